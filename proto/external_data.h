@@ -1,0 +1,38 @@
+/* external_data.h - weights in files beside the model: is each where the model may have it?
+ *
+ * A location is relative to the model's folder and must stay in it, by its name and also when links
+ * are followed: a model from elsewhere must not make us look at other files. Each distinct location
+ * is looked up once, however many tensors lie in it. The files are never opened.
+ */
+#ifndef CLV_PROTO_EXTERNAL_DATA_H
+#define CLV_PROTO_EXTERNAL_DATA_H
+
+#include "base/map.h"
+#include "graph/graph.h"
+
+typedef struct {
+    clv_str location;
+    int64_t size; /* bytes; -1: there is no such file, or nobody looked */
+} clv_external_file;
+
+typedef struct {
+    const char *model;  /* the model file's name, for messages */
+    const char *folder; /* NULL: files are not looked for */
+    const char *real;   /* the folder without links; NULL: not asked for yet */
+    clv_arena *arena;
+    clv_map by_location;
+    clv_external_file *files; /* in order of first mention */
+    int32_t n_files, cap_files;
+} clv_external;
+
+clv_status clv_external_init(clv_external *ext, const char *model, const char *folder,
+                             clv_arena *arena, clv_error *err);
+
+/* Checks location, offset and length of an external constant whose bytes are known; strings cannot be
+ * external. O(1) expected for a location seen before. */
+clv_status clv_external_check(clv_external *ext, const clv_const *tensor, clv_error *err);
+
+/* "12" -> 12; digits only. False for anything else, and from 2^63. */
+bool clv_external_number(clv_str text, int64_t *ret);
+
+#endif

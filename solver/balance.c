@@ -1,0 +1,130 @@
+/* balance.c - the line of units, and the documented first cut of it. */
+#include "solver/balance.h"
+
+#include <assert.h>
+
+static bool take_line(const clv_partition *p, clv_arena *arena, clv_line *l)
+{
+    size_t n = (size_t)p->n_units + 1, d = (size_t)p->n_devices + 1;
+    if (n > SIZE_MAX / sizeof(int64_t) / d || n > SIZE_MAX / sizeof(int64_t) / 2)
+        return false;
+    *l = (clv_line){
+        .p = p,
+        .weight = CLV_NEW_ARRAY(arena, int64_t, n),
+        .time = CLV_NEW_ARRAY(arena, int64_t, n * (size_t)p->n_kinds),
+        .cut_bytes = CLV_NEW_ARRAY(arena, int64_t, n),
+        .cut_nets = CLV_NEW_ARRAY(arena, int32_t, n),
+        .reach = CLV_NEW_ARRAY(arena, bool, n * d),
+        .from = CLV_NEW_ARRAY(arena, int32_t, n * d),
+        .cost = CLV_NEW_ARRAY(arena, int64_t, 2 * n),
+        .window = CLV_NEW_ARRAY(arena, int32_t, n),
+    };
+    return l->weight && l->time && l->cut_bytes && l->cut_nets && l->reach && l->from && l->cost &&
+           l->window;
+}
+
+/* A net crosses all positions after its writer up to its last reader. */
+static void add_cuts(const clv_partition *p, clv_line *l)
+{
+    for (int32_t net = 0; net < p->n_nets; net++) {
+        if (p->net_first[net] == p->net_first[net + 1])
+            continue;
+        int32_t first = p->net_from[net] + 1, end = p->net_to[p->net_first[net + 1] - 1] + 1;
+        l->cut_bytes[first] += p->net_bytes[net];
+        l->cut_bytes[end] -= p->net_bytes[net];
+        l->cut_nets[first]++;
+        l->cut_nets[end]--;
+    }
+    for (int32_t i = 1; i <= p->n_units; i++) {
+        l->cut_bytes[i] += l->cut_bytes[i - 1];
+        l->cut_nets[i] += l->cut_nets[i - 1];
+    }
+}
+
+clv_status clv_line_new(const clv_partition *p, clv_arena *arena, clv_line **ret, clv_error *err)
+{
+    clv_line *l = CLV_NEW(arena, clv_line);
+    if (!l || !take_line(p, arena, l))
+        return clv_fail_nomem(err, "the line of units");
+    for (int32_t u = 0; u < p->n_units; u++)
+        l->weight[u + 1] = l->weight[u] + p->weight_bytes[u];
+    for (int32_t k = 0; k < p->n_kinds; k++) {
+        int64_t *time = l->time + (size_t)k * ((size_t)p->n_units + 1);
+        const int64_t *unit = p->time_ns + (size_t)k * (size_t)p->n_units;
+        for (int32_t u = 0; u < p->n_units; u++)
+            time[u + 1] = time[u] + unit[u];
+    }
+    add_cuts(p, l);
+    *ret = l;
+    return CLV_OK;
+}
+
+/* end[g] is the position after run g. Returns the number of runs; the last one ends at n_units. */
+static int32_t cut_at_average(const clv_line *l, int32_t *end)
+{
+    const clv_partition *p = l->p;
+    double average = (double)l->weight[p->n_units] / p->n_devices;
+    int64_t sum = 0;
+    int32_t n = 0;
+    for (int32_t u = 0; u < p->n_units - 1 && n < p->n_devices - 1; u++) {
+        sum += p->weight_bytes[u];
+        if ((double)sum >= average) {
+            end[n++] = u + 1;
+            sum = 0;
+        }
+    }
+    end[n++] = p->n_units;
+    return n;
+}
+
+/* The run that has most weight among those with two units or more; -1: none. */
+static int32_t heaviest_run(const clv_line *l, const int32_t *end, int32_t n)
+{
+    int32_t best = -1;
+    int64_t best_weight = -1;
+    for (int32_t g = 0; g < n; g++) {
+        int32_t first = g > 0 ? end[g - 1] : 0;
+        int64_t weight = l->weight[end[g]] - l->weight[first];
+        if (end[g] - first >= 2 && weight > best_weight) {
+            best = g;
+            best_weight = weight;
+        }
+    }
+    return best;
+}
+
+/* First position inside (first, end) that has half of the run's weight before it. */
+static int32_t half_of(const clv_line *l, int32_t first, int32_t end)
+{
+    int64_t half = (l->weight[first] + l->weight[end] + 1) / 2;
+    int32_t low = first + 1, high = end - 1;
+    while (low < high) {
+        int32_t middle = low + (high - low) / 2;
+        if (l->weight[middle] >= half)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+void clv_cut_by_weight(const clv_line *l, bool use_all, int32_t *device_of)
+{
+    const clv_partition *p = l->p;
+    if (p->n_units == 0)
+        return;
+    int32_t *end = l->window; /* at most n_units runs */
+    int32_t n = cut_at_average(l, end);
+    while (use_all && n < p->n_devices) {
+        int32_t g = heaviest_run(l, end, n);
+        if (g < 0)
+            break; /* a unit each */
+        int32_t at = half_of(l, g > 0 ? end[g - 1] : 0, end[g]);
+        memmove(end + g + 1, end + g, (size_t)(n - g) * sizeof *end);
+        end[g] = at;
+        n++;
+    }
+    for (int32_t g = 0, u = 0; g < n; g++)
+        for (; u < end[g]; u++)
+            device_of[u] = g;
+}

@@ -1,0 +1,45 @@
+/* balance.h - first plans: ways to cut the list of units into runs, one a device.
+ *
+ * All of them keep the order of the units, so their quotient graph is a chain and always legal.
+ */
+#ifndef CLV_SOLVER_BALANCE_H
+#define CLV_SOLVER_BALANCE_H
+
+#include "problem/sums.h"
+
+/* What the runs are cut for. Prefix sums are made once and shared by all cuts. */
+typedef struct {
+    const clv_partition *p;
+    int64_t *weight;    /* n_units + 1: of all units before */
+    int64_t *time;      /* [kind * (n_units + 1) + position] */
+    int64_t *cut_bytes; /* n_units + 1: of nets that cross this position */
+    int32_t *cut_nets;
+    bool *reach;        /* scratch, [(device + 1) * (n_units + 1)] */
+    int32_t *from;      /* scratch, the same */
+    int64_t *cost;      /* scratch, 2 * (n_units + 1) */
+    int32_t *window;    /* scratch, n_units + 1 */
+} clv_line;
+
+clv_status clv_line_new(const clv_partition *p, clv_arena *arena, clv_line **ret, clv_error *err);
+
+/* The documented first plan (B.016, B.042): a run ends with the unit that brings it to the average
+ * weight or above; at most n_devices - 1 cuts. May leave devices empty; with use_all the heaviest
+ * runs are halved until there are as many as devices or units. O(units + devices^2). */
+void clv_cut_by_weight(const clv_line *line, bool use_all, int32_t *device_of);
+
+typedef struct {
+    const int32_t *order;          /* devices in the order of the runs */
+    const int64_t *capacity_bytes; /* by device, for weights; NULL: no limit */
+    bool use_all;                  /* no device of order stays empty (where units are enough) */
+} clv_cut_options;
+
+/* Smallest period of any such cut, exactly: binary search on the period, each answer in
+ * O(units * devices). A net that skips over a run counts on each boundary it crosses, so the cut is
+ * the best one where nets reach the next run only. False when none is within the capacities. */
+bool clv_cut_by_time(const clv_line *line, const clv_cut_options *options, int32_t *device_of);
+
+/* Least compute plus transfer time, one after the other: the latency of a chain. Among equal ones
+ * the smallest period, to a precision that keeps this O(units * devices * 40) and cheap. */
+bool clv_cut_by_latency(const clv_line *line, const clv_cut_options *options, int32_t *device_of);
+
+#endif

@@ -1,0 +1,242 @@
+/* desk.c - the visited set is a table of hashes into the list of tried plans; equal hashes are
+ * settled by comparing the plans, so two plans are never taken for one.
+ */
+#include "solver/desk.h"
+
+#include "base/map.h"
+
+#include <assert.h>
+
+/* A judgement costs about as much as there are units. These many units may be judged in all: some
+ * tens of seconds with the built-in compiler. */
+#define BUDGET_UNITS 1200000
+#define BUDGET_MAX   200 /* for small problems: what is found later is rarely better */
+#define BUDGET_MIN   8   /* for huge ones: the first plans, and a few improvements */
+
+static const double lower_proportions[CLV_RETRIES] = { 0.3, 0.1 };
+
+int32_t clv_desk_default_budget(int32_t n_units)
+{
+    int32_t budget = BUDGET_UNITS / (n_units > 0 ? n_units : 1);
+    if (budget > BUDGET_MAX)
+        return BUDGET_MAX;
+    return budget < BUDGET_MIN ? BUDGET_MIN : budget;
+}
+
+clv_status clv_desk_open(const clv_partition *p, const clv_judge *judge,
+                         const clv_search_options *options, clv_arena *arena, clv_desk *ret,
+                         clv_error *err)
+{
+    *ret = (clv_desk){ .p = p, .judge = judge, .options = options, .arena = arena, .best = -1 };
+    ret->max_judged =
+        options->max_judged > 0 ? options->max_judged : clv_desk_default_budget(p->n_units);
+    ret->n_slots = 64;
+    ret->slot = CLV_NEW_ARRAY(arena, int32_t, ret->n_slots);
+    return ret->slot ? CLV_OK : clv_fail_nomem(err, "the plans of a search");
+}
+
+static uint64_t hash_of(const clv_desk *desk, const int32_t *device_of, double proportion)
+{
+    uint64_t h = clv_hash(CLV_HASH_INIT, &proportion, sizeof proportion);
+    size_t bytes = (size_t)desk->p->n_units * sizeof *device_of;
+    return bytes > 0 ? clv_hash(h, device_of, bytes) : h;
+}
+
+static bool is_same(const clv_desk *desk, int32_t i, const int32_t *device_of, double proportion)
+{
+    const clv_tried *t = &desk->tried[i];
+    size_t bytes = (size_t)desk->p->n_units * sizeof *device_of;
+    return !(t->proportion < proportion) && !(t->proportion > proportion) &&
+           (bytes == 0 || memcmp(t->device_of, device_of, bytes) == 0);
+}
+
+/* Where it is, or where it would go. */
+static int32_t find_slot(const clv_desk *desk, const int32_t *device_of, double proportion,
+                         uint64_t hash)
+{
+    int32_t at = (int32_t)(hash & (uint64_t)(desk->n_slots - 1));
+    for (;; at = (at + 1) & (desk->n_slots - 1)) {
+        int32_t i = desk->slot[at] - 1;
+        if (i < 0 || (desk->hash[i] == hash && is_same(desk, i, device_of, proportion)))
+            return at;
+    }
+}
+
+bool clv_desk_has(const clv_desk *desk, const int32_t *device_of, double proportion)
+{
+    uint64_t hash = hash_of(desk, device_of, proportion);
+    return desk->slot[find_slot(desk, device_of, proportion, hash)] != 0;
+}
+
+static clv_status grow_slots(clv_desk *desk, clv_error *err)
+{
+    int32_t n = desk->n_slots * 2, *slot = CLV_NEW_ARRAY(desk->arena, int32_t, n);
+    if (!slot)
+        return clv_fail_nomem(err, "the plans of a search");
+    for (int32_t i = 0; i < desk->n; i++) {
+        int32_t at = (int32_t)(desk->hash[i] & (uint64_t)(n - 1));
+        while (slot[at])
+            at = (at + 1) & (n - 1);
+        slot[at] = i + 1;
+    }
+    desk->slot = slot;
+    desk->n_slots = n;
+    return CLV_OK;
+}
+
+static clv_status copy_plan(clv_desk *desk, const int32_t *device_of, const int32_t **ret,
+                            clv_error *err)
+{
+    int32_t *copy = CLV_NEW_ARRAY(desk->arena, int32_t, desk->p->n_units);
+    if (!copy)
+        return clv_fail_nomem(err, "a plan");
+    if (desk->p->n_units > 0)
+        memcpy(copy, device_of, (size_t)desk->p->n_units * sizeof *copy);
+    *ret = copy;
+    return CLV_OK;
+}
+
+/* While nothing fits, the last judgements are for lower proportions. */
+static int32_t limit(const clv_desk *desk, double proportion)
+{
+    bool keep_back = proportion <= 0 && !clv_desk_fits(desk) && desk->max_judged > CLV_RETRIES;
+    return desk->max_judged - (keep_back ? CLV_RETRIES : 0);
+}
+
+clv_status clv_desk_add(clv_desk *desk, const int32_t *device_of, double proportion,
+                        const char *move, bool *ret_added, clv_error *err)
+{
+    uint64_t hash = hash_of(desk, device_of, proportion);
+    int32_t at = find_slot(desk, device_of, proportion, hash);
+    if (ret_added)
+        *ret_added = false;
+    if (desk->slot[at])
+        return CLV_OK;
+    if (desk->n >= limit(desk, proportion)) {
+        desk->stopped = true;
+        return CLV_OK;
+    }
+    const int32_t *copy;
+    CLV_TRY(copy_plan(desk, device_of, &copy, err));
+    if (!CLV_PUSH_ROOM(desk->arena, desk->tried, desk->n, desk->cap) ||
+        !CLV_PUSH_ROOM(desk->arena, desk->hash, desk->n, desk->cap_hash))
+        return clv_fail_nomem(err, "the plans of a search");
+    desk->tried[desk->n] =
+        (clv_tried){ .device_of = copy, .proportion = proportion, .move = move };
+    desk->hash[desk->n] = hash;
+    desk->slot[at] = ++desk->n;
+    if (ret_added)
+        *ret_added = true;
+    return desk->n * 2 > desk->n_slots ? grow_slots(desk, err) : CLV_OK;
+}
+
+static void note_verdict(clv_desk *desk, int32_t i)
+{
+    if (desk->done)
+        return;
+    const clv_verdict *v = &desk->tried[i].verdict;
+    if (desk->best < 0 ||
+        clv_verdict_better(v, &desk->tried[desk->best].verdict, desk->options->objective))
+        desk->best = i;
+    if (desk->options->first_fit && v->outcome == CLV_FITS) {
+        desk->best = i;
+        desk->done = true;
+    }
+}
+
+static clv_status judge_batch(clv_desk *desk, int32_t n, clv_error *err)
+{
+    clv_mark mark = clv_arena_mark(desk->arena);
+    clv_assignment *ask = CLV_NEW_ARRAY(desk->arena, clv_assignment, n);
+    clv_verdict *answer = CLV_NEW_ARRAY(desk->arena, clv_verdict, n);
+    if (!ask || !answer)
+        return clv_fail_nomem(err, "a batch of plans");
+    for (int32_t i = 0; i < n; i++) {
+        const clv_tried *t = &desk->tried[desk->n_judged + i];
+        ask[i] = (clv_assignment){ t->device_of, t->proportion };
+    }
+    CLV_TRY(desk->judge->judge(desk->judge->ctx, ask, n, answer, err));
+    for (int32_t i = 0; i < n; i++)
+        desk->tried[desk->n_judged + i].verdict = answer[i];
+    clv_arena_rewind(desk->arena, mark);
+    for (int32_t i = 0; i < n; i++)
+        note_verdict(desk, desk->n_judged + i);
+    desk->n_judged += n;
+    return CLV_OK;
+}
+
+static void ask_to_go_on(clv_desk *desk)
+{
+    const clv_search_options *o = desk->options;
+    if (!o->progress)
+        return;
+    if (o->progress(o->progress_ctx, desk->n_judged, desk->n - desk->n_judged,
+                    desk->best < 0 ? NULL : &desk->tried[desk->best].verdict))
+        desk->canceled = desk->stopped = true;
+}
+
+clv_status clv_desk_judge(clv_desk *desk, clv_error *err)
+{
+    int32_t batch = desk->judge->batch > 0 ? desk->judge->batch : 1;
+    while (desk->n_judged < desk->n && !desk->done && !desk->canceled) {
+        int32_t n = desk->n - desk->n_judged;
+        CLV_TRY(judge_batch(desk, n < batch ? n : batch, err));
+        ask_to_go_on(desk);
+    }
+    return CLV_OK;
+}
+
+bool clv_desk_over(const clv_desk *desk)
+{
+    return desk->done || desk->canceled || desk->n >= limit(desk, 0);
+}
+
+bool clv_desk_fits(const clv_desk *desk)
+{
+    return desk->best >= 0 && desk->tried[desk->best].verdict.outcome == CLV_FITS;
+}
+
+/* The OOM plan that comes next after plan `after` (-1: the very best), among the first n. */
+static int32_t next_smallest(const clv_desk *desk, int32_t n, int32_t after)
+{
+    clv_objective o = desk->options->objective;
+    int32_t best = -1;
+    for (int32_t i = 0; i < n; i++) {
+        const clv_verdict *v = &desk->tried[i].verdict;
+        if (v->outcome != CLV_OOM)
+            continue;
+        if (after >= 0) {
+            const clv_verdict *a = &desk->tried[after].verdict;
+            if (clv_verdict_better(v, a, o) || (!clv_verdict_better(a, v, o) && i <= after))
+                continue;
+        }
+        if (best < 0 || clv_verdict_better(v, &desk->tried[best].verdict, o))
+            best = i;
+    }
+    return best;
+}
+
+clv_status clv_desk_retry(clv_desk *desk, int32_t n_more, clv_error *err)
+{
+    int32_t n = desk->n_judged, plan = -1;
+    if (clv_desk_fits(desk) || desk->canceled)
+        return CLV_OK;
+    for (int32_t k = 0; k <= n_more; k++) {
+        plan = next_smallest(desk, n, plan);
+        for (int32_t i = 0; plan >= 0 && i < CLV_RETRIES; i++) {
+            const char *move = clv_arena_printf(
+                desk->arena, "plan %d with available memory proportion %.1f", plan + 1,
+                lower_proportions[i]);
+            if (!move)
+                return clv_fail_nomem(err, "a plan");
+            CLV_TRY(clv_desk_add(desk, desk->tried[plan].device_of, lower_proportions[i], move,
+                                 NULL, err));
+            CLV_TRY(clv_desk_judge(desk, err));
+            if (clv_desk_fits(desk) || desk->canceled)
+                return CLV_OK;
+        }
+        if (plan < 0)
+            return CLV_OK;
+    }
+    return CLV_OK;
+}

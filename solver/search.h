@@ -1,0 +1,52 @@
+/* search.h - from a partition problem to the best plan that a judge accepts.
+ *
+ * The search sees numbers only. It makes assignments and has them judged; it never sums up an
+ * answer's quality itself. Same problem, options and judge: same result, at any number of threads.
+ */
+#ifndef CLV_SOLVER_SEARCH_H
+#define CLV_SOLVER_SEARCH_H
+
+#include "problem/partition.h"
+
+typedef enum {
+    CLV_SEARCH_DEFAULT,    /* balanced seeds, moves, best of all (search.c) */
+    CLV_SEARCH_DOCUMENTED  /* the search of the seed document, step by step (documented.c) */
+} clv_search_kind;
+
+typedef struct {
+    clv_search_kind kind;
+    clv_objective objective;
+    bool first_fit;        /* stop at the first plan that compiles */
+    bool use_all_devices;  /* as many groups as devices, where there are units enough */
+    int32_t max_judged;    /* 0: the default of the search */
+    /* Called between batches on the calling thread; true stops: the best so far is returned, or
+     * CLV_ECANCELED if there is none. May be NULL. */
+    bool (*progress)(void *ctx, int32_t judged, int32_t queued, const clv_verdict *best);
+    void *progress_ctx;
+} clv_search_options;
+
+/* One assignment that was judged, for the report. */
+typedef struct {
+    const int32_t *device_of;
+    double proportion;
+    clv_verdict verdict;
+    const char *move; /* "memory balance", "unit 12: device 0 to 1 (child)", ... */
+} clv_tried;
+
+typedef struct {
+    bool found;             /* some assignment fits */
+    clv_tried best;         /* found: the best that fits; else the one with the smallest OOM, or a
+                               failed one if nothing else */
+    int32_t n_judged;
+    clv_tried *tried;       /* in the order judged */
+    bool stopped;           /* by progress or max_judged, not by itself */
+} clv_search_result;
+
+clv_status clv_search(const clv_partition *p, const clv_judge *judge, const clv_search_options *options,
+                      clv_arena *arena, clv_search_result *ret, clv_error *err);
+
+/* Is verdict a better than b? Fitting first; then the objective; then the other measure; then the
+ * smaller OOM. A strict order: equal verdicts are not better. */
+bool clv_verdict_better(const clv_verdict *a, const clv_verdict *b, clv_objective objective);
+
+#endif

@@ -1,0 +1,53 @@
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static clv_status read_all(int fd, const char *path, size_t n, char *text, clv_error *err)
+{
+    for (size_t done = 0; done < n;) {
+        ssize_t got = read(fd, text + done, n - done);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return clv_fail(err, CLV_EIO, "could not read %s: %s", path, strerror(errno));
+        if (got == 0)
+            return clv_fail(err, CLV_EIO, "%s became shorter while it was read", path);
+        done += (size_t)got;
+    }
+    return CLV_OK;
+}
+
+static clv_status read_open(int fd, const char *path, size_t max, clv_arena *arena,
+                            const char **ret_text, size_t *ret_n, clv_error *err)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0)
+        return clv_fail(err, CLV_EIO, "could not read %s: %s", path, strerror(errno));
+    if (!S_ISREG(st.st_mode))
+        return clv_fail(err, CLV_EIO, "%s is not a regular file", path);
+    if ((size_t)st.st_size > max)
+        return clv_fail(err, CLV_ELIMIT, "%s has %lld bytes: expected at most %zu", path,
+                        (long long)st.st_size, max);
+    char *text = clv_arena_take(arena, (size_t)st.st_size + 1);
+    if (!text)
+        return clv_fail_nomem(err, path);
+    CLV_TRY(read_all(fd, path, (size_t)st.st_size, text, err));
+    *ret_text = text;
+    *ret_n = (size_t)st.st_size;
+    return CLV_OK;
+}
+
+clv_status clv_read_file(const char *path, size_t max, clv_arena *arena, const char **ret_text,
+                         size_t *ret_n, clv_error *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO must not hang us */
+    if (fd < 0)
+        return clv_fail(err, CLV_EIO, "could not open %s: %s", path, strerror(errno));
+    clv_status status = read_open(fd, path, max, arena, ret_text, ret_n, err);
+    close(fd);
+    return status;
+}

@@ -1,0 +1,284 @@
+#include "base/json.h"
+
+#include <assert.h>
+#include <cjson/cJSON.h>
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json_check.h"
+
+/* The text is checked (json_check.h), copied so that a NUL stands behind it, made into a tree by
+ * cJSON, and the tree looked over once for what the grammar allows but we do not: a key given twice
+ * and numbers beyond a double. cJSON's lists are walked by their links, never by index.
+ */
+
+#define PATH_MAX_CHARS 256
+
+static int by_key(const void *a, const void *b)
+{
+    return strcmp((*(cJSON *const *)a)->string, (*(cJSON *const *)b)->string);
+}
+
+/* Sorts the keys, so that a large object is not compared pair by pair. */
+static clv_status check_duplicates(const clv_json_at *at, clv_error *err)
+{
+    size_t n = 0, i = 0;
+    for (const cJSON *c = at->json->child; c; c = c->next)
+        n++;
+    if (n < 2)
+        return CLV_OK;
+    const cJSON **keys = calloc(n, sizeof *keys);
+    if (!keys)
+        return clv_fail_nomem(err, "the keys of a JSON object");
+    for (const cJSON *c = at->json->child; c; c = c->next)
+        keys[i++] = c;
+    qsort(keys, n, sizeof *keys, by_key);
+    for (i = 1; i < n && strcmp(keys[i - 1]->string, keys[i]->string) != 0; i++)
+        ;
+    char path[PATH_MAX_CHARS];
+    clv_status status = CLV_OK;
+    if (i < n)
+        status = clv_fail(err, CLV_EFORMAT, "%s has the key '%.60s' twice, expected once",
+                          clv_json_path(at, path, sizeof path), keys[i]->string);
+    free(keys);
+    return status;
+}
+
+/* As deep as CLV_JSON_DEPTH_MAX at most. */
+static clv_status check_tree(const clv_json_at *at, clv_error *err)
+{
+    char path[PATH_MAX_CHARS];
+    if (cJSON_IsNumber(at->json) && !isfinite(at->json->valuedouble))
+        return clv_fail(err, CLV_EFORMAT, "%s is a number beyond 1.8e308, expected a finite one",
+                        clv_json_path(at, path, sizeof path));
+    bool object = cJSON_IsObject(at->json);
+    if (object)
+        CLV_TRY(check_duplicates(at, err));
+    int32_t i = 0;
+    for (const cJSON *c = at->json->child; c; c = c->next) {
+        clv_json_at below = { at, c->string, object ? -1 : i++, c };
+        CLV_TRY(check_tree(&below, err));
+    }
+    return CLV_OK;
+}
+
+clv_status clv_json_parse(const char *text, size_t n, const char *what, clv_json **ret,
+                          clv_error *err)
+{
+    CLV_TRY(clv_json_check(text, n, what, err));
+    if (n > INT32_MAX)
+        return clv_fail(err, CLV_ELIMIT, "%.200s has %zu bytes, expected at most 2^31 - 1", what,
+                        n);
+    /* cJSON 1.7.15 reads one byte past a text that is cut off behind a comma; with the NUL there
+     * the byte is ours. */
+    char *copy = malloc(n + 1);
+    if (!copy)
+        return clv_fail_nomem(err, "a JSON document");
+    memcpy(copy, text, n);
+    copy[n] = 0;
+    cJSON *json = cJSON_ParseWithLengthOpts(copy, n + 1, NULL, 1);
+    free(copy);
+    if (!json)
+        return clv_fail_nomem(err, "a JSON document");
+    clv_json_at root = clv_json_root(json, what);
+    clv_status status = check_tree(&root, err);
+    if (status != CLV_OK) {
+        cJSON_Delete(json);
+        return status;
+    }
+    *ret = json;
+    return CLV_OK;
+}
+
+void clv_json_free(clv_json *json) { cJSON_Delete(json); }
+
+clv_json_at clv_json_root(const clv_json *json, const char *what)
+{
+    return (clv_json_at){ NULL, what, -1, json };
+}
+
+static size_t write_path(const clv_json_at *at, char *buf, size_t size)
+{
+    size_t n = at->parent ? write_path(at->parent, buf, size) : 0;
+    if (n >= size)
+        return n;
+    int more;
+    if (!at->parent)
+        more = snprintf(buf, size, "%.120s", at->key);
+    else {
+        const char *between = at->parent->parent ? "" : ": ";
+        if (at->index >= 0)
+            more = snprintf(buf + n, size - n, "%s[%d]", between, (int)at->index);
+        else
+            more = snprintf(buf + n, size - n, "%s%.60s", *between ? between : ".", at->key);
+    }
+    return n + (size_t)(more > 0 ? more : 0);
+}
+
+const char *clv_json_path(const clv_json_at *at, char *buf, size_t size)
+{
+    assert(size > 0);
+    buf[0] = 0;
+    write_path(at, buf, size);
+    return buf;
+}
+
+/* The value as far as a message needs it. */
+static const char *show(const cJSON *json, char buf[static 80])
+{
+    char number[32];
+    if (cJSON_IsString(json))
+        snprintf(buf, 80, "\"%.60s\"", json->valuestring);
+    else if (cJSON_IsNumber(json))
+        snprintf(buf, 80, "%s", clv_json_number_text(number, json->valuedouble));
+    else
+        snprintf(buf, 80, "%s",
+                 cJSON_IsObject(json)  ? "an object"
+                 : cJSON_IsArray(json) ? "an array"
+                 : cJSON_IsTrue(json)  ? "true"
+                 : cJSON_IsFalse(json) ? "false"
+                                       : "null");
+    return buf;
+}
+
+static clv_status wrong(const clv_json_at *at, const char *expected, clv_error *err)
+{
+    char path[PATH_MAX_CHARS], value[80];
+    return clv_fail(err, CLV_EFORMAT, "%s is %s, expected %s", clv_json_path(at, path, sizeof path),
+                    show(at->json, value), expected);
+}
+
+clv_status clv_json_keys(const clv_json_at *at, const char *const *allowed, clv_error *err)
+{
+    if (!cJSON_IsObject(at->json))
+        return wrong(at, "an object", err);
+    for (const cJSON *c = at->json->child; c; c = c->next) {
+        int i = 0;
+        while (allowed[i] && strcmp(allowed[i], c->string) != 0)
+            i++;
+        if (allowed[i])
+            continue;
+        char path[PATH_MAX_CHARS], list[200];
+        size_t n = 0;
+        list[0] = 0;
+        for (i = 0; allowed[i] && n < sizeof list; i++)
+            n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", i ? ", " : "", allowed[i]);
+        return clv_fail(err, CLV_EFORMAT, "%s has the unknown key '%.60s', expected only %s",
+                        clv_json_path(at, path, sizeof path), c->string, list);
+    }
+    return CLV_OK;
+}
+
+clv_status clv_json_member(const clv_json_at *at, const char *key, bool required, clv_json_at *ret,
+                           clv_error *err)
+{
+    assert(ret != at);
+    if (!cJSON_IsObject(at->json))
+        return wrong(at, "an object", err);
+    const cJSON *json = cJSON_GetObjectItemCaseSensitive(at->json, key);
+    char path[PATH_MAX_CHARS];
+    if (!json && required)
+        return clv_fail(err, CLV_EFORMAT, "%s has no key '%s', which is required",
+                        clv_json_path(at, path, sizeof path), key);
+    *ret = (clv_json_at){ at, json ? json->string : key, -1, json };
+    return CLV_OK;
+}
+
+clv_status clv_json_length(const clv_json_at *at, int32_t *ret, clv_error *err)
+{
+    if (!cJSON_IsArray(at->json))
+        return wrong(at, "an array", err);
+    int32_t n = 0; /* below 2^31, as the text has fewer bytes */
+    for (const cJSON *c = at->json->child; c; c = c->next)
+        n++;
+    *ret = n;
+    return CLV_OK;
+}
+
+clv_json_at clv_json_element(const clv_json_at *at, int32_t index, const clv_json_at *previous)
+{
+    assert(index >= 0);
+    const cJSON *json;
+    if (index > 0 && previous && previous->json && previous->parent == at &&
+        previous->index == index - 1)
+        json = previous->json->next;
+    else {
+        json = at->json->child;
+        for (int32_t i = 0; i < index && json; i++)
+            json = json->next;
+    }
+    return (clv_json_at){ at, NULL, index, json };
+}
+
+clv_status clv_json_string(const clv_json_at *at, const char **ret, clv_error *err)
+{
+    if (!cJSON_IsString(at->json))
+        return wrong(at, "a string", err);
+    *ret = at->json->valuestring;
+    return CLV_OK;
+}
+
+clv_status clv_json_number(const clv_json_at *at, double min, double max, double *ret,
+                           clv_error *err)
+{
+    double v = at->json->valuedouble;
+    if (!cJSON_IsNumber(at->json) || !(v >= min && v <= max)) {
+        char expected[100], low[32], high[32];
+        if (min > -DBL_MAX && max < DBL_MAX)
+            snprintf(expected, sizeof expected, "a number from %s to %s",
+                     clv_json_number_text(low, min), clv_json_number_text(high, max));
+        else if (min > -DBL_MAX)
+            snprintf(expected, sizeof expected, "a number of at least %s",
+                     clv_json_number_text(low, min));
+        else if (max < DBL_MAX)
+            snprintf(expected, sizeof expected, "a number of at most %s",
+                     clv_json_number_text(high, max));
+        else
+            snprintf(expected, sizeof expected, "a number");
+        return wrong(at, expected, err);
+    }
+    *ret = v;
+    return CLV_OK;
+}
+
+clv_status clv_json_int(const clv_json_at *at, int64_t min, int64_t max, int64_t *ret,
+                        clv_error *err)
+{
+    const int64_t exact = INT64_C(1) << 53; /* every whole number up to here is a double */
+    int64_t low = min < -exact ? -exact : min, high = max > exact ? exact : max;
+    double v = at->json->valuedouble;
+    bool whole =
+        cJSON_IsNumber(at->json) && v >= (double)-exact && v <= (double)exact && v == floor(v);
+    if (!whole || (int64_t)v < low || (int64_t)v > high) {
+        char expected[100];
+        snprintf(expected, sizeof expected, "a whole number from %lld to %lld", (long long)low,
+                 (long long)high);
+        return wrong(at, expected, err);
+    }
+    *ret = (int64_t)v;
+    return CLV_OK;
+}
+
+clv_status clv_json_bool(const clv_json_at *at, bool *ret, clv_error *err)
+{
+    if (!cJSON_IsBool(at->json))
+        return wrong(at, "true or false", err);
+    *ret = cJSON_IsTrue(at->json);
+    return CLV_OK;
+}
+
+bool clv_json_is_object(const clv_json_at *at) { return cJSON_IsObject(at->json); }
+bool clv_json_is_string(const clv_json_at *at) { return cJSON_IsString(at->json); }
+
+const char *clv_json_key_at(const clv_json_at *at, int32_t i)
+{
+    if (!cJSON_IsObject(at->json))
+        return NULL;
+    const cJSON *c = at->json->child;
+    for (; c && i > 0; i--)
+        c = c->next;
+    return c ? c->string : NULL;
+}

@@ -1,0 +1,24 @@
+/* json_check.h - is a text JSON, to the letter? Seen by json.c and json_out.c only.
+ *
+ * cJSON builds the tree but lets much through: raw control characters, broken UTF-8, numbers like
+ * 01 and 1., \u0000 (which cuts a string short), any number of levels up to 1000; and it does not
+ * say what is wrong, nor tell bad text from a lack of memory. So the text is checked first, in one
+ * pass, and what passes can fail in cJSON only for want of memory.
+ */
+#ifndef CLV_BASE_JSON_CHECK_H
+#define CLV_BASE_JSON_CHECK_H
+
+#include <stddef.h>
+
+#include "base/status.h"
+
+#define CLV_JSON_DEPTH_MAX 64 /* deepest file of ours has 8; recursion below stays small */
+
+/* RFC 8259 with UTF-8 and without \u0000. CLV_EFORMAT names line and column (both from 1; a column
+ * is a character), CLV_ELIMIT is nesting over CLV_JSON_DEPTH_MAX. O(n). */
+clv_status clv_json_check(const char *text, size_t n, const char *what, clv_error *err);
+
+/* Bytes of the UTF-8 character at p, 1 to 4; 0 when the n bytes there do not begin with one. */
+int clv_utf8_char(const unsigned char *p, size_t n);
+
+#endif

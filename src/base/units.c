@@ -1,0 +1,228 @@
+#include "base/units.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A unit is mul * 10^exp10, both whole, so that "3.35TB/s" is 335 * 10^10 and nothing is rounded.
+ */
+typedef struct {
+    const char *unit;
+    double mul;
+    int exp10;
+} unit;
+
+#define KI 1024.0
+#define MI (KI * KI)
+#define GI (KI * MI)
+#define TI (KI * GI)
+
+static const unit bytes_units[] = {
+    { "B", 1, 0 },    { "KB", 1, 3 },   { "kB", 1, 3 },   { "MB", 1, 6 },
+    { "GB", 1, 9 },   { "TB", 1, 12 },  { "KiB", KI, 0 }, { "MiB", MI, 0 },
+    { "GiB", GI, 0 }, { "TiB", TI, 0 }, { NULL, 0, 0 },
+};
+static const unit bandwidth_units[] = {
+    { "B/s", 1, 0 },    { "KB/s", 1, 3 },   { "kB/s", 1, 3 },   { "MB/s", 1, 6 },
+    { "GB/s", 1, 9 },   { "TB/s", 1, 12 },  { "KiB/s", KI, 0 }, { "MiB/s", MI, 0 },
+    { "GiB/s", GI, 0 }, { "TiB/s", TI, 0 }, { "Mb/s", 125, 3 }, { "Gb/s", 125, 6 },
+    { "Tb/s", 125, 9 }, { NULL, 0, 0 },
+};
+static const unit rate_units[] = {
+    { "FLOP/s", 1, 0 },   { "MFLOP/s", 1, 6 }, { "GFLOP/s", 1, 9 }, { "TFLOP/s", 1, 12 },
+    { "PFLOP/s", 1, 15 }, { "OP/s", 1, 0 },    { "GOP/s", 1, 9 },   { "TOP/s", 1, 12 },
+    { "POP/s", 1, 15 },   { NULL, 0, 0 },
+};
+static const unit time_units[] = {
+    { "ns", 1, 0 }, { "us", 1, 3 }, { "ms", 1, 6 }, { "s", 1, 9 }, { NULL, 0, 0 },
+};
+
+/* A decimal number as it is written: mantissa * 10^exp10. */
+typedef struct {
+    double mantissa;
+    int exp10;
+} decimal;
+
+#define EXP10_MAX 4000 /* far beyond a double either way, and far from overflow of an int */
+
+/* The units of a list, for the message: "B, KB, ...". */
+static void list_units(const unit *units, char *buf, size_t size)
+{
+    size_t n = 0;
+    buf[0] = 0;
+    for (; units->unit && n < size; units++)
+        n += (size_t)snprintf(buf + n, size - n, "%s%s", n ? ", " : "", units->unit);
+}
+
+/* Digits beyond what a double holds only move the exponent. Returns how many there were. */
+static int scan_digits(const char **p, decimal *d, bool behind_point)
+{
+    int n = 0;
+    for (; isdigit((unsigned char)**p); (*p)++, n++) {
+        bool full = d->mantissa > 9e14;
+        if (!full)
+            d->mantissa = d->mantissa * 10 + (**p - '0');
+        if (full != behind_point && abs(d->exp10) < EXP10_MAX)
+            d->exp10 += full ? 1 : -1;
+    }
+    return n;
+}
+
+/* Digits, a point with digits on both sides, e with a whole number. strtod would also take hex,
+ * inf, nan and the locale's comma; a description may use none of them. NULL: not a number.
+ */
+static const char *scan_number(const char *p, decimal *ret)
+{
+    decimal d = { 0, 0 };
+    if (!scan_digits(&p, &d, false))
+        return NULL;
+    if (*p == '.') {
+        p++;
+        if (!scan_digits(&p, &d, true))
+            return NULL;
+    }
+    const char *e = p + 1 + (p[0] == 'e' && (p[1] == '-' || p[1] == '+'));
+    if (*p == 'e' && isdigit((unsigned char)*e)) {
+        char *end;
+        long exp = strtol(p + 1, &end, 10);
+        d.exp10 += exp > EXP10_MAX ? EXP10_MAX : exp < -EXP10_MAX ? -EXP10_MAX : (int)exp;
+        p = end;
+    }
+    *ret = d;
+    return p;
+}
+
+/* Powers of ten up to 10^22 are exact, so this rounds once for what people write. */
+static double in_units(decimal d, const unit *u)
+{
+    int exp10 = d.exp10 + u->exp10;
+    double v = d.mantissa * u->mul;
+    if (v == 0)
+        return 0;
+    return exp10 < 0 ? v / pow(10, -exp10) : v * pow(10, exp10);
+}
+
+static clv_status parse(const char *text, const char *what, const unit *units, double *ret,
+                        clv_error *err)
+{
+    char list[160];
+    list_units(units, list, sizeof list);
+    if (text[0] == '-')
+        return clv_fail(err, CLV_EFORMAT, "%.200s is '%.60s': must not be negative", what, text);
+    decimal d;
+    const char *p = scan_number(text, &d);
+    if (!p)
+        return clv_fail(err, CLV_EFORMAT,
+                        "%.200s is '%.60s': expected a number such as 1.5 with one of the units %s",
+                        what, text, list);
+    p += *p == ' ';
+    for (const unit *u = units; u->unit; u++)
+        if (strcmp(p, u->unit) == 0) {
+            *ret = in_units(d, u);
+            return CLV_OK;
+        }
+    if (!*p)
+        return clv_fail(err, CLV_EFORMAT, "%.200s is '%.60s': has no unit, expected one of %s",
+                        what, text, list);
+    return clv_fail(err, CLV_EFORMAT, "%.200s is '%.60s': unknown unit '%.20s', expected one of %s",
+                    what, text, p, list);
+}
+
+clv_status clv_parse_bytes(const char *text, const char *what, int64_t *ret_bytes, clv_error *err)
+{
+    double v = 0;
+    CLV_TRY(parse(text, what, bytes_units, &v, err));
+    if (!(v < 9e18))
+        return clv_fail(err, CLV_EFORMAT, "%.200s is '%.60s': more than 64 bits can hold", what,
+                        text);
+    *ret_bytes = (int64_t)llround(v);
+    return CLV_OK;
+}
+
+static clv_status parse_positive(const char *text, const char *what, const unit *units, double *ret,
+                                 clv_error *err)
+{
+    double v = 0;
+    CLV_TRY(parse(text, what, units, &v, err));
+    if (!(v > 0) || !isfinite(v))
+        return clv_fail(err, CLV_EFORMAT, "%.200s is '%.60s': must be above 0 and finite", what,
+                        text);
+    *ret = v;
+    return CLV_OK;
+}
+
+clv_status clv_parse_bandwidth(const char *text, const char *what, double *ret, clv_error *err)
+{
+    return parse_positive(text, what, bandwidth_units, ret, err);
+}
+
+clv_status clv_parse_rate(const char *text, const char *what, double *ret, clv_error *err)
+{
+    return parse_positive(text, what, rate_units, ret, err);
+}
+
+clv_status clv_parse_time(const char *text, const char *what, int64_t *ret_ns, clv_error *err)
+{
+    double v = 0;
+    CLV_TRY(parse(text, what, time_units, &v, err));
+    if (!(v < 9e18))
+        return clv_fail(err, CLV_EFORMAT, "%.200s is '%.60s': more than 64 bits can hold", what,
+                        text);
+    *ret_ns = (int64_t)llround(v);
+    return CLV_OK;
+}
+
+clv_status clv_parse_int(const char *text, const char *what, int64_t min, int64_t max, int64_t *ret,
+                         clv_error *err)
+{
+    char *end = NULL;
+    errno = 0;
+    long long v = strtoll(text, &end, 10);
+    bool starts =
+        isdigit((unsigned char)text[0]) || (text[0] == '-' && isdigit((unsigned char)text[1]));
+    if (!starts || *end || errno == ERANGE || v < min || v > max)
+        return clv_fail(err, CLV_EUSAGE,
+                        "%.200s is '%.60s': expected a whole number from %lld to %lld", what, text,
+                        (long long)min, (long long)max);
+    *ret = v;
+    return CLV_OK;
+}
+
+/* Picks the largest prefix that leaves at least 1 after rounding, and prints four digits. */
+static const char *show(char *buf, double v, double step, const char *const *units, int n)
+{
+    double rounds_up = step == 1000 ? 999.95 : step - 0.5;
+    int i = 0;
+    while (i + 1 < n && fabs(v) >= (i == 0 && v == floor(v) ? step : rounds_up)) {
+        v /= step;
+        i++;
+    }
+    double a = fabs(v);
+    int decimals = a >= 999.95 ? 0 : a >= 99.995 ? 1 : a >= 9.9995 ? 2 : 3;
+    if (i == 0 && v == floor(v))
+        decimals = 0;
+    snprintf(buf, 32, a < 1e6 ? "%.*f %s" : "%.*e %s", decimals, v, units[i]);
+    return buf;
+}
+
+const char *clv_show_bytes(char buf[static 32], int64_t bytes)
+{
+    static const char *const u[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+    return show(buf, (double)bytes, 1024, u, 7);
+}
+
+const char *clv_show_flops(char buf[static 32], double flops)
+{
+    static const char *const u[] = { "FLOP", "KFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP", "EFLOP" };
+    return show(buf, flops, 1000, u, 7);
+}
+
+const char *clv_show_time(char buf[static 32], int64_t ns)
+{
+    static const char *const u[] = { "ns", "us", "ms", "s" };
+    return show(buf, (double)ns, 1000, u, 4);
+}

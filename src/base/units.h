@@ -1,0 +1,30 @@
+/* units.h - sizes, rates and times as people write them, and as numbers.
+ *
+ * Inside, a size is integer bytes, a time integer nanoseconds, a rate a double of bytes per second
+ * or operations per second. Decimal prefixes are powers of 1000, binary ones (Ki, Mi, Gi, Ti) of
+ * 1024. A number without its unit is refused.
+ */
+#ifndef CLV_BASE_UNITS_H
+#define CLV_BASE_UNITS_H
+
+#include "base/arena.h"
+
+/* "80GiB" "900MB" "512KiB" "4096B" -> bytes. what names the thing in the message. */
+clv_status clv_parse_bytes(const char *text, const char *what, int64_t *ret_bytes, clv_error *err);
+/* "3.35TB/s" -> bytes per second, above 0. */
+clv_status clv_parse_bandwidth(const char *text, const char *what, double *ret, clv_error *err);
+/* "989TFLOP/s" "1.979PFLOP/s" "312TOP/s" -> operations per second, above 0. */
+clv_status clv_parse_rate(const char *text, const char *what, double *ret, clv_error *err);
+/* "2us" "350ns" "1.5ms" "2s" -> nanoseconds, not negative. */
+clv_status clv_parse_time(const char *text, const char *what, int64_t *ret_ns, clv_error *err);
+/* A whole decimal number in [min, max]; no sign +, no spaces, nothing behind it. */
+clv_status clv_parse_int(const char *text, const char *what, int64_t min, int64_t max, int64_t *ret,
+                         clv_error *err);
+
+/* For people, 3 to 4 significant digits: "1.21 GiB", "123.4 GFLOP", "2.713 ms". buf >= 32 bytes.
+ * Return buf. */
+const char *clv_show_bytes(char buf[static 32], int64_t bytes);
+const char *clv_show_flops(char buf[static 32], double flops);
+const char *clv_show_time(char buf[static 32], int64_t ns);
+
+#endif

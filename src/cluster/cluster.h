@@ -1,0 +1,82 @@
+/* cluster.h - devices and what joins them, as numbers.
+ *
+ * A cluster is read once from JSON (cluster_json.h) and never changes; any thread may read it. Times
+ * are integer nanoseconds, sizes integer bytes, rates doubles a second. Formulas that use the
+ * numbers are in docs/cost-model.md.
+ */
+#ifndef CLV_CLUSTER_CLUSTER_H
+#define CLV_CLUSTER_CLUSTER_H
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "graph/dtype.h"
+
+/* A kind of device, from configs/devices/NAME.json. */
+typedef struct {
+    const char *name, *vendor;
+    int64_t memory_bytes;   /* what the data sheet says one device holds */
+    int64_t reserved_bytes; /* kept by driver and runtime, not for tensors */
+    double memory_bytes_per_s;
+    /* Peak of the matrix units for operands of a dtype, and of the vector units; 0: not given.
+     * clv_device_rate() says what is used then. */
+    double matrix_per_s[CLV_N_DTYPES];
+    double vector_per_s[CLV_N_DTYPES];
+    double matrix_efficiency, vector_efficiency, memory_efficiency; /* (0, 1] of peak, reachable */
+    int64_t launch_ns;      /* to start one operator */
+    double workspace_proportion; /* default available memory proportion, (0, 1] */
+    int32_t tiles;          /* independent memories (IPU); 1 otherwise */
+} clv_device_kind;
+
+typedef struct {
+    int32_t kind; /* into cluster.kinds */
+    const char *name; /* "gpu3"; unique */
+} clv_device;
+
+/* Something that one transfer at a time occupies: a device's port on a link level, in one
+ * direction, or one direction of a listed link.
+ */
+typedef struct {
+    const char *name; /* "nvlink gpu3 out" */
+    double bytes_per_s;
+} clv_port;
+
+typedef struct {
+    const char *name; /* "nvlink", "infiniband", "pcie"; of the slowest hop */
+    int64_t latency_ns;  /* sum over hops */
+    double bytes_per_s;  /* of the slowest hop */
+    const int32_t *ports; /* what a transfer on this route occupies */
+    int32_t n_ports;
+} clv_route;
+
+typedef struct clv_cluster {
+    const char *name;
+    int32_t n_kinds, n_devices, n_ports;
+    const clv_device_kind *kinds;
+    const clv_device *devices;
+    const clv_port *ports;
+    const clv_route *routes; /* n_devices * n_devices, [from * n_devices + to]; diagonal is free */
+} clv_cluster;
+
+static inline const clv_device_kind *clv_device_kind_of(const clv_cluster *c, int32_t device)
+{
+    return &c->kinds[c->devices[device].kind];
+}
+static inline const clv_route *clv_route_between(const clv_cluster *c, int32_t from, int32_t to)
+{
+    return &c->routes[(int64_t)from * c->n_devices + to];
+}
+
+/* latency + bytes / bandwidth, rounded up; 0 when from == to. O(1). */
+int64_t clv_transfer_ns(const clv_cluster *c, int32_t from, int32_t to, int64_t bytes);
+
+/* Operations a second for operands of dtype, efficiency included: the dtype's own rate, else that
+ * of the next wider type that has one, else FLOAT's. Never 0. */
+double clv_device_matrix_rate(const clv_device_kind *kind, clv_dtype dtype);
+double clv_device_vector_rate(const clv_device_kind *kind, clv_dtype dtype);
+
+/* The first n devices of a cluster, with their routes; and the same cluster with another memory
+ * size on every device. memory_bytes 0 keeps them. n larger than the cluster has is CLV_EUSAGE. */
+clv_status clv_cluster_take(const clv_cluster *c, int32_t n, int64_t memory_bytes, clv_arena *arena,
+                            clv_cluster **ret, clv_error *err);
+
+#endif

@@ -1,0 +1,246 @@
+#include "compile/builtin.h"
+
+#include <assert.h>
+
+#include "compile/device_report.h"
+#include "compile/group_cache.h"
+#include "compile/schedule.h"
+
+/* A candidate is split into one group a device. Each group is looked up, or laid out and kept; then
+ * one schedule over all. Moving a boundary changes two groups, so the others are found.
+ */
+typedef struct {
+    clv_arena *arena; /* made by the worker's first call */
+    clv_layout_marks marks;
+} worker;
+
+typedef struct {
+    clv_compiler base;
+    clv_arena *arena;
+    clv_program *program;
+    clv_group_cache *cache;
+    worker *workers;
+    int32_t jobs;
+} builtin;
+
+/* One call. */
+typedef struct {
+    builtin *self;
+    worker *worker;
+    const clv_assignment *candidate;
+    clv_arena *arena;
+    clv_unit_ranges units;
+    const int64_t **ticks; /* [device] */
+    clv_group_result *results; /* [device] */
+    clv_error *err;
+} compilation;
+
+/* Counts, then fills, the runs of units with one device. */
+static bool split_units(compilation *c)
+{
+    const clv_program *p = c->self->program;
+    const int32_t *device_of = c->candidate->device_of;
+    int32_t n_devices = p->workload.cluster->n_devices, n_ranges = 0;
+    c->units.first = CLV_NEW_ARRAY(c->arena, int32_t, n_devices + 1);
+    int32_t *next = CLV_NEW_ARRAY(c->arena, int32_t, n_devices);
+    if (!c->units.first || !next)
+        return false;
+    for (int32_t u = 0; u < p->n_units; u++) {
+        assert(device_of[u] >= 0 && device_of[u] < n_devices);
+        if (u == 0 || device_of[u] != device_of[u - 1]) {
+            c->units.first[device_of[u] + 1]++;
+            n_ranges++;
+        }
+    }
+    for (int32_t d = 0; d < n_devices; d++) {
+        c->units.first[d + 1] += c->units.first[d];
+        next[d] = c->units.first[d];
+    }
+    c->units.ranges = CLV_NEW_ARRAY(c->arena, clv_unit_range, n_ranges);
+    if (!c->units.ranges)
+        return false;
+    for (int32_t u = 0, end; u < p->n_units; u = end) {
+        for (end = u + 1; end < p->n_units && device_of[end] == device_of[u]; end++)
+            continue;
+        c->units.ranges[next[device_of[u]]++] = (clv_unit_range){ u, end };
+    }
+    return true;
+}
+
+/* Times at the candidate's proportion: those of the program where it is the default. */
+static clv_status find_ticks(compilation *c)
+{
+    const clv_program *p = c->self->program;
+    const clv_cluster *cluster = p->workload.cluster;
+    int64_t **of_kind = CLV_NEW_ARRAY(c->arena, int64_t *, cluster->n_kinds);
+    c->ticks = CLV_NEW_ARRAY(c->arena, const int64_t *, cluster->n_devices);
+    if (!of_kind || !c->ticks)
+        return clv_fail_nomem(c->err, "operator times");
+    double proportion = c->candidate->proportion;
+    for (int32_t d = 0; d < cluster->n_devices; d++) {
+        int32_t kind = cluster->devices[d].kind;
+        bool is_default = !(proportion > 0) ||
+                          !(proportion < cluster->kinds[kind].workspace_proportion ||
+                            proportion > cluster->kinds[kind].workspace_proportion);
+        if (is_default)
+            of_kind[kind] = p->ticks[kind];
+        else if (!of_kind[kind] && c->units.first[d] < c->units.first[d + 1])
+            CLV_TRY(clv_program_ticks(p, kind, proportion, c->arena, &of_kind[kind], c->err));
+        c->ticks[d] = of_kind[kind];
+    }
+    return CLV_OK;
+}
+
+static clv_group group_of(const compilation *c, int32_t device)
+{
+    const clv_cluster *cluster = c->self->program->workload.cluster;
+    int32_t first = c->units.first[device];
+    return (clv_group){
+        .device = device,
+        .kind = cluster->devices[device].kind,
+        .proportion = clv_proportion_of(c->candidate->proportion, clv_device_kind_of(cluster, device)),
+        .ranges = c->units.ranges + first,
+        .n_ranges = c->units.first[device + 1] - first,
+        .device_of = c->candidate->device_of,
+        .ticks = c->ticks[device]
+    };
+}
+
+static clv_status judge_groups(compilation *c)
+{
+    const clv_program *p = c->self->program;
+    int32_t n_devices = p->workload.cluster->n_devices;
+    c->results = CLV_NEW_ARRAY(c->arena, clv_group_result, n_devices);
+    if (!c->results)
+        return clv_fail_nomem(c->err, "the devices' results");
+    for (int32_t d = 0; d < n_devices; d++) {
+        clv_group group = group_of(c, d);
+        c->results[d].peak_position = -1;
+        if (group.n_ranges == 0 || clv_group_cache_get(c->self->cache, &group, &c->results[d]))
+            continue;
+        CLV_TRY(clv_layout(p, &group, &c->worker->marks, c->arena, &c->results[d], NULL, c->err));
+        clv_group_cache_put(c->self->cache, &group, &c->results[d]);
+    }
+    return CLV_OK;
+}
+
+static void judge_memory(const compilation *c, clv_verdict *v)
+{
+    const clv_cluster *cluster = c->self->program->workload.cluster;
+    for (int32_t d = 0; d < cluster->n_devices; d++) {
+        int64_t lacks = clv_group_peak(&c->results[d]) - clv_group_capacity(cluster, d);
+        if (lacks <= 0)
+            continue;
+        v->outcome = CLV_OOM;
+        v->total_short_bytes = clv_add_saturated(v->total_short_bytes, lacks);
+        if (lacks > v->short_bytes) {
+            v->short_bytes = lacks;
+            v->device = d;
+        }
+    }
+}
+
+static clv_status fill_report(compilation *c, const clv_schedule *schedule, clv_compile_report *ret)
+{
+    const clv_program *p = c->self->program;
+    int32_t n_devices = p->workload.cluster->n_devices;
+    clv_device_report *devices = CLV_NEW_ARRAY(c->arena, clv_device_report, n_devices);
+    if (!devices)
+        return clv_fail_nomem(c->err, "the report");
+    for (int32_t d = 0; d < n_devices; d++) {
+        clv_group group = group_of(c, d);
+        CLV_TRY(clv_device_report_fill(p, &group, &c->results[d], &c->worker->marks, c->arena,
+                                       &devices[d], c->err));
+    }
+    *ret = (clv_compile_report){ devices, schedule->transfers, schedule->n_transfers };
+    return CLV_OK;
+}
+
+static clv_status find_worker(builtin *b, int32_t index, worker **ret, clv_error *err)
+{
+    worker *w = &b->workers[index];
+    if (!w->arena && !(w->arena = clv_arena_new(clv_arena_alloc(b->arena), 0)))
+        return clv_fail_nomem(err, "a worker");
+    if (!w->marks.buffer_of)
+        CLV_TRY(clv_layout_marks_init(&w->marks, b->program, w->arena, err));
+    *ret = w;
+    return CLV_OK;
+}
+
+static clv_status compile(clv_compiler *self, int32_t index, const clv_assignment *candidate,
+                          clv_arena *arena, clv_verdict *verdict, clv_compile_report *report,
+                          clv_error *err)
+{
+    builtin *b = (builtin *)self;
+    assert(index >= 0 && index < b->jobs && candidate->proportion >= 0 && candidate->proportion <= 1);
+    compilation c = { .self = b, .candidate = candidate, .arena = arena, .err = err };
+    CLV_TRY(find_worker(b, index, &c.worker, err));
+    if (!split_units(&c))
+        return clv_fail_nomem(err, "the devices' units");
+    CLV_TRY(find_ticks(&c));
+    CLV_TRY(judge_groups(&c));
+    clv_schedule schedule;
+    CLV_TRY(clv_schedule_run(b->program, candidate->device_of, &c.units, c.ticks, report != NULL,
+                             arena, &schedule, err));
+    clv_verdict made = { .outcome = CLV_FITS,
+                         .latency_ns = schedule.latency_ns,
+                         .period_ns = schedule.port_ns };
+    for (int32_t d = 0; d < b->program->workload.cluster->n_devices; d++)
+        if (c.results[d].busy_ns > made.period_ns)
+            made.period_ns = c.results[d].busy_ns;
+    judge_memory(&c, &made);
+    if (report)
+        CLV_TRY(fill_report(&c, &schedule, report));
+    *verdict = made;
+    return CLV_OK;
+}
+
+static void close_builtin(clv_compiler *self)
+{
+    builtin *b = (builtin *)self;
+    for (int32_t k = 0; b->workers && k < b->jobs; k++)
+        clv_arena_free(b->workers[k].arena);
+    clv_group_cache_close(b->cache);
+    clv_arena_free(b->arena);
+}
+
+clv_status clv_builtin_open_with(const clv_workload *workload, int32_t jobs, size_t cache_bytes,
+                                 const clv_alloc *alloc, clv_compiler **ret, clv_error *err)
+{
+    assert(workload && jobs >= 1 && ret);
+    clv_arena *arena = clv_arena_new(alloc, 0);
+    builtin *b = arena ? CLV_NEW(arena, builtin) : NULL;
+    clv_status status = CLV_ENOMEM;
+    if (!b) {
+        clv_arena_free(arena);
+        return clv_fail_nomem(err, "the compiler");
+    }
+    *b = (builtin){ .base = { "builtin", compile, close_builtin }, .arena = arena, .jobs = jobs };
+    b->workers = CLV_NEW_ARRAY(arena, worker, jobs);
+    if (!b->workers)
+        clv_fail_nomem(err, "the compiler's workers");
+    else if ((status = clv_program_build(workload, arena, &b->program, err)) == CLV_OK)
+        status = clv_group_cache_open(clv_arena_alloc(arena), cache_bytes, &b->cache, err);
+    if (status != CLV_OK) {
+        close_builtin(&b->base);
+        return status;
+    }
+    *ret = &b->base;
+    return CLV_OK;
+}
+
+clv_status clv_builtin_open(const clv_workload *workload, int32_t jobs, const clv_alloc *alloc,
+                            clv_compiler **ret, clv_error *err)
+{
+    return clv_builtin_open_with(workload, jobs, CLV_GROUP_CACHE_BYTES, alloc, ret, err);
+}
+
+int64_t clv_builtin_cache_hits(const clv_compiler *compiler)
+{
+    return clv_group_cache_hits(((const builtin *)compiler)->cache);
+}
+
+size_t clv_builtin_bytes(const clv_compiler *compiler)
+{
+    return clv_arena_bytes(((const builtin *)compiler)->arena);
+}

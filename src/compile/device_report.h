@@ -1,0 +1,16 @@
+/* device_report.h - a group's result in the words of clv_device_report. */
+#ifndef CLV_COMPILE_DEVICE_REPORT_H
+#define CLV_COMPILE_DEVICE_REPORT_H
+
+#include "compile/layout.h"
+
+/* What the group's tensors may use: the device's memory less what is reserved, at least 0. */
+int64_t clv_group_capacity(const clv_cluster *cluster, int32_t device);
+
+/* Lays the group out again to see what lives at its fullest moment; the live tensors' addresses
+ * count from the device's first byte, weights lying below them. */
+clv_status clv_device_report_fill(const clv_program *p, const clv_group *group,
+                                  const clv_group_result *result, clv_layout_marks *marks,
+                                  clv_arena *arena, clv_device_report *ret, clv_error *err);
+
+#endif

@@ -1,0 +1,158 @@
+/* shapes_sequence.c - sequences and optionals: the type of an element is what is true of all. */
+#include "graph/rules.h"
+#include "graph/shape_tools.h"
+
+static const clv_type nothing_known = { .kind = CLV_TYPE_UNKNOWN, .rank = CLV_RANK_UNKNOWN };
+
+/* The element type of input k, never NULL. */
+static const clv_type *elem_of(const clv_rule *r, int32_t k)
+{
+    const clv_type *t = clv_rule_in(r, k);
+    bool wraps = t->kind == CLV_TYPE_SEQUENCE || t->kind == CLV_TYPE_OPTIONAL;
+
+    return wraps && t->elem ? t->elem : &nothing_known;
+}
+
+static clv_type tensor_of(clv_dtype dtype)
+{
+    return (clv_type){ .kind = CLV_TYPE_TENSOR, .dtype = dtype, .rank = CLV_RANK_UNKNOWN };
+}
+
+clv_status clv_shape_sequence_empty(clv_rule *r)
+{
+    clv_dtype dtype;
+
+    CLV_TRY(clv_rule_attr_dtype(r, "dtype", CLV_DT_FLOAT, &dtype));
+    clv_type elem = tensor_of(dtype);
+    return clv_rule_set_wrapped(r, 0, CLV_TYPE_SEQUENCE, &elem);
+}
+
+clv_status clv_shape_sequence_construct(clv_rule *r)
+{
+    clv_type elem = *clv_rule_in(r, 0);
+
+    for (int32_t k = 1; k < clv_rule_n_in(r); k++)
+        CLV_TRY(clv_rule_merge(r, &elem, clv_rule_in(r, k), &elem));
+    return clv_rule_set_wrapped(r, 0, CLV_TYPE_SEQUENCE, &elem);
+}
+
+clv_status clv_shape_sequence_insert(clv_rule *r)
+{
+    clv_type elem;
+
+    CLV_TRY(clv_rule_merge(r, elem_of(r, 0), clv_rule_in(r, 1), &elem));
+    return clv_rule_set_wrapped(r, 0, CLV_TYPE_SEQUENCE, &elem);
+}
+
+clv_status clv_shape_sequence_erase(clv_rule *r) { return clv_rule_set_same(r, 0, 0); }
+
+clv_status clv_shape_sequence_at(clv_rule *r) { return clv_rule_set_type(r, 0, elem_of(r, 0)); }
+
+clv_status clv_shape_sequence_length(clv_rule *r)
+{
+    return clv_rule_set_scalar(r, 0, CLV_DT_INT64);
+}
+
+/* The size of every part where all are alike; parts of one size may leave a smaller last one. */
+static clv_dim part_size(clv_rule *r, clv_dim whole)
+{
+    const clv_value *v = clv_rule_value(r, 1);
+    bool one_for_all = clv_type_rank(clv_rule_in(r, 1)) == 0;
+
+    if (!v || !v->i || v->n == 0)
+        return CLV_DIM_UNKNOWN;
+    for (int32_t i = 0; i < v->n; i++)
+        if (v->i[i] != v->i[0] || !clv_dim_is_number(v->i[i]))
+            return CLV_DIM_UNKNOWN;
+    if (one_for_all && (!clv_dim_is_number(whole) || v->i[0] <= 0 || whole % v->i[0] != 0))
+        return CLV_DIM_UNKNOWN;
+    return v->i[0];
+}
+
+clv_status clv_shape_split_to_sequence(clv_rule *r)
+{
+    const clv_type *in = clv_rule_in(r, 0);
+    bool keep = clv_rule_has_in(r, 1) || clv_rule_attr_int(r, "keepdims", 1) != 0;
+    clv_type elem = tensor_of(in->dtype);
+    clv_dim dims[CLV_RANK_MAX];
+    int32_t axis, n = 0;
+
+    if (clv_type_ranked(in)) {
+        CLV_TRY(clv_rule_axis(r, clv_rule_attr_int(r, "axis", 0), in->rank, &axis));
+        for (int32_t i = 0; i < in->rank; i++) {
+            if (i != axis)
+                dims[n++] = in->dims[i];
+            else if (keep)
+                dims[n++] = clv_rule_has_in(r, 1) ? part_size(r, in->dims[i]) : 1;
+        }
+        elem.rank = n;
+        elem.dims = dims;
+    }
+    return clv_rule_set_wrapped(r, 0, CLV_TYPE_SEQUENCE, &elem);
+}
+
+clv_status clv_shape_concat_from_sequence(clv_rule *r)
+{
+    const clv_type *elem = elem_of(r, 0);
+    bool new_axis = clv_rule_attr_int(r, "new_axis", 0) != 0;
+    clv_dim dims[CLV_RANK_MAX];
+    int32_t axis, rank, from = 0;
+
+    if (!clv_type_ranked(elem) || elem->rank + new_axis > CLV_RANK_MAX)
+        return clv_rule_set_rank(r, 0, elem->dtype, CLV_RANK_UNKNOWN);
+    rank = elem->rank + new_axis;
+    CLV_TRY(clv_rule_axis(r, clv_rule_attr_int(r, "axis", 0), rank, &axis));
+    for (int32_t i = 0; i < rank; i++) {
+        dims[i] = i == axis ? CLV_DIM_UNKNOWN : elem->dims[from];
+        from += i != axis || !new_axis;
+    }
+    return clv_rule_set(r, 0, elem->dtype, rank, dims);
+}
+
+clv_status clv_shape_optional(clv_rule *r)
+{
+    const clv_attr *type = clv_rule_attr(r, "type");
+
+    if (clv_rule_has_in(r, 0))
+        return clv_rule_set_wrapped(r, 0, CLV_TYPE_OPTIONAL, clv_rule_in(r, 0));
+    if (type && type->kind == CLV_ATTR_TYPE)
+        return clv_rule_set_wrapped(r, 0, CLV_TYPE_OPTIONAL, type->type);
+    return CLV_OK;
+}
+
+/* Since version 18 the input may also be what it would hold. */
+clv_status clv_shape_optional_get_element(clv_rule *r)
+{
+    if (clv_rule_in(r, 0)->kind == CLV_TYPE_OPTIONAL)
+        return clv_rule_set_type(r, 0, elem_of(r, 0));
+    return clv_rule_set_same(r, 0, 0);
+}
+
+clv_status clv_shape_optional_has_element(clv_rule *r)
+{
+    return clv_rule_set_scalar(r, 0, CLV_DT_BOOL);
+}
+
+/* The body sees one element of each sequence, and every other input whole. */
+clv_status clv_shape_sequence_map(clv_rule *r)
+{
+    int32_t n = clv_rule_n_in(r), body;
+    clv_type *types = CLV_NEW_ARRAY(r->arena, clv_type, n);
+    const clv_value **values = CLV_NEW_ARRAY(r->arena, const clv_value *, n);
+    const clv_graph *graph = clv_rule_body_graph(r, "body", &body);
+    const clv_type *results;
+
+    if (!types || !values)
+        return clv_fail_nomem(r->err, "the inputs of a body");
+    if (!graph || n != graph->n_inputs)
+        return clv_rule_fail(r, "%d inputs, the body has %d", n, graph ? graph->n_inputs : 0);
+    for (int32_t k = 0; k < n; k++) {
+        bool mapped = clv_rule_in(r, k)->kind == CLV_TYPE_SEQUENCE;
+        types[k] = k == 0 || mapped ? *elem_of(r, k) : *clv_rule_in(r, k);
+        values[k] = k == 0 || mapped ? NULL : clv_rule_value(r, k);
+    }
+    CLV_TRY(clv_rule_body(r, body, n, types, values, &results));
+    for (int32_t k = 0; k < clv_rule_n_out(r) && k < graph->n_outputs; k++)
+        CLV_TRY(clv_rule_set_wrapped(r, k, CLV_TYPE_SEQUENCE, &results[k]));
+    return CLV_OK;
+}

@@ -1,0 +1,162 @@
+/* cleave.h - the public API, the whole of it.
+ *
+ * Cleave reads an ONNX model and a description of a cluster, finds how to run the one on the other,
+ * and writes the plan back into the model as standard multi-device annotations.
+ *
+ *     cleave_model *model;                          cleave_error error;
+ *     cleave_plan_options options = CLEAVE_PLAN_OPTIONS;
+ *     cleave_plan *plan;
+ *     if (cleave_model_open("m.onnx", NULL, &model, &error) == CLEAVE_OK &&
+ *         cleave_plan_make(model, &options, &plan, &error) == CLEAVE_OK)
+ *         cleave_annotate(model, plan, "m.sharded.onnx", &error);
+ *
+ * Errors. Every call that can fail returns a cleave_status and fills a cleave_error (NULL is fine):
+ * a code and one sentence that names the thing, the value and what was expected. Results are written
+ * only on success. "No plan fits" is CLEAVE_NO_PLAN: the plan is still returned, and says how much
+ * is missing where.
+ *
+ * Ownership. What a call gives through a ret_ parameter is the caller's, to be given back with the
+ * matching _free. Strings returned by functions belong to the object asked and live as long as it.
+ *
+ * Threads. No global state. An object may be used by one thread at a time; a cleave_model may be
+ * read by many calls at once. The library never prints, exits, aborts or installs signal handlers.
+ */
+#ifndef CLEAVE_H
+#define CLEAVE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define CLEAVE_API __attribute__((visibility("default")))
+#else
+#define CLEAVE_API
+#endif
+
+typedef enum {
+    CLEAVE_OK = 0,
+    CLEAVE_NO_PLAN,    /* an outcome: no plan fits the devices */
+    CLEAVE_EUSAGE,     /* the request is wrong */
+    CLEAVE_EINPUT,     /* the model, plan or description is not valid */
+    CLEAVE_EUNSUPPORTED, /* valid, but uses something not supported here */
+    CLEAVE_EIO,        /* could not read or write */
+    CLEAVE_ENOMEM,
+    CLEAVE_ECANCELED,  /* the caller's callback said stop */
+    CLEAVE_EINTERNAL   /* our fault */
+} cleave_status;
+
+typedef struct {
+    cleave_status status;
+    char message[512]; /* one sentence, no trailing newline */
+} cleave_error;
+
+/* realloc-shaped: p NULL allocates, size 0 frees; may be called from several threads. All memory of
+ * ours comes from it (protobuf-c's too); cJSON, libuv and GLPK use malloc. NULL: malloc. */
+typedef struct {
+    void *(*resize)(void *ctx, void *p, size_t size);
+    void *ctx;
+} cleave_allocator;
+
+typedef struct cleave_model cleave_model;
+typedef struct cleave_plan cleave_plan;
+
+/* "0.1.0" */
+CLEAVE_API const char *cleave_version(void);
+
+/* -- models -- */
+
+/* Maps the file; weights are not read. allocator is copied; NULL for malloc. */
+CLEAVE_API cleave_status cleave_model_open(const char *path, const cleave_allocator *allocator,
+                                           cleave_model **ret_model, cleave_error *error);
+/* bytes must stay until cleave_model_free. folder: where external data is looked for; may be NULL. */
+CLEAVE_API cleave_status cleave_model_open_bytes(const void *bytes, size_t n, const char *folder,
+                                                 const cleave_allocator *allocator,
+                                                 cleave_model **ret_model, cleave_error *error);
+CLEAVE_API void cleave_model_free(cleave_model *model);
+
+/* Gives a symbolic dimension a size: ("batch", 8); a dimension without a name is "input[axis]". To be
+ * called before anything that needs shapes; unknown symbols are CLEAVE_EINPUT. */
+CLEAVE_API cleave_status cleave_model_bind(cleave_model *model, const char *symbol, int64_t size,
+                                           cleave_error *error);
+/* Things that are legal but unwise, found while reading. NULL past the last. */
+CLEAVE_API const char *cleave_model_warning(const cleave_model *model, int i);
+
+/* What `cleave inspect` shows, as text for people or as one JSON object (docs/formats/inspect.schema
+ * .json). *ret_text is freed with cleave_text_free. */
+CLEAVE_API cleave_status cleave_model_inspect(cleave_model *model, int as_json, char **ret_text,
+                                              cleave_error *error);
+CLEAVE_API void cleave_text_free(cleave_model *model, char *text);
+
+/* -- planning -- */
+
+typedef enum { CLEAVE_LATENCY, CLEAVE_THROUGHPUT } cleave_objective;
+
+typedef struct {
+    int candidates_judged, candidates_queued;
+    int found;             /* a plan that fits is known */
+    double latency_ms, throughput; /* of the best so far; samples are runs of the model a second */
+    double seconds;        /* since the start */
+    double seconds_left;   /* estimate; negative when unknown */
+} cleave_progress;
+
+typedef struct {
+    const char *cluster;   /* name or path; NULL: "dgx-h100" */
+    const char *configs_path; /* folders with clusters/ and devices/, colon-separated; NULL: ours */
+    int devices;           /* use exactly the first so many; 0: as many of the cluster as are best */
+    int64_t memory_bytes;  /* of each device, instead of the description's; 0: as described */
+    cleave_objective objective;
+    int first_fit;         /* stop at the first plan that compiles */
+    int documented_search; /* the seed document's search instead of ours; for comparison */
+    int jobs;              /* workers; 0: 2. The plan does not depend on it */
+    int max_candidates;    /* 0: the search decides */
+    const char *compiler;  /* a command (docs/compiler-protocol.md); NULL: built in */
+    double compiler_timeout_s; /* for one candidate; 0: 600 */
+    /* Called now and then on the calling thread; not 0 stops. May be NULL. */
+    int (*progress)(void *ctx, const cleave_progress *progress);
+    void *progress_ctx;
+} cleave_plan_options;
+
+#define CLEAVE_PLAN_OPTIONS { .objective = CLEAVE_LATENCY }
+
+/* CLEAVE_OK with a plan that fits, or CLEAVE_NO_PLAN with the nearest one. */
+CLEAVE_API cleave_status cleave_plan_make(cleave_model *model, const cleave_plan_options *options,
+                                          cleave_plan **ret_plan, cleave_error *error);
+CLEAVE_API void cleave_plan_free(cleave_plan *plan);
+
+CLEAVE_API int cleave_plan_fits(const cleave_plan *plan);
+CLEAVE_API int cleave_plan_devices(const cleave_plan *plan);
+CLEAVE_API int cleave_plan_stages(const cleave_plan *plan);
+CLEAVE_API double cleave_plan_latency_ms(const cleave_plan *plan);
+CLEAVE_API double cleave_plan_throughput(const cleave_plan *plan);
+/* Device of the i-th node of the file's main graph; -1 past the end. */
+CLEAVE_API int cleave_plan_device_of(const cleave_plan *plan, int64_t node);
+/* The report as a table for people; the plan file's text (docs/formats/plan.schema.json). They
+ * belong to the plan. */
+CLEAVE_API const char *cleave_plan_text(const cleave_plan *plan);
+CLEAVE_API const char *cleave_plan_json(const cleave_plan *plan);
+
+/* A plan file for this model; refused when it was made for another. */
+CLEAVE_API cleave_status cleave_plan_load(cleave_model *model, const char *path, cleave_plan **ret_plan,
+                                          cleave_error *error);
+/* Written under a temporary name and renamed. */
+CLEAVE_API cleave_status cleave_plan_save(const cleave_plan *plan, const char *path, cleave_error *error);
+
+/* -- annotating -- */
+
+/* Writes the model with the plan's annotations; every other byte as it was. The model's own file is
+ * never written. */
+CLEAVE_API cleave_status cleave_annotate(cleave_model *model, const cleave_plan *plan, const char *path,
+                                         cleave_error *error);
+/* Takes our annotations out again: the original, byte for byte. all != 0: anybody's annotations. */
+CLEAVE_API cleave_status cleave_strip(cleave_model *model, int all, const char *path,
+                                      cleave_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

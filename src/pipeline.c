@@ -1,0 +1,338 @@
+#include "pipeline.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cost/problem_build.h"
+#include "graph/ops.h"
+#include "plan/plan_check.h"
+#include "plan/plan_json.h"
+#include "plan_make.h"
+
+#define DEFAULT_JOBS     2         /* as the seed tool's --num_processes */
+#define ANSWER_MAX       (1 << 20) /* bytes of an external compiler's stdout */
+#define JUDGE_BATCH      8         /* candidates given at once: enough for any --jobs in use */
+#define MAX_MORE_DEVICES 8         /* device counts tried to say what would fit */
+
+/* Everything of one run. */
+typedef struct {
+    const clv_request *req;
+    clv_arena *arena;
+    clv_error *err;
+    clv_analysis analysis;
+    clv_cluster *cluster;
+    clv_partition *problem;
+    clv_workload workload;
+    clv_compiler *compiler;
+    clv_pool *pool;
+    clv_judge judge;
+} run;
+
+/* -- before the cluster -- */
+
+static clv_status require_numbers(const clv_model *model, const clv_types *types, clv_error *err)
+{
+    const clv_graph *g = model->main;
+    for (int32_t i = 0; i < g->n_inputs; i++) {
+        const clv_type *type = &types->of[g->inputs[i].i];
+        for (int32_t a = 0; type->kind == CLV_TYPE_TENSOR && a < type->rank; a++) {
+            if (!clv_dim_is_symbol(type->dims[a]))
+                continue;
+            clv_str symbol = model->symbols[clv_dim_symbol_id(type->dims[a])];
+            return clv_fail(
+                err, CLV_EFORMAT,
+                "dimension %d of input '%.*s' is the symbol '%.*s', which has no value: "
+                "bind it, as in --bind '%.*s=1'",
+                a, CLV_STR_ARG(g->tensors[g->inputs[i].i].name), CLV_STR_ARG(symbol),
+                CLV_STR_ARG(symbol));
+        }
+    }
+    return CLV_OK;
+}
+
+clv_status clv_analyse(const clv_model *model, const clv_binding *bindings, int32_t n_bindings,
+                       bool strict, clv_arena *arena, clv_analysis *ret, clv_error *err)
+{
+    clv_analysis a = { NULL, NULL, NULL };
+    CLV_TRY(clv_infer(model, bindings, n_bindings, arena, &a.inference, err));
+    if (strict)
+        CLV_TRY(require_numbers(model, a.inference->main, err));
+    CLV_TRY(clv_costs_build(model, a.inference->main, arena, &a.costs, err));
+    CLV_TRY(clv_subgraphs_build(a.inference->main, a.costs, true, arena, &a.units, err));
+    *ret = a;
+    return CLV_OK;
+}
+
+/* -- compilers -- */
+
+static clv_status write_text(const char *path, const char *text, size_t n, const clv_alloc *alloc,
+                             clv_error *err)
+{
+    clv_out_file *out;
+    CLV_TRY(clv_out_open(path, alloc, &out, err));
+    clv_sink sink = clv_out_sink(out);
+    clv_status status = sink.write(sink.ctx, text, n, err);
+    if (status != CLV_OK) {
+        clv_out_abort(out);
+        return status;
+    }
+    return clv_out_commit(out, err);
+}
+
+/* What an external compiler is given: the candidate as an annotated model and as a plan file. */
+static clv_status emit_candidate(void *ctx, const clv_assignment *candidate, const char *folder,
+                                 clv_arena *arena, clv_error *err)
+{
+    const run *r = ctx;
+    clv_plan *plan;
+    const char *text;
+    size_t n;
+    clv_verdict unknown = { .outcome = CLV_FITS };
+    CLV_TRY(clv_plan_make(&r->workload, r->problem, candidate, &unknown, NULL, arena, &plan, err));
+    plan->model = r->req->model_name;
+    plan->cluster = r->cluster->name;
+    plan->compiler = r->compiler ? r->compiler->name : "";
+    plan->objective = r->req->search.objective;
+    plan->search = "candidate";
+    plan->fingerprint = clv_onnx_fingerprint(r->req->model);
+    CLV_TRY(clv_plan_write(plan, arena, &text, &n, err));
+    const char *plan_path = clv_arena_printf(arena, "%s/plan.json", folder);
+    const char *model_path = clv_arena_printf(arena, "%s/model.onnx", folder);
+    if (!plan_path || !model_path)
+        return clv_fail_nomem(err, "a candidate's files");
+    CLV_TRY(write_text(plan_path, text, n, r->req->alloc, err));
+    clv_out_file *out;
+    CLV_TRY(clv_out_open(model_path, r->req->alloc, &out, err));
+    clv_sink sink = clv_out_sink(out);
+    clv_status status =
+        clv_onnx_annotate(r->req->file, r->req->model, plan, true, &sink, arena, err);
+    if (status != CLV_OK) {
+        clv_out_abort(out);
+        return status;
+    }
+    return clv_out_commit(out, err);
+}
+
+static clv_status open_judge(run *r)
+{
+    const clv_request *req = r->req;
+    int32_t jobs = req->jobs > 0 ? req->jobs : DEFAULT_JOBS;
+    if (req->compiler) {
+        clv_external_options options = { .command = req->compiler,
+                                         .timeout_ms = req->compiler_timeout_ms,
+                                         .max_answer_bytes = ANSWER_MAX,
+                                         .emit = emit_candidate,
+                                         .emit_ctx = r };
+        CLV_TRY(clv_external_open(&r->workload, &options, req->alloc, &r->compiler, r->err));
+    } else {
+        CLV_TRY(clv_builtin_open(&r->workload, jobs, req->alloc, &r->compiler, r->err));
+    }
+    CLV_TRY(clv_pool_open(r->compiler, jobs, JUDGE_BATCH, req->alloc, &r->pool, r->err));
+    r->judge = clv_pool_judge(r->pool);
+    return CLV_OK;
+}
+
+static void close_judge(run *r)
+{
+    clv_pool_close(r->pool);
+    clv_compiler_close(r->compiler);
+    r->pool = NULL;
+    r->compiler = NULL;
+}
+
+/* Cluster -> problem -> judge, for so many devices with so much memory. */
+static clv_status open_run(run *r, int32_t devices, int64_t memory_bytes)
+{
+    const clv_request *req = r->req;
+    int32_t n = devices ? devices : req->cluster->n_devices;
+    CLV_TRY(clv_cluster_take(req->cluster, n, memory_bytes, r->arena, &r->cluster, r->err));
+    CLV_TRY(clv_problem_build(r->analysis.inference->main, r->analysis.costs, r->analysis.units,
+                              r->cluster, r->arena, &r->problem, r->err));
+    r->workload = (clv_workload){ req->model, r->analysis.inference->main, r->analysis.costs,
+                                  r->analysis.units, r->cluster };
+    return open_judge(r);
+}
+
+/* -- what would fit -- */
+
+static clv_status note(run *r, clv_plan *plan, const char *text)
+{
+    const char **notes = clv_arena_grow(r->arena, plan->notes, (size_t)plan->n_notes,
+                                        (size_t)plan->n_notes + 1, sizeof *notes);
+    if (!text || !notes)
+        return clv_fail_nomem(r->err, "notes of a plan");
+    plan->notes = notes;
+    plan->notes[plan->n_notes++] = text;
+    return CLV_OK;
+}
+
+/* The memory with which this very plan fits, tried out before it is said. Only the built-in
+ * compiler tells peaks. */
+static clv_status note_memory(run *r, clv_plan *plan, const clv_tried *best)
+{
+    int64_t need = 0;
+    for (int32_t d = 0; d < plan->n_devices; d++) {
+        const clv_device_kind *kind = clv_device_kind_of(r->cluster, d);
+        int64_t with = plan->devices[d].peak_bytes + kind->reserved_bytes;
+        need = with > need ? with : need;
+    }
+    run more = { .req = r->req, .arena = r->arena, .err = r->err, .analysis = r->analysis };
+    clv_status status = open_run(&more, r->cluster->n_devices, need);
+    clv_assignment same = { best->device_of, best->proportion };
+    clv_verdict verdict = { .outcome = CLV_FAILED };
+    if (status == CLV_OK)
+        status = more.judge.judge(more.judge.ctx, &same, 1, &verdict, r->err);
+    close_judge(&more);
+    CLV_TRY(status);
+    char size[32];
+    if (verdict.outcome != CLV_FITS)
+        return CLV_OK;
+    return note(r, plan,
+                clv_arena_printf(r->arena, "it would fit with %s on each device: --memory %lldB",
+                                 clv_show_bytes(size, need), (long long)need));
+}
+
+/* The smallest larger number of the cluster's devices with which a plan is found. */
+static clv_status note_devices(run *r, clv_plan *plan)
+{
+    int32_t have = r->cluster->n_devices, most = r->req->cluster->n_devices;
+    for (int32_t n = have + 1; n <= most && n <= have + MAX_MORE_DEVICES; n++) {
+        run more = { .req = r->req, .arena = r->arena, .err = r->err, .analysis = r->analysis };
+        clv_search_options options = r->req->search;
+        clv_search_result result = { .found = false };
+        options.first_fit = true;
+        options.progress = NULL;
+        clv_status status = open_run(&more, n, r->req->memory_bytes);
+        if (status == CLV_OK)
+            status = clv_search(more.problem, &more.judge, &options, r->arena, &result, r->err);
+        close_judge(&more);
+        CLV_TRY(status);
+        if (result.found)
+            return note(
+                r, plan,
+                clv_arena_printf(r->arena, "it would fit on %d devices: --devices %d", n, n));
+    }
+    return CLV_OK;
+}
+
+static clv_status explain_no_fit(run *r, clv_plan *plan, const clv_tried *best,
+                                 const clv_compile_report *report)
+{
+    char size[32];
+    const clv_verdict *v = &best->verdict;
+    if (v->outcome == CLV_FAILED)
+        return note(r, plan, clv_arena_printf(r->arena, "every candidate failed: %s", v->reason));
+    CLV_TRY(
+        note(r, plan,
+             clv_arena_printf(r->arena, "device %d (%s) is out of memory by %s (%lld bytes)",
+                              v->device, plan->devices[v->device].name,
+                              clv_show_bytes(size, v->short_bytes), (long long)v->short_bytes)));
+    const clv_device_report *d = report && report->devices ? &report->devices[v->device] : NULL;
+    const clv_graph *g = r->req->model->main;
+    if (d && d->peak_op.i >= 0)
+        CLV_TRY(note(r, plan,
+                     clv_arena_printf(r->arena, "its memory is fullest at operator '%.*s'",
+                                      CLV_STR_ARG(g->ops[d->peak_op.i].label))));
+    for (int32_t i = 0; d && i < d->n_live && i < 3; i++)
+        CLV_TRY(note(r, plan,
+                     clv_arena_printf(r->arena, "alive there: '%.*s', %s",
+                                      CLV_STR_ARG(g->tensors[d->live[i].tensor.i].name),
+                                      clv_show_bytes(size, d->live[i].bytes))));
+    if (!r->req->compiler)
+        CLV_TRY(note_memory(r, plan, best));
+    return r->req->compiler ? CLV_OK : note_devices(r, plan);
+}
+
+/* -- the result -- */
+
+static clv_status add_open_things(run *r, clv_plan *plan)
+{
+    const clv_graph *g = r->req->model->main;
+    const clv_inference *inf = r->analysis.inference;
+    const clv_costs *costs = r->analysis.costs;
+    plan->open_tensors = CLV_NEW_ARRAY(r->arena, const char *, inf->n_open);
+    plan->unknown_ops = CLV_NEW_ARRAY(r->arena, const char *, costs->n_unknown);
+    plan->bindings = CLV_NEW_ARRAY(r->arena, const char *, r->req->n_bindings);
+    if (!plan->open_tensors || !plan->unknown_ops || !plan->bindings)
+        return clv_fail_nomem(r->err, "notes of a plan");
+    for (int32_t i = 0; i < inf->n_open; i++)
+        plan->open_tensors[plan->n_open_tensors++] =
+            clv_arena_printf(r->arena, "%.*s", CLV_STR_ARG(g->tensors[inf->open[i].i].name));
+    for (int32_t i = 0; i < costs->n_unknown; i++) {
+        const clv_op_info *op = &g->ops[costs->unknown[i].i];
+        plan->unknown_ops[plan->n_unknown_ops++] = clv_arena_printf(
+            r->arena, "%.*s (%.*s)", CLV_STR_ARG(op->label), CLV_STR_ARG(op->type));
+    }
+    for (int32_t i = 0; i < r->req->n_bindings; i++) {
+        const clv_binding *b = &r->req->bindings[i];
+        plan->bindings[plan->n_bindings++] =
+            clv_arena_printf(r->arena, "%.*s=%lld", CLV_STR_ARG(b->symbol), (long long)b->value);
+    }
+    for (int32_t i = 0; i < r->req->model->n_warnings; i++)
+        CLV_TRY(note(r, plan,
+                     clv_arena_printf(r->arena, "%.*s", CLV_STR_ARG(r->req->model->warnings[i]))));
+    for (int32_t i = 0; i < inf->n_conflicts; i++)
+        CLV_TRY(note(r, plan, clv_arena_printf(r->arena, "%.*s", CLV_STR_ARG(inf->conflicts[i]))));
+    return CLV_OK;
+}
+
+static const char *search_name(const clv_search_options *options)
+{
+    if (options->kind == CLV_SEARCH_DOCUMENTED)
+        return "documented";
+    return options->first_fit ? "first-fit" : "default";
+}
+
+static clv_status finish(run *r, const clv_search_result *result, clv_plan **ret)
+{
+    clv_assignment best = { result->best.device_of, result->best.proportion };
+    clv_verdict verdict = result->best.verdict;
+    clv_compile_report report = { NULL, NULL, 0 };
+    bool reports = !r->req->compiler;
+    if (reports) /* once more, for the numbers of the table */
+        CLV_TRY(r->compiler->compile(r->compiler, 0, &best, r->arena, &verdict, &report, r->err));
+    clv_plan *plan;
+    CLV_TRY(clv_plan_make(&r->workload, r->problem, &best, &verdict, reports ? &report : NULL,
+                          r->arena, &plan, r->err));
+    plan->model = r->req->model_name;
+    plan->fingerprint = clv_onnx_fingerprint(r->req->model);
+    plan->cluster = r->cluster->name;
+    plan->compiler = r->compiler->name;
+    plan->objective = r->req->search.objective;
+    plan->search = search_name(&r->req->search);
+    plan->n_judged = result->n_judged;
+    for (int32_t i = 0; i < result->n_judged; i++)
+        plan->n_fitting += result->tried[i].verdict.outcome == CLV_FITS;
+    CLV_TRY(add_open_things(r, plan));
+    if (result->found)
+        CLV_TRY(clv_plan_check(plan, r->req->model->main, r->arena, r->err));
+    else
+        CLV_TRY(explain_no_fit(r, plan, &result->best, &report));
+    *ret = plan;
+    return CLV_OK;
+}
+
+clv_status clv_pipeline_run(const clv_request *req, clv_arena *arena, clv_plan **ret,
+                            clv_error *err)
+{
+    run r = { .req = req, .arena = arena, .err = err };
+    clv_search_options options = req->search;
+    clv_search_result result = { .found = false };
+    clv_plan *plan = NULL;
+    options.use_all_devices = req->devices > 0;
+
+    /* model -> types, costs, subgraphs */
+    CLV_TRY(clv_analyse(req->model, req->bindings, req->n_bindings, true, arena, &r.analysis, err));
+    /* cluster -> problem and judge */
+    clv_status status = open_run(&r, req->devices, req->memory_bytes);
+    /* problem -> assignment */
+    if (status == CLV_OK)
+        status = clv_search(r.problem, &r.judge, &options, arena, &result, err);
+    /* assignment -> plan, checked by code that did not make it */
+    if (status == CLV_OK)
+        status = finish(&r, &result, &plan);
+    close_judge(&r);
+    CLV_TRY(status);
+    *ret = plan;
+    return CLV_OK;
+}

@@ -1,0 +1,48 @@
+/* pipeline.h - the stages in order: model -> types -> costs -> subgraphs -> problem -> search ->
+ * plan.
+ *
+ * cleave.c puts the public API on top of it.
+ */
+#ifndef CLV_PIPELINE_H
+#define CLV_PIPELINE_H
+
+#include "compile/compiler.h"
+#include "plan/plan.h"
+#include "proto/onnx_file.h"
+#include "solver/search.h"
+
+/* What a plan is asked for. Strings and arrays stay the caller's. */
+typedef struct {
+    const clv_onnx_file *file;
+    const clv_model *model;
+    const char *model_name; /* file name without folder */
+    const clv_binding *bindings;
+    int32_t n_bindings;
+    const clv_cluster *cluster; /* the whole one */
+    int32_t devices;            /* exactly so many of it; 0: up to all */
+    int64_t memory_bytes;       /* 0: as described */
+    const char *sharding_nodes; /* manual mode (B.001): "node=device,..."; NULL: search */
+    clv_search_options search;
+    int32_t jobs;
+    const char *compiler; /* NULL: built in */
+    int64_t compiler_timeout_ms;
+    const clv_alloc *alloc;
+} clv_request;
+
+/* What is known of a model before any cluster comes in: all that `inspect` shows. */
+typedef struct {
+    clv_inference *inference;
+    clv_costs *costs;
+    clv_subgraphs *units;
+} clv_analysis;
+
+/* strict: symbols of the inputs that have no value are an error (planning needs numbers). */
+clv_status clv_analyse(const clv_model *model, const clv_binding *bindings, int32_t n_bindings,
+                       bool strict, clv_arena *arena, clv_analysis *ret, clv_error *err);
+
+/* A plan whose outcome is not CLV_FITS is the nearest one seen; its notes say what is missing where
+ * and what would fit. */
+clv_status clv_pipeline_run(const clv_request *req, clv_arena *arena, clv_plan **ret,
+                            clv_error *err);
+
+#endif

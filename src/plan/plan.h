@@ -1,0 +1,54 @@
+/* plan.h - what is decided: each operator's device and stage, and what the judge said of it.
+ *
+ * The same in memory, in the plan file (plan_json.h) and in the annotated model. Bodies follow the
+ * operator that owns them; a function body follows its calls where they agree.
+ */
+#ifndef CLV_PLAN_PLAN_H
+#define CLV_PLAN_PLAN_H
+
+#include "base/arena.h"
+#include "problem/partition.h"
+
+typedef struct {
+    const char *name, *kind; /* "gpu0", "h100-sxm" */
+    int32_t stage;           /* -1: unused */
+    int32_t n_ops;
+    int64_t weight_bytes, activation_bytes, workspace_bytes, peak_bytes, capacity_bytes;
+    int64_t flops;
+    int64_t busy_ns; /* compute of one sample */
+    const char **sharding_nodes; /* maximal candidates of the group (B.043); none for the last */
+    int32_t n_sharding_nodes;
+} clv_plan_device;
+
+typedef struct {
+    const char *tensor;
+    int32_t from, to;
+    int64_t bytes, ns;
+} clv_plan_transfer;
+
+typedef struct {
+    const char *model;      /* file name without folder */
+    uint64_t fingerprint;   /* of names and operators, so that a plan meets its own model only */
+    const char *configuration; /* name of the DeviceConfigurationProto */
+    const char *cluster, *compiler;
+    clv_objective objective;
+    double proportion;      /* available memory proportion that was lowered to; 0: default */
+    clv_outcome outcome;    /* of the judge; not CLV_FITS: the nearest plan that was seen */
+    int32_t short_device;   /* CLV_OOM: the device that lacks most, and how much it lacks */
+    int64_t short_bytes;
+    int32_t n_devices, n_stages, n_ops;
+    clv_plan_device *devices;
+    const int32_t *device_of_op; /* by position of the node in the file's main graph */
+    int64_t latency_ns, period_ns;
+    clv_plan_transfer *transfers;
+    int32_t n_transfers;
+    /* how it was found */
+    const char *search;     /* "default", "first-fit", "documented" */
+    int32_t n_judged, n_fitting;
+    const char **bindings;  /* "batch=8" */
+    int32_t n_bindings;
+    const char **open_tensors, **unknown_ops, **notes;
+    int32_t n_open_tensors, n_unknown_ops, n_notes;
+} clv_plan;
+
+#endif

@@ -1,0 +1,169 @@
+#include "plan/plan_json.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* Writing: the keys in the order of docs/formats/plan.md, always the same, so that equal plans are
+ * equal files. What is not known (a NULL name, a capacity of 0) is left out. Reading is in
+ * plan_json_read.c.
+ */
+
+void clv_plan_put_count(clv_json_out *out, const char *key, int64_t value)
+{
+    if (value <= CLV_PLAN_JSON_INT_MAX) {
+        clv_json_put_int(out, key, value);
+    } else {
+        char text[32];
+        snprintf(text, sizeof text, "%" PRId64, value);
+        clv_json_put_string(out, key, text);
+    }
+}
+
+static void put_known(clv_json_out *out, const char *key, const char *value)
+{
+    if (value)
+        clv_json_put_string(out, key, value);
+}
+
+static void put_list(clv_json_out *out, const char *key, const char *const *at, int32_t n)
+{
+    clv_json_open_array(out, key);
+    for (int32_t i = 0; i < n; i++)
+        clv_json_put_string(out, NULL, at[i] ? at[i] : "");
+    clv_json_close_array(out);
+}
+
+/* [[device, count], ...] over the nodes in file order. */
+static void put_runs(clv_json_out *out, const clv_plan *plan)
+{
+    clv_json_open_object(out, "operators");
+    clv_json_put_int(out, "count", plan->n_ops);
+    clv_json_open_array(out, "device_runs");
+    for (int32_t first = 0, i = 1; i <= plan->n_ops; i++) {
+        if (i < plan->n_ops && plan->device_of_op[i] == plan->device_of_op[first])
+            continue;
+        clv_json_open_array(out, NULL);
+        clv_json_put_int(out, NULL, plan->device_of_op[first]);
+        clv_json_put_int(out, NULL, i - first);
+        clv_json_close_array(out);
+        first = i;
+    }
+    clv_json_close_array(out);
+    clv_json_close_object(out);
+}
+
+static void put_device(clv_json_out *out, const clv_plan_device *d)
+{
+    clv_json_open_object(out, NULL);
+    clv_json_put_string(out, "name", d->name ? d->name : "");
+    put_known(out, "kind", d->kind);
+    clv_json_put_int(out, "stage", d->stage);
+    clv_json_put_int(out, "operators", d->n_ops);
+    clv_plan_put_count(out, "weight_bytes", d->weight_bytes);
+    clv_plan_put_count(out, "activation_bytes", d->activation_bytes);
+    clv_plan_put_count(out, "workspace_bytes", d->workspace_bytes);
+    clv_plan_put_count(out, "peak_bytes", d->peak_bytes);
+    clv_plan_put_count(out, "capacity_bytes", d->capacity_bytes);
+    clv_plan_put_count(out, "flops", d->flops);
+    clv_plan_put_count(out, "busy_ns", d->busy_ns);
+    put_list(out, "sharding_nodes", d->sharding_nodes, d->n_sharding_nodes);
+    clv_json_close_object(out);
+}
+
+static void put_transfers(clv_json_out *out, const clv_plan *plan)
+{
+    clv_json_open_array(out, "transfers");
+    for (int32_t i = 0; i < plan->n_transfers; i++) {
+        const clv_plan_transfer *t = &plan->transfers[i];
+        clv_json_open_object(out, NULL);
+        clv_json_put_string(out, "tensor", t->tensor ? t->tensor : "");
+        clv_json_put_int(out, "from", t->from);
+        clv_json_put_int(out, "to", t->to);
+        clv_plan_put_count(out, "bytes", t->bytes);
+        clv_plan_put_count(out, "ns", t->ns);
+        clv_json_close_object(out);
+    }
+    clv_json_close_array(out);
+}
+
+static void put_outcome(clv_json_out *out, const clv_plan *plan)
+{
+    clv_json_put_string(out, "outcome", clv_plan_outcome_word(plan->outcome));
+    if (plan->outcome == CLV_OOM) {
+        clv_json_put_int(out, "short_device", plan->short_device);
+        clv_plan_put_count(out, "short_bytes", plan->short_bytes);
+    }
+    clv_plan_put_count(out, "latency_ns", plan->latency_ns);
+    clv_plan_put_count(out, "period_ns", plan->period_ns);
+}
+
+static void put_search(clv_json_out *out, const clv_plan *plan)
+{
+    clv_json_open_object(out, "search");
+    put_known(out, "name", plan->search);
+    clv_json_put_int(out, "judged", plan->n_judged);
+    clv_json_put_int(out, "fitting", plan->n_fitting);
+    clv_json_close_object(out);
+}
+
+static void put_head(clv_json_out *out, const clv_plan *plan)
+{
+    char fingerprint[24];
+
+    snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, plan->fingerprint);
+    clv_json_put_int(out, "schema_version", CLV_PLAN_JSON_VERSION);
+    put_known(out, "model", plan->model);
+    clv_json_put_string(out, "fingerprint", fingerprint);
+    put_known(out, "configuration", plan->configuration);
+    put_known(out, "cluster", plan->cluster);
+    put_known(out, "compiler", plan->compiler);
+    clv_json_put_string(out, "objective", clv_plan_objective_word(plan->objective));
+    if (plan->proportion > 0)
+        clv_json_put_number(out, "available_memory_proportion", plan->proportion);
+}
+
+const char *clv_plan_outcome_word(clv_outcome outcome)
+{
+    switch (outcome) {
+    case CLV_FITS:
+        return "fits";
+    case CLV_OOM:
+        return "out of memory";
+    case CLV_FAILED:
+        return "failed";
+    }
+    return "failed";
+}
+
+const char *clv_plan_objective_word(clv_objective objective)
+{
+    return objective == CLV_THROUGHPUT ? "throughput" : "latency";
+}
+
+clv_status clv_plan_write(const clv_plan *plan, clv_arena *arena, const char **ret_text, size_t *ret_n,
+                          clv_error *err)
+{
+    clv_json_out out;
+
+    clv_json_begin(&out, arena, true);
+    clv_json_open_object(&out, NULL);
+    put_head(&out, plan);
+    put_outcome(&out, plan);
+    clv_json_put_int(&out, "stages", plan->n_stages);
+    put_runs(&out, plan);
+    clv_json_open_array(&out, "devices");
+    for (int32_t d = 0; d < plan->n_devices; d++)
+        put_device(&out, &plan->devices[d]);
+    clv_json_close_array(&out);
+    put_transfers(&out, plan);
+    put_search(&out, plan);
+    put_list(&out, "bindings", plan->bindings, plan->n_bindings);
+    put_list(&out, "open_tensors", plan->open_tensors, plan->n_open_tensors);
+    put_list(&out, "unknown_operators", plan->unknown_ops, plan->n_unknown_ops);
+    put_list(&out, "notes", plan->notes, plan->n_notes);
+    clv_json_close_object(&out);
+    CLV_TRY(clv_json_end(&out, err));
+    *ret_text = out.text;
+    *ret_n = out.n;
+    return CLV_OK;
+}

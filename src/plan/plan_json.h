@@ -1,0 +1,30 @@
+/* plan_json.h - the plan file: docs/formats/plan.schema.json, described in docs/formats/plan.md. */
+#ifndef CLV_PLAN_PLAN_JSON_H
+#define CLV_PLAN_PLAN_JSON_H
+
+#include "base/json.h"
+#include "plan/plan.h"
+
+#define CLV_PLAN_JSON_VERSION 1
+/* Whole numbers above this are written as text: readers of JSON keep no more exactly. */
+#define CLV_PLAN_JSON_INT_MAX (INT64_C(1) << 53)
+/* Limits for hostile files: each operator or device costs memory though the file is short. */
+#define CLV_PLAN_JSON_OPS_MAX     (INT64_C(1) << 24)
+#define CLV_PLAN_JSON_DEVICES_MAX (INT64_C(1) << 16)
+
+/* "fits", "out of memory", "failed"; "latency", "throughput": the words of the file. */
+const char *clv_plan_outcome_word(clv_outcome outcome);
+const char *clv_plan_objective_word(clv_objective objective);
+
+/* A count: a number up to CLV_PLAN_JSON_INT_MAX, text above. */
+void clv_plan_put_count(clv_json_out *out, const char *key, int64_t value);
+
+/* Text in the arena, a newline at the end. Device per operator is written as runs [device, count]. */
+clv_status clv_plan_write(const clv_plan *plan, clv_arena *arena, const char **ret_text, size_t *ret_n,
+                          clv_error *err);
+/* Everything is checked: counts, ranges, sums of runs; messages name file, key and value.
+ * CLV_EFORMAT, or CLV_ENOMEM. Strings are copied: text may go. O(n + operators). */
+clv_status clv_plan_read(const char *text, size_t n, const char *what, clv_arena *arena,
+                         clv_plan **ret, clv_error *err);
+
+#endif

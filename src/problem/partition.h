@@ -1,0 +1,85 @@
+/* partition.h - the partition problem as numbers: units on devices. Knows no model and no file.
+ *
+ * Units are in topological order: nets lead from a unit to later ones only. An assignment gives each
+ * unit a device. It is legal when the devices that have units form no cycle: the quotient graph of
+ * groups is acyclic, so each group can run as one stage.
+ */
+#ifndef CLV_PROBLEM_PARTITION_H
+#define CLV_PROBLEM_PARTITION_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+
+typedef enum { CLV_LATENCY, CLV_THROUGHPUT } clv_objective;
+
+typedef struct {
+    int32_t n_units, n_devices, n_kinds, n_nets;
+    const int32_t *kind_of;        /* n_devices */
+    const int64_t *capacity_bytes; /* n_devices: what tensors may use */
+    const int64_t *weight_bytes;   /* n_units: B.011, for balance; weights shared by two units
+                                      count in the first */
+    const int64_t *flops;          /* n_units */
+    const int64_t *time_ns;        /* [kind * n_units + unit] */
+    /* A net is one tensor, written by a unit and read by later ones; sent once to each device. */
+    const int32_t *net_from;       /* n_nets, ascending */
+    const int64_t *net_bytes;
+    const int32_t *net_first;      /* n_nets + 1, into net_to */
+    const int32_t *net_to;         /* ascending in each net, never the writer itself */
+    const int32_t *unit_first_net; /* n_units + 1: nets written by a unit */
+    const int32_t *reads_first;    /* n_units + 1, into reads: nets read by a unit */
+    const int32_t *reads;
+    /* [from * n_devices + to] */
+    const int64_t *link_latency_ns;
+    const double *link_bytes_per_s;
+} clv_partition;
+
+typedef enum {
+    CLV_FITS,
+    CLV_OOM,
+    CLV_FAILED /* the compiler crashed, hung or answered nonsense; says nothing about memory */
+} clv_outcome;
+
+typedef struct {
+    clv_outcome outcome;
+    int32_t device;     /* OOM: the one that lacks most */
+    int64_t short_bytes; /* OOM: how much it lacks; sum over devices in total_short_bytes */
+    int64_t total_short_bytes;
+    int64_t latency_ns; /* one sample, start to end */
+    int64_t period_ns;  /* steady state: one sample leaves each period */
+    char reason[160];   /* FAILED */
+} clv_verdict;
+
+typedef struct {
+    const int32_t *device_of; /* n_units */
+    double proportion;        /* available memory proportion, (0, 1]; 0: each device's default */
+} clv_assignment;
+
+/* The only judge of assignments: compiles each and says what came of it. n at a time, in parallel;
+ * verdict k belongs to assignment k, whatever finished first. */
+typedef struct {
+    clv_status (*judge)(void *ctx, const clv_assignment *assignments, int32_t n,
+                        clv_verdict *verdicts, clv_error *err);
+    void *ctx;
+    int32_t batch; /* how many are worth giving at once; never depends on the number of threads */
+} clv_judge;
+
+/* Is the quotient of devices acyclic? scratch from the arena, given back. O(units + nets). */
+bool clv_partition_is_acyclic(const clv_partition *p, const int32_t *device_of, clv_arena *arena);
+
+/* Level of each device that has units in the quotient graph: the longest chain of devices before it.
+ * -1 for devices without units. Returns the number of stages; assumes an acyclic quotient. */
+int32_t clv_partition_stages(const clv_partition *p, const int32_t *device_of, clv_arena *arena,
+                             int32_t *stage_of_device);
+
+/* Fast sums of an assignment, before any compilation, to decide what is worth compiling. */
+typedef struct {
+    int64_t period_ns;  /* largest device busy time, or link time: a true lower bound of the judge's
+                           with the default workspace */
+    int64_t latency_bound_ns;
+    int64_t max_weight_bytes;
+} clv_estimate;
+clv_status clv_partition_estimate(const clv_partition *p, const int32_t *device_of, clv_arena *arena,
+                                  clv_estimate *ret, clv_error *err);
+
+#endif

@@ -1,0 +1,323 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/units.h"
+#include "report/report.h"
+#include "report/table.h"
+
+/* The report of a plan, from the answer to its reasons: does it fit, who does what, what is in
+ * memory, what moves, how fast; then the lines that other tools' users know.
+ */
+
+#define TRANSFERS_SHOWN 8
+#define NAMES_SHOWN     5
+
+typedef struct {
+    const clv_plan *plan;
+    clv_text text;
+} report;
+
+static const char *keep(report *r, const char *shown)
+{
+    const char *copy = clv_arena_printf(r->text.arena, "%s", shown);
+    r->text.failed |= !copy;
+    return copy;
+}
+
+static const char *cell_bytes(report *r, int64_t bytes)
+{
+    return keep(r, clv_show_bytes((char[32]){ 0 }, bytes));
+}
+
+static const char *cell_count(report *r, int64_t n)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%" PRId64, n);
+    return keep(r, text);
+}
+
+static const char *cell_name(report *r, const char *name)
+{
+    const char *shown = clv_show_name(r->text.arena, clv_str_of(name ? name : "?"));
+    r->text.failed |= !shown;
+    return shown;
+}
+
+static const char *cell_used(report *r, const clv_plan_device *d)
+{
+    char text[32];
+
+    if (d->capacity_bytes <= 0)
+        return NULL;
+    snprintf(text, sizeof text, "%.1f %%",
+             100 * (double)d->peak_bytes / (double)d->capacity_bytes);
+    return keep(r, text);
+}
+
+static bool fits(const clv_plan *plan) { return plan->outcome == CLV_FITS; }
+
+static int32_t count_used(const clv_plan *plan)
+{
+    int32_t n = 0;
+
+    for (int32_t d = 0; d < plan->n_devices; d++)
+        n += plan->devices[d].stage >= 0;
+    return n;
+}
+
+static void put_head(report *r)
+{
+    const clv_plan *p = r->plan;
+    int32_t used = count_used(p);
+
+    clv_text_printf(&r->text, "%s on %s: ", cell_name(r, p->model), cell_name(r, p->cluster));
+    if (fits(p))
+        clv_text_printf(&r->text, "fits %d of %d device%s in %d stage%s\n", (int)used,
+                        (int)p->n_devices, p->n_devices == 1 ? "" : "s", (int)p->n_stages,
+                        p->n_stages == 1 ? "" : "s");
+    else
+        clv_text_printf(&r->text, "cannot be sharded into %d device%s; the best plan so far:\n",
+                        (int)p->n_devices, p->n_devices == 1 ? "" : "s");
+}
+
+static void put_devices(report *r)
+{
+    static const char *const titles[] = { "device",     "kind",   ">stage",
+                                          ">operators", ">FLOPs", ">busy" };
+    clv_table table = clv_table_of(titles, 6);
+
+    for (int32_t i = 0; i < r->plan->n_devices; i++) {
+        const clv_plan_device *d = &r->plan->devices[i];
+        if (d->stage < 0)
+            continue;
+        clv_table_row(&table, &r->text,
+                      (const char *[]){ cell_name(r, d->name), cell_name(r, d->kind),
+                                        cell_count(r, d->stage), cell_count(r, d->n_ops),
+                                        keep(r, clv_show_flops((char[32]){ 0 }, (double)d->flops)),
+                                        keep(r, clv_show_time((char[32]){ 0 }, d->busy_ns)) });
+    }
+    clv_text_printf(&r->text, "\n");
+    clv_table_write(&table, &r->text);
+}
+
+static void put_memory(report *r)
+{
+    static const char *const titles[] = { "memory of",  ">weights",  ">activations", ">workspace",
+                                          ">peak", ">capacity", ">used" };
+    clv_table table = clv_table_of(titles, 7);
+
+    for (int32_t i = 0; i < r->plan->n_devices; i++) {
+        const clv_plan_device *d = &r->plan->devices[i];
+        if (d->stage < 0)
+            continue;
+        clv_table_row(&table, &r->text,
+                      (const char *[]){ cell_name(r, d->name), cell_bytes(r, d->weight_bytes),
+                                        cell_bytes(r, d->activation_bytes),
+                                        cell_bytes(r, d->workspace_bytes),
+                                        cell_bytes(r, d->peak_bytes),
+                                        d->capacity_bytes > 0 ? cell_bytes(r, d->capacity_bytes)
+                                                              : NULL,
+                                        cell_used(r, d) });
+    }
+    clv_text_printf(&r->text, "\n");
+    clv_table_write(&table, &r->text);
+}
+
+/* Larger first; equal ones as in the plan. */
+static int by_bytes(const void *a, const void *b)
+{
+    const clv_plan_transfer *x = *(const clv_plan_transfer *const *)a;
+    const clv_plan_transfer *y = *(const clv_plan_transfer *const *)b;
+
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? 1 : -1;
+    return (x > y) - (x < y);
+}
+
+static const clv_plan_transfer **sorted_transfers(report *r, double *ret_total)
+{
+    const clv_plan *p = r->plan;
+    const clv_plan_transfer **at = CLV_NEW_ARRAY(r->text.arena, const clv_plan_transfer *,
+                                                 p->n_transfers);
+    double total = 0;
+
+    for (int32_t i = 0; at && i < p->n_transfers; i++) {
+        at[i] = &p->transfers[i];
+        total += (double)p->transfers[i].bytes;
+    }
+    if (at && p->n_transfers > 0)
+        qsort(at, (size_t)p->n_transfers, sizeof *at, by_bytes);
+    r->text.failed |= !at;
+    *ret_total = total;
+    return at;
+}
+
+static void put_transfers(report *r)
+{
+    static const char *const titles[] = { "largest transfers", "from", "to", ">bytes", ">time" };
+    const clv_plan *p = r->plan;
+    clv_table table = clv_table_of(titles, 5);
+    double total = 0;
+    const clv_plan_transfer **sorted = sorted_transfers(r, &total);
+
+    if (p->n_transfers == 0 || !sorted)
+        return;
+    for (int32_t i = 0; i < p->n_transfers && i < TRANSFERS_SHOWN; i++) {
+        const clv_plan_transfer *t = sorted[i];
+        clv_table_row(&table, &r->text,
+                      (const char *[]){ cell_name(r, t->tensor),
+                                        cell_name(r, p->devices[t->from].name),
+                                        cell_name(r, p->devices[t->to].name),
+                                        cell_bytes(r, t->bytes),
+                                        keep(r, clv_show_time((char[32]){ 0 }, t->ns)) });
+    }
+    clv_text_printf(&r->text, "\n");
+    clv_table_write(&table, &r->text);
+    const char *sum = clv_show_bytes((char[32]){ 0 }, total < 9e18 ? (int64_t)total : INT64_MAX);
+    clv_text_printf(&r->text, "%d transfer%s, %s a run\n", (int)p->n_transfers,
+                    p->n_transfers == 1 ? "" : "s", sum);
+}
+
+static double latency_ms(const clv_plan *p) { return (double)p->latency_ns / 1e6; }
+
+static void put_speed(report *r)
+{
+    const clv_plan *p = r->plan;
+
+    clv_text_printf(&r->text, "\n");
+    if (p->latency_ns > 0)
+        clv_text_printf(&r->text, "latency     %s, %.4g runs a second one by one\n",
+                        clv_show_time((char[32]){ 0 }, p->latency_ns), 1e9 / (double)p->latency_ns);
+    if (p->period_ns > 0)
+        clv_text_printf(&r->text, "throughput  %.4g runs a second in a pipeline, one each %s\n",
+                        1e9 / (double)p->period_ns,
+                        clv_show_time((char[32]){ 0 }, p->period_ns));
+    if (p->proportion > 0)
+        clv_text_printf(&r->text, "memory      available memory proportion lowered to %g\n",
+                        p->proportion);
+    if (p->search)
+        clv_text_printf(&r->text, "search      %s: %d candidates judged by %s, %d fit\n", p->search,
+                        (int)p->n_judged, cell_name(r, p->compiler), (int)p->n_fitting);
+}
+
+static void put_names(report *r, const char *title, const char *const *names, int32_t n)
+{
+    if (n == 0)
+        return;
+    clv_text_printf(&r->text, "%s: %d\n", title, (int)n);
+    for (int32_t i = 0; i < n && i < NAMES_SHOWN; i++) {
+        const char *shown = clv_show_name_cut(r->text.arena, clv_str_of(names[i]),
+                                              CLV_REPORT_WIDTH - 2);
+        r->text.failed |= !shown;
+        clv_text_printf(&r->text, "  %s\n", shown ? shown : "");
+    }
+    if (n > NAMES_SHOWN)
+        clv_text_printf(&r->text, "  ... and %d more\n", (int)(n - NAMES_SHOWN));
+}
+
+static void put_remarks(report *r)
+{
+    const clv_plan *p = r->plan;
+
+    put_names(r, "bound symbols", p->bindings, p->n_bindings);
+    put_names(r, "tensors whose shape is open", p->open_tensors, p->n_open_tensors);
+    put_names(r, "operators that are not known", p->unknown_ops, p->n_unknown_ops);
+    for (int32_t i = 0; i < p->n_notes; i++)
+        clv_text_printf(&r->text, "note: %s\n", cell_name(r, p->notes[i]));
+}
+
+/* The device that has no sharding nodes: the last in stage order. */
+static int32_t last_device(const clv_plan *p)
+{
+    int32_t last = -1;
+
+    for (int32_t d = 0; d < p->n_devices; d++)
+        if (p->devices[d].stage >= 0 &&
+            (last < 0 || p->devices[d].stage >= p->devices[last].stage))
+            last = d;
+    return last;
+}
+
+static void put_sharding_nodes(report *r)
+{
+    const clv_plan *p = r->plan;
+    int32_t last = last_device(p);
+
+    for (int32_t i = 0; i < p->n_devices; i++) {
+        const clv_plan_device *d = &p->devices[i];
+        if (d->stage < 0 || i == last)
+            continue;
+        clv_text_printf(&r->text, "Sharding nodes: Device %d - [", (int)i);
+        for (int32_t k = 0; k < d->n_sharding_nodes; k++) {
+            clv_text_printf(&r->text, "%s", k ? ", " : "");
+            clv_text_quoted(&r->text, d->sharding_nodes[k]);
+        }
+        clv_text_printf(&r->text, "]\n");
+    }
+}
+
+static void put_success(report *r)
+{
+    const clv_plan *p = r->plan;
+    bool first = p->search && strcmp(p->search, "first-fit") == 0;
+    double latency = latency_ms(p), rate = 1000 / latency;
+
+    if (p->objective == CLV_THROUGHPUT && p->period_ns > 0)
+        rate = 1e9 / (double)p->period_ns;
+    if (p->proportion > 0)
+        clv_text_printf(&r->text, "[Success] Compile successfully available_memory_proportion %g "
+                                  "and solution:\n",
+                        p->proportion);
+    else
+        clv_text_printf(&r->text, "[Success] %s\n",
+                        first ? "Compile successfully and solution:" : "The optimal solution:");
+    put_sharding_nodes(r);
+    if (p->latency_ns <= 0)
+        return;
+    clv_text_printf(&r->text, "[Success] The %s ",
+                    first || p->proportion > 0 ? "latency" : "optimal latency");
+    clv_text_number(&r->text, latency);
+    clv_text_printf(&r->text, " ms, tput ");
+    clv_text_number(&r->text, rate);
+    clv_text_printf(&r->text, "\n");
+}
+
+static void put_failure(report *r)
+{
+    const clv_plan *p = r->plan;
+
+    clv_text_printf(&r->text, "[Failed] The model cannot be sharded into %d device%s\n",
+                    (int)p->n_devices, p->n_devices == 1 ? "" : "s");
+    put_sharding_nodes(r);
+    if (p->outcome == CLV_OOM)
+        clv_text_printf(&r->text, "[Failed] Out of memory: device %d (%s) lacks %s (%" PRId64
+                                  " bytes)\n",
+                        (int)p->short_device, cell_name(r, p->devices[p->short_device].name),
+                        clv_show_bytes((char[32]){ 0 }, p->short_bytes), p->short_bytes);
+    else
+        clv_text_printf(&r->text, "[Failed] The compiler did not accept any candidate\n");
+}
+
+clv_status clv_report_plan(const clv_plan *plan, clv_arena *arena, const char **ret_text,
+                           clv_error *err)
+{
+    report r = { .plan = plan, .text = { .arena = arena } };
+
+    put_head(&r);
+    put_devices(&r);
+    put_memory(&r);
+    put_transfers(&r);
+    put_speed(&r);
+    put_remarks(&r);
+    clv_text_printf(&r.text, "\n");
+    if (fits(plan))
+        put_success(&r);
+    else
+        put_failure(&r);
+    const char *text = clv_text_end(&r.text);
+    if (!text)
+        return clv_fail_nomem(err, "the report of a plan");
+    *ret_text = text;
+    return CLV_OK;
+}

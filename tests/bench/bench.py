@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+"""bench.py - the figures that the project is held to, measured and printed; it never fails on time.
+
+Usage: bench.py CLEAVE [--models FOLDER] [--scratch FOLDER] [--only NAME,...]
+
+Whole processes are timed: wall seconds, user+sys seconds and peak resident memory of the child as the
+kernel counts them, the median of RUNS runs after one warm-up. Comparisons run in turn (A B A B ...) and
+are printed as the median of the ratios pair by pair.
+"""
+import argparse
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+RUNS = 5
+
+
+def run(argv):
+    """(exit code, stdout, wall s, cpu s, peak bytes)"""
+    start = time.monotonic()
+    p = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+    out = p.stdout.read()
+    err = p.stderr.read()
+    _, status, usage = os.wait4(p.pid, 0)
+    p.returncode = os.waitstatus_to_exitcode(status)
+    wall = time.monotonic() - start
+    if p.returncode not in (0, 3):
+        sys.stderr.write(err.decode(errors="replace"))
+    return p.returncode, out.decode(errors="replace"), wall, usage.ru_utime + usage.ru_stime, \
+        usage.ru_maxrss * 1024
+
+
+def timed(argv, runs=RUNS):
+    """medians of wall, cpu, peak; the code and output of the last run"""
+    run(argv)
+    rows = [run(argv) for _ in range(runs)]
+    return (statistics.median(r[2] for r in rows), statistics.median(r[3] for r in rows),
+            max(r[4] for r in rows), rows[-1][0], rows[-1][1])
+
+
+def mb(n):
+    return f"{n / 1e6:.0f} MB"
+
+
+def find(models, name):
+    for folder, _, names in os.walk(models):
+        if name in names:
+            return os.path.join(folder, name)
+    return None
+
+
+def plan(a, path, *more):
+    return [a.cleave, "plan", path, "--no-output", "--json", *more]
+
+
+def sharding_nodes(text):
+    return [d.get("sharding_nodes", []) for d in json.loads(text)["plan"]["devices"]]
+
+
+def bench_vit(a):
+    """ViT-L/16 on two equal devices"""
+    for name, bind in (("vit_l_16.b16.onnx", []), ("vit_l_16.dyn.onnx", ["--bind", "batch=16"])):
+        path = find(a.models, name)
+        if path:
+            wall, cpu, peak, _, out = timed(plan(a, path, "--devices", "2", "--optimal_perf", *bind))
+            print(f"  {name}: cut {sharding_nodes(out)[0]}  {wall:.3f} s wall, {cpu:.3f} s cpu, {mb(peak)}")
+
+
+def bench_large(a):
+    """Llama-3.1 405B on 16 devices; target under 1 s and 200 MB"""
+    for name, bind in (("llama31_405b_decode.b16p8191.onnx", []),
+                       ("llama31_405b_prefill.dyn.onnx",
+                        ["--bind", "batch_size=1,sequence_length=2048,total_sequence_length=2048"])):
+        path = find(a.models, name)
+        if not path:
+            continue
+        for objective in ("latency", "throughput"):
+            wall, cpu, peak, code, out = timed(plan(a, path, "--cluster", "dgx-h100-x2", "--devices", "16",
+                                                    "--objective", objective, *bind))
+            r = json.loads(out)["plan"]
+            print(f"  {name} {objective}: {wall:.3f} s wall, {cpu:.3f} s cpu, {mb(peak)}, exit {code}, "
+                  f"{r['search']['judged'] if 'search' in r and isinstance(r['search'], dict) else '?'} judged")
+
+
+def bench_growth(a):
+    """made chains of 10^4 to 10^6 operators on 8 devices; target 10^6 under 10 s and 1.5 GB, n^1.1"""
+    points = []
+    for n in (10_000, 100_000, 1_000_000):
+        path = os.path.join(a.scratch, f"chain{n}.onnx")
+        subprocess.run([sys.executable, os.path.join(HERE, "make_models.py"), "chain", str(n), path], check=True)
+        wall, cpu, peak, code, _ = timed(plan(a, path, "--devices", "8", "--optimal_perf"), 3)
+        points.append((n, cpu))
+        print(f"  {n} operators: {wall:.3f} s wall, {cpu:.3f} s cpu, {mb(peak)}, exit {code}")
+        os.remove(path)
+    for (n0, t0), (n1, t1) in zip(points, points[1:]):
+        print(f"  from {n0} to {n1}: time grows as n^{math.log(t1 / t0) / math.log(n1 / n0):.2f}")
+
+
+def bench_annotate(a):
+    """a file with 2 GB of weights annotated, against cp on the same disk; target 0.8 and 64 MB"""
+    path = os.path.join(a.scratch, "weights2g.onnx")
+    out, plan_file = path + ".out", path + ".plan.json"
+    subprocess.run([sys.executable, os.path.join(HERE, "make_models.py"), "weights", str(2 << 30), path], check=True)
+    run([a.cleave, "plan", path, "--devices", "2", "--no-output", "--plan-out", plan_file])
+    speeds, peak = [], 0
+    for i in range(RUNS + 1):
+        cp = run(["cp", path, out])
+        os.sync()
+        ours = run([a.cleave, "annotate", path, "--plan", plan_file, "-o", out])
+        os.sync()
+        peak = max(peak, ours[4])
+        if i:
+            speeds.append(cp[2] / ours[2])
+    print(f"  speed against cp, median of {RUNS} pairs: {statistics.median(speeds):.2f} "
+          f"(min {min(speeds):.2f}, max {max(speeds):.2f}); peak {mb(peak)}")
+    wall, _, peak, _, _ = timed([a.cleave, "inspect", path, "--json"])
+    print(f"  opening and inspecting it: {wall * 1e3:.1f} ms, {mb(peak)}")
+    for f in (path, out, plan_file):
+        if os.path.exists(f):
+            os.remove(f)
+
+
+def plannable(a):
+    sys.path.insert(0, os.path.join(HERE, "..", "corpus"))
+    import corpus
+    for folder, _, names in sorted(os.walk(a.models)):
+        for name in sorted(n for n in names if n.endswith(".onnx")):
+            path = os.path.join(folder, name)
+            code, out, *_ = run([a.cleave, "inspect", path, "--json"])
+            if code:
+                continue
+            symbols = [s["name"] if isinstance(s, dict) else s for s in json.loads(out)["symbols"]]
+            bind = []
+            for s in symbols:
+                bind += ["--bind", f"{s}={corpus.binding_of(s, symbols, {})}"]
+            yield name, path, bind
+
+
+def bench_same(a):
+    """the same plan and bytes at any --jobs, on every run"""
+    same = total = 0
+    for name, path, bind in plannable(a):
+        texts = set()
+        for jobs in ("1", "2", "7", "2"):
+            out = os.path.join(a.scratch, "same.onnx")
+            pl = os.path.join(a.scratch, "same.json")
+            run([a.cleave, "plan", path, "--devices", "4", "--memory", "1TB", "--jobs", jobs, "-o", out,
+                 "--plan-out", pl, "--quiet", *bind])
+            with open(out, "rb") as f, open(pl, "rb") as g:
+                texts.add((f.read(), g.read()))
+            os.remove(out)
+            os.remove(pl)
+        total += 1
+        same += len(texts) == 1
+        if len(texts) != 1:
+            print(f"  {name}: {len(texts)} different results")
+    print(f"  {same} of {total} models: the same plan and the same bytes at jobs 1, 2, 7 and again 2")
+
+
+def bench_search(a):
+    """our search against the documented one, same subgraphs and compiler, on every model"""
+    worse, judged = [], [0, 0]
+    ratios = {"latency": [], "throughput": []}
+    for name, path, bind in plannable(a):
+        for n in ("2", "4", "8"):
+            for objective in ("latency", "throughput"):
+                rows = []
+                for search in ("default", "documented"):
+                    code, out, *_ = run(plan(a, path, "--devices", n, "--objective", objective, "--search",
+                                             search, "--optimal_perf", *bind))
+                    r = json.loads(out)
+                    rows.append((code, r["plan"]["latency_ms"] if "latency_ms" in r["plan"] else
+                                 r["plan"]["latency_ns"] / 1e6, r["plan"]["period_ns"], r))
+                (c0, l0, p0, r0), (c1, l1, p1, r1) = rows
+                j0, j1 = judged_of(r0), judged_of(r1)
+                judged[0] += j0
+                judged[1] += j1
+                if c0 == 0 and c1 == 0:
+                    ours, theirs = (l0, l1) if objective == "latency" else (p0, p1)
+                    ratios[objective].append(ours / theirs if theirs else 1)
+                    bad = ours > theirs
+                else:
+                    bad = c0 != 0 and c1 == 0
+                if bad:
+                    worse.append((name, n, objective))
+                if a.verbose or bad:
+                    print(f"  {name} x{n} {objective}: ours {l0:.3f} ms {p0} ns/run {j0} judged (exit {c0}); "
+                          f"documented {l1:.3f} ms {p1} ns/run {j1} judged (exit {c1})"
+                          + ("  WORSE" if bad else ""))
+    for objective, r in ratios.items():
+        if r:
+            print(f"  {objective}: ours / documented over {len(r)} plans: median {statistics.median(r):.4f}, "
+                  f"min {min(r):.4f}, max {max(r):.4f}, geometric mean "
+                  f"{math.exp(statistics.fmean(map(math.log, r))):.4f}")
+    print(f"  compilations: ours {judged[0]}, documented {judged[1]}; worse in {len(worse)} cases")
+
+
+def judged_of(result):
+    s = result["plan"].get("search")
+    return s["judged"] if isinstance(s, dict) else result["plan"].get("judged", 0)
+
+
+BENCHES = {"vit": bench_vit, "large": bench_large, "growth": bench_growth, "annotate": bench_annotate,
+           "same": bench_same, "search": bench_search}
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("cleave")
+    p.add_argument("--models", default=os.path.join(HERE, "..", "data", "models"))
+    p.add_argument("--scratch", default="/tmp")
+    p.add_argument("--only", default=",".join(BENCHES))
+    p.add_argument("--verbose", action="store_true")
+    a = p.parse_args()
+    for name in a.only.split(","):
+        print(f"{name}: {BENCHES[name].__doc__}")
+        sys.stdout.flush()
+        BENCHES[name](a)
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
