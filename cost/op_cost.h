@@ -12,18 +12,19 @@ typedef struct {
     int64_t flops;        /* a multiply-add is 2; bodies and calls included */
     int64_t matmul_flops; /* the part on matrix units: matrix products, convolutions, attention */
     int64_t read_bytes, write_bytes; /* memory traffic of one run */
-    int64_t weight_bytes; /* of the initialisers it reads, bodies included, each once */
-    int64_t workspace_bytes; /* scratch it would like to have to run at full speed */
-    clv_dtype math;       /* dtype of its operands, for the peak rate */
+    int64_t weight_bytes;            /* of the initialisers it reads, bodies included, each once */
+    int64_t workspace_bytes;         /* scratch it would like to have to run at full speed */
+    clv_dtype math;                  /* dtype of its operands, for the peak rate */
 } clv_op_cost;
 
 typedef struct {
     const clv_graph *graph;
-    clv_op_cost *of; /* n_ops */
-    clv_op_cost total; /* sums; weight_bytes counts each initialiser once, math unused */
+    clv_op_cost *of;    /* n_ops */
+    clv_op_cost total;  /* sums; weight_bytes counts each initialiser once, math unused */
     int64_t parameters; /* elements of floating-point initialisers, each once, bodies included */
     int64_t constant_bytes; /* tensors of Constant nodes, beside the initialisers */
-    clv_op *unknown; /* operators without a line in ops.def, ascending: counted as moving data only */
+    clv_op
+        *unknown; /* operators without a line in ops.def, ascending: counted as moving data only */
     int32_t n_unknown;
     clv_op *unsized; /* operators whose cost is short because a shape is open, ascending */
     int32_t n_unsized;
@@ -37,7 +38,8 @@ clv_status clv_costs_build(const clv_model *model, const clv_types *types, clv_a
  * workspace than wanted the operator runs in passes that read its inputs again. workspace_bytes is
  * what it gets; at least 1 when it wants any. Whole nanoseconds, rounded up; 0 for views and
  * constants. Never negative, never falls when the workspace shrinks. O(1). */
-int64_t clv_op_time_ns(const clv_op_cost *cost, const clv_device_kind *kind, int64_t workspace_bytes);
+int64_t clv_op_time_ns(const clv_op_cost *cost, const clv_device_kind *kind,
+                       int64_t workspace_bytes);
 
 /* What an operator gets: proportion of the device's usable memory at most, and no more than it
  * wants. */

@@ -1,14 +1,14 @@
 /* subgraph.h - candidate split nodes, and the subgraphs that the search moves.
  *
  * A candidate is an operator with more than one input that is not a constant: neither initialiser,
- * nor Constant node, nor folded value (B.008; B.038: model inputs count). The subgraph of a candidate
- * is what a walk from it towards the inputs reaches and no earlier candidate took (B.010). Small
- * candidates are released, so that their operators flow to a later one (B.040); what no candidate
- * takes is the last subgraph, without a candidate (B.041).
+ * nor Constant node, nor folded value (B.008; B.038: model inputs count). The subgraph of a
+ * candidate is what a walk from it towards the inputs reaches and no earlier candidate took
+ * (B.010). Small candidates are released, so that their operators flow to a later one (B.040); what
+ * no candidate takes is the last subgraph, without a candidate (B.041).
  *
  * Subgraphs are in topological order: all that a subgraph reads comes from itself or earlier ones.
- * So the order "subgraph by subgraph, operators ascending inside each" is a topological order of all
- * operators; order[] is that order, and everything after this stage uses it.
+ * So the order "subgraph by subgraph, operators ascending inside each" is a topological order of
+ * all operators; order[] is that order, and everything after this stage uses it.
  */
 #ifndef CLV_COST_SUBGRAPH_H
 #define CLV_COST_SUBGRAPH_H
@@ -18,7 +18,8 @@
 typedef struct {
     clv_op candidate; /* CLV_NO_OP: the left-over operators */
     int32_t first, n; /* operators order[first .. first + n) */
-    int64_t bytes_cost; /* initialisers read, without those of Reshape, Slice, Tile, Expand (B.037) */
+    int64_t
+        bytes_cost; /* initialisers read, without those of Reshape, Slice, Tile, Expand (B.037) */
     int64_t flops_cost;
 } clv_subgraph;
 

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -21,7 +22,8 @@ bool clv_external_number(clv_str text, int64_t *ret)
             return false;
         value = value * 10 + (c - '0');
     }
-    *ret = value;
+    if (text.n > 0)
+        *ret = value;
     return text.n > 0;
 }
 
@@ -127,13 +129,14 @@ static clv_status find(clv_external *ext, const clv_const *t, int64_t *ret_size,
 
 clv_status clv_external_check(clv_external *ext, const clv_const *t, clv_error *err)
 {
-    int64_t size;
+    int64_t size = -1;
     CLV_TRY(find(ext, t, &size, err));
     if (t->length >= 0 && t->length != t->bytes)
         return clv_fail(err, CLV_EFORMAT,
                         "%s: tensor '%.*s': external length is %lld bytes, its dimensions and type "
                         "need %lld",
-                        ext->model, CLV_STR_ARG(t->name), (long long)t->length, (long long)t->bytes);
+                        ext->model, CLV_STR_ARG(t->name), (long long)t->length,
+                        (long long)t->bytes);
     if (size >= 0 && (t->offset > size || t->bytes > size - t->offset))
         return clv_fail(err, CLV_EFORMAT,
                         "%s: tensor '%.*s': needs %lld bytes at offset %lld of '%.*s', which has "

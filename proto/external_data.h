@@ -28,8 +28,8 @@ typedef struct {
 clv_status clv_external_init(clv_external *ext, const char *model, const char *folder,
                              clv_arena *arena, clv_error *err);
 
-/* Checks location, offset and length of an external constant whose bytes are known; strings cannot be
- * external. O(1) expected for a location seen before. */
+/* Checks location, offset and length of an external constant whose bytes are known; strings cannot
+ * be external. O(1) expected for a location seen before. */
 clv_status clv_external_check(clv_external *ext, const clv_const *tensor, clv_error *err);
 
 /* "12" -> 12; digits only. False for anything else, and from 2^63. */

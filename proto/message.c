@@ -38,8 +38,9 @@ clv_message clv_message_in(const clv_wire *in, const ProtobufCMessageDescriptor 
 static clv_status wrong_type(const clv_message *m, const clv_field *f, const char *field,
                              clv_wire_type want, clv_error *err)
 {
-    return clv_fail(err, CLV_EFORMAT, "%s: field '%s' of %s at byte %zu has wire type %s, expected %s",
-                    m->wire.name, field, m->type->short_name, (size_t)(f->start - m->wire.file),
+    return clv_fail(err, CLV_EFORMAT,
+                    "%s: field '%s' of %s at byte %zu has wire type %s, expected %s", m->wire.name,
+                    field, m->type->short_name, (size_t)(f->start - m->wire.file),
                     clv_wire_type_name(f->type), clv_wire_type_name(want));
 }
 
@@ -61,13 +62,15 @@ clv_status clv_message_next(clv_message *m, clv_field *ret, clv_error *err)
 clv_status clv_message_str(const clv_message *m, const clv_field *f, clv_str *ret, clv_error *err)
 {
     if (f->n > INT32_MAX)
-        return clv_fail(err, CLV_ELIMIT, "%s: the text at byte %zu is %zu bytes long, the limit is %d",
-                        m->wire.name, (size_t)(f->bytes - m->wire.file), f->n, INT32_MAX);
+        return clv_fail(err, CLV_ELIMIT,
+                        "%s: the text at byte %zu is %zu bytes long, the limit is %d", m->wire.name,
+                        (size_t)(f->bytes - m->wire.file), f->n, INT32_MAX);
     *ret = (clv_str){ (const char *)f->bytes, (int32_t)f->n };
     return CLV_OK;
 }
 
-clv_status clv_message_once(const clv_message *m, const clv_field *f, clv_field *seen, clv_error *err)
+clv_status clv_message_once(const clv_message *m, const clv_field *f, clv_field *seen,
+                            clv_error *err)
 {
     if (seen->number) {
         const ProtobufCFieldDescriptor *known =

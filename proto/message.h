@@ -1,7 +1,7 @@
 /* message.h - walking a message of the schema: wire.h, and the schema's word on each field.
  *
- * A known field with the wrong wire type is refused by name; an unknown one is passed. Fields of the
- * schema are told from each other by the descriptors that protobuf-c generates from onnx.proto.
+ * A known field with the wrong wire type is refused by name; an unknown one is passed. Fields of
+ * the schema are told from each other by the descriptors that protobuf-c generates from onnx.proto.
  */
 #ifndef CLV_PROTO_MESSAGE_H
 #define CLV_PROTO_MESSAGE_H
@@ -46,6 +46,9 @@ static inline clv_wire clv_message_run(const clv_message *m, const clv_field *f)
 }
 
 /* Where a message or a field starts, for people. */
-static inline size_t clv_message_offset(const clv_message *m) { return (size_t)(m->start - m->wire.file); }
+static inline size_t clv_message_offset(const clv_message *m)
+{
+    return (size_t)(m->start - m->wire.file);
+}
 
 #endif

@@ -12,23 +12,26 @@
 
 typedef struct clv_onnx_file clv_onnx_file;
 
-clv_status clv_onnx_open(const char *path, const clv_alloc *alloc, clv_onnx_file **ret, clv_error *err);
+clv_status clv_onnx_open(const char *path, const clv_alloc *alloc, clv_onnx_file **ret,
+                         clv_error *err);
 /* bytes must outlive the result; folder is where external data is looked for, NULL: none is. */
-clv_status clv_onnx_open_bytes(const void *bytes, size_t n, const char *folder, const clv_alloc *alloc,
-                               clv_onnx_file **ret, clv_error *err);
+clv_status clv_onnx_open_bytes(const void *bytes, size_t n, const char *folder,
+                               const clv_alloc *alloc, clv_onnx_file **ret, clv_error *err);
 void clv_onnx_close(clv_onnx_file *file); /* NULL is fine */
 const void *clv_onnx_bytes(const clv_onnx_file *file, size_t *ret_n);
 
 /* Bytes -> frozen graph. External data is checked: no "..", no absolute path, no link out of the
  * folder, offsets inside the file where the file exists (a missing file is a warning: the model may
  * be planned without its weights). O(bytes that are not payload). */
-clv_status clv_onnx_read(const clv_onnx_file *file, clv_arena *arena, clv_model **ret, clv_error *err);
+clv_status clv_onnx_read(const clv_onnx_file *file, clv_arena *arena, clv_model **ret,
+                         clv_error *err);
 
 /* Names, operators and initialiser shapes hashed: equal for a model and its annotated form. */
 uint64_t clv_onnx_fingerprint(const clv_model *model);
 
-/* Where output bytes go. Called in order; anything but CLV_OK stops the writing. from_file: the bytes
- * are [offset, offset + n) of the opened file, so that a sink may copy them inside the kernel. */
+/* Where output bytes go. Called in order; anything but CLV_OK stops the writing. from_file: the
+ * bytes are [offset, offset + n) of the opened file, so that a sink may copy them inside the
+ * kernel. */
 typedef struct {
     clv_status (*write)(void *ctx, const void *bytes, size_t n, clv_error *err);
     clv_status (*from_file)(void *ctx, const clv_onnx_file *file, uint64_t offset, uint64_t n,
@@ -37,22 +40,28 @@ typedef struct {
 } clv_sink;
 
 /* The file with the plan's annotations: ModelProto.configuration gets one entry, each NodeProto one
- * device_configurations entry; IR version raised to 11 if lower. All other bytes are as they were, in
- * their order. What strip needs to give back the same bytes (the old IR version, and which entries
- * are ours) is kept in one metadata_props entry "cleave.annotation". Annotations of others are kept.
- * Streams: memory O(model structure of one node), never weights. */
-clv_status clv_onnx_annotate(const clv_onnx_file *file, const clv_model *model, const clv_plan *plan,
-                             bool raise_ir, const clv_sink *sink, clv_arena *arena, clv_error *err);
+ * device_configurations entry; IR version raised to 11 if lower. All other bytes are as they were,
+ * in their order. What strip needs to give back the same bytes (the old IR version, and which
+ * entries are ours) is kept in one metadata_props entry "cleave.annotation". Annotations of others
+ * are kept. A file that cleave has annotated before gets the new annotation instead of the old.
+ * Streams: memory is 8 bytes a node and the entry of one node, never weights. */
+clv_status clv_onnx_annotate(const clv_onnx_file *file, const clv_model *model,
+                             const clv_plan *plan, bool raise_ir, const clv_sink *sink,
+                             clv_arena *arena, clv_error *err);
 
 /* The original bytes again. A file without our metadata: with all == false CLV_EUSAGE, with all ==
  * true every multi-device annotation of anyone is removed and the IR version is kept. */
-clv_status clv_onnx_strip(const clv_onnx_file *file, bool all, const clv_sink *sink, clv_arena *arena,
-                          clv_error *err);
+clv_status clv_onnx_strip(const clv_onnx_file *file, bool all, const clv_sink *sink,
+                          clv_arena *arena, clv_error *err);
 
-/* A sink that is a file: written under a temporary name in the same folder, then renamed; on failure
- * or abort nothing stays. Writing over the opened input itself is refused (CLV_EUSAGE). */
+/* A sink that is a file: written under a temporary name in the same folder, then renamed; on
+ * failure or abort nothing stays. Writing over the opened input itself is refused (CLV_EUSAGE). */
 typedef struct clv_out_file clv_out_file;
-clv_status clv_out_open(const char *path, const clv_alloc *alloc, clv_out_file **ret, clv_error *err);
+clv_status clv_out_open(const char *path, const clv_alloc *alloc, clv_out_file **ret,
+                        clv_error *err);
+/* CLV_EUSAGE when the path is the opened input itself, by whatever name. To be asked before
+ * writing: the sink cannot know what the bytes are made from. */
+clv_status clv_out_refuse(const clv_out_file *out, const clv_onnx_file *file, clv_error *err);
 clv_sink clv_out_sink(clv_out_file *out);
 clv_status clv_out_commit(clv_out_file *out, clv_error *err); /* frees out in any case */
 void clv_out_abort(clv_out_file *out);                        /* frees; NULL is fine */

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* One page touched brings its neighbours with it, so a walk that hops from tensor to tensor can fill
- * memory with weights it never looked at. Every TRAIL bytes what lies behind is let go.
+/* One page touched brings its neighbours with it, so a walk that hops from tensor to tensor can
+ * fill memory with weights it never looked at. Every TRAIL bytes what lies behind is let go.
  */
 #define TRAIL ((size_t)4 << 20)
 
@@ -81,7 +81,8 @@ static clv_status map(clv_onnx_file *file, const char *path, clv_error *err)
     return CLV_OK;
 }
 
-clv_status clv_onnx_open(const char *path, const clv_alloc *alloc, clv_onnx_file **ret, clv_error *err)
+clv_status clv_onnx_open(const char *path, const clv_alloc *alloc, clv_onnx_file **ret,
+                         clv_error *err)
 {
     assert(path && ret);
     clv_onnx_file *file = new_file(alloc);
@@ -89,8 +90,8 @@ clv_status clv_onnx_open(const char *path, const clv_alloc *alloc, clv_onnx_file
         return clv_fail_nomem(err, "a model file");
     file->name = clv_arena_printf(file->arena, "%s", path);
     file->folder = folder_of(file->arena, path);
-    clv_status status = file->name && file->folder ? map(file, path, err)
-                                                   : clv_fail_nomem(err, "a model file");
+    clv_status status =
+        file->name && file->folder ? map(file, path, err) : clv_fail_nomem(err, "a model file");
     if (status != CLV_OK)
         clv_onnx_close(file);
     else
@@ -98,8 +99,8 @@ clv_status clv_onnx_open(const char *path, const clv_alloc *alloc, clv_onnx_file
     return status;
 }
 
-clv_status clv_onnx_open_bytes(const void *bytes, size_t n, const char *folder, const clv_alloc *alloc,
-                               clv_onnx_file **ret, clv_error *err)
+clv_status clv_onnx_open_bytes(const void *bytes, size_t n, const char *folder,
+                               const clv_alloc *alloc, clv_onnx_file **ret, clv_error *err)
 {
     assert((bytes || n == 0) && ret);
     clv_onnx_file *file = new_file(alloc);

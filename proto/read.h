@@ -44,18 +44,20 @@ clv_status clv_read_sparse(clv_reading *r, const clv_message *sparse, clv_const 
 typedef struct {
     clv_wire_type type; /* of one number; BYTES: raw */
     uint32_t field;     /* 0: no payload */
-    int64_t count;      /* numbers, or bytes when raw; -1: too many to count */
+    int64_t count;      /* numbers, or bytes when raw */
 } clv_payload;
-/* The elements as a value, or NULL where the type is never folded. Precondition: the payload has the
- * right count for tensor->elems. */
+/* The elements as a value, or NULL where the type is never folded. Precondition: the payload has
+ * the right count for tensor->elems. */
 clv_status clv_read_value(clv_reading *r, const clv_message *tensor, const clv_payload *payload,
                           const clv_const *t, const clv_value **ret, clv_error *err);
 
-/* An AttributeProto; the graphs in it are read into bodies, which must have room for
- * clv_count_bodies() of them. */
-clv_status clv_read_attr(clv_reading *r, const clv_message *attr, clv_attr *ret, clv_draft **bodies,
+typedef struct {
+    clv_draft **at;
+    int32_t n, cap;
+} clv_bodies;
+/* An AttributeProto; the graphs in it are appended to bodies, or refused where that is NULL. */
+clv_status clv_read_attr(clv_reading *r, const clv_message *attr, clv_attr *ret, clv_bodies *bodies,
                          clv_error *err);
-clv_status clv_count_bodies(const clv_message *attr, int32_t *ret, clv_error *err);
 
 /* A NodeProto, a GraphProto (is_main: its inputs' open dimensions become symbols), a FunctionProto.
  */
@@ -77,6 +79,6 @@ static inline clv_str clv_read_domain(clv_str domain)
 typedef struct {
     int32_t of[32];
 } clv_field_counts;
-clv_status clv_read_counts(clv_message m, clv_field_counts *ret, clv_error *err);
+clv_status clv_read_counts(clv_reading *r, clv_message m, clv_field_counts *ret, clv_error *err);
 
 #endif

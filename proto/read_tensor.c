@@ -1,17 +1,27 @@
 #include "proto/read.h"
 
-/* A tensor is read in two steps: its fields are gathered, then judged together, because the name, the
- * dimensions and the payload may come in any order. Payloads are counted by their length alone, but
- * for lists of varints, which are counted where they are short.
+#include <stdio.h>
+
+/* A tensor is read in two steps: its fields are gathered, then judged together, because the name,
+ * the dimensions and the payload may come in any order. Payloads are counted by their length alone,
+ * but for lists of varints, which are counted where they are short.
  */
-#define COUNTED_MAX   ((size_t)64 << 10) /* bytes of varints that are worth counting */
+#define COUNTED_MAX   (64 << 10)         /* bytes of varints that are worth counting */
 #define BIG_BYTES     ((size_t)32 << 10) /* from here on a name is not left beside its payload */
 #define DIMS_TEXT_MAX 160
 
-enum { F_FLOAT = 4, F_INT32 = 5, F_STRING = 6, F_INT64 = 7, F_RAW = 9, F_DOUBLE = 10, F_UINT64 = 11 };
+enum {
+    F_FLOAT = 4,
+    F_INT32 = 5,
+    F_STRING = 6,
+    F_INT64 = 7,
+    F_RAW = 9,
+    F_DOUBLE = 10,
+    F_UINT64 = 11
+};
 
 typedef struct {
-    clv_payload typed[12]; /* by field number; count summed over occurrences */
+    clv_payload typed[12]; /* by field number; the count of varints is in bytes at first */
     int64_t raw_bytes, string_bytes;
     bool has_raw, external;
     bool has_location;
@@ -43,7 +53,8 @@ static const char *show_dims(char buf[static DIMS_TEXT_MAX], const int64_t *dims
             n += (size_t)snprintf(buf + n, DIMS_TEXT_MAX - n, ", ...");
             break;
         }
-        n += (size_t)snprintf(buf + n, DIMS_TEXT_MAX - n, i ? ", %lld" : "%lld", (long long)dims[i]);
+        n +=
+            (size_t)snprintf(buf + n, DIMS_TEXT_MAX - n, i ? ", %lld" : "%lld", (long long)dims[i]);
     }
     snprintf(buf + n, DIMS_TEXT_MAX - n, "]");
     return buf;
@@ -59,16 +70,29 @@ static clv_status add_payload(const clv_message *m, const clv_field *f, gathered
         g->string_bytes += (int64_t)f->n;
         return CLV_OK;
     }
-    size_t n;
+    size_t n = f->n;
     clv_wire run = clv_message_run(m, f);
-    if (p->type == CLV_WIRE_VARINT && f->n > COUNTED_MAX)
-        p->count = -1;
-    else {
+    if (p->type != CLV_WIRE_VARINT)
         CLV_TRY(clv_wire_count(&run, p->type, &n, err));
-        if (p->count >= 0)
-            p->count += (int64_t)n;
-    }
+    p->count += (int64_t)n;
     return CLV_OK;
+}
+
+/* How many numbers the varints of a field are. Touches them all. */
+static clv_status count_varints(clv_message m, uint32_t field, int64_t *ret, clv_error *err)
+{
+    clv_field f;
+    *ret = 0;
+    for (;;) {
+        CLV_TRY(clv_message_next(&m, &f, err));
+        if (!f.number)
+            return CLV_OK;
+        clv_wire run = clv_message_run(&m, &f);
+        size_t n = 0;
+        if (f.number == field)
+            CLV_TRY(clv_wire_count(&run, CLV_WIRE_VARINT, &n, err));
+        *ret += (int64_t)n;
+    }
 }
 
 /* An entry of external_data. Other keys (checksum, basepath) are not ours. */
@@ -124,8 +148,8 @@ static clv_status gather_field(clv_reading *r, const clv_message *m, const clv_f
     case F_UINT64:
         return add_payload(m, f, g, err);
     case 13:
-        return add_external(
-            r, clv_message_sub(m, f, &onnx__string_string_entry_proto__descriptor), t, g, err);
+        return add_external(r, clv_message_sub(m, f, &onnx__string_string_entry_proto__descriptor),
+                            t, g, err);
     case 14:
         g->external = f->value == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL;
         return CLV_OK;
@@ -185,9 +209,9 @@ static clv_status measure(clv_reading *r, clv_const *t, clv_error *err)
     bool over = false, empty = false;
     for (int32_t i = 0; i < t->rank; i++) {
         if (t->dims[i] < 0)
-            return clv_fail(err, CLV_EFORMAT,
-                            "%s: tensor '%.*s': dimension %d of %s is negative", r->file->name,
-                            CLV_STR_ARG(t->name), i, show_dims(text, t->dims, t->rank));
+            return clv_fail(err, CLV_EFORMAT, "%s: tensor '%.*s': dimension %d of %s is negative",
+                            r->file->name, CLV_STR_ARG(t->name), i,
+                            show_dims(text, t->dims, t->rank));
         empty = empty || t->dims[i] == 0;
         over = over || __builtin_mul_overflow(elems, t->dims[i], &elems);
     }
@@ -206,8 +230,9 @@ static clv_status take_dtype(clv_reading *r, const gathered *g, clv_const *t, cl
         return clv_fail(err, CLV_EFORMAT, "%s: tensor '%.*s' has no element type", r->file->name,
                         CLV_STR_ARG(t->name));
     if (g->dtype < 0 || g->dtype >= CLV_N_DTYPES)
-        return clv_fail(err, CLV_EUNSUPP, "%s: tensor '%.*s' has element type %lld, known are 1 to %d",
-                        r->file->name, CLV_STR_ARG(t->name), (long long)g->dtype, CLV_N_DTYPES - 1);
+        return clv_fail(err, CLV_EUNSUPP,
+                        "%s: tensor '%.*s' has element type %lld, known are 1 to %d", r->file->name,
+                        CLV_STR_ARG(t->name), (long long)g->dtype, CLV_N_DTYPES - 1);
     t->dtype = (clv_dtype)g->dtype;
     return CLV_OK;
 }
@@ -266,30 +291,34 @@ static clv_status wrong_payload(clv_reading *r, const clv_const *t, const char *
 {
     char text[DIMS_TEXT_MAX];
     return clv_fail(err, CLV_EFORMAT,
-                    "%s: tensor '%.*s': %s of %s needs %lld in %s, the file has %lld", r->file->name,
-                    CLV_STR_ARG(t->name), show_dims(text, t->dims, t->rank),
+                    "%s: tensor '%.*s': %s of %s needs %lld in %s, the file has %lld",
+                    r->file->name, CLV_STR_ARG(t->name), show_dims(text, t->dims, t->rank),
                     clv_dtype_name(t->dtype), (long long)want, field, (long long)have);
 }
 
 /* The payload must be what dims and type say. */
-static clv_status judge_payload(clv_reading *r, const clv_const *t, const gathered *g,
-                                clv_payload *ret, clv_error *err)
+static clv_status judge_payload(clv_reading *r, const clv_message *m, const clv_const *t,
+                                const gathered *g, clv_payload *ret, clv_error *err)
 {
     int64_t want;
     uint32_t field = typed_field(t->dtype, t->elems, &want);
     const clv_payload *typed = &g->typed[field];
-    if (g->has_raw && t->dtype != CLV_DT_STRING) {
+    if (g->has_raw && t->dtype != CLV_DT_STRING && (g->raw_bytes || !typed->count)) {
         *ret = (clv_payload){ CLV_WIRE_BYTES, F_RAW, g->raw_bytes };
         return g->raw_bytes == t->bytes
                    ? CLV_OK
                    : wrong_payload(r, t, "raw_data (bytes)", g->raw_bytes, t->bytes, err);
     }
     *ret = (clv_payload){ number_type(field), field, typed->count };
-    if (typed->count < 0 || typed->count == want)
+    if (ret->type == CLV_WIRE_VARINT && typed->count > COUNTED_MAX && want > CLV_VALUE_MAX)
+        return CLV_OK;
+    if (ret->type == CLV_WIRE_VARINT)
+        CLV_TRY(count_varints(*m, field, &ret->count, err));
+    if (ret->count == want)
         return CLV_OK;
     const ProtobufCFieldDescriptor *known =
         protobuf_c_message_descriptor_get_field(&onnx__tensor_proto__descriptor, field);
-    return wrong_payload(r, t, known->name, typed->count, want, err);
+    return wrong_payload(r, t, known->name, ret->count, want, err);
 }
 
 static clv_status judge_external(clv_reading *r, const gathered *g, clv_const *t, clv_error *err)
@@ -299,8 +328,10 @@ static clv_status judge_external(clv_reading *r, const gathered *g, clv_const *t
         return clv_fail(err, CLV_EFORMAT, "%s: tensor '%.*s' is external but names no location",
                         r->file->name, CLV_STR_ARG(t->name));
     if (t->dtype == CLV_DT_STRING)
-        return clv_fail(err, CLV_EFORMAT, "%s: tensor '%.*s' of strings is external, which strings "
-                        "cannot be", r->file->name, CLV_STR_ARG(t->name));
+        return clv_fail(err, CLV_EFORMAT,
+                        "%s: tensor '%.*s' of strings is external, which strings "
+                        "cannot be",
+                        r->file->name, CLV_STR_ARG(t->name));
     return clv_external_check(&r->external, t, err);
 }
 
@@ -322,11 +353,12 @@ static clv_status judge(clv_reading *r, const clv_message *m, const gathered *g,
     CLV_TRY(take_dtype(r, g, t, err));
     CLV_TRY(measure(r, t, err));
     if (g->segment.number)
-        return clv_fail(err, CLV_EUNSUPP, "%s: tensor '%.*s' is stored in segments; expected it whole",
-                        r->file->name, CLV_STR_ARG(t->name));
+        return clv_fail(err, CLV_EUNSUPP,
+                        "%s: tensor '%.*s' is stored in segments; expected it whole", r->file->name,
+                        CLV_STR_ARG(t->name));
     if (g->external)
         return judge_external(r, g, t, err);
-    CLV_TRY(judge_payload(r, t, g, &payload, err));
+    CLV_TRY(judge_payload(r, m, t, g, &payload, err));
     if (t->dtype == CLV_DT_STRING)
         t->bytes = g->string_bytes;
     if (t->elems > CLV_VALUE_MAX)
@@ -334,7 +366,8 @@ static clv_status judge(clv_reading *r, const clv_message *m, const gathered *g,
     return clv_read_value(r, m, &payload, t, &t->value, err);
 }
 
-clv_status clv_read_tensor(clv_reading *r, const clv_message *tensor, clv_const *ret, clv_error *err)
+clv_status clv_read_tensor(clv_reading *r, const clv_message *tensor, clv_const *ret,
+                           clv_error *err)
 {
     gathered g = { .external = false };
     clv_const t = { .length = -1 };
@@ -347,7 +380,8 @@ clv_status clv_read_tensor(clv_reading *r, const clv_message *tensor, clv_const 
     return CLV_OK;
 }
 
-clv_status clv_read_sparse(clv_reading *r, const clv_message *sparse, clv_const *ret, clv_error *err)
+clv_status clv_read_sparse(clv_reading *r, const clv_message *sparse, clv_const *ret,
+                           clv_error *err)
 {
     clv_message m = *sparse;
     clv_field f, parts[3] = { 0 };

@@ -58,9 +58,10 @@ static clv_status read_shape(clv_reading *r, clv_message shape, clv_str input, c
     clv_field_counts counts;
     clv_field f;
     int32_t axis = 0;
-    CLV_TRY(clv_read_counts(shape, &counts, err));
+    CLV_TRY(clv_read_counts(r, shape, &counts, err));
     if (counts.of[1] > CLV_RANK_MAX)
-        return clv_fail(err, CLV_ELIMIT, "%s: the shape at byte %zu has %d dimensions, the limit is %d",
+        return clv_fail(err, CLV_ELIMIT,
+                        "%s: the shape at byte %zu has %d dimensions, the limit is %d",
                         r->file->name, clv_message_offset(&shape), counts.of[1], CLV_RANK_MAX);
     clv_dim *dims = CLV_NEW_ARRAY(r->arena, clv_dim, counts.of[1]);
     if (!dims)
@@ -84,7 +85,8 @@ static clv_status read_shape(clv_reading *r, clv_message shape, clv_str input, c
 static clv_status read_dtype(const clv_message *at, uint64_t number, clv_dtype *ret, clv_error *err)
 {
     if (number >= CLV_N_DTYPES)
-        return clv_fail(err, CLV_EUNSUPP, "%s: %s at byte %zu has element type %lld, known are 0 to %d",
+        return clv_fail(err, CLV_EUNSUPP,
+                        "%s: %s at byte %zu has element type %lld, known are 0 to %d",
                         at->wire.name, at->type->short_name, clv_message_offset(at),
                         (long long)number, CLV_N_DTYPES - 1);
     *ret = (clv_dtype)number;
@@ -159,9 +161,9 @@ static clv_status read_case(clv_reading *r, const clv_message *m, const clv_fiel
         return CLV_OK;
     case 8:
         ret->kind = CLV_TYPE_SPARSE;
-        return read_tensor_type(
-            r, clv_message_sub(m, f, &onnx__type_proto__sparse_tensor__descriptor), input, ret,
-            err);
+        return read_tensor_type(r,
+                                clv_message_sub(m, f, &onnx__type_proto__sparse_tensor__descriptor),
+                                input, ret, err);
     case 9:
         ret->kind = CLV_TYPE_OPTIONAL;
         return read_element(r, clv_message_sub(m, f, &onnx__type_proto__optional__descriptor), 1,

@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-/* Values are kept for folding: shapes, axes, ranges, masks, and scales, which are floating point and
- * short. Long vectors of floats are biases and norms; nothing folds them.
+/* Values are kept for folding: shapes, axes, ranges, masks, and scales, which are floating point
+ * and short. Long vectors of floats are biases and norms; nothing folds them.
  */
 #define FLOATS_MAX 256
 /* Folded integers share their type with the codes for symbols (graph.h). */
@@ -135,8 +135,7 @@ clv_status clv_read_value(clv_reading *r, const clv_message *tensor, const clv_p
                           const clv_const *t, const clv_value **ret, clv_error *err)
 {
     bool is_float = is_folded_float(t->dtype);
-    if ((!is_float && !is_folded_int(t->dtype)) || (is_float && t->elems > FLOATS_MAX) ||
-        payload->count < 0)
+    if (is_float ? t->elems > FLOATS_MAX : !is_folded_int(t->dtype))
         return CLV_OK;
     filling to = { .dtype = t->dtype, .room = (int32_t)t->elems };
     clv_value *value = CLV_NEW(r->arena, clv_value);

@@ -9,7 +9,8 @@
 
 static clv_status cut_short(const clv_wire *w, const char *what, clv_error *err)
 {
-    return clv_fail(err, CLV_EFORMAT, "%s: the file is cut short or damaged: %s at byte %zu does "
+    return clv_fail(err, CLV_EFORMAT,
+                    "%s: the file is cut short or damaged: %s at byte %zu does "
                     "not end within its message, which ends at byte %zu",
                     w->name, what, (size_t)(w->at - w->file), (size_t)(w->end - w->file));
 }
@@ -19,6 +20,11 @@ static clv_status varint(clv_wire *w, uint64_t *ret, clv_error *err)
 {
     const uint8_t *p = w->at;
     uint64_t value = 0;
+    if (p < w->end && !(*p & 0x80)) { /* most are one byte */
+        *ret = *p;
+        w->at = p + 1;
+        return CLV_OK;
+    }
     for (unsigned shift = 0; shift < 70; shift += 7) {
         if (p == w->end)
             return cut_short(w, "a number", err);

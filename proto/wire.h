@@ -1,8 +1,8 @@
 /* wire.h - protobuf's wire format over memory: walking, skipping and small encoders.
  *
- * A message is a run of fields; a field is a key (number and wire type) and a value. Walking looks at
- * keys and lengths only: the payload of a field is skipped without being touched, so a walk over a
- * model costs nothing for its weights. All of it is bounds-checked; each failure names the byte.
+ * A message is a run of fields; a field is a key (number and wire type) and a value. Walking looks
+ * at keys and lengths only: the payload of a field is skipped without being touched, so a walk over
+ * a model costs nothing for its weights. All of it is bounds-checked; each failure names the byte.
  */
 #ifndef CLV_PROTO_WIRE_H
 #define CLV_PROTO_WIRE_H

@@ -1,7 +1,7 @@
 /* balance.c - the line of units, and the documented first cut of it. */
 #include "solver/balance.h"
 
-#include <assert.h>
+#include <string.h>
 
 static bool take_line(const clv_partition *p, clv_arena *arena, clv_line *l)
 {
@@ -14,13 +14,16 @@ static bool take_line(const clv_partition *p, clv_arena *arena, clv_line *l)
         .time = CLV_NEW_ARRAY(arena, int64_t, n * (size_t)p->n_kinds),
         .cut_bytes = CLV_NEW_ARRAY(arena, int64_t, n),
         .cut_nets = CLV_NEW_ARRAY(arena, int32_t, n),
-        .reach = CLV_NEW_ARRAY(arena, bool, n * d),
+        .reach = CLV_NEW_ARRAY(arena, bool, n *d),
         .from = CLV_NEW_ARRAY(arena, int32_t, n * d),
+        .wire = CLV_NEW_ARRAY(arena, int64_t, n * d),
         .cost = CLV_NEW_ARRAY(arena, int64_t, 2 * n),
         .window = CLV_NEW_ARRAY(arena, int32_t, n),
+        .low = CLV_NEW_ARRAY(arena, int32_t, d),
+        .high = CLV_NEW_ARRAY(arena, int32_t, d),
     };
-    return l->weight && l->time && l->cut_bytes && l->cut_nets && l->reach && l->from && l->cost &&
-           l->window;
+    return l->weight && l->time && l->cut_bytes && l->cut_nets && l->reach && l->from && l->wire &&
+           l->cost && l->window && l->low && l->high;
 }
 
 /* A net crosses all positions after its writer up to its last reader. */

@@ -14,10 +14,12 @@ typedef struct {
     int64_t *time;      /* [kind * (n_units + 1) + position] */
     int64_t *cut_bytes; /* n_units + 1: of nets that cross this position */
     int32_t *cut_nets;
-    bool *reach;        /* scratch, [(device + 1) * (n_units + 1)] */
-    int32_t *from;      /* scratch, the same */
-    int64_t *cost;      /* scratch, 2 * (n_units + 1) */
-    int32_t *window;    /* scratch, n_units + 1 */
+    bool *reach;         /* scratch, [(device + 1) * (n_units + 1)] */
+    int32_t *from;       /* scratch, the same */
+    int64_t *wire;       /* scratch, [device * (n_units + 1)]: boundary times */
+    int64_t *cost;       /* scratch, 2 * (n_units + 1) */
+    int32_t *window;     /* scratch, n_units + 1 */
+    int32_t *low, *high; /* scratch, device + 1: where a run can end at all */
 } clv_line;
 
 clv_status clv_line_new(const clv_partition *p, clv_arena *arena, clv_line **ret, clv_error *err);

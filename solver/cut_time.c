@@ -1,15 +1,17 @@
 /* cut_time.c - runs for the smallest period, and runs for the least latency.
  *
- * For a given period it is easy to say which positions a first device can end at, then a second, and
- * so on: a run is too long or not, and a boundary carries too much or not. The longest run that may
- * end at a position starts at some position; any later start is fine as well, so the latest start
- * that the device before can end at is the only one to try. Binary search does the rest.
+ * For a given period it is easy to say which positions a first device can end at, then a second,
+ * and so on: a run is too long or not, and a boundary carries too much or not. The longest run that
+ * may end at a position starts at some position; any later start is fine as well, so the latest
+ * start that the device before can end at is the only one to try. Binary search does the rest.
  */
 #include "solver/balance.h"
 
+#include <string.h>
+
 /* The search for equal latencies with a smaller period stops after this many steps of its inner
  * loop: about a tenth of a second. */
-#define BALANCE_WORK INT64_C(20000000)
+#define BALANCE_WORK INT64_C(10000000)
 
 typedef struct {
     const clv_line *l;
@@ -37,16 +39,26 @@ static int64_t room(const cutter *c, int32_t k)
     return c->o->capacity_bytes ? c->o->capacity_bytes[c->o->order[k]] : INT64_MAX;
 }
 
-/* Time on the link from run k - 1 to run k when the boundary is at position i. */
-static int64_t boundary_ns(const cutter *c, int32_t k, int32_t i)
+static int64_t *wire_row(const cutter *c, int32_t k)
+{
+    return c->l->wire + (size_t)k * ((size_t)c->n + 1);
+}
+
+/* wire_row(k)[i]: time on the link from run k - 1 to run k when the boundary is at position i. */
+static void fill_wires(const cutter *c)
 {
     const clv_partition *p = c->l->p;
-    if (k == 0 || i == 0)
-        return 0;
-    size_t link = (size_t)c->o->order[k - 1] * (size_t)p->n_devices + (size_t)c->o->order[k];
-    double ns = (double)p->link_latency_ns[link] * c->l->cut_nets[i] +
-                (double)c->l->cut_bytes[i] / p->link_bytes_per_s[link] * 1e9;
-    return ns < (double)CLV_SUM_MAX ? (int64_t)ns : CLV_SUM_MAX;
+    memset(wire_row(c, 0), 0, ((size_t)c->n + 1) * sizeof(int64_t));
+    for (int32_t k = 1; k < c->n_runs; k++) {
+        size_t link = (size_t)c->o->order[k - 1] * (size_t)p->n_devices + (size_t)c->o->order[k];
+        double latency = (double)p->link_latency_ns[link], byte = 1e9 / p->link_bytes_per_s[link];
+        int64_t *wire = wire_row(c, k);
+        wire[0] = 0; /* nothing before it: run k is the first */
+        for (int32_t i = 1; i <= c->n; i++) {
+            double ns = latency * c->l->cut_nets[i] + (double)c->l->cut_bytes[i] * byte;
+            wire[i] = ns < (double)CLV_SUM_MAX ? (int64_t)ns : CLV_SUM_MAX;
+        }
+    }
 }
 
 static bool *reach_row(const cutter *c, int32_t k)
@@ -58,33 +70,77 @@ static int32_t *from_row(const cutter *c, int32_t k)
     return c->l->from + (size_t)k * ((size_t)c->n + 1);
 }
 
+/* Is the run [first, end) within the limits of device k? */
+static bool run_fits(const cutter *c, int32_t k, int32_t first, int32_t end)
+{
+    const int64_t *time = times(c, k), *weight = c->l->weight;
+    return time[end] - time[first] <= c->period && weight[end] - weight[first] <= room(c, k);
+}
+
+/* low[k] .. high[k]: where the first k runs can end at all, boundaries aside: as far as k longest
+ * runs reach from the start, and as early as the longest runs of the rest reach back from the end.
+ * Near the best period these are narrow, and nothing outside them is looked at. O(devices * log
+ * units). */
+static bool find_windows(const cutter *c)
+{
+    int32_t *low = c->l->low, *high = c->l->high;
+    high[0] = 0;
+    for (int32_t k = 0; k < c->n_runs; k++) {
+        int32_t a = high[k], b = c->n;
+        while (a < b) {
+            int32_t middle = b - (b - a) / 2;
+            if (run_fits(c, k, high[k], middle))
+                a = middle;
+            else
+                b = middle - 1;
+        }
+        high[k + 1] = a;
+    }
+    low[c->n_runs] = c->n;
+    for (int32_t k = c->n_runs - 1; k >= 0; k--) {
+        int32_t a = 0, b = low[k + 1];
+        while (a < b) {
+            int32_t middle = a + (b - a) / 2;
+            if (run_fits(c, k, middle, low[k + 1]))
+                b = middle;
+            else
+                a = middle + 1;
+        }
+        low[k] = a;
+    }
+    return high[c->n_runs] == c->n && low[0] == 0;
+}
+
 /* Where can run k end, given where run k - 1 can? */
 static void extend(const cutter *c, int32_t k)
 {
     const bool *before = reach_row(c, k);
     bool *reach = reach_row(c, k + 1);
-    int32_t *from = from_row(c, k + 1), latest = -1, low = 0;
-    const int64_t *time = times(c, k), *weight = c->l->weight;
+    const int32_t *first = c->l->low, *last = c->l->high;
+    int32_t *from = from_row(c, k + 1), latest = -1, low = first[k];
+    const int64_t *time = times(c, k), *weight = c->l->weight, *wire = wire_row(c, k);
     int64_t capacity = room(c, k);
-    for (int32_t i = 0; i <= c->n; i++) {
-        while (low < i && (time[i] - time[low] > c->period || weight[i] - weight[low] > capacity))
-            low++;
-        reach[i] = latest >= low && i > 0;
-        from[i] = latest;
-        if (!c->use_all && before[i]) { /* run k may be empty */
-            reach[i] = true;
-            from[i] = i;
+    for (int32_t i = first[k]; i <= last[k + 1]; i++) {
+        bool was = i <= last[k] && before[i];
+        if (i >= first[k + 1]) {
+            while (low < i &&
+                   (time[i] - time[low] > c->period || weight[i] - weight[low] > capacity))
+                low++;
+            bool empty = was && !c->use_all; /* run k may be empty */
+            reach[i] = empty || (latest >= low && latest >= 0);
+            from[i] = empty ? i : latest;
         }
-        if (before[i] && boundary_ns(c, k, i) <= c->period)
+        if (was && wire[i] <= c->period)
             latest = i;
     }
 }
 
 static bool feasible(const cutter *c)
 {
-    bool *start = reach_row(c, 0);
-    memset(start, 0, ((size_t)c->n + 1) * sizeof *start);
-    start[0] = true;
+    if (!find_windows(c))
+        return false;
+    memset(reach_row(c, 0), 0, ((size_t)c->n + 1) * sizeof(bool));
+    reach_row(c, 0)[0] = true;
     for (int32_t k = 0; k < c->n_runs; k++)
         extend(c, k);
     return reach_row(c, c->n_runs)[c->n];
@@ -108,11 +164,28 @@ static int64_t longest_period(const cutter *c)
     for (int32_t k = 0; k < c->n_runs; k++) {
         longest = times(c, k)[c->n] > longest ? times(c, k)[c->n] : longest;
         for (int32_t i = 0; i <= c->n; i++) {
-            int64_t ns = boundary_ns(c, k, i);
+            int64_t ns = wire_row(c, k)[i];
             longest = ns > longest ? ns : longest;
         }
     }
     return longest;
+}
+
+/* No period can be shorter: all work shared evenly, each unit where it is fastest. */
+static int64_t shortest_period(const cutter *c)
+{
+    const clv_partition *p = c->l->p;
+    int64_t sum = 0, longest = 0;
+    for (int32_t u = 0; u < c->n; u++) {
+        int64_t ns = INT64_MAX;
+        for (int32_t k = 0; k < c->n_runs; k++) {
+            int64_t here = clv_unit_ns(p, u, c->o->order[k]);
+            ns = here < ns ? here : ns;
+        }
+        sum += ns;
+        longest = ns > longest ? ns : longest;
+    }
+    return sum / c->n_runs > longest ? sum / c->n_runs : longest;
 }
 
 bool clv_cut_by_time(const clv_line *l, const clv_cut_options *o, int32_t *device_of)
@@ -120,10 +193,17 @@ bool clv_cut_by_time(const clv_line *l, const clv_cut_options *o, int32_t *devic
     cutter c = make_cutter(l, o);
     if (c.n == 0)
         return true;
-    int64_t low = 0, high = longest_period(&c);
-    c.period = high;
-    if (!feasible(&c))
-        return false;
+    fill_wires(&c);
+    int64_t low = shortest_period(&c), most = longest_period(&c);
+    /* the answer is rarely far above the shortest, so go there in growing steps first */
+    int64_t step = low / 1024 + 1, high = low;
+    for (c.period = low; !feasible(&c); c.period = high) {
+        if (c.period >= most)
+            return false;
+        low = c.period + 1;
+        high = step < most - c.period ? c.period + step : most;
+        step = step > most / 2 ? most : step * 2;
+    }
     while (low < high) {
         c.period = low + (high - low) / 2;
         if (feasible(&c))
@@ -141,42 +221,56 @@ bool clv_cut_by_time(const clv_line *l, const clv_cut_options *o, int32_t *devic
 
 #define NEVER CLV_SUM_MAX
 
+/* Takes position i into the queue of starts: dearer ones that came before it are of no more use. */
+static int32_t queue_start(const cutter *c, int32_t k, const int64_t *before, int32_t i,
+                           int32_t head, int32_t tail)
+{
+    const int64_t *time = times(c, k), *wire = wire_row(c, k);
+    int32_t *queue = c->l->window;
+    int64_t start = before[i] + wire[i] - time[i];
+    while (head < tail) {
+        int32_t j = queue[tail - 1];
+        if (before[j] + wire[j] - time[j] < start)
+            break;
+        tail--;
+    }
+    queue[tail++] = i;
+    return tail;
+}
+
 /* Cost of ending run k at each position: the cheapest start within the window of starts that the
  * limits allow, kept as a queue of ever dearer starts. */
 static void extend_cheapest(const cutter *c, int32_t k, const int64_t *before, int64_t *cost)
 {
-    int32_t *from = from_row(c, k + 1), *queue = c->l->window, head = 0, tail = 0, low = 0;
-    const int64_t *time = times(c, k), *weight = c->l->weight;
+    const int32_t *first = c->l->low, *last = c->l->high, *queue = c->l->window;
+    int32_t *from = from_row(c, k + 1), head = 0, tail = 0, low = first[k];
+    const int64_t *time = times(c, k), *weight = c->l->weight, *wire = wire_row(c, k);
     int64_t capacity = room(c, k);
-    for (int32_t i = 0; i <= c->n; i++) {
-        while (low < i && (time[i] - time[low] > c->period || weight[i] - weight[low] > capacity))
-            low++;
-        while (head < tail && queue[head] < low)
-            head++;
-        cost[i] = !c->use_all ? before[i] : NEVER;
-        from[i] = i;
-        if (head < tail) {
-            int32_t j = queue[head];
-            int64_t here = before[j] + boundary_ns(c, k, j) - time[j] + time[i];
-            if (here < cost[i]) {
-                cost[i] = here;
+    for (int32_t i = first[k]; i <= last[k + 1]; i++) {
+        int64_t was = i <= last[k] ? before[i] : NEVER;
+        if (i >= first[k + 1]) {
+            while (low < i &&
+                   (time[i] - time[low] > c->period || weight[i] - weight[low] > capacity))
+                low++;
+            while (head < tail && queue[head] < low)
+                head++;
+            cost[i] = c->use_all ? NEVER : was;
+            from[i] = i;
+            int32_t j = head < tail ? queue[head] : -1;
+            if (j >= 0 && before[j] + wire[j] - time[j] + time[i] < cost[i]) {
+                cost[i] = before[j] + wire[j] - time[j] + time[i];
                 from[i] = j;
             }
         }
-        int64_t wire = boundary_ns(c, k, i);
-        if (before[i] >= NEVER || wire > c->period)
-            continue;
-        int64_t start = before[i] + wire - time[i];
-        while (head < tail &&
-               before[queue[tail - 1]] + boundary_ns(c, k, queue[tail - 1]) - time[queue[tail - 1]] >=
-                   start)
-            tail--;
-        queue[tail++] = i;
+        if (was < NEVER && wire[i] <= c->period)
+            tail = queue_start(c, k, before, i, head, tail);
     }
 }
 
 static int64_t cheapest(const cutter *c)
 {
+    if (!find_windows(c))
+        return NEVER;
     int64_t *before = c->l->cost, *cost = before + c->n + 1;
     for (int32_t i = 0; i <= c->n; i++)
         before[i] = i == 0 ? 0 : NEVER;
@@ -189,18 +283,29 @@ static int64_t cheapest(const cutter *c)
     return before[c->n];
 }
 
+/* How many positions the last search looked at. */
+static int64_t window_sizes(const cutter *c)
+{
+    int64_t sum = 1;
+    for (int32_t k = 0; k < c->n_runs; k++)
+        if (c->l->high[k + 1] >= c->l->low[k])
+            sum += c->l->high[k + 1] - c->l->low[k] + 1;
+    return sum;
+}
+
 bool clv_cut_by_latency(const clv_line *l, const clv_cut_options *o, int32_t *device_of)
 {
     cutter c = make_cutter(l, o);
     if (c.n == 0)
         return true;
-    int64_t high = longest_period(&c), low = 0;
+    fill_wires(&c);
+    int64_t high = longest_period(&c), low = shortest_period(&c);
     c.period = high;
     int64_t best = cheapest(&c);
     if (best >= NEVER)
         return false;
-    int64_t step = (int64_t)c.n * c.n_runs, work = 0;
-    for (; low < high && work < BALANCE_WORK; work += step) {
+    for (int64_t work = window_sizes(&c); low < high && work < BALANCE_WORK;
+         work += window_sizes(&c)) {
         c.period = low + (high - low) / 2;
         if (cheapest(&c) == best)
             high = c.period;

@@ -6,6 +6,7 @@
 #include "base/map.h"
 
 #include <assert.h>
+#include <string.h>
 
 /* A judgement costs about as much as there are units. These many units may be judged in all: some
  * tens of seconds with the built-in compiler. */
@@ -116,13 +117,12 @@ clv_status clv_desk_add(clv_desk *desk, const int32_t *device_of, double proport
         desk->stopped = true;
         return CLV_OK;
     }
-    const int32_t *copy;
+    const int32_t *copy = NULL;
     CLV_TRY(copy_plan(desk, device_of, &copy, err));
     if (!CLV_PUSH_ROOM(desk->arena, desk->tried, desk->n, desk->cap) ||
         !CLV_PUSH_ROOM(desk->arena, desk->hash, desk->n, desk->cap_hash))
         return clv_fail_nomem(err, "the plans of a search");
-    desk->tried[desk->n] =
-        (clv_tried){ .device_of = copy, .proportion = proportion, .move = move };
+    desk->tried[desk->n] = (clv_tried){ .device_of = copy, .proportion = proportion, .move = move };
     desk->hash[desk->n] = hash;
     desk->slot[at] = ++desk->n;
     if (ret_added)
@@ -224,9 +224,9 @@ clv_status clv_desk_retry(clv_desk *desk, int32_t n_more, clv_error *err)
     for (int32_t k = 0; k <= n_more; k++) {
         plan = next_smallest(desk, n, plan);
         for (int32_t i = 0; plan >= 0 && i < CLV_RETRIES; i++) {
-            const char *move = clv_arena_printf(
-                desk->arena, "plan %d with available memory proportion %.1f", plan + 1,
-                lower_proportions[i]);
+            const char *move =
+                clv_arena_printf(desk->arena, "plan %d with available memory proportion %.1f",
+                                 plan + 1, lower_proportions[i]);
             if (!move)
                 return clv_fail_nomem(err, "a plan");
             CLV_TRY(clv_desk_add(desk, desk->tried[plan].device_of, lower_proportions[i], move,

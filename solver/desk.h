@@ -15,11 +15,11 @@ typedef struct {
     clv_arena *arena; /* for what the result keeps */
     clv_tried *tried; /* [0 .. n_judged) have verdicts, [n_judged .. n) wait */
     int32_t n_judged, n, cap, cap_hash;
-    uint64_t *hash;   /* of each */
-    int32_t *slot;    /* open addressing: index in tried plus 1 */
+    uint64_t *hash; /* of each */
+    int32_t *slot;  /* open addressing: index in tried plus 1 */
     int32_t n_slots;
     int32_t max_judged;
-    int32_t best;     /* -1: none; of those judged, by clv_verdict_better; earlier on ties */
+    int32_t best; /* -1: none; of those judged, by clv_verdict_better; earlier on ties */
     bool stopped, canceled, done; /* done: first_fit has its answer */
 } clv_desk;
 

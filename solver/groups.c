@@ -1,12 +1,13 @@
 /* groups.c - sums and lists that follow single moves.
  *
  * For each net we count its readers on each device that it meets. When a count goes from 0 to 1 the
- * net starts to cross (or to stay inside), when it goes from 1 to 0 it stops; all other sums hang on
- * these two events.
+ * net starts to cross (or to stay inside), when it goes from 1 to 0 it stops; all other sums hang
+ * on these two events.
  */
 #include "solver/groups.h"
 
 #include <assert.h>
+#include <string.h>
 
 #define NOT_LISTED (-2)
 

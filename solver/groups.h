@@ -1,8 +1,8 @@
 /* groups.h - an assignment that can change: one unit moves, and every sum follows.
  *
- * Kept for each device: units, bytes, FLOPs, time; for each pair of devices: what crosses. A unit is
- * starting when it reads nothing from its own group, ending when nothing in its group reads it; both
- * are kept as lists, so nobody looks through all units to find what can move.
+ * Kept for each device: units, bytes, FLOPs, time; for each pair of devices: what crosses. A unit
+ * is starting when it reads nothing from its own group, ending when nothing in its group reads it;
+ * both are kept as lists, so nobody looks through all units to find what can move.
  *
  * Memory O(units + pins + devices^2). The caller has checked that no sum overflows (clv_search).
  */
@@ -28,13 +28,13 @@ typedef struct {
     int32_t *device_of;
     int32_t n_used; /* devices with units */
     int32_t *n_units;
-    int64_t *weight_bytes, *flops, *time_ns;    /* by device */
-    int32_t *link_nets;                         /* [from * n_devices + to] */
-    int64_t *link_ns; /* time that each link is used */
-    uint64_t *out, *in;                         /* quotient graph as rows of bits, both ways */
+    int64_t *weight_bytes, *flops, *time_ns; /* by device */
+    int32_t *link_nets;                      /* [from * n_devices + to] */
+    int64_t *link_ns;                        /* time that each link is used */
+    uint64_t *out, *in;                      /* quotient graph as rows of bits, both ways */
     size_t words;
-    clv_unit_lists edge[2];                     /* by clv_edge_kind */
-    int32_t *pin_first;                         /* by net, into pins; room for each device it meets */
+    clv_unit_lists edge[2]; /* by clv_edge_kind */
+    int32_t *pin_first;     /* by net, into pins; room for each device it meets */
     int32_t *n_pins;
     clv_pin *pins;
     int32_t *inner_reads, *inner_sends; /* by unit: nets from, and nets to, its own group */
@@ -51,8 +51,8 @@ void clv_groups_load(clv_groups *g, const int32_t *device_of);
 /* Moves one unit; moving it back undoes it. O(pins of the unit's nets). */
 void clv_groups_move(clv_groups *g, int32_t unit, int32_t to);
 
-/* Fills row with all that d leads to (rows = g->out) or comes from (g->in), itself only if there is a
- * cycle. O(devices^2 / 64). */
+/* Fills row with all that d leads to (rows = g->out) or comes from (g->in), itself only if there is
+ * a cycle. O(devices^2 / 64). */
 void clv_groups_reach(clv_groups *g, const uint64_t *rows, int32_t d, uint64_t *row);
 
 /* After a unit moved to d in a legal assignment: is it legal still? Only d has new edges. */

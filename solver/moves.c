@@ -2,6 +2,7 @@
 #include "solver/moves.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 const char *clv_move_name(clv_move_kind kind)
 {
@@ -70,8 +71,8 @@ static bool is_target(const clv_moves *m, int32_t from, int32_t to, clv_move_kin
     return clv_bit(m->linked, to);
 }
 
-/* B.046: the target has less, and the two come closer. In twos complement nothing overflows: sums of
- * all units fit (clv_search). */
+/* B.046: the target has less, and the two come closer. In twos complement nothing overflows: sums
+ * of all units fit (clv_search). */
 static bool shrinks_gap(const clv_groups *g, int32_t unit, int32_t from, int32_t to)
 {
     int64_t gap = g->flops[from] - g->flops[to];
@@ -120,21 +121,17 @@ static void find_relatives(clv_moves *m, int32_t device)
 }
 
 /* Trying a move takes a unit out of its list and puts it back in front, so a walk along the list
- * needs the units noted first. They are noted as moves to nowhere, then replaced. */
+ * needs the units noted first, in m->units. */
 static clv_status note_edge(clv_moves *m, int32_t device, clv_edge_kind edge, int32_t max,
-                            int32_t **ret, int32_t *ret_n, clv_error *err)
+                            int32_t *ret_n, clv_error *err)
 {
     const clv_unit_lists *list = &m->g->edge[edge];
     int32_t n = 0;
-    for (int32_t u = list->head[device]; u >= 0 && n < max; u = list->next[u])
-        n++;
-    int32_t *units = CLV_NEW_ARRAY(m->arena, int32_t, n);
-    if (!units)
-        return clv_fail_nomem(err, "the moves of a search");
-    int32_t i = 0;
-    for (int32_t u = list->head[device]; i < n; u = list->next[u])
-        units[i++] = u;
-    *ret = units;
+    for (int32_t u = list->head[device]; u >= 0 && n < max; u = list->next[u]) {
+        if (!CLV_PUSH_ROOM(m->arena, m->units, n, m->cap_units))
+            return clv_fail_nomem(err, "the moves of a search");
+        m->units[n++] = u;
+    }
     *ret_n = n;
     return CLV_OK;
 }
@@ -144,13 +141,13 @@ clv_status clv_moves_documented(clv_moves *m, int32_t device, clv_move_goal goal
     static const clv_move_kind along[] = { CLV_TO_PARENT, CLV_TO_CHILD };
     find_relatives(m, device);
     for (int edge = CLV_STARTING; edge <= CLV_ENDING; edge++) {
-        int32_t *units, n;
-        CLV_TRY(note_edge(m, device, (clv_edge_kind)edge, INT32_MAX, &units, &n, err));
+        int32_t n;
+        CLV_TRY(note_edge(m, device, (clv_edge_kind)edge, INT32_MAX, &n, err));
         for (int32_t i = 0; i < n; i++) {
-            CLV_TRY(offer(m, units[i], along[edge], goal, err));
+            CLV_TRY(offer(m, m->units[i], along[edge], goal, err));
             /* a unit that starts and ends its group was offered to the parallel ones already */
-            if (edge == CLV_STARTING || m->g->inner_reads[units[i]] > 0)
-                CLV_TRY(offer(m, units[i], CLV_TO_PARALLEL, goal, err));
+            if (edge == CLV_STARTING || m->g->inner_reads[m->units[i]] > 0)
+                CLV_TRY(offer(m, m->units[i], CLV_TO_PARALLEL, goal, err));
         }
     }
     if (m->n > 0)
@@ -174,16 +171,16 @@ clv_status clv_moves_all(clv_moves *m, int32_t device, int32_t max, clv_error *e
     find_relatives(m, device);
     int32_t share = max / 2 / m->g->p->n_devices + 1;
     for (int edge = CLV_STARTING; edge <= CLV_ENDING; edge++) {
-        int32_t *units, n;
-        CLV_TRY(note_edge(m, device, (clv_edge_kind)edge, share, &units, &n, err));
+        int32_t n;
+        CLV_TRY(note_edge(m, device, (clv_edge_kind)edge, share, &n, err));
         for (int32_t i = 0; i < n; i++) {
-            if (edge == CLV_ENDING && m->g->inner_reads[units[i]] == 0)
+            if (edge == CLV_ENDING && m->g->inner_reads[m->units[i]] == 0)
                 continue; /* both: seen as a starting one */
             for (int32_t to = 0; to < m->g->p->n_devices; to++) {
-                if (!clv_move_is_legal(m, units[i], to))
+                if (!clv_move_is_legal(m, m->units[i], to))
                     continue;
-                clv_move_kind kind = kind_of_move(m, units[i], device, to);
-                CLV_TRY(push(m, (clv_move){ units[i], device, to, kind }, err));
+                clv_move_kind kind = kind_of_move(m, m->units[i], device, to);
+                CLV_TRY(push(m, (clv_move){ m->units[i], device, to, kind }, err));
             }
         }
     }

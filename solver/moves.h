@@ -1,8 +1,8 @@
 /* moves.h - which units can move where (B.020 to B.022).
  *
- * A starting unit may join a parent group (one that it reads from), an ending unit a child group (one
- * that reads it), both a parallel group: one that the unit's group neither leads to nor comes from,
- * however far. A move is offered only when the result is legal.
+ * A starting unit may join a parent group (one that it reads from), an ending unit a child group
+ * (one that reads it), both a parallel group: one that the unit's group neither leads to nor comes
+ * from, however far. A move is offered only when the result is legal.
  */
 #ifndef CLV_SOLVER_MOVES_H
 #define CLV_SOLVER_MOVES_H
@@ -28,9 +28,11 @@ typedef struct {
     clv_groups *g;
     clv_arena *arena;
     bool keep_groups; /* never empty a group */
-    uint64_t *above, *below, *linked; /* rows of bits: ancestors, descendants, devices of one unit */
+    uint64_t *above, *below,
+        *linked; /* rows of bits: ancestors, descendants, devices of one unit */
     clv_move *at;
-    int32_t n, cap;
+    int32_t *units; /* scratch: those at an edge */
+    int32_t n, cap, cap_units;
 } clv_moves;
 
 clv_status clv_moves_new(clv_groups *g, bool keep_groups, clv_arena *arena, clv_moves *ret,
@@ -46,7 +48,8 @@ typedef enum {
  * device. O(units at the group's edge * devices * (pins + devices^2 / 64)). */
 clv_status clv_moves_documented(clv_moves *m, int32_t device, clv_move_goal goal, clv_error *err);
 
-/* Every legal move of the group's starting and ending units to any device, at most max looked at. */
+/* Every legal move of the group's starting and ending units to any device, at most max looked at.
+ */
 clv_status clv_moves_all(clv_moves *m, int32_t device, int32_t max, clv_error *err);
 
 /* Is this one legal? Groups end as they were. */

@@ -9,16 +9,16 @@
 #include "problem/partition.h"
 
 typedef enum {
-    CLV_SEARCH_DEFAULT,    /* balanced seeds, moves, best of all (search.c) */
-    CLV_SEARCH_DOCUMENTED  /* the search of the seed document, step by step (documented.c) */
+    CLV_SEARCH_DEFAULT,   /* balanced seeds, moves, best of all (search.c) */
+    CLV_SEARCH_DOCUMENTED /* the search of the seed document, step by step (documented.c) */
 } clv_search_kind;
 
 typedef struct {
     clv_search_kind kind;
     clv_objective objective;
-    bool first_fit;        /* stop at the first plan that compiles */
-    bool use_all_devices;  /* as many groups as devices, where there are units enough */
-    int32_t max_judged;    /* 0: the default of the search */
+    bool first_fit;       /* stop at the first plan that compiles */
+    bool use_all_devices; /* as many groups as devices, where there are units enough */
+    int32_t max_judged;   /* 0: the default of the search */
     /* Called between batches on the calling thread; true stops: the best so far is returned, or
      * CLV_ECANCELED if there is none. May be NULL. */
     bool (*progress)(void *ctx, int32_t judged, int32_t queued, const clv_verdict *best);
@@ -34,16 +34,17 @@ typedef struct {
 } clv_tried;
 
 typedef struct {
-    bool found;             /* some assignment fits */
-    clv_tried best;         /* found: the best that fits; else the one with the smallest OOM, or a
-                               failed one if nothing else */
+    bool found;     /* some assignment fits */
+    clv_tried best; /* found: the best that fits; else the one with the smallest OOM, or a
+                       failed one if nothing else */
     int32_t n_judged;
-    clv_tried *tried;       /* in the order judged */
-    bool stopped;           /* by progress or max_judged, not by itself */
+    clv_tried *tried; /* in the order judged */
+    bool stopped;     /* by progress or max_judged, not by itself */
 } clv_search_result;
 
-clv_status clv_search(const clv_partition *p, const clv_judge *judge, const clv_search_options *options,
-                      clv_arena *arena, clv_search_result *ret, clv_error *err);
+clv_status clv_search(const clv_partition *p, const clv_judge *judge,
+                      const clv_search_options *options, clv_arena *arena, clv_search_result *ret,
+                      clv_error *err);
 
 /* Is verdict a better than b? Fitting first; then the objective; then the other measure; then the
  * smaller OOM. A strict order: equal verdicts are not better. */

@@ -31,7 +31,7 @@ struct cleave_model {
 struct cleave_plan {
     clv_arena *arena;
     clv_plan *plan;
-        const char *text, *json;
+    const char *text, *json;
     size_t n_json;
 };
 
@@ -126,7 +126,8 @@ cleave_status cleave_model_open(const char *path, const cleave_allocator *alloca
     clv_error err;
     cleave_model *m = NULL;
     if (!path || !ret_model)
-        return refuse(error, CLV_EUSAGE, "cleave_model_open needs a path and a place for the model");
+        return refuse(error, CLV_EUSAGE,
+                      "cleave_model_open needs a path and a place for the model");
     clv_status status = new_model(allocator, &m, &err);
     if (status == CLV_OK)
         status = clv_onnx_open(path, alloc_of(m), &m->file, &err);
@@ -185,10 +186,12 @@ cleave_status cleave_model_bind(cleave_model *model, const char *symbol, int64_t
             n += (size_t)snprintf(list + n, sizeof list - n, "%s%.*s", n ? ", " : "",
                                   CLV_STR_ARG(model->model->symbols[i]));
         clv_status status =
-            known ? clv_fail(&err, CLV_EFORMAT, "symbol '%.60s' is bound to %lld: expected at least 1",
-                             symbol, (long long)size)
+            known ? clv_fail(&err, CLV_EFORMAT,
+                             "symbol '%.60s' is bound to %lld: expected at least 1", symbol,
+                             (long long)size)
                   : clv_fail(&err, CLV_EFORMAT,
-                             "'%.60s' is not a symbol of this model: its symbols are %s", symbol, list);
+                             "'%.60s' is not a symbol of this model: its symbols are %s", symbol,
+                             list);
         return give(status, &err, error);
     }
     for (int32_t i = 0; i < model->n_bindings; i++)
@@ -197,7 +200,8 @@ cleave_status cleave_model_bind(cleave_model *model, const char *symbol, int64_t
             return give(CLV_OK, &err, error);
         }
     char *copy = clv_arena_printf(model->arena, "%s", symbol);
-    if (!copy || !CLV_PUSH_ROOM(model->arena, model->bindings, model->n_bindings, model->cap_bindings))
+    if (!copy ||
+        !CLV_PUSH_ROOM(model->arena, model->bindings, model->n_bindings, model->cap_bindings))
         return give(clv_fail_nomem(&err, "a binding"), &err, error);
     model->bindings[model->n_bindings++] = (clv_binding){ clv_str_of(copy), size };
     return give(CLV_OK, &err, error);
@@ -243,7 +247,8 @@ cleave_status cleave_model_inspect(cleave_model *model, int as_json, char **ret_
 {
     clv_error err;
     if (!model || !ret_text)
-        return refuse(error, CLV_EUSAGE, "cleave_model_inspect needs a model and a place for the text");
+        return refuse(error, CLV_EUSAGE,
+                      "cleave_model_inspect needs a model and a place for the text");
     clv_arena *arena = clv_arena_new(alloc_of(model), 0);
     clv_status status = arena ? inspect(model, as_json != 0, arena, ret_text, &err)
                               : clv_fail_nomem(&err, "a report");
@@ -284,6 +289,12 @@ static bool relay_progress(void *ctx, int32_t judged, int32_t queued, const clv_
     return relay->options->progress(relay->options->progress_ctx, &p) != 0;
 }
 
+static bool relay_stop(void *ctx)
+{
+    const cleave_plan_options *options = ctx;
+    return options->stop(options->stop_ctx) != 0;
+}
+
 static clv_status check_options(const cleave_plan_options *o, clv_error *err)
 {
     if (o->devices < 0)
@@ -295,7 +306,8 @@ static clv_status check_options(const cleave_plan_options *o, clv_error *err)
     if (o->jobs < 0 || o->jobs > 1024)
         return clv_fail(err, CLV_EUSAGE, "jobs is %d: expected 1 to 1024", o->jobs);
     if (o->max_candidates < 0)
-        return clv_fail(err, CLV_EUSAGE, "max_candidates is %d: expected 0 (the search decides) or more",
+        return clv_fail(err, CLV_EUSAGE,
+                        "max_candidates is %d: expected 0 (the search decides) or more",
                         o->max_candidates);
     return CLV_OK;
 }
@@ -312,8 +324,8 @@ static clv_status make_plan(const cleave_model *m, const cleave_plan_options *o,
     progress_relay relay = { .options = o };
     clock_gettime(CLOCK_MONOTONIC, &relay.start);
     CLV_TRY(check_options(o, err));
-    const char *configs = o->configs_path ? o->configs_path
-                                          : CLEAVE_CONFIGS_INSTALLED ":" CLEAVE_CONFIGS_SOURCE;
+    const char *configs =
+        o->configs_path ? o->configs_path : CLEAVE_CONFIGS_INSTALLED ":" CLEAVE_CONFIGS_SOURCE;
     clv_request req = {
         .file = m->file,
         .model = m->model,
@@ -324,8 +336,10 @@ static clv_status make_plan(const cleave_model *m, const cleave_plan_options *o,
         .memory_bytes = o->memory_bytes,
         .jobs = o->jobs,
         .compiler = o->compiler,
-        .compiler_timeout_ms = o->compiler_timeout_s > 0 ? (int64_t)(o->compiler_timeout_s * 1e3)
-                                                         : DEFAULT_TIMEOUT_MS,
+        .compiler_timeout_ms =
+            o->compiler_timeout_s > 0 ? (int64_t)(o->compiler_timeout_s * 1e3) : DEFAULT_TIMEOUT_MS,
+        .stop = o->stop ? relay_stop : NULL,
+        .stop_ctx = (void *)o,
         .alloc = alloc_of(m),
         .search = { .kind = o->documented_search ? CLV_SEARCH_DOCUMENTED : CLV_SEARCH_DEFAULT,
                     .objective = o->objective == CLEAVE_THROUGHPUT ? CLV_THROUGHPUT : CLV_LATENCY,
@@ -390,7 +404,10 @@ void cleave_plan_free(cleave_plan *plan)
 int cleave_plan_fits(const cleave_plan *plan) { return plan->plan->outcome == CLV_FITS; }
 int cleave_plan_devices(const cleave_plan *plan) { return plan->plan->n_devices; }
 int cleave_plan_stages(const cleave_plan *plan) { return plan->plan->n_stages; }
-double cleave_plan_latency_ms(const cleave_plan *plan) { return (double)plan->plan->latency_ns * 1e-6; }
+double cleave_plan_latency_ms(const cleave_plan *plan)
+{
+    return (double)plan->plan->latency_ns * 1e-6;
+}
 double cleave_plan_throughput(const cleave_plan *plan) { return per_second(plan->plan->period_ns); }
 const char *cleave_plan_text(const cleave_plan *plan) { return plan->text; }
 const char *cleave_plan_json(const cleave_plan *plan) { return plan->json; }
@@ -442,11 +459,11 @@ static clv_status write_file(const char *path, const clv_onnx_file *input, const
                              clv_error *err)
 {
     clv_out_file *out;
-    if (input)
-        CLV_TRY(clv_out_refuse_input(path, input, err));
     CLV_TRY(clv_out_open(path, alloc, &out, err));
     clv_sink sink = clv_out_sink(out);
-    clv_status status = body(arg, &sink, err);
+    clv_status status = input ? clv_out_refuse(out, input, err) : CLV_OK;
+    if (status == CLV_OK)
+        status = body(arg, &sink, err);
     if (status != CLV_OK) {
         clv_out_abort(out);
         return status;
@@ -465,8 +482,9 @@ cleave_status cleave_plan_save(const cleave_plan *plan, const char *path, cleave
     clv_error err;
     if (!plan || !path)
         return refuse(error, CLV_EUSAGE, "cleave_plan_save needs a plan and a path");
-    return give(write_file(path, NULL, clv_arena_alloc(plan->arena), write_plan, (void *)plan, &err),
-                &err, error);
+    return give(
+        write_file(path, NULL, clv_arena_alloc(plan->arena), write_plan, (void *)plan, &err), &err,
+        error);
 }
 
 typedef struct {
@@ -479,7 +497,8 @@ typedef struct {
 static clv_status write_annotated(void *arg, const clv_sink *sink, clv_error *err)
 {
     const rewrite *w = arg;
-    return clv_onnx_annotate(w->model->file, w->model->model, w->plan->plan, true, sink, w->arena, err);
+    return clv_onnx_annotate(w->model->file, w->model->model, w->plan->plan, true, sink, w->arena,
+                             err);
 }
 
 static clv_status write_stripped(void *arg, const clv_sink *sink, clv_error *err)
@@ -515,5 +534,6 @@ cleave_status cleave_strip(cleave_model *model, int all, const char *path, cleav
 {
     if (!model || !path)
         return refuse(error, CLV_EUSAGE, "cleave_strip needs a model and a path");
-    return rewrite_model(&(rewrite){ .model = model, .all = all != 0 }, path, write_stripped, error);
+    return rewrite_model(&(rewrite){ .model = model, .all = all != 0 }, path, write_stripped,
+                         error);
 }

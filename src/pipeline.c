@@ -3,8 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "cost/problem_build.h"
-#include "graph/ops.h"
+#include "graph/bindings.h"
 #include "plan/plan_check.h"
 #include "plan/plan_json.h"
 #include "plan_make.h"
@@ -54,6 +55,7 @@ clv_status clv_analyse(const clv_model *model, const clv_binding *bindings, int3
                        bool strict, clv_arena *arena, clv_analysis *ret, clv_error *err)
 {
     clv_analysis a = { NULL, NULL, NULL };
+    CLV_TRY(clv_bindings_complete(model, bindings, n_bindings, arena, &bindings, &n_bindings, err));
     CLV_TRY(clv_infer(model, bindings, n_bindings, arena, &a.inference, err));
     if (strict)
         CLV_TRY(require_numbers(model, a.inference->main, err));
@@ -122,7 +124,9 @@ static clv_status open_judge(run *r)
                                          .timeout_ms = req->compiler_timeout_ms,
                                          .max_answer_bytes = ANSWER_MAX,
                                          .emit = emit_candidate,
-                                         .emit_ctx = r };
+                                         .emit_ctx = r,
+                                         .stop = req->stop,
+                                         .stop_ctx = req->stop_ctx };
         CLV_TRY(clv_external_open(&r->workload, &options, req->alloc, &r->compiler, r->err));
     } else {
         CLV_TRY(clv_builtin_open(&r->workload, jobs, req->alloc, &r->compiler, r->err));
@@ -170,12 +174,10 @@ static clv_status note(run *r, clv_plan *plan, const char *text)
  * compiler tells peaks. */
 static clv_status note_memory(run *r, clv_plan *plan, const clv_tried *best)
 {
-    int64_t need = 0;
-    for (int32_t d = 0; d < plan->n_devices; d++) {
-        const clv_device_kind *kind = clv_device_kind_of(r->cluster, d);
-        int64_t with = plan->devices[d].peak_bytes + kind->reserved_bytes;
-        need = with > need ? with : need;
-    }
+    int64_t need = 0; /* a size that is given is all for tensors: nothing of it is reserved */
+    for (int32_t d = 0; d < plan->n_devices; d++)
+        if (plan->devices[d].peak_bytes > need)
+            need = plan->devices[d].peak_bytes;
     run more = { .req = r->req, .arena = r->arena, .err = r->err, .analysis = r->analysis };
     clv_status status = open_run(&more, r->cluster->n_devices, need);
     clv_assignment same = { best->device_of, best->proportion };

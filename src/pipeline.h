@@ -26,6 +26,8 @@ typedef struct {
     int32_t jobs;
     const char *compiler; /* NULL: built in */
     int64_t compiler_timeout_ms;
+    bool (*stop)(void *ctx); /* asked on any thread while external compilers run; may be NULL */
+    void *stop_ctx;
     const clv_alloc *alloc;
 } clv_request;
 

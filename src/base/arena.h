@@ -58,7 +58,8 @@ const clv_alloc *clv_arena_alloc(const clv_arena *arena);
 #define CLV_NEW_ARRAY(arena, T, n) ((T *)clv_arena_take_array((arena), (size_t)(n), sizeof(T)))
 
 /* Appends room for one more to an array kept as (ptr, n, cap) in the arena, doubling. Evaluates to
- * 0 when there is no memory: `if (!CLV_PUSH_ROOM(arena, a.at, a.n, a.cap)) ...; a.at[a.n++] = x;` */
+ * 0 when there is no memory: `if (!CLV_PUSH_ROOM(arena, a.at, a.n, a.cap)) ...; a.at[a.n++] = x;`
+ */
 #define CLV_PUSH_ROOM(arena, ptr, n, cap)                                                          \
     ((size_t)(n) < (size_t)(cap) ||                                                                \
      clv_arena_push_room((arena), (void **)&(ptr), (size_t)(n), &(cap), sizeof *(ptr)))

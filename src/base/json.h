@@ -1,13 +1,13 @@
 /* json.h - the one door to cJSON: checked reading, and writing in a fixed order.
  *
- * Reading: clv_json_parse() gives a tree that is freed with clv_json_free(). A reader says which keys
- * an object may have (clv_json_keys) and takes them by type; each failure names where: "cluster.json:
- * levels[1].bandwidth". Duplicate keys, text after the value, nesting over 64 and numbers that are
- * not finite are refused.
+ * Reading: clv_json_parse() gives a tree that is freed with clv_json_free(). A reader says which
+ * keys an object may have (clv_json_keys) and takes them by type; each failure names where:
+ * "cluster.json: levels[1].bandwidth". Duplicate keys, text after the value, nesting over 64 and
+ * numbers that are not finite are refused.
  *
  * Writing: a clv_json_out appends to growing text; keys come in the order of the calls, numbers are
- * shortest that read back the same, strings are escaped, and invalid UTF-8 and NUL are replaced by U+FFFD.
- * So the same calls give the same bytes, in any locale.
+ * shortest that read back the same, strings are escaped, and invalid UTF-8 and NUL are replaced by
+ * U+FFFD. So the same calls give the same bytes, in any locale.
  */
 #ifndef CLV_BASE_JSON_H
 #define CLV_BASE_JSON_H
@@ -19,8 +19,10 @@
 
 typedef struct cJSON clv_json; /* opaque to callers */
 
-/* what names the document in messages. Text need not be NUL-terminated. Memory is malloc's, for cJSON
- * has no other way but a global hook. O(n log n) in the most keys of one object, O(n) else. */
+/* what names the document in messages. Text need not be NUL-terminated. Memory is malloc's, for
+ * cJSON has no other way but a global hook. Any thread may call it; cJSON notes the place of a
+ * syntax error in a global that we never read, and there is none in a text that passed our check.
+ * O(n log n) in the most keys of one object, O(n) else. */
 clv_status clv_json_parse(const char *text, size_t n, const char *what, clv_json **ret,
                           clv_error *err);
 void clv_json_free(clv_json *json); /* NULL is fine */
@@ -40,18 +42,22 @@ const char *clv_json_path(const clv_json_at *at, char *buf, size_t size);
 
 /* at must be an object with no other keys than these (NULL-terminated list). */
 clv_status clv_json_keys(const clv_json_at *at, const char *const *allowed, clv_error *err);
-/* The member, or with ret->json NULL when absent and not required. ret must not be at itself. O(keys). */
+/* The member, or with ret->json NULL when absent and not required. ret must not be at itself.
+ * O(keys). */
 clv_status clv_json_member(const clv_json_at *at, const char *key, bool required, clv_json_at *ret,
                            clv_error *err);
-/* at must be an array: its length, and its elements in O(1) when walked in order, with the one before
- * as previous (NULL at the first; it may be where the result goes). json is NULL past the end. */
+/* at must be an array: its length, and its elements in O(1) when walked in order, with the one
+ * before as previous (NULL at the first; it may be where the result goes). json is NULL past the
+ * end. */
 clv_status clv_json_length(const clv_json_at *at, int32_t *ret, clv_error *err);
 clv_json_at clv_json_element(const clv_json_at *at, int32_t index, const clv_json_at *previous);
 
 clv_status clv_json_string(const clv_json_at *at, const char **ret, clv_error *err);
-clv_status clv_json_number(const clv_json_at *at, double min, double max, double *ret, clv_error *err);
+clv_status clv_json_number(const clv_json_at *at, double min, double max, double *ret,
+                           clv_error *err);
 /* Whole numbers up to 2^53 exactly. */
-clv_status clv_json_int(const clv_json_at *at, int64_t min, int64_t max, int64_t *ret, clv_error *err);
+clv_status clv_json_int(const clv_json_at *at, int64_t min, int64_t max, int64_t *ret,
+                        clv_error *err);
 clv_status clv_json_bool(const clv_json_at *at, bool *ret, clv_error *err);
 bool clv_json_is_object(const clv_json_at *at);
 bool clv_json_is_string(const clv_json_at *at);

@@ -18,7 +18,8 @@ typedef struct {
 clv_status clv_map_init(clv_map *map, clv_arena *arena, int32_t room, clv_error *err);
 /* The id of name, or -1. */
 int32_t clv_map_get(const clv_map *map, clv_str name);
-/* Adds name with id, from 0 to INT32_MAX - 1, unless it is there; *ret_id is the id it has now. The name is not copied. */
+/* Adds name with id, from 0 to INT32_MAX - 1, unless it is there; *ret_id is the id it has now. The
+ * name is not copied. */
 clv_status clv_map_put(clv_map *map, clv_str name, int32_t id, int32_t *ret_id, clv_error *err);
 
 /* 64-bit FNV-1a, for keys and fingerprints; start with CLV_HASH_INIT. */

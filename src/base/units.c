@@ -47,7 +47,8 @@ typedef struct {
     int exp10;
 } decimal;
 
-#define EXP10_MAX 4000 /* far beyond a double either way, and far from overflow of an int */
+#define EXP10_MAX                                                                                  \
+    100000000 /* more than any text has digits, and no sum of three overflows an int */
 
 /* The units of a list, for the message: "B, KB, ...". */
 static void list_units(const unit *units, char *buf, size_t size)
@@ -63,7 +64,7 @@ static int scan_digits(const char **p, decimal *d, bool behind_point)
 {
     int n = 0;
     for (; isdigit((unsigned char)**p); (*p)++, n++) {
-        bool full = d->mantissa > 9e14;
+        bool full = d->mantissa > 9e14; /* ten times that is still exact */
         if (!full)
             d->mantissa = d->mantissa * 10 + (**p - '0');
         if (full != behind_point && abs(d->exp10) < EXP10_MAX)

@@ -1,7 +1,7 @@
 /* cluster.h - devices and what joins them, as numbers.
  *
- * A cluster is read once from JSON (cluster_json.h) and never changes; any thread may read it. Times
- * are integer nanoseconds, sizes integer bytes, rates doubles a second. Formulas that use the
+ * A cluster is read once from JSON (cluster_json.h) and never changes; any thread may read it.
+ * Times are integer nanoseconds, sizes integer bytes, rates doubles a second. Formulas that use the
  * numbers are in docs/cost-model.md.
  */
 #ifndef CLV_CLUSTER_CLUSTER_H
@@ -11,6 +11,10 @@
 #include "base/str.h"
 #include "graph/dtype.h"
 
+/* The most devices of a cluster: the table of routes grows with their square, 42 MB at this size.
+ */
+#define CLV_DEVICES_MAX 1024
+
 /* A kind of device, from configs/devices/NAME.json. */
 typedef struct {
     const char *name, *vendor;
@@ -18,17 +22,17 @@ typedef struct {
     int64_t reserved_bytes; /* kept by driver and runtime, not for tensors */
     double memory_bytes_per_s;
     /* Peak of the matrix units for operands of a dtype, and of the vector units; 0: not given.
-     * clv_device_rate() says what is used then. */
+     * clv_device_matrix_rate() says what is used then. */
     double matrix_per_s[CLV_N_DTYPES];
     double vector_per_s[CLV_N_DTYPES];
     double matrix_efficiency, vector_efficiency, memory_efficiency; /* (0, 1] of peak, reachable */
-    int64_t launch_ns;      /* to start one operator */
+    int64_t launch_ns;                                              /* to start one operator */
     double workspace_proportion; /* default available memory proportion, (0, 1] */
-    int32_t tiles;          /* independent memories (IPU); 1 otherwise */
+    int32_t tiles;               /* independent memories (IPU); 1 otherwise */
 } clv_device_kind;
 
 typedef struct {
-    int32_t kind; /* into cluster.kinds */
+    int32_t kind;     /* into cluster.kinds */
     const char *name; /* "gpu3"; unique */
 } clv_device;
 
@@ -41,9 +45,9 @@ typedef struct {
 } clv_port;
 
 typedef struct {
-    const char *name; /* "nvlink", "infiniband", "pcie"; of the slowest hop */
-    int64_t latency_ns;  /* sum over hops */
-    double bytes_per_s;  /* of the slowest hop */
+    const char *name;     /* "nvlink", "infiniband", "pcie"; of the slowest hop */
+    int64_t latency_ns;   /* sum over hops */
+    double bytes_per_s;   /* of the slowest hop */
     const int32_t *ports; /* what a transfer on this route occupies */
     int32_t n_ports;
 } clv_route;
@@ -66,16 +70,19 @@ static inline const clv_route *clv_route_between(const clv_cluster *c, int32_t f
     return &c->routes[(int64_t)from * c->n_devices + to];
 }
 
-/* latency + bytes / bandwidth, rounded up; 0 when from == to. O(1). */
+/* latency + bytes / bandwidth, rounded up, at most INT64_MAX / 4; 0 when from == to. O(1). */
 int64_t clv_transfer_ns(const clv_cluster *c, int32_t from, int32_t to, int64_t bytes);
 
 /* Operations a second for operands of dtype, efficiency included: the dtype's own rate, else that
- * of the next wider type that has one, else FLOAT's. Never 0. */
+ * of another type as wide or the next wider one that has a rate (floating-point types stand in for
+ * floating-point types only, whole numbers for whole numbers), else FLOAT's. Never 0. O(types). */
 double clv_device_matrix_rate(const clv_device_kind *kind, clv_dtype dtype);
 double clv_device_vector_rate(const clv_device_kind *kind, clv_dtype dtype);
 
 /* The first n devices of a cluster, with their routes; and the same cluster with another memory
- * size on every device. memory_bytes 0 keeps them. n larger than the cluster has is CLV_EUSAGE. */
+ * size on every device. memory_bytes 0 keeps them; else it is all for tensors, and nothing of it is
+ * reserved. n larger than the cluster has is CLV_EUSAGE. What does not change is shared with c,
+ * which must live as long. */
 clv_status clv_cluster_take(const clv_cluster *c, int32_t n, int64_t memory_bytes, clv_arena *arena,
                             clv_cluster **ret, clv_error *err);
 

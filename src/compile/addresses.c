@@ -115,8 +115,8 @@ static int32_t append(clv_addresses *a, int64_t size)
     return id;
 }
 
-/* Leaves size bytes in block id, the rest becomes a free block behind it. A free block is never the
- * last one, so there is always a block after it. */
+/* Leaves size bytes in block id, which is in no list; the rest becomes a free block behind it. What
+ * was free is never the last block, so there is one after it. */
 static bool split(clv_addresses *a, int32_t id, int64_t size)
 {
     if (a->at[id].size == size)
@@ -146,6 +146,16 @@ static void join(clv_addresses *a, int32_t id, int32_t after)
     else
         a->last = id;
     drop_node(a, after);
+}
+
+/* The last block, in no list, is free: the arena ends before it. */
+static void cut_off(clv_addresses *a, int32_t id)
+{
+    a->top = a->at[id].offset;
+    a->last = a->at[id].before;
+    if (a->last >= 0)
+        a->at[a->last].after = -1;
+    drop_node(a, id);
 }
 
 void clv_addresses_init(clv_addresses *a, clv_arena *arena)
@@ -183,13 +193,8 @@ void clv_addresses_give(clv_addresses *a, int32_t block)
         join(a, before, id);
         id = before;
     }
-    if (a->at[id].after >= 0) {
+    if (a->at[id].after >= 0)
         list_push(a, id);
-        return;
-    }
-    a->top = a->at[id].offset;
-    a->last = a->at[id].before;
-    if (a->last >= 0)
-        a->at[a->last].after = -1;
-    drop_node(a, id);
+    else
+        cut_off(a, id);
 }

@@ -30,7 +30,7 @@ typedef struct {
     const clv_assignment *candidate;
     clv_arena *arena;
     clv_unit_ranges units;
-    const int64_t **ticks; /* [device] */
+    const int64_t **ticks;     /* [device] */
     clv_group_result *results; /* [device] */
     clv_error *err;
 } compilation;
@@ -79,9 +79,9 @@ static clv_status find_ticks(compilation *c)
     double proportion = c->candidate->proportion;
     for (int32_t d = 0; d < cluster->n_devices; d++) {
         int32_t kind = cluster->devices[d].kind;
-        bool is_default = !(proportion > 0) ||
-                          !(proportion < cluster->kinds[kind].workspace_proportion ||
-                            proportion > cluster->kinds[kind].workspace_proportion);
+        bool is_default =
+            !(proportion > 0) || !(proportion < cluster->kinds[kind].workspace_proportion ||
+                                   proportion > cluster->kinds[kind].workspace_proportion);
         if (is_default)
             of_kind[kind] = p->ticks[kind];
         else if (!of_kind[kind] && c->units.first[d] < c->units.first[d + 1])
@@ -95,15 +95,14 @@ static clv_group group_of(const compilation *c, int32_t device)
 {
     const clv_cluster *cluster = c->self->program->workload.cluster;
     int32_t first = c->units.first[device];
-    return (clv_group){
-        .device = device,
-        .kind = cluster->devices[device].kind,
-        .proportion = clv_proportion_of(c->candidate->proportion, clv_device_kind_of(cluster, device)),
-        .ranges = c->units.ranges + first,
-        .n_ranges = c->units.first[device + 1] - first,
-        .device_of = c->candidate->device_of,
-        .ticks = c->ticks[device]
-    };
+    return (clv_group){ .device = device,
+                        .kind = cluster->devices[device].kind,
+                        .proportion = clv_proportion_of(c->candidate->proportion,
+                                                        clv_device_kind_of(cluster, device)),
+                        .ranges = c->units.ranges + first,
+                        .n_ranges = c->units.first[device + 1] - first,
+                        .device_of = c->candidate->device_of,
+                        .ticks = c->ticks[device] };
 }
 
 static clv_status judge_groups(compilation *c)
@@ -172,7 +171,8 @@ static clv_status compile(clv_compiler *self, int32_t index, const clv_assignmen
                           clv_error *err)
 {
     builtin *b = (builtin *)self;
-    assert(index >= 0 && index < b->jobs && candidate->proportion >= 0 && candidate->proportion <= 1);
+    assert(index >= 0 && index < b->jobs && candidate->proportion >= 0 &&
+           candidate->proportion <= 1);
     compilation c = { .self = b, .candidate = candidate, .arena = arena, .err = err };
     CLV_TRY(find_worker(b, index, &c.worker, err));
     if (!split_units(&c))
@@ -215,7 +215,9 @@ clv_status clv_builtin_open_with(const clv_workload *workload, int32_t jobs, siz
         clv_arena_free(arena);
         return clv_fail_nomem(err, "the compiler");
     }
-    *b = (builtin){ .base = { "builtin", compile, close_builtin }, .arena = arena, .jobs = jobs };
+    *b = (builtin){ .base = { .name = "builtin", .compile = compile, .close = close_builtin },
+                    .arena = arena,
+                    .jobs = jobs };
     b->workers = CLV_NEW_ARRAY(arena, worker, jobs);
     if (!b->workers)
         clv_fail_nomem(err, "the compiler's workers");

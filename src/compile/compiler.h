@@ -57,6 +57,7 @@ struct clv_compiler {
                           clv_arena *arena, clv_verdict *verdict, clv_compile_report *report,
                           clv_error *err);
     void (*close)(clv_compiler *self); /* NULL-safe through clv_compiler_close() */
+    const char *warning; /* a sentence for the user about how it will run; NULL: none */
 };
 
 static inline void clv_compiler_close(clv_compiler *c)
@@ -74,12 +75,13 @@ clv_status clv_builtin_open(const clv_workload *workload, int32_t jobs, const cl
  * model and plan into its folder (this layer knows no file format). */
 typedef struct {
     const char *command;     /* given to /bin/sh -c, with the folder as working directory */
-    int64_t timeout_ms;      /* then the whole process group is killed */
-    int64_t max_answer_bytes;
+    int64_t timeout_ms;      /* then the whole process group is killed; 0: 600 s */
+    int64_t max_answer_bytes; /* 0: 64 KiB */
     clv_status (*emit)(void *ctx, const clv_assignment *candidate, const char *folder,
                        clv_arena *arena, clv_error *err);
     void *emit_ctx;
-    bool (*stop)(void *ctx); /* polled while waiting; may be NULL */
+    bool (*stop)(void *ctx); /* polled while waiting, on any worker's thread; true ends the call
+                                with CLV_ECANCELED; may be NULL */
     void *stop_ctx;
 } clv_external_options;
 

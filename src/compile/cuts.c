@@ -1,8 +1,8 @@
 #include "compile/cuts.h"
 
 /* A slot read in another unit is a net; constants, folded values and model inputs never are, since
- * every device can have its own copy. A position where an operator reads another unit's net starts a
- * segment, as does each unit. What follows depends on the number of segments and nets, not of
+ * every device can have its own copy. A position where an operator reads another unit's net starts
+ * a segment, as does each unit. What follows depends on the number of segments and nets, not of
  * operators, so a schedule is as cheap as the cut is small.
  */
 typedef struct {

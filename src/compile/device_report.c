@@ -61,9 +61,9 @@ static clv_status fill_live(const clv_program *p, const clv_group *group,
     to->live = live;
     to->n_live = all.n < CLV_LIVE_SHOWN ? all.n : CLV_LIVE_SHOWN;
     for (int32_t k = 0; k < to->n_live; k++)
-        live[k] = (clv_live){ p->tensor_of[all.at[k].slot],
-                              clv_align_bytes(result->weight_bytes) + all.at[k].offset,
-                              all.at[k].bytes };
+        live[k] =
+            (clv_live){ p->tensor_of[all.at[k].slot],
+                        clv_align_bytes(result->weight_bytes) + all.at[k].offset, all.at[k].bytes };
     clv_arena_rewind(arena, mark);
     return CLV_OK;
 }
@@ -76,7 +76,8 @@ clv_status clv_device_report_fill(const clv_program *p, const clv_group *group,
                                .activation_bytes = result->activation_bytes,
                                .workspace_bytes = result->workspace_bytes,
                                .peak_bytes = clv_group_peak(result),
-                               .capacity_bytes = clv_group_capacity(p->workload.cluster, group->device),
+                               .capacity_bytes =
+                                   clv_group_capacity(p->workload.cluster, group->device),
                                .busy_ns = result->busy_ns,
                                .flops = result->flops,
                                .n_ops = result->n_ops,

@@ -7,8 +7,8 @@
 
 /* Two passes over the group's operators. The first finds the buffers and when each is used last: a
  * view joins the buffer of its input, a tensor from elsewhere is a buffer from its first local
- * reader on. The second walks again, giving addresses at the first use and taking them back after
- * the last.
+ * reader on. The second gives addresses at the first use, takes them back after the last, and notes
+ * how much is alive meanwhile.
  */
 #define NO_MEMORY 0 /* buffer number of what lies with the weights */
 
@@ -28,7 +28,7 @@ typedef struct {
     int32_t n_buffers, n_ops;
     int32_t *dead_after; /* n_ops: first buffer of the list, -1 */
     clv_addresses space;
-    int64_t live_activations;
+    int64_t live; /* activations now, aligned */
     clv_group_result result;
     clv_placements *placements;
 } layout;
@@ -68,8 +68,9 @@ static void set_buffer(layout *l, int32_t slot, int32_t number)
 
 static int32_t new_buffer(layout *l, int32_t slot, int32_t first)
 {
-    l->buffers[l->n_buffers] =
-        (buffer){ .bytes = l->p->bytes[slot], .slot = slot, .first = first, .last = first, .block = -1 };
+    l->buffers[l->n_buffers] = (buffer){
+        .bytes = l->p->bytes[slot], .slot = slot, .first = first, .last = first, .block = -1
+    };
     set_buffer(l, slot, ++l->n_buffers);
     return l->n_buffers;
 }
@@ -206,11 +207,11 @@ static clv_status place(layout *l, int32_t b, clv_error *err)
     it->block = clv_addresses_take(&l->space, it->bytes);
     if (it->block < 0)
         return clv_fail_nomem(err, "a device's memory");
-    l->live_activations += clv_align_bytes(it->bytes);
-    return record(l,
-                  (clv_placement){ it->slot, it->first, it->last,
-                                   l->space.at[it->block].offset, it->bytes },
-                  err);
+    l->live += clv_align_bytes(it->bytes);
+    return record(
+        l,
+        (clv_placement){ it->slot, it->first, it->last, l->space.at[it->block].offset, it->bytes },
+        err);
 }
 
 static void free_dead(layout *l, int32_t i)
@@ -219,16 +220,16 @@ static void free_dead(layout *l, int32_t i)
         if (l->buffers[b].block < 0)
             continue;
         clv_addresses_give(&l->space, l->buffers[b].block);
-        l->live_activations -= clv_align_bytes(l->buffers[b].bytes);
+        l->live -= clv_align_bytes(l->buffers[b].bytes);
     }
 }
 
 static void note_peaks(layout *l, int32_t position, int64_t workspace)
 {
     clv_group_result *r = &l->result;
-    int64_t live = l->live_activations + (workspace > 0 ? clv_align_bytes(workspace) : 0);
-    if (l->live_activations > r->activation_bytes)
-        r->activation_bytes = l->live_activations;
+    int64_t live = l->live + clv_align_bytes(workspace);
+    if (l->live > r->activation_bytes)
+        r->activation_bytes = l->live;
     if (workspace > r->workspace_bytes)
         r->workspace_bytes = workspace;
     if (live > r->live_bytes || r->peak_position < 0) {
@@ -268,7 +269,8 @@ static clv_status give_addresses(layout *l, clv_error *err)
     for (int32_t r = 0; r < l->group->n_ranges; r++) {
         int32_t end = range_end(l, r);
         for (int32_t position = range_start(l, r); position < end; position++, i++) {
-            for (; next < l->n_buffers && (is_input(l, next) || l->buffers[next].first == i); next++)
+            for (; next < l->n_buffers && (is_input(l, next) || l->buffers[next].first == i);
+                 next++)
                 if (!is_input(l, next))
                     CLV_TRY(place(l, next, err));
             CLV_TRY(work(l, position, i, err));

@@ -15,7 +15,7 @@ typedef struct {
 
 typedef struct {
     int32_t device, kind;
-    double proportion; /* effective: never 0 */
+    double proportion;            /* effective: never 0 */
     const clv_unit_range *ranges; /* ascending, not touching */
     int32_t n_ranges;
     const int32_t *device_of; /* n_units, of the candidate */
@@ -50,7 +50,7 @@ typedef struct {
 /* Marks of one worker, as long as the program's slots and weights; kept between calls, never
  * cleared: an entry counts only with the current epoch. */
 typedef struct {
-    int64_t *buffer_of; /* n_slots: epoch << 32 | buffer + 1 (0: no memory of its own) */
+    int64_t *buffer_of;   /* n_slots: epoch << 32 | buffer + 1 (0: no memory of its own) */
     int32_t *weight_seen; /* n_weights: epoch */
     int32_t epoch;
 } clv_layout_marks;

@@ -5,9 +5,9 @@
 #include <uv.h>
 
 /* Threads of its own, not libuv's work queue: that one is shared by the whole process and its size
- * is the host's business. A batch is a row of numbers that workers take in ascending order under one
- * lock. After a failure no further number is given out; whatever has a lower number was given out
- * before and is finished, so the failure with the lowest number is the same on any number of
+ * is the host's business. A batch is a row of numbers that workers take in ascending order under
+ * one lock. After a failure no further number is given out; whatever has a lower number was given
+ * out before and is finished, so the failure with the lowest number is the same on any number of
  * threads.
  */
 typedef struct {
@@ -84,11 +84,12 @@ static clv_status take_room(clv_pool *pool, int32_t n, clv_error *err)
 {
     if (n <= pool->room)
         return CLV_OK;
-    clv_verdict *made = CLV_NEW_ARRAY(pool->arena, clv_verdict, n);
+    int32_t room = n / 2 < pool->room && pool->room <= INT32_MAX / 2 ? pool->room * 2 : n;
+    clv_verdict *made = CLV_NEW_ARRAY(pool->arena, clv_verdict, room);
     if (!made)
         return clv_fail_nomem(err, "a batch of verdicts");
     pool->made = made;
-    pool->room = n;
+    pool->room = room;
     return CLV_OK;
 }
 
@@ -164,8 +165,8 @@ static bool make_locks(clv_pool *pool)
     return false;
 }
 
-clv_status clv_pool_open(clv_compiler *compiler, int32_t jobs, int32_t batch, const clv_alloc *alloc,
-                         clv_pool **ret, clv_error *err)
+clv_status clv_pool_open(clv_compiler *compiler, int32_t jobs, int32_t batch,
+                         const clv_alloc *alloc, clv_pool **ret, clv_error *err)
 {
     assert(compiler && jobs >= 1 && batch >= 1 && ret);
     clv_arena *arena = clv_arena_new(alloc, 0);

@@ -17,7 +17,7 @@ typedef struct {
     clv_program *p;
     const clv_graph *g;
     clv_arena *arena;
-    int32_t *slot_of;  /* n_tensors; -1 */
+    int32_t *slot_of;     /* n_tensors; -1 */
     int32_t *weight_seen; /* graph's n_weights: position + 1 of the last reader */
     int64_t sum;
     clv_error *err;
@@ -211,8 +211,8 @@ static bool take_room(builder *b, clv_arena *scratch)
            p->weight_bytes && b->slot_of && b->weight_seen;
 }
 
-clv_status clv_program_ticks(const clv_program *p, int32_t kind, double proportion, clv_arena *arena,
-                             int64_t **ret, clv_error *err)
+clv_status clv_program_ticks(const clv_program *p, int32_t kind, double proportion,
+                             clv_arena *arena, int64_t **ret, clv_error *err)
 {
     const clv_device_kind *k = &p->workload.cluster->kinds[kind];
     int64_t *ticks = CLV_NEW_ARRAY(arena, int64_t, p->n_ops + 1);

@@ -32,9 +32,9 @@ typedef struct {
     int32_t *net_of;   /* -1: never leaves its unit */
     uint8_t *flags;
     /* operators, by position */
-    int32_t *first_write; /* n_ops + 1: slots */
-    int32_t *first_read;  /* n_ops + 1, into reads */
-    int32_t *reads;       /* slots */
+    int32_t *first_write;  /* n_ops + 1: slots */
+    int32_t *first_read;   /* n_ops + 1, into reads */
+    int32_t *reads;        /* slots */
     int32_t *first_weight; /* n_ops + 1, into weight_reads */
     int32_t *weight_reads;
     int64_t *weight_bytes; /* n_weights: initialisers, then what bodies own, one for each owner */
@@ -47,7 +47,7 @@ typedef struct {
     int32_t *segment_net;  /* n_segments + 1: nets it writes */
     int32_t *edge_segment, *edge_net;
     int32_t *net_slot;
-    int32_t *net_edge; /* n_nets + 1, into net_edges */
+    int32_t *net_edge;  /* n_nets + 1, into net_edges */
     int32_t *net_edges; /* ascending in each net */
 } clv_program;
 
@@ -56,8 +56,8 @@ clv_status clv_program_build(const clv_workload *workload, clv_arena *arena, clv
                              clv_error *err);
 
 /* ticks of one kind at another proportion; n_ops + 1. O(ops). */
-clv_status clv_program_ticks(const clv_program *p, int32_t kind, double proportion, clv_arena *arena,
-                             int64_t **ret, clv_error *err);
+clv_status clv_program_ticks(const clv_program *p, int32_t kind, double proportion,
+                             clv_arena *arena, int64_t **ret, clv_error *err);
 
 static inline const clv_op_cost *clv_program_cost(const clv_program *p, int32_t position)
 {

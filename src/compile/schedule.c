@@ -42,10 +42,7 @@ typedef struct {
     int32_t n_transfers;
 } simulation;
 
-static bool before(event a, event b)
-{
-    return a.time != b.time ? a.time < b.time : a.net < b.net;
-}
+static bool before(event a, event b) { return a.time != b.time ? a.time < b.time : a.net < b.net; }
 
 static void push(simulation *s, event e)
 {
@@ -180,9 +177,8 @@ static int64_t transfer(simulation *s, event e, int32_t to)
         s->port_busy[port] = clv_add_saturated(s->port_busy[port], ns);
     }
     if (s->transfers)
-        s->transfers[s->n_transfers++] = (clv_transfer){
-            s->p->tensor_of[slot], e.device, to, s->p->bytes[slot], start, ns
-        };
+        s->transfers[s->n_transfers++] =
+            (clv_transfer){ s->p->tensor_of[slot], e.device, to, s->p->bytes[slot], start, ns };
     return arrival;
 }
 

@@ -17,12 +17,13 @@ typedef struct {
 
 typedef struct {
     int64_t latency_ns;
-    int64_t port_ns; /* the busiest port's transfers together */
+    int64_t port_ns;         /* the busiest port's transfers together */
     clv_transfer *transfers; /* in order of start; only when asked for */
     int32_t n_transfers;
 } clv_schedule;
 
-/* O(units + nets + edges + cuts log devices). ticks: [device], each of its kind at the proportion. */
+/* O(units + nets + edges + cuts log devices). ticks: [device], each of its kind at the proportion.
+ */
 clv_status clv_schedule_run(const clv_program *p, const int32_t *device_of,
                             const clv_unit_ranges *units, const int64_t *const *ticks,
                             bool want_transfers, clv_arena *arena, clv_schedule *ret,

@@ -14,8 +14,8 @@
 #include "graph/rules.h"
 
 /* Operators and tensors inferred in bodies, all together. Real models stay below a million; what is
- * above is a file made to grow: 60 functions that each call the next one twice. Each costs about 100
- * bytes, so this is also the limit of the memory that such a file can take.
+ * above is a file made to grow: 60 functions that each call the next one twice. Each costs about
+ * 100 bytes, so this is also the limit of the memory that such a file can take.
  */
 #define BODY_WORK_MAX INT64_C(5000000)
 
@@ -131,7 +131,7 @@ static clv_status infer_call(clv_rule *r)
         types[k] = *clv_rule_in(r, k);
         values[k] = clv_rule_value(r, k);
     }
-    const clv_types *body;
+    const clv_types *body = NULL;
     CLV_TRY(clv_rule_body(r, 0, n, types, values, &body));
     for (int32_t k = 0; k < function->n_outputs; k++) {
         CLV_TRY(clv_rule_set_type(r, k, &body->of[function->outputs[k].i]));
@@ -168,8 +168,9 @@ static clv_status size_of(const clv_graph *graph, int32_t t, clv_types *types, c
     }
     for (int32_t i = 0; i < type->rank; i++)
         if (type->dims[i] < 0)
-            return clv_fail(err, CLV_EFORMAT, "tensor '%.*s': dimension %d is %" PRId64
-                            ", must not be negative", CLV_STR_ARG(info->name), i, type->dims[i]);
+            return clv_fail(err, CLV_EFORMAT,
+                            "tensor '%.*s': dimension %d is %" PRId64 ", must not be negative",
+                            CLV_STR_ARG(info->name), i, type->dims[i]);
     int64_t elems = clv_type_elems(type);
     if (elems < 0 || !clv_dtype_bytes(type->dtype, elems, &types->bytes[t]))
         return clv_fail(err, CLV_EFORMAT, "tensor '%.*s': its size does not fit 64 bits",
@@ -215,7 +216,7 @@ static int64_t version_of(const clv_graph *graph, clv_str domain)
 static clv_status infer_graph(struct clv_infer_state *state, const inference_of *in,
                               clv_arena *arena, clv_types **ret, clv_error *err)
 {
-    clv_types *types;
+    clv_types *types = NULL;
     CLV_TRY(make_types(in->graph, arena, &types, err));
     CLV_TRY(infer_sources(state, in, types, err));
     clv_rule r = { .model = in->graph->model,
@@ -278,7 +279,7 @@ clv_status clv_rule_body(clv_rule *r, int32_t b, int32_t n, const clv_type *type
                         .n_given = n,
                         .given = types,
                         .given_values = values };
-    clv_types *body;
+    clv_types *body = NULL;
     CLV_TRY(infer_graph(r->state, &in, r->arena, &body, r->err));
     r->types->body[r->types->first_body[r->op - r->graph->ops] + b] = body;
     *ret = body;

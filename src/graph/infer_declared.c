@@ -1,7 +1,7 @@
 /* infer_declared.c - inference first, the file's word second.
  *
- * Files lie: a binding makes their numbers stale, and exporters write the shapes of a sample run. So
- * a declared type only fills what inference leaves open. The symbols of a function stand for
+ * Files lie: a binding makes their numbers stale, and exporters write the shapes of a sample run.
+ * So a declared type only fills what inference leaves open. The symbols of a function stand for
  * something else at each call; there, only numbers are taken.
  */
 #include "graph/infer_declared.h"
@@ -42,11 +42,11 @@ static clv_status bind(clv_declared_ctx *ctx, const clv_map *names, const clv_bi
                         CLV_STR_ARG(binding->symbol), known);
     }
     if (binding->value < 1)
-        return clv_fail(err, CLV_EFORMAT, "symbol '%.*s' is bound to %" PRId64
-                        ", must be at least 1", CLV_STR_ARG(binding->symbol), binding->value);
-    if (clv_dim_is_number(ctx->symbol[id]) && ctx->symbol[id] != binding->value)
         return clv_fail(err, CLV_EFORMAT,
-                        "symbol '%.*s' is bound to %" PRId64 " and to %" PRId64,
+                        "symbol '%.*s' is bound to %" PRId64 ", must be at least 1",
+                        CLV_STR_ARG(binding->symbol), binding->value);
+    if (clv_dim_is_number(ctx->symbol[id]) && ctx->symbol[id] != binding->value)
+        return clv_fail(err, CLV_EFORMAT, "symbol '%.*s' is bound to %" PRId64 " and to %" PRId64,
                         CLV_STR_ARG(binding->symbol), ctx->symbol[id], binding->value);
     ctx->symbol[id] = binding->value;
     return CLV_OK;

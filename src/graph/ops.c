@@ -23,7 +23,7 @@ static const clv_op_def defs[] = {
 
 /* Each line counts one; START_<run> is the count where a run begins, without counting itself. */
 enum {
-#define CLV_RUN(domain, name) START_##name, BEFORE_##name = START_##name - 1,
+#define CLV_RUN(domain, name)                                     START_##name, BEFORE_##name = START_##name - 1,
 #define CLV_OP(domain, name, shape, fold, flops, k, bytes, flags) LINE_##domain##_##name,
 #include "graph/ops.def"
     N_LINES

@@ -163,8 +163,8 @@ static clv_status keep_dims(clv_rule *r, int32_t rank, const clv_dim *dims, cons
 
 static clv_status check_rank(clv_rule *r, int32_t rank)
 {
-    return rank > CLV_RANK_MAX ? clv_rule_fail(r, "an output has rank %d, above the limit of %d", rank,
-                                               CLV_RANK_MAX)
+    return rank > CLV_RANK_MAX ? clv_rule_fail(r, "an output has rank %d, above the limit of %d",
+                                               rank, CLV_RANK_MAX)
                                : CLV_OK;
 }
 

@@ -40,6 +40,12 @@ void clv_dims_open(clv_dim *dims, int32_t n)
         dims[i] = CLV_DIM_UNKNOWN;
 }
 
+void clv_dims_copy(clv_dim *to, const clv_dim *from, int32_t n)
+{
+    for (int32_t i = 0; i < n; i++)
+        to[i] = from[i];
+}
+
 clv_status clv_rule_want_rank(clv_rule *r, int32_t k, int32_t rank)
 {
     const clv_type *t = clv_rule_in(r, k);
@@ -115,9 +121,6 @@ clv_status clv_rule_set_rank(clv_rule *r, int32_t out, clv_dtype dtype, int32_t 
 {
     clv_dim dims[CLV_RANK_MAX];
 
-    if (rank > CLV_RANK_MAX)
-        return clv_rule_fail(r, "output %d would have rank %d, at most %d is supported", out, rank,
-                             CLV_RANK_MAX);
     clv_dims_open(dims, CLV_RANK_MAX);
     return clv_rule_set(r, out, dtype, rank, dims);
 }
@@ -176,6 +179,8 @@ const clv_graph *clv_rule_body_graph(const clv_rule *r, const char *name, int32_
         const clv_attr *a = &r->graph->attrs[r->op->first_attr + i];
         bool graphs = a->kind == CLV_ATTR_GRAPH || a->kind == CLV_ATTR_GRAPHS;
 
+        if (a->ref.n > 0)
+            continue;
         if (graphs && a->n > 0 && clv_str_is(a->name, name)) {
             *ret_index = index;
             return a->graph[0];

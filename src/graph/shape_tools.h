@@ -28,8 +28,10 @@ clv_dim clv_dim_sub(clv_dim a, clv_dim b);
 clv_dim clv_dim_div(clv_dim a, int64_t b);
 /* Product of n dims from at; 1 for none. */
 clv_dim clv_dim_product(const clv_dim *at, int32_t n);
-/* All dims unknown, for CLV_RANK_MAX of them. */
+/* Makes n dims unknown. */
 void clv_dims_open(clv_dim *dims, int32_t n);
+/* memcpy, but from may be NULL when n is 0: a scalar has no dims. */
+void clv_dims_copy(clv_dim *to, const clv_dim *from, int32_t n);
 
 /* -- inputs -- */
 /* Fails if the rank of input k is known and is not `rank`. */
@@ -67,5 +69,10 @@ clv_status clv_rule_matmul_dims(clv_rule *r, int32_t rank_a, const clv_dim *a, i
 
 /* The body of that attribute and its number among the operator's bodies; NULL if there is none. */
 const clv_graph *clv_rule_body_graph(const clv_rule *r, const char *name, int32_t *ret_index);
+/* Type of output k of a body that was inferred. */
+static inline const clv_type *clv_body_output(const clv_types *body, int32_t k)
+{
+    return &body->of[body->graph->outputs[k].i];
+}
 
 #endif

@@ -66,7 +66,8 @@ clv_status clv_shape_qlinear_conv(clv_rule *r)
 /* Each output place has an offset, so input 2 knows the output's spatial dimensions too. */
 clv_status clv_shape_deform_conv(clv_rule *r)
 {
-    const clv_type *in = clv_rule_in(r, 0), *kernel = clv_rule_in(r, 1), *offset = clv_rule_in(r, 2);
+    const clv_type *in = clv_rule_in(r, 0), *kernel = clv_rule_in(r, 1),
+                   *offset = clv_rule_in(r, 2);
     int32_t n;
     clv_window w;
     clv_dim dims[CLV_RANK_MAX] = { clv_type_dim(in, 0), clv_type_dim(kernel, 0) };

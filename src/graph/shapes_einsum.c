@@ -144,6 +144,7 @@ clv_status clv_shape_einsum(clv_rule *r)
     if (arrow < 0)
         implicit_output(&e, &output);
     else
-        CLV_TRY(read_term(r, (clv_str){ equation.at + arrow + 2, equation.n - arrow - 2 }, &output));
+        CLV_TRY(
+            read_term(r, (clv_str){ equation.at + arrow + 2, equation.n - arrow - 2 }, &output));
     return set_output(r, &e, &output);
 }

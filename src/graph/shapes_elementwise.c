@@ -1,4 +1,5 @@
-/* shapes_elementwise.c - operators that work element by element: same shape, or broadcast shapes. */
+/* shapes_elementwise.c - operators that work element by element: same shape, or broadcast shapes.
+ */
 #include "graph/rules.h"
 #include "graph/shape_tools.h"
 
@@ -9,7 +10,8 @@ clv_status clv_shape_unary_bool(clv_rule *r)
     return clv_rule_set_like(r, 0, CLV_DT_BOOL, clv_rule_in(r, 0));
 }
 
-/* Before version 7 the attribute `broadcast` lets input 1 stretch to input 0, never the other way. */
+/* Before version 7 the attribute `broadcast` lets input 1 stretch to input 0, never the other way.
+ */
 static bool only_stretches_second(const clv_rule *r)
 {
     return r->version < 7 && clv_rule_attr_int(r, "broadcast", 0) != 0;

@@ -34,7 +34,7 @@ clv_status clv_shape_affine_grid(clv_rule *r)
     if (n != 4 && n != 5)
         return clv_rule_fail(r, "size has %d elements, expected 4 or 5", n);
     CLV_TRY(clv_rule_same_dim(r, clv_type_dim(theta, 0), size[0], "the batch", dims));
-    memcpy(dims + 1, size + 2, sizeof *dims * (size_t)(n - 2));
+    clv_dims_copy(dims + 1, size + 2, n - 2);
     dims[n - 1] = n - 2;
     return clv_rule_set(r, 0, theta->dtype, n, dims);
 }
@@ -69,7 +69,7 @@ clv_status clv_shape_col2im(clv_rule *r)
                              (long long)columns, (long long)block_elems);
     dims[0] = clv_type_dim(in, 0);
     dims[1] = clv_dim_is_number(block_elems) ? clv_dim_div(columns, block_elems) : CLV_DIM_UNKNOWN;
-    memcpy(dims + 2, image, sizeof *dims * (size_t)n);
+    clv_dims_copy(dims + 2, image, n);
     return clv_rule_set(r, 0, in->dtype, n + 2, dims);
 }
 

@@ -11,9 +11,9 @@ static clv_status gather_dims(clv_rule *r, const clv_type *data, const clv_type 
     if (rank > CLV_RANK_MAX)
         return clv_rule_fail(r, "the output would have rank %d, at most %d is supported", rank,
                              CLV_RANK_MAX);
-    memcpy(ret, data->dims, sizeof *ret * (size_t)axis);
-    memcpy(ret + axis, indices->dims, sizeof *ret * (size_t)indices->rank);
-    memcpy(ret + axis + indices->rank, data->dims + axis + 1, sizeof *ret * (size_t)after);
+    clv_dims_copy(ret, data->dims, axis);
+    clv_dims_copy(ret + axis, indices->dims, indices->rank);
+    clv_dims_copy(ret + axis + indices->rank, data->dims + axis + 1, after);
     *ret_rank = rank;
     return CLV_OK;
 }
@@ -23,7 +23,7 @@ static clv_status gather(clv_rule *r, const clv_type *data, int64_t along, clv_d
 {
     const clv_type *indices = clv_rule_in(r, 1);
     clv_dim dims[CLV_RANK_MAX];
-    int32_t axis, rank;
+    int32_t axis, rank = 0;
 
     if (!clv_type_ranked(data))
         return clv_rule_set_rank(r, 0, dtype, CLV_RANK_UNKNOWN);
@@ -39,6 +39,13 @@ clv_status clv_shape_gather(clv_rule *r)
     const clv_type *data = clv_rule_in(r, 0);
 
     return gather(r, data, clv_rule_attr_int(r, "axis", 0), data->dtype);
+}
+
+clv_status clv_shape_torch_embedding(clv_rule *r)
+{
+    const clv_type *table = clv_rule_in(r, 0);
+
+    return gather(r, table, 0, table->dtype);
 }
 
 /* Two 4-bit elements in a byte: the quantised axis of a uint8 table counts bytes. */
@@ -77,8 +84,9 @@ clv_status clv_shape_gather_nd(clv_rule *r)
                              (long long)depth, (long long)batch, data->rank);
     from = (int32_t)(batch + depth);
     rest = data->rank - from;
-    memcpy(dims, indices->dims, sizeof *dims * (size_t)(indices->rank - 1));
-    memcpy(dims + indices->rank - 1, data->dims + from, sizeof *dims * (size_t)rest);
+    clv_dims_copy(dims, indices->dims, indices->rank - 1);
+    if (rest > 0)
+        clv_dims_copy(dims + indices->rank - 1, data->dims + from, rest);
     if (indices->rank - 1 + rest > CLV_RANK_MAX)
         return clv_rule_fail(r, "the output would have rank %d, at most %d is supported",
                              indices->rank - 1 + rest, CLV_RANK_MAX);
@@ -120,7 +128,7 @@ clv_status clv_shape_topk(clv_rule *r)
         return clv_rule_fail(r, "k is %lld, expected 0 or more", (long long)k);
     if (rank >= 0) {
         CLV_TRY(clv_rule_axis(r, clv_rule_attr_int(r, "axis", -1), rank, &axis));
-        memcpy(dims, in->dims, sizeof *dims * (size_t)rank);
+        clv_dims_copy(dims, in->dims, rank);
         if (clv_dim_is_number(k) && clv_dim_is_number(dims[axis]) && k > dims[axis])
             return clv_rule_fail(r, "k is %lld, axis %d has only %lld elements", (long long)k, axis,
                                  (long long)dims[axis]);
@@ -141,7 +149,7 @@ clv_status clv_shape_unique(clv_rule *r)
         CLV_TRY(clv_rule_set_rank(r, 0, in->dtype, along_axis ? CLV_RANK_UNKNOWN : 1));
     } else if (along_axis) {
         CLV_TRY(clv_rule_axis(r, clv_rule_attr_int(r, "axis", 0), in->rank, &axis));
-        memcpy(dims, in->dims, sizeof *dims * (size_t)in->rank);
+        clv_dims_copy(dims, in->dims, in->rank);
         all = dims[axis];
         dims[axis] = CLV_DIM_UNKNOWN;
         CLV_TRY(clv_rule_set(r, 0, in->dtype, in->rank, dims));
@@ -198,7 +206,7 @@ clv_status clv_shape_compress(clv_rule *r)
     if (!clv_type_ranked(in))
         return clv_rule_set_rank(r, 0, in->dtype, CLV_RANK_UNKNOWN);
     CLV_TRY(clv_rule_axis(r, clv_rule_attr_int(r, "axis", 0), in->rank, &axis));
-    memcpy(dims, in->dims, sizeof *dims * (size_t)in->rank);
+    clv_dims_copy(dims, in->dims, in->rank);
     dims[axis] = kept;
     return clv_rule_set(r, 0, in->dtype, in->rank, dims);
 }
@@ -220,8 +228,8 @@ clv_status clv_shape_array_feature_extractor(clv_rule *r)
         return clv_rule_set_rank(r, 0, in->dtype, CLV_RANK_UNKNOWN);
     int32_t rank = in->rank == 1 ? 2 : in->rank;
     dims[0] = 1;
-    memcpy(dims, in->dims, sizeof *dims * (size_t)(in->rank - 1));
-    dims[rank - 1] = clv_type_ranked(columns) ? clv_dim_product(columns->dims, columns->rank)
-                                              : CLV_DIM_UNKNOWN;
+    clv_dims_copy(dims, in->dims, in->rank - 1);
+    dims[rank - 1] =
+        clv_type_ranked(columns) ? clv_dim_product(columns->dims, columns->rank) : CLV_DIM_UNKNOWN;
     return clv_rule_set(r, 0, in->dtype, rank, dims);
 }

@@ -94,7 +94,16 @@ clv_status clv_shape_constant(clv_rule *r)
     return CLV_OK;
 }
 
-/* Output 0 has the shape that input k holds, whose elements must not be negative. */
+/* Output 0 has the wanted shape, whose elements must not be negative. */
+static clv_status set_wanted(clv_rule *r, clv_dtype dtype, int32_t rank, const clv_dim *dims)
+{
+    for (int32_t i = 0; i < rank; i++)
+        if (clv_dim_is_number(dims[i]) && dims[i] < 0)
+            return clv_rule_fail(r, "the wanted shape has %lld, expected 0 or more",
+                                 (long long)dims[i]);
+    return clv_rule_set(r, 0, dtype, rank, dims);
+}
+
 static clv_status set_shape_of_value(clv_rule *r, int32_t k, clv_dtype dtype)
 {
     const clv_dim *dims;
@@ -102,14 +111,7 @@ static clv_status set_shape_of_value(clv_rule *r, int32_t k, clv_dtype dtype)
 
     if (!clv_rule_dims(r, k, &dims, &rank))
         return clv_rule_set_rank(r, 0, dtype, CLV_RANK_UNKNOWN);
-    if (rank > CLV_RANK_MAX)
-        return clv_rule_fail(r, "the wanted shape has rank %d, at most %d is supported", rank,
-                             CLV_RANK_MAX);
-    for (int32_t i = 0; i < rank; i++)
-        if (clv_dim_is_number(dims[i]) && dims[i] < 0)
-            return clv_rule_fail(r, "the wanted shape has %lld, expected 0 or more",
-                                 (long long)dims[i]);
-    return clv_rule_set(r, 0, dtype, rank, dims);
+    return set_wanted(r, dtype, rank, dims);
 }
 
 clv_status clv_shape_constant_of_shape(clv_rule *r)
@@ -135,7 +137,7 @@ clv_status clv_shape_constant_fill(clv_rule *r)
     if (clv_rule_has_in(r, 0))
         return clv_rule_set_like(r, 0, dtype, clv_rule_in(r, 0));
     if (clv_rule_attr_ints(r, "shape", &shape, &n))
-        return clv_rule_set(r, 0, dtype, n, shape);
+        return set_wanted(r, dtype, n, shape);
     return clv_rule_set_rank(r, 0, dtype, CLV_RANK_UNKNOWN);
 }
 
@@ -159,14 +161,7 @@ clv_status clv_shape_random(clv_rule *r)
     CLV_TRY(clv_rule_attr_dtype(r, "dtype", CLV_DT_FLOAT, &dtype));
     if (!clv_rule_attr_ints(r, "shape", &shape, &n))
         return clv_rule_set_rank(r, 0, dtype, CLV_RANK_UNKNOWN);
-    if (n > CLV_RANK_MAX)
-        return clv_rule_fail(r, "the wanted shape has rank %d, at most %d is supported", n,
-                             CLV_RANK_MAX);
-    for (int32_t i = 0; i < n; i++)
-        if (shape[i] < 0)
-            return clv_rule_fail(r, "the wanted shape has %lld, expected 0 or more",
-                                 (long long)shape[i]);
-    return clv_rule_set(r, 0, dtype, n, shape);
+    return set_wanted(r, dtype, n, shape);
 }
 
 clv_status clv_shape_random_like(clv_rule *r)

@@ -47,7 +47,7 @@ static clv_status join(clv_rule *r, int32_t k, int32_t axis, int32_t rank, clv_d
 clv_status clv_shape_concat(clv_rule *r)
 {
     clv_dim dims[CLV_RANK_MAX];
-    int32_t rank, axis;
+    int32_t rank = 0, axis;
 
     CLV_TRY(joined_rank(r, &rank));
     if (rank < 0)
@@ -110,7 +110,7 @@ static clv_status split_parts(clv_rule *r, clv_dim whole, int32_t n, clv_dim *pa
     }
     if (n_given != n)
         return clv_rule_fail(r, "the split has %d parts, the node has %d outputs", n_given, n);
-    memcpy(part, given, sizeof *part * (size_t)n);
+    clv_dims_copy(part, given, n);
     return check_parts(r, whole, n, part);
 }
 
@@ -129,7 +129,7 @@ clv_status clv_shape_split(clv_rule *r)
     }
     CLV_TRY(clv_rule_axis(r, clv_rule_attr_int(r, "axis", 0), in->rank, &axis));
     CLV_TRY(split_parts(r, in->dims[axis], n, part));
-    memcpy(dims, in->dims, sizeof *dims * (size_t)in->rank);
+    clv_dims_copy(dims, in->dims, in->rank);
     for (int32_t k = 0; k < n; k++) {
         dims[axis] = part[k];
         CLV_TRY(clv_rule_set(r, k, in->dtype, in->rank, dims));
@@ -149,7 +149,7 @@ static clv_status tile_repeats(clv_rule *r, int32_t rank, clv_dim *repeat)
             return CLV_OK;
         if (n != rank)
             return clv_rule_fail(r, "%d repeats for an input of rank %d", n, rank);
-        memcpy(repeat, given, sizeof *repeat * (size_t)n);
+        clv_dims_copy(repeat, given, n);
     } else if (clv_dim_is_number(clv_rule_scalar(r, 2))) {
         CLV_TRY(clv_rule_axis(r, clv_rule_scalar(r, 2), rank, &axis));
         for (int32_t i = 0; i < rank; i++)
@@ -242,7 +242,7 @@ clv_status clv_shape_pad(clv_rule *r)
         return clv_rule_set_rank(r, 0, in->dtype, in->rank);
     if (n_pads != 2 * n)
         return clv_rule_fail(r, "%d pads, expected two for each of %d axes", n_pads, n);
-    memcpy(dims, in->dims, sizeof *dims * (size_t)in->rank);
+    clv_dims_copy(dims, in->dims, in->rank);
     for (int32_t i = 0; i < n; i++) {
         CLV_TRY(clv_rule_axis(r, axes ? axes[i] : i, in->rank, &axis));
         CLV_TRY(pad_axis(r, axis, pads[i], pads[n + i], &dims[axis]));
@@ -264,7 +264,7 @@ clv_status clv_shape_center_crop_pad(clv_rule *r)
         return clv_rule_set_rank(r, 0, in->dtype, in->rank);
     if (n_sizes != n)
         return clv_rule_fail(r, "%d sizes for %d axes", n_sizes, n);
-    memcpy(dims, in->dims, sizeof *dims * (size_t)in->rank);
+    clv_dims_copy(dims, in->dims, in->rank);
     for (int32_t i = 0; i < n; i++) {
         CLV_TRY(clv_rule_axis(r, axes ? axes[i] : i, in->rank, &axis));
         dims[axis] = sizes[i];

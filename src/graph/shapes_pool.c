@@ -1,4 +1,5 @@
-/* shapes_pool.c - poolings: batch and channels stay, a window is slid over the spatial dimensions. */
+/* shapes_pool.c - poolings: batch and channels stay, a window is slid over the spatial dimensions.
+ */
 #include "graph/rules.h"
 #include "graph/shape_tools.h"
 #include "graph/window.h"

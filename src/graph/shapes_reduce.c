@@ -41,8 +41,11 @@ clv_status clv_shape_reduce(clv_rule *r)
     int32_t n_axes;
     if (!clv_type_ranked(in))
         return clv_rule_set(r, 0, in->dtype, CLV_RANK_UNKNOWN, NULL);
-    if (!clv_rule_axes(r, "axes", 1, &axes, &n_axes))
-        return set_unknown_axes(r, keep);
+    if (!clv_rule_axes(r, "axes", 1, &axes, &n_axes)) {
+        if (clv_rule_length(r, 1) != 0)
+            return set_unknown_axes(r, keep);
+        n_axes = 0;
+    }
     if (n_axes <= 0 && clv_rule_attr_int(r, "noop_with_empty_axes", 0))
         return clv_rule_set_same(r, 0, 0);
     bool reduced[CLV_RANK_MAX] = { false };

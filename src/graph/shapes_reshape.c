@@ -1,8 +1,8 @@
 /* shapes_reshape.c - operators that give the same elements another shape, or another order.
  *
  * Reshape is the one with a difficulty: its -1 can often be worked out although some dimensions are
- * open, because they stand on both sides. Dimensions are therefore kept as a product of a number and
- * of symbols, and symbols that both sides have are struck out.
+ * open, because they stand on both sides. Dimensions are therefore kept as a product of a number
+ * and of symbols, and symbols that both sides have are struck out.
  */
 #include "graph/rules.h"
 #include "graph/shape_tools.h"
@@ -144,8 +144,7 @@ clv_status clv_shape_reshape(clv_rule *r)
     bool allow_zero = clv_rule_attr_int(r, "allowzero", 0) != 0;
     const clv_dim *wanted;
 
-    if (!clv_rule_attr_ints(r, "shape", &wanted, &t.rank) &&
-        !clv_rule_dims(r, 1, &wanted, &t.rank))
+    if (!clv_rule_attr_ints(r, "shape", &wanted, &t.rank) && !clv_rule_dims(r, 1, &wanted, &t.rank))
         return clv_rule_set_rank(r, 0, clv_rule_in(r, 0)->dtype, CLV_RANK_UNKNOWN);
     if (t.rank > CLV_RANK_MAX)
         return clv_rule_fail(r, "the wanted shape has rank %d, at most %d is supported", t.rank,
@@ -168,7 +167,7 @@ clv_status clv_shape_flatten(clv_rule *r)
         return clv_rule_fail(r, "axis %lld of an input of rank %d", (long long)axis, in->rank);
     axis += axis < 0 ? in->rank : 0;
     dims[0] = clv_dim_product(in->dims, (int32_t)axis);
-    dims[1] = clv_dim_product(in->dims + axis, in->rank - (int32_t)axis);
+    dims[1] = axis < in->rank ? clv_dim_product(in->dims + axis, in->rank - (int32_t)axis) : 1;
     return clv_rule_set(r, 0, in->dtype, 2, dims);
 }
 

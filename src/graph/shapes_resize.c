@@ -80,8 +80,8 @@ static clv_status by_aspect(clv_rule *r, resized *z, const clv_dim *sizes, bool 
 
     for (int32_t i = 0; i < z->n; i++) {
         CLV_TRY(axis_at(r, z, i, &axis));
-        known &= clv_dim_is_number(sizes[i]) && clv_dim_is_number(z->dims[axis]) &&
-                 z->dims[axis] > 0;
+        known &=
+            clv_dim_is_number(sizes[i]) && clv_dim_is_number(z->dims[axis]) && z->dims[axis] > 0;
         if (!known)
             continue;
         float scale = (float)sizes[i] / (float)z->dims[axis];
@@ -156,7 +156,7 @@ clv_status clv_shape_resize(clv_rule *r)
         return clv_rule_set_rank(r, 0, in->dtype, CLV_RANK_UNKNOWN);
     z.rank = z.n = in->rank;
     clv_rule_attr_ints(r, "axes", &z.axes, &z.n);
-    memcpy(dims, in->dims, sizeof *dims * (size_t)in->rank);
+    clv_dims_copy(dims, in->dims, in->rank);
     CLV_TRY(resize_dims(r, &z));
     return clv_rule_set(r, 0, in->dtype, in->rank, dims);
 }
@@ -196,7 +196,7 @@ clv_status clv_shape_upsample(clv_rule *r)
 
     if (!clv_type_ranked(in))
         return clv_rule_set_rank(r, 0, in->dtype, CLV_RANK_UNKNOWN);
-    memcpy(dims, in->dims, sizeof *dims * (size_t)in->rank);
+    clv_dims_copy(dims, in->dims, in->rank);
     if (list && list->kind == CLV_ATTR_FLOATS)
         CLV_TRY(upsample_by_list(r, list, in->rank, dims));
     else if (r->version < 7)

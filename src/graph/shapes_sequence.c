@@ -36,10 +36,21 @@ clv_status clv_shape_sequence_construct(clv_rule *r)
     return clv_rule_set_wrapped(r, 0, CLV_TYPE_SEQUENCE, &elem);
 }
 
+/* The operator that writes input k, if it is of that type and in this graph; else NULL. */
+static const clv_op_info *producer_of(const clv_rule *r, int32_t k, const char *type)
+{
+    clv_tensor t = clv_op_input(r->graph, r->op, k);
+    clv_op op = t.i >= 0 ? r->graph->tensors[t.i].producer : CLV_NO_OP;
+
+    return op.i >= 0 && clv_str_is(r->graph->ops[op.i].type, type) ? &r->graph->ops[op.i] : NULL;
+}
+
 clv_status clv_shape_sequence_insert(clv_rule *r)
 {
     clv_type elem;
 
+    if (producer_of(r, 0, "SequenceEmpty")) /* its elements do not limit what is inserted */
+        return clv_rule_set_wrapped(r, 0, CLV_TYPE_SEQUENCE, clv_rule_in(r, 1));
     CLV_TRY(clv_rule_merge(r, elem_of(r, 0), clv_rule_in(r, 1), &elem));
     return clv_rule_set_wrapped(r, 0, CLV_TYPE_SEQUENCE, &elem);
 }
@@ -91,6 +102,24 @@ clv_status clv_shape_split_to_sequence(clv_rule *r)
     return clv_rule_set_wrapped(r, 0, CLV_TYPE_SEQUENCE, &elem);
 }
 
+/* Length of the joined axis, or of the new one: known when the sequence was written out here. */
+static clv_dim joined_length(const clv_rule *r, int32_t axis, bool new_axis)
+{
+    const clv_op_info *construct = producer_of(r, 0, "SequenceConstruct");
+    clv_dim length = 0;
+
+    if (!construct)
+        return CLV_DIM_UNKNOWN;
+    if (new_axis)
+        return clv_op_n_explicit(construct);
+    for (int32_t k = 0; k < clv_op_n_explicit(construct); k++) {
+        clv_tensor t = clv_op_input(r->graph, construct, k);
+        length = clv_dim_add(length,
+                             t.i >= 0 ? clv_type_dim(&r->types->of[t.i], axis) : CLV_DIM_UNKNOWN);
+    }
+    return length;
+}
+
 clv_status clv_shape_concat_from_sequence(clv_rule *r)
 {
     const clv_type *elem = elem_of(r, 0);
@@ -103,7 +132,7 @@ clv_status clv_shape_concat_from_sequence(clv_rule *r)
     rank = elem->rank + new_axis;
     CLV_TRY(clv_rule_axis(r, clv_rule_attr_int(r, "axis", 0), rank, &axis));
     for (int32_t i = 0; i < rank; i++) {
-        dims[i] = i == axis ? CLV_DIM_UNKNOWN : elem->dims[from];
+        dims[i] = i == axis ? joined_length(r, axis, new_axis) : elem->dims[from];
         from += i != axis || !new_axis;
     }
     return clv_rule_set(r, 0, elem->dtype, rank, dims);
@@ -140,12 +169,14 @@ clv_status clv_shape_sequence_map(clv_rule *r)
     clv_type *types = CLV_NEW_ARRAY(r->arena, clv_type, n);
     const clv_value **values = CLV_NEW_ARRAY(r->arena, const clv_value *, n);
     const clv_graph *graph = clv_rule_body_graph(r, "body", &body);
-    const clv_type *results;
+    const clv_types *results;
 
     if (!types || !values)
         return clv_fail_nomem(r->err, "the inputs of a body");
-    if (!graph || n != graph->n_inputs)
-        return clv_rule_fail(r, "%d inputs, the body has %d", n, graph ? graph->n_inputs : 0);
+    if (!graph)
+        return CLV_OK;
+    if (n != graph->n_inputs)
+        return clv_rule_fail(r, "%d inputs, the body has %d", n, graph->n_inputs);
     for (int32_t k = 0; k < n; k++) {
         bool mapped = clv_rule_in(r, k)->kind == CLV_TYPE_SEQUENCE;
         types[k] = k == 0 || mapped ? *elem_of(r, k) : *clv_rule_in(r, k);
@@ -153,6 +184,6 @@ clv_status clv_shape_sequence_map(clv_rule *r)
     }
     CLV_TRY(clv_rule_body(r, body, n, types, values, &results));
     for (int32_t k = 0; k < clv_rule_n_out(r) && k < graph->n_outputs; k++)
-        CLV_TRY(clv_rule_set_wrapped(r, k, CLV_TYPE_SEQUENCE, &results[k]));
+        CLV_TRY(clv_rule_set_wrapped(r, k, CLV_TYPE_SEQUENCE, clv_body_output(results, k)));
     return CLV_OK;
 }

@@ -3,7 +3,10 @@
 #include "graph/shape_tools.h"
 
 /* Bins of a real transform of n points: the other half mirrors them. */
-static clv_dim half_spectrum(clv_dim n) { return clv_dim_is_number(n) ? n / 2 + 1 : CLV_DIM_UNKNOWN; }
+static clv_dim half_spectrum(clv_dim n)
+{
+    return clv_dim_is_number(n) ? n / 2 + 1 : CLV_DIM_UNKNOWN;
+}
 
 static clv_status check_positive(clv_rule *r, clv_dim d, const char *what)
 {
@@ -40,7 +43,7 @@ clv_status clv_shape_dft(clv_rule *r)
     CLV_TRY(check_positive(r, length, "the transform's length"));
     if (in->rank < 2)
         return clv_rule_fail(r, "the input has rank %d, expected at least 2", in->rank);
-    memcpy(dims, in->dims, sizeof *dims * (size_t)in->rank);
+    clv_dims_copy(dims, in->dims, in->rank);
     if (!dft_axis(r, &along)) {
         clv_dims_open(dims, in->rank - 1);
     } else {
@@ -110,7 +113,7 @@ clv_status clv_shape_rfft(clv_rule *r)
 
     if (!clv_type_ranked(in) || in->rank < 1 || in->rank >= CLV_RANK_MAX)
         return clv_rule_set_rank(r, 0, in->dtype, CLV_RANK_UNKNOWN);
-    memcpy(dims, in->dims, sizeof *dims * (size_t)in->rank);
+    clv_dims_copy(dims, in->dims, in->rank);
     if (onesided)
         dims[in->rank - 1] = half_spectrum(dims[in->rank - 1]);
     dims[in->rank] = 2;
@@ -127,7 +130,7 @@ clv_status clv_shape_irfft(clv_rule *r)
         return clv_rule_set_rank(r, 0, in->dtype, CLV_RANK_UNKNOWN);
     if (in->rank < 2)
         return clv_rule_fail(r, "the input has rank %d, expected at least 2", in->rank);
-    memcpy(dims, in->dims, sizeof *dims * (size_t)in->rank);
+    clv_dims_copy(dims, in->dims, in->rank);
     last = &dims[in->rank - 2];
     CLV_TRY(check_positive(r, *last, "the number of bins"));
     if (onesided)

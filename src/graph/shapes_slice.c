@@ -1,8 +1,8 @@
 /* shapes_slice.c - Slice.
  *
  * A size depends on start, end, step and the dimension. Where the dimension is open some slices are
- * still clear: all of it, all of it backwards, and its first or last element (a symbol stands for at
- * least 1).
+ * still clear: all of it, all of it backwards, and its first or last element (a symbol stands for
+ * at least 1).
  */
 #include "graph/rules.h"
 #include "graph/shape_tools.h"
@@ -132,7 +132,7 @@ clv_status clv_shape_slice(clv_rule *r)
         return clv_rule_set_rank(r, 0, in->dtype, CLV_RANK_UNKNOWN);
     if (!c.axes_known || c.n < 0)
         return clv_rule_set_rank(r, 0, in->dtype, in->rank);
-    memcpy(dims, in->dims, sizeof *dims * (size_t)in->rank);
+    clv_dims_copy(dims, in->dims, in->rank);
     for (int32_t i = 0; i < c.n; i++) {
         CLV_TRY(clv_rule_axis(r, c.axis ? c.axis[i] : i, in->rank, &axis));
         if (cut[axis])

@@ -108,8 +108,9 @@ clv_status clv_window_slide(clv_rule *r, const clv_window *w, int32_t i, clv_dim
     if (w->ceil && (out - 1) * s >= in + w->pad_begin[i])
         out--;
     if (out < 0)
-        return clv_rule_fail(r, "its window covers %" PRId64 ", its padded input is only %" PRId64
-                             " long", reach + 1, in + w->pad[i]);
+        return clv_rule_fail(
+            r, "its window covers %" PRId64 ", its padded input is only %" PRId64 " long",
+            reach + 1, in + w->pad[i]);
     *ret = out;
     return CLV_OK;
 }

@@ -115,9 +115,14 @@ typedef struct {
     int max_candidates;    /* 0: the search decides */
     const char *compiler;  /* a command (docs/compiler-protocol.md); NULL: built in */
     double compiler_timeout_s; /* for one candidate; 0: 600 */
-    /* Called now and then on the calling thread; not 0 stops. May be NULL. */
+    /* Called after each batch of candidates, on the calling thread; not 0 stops with the best plan so
+     * far. May be NULL. */
     int (*progress)(void *ctx, const cleave_progress *progress);
     void *progress_ctx;
+    /* Asked ten times a second while external compilers run, on any thread; not 0 stops at once. May
+     * be NULL. */
+    int (*stop)(void *ctx);
+    void *stop_ctx;
 } cleave_plan_options;
 
 #define CLEAVE_PLAN_OPTIONS { .objective = CLEAVE_LATENCY }

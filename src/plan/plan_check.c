@@ -114,9 +114,8 @@ clv_status clv_plan_check(const clv_plan *plan, const clv_graph *graph, clv_aren
                         "the plan is for %" PRId32 " operators, the model has %" PRId32,
                         plan->n_ops, graph->n_ops);
     if (plan->n_stages < 0 || plan->n_stages > plan->n_devices)
-        return clv_fail(err, CLV_EFORMAT,
-                        "the plan has %" PRId32 " stages on %" PRId32 " devices", plan->n_stages,
-                        plan->n_devices);
+        return clv_fail(err, CLV_EFORMAT, "the plan has %" PRId32 " stages on %" PRId32 " devices",
+                        plan->n_stages, plan->n_devices);
     clv_mark mark = clv_arena_mark(arena);
     int32_t *count = CLV_NEW_ARRAY(arena, int32_t, plan->n_devices);
     int32_t *seen = CLV_NEW_ARRAY(arena, int32_t, plan->n_stages);

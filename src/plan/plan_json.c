@@ -33,6 +33,19 @@ static void put_list(clv_json_out *out, const char *key, const char *const *at, 
     clv_json_close_array(out);
 }
 
+/* On one line, in the middle of a text that has a line for each value. */
+static void put_run(clv_json_out *out, int32_t device, int32_t count)
+{
+    bool pretty = out->pretty;
+
+    clv_json_open_array(out, NULL);
+    out->pretty = false;
+    clv_json_put_int(out, NULL, device);
+    clv_json_put_int(out, NULL, count);
+    clv_json_close_array(out);
+    out->pretty = pretty;
+}
+
 /* [[device, count], ...] over the nodes in file order. */
 static void put_runs(clv_json_out *out, const clv_plan *plan)
 {
@@ -42,10 +55,7 @@ static void put_runs(clv_json_out *out, const clv_plan *plan)
     for (int32_t first = 0, i = 1; i <= plan->n_ops; i++) {
         if (i < plan->n_ops && plan->device_of_op[i] == plan->device_of_op[first])
             continue;
-        clv_json_open_array(out, NULL);
-        clv_json_put_int(out, NULL, plan->device_of_op[first]);
-        clv_json_put_int(out, NULL, i - first);
-        clv_json_close_array(out);
+        put_run(out, plan->device_of_op[first], i - first);
         first = i;
     }
     clv_json_close_array(out);
@@ -140,8 +150,8 @@ const char *clv_plan_objective_word(clv_objective objective)
     return objective == CLV_THROUGHPUT ? "throughput" : "latency";
 }
 
-clv_status clv_plan_write(const clv_plan *plan, clv_arena *arena, const char **ret_text, size_t *ret_n,
-                          clv_error *err)
+clv_status clv_plan_write(const clv_plan *plan, clv_arena *arena, const char **ret_text,
+                          size_t *ret_n, clv_error *err)
 {
     clv_json_out out;
 

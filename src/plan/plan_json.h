@@ -19,9 +19,10 @@ const char *clv_plan_objective_word(clv_objective objective);
 /* A count: a number up to CLV_PLAN_JSON_INT_MAX, text above. */
 void clv_plan_put_count(clv_json_out *out, const char *key, int64_t value);
 
-/* Text in the arena, a newline at the end. Device per operator is written as runs [device, count]. */
-clv_status clv_plan_write(const clv_plan *plan, clv_arena *arena, const char **ret_text, size_t *ret_n,
-                          clv_error *err);
+/* Text in the arena, a newline at the end. Device per operator is written as runs [device, count].
+ */
+clv_status clv_plan_write(const clv_plan *plan, clv_arena *arena, const char **ret_text,
+                          size_t *ret_n, clv_error *err);
 /* Everything is checked: counts, ranges, sums of runs; messages name file, key and value.
  * CLV_EFORMAT, or CLV_ENOMEM. Strings are copied: text may go. O(n + operators). */
 clv_status clv_plan_read(const char *text, size_t n, const char *what, clv_arena *arena,

@@ -52,7 +52,11 @@ static clv_status get_int(reader *r, const clv_json_at *object, const char *key,
     if (max > CLV_PLAN_JSON_INT_MAX && clv_json_is_string(&at)) {
         const char *text = NULL;
         CLV_TRY(clv_json_string(&at, &text, r->err));
-        return clv_parse_int(text, SHOW(&at), CLV_PLAN_JSON_INT_MAX + 1, max, ret, r->err);
+        clv_status status =
+            clv_parse_int(text, SHOW(&at), CLV_PLAN_JSON_INT_MAX + 1, max, ret, r->err);
+        if (status != CLV_OK && r->err) /* a wrong request on a command line, a wrong file here */
+            r->err->status = CLV_EFORMAT;
+        return status == CLV_OK ? CLV_OK : CLV_EFORMAT;
     }
     if (max > CLV_PLAN_JSON_INT_MAX)
         max = CLV_PLAN_JSON_INT_MAX;
@@ -160,8 +164,8 @@ static clv_status read_head(reader *r, const clv_json_at *root)
     CLV_TRY(get_string(r, root, "configuration", false, &plan->configuration));
     CLV_TRY(get_string(r, root, "cluster", false, &plan->cluster));
     CLV_TRY(get_string(r, root, "compiler", false, &plan->compiler));
-    CLV_TRY(get_word(r, root, "objective", (const char *[]){ "latency", "throughput" }, 2,
-                     &objective));
+    CLV_TRY(
+        get_word(r, root, "objective", (const char *[]){ "latency", "throughput" }, 2, &objective));
     plan->objective = objective ? CLV_THROUGHPUT : CLV_LATENCY;
     return read_proportion(r, root);
 }
@@ -250,12 +254,18 @@ static clv_status read_operators(reader *r, const clv_json_at *root)
 
 static clv_status read_device(reader *r, const clv_json_at *at, clv_plan_device *d)
 {
-    static const char *const keys[] = { "name",       "kind",
-                                        "stage",      "operators",
-                                        "weight_bytes", "activation_bytes",
-                                        "workspace_bytes", "peak_bytes",
-                                        "capacity_bytes", "flops",
-                                        "busy_ns",    "sharding_nodes",
+    static const char *const keys[] = { "name",
+                                        "kind",
+                                        "stage",
+                                        "operators",
+                                        "weight_bytes",
+                                        "activation_bytes",
+                                        "workspace_bytes",
+                                        "peak_bytes",
+                                        "capacity_bytes",
+                                        "flops",
+                                        "busy_ns",
+                                        "sharding_nodes",
                                         NULL };
 
     CLV_TRY(clv_json_keys(at, keys, r->err));
@@ -422,12 +432,12 @@ static clv_status read_search(reader *r, const clv_json_at *root)
 static clv_status read_plan(reader *r, const clv_json_at *root)
 {
     static const char *const keys[] = {
-        "schema_version", "model",        "fingerprint",       "configuration",
-        "cluster",        "compiler",     "objective",         "available_memory_proportion",
-        "outcome",        "short_device", "short_bytes",       "latency_ns",
-        "period_ns",      "stages",       "operators",         "devices",
-        "transfers",      "search",       "bindings",          "open_tensors",
-        "unknown_operators", "notes",     NULL
+        "schema_version",    "model",        "fingerprint", "configuration",
+        "cluster",           "compiler",     "objective",   "available_memory_proportion",
+        "outcome",           "short_device", "short_bytes", "latency_ns",
+        "period_ns",         "stages",       "operators",   "devices",
+        "transfers",         "search",       "bindings",    "open_tensors",
+        "unknown_operators", "notes",        NULL
     };
     clv_plan *plan = r->plan;
 

@@ -1,19 +1,19 @@
 /* estimate.c - what an assignment would cost, from sums alone.
  *
  * Period: nothing that is used all the time can be faster than its work, so the busiest device or
- * link bounds it. Latency: units run whole and in order on each device, a net leaves when its writer
- * is done, and links are free whenever asked.
+ * link bounds it. Latency: units run whole and in order on each device, a net leaves when its
+ * writer is done, and links are free whenever asked.
  */
 #include "problem/sums.h"
 
 #include <assert.h>
 
 typedef struct {
-    int64_t *busy, *weight, *ready;         /* by device; ready: when it may start its next unit */
-    int64_t *link;                          /* [from * n_devices + to]: time it is used */
-    int64_t *arrives;                       /* by unit: when all it reads is there */
-    int64_t *first_arrival;                 /* by device, of the net at hand */
-    int32_t *sent;                          /* by device: last net sent there, plus 1 */
+    int64_t *busy, *weight, *ready; /* by device; ready: when it may start its next unit */
+    int64_t *link;                  /* [from * n_devices + to]: time it is used */
+    int64_t *arrives;               /* by unit: when all it reads is there */
+    int64_t *first_arrival;         /* by device, of the net at hand */
+    int32_t *sent;                  /* by device: last net sent there, plus 1 */
 } sums;
 
 static bool take_sums(const clv_partition *p, clv_arena *arena, sums *s)
@@ -32,7 +32,8 @@ static bool take_sums(const clv_partition *p, clv_arena *arena, sums *s)
 }
 
 /* Delivers one net, written at time done, to its readers: once to each device. */
-static void send(const clv_partition *p, const int32_t *device_of, int32_t net, int64_t done, sums *s)
+static void send(const clv_partition *p, const int32_t *device_of, int32_t net, int64_t done,
+                 sums *s)
 {
     int32_t from = device_of[p->net_from[net]];
     for (int32_t i = p->net_first[net]; i < p->net_first[net + 1]; i++) {
@@ -74,8 +75,8 @@ static clv_estimate add_up(const clv_partition *p, const int32_t *device_of, sum
     return e;
 }
 
-clv_status clv_partition_estimate(const clv_partition *p, const int32_t *device_of, clv_arena *arena,
-                                  clv_estimate *ret, clv_error *err)
+clv_status clv_partition_estimate(const clv_partition *p, const int32_t *device_of,
+                                  clv_arena *arena, clv_estimate *ret, clv_error *err)
 {
     assert(p && ret && (device_of || p->n_units == 0));
     clv_mark mark = clv_arena_mark(arena);

@@ -1,8 +1,8 @@
 /* partition.h - the partition problem as numbers: units on devices. Knows no model and no file.
  *
- * Units are in topological order: nets lead from a unit to later ones only. An assignment gives each
- * unit a device. It is legal when the devices that have units form no cycle: the quotient graph of
- * groups is acyclic, so each group can run as one stage.
+ * Units are in topological order: nets lead from a unit to later ones only. An assignment gives
+ * each unit a device. It is legal when the devices that have units form no cycle: the quotient
+ * graph of groups is acyclic, so each group can run as one stage.
  */
 #ifndef CLV_PROBLEM_PARTITION_H
 #define CLV_PROBLEM_PARTITION_H
@@ -22,7 +22,7 @@ typedef struct {
     const int64_t *flops;          /* n_units */
     const int64_t *time_ns;        /* [kind * n_units + unit] */
     /* A net is one tensor, written by a unit and read by later ones; sent once to each device. */
-    const int32_t *net_from;       /* n_nets, ascending */
+    const int32_t *net_from; /* n_nets, ascending */
     const int64_t *net_bytes;
     const int32_t *net_first;      /* n_nets + 1, into net_to */
     const int32_t *net_to;         /* ascending in each net, never the writer itself */
@@ -42,7 +42,7 @@ typedef enum {
 
 typedef struct {
     clv_outcome outcome;
-    int32_t device;     /* OOM: the one that lacks most */
+    int32_t device;      /* OOM: the one that lacks most */
     int64_t short_bytes; /* OOM: how much it lacks; sum over devices in total_short_bytes */
     int64_t total_short_bytes;
     int64_t latency_ns; /* one sample, start to end */
@@ -64,22 +64,26 @@ typedef struct {
     int32_t batch; /* how many are worth giving at once; never depends on the number of threads */
 } clv_judge;
 
-/* Is the quotient of devices acyclic? scratch from the arena, given back. O(units + nets). */
+/* Is the quotient of devices acyclic? scratch from the arena, given back; without memory the answer
+ * is false. O(units + nets' readers + devices^2). */
 bool clv_partition_is_acyclic(const clv_partition *p, const int32_t *device_of, clv_arena *arena);
 
-/* Level of each device that has units in the quotient graph: the longest chain of devices before it.
- * -1 for devices without units. Returns the number of stages; assumes an acyclic quotient. */
+/* Level of each device that has units in the quotient graph: the longest chain of devices before
+ * it. -1 for devices without units. Returns the number of stages; assumes an acyclic quotient.
+ * Without memory returns -1 and leaves stage_of_device alone. */
 int32_t clv_partition_stages(const clv_partition *p, const int32_t *device_of, clv_arena *arena,
                              int32_t *stage_of_device);
 
-/* Fast sums of an assignment, before any compilation, to decide what is worth compiling. */
+/* Fast sums of an assignment, before any compilation, to decide what is worth compiling. The
+ * latency is a bound where units run whole and in order and a net leaves when its writer is done.
+ * Sums stop at INT64_MAX / 4. O(units + nets' readers + devices^2). */
 typedef struct {
-    int64_t period_ns;  /* largest device busy time, or link time: a true lower bound of the judge's
-                           with the default workspace */
+    int64_t period_ns; /* largest device busy time, or link time: a true lower bound of the judge's
+                          with the default workspace */
     int64_t latency_bound_ns;
     int64_t max_weight_bytes;
 } clv_estimate;
-clv_status clv_partition_estimate(const clv_partition *p, const int32_t *device_of, clv_arena *arena,
-                                  clv_estimate *ret, clv_error *err);
+clv_status clv_partition_estimate(const clv_partition *p, const int32_t *device_of,
+                                  clv_arena *arena, clv_estimate *ret, clv_error *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* quotient.c - the graph of groups: one node a device, an edge where a net leads across.
  *
- * It has as many nodes as there are devices, however many units there are, so it is kept as a matrix
- * of bits and sorted with Kahn's algorithm.
+ * It has as many nodes as there are devices, however many units there are, so it is kept as a
+ * matrix of bits and sorted with Kahn's algorithm.
  */
 #include "problem/quotient.h"
 

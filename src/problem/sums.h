@@ -3,6 +3,8 @@
 #ifndef CLV_PROBLEM_SUMS_H
 #define CLV_PROBLEM_SUMS_H
 
+#include <math.h>
+
 #include "problem/partition.h"
 
 /* No sum of real times or sizes comes near this; what is dearer counts as this, so that sums of a
@@ -15,14 +17,16 @@ static inline int64_t clv_add_sat(int64_t a, int64_t b)
     return a > CLV_SUM_MAX - b ? CLV_SUM_MAX : a + b;
 }
 
-/* Time on the wire of one transfer, rounded down. 0 on one device. */
+/* Time on the wire of one transfer, rounded up. 0 on one device. */
 static inline int64_t clv_wire_ns(const clv_partition *p, int32_t from, int32_t to, int64_t bytes)
 {
     if (from == to)
         return 0;
     size_t link = (size_t)from * (size_t)p->n_devices + (size_t)to;
-    double ns = (double)p->link_latency_ns[link] + (double)bytes / p->link_bytes_per_s[link] * 1e9;
-    return ns < (double)CLV_SUM_MAX ? (int64_t)ns : CLV_SUM_MAX;
+    double ns = ceil((double)bytes / p->link_bytes_per_s[link] * 1e9);
+    if (ns >= (double)CLV_SUM_MAX || p->link_latency_ns[link] >= CLV_SUM_MAX)
+        return CLV_SUM_MAX;
+    return clv_add_sat(p->link_latency_ns[link], (int64_t)ns);
 }
 
 static inline int64_t clv_unit_ns(const clv_partition *p, int32_t unit, int32_t device)

@@ -1,4 +1,5 @@
-/* inspect.h - what both forms of the inspection need: operators counted by type, symbols still open.
+/* inspect.h - what both forms of the inspection need: operators counted by type, symbols still
+ * open.
  */
 #ifndef CLV_REPORT_INSPECT_H
 #define CLV_REPORT_INSPECT_H

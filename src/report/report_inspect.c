@@ -53,8 +53,8 @@ static void put_head(report *r)
 {
     const clv_model *m = r->in->model;
 
-    clv_text_printf(&r->text, "%s: ONNX, IR version %" PRId64, cell_name(r, clv_str_of(r->in->name)),
-                    m->ir_version);
+    clv_text_printf(&r->text, "%s: ONNX, IR version %" PRId64,
+                    cell_name(r, clv_str_of(r->in->name)), m->ir_version);
     if (m->producer.n)
         clv_text_printf(&r->text, ", written by %s", cell_name(r, m->producer));
     clv_text_printf(&r->text, "\noperator sets:");
@@ -77,10 +77,10 @@ static void put_ends(report *r, const char *title, const clv_tensor *at, int32_t
     for (int32_t i = 0; i < n; i++) {
         char type[256];
         clv_type_show(m, &r->in->inference->main->of[at[i].i], type, sizeof type);
-        const char *name = clv_show_name_cut(r->text.arena, clv_tensor_at(m->main, at[i])->name, 50);
+        const char *name =
+            clv_show_name_cut(r->text.arena, clv_tensor_at(m->main, at[i])->name, 50);
         r->text.failed |= !name;
-        clv_text_printf(&r->text, "  %s  %s\n", name ? name : "",
-                        cell_name(r, clv_str_of(type)));
+        clv_text_printf(&r->text, "  %s  %s\n", name ? name : "", cell_name(r, clv_str_of(type)));
     }
 }
 
@@ -95,9 +95,9 @@ static void put_symbols(report *r)
     clv_text_printf(&r->text, "symbols: %d\n", (int)m->n_symbols);
     for (int32_t i = 0; i < m->n_symbols; i++) {
         const char *name = cell_name(r, m->symbols[i]);
-        clv_text_printf(&r->text, open[i] ? "  %s  open: give it a size with --bind '%s=N'\n"
-                                          : "  %s  bound\n",
-                        name, name);
+        clv_text_printf(
+            &r->text, open[i] ? "  %s  open: give it a size with --bind '%s=N'\n" : "  %s  bound\n",
+            name, name);
     }
 }
 
@@ -125,12 +125,11 @@ static clv_status put_histogram(report *r, clv_error *err)
 
     CLV_TRY(clv_count_types(r->in, r->text.arena, &at, &n, err));
     for (int32_t i = 0; i < n; i++)
-        clv_table_row(&table, &r->text,
-                      (const char *[]){ cell_name(r, clv_str_of(at[i].type)),
-                                        cell_count(r, at[i].count),
-                                        keep(r, clv_show_flops((char[32]){ 0 }, at[i].flops)),
-                                        cell_share(r, at[i].flops,
-                                                   (double)r->in->costs->total.flops) });
+        clv_table_row(
+            &table, &r->text,
+            (const char *[]){ cell_name(r, clv_str_of(at[i].type)), cell_count(r, at[i].count),
+                              keep(r, clv_show_flops((char[32]){ 0 }, at[i].flops)),
+                              cell_share(r, at[i].flops, (double)r->in->costs->total.flops) });
     if (n == 0)
         return CLV_OK;
     clv_text_printf(&r->text, "\n");
@@ -223,12 +222,11 @@ static void put_subgraphs(report *r)
         const clv_subgraph *u = sorted[i];
         clv_str name = u->candidate.i >= 0 ? clv_op_at(s->graph, u->candidate)->label
                                            : clv_str_of("(left over)");
-        clv_table_row(&table, &r->text,
-                      (const char *[]){ cell_name(r, name), cell_count(r, u - s->at),
-                                        cell_count(r, u->n),
-                                        keep(r, clv_show_bytes((char[32]){ 0 }, u->bytes_cost)),
-                                        keep(r, clv_show_flops((char[32]){ 0 },
-                                                               (double)u->flops_cost)) });
+        clv_table_row(
+            &table, &r->text,
+            (const char *[]){ cell_name(r, name), cell_count(r, u - s->at), cell_count(r, u->n),
+                              keep(r, clv_show_bytes((char[32]){ 0 }, u->bytes_cost)),
+                              keep(r, clv_show_flops((char[32]){ 0 }, (double)u->flops_cost)) });
     }
     clv_text_printf(&r->text, "\nplaces to cut: %d candidates, %d subgraphs after merging\n",
                     (int)s->n_candidates, (int)s->n);

@@ -1,8 +1,8 @@
 #include "plan/plan_json.h"
 #include "report/inspect.h"
 
-/* The JSON form: the same facts, nothing left out but the operators themselves. Keys in the order of
- * docs/formats/inspect.schema.json.
+/* The JSON form: the same facts, nothing left out but the operators themselves. Keys in the order
+ * of docs/formats/inspect.schema.json.
  */
 
 static void put_dim(clv_json_out *out, const clv_model *m, clv_dim dim)

@@ -44,14 +44,21 @@ static const char *cell_name(report *r, const char *name)
     return shown;
 }
 
+/* For running text. */
+static const char *short_name(report *r, const char *name)
+{
+    const char *shown = clv_show_name_cut(r->text.arena, clv_str_of(name ? name : "?"), 30);
+    r->text.failed |= !shown;
+    return shown;
+}
+
 static const char *cell_used(report *r, const clv_plan_device *d)
 {
     char text[32];
 
     if (d->capacity_bytes <= 0)
         return NULL;
-    snprintf(text, sizeof text, "%.1f %%",
-             100 * (double)d->peak_bytes / (double)d->capacity_bytes);
+    snprintf(text, sizeof text, "%.1f %%", 100 * (double)d->peak_bytes / (double)d->capacity_bytes);
     return keep(r, text);
 }
 
@@ -71,7 +78,7 @@ static void put_head(report *r)
     const clv_plan *p = r->plan;
     int32_t used = count_used(p);
 
-    clv_text_printf(&r->text, "%s on %s: ", cell_name(r, p->model), cell_name(r, p->cluster));
+    clv_text_printf(&r->text, "%s on %s: ", short_name(r, p->model), short_name(r, p->cluster));
     if (fits(p))
         clv_text_printf(&r->text, "fits %d of %d device%s in %d stage%s\n", (int)used,
                         (int)p->n_devices, p->n_devices == 1 ? "" : "s", (int)p->n_stages,
@@ -103,22 +110,21 @@ static void put_devices(report *r)
 
 static void put_memory(report *r)
 {
-    static const char *const titles[] = { "memory of",  ">weights",  ">activations", ">workspace",
-                                          ">peak", ">capacity", ">used" };
+    static const char *const titles[] = { "memory of", ">weights",  ">activations", ">workspace",
+                                          ">peak",     ">capacity", ">used" };
     clv_table table = clv_table_of(titles, 7);
 
     for (int32_t i = 0; i < r->plan->n_devices; i++) {
         const clv_plan_device *d = &r->plan->devices[i];
         if (d->stage < 0)
             continue;
-        clv_table_row(&table, &r->text,
-                      (const char *[]){ cell_name(r, d->name), cell_bytes(r, d->weight_bytes),
-                                        cell_bytes(r, d->activation_bytes),
-                                        cell_bytes(r, d->workspace_bytes),
-                                        cell_bytes(r, d->peak_bytes),
-                                        d->capacity_bytes > 0 ? cell_bytes(r, d->capacity_bytes)
-                                                              : NULL,
-                                        cell_used(r, d) });
+        clv_table_row(
+            &table, &r->text,
+            (const char *[]){ cell_name(r, d->name), cell_bytes(r, d->weight_bytes),
+                              cell_bytes(r, d->activation_bytes), cell_bytes(r, d->workspace_bytes),
+                              cell_bytes(r, d->peak_bytes),
+                              d->capacity_bytes > 0 ? cell_bytes(r, d->capacity_bytes) : NULL,
+                              cell_used(r, d) });
     }
     clv_text_printf(&r->text, "\n");
     clv_table_write(&table, &r->text);
@@ -138,8 +144,8 @@ static int by_bytes(const void *a, const void *b)
 static const clv_plan_transfer **sorted_transfers(report *r, double *ret_total)
 {
     const clv_plan *p = r->plan;
-    const clv_plan_transfer **at = CLV_NEW_ARRAY(r->text.arena, const clv_plan_transfer *,
-                                                 p->n_transfers);
+    const clv_plan_transfer **at =
+        CLV_NEW_ARRAY(r->text.arena, const clv_plan_transfer *, p->n_transfers);
     double total = 0;
 
     for (int32_t i = 0; at && i < p->n_transfers; i++) {
@@ -165,12 +171,11 @@ static void put_transfers(report *r)
         return;
     for (int32_t i = 0; i < p->n_transfers && i < TRANSFERS_SHOWN; i++) {
         const clv_plan_transfer *t = sorted[i];
-        clv_table_row(&table, &r->text,
-                      (const char *[]){ cell_name(r, t->tensor),
-                                        cell_name(r, p->devices[t->from].name),
-                                        cell_name(r, p->devices[t->to].name),
-                                        cell_bytes(r, t->bytes),
-                                        keep(r, clv_show_time((char[32]){ 0 }, t->ns)) });
+        clv_table_row(
+            &table, &r->text,
+            (const char *[]){ cell_name(r, t->tensor), cell_name(r, p->devices[t->from].name),
+                              cell_name(r, p->devices[t->to].name), cell_bytes(r, t->bytes),
+                              keep(r, clv_show_time((char[32]){ 0 }, t->ns)) });
     }
     clv_text_printf(&r->text, "\n");
     clv_table_write(&table, &r->text);
@@ -191,14 +196,13 @@ static void put_speed(report *r)
                         clv_show_time((char[32]){ 0 }, p->latency_ns), 1e9 / (double)p->latency_ns);
     if (p->period_ns > 0)
         clv_text_printf(&r->text, "throughput  %.4g runs a second in a pipeline, one each %s\n",
-                        1e9 / (double)p->period_ns,
-                        clv_show_time((char[32]){ 0 }, p->period_ns));
+                        1e9 / (double)p->period_ns, clv_show_time((char[32]){ 0 }, p->period_ns));
     if (p->proportion > 0)
         clv_text_printf(&r->text, "memory      available memory proportion lowered to %g\n",
                         p->proportion);
     if (p->search)
         clv_text_printf(&r->text, "search      %s: %d candidates judged by %s, %d fit\n", p->search,
-                        (int)p->n_judged, cell_name(r, p->compiler), (int)p->n_fitting);
+                        (int)p->n_judged, short_name(r, p->compiler), (int)p->n_fitting);
 }
 
 static void put_names(report *r, const char *title, const char *const *names, int32_t n)
@@ -207,8 +211,8 @@ static void put_names(report *r, const char *title, const char *const *names, in
         return;
     clv_text_printf(&r->text, "%s: %d\n", title, (int)n);
     for (int32_t i = 0; i < n && i < NAMES_SHOWN; i++) {
-        const char *shown = clv_show_name_cut(r->text.arena, clv_str_of(names[i]),
-                                              CLV_REPORT_WIDTH - 2);
+        const char *shown =
+            clv_show_name_cut(r->text.arena, clv_str_of(names[i]), CLV_REPORT_WIDTH - 2);
         r->text.failed |= !shown;
         clv_text_printf(&r->text, "  %s\n", shown ? shown : "");
     }
@@ -233,8 +237,7 @@ static int32_t last_device(const clv_plan *p)
     int32_t last = -1;
 
     for (int32_t d = 0; d < p->n_devices; d++)
-        if (p->devices[d].stage >= 0 &&
-            (last < 0 || p->devices[d].stage >= p->devices[last].stage))
+        if (p->devices[d].stage >= 0 && (last < 0 || p->devices[d].stage >= p->devices[last].stage))
             last = d;
     return last;
 }
@@ -260,14 +263,15 @@ static void put_sharding_nodes(report *r)
 static void put_success(report *r)
 {
     const clv_plan *p = r->plan;
-    bool first = p->search && strcmp(p->search, "first-fit") == 0;
+    bool first = p->search && strstr(p->search, "first-fit");
     double latency = latency_ms(p), rate = 1000 / latency;
 
     if (p->objective == CLV_THROUGHPUT && p->period_ns > 0)
         rate = 1e9 / (double)p->period_ns;
     if (p->proportion > 0)
-        clv_text_printf(&r->text, "[Success] Compile successfully available_memory_proportion %g "
-                                  "and solution:\n",
+        clv_text_printf(&r->text,
+                        "[Success] Compile successfully available_memory_proportion %g "
+                        "and solution:\n",
                         p->proportion);
     else
         clv_text_printf(&r->text, "[Success] %s\n",
@@ -291,9 +295,9 @@ static void put_failure(report *r)
                     (int)p->n_devices, p->n_devices == 1 ? "" : "s");
     put_sharding_nodes(r);
     if (p->outcome == CLV_OOM)
-        clv_text_printf(&r->text, "[Failed] Out of memory: device %d (%s) lacks %s (%" PRId64
-                                  " bytes)\n",
-                        (int)p->short_device, cell_name(r, p->devices[p->short_device].name),
+        clv_text_printf(&r->text,
+                        "[Failed] Out of memory: device %d (%s) lacks %s (%" PRId64 " bytes)\n",
+                        (int)p->short_device, short_name(r, p->devices[p->short_device].name),
                         clv_show_bytes((char[32]){ 0 }, p->short_bytes), p->short_bytes);
     else
         clv_text_printf(&r->text, "[Failed] The compiler did not accept any candidate\n");

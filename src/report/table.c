@@ -4,8 +4,9 @@
 
 /* Two spaces between columns. Widths are counted in characters, not bytes. */
 
-#define GAP       2
+#define GAP        2
 #define NAME_LEAST 12 /* the first column is never cut below this */
+#define WORD_MOST  24 /* the other columns of words are cut to this */
 
 static const char *cell_text(const char *cell) { return cell ? cell : "-"; }
 
@@ -23,6 +24,8 @@ static void find_widths(const clv_table *t, int32_t *width)
             int32_t w = clv_show_width(cell_text(t->cells[r * t->n_columns + c]));
             width[c] = w > width[c] ? w : width[c];
         }
+        if (c > 0 && !to_the_right(t->titles[c]) && width[c] > WORD_MOST)
+            width[c] = WORD_MOST;
         total += width[c] + GAP;
     }
     int32_t over = total - CLV_REPORT_WIDTH;
@@ -48,8 +51,8 @@ static void put_row(const clv_table *t, clv_text *text, const int32_t *width,
         const char *cell = title_text(cell_text(cells[c]));
         if (cells != t->titles)
             cell = cell_text(cells[c]);
-        if (c == 0)
-            cell = clv_show_name_cut(text->arena, clv_str_of(cell), width[0]);
+        if (!to_the_right(t->titles[c]))
+            cell = clv_show_name_cut(text->arena, clv_str_of(cell), width[c]);
         if (!cell) {
             text->failed = true;
             return;

@@ -1,6 +1,7 @@
 /* table.h - rows of cells in columns as wide as they need, for people.
  *
- * A table that would be wider than CLV_REPORT_WIDTH has its first column cut in the middle.
+ * A table that would be wider than CLV_REPORT_WIDTH has the words of its first column cut in the
+ * middle; words of other columns are always short.
  */
 #ifndef CLV_REPORT_TABLE_H
 #define CLV_REPORT_TABLE_H

@@ -11,10 +11,10 @@
  *     uint8_t *bytes = onnx_pack(m, &n);               // free(bytes)
  *     onnx_free(m);
  *
- * Lists of names are separated by commas, an empty one is left out: "x,,w". A dimension is a number,
- * a symbol, or "?" for nothing; "" is a scalar and NULL no shape at all. Element types are the numbers
- * of TensorProto.DataType. Strings are copied. Packing is done by protobuf-c, so the bytes do not
- * come from the code under test. Running out of memory ends the test program.
+ * Lists of names are separated by commas, an empty one is left out: "x,,w". A dimension is a
+ * number, a symbol, or "?" for nothing; "" is a scalar and NULL no shape at all. Element types are
+ * the numbers of TensorProto.DataType. Strings are copied. Packing is done by protobuf-c, so the
+ * bytes do not come from the code under test. Running out of memory ends the test program.
  */
 #ifndef CLV_TESTS_ONNX_BUILDER_H
 #define CLV_TESTS_ONNX_BUILDER_H
@@ -82,7 +82,8 @@ void onnx_attr_ref(test_graph *g, test_node *node, const char *name, const char 
 void onnx_default_int(test_graph *function, const char *name, int64_t value);
 void onnx_default_float(test_graph *function, const char *name, float value);
 
-/* The message itself (struct Onnx__ModelProto), for what is not above; include proto/onnx.pb-c.h. */
+/* The message itself (struct Onnx__ModelProto), for what is not above; include proto/onnx.pb-c.h.
+ */
 struct Onnx__ModelProto *onnx_message(test_onnx *m);
 /* malloc'd bytes, for the caller to free. */
 uint8_t *onnx_pack(test_onnx *m, size_t *ret_n);

@@ -1,0 +1,47 @@
+# make demo   build, then plan a real model for two devices
+# make test   build and run all tests, then again with sanitizers
+# make bench  measure planning time
+# make deps   install what is missing (Debian 12, as root)
+
+PACKAGES = cmake gcc g++ make pkg-config protobuf-compiler protobuf-c-compiler libprotobuf-c-dev \
+	libglpk-dev libuv1-dev libcjson-dev libjemalloc-dev libcriterion-dev libonnx-testdata \
+	python3-onnx python3-jsonschema
+DEMO_MODEL = tests/data/models/vit_l_16.b16.onnx
+JOBS ?= $(shell nproc)
+
+.PHONY: all demo test bench deps install clean
+
+all: deps
+	cmake --preset release
+	cmake --build --preset release -j$(JOBS)
+
+demo: all
+	build/release/cleave plan --devices 2 --optimal_perf \
+	    -o build/vit_l_16.auto_sharded.onnx $(DEMO_MODEL)
+
+test: deps
+	cmake --preset dev
+	cmake --build --preset dev -j$(JOBS)
+	ctest --preset dev -j$(JOBS)
+	cmake --preset asan
+	cmake --build --preset asan -j$(JOBS)
+	ctest --preset asan -j$(JOBS)
+
+bench: all
+	python3 tests/bench/bench.py build/release/cleave
+
+# Offline when nothing is missing.
+deps:
+	@command -v dpkg-query >/dev/null || exit 0; \
+	missing=; for p in $(PACKAGES); do \
+	    dpkg-query -W -f='$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || missing="$$missing $$p"; \
+	done; \
+	[ -z "$$missing" ] && exit 0; \
+	if [ "$$(id -u)" -ne 0 ]; then echo "missing packages; run as root: apt-get install$$missing" >&2; exit 1; fi; \
+	apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $$missing
+
+install: all
+	cmake --install build/release
+
+clean:
+	rm -rf build

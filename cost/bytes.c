@@ -1,0 +1,53 @@
+#include "cost/bytes.h"
+
+static int64_t size_of(clv_sizing *s, clv_tensor t)
+{
+    if (t.i < 0)
+        return 0;
+    int64_t bytes = s->rule.types->bytes[t.i];
+    if (bytes < 0)
+        s->open = true;
+    return bytes < 0 ? 0 : bytes;
+}
+
+/* A tensor that is listed twice is read twice. */
+static int64_t inputs_from(clv_sizing *s, int32_t first)
+{
+    int64_t sum = 0;
+    for (int32_t k = first; k < clv_rule_n_in(&s->rule); k++)
+        sum = clv_size_add(s, sum, size_of(s, clv_op_input(s->rule.graph, s->rule.op, k)));
+    return sum;
+}
+
+static int64_t outputs(clv_sizing *s)
+{
+    int64_t sum = 0;
+    for (int32_t k = 0; k < s->rule.op->n_out; k++)
+        sum = clv_size_add(s, sum, size_of(s, clv_op_output(s->rule.graph, s->rule.op, k)));
+    return sum;
+}
+
+static clv_traffic gather(clv_sizing *s)
+{
+    int64_t written = outputs(s);
+    return (clv_traffic){ clv_size_add(s, written, inputs_from(s, 1)), written };
+}
+
+clv_traffic clv_bytes(clv_sizing *s)
+{
+    clv_bytes_kind kind = s->def ? s->def->bytes : CLV_BYTES_ALL;
+    switch (kind) {
+    case CLV_BYTES_VIEW:
+    case CLV_BYTES_CONST:
+    case CLV_BYTES_BODY:
+        return (clv_traffic){ 0, 0 };
+    case CLV_BYTES_GATHER:
+        return gather(s);
+    case CLV_BYTES_SHAPE:
+        return (clv_traffic){ inputs_from(s, 1), outputs(s) };
+    case CLV_BYTES_ALL:
+    case CLV_BYTES_SCATTER: /* reads input 0 and the updates, writes the whole result */
+        return (clv_traffic){ inputs_from(s, 0), outputs(s) };
+    }
+    return (clv_traffic){ 0, 0 };
+}

@@ -1,0 +1,332 @@
+/* op_cost.c - one pass over the operators: formulas, traffic, bodies, sums.
+ *
+ * A body is costed where it is met, with the types that inference gave it there. What inference has
+ * unfolded bounds the work, so calls of calls cost no more here than they did there.
+ */
+#include "cost/op_cost.h"
+
+#include "cost/bytes.h"
+#include "cost/flops.h"
+#include "cost/weights.h"
+
+typedef struct {
+    const clv_model *model;
+    clv_arena *scratch;
+    clv_error *err;
+} costing;
+
+/* -- one operator without bodies -- */
+
+/* Every output's value is known before the run: whoever compiles the model folds it away. */
+static bool is_folded(const clv_types *types, const clv_op_info *op)
+{
+    const clv_graph *g = types->graph;
+    if (op->n_out == 0)
+        return false;
+    for (int32_t k = 0; k < op->n_out; k++) {
+        clv_tensor t = clv_op_output(g, op, k);
+        if (t.i >= 0 && !types->value[t.i])
+            return false;
+    }
+    return true;
+}
+
+/* Input 0's, or that of what a condition chooses from, or the output's. */
+static clv_dtype math_of(const clv_sizing *s)
+{
+    clv_dtype dtype = clv_rule_in(&s->rule, 0)->dtype;
+    if (dtype == CLV_DT_BOOL && clv_rule_n_in(&s->rule) > 1)
+        dtype = clv_rule_in(&s->rule, 1)->dtype;
+    return dtype == CLV_DT_UNDEFINED ? clv_size_out(s, 0)->dtype : dtype;
+}
+
+static void cost_plain(clv_sizing *s, clv_op_cost *ret)
+{
+    clv_work work = { 0, 0 };
+    if (s->def) {
+        clv_sizing apart = *s; /* what the workspace lacks is no lack of the cost */
+        work = clv_flops(s);
+        ret->workspace_bytes = clv_wanted_workspace(&apart);
+        if (apart.open)
+            ret->workspace_bytes = 0;
+        s->overflow |= apart.overflow;
+    }
+    clv_traffic traffic = clv_bytes(s);
+    ret->matmul_flops = work.matrix;
+    ret->flops = clv_size_add(s, work.matrix, work.vector);
+    ret->read_bytes = traffic.read;
+    ret->write_bytes = traffic.write;
+}
+
+/* -- bodies -- */
+
+static void add_cost(clv_sizing *s, const clv_op_cost *from, clv_op_cost *to, int64_t *dearest)
+{
+    if (from->flops > *dearest) {
+        *dearest = from->flops;
+        to->math = from->math;
+    }
+    to->flops = clv_size_add(s, to->flops, from->flops);
+    to->matmul_flops = clv_size_add(s, to->matmul_flops, from->matmul_flops);
+    to->read_bytes = clv_size_add(s, to->read_bytes, from->read_bytes);
+    to->write_bytes = clv_size_add(s, to->write_bytes, from->write_bytes);
+    to->weight_bytes = clv_size_add(s, to->weight_bytes, from->weight_bytes);
+    if (from->workspace_bytes > to->workspace_bytes)
+        to->workspace_bytes = from->workspace_bytes;
+}
+
+static void repeat_cost(clv_sizing *s, int64_t times, clv_op_cost *c)
+{
+    c->flops = clv_size_mul(s, c->flops, times);
+    c->matmul_flops = clv_size_mul(s, c->matmul_flops, times);
+    c->read_bytes = clv_size_mul(s, c->read_bytes, times);
+    c->write_bytes = clv_size_mul(s, c->write_bytes, times);
+}
+
+static clv_op_cost cost_op(const costing *c, const clv_types *types, int32_t op,
+                           const clv_rule *caller, clv_sizing *ret);
+
+/* All operators of a body, and the initialisers that are its own. Bodies nest at most as deep as
+ * inference went. */
+static clv_op_cost cost_body(const costing *c, clv_sizing *owner, const clv_types *types,
+                             const clv_rule *caller)
+{
+    const clv_graph *g = types->graph;
+    clv_op_cost sum = { .math = CLV_DT_UNDEFINED };
+    int64_t dearest = -1;
+    for (int32_t i = 0; i < g->n_ops; i++) {
+        clv_sizing s;
+        clv_op_cost one = cost_op(c, types, i, caller, &s);
+        owner->open |= s.open || g->ops[i].kind == CLV_OPKIND_UNKNOWN;
+        owner->overflow |= s.overflow;
+        add_cost(owner, &one, &sum, &dearest);
+    }
+    for (int32_t w = 0; w < g->n_weights; w++)
+        sum.weight_bytes = clv_size_add(owner, sum.weight_bytes, g->weights[w].bytes);
+    return sum;
+}
+
+/* Which branch of an If runs: attributes else_branch, then_branch; -1 when not known. */
+static int32_t branch_taken(const clv_sizing *s)
+{
+    clv_dim condition = clv_rule_scalar(&s->rule, 0);
+    int32_t index = -1;
+    if (clv_dim_is_number(condition))
+        (void)clv_rule_body_graph(&s->rule, condition ? "then_branch" : "else_branch", &index);
+    return index;
+}
+
+static bool is_op(const clv_sizing *s, const char *type)
+{
+    return s->rule.op->domain.n == 0 && clv_str_is(s->rule.op->type, type);
+}
+
+static void take_branch(clv_sizing *s, const clv_op_cost *branch, bool first, bool taken,
+                        clv_op_cost *to)
+{
+    int64_t weights = clv_size_add(s, to->weight_bytes, branch->weight_bytes); /* both stay */
+    if (first || taken || branch->flops > to->flops ||
+        (branch->flops == to->flops && branch->read_bytes > to->read_bytes))
+        *to = *branch;
+    to->weight_bytes = weights;
+}
+
+static clv_op_cost cost_bodies(const costing *c, clv_sizing *s)
+{
+    const clv_types *types = s->rule.types;
+    int32_t op = (int32_t)(s->rule.op - s->rule.graph->ops);
+    int32_t first = types->first_body ? types->first_body[op] : 0;
+    int32_t n = types->first_body ? types->first_body[op + 1] - first : 0;
+    bool call = s->rule.op->kind == CLV_OPKIND_FUNCTION, choice = is_op(s, "If");
+    int32_t taken = choice ? branch_taken(s) : -1;
+    clv_op_cost sum = { .math = CLV_DT_UNDEFINED };
+    int64_t dearest = -1;
+    bool had_taken = false;
+    for (int32_t b = 0; b < n; b++) {
+        const clv_types *body = types->body[first + b];
+        if (!body) {
+            s->open = true;
+            continue;
+        }
+        clv_op_cost one = cost_body(c, s, body, call ? &s->rule : s->rule.caller);
+        if (!choice) {
+            add_cost(s, &one, &sum, &dearest);
+        } else if (had_taken) {
+            sum.weight_bytes = clv_size_add(s, sum.weight_bytes, one.weight_bytes);
+        } else {
+            had_taken = b == taken;
+            take_branch(s, &one, b == 0, had_taken, &sum);
+        }
+    }
+    int64_t trips = call || choice ? 1 : types->trips ? types->trips[op] : -1;
+    if (trips < 0)
+        s->open = true; /* counted once */
+    else
+        repeat_cost(s, trips, &sum);
+    return sum;
+}
+
+/* *ret tells whether sizes were missing or too large. */
+static clv_op_cost cost_op(const costing *c, const clv_types *types, int32_t op,
+                           const clv_rule *caller, clv_sizing *ret)
+{
+    const clv_graph *g = types->graph;
+    const clv_op_info *info = &g->ops[op];
+    clv_op_cost cost = { .math = CLV_DT_UNDEFINED };
+    int64_t version = clv_graph_opset(g, info->domain);
+    *ret = (clv_sizing){ .rule = { .model = c->model,
+                                   .graph = g,
+                                   .op = info,
+                                   .version = version > 0 ? version : INT32_MAX,
+                                   .types = (clv_types *)types, /* read only: see sizing.h */
+                                   .arena = c->scratch,
+                                   .err = c->err,
+                                   .caller = caller },
+                         .def = info->kind >= 0 ? clv_op_def_at(info->kind) : NULL };
+    bool bodies =
+        info->kind == CLV_OPKIND_FUNCTION || (ret->def && ret->def->flops == CLV_FLOPS_BODY);
+    if (bodies)
+        cost = cost_bodies(c, ret);
+    else if (!is_folded(types, info))
+        cost_plain(ret, &cost);
+    if (bodies && is_folded(types, info))
+        cost = (clv_op_cost){ .weight_bytes = cost.weight_bytes };
+    if (!bodies || cost.math == CLV_DT_UNDEFINED)
+        cost.math = math_of(ret);
+    return cost;
+}
+
+/* -- what lies in the file: every graph once -- */
+
+static clv_status too_much(clv_error *err, clv_str name)
+{
+    return clv_fail(err, CLV_EFORMAT, "'%.*s': the sizes up to here do not fit 64 bits",
+                    CLV_STR_ARG(name));
+}
+
+static clv_status count_weights(const clv_graph *g, clv_costs *costs, clv_error *err)
+{
+    for (int32_t w = 0; w < g->n_weights; w++) {
+        const clv_const *at = &g->weights[w];
+        int64_t elems = clv_dtype_is_float(at->dtype) ? at->elems : 0;
+        if (__builtin_add_overflow(costs->parameters, elems, &costs->parameters) ||
+            __builtin_add_overflow(costs->total.weight_bytes, at->bytes,
+                                   &costs->total.weight_bytes))
+            return too_much(err, at->name);
+    }
+    return CLV_OK;
+}
+
+static int64_t constant_of(const clv_attr *attr)
+{
+    switch (attr->kind) {
+    case CLV_ATTR_TENSOR:
+        return attr->tensor[0].bytes;
+    case CLV_ATTR_FLOAT:
+    case CLV_ATTR_FLOATS:
+        return (int64_t)attr->n * 4;
+    case CLV_ATTR_INT:
+    case CLV_ATTR_INTS:
+        return (int64_t)attr->n * 8;
+    case CLV_ATTR_NONE:
+    case CLV_ATTR_STRING:
+    case CLV_ATTR_STRINGS:
+    case CLV_ATTR_GRAPH:
+    case CLV_ATTR_GRAPHS:
+    case CLV_ATTR_TENSORS:
+    case CLV_ATTR_TYPE:
+    case CLV_ATTR_TYPES:
+        break;
+    }
+    return 0;
+}
+
+static clv_status count_file(const clv_graph *g, clv_costs *costs, clv_error *err)
+{
+    CLV_TRY(count_weights(g, costs, err));
+    for (int32_t i = 0; i < g->n_ops; i++) {
+        const clv_op_info *op = &g->ops[i];
+        bool constant = op->kind >= 0 && clv_op_def_at(op->kind)->bytes == CLV_BYTES_CONST;
+        for (int32_t a = 0; a < op->n_attr; a++) {
+            const clv_attr *attr = &g->attrs[op->first_attr + a];
+            bool graphs = attr->kind == CLV_ATTR_GRAPH || attr->kind == CLV_ATTR_GRAPHS;
+            if (constant && attr->ref.n == 0 &&
+                __builtin_add_overflow(costs->constant_bytes, constant_of(attr),
+                                       &costs->constant_bytes))
+                return too_much(err, op->label);
+            for (int32_t b = 0; graphs && attr->ref.n == 0 && b < attr->n; b++)
+                CLV_TRY(count_file(attr->graph[b], costs, err));
+        }
+    }
+    return CLV_OK;
+}
+
+/* -- all operators -- */
+
+static clv_status make_costs(const clv_graph *g, clv_arena *arena, clv_costs **ret, clv_error *err)
+{
+    clv_costs *costs = CLV_NEW(arena, clv_costs);
+    if (!costs)
+        return clv_fail_nomem(err, "costs");
+    costs->graph = g;
+    costs->of = CLV_NEW_ARRAY(arena, clv_op_cost, g->n_ops);
+    costs->unknown = CLV_NEW_ARRAY(arena, clv_op, g->n_ops);
+    costs->unsized = CLV_NEW_ARRAY(arena, clv_op, g->n_ops);
+    if (!costs->of || !costs->unknown || !costs->unsized)
+        return clv_fail_nomem(err, "costs");
+    *ret = costs;
+    return CLV_OK;
+}
+
+static bool add_total(const clv_op_cost *c, clv_op_cost *total)
+{
+    bool over = __builtin_add_overflow(total->flops, c->flops, &total->flops);
+    over |= __builtin_add_overflow(total->matmul_flops, c->matmul_flops, &total->matmul_flops);
+    over |= __builtin_add_overflow(total->read_bytes, c->read_bytes, &total->read_bytes);
+    over |= __builtin_add_overflow(total->write_bytes, c->write_bytes, &total->write_bytes);
+    over |=
+        __builtin_add_overflow(total->workspace_bytes, c->workspace_bytes, &total->workspace_bytes);
+    return !over;
+}
+
+static clv_status cost_main(const costing *c, const clv_types *types, int32_t *seen,
+                            clv_costs *costs)
+{
+    const clv_graph *g = types->graph;
+    for (int32_t i = 0; i < g->n_ops; i++) {
+        clv_sizing s;
+        clv_op_cost one = cost_op(c, types, i, NULL, &s);
+        int64_t direct = clv_weights_read(g, (clv_op){ i }, i + 1, seen);
+        one.weight_bytes = clv_size_add(&s, one.weight_bytes, direct);
+        if (s.overflow || direct == INT64_MAX || !add_total(&one, &costs->total))
+            return clv_fail(c->err, CLV_EFORMAT,
+                            "operator '%.*s' (%.*s): its cost, or the sum up to it, does not fit "
+                            "64 bits",
+                            CLV_STR_ARG(g->ops[i].label), CLV_STR_ARG(g->ops[i].type));
+        costs->of[i] = one;
+        if (g->ops[i].kind == CLV_OPKIND_UNKNOWN)
+            costs->unknown[costs->n_unknown++] = (clv_op){ i };
+        if (s.open)
+            costs->unsized[costs->n_unsized++] = (clv_op){ i };
+    }
+    return CLV_OK;
+}
+
+clv_status clv_costs_build(const clv_model *model, const clv_types *types, clv_arena *arena,
+                           clv_costs **ret, clv_error *err)
+{
+    const clv_graph *g = types->graph;
+    clv_costs *costs = NULL;
+    CLV_TRY(make_costs(g, arena, &costs, err));
+    CLV_TRY(count_file(g, costs, err));
+    for (int32_t f = 0; f < model->n_functions; f++)
+        CLV_TRY(count_file(model->functions[f], costs, err));
+    clv_mark mark = clv_arena_mark(arena);
+    int32_t *seen = CLV_NEW_ARRAY(arena, int32_t, g->n_weights);
+    costing c = { model, arena, err };
+    clv_status status = seen ? cost_main(&c, types, seen, costs) : clv_fail_nomem(err, "costs");
+    clv_arena_rewind(arena, mark);
+    CLV_TRY(status);
+    *ret = costs;
+    return CLV_OK;
+}

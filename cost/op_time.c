@@ -1,0 +1,45 @@
+/* op_time.c - the only place where work becomes time: a roofline. */
+#include <assert.h>
+#include <math.h>
+
+#include "cost/op_cost.h"
+
+#define NS_PER_S 1e9
+/* What no real operator takes; sums of a few such times still hold. */
+#define TIME_MAX (INT64_MAX / 4)
+
+static double longest(double a, double b) { return a > b ? a : b; }
+
+/* With less scratch than wanted the work is cut into passes, and each reads the inputs anew. */
+static double passes(const clv_op_cost *cost, int64_t workspace_bytes)
+{
+    if (cost->workspace_bytes <= workspace_bytes || cost->workspace_bytes == 0)
+        return 1;
+    assert(workspace_bytes >= 1);
+    return (double)(cost->workspace_bytes / workspace_bytes +
+                    (cost->workspace_bytes % workspace_bytes != 0));
+}
+
+int64_t clv_op_time_ns(const clv_op_cost *cost, const clv_device_kind *kind,
+                       int64_t workspace_bytes)
+{
+    if (cost->flops == 0 && cost->read_bytes == 0 && cost->write_bytes == 0)
+        return 0; /* views, constants, what is folded */
+    double bytes = (double)cost->read_bytes * passes(cost, workspace_bytes);
+    double moves =
+        (bytes + (double)cost->write_bytes) / (kind->memory_bytes_per_s * kind->memory_efficiency);
+    double matrix = (double)cost->matmul_flops / clv_device_matrix_rate(kind, cost->math);
+    double vector =
+        (double)(cost->flops - cost->matmul_flops) / clv_device_vector_rate(kind, cost->math);
+    double ns = ceil(longest(longest(matrix, vector), moves) * NS_PER_S) + (double)kind->launch_ns;
+    return ns < (double)TIME_MAX ? (int64_t)ns : TIME_MAX;
+}
+
+int64_t clv_op_workspace(const clv_op_cost *cost, const clv_device_kind *kind, double proportion)
+{
+    double usable = (double)(kind->memory_bytes - kind->reserved_bytes);
+    double most = floor(usable * proportion);
+    if (cost->workspace_bytes == 0 || (double)cost->workspace_bytes <= most)
+        return cost->workspace_bytes;
+    return most >= 1 ? (int64_t)most : 1;
+}

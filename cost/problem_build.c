@@ -1,0 +1,266 @@
+#include "cost/problem_build.h"
+
+#include "cost/weights.h"
+#include "graph/ops.h"
+
+/* Later stages add sums of a few such numbers without looking. */
+#define TIME_MAX (INT64_MAX / 8)
+
+typedef struct {
+    const clv_types *types;
+    const clv_graph *g;
+    const clv_costs *costs;
+    const clv_subgraphs *units;
+    const clv_cluster *cluster;
+    clv_arena *arena, *scratch;
+    clv_partition *p;
+    clv_error *err;
+    /* scratch: reads across units, each once for a unit and a net, in order of the unit */
+    int32_t *net_of; /* n_tensors; -1 */
+    int32_t *reader_unit, *reader_net;
+    int32_t n_reads;
+} builder;
+
+/* -- units -- */
+
+static clv_status add_weights(builder *b)
+{
+    int64_t *bytes = CLV_NEW_ARRAY(b->arena, int64_t, b->p->n_units);
+    int64_t *flops = CLV_NEW_ARRAY(b->arena, int64_t, b->p->n_units);
+    clv_weight_sums w;
+    if (!bytes || !flops)
+        return clv_fail_nomem(b->err, "the problem");
+    CLV_TRY(clv_weight_sums_init(&w, b->costs, b->scratch, b->err));
+    for (int32_t i = 0; i < b->g->n_ops; i++) { /* unit by unit: the first reader's unit has it */
+        clv_op op = b->units->order[i];
+        int32_t u = b->units->of[op.i];
+        bytes[u] = clv_weight_add(bytes[u], clv_weight_sums_of(&w, op, 1));
+        flops[u] = clv_weight_add(flops[u], b->costs->of[op.i].flops);
+    }
+    b->p->weight_bytes = bytes;
+    b->p->flops = flops;
+    return CLV_OK;
+}
+
+static clv_status add_kind_times(builder *b, const clv_device_kind *kind, int64_t *time)
+{
+    int64_t sum = 0;
+    for (int32_t i = 0; i < b->g->n_ops; i++) {
+        const clv_op_cost *cost = &b->costs->of[i];
+        int64_t workspace = clv_op_workspace(cost, kind, kind->workspace_proportion);
+        int64_t ns = clv_op_time_ns(cost, kind, workspace);
+        if (ns > TIME_MAX - sum)
+            return clv_fail(b->err, CLV_ELIMIT,
+                            "operator '%.*s' would take %lld ns on a %s, more than 64 bits can add",
+                            CLV_STR_ARG(b->g->ops[i].label), (long long)ns, kind->name);
+        sum += ns;
+        time[b->units->of[i]] += ns;
+    }
+    return CLV_OK;
+}
+
+static clv_status add_times(builder *b)
+{
+    size_t n = (size_t)b->p->n_units;
+    int64_t *time = clv_arena_take_array(b->arena, n * (size_t)b->p->n_kinds, sizeof *time);
+    if (!time)
+        return clv_fail_nomem(b->err, "the problem");
+    for (int32_t k = 0; k < b->p->n_kinds; k++)
+        CLV_TRY(add_kind_times(b, &b->cluster->kinds[k], time + (size_t)k * n));
+    b->p->time_ns = time;
+    return CLV_OK;
+}
+
+/* -- devices -- */
+
+static clv_status add_devices(builder *b)
+{
+    size_t n = (size_t)b->p->n_devices;
+    int32_t *kind_of = CLV_NEW_ARRAY(b->arena, int32_t, n);
+    int64_t *capacity = CLV_NEW_ARRAY(b->arena, int64_t, n);
+    int64_t *latency = clv_arena_take_array(b->arena, n * n, sizeof *latency);
+    double *rate = clv_arena_take_array(b->arena, n * n, sizeof *rate);
+    if (!kind_of || !capacity || !latency || !rate)
+        return clv_fail_nomem(b->err, "the problem");
+    for (size_t d = 0; d < n; d++) {
+        const clv_device_kind *kind = clv_device_kind_of(b->cluster, (int32_t)d);
+        kind_of[d] = b->cluster->devices[d].kind;
+        capacity[d] = kind->memory_bytes - kind->reserved_bytes;
+    }
+    for (size_t i = 0; i < n * n; i++) {
+        latency[i] = b->cluster->routes[i].latency_ns;
+        rate[i] = b->cluster->routes[i].bytes_per_s;
+    }
+    b->p->kind_of = kind_of;
+    b->p->capacity_bytes = capacity;
+    b->p->link_latency_ns = latency;
+    b->p->link_bytes_per_s = rate;
+    return CLV_OK;
+}
+
+/* -- nets -- */
+
+static bool travels(const builder *b, clv_tensor t)
+{
+    clv_op writer = clv_tensor_at(b->g, t)->producer;
+    if (writer.i < 0 || b->types->value[t.i])
+        return false;
+    int32_t kind = clv_op_at(b->g, writer)->kind;
+    return kind < 0 || clv_op_def_at(kind)->bytes != CLV_BYTES_CONST;
+}
+
+/* A tensor that travels and has a reader in another unit gets a number, by unit of the writer. */
+static int32_t number_nets(builder *b)
+{
+    int32_t n = 0;
+    for (int32_t t = 0; t < b->g->n_tensors; t++)
+        b->net_of[t] = -1;
+    for (int32_t i = 0; i < b->g->n_ops; i++) {
+        clv_op op = b->units->order[i];
+        const clv_op_info *info = clv_op_at(b->g, op);
+        for (int32_t k = 0; k < info->n_out; k++) {
+            clv_tensor t = clv_op_output(b->g, info, k);
+            if (t.i < 0 || !travels(b, t))
+                continue;
+            const clv_tensor_info *at = clv_tensor_at(b->g, t);
+            bool leaves = false;
+            for (int32_t r = 0; r < at->n_readers && !leaves; r++)
+                leaves =
+                    b->units->of[b->g->readers_of[at->first_reader + r].i] != b->units->of[op.i];
+            if (leaves)
+                b->net_of[t.i] = n++;
+        }
+    }
+    return n;
+}
+
+static clv_status take_nets(builder *b, int32_t n, int32_t **from, int64_t **bytes)
+{
+    int64_t n_edges = 0;
+    for (int32_t i = 0; i < b->g->n_ops; i++)
+        n_edges += b->g->ops[i].n_in;
+    *from = CLV_NEW_ARRAY(b->arena, int32_t, n);
+    *bytes = CLV_NEW_ARRAY(b->arena, int64_t, n);
+    b->reader_unit = CLV_NEW_ARRAY(b->scratch, int32_t, n_edges);
+    b->reader_net = CLV_NEW_ARRAY(b->scratch, int32_t, n_edges);
+    bool all = *from && *bytes && b->reader_unit && b->reader_net;
+    return all ? CLV_OK : clv_fail_nomem(b->err, "the problem");
+}
+
+/* last: n_nets, the unit + 1 that read a net last. */
+static void list_reads(builder *b, int32_t *last)
+{
+    for (int32_t i = 0; i < b->g->n_ops; i++) {
+        clv_op op = b->units->order[i];
+        const clv_op_info *info = clv_op_at(b->g, op);
+        int32_t unit = b->units->of[op.i];
+        for (int32_t k = 0; k < info->n_in; k++) {
+            clv_tensor t = clv_op_input(b->g, info, k);
+            int32_t net = t.i < 0 ? -1 : b->net_of[t.i];
+            if (net < 0 || b->p->net_from[net] == unit || last[net] == unit + 1)
+                continue;
+            last[net] = unit + 1;
+            b->reader_unit[b->n_reads] = unit;
+            b->reader_net[b->n_reads++] = net;
+        }
+    }
+}
+
+/* Groups value[i] by key[i]: those of key k are ret[first[k]] on, in the order they came. */
+static clv_status group_by(builder *b, int32_t n_keys, const int32_t *key, const int32_t *value,
+                           const int32_t **ret_first, const int32_t **ret)
+{
+    int32_t *first = CLV_NEW_ARRAY(b->arena, int32_t, (size_t)n_keys + 1);
+    int32_t *to = CLV_NEW_ARRAY(b->arena, int32_t, b->n_reads);
+    int32_t *next = CLV_NEW_ARRAY(b->scratch, int32_t, (size_t)n_keys + 1);
+    if (!first || !to || !next)
+        return clv_fail_nomem(b->err, "the problem");
+    for (int32_t i = 0; i < b->n_reads; i++)
+        first[key[i] + 1]++;
+    for (int32_t k = 0; k < n_keys; k++)
+        next[k + 1] = first[k + 1] += first[k];
+    for (int32_t i = 0; i < b->n_reads; i++)
+        to[next[key[i]]++] = value[i];
+    *ret_first = first;
+    *ret = to;
+    return CLV_OK;
+}
+
+static clv_status add_unit_nets(builder *b)
+{
+    int32_t *first = CLV_NEW_ARRAY(b->arena, int32_t, (size_t)b->p->n_units + 1);
+    if (!first)
+        return clv_fail_nomem(b->err, "the problem");
+    for (int32_t i = 0; i < b->p->n_nets; i++)
+        first[b->p->net_from[i] + 1]++;
+    for (int32_t u = 0; u < b->p->n_units; u++)
+        first[u + 1] += first[u];
+    b->p->unit_first_net = first;
+    return CLV_OK;
+}
+
+static clv_status add_nets(builder *b)
+{
+    int32_t *from;
+    int64_t *bytes;
+    b->net_of = CLV_NEW_ARRAY(b->scratch, int32_t, b->g->n_tensors);
+    if (!b->net_of)
+        return clv_fail_nomem(b->err, "the problem");
+    int32_t n = number_nets(b);
+    int32_t *last = CLV_NEW_ARRAY(b->scratch, int32_t, n);
+    CLV_TRY(take_nets(b, n, &from, &bytes));
+    if (!last)
+        return clv_fail_nomem(b->err, "the problem");
+    for (int32_t t = 0; t < b->g->n_tensors; t++) {
+        int32_t net = b->net_of[t];
+        if (net < 0)
+            continue;
+        from[net] = b->units->of[b->g->tensors[t].producer.i];
+        bytes[net] = b->types->bytes[t] > 0 ? b->types->bytes[t] : 0;
+    }
+    b->p->n_nets = n;
+    b->p->net_from = from;
+    b->p->net_bytes = bytes;
+    list_reads(b, last);
+    CLV_TRY(group_by(b, n, b->reader_net, b->reader_unit, &b->p->net_first, &b->p->net_to));
+    CLV_TRY(group_by(b, b->p->n_units, b->reader_unit, b->reader_net, &b->p->reads_first,
+                     &b->p->reads));
+    return add_unit_nets(b);
+}
+
+static clv_status build(builder *b)
+{
+    CLV_TRY(add_devices(b));
+    CLV_TRY(add_weights(b));
+    CLV_TRY(add_times(b));
+    return add_nets(b);
+}
+
+clv_status clv_problem_build(const clv_types *types, const clv_costs *costs,
+                             const clv_subgraphs *units, const clv_cluster *cluster,
+                             clv_arena *arena, clv_partition **ret, clv_error *err)
+{
+    clv_partition *p = CLV_NEW(arena, clv_partition);
+    clv_arena *scratch = clv_arena_new(clv_arena_alloc(arena), 0);
+    if (!p || !scratch) {
+        clv_arena_free(scratch);
+        return clv_fail_nomem(err, "the problem");
+    }
+    p->n_units = units->n;
+    p->n_devices = cluster->n_devices;
+    p->n_kinds = cluster->n_kinds;
+    builder b = { .types = types,
+                  .g = types->graph,
+                  .costs = costs,
+                  .units = units,
+                  .cluster = cluster,
+                  .arena = arena,
+                  .scratch = scratch,
+                  .p = p,
+                  .err = err };
+    clv_status status = build(&b);
+    clv_arena_free(scratch);
+    if (status == CLV_OK)
+        *ret = p;
+    return status;
+}

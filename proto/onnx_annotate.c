@@ -1,0 +1,197 @@
+#include "proto/function_devices.h"
+#include "proto/onnx.pb-c.h"
+#include "proto/rewrite.h"
+
+#include <assert.h>
+
+/* Annotating and stripping are the same walk (rewrite.h). It runs up to three times: once as if to
+ * strip, which says what the original was and refuses a file that cannot be given back; once to
+ * measure the result; once to write it. Nothing goes to the sink before all that can be wrong with
+ * the file has been looked at.
+ */
+#define IR_MULTI_DEVICE ONNX__VERSION__IR_VERSION_MULTI_DEVICE
+#define DEFAULT_NAME    "cleave"
+
+enum { M_METADATA = 14, M_CONFIGURATION = 26 };
+
+static clv_status changed(const clv_onnx_file *file, clv_error *err)
+{
+    return clv_fail(err, CLV_EUSAGE,
+                    "%s was changed after cleave annotated it, so the original cannot be given "
+                    "back byte for byte: strip all its annotations instead",
+                    file->name);
+}
+
+/* -- what can be wrong with the request -- */
+
+static clv_status check_plan(const clv_onnx_file *file, const clv_model *model,
+                             const clv_plan *plan, clv_error *err)
+{
+    if (plan->n_ops != model->main->n_ops)
+        return clv_fail(err, CLV_EUSAGE, "the plan is for %d nodes, but %s has %d", plan->n_ops,
+                        file->name, model->main->n_ops);
+    for (int32_t i = 0; i < plan->n_ops; i++)
+        if (plan->device_of_op[i] < 0 || plan->device_of_op[i] >= plan->n_devices)
+            return clv_fail(err, CLV_EUSAGE,
+                            "the plan puts node %d on device %d, it has %d devices", i,
+                            plan->device_of_op[i], plan->n_devices);
+    return CLV_OK;
+}
+
+/* The walk as if to strip: total is the size of the original. */
+static clv_status find_original(clv_rewrite *rw, const clv_model *model, clv_error *err)
+{
+    const clv_survey *s = rw->survey;
+    rw->gather_names = true;
+    CLV_TRY(clv_rewrite_model(rw, s->ir_bytes, s->ir_n, err));
+    rw->gather_names = false;
+    if (s->has_stray_note || (s->is_ours && rw->total != (uint64_t)s->note.size))
+        return changed(rw->file, err);
+    if (rw->n_nodes != model->main->n_ops || rw->n_functions != model->n_functions)
+        return clv_fail(err, CLV_EUSAGE,
+                        "%s has %d nodes and %d functions, the model that was planned %d and %d",
+                        rw->file->name, rw->n_nodes, rw->n_functions, model->main->n_ops,
+                        model->n_functions);
+    return CLV_OK;
+}
+
+/* -- the two fields at the end -- */
+
+static clv_status append(clv_rewrite *rw, uint32_t field, const ProtobufCMessage *message,
+                         clv_error *err)
+{
+    uint8_t head[2 * CLV_VARINT_MAX];
+    size_t n = protobuf_c_message_get_packed_size(message);
+    uint8_t *bytes = clv_arena_take(rw->arena, n);
+    if (!bytes)
+        return clv_fail_nomem(err, "the annotation of a model");
+    protobuf_c_message_pack(message, bytes);
+    size_t head_n = clv_varint_put(head, clv_wire_key(field, CLV_WIRE_BYTES));
+    head_n += clv_varint_put(head + head_n, n);
+    CLV_TRY(clv_output_bytes(rw->out, head, head_n, err));
+    return clv_output_bytes(rw->out, bytes, n, err);
+}
+
+/* protobuf-c takes strings that it could write to; packing only reads them. */
+static char *as_mutable(const char *text) { return (char *)(uintptr_t)text; }
+
+static clv_status append_configuration(clv_rewrite *rw, clv_error *err)
+{
+    const clv_plan *plan = rw->add->plan;
+    Onnx__DeviceConfigurationProto c = ONNX__DEVICE_CONFIGURATION_PROTO__INIT;
+    c.name = as_mutable(rw->add->name.at);
+    c.has_num_devices = true;
+    c.num_devices = plan->n_devices;
+    c.n_device = (size_t)plan->n_devices;
+    c.device = CLV_NEW_ARRAY(rw->arena, char *, plan->n_devices);
+    if (!c.device)
+        return clv_fail_nomem(err, "the annotation of a model");
+    for (int32_t i = 0; i < plan->n_devices; i++)
+        c.device[i] = as_mutable(plan->devices[i].name);
+    return append(rw, M_CONFIGURATION, &c.base, err);
+}
+
+static clv_status append_note(clv_rewrite *rw, clv_error *err)
+{
+    Onnx__StringStringEntryProto entry = ONNX__STRING_STRING_ENTRY_PROTO__INIT;
+    entry.key = as_mutable(CLV_ANNOTATION_KEY);
+    entry.value = clv_annotation_text(rw->note, rw->arena);
+    if (!entry.value)
+        return clv_fail_nomem(err, "the annotation of a model");
+    return append(rw, M_METADATA, &entry.base, err);
+}
+
+/* -- writing -- */
+
+/* Measures and writes; what was measured must be what is written. */
+static clv_status measure_and_write(clv_rewrite *rw, const clv_sink *sink, const uint8_t *ir,
+                                    size_t ir_n, clv_error *err)
+{
+    clv_output out;
+    CLV_TRY(clv_output_init(&out, rw->file, sink, rw->arena, err));
+    rw->out = NULL;
+    CLV_TRY(clv_rewrite_model(rw, ir, ir_n, err));
+    uint64_t measured = rw->total;
+    rw->out = &out;
+    CLV_TRY(clv_rewrite_model(rw, ir, ir_n, err));
+    assert(rw->total == measured);
+    (void)measured;
+    if (rw->add) {
+        CLV_TRY(append_configuration(rw, err));
+        CLV_TRY(append_note(rw, err));
+    }
+    return clv_output_end(&out, err);
+}
+
+/* What the ir_version field is to be, and the note of what it was. */
+static void raise_version(const clv_survey *s, bool raise_ir, clv_annotation *note, uint8_t *ir,
+                          size_t *ir_n)
+{
+    *ir_n = s->ir_n;
+    if (s->ir_n)
+        memcpy(ir, s->ir_bytes, s->ir_n);
+    note->ir = CLV_IR_KEEP;
+    if (!raise_ir || s->ir_version >= IR_MULTI_DEVICE)
+        return;
+    note->ir = s->ir_n ? CLV_IR_BYTES : CLV_IR_NONE;
+    note->ir_n = (int32_t)s->ir_n;
+    memcpy(note->ir_bytes, ir, s->ir_n);
+    *ir_n = clv_varint_put(ir, IR_MULTI_DEVICE);
+}
+
+clv_status clv_onnx_annotate(const clv_onnx_file *file, const clv_model *model,
+                             const clv_plan *plan, bool raise_ir, const clv_sink *sink,
+                             clv_arena *arena, clv_error *err)
+{
+    clv_survey survey;
+    clv_annotation note = { .size = 0 };
+    uint8_t ir[CLV_VARINT_MAX];
+    size_t ir_n;
+    int32_t *function_device;
+    CLV_TRY(check_plan(file, model, plan, err));
+    CLV_TRY(clv_survey_file(file, arena, &survey, err));
+    CLV_TRY(clv_function_devices(model, plan, arena, &function_device, err));
+
+    clv_rewrite rw = { .survey = &survey, .arena = arena, .file = file };
+    CLV_TRY(find_original(&rw, model, err));
+    note.size = (int64_t)rw.total;
+    clv_new_entries add = { .plan = plan,
+                            .function_device = function_device,
+                            .n_functions = model->n_functions };
+    const char *wanted =
+        plan->configuration && *plan->configuration ? plan->configuration : DEFAULT_NAME;
+    CLV_TRY(clv_survey_free_name(&survey, wanted, arena, &add.name, err));
+    note.name = add.name;
+    raise_version(&survey, raise_ir, &note, ir, &ir_n);
+    rw.add = &add;
+    rw.note = &note;
+    return measure_and_write(&rw, sink, ir, ir_n, err);
+}
+
+/* The note is of no use: the file is taken as it is. */
+static void forget_note(clv_survey *s)
+{
+    s->is_ours = false;
+    s->end = s->model.wire.end;
+    s->ir_bytes = s->ir.number ? s->ir.bytes : s->model.start;
+    s->ir_n = s->ir.n;
+}
+
+clv_status clv_onnx_strip(const clv_onnx_file *file, bool all, const clv_sink *sink,
+                          clv_arena *arena, clv_error *err)
+{
+    clv_survey survey;
+    CLV_TRY(clv_survey_file(file, arena, &survey, err));
+    clv_rewrite rw = { .survey = &survey, .arena = arena, .file = file };
+    if (!survey.is_ours && !all && !survey.has_stray_note)
+        return clv_fail(err, CLV_EUSAGE, "%s has no annotation of cleave", file->name);
+    CLV_TRY(clv_rewrite_model(&rw, survey.ir_bytes, survey.ir_n, err));
+    bool intact =
+        survey.is_ours && !survey.has_stray_note && rw.total == (uint64_t)survey.note.size;
+    if (!intact && !all)
+        return changed(file, err);
+    if (!intact)
+        forget_note(&survey);
+    rw.drop_all = all;
+    return measure_and_write(&rw, sink, survey.ir_bytes, survey.ir_n, err);
+}

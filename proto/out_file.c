@@ -1,0 +1,210 @@
+#include "proto/onnx_map.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Written beside its place under a name that nobody else has, then renamed, so that there is never
+ * half a model under the name that was asked for. What exists and is no regular file (a pipe,
+ * /dev/null) is written to as it is.
+ *
+ * Weights go from file to file inside the kernel where it can do that, else through a buffer; never
+ * through the map, whose pages would count as our memory.
+ */
+#define COPY_BUFFER ((size_t)1 << 20)
+#define NAME_TRIES  100
+
+struct clv_out_file {
+    clv_arena *arena; /* holds this */
+    const char *path;
+    char *temporary; /* NULL: path itself is written to */
+    int fd;
+    uint8_t *buffer;
+    bool no_kernel_copy;
+};
+
+static clv_status failed(const clv_out_file *out, clv_error *err)
+{
+    return clv_fail(err, CLV_EIO, "cannot write %s: %s", out->path, strerror(errno));
+}
+
+static clv_status write_all(void *ctx, const void *bytes, size_t n, clv_error *err)
+{
+    clv_out_file *out = ctx;
+    const uint8_t *at = bytes;
+    while (n) {
+        ssize_t done = write(out->fd, at, n);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done < 0)
+            return failed(out, err);
+        at += done;
+        n -= (size_t)done;
+    }
+    return CLV_OK;
+}
+
+static clv_status too_short(const clv_onnx_file *file, clv_error *err)
+{
+    return clv_fail(err, CLV_EIO, "%s became shorter while it was copied", file->name);
+}
+
+static clv_status copy_by_buffer(clv_out_file *out, const clv_onnx_file *file, uint64_t offset,
+                                 uint64_t n, clv_error *err)
+{
+    if (!out->buffer && !(out->buffer = clv_arena_take(out->arena, COPY_BUFFER)))
+        return clv_fail_nomem(err, "a copy buffer");
+    while (n) {
+        size_t part = n < COPY_BUFFER ? (size_t)n : COPY_BUFFER;
+        ssize_t got = pread(file->fd, out->buffer, part, (off_t)offset);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return clv_fail(err, CLV_EIO, "cannot read %s: %s", file->name, strerror(errno));
+        if (got == 0)
+            return too_short(file, err);
+        CLV_TRY(write_all(out, out->buffer, (size_t)got, err));
+        offset += (uint64_t)got;
+        n -= (uint64_t)got;
+    }
+    return CLV_OK;
+}
+
+/* Errors by which a kernel says that it cannot copy between these two files, but we may. */
+static bool is_refusal(int error)
+{
+    return error == EXDEV || error == EINVAL || error == ENOSYS || error == EOPNOTSUPP ||
+           error == EBADF || error == EPERM;
+}
+
+static clv_status copy_range(void *ctx, const clv_onnx_file *file, uint64_t offset, uint64_t n,
+                             clv_error *err)
+{
+    clv_out_file *out = ctx;
+    off_t at = (off_t)offset;
+    if (file->fd < 0)
+        return write_all(out, file->bytes + offset, (size_t)n, err);
+    while (n && !out->no_kernel_copy) {
+        size_t part = n < (uint64_t)1 << 30 ? (size_t)n : (size_t)1 << 30;
+        ssize_t done = copy_file_range(file->fd, &at, out->fd, NULL, part, 0);
+        if (done > 0)
+            n -= (uint64_t)done;
+        else if (done == 0 || is_refusal(errno))
+            out->no_kernel_copy = true;
+        else if (errno != EINTR)
+            return failed(out, err);
+    }
+    return n ? copy_by_buffer(out, file, (uint64_t)at, n, err) : CLV_OK;
+}
+
+/* -- opening -- */
+
+static clv_status open_in_place(clv_out_file *out, clv_error *err)
+{
+    out->fd = open(out->path, O_WRONLY | O_CLOEXEC);
+    out->no_kernel_copy = true;
+    return out->fd < 0 ? failed(out, err) : CLV_OK;
+}
+
+/* ".name.PID.K.tmp" in the folder of path, which then has the mode of any new file. */
+static clv_status open_beside(clv_out_file *out, clv_error *err)
+{
+    const char *slash = strrchr(out->path, '/');
+    const char *base = slash ? slash + 1 : out->path;
+    for (int k = 0; k < NAME_TRIES; k++) {
+        clv_mark mark = clv_arena_mark(out->arena);
+        out->temporary =
+            clv_arena_printf(out->arena, "%.*s.%.200s.%ld.%d.tmp", (int)(base - out->path),
+                             out->path, base, (long)getpid(), k);
+        if (!out->temporary)
+            return clv_fail_nomem(err, "an output file");
+        out->fd = open(out->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (out->fd >= 0)
+            return CLV_OK;
+        int error = errno;
+        clv_arena_rewind(out->arena, mark);
+        out->temporary = NULL;
+        errno = error;
+        if (error != EEXIST)
+            break;
+    }
+    if (errno == ENOENT)
+        return clv_fail(err, CLV_EIO, "cannot write %s: its folder does not exist", out->path);
+    return failed(out, err);
+}
+
+static clv_status open_path(clv_out_file *out, clv_error *err)
+{
+    struct stat st;
+    size_t n = strlen(out->path);
+    if (n == 0)
+        return clv_fail(err, CLV_EUSAGE, "the name of the output file is empty");
+    bool exists = stat(out->path, &st) == 0;
+    if (out->path[n - 1] == '/' || (exists && S_ISDIR(st.st_mode)))
+        return clv_fail(err, CLV_EIO, "cannot write %s: it is a folder, expected a file name",
+                        out->path);
+    return exists && !S_ISREG(st.st_mode) ? open_in_place(out, err) : open_beside(out, err);
+}
+
+clv_status clv_out_open(const char *path, const clv_alloc *alloc, clv_out_file **ret,
+                        clv_error *err)
+{
+    assert(path && ret);
+    clv_arena *arena = clv_arena_new(alloc, 0);
+    clv_out_file *out = arena ? CLV_NEW(arena, clv_out_file) : NULL;
+    if (out) {
+        out->arena = arena;
+        out->fd = -1;
+        out->path = clv_arena_printf(arena, "%s", path);
+    }
+    clv_status status =
+        out && out->path ? open_path(out, err) : clv_fail_nomem(err, "an output file");
+    if (status == CLV_OK)
+        *ret = out;
+    else
+        clv_arena_free(arena);
+    return status;
+}
+
+clv_status clv_out_refuse(const clv_out_file *out, const clv_onnx_file *file, clv_error *err)
+{
+    struct stat there, input;
+    if (file->fd < 0 || stat(out->path, &there) != 0 || fstat(file->fd, &input) != 0)
+        return CLV_OK;
+    if (there.st_dev != input.st_dev || there.st_ino != input.st_ino)
+        return CLV_OK;
+    return clv_fail(err, CLV_EUSAGE, "%s is the input itself: expected another name for the output",
+                    out->path);
+}
+
+clv_sink clv_out_sink(clv_out_file *out)
+{
+    return (clv_sink){ .write = write_all, .from_file = copy_range, .ctx = out };
+}
+
+clv_status clv_out_commit(clv_out_file *out, clv_error *err)
+{
+    clv_status status = CLV_OK;
+    int fd = out->fd;
+    out->fd = -1;
+    if (close(fd) != 0 || (out->temporary && rename(out->temporary, out->path) != 0))
+        status = failed(out, err);
+    else
+        out->temporary = NULL;
+    clv_out_abort(out);
+    return status;
+}
+
+void clv_out_abort(clv_out_file *out)
+{
+    if (!out)
+        return;
+    if (out->fd >= 0)
+        close(out->fd);
+    if (out->temporary)
+        unlink(out->temporary);
+    clv_arena_free(out->arena);
+}

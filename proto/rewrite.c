@@ -1,0 +1,309 @@
+#include "proto/rewrite.h"
+
+#include "proto/onnx.pb-c.h"
+#include "proto/read.h"
+
+/* A message that has nodes somewhere in it is "entered": its key is kept, its length is written
+ * anew and its fields are walked. Everything else is kept, as a range of the file.
+ *
+ * A length need not have been in its shortest form. Annotating writes the shortest and notes what
+ * it was; stripping looks the note up, and without any note keeps the form of a length that stays.
+ */
+enum { M_IR = 1, M_GRAPH = 7, M_METADATA = 14, M_FUNCTION = 25, M_CONFIGURATION = 26 };
+enum { G_NODE = 1, F_NODE = 7, N_ATTRIBUTE = 5, N_DEVICES = 10, A_GRAPH = 6, A_GRAPHS = 11 };
+
+/* Where a node runs. */
+typedef struct {
+    int32_t device;
+    bool is_main; /* the main graph: by the plan, node by node */
+} place;
+
+typedef clv_status (*walker)(clv_rewrite *rw, clv_message m, place at, clv_error *err);
+
+static clv_status put(clv_rewrite *rw, const void *bytes, size_t n, clv_error *err)
+{
+    rw->total += n;
+    return rw->out ? clv_output_bytes(rw->out, bytes, n, err) : CLV_OK;
+}
+
+static clv_status keep(clv_rewrite *rw, const uint8_t *from, const uint8_t *to, clv_error *err)
+{
+    rw->total += (uint64_t)(to - from);
+    return rw->out ? clv_output_range(rw->out, from, to, err) : CLV_OK;
+}
+
+/* How wide the original wrote the length of field f, whose number among the lengths is i; 0 for the
+ * shortest form. */
+static size_t original_width(clv_rewrite *rw, const clv_field *f, int32_t i)
+{
+    size_t width = (size_t)(f->bytes - f->head);
+    if (rw->survey->is_ours)
+        return clv_annotation_width(&rw->survey->note, &rw->width_cursor, i);
+    return width == clv_varint_size(f->n) ? 0 : width;
+}
+
+static clv_status put_length(clv_rewrite *rw, const clv_field *f, int32_t i, uint64_t length,
+                             clv_error *err)
+{
+    uint8_t bytes[CLV_VARINT_MAX];
+    size_t least = clv_varint_size(length), width = original_width(rw, f, i);
+    if (rw->note && width && rw->out)
+        CLV_TRY(clv_annotation_add_width(rw->note, rw->arena, i, width, err));
+    if (rw->add || width < least || (!rw->survey->is_ours && length != f->n))
+        width = least;
+    return put(rw, bytes, clv_varint_put_wide(bytes, length, width), err);
+}
+
+/* The length number i: measured now, or known from measuring. */
+static clv_status new_length(clv_rewrite *rw, int32_t i, clv_error *err)
+{
+    if (rw->out)
+        return CLV_OK;
+    if (i == INT32_MAX / 2 ||
+        !CLV_PUSH_ROOM(rw->arena, rw->lengths, rw->n_lengths, rw->cap_lengths))
+        return clv_fail_nomem(err, "the lengths of a model's nodes");
+    rw->n_lengths++;
+    return CLV_OK;
+}
+
+static clv_status enter(clv_rewrite *rw, const clv_message *m, const clv_field *f,
+                        const ProtobufCMessageDescriptor *type, walker walk, place at,
+                        clv_error *err)
+{
+    int32_t i = rw->next++;
+    CLV_TRY(new_length(rw, i, err));
+    CLV_TRY(keep(rw, f->start, f->head, err));
+    if (rw->out)
+        CLV_TRY(put_length(rw, f, i, rw->lengths[i], err));
+    uint64_t before = rw->total;
+    int32_t cursor = rw->width_cursor;
+    CLV_TRY(walk(rw, clv_message_sub(m, f, type), at, err));
+    if (rw->out)
+        return CLV_OK;
+    rw->lengths[i] = rw->total - before;
+    /* The length comes before what it measures: the note is asked in that order too. */
+    int32_t inner = rw->width_cursor;
+    rw->width_cursor = cursor;
+    CLV_TRY(put_length(rw, f, i, rw->lengths[i], err));
+    rw->width_cursor = rw->width_cursor > inner ? rw->width_cursor : inner;
+    return CLV_OK;
+}
+
+static clv_status walk_graph(clv_rewrite *rw, clv_message m, place at, clv_error *err);
+
+/* Unknown to the walk what an attribute holds until it is looked at; most hold no graph. */
+static clv_status has_graph(const clv_message *m, const clv_field *attr, bool *ret, clv_error *err)
+{
+    clv_wire w = clv_message_run(m, attr);
+    clv_field f;
+    *ret = false;
+    for (;;) {
+        CLV_TRY(clv_wire_next(&w, &f, err));
+        if (!f.number)
+            return CLV_OK;
+        *ret = *ret || f.number == A_GRAPH || f.number == A_GRAPHS;
+    }
+}
+
+static clv_status walk_attribute(clv_rewrite *rw, clv_message m, place at, clv_error *err)
+{
+    clv_field f;
+    for (;;) {
+        CLV_TRY(clv_message_next(&m, &f, err));
+        if (!f.number)
+            return CLV_OK;
+        if (f.number == A_GRAPH || f.number == A_GRAPHS)
+            CLV_TRY(enter(rw, &m, &f, &onnx__graph_proto__descriptor, walk_graph, at, err));
+        else
+            CLV_TRY(keep(rw, f.start, m.wire.at, err));
+    }
+}
+
+/* Ours is the last field of a node, and says our configuration's name. */
+static clv_status device_entry(clv_rewrite *rw, const clv_message *m, const clv_field *f,
+                               clv_error *err)
+{
+    clv_str name;
+    CLV_TRY(clv_survey_entry_name(m, f, &name, err));
+    bool is_ours =
+        rw->survey->is_ours && m->wire.at == m->wire.end && clv_str_eq(name, rw->survey->note.name);
+    if (is_ours || rw->drop_all)
+        return CLV_OK;
+    if (rw->gather_names)
+        CLV_TRY(clv_survey_add_name(rw->survey, name, err));
+    return keep(rw, f->start, m->wire.at, err);
+}
+
+static clv_status node_field(clv_rewrite *rw, const clv_message *m, const clv_field *f, place at,
+                             clv_error *err)
+{
+    bool inside = false;
+    if (f->number == N_DEVICES)
+        return device_entry(rw, m, f, err);
+    if (f->number == N_ATTRIBUTE)
+        CLV_TRY(has_graph(m, f, &inside, err));
+    if (inside)
+        return enter(rw, m, f, &onnx__attribute_proto__descriptor, walk_attribute, at, err);
+    return keep(rw, f->start, m->wire.at, err);
+}
+
+static clv_status add_entry(clv_rewrite *rw, const clv_message *node, int32_t device,
+                            clv_error *err)
+{
+    int32_t stage = device < 0 ? -1 : rw->add->plan->devices[device].stage;
+    CLV_TRY(clv_node_entry_make(&rw->entry, node, rw->add->name, device, stage, err));
+    return put(rw, rw->entry.bytes, (size_t)rw->entry.n, err);
+}
+
+static clv_status walk_node(clv_rewrite *rw, clv_message m, place at, clv_error *err)
+{
+    const clv_message node = m;
+    clv_field f;
+    for (;;) {
+        CLV_TRY(clv_message_next(&m, &f, err));
+        if (!f.number)
+            break;
+        CLV_TRY(node_field(rw, &m, &f, at, err));
+    }
+    clv_onnx_passed(rw->file, &rw->trail, m.wire.at);
+    return rw->add ? add_entry(rw, &node, at.device, err) : CLV_OK;
+}
+
+/* The place of the next node of a graph. */
+static clv_status next_place(clv_rewrite *rw, place at, place *ret, clv_error *err)
+{
+    *ret = (place){ at.device, false };
+    if (!at.is_main)
+        return CLV_OK;
+    int32_t i = rw->n_nodes++;
+    if (!rw->add)
+        return CLV_OK;
+    const clv_plan *plan = rw->add->plan;
+    if (i >= plan->n_ops)
+        return clv_fail(err, CLV_EUSAGE, "%s has more nodes than the plan, which is for %d",
+                        rw->file->name, plan->n_ops);
+    ret->device = plan->device_of_op[i];
+    return CLV_OK;
+}
+
+static clv_status walk_nodes(clv_rewrite *rw, clv_message m, uint32_t field, place at,
+                             clv_error *err)
+{
+    clv_field f;
+    for (;;) {
+        place of_node;
+        CLV_TRY(clv_message_next(&m, &f, err));
+        if (!f.number)
+            return CLV_OK;
+        if (f.number == field) {
+            CLV_TRY(next_place(rw, at, &of_node, err));
+            CLV_TRY(enter(rw, &m, &f, &onnx__node_proto__descriptor, walk_node, of_node, err));
+        } else {
+            CLV_TRY(keep(rw, f.start, m.wire.at, err));
+            clv_onnx_passed(rw->file, &rw->trail, m.wire.at);
+        }
+    }
+}
+
+static clv_status walk_graph(clv_rewrite *rw, clv_message m, place at, clv_error *err)
+{
+    if (rw->depth == CLV_NESTING_MAX)
+        return clv_fail(err, CLV_ELIMIT, "%s: the graph at byte %zu is nested over %d deep",
+                        rw->file->name, clv_message_offset(&m), CLV_NESTING_MAX);
+    rw->depth++;
+    clv_status status = walk_nodes(rw, m, G_NODE, at, err);
+    rw->depth--;
+    return status;
+}
+
+static clv_status walk_function(clv_rewrite *rw, clv_message m, place at, clv_error *err)
+{
+    return walk_nodes(rw, m, F_NODE, at, err);
+}
+
+static clv_status function_field(clv_rewrite *rw, const clv_message *m, const clv_field *f,
+                                 clv_error *err)
+{
+    place at = { -1, false };
+    int32_t i = rw->n_functions++;
+    if (rw->add && i >= rw->add->n_functions)
+        return clv_fail(err, CLV_EUSAGE, "%s has more functions than the model that was planned",
+                        rw->file->name);
+    if (rw->add)
+        at.device = rw->add->function_device[i];
+    return enter(rw, m, f, &onnx__function_proto__descriptor, walk_function, at, err);
+}
+
+static clv_status ir_field(clv_rewrite *rw, const clv_message *m, const clv_field *f,
+                           const uint8_t *ir, size_t ir_n, clv_error *err)
+{
+    if (f->start != rw->survey->ir.start)
+        return keep(rw, f->start, m->wire.at, err);
+    if (!ir_n || (rw->survey->is_ours && rw->survey->note.ir == CLV_IR_NONE))
+        return CLV_OK; /* it was not there, or stands in front already */
+    CLV_TRY(keep(rw, f->start, f->head, err));
+    return put(rw, ir, ir_n, err);
+}
+
+static clv_status top_field(clv_rewrite *rw, const clv_message *m, const clv_field *f,
+                            clv_error *err)
+{
+    bool drop = false;
+    clv_str value;
+    switch (f->number) {
+    case M_GRAPH:
+        return enter(rw, m, f, &onnx__graph_proto__descriptor, walk_graph, (place){ -1, true },
+                     err);
+    case M_FUNCTION:
+        return function_field(rw, m, f, err);
+    case M_METADATA:
+        if (rw->drop_all)
+            CLV_TRY(clv_survey_is_note(m, f, &drop, &value, err));
+        break;
+    case M_CONFIGURATION:
+        drop = rw->drop_all;
+        break;
+    default: /* a number from the file */
+        break;
+    }
+    return drop ? CLV_OK : keep(rw, f->start, m->wire.at, err);
+}
+
+static clv_status put_ir_in_front(clv_rewrite *rw, const uint8_t *ir, size_t ir_n, clv_error *err)
+{
+    const clv_survey *s = rw->survey;
+    bool has_field = s->ir.number && !(s->is_ours && s->note.ir == CLV_IR_NONE);
+    uint8_t key = (uint8_t)clv_wire_key(M_IR, CLV_WIRE_VARINT);
+    if (!ir_n || has_field)
+        return CLV_OK;
+    CLV_TRY(put(rw, &key, 1, err));
+    return put(rw, ir, ir_n, err);
+}
+
+static void start_walk(clv_rewrite *rw)
+{
+    rw->next = rw->width_cursor = rw->n_nodes = rw->n_functions = 0;
+    rw->total = 0;
+    rw->depth = 0;
+    if (!rw->out)
+        rw->n_lengths = 0;
+    rw->entry.arena = rw->arena;
+}
+
+clv_status clv_rewrite_model(clv_rewrite *rw, const uint8_t *ir, size_t ir_n, clv_error *err)
+{
+    clv_message m = rw->survey->model;
+    clv_field f;
+    m.wire.end = rw->survey->end;
+    start_walk(rw);
+    CLV_TRY(put_ir_in_front(rw, ir, ir_n, err));
+    for (;;) {
+        CLV_TRY(clv_message_next(&m, &f, err));
+        if (!f.number)
+            return CLV_OK;
+        if (f.number == M_IR)
+            CLV_TRY(ir_field(rw, &m, &f, ir, ir_n, err));
+        else
+            CLV_TRY(top_field(rw, &m, &f, err));
+    }
+}

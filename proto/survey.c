@@ -1,0 +1,163 @@
+#include "proto/survey.h"
+
+#include "proto/onnx.pb-c.h"
+
+enum { M_IR = 1, M_METADATA = 14, M_CONFIGURATION = 26 };
+
+/* The last value of a text field of a message; empty when absent. */
+static clv_status text_field(clv_message m, uint32_t number, clv_str *ret, clv_error *err)
+{
+    clv_field f;
+    clv_str text = { NULL, 0 };
+    for (;;) {
+        CLV_TRY(clv_message_next(&m, &f, err));
+        if (!f.number)
+            break;
+        if (f.number == number)
+            CLV_TRY(clv_message_str(&m, &f, &text, err));
+    }
+    *ret = text;
+    return CLV_OK;
+}
+
+clv_status clv_survey_entry_name(const clv_message *node, const clv_field *f, clv_str *ret,
+                                 clv_error *err)
+{
+    return text_field(clv_message_sub(node, f, &onnx__node_device_configuration_proto__descriptor),
+                      1, ret, err);
+}
+
+clv_status clv_survey_is_note(const clv_message *model, const clv_field *f, bool *ret,
+                              clv_str *ret_value, clv_error *err)
+{
+    clv_str key;
+    clv_message entry = clv_message_sub(model, f, &onnx__string_string_entry_proto__descriptor);
+    CLV_TRY(text_field(entry, 1, &key, err));
+    *ret = clv_str_is(key, CLV_ANNOTATION_KEY);
+    return *ret ? text_field(entry, 2, ret_value, err) : CLV_OK;
+}
+
+clv_status clv_survey_add_name(clv_survey *s, clv_str name, clv_error *err)
+{
+    int32_t id;
+    CLV_TRY(clv_map_put(&s->names, name, s->n_names, &id, err));
+    s->n_names += id == s->n_names;
+    return CLV_OK;
+}
+
+static clv_status add_configuration(clv_survey *s, const clv_field *f, clv_error *err)
+{
+    clv_str name;
+    clv_message m = clv_message_sub(&s->model, f, &onnx__device_configuration_proto__descriptor);
+    CLV_TRY(text_field(m, 1, &name, err));
+    return clv_survey_add_name(s, name, err);
+}
+
+/* Is `before`, `last` the pair of fields that annotating appends? */
+static clv_status look_at_end(clv_survey *s, const clv_field *before, const clv_field *last,
+                              clv_arena *arena, clv_error *err)
+{
+    clv_str value, name;
+    bool is_note = false;
+    if (last->number == M_METADATA)
+        CLV_TRY(clv_survey_is_note(&s->model, last, &is_note, &value, err));
+    if (!is_note || before->number != M_CONFIGURATION)
+        return CLV_OK;
+    CLV_TRY(clv_annotation_parse(value, arena, &s->note, &s->is_ours, err));
+    clv_message m =
+        clv_message_sub(&s->model, before, &onnx__device_configuration_proto__descriptor);
+    CLV_TRY(text_field(m, 1, &name, err));
+    s->is_ours = s->is_ours && clv_str_eq(name, s->note.name);
+    if (s->is_ours)
+        s->end = before->start;
+    return CLV_OK;
+}
+
+/* First the two fields at the end, since they say how to read the others. */
+static clv_status find_end(clv_survey *s, clv_arena *arena, clv_error *err)
+{
+    clv_message m = s->model;
+    clv_field f, last = { 0 }, before = { 0 };
+    for (;;) {
+        CLV_TRY(clv_message_next(&m, &f, err));
+        if (!f.number)
+            break;
+        before = last;
+        last = f;
+    }
+    return look_at_end(s, &before, &last, arena, err);
+}
+
+static clv_status survey_field(clv_survey *s, const clv_field *f, clv_error *err)
+{
+    bool is_note = false;
+    clv_str value;
+    if (f->number == M_IR)
+        s->ir = *f;
+    else if (f->number == M_CONFIGURATION)
+        CLV_TRY(add_configuration(s, f, err));
+    else if (f->number == M_METADATA)
+        CLV_TRY(clv_survey_is_note(&s->model, f, &is_note, &value, err));
+    s->has_stray_note = s->has_stray_note || is_note;
+    return CLV_OK;
+}
+
+/* What the IR version was before we changed it. */
+static clv_status original_ir(clv_survey *s, clv_error *err)
+{
+    s->ir_bytes = s->ir.number ? s->ir.bytes : s->model.start;
+    s->ir_n = s->ir.n;
+    if (s->is_ours && s->note.ir != CLV_IR_KEEP) {
+        /* what is put in front is one byte of key and one of value */
+        bool fits = s->ir.number &&
+                    (s->note.ir == CLV_IR_BYTES || (s->ir.start == s->model.start && s->ir.n == 1));
+        if (!fits) {
+            s->is_ours = false;
+            s->has_stray_note = true;
+            return CLV_OK;
+        }
+        s->ir_bytes = s->note.ir_bytes;
+        s->ir_n = (size_t)s->note.ir_n;
+    }
+    uint64_t value = 0;
+    clv_wire w = { s->model.wire.name, s->ir_bytes, s->ir_bytes, s->ir_bytes + s->ir_n };
+    if (s->ir_n)
+        CLV_TRY(clv_wire_scalar(&w, CLV_WIRE_VARINT, &value, err));
+    s->ir_version = (int64_t)value;
+    return CLV_OK;
+}
+
+clv_status clv_survey_file(const clv_onnx_file *file, clv_arena *arena, clv_survey *s,
+                           clv_error *err)
+{
+    clv_wire whole = clv_onnx_wire(file);
+    clv_field f;
+    *s = (clv_survey){ .is_ours = false };
+    s->model = clv_message_in(&whole, &onnx__model_proto__descriptor, file->bytes, file->n);
+    s->end = s->model.wire.end;
+    CLV_TRY(clv_map_init(&s->names, arena, 0, err));
+    CLV_TRY(find_end(s, arena, err));
+    clv_message m = s->model;
+    m.wire.end = s->end;
+    for (;;) {
+        CLV_TRY(clv_message_next(&m, &f, err));
+        if (!f.number)
+            break;
+        CLV_TRY(survey_field(s, &f, err));
+    }
+    return original_ir(s, err);
+}
+
+clv_status clv_survey_free_name(const clv_survey *s, const char *wanted, clv_arena *arena,
+                                clv_str *ret, clv_error *err)
+{
+    clv_str name = clv_str_of(wanted);
+    for (int32_t k = 2; clv_map_get(&s->names, name) >= 0; k++) {
+        char *next = clv_arena_printf(arena, "%s_%d", wanted, k);
+        if (!next)
+            return clv_fail_nomem(err, "a name");
+        name = clv_str_of(next);
+    }
+    *ret = name;
+    return CLV_OK;
+}

@@ -1,0 +1,45 @@
+/* survey.h - what the top of a file says that matters for annotating it: its IR version, the
+ * configurations it has, and whether cleave has been here before.
+ */
+#ifndef CLV_PROTO_SURVEY_H
+#define CLV_PROTO_SURVEY_H
+
+#include "base/map.h"
+#include "proto/annotation.h"
+#include "proto/message.h"
+#include "proto/onnx_map.h"
+
+typedef struct {
+    clv_message model;
+    /* Ours, when the file ends with the two fields that annotating appends. */
+    bool is_ours;
+    clv_annotation note;
+    const uint8_t *end;  /* of the original's fields: without those two */
+    bool has_stray_note; /* a note of ours that is not where we put it, or makes no sense */
+    /* The IR version of the original, and the field that has it now. */
+    clv_field ir;            /* number 0: there is none in the file */
+    const uint8_t *ir_bytes; /* as encoded in the original; n 0: it has none */
+    size_t ir_n;
+    int64_t ir_version;
+    clv_map names; /* of configurations that are not ours */
+    int32_t n_names;
+} clv_survey;
+
+clv_status clv_survey_file(const clv_onnx_file *file, clv_arena *arena, clv_survey *ret,
+                           clv_error *err);
+
+/* Another name that is taken by somebody else. */
+clv_status clv_survey_add_name(clv_survey *s, clv_str name, clv_error *err);
+
+/* wanted, or wanted_2, wanted_3, ...: the first that nobody else has. */
+clv_status clv_survey_free_name(const clv_survey *s, const char *wanted, clv_arena *arena,
+                                clv_str *ret, clv_error *err);
+
+/* Is the field a metadata_props entry with our key; a device_configurations entry of that
+ * configuration? */
+clv_status clv_survey_is_note(const clv_message *model, const clv_field *f, bool *ret,
+                              clv_str *ret_value, clv_error *err);
+clv_status clv_survey_entry_name(const clv_message *node, const clv_field *f, clv_str *ret,
+                                 clv_error *err);
+
+#endif

@@ -1,0 +1,11 @@
+/* documented.h - the search of the PopRT auto-sharding document, step by step. */
+#ifndef CLV_SOLVER_DOCUMENTED_H
+#define CLV_SOLVER_DOCUMENTED_H
+
+#include "solver/desk.h"
+
+/* Fills the desk. The best plan is desk->best: among those that fit and are among the five most
+ * balanced (B.047, B.053), else the smallest OOM. O(plans * (units + pins) + moves looked at). */
+clv_status clv_search_documented(clv_desk *desk, clv_arena *arena, clv_error *err);
+
+#endif

@@ -1,0 +1,433 @@
+/* refine_ilp.c - one boundary as a 0/1 program.
+ *
+ *   x[u] = 1    unit u of the window is on b, else on a; a leads to b
+ *   y[n] >= 1   net n crosses from a to b
+ *   T           the busiest of: a, b, the link from a to b
+ *
+ *   x[u] <= x[v]              where v reads u: nothing leads back
+ *   y[n] >= x[v] - x[w]       w writes n, v reads it; units outside the window are constants
+ *   weights on a, on b        within what the devices have for weights
+ *   throughput: min T, cheaper cuts among equals;  latency: min compute + transfers
+ *
+ * Times are in parts of the incumbent's, so that all numbers are near 1. T of the incumbent, less a
+ * little, is the cut-off.
+ */
+#include "solver/refine_ilp.h"
+
+#include "solver/glpk_fence.h"
+
+#if defined(CLEAVE_GLPK)
+
+#include <glpk.h>
+#include <stdlib.h>
+
+/* Pairs of groups looked at in one plan. */
+#define PAIRS 4
+/* Where the branch and bound, and the first relaxation, stop: work, not time, so that the answer is
+ * the same on any machine. Programs of this size are done long before. */
+#define NODES_MAX  200
+#define PIVOTS_MAX 20000
+/* A gain below this part is not worth a judgement. */
+#define LEAST_GAIN 1e-6
+/* Weight of the cut among plans with the same period. */
+#define CUT_WEIGHT 1e-4
+
+enum { OUTSIDE_A = -1, OUTSIDE_B = -2, ELSEWHERE = -3 };
+
+typedef struct {
+    clv_improver *im;
+    int32_t a, b;
+    int32_t unit[CLV_WINDOW]; /* the window */
+    bool on_b[CLV_WINDOW];    /* now, and after solving */
+    int32_t n;
+    int32_t *place; /* by unit: index in unit[], or -1; kept at -1 between windows */
+    int32_t *nets;  /* that touch the window, ascending */
+    int32_t n_nets, cap_nets;
+    double scale; /* ns in the incumbent's objective */
+    bool solved;
+    glp_prob *lp; /* lives inside one fenced call */
+} window;
+
+/* -- the window -- */
+
+static void peel(window *w, clv_edge_kind edge, int32_t from, int32_t to, int32_t most)
+{
+    clv_groups *g = w->im->g;
+    int32_t first = w->n;
+    while (w->n < most && g->n_units[from] > 1) {
+        int32_t best = -1;
+        for (int32_t u = g->edge[edge].head[from]; u >= 0; u = g->edge[edge].next[u])
+            if (w->place[u] < 0 && (best < 0 || (edge == CLV_ENDING ? u > best : u < best)))
+                best = u;
+        if (best < 0)
+            break;
+        w->place[best] = w->n;
+        w->on_b[w->n] = from == w->b;
+        w->unit[w->n++] = best;
+        clv_groups_move(g, best, to); /* so that the next ones come to the edge */
+    }
+    for (int32_t i = w->n - 1; i >= first; i--)
+        clv_groups_move(g, w->unit[i], from);
+}
+
+static clv_status note_net(window *w, int32_t net, clv_error *err)
+{
+    if (!CLV_PUSH_ROOM(w->im->moves.arena, w->nets, w->n_nets, w->cap_nets))
+        return clv_fail_nomem(err, "a window of units");
+    w->nets[w->n_nets++] = net;
+    return CLV_OK;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static clv_status note_nets(window *w, clv_error *err)
+{
+    const clv_partition *p = w->im->g->p;
+    w->n_nets = 0;
+    for (int32_t i = 0; i < w->n; i++) {
+        int32_t u = w->unit[i];
+        for (int32_t net = p->unit_first_net[u]; net < p->unit_first_net[u + 1]; net++)
+            CLV_TRY(note_net(w, net, err));
+        for (int32_t r = p->reads_first[u]; r < p->reads_first[u + 1]; r++)
+            CLV_TRY(note_net(w, p->reads[r], err));
+    }
+    if (w->n_nets > 0)
+        qsort(w->nets, (size_t)w->n_nets, sizeof *w->nets, by_number);
+    int32_t n = 0;
+    for (int32_t i = 0; i < w->n_nets; i++)
+        if (n == 0 || w->nets[n - 1] != w->nets[i])
+            w->nets[n++] = w->nets[i];
+    w->n_nets = n;
+    return CLV_OK;
+}
+
+/* Index in the window, or where it stays. */
+static int32_t place_of(const window *w, int32_t unit)
+{
+    if (w->place[unit] >= 0)
+        return w->place[unit];
+    int32_t d = w->im->g->device_of[unit];
+    return d == w->a ? OUTSIDE_A : d == w->b ? OUTSIDE_B : ELSEWHERE;
+}
+
+/* -- the program. Columns: x 1..n, y n+1..n+n_nets, T last. -- */
+
+static int column_x(int32_t i) { return (int)i + 1; }
+static int column_y(const window *w, int32_t i) { return (int)(w->n + i) + 1; }
+static int column_t(const window *w) { return (int)(w->n + w->n_nets) + 1; }
+
+/* One row of two or three terms: sum >= bound. */
+static void add_row(window *w, int n, const int *column, const double *value, double bound)
+{
+    int row = glp_add_rows(w->lp, 1), index[4] = { 0 };
+    double term[4] = { 0 };
+    for (int i = 0; i < n; i++) {
+        index[i + 1] = column[i];
+        term[i + 1] = value[i];
+    }
+    glp_set_mat_row(w->lp, row, n, index, term);
+    glp_set_row_bnds(w->lp, row, GLP_LO, bound, 0);
+}
+
+/* Reader v of net i, written at place from, which is on a or in the window. */
+static void add_reader(window *w, int32_t i, int32_t from, int32_t v)
+{
+    if (from >= 0 && v >= 0) {
+        add_row(w, 2, (int[]){ column_x(v), column_x(from) }, (double[]){ 1, -1 }, 0);
+        add_row(w, 3, (int[]){ column_y(w, i), column_x(v), column_x(from) },
+                (double[]){ 1, -1, 1 }, 0);
+    } else if (from >= 0 && v == OUTSIDE_A) {
+        glp_set_col_bnds(w->lp, column_x(from), GLP_FX, 0, 0);
+    } else if (from >= 0 && v == OUTSIDE_B) {
+        add_row(w, 2, (int[]){ column_y(w, i), column_x(from) }, (double[]){ 1, 1 }, 1);
+    } else if (from == OUTSIDE_A && v >= 0) {
+        add_row(w, 2, (int[]){ column_y(w, i), column_x(v) }, (double[]){ 1, -1 }, 0);
+    } else if (from == OUTSIDE_A && v == OUTSIDE_B) {
+        glp_set_col_bnds(w->lp, column_y(w, i), GLP_FX, 1, 1);
+    } else if (from == OUTSIDE_B && v >= 0) {
+        glp_set_col_bnds(w->lp, column_x(v), GLP_FX, 1, 1);
+    }
+}
+
+static void add_nets(window *w)
+{
+    const clv_partition *p = w->im->g->p;
+    for (int32_t i = 0; i < w->n_nets; i++) {
+        int32_t net = w->nets[i], from = place_of(w, p->net_from[net]);
+        glp_set_col_bnds(w->lp, column_y(w, i), GLP_DB, 0, 1);
+        for (int32_t r = p->net_first[net]; r < p->net_first[net + 1]; r++)
+            add_reader(w, i, from, place_of(w, p->net_to[r]));
+    }
+}
+
+static double x_now(const window *w, int32_t i) { return w->on_b[i] ? 1 : 0; }
+
+/* T - sum of value * x >= what is there without the window: one row for a, one for b. */
+static void add_time_rows(window *w, int *index, double *term)
+{
+    const clv_groups *g = w->im->g;
+    for (int side = 0; side < 2; side++) {
+        int32_t d = side ? w->b : w->a;
+        double fixed = (double)g->time_ns[d] / w->scale;
+        for (int32_t i = 0; i < w->n; i++) {
+            double ns = (double)clv_unit_ns(g->p, w->unit[i], d) / w->scale;
+            index[i + 1] = column_x(i);
+            term[i + 1] = side ? -ns : ns;
+            fixed += side ? -ns * x_now(w, i) : ns * x_now(w, i); /* all of a's at x = 0 */
+        }
+        index[w->n + 1] = column_t(w);
+        term[w->n + 1] = 1;
+        int row = glp_add_rows(w->lp, 1);
+        glp_set_mat_row(w->lp, row, (int)w->n + 1, index, term);
+        glp_set_row_bnds(w->lp, row, GLP_LO, fixed, 0);
+    }
+}
+
+static double wire(const window *w, int32_t i)
+{
+    const clv_partition *p = w->im->g->p;
+    return (double)clv_wire_ns(p, w->a, w->b, p->net_bytes[w->nets[i]]) / w->scale;
+}
+
+static bool crosses_now(const window *w, int32_t net)
+{
+    const clv_groups *g = w->im->g;
+    bool crosses = false;
+    if (g->device_of[g->p->net_from[net]] == w->a)
+        for (int32_t i = 0; i < g->n_pins[net]; i++)
+            crosses |= g->pins[g->pin_first[net] + i].device == w->b;
+    return crosses;
+}
+
+static void add_link_row(window *w, int *index, double *term)
+{
+    const clv_groups *g = w->im->g;
+    double fixed =
+        (double)g->link_ns[(size_t)w->a * (size_t)g->p->n_devices + (size_t)w->b] / w->scale;
+    for (int32_t i = 0; i < w->n_nets; i++) {
+        index[i + 1] = column_y(w, i);
+        term[i + 1] = -wire(w, i);
+        fixed -= crosses_now(w, w->nets[i]) ? wire(w, i) : 0;
+    }
+    index[w->n_nets + 1] = column_t(w);
+    term[w->n_nets + 1] = 1;
+    int row = glp_add_rows(w->lp, 1);
+    glp_set_mat_row(w->lp, row, (int)w->n_nets + 1, index, term);
+    glp_set_row_bnds(w->lp, row, GLP_LO, fixed, 0);
+}
+
+/* Weights of the window on b, in parts of the larger capacity, between what a and b can hold. */
+static void add_memory_row(window *w, int *index, double *term)
+{
+    const clv_groups *g = w->im->g;
+    const clv_partition *p = g->p;
+    double room[2], outside[2], all = 0;
+    for (int side = 0; side < 2; side++) {
+        int32_t d = side ? w->b : w->a;
+        room[side] = (double)p->capacity_bytes[d] - (double)w->im->reserve_bytes[d];
+        outside[side] = (double)g->weight_bytes[d];
+    }
+    double scale = room[0] > room[1] ? room[0] : room[1];
+    if (scale <= 0)
+        scale = 1;
+    for (int32_t i = 0; i < w->n; i++) {
+        double bytes = (double)p->weight_bytes[w->unit[i]];
+        index[i + 1] = column_x(i);
+        term[i + 1] = bytes / scale;
+        all += bytes;
+        outside[w->on_b[i]] -= bytes;
+    }
+    /* on b: at most room[1] - outside[1]; on a: all - on b <= room[0] - outside[0] */
+    double most = (room[1] - outside[1]) / scale, least = (all - room[0] + outside[0]) / scale;
+    int row = glp_add_rows(w->lp, 1);
+    glp_set_mat_row(w->lp, row, (int)w->n, index, term);
+    glp_set_row_bnds(w->lp, row, GLP_LO, least, 0);
+    row = glp_add_rows(w->lp, 1);
+    glp_set_mat_row(w->lp, row, (int)w->n, index, term);
+    glp_set_row_bnds(w->lp, row, GLP_UP, 0, most);
+}
+
+static void set_objective(window *w)
+{
+    const clv_partition *p = w->im->g->p;
+    bool latency = w->im->desk->options->objective == CLV_LATENCY;
+    glp_set_obj_dir(w->lp, GLP_MIN);
+    for (int32_t i = 0; i < w->n_nets; i++)
+        glp_set_obj_coef(w->lp, column_y(w, i), latency ? wire(w, i) : CUT_WEIGHT * wire(w, i));
+    for (int32_t i = 0; i < w->n && latency; i++)
+        glp_set_obj_coef(
+            w->lp, column_x(i),
+            (double)(clv_unit_ns(p, w->unit[i], w->b) - clv_unit_ns(p, w->unit[i], w->a)) /
+                w->scale);
+    if (latency) {
+        glp_set_col_bnds(w->lp, column_t(w), GLP_LO, 0, 0);
+    } else {
+        glp_set_obj_coef(w->lp, column_t(w), 1);
+        glp_set_col_bnds(w->lp, column_t(w), GLP_DB, 0, 1 - LEAST_GAIN);
+    }
+}
+
+static void count_nodes(glp_tree *tree, void *info)
+{
+    int total = 0;
+    (void)info;
+    glp_ios_tree_size(tree, NULL, NULL, &total);
+    if (total > NODES_MAX)
+        glp_ios_terminate(tree);
+}
+
+static void run_program(window *w)
+{
+    glp_smcp simplex;
+    glp_init_smcp(&simplex);
+    simplex.msg_lev = GLP_MSG_OFF;
+    simplex.it_lim = PIVOTS_MAX;
+    if (glp_simplex(w->lp, &simplex) != 0 || glp_get_status(w->lp) != GLP_OPT)
+        return; /* no better plan within the cut-off, or too hard */
+    glp_iocp branch;
+    glp_init_iocp(&branch);
+    branch.msg_lev = GLP_MSG_OFF;
+    branch.cb_func = count_nodes;
+    int rc = glp_intopt(w->lp, &branch);
+    int status = glp_mip_status(w->lp);
+    if ((rc != 0 && rc != GLP_ESTOP) || (status != GLP_OPT && status != GLP_FEAS))
+        return;
+    for (int32_t i = 0; i < w->n; i++)
+        w->on_b[i] = glp_mip_col_val(w->lp, column_x(i)) > 0.5;
+    w->solved = true;
+}
+
+/* Inside the fence: what GLPK made is freed by it, the two arrays by the arena. */
+static clv_status solve(void *arg, clv_error *err)
+{
+    window *w = arg;
+    size_t room = (size_t)w->n + (size_t)w->n_nets + 2;
+    int *index = CLV_NEW_ARRAY(w->im->moves.arena, int, room);
+    double *term = CLV_NEW_ARRAY(w->im->moves.arena, double, room);
+    if (!index || !term)
+        return clv_fail_nomem(err, "a window of units");
+    w->lp = glp_create_prob();
+    glp_add_cols(w->lp, column_t(w));
+    for (int32_t i = 0; i < w->n; i++)
+        glp_set_col_kind(w->lp, column_x(i), GLP_BV);
+    add_nets(w);
+    add_time_rows(w, index, term);
+    add_link_row(w, index, term);
+    add_memory_row(w, index, term);
+    set_objective(w);
+    run_program(w);
+    return CLV_OK;
+}
+
+/* -- pairs -- */
+
+typedef struct {
+    int32_t a, b;
+    int64_t weight;
+} pair;
+
+/* The linked pairs that matter most: for throughput with the busiest member, for latency with the
+ * dearest link. */
+static int32_t choose_pairs(const clv_improver *im, pair *pairs)
+{
+    const clv_groups *g = im->g;
+    bool latency = im->desk->options->objective == CLV_LATENCY;
+    int32_t n = 0, n_devices = g->p->n_devices;
+    for (int32_t a = 0; a < n_devices; a++) {
+        for (int32_t b = 0; b < n_devices; b++) {
+            size_t link = (size_t)a * (size_t)n_devices + (size_t)b;
+            if (g->link_nets[link] == 0)
+                continue;
+            int64_t weight = g->link_ns[link];
+            if (!latency && g->time_ns[a] > weight)
+                weight = g->time_ns[a];
+            if (!latency && g->time_ns[b] > weight)
+                weight = g->time_ns[b];
+            int32_t at = n < PAIRS ? n++ : PAIRS;
+            for (; at > 0 && weight > pairs[at - 1].weight; at--)
+                if (at < PAIRS)
+                    pairs[at] = pairs[at - 1];
+            if (at < PAIRS)
+                pairs[at] = (pair){ a, b, weight };
+        }
+    }
+    return n;
+}
+
+/* Moves the window as solved; a proposal if legal and better by the exact estimate. */
+static clv_status propose(window *w, const int32_t *plan, const clv_score *now, clv_error *err)
+{
+    clv_groups *g = w->im->g;
+    clv_score score;
+    for (int32_t i = 0; i < w->n; i++)
+        clv_groups_move(g, w->unit[i], w->on_b[i] ? w->b : w->a);
+    bool keeps = !w->im->moves.keep_groups || (g->n_units[w->a] > 0 && g->n_units[w->b] > 0);
+    if (keeps && clv_groups_legal_at(g, w->a) && clv_groups_legal_at(g, w->b)) {
+        CLV_TRY(clv_improver_score(w->im, g->device_of, &score, err));
+        const char *label =
+            clv_arena_printf(w->im->desk->arena, "exact boundary of devices %d and %d", w->a, w->b);
+        if (!label)
+            return clv_fail_nomem(err, "a plan");
+        if (clv_score_less(&score, now))
+            CLV_TRY(clv_desk_add(w->im->desk, g->device_of, 0, label, NULL, err));
+    }
+    clv_groups_load(g, plan);
+    return CLV_OK;
+}
+
+static clv_status refine_pair(window *w, const int32_t *plan, const clv_score *now, clv_error *err)
+{
+    w->n = 0;
+    w->solved = false;
+    peel(w, CLV_ENDING, w->a, w->b, CLV_WINDOW / 2);
+    peel(w, CLV_STARTING, w->b, w->a, CLV_WINDOW);
+    clv_status status = note_nets(w, err);
+    if (status == CLV_OK && w->n > 0) {
+        status = clv_glpk_run(solve, w, err);
+        if (status == CLV_ESOLVER)
+            status = CLV_OK; /* only this window is lost */
+    }
+    for (int32_t i = 0; i < w->n; i++)
+        w->place[w->unit[i]] = -1;
+    CLV_TRY(status);
+    return w->solved ? propose(w, plan, now, err) : CLV_OK;
+}
+
+clv_status clv_refine_ilp(clv_improver *im, clv_arena *arena, clv_error *err)
+{
+    window w = { .im = im };
+    pair pairs[PAIRS] = { 0 };
+    clv_score now;
+    const clv_partition *p = im->desk->p;
+    const int32_t *plan = im->desk->tried[im->desk->best].device_of;
+    w.place = CLV_NEW_ARRAY(arena, int32_t, p->n_units);
+    if (!w.place)
+        return clv_fail_nomem(err, "a window of units");
+    for (int32_t u = 0; u < p->n_units; u++)
+        w.place[u] = -1;
+    CLV_TRY(clv_improver_score(im, plan, &now, err));
+    w.scale = now.first > 0 ? now.first : 1;
+    int32_t n = choose_pairs(im, pairs);
+    for (int32_t i = 0; i < n; i++) {
+        w.a = pairs[i].a;
+        w.b = pairs[i].b;
+        CLV_TRY(refine_pair(&w, plan, &now, err));
+    }
+    return CLV_OK;
+}
+
+#else
+
+clv_status clv_refine_ilp(clv_improver *im, clv_arena *arena, clv_error *err)
+{
+    (void)im;
+    (void)arena;
+    (void)err;
+    return CLV_OK;
+}
+
+#endif

@@ -1,0 +1,342 @@
+/* search.c - the default search: good first plans, then better ones.
+ *
+ * 1. First plans: cuts of the list of units by weight, by time and by latency, judged together.
+ * 2. Where a cut was out of memory, the same cut with the room that the verdict taught us to leave.
+ * 3. From the best plan so far: walks and single moves that look better by their sums; while
+ * nothing fits, out of the device that lacks memory.
+ * 4. Exact re-optimisation of the boundaries that matter most, and step 3 again.
+ * 5. If nothing fits: lower available memory proportions.
+ */
+#include "solver/search.h"
+
+#include "solver/balance.h"
+#include "solver/documented.h"
+#include "solver/improve.h"
+#include "solver/refine_ilp.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+/* Judgements without a better plan after which a search gives up: with something that fits, and
+ * without, when there is nothing to lose. */
+#define PATIENCE_FITS 6
+#define PATIENCE_OOM  40
+/* Cuts made again with the room that verdicts taught. */
+#define RECUTS 4
+/* Plans besides the smallest OOM that are tried with lower proportions. */
+#define MORE_RETRIES 2
+/* Problems up to this size are also searched from cuts that are not worth judging themselves: walks
+ * cover a good part of them. */
+#define ELSEWHERE_UNITS 5000
+/* Rounds of exact refinement. */
+#define REFINES 3
+
+typedef struct {
+    clv_desk desk;
+    clv_improver improver;
+    clv_line *line;
+    int32_t *order, *device_of; /* scratch */
+    int64_t *room_bytes;        /* scratch: by device */
+    bool *spent;                /* by plan: has no more neighbours to give */
+    int32_t n_spent, cap_spent;
+} search;
+
+/* -- the order of plans -- */
+
+/* What a device lacks, whether the compiler told one device or all. */
+static int64_t shortage(const clv_verdict *v)
+{
+    return v->total_short_bytes > v->short_bytes ? v->total_short_bytes : v->short_bytes;
+}
+
+bool clv_verdict_better(const clv_verdict *a, const clv_verdict *b, clv_objective objective)
+{
+    if (a->outcome != b->outcome)
+        return a->outcome < b->outcome; /* fits, OOM, failed */
+    if (a->outcome == CLV_OOM)
+        return shortage(a) < shortage(b);
+    if (a->outcome == CLV_FAILED)
+        return false;
+    bool latency = objective == CLV_LATENCY;
+    int64_t first_a = latency ? a->latency_ns : a->period_ns;
+    int64_t first_b = latency ? b->latency_ns : b->period_ns;
+    if (first_a != first_b)
+        return first_a < first_b;
+    return latency ? a->period_ns < b->period_ns : a->latency_ns < b->latency_ns;
+}
+
+/* -- first plans -- */
+
+static clv_status add_plan(search *s, const char *label, clv_error *err)
+{
+    return clv_desk_add(&s->desk, s->device_of, 0, label, NULL, err);
+}
+
+/* The cut that suits the objective. */
+static clv_status add_cut(search *s, const int64_t *capacity, const char *by_time,
+                          const char *by_latency, clv_error *err)
+{
+    const clv_search_options *options = s->desk.options;
+    clv_cut_options o = { s->order, capacity, options->use_all_devices };
+    if (options->objective == CLV_LATENCY)
+        return clv_cut_by_latency(s->line, &o, s->device_of) ? add_plan(s, by_latency, err)
+                                                             : CLV_OK;
+    return clv_cut_by_time(s->line, &o, s->device_of) ? add_plan(s, by_time, err) : CLV_OK;
+}
+
+typedef enum { AS_GIVEN, BY_CAPACITY, BY_SPEED, N_ORDERS } device_order;
+
+static bool comes_before(const search *s, device_order how, int32_t a, int32_t b)
+{
+    const clv_partition *p = s->desk.p;
+    if (how == BY_CAPACITY)
+        return p->capacity_bytes[a] > p->capacity_bytes[b];
+    size_t n = (size_t)p->n_units + 1;
+    return s->line->time[(size_t)p->kind_of[a] * n + n - 1] <
+           s->line->time[(size_t)p->kind_of[b] * n + n - 1];
+}
+
+/* Insertion sort: few devices, and stable. True when the order is not the given one. */
+static bool order_devices(search *s, device_order how)
+{
+    bool changed = false;
+    for (int32_t d = 0; d < s->desk.p->n_devices; d++) {
+        int32_t i = d;
+        for (; i > 0 && how != AS_GIVEN && comes_before(s, how, d, s->order[i - 1]); i--) {
+            s->order[i] = s->order[i - 1];
+            changed = true;
+        }
+        s->order[i] = d;
+    }
+    return changed;
+}
+
+static clv_status first_plans(search *s, clv_error *err)
+{
+    static const char *const labels[N_ORDERS][2] = {
+        { "time balance", "least latency" },
+        { "time balance, most memory first", "least latency, most memory first" },
+        { "time balance, fastest first", "least latency, fastest first" },
+    };
+    clv_cut_by_weight(s->line, s->desk.options->use_all_devices, s->device_of);
+    CLV_TRY(add_plan(s, "memory balance", err));
+    for (int how = AS_GIVEN; how < N_ORDERS; how++)
+        if (order_devices(s, (device_order)how) || how == AS_GIVEN)
+            CLV_TRY(add_cut(s, s->desk.p->capacity_bytes, labels[how][0], labels[how][1], err));
+    order_devices(s, AS_GIVEN);
+    return clv_desk_judge(&s->desk, err);
+}
+
+/* Room for weights by what verdicts taught. Devices that no verdict spoke of need as much as the
+ * neediest one, if all is set. False when there is nothing to learn from. */
+static bool leave_room(search *s, bool all)
+{
+    const clv_partition *p = s->desk.p;
+    int64_t most = 0;
+    for (int32_t d = 0; d < p->n_devices; d++)
+        most = s->improver.reserve_bytes[d] > most ? s->improver.reserve_bytes[d] : most;
+    for (int32_t d = 0; d < p->n_devices; d++) {
+        int64_t reserve = s->improver.reserve_bytes[d];
+        s->room_bytes[d] = p->capacity_bytes[d] - (reserve == 0 && all ? most : reserve);
+    }
+    return most > 0;
+}
+
+static clv_status cut_again(search *s, clv_error *err)
+{
+    for (int32_t i = 0, seen = 0; i < RECUTS && !clv_desk_over(&s->desk); i++) {
+        int32_t before = s->desk.n;
+        for (; seen < s->desk.n_judged; seen++)
+            clv_improver_learn(&s->improver, &s->desk.tried[seen]);
+        for (int all = 0; all < 2; all++)
+            if (leave_room(s, all))
+                CLV_TRY(add_cut(s, s->room_bytes, "time balance, with room left",
+                                "least latency, with room left", err));
+        if (s->desk.n == before)
+            return CLV_OK;
+        CLV_TRY(clv_desk_judge(&s->desk, err));
+    }
+    return CLV_OK;
+}
+
+/* -- better plans -- */
+
+/* The best plan that may have neighbours left; -1: none. One that fits, once there is one. */
+static int32_t pick(const search *s)
+{
+    const clv_desk *desk = &s->desk;
+    clv_outcome want = clv_desk_fits(desk) ? CLV_FITS : CLV_OOM;
+    int32_t best = -1;
+    for (int32_t i = 0; i < desk->n_judged; i++) {
+        const clv_verdict *v = &desk->tried[i].verdict;
+        if (v->outcome != want || s->spent[i])
+            continue;
+        if (best < 0 || clv_verdict_better(v, &desk->tried[best].verdict, desk->options->objective))
+            best = i;
+    }
+    return best;
+}
+
+static clv_status note_plans(search *s, clv_error *err)
+{
+    while (s->n_spent < s->desk.n) {
+        if (!CLV_PUSH_ROOM(s->desk.arena, s->spent, s->n_spent, s->cap_spent))
+            return clv_fail_nomem(err, "the plans of a search");
+        s->spent[s->n_spent++] = false;
+    }
+    return CLV_OK;
+}
+
+static clv_status climb(search *s, clv_error *err)
+{
+    clv_desk *desk = &s->desk;
+    int32_t batch = desk->judge->batch > 0 ? desk->judge->batch : 1, stale = 0;
+    while (!clv_desk_over(desk) && stale < (clv_desk_fits(desk) ? PATIENCE_FITS : PATIENCE_OOM)) {
+        CLV_TRY(note_plans(s, err));
+        int32_t plan = pick(s), best = desk->best, added;
+        if (plan < 0)
+            return CLV_OK;
+        CLV_TRY(clv_improver_expand(&s->improver, plan, batch, &added, err));
+        s->spent[plan] = added == 0;
+        CLV_TRY(clv_desk_judge(desk, err));
+        stale = desk->best != best ? 0 : stale + added;
+    }
+    if (!desk->done && clv_desk_over(desk))
+        desk->stopped = true; /* there was more to try */
+    return CLV_OK;
+}
+
+/* Other cuts, not good enough to be judged, may lie near a better optimum: walks from there. */
+static clv_status start_elsewhere(search *s, clv_error *err)
+{
+    clv_desk *desk = &s->desk;
+    int32_t best = desk->best;
+    for (int how = AS_GIVEN; how < N_ORDERS && !clv_desk_over(desk); how++) {
+        if (!order_devices(s, (device_order)how) && how != AS_GIVEN)
+            continue;
+        for (int i = 0; i < 4; i++) {
+            clv_cut_options o = { s->order, i < 2 ? desk->p->capacity_bytes : NULL, i % 2 == 0 };
+            if (desk->options->use_all_devices && i % 2)
+                continue;
+            if (desk->options->objective == CLV_LATENCY
+                    ? clv_cut_by_time(s->line, &o, s->device_of)
+                    : clv_cut_by_latency(s->line, &o, s->device_of))
+                CLV_TRY(clv_improver_start(&s->improver, s->device_of, err));
+        }
+    }
+    CLV_TRY(clv_desk_judge(desk, err));
+    return desk->best != best ? climb(s, err) : CLV_OK;
+}
+
+static clv_status refine(search *s, clv_error *err)
+{
+    for (int32_t i = 0; i < REFINES && !clv_desk_over(&s->desk); i++) {
+        int32_t best = s->desk.best;
+        CLV_TRY(clv_refine_ilp(&s->improver, s->desk.arena, err));
+        CLV_TRY(clv_desk_judge(&s->desk, err));
+        if (s->desk.best == best)
+            return CLV_OK;
+        CLV_TRY(climb(s, err));
+    }
+    return CLV_OK;
+}
+
+static clv_status open_search(search *s, clv_arena *arena, clv_error *err)
+{
+    const clv_partition *p = s->desk.p;
+    CLV_TRY(clv_line_new(p, arena, &s->line, err));
+    CLV_TRY(clv_improver_new(&s->desk, arena, &s->improver, err));
+    s->order = CLV_NEW_ARRAY(arena, int32_t, p->n_devices);
+    s->device_of = CLV_NEW_ARRAY(arena, int32_t, p->n_units);
+    s->room_bytes = CLV_NEW_ARRAY(arena, int64_t, p->n_devices);
+    if (!s->order || !s->device_of || !s->room_bytes)
+        return clv_fail_nomem(err, "a search");
+    return CLV_OK;
+}
+
+static clv_status search_default(search *s, clv_arena *arena, clv_error *err)
+{
+    CLV_TRY(open_search(s, arena, err));
+    CLV_TRY(first_plans(s, err));
+    if (s->desk.p->n_devices > 1) {
+        CLV_TRY(cut_again(s, err));
+        CLV_TRY(climb(s, err));
+        if (s->desk.p->n_units <= ELSEWHERE_UNITS)
+            CLV_TRY(start_elsewhere(s, err));
+        if (clv_desk_fits(&s->desk))
+            CLV_TRY(refine(s, err));
+    }
+    return clv_desk_retry(&s->desk, MORE_RETRIES, err);
+}
+
+/* -- the call -- */
+
+static double worst_wire_ns(const clv_partition *p)
+{
+    double latency = 0, per_byte = 0, sum = 0;
+    for (int32_t a = 0; a < p->n_devices; a++) {
+        for (int32_t b = 0; b < p->n_devices; b++) {
+            size_t link = (size_t)a * (size_t)p->n_devices + (size_t)b;
+            double ns = (double)p->link_latency_ns[link], byte = 1e9 / p->link_bytes_per_s[link];
+            latency = a != b && ns > latency ? ns : latency;
+            per_byte = a != b && byte > per_byte ? byte : per_byte;
+        }
+    }
+    for (int32_t n = 0; n < p->n_nets; n++) {
+        int32_t readers = p->net_first[n + 1] - p->net_first[n];
+        sum += (latency + per_byte * (double)p->net_bytes[n]) *
+               (readers < p->n_devices ? readers : p->n_devices);
+    }
+    return sum;
+}
+
+/* All sums of the search fit 64 bits if these do, so nothing below has to check. */
+static clv_status check_sums(const clv_partition *p, clv_error *err)
+{
+    double weights = 0, flops = 0, time = 0, bytes = 0;
+    for (int32_t u = 0; u < p->n_units; u++) {
+        weights += (double)p->weight_bytes[u];
+        flops += (double)p->flops[u];
+        for (int32_t k = 0; k < p->n_kinds; k++)
+            time += (double)p->time_ns[(size_t)k * (size_t)p->n_units + (size_t)u];
+    }
+    for (int32_t n = 0; n < p->n_nets; n++)
+        bytes += (double)p->net_bytes[n];
+    const double max = (double)(CLV_SUM_MAX / 4);
+    if (weights > max || bytes > max)
+        return clv_fail(err, CLV_ELIMIT,
+                        "the tensors take %.3g bytes in all, at most %.3g can be counted",
+                        weights > bytes ? weights : bytes, max);
+    if (flops > max)
+        return clv_fail(err, CLV_ELIMIT,
+                        "the operators take %.3g FLOPs in all, at most %.3g can be counted", flops,
+                        max);
+    if (time > max || worst_wire_ns(p) > max)
+        return clv_fail(err, CLV_ELIMIT, "the operators or transfers may take more than %.3g ns",
+                        max);
+    return CLV_OK;
+}
+
+clv_status clv_search(const clv_partition *p, const clv_judge *judge,
+                      const clv_search_options *options, clv_arena *arena, clv_search_result *ret,
+                      clv_error *err)
+{
+    assert(p && judge && judge->judge && options && arena && ret && p->n_devices > 0);
+    search s = { 0 };
+    CLV_TRY(check_sums(p, err));
+    CLV_TRY(clv_desk_open(p, judge, options, arena, &s.desk, err));
+    if (options->kind == CLV_SEARCH_DOCUMENTED)
+        CLV_TRY(clv_search_documented(&s.desk, arena, err));
+    else
+        CLV_TRY(search_default(&s, arena, err));
+    bool fits = clv_desk_fits(&s.desk);
+    if (s.desk.canceled && !fits)
+        return clv_fail(err, CLV_ECANCELED, "stopped after %d plans, none of which fits",
+                        s.desk.n_judged);
+    *ret = (clv_search_result){ .found = fits,
+                                .best = s.desk.tried[s.desk.best],
+                                .n_judged = s.desk.n_judged,
+                                .tried = s.desk.tried,
+                                .stopped = s.desk.stopped };
+    return CLV_OK;
+}

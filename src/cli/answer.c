@@ -1,0 +1,177 @@
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/json.h"
+#include "cli/cli.h"
+
+#define WARNINGS_SHOWN 10
+
+int cli_print(cli *c, const char *text)
+{
+    if (fputs(text, stdout) >= 0 && fflush(stdout) == 0)
+        return CLI_EXIT_OK;
+    if (errno == EPIPE) /* whoever read has read enough: end as quietly as a killed program */
+        return 128 + SIGPIPE;
+    fprintf(stderr, "cleave: standard output: %s\n", strerror(errno));
+    (void)c;
+    return CLI_EXIT_IO;
+}
+
+static void one_line(char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < 0x20 || *text == 0x7f)
+            *text = '?';
+}
+
+static void print_json_error(cli *c, const char *word, const char *message)
+{
+    clv_json_out out;
+
+    clv_json_begin(&out, c->arena, true);
+    clv_json_open_object(&out, NULL);
+    clv_json_open_object(&out, "error");
+    clv_json_put_string(&out, "code", word);
+    clv_json_put_string(&out, "message", message);
+    clv_json_close_object(&out);
+    clv_json_close_object(&out);
+    if (clv_json_end(&out, NULL) == CLV_OK)
+        cli_print(c, out.text);
+}
+
+int cli_fail(cli *c, int code, const char *word, const char *message)
+{
+    char line[CLV_MESSAGE_SIZE + 128];
+
+    snprintf(line, sizeof line, "%s", message);
+    one_line(line);
+    fprintf(stderr, "cleave: %s\n", line);
+    if (c->json)
+        print_json_error(c, word, line);
+    return code;
+}
+
+int cli_usage(cli *c, const char *fmt, ...)
+{
+    char words[CLV_MESSAGE_SIZE], line[CLV_MESSAGE_SIZE + 128];
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(words, sizeof words, fmt, args);
+    va_end(args);
+    snprintf(line, sizeof line, "%s; try 'cleave %s%s--help'", words,
+             c->command ? c->command->name : "", c->command ? " " : "");
+    return cli_fail(c, CLI_EXIT_USAGE, "usage", line);
+}
+
+int cli_nomem(cli *c) { return cli_fail(c, CLI_EXIT_FAULT, "memory", "out of memory"); }
+
+int cli_fail_library(cli *c, const cleave_error *error)
+{
+    char line[64];
+
+    switch (error->status) {
+    case CLEAVE_EUSAGE:
+        return cli_usage(c, "%s", error->message);
+    case CLEAVE_EINPUT:
+        return cli_fail(c, CLI_EXIT_INPUT, "input", error->message);
+    case CLEAVE_EUNSUPPORTED:
+        return cli_fail(c, CLI_EXIT_INPUT, "unsupported", error->message);
+    case CLEAVE_EIO:
+        return cli_fail(c, CLI_EXIT_IO, "io", error->message);
+    case CLEAVE_ENOMEM:
+        return cli_fail(c, CLI_EXIT_FAULT, "memory", error->message);
+    case CLEAVE_ECANCELED:
+        if (cli_signal()) {
+            snprintf(line, sizeof line, "stopped by signal %d; nothing was written", cli_signal());
+            return cli_fail(c, 128 + cli_signal(), "canceled", line);
+        }
+        break;
+    case CLEAVE_OK:
+    case CLEAVE_NO_PLAN:
+    case CLEAVE_EINTERNAL:
+        break;
+    }
+    return cli_fail(c, CLI_EXIT_FAULT, "internal", error->message);
+}
+
+void cli_warn(const cli *c, const cleave_model *model)
+{
+    const char *warning;
+    int n = 0;
+
+    while (!c->quiet && (warning = cleave_model_warning(model, n)) != NULL) {
+        char line[CLV_MESSAGE_SIZE];
+        snprintf(line, sizeof line, "%s", warning);
+        one_line(line);
+        if (n++ < WARNINGS_SHOWN)
+            fprintf(stderr, "cleave: warning: %s\n", line);
+    }
+    if (n > WARNINGS_SHOWN)
+        fprintf(stderr, "cleave: warning: and %d more, see 'cleave inspect'\n", n - WARNINGS_SHOWN);
+}
+
+double cli_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* The plan's own text goes in as it is, only further to the right: a JSON text has line breaks
+ * between its tokens alone. */
+static int print_plan(cli *c, const char *json)
+{
+    int code = cli_print(c, ",\n  \"plan\": ");
+
+    while (code == CLI_EXIT_OK && *json) {
+        const char *end = strchr(json, '\n');
+        size_t n = end ? (size_t)(end - json) : strlen(json);
+        const char *line =
+            clv_arena_printf(c->arena, "%.*s%s", (int)n, json, end && end[1] ? "\n  " : "");
+        if (!line)
+            return cli_nomem(c);
+        code = cli_print(c, line);
+        json += n + (end != NULL);
+    }
+    return code == CLI_EXIT_OK ? cli_print(c, "\n}\n") : code;
+}
+
+static void put_result(clv_json_out *out, const cli *c, const cli_result *r)
+{
+    clv_json_open_object(out, NULL);
+    clv_json_put_int(out, "schema_version", 1);
+    clv_json_put_string(out, "command", c->command->name);
+    if (r->plan)
+        clv_json_put_bool(out, "fits", cleave_plan_fits(r->plan) != 0);
+    clv_json_put_number(out, "seconds", r->seconds);
+    clv_json_open_object(out, "outputs");
+    clv_json_put_string(out, "model", r->model_path);
+    clv_json_put_string(out, "plan", r->plan_path);
+    clv_json_close_object(out);
+    clv_json_close_object(out);
+}
+
+int cli_print_result(cli *c, const cli_result *result)
+{
+    clv_json_out out;
+
+    clv_json_begin(&out, c->arena, true);
+    put_result(&out, c, result);
+    if (clv_json_end(&out, NULL) != CLV_OK)
+        return cli_nomem(c);
+    if (!result->plan)
+        return cli_print(c, out.text);
+    /* "...}\n}\n": the last brace makes room for the plan */
+    char *last = strrchr(out.text, '}');
+    while (last[-1] == '\n')
+        last--;
+    *last = '\0';
+    int code = cli_print(c, out.text);
+    return code == CLI_EXIT_OK ? print_plan(c, cleave_plan_json(result->plan)) : code;
+}

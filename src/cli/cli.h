@@ -1,0 +1,116 @@
+/* cli.h - what the commands share: how they are described, how they answer, how they end.
+ *
+ * A command is one cmd_*.c with a table of options and a run function that returns an exit code.
+ * Commands know the library by cleave.h alone.
+ */
+#ifndef CLV_CLI_CLI_H
+#define CLV_CLI_CLI_H
+
+#include "base/arena.h"
+#include "cleave.h"
+#include "cli/options.h"
+
+/* Exit codes; cleave(1) says the same. 128 + signal where a signal ended the command. */
+enum {
+    CLI_EXIT_OK = 0,
+    CLI_EXIT_USAGE = 2,
+    CLI_EXIT_NO_PLAN = 3,
+    CLI_EXIT_INPUT = 65,
+    CLI_EXIT_FAULT = 70,
+    CLI_EXIT_IO = 74
+};
+
+typedef struct cli_command cli_command;
+
+typedef struct {
+    clv_arena *arena;
+    const cli_command *command; /* NULL before it is known */
+    bool json, quiet;
+} cli;
+
+struct cli_command {
+    const char *name, *operands, *summary;
+    const char *details; /* for --help, behind the options */
+    const cli_option *options;
+    int n_options;
+    int (*run)(cli *c, const cli_args *args);
+};
+
+extern const cli_command cli_cmd_plan, cli_cmd_inspect, cli_cmd_annotate, cli_cmd_strip,
+    cli_cmd_help;
+
+/* All commands, in the order of --help; ends with NULL. */
+extern const cli_command *const cli_commands[];
+/* NULL if there is none of that name. */
+const cli_command *cli_find_command(const char *name);
+/* "unknown command 'x', did you mean 'y'?"; the exit code. */
+int cli_unknown_command(cli *c, const char *name);
+/* Prints the help of one command, or with NULL of the program; the exit code. */
+int cli_print_help(cli *c, const cli_command *command);
+
+/* Rows that every command has, at the end of its table. */
+#define CLI_COMMON_OPTIONS                                                                         \
+    { "--json", NULL, CLI_FLAG, NULL,  "print one JSON object on standard output",                 \
+      0,        0,    NULL,     false, NULL },                                                     \
+        { "--quiet", "-q", CLI_FLAG, NULL, "print nothing but errors", 0, 0, NULL, false, NULL },  \
+    {                                                                                              \
+        "--help", "-h", CLI_FLAG, NULL, "print this help", 0, 0, NULL, false, NULL                 \
+    }
+
+/* -- answers (answer.c) -- */
+
+/* Writes to standard output; CLI_EXIT_OK, or the exit code if it cannot be written. */
+int cli_print(cli *c, const char *text);
+/* One line "cleave: ..." on standard error; with --json also {"error":{...}} on standard output.
+ * The message's own line breaks and control characters are replaced. Returns code. */
+int cli_fail(cli *c, int code, const char *word, const char *message);
+/* The request is wrong: the sentence, and where the help is. */
+int cli_usage(cli *c, const char *fmt, ...) CLV_PRINTF(2, 3);
+/* The library failed: its sentence and the exit code for its status. */
+int cli_fail_library(cli *c, const cleave_error *error);
+int cli_nomem(cli *c);
+/* Warnings of the model on standard error, the first few. */
+void cli_warn(const cli *c, const cleave_model *model);
+
+/* The JSON object of a command that writes files; plan may be NULL. */
+typedef struct {
+    const cleave_plan *plan;
+    const char *model_path, *plan_path; /* NULL: not written */
+    double seconds;
+} cli_result;
+int cli_print_result(cli *c, const cli_result *result);
+
+double cli_now(void); /* seconds of a clock that never goes back */
+
+/* -- what commands do alike (common.c) -- */
+
+/* The one MODEL operand, or usage error. by_option: what an option gave for it, or NULL. */
+int cli_model_operand(cli *c, const cli_args *args, const char *by_option, const char **ret_path);
+/* Opens the model and tells its warnings. */
+int cli_open(cli *c, const char *path, cleave_model **ret);
+/* "a=1,b=2" given to the model; NULL: none. */
+int cli_bind(cli *c, cleave_model *model, const char *bindings);
+/* Refuses an output path that is the input, a folder, or in a folder that cannot be written. option
+ * names it in the message. */
+int cli_check_output(cli *c, const char *option, const char *path, const char *input);
+
+/* -- signals (signals.c) -- */
+
+/* From now on SIGINT, SIGTERM and SIGHUP set a flag, and a second one ends the program at once. */
+void cli_catch_signals(void);
+/* The signal that came, or 0. */
+int cli_signal(void);
+
+/* -- progress (progress.c) -- */
+
+typedef struct {
+    bool shown;  /* standard error is a terminal, and the user wants it */
+    bool dirty;  /* a line stands there */
+    double next; /* when to draw again */
+} cli_progress;
+
+/* Draws a line if it is time; not 0 when a signal came. ctx: a cli_progress. */
+int cli_on_progress(void *ctx, const cleave_progress *progress);
+void cli_end_progress(cli_progress *progress);
+
+#endif

@@ -1,0 +1,84 @@
+#include <stdio.h>
+
+#include "cli/cli.h"
+
+/* cleave annotate: writes a plan file, perhaps edited by hand, into its model. */
+
+enum { PLAN, OUTPUT, COMMON, N_OPTIONS = COMMON + 3 };
+
+static const cli_option options[N_OPTIONS] = {
+    [PLAN] = { .name = "--plan",
+               .kind = CLI_TEXT,
+               .value = "PATH",
+               .help = "the plan file, as written by 'cleave plan'" },
+    [OUTPUT] = { .name = "--output",
+                 .letter = "-o",
+                 .kind = CLI_TEXT,
+                 .value = "PATH",
+                 .help = "where to write; MODEL.auto_sharded.onnx if not given" },
+    CLI_COMMON_OPTIONS,
+};
+
+static int tell(cli *c, const cleave_plan *plan, const char *output, double seconds)
+{
+    if (c->json)
+        return cli_print_result(
+            c, &(cli_result){ .plan = plan, .model_path = output, .seconds = seconds });
+    char *line = clv_arena_printf(c->arena, "[Success] Save the sharded model to %s\n", output);
+    if (!line)
+        return cli_nomem(c);
+    return c->quiet ? CLI_EXIT_OK : cli_print(c, line);
+}
+
+static int annotate(cli *c, cleave_model *model, const char *plan_path, const char *output)
+{
+    double start = cli_now();
+    cleave_plan *plan = NULL;
+    cleave_error error;
+    int code;
+
+    if (cleave_plan_load(model, plan_path, &plan, &error) != CLEAVE_OK)
+        return cli_fail_library(c, &error);
+    if (cleave_annotate(model, plan, output, &error) != CLEAVE_OK)
+        code = cli_fail_library(c, &error);
+    else
+        code = tell(c, plan, output, cli_now() - start);
+    cleave_plan_free(plan);
+    return code;
+}
+
+static int run(cli *c, const cli_args *args)
+{
+    const char *input = NULL, *plan = args->values[PLAN].text, *output = args->values[OUTPUT].text;
+    cleave_model *model = NULL;
+    int code = cli_model_operand(c, args, NULL, &input);
+
+    if (code == CLI_EXIT_OK && !plan)
+        return cli_usage(c, "no plan is given, expected --plan PATH");
+    if (code == CLI_EXIT_OK && !output)
+        output = clv_arena_printf(c->arena, "%s.auto_sharded.onnx", input);
+    if (code == CLI_EXIT_OK && !output)
+        return cli_nomem(c);
+    if (code == CLI_EXIT_OK)
+        code = cli_check_output(c, "--output", output, input);
+    if (code == CLI_EXIT_OK)
+        code = cli_check_output(c, "--output", output, plan);
+    if (code == CLI_EXIT_OK)
+        code = cli_open(c, input, &model);
+    if (code != CLI_EXIT_OK)
+        return code;
+    code = annotate(c, model, plan, output);
+    cleave_model_free(model);
+    return code;
+}
+
+const cli_command cli_cmd_annotate = {
+    .name = "annotate",
+    .operands = "MODEL",
+    .summary = "Write a plan file into the model that it was made for",
+    .details = "A plan may be edited first: give runs of operators to other devices. The file is\n"
+               "described in docs/formats/plan.md.\n",
+    .options = options,
+    .n_options = N_OPTIONS,
+    .run = run,
+};

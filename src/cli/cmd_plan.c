@@ -1,0 +1,301 @@
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+/* cleave plan: finds a plan, tells it, writes it into the model.
+ *
+ * The last four options are spelled as in PopRT's auto_sharding.py. A call with --input_model means
+ * what it means there: without --optimal_perf the search stops at the first plan that compiles.
+ */
+
+enum {
+    CLUSTER,
+    DEVICES,
+    MEMORY,
+    BIND,
+    OBJECTIVE,
+    OPTIMAL_PERF,
+    FIRST_FIT,
+    SEARCH,
+    JOBS,
+    MAX_CANDIDATES,
+    COMPILER,
+    COMPILER_TIMEOUT,
+    CONFIGS,
+    OUTPUT,
+    NO_OUTPUT,
+    PLAN_OUT,
+    INPUT_MODEL,
+    NUM_IPUS,
+    OUTPUT_MODEL,
+    NUM_PROCESSES,
+    COMMON,
+    N_OPTIONS = COMMON + 3
+};
+
+static const char *const objectives[] = { "latency", "throughput", NULL };
+static const char *const searches[] = { "default", "documented", NULL };
+
+static const cli_option options[N_OPTIONS] = {
+    [CLUSTER] = { .name = "--cluster",
+                  .kind = CLI_TEXT,
+                  .value = "NAME|FILE",
+                  .help = "the devices and what joins them; dgx-h100" },
+    [DEVICES] = { .name = "--devices",
+                  .kind = CLI_INT,
+                  .value = "N",
+                  .help = "use exactly the first N; as many as are best",
+                  .min = 1,
+                  .max = 65536 },
+    [MEMORY] = { .name = "--memory",
+                 .kind = CLI_BYTES,
+                 .value = "SIZE",
+                 .help = "memory for tensors, as 80GiB; as described" },
+    [BIND] = { .name = "--bind",
+               .kind = CLI_TEXT,
+               .value = "NAME=SIZE,...",
+               .help = "give symbolic dimensions a size",
+               .repeats = true },
+    [OBJECTIVE] = { .name = "--objective",
+                    .kind = CLI_CHOICE,
+                    .value = "latency|throughput",
+                    .help = "what the best plan is best at; latency",
+                    .choices = objectives },
+    [OPTIMAL_PERF] = { .name = "--optimal_perf",
+                       .kind = CLI_FLAG,
+                       .help = "search to the end, take the fastest; the default" },
+    [FIRST_FIT] = { .name = "--first-fit",
+                    .kind = CLI_FLAG,
+                    .help = "stop at the first plan that compiles" },
+    [SEARCH] = { .name = "--search",
+                 .kind = CLI_CHOICE,
+                 .value = "default|documented",
+                 .help = "the search of cleave, or that of PopRT",
+                 .choices = searches },
+    [JOBS] = { .name = "--jobs",
+               .kind = CLI_INT,
+               .value = "N",
+               .help = "candidates compiled at once; 2",
+               .min = 1,
+               .max = 1024 },
+    [MAX_CANDIDATES] = { .name = "--max-candidates",
+                         .kind = CLI_INT,
+                         .value = "N",
+                         .help = "compile at most N candidates",
+                         .min = 1,
+                         .max = INT32_MAX },
+    [COMPILER] = { .name = "--compiler",
+                   .kind = CLI_TEXT,
+                   .value = "CMD",
+                   .help = "a command that judges candidates; built in" },
+    [COMPILER_TIMEOUT] = { .name = "--compiler-timeout",
+                           .kind = CLI_SECONDS,
+                           .value = "S",
+                           .help = "seconds for one candidate; 600" },
+    [CONFIGS] = { .name = "--configs",
+                  .kind = CLI_TEXT,
+                  .value = "FOLDER:...",
+                  .help = "where clusters/ and devices/ are; those of cleave" },
+    [OUTPUT] = { .name = "--output",
+                 .letter = "-o",
+                 .kind = CLI_TEXT,
+                 .value = "PATH",
+                 .help = "where to write; MODEL.auto_sharded.onnx" },
+    [NO_OUTPUT] = { .name = "--no-output", .kind = CLI_FLAG, .help = "write no model" },
+    [PLAN_OUT] = { .name = "--plan-out",
+                   .kind = CLI_TEXT,
+                   .value = "PATH",
+                   .help = "where to write the plan; PATH.plan.json of -o" },
+    [INPUT_MODEL] = { .name = "--input_model",
+                      .kind = CLI_TEXT,
+                      .value = "MODEL",
+                      .help = "MODEL; --first-fit unless --optimal_perf is given" },
+    [NUM_IPUS] = { .name = "--num_ipus",
+                   .kind = CLI_INT,
+                   .value = "N",
+                   .help = "as --devices, but at least 2",
+                   .min = 2,
+                   .max = 65536,
+                   .same_as = "--devices" },
+    [OUTPUT_MODEL] = { .name = "--output_model",
+                       .kind = CLI_TEXT,
+                       .value = "PATH",
+                       .help = "as --output",
+                       .same_as = "--output" },
+    [NUM_PROCESSES] = { .name = "--num_processes",
+                        .kind = CLI_INT,
+                        .value = "N",
+                        .help = "as --jobs",
+                        .min = 1,
+                        .max = 1024,
+                        .same_as = "--jobs" },
+    CLI_COMMON_OPTIONS,
+};
+
+typedef struct {
+    const char *input, *bindings;
+    const char *output, *plan_out; /* NULL: not written */
+    cleave_plan_options options;
+    cli_progress progress;
+    double start;
+} job;
+
+/* -- what is asked for -- */
+
+static int check_together(cli *c, const cli_value *v)
+{
+    if (v[OPTIMAL_PERF].by && v[FIRST_FIT].by)
+        return cli_usage(c, "--optimal_perf and --first-fit exclude each other");
+    if (v[OUTPUT].by && v[NO_OUTPUT].by)
+        return cli_usage(c, "%s and --no-output exclude each other", v[OUTPUT].by);
+    return CLI_EXIT_OK;
+}
+
+static int find_paths(cli *c, const cli_value *v, job *j)
+{
+    int code = CLI_EXIT_OK;
+
+    if (!v[NO_OUTPUT].by) {
+        j->output = v[OUTPUT].by ? v[OUTPUT].text
+                                 : clv_arena_printf(c->arena, "%s.auto_sharded.onnx", j->input);
+        j->plan_out = j->output ? clv_arena_printf(c->arena, "%s.plan.json", j->output) : NULL;
+        if (!j->plan_out)
+            return cli_nomem(c);
+        code = cli_check_output(c, v[OUTPUT].by ? v[OUTPUT].by : "--output", j->output, j->input);
+    }
+    if (v[PLAN_OUT].by)
+        j->plan_out = v[PLAN_OUT].text;
+    if (code == CLI_EXIT_OK && j->plan_out)
+        code = cli_check_output(c, "--plan-out", j->plan_out, j->input);
+    if (code == CLI_EXIT_OK && j->output && strcmp(j->output, j->plan_out) == 0)
+        return cli_usage(c, "--plan-out and --output are both '%s'", j->output);
+    return code;
+}
+
+static void fill_options(const cli *c, const cli_value *v, job *j)
+{
+    j->progress = (cli_progress){ .shown = !c->quiet && isatty(STDERR_FILENO) };
+    j->options = (cleave_plan_options){
+        .cluster = v[CLUSTER].text,
+        .configs_path = v[CONFIGS].text,
+        .devices = (int)v[DEVICES].number,
+        .memory_bytes = v[MEMORY].number,
+        .objective = v[OBJECTIVE].number == 1 ? CLEAVE_THROUGHPUT : CLEAVE_LATENCY,
+        .first_fit = v[FIRST_FIT].by || (v[INPUT_MODEL].by && !v[OPTIMAL_PERF].by),
+        .documented_search = v[SEARCH].number == 1,
+        .jobs = (int)v[JOBS].number,
+        .max_candidates = (int)v[MAX_CANDIDATES].number,
+        .compiler = v[COMPILER].text,
+        .compiler_timeout_s = v[COMPILER_TIMEOUT].seconds,
+        .progress = cli_on_progress,
+        .progress_ctx = &j->progress,
+    };
+}
+
+static int read_job(cli *c, const cli_args *args, job *j)
+{
+    const cli_value *v = args->values;
+    int code = check_together(c, v);
+
+    if (code == CLI_EXIT_OK)
+        code = cli_model_operand(c, args, v[INPUT_MODEL].text, &j->input);
+    if (code != CLI_EXIT_OK)
+        return code;
+    j->bindings = v[BIND].text;
+    j->start = cli_now();
+    fill_options(c, v, j);
+    return find_paths(c, v, j);
+}
+
+/* -- what is done -- */
+
+static int say_saved(cli *c, const job *j)
+{
+    char *text = clv_arena_printf(c->arena, "%s%s%s%s%s%s",
+                                  j->output ? "[Success] Save the sharded model to " : "",
+                                  j->output ? j->output : "", j->output ? "\n" : "",
+                                  j->plan_out ? "[Success] Save the plan to " : "",
+                                  j->plan_out ? j->plan_out : "", j->plan_out ? "\n" : "");
+    return text ? cli_print(c, text) : cli_nomem(c);
+}
+
+static int tell(cli *c, const job *j, const cleave_plan *plan, bool fits)
+{
+    int code = CLI_EXIT_OK;
+
+    if (c->json)
+        code = cli_print_result(c, &(cli_result){ .plan = plan,
+                                                  .model_path = fits ? j->output : NULL,
+                                                  .plan_path = fits ? j->plan_out : NULL,
+                                                  .seconds = cli_now() - j->start });
+    else if (!c->quiet)
+        code = cli_print(c, cleave_plan_text(plan));
+    if (code == CLI_EXIT_OK && fits && !c->json && !c->quiet)
+        code = say_saved(c, j);
+    if (code == CLI_EXIT_OK && !fits)
+        code = CLI_EXIT_NO_PLAN;
+    return code;
+}
+
+/* Files first: a reader of our output that goes away must not cost the user the result. */
+static int save(cli *c, const job *j, cleave_model *model, const cleave_plan *plan)
+{
+    cleave_error error;
+
+    if (j->output && cleave_annotate(model, plan, j->output, &error) != CLEAVE_OK)
+        return cli_fail_library(c, &error);
+    if (j->plan_out && cleave_plan_save(plan, j->plan_out, &error) != CLEAVE_OK)
+        return cli_fail_library(c, &error);
+    return CLI_EXIT_OK;
+}
+
+static int make(cli *c, job *j, cleave_model *model)
+{
+    cleave_plan *plan = NULL;
+    cleave_error error;
+    cleave_status status = cleave_plan_make(model, &j->options, &plan, &error);
+    int code = CLI_EXIT_OK;
+
+    cli_end_progress(&j->progress);
+    if (cli_signal()) /* the search may have given its best so far; the user wants out */
+        code = cli_fail_library(c, &(cleave_error){ .status = CLEAVE_ECANCELED });
+    else if (status != CLEAVE_OK && status != CLEAVE_NO_PLAN)
+        code = cli_fail_library(c, &error);
+    else if (status == CLEAVE_OK)
+        code = save(c, j, model, plan);
+    if (code == CLI_EXIT_OK)
+        code = tell(c, j, plan, status == CLEAVE_OK);
+    cleave_plan_free(plan);
+    return code;
+}
+
+static int run(cli *c, const cli_args *args)
+{
+    job j = { .input = NULL };
+    cleave_model *model = NULL;
+    int code = read_job(c, args, &j);
+
+    if (code == CLI_EXIT_OK)
+        code = cli_open(c, j.input, &model);
+    if (code != CLI_EXIT_OK)
+        return code;
+    code = cli_bind(c, model, j.bindings);
+    if (code == CLI_EXIT_OK)
+        code = make(c, &j, model);
+    cleave_model_free(model);
+    return code;
+}
+
+const cli_command cli_cmd_plan = {
+    .name = "plan",
+    .operands = "MODEL",
+    .summary = "Find how to run a model on a cluster and write the plan into it",
+    .details =
+        "What follows ';' is the default. Exit code 3: no plan fits; the report says what is\n"
+        "missing where.\n",
+    .options = options,
+    .n_options = N_OPTIONS,
+    .run = run,
+};

@@ -1,0 +1,69 @@
+#include <stdio.h>
+
+#include "cli/cli.h"
+
+/* cleave strip: takes annotations out again. */
+
+enum { ALL, OUTPUT, COMMON, N_OPTIONS = COMMON + 3 };
+
+static const cli_option options[N_OPTIONS] = {
+    [ALL] = { .name = "--all",
+              .kind = CLI_FLAG,
+              .help = "remove annotations of other programs too" },
+    [OUTPUT] = { .name = "--output",
+                 .letter = "-o",
+                 .kind = CLI_TEXT,
+                 .value = "PATH",
+                 .help = "where to write; MODEL.stripped.onnx if not given" },
+    CLI_COMMON_OPTIONS,
+};
+
+static int tell(cli *c, const char *output, double seconds)
+{
+    if (c->json)
+        return cli_print_result(c, &(cli_result){ .model_path = output, .seconds = seconds });
+    char *line = clv_arena_printf(c->arena, "[Success] Save the stripped model to %s\n", output);
+    if (!line)
+        return cli_nomem(c);
+    return c->quiet ? CLI_EXIT_OK : cli_print(c, line);
+}
+
+static int strip(cli *c, const char *input, bool all, const char *output)
+{
+    double start = cli_now();
+    cleave_model *model = NULL;
+    cleave_error error;
+    int code = cli_open(c, input, &model);
+
+    if (code != CLI_EXIT_OK)
+        return code;
+    cleave_status status = cleave_strip(model, all, output, &error);
+    code = status == CLEAVE_OK ? tell(c, output, cli_now() - start) : cli_fail_library(c, &error);
+    cleave_model_free(model);
+    return code;
+}
+
+static int run(cli *c, const cli_args *args)
+{
+    const char *input = NULL, *output = args->values[OUTPUT].text;
+    int code = cli_model_operand(c, args, NULL, &input);
+
+    if (code != CLI_EXIT_OK)
+        return code;
+    if (!output)
+        output = clv_arena_printf(c->arena, "%s.stripped.onnx", input);
+    if (!output)
+        return cli_nomem(c);
+    code = cli_check_output(c, "--output", output, input);
+    return code == CLI_EXIT_OK ? strip(c, input, args->values[ALL].by != NULL, output) : code;
+}
+
+const cli_command cli_cmd_strip = {
+    .name = "strip",
+    .operands = "MODEL",
+    .summary = "Take annotations out of a model again",
+    .details = "Without --all the result is the file that was annotated, byte for byte.\n",
+    .options = options,
+    .n_options = N_OPTIONS,
+    .run = run,
+};

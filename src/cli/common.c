@@ -1,0 +1,107 @@
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/map.h"
+#include "base/units.h"
+#include "cli/cli.h"
+
+int cli_model_operand(cli *c, const cli_args *args, const char *by_option, const char **ret_path)
+{
+    int n = args->n_operands + (by_option != NULL);
+
+    if (n == 0)
+        return cli_usage(c, "no model is given");
+    if (n > 1)
+        return cli_usage(c, "'%s' is one model too many, expected one",
+                         args->operands[args->n_operands - 1]);
+    *ret_path = by_option ? by_option : args->operands[0];
+    if (**ret_path == '\0')
+        return cli_usage(c, "the model's path is empty");
+    return CLI_EXIT_OK;
+}
+
+int cli_open(cli *c, const char *path, cleave_model **ret)
+{
+    cleave_error error;
+
+    if (cleave_model_open(path, NULL, ret, &error) != CLEAVE_OK)
+        return cli_fail_library(c, &error);
+    cli_warn(c, *ret);
+    return CLI_EXIT_OK;
+}
+
+static int bind_one(cli *c, cleave_model *model, clv_map *seen, const char *text, size_t n)
+{
+    clv_error err;
+    cleave_error error;
+    int64_t size = 0;
+    int32_t number = (int32_t)seen->n, first = number;
+    char *symbol = clv_arena_printf(c->arena, "%.*s", (int)n, text);
+
+    if (!symbol)
+        return cli_nomem(c);
+    char *equals = strrchr(symbol, '=');
+    if (!equals || equals == symbol)
+        return cli_usage(c, "--bind: '%.100s' is not NAME=SIZE", symbol);
+    *equals = '\0';
+    char *what = clv_arena_printf(c->arena, "--bind: the size of '%.100s'", symbol);
+    if (!what)
+        return cli_nomem(c);
+    if (clv_map_put(seen, clv_str_of(symbol), number, &first, &err) != CLV_OK)
+        return cli_nomem(c);
+    if (first != number)
+        return cli_usage(c, "--bind: '%.100s' is given twice", symbol);
+    if (clv_parse_int(equals + 1, what, 1, INT64_MAX, &size, &err) != CLV_OK)
+        return cli_usage(c, "%s", err.message);
+    if (cleave_model_bind(model, symbol, size, &error) != CLEAVE_OK)
+        return cli_fail_library(c, &error);
+    return CLI_EXIT_OK;
+}
+
+int cli_bind(cli *c, cleave_model *model, const char *bindings)
+{
+    clv_map seen;
+    int code = CLI_EXIT_OK;
+
+    if (clv_map_init(&seen, c->arena, 8, NULL) != CLV_OK)
+        return cli_nomem(c);
+    while (bindings && code == CLI_EXIT_OK) {
+        size_t n = strcspn(bindings, ",");
+        code = bind_one(c, model, &seen, bindings, n);
+        bindings = bindings[n] ? bindings + n + 1 : NULL;
+    }
+    return code;
+}
+
+static bool same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+
+    return strcmp(a, b) == 0 ||
+           (stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino);
+}
+
+/* Looked at before the search, which may take hours, and not after. */
+int cli_check_output(cli *c, const char *option, const char *path, const char *input)
+{
+    struct stat st;
+    const char *slash = strrchr(path, '/');
+    const char *folder = slash == path ? "/"
+                         : slash ? clv_arena_printf(c->arena, "%.*s", (int)(slash - path), path)
+                                 : ".";
+
+    if (!folder)
+        return cli_nomem(c);
+    if (same_file(path, input))
+        return cli_usage(c, "%s: '%s' is the input itself, which is never written", option, path);
+    if ((slash && slash[1] == '\0') || (stat(path, &st) == 0 && S_ISDIR(st.st_mode)))
+        return cli_usage(c, "%s: '%s' is a folder, expected a file", option, path);
+    if (access(folder, W_OK | X_OK) == 0)
+        return CLI_EXIT_OK;
+    char *message = clv_arena_printf(c->arena, "%s: cannot write into folder '%s': %s", option,
+                                     folder, strerror(errno));
+    return message ? cli_fail(c, CLI_EXIT_IO, "io", message) : cli_nomem(c);
+}

@@ -1,0 +1,101 @@
+/* main.c - the command: finds which cmd_*.c is meant, parses its options, runs it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/suggest.h"
+
+const cli_command *const cli_commands[] = { &cli_cmd_plan,  &cli_cmd_inspect, &cli_cmd_annotate,
+                                            &cli_cmd_strip, &cli_cmd_help,    NULL };
+
+const cli_command *cli_find_command(const char *name)
+{
+    for (int i = 0; cli_commands[i]; i++)
+        if (strcmp(cli_commands[i]->name, name) == 0)
+            return cli_commands[i];
+    return NULL;
+}
+
+int cli_unknown_command(cli *c, const char *name)
+{
+    const char *names[8];
+    int n = 0;
+
+    for (; cli_commands[n]; n++)
+        names[n] = cli_commands[n]->name;
+    const char *near = cli_suggest(name, names, n);
+    if (near)
+        return cli_usage(c, "unknown command '%s', did you mean '%s'?", name, near);
+    return cli_usage(c, "unknown command '%s'", name);
+}
+
+/* Before the options are parsed, so that an error in them is told in the form that was asked for.
+ */
+static bool has_flag(int argc, char **argv, const char *flag)
+{
+    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], flag) == 0)
+            return true;
+    return false;
+}
+
+static const cli_value *value_of(const cli_command *command, const cli_args *args, const char *name)
+{
+    for (int i = 0; i < command->n_options; i++)
+        if (strcmp(command->options[i].name, name) == 0)
+            return &args->values[i];
+    return NULL;
+}
+
+static bool given(const cli_command *command, const cli_args *args, const char *name)
+{
+    const cli_value *v = value_of(command, args, name);
+    return v && v->by;
+}
+
+static int run_command(cli *c, int argc, char **argv)
+{
+    const cli_command *command = c->command;
+    cli_args args;
+    clv_error err;
+
+    c->json = has_flag(argc, argv, "--json");
+    if (has_flag(argc, argv, "--help") || has_flag(argc, argv, "-h"))
+        return cli_print_help(c, command);
+    if (cli_parse(command->options, command->n_options, argc, argv, c->arena, &args, &err) !=
+        CLV_OK)
+        return err.status == CLV_ENOMEM ? cli_nomem(c) : cli_usage(c, "%s", err.message);
+    c->json = given(command, &args, "--json");
+    c->quiet = given(command, &args, "--quiet");
+    return command->run(c, &args);
+}
+
+static int dispatch(cli *c, int argc, char **argv)
+{
+    if (argc < 2)
+        return cli_usage(c, "no command is given");
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+        return cli_print_help(c, NULL);
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
+        char *line = clv_arena_printf(c->arena, "cleave %s\n", cleave_version());
+        return line ? cli_print(c, line) : cli_nomem(c);
+    }
+    if (argv[1][0] == '-')
+        return cli_usage(c, "unknown option '%s' before the command", argv[1]);
+    c->command = cli_find_command(argv[1]);
+    if (!c->command)
+        return cli_unknown_command(c, argv[1]);
+    return run_command(c, argc - 2, argv + 2);
+}
+
+int main(int argc, char **argv)
+{
+    cli c = { .arena = clv_arena_new(NULL, 0) };
+
+    if (!c.arena)
+        return cli_nomem(&c);
+    cli_catch_signals();
+    int code = dispatch(&c, argc, argv);
+    clv_arena_free(c.arena);
+    return code;
+}

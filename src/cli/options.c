@@ -1,0 +1,194 @@
+#include "cli/options.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "cli/suggest.h"
+
+typedef struct {
+    const cli_option *options;
+    int n_options;
+    char **argv;
+    int argc, at; /* at: the argument being looked at */
+    clv_arena *arena;
+    cli_args *args;
+    clv_error *err;
+} parser;
+
+/* The option whose name or letter is the first n characters of text, or -1. */
+static int find_option(const parser *p, const char *text, size_t n)
+{
+    for (int i = 0; i < p->n_options; i++) {
+        const char *name = p->options[i].name, *letter = p->options[i].letter;
+        if (strlen(name) == n && memcmp(name, text, n) == 0)
+            return i;
+        if (letter && strlen(letter) == n && memcmp(letter, text, n) == 0)
+            return i;
+    }
+    return -1;
+}
+
+static clv_status fail_unknown(const parser *p, const char *text, size_t n)
+{
+    const char **names = CLV_NEW_ARRAY(p->arena, const char *, p->n_options);
+    char *given = clv_arena_printf(p->arena, "%.*s", (int)n, text);
+
+    if (!names || !given)
+        return clv_fail_nomem(p->err, "the arguments");
+    for (int i = 0; i < p->n_options; i++)
+        names[i] = p->options[i].name;
+    const char *near = cli_suggest(given, names, p->n_options);
+    return clv_fail(p->err, CLV_EUSAGE, "unknown option '%.80s'%s%s%s", given,
+                    near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
+static clv_status parse_seconds(const char *text, const char *name, double *ret, clv_error *err)
+{
+    char *end = NULL;
+    double value = strtod(text, &end);
+
+    if (strspn(text, "0123456789.") != strlen(text) || *end || !(value > 0) || value > 1e9)
+        return clv_fail(err, CLV_EUSAGE, "%s is '%.80s': expected seconds, a number above 0", name,
+                        text);
+    *ret = value;
+    return CLV_OK;
+}
+
+static clv_status parse_choice(const cli_option *o, const char *text, int64_t *ret, parser *p)
+{
+    char list[200] = "";
+    size_t n = 0;
+
+    for (int i = 0; o->choices[i]; i++) {
+        if (strcmp(text, o->choices[i]) == 0) {
+            *ret = i;
+            return CLV_OK;
+        }
+        n += (size_t)snprintf(list + n, sizeof list - n, "%s'%s'", i ? " or " : "", o->choices[i]);
+    }
+    return clv_fail(p->err, CLV_EUSAGE, "%s is '%.80s': expected %s", o->name, text, list);
+}
+
+/* base/units.h says CLV_EFORMAT of a bad number; on the command line that is a wrong request. */
+static clv_status parse_typed(parser *p, const cli_option *o, const char *text, cli_value *v)
+{
+    clv_status status = CLV_OK;
+
+    switch (o->kind) {
+    case CLI_FLAG:
+    case CLI_TEXT:
+        break;
+    case CLI_INT:
+        status = clv_parse_int(text, o->name, o->min, o->max, &v->number, p->err);
+        break;
+    case CLI_BYTES:
+        status = clv_parse_bytes(text, o->name, &v->number, p->err);
+        if (status == CLV_OK && v->number < 1)
+            status = clv_fail(p->err, CLV_EUSAGE, "%s is '%.80s': expected more than nothing",
+                              o->name, text);
+        break;
+    case CLI_SECONDS:
+        status = parse_seconds(text, o->name, &v->seconds, p->err);
+        break;
+    case CLI_CHOICE:
+        status = parse_choice(o, text, &v->number, p);
+        break;
+    }
+    if (status != CLV_OK && status != CLV_ENOMEM) {
+        status = CLV_EUSAGE;
+        p->err->status = status;
+    }
+    return status;
+}
+
+static clv_status store(parser *p, const cli_option *o, const char *text)
+{
+    int slot = o->same_as ? find_option(p, o->same_as, strlen(o->same_as)) : (int)(o - p->options);
+    cli_value *v = &p->args->values[slot], new = { .by = o->name, .text = text };
+
+    if (v->by && !o->repeats && strcmp(v->by, o->name) == 0)
+        return clv_fail(p->err, CLV_EUSAGE, "%s is given twice", o->name);
+    if (v->by && !o->repeats)
+        return clv_fail(p->err, CLV_EUSAGE, "%s and %s are the same option, give one of them",
+                        v->by, o->name);
+    if (o->kind != CLI_FLAG && *text == '\0')
+        return clv_fail(p->err, CLV_EUSAGE, "%s is empty: expected %s", o->name, o->value);
+    CLV_TRY(parse_typed(p, o, text, &new));
+    if (v->by) {
+        new.text = clv_arena_printf(p->arena, "%s,%s", v->text, text);
+        if (!new.text)
+            return clv_fail_nomem(p->err, "the arguments");
+    }
+    *v = new;
+    return CLV_OK;
+}
+
+static clv_status parse_option(parser *p)
+{
+    const char *arg = p->argv[p->at];
+    const char *equals = strncmp(arg, "--", 2) == 0 ? strchr(arg, '=') : NULL;
+    size_t n = equals ? (size_t)(equals - arg) : strlen(arg);
+    int i = find_option(p, arg, n);
+
+    if (i < 0)
+        return fail_unknown(p, arg, n);
+    const cli_option *o = &p->options[i];
+    if (o->kind == CLI_FLAG) {
+        if (equals)
+            return clv_fail(p->err, CLV_EUSAGE, "%s takes no value", o->name);
+        return store(p, o, "");
+    }
+    if (equals)
+        return store(p, o, equals + 1);
+    if (p->at + 1 >= p->argc || p->argv[p->at + 1][0] == '-')
+        return clv_fail(p->err, CLV_EUSAGE, "%s has no value: expected %s", o->name, o->value);
+    return store(p, o, p->argv[++p->at]);
+}
+
+clv_status cli_parse(const cli_option *options, int n_options, int argc, char **argv,
+                     clv_arena *arena, cli_args *ret, clv_error *err)
+{
+    clv_error unused;
+    cli_args args = { .values = CLV_NEW_ARRAY(arena, cli_value, n_options),
+                      .operands = CLV_NEW_ARRAY(arena, const char *, argc) };
+    parser p = { options, n_options, argv, argc, 0, arena, &args, err ? err : &unused };
+    bool only_operands = false;
+
+    if (!args.values || !args.operands)
+        return clv_fail_nomem(err, "the arguments");
+    for (; p.at < argc; p.at++) {
+        const char *arg = argv[p.at];
+        if (!only_operands && strcmp(arg, "--") == 0)
+            only_operands = true;
+        else if (!only_operands && arg[0] == '-' && arg[1] != '\0')
+            CLV_TRY(parse_option(&p));
+        else
+            args.operands[args.n_operands++] = arg;
+    }
+    *ret = args;
+    return CLV_OK;
+}
+
+static const char *help_line(const cli_option *o, clv_arena *arena, const char *before)
+{
+    const char *head = clv_arena_printf(arena, "  %s%s%s%s%s", o->name, o->value ? " " : "",
+                                        o->value ? o->value : "", o->letter ? ", " : "",
+                                        o->letter ? o->letter : "");
+    if (!head)
+        return NULL;
+    return strlen(head) < 29
+               ? clv_arena_printf(arena, "%s%-29s %s\n", before, head, o->help)
+               : clv_arena_printf(arena, "%s%s\n%-29s %s\n", before, head, "", o->help);
+}
+
+const char *cli_options_help(const cli_option *options, int n_options, clv_arena *arena)
+{
+    const char *text = "";
+
+    for (int i = 0; text && i < n_options; i++)
+        text = help_line(&options[i], arena, text);
+    return text;
+}

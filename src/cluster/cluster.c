@@ -1,0 +1,88 @@
+#include "cluster/cluster.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#define TRANSFER_MAX_NS (INT64_MAX / 4)
+
+int64_t clv_transfer_ns(const clv_cluster *c, int32_t from, int32_t to, int64_t bytes)
+{
+    assert(from >= 0 && from < c->n_devices && to >= 0 && to < c->n_devices && bytes >= 0);
+    if (from == to)
+        return 0;
+    const clv_route *route = clv_route_between(c, from, to);
+    double ns = ceil((double)bytes / route->bytes_per_s * 1e9);
+    if (ns >= (double)(TRANSFER_MAX_NS - route->latency_ns))
+        return TRANSFER_MAX_NS;
+    return route->latency_ns + (int64_t)ns;
+}
+
+/* The rate to use for dtype: its own, else that of the narrowest type of its class (floating-point
+ * or whole numbers) that is as wide at least, else FLOAT's. Ties go to the smaller number.
+ */
+static double rate_for(const double per_s[CLV_N_DTYPES], clv_dtype dtype)
+{
+    int width = clv_dtype_bits(dtype), best = CLV_DT_FLOAT, best_width = 0;
+    if ((unsigned)dtype < CLV_N_DTYPES && per_s[dtype] > 0)
+        return per_s[dtype];
+    for (int t = 1; t < CLV_N_DTYPES && width > 0; t++) {
+        int wide = clv_dtype_bits((clv_dtype)t);
+        bool fits = per_s[t] > 0 && wide >= width &&
+                    clv_dtype_is_float((clv_dtype)t) == clv_dtype_is_float(dtype);
+        if (fits && (best_width == 0 || wide < best_width)) {
+            best = t;
+            best_width = wide;
+        }
+    }
+    return per_s[best];
+}
+
+static double never_0(double rate) { return rate > 0 ? rate : 1; }
+
+double clv_device_matrix_rate(const clv_device_kind *kind, clv_dtype dtype)
+{
+    return never_0(rate_for(kind->matrix_per_s, dtype) * kind->matrix_efficiency);
+}
+
+double clv_device_vector_rate(const clv_device_kind *kind, clv_dtype dtype)
+{
+    return never_0(rate_for(kind->vector_per_s, dtype) * kind->vector_efficiency);
+}
+
+static clv_status check_take(const clv_cluster *c, int32_t n, int64_t memory_bytes, clv_error *err)
+{
+    if (n < 1 || n > c->n_devices)
+        return clv_fail(err, CLV_EUSAGE,
+                        "%d devices were asked for, expected 1 to %d as cluster "
+                        "'%.100s' has",
+                        (int)n, (int)c->n_devices, c->name);
+    if (memory_bytes < 0)
+        return clv_fail(err, CLV_EUSAGE, "a device memory of %lld bytes: must not be negative",
+                        (long long)memory_bytes);
+    return CLV_OK;
+}
+
+clv_status clv_cluster_take(const clv_cluster *c, int32_t n, int64_t memory_bytes, clv_arena *arena,
+                            clv_cluster **ret, clv_error *err)
+{
+    CLV_TRY(check_take(c, n, memory_bytes, err));
+    clv_cluster *part = CLV_NEW(arena, clv_cluster);
+    clv_device_kind *kinds = CLV_NEW_ARRAY(arena, clv_device_kind, c->n_kinds);
+    clv_route *routes = CLV_NEW_ARRAY(arena, clv_route, (size_t)n * (size_t)n);
+    if (!part || !kinds || !routes)
+        return clv_fail_nomem(err, "a part of a cluster");
+    *part = *c;
+    part->n_devices = n;
+    part->kinds = memcpy(kinds, c->kinds, (size_t)c->n_kinds * sizeof *kinds);
+    for (int32_t k = 0; memory_bytes > 0 && k < c->n_kinds; k++) {
+        kinds[k].memory_bytes = memory_bytes;
+        kinds[k].reserved_bytes = 0;
+    }
+    for (int32_t from = 0; from < n; from++)
+        memcpy(routes + (size_t)from * (size_t)n, clv_route_between(c, from, 0),
+               (size_t)n * sizeof *routes);
+    part->routes = routes;
+    *ret = part;
+    return CLV_OK;
+}

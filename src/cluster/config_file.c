@@ -1,0 +1,126 @@
+#include "cluster/config_file.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define NAMES_MAX 64 /* a message has 512 characters */
+
+bool clv_config_is_name(const char *name)
+{
+    size_t n = 0;
+    for (; name[n]; n++)
+        if (!isalnum((unsigned char)name[n]) && !strchr("._-", name[n]))
+            return false;
+    return n > 0 && n <= 100 && name[0] != '.';
+}
+
+static bool is_there(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0;
+}
+
+/* The next folder of a colon-separated list into *folder; false at the end. Empty ones are skipped.
+ */
+static bool next_folder(const char **list, clv_str *folder)
+{
+    while (*list && **list == ':')
+        (*list)++;
+    if (!*list || !**list)
+        return false;
+    size_t n = strcspn(*list, ":");
+    *folder = (clv_str){ *list, (int32_t)n };
+    *list += n;
+    return true;
+}
+
+clv_status clv_config_find(const clv_config_search *search, const char *name, clv_arena *arena,
+                           const char **ret, clv_error *err)
+{
+    clv_mark mark = clv_arena_mark(arena);
+    clv_str folder;
+    if (search->beside) {
+        const char *path = clv_arena_printf(arena, "%s/%s.json", search->beside, name);
+        if (!path)
+            return clv_fail_nomem(err, "a path");
+        if (is_there(path)) {
+            *ret = path;
+            return CLV_OK;
+        }
+    }
+    for (const char *list = search->path; next_folder(&list, &folder);) {
+        clv_arena_rewind(arena, mark);
+        const char *path =
+            clv_arena_printf(arena, "%.*s/%s/%s.json", CLV_STR_ARG(folder), search->kind, name);
+        if (!path)
+            return clv_fail_nomem(err, "a path");
+        if (is_there(path)) {
+            *ret = path;
+            return CLV_OK;
+        }
+    }
+    clv_arena_rewind(arena, mark);
+    *ret = NULL;
+    return CLV_OK;
+}
+
+typedef struct {
+    char text[104];
+} short_name;
+
+/* Puts name among the first NAMES_MAX in byte order, once. Returns how many there are now. */
+static int add_name(short_name *names, int n, const char *name, size_t len)
+{
+    short_name new = { { 0 } };
+    memcpy(new.text, name, len);
+    int at = n;
+    while (at > 0 && strcmp(names[at - 1].text, new.text) >= 0)
+        at--;
+    if (at == NAMES_MAX || (at < n && strcmp(names[at].text, new.text) == 0))
+        return n;
+    int kept = n < NAMES_MAX ? n : NAMES_MAX - 1;
+    memmove(names + at + 1, names + at, (size_t)(kept - at) * sizeof *names);
+    names[at] = new;
+    return kept + 1;
+}
+
+static int add_names(const char *folder, short_name *names, int n)
+{
+    DIR *dir = opendir(folder);
+    if (!dir)
+        return n;
+    for (struct dirent *e; (e = readdir(dir));) {
+        size_t len = strlen(e->d_name);
+        if (len > 5 && len < sizeof names->text && strcmp(e->d_name + len - 5, ".json") == 0)
+            n = add_name(names, n, e->d_name, len - 5);
+    }
+    closedir(dir);
+    return n;
+}
+
+void clv_config_known(const clv_config_search *search, char *buf, size_t size)
+{
+    short_name names[NAMES_MAX];
+    char looked[200] = "", folder_name[4096];
+    size_t used = 0, at = 0;
+    int n = 0;
+    clv_str folder;
+    if (search->beside)
+        used = (size_t)snprintf(looked, sizeof looked, "%.80s", search->beside);
+    for (const char *list = search->path; next_folder(&list, &folder);) {
+        snprintf(folder_name, sizeof folder_name, "%.*s/%s", CLV_STR_ARG(folder), search->kind);
+        n = add_names(folder_name, names, n);
+        if (used < sizeof looked)
+            used += (size_t)snprintf(looked + used, sizeof looked - used, "%s%.80s",
+                                     used ? " and " : "", folder_name);
+    }
+    buf[0] = 0;
+    for (int i = 0; i < n && at < size; i++)
+        at += (size_t)snprintf(buf + at, size - at, "%s%s", at ? ", " : "", names[i].text);
+    if (at < size)
+        snprintf(buf + at, size - at, "%s(looked in %s)", at ? " " : "none ",
+                 used ? looked : "no folder");
+}

@@ -1,0 +1,27 @@
+/* config_file.h - finding the files of configs/. */
+#ifndef CLV_CLUSTER_CONFIG_FILE_H
+#define CLV_CLUSTER_CONFIG_FILE_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/str.h"
+
+/* Where NAME.json may be: beside (a folder, may be NULL), then FOLDER/kind for every folder of path
+ * (colon-separated, may be NULL). kind is "clusters" or "devices". */
+typedef struct {
+    const char *beside, *path, *kind;
+} clv_config_search;
+
+/* Letters, digits, '.', '_' and '-', not beginning with '.', up to 100: a name cannot leave its
+ * folder. */
+bool clv_config_is_name(const char *name);
+
+/* The first NAME.json there is; *ret NULL when there is none. */
+clv_status clv_config_find(const clv_config_search *search, const char *name, clv_arena *arena,
+                           const char **ret, clv_error *err);
+/* "a100-40gb, h100-sxm (looked in configs/devices)", in byte order, for a message. Names come from
+ * the folders of path only, 64 at most. O(files). */
+void clv_config_known(const clv_config_search *search, char *buf, size_t size);
+
+#endif

@@ -1,0 +1,243 @@
+#include "compile/answer.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json.h"
+
+#define LATENCY_MS_MAX 1e12               /* 31 years; in nanoseconds still far from 2^63 */
+#define THROUGHPUT_MIN 1e-9               /* samples a second: a period of 31 years */
+#define THROUGHPUT_MAX 1e9                /* a period of one nanosecond */
+#define BYTES_MAX      (INT64_C(1) << 53) /* what JSON numbers hold exactly */
+
+static void fail(clv_verdict *v, const char *fmt, ...) CLV_PRINTF(2, 3);
+
+/* Control characters become spaces: a reason is one line. */
+static void fail(clv_verdict *v, const char *fmt, ...)
+{
+    *v = (clv_verdict){ .outcome = CLV_FAILED };
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(v->reason, sizeof v->reason, fmt, ap);
+    va_end(ap);
+    for (char *c = v->reason; *c; c++)
+        if (iscntrl((unsigned char)*c))
+            *c = ' ';
+}
+
+/* The last line of stderr that says anything. */
+static clv_str last_line(const clv_run *run)
+{
+    size_t end = run->n_errors;
+    while (end > 0 && isspace((unsigned char)run->errors[end - 1]))
+        end--;
+    size_t start = end;
+    while (start > 0 && run->errors[start - 1] != '\n')
+        start--;
+    return (clv_str){ run->errors + start, (int32_t)(end - start) };
+}
+
+/* With the last line of stderr behind it, if there is one. */
+static void fail_with_errors(clv_verdict *v, const clv_run *run, const char *what)
+{
+    clv_str line = last_line(run);
+    if (line.n > 0)
+        fail(v, "%s: %.*s", what, CLV_STR_ARG(line));
+    else
+        fail(v, "%s", what);
+}
+
+/* False, and a reason, where the command did not come to a good end. */
+static bool ended_well(const clv_run *run, clv_verdict *v)
+{
+    char what[64] = "";
+    switch (run->end) {
+    case CLV_RUN_EXITED:
+        if (run->code == 0)
+            return true;
+        snprintf(what, sizeof what,
+                 run->code == 127 ? "exit status 127, command not found" : "exit status %d",
+                 run->code);
+        break;
+    case CLV_RUN_SIGNALED:
+        snprintf(what, sizeof what, "ended by signal %d", run->code);
+        break;
+    case CLV_RUN_LOST:
+        return true; /* nobody knows; the answer decides */
+    case CLV_RUN_TIMED_OUT:
+        snprintf(what, sizeof what, "no end within the time allowed");
+        break;
+    case CLV_RUN_TOO_MUCH:
+        snprintf(what, sizeof what, "the answer is longer than allowed");
+        break;
+    case CLV_RUN_HELD:
+        snprintf(what, sizeof what, "left a process behind that keeps its output open");
+        break;
+    case CLV_RUN_STOPPED:
+        snprintf(what, sizeof what, "stopped");
+        break;
+    case CLV_RUN_NO_START:
+        snprintf(what, sizeof what, "could not be started: %s", strerror(run->code));
+        break;
+    }
+    fail_with_errors(v, run, what);
+    return false;
+}
+
+static clv_status take_int(const clv_json_at *root, const char *key, int64_t min, int64_t max,
+                           int64_t *ret, clv_error *err)
+{
+    clv_json_at at;
+    CLV_TRY(clv_json_member(root, key, true, &at, err));
+    return clv_json_int(&at, min, max, ret, err);
+}
+
+static clv_status read_fits(const clv_json_at *root, clv_verdict *v, clv_error *err)
+{
+    static const char *const keys[] = { "version", "outcome", "latency_ms", "throughput", NULL };
+    clv_json_at latency, throughput;
+    double ms, per_s;
+    CLV_TRY(clv_json_keys(root, keys, err));
+    CLV_TRY(clv_json_member(root, "latency_ms", true, &latency, err));
+    CLV_TRY(clv_json_number(&latency, 1e-6, LATENCY_MS_MAX, &ms, err));
+    CLV_TRY(clv_json_member(root, "throughput", false, &throughput, err));
+    v->outcome = CLV_FITS;
+    v->latency_ns = v->period_ns = (int64_t)llround(ms * 1e6);
+    if (!throughput.json)
+        return CLV_OK;
+    CLV_TRY(clv_json_number(&throughput, THROUGHPUT_MIN, THROUGHPUT_MAX, &per_s, err));
+    v->period_ns = (int64_t)llround(1e9 / per_s);
+    return CLV_OK;
+}
+
+/* The device whose tile it is, tiles being counted through all devices. */
+static int32_t device_of_tile(const clv_cluster *cluster, int64_t tile)
+{
+    for (int32_t d = 0; d < cluster->n_devices; d++) {
+        int64_t tiles = clv_device_kind_of(cluster, d)->tiles;
+        if (tile < tiles)
+            return d;
+        tile -= tiles;
+    }
+    return -1;
+}
+
+/* bytes is what the tile would hold; what is missing is the part beyond its own memory. */
+static clv_status read_tile(const clv_json_at *root, const clv_cluster *cluster, int64_t bytes,
+                            clv_verdict *v, clv_error *err)
+{
+    int64_t tile;
+    CLV_TRY(take_int(root, "tile", 0, INT32_MAX, &tile, err));
+    v->device = device_of_tile(cluster, tile);
+    if (v->device < 0)
+        return clv_fail(err, CLV_EFORMAT,
+                        "answer: tile is %lld, but the %d devices have fewer tiles",
+                        (long long)tile, cluster->n_devices);
+    const clv_device_kind *kind = clv_device_kind_of(cluster, v->device);
+    int64_t memory = kind->memory_bytes / kind->tiles;
+    v->short_bytes = bytes > memory ? bytes - memory : 1;
+    snprintf(v->reason, sizeof v->reason, "tile %lld", (long long)tile);
+    return CLV_OK;
+}
+
+static clv_status read_place(const clv_json_at *root, clv_verdict *v, clv_error *err)
+{
+    clv_json_at place;
+    const char *text;
+    CLV_TRY(clv_json_member(root, "place", false, &place, err));
+    if (!place.json)
+        return CLV_OK;
+    CLV_TRY(clv_json_string(&place, &text, err));
+    snprintf(v->reason, sizeof v->reason, "%s", text);
+    return CLV_OK;
+}
+
+static clv_status read_oom(const clv_json_at *root, const clv_cluster *cluster, clv_verdict *v,
+                           clv_error *err)
+{
+    static const char *const keys[] = { "version", "outcome", "device",      "tile",
+                                        "bytes",   "place",   "total_bytes", NULL };
+    clv_json_at device, total;
+    int64_t bytes, number;
+    CLV_TRY(clv_json_keys(root, keys, err));
+    CLV_TRY(take_int(root, "bytes", 1, BYTES_MAX, &bytes, err));
+    CLV_TRY(clv_json_member(root, "device", false, &device, err));
+    v->outcome = CLV_OOM;
+    if (device.json) {
+        CLV_TRY(clv_json_int(&device, 0, cluster->n_devices - 1, &number, err));
+        v->device = (int32_t)number;
+        v->short_bytes = bytes;
+    } else {
+        CLV_TRY(read_tile(root, cluster, bytes, v, err));
+    }
+    CLV_TRY(read_place(root, v, err));
+    v->total_short_bytes = v->short_bytes;
+    CLV_TRY(clv_json_member(root, "total_bytes", false, &total, err));
+    return total.json ? clv_json_int(&total, v->short_bytes, BYTES_MAX, &v->total_short_bytes, err)
+                      : CLV_OK;
+}
+
+static clv_status read_failed(const clv_json_at *root, clv_verdict *v, clv_error *err)
+{
+    static const char *const keys[] = { "version", "outcome", "reason", NULL };
+    clv_json_at reason;
+    const char *text;
+    CLV_TRY(clv_json_keys(root, keys, err));
+    CLV_TRY(clv_json_member(root, "reason", true, &reason, err));
+    CLV_TRY(clv_json_string(&reason, &text, err));
+    fail(v, "%s", text);
+    return CLV_OK;
+}
+
+static clv_status read_json(const clv_json *json, const clv_cluster *cluster, clv_verdict *v,
+                            clv_error *err)
+{
+    clv_json_at root = clv_json_root(json, "answer"), outcome;
+    int64_t version;
+    const char *text;
+    CLV_TRY(take_int(&root, "version", CLV_PROTOCOL_VERSION, CLV_PROTOCOL_VERSION, &version, err));
+    CLV_TRY(clv_json_member(&root, "outcome", true, &outcome, err));
+    CLV_TRY(clv_json_string(&outcome, &text, err));
+    if (strcmp(text, "fits") == 0)
+        return read_fits(&root, v, err);
+    if (strcmp(text, "oom") == 0)
+        return read_oom(&root, cluster, v, err);
+    if (strcmp(text, "failed") == 0)
+        return read_failed(&root, v, err);
+    return clv_fail(err, CLV_EFORMAT, "answer: outcome is '%s', expected fits, oom or failed",
+                    text);
+}
+
+clv_status clv_answer_read(const clv_run *run, const clv_cluster *cluster, clv_verdict *ret,
+                           clv_error *err)
+{
+    assert(run->end != CLV_RUN_STOPPED);
+    clv_verdict v = { 0 };
+    clv_error why = { CLV_OK, "" };
+    clv_json *json = NULL;
+    if (!ended_well(run, &v)) {
+        *ret = v;
+        return CLV_OK;
+    }
+    if (run->n_output == 0) {
+        fail_with_errors(ret, run, "no answer on standard output");
+        return CLV_OK;
+    }
+    clv_status status = clv_json_parse(run->output, run->n_output, "answer", &json, &why);
+    if (status == CLV_OK)
+        status = read_json(json, cluster, &v, &why);
+    clv_json_free(json);
+    if (status == CLV_ENOMEM) {
+        if (err)
+            *err = why;
+        return status;
+    }
+    if (status != CLV_OK)
+        fail(&v, "%s", why.message);
+    *ret = v;
+    return CLV_OK;
+}

@@ -1,0 +1,17 @@
+/* answer.h - an external compiler's answer -> a verdict. docs/compiler-protocol.md has the form. */
+#ifndef CLV_COMPILE_ANSWER_H
+#define CLV_COMPILE_ANSWER_H
+
+#include "cluster/cluster.h"
+#include "compile/process.h"
+#include "problem/partition.h"
+
+/* Of options.json and of the answer. */
+#define CLV_PROTOCOL_VERSION 1
+
+/* How a command ended and what it said. Anything but a good answer is CLV_FAILED with a reason; the
+ * status tells of faults of ours only: CLV_ENOMEM. A stopped run is not for here. */
+clv_status clv_answer_read(const clv_run *run, const clv_cluster *cluster, clv_verdict *ret,
+                           clv_error *err);
+
+#endif

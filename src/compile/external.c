@@ -1,0 +1,214 @@
+#include "compile/compiler.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "compile/answer.h"
+#include "compile/folder.h"
+#include "compile/process.h"
+
+/* For each candidate: a folder, the files in it, the command, its answer, no folder. The
+ * environment is copied once, when the compiler is opened, so that workers never read it while the
+ * host changes it. The compiler itself never changes after that; any number of workers may share
+ * it.
+ */
+#define DEFAULT_TIMEOUT_MS  INT64_C(600000)
+#define DEFAULT_ANSWER_SIZE INT64_C(65536)
+#define DEFAULT_PARENT      "/tmp"
+#define N_OWN_VARIABLES     5
+
+/* Makes the Poplar engine write profiles while it runs, which slows it down. */
+#define DISTURBING_VARIABLE "POPLAR_ENGINE_OPTIONS"
+
+static const char *const own_variables[] = {
+    "CLEAVE_MODEL",   "CLEAVE_PLAN",   "CLEAVE_OPTIONS",
+    "CLEAVE_DEVICES", "CLEAVE_WORKER", DISTURBING_VARIABLE
+};
+
+typedef struct {
+    clv_compiler base;
+    clv_arena *arena;
+    clv_workload workload;
+    clv_external_options options;
+    const char *parent;
+    char **env; /* without the variables above */
+    int32_t n_env;
+} external;
+
+static bool names(const char *entry, const char *variable)
+{
+    size_t n = strlen(variable);
+    return strncmp(entry, variable, n) == 0 && entry[n] == '=';
+}
+
+static bool is_replaced(const char *entry)
+{
+    for (size_t k = 0; k < sizeof own_variables / sizeof *own_variables; k++)
+        if (names(entry, own_variables[k]))
+            return true;
+    return false;
+}
+
+static clv_status copy_environment(external *x, clv_error *err)
+{
+    int32_t n = 0;
+    while (environ && environ[n])
+        n++;
+    x->env = CLV_NEW_ARRAY(x->arena, char *, n);
+    for (int32_t k = 0; x->env && k < n; k++) {
+        if (names(environ[k], DISTURBING_VARIABLE))
+            x->base.warning = DISTURBING_VARIABLE
+                " is unset for the external compiler: profiling would disturb its measurements";
+        if (is_replaced(environ[k]))
+            continue;
+        if (!(x->env[x->n_env++] = clv_arena_printf(x->arena, "%s", environ[k])))
+            return clv_fail_nomem(err, "the environment");
+    }
+    return x->env ? CLV_OK : clv_fail_nomem(err, "the environment");
+}
+
+static clv_status make_environment(const external *x, int32_t worker, const char *folder,
+                                   clv_arena *arena, char ***ret, clv_error *err)
+{
+    char **env = CLV_NEW_ARRAY(arena, char *, x->n_env + N_OWN_VARIABLES + 1);
+    if (!env)
+        return clv_fail_nomem(err, "the environment");
+    int32_t n = 0;
+    env[n++] = clv_arena_printf(arena, "CLEAVE_MODEL=%s/model.onnx", folder);
+    env[n++] = clv_arena_printf(arena, "CLEAVE_PLAN=%s/plan.json", folder);
+    env[n++] = clv_arena_printf(arena, "CLEAVE_OPTIONS=%s/options.json", folder);
+    env[n++] = clv_arena_printf(arena, "CLEAVE_DEVICES=%d", x->workload.cluster->n_devices);
+    env[n++] = clv_arena_printf(arena, "CLEAVE_WORKER=%d", worker);
+    for (int32_t k = 0; k < n; k++)
+        if (!env[k])
+            return clv_fail_nomem(err, "the environment");
+    memcpy(env + n, x->env, (size_t)x->n_env * sizeof *env);
+    *ret = env;
+    return CLV_OK;
+}
+
+/* Is any input of the model FLOAT16? */
+static bool is_half(const clv_workload *w)
+{
+    for (int32_t k = 0; k < w->model->main->n_inputs; k++)
+        if (w->types->of[w->model->main->inputs[k].i].dtype == CLV_DT_FLOAT16)
+            return true;
+    return false;
+}
+
+static void put_devices(clv_json_out *out, const clv_cluster *cluster)
+{
+    clv_json_open_array(out, "devices");
+    for (int32_t d = 0; d < cluster->n_devices; d++) {
+        const clv_device_kind *kind = clv_device_kind_of(cluster, d);
+        clv_json_open_object(out, NULL);
+        clv_json_put_string(out, "name", cluster->devices[d].name);
+        clv_json_put_string(out, "kind", kind->name);
+        clv_json_put_int(out, "memory_bytes", kind->memory_bytes);
+        clv_json_put_int(out, "reserved_bytes", kind->reserved_bytes);
+        clv_json_put_int(out, "tiles", kind->tiles);
+        clv_json_close_object(out);
+    }
+    clv_json_close_array(out);
+}
+
+static clv_status write_options(const external *x, const clv_assignment *candidate,
+                                const char *folder, clv_arena *arena, clv_error *err)
+{
+    clv_json_out out;
+    clv_json_begin(&out, arena, true);
+    clv_json_open_object(&out, NULL);
+    clv_json_put_int(&out, "version", CLV_PROTOCOL_VERSION);
+    if (candidate->proportion > 0)
+        clv_json_put_number(&out, "available_memory_proportion", candidate->proportion);
+    clv_json_put_string(&out, "virtual_graph_mode", "manual");
+    clv_json_put_int(&out, "num_ipus", x->workload.cluster->n_devices);
+    if (is_half(&x->workload))
+        clv_json_put_string(&out, "partials_type", "half");
+    put_devices(&out, x->workload.cluster);
+    clv_json_close_object(&out);
+    CLV_TRY(clv_json_end(&out, err));
+    return clv_folder_write(folder, "options.json", out.text, out.n, arena, err);
+}
+
+static clv_status judge_in(const external *x, int32_t worker, const clv_assignment *candidate,
+                           const char *folder, clv_arena *arena, clv_verdict *verdict,
+                           clv_error *err)
+{
+    const clv_external_options *o = &x->options;
+    char **env = NULL;
+    clv_run *run = CLV_NEW(arena, clv_run);
+    if (!run)
+        return clv_fail_nomem(err, "the compiler's answer");
+    CLV_TRY(o->emit(o->emit_ctx, candidate, folder, arena, err));
+    CLV_TRY(write_options(x, candidate, folder, arena, err));
+    CLV_TRY(make_environment(x, worker, folder, arena, &env, err));
+    clv_command command = { o->command,          folder,  env,        o->timeout_ms,
+                            o->max_answer_bytes, o->stop, o->stop_ctx };
+    CLV_TRY(clv_command_run(&command, arena, run, err));
+    if (run->end == CLV_RUN_STOPPED)
+        return clv_fail(err, CLV_ECANCELED, "stopped while the compiler '%s' ran", o->command);
+    return clv_answer_read(run, x->workload.cluster, verdict, err);
+}
+
+static clv_status compile(clv_compiler *self, int32_t worker, const clv_assignment *candidate,
+                          clv_arena *arena, clv_verdict *verdict, clv_compile_report *report,
+                          clv_error *err)
+{
+    const external *x = (const external *)self;
+    const char *folder;
+    clv_verdict made;
+    CLV_TRY(clv_folder_make(x->parent, arena, &folder, err));
+    clv_status status = judge_in(x, worker, candidate, folder, arena, &made, err);
+    clv_folder_remove(folder);
+    if (status != CLV_OK)
+        return status;
+    *verdict = made;
+    if (report)
+        *report = (clv_compile_report){ 0 };
+    return CLV_OK;
+}
+
+static void close_external(clv_compiler *self) { clv_arena_free(((external *)self)->arena); }
+
+static clv_status fill(external *x, const clv_external_options *options, clv_error *err)
+{
+    const char *parent = getenv("TMPDIR");
+    x->options = *options;
+    if (x->options.timeout_ms <= 0)
+        x->options.timeout_ms = DEFAULT_TIMEOUT_MS;
+    if (x->options.max_answer_bytes <= 0)
+        x->options.max_answer_bytes = DEFAULT_ANSWER_SIZE;
+    x->options.command = clv_arena_printf(x->arena, "%s", options->command);
+    x->parent = clv_arena_printf(x->arena, "%s", parent && *parent ? parent : DEFAULT_PARENT);
+    if (!x->options.command || !x->parent)
+        return clv_fail_nomem(err, "the compiler");
+    x->base.name = x->options.command;
+    return copy_environment(x, err);
+}
+
+clv_status clv_external_open(const clv_workload *workload, const clv_external_options *options,
+                             const clv_alloc *alloc, clv_compiler **ret, clv_error *err)
+{
+    assert(workload && options && options->command && options->emit && ret);
+    clv_arena *arena = clv_arena_new(alloc, 0);
+    external *x = arena ? CLV_NEW(arena, external) : NULL;
+    if (!x) {
+        clv_arena_free(arena);
+        return clv_fail_nomem(err, "the compiler");
+    }
+    *x = (external){ .base = { .compile = compile, .close = close_external },
+                     .arena = arena,
+                     .workload = *workload };
+    clv_status status = fill(x, options, err);
+    if (status != CLV_OK) {
+        clv_arena_free(arena);
+        return status;
+    }
+    *ret = &x->base;
+    return CLV_OK;
+}

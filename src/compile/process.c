@@ -1,0 +1,293 @@
+#include "compile/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* One loop around poll(): both pipes, and the child itself as a pidfd where the kernel has them
+ * (the tick finds its end otherwise). The child stays a zombie until the very end, so that its
+ * number, which names the process group, cannot pass to a stranger before the group is killed.
+ */
+#define TERM_GRACE_MS 500  /* from SIGTERM to SIGKILL */
+#define HOLD_GRACE_MS 1000 /* for the output to end once the command has */
+#define FIRST_ROOM    4096
+#define LOWEST_FD     3
+
+typedef struct {
+    const clv_command *command;
+    clv_arena *arena;
+    clv_run *run;
+    pid_t pid;
+    int out, errors, pidfd; /* -1: closed */
+    size_t room;
+    bool exited, ending; /* ending: we are killing it */
+    int64_t exited_at, kill_at;
+    bool no_memory;
+} child;
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static void close_fd(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+/* A pipe whose ends lie above the standard descriptors, even where the host closed those. */
+static bool make_pipe(int ends[2])
+{
+    int made[2];
+    if (pipe2(made, O_CLOEXEC) != 0)
+        return false;
+    for (int k = 0; k < 2; k++) {
+        ends[k] = fcntl(made[k], F_DUPFD_CLOEXEC, LOWEST_FD);
+        close(made[k]);
+    }
+    return ends[0] >= 0 && ends[1] >= 0 && fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0;
+}
+
+static int set_actions(posix_spawn_file_actions_t *actions, const char *folder, int out, int errors)
+{
+    int e = posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (e == 0)
+        e = posix_spawn_file_actions_adddup2(actions, out, STDOUT_FILENO);
+    if (e == 0)
+        e = posix_spawn_file_actions_adddup2(actions, errors, STDERR_FILENO);
+    if (e == 0)
+        e = posix_spawn_file_actions_addchdir_np(actions, folder);
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
+    if (e == 0)
+        e = posix_spawn_file_actions_addclosefrom_np(actions, LOWEST_FD);
+#endif
+    return e;
+}
+
+static int set_attributes(posix_spawnattr_t *attr)
+{
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    sigdelset(&all, SIGKILL);
+    sigdelset(&all, SIGSTOP);
+    int e = posix_spawnattr_setpgroup(attr, 0);
+    if (e == 0)
+        e = posix_spawnattr_setsigmask(attr, &none);
+    if (e == 0)
+        e = posix_spawnattr_setsigdefault(attr, &all);
+    if (e == 0)
+        e = posix_spawnattr_setflags(attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
+                                               POSIX_SPAWN_SETSIGDEF);
+    return e;
+}
+
+static int spawn(const clv_command *c, int out, int errors, pid_t *ret)
+{
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attr;
+    int e = posix_spawn_file_actions_init(&actions);
+    if (e != 0)
+        return e;
+    if ((e = posix_spawnattr_init(&attr)) == 0) {
+        char *argv[] = { "sh", "-c", (char *)c->command, NULL };
+        if ((e = set_actions(&actions, c->folder, out, errors)) == 0 &&
+            (e = set_attributes(&attr)) == 0)
+            e = posix_spawn(ret, "/bin/sh", &actions, &attr, argv, c->env);
+        posix_spawnattr_destroy(&attr);
+    }
+    posix_spawn_file_actions_destroy(&actions);
+    return e;
+}
+
+/* 0, or the errno of what failed. */
+static int start(child *c)
+{
+    int out[2] = { -1, -1 }, errors[2] = { -1, -1 };
+    int e = !make_pipe(out) || !make_pipe(errors) ? errno
+                                                  : spawn(c->command, out[1], errors[1], &c->pid);
+    close_fd(&out[1]);
+    close_fd(&errors[1]);
+    if (e != 0) {
+        close_fd(&out[0]);
+        close_fd(&errors[0]);
+        return e;
+    }
+    c->out = out[0];
+    c->errors = errors[0];
+#ifdef SYS_pidfd_open
+    c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0);
+#endif
+    return 0;
+}
+
+static void end_it(child *c, clv_run_end why)
+{
+    if (c->ending)
+        return;
+    c->ending = true;
+    c->run->end = why;
+    c->kill_at = now_ms() + TERM_GRACE_MS;
+    kill(-c->pid, SIGTERM);
+}
+
+static void keep_output(child *c, const char *bytes, size_t n)
+{
+    clv_run *run = c->run;
+    if (c->ending)
+        return;
+    if (n > (size_t)c->command->max_output_bytes - run->n_output) {
+        end_it(c, CLV_RUN_TOO_MUCH);
+        return;
+    }
+    if (run->n_output + n + 1 > c->room) {
+        size_t room = c->room * 2 > run->n_output + n + 1 ? c->room * 2 : run->n_output + n + 1;
+        char *bigger = clv_arena_grow(c->arena, run->output, c->room, room, 1);
+        if (!bigger) {
+            c->no_memory = true;
+            end_it(c, CLV_RUN_TOO_MUCH);
+            return;
+        }
+        run->output = bigger;
+        c->room = room;
+    }
+    memcpy(run->output + run->n_output, bytes, n);
+    run->n_output += n;
+    run->output[run->n_output] = '\0';
+}
+
+/* Only the last CLV_ERRORS_KEPT bytes stay. n is not above that. */
+static void keep_errors(child *c, const char *bytes, size_t n)
+{
+    clv_run *run = c->run;
+    if (run->n_errors + n > CLV_ERRORS_KEPT) {
+        size_t drop = run->n_errors + n - CLV_ERRORS_KEPT;
+        memmove(run->errors, run->errors + drop, run->n_errors - drop);
+        run->n_errors -= drop;
+    }
+    memcpy(run->errors + run->n_errors, bytes, n);
+    run->n_errors += n;
+    run->errors[run->n_errors] = '\0';
+}
+
+/* One read a call: a command that never stops writing must not keep us from the clock. */
+static void read_from(child *c, int *fd, void (*keep)(child *, const char *, size_t))
+{
+    char bytes[CLV_ERRORS_KEPT];
+    ssize_t n = read(*fd, bytes, sizeof bytes);
+    if (n > 0)
+        keep(c, bytes, (size_t)n);
+    else if (n == 0 || (errno != EAGAIN && errno != EINTR))
+        close_fd(fd);
+}
+
+/* Notes the end of the child, and leaves it unreaped. */
+static void look_for_exit(child *c)
+{
+    siginfo_t info = { 0 };
+    if (c->exited)
+        return;
+    int e = waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT);
+    if (e != 0 && errno == EINTR)
+        return;
+    if (e == 0 && info.si_pid == 0)
+        return;
+    c->exited = true;
+    c->exited_at = now_ms();
+    close_fd(&c->pidfd);
+    if (c->ending)
+        return;
+    c->run->end =
+        e != 0 ? CLV_RUN_LOST : (info.si_code == CLD_EXITED ? CLV_RUN_EXITED : CLV_RUN_SIGNALED);
+    c->run->code = e != 0 ? 0 : info.si_status;
+}
+
+static void wait_for_something(child *c, int64_t deadline)
+{
+    struct pollfd fds[] = { { c->out, POLLIN, 0 },
+                            { c->errors, POLLIN, 0 },
+                            { c->pidfd, POLLIN, 0 } };
+    int64_t left = deadline - now_ms();
+    int ms = left < 0 ? 0 : left < CLV_STOP_EVERY_MS ? (int)left : CLV_STOP_EVERY_MS;
+    if (c->ending || c->exited)
+        ms = CLV_STOP_EVERY_MS / 10;
+    if (poll(fds, 3, ms) <= 0)
+        return;
+    if (fds[0].revents)
+        read_from(c, &c->out, keep_output);
+    if (fds[1].revents)
+        read_from(c, &c->errors, keep_errors);
+}
+
+/* True: all is over. */
+static bool is_over(child *c)
+{
+    if (!c->exited)
+        return false;
+    if (c->ending || (c->out < 0 && c->errors < 0))
+        return true;
+    if (now_ms() - c->exited_at < HOLD_GRACE_MS)
+        return false;
+    c->run->end = CLV_RUN_HELD;
+    return true;
+}
+
+static void follow(child *c)
+{
+    int64_t deadline = now_ms() + c->command->timeout_ms;
+    for (;;) {
+        look_for_exit(c);
+        if (is_over(c))
+            return;
+        wait_for_something(c, deadline);
+        int64_t now = now_ms();
+        if (c->command->stop && !c->ending && c->command->stop(c->command->stop_ctx))
+            end_it(c, CLV_RUN_STOPPED);
+        else if (now >= deadline && !c->exited)
+            end_it(c, CLV_RUN_TIMED_OUT);
+        if (c->ending && !c->exited && now >= c->kill_at)
+            kill(-c->pid, SIGKILL);
+    }
+}
+
+clv_status clv_command_run(const clv_command *command, clv_arena *arena, clv_run *ret,
+                           clv_error *err)
+{
+    clv_run *run = ret;
+    *run = (clv_run){ .output = clv_arena_take(arena, FIRST_ROOM) };
+    child c = { .command = command,
+                .arena = arena,
+                .run = run,
+                .room = FIRST_ROOM,
+                .out = -1,
+                .errors = -1,
+                .pidfd = -1 };
+    if (!run->output)
+        return clv_fail_nomem(err, "the compiler's answer");
+    int e = start(&c);
+    if (e != 0) {
+        run->end = CLV_RUN_NO_START;
+        run->code = e;
+        return CLV_OK;
+    }
+    follow(&c);
+    if (run->end != CLV_RUN_LOST)
+        kill(-c.pid, SIGKILL); /* whoever it left behind */
+    while (waitpid(c.pid, NULL, 0) < 0 && errno == EINTR)
+        continue;
+    close_fd(&c.out);
+    close_fd(&c.errors);
+    close_fd(&c.pidfd);
+    return c.no_memory ? clv_fail_nomem(err, "the compiler's answer") : CLV_OK;
+}

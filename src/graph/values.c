@@ -1,0 +1,108 @@
+/* values.c - reading, placing and setting the elements of small tensors. */
+#include "graph/values.h"
+
+#include <string.h>
+
+#include "graph/shape_tools.h"
+
+static bool small_shape(const clv_type *type, clv_elems *ret)
+{
+    int64_t n = clv_type_elems(type);
+    if (type->kind != CLV_TYPE_TENSOR || n < 0 || n > CLV_VALUE_MAX)
+        return false;
+    *ret = (clv_elems){ .n = (int32_t)n, .rank = type->rank, .dtype = type->dtype };
+    for (int32_t i = 0; i < type->rank; i++)
+        ret->dims[i] = type->dims[i];
+    return true;
+}
+
+bool clv_elems_in(const clv_rule *r, int32_t k, clv_elems *ret)
+{
+    const clv_value *value = clv_rule_value(r, k);
+    if (!value || !small_shape(clv_rule_in(r, k), ret) || ret->n != value->n)
+        return false;
+    ret->i = value->i;
+    ret->f = value->f;
+    return true;
+}
+
+bool clv_elems_in_or_open(const clv_rule *r, int32_t k, clv_elems_out *room, clv_elems *ret)
+{
+    if (clv_elems_in(r, k, ret))
+        return true;
+    clv_dtype dtype = clv_rule_in(r, k)->dtype;
+    bool whole = dtype == CLV_DT_INT64 || dtype == CLV_DT_INT32 || dtype == CLV_DT_BOOL;
+    if (clv_rule_value(r, k) || !whole || !small_shape(clv_rule_in(r, k), ret))
+        return false;
+    clv_dims_open(room->i, ret->n);
+    ret->i = room->i;
+    return true;
+}
+
+bool clv_elems_shape_out(const clv_rule *r, int32_t k, clv_elems *ret)
+{
+    return clv_rule_has_out(r, k) &&
+           small_shape(&r->types->of[clv_op_output(r->graph, r->op, k).i], ret);
+}
+
+clv_status clv_elems_set(clv_rule *r, int32_t k, const clv_elems_out *out)
+{
+    return out->whole ? clv_rule_set_ints(r, k, out->n, out->i)
+                      : clv_rule_set_floats(r, k, out->n, out->f);
+}
+
+clv_status clv_elems_pick(clv_rule *r, int32_t k, const clv_elems *in, int32_t n,
+                          const int32_t *index)
+{
+    clv_elems_out out = { .whole = in->i != NULL, .n = n };
+    for (int32_t j = 0; j < n; j++) {
+        if (index[j] < 0 && !in->i)
+            return CLV_OK;
+        if (in->i)
+            out.i[j] = index[j] < 0 ? CLV_DIM_UNKNOWN : in->i[index[j]];
+        else
+            out.f[j] = in->f[index[j]];
+    }
+    return clv_elems_set(r, k, &out);
+}
+
+void clv_elems_index(const clv_elems *e, int32_t at, int64_t *ret)
+{
+    int64_t left = at;
+    for (int32_t i = e->rank - 1; i >= 0; i--) {
+        ret[i] = e->dims[i] ? left % e->dims[i] : 0;
+        left = e->dims[i] ? left / e->dims[i] : 0;
+    }
+}
+
+int32_t clv_elems_broadcast(const clv_elems *e, const clv_elems *to, int32_t at)
+{
+    int64_t index[CLV_RANK_MAX];
+    clv_elems_index(to, at, index);
+    int64_t place = 0;
+    for (int32_t i = 0; i < e->rank; i++)
+        place = place * e->dims[i] + (e->dims[i] == 1 ? 0 : index[i + to->rank - e->rank]);
+    return (int32_t)place;
+}
+
+clv_dim clv_elem_fit(clv_dtype dtype, clv_dim x)
+{
+    int bits = clv_dtype_bits(dtype);
+    bool is_unsigned = dtype == CLV_DT_UINT8 || dtype == CLV_DT_UINT16 || dtype == CLV_DT_UINT32 ||
+                       dtype == CLV_DT_UINT64 || dtype == CLV_DT_UINT4 || dtype == CLV_DT_UINT2;
+    if (!clv_dim_is_number(x))
+        return x;
+    if (is_unsigned && x < 0)
+        return CLV_DIM_UNKNOWN;
+    if (dtype == CLV_DT_BOOL)
+        return x != 0;
+    if (bits >= 64 || bits == 0)
+        return x;
+    int64_t limit = INT64_C(1) << (is_unsigned ? bits : bits - 1);
+    return x >= limit || x < -limit ? CLV_DIM_UNKNOWN : x;
+}
+
+double clv_elem_round(clv_dtype dtype, double x)
+{
+    return dtype == CLV_DT_DOUBLE ? x : (double)(float)x;
+}

@@ -1,0 +1,64 @@
+/* values.h - what the fold rules share: small tensors whose elements are known, or partly so.
+ *
+ * A fold rule runs after the shape rule of its operator. It sets the value of an output where it is
+ * known and small, and never fails but for memory: where anything it needs is missing, it sets
+ * nothing. Elements that are open dims pass through what moves elements; arithmetic keeps them
+ * where the result is exact.
+ */
+#ifndef CLV_GRAPH_VALUES_H
+#define CLV_GRAPH_VALUES_H
+
+#include "graph/rule.h"
+
+/* A small tensor with its shape, all numbers. */
+typedef struct {
+    int32_t n, rank;
+    clv_dtype dtype;
+    const clv_dim *i; /* exactly one of i and f */
+    const double *f;
+    clv_dim dims[CLV_RANK_MAX];
+} clv_elems;
+
+/* Room for the result of a fold; lives on the stack. whole tells which one is in use. */
+typedef struct {
+    bool whole;
+    int32_t n;
+    union {
+        clv_dim i[CLV_VALUE_MAX];
+        double f[CLV_VALUE_MAX];
+    };
+} clv_elems_out;
+
+/* Input k with its value; false when that is not known. */
+bool clv_elems_in(const clv_rule *r, int32_t k, clv_elems *ret);
+/* The same, but an integer input of which only the (small) shape is known gives unknown elements,
+ * kept in room. */
+bool clv_elems_in_or_open(const clv_rule *r, int32_t k, clv_elems_out *room, clv_elems *ret);
+/* Type of output k with n elements, at most CLV_VALUE_MAX; false when its shape is open. */
+bool clv_elems_shape_out(const clv_rule *r, int32_t k, clv_elems *ret);
+/* Sets output k. */
+clv_status clv_elems_set(clv_rule *r, int32_t k, const clv_elems_out *out);
+/* Output k is these elements of `in`; index -1 is an unknown one, which a float tensor cannot
+ * hold: then nothing is set. */
+clv_status clv_elems_pick(clv_rule *r, int32_t k, const clv_elems *in, int32_t n,
+                          const int32_t *index);
+
+/* Row-major place of the element, from its index along each axis. */
+static inline int32_t clv_elems_at(const clv_elems *e, const int64_t *index)
+{
+    int64_t at = 0;
+    for (int32_t i = 0; i < e->rank; i++)
+        at = at * e->dims[i] + index[i];
+    return (int32_t)at;
+}
+/* Index along each axis of element number `at`. */
+void clv_elems_index(const clv_elems *e, int32_t at, int64_t *ret);
+/* Number of the element of `e` that stands at element `at` of a shape that `e` broadcasts to. */
+int32_t clv_elems_broadcast(const clv_elems *e, const clv_elems *to, int32_t at);
+
+/* Whole number as an element of dtype: unknown if the type cannot hold it. */
+clv_dim clv_elem_fit(clv_dtype dtype, clv_dim x);
+/* Rounded to what dtype holds; types narrower than float are kept as float. */
+double clv_elem_round(clv_dtype dtype, double x);
+
+#endif

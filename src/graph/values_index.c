@@ -1,0 +1,188 @@
+/* values_index.c - elements chosen or replaced by indices that are values themselves. */
+#include "graph/rules.h"
+#include "graph/shape_tools.h"
+#include "graph/values.h"
+
+/* An index into an axis of that length; -1 when it is open or out of range. */
+static int64_t wrap(clv_dim index, int64_t length)
+{
+    if (!clv_dim_is_number(index) || index < -length || index >= length)
+        return -1;
+    return index < 0 ? index + length : index;
+}
+
+static bool read_axis(const clv_rule *r, int32_t rank, int32_t *ret)
+{
+    int64_t axis = clv_rule_attr_int(r, "axis", 0);
+    if (axis < -(int64_t)rank || axis >= rank)
+        return false;
+    *ret = (int32_t)(axis < 0 ? axis + rank : axis);
+    return true;
+}
+
+/* The output's index is: axes before `axis`, the indices' own axes, axes behind. */
+static int32_t gathered(const clv_elems *in, const clv_elems *indices, int32_t axis,
+                        const int64_t *index)
+{
+    int64_t from[CLV_RANK_MAX];
+    int64_t at = wrap(indices->i[clv_elems_at(indices, index + axis)], in->dims[axis]);
+    for (int32_t a = 0; a < in->rank; a++)
+        from[a] = a < axis ? index[a] : a == axis ? at : index[a + indices->rank - 1];
+    return at < 0 ? -1 : clv_elems_at(in, from);
+}
+
+clv_status clv_fold_gather(clv_rule *r)
+{
+    clv_elems in, indices, to;
+    int32_t axis, pick[CLV_VALUE_MAX];
+    if (!clv_elems_in(r, 0, &in) || !clv_elems_in(r, 1, &indices) || !indices.i ||
+        !clv_elems_shape_out(r, 0, &to) || !read_axis(r, in.rank, &axis) ||
+        to.rank != in.rank + indices.rank - 1)
+        return CLV_OK;
+    for (int32_t j = 0; j < to.n; j++) {
+        int64_t index[CLV_RANK_MAX];
+        clv_elems_index(&to, j, index);
+        pick[j] = gathered(&in, &indices, axis, index);
+    }
+    return clv_elems_pick(r, 0, &in, to.n, pick);
+}
+
+/* True when the shapes allow element-wise indices along axis. */
+static bool read_elementwise(const clv_rule *r, clv_elems *in, clv_elems *indices, int32_t *axis)
+{
+    return clv_elems_in(r, 0, in) && clv_elems_in(r, 1, indices) && indices->i &&
+           indices->rank == in->rank && read_axis(r, in->rank, axis);
+}
+
+/* Place in `in` that element j of the indices speaks of, -1 when open. */
+static int32_t spoken_of(const clv_elems *in, const clv_elems *indices, int32_t axis, int32_t j)
+{
+    int64_t index[CLV_RANK_MAX];
+    clv_elems_index(indices, j, index);
+    index[axis] = wrap(indices->i[j], in->dims[axis]);
+    for (int32_t a = 0; a < in->rank; a++)
+        if (index[a] < 0 || index[a] >= in->dims[a])
+            return -1;
+    return clv_elems_at(in, index);
+}
+
+clv_status clv_fold_gather_elements(clv_rule *r)
+{
+    clv_elems in, indices;
+    int32_t axis, pick[CLV_VALUE_MAX];
+    if (!read_elementwise(r, &in, &indices, &axis))
+        return CLV_OK;
+    for (int32_t j = 0; j < indices.n; j++)
+        pick[j] = spoken_of(&in, &indices, axis, j);
+    return clv_elems_pick(r, 0, &in, indices.n, pick);
+}
+
+static void copy_all(const clv_elems *in, clv_elems_out *out)
+{
+    out->whole = in->i != NULL;
+    out->n = in->n;
+    for (int32_t j = 0; j < in->n; j++) {
+        if (in->i)
+            out->i[j] = in->i[j];
+        else
+            out->f[j] = in->f[j];
+    }
+}
+
+static void put(const clv_elems *from, int32_t j, clv_elems_out *out, int32_t at)
+{
+    if (out->whole)
+        out->i[at] = from->i[j];
+    else
+        out->f[at] = from->f[j];
+}
+
+static bool only_replaces(const clv_rule *r)
+{
+    return clv_str_is(clv_rule_attr_str(r, "reduction", "none"), "none");
+}
+
+clv_status clv_fold_scatter_elements(clv_rule *r)
+{
+    clv_elems in, indices, updates;
+    clv_elems_out out;
+    int32_t axis;
+    if (!only_replaces(r) || !read_elementwise(r, &in, &indices, &axis) ||
+        !clv_elems_in(r, 2, &updates) || updates.n != indices.n || !updates.i != !in.i)
+        return CLV_OK;
+    copy_all(&in, &out);
+    for (int32_t j = 0; j < indices.n; j++) {
+        int32_t at = spoken_of(&in, &indices, axis, j);
+        if (at < 0)
+            return CLV_OK;
+        put(&updates, j, &out, at);
+    }
+    return clv_elems_set(r, 0, &out);
+}
+
+/* First element of the slice of `in` that row j of the indices speaks of, -1 when open. */
+static int64_t slice_at(const clv_elems *in, const clv_elems *indices, int32_t width, int32_t j)
+{
+    int64_t at = 0;
+    for (int32_t a = 0; a < in->rank; a++) {
+        int64_t index = a < width ? wrap(indices->i[(int64_t)j * width + a], in->dims[a]) : 0;
+        if (index < 0)
+            return -1;
+        at = at * in->dims[a] + index;
+    }
+    return at;
+}
+
+clv_status clv_fold_scatter_nd(clv_rule *r)
+{
+    clv_elems in, indices, updates;
+    clv_elems_out out, room;
+    if (!only_replaces(r) || !clv_elems_in(r, 0, &in) || !clv_elems_in(r, 1, &indices) ||
+        !indices.i || !clv_elems_in_or_open(r, 2, &room, &updates) || !updates.i != !in.i ||
+        indices.rank < 1)
+        return CLV_OK;
+    int64_t width = indices.dims[indices.rank - 1], size = 1;
+    if (width < 1 || width > in.rank)
+        return CLV_OK;
+    for (int32_t a = (int32_t)width; a < in.rank; a++)
+        size *= in.dims[a];
+    int32_t rows = indices.n / (int32_t)width;
+    if (rows * size != updates.n)
+        return CLV_OK;
+    copy_all(&in, &out);
+    for (int32_t j = 0; j < rows; j++) {
+        int64_t at = slice_at(&in, &indices, (int32_t)width, j);
+        if (at < 0)
+            return CLV_OK;
+        for (int64_t e = 0; e < size; e++)
+            put(&updates, (int32_t)(j * size + e), &out, (int32_t)(at + e));
+    }
+    return clv_elems_set(r, 0, &out);
+}
+
+/* The shape rule cannot know how many there are; here they are counted. */
+clv_status clv_fold_nonzero(clv_rule *r)
+{
+    clv_elems in;
+    int32_t place[CLV_VALUE_MAX], n = 0;
+    if (!clv_elems_in(r, 0, &in))
+        return CLV_OK;
+    for (int32_t j = 0; j < in.n; j++) {
+        if (in.i && !clv_dim_is_number(in.i[j]))
+            return CLV_OK;
+        if (in.i ? in.i[j] != 0 : in.f[j] != 0)
+            place[n++] = j;
+    }
+    clv_dim dims[2] = { in.rank, n };
+    CLV_TRY(clv_rule_set(r, 0, CLV_DT_INT64, 2, dims));
+    clv_elems_out out = { .whole = true, .n = in.rank * n };
+    if ((int64_t)in.rank * n > CLV_VALUE_MAX)
+        return CLV_OK;
+    for (int32_t j = 0; j < n; j++) {
+        int64_t index[CLV_RANK_MAX];
+        clv_elems_index(&in, place[j], index);
+        for (int32_t a = 0; a < in.rank; a++)
+            out.i[a * n + j] = index[a];
+    }
+    return clv_elems_set(r, 0, &out);
+}

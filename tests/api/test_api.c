@@ -1,0 +1,255 @@
+/* test_api.c - the library as a host uses it, through cleave.h alone. */
+#include "cleave.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/onnx_builder.h"
+#include "support/run.h"
+
+static char *folder;
+static uint8_t *bytes;
+static size_t n_bytes;
+
+/* Four layers of x -> MatMul -> Relu -> Add(x). */
+static void set_up(void)
+{
+    test_onnx *m = onnx_new(8, 17);
+    test_graph *g = onnx_main(m);
+    char a[32], b[16], c[16], d[16], name[32];
+
+    folder = folder_new();
+    onnx_input(g, "x0", 1, "batch,64");
+    for (int i = 0; i < 4; i++) {
+        snprintf(name, sizeof name, "w%d", i);
+        onnx_weight(g, name, 1, "64,64");
+        snprintf(a, sizeof a, "x%d,w%d", i, i);
+        snprintf(b, sizeof b, "y%d", i);
+        snprintf(name, sizeof name, "mm%d", i);
+        onnx_node(g, "MatMul", name, a, b);
+        snprintf(c, sizeof c, "r%d", i);
+        snprintf(name, sizeof name, "relu%d", i);
+        onnx_node(g, "Relu", name, b, c);
+        snprintf(a, sizeof a, "r%d,x%d", i, i);
+        snprintf(d, sizeof d, "x%d", i + 1);
+        snprintf(name, sizeof name, "add%d", i);
+        onnx_node(g, "Add", name, a, d);
+    }
+    onnx_output(g, "x4", 1, "batch,64");
+    bytes = onnx_pack(m, &n_bytes);
+    file_write(folder, "m.onnx", bytes, n_bytes);
+    onnx_free(m);
+}
+
+static void tear_down(void)
+{
+    folder_free(folder);
+    free(bytes);
+}
+
+TestSuite(api, .init = set_up, .fini = tear_down);
+
+static const char *in_folder(char buf[static 600], const char *name)
+{
+    snprintf(buf, 600, "%s/%s", folder, name);
+    return buf;
+}
+
+static cleave_model *opened(const cleave_allocator *allocator)
+{
+    char path[600];
+    cleave_model *model = NULL;
+    cleave_error error;
+    cr_assert_eq(cleave_model_open(in_folder(path, "m.onnx"), allocator, &model, &error), CLEAVE_OK,
+                 "%s", error.message);
+    cr_assert_eq(cleave_model_bind(model, "batch", 2, &error), CLEAVE_OK, "%s", error.message);
+    return model;
+}
+
+static cleave_plan *planned(cleave_model *model, const cleave_plan_options *options)
+{
+    cleave_plan *plan = NULL;
+    cleave_error error;
+    cr_assert_eq(cleave_plan_make(model, options, &plan, &error), CLEAVE_OK, "%s", error.message);
+    return plan;
+}
+
+Test(api, plans_annotates_and_strips)
+{
+    char path[600], back[600];
+    cleave_model *model = opened(NULL), *annotated = NULL;
+    cleave_plan_options options = CLEAVE_PLAN_OPTIONS;
+    cleave_error error;
+    options.devices = 2;
+    cleave_plan *plan = planned(model, &options);
+
+    cr_expect_eq(cleave_plan_fits(plan), 1);
+    cr_expect_eq(cleave_plan_devices(plan), 2);
+    cr_expect_eq(cleave_plan_stages(plan), 2, "exactly the devices that were asked for");
+    cr_expect_gt(cleave_plan_latency_ms(plan), 0);
+    cr_expect_gt(cleave_plan_throughput(plan), 0);
+    cr_expect_eq(cleave_plan_device_of(plan, 12), -1, "past the end");
+    cr_expect_eq(cleave_plan_device_of(plan, -1), -1);
+    for (int i = 0; i < 12; i++)
+        cr_expect(cleave_plan_device_of(plan, i) == 0 || cleave_plan_device_of(plan, i) == 1);
+    cr_expect(strstr(cleave_plan_text(plan), "Sharding nodes: Device 0 - ["));
+    cr_expect_eq(cleave_plan_json(plan)[0], '{');
+    cr_assert_eq(cleave_annotate(model, plan, in_folder(path, "cut.onnx"), &error), CLEAVE_OK, "%s",
+                 error.message);
+    cr_assert_eq(cleave_model_open(path, NULL, &annotated, &error), CLEAVE_OK, "%s", error.message);
+    cr_assert_eq(cleave_strip(annotated, 0, in_folder(back, "back.onnx"), &error), CLEAVE_OK, "%s",
+                 error.message);
+    cr_expect(file_same(folder, "m.onnx", "back.onnx"));
+    cleave_model_free(annotated);
+    cleave_plan_free(plan);
+    cleave_model_free(model);
+}
+
+Test(api, a_saved_plan_is_loaded_for_its_own_model_only)
+{
+    char path[600];
+    cleave_model *model = opened(NULL);
+    cleave_plan *plan = planned(model, NULL), *loaded = NULL;
+    cleave_error error;
+
+    cr_assert_eq(cleave_plan_save(plan, in_folder(path, "p.json"), &error), CLEAVE_OK);
+    cr_assert_eq(cleave_plan_load(model, path, &loaded, &error), CLEAVE_OK, "%s", error.message);
+    cr_expect_str_eq(cleave_plan_json(plan), cleave_plan_json(loaded));
+    cleave_plan_free(loaded);
+    cleave_plan_free(plan);
+    cleave_model_free(model);
+}
+
+Test(api, a_model_may_be_in_memory)
+{
+    cleave_model *model = NULL;
+    cleave_error error;
+    char *text = NULL;
+
+    cr_assert_eq(cleave_model_open_bytes(bytes, n_bytes, NULL, NULL, &model, &error), CLEAVE_OK,
+                 "%s", error.message);
+    cr_assert_eq(cleave_model_inspect(model, 0, &text, &error), CLEAVE_OK, "%s", error.message);
+    cr_expect(strstr(text, "operators: 12\n"), "%s", text);
+    cleave_text_free(model, text);
+    cleave_model_free(model);
+}
+
+Test(api, errors_have_a_code_and_a_sentence)
+{
+    cleave_model *model = NULL;
+    cleave_error error;
+    char path[600];
+
+    cr_expect_eq(cleave_model_open(in_folder(path, "none.onnx"), NULL, &model, &error), CLEAVE_EIO);
+    cr_expect(strstr(error.message, "none.onnx"), "%s", error.message);
+    cr_expect_null(model, "results are written only on success");
+    cr_expect_eq(cleave_model_open_bytes("garbage", 7, NULL, NULL, &model, NULL), CLEAVE_EINPUT);
+    cr_expect_eq(cleave_model_open(NULL, NULL, &model, &error), CLEAVE_EUSAGE);
+    model = opened(NULL);
+    cr_expect_eq(cleave_model_bind(model, "nothing", 2, &error), CLEAVE_EINPUT);
+    cr_expect(strstr(error.message, "nothing"), "%s", error.message);
+    cleave_model_free(model);
+    cleave_model_free(NULL);
+    cleave_plan_free(NULL);
+}
+
+Test(api, no_plan_is_an_outcome_with_the_nearest_plan)
+{
+    cleave_model *model = opened(NULL);
+    cleave_plan_options options = CLEAVE_PLAN_OPTIONS;
+    cleave_plan *plan = NULL;
+    cleave_error error;
+    options.devices = 2;
+    options.memory_bytes = 64;
+
+    cr_assert_eq(cleave_plan_make(model, &options, &plan, &error), CLEAVE_NO_PLAN);
+    cr_expect_eq(cleave_plan_fits(plan), 0);
+    cr_expect(strstr(cleave_plan_text(plan), "lacks"), "%s", cleave_plan_text(plan));
+    cr_expect_neq(error.message[0], '\0');
+    cleave_plan_free(plan);
+    cleave_model_free(model);
+}
+
+static int count_and_stop(void *ctx, const cleave_progress *progress)
+{
+    (void)progress;
+    return ++*(int *)ctx >= 1;
+}
+
+Test(api, the_progress_callback_may_stop_it)
+{
+    int calls = 0;
+    cleave_model *model = opened(NULL);
+    cleave_plan_options options = CLEAVE_PLAN_OPTIONS;
+    cleave_plan *plan = NULL;
+    cleave_error error;
+    options.progress = count_and_stop;
+    options.progress_ctx = &calls;
+
+    cleave_status s = cleave_plan_make(model, &options, &plan, &error);
+    cr_expect(s == CLEAVE_ECANCELED || s == CLEAVE_OK || s == CLEAVE_NO_PLAN);
+    cr_expect_eq(calls, 1, "not called again after it said stop");
+    cleave_plan_free(plan);
+    cleave_model_free(model);
+}
+
+/* -- memory of the host -- */
+
+typedef struct {
+    long live, taken, fail_at; /* fail_at: the allocation that fails; 0: none */
+} counter;
+
+static void *counted(void *ctx, void *p, size_t size)
+{
+    counter *c = ctx;
+
+    if (size == 0) {
+        __atomic_fetch_sub(&c->live, p != NULL, __ATOMIC_RELAXED);
+        free(p);
+        return NULL;
+    }
+    if (__atomic_add_fetch(&c->taken, 1, __ATOMIC_RELAXED) == c->fail_at)
+        return NULL;
+    void *q = realloc(p, size);
+    __atomic_fetch_add(&c->live, q && !p, __ATOMIC_RELAXED);
+    return q;
+}
+
+Test(api, all_memory_of_the_host_is_given_back)
+{
+    counter c = { 0 };
+    cleave_allocator allocator = { counted, &c };
+    cleave_model *model = opened(&allocator);
+    cleave_plan *plan = planned(model, NULL);
+
+    cr_expect_gt(c.taken, 0);
+    cleave_plan_free(plan);
+    cleave_model_free(model);
+    cr_expect_eq(c.live, 0, "%ld blocks left", c.live);
+}
+
+/* The 1st, 2nd, 3rd ... allocation fails, until all of it works. */
+Test(api, survives_running_out_of_memory_anywhere)
+{
+    cleave_status s = CLEAVE_ENOMEM;
+
+    for (long at = 1; s != CLEAVE_OK; at++) {
+        counter c = { .fail_at = at };
+        cleave_allocator allocator = { counted, &c };
+        cleave_model *model = NULL;
+        cleave_plan *plan = NULL;
+        cleave_error error;
+        s = cleave_model_open_bytes(bytes, n_bytes, NULL, &allocator, &model, &error);
+        if (s == CLEAVE_OK)
+            s = cleave_model_bind(model, "batch", 2, &error);
+        if (s == CLEAVE_OK)
+            s = cleave_plan_make(model, NULL, &plan, &error);
+        cr_assert(s == CLEAVE_OK || s == CLEAVE_ENOMEM, "allocation %ld: %d %s", at, (int)s,
+                  error.message);
+        cleave_plan_free(plan);
+        cleave_model_free(model);
+        cr_assert_eq(c.live, 0, "allocation %ld: %ld blocks left", at, c.live);
+    }
+}

@@ -1,0 +1,72 @@
+/* test_use.c - header, example and installed package, as another program's build meets them. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/onnx_builder.h"
+#include "support/run.h"
+
+static char *folder;
+
+static void set_up(void)
+{
+    test_onnx *m = onnx_new(8, 17);
+    test_graph *g = onnx_main(m);
+    size_t n = 0;
+
+    folder = folder_new();
+    onnx_input(g, "x", 1, "2,64");
+    onnx_node(g, "Relu", "a", "x", "y");
+    onnx_node(g, "Add", "b", "x,y", "z");
+    onnx_node(g, "Add", "c", "z,y", "o");
+    onnx_output(g, "o", 1, "2,64");
+    uint8_t *bytes = onnx_pack(m, &n);
+    file_write(folder, "m.onnx", bytes, n);
+    free(bytes);
+    onnx_free(m);
+}
+
+static void tear_down(void) { folder_free(folder); }
+
+TestSuite(use, .init = set_up, .fini = tear_down);
+
+static void works(const char *line)
+{
+    run_result r = run_in(folder, "%s", line);
+    cr_assert_eq(r.code, 0, "%s\n%s%s", line, r.out, r.err);
+    run_free(&r);
+}
+
+Test(use, the_header_stands_alone_in_c99_and_in_cpp)
+{
+    works("echo '#include <cleave.h>' > h.c && cc -std=c99 -pedantic -Wall -Wextra -Werror "
+          "-I" TEST_SOURCE_DIR "/src/include -c h.c -o h.o");
+    works("command -v c++ >/dev/null || exit 0; cp h.c h.cc 2>/dev/null || "
+          "echo '#include <cleave.h>' > h.cc; c++ -Wall -Wextra -Werror -I" TEST_SOURCE_DIR
+          "/src/include -c h.cc -o hh.o");
+}
+
+Test(use, the_installed_package_builds_the_example_and_it_runs)
+{
+    works("DESTDIR= cmake --install " TEST_BINARY_DIR " --prefix $PWD/prefix >install.log");
+    works("export PKG_CONFIG_PATH=$(dirname $(find $PWD/prefix -name cleave.pc)); "
+          "p=$PWD/prefix; l=$(dirname $(find $p -name 'libcleave.*' | head -n 1)); "
+          "grep -q 'CLEAVE_SANITIZE:[A-Z]*=.' " TEST_BINARY_DIR "/CMakeCache.txt && exit 0; "
+          "cc " TEST_SOURCE_DIR "/docs/example.c "
+          "-I$p/include -L$l -lcleave -o example && "
+          "LD_LIBRARY_PATH=$l ./example m.onnx o.onnx | grep -q ' on device ' && test -s o.onnx");
+    works("for f in share/man/man1/cleave-plan.1 share/cleave/configs/clusters/dgx-h100.json "
+          "share/bash-completion/completions/cleave include/cleave.h bin/cleave; do "
+          "test -s prefix/$f || { echo $f; exit 1; }; done");
+}
+
+Test(use, cmake_finds_the_installed_package)
+{
+    works("cmake --install " TEST_BINARY_DIR " --prefix $PWD/prefix >install.log");
+    works("printf 'cmake_minimum_required(VERSION 3.25)\\nproject(p C)\\n"
+          "find_package(cleave 0.1 REQUIRED)\\nadd_executable(p " TEST_SOURCE_DIR
+          "/docs/example.c)\\ntarget_link_libraries(p cleave::cleave)\\n' > CMakeLists.txt; "
+          "cmake -S . -B b -DCMAKE_PREFIX_PATH=$PWD/prefix >cmake.log");
+    works("grep -q 'CLEAVE_SANITIZE:[A-Z]*=.' " TEST_BINARY_DIR "/CMakeCache.txt && exit 0; "
+          "cmake --build b >build.log && ./b/p m.onnx o.onnx");
+}

@@ -1,0 +1,53 @@
+#include "base/status.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+Test(status, fail_fills_the_error_and_returns_the_code)
+{
+    clv_error err = { 0 };
+
+    clv_status s = clv_fail(&err, CLV_EFORMAT, "%s is %d, expected %d", "axis", 4, 3);
+
+    cr_assert_eq(s, CLV_EFORMAT);
+    cr_assert_eq(err.status, CLV_EFORMAT);
+    cr_assert_str_eq(err.message, "axis is 4, expected 3");
+}
+
+Test(status, without_an_error_only_the_code_is_given)
+{
+    cr_assert_eq(clv_fail(NULL, CLV_EIO, "%s", "unseen"), CLV_EIO);
+}
+
+Test(status, a_long_message_is_cut_at_the_size_of_the_buffer)
+{
+    char name[2000];
+    memset(name, 'x', sizeof name - 1);
+    name[sizeof name - 1] = 0;
+    clv_error err = { 0 };
+
+    clv_fail(&err, CLV_ELIMIT, "%s", name);
+
+    cr_assert_eq(strlen(err.message), CLV_MESSAGE_SIZE - 1);
+}
+
+Test(status, control_characters_of_a_name_do_not_reach_a_terminal)
+{
+    clv_error err = { 0 };
+    clv_fail(&err, CLV_EFORMAT, "operator '%s'", "a\x1b[31m\n\x7f");
+    cr_assert_str_eq(err.message, "operator 'a?[31m\?\?'");
+}
+
+Test(status, lack_of_memory_says_for_what)
+{
+    clv_error err = { 0 };
+    cr_assert_eq(clv_fail_nomem(&err, "a table of names"), CLV_ENOMEM);
+    cr_assert_str_eq(err.message, "out of memory: no room for a table of names");
+}
+
+Test(status, every_code_has_a_text_and_other_numbers_too)
+{
+    for (int s = CLV_OK; s <= CLV_EINTERNAL; s++)
+        cr_assert_str_neq(clv_status_text((clv_status)s), "unknown status");
+    cr_assert_str_eq(clv_status_text((clv_status)99), "unknown status");
+}

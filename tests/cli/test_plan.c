@@ -1,0 +1,275 @@
+/* test_plan.c - cleave plan, inspect, annotate and strip, as a user runs them. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/onnx_builder.h"
+#include "support/run.h"
+
+/* Twelve layers of y = relu(x W) + x, W of 256 x 256 floats: 256 KiB each, 3 MiB in all. Each Add
+ * is a candidate. Two devices of 2 MiB are enough, two of 700 KiB are not.
+ */
+#define LAYERS 12
+
+static char *folder;
+
+static void write_model(const char *path, const char *batch)
+{
+    test_onnx *m = onnx_new(8, 17);
+    test_graph *g = onnx_main(m);
+    char dims[32], in[16], names[32], y[16], r[16], z[16], node[32];
+
+    snprintf(dims, sizeof dims, "%s,256", batch);
+    onnx_input(g, "x0", 1, dims);
+    for (int i = 0; i < LAYERS; i++) {
+        snprintf(in, sizeof in, "x%d", i);
+        snprintf(y, sizeof y, "y%d", i);
+        snprintf(r, sizeof r, "r%d", i);
+        snprintf(z, sizeof z, "x%d", i + 1);
+        snprintf(names, sizeof names, "w%d", i);
+        onnx_weight(g, names, 1, "256,256");
+        snprintf(names, sizeof names, "%s,w%d", in, i);
+        snprintf(node, sizeof node, "layer%d/MatMul", i);
+        onnx_node(g, "MatMul", node, names, y);
+        snprintf(node, sizeof node, "layer%d/Relu", i);
+        onnx_node(g, "Relu", node, y, r);
+        snprintf(names, sizeof names, "%s,%s", r, in);
+        snprintf(node, sizeof node, "layer%d/Add", i);
+        onnx_node(g, "Add", node, names, z);
+    }
+    onnx_output(g, z, 1, dims);
+    onnx_write(m, path);
+    onnx_free(m);
+}
+
+static void set_up(void)
+{
+    char path[600];
+
+    folder = folder_new();
+    snprintf(path, sizeof path, "%s/m.onnx", folder);
+    write_model(path, "4");
+    snprintf(path, sizeof path, "%s/open.onnx", folder);
+    write_model(path, "batch");
+}
+
+static void tear_down(void) { folder_free(folder); }
+
+TestSuite(plan, .init = set_up, .fini = tear_down);
+
+/* Runs "cleave <arguments>"; it must end with that code. */
+static run_result ran(int code, const char *arguments)
+{
+    run_result r = run_in(folder, "%s %s", TEST_CLEAVE, arguments);
+    cr_assert_eq(r.code, code, "'%s' gave %d: %s%s", arguments, r.code, r.err, r.out);
+    return r;
+}
+
+static void check(int code, const char *arguments, const char *says)
+{
+    run_result r = ran(code, arguments);
+    cr_expect(strstr(r.out, says) || strstr(r.err, says), "'%s' printed: %s%s", arguments, r.out,
+              r.err);
+    run_free(&r);
+}
+
+static bool there(const char *name)
+{
+    char *text = file_text(folder, name, NULL);
+    free(text);
+    return text != NULL;
+}
+
+#define TWO_MIB    "--memory 2MiB "
+#define TOO_LITTLE "--memory 700KiB "
+
+/* covers: B.002 B.031 B.032 B.033 */
+Test(plan, a_model_too_big_for_one_device_is_cut_in_two)
+{
+    run_result r = ran(0, "plan " TWO_MIB "--devices 2 m.onnx");
+
+    cr_expect(strstr(r.out, "fits 2 of 2 devices in 2 stages"), "%s", r.out);
+    cr_expect(strstr(r.out, "Sharding nodes: Device 0 - ['layer"), "%s", r.out);
+    cr_expect(!strstr(r.out, "Device 1 -"), "%s", r.out);
+    cr_expect(strstr(r.out, "[Success] The optimal latency "), "%s", r.out);
+    cr_expect(strstr(r.out, " ms, tput "), "%s", r.out);
+    cr_expect(strstr(r.out, "[Success] Save the sharded model to m.onnx.auto_sharded.onnx\n"), "%s",
+              r.out);
+    cr_expect_str_empty(r.err);
+    cr_expect(there("m.onnx.auto_sharded.onnx"));
+    cr_expect(there("m.onnx.auto_sharded.onnx.plan.json"));
+    run_free(&r);
+}
+
+/* covers: B.026 B.029 */
+Test(plan, is_called_as_the_tool_of_poprt_too)
+{
+    check(0, "plan --input_model=m.onnx --num_ipus=2 --num_processes 3 --optimal_perf",
+          "[Success] The optimal solution:\n");
+    cr_expect(there("m.onnx.auto_sharded.onnx"));
+    check(0, "plan --input_model m.onnx --num_ipus 2 --output_model out.onnx",
+          "[Success] Save the sharded model to out.onnx\n");
+    cr_expect(there("out.onnx"));
+}
+
+/* "search      first-fit: 2 candidates judged by ..." */
+static int judged(const char *report)
+{
+    int n = -1;
+    const char *line = strstr(report, "\nsearch ");
+    if (line)
+        sscanf(line, "\nsearch %*[^:]: %d", &n);
+    return n;
+}
+
+/* Five devices do not divide twelve layers, so that there is something to search.
+ * covers: B.027 B.028 */
+Test(plan, without_optimal_perf_that_tool_stops_at_the_first_plan)
+{
+    run_result first = ran(0, "plan --input_model m.onnx --num_ipus 5 --no-output");
+    run_result all = ran(0, "plan --input_model m.onnx --num_ipus 5 --no-output --optimal_perf");
+
+    cr_expect_geq(judged(first.out), 1, "%s", first.out);
+    cr_expect_lt(judged(first.out), judged(all.out), "%s%s", first.out, all.out);
+    cr_expect(strstr(first.out, "[Success] Compile successfully and solution:\n"), "%s", first.out);
+    cr_expect(strstr(all.out, "[Success] The optimal solution:\n"), "%s", all.out);
+    run_free(&first);
+    run_free(&all);
+}
+
+/* covers: B.034 B.056 */
+Test(plan, what_does_not_fit_is_told_and_nothing_is_written)
+{
+    int before = folder_count(folder);
+    run_result r = ran(3, "plan " TOO_LITTLE "--devices 2 m.onnx");
+
+    cr_expect(strstr(r.out, "cannot be sharded into 2 devices"), "%s", r.out);
+    cr_expect(strstr(r.out, "[Failed] Out of memory: device "), "%s", r.out);
+    cr_expect(strstr(r.out, "Sharding nodes: Device 0 - ["), "the best plan so far: %s", r.out);
+    cr_expect(!strstr(r.out, "[Success]"), "%s", r.out);
+    cr_expect_eq(folder_count(folder), before);
+    run_free(&r);
+}
+
+Test(plan, the_same_request_gives_the_same_bytes_at_any_number_of_jobs)
+{
+    check(0, "plan --devices 4 --jobs 1 -o a.onnx m.onnx", "[Success]");
+    check(0, "plan --devices 4 --jobs 4 -o b.onnx m.onnx", "[Success]");
+    cr_expect(file_same(folder, "a.onnx", "b.onnx"));
+    cr_expect(file_same(folder, "a.onnx.plan.json", "b.onnx.plan.json"));
+}
+
+Test(plan, files_are_written_only_where_asked)
+{
+    int before = folder_count(folder);
+    check(0, "plan --devices 2 --no-output m.onnx", "[Success] The optimal");
+    cr_expect_eq(folder_count(folder), before);
+    check(0, "plan --devices 2 --no-output --plan-out p.json m.onnx",
+          "[Success] Save the plan to p.json\n");
+    cr_expect_eq(folder_count(folder), before + 1);
+    run_result r = ran(0, "plan --devices 2 -q m.onnx");
+    cr_expect_str_empty(r.out);
+    cr_expect_str_empty(r.err);
+    run_free(&r);
+}
+
+Test(plan, symbols_need_a_size)
+{
+    check(65, "plan open.onnx", "batch");
+    check(65, "plan --bind bach=8 open.onnx", "bach");
+    check(2, "plan --bind batch open.onnx", "'batch' is not NAME=SIZE");
+    check(2, "plan --bind batch=0 open.onnx", "batch");
+    check(2, "plan --bind batch=2 --bind batch=3 open.onnx", "twice");
+    check(0, "plan --bind batch=8 --devices 2 --no-output open.onnx", "batch=8");
+}
+
+Test(plan, unknown_clusters_and_too_many_devices_are_told)
+{
+    run_result r = run_in(folder, "%s plan --cluster nowhere m.onnx", TEST_CLEAVE);
+    cr_expect(r.code == 2 || r.code == 65 || r.code == 74, "%d %s", r.code, r.err);
+    cr_expect(strstr(r.err, "nowhere"), "%s", r.err);
+    run_free(&r);
+    check(2, "plan --devices 9 m.onnx", "9");
+}
+
+/* covers: A.007 */
+Test(plan, strip_gives_the_model_back_byte_for_byte)
+{
+    check(0, "plan --devices 2 -o cut.onnx m.onnx", "[Success]");
+    cr_expect(!file_same(folder, "m.onnx", "cut.onnx"));
+    check(0, "strip -o back.onnx cut.onnx", "[Success] Save the stripped model to back.onnx\n");
+    cr_expect(file_same(folder, "m.onnx", "back.onnx"));
+    check(2, "strip m.onnx", "m.onnx");
+}
+
+/* covers: B.001 B.006 */
+Test(plan, a_plan_edited_by_hand_is_applied)
+{
+    check(0, "plan --devices 2 -o cut.onnx m.onnx", "[Success]");
+    check(0, "annotate --plan cut.onnx.plan.json -o same.onnx m.onnx",
+          "[Success] Save the sharded model to same.onnx\n");
+    cr_expect(file_same(folder, "cut.onnx", "same.onnx"));
+    run_result r = run_in(folder, "python3 - <<'E'\n"
+                                  "import json\n"
+                                  "p = json.load(open('cut.onnx.plan.json'))\n"
+                                  "p['operators']['device_runs'] = [[0, 9], [1, 27]]\n"
+                                  "for i, d in enumerate(p['devices']):\n"
+                                  "    del d['operators']; d['stage'] = i\n"
+                                  "p['stages'] = 2\n"
+                                  "json.dump(p, open('edited.json', 'w'))\n"
+                                  "p['operators']['device_runs'] = [[1, 9], [0, 27]]\n"
+                                  "json.dump(p, open('backwards.json', 'w'))\n"
+                                  "p['fingerprint'] = '0' * 16\n"
+                                  "json.dump(p, open('foreign.json', 'w'))\n"
+                                  "E");
+    cr_assert_eq(r.code, 0, "%s", r.err);
+    run_free(&r);
+    check(0, "annotate --plan edited.json -o edited.onnx m.onnx", "[Success]");
+    cr_expect(!file_same(folder, "edited.onnx", "same.onnx"));
+    check(65, "annotate --plan backwards.json -o no.onnx m.onnx", "not a later stage");
+    check(65, "annotate --plan foreign.json -o no.onnx m.onnx", "");
+    check(65, "annotate --plan m.onnx -o no.onnx m.onnx", "m.onnx");
+    check(74, "annotate --plan missing.json -o no.onnx m.onnx", "missing.json");
+    cr_expect(!there("no.onnx"));
+}
+
+Test(plan, inspect_tells_what_a_model_is)
+{
+    check(0, "inspect m.onnx", "operators: 36\n");
+    check(0, "inspect m.onnx", "parameters: 786432\n"); /* 12 * 256 * 256 */
+    check(0, "inspect m.onnx", "weights: 3.000 MiB");
+    check(0, "inspect m.onnx", "12 candidates");
+    check(0, "inspect open.onnx", "batch  open: give it a size with --bind 'batch=N'\n");
+    check(0, "inspect --bind batch=2 open.onnx", "batch  bound\n");
+    check(65, "inspect --bind none=2 open.onnx", "none");
+}
+
+/* -- signals -- */
+
+/* A compiler that takes a second for each candidate; the signal comes while it runs. */
+static void stopped_by(const char *signal, int code)
+{
+    int before = folder_count(folder);
+    run_result r = run_in(folder,
+                          "python3 - <<'E'\n"
+                          "import signal, subprocess, sys, time\n"
+                          "p = subprocess.Popen(['%s', 'plan', '--compiler', 'sleep 1; echo no',\n"
+                          "                      '--devices', '2', 'm.onnx'])\n"
+                          "time.sleep(0.5)\n"
+                          "p.send_signal(signal.%s)\n"
+                          "sys.exit(p.wait())\n"
+                          "E",
+                          TEST_CLEAVE, signal);
+    cr_expect_eq(r.code, code, "%d %s%s", r.code, r.out, r.err);
+    cr_expect(strstr(r.err, "nothing was written"), "%s", r.err);
+    cr_expect_eq(folder_count(folder), before, "no file stays");
+    run_free(&r);
+}
+
+/* covers: B.054 */
+Test(plan, a_signal_ends_the_search_and_leaves_no_file)
+{
+    stopped_by("SIGINT", 130);
+    stopped_by("SIGTERM", 143);
+}

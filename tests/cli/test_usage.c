@@ -1,0 +1,196 @@
+/* test_usage.c - what a wrong request gets: one sentence, and an exit code that says so. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/run.h"
+
+static char *folder;
+
+static void set_up(void)
+{
+    folder = folder_new();
+    file_write(folder, "m.onnx", "not a model", 11);
+}
+
+static void tear_down(void) { folder_free(folder); }
+
+TestSuite(usage, .init = set_up, .fini = tear_down);
+
+static int lines(const char *text)
+{
+    int n = 0;
+    for (; *text; text++)
+        n += *text == '\n';
+    return n;
+}
+
+/* Runs "cleave <arguments>"; one line on standard error that says so, nothing on standard output.
+ */
+static void refused(const char *arguments, int code, const char *says)
+{
+    run_result r = run_in(folder, "%s %s", TEST_CLEAVE, arguments);
+
+    cr_expect_eq(r.code, code, "'%s' gave %d: %s", arguments, r.code, r.err);
+    cr_expect_str_empty(r.out, "'%s' printed: %s", arguments, r.out);
+    cr_expect_eq(lines(r.err), 1, "'%s' said: %s", arguments, r.err);
+    cr_expect_eq(strncmp(r.err, "cleave: ", 8), 0, "'%s' said: %s", arguments, r.err);
+    cr_expect(strstr(r.err, says), "'%s' said: %s", arguments, r.err);
+    run_free(&r);
+}
+
+static void helps(const char *arguments, const char *says)
+{
+    run_result r = run_in(folder, "%s %s", TEST_CLEAVE, arguments);
+
+    cr_expect_eq(r.code, 0, "'%s' gave %d", arguments, r.code);
+    cr_expect_str_empty(r.err);
+    cr_expect(strstr(r.out, says), "'%s' printed: %s", arguments, r.out);
+    run_free(&r);
+}
+
+Test(usage, help_and_version_are_answers)
+{
+    helps("--version", "cleave 0.");
+    helps("--help", "Commands:");
+    helps("-h", "Commands:");
+    helps("help", "Commands:");
+    helps("help plan", "Usage: cleave plan");
+    helps("plan --help", "--objective latency|throughput");
+    helps("inspect -h", "Usage: cleave inspect");
+    helps("annotate --help", "--plan PATH");
+    helps("strip --help", "--all");
+    helps("plan --cluster --help", "Usage: cleave plan");
+}
+
+Test(usage, a_command_is_needed)
+{
+    refused("", 2, "no command is given; try 'cleave --help'");
+    refused("plna m.onnx", 2, "unknown command 'plna', did you mean 'plan'?");
+    refused("frobnicate", 2, "unknown command 'frobnicate'; try");
+    refused("help frobnicate", 2, "unknown command");
+    refused("help plan strip", 2, "too many");
+    refused("--json plan m.onnx", 2, "unknown option '--json' before the command");
+}
+
+Test(usage, a_misspelt_option_gets_the_nearest)
+{
+    refused("plan m.onnx --devcies 2", 2, "unknown option '--devcies', did you mean '--devices'?");
+    refused("plan m.onnx --optimal-perf", 2, "did you mean '--optimal_perf'?");
+    refused("plan m.onnx --num-ipus=2", 2, "did you mean '--num_ipus'?");
+    refused("plan m.onnx --qqqqqqqqq", 2, "unknown option '--qqqqqqqqq'; try 'cleave plan --help'");
+    refused("plan m.onnx -x", 2, "unknown option '-x'");
+    refused("plan m.onnx --dev 2", 2, "unknown option '--dev'");
+}
+
+Test(usage, values_are_needed_once_and_where_they_belong)
+{
+    refused("plan m.onnx --devices", 2, "--devices has no value");
+    refused("plan m.onnx --devices --quiet", 2, "--devices has no value");
+    refused("plan m.onnx --cluster=", 2, "--cluster is empty");
+    refused("plan m.onnx --cluster ''", 2, "--cluster is empty");
+    refused("plan m.onnx --first-fit=yes", 2, "--first-fit takes no value");
+    refused("plan m.onnx --devices 2 --devices 2", 2, "--devices is given twice");
+    refused("plan m.onnx --quiet -q", 2, "--quiet is given twice");
+    refused("plan m.onnx --devices 2 --num_ipus 2", 2,
+            "--devices and --num_ipus are the same option");
+    refused("plan m.onnx -o a --output_model b", 2, "the same option");
+    refused("plan m.onnx -o a --no-output", 2, "exclude each other");
+    refused("plan m.onnx --optimal_perf --first-fit", 2, "exclude each other");
+    refused("plan m.onnx -o a --plan-out a", 2, "are both 'a'");
+}
+
+/* covers: B.036 */
+Test(usage, fewer_than_two_ipus_is_an_error)
+{
+    refused("plan --input_model m.onnx --num_ipus 1", 2, "--num_ipus is '1'");
+    refused("plan --input_model m.onnx --num_ipus 0", 2, "--num_ipus is '0'");
+    refused("plan --input_model=m.onnx --num_ipus=-3", 2, "--num_ipus is '-3'");
+}
+
+Test(usage, numbers_and_words_are_checked)
+{
+    refused("plan m.onnx --devices 0", 2, "--devices is '0'");
+    refused("plan m.onnx --devices two", 2, "--devices is 'two'");
+    refused("plan m.onnx --devices 2.5", 2, "--devices is '2.5'");
+    refused("plan m.onnx --devices 99999999999999999999", 2, "--devices");
+    refused("plan m.onnx --jobs 0", 2, "--jobs");
+    refused("plan m.onnx --max-candidates 0", 2, "--max-candidates");
+    refused("plan m.onnx --memory 80", 2, "--memory");
+    refused("plan m.onnx --memory 0B", 2, "--memory");
+    refused("plan m.onnx --memory 80parsecs", 2, "--memory");
+    refused("plan m.onnx --objective speed", 2,
+            "--objective is 'speed': expected 'latency' or 'throughput'");
+    refused("plan m.onnx --search fast", 2, "'default' or 'documented'");
+    refused("plan m.onnx --compiler-timeout 0", 2, "--compiler-timeout");
+    refused("plan m.onnx --compiler-timeout inf", 2, "--compiler-timeout");
+    refused("plan m.onnx --compiler-timeout 1e3", 2, "--compiler-timeout");
+}
+
+Test(usage, one_model_is_needed)
+{
+    refused("plan", 2, "no model is given; try 'cleave plan --help'");
+    refused("inspect", 2, "no model is given");
+    refused("plan a b", 2, "'b' is one model too many");
+    refused("plan a --input_model b", 2, "one model too many");
+    refused("plan ''", 2, "path is empty");
+    refused("plan -- --devices", 74, "--devices");
+    refused("annotate m.onnx", 2, "no plan is given");
+}
+
+Test(usage, outputs_are_looked_at_before_the_work)
+{
+    refused("plan m.onnx -o m.onnx", 2, "is the input itself");
+    refused("plan m.onnx -o ./m.onnx", 2, "is the input itself");
+    refused("strip m.onnx -o m.onnx", 2, "is the input itself");
+    refused("plan m.onnx --plan-out m.onnx", 2, "--plan-out: 'm.onnx' is the input itself");
+    refused("plan m.onnx -o .", 2, "is a folder");
+    refused("plan m.onnx -o new/", 2, "is a folder");
+    refused("plan m.onnx -o missing/a.onnx", 74, "cannot write into folder 'missing'");
+    run_result r =
+        run_in(folder, "ln m.onnx other.onnx && %s strip m.onnx -o other.onnx", TEST_CLEAVE);
+    cr_expect_eq(r.code, 2, "a second name of the input is the input");
+    run_free(&r);
+}
+
+/* covers: B.036 */
+Test(usage, a_missing_model_and_one_that_is_none_are_told_apart)
+{
+    refused("plan --input_model missing.onnx --num_ipus 2", 74, "missing.onnx");
+    refused("inspect missing.onnx", 74, "missing.onnx");
+    refused("plan m.onnx", 65, "");
+    refused("inspect m.onnx", 65, "");
+    refused("strip m.onnx", 65, "");
+    refused("inspect .", 74, "");
+}
+
+Test(usage, with_json_an_error_is_an_object_too)
+{
+    run_result r = run_in(folder, "%s plan m.onnx --objective speed --json", TEST_CLEAVE);
+
+    cr_expect_eq(r.code, 2);
+    cr_expect(strstr(r.err, "cleave: --objective"));
+    cr_expect(strstr(r.out, "\"code\": \"usage\""), "%s", r.out);
+    cr_expect_eq(r.out[0], '{');
+    cr_expect_str_eq(r.out + strlen(r.out) - 2, "}\n");
+    run_free(&r);
+    r = run_in(folder, "%s inspect missing.onnx --json", TEST_CLEAVE);
+    cr_expect(strstr(r.out, "\"code\": \"io\""), "%s", r.out);
+    run_free(&r);
+}
+
+Test(usage, a_sentence_stays_one_line_whatever_the_name)
+{
+    refused("\"$(printf 'pl\\nan\\033[31m')\"", 2, "unknown command 'pl?an?[31m'");
+}
+
+Test(usage, output_that_cannot_be_written_is_told_and_a_closed_pipe_is_not)
+{
+    run_result r = run_in(folder, "%s --help >/dev/full", TEST_CLEAVE);
+    cr_expect_eq(r.code, 74);
+    cr_expect(strstr(r.err, "standard output"));
+    run_free(&r);
+    r = run_in(folder, "{ sleep 0.2; %s --help; echo $? >&2; } | true", TEST_CLEAVE);
+    cr_expect_str_eq(r.err, "141\n");
+    run_free(&r);
+}

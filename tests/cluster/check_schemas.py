@@ -1,0 +1,61 @@
+"""Checks every file of configs/ against its schema, and that the schemas refuse the bad files of
+tests/data/bad/cluster, except those whose fault no schema can see.
+
+usage: check_schemas.py SOURCE_FOLDER
+"""
+
+import json
+import pathlib
+import sys
+
+import jsonschema
+
+# Faults between two values, or in the text itself; the reader refuses them, a schema cannot.
+BEYOND_A_SCHEMA = {
+    "duplicate_device_names", "duplicate_keys", "duplicate_kind_names", "huge_latency", "huge_memory",
+    "infinite_rate", "level_sizes_overflow", "level_sizes_product", "link_to_a_missing_device",
+    "link_to_itself", "no_levels_no_links", "reserved_over_memory", "tiny_bandwidth",
+    "unknown_kind", "unreachable_one_way", "unreachable_pair", "zero_bandwidth", "zero_memory",
+}
+
+
+def validator(schemas, name):
+    schema = schemas[name]
+    jsonschema.Draft202012Validator.check_schema(schema)
+    try:
+        import referencing
+
+        pairs = [(s["$id"], referencing.Resource.from_contents(s)) for s in schemas.values()]
+        return jsonschema.Draft202012Validator(
+            schema, registry=referencing.Registry().with_resources(pairs))
+    except ImportError:  # before jsonschema 4.18
+        store = {s["$id"]: s for s in schemas.values()}
+        resolver = jsonschema.RefResolver.from_schema(schema, store=store)
+        return jsonschema.Draft202012Validator(schema, resolver=resolver)
+
+
+def main(source):
+    source = pathlib.Path(source)
+    schemas = {n: json.loads((source / f"configs/schema/{n}.schema.json").read_text())
+               for n in ("device", "cluster")}
+    wrong, seen = [], 0
+    for kind in ("device", "cluster"):
+        check = validator(schemas, kind)
+        for path in sorted((source / f"configs/{kind}s").glob("*.json")):
+            seen += 1
+            wrong += [f"{path}: {e.json_path}: {e.message}"
+                      for e in check.iter_errors(json.loads(path.read_text()))]
+    check = validator(schemas, "cluster")
+    for path in sorted((source / "tests/data/bad/cluster").glob("*.json")):
+        seen += 1
+        try:
+            valid = check.is_valid(json.loads(path.read_text()))
+        except (ValueError, RecursionError):
+            valid = False  # not JSON
+        if valid != (path.stem in BEYOND_A_SCHEMA):
+            wrong.append(f"{path}: the schema {'accepts' if valid else 'refuses'} it")
+    print("\n".join(wrong) or f"{seen} files as they should be")
+    return 1 if wrong or seen < 50 else 0
+
+
+sys.exit(main(sys.argv[1]))

@@ -1,0 +1,219 @@
+#include <criterion/criterion.h>
+#include <stdatomic.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "compile/compiler.h"
+#include "compile/toy.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+
+enum { N_CANDIDATES = 60 };
+
+typedef struct {
+    toy t;
+    clv_arena *arena;
+    clv_assignment candidates[N_CANDIDATES];
+} batch;
+
+static batch *new_batch(void)
+{
+    clv_arena *arena = clv_arena_new(NULL, 0);
+    batch *b = CLV_NEW(arena, batch);
+    b->arena = arena;
+    toy_init(&b->t, arena, 400, 1300, 1700);
+    toy_cluster(&b->t, 5, 60000, 100, 1e9);
+    toy_grow_random(&b->t, 400, 11);
+    uint32_t random = 5;
+    for (int32_t k = 0; k < N_CANDIDATES; k++) {
+        int32_t *device_of = CLV_NEW_ARRAY(arena, int32_t, b->t.units.n);
+        for (int32_t u = 0; u < b->t.units.n; u++)
+            device_of[u] =
+                (u + k % 7) * 5 / (b->t.units.n + 7) + (int32_t)toy_random(&random, 40) / 39;
+        for (int32_t u = 0; u < b->t.units.n; u++)
+            device_of[u] = device_of[u] > 4 ? 4 : device_of[u];
+        b->candidates[k] = (clv_assignment){ device_of, k % 4 == 3 ? 0.1 : 0 };
+    }
+    return b;
+}
+
+static void judge_all(batch *b, int32_t jobs, clv_verdict *verdicts)
+{
+    clv_compiler *compiler = NULL;
+    clv_pool *pool = NULL;
+    cr_assert_eq(clv_builtin_open(&b->t.workload, jobs, NULL, &compiler, NULL), CLV_OK);
+    cr_assert_eq(clv_pool_open(compiler, jobs, 8, NULL, &pool, NULL), CLV_OK);
+    clv_judge judge = clv_pool_judge(pool);
+    cr_assert_eq(judge.batch, 8);
+    for (int32_t k = 0; k < N_CANDIDATES; k += 20)
+        cr_assert_eq(judge.judge(judge.ctx, b->candidates + k, 20, verdicts + k, NULL), CLV_OK);
+    clv_pool_close(pool);
+    clv_compiler_close(compiler);
+}
+
+Test(pool, gives_the_same_verdicts_with_one_two_and_eight_workers, .timeout = 120)
+{
+    batch *b = new_batch();
+    static clv_verdict one[N_CANDIDATES], many[N_CANDIDATES];
+    static const int32_t jobs[] = { 2, 8 };
+    judge_all(b, 1, one);
+    for (int k = 0; k < 2; k++) {
+        judge_all(b, jobs[k], many);
+        cr_assert_arr_eq(one, many, sizeof one, "%d workers", jobs[k]);
+    }
+    clv_arena_free(b->arena);
+}
+
+/* -- a compiler for tests: judges by the proportion, and knows who called it -- */
+
+typedef struct {
+    clv_compiler base;
+    atomic_int calls, inside, most_inside;
+    int wait_for; /* so many calls have to be inside at once before any returns */
+} probe;
+
+static clv_status probe_compile(clv_compiler *self, int32_t worker, const clv_assignment *candidate,
+                                clv_arena *arena, clv_verdict *verdict, clv_compile_report *report,
+                                clv_error *err)
+{
+    probe *p = (probe *)self;
+    (void)report;
+    cr_assert(worker >= 0 && worker < 8);
+    cr_assert_not_null(clv_arena_take(arena, 10000));
+    atomic_fetch_add(&p->calls, 1);
+    int inside = atomic_fetch_add(&p->inside, 1) + 1;
+    for (int tries = 0; tries < 5000 && atomic_load(&p->inside) < p->wait_for &&
+                        atomic_load(&p->most_inside) < p->wait_for;
+         tries++)
+        usleep(1000);
+    int most = atomic_load(&p->most_inside);
+    while (inside > most && !atomic_compare_exchange_weak(&p->most_inside, &most, inside))
+        continue;
+    atomic_fetch_sub(&p->inside, 1);
+    if (candidate->proportion < 0)
+        return clv_fail(err, CLV_EIO, "candidate %.0f cannot be judged", -candidate->proportion);
+    verdict->latency_ns = (int64_t)candidate->proportion;
+    return CLV_OK;
+}
+
+/* covers: B.029 */
+Test(pool, runs_as_many_at_once_as_it_has_workers, .timeout = 60)
+{
+    probe p = { .base = { .name = "probe", .compile = probe_compile }, .wait_for = 4 };
+    clv_assignment candidates[4] = { { NULL, 1 }, { NULL, 2 }, { NULL, 3 }, { NULL, 4 } };
+    clv_verdict verdicts[4];
+    clv_pool *pool = NULL;
+    cr_assert_eq(clv_pool_open(&p.base, 4, 4, NULL, &pool, NULL), CLV_OK);
+    clv_judge judge = clv_pool_judge(pool);
+
+    cr_assert_eq(judge.judge(judge.ctx, candidates, 4, verdicts, NULL), CLV_OK);
+
+    cr_assert_eq(atomic_load(&p.most_inside), 4);
+    for (int k = 0; k < 4; k++)
+        cr_assert_eq(verdicts[k].latency_ns, k + 1);
+    clv_pool_close(pool);
+}
+
+/* 12 and 40 fail; with any number of workers it is 12 that is told, and nothing is written. After
+ * it the pool works as before. */
+Test(pool, tells_the_first_failure_by_number, .timeout = 60)
+{
+    static const int32_t jobs[] = { 1, 3, 8 };
+    for (int j = 0; j < 3; j++) {
+        probe p = { .base = { .name = "probe", .compile = probe_compile } };
+        clv_assignment candidates[60];
+        clv_verdict verdicts[60] = { { 0 } };
+        clv_error err = { 0 };
+        clv_pool *pool = NULL;
+        for (int k = 0; k < 60; k++)
+            candidates[k] = (clv_assignment){ NULL, k == 12 || k == 40 || k == 13 ? -k : k };
+        cr_assert_eq(clv_pool_open(&p.base, jobs[j], 4, NULL, &pool, NULL), CLV_OK);
+        clv_judge judge = clv_pool_judge(pool);
+
+        cr_assert_eq(judge.judge(judge.ctx, candidates, 60, verdicts, &err), CLV_EIO);
+        cr_assert_str_eq(err.message, "candidate 12 cannot be judged");
+        cr_assert_eq(verdicts[5].latency_ns, 0, "a failed batch leaves the verdicts alone");
+        cr_assert_lt(atomic_load(&p.calls), 40, "the rest was not begun");
+        cr_assert_eq(judge.judge(judge.ctx, candidates, 12, verdicts, &err), CLV_OK);
+        cr_assert_eq(verdicts[11].latency_ns, 11);
+        clv_pool_close(pool);
+    }
+}
+
+Test(pool, of_an_empty_batch_and_no_batch_at_all, .timeout = 60)
+{
+    probe p = { .base = { .name = "probe", .compile = probe_compile } };
+    clv_pool *pool = NULL;
+    cr_assert_eq(clv_pool_open(&p.base, 2, 4, NULL, &pool, NULL), CLV_OK);
+    clv_judge judge = clv_pool_judge(pool);
+    cr_assert_eq(judge.judge(judge.ctx, NULL, 0, NULL, NULL), CLV_OK);
+    clv_pool_close(pool);
+    clv_pool_close(NULL);
+}
+
+#ifndef SANITIZED
+/* Room for no thread's stack: the calling thread does the work. */
+Test(pool, works_without_threads, .timeout = 60)
+{
+    probe p = { .base = { .name = "probe", .compile = probe_compile } };
+    clv_assignment candidates[3] = { { NULL, 1 }, { NULL, 2 }, { NULL, 3 } };
+    clv_verdict verdicts[3];
+    clv_pool *pool = NULL;
+    struct rlimit none = { 0, RLIM_INFINITY }, before;
+    cr_assert_eq(getrlimit(RLIMIT_AS, &before), 0);
+    none.rlim_max = before.rlim_max;
+    free(malloc(100000)); /* what the pool itself needs is in the heap already */
+    cr_assert_eq(setrlimit(RLIMIT_AS, &none), 0);
+
+    clv_status s = clv_pool_open(&p.base, 2, 4, NULL, &pool, NULL);
+    clv_judge judge = clv_pool_judge(pool);
+    if (s == CLV_OK)
+        s = judge.judge(judge.ctx, candidates, 3, verdicts, NULL);
+
+    cr_assert_eq(setrlimit(RLIMIT_AS, &before), 0);
+    cr_assert_eq(s, CLV_OK);
+    cr_assert_eq(verdicts[2].latency_ns, 3);
+    clv_pool_close(pool);
+}
+#endif
+
+static void *counted(void *ctx, void *p, size_t size)
+{
+    atomic_int *left = ctx;
+    if (size == 0) {
+        free(p);
+        return NULL;
+    }
+    return atomic_fetch_sub(left, 1) <= 0 ? NULL : realloc(p, size);
+}
+
+Test(pool, survives_running_out_of_memory_anywhere, .timeout = 60)
+{
+    clv_status s = CLV_ENOMEM;
+    clv_assignment candidates[40];
+    clv_verdict verdicts[40];
+    for (int k = 0; k < 40; k++)
+        candidates[k] = (clv_assignment){ NULL, k };
+    for (int limit = 0; s != CLV_OK; limit++) {
+        atomic_int left = limit;
+        clv_alloc alloc = { counted, &left };
+        probe p = { .base = { .name = "probe", .compile = probe_compile } };
+        clv_pool *pool = NULL;
+        s = clv_pool_open(&p.base, 3, 4, &alloc, &pool, NULL);
+        cr_assert(s == CLV_OK ? pool != NULL : s == CLV_ENOMEM && !pool);
+        if (s == CLV_OK && atomic_load(&left) > 0) {
+            atomic_store(&left, 1000000);
+            clv_judge judge = clv_pool_judge(pool);
+            s = judge.judge(judge.ctx, candidates, 40, verdicts, NULL);
+        } else {
+            s = CLV_ENOMEM;
+        }
+        clv_pool_close(pool);
+    }
+}

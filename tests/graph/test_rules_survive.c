@@ -1,0 +1,125 @@
+/* Every line of ops.def with inputs and attributes drawn at random: whatever a file says, a rule
+ * answers or refuses. Run under sanitizers this is where out-of-range reads show.
+ */
+#include "graph/ops.h"
+#include "op_case.h"
+
+static const char *const types[] = {
+    "?",
+    "-",
+    "float[...]",
+    "float[2,3,8,8]",
+    "float[n,?,4]",
+    "float[]",
+    "float[0,3]",
+    "int64[k]",
+    "int64[2]{1,2}",
+    "int64[3]{-1,n,?}",
+    "int64[0]{}",
+    "int64[]{3}",
+    "int64[2,2]{0,1,1,0}",
+    "int64[1]{-9223372036854775808}",
+    "int64[2]{9223372036854775807,-9223372036854775808}",
+    "float[2]{0.5,2}",
+    "float[]{1e30}",
+    "bool[3]{1,0,?}",
+    "bool[]{1}",
+    "uint8[2,4,4]",
+    "string[2]",
+    "float[4611686018427387904,n]",
+    "int32[5,1,7]",
+    "float16[2,8,16]",
+    "float[3,4]",
+};
+
+static const char *const attrs[] = {
+    "",
+    "axis=1",
+    "axis=-9223372036854775808",
+    "axis=9223372036854775807",
+    "axes=[0,-1]",
+    "axes=[-9223372036854775808]",
+    "perm=[1,0]",
+    "perm=[0,99]",
+    "perm=[-1,-2]",
+    "to=7",
+    "to=-1",
+    "keepdims=0",
+    "kernel_shape=[2,2]",
+    "kernel_shape=[9223372036854775807]",
+    "pads=[1,1,1,1]",
+    "pads=[-9223372036854775808,9223372036854775807]",
+    "strides=[2,2]",
+    "dilations=[1000000000]",
+    "starts=[-9223372036854775808] ends=[9223372036854775807]",
+    "starts=[0,1] ends=[2,2]",
+    "shape=[-1,0]",
+    "shape=[9223372036854775807,4]",
+    "split=[1,1]",
+    "equation=ij,jk->ik",
+    "equation=...a->a...",
+    "group=9223372036854775807",
+    "num_heads=2 kv_num_heads=1",
+    "q_num_heads=2 kv_num_heads=2",
+    "blocksize=2",
+    "blocksize=-9223372036854775808",
+    "hidden_size=4",
+    "hidden_size=-5",
+    "K=8 N=9223372036854775807 bits=4 block_size=32",
+    "mode=reflect",
+    "dtype=11",
+    "output_shape=[3,4]",
+    "value_ints=[-9223372036854775808]",
+    "upper=0",
+    "num_outputs=0",
+    "num_outputs=3",
+    "start=-9223372036854775808 end=2",
+    "axis=0.5",
+    "scales=abc",
+    "repeats=[9223372036854775807]",
+    "largest=0",
+    "keep=[1]",
+    "noop_with_empty_axes=1",
+};
+
+static uint32_t draw(uint64_t *state, uint32_t below)
+{
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)((*state >> 33) % below);
+}
+
+static void draw_words(uint64_t *state, const char *const *pool, uint32_t n_pool, uint32_t n,
+                       char *text, size_t size)
+{
+    size_t at = 0;
+    text[0] = '\0';
+    for (uint32_t k = 0; k < n && at < size; k++)
+        at += (size_t)snprintf(text + at, size - at, "%s ", pool[draw(state, n_pool)]);
+}
+
+static void one_case(uint64_t *state, const clv_op_def *def)
+{
+    char inputs[512], words[512];
+    static const int versions[] = { 1, 6, 7, 9, 11, 13, 18, 23 };
+    op_case c;
+    clv_error err;
+    clv_inference *found = NULL;
+    clv_arena *arena = clv_arena_new(NULL, 0);
+    draw_words(state, types, sizeof types / sizeof *types, draw(state, 7), inputs, sizeof inputs);
+    draw_words(state, attrs, sizeof attrs / sizeof *attrs, draw(state, 4), words, sizeof words);
+    int version = versions[draw(state, sizeof versions / sizeof *versions)];
+    clv_status status = case_run(&c, arena, def->domain, version, def->name, inputs, words,
+                                 "a b - d", &found, &err);
+    cr_assert(status == CLV_OK || status == CLV_EFORMAT || status == CLV_ELIMIT ||
+                  status == CLV_EUNSUPP,
+              "%s(%s) %s: %s", def->name, inputs, words, err.message);
+    clv_arena_free(arena);
+}
+
+Test(rules_survive, whatever_a_file_says)
+{
+    uint64_t state = 1;
+    for (int32_t kind = 0; kind < clv_n_op_defs(); kind++)
+        for (int i = 0; i < 100; i++)
+            one_case(&state, clv_op_def_at(kind));
+}

@@ -1,0 +1,303 @@
+/* test_plan_json.c - plan files: what is written is read back the same, what is wrong is told. */
+#include "plan/plan_json.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+static clv_arena *arena;
+
+static void set_up(void) { arena = clv_arena_new(NULL, 0); }
+static void tear_down(void) { clv_arena_free(arena); }
+
+TestSuite(plan_json, .init = set_up, .fini = tear_down);
+
+/* Five operators, 0 0 0 1 1, on two of three devices. */
+static clv_plan two_stages(void)
+{
+    static const int32_t device_of[] = { 0, 0, 0, 1, 1 };
+    static const char *nodes[] = { "/layer/Add_1", "it's" };
+    static clv_plan_device devices[3];
+    static clv_plan_transfer transfers[] = { { "x1", 0, 1, 4096, 2500 } };
+    static const char *bindings[] = { "batch=8" }, *notes[] = { "a \"note\"\n\x01" };
+
+    devices[0] = (clv_plan_device){ .name = "gpu0",
+                                    .kind = "h100",
+                                    .stage = 0,
+                                    .n_ops = 3,
+                                    .weight_bytes = 100,
+                                    .activation_bytes = 20,
+                                    .workspace_bytes = 3,
+                                    .peak_bytes = 123,
+                                    .capacity_bytes = 1000,
+                                    .flops = INT64_C(9007199254740993),
+                                    .busy_ns = 77,
+                                    .sharding_nodes = nodes,
+                                    .n_sharding_nodes = 2 };
+    devices[1] = (clv_plan_device){ .name = "gpu1", .stage = 1, .n_ops = 2 };
+    devices[2] = (clv_plan_device){ .name = "gpu2", .stage = -1 };
+    return (clv_plan){ .model = "m.onnx",
+                       .fingerprint = UINT64_C(0xfedcba9876543210),
+                       .configuration = "cleave",
+                       .cluster = "dgx-h100",
+                       .compiler = "builtin",
+                       .objective = CLV_THROUGHPUT,
+                       .proportion = 0.1,
+                       .n_devices = 3,
+                       .n_stages = 2,
+                       .n_ops = 5,
+                       .devices = devices,
+                       .device_of_op = device_of,
+                       .latency_ns = 123456789,
+                       .period_ns = 100,
+                       .transfers = transfers,
+                       .n_transfers = 1,
+                       .search = "default",
+                       .n_judged = 9,
+                       .n_fitting = 4,
+                       .bindings = bindings,
+                       .n_bindings = 1,
+                       .notes = notes,
+                       .n_notes = 1 };
+}
+
+static const char *write(const clv_plan *plan, size_t *n)
+{
+    const char *text = NULL;
+    clv_error err;
+    cr_assert_eq(clv_plan_write(plan, arena, &text, n, &err), CLV_OK, "%s", err.message);
+    return text;
+}
+
+static clv_plan *read(const char *text)
+{
+    clv_plan *plan = NULL;
+    clv_error err;
+    cr_assert_eq(clv_plan_read(text, strlen(text), "p.json", arena, &plan, &err), CLV_OK, "%s",
+                 err.message);
+    return plan;
+}
+
+Test(plan_json, gives_back_every_field)
+{
+    clv_plan plan = two_stages();
+    size_t n = 0;
+
+    clv_plan *back = read(write(&plan, &n));
+
+    cr_assert_str_eq(back->model, "m.onnx");
+    cr_assert_eq(back->fingerprint, UINT64_C(0xfedcba9876543210));
+    cr_assert_str_eq(back->cluster, "dgx-h100");
+    cr_assert_eq(back->objective, CLV_THROUGHPUT);
+    cr_assert_float_eq(back->proportion, 0.1, 0);
+    cr_assert_eq(back->n_devices, 3);
+    cr_assert_eq(back->n_stages, 2);
+    cr_assert_eq(back->n_ops, 5);
+    cr_assert_arr_eq(back->device_of_op, plan.device_of_op, 5 * sizeof(int32_t));
+    cr_assert_eq(back->devices[0].flops, INT64_C(9007199254740993), "2^53 + 1 is kept exactly");
+    cr_assert_eq(back->devices[0].peak_bytes, 123);
+    cr_assert_eq(back->devices[0].n_sharding_nodes, 2);
+    cr_assert_str_eq(back->devices[0].sharding_nodes[1], "it's");
+    cr_assert_null(back->devices[1].kind);
+    cr_assert_eq(back->devices[1].n_ops, 2);
+    cr_assert_eq(back->devices[2].stage, -1);
+    cr_assert_eq(back->latency_ns, 123456789);
+    cr_assert_eq(back->period_ns, 100);
+    cr_assert_eq(back->n_transfers, 1);
+    cr_assert_str_eq(back->transfers[0].tensor, "x1");
+    cr_assert_eq(back->transfers[0].to, 1);
+    cr_assert_eq(back->transfers[0].bytes, 4096);
+    cr_assert_eq(back->n_judged, 9);
+    cr_assert_eq(back->n_fitting, 4);
+    cr_assert_str_eq(back->bindings[0], "batch=8");
+    cr_assert_str_eq(back->notes[0], "a \"note\"\n\x01");
+}
+
+Test(plan_json, written_read_and_written_again_is_the_same_bytes)
+{
+    clv_plan plan = two_stages();
+    size_t n = 0, again = 0;
+    const char *first = write(&plan, &n);
+    const char *second = write(read(first), &again);
+
+    cr_assert_eq(n, again);
+    cr_assert_str_eq(first, second);
+    cr_assert_eq(first[n - 1], '\n');
+}
+
+Test(plan_json, keeps_an_outcome_that_is_not_a_fit)
+{
+    clv_plan plan = two_stages();
+    size_t n = 0;
+    plan.outcome = CLV_OOM;
+    plan.short_device = 1;
+    plan.short_bytes = 4711;
+
+    clv_plan *back = read(write(&plan, &n));
+    cr_assert_eq(back->outcome, CLV_OOM);
+    cr_assert_eq(back->short_device, 1);
+    cr_assert_eq(back->short_bytes, 4711);
+
+    plan.outcome = CLV_FAILED;
+    cr_assert_eq(read(write(&plan, &n))->outcome, CLV_FAILED);
+}
+
+Test(plan_json, writes_devices_of_operators_as_runs)
+{
+    clv_plan plan = two_stages();
+    size_t n = 0;
+    const char *text = write(&plan, &n);
+
+    cr_assert(strstr(text, "[0,3]"), "%s", text);
+    cr_assert(strstr(text, "[1,2]"), "%s", text);
+    cr_assert(strstr(text, "\"fingerprint\": \"fedcba9876543210\""), "%s", text);
+}
+
+Test(plan_json, a_plan_of_no_operators_is_a_plan)
+{
+    clv_plan_device device = { .name = "gpu0", .stage = -1 };
+    clv_plan plan = { .n_devices = 1, .devices = &device };
+    size_t n = 0;
+
+    clv_plan *back = read(write(&plan, &n));
+    cr_assert_eq(back->n_ops, 0);
+    cr_assert_eq(back->n_stages, 0);
+}
+
+Test(plan_json, a_million_operators_that_alternate_come_back)
+{
+    enum { N = 1000000 };
+    int32_t *device_of = clv_arena_take_array(arena, N, sizeof *device_of);
+    clv_plan plan = two_stages();
+    size_t n = 0;
+    for (int i = 0; i < N; i++)
+        device_of[i] = i % 2;
+    plan.n_ops = N;
+    plan.device_of_op = device_of;
+    plan.devices[0].n_ops = plan.devices[1].n_ops = N / 2;
+
+    clv_plan *back = read(write(&plan, &n));
+    cr_assert_arr_eq(back->device_of_op, device_of, N * sizeof *device_of);
+}
+
+/* -- a file that people wrote -- */
+
+#define HEAD "{\"schema_version\":1,\"fingerprint\":\"00000000000000ff\",\"objective\":\"latency\","
+#define MID  "\"outcome\":\"fits\",\"stages\":2,"
+#define OPS  "\"operators\":{\"count\":3,\"device_runs\":[[0,2],[1,1]]},"
+#define DEVS "\"devices\":[{\"name\":\"a\",\"stage\":0},{\"name\":\"b\",\"stage\":1}]"
+
+/* covers: B.006 */
+Test(plan_json, an_edited_file_needs_only_the_keys_that_decide)
+{
+    clv_plan *plan = read(HEAD MID OPS DEVS "}");
+
+    cr_assert_eq(plan->devices[0].n_ops, 2, "counted from the runs");
+    cr_assert_eq(plan->devices[1].n_ops, 1);
+    cr_assert_eq(plan->fingerprint, 255);
+}
+
+typedef struct {
+    const char *text, *says;
+} bad_file;
+
+static const bad_file bad_files[] = {
+    { "", "p.json" },
+    { "[]", "object" },
+    { "{\"schema_version\":2}", "schema_version is 2, this program reads 1" },
+    { "{\"schema_version\":1}", "fingerprint" },
+    { "{\"schema_version\":1,\"fingerprint\":\"12\"}", "16 digits" },
+    { "{\"schema_version\":1,\"fingerprint\":\"00000000000000FF\"}", "16 digits" },
+    { HEAD MID OPS DEVS ",\"colour\":1}", "colour" },
+    { "{\"schema_version\":1,\"fingerprint\":\"00000000000000ff\",\"objective\":\"speed\"}",
+      "'speed' is not one of 'latency', 'throughput'" },
+    { HEAD "\"available_memory_proportion\":0," MID OPS DEVS "}", "above 0" },
+    { HEAD "\"available_memory_proportion\":1.5," MID OPS DEVS "}", "available_memory_proportion" },
+    { HEAD "\"outcome\":\"fine\",\"stages\":2," OPS DEVS "}", "'fine'" },
+    { HEAD "\"outcome\":\"out of memory\",\"stages\":2," OPS DEVS "}", "short_device" },
+    { HEAD "\"outcome\":\"out of memory\",\"short_device\":2,\"stages\":2," OPS DEVS "}",
+      "short_device" },
+    { HEAD MID OPS DEVS ",\"latency_ns\":-1}", "latency_ns" },
+    { HEAD MID OPS DEVS ",\"latency_ns\":1.5}", "latency_ns" },
+    { HEAD MID OPS DEVS ",\"latency_ns\":\"99999999999999999999\"}", "latency_ns" },
+    { HEAD MID OPS DEVS ",\"latency_ns\":NaN}", "p.json" },
+    { HEAD MID OPS "\"devices\":[]}", "expected 1 to" },
+    { HEAD MID OPS "\"devices\":[{\"name\":\"\",\"stage\":0}]}", "devices[0].name" },
+    { HEAD MID OPS "\"devices\":[{\"name\":\"a\",\"stage\":0},{\"name\":\"a\",\"stage\":1}]}",
+      "also devices[0]" },
+    { HEAD MID OPS "\"devices\":[{\"name\":\"a\",\"stage\":2},{\"name\":\"b\",\"stage\":1}]}",
+      "devices[0].stage" },
+    { HEAD MID OPS "\"devices\":[{\"name\":\"a\",\"stage\":-1},{\"name\":\"b\",\"stage\":1}]}",
+      "but the device has 2 operators" },
+    { HEAD MID OPS "\"devices\":[{\"name\":\"a\",\"stage\":0},{\"name\":\"b\",\"stage\":0}]}",
+      "no device has stage 1" },
+    { HEAD MID OPS "\"devices\":[{\"name\":\"a\",\"stage\":0,\"operators\":3},"
+                   "{\"name\":\"b\",\"stage\":1}]}",
+      "devices[0].operators: is 3, the runs give the device 2" },
+    { HEAD MID OPS DEVS ",\"transfers\":[{\"tensor\":\"t\",\"from\":0,\"to\":2}]}",
+      "transfers[0].to" },
+    { HEAD MID OPS DEVS ",\"transfers\":[{\"tensor\":\"t\",\"from\":1,\"to\":1}]}", "to itself" },
+    { HEAD MID OPS DEVS ",\"search\":{\"judged\":1,\"fitting\":2}}", "fitting" },
+    { HEAD MID OPS DEVS ",\"notes\":[1]}", "notes[0]" },
+    { HEAD MID "\"operators\":{\"count\":4,\"device_runs\":[[0,2],[1,1]]}," DEVS "}",
+      "hold 3 operators, 'count' says 4" },
+    { HEAD MID "\"operators\":{\"count\":2,\"device_runs\":[[0,2],[1,1]]}," DEVS "}",
+      "hold 3 operators up to here, 'count' says 2" },
+    { HEAD MID "\"operators\":{\"count\":2,\"device_runs\":[[0,2,1]]}," DEVS "}",
+      "a run is [device, count]" },
+    { HEAD MID "\"operators\":{\"count\":2,\"device_runs\":[[2,2]]}," DEVS "}",
+      "device_runs[0][0]" },
+    { HEAD MID "\"operators\":{\"count\":2,\"device_runs\":[[0,0],[0,2]]}," DEVS "}",
+      "device_runs[0][1]" },
+    { HEAD MID "\"operators\":{\"count\":2000000000,\"device_runs\":[[0,2000000000]]}," DEVS "}",
+      "count" },
+};
+
+Test(plan_json, tells_what_is_wrong_with_a_file_and_where)
+{
+    for (size_t i = 0; i < sizeof bad_files / sizeof *bad_files; i++) {
+        clv_plan *plan = NULL;
+        clv_error err = { 0 };
+        const char *text = bad_files[i].text;
+        clv_status s = clv_plan_read(text, strlen(text), "p.json", arena, &plan, &err);
+
+        cr_expect_eq(s, CLV_EFORMAT, "%zu gave %d: %s", i, (int)s, text);
+        cr_expect_null(plan);
+        cr_expect(strstr(err.message, "p.json"), "%zu does not name the file: %s", i, err.message);
+        cr_expect(strstr(err.message, bad_files[i].says), "%zu said: %s", i, err.message);
+    }
+}
+
+/* Every text that starts like a plan and ends too early is refused. */
+Test(plan_json, refuses_a_file_cut_anywhere)
+{
+    clv_plan plan = two_stages();
+    size_t n = 0;
+    const char *text = write(&plan, &n);
+
+    for (size_t cut = 0; cut + 1 < n; cut++) {
+        clv_plan *back = NULL;
+        cr_assert_eq(clv_plan_read(text, cut, "p.json", arena, &back, NULL), CLV_EFORMAT);
+        cr_assert_null(back);
+    }
+}
+
+Test(plan_json, survives_running_out_of_memory_anywhere)
+{
+    clv_plan plan = two_stages();
+    size_t n = 0;
+    const char *text = write(&plan, &n);
+    clv_status read_status = CLV_ENOMEM, write_status = CLV_ENOMEM;
+
+    for (size_t limit = 1; read_status != CLV_OK || write_status != CLV_OK; limit += 64) {
+        clv_arena *small = clv_arena_new(NULL, limit);
+        clv_plan *back = NULL;
+        const char *again = NULL;
+        if (!small)
+            continue;
+        read_status = clv_plan_read(text, n, "p.json", small, &back, NULL);
+        cr_assert(read_status == CLV_OK || (read_status == CLV_ENOMEM && !back));
+        write_status = clv_plan_write(&plan, small, &again, &(size_t){ 0 }, NULL);
+        cr_assert(write_status == CLV_OK || (write_status == CLV_ENOMEM && !again));
+        clv_arena_free(small);
+    }
+}

@@ -1,0 +1,111 @@
+#include "problem/partition.h"
+
+#include "solver/synthetic.h"
+
+#include <criterion/criterion.h>
+
+static clv_estimate estimate(const clv_partition *p, const int32_t *device_of, clv_arena *arena)
+{
+    clv_estimate e = { 0 };
+    cr_assert_eq(clv_partition_estimate(p, device_of, arena, &e, NULL), CLV_OK);
+    return e;
+}
+
+/* 4 units of 1 ns; 2 | 2 with a net of 5 bytes at 1 byte a ns and 3 ns latency: 2 + 8 + 2 = 12; the
+ * link is the busiest with 8. */
+Test(estimate, adds_work_and_transfers_of_a_chain)
+{
+    clv_arena *arena = clv_arena_new(NULL, 0);
+    synthetic s = synthetic_chain(arena, 4, 2, 5);
+    s.link_latency[1] = 3; /* 0 to 1 */
+    s.weight[3] = 7;
+    clv_estimate e = estimate(synthetic_done(&s), (int32_t[]){ 0, 0, 1, 1 }, arena);
+    cr_assert_eq(e.latency_bound_ns, 12);
+    cr_assert_eq(e.period_ns, 8);
+    cr_assert_eq(e.max_weight_bytes, 8);
+    clv_arena_free(arena);
+}
+
+/* Read twice on the other device, a net is sent once. */
+Test(estimate, sends_a_net_once_to_each_device)
+{
+    clv_arena *arena = clv_arena_new(NULL, 0);
+    synthetic s = synthetic_new(arena, 3, 2, 1, 1, 2);
+    synthetic_net(&s, 0, 2, (int32_t[]){ 1, 2 }, 50);
+    clv_estimate e = estimate(synthetic_done(&s), (int32_t[]){ 0, 1, 1 }, arena);
+    cr_assert_eq(e.period_ns, 50);
+    cr_assert_eq(e.latency_bound_ns, 1 + 50 + 2);
+    clv_arena_free(arena);
+}
+
+Test(estimate, takes_the_time_of_each_device_s_kind)
+{
+    clv_arena *arena = clv_arena_new(NULL, 0);
+    synthetic s = synthetic_new(arena, 2, 2, 2, 1, 1);
+    s.kind_of[1] = 1;
+    s.time[2] = s.time[3] = 100; /* kind 1 */
+    const clv_partition *p = synthetic_done(&s);
+    cr_assert_eq(estimate(p, (int32_t[]){ 0, 0 }, arena).period_ns, 2);
+    cr_assert_eq(estimate(p, (int32_t[]){ 0, 1 }, arena).period_ns, 100);
+    cr_assert_eq(estimate(p, (int32_t[]){ 1, 1 }, arena).latency_bound_ns, 200);
+    clv_arena_free(arena);
+}
+
+Test(estimate, of_nothing_is_nothing)
+{
+    clv_arena *arena = clv_arena_new(NULL, 0);
+    synthetic s = synthetic_chain(arena, 0, 2, 5);
+    clv_estimate e = estimate(synthetic_done(&s), NULL, arena);
+    cr_assert_eq(e.period_ns, 0);
+    cr_assert_eq(e.latency_bound_ns, 0);
+    clv_arena_free(arena);
+}
+
+/* With free links and whole units both are bounds of what a simulation with busy links says. */
+Test(estimate, is_never_above_a_simulation)
+{
+    for (uint64_t seed = 0; seed < 200; seed++) {
+        clv_arena *arena = clv_arena_new(NULL, 0);
+        synthetic s = synthetic_any(arena, seed, 20, 3, 100);
+        const clv_partition *p = synthetic_done(&s);
+        int32_t device_of[20];
+        for (int32_t u = 0; u < 20; u++)
+            device_of[u] = u / 7;
+        clv_verdict v = { 0 };
+        synthetic_times(p, device_of, &v);
+        clv_estimate e = estimate(p, device_of, arena);
+        cr_assert_eq(e.period_ns, v.period_ns);
+        cr_assert_leq(e.latency_bound_ns, v.latency_ns);
+        clv_arena_free(arena);
+    }
+}
+
+Test(estimate, stops_at_the_largest_sum_instead_of_overflowing)
+{
+    clv_arena *arena = clv_arena_new(NULL, 0);
+    synthetic s = synthetic_chain(arena, 3, 2, INT64_MAX);
+    for (int32_t u = 0; u < 3; u++)
+        s.time[u] = s.weight[u] = INT64_MAX / 4;
+    s.link_bandwidth[1] = 1e-3;
+    clv_estimate e = estimate(synthetic_done(&s), (int32_t[]){ 0, 0, 1 }, arena);
+    cr_assert_eq(e.period_ns, INT64_MAX / 4);
+    cr_assert_eq(e.latency_bound_ns, INT64_MAX / 4);
+    cr_assert_eq(e.max_weight_bytes, INT64_MAX / 4);
+    clv_arena_free(arena);
+}
+
+Test(estimate, survives_running_out_of_memory_anywhere)
+{
+    clv_arena *problem = clv_arena_new(NULL, 0);
+    synthetic s = synthetic_chain(problem, 5, 2, 1);
+    const clv_partition *p = synthetic_done(&s);
+    clv_status status = CLV_ENOMEM;
+    for (size_t limit = 1; status != CLV_OK; limit++) {
+        clv_arena *arena = clv_arena_new(NULL, limit);
+        clv_estimate e = { .period_ns = -7 };
+        status = clv_partition_estimate(p, (int32_t[]){ 0, 0, 0, 1, 1 }, arena, &e, NULL);
+        cr_assert(status == CLV_OK || (status == CLV_ENOMEM && e.period_ns == -7));
+        clv_arena_free(arena);
+    }
+    clv_arena_free(problem);
+}

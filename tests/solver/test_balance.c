@@ -1,0 +1,249 @@
+#include "solver/balance.h"
+
+#include "solver/synthetic.h"
+
+#include <criterion/criterion.h>
+
+static const int32_t in_order[] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+
+static clv_line *line_of(synthetic *s)
+{
+    clv_line *line = NULL;
+    cr_assert_eq(clv_line_new(synthetic_done(s), s->arena, &line, NULL), CLV_OK);
+    return line;
+}
+
+static void expect(const int32_t *got, const int32_t *want, int32_t n)
+{
+    for (int32_t u = 0; u < n; u++)
+        cr_assert_eq(got[u], want[u], "unit %d is on device %d, not %d", u, got[u], want[u]);
+}
+
+/* Weights 4 1 1 1 1 1 1 2 on 3 devices: 12 in all, average 4. The first unit alone makes 4, then 1
+ * 1 1 1 makes 4, the rest is last. */
+/* covers: B.016 B.042 */
+Test(balance, cuts_when_the_sum_reaches_the_average)
+{
+    clv_arena *arena = clv_arena_new(NULL, 0);
+    synthetic s = synthetic_chain(arena, 8, 3, 1);
+    s.weight[0] = 4;
+    s.weight[7] = 2;
+    int32_t got[8];
+    clv_cut_by_weight(line_of(&s), false, got);
+    expect(got, (int32_t[]){ 0, 1, 1, 1, 1, 2, 2, 2 }, 8);
+    clv_arena_free(arena);
+}
+
+/* The unit that brings it over the average stays in: 3 3 3 3 on 2 devices, average 6: 2 and 2; with
+ * weights 5 2 5, average 6: 5 + 2 = 7 >= 6, so the cut is after the second. */
+/* covers: B.042 */
+Test(balance, includes_the_unit_that_goes_over_the_average)
+{
+    clv_arena *arena = clv_arena_new(NULL, 0);
+    synthetic s = synthetic_chain(arena, 3, 2, 1);
+    s.weight[0] = s.weight[2] = 5;
+    s.weight[1] = 2;
+    int32_t got[3];
+    clv_cut_by_weight(line_of(&s), false, got);
+    expect(got, (int32_t[]){ 0, 0, 1 }, 3);
+    clv_arena_free(arena);
+}
+
+/* All weight in the last unit: no cut at all comes out (the documented tool crashes there); told to
+ * use all devices, runs are halved: 0 0 0 9 -> the only run has its half at the last unit. */
+/* covers: B.042 B.057 */
+Test(balance, may_give_fewer_groups_and_splits_them_when_told_to_use_all)
+{
+    clv_arena *arena = clv_arena_new(NULL, 0);
+    synthetic s = synthetic_chain(arena, 4, 3, 1);
+    for (int32_t u = 0; u < 4; u++)
+        s.weight[u] = u == 3 ? 9 : 0;
+    clv_line *line = line_of(&s);
+    int32_t got[4];
+    clv_cut_by_weight(line, false, got);
+    expect(got, (int32_t[]){ 0, 0, 0, 0 }, 4);
+    clv_cut_by_weight(line, true, got);
+    expect(got, (int32_t[]){ 0, 1, 1, 2 }, 4);
+    clv_arena_free(arena);
+}
+
+Test(balance, gives_each_unit_a_device_when_there_are_more_devices_than_units)
+{
+    clv_arena *arena = clv_arena_new(NULL, 0);
+    synthetic s = synthetic_chain(arena, 3, 5, 1);
+    clv_line *line = line_of(&s);
+    clv_cut_options o = { in_order, NULL, true };
+    int32_t got[3];
+    clv_cut_by_weight(line, true, got);
+    expect(got, (int32_t[]){ 0, 1, 2 }, 3);
+    cr_assert(clv_cut_by_time(line, &o, got));
+    expect(got, (int32_t[]){ 0, 1, 2 }, 3);
+    cr_assert(clv_cut_by_latency(line, &o, got));
+    expect(got, (int32_t[]){ 0, 1, 2 }, 3);
+    clv_arena_free(arena);
+}
+
+/* Times 1 1 1 9 1 1 1 on two devices: 1 1 1 | 9 1 1 1 is 12, 1 1 1 9 | 1 1 1 as well; 12 is best.
+ */
+Test(balance, cuts_for_the_smallest_period)
+{
+    clv_arena *arena = clv_arena_new(NULL, 0);
+    synthetic s = synthetic_chain(arena, 6, 3, 1);
+    int64_t times[] = { 2, 2, 2, 3, 3, 6 };
+    memcpy(s.time, times, sizeof times);
+    clv_cut_options o = { in_order, NULL, true };
+    int32_t got[6];
+    cr_assert(clv_cut_by_time(line_of(&s), &o, got));
+    expect(got, (int32_t[]){ 0, 0, 0, 1, 1, 2 }, 6); /* 6 6 6 */
+    clv_arena_free(arena);
+}
+
+/* A boundary that takes longer than the work is avoided: 4 units of 1, the net in the middle takes
+ * 10, so 1 | 3 with period 3 beats 2 | 2 with period 10. */
+Test(balance, counts_transfers_in_the_period)
+{
+    clv_arena *arena = clv_arena_new(NULL, 0);
+    synthetic s = synthetic_chain(arena, 4, 2, 1);
+    s.net_bytes[1] = 10;
+    clv_cut_options o = { in_order, NULL, true };
+    int32_t got[4];
+    cr_assert(clv_cut_by_time(line_of(&s), &o, got));
+    cr_assert(got[1] == got[2], "the dear net is not cut");
+    clv_arena_free(arena);
+}
+
+Test(balance, says_when_nothing_is_within_the_capacities)
+{
+    clv_arena *arena = clv_arena_new(NULL, 0);
+    synthetic s = synthetic_chain(arena, 4, 2, 1);
+    clv_line *line = line_of(&s);
+    int64_t capacity[] = { 1, 2 };
+    clv_cut_options o = { in_order, capacity, false };
+    int32_t got[4];
+    cr_assert(!clv_cut_by_time(line, &o, got));
+    cr_assert(!clv_cut_by_latency(line, &o, got));
+    capacity[0] = 2;
+    cr_assert(clv_cut_by_time(line, &o, got));
+    cr_assert(clv_cut_by_latency(line, &o, got));
+    expect(got, (int32_t[]){ 0, 0, 1, 1 }, 4);
+    clv_arena_free(arena);
+}
+
+Test(balance, has_nothing_to_do_for_no_units)
+{
+    clv_arena *arena = clv_arena_new(NULL, 0);
+    synthetic s = synthetic_chain(arena, 0, 2, 1);
+    clv_line *line = line_of(&s);
+    clv_cut_options o = { in_order, NULL, true };
+    clv_cut_by_weight(line, true, NULL);
+    cr_assert(clv_cut_by_time(line, &o, NULL));
+    cr_assert(clv_cut_by_latency(line, &o, NULL));
+    clv_arena_free(arena);
+}
+
+/* -- all cuts -- */
+
+typedef struct {
+    int64_t period, latency;
+    bool fits, all_used;
+} sums;
+
+/* Of runs that end at end[0..d): period with every crossing net on every boundary, chain latency.
+ */
+static sums add_up(const clv_partition *p, const int32_t *end)
+{
+    sums r = { .fits = true, .all_used = true };
+    for (int32_t k = 0, first = 0; k < p->n_devices; first = end[k++]) {
+        int64_t busy = 0, weight = 0, wire = 0;
+        for (int32_t u = first; u < end[k]; u++) {
+            busy += p->time_ns[p->kind_of[k] * p->n_units + u];
+            weight += p->weight_bytes[u];
+        }
+        for (int32_t n = 0; n < p->n_nets; n++) {
+            bool crosses = p->net_from[n] < first && p->net_to[p->net_first[n + 1] - 1] >= first;
+            wire += crosses ? p->link_latency_ns[1] + p->net_bytes[n] : 0;
+        }
+        r.all_used &= end[k] > first;
+        if (end[k] == first)
+            continue;
+        r.fits &= weight <= p->capacity_bytes[k];
+        r.period = busy > r.period ? busy : r.period;
+        r.period = wire > r.period ? wire : r.period;
+        r.latency += busy + wire;
+    }
+    return r;
+}
+
+static void best_of_all(const clv_partition *p, int32_t k, int32_t *end, bool use_all, sums *best)
+{
+    if (k == p->n_devices - 1) {
+        end[k] = p->n_units;
+        sums r = add_up(p, end);
+        if (!r.fits || (use_all && !r.all_used))
+            return;
+        best->fits = true;
+        best->period = r.period < best->period ? r.period : best->period;
+        best->latency = r.latency < best->latency ? r.latency : best->latency;
+        return;
+    }
+    for (end[k] = k > 0 ? end[k - 1] : 0; end[k] <= p->n_units; end[k]++)
+        best_of_all(p, k + 1, end, use_all, best);
+}
+
+static sums sums_of(const clv_partition *p, const int32_t *device_of)
+{
+    int32_t end[8] = { 0 };
+    for (int32_t k = 0, u = 0; k < p->n_devices; k++) {
+        while (u < p->n_units && device_of[u] == k)
+            u++;
+        end[k] = u;
+    }
+    cr_assert_eq(end[p->n_devices - 1], p->n_units, "runs in the order of the devices");
+    return add_up(p, end);
+}
+
+Test(balance, finds_the_best_of_all_cuts)
+{
+    for (uint64_t seed = 0; seed < 400; seed++) {
+        clv_arena *arena = clv_arena_new(NULL, 0);
+        int32_t units = 1 + (int32_t)(seed % 13), devices = 1 + (int32_t)(seed / 13 % 4);
+        bool use_all = seed % 2 && units >= devices;
+        synthetic s = synthetic_any(arena, seed, units, devices, 100 + (int64_t)(seed % 9) * 20);
+        clv_line *line = line_of(&s);
+        sums best = { .period = INT64_MAX, .latency = INT64_MAX };
+        int32_t end[8], got[16];
+        best_of_all(&s.p, 0, end, use_all, &best);
+        clv_cut_options o = { in_order, s.capacity, use_all };
+        cr_assert_eq(clv_cut_by_time(line, &o, got), best.fits, "seed %d", (int)seed);
+        if (best.fits) {
+            sums r = sums_of(&s.p, got);
+            cr_assert_eq(r.period, best.period, "seed %d: %ld, best %ld", (int)seed, (long)r.period,
+                         (long)best.period);
+            cr_assert(r.fits && (r.all_used || !use_all));
+        }
+        cr_assert_eq(clv_cut_by_latency(line, &o, got), best.fits, "seed %d", (int)seed);
+        if (best.fits) {
+            sums r = sums_of(&s.p, got);
+            cr_assert_eq(r.latency, best.latency, "seed %d: %ld, best %ld", (int)seed,
+                         (long)r.latency, (long)best.latency);
+            cr_assert(r.fits && (r.all_used || !use_all));
+        }
+        clv_arena_free(arena);
+    }
+}
+
+Test(balance, survives_running_out_of_memory_anywhere)
+{
+    clv_arena *problem = clv_arena_new(NULL, 0);
+    synthetic s = synthetic_any(problem, 1, 10, 3, 150);
+    const clv_partition *p = synthetic_done(&s);
+    clv_status status = CLV_ENOMEM;
+    for (size_t limit = 1; status != CLV_OK; limit += 13) {
+        clv_arena *arena = clv_arena_new(NULL, limit);
+        clv_line *line = NULL;
+        status = clv_line_new(p, arena, &line, NULL);
+        cr_assert(status == CLV_OK || (status == CLV_ENOMEM && !line));
+        clv_arena_free(arena);
+    }
+    clv_arena_free(problem);
+}
