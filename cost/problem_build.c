@@ -1,6 +1,7 @@
 #include "cost/problem_build.h"
 
 #include "cost/weights.h"
+#include "graph/constant.h"
 #include "graph/ops.h"
 
 /* Later stages add sums of a few such numbers without looking. */
@@ -16,6 +17,7 @@ typedef struct {
     clv_partition *p;
     clv_error *err;
     /* scratch: reads across units, each once for a unit and a net, in order of the unit */
+    bool *constant;  /* n_ops */
     int32_t *net_of; /* n_tensors; -1 */
     int32_t *reader_unit, *reader_net;
     int32_t n_reads;
@@ -100,16 +102,20 @@ static clv_status add_devices(builder *b)
 
 /* -- nets -- */
 
-static bool travels(const builder *b, clv_tensor t)
+/* Weights, Constant nodes and small values made of them alone are on every device that reads them.
+ */
+static bool is_everywhere(const builder *b, clv_tensor t)
 {
     clv_op writer = clv_tensor_at(b->g, t)->producer;
-    if (writer.i < 0 || b->types->value[t.i])
-        return false;
+    if (writer.i < 0)
+        return true;
     int32_t kind = clv_op_at(b->g, writer)->kind;
-    return kind < 0 || clv_op_def_at(kind)->bytes != CLV_BYTES_CONST;
+    bool constant_node = kind >= 0 && clv_op_def_at(kind)->bytes == CLV_BYTES_CONST;
+    return constant_node || (b->types->value[t.i] && b->constant[writer.i]);
 }
 
-/* A tensor that travels and has a reader in another unit gets a number, by unit of the writer. */
+/* A tensor that is not everywhere and has a reader in another unit gets a number, by unit of the
+ * writer. */
 static int32_t number_nets(builder *b)
 {
     int32_t n = 0;
@@ -120,7 +126,7 @@ static int32_t number_nets(builder *b)
         const clv_op_info *info = clv_op_at(b->g, op);
         for (int32_t k = 0; k < info->n_out; k++) {
             clv_tensor t = clv_op_output(b->g, info, k);
-            if (t.i < 0 || !travels(b, t))
+            if (t.i < 0 || is_everywhere(b, t))
                 continue;
             const clv_tensor_info *at = clv_tensor_at(b->g, t);
             bool leaves = false;
@@ -186,6 +192,16 @@ static clv_status group_by(builder *b, int32_t n_keys, const int32_t *key, const
     return CLV_OK;
 }
 
+/* The same reads again, by net, so that grouped by unit they ascend. */
+static void list_reads_by_net(builder *b)
+{
+    for (int32_t net = 0; net < b->p->n_nets; net++)
+        for (int32_t i = b->p->net_first[net]; i < b->p->net_first[net + 1]; i++) {
+            b->reader_unit[i] = b->p->net_to[i];
+            b->reader_net[i] = net;
+        }
+}
+
 static clv_status add_unit_nets(builder *b)
 {
     int32_t *first = CLV_NEW_ARRAY(b->arena, int32_t, (size_t)b->p->n_units + 1);
@@ -206,6 +222,7 @@ static clv_status add_nets(builder *b)
     b->net_of = CLV_NEW_ARRAY(b->scratch, int32_t, b->g->n_tensors);
     if (!b->net_of)
         return clv_fail_nomem(b->err, "the problem");
+    CLV_TRY(clv_constant_ops(b->g, b->scratch, &b->constant, b->err));
     int32_t n = number_nets(b);
     int32_t *last = CLV_NEW_ARRAY(b->scratch, int32_t, n);
     CLV_TRY(take_nets(b, n, &from, &bytes));
@@ -216,13 +233,15 @@ static clv_status add_nets(builder *b)
         if (net < 0)
             continue;
         from[net] = b->units->of[b->g->tensors[t].producer.i];
-        bytes[net] = b->types->bytes[t] > 0 ? b->types->bytes[t] : 0;
+        bool known = b->types->value[t] != NULL; /* before the run: an order, but nothing to send */
+        bytes[net] = !known && b->types->bytes[t] > 0 ? b->types->bytes[t] : 0;
     }
     b->p->n_nets = n;
     b->p->net_from = from;
     b->p->net_bytes = bytes;
     list_reads(b, last);
     CLV_TRY(group_by(b, n, b->reader_net, b->reader_unit, &b->p->net_first, &b->p->net_to));
+    list_reads_by_net(b);
     CLV_TRY(group_by(b, b->p->n_units, b->reader_unit, b->reader_net, &b->p->reads_first,
                      &b->p->reads));
     return add_unit_nets(b);

@@ -1,9 +1,9 @@
 /* problem_build.h - from subgraphs and a cluster to the partition problem as numbers.
  *
  * Units are the subgraphs. A net is a tensor that a unit writes and a later one reads, with all its
- * bytes, of a view too. What every device can have by itself is no net: initialisers, outputs of
- * Constant nodes, and tensors whose value is known before the run. A net of unknown size has 0
- * bytes, but still orders its units.
+ * bytes, of a view too. What every device has by itself is no net: initialisers, outputs of Constant
+ * nodes, and small values that are computed from those alone. A net whose value is known before the
+ * run (a shape) or whose size is unknown has 0 bytes, but still orders its units.
  */
 #ifndef CLV_COST_PROBLEM_BUILD_H
 #define CLV_COST_PROBLEM_BUILD_H

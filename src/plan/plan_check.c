@@ -2,6 +2,8 @@
 
 #include <inttypes.h>
 
+#include "graph/constant.h"
+
 /* Operators of a graph are in topological order, plans speak of positions in the file:
  * file_index joins the two.
  */
@@ -69,8 +71,6 @@ static clv_status check_edge(const clv_plan *plan, const clv_graph *g, clv_tenso
 {
     const clv_tensor_info *t = clv_tensor_at(g, tensor);
 
-    if (t->producer.i < 0)
-        return CLV_OK;
     const clv_op_info *writer = clv_op_at(g, t->producer);
     int32_t from = device_of(plan, writer), to = device_of(plan, reader);
     int32_t a = plan->devices[from].stage, b = plan->devices[to].stage;
@@ -83,27 +83,32 @@ static clv_status check_edge(const clv_plan *plan, const clv_graph *g, clv_tenso
                     CLV_STR_ARG(reader->label), plan->devices[to].name, b);
 }
 
-static clv_status check_edges(const clv_plan *plan, const clv_graph *g, clv_error *err)
+/* What is made of constants alone is wherever it is read. */
+static clv_status check_edges(const clv_plan *plan, const clv_graph *g, const bool *constant,
+                              clv_error *err)
 {
     for (int32_t i = 0; i < g->n_ops; i++) {
         const clv_op_info *op = &g->ops[i];
         for (int32_t k = 0; k < op->n_in; k++) {
             clv_tensor t = clv_op_input(g, op, k);
-            if (t.i >= 0)
+            clv_op writer = t.i >= 0 ? clv_tensor_at(g, t)->producer : CLV_NO_OP;
+            if (writer.i >= 0 && !constant[writer.i])
                 CLV_TRY(check_edge(plan, g, t, op, err));
         }
     }
     return CLV_OK;
 }
 
-static clv_status check_all(const clv_plan *plan, const clv_graph *g, int32_t *count, int32_t *seen,
-                            clv_error *err)
+static clv_status check_all(const clv_plan *plan, const clv_graph *g, clv_arena *arena,
+                            int32_t *count, int32_t *seen, clv_error *err)
 {
     CLV_TRY(check_range(plan, g, count, err));
     for (int32_t d = 0; d < plan->n_devices; d++)
         CLV_TRY(check_device(plan, d, count[d], err));
     CLV_TRY(check_stages(plan, seen, err));
-    return check_edges(plan, g, err);
+    bool *constant;
+    CLV_TRY(clv_constant_ops(g, arena, &constant, err));
+    return check_edges(plan, g, constant, err);
 }
 
 clv_status clv_plan_check(const clv_plan *plan, const clv_graph *graph, clv_arena *arena,
@@ -119,7 +124,7 @@ clv_status clv_plan_check(const clv_plan *plan, const clv_graph *graph, clv_aren
     clv_mark mark = clv_arena_mark(arena);
     int32_t *count = CLV_NEW_ARRAY(arena, int32_t, plan->n_devices);
     int32_t *seen = CLV_NEW_ARRAY(arena, int32_t, plan->n_stages);
-    clv_status status = count && seen ? check_all(plan, graph, count, seen, err)
+    clv_status status = count && seen ? check_all(plan, graph, arena, count, seen, err)
                                       : clv_fail_nomem(err, "checking a plan");
     clv_arena_rewind(arena, mark);
     return status;

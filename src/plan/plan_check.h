@@ -7,7 +7,8 @@
  *   - a device whose count of operators is wrong
  *   - a stage on a device without operators, none on one with, or one out of range
  *   - a stage that no device has
- *   - a tensor that goes to another device without going to a later stage, so that the devices
+ *   - a tensor that is not made of constants alone and goes to another device without going to a
+ *     later stage, so that the devices
  *     would wait for each other
  *   - a device that holds more than its capacity, in a plan that says it fits
  */

@@ -21,7 +21,8 @@ typedef struct {
                                       count in the first */
     const int64_t *flops;          /* n_units */
     const int64_t *time_ns;        /* [kind * n_units + unit] */
-    /* A net is one tensor, written by a unit and read by later ones; sent once to each device. */
+    /* A net is one tensor, written by a unit and read by later ones; sent once to each device. One of
+     * 0 bytes is never sent: it only says that its readers come later. */
     const int32_t *net_from; /* n_nets, ascending */
     const int64_t *net_bytes;
     const int32_t *net_first;      /* n_nets + 1, into net_to */

@@ -20,7 +20,7 @@ static inline int64_t clv_add_sat(int64_t a, int64_t b)
 /* Time on the wire of one transfer, rounded up. 0 on one device. */
 static inline int64_t clv_wire_ns(const clv_partition *p, int32_t from, int32_t to, int64_t bytes)
 {
-    if (from == to)
+    if (from == to || bytes == 0)
         return 0;
     size_t link = (size_t)from * (size_t)p->n_devices + (size_t)to;
     double ns = ceil((double)bytes / p->link_bytes_per_s[link] * 1e9);
