@@ -132,9 +132,9 @@ Test(problem_build, devices_and_links_are_those_of_the_cluster)
     cr_expect_eq(p->link_bytes_per_s[1 * 3 + 2], 4e9);
 }
 
-/* The constant is folded nowhere: too large. Its reader in the last unit has a copy. What is known
- * of a shape is recomputed. */
-Test(problem_build, constants_and_known_values_do_not_travel)
+/* The constant, of which no value is known, has a copy where it is read. The shape of an input is
+ * known before the run: it orders its units, but nothing is sent. */
+Test(problem_build, constants_are_everywhere_and_known_values_are_not_sent)
 {
     clv_const *c = CLV_NEW(arena, clv_const);
     int32_t rank;
@@ -151,8 +151,9 @@ Test(problem_build, constants_and_known_values_do_not_travel)
     made_op(m, "Reshape", "b,shape", "last");
     build();
     cr_assert_eq(p->n_units, 2);
-    cr_assert_eq(p->n_nets, 1, "only the view");
-    cr_expect_eq(p->net_bytes[0], 64);
+    cr_assert_eq(p->n_nets, 2);
+    cr_expect_eq(p->net_bytes[0], 0, "the shape");
+    cr_expect_eq(p->net_bytes[1], 64, "the view, as a whole");
 }
 
 Test(problem_build, an_open_size_still_orders_its_units)
