@@ -11,10 +11,14 @@
  * half a model under the name that was asked for. What exists and is no regular file (a pipe,
  * /dev/null) is written to as it is.
  *
- * Weights go from file to file inside the kernel where it can do that, else through a buffer; never
- * through the map, whose pages would count as our memory.
+ * Weights go from file to file inside the kernel where they keep their place in a page. Annotations
+ * before them shift them, and a kernel that copies shifted pages fills each in two steps; then they
+ * go through a buffer, written in whole pages. Each write begins on an odd page: begun on a
+ * multiple of the buffer's size, the kernel looks for one huge page to hold it, which took half as
+ * long again. Never through the map, whose pages would count as our memory.
  */
 #define COPY_BUFFER ((size_t)1 << 20)
+#define PAGE        4096
 #define NAME_TRIES  100
 
 struct clv_out_file {
@@ -22,6 +26,7 @@ struct clv_out_file {
     const char *path;
     char *temporary; /* NULL: path itself is written to */
     int fd;
+    uint64_t at; /* bytes written */
     uint8_t *buffer;
     bool no_kernel_copy;
 };
@@ -43,6 +48,7 @@ static clv_status write_all(void *ctx, const void *bytes, size_t n, clv_error *e
             return failed(out, err);
         at += done;
         n -= (size_t)done;
+        out->at += (uint64_t)done;
     }
     return CLV_OK;
 }
@@ -55,10 +61,18 @@ static clv_status too_short(const clv_onnx_file *file, clv_error *err)
 static clv_status copy_by_buffer(clv_out_file *out, const clv_onnx_file *file, uint64_t offset,
                                  uint64_t n, clv_error *err)
 {
-    if (!out->buffer && !(out->buffer = clv_arena_take(out->arena, COPY_BUFFER)))
-        return clv_fail_nomem(err, "a copy buffer");
+    if (!out->buffer) {
+        uint8_t *raw = clv_arena_take(out->arena, COPY_BUFFER + PAGE);
+        if (!raw)
+            return clv_fail_nomem(err, "a copy buffer");
+        out->buffer =
+            raw + (PAGE - (uintptr_t)raw % PAGE); /* unaligned copies take thrice as long */
+    }
     while (n) {
-        size_t part = n < COPY_BUFFER ? (size_t)n : COPY_BUFFER;
+        uint64_t end = (out->at + COPY_BUFFER) / PAGE - 1;
+        size_t part = (size_t)((end | 1) * PAGE - out->at);
+        if (part > n)
+            part = (size_t)n;
         ssize_t got = pread(file->fd, out->buffer, part, (off_t)offset);
         if (got < 0 && errno == EINTR)
             continue;
@@ -87,15 +101,18 @@ static clv_status copy_range(void *ctx, const clv_onnx_file *file, uint64_t offs
     off_t at = (off_t)offset;
     if (file->fd < 0)
         return write_all(out, file->bytes + offset, (size_t)n, err);
-    while (n && !out->no_kernel_copy) {
+    bool in_place = offset % PAGE == out->at % PAGE;
+    while (n && in_place && !out->no_kernel_copy) {
         size_t part = n < (uint64_t)1 << 30 ? (size_t)n : (size_t)1 << 30;
         ssize_t done = copy_file_range(file->fd, &at, out->fd, NULL, part, 0);
-        if (done > 0)
+        if (done > 0) {
             n -= (uint64_t)done;
-        else if (done == 0 || is_refusal(errno))
+            out->at += (uint64_t)done;
+        } else if (done == 0 || is_refusal(errno)) {
             out->no_kernel_copy = true;
-        else if (errno != EINTR)
+        } else if (errno != EINTR) {
             return failed(out, err);
+        }
     }
     return n ? copy_by_buffer(out, file, (uint64_t)at, n, err) : CLV_OK;
 }
