@@ -180,6 +180,8 @@ static clv_status merge(maker *m, clv_arena *scratch, clv_op *kept, int32_t *ret
 static void take(maker *m, clv_op op, int32_t unit)
 {
     int32_t n = 0;
+    if (m->out->of[op.i] != NOT_SEEN)
+        return;
     m->out->of[op.i] = unit;
     m->stack[n++] = op.i;
     while (n > 0) {
@@ -311,7 +313,7 @@ static clv_status set_first_reads(maker *m, clv_arena *scratch)
     return CLV_OK;
 }
 
-static clv_status make(maker *m, bool merged, clv_arena *arena, clv_arena *scratch)
+static clv_status prepare(maker *m, clv_arena *arena, clv_arena *scratch)
 {
     int32_t n = m->g->n_ops;
     clv_subgraphs *out = m->out;
@@ -323,27 +325,51 @@ static clv_status make(maker *m, bool merged, clv_arena *arena, clv_arena *scrat
     m->bytes = CLV_NEW_ARRAY(scratch, int64_t, n);
     if (!out->order || !out->of || !out->candidates || !m->mark || !m->stack || !m->bytes)
         return clv_fail_nomem(m->err, "subgraphs");
-    CLV_TRY(set_first_reads(m, scratch));
-    find_candidates(m);
-    if (merged)
-        return set_merged_units(m, arena, scratch);
-    return set_units(m, out->candidates, out->n_candidates, arena, scratch);
+    return set_first_reads(m, scratch);
+}
+
+/* given NULL: candidates are looked for. */
+static clv_status build(const clv_types *types, const clv_costs *costs, bool merged,
+                        const clv_op *given, int32_t n_given, clv_arena *arena, clv_arena *scratch,
+                        clv_subgraphs **ret, clv_error *err)
+{
+    clv_subgraphs *out = CLV_NEW(arena, clv_subgraphs);
+    if (!out)
+        return clv_fail_nomem(err, "subgraphs");
+    out->graph = types->graph;
+    maker m = { .types = types, .g = types->graph, .costs = costs, .out = out, .err = err };
+    CLV_TRY(prepare(&m, arena, scratch));
+    if (!given)
+        find_candidates(&m);
+    for (int32_t i = 0; i < n_given; i++)
+        out->candidates[out->n_candidates++] = given[i];
+    CLV_TRY(merged ? set_merged_units(&m, arena, scratch)
+                   : set_units(&m, out->candidates, out->n_candidates, arena, scratch));
+    *ret = out;
+    return CLV_OK;
+}
+
+static clv_status build_with_scratch(const clv_types *types, const clv_costs *costs, bool merged,
+                                     const clv_op *given, int32_t n_given, clv_arena *arena,
+                                     clv_subgraphs **ret, clv_error *err)
+{
+    clv_arena *scratch = clv_arena_new(clv_arena_alloc(arena), 0);
+    if (!scratch)
+        return clv_fail_nomem(err, "subgraphs");
+    clv_status status = build(types, costs, merged, given, n_given, arena, scratch, ret, err);
+    clv_arena_free(scratch);
+    return status;
 }
 
 clv_status clv_subgraphs_build(const clv_types *types, const clv_costs *costs, bool merge_small,
                                clv_arena *arena, clv_subgraphs **ret, clv_error *err)
 {
-    clv_arena *scratch = clv_arena_new(clv_arena_alloc(arena), 0);
-    clv_subgraphs *out = CLV_NEW(arena, clv_subgraphs);
-    if (!scratch || !out) {
-        clv_arena_free(scratch);
-        return clv_fail_nomem(err, "subgraphs");
-    }
-    out->graph = types->graph;
-    maker m = { .types = types, .g = types->graph, .costs = costs, .out = out, .err = err };
-    clv_status status = make(&m, merge_small, arena, scratch);
-    clv_arena_free(scratch);
-    if (status == CLV_OK)
-        *ret = out;
-    return status;
+    return build_with_scratch(types, costs, merge_small, NULL, 0, arena, ret, err);
+}
+
+clv_status clv_subgraphs_of_nodes(const clv_types *types, const clv_costs *costs,
+                                  const clv_op *nodes, int32_t n_nodes, clv_arena *arena,
+                                  clv_subgraphs **ret, clv_error *err)
+{
+    return build_with_scratch(types, costs, false, nodes, n_nodes, arena, ret, err);
 }

@@ -37,4 +37,11 @@ typedef struct {
 clv_status clv_subgraphs_build(const clv_types *types, const clv_costs *costs, bool merge,
                                clv_arena *arena, clv_subgraphs **ret, clv_error *err);
 
+/* The subgraphs of these operators instead, in this order, each taking what no earlier one took; an
+ * operator that is taken already gets an empty subgraph. Nothing is merged. candidates is the list.
+ */
+clv_status clv_subgraphs_of_nodes(const clv_types *types, const clv_costs *costs,
+                                  const clv_op *nodes, int32_t n_nodes, clv_arena *arena,
+                                  clv_subgraphs **ret, clv_error *err);
+
 #endif

@@ -68,22 +68,60 @@ static clv_status keep_distinct(clv_node_entry *e, clv_error *err)
 
 static size_t text_size(clv_str s) { return 1 + clv_varint_size((uint64_t)s.n) + (size_t)s.n; }
 
-static size_t spec_size(clv_str name, int32_t device)
+/* -- what the entry says -- */
+
+/* The spec that is given for a name; NULL: the default. */
+static clv_spec_message *given_spec(const clv_node_place *place, clv_str name)
 {
-    return text_size(name) + 1 + clv_varint_size((uint64_t)device);
+    int32_t id = place->given ? clv_map_get(&place->given->by_tensor, name) : -1;
+    return id < 0 ? NULL : &place->given->specs[id];
 }
 
-static size_t entry_size(const clv_node_entry *e, clv_str configuration, int32_t device,
-                         int32_t stage)
+static clv_status check_given(const clv_node_entry *e, const clv_node_place *place, clv_error *err)
+{
+    for (int32_t i = 0; place->given && i < e->n_names; i++) {
+        clv_spec_message *spec = given_spec(place, e->names[i]);
+        if (spec)
+            spec->used = true;
+    }
+    for (int32_t i = 0; place->given && i < place->given->n_specs; i++)
+        if (!place->given->specs[i].used)
+            return clv_fail(err, CLV_EUSAGE,
+                            "the plan has a spec for tensor '%s' of node %d, which has no input or "
+                            "output of that name",
+                            place->given->specs[i].proto.tensor_name, place->given->file_index);
+    return CLV_OK;
+}
+
+static bool has_stage(const clv_node_place *place)
+{
+    return (place->given && place->given->has_stage) || place->stage >= 0;
+}
+
+/* Below 0 it is ten bytes, as if it had 64 bits. */
+static uint64_t stage_of(const clv_node_place *place)
+{
+    int64_t stage = place->given && place->given->has_stage ? place->given->stage : place->stage;
+    return (uint64_t)stage;
+}
+
+static size_t spec_size(const clv_node_place *place, clv_str name)
+{
+    const clv_spec_message *given = given_spec(place, name);
+    return given ? given->n : text_size(name) + 1 + clv_varint_size((uint64_t)place->device);
+}
+
+static size_t entry_size(const clv_node_entry *e, clv_str configuration,
+                         const clv_node_place *place)
 {
     size_t n = text_size(configuration);
-    if (device < 0)
+    if (place->device < 0)
         return n;
     for (int32_t i = 0; i < e->n_names; i++) {
-        size_t spec = spec_size(e->names[i], device);
+        size_t spec = spec_size(place, e->names[i]);
         n += 1 + clv_varint_size(spec) + spec;
     }
-    return n + (stage < 0 ? 0 : 1 + clv_varint_size((uint64_t)stage));
+    return n + (has_stage(place) ? 1 + clv_varint_size(stage_of(place)) : 0);
 }
 
 /* All keys here are below 16, so each is one byte. */
@@ -124,22 +162,30 @@ static clv_status make_room(clv_node_entry *e, size_t need, clv_error *err)
     return CLV_OK;
 }
 
+static uint8_t *put_spec(uint8_t *out, const clv_node_place *place, clv_str name)
+{
+    const clv_spec_message *given = given_spec(place, name);
+    out = put_head(out, D_SPEC, spec_size(place, name));
+    if (given)
+        return out + onnx__sharding_spec_proto__pack(&given->proto, out);
+    out = put_text(out, S_TENSOR, name);
+    return put_number(out, S_DEVICE, (uint64_t)place->device);
+}
+
 clv_status clv_node_entry_make(clv_node_entry *e, const clv_message *node, clv_str configuration,
-                               int32_t device, int32_t stage, clv_error *err)
+                               const clv_node_place *place, clv_error *err)
 {
     CLV_TRY(gather_names(e, *node, err));
     CLV_TRY(keep_distinct(e, err));
-    size_t size = entry_size(e, configuration, device, stage);
+    CLV_TRY(check_given(e, place, err));
+    size_t size = entry_size(e, configuration, place);
     CLV_TRY(make_room(e, 1 + CLV_VARINT_MAX + size, err));
     uint8_t *out = put_head(e->bytes, N_DEVICES, size);
     out = put_text(out, D_CONFIGURATION, configuration);
-    for (int32_t i = 0; device >= 0 && i < e->n_names; i++) {
-        out = put_head(out, D_SPEC, spec_size(e->names[i], device));
-        out = put_text(out, S_TENSOR, e->names[i]);
-        out = put_number(out, S_DEVICE, (uint64_t)device);
-    }
-    if (device >= 0 && stage >= 0)
-        out = put_number(out, D_STAGE, (uint64_t)stage);
+    for (int32_t i = 0; place->device >= 0 && i < e->n_names; i++)
+        out = put_spec(out, place, e->names[i]);
+    if (place->device >= 0 && has_stage(place))
+        out = put_number(out, D_STAGE, stage_of(place));
     e->n = (int32_t)(out - e->bytes);
     return CLV_OK;
 }

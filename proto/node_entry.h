@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "proto/message.h"
+#include "proto/spec_message.h"
 
 /* Room that is kept from node to node. */
 typedef struct {
@@ -14,11 +15,18 @@ typedef struct {
     int32_t n_names, cap_names;
 } clv_node_entry;
 
-/* Fills entry->bytes for a NodeProto: the configuration's name, a whole tensor on `device` for each
- * distinct input and output that has a name, and the stage unless it is below 0. device below 0:
- * the configuration's name alone. O(names), expected. */
+/* Where a node runs, and how. */
+typedef struct {
+    int32_t device;          /* below 0: not known */
+    int32_t stage;           /* below 0: none */
+    clv_note_message *given; /* specs and stage to take instead of the default; NULL: none */
+} clv_node_place;
+
+/* Fills entry->bytes for a NodeProto: the configuration's name; for each distinct input and output
+ * that has a name, in the node's order, the spec that is given or else a whole tensor on the device;
+ * the stage. Without a device: the configuration's name alone. CLV_EUSAGE when a spec is given for
+ * what is no tensor of the node. O(names + bytes of specs), expected. */
 clv_status clv_node_entry_make(clv_node_entry *entry, const clv_message *node,
-                               clv_str configuration, int32_t device, int32_t stage,
-                               clv_error *err);
+                               clv_str configuration, const clv_node_place *place, clv_error *err);
 
 #endif

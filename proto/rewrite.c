@@ -16,6 +16,7 @@ enum { G_NODE = 1, F_NODE = 7, N_ATTRIBUTE = 5, N_DEVICES = 10, A_GRAPH = 6, A_G
 typedef struct {
     int32_t device;
     bool is_main; /* the main graph: by the plan, node by node */
+    clv_note_message *given;
 } place;
 
 typedef clv_status (*walker)(clv_rewrite *rw, clv_message m, place at, clv_error *err);
@@ -147,11 +148,11 @@ static clv_status node_field(clv_rewrite *rw, const clv_message *m, const clv_fi
     return keep(rw, f->start, m->wire.at, err);
 }
 
-static clv_status add_entry(clv_rewrite *rw, const clv_message *node, int32_t device,
-                            clv_error *err)
+static clv_status add_entry(clv_rewrite *rw, const clv_message *node, place at, clv_error *err)
 {
-    int32_t stage = device < 0 ? -1 : rw->add->plan->devices[device].stage;
-    CLV_TRY(clv_node_entry_make(&rw->entry, node, rw->add->name, device, stage, err));
+    int32_t stage = at.device < 0 ? -1 : rw->add->plan->devices[at.device].stage;
+    clv_node_place p = { at.device, stage, at.given };
+    CLV_TRY(clv_node_entry_make(&rw->entry, node, rw->add->name, &p, err));
     return put(rw, rw->entry.bytes, (size_t)rw->entry.n, err);
 }
 
@@ -166,13 +167,13 @@ static clv_status walk_node(clv_rewrite *rw, clv_message m, place at, clv_error 
         CLV_TRY(node_field(rw, &m, &f, at, err));
     }
     clv_onnx_passed(rw->file, &rw->trail, m.wire.at);
-    return rw->add ? add_entry(rw, &node, at.device, err) : CLV_OK;
+    return rw->add ? add_entry(rw, &node, at, err) : CLV_OK;
 }
 
 /* The place of the next node of a graph. */
 static clv_status next_place(clv_rewrite *rw, place at, place *ret, clv_error *err)
 {
-    *ret = (place){ at.device, false };
+    *ret = (place){ at.device, false, NULL };
     if (!at.is_main)
         return CLV_OK;
     int32_t i = rw->n_nodes++;
@@ -183,6 +184,8 @@ static clv_status next_place(clv_rewrite *rw, place at, place *ret, clv_error *e
         return clv_fail(err, CLV_EUSAGE, "%s has more nodes than the plan, which is for %d",
                         rw->file->name, plan->n_ops);
     ret->device = plan->device_of_op[i];
+    if (rw->next_note < plan->n_annotations && rw->add->notes[rw->next_note].file_index == i)
+        ret->given = &rw->add->notes[rw->next_note++];
     return CLV_OK;
 }
 
@@ -224,7 +227,7 @@ static clv_status walk_function(clv_rewrite *rw, clv_message m, place at, clv_er
 static clv_status function_field(clv_rewrite *rw, const clv_message *m, const clv_field *f,
                                  clv_error *err)
 {
-    place at = { -1, false };
+    place at = { -1, false, NULL };
     int32_t i = rw->n_functions++;
     if (rw->add && i >= rw->add->n_functions)
         return clv_fail(err, CLV_EUSAGE, "%s has more functions than the model that was planned",
@@ -252,7 +255,7 @@ static clv_status top_field(clv_rewrite *rw, const clv_message *m, const clv_fie
     clv_str value;
     switch (f->number) {
     case M_GRAPH:
-        return enter(rw, m, f, &onnx__graph_proto__descriptor, walk_graph, (place){ -1, true },
+        return enter(rw, m, f, &onnx__graph_proto__descriptor, walk_graph, (place){ -1, true, NULL },
                      err);
     case M_FUNCTION:
         return function_field(rw, m, f, err);
@@ -282,7 +285,7 @@ static clv_status put_ir_in_front(clv_rewrite *rw, const uint8_t *ir, size_t ir_
 
 static void start_walk(clv_rewrite *rw)
 {
-    rw->next = rw->width_cursor = rw->n_nodes = rw->n_functions = 0;
+    rw->next = rw->width_cursor = rw->n_nodes = rw->n_functions = rw->next_note = 0;
     rw->total = 0;
     rw->depth = 0;
     if (!rw->out)

@@ -20,6 +20,7 @@ typedef struct {
     clv_str name;                   /* of the configuration */
     const int32_t *function_device; /* of each function in the file */
     int32_t n_functions;
+    clv_note_message *notes; /* of single nodes, plan->n_annotations of them */
 } clv_new_entries;
 
 typedef struct {
@@ -38,6 +39,7 @@ typedef struct {
     int32_t n_lengths, cap_lengths;
     int32_t next; /* length */
     int32_t width_cursor;
+    int32_t next_note;
     int32_t n_nodes, n_functions; /* of the main graph; of the file: seen so far */
     int depth;
     uint64_t total;

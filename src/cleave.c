@@ -16,6 +16,7 @@
 #define DEFAULT_CLUSTER    "dgx-h100"
 #define DEFAULT_TIMEOUT_MS 600000 /* ten minutes: real compilers take minutes for one candidate */
 #define PLAN_FILE_MAX      ((size_t)1 << 30) /* a plan of 10^8 operators is smaller */
+#define ASK_EVERY          ((uint64_t)64 << 20) /* bytes written between two looks at `stop` */
 
 struct cleave_model {
     clv_alloc alloc;
@@ -26,6 +27,8 @@ struct cleave_model {
     const char *name;
     clv_binding *bindings;
     int32_t n_bindings, cap_bindings;
+    int (*stop)(void *ctx); /* asked while files are written; may be NULL */
+    void *stop_ctx;
 };
 
 struct cleave_plan {
@@ -334,6 +337,7 @@ static clv_status make_plan(const cleave_model *m, const cleave_plan_options *o,
         .n_bindings = m->n_bindings,
         .devices = o->devices,
         .memory_bytes = o->memory_bytes,
+        .sharding_nodes = o->sharding_nodes,
         .jobs = o->jobs,
         .compiler = o->compiler,
         .compiler_timeout_ms =
@@ -491,20 +495,53 @@ typedef struct {
     const cleave_model *model;
     const cleave_plan *plan;
     clv_arena *arena;
+    const clv_sink *sink; /* the file's own */
     bool all;
 } rewrite;
 
+static clv_status ask_to_go_on(const cleave_model *m, clv_error *err)
+{
+    return m->stop && m->stop(m->stop_ctx)
+               ? clv_fail(err, CLV_ECANCELED, "stopped while the model was written")
+               : CLV_OK;
+}
+
+static clv_status write_bytes(void *ctx, const void *bytes, size_t n, clv_error *err)
+{
+    const rewrite *w = ctx;
+    return w->sink->write(w->sink->ctx, bytes, n, err);
+}
+
+/* Weights are what takes long. */
+static clv_status copy_in_parts(void *ctx, const clv_onnx_file *file, uint64_t offset, uint64_t n,
+                                clv_error *err)
+{
+    const rewrite *w = ctx;
+    for (uint64_t part; n > 0; offset += part, n -= part) {
+        part = n < ASK_EVERY ? n : ASK_EVERY;
+        CLV_TRY(ask_to_go_on(w->model, err));
+        CLV_TRY(w->sink->from_file(w->sink->ctx, file, offset, part, err));
+    }
+    return CLV_OK;
+}
+
 static clv_status write_annotated(void *arg, const clv_sink *sink, clv_error *err)
 {
-    const rewrite *w = arg;
-    return clv_onnx_annotate(w->model->file, w->model->model, w->plan->plan, true, sink, w->arena,
-                             err);
+    rewrite *w = arg;
+    clv_sink asking = { .write = write_bytes, .from_file = copy_in_parts, .ctx = w };
+    w->sink = sink;
+    CLV_TRY(clv_onnx_annotate(w->model->file, w->model->model, w->plan->plan, true, &asking,
+                              w->arena, err));
+    return ask_to_go_on(w->model, err);
 }
 
 static clv_status write_stripped(void *arg, const clv_sink *sink, clv_error *err)
 {
-    const rewrite *w = arg;
-    return clv_onnx_strip(w->model->file, w->all, sink, w->arena, err);
+    rewrite *w = arg;
+    clv_sink asking = { .write = write_bytes, .from_file = copy_in_parts, .ctx = w };
+    w->sink = sink;
+    CLV_TRY(clv_onnx_strip(w->model->file, w->all, &asking, w->arena, err));
+    return ask_to_go_on(w->model, err);
 }
 
 static cleave_status rewrite_model(rewrite *w, const char *path,
@@ -536,4 +573,10 @@ cleave_status cleave_strip(cleave_model *model, int all, const char *path, cleav
         return refuse(error, CLV_EUSAGE, "cleave_strip needs a model and a path");
     return rewrite_model(&(rewrite){ .model = model, .all = all != 0 }, path, write_stripped,
                          error);
+}
+
+void cleave_model_set_stop(cleave_model *model, int (*stop)(void *ctx), void *ctx)
+{
+    model->stop = stop;
+    model->stop_ctx = ctx;
 }

@@ -6,6 +6,7 @@
 #include "base/units.h"
 #include "cost/problem_build.h"
 #include "graph/bindings.h"
+#include "manual.h"
 #include "plan/plan_check.h"
 #include "plan/plan_json.h"
 #include "plan_make.h"
@@ -23,6 +24,7 @@ typedef struct {
     clv_analysis analysis;
     clv_cluster *cluster;
     clv_partition *problem;
+    clv_manual_cut cut; /* manual mode only */
     clv_workload workload;
     clv_compiler *compiler;
     clv_pool *pool;
@@ -144,12 +146,24 @@ static void close_judge(run *r)
     r->compiler = NULL;
 }
 
+/* Manual mode: the subgraphs are those of the given nodes. */
+static clv_status take_manual_units(run *r)
+{
+    const clv_types *types = r->analysis.inference->main;
+    CLV_TRY(clv_manual_cut_parse(r->req->sharding_nodes, r->req->model->main, r->cluster->n_devices,
+                                 r->arena, &r->cut, r->err));
+    return clv_subgraphs_of_nodes(types, r->analysis.costs, r->cut.node, r->cut.n, r->arena,
+                                  &r->analysis.units, r->err);
+}
+
 /* Cluster -> problem -> judge, for so many devices with so much memory. */
 static clv_status open_run(run *r, int32_t devices, int64_t memory_bytes)
 {
     const clv_request *req = r->req;
     int32_t n = devices ? devices : req->cluster->n_devices;
     CLV_TRY(clv_cluster_take(req->cluster, n, memory_bytes, r->arena, &r->cluster, r->err));
+    if (req->sharding_nodes)
+        CLV_TRY(take_manual_units(r));
     CLV_TRY(clv_problem_build(r->analysis.inference->main, r->analysis.costs, r->analysis.units,
                               r->cluster, r->arena, &r->problem, r->err));
     r->workload = (clv_workload){ req->model, r->analysis.inference->main, r->analysis.costs,
@@ -198,7 +212,8 @@ static clv_status note_memory(run *r, clv_plan *plan, const clv_tried *best)
 static clv_status note_devices(run *r, clv_plan *plan)
 {
     int32_t have = r->cluster->n_devices, most = r->req->cluster->n_devices;
-    for (int32_t n = have + 1; n <= most && n <= have + MAX_MORE_DEVICES; n++) {
+    bool manual = r->req->sharding_nodes != NULL; /* more devices would not change those cuts */
+    for (int32_t n = have + 1; !manual && n <= most && n <= have + MAX_MORE_DEVICES; n++) {
         run more = { .req = r->req, .arena = r->arena, .err = r->err, .analysis = r->analysis };
         clv_search_options options = r->req->search;
         clv_search_result result = { .found = false };
@@ -245,6 +260,43 @@ static clv_status explain_no_fit(run *r, clv_plan *plan, const clv_tried *best,
     return r->req->compiler ? CLV_OK : note_devices(r, plan);
 }
 
+/* -- manual mode -- */
+
+/* The one assignment that the given nodes mean, judged like any other. */
+static clv_status judge_manual(run *r, clv_search_result *ret)
+{
+    int32_t *device_of = CLV_NEW_ARRAY(r->arena, int32_t, r->problem->n_units);
+    clv_tried *tried = CLV_NEW(r->arena, clv_tried);
+    if (!device_of || !tried)
+        return clv_fail_nomem(r->err, "a manual plan");
+    for (int32_t u = 0; u < r->problem->n_units; u++)
+        device_of[u] = u < r->cut.n ? r->cut.device[u] : r->cut.rest_device;
+    clv_assignment given = { device_of, 0 };
+    *tried = (clv_tried){ .device_of = device_of, .move = "given by hand" };
+    CLV_TRY(r->judge.judge(r->judge.ctx, &given, 1, &tried->verdict, r->err));
+    *ret = (clv_search_result){
+        .found = tried->verdict.outcome == CLV_FITS, .best = *tried, .n_judged = 1, .tried = tried
+    };
+    return CLV_OK;
+}
+
+/* pipelining_info instead of the stages that follow from the devices (B.058). */
+static void set_manual_stages(const run *r, clv_plan *plan)
+{
+    if (!r->cut.stage)
+        return;
+    plan->n_stages = 0;
+    for (int32_t i = 0; i <= r->cut.n; i++) {
+        int32_t device = i < r->cut.n ? r->cut.device[i] : r->cut.rest_device;
+        int32_t stage = i < r->cut.n ? r->cut.stage[i] : r->cut.rest_stage;
+        if (plan->devices[device].n_ops == 0)
+            continue;
+        plan->devices[device].stage = stage;
+        if (stage >= plan->n_stages)
+            plan->n_stages = stage + 1;
+    }
+}
+
 /* -- the result -- */
 
 static clv_status add_open_things(run *r, clv_plan *plan)
@@ -281,7 +333,7 @@ static clv_status add_open_things(run *r, clv_plan *plan)
 static const char *search_name(const clv_search_options *options)
 {
     if (options->kind == CLV_SEARCH_DOCUMENTED)
-        return "documented";
+        return options->first_fit ? "documented, first-fit" : "documented";
     return options->first_fit ? "first-fit" : "default";
 }
 
@@ -296,16 +348,19 @@ static clv_status finish(run *r, const clv_search_result *result, clv_plan **ret
     clv_plan *plan;
     CLV_TRY(clv_plan_make(&r->workload, r->problem, &best, &verdict, reports ? &report : NULL,
                           r->arena, &plan, r->err));
+    set_manual_stages(r, plan);
     plan->model = r->req->model_name;
     plan->fingerprint = clv_onnx_fingerprint(r->req->model);
     plan->cluster = r->cluster->name;
     plan->compiler = r->compiler->name;
     plan->objective = r->req->search.objective;
-    plan->search = search_name(&r->req->search);
+    plan->search = r->req->sharding_nodes ? "manual" : search_name(&r->req->search);
     plan->n_judged = result->n_judged;
     for (int32_t i = 0; i < result->n_judged; i++)
         plan->n_fitting += result->tried[i].verdict.outcome == CLV_FITS;
     CLV_TRY(add_open_things(r, plan));
+    if (r->compiler->warning)
+        CLV_TRY(note(r, plan, clv_arena_printf(r->arena, "%s", r->compiler->warning)));
     if (result->found)
         CLV_TRY(clv_plan_check(plan, r->req->model->main, r->arena, r->err));
     else
@@ -329,7 +384,9 @@ clv_status clv_pipeline_run(const clv_request *req, clv_arena *arena, clv_plan *
     clv_status status = open_run(&r, req->devices, req->memory_bytes);
     /* problem -> assignment */
     if (status == CLV_OK)
-        status = clv_search(r.problem, &r.judge, &options, arena, &result, err);
+        status = req->sharding_nodes
+                     ? judge_manual(&r, &result)
+                     : clv_search(r.problem, &r.judge, &options, arena, &result, err);
     /* assignment -> plan, checked by code that did not make it */
     if (status == CLV_OK)
         status = finish(&r, &result, &plan);

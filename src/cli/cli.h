@@ -96,10 +96,18 @@ int cli_check_output(cli *c, const char *option, const char *path, const char *i
 
 /* -- signals (signals.c) -- */
 
-/* From now on SIGINT, SIGTERM and SIGHUP set a flag, and a second one ends the program at once. */
-void cli_catch_signals(void);
+/* From now on SIGINT, SIGTERM and SIGHUP end the command within a fifth of a second: by a flag that
+ * the library is made to look at, or on the spot. A second signal does not wait. */
+void cli_catch_signals(const cli *c);
+/* While careful, the command owns files or processes that have to go first, so only the flag is
+ * set; it takes a third signal to leave them. */
+void cli_be_careful(bool yes);
+/* The work is done and saved: signals are the system's again. */
+void cli_forget_signals(void);
 /* The signal that came, or 0. */
 int cli_signal(void);
+/* For the library's stop callbacks: did a signal come? ctx is not looked at. */
+int cli_on_stop(void *ctx);
 
 /* -- progress (progress.c) -- */
 

@@ -39,7 +39,10 @@ static int annotate(cli *c, cleave_model *model, const char *plan_path, const ch
 
     if (cleave_plan_load(model, plan_path, &plan, &error) != CLEAVE_OK)
         return cli_fail_library(c, &error);
-    if (cleave_annotate(model, plan, output, &error) != CLEAVE_OK)
+    cli_be_careful(true);
+    cleave_status status = cleave_annotate(model, plan, output, &error);
+    cli_forget_signals();
+    if (status != CLEAVE_OK)
         code = cli_fail_library(c, &error);
     else
         code = tell(c, plan, output, cli_now() - start);
@@ -67,6 +70,7 @@ static int run(cli *c, const cli_args *args)
         code = cli_open(c, input, &model);
     if (code != CLI_EXIT_OK)
         return code;
+    cli_catch_signals(c);
     code = annotate(c, model, plan, output);
     cleave_model_free(model);
     return code;

@@ -191,6 +191,7 @@ static void fill_options(const cli *c, const cli_value *v, job *j)
         .compiler_timeout_s = v[COMPILER_TIMEOUT].seconds,
         .progress = cli_on_progress,
         .progress_ctx = &j->progress,
+        .stop = cli_on_stop,
     };
 }
 
@@ -242,22 +243,26 @@ static int tell(cli *c, const job *j, const cleave_plan *plan, bool fits)
 /* Files first: a reader of our output that goes away must not cost the user the result. */
 static int save(cli *c, const job *j, cleave_model *model, const cleave_plan *plan)
 {
-    cleave_error error;
+    cleave_error error = { .status = CLEAVE_OK };
 
-    if (j->output && cleave_annotate(model, plan, j->output, &error) != CLEAVE_OK)
-        return cli_fail_library(c, &error);
-    if (j->plan_out && cleave_plan_save(plan, j->plan_out, &error) != CLEAVE_OK)
-        return cli_fail_library(c, &error);
-    return CLI_EXIT_OK;
+    cli_be_careful(true);
+    if (j->output)
+        cleave_annotate(model, plan, j->output, &error);
+    if (error.status == CLEAVE_OK && j->plan_out)
+        cleave_plan_save(plan, j->plan_out, &error);
+    cli_forget_signals();
+    return error.status == CLEAVE_OK ? CLI_EXIT_OK : cli_fail_library(c, &error);
 }
 
 static int make(cli *c, job *j, cleave_model *model)
 {
     cleave_plan *plan = NULL;
     cleave_error error;
-    cleave_status status = cleave_plan_make(model, &j->options, &plan, &error);
     int code = CLI_EXIT_OK;
 
+    cli_be_careful(j->options.compiler != NULL);
+    cleave_status status = cleave_plan_make(model, &j->options, &plan, &error);
+    cli_be_careful(false);
     cli_end_progress(&j->progress);
     if (cli_signal()) /* the search may have given its best so far; the user wants out */
         code = cli_fail_library(c, &(cleave_error){ .status = CLEAVE_ECANCELED });
@@ -277,6 +282,7 @@ static int run(cli *c, const cli_args *args)
     cleave_model *model = NULL;
     int code = read_job(c, args, &j);
 
+    cli_catch_signals(c);
     if (code == CLI_EXIT_OK)
         code = cli_open(c, j.input, &model);
     if (code != CLI_EXIT_OK)

@@ -37,7 +37,10 @@ static int strip(cli *c, const char *input, bool all, const char *output)
 
     if (code != CLI_EXIT_OK)
         return code;
+    cli_catch_signals(c);
+    cli_be_careful(true);
     cleave_status status = cleave_strip(model, all, output, &error);
+    cli_forget_signals();
     code = status == CLEAVE_OK ? tell(c, output, cli_now() - start) : cli_fail_library(c, &error);
     cleave_model_free(model);
     return code;

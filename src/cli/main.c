@@ -1,4 +1,5 @@
 /* main.c - the command: finds which cmd_*.c is meant, parses its options, runs it. */
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -94,7 +95,9 @@ int main(int argc, char **argv)
 
     if (!c.arena)
         return cli_nomem(&c);
-    cli_catch_signals();
+    /* A reader of our output that goes away is seen as a failed write, not as a death that could
+     * come while a model is being saved. */
+    signal(SIGPIPE, SIG_IGN);
     int code = dispatch(&c, argc, argv);
     clv_arena_free(c.arena);
     return code;

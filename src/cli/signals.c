@@ -1,40 +1,105 @@
+/* signals.c - Ctrl-C ends the command at once, and leaves nothing behind.
+ *
+ * A handler can do little safely. The first signal sets a flag that the library's callbacks look
+ * at, and starts a clock: if the command still runs when it ends, and has no file or process of its
+ * own lying about, it is ended on the spot. The flag and its companions are the only global
+ * variables of the program; a handler has no other way to speak.
+ */
 #include "cli/cli.h"
 
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-/* A handler can do little safely: the first signal only sets the flag that the progress callback
- * looks at, so that the library stops between two steps and no half-written file stays. The flag is
- * the one global variable of the program; a handler has no other way to speak.
- */
+#define GRACE_NS 120000000 /* for the library to stop between two steps */
 
-static volatile sig_atomic_t came;
+static volatile sig_atomic_t came, times, careful;
+static bool armed; /* is there a clock? */
+static timer_t grace;
+static char farewell[128], farewell_json[256]; /* "" where none is wanted */
+
+static void say(int fd, const char *text)
+{
+    ssize_t unused = write(fd, text, strlen(text));
+    (void)unused; /* who cannot be told is not told */
+}
 
 static void on_signal(int number)
 {
-    if (came)
+    struct itimerspec soon = { .it_value.tv_nsec = GRACE_NS };
+
+    times = times + 1;
+    if (times > (careful ? 2 : 1))
         _exit(128 + number);
+    if (times > 1)
+        return;
     came = number;
+    if (armed)
+        timer_settime(grace, 0, &soon, NULL);
+}
+
+static void on_clock(int number)
+{
+    (void)number;
+    if (careful || !came)
+        return;
+    say(STDERR_FILENO, farewell);
+    say(STDOUT_FILENO, farewell_json);
+    _exit(128 + came);
 }
 
 /* A signal that is ignored from the start stays so: nohup, and background jobs of a script. */
-static void catch_signal(int number)
+static void catch_signal(int number, void (*handler)(int))
 {
-    struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART }, old;
+    struct sigaction action = { .sa_handler = handler, .sa_flags = SA_RESTART }, old;
 
     sigemptyset(&action.sa_mask);
     if (sigaction(number, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
         sigaction(number, &action, NULL);
 }
 
-void cli_catch_signals(void)
+void cli_catch_signals(const cli *c)
 {
-    catch_signal(SIGINT);
-    catch_signal(SIGTERM);
-    catch_signal(SIGHUP);
-    /* A reader of our output that goes away is seen as a failed write, not as a death that could
-     * come while a model is being saved. */
-    signal(SIGPIPE, SIG_IGN);
+    static const char words[] = "stopped by a signal; nothing was written";
+    struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM };
+
+    snprintf(farewell, sizeof farewell, "%scleave: %s\n", isatty(STDERR_FILENO) ? "\r\033[K" : "",
+             words);
+    if (c->json)
+        snprintf(farewell_json, sizeof farewell_json,
+                 "{\n  \"error\": {\n    \"code\": \"canceled\",\n    \"message\": \"%s\"\n  }\n}\n",
+                 words);
+    armed = timer_create(CLOCK_MONOTONIC, &event, &grace) == 0;
+    catch_signal(SIGALRM, on_clock);
+    catch_signal(SIGINT, on_signal);
+    catch_signal(SIGTERM, on_signal);
+    catch_signal(SIGHUP, on_signal);
+}
+
+void cli_be_careful(bool yes) { careful = yes; }
+
+static void forget(int number)
+{
+    struct sigaction action;
+
+    if (sigaction(number, NULL, &action) == 0 && action.sa_handler == on_signal)
+        signal(number, SIG_DFL);
+}
+
+void cli_forget_signals(void)
+{
+    forget(SIGINT);
+    forget(SIGTERM);
+    forget(SIGHUP);
+    signal(SIGALRM, SIG_IGN);
 }
 
 int cli_signal(void) { return came; }
+
+int cli_on_stop(void *ctx)
+{
+    (void)ctx;
+    return came != 0;
+}

@@ -111,6 +111,10 @@ typedef struct {
     cleave_objective objective;
     int first_fit;         /* stop at the first plan that compiles */
     int documented_search; /* the seed document's search instead of ours; for comparison */
+    /* Manual mode: cut here instead of searching. "NODE=DEVICE,..." or JSON, {"sharding_info": {"NODE":
+     * DEVICE}, "pipelining_info": {"NODE": STAGE}}; what is left over goes to the next device. NULL:
+     * search. */
+    const char *sharding_nodes;
     int jobs;              /* workers; 0: 2. The plan does not depend on it */
     int max_candidates;    /* 0: the search decides */
     const char *compiler;  /* a command (docs/compiler-protocol.md); NULL: built in */
@@ -159,6 +163,9 @@ CLEAVE_API cleave_status cleave_annotate(cleave_model *model, const cleave_plan 
 /* Takes our annotations out again: the original, byte for byte. all != 0: anybody's annotations. */
 CLEAVE_API cleave_status cleave_strip(cleave_model *model, int all, const char *path,
                                       cleave_error *error);
+/* stop is asked every 64 MiB while the two calls above write, on their thread; not 0 ends the call
+ * with CLEAVE_ECANCELED, and no file stays. NULL: not asked. */
+CLEAVE_API void cleave_model_set_stop(cleave_model *model, int (*stop)(void *ctx), void *ctx);
 
 #ifdef __cplusplus
 }

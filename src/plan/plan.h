@@ -7,6 +7,7 @@
 #define CLV_PLAN_PLAN_H
 
 #include "base/arena.h"
+#include "plan/sharding.h"
 #include "problem/partition.h"
 
 typedef struct {
@@ -26,6 +27,13 @@ typedef struct {
     int64_t bytes, ns;
 } clv_plan_transfer;
 
+/* What the user wrote for one node; it replaces the default "whole tensors on its device". */
+typedef struct {
+    int32_t file_index; /* of the node in the main graph; -1: node is still to be looked up */
+    clv_node_annotation note;
+    const char *node; /* as the plan file names it; NULL: by its position */
+} clv_plan_annotation;
+
 typedef struct {
     const char *model;      /* file name without folder */
     uint64_t fingerprint;   /* of names and operators, so that a plan meets its own model only */
@@ -39,6 +47,8 @@ typedef struct {
     int32_t n_devices, n_stages, n_ops;
     clv_plan_device *devices;
     const int32_t *device_of_op; /* by position of the node in the file's main graph */
+    const clv_plan_annotation *annotations;
+    int32_t n_annotations; /* ascending by file_index */
     int64_t latency_ns, period_ns;
     clv_plan_transfer *transfers;
     int32_t n_transfers;

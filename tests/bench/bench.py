@@ -132,7 +132,7 @@ def bench_annotate(a):
 
 def plannable(a):
     sys.path.insert(0, os.path.join(HERE, "..", "corpus"))
-    import corpus
+    from sizes import binding_of
     for folder, _, names in sorted(os.walk(a.models)):
         for name in sorted(n for n in names if n.endswith(".onnx")):
             path = os.path.join(folder, name)
@@ -142,7 +142,7 @@ def plannable(a):
             symbols = [s["name"] if isinstance(s, dict) else s for s in json.loads(out)["symbols"]]
             bind = []
             for s in symbols:
-                bind += ["--bind", f"{s}={corpus.binding_of(s, symbols, {})}"]
+                bind += ["--bind", f"{s}={binding_of(s, symbols, {})}"]
             yield name, path, bind
 
 

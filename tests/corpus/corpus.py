@@ -4,7 +4,7 @@ annotated, stripped back to the same bytes, and judged by ONNX's own checker bef
 
 Usage: corpus.py CLEAVE FOLDER_OR_FILE... [--devices N] [--bind NAME=VALUE,...] [--limit N]
 
-A symbol without a value in --bind gets DEFAULT_SIZE. The checker gets the annotated model with the IR
+A symbol without a value in --bind gets one of sizes.py. The checker gets the annotated model with the IR
 version set back to the original's; where it refuses the original (a newer IR or operator set than it
 knows), it must refuse the annotated one in the same words. The last line is 'N passed, N failed'.
 """
@@ -18,13 +18,7 @@ import tempfile
 
 import onnx
 
-DEFAULT_SIZE = 4
-# Sizes that only fit together (past + new = total) for the symbols that exporters write.
-USUAL_SIZES = {"past_sequence_length": 3, "sequence_length": 1, "total_sequence_length": 4,
-               "past_sequence_length + 1": 4, "past_decoder_sequence_length": 3,
-               "encoder_sequence_length_out": 1500, "batch_size": 2, "batch": 2}
-PREFILL = {"sequence_length": 4, "total_sequence_length": 4}
-
+from sizes import binding_of
 
 def verdict_of_checker(model, ir_version):
     """'' when accepted, else the reason."""
@@ -48,14 +42,6 @@ def check_annotated(original_path, annotated_path):
     if a != b:
         return f"checker says {b!r} of the annotated model and {a!r} of the original"
     return ""
-
-
-def binding_of(symbol, symbols, given):
-    if symbol in given:
-        return given[symbol]
-    if "past_sequence_length" not in symbols and symbol in PREFILL:
-        return PREFILL[symbol]
-    return USUAL_SIZES.get(symbol, DEFAULT_SIZE)
 
 
 def run_model(args, path):

@@ -241,7 +241,7 @@ Test(graph_build, links_calls_to_functions_and_refuses_recursion)
 Test(graph_build, refuses_a_chain_of_a_thousand_functions_without_overflowing_the_stack)
 {
     enum { N = 1000 };
-    static char names[N + 1][8];
+    static char names[N + 1][16];
     clv_draft **f = CLV_NEW_ARRAY(arena, clv_draft *, N);
     for (int i = 0; i <= N; i++)
         snprintf(names[i], sizeof names[i], "F%d", i);

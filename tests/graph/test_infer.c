@@ -337,7 +337,7 @@ Test(infer, a_call_is_inferred_with_its_own_types_and_attributes)
 /* f0 calls f1 twice, f1 calls f2 twice, ...: 2^60 bodies */
 Test(infer, calls_that_double_at_each_level_are_refused_in_time)
 {
-    static char name[61][8];
+    static char name[61][16];
     world w = world_new();
     net *m = net_new(w.arena);
     for (int i = 60; i >= 0; i--) {

@@ -174,7 +174,7 @@ static clv_onnx_file *big_input(void)
     test_onnx *m = everything();
     const char *path = in_folder("big.onnx");
     for (int i = 0; i < 3; i++) {
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "w%d", i);
         memset(onnx_weight(onnx_main(m), name, 2, "1000003")->raw_data.data, 'a' + i, 1000003);
     }
