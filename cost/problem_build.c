@@ -20,6 +20,8 @@ typedef struct {
     bool *constant;  /* n_ops */
     int32_t *net_of; /* n_tensors; -1 */
     int32_t *reader_unit, *reader_net;
+    clv_op *reader_op; /* the first of the unit */
+    clv_op *net_op;    /* n_nets: the writer */
     int32_t n_reads;
 } builder;
 
@@ -44,10 +46,13 @@ static clv_status add_weights(builder *b)
     return CLV_OK;
 }
 
-static clv_status add_kind_times(builder *b, const clv_device_kind *kind, int64_t *time)
+/* time: of each unit. starts, ends: of each operator, from the start of its unit. */
+static clv_status add_kind_times(builder *b, const clv_device_kind *kind, int64_t *time,
+                                 int64_t *starts, int64_t *ends)
 {
     int64_t sum = 0;
-    for (int32_t i = 0; i < b->g->n_ops; i++) {
+    for (int32_t k = 0; k < b->g->n_ops; k++) {
+        int32_t i = b->units->order[k].i, unit = b->units->of[i];
         const clv_op_cost *cost = &b->costs->of[i];
         int64_t workspace = clv_op_workspace(cost, kind, kind->workspace_proportion);
         int64_t ns = clv_op_time_ns(cost, kind, workspace);
@@ -56,20 +61,9 @@ static clv_status add_kind_times(builder *b, const clv_device_kind *kind, int64_
                             "operator '%.*s' would take %lld ns on a %s, more than 64 bits can add",
                             CLV_STR_ARG(b->g->ops[i].label), (long long)ns, kind->name);
         sum += ns;
-        time[b->units->of[i]] += ns;
+        starts[i] = time[unit];
+        ends[i] = time[unit] += ns;
     }
-    return CLV_OK;
-}
-
-static clv_status add_times(builder *b)
-{
-    size_t n = (size_t)b->p->n_units;
-    int64_t *time = clv_arena_take_array(b->arena, n * (size_t)b->p->n_kinds, sizeof *time);
-    if (!time)
-        return clv_fail_nomem(b->err, "the problem");
-    for (int32_t k = 0; k < b->p->n_kinds; k++)
-        CLV_TRY(add_kind_times(b, &b->cluster->kinds[k], time + (size_t)k * n));
-    b->p->time_ns = time;
     return CLV_OK;
 }
 
@@ -149,7 +143,8 @@ static clv_status take_nets(builder *b, int32_t n, int32_t **from, int64_t **byt
     *bytes = CLV_NEW_ARRAY(b->arena, int64_t, n);
     b->reader_unit = CLV_NEW_ARRAY(b->scratch, int32_t, n_edges);
     b->reader_net = CLV_NEW_ARRAY(b->scratch, int32_t, n_edges);
-    bool all = *from && *bytes && b->reader_unit && b->reader_net;
+    b->reader_op = CLV_NEW_ARRAY(b->scratch, clv_op, n_edges);
+    bool all = *from && *bytes && b->reader_unit && b->reader_net && b->reader_op;
     return all ? CLV_OK : clv_fail_nomem(b->err, "the problem");
 }
 
@@ -167,6 +162,7 @@ static void list_reads(builder *b, int32_t *last)
                 continue;
             last[net] = unit + 1;
             b->reader_unit[b->n_reads] = unit;
+            b->reader_op[b->n_reads] = op;
             b->reader_net[b->n_reads++] = net;
         }
     }
@@ -190,16 +186,6 @@ static clv_status group_by(builder *b, int32_t n_keys, const int32_t *key, const
     *ret_first = first;
     *ret = to;
     return CLV_OK;
-}
-
-/* The same reads again, by net, so that grouped by unit they ascend. */
-static void list_reads_by_net(builder *b)
-{
-    for (int32_t net = 0; net < b->p->n_nets; net++)
-        for (int32_t i = b->p->net_first[net]; i < b->p->net_first[net + 1]; i++) {
-            b->reader_unit[i] = b->p->net_to[i];
-            b->reader_net[i] = net;
-        }
 }
 
 static clv_status add_unit_nets(builder *b)
@@ -226,13 +212,15 @@ static clv_status add_nets(builder *b)
     int32_t n = number_nets(b);
     int32_t *last = CLV_NEW_ARRAY(b->scratch, int32_t, n);
     CLV_TRY(take_nets(b, n, &from, &bytes));
-    if (!last)
+    b->net_op = CLV_NEW_ARRAY(b->scratch, clv_op, n);
+    if (!last || !b->net_op)
         return clv_fail_nomem(b->err, "the problem");
     for (int32_t t = 0; t < b->g->n_tensors; t++) {
         int32_t net = b->net_of[t];
         if (net < 0)
             continue;
-        from[net] = b->units->of[b->g->tensors[t].producer.i];
+        b->net_op[net] = b->g->tensors[t].producer;
+        from[net] = b->units->of[b->net_op[net].i];
         bool known = b->types->value[t] != NULL; /* before the run: an order, but nothing to send */
         bytes[net] = !known && b->types->bytes[t] > 0 ? b->types->bytes[t] : 0;
     }
@@ -241,18 +229,64 @@ static clv_status add_nets(builder *b)
     b->p->net_bytes = bytes;
     list_reads(b, last);
     CLV_TRY(group_by(b, n, b->reader_net, b->reader_unit, &b->p->net_first, &b->p->net_to));
-    list_reads_by_net(b);
     CLV_TRY(group_by(b, b->p->n_units, b->reader_unit, b->reader_net, &b->p->reads_first,
                      &b->p->reads));
     return add_unit_nets(b);
+}
+
+/* -- times -- */
+
+/* One pass over operators, reads and nets, all of which are in the same order. */
+static clv_status count_net_reads(builder *b)
+{
+    int32_t *reads = CLV_NEW_ARRAY(b->arena, int32_t, b->p->n_nets);
+    int32_t *position = CLV_NEW_ARRAY(b->scratch, int32_t, b->g->n_ops);
+    if (!reads || !position)
+        return clv_fail_nomem(b->err, "the problem");
+    for (int32_t i = 0; i < b->g->n_ops; i++)
+        position[b->units->order[i].i] = i;
+    for (int32_t net = 0, read = 0; net < b->p->n_nets; net++) {
+        int32_t unit = b->p->net_from[net], first = b->p->reads_first[unit];
+        read = read < first ? first : read;
+        while (read < b->p->reads_first[unit + 1] &&
+               position[b->reader_op[read].i] <= position[b->net_op[net].i])
+            read++;
+        reads[net] = read - first;
+    }
+    b->p->net_reads = reads;
+    return CLV_OK;
+}
+
+static clv_status add_times(builder *b)
+{
+    size_t units = (size_t)b->p->n_units, nets = (size_t)b->p->n_nets, reads = (size_t)b->n_reads,
+           kinds = (size_t)b->p->n_kinds;
+    int64_t *time = clv_arena_take_array(b->arena, units * kinds, sizeof *time);
+    int64_t *ready = clv_arena_take_array(b->arena, nets * kinds, sizeof *ready);
+    int64_t *after = clv_arena_take_array(b->arena, reads * kinds, sizeof *after);
+    int64_t *starts = CLV_NEW_ARRAY(b->scratch, int64_t, b->g->n_ops);
+    int64_t *ends = CLV_NEW_ARRAY(b->scratch, int64_t, b->g->n_ops);
+    if (!time || !ready || !after || !starts || !ends)
+        return clv_fail_nomem(b->err, "the problem");
+    for (size_t k = 0; k < kinds; k++) {
+        CLV_TRY(add_kind_times(b, &b->cluster->kinds[k], time + k * units, starts, ends));
+        for (size_t net = 0; net < nets; net++)
+            ready[k * nets + net] = ends[b->net_op[net].i];
+        for (size_t i = 0; i < reads; i++)
+            after[k * reads + i] = starts[b->reader_op[i].i];
+    }
+    b->p->time_ns = time;
+    b->p->net_ready_ns = ready;
+    b->p->read_after_ns = after;
+    return count_net_reads(b);
 }
 
 static clv_status build(builder *b)
 {
     CLV_TRY(add_devices(b));
     CLV_TRY(add_weights(b));
-    CLV_TRY(add_times(b));
-    return add_nets(b);
+    CLV_TRY(add_nets(b));
+    return add_times(b);
 }
 
 clv_status clv_problem_build(const clv_types *types, const clv_costs *costs,

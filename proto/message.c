@@ -1,5 +1,7 @@
 #include "proto/message.h"
 
+#include "proto/onnx.pb-c.h"
+
 /* protobuf-c knows a field's declared type; this is the wire type that goes with it. */
 static clv_wire_type wire_type_of(ProtobufCType type)
 {
@@ -44,6 +46,13 @@ static clv_status wrong_type(const clv_message *m, const clv_field *f, const cha
                     clv_wire_type_name(f->type), clv_wire_type_name(want));
 }
 
+/* Annotations are hints: one of another type is passed like an unknown field, as protobuf does. */
+static bool is_hint(const ProtobufCFieldDescriptor *field)
+{
+    return field->descriptor == &onnx__device_configuration_proto__descriptor ||
+           field->descriptor == &onnx__node_device_configuration_proto__descriptor;
+}
+
 clv_status clv_message_next(clv_message *m, clv_field *ret, clv_error *err)
 {
     clv_field f;
@@ -51,7 +60,7 @@ clv_status clv_message_next(clv_message *m, clv_field *ret, clv_error *err)
     if (f.number) {
         const ProtobufCFieldDescriptor *known =
             protobuf_c_message_descriptor_get_field(m->type, f.number);
-        if (known && f.type != wire_type_of(known->type) &&
+        if (known && f.type != wire_type_of(known->type) && !is_hint(known) &&
             !(f.type == CLV_WIRE_BYTES && known->label == PROTOBUF_C_LABEL_REPEATED))
             return wrong_type(m, &f, known->name, wire_type_of(known->type), err);
     }

@@ -26,7 +26,8 @@ static inline clv_message clv_message_sub(const clv_message *m, const clv_field 
     return clv_message_in(&m->wire, type, f->bytes, f->n);
 }
 
-/* The next field; number 0 at the end. A repeated number may come packed, as BYTES. */
+/* The next field; number 0 at the end. A repeated number may come packed, as BYTES. A device
+ * configuration of a model or node may have any type. */
 clv_status clv_message_next(clv_message *m, clv_field *ret, clv_error *err);
 
 /* From the first field again. */

@@ -23,9 +23,9 @@ typedef struct {
 } clv_node_place;
 
 /* Fills entry->bytes for a NodeProto: the configuration's name; for each distinct input and output
- * that has a name, in the node's order, the spec that is given or else a whole tensor on the device;
- * the stage. Without a device: the configuration's name alone. CLV_EUSAGE when a spec is given for
- * what is no tensor of the node. O(names + bytes of specs), expected. */
+ * that has a name, in the node's order, the spec that is given or else a whole tensor on the
+ * device; the stage. Without a device: the configuration's name alone. CLV_EUSAGE when a spec is
+ * given for what is no tensor of the node. O(names + bytes of specs), expected. */
 clv_status clv_node_entry_make(clv_node_entry *entry, const clv_message *node,
                                clv_str configuration, const clv_node_place *place, clv_error *err);
 

@@ -11,6 +11,8 @@
  */
 #define IR_MULTI_DEVICE ONNX__VERSION__IR_VERSION_MULTI_DEVICE
 #define DEFAULT_NAME    "cleave"
+/* The most bytes that protobuf's own parsers take; what was above before is not our doing. */
+#define PROTOBUF_MAX INT32_MAX
 
 enum { M_METADATA = 14, M_CONFIGURATION = 26 };
 
@@ -57,17 +59,21 @@ static clv_status find_original(clv_rewrite *rw, const clv_model *model, clv_err
 
 /* -- the two fields at the end -- */
 
+/* A field with a message; only its size where nothing is written. */
 static clv_status append(clv_rewrite *rw, uint32_t field, const ProtobufCMessage *message,
                          clv_error *err)
 {
     uint8_t head[2 * CLV_VARINT_MAX];
     size_t n = protobuf_c_message_get_packed_size(message);
+    size_t head_n = clv_varint_put(head, clv_wire_key(field, CLV_WIRE_BYTES));
+    head_n += clv_varint_put(head + head_n, n);
+    rw->total += head_n + n;
+    if (!rw->out)
+        return CLV_OK;
     uint8_t *bytes = clv_arena_take(rw->arena, n);
     if (!bytes)
         return clv_fail_nomem(err, "the annotation of a model");
     protobuf_c_message_pack(message, bytes);
-    size_t head_n = clv_varint_put(head, clv_wire_key(field, CLV_WIRE_BYTES));
-    head_n += clv_varint_put(head + head_n, n);
     CLV_TRY(clv_output_bytes(rw->out, head, head_n, err));
     return clv_output_bytes(rw->out, bytes, n, err);
 }
@@ -101,7 +107,26 @@ static clv_status append_note(clv_rewrite *rw, clv_error *err)
     return append(rw, M_METADATA, &entry.base, err);
 }
 
+static clv_status append_ends(clv_rewrite *rw, clv_error *err)
+{
+    if (!rw->add)
+        return CLV_OK;
+    CLV_TRY(append_configuration(rw, err));
+    return append_note(rw, err);
+}
+
 /* -- writing -- */
+
+/* The note counts as if all lengths were in their shortest form, as any tool writes them. */
+static clv_status check_size(const clv_rewrite *rw, clv_error *err)
+{
+    if (!rw->add || rw->note->size > PROTOBUF_MAX || rw->total <= PROTOBUF_MAX)
+        return CLV_OK;
+    return clv_fail(err, CLV_ELIMIT,
+                    "%s would have %llu bytes with its annotations, and other tools read at most "
+                    "%d: keep its weights as external data",
+                    rw->file->name, (unsigned long long)rw->total, PROTOBUF_MAX);
+}
 
 /* Measures and writes; what was measured must be what is written. */
 static clv_status measure_and_write(clv_rewrite *rw, const clv_sink *sink, const uint8_t *ir,
@@ -112,14 +137,13 @@ static clv_status measure_and_write(clv_rewrite *rw, const clv_sink *sink, const
     rw->out = NULL;
     CLV_TRY(clv_rewrite_model(rw, ir, ir_n, err));
     uint64_t measured = rw->total;
+    CLV_TRY(append_ends(rw, err));
+    CLV_TRY(check_size(rw, err));
     rw->out = &out;
     CLV_TRY(clv_rewrite_model(rw, ir, ir_n, err));
     assert(rw->total == measured);
     (void)measured;
-    if (rw->add) {
-        CLV_TRY(append_configuration(rw, err));
-        CLV_TRY(append_note(rw, err));
-    }
+    CLV_TRY(append_ends(rw, err));
     return clv_output_end(&out, err);
 }
 
@@ -161,6 +185,7 @@ clv_status clv_onnx_annotate(const clv_onnx_file *file, const clv_model *model,
     const char *wanted =
         plan->configuration && *plan->configuration ? plan->configuration : DEFAULT_NAME;
     CLV_TRY(clv_survey_free_name(&survey, wanted, arena, &add.name, err));
+    CLV_TRY(clv_note_messages(plan, arena, &add.notes, err));
     note.name = add.name;
     raise_version(&survey, raise_ir, &note, ir, &ir_n);
     rw.add = &add;

@@ -11,6 +11,12 @@
  * half a model under the name that was asked for. What exists and is no regular file (a pipe,
  * /dev/null) is written to as it is.
  *
+ * There is no fsync before the rename: it would wait until the disk has a whole model, and the
+ * model can be made again, as the input is never written to. The end of the program, however
+ * sudden, leaves the old file or the new one, and at worst a temporary beside it. A crash of the
+ * machine in the seconds after may leave, on some file systems, an empty or short file under the
+ * name; reading it says that it is cut short.
+ *
  * Weights go from file to file inside the kernel where they keep their place in a page. Annotations
  * before them shift them, and a kernel that copies shifted pages fills each in two steps; then they
  * go through a buffer, written in whole pages. Each write begins on an odd page: begun on a

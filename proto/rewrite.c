@@ -124,8 +124,7 @@ static clv_status walk_attribute(clv_rewrite *rw, clv_message m, place at, clv_e
 static clv_status device_entry(clv_rewrite *rw, const clv_message *m, const clv_field *f,
                                clv_error *err)
 {
-    clv_str name;
-    CLV_TRY(clv_survey_entry_name(m, f, &name, err));
+    clv_str name = clv_survey_entry_name(m, f);
     bool is_ours =
         rw->survey->is_ours && m->wire.at == m->wire.end && clv_str_eq(name, rw->survey->note.name);
     if (is_ours || rw->drop_all)
@@ -255,8 +254,8 @@ static clv_status top_field(clv_rewrite *rw, const clv_message *m, const clv_fie
     clv_str value;
     switch (f->number) {
     case M_GRAPH:
-        return enter(rw, m, f, &onnx__graph_proto__descriptor, walk_graph, (place){ -1, true, NULL },
-                     err);
+        return enter(rw, m, f, &onnx__graph_proto__descriptor, walk_graph,
+                     (place){ -1, true, NULL }, err);
     case M_FUNCTION:
         return function_field(rw, m, f, err);
     case M_METADATA:

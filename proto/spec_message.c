@@ -22,8 +22,9 @@ static clv_status fill_factor(const clv_simple_sharding *from, const char *tenso
         to->dim_case = ONNX__SIMPLE_SHARDED_DIM_PROTO__DIM_DIM_VALUE;
         to->dim_value = from->dim;
     } else if (from->dim != CLV_DIM_UNKNOWN) {
-        return clv_fail(err, CLV_EUSAGE, "the plan splits '%s' by a factor of size %lld, expected at least 0", tensor,
-                        (long long)from->dim);
+        return clv_fail(err, CLV_EUSAGE,
+                        "the plan splits '%s' by a factor of size %lld, expected at least 0",
+                        tensor, (long long)from->dim);
     }
     return CLV_OK;
 }
@@ -50,9 +51,8 @@ static clv_status fill_groups(const clv_sharding_spec *from, clv_arena *arena,
                               Onnx__ShardingSpecProto *to, clv_error *err)
 {
     to->n_index_to_device_group_map = (size_t)from->n_groups;
-    Onnx__IntIntListEntryProto *groups = NEW_MESSAGES(arena, Onnx__IntIntListEntryProto,
-                                                      from->n_groups,
-                                                      &to->index_to_device_group_map);
+    Onnx__IntIntListEntryProto *groups = NEW_MESSAGES(
+        arena, Onnx__IntIntListEntryProto, from->n_groups, &to->index_to_device_group_map);
     if (!groups)
         return clv_fail_nomem(err, WHAT);
     for (int32_t i = 0; i < from->n_groups; i++) {

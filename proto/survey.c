@@ -20,11 +20,20 @@ static clv_status text_field(clv_message m, uint32_t number, clv_str *ret, clv_e
     return CLV_OK;
 }
 
-clv_status clv_survey_entry_name(const clv_message *node, const clv_field *f, clv_str *ret,
-                                 clv_error *err)
+/* The name that an annotation starts with; empty when it cannot be read, as that makes no model
+ * unreadable. */
+static clv_str name_of(const clv_message *m, const clv_field *f,
+                       const ProtobufCMessageDescriptor *type)
 {
-    return text_field(clv_message_sub(node, f, &onnx__node_device_configuration_proto__descriptor),
-                      1, ret, err);
+    clv_str name = { NULL, 0 };
+    if (f->type == CLV_WIRE_BYTES)
+        (void)text_field(clv_message_sub(m, f, type), 1, &name, NULL);
+    return name;
+}
+
+clv_str clv_survey_entry_name(const clv_message *node, const clv_field *f)
+{
+    return name_of(node, f, &onnx__node_device_configuration_proto__descriptor);
 }
 
 clv_status clv_survey_is_note(const clv_message *model, const clv_field *f, bool *ret,
@@ -45,28 +54,18 @@ clv_status clv_survey_add_name(clv_survey *s, clv_str name, clv_error *err)
     return CLV_OK;
 }
 
-static clv_status add_configuration(clv_survey *s, const clv_field *f, clv_error *err)
-{
-    clv_str name;
-    clv_message m = clv_message_sub(&s->model, f, &onnx__device_configuration_proto__descriptor);
-    CLV_TRY(text_field(m, 1, &name, err));
-    return clv_survey_add_name(s, name, err);
-}
-
 /* Is `before`, `last` the pair of fields that annotating appends? */
 static clv_status look_at_end(clv_survey *s, const clv_field *before, const clv_field *last,
                               clv_arena *arena, clv_error *err)
 {
-    clv_str value, name;
+    clv_str value;
     bool is_note = false;
     if (last->number == M_METADATA)
         CLV_TRY(clv_survey_is_note(&s->model, last, &is_note, &value, err));
     if (!is_note || before->number != M_CONFIGURATION)
         return CLV_OK;
     CLV_TRY(clv_annotation_parse(value, arena, &s->note, &s->is_ours, err));
-    clv_message m =
-        clv_message_sub(&s->model, before, &onnx__device_configuration_proto__descriptor);
-    CLV_TRY(text_field(m, 1, &name, err));
+    clv_str name = name_of(&s->model, before, &onnx__device_configuration_proto__descriptor);
     s->is_ours = s->is_ours && clv_str_eq(name, s->note.name);
     if (s->is_ours)
         s->end = before->start;
@@ -95,7 +94,8 @@ static clv_status survey_field(clv_survey *s, const clv_field *f, clv_error *err
     if (f->number == M_IR)
         s->ir = *f;
     else if (f->number == M_CONFIGURATION)
-        CLV_TRY(add_configuration(s, f, err));
+        CLV_TRY(clv_survey_add_name(
+            s, name_of(&s->model, f, &onnx__device_configuration_proto__descriptor), err));
     else if (f->number == M_METADATA)
         CLV_TRY(clv_survey_is_note(&s->model, f, &is_note, &value, err));
     s->has_stray_note = s->has_stray_note || is_note;

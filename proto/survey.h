@@ -35,11 +35,10 @@ clv_status clv_survey_add_name(clv_survey *s, clv_str name, clv_error *err);
 clv_status clv_survey_free_name(const clv_survey *s, const char *wanted, clv_arena *arena,
                                 clv_str *ret, clv_error *err);
 
-/* Is the field a metadata_props entry with our key; a device_configurations entry of that
- * configuration? */
+/* Is the field a metadata_props entry with our key, and which value has it? */
 clv_status clv_survey_is_note(const clv_message *model, const clv_field *f, bool *ret,
                               clv_str *ret_value, clv_error *err);
-clv_status clv_survey_entry_name(const clv_message *node, const clv_field *f, clv_str *ret,
-                                 clv_error *err);
+/* The configuration of a device_configurations entry; empty when it cannot be read. */
+clv_str clv_survey_entry_name(const clv_message *node, const clv_field *f);
 
 #endif

@@ -17,13 +17,14 @@ static bool take_line(const clv_partition *p, clv_arena *arena, clv_line *l)
         .reach = CLV_NEW_ARRAY(arena, bool, n *d),
         .from = CLV_NEW_ARRAY(arena, int32_t, n * d),
         .wire = CLV_NEW_ARRAY(arena, int64_t, n * d),
+        .arrival = CLV_NEW_ARRAY(arena, int64_t, p->n_nets),
         .cost = CLV_NEW_ARRAY(arena, int64_t, 2 * n),
         .window = CLV_NEW_ARRAY(arena, int32_t, n),
         .low = CLV_NEW_ARRAY(arena, int32_t, d),
         .high = CLV_NEW_ARRAY(arena, int32_t, d),
     };
     return l->weight && l->time && l->cut_bytes && l->cut_nets && l->reach && l->from && l->wire &&
-           l->cost && l->window && l->low && l->high;
+           l->arrival && l->cost && l->window && l->low && l->high;
 }
 
 /* A net crosses all positions after its writer up to its last reader. */

@@ -17,6 +17,7 @@ typedef struct {
     bool *reach;         /* scratch, [(device + 1) * (n_units + 1)] */
     int32_t *from;       /* scratch, the same */
     int64_t *wire;       /* scratch, [device * (n_units + 1)]: boundary times */
+    int64_t *arrival;    /* scratch, n_nets */
     int64_t *cost;       /* scratch, 2 * (n_units + 1) */
     int32_t *window;     /* scratch, n_units + 1 */
     int32_t *low, *high; /* scratch, device + 1: where a run can end at all */
@@ -40,8 +41,10 @@ typedef struct {
  * the best one where nets reach the next run only. False when none is within the capacities. */
 bool clv_cut_by_time(const clv_line *line, const clv_cut_options *options, int32_t *device_of);
 
-/* Least compute plus transfer time, one after the other: the latency of a chain. Among equal ones
- * the smallest period, to a precision that keeps this O(units * devices * 40) and cheap. */
+/* Least latency: compute one device after the other, and at each boundary the delay that its
+ * transfers make, less what the next device does while the one before is still at work. Each
+ * boundary is looked at by itself, a few units to both sides. Among equal ones the smallest period,
+ * to a precision that keeps this O(units * devices * 40) and cheap. */
 bool clv_cut_by_latency(const clv_line *line, const clv_cut_options *options, int32_t *device_of);
 
 #endif

@@ -12,6 +12,10 @@
 /* The search for equal latencies with a smaller period stops after this many steps of its inner
  * loop: about a tenth of a second. */
 #define BALANCE_WORK INT64_C(10000000)
+/* Units to each side of a boundary that its delay depends on, and steps in all for a row of delays:
+ * some tens of milliseconds. */
+#define DELAY_UNITS 32
+#define DELAY_WORK  INT64_C(4000000)
 
 typedef struct {
     const clv_line *l;
@@ -44,21 +48,24 @@ static int64_t *wire_row(const cutter *c, int32_t k)
     return c->l->wire + (size_t)k * ((size_t)c->n + 1);
 }
 
-/* wire_row(k)[i]: time on the link from run k - 1 to run k when the boundary is at position i. */
-static void fill_wires(const cutter *c)
+/* Time on the link from run k - 1 to run k when the boundary is at position i; 0 where there is
+ * nothing before it. */
+static int64_t wire_at(const cutter *c, int32_t k, int32_t i)
 {
     const clv_partition *p = c->l->p;
-    memset(wire_row(c, 0), 0, ((size_t)c->n + 1) * sizeof(int64_t));
-    for (int32_t k = 1; k < c->n_runs; k++) {
-        size_t link = (size_t)c->o->order[k - 1] * (size_t)p->n_devices + (size_t)c->o->order[k];
-        double latency = (double)p->link_latency_ns[link], byte = 1e9 / p->link_bytes_per_s[link];
-        int64_t *wire = wire_row(c, k);
-        wire[0] = 0; /* nothing before it: run k is the first */
-        for (int32_t i = 1; i <= c->n; i++) {
-            double ns = latency * c->l->cut_nets[i] + (double)c->l->cut_bytes[i] * byte;
-            wire[i] = ns < (double)CLV_SUM_MAX ? (int64_t)ns : CLV_SUM_MAX;
-        }
-    }
+    if (k == 0 || i == 0)
+        return 0;
+    size_t link = (size_t)c->o->order[k - 1] * (size_t)p->n_devices + (size_t)c->o->order[k];
+    double ns = (double)p->link_latency_ns[link] * c->l->cut_nets[i] +
+                (double)c->l->cut_bytes[i] * (1e9 / p->link_bytes_per_s[link]);
+    return ns < (double)CLV_SUM_MAX ? (int64_t)ns : CLV_SUM_MAX;
+}
+
+static void fill_wires(const cutter *c)
+{
+    for (int32_t k = 0; k < c->n_runs; k++)
+        for (int32_t i = 0; i <= c->n; i++)
+            wire_row(c, k)[i] = wire_at(c, k, i);
 }
 
 static bool *reach_row(const cutter *c, int32_t k)
@@ -164,7 +171,7 @@ static int64_t longest_period(const cutter *c)
     for (int32_t k = 0; k < c->n_runs; k++) {
         longest = times(c, k)[c->n] > longest ? times(c, k)[c->n] : longest;
         for (int32_t i = 0; i <= c->n; i++) {
-            int64_t ns = wire_row(c, k)[i];
+            int64_t ns = wire_at(c, k, i);
             longest = ns > longest ? ns : longest;
         }
     }
@@ -221,6 +228,82 @@ bool clv_cut_by_time(const clv_line *l, const clv_cut_options *o, int32_t *devic
 
 #define NEVER CLV_SUM_MAX
 
+/* The nets that run k - 1 writes and run k needs, boundary at i, sent one after another; arrival
+ * counted from the end of run k - 1. Those written longer ago are there by then. */
+static void send_over(const cutter *c, int32_t k, int32_t i, int32_t window)
+{
+    const clv_partition *p = c->l->p;
+    int32_t from = c->o->order[k - 1], to = c->o->order[k], kind = p->kind_of[from];
+    const int64_t *time = times(c, k - 1);
+    int32_t first = i > window ? i - window : 0;
+    int64_t link_free = -CLV_SUM_MAX;
+    for (int32_t net = p->unit_first_net[first]; net < p->unit_first_net[i]; net++) {
+        if (p->net_first[net] == p->net_first[net + 1] ||
+            p->net_to[p->net_first[net + 1] - 1] < i)
+            continue;
+        int64_t done = time[p->net_from[net]] - time[i] + clv_net_ready_ns(p, net, kind);
+        int64_t start = done > link_free ? done : link_free;
+        link_free = start + clv_wire_ns(p, from, to, p->net_bytes[net]);
+        c->l->arrival[net] = link_free;
+    }
+}
+
+/* How much later run k ends, boundary at i, than if it began when run k - 1 ends; negative when it
+ * can begin before. */
+static int64_t delay_at(const cutter *c, int32_t k, int32_t i, int32_t window)
+{
+    const clv_partition *p = c->l->p;
+    int32_t kind = p->kind_of[c->o->order[k]];
+    int32_t first = i > window ? i - window : 0, end = c->n - i > window ? i + window : c->n;
+    const int64_t *time = times(c, k);
+    int64_t delay = times(c, k - 1)[first] - times(c, k - 1)[i];
+    send_over(c, k, i, window);
+    for (int32_t u = i; u < end; u++) {
+        for (int32_t read = p->reads_first[u]; read < p->reads_first[u + 1]; read++) {
+            int32_t net = p->reads[read], from = p->net_from[net];
+            if (from < first || from >= i)
+                continue;
+            int64_t needed = time[u] - time[i] + clv_read_after_ns(p, read, kind);
+            if (c->l->arrival[net] - needed > delay)
+                delay = c->l->arrival[net] - needed;
+        }
+    }
+    return delay;
+}
+
+/* Is the boundary before run k like that before run j? */
+static bool same_boundary(const cutter *c, int32_t k, int32_t j)
+{
+    const clv_partition *p = c->l->p;
+    const int32_t *d = c->o->order;
+    size_t at_k = (size_t)d[k - 1] * (size_t)p->n_devices + (size_t)d[k];
+    size_t at_j = (size_t)d[j - 1] * (size_t)p->n_devices + (size_t)d[j];
+    return p->kind_of[d[k - 1]] == p->kind_of[d[j - 1]] && p->kind_of[d[k]] == p->kind_of[d[j]] &&
+           p->link_latency_ns[at_k] == p->link_latency_ns[at_j] &&
+           !(p->link_bytes_per_s[at_k] < p->link_bytes_per_s[at_j]) &&
+           !(p->link_bytes_per_s[at_k] > p->link_bytes_per_s[at_j]);
+}
+
+/* Rows of delays where clv_cut_by_time has rows of wires. Most boundaries are alike. */
+static void fill_delays(const cutter *c)
+{
+    int64_t window = DELAY_WORK / (c->n + 1);
+    window = window > DELAY_UNITS ? DELAY_UNITS : window < 1 ? 1 : window;
+    memset(wire_row(c, 0), 0, ((size_t)c->n + 1) * sizeof(int64_t));
+    for (int32_t k = 1; k < c->n_runs; k++) {
+        int32_t j = 1;
+        while (j < k && !same_boundary(c, k, j))
+            j++;
+        if (j < k) {
+            memcpy(wire_row(c, k), wire_row(c, j), ((size_t)c->n + 1) * sizeof(int64_t));
+            continue;
+        }
+        wire_row(c, k)[0] = wire_row(c, k)[c->n] = 0;
+        for (int32_t i = 1; i < c->n; i++)
+            wire_row(c, k)[i] = delay_at(c, k, i, (int32_t)window);
+    }
+}
+
 /* Takes position i into the queue of starts: dearer ones that came before it are of no more use. */
 static int32_t queue_start(const cutter *c, int32_t k, const int64_t *before, int32_t i,
                            int32_t head, int32_t tail)
@@ -262,7 +345,7 @@ static void extend_cheapest(const cutter *c, int32_t k, const int64_t *before, i
                 from[i] = j;
             }
         }
-        if (was < NEVER && wire[i] <= c->period)
+        if (was < NEVER && wire_at(c, k, i) <= c->period)
             tail = queue_start(c, k, before, i, head, tail);
     }
 }
@@ -298,7 +381,7 @@ bool clv_cut_by_latency(const clv_line *l, const clv_cut_options *o, int32_t *de
     cutter c = make_cutter(l, o);
     if (c.n == 0)
         return true;
-    fill_wires(&c);
+    fill_delays(&c);
     int64_t high = longest_period(&c), low = shortest_period(&c);
     c.period = high;
     int64_t best = cheapest(&c);

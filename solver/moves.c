@@ -141,7 +141,7 @@ clv_status clv_moves_documented(clv_moves *m, int32_t device, clv_move_goal goal
     static const clv_move_kind along[] = { CLV_TO_PARENT, CLV_TO_CHILD };
     find_relatives(m, device);
     for (int edge = CLV_STARTING; edge <= CLV_ENDING; edge++) {
-        int32_t n;
+        int32_t n = 0;
         CLV_TRY(note_edge(m, device, (clv_edge_kind)edge, INT32_MAX, &n, err));
         for (int32_t i = 0; i < n; i++) {
             CLV_TRY(offer(m, m->units[i], along[edge], goal, err));
@@ -171,7 +171,7 @@ clv_status clv_moves_all(clv_moves *m, int32_t device, int32_t max, clv_error *e
     find_relatives(m, device);
     int32_t share = max / 2 / m->g->p->n_devices + 1;
     for (int edge = CLV_STARTING; edge <= CLV_ENDING; edge++) {
-        int32_t n;
+        int32_t n = 0;
         CLV_TRY(note_edge(m, device, (clv_edge_kind)edge, share, &n, err));
         for (int32_t i = 0; i < n; i++) {
             if (edge == CLV_ENDING && m->g->inner_reads[m->units[i]] == 0)

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "cluster/cluster_json.h"
 #include "pipeline.h"
+#include "plan/plan_annotations.h"
 #include "plan/plan_check.h"
 #include "plan/plan_json.h"
 #include "report/report.h"
@@ -434,6 +435,7 @@ static clv_status load_plan(const cleave_model *m, const char *path, cleave_plan
                         "%s is a plan for model '%s' (fingerprint %016llx), not for '%s' (%016llx)",
                         path, p->plan->model, (unsigned long long)p->plan->fingerprint, m->name,
                         (unsigned long long)fingerprint);
+    CLV_TRY(clv_plan_find_nodes(p->plan, m->model->main, p->arena, err));
     CLV_TRY(clv_plan_check(p->plan, m->model->main, p->arena, err));
     return show_plan(p, err);
 }

@@ -14,7 +14,8 @@
 #define DEFAULT_JOBS     2         /* as the seed tool's --num_processes */
 #define ANSWER_MAX       (1 << 20) /* bytes of an external compiler's stdout */
 #define JUDGE_BATCH      8         /* candidates given at once: enough for any --jobs in use */
-#define MAX_MORE_DEVICES 8         /* device counts tried to say what would fit */
+#define MAX_MORE_DEVICES 8         /* device counts tried to say what would fit, and all */
+#define MEMORY_TRIES     12        /* memory sizes tried to say what would fit */
 
 /* Everything of one run. */
 typedef struct {
@@ -184,23 +185,46 @@ static clv_status note(run *r, clv_plan *plan, const char *text)
     return CLV_OK;
 }
 
-/* The memory with which this very plan fits, tried out before it is said. Only the built-in
- * compiler tells peaks. */
+/* How the same request would end on so many devices with so much memory each: what is said to fit
+ * is tried out first, by the very search that the user would start. same: the plan of manual mode,
+ * which is not searched for; else NULL. */
+static clv_status try_with(const run *r, int32_t devices, int64_t memory_bytes,
+                           const clv_tried *same, clv_verdict *ret)
+{
+    run more = { .req = r->req, .arena = r->arena, .err = r->err, .analysis = r->analysis };
+    clv_search_options options = r->req->search;
+    clv_search_result result = { .found = false };
+    options.first_fit = true;
+    options.use_all_devices = r->req->devices > 0 || devices != r->cluster->n_devices;
+    options.progress = NULL;
+    clv_status status = open_run(&more, devices, memory_bytes);
+    if (status == CLV_OK && same) {
+        clv_assignment plan = { same->device_of, same->proportion };
+        status = more.judge.judge(more.judge.ctx, &plan, 1, &result.best.verdict, r->err);
+    } else if (status == CLV_OK) {
+        status = clv_search(more.problem, &more.judge, &options, r->arena, &result, r->err);
+    }
+    close_judge(&more);
+    *ret = result.best.verdict;
+    return status;
+}
+
+/* Memory with which a plan is found: what the nearest plan needs, and where that is not enough,
+ * what is missing then. */
 static clv_status note_memory(run *r, clv_plan *plan, const clv_tried *best)
 {
+    char size[32];
+    clv_verdict verdict = { .outcome = CLV_OOM };
     int64_t need = 0; /* a size that is given is all for tensors: nothing of it is reserved */
     for (int32_t d = 0; d < plan->n_devices; d++)
         if (plan->devices[d].peak_bytes > need)
             need = plan->devices[d].peak_bytes;
-    run more = { .req = r->req, .arena = r->arena, .err = r->err, .analysis = r->analysis };
-    clv_status status = open_run(&more, r->cluster->n_devices, need);
-    clv_assignment same = { best->device_of, best->proportion };
-    clv_verdict verdict = { .outcome = CLV_FAILED };
-    if (status == CLV_OK)
-        status = more.judge.judge(more.judge.ctx, &same, 1, &verdict, r->err);
-    close_judge(&more);
-    CLV_TRY(status);
-    char size[32];
+    for (int32_t i = 0; i < MEMORY_TRIES && verdict.outcome == CLV_OOM; i++) {
+        if (i > 0)
+            need += verdict.short_bytes > need / 16 ? verdict.short_bytes : need / 16;
+        CLV_TRY(try_with(r, r->cluster->n_devices, need, r->req->sharding_nodes ? best : NULL,
+                         &verdict));
+    }
     if (verdict.outcome != CLV_FITS)
         return CLV_OK;
     return note(r, plan,
@@ -212,24 +236,34 @@ static clv_status note_memory(run *r, clv_plan *plan, const clv_tried *best)
 static clv_status note_devices(run *r, clv_plan *plan)
 {
     int32_t have = r->cluster->n_devices, most = r->req->cluster->n_devices;
-    bool manual = r->req->sharding_nodes != NULL; /* more devices would not change those cuts */
-    for (int32_t n = have + 1; !manual && n <= most && n <= have + MAX_MORE_DEVICES; n++) {
-        run more = { .req = r->req, .arena = r->arena, .err = r->err, .analysis = r->analysis };
-        clv_search_options options = r->req->search;
-        clv_search_result result = { .found = false };
-        options.first_fit = true;
-        options.progress = NULL;
-        clv_status status = open_run(&more, n, r->req->memory_bytes);
-        if (status == CLV_OK)
-            status = clv_search(more.problem, &more.judge, &options, r->arena, &result, r->err);
-        close_judge(&more);
-        CLV_TRY(status);
-        if (result.found)
+    for (int32_t n = have + 1; n <= most;
+         n = n == have + MAX_MORE_DEVICES && n < most ? most : n + 1) {
+        clv_verdict verdict;
+        CLV_TRY(try_with(r, n, r->req->memory_bytes, NULL, &verdict));
+        if (verdict.outcome == CLV_FITS)
             return note(
                 r, plan,
                 clv_arena_printf(r->arena, "it would fit on %d devices: --devices %d", n, n));
     }
     return CLV_OK;
+}
+
+/* Weights alone may be too much; then no other cut can help. */
+static clv_status note_weights(run *r, clv_plan *plan)
+{
+    char needed[32], there[32];
+    double weights = (double)r->analysis.costs->total.weight_bytes, room = 0;
+    for (int32_t d = 0; d < plan->n_devices; d++)
+        room += (double)plan->devices[d].capacity_bytes;
+    if (weights <= room)
+        return CLV_OK;
+    return note(r, plan,
+                clv_arena_printf(r->arena,
+                                 "no cut can fit: the weights alone take %s, the %d device%s of "
+                                 "this run have %s",
+                                 clv_show_bytes(needed, (int64_t)weights), plan->n_devices,
+                                 plan->n_devices == 1 ? "" : "s",
+                                 clv_show_bytes(there, (int64_t)room)));
 }
 
 static clv_status explain_no_fit(run *r, clv_plan *plan, const clv_tried *best,
@@ -255,9 +289,12 @@ static clv_status explain_no_fit(run *r, clv_plan *plan, const clv_tried *best,
                      clv_arena_printf(r->arena, "alive there: '%.*s', %s",
                                       CLV_STR_ARG(g->tensors[d->live[i].tensor.i].name),
                                       clv_show_bytes(size, d->live[i].bytes))));
-    if (!r->req->compiler)
-        CLV_TRY(note_memory(r, plan, best));
-    return r->req->compiler ? CLV_OK : note_devices(r, plan);
+    CLV_TRY(note_weights(r, plan));
+    if (r->req->compiler) /* what it would say is not known, and asking takes it minutes */
+        return CLV_OK;
+    CLV_TRY(note_memory(r, plan, best));
+    /* more devices would not change cuts given by hand */
+    return r->req->sharding_nodes ? CLV_OK : note_devices(r, plan);
 }
 
 /* -- manual mode -- */

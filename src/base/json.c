@@ -273,6 +273,12 @@ clv_status clv_json_bool(const clv_json_at *at, bool *ret, clv_error *err)
 bool clv_json_is_object(const clv_json_at *at) { return cJSON_IsObject(at->json); }
 bool clv_json_is_string(const clv_json_at *at) { return cJSON_IsString(at->json); }
 
+clv_json_at clv_json_next_member(const clv_json_at *at, const clv_json_at *previous)
+{
+    const cJSON *json = previous ? previous->json->next : at->json->child;
+    return (clv_json_at){ at, json ? json->string : NULL, -1, json };
+}
+
 const char *clv_json_key_at(const clv_json_at *at, int32_t i)
 {
     if (!cJSON_IsObject(at->json))

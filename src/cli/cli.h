@@ -86,7 +86,7 @@ double cli_now(void); /* seconds of a clock that never goes back */
 
 /* The one MODEL operand, or usage error. by_option: what an option gave for it, or NULL. */
 int cli_model_operand(cli *c, const cli_args *args, const char *by_option, const char **ret_path);
-/* Opens the model and tells its warnings. */
+/* Opens the model; stops writing from it when a signal comes. */
 int cli_open(cli *c, const char *path, cleave_model **ret);
 /* "a=1,b=2" given to the model; NULL: none. */
 int cli_bind(cli *c, cleave_model *model, const char *bindings);

@@ -70,6 +70,7 @@ static int run(cli *c, const cli_args *args)
         code = cli_open(c, input, &model);
     if (code != CLI_EXIT_OK)
         return code;
+    cli_warn(c, model);
     cli_catch_signals(c);
     code = annotate(c, model, plan, output);
     cleave_model_free(model);

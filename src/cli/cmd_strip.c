@@ -37,6 +37,7 @@ static int strip(cli *c, const char *input, bool all, const char *output)
 
     if (code != CLI_EXIT_OK)
         return code;
+    cli_warn(c, model);
     cli_catch_signals(c);
     cli_be_careful(true);
     cleave_status status = cleave_strip(model, all, output, &error);

@@ -30,7 +30,6 @@ int cli_open(cli *c, const char *path, cleave_model **ret)
     if (cleave_model_open(path, NULL, ret, &error) != CLEAVE_OK)
         return cli_fail_library(c, &error);
     cleave_model_set_stop(*ret, cli_on_stop, NULL);
-    cli_warn(c, *ret);
     return CLI_EXIT_OK;
 }
 

@@ -68,9 +68,10 @@ void cli_catch_signals(const cli *c)
     snprintf(farewell, sizeof farewell, "%scleave: %s\n", isatty(STDERR_FILENO) ? "\r\033[K" : "",
              words);
     if (c->json)
-        snprintf(farewell_json, sizeof farewell_json,
-                 "{\n  \"error\": {\n    \"code\": \"canceled\",\n    \"message\": \"%s\"\n  }\n}\n",
-                 words);
+        snprintf(
+            farewell_json, sizeof farewell_json,
+            "{\n  \"error\": {\n    \"code\": \"canceled\",\n    \"message\": \"%s\"\n  }\n}\n",
+            words);
     armed = timer_create(CLOCK_MONOTONIC, &event, &grace) == 0;
     catch_signal(SIGALRM, on_clock);
     catch_signal(SIGINT, on_signal);

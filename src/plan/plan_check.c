@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "graph/constant.h"
+#include "plan/plan_annotations.h"
 
 /* Operators of a graph are in topological order, plans speak of positions in the file:
  * file_index joins the two.
@@ -108,7 +109,8 @@ static clv_status check_all(const clv_plan *plan, const clv_graph *g, clv_arena 
     CLV_TRY(check_stages(plan, seen, err));
     bool *constant;
     CLV_TRY(clv_constant_ops(g, arena, &constant, err));
-    return check_edges(plan, g, constant, err);
+    CLV_TRY(check_edges(plan, g, constant, err));
+    return clv_plan_check_annotations(plan, g, arena, err);
 }
 
 clv_status clv_plan_check(const clv_plan *plan, const clv_graph *graph, clv_arena *arena,

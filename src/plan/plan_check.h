@@ -10,6 +10,7 @@
  *   - a tensor that is not made of constants alone and goes to another device without going to a
  *     later stage, so that the devices
  *     would wait for each other
+ *   - a sharding spec that is not legal, or of a tensor that its node has not (plan_annotations.h)
  *   - a device that holds more than its capacity, in a plan that says it fits
  */
 #ifndef CLV_PLAN_PLAN_CHECK_H

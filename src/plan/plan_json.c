@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "plan/plan_annotations.h"
+
 /* Writing: the keys in the order of docs/formats/plan.md, always the same, so that equal plans are
  * equal files. What is not known (a NULL name, a capacity of 0) is left out. Reading is in
  * plan_json_read.c.
@@ -161,6 +163,7 @@ clv_status clv_plan_write(const clv_plan *plan, clv_arena *arena, const char **r
     put_outcome(&out, plan);
     clv_json_put_int(&out, "stages", plan->n_stages);
     put_runs(&out, plan);
+    clv_plan_put_annotations(&out, plan);
     clv_json_open_array(&out, "devices");
     for (int32_t d = 0; d < plan->n_devices; d++)
         put_device(&out, &plan->devices[d]);

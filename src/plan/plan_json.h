@@ -24,7 +24,8 @@ void clv_plan_put_count(clv_json_out *out, const char *key, int64_t value);
 clv_status clv_plan_write(const clv_plan *plan, clv_arena *arena, const char **ret_text,
                           size_t *ret_n, clv_error *err);
 /* Everything is checked: counts, ranges, sums of runs; messages name file, key and value.
- * CLV_EFORMAT, or CLV_ENOMEM. Strings are copied: text may go. O(n + operators). */
+ * CLV_EFORMAT, or CLV_ENOMEM. What only the model knows is left to clv_plan_find_nodes() and
+ * clv_plan_check(). Strings are copied: text may go. O(n + operators). */
 clv_status clv_plan_read(const char *text, size_t n, const char *what, clv_arena *arena,
                          clv_plan **ret, clv_error *err);
 

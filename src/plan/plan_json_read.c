@@ -5,6 +5,7 @@
 
 #include "base/map.h"
 #include "base/units.h"
+#include "plan/plan_annotations.h"
 
 /* Reading a plan file. People edit it (docs/formats/plan.md), so everything is checked and every
  * message says where. The document tree is held by clv_plan_read() alone; all below copy from it.
@@ -414,6 +415,14 @@ static clv_status read_transfers(reader *r, const clv_json_at *root)
     return CLV_OK;
 }
 
+static clv_status read_annotations(reader *r, const clv_json_at *root)
+{
+    clv_json_at list;
+
+    CLV_TRY(clv_json_member(root, "annotations", false, &list, r->err));
+    return list.json ? clv_plan_read_annotations(&list, r->plan, r->arena, r->err) : CLV_OK;
+}
+
 static clv_status read_search(reader *r, const clv_json_at *root)
 {
     static const char *const keys[] = { "name", "judged", "fitting", NULL };
@@ -437,13 +446,14 @@ static clv_status read_plan(reader *r, const clv_json_at *root)
         "outcome",           "short_device", "short_bytes", "latency_ns",
         "period_ns",         "stages",       "operators",   "devices",
         "transfers",         "search",       "bindings",    "open_tensors",
-        "unknown_operators", "notes",        NULL
+        "unknown_operators", "notes",        "annotations", NULL
     };
     clv_plan *plan = r->plan;
 
     CLV_TRY(clv_json_keys(root, keys, r->err));
     CLV_TRY(read_head(r, root));
     CLV_TRY(read_placement(r, root));
+    CLV_TRY(read_annotations(r, root));
     CLV_TRY(read_outcome(r, root));
     CLV_TRY(read_transfers(r, root));
     CLV_TRY(read_search(r, root));

@@ -146,22 +146,29 @@ static void place_part(const split *s, int64_t part, int64_t *offset, int64_t *s
     }
 }
 
-static clv_status count_bytes(const split *s, clv_dtype dtype, const int64_t *size, int64_t *ret)
+/* False when 64 bits cannot hold it. An empty tensor is empty, however long its other axes are. */
+static bool count_elems(const int64_t *size, int32_t rank, int64_t *ret)
 {
-    int64_t elems = 1;
-
-    for (int32_t i = 0; i < s->rank; i++)
+    for (int32_t i = 0; i < rank; i++)
         if (size[i] == 0) {
             *ret = 0;
-            return CLV_OK;
+            return true;
         }
-    for (int32_t i = 0; i < s->rank; i++)
-        if (__builtin_mul_overflow(elems, size[i], &elems))
-            elems = -1, i = s->rank;
-    if (elems < 0 || !clv_dtype_bytes(dtype, elems, ret))
-        return clv_fail(s->err, CLV_ELIMIT, "sharding of '%.80s': a shard has over 2^63 bytes",
-                        CLV_SPEC_NAME(s->spec));
-    return CLV_OK;
+    *ret = 1;
+    for (int32_t i = 0; i < rank; i++)
+        if (__builtin_mul_overflow(*ret, size[i], ret))
+            return false;
+    return true;
+}
+
+static clv_status count_bytes(const split *s, clv_dtype dtype, const int64_t *size, int64_t *ret)
+{
+    int64_t elems = 0;
+
+    if (count_elems(size, s->rank, &elems) && clv_dtype_bytes(dtype, elems, ret))
+        return CLV_OK;
+    return clv_fail(s->err, CLV_ELIMIT, "sharding of '%.80s': a shard has over 2^63 bytes",
+                    CLV_SPEC_NAME(s->spec));
 }
 
 /* -- shards -- */

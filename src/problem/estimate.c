@@ -1,8 +1,8 @@
 /* estimate.c - what an assignment would cost, from sums alone.
  *
  * Period: nothing that is used all the time can be faster than its work, so the busiest device or
- * link bounds it. Latency: units run whole and in order on each device, a net leaves when its
- * writer is done, and links are free whenever asked.
+ * link bounds it. Latency: operators run in order on each device, a net leaves when it is written,
+ * and links are free whenever asked.
  */
 #include "problem/sums.h"
 
@@ -11,8 +11,7 @@
 typedef struct {
     int64_t *busy, *weight, *ready; /* by device; ready: when it may start its next unit */
     int64_t *link;                  /* [from * n_devices + to]: time it is used */
-    int64_t *arrives;               /* by unit: when all it reads is there */
-    int64_t *first_arrival;         /* by device, of the net at hand */
+    int64_t *done;                  /* by net: when it is written */
     int32_t *sent;                  /* by device: last net sent there, plus 1 */
 } sums;
 
@@ -24,33 +23,54 @@ static bool take_sums(const clv_partition *p, clv_arena *arena, sums *s)
         .weight = CLV_NEW_ARRAY(arena, int64_t, d),
         .ready = CLV_NEW_ARRAY(arena, int64_t, d),
         .link = CLV_NEW_ARRAY(arena, int64_t, d * d),
-        .arrives = CLV_NEW_ARRAY(arena, int64_t, p->n_units),
-        .first_arrival = CLV_NEW_ARRAY(arena, int64_t, d),
+        .done = CLV_NEW_ARRAY(arena, int64_t, p->n_nets),
         .sent = CLV_NEW_ARRAY(arena, int32_t, d),
     };
-    return s->busy && s->weight && s->ready && s->link && s->arrives && s->first_arrival && s->sent;
+    return s->busy && s->weight && s->ready && s->link && s->done && s->sent;
 }
 
-/* Delivers one net, written at time done, to its readers: once to each device. */
-static void send(const clv_partition *p, const int32_t *device_of, int32_t net, int64_t done,
-                 sums *s)
+/* Uses the links for one net: once to each device that reads it. */
+static void send(const clv_partition *p, const int32_t *device_of, int32_t net, sums *s)
 {
     int32_t from = device_of[p->net_from[net]];
     for (int32_t i = p->net_first[net]; i < p->net_first[net + 1]; i++) {
-        int32_t reader = p->net_to[i], to = device_of[reader];
-        if (s->sent[to] != net + 1) {
-            s->sent[to] = net + 1;
-            int64_t wire = clv_wire_ns(p, from, to, p->net_bytes[net]);
-            s->first_arrival[to] = clv_add_sat(done, wire);
-            size_t link = (size_t)from * (size_t)p->n_devices + (size_t)to;
-            s->link[link] = clv_add_sat(s->link[link], wire);
-        }
-        if (s->arrives[reader] < s->first_arrival[to])
-            s->arrives[reader] = s->first_arrival[to];
+        int32_t to = device_of[p->net_to[i]];
+        if (to == from || s->sent[to] == net + 1)
+            continue;
+        s->sent[to] = net + 1;
+        int64_t *link = &s->link[(size_t)from * (size_t)p->n_devices + (size_t)to];
+        *link = clv_add_sat(*link, clv_wire_ns(p, from, to, p->net_bytes[net]));
     }
 }
 
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* When a device could have started a unit, had it all else: the net of this read keeps it back. */
+static int64_t start_for(const clv_partition *p, const int32_t *device_of, int32_t device,
+                         int32_t read, const sums *s)
+{
+    int32_t net = p->reads[read], from = device_of[p->net_from[net]];
+    int64_t arrival =
+        clv_add_sat(s->done[net], clv_wire_ns(p, from, device, p->net_bytes[net]));
+    return arrival - clv_read_after_ns(p, read, p->kind_of[device]);
+}
+
+/* Runs one unit: it stalls at each read that is not there yet, and all behind it moves back. */
+static void run_unit(const clv_partition *p, const int32_t *device_of, int32_t u, sums *s)
+{
+    int32_t d = device_of[u], read = p->reads_first[u], end = p->reads_first[u + 1];
+    int64_t start = s->ready[d];
+    for (int32_t net = p->unit_first_net[u]; net < p->unit_first_net[u + 1]; net++) {
+        int32_t before = p->net_reads ? p->reads_first[u] + p->net_reads[net] : end;
+        for (; read < before; read++)
+            start = larger(start, start_for(p, device_of, d, read, s));
+        s->done[net] = clv_add_sat(start, clv_net_ready_ns(p, net, p->kind_of[d]));
+        send(p, device_of, net, s);
+    }
+    for (; read < end; read++)
+        start = larger(start, start_for(p, device_of, d, read, s));
+    s->ready[d] = clv_add_sat(start, clv_unit_ns(p, u, d));
+}
 
 static clv_estimate add_up(const clv_partition *p, const int32_t *device_of, sums *s)
 {
@@ -60,10 +80,8 @@ static clv_estimate add_up(const clv_partition *p, const int32_t *device_of, sum
         int64_t ns = clv_unit_ns(p, u, d);
         s->weight[d] = clv_add_sat(s->weight[d], p->weight_bytes[u]);
         s->busy[d] = clv_add_sat(s->busy[d], ns);
-        s->ready[d] = clv_add_sat(larger(s->ready[d], s->arrives[u]), ns);
+        run_unit(p, device_of, u, s);
         e.latency_bound_ns = larger(e.latency_bound_ns, s->ready[d]);
-        for (int32_t net = p->unit_first_net[u]; net < p->unit_first_net[u + 1]; net++)
-            send(p, device_of, net, s->ready[d], s);
     }
     for (int32_t a = 0; a < p->n_devices; a++) {
         e.max_weight_bytes = larger(e.max_weight_bytes, s->weight[a]);

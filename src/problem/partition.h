@@ -29,7 +29,14 @@ typedef struct {
     const int32_t *net_to;         /* ascending in each net, never the writer itself */
     const int32_t *unit_first_net; /* n_units + 1: nets written by a unit */
     const int32_t *reads_first;    /* n_units + 1, into reads: nets read by a unit */
-    const int32_t *reads;
+    const int32_t *reads; /* in each unit by first use */
+    /* Operators of a unit run one after another, so a net may be there before its unit ends, and a
+     * unit may run for a while before it needs one. With NULL for the three, a unit needs all it
+     * reads at its start, and what it writes is there at its end. */
+    const int32_t *net_reads;     /* n_nets: the first so many of its unit's reads come before it */
+    const int64_t *net_ready_ns;  /* [kind * n_nets + net]: from its unit's start until it is there */
+    const int64_t *read_after_ns; /* [kind * reads + i]: from the unit's start until reads[i] is
+                                     needed */
     /* [from * n_devices + to] */
     const int64_t *link_latency_ns;
     const double *link_bytes_per_s;
@@ -75,13 +82,13 @@ bool clv_partition_is_acyclic(const clv_partition *p, const int32_t *device_of, 
 int32_t clv_partition_stages(const clv_partition *p, const int32_t *device_of, clv_arena *arena,
                              int32_t *stage_of_device);
 
-/* Fast sums of an assignment, before any compilation, to decide what is worth compiling. The
- * latency is a bound where units run whole and in order and a net leaves when its writer is done.
- * Sums stop at INT64_MAX / 4. O(units + nets' readers + devices^2). */
+/* Fast sums of an assignment, before any compilation, to decide what is worth compiling. Both times
+ * are true lower bounds of the built-in judge's at the default workspace: it adds only that
+ * transfers wait for each other. Sums stop at INT64_MAX / 4. O(units + nets' readers + devices^2).
+ */
 typedef struct {
-    int64_t period_ns; /* largest device busy time, or link time: a true lower bound of the judge's
-                          with the default workspace */
-    int64_t latency_bound_ns;
+    int64_t period_ns;        /* largest device busy time, or link time */
+    int64_t latency_bound_ns; /* operators in order on each device, transfers as if alone */
     int64_t max_weight_bytes;
 } clv_estimate;
 clv_status clv_partition_estimate(const clv_partition *p, const int32_t *device_of,

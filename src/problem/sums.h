@@ -34,4 +34,20 @@ static inline int64_t clv_unit_ns(const clv_partition *p, int32_t unit, int32_t 
     return p->time_ns[(size_t)p->kind_of[device] * (size_t)p->n_units + (size_t)unit];
 }
 
+/* From the start of its unit, on a device of this kind, until a net is written. */
+static inline int64_t clv_net_ready_ns(const clv_partition *p, int32_t net, int32_t kind)
+{
+    if (p->net_ready_ns)
+        return p->net_ready_ns[(size_t)kind * (size_t)p->n_nets + (size_t)net];
+    return p->time_ns[(size_t)kind * (size_t)p->n_units + (size_t)p->net_from[net]];
+}
+
+/* From the start of the unit, on a device of this kind, until reads[read] is needed. */
+static inline int64_t clv_read_after_ns(const clv_partition *p, int32_t read, int32_t kind)
+{
+    if (!p->read_after_ns)
+        return 0;
+    return p->read_after_ns[(size_t)kind * (size_t)p->reads_first[p->n_units] + (size_t)read];
+}
+
 #endif

@@ -10,8 +10,10 @@
  * cut.
  */
 
-#define ROWS_SHOWN  12 /* of tables whose rest is in the JSON form */
-#define NAMES_SHOWN 5
+#define ROWS_SHOWN    8 /* of tables whose rest is in the JSON form */
+#define NAMES_SHOWN   5
+#define SYMBOLS_SHOWN 12
+#define NAME_WIDTH    50 /* of an input or output */
 
 typedef struct {
     const clv_inspection *in;
@@ -69,36 +71,73 @@ static void put_head(report *r)
     clv_text_printf(&r->text, "\n");
 }
 
-static void put_ends(report *r, const char *title, const clv_tensor *at, int32_t n)
+static void put_more(report *r, int32_t n, int32_t shown)
 {
-    const clv_model *m = r->in->model;
-
-    clv_text_printf(&r->text, "%s: %d\n", title, (int)n);
-    for (int32_t i = 0; i < n; i++) {
-        char type[256];
-        clv_type_show(m, &r->in->inference->main->of[at[i].i], type, sizeof type);
-        const char *name =
-            clv_show_name_cut(r->text.arena, clv_tensor_at(m->main, at[i])->name, 50);
-        r->text.failed |= !name;
-        clv_text_printf(&r->text, "  %s  %s\n", name ? name : "", cell_name(r, clv_str_of(type)));
-    }
+    if (n > shown)
+        clv_text_printf(&r->text, "  ... and %d more\n", (int)(n - shown));
 }
 
-static void put_symbols(report *r)
+static const char *end_name(report *r, clv_tensor tensor)
+{
+    clv_str name = clv_tensor_at(r->in->model->main, tensor)->name;
+    const char *shown = clv_show_name_cut(r->text.arena, name, NAME_WIDTH);
+    r->text.failed |= !shown;
+    return shown ? shown : "";
+}
+
+/* The first few with their types in a column; a model with a cache has hundreds. */
+static void put_ends(report *r, const char *title, const clv_tensor *at, int32_t n)
+{
+    int32_t shown = n < ROWS_SHOWN ? n : ROWS_SHOWN, width = 0;
+    const char *names[ROWS_SHOWN];
+
+    for (int32_t i = 0; i < shown; i++) {
+        names[i] = end_name(r, at[i]);
+        width = clv_show_width(names[i]) > width ? clv_show_width(names[i]) : width;
+    }
+    clv_text_printf(&r->text, "\n%s: %d\n", title, (int)n);
+    for (int32_t i = 0; i < shown; i++) {
+        char type[256];
+        clv_type_show(r->in->model, &r->in->inference->main->of[at[i].i], type, sizeof type);
+        clv_text_printf(&r->text, "  %s%*s  %s\n", names[i],
+                        (int)(width - clv_show_width(names[i])), "",
+                        cell_name(r, clv_str_of(type)));
+    }
+    put_more(r, n, ROWS_SHOWN);
+}
+
+static void put_symbol(report *r, clv_str symbol, bool open)
+{
+    const char *name = cell_name(r, symbol);
+
+    if (open)
+        clv_text_printf(&r->text, "  %s  open: give it a size with --bind '%s=N'\n", name, name);
+    else
+        clv_text_printf(&r->text, "  %s  bound\n", name);
+}
+
+static void put_symbols_that(report *r, const bool *open, bool wanted)
 {
     const clv_model *m = r->in->model;
+    int32_t n = 0;
+
+    for (int32_t i = 0; i < m->n_symbols; i++)
+        if (open[i] == wanted && n++ < SYMBOLS_SHOWN)
+            put_symbol(r, m->symbols[i], wanted);
+    put_more(r, n, SYMBOLS_SHOWN);
+}
+
+/* What the user has to do comes first. */
+static void put_symbols(report *r)
+{
     bool *open = clv_open_symbols(r->in, r->text.arena);
 
     r->text.failed |= !open;
-    if (m->n_symbols == 0 || !open)
+    if (r->in->model->n_symbols == 0 || !open)
         return;
-    clv_text_printf(&r->text, "symbols: %d\n", (int)m->n_symbols);
-    for (int32_t i = 0; i < m->n_symbols; i++) {
-        const char *name = cell_name(r, m->symbols[i]);
-        clv_text_printf(
-            &r->text, open[i] ? "  %s  open: give it a size with --bind '%s=N'\n" : "  %s  bound\n",
-            name, name);
-    }
+    clv_text_printf(&r->text, "\nsymbols: %d\n", (int)r->in->model->n_symbols);
+    put_symbols_that(r, open, true);
+    put_symbols_that(r, open, false);
 }
 
 static void put_costs(report *r)
@@ -106,13 +145,35 @@ static void put_costs(report *r)
     const clv_costs *c = r->in->costs;
     char a[32], b[32];
 
-    clv_text_printf(&r->text, "parameters: %" PRId64 "\n", c->parameters);
+    clv_text_printf(&r->text, "\nparameters: %" PRId64 "\n", c->parameters);
     clv_text_printf(&r->text, "weights: %s, and %s in Constant nodes\n",
                     clv_show_bytes(a, c->total.weight_bytes), clv_show_bytes(b, c->constant_bytes));
-    clv_text_printf(&r->text, "computation: %s a run", clv_show_flops(a, (double)c->total.flops));
+    clv_text_printf(&r->text, "computation: %s%s a run", c->n_unsized ? "at least " : "",
+                    clv_show_flops(a, (double)c->total.flops));
     if (c->total.flops > 0)
         clv_text_printf(&r->text, ", %.1f %% of it on matrix units",
                         100 * (double)c->total.matmul_flops / (double)c->total.flops);
+    clv_text_printf(&r->text, "\n");
+}
+
+/* Types that compute nothing: "Constant 389, Transpose 145, ...", in lines of the report's width.
+ */
+static void put_without_flops(report *r, const clv_type_count *at, int32_t n)
+{
+    const char *title = r->in->costs->n_unsized ? "FLOPs none or not known:" : "without FLOPs:";
+    int32_t column = clv_show_width(title);
+
+    clv_text_printf(&r->text, "%s", title);
+    for (int32_t i = 0; i < n; i++) {
+        const char *word =
+            clv_arena_printf(r->text.arena, "%s %d%s", cell_name(r, clv_str_of(at[i].type)),
+                             (int)at[i].count, i + 1 < n ? "," : "");
+        r->text.failed |= !word;
+        int32_t width = word ? clv_show_width(word) + 1 : 0;
+        bool wraps = i > 0 && column + width > CLV_REPORT_WIDTH;
+        clv_text_printf(&r->text, "%s%s", wraps ? "\n  " : " ", word ? word : "");
+        column = (wraps ? 1 : column) + width;
+    }
     clv_text_printf(&r->text, "\n");
 }
 
@@ -121,19 +182,21 @@ static clv_status put_histogram(report *r, clv_error *err)
     static const char *const titles[] = { "operator type", ">count", ">FLOPs", ">share" };
     clv_table table = clv_table_of(titles, 4);
     clv_type_count *at = NULL;
-    int32_t n = 0;
+    int32_t n = 0, i = 0;
 
     CLV_TRY(clv_count_types(r->in, r->text.arena, &at, &n, err));
-    for (int32_t i = 0; i < n; i++)
+    for (; i < n && at[i].flops > 0; i++)
         clv_table_row(
             &table, &r->text,
             (const char *[]){ cell_name(r, clv_str_of(at[i].type)), cell_count(r, at[i].count),
                               keep(r, clv_show_flops((char[32]){ 0 }, at[i].flops)),
                               cell_share(r, at[i].flops, (double)r->in->costs->total.flops) });
-    if (n == 0)
-        return CLV_OK;
-    clv_text_printf(&r->text, "\n");
-    clv_table_write(&table, &r->text);
+    if (n > 0)
+        clv_text_printf(&r->text, "\n");
+    if (i > 0)
+        clv_table_write(&table, &r->text);
+    if (i < n)
+        put_without_flops(r, at + i, n - i);
     return CLV_OK;
 }
 
@@ -144,19 +207,13 @@ static void put_name_line(report *r, clv_str name)
     clv_text_printf(&r->text, "  %s\n", shown ? shown : "");
 }
 
-static void put_more(report *r, int32_t n)
-{
-    if (n > NAMES_SHOWN)
-        clv_text_printf(&r->text, "  ... and %d more\n", (int)(n - NAMES_SHOWN));
-}
-
 static void put_ops(report *r, const char *title, const clv_op *at, int32_t n)
 {
     if (n > 0)
         clv_text_printf(&r->text, "\n%s: %d\n", title, (int)n);
     for (int32_t i = 0; i < n && i < NAMES_SHOWN; i++)
         put_name_line(r, clv_op_at(r->in->model->main, at[i])->label);
-    put_more(r, n);
+    put_more(r, n, NAMES_SHOWN);
 }
 
 static void put_open(report *r)
@@ -167,7 +224,7 @@ static void put_open(report *r)
         clv_text_printf(&r->text, "\ntensors whose shape is open: %d\n", (int)inf->n_open);
     for (int32_t i = 0; i < inf->n_open && i < NAMES_SHOWN; i++)
         put_name_line(r, clv_tensor_at(r->in->model->main, inf->open[i])->name);
-    put_more(r, inf->n_open);
+    put_more(r, inf->n_open, NAMES_SHOWN);
     if (inf->n_open_in_bodies > 0)
         clv_text_printf(&r->text, "and in bodies of operators: %d\n", (int)inf->n_open_in_bodies);
 }
@@ -178,8 +235,7 @@ static void put_sentences(report *r, const char *title, const clv_str *at, int32
         clv_text_printf(&r->text, "\n%s: %d\n", title, (int)n);
     for (int32_t i = 0; i < n && i < ROWS_SHOWN; i++)
         clv_text_printf(&r->text, "  %s\n", cell_name(r, at[i]));
-    if (n > ROWS_SHOWN)
-        clv_text_printf(&r->text, "  ... and %d more\n", (int)(n - ROWS_SHOWN));
+    put_more(r, n, ROWS_SHOWN);
 }
 
 /* -- subgraphs -- */

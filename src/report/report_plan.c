@@ -192,10 +192,11 @@ static void put_speed(report *r)
 
     clv_text_printf(&r->text, "\n");
     if (p->latency_ns > 0)
-        clv_text_printf(&r->text, "latency     %s, %.4g runs a second one by one\n",
+        clv_text_printf(&r->text,
+                        "latency     %s for one run; one after another, %.4g runs a second\n",
                         clv_show_time((char[32]){ 0 }, p->latency_ns), 1e9 / (double)p->latency_ns);
     if (p->period_ns > 0)
-        clv_text_printf(&r->text, "throughput  %.4g runs a second in a pipeline, one each %s\n",
+        clv_text_printf(&r->text, "throughput  %.4g runs a second as a pipeline, one every %s\n",
                         1e9 / (double)p->period_ns, clv_show_time((char[32]){ 0 }, p->period_ns));
     if (p->proportion > 0)
         clv_text_printf(&r->text, "memory      available memory proportion lowered to %g\n",

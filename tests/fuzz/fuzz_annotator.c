@@ -1,9 +1,11 @@
 /* fuzz_annotator.c - whatever can be annotated can be stripped, and then has the same bytes. The
  * same holds where the input is annotated already: what is stripped is then the original of that.
+ * The annotations, with specs made from the same bytes, read back as they were given.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/proto/given_specs.h"
 #include "tests/proto/memory_sink.h"
 
 #define MEMORY_MAX ((size_t)256 << 20)
@@ -50,6 +52,26 @@ static void check(const clv_onnx_file *input, const memory *annotated)
     free(got.bytes);
 }
 
+static void check_reading(const memory *annotated, const clv_plan *plan)
+{
+    clv_arena *arena = clv_arena_new(NULL, MEMORY_MAX);
+    clv_annotation_set set;
+    clv_onnx_file *file = open_bytes(annotated->bytes, annotated->n);
+    need(clv_onnx_annotations(file, arena, &set, NULL) == CLV_OK);
+    need(reads_back_as_planned(&set, plan));
+    clv_onnx_close(file);
+    clv_arena_free(arena);
+}
+
+/* Annotations are hints: they can be read, with their faults, wherever the model can. */
+static void check_any(const clv_onnx_file *file)
+{
+    clv_arena *arena = clv_arena_new(NULL, MEMORY_MAX);
+    clv_annotation_set set;
+    need(clv_onnx_annotations(file, arena, &set, NULL) == CLV_OK);
+    clv_arena_free(arena);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     clv_arena *arena = clv_arena_new(NULL, MEMORY_MAX);
@@ -62,8 +84,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (clv_onnx_read(file, arena, &model, NULL) == CLV_OK) {
         clv_sink sink = memory_sink(&annotated);
         clv_plan *plan = plan_in_turn(model, 3, arena);
-        if (clv_onnx_annotate(file, model, plan, true, &sink, arena, NULL) == CLV_OK)
+        spec_source source = { data, size, size / 2, arena };
+        plan_give_specs(plan, model, &source);
+        check_any(file);
+        if (clv_onnx_annotate(file, model, plan, true, &sink, arena, NULL) == CLV_OK) {
             check(file, &annotated);
+            check_reading(&annotated, plan);
+        }
     }
 done:
     clv_onnx_close(file);

@@ -1,0 +1,261 @@
+#include "proto/annotations.h"
+
+#include "base/map.h"
+#include "proto/entry_read.h"
+#include "proto/onnx.pb-c.h"
+#include "proto/onnx_map.h"
+#include "proto/read.h"
+
+/* Two walks over the top of the file: configurations first, since entries name them and may come
+ * before them. The second goes into graphs and functions, as annotating does (rewrite.h), so that
+ * nodes are numbered alike.
+ */
+enum { M_GRAPH = 7, M_FUNCTION = 25, M_CONFIGURATION = 26 };
+enum { G_NODE = 1, F_NODE = 7, N_ATTRIBUTE = 5, N_DEVICES = 10, A_GRAPH = 6, A_GRAPHS = 11 };
+enum { C_NAME = 1, C_NUM_DEVICES = 2, C_DEVICE = 3 };
+
+#define WHAT "the annotations of a model"
+
+/* Where a node is. */
+typedef enum { IN_MAIN, IN_BODY, IN_FUNCTION } place;
+
+typedef struct {
+    const clv_onnx_file *file;
+    clv_arena *arena;
+    clv_onnx_trail trail;
+    clv_fault_list faults;
+    clv_configuration *configurations;
+    int32_t n_configurations, cap_configurations;
+    clv_map names; /* of configurations */
+    clv_annotated_node *nodes;
+    int32_t n_nodes, cap_nodes;
+    int32_t n_main; /* nodes of the main graph seen so far */
+    int32_t n_in_bodies, n_in_functions;
+    int depth;
+} walk;
+
+static clv_status wrong_type(const clv_message *m, const clv_field *f, clv_error *err)
+{
+    return clv_fail(err, CLV_EFORMAT,
+                    "%s: field %u of %s at byte %zu has wire type %s, expected %s", m->wire.name,
+                    (unsigned)f->number, m->type->short_name, (size_t)(f->start - m->wire.file),
+                    clv_wire_type_name(f->type), clv_wire_type_name(CLV_WIRE_BYTES));
+}
+
+/* -- configurations -- */
+
+static clv_status read_configuration(walk *w, clv_message m, clv_configuration *ret, clv_error *err)
+{
+    clv_field f;
+    int32_t cap = 0;
+    const char **device = NULL;
+    *ret = (clv_configuration){ .name = NULL };
+    for (;;) {
+        CLV_TRY(clv_message_next(&m, &f, err));
+        if (!f.number)
+            break;
+        if (f.number == C_NAME)
+            CLV_TRY(clv_read_name(&m, &f, w->arena, &ret->name, err));
+        if (f.number == C_NUM_DEVICES)
+            ret->num_devices = (int64_t)f.value;
+        if (f.number != C_DEVICE)
+            continue;
+        if (!CLV_PUSH_ROOM(w->arena, device, ret->n_device, cap))
+            return clv_fail_nomem(err, WHAT);
+        device[ret->n_device] = "";
+        CLV_TRY(clv_read_name(&m, &f, w->arena, &device[ret->n_device++], err));
+    }
+    ret->device = device;
+    if (!ret->name)
+        return clv_fail(err, CLV_EFORMAT, "%s: %s at byte %zu has no name", m.wire.name,
+                        m.type->short_name, clv_message_offset(&m));
+    return CLV_OK;
+}
+
+/* What is wrong with it, but does not make it unreadable. */
+static clv_status check_configuration(const walk *w, const clv_configuration *c, bool is_new,
+                                      clv_error *err)
+{
+    if (!is_new)
+        return clv_fail(err, CLV_EFORMAT, "%s has two configurations '%s', expected one",
+                        w->file->name, c->name);
+    if (c->num_devices < 1)
+        return clv_fail(err, CLV_EFORMAT,
+                        "%s: configuration '%s' has num_devices %lld, expected at least 1",
+                        w->file->name, c->name, (long long)c->num_devices);
+    if (c->n_device && c->n_device != c->num_devices)
+        return clv_fail(err, CLV_EFORMAT,
+                        "%s: configuration '%s' names %d devices, expected %lld as it says",
+                        w->file->name, c->name, c->n_device, (long long)c->num_devices);
+    return CLV_OK;
+}
+
+static clv_status add_configuration(walk *w, const clv_message *m, const clv_field *f,
+                                    clv_error *err)
+{
+    clv_configuration c;
+    clv_error why;
+    clv_message sub = clv_message_sub(m, f, &onnx__device_configuration_proto__descriptor);
+    clv_status status =
+        f->type == CLV_WIRE_BYTES ? read_configuration(w, sub, &c, &why) : wrong_type(m, f, &why);
+    CLV_TRY(clv_fault_take(&w->faults, status, &why, err));
+    if (status != CLV_OK)
+        return CLV_OK;
+    int32_t id, next = w->n_configurations;
+    if (!CLV_PUSH_ROOM(w->arena, w->configurations, next, w->cap_configurations))
+        return clv_fail_nomem(err, WHAT);
+    CLV_TRY(clv_map_put(&w->names, clv_str_of(c.name), next, &id, err));
+    w->configurations[w->n_configurations++] = c;
+    return clv_fault_take(&w->faults, check_configuration(w, &c, id == next, &why), &why, err);
+}
+
+static clv_status read_configurations(walk *w, clv_message m, clv_error *err)
+{
+    clv_field f;
+    for (;;) {
+        CLV_TRY(clv_message_next(&m, &f, err));
+        if (!f.number)
+            return CLV_OK;
+        if (f.number == M_CONFIGURATION)
+            CLV_TRY(add_configuration(w, &m, &f, err));
+    }
+}
+
+/* -- nodes -- */
+
+static clv_status check_name(const walk *w, const char *name, clv_error *err)
+{
+    if (clv_map_get(&w->names, clv_str_of(name)) >= 0)
+        return CLV_OK;
+    return clv_fail(err, CLV_EFORMAT, "%s has no configuration '%s', which an annotation names",
+                    w->file->name, name);
+}
+
+static clv_status add_entry(walk *w, const clv_message *m, const clv_field *f, clv_error *err)
+{
+    clv_annotated_node node = { .file_index = w->n_main };
+    clv_error why;
+    clv_message sub = clv_message_sub(m, f, &onnx__node_device_configuration_proto__descriptor);
+    w->faults.node = w->n_main;
+    clv_status status = f->type == CLV_WIRE_BYTES
+                            ? clv_read_entry(&sub, &w->faults, &node.note, &why)
+                            : wrong_type(m, f, &why);
+    CLV_TRY(clv_fault_take(&w->faults, status, &why, err));
+    if (status != CLV_OK)
+        return CLV_OK;
+    status = check_name(w, node.note.configuration, &why);
+    CLV_TRY(clv_fault_take(&w->faults, status, &why, err));
+    if (!CLV_PUSH_ROOM(w->arena, w->nodes, w->n_nodes, w->cap_nodes))
+        return clv_fail_nomem(err, WHAT);
+    w->nodes[w->n_nodes++] = node;
+    return CLV_OK;
+}
+
+static clv_status walk_graph(walk *w, clv_message m, place at, clv_error *err);
+
+static clv_status walk_attribute(walk *w, clv_message m, place at, clv_error *err)
+{
+    clv_field f;
+    for (;;) {
+        CLV_TRY(clv_message_next(&m, &f, err));
+        if (!f.number)
+            return CLV_OK;
+        if (f.number == A_GRAPH || f.number == A_GRAPHS)
+            CLV_TRY(
+                walk_graph(w, clv_message_sub(&m, &f, &onnx__graph_proto__descriptor), at, err));
+    }
+}
+
+static clv_status walk_node(walk *w, clv_message m, place at, clv_error *err)
+{
+    clv_field f;
+    for (;;) {
+        CLV_TRY(clv_message_next(&m, &f, err));
+        if (!f.number)
+            break;
+        if (f.number == N_ATTRIBUTE)
+            CLV_TRY(walk_attribute(w, clv_message_sub(&m, &f, &onnx__attribute_proto__descriptor),
+                                   at == IN_MAIN ? IN_BODY : at, err));
+        if (f.number != N_DEVICES)
+            continue;
+        w->n_in_bodies += at == IN_BODY;
+        w->n_in_functions += at == IN_FUNCTION;
+        if (at == IN_MAIN)
+            CLV_TRY(add_entry(w, &m, &f, err));
+    }
+    w->n_main += at == IN_MAIN;
+    return CLV_OK;
+}
+
+static clv_status walk_nodes(walk *w, clv_message m, uint32_t field, place at, clv_error *err)
+{
+    clv_field f;
+    for (;;) {
+        CLV_TRY(clv_message_next(&m, &f, err));
+        if (!f.number)
+            return CLV_OK;
+        if (f.number == field)
+            CLV_TRY(walk_node(w, clv_message_sub(&m, &f, &onnx__node_proto__descriptor), at, err));
+        clv_onnx_passed(w->file, &w->trail, m.wire.at);
+    }
+}
+
+static clv_status walk_graph(walk *w, clv_message m, place at, clv_error *err)
+{
+    if (w->depth == CLV_NESTING_MAX)
+        return clv_fail(err, CLV_ELIMIT, "%s: the graph at byte %zu is nested over %d deep",
+                        w->file->name, clv_message_offset(&m), CLV_NESTING_MAX);
+    w->depth++;
+    clv_status status = walk_nodes(w, m, G_NODE, at, err);
+    w->depth--;
+    return status;
+}
+
+static clv_status walk_model(walk *w, clv_message m, clv_error *err)
+{
+    clv_field f;
+    for (;;) {
+        CLV_TRY(clv_message_next(&m, &f, err));
+        if (!f.number)
+            return CLV_OK;
+        if (f.number == M_GRAPH)
+            CLV_TRY(walk_graph(w, clv_message_sub(&m, &f, &onnx__graph_proto__descriptor), IN_MAIN,
+                               err));
+        if (f.number == M_FUNCTION)
+            CLV_TRY(walk_nodes(w, clv_message_sub(&m, &f, &onnx__function_proto__descriptor),
+                               F_NODE, IN_FUNCTION, err));
+    }
+}
+
+/* The sentence about the faults that are not listed. */
+static clv_status end_faults(clv_fault_list *list, clv_error *err)
+{
+    if (!list->more)
+        return CLV_OK;
+    char *text = clv_arena_printf(list->arena, "%lld more are not listed", (long long)list->more);
+    if (!text || !CLV_PUSH_ROOM(list->arena, list->at, list->n, list->cap))
+        return clv_fail_nomem(err, WHAT);
+    list->at[list->n++] = text;
+    return CLV_OK;
+}
+
+clv_status clv_onnx_annotations(const clv_onnx_file *file, clv_arena *arena,
+                                clv_annotation_set *ret, clv_error *err)
+{
+    walk w = { .file = file, .arena = arena, .faults = { .arena = arena, .node = -1 } };
+    clv_wire whole = clv_onnx_wire(file);
+    clv_message m = clv_message_in(&whole, &onnx__model_proto__descriptor, file->bytes, file->n);
+    CLV_TRY(clv_map_init(&w.names, arena, 0, err));
+    CLV_TRY(read_configurations(&w, m, err));
+    CLV_TRY(walk_model(&w, m, err));
+    CLV_TRY(end_faults(&w.faults, err));
+    *ret = (clv_annotation_set){ .configurations = w.configurations,
+                                 .n_configurations = w.n_configurations,
+                                 .nodes = w.nodes,
+                                 .n_nodes = w.n_nodes,
+                                 .n_in_bodies = w.n_in_bodies,
+                                 .n_in_functions = w.n_in_functions,
+                                 .faults = w.faults.at,
+                                 .n_faults = w.faults.n };
+    return CLV_OK;
+}

@@ -1,0 +1,172 @@
+#include "plan/plan_annotations.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* -- nodes by label -- */
+
+static clv_status map_labels(const clv_graph *g, clv_arena *arena, clv_map *ret, clv_error *err)
+{
+    CLV_TRY(clv_map_init(ret, arena, g->n_ops, err));
+    for (int32_t i = 0; i < g->n_ops; i++) {
+        int32_t id = 0;
+        CLV_TRY(clv_map_put(ret, g->ops[i].label, g->ops[i].file_index, &id, err));
+    }
+    return CLV_OK;
+}
+
+static clv_status find_all(const clv_graph *g, clv_arena *arena, clv_plan_annotation *at, int32_t n,
+                           clv_error *err)
+{
+    clv_map labels;
+
+    CLV_TRY(map_labels(g, arena, &labels, err));
+    for (int32_t i = 0; i < n; i++) {
+        if (at[i].node)
+            at[i].file_index = clv_map_get(&labels, clv_str_of(at[i].node));
+        if (at[i].file_index < 0)
+            return clv_fail(err, CLV_EFORMAT,
+                            "the plan annotates node '%.200s', but the model's main graph has no "
+                            "node of that name",
+                            at[i].node ? at[i].node : "");
+    }
+    return CLV_OK;
+}
+
+static int by_position(const void *a, const void *b)
+{
+    int32_t x = ((const clv_plan_annotation *)a)->file_index;
+    int32_t y = ((const clv_plan_annotation *)b)->file_index;
+
+    return (x > y) - (x < y);
+}
+
+static clv_status sort_nodes(clv_plan_annotation *at, int32_t n, clv_error *err)
+{
+    qsort(at, (size_t)n, sizeof *at, by_position);
+    for (int32_t i = 1; i < n; i++)
+        if (at[i].file_index == at[i - 1].file_index)
+            return clv_fail(err, CLV_EFORMAT,
+                            "the plan annotates node %" PRId32 "%s%.200s twice, expected once",
+                            at[i].file_index, at[i].node ? " " : "", at[i].node ? at[i].node : "");
+    return CLV_OK;
+}
+
+clv_status clv_plan_find_nodes(clv_plan *plan, const clv_graph *graph, clv_arena *arena,
+                               clv_error *err)
+{
+    int32_t n = plan->n_annotations;
+
+    if (n == 0)
+        return CLV_OK;
+    clv_plan_annotation *at = CLV_NEW_ARRAY(arena, clv_plan_annotation, n);
+    if (!at)
+        return clv_fail_nomem(err, "a plan");
+    memcpy(at, plan->annotations, (size_t)n * sizeof *at);
+    clv_mark mark = clv_arena_mark(arena);
+    clv_status status = find_all(graph, arena, at, n, err);
+    clv_arena_rewind(arena, mark);
+    CLV_TRY(status);
+    CLV_TRY(sort_nodes(at, n, err));
+    plan->annotations = at;
+    return CLV_OK;
+}
+
+/* -- the check -- */
+
+clv_status clv_op_names(const clv_graph *graph, const clv_op_info *op, clv_arena *arena,
+                        clv_map *ret, clv_error *err)
+{
+    int32_t n = clv_op_n_explicit(op), id = 0;
+
+    CLV_TRY(clv_map_init(ret, arena, n, err));
+    for (int32_t k = 0; k < n + op->n_out; k++) {
+        clv_tensor t = k < n ? clv_op_input(graph, op, k) : clv_op_output(graph, op, k - n);
+        if (t.i >= 0)
+            CLV_TRY(clv_map_put(ret, clv_tensor_at(graph, t)->name, t.i, &id, err));
+    }
+    return CLV_OK;
+}
+
+static int32_t known_rank(const clv_graph *g, clv_tensor tensor)
+{
+    const clv_tensor_info *t = clv_tensor_at(g, tensor);
+
+    if (t->role == CLV_TENSOR_WEIGHT)
+        return g->weights[t->weight].rank;
+    return t->declared && t->declared->kind == CLV_TYPE_TENSOR ? t->declared->rank
+                                                               : CLV_RANK_UNKNOWN;
+}
+
+static clv_status check_spec(const clv_plan *plan, const clv_graph *g, const clv_op_info *op,
+                             const clv_map *names, clv_map *seen, const clv_sharding_spec *spec,
+                             clv_arena *arena, clv_error *err)
+{
+    clv_error inner = { .message = "" };
+    clv_tensor t = clv_op_named(names, spec->tensor);
+    int32_t n = (int32_t)seen->n, first = n;
+
+    if (t.i < 0)
+        return clv_fail(err, CLV_EFORMAT,
+                        "operator '%.*s': '%.80s' is neither an input nor an output of it, only "
+                        "those can have a sharding spec",
+                        CLV_STR_ARG(op->label), spec->tensor);
+    CLV_TRY(clv_map_put(seen, clv_str_of(spec->tensor), n, &first, err));
+    if (first != n)
+        return clv_fail(err, CLV_EFORMAT,
+                        "operator '%.*s': '%.80s' has two sharding specs, expected one",
+                        CLV_STR_ARG(op->label), spec->tensor);
+    clv_status status = clv_spec_check(spec, known_rank(g, t), plan->n_devices, arena, &inner);
+    if (status == CLV_OK)
+        return CLV_OK;
+    return clv_fail(err, status, "operator '%.*s': %s", CLV_STR_ARG(op->label), inner.message);
+}
+
+static clv_status check_node(const clv_plan *plan, const clv_graph *g, const clv_op_info *op,
+                             const clv_node_annotation *note, clv_arena *arena, clv_error *err)
+{
+    clv_map names, seen;
+
+    CLV_TRY(clv_op_names(g, op, arena, &names, err));
+    CLV_TRY(clv_map_init(&seen, arena, note->n_specs, err));
+    for (int32_t i = 0; i < note->n_specs; i++)
+        CLV_TRY(check_spec(plan, g, op, &names, &seen, &note->specs[i], arena, err));
+    return CLV_OK;
+}
+
+static clv_status check_all(const clv_plan *plan, const clv_graph *g, clv_arena *arena,
+                            clv_error *err)
+{
+    clv_op *op_at = CLV_NEW_ARRAY(arena, clv_op, g->n_ops);
+    int32_t before = -1;
+
+    if (!op_at)
+        return clv_fail_nomem(err, "checking a plan");
+    for (int32_t i = 0; i < g->n_ops; i++)
+        op_at[g->ops[i].file_index] = (clv_op){ i };
+    for (int32_t i = 0; i < plan->n_annotations; i++) {
+        const clv_plan_annotation *a = &plan->annotations[i];
+        if (a->file_index <= before || a->file_index >= g->n_ops)
+            return clv_fail(err, CLV_EFORMAT,
+                            "annotation %" PRId32 " of the plan is for node %" PRId32
+                            ", expected one from %" PRId32 " to %" PRId32,
+                            i, a->file_index, before + 1, g->n_ops - 1);
+        before = a->file_index;
+        clv_mark mark = clv_arena_mark(arena);
+        clv_status status = check_node(plan, g, clv_op_at(g, op_at[before]), &a->note, arena, err);
+        clv_arena_rewind(arena, mark);
+        CLV_TRY(status);
+    }
+    return CLV_OK;
+}
+
+clv_status clv_plan_check_annotations(const clv_plan *plan, const clv_graph *graph,
+                                      clv_arena *arena, clv_error *err)
+{
+    if (plan->n_annotations == 0)
+        return CLV_OK;
+    clv_mark mark = clv_arena_mark(arena);
+    clv_status status = check_all(plan, graph, arena, err);
+    clv_arena_rewind(arena, mark);
+    return status;
+}
