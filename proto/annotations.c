@@ -153,6 +153,18 @@ static clv_status add_entry(walk *w, const clv_message *m, const clv_field *f, c
 
 static clv_status walk_graph(walk *w, clv_message m, place at, clv_error *err);
 
+/* Reading a model passes over a graph in an attribute of another type, so one that cannot be walked
+ * is a fault here, and no failure. */
+static clv_status walk_body(walk *w, const clv_message *m, const clv_field *f, place at,
+                            clv_error *err)
+{
+    clv_error why;
+    clv_message body = clv_message_sub(m, f, &onnx__graph_proto__descriptor);
+    clv_status status = walk_graph(w, body, at, &why);
+    w->faults.node = at == IN_BODY ? w->n_main : -1;
+    return clv_fault_take(&w->faults, status, &why, err);
+}
+
 static clv_status walk_attribute(walk *w, clv_message m, place at, clv_error *err)
 {
     clv_field f;
@@ -161,8 +173,7 @@ static clv_status walk_attribute(walk *w, clv_message m, place at, clv_error *er
         if (!f.number)
             return CLV_OK;
         if (f.number == A_GRAPH || f.number == A_GRAPHS)
-            CLV_TRY(
-                walk_graph(w, clv_message_sub(&m, &f, &onnx__graph_proto__descriptor), at, err));
+            CLV_TRY(walk_body(w, &m, &f, at, err));
     }
 }
 

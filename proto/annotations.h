@@ -33,13 +33,14 @@ typedef struct {
     int32_t n_faults;
 } clv_annotation_set;
 
-/* All of it, copied into the arena: nothing points into the file. Fails only where the file is no
- * protobuf message (CLV_EFORMAT), for graphs nested over 64 deep (CLV_ELIMIT) and for memory. What
+/* All of it, copied into the arena: nothing points into the file. Fails for memory, and where
+ * clv_onnx_read() would for the same reason: a file that is no protobuf message (CLV_EFORMAT). What
  * is listed as a fault: a configuration without name or number of devices, or with a list of names
  * of another length; an entry without configuration_id, or with one that names no configuration of
  * the file (kept nonetheless); a spec without tensor_name; a missing key, axis or num_shards; a
- * wrong wire type. Whether specs fit their tensors is for clv_spec_check(). At most 100 faults are
- * listed; one more sentence counts the rest. O(fields of the file + bytes of annotations). */
+ * wrong wire type; a body that cannot be walked. Whether specs fit their tensors is for
+ * clv_spec_check(). At most 100 faults are listed; one more sentence counts the rest. O(fields of
+ * the file + bytes of annotations). */
 clv_status clv_onnx_annotations(const clv_onnx_file *file, clv_arena *arena,
                                 clv_annotation_set *ret, clv_error *err);
 

@@ -19,7 +19,7 @@ clv_status clv_fault_take(clv_fault_list *list, clv_status status, const clv_err
 {
     if (status == CLV_OK)
         return CLV_OK;
-    if (status != CLV_EFORMAT)
+    if (status == CLV_ENOMEM)
         return clv_fail(err, status, "%s", why->message);
     if (list->n == CLV_FAULTS_MAX) {
         list->more++;

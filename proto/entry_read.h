@@ -16,7 +16,7 @@ typedef struct {
     int32_t node; /* what faults are about: a node of the main graph; below 0: no node */
 } clv_fault_list;
 
-/* Lists what `why` says if status is CLV_EFORMAT, and passes any other failure up. */
+/* Lists what `why` says unless status is CLV_OK; a lack of memory is passed up instead. */
 clv_status clv_fault_take(clv_fault_list *list, clv_status status, const clv_error *why,
                           clv_error *err);
 

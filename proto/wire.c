@@ -110,9 +110,10 @@ static clv_status key(clv_wire *w, clv_field *f, clv_error *err)
     f->number = (uint32_t)(k >> 3);
     unsigned type = k & 7;
     if (type == 3 || type == 4 || type > 5)
-        return clv_fail(err, CLV_EFORMAT,
-                        "%s: field %u at byte %zu has wire type %u, which ONNX does not use",
-                        w->name, f->number, (size_t)(f->start - w->file), type);
+        return clv_fail(
+            err, CLV_EFORMAT,
+            "%s is no ONNX model: field %u at byte %zu has wire type %u, which ONNX does not use",
+            w->name, f->number, (size_t)(f->start - w->file), type);
     f->type = (clv_wire_type)type;
     f->head = w->at;
     return CLV_OK;

@@ -238,8 +238,7 @@ static void send_over(const cutter *c, int32_t k, int32_t i, int32_t window)
     int32_t first = i > window ? i - window : 0;
     int64_t link_free = -CLV_SUM_MAX;
     for (int32_t net = p->unit_first_net[first]; net < p->unit_first_net[i]; net++) {
-        if (p->net_first[net] == p->net_first[net + 1] ||
-            p->net_to[p->net_first[net + 1] - 1] < i)
+        if (p->net_first[net] == p->net_first[net + 1] || p->net_to[p->net_first[net + 1] - 1] < i)
             continue;
         int64_t done = time[p->net_from[net]] - time[i] + clv_net_ready_ns(p, net, kind);
         int64_t start = done > link_free ? done : link_free;

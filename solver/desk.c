@@ -63,10 +63,10 @@ static int32_t find_slot(const clv_desk *desk, const int32_t *device_of, double 
     }
 }
 
-bool clv_desk_has(const clv_desk *desk, const int32_t *device_of, double proportion)
+int32_t clv_desk_find(const clv_desk *desk, const int32_t *device_of, double proportion)
 {
     uint64_t hash = hash_of(desk, device_of, proportion);
-    return desk->slot[find_slot(desk, device_of, proportion, hash)] != 0;
+    return desk->slot[find_slot(desk, device_of, proportion, hash)] - 1;
 }
 
 static clv_status grow_slots(clv_desk *desk, clv_error *err)
@@ -180,6 +180,8 @@ clv_status clv_desk_judge(clv_desk *desk, clv_error *err)
     int32_t batch = desk->judge->batch > 0 ? desk->judge->batch : 1;
     while (desk->n_judged < desk->n && !desk->done && !desk->canceled) {
         int32_t n = desk->n - desk->n_judged;
+        if (desk->options->first_fit && n > desk->n_judged + 1)
+            n = desk->n_judged + 1; /* 1, 2, 4, ...: the first plan mostly fits */
         CLV_TRY(judge_batch(desk, n < batch ? n : batch, err));
         ask_to_go_on(desk);
     }

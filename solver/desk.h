@@ -33,7 +33,8 @@ clv_status clv_desk_open(const clv_partition *p, const clv_judge *judge,
                          const clv_search_options *options, clv_arena *arena, clv_desk *ret,
                          clv_error *err);
 
-bool clv_desk_has(const clv_desk *desk, const int32_t *device_of, double proportion);
+/* Where it is in tried; -1: it never was on the desk. O(units). */
+int32_t clv_desk_find(const clv_desk *desk, const int32_t *device_of, double proportion);
 
 /* Puts a copy on the desk unless it was there before or there is no budget; *ret_added says which
  * (may be NULL). move is kept, not copied. O(units). */

@@ -53,7 +53,8 @@ typedef struct {
     int32_t n_keys;
     int32_t *key; /* scratch: n_units */
     int32_t *scratch;
-    entry *queue; /* [head .. n) waits */
+    int32_t *batch; /* plans that are judged together */
+    entry *queue;   /* [head .. n) waits */
     int32_t head, n, cap;
     chain *chains;
     int32_t n_chains, cap_chains;
@@ -140,9 +141,11 @@ static const char *label_of(documented *s, const clv_move *m)
                             m->to, clv_move_name(m->kind));
 }
 
-static clv_status submit(documented *s, const entry *e, clv_error *err)
+/* *ret_plan: where it is on the desk, where another search may have put it; -1: there is no budget.
+ */
+static clv_status submit(documented *s, const entry *e, int32_t *ret_plan, clv_error *err)
 {
-    int32_t n = s->g->p->n_units, at = s->desk->n;
+    int32_t n = s->g->p->n_units;
     if (e->parent >= 0) {
         if (n > 0)
             memcpy(s->scratch, s->desk->tried[e->parent].device_of, (size_t)n * sizeof *s->scratch);
@@ -151,9 +154,9 @@ static clv_status submit(documented *s, const entry *e, clv_error *err)
     const char *label = e->parent >= 0 ? label_of(s, &e->move) : "memory balance";
     if (!label)
         return clv_fail_nomem(err, "a plan");
-    bool added;
-    CLV_TRY(clv_desk_add(s->desk, s->scratch, 0, label, &added, err));
-    return added ? set_chain(s, at, e->chain, err) : CLV_OK;
+    CLV_TRY(clv_desk_add(s->desk, s->scratch, 0, label, NULL, err));
+    *ret_plan = clv_desk_find(s->desk, s->scratch, 0);
+    return *ret_plan >= 0 ? set_chain(s, *ret_plan, e->chain, err) : CLV_OK;
 }
 
 /* -- out of memory -- */
@@ -284,17 +287,23 @@ static clv_status follow(documented *s, int32_t plan, clv_error *err)
     return outcome == CLV_OOM ? explore_oom(s, plan, err) : CLV_OK;
 }
 
+static int32_t batch_of(const documented *s)
+{
+    return s->desk->judge->batch > 0 ? s->desk->judge->batch : 1;
+}
+
 static clv_status run_queue(documented *s, clv_error *err)
 {
     clv_desk *desk = s->desk;
-    int32_t batch = desk->judge->batch > 0 ? desk->judge->batch : 1;
+    int32_t batch = batch_of(s);
     while (s->head < s->n && !desk->done && !desk->canceled && !desk->stopped) {
-        int32_t first = desk->n_judged;
-        for (int32_t i = 0; i < batch && s->head < s->n; i++)
-            CLV_TRY(submit(s, &s->queue[s->head++], err));
+        int32_t n = 0;
+        for (; n < batch && s->head < s->n; n++)
+            CLV_TRY(submit(s, &s->queue[s->head++], &s->batch[n], err));
         CLV_TRY(clv_desk_judge(desk, err));
-        for (int32_t plan = first; plan < desk->n_judged && !desk->done; plan++)
-            CLV_TRY(follow(s, plan, err));
+        for (int32_t i = 0; i < n && !desk->done; i++)
+            if (s->batch[i] >= 0 && s->batch[i] < desk->n_judged)
+                CLV_TRY(follow(s, s->batch[i], err));
     }
     return CLV_OK;
 }
@@ -309,7 +318,8 @@ static clv_status open_queue(documented *s, clv_error *err)
     CLV_TRY(clv_line_new(p, s->arena, &line, err));
     s->key = CLV_NEW_ARRAY(s->arena, int32_t, p->n_units);
     s->scratch = CLV_NEW_ARRAY(s->arena, int32_t, p->n_units);
-    if (!s->key || !s->scratch)
+    s->batch = CLV_NEW_ARRAY(s->arena, int32_t, batch_of(s));
+    if (!s->key || !s->scratch || !s->batch)
         return clv_fail_nomem(err, "the plans of a search");
     clv_cut_by_weight(line, s->desk->options->use_all_devices, s->scratch);
     clv_groups_load(s->g, s->scratch);
@@ -330,6 +340,13 @@ static void choose(documented *s)
                                desk->options->objective))
             best = s->valids[i].plan;
     desk->best = best;
+}
+
+clv_status clv_documented_moves(clv_desk *desk, clv_arena *arena, clv_error *err)
+{
+    documented s = { .desk = desk, .arena = arena, .smallest_oom = -1 };
+    CLV_TRY(open_queue(&s, err));
+    return run_queue(&s, err);
 }
 
 clv_status clv_search_documented(clv_desk *desk, clv_arena *arena, clv_error *err)

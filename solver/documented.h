@@ -8,4 +8,8 @@
  * balanced (B.047, B.053), else the smallest OOM. O(plans * (units + pins) + moves looked at). */
 clv_status clv_search_documented(clv_desk *desk, clv_arena *arena, clv_error *err);
 
+/* Its moves alone, with what is on the desk already: plans judged before are not judged again, and
+ * the desk's best is the best of all. */
+clv_status clv_documented_moves(clv_desk *desk, clv_arena *arena, clv_error *err);
+
 #endif

@@ -76,8 +76,9 @@ static double over_bytes(const clv_improver *im, int32_t d)
     const clv_groups *g = im->g;
     if (g->n_units[d] == 0)
         return 0;
-    double over =
-        (double)g->weight_bytes[d] + (double)im->reserve_bytes[d] - (double)g->p->capacity_bytes[d];
+    double over = (double)g->weight_bytes[d] - (double)g->p->capacity_bytes[d];
+    if (!im->daring)
+        over += (double)im->reserve_bytes[d];
     return over > 0 ? over : 0;
 }
 
@@ -204,7 +205,7 @@ static const char *move_label(clv_improver *im, const clv_move *move, int32_t n)
 static clv_status submit(clv_improver *im, const clv_move *move, int32_t n, int32_t *added,
                          clv_error *err)
 {
-    if (clv_desk_has(im->desk, im->g->device_of, 0))
+    if (clv_desk_find(im->desk, im->g->device_of, 0) >= 0)
         return CLV_OK;
     const char *label = move_label(im, move, n);
     if (!label)
@@ -256,8 +257,11 @@ static void remember(clv_improver *im)
 }
 
 /* What a proposal made from plan has to beat: the best plan that fits, else plan itself. */
-static clv_status set_goal(clv_improver *im, int32_t plan, clv_error *err)
+static clv_status set_goal(clv_improver *im, int32_t plan, bool daring, clv_error *err)
 {
+    if (im->daring != daring)
+        im->goal_plan = -1;
+    im->daring = daring;
     int32_t goal = clv_desk_fits(im->desk) ? im->desk->best : plan;
     if (goal != im->goal_plan)
         CLV_TRY(clv_improver_score(im, im->desk->tried[goal].device_of, &im->goal, err));
@@ -380,11 +384,12 @@ clv_status clv_improver_expand(clv_improver *im, int32_t plan, int32_t room, int
         return CLV_OK;
     im->work -= im->g->p->n_units + im->n_pins;
     clv_improver_learn(im, &from);
-    CLV_TRY(set_goal(im, plan, err));
+    CLV_TRY(set_goal(im, plan, false, err));
     clv_groups_load(im->g, from.device_of);
     CLV_TRY(add_walk(im, ret_added, err));
     if (*ret_added > 0)
         return CLV_OK;
+    CLV_TRY(set_goal(im, plan, from.verdict.outcome == CLV_FITS, err));
     clv_groups_load(im->g, from.device_of);
     CLV_TRY(gather(im, from.verdict.outcome == CLV_FITS, false, err));
     CLV_TRY(score_exactly(im, err));
@@ -396,7 +401,7 @@ clv_status clv_improver_start(clv_improver *im, const int32_t *device_of, clv_er
     int32_t added = 0;
     if (im->work <= 0 || im->desk->best < 0)
         return CLV_OK;
-    CLV_TRY(set_goal(im, im->desk->best, err));
+    CLV_TRY(set_goal(im, im->desk->best, false, err));
     clv_groups_load(im->g, device_of);
     return add_walk(im, &added, err);
 }

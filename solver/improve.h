@@ -28,6 +28,7 @@ typedef struct {
     clv_moves moves;
     int64_t
         *reserve_bytes; /* by device: what it needs besides weights, learned from OOM verdicts */
+    bool daring;        /* weights alone count: the plan at hand fits, so others may */
     int32_t *base;      /* scratch: a plan to come back to */
     int32_t n_pins;     /* of the problem */
     int64_t work;       /* steps left for all that is not judging */

@@ -2,10 +2,11 @@
  *
  * 1. First plans: cuts of the list of units by weight, by time and by latency, judged together.
  * 2. Where a cut was out of memory, the same cut with the room that the verdict taught us to leave.
- * 3. From the best plan so far: walks and single moves that look better by their sums; while
+ * 3. Where memory is short, the documented moves, each of which is judged.
+ * 4. From the best plan so far: walks and single moves that look better by their sums; while
  * nothing fits, out of the device that lacks memory.
- * 4. Exact re-optimisation of the boundaries that matter most, and step 3 again.
- * 5. If nothing fits: lower available memory proportions.
+ * 5. Exact re-optimisation of the boundaries that matter most, and step 4 again.
+ * 6. If nothing fits: lower available memory proportions.
  */
 #include "solver/search.h"
 
@@ -241,6 +242,15 @@ static clv_status refine(search *s, clv_error *err)
     return CLV_OK;
 }
 
+/* Was any plan out of memory? Then sums of weights do not say well what fits. */
+static bool is_short_of_memory(const clv_desk *desk)
+{
+    for (int32_t i = 0; i < desk->n_judged; i++)
+        if (desk->tried[i].verdict.outcome == CLV_OOM)
+            return true;
+    return false;
+}
+
 static clv_status open_search(search *s, clv_arena *arena, clv_error *err)
 {
     const clv_partition *p = s->desk.p;
@@ -260,6 +270,8 @@ static clv_status search_default(search *s, clv_arena *arena, clv_error *err)
     CLV_TRY(first_plans(s, err));
     if (s->desk.p->n_devices > 1) {
         CLV_TRY(cut_again(s, err));
+        if (is_short_of_memory(&s->desk))
+            CLV_TRY(clv_documented_moves(&s->desk, arena, err));
         CLV_TRY(climb(s, err));
         if (s->desk.p->n_units <= ELSEWHERE_UNITS)
             CLV_TRY(start_elsewhere(s, err));

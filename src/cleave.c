@@ -13,6 +13,7 @@
 #include "plan/plan_check.h"
 #include "plan/plan_json.h"
 #include "report/report.h"
+#include "shards.h"
 
 #define DEFAULT_CLUSTER    "dgx-h100"
 #define DEFAULT_TIMEOUT_MS 600000 /* ten minutes: real compilers take minutes for one candidate */
@@ -256,6 +257,48 @@ cleave_status cleave_model_inspect(cleave_model *model, int as_json, char **ret_
     clv_arena *arena = clv_arena_new(alloc_of(model), 0);
     clv_status status = arena ? inspect(model, as_json != 0, arena, ret_text, &err)
                               : clv_fail_nomem(&err, "a report");
+    clv_arena_free(arena);
+    return give(status, &err, error);
+}
+
+static clv_status list_shards(const cleave_model *m, const clv_shards_request *req, bool as_json,
+                              clv_arena *arena, char **ret, int *ret_wrong, clv_error *err)
+{
+    clv_shard_list list;
+    const char *text;
+    CLV_TRY(clv_shards_make(req, arena, &list, err));
+    CLV_TRY(as_json ? clv_report_shards_json(&list, arena, &text, err)
+                    : clv_report_shards(&list, arena, &text, err));
+    char *copy = keep_text(m, text);
+    if (!copy)
+        return clv_fail_nomem(err, "a report");
+    *ret = copy;
+    if (ret_wrong)
+        *ret_wrong = list.n_wrong;
+    return CLV_OK;
+}
+
+cleave_status cleave_model_shards(cleave_model *model, const char *configuration,
+                                  cleave_uneven uneven, int as_json, char **ret_text,
+                                  int *ret_wrong, cleave_error *error)
+{
+    static const clv_uneven_policy policies[] = { CLV_UNEVEN_REFUSE, CLV_UNEVEN_CEIL,
+                                                  CLV_UNEVEN_BALANCED };
+    clv_error err;
+    if (!model || !ret_text || (unsigned)uneven > CLEAVE_UNEVEN_BALANCED)
+        return refuse(error, CLV_EUSAGE,
+                      "cleave_model_shards needs a model, a policy and a place for the text");
+    clv_shards_request req = { .file = model->file,
+                               .model = model->model,
+                               .model_name = model->name,
+                               .bindings = model->bindings,
+                               .n_bindings = model->n_bindings,
+                               .configuration = configuration,
+                               .policy = policies[uneven] };
+    clv_arena *arena = clv_arena_new(alloc_of(model), 0);
+    clv_status status = arena
+                            ? list_shards(model, &req, as_json != 0, arena, ret_text, ret_wrong, &err)
+                            : clv_fail_nomem(&err, "a report");
     clv_arena_free(arena);
     return give(status, &err, error);
 }

@@ -199,6 +199,7 @@ clv_status clv_manual_cut_parse(const char *text, const clv_graph *g, int32_t n_
     reader r = { .g = g, .n_devices = n_devices, .arena = arena, .err = err };
     clv_manual_cut cut = { .rest_device = -1, .rest_stage = -1 };
     CLV_TRY(prepare(&r));
+    text += strspn(text, " \t\r\n");
     CLV_TRY(text[0] == '{' ? read_json(&r, text) : read_list(&r, text));
     if (r.n == 0)
         return clv_fail(err, CLV_EFORMAT, "no sharding node is given: expected NODE=DEVICE");

@@ -14,6 +14,7 @@
 #define DEFAULT_JOBS     2         /* as the seed tool's --num_processes */
 #define ANSWER_MAX       (1 << 20) /* bytes of an external compiler's stdout */
 #define JUDGE_BATCH      8         /* candidates given at once: enough for any --jobs in use */
+#define SYMBOLS_TOLD     300       /* characters of the names that are still open */
 #define MAX_MORE_DEVICES 8         /* device counts tried to say what would fit, and all */
 #define MEMORY_TRIES     12        /* memory sizes tried to say what would fit */
 
@@ -34,24 +35,42 @@ typedef struct {
 
 /* -- before the cluster -- */
 
-static clv_status require_numbers(const clv_model *model, const clv_types *types, clv_error *err)
+/* Marks the symbols that stand in an input's type; how many of them there are. */
+static int32_t mark_open_symbols(const clv_type *type, bool *open)
+{
+    int32_t n = 0;
+    for (int32_t a = 0; type->kind == CLV_TYPE_TENSOR && a < type->rank; a++)
+        if (clv_dim_is_symbol(type->dims[a]) && !open[clv_dim_symbol_id(type->dims[a])]) {
+            open[clv_dim_symbol_id(type->dims[a])] = true;
+            n++;
+        }
+    return n;
+}
+
+/* All that is missing is told at once, in the form in which it is to be given. */
+static clv_status require_numbers(const clv_model *model, const clv_types *types, clv_arena *arena,
+                                  clv_error *err)
 {
     const clv_graph *g = model->main;
-    for (int32_t i = 0; i < g->n_inputs; i++) {
-        const clv_type *type = &types->of[g->inputs[i].i];
-        for (int32_t a = 0; type->kind == CLV_TYPE_TENSOR && a < type->rank; a++) {
-            if (!clv_dim_is_symbol(type->dims[a]))
-                continue;
-            clv_str symbol = model->symbols[clv_dim_symbol_id(type->dims[a])];
-            return clv_fail(
-                err, CLV_EFORMAT,
-                "dimension %d of input '%.*s' is the symbol '%.*s', which has no value: "
-                "bind it, as in --bind '%.*s=1'",
-                a, CLV_STR_ARG(g->tensors[g->inputs[i].i].name), CLV_STR_ARG(symbol),
-                CLV_STR_ARG(symbol));
-        }
-    }
-    return CLV_OK;
+    bool *open = CLV_NEW_ARRAY(arena, bool, model->n_symbols);
+    char list[SYMBOLS_TOLD] = "";
+    int32_t n_open = 0;
+    size_t n = 0;
+    if (!open)
+        return clv_fail_nomem(err, "symbols");
+    for (int32_t i = 0; i < g->n_inputs; i++)
+        n_open += mark_open_symbols(&types->of[g->inputs[i].i], open);
+    if (n_open == 0)
+        return CLV_OK;
+    for (int32_t i = 0; i < model->n_symbols && n < sizeof list; i++)
+        if (open[i])
+            n += (size_t)snprintf(list + n, sizeof list - n, "%s%.*s=1", n ? "," : "",
+                                  CLV_STR_ARG(model->symbols[i]));
+    bool cut = n >= sizeof list;
+    return clv_fail(err, CLV_EFORMAT,
+                    "%d symbol%s of the inputs' shapes %s no size: give %s, as in --bind '%s%s'",
+                    n_open, n_open == 1 ? "" : "s", n_open == 1 ? "has" : "have",
+                    n_open == 1 ? "it" : "them", list, cut ? "..." : "");
 }
 
 clv_status clv_analyse(const clv_model *model, const clv_binding *bindings, int32_t n_bindings,
@@ -61,7 +80,7 @@ clv_status clv_analyse(const clv_model *model, const clv_binding *bindings, int3
     CLV_TRY(clv_bindings_complete(model, bindings, n_bindings, arena, &bindings, &n_bindings, err));
     CLV_TRY(clv_infer(model, bindings, n_bindings, arena, &a.inference, err));
     if (strict)
-        CLV_TRY(require_numbers(model, a.inference->main, err));
+        CLV_TRY(require_numbers(model, a.inference->main, arena, err));
     CLV_TRY(clv_costs_build(model, a.inference->main, arena, &a.costs, err));
     CLV_TRY(clv_subgraphs_build(a.inference->main, a.costs, true, arena, &a.units, err));
     *ret = a;
@@ -219,7 +238,8 @@ static clv_status note_memory(run *r, clv_plan *plan, const clv_tried *best)
     for (int32_t d = 0; d < plan->n_devices; d++)
         if (plan->devices[d].peak_bytes > need)
             need = plan->devices[d].peak_bytes;
-    for (int32_t i = 0; i < MEMORY_TRIES && verdict.outcome == CLV_OOM; i++) {
+    for (int32_t i = 0; i < MEMORY_TRIES && verdict.outcome == CLV_OOM && need < INT64_MAX / 4;
+         i++) {
         if (i > 0)
             need += verdict.short_bytes > need / 16 ? verdict.short_bytes : need / 16;
         CLV_TRY(try_with(r, r->cluster->n_devices, need, r->req->sharding_nodes ? best : NULL,

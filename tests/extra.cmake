@@ -8,6 +8,38 @@ execute_process(COMMAND /usr/bin/python3 -c "import jsonschema" RESULT_VARIABLE 
 if(NOT NO_JSONSCHEMA)
   add_test(NAME cluster_schemas COMMAND /usr/bin/python3
            ${CMAKE_CURRENT_SOURCE_DIR}/cluster/check_schemas.py ${PROJECT_SOURCE_DIR})
+  # The same for what the command prints.
+  add_test(NAME cli_json_models COMMAND /usr/bin/python3 -W ignore
+           ${CMAKE_CURRENT_SOURCE_DIR}/cli/check_json.py $<TARGET_FILE:cleave_cli>
+           ${PROJECT_SOURCE_DIR})
 endif()
 add_executable(count EXCLUDE_FROM_ALL corpus/count.c)
 target_link_libraries(count PRIVATE cleave_flags clv_proto clv_cost clv_graph clv_base)
+
+# The structure of the source, and which test covers what.
+add_test(NAME layers COMMAND /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/layers/layers.py
+         ${PROJECT_SOURCE_DIR})
+add_test(NAME covers COMMAND /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/layers/covers.py
+         ${PROJECT_SOURCE_DIR})
+
+# ONNX's own test models, held against ONNX's own checker and shape inference, where Debian's
+# libonnx-testdata and python3-onnx are installed. With sanitizers only every fifth model.
+execute_process(COMMAND /usr/bin/python3 -c "import onnx" RESULT_VARIABLE NO_ONNX
+                OUTPUT_QUIET ERROR_QUIET)
+set(ONNX_TESTDATA /usr/share/libonnx-testdata)
+if(NOT NO_ONNX AND EXISTS ${ONNX_TESTDATA})
+  set(CORPUS ${CMAKE_CURRENT_SOURCE_DIR}/corpus)
+  string(COMPARE NOTEQUAL "${CLEAVE_SANITIZE}" "" SANITIZED) # the list has a comma in it
+  set_target_properties(dump_shapes count PROPERTIES EXCLUDE_FROM_ALL OFF)
+  add_test(NAME corpus_plan COMMAND /usr/bin/python3 ${CORPUS}/corpus.py $<TARGET_FILE:cleave_cli>
+           ${ONNX_TESTDATA} ${CMAKE_CURRENT_SOURCE_DIR}/data/models
+           $<$<BOOL:${SANITIZED}>:--limit=220>)
+  add_test(NAME corpus_shapes COMMAND /usr/bin/python3 ${CORPUS}/compare_shapes.py
+           $<TARGET_FILE:dump_shapes> --strip
+           $<IF:$<BOOL:${SANITIZED}>,${CMAKE_CURRENT_SOURCE_DIR}/data/models,${ONNX_TESTDATA}>)
+  add_test(NAME corpus_published COMMAND /usr/bin/python3 ${CORPUS}/check_published.py
+           $<TARGET_FILE:count> ${CMAKE_CURRENT_SOURCE_DIR}/data/models)
+  set_tests_properties(corpus_plan corpus_shapes PROPERTIES TIMEOUT 1500)
+else()
+  message(STATUS "no python3-onnx or ${ONNX_TESTDATA}: the tests over ONNX's own models are left out")
+endif()

@@ -39,6 +39,7 @@ static int annotate(cli *c, cleave_model *model, const char *plan_path, const ch
 
     if (cleave_plan_load(model, plan_path, &plan, &error) != CLEAVE_OK)
         return cli_fail_library(c, &error);
+    cli_warn(c, model);
     cli_be_careful(true);
     cleave_status status = cleave_annotate(model, plan, output, &error);
     cli_forget_signals();
@@ -70,7 +71,6 @@ static int run(cli *c, const cli_args *args)
         code = cli_open(c, input, &model);
     if (code != CLI_EXIT_OK)
         return code;
-    cli_warn(c, model);
     cli_catch_signals(c);
     code = annotate(c, model, plan, output);
     cleave_model_free(model);

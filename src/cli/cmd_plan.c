@@ -2,7 +2,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "cli/cli.h"
+
+#define SHARDING_FILE_MAX ((size_t)64 << 20) /* a node a line for a million nodes */
 
 /* cleave plan: finds a plan, tells it, writes it into the model.
  *
@@ -19,6 +22,7 @@ enum {
     OPTIMAL_PERF,
     FIRST_FIT,
     SEARCH,
+    SHARDING_NODES,
     JOBS,
     MAX_CANDIDATES,
     COMPILER,
@@ -74,6 +78,10 @@ static const cli_option options[N_OPTIONS] = {
                  .value = "default|documented",
                  .help = "the search of cleave, or that of PopRT",
                  .choices = searches },
+    [SHARDING_NODES] = { .name = "--sharding-nodes",
+                         .kind = CLI_TEXT,
+                         .value = "NODE=DEVICE,...|FILE",
+                         .help = "cut here instead of searching" },
     [JOBS] = { .name = "--jobs",
                .kind = CLI_INT,
                .value = "N",
@@ -195,6 +203,21 @@ static void fill_options(const cli *c, const cli_value *v, job *j)
     };
 }
 
+/* JSON text, a list, or the name of a file with JSON. */
+static int read_sharding_nodes(cli *c, const cli_value *v, job *j)
+{
+    const char *text = v[SHARDING_NODES].text;
+    size_t n = text ? strlen(text) : 0;
+    j->options.sharding_nodes = text;
+    if (n < 5 || strcmp(text + n - 5, ".json") != 0 || strchr(text, '='))
+        return CLI_EXIT_OK;
+    clv_error err;
+    size_t size;
+    clv_status status =
+        clv_read_file(text, SHARDING_FILE_MAX, c->arena, &j->options.sharding_nodes, &size, &err);
+    return status == CLV_OK ? CLI_EXIT_OK : cli_fail(c, CLI_EXIT_IO, "io", err.message);
+}
+
 static int read_job(cli *c, const cli_args *args, job *j)
 {
     const cli_value *v = args->values;
@@ -207,18 +230,18 @@ static int read_job(cli *c, const cli_args *args, job *j)
     j->bindings = v[BIND].text;
     j->start = cli_now();
     fill_options(c, v, j);
-    return find_paths(c, v, j);
+    code = read_sharding_nodes(c, v, j);
+    return code == CLI_EXIT_OK ? find_paths(c, v, j) : code;
 }
 
 /* -- what is done -- */
 
 static int say_saved(cli *c, const job *j)
 {
-    char *text = clv_arena_printf(c->arena, "%s%s%s%s%s%s",
-                                  j->output ? "[Success] Save the sharded model to " : "",
-                                  j->output ? j->output : "", j->output ? "\n" : "",
-                                  j->plan_out ? "[Success] Save the plan to " : "",
-                                  j->plan_out ? j->plan_out : "", j->plan_out ? "\n" : "");
+    char *text = clv_arena_printf(
+        c->arena, "%s%s%s%s%s%s", j->output ? "[Success] Save the sharded model to " : "",
+        j->output ? j->output : "", j->output ? "\n" : "", j->plan_out ? "The plan is in " : "",
+        j->plan_out ? j->plan_out : "", j->plan_out ? "\n" : "");
     return text ? cli_print(c, text) : cli_nomem(c);
 }
 

@@ -22,7 +22,7 @@ static int tell(cli *c, const char *output, double seconds)
 {
     if (c->json)
         return cli_print_result(c, &(cli_result){ .model_path = output, .seconds = seconds });
-    char *line = clv_arena_printf(c->arena, "[Success] Save the stripped model to %s\n", output);
+    char *line = clv_arena_printf(c->arena, "The stripped model is in %s\n", output);
     if (!line)
         return cli_nomem(c);
     return c->quiet ? CLI_EXIT_OK : cli_print(c, line);

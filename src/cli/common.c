@@ -20,6 +20,8 @@ int cli_model_operand(cli *c, const cli_args *args, const char *by_option, const
     *ret_path = by_option ? by_option : args->operands[0];
     if (**ret_path == '\0')
         return cli_usage(c, "the model's path is empty");
+    if (strcmp(*ret_path, "-") == 0)
+        return cli_usage(c, "a model is not read from standard input, expected a file");
     return CLI_EXIT_OK;
 }
 
@@ -31,6 +33,24 @@ int cli_open(cli *c, const char *path, cleave_model **ret)
         return cli_fail_library(c, &error);
     cleave_model_set_stop(*ret, cli_on_stop, NULL);
     return CLI_EXIT_OK;
+}
+
+/* Blanks around a name or a size are the shell's or the hand's, not the model's. */
+static char *trim(char *text)
+{
+    size_t n = strlen(text);
+
+    while (n > 0 && text[n - 1] == ' ')
+        text[--n] = '\0';
+    return text + strspn(text, " ");
+}
+
+/* Up to the comma that ends NAME=SIZE; one before the '=' belongs to the name. */
+static size_t binding_length(const char *text)
+{
+    size_t n = strcspn(text, "=");
+
+    return n + strcspn(text + n, ",");
 }
 
 static int bind_one(cli *c, cleave_model *model, clv_map *seen, const char *text, size_t n)
@@ -47,6 +67,8 @@ static int bind_one(cli *c, cleave_model *model, clv_map *seen, const char *text
     if (!equals || equals == symbol)
         return cli_usage(c, "--bind: '%.100s' is not NAME=SIZE", symbol);
     *equals = '\0';
+    symbol = trim(symbol);
+    char *size_text = trim(equals + 1);
     char *what = clv_arena_printf(c->arena, "--bind: the size of '%.100s'", symbol);
     if (!what)
         return cli_nomem(c);
@@ -54,7 +76,7 @@ static int bind_one(cli *c, cleave_model *model, clv_map *seen, const char *text
         return cli_nomem(c);
     if (first != number)
         return cli_usage(c, "--bind: '%.100s' is given twice", symbol);
-    if (clv_parse_int(equals + 1, what, 1, INT64_MAX, &size, &err) != CLV_OK)
+    if (clv_parse_int(size_text, what, 1, INT64_MAX, &size, &err) != CLV_OK)
         return cli_usage(c, "%s", err.message);
     if (cleave_model_bind(model, symbol, size, &error) != CLEAVE_OK)
         return cli_fail_library(c, &error);
@@ -69,7 +91,7 @@ int cli_bind(cli *c, cleave_model *model, const char *bindings)
     if (clv_map_init(&seen, c->arena, 8, NULL) != CLV_OK)
         return cli_nomem(c);
     while (bindings && code == CLI_EXIT_OK) {
-        size_t n = strcspn(bindings, ",");
+        size_t n = binding_length(bindings);
         code = bind_one(c, model, &seen, bindings, n);
         bindings = bindings[n] ? bindings + n + 1 : NULL;
     }

@@ -1,4 +1,5 @@
 /* main.c - the command: finds which cmd_*.c is meant, parses its options, runs it. */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,8 +7,13 @@
 #include "cli/cli.h"
 #include "cli/suggest.h"
 
-const cli_command *const cli_commands[] = { &cli_cmd_plan,  &cli_cmd_inspect, &cli_cmd_annotate,
-                                            &cli_cmd_strip, &cli_cmd_help,    NULL };
+const cli_command *const cli_commands[] = { &cli_cmd_plan,
+                                            &cli_cmd_inspect,
+                                            &cli_cmd_shards,
+                                            &cli_cmd_annotate,
+                                            &cli_cmd_strip,
+                                            &cli_cmd_help,
+                                            NULL };
 
 const cli_command *cli_find_command(const char *name)
 {
@@ -89,8 +95,18 @@ static int dispatch(cli *c, int argc, char **argv)
     return run_command(c, argc - 2, argv + 2);
 }
 
+/* Were a standard stream closed, the next file opened would take its number, and our words would
+ * go into a model. The other direction, so that writing to it still fails. */
+static void fill_streams(void)
+{
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) < 0)
+            return;
+}
+
 int main(int argc, char **argv)
 {
+    fill_streams();
     cli c = { .arena = clv_arena_new(NULL, 0) };
 
     if (!c.arena)

@@ -89,6 +89,20 @@ CLEAVE_API const char *cleave_model_warning(const cleave_model *model, int i);
  * .json). *ret_text is freed with cleave_text_free. */
 CLEAVE_API cleave_status cleave_model_inspect(cleave_model *model, int as_json, char **ret_text,
                                               cleave_error *error);
+/* What to do with an axis that does not divide into its shards. */
+typedef enum {
+    CLEAVE_UNEVEN_REFUSE,  /* count it as wrong */
+    CLEAVE_UNEVEN_CEIL,    /* size / shards, rounded up, each; the last ones smaller or empty */
+    CLEAVE_UNEVEN_BALANCED /* sizes differ by at most 1, larger ones first */
+} cleave_uneven;
+
+/* What `cleave shards` shows: the part of each annotated tensor on each device, and what is wrong with
+ * annotations, as text or as one JSON object (docs/formats/shards.schema.json). configuration: only
+ * that one; NULL: all. Wrong annotations are no failure: *ret_wrong (may be NULL) is how many there
+ * are. *ret_text is freed with cleave_text_free. */
+CLEAVE_API cleave_status cleave_model_shards(cleave_model *model, const char *configuration,
+                                             cleave_uneven uneven, int as_json, char **ret_text,
+                                             int *ret_wrong, cleave_error *error);
 CLEAVE_API void cleave_text_free(cleave_model *model, char *text);
 
 /* -- planning -- */

@@ -42,12 +42,12 @@ static clv_status copy_string(reader *r, const clv_json_at *at, const char **ret
 }
 
 static clv_status get_int(reader *r, const clv_json_at *object, const char *key, int64_t min,
-                          int64_t *ret)
+                          int64_t max, int64_t *ret)
 {
     clv_json_at at;
 
     CLV_TRY(clv_json_member(object, key, true, &at, r->err));
-    return clv_json_int(&at, min, CLV_PLAN_JSON_INT_MAX, ret, r->err);
+    return clv_json_int(&at, min, max, ret, r->err);
 }
 
 static clv_status read_numbers(reader *r, const clv_json_at *list, const int64_t **ret,
@@ -76,7 +76,7 @@ static clv_status read_simple(reader *r, const clv_json_at *at, clv_simple_shard
     clv_json_at value, param;
 
     CLV_TRY(clv_json_keys(at, keys, r->err));
-    CLV_TRY(get_int(r, at, "num_shards", 1, &ret->num_shards));
+    CLV_TRY(get_int(r, at, "num_shards", 1, CLV_PLAN_JSON_INT_MAX, &ret->num_shards));
     CLV_TRY(clv_json_member(at, "dim_value", false, &value, r->err));
     CLV_TRY(clv_json_member(at, "dim_param", false, &param, r->err));
     if (value.json && param.json)
@@ -95,7 +95,7 @@ static clv_status read_dim(reader *r, const clv_json_at *at, clv_sharded_dim *re
     clv_simple_sharding *simple = NULL;
 
     CLV_TRY(clv_json_keys(at, keys, r->err));
-    CLV_TRY(get_int(r, at, "axis", -CLV_RANK_MAX, &ret->axis));
+    CLV_TRY(get_int(r, at, "axis", -CLV_RANK_MAX, CLV_RANK_MAX - 1, &ret->axis));
     CLV_TRY(clv_json_member(at, "simple_sharding", true, &list, r->err));
     NEW_LIST(r, clv_simple_sharding, &list, &simple, &ret->n_simple);
     for (int32_t i = 0; i < ret->n_simple; i++) {

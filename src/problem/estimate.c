@@ -50,8 +50,7 @@ static int64_t start_for(const clv_partition *p, const int32_t *device_of, int32
                          int32_t read, const sums *s)
 {
     int32_t net = p->reads[read], from = device_of[p->net_from[net]];
-    int64_t arrival =
-        clv_add_sat(s->done[net], clv_wire_ns(p, from, device, p->net_bytes[net]));
+    int64_t arrival = clv_add_sat(s->done[net], clv_wire_ns(p, from, device, p->net_bytes[net]));
     return arrival - clv_read_after_ns(p, read, p->kind_of[device]);
 }
 

@@ -21,20 +21,21 @@ typedef struct {
                                       count in the first */
     const int64_t *flops;          /* n_units */
     const int64_t *time_ns;        /* [kind * n_units + unit] */
-    /* A net is one tensor, written by a unit and read by later ones; sent once to each device. One of
-     * 0 bytes is never sent: it only says that its readers come later. */
+    /* A net is one tensor, written by a unit and read by later ones; sent once to each device. One
+     * of 0 bytes is never sent: it only says that its readers come later. */
     const int32_t *net_from; /* n_nets, ascending */
     const int64_t *net_bytes;
     const int32_t *net_first;      /* n_nets + 1, into net_to */
     const int32_t *net_to;         /* ascending in each net, never the writer itself */
     const int32_t *unit_first_net; /* n_units + 1: nets written by a unit */
     const int32_t *reads_first;    /* n_units + 1, into reads: nets read by a unit */
-    const int32_t *reads; /* in each unit by first use */
+    const int32_t *reads;          /* in each unit by first use */
     /* Operators of a unit run one after another, so a net may be there before its unit ends, and a
      * unit may run for a while before it needs one. With NULL for the three, a unit needs all it
      * reads at its start, and what it writes is there at its end. */
-    const int32_t *net_reads;     /* n_nets: the first so many of its unit's reads come before it */
-    const int64_t *net_ready_ns;  /* [kind * n_nets + net]: from its unit's start until it is there */
+    const int32_t *net_reads; /* n_nets: the first so many of its unit's reads come before it */
+    const int64_t
+        *net_ready_ns; /* [kind * n_nets + net]: from its unit's start until it is there */
     const int64_t *read_after_ns; /* [kind * reads + i]: from the unit's start until reads[i] is
                                      needed */
     /* [from * n_devices + to] */

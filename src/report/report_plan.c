@@ -202,8 +202,10 @@ static void put_speed(report *r)
         clv_text_printf(&r->text, "memory      available memory proportion lowered to %g\n",
                         p->proportion);
     if (p->search)
-        clv_text_printf(&r->text, "search      %s: %d candidates judged by %s, %d fit\n", p->search,
-                        (int)p->n_judged, short_name(r, p->compiler), (int)p->n_fitting);
+        clv_text_printf(&r->text, "search      %s: %d candidate%s judged by %s, %d fit%s\n",
+                        p->search, (int)p->n_judged, p->n_judged == 1 ? "" : "s",
+                        short_name(r, p->compiler), (int)p->n_fitting,
+                        p->n_fitting == 1 ? "s" : "");
 }
 
 static void put_names(report *r, const char *title, const char *const *names, int32_t n)
@@ -264,7 +266,9 @@ static void put_sharding_nodes(report *r)
 static void put_success(report *r)
 {
     const clv_plan *p = r->plan;
-    bool first = p->search && strstr(p->search, "first-fit");
+    /* Words of auto_sharding.py: only a search to the end finds an optimum. */
+    bool first =
+        p->search && (strstr(p->search, "first-fit") || strcmp(p->search, "manual") == 0);
     double latency = latency_ms(p), rate = 1000 / latency;
 
     if (p->objective == CLV_THROUGHPUT && p->period_ns > 0)

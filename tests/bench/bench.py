@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """bench.py - the figures that the project is held to, measured and printed; it never fails on time.
 
-Usage: bench.py CLEAVE [--models FOLDER] [--scratch FOLDER] [--only NAME,...]
+Usage: bench.py CLEAVE [--models FOLDER] [--scratch FOLDER] [--only NAME,...] [--tight]
 
 Whole processes are timed: wall seconds, user+sys seconds and peak resident memory of the child as the
 kernel counts them, the median of RUNS runs after one warm-up. Comparisons run in turn (A B A B ...) and
@@ -88,14 +88,19 @@ def bench_large(a):
 
 
 def bench_growth(a):
-    """made chains of 10^4 to 10^6 operators on 8 devices; target 10^6 under 10 s and 1.5 GB, n^1.1"""
+    """made graphs of 10^4 to 10^6 operators on 8 devices; target 10^6 under 10 s and 1.5 GB, n^1.1"""
+    for kind in ("chain", "branches"):
+        growth_of(a, kind)
+
+
+def growth_of(a, kind):
     points = []
     for n in (10_000, 100_000, 1_000_000):
-        path = os.path.join(a.scratch, f"chain{n}.onnx")
-        subprocess.run([sys.executable, os.path.join(HERE, "make_models.py"), "chain", str(n), path], check=True)
+        path = os.path.join(a.scratch, f"{kind}{n}.onnx")
+        subprocess.run([sys.executable, os.path.join(HERE, "make_models.py"), kind, str(n), path], check=True)
         wall, cpu, peak, code, _ = timed(plan(a, path, "--devices", "8", "--optimal_perf"), 3)
         points.append((n, cpu))
-        print(f"  {n} operators: {wall:.3f} s wall, {cpu:.3f} s cpu, {mb(peak)}, exit {code}")
+        print(f"  {kind} of {n} operators: {wall:.3f} s wall, {cpu:.3f} s cpu, {mb(peak)}, exit {code}")
         os.remove(path)
     for (n0, t0), (n1, t1) in zip(points, points[1:]):
         print(f"  from {n0} to {n1}: time grows as n^{math.log(t1 / t0) / math.log(n1 / n0):.2f}")
@@ -150,64 +155,86 @@ def bench_same(a):
     """the same plan and bytes at any --jobs, on every run"""
     same = total = 0
     for name, path, bind in plannable(a):
-        texts = set()
-        for jobs in ("1", "2", "7", "2"):
-            out = os.path.join(a.scratch, "same.onnx")
-            pl = os.path.join(a.scratch, "same.json")
-            run([a.cleave, "plan", path, "--devices", "4", "--memory", "1TB", "--jobs", jobs, "-o", out,
-                 "--plan-out", pl, "--quiet", *bind])
-            with open(out, "rb") as f, open(pl, "rb") as g:
-                texts.add((f.read(), g.read()))
-            os.remove(out)
-            os.remove(pl)
-        total += 1
-        same += len(texts) == 1
-        if len(texts) != 1:
-            print(f"  {name}: {len(texts)} different results")
-    print(f"  {same} of {total} models: the same plan and the same bytes at jobs 1, 2, 7 and again 2")
+        memory = ["--memory", "1TB"]
+        ways = [memory, [*memory, "--first-fit"], [*memory, "--search", "documented"]]
+        ways += memories(a, path, "4", bind) if a.tight else []
+        for way in ways:
+            texts = {written(a, [path, "--devices", "4", "--jobs", jobs, *way, *bind])
+                     for jobs in ("1", "2", "7", "2")}
+            total += 1
+            same += len(texts) == 1
+            if len(texts) != 1:
+                print(f"  {name} {' '.join(way)}: {len(texts)} different results")
+    print(f"  {same} of {total} plans: the same plan and the same bytes at jobs 1, 2, 7 and again 2")
+
+
+def written(a, options):
+    """all that a run writes: its model and its plan file, or nothing where no plan fits"""
+    out, pl = os.path.join(a.scratch, "same.onnx"), os.path.join(a.scratch, "same.json")
+    code, text, *_ = run([a.cleave, "plan", "-o", out, "--plan-out", pl, *options])
+    bytes_of = [str(code), text.split("seconds")[0] if code else ""]
+    for name in (out, pl):
+        if os.path.exists(name):
+            with open(name, "rb") as f:
+                bytes_of.append(f.read())
+            os.remove(name)
+    return tuple(bytes_of)
+
+
+# Parts of the memory that the plan balanced by weights needs, at which a fit has to be searched for.
+TIGHT = (0.999, 0.95, 0.9, 0.8, 0.7, 0.6)
+
+
+def memories(a, path, n, bind):
+    """the --memory options to compare at: as described, or with --tight less than the first plan needs"""
+    if not a.tight:
+        return [[]]
+    _, out, *_ = run(plan(a, path, "--devices", n, "--memory", "100TB", "--search", "documented",
+                          "--first-fit", *bind))
+    peak = max(d["peak_bytes"] for d in json.loads(out)["plan"]["devices"])
+    return [["--memory", f"{int(peak * part)}B"] for part in TIGHT]
+
+
+def searched(a, path, search, *more):
+    """exit code, and of the plan: objective's measures and compilations"""
+    code, out, *_ = run(plan(a, path, "--search", search, "--optimal_perf", *more))
+    p = json.loads(out)["plan"]
+    return code, {"latency": p["latency_ns"], "throughput": p["period_ns"]}, p["search"]["judged"]
 
 
 def bench_search(a):
     """our search against the documented one, same subgraphs and compiler, on every model"""
-    worse, judged = [], [0, 0]
+    worse, judged, cases, fits = 0, [0, 0], 0, [0, 0]
     ratios = {"latency": [], "throughput": []}
     for name, path, bind in plannable(a):
         for n in ("2", "4", "8"):
-            for objective in ("latency", "throughput"):
-                rows = []
-                for search in ("default", "documented"):
-                    code, out, *_ = run(plan(a, path, "--devices", n, "--objective", objective, "--search",
-                                             search, "--optimal_perf", *bind))
-                    r = json.loads(out)
-                    rows.append((code, r["plan"]["latency_ms"] if "latency_ms" in r["plan"] else
-                                 r["plan"]["latency_ns"] / 1e6, r["plan"]["period_ns"], r))
-                (c0, l0, p0, r0), (c1, l1, p1, r1) = rows
-                j0, j1 = judged_of(r0), judged_of(r1)
-                judged[0] += j0
-                judged[1] += j1
-                if c0 == 0 and c1 == 0:
-                    ours, theirs = (l0, l1) if objective == "latency" else (p0, p1)
-                    ratios[objective].append(ours / theirs if theirs else 1)
-                    bad = ours > theirs
-                else:
+            for memory in memories(a, path, n, bind):
+                for objective in ("latency", "throughput"):
+                    rows = [searched(a, path, search, "--devices", n, "--objective", objective, *memory, *bind)
+                            for search in ("default", "documented")]
+                    (c0, m0, j0), (c1, m1, j1) = rows
+                    cases += 1
+                    for i, row in enumerate(rows):
+                        fits[i] += row[0] == 0
+                        judged[i] += row[2]
                     bad = c0 != 0 and c1 == 0
-                if bad:
-                    worse.append((name, n, objective))
-                if a.verbose or bad:
-                    print(f"  {name} x{n} {objective}: ours {l0:.3f} ms {p0} ns/run {j0} judged (exit {c0}); "
-                          f"documented {l1:.3f} ms {p1} ns/run {j1} judged (exit {c1})"
-                          + ("  WORSE" if bad else ""))
+                    if c0 == 0 and c1 == 0:
+                        ratios[objective].append(m0[objective] / m1[objective] if m1[objective] else 1)
+                        bad = m0[objective] > m1[objective]
+                    worse += bad
+                    if a.verbose or bad:
+                        print(f"  {name} x{n} {objective} {' '.join(memory)}: "
+                              f"ours {m0['latency']} ns, {m0['throughput']} ns a run, {j0} judged, exit {c0}; "
+                              f"documented {m1['latency']} ns, {m1['throughput']} ns a run, {j1} judged, "
+                              f"exit {c1}" + ("  WORSE" if bad else ""))
+                        sys.stdout.flush()
     for objective, r in ratios.items():
         if r:
             print(f"  {objective}: ours / documented over {len(r)} plans: median {statistics.median(r):.4f}, "
                   f"min {min(r):.4f}, max {max(r):.4f}, geometric mean "
                   f"{math.exp(statistics.fmean(map(math.log, r))):.4f}")
-    print(f"  compilations: ours {judged[0]}, documented {judged[1]}; worse in {len(worse)} cases")
-
-
-def judged_of(result):
-    s = result["plan"].get("search")
-    return s["judged"] if isinstance(s, dict) else result["plan"].get("judged", 0)
+    print(f"  of {cases} cases ours fits {fits[0]}, documented {fits[1]}; compilations: ours {judged[0]}, "
+          f"documented {judged[1]}; ours is worse in {worse}")
 
 
 BENCHES = {"vit": bench_vit, "large": bench_large, "growth": bench_growth, "annotate": bench_annotate,
@@ -221,6 +248,7 @@ def main():
     p.add_argument("--scratch", default="/tmp")
     p.add_argument("--only", default=",".join(BENCHES))
     p.add_argument("--verbose", action="store_true")
+    p.add_argument("--tight", action="store_true", help="search, same: with too little memory for balanced plans")
     a = p.parse_args()
     for name in a.only.split(","):
         print(f"{name}: {BENCHES[name].__doc__}")

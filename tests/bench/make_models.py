@@ -2,6 +2,7 @@
 """make_models.py - made models for the benches, written as raw protobuf so that size costs nothing.
 
   make_models.py chain N OUT        N operators in residual blocks, one small weight each block
+  make_models.py branches N OUT     N operators, 64 chains side by side and a join each 1,025
   make_models.py weights BYTES OUT  a model with BYTES of weights inside, in 64 MiB initialisers
 """
 import sys
@@ -42,32 +43,60 @@ def opening(graph_size):
     return number(1, 8) + field(8, number(2, 17)) + varint(7 << 3 | 2) + varint(graph_size)
 
 
+WIDTH = 64
+
+
+def dense(b, read, k):
+    """A MatMul named b and its weight; the payload is elsewhere: planning never reads it."""
+    w = b"w" + b
+    data = tensor_head(w, [WIDTH, WIDTH])
+    data += field(13, field(1, b"location") + field(2, b"weights.bin"))
+    data += field(13, field(1, b"offset") + field(2, b"%d" % (k * 4 * WIDTH * WIDTH)))
+    data += field(13, field(1, b"length") + field(2, b"%d" % (4 * WIDTH * WIDTH)))
+    data += number(14, 1)
+    return [node(b"MatMul", b"mm" + b, [read, w], [b"a" + b]), field(5, data)]
+
+
+def write_graph(parts, name, last, path):
+    parts.append(field(2, name))
+    parts.append(field(11, value_info(b"x", [8, WIDTH])))
+    parts.append(field(12, value_info(last, [8, WIDTH])))
+    with open(path, "wb") as f:
+        f.write(opening(sum(len(p) for p in parts)))
+        f.writelines(parts)
+
+
+def block(b, read, k):
+    """MatMul, Relu, Relu, Add; what it writes is called d and then b"""
+    return dense(b, read, k) + [node(b"Relu", b"r" + b, [b"a" + b], [b"b" + b]),
+                                node(b"Relu", b"s" + b, [b"b" + b], [b"c" + b]),
+                                node(b"Add", b"add" + b, [b"c" + b, read], [b"d" + b])]
+
+
 def write_chain(n, path):
     """Blocks of MatMul, Relu, Relu, Add over [8, 64] activations; the Add is a candidate."""
     parts, prev = [], b"x"
-    width = 64
-    for i in range(0, n, 4):
-        b = b"%d" % i
-        w = b"w" + b
-        parts.append(node(b"MatMul", b"mm" + b, [prev, w], [b"a" + b]))
-        parts.append(node(b"Relu", b"r" + b, [b"a" + b], [b"b" + b]))
-        parts.append(node(b"Relu", b"s" + b, [b"b" + b], [b"c" + b]))
-        parts.append(node(b"Add", b"add" + b, [b"c" + b, prev], [b"d" + b]))
-        data = tensor_head(w, [width, width])
-        # the payload is elsewhere: planning never reads it
-        data += field(13, field(1, b"location") + field(2, b"weights.bin"))
-        data += field(13, field(1, b"offset") + field(2, b"%d" % (i * width * width)))
-        data += field(13, field(1, b"length") + field(2, b"%d" % (4 * width * width)))
-        data += number(14, 1)
-        parts.append(field(5, data))
-        prev = b"d" + b
-    parts.append(field(2, b"chain"))
-    parts.append(field(11, value_info(b"x", [8, width])))
-    parts.append(field(12, value_info(prev, [8, width])))
-    size = sum(len(p) for p in parts)
-    with open(path, "wb") as f:
-        f.write(opening(size))
-        f.writelines(parts)
+    for k in range(n // 4):
+        parts += block(b"%d" % k, prev, k)
+        prev = b"d%d" % k
+    write_graph(parts, b"chain", prev, path)
+
+
+def write_branches(n, path):
+    """Four such blocks in a row, 64 times side by side, joined by a Sum; then the same again."""
+    parts, joint, k = [], b"x", 0
+    while 4 * k < n:
+        ends = []
+        for _ in range(64):
+            end = joint
+            for _ in range(4):
+                parts += block(b"%d" % k, end, k)
+                end = b"d%d" % k
+                k += 1
+            ends.append(end)
+        joint = b"join%d" % k
+        parts.append(node(b"Sum", b"sum%d" % k, ends, [joint]))
+    write_graph(parts, b"branches", joint, path)
 
 
 def write_weights(total, path):
@@ -96,4 +125,4 @@ def write_weights(total, path):
 
 if __name__ == "__main__":
     kind, size, out = sys.argv[1], int(sys.argv[2]), sys.argv[3]
-    (write_chain if kind == "chain" else write_weights)(size, out)
+    {"chain": write_chain, "branches": write_branches, "weights": write_weights}[kind](size, out)

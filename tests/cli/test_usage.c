@@ -1,5 +1,6 @@
 /* test_usage.c - what a wrong request gets: one sentence, and an exit code that says so. */
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -192,5 +193,124 @@ Test(usage, output_that_cannot_be_written_is_told_and_a_closed_pipe_is_not)
     run_free(&r);
     r = run_in(folder, "{ sleep 0.2; %s --help; echo $? >&2; } | true", TEST_CLEAVE);
     cr_expect_str_eq(r.err, "141\n");
+    run_free(&r);
+}
+
+/* Each option that takes a value: without one, and with an empty one. */
+Test(usage, an_option_needs_its_value)
+{
+    static const char *const options[] = { "--cluster",
+                                           "--devices",
+                                           "--memory",
+                                           "--objective",
+                                           "--search",
+                                           "--jobs",
+                                           "--compiler",
+                                           "--max-candidates",
+                                           "--configs",
+                                           "--output",
+                                           "-o",
+                                           "--plan-out",
+                                           "--input_model",
+                                           "--num_ipus",
+                                           "--output_model",
+                                           "--num_processes",
+                                           "--bind",
+                                           "--compiler-timeout" };
+    char arguments[200], says[80];
+
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        snprintf(says, sizeof says, "%s has no value: expected ",
+                 strcmp(options[i], "-o") == 0 ? "--output" : options[i]);
+        snprintf(arguments, sizeof arguments, "plan m.onnx %s", options[i]);
+        refused(arguments, 2, says);
+        snprintf(arguments, sizeof arguments, "plan m.onnx %s ''", options[i]);
+        refused(arguments, 2, " is empty: expected ");
+    }
+}
+
+Test(usage, no_option_is_given_twice)
+{
+    static const char *const options[] = { "--cluster x",        "--memory 2GiB",
+                                           "--search default",   "--objective latency",
+                                           "--jobs 2",           "--compiler true",
+                                           "--max-candidates 3", "--configs x",
+                                           "--output x",         "-o x",
+                                           "--plan-out x",       "--input_model x",
+                                           "--num_ipus 2",       "--output_model x",
+                                           "--num_processes 2",  "--compiler-timeout 1" };
+    char arguments[200];
+
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        snprintf(arguments, sizeof arguments, "plan %s %s", options[i], options[i]);
+        refused(arguments, 2, " is given twice");
+    }
+}
+
+Test(usage, what_is_no_model_is_told_and_nothing_hangs)
+{
+    file_write(folder, "empty.onnx", "", 0);
+    file_write(folder, "cut.onnx", "\x08\x08\x3a\xff\x01\x0a", 6);
+    run_result r = run_in(folder, "mkfifo pipe && mkdir folder");
+    run_free(&r);
+    static const char *const commands[] = { "inspect ", "plan ", "strip ", "annotate --plan p " };
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        char arguments[80];
+        static const struct {
+            const char *model;
+            int code;
+            const char *says;
+        } wrong[] = { { "pipe", 74, "not a regular file" }, { "folder", 74, "is a folder" },
+                      { "/dev/null", 74, "not a regular" }, { "/dev/zero", 74, "not a regular" },
+                      { "empty.onnx", 65, "is empty" },     { "cut.onnx", 65, "cut short" },
+                      { "m.onnx", 65, "is no ONNX model" }, { "-", 2, "standard input" } };
+        for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+            snprintf(arguments, sizeof arguments, "%s%s", commands[i], wrong[k].model);
+            refused(arguments, wrong[k].code, wrong[k].says);
+        }
+    }
+}
+
+#define MODEL TEST_SOURCE_DIR "/tests/data/models/llama_gqa_decode.dyn.onnx "
+
+Test(usage, sizes_are_written_name_and_number)
+{
+    refused("plan " MODEL "--bind batch_size", 2, "'batch_size' is not NAME=SIZE");
+    refused("plan " MODEL "--bind batch_size=", 2, "the size of 'batch_size' is ''");
+    refused("plan " MODEL "--bind =3", 2, "'=3' is not NAME=SIZE");
+    refused("plan " MODEL "--bind ,", 2, "is not NAME=SIZE");
+    refused("plan " MODEL "--bind batch_size=0", 2, "is '0': expected a whole number from 1");
+    refused("plan " MODEL "--bind batch_size=-1", 2, "is '-1'");
+    refused("plan " MODEL "--bind batch_size=1e3", 2, "is '1e3'");
+    refused("plan " MODEL "--bind batch_size=9223372036854775808", 2, "9223372036854775808");
+    refused("plan " MODEL "--bind batch_size=1,batch_size=2", 2, "'batch_size' is given twice");
+    refused("plan " MODEL "--bind 'batch_size=1, batch_size = 2'", 2, "given twice");
+    refused("plan " MODEL "--bind a,b=2", 65,
+            "'a,b' is not a symbol of this model: its symbols "
+            "are batch_size, sequence_length, ");
+    refused("plan " MODEL "--bind a=b=2", 65, "'a=b' is not a symbol");
+}
+
+Test(usage, an_unknown_cluster_gets_the_known_ones)
+{
+    refused("plan --cluster nowhere " MODEL, 2, "'nowhere' is no known cluster; known are ");
+    refused("plan --cluster nowhere " MODEL, 2, "dgx-h100, ");
+    refused("plan --cluster ./nowhere.json " MODEL, 74, "./nowhere.json");
+    refused("plan --configs nowhere " MODEL, 2, "looked in nowhere/clusters");
+    file_write(folder, "c.json", "{\"a\":1}", 7);
+    refused("plan --cluster c.json " MODEL, 65, "c.json has the unknown key 'a'");
+}
+
+/* A file opened later must not take the number of a stream that is closed: what is meant for the
+ * stream would go into it. */
+Test(usage, closed_streams_do_no_harm)
+{
+    run_result r = run_in(folder,
+                          "%s plan %s/tests/data/models/resnet.static.onnx -q -o a.onnx && "
+                          "%s plan %s/tests/data/models/resnet.static.onnx -o b.onnx <&- >&- 2>&-; "
+                          "echo $?",
+                          TEST_CLEAVE, TEST_SOURCE_DIR, TEST_CLEAVE, TEST_SOURCE_DIR);
+    cr_expect_str_eq(r.out, "74\n", "%s", r.err);
+    cr_expect(file_same(folder, "a.onnx", "b.onnx"));
     run_free(&r);
 }

@@ -88,10 +88,29 @@ Test(problem_build, nets_go_once_to_each_later_unit)
     expect_list(p->net_to, p->net_first[1], p->net_first[2], 1, (int32_t[]){ 2 });
     expect_list(p->net_to, p->net_first[2], p->net_first[3], 1, (int32_t[]){ 3 });
     expect_list(p->unit_first_net, 0, 5, 5, (int32_t[]){ 0, 1, 2, 3, 3 });
-    expect_list(p->reads, p->reads_first[2], p->reads_first[3], 2, (int32_t[]){ 0, 1 });
+    expect_list(p->reads, p->reads_first[2], p->reads_first[3], 2, (int32_t[]){ 1, 0 });
     expect_list(p->reads, p->reads_first[0], p->reads_first[1], 0, NULL);
     for (int i = 0; i < 3; i++)
         cr_expect_eq(p->net_bytes[i], 64);
+}
+
+/* Unit 1 is the negation and then the join, which writes its net; unit 2 is the product, which reads
+ * j1, and then the join, which reads j0. */
+Test(problem_build, says_when_in_its_unit_a_net_is_read_and_written)
+{
+    three_joins();
+    build();
+    expect_list(p->net_reads, 0, 3, 3, (int32_t[]){ 0, 1, 2 });
+    int32_t reads = p->reads_first[p->n_units], first = p->reads_first[2];
+    for (int32_t k = 0; k < 2; k++) {
+        const int64_t *ready = p->net_ready_ns + k * p->n_nets;
+        const int64_t *after = p->read_after_ns + k * reads;
+        cr_expect_eq(ready[1], p->time_ns[k * p->n_units + 1]);
+        cr_expect_eq(after[p->reads_first[1]], 0);
+        cr_expect_eq(after[first], 0);
+        cr_expect_gt(after[first + 1], 0);
+        cr_expect_lt(after[first + 1], ready[2]);
+    }
 }
 
 /* w is read in units 2 and 3: it counts in unit 2. */

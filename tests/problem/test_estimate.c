@@ -38,6 +38,38 @@ Test(estimate, sends_a_net_once_to_each_device)
     clv_arena_free(arena);
 }
 
+/* Unit 0 writes its net after 2 of 10 ns; it takes 5 to the other device, where unit 1 needs it
+ * after 4 of 10 ns: both run at once from 3 on. */
+Test(estimate, lets_devices_work_at_once_where_a_net_is_early_or_needed_late)
+{
+    clv_arena *arena = clv_arena_new(NULL, 0);
+    synthetic s = synthetic_chain(arena, 2, 2, 5);
+    s.time[0] = s.time[1] = 10;
+    synthetic_done(&s);
+    s.p.net_reads = (int32_t[]){ 0 };
+    s.p.net_ready_ns = (int64_t[]){ 2 };
+    s.p.read_after_ns = (int64_t[]){ 4 };
+    cr_assert_eq(estimate(&s.p, (int32_t[]){ 0, 1 }, arena).latency_bound_ns, 3 + 10);
+    cr_assert_eq(estimate(&s.p, (int32_t[]){ 0, 0 }, arena).latency_bound_ns, 20);
+    clv_arena_free(arena);
+}
+
+/* Unit 1 writes its net before it needs what it reads, so unit 2 does not wait for unit 0. */
+Test(estimate, keeps_back_a_net_only_by_what_is_read_before_it)
+{
+    clv_arena *arena = clv_arena_new(NULL, 0);
+    synthetic s = synthetic_chain(arena, 3, 3, 0);
+    s.time[0] = 100;
+    synthetic_done(&s);
+    s.p.net_reads = (int32_t[]){ 0, 0 };
+    s.p.net_ready_ns = (int64_t[]){ 100, 1 };
+    s.p.read_after_ns = (int64_t[]){ 1, 0 };
+    cr_assert_eq(estimate(&s.p, (int32_t[]){ 0, 1, 2 }, arena).latency_bound_ns, 100);
+    s.p.net_reads = (int32_t[]){ 0, 1 };
+    cr_assert_eq(estimate(&s.p, (int32_t[]){ 0, 1, 2 }, arena).latency_bound_ns, 101);
+    clv_arena_free(arena);
+}
+
 Test(estimate, takes_the_time_of_each_device_s_kind)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);

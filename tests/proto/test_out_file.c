@@ -1,7 +1,9 @@
 #include <dirent.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -229,4 +231,34 @@ Test(out_file, leaves_nothing_on_a_full_disk)
     clv_out_abort(out);
     clv_onnx_close(file);
     cr_assert_eq(clear(), 1, "only the input");
+}
+
+/* A file system of 512 KiB in a mount table of our own; false where that is not allowed. */
+static bool mount_small_disk(void)
+{
+    return (unshare(CLONE_NEWNS) == 0 || unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0) &&
+           mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+           mount("tmpfs", folder, "tmpfs", 0, "size=512k") == 0;
+}
+
+Test(out_file, leaves_nothing_on_a_disk_that_is_really_full)
+{
+    clv_onnx_file *file = big_input(); /* beneath what is mounted over it; it stays open */
+    if (!mount_small_disk())
+        cr_skip_test("a file system of our own cannot be mounted here");
+    for (int by_range = 0; by_range < 2; by_range++) {
+        clv_out_file *out = open_out(in_folder("copy.onnx"));
+        clv_sink sink = clv_out_sink(out);
+        clv_error err = { CLV_OK, "" };
+        size_t n;
+        const void *bytes = clv_onnx_bytes(file, &n);
+        clv_status s = by_range ? sink.from_file(sink.ctx, file, 7, n - 7, &err)
+                                : sink.write(sink.ctx, bytes, n, &err);
+        cr_assert_eq(s, CLV_EIO);
+        cr_assert(strstr(err.message, "No space left on device"), "said: %s", err.message);
+        clv_out_abort(out);
+        cr_assert_eq(clear(), 0);
+    }
+    clv_onnx_close(file);
+    cr_assert_eq(umount(folder), 0);
 }

@@ -148,8 +148,34 @@ typedef struct {
     bool fits, all_used;
 } sums;
 
-/* Of runs that end at end[0..d): period with every crossing net on every boundary, chain latency.
- */
+/* How much later the run on device k, from unit first on, ends because it waits for the run on
+ * device j, which wrote units [before, first): nets one after another, as they are written. */
+static int64_t delay_of(const clv_partition *p, int32_t j, int32_t k, int32_t first)
+{
+    int64_t now = 0, link_free = 0, late = 0, run = 0;
+    int64_t arrives[64] = { 0 };
+    for (int32_t u = 0; u < first; u++) {
+        now += p->time_ns[p->kind_of[j] * p->n_units + u];
+        for (int32_t n = p->unit_first_net[u]; n < p->unit_first_net[u + 1]; n++) {
+            if (p->net_to[p->net_first[n + 1] - 1] < first)
+                continue;
+            int32_t link = j * p->n_devices + k;
+            link_free = (link_free > now ? link_free : now) + p->link_latency_ns[link] +
+                        (int64_t)ceil((double)p->net_bytes[n] / p->link_bytes_per_s[link] * 1e9);
+            arrives[n] = link_free;
+        }
+    }
+    for (int32_t u = first; u < p->n_units; u++) {
+        for (int32_t i = p->reads_first[u]; i < p->reads_first[u + 1]; i++)
+            if (arrives[p->reads[i]] - run > late)
+                late = arrives[p->reads[i]] - run;
+        run += p->time_ns[p->kind_of[k] * p->n_units + u];
+    }
+    return late - now;
+}
+
+/* Of runs that end at end[0..d): period with every crossing net on every boundary, latency of the
+ * runs one after another with a delay between each and the next device's. */
 static sums add_up(const clv_partition *p, const int32_t *end)
 {
     sums r = { .fits = true, .all_used = true };
@@ -169,7 +195,7 @@ static sums add_up(const clv_partition *p, const int32_t *end)
         r.fits &= weight <= p->capacity_bytes[k];
         r.period = busy > r.period ? busy : r.period;
         r.period = wire > r.period ? wire : r.period;
-        r.latency += busy + wire;
+        r.latency += busy + (first > 0 ? delay_of(p, k - 1, k, first) : 0);
     }
     return r;
 }

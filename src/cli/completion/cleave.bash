@@ -6,19 +6,20 @@ _cleave() {
     COMPREPLY=()
 
     if [ "$COMP_CWORD" -eq 1 ]; then
-        mapfile -t COMPREPLY < <(compgen -W "plan inspect annotate strip help --help --version" -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W "plan inspect shards annotate strip help --help --version" -- "$cur")
         return
     fi
     case ${COMP_WORDS[1]} in
     plan)
         options="--cluster --devices --memory --bind --objective --optimal_perf --first-fit --search
-            --jobs --max-candidates --compiler --compiler-timeout --configs --output --no-output
+            --sharding-nodes --jobs --max-candidates --compiler --compiler-timeout --configs --output --no-output
             --plan-out --input_model --num_ipus --output_model --num_processes --json --quiet --help"
         ;;
     inspect) options="--bind --json --quiet --help" ;;
+    shards) options="--configuration --uneven --check --bind --json --quiet --help" ;;
     annotate) options="--plan --output --json --quiet --help" ;;
     strip) options="--all --output --json --quiet --help" ;;
-    help) options="plan inspect annotate strip --help" ;;
+    help) options="plan inspect shards annotate strip --help" ;;
     *) return ;;
     esac
     case $prev in
@@ -30,7 +31,11 @@ _cleave() {
         mapfile -t COMPREPLY < <(compgen -W "default documented" -- "$cur")
         return
         ;;
-    --devices | --memory | --bind | --jobs | --max-candidates | --compiler-timeout | --num_ipus | --num_processes)
+    --uneven)
+        mapfile -t COMPREPLY < <(compgen -W "refuse ceil balanced" -- "$cur")
+        return
+        ;;
+    --configuration | --devices | --memory | --bind | --jobs | --max-candidates | --compiler-timeout | --num_ipus | --num_processes)
         return
         ;;
     esac

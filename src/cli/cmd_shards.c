@@ -1,0 +1,80 @@
+#include "cli/cli.h"
+
+/* cleave shards: what the annotations of a model put where. Annotations are hints, so what is wrong
+ * with them is listed, and is an error only with --check.
+ */
+
+enum { CONFIGURATION, UNEVEN, CHECK, BIND, COMMON, N_OPTIONS = COMMON + 3 };
+
+static const char *const policies[] = { "refuse", "ceil", "balanced", NULL };
+
+static const cli_option options[N_OPTIONS] = {
+    [CONFIGURATION] = { .name = "--configuration",
+                        .kind = CLI_TEXT,
+                        .value = "NAME",
+                        .help = "only this configuration; all of them" },
+    [UNEVEN] = { .name = "--uneven",
+                 .kind = CLI_CHOICE,
+                 .value = "refuse|ceil|balanced",
+                 .help = "how an axis is split that does not divide; ceil",
+                 .choices = policies },
+    [CHECK] = { .name = "--check", .kind = CLI_FLAG, .help = "fail if an annotation is wrong" },
+    [BIND] = { .name = "--bind",
+               .kind = CLI_TEXT,
+               .value = "NAME=SIZE,...",
+               .help = "give symbolic dimensions a size",
+               .repeats = true },
+    CLI_COMMON_OPTIONS,
+};
+
+static cleave_uneven policy_of(const cli_value *v)
+{
+    static const cleave_uneven of[] = { CLEAVE_UNEVEN_REFUSE, CLEAVE_UNEVEN_CEIL,
+                                        CLEAVE_UNEVEN_BALANCED };
+    return v->by ? of[v->number] : CLEAVE_UNEVEN_CEIL;
+}
+
+static int shards(cli *c, const cli_value *v, cleave_model *model)
+{
+    cleave_error error;
+    char *text = NULL;
+    int wrong = 0;
+
+    if (cleave_model_shards(model, v[CONFIGURATION].text, policy_of(&v[UNEVEN]), c->json, &text,
+                            &wrong, &error) != CLEAVE_OK)
+        return cli_fail_library(c, &error);
+    int code = c->quiet && !c->json ? CLI_EXIT_OK : cli_print(c, text);
+    cleave_text_free(model, text);
+    if (code != CLI_EXIT_OK || !v[CHECK].by || wrong == 0)
+        return code;
+    if (c->json) /* the object printed says it */
+        return CLI_EXIT_INPUT;
+    const char *line = clv_arena_printf(c->arena, "wrong annotations: %d", wrong);
+    return line ? cli_fail(c, CLI_EXIT_INPUT, "input", line) : cli_nomem(c);
+}
+
+static int run(cli *c, const cli_args *args)
+{
+    const char *path = NULL;
+    cleave_model *model = NULL;
+    int code = cli_model_operand(c, args, NULL, &path);
+
+    if (code == CLI_EXIT_OK)
+        code = cli_open(c, path, &model);
+    if (code != CLI_EXIT_OK)
+        return code;
+    code = cli_bind(c, model, args->values[BIND].text);
+    if (code == CLI_EXIT_OK)
+        code = shards(c, args->values, model);
+    cleave_model_free(model);
+    return code;
+}
+
+const cli_command cli_cmd_shards = {
+    .name = "shards",
+    .operands = "MODEL",
+    .summary = "Show the part of each annotated tensor on each device",
+    .options = options,
+    .n_options = N_OPTIONS,
+    .run = run,
+};

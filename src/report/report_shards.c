@@ -1,0 +1,201 @@
+#include <inttypes.h>
+
+#include "report/shards.h"
+#include "report/table.h"
+
+/* A row for each shard; what is the same as in the row above (node, tensor) is said once, so that a
+ * tensor stands as a block.
+ */
+
+#define NAMES_SHOWN 8 /* devices in the head of a table */
+
+enum { NODE, STAGE, TENSOR, WHOLE, DEVICE, OFFSET, SHAPE, BYTES, N_COLUMNS };
+
+static const char *const titles[N_COLUMNS] = { "node",    "stage",  "tensor", "whole",
+                                               ">device", "offset", "shape",  ">bytes" };
+
+typedef struct {
+    const clv_shard_list *list;
+    clv_text text;
+    clv_table table;
+} report;
+
+const char *clv_uneven_word(clv_uneven_policy policy)
+{
+    switch (policy) {
+    case CLV_UNEVEN_REFUSE:
+        break;
+    case CLV_UNEVEN_CEIL:
+        return "ceil";
+    case CLV_UNEVEN_BALANCED:
+        return "balanced";
+    }
+    return "refuse";
+}
+
+static const char *show(report *r, clv_str name)
+{
+    const char *shown = clv_show_name(r->text.arena, name);
+    r->text.failed |= !shown;
+    return shown ? shown : "";
+}
+
+static const char *show_numbers(report *r, const int64_t *at, int32_t n)
+{
+    clv_text text = { .arena = r->text.arena };
+
+    clv_text_printf(&text, "[");
+    for (int32_t i = 0; i < n; i++)
+        clv_text_printf(&text, "%s%" PRId64, i ? "," : "", at[i]);
+    clv_text_printf(&text, "]");
+    const char *end = clv_text_end(&text);
+    r->text.failed |= !end;
+    return end ? end : "";
+}
+
+/* "float32[8]", and where it was taken apart "float32[8] as [2,4]". */
+static const char *show_whole(report *r, const clv_shard_row *row)
+{
+    char type[256];
+    const char *shown = "?";
+
+    if (row->type)
+        shown = clv_arena_printf(r->text.arena, "%s",
+                                 clv_type_show(r->list->model, row->type, type, sizeof type));
+    if (shown && row->shards.rank > row->type->rank)
+        shown = clv_arena_printf(r->text.arena, "%s as %s", shown,
+                                 show_numbers(r, row->shards.dims, row->shards.rank));
+    r->text.failed |= !shown;
+    return shown ? shown : "";
+}
+
+static const char *show_number(report *r, int64_t number)
+{
+    const char *shown = clv_arena_printf(r->text.arena, "%" PRId64, number);
+    r->text.failed |= !shown;
+    return shown ? shown : "";
+}
+
+static void put_shard(report *r, const clv_shard_row *row, const clv_shard *shard,
+                      const char **cells)
+{
+    cells[DEVICE] = show_number(r, shard->device);
+    cells[OFFSET] = show_numbers(r, shard->offset, row->shards.rank);
+    cells[SHAPE] = show_numbers(r, shard->size, row->shards.rank);
+    cells[BYTES] = show_number(r, shard->bytes);
+    clv_table_row(&r->table, &r->text, cells);
+    cells[NODE] = cells[STAGE] = cells[TENSOR] = cells[WHOLE] = "";
+}
+
+static void put_rows(report *r, const clv_shard_row *row, const char **cells)
+{
+    cells[TENSOR] = show(r, clv_str_of(row->tensor));
+    cells[WHOLE] = show_whole(r, row);
+    cells[DEVICE] = cells[OFFSET] = cells[SHAPE] = cells[BYTES] = NULL;
+    if (row->wrong)
+        cells[OFFSET] = "wrong";
+    else if (row->open)
+        cells[OFFSET] = "size not known";
+    if (row->shards.n == 0)
+        clv_table_row(&r->table, &r->text, cells);
+    for (int32_t i = 0; i < row->shards.n; i++)
+        put_shard(r, row, &row->shards.at[i], cells);
+    cells[NODE] = cells[STAGE] = "";
+}
+
+static void put_node(report *r, const clv_shard_node *node)
+{
+    const char *cells[N_COLUMNS] = { NULL };
+
+    cells[NODE] = show(r, node->node);
+    if (node->has_stage)
+        cells[STAGE] = show_number(r, node->stage);
+    if (node->n_rows == 0)
+        clv_table_row(&r->table, &r->text, cells);
+    for (int32_t i = 0; i < node->n_rows; i++)
+        put_rows(r, &node->rows[i], cells);
+}
+
+static void put_head(report *r, const clv_shard_configuration *c)
+{
+    clv_text_printf(&r->text, "\nconfiguration '%s', devices: %" PRId64,
+                    show(r, clv_str_of(c->name)), c->num_devices);
+    for (int32_t i = 0; i < c->n_device && i < NAMES_SHOWN; i++)
+        clv_text_printf(&r->text, "%s%s", i ? ", " : " (", show(r, clv_str_of(c->device[i])));
+    if (c->n_device > 0)
+        clv_text_printf(&r->text, c->n_device > NAMES_SHOWN ? ", ...)" : ")");
+    clv_text_printf(&r->text, "\n");
+}
+
+/* The nodes of one configuration, from *at on. */
+static void put_table(report *r, int32_t configuration, int32_t *at)
+{
+    const clv_shard_list *list = r->list;
+
+    r->table = clv_table_of(titles, N_COLUMNS);
+    for (; *at < list->n_nodes && list->nodes[*at].configuration == configuration; ++*at)
+        put_node(r, &list->nodes[*at]);
+    if (r->table.n_rows > 0)
+        clv_table_write(&r->table, &r->text);
+    else
+        clv_text_printf(&r->text, "no node is annotated for it\n");
+}
+
+static void put_wrong(report *r)
+{
+    const clv_shard_list *list = r->list;
+
+    if (list->n_wrong == 0)
+        return;
+    clv_text_printf(&r->text, "\nwrong: %d\n", (int)list->n_wrong);
+    for (int32_t i = 0; i < list->n_faults; i++)
+        clv_text_printf(&r->text, "  %s\n", show(r, clv_str_of(list->faults[i])));
+    for (int32_t i = 0; i < list->n_nodes; i++)
+        for (int32_t k = 0; k < list->nodes[i].n_rows; k++)
+            if (list->nodes[i].rows[k].wrong)
+                clv_text_printf(&r->text, "  %s\n",
+                                show(r, clv_str_of(list->nodes[i].rows[k].wrong)));
+}
+
+static void put_sums(report *r)
+{
+    const clv_shard_list *list = r->list;
+
+    clv_text_printf(&r->text, "\nannotated tensors: %d\n", (int)list->n_rows);
+    if (list->n_uneven > 0)
+        clv_text_printf(&r->text, "split unevenly, by '%s': %d\n", clv_uneven_word(list->policy),
+                        (int)list->n_uneven);
+    if (list->n_open > 0)
+        clv_text_printf(&r->text, "of unknown size, see cleave inspect and --bind: %d\n",
+                        (int)list->n_open);
+    if (list->n_in_bodies + list->n_in_functions > 0)
+        clv_text_printf(&r->text,
+                        "annotations in bodies: %d, in functions: %d; they are not looked at\n",
+                        (int)list->n_in_bodies, (int)list->n_in_functions);
+}
+
+clv_status clv_report_shards(const clv_shard_list *list, clv_arena *arena, const char **ret_text,
+                             clv_error *err)
+{
+    report r = { .list = list, .text = { .arena = arena } };
+    int32_t at = 0;
+
+    clv_text_printf(&r.text, "%s\n", show(&r, clv_str_of(list->model_name)));
+    for (int32_t c = 0; c < list->n_configurations; c++) {
+        put_head(&r, &list->configurations[c]);
+        put_table(&r, c, &at);
+    }
+    if (at < list->n_nodes) {
+        clv_text_printf(&r.text, "\nof configurations that the file does not have\n");
+        put_table(&r, -1, &at);
+    }
+    if (list->n_configurations == 0 && list->n_nodes == 0)
+        clv_text_printf(&r.text, "\nno multi-device annotations\n");
+    put_sums(&r);
+    put_wrong(&r);
+    const char *text = clv_text_end(&r.text);
+    if (!text)
+        return clv_fail_nomem(err, "a report");
+    *ret_text = text;
+    return CLV_OK;
+}

@@ -1,0 +1,122 @@
+#include "base/json.h"
+#include "plan/plan_json.h"
+#include "report/shards.h"
+
+/* The JSON form: keys in the order of docs/formats/shards.schema.json. Lists of numbers are on one
+ * line.
+ */
+
+static void put_numbers(clv_json_out *out, const char *key, const int64_t *at, int32_t n)
+{
+    bool pretty = out->pretty;
+
+    clv_json_open_array(out, key);
+    out->pretty = false;
+    for (int32_t i = 0; i < n; i++)
+        clv_plan_put_count(out, NULL, at[i]);
+    clv_json_close_array(out);
+    out->pretty = pretty;
+}
+
+static void put_type(clv_json_out *out, const clv_shard_list *list, const clv_shard_row *row)
+{
+    char shown[256];
+
+    if (!row->type)
+        return;
+    clv_json_put_string(out, "type", clv_type_show(list->model, row->type, shown, sizeof shown));
+    if (row->shards.rank > row->type->rank)
+        put_numbers(out, "factors", row->shards.dims, row->shards.rank);
+}
+
+static void put_shard(clv_json_out *out, const clv_shards *shards, const clv_shard *shard)
+{
+    clv_json_open_object(out, NULL);
+    clv_plan_put_count(out, "device", shard->device);
+    clv_json_put_int(out, "part", shard->part);
+    put_numbers(out, "offset", shard->offset, shards->rank);
+    put_numbers(out, "shape", shard->size, shards->rank);
+    clv_plan_put_count(out, "bytes", shard->bytes);
+    clv_json_close_object(out);
+}
+
+static void put_row(clv_json_out *out, const clv_shard_list *list, const clv_shard_row *row)
+{
+    clv_json_open_object(out, NULL);
+    clv_json_put_string(out, "tensor", row->tensor);
+    put_type(out, list, row);
+    if (row->wrong)
+        clv_json_put_string(out, "wrong", row->wrong);
+    clv_json_put_bool(out, "open", row->open);
+    if (row->shards.uneven)
+        clv_json_put_string(out, "uneven", clv_uneven_word(list->policy));
+    clv_json_open_array(out, "shards");
+    for (int32_t i = 0; i < row->shards.n; i++)
+        put_shard(out, &row->shards, &row->shards.at[i]);
+    clv_json_close_array(out);
+    clv_json_close_object(out);
+}
+
+static void put_node(clv_json_out *out, const clv_shard_list *list, const clv_shard_node *node)
+{
+    clv_json_open_object(out, NULL);
+    clv_json_put_string(out, "configuration", node->name);
+    clv_json_put_str(out, "node", node->node);
+    if (node->has_stage)
+        clv_json_put_int(out, "stage", node->stage);
+    clv_json_open_array(out, "tensors");
+    for (int32_t i = 0; i < node->n_rows; i++)
+        put_row(out, list, &node->rows[i]);
+    clv_json_close_array(out);
+    clv_json_close_object(out);
+}
+
+static void put_texts(clv_json_out *out, const char *key, const char *const *at, int32_t n)
+{
+    clv_json_open_array(out, key);
+    for (int32_t i = 0; i < n; i++)
+        clv_json_put_string(out, NULL, at[i]);
+    clv_json_close_array(out);
+}
+
+static void put_configurations(clv_json_out *out, const clv_shard_list *list)
+{
+    clv_json_open_array(out, "configurations");
+    for (int32_t i = 0; i < list->n_configurations; i++) {
+        const clv_shard_configuration *c = &list->configurations[i];
+        clv_json_open_object(out, NULL);
+        clv_json_put_string(out, "name", c->name);
+        clv_json_put_int(out, "num_devices", c->num_devices);
+        put_texts(out, "devices", c->device, c->n_device);
+        clv_json_close_object(out);
+    }
+    clv_json_close_array(out);
+}
+
+clv_status clv_report_shards_json(const clv_shard_list *list, clv_arena *arena,
+                                  const char **ret_text, clv_error *err)
+{
+    clv_json_out out;
+
+    clv_json_begin(&out, arena, true);
+    clv_json_open_object(&out, NULL);
+    clv_json_put_int(&out, "schema_version", 1);
+    clv_json_put_string(&out, "model", list->model_name);
+    clv_json_put_string(&out, "policy", clv_uneven_word(list->policy));
+    put_configurations(&out, list);
+    clv_json_open_array(&out, "nodes");
+    for (int32_t i = 0; i < list->n_nodes; i++)
+        put_node(&out, list, &list->nodes[i]);
+    clv_json_close_array(&out);
+    clv_json_put_int(&out, "annotated_tensors", list->n_rows);
+    clv_json_put_int(&out, "uneven_tensors", list->n_uneven);
+    clv_json_put_int(&out, "open_tensors", list->n_open);
+    clv_json_put_int(&out, "wrong", list->n_wrong);
+    put_texts(&out, "faults", list->faults, list->n_faults);
+    clv_json_put_int(&out, "in_bodies", list->n_in_bodies);
+    clv_json_put_int(&out, "in_functions", list->n_in_functions);
+    clv_json_close_object(&out);
+    CLV_TRY(clv_json_end(&out, err));
+    *ret_text = out.text;
+    return CLV_OK;
+}

@@ -1,0 +1,71 @@
+"""Runs every command with --json on real models and holds what is printed, and the plan files,
+against the schemas of docs/formats.
+
+usage: check_json.py CLEAVE SOURCE_FOLDER
+"""
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import jsonschema
+
+CLEAVE, SOURCE = sys.argv[1], Path(sys.argv[2])
+MODELS = {
+    "bert.dyn.onnx": "batch_size=2,sequence_length=16",
+    "gnmt.static.onnx": "",
+    "llama_gqa_decode.dyn.onnx": "batch_size=1,sequence_length=1,past_sequence_length=8,"
+    "total_sequence_length=9",
+    "resnet.static.onnx": "",
+    "vit_l_16.b16.onnx": "",
+}
+schemas = {
+    f"{n}.schema.json": json.loads((SOURCE / f"docs/formats/{n}.schema.json").read_text())
+    for n in ("plan", "inspect", "result")
+}
+
+
+def hold(name, data, what):
+    schema = schemas[f"{name}.schema.json"]
+    resolver = jsonschema.RefResolver("", schema, store=schemas)
+    errors = list(jsonschema.Draft202012Validator(schema, resolver=resolver).iter_errors(data))
+    for e in errors[:5]:
+        print(f"{what}: {'/'.join(map(str, e.path))}: {e.message}")
+    return not errors
+
+
+def run(schema, code, *arguments):
+    """One JSON object, exit status code; True when the schema allows it."""
+    what = " ".join(["cleave", *arguments])
+    r = subprocess.run([CLEAVE, *arguments], capture_output=True, text=True)
+    if r.returncode != code:
+        print(f"{what}: exit status {r.returncode}, expected {code}: {r.stderr}")
+        return False
+    return hold(schema, json.loads(r.stdout), what)
+
+
+def check(path, bind, folder):
+    m, o = str(path), str(folder / "o.onnx")
+    b = ["--bind", bind] if bind else []
+    ok = run("inspect", 0, "inspect", "--json", m)
+    ok &= run("inspect", 0, "inspect", "--json", *b, m)
+    for more in (["--devices", "2"], ["--objective", "throughput"], ["--first-fit"],
+                 ["--search", "documented", "--devices", "2"], ["--cluster", "ipu-pod4"]):
+        ok &= run("result", 0, "plan", "--json", *b, *more, "-o", o, m)
+    ok &= run("result", 3, "plan", "--json", *b, "--devices", "2", "--memory", "100B", "-o", o, m)
+    ok &= run("result", 0, "plan", "--json", *b, "--devices", "2", "-o", o, m)
+    plan = folder / "o.onnx.plan.json"
+    ok &= hold("plan", json.loads(plan.read_text()), f"the plan file of {path.name}")
+    ok &= run("result", 0, "annotate", "--json", "--plan", str(plan), "-o", o + "2", m)
+    ok &= run("result", 0, "strip", "--json", "-o", o + "3", o)
+    ok &= run("result", 2, "strip", "--json", "-o", o + "3", m)
+    ok &= run("result", 65, "plan", "--json", "--bind", "nothing=1", m)
+    return ok
+
+
+good = True
+for name, bind in MODELS.items():
+    with tempfile.TemporaryDirectory() as folder:
+        good &= check(SOURCE / "tests/data/models" / name, bind, Path(folder))
+sys.exit(0 if good else 1)

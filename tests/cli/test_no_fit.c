@@ -1,0 +1,76 @@
+/* test_no_fit.c - when nothing fits: what is missing where, and a change with which it would fit.
+ */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/run.h"
+
+#define MODELS "tests/data/models/"
+
+/* Runs again with the option of a "it would fit ...: --option value" line; it comes later on the
+ * command line and so must replace the one there, which is why the caller leaves a gap for it. */
+static void hint_works(const char *hint, const char *arguments, const char *memory, int devices)
+{
+    char option[16] = "", value[40] = "", number[16];
+
+    cr_assert_eq(sscanf(hint, "%15s %39s", option, value), 2, "%s", hint);
+    snprintf(number, sizeof number, "%d", devices);
+    bool sets_memory = strcmp(option, "--memory") == 0;
+    cr_assert(sets_memory || strcmp(option, "--devices") == 0, "%s", hint);
+    run_result r =
+        run_in(TEST_SOURCE_DIR, "%s plan --no-output %s --memory %s --devices %s", TEST_CLEAVE,
+               arguments, sets_memory ? value : memory, sets_memory ? number : value);
+    cr_expect_eq(r.code, 0, "'%s' with %s %s gave %d", arguments, option, value, r.code);
+    run_free(&r);
+}
+
+static void explained(const char *arguments, const char *memory, int devices)
+{
+    run_result r = run_in(TEST_SOURCE_DIR, "%s plan --no-output %s --memory %s --devices %d",
+                          TEST_CLEAVE, arguments, memory, devices);
+    int n = 0;
+
+    cr_assert_eq(r.code, 3, "'%s' gave %d: %s", arguments, r.code, r.err);
+    cr_expect(strstr(r.out, "[Failed] Out of memory: device "), "%s", r.out);
+    cr_expect(strstr(r.out, "its memory is fullest at operator '"), "%s", r.out);
+    for (char *at = r.out; (at = strstr(at, "note: it would fit ")); n++) {
+        at = strstr(at, ": --") + 2;
+        hint_works(at, arguments, memory, devices);
+    }
+    cr_expect_geq(n, 1, "'%s' gets no advice: %s", arguments, r.out);
+    run_free(&r);
+}
+
+/* covers: B.034 */
+Test(no_fit, advice_is_given_and_works)
+{
+    static const char *const objectives[] = { "--objective latency", "--objective throughput" };
+    char arguments[200];
+
+    for (int o = 0; o < 2; o++) {
+        snprintf(arguments, sizeof arguments, "%s %sresnet.static.onnx", objectives[o], MODELS);
+        explained(arguments, "1KiB", 2);
+        explained(arguments, "100KiB", 2);
+        explained(arguments, "1KiB", 8);
+        snprintf(arguments, sizeof arguments, "%s %sgnmt.static.onnx", objectives[o], MODELS);
+        explained(arguments, "1KiB", 2);
+        explained(arguments, "1KiB", 4);
+        explained(arguments, "1KiB", 8);
+        snprintf(arguments, sizeof arguments, "%s %svit_l_16.b16.onnx", objectives[o], MODELS);
+        explained(arguments, "500MiB", 2);
+        explained(arguments, "20MiB", 8);
+    }
+}
+
+Test(no_fit, weights_that_are_too_much_for_all_devices_are_told)
+{
+    run_result r = run_in(TEST_SOURCE_DIR, "%s plan --no-output --memory 100MiB --devices 2 %s",
+                          TEST_CLEAVE, MODELS "vit_l_16.b16.onnx");
+    cr_expect_eq(r.code, 3);
+    cr_expect(strstr(r.out, "no cut can fit: the weights alone take 1.134 GiB, the 2 devices of "
+                            "this run have 200.0 MiB\n"),
+              "%s", r.out);
+    run_free(&r);
+}

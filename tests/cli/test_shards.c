@@ -1,0 +1,217 @@
+/* test_shards.c - cleave shards: specs by hand go through plan, annotate and back; hints that are
+ * wrong are told and harm nothing.
+ */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/onnx_builder.h"
+#include "support/run.h"
+
+static char *folder;
+
+/* x[2,2] -> MatMul "mm" (w[2,6]) -> y -> Relu "act" -> z;   s[batch,5] -> Neg "neg" -> t */
+static void write_model(const char *name, const char *foreign)
+{
+    char path[600];
+    test_onnx *m = onnx_new(8, 17);
+    test_graph *g = onnx_main(m);
+
+    onnx_input(g, "x", 1, "2,2");
+    onnx_input(g, "s", 1, "batch,5");
+    onnx_weight(g, "w", 1, "2,6");
+    test_node *mm = onnx_node(g, "MatMul", "mm", "x,w", "y");
+    onnx_node(g, "Relu", "act", "y", "z");
+    onnx_node(g, "Neg", "neg", "s", "t");
+    onnx_output(g, "z", 1, NULL);
+    onnx_output(g, "t", 1, NULL);
+    if (foreign) {
+        onnx_configuration(m, "other", 2, "");
+        onnx_configuration(m, "third", 4, "p,q,r,s");
+        onnx_node_device(g, mm, "other", 1, foreign, 1);
+        onnx_node_device(g, mm, "third", -1, "w", 3);
+    }
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    onnx_write(m, path);
+    onnx_free(m);
+}
+
+static void set_up(void)
+{
+    folder = folder_new();
+    write_model("m.onnx", NULL);
+}
+
+static void tear_down(void) { folder_free(folder); }
+
+TestSuite(shards, .init = set_up, .fini = tear_down);
+
+static char *says(int code, const char *line)
+{
+    run_result r = run_in(folder, "%s %s", TEST_CLEAVE, line);
+    cr_assert_eq(r.code, code, "'%s' gave %d: %s%s", line, r.code, r.out, r.err);
+    free(r.err);
+    return r.out;
+}
+
+static void has_line(const char *out, const char *line)
+{
+    cr_expect(strstr(out, line), "wanted: %s\nprinted: %s", line, out);
+}
+
+/* A plan for two devices, these annotations put in by hand, applied: a.onnx. */
+static void annotate(int code, const char *annotations)
+{
+    run_result r = run_in(
+        folder,
+        "%s plan --bind batch=4 --devices 2 --no-output --plan-out p.json m.onnx >/dev/null && "
+        "python3 - <<'E'\n"
+        "import json\n"
+        "p = json.load(open('p.json'))\n"
+        "p['annotations'] = json.loads('''%s''')\n"
+        "json.dump(p, open('q.json', 'w'))\n"
+        "E\n"
+        "%s annotate --plan q.json -o a.onnx m.onnx",
+        TEST_CLEAVE, annotations, TEST_CLEAVE);
+    cr_assert_eq(r.code, code, "%d: %s%s", r.code, r.out, r.err);
+    run_free(&r);
+}
+
+#define ROWS                                                                                       \
+    "[{\"node\":\"mm\",\"stage\":1,\"specs\":[{\"tensor\":\"x\",\"device\":[0,1],"                 \
+    "\"sharded_dim\":[{\"axis\":0,\"simple_sharding\":[{\"num_shards\":2}]}]}]}]"
+
+/* covers: A.002 A.004 A.013 A.022 */
+Test(shards, a_spec_by_hand_is_written_beside_the_stage_and_shown)
+{
+    annotate(0, ROWS);
+    char *out = says(0, "shards --check --bind batch=4 a.onnx");
+    has_line(out, "configuration 'cleave', devices: 2 (gpu0, gpu1)");
+    has_line(out, "mm    1      x       float[2,2]       0  [0,0]   [1,2]      8\n");
+    has_line(out, "                                      1  [1,0]   [1,2]      8\n");
+    free(out);
+}
+
+/* covers: A.005 A.007 */
+Test(shards, a_model_with_specs_by_hand_is_stripped_to_the_same_bytes)
+{
+    annotate(0, ROWS);
+    free(says(0, "strip -o back.onnx a.onnx"));
+    cr_assert(file_same(folder, "back.onnx", "m.onnx"));
+}
+
+#define THREE_OF_FIVE                                                                              \
+    "[{\"node\":\"neg\",\"specs\":[{\"tensor\":\"s\",\"device\":[0,1,0],"                          \
+    "\"sharded_dim\":[{\"axis\":-1,\"simple_sharding\":[{\"num_shards\":3}]}]}]}]"
+
+/* covers: A.021 */
+Test(shards, the_policy_for_an_uneven_axis_is_chosen_and_reported)
+{
+    annotate(0, THREE_OF_FIVE);
+    char *out = says(0, "shards --check --bind batch=1 a.onnx");
+    has_line(out, "split unevenly, by 'ceil': 1\n");
+    has_line(out, "[0,4]   [1,1]      4\n");
+    free(out);
+    out = says(0, "shards --uneven balanced --json --bind batch=1 a.onnx");
+    has_line(out, "\"uneven\": \"balanced\"");
+    has_line(out, "\"uneven_tensors\": 1");
+    free(out);
+    out = says(65, "shards --uneven refuse --check --bind batch=1 a.onnx");
+    has_line(out, "node 'neg': sharding of 's': size 5 of axis -1 does not divide into 3 equal");
+    free(out);
+}
+
+Test(shards, a_tensor_of_unknown_size_is_said_and_not_guessed)
+{
+    annotate(0, THREE_OF_FIVE);
+    char *out = says(0, "shards --check a.onnx");
+    has_line(out, "size not known");
+    has_line(out, "of unknown size, see cleave inspect and --bind: 2\n");
+    free(out);
+}
+
+Test(shards, a_model_without_annotations_says_so)
+{
+    char *out = says(0, "shards --check m.onnx");
+    has_line(out, "no multi-device annotations\n");
+    free(out);
+}
+
+/* covers: A.037 */
+Test(shards, each_configuration_has_its_table_or_one_is_chosen)
+{
+    write_model("f.onnx", "x");
+    char *out = says(0, "shards --check f.onnx");
+    has_line(out, "configuration 'other', devices: 2\n");
+    has_line(out, "configuration 'third', devices: 4 (p, q, r, s)\n");
+    has_line(out, "annotated tensors: 2\n");
+    free(out);
+    out = says(0, "shards --configuration third f.onnx");
+    cr_expect_not(strstr(out, "other"), "%s", out);
+    has_line(out, "annotated tensors: 1\n");
+    free(out);
+    free(says(2, "shards --configuration fourth f.onnx"));
+}
+
+/* covers: A.031 A.039 */
+Test(shards, wrong_hints_are_listed_and_fail_only_with_check)
+{
+    write_model("f.onnx", "z");
+    char *out = says(0, "shards f.onnx");
+    has_line(out, "wrong: 1\n  node 'mm': 'z' is neither an input nor an output of it\n");
+    has_line(out, "annotated tensors: 2\n");
+    free(out);
+    free(says(0, "inspect f.onnx"));
+    free(says(65, "shards --check f.onnx"));
+    out = says(65, "shards --check --json f.onnx");
+    has_line(out, "\"wrong\": 1,");
+    free(out);
+}
+
+Test(shards, a_plan_with_a_wrong_spec_is_refused)
+{
+    annotate(65, "[{\"node\":\"mm\",\"specs\":[{\"tensor\":\"z\",\"device\":[0]}]}]");
+    annotate(65, "[{\"node\":\"mm\",\"specs\":[{\"tensor\":\"x\",\"device\":[2]}]}]");
+    annotate(65, "[{\"node\":\"nobody\",\"specs\":[]}]");
+}
+
+static void valid(const char *schema, const char *file)
+{
+    run_result r = run_in(folder,
+                          "python3 - <<'E'\n"
+                          "import json, jsonschema\n"
+                          "s = json.load(open('%s/docs/formats/%s.schema.json'))\n"
+                          "jsonschema.Draft202012Validator.check_schema(s)\n"
+                          "jsonschema.Draft202012Validator(s).validate(json.load(open('%s')))\n"
+                          "E",
+                          TEST_SOURCE_DIR, schema, file);
+    cr_expect_eq(r.code, 0, "%s: %s", file, r.err);
+    run_free(&r);
+}
+
+#define FUSED                                                                                      \
+    "[{\"node\":0,\"type\":\"NodeConfigurationProto\",\"stage\":0,\"specs\":["                     \
+    "{\"tensor\":\"w\",\"device\":[-1,1],\"device_map\":{\"-1\":[0,1]},"                           \
+    "\"sharded_dim\":[{\"axis\":1,\"simple_sharding\":[{\"num_shards\":2,\"dim_value\":2},"        \
+    "{\"num_shards\":1,\"dim_param\":\"n\"}]}]}]}]"
+
+/* covers: A.010 A.034 */
+Test(shards, what_is_printed_and_what_is_read_is_as_the_schemas_say)
+{
+    annotate(0, FUSED);
+    valid("plan", "q.json");
+    char *out = says(0, "shards --check --json a.onnx");
+    has_line(out, "\"factors\": [2,2,3]");
+    file_write(folder, "printed.json", out, strlen(out));
+    free(out);
+    valid("shards", "printed.json");
+    out = says(0, "shards a.onnx");
+    has_line(out, "float[2,6] as [2,2,3]");
+    free(out);
+    write_model("f.onnx", "z");
+    out = says(0, "shards --json f.onnx");
+    file_write(folder, "printed.json", out, strlen(out));
+    free(out);
+    valid("shards", "printed.json");
+}
