@@ -26,6 +26,9 @@ test: deps
 	cmake --preset asan
 	cmake --build --preset asan -j$(JOBS)
 	ctest --preset asan -j$(JOBS)
+	cmake --preset tsan
+	cmake --build --preset tsan -j$(JOBS) --target cleave_cli
+	ctest --preset tsan
 
 bench: all
 	python3 tests/bench/bench.py build/release/cleave

@@ -406,10 +406,13 @@ static clv_status finish(run *r, const clv_search_result *result, clv_plan **ret
     CLV_TRY(clv_plan_make(&r->workload, r->problem, &best, &verdict, reports ? &report : NULL,
                           r->arena, &plan, r->err));
     set_manual_stages(r, plan);
-    plan->model = r->req->model_name;
+    /* The plan outlives the compiler and may outlive the model. */
+    plan->model = clv_arena_printf(r->arena, "%s", r->req->model_name);
+    plan->compiler = clv_arena_printf(r->arena, "%s", r->compiler->name);
+    if (!plan->model || !plan->compiler)
+        return clv_fail_nomem(r->err, "a plan");
     plan->fingerprint = clv_onnx_fingerprint(r->req->model);
     plan->cluster = r->cluster->name;
-    plan->compiler = r->compiler->name;
     plan->objective = r->req->search.objective;
     plan->search = r->req->sharding_nodes ? "manual" : search_name(&r->req->search);
     plan->n_judged = result->n_judged;

@@ -62,7 +62,7 @@ static const char *show_whole(report *r, const clv_shard_row *row)
     if (row->type)
         shown = clv_arena_printf(r->text.arena, "%s",
                                  clv_type_show(r->list->model, row->type, type, sizeof type));
-    if (shown && row->shards.rank > row->type->rank)
+    if (shown && row->shards.n > 0 && row->shards.rank > row->type->rank)
         shown = clv_arena_printf(r->text.arena, "%s as %s", shown,
                                  show_numbers(r, row->shards.dims, row->shards.rank));
     r->text.failed |= !shown;

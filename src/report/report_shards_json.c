@@ -25,7 +25,7 @@ static void put_type(clv_json_out *out, const clv_shard_list *list, const clv_sh
     if (!row->type)
         return;
     clv_json_put_string(out, "type", clv_type_show(list->model, row->type, shown, sizeof shown));
-    if (row->shards.rank > row->type->rank)
+    if (row->shards.n > 0 && row->shards.rank > row->type->rank)
         put_numbers(out, "factors", row->shards.dims, row->shards.rank);
 }
 

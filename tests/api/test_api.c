@@ -195,6 +195,33 @@ Test(api, the_progress_callback_may_stop_it)
     cleave_model_free(model);
 }
 
+static int ask_and_stop(void *ctx)
+{
+    ++*(int *)ctx;
+    return 1;
+}
+
+Test(api, the_stop_callback_ends_writing_and_no_file_stays)
+{
+    char path[600];
+    cleave_model *model = opened(NULL);
+    cleave_plan *plan = NULL;
+    cleave_error error;
+    int asked = 0;
+
+    cr_assert_eq(cleave_plan_make(model, NULL, &plan, &error), CLEAVE_OK, "%s", error.message);
+    cleave_model_set_stop(model, ask_and_stop, &asked);
+    int before = folder_count(folder);
+    cr_expect_eq(cleave_annotate(model, plan, in_folder(path, "o.onnx"), &error), CLEAVE_ECANCELED);
+    cr_expect_eq(asked, 1);
+    cr_expect_eq(folder_count(folder), before);
+    cleave_model_set_stop(model, NULL, NULL);
+    cr_expect_eq(cleave_annotate(model, plan, in_folder(path, "o.onnx"), &error), CLEAVE_OK);
+    cr_expect_eq(asked, 1);
+    cleave_plan_free(plan);
+    cleave_model_free(model);
+}
+
 /* -- memory of the host -- */
 
 typedef struct {
