@@ -30,8 +30,13 @@ test: deps
 	cmake --build --preset tsan -j$(JOBS) --target cleave_cli
 	ctest --preset tsan
 
-bench: all
-	python3 tests/bench/bench.py build/release/cleave
+# MODELS=FOLDER measures other models than those of the repository.
+MODELS ?= tests/data/models
+bench: deps
+	cmake --preset release -B build/bench -DCLEAVE_TESTS=ON
+	cmake --build build/bench -j$(JOBS) --target cleave_cli dump_shapes count
+	python3 tests/bench/bench.py build/bench/cleave --tools build/bench/tests --models $(MODELS) \
+	    --scratch build/bench $(BENCH)
 
 # Offline when nothing is missing.
 deps:

@@ -218,27 +218,37 @@ static int32_t next_smallest(const clv_desk *desk, int32_t n, int32_t after)
     return best;
 }
 
-clv_status clv_desk_retry(clv_desk *desk, int32_t n_more, clv_error *err)
+/* One plan with lower and lower proportions; *ret_fits when one of them fits, now or before. */
+static clv_status retry_plan(clv_desk *desk, int32_t plan, bool *ret_fits, clv_error *err)
 {
-    int32_t n = desk->n_judged, plan = -1;
-    if (clv_desk_fits(desk) || desk->canceled)
-        return CLV_OK;
-    for (int32_t k = 0; k <= n_more; k++) {
-        plan = next_smallest(desk, n, plan);
-        for (int32_t i = 0; plan >= 0 && i < CLV_RETRIES; i++) {
-            const char *move =
-                clv_arena_printf(desk->arena, "plan %d with available memory proportion %.1f",
-                                 plan + 1, lower_proportions[i]);
-            if (!move)
-                return clv_fail_nomem(err, "a plan");
-            CLV_TRY(clv_desk_add(desk, desk->tried[plan].device_of, lower_proportions[i], move,
-                                 NULL, err));
-            CLV_TRY(clv_desk_judge(desk, err));
-            if (clv_desk_fits(desk) || desk->canceled)
-                return CLV_OK;
-        }
-        if (plan < 0)
-            return CLV_OK;
+    const int32_t *device_of = desk->tried[plan].device_of;
+    *ret_fits = false;
+    for (int32_t i = 0; i < CLV_RETRIES && !desk->canceled && !*ret_fits; i++) {
+        const char *move =
+            clv_arena_printf(desk->arena, "plan %d with available memory proportion %.1f", plan + 1,
+                             lower_proportions[i]);
+        if (!move)
+            return clv_fail_nomem(err, "a plan");
+        CLV_TRY(clv_desk_add(desk, device_of, lower_proportions[i], move, NULL, err));
+        CLV_TRY(clv_desk_judge(desk, err));
+        int32_t at = clv_desk_find(desk, device_of, lower_proportions[i]);
+        *ret_fits = at >= 0 && at < desk->n_judged && desk->tried[at].verdict.outcome == CLV_FITS;
     }
     return CLV_OK;
+}
+
+clv_status clv_desk_retry(clv_desk *desk, int32_t n_more, int32_t other, clv_error *err)
+{
+    int32_t n = desk->n_judged, plan = -1;
+    bool fits = false;
+    if (clv_desk_fits(desk) || desk->canceled)
+        return CLV_OK;
+    for (int32_t k = 0; k <= n_more && !fits; k++) {
+        plan = next_smallest(desk, n, plan);
+        if (plan < 0)
+            return CLV_OK;
+        CLV_TRY(retry_plan(desk, plan, &fits, err));
+    }
+    bool other_may = other >= 0 && desk->tried[other].verdict.outcome == CLV_OOM && !desk->done;
+    return other_may ? retry_plan(desk, other, &fits, err) : CLV_OK;
 }

@@ -63,6 +63,7 @@ typedef struct {
     valid valids[MOST_BALANCED + 1]; /* most balanced first */
     int32_t n_valids;
     int64_t smallest_oom; /* -1: none yet */
+    int32_t best;         /* of the plans followed; -1: none yet */
 } documented;
 
 static bool wants_best(const documented *s) { return !s->desk->options->first_fit; }
@@ -278,7 +279,11 @@ static clv_status explore_balance(documented *s, int32_t plan, clv_error *err)
 
 static clv_status follow(documented *s, int32_t plan, clv_error *err)
 {
-    clv_outcome outcome = s->desk->tried[plan].verdict.outcome;
+    const clv_verdict *v = &s->desk->tried[plan].verdict;
+    if (s->best < 0 ||
+        clv_verdict_better(v, &s->desk->tried[s->best].verdict, s->desk->options->objective))
+        s->best = plan;
+    clv_outcome outcome = v->outcome;
     int32_t of = s->chain_of[plan];
     if (outcome == CLV_FITS)
         return wants_best(s) ? explore_balance(s, plan, err) : CLV_OK;
@@ -342,18 +347,20 @@ static void choose(documented *s)
     desk->best = best;
 }
 
-clv_status clv_documented_moves(clv_desk *desk, clv_arena *arena, clv_error *err)
+clv_status clv_documented_moves(clv_desk *desk, clv_arena *arena, int32_t *ret_best, clv_error *err)
 {
-    documented s = { .desk = desk, .arena = arena, .smallest_oom = -1 };
+    documented s = { .desk = desk, .arena = arena, .smallest_oom = -1, .best = -1 };
     CLV_TRY(open_queue(&s, err));
-    return run_queue(&s, err);
+    CLV_TRY(run_queue(&s, err));
+    *ret_best = s.best;
+    return CLV_OK;
 }
 
 clv_status clv_search_documented(clv_desk *desk, clv_arena *arena, clv_error *err)
 {
-    documented s = { .desk = desk, .arena = arena, .smallest_oom = -1 };
+    documented s = { .desk = desk, .arena = arena, .smallest_oom = -1, .best = -1 };
     CLV_TRY(open_queue(&s, err));
     CLV_TRY(run_queue(&s, err));
     choose(&s);
-    return clv_desk_retry(desk, 0, err);
+    return clv_desk_retry(desk, 0, -1, err);
 }

@@ -9,7 +9,8 @@
 clv_status clv_search_documented(clv_desk *desk, clv_arena *arena, clv_error *err);
 
 /* Its moves alone, with what is on the desk already: plans judged before are not judged again, and
- * the desk's best is the best of all. */
-clv_status clv_documented_moves(clv_desk *desk, clv_arena *arena, clv_error *err);
+ * the desk's best is the best of all. *ret_best is the best that these moves met; -1: none. */
+clv_status clv_documented_moves(clv_desk *desk, clv_arena *arena, int32_t *ret_best,
+                                clv_error *err);
 
 #endif

@@ -266,19 +266,20 @@ static clv_status open_search(search *s, clv_arena *arena, clv_error *err)
 
 static clv_status search_default(search *s, clv_arena *arena, clv_error *err)
 {
+    int32_t documented = -1;
     CLV_TRY(open_search(s, arena, err));
     CLV_TRY(first_plans(s, err));
     if (s->desk.p->n_devices > 1) {
         CLV_TRY(cut_again(s, err));
         if (is_short_of_memory(&s->desk))
-            CLV_TRY(clv_documented_moves(&s->desk, arena, err));
+            CLV_TRY(clv_documented_moves(&s->desk, arena, &documented, err));
         CLV_TRY(climb(s, err));
         if (s->desk.p->n_units <= ELSEWHERE_UNITS)
             CLV_TRY(start_elsewhere(s, err));
         if (clv_desk_fits(&s->desk))
             CLV_TRY(refine(s, err));
     }
-    return clv_desk_retry(&s->desk, MORE_RETRIES, err);
+    return clv_desk_retry(&s->desk, MORE_RETRIES, documented, err);
 }
 
 /* -- the call -- */

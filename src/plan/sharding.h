@@ -1,13 +1,14 @@
 /* sharding.h - which part of a tensor is on which device: the sharding specs of ONNX IR 11 as data.
  *
- * A spec lists devices and sharded axes. The listed axes nest: the first is the outer loop, the last
- * the inner one, and the k-th part goes to device[k]. Several shardings on one axis come from axes that
- * a reshape fused: their shard counts multiply, in order. A device entry that is a key of the map, or
- * negative, stands for a group: each member gets a copy. No sharded axis and several devices:
- * replicated on each. Source: the ONNX multi-device proposal and the comments of onnx.proto.
+ * A spec lists devices and sharded axes. The listed axes nest: the first is the outer loop, the
+ * last the inner one, and the k-th part goes to device[k]. Several shardings on one axis come from
+ * axes that a reshape fused: their shard counts multiply, in order. A device entry that is a key of
+ * the map, or negative, stands for a group: each member gets a copy. No sharded axis and several
+ * devices: replicated on each. Source: the ONNX multi-device proposal and the comments of
+ * onnx.proto.
  *
- * Erratum: the proposal prints [[2,3]] for the second shard of its mixed example ([[1,2],[3,4]], axis
- * 0 over the groups {0,1} and {2,3}); the rule gives [[3,4]], and so do we.
+ * Erratum: the proposal prints [[2,3]] for the second shard of its mixed example ([[1,2],[3,4]],
+ * axis 0 over the groups {0,1} and {2,3}); the rule gives [[3,4]], and so do we.
  */
 #ifndef CLV_PLAN_SHARDING_H
 #define CLV_PLAN_SHARDING_H
@@ -16,9 +17,9 @@
 #include "graph/graph.h"
 
 typedef struct {
-    clv_dim dim;            /* size of this factor: a number, CLV_DIM_UNKNOWN: the tensor's own */
-    const char *dim_param;  /* symbolic size instead; NULL */
-    int64_t num_shards;     /* at least 1 */
+    clv_dim dim;           /* size of this factor: a number, CLV_DIM_UNKNOWN: the tensor's own */
+    const char *dim_param; /* symbolic size instead; NULL */
+    int64_t num_shards;    /* at least 1 */
 } clv_simple_sharding;
 
 typedef struct {
@@ -34,7 +35,7 @@ typedef struct {
 } clv_device_group;
 
 typedef struct {
-    const char *tensor; /* an input or output of its node */
+    const char *tensor;    /* an input or output of its node */
     const int64_t *device; /* plain ids and group keys, mixed */
     int32_t n_device;
     const clv_device_group *groups; /* index_to_device_group_map */
@@ -65,7 +66,7 @@ typedef struct {
     int64_t part;          /* position among the parts, row-major over the listed axes */
     const int64_t *offset; /* rank entries */
     const int64_t *size;
-    int64_t bytes;         /* packed */
+    int64_t bytes; /* packed */
 } clv_shard;
 
 /* A fused axis is taken apart into its factors, for a part of it need not lie in one run: dims are
@@ -80,10 +81,10 @@ typedef struct {
 } clv_shards;
 
 /* Legal by itself and for a tensor of that rank (CLV_RANK_UNKNOWN: not known) in a configuration of
- * n_devices (0: not known): axes in range and listed once, shard counts at least 1, negative entries
- * and keys mapped, groups not empty, ids below n_devices, device list as long as there are parts (or
- * any length but 0 when nothing is split). CLV_EFORMAT names tensor, field, value and expectation;
- * CLV_ELIMIT: more than CLV_RANK_MAX factors. Scratch is given back. O(n log n). */
+ * n_devices (0: not known): axes in range and listed once, shard counts at least 1, negative
+ * entries and keys mapped, groups not empty, ids below n_devices, device list as long as there are
+ * parts (or any length but 0 when nothing is split). CLV_EFORMAT names tensor, field, value and
+ * expectation; CLV_ELIMIT: more than CLV_RANK_MAX factors. Scratch is given back. O(n log n). */
 clv_status clv_spec_check(const clv_sharding_spec *spec, int32_t rank, int64_t n_devices,
                           clv_arena *arena, clv_error *err);
 

@@ -186,6 +186,17 @@ static void put_transfers(report *r)
 
 static double latency_ms(const clv_plan *p) { return (double)p->latency_ns / 1e6; }
 
+/* Four digits, and never an exponent. */
+static const char *cell_rate(report *r, double per_second)
+{
+    char text[400];
+    if (per_second < 9999)
+        snprintf(text, sizeof text, "%.4g", per_second);
+    else
+        snprintf(text, sizeof text, "%.0f", per_second);
+    return keep(r, text);
+}
+
 static void put_speed(report *r)
 {
     const clv_plan *p = r->plan;
@@ -193,11 +204,13 @@ static void put_speed(report *r)
     clv_text_printf(&r->text, "\n");
     if (p->latency_ns > 0)
         clv_text_printf(&r->text,
-                        "latency     %s for one run; one after another, %.4g runs a second\n",
-                        clv_show_time((char[32]){ 0 }, p->latency_ns), 1e9 / (double)p->latency_ns);
+                        "latency     %s for one run; one after another, %s runs a second\n",
+                        clv_show_time((char[32]){ 0 }, p->latency_ns),
+                        cell_rate(r, 1e9 / (double)p->latency_ns));
     if (p->period_ns > 0)
-        clv_text_printf(&r->text, "throughput  %.4g runs a second as a pipeline, one every %s\n",
-                        1e9 / (double)p->period_ns, clv_show_time((char[32]){ 0 }, p->period_ns));
+        clv_text_printf(&r->text, "throughput  %s runs a second as a pipeline, one every %s\n",
+                        cell_rate(r, 1e9 / (double)p->period_ns),
+                        clv_show_time((char[32]){ 0 }, p->period_ns));
     if (p->proportion > 0)
         clv_text_printf(&r->text, "memory      available memory proportion lowered to %g\n",
                         p->proportion);
@@ -267,8 +280,7 @@ static void put_success(report *r)
 {
     const clv_plan *p = r->plan;
     /* Words of auto_sharding.py: only a search to the end finds an optimum. */
-    bool first =
-        p->search && (strstr(p->search, "first-fit") || strcmp(p->search, "manual") == 0);
+    bool first = p->search && (strstr(p->search, "first-fit") || strcmp(p->search, "manual") == 0);
     double latency = latency_ms(p), rate = 1000 / latency;
 
     if (p->objective == CLV_THROUGHPUT && p->period_ns > 0)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """bench.py - the figures that the project is held to, measured and printed; it never fails on time.
 
-Usage: bench.py CLEAVE [--models FOLDER] [--scratch FOLDER] [--only NAME,...] [--tight]
+Usage: bench.py CLEAVE [--models FOLDER] [--tools FOLDER] [--scratch FOLDER] [--only NAME,...] [--tight]
 
 Whole processes are timed: wall seconds, user+sys seconds and peak resident memory of the child as the
 kernel counts them, the median of RUNS runs after one warm-up. Comparisons run in turn (A B A B ...) and
@@ -18,6 +18,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 RUNS = 5
+ONNX_TESTDATA = "/usr/share/libonnx-testdata"
 
 
 def run(argv):
@@ -237,7 +238,36 @@ def bench_search(a):
           f"documented {judged[1]}; ours is worse in {worse}")
 
 
-BENCHES = {"vit": bench_vit, "large": bench_large, "growth": bench_growth, "annotate": bench_annotate,
+def corpus_tool(a, name, *arguments):
+    """Runs a tool of tests/corpus with the system's Python, which has onnx, and shows how it ended."""
+    tool = os.path.join(HERE, "..", "corpus", name)
+    done = subprocess.run(["/usr/bin/python3", tool, *arguments], capture_output=True, text=True)
+    lines = done.stdout.splitlines()
+    for line in lines if a.verbose else [l for l in lines if l.startswith(("bad", "failed", "refused"))] + lines[-2:]:
+        print(f"  {line}")
+    if done.returncode:
+        print(f"  exit {done.returncode}: {done.stderr.strip()[-300:]}")
+
+
+def bench_corpus(a):
+    """ONNX's own test models and ours: planned, annotated, stripped, judged by ONNX's checker; shapes
+    against ONNX's inference"""
+    for where in (ONNX_TESTDATA, a.models):
+        print(f"  {where}:")
+        corpus_tool(a, "corpus.py", a.cleave, where)
+        if a.tools:
+            corpus_tool(a, "compare_shapes.py", os.path.join(a.tools, "dump_shapes"), where, "--strip")
+
+
+def bench_published(a):
+    """parameters and matrix FLOPs against published figures"""
+    full = os.path.join(a.models, "full") # the small ones have the same names and other sizes
+    if a.tools:
+        corpus_tool(a, "check_published.py", os.path.join(a.tools, "count"),
+                    full if os.path.isdir(full) else a.models)
+
+
+BENCHES = {"corpus": bench_corpus, "published": bench_published, "vit": bench_vit, "large": bench_large, "growth": bench_growth, "annotate": bench_annotate,
            "same": bench_same, "search": bench_search}
 
 
@@ -245,6 +275,7 @@ def main():
     p = argparse.ArgumentParser()
     p.add_argument("cleave")
     p.add_argument("--models", default=os.path.join(HERE, "..", "data", "models"))
+    p.add_argument("--tools", help="folder of the programs dump_shapes and count; without, what needs them is left out")
     p.add_argument("--scratch", default="/tmp")
     p.add_argument("--only", default=",".join(BENCHES))
     p.add_argument("--verbose", action="store_true")

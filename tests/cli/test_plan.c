@@ -244,6 +244,23 @@ Test(plan, inspect_tells_what_a_model_is)
     check(65, "inspect --bind none=2 open.onnx", "none");
 }
 
+/* Nine inputs, most operators without FLOPs. */
+Test(plan, inspect_is_short_where_a_model_is_long)
+{
+    const char *llama = "inspect " TEST_SOURCE_DIR "/tests/data/models/llama_gqa_decode.dyn.onnx";
+    run_result r = ran(0, llama);
+    cr_expect(strstr(r.out, "inputs: 9\n  input_ids "), "%s", r.out);
+    cr_expect(strstr(r.out, "\n  ... and 1 more\n"), "%s", r.out);
+    cr_expect(!strstr(r.out, "past_key_values.2.value"), "%s", r.out);
+    cr_expect(strstr(r.out, "FLOPs none or not known: Constant 281, Unsqueeze 109, "), "%s", r.out);
+    for (const char *line = r.out; *line; line += strcspn(line, "\n") + 1)
+        cr_expect_leq(strcspn(line, "\n"), 100, "%s", line);
+    run_free(&r);
+    r = run_in(folder, "%s %s --json", TEST_CLEAVE, llama);
+    cr_expect(strstr(r.out, "past_key_values.2.value"), "the JSON form holds all");
+    run_free(&r);
+}
+
 /* Its number is printed as it came, and tput follows from it. The variable would make PopRT's
  * compiler write profiles while it measures. The protocol tells who writes a compiler how that tool
  * measures.

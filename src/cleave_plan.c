@@ -1,0 +1,212 @@
+/* cleave_plan.c - the public API on plans: making, loading and asking them. */
+#include <stdio.h>
+#include <time.h>
+
+#include "api.h"
+#include "base/file.h"
+#include "cluster/cluster_json.h"
+#include "plan/plan_annotations.h"
+#include "plan/plan_check.h"
+#include "plan/plan_json.h"
+#include "report/report.h"
+
+#define DEFAULT_CLUSTER    "dgx-h100"
+#define DEFAULT_TIMEOUT_MS 600000 /* ten minutes: real compilers take minutes for one candidate */
+#define PLAN_FILE_MAX      ((size_t)1 << 30) /* a plan of 10^8 operators is smaller */
+
+/* Between the search's callback and the host's. */
+typedef struct {
+    const cleave_plan_options *options;
+    struct timespec start;
+} progress_relay;
+
+static double seconds_since(const struct timespec *start)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - start->tv_sec) + (double)(now.tv_nsec - start->tv_nsec) * 1e-9;
+}
+
+static double per_second(int64_t period_ns) { return period_ns > 0 ? 1e9 / (double)period_ns : 0; }
+
+static bool relay_progress(void *ctx, int32_t judged, int32_t queued, const clv_verdict *best)
+{
+    const progress_relay *relay = ctx;
+    double seconds = seconds_since(&relay->start);
+    cleave_progress p = { .candidates_judged = judged,
+                          .candidates_queued = queued,
+                          .found = best && best->outcome == CLV_FITS,
+                          .seconds = seconds,
+                          .seconds_left = judged > 0 ? seconds / judged * queued : -1 };
+    if (p.found) {
+        p.latency_ms = (double)best->latency_ns * 1e-6;
+        p.throughput = per_second(best->period_ns);
+    }
+    return relay->options->progress(relay->options->progress_ctx, &p) != 0;
+}
+
+static bool relay_stop(void *ctx)
+{
+    const cleave_plan_options *options = ctx;
+    return options->stop(options->stop_ctx) != 0;
+}
+
+static clv_status check_options(const cleave_plan_options *o, clv_error *err)
+{
+    if (o->devices < 0)
+        return clv_fail(err, CLV_EUSAGE, "devices is %d: expected 0 (as many as are best) or more",
+                        o->devices);
+    if (o->memory_bytes < 0)
+        return clv_fail(err, CLV_EUSAGE, "memory is %lld bytes: expected 0 (as described) or more",
+                        (long long)o->memory_bytes);
+    if (o->jobs < 0 || o->jobs > 1024)
+        return clv_fail(err, CLV_EUSAGE, "jobs is %d: expected 1 to 1024", o->jobs);
+    if (o->max_candidates < 0)
+        return clv_fail(err, CLV_EUSAGE,
+                        "max_candidates is %d: expected 0 (the search decides) or more",
+                        o->max_candidates);
+    return CLV_OK;
+}
+
+static clv_status show_plan(cleave_plan *p, clv_error *err)
+{
+    CLV_TRY(clv_plan_write(p->plan, p->arena, &p->json, &p->n_json, err));
+    return clv_report_plan(p->plan, p->arena, &p->text, err);
+}
+
+static clv_status make_plan(const cleave_model *m, const cleave_plan_options *o, cleave_plan *p,
+                            clv_error *err)
+{
+    progress_relay relay = { .options = o };
+    clock_gettime(CLOCK_MONOTONIC, &relay.start);
+    CLV_TRY(check_options(o, err));
+    const char *configs =
+        o->configs_path ? o->configs_path : CLEAVE_CONFIGS_INSTALLED ":" CLEAVE_CONFIGS_SOURCE;
+    clv_request req = {
+        .file = m->file,
+        .model = m->model,
+        .model_name = m->name,
+        .bindings = m->bindings,
+        .n_bindings = m->n_bindings,
+        .devices = o->devices,
+        .memory_bytes = o->memory_bytes,
+        .sharding_nodes = o->sharding_nodes,
+        .jobs = o->jobs,
+        .compiler = o->compiler,
+        .compiler_timeout_ms =
+            o->compiler_timeout_s > 0 ? (int64_t)(o->compiler_timeout_s * 1e3) : DEFAULT_TIMEOUT_MS,
+        .stop = o->stop ? relay_stop : NULL,
+        .stop_ctx = (void *)o,
+        .alloc = clv_api_alloc(m),
+        .search = { .kind = o->documented_search ? CLV_SEARCH_DOCUMENTED : CLV_SEARCH_DEFAULT,
+                    .objective = o->objective == CLEAVE_THROUGHPUT ? CLV_THROUGHPUT : CLV_LATENCY,
+                    .first_fit = o->first_fit != 0,
+                    .max_judged = o->max_candidates,
+                    .progress = o->progress ? relay_progress : NULL,
+                    .progress_ctx = &relay },
+    };
+    clv_cluster *cluster;
+    CLV_TRY(clv_cluster_load(o->cluster ? o->cluster : DEFAULT_CLUSTER, configs, p->arena, &cluster,
+                             err));
+    req.cluster = cluster;
+    CLV_TRY(clv_pipeline_run(&req, p->arena, &p->plan, err));
+    return show_plan(p, err);
+}
+
+static clv_status new_plan(const cleave_model *m, cleave_plan **ret, clv_error *err)
+{
+    clv_arena *arena = clv_arena_new(clv_api_alloc(m), 0);
+    cleave_plan *p = arena ? CLV_NEW(arena, cleave_plan) : NULL;
+    if (!p) {
+        clv_arena_free(arena);
+        return clv_fail_nomem(err, "a plan");
+    }
+    p->arena = arena;
+    *ret = p;
+    return CLV_OK;
+}
+
+cleave_status cleave_plan_make(cleave_model *model, const cleave_plan_options *options,
+                               cleave_plan **ret_plan, cleave_error *error)
+{
+    static const cleave_plan_options defaults = CLEAVE_PLAN_OPTIONS;
+    clv_error err;
+    cleave_plan *p = NULL;
+    if (!model || !ret_plan)
+        return clv_api_refuse(error, CLV_EUSAGE,
+                              "cleave_plan_make needs a model and a place for the plan");
+    clv_status status = new_plan(model, &p, &err);
+    if (status == CLV_OK)
+        status = make_plan(model, options ? options : &defaults, p, &err);
+    if (status != CLV_OK) {
+        cleave_plan_free(p);
+        return clv_api_give(status, &err, error);
+    }
+    *ret_plan = p;
+    if (cleave_plan_fits(p))
+        return clv_api_give(CLV_OK, &err, error);
+    if (error) {
+        error->status = CLEAVE_NO_PLAN;
+        snprintf(error->message, sizeof error->message, "%s",
+                 p->plan->n_notes ? p->plan->notes[p->plan->n_notes - 1] : "no plan fits");
+    }
+    return CLEAVE_NO_PLAN;
+}
+
+void cleave_plan_free(cleave_plan *plan)
+{
+    if (plan)
+        clv_arena_free(plan->arena);
+}
+
+int cleave_plan_fits(const cleave_plan *plan) { return plan->plan->outcome == CLV_FITS; }
+int cleave_plan_devices(const cleave_plan *plan) { return plan->plan->n_devices; }
+int cleave_plan_stages(const cleave_plan *plan) { return plan->plan->n_stages; }
+double cleave_plan_latency_ms(const cleave_plan *plan)
+{
+    return (double)plan->plan->latency_ns * 1e-6;
+}
+double cleave_plan_throughput(const cleave_plan *plan) { return per_second(plan->plan->period_ns); }
+const char *cleave_plan_text(const cleave_plan *plan) { return plan->text; }
+const char *cleave_plan_json(const cleave_plan *plan) { return plan->json; }
+
+int cleave_plan_device_of(const cleave_plan *plan, int64_t node)
+{
+    return node >= 0 && node < plan->plan->n_ops ? plan->plan->device_of_op[node] : -1;
+}
+
+/* A plan file names everything; nothing of the run that made it is needed. */
+static clv_status load_plan(const cleave_model *m, const char *path, cleave_plan *p, clv_error *err)
+{
+    const char *text;
+    size_t n;
+    CLV_TRY(clv_read_file(path, PLAN_FILE_MAX, p->arena, &text, &n, err));
+    CLV_TRY(clv_plan_read(text, n, path, p->arena, &p->plan, err));
+    uint64_t fingerprint = clv_onnx_fingerprint(m->model);
+    if (p->plan->fingerprint != fingerprint)
+        return clv_fail(err, CLV_EFORMAT,
+                        "%s is a plan for model '%s' (fingerprint %016llx), not for '%s' (%016llx)",
+                        path, p->plan->model, (unsigned long long)p->plan->fingerprint, m->name,
+                        (unsigned long long)fingerprint);
+    CLV_TRY(clv_plan_find_nodes(p->plan, m->model->main, p->arena, err));
+    CLV_TRY(clv_plan_check(p->plan, m->model->main, p->arena, err));
+    return show_plan(p, err);
+}
+
+cleave_status cleave_plan_load(cleave_model *model, const char *path, cleave_plan **ret_plan,
+                               cleave_error *error)
+{
+    clv_error err;
+    cleave_plan *p = NULL;
+    if (!model || !path || !ret_plan)
+        return clv_api_refuse(error, CLV_EUSAGE,
+                              "cleave_plan_load needs a model, a path and a place");
+    clv_status status = new_plan(model, &p, &err);
+    if (status == CLV_OK)
+        status = load_plan(model, path, p, &err);
+    if (status == CLV_OK)
+        *ret_plan = p;
+    else
+        cleave_plan_free(p);
+    return clv_api_give(status, &err, error);
+}

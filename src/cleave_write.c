@@ -1,0 +1,123 @@
+/* cleave_write.c - the public API that writes files: plans, annotated and stripped models. */
+#include "api.h"
+
+#define ASK_EVERY ((uint64_t)64 << 20) /* bytes written between two looks at `stop` */
+
+/* Opens path for writing, lets body fill it, and keeps the file only if all went well. */
+static clv_status write_file(const char *path, const clv_onnx_file *input, const clv_alloc *alloc,
+                             clv_status (*body)(void *, const clv_sink *, clv_error *), void *arg,
+                             clv_error *err)
+{
+    clv_out_file *out;
+    CLV_TRY(clv_out_open(path, alloc, &out, err));
+    clv_sink sink = clv_out_sink(out);
+    clv_status status = input ? clv_out_refuse(out, input, err) : CLV_OK;
+    if (status == CLV_OK)
+        status = body(arg, &sink, err);
+    if (status != CLV_OK) {
+        clv_out_abort(out);
+        return status;
+    }
+    return clv_out_commit(out, err);
+}
+
+static clv_status write_plan(void *arg, const clv_sink *sink, clv_error *err)
+{
+    const cleave_plan *plan = arg;
+    return sink->write(sink->ctx, plan->json, plan->n_json, err);
+}
+
+cleave_status cleave_plan_save(const cleave_plan *plan, const char *path, cleave_error *error)
+{
+    clv_error err;
+    if (!plan || !path)
+        return clv_api_refuse(error, CLV_EUSAGE, "cleave_plan_save needs a plan and a path");
+    return clv_api_give(
+        write_file(path, NULL, clv_arena_alloc(plan->arena), write_plan, (void *)plan, &err), &err,
+        error);
+}
+
+typedef struct {
+    const cleave_model *model;
+    const cleave_plan *plan;
+    clv_arena *arena;
+    const clv_sink *sink; /* the file's own */
+    bool all;
+} rewrite;
+
+static clv_status ask_to_go_on(const cleave_model *m, clv_error *err)
+{
+    return m->stop && m->stop(m->stop_ctx)
+               ? clv_fail(err, CLV_ECANCELED, "stopped while the model was written")
+               : CLV_OK;
+}
+
+static clv_status write_bytes(void *ctx, const void *bytes, size_t n, clv_error *err)
+{
+    const rewrite *w = ctx;
+    return w->sink->write(w->sink->ctx, bytes, n, err);
+}
+
+/* Weights are what takes long. */
+static clv_status copy_in_parts(void *ctx, const clv_onnx_file *file, uint64_t offset, uint64_t n,
+                                clv_error *err)
+{
+    const rewrite *w = ctx;
+    for (uint64_t part; n > 0; offset += part, n -= part) {
+        part = n < ASK_EVERY ? n : ASK_EVERY;
+        CLV_TRY(ask_to_go_on(w->model, err));
+        CLV_TRY(w->sink->from_file(w->sink->ctx, file, offset, part, err));
+    }
+    return CLV_OK;
+}
+
+static clv_status write_annotated(void *arg, const clv_sink *sink, clv_error *err)
+{
+    rewrite *w = arg;
+    clv_sink asking = { .write = write_bytes, .from_file = copy_in_parts, .ctx = w };
+    w->sink = sink;
+    CLV_TRY(clv_onnx_annotate(w->model->file, w->model->model, w->plan->plan, true, &asking,
+                              w->arena, err));
+    return ask_to_go_on(w->model, err);
+}
+
+static clv_status write_stripped(void *arg, const clv_sink *sink, clv_error *err)
+{
+    rewrite *w = arg;
+    clv_sink asking = { .write = write_bytes, .from_file = copy_in_parts, .ctx = w };
+    w->sink = sink;
+    CLV_TRY(clv_onnx_strip(w->model->file, w->all, &asking, w->arena, err));
+    return ask_to_go_on(w->model, err);
+}
+
+static cleave_status rewrite_model(rewrite *w, const char *path,
+                                   clv_status (*body)(void *, const clv_sink *, clv_error *),
+                                   cleave_error *error)
+{
+    clv_error err;
+    const clv_alloc *alloc = clv_api_alloc(w->model);
+    w->arena = clv_arena_new(alloc, 0);
+    clv_status status = w->arena ? write_file(path, w->model->file, alloc, body, w, &err)
+                                 : clv_fail_nomem(&err, "writing a model");
+    clv_arena_free(w->arena);
+    return clv_api_give(status, &err, error);
+}
+
+cleave_status cleave_annotate(cleave_model *model, const cleave_plan *plan, const char *path,
+                              cleave_error *error)
+{
+    if (!model || !plan || !path)
+        return clv_api_refuse(error, CLV_EUSAGE,
+                              "cleave_annotate needs a model, a plan and a path");
+    if (plan->plan->n_ops != model->model->main->n_ops)
+        return clv_api_refuse(error, CLV_EUSAGE, "the plan is for another model");
+    return rewrite_model(&(rewrite){ .model = model, .plan = plan }, path, write_annotated, error);
+}
+
+cleave_status cleave_strip(cleave_model *model, int all, const char *path, cleave_error *error)
+{
+    if (!model || !path)
+        return clv_api_refuse(error, CLV_EUSAGE, "cleave_strip needs a model and a path");
+    return rewrite_model(&(rewrite){ .model = model, .all = all != 0 }, path, write_stripped,
+                         error);
+}
