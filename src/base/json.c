@@ -221,6 +221,18 @@ clv_status clv_json_string(const clv_json_at *at, const char **ret, clv_error *e
     return CLV_OK;
 }
 
+clv_status clv_json_copy_string(const clv_json_at *at, clv_arena *arena, const char **ret,
+                                clv_error *err)
+{
+    const char *text = NULL;
+    CLV_TRY(clv_json_string(at, &text, err));
+    char *copy = clv_arena_printf(arena, "%s", text);
+    if (!copy)
+        return clv_fail_nomem(err, "a text of a JSON file");
+    *ret = copy;
+    return CLV_OK;
+}
+
 clv_status clv_json_number(const clv_json_at *at, double min, double max, double *ret,
                            clv_error *err)
 {

@@ -53,6 +53,9 @@ clv_status clv_json_length(const clv_json_at *at, int32_t *ret, clv_error *err);
 clv_json_at clv_json_element(const clv_json_at *at, int32_t index, const clv_json_at *previous);
 
 clv_status clv_json_string(const clv_json_at *at, const char **ret, clv_error *err);
+/* The same, copied into the arena: it outlives the tree. */
+clv_status clv_json_copy_string(const clv_json_at *at, clv_arena *arena, const char **ret,
+                                clv_error *err);
 clv_status clv_json_number(const clv_json_at *at, double min, double max, double *ret,
                            clv_error *err);
 /* Whole numbers up to 2^53 exactly. */

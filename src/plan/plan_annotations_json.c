@@ -29,18 +29,6 @@ typedef struct {
         *(ret_n) = n_;                                                                             \
     } while (0)
 
-static clv_status copy_string(reader *r, const clv_json_at *at, const char **ret)
-{
-    const char *text = NULL;
-
-    CLV_TRY(clv_json_string(at, &text, r->err));
-    char *copy = clv_arena_printf(r->arena, "%s", text);
-    if (!copy)
-        return clv_fail_nomem(r->err, "a plan");
-    *ret = copy;
-    return CLV_OK;
-}
-
 static clv_status get_int(reader *r, const clv_json_at *object, const char *key, int64_t min,
                           int64_t max, int64_t *ret)
 {
@@ -85,7 +73,7 @@ static clv_status read_simple(reader *r, const clv_json_at *at, clv_simple_shard
     ret->dim = CLV_DIM_UNKNOWN;
     if (value.json)
         return clv_json_int(&value, 0, CLV_PLAN_JSON_INT_MAX, &ret->dim, r->err);
-    return param.json ? copy_string(r, &param, &ret->dim_param) : CLV_OK;
+    return param.json ? clv_json_copy_string(&param, r->arena, &ret->dim_param, r->err) : CLV_OK;
 }
 
 static clv_status read_dim(reader *r, const clv_json_at *at, clv_sharded_dim *ret)
@@ -174,7 +162,7 @@ static clv_status read_spec(reader *r, const clv_json_at *at, clv_sharding_spec 
 
     CLV_TRY(clv_json_keys(at, keys, r->err));
     CLV_TRY(clv_json_member(at, "tensor", true, &member, r->err));
-    CLV_TRY(copy_string(r, &member, &ret->tensor));
+    CLV_TRY(clv_json_copy_string(&member, r->arena, &ret->tensor, r->err));
     CLV_TRY(clv_json_member(at, "device", true, &member, r->err));
     CLV_TRY(read_numbers(r, &member, &ret->device, &ret->n_device));
     CLV_TRY(read_groups(r, at, ret));
@@ -201,7 +189,7 @@ static clv_status read_node(reader *r, const clv_json_at *at, clv_plan_annotatio
     int64_t index = -1;
 
     if (clv_json_is_string(at))
-        CLV_TRY(copy_string(r, at, &ret->node));
+        CLV_TRY(clv_json_copy_string(at, r->arena, &ret->node, r->err));
     else
         CLV_TRY(clv_json_int(at, 0, r->plan->n_ops - 1, &index, r->err));
     ret->file_index = (int32_t)index;

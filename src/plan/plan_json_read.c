@@ -20,25 +20,13 @@ typedef struct {
 
 #define SHOW(at) clv_json_path((at), (char[256]){ 0 }, 256)
 
-static clv_status copy_string(reader *r, const clv_json_at *at, const char **ret)
-{
-    const char *text = NULL;
-
-    CLV_TRY(clv_json_string(at, &text, r->err));
-    char *copy = clv_arena_printf(r->arena, "%s", text);
-    if (!copy)
-        return clv_fail_nomem(r->err, "a plan");
-    *ret = copy;
-    return CLV_OK;
-}
-
 static clv_status get_string(reader *r, const clv_json_at *object, const char *key, bool required,
                              const char **ret)
 {
     clv_json_at at;
 
     CLV_TRY(clv_json_member(object, key, required, &at, r->err));
-    return at.json ? copy_string(r, &at, ret) : CLV_OK;
+    return at.json ? clv_json_copy_string(&at, r->arena, ret, r->err) : CLV_OK;
 }
 
 /* A count, or as text when it is above 2^53. Absent: *ret stays. */
@@ -94,7 +82,7 @@ static clv_status get_list(reader *r, const clv_json_at *object, const char *key
         return clv_fail_nomem(r->err, "a plan");
     for (int32_t i = 0; i < n; i++) {
         at = clv_json_element(&list, i, i ? &at : NULL);
-        CLV_TRY(copy_string(r, &at, &texts[i]));
+        CLV_TRY(clv_json_copy_string(&at, r->arena, &texts[i], r->err));
     }
     *ret = texts;
     *ret_n = n;

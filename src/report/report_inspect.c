@@ -20,13 +20,6 @@ typedef struct {
     clv_text text;
 } report;
 
-static const char *keep(report *r, const char *shown)
-{
-    const char *copy = clv_arena_printf(r->text.arena, "%s", shown);
-    r->text.failed |= !copy;
-    return copy;
-}
-
 static const char *cell_name(report *r, clv_str name)
 {
     const char *shown = clv_show_name(r->text.arena, name);
@@ -38,7 +31,7 @@ static const char *cell_count(report *r, int64_t n)
 {
     char text[32];
     snprintf(text, sizeof text, "%" PRId64, n);
-    return keep(r, text);
+    return clv_text_keep(&r->text, text);
 }
 
 static const char *cell_share(report *r, double part, double whole)
@@ -48,7 +41,7 @@ static const char *cell_share(report *r, double part, double whole)
     if (!(whole > 0))
         return NULL;
     snprintf(text, sizeof text, "%.1f %%", 100 * part / whole);
-    return keep(r, text);
+    return clv_text_keep(&r->text, text);
 }
 
 static void put_head(report *r)
@@ -189,7 +182,7 @@ static clv_status put_histogram(report *r, clv_error *err)
         clv_table_row(
             &table, &r->text,
             (const char *[]){ cell_name(r, clv_str_of(at[i].type)), cell_count(r, at[i].count),
-                              keep(r, clv_show_flops((char[32]){ 0 }, at[i].flops)),
+                              clv_text_keep(&r->text, clv_show_flops((char[32]){ 0 }, at[i].flops)),
                               cell_share(r, at[i].flops, (double)r->in->costs->total.flops) });
     if (n > 0)
         clv_text_printf(&r->text, "\n");
@@ -280,9 +273,10 @@ static void put_subgraphs(report *r)
                                            : clv_str_of("(left over)");
         clv_table_row(
             &table, &r->text,
-            (const char *[]){ cell_name(r, name), cell_count(r, u - s->at), cell_count(r, u->n),
-                              keep(r, clv_show_bytes((char[32]){ 0 }, u->bytes_cost)),
-                              keep(r, clv_show_flops((char[32]){ 0 }, (double)u->flops_cost)) });
+            (const char *[]){
+                cell_name(r, name), cell_count(r, u - s->at), cell_count(r, u->n),
+                clv_text_keep(&r->text, clv_show_bytes((char[32]){ 0 }, u->bytes_cost)),
+                clv_text_keep(&r->text, clv_show_flops((char[32]){ 0 }, (double)u->flops_cost)) });
     }
     clv_text_printf(&r->text, "\nplaces to cut: %d candidates, %d subgraphs after merging\n",
                     (int)s->n_candidates, (int)s->n);

@@ -18,23 +18,16 @@ typedef struct {
     clv_text text;
 } report;
 
-static const char *keep(report *r, const char *shown)
-{
-    const char *copy = clv_arena_printf(r->text.arena, "%s", shown);
-    r->text.failed |= !copy;
-    return copy;
-}
-
 static const char *cell_bytes(report *r, int64_t bytes)
 {
-    return keep(r, clv_show_bytes((char[32]){ 0 }, bytes));
+    return clv_text_keep(&r->text, clv_show_bytes((char[32]){ 0 }, bytes));
 }
 
 static const char *cell_count(report *r, int64_t n)
 {
     char text[32];
     snprintf(text, sizeof text, "%" PRId64, n);
-    return keep(r, text);
+    return clv_text_keep(&r->text, text);
 }
 
 static const char *cell_name(report *r, const char *name)
@@ -59,7 +52,7 @@ static const char *cell_used(report *r, const clv_plan_device *d)
     if (d->capacity_bytes <= 0)
         return NULL;
     snprintf(text, sizeof text, "%.1f %%", 100 * (double)d->peak_bytes / (double)d->capacity_bytes);
-    return keep(r, text);
+    return clv_text_keep(&r->text, text);
 }
 
 static bool fits(const clv_plan *plan) { return plan->outcome == CLV_FITS; }
@@ -98,11 +91,13 @@ static void put_devices(report *r)
         const clv_plan_device *d = &r->plan->devices[i];
         if (d->stage < 0)
             continue;
-        clv_table_row(&table, &r->text,
-                      (const char *[]){ cell_name(r, d->name), cell_name(r, d->kind),
-                                        cell_count(r, d->stage), cell_count(r, d->n_ops),
-                                        keep(r, clv_show_flops((char[32]){ 0 }, (double)d->flops)),
-                                        keep(r, clv_show_time((char[32]){ 0 }, d->busy_ns)) });
+        clv_table_row(
+            &table, &r->text,
+            (const char *[]){
+                cell_name(r, d->name), cell_name(r, d->kind), cell_count(r, d->stage),
+                cell_count(r, d->n_ops),
+                clv_text_keep(&r->text, clv_show_flops((char[32]){ 0 }, (double)d->flops)),
+                clv_text_keep(&r->text, clv_show_time((char[32]){ 0 }, d->busy_ns)) });
     }
     clv_text_printf(&r->text, "\n");
     clv_table_write(&table, &r->text);
@@ -175,7 +170,7 @@ static void put_transfers(report *r)
             &table, &r->text,
             (const char *[]){ cell_name(r, t->tensor), cell_name(r, p->devices[t->from].name),
                               cell_name(r, p->devices[t->to].name), cell_bytes(r, t->bytes),
-                              keep(r, clv_show_time((char[32]){ 0 }, t->ns)) });
+                              clv_text_keep(&r->text, clv_show_time((char[32]){ 0 }, t->ns)) });
     }
     clv_text_printf(&r->text, "\n");
     clv_table_write(&table, &r->text);
@@ -194,7 +189,7 @@ static const char *cell_rate(report *r, double per_second)
         snprintf(text, sizeof text, "%.4g", per_second);
     else
         snprintf(text, sizeof text, "%.0f", per_second);
-    return keep(r, text);
+    return clv_text_keep(&r->text, text);
 }
 
 static void put_speed(report *r)

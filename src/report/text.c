@@ -44,6 +44,13 @@ void clv_text_printf(clv_text *text, const char *fmt, ...)
     va_end(args);
 }
 
+const char *clv_text_keep(clv_text *text, const char *shown)
+{
+    const char *copy = clv_arena_printf(text->arena, "%s", shown);
+    text->failed |= !copy;
+    return copy;
+}
+
 const char *clv_text_end(clv_text *text)
 {
     if (text->failed)

@@ -25,6 +25,9 @@ void clv_text_printf(clv_text *text, const char *fmt, ...) CLV_PRINTF(2, 3);
 /* NULL when out of memory; "" when nothing was added. */
 const char *clv_text_end(clv_text *text);
 
+/* A copy of what is shown in a cell, in the text's arena; NULL marks the text as failed. */
+const char *clv_text_keep(clv_text *text, const char *shown);
+
 /* A name as it may be shown: control characters and broken UTF-8 as \xNN. In the arena, NULL when
  * there is no memory. O(n). */
 const char *clv_show_name(clv_arena *arena, clv_str name);
