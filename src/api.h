@@ -7,6 +7,7 @@
 
 struct cleave_model {
     clv_alloc alloc;
+    bool keep_ir;   /* annotating leaves the IR version as it is */
     bool own_alloc; /* the host gave one */
     clv_arena *arena;
     clv_onnx_file *file;

@@ -276,3 +276,5 @@ void cleave_model_set_stop(cleave_model *model, int (*stop)(void *ctx), void *ct
     model->stop = stop;
     model->stop_ctx = ctx;
 }
+
+void cleave_model_keep_ir_version(cleave_model *model, int keep) { model->keep_ir = keep != 0; }

@@ -76,8 +76,8 @@ static clv_status write_annotated(void *arg, const clv_sink *sink, clv_error *er
     rewrite *w = arg;
     clv_sink asking = { .write = write_bytes, .from_file = copy_in_parts, .ctx = w };
     w->sink = sink;
-    CLV_TRY(clv_onnx_annotate(w->model->file, w->model->model, w->plan->plan, true, &asking,
-                              w->arena, err));
+    CLV_TRY(clv_onnx_annotate(w->model->file, w->model->model, w->plan->plan, !w->model->keep_ir,
+                              &asking, w->arena, err));
     return ask_to_go_on(w->model, err);
 }
 

@@ -4,7 +4,7 @@
 
 /* cleave annotate: writes a plan file, perhaps edited by hand, into its model. */
 
-enum { PLAN, OUTPUT, COMMON, N_OPTIONS = COMMON + 3 };
+enum { PLAN, OUTPUT, KEEP_IR, COMMON, N_OPTIONS = COMMON + 3 };
 
 static const cli_option options[N_OPTIONS] = {
     [PLAN] = { .name = "--plan",
@@ -16,6 +16,9 @@ static const cli_option options[N_OPTIONS] = {
                  .kind = CLI_TEXT,
                  .value = "PATH",
                  .help = "where to write; MODEL.auto_sharded.onnx if not given" },
+    [KEEP_IR] = { .name = "--keep-ir",
+                  .kind = CLI_FLAG,
+                  .help = "leave the IR version as it is, instead of 11 at least" },
     CLI_COMMON_OPTIONS,
 };
 
@@ -72,6 +75,7 @@ static int run(cli *c, const cli_args *args)
     if (code != CLI_EXIT_OK)
         return code;
     cli_catch_signals(c);
+    cleave_model_keep_ir_version(model, args->values[KEEP_IR].by != NULL);
     code = annotate(c, model, plan, output);
     cleave_model_free(model);
     return code;

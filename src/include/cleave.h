@@ -181,6 +181,10 @@ CLEAVE_API cleave_status cleave_strip(cleave_model *model, int all, const char *
  * with CLEAVE_ECANCELED, and no file stays. NULL: not asked. */
 CLEAVE_API void cleave_model_set_stop(cleave_model *model, int (*stop)(void *ctx), void *ctx);
 
+/* Annotating raises an IR version below 11 to 11, which is the first that knows annotations. keep != 0
+ * leaves it as it is, for readers that look at the number alone. */
+CLEAVE_API void cleave_model_keep_ir_version(cleave_model *model, int keep);
+
 #ifdef __cplusplus
 }
 #endif

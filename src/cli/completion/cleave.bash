@@ -17,7 +17,7 @@ _cleave() {
         ;;
     inspect) options="--bind --json --quiet --help" ;;
     shards) options="--configuration --uneven --check --bind --json --quiet --help" ;;
-    annotate) options="--plan --output --json --quiet --help" ;;
+    annotate) options="--plan --output --keep-ir --json --quiet --help" ;;
     strip) options="--all --output --json --quiet --help" ;;
     help) options="plan inspect shards annotate strip --help" ;;
     *) return ;;
