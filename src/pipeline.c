@@ -3,35 +3,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/units.h"
 #include "cost/problem_build.h"
 #include "graph/bindings.h"
-#include "manual.h"
+#include "no_fit.h"
 #include "plan/plan_check.h"
 #include "plan/plan_json.h"
 #include "plan_make.h"
 
-#define DEFAULT_JOBS     2         /* as the seed tool's --num_processes */
-#define ANSWER_MAX       (1 << 20) /* bytes of an external compiler's stdout */
-#define JUDGE_BATCH      8         /* candidates given at once: enough for any --jobs in use */
-#define SYMBOLS_TOLD     300       /* characters of the names that are still open */
-#define MAX_MORE_DEVICES 8         /* device counts tried to say what would fit, and all */
-#define MEMORY_TRIES     12        /* memory sizes tried to say what would fit */
-
-/* Everything of one run. */
-typedef struct {
-    const clv_request *req;
-    clv_arena *arena;
-    clv_error *err;
-    clv_analysis analysis;
-    clv_cluster *cluster;
-    clv_partition *problem;
-    clv_manual_cut cut; /* manual mode only */
-    clv_workload workload;
-    clv_compiler *compiler;
-    clv_pool *pool;
-    clv_judge judge;
-} run;
+#define DEFAULT_JOBS 2         /* as PopRT's --num_processes */
+#define ANSWER_MAX   (1 << 20) /* bytes of an external compiler's stdout */
+#define JUDGE_BATCH  8         /* candidates given at once: enough for any --jobs in use */
+#define SYMBOLS_TOLD 300       /* characters of the names that are still open */
 
 /* -- before the cluster -- */
 
@@ -107,7 +89,7 @@ static clv_status write_text(const char *path, const char *text, size_t n, const
 static clv_status emit_candidate(void *ctx, const clv_assignment *candidate, const char *folder,
                                  clv_arena *arena, clv_error *err)
 {
-    const run *r = ctx;
+    const clv_run *r = ctx;
     clv_plan *plan;
     const char *text;
     size_t n;
@@ -137,7 +119,7 @@ static clv_status emit_candidate(void *ctx, const clv_assignment *candidate, con
     return clv_out_commit(out, err);
 }
 
-static clv_status open_judge(run *r)
+static clv_status open_judge(clv_run *r)
 {
     const clv_request *req = r->req;
     int32_t jobs = req->jobs > 0 ? req->jobs : DEFAULT_JOBS;
@@ -158,7 +140,7 @@ static clv_status open_judge(run *r)
     return CLV_OK;
 }
 
-static void close_judge(run *r)
+void clv_run_close(clv_run *r)
 {
     clv_pool_close(r->pool);
     clv_compiler_close(r->compiler);
@@ -167,7 +149,7 @@ static void close_judge(run *r)
 }
 
 /* Manual mode: the subgraphs are those of the given nodes. */
-static clv_status take_manual_units(run *r)
+static clv_status take_manual_units(clv_run *r)
 {
     const clv_types *types = r->analysis.inference->main;
     CLV_TRY(clv_manual_cut_parse(r->req->sharding_nodes, r->req->model->main, r->cluster->n_devices,
@@ -177,7 +159,7 @@ static clv_status take_manual_units(run *r)
 }
 
 /* Cluster -> problem -> judge, for so many devices with so much memory. */
-static clv_status open_run(run *r, int32_t devices, int64_t memory_bytes)
+clv_status clv_run_open(clv_run *r, int32_t devices, int64_t memory_bytes)
 {
     const clv_request *req = r->req;
     int32_t n = devices ? devices : req->cluster->n_devices;
@@ -191,136 +173,10 @@ static clv_status open_run(run *r, int32_t devices, int64_t memory_bytes)
     return open_judge(r);
 }
 
-/* -- what would fit -- */
-
-static clv_status note(run *r, clv_plan *plan, const char *text)
-{
-    const char **notes = clv_arena_grow(r->arena, plan->notes, (size_t)plan->n_notes,
-                                        (size_t)plan->n_notes + 1, sizeof *notes);
-    if (!text || !notes)
-        return clv_fail_nomem(r->err, "notes of a plan");
-    plan->notes = notes;
-    plan->notes[plan->n_notes++] = text;
-    return CLV_OK;
-}
-
-/* How the same request would end on so many devices with so much memory each: what is said to fit
- * is tried out first, by the very search that the user would start. same: the plan of manual mode,
- * which is not searched for; else NULL. */
-static clv_status try_with(const run *r, int32_t devices, int64_t memory_bytes,
-                           const clv_tried *same, clv_verdict *ret)
-{
-    run more = { .req = r->req, .arena = r->arena, .err = r->err, .analysis = r->analysis };
-    clv_search_options options = r->req->search;
-    clv_search_result result = { .found = false };
-    options.first_fit = true;
-    options.use_all_devices = r->req->devices > 0 || devices != r->cluster->n_devices;
-    options.progress = NULL;
-    clv_status status = open_run(&more, devices, memory_bytes);
-    if (status == CLV_OK && same) {
-        clv_assignment plan = { same->device_of, same->proportion };
-        status = more.judge.judge(more.judge.ctx, &plan, 1, &result.best.verdict, r->err);
-    } else if (status == CLV_OK) {
-        status = clv_search(more.problem, &more.judge, &options, r->arena, &result, r->err);
-    }
-    close_judge(&more);
-    *ret = result.best.verdict;
-    return status;
-}
-
-/* Memory with which a plan is found: what the nearest plan needs, and where that is not enough,
- * what is missing then. */
-static clv_status note_memory(run *r, clv_plan *plan, const clv_tried *best)
-{
-    char size[32];
-    clv_verdict verdict = { .outcome = CLV_OOM };
-    int64_t need = 0; /* a size that is given is all for tensors: nothing of it is reserved */
-    for (int32_t d = 0; d < plan->n_devices; d++)
-        if (plan->devices[d].peak_bytes > need)
-            need = plan->devices[d].peak_bytes;
-    for (int32_t i = 0; i < MEMORY_TRIES && verdict.outcome == CLV_OOM && need < INT64_MAX / 4;
-         i++) {
-        if (i > 0)
-            need += verdict.short_bytes > need / 16 ? verdict.short_bytes : need / 16;
-        CLV_TRY(try_with(r, r->cluster->n_devices, need, r->req->sharding_nodes ? best : NULL,
-                         &verdict));
-    }
-    if (verdict.outcome != CLV_FITS)
-        return CLV_OK;
-    return note(r, plan,
-                clv_arena_printf(r->arena, "it would fit with %s on each device: --memory %lldB",
-                                 clv_show_bytes(size, need), (long long)need));
-}
-
-/* The smallest larger number of the cluster's devices with which a plan is found. */
-static clv_status note_devices(run *r, clv_plan *plan)
-{
-    int32_t have = r->cluster->n_devices, most = r->req->cluster->n_devices;
-    for (int32_t n = have + 1; n <= most;
-         n = n == have + MAX_MORE_DEVICES && n < most ? most : n + 1) {
-        clv_verdict verdict;
-        CLV_TRY(try_with(r, n, r->req->memory_bytes, NULL, &verdict));
-        if (verdict.outcome == CLV_FITS)
-            return note(
-                r, plan,
-                clv_arena_printf(r->arena, "it would fit on %d devices: --devices %d", n, n));
-    }
-    return CLV_OK;
-}
-
-/* Weights alone may be too much; then no other cut can help. */
-static clv_status note_weights(run *r, clv_plan *plan)
-{
-    char needed[32], there[32];
-    double weights = (double)r->analysis.costs->total.weight_bytes, room = 0;
-    for (int32_t d = 0; d < plan->n_devices; d++)
-        room += (double)plan->devices[d].capacity_bytes;
-    if (weights <= room)
-        return CLV_OK;
-    return note(r, plan,
-                clv_arena_printf(r->arena,
-                                 "no cut can fit: the weights alone take %s, the %d device%s of "
-                                 "this run have %s",
-                                 clv_show_bytes(needed, (int64_t)weights), plan->n_devices,
-                                 plan->n_devices == 1 ? "" : "s",
-                                 clv_show_bytes(there, (int64_t)room)));
-}
-
-static clv_status explain_no_fit(run *r, clv_plan *plan, const clv_tried *best,
-                                 const clv_compile_report *report)
-{
-    char size[32];
-    const clv_verdict *v = &best->verdict;
-    if (v->outcome == CLV_FAILED)
-        return note(r, plan, clv_arena_printf(r->arena, "every candidate failed: %s", v->reason));
-    CLV_TRY(
-        note(r, plan,
-             clv_arena_printf(r->arena, "device %d (%s) is out of memory by %s (%lld bytes)",
-                              v->device, plan->devices[v->device].name,
-                              clv_show_bytes(size, v->short_bytes), (long long)v->short_bytes)));
-    const clv_device_report *d = report && report->devices ? &report->devices[v->device] : NULL;
-    const clv_graph *g = r->req->model->main;
-    if (d && d->peak_op.i >= 0)
-        CLV_TRY(note(r, plan,
-                     clv_arena_printf(r->arena, "its memory is fullest at operator '%.*s'",
-                                      CLV_STR_ARG(g->ops[d->peak_op.i].label))));
-    for (int32_t i = 0; d && i < d->n_live && i < 3; i++)
-        CLV_TRY(note(r, plan,
-                     clv_arena_printf(r->arena, "alive there: '%.*s', %s",
-                                      CLV_STR_ARG(g->tensors[d->live[i].tensor.i].name),
-                                      clv_show_bytes(size, d->live[i].bytes))));
-    CLV_TRY(note_weights(r, plan));
-    if (r->req->compiler) /* what it would say is not known, and asking takes it minutes */
-        return CLV_OK;
-    CLV_TRY(note_memory(r, plan, best));
-    /* more devices would not change cuts given by hand */
-    return r->req->sharding_nodes ? CLV_OK : note_devices(r, plan);
-}
-
 /* -- manual mode -- */
 
 /* The one assignment that the given nodes mean, judged like any other. */
-static clv_status judge_manual(run *r, clv_search_result *ret)
+static clv_status judge_manual(clv_run *r, clv_search_result *ret)
 {
     int32_t *device_of = CLV_NEW_ARRAY(r->arena, int32_t, r->problem->n_units);
     clv_tried *tried = CLV_NEW(r->arena, clv_tried);
@@ -338,7 +194,7 @@ static clv_status judge_manual(run *r, clv_search_result *ret)
 }
 
 /* pipelining_info instead of the stages that follow from the devices (B.058). */
-static void set_manual_stages(const run *r, clv_plan *plan)
+static void set_manual_stages(const clv_run *r, clv_plan *plan)
 {
     if (!r->cut.stage)
         return;
@@ -356,7 +212,7 @@ static void set_manual_stages(const run *r, clv_plan *plan)
 
 /* -- the result -- */
 
-static clv_status add_open_things(run *r, clv_plan *plan)
+static clv_status add_open_things(clv_run *r, clv_plan *plan)
 {
     const clv_graph *g = r->req->model->main;
     const clv_inference *inf = r->analysis.inference;
@@ -380,10 +236,11 @@ static clv_status add_open_things(run *r, clv_plan *plan)
             clv_arena_printf(r->arena, "%.*s=%lld", CLV_STR_ARG(b->symbol), (long long)b->value);
     }
     for (int32_t i = 0; i < r->req->model->n_warnings; i++)
-        CLV_TRY(note(r, plan,
-                     clv_arena_printf(r->arena, "%.*s", CLV_STR_ARG(r->req->model->warnings[i]))));
+        CLV_TRY(clv_run_note(
+            r, plan, clv_arena_printf(r->arena, "%.*s", CLV_STR_ARG(r->req->model->warnings[i]))));
     for (int32_t i = 0; i < inf->n_conflicts; i++)
-        CLV_TRY(note(r, plan, clv_arena_printf(r->arena, "%.*s", CLV_STR_ARG(inf->conflicts[i]))));
+        CLV_TRY(clv_run_note(r, plan,
+                             clv_arena_printf(r->arena, "%.*s", CLV_STR_ARG(inf->conflicts[i]))));
     return CLV_OK;
 }
 
@@ -394,7 +251,7 @@ static const char *search_name(const clv_search_options *options)
     return options->first_fit ? "first-fit" : "default";
 }
 
-static clv_status finish(run *r, const clv_search_result *result, clv_plan **ret)
+static clv_status finish(clv_run *r, const clv_search_result *result, clv_plan **ret)
 {
     clv_assignment best = { result->best.device_of, result->best.proportion };
     clv_verdict verdict = result->best.verdict;
@@ -420,11 +277,11 @@ static clv_status finish(run *r, const clv_search_result *result, clv_plan **ret
         plan->n_fitting += result->tried[i].verdict.outcome == CLV_FITS;
     CLV_TRY(add_open_things(r, plan));
     if (r->compiler->warning)
-        CLV_TRY(note(r, plan, clv_arena_printf(r->arena, "%s", r->compiler->warning)));
+        CLV_TRY(clv_run_note(r, plan, clv_arena_printf(r->arena, "%s", r->compiler->warning)));
     if (result->found)
         CLV_TRY(clv_plan_check(plan, r->req->model->main, r->arena, r->err));
     else
-        CLV_TRY(explain_no_fit(r, plan, &result->best, &report));
+        CLV_TRY(clv_explain_no_fit(r, plan, &result->best, &report));
     *ret = plan;
     return CLV_OK;
 }
@@ -432,7 +289,7 @@ static clv_status finish(run *r, const clv_search_result *result, clv_plan **ret
 clv_status clv_pipeline_run(const clv_request *req, clv_arena *arena, clv_plan **ret,
                             clv_error *err)
 {
-    run r = { .req = req, .arena = arena, .err = err };
+    clv_run r = { .req = req, .arena = arena, .err = err };
     clv_search_options options = req->search;
     clv_search_result result = { .found = false };
     clv_plan *plan = NULL;
@@ -441,7 +298,7 @@ clv_status clv_pipeline_run(const clv_request *req, clv_arena *arena, clv_plan *
     /* model -> types, costs, subgraphs */
     CLV_TRY(clv_analyse(req->model, req->bindings, req->n_bindings, true, arena, &r.analysis, err));
     /* cluster -> problem and judge */
-    clv_status status = open_run(&r, req->devices, req->memory_bytes);
+    clv_status status = clv_run_open(&r, req->devices, req->memory_bytes);
     /* problem -> assignment */
     if (status == CLV_OK)
         status = req->sharding_nodes
@@ -450,7 +307,7 @@ clv_status clv_pipeline_run(const clv_request *req, clv_arena *arena, clv_plan *
     /* assignment -> plan, checked by code that did not make it */
     if (status == CLV_OK)
         status = finish(&r, &result, &plan);
-    close_judge(&r);
+    clv_run_close(&r);
     CLV_TRY(status);
     *ret = plan;
     return CLV_OK;

@@ -1,0 +1,134 @@
+#include "no_fit.h"
+
+#include "base/units.h"
+
+#define MAX_MORE_DEVICES 8  /* device counts tried, and all of the cluster */
+#define MEMORY_TRIES     12 /* memory sizes tried */
+
+clv_status clv_run_note(clv_run *r, clv_plan *plan, const char *text)
+{
+    const char **notes = clv_arena_grow(r->arena, plan->notes, (size_t)plan->n_notes,
+                                        (size_t)plan->n_notes + 1, sizeof *notes);
+    if (!text || !notes)
+        return clv_fail_nomem(r->err, "notes of a plan");
+    plan->notes = notes;
+    plan->notes[plan->n_notes++] = text;
+    return CLV_OK;
+}
+
+/* How the same request would end on so many devices with so much memory each: what is said to fit
+ * is tried out first, by the very search that the user would start. same: the plan of manual mode,
+ * which is not searched for; else NULL. */
+static clv_status try_with(const clv_run *r, int32_t devices, int64_t memory_bytes,
+                           const clv_tried *same, clv_verdict *ret)
+{
+    clv_run more = { .req = r->req, .arena = r->arena, .err = r->err, .analysis = r->analysis };
+    clv_search_options options = r->req->search;
+    clv_search_result result = { .found = false };
+    clv_mark scratch = clv_arena_mark(r->arena);
+    options.first_fit = true;
+    options.use_all_devices = r->req->devices > 0 || devices != r->cluster->n_devices;
+    options.progress = NULL;
+    clv_status status = clv_run_open(&more, devices, memory_bytes);
+    if (status == CLV_OK && same) {
+        clv_assignment plan = { same->device_of, same->proportion };
+        status = more.judge.judge(more.judge.ctx, &plan, 1, &result.best.verdict, r->err);
+    } else if (status == CLV_OK) {
+        status = clv_search(more.problem, &more.judge, &options, r->arena, &result, r->err);
+    }
+    clv_run_close(&more);
+    clv_arena_rewind(r->arena, scratch);
+    *ret = result.best.verdict;
+    return status;
+}
+
+/* Memory with which a plan is found: what the nearest plan needs, and where that is not enough,
+ * what is missing then. */
+static clv_status note_memory(clv_run *r, clv_plan *plan, const clv_tried *best)
+{
+    char size[32];
+    clv_verdict verdict = { .outcome = CLV_OOM };
+    int64_t need = 0; /* a size that is given is all for tensors: nothing of it is reserved */
+    for (int32_t d = 0; d < plan->n_devices; d++)
+        if (plan->devices[d].peak_bytes > need)
+            need = plan->devices[d].peak_bytes;
+    for (int32_t i = 0; i < MEMORY_TRIES && verdict.outcome == CLV_OOM && need < INT64_MAX / 4;
+         i++) {
+        if (i > 0)
+            need += verdict.short_bytes > need / 16 ? verdict.short_bytes : need / 16;
+        CLV_TRY(try_with(r, r->cluster->n_devices, need, r->req->sharding_nodes ? best : NULL,
+                         &verdict));
+    }
+    if (verdict.outcome != CLV_FITS)
+        return CLV_OK;
+    return clv_run_note(r, plan,
+                        clv_arena_printf(r->arena,
+                                         "it would fit with %s on each device: --memory %lldB",
+                                         clv_show_bytes(size, need), (long long)need));
+}
+
+/* The smallest larger number of the cluster's devices with which a plan is found. */
+static clv_status note_devices(clv_run *r, clv_plan *plan)
+{
+    int32_t have = r->cluster->n_devices, most = r->req->cluster->n_devices;
+    for (int32_t n = have + 1; n <= most;
+         n = n == have + MAX_MORE_DEVICES && n < most ? most : n + 1) {
+        clv_verdict verdict;
+        CLV_TRY(try_with(r, n, r->req->memory_bytes, NULL, &verdict));
+        if (verdict.outcome == CLV_FITS)
+            return clv_run_note(
+                r, plan,
+                clv_arena_printf(r->arena, "it would fit on %d devices: --devices %d", n, n));
+    }
+    return CLV_OK;
+}
+
+/* Weights alone may be too much; then no other cut can help. */
+static clv_status note_weights(clv_run *r, clv_plan *plan)
+{
+    char needed[32], there[32];
+    double weights = (double)r->analysis.costs->total.weight_bytes, room = 0;
+    for (int32_t d = 0; d < plan->n_devices; d++)
+        room += (double)plan->devices[d].capacity_bytes;
+    if (weights <= room)
+        return CLV_OK;
+    return clv_run_note(
+        r, plan,
+        clv_arena_printf(r->arena,
+                         "no cut can fit: the weights alone take %s, the %d device%s of "
+                         "this run have %s",
+                         clv_show_bytes(needed, (int64_t)weights), plan->n_devices,
+                         plan->n_devices == 1 ? "" : "s", clv_show_bytes(there, (int64_t)room)));
+}
+
+clv_status clv_explain_no_fit(clv_run *r, clv_plan *plan, const clv_tried *best,
+                              const clv_compile_report *report)
+{
+    char size[32];
+    const clv_verdict *v = &best->verdict;
+    if (v->outcome == CLV_FAILED)
+        return clv_run_note(r, plan,
+                            clv_arena_printf(r->arena, "every candidate failed: %s", v->reason));
+    CLV_TRY(clv_run_note(
+        r, plan,
+        clv_arena_printf(r->arena, "device %d (%s) is out of memory by %s (%lld bytes)", v->device,
+                         plan->devices[v->device].name, clv_show_bytes(size, v->short_bytes),
+                         (long long)v->short_bytes)));
+    const clv_device_report *d = report && report->devices ? &report->devices[v->device] : NULL;
+    const clv_graph *g = r->req->model->main;
+    if (d && d->peak_op.i >= 0)
+        CLV_TRY(clv_run_note(r, plan,
+                             clv_arena_printf(r->arena, "its memory is fullest at operator '%.*s'",
+                                              CLV_STR_ARG(g->ops[d->peak_op.i].label))));
+    for (int32_t i = 0; d && i < d->n_live && i < 3; i++)
+        CLV_TRY(clv_run_note(r, plan,
+                             clv_arena_printf(r->arena, "alive there: '%.*s', %s",
+                                              CLV_STR_ARG(g->tensors[d->live[i].tensor.i].name),
+                                              clv_show_bytes(size, d->live[i].bytes))));
+    CLV_TRY(note_weights(r, plan));
+    if (r->req->compiler) /* what it would say is not known, and asking takes it minutes */
+        return CLV_OK;
+    CLV_TRY(note_memory(r, plan, best));
+    /* more devices would not change cuts given by hand */
+    return r->req->sharding_nodes ? CLV_OK : note_devices(r, plan);
+}

@@ -1,0 +1,15 @@
+/* no_fit.h - words for a plan that does not fit: what is missing where, and what would fit. */
+#ifndef CLV_NO_FIT_H
+#define CLV_NO_FIT_H
+
+#include "run.h"
+
+/* One more sentence among the notes of a plan; NULL text is taken for lack of memory. */
+clv_status clv_run_note(clv_run *r, clv_plan *plan, const char *text);
+
+/* Adds the notes. Each suggestion was tried by the search that the user would start. report may be
+ * NULL. */
+clv_status clv_explain_no_fit(clv_run *r, clv_plan *plan, const clv_tried *best,
+                              const clv_compile_report *report);
+
+#endif
