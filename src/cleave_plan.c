@@ -126,6 +126,20 @@ static clv_status new_plan(const cleave_model *m, cleave_plan **ret, clv_error *
     return CLV_OK;
 }
 
+/* The shortage in a sentence; the plan's notes have the rest. */
+static void tell_no_plan(const clv_plan *plan, cleave_error *error)
+{
+    error->status = CLEAVE_NO_PLAN;
+    if (plan->outcome == CLV_OOM)
+        snprintf(error->message, sizeof error->message,
+                 "no plan fits %d devices: in the nearest one device %d (%s) lacks %lld bytes",
+                 plan->n_devices, plan->short_device, plan->devices[plan->short_device].name,
+                 (long long)plan->short_bytes);
+    else
+        snprintf(error->message, sizeof error->message,
+                 "no plan was judged: every candidate failed");
+}
+
 cleave_status cleave_plan_make(cleave_model *model, const cleave_plan_options *options,
                                cleave_plan **ret_plan, cleave_error *error)
 {
@@ -145,11 +159,8 @@ cleave_status cleave_plan_make(cleave_model *model, const cleave_plan_options *o
     *ret_plan = p;
     if (cleave_plan_fits(p))
         return clv_api_give(CLV_OK, &err, error);
-    if (error) {
-        error->status = CLEAVE_NO_PLAN;
-        snprintf(error->message, sizeof error->message, "%s",
-                 p->plan->n_notes ? p->plan->notes[p->plan->n_notes - 1] : "no plan fits");
-    }
+    if (error)
+        tell_no_plan(p->plan, error);
     return CLEAVE_NO_PLAN;
 }
 
