@@ -10,7 +10,7 @@
 
 typedef enum {
     CLV_SEARCH_DEFAULT,   /* balanced seeds, moves, best of all (search.c) */
-    CLV_SEARCH_DOCUMENTED /* the search of the seed document, step by step (documented.c) */
+    CLV_SEARCH_DOCUMENTED /* the search of PopRT as its manual and tool document it, step by step (documented.c) */
 } clv_search_kind;
 
 typedef struct {

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/map.h"
+#include "graph/labels.h"
 #include "graph/ops.h"
 #include "graph/order.h"
 
@@ -306,48 +307,17 @@ static clv_status add_ops(builder *b, scope *s)
 
 /* -- labels -- */
 
-static clv_str make_label(builder *b, const clv_op_info *op, int64_t k)
-{
-    const char *joint = op->name.n ? "#" : "_";
-    clv_str stem = op->name.n ? op->name : op->type;
-    return clv_str_of(
-        clv_arena_printf(b->arena, "%.*s%s%lld", CLV_STR_ARG(stem), joint, (long long)k));
-}
-
 static clv_status add_labels(builder *b, scope *s)
 {
-    clv_graph *g = s->g;
-    clv_map used;
-    int32_t repeated = 0, first_repeated = -1, id;
-    CLV_TRY(clv_map_init(&used, b->arena, g->n_ops, b->err));
-    for (int32_t i = 0; i < g->n_ops; i++) { /* the file's names come before ours */
-        if (g->ops[i].name.n == 0)
-            continue;
-        CLV_TRY(clv_map_put(&used, g->ops[i].name, i, &id, b->err));
-        if (id == i)
-            g->ops[i].label = g->ops[i].name;
-        else if (repeated++ == 0)
-            first_repeated = i;
-    }
-    for (int32_t i = 0; i < g->n_ops; i++) {
-        clv_str label = g->ops[i].label;
-        for (int64_t k = i; label.n == 0; k += g->n_ops) { /* n names can refuse n labels in all */
-            label = make_label(b, &g->ops[i], k);
-            if (!label.at)
-                return clv_fail_nomem(b->err, "names of operators");
-            CLV_TRY(clv_map_put(&used, label, i, &id, b->err));
-            if (id != i)
-                label.n = 0;
-        }
-        g->ops[i].label = label;
-    }
-    if (!repeated)
+    int32_t first, n;
+    CLV_TRY(clv_label_ops(s->g, b->arena, &first, &n, b->err));
+    if (n == 0)
         return CLV_OK;
     return warn(b,
                 clv_arena_printf(b->arena,
                                  "%d operators have a name that an earlier one has, first '%.*s': "
                                  "reports use names made unique",
-                                 repeated, CLV_STR_ARG(g->ops[first_repeated].name)));
+                                 n, CLV_STR_ARG(s->g->ops[first].name)));
 }
 
 /* -- outputs and declared types -- */

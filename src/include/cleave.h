@@ -124,7 +124,7 @@ typedef struct {
     int64_t memory_bytes;  /* of each device, instead of the description's; 0: as described */
     cleave_objective objective;
     int first_fit;         /* stop at the first plan that compiles */
-    int documented_search; /* the seed document's search instead of ours; for comparison */
+    int documented_search; /* the search that PopRT documents instead of ours; to compare */
     /* Manual mode: cut here instead of searching. "NODE=DEVICE,..." or JSON, {"sharding_info": {"NODE":
      * DEVICE}, "pipelining_info": {"NODE": STAGE}}; what is left over goes to the next device. NULL:
      * search. */

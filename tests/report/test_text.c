@@ -37,7 +37,7 @@ Test(text, what_is_not_printable_is_escaped)
     cr_expect_str_eq(clv_show_name(arena, (clv_str){ "a\0b", 3 }), "a\\x00b");
 }
 
-/* The latency and throughput of the seed document's second example: 1000 / x. */
+/* The latency and throughput of the second example in PopRT's manual: 1000 / x. */
 Test(text, numbers_are_the_shortest_that_read_back_the_same)
 {
     clv_text t = { .arena = arena };

@@ -18,10 +18,10 @@ if(CLEAVE_GLPK)
   string(APPEND CLEAVE_LIBS_PRIVATE " -lglpk")
 endif()
 string(REPLACE " " ";" CLEAVE_LIBS_PRIVATE_LIST "${CLEAVE_LIBS_PRIVATE}")
-configure_file(cmake/cleave.pc.in ${PROJECT_BINARY_DIR}/cleave.pc @ONLY)
+configure_file(src/package/cleave.pc.in ${PROJECT_BINARY_DIR}/cleave.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/cleave.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-configure_package_config_file(cmake/cleaveConfig.cmake.in ${PROJECT_BINARY_DIR}/cleaveConfig.cmake
+configure_package_config_file(src/package/cleaveConfig.cmake.in ${PROJECT_BINARY_DIR}/cleaveConfig.cmake
                               INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/cleave
                               PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/cleaveConfigVersion.cmake
