@@ -237,18 +237,30 @@ static clv_status retry_plan(clv_desk *desk, int32_t plan, bool *ret_fits, clv_e
     return CLV_OK;
 }
 
+/* Out of memory, but by its times better than the best that fits. */
+static bool promises_more(const clv_desk *desk, int32_t plan)
+{
+    clv_verdict v = desk->tried[plan].verdict;
+    v.outcome = CLV_FITS;
+    return clv_verdict_better(&v, &desk->tried[desk->best].verdict, desk->options->objective);
+}
+
 clv_status clv_desk_retry(clv_desk *desk, int32_t n_more, int32_t other, clv_error *err)
 {
     int32_t n = desk->n_judged, plan = -1;
     bool fits = false;
-    if (clv_desk_fits(desk) || desk->canceled)
+    if (desk->canceled)
         return CLV_OK;
+    bool other_may = other >= 0 && desk->tried[other].verdict.outcome == CLV_OOM;
+    if (clv_desk_fits(desk))
+        return other_may && !desk->done && promises_more(desk, other)
+                   ? retry_plan(desk, other, &fits, err)
+                   : CLV_OK;
     for (int32_t k = 0; k <= n_more && !fits; k++) {
         plan = next_smallest(desk, n, plan);
         if (plan < 0)
             return CLV_OK;
         CLV_TRY(retry_plan(desk, plan, &fits, err));
     }
-    bool other_may = other >= 0 && desk->tried[other].verdict.outcome == CLV_OOM && !desk->done;
-    return other_may ? retry_plan(desk, other, &fits, err) : CLV_OK;
+    return other_may && !desk->done ? retry_plan(desk, other, &fits, err) : CLV_OK;
 }

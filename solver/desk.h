@@ -49,7 +49,8 @@ bool clv_desk_fits(const clv_desk *desk); /* is there a plan that fits? */
 
 /* B.024, B.025: when all are out of memory, the plan with the smallest OOM at proportion 0.3, then
  * 0.1, stopping at the first success; without one n_more next-smallest plans in the same way. Then
- * the plan `other` as well, if it is not -1. */
+ * the plan `other` as well, if it is not -1; it is retried too where something fits, when its times
+ * are better. */
 clv_status clv_desk_retry(clv_desk *desk, int32_t n_more, int32_t other, clv_error *err);
 
 #endif

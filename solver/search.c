@@ -276,6 +276,10 @@ static clv_status search_default(search *s, clv_arena *arena, clv_error *err)
         CLV_TRY(climb(s, err));
         if (s->desk.p->n_units <= ELSEWHERE_UNITS)
             CLV_TRY(start_elsewhere(s, err));
+        if (documented < 0 && is_short_of_memory(&s->desk)) { /* that only later plans told */
+            CLV_TRY(clv_documented_moves(&s->desk, arena, &documented, err));
+            CLV_TRY(climb(s, err));
+        }
         if (clv_desk_fits(&s->desk))
             CLV_TRY(refine(s, err));
     }
