@@ -29,13 +29,12 @@ static int run(cli *c, const cli_args *args)
 {
     const char *path = NULL;
     cleave_model *model = NULL;
-    cleave_error error;
     int code = cli_model_operand(c, args, NULL, &path);
 
+    if (code == CLI_EXIT_OK)
+        code = cli_open(c, path, &model);
     if (code != CLI_EXIT_OK)
         return code;
-    if (cleave_model_open(path, NULL, &model, &error) != CLEAVE_OK)
-        return cli_fail_library(c, &error);
     code = cli_bind(c, model, args->values[BIND].text);
     if (code == CLI_EXIT_OK)
         code = inspect(c, model);
