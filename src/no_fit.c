@@ -3,7 +3,8 @@
 #include "base/units.h"
 
 #define MAX_MORE_DEVICES 8  /* device counts tried, and all of the cluster */
-#define MEMORY_TRIES     12 /* memory sizes tried */
+#define MEMORY_TRIES     12 /* memory sizes tried upwards, until one fits */
+#define MEMORY_CLOSE     64 /* then halved until less than this part of it is open */
 
 clv_status clv_run_note(clv_run *r, clv_plan *plan, const char *text)
 {
@@ -42,29 +43,52 @@ static clv_status try_with(const clv_run *r, int32_t devices, int64_t memory_byt
     return status;
 }
 
-/* Memory with which a plan is found: what the nearest plan needs, and where that is not enough,
- * what is missing then. */
-static clv_status note_memory(clv_run *r, clv_plan *plan, const clv_tried *best)
+/* From what the nearest plan needs upwards, by what is missing then, until a plan is found;
+ * *ret_need is 0 when none is. */
+static clv_status find_enough(const clv_run *r, const clv_plan *plan, const clv_tried *same,
+                              int64_t *low, int64_t *ret_need)
 {
-    char size[32];
     clv_verdict verdict = { .outcome = CLV_OOM };
     int64_t need = 0; /* a size that is given is all for tensors: nothing of it is reserved */
+    *ret_need = 0;
     for (int32_t d = 0; d < plan->n_devices; d++)
         if (plan->devices[d].peak_bytes > need)
             need = plan->devices[d].peak_bytes;
-    for (int32_t i = 0; i < MEMORY_TRIES && verdict.outcome == CLV_OOM && need < INT64_MAX / 4;
-         i++) {
-        if (i > 0)
-            need += verdict.short_bytes > need / 16 ? verdict.short_bytes : need / 16;
-        CLV_TRY(try_with(r, r->cluster->n_devices, need, r->req->sharding_nodes ? best : NULL,
-                         &verdict));
+    for (int32_t i = 0; i < MEMORY_TRIES && need < INT64_MAX / 4; i++) {
+        CLV_TRY(try_with(r, r->cluster->n_devices, need, same, &verdict));
+        if (verdict.outcome == CLV_FITS)
+            *ret_need = need;
+        if (verdict.outcome != CLV_OOM)
+            return CLV_OK;
+        *low = need;
+        need += verdict.short_bytes > need / 16 ? verdict.short_bytes : need / 16;
     }
-    if (verdict.outcome != CLV_FITS)
+    return CLV_OK;
+}
+
+/* The least memory with which a plan is found, to one part in MEMORY_CLOSE. */
+static clv_status note_memory(clv_run *r, clv_plan *plan, const clv_tried *best)
+{
+    char size[32], too_small[32];
+    const clv_tried *same = r->req->sharding_nodes ? best : NULL;
+    int64_t need, low = plan->devices[0].capacity_bytes;
+    for (int32_t d = 1; d < plan->n_devices; d++)
+        if (plan->devices[d].capacity_bytes < low)
+            low = plan->devices[d].capacity_bytes;
+    CLV_TRY(find_enough(r, plan, same, &low, &need));
+    if (need == 0)
         return CLV_OK;
-    return clv_run_note(r, plan,
-                        clv_arena_printf(r->arena,
-                                         "it would fit with %s on each device: --memory %lldB",
-                                         clv_show_bytes(size, need), (long long)need));
+    while (need > low && need - low > need / MEMORY_CLOSE) {
+        clv_verdict verdict;
+        int64_t middle = low + (need - low) / 2;
+        CLV_TRY(try_with(r, r->cluster->n_devices, middle, same, &verdict));
+        *(verdict.outcome == CLV_FITS ? &need : &low) = middle;
+    }
+    return clv_run_note(
+        r, plan,
+        clv_arena_printf(
+            r->arena, "it would fit with %s on each device, not with %s: --memory %lldB",
+            clv_show_bytes(size, need), clv_show_bytes(too_small, low), (long long)need));
 }
 
 /* The smallest larger number of the cluster's devices with which a plan is found. */
