@@ -54,16 +54,21 @@ static clv_status count(const clv_onnx_file *file, const clv_binding *given, int
     CLV_TRY(clv_subgraphs_build(found->main, costs, true, arena, &units, err));
     double ms = (now() - start) * 1e3;
     int64_t bytes = 0, flops = 0;
+    /* some publications leave out products of two activations, as attention has */
+    int64_t weighted = 0;
+    for (int32_t i = 0; i < model->main->n_ops; i++)
+        weighted += costs->of[i].weight_bytes > 0 ? costs->of[i].matmul_flops : 0;
     for (int32_t u = 0; u < units->n; u++) {
         bytes = units->at[u].bytes_cost > bytes ? units->at[u].bytes_cost : bytes;
         flops = units->at[u].flops_cost > flops ? units->at[u].flops_cost : flops;
     }
-    printf("ops=%d params=%" PRId64 " matmul_flops=%" PRId64 " flops=%" PRId64
-           " weight_bytes=%" PRId64 " constant_bytes=%" PRId64 " unknown=%d unsized=%d open=%d "
+    printf("ops=%d params=%" PRId64 " matmul_flops=%" PRId64 " weighted_matmul_flops=%" PRId64
+           " flops=%" PRId64 " weight_bytes=%" PRId64 " constant_bytes=%" PRId64
+           " unknown=%d unsized=%d open=%d "
            "candidates=%d units=%d largest_bytes=%" PRId64 " largest_flops=%" PRId64 " ms=%.1f\n",
-           model->main->n_ops, costs->parameters, costs->total.matmul_flops, costs->total.flops,
-           costs->total.weight_bytes, costs->constant_bytes, costs->n_unknown, costs->n_unsized,
-           found->n_open, units->n_candidates, units->n, bytes, flops, ms);
+           model->main->n_ops, costs->parameters, costs->total.matmul_flops, weighted,
+           costs->total.flops, costs->total.weight_bytes, costs->constant_bytes, costs->n_unknown,
+           costs->n_unsized, found->n_open, units->n_candidates, units->n, bytes, flops, ms);
     for (int32_t s = 0; s < model->n_symbols; s++) {
         bool bound = false;
         for (int32_t b = 0; b < n_all && !bound; b++)
