@@ -1,5 +1,5 @@
 # make demo   build, then plan a real model for two devices
-# make test   build and run all tests, then again with sanitizers
+# make test   build and run all tests, some of them without GLPK, and all again with sanitizers
 # make bench  measure planning time
 # make deps   install what is missing (Debian 12, as root)
 
@@ -23,6 +23,9 @@ test: deps
 	cmake --preset dev
 	cmake --build --preset dev -j$(JOBS)
 	ctest --preset dev -j$(JOBS)
+	cmake --preset noglpk
+	cmake --build --preset noglpk -j$(JOBS) --target cleave_cli solver_refine_ilp cli_plan
+	ctest --preset noglpk -j$(JOBS) -R '^(solver_refine_ilp|cli_plan)$$'
 	cmake --preset asan
 	cmake --build --preset asan -j$(JOBS)
 	ctest --preset asan -j$(JOBS)

@@ -6,9 +6,8 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
-#if defined(CLEAVE_GLPK) || __has_include(<glpk.h>)
+#if defined(CLEAVE_GLPK)
 #include <glpk.h>
-#define HAVE_GLPK 1
 #endif
 
 typedef struct {
@@ -39,10 +38,15 @@ Test(refine_ilp, the_fence_returns_what_the_body_returns)
 {
     clv_error err = { 0 };
     clv_status status = clv_glpk_run(refuse, NULL, &err);
-    cr_assert(status == CLV_ELIMIT || status == CLV_EUNSUPP);
+#if defined(CLEAVE_GLPK)
+    cr_assert_eq(status, CLV_ELIMIT);
+#else
+    cr_assert_eq(status, CLV_EUNSUPP);
+    cr_assert(strstr(err.message, "without GLPK"), "said: %s", err.message);
+#endif
 }
 
-#ifdef HAVE_GLPK
+#if defined(CLEAVE_GLPK)
 static clv_status misuse(void *arg, clv_error *err)
 {
     (void)arg;
@@ -56,10 +60,7 @@ Test(refine_ilp, misuse_of_glpk_is_a_status_and_the_next_call_works)
 {
     for (int i = 0; i < 3; i++) {
         clv_error err = { 0 };
-        clv_status status = clv_glpk_run(misuse, NULL, &err);
-        if (status == CLV_EUNSUPP)
-            return; /* built without */
-        cr_assert_eq(status, CLV_ESOLVER);
+        cr_assert_eq(clv_glpk_run(misuse, NULL, &err), CLV_ESOLVER);
         cr_assert(strstr(err.message, "GLPK gave up"), "said: %s", err.message);
         cr_assert_eq(clv_glpk_run(refuse, NULL, &err), CLV_ELIMIT);
     }
@@ -76,11 +77,14 @@ Test(refine_ilp, finds_the_best_boundary_of_a_chain)
     open_bench(&b, synthetic_done(&s), (int32_t[]){ 0, 0, 0, 0, 0, 1 }, arena);
     cr_assert_eq(clv_refine_ilp(&b.im, arena, NULL), CLV_OK);
     cr_assert_eq(clv_desk_judge(&b.desk, NULL), CLV_OK);
-    if (b.desk.n_judged > 1) { /* with GLPK */
-        cr_assert_eq(b.desk.best, 1);
-        cr_assert_eq(b.desk.tried[1].verdict.period_ns, 8);
-        cr_assert(strstr(b.desk.tried[1].move, "exact boundary"));
-    }
+#if defined(CLEAVE_GLPK)
+    cr_assert_eq(b.desk.n_judged, 2);
+    cr_assert_eq(b.desk.best, 1);
+    cr_assert_eq(b.desk.tried[1].verdict.period_ns, 8);
+    cr_assert(strstr(b.desk.tried[1].move, "exact boundary"));
+#else
+    cr_assert_eq(b.desk.n_judged, 1);
+#endif
     clv_arena_free(arena);
 }
 
@@ -122,8 +126,9 @@ Test(refine_ilp, agrees_with_all_two_sided_plans_of_ten_units)
         clv_arena_free(arena);
     }
     printf("exact boundary: best of all two-sided plans in %d of %d\n", hits, asked);
-#ifdef HAVE_GLPK
-    cr_assert(asked > 5);
+#if defined(CLEAVE_GLPK)
+    cr_assert(asked > 5 &&
+              hits * 10 >= asked * 8); /* weights are all that a window knows of memory */
 #endif
 }
 
@@ -136,7 +141,8 @@ Test(refine_ilp, works_for_latency_too)
     open_bench(&b, synthetic_done(&s), (int32_t[]){ 0, 0, 0, 1, 1, 1 }, arena);
     cr_assert_eq(clv_refine_ilp(&b.im, arena, NULL), CLV_OK);
     cr_assert_eq(clv_desk_judge(&b.desk, NULL), CLV_OK);
-    if (b.desk.n_judged > 1)
-        cr_assert_eq(b.desk.tried[b.desk.best].device_of[2], 1);
+#if defined(CLEAVE_GLPK)
+    cr_assert_eq(b.desk.tried[b.desk.best].device_of[2], 1);
+#endif
     clv_arena_free(arena);
 }
