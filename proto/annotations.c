@@ -31,7 +31,7 @@ typedef struct {
     int32_t n_nodes, cap_nodes;
     int32_t n_main; /* nodes of the main graph seen so far */
     int32_t n_in_bodies, n_in_functions;
-    int depth;
+    int32_t depth;
 } walk;
 
 static clv_status wrong_type(const clv_message *m, const clv_field *f, clv_error *err)
@@ -213,10 +213,7 @@ static clv_status walk_nodes(walk *w, clv_message m, uint32_t field, place at, c
 
 static clv_status walk_graph(walk *w, clv_message m, place at, clv_error *err)
 {
-    if (w->depth == CLV_NESTING_MAX)
-        return clv_fail(err, CLV_ELIMIT, "%s: the graph at byte %zu is nested over %d deep",
-                        w->file->name, clv_message_offset(&m), CLV_NESTING_MAX);
-    w->depth++;
+    CLV_TRY(clv_graph_enter(w->file, &m, &w->depth, err));
     clv_status status = walk_nodes(w, m, G_NODE, at, err);
     w->depth--;
     return status;

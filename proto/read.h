@@ -29,6 +29,10 @@ typedef struct {
     int32_t depth; /* of graphs */
 } clv_reading;
 
+/* One graph deeper, CLV_NESTING_MAX at most; whoever entered counts *depth down again. */
+clv_status clv_graph_enter(const clv_onnx_file *file, const clv_message *graph, int32_t *depth,
+                           clv_error *err);
+
 /* A TypeProto. input: the name of the graph input that has this type, whose dimensions without a
  * value become symbols of their own; empty: no input. */
 clv_status clv_read_type(clv_reading *r, const clv_message *type, clv_str input, clv_type *ret,

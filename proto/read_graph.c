@@ -202,22 +202,35 @@ static clv_status fill_graph(clv_reading *r, clv_message m, bool is_main, clv_dr
     }
 }
 
-clv_status clv_read_graph(clv_reading *r, const clv_message *graph, bool is_main, clv_draft **ret,
-                          clv_error *err)
+clv_status clv_graph_enter(const clv_onnx_file *file, const clv_message *graph, int32_t *depth,
+                           clv_error *err)
+{
+    if (*depth == CLV_NESTING_MAX)
+        return clv_fail(err, CLV_ELIMIT, "%s: the graph at byte %zu is nested over %d deep",
+                        file->name, clv_message_offset(graph), CLV_NESTING_MAX);
+    ++*depth;
+    return CLV_OK;
+}
+
+static clv_status read_entered(clv_reading *r, const clv_message *graph, bool is_main,
+                               clv_draft **ret, clv_error *err)
 {
     clv_field_counts n;
     clv_draft *d;
-    if (r->depth == CLV_NESTING_MAX)
-        return clv_fail(err, CLV_ELIMIT, "%s: the graph at byte %zu is nested over %d deep",
-                        r->file->name, clv_message_offset(graph), CLV_NESTING_MAX);
     CLV_TRY(clv_read_counts(r, *graph, &n, err));
     CLV_TRY(new_draft(r, n.of[G_NODE], n.of[G_INPUT], n.of[G_OUTPUT], n.of[G_VALUE],
                       n.of[G_WEIGHT] + n.of[G_SPARSE], &d, err));
-    r->depth++;
-    clv_status status = fill_graph(r, *graph, is_main, d, err);
+    CLV_TRY(fill_graph(r, *graph, is_main, d, err));
+    *ret = d;
+    return CLV_OK;
+}
+
+clv_status clv_read_graph(clv_reading *r, const clv_message *graph, bool is_main, clv_draft **ret,
+                          clv_error *err)
+{
+    CLV_TRY(clv_graph_enter(r->file, graph, &r->depth, err));
+    clv_status status = read_entered(r, graph, is_main, ret, err);
     r->depth--;
-    if (status == CLV_OK)
-        *ret = d;
     return status;
 }
 

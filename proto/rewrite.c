@@ -209,10 +209,7 @@ static clv_status walk_nodes(clv_rewrite *rw, clv_message m, uint32_t field, pla
 
 static clv_status walk_graph(clv_rewrite *rw, clv_message m, place at, clv_error *err)
 {
-    if (rw->depth == CLV_NESTING_MAX)
-        return clv_fail(err, CLV_ELIMIT, "%s: the graph at byte %zu is nested over %d deep",
-                        rw->file->name, clv_message_offset(&m), CLV_NESTING_MAX);
-    rw->depth++;
+    CLV_TRY(clv_graph_enter(rw->file, &m, &rw->depth, err));
     clv_status status = walk_nodes(rw, m, G_NODE, at, err);
     rw->depth--;
     return status;

@@ -41,7 +41,7 @@ typedef struct {
     int32_t width_cursor;
     int32_t next_note;
     int32_t n_nodes, n_functions; /* of the main graph; of the file: seen so far */
-    int depth;
+    int32_t depth;
     uint64_t total;
 } clv_rewrite;
 
