@@ -10,6 +10,7 @@
  */
 #include "solver/search.h"
 
+#include "problem/fit.h"
 #include "solver/balance.h"
 #include "solver/documented.h"
 #include "solver/improve.h"
@@ -251,6 +252,19 @@ static bool is_short_of_memory(const clv_desk *desk)
     return false;
 }
 
+/* More tries are in vain: it is proven that nothing fits, with any workspace. */
+static clv_status is_hopeless(const search *s, bool *ret, clv_error *err)
+{
+    clv_fit_bound bound;
+    *ret = false;
+    if (clv_desk_fits(&s->desk) || !s->desk.judge->live_bytes || !is_short_of_memory(&s->desk))
+        return CLV_OK;
+    CLV_TRY(
+        clv_partition_fit_bound(s->desk.p, s->desk.judge->live_bytes, s->desk.arena, &bound, err));
+    *ret = bound.impossible;
+    return CLV_OK;
+}
+
 static clv_status open_search(search *s, clv_arena *arena, clv_error *err)
 {
     const clv_partition *p = s->desk.p;
@@ -267,10 +281,15 @@ static clv_status open_search(search *s, clv_arena *arena, clv_error *err)
 static clv_status search_default(search *s, clv_arena *arena, clv_error *err)
 {
     int32_t documented = -1;
+    bool hopeless;
     CLV_TRY(open_search(s, arena, err));
     CLV_TRY(first_plans(s, err));
-    if (s->desk.p->n_devices > 1) {
+    CLV_TRY(is_hopeless(s, &hopeless, err));
+    if (s->desk.p->n_devices > 1)
         CLV_TRY(cut_again(s, err));
+    if (hopeless)
+        return CLV_OK;
+    if (s->desk.p->n_devices > 1) {
         if (is_short_of_memory(&s->desk))
             CLV_TRY(clv_documented_moves(&s->desk, arena, &documented, err));
         CLV_TRY(climb(s, err));

@@ -1,6 +1,7 @@
 #include "no_fit.h"
 
 #include "base/units.h"
+#include "problem/fit.h"
 
 #define MAX_MORE_DEVICES 8  /* device counts tried, and all of the cluster */
 #define MEMORY_TRIES     12 /* memory sizes tried upwards, until one fits */
@@ -66,8 +67,10 @@ static clv_status find_enough(const clv_run *r, const clv_plan *plan, const clv_
     return CLV_OK;
 }
 
-/* The least memory with which a plan is found, to one part in MEMORY_CLOSE. */
-static clv_status note_memory(clv_run *r, clv_plan *plan, const clv_tried *best)
+/* The least memory with which a plan is found, to one part in MEMORY_CLOSE; below least_bytes none
+ * can be. */
+static clv_status note_memory(clv_run *r, clv_plan *plan, const clv_tried *best,
+                              int64_t least_bytes)
 {
     char size[32], too_small[32];
     const clv_tried *same = r->req->sharding_nodes ? best : NULL;
@@ -75,6 +78,8 @@ static clv_status note_memory(clv_run *r, clv_plan *plan, const clv_tried *best)
     for (int32_t d = 1; d < plan->n_devices; d++)
         if (plan->devices[d].capacity_bytes < low)
             low = plan->devices[d].capacity_bytes;
+    if (low < least_bytes - 1)
+        low = least_bytes - 1;
     CLV_TRY(find_enough(r, plan, same, &low, &need));
     if (need == 0)
         return CLV_OK;
@@ -107,22 +112,39 @@ static clv_status note_devices(clv_run *r, clv_plan *plan)
     return CLV_OK;
 }
 
-/* Weights alone may be too much; then no other cut can help. */
-static clv_status note_weights(clv_run *r, clv_plan *plan)
+/* Why no cut can help, if that is proven. */
+static clv_status note_proof(clv_run *r, clv_plan *plan, const clv_fit_bound *bound)
 {
-    char needed[32], there[32];
-    double weights = (double)r->analysis.costs->total.weight_bytes, room = 0;
-    for (int32_t d = 0; d < plan->n_devices; d++)
-        room += (double)plan->devices[d].capacity_bytes;
-    if (weights <= room)
+    char weights[32], live[32], room[32];
+    const clv_graph *g = r->req->model->main;
+    if (!bound->impossible)
         return CLV_OK;
+    clv_show_bytes(weights, bound->weight_bytes);
+    clv_show_bytes(live, bound->live_bytes);
+    clv_show_bytes(room, bound->room_bytes);
+    if (bound->unit >= 0) {
+        const clv_subgraph *part = &r->analysis.units->at[bound->unit];
+        clv_op last = r->analysis.units->order[part->first + part->n - 1];
+        return clv_run_note(
+            r, plan,
+            clv_arena_printf(r->arena,
+                             "no cut can fit: the part that ends in operator '%.*s' takes %s of "
+                             "weights and %s besides, the largest device has %s",
+                             CLV_STR_ARG(g->ops[last.i].label), weights, live, room));
+    }
+    if (bound->live_bytes == 0)
+        return clv_run_note(
+            r, plan,
+            clv_arena_printf(r->arena,
+                             "no cut can fit: the weights alone take %s, the %d device%s of this "
+                             "run have %s",
+                             weights, plan->n_devices, plan->n_devices == 1 ? "" : "s", room));
     return clv_run_note(
         r, plan,
         clv_arena_printf(r->arena,
-                         "no cut can fit: the weights alone take %s, the %d device%s of "
-                         "this run have %s",
-                         clv_show_bytes(needed, (int64_t)weights), plan->n_devices,
-                         plan->n_devices == 1 ? "" : "s", clv_show_bytes(there, (int64_t)room)));
+                         "no cut can fit: besides what operators hold while they run, the %d "
+                         "device%s of this run can take %s of %s of weights at most",
+                         plan->n_devices, plan->n_devices == 1 ? "" : "s", room, weights));
 }
 
 clv_status clv_explain_no_fit(clv_run *r, clv_plan *plan, const clv_tried *best,
@@ -149,10 +171,12 @@ clv_status clv_explain_no_fit(clv_run *r, clv_plan *plan, const clv_tried *best,
                              clv_arena_printf(r->arena, "alive there: '%.*s', %s",
                                               CLV_STR_ARG(g->tensors[d->live[i].tensor.i].name),
                                               clv_show_bytes(size, d->live[i].bytes))));
-    CLV_TRY(note_weights(r, plan));
+    clv_fit_bound bound;
+    CLV_TRY(clv_partition_fit_bound(r->problem, r->judge.live_bytes, r->arena, &bound, r->err));
+    CLV_TRY(note_proof(r, plan, &bound));
     if (r->req->compiler) /* what it would say is not known, and asking takes it minutes */
         return CLV_OK;
-    CLV_TRY(note_memory(r, plan, best));
+    CLV_TRY(note_memory(r, plan, best, bound.least_bytes));
     /* more devices would not change cuts given by hand */
     return r->req->sharding_nodes ? CLV_OK : note_devices(r, plan);
 }

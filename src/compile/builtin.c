@@ -4,6 +4,7 @@
 
 #include "compile/device_report.h"
 #include "compile/group_cache.h"
+#include "compile/live.h"
 #include "compile/schedule.h"
 
 /* A candidate is split into one group a device. Each group is looked up, or laid out and kept; then
@@ -204,6 +205,18 @@ static void close_builtin(clv_compiler *self)
     clv_arena_free(b->arena);
 }
 
+static clv_status open_program(builtin *b, const clv_workload *workload, size_t cache_bytes,
+                               clv_error *err)
+{
+    CLV_TRY(clv_program_build(workload, b->arena, &b->program, err));
+    int64_t *live = CLV_NEW_ARRAY(b->arena, int64_t, b->program->n_units);
+    if (!live)
+        return clv_fail_nomem(err, "the bytes alive in units");
+    CLV_TRY(clv_program_live(b->program, b->arena, live, err));
+    b->base.live_bytes = live;
+    return clv_group_cache_open(clv_arena_alloc(b->arena), cache_bytes, &b->cache, err);
+}
+
 clv_status clv_builtin_open_with(const clv_workload *workload, int32_t jobs, size_t cache_bytes,
                                  const clv_alloc *alloc, clv_compiler **ret, clv_error *err)
 {
@@ -221,8 +234,8 @@ clv_status clv_builtin_open_with(const clv_workload *workload, int32_t jobs, siz
     b->workers = CLV_NEW_ARRAY(arena, worker, jobs);
     if (!b->workers)
         clv_fail_nomem(err, "the compiler's workers");
-    else if ((status = clv_program_build(workload, arena, &b->program, err)) == CLV_OK)
-        status = clv_group_cache_open(clv_arena_alloc(arena), cache_bytes, &b->cache, err);
+    else
+        status = open_program(b, workload, cache_bytes, err);
     if (status != CLV_OK) {
         close_builtin(&b->base);
         return status;

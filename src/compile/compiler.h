@@ -57,6 +57,7 @@ struct clv_compiler {
                           clv_arena *arena, clv_verdict *verdict, clv_compile_report *report,
                           clv_error *err);
     void (*close)(clv_compiler *self); /* NULL-safe through clv_compiler_close() */
+    const int64_t *live_bytes; /* as in clv_judge */
     const char *warning; /* a sentence for the user about how it will run; NULL: none */
 };
 

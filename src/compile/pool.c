@@ -210,4 +210,7 @@ void clv_pool_close(clv_pool *pool)
     free_memory(pool);
 }
 
-clv_judge clv_pool_judge(clv_pool *pool) { return (clv_judge){ judge, pool, pool->batch }; }
+clv_judge clv_pool_judge(clv_pool *pool)
+{
+    return (clv_judge){ judge, pool, pool->batch, pool->compiler->live_bytes };
+}

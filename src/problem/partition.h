@@ -71,6 +71,9 @@ typedef struct {
                         clv_verdict *verdicts, clv_error *err);
     void *ctx;
     int32_t batch; /* how many are worth giving at once; never depends on the number of threads */
+    /* n_units: whatever the assignment, at least so many bytes besides weights are in use at once
+     * on the device of a unit. NULL: not known. */
+    const int64_t *live_bytes;
 } clv_judge;
 
 /* Is the quotient of devices acyclic? scratch from the arena, given back; without memory the answer

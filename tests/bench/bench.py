@@ -290,6 +290,7 @@ def main():
     p.add_argument("--verbose", action="store_true")
     p.add_argument("--tight", action="store_true", help="search, same: with too little memory for balanced plans")
     a = p.parse_args()
+    os.makedirs(a.scratch, exist_ok=True)
     for name in a.only.split(","):
         print(f"{name}: {BENCHES[name].__doc__}")
         sys.stdout.flush()

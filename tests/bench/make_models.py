@@ -124,5 +124,7 @@ def write_weights(total, path):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 4:
+        sys.exit(__doc__)
     kind, size, out = sys.argv[1], int(sys.argv[2]), sys.argv[3]
     {"chain": write_chain, "branches": write_branches, "weights": write_weights}[kind](size, out)

@@ -66,13 +66,22 @@ Test(no_fit, advice_is_given_and_works)
     explained("--objective throughput " MODELS "vit_l_16.b16.onnx", "20MiB", 8);
 }
 
-Test(no_fit, weights_that_are_too_much_for_all_devices_are_told)
+static void proven(const char *arguments, const char *sentence)
 {
-    run_result r = run_in(TEST_SOURCE_DIR, "%s plan --no-output --memory 100MiB --devices 2 %s",
-                          TEST_CLEAVE, MODELS "vit_l_16.b16.onnx");
-    cr_expect_eq(r.code, 3);
-    cr_expect(strstr(r.out, "no cut can fit: the weights alone take 1.134 GiB, the 2 devices of "
-                            "this run have 200.0 MiB\n"),
-              "%s", r.out);
+    run_result r = run_in(TEST_SOURCE_DIR, "%s plan --no-output %s", TEST_CLEAVE, arguments);
+    cr_expect_eq(r.code, 3, "%s", arguments);
+    cr_expect(strstr(r.out, sentence), "%s", r.out);
     run_free(&r);
+}
+
+Test(no_fit, what_no_cut_can_help_is_told_with_its_reason)
+{
+    proven("--memory 100MiB --devices 2 " MODELS "vit_l_16.b16.onnx",
+           "no cut can fit: the weights alone take 1.134 GiB, the 2 devices of this run have 200.0 "
+           "MiB\n");
+    proven("--memory 160MiB --devices 8 " MODELS "vit_l_16.b16.onnx",
+           "no cut can fit: the part that ends in operator '/encoder/layers/");
+    proven("--memory 660MiB --devices 2 " MODELS "vit_l_16.b16.onnx",
+           "no cut can fit: besides what operators hold while they run, the 2 devices of this run "
+           "can take ");
 }

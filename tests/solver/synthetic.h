@@ -305,7 +305,7 @@ static inline clv_status synthetic_ask(void *ctx, const clv_assignment *a, int32
 
 static inline clv_judge synthetic_as_judge(synthetic_judge *j, int32_t batch)
 {
-    return (clv_judge){ synthetic_ask, j, batch };
+    return (clv_judge){ .judge = synthetic_ask, .ctx = j, .batch = batch };
 }
 
 /* Acyclic quotient, by walking from each device; no code of the product. */

@@ -153,7 +153,7 @@ Test(documented, tries_the_next_of_three_balanced_neighbours_when_one_fails)
         s.weight[u] = u == 7 ? 100 : u == 6 ? 100 : 0; /* cut: 0 .. 6 | 7 */
     }
     failing f = { .p = synthetic_done(&s) };
-    clv_judge judge = { first_and_fourth_fit, &f, 1 };
+    clv_judge judge = { .judge = first_and_fourth_fit, .ctx = &f, .batch = 1 };
     clv_search_result r;
     clv_search_options o = { .kind = CLV_SEARCH_DOCUMENTED };
     cr_assert_eq(clv_search(&s.p, &judge, &o, arena, &r, NULL), CLV_OK);

@@ -366,6 +366,33 @@ Test(search, never_judges_a_plan_twice_or_an_illegal_one)
     }
 }
 
+/* Units that hold 30 besides 10 of weights, on devices of 35. */
+Test(search, ends_at_once_when_it_is_proven_that_nothing_fits)
+{
+    clv_arena *arena = clv_arena_new(NULL, 0);
+    synthetic s = synthetic_chain(arena, 12, 3, 1);
+    int64_t live[12];
+    for (int32_t u = 0; u < 12; u++) {
+        s.weight[u] = 10;
+        live[u] = 30;
+    }
+    for (int32_t d = 0; d < 3; d++)
+        s.capacity[d] = 35;
+    synthetic_judge j = { .p = synthetic_done(&s), .extra_bytes = 30 };
+    clv_judge judge = synthetic_as_judge(&j, 4);
+    clv_search_options o = { .objective = CLV_LATENCY };
+    clv_search_result r[2];
+    for (int known = 0; known < 2; known++) {
+        judge.live_bytes = known ? live : NULL;
+        cr_assert_eq(clv_search(j.p, &judge, &o, arena, &r[known], NULL), CLV_OK);
+        cr_assert_not(r[known].found);
+        cr_assert_eq(r[known].best.verdict.outcome, CLV_OOM);
+    }
+    cr_assert_leq(r[1].n_judged, 2);
+    cr_assert_gt(r[0].n_judged, 4, "%d", r[0].n_judged);
+    clv_arena_free(arena);
+}
+
 /* -- against the documented search -- */
 
 /* Memory is short in most of these problems, where the default search makes the documented moves as
@@ -474,7 +501,7 @@ Test(search, judges_few_plans_of_150000_units_on_16_devices)
     const clv_partition *p = synthetic_done(&s);
     for (int objective = 0; objective < 2; objective++) {
         int32_t n = 0;
-        clv_judge judge = { at_once, &n, 4 };
+        clv_judge judge = { .judge = at_once, .ctx = &n, .batch = 4 };
         clv_search_result r;
         clv_search_options o = { .objective = (clv_objective)objective };
         cr_assert_eq(clv_search(p, &judge, &o, arena, &r, NULL), CLV_OK);

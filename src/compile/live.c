@@ -1,0 +1,142 @@
+#include "compile/live.h"
+
+#include "compile/addresses.h"
+
+/* As layout.c finds lifetimes, for a unit whose neighbours may be here or elsewhere; of two cases
+ * always the one that holds less:
+ *
+ * - made elsewhere: from its first reader in the unit to its last;
+ * - made here and read by other units: through the operator after its own, as if it were sent;
+ * - of several views of one tensor that was made elsewhere only the first that is read counts, as
+ *   they may lie in one buffer.
+ */
+#define UNCOUNTED (-1)
+
+typedef struct {
+    int64_t bytes;
+    int32_t first, last; /* operators of the unit */
+} buffer;
+
+typedef struct {
+    const clv_program *p;
+    int32_t *root;      /* by slot: whose memory it is in the end, CLV_VIEW_OF_WEIGHT: weights */
+    int32_t *buffer_of; /* by slot: in buffers, or UNCOUNTED; read only if unit_of is the unit's */
+    int32_t *unit_of;   /* by slot: unit + 1 that met it */
+    int32_t *taken_by;  /* by root: unit + 1 that counts one of its slots */
+    buffer *buffers;    /* of the unit */
+    int64_t *change;    /* by operator of the unit: bytes that come alive, less those that died */
+    int32_t n_buffers, first_op, n_ops, unit;
+} walk;
+
+static bool lies_with_weights(const walk *w, int32_t slot)
+{
+    int32_t root = w->root[slot];
+    return root == CLV_VIEW_OF_WEIGHT ||
+           ((w->p->flags[root] | w->p->flags[slot]) & (CLV_SLOT_CONSTANT | CLV_SLOT_FOLDED));
+}
+
+static void note(walk *w, int32_t slot, int32_t number)
+{
+    w->unit_of[slot] = w->unit + 1;
+    w->buffer_of[slot] = number;
+}
+
+/* The slot's bytes count from operator i on, unless they may not or its root's count already. */
+static void begin(walk *w, int32_t slot, int32_t i)
+{
+    if (lies_with_weights(w, slot) || w->taken_by[w->root[slot]] == w->unit + 1) {
+        note(w, slot, UNCOUNTED);
+        return;
+    }
+    w->taken_by[w->root[slot]] = w->unit + 1;
+    w->buffers[w->n_buffers] = (buffer){ w->p->bytes[slot], i, i };
+    note(w, slot, w->n_buffers++);
+}
+
+static void use(walk *w, int32_t slot, int32_t i)
+{
+    int32_t number = w->buffer_of[slot];
+    if (number != UNCOUNTED && w->buffers[number].last < i)
+        w->buffers[number].last = i;
+}
+
+static void read_slot(walk *w, int32_t slot, int32_t i)
+{
+    if (w->unit_of[slot] == w->unit + 1)
+        use(w, slot, i);
+    else
+        begin(w, slot, i);
+}
+
+static void write_slot(walk *w, int32_t slot, int32_t i)
+{
+    const clv_program *p = w->p;
+    int32_t of = p->view_of[slot];
+    if (of < 0 || lies_with_weights(w, slot)) {
+        begin(w, slot, i);
+    } else {
+        int32_t number = w->buffer_of[of]; /* the operator has read it */
+        note(w, slot, number);
+        if (number != UNCOUNTED && w->buffers[number].bytes < p->bytes[slot])
+            w->buffers[number].bytes = p->bytes[slot];
+        use(w, slot, i);
+    }
+    if (p->net_of[slot] >= 0 && i + 1 < w->n_ops)
+        use(w, slot, i + 1);
+    if (p->flags[slot] & CLV_SLOT_OUTPUT)
+        use(w, slot, w->n_ops - 1);
+}
+
+static int64_t most_alive(walk *w)
+{
+    int64_t now = 0, most = 0;
+    for (int32_t i = 0; i <= w->n_ops; i++)
+        w->change[i] = 0;
+    for (int32_t b = 0; b < w->n_buffers; b++) {
+        w->change[w->buffers[b].first] += clv_align_bytes(w->buffers[b].bytes);
+        w->change[w->buffers[b].last + 1] -= clv_align_bytes(w->buffers[b].bytes);
+    }
+    for (int32_t i = 0; i < w->n_ops; i++) {
+        now += w->change[i];
+        most = now > most ? now : most;
+    }
+    return most;
+}
+
+static int64_t visit_unit(walk *w)
+{
+    const clv_program *p = w->p;
+    w->first_op = p->segment_first[p->unit_segment[w->unit]];
+    w->n_ops = p->segment_first[p->unit_segment[w->unit + 1]] - w->first_op;
+    w->n_buffers = 0;
+    for (int32_t i = 0; i < w->n_ops; i++) {
+        int32_t at = w->first_op + i;
+        for (int32_t k = p->first_read[at]; k < p->first_read[at + 1]; k++)
+            read_slot(w, p->reads[k], i);
+        for (int32_t s = p->first_write[at]; s < p->first_write[at + 1]; s++)
+            write_slot(w, s, i);
+    }
+    return most_alive(w);
+}
+
+clv_status clv_program_live(const clv_program *p, clv_arena *arena, int64_t *live_bytes,
+                            clv_error *err)
+{
+    clv_mark mark = clv_arena_mark(arena);
+    walk w = { .p = p,
+               .root = CLV_NEW_ARRAY(arena, int32_t, p->n_slots),
+               .buffer_of = CLV_NEW_ARRAY(arena, int32_t, p->n_slots),
+               .unit_of = CLV_NEW_ARRAY(arena, int32_t, p->n_slots),
+               .taken_by = CLV_NEW_ARRAY(arena, int32_t, p->n_slots),
+               .buffers = CLV_NEW_ARRAY(arena, buffer, p->n_slots),
+               .change = CLV_NEW_ARRAY(arena, int64_t, p->n_ops + 1) };
+    bool enough = w.root && w.buffer_of && w.unit_of && w.taken_by && w.buffers && w.change;
+    for (int32_t s = 0; enough && s < p->n_slots; s++) {
+        int32_t of = p->view_of[s];
+        w.root[s] = of == CLV_VIEW_NONE ? s : of == CLV_VIEW_OF_WEIGHT ? of : w.root[of];
+    }
+    for (; enough && w.unit < p->n_units; w.unit++)
+        live_bytes[w.unit] = visit_unit(&w);
+    clv_arena_rewind(arena, mark);
+    return enough ? CLV_OK : clv_fail_nomem(err, "the bytes alive in units");
+}

@@ -1,0 +1,16 @@
+/* live.h - what no cut can avoid to hold in memory.
+ *
+ * While a unit runs, its device holds what its operators read and write, wherever the units around
+ * it are. Nothing is counted that depends on where they are, nor any workspace.
+ */
+#ifndef CLV_COMPILE_LIVE_H
+#define CLV_COMPILE_LIVE_H
+
+#include "compile/program.h"
+
+/* live_bytes[u], n_units: at least so many bytes of the arena are in use at some operator of unit
+ * u, in any assignment. O(ops + reads + slots). */
+clv_status clv_program_live(const clv_program *p, clv_arena *arena, int64_t *live_bytes,
+                            clv_error *err);
+
+#endif

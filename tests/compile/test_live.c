@@ -1,0 +1,145 @@
+/* test_live.c - the bytes that no cut can avoid, held against what layouts of cuts hold. */
+#include "compile/live.h"
+
+#include <criterion/criterion.h>
+
+#include "compile/builtin.h"
+#include "compile/toy.h"
+
+static toy *new_toy(int32_t n_devices, int32_t n_ops)
+{
+    clv_arena *arena = clv_arena_new(NULL, 0);
+    toy *t = CLV_NEW(arena, toy);
+    toy_init(t, arena, n_ops, 3 * n_ops + 8, 4 * n_ops + 8);
+    toy_cluster(t, n_devices, INT64_C(1) << 40, 0, 1e9);
+    return t;
+}
+
+static const int64_t *live_of(toy *t)
+{
+    clv_program *p;
+    clv_error err = { 0 };
+    int64_t *live = CLV_NEW_ARRAY(t->arena, int64_t, t->units.n);
+    cr_assert_eq(clv_program_build(&t->workload, t->arena, &p, &err), CLV_OK, "%s", err.message);
+    cr_assert_eq(clv_program_live(p, t->arena, live, &err), CLV_OK, "%s", err.message);
+    return live;
+}
+
+Test(live, is_what_an_operator_reads_and_writes)
+{
+    toy *t = new_toy(1, 3);
+    clv_tensor x = toy_input(t, 512);
+    clv_tensor a = TOY_OP(t, NULL, 1, 256, x);
+    clv_tensor b = TOY_OP(t, NULL, 1, 1, a);
+    TOY_OP(t, NULL, 1, 1024, b, x);
+    const int64_t *live = live_of(t);
+    cr_expect_eq(live[0], 512 + 256);
+    cr_expect_eq(live[1], 256 + 256, "one byte takes 256");
+    cr_expect_eq(live[2], 256 + 512 + 1024);
+    clv_arena_free(t->arena);
+}
+
+/* Within a unit, what is read again later stays: x, a and b at the second operator. */
+Test(live, counts_what_a_unit_keeps_for_later)
+{
+    toy *t = new_toy(1, 3);
+    clv_tensor x = toy_input(t, 256);
+    clv_tensor a = TOY_OP(t, NULL, 1, 512, x);
+    clv_tensor b = TOY_OP(t, NULL, 1, 1024, a);
+    TOY_OP(t, NULL, 1, 256, b, x);
+    toy_units(t, 1, (int32_t[]){ 3 });
+    cr_expect_eq(live_of(t)[0], 256 + 512 + 1024);
+    clv_arena_free(t->arena);
+}
+
+/* Both views may lie in the memory of a, if a is here: then they are one. */
+Test(live, counts_two_views_of_one_tensor_once)
+{
+    toy *t = new_toy(1, 4);
+    clv_tensor x = toy_input(t, 256);
+    clv_tensor a = TOY_OP(t, NULL, 1, 1024, x);
+    clv_tensor v = TOY_OP(t, "Identity", 1, 1024, a);
+    clv_tensor w = TOY_OP(t, "Identity", 1, 1024, a);
+    TOY_OP(t, NULL, 1, 256, v, w);
+    const int64_t *live = live_of(t);
+    cr_expect_eq(live[1], 1024, "a view is no memory of its own");
+    cr_expect_eq(live[3], 1024 + 256);
+    clv_arena_free(t->arena);
+}
+
+Test(live, leaves_out_what_lies_with_the_weights)
+{
+    toy *t = new_toy(1, 3);
+    clv_tensor w = toy_weight(t, 4096);
+    clv_tensor c = toy_op(t, "Constant", 1, 4096, 0, NULL);
+    clv_tensor v = TOY_OP(t, "Identity", 1, 4096, w);
+    TOY_OP(t, NULL, 1, 256, c, v, w);
+    const int64_t *live = live_of(t);
+    cr_expect_eq(live[0], 0);
+    cr_expect_eq(live[1], 0);
+    cr_expect_eq(live[2], 256);
+    clv_arena_free(t->arena);
+}
+
+/* No device may hold less than its unit that needs most, and with one unit a device some hold just
+ * that. */
+static void compare(toy *t, const int64_t *live, const int32_t *device_of, uint32_t seed,
+                    int64_t *ret_same)
+{
+    clv_compiler *c;
+    clv_verdict v;
+    clv_compile_report report;
+    clv_assignment plan = { device_of, 0 };
+    cr_assert_eq(clv_builtin_open(&t->workload, 1, NULL, &c, NULL), CLV_OK);
+    cr_assert_eq(c->compile(c, 0, &plan, t->arena, &v, &report, NULL), CLV_OK);
+    for (int32_t u = 0; u < t->units.n; u++) {
+        cr_assert_eq(c->live_bytes[u], live[u]);
+        int64_t held = report.devices[device_of[u]].activation_bytes;
+        cr_assert_leq(live[u], held, "seed %u, unit %d", seed, u);
+        *ret_same += live[u] == held;
+    }
+    clv_compiler_close(c);
+}
+
+Test(live, is_never_more_than_a_device_of_any_plan_holds)
+{
+    int64_t same = 0, units = 0;
+    for (uint32_t seed = 1; seed <= 150; seed++) {
+        toy *t = new_toy(40, 40);
+        uint32_t random = seed;
+        toy_grow_random(t, 40, seed);
+        const int64_t *live = live_of(t);
+        int32_t *device_of = CLV_NEW_ARRAY(t->arena, int32_t, t->units.n);
+        for (uint32_t devices = 1; devices <= 40; devices *= 3) {
+            int64_t ignored = 0;
+            for (int32_t u = 0; u < t->units.n; u++)
+                device_of[u] = (int32_t)toy_random(&random, devices);
+            compare(t, live, device_of, seed, &ignored);
+        }
+        for (int32_t u = 0; u < t->units.n; u++)
+            device_of[u] = u;
+        compare(t, live, device_of, seed, &same);
+        units += t->units.n;
+        clv_arena_free(t->arena);
+    }
+    cr_assert_gt(same * 10, units * 8, "%ld of %ld units are met exactly", (long)same, (long)units);
+}
+
+Test(live, survives_running_out_of_memory_anywhere)
+{
+    toy *t = new_toy(2, 60);
+    clv_program *p;
+    toy_grow_random(t, 60, 3);
+    cr_assert_eq(clv_program_build(&t->workload, t->arena, &p, NULL), CLV_OK);
+    int64_t *live = CLV_NEW_ARRAY(t->arena, int64_t, t->units.n);
+    clv_status s = CLV_ENOMEM;
+    for (size_t limit = 200; s != CLV_OK; limit += 97) {
+        clv_arena *arena = clv_arena_new(NULL, limit);
+        if (!arena)
+            continue;
+        s = clv_program_live(p, arena, live, NULL);
+        cr_assert(s == CLV_OK || s == CLV_ENOMEM);
+        clv_arena_free(arena);
+    }
+    clv_arena_free(t->arena);
+}
