@@ -118,6 +118,18 @@ static clv_status warn_of_missing(clv_reading *r, clv_model *model, clv_error *e
     return CLV_OK;
 }
 
+static clv_status list_external(clv_reading *r, clv_model *model, clv_error *err)
+{
+    clv_str *all = CLV_NEW_ARRAY(r->arena, clv_str, r->external.n_files);
+    if (!all)
+        return clv_fail_nomem(err, "the list of external files");
+    for (int32_t i = 0; i < r->external.n_files; i++)
+        all[i] = r->external.files[i].location;
+    model->external_files = all;
+    model->n_external_files = r->external.n_files;
+    return CLV_OK;
+}
+
 clv_status clv_onnx_read(const clv_onnx_file *file, clv_arena *arena, clv_model **ret,
                          clv_error *err)
 {
@@ -131,6 +143,7 @@ clv_status clv_onnx_read(const clv_onnx_file *file, clv_arena *arena, clv_model 
     CLV_TRY(read_parts(&r, m, &p, err));
     CLV_TRY(clv_model_build(&p.model, arena, &model, err));
     CLV_TRY(warn_of_missing(&r, model, err));
+    CLV_TRY(list_external(&r, model, err));
     *ret = model;
     return CLV_OK;
 }

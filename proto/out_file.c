@@ -1,9 +1,11 @@
+#include "base/file.h"
 #include "proto/onnx_map.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -28,9 +30,10 @@
 #define NAME_TRIES  100
 
 struct clv_out_file {
-    clv_arena *arena; /* holds this */
-    const char *path;
-    char *temporary; /* NULL: path itself is written to */
+    clv_arena *arena;  /* holds this */
+    const char *path;  /* as given, for messages */
+    const char *place; /* of the file: where the links of path lead */
+    char *temporary;   /* NULL: place itself is written to */
     int fd;
     uint64_t at; /* bytes written */
     uint8_t *buffer;
@@ -125,23 +128,28 @@ static clv_status copy_range(void *ctx, const clv_onnx_file *file, uint64_t offs
 
 /* -- opening -- */
 
+static bool is_stream(const struct stat *st)
+{
+    return !S_ISREG(st->st_mode) && !S_ISDIR(st->st_mode);
+}
+
 static clv_status open_in_place(clv_out_file *out, clv_error *err)
 {
-    out->fd = open(out->path, O_WRONLY | O_CLOEXEC);
+    out->fd = open(out->place, O_WRONLY | O_CLOEXEC);
     out->no_kernel_copy = true;
     return out->fd < 0 ? failed(out, err) : CLV_OK;
 }
 
-/* ".name.PID.K.tmp" in the folder of path, which then has the mode of any new file. */
+/* ".name.PID.K.tmp" in the folder of the place, which then has the mode of any new file. */
 static clv_status open_beside(clv_out_file *out, clv_error *err)
 {
-    const char *slash = strrchr(out->path, '/');
-    const char *base = slash ? slash + 1 : out->path;
+    const char *slash = strrchr(out->place, '/');
+    const char *base = slash ? slash + 1 : out->place;
     for (int k = 0; k < NAME_TRIES; k++) {
         clv_mark mark = clv_arena_mark(out->arena);
         out->temporary =
-            clv_arena_printf(out->arena, "%.*s.%.200s.%ld.%d.tmp", (int)(base - out->path),
-                             out->path, base, (long)getpid(), k);
+            clv_arena_printf(out->arena, "%.*s.%.200s.%ld.%d.tmp", (int)(base - out->place),
+                             out->place, base, (long)getpid(), k);
         if (!out->temporary)
             return clv_fail_nomem(err, "an output file");
         out->fd = open(out->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -159,6 +167,29 @@ static clv_status open_beside(clv_out_file *out, clv_error *err)
     return failed(out, err);
 }
 
+/* A link stays: what it leads to is replaced. The names by which /dev and /proc lead to open files
+ * are no places for a file, though they may lead to one. */
+static clv_status follow_links(clv_out_file *out, bool exists, clv_error *err)
+{
+    struct stat st;
+    if (lstat(out->path, &st) != 0 || !S_ISLNK(st.st_mode))
+        return CLV_OK;
+    if (!exists)
+        return clv_fail(err, CLV_EIO, "cannot write %s: it is a link that leads nowhere",
+                        out->path);
+    char *real = realpath(out->path, NULL);
+    if (!real)
+        return failed(out, err);
+    out->place = clv_arena_printf(out->arena, "%s", real);
+    free(real);
+    if (!out->place)
+        return clv_fail_nomem(err, "an output file");
+    if (strncmp(out->path, "/dev/", 5) == 0 || strncmp(out->path, "/proc/", 6) == 0)
+        return clv_fail(err, CLV_EIO, "cannot write %s: it leads to %s, expected that name",
+                        out->path, out->place);
+    return CLV_OK;
+}
+
 static clv_status open_path(clv_out_file *out, clv_error *err)
 {
     struct stat st;
@@ -166,10 +197,15 @@ static clv_status open_path(clv_out_file *out, clv_error *err)
     if (n == 0)
         return clv_fail(err, CLV_EUSAGE, "the name of the output file is empty");
     bool exists = stat(out->path, &st) == 0;
+    if (!exists && errno == ENAMETOOLONG)
+        return failed(out, err);
     if (out->path[n - 1] == '/' || (exists && S_ISDIR(st.st_mode)))
         return clv_fail(err, CLV_EIO, "cannot write %s: it is a folder, expected a file name",
                         out->path);
-    return exists && !S_ISREG(st.st_mode) ? open_in_place(out, err) : open_beside(out, err);
+    if (exists && is_stream(&st))
+        return open_in_place(out, err);
+    CLV_TRY(follow_links(out, exists, err));
+    return open_beside(out, err);
 }
 
 clv_status clv_out_open(const char *path, const clv_alloc *alloc, clv_out_file **ret,
@@ -181,7 +217,7 @@ clv_status clv_out_open(const char *path, const clv_alloc *alloc, clv_out_file *
     if (out) {
         out->arena = arena;
         out->fd = -1;
-        out->path = clv_arena_printf(arena, "%s", path);
+        out->place = out->path = clv_arena_printf(arena, "%s", path);
     }
     clv_status status =
         out && out->path ? open_path(out, err) : clv_fail_nomem(err, "an output file");
@@ -192,15 +228,38 @@ clv_status clv_out_open(const char *path, const clv_alloc *alloc, clv_out_file *
     return status;
 }
 
-clv_status clv_out_refuse(const clv_out_file *out, const clv_onnx_file *file, clv_error *err)
+clv_status clv_out_refuse(const char *path, const clv_onnx_file *file, const clv_model *model,
+                          clv_arena *arena, clv_error *err)
 {
     struct stat there, input;
-    if (file->fd < 0 || stat(out->path, &there) != 0 || fstat(file->fd, &input) != 0)
+    if (file->fd >= 0 && stat(path, &there) == 0 && fstat(file->fd, &input) == 0 &&
+        there.st_dev == input.st_dev && there.st_ino == input.st_ino)
+        return clv_fail(err, CLV_EUSAGE, "%s is the input itself, which is never written", path);
+    for (int32_t i = 0; file->folder && i < model->n_external_files; i++) {
+        clv_str location = model->external_files[i];
+        clv_mark mark = clv_arena_mark(arena);
+        char *data = clv_arena_printf(arena, "%s/%.*s", file->folder, CLV_STR_ARG(location));
+        if (!data)
+            return clv_fail_nomem(err, "the name of an external file");
+        bool same = clv_same_place(path, data);
+        clv_arena_rewind(arena, mark);
+        if (same)
+            return clv_fail(err, CLV_EUSAGE,
+                            "%s is where the input has external data, which is never written",
+                            path);
+    }
+    return CLV_OK;
+}
+
+clv_status clv_out_try(const char *path, const clv_alloc *alloc, clv_error *err)
+{
+    struct stat st;
+    clv_out_file *out;
+    if (stat(path, &st) == 0 && is_stream(&st)) /* opening a pipe may wait, or end its reader */
         return CLV_OK;
-    if (there.st_dev != input.st_dev || there.st_ino != input.st_ino)
-        return CLV_OK;
-    return clv_fail(err, CLV_EUSAGE, "%s is the input itself: expected another name for the output",
-                    out->path);
+    CLV_TRY(clv_out_open(path, alloc, &out, err));
+    clv_out_abort(out);
+    return CLV_OK;
 }
 
 clv_sink clv_out_sink(clv_out_file *out)
@@ -213,7 +272,7 @@ clv_status clv_out_commit(clv_out_file *out, clv_error *err)
     clv_status status = CLV_OK;
     int fd = out->fd;
     out->fd = -1;
-    if (close(fd) != 0 || (out->temporary && rename(out->temporary, out->path) != 0))
+    if (close(fd) != 0 || (out->temporary && rename(out->temporary, out->place) != 0))
         status = failed(out, err);
     else
         out->temporary = NULL;

@@ -4,16 +4,14 @@
 #define ASK_EVERY ((uint64_t)64 << 20) /* bytes written between two looks at `stop` */
 
 /* Opens path for writing, lets body fill it, and keeps the file only if all went well. */
-static clv_status write_file(const char *path, const clv_onnx_file *input, const clv_alloc *alloc,
+static clv_status write_file(const char *path, const clv_alloc *alloc,
                              clv_status (*body)(void *, const clv_sink *, clv_error *), void *arg,
                              clv_error *err)
 {
     clv_out_file *out;
     CLV_TRY(clv_out_open(path, alloc, &out, err));
     clv_sink sink = clv_out_sink(out);
-    clv_status status = input ? clv_out_refuse(out, input, err) : CLV_OK;
-    if (status == CLV_OK)
-        status = body(arg, &sink, err);
+    clv_status status = body(arg, &sink, err);
     if (status != CLV_OK) {
         clv_out_abort(out);
         return status;
@@ -33,7 +31,7 @@ cleave_status cleave_plan_save(const cleave_plan *plan, const char *path, cleave
     if (!plan || !path)
         return clv_api_refuse(error, CLV_EUSAGE, "cleave_plan_save needs a plan and a path");
     return clv_api_give(
-        write_file(path, NULL, clv_arena_alloc(plan->arena), write_plan, (void *)plan, &err), &err,
+        write_file(path, clv_arena_alloc(plan->arena), write_plan, (void *)plan, &err), &err,
         error);
 }
 
@@ -97,9 +95,23 @@ static cleave_status rewrite_model(rewrite *w, const char *path,
     clv_error err;
     const clv_alloc *alloc = clv_api_alloc(w->model);
     w->arena = clv_arena_new(alloc, 0);
-    clv_status status = w->arena ? write_file(path, w->model->file, alloc, body, w, &err)
-                                 : clv_fail_nomem(&err, "writing a model");
+    clv_status status = w->arena
+                            ? clv_out_refuse(path, w->model->file, w->model->model, w->arena, &err)
+                            : clv_fail_nomem(&err, "writing a model");
+    if (status == CLV_OK)
+        status = write_file(path, alloc, body, w, &err);
     clv_arena_free(w->arena);
+    return clv_api_give(status, &err, error);
+}
+
+cleave_status cleave_check_output(cleave_model *model, const char *path, cleave_error *error)
+{
+    clv_error err;
+    if (!model || !path)
+        return clv_api_refuse(error, CLV_EUSAGE, "cleave_check_output needs a model and a path");
+    clv_status status = clv_out_refuse(path, model->file, model->model, model->arena, &err);
+    if (status == CLV_OK)
+        status = clv_out_try(path, clv_api_alloc(model), &err);
     return clv_api_give(status, &err, error);
 }
 

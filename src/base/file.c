@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -50,4 +51,37 @@ clv_status clv_read_file(const char *path, size_t max, clv_arena *arena, const c
     clv_status status = read_open(fd, path, max, arena, ret_text, ret_n, err);
     close(fd);
     return status;
+}
+
+static bool same_inode(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+static const char *base_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static bool stat_folder(const char *path, struct stat *ret)
+{
+    char folder[PATH_MAX] = ".";
+    size_t n = (size_t)(base_of(path) - path);
+    if (n >= sizeof folder)
+        return false;
+    if (n > 0) {
+        memcpy(folder, path, n);
+        folder[n] = '\0';
+    }
+    return stat(folder, ret) == 0;
+}
+
+bool clv_same_place(const char *a, const char *b)
+{
+    struct stat x, y;
+    if (stat(a, &x) == 0 && stat(b, &y) == 0)
+        return same_inode(&x, &y);
+    return strcmp(base_of(a), base_of(b)) == 0 && stat_folder(a, &x) && stat_folder(b, &y) &&
+           same_inode(&x, &y);
 }

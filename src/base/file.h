@@ -1,6 +1,9 @@
-/* file.h - a small text file as a whole. Models are not read this way: they are mapped. */
+/* file.h - a small text file as a whole, and whether two paths are one place. Models are not read
+ * this way: they are mapped. */
 #ifndef CLV_BASE_FILE_H
 #define CLV_BASE_FILE_H
+
+#include <stdbool.h>
 
 #include "base/arena.h"
 
@@ -8,5 +11,9 @@
  * unreadable: CLV_EIO; longer than max bytes: CLV_ELIMIT. The sentence names the path. */
 clv_status clv_read_file(const char *path, size_t max, clv_arena *arena, const char **ret_text,
                          size_t *ret_n, clv_error *err);
+
+/* Would a file written at a take the place of b? The same file by any name, or the same name in the
+ * same folder, whether or not there is a file yet. */
+bool clv_same_place(const char *a, const char *b);
 
 #endif

@@ -90,18 +90,25 @@ int cli_model_operand(cli *c, const cli_args *args, const char *by_option, const
 int cli_open(cli *c, const char *path, cleave_model **ret);
 /* "a=1,b=2" given to the model; NULL: none. */
 int cli_bind(cli *c, cleave_model *model, const char *bindings);
-/* Refuses an output path that is the input, a folder, or in a folder that cannot be written. option
- * names it in the message. */
-int cli_check_output(cli *c, const char *option, const char *path, const char *input);
+/* Refuses an output path that is a folder, or one of the other files of this run: first the model, then
+ * any, which may be NULL. option names it in the message. */
+int cli_check_output(cli *c, const char *option, const char *path, const char *const *others,
+                     int n_others);
+/* Before work is put into it: can it be written, and is it no file of the model's? NULL: not written. */
+int cli_try_output(cli *c, cleave_model *model, const char *path);
+/* A pipe or a device: there is no file to replace, and nothing to clean up. */
+bool cli_is_stream(const char *path);
 
 /* -- signals (signals.c) -- */
 
-/* From now on SIGINT, SIGTERM and SIGHUP end the command within a fifth of a second: by a flag that
+/* From now on SIGINT, SIGTERM, SIGHUP and SIGQUIT end the command within a fifth of a second: by a flag that
  * the library is made to look at, or on the spot. A second signal does not wait. */
 void cli_catch_signals(const cli *c);
 /* While careful, the command owns files or processes that have to go first, so only the flag is
  * set; it takes a third signal to leave them. */
 void cli_be_careful(bool yes);
+/* Careful while this file is written, if it is one. */
+void cli_be_careful_of(const char *path);
 /* The work is done and saved: signals are the system's again. */
 void cli_forget_signals(void);
 /* The signal that came, or 0. */

@@ -43,7 +43,7 @@ static int annotate(cli *c, cleave_model *model, const char *plan_path, const ch
     if (cleave_plan_load(model, plan_path, &plan, &error) != CLEAVE_OK)
         return cli_fail_library(c, &error);
     cli_warn(c, model);
-    cli_be_careful(true);
+    cli_be_careful_of(output);
     cleave_status status = cleave_annotate(model, plan, output, &error);
     cli_forget_signals();
     if (status != CLEAVE_OK)
@@ -67,9 +67,7 @@ static int run(cli *c, const cli_args *args)
     if (code == CLI_EXIT_OK && !output)
         return cli_nomem(c);
     if (code == CLI_EXIT_OK)
-        code = cli_check_output(c, "--output", output, input);
-    if (code == CLI_EXIT_OK)
-        code = cli_check_output(c, "--output", output, plan);
+        code = cli_check_output(c, "--output", output, (const char *[]){ input, plan }, 2);
     if (code == CLI_EXIT_OK)
         code = cli_open(c, input, &model);
     if (code != CLI_EXIT_OK)

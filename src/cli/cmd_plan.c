@@ -161,24 +161,36 @@ static int check_together(cli *c, const cli_value *v)
     return CLI_EXIT_OK;
 }
 
+/* A value that may be a word or a file. */
+static const char *file_of(const cli_value *v)
+{
+    return v->text && access(v->text, F_OK) == 0 ? v->text : NULL;
+}
+
 static int find_paths(cli *c, const cli_value *v, job *j)
 {
+    const char *others[] = { j->input, file_of(&v[CLUSTER]), file_of(&v[SHARDING_NODES]), NULL };
+    const int n_others = sizeof others / sizeof *others;
     int code = CLI_EXIT_OK;
 
     if (!v[NO_OUTPUT].by) {
         j->output = v[OUTPUT].by ? v[OUTPUT].text
                                  : clv_arena_printf(c->arena, "%s.auto_sharded.onnx", j->input);
-        j->plan_out = j->output ? clv_arena_printf(c->arena, "%s.plan.json", j->output) : NULL;
-        if (!j->plan_out)
+        if (!j->output)
             return cli_nomem(c);
-        code = cli_check_output(c, v[OUTPUT].by ? v[OUTPUT].by : "--output", j->output, j->input);
+        if (!cli_is_stream(j->output)) {
+            j->plan_out = clv_arena_printf(c->arena, "%s.plan.json", j->output);
+            if (!j->plan_out)
+                return cli_nomem(c);
+        }
+        code = cli_check_output(c, v[OUTPUT].by ? v[OUTPUT].by : "--output", j->output, others,
+                                n_others);
     }
     if (v[PLAN_OUT].by)
         j->plan_out = v[PLAN_OUT].text;
+    others[n_others - 1] = j->output;
     if (code == CLI_EXIT_OK && j->plan_out)
-        code = cli_check_output(c, "--plan-out", j->plan_out, j->input);
-    if (code == CLI_EXIT_OK && j->output && strcmp(j->output, j->plan_out) == 0)
-        return cli_usage(c, "--plan-out and --output are both '%s'", j->output);
+        code = cli_check_output(c, "--plan-out", j->plan_out, others, n_others);
     return code;
 }
 
@@ -268,11 +280,14 @@ static int save(cli *c, const job *j, cleave_model *model, const cleave_plan *pl
 {
     cleave_error error = { .status = CLEAVE_OK };
 
-    cli_be_careful(true);
-    if (j->output)
+    if (j->output) {
+        cli_be_careful_of(j->output);
         cleave_annotate(model, plan, j->output, &error);
-    if (error.status == CLEAVE_OK && j->plan_out)
+    }
+    if (error.status == CLEAVE_OK && j->plan_out) {
+        cli_be_careful_of(j->plan_out);
         cleave_plan_save(plan, j->plan_out, &error);
+    }
     cli_forget_signals();
     return error.status == CLEAVE_OK ? CLI_EXIT_OK : cli_fail_library(c, &error);
 }
@@ -311,6 +326,10 @@ static int run(cli *c, const cli_args *args)
     if (code != CLI_EXIT_OK)
         return code;
     code = cli_bind(c, model, j.bindings);
+    if (code == CLI_EXIT_OK)
+        code = cli_try_output(c, model, j.output);
+    if (code == CLI_EXIT_OK)
+        code = cli_try_output(c, model, j.plan_out);
     if (code == CLI_EXIT_OK)
         code = make(c, &j, model);
     cleave_model_free(model);

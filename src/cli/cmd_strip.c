@@ -39,7 +39,7 @@ static int strip(cli *c, const char *input, bool all, const char *output)
         return code;
     cli_warn(c, model);
     cli_catch_signals(c);
-    cli_be_careful(true);
+    cli_be_careful_of(output);
     cleave_status status = cleave_strip(model, all, output, &error);
     cli_forget_signals();
     code = status == CLEAVE_OK ? tell(c, output, cli_now() - start) : cli_fail_library(c, &error);
@@ -58,7 +58,7 @@ static int run(cli *c, const cli_args *args)
         output = clv_arena_printf(c->arena, "%s.stripped.onnx", input);
     if (!output)
         return cli_nomem(c);
-    code = cli_check_output(c, "--output", output, input);
+    code = cli_check_output(c, "--output", output, &input, 1);
     return code == CLI_EXIT_OK ? strip(c, input, args->values[ALL].by != NULL, output) : code;
 }
 

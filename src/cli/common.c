@@ -1,9 +1,8 @@
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
+#include "base/file.h"
 #include "base/map.h"
 #include "base/units.h"
 #include "cli/cli.h"
@@ -98,32 +97,36 @@ int cli_bind(cli *c, cleave_model *model, const char *bindings)
     return code;
 }
 
-static bool same_file(const char *a, const char *b)
-{
-    struct stat x, y;
-
-    return strcmp(a, b) == 0 ||
-           (stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino);
-}
-
-/* Looked at before the search, which may take hours, and not after. */
-int cli_check_output(cli *c, const char *option, const char *path, const char *input)
+/* What can be seen before the model is open. */
+int cli_check_output(cli *c, const char *option, const char *path, const char *const *others,
+                     int n_others)
 {
     struct stat st;
-    const char *slash = strrchr(path, '/');
-    const char *folder = slash == path ? "/"
-                         : slash ? clv_arena_printf(c->arena, "%.*s", (int)(slash - path), path)
-                                 : ".";
+    size_t n = strlen(path);
 
-    if (!folder)
-        return cli_nomem(c);
-    if (same_file(path, input))
+    if (clv_same_place(path, others[0]))
         return cli_usage(c, "%s: '%s' is the input itself, which is never written", option, path);
-    if ((slash && slash[1] == '\0') || (stat(path, &st) == 0 && S_ISDIR(st.st_mode)))
+    for (int i = 1; i < n_others; i++)
+        if (others[i] && clv_same_place(path, others[i]))
+            return cli_usage(c, "%s: '%s' is also '%s' of this run, expected another file", option,
+                             path, others[i]);
+    if ((n > 0 && path[n - 1] == '/') || (stat(path, &st) == 0 && S_ISDIR(st.st_mode)))
         return cli_usage(c, "%s: '%s' is a folder, expected a file", option, path);
-    if (access(folder, W_OK | X_OK) == 0)
-        return CLI_EXIT_OK;
-    char *message = clv_arena_printf(c->arena, "%s: cannot write into folder '%s': %s", option,
-                                     folder, strerror(errno));
-    return message ? cli_fail(c, CLI_EXIT_IO, "io", message) : cli_nomem(c);
+    return CLI_EXIT_OK;
+}
+
+int cli_try_output(cli *c, cleave_model *model, const char *path)
+{
+    cleave_error error;
+
+    if (path && cleave_check_output(model, path, &error) != CLEAVE_OK)
+        return cli_fail_library(c, &error);
+    return CLI_EXIT_OK;
+}
+
+bool cli_is_stream(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
 }

@@ -77,9 +77,14 @@ void cli_catch_signals(const cli *c)
     catch_signal(SIGINT, on_signal);
     catch_signal(SIGTERM, on_signal);
     catch_signal(SIGHUP, on_signal);
+    catch_signal(SIGQUIT, on_signal);
+    catch_signal(SIGXCPU, on_signal);
+    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of write() */
 }
 
 void cli_be_careful(bool yes) { careful = yes; }
+
+void cli_be_careful_of(const char *path) { careful = !cli_is_stream(path); }
 
 static void forget(int number)
 {
@@ -94,6 +99,8 @@ void cli_forget_signals(void)
     forget(SIGINT);
     forget(SIGTERM);
     forget(SIGHUP);
+    forget(SIGQUIT);
+    forget(SIGXCPU);
     signal(SIGALRM, SIG_IGN);
 }
 

@@ -170,7 +170,11 @@ CLEAVE_API cleave_status cleave_plan_save(const cleave_plan *plan, const char *p
 
 /* -- annotating -- */
 
-/* Writes the model with the plan's annotations; every other byte as it was. The model's own file is
+/* To be asked before a long search: may a file be written at path? CLEAVE_EUSAGE when it would take the
+ * place of the model's file or of its external data, which the two calls below refuse as well; CLEAVE_EIO
+ * when it cannot be made there. */
+CLEAVE_API cleave_status cleave_check_output(cleave_model *model, const char *path, cleave_error *error);
+/* Writes the model with the plan's annotations; every other byte as it was. The model's own files are
  * never written. */
 CLEAVE_API cleave_status cleave_annotate(cleave_model *model, const cleave_plan *plan, const char *path,
                                          cleave_error *error);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "support/onnx_builder.h"
 #include "support/run.h"
@@ -314,5 +315,14 @@ Test(plan, the_report_says_how_the_first_fit_was_found)
     r = ran(0, "plan --first-fit --search documented --devices 2 --no-output m.onnx");
     cr_expect(strstr(r.out, "documented, first-fit: "), "%s", r.out);
     cr_expect(strstr(r.out, "[Success] Compile successfully and solution:\n"), "%s", r.out);
+    run_free(&r);
+}
+
+Test(plan, an_output_that_is_a_device_gets_no_plan_file_beside_it)
+{
+    run_result r = run_in(folder, "%s plan -o /dev/null m.onnx", TEST_CLEAVE);
+    cr_expect_eq(r.code, 0, "%s", r.err);
+    cr_expect_null(strstr(r.out, "The plan is in"), "%s", r.out);
+    cr_expect_neq(access("/dev/null.plan.json", F_OK), 0);
     run_free(&r);
 }

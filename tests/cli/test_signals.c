@@ -92,7 +92,27 @@ Test(signals, half_a_model_is_removed)
     run_free(&r);
     stopped("INT", "glob.glob('.*.tmp')", "annotate --plan p.json -o o.onnx l.onnx", 130, 4);
     stopped("TERM+TERM", "glob.glob('.*.tmp')", "annotate --plan p.json -o o.onnx l.onnx", 143, 4);
-    stopped("INT+INT", "glob.glob('.*.tmp')", "plan -o o.onnx l.onnx", 130, 4);
+    stopped("INT+INT", "any(os.path.getsize(f) > 1 << 20 for f in glob.glob('.*.tmp'))",
+            "plan -o o.onnx l.onnx", 130, 4);
+    stopped("QUIT", "glob.glob('.*.tmp')", "annotate --plan p.json -o o.onnx l.onnx", 131, 4);
+}
+
+/* Nobody reads the pipe, so the command waits when it opens it. */
+Test(signals, an_output_that_is_a_pipe_is_not_waited_for)
+{
+    run_result r = run_in(folder, "mkfifo pipe");
+    run_free(&r);
+    stopped("TERM", "time.sleep(.3) or True", "plan -q -o pipe " MODEL, 143, 3);
+}
+
+/* SIGXFSZ would end the command with its temporary file there. */
+Test(signals, a_file_that_may_not_grow_is_an_error)
+{
+    run_result r = run_in(folder, "ulimit -f 20; %s plan -q -o o.onnx %s", TEST_CLEAVE, MODEL);
+    cr_expect_eq(r.code, 74, "%d: %s", r.code, r.err);
+    cr_expect(strstr(r.err, "cannot write o.onnx: File too large"), "%s", r.err);
+    cr_expect_eq(folder_count(folder), 1);
+    run_free(&r);
 }
 
 Test(signals, with_json_a_stop_is_an_error_object)

@@ -98,7 +98,7 @@ Test(usage, values_are_needed_once_and_where_they_belong)
     refused("plan m.onnx -o a --output_model b", 2, "the same option");
     refused("plan m.onnx -o a --no-output", 2, "exclude each other");
     refused("plan m.onnx --optimal_perf --first-fit", 2, "exclude each other");
-    refused("plan m.onnx -o a --plan-out a", 2, "are both 'a'");
+    refused("plan m.onnx -o a --plan-out a", 2, "is also 'a' of this run");
 }
 
 /* covers: B.036 */
@@ -139,15 +139,24 @@ Test(usage, one_model_is_needed)
     refused("annotate m.onnx", 2, "no plan is given");
 }
 
+#define VIT TEST_SOURCE_DIR "/tests/data/models/vit_l_16.b16.onnx"
+
 Test(usage, outputs_are_looked_at_before_the_work)
 {
+    file_write(folder, "c.json", "{}", 2);
+    file_write(folder, "n.json", "{}", 2);
     refused("plan m.onnx -o m.onnx", 2, "is the input itself");
     refused("plan m.onnx -o ./m.onnx", 2, "is the input itself");
     refused("strip m.onnx -o m.onnx", 2, "is the input itself");
     refused("plan m.onnx --plan-out m.onnx", 2, "--plan-out: 'm.onnx' is the input itself");
     refused("plan m.onnx -o .", 2, "is a folder");
     refused("plan m.onnx -o new/", 2, "is a folder");
-    refused("plan m.onnx -o missing/a.onnx", 74, "cannot write into folder 'missing'");
+    refused("plan " VIT " -o missing/a.onnx", 74, "its folder does not exist");
+    refused("plan " VIT " --no-output --plan-out missing/p.json", 74, "its folder does not exist");
+    refused("plan m.onnx -o a --plan-out ../$(basename $PWD)/./a", 2, "is also 'a' of this run");
+    refused("plan m.onnx --no-output --cluster c.json --plan-out c.json", 2,
+            "--plan-out: 'c.json' is also 'c.json' of this run");
+    refused("plan m.onnx --sharding-nodes n.json -o n.json", 2, "is also 'n.json' of this run");
     run_result r =
         run_in(folder, "ln m.onnx other.onnx && %s strip m.onnx -o other.onnx", TEST_CLEAVE);
     cr_expect_eq(r.code, 2, "a second name of the input is the input");

@@ -1,4 +1,5 @@
 #include <dirent.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -77,6 +78,13 @@ static void holds(const char *path, const char *text)
     cr_assert_str_eq(got, text);
 }
 
+static void put_and_commit(const char *name, const char *text)
+{
+    clv_out_file *out = open_out(in_folder(name));
+    put(out, text);
+    cr_assert_eq(clv_out_commit(out, NULL), CLV_OK);
+}
+
 Test(out_file, appears_when_it_is_committed)
 {
     const char *path = in_folder("a.onnx");
@@ -138,24 +146,85 @@ Test(out_file, refuses_folders_and_what_is_in_none)
     cr_assert_eq(clear(), 0);
 }
 
-Test(out_file, refuses_the_input_itself_by_any_name)
+/* Weights of in.onnx are in w.bin, which is not there, and in v.bin. */
+Test(out_file, refuses_the_input_and_its_external_data_by_any_name)
 {
     const char *path = in_folder("in.onnx"), *link = in_folder("link.onnx");
     test_onnx *m = everything();
+    onnx_weight_external(onnx_main(m), "outer1", 1, "5,5", "w.bin", 0, 100);
+    onnx_weight_external(onnx_main(m), "outer2", 1, "5,5", "v.bin", 0, 100);
     onnx_write(m, path);
     onnx_free(m);
+    FILE *f = fopen(in_folder("v.bin"), "wb");
+    for (int i = 0; i < 100; i++)
+        fputc(i, f);
+    fclose(f);
     cr_assert_eq(symlink(path, link), 0);
+    cr_assert_eq(symlink("v.bin", in_folder("v.link")), 0);
     clv_onnx_file *file = NULL;
+    clv_model *model = NULL;
+    clv_arena *arena = clv_arena_new(NULL, 0);
     clv_error err = { CLV_OK, "" };
     cr_assert_eq(clv_onnx_open(path, NULL, &file, NULL), CLV_OK);
-    const char *const names[] = { path, link, in_folder("other.onnx") };
-    for (int i = 0; i < 3; i++) {
-        clv_out_file *out = open_out(names[i]);
-        cr_assert_eq(clv_out_refuse(out, file, &err), i < 2 ? CLV_EUSAGE : CLV_OK);
-        cr_assert(strstr(err.message, "is the input itself"), "said: %s", err.message);
-        clv_out_abort(out);
+    cr_assert_eq(clv_onnx_read(file, arena, &model, &err), CLV_OK, "said: %s", err.message);
+    static const struct {
+        const char *name, *says;
+    } cases[] = {
+        { "in.onnx", "is the input itself" },
+        { "link.onnx", "is the input itself" },
+        { "w.bin", "the input has external" },
+        { "v.bin", "the input has external" },
+        { "v.link", "the input has external" },
+        { "./././w.bin", "the input has external" },
+        { "other.onnx", NULL },
+        { "w.bin.onnx", NULL },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        clv_status s = clv_out_refuse(in_folder(cases[i].name), file, model, arena, &err);
+        cr_expect_eq(s, cases[i].says ? CLV_EUSAGE : CLV_OK, "%s", cases[i].name);
+        if (cases[i].says)
+            cr_expect(strstr(err.message, cases[i].says), "said: %s", err.message);
     }
     clv_onnx_close(file);
+    clv_arena_free(arena);
+}
+
+Test(out_file, replaces_what_a_link_leads_to)
+{
+    struct stat st;
+    put_and_commit("a.onnx", "old");
+    cr_assert_eq(symlink("a.onnx", in_folder("link")), 0);
+    put_and_commit("link", "new");
+    holds(in_folder("a.onnx"), "new");
+    cr_assert_eq(lstat(in_folder("link"), &st), 0);
+    cr_assert(S_ISLNK(st.st_mode));
+    cr_assert_eq(symlink("nothing", in_folder("dangling")), 0);
+    cannot_open(in_folder("dangling"), CLV_EIO, "a link that leads nowhere");
+    cr_assert_eq(clear(), 3);
+}
+
+/* /dev/stdout is such a link: renamed over, it would be gone for all programs. */
+Test(out_file, refuses_names_of_open_files)
+{
+    char path[64];
+    int fd = open(in_folder("a.onnx"), O_CREAT | O_WRONLY, 0600);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    cannot_open(path, CLV_EIO, "/a.onnx, expected that name");
+    close(fd);
+}
+
+Test(out_file, tries_without_leaving_anything)
+{
+    clv_error err;
+    char name[300];
+    memset(name, 'n', sizeof name);
+    name[sizeof name - 1] = '\0';
+    cr_assert_eq(clv_out_try(in_folder("a.onnx"), NULL, &err), CLV_OK);
+    cr_assert_eq(clv_out_try("/dev/full", NULL, &err), CLV_OK);
+    cr_assert_eq(clv_out_try(in_folder("none/a.onnx"), NULL, &err), CLV_EIO);
+    cr_assert_eq(clv_out_try(in_folder(name), NULL, &err), CLV_EIO);
+    cr_assert(strstr(err.message, "File name too long"), "said: %s", err.message);
+    cr_assert_eq(clear(), 0);
 }
 
 Test(out_file, says_that_a_device_is_full)
