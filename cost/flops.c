@@ -146,6 +146,8 @@ clv_work clv_flops(clv_sizing *s)
         return clv_flops_rnn(s);
     case CLV_FLOPS_ATTENTION:
         return clv_flops_attention(s);
+    case CLV_FLOPS_LINEAR_ATTENTION:
+        return clv_flops_linear_attention(s);
     case CLV_FLOPS_MATMUL_NBITS:
         return clv_flops_matmul_nbits(s);
     case CLV_FLOPS_MOE:

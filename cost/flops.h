@@ -21,6 +21,7 @@ clv_work clv_flops_matmul_nbits(clv_sizing *s);
 clv_work clv_flops_moe(clv_sizing *s);
 clv_work clv_flops_einsum(clv_sizing *s);
 clv_work clv_flops_attention(clv_sizing *s);
+clv_work clv_flops_linear_attention(clv_sizing *s);
 clv_work clv_flops_fft(clv_sizing *s);
 clv_work clv_flops_sort(clv_sizing *s);
 clv_work clv_flops_nms(clv_sizing *s);

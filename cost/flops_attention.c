@@ -167,3 +167,22 @@ clv_work clv_flops_attention(clv_sizing *s)
     return (clv_work){ .matrix = clv_size_add(s, products, a.projection),
                        .vector = clv_size_mul(s, scores, SCORE_FLOPS) };
 }
+
+/* Each token adds key times value to the state of a head, and reads it by the query; a delta rule
+ * first reads what stands there under the key. What a gate forgets is a product for each element.
+ */
+clv_work clv_flops_linear_attention(clv_sizing *s)
+{
+    clv_str rule = clv_rule_attr_str(&s->rule, "update_rule", "gated_delta");
+    bool delta = clv_str_is(rule, "delta") || clv_str_is(rule, "gated_delta");
+    bool gated = clv_str_is(rule, "gated") || clv_str_is(rule, "gated_delta");
+    int64_t q_heads = attr(s, "q_num_heads"), heads = attr(s, "kv_num_heads");
+    int64_t state = clv_size_mul(s, share(clv_size_in_dim(s, 0, 2), q_heads),
+                                 share(clv_size_in_dim(s, 2, 2), heads));
+    int64_t each =
+        clv_size_mul(s, state, clv_size_mul(s, clv_size_in_dim(s, 0, 0), clv_size_in_dim(s, 0, 1)));
+    int64_t products = clv_size_mul(s, heads, delta ? 2 : 1);
+    products = clv_size_add(s, products, q_heads > heads ? q_heads : heads);
+    return (clv_work){ .matrix = clv_size_mul(s, clv_size_mul(s, 2, each), products),
+                       .vector = gated ? clv_size_mul(s, each, heads) : 0 };
+}

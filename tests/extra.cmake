@@ -39,6 +39,8 @@ if(NOT NO_ONNX AND EXISTS ${ONNX_TESTDATA})
            $<IF:$<BOOL:${SANITIZED}>,${CMAKE_CURRENT_SOURCE_DIR}/data/models,${ONNX_TESTDATA}>)
   add_test(NAME corpus_published COMMAND /usr/bin/python3 ${CORPUS}/check_published.py
            $<TARGET_FILE:count> ${CMAKE_CURRENT_SOURCE_DIR}/data/models)
+  add_test(NAME corpus_ort_shapes COMMAND /usr/bin/python3 ${CORPUS}/ort_cases.py check
+           $<TARGET_FILE:dump_shapes>)
   set_tests_properties(corpus_plan corpus_shapes PROPERTIES TIMEOUT 1500)
 else()
   message(STATUS "no python3-onnx or ${ONNX_TESTDATA}: the tests over ONNX's own models are left out")

@@ -31,6 +31,7 @@ typedef enum {
     CLV_FLOPS_EINSUM,  /* 2 * product of all labels, if two operands; pairwise otherwise */
     CLV_FLOPS_RNN,     /* k gates: 2 * k * steps * batch * hidden * (input + hidden) * directions */
     CLV_FLOPS_ATTENTION, /* fused attention: q*k and p*v, and the projections where it has them */
+    CLV_FLOPS_LINEAR_ATTENTION, /* each token reads and changes the state of each head */
     CLV_FLOPS_MATMUL_NBITS, /* com.microsoft: 2 * rows * K * N */
     CLV_FLOPS_MOE,
     CLV_FLOPS_FFT,     /* 5 * n log2 n for each transform */

@@ -68,32 +68,45 @@ static clv_status slide_middle(clv_rule *r, const clv_window *w, int32_t first, 
     return CLV_OK;
 }
 
-/* X [N, d..., C] and W [M, k..., C / group]. */
-clv_status clv_shape_nhwc_conv(clv_rule *r)
+/* X [N, d..., C] and W [M, k..., C / group], or W [M, C / group, k...] as elsewhere. */
+static clv_status channels_last_conv(clv_rule *r, int32_t weights, bool weights_too,
+                                     clv_dtype dtype)
 {
-    const clv_type *in = clv_rule_in(r, 0), *weight = clv_rule_in(r, 1);
+    const clv_type *in = clv_rule_in(r, 0), *weight = clv_rule_in(r, weights);
     int32_t rank = clv_type_rank(in) >= 0 ? clv_type_rank(in) : clv_type_rank(weight);
     clv_dim dims[CLV_RANK_MAX];
     clv_type kernel = *weight;
     clv_window w;
 
     if (rank < 0)
-        return clv_rule_set_rank(r, 0, in->dtype, CLV_RANK_UNKNOWN);
+        return clv_rule_set_rank(r, 0, dtype, CLV_RANK_UNKNOWN);
     if (rank < 3)
         return clv_rule_fail(r, "the input has rank %d, expected at least 3", rank);
-    CLV_TRY(clv_rule_want_rank(r, 1, rank));
-    kernel.rank -= clv_type_ranked(weight); /* the last dimension is the channels */
-    CLV_TRY(clv_window_read(r, rank - 2, &kernel, 1, &w));
+    CLV_TRY(clv_rule_want_rank(r, weights, rank));
+    kernel.rank -= weights_too && clv_type_ranked(weight); /* the last dimension is the channels */
+    CLV_TRY(clv_window_read(r, rank - 2, &kernel, weights_too ? 1 : 2, &w));
     dims[0] = clv_type_dim(in, 0);
     CLV_TRY(slide_middle(r, &w, 1, dims));
     dims[rank - 1] = clv_type_dim(weight, 0);
-    return clv_rule_set(r, 0, in->dtype, rank, dims);
+    return clv_rule_set(r, 0, dtype, rank, dims);
 }
 
-clv_status clv_shape_qlinear_average_pool(clv_rule *r)
+clv_status clv_shape_nhwc_conv(clv_rule *r)
+{
+    return channels_last_conv(r, 1, true, clv_rule_in(r, 0)->dtype);
+}
+
+/* As the standard one, but the input may have its channels last. */
+clv_status clv_shape_ms_qlinear_conv(clv_rule *r)
+{
+    if (clv_rule_attr_int(r, "channels_last", 0) == 0)
+        return clv_shape_qlinear_conv(r);
+    return channels_last_conv(r, 3, false, clv_rule_in(r, 7)->dtype);
+}
+
+static clv_status slide_pool(clv_rule *r, bool channels_last)
 {
     const clv_type *in = clv_rule_in(r, 0);
-    bool channels_last = clv_rule_attr_int(r, "channels_last", 0) != 0;
     clv_dim dims[CLV_RANK_MAX];
     clv_window w;
 
@@ -106,6 +119,13 @@ clv_status clv_shape_qlinear_average_pool(clv_rule *r)
     CLV_TRY(slide_middle(r, &w, channels_last ? 1 : 2, dims));
     return clv_rule_set(r, 0, in->dtype, in->rank, dims);
 }
+
+clv_status clv_shape_qlinear_average_pool(clv_rule *r)
+{
+    return slide_pool(r, clv_rule_attr_int(r, "channels_last", 0) != 0);
+}
+
+clv_status clv_shape_nhwc_max_pool(clv_rule *r) { return slide_pool(r, true); }
 
 /* -- normalisation and activation -- */
 
@@ -189,6 +209,70 @@ static clv_status embed(clv_rule *r, int32_t table)
 
 clv_status clv_shape_embed_layer_norm(clv_rule *r) { return embed(r, 2); }
 clv_status clv_shape_qembed_layer_norm(clv_rule *r) { return embed(r, 2); }
+
+/* -- text -- */
+
+clv_status clv_shape_murmur_hash3(clv_rule *r)
+{
+    bool positive = clv_rule_attr_int(r, "positive", 1) != 0;
+
+    return clv_rule_set_like(r, 0, positive ? CLV_DT_UINT32 : CLV_DT_INT32, clv_rule_in(r, 0));
+}
+
+/* The tokens of each text, as many as the longest has. */
+clv_status clv_shape_tokenizer(clv_rule *r)
+{
+    const clv_type *in = clv_rule_in(r, 0);
+    clv_dim dims[CLV_RANK_MAX];
+
+    if (!clv_type_ranked(in) || in->rank >= CLV_RANK_MAX)
+        return clv_rule_set_rank(r, 0, CLV_DT_STRING, CLV_RANK_UNKNOWN);
+    clv_dims_copy(dims, in->dims, in->rank);
+    dims[in->rank] = CLV_DIM_UNKNOWN;
+    return clv_rule_set(r, 0, CLV_DT_STRING, in->rank + 1, dims);
+}
+
+/* -- sequences -- */
+
+/* Windows along dim, each `size` long, which becomes the last dimension. */
+clv_status clv_shape_unfold_tensor(clv_rule *r)
+{
+    const clv_type *in = clv_rule_in(r, 0);
+    int64_t size = clv_rule_attr_int(r, "size", 1), step = clv_rule_attr_int(r, "step", 1);
+    clv_dim dims[CLV_RANK_MAX];
+    int32_t axis;
+
+    if (!clv_type_ranked(in) || in->rank >= CLV_RANK_MAX)
+        return clv_rule_set_rank(r, 0, in->dtype, CLV_RANK_UNKNOWN);
+    CLV_TRY(clv_rule_axis(r, clv_rule_attr_int(r, "dim", -1), in->rank, &axis));
+    if (size < 1 || step < 1)
+        return clv_rule_fail(r, "size %lld and step %lld, expected at least 1", (long long)size,
+                             (long long)step);
+    clv_dims_copy(dims, in->dims, in->rank);
+    if (clv_dim_is_number(dims[axis]) && dims[axis] < size)
+        return clv_rule_fail(r, "a window of %lld on a dimension of %lld", (long long)size,
+                             (long long)dims[axis]);
+    dims[axis] = clv_dim_add(clv_dim_div(clv_dim_sub(dims[axis], size), step), 1);
+    dims[in->rank] = size;
+    return clv_rule_set(r, 0, in->dtype, in->rank + 1, dims);
+}
+
+/* The places of a path through a matrix of distances. */
+clv_status clv_shape_dynamic_time_warping(clv_rule *r)
+{
+    clv_dim dims[2] = { 2, CLV_DIM_UNKNOWN };
+
+    return clv_rule_set(r, 0, CLV_DT_INT32, 2, dims);
+}
+
+/* The tokens taken over, and where they were found. */
+clv_status clv_shape_bifurcation_detector(clv_rule *r)
+{
+    clv_dim one = 1;
+
+    CLV_TRY(clv_rule_set_rank(r, 0, CLV_DT_INT64, 1));
+    return clv_rule_set(r, 1, CLV_DT_INT64, 1, &one);
+}
 
 /* -- distance -- */
 

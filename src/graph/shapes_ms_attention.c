@@ -62,7 +62,9 @@ clv_status clv_shape_group_query_attention(clv_rule *r)
                            longest(clv_type_dim(past, 2), total, clv_rule_has_in(r, 3)), kept };
     CLV_TRY(clv_rule_set(r, 0, query->dtype, 3, out));
     CLV_TRY(set_present(r, 1, 3, present));
-    return set_present(r, 2, 4, present);
+    CLV_TRY(set_present(r, 2, 4, present));
+    clv_dim qk[4] = { out[0], heads, out[1], total }; /* the buffer's rest is not looked at */
+    return clv_rule_set(r, 3, query->dtype, 4, qk);
 }
 
 /* -- MultiHeadAttention -- */
@@ -132,29 +134,40 @@ static clv_dim value_hidden(const clv_rule *r, const heads_shape *h)
     return clv_dim_mul(h->heads, h->value_width);
 }
 
-static clv_status multi_head(clv_rule *r, int32_t first_past, bool shared)
+/* A decoder's query [B,1,2*H*D+H*E] may hold keys and values too; the past tells the widths. */
+static void split_packed(const clv_rule *r, int32_t first_past, heads_shape *h)
+{
+    h->keys = h->queries;
+    h->width = clv_type_dim(clv_rule_in(r, first_past), 3);
+    h->value_width = clv_type_dim(clv_rule_in(r, first_past + 1), 3);
+}
+
+/* used: the input that tells how much of a shared buffer is filled. */
+static clv_status multi_head(clv_rule *r, int32_t first_past, int32_t used, bool shared)
 {
     heads_shape h;
 
     CLV_TRY(read_query(r, &h));
     CLV_TRY(read_keys(r, &h));
+    if (!clv_rule_has_in(r, 1) && clv_type_rank(clv_rule_in(r, 0)) == 3)
+        split_packed(r, first_past, &h);
     clv_dim out[3] = { h.batch, h.queries, value_hidden(r, &h) };
     CLV_TRY(clv_rule_set(r, 0, clv_rule_in(r, 0)->dtype, 3, out));
     CLV_TRY(set_presents(r, &h, first_past, shared));
     clv_dim past = clv_rule_has_in(r, first_past) ? clv_type_dim(clv_rule_in(r, first_past), 2) : 0;
-    clv_dim qk[4] = { h.batch, h.heads, h.queries,
-                      shared ? CLV_DIM_UNKNOWN : clv_dim_add(past, h.keys) };
+    past = shared ? clv_rule_scalar(r, used) : past;
+    clv_dim qk[4] = { h.batch, h.heads, h.queries, clv_dim_add(past, h.keys) };
     return clv_rule_set(r, 3, CLV_DT_UNDEFINED, 4, qk);
 }
 
 clv_status clv_shape_multi_head_attention(clv_rule *r)
 {
-    return multi_head(r, 6, clv_rule_has_in(r, 8)); /* input 8: how much of the buffer is used */
+    return multi_head(r, 6, 8, clv_rule_has_in(r, 8));
 }
 
 clv_status clv_shape_decoder_masked_mha(clv_rule *r)
 {
-    return multi_head(r, 5, clv_rule_attr_int(r, "past_present_share_buffer", 0) != 0);
+    return multi_head(r, 5, 7, clv_rule_attr_int(r, "past_present_share_buffer", 0) != 0);
 }
 
 /* -- Attention, whose weights project the input: [in, hidden + hidden + v_hidden] -- */

@@ -8,6 +8,13 @@ static clv_dim half_spectrum(clv_dim n)
     return clv_dim_is_number(n) ? n / 2 + 1 : CLV_DIM_UNKNOWN;
 }
 
+/* Points of a real signal of that many bins; an odd number is not guessed. */
+static clv_dim whole_spectrum(clv_dim bins)
+{
+    return clv_dim_is_number(bins) && bins < 1 ? CLV_DIM_UNKNOWN
+                                               : clv_dim_mul(clv_dim_sub(bins, 1), 2);
+}
+
 static clv_status check_positive(clv_rule *r, clv_dim d, const char *what)
 {
     if (clv_dim_is_number(d) && d < 1)
@@ -34,6 +41,7 @@ clv_status clv_shape_dft(clv_rule *r)
     const clv_type *in = clv_rule_in(r, 0);
     bool onesided = clv_rule_attr_int(r, "onesided", 0) != 0;
     bool inverse = clv_rule_attr_int(r, "inverse", 0) != 0;
+    bool to_real = onesided && inverse; /* the inverse of a real transform */
     clv_dim dims[CLV_RANK_MAX], length = clv_rule_scalar(r, 1);
     int64_t along;
     int32_t axis;
@@ -48,11 +56,14 @@ clv_status clv_shape_dft(clv_rule *r)
         clv_dims_open(dims, in->rank - 1);
     } else {
         CLV_TRY(clv_rule_axis(r, along, in->rank, &axis));
-        dims[axis] = clv_rule_has_in(r, 1) ? length : dims[axis];
-        if (onesided)
-            dims[axis] = inverse ? CLV_DIM_UNKNOWN : half_spectrum(dims[axis]);
+        if (clv_rule_has_in(r, 1))
+            dims[axis] = length;
+        else if (to_real)
+            dims[axis] = whole_spectrum(dims[axis]);
+        if (onesided && !inverse)
+            dims[axis] = half_spectrum(dims[axis]);
     }
-    dims[in->rank - 1] = onesided && inverse ? CLV_DIM_UNKNOWN : 2; /* real and imaginary part */
+    dims[in->rank - 1] = to_real ? 1 : 2; /* real and imaginary part */
     return clv_rule_set(r, 0, in->dtype, in->rank, dims);
 }
 

@@ -133,6 +133,30 @@ static int64_t slice_at(const clv_elems *in, const clv_elems *indices, int32_t w
     return at;
 }
 
+/* Batches apart: what they index is not worth the arithmetic. */
+clv_status clv_fold_gather_nd(clv_rule *r)
+{
+    clv_elems in, indices;
+    int32_t pick[CLV_VALUE_MAX], n = 0;
+    if (clv_rule_attr_int(r, "batch_dims", 0) != 0 || !clv_elems_in(r, 0, &in) ||
+        !clv_elems_in(r, 1, &indices) || !indices.i || indices.rank < 1)
+        return CLV_OK;
+    int64_t width = indices.dims[indices.rank - 1], size = 1;
+    if (width < 1 || width > in.rank)
+        return CLV_OK;
+    for (int32_t a = (int32_t)width; a < in.rank; a++)
+        size *= in.dims[a];
+    int32_t rows = indices.n / (int32_t)width;
+    if (rows * size > CLV_VALUE_MAX)
+        return CLV_OK;
+    for (int32_t j = 0; j < rows; j++) {
+        int64_t at = slice_at(&in, &indices, (int32_t)width, j);
+        for (int64_t e = 0; e < size; e++)
+            pick[n++] = at < 0 ? -1 : (int32_t)(at + e);
+    }
+    return clv_elems_pick(r, 0, &in, n, pick);
+}
+
 clv_status clv_fold_scatter_nd(clv_rule *r)
 {
     clv_elems in, indices, updates;

@@ -211,14 +211,35 @@ static bool limit_of(const clv_rule *r, int32_t k, clv_dim otherwise, clv_dim *r
     return clv_dim_is_number(*ret);
 }
 
-/* Whole numbers only: that is what shapes are made of. */
+/* The same of a float; before version 11 it is an attribute. */
+static bool float_limit(const clv_rule *r, int32_t k, const char *attr, double otherwise,
+                        double *ret)
+{
+    *ret = r->version < 11 ? (double)clv_rule_attr_float(r, attr, (float)otherwise) : otherwise;
+    return !clv_rule_has_in(r, k) || clv_rule_scalar_float(r, k, ret);
+}
+
+static clv_status clip_floats(clv_rule *r, const clv_elems *in)
+{
+    clv_elems_out out = { .n = in->n };
+    double low, high;
+    if (!float_limit(r, 1, "min", -INFINITY, &low) || !float_limit(r, 2, "max", INFINITY, &high))
+        return CLV_OK;
+    for (int32_t j = 0; j < in->n; j++)
+        out.f[j] = fmin(fmax(in->f[j], low), high);
+    return clv_elems_set(r, 0, &out);
+}
+
 clv_status clv_fold_clip(clv_rule *r)
 {
     clv_elems in;
     clv_elems_out out = { .whole = true };
     clv_dim low, high;
-    if (!clv_elems_in(r, 0, &in) || !in.i || !limit_of(r, 1, INT64_MIN / 2, &low) ||
-        !limit_of(r, 2, INT64_MAX, &high))
+    if (!clv_elems_in(r, 0, &in))
+        return CLV_OK;
+    if (in.f)
+        return clip_floats(r, &in);
+    if (!limit_of(r, 1, INT64_MIN / 2, &low) || !limit_of(r, 2, INT64_MAX, &high))
         return CLV_OK;
     out.n = in.n;
     for (int32_t j = 0; j < in.n; j++)

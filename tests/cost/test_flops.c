@@ -258,6 +258,20 @@ Test(flops, multi_head_attention_across_two_sequences)
     expect(2 * (2 * 4 * 3 * 5) * (16 + 8), 6 * (2 * 4 * 3 * 5));
 }
 
+/* 2 * 3 tokens; the states of 2 heads, 8 by 6, are added to, read by 4 queries and, for a delta
+ * rule, read by the keys; what is forgotten is one product for each element. */
+Test(flops, linear_attention_reads_and_changes_a_state_for_each_token)
+{
+    f32("q", "2,3,32");
+    f32("k", "2,3,16");
+    f32("v", "2,3,12");
+    f32("g", "2,3,2");
+    made_op(m, "com.microsoft:LinearAttention", "q,k,v,,g,g", "y,s");
+    made_attr_int(m, "q_num_heads", 4);
+    made_attr_int(m, "kv_num_heads", 2);
+    expect(2 * (2 * 3) * (8 * 6) * (2 + 4 + 2), (2 * 3) * (8 * 6) * 2);
+}
+
 Test(flops, an_attention_that_projects_counts_the_projection)
 {
     f32("x", "2,3,12");

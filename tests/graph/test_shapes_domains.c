@@ -46,6 +46,25 @@ Test(shapes_domains, quantised_tensors_take_the_type_of_their_zero_point_or_scal
     CASES_CHECK(cases);
 }
 
+Test(shapes_domains, convolutions_and_pools_with_the_channels_last)
+{
+    static const rule_case cases[] = {
+        { "in x uint8[1,6,8,4]; in s float[]; in z uint8[]; in w_ uint8[6,2,3,3];"
+          "y = ms:QLinearConv(x, s, z, w_, s, z, s, z) channels_last=1 group=2 strides=[2,1]",
+          "uint8[1,2,6,6]" },
+        { "in x uint8[1,4,6,8]; in s float[]; in z uint8[]; in w_ uint8[6,2,3,3];"
+          "y = ms:QLinearConv(x, s, z, w_, s, z, s, z) group=2",
+          "uint8[1,6,4,6]" },
+        { "in x float[n,7,8,4]; in w_ float[6,3,3,4]; y = ms:NhwcConv(x, w_)", "float[n,5,6,6]" },
+        { "in x int8[n,7,8,4]; y = ms:NhwcMaxPool(x) kernel_shape=[2,3] strides=[2,2]",
+          "int8[n,3,3,4]" },
+        { "in x float[1,2,6,6]; in m int32[1,1,6,6]; y = ms:MaxpoolWithMask(x, m)"
+          "kernel_shape=[2,2] strides=[2,2]",
+          "float[1,2,3,3]" },
+    };
+    CASES_CHECK(cases);
+}
+
 Test(shapes_domains, classic_models_give_a_row_a_sample)
 {
     static const rule_case cases[] = {
@@ -83,6 +102,16 @@ Test(shapes_domains, text)
         { "opset 20; in x string[n]; y = RegexFullMatch(x)", "bool[n]" },
         { "in x int64[5]; y = TfIdfVectorizer(x) ngram_indexes=[0,3,6,2]", "float[7]" },
         { "in x int64[n,5]; y = TfIdfVectorizer(x) ngram_indexes=[0,3]", "float[n,4]" },
+        { "in x string[n,2]; y = ms:MurmurHash3(x)", "uint32[n,2]" },
+        { "in x string[n,2]; y = ms:MurmurHash3(x) positive=0", "int32[n,2]" },
+        { "in x string[n]; y = ms:Tokenizer(x)", "string[n,?]" },
+        { "in x float[n,8]; y = ms:UnfoldTensor(x) size=4 step=2", "float[n,3,4]" },
+        { "in x float[n,8]; y = ms:UnfoldTensor(x) dim=0 size=4", "float[?,8,4]" },
+        { "in x float[8]; y = ms:UnfoldTensor(x) size=9", "error: window of 9" },
+        { "in x float[8]; y = ms:UnfoldTensor(x) size=4 step=0", "error: step 0" },
+        { "in x float[4,6]; y = ms:DynamicTimeWarping(x)", "int32[2,?]" },
+        { "in s int64[4]; in c int64[n]; t, m = ms:BifurcationDetector(s, c)",
+          "int64[?] | int64[1]" },
     };
     CASES_CHECK(cases);
 }
@@ -168,6 +197,22 @@ Test(shapes_domains, attention_and_its_cache)
           "y, a, c = ms:MultiHeadAttention(q, k, v) num_heads=4",
           "float[b,s,64] | float[b,4,l,8] | float[b,4,l,16]" },
         { "in q float[b,s,4,3,8]; y = ms:MultiHeadAttention(q) num_heads=4", "float[b,s,32]" },
+        /* the scores are of what is filled of a shared buffer */
+        { "in q float[2,1,128]; in k float[2,1,32]; in p float[2,2,64,16]; in l int32[2];"
+          "w t int32(16); y, , , s = ms:GroupQueryAttention(q, k, k, p, p, l, t)"
+          "num_heads=8 kv_num_heads=2 qk_output=1",
+          "float[2,1,128] | float[2,8,1,16]" },
+        { "in q float[2,1,8]; in p float[2,2,9,4]; w n int32{4};"
+          "y, a, c, s = ms:DecoderMaskedMultiHeadAttention(q, q, q, , , p, p, n)"
+          "num_heads=2 past_present_share_buffer=1",
+          "float[2,1,8] | float[2,2,9,4] | float[2,2,9,4] | ?[2,2,1,5]" },
+        { "in q float[2,1,28]; in k float[2,2,9,4]; in v float[2,2,9,6];"
+          "y, a, c = ms:DecoderMaskedMultiHeadAttention(q, , , , , k, v)"
+          "num_heads=2 past_present_share_buffer=1",
+          "float[2,1,12] | float[2,2,9,4] | float[2,2,9,6]" },
+        { "in q float[2,3,8]; in p float[2,2,9,4]; in n int32[1];"
+          "y, a, c, s = ms:MultiHeadAttention(q, q, q, , , , p, p, n) num_heads=2",
+          "float[2,3,8] | float[2,2,9,4] | float[2,2,9,4] | ?[2,2,3,?]" },
         { "in q float[2,1,32]; in k float[2,1,32]; in p float[2,4,6,8];"
           "y, a, c = ms:MultiHeadAttention(q, k, k, , , , p, p) num_heads=4",
           "float[2,1,32] | float[2,4,7,8] | float[2,4,7,8]" },

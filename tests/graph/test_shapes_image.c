@@ -118,6 +118,52 @@ Test(shapes_image, recurrences_in_both_layouts)
     CASES_CHECK(cases);
 }
 
+Test(shapes_image, states_are_carried_from_call_to_call)
+{
+    static const rule_case cases[] = {
+        /* 4 queries of 8 share 2 states of 8 by 6; 4 results of 6 */
+        { "in q float16[b,t,32]; in k float16[b,t,16]; in v float16[b,t,12];"
+          "y, s = ms:LinearAttention(q, k, v) q_num_heads=4 kv_num_heads=2",
+          "float16[b,t,24] | float16[b,2,8,6]" },
+        /* more states than queries; the states have a type of their own */
+        { "in q float16[2,3,8]; in k float16[2,3,16]; in v float16[2,3,12]; in p float[2,4,4,3];"
+          "y, s = ms:LinearAttention(q, k, v, p) q_num_heads=2 kv_num_heads=4",
+          "float16[2,3,12] | float[2,4,4,3]" },
+        { "opset 27; in q float[2,3,8]; in k float[2,3,8]; in v float[2,3,n];"
+          "y, s = LinearAttention(q, k, v) q_num_heads=2 kv_num_heads=2",
+          "float[2,3,?] | float[2,2,4,?]" },
+        { "in q float[2,3,8]; in v float[2,3,8];"
+          "y, s = ms:LinearAttention(q, q, v) q_num_heads=2 kv_num_heads=2 state_window=5",
+          "float[2,3,8] | float[5,2,2,4,4]" },
+        { "in q any; in v any; y, s = ms:LinearAttention(q, q, v)", "?[?,?,?] | ?[?,?,?,?]" },
+        { "in q float[2,3,8]; y, s = ms:LinearAttention(q, q, q) q_num_heads=0 kv_num_heads=2",
+          "error: q_num_heads is 0" },
+        { "in x float[b,4,t]; in w_ float[4,1,3]; y, s = ms:CausalConvWithState(x, w_)",
+          "float[b,4,t] | float[b,4,2]" },
+        { "in x float[2,4,6]; in w_ float[4,1,3]; y, s = ms:CausalConvWithState(x, w_)"
+          "state_window=5",
+          "float[2,4,6] | float[5,2,4,2]" },
+        { "in x float[2,6,4]; in w_ float[4,1,3]; y, s = ms:CausalConvWithState(x, w_)"
+          "channels_last=1 dilation=2",
+          "float[2,6,4] | float[2,4,4]" },
+        { "in x float[2,4,6,5]; in w_ float[4,1,3,2]; y, s = ms:CausalConvWithState(x, w_) ndim=2",
+          "float[2,4,6,5] | float[...]" },
+        { "in x float[2,4,6]; in w_ any; y, s = ms:CausalConvWithState(x, w_) dilation=0",
+          "error: dilation is 0" },
+        { "in a float[b,t,4]; in d float[4]; y, z = ms:LinearAttentionGate(a, d, d, a)",
+          "float[b,t,4] | float[b,t,4]" },
+        { "in i int64[b,s]; in m int64[4]; in v int64[6];"
+          "y, z = ms:NGramHashMapping(i, m, v) max_ngram_size=4 n_head_per_ngram=2",
+          "int64[b,s,6] | int64[b,3]" },
+        { "in i int64[b,s]; in m int64[1]; in v int64[6];"
+          "y, z = ms:NGramHashMapping(i, m, v) max_ngram_size=1 n_head_per_ngram=2",
+          "error: runs of up to 1" },
+        { "opset 27; in x float[2,4,6]; in w_ any; y, s = CausalConvWithState(x, w_)",
+          "float[2,4,6] | float[2,4,?]" },
+    };
+    CASES_CHECK(cases);
+}
+
 Test(shapes_image, transforms_windows_and_filter_banks)
 {
     static const rule_case cases[] = {
@@ -129,6 +175,12 @@ Test(shapes_image, transforms_windows_and_filter_banks)
         { "opset 20; in x float[1,10,12,1]; y = DFT(x) onesided=1", "float[1,10,7,2]" },
         { "opset 20; in x float[1,10,1]; in a int64[]; y = DFT(x, , a)", "float[?,?,2]" },
         { "in x float[1,10,1]; w n int64(0); y = DFT(x, n)", "error: length is 0" },
+        /* one-sided inverses give real numbers: 2 * (6 - 1) of them, or as many as are wanted */
+        { "opset 20; in x float[1,6,12,2]; w a int64(1); y = DFT(x, , a) onesided=1 inverse=1",
+          "float[1,10,12,1]" },
+        { "in x float[1,6,2]; w n int64(11); y = DFT(x, n) onesided=1 inverse=1", "float[1,11,1]" },
+        { "in x float[1,n,2]; y = DFT(x) onesided=1 inverse=1", "float[1,?,1]" },
+        { "in x float[1,0,2]; y = DFT(x) onesided=1 inverse=1", "float[1,?,1]" },
         /* (128 - 16) / 8 + 1 = 15 frames of 16 / 2 + 1 bins */
         { "in x float[1,128,1]; w s int64(8); w f int64(16); y = STFT(x, s, , f)",
           "float[1,15,9,2]" },

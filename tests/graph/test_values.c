@@ -35,6 +35,10 @@ Test(values, arithmetic_of_fractions)
     value(13, "Mean", "float[2]{1,2} float[2]{3,6}", "", "{2,4}");
     value(13, "Pow", "float[1]{2} float[1]{0.5}", "", "{1.41421}");
     value(13, "Neg", "float[1]{2.5}", "", "{-2.5}");
+    value(13, "Clip", "float[3]{-2,3,9} float[]{0.5} float[]{5}", "", "{0.5,3,5}");
+    value(13, "Clip", "float[2]{-2,9} - float[]{5}", "", "{-2,5}");
+    value(13, "Clip", "float[2]{-2,9} - float[]", "", "none");
+    value(6, "Clip", "float[3]{-2,3,9}", "min=0.5 max=5.0", "{0.5,3,5}");
 }
 
 /* 2^24 + 1 is the first whole number that FLOAT cannot hold */
@@ -177,6 +181,10 @@ Test(values, indices_choose_and_replace)
     value(13, "Gather", "float[3]{5,6,7} int64[2]{?,0}", "", "none");
     value(13, "Gather", "int64[3]{5,6,7} int64[1]{9}", "", "{?}");
     value(13, "GatherElements", "int64[2,2]{1,2,3,4} int64[2,1]{1,0}", "axis=1", "{2,3}");
+    value(13, "GatherND", "int64[2,2]{1,2,3,4} int64[2,2]{1,0,0,-1}", "", "{3,2}");
+    value(13, "GatherND", "int64[2,2]{1,n,3,4} int64[2,1]{1,0}", "", "{3,4,1,n}");
+    value(13, "GatherND", "int64[2,2]{1,2,3,4} int64[2,1]{?,0}", "", "{?,?,1,2}");
+    value(13, "GatherND", "int64[2,2]{1,2,3,4} int64[2,1]{1,0}", "batch_dims=1", "none");
     value(16, "ScatterElements", "int64[3]{1,2,3} int64[1]{-1} int64[1]{n}", "", "{1,2,n}");
     value(16, "ScatterElements", "int64[1]{1} int64[1]{0} int64[1]{2}", "reduction=add", "none");
     value(16, "ScatterND", "int64[3]{1,2,3} int64[2,1]{0,2} int64[2]{8,n}", "", "{8,2,n}");
