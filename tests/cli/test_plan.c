@@ -85,7 +85,7 @@ static bool there(const char *name)
 #define TWO_MIB    "--memory 2MiB "
 #define TOO_LITTLE "--memory 700KiB "
 
-/* covers: B.002 B.031 B.032 B.033 */
+/* covers: A.003 B.002 B.031 B.032 B.033 */
 Test(plan, a_model_too_big_for_one_device_is_cut_in_two)
 {
     run_result r = ran(0, "plan " TWO_MIB "--devices 2 m.onnx");
@@ -139,7 +139,7 @@ Test(plan, without_optimal_perf_that_tool_stops_at_the_first_plan)
     run_free(&all);
 }
 
-/* covers: B.034 B.056 */
+/* covers: A.001 B.034 B.056 */
 Test(plan, what_does_not_fit_is_told_and_nothing_is_written)
 {
     int before = folder_count(folder);
@@ -151,6 +151,36 @@ Test(plan, what_does_not_fit_is_told_and_nothing_is_written)
     cr_expect(!strstr(r.out, "[Success]"), "%s", r.out);
     cr_expect_eq(folder_count(folder), before);
     run_free(&r);
+}
+
+/* covers: A.001 */
+Test(plan, a_model_is_cut_no_more_than_memory_asks_for)
+{
+    check(0, "plan --no-output m.onnx", "fits 1 of 8 devices in 1 stage\n");
+    check(0, "plan --no-output " TWO_MIB "m.onnx", "fits 2 of 8 devices in 2 stages\n");
+}
+
+/* Eight devices of one kind, and between them the wires of a DGX H100 or ones of this bandwidth. */
+static char *planned_over(const char *bandwidth)
+{
+    run_result r = run_in(folder,
+                          "sed s,450GB/s,%s, %s/configs/clusters/dgx-h100.json >wired.json && "
+                          "%s plan --cluster ./wired.json --objective throughput --no-output "
+                          "%s/tests/data/models/resnet.static.onnx",
+                          bandwidth, TEST_SOURCE_DIR, TEST_CLEAVE, TEST_SOURCE_DIR);
+    cr_assert_eq(r.code, 0, "%s", r.err);
+    free(r.err);
+    return r.out;
+}
+
+/* covers: A.001 */
+Test(plan, a_model_is_cut_only_where_the_wire_is_fast_enough)
+{
+    char *fast = planned_over("450GB/s"), *slow = planned_over("1MB/s");
+    cr_expect(strstr(fast, "fits ") && !strstr(fast, "fits 1 of"), "%s", fast);
+    cr_expect(strstr(slow, "fits 1 of 8 devices in 1 stage\n"), "%s", slow);
+    free(fast);
+    free(slow);
 }
 
 Test(plan, the_same_request_gives_the_same_bytes_at_any_number_of_jobs)

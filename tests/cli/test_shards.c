@@ -12,7 +12,7 @@
 static char *folder;
 
 /* x[2,2] -> MatMul "mm" (w[2,6]) -> y -> Relu "act" -> z;   s[batch,5] -> Neg "neg" -> t */
-static void write_model(const char *name, const char *foreign)
+static void write_model(const char *name, const char *foreign, int device)
 {
     char path[600];
     test_onnx *m = onnx_new(8, 17);
@@ -22,15 +22,16 @@ static void write_model(const char *name, const char *foreign)
     onnx_input(g, "s", 1, "batch,5");
     onnx_weight(g, "w", 1, "2,6");
     test_node *mm = onnx_node(g, "MatMul", "mm", "x,w", "y");
-    onnx_node(g, "Relu", "act", "y", "z");
+    test_node *act = onnx_node(g, "Relu", "act", "y", "z");
     onnx_node(g, "Neg", "neg", "s", "t");
     onnx_output(g, "z", 1, NULL);
     onnx_output(g, "t", 1, NULL);
     if (foreign) {
         onnx_configuration(m, "other", 2, "");
         onnx_configuration(m, "third", 4, "p,q,r,s");
-        onnx_node_device(g, mm, "other", 1, foreign, 1);
+        onnx_node_device(g, mm, "other", 1, foreign, device);
         onnx_node_device(g, mm, "third", -1, "w", 3);
+        onnx_node_device(g, act, "other", 2, "z", 0);
     }
     snprintf(path, sizeof path, "%s/%s", folder, name);
     onnx_write(m, path);
@@ -40,7 +41,7 @@ static void write_model(const char *name, const char *foreign)
 static void set_up(void)
 {
     folder = folder_new();
-    write_model("m.onnx", NULL);
+    write_model("m.onnx", NULL, 0);
 }
 
 static void tear_down(void) { folder_free(folder); }
@@ -80,16 +81,39 @@ static void annotate(int code, const char *annotations)
 
 #define ROWS                                                                                       \
     "[{\"node\":\"mm\",\"stage\":1,\"specs\":[{\"tensor\":\"x\",\"device\":[0,1],"                 \
-    "\"sharded_dim\":[{\"axis\":0,\"simple_sharding\":[{\"num_shards\":2}]}]}]}]"
+    "\"sharded_dim\":[{\"axis\":0,\"simple_sharding\":[{\"num_shards\":2}]}]},"                    \
+    "{\"tensor\":\"w\",\"device\":[0,1]}]},{\"node\":\"act\",\"stage\":0,\"specs\":[]}]"
 
-/* covers: A.002 A.004 A.013 A.022 */
+/* covers: A.002 A.004 A.008 A.013 A.022 A.036 */
 Test(shards, a_spec_by_hand_is_written_beside_the_stage_and_shown)
 {
     annotate(0, ROWS);
     char *out = says(0, "shards --check --bind batch=4 a.onnx");
     has_line(out, "configuration 'cleave', devices: 2 (gpu0, gpu1)");
-    has_line(out, "mm    1      x       float[2,2]       0  [0,0]   [1,2]      8\n");
-    has_line(out, "                                      1  [1,0]   [1,2]      8\n");
+    has_line(out, "mm    1      x       float[2,2]       0  [0,0]   [1,2]      8\n"
+                  "                                      1  [1,0]   [1,2]      8\n"
+                  "             w       float[2,6]       0  [0,0]   [2,6]     48\n"
+                  "                                      1  [0,0]   [2,6]     48\n"
+                  "             y       float[2,6]  ");
+    has_line(out, "act   0      y       float[2,6]  ");
+    has_line(out, "\nannotated tensors: 7\n");
+    free(out);
+}
+
+/* Without the spaces and ends of lines that are there for people.
+ * covers: A.008 A.022 */
+Test(shards, the_json_form_has_the_same_numbers)
+{
+    annotate(0, ROWS);
+    char *out = says(0, "shards --json --bind batch=4 a.onnx | tr -d ' \\n'");
+    has_line(out, "{\"configuration\":\"cleave\",\"node\":\"mm\",\"stage\":1,\"tensors\":["
+                  "{\"tensor\":\"x\",\"type\":\"float[2,2]\",\"open\":false,\"shards\":["
+                  "{\"device\":0,\"part\":0,\"offset\":[0,0],\"shape\":[1,2],\"bytes\":8},"
+                  "{\"device\":1,\"part\":1,\"offset\":[1,0],\"shape\":[1,2],\"bytes\":8}]},"
+                  "{\"tensor\":\"w\",\"type\":\"float[2,6]\",\"open\":false,\"shards\":["
+                  "{\"device\":0,\"part\":0,\"offset\":[0,0],\"shape\":[2,6],\"bytes\":48},"
+                  "{\"device\":1,\"part\":0,\"offset\":[0,0],\"shape\":[2,6],\"bytes\":48}]},");
+    has_line(out, "\"node\":\"act\",\"stage\":0,");
     free(out);
 }
 
@@ -122,6 +146,20 @@ Test(shards, the_policy_for_an_uneven_axis_is_chosen_and_reported)
     free(out);
 }
 
+#define TWO_SYMBOLS                                                                                \
+    "[{\"node\":\"neg\",\"specs\":[{\"tensor\":\"s\",\"device\":[0,1],\"sharded_dim\":["           \
+    "{\"axis\":0,\"simple_sharding\":[{\"num_shards\":2,\"dim_param\":\"batch\"},"                 \
+    "{\"num_shards\":1,\"dim_param\":\"rest\"}]}]}]}]"
+
+/* covers: A.035 */
+Test(shards, a_symbol_of_a_factor_is_bound_with_those_of_the_model)
+{
+    annotate(0, TWO_SYMBOLS);
+    char *out = says(0, "shards --check --bind batch=4 a.onnx");
+    has_line(out, "s       float[4,5] as [4,1,5]       0  [0,0,0]  [2,1,5]     40\n");
+    free(out);
+}
+
 Test(shards, a_tensor_of_unknown_size_is_said_and_not_guessed)
 {
     annotate(0, THREE_OF_FIVE);
@@ -138,14 +176,23 @@ Test(shards, a_model_without_annotations_says_so)
     free(out);
 }
 
-/* covers: A.037 */
+#define HEAD "node  stage  tensor  whole       device  offset  shape  bytes\n"
+
+/* covers: A.008 A.037 */
 Test(shards, each_configuration_has_its_table_or_one_is_chosen)
 {
-    write_model("f.onnx", "x");
+    write_model("f.onnx", "x", 1);
     char *out = says(0, "shards --check f.onnx");
-    has_line(out, "configuration 'other', devices: 2\n");
-    has_line(out, "configuration 'third', devices: 4 (p, q, r, s)\n");
-    has_line(out, "annotated tensors: 2\n");
+    has_line(out, "configuration 'other', devices: 2\n" HEAD
+                  "mm    1      x       float[2,2]       1  [0,0]   [2,2]     16\n"
+                  "act   2      z       float[2,6]       0  [0,0]   [2,6]     48\n\n"
+                  "configuration 'third', devices: 4 (p, q, r, s)\n" HEAD
+                  "mm    -      w       float[2,6]       3  [0,0]   [2,6]     48\n\n"
+                  "annotated tensors: 3\n");
+    free(out);
+    out = says(0, "shards --json f.onnx | tr -d ' \\n'");
+    has_line(out, "{\"configuration\":\"other\",\"node\":\"mm\",\"stage\":1,\"tensors\"");
+    has_line(out, "{\"configuration\":\"third\",\"node\":\"mm\",\"tensors\"");
     free(out);
     out = says(0, "shards --configuration third f.onnx");
     cr_expect_not(strstr(out, "other"), "%s", out);
@@ -154,19 +201,63 @@ Test(shards, each_configuration_has_its_table_or_one_is_chosen)
     free(says(2, "shards --configuration fourth f.onnx"));
 }
 
+/* covers: A.040 */
+Test(shards, annotations_in_bodies_and_functions_are_counted)
+{
+    char path[600];
+    test_onnx *m = onnx_new(8, 17);
+    test_graph *g = onnx_main(m), *body = onnx_body(m, "then"), *f = onnx_function(m, "f", "F", "");
+
+    onnx_opset(m, "f", 1);
+    onnx_input(g, "c", 9, "");
+    onnx_input(g, "x", 1, "2,2");
+    onnx_node(body, "Neg", "", "x", "n");
+    onnx_output(body, "n", 1, NULL);
+    test_node *choose = onnx_node(g, "If", "", "c", "y");
+    onnx_attr_graph(g, choose, "then_branch", body);
+    onnx_attr_graph(g, choose, "else_branch", body);
+    onnx_node_domain(g, onnx_node(g, "F", "", "y", "z"), "f", NULL);
+    onnx_output(g, "z", 1, NULL);
+    onnx_input(f, "p", 0, NULL);
+    onnx_output(f, "q", 0, NULL);
+    onnx_node(f, "Relu", "", "p", "q");
+    snprintf(path, sizeof path, "%s/b.onnx", folder);
+    onnx_write(m, path);
+    onnx_free(m);
+    free(says(0, "plan --devices 1 -o a.onnx b.onnx"));
+    char *out = says(0, "shards a.onnx");
+    has_line(out, "\nannotations in bodies: 2, in functions: 1; they are not looked at\n");
+    free(out);
+    out = says(0, "shards --json a.onnx");
+    has_line(out, "\"in_bodies\": 2,\n  \"in_functions\": 1\n");
+    free(out);
+}
+
 /* covers: A.031 A.039 */
 Test(shards, wrong_hints_are_listed_and_fail_only_with_check)
 {
-    write_model("f.onnx", "z");
+    write_model("f.onnx", "z", 1);
     char *out = says(0, "shards f.onnx");
     has_line(out, "wrong: 1\n  node 'mm': 'z' is neither an input nor an output of it\n");
-    has_line(out, "annotated tensors: 2\n");
+    has_line(out, "annotated tensors: 3\n");
     free(out);
     free(says(0, "inspect f.onnx"));
+    free(says(0, "plan --bind batch=4 --devices 2 --no-output f.onnx"));
     free(says(65, "shards --check f.onnx"));
     out = says(65, "shards --check --json f.onnx");
     has_line(out, "\"wrong\": 1,");
     free(out);
+}
+
+/* covers: A.029 A.039 */
+Test(shards, a_device_that_the_configuration_does_not_have_is_a_wrong_hint)
+{
+    write_model("f.onnx", "x", 2);
+    char *out = says(0, "shards f.onnx");
+    has_line(out, "wrong: 1\n  node 'mm': sharding of 'x': device has 2, the configuration has "
+                  "devices 0 to 1\n");
+    free(out);
+    free(says(65, "shards --check f.onnx"));
 }
 
 Test(shards, a_plan_with_a_wrong_spec_is_refused)
@@ -209,7 +300,7 @@ Test(shards, what_is_printed_and_what_is_read_is_as_the_schemas_say)
     out = says(0, "shards a.onnx");
     has_line(out, "float[2,6] as [2,2,3]");
     free(out);
-    write_model("f.onnx", "z");
+    write_model("f.onnx", "z", 1);
     out = says(0, "shards --json f.onnx");
     file_write(folder, "printed.json", out, strlen(out));
     free(out);

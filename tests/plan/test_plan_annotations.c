@@ -10,27 +10,31 @@
 static clv_arena *arena;
 static clv_graph *graph;
 
-/*   x, w[4,8] -> MatMul "mm" -> y -> Relu "act" -> z      in the file: act, mm */
+/*   x[4], w[4,8] -> MatMul "mm" -> y, "" -> Clip "act" -> z      in the file: act, mm */
 static void build_graph(void)
 {
-    static clv_str mm_in[2], mm_out[1], act_in[1], act_out[1];
+    static clv_str mm_in[2], mm_out[1], act_in[2], act_out[1];
     static clv_draft_op ops[2];
     static const int64_t dims[] = { 4, 8 };
     static clv_const weight;
     static clv_opset set;
     clv_model *model = NULL;
     clv_error err;
-    clv_draft_value x = { clv_str_of("x"), NULL }, z = { clv_str_of("z"), NULL };
+    static const clv_type x_type = {
+        .kind = CLV_TYPE_TENSOR, .dtype = CLV_DT_FLOAT, .rank = 1, .dims = dims
+    };
+    clv_draft_value x = { clv_str_of("x"), &x_type }, z = { clv_str_of("z"), NULL };
 
     mm_in[0] = clv_str_of("x");
     mm_in[1] = clv_str_of("w");
     mm_out[0] = act_in[0] = clv_str_of("y");
+    act_in[1] = clv_str_of("");
     act_out[0] = clv_str_of("z");
     ops[0] = (clv_draft_op){ .name = clv_str_of("act"),
-                             .type = clv_str_of("Relu"),
+                             .type = clv_str_of("Clip"),
                              .inputs = act_in,
                              .outputs = act_out,
-                             .n_inputs = 1,
+                             .n_inputs = 2,
                              .n_outputs = 1 };
     ops[1] = (clv_draft_op){ .name = clv_str_of("mm"),
                              .type = clv_str_of("MatMul"),
@@ -165,6 +169,53 @@ Test(plan_annotations, written_read_and_written_again_is_the_same_bytes)
     cr_assert(strstr(first, "\"dim_value\": 2"), "%s", first);
 }
 
+/* covers: A.016 A.017 A.034 */
+Test(plan_annotations, axes_and_factors_are_read_in_their_order)
+{
+    clv_plan *plan =
+        resolved("[{\"node\":1,\"specs\":[{\"tensor\":\"w\",\"device\":[0,1,2,3],\"sharded_dim\":["
+                 "{\"axis\":1,\"simple_sharding\":[{\"dim_value\":4,\"num_shards\":1},"
+                 "{\"dim_value\":2,\"num_shards\":2}]},"
+                 "{\"axis\":0,\"simple_sharding\":[{\"num_shards\":2}]}]}]}]");
+    const clv_sharding_spec *spec = &plan->annotations[0].note.specs[0];
+    cr_assert_eq(spec->n_dims, 2);
+    cr_assert(spec->dims[0].axis == 1 && spec->dims[1].axis == 0);
+    cr_assert(spec->dims[0].simple[0].dim == 4 && spec->dims[0].simple[1].dim == 2);
+}
+
+#define SHARDED(axis, factors)                                                                     \
+    "\"sharded_dim\":[{\"axis\":" axis ",\"simple_sharding\":[" factors "]}]"
+
+/* Each is as the writer has it, without the spaces and ends of lines that are there for people.
+ * covers: A.012 A.016 A.017 A.023 A.024 A.025 A.027 A.028 A.032 A.033 A.034 A.035 A.036 */
+Test(plan_annotations, a_spec_of_any_form_is_written_as_it_was_read)
+{
+    static const char *const specs[] = {
+        "[0,1]," SHARDED("0", "{\"num_shards\":2}"),
+        "[0,1]," SHARDED("-1", "{\"num_shards\":2,\"dim_value\":8}"),
+        "[0,1]," SHARDED("1", "{\"num_shards\":2,\"dim_param\":\"a\"},{\"num_shards\":1}"),
+        "[3,1,2,0],\"sharded_dim\":[{\"axis\":1,\"simple_sharding\":[{\"num_shards\":2}]},"
+        "{\"axis\":0,\"simple_sharding\":[{\"num_shards\":2}]}]",
+        "[0,1],\"sharded_dim\":[]",
+        "[-1],\"index_to_device_group_map\":{\"-1\":[0,1]},\"sharded_dim\":[]",
+        "[-1,-2],\"index_to_device_group_map\":{\"-1\":[0,1],\"-2\":[2,3]}," SHARDED(
+            "0", "{\"num_shards\":2}"),
+        "[7,3,-1],\"index_to_device_group_map\":{\"7\":[2],\"-1\":[0,1,3]}," SHARDED(
+            "0", "{\"num_shards\":3}"),
+    };
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+        const char *text = clv_arena_printf(
+            arena, "[{\"node\":1,\"specs\":[{\"tensor\":\"w\",\"device\":%s}]}]", specs[i]);
+        char *got = written(text);
+        size_t n = 0;
+        for (const char *c = got; *c; c++)
+            if (*c != ' ' && *c != '\n')
+                got[n++] = *c;
+        got[n] = '\0';
+        cr_expect_str_eq(got, clv_arena_printf(arena, "\"annotations\":%s,", text));
+    }
+}
+
 Test(plan_annotations, a_plan_without_any_does_not_speak_of_them)
 {
     clv_plan *plan = resolved("[]");
@@ -172,7 +223,7 @@ Test(plan_annotations, a_plan_without_any_does_not_speak_of_them)
     cr_assert_eq(clv_plan_check(plan, graph, arena, NULL), CLV_OK);
 }
 
-/* covers: A.010 */
+/* covers: A.010 A.023 */
 Test(plan_annotations, the_proposals_spellings_are_read_and_the_protos_are_written)
 {
     clv_plan *plan = resolved(
@@ -181,6 +232,9 @@ Test(plan_annotations, the_proposals_spellings_are_read_and_the_protos_are_writt
     cr_assert_eq(plan->annotations[0].note.specs[0].groups[0].n_devices, 2);
     cr_assert(strstr(write(plan), "\"index_to_device_group_map\""));
     cr_assert_not(strstr(write(plan), "\"device_map\""));
+    plan = resolved("[{\"node\":\"mm\",\"specs\":[{\"tensor\":\"w\",\"device\":[-1],"
+                    "\"index_to_device_group_map\":{\"-1\":[0,1]}}]}]");
+    cr_assert_eq(plan->annotations[0].note.specs[0].groups[0].n_devices, 2);
     resolved("[{\"node\":0,\"type\":\"NodeDeviceConfigurationProto\",\"specs\":[]}]");
 }
 
@@ -224,6 +278,7 @@ static const bad bad_files[] = {
       "expected one of them" },
 };
 
+/* covers: A.033 A.035 */
 Test(plan_annotations, tells_what_is_wrong_in_the_file_and_where)
 {
     for (size_t i = 0; i < sizeof bad_files / sizeof *bad_files; i++) {
@@ -253,13 +308,15 @@ Test(plan_annotations, a_node_that_is_not_there_or_there_twice_is_refused)
     cr_assert(strstr(err.message, "annotation 0 of the plan is for node -1"), "%s", err.message);
 }
 
-/* covers: A.031 A.033 */
+/* covers: A.031 A.033 A.041 */
 Test(plan_annotations, a_spec_that_its_node_cannot_have_is_refused)
 {
     static const bad cases[] = {
         { NODE("{\"tensor\":\"z\",\"device\":[0]}"),
           "operator 'mm': 'z' is neither an input nor an output" },
         { NODE("{\"tensor\":\"\",\"device\":[0]}"), "neither an input nor an output" },
+        { "[{\"node\":\"act\",\"specs\":[{\"tensor\":\"\",\"device\":[0]}]}]",
+          "operator 'act': '' is neither an input nor an output" },
         { NODE("{\"tensor\":\"w\",\"device\":[0]},{\"tensor\":\"w\",\"device\":[1]}"),
           "'w' has two sharding specs" },
         { NODE("{\"tensor\":\"w\",\"device\":[4]}"),
@@ -268,6 +325,9 @@ Test(plan_annotations, a_spec_that_its_node_cannot_have_is_refused)
         { NODE("{\"tensor\":\"w\",\"device\":[0,1],\"sharded_dim\":[{\"axis\":2,"
                "\"simple_sharding\":[{\"num_shards\":2}]}]}"),
           "axis 2 is not in [-2, 1]" },
+        { NODE("{\"tensor\":\"x\",\"device\":[0,1],\"sharded_dim\":[{\"axis\":1,"
+               "\"simple_sharding\":[{\"num_shards\":2}]}]}"),
+          "axis 1 is not in [-1, 0]" },
         { NODE("{\"tensor\":\"y\",\"device\":[0]," SPLIT "}"), "device has 1 entries for 2 parts" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -318,20 +318,24 @@ Test(sharding, shard_counts_of_factors_multiply_and_the_first_is_the_outer_loop)
 /* covers: A.035 A.036 */
 Test(sharding, one_factor_may_be_absent_or_symbolic_and_is_what_the_others_leave)
 {
+    static const char *const symbols[] = { NULL, "heads" };
     const int64_t eight[] = { 8 };
-    clv_simple_sharding open[] = { { CLV_DIM_UNKNOWN, "heads", 2 }, { 4, NULL, 1 } };
-    clv_simple_sharding alone[] = { { CLV_DIM_UNKNOWN, "N", 2 } };
-    clv_sharded_dim dims[] = { { .axis = 0, .simple = open, .n_simple = 2 } };
-    clv_sharding_spec spec = { .tensor = "X", DEVICES(0, 1), .dims = dims, .n_dims = 1 };
+    for (int i = 0; i < 2; i++) {
+        clv_simple_sharding alone[] = { { CLV_DIM_UNKNOWN, symbols[i], 2 } };
+        clv_simple_sharding beside[] = { { CLV_DIM_UNKNOWN, symbols[i], 2 }, { 4, NULL, 1 } };
+        clv_sharded_dim dims[] = { { .axis = 0, .simple = alone, .n_simple = 1 } };
+        clv_sharding_spec spec = { .tensor = "X", DEVICES(0, 1), .dims = dims, .n_dims = 1 };
 
-    clv_shards s = split(&spec, 1, eight, CLV_UNEVEN_REFUSE);
-    cr_assert_arr_eq(s.dims, ((int64_t[]){ 2, 4 }), 16);
-    cr_assert_eq(s.at[1].offset[0], 1);
-    dims[0] = (clv_sharded_dim){ .axis = 0, .simple = alone, .n_simple = 1 };
-    s = split(&spec, 1, eight, CLV_UNEVEN_REFUSE);
-    offsets_are(&s, (int64_t[]){ 0, 4 }, (int64_t[]){ 4, 4 }, 2);
+        clv_shards s = split(&spec, 1, eight, CLV_UNEVEN_REFUSE);
+        offsets_are(&s, (int64_t[]){ 0, 4 }, (int64_t[]){ 4, 4 }, 2);
+        dims[0] = (clv_sharded_dim){ .axis = 0, .simple = beside, .n_simple = 2 };
+        s = split(&spec, 1, eight, CLV_UNEVEN_REFUSE);
+        cr_assert_arr_eq(s.dims, ((int64_t[]){ 2, 4 }), 16);
+        cr_assert_eq(s.at[1].offset[0], 1);
+    }
 }
 
+/* covers: A.034 */
 Test(sharding, factors_that_do_not_multiply_to_the_axis_are_refused)
 {
     const int64_t eight[] = { 8 }, none[] = { 0 };
@@ -426,15 +430,19 @@ Test(sharding, groups_are_not_empty_not_nested_and_have_one_key_each)
     refused(&spec, 2, 2, "the key -1 twice");
 }
 
+/* A key is no device, however large it is.
+ * covers: A.032 */
 Test(sharding, a_device_that_the_configuration_has_not_is_refused)
 {
-    clv_device_group groups[] = { GROUP(-1, 0, 4) };
+    clv_device_group groups[] = { GROUP(-1, 0, 4) }, large[] = { GROUP(9, 0, 3) };
     clv_sharding_spec spec = { .tensor = "X", DEVICES(0, 4) };
     refused(&spec, 2, 4, "device has 4, the configuration has devices 0 to 3");
     accepted(&spec, 2, 5);
     accepted(&spec, 2, 0);
     spec = (clv_sharding_spec){ .tensor = "X", DEVICES(-1), .groups = groups, .n_groups = 1 };
     refused(&spec, 2, 4, "index_to_device_group_map has 4");
+    spec = (clv_sharding_spec){ .tensor = "X", DEVICES(9), .groups = large, .n_groups = 1 };
+    accepted(&spec, 2, 4);
 }
 
 Test(sharding, the_device_list_is_as_long_as_there_are_parts)

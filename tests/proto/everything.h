@@ -6,7 +6,8 @@
 
 /*  x -+-> Add(w) = a --> If(c) = b --> f.Twice = t --> Concat(t,t,,s) = y
  *                        then: Mul(a,w) = m; else: Loop with a body
- *  and a function Twice that calls a function Once, each attribute kind, and annotations of others.
+ *  and a function Twice, with a body, that calls a function Once, each attribute kind, and
+ *  annotations of others.
  */
 static inline test_onnx *everything(void)
 {
@@ -54,13 +55,24 @@ static inline test_onnx *everything(void)
     onnx_attr_strings(g, last, "strings", "one,two");
     onnx_attr_tensor(g, last, "t", onnx_tensor(m, "", 10, "2,2"));
     onnx_attr_type(g, last, "tp", 1, "n,2");
+    test_graph *bodies[] = { onnx_body(m, "first"), onnx_body(m, "second") };
+    for (int i = 0; i < 2; i++) {
+        onnx_node(bodies[i], "Neg", "", "a", "n");
+        onnx_output(bodies[i], "n", 1, NULL);
+    }
+    onnx_attr_graphs(g, last, "graphs", 2, bodies);
 
     test_graph *twice = onnx_function(m, "f", "Twice", NULL);
     onnx_input(twice, "p", 0, NULL);
     onnx_output(twice, "q", 0, NULL);
     onnx_default_float(twice, "alpha", 0.5f);
     onnx_node_domain(twice, onnx_node(twice, "Once", "o1", "p", "r"), "f", NULL);
-    onnx_attr_ref(twice, onnx_node(twice, "LeakyRelu", "", "r", "q"), "alpha", "alpha", 1);
+    test_node *leaky = onnx_node(twice, "LeakyRelu", "", "r", "q");
+    onnx_attr_ref(twice, leaky, "alpha", "alpha", 1);
+    test_graph *body = onnx_body(m, "in_function");
+    onnx_node(body, "Neg", "", "p", "n");
+    onnx_output(body, "n", 1, NULL);
+    onnx_attr_graph(twice, leaky, "body", body);
     test_graph *once = onnx_function(m, "f", "Once", NULL);
     onnx_input(once, "p", 0, NULL);
     onnx_output(once, "q", 0, NULL);

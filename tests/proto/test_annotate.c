@@ -136,7 +136,7 @@ static void check_node(const Onnx__NodeProto *node, const char *names, int devic
     cr_assert_str_eq(got, device < 0 ? "" : names);
 }
 
-/* covers: A.001 A.003 A.027 A.029 A.030 A.031 A.038 A.040 A.041 */
+/* covers: A.001 A.003 A.029 A.030 A.031 A.038 A.040 A.041 */
 Test(annotate, writes_device_and_stage_into_every_node)
 {
     opened o = open_built(everything());
@@ -164,29 +164,42 @@ Test(annotate, writes_device_and_stage_into_every_node)
     check_node(loop, "c,many", 1);
     check_node(loop->attribute[0]->g->node[0], "go,go2", 1);
     check_node(loop->attribute[0]->g->node[1], "a,w,each", 1);
+    const Onnx__NodeProto *last = g->node[3];
+    const Onnx__AttributeProto *bodies = last->attribute[last->n_attribute - 1];
+    cr_assert_eq(bodies->n_graphs, 2);
+    check_node(bodies->graphs[0]->node[0], "a,n", 0);
+    check_node(bodies->graphs[1]->node[0], "a,n", 0);
 
     /* Twice is called on device 2, and calls Once */
     check_node(m->functions[0]->node[0], "p,r", 2);
     check_node(m->functions[0]->node[1], "r,q", 2);
+    check_node(m->functions[0]->node[1]->attribute[1]->g->node[0], "p,n", 2);
     check_node(m->functions[1]->node[0], "p,q", 2);
     free(out.bytes);
     close_model(&o);
 }
 
+/* covers: A.040 */
 Test(annotate, names_no_device_in_a_function_whose_calls_disagree)
 {
-    test_onnx *b = everything();
-    test_graph *g = onnx_main(b);
-    test_node *call = onnx_node(g, "Once", "call2", "y", "z"); /* node 4: device 1 */
-    onnx_node_domain(g, call, "f", NULL);
-    opened o = open_built(b);
-    memory out = annotate(&o);
-    Onnx__ModelProto *m = parse(&out);
-    check_node(m->functions[0]->node[0], "p,r", 2);
-    check_node(m->functions[1]->node[0], "", -1);
-    free(out.bytes);
-    round_trip(&o);
-    close_model(&o);
+    for (int in_body = 0; in_body < 2; in_body++) {
+        test_onnx *b = everything();
+        test_graph *g = onnx_main(b), *body = in_body ? onnx_body(b, "body") : g;
+        test_node *call = onnx_node(body, "Once", "call2", "y", "z");
+        onnx_node_domain(body, call, "f", NULL);
+        if (in_body) {
+            onnx_output(body, "z", 1, NULL);
+            onnx_attr_graph(g, onnx_node(g, "If", "if2", "c", "z2"), "then_branch", body);
+        }
+        opened o = open_built(b); /* the call is, or is in, node 4: device 1 */
+        memory out = annotate(&o);
+        Onnx__ModelProto *m = parse(&out);
+        check_node(m->functions[0]->node[0], "p,r", 2);
+        check_node(m->functions[1]->node[0], "", -1);
+        free(out.bytes);
+        round_trip(&o);
+        close_model(&o);
+    }
 }
 
 /* covers: A.008 */
@@ -213,9 +226,12 @@ static void drop_graph(Onnx__GraphProto *g)
 static void drop_entries(Onnx__NodeProto *node)
 {
     node->n_device_configurations--;
-    for (size_t i = 0; i < node->n_attribute; i++)
+    for (size_t i = 0; i < node->n_attribute; i++) {
         if (node->attribute[i]->g)
             drop_graph(node->attribute[i]->g);
+        for (size_t k = 0; k < node->attribute[i]->n_graphs; k++)
+            drop_graph(node->attribute[i]->graphs[k]);
+    }
 }
 
 /* With our entries taken out by protobuf-c, what is left is the model that went in. */
@@ -250,6 +266,29 @@ Test(annotate, and_strip_give_back_the_same_bytes)
     close_model(&o);
 }
 
+/* covers: A.038 */
+Test(annotate, keeps_unknown_fields_wherever_they_are)
+{
+    test_onnx *b = everything();
+    Onnx__ModelProto *m = onnx_message(b);
+    Onnx__NodeProto *node = m->graph->node[1]; /* the If */
+    Onnx__GraphProto *body = node->attribute[0]->g;
+    Onnx__FunctionProto *function = m->functions[0];
+    test_message *at[] = {
+        &m->base,        &m->configuration[0]->base,
+        &m->graph->base, &m->graph->node[0]->device_configurations[0]->base,
+        &node->base,     &node->attribute[0]->base,
+        &body->base,     &body->node[0]->base,
+        &function->base, &function->node[0]->base,
+    };
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++)
+        onnx_unknown(b, at[i]);
+    opened o = open_built(b);
+    round_trip(&o);
+    close_model(&o);
+}
+
+/* covers: A.007 */
 Test(annotate, and_its_original_have_one_fingerprint)
 {
     opened o = open_built(everything());
@@ -273,6 +312,24 @@ Test(annotate, keeps_the_annotations_of_others)
     cr_assert_str_eq(m->graph->node[0]->device_configurations[0]->configuration_id, "other");
     free(out.bytes);
     close_model(&o);
+}
+
+/* covers: A.029 A.030 */
+Test(annotate, names_the_configuration_as_the_plan_does)
+{
+    static const char *const names[][2] = { { "tp", "tp" }, { "", "cleave" }, { NULL, "cleave" } };
+    for (size_t i = 0; i < 3; i++) {
+        opened o = open_built(everything());
+        o.plan->configuration = names[i][0];
+        memory out = annotate(&o);
+        Onnx__ModelProto *m = parse(&out);
+        cr_assert_str_eq(m->configuration[1]->name, names[i][1]);
+        cr_assert_str_eq(m->graph->node[1]->device_configurations[0]->configuration_id,
+                         names[i][1]);
+        free(out.bytes);
+        round_trip(&o);
+        close_model(&o);
+    }
 }
 
 Test(annotate, takes_another_name_where_its_own_is_taken)
@@ -335,7 +392,8 @@ Test(annotate, raises_the_ir_version_only_where_it_is_lower)
 /* -- files that are legal and odd -- */
 
 /* By hand: ir_version twice and once in two bytes (88 00 is 8 padded), an unknown field 100 in
- * front, between and behind, lengths padded to two bytes around the graph and a node. */
+ * front, between and behind, lengths padded to two bytes around the graph and a node.
+ * covers: A.038 */
 Test(annotate, gives_back_odd_encodings)
 {
     static const uint8_t odd[] = {
@@ -361,6 +419,7 @@ Test(annotate, gives_back_odd_encodings)
     close_model(&o);
 }
 
+/* covers: A.041 */
 Test(annotate, works_on_a_node_with_very_many_names)
 {
     test_onnx *b = onnx_new(8, 17);
@@ -444,9 +503,12 @@ static size_t entries_of(const Onnx__GraphProto *g)
     size_t n = 0;
     for (size_t i = 0; i < g->n_node; i++) {
         n += g->node[i]->n_device_configurations;
-        for (size_t a = 0; a < g->node[i]->n_attribute; a++)
-            if (g->node[i]->attribute[a]->g)
-                n += entries_of(g->node[i]->attribute[a]->g);
+        for (size_t a = 0; a < g->node[i]->n_attribute; a++) {
+            const Onnx__AttributeProto *attr = g->node[i]->attribute[a];
+            n += attr->g ? entries_of(attr->g) : 0;
+            for (size_t k = 0; k < attr->n_graphs; k++)
+                n += entries_of(attr->graphs[k]);
+        }
     }
     return n;
 }

@@ -90,8 +90,8 @@ static line line_of(const Onnx__ShardingSpecProto *s)
     return l;
 }
 
-/* Gives node 0 this one spec: it is written as `want`, reads back as it was, and the other tensors
- * of the node are whole on its device. */
+/* Gives node 0 this one spec: it is written as `want` beside the stage, reads back as it was, and
+ * the other tensors of the node are whole on its device. */
 static void writes(clv_sharding_spec spec, const char *want)
 {
     opened o = two_nodes();
@@ -101,6 +101,7 @@ static void writes(clv_sharding_spec spec, const char *want)
     opened a = annotated(&o);
     const Onnx__NodeDeviceConfigurationProto *c = decoded(&a, 0);
     cr_assert_str_eq(c->configuration_id, "cleave");
+    cr_assert(c->has_pipeline_stage && c->pipeline_stage == 0);
     cr_assert_eq(c->n_sharding_spec, 3);
     cr_assert_str_eq(line_of(c->sharding_spec[0]).text, want);
     cr_assert_str_eq(line_of(c->sharding_spec[1]).text, "w [0] {}");
@@ -166,7 +167,7 @@ Test(specs, write_axes_and_devices_in_their_order)
     writes(split(spec(LIST(0, 1, 2, 3, 4, 5)), three, 3), "x [0,1,2,3,4,5] {} 2:/2 0:/1 1:/3");
 }
 
-/* covers: A.012 A.023 A.024 A.027 */
+/* covers: A.012 A.023 A.024 A.027 A.031 */
 Test(specs, write_replication)
 {
     const clv_device_group all = GROUP(-1, 0, 1);
@@ -174,7 +175,7 @@ Test(specs, write_replication)
     writes(spec(LIST(0, 1)), "x [0,1] {}");
 }
 
-/* covers: A.025 A.028 A.032 */
+/* covers: A.025 A.028 A.031 A.032 */
 Test(specs, write_groups_beside_plain_devices)
 {
     const clv_device_group pairs[] = { GROUP(-1, 0, 1), GROUP(-2, 2, 3) };
@@ -210,7 +211,7 @@ Test(specs, may_be_empty) { writes((clv_sharding_spec){ .n_device = 0 }, "x [] {
 
 /* -- stages -- */
 
-/* covers: A.008 A.009 */
+/* covers: A.008 A.009 A.030 */
 Test(specs, stages_are_as_given_and_may_start_at_one)
 {
     static const int64_t stages[][2] = { { 1, 2 }, { 0, -1 }, { INT32_MIN, INT32_MAX } };
@@ -221,6 +222,8 @@ Test(specs, stages_are_as_given_and_may_start_at_one)
             { .file_index = 1, .note = { .has_stage = true, .stage = stages[i][1] } },
         };
         give_notes(&o, notes, 2);
+        if (i == 1) /* then a given 0 is the only stage that node 0 could have */
+            o.plan->devices[0].stage = -1;
         opened a = annotated(&o);
         clv_annotation_set set = annotations_of(&a);
         for (int32_t k = 0; k < 2; k++) {
@@ -328,6 +331,7 @@ Test(specs, of_a_tensor_that_the_node_does_not_have_are_refused)
     refused(&b, 1, "tensor '' of node 0");
 }
 
+/* covers: A.030 */
 Test(specs, that_contradict_themselves_are_refused)
 {
     const clv_sharding_spec twice[] = { { .tensor = "x" }, { .tensor = "x" } };

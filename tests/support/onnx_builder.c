@@ -501,6 +501,19 @@ void onnx_attr_ref(test_graph *g, test_node *node, const char *name, const char 
 
 /* -- bytes -- */
 
+void onnx_unknown(test_onnx *m, test_message *message)
+{
+    static const uint8_t data[] = { 1, 'u' }; /* length and bytes */
+    ProtobufCMessageUnknownField *f = take(m, sizeof *f);
+    f->tag = 100;
+    f->wire_type = PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED;
+    f->len = sizeof data;
+    f->data = take(m, sizeof data);
+    memcpy(f->data, data, sizeof data);
+    message->n_unknown_fields = 1;
+    message->unknown_fields = f;
+}
+
 uint8_t *onnx_pack(test_onnx *m, size_t *ret_n)
 {
     size_t n = onnx__model_proto__get_packed_size(&m->model);

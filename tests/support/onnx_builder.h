@@ -26,6 +26,7 @@ typedef struct test_onnx test_onnx;
 typedef struct test_graph test_graph; /* the main graph, a body or a function */
 typedef struct Onnx__NodeProto test_node;
 typedef struct Onnx__TensorProto test_tensor;
+typedef struct ProtobufCMessage test_message; /* any of them: the base of its struct */
 
 /* ir_version 0 and opset 0: the field is left out. */
 test_onnx *onnx_new(int ir_version, int opset);
@@ -85,6 +86,8 @@ void onnx_default_float(test_graph *function, const char *name, float value);
 /* The message itself (struct Onnx__ModelProto), for what is not above; include proto/onnx.pb-c.h.
  */
 struct Onnx__ModelProto *onnx_message(test_onnx *m);
+/* A field that no version of the format has, in a message of the model that has none yet. */
+void onnx_unknown(test_onnx *m, test_message *message);
 /* malloc'd bytes, for the caller to free. */
 uint8_t *onnx_pack(test_onnx *m, size_t *ret_n);
 /* Writes the bytes to a file; ends the program when that fails. */
