@@ -180,3 +180,26 @@ clv_status clv_explain_no_fit(clv_run *r, clv_plan *plan, const clv_tried *best,
     /* more devices would not change cuts given by hand */
     return r->req->sharding_nodes ? CLV_OK : note_devices(r, plan);
 }
+
+clv_status clv_tell_shortages(clv_run *r, clv_plan *plan, const clv_search_result *result)
+{
+    const clv_verdict *best = &result->best.verdict;
+    if (best->outcome == CLV_OOM && best->reason[0])
+        CLV_TRY(clv_run_note(r, plan,
+                             clv_arena_printf(r->arena, "memory is missing at: %s", best->reason)));
+    if (result->found && !(result->best.proportion > 0))
+        return CLV_OK;
+    for (int32_t i = 0; i < result->n_judged; i++) {
+        const clv_tried *t = &result->tried[i];
+        const clv_verdict *v = &t->verdict;
+        char size[32];
+        if (!(t->proportion > 0) || v->outcome == CLV_FITS)
+            continue;
+        const char *text = v->outcome == CLV_OOM
+                               ? clv_arena_printf(r->arena, "%s: device %d lacks %s", t->move,
+                                                  v->device, clv_show_bytes(size, v->short_bytes))
+                               : clv_arena_printf(r->arena, "%s: %s", t->move, v->reason);
+        CLV_TRY(clv_run_note(r, plan, text));
+    }
+    return CLV_OK;
+}

@@ -276,6 +276,7 @@ static clv_status finish(clv_run *r, const clv_search_result *result, clv_plan *
     for (int32_t i = 0; i < result->n_judged; i++)
         plan->n_fitting += result->tried[i].verdict.outcome == CLV_FITS;
     CLV_TRY(add_open_things(r, plan));
+    CLV_TRY(clv_tell_shortages(r, plan, result));
     if (r->compiler->warning)
         CLV_TRY(clv_run_note(r, plan, clv_arena_printf(r->arena, "%s", r->compiler->warning)));
     if (result->found)

@@ -86,6 +86,26 @@ Test(manual, json_gives_the_devices_and_the_stages_beside_them)
     cleave_plan_free(plan);
 }
 
+static void expect_in(const char *nodes, const char *(*as)(const cleave_plan *), const char *words)
+{
+    cleave_plan *plan = cut_at(nodes);
+    cr_expect(strstr(as(plan), words), "no '%s' in %s", words, as(plan));
+    cleave_plan_free(plan);
+}
+
+/* add reads what left writes, so left does not end the group that has both. The last device has
+ * none, though a node was given for it. */
+/* covers: B.031 B.043 B.044 */
+Test(manual, the_sharding_nodes_of_a_device_are_the_ends_of_its_group)
+{
+    expect_in("left=0,add=0", cleave_plan_text, "Device 0 - ['add']\n");
+    expect_in("left=0,right=0", cleave_plan_text, "Device 0 - ['left', 'right']\n");
+    cleave_plan *plan = cut_at("add=0,last=1");
+    cr_expect(strstr(cleave_plan_json(plan), "\"add\""), "%s", cleave_plan_json(plan));
+    cr_expect(!strstr(cleave_plan_json(plan), "\"last\""), "%s", cleave_plan_json(plan));
+    cleave_plan_free(plan);
+}
+
 static void refuse(const char *nodes, const char *words)
 {
     cleave_plan_options options = CLEAVE_PLAN_OPTIONS;

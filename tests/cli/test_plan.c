@@ -114,6 +114,33 @@ Test(plan, is_called_as_the_tool_of_poprt_too)
     cr_expect(there("out.onnx"));
 }
 
+/* How many workers judged two candidates, each of which waits so many twentieths of a second at
+ * most for another to be begun. */
+static int workers(const char *option, int patience)
+{
+    static const char script[] = "mkdir -p $1; : >$1/$CLEAVE_WORKER\n"
+                                 "for i in $(seq $2); do\n"
+                                 "    [ $(ls $1 | wc -l) -ge 2 ] && break\n"
+                                 "    sleep 0.05\n"
+                                 "done\n";
+    char seen[600];
+    file_write(folder, "wait.sh", script, sizeof script - 1);
+    run_result r = run_in(folder,
+                          "rm -rf seen; %s plan --devices 5 --max-candidates 2 --no-output %s "
+                          "--compiler \"sh $PWD/wait.sh $PWD/seen %d\" m.onnx",
+                          TEST_CLEAVE, option, patience);
+    run_free(&r);
+    snprintf(seen, sizeof seen, "%s/seen", folder);
+    return folder_count(seen);
+}
+
+/* covers: B.029 */
+Test(plan, two_candidates_are_compiled_at_once_unless_told_otherwise)
+{
+    cr_expect_eq(workers("", 1200), 2);
+    cr_expect_eq(workers("--num_processes 1", 2), 1);
+}
+
 /* "search      first-fit: 2 candidates judged by ..." */
 static int judged(const char *report)
 {
@@ -183,6 +210,53 @@ Test(plan, a_model_is_cut_only_where_the_wire_is_fast_enough)
     free(slow);
 }
 
+/* A compiler that lacks memory unless the proportion is lowered to its argument. */
+static run_result plan_tightly(const char *enough)
+{
+    static const char script[] =
+        "if grep -q \"available_memory_proportion\\\": $1\" options.json; then\n"
+        "    echo '{\"version\":1,\"outcome\":\"fits\",\"latency_ms\":2.5}'\n"
+        "else\n"
+        "    echo '{\"version\":1,\"outcome\":\"oom\",\"device\":1,\"bytes\":12345,'\n"
+        "    echo '\"place\":\"tile 1500\"}'\n"
+        "fi\n";
+    file_write(folder, "tight.sh", script, sizeof script - 1);
+    return run_in(folder, "%s plan --devices 2 --compiler \"sh $PWD/tight.sh %s\" m.onnx",
+                  TEST_CLEAVE, enough);
+}
+
+#define AT_3_TENTHS "with available memory proportion 0.3: device 1 lacks 12.06 KiB\n"
+#define AT_1_TENTH  "with available memory proportion 0.1: device 1 lacks 12.06 KiB\n"
+
+/* covers: B.024 B.025 B.030 B.056 */
+Test(plan, lower_proportions_are_tried_until_one_fits)
+{
+    run_result r = plan_tightly("0.3");
+    cr_expect_eq(r.code, 0, "%s", r.err);
+    cr_expect(strstr(r.out, "successfully available_memory_proportion 0.3 and"), "%s", r.out);
+    cr_expect(!strstr(r.out, "proportion 0.1"), "%s", r.out);
+    run_free(&r);
+    r = plan_tightly("0.1");
+    cr_expect_eq(r.code, 0, "%s", r.err);
+    cr_expect(strstr(r.out, AT_3_TENTHS), "%s", r.out);
+    cr_expect(strstr(r.out, "successfully available_memory_proportion 0.1 and"), "%s", r.out);
+    run_free(&r);
+}
+
+/* covers: B.034 B.050 B.056 */
+Test(plan, when_no_proportion_fits_each_is_told_and_nothing_is_written)
+{
+    run_result r = plan_tightly("none");
+    cr_expect_eq(r.code, 3, "%s", r.err);
+    cr_expect(strstr(r.out, AT_3_TENTHS), "%s", r.out);
+    cr_expect(strstr(r.out, AT_1_TENTH), "%s", r.out);
+    cr_expect(strstr(r.out, "Out of memory: device 1 (gpu1) lacks 12.06 KiB (12345 bytes)\n"), "%s",
+              r.out);
+    cr_expect(strstr(r.out, "memory is missing at: tile 1500\n"), "%s", r.out);
+    cr_expect(!there("m.onnx.auto_sharded.onnx"));
+    run_free(&r);
+}
+
 Test(plan, the_same_request_gives_the_same_bytes_at_any_number_of_jobs)
 {
     check(0, "plan --devices 4 --jobs 1 -o a.onnx m.onnx", "[Success]");
@@ -231,6 +305,15 @@ Test(plan, strip_gives_the_model_back_byte_for_byte)
     check(0, "strip -o back.onnx cut.onnx", "The stripped model is in back.onnx\n");
     cr_expect(file_same(folder, "m.onnx", "back.onnx"));
     check(2, "strip m.onnx", "m.onnx");
+}
+
+/* covers: B.006 */
+Test(plan, the_manual_says_that_the_best_plan_may_be_another)
+{
+    char *page = file_text(TEST_SOURCE_DIR, "docs/man/cleave-plan.1", NULL);
+    cr_expect(strstr(page, "The search is a local one"));
+    cr_expect(strstr(page, "To change a plan by hand"));
+    free(page);
 }
 
 /* covers: B.001 B.006 */

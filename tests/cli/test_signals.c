@@ -67,7 +67,7 @@ static void stopped(const char *signals, const char *when, const char *arguments
 #define SLOW(signal) "plan --compiler " signal " --devices 2 " MODEL
 
 /* Without the library's stop callback it would wait for the compilers' end.
- * covers: B.054 */
+ * covers: B.054 B.057 */
 Test(signals, external_compilers_are_ended_with_the_command)
 {
     stopped("INT", SLEEPS, SLOW("'sleep 30'"), 130, 2);

@@ -128,6 +128,7 @@ Test(cluster, a_rate_is_never_0)
     cr_assert_gt(clv_device_vector_rate(&none, CLV_DT_INT8), 0);
 }
 
+/* covers: B.049 */
 Test(cluster, the_ipu_has_1472_tiles_of_638976_bytes)
 {
     clv_cluster *c = load("ipu-pod4");

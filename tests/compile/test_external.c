@@ -125,7 +125,7 @@ Test(external, takes_the_latency_as_period_without_a_throughput)
     cr_assert_eq(v.period_ns, 2500000);
 }
 
-/* covers: B.050 */
+/* covers: B.023 B.050 */
 Test(external, believes_a_command_that_says_what_is_missing)
 {
     clv_verdict v = run(ANSWER("\"outcome\":\"oom\",\"device\":2,\"bytes\":12345,"
@@ -140,7 +140,7 @@ Test(external, believes_a_command_that_says_what_is_missing)
 
 /* Tile 1500 is the 29th of device 1; it would hold 640,000 bytes and has 638,976: 1024 short. With
  * 700 tiles a device it is the 101st of device 2. */
-/* covers: B.049 */
+/* covers: B.049 B.050 */
 Test(external, finds_the_device_of_a_tile)
 {
     toy *t = new_toy();
@@ -196,10 +196,19 @@ static char *options_of(toy *t, double proportion)
     return text;
 }
 
-/* covers: B.003 B.005 B.024 */
+/* Only what the plan decides is set; all else is the backend's default or the user's choice. */
+/* covers: B.003 B.005 B.024 B.025 */
 Test(external, writes_the_backend_s_options)
 {
+    static const char *const keys[] = { "version",
+                                        "available_memory_proportion",
+                                        "num_ipus",
+                                        "virtual_graph_mode",
+                                        "partials_type",
+                                        "devices",
+                                        NULL };
     toy *t = new_toy();
+    clv_error err = { 0 };
 
     char *text = options_of(t, 0);
     cr_assert(strstr(text, "\"virtual_graph_mode\": \"manual\""), "%s", text);
@@ -212,6 +221,8 @@ Test(external, writes_the_backend_s_options)
     cr_assert(strstr(text, "\"available_memory_proportion\": 0.1"));
     clv_json *json = NULL;
     cr_assert_eq(clv_json_parse(text, strlen(text), "options.json", &json, NULL), CLV_OK);
+    clv_json_at root = clv_json_root(json, "options.json");
+    cr_assert_eq(clv_json_keys(&root, keys, &err), CLV_OK, "%s", err.message);
     clv_json_free(json);
     clv_arena_free(t->arena);
 }
@@ -262,6 +273,7 @@ Test(external, notes_a_missing_command)
     expect_failure("cleave-no-such-command", "command not found");
 }
 
+/* covers: B.057 */
 Test(external, notes_a_crash) { expect_failure("kill -SEGV $$", "signal 11"); }
 
 Test(external, notes_an_answer_that_is_no_answer)

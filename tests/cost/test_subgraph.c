@@ -85,7 +85,11 @@ Test(subgraph, a_candidate_has_two_inputs_that_are_not_constant)
     weight("w", "4");
     made_op(m, "Constant", "", "c");
     made_attr(m, "value_float", CLV_ATTR_FLOAT, 1)->f = 1;
+    made_input(m, "s", CLV_DT_STRING, "4");
+    made_op(m, "Constant", "", "text"); /* its value is none that is known to us */
+    made_attr_str(m, "value_string", "t");
     made_op(m, "Shape", "a", "folded");
+    made_op(m, "StringConcat", "s,text", "text_only");
     made_op(m, "Add", "a,w", "weight_only");
     made_op(m, "Add", "a,c", "constant_only");
     made_op(m, "Mul", "a,a", "one_input_twice");
@@ -135,8 +139,8 @@ Test(subgraph, an_empty_graph_has_none)
     cr_expect_eq(s->n_candidates, 0);
 }
 
-/* w is read twice in one subgraph and lies there once. Shapes of Reshape and Expand, and what Slice
- * and Tile read, are no weights. */
+/* w is read twice in one subgraph and lies there once. What Reshape, Slice, Tile and Expand read,
+ * be it a shape or what is cut and spread, is no weight. */
 /* covers: B.011 B.012 B.037 */
 Test(subgraph, bytes_are_of_initialisers_and_flops_of_operators)
 {
@@ -144,20 +148,26 @@ Test(subgraph, bytes_are_of_initialisers_and_flops_of_operators)
     weight("w", "4,4");
     weight("v", "4,4");
     weight("tiled", "1,4");
+    weight("spread", "1,4");
+    weight("cut", "8,4");
     made_ints(m, "shape", "4,4");
     made_ints(m, "repeats", "4,1");
+    made_ints(m, "start", "2");
+    made_ints(m, "end", "6");
     made_op(m, "MatMul", "x,w", "a");
     made_op(m, "MatMul", "a,w", "b");
     made_op(m, "Reshape", "b,shape", "c");
     made_op(m, "Tile", "tiled,repeats", "t");
-    made_op(m, "Add", "c,t", "first");
+    made_op(m, "Expand", "spread,shape", "wide");
+    made_op(m, "Slice", "cut,start,end", "part");
+    made_op(m, "Sum", "c,t,wide,part", "first");
     made_op(m, "MatMul", "first,w", "d");
     made_op(m, "Gemm", "d,v,v", "e");
     made_op(m, "Add", "e,first", "second");
     split(false);
     cr_assert_eq(s->n, 2);
     cr_expect_eq(s->at[0].bytes_cost, 64);
-    cr_expect_eq(s->at[0].flops_cost, 128 + 128 + 16);
+    cr_expect_eq(s->at[0].flops_cost, 128 + 128 + 3 * 16);
     cr_expect_eq(s->at[1].bytes_cost, 64 + 64);
     cr_expect_eq(s->at[1].flops_cost, 128 + (128 + 16) + 16);
 }
@@ -199,11 +209,81 @@ Test(subgraph, small_candidates_flow_to_a_later_one)
     expect_unit(49, "j99: a98 j98 a99 j99");
 }
 
+/* Each has just the average. */
+/* covers: B.040 */
 Test(subgraph, equal_steps_all_stay)
 {
     ladder(126, always);
     split(true);
     cr_expect_eq(s->n, 126);
+}
+
+/* A rung of a ladder for 8 x 8 matrices: a product with a weight of its own (256 bytes, 1024 FLOPs)
+ * and an addition (64 FLOPs), which is the candidate "j<i>". Between them weights to add (256
+ * bytes, 64 FLOPs each), negations (64 FLOPs), and products with the same weight again (1024
+ * FLOPs). */
+static void rung(int32_t i, int32_t weights, int32_t negations, int32_t products)
+{
+    const char *last = i > 0 ? clv_arena_printf(arena, "j%d", i - 1) : "x";
+    const char *w = clv_arena_printf(arena, "w%d", i), *at = last;
+    int32_t n = 1 + weights + negations + products;
+    weight(w, "8,8");
+    for (int32_t k = 0; k < n; k++) {
+        const char *next = clv_arena_printf(arena, "a%d_%d", i, k), *other = w;
+        if (k > 0 && k <= weights)
+            weight(other = clv_arena_printf(arena, "v%d_%d", i, k), "8,8");
+        if (k > weights && k <= weights + negations)
+            made_op(m, "Neg", at, next);
+        else
+            made_op(m, k > 0 && k <= weights ? "Add" : "MatMul",
+                    clv_arena_printf(arena, "%s,%s", at, other), next);
+        at = next;
+    }
+    made_op(m, "Add", clv_arena_printf(arena, "%s,%s", at, last),
+            clv_arena_printf(arena, "j%d", i));
+}
+
+static void begin_rungs(int32_t room)
+{
+    m = made_new_of(arena, room);
+    f32("x", "8,8");
+}
+
+/* Bytes 256 and 768 in turn, 512 on average; FLOPs are equal. */
+/* covers: B.013 B.040 */
+Test(subgraph, too_few_bytes_for_the_average_are_released)
+{
+    begin_rungs(400);
+    for (int32_t i = 0; i < 80; i++)
+        rung(i, i % 2 ? 2 : 0, i % 2 ? 0 : 2, 0);
+    split(true);
+    cr_assert_eq(s->n, 40, "not %d", s->n);
+    expect_unit(0, "j1: a0_0 a0_1 a0_2 j0 a1_0 a1_1 a1_2 j1");
+}
+
+/* FLOPs 1088 and 3136 in turn, 2112 on average; bytes are equal. */
+/* covers: B.013 B.040 */
+Test(subgraph, too_few_flops_for_the_average_are_released)
+{
+    begin_rungs(400);
+    for (int32_t i = 0; i < 80; i++)
+        rung(i, 0, 0, i % 2 ? 2 : 0);
+    split(true);
+    cr_assert_eq(s->n, 40, "not %d", s->n);
+    expect_unit(0, "j1: a0_0 j0 a1_0 a1_1 a1_2 j1");
+}
+
+/* Bytes 256 256 256 1792, 640 on average: the third has 768 with what the first two released. */
+/* covers: B.040 */
+Test(subgraph, what_is_released_counts_where_it_flows_to)
+{
+    begin_rungs(1400);
+    for (int32_t i = 0; i < 160; i++)
+        rung(i, i % 4 == 3 ? 6 : 0, i % 4 == 3 ? 0 : 6, 0);
+    split(true);
+    cr_assert_eq(s->n, 80, "not %d", s->n);
+    cr_expect_eq(s->at[0].candidate.i, made_writer(m, "j2").i);
+    cr_expect_eq(s->at[1].candidate.i, made_writer(m, "j3").i);
 }
 
 /* Embedding tables and one join: the join takes all, 4 of 4 tables, and could never be shared out.

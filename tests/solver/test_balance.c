@@ -49,6 +49,20 @@ Test(balance, includes_the_unit_that_goes_over_the_average)
     clv_arena_free(arena);
 }
 
+/* 5 5 0 0 on 2 devices reaches the average of 5 twice; the second device gets all that is left. */
+/* covers: B.042 */
+Test(balance, makes_no_more_cuts_than_devices_need)
+{
+    clv_arena *arena = clv_arena_new(NULL, 0);
+    synthetic s = synthetic_chain(arena, 4, 2, 1);
+    s.weight[0] = s.weight[1] = 5;
+    s.weight[2] = s.weight[3] = 0;
+    int32_t got[4];
+    clv_cut_by_weight(line_of(&s), false, got);
+    expect(got, (int32_t[]){ 0, 1, 1, 1 }, 4);
+    clv_arena_free(arena);
+}
+
 /* All weight in the last unit: no cut at all comes out (the documented tool crashes there); told to
  * use all devices, runs are halved: 0 0 0 9 -> the only run has its half at the last unit. */
 /* covers: B.042 B.057 */

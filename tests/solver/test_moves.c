@@ -82,6 +82,21 @@ Test(moves, starting_and_ending_units_go_to_parallel_groups)
     clv_arena_free(arena);
 }
 
+/* 0 -> 1 on device 0, beside 2 on device 1: 0 starts there, 1 ends there. */
+/* covers: B.022 */
+Test(moves, both_ends_of_a_group_may_go_to_a_parallel_one)
+{
+    clv_arena *arena = clv_arena_new(NULL, 0);
+    synthetic s = synthetic_new(arena, 3, 2, 1, 1, 1);
+    synthetic_net(&s, 0, 1, (int32_t[]){ 1 }, 1);
+    clv_moves m = moves_of(&s, (int32_t[]){ 0, 0, 1 }, false);
+    documented(&m, 0, CLV_BY_BYTES);
+    cr_assert(has(&m, 0, 1, CLV_TO_PARALLEL));
+    cr_assert(has(&m, 1, 1, CLV_TO_PARALLEL));
+    cr_assert_eq(m.n, 2);
+    clv_arena_free(arena);
+}
+
 /* 0 -> 1 -> 2 on three devices: 0 and 2 are not neighbours, but not parallel either. */
 /* covers: B.057 */
 Test(moves, a_group_far_down_the_chain_is_not_parallel)
@@ -95,34 +110,50 @@ Test(moves, a_group_far_down_the_chain_is_not_parallel)
     clv_arena_free(arena);
 }
 
-/* Unit 0 is read in groups 1 and 2, which have weights 5 and 3, FLOPs 1 and 9. */
+/* Unit 0 is read in groups 1 and 2, which have weights 5 and 3, FLOPs 1 and 9. Group 0 has 12. */
 /* covers: B.045 */
 Test(moves, the_target_has_least_bytes_or_least_flops)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
-    synthetic s = synthetic_new(arena, 3, 3, 1, 1, 2);
+    synthetic s = synthetic_new(arena, 4, 3, 1, 1, 2);
     synthetic_net(&s, 0, 2, (int32_t[]){ 1, 2 }, 1);
     s.weight[1] = 5;
     s.weight[2] = 3;
-    s.flops[0] = 10;
+    s.flops[0] = 2;
     s.flops[2] = 9;
+    s.flops[3] = 10;
+    clv_moves m = moves_of(&s, (int32_t[]){ 0, 1, 2, 0 }, false);
+    documented(&m, 0, CLV_BY_BYTES);
+    cr_assert(has(&m, 0, 2, CLV_TO_CHILD) && !has(&m, 0, 1, CLV_TO_CHILD));
+    documented(&m, 0, CLV_BY_FLOPS);
+    cr_assert(has(&m, 0, 1, CLV_TO_CHILD) && !has(&m, 0, 2, CLV_TO_CHILD));
+    clv_arena_free(arena);
+}
+
+/* Units 1 and 2 are alone on devices 1 and 2, which hold weights 5 and 3: unit 0 knows neither. */
+/* covers: B.045 */
+Test(moves, the_parallel_target_has_least_bytes_too)
+{
+    clv_arena *arena = clv_arena_new(NULL, 0);
+    synthetic s = synthetic_new(arena, 3, 3, 1, 0, 0);
+    s.weight[1] = 5;
+    s.weight[2] = 3;
     clv_moves m = moves_of(&s, (int32_t[]){ 0, 1, 2 }, false);
     documented(&m, 0, CLV_BY_BYTES);
-    cr_assert(has(&m, 0, 2, CLV_TO_CHILD) && m.n == 1);
-    s.flops[0] = 6; /* of 8 in group 0 together with ... */
-    m = moves_of(&s, (int32_t[]){ 0, 1, 2 }, false);
-    documented(&m, 0, CLV_BY_FLOPS);
-    cr_assert_eq(m.n, 0, "6 against 1: moving all 6 makes the gap 7");
+    cr_assert(m.n == 1 && has(&m, 0, 2, CLV_TO_PARALLEL));
     clv_arena_free(arena);
 }
 
 /* Chain of FLOPs 2 3 | 1: moving the 3 makes 2 | 4, gap 4 -> 2: allowed. With 2 6 | 1 it makes 2 |
- * 7, gap 7 -> 5: allowed; 0 6 | 1: gap 5 -> 7: not. 2 3 | 5: the target has as much: not. */
+ * 7, gap 7 -> 5: allowed; 0 6 | 1: gap 5 -> 7: not. 2 3 | 5: the target has as much: not. 5 0 | 1:
+ * the gap stays 4: not. */
 /* covers: B.019 B.046 */
 Test(moves, for_balance_the_target_has_less_and_the_gap_shrinks)
 {
-    const int64_t flops[][4] = { { 2, 3, 1, 1 }, { 2, 6, 1, 1 }, { 0, 6, 1, 0 }, { 2, 3, 5, 0 } };
-    for (size_t i = 0; i < 4; i++) {
+    const int64_t flops[][4] = {
+        { 2, 3, 1, 1 }, { 2, 6, 1, 1 }, { 0, 6, 1, 0 }, { 2, 3, 5, 0 }, { 5, 0, 1, 0 }
+    };
+    for (size_t i = 0; i < 5; i++) {
         clv_arena *arena = clv_arena_new(NULL, 0);
         synthetic s = synthetic_chain(arena, 3, 2, 1);
         memcpy(s.flops, flops[i], 3 * sizeof *s.flops);
