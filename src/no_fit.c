@@ -1,5 +1,7 @@
 #include "no_fit.h"
 
+#include <string.h>
+
 #include "base/units.h"
 #include "problem/fit.h"
 
@@ -89,11 +91,14 @@ static clv_status note_memory(clv_run *r, clv_plan *plan, const clv_tried *best,
         CLV_TRY(try_with(r, r->cluster->n_devices, middle, same, &verdict));
         *(verdict.outcome == CLV_FITS ? &need : &low) = middle;
     }
-    return clv_run_note(
-        r, plan,
-        clv_arena_printf(
-            r->arena, "it would fit with %s on each device, not with %s: --memory %lldB",
-            clv_show_bytes(size, need), clv_show_bytes(too_small, low), (long long)need));
+    clv_show_bytes(size, need);
+    clv_show_bytes(too_small, low);
+    bool equal = strcmp(size, too_small) == 0;
+    return clv_run_note(r, plan,
+                        clv_arena_printf(r->arena,
+                                         "it would fit with %s on each device, not with %s: "
+                                         "--memory %lldB",
+                                         size, equal ? "less" : too_small, (long long)need));
 }
 
 /* The smallest larger number of the cluster's devices with which a plan is found. */
