@@ -13,8 +13,10 @@ int main(int argc, char **argv)
     cleave_error error;
     cleave_plan_options options = CLEAVE_PLAN_OPTIONS;
 
-    if (argc != 3)
+    if (argc != 3) {
+        fprintf(stderr, "Usage: example MODEL OUTPUT\n");
         return 2;
+    }
     options.devices = 2;
     int failed = cleave_model_open(argv[1], NULL, &model, &error) != CLEAVE_OK ||
                  cleave_plan_make(model, &options, &plan, &error) != CLEAVE_OK ||

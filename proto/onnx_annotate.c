@@ -18,7 +18,7 @@ enum { M_METADATA = 14, M_CONFIGURATION = 26 };
 
 static clv_status changed(const clv_onnx_file *file, clv_error *err)
 {
-    return clv_fail(err, CLV_EUSAGE,
+    return clv_fail(err, CLV_EFORMAT,
                     "%s was changed after cleave annotated it, so the original cannot be given "
                     "back byte for byte: strip all its annotations instead",
                     file->name);
@@ -202,15 +202,29 @@ static void forget_note(clv_survey *s)
     s->ir_n = s->ir.n;
 }
 
+/* A file without a note has been measured: does it get smaller when all annotations go? */
+static clv_status find_any(clv_rewrite *rw, clv_error *err)
+{
+    uint64_t whole = rw->total;
+    rw->drop_all = true;
+    CLV_TRY(clv_rewrite_model(rw, rw->survey->ir_bytes, rw->survey->ir_n, err));
+    return rw->total < whole
+               ? CLV_OK
+               : clv_fail(err, CLV_EFORMAT, "%s has no multi-device annotation", rw->file->name);
+}
+
 clv_status clv_onnx_strip(const clv_onnx_file *file, bool all, const clv_sink *sink,
                           clv_arena *arena, clv_error *err)
 {
     clv_survey survey;
     CLV_TRY(clv_survey_file(file, arena, &survey, err));
     clv_rewrite rw = { .survey = &survey, .arena = arena, .file = file };
-    if (!survey.is_ours && !all && !survey.has_stray_note)
-        return clv_fail(err, CLV_EUSAGE, "%s has no annotation of cleave", file->name);
+    bool has_note = survey.is_ours || survey.has_stray_note;
+    if (!has_note && !all)
+        return clv_fail(err, CLV_EFORMAT, "%s has no annotation of cleave", file->name);
     CLV_TRY(clv_rewrite_model(&rw, survey.ir_bytes, survey.ir_n, err));
+    if (!has_note)
+        CLV_TRY(find_any(&rw, err));
     bool intact =
         survey.is_ours && !survey.has_stray_note && rw.total == (uint64_t)survey.note.size;
     if (!intact && !all)

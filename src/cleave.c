@@ -152,7 +152,7 @@ cleave_status cleave_model_bind(cleave_model *model, const char *symbol, int64_t
     for (int32_t i = 0; i < model->model->n_symbols; i++)
         known |= clv_str_eq(model->model->symbols[i], name);
     if (!known || size < 1) {
-        char list[256] = "none";
+        char list[256] = "";
         size_t n = 0;
         for (int32_t i = 0; i < model->model->n_symbols && n < sizeof list; i++)
             n += (size_t)snprintf(list + n, sizeof list - n, "%s%.*s", n ? ", " : "",
@@ -161,9 +161,9 @@ cleave_status cleave_model_bind(cleave_model *model, const char *symbol, int64_t
             known ? clv_fail(&err, CLV_EFORMAT,
                              "symbol '%.60s' is bound to %lld: expected at least 1", symbol,
                              (long long)size)
-                  : clv_fail(&err, CLV_EFORMAT,
-                             "'%.60s' is not a symbol of this model: its symbols are %s", symbol,
-                             list);
+                  : clv_fail(&err, CLV_EFORMAT, "'%.60s' is not a symbol of this model: %s%s%s",
+                             symbol, *list ? "its symbols are " : "it has no symbols", list,
+                             n < sizeof list ? "" : "...");
         return clv_api_give(status, &err, error);
     }
     for (int32_t i = 0; i < model->n_bindings; i++)

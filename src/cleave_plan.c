@@ -1,10 +1,12 @@
 /* cleave_plan.c - the public API on plans: making, loading and asking them. */
+#include <math.h>
 #include <stdio.h>
 #include <time.h>
 
 #include "api.h"
 #include "base/file.h"
 #include "cluster/cluster_json.h"
+#include "configs_path.h"
 #include "plan/plan_annotations.h"
 #include "plan/plan_check.h"
 #include "plan/plan_json.h"
@@ -12,6 +14,7 @@
 
 #define DEFAULT_CLUSTER    "dgx-h100"
 #define DEFAULT_TIMEOUT_MS 600000 /* ten minutes: real compilers take minutes for one candidate */
+#define TIMEOUT_MAX_S      1e9    /* 30 years; no sum of it and a clock leaves 64 bits */
 #define PLAN_FILE_MAX      ((size_t)1 << 30) /* a plan of 10^8 operators is smaller */
 
 /* Between the search's callback and the host's. */
@@ -65,7 +68,17 @@ static clv_status check_options(const cleave_plan_options *o, clv_error *err)
         return clv_fail(err, CLV_EUSAGE,
                         "max_candidates is %d: expected 0 (the search decides) or more",
                         o->max_candidates);
+    if (!(o->compiler_timeout_s >= 0 && o->compiler_timeout_s <= TIMEOUT_MAX_S))
+        return clv_fail(err, CLV_EUSAGE,
+                        "compiler_timeout_s is %g: expected 0 (the default) to %.0f",
+                        o->compiler_timeout_s, TIMEOUT_MAX_S);
     return CLV_OK;
+}
+
+/* A part of a millisecond is one: 0 would be the default. */
+static int64_t timeout_ms(double seconds)
+{
+    return seconds > 0 ? (int64_t)ceil(seconds * 1e3) : DEFAULT_TIMEOUT_MS;
 }
 
 static clv_status show_plan(cleave_plan *p, clv_error *err)
@@ -80,8 +93,9 @@ static clv_status make_plan(const cleave_model *m, const cleave_plan_options *o,
     progress_relay relay = { .options = o };
     clock_gettime(CLOCK_MONOTONIC, &relay.start);
     CLV_TRY(check_options(o, err));
-    const char *configs =
-        o->configs_path ? o->configs_path : CLEAVE_CONFIGS_INSTALLED ":" CLEAVE_CONFIGS_SOURCE;
+    const char *configs = o->configs_path ? o->configs_path : clv_configs_path(p->arena);
+    if (!configs)
+        return clv_fail_nomem(err, "a path");
     clv_request req = {
         .file = m->file,
         .model = m->model,
@@ -93,8 +107,7 @@ static clv_status make_plan(const cleave_model *m, const cleave_plan_options *o,
         .sharding_nodes = o->sharding_nodes,
         .jobs = o->jobs,
         .compiler = o->compiler,
-        .compiler_timeout_ms =
-            o->compiler_timeout_s > 0 ? (int64_t)(o->compiler_timeout_s * 1e3) : DEFAULT_TIMEOUT_MS,
+        .compiler_timeout_ms = timeout_ms(o->compiler_timeout_s),
         .stop = o->stop ? relay_stop : NULL,
         .stop_ctx = (void *)o,
         .alloc = clv_api_alloc(m),

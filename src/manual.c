@@ -22,13 +22,14 @@ typedef struct {
     int32_t *device, *stage;
     int32_t n;
     bool stages;
+    clv_status wrong;
 } reader;
 
 static clv_status find_node(reader *r, clv_str name, clv_op *ret)
 {
     ret->i = clv_map_get(&r->labels, name);
     if (ret->i < 0)
-        return clv_fail(r->err, CLV_EFORMAT,
+        return clv_fail(r->err, r->wrong,
                         "sharding node '%.*s' is not an operator of the model's main graph",
                         CLV_STR_ARG(name));
     return CLV_OK;
@@ -39,10 +40,9 @@ static clv_status add(reader *r, clv_str name, int64_t device)
     clv_op op;
     CLV_TRY(find_node(r, name, &op));
     if (r->named[op.i])
-        return clv_fail(r->err, CLV_EFORMAT, "sharding node '%.*s' is given twice",
-                        CLV_STR_ARG(name));
+        return clv_fail(r->err, r->wrong, "sharding node '%.*s' is given twice", CLV_STR_ARG(name));
     if (device < 0 || device >= r->n_devices)
-        return clv_fail(r->err, CLV_EFORMAT,
+        return clv_fail(r->err, r->wrong,
                         "sharding node '%.*s' is for device %lld: expected 0 to %d",
                         CLV_STR_ARG(name), (long long)device, r->n_devices - 1);
     r->named[op.i] = true;
@@ -60,7 +60,7 @@ static clv_status read_list(reader *r, const char *text)
         size_t n = strcspn(text, ",");
         const char *equals = memrchr(text, '=', n);
         if (!equals || equals == text || equals + 1 == text + n)
-            return clv_fail(r->err, CLV_EFORMAT,
+            return clv_fail(r->err, r->wrong,
                             "sharding nodes '%.*s': expected NODE=DEVICE, with commas between",
                             (int)(n > 100 ? 100 : n), text);
         char number[24];
@@ -103,7 +103,7 @@ static clv_status read_stages(reader *r, const clv_json_at *info)
     }
     if (clv_json_key_at(info, r->n))
         return clv_fail(
-            r->err, CLV_EFORMAT,
+            r->err, r->wrong,
             "pipelining_info names '%s' and others: expected the nodes of sharding_info",
             clv_json_key_at(info, r->n));
     return CLV_OK;
@@ -151,7 +151,7 @@ static clv_status check_stages(reader *r, const clv_manual_cut *cut)
 {
     for (int32_t i = 1; r->stages && i < cut->n; i++)
         if (cut->device[i] == cut->device[i - 1] && cut->stage[i] != cut->stage[i - 1])
-            return clv_fail(r->err, CLV_EFORMAT,
+            return clv_fail(r->err, r->wrong,
                             "device %d has stages %d and %d: expected one stage a device",
                             cut->device[i], cut->stage[i - 1], cut->stage[i]);
     return CLV_OK;
@@ -185,7 +185,7 @@ static clv_status sort(reader *r, clv_manual_cut *cut)
     if (!r->stages)
         cut->stage = NULL;
     if (++cut->rest_device >= r->n_devices)
-        return clv_fail(r->err, CLV_EFORMAT,
+        return clv_fail(r->err, r->wrong,
                         "sharding nodes name device %d: expected at most %d, because what is left "
                         "over goes to the device after the highest",
                         cut->rest_device - 1, r->n_devices - 2);
@@ -196,14 +196,36 @@ static clv_status sort(reader *r, clv_manual_cut *cut)
 clv_status clv_manual_cut_parse(const char *text, const clv_graph *g, int32_t n_devices,
                                 clv_arena *arena, clv_manual_cut *ret, clv_error *err)
 {
-    reader r = { .g = g, .n_devices = n_devices, .arena = arena, .err = err };
-    clv_manual_cut cut = { .rest_device = -1, .rest_stage = -1 };
-    CLV_TRY(prepare(&r));
     text += strspn(text, " \t\r\n");
+    clv_status wrong = text[0] == '{' ? CLV_EFORMAT : CLV_EUSAGE;
+    reader r = { .g = g, .n_devices = n_devices, .arena = arena, .err = err, .wrong = wrong };
+    clv_manual_cut cut = { .rest_device = -1, .rest_stage = -1, .wrong = wrong };
+    if (n_devices < 2)
+        return clv_fail(err, wrong,
+                        "sharding nodes are given for %d device: expected at least 2, because what "
+                        "is left over goes to the device after the highest",
+                        n_devices);
+    CLV_TRY(prepare(&r));
     CLV_TRY(text[0] == '{' ? read_json(&r, text) : read_list(&r, text));
     if (r.n == 0)
-        return clv_fail(err, CLV_EFORMAT, "no sharding node is given: expected NODE=DEVICE");
+        return clv_fail(err, wrong, "no sharding node is given: expected NODE=DEVICE");
     CLV_TRY(sort(&r, &cut));
     *ret = cut;
+    return CLV_OK;
+}
+
+clv_status clv_manual_cut_check(const clv_manual_cut *cut, const clv_subgraphs *units,
+                                const clv_graph *g, clv_error *err)
+{
+    for (int32_t i = 0; i < cut->n; i++) {
+        int32_t taker = units->of[cut->node[i].i]; /* unit k is what the node k brings */
+        if (taker < cut->n && cut->device[taker] != cut->device[i])
+            return clv_fail(err, cut->wrong,
+                            "sharding node '%.*s' is for device %d, but '%.*s' comes after it and "
+                            "brings it to device %d: expected a device of at most %d",
+                            CLV_STR_ARG(g->ops[cut->node[i].i].label), cut->device[i],
+                            CLV_STR_ARG(g->ops[cut->node[taker].i].label), cut->device[taker],
+                            cut->device[taker]);
+    }
     return CLV_OK;
 }

@@ -154,8 +154,9 @@ static clv_status take_manual_units(clv_run *r)
     const clv_types *types = r->analysis.inference->main;
     CLV_TRY(clv_manual_cut_parse(r->req->sharding_nodes, r->req->model->main, r->cluster->n_devices,
                                  r->arena, &r->cut, r->err));
-    return clv_subgraphs_of_nodes(types, r->analysis.costs, r->cut.node, r->cut.n, r->arena,
-                                  &r->analysis.units, r->err);
+    CLV_TRY(clv_subgraphs_of_nodes(types, r->analysis.costs, r->cut.node, r->cut.n, r->arena,
+                                   &r->analysis.units, r->err));
+    return clv_manual_cut_check(&r->cut, r->analysis.units, r->req->model->main, r->err);
 }
 
 /* Cluster -> problem -> judge, for so many devices with so much memory. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/json_check.h"
+#include "base/units.h"
 
 /* The text is checked (json_check.h), copied so that a NUL stands behind it, made into a tree by
  * cJSON, and the tree looked over once for what the grammar allows but we do not: a key given twice
@@ -266,9 +267,7 @@ clv_status clv_json_int(const clv_json_at *at, int64_t min, int64_t max, int64_t
         cJSON_IsNumber(at->json) && v >= (double)-exact && v <= (double)exact && v == floor(v);
     if (!whole || (int64_t)v < low || (int64_t)v > high) {
         char expected[100];
-        snprintf(expected, sizeof expected, "a whole number from %lld to %lld", (long long)low,
-                 (long long)high);
-        return wrong(at, expected, err);
+        return wrong(at, clv_show_range(expected, low, high), err);
     }
     *ret = (int64_t)v;
     return CLV_OK;

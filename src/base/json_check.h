@@ -1,4 +1,5 @@
-/* json_check.h - is a text JSON, to the letter? Seen by json.c and json_out.c only.
+/* json_check.h - is a text JSON, to the letter? Seen by json.c and json_out.c; and who shows
+ * text asks clv_utf8_char.
  *
  * cJSON builds the tree but lets much through: raw control characters, broken UTF-8, numbers like
  * 01 and 1., \u0000 (which cuts a string short), any number of levels up to 1000; and it does not

@@ -1,7 +1,23 @@
 #include "base/status.h"
 
-#include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+
+void clv_words(char *buf, size_t size, const char *fmt, va_list args)
+{
+    static const char cut[] = "...";
+    int n = vsnprintf(buf, size, fmt, args);
+    if (n >= 0 && (size_t)n >= size && size > sizeof cut) {
+        size_t end = size - sizeof cut;
+        while (end > 0 && ((unsigned char)buf[end] & 0xc0) == 0x80) /* whole characters only */
+            end--;
+        memcpy(buf + end, cut, sizeof cut);
+    }
+    /* Names come from files: control characters must not reach a terminal. */
+    for (char *p = buf; *p; p++)
+        if ((unsigned char)*p < 0x20 || *p == 0x7f)
+            *p = '?';
+}
 
 clv_status clv_fail(clv_error *err, clv_status status, const char *fmt, ...)
 {
@@ -9,12 +25,8 @@ clv_status clv_fail(clv_error *err, clv_status status, const char *fmt, ...)
         va_list ap;
         err->status = status;
         va_start(ap, fmt);
-        vsnprintf(err->message, sizeof err->message, fmt, ap);
+        clv_words(err->message, sizeof err->message, fmt, ap);
         va_end(ap);
-        /* Names come from files: control characters must not reach a terminal. */
-        for (char *p = err->message; *p; p++)
-            if ((unsigned char)*p < 0x20 || *p == 0x7f)
-                *p = '?';
     }
     return status;
 }

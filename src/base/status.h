@@ -12,6 +12,9 @@
 #ifndef CLV_BASE_STATUS_H
 #define CLV_BASE_STATUS_H
 
+#include <stdarg.h>
+#include <stddef.h>
+
 #define CLV_STATUS_MAP(X)                                                                          \
     X(OK, "success")                                                                               \
     X(EUSAGE, "the request itself is wrong")                                                       \
@@ -47,6 +50,9 @@ typedef struct {
 
 /* Fills *err, if there is one, and returns status: `return clv_fail(...);` */
 clv_status clv_fail(clv_error *err, clv_status status, const char *fmt, ...) CLV_PRINTF(3, 4);
+
+/* vsnprintf for one sentence: what does not fit ends in "...", a control character becomes '?'. */
+void clv_words(char *buf, size_t size, const char *fmt, va_list args) CLV_PRINTF(3, 0);
 
 /* "out of memory" in the words every caller would use. */
 clv_status clv_fail_nomem(clv_error *err, const char *what);

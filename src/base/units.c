@@ -22,6 +22,7 @@ typedef struct {
 #define TI (KI * GI)
 
 static const unit bytes_units[] = {
+    /* the first is the byte itself */
     { "B", 1, 0 },    { "KB", 1, 3 },   { "kB", 1, 3 },   { "MB", 1, 6 },
     { "GB", 1, 9 },   { "TB", 1, 12 },  { "KiB", KI, 0 }, { "MiB", MI, 0 },
     { "GiB", GI, 0 }, { "TiB", TI, 0 }, { NULL, 0, 0 },
@@ -49,6 +50,8 @@ typedef struct {
 
 #define EXP10_MAX                                                                                  \
     100000000 /* more than any text has digits, and no sum of three overflows an int */
+
+#define SIZE_BELOW 9e18 /* fits 63 bits, whatever a double makes of it */
 
 /* The units of a list, for the message: "B, KB, ...". */
 static void list_units(const unit *units, char *buf, size_t size)
@@ -107,8 +110,9 @@ static double in_units(decimal d, const unit *u)
     return exp10 < 0 ? v / pow(10, -exp10) : v * pow(10, exp10);
 }
 
+/* *ret_unit: the unit it was written with. */
 static clv_status parse(const char *text, const char *what, const unit *units, double *ret,
-                        clv_error *err)
+                        const unit **ret_unit, clv_error *err)
 {
     char list[160];
     list_units(units, list, sizeof list);
@@ -124,6 +128,7 @@ static clv_status parse(const char *text, const char *what, const unit *units, d
     for (const unit *u = units; u->unit; u++)
         if (strcmp(p, u->unit) == 0) {
             *ret = in_units(d, u);
+            *ret_unit = u;
             return CLV_OK;
         }
     if (!*p)
@@ -135,11 +140,16 @@ static clv_status parse(const char *text, const char *what, const unit *units, d
 
 clv_status clv_parse_bytes(const char *text, const char *what, int64_t *ret_bytes, clv_error *err)
 {
+    const unit *u;
     double v = 0;
-    CLV_TRY(parse(text, what, bytes_units, &v, err));
-    if (!(v < 9e18))
-        return clv_fail(err, CLV_EFORMAT, "%.200s is '%.60s': more than 64 bits can hold", what,
+    CLV_TRY(parse(text, what, bytes_units, &v, &u, err));
+    if (!(v < SIZE_BELOW))
+        return clv_fail(err, CLV_EFORMAT, "%.200s is '%.60s': expected less than 9e18 bytes", what,
                         text);
+    /* A part of a byte is a slip; a part of a GiB that is no whole number of bytes is rounding. */
+    if (u == bytes_units && v != floor(v))
+        return clv_fail(err, CLV_EFORMAT, "%.200s is '%.60s': expected a whole number of bytes",
+                        what, text);
     *ret_bytes = (int64_t)llround(v);
     return CLV_OK;
 }
@@ -147,8 +157,9 @@ clv_status clv_parse_bytes(const char *text, const char *what, int64_t *ret_byte
 static clv_status parse_positive(const char *text, const char *what, const unit *units, double *ret,
                                  clv_error *err)
 {
+    const unit *u;
     double v = 0;
-    CLV_TRY(parse(text, what, units, &v, err));
+    CLV_TRY(parse(text, what, units, &v, &u, err));
     if (!(v > 0) || !isfinite(v))
         return clv_fail(err, CLV_EFORMAT, "%.200s is '%.60s': must be above 0 and finite", what,
                         text);
@@ -168,10 +179,11 @@ clv_status clv_parse_rate(const char *text, const char *what, double *ret, clv_e
 
 clv_status clv_parse_time(const char *text, const char *what, int64_t *ret_ns, clv_error *err)
 {
+    const unit *u;
     double v = 0;
-    CLV_TRY(parse(text, what, time_units, &v, err));
-    if (!(v < 9e18))
-        return clv_fail(err, CLV_EFORMAT, "%.200s is '%.60s': more than 64 bits can hold", what,
+    CLV_TRY(parse(text, what, time_units, &v, &u, err));
+    if (!(v < SIZE_BELOW))
+        return clv_fail(err, CLV_EFORMAT, "%.200s is '%.60s': expected less than 9e18 ns", what,
                         text);
     *ret_ns = (int64_t)llround(v);
     return CLV_OK;
@@ -185,12 +197,22 @@ clv_status clv_parse_int(const char *text, const char *what, int64_t min, int64_
     long long v = strtoll(text, &end, 10);
     bool starts =
         isdigit((unsigned char)text[0]) || (text[0] == '-' && isdigit((unsigned char)text[1]));
-    if (!starts || *end || errno == ERANGE || v < min || v > max)
-        return clv_fail(err, CLV_EUSAGE,
-                        "%.200s is '%.60s': expected a whole number from %lld to %lld", what, text,
-                        (long long)min, (long long)max);
+    if (!starts || *end || errno == ERANGE || v < min || v > max) {
+        char expected[80];
+        return clv_fail(err, CLV_EUSAGE, "%.200s is '%.60s': expected %s", what, text,
+                        clv_show_range(expected, min, max));
+    }
     *ret = v;
     return CLV_OK;
+}
+
+const char *clv_show_range(char buf[static 80], int64_t min, int64_t max)
+{
+    if (min == max)
+        snprintf(buf, 80, "the whole number %lld", (long long)min);
+    else
+        snprintf(buf, 80, "a whole number from %lld to %lld", (long long)min, (long long)max);
+    return buf;
 }
 
 /* Picks the largest prefix that leaves at least 1 after rounding, and prints four digits. */

@@ -9,7 +9,8 @@
 
 #include "base/arena.h"
 
-/* "80GiB" "900MB" "512KiB" "4096B" -> bytes. what names the thing in the message. */
+/* "80GiB" "900MB" "512KiB" "4096B" -> bytes, the nearest; a part of a B is refused. what names the
+ * thing in the message. */
 clv_status clv_parse_bytes(const char *text, const char *what, int64_t *ret_bytes, clv_error *err);
 /* "3.35TB/s" -> bytes per second, above 0. */
 clv_status clv_parse_bandwidth(const char *text, const char *what, double *ret, clv_error *err);
@@ -21,6 +22,9 @@ clv_status clv_parse_time(const char *text, const char *what, int64_t *ret_ns, c
 clv_status clv_parse_int(const char *text, const char *what, int64_t min, int64_t max, int64_t *ret,
                          clv_error *err);
 
+/* What a whole number is to be: "a whole number from 0 to 7", "the whole number 1". buf >= 80
+ * bytes. Returns buf. */
+const char *clv_show_range(char buf[static 80], int64_t min, int64_t max);
 /* For people, 3 to 4 significant digits: "1.21 GiB", "123.4 GFLOP", "2.713 ms". buf >= 32 bytes.
  * Return buf. */
 const char *clv_show_bytes(char buf[static 32], int64_t bytes);

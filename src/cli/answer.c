@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/json.h"
+#include "base/json_check.h"
 #include "cli/cli.h"
 
 #define WARNINGS_SHOWN 10
@@ -21,11 +22,13 @@ int cli_print(cli *c, const char *text)
     return CLI_EXIT_IO;
 }
 
-static void one_line(char *text)
+CLV_PRINTF(3, 4) static void one_line(char *buf, size_t size, const char *fmt, ...)
 {
-    for (; *text; text++)
-        if ((unsigned char)*text < 0x20 || *text == 0x7f)
-            *text = '?';
+    va_list args;
+
+    va_start(args, fmt);
+    clv_words(buf, size, fmt, args);
+    va_end(args);
 }
 
 static void print_json_error(cli *c, const char *word, const char *message)
@@ -47,8 +50,7 @@ int cli_fail(cli *c, int code, const char *word, const char *message)
 {
     char line[CLV_MESSAGE_SIZE + 128];
 
-    snprintf(line, sizeof line, "%s", message);
-    one_line(line);
+    one_line(line, sizeof line, "%s", message);
     fprintf(stderr, "cleave: %s\n", line);
     if (c->json)
         print_json_error(c, word, line);
@@ -61,7 +63,7 @@ int cli_usage(cli *c, const char *fmt, ...)
     va_list args;
 
     va_start(args, fmt);
-    vsnprintf(words, sizeof words, fmt, args);
+    clv_words(words, sizeof words, fmt, args);
     va_end(args);
     snprintf(line, sizeof line, "%s; try 'cleave %s%s--help'", words,
              c->command ? c->command->name : "", c->command ? " " : "");
@@ -106,8 +108,7 @@ void cli_warn(const cli *c, const cleave_model *model)
 
     while (!c->quiet && (warning = cleave_model_warning(model, n)) != NULL) {
         char line[CLV_MESSAGE_SIZE];
-        snprintf(line, sizeof line, "%s", warning);
-        one_line(line);
+        one_line(line, sizeof line, "%s", warning);
         if (n++ < WARNINGS_SHOWN)
             fprintf(stderr, "cleave: warning: %s\n", line);
     }
@@ -140,6 +141,25 @@ static int print_plan(cli *c, const char *json)
         json += n + (end != NULL);
     }
     return code == CLI_EXIT_OK ? cli_print(c, "\n}\n") : code;
+}
+
+/* As the report shows a name: what could disturb a terminal as \xNN. */
+const char *cli_show(cli *c, const char *path)
+{
+    size_t n = strlen(path);
+    const unsigned char *s = (const unsigned char *)path;
+    char *shown = clv_arena_take(c->arena, 4 * n + 1), *to = shown;
+
+    for (size_t i = 0; shown && i < n;) {
+        int size = clv_utf8_char(s + i, n - i);
+        bool control = s[i] < 0x20 || s[i] == 0x7f || (s[i] == 0xc2 && s[i + 1] < 0xa0);
+        if (size == 0 || control)
+            to += sprintf(to, "\\x%02x", s[i]);
+        else
+            to = mempcpy(to, s + i, (size_t)size);
+        i += size == 0 || control ? 1 : (size_t)size;
+    }
+    return shown;
 }
 
 static void put_result(clv_json_out *out, const cli *c, const cli_result *r)

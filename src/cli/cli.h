@@ -72,6 +72,9 @@ int cli_nomem(cli *c);
 /* Warnings of the model on standard error, the first few. */
 void cli_warn(const cli *c, const cleave_model *model);
 
+/* A path as a line for people may hold it, escaped as reports escape names; NULL without memory. */
+const char *cli_show(cli *c, const char *path);
+
 /* The JSON object of a command that writes files; plan may be NULL. */
 typedef struct {
     const cleave_plan *plan;

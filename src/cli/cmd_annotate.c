@@ -27,7 +27,10 @@ static int tell(cli *c, const cleave_plan *plan, const char *output, double seco
     if (c->json)
         return cli_print_result(
             c, &(cli_result){ .plan = plan, .model_path = output, .seconds = seconds });
-    char *line = clv_arena_printf(c->arena, "[Success] Save the sharded model to %s\n", output);
+    const char *shown = cli_show(c, output);
+    const char *line =
+        shown ? clv_arena_printf(c->arena, "[Success] Save the sharded model to %s\n", shown)
+              : NULL;
     if (!line)
         return cli_nomem(c);
     return c->quiet ? CLI_EXIT_OK : cli_print(c, line);

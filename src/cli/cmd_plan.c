@@ -97,7 +97,7 @@ static const cli_option options[N_OPTIONS] = {
     [COMPILER] = { .name = "--compiler",
                    .kind = CLI_TEXT,
                    .value = "CMD",
-                   .help = "a command that judges candidates; built in" },
+                   .help = "a command, run in a folder of its own; built in" },
     [COMPILER_TIMEOUT] = { .name = "--compiler-timeout",
                            .kind = CLI_SECONDS,
                            .value = "S",
@@ -227,7 +227,13 @@ static int read_sharding_nodes(cli *c, const cli_value *v, job *j)
     size_t size;
     clv_status status =
         clv_read_file(text, SHARDING_FILE_MAX, c->arena, &j->options.sharding_nodes, &size, &err);
-    return status == CLV_OK ? CLI_EXIT_OK : cli_fail(c, CLI_EXIT_IO, "io", err.message);
+    if (status != CLV_OK)
+        return cli_fail(c, CLI_EXIT_IO, "io", err.message);
+    const char *held = j->options.sharding_nodes;
+    if (held[strspn(held, " \t\r\n")] == '{')
+        return CLI_EXIT_OK;
+    char *words = clv_arena_printf(c->arena, "%s holds no JSON object of sharding nodes", text);
+    return words ? cli_fail(c, CLI_EXIT_INPUT, "input", words) : cli_nomem(c);
 }
 
 static int read_job(cli *c, const cli_args *args, job *j)
@@ -250,10 +256,14 @@ static int read_job(cli *c, const cli_args *args, job *j)
 
 static int say_saved(cli *c, const job *j)
 {
-    char *text = clv_arena_printf(
-        c->arena, "%s%s%s%s%s%s", j->output ? "[Success] Save the sharded model to " : "",
-        j->output ? j->output : "", j->output ? "\n" : "", j->plan_out ? "The plan is in " : "",
-        j->plan_out ? j->plan_out : "", j->plan_out ? "\n" : "");
+    const char *output = cli_show(c, j->output ? j->output : "");
+    const char *plan_out = cli_show(c, j->plan_out ? j->plan_out : "");
+    if (!output || !plan_out)
+        return cli_nomem(c);
+    char *text = clv_arena_printf(c->arena, "%s%s%s%s%s%s",
+                                  j->output ? "[Success] Save the sharded model to " : "", output,
+                                  j->output ? "\n" : "", j->plan_out ? "The plan is in " : "",
+                                  plan_out, j->plan_out ? "\n" : "");
     return text ? cli_print(c, text) : cli_nomem(c);
 }
 

@@ -22,7 +22,9 @@ static int tell(cli *c, const char *output, double seconds)
 {
     if (c->json)
         return cli_print_result(c, &(cli_result){ .model_path = output, .seconds = seconds });
-    char *line = clv_arena_printf(c->arena, "The stripped model is in %s\n", output);
+    const char *shown = cli_show(c, output);
+    const char *line =
+        shown ? clv_arena_printf(c->arena, "The stripped model is in %s\n", shown) : NULL;
     if (!line)
         return cli_nomem(c);
     return c->quiet ? CLI_EXIT_OK : cli_print(c, line);
@@ -66,7 +68,9 @@ const cli_command cli_cmd_strip = {
     .name = "strip",
     .operands = "MODEL",
     .summary = "Take annotations out of a model again",
-    .details = "Without --all the result is the file that was annotated, byte for byte.\n",
+    .details =
+        "Without --all the result is the file that was annotated, byte for byte. A model that\n"
+        "has nothing to remove is bad input.\n",
     .options = options,
     .n_options = N_OPTIONS,
     .run = run,

@@ -62,6 +62,8 @@ static int bind_one(cli *c, cleave_model *model, clv_map *seen, const char *text
 
     if (!symbol)
         return cli_nomem(c);
+    if (symbol[strspn(symbol, " ")] == '\0' || symbol[strspn(symbol, " ")] == ',')
+        return cli_usage(c, "--bind has an empty binding, expected NAME=SIZE,...");
     char *equals = strrchr(symbol, '=');
     if (!equals || equals == symbol)
         return cli_usage(c, "--bind: '%.100s' is not NAME=SIZE", symbol);

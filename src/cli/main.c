@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/suggest.h"
 #include "cli/cli.h"
-#include "cli/suggest.h"
 
 const cli_command *const cli_commands[] = { &cli_cmd_plan,
                                             &cli_cmd_inspect,
@@ -30,11 +30,16 @@ int cli_unknown_command(cli *c, const char *name)
 
     for (; cli_commands[n]; n++)
         names[n] = cli_commands[n]->name;
-    const char *near = cli_suggest(name, names, n);
+    const char *near = clv_suggest(name, names, n);
     if (near)
         return cli_usage(c, "unknown command '%s', did you mean '%s'?", name, near);
     return cli_usage(c, "unknown command '%s'", name);
 }
+
+/* jemalloc reads this symbol before main. A thread that finds no memory for an arena or a cache of
+ * its own would end in a signal; without them the allocation fails as any other. We allocate little
+ * but large blocks for our own arenas, so nothing is slower. */
+__attribute__((visibility("default"))) const char *const malloc_conf = "narenas:1,tcache:false";
 
 /* Before the options are parsed, so that an error in them is told in the form that was asked for.
  */

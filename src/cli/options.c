@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/suggest.h"
 #include "base/units.h"
-#include "cli/suggest.h"
 
 typedef struct {
     const cli_option *options;
@@ -40,19 +40,22 @@ static clv_status fail_unknown(const parser *p, const char *text, size_t n)
         return clv_fail_nomem(p->err, "the arguments");
     for (int i = 0; i < p->n_options; i++)
         names[i] = p->options[i].name;
-    const char *near = cli_suggest(given, names, p->n_options);
+    const char *near = clv_suggest(given, names, p->n_options);
     return clv_fail(p->err, CLV_EUSAGE, "unknown option '%.80s'%s%s%s", given,
                     near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
+
+#define SECONDS_MAX 1000000000 /* the most that the library takes */
 
 static clv_status parse_seconds(const char *text, const char *name, double *ret, clv_error *err)
 {
     char *end = NULL;
     double value = strtod(text, &end);
 
-    if (strspn(text, "0123456789.") != strlen(text) || *end || !(value > 0) || value > 1e9)
-        return clv_fail(err, CLV_EUSAGE, "%s is '%.80s': expected seconds, a number above 0", name,
-                        text);
+    if (strspn(text, "0123456789.") != strlen(text) || *end || !(value > 0) || value > SECONDS_MAX)
+        return clv_fail(err, CLV_EUSAGE,
+                        "%s is '%.80s': expected seconds, a number above 0 and at most %d", name,
+                        text, SECONDS_MAX);
     *ret = value;
     return CLV_OK;
 }

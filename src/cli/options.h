@@ -16,7 +16,7 @@ typedef enum {
     CLI_TEXT,    /* not empty */
     CLI_INT,     /* min to max */
     CLI_BYTES,   /* "80GiB" */
-    CLI_SECONDS, /* above 0, fractions allowed */
+    CLI_SECONDS, /* above 0, at most 1e9, fractions allowed */
     CLI_CHOICE   /* one of choices */
 } cli_kind;
 

@@ -54,9 +54,8 @@ static clv_status check_take(const clv_cluster *c, int32_t n, int64_t memory_byt
 {
     if (n < 1 || n > c->n_devices)
         return clv_fail(err, CLV_EUSAGE,
-                        "%d devices were asked for, expected 1 to %d as cluster "
-                        "'%.100s' has",
-                        (int)n, (int)c->n_devices, c->name);
+                        "%d devices were asked for, expected %s%d as cluster '%.100s' has", (int)n,
+                        c->n_devices > 1 ? "1 to " : "", (int)c->n_devices, c->name);
     if (memory_bytes < 0)
         return clv_fail(err, CLV_EUSAGE, "a device memory of %lld bytes: must not be negative",
                         (long long)memory_bytes);

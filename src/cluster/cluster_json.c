@@ -53,7 +53,7 @@ static clv_status load_kind(reader *r, const char *path, clv_device_kind *ret, c
 static clv_status named_kind(reader *r, const clv_json_at *at, int32_t *ret, clv_error *err)
 {
     const char *name, *file;
-    char path[256], known[300];
+    char path[256], known[CLV_KNOWN_SIZE];
     CLV_TRY(clv_json_string(at, &name, err));
     clv_json_path(at, path, sizeof path);
     if (!clv_config_is_name(name))
@@ -66,11 +66,9 @@ static clv_status named_kind(reader *r, const clv_json_at *at, int32_t *ret, clv
         return CLV_OK;
     clv_config_search search = { r->folder, r->configs_path, "devices" };
     CLV_TRY(clv_config_find(&search, name, r->arena, &file, err));
-    if (!file) {
-        clv_config_known(&search, known, sizeof known);
-        return clv_fail(err, CLV_EFORMAT, "%s is '%.60s', an unknown device; known are %s", path,
-                        name, known);
-    }
+    if (!file)
+        return clv_fail(err, CLV_EFORMAT, "%s is '%.60s', an unknown device; %s", path, name,
+                        clv_config_known(&search, name, known));
     clv_device_kind kind;
     CLV_TRY(load_kind(r, file, &kind, err));
     const char *key = clv_arena_printf(r->arena, "%s", name);
@@ -319,13 +317,12 @@ static clv_status find_cluster(const char *name, const char *configs_path, clv_a
 {
     clv_config_search search = { NULL, configs_path, "clusters" };
     const char *path = NULL;
-    char known[300];
+    char known[CLV_KNOWN_SIZE];
     if (clv_config_is_name(name))
         CLV_TRY(clv_config_find(&search, name, arena, &path, err));
-    if (!path) {
-        clv_config_known(&search, known, sizeof known);
-        return clv_fail(err, CLV_EUSAGE, "'%.100s' is no known cluster; known are %s", name, known);
-    }
+    if (!path)
+        return clv_fail(err, CLV_EUSAGE, "'%.60s%s' is no known cluster; %s", name,
+                        strlen(name) > 60 ? "..." : "", clv_config_known(&search, name, known));
     *ret = path;
     return CLV_OK;
 }

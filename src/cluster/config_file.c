@@ -2,9 +2,13 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#include "base/suggest.h"
 
 #define NAMES_MAX 64 /* a message has 512 characters */
 
@@ -101,26 +105,67 @@ static int add_names(const char *folder, short_name *names, int n)
     return n;
 }
 
-void clv_config_known(const clv_config_search *search, char *buf, size_t size)
+/* What is added to buf behind the first n characters; past the end nothing is. */
+CLV_PRINTF(4, 5)
+static size_t add_text(char *buf, size_t size, size_t n, const char *fmt, ...)
+{
+    va_list args;
+    if (n >= size)
+        return n;
+    va_start(args, fmt);
+    int more = vsnprintf(buf + n, size - n, fmt, args);
+    va_end(args);
+    return n + (size_t)(more > 0 ? more : 0);
+}
+
+/* A list that was longer than its buffer ends in "...". */
+static void mark_cut(char *buf, size_t size, size_t n)
+{
+    if (n >= size)
+        memcpy(buf + size - 4, "...", 4);
+}
+
+/* " and "-separated. */
+static void list_folders(const clv_config_search *search, char *buf, size_t size)
+{
+    size_t n = search->beside ? add_text(buf, size, 0, "%s", search->beside) : 0;
+    clv_str folder;
+    for (const char *list = search->path; next_folder(&list, &folder);)
+        n = add_text(buf, size, n, "%s%.*s/%s", n ? " and " : "", CLV_STR_ARG(folder),
+                     search->kind);
+    if (n == 0)
+        add_text(buf, size, 0, "no folder");
+    mark_cut(buf, size, n);
+}
+
+static void list_names(const short_name *names, int n_names, char *buf, size_t size)
+{
+    size_t n = 0;
+    for (int i = 0; i < n_names; i++)
+        n = add_text(buf, size, n, "%s%s", n ? ", " : "", names[i].text);
+    mark_cut(buf, size, n);
+}
+
+const char *clv_config_known(const clv_config_search *search, const char *wanted,
+                             char buf[static CLV_KNOWN_SIZE])
 {
     short_name names[NAMES_MAX];
-    char looked[200] = "", folder_name[4096];
-    size_t used = 0, at = 0;
+    const char *words[NAMES_MAX];
+    char looked[CLV_KNOWN_SIZE * 2 / 3] = "", known[CLV_KNOWN_SIZE] = "none", folder_name[PATH_MAX];
     int n = 0;
     clv_str folder;
-    if (search->beside)
-        used = (size_t)snprintf(looked, sizeof looked, "%.80s", search->beside);
     for (const char *list = search->path; next_folder(&list, &folder);) {
         snprintf(folder_name, sizeof folder_name, "%.*s/%s", CLV_STR_ARG(folder), search->kind);
         n = add_names(folder_name, names, n);
-        if (used < sizeof looked)
-            used += (size_t)snprintf(looked + used, sizeof looked - used, "%s%.80s",
-                                     used ? " and " : "", folder_name);
     }
-    buf[0] = 0;
-    for (int i = 0; i < n && at < size; i++)
-        at += (size_t)snprintf(buf + at, size - at, "%s%s", at ? ", " : "", names[i].text);
-    if (at < size)
-        snprintf(buf + at, size - at, "%s(looked in %s)", at ? " " : "none ",
-                 used ? looked : "no folder");
+    for (int i = 0; i < n; i++)
+        words[i] = names[i].text;
+    const char *near = clv_suggest(wanted, words, n);
+    list_folders(search, looked, sizeof looked);
+    size_t at = near ? add_text(buf, CLV_KNOWN_SIZE, 0, "did you mean '%s'? ", near) : 0;
+    size_t others = at + sizeof "known are  (looked in )" + strlen(looked);
+    if (n > 0) /* where was looked is worth more than the last of many names */
+        list_names(names, n, known, others + 8 < sizeof known ? sizeof known - others : 8);
+    add_text(buf, CLV_KNOWN_SIZE, at, "known are %s (looked in %s)", known, looked);
+    return buf;
 }

@@ -20,8 +20,11 @@ bool clv_config_is_name(const char *name);
 /* The first NAME.json there is; *ret NULL when there is none. */
 clv_status clv_config_find(const clv_config_search *search, const char *name, clv_arena *arena,
                            const char **ret, clv_error *err);
-/* "a100-40gb, h100-sxm (looked in configs/devices)", in byte order, for a message. Names come from
- * the folders of path only, 64 at most. O(files). */
-void clv_config_known(const clv_config_search *search, char *buf, size_t size);
+/* "did you mean 'h100-sxm'? known are a100-40gb, h100-sxm (looked in configs/devices)", in byte
+ * order, for a message about the name that is wanted. Names come from the folders of path only, 64
+ * at most; a list that is too long ends in "...". Returns buf. O(files). */
+#define CLV_KNOWN_SIZE 400
+const char *clv_config_known(const clv_config_search *search, const char *wanted,
+                             char buf[static CLV_KNOWN_SIZE]);
 
 #endif

@@ -1,6 +1,7 @@
 #include "compile/compiler.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,10 +25,10 @@
 /* Makes the Poplar engine write profiles while it runs, which slows it down. */
 #define DISTURBING_VARIABLE "POPLAR_ENGINE_OPTIONS"
 
-static const char *const own_variables[] = {
-    "CLEAVE_MODEL",   "CLEAVE_PLAN",   "CLEAVE_OPTIONS",
-    "CLEAVE_DEVICES", "CLEAVE_WORKER", DISTURBING_VARIABLE
-};
+static const char *const own_variables[] = { "CLEAVE_MODEL",     "CLEAVE_PLAN",
+                                             "CLEAVE_OPTIONS",   "CLEAVE_DEVICES",
+                                             "CLEAVE_WORKER",    "CLEAVE_CALLER_DIR",
+                                             DISTURBING_VARIABLE };
 
 typedef struct {
     clv_compiler base;
@@ -35,7 +36,7 @@ typedef struct {
     clv_workload workload;
     clv_external_options options;
     const char *parent;
-    char **env; /* without the variables above */
+    char **env; /* without the variables above, but for the caller's folder */
     int32_t n_env;
 } external;
 
@@ -53,12 +54,25 @@ static bool is_replaced(const char *entry)
     return false;
 }
 
+/* The command runs elsewhere; this is where its files are. Left out where that folder is gone. */
+static clv_status add_caller_folder(external *x, clv_error *err)
+{
+    char folder[PATH_MAX];
+    if (!getcwd(folder, sizeof folder))
+        return CLV_OK;
+    char *entry = clv_arena_printf(x->arena, "CLEAVE_CALLER_DIR=%s", folder);
+    if (!entry)
+        return clv_fail_nomem(err, "the environment");
+    x->env[x->n_env++] = entry;
+    return CLV_OK;
+}
+
 static clv_status copy_environment(external *x, clv_error *err)
 {
     int32_t n = 0;
     while (environ && environ[n])
         n++;
-    x->env = CLV_NEW_ARRAY(x->arena, char *, n);
+    x->env = CLV_NEW_ARRAY(x->arena, char *, (size_t)n + 1);
     for (int32_t k = 0; x->env && k < n; k++) {
         if (names(environ[k], DISTURBING_VARIABLE))
             x->base.warning = DISTURBING_VARIABLE
@@ -68,7 +82,7 @@ static clv_status copy_environment(external *x, clv_error *err)
         if (!(x->env[x->n_env++] = clv_arena_printf(x->arena, "%s", environ[k])))
             return clv_fail_nomem(err, "the environment");
     }
-    return x->env ? CLV_OK : clv_fail_nomem(err, "the environment");
+    return x->env ? add_caller_folder(x, err) : clv_fail_nomem(err, "the environment");
 }
 
 static clv_status make_environment(const external *x, int32_t worker, const char *folder,

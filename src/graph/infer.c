@@ -321,6 +321,16 @@ static int64_t count_open(const clv_types *types)
     return n;
 }
 
+/* Sizes that contradict each other show where shapes meet, far from where they were given. */
+static clv_status blame_bindings(clv_status status, int32_t n_bindings, clv_error *err)
+{
+    if (status != CLV_EFORMAT || n_bindings == 0 || !err)
+        return status;
+    clv_error first = *err;
+    return clv_fail(err, status, "%s; the sizes given to symbols may contradict each other",
+                    first.message);
+}
+
 clv_status clv_infer(const clv_model *model, const clv_binding *bindings, int32_t n_bindings,
                      clv_arena *arena, clv_inference **ret, clv_error *err)
 {
@@ -330,7 +340,9 @@ clv_status clv_infer(const clv_model *model, const clv_binding *bindings, int32_
     if (!inference)
         return clv_fail_nomem(err, "the types of a model");
     inference_of in = { .graph = model->main };
-    CLV_TRY(infer_graph(&state, &in, arena, &inference->main, err));
+    clv_status status = infer_graph(&state, &in, arena, &inference->main, err);
+    if (status != CLV_OK)
+        return blame_bindings(status, n_bindings, err);
     CLV_TRY(list_open(inference, arena, err));
     int64_t in_bodies = count_open(inference->main) - inference->n_open;
     inference->n_open_in_bodies = in_bodies < INT32_MAX ? (int32_t)in_bodies : INT32_MAX;

@@ -119,7 +119,8 @@ typedef struct {
 
 typedef struct {
     const char *cluster;   /* name or path; NULL: "dgx-h100" */
-    const char *configs_path; /* folders with clusters/ and devices/, colon-separated; NULL: ours */
+    const char *configs_path; /* folders with clusters/ and devices/, colon-separated; NULL: ours, which
+                               * are looked for beside the library first */
     int devices;           /* use exactly the first so many; 0: as many of the cluster as are best */
     int64_t memory_bytes;  /* of each device, instead of the description's; 0: as described */
     cleave_objective objective;
@@ -131,8 +132,9 @@ typedef struct {
     const char *sharding_nodes;
     int jobs;              /* workers; 0: 2. The plan does not depend on it */
     int max_candidates;    /* 0: the search decides */
-    const char *compiler;  /* a command (docs/compiler-protocol.md); NULL: built in */
-    double compiler_timeout_s; /* for one candidate; 0: 600 */
+    const char *compiler;  /* a command, run in a folder of its own (docs/compiler-protocol.md); NULL:
+                            * built in */
+    double compiler_timeout_s; /* for one candidate, at most 1e9; 0: 600 */
     /* Called after each batch of candidates, on the calling thread; not 0 stops with the best plan so
      * far. May be NULL. */
     int (*progress)(void *ctx, const cleave_progress *progress);
@@ -143,7 +145,9 @@ typedef struct {
     void *stop_ctx;
 } cleave_plan_options;
 
-#define CLEAVE_PLAN_OPTIONS { .objective = CLEAVE_LATENCY }
+/* All defaults; without names, so that C++ takes it too. */
+#define CLEAVE_PLAN_OPTIONS                                                                         \
+    { NULL, NULL, 0, 0, CLEAVE_LATENCY, 0, 0, NULL, 0, 0, NULL, 0, NULL, NULL, NULL, NULL }
 
 /* CLEAVE_OK with a plan that fits, or CLEAVE_NO_PLAN with the nearest one. */
 CLEAVE_API cleave_status cleave_plan_make(cleave_model *model, const cleave_plan_options *options,
@@ -178,7 +182,8 @@ CLEAVE_API cleave_status cleave_check_output(cleave_model *model, const char *pa
  * never written. */
 CLEAVE_API cleave_status cleave_annotate(cleave_model *model, const cleave_plan *plan, const char *path,
                                          cleave_error *error);
-/* Takes our annotations out again: the original, byte for byte. all != 0: anybody's annotations. */
+/* Takes our annotations out again: the original, byte for byte. all != 0: anybody's annotations. A
+ * model that has none of them is CLEAVE_EINPUT, and nothing is written. */
 CLEAVE_API cleave_status cleave_strip(cleave_model *model, int all, const char *path,
                                       cleave_error *error);
 /* stop is asked every 64 MiB while the two calls above write, on their thread; not 0 ends the call

@@ -2,6 +2,21 @@
 # devices and clusters, and what other build tools, man and the shell look for.
 include(CMakePackageConfigHelpers)
 
+# An installed tree may be moved, so its files find each other by relative paths.
+function(cleave_relative name from to)
+  file(RELATIVE_PATH path "${from}" "${to}")
+  string(REGEX REPLACE "/$" "" path "${path}")
+  set(${name} "${path}" PARENT_SCOPE)
+endfunction()
+cleave_relative(CLEAVE_LIBDIR "${CMAKE_INSTALL_PREFIX}" "${CMAKE_INSTALL_FULL_LIBDIR}")
+cleave_relative(CLEAVE_INCLUDEDIR "${CMAKE_INSTALL_PREFIX}" "${CMAKE_INSTALL_FULL_INCLUDEDIR}")
+cleave_relative(CLEAVE_PC_PREFIX "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
+cleave_relative(CLEAVE_BIN_TO_LIB "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_FULL_LIBDIR}")
+cleave_relative(CLEAVE_LIB_TO_CONFIGS "${CMAKE_INSTALL_FULL_LIBDIR}"
+                "${CMAKE_INSTALL_FULL_DATADIR}/cleave/configs")
+set_target_properties(cleave_cli PROPERTIES INSTALL_RPATH "$ORIGIN/${CLEAVE_BIN_TO_LIB}")
+target_compile_definitions(cleave PRIVATE CLEAVE_CONFIGS_BESIDE="${CLEAVE_LIB_TO_CONFIGS}")
+
 install(TARGETS cleave cleave_cli)
 install(FILES src/include/cleave.h TYPE INCLUDE)
 install(DIRECTORY configs DESTINATION ${CMAKE_INSTALL_DATADIR}/cleave)
@@ -13,7 +28,7 @@ install(FILES src/cli/completion/cleave.bash
 
 # A static library needs what it is made of at the link of the program that uses it.
 set(CLEAVE_REQUIRES "libprotobuf-c, libuv, libcjson")
-set(CLEAVE_LIBS_PRIVATE "-lm -lpthread")
+set(CLEAVE_LIBS_PRIVATE "-lm -lpthread -ldl")
 if(CLEAVE_GLPK)
   string(APPEND CLEAVE_LIBS_PRIVATE " -lglpk")
 endif()

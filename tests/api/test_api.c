@@ -2,6 +2,7 @@
 #include "cleave.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -169,6 +170,24 @@ Test(api, no_plan_is_an_outcome_with_the_nearest_plan)
     cr_expect(strstr(cleave_plan_text(plan), "lacks"), "%s", cleave_plan_text(plan));
     cr_expect(strstr(error.message, "lacks"), "%s", error.message);
     cleave_plan_free(plan);
+    cleave_model_free(model);
+}
+
+/* As any number out of range, also what cannot be compared. */
+Test(api, a_timeout_out_of_range_is_refused)
+{
+    static const double wrong[] = { -1, 1.1e9, (double)INFINITY, (double)NAN };
+    cleave_model *model = opened(NULL);
+    cleave_plan_options options = CLEAVE_PLAN_OPTIONS;
+    cleave_plan *plan = NULL;
+    cleave_error error;
+
+    for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+        options.compiler_timeout_s = wrong[k];
+        cr_expect_eq(cleave_plan_make(model, &options, &plan, &error), CLEAVE_EUSAGE);
+        cr_expect(strstr(error.message, "compiler_timeout_s is "), "%s", error.message);
+        cr_expect_null(plan);
+    }
     cleave_model_free(model);
 }
 

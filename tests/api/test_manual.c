@@ -106,13 +106,15 @@ Test(manual, the_sharding_nodes_of_a_device_are_the_ends_of_its_group)
     cleave_plan_free(plan);
 }
 
+/* A list is a request, JSON an input. */
 static void refuse(const char *nodes, const char *words)
 {
+    cleave_status wrong = nodes[0] == '{' ? CLEAVE_EINPUT : CLEAVE_EUSAGE;
     cleave_plan_options options = CLEAVE_PLAN_OPTIONS;
     cleave_plan *plan = NULL;
     cleave_error error;
     options.sharding_nodes = nodes;
-    cr_expect_eq(cleave_plan_make(model, &options, &plan, &error), CLEAVE_EINPUT, "%s", nodes);
+    cr_expect_eq(cleave_plan_make(model, &options, &plan, &error), wrong, "%s", nodes);
     cr_expect_null(plan);
     cr_expect(strstr(error.message, words), "%s said: %s", nodes, error.message);
 }
@@ -136,6 +138,28 @@ Test(manual, what_cannot_be_meant_is_refused_in_a_sentence)
            "expected one stage a device");
     refuse("{\"sharding_info\": {\"left\": 0}, \"pipelining_info\": {\"left\": 0, \"add\": 1}}",
            "expected the nodes of sharding_info");
+}
+
+Test(manual, a_node_that_an_earlier_device_takes_is_not_for_a_later_one)
+{
+    const char *says =
+        "'left' is for device 3, but 'add' comes after it and brings it to device 1: "
+        "expected a device of at most 1";
+    refuse("left=3,add=1", says);
+    refuse("left=3,add=1,last=4", says);
+    refuse("{\"sharding_info\": {\"add\": 1, \"left\": 3, \"last\": 3}}", says);
+    expect_devices("add=1,left=1", (int[]){ 1, 1, 1, 2 });
+}
+
+Test(manual, one_device_cannot_be_cut)
+{
+    cleave_plan_options options = CLEAVE_PLAN_OPTIONS;
+    cleave_plan *plan = NULL;
+    cleave_error error;
+    options.sharding_nodes = "left=0";
+    options.devices = 1;
+    cr_expect_eq(cleave_plan_make(model, &options, &plan, &error), CLEAVE_EUSAGE);
+    cr_expect(strstr(error.message, "for 1 device: expected at least 2"), "%s", error.message);
 }
 
 Test(manual, stages_that_would_run_backwards_are_refused)

@@ -46,6 +46,20 @@ Test(use, the_header_stands_alone_in_c99_and_in_cpp)
           "/src/include -c h.cc -o hh.o");
 }
 
+/* The options too, as a program of each language starts with them. */
+Test(use, the_options_of_the_header_suit_c_and_cpp)
+{
+    works("echo '#include <cleave.h>\nint devices(void);\nint devices(void) { "
+          "cleave_plan_options o = CLEAVE_PLAN_OPTIONS; return o.devices; }\n"
+          "static const cleave_plan_options all = CLEAVE_PLAN_OPTIONS;\n"
+          "int memory(void); int memory(void) { return (int)all.memory_bytes; }' > o.c; "
+          "cc -std=c99 -pedantic-errors -Wall -Wextra -Werror -I" TEST_SOURCE_DIR
+          "/src/include -c o.c");
+    works("command -v c++ >/dev/null || exit 0; cp o.c o.cc; for std in c++11 c++17; do "
+          "c++ -std=$std -pedantic-errors -Wall -Wextra -Werror -I" TEST_SOURCE_DIR
+          "/src/include -c o.cc || exit 1; done");
+}
+
 Test(use, the_installed_package_builds_the_example_and_it_runs)
 {
     works("DESTDIR= cmake --install " TEST_BINARY_DIR " --prefix $PWD/prefix >install.log");
@@ -54,10 +68,39 @@ Test(use, the_installed_package_builds_the_example_and_it_runs)
           "grep -q 'CLEAVE_SANITIZE:[A-Z]*=.' " TEST_BINARY_DIR "/CMakeCache.txt && exit 0; "
           "cc " TEST_SOURCE_DIR "/docs/example.c "
           "-I$p/include -L$l -lcleave -o example && "
-          "LD_LIBRARY_PATH=$l ./example m.onnx o.onnx | grep -q ' on device ' && test -s o.onnx");
+          "LD_LIBRARY_PATH=$l ./example m.onnx o.onnx | grep -q ' on device ' && test -s o.onnx && "
+          "! LD_LIBRARY_PATH=$l ./example 2>usage && grep -q '^Usage: example MODEL' usage");
     works("for f in share/man/man1/cleave-plan.1 share/cleave/configs/clusters/dgx-h100.json "
           "share/bash-completion/completions/cleave include/cleave.h bin/cleave; do "
           "test -s prefix/$f || { echo $f; exit 1; }; done");
+}
+
+/* As docs/example.c says; a shell takes the quotes off again only where it is told to. */
+Test(use, pkg_config_knows_where_the_package_was_put)
+{
+    works("command -v pkg-config >/dev/null || exit 0; "
+          "for p in \"$PWD/plain\" \"$PWD/pre fix\"; do "
+          "DESTDIR= cmake --install " TEST_BINARY_DIR " --prefix \"$p\" >install.log; "
+          "PKG_CONFIG_PATH=$(dirname \"$(find \"$p\" -name cleave.pc)\"); export PKG_CONFIG_PATH; "
+          "grep -q 'CLEAVE_SANITIZE:[A-Z]*=.' " TEST_BINARY_DIR "/CMakeCache.txt && exit 0; "
+          "rm -f example; cp " TEST_SOURCE_DIR "/docs/example.c .; "
+          "case $p in *' '*) eval cc example.c $(pkg-config --cflags --libs cleave) -o example ;; "
+          "*) cc example.c $(pkg-config --cflags --libs cleave) -o example ;; esac && "
+          "test -x example || exit 1; done");
+}
+
+/* Whatever the prefix was, and after it was moved: the command finds its library, and the library
+ * its clusters. */
+Test(use, an_installed_tree_works_wherever_it_is)
+{
+    works("cmake --install " TEST_BINARY_DIR " --prefix \"$PWD/pre fix\" >install.log; "
+          "env -u LD_LIBRARY_PATH 'pre fix/bin/cleave' --version");
+    works("mv 'pre fix' moved && c=moved/share/cleave/configs/clusters && "
+          "cp $c/dgx-h100.json $c/only-here.json && "
+          "moved/bin/cleave plan --no-output -q --cluster only-here m.onnx && "
+          "PATH=$PWD/moved/bin:$PATH cleave plan --no-output -q --cluster only-here m.onnx");
+    works("moved/bin/cleave plan --cluster nowhere m.onnx 2>&1 | "
+          "grep -q \"looked in $PWD/moved/share/cleave/configs/clusters and \"");
 }
 
 Test(use, cmake_finds_the_installed_package)

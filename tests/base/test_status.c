@@ -29,6 +29,23 @@ Test(status, a_long_message_is_cut_at_the_size_of_the_buffer)
     clv_fail(&err, CLV_ELIMIT, "%s", name);
 
     cr_assert_eq(strlen(err.message), CLV_MESSAGE_SIZE - 1);
+    cr_assert_str_eq(err.message + CLV_MESSAGE_SIZE - 6, "xx...", "and shows that it is");
+    clv_fail(&err, CLV_ELIMIT, "%.*s", CLV_MESSAGE_SIZE - 1, name);
+    cr_assert_eq(err.message[CLV_MESSAGE_SIZE - 2], 'x', "what just fits is whole");
+}
+
+Test(status, a_message_is_cut_between_characters)
+{
+    char name[2000] = "";
+    clv_error err = { 0 };
+    for (int k = 0; k < 600; k++)
+        strcat(name, "\xe2\x82\xac"); /* three bytes each */
+    for (int before = 0; before < 3; before++) {
+        clv_fail(&err, CLV_ELIMIT, "%.*s%s", before, "xx", name);
+        size_t n = strlen(err.message);
+        cr_assert_str_eq(err.message + n - 6, "\xe2\x82\xac...");
+        cr_assert_geq(n, CLV_MESSAGE_SIZE - 3);
+    }
 }
 
 Test(status, control_characters_of_a_name_do_not_reach_a_terminal)

@@ -47,7 +47,7 @@ Test(units, fractions_exponents_and_one_space)
     cr_assert_eq(bytes("1e3kB"), 1000000);
     cr_assert_eq(bytes("1e+3B"), 1000);
     cr_assert_eq(bytes("25e-1kB"), 2500);
-    cr_assert_eq(bytes("0.5B"), 1, "rounded to the nearest, halves up");
+    cr_assert_eq(bytes("0.0005kB"), 1, "rounded to the nearest, halves up");
     cr_assert_eq(bytes("0e999GB"), 0);
     cr_assert_eq(bytes("0.000000000000000000000001TB"), 0);
     cr_assert_eq(bytes("0000000000000000000000000000000000000001B"), 1);
@@ -67,10 +67,20 @@ Test(units, five_thousand_zeros_and_back)
 Test(units, the_largest_size_is_below_2_to_63)
 {
     cr_assert_gt(bytes("8.9e18B"), INT64_C(8000000000000000000));
-    refused("9.3e18B", "64 bits", "9.3e18B");
-    refused("1e400B", "64 bits", "1e400B");
-    refused("1e99999999999999999999B", "64 bits", "1e9");
-    refused("99999999999999999999999999999999TiB", "64 bits", "999");
+    refused("9.3e18B", "less than 9e18 bytes", "9.3e18B");
+    refused("9223372036854775807B", "less than 9e18 bytes", "9223372036854775807B");
+    refused("1e400B", "less than 9e18 bytes", "1e400B");
+    refused("1e99999999999999999999B", "less than 9e18 bytes", "1e9");
+    refused("99999999999999999999999999999999TiB", "less than 9e18 bytes", "999");
+}
+
+Test(units, bytes_are_whole)
+{
+    refused("1.5B", "expected a whole number of bytes", "'1.5B'");
+    refused("0.5 B", "expected a whole number of bytes", "'0.5 B'");
+    cr_assert_eq(bytes("1.1GiB"), 1181116006, "what is no whole number in bytes is rounded");
+    cr_assert_eq(bytes("15e-1kB"), 1500);
+    cr_assert_eq(bytes("2.0B"), 2);
 }
 
 Test(units, a_negative_size_is_named_so)

@@ -118,6 +118,30 @@ Test(docs, the_completion_offers_what_exists)
     run_free(&r);
 }
 
+/* What the last of the words may become. */
+static void completes(const char *words, const char *wanted)
+{
+    run_result r = run_in("/",
+                          "bash -c 'cd %s/src/cli/completion; . ./cleave.bash; cd /; "
+                          "COMP_WORDS=(cleave %s); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _cleave; "
+                          "echo ${COMPREPLY[@]}'",
+                          TEST_SOURCE_DIR, words);
+    cr_expect_str_eq(r.out, wanted, "'%s': %s%s", words, r.out, r.err);
+    run_free(&r);
+}
+
+Test(docs, the_completion_knows_clusters_and_choices_in_both_spellings)
+{
+    completes("plan --cluster dgx-h100-x", "dgx-h100-x2 dgx-h100-x4\n");
+    completes("plan --cluster = cpu", "cpu-2\n");
+    completes("plan --objective =", "latency throughput\n");
+    completes("plan --objective = t", "throughput\n");
+    completes("plan --objective=t", "--objective=throughput\n");
+    completes("plan --cluster=cpu", "--cluster=cpu-2\n");
+    completes("shards --uneven=", "--uneven=refuse --uneven=ceil --uneven=balanced\n");
+    completes("plan --search d", "default documented\n");
+}
+
 Test(docs, the_man_page_tells_every_exit_code_that_the_help_tells)
 {
     static const char *const codes[] = { ".It 0\n",  ".It 2\n",  ".It 3\n",

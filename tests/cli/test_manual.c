@@ -39,7 +39,14 @@ Test(cli_manual, reads_devices_and_stages_from_a_file)
 
 Test(cli_manual, refuses_nodes_that_are_not_there_and_files_that_cannot_be_read)
 {
-    expect("--sharding-nodes nobody=0", 65, "'nobody' is not an operator");
+    expect("--sharding-nodes nobody=0", 2, "'nobody' is not an operator");
     expect("--sharding-nodes missing.json", 74, "missing.json");
-    expect("--sharding-nodes '" CUT "=99'", 65, "expected 0 to 7");
+    expect("--sharding-nodes '" CUT "=99'", 2, "expected 0 to 7");
+    expect("--sharding-nodes '" CUT "'", 2, "expected NODE=DEVICE");
+    expect("--sharding-nodes ,", 2, "expected NODE=DEVICE");
+    expect("--sharding-nodes '" CUT "=-1'", 2, "is '-1'");
+    file_write(folder, "cut.json", "{ \"sharding_info\": { \"nobody\": 0 } }", 36);
+    expect("--sharding-nodes cut.json", 65, "'nobody' is not an operator");
+    file_write(folder, "cut.json", CUT "=0", sizeof CUT + 1);
+    expect("--sharding-nodes cut.json", 65, "cut.json holds no JSON object");
 }

@@ -304,7 +304,9 @@ Test(plan, strip_gives_the_model_back_byte_for_byte)
     cr_expect(!file_same(folder, "m.onnx", "cut.onnx"));
     check(0, "strip -o back.onnx cut.onnx", "The stripped model is in back.onnx\n");
     cr_expect(file_same(folder, "m.onnx", "back.onnx"));
-    check(2, "strip m.onnx", "m.onnx");
+    check(65, "strip m.onnx", "m.onnx has no annotation of cleave");
+    check(65, "strip --all -o none.onnx m.onnx", "m.onnx has no multi-device annotation");
+    cr_expect(!there("m.onnx.stripped.onnx") && !there("none.onnx"));
 }
 
 /* covers: B.006 */
@@ -394,6 +396,66 @@ Test(plan, the_latency_is_what_the_external_compiler_measured)
     char *protocol = file_text(TEST_SOURCE_DIR, "docs/compiler-protocol.md", NULL);
     cr_expect(strstr(protocol, "inputs of ones, 20 warm-up runs, then the mean of 200 runs"));
     free(protocol);
+}
+
+/* It runs in a folder of its own, and is told where the caller's is. */
+Test(plan, the_external_compiler_finds_the_caller_s_folder)
+{
+    static const char judge[] = "test -e ./judge.sh && exit 1\n"
+                                "echo '{\"version\":1,\"outcome\":\"fits\",\"latency_ms\":2.5}'\n";
+    file_write(folder, "judge.sh", judge, sizeof judge - 1);
+    check(0, "plan --devices 2 --no-output --compiler 'sh \"$CLEAVE_CALLER_DIR\"/judge.sh' m.onnx",
+          "latency 2.5 ms");
+    char *protocol = file_text(TEST_SOURCE_DIR, "docs/compiler-protocol.md", NULL);
+    cr_expect(strstr(protocol, "`CLEAVE_CALLER_DIR`"));
+    free(protocol);
+}
+
+/* Less than a millisecond is one, not the default of ten minutes. */
+Test(plan, the_shortest_timeout_is_a_timeout)
+{
+    check(
+        3,
+        "plan --devices 2 --max-candidates 1 --compiler 'exec sleep 60' --compiler-timeout 0.0009 "
+        "m.onnx",
+        "no end within the time allowed");
+}
+
+Test(plan, sizes_that_contradict_each_other_are_named_as_the_likely_cause)
+{
+    static const char llama[] =
+        " --bind batch_size=1,sequence_length=1,past_sequence_length=16,"
+        "total_sequence_length=16 " TEST_SOURCE_DIR "/tests/data/models/llama_gqa_decode.dyn.onnx";
+    char line[400];
+    snprintf(line, sizeof line, "plan --no-output%s", llama);
+    check(65, line, "do not broadcast; the sizes given to symbols may contradict each other");
+    snprintf(line, sizeof line, "inspect%s", llama);
+    check(65, line, "may contradict each other");
+}
+
+Test(plan, names_of_files_are_shown_without_what_disturbs_a_terminal)
+{
+    check(0, "plan -o \"$(printf 'a\\033[31m\\nb\\302\\205\\377\\303\\251')\" m.onnx",
+          "Save the sharded model to a\\x1b[31m\\x0ab\\xc2\\x85\\xff\xc3\xa9\n"
+          "The plan is in a\\x1b[31m\\x0ab\\xc2\\x85\\xff\xc3\xa9.plan.json\n");
+    check(0, "annotate --plan *.plan.json -o \"$(printf 'c\\033')\" m.onnx", "model to c\\x1b\n");
+    check(0, "strip -o \"$(printf 'd\\033')\" \"$(printf 'c\\033')\"", "model is in d\\x1b\n");
+}
+
+/* Whatever is missing, the command ends by itself. An address space this small is not enough for
+ * the sanitizers. */
+Test(plan, a_lack_of_memory_is_told)
+{
+    run_result r = run_in(
+        folder,
+        "grep -q 'CLEAVE_SANITIZE:[A-Z]*=.' %s/CMakeCache.txt && exit 0; "
+        "for kb in 9000 13000 16000 21000 24000 28000 30000 32000 36000 38000 40000 42000 "
+        "45000; do (ulimit -v $kb; exec %s plan -q --no-output --jobs 4 m.onnx 2>err); c=$?; "
+        "case $c in 0 | 127) ;; 70) test $(wc -l <err) = 1 ;; *) false ;; esac || "
+        "{ echo \"$kb KiB: $c\"; cat err; exit 1; }; done",
+        TEST_BINARY_DIR, TEST_CLEAVE);
+    cr_expect_eq(r.code, 0, "%s%s", r.out, r.err);
+    run_free(&r);
 }
 
 /* Nodes without names, no shapes of what is between, weights in a file that is not there.

@@ -126,6 +126,9 @@ Test(usage, numbers_and_words_are_checked)
     refused("plan m.onnx --compiler-timeout 0", 2, "--compiler-timeout");
     refused("plan m.onnx --compiler-timeout inf", 2, "--compiler-timeout");
     refused("plan m.onnx --compiler-timeout 1e3", 2, "--compiler-timeout");
+    refused("plan m.onnx --compiler-timeout 1000000001", 2, "above 0 and at most 1000000000");
+    refused("plan m.onnx --memory 1.5B", 2, "--memory is '1.5B': expected a whole number of bytes");
+    refused("plan m.onnx --memory 9223372036854775807B", 2, "expected less than 9e18 bytes");
 }
 
 Test(usage, one_model_is_needed)
@@ -187,6 +190,11 @@ Test(usage, with_json_an_error_is_an_object_too)
     r = run_in(folder, "%s inspect missing.onnx --json", TEST_CLEAVE);
     cr_expect(strstr(r.out, "\"code\": \"io\""), "%s", r.out);
     run_free(&r);
+}
+
+Test(usage, a_long_sentence_ends_in_a_sign_before_the_hint)
+{
+    refused("$(printf %01000d 7)", 2, "0000...; try 'cleave --help'");
 }
 
 Test(usage, a_sentence_stays_one_line_whatever_the_name)
@@ -287,7 +295,12 @@ Test(usage, sizes_are_written_name_and_number)
     refused("plan " MODEL "--bind batch_size", 2, "'batch_size' is not NAME=SIZE");
     refused("plan " MODEL "--bind batch_size=", 2, "the size of 'batch_size' is ''");
     refused("plan " MODEL "--bind =3", 2, "'=3' is not NAME=SIZE");
-    refused("plan " MODEL "--bind ,", 2, "is not NAME=SIZE");
+    refused("plan " MODEL "--bind ,", 2, "--bind has an empty binding");
+    refused("plan " MODEL "--bind batch_size=1,,sequence_length=1", 2, "an empty binding");
+    refused("plan " MODEL "--bind 'batch_size=1, ,sequence_length=1'", 2, "an empty binding");
+    refused("plan " MODEL "--bind batch_size=1,", 2, "an empty binding");
+    refused("plan " TEST_SOURCE_DIR "/tests/data/models/resnet.static.onnx --bind a=1", 65,
+            "'a' is not a symbol of this model: it has no symbols");
     refused("plan " MODEL "--bind batch_size=0", 2, "is '0': expected a whole number from 1");
     refused("plan " MODEL "--bind batch_size=-1", 2, "is '-1'");
     refused("plan " MODEL "--bind batch_size=1e3", 2, "is '1e3'");
@@ -304,6 +317,9 @@ Test(usage, an_unknown_cluster_gets_the_known_ones)
 {
     refused("plan --cluster nowhere " MODEL, 2, "'nowhere' is no known cluster; known are ");
     refused("plan --cluster nowhere " MODEL, 2, "dgx-h100, ");
+    refused("plan --cluster dgx-h10 " MODEL, 2, "did you mean 'dgx-h100'?");
+    refused("plan --cluster nowhere " MODEL, 2,
+            "(looked in " TEST_SOURCE_DIR "/configs/clusters and");
     refused("plan --cluster ./nowhere.json " MODEL, 74, "./nowhere.json");
     refused("plan --configs nowhere " MODEL, 2, "looked in nowhere/clusters");
     file_write(folder, "c.json", "{\"a\":1}", 7);

@@ -87,12 +87,14 @@ static bad_file files[] = {
       { "devices[0].kind", "reserved is 2147483648", "1073741824" } },
     { "zero_memory", CLV_EFORMAT, { "devices[0].kind.memory.value is '0B'", "larger" } },
     { "zero_tiles", CLV_EFORMAT, { "devices[0].kind.tiles.value is 0", "from 1" } },
-    { "huge_memory", CLV_EFORMAT, { "devices[0].kind.memory.value", "'1e400GB'", "64 bits" } },
+    { "huge_memory",
+      CLV_EFORMAT,
+      { "devices[0].kind.memory.value", "'1e400GB'", "less than 9e18" } },
     { "huge_latency", CLV_EFORMAT, { "levels[0].latency.value", "'999999s'", "an hour" } },
     { "infinite_rate", CLV_EFORMAT, { "matrix.FLOAT.value", "'1e999TFLOP/s'", "finite" } },
     { "huge_number", CLV_EFORMAT, { "devices[0].count", "finite" } },
     { "huge_count", CLV_EFORMAT, { "devices[0].count is 1e+300", "whole number" } },
-    { "version_2", CLV_EFORMAT, { "version is 2", "from 1 to 1" } },
+    { "version_2", CLV_EFORMAT, { "version is 2", "expected the whole number 1" } },
     { "version_text", CLV_EFORMAT, { "version is \"1\"", "whole number" } },
     { "empty_name", CLV_EFORMAT, { "name is \"\"", "expected text" } },
     { "unknown_kind",
@@ -171,14 +173,33 @@ Test(bad_clusters, a_file_that_is_not_there)
 
 Test(bad_clusters, an_unknown_name_is_answered_with_the_known_ones)
 {
-    fails("dgx-h1000", CONFIGS, CLV_EUSAGE,
-          "'dgx-h1000' is no known cluster; known are ascend-910b-8, cpu-2");
+    fails(
+        "dgx-h1000", CONFIGS, CLV_EUSAGE,
+        "'dgx-h1000' is no known cluster; did you mean 'dgx-h100'? known are ascend-910b-8, cpu-2");
+    fails("dhx-g100", CONFIGS, CLV_EUSAGE, "did you mean 'dgx-h100'? known");
+    fails("nowhere", CONFIGS, CLV_EUSAGE, "'nowhere' is no known cluster; known are ascend");
     fails("dgx-h1000", CONFIGS, CLV_EUSAGE, "looked in " CONFIGS "/clusters");
     fails("dgx-h1000", "/nowhere:/not/there", CLV_EUSAGE,
           "none (looked in /nowhere/clusters and /not/there/clusters)");
     fails("dgx-h1000", NULL, CLV_EUSAGE, "none (looked in no folder)");
     fails("", CONFIGS, CLV_EUSAGE, "'' is no known cluster");
     fails("..", CONFIGS, CLV_EUSAGE, "'..' is no known cluster");
+}
+
+/* What does not fit leaves a sign, and never the end of the sentence. */
+Test(bad_clusters, long_folders_and_names_are_cut_with_a_sign)
+{
+    char folder[400] = "/", name[100], both[2 * sizeof folder];
+    memset(folder + 1, 'f', 90);
+    snprintf(both, sizeof both, "%s:" CONFIGS, folder);
+    fails("nowhere", both, CLV_EUSAGE, "/clusters and " CONFIGS "/clusters)");
+    memset(folder + 1, 'f', sizeof folder - 2);
+    snprintf(both, sizeof both, "%s:" CONFIGS, folder);
+    fails("nowhere", both, CLV_EUSAGE, "ffff...)");
+    fails("nowhere", both, CLV_EUSAGE, "known are ascend-910b-8, ");
+    memset(name, 'n', sizeof name);
+    name[sizeof name - 1] = '\0';
+    fails(name, CONFIGS, CLV_EUSAGE, "nnnn...' is no known cluster; known are ascend");
 }
 
 Test(bad_clusters, an_endless_file_is_not_read)

@@ -456,11 +456,11 @@ Test(annotate, works_on_a_graph_without_nodes)
 
 /* -- strip -- */
 
-static void strip_fails(const memory *from, const char *says)
+static void strip_fails(const memory *from, bool all, const char *says)
 {
     memory to = { 0 };
     clv_error err = { CLV_OK, "" };
-    cr_assert_eq(try_strip(from, false, &to, &err), CLV_EUSAGE);
+    cr_assert_eq(try_strip(from, all, &to, &err), CLV_EFORMAT);
     cr_assert(strstr(err.message, says), "said: %s", err.message);
     cr_assert_eq(to.n, 0, "nothing is written");
 }
@@ -468,7 +468,17 @@ static void strip_fails(const memory *from, const char *says)
 Test(annotate, strip_refuses_a_file_without_our_annotation)
 {
     opened o = open_built(everything());
-    strip_fails(&(memory){ .bytes = o.bytes, .n = o.n }, "has no annotation of cleave");
+    strip_fails(&(memory){ .bytes = o.bytes, .n = o.n }, false, "has no annotation of cleave");
+    close_model(&o);
+}
+
+Test(annotate, strip_refuses_a_file_that_has_nothing_to_remove)
+{
+    opened o = open_built(everything());
+    memory bare = strip(&(memory){ .bytes = o.bytes, .n = o.n }, true);
+    strip_fails(&bare, false, "has no annotation of cleave");
+    strip_fails(&bare, true, "has no multi-device annotation");
+    free(bare.bytes);
     close_model(&o);
 }
 
@@ -482,13 +492,13 @@ Test(annotate, strip_refuses_a_file_that_was_changed_but_strips_all_of_it)
     memory changed = { .n = onnx__model_proto__get_packed_size(m) };
     changed.bytes = malloc(changed.n);
     onnx__model_proto__pack(m, changed.bytes);
-    strip_fails(&changed, "was changed after cleave annotated it");
+    strip_fails(&changed, false, "was changed after cleave annotated it");
     clv_error err;
     memory to = { 0 };
     clv_sink sink = memory_sink(&to);
     opened c = open_model(changed.bytes, changed.n);
     cr_assert_eq(clv_onnx_annotate(c.file, c.model, c.plan, true, &sink, c.arena, &err),
-                 CLV_EUSAGE);
+                 CLV_EFORMAT);
     memory bare = strip(&changed, true);
     Onnx__ModelProto *b = parse(&bare);
     cr_assert(b->n_configuration == 0 && b->n_metadata_props == 1 && b->ir_version == 11);
@@ -553,7 +563,7 @@ Test(annotate, believes_no_forged_note)
         forged.bytes = malloc(forged.n);
         onnx__model_proto__pack(m, forged.bytes);
         m->metadata_props[1]->value = old;
-        strip_fails(&forged, "cleave");
+        strip_fails(&forged, false, "cleave");
         free(forged.bytes), free(out.bytes);
         close_model(&o);
     }

@@ -1,13 +1,37 @@
 # Completion of the command cleave for bash. The lists of options are checked against --help by a
 # test.
 
+# Where this file is: the clusters are beside it, installed or in the source.
+_cleave_folder=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
+
+_cleave_clusters() {
+    local file
+    for file in "$_cleave_folder"/../../cleave/configs/clusters/*.json \
+        "$_cleave_folder"/../../../configs/clusters/*.json; do
+        [ -e "$file" ] && basename -- "$file" .json
+    done
+}
+
+# The words of $1 that begin with $cur; before a word that is written --name=value stands $before.
+_cleave_words() {
+    mapfile -t COMPREPLY < <(compgen -P "$before" -W "$1" -- "$cur")
+}
+
 _cleave() {
-    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} options
+    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} before="" options
     COMPREPLY=()
 
     if [ "$COMP_CWORD" -eq 1 ]; then
-        mapfile -t COMPREPLY < <(compgen -W "plan inspect shards annotate strip help --help --version" -- "$cur")
+        _cleave_words "plan inspect shards annotate strip help --help --version"
         return
+    fi
+    # --name=value is three words for most shells, and one where '=' does not break words.
+    if [ "$cur" = = ]; then
+        cur=
+    elif [ "$prev" = = ]; then
+        prev=${COMP_WORDS[COMP_CWORD - 2]}
+    elif [[ $cur == --*=* ]]; then
+        prev=${cur%%=*} before=${cur%%=*}= cur=${cur#*=}
     fi
     case ${COMP_WORDS[1]} in
     plan)
@@ -23,26 +47,33 @@ _cleave() {
     *) return ;;
     esac
     case $prev in
+    --cluster)
+        mapfile -t COMPREPLY < <(
+            compgen -P "$before" -W "$(_cleave_clusters)" -- "$cur"
+            compgen -P "$before" -f -- "$cur"
+        )
+        return
+        ;;
     --objective)
-        mapfile -t COMPREPLY < <(compgen -W "latency throughput" -- "$cur")
+        _cleave_words "latency throughput"
         return
         ;;
     --search)
-        mapfile -t COMPREPLY < <(compgen -W "default documented" -- "$cur")
+        _cleave_words "default documented"
         return
         ;;
     --uneven)
-        mapfile -t COMPREPLY < <(compgen -W "refuse ceil balanced" -- "$cur")
+        _cleave_words "refuse ceil balanced"
         return
         ;;
     --configuration | --devices | --memory | --bind | --jobs | --max-candidates | --compiler-timeout | --num_ipus | --num_processes)
         return
         ;;
     esac
-    if [[ $cur == -* || ${COMP_WORDS[1]} == help ]]; then
-        mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")
+    if [[ -z $before && $cur == -* || ${COMP_WORDS[1]} == help ]]; then
+        _cleave_words "$options"
     else
-        mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -P "$before" -f -- "$cur")
     fi
 }
 

@@ -1,4 +1,4 @@
-#include "cli/suggest.h"
+#include "base/suggest.h"
 
 #include <string.h>
 
@@ -30,7 +30,7 @@ static int distance(const char *a, const char *b)
     return rows[na % 3][nb];
 }
 
-const char *cli_suggest(const char *given, const char *const *words, int n)
+const char *clv_suggest(const char *given, const char *const *words, int n)
 {
     size_t length = strlen(given);
     int best = (int)(length / 3 > 1 ? length / 3 : 1) + 1;
