@@ -118,15 +118,17 @@ static clv_status warn_of_missing(clv_reading *r, clv_model *model, clv_error *e
     return CLV_OK;
 }
 
-static clv_status list_external(clv_reading *r, clv_model *model, clv_error *err)
+static clv_status keep_external(const clv_reading *r, clv_model *model, clv_error *err)
 {
-    clv_str *all = CLV_NEW_ARRAY(r->arena, clv_str, r->external.n_files);
-    if (!all)
+    model->external = CLV_NEW_ARRAY(r->arena, clv_str, r->external.n_files);
+    if (!model->external)
         return clv_fail_nomem(err, "the list of external files");
-    for (int32_t i = 0; i < r->external.n_files; i++)
-        all[i] = r->external.files[i].location;
-    model->external_files = all;
-    model->n_external_files = r->external.n_files;
+    for (int32_t i = 0; i < r->external.n_files; i++) {
+        char *name = clv_arena_printf(r->arena, "%.*s", CLV_STR_ARG(r->external.files[i].location));
+        if (!name)
+            return clv_fail_nomem(err, "the list of external files");
+        model->external[model->n_external++] = clv_str_of(name);
+    }
     return CLV_OK;
 }
 
@@ -143,7 +145,7 @@ clv_status clv_onnx_read(const clv_onnx_file *file, clv_arena *arena, clv_model 
     CLV_TRY(read_parts(&r, m, &p, err));
     CLV_TRY(clv_model_build(&p.model, arena, &model, err));
     CLV_TRY(warn_of_missing(&r, model, err));
-    CLV_TRY(list_external(&r, model, err));
+    CLV_TRY(keep_external(&r, model, err));
     *ret = model;
     return CLV_OK;
 }

@@ -235,10 +235,9 @@ clv_status clv_out_refuse(const char *path, const clv_onnx_file *file, const clv
     if (file->fd >= 0 && stat(path, &there) == 0 && fstat(file->fd, &input) == 0 &&
         there.st_dev == input.st_dev && there.st_ino == input.st_ino)
         return clv_fail(err, CLV_EUSAGE, "%s is the input itself, which is never written", path);
-    for (int32_t i = 0; file->folder && i < model->n_external_files; i++) {
-        clv_str location = model->external_files[i];
+    for (int32_t i = 0; file->folder && i < model->n_external; i++) {
         clv_mark mark = clv_arena_mark(arena);
-        char *data = clv_arena_printf(arena, "%s/%.*s", file->folder, CLV_STR_ARG(location));
+        char *data = clv_arena_printf(arena, "%s/%s", file->folder, model->external[i].at);
         if (!data)
             return clv_fail_nomem(err, "the name of an external file");
         bool same = clv_same_place(path, data);

@@ -185,6 +185,11 @@ const char *cleave_model_warning(const cleave_model *model, int i)
     return model && i >= 0 && i < model->model->n_warnings ? model->model->warnings[i].at : NULL;
 }
 
+const char *cleave_model_external(const cleave_model *model, int i)
+{
+    return model && i >= 0 && i < model->model->n_external ? model->model->external[i].at : NULL;
+}
+
 /* Text that outlives the arena it was made in. */
 static char *keep_text(const cleave_model *m, const char *text)
 {

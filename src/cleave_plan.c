@@ -139,7 +139,8 @@ static clv_status new_plan(const cleave_model *m, cleave_plan **ret, clv_error *
     return CLV_OK;
 }
 
-/* The shortage in a sentence; the plan's notes have the rest. */
+/* The shortage in a sentence, or the last note, which is why candidates failed (no_fit.c); the
+ * plan's other notes have the rest. */
 static void tell_no_plan(const clv_plan *plan, cleave_error *error)
 {
     error->status = CLEAVE_NO_PLAN;
@@ -149,8 +150,7 @@ static void tell_no_plan(const clv_plan *plan, cleave_error *error)
                  plan->n_devices, plan->short_device, plan->devices[plan->short_device].name,
                  (long long)plan->short_bytes);
     else
-        snprintf(error->message, sizeof error->message,
-                 "no plan was judged: every candidate failed");
+        snprintf(error->message, sizeof error->message, "%s", plan->notes[plan->n_notes - 1]);
 }
 
 cleave_status cleave_plan_make(cleave_model *model, const cleave_plan_options *options,

@@ -159,7 +159,7 @@ clv_status clv_explain_no_fit(clv_run *r, clv_plan *plan, const clv_tried *best,
     const clv_verdict *v = &best->verdict;
     if (v->outcome == CLV_FAILED)
         return clv_run_note(r, plan,
-                            clv_arena_printf(r->arena, "every candidate failed: %s", v->reason));
+                            clv_arena_printf(r->arena, "no candidate compiled: %s", v->reason));
     CLV_TRY(clv_run_note(
         r, plan,
         clv_arena_printf(r->arena, "device %d (%s) is out of memory by %s (%lld bytes)", v->device,

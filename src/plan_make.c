@@ -64,6 +64,8 @@ static clv_status add_devices(const clv_workload *w, const clv_compile_report *r
             return clv_fail_nomem(err, "devices of a plan");
         to->stage = -1;
         to->capacity_bytes = kind->memory_bytes - kind->reserved_bytes;
+        to->weight_bytes = to->activation_bytes = to->workspace_bytes = CLV_PLAN_UNKNOWN;
+        to->peak_bytes = to->busy_ns = CLV_PLAN_UNKNOWN;
         if (!report || !report->devices)
             continue;
         const clv_device_report *from = &report->devices[d];
@@ -110,7 +112,7 @@ static clv_status add_stages(const clv_partition *p, const int32_t *device_of, c
 static clv_status add_transfers(const clv_workload *w, const clv_compile_report *report,
                                 clv_arena *arena, clv_plan *plan, clv_error *err)
 {
-    if (!report || !report->n_transfers)
+    if (!report || !report->devices)
         return CLV_OK;
     plan->transfers = CLV_NEW_ARRAY(arena, clv_plan_transfer, report->n_transfers);
     if (!plan->transfers)

@@ -215,6 +215,13 @@ const char *clv_show_range(char buf[static 80], int64_t min, int64_t max)
     return buf;
 }
 
+/* How many digits behind the point make four in all. */
+static int decimals_of(double v)
+{
+    double a = fabs(v);
+    return a >= 999.95 ? 0 : a >= 99.995 ? 1 : a >= 9.9995 ? 2 : 3;
+}
+
 /* Picks the largest prefix that leaves at least 1 after rounding, and prints four digits. */
 static const char *show(char *buf, double v, double step, const char *const *units, int n)
 {
@@ -224,11 +231,8 @@ static const char *show(char *buf, double v, double step, const char *const *uni
         v /= step;
         i++;
     }
-    double a = fabs(v);
-    int decimals = a >= 999.95 ? 0 : a >= 99.995 ? 1 : a >= 9.9995 ? 2 : 3;
-    if (i == 0 && v == floor(v))
-        decimals = 0;
-    snprintf(buf, 32, a < 1e6 ? "%.*f %s" : "%.*e %s", decimals, v, units[i]);
+    int decimals = i == 0 && v == floor(v) ? 0 : decimals_of(v);
+    snprintf(buf, 32, fabs(v) < 1e6 ? "%.*f %s" : "%.*e %s", decimals, v, units[i]);
     return buf;
 }
 
@@ -240,7 +244,7 @@ const char *clv_show_bytes(char buf[static 32], int64_t bytes)
 
 const char *clv_show_flops(char buf[static 32], double flops)
 {
-    static const char *const u[] = { "FLOP", "KFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP", "EFLOP" };
+    static const char *const u[] = { "FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP", "EFLOP" };
     return show(buf, flops, 1000, u, 7);
 }
 
@@ -248,4 +252,13 @@ const char *clv_show_time(char buf[static 32], int64_t ns)
 {
     static const char *const u[] = { "ns", "us", "ms", "s" };
     return show(buf, (double)ns, 1000, u, 4);
+}
+
+const char *clv_show_number(char buf[static 32], double v)
+{
+    int decimals = decimals_of(v);
+    for (double a = fabs(v); a > 0 && a < 0.99995 && decimals < 12; a *= 10)
+        decimals++;
+    snprintf(buf, 32, fabs(v) < 1e15 ? "%.*f" : "%.*e", decimals, v);
+    return buf;
 }

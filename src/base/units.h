@@ -30,5 +30,7 @@ const char *clv_show_range(char buf[static 80], int64_t min, int64_t max);
 const char *clv_show_bytes(char buf[static 32], int64_t bytes);
 const char *clv_show_flops(char buf[static 32], double flops);
 const char *clv_show_time(char buf[static 32], int64_t ns);
+/* Without a unit: "37.70" "1234" "0.01250", as many digits as the sizes and times beside it. */
+const char *clv_show_number(char buf[static 32], double v);
 
 #endif

@@ -10,6 +10,7 @@
 #include "cli/cli.h"
 
 #define WARNINGS_SHOWN 10
+#define N_NOTES(r)     (sizeof(r)->notes / sizeof *(r)->notes)
 
 int cli_print(cli *c, const char *text)
 {
@@ -174,6 +175,11 @@ static void put_result(clv_json_out *out, const cli *c, const cli_result *r)
     clv_json_put_string(out, "model", r->model_path);
     clv_json_put_string(out, "plan", r->plan_path);
     clv_json_close_object(out);
+    clv_json_open_array(out, "notes");
+    for (size_t i = 0; i < N_NOTES(r); i++)
+        if (r->notes[i])
+            clv_json_put_string(out, NULL, r->notes[i]);
+    clv_json_close_array(out);
     clv_json_close_object(out);
 }
 
@@ -194,4 +200,18 @@ int cli_print_result(cli *c, const cli_result *result)
     *last = '\0';
     int code = cli_print(c, out.text);
     return code == CLI_EXIT_OK ? print_plan(c, cleave_plan_json(result->plan)) : code;
+}
+
+int cli_print_notes(cli *c, const cli_result *result)
+{
+    int code = CLI_EXIT_OK;
+
+    for (size_t i = 0; i < N_NOTES(result) && code == CLI_EXIT_OK; i++) {
+        if (!result->notes[i])
+            continue;
+        const char *shown = cli_show(c, result->notes[i]);
+        const char *line = shown ? clv_arena_printf(c->arena, "note: %s\n", shown) : NULL;
+        code = line ? cli_print(c, line) : cli_nomem(c);
+    }
+    return code;
 }

@@ -79,9 +79,12 @@ const char *cli_show(cli *c, const char *path);
 typedef struct {
     const cleave_plan *plan;
     const char *model_path, *plan_path; /* NULL: not written */
+    const char *notes[2];               /* sentences on the files written, or NULL */
     double seconds;
 } cli_result;
 int cli_print_result(cli *c, const cli_result *result);
+/* Its notes as lines for people. */
+int cli_print_notes(cli *c, const cli_result *result);
 
 double cli_now(void); /* seconds of a clock that never goes back */
 
@@ -101,6 +104,11 @@ int cli_check_output(cli *c, const char *option, const char *path, const char *c
 int cli_try_output(cli *c, cleave_model *model, const char *path);
 /* A pipe or a device: there is no file to replace, and nothing to clean up. */
 bool cli_is_stream(const char *path);
+
+/* *ret: what has to be done so that a reader of output finds the weights that the model keeps in
+ * other files, NULL if nothing. The exit code. (external.c) */
+int cli_note_external(cli *c, const cleave_model *model, const char *input, const char *output,
+                      const char **ret);
 
 /* -- signals (signals.c) -- */
 

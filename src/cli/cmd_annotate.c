@@ -22,22 +22,29 @@ static const cli_option options[N_OPTIONS] = {
     CLI_COMMON_OPTIONS,
 };
 
-static int tell(cli *c, const cleave_plan *plan, const char *output, double seconds)
+static int tell(cli *c, const cli_result *result)
 {
     if (c->json)
-        return cli_print_result(
-            c, &(cli_result){ .plan = plan, .model_path = output, .seconds = seconds });
-    const char *shown = cli_show(c, output);
+        return cli_print_result(c, result);
+    const char *shown = cli_show(c, result->model_path);
     const char *line =
         shown ? clv_arena_printf(c->arena, "[Success] Save the sharded model to %s\n", shown)
               : NULL;
     if (!line)
         return cli_nomem(c);
-    return c->quiet ? CLI_EXIT_OK : cli_print(c, line);
+    if (c->quiet)
+        return CLI_EXIT_OK;
+    int code = cli_print(c, line);
+    return code == CLI_EXIT_OK ? cli_print_notes(c, result) : code;
 }
 
-static int annotate(cli *c, cleave_model *model, const char *plan_path, const char *output)
+static int annotate(cli *c, cleave_model *model, const char *input, const char *plan_path,
+                    const char *output)
 {
+    cli_result result = {
+        .model_path = output,
+        .notes = { "latency and memory are the plan file's, not computed again" },
+    };
     double start = cli_now();
     cleave_plan *plan = NULL;
     cleave_error error;
@@ -52,7 +59,11 @@ static int annotate(cli *c, cleave_model *model, const char *plan_path, const ch
     if (status != CLEAVE_OK)
         code = cli_fail_library(c, &error);
     else
-        code = tell(c, plan, output, cli_now() - start);
+        code = cli_note_external(c, model, input, output, &result.notes[1]);
+    result.plan = plan;
+    result.seconds = cli_now() - start;
+    if (code == CLI_EXIT_OK)
+        code = tell(c, &result);
     cleave_plan_free(plan);
     return code;
 }
@@ -77,7 +88,7 @@ static int run(cli *c, const cli_args *args)
         return code;
     cli_catch_signals(c);
     cleave_model_keep_ir_version(model, args->values[KEEP_IR].by != NULL);
-    code = annotate(c, model, plan, output);
+    code = annotate(c, model, input, plan, output);
     cleave_model_free(model);
     return code;
 }

@@ -254,7 +254,7 @@ static int read_job(cli *c, const cli_args *args, job *j)
 
 /* -- what is done -- */
 
-static int say_saved(cli *c, const job *j)
+static int say_saved(cli *c, const job *j, const cli_result *result)
 {
     const char *output = cli_show(c, j->output ? j->output : "");
     const char *plan_out = cli_show(c, j->plan_out ? j->plan_out : "");
@@ -264,25 +264,39 @@ static int say_saved(cli *c, const job *j)
                                   j->output ? "[Success] Save the sharded model to " : "", output,
                                   j->output ? "\n" : "", j->plan_out ? "The plan is in " : "",
                                   plan_out, j->plan_out ? "\n" : "");
-    return text ? cli_print(c, text) : cli_nomem(c);
+    int code = text ? cli_print(c, text) : cli_nomem(c);
+    return code == CLI_EXIT_OK ? cli_print_notes(c, result) : code;
 }
 
-static int tell(cli *c, const job *j, const cleave_plan *plan, bool fits)
+static int tell(cli *c, const job *j, const cleave_model *model, const cleave_plan *plan)
+{
+    cli_result result = { .plan = plan,
+                          .model_path = j->output,
+                          .plan_path = j->plan_out,
+                          .seconds = cli_now() - j->start };
+    int code = CLI_EXIT_OK;
+
+    if (j->output)
+        code = cli_note_external(c, model, j->input, j->output, &result.notes[0]);
+    if (code == CLI_EXIT_OK && c->json)
+        return cli_print_result(c, &result);
+    if (code == CLI_EXIT_OK && !c->quiet)
+        code = cli_print(c, cleave_plan_text(plan));
+    return code == CLI_EXIT_OK && !c->quiet ? say_saved(c, j, &result) : code;
+}
+
+/* Nothing was written. */
+static int tell_no_plan(cli *c, const job *j, const cleave_plan *plan, const cleave_error *error)
 {
     int code = CLI_EXIT_OK;
 
     if (c->json)
-        code = cli_print_result(c, &(cli_result){ .plan = plan,
-                                                  .model_path = fits ? j->output : NULL,
-                                                  .plan_path = fits ? j->plan_out : NULL,
-                                                  .seconds = cli_now() - j->start });
-    else if (!c->quiet)
+        code = cli_print_result(c, &(cli_result){ .plan = plan, .seconds = cli_now() - j->start });
+    else if (c->quiet)
+        return cli_fail(c, CLI_EXIT_NO_PLAN, "no plan", error->message);
+    else
         code = cli_print(c, cleave_plan_text(plan));
-    if (code == CLI_EXIT_OK && fits && !c->json && !c->quiet)
-        code = say_saved(c, j);
-    if (code == CLI_EXIT_OK && !fits)
-        code = CLI_EXIT_NO_PLAN;
-    return code;
+    return code == CLI_EXIT_OK ? CLI_EXIT_NO_PLAN : code;
 }
 
 /* Files first: a reader of our output that goes away must not cost the user the result. */
@@ -316,10 +330,12 @@ static int make(cli *c, job *j, cleave_model *model)
         code = cli_fail_library(c, &(cleave_error){ .status = CLEAVE_ECANCELED });
     else if (status != CLEAVE_OK && status != CLEAVE_NO_PLAN)
         code = cli_fail_library(c, &error);
-    else if (status == CLEAVE_OK)
+    else if (status == CLEAVE_NO_PLAN)
+        code = tell_no_plan(c, j, plan, &error);
+    else
         code = save(c, j, model, plan);
     if (code == CLI_EXIT_OK)
-        code = tell(c, j, plan, status == CLEAVE_OK);
+        code = tell(c, j, model, plan);
     cleave_plan_free(plan);
     return code;
 }
@@ -351,8 +367,8 @@ const cli_command cli_cmd_plan = {
     .operands = "MODEL",
     .summary = "Find how to run a model on a cluster and write the plan into it",
     .details =
-        "What follows ';' is the default. Exit code 3: no plan fits; the report says what is\n"
-        "missing where.\n",
+        "What follows ';' is the default. Exit code 3: no plan fits, or no candidate compiled;\n"
+        "the report says what is missing where, or the reason.\n",
     .options = options,
     .n_options = N_OPTIONS,
     .run = run,

@@ -18,20 +18,24 @@ static const cli_option options[N_OPTIONS] = {
     CLI_COMMON_OPTIONS,
 };
 
-static int tell(cli *c, const char *output, double seconds)
+static int tell(cli *c, const cli_result *result)
 {
     if (c->json)
-        return cli_print_result(c, &(cli_result){ .model_path = output, .seconds = seconds });
-    const char *shown = cli_show(c, output);
+        return cli_print_result(c, result);
+    const char *shown = cli_show(c, result->model_path);
     const char *line =
         shown ? clv_arena_printf(c->arena, "The stripped model is in %s\n", shown) : NULL;
     if (!line)
         return cli_nomem(c);
-    return c->quiet ? CLI_EXIT_OK : cli_print(c, line);
+    if (c->quiet)
+        return CLI_EXIT_OK;
+    int code = cli_print(c, line);
+    return code == CLI_EXIT_OK ? cli_print_notes(c, result) : code;
 }
 
 static int strip(cli *c, const char *input, bool all, const char *output)
 {
+    cli_result result = { .model_path = output };
     double start = cli_now();
     cleave_model *model = NULL;
     cleave_error error;
@@ -44,7 +48,13 @@ static int strip(cli *c, const char *input, bool all, const char *output)
     cli_be_careful_of(output);
     cleave_status status = cleave_strip(model, all, output, &error);
     cli_forget_signals();
-    code = status == CLEAVE_OK ? tell(c, output, cli_now() - start) : cli_fail_library(c, &error);
+    if (status != CLEAVE_OK)
+        code = cli_fail_library(c, &error);
+    else
+        code = cli_note_external(c, model, input, output, &result.notes[0]);
+    result.seconds = cli_now() - start;
+    if (code == CLI_EXIT_OK)
+        code = tell(c, &result);
     cleave_model_free(model);
     return code;
 }

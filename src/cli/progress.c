@@ -1,5 +1,6 @@
 #include <stdio.h>
 
+#include "base/units.h"
 #include "cli/cli.h"
 
 /* One line on the terminal, drawn over itself a few times a second. Nothing in a pipe. */
@@ -9,13 +10,14 @@
 
 static void draw(const cleave_progress *p)
 {
-    char line[200];
+    char line[200], time[32], rate[32];
     size_t n = (size_t)snprintf(line, sizeof line, "%d candidates judged, %d waiting",
                                 p->candidates_judged, p->candidates_queued);
 
     if (p->found)
-        n += (size_t)snprintf(line + n, sizeof line - n, "; best %.4g ms, %.4g runs/s",
-                              p->latency_ms, p->throughput);
+        n += (size_t)snprintf(line + n, sizeof line - n, "; best %s, %s runs/s",
+                              clv_show_time(time, (int64_t)(p->latency_ms * 1e6 + 0.5)),
+                              clv_show_number(rate, p->throughput));
     n += (size_t)snprintf(line + n, sizeof line - n, "; %.0f s", p->seconds);
     if (p->seconds_left >= 0)
         n += (size_t)snprintf(line + n, sizeof line - n, ", about %.0f s left", p->seconds_left);

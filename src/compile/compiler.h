@@ -24,8 +24,8 @@ typedef struct {
 } clv_live;
 
 typedef struct {
-    int64_t weight_bytes, activation_bytes, workspace_bytes; /* at their own peaks */
-    int64_t peak_bytes; /* weights + the arena's high-water mark, workspace included */
+    int64_t weight_bytes, activation_bytes, workspace_bytes; /* at the fullest moment */
+    int64_t peak_bytes; /* weights + the arena's high-water mark: those three and gaps */
     int64_t capacity_bytes;
     int64_t busy_ns;    /* sum of operator times */
     int64_t flops;

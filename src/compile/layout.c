@@ -224,18 +224,16 @@ static void free_dead(layout *l, int32_t i)
     }
 }
 
-static void note_peaks(layout *l, int32_t position, int64_t workspace)
+static void note_fullest(layout *l, int32_t position, int64_t workspace)
 {
     clv_group_result *r = &l->result;
     int64_t live = l->live + clv_align_bytes(workspace);
-    if (l->live > r->activation_bytes)
-        r->activation_bytes = l->live;
-    if (workspace > r->workspace_bytes)
-        r->workspace_bytes = workspace;
-    if (live > r->live_bytes || r->peak_position < 0) {
-        r->live_bytes = live;
-        r->peak_position = position;
-    }
+    if (live <= r->live_bytes && r->peak_position >= 0)
+        return;
+    r->activation_bytes = l->live;
+    r->workspace_bytes = workspace;
+    r->live_bytes = live;
+    r->peak_position = position;
 }
 
 /* The workspace of one operator, taken and given back. */
@@ -243,7 +241,7 @@ static clv_status work(layout *l, int32_t position, int32_t i, clv_error *err)
 {
     const clv_device_kind *kind = &l->p->workload.cluster->kinds[l->group->kind];
     int64_t bytes = clv_op_workspace(clv_program_cost(l->p, position), kind, l->group->proportion);
-    note_peaks(l, position, bytes);
+    note_fullest(l, position, bytes);
     if (bytes <= 0)
         return CLV_OK;
     int32_t block = clv_addresses_take(&l->space, bytes);

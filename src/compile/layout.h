@@ -24,8 +24,8 @@ typedef struct {
 
 typedef struct {
     int64_t weight_bytes;
-    int64_t activation_bytes; /* most at one time, without workspace */
-    int64_t workspace_bytes;  /* largest */
+    int64_t activation_bytes; /* at the fullest moment, without workspace */
+    int64_t workspace_bytes;  /* then */
     int64_t arena_bytes;      /* high-water mark, workspace included */
     int64_t live_bytes;       /* most alive at one time, workspace included: no arena is smaller */
     int64_t busy_ns, flops;

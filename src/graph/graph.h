@@ -203,9 +203,10 @@ struct clv_model {
     int32_t n_symbols;
     clv_str *warnings; /* things that are legal but unwise: repeated node names and the like */
     int32_t n_warnings;
-    /* Locations of external data, relative to the file's folder, in order of first mention. */
-    const clv_str *external_files;
-    int32_t n_external_files;
+    /* Files of external data as the model names them, relative to its folder, in order of first
+     * mention; each ends in a NUL. */
+    clv_str *external;
+    int32_t n_external;
 };
 
 static inline const clv_op_info *clv_op_at(const clv_graph *g, clv_op op) { return &g->ops[op.i]; }

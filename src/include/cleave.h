@@ -13,7 +13,7 @@
  * Errors. Every call that can fail returns a cleave_status and fills a cleave_error (NULL is fine):
  * a code and one sentence that names the thing, the value and what was expected. Results are written
  * only on success. "No plan fits" is CLEAVE_NO_PLAN: the plan is still returned, and says how much
- * is missing where.
+ * is missing where, or why no candidate compiled.
  *
  * Ownership. What a call gives through a ret_ parameter is the caller's, to be given back with the
  * matching _free. Strings returned by functions belong to the object asked and live as long as it.
@@ -39,7 +39,7 @@ extern "C" {
 
 typedef enum {
     CLEAVE_OK = 0,
-    CLEAVE_NO_PLAN,    /* an outcome: no plan fits the devices */
+    CLEAVE_NO_PLAN,    /* an outcome: no plan fits the devices, or no candidate compiled */
     CLEAVE_EUSAGE,     /* the request is wrong */
     CLEAVE_EINPUT,     /* the model, plan or description is not valid */
     CLEAVE_EUNSUPPORTED, /* valid, but uses something not supported here */
@@ -84,6 +84,9 @@ CLEAVE_API cleave_status cleave_model_bind(cleave_model *model, const char *symb
                                            cleave_error *error);
 /* Things that are legal but unwise, found while reading. NULL past the last. */
 CLEAVE_API const char *cleave_model_warning(const cleave_model *model, int i);
+/* Files that hold weights, as the model names them: relative to its folder, also after it is written
+ * to another one. NULL past the last. */
+CLEAVE_API const char *cleave_model_external(const cleave_model *model, int i);
 
 /* What `cleave inspect` shows, as text for people or as one JSON object (docs/formats/inspect.schema
  * .json). *ret_text is freed with cleave_text_free. */

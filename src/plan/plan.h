@@ -10,10 +10,14 @@
 #include "plan/sharding.h"
 #include "problem/partition.h"
 
+#define CLV_PLAN_UNKNOWN (-1) /* of numbers that are not negative */
+
 typedef struct {
     const char *name, *kind; /* "gpu0", "h100-sxm" */
     int32_t stage;           /* -1: unused */
     int32_t n_ops;
+    /* CLV_PLAN_UNKNOWN where nobody told. The first three are of the fullest moment; the peak is
+     * their sum and the gaps between tensors. */
     int64_t weight_bytes, activation_bytes, workspace_bytes, peak_bytes, capacity_bytes;
     int64_t flops;
     int64_t busy_ns; /* compute of one sample */
@@ -49,8 +53,8 @@ typedef struct {
     const int32_t *device_of_op; /* by position of the node in the file's main graph */
     const clv_plan_annotation *annotations;
     int32_t n_annotations; /* ascending by file_index */
-    int64_t latency_ns, period_ns;
-    clv_plan_transfer *transfers;
+    int64_t latency_ns, period_ns; /* 0: not known */
+    clv_plan_transfer *transfers;  /* NULL: not known */
     int32_t n_transfers;
     /* how it was found */
     const char *search;     /* "default", "first-fit", "documented" */

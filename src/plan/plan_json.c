@@ -6,8 +6,7 @@
 #include "plan/plan_annotations.h"
 
 /* Writing: the keys in the order of docs/formats/plan.md, always the same, so that equal plans are
- * equal files. What is not known (a NULL name, a capacity of 0) is left out. Reading is in
- * plan_json_read.c.
+ * equal files. What is not known is left out. Reading is in plan_json_read.c.
  */
 
 void clv_plan_put_count(clv_json_out *out, const char *key, int64_t value)
@@ -25,6 +24,12 @@ static void put_known(clv_json_out *out, const char *key, const char *value)
 {
     if (value)
         clv_json_put_string(out, key, value);
+}
+
+static void put_known_count(clv_json_out *out, const char *key, int64_t value)
+{
+    if (value >= 0)
+        clv_plan_put_count(out, key, value);
 }
 
 static void put_list(clv_json_out *out, const char *key, const char *const *at, int32_t n)
@@ -71,13 +76,13 @@ static void put_device(clv_json_out *out, const clv_plan_device *d)
     put_known(out, "kind", d->kind);
     clv_json_put_int(out, "stage", d->stage);
     clv_json_put_int(out, "operators", d->n_ops);
-    clv_plan_put_count(out, "weight_bytes", d->weight_bytes);
-    clv_plan_put_count(out, "activation_bytes", d->activation_bytes);
-    clv_plan_put_count(out, "workspace_bytes", d->workspace_bytes);
-    clv_plan_put_count(out, "peak_bytes", d->peak_bytes);
-    clv_plan_put_count(out, "capacity_bytes", d->capacity_bytes);
-    clv_plan_put_count(out, "flops", d->flops);
-    clv_plan_put_count(out, "busy_ns", d->busy_ns);
+    put_known_count(out, "weight_bytes", d->weight_bytes);
+    put_known_count(out, "activation_bytes", d->activation_bytes);
+    put_known_count(out, "workspace_bytes", d->workspace_bytes);
+    put_known_count(out, "peak_bytes", d->peak_bytes);
+    put_known_count(out, "capacity_bytes", d->capacity_bytes);
+    put_known_count(out, "flops", d->flops);
+    put_known_count(out, "busy_ns", d->busy_ns);
     put_list(out, "sharding_nodes", d->sharding_nodes, d->n_sharding_nodes);
     clv_json_close_object(out);
 }
@@ -91,8 +96,8 @@ static void put_transfers(clv_json_out *out, const clv_plan *plan)
         clv_json_put_string(out, "tensor", t->tensor ? t->tensor : "");
         clv_json_put_int(out, "from", t->from);
         clv_json_put_int(out, "to", t->to);
-        clv_plan_put_count(out, "bytes", t->bytes);
-        clv_plan_put_count(out, "ns", t->ns);
+        put_known_count(out, "bytes", t->bytes);
+        put_known_count(out, "ns", t->ns);
         clv_json_close_object(out);
     }
     clv_json_close_array(out);
@@ -105,8 +110,10 @@ static void put_outcome(clv_json_out *out, const clv_plan *plan)
         clv_json_put_int(out, "short_device", plan->short_device);
         clv_plan_put_count(out, "short_bytes", plan->short_bytes);
     }
-    clv_plan_put_count(out, "latency_ns", plan->latency_ns);
-    clv_plan_put_count(out, "period_ns", plan->period_ns);
+    if (plan->latency_ns > 0)
+        clv_plan_put_count(out, "latency_ns", plan->latency_ns);
+    if (plan->period_ns > 0)
+        clv_plan_put_count(out, "period_ns", plan->period_ns);
 }
 
 static void put_search(clv_json_out *out, const clv_plan *plan)
@@ -168,7 +175,8 @@ clv_status clv_plan_write(const clv_plan *plan, clv_arena *arena, const char **r
     for (int32_t d = 0; d < plan->n_devices; d++)
         put_device(&out, &plan->devices[d]);
     clv_json_close_array(&out);
-    put_transfers(&out, plan);
+    if (plan->transfers)
+        put_transfers(&out, plan);
     put_search(&out, plan);
     put_list(&out, "bindings", plan->bindings, plan->n_bindings);
     put_list(&out, "open_tensors", plan->open_tensors, plan->n_open_tensors);

@@ -67,6 +67,12 @@ static clv_status get_count(reader *r, const clv_json_at *object, const char *ke
     return get_int(r, object, key, false, 0, INT64_MAX, ret);
 }
 
+static clv_status get_fact(reader *r, const clv_json_at *object, const char *key, int64_t *ret)
+{
+    *ret = CLV_PLAN_UNKNOWN;
+    return get_count(r, object, key, ret);
+}
+
 static clv_status get_list(reader *r, const clv_json_at *object, const char *key, const char ***ret,
                            int32_t *ret_n)
 {
@@ -263,13 +269,13 @@ static clv_status read_device(reader *r, const clv_json_at *at, clv_plan_device 
     CLV_TRY(get_string(r, at, "kind", false, &d->kind));
     CLV_TRY(get_int32(r, at, "stage", true, -1, r->plan->n_stages - 1, &d->stage));
     CLV_TRY(get_int32(r, at, "operators", false, 0, CLV_PLAN_JSON_OPS_MAX, &d->n_ops));
-    CLV_TRY(get_count(r, at, "weight_bytes", &d->weight_bytes));
-    CLV_TRY(get_count(r, at, "activation_bytes", &d->activation_bytes));
-    CLV_TRY(get_count(r, at, "workspace_bytes", &d->workspace_bytes));
-    CLV_TRY(get_count(r, at, "peak_bytes", &d->peak_bytes));
-    CLV_TRY(get_count(r, at, "capacity_bytes", &d->capacity_bytes));
-    CLV_TRY(get_count(r, at, "flops", &d->flops));
-    CLV_TRY(get_count(r, at, "busy_ns", &d->busy_ns));
+    CLV_TRY(get_fact(r, at, "weight_bytes", &d->weight_bytes));
+    CLV_TRY(get_fact(r, at, "activation_bytes", &d->activation_bytes));
+    CLV_TRY(get_fact(r, at, "workspace_bytes", &d->workspace_bytes));
+    CLV_TRY(get_fact(r, at, "peak_bytes", &d->peak_bytes));
+    CLV_TRY(get_fact(r, at, "capacity_bytes", &d->capacity_bytes));
+    CLV_TRY(get_fact(r, at, "flops", &d->flops));
+    CLV_TRY(get_fact(r, at, "busy_ns", &d->busy_ns));
     return get_list(r, at, "sharding_nodes", &d->sharding_nodes, &d->n_sharding_nodes);
 }
 
@@ -379,8 +385,8 @@ static clv_status read_transfer(reader *r, const clv_json_at *at, clv_plan_trans
     if (t->from == t->to)
         return clv_fail(r->err, CLV_EFORMAT, "%s: goes from device %d to itself", SHOW(at),
                         (int)t->to);
-    CLV_TRY(get_count(r, at, "bytes", &t->bytes));
-    return get_count(r, at, "ns", &t->ns);
+    CLV_TRY(get_fact(r, at, "bytes", &t->bytes));
+    return get_fact(r, at, "ns", &t->ns);
 }
 
 static clv_status read_transfers(reader *r, const clv_json_at *root)

@@ -18,9 +18,26 @@ typedef struct {
     clv_text text;
 } report;
 
+/* Cells of what is not known are NULL: the table shows "-". */
 static const char *cell_bytes(report *r, int64_t bytes)
 {
+    if (bytes < 0)
+        return NULL;
     return clv_text_keep(&r->text, clv_show_bytes((char[32]){ 0 }, bytes));
+}
+
+static const char *cell_flops(report *r, int64_t flops)
+{
+    if (flops < 0)
+        return NULL;
+    return clv_text_keep(&r->text, clv_show_flops((char[32]){ 0 }, (double)flops));
+}
+
+static const char *cell_time(report *r, int64_t ns)
+{
+    if (ns < 0)
+        return NULL;
+    return clv_text_keep(&r->text, clv_show_time((char[32]){ 0 }, ns));
 }
 
 static const char *cell_count(report *r, int64_t n)
@@ -49,7 +66,7 @@ static const char *cell_used(report *r, const clv_plan_device *d)
 {
     char text[32];
 
-    if (d->capacity_bytes <= 0)
+    if (d->capacity_bytes <= 0 || d->peak_bytes < 0)
         return NULL;
     snprintf(text, sizeof text, "%.1f %%", 100 * (double)d->peak_bytes / (double)d->capacity_bytes);
     return clv_text_keep(&r->text, text);
@@ -66,49 +83,106 @@ static int32_t count_used(const clv_plan *plan)
     return n;
 }
 
-static void put_head(report *r)
+static const char *answer(report *r)
 {
     const clv_plan *p = r->plan;
-    int32_t used = count_used(p);
+    const char *text = NULL;
 
-    clv_text_printf(&r->text, "%s on %s: ", short_name(r, p->model), short_name(r, p->cluster));
-    if (fits(p))
-        clv_text_printf(&r->text, "fits %d of %d device%s in %d stage%s\n", (int)used,
-                        (int)p->n_devices, p->n_devices == 1 ? "" : "s", (int)p->n_stages,
-                        p->n_stages == 1 ? "" : "s");
-    else
-        clv_text_printf(&r->text, "cannot be sharded into %d device%s; the best plan so far:\n",
-                        (int)p->n_devices, p->n_devices == 1 ? "" : "s");
+    switch (p->outcome) {
+    case CLV_FITS:
+        text = clv_arena_printf(r->text.arena, "fits %d of %d device%s in %d stage%s",
+                                (int)count_used(p), (int)p->n_devices, p->n_devices == 1 ? "" : "s",
+                                (int)p->n_stages, p->n_stages == 1 ? "" : "s");
+        break;
+    case CLV_OOM:
+        text = clv_arena_printf(r->text.arena,
+                                "cannot be sharded into %d device%s; the best plan so far:",
+                                (int)p->n_devices, p->n_devices == 1 ? "" : "s");
+        break;
+    case CLV_FAILED:
+        text = "no candidate compiled; the first one:";
+        break;
+    }
+    r->text.failed |= !text;
+    return text ? text : "";
+}
+
+/* Names are cut only where the line would be too wide: the longer one, or both alike. */
+static void put_head(report *r)
+{
+    const char *end = answer(r);
+    const char *model = r->plan->model ? r->plan->model : "?";
+    const char *cluster = r->plan->cluster ? r->plan->cluster : "?";
+    int32_t room = CLV_REPORT_WIDTH - clv_show_width(end) - (int32_t)strlen(" on : ");
+    const char *all = cell_name(r, model), *place = cell_name(r, cluster);
+    int32_t model_width = all ? clv_show_width(all) : 0;
+    int32_t cluster_width = place ? clv_show_width(place) : 0;
+
+    if (cluster_width > room - model_width && cluster_width > room / 2)
+        cluster_width = model_width > room / 2 ? room / 2 : room - model_width;
+    model = clv_show_name_cut(r->text.arena, clv_str_of(model), room - cluster_width);
+    cluster = clv_show_name_cut(r->text.arena, clv_str_of(cluster), cluster_width);
+    r->text.failed |= !model || !cluster;
+    clv_text_printf(&r->text, "%s on %s: %s\n", model ? model : "", cluster ? cluster : "", end);
 }
 
 static void put_devices(report *r)
 {
     static const char *const titles[] = { "device",     "kind",   ">stage",
                                           ">operators", ">FLOPs", ">busy" };
-    clv_table table = clv_table_of(titles, 6);
+    bool busy_known = false;
+
+    for (int32_t i = 0; i < r->plan->n_devices; i++)
+        busy_known |= r->plan->devices[i].stage >= 0 && r->plan->devices[i].busy_ns >= 0;
+    clv_table table = clv_table_of(titles, busy_known ? 6 : 5);
 
     for (int32_t i = 0; i < r->plan->n_devices; i++) {
         const clv_plan_device *d = &r->plan->devices[i];
         if (d->stage < 0)
             continue;
-        clv_table_row(
-            &table, &r->text,
-            (const char *[]){
-                cell_name(r, d->name), cell_name(r, d->kind), cell_count(r, d->stage),
-                cell_count(r, d->n_ops),
-                clv_text_keep(&r->text, clv_show_flops((char[32]){ 0 }, (double)d->flops)),
-                clv_text_keep(&r->text, clv_show_time((char[32]){ 0 }, d->busy_ns)) });
+        clv_table_row(&table, &r->text,
+                      (const char *[]){ cell_name(r, d->name), cell_name(r, d->kind),
+                                        cell_count(r, d->stage), cell_count(r, d->n_ops),
+                                        cell_flops(r, d->flops), cell_time(r, d->busy_ns) });
     }
     clv_text_printf(&r->text, "\n");
     clv_table_write(&table, &r->text);
 }
 
+/* What of the peak is none of the three, the holes between tensors. Not known where a plan file was
+ * edited so that they are more than the peak. */
+static const char *cell_gaps(report *r, const clv_plan_device *d)
+{
+    if (d->peak_bytes < 0 || d->weight_bytes < 0 || d->activation_bytes < 0 ||
+        d->workspace_bytes < 0)
+        return NULL;
+    int64_t gaps = d->peak_bytes - d->weight_bytes;
+    if (gaps >= 0)
+        gaps -= d->activation_bytes;
+    if (gaps >= 0)
+        gaps -= d->workspace_bytes;
+    return cell_bytes(r, gaps);
+}
+
+static bool memory_known(const clv_plan *plan)
+{
+    for (int32_t i = 0; i < plan->n_devices; i++) {
+        const clv_plan_device *d = &plan->devices[i];
+        if (d->stage >= 0 && (d->weight_bytes >= 0 || d->activation_bytes >= 0 ||
+                              d->workspace_bytes >= 0 || d->peak_bytes >= 0))
+            return true;
+    }
+    return false;
+}
+
 static void put_memory(report *r)
 {
-    static const char *const titles[] = { "memory of", ">weights",  ">activations", ">workspace",
-                                          ">peak",     ">capacity", ">used" };
-    clv_table table = clv_table_of(titles, 7);
+    static const char *const titles[] = { "memory of", ">weights", ">activations", ">workspace",
+                                          ">gaps",     ">peak",    ">capacity",    ">used" };
+    clv_table table = clv_table_of(titles, 8);
 
+    if (!memory_known(r->plan))
+        return;
     for (int32_t i = 0; i < r->plan->n_devices; i++) {
         const clv_plan_device *d = &r->plan->devices[i];
         if (d->stage < 0)
@@ -117,7 +191,7 @@ static void put_memory(report *r)
             &table, &r->text,
             (const char *[]){ cell_name(r, d->name), cell_bytes(r, d->weight_bytes),
                               cell_bytes(r, d->activation_bytes), cell_bytes(r, d->workspace_bytes),
-                              cell_bytes(r, d->peak_bytes),
+                              cell_gaps(r, d), cell_bytes(r, d->peak_bytes),
                               d->capacity_bytes > 0 ? cell_bytes(r, d->capacity_bytes) : NULL,
                               cell_used(r, d) });
     }
@@ -145,7 +219,7 @@ static const clv_plan_transfer **sorted_transfers(report *r, double *ret_total)
 
     for (int32_t i = 0; at && i < p->n_transfers; i++) {
         at[i] = &p->transfers[i];
-        total += (double)p->transfers[i].bytes;
+        total += p->transfers[i].bytes > 0 ? (double)p->transfers[i].bytes : 0;
     }
     if (at && p->n_transfers > 0)
         qsort(at, (size_t)p->n_transfers, sizeof *at, by_bytes);
@@ -166,11 +240,11 @@ static void put_transfers(report *r)
         return;
     for (int32_t i = 0; i < p->n_transfers && i < TRANSFERS_SHOWN; i++) {
         const clv_plan_transfer *t = sorted[i];
-        clv_table_row(
-            &table, &r->text,
-            (const char *[]){ cell_name(r, t->tensor), cell_name(r, p->devices[t->from].name),
-                              cell_name(r, p->devices[t->to].name), cell_bytes(r, t->bytes),
-                              clv_text_keep(&r->text, clv_show_time((char[32]){ 0 }, t->ns)) });
+        clv_table_row(&table, &r->text,
+                      (const char *[]){ cell_name(r, t->tensor),
+                                        cell_name(r, p->devices[t->from].name),
+                                        cell_name(r, p->devices[t->to].name),
+                                        cell_bytes(r, t->bytes), cell_time(r, t->ns) });
     }
     clv_text_printf(&r->text, "\n");
     clv_table_write(&table, &r->text);
@@ -181,17 +255,6 @@ static void put_transfers(report *r)
 
 static double latency_ms(const clv_plan *p) { return (double)p->latency_ns / 1e6; }
 
-/* Four digits, and never an exponent. */
-static const char *cell_rate(report *r, double per_second)
-{
-    char text[400];
-    if (per_second < 9999)
-        snprintf(text, sizeof text, "%.4g", per_second);
-    else
-        snprintf(text, sizeof text, "%.0f", per_second);
-    return clv_text_keep(&r->text, text);
-}
-
 static void put_speed(report *r)
 {
     const clv_plan *p = r->plan;
@@ -201,10 +264,10 @@ static void put_speed(report *r)
         clv_text_printf(&r->text,
                         "latency     %s for one run; one after another, %s runs a second\n",
                         clv_show_time((char[32]){ 0 }, p->latency_ns),
-                        cell_rate(r, 1e9 / (double)p->latency_ns));
+                        clv_show_number((char[32]){ 0 }, 1e9 / (double)p->latency_ns));
     if (p->period_ns > 0)
         clv_text_printf(&r->text, "throughput  %s runs a second as a pipeline, one every %s\n",
-                        cell_rate(r, 1e9 / (double)p->period_ns),
+                        clv_show_number((char[32]){ 0 }, 1e9 / (double)p->period_ns),
                         clv_show_time((char[32]){ 0 }, p->period_ns));
     if (p->proportion > 0)
         clv_text_printf(&r->text, "memory      available memory proportion lowered to %g\n",
@@ -303,16 +366,18 @@ static void put_failure(report *r)
 {
     const clv_plan *p = r->plan;
 
+    if (p->outcome == CLV_FAILED) { /* says nothing of whether the model fits */
+        clv_text_printf(&r->text, "[Failed] The compiler did not accept any candidate\n");
+        put_sharding_nodes(r);
+        return;
+    }
     clv_text_printf(&r->text, "[Failed] The model cannot be sharded into %d device%s\n",
                     (int)p->n_devices, p->n_devices == 1 ? "" : "s");
     put_sharding_nodes(r);
-    if (p->outcome == CLV_OOM)
-        clv_text_printf(&r->text,
-                        "[Failed] Out of memory: device %d (%s) lacks %s (%" PRId64 " bytes)\n",
-                        (int)p->short_device, short_name(r, p->devices[p->short_device].name),
-                        clv_show_bytes((char[32]){ 0 }, p->short_bytes), p->short_bytes);
-    else
-        clv_text_printf(&r->text, "[Failed] The compiler did not accept any candidate\n");
+    clv_text_printf(&r->text,
+                    "[Failed] Out of memory: device %d (%s) lacks %s (%" PRId64 " bytes)\n",
+                    (int)p->short_device, short_name(r, p->devices[p->short_device].name),
+                    clv_show_bytes((char[32]){ 0 }, p->short_bytes), p->short_bytes);
 }
 
 clv_status clv_report_plan(const clv_plan *plan, clv_arena *arena, const char **ret_text,

@@ -3,16 +3,17 @@
 #include "report/shards.h"
 #include "report/table.h"
 
-/* A row for each shard; what is the same as in the row above (node, tensor) is said once, so that a
- * tensor stands as a block.
+/* A line for each node, then a row for each shard; what is the same as in the row above (the
+ * tensor) is said once, so that a tensor stands as a block. Names are never cut: those of a model
+ * often differ in the middle.
  */
 
 #define NAMES_SHOWN 8 /* devices in the head of a table */
 
-enum { NODE, STAGE, TENSOR, WHOLE, DEVICE, OFFSET, SHAPE, BYTES, N_COLUMNS };
+enum { TENSOR, WHOLE, DEVICE, OFFSET, SHAPE, BYTES, N_COLUMNS };
 
-static const char *const titles[N_COLUMNS] = { "node",    "stage",  "tensor", "whole",
-                                               ">device", "offset", "shape",  ">bytes" };
+static const char *const titles[N_COLUMNS] = { "  tensor", "whole", ">device",
+                                               "offset",   "shape", ">bytes" };
 
 typedef struct {
     const clv_shard_list *list;
@@ -84,14 +85,16 @@ static void put_shard(report *r, const clv_shard_row *row, const clv_shard *shar
     cells[SHAPE] = show_numbers(r, shard->size, row->shards.rank);
     cells[BYTES] = show_number(r, shard->bytes);
     clv_table_row(&r->table, &r->text, cells);
-    cells[NODE] = cells[STAGE] = cells[TENSOR] = cells[WHOLE] = "";
+    cells[TENSOR] = cells[WHOLE] = "";
 }
 
-static void put_rows(report *r, const clv_shard_row *row, const char **cells)
+static void put_rows(report *r, const clv_shard_row *row)
 {
-    cells[TENSOR] = show(r, clv_str_of(row->tensor));
+    const char *cells[N_COLUMNS] = { NULL };
+
+    cells[TENSOR] = clv_arena_printf(r->text.arena, "  %s", show(r, clv_str_of(row->tensor)));
+    r->text.failed |= !cells[TENSOR];
     cells[WHOLE] = show_whole(r, row);
-    cells[DEVICE] = cells[OFFSET] = cells[SHAPE] = cells[BYTES] = NULL;
     if (row->wrong)
         cells[OFFSET] = "wrong";
     else if (row->open)
@@ -100,20 +103,19 @@ static void put_rows(report *r, const clv_shard_row *row, const char **cells)
         clv_table_row(&r->table, &r->text, cells);
     for (int32_t i = 0; i < row->shards.n; i++)
         put_shard(r, row, &row->shards.at[i], cells);
-    cells[NODE] = cells[STAGE] = "";
 }
 
 static void put_node(report *r, const clv_shard_node *node)
 {
-    const char *cells[N_COLUMNS] = { NULL };
+    const char *cells[N_COLUMNS] = { [WHOLE] = "", "", "", "", "" };
 
-    cells[NODE] = show(r, node->node);
-    if (node->has_stage)
-        cells[STAGE] = show_number(r, node->stage);
-    if (node->n_rows == 0)
-        clv_table_row(&r->table, &r->text, cells);
+    cells[TENSOR] = clv_arena_printf(r->text.arena, "node '%s'%s%s", show(r, node->node),
+                                     node->has_stage ? ", stage " : "",
+                                     node->has_stage ? show_number(r, node->stage) : "");
+    r->text.failed |= !cells[TENSOR];
+    clv_table_row(&r->table, &r->text, cells);
     for (int32_t i = 0; i < node->n_rows; i++)
-        put_rows(r, &node->rows[i], cells);
+        put_rows(r, &node->rows[i]);
 }
 
 static void put_head(report *r, const clv_shard_configuration *c)
@@ -133,6 +135,7 @@ static void put_table(report *r, int32_t configuration, int32_t *at)
     const clv_shard_list *list = r->list;
 
     r->table = clv_table_of(titles, N_COLUMNS);
+    r->table.whole_names = true;
     for (; *at < list->n_nodes && list->nodes[*at].configuration == configuration; ++*at)
         put_node(r, &list->nodes[*at]);
     if (r->table.n_rows > 0)

@@ -1,6 +1,7 @@
 #include "report/table.h"
 
 #include <assert.h>
+#include <string.h>
 
 /* Two spaces between columns. Widths are counted in characters, not bytes. */
 
@@ -14,6 +15,21 @@ static bool to_the_right(const char *title) { return title[0] == '>'; }
 
 static const char *title_text(const char *title) { return title + to_the_right(title); }
 
+static const char *const *row_at(const clv_table *t, int32_t r)
+{
+    return t->cells + (int64_t)r * t->n_columns;
+}
+
+static bool is_heading(const clv_table *t, int32_t r)
+{
+    const char *const *cells = row_at(t, r);
+
+    for (int32_t c = 1; c < t->n_columns; c++)
+        if (!cells[c] || *cells[c])
+            return false;
+    return true;
+}
+
 static void find_widths(const clv_table *t, int32_t *width)
 {
     int32_t total = -GAP;
@@ -21,10 +37,10 @@ static void find_widths(const clv_table *t, int32_t *width)
     for (int32_t c = 0; c < t->n_columns; c++) {
         width[c] = clv_show_width(title_text(t->titles[c]));
         for (int32_t r = 0; r < t->n_rows; r++) {
-            int32_t w = clv_show_width(cell_text(t->cells[r * t->n_columns + c]));
+            int32_t w = is_heading(t, r) ? 0 : clv_show_width(cell_text(row_at(t, r)[c]));
             width[c] = w > width[c] ? w : width[c];
         }
-        if (c > 0 && !to_the_right(t->titles[c]) && width[c] > WORD_MOST)
+        if (c > 0 && !to_the_right(t->titles[c]) && width[c] > WORD_MOST && !t->whole_names)
             width[c] = WORD_MOST;
         total += width[c] + GAP;
     }
@@ -62,6 +78,20 @@ static void put_row(const clv_table *t, clv_text *text, const int32_t *width,
     clv_text_printf(text, "\n");
 }
 
+/* A name without room in its column has a line of its own. */
+static void put_body_row(const clv_table *t, clv_text *text, const int32_t *width, int32_t r)
+{
+    const char *cells[CLV_TABLE_COLUMNS_MAX];
+
+    memcpy(cells, row_at(t, r), (size_t)t->n_columns * sizeof *cells);
+    if (is_heading(t, r) || (t->whole_names && clv_show_width(cell_text(cells[0])) > width[0])) {
+        clv_text_printf(text, "%s\n", cell_text(cells[0]));
+        cells[0] = "";
+    }
+    if (!is_heading(t, r))
+        put_row(t, text, width, cells);
+}
+
 clv_table clv_table_of(const char *const *titles, int32_t n_columns)
 {
     assert(n_columns > 0 && n_columns <= CLV_TABLE_COLUMNS_MAX);
@@ -90,5 +120,5 @@ void clv_table_write(const clv_table *table, clv_text *text)
     find_widths(table, width);
     put_row(table, text, width, table->titles);
     for (int32_t r = 0; r < table->n_rows; r++)
-        put_row(table, text, width, table->cells + (int64_t)r * table->n_columns);
+        put_body_row(table, text, width, r);
 }

@@ -1,7 +1,8 @@
 /* table.h - rows of cells in columns as wide as they need, for people.
  *
  * A table that would be wider than CLV_REPORT_WIDTH has the words of its first column cut in the
- * middle; words of other columns are always short.
+ * middle; words of other columns are always short. Where names must be whole, nothing is cut: a
+ * name that is too wide for the first column has a line of its own above its row.
  */
 #ifndef CLV_REPORT_TABLE_H
 #define CLV_REPORT_TABLE_H
@@ -13,9 +14,11 @@
 typedef struct {
     const char *const *titles; /* a title that starts with '>' is of a column set to the right */
     int32_t n_columns;
-    const char **cells; /* n_rows * n_columns; NULL cells are shown as "-" */
+    const char **cells; /* n_rows * n_columns; NULL cells are shown as "-". A row whose cells are
+                         * all "" but the first one goes over all columns. */
     int32_t n_rows;
     int32_t cap;
+    bool whole_names; /* nothing is cut */
 } clv_table;
 
 /* titles: n_columns of them, at most CLV_TABLE_COLUMNS_MAX; kept, not copied. */

@@ -149,6 +149,7 @@ Test(api, errors_have_a_code_and_a_sentence)
     cr_expect_eq(cleave_model_open_bytes("garbage", 7, NULL, NULL, &model, NULL), CLEAVE_EINPUT);
     cr_expect_eq(cleave_model_open(NULL, NULL, &model, &error), CLEAVE_EUSAGE);
     model = opened(NULL);
+    cr_expect_null(cleave_model_external(model, 0), "its weights are its own");
     cr_expect_eq(cleave_model_bind(model, "nothing", 2, &error), CLEAVE_EINPUT);
     cr_expect(strstr(error.message, "nothing"), "%s", error.message);
     cleave_model_free(model);

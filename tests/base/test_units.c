@@ -241,5 +241,20 @@ Test(units, shows_times_and_flops)
     cr_assert_str_eq(clv_show_flops(b, 0.5), "0.500 FLOP");
     cr_assert_lt(strlen(clv_show_flops(b, 1e300)), 31);
     cr_assert(strstr(clv_show_flops(b, 1e300), "EFLOP"));
+    cr_assert_str_eq(clv_show_flops(b, 319800), "319.8 kFLOP");
     cr_assert_lt(strlen(clv_show_flops(b, INFINITY)), 31);
+}
+
+Test(units, shows_numbers_with_as_many_digits)
+{
+    char b[32];
+    cr_assert_str_eq(clv_show_number(b, 37.7), "37.70");
+    cr_assert_str_eq(clv_show_number(b, 400), "400.0");
+    cr_assert_str_eq(clv_show_number(b, 999.96), "1000");
+    cr_assert_str_eq(clv_show_number(b, 1e9), "1000000000");
+    cr_assert_str_eq(clv_show_number(b, 0.0125), "0.01250");
+    cr_assert_str_eq(clv_show_number(b, 0.99996), "1.000");
+    cr_assert_lt(strlen(clv_show_number(b, 1e-300)), 31);
+    cr_assert_lt(strlen(clv_show_number(b, 1e300)), 31);
+    cr_assert_lt(strlen(clv_show_number(b, INFINITY)), 31);
 }

@@ -458,6 +458,107 @@ Test(plan, a_lack_of_memory_is_told)
     run_free(&r);
 }
 
+#define ANSWERS(json) "--compiler 'echo \"" json "\"' "
+
+/* It tells of the whole run, not what is on which device and for how long. */
+Test(plan, what_the_external_compiler_does_not_tell_is_not_told)
+{
+    static const char *const unknown[] = { "busy", "memory of", " 0 ns", " 0 B", "transfer" };
+    static const char *const keys[] = { "busy_ns", "_bytes\": 0", "peak_bytes", "transfers" };
+    run_result r = ran(0, "plan --devices 2 --no-output --plan-out p.json " ANSWERS(
+                              "{\\\"version\\\":1,\\\"outcome\\\":\\\"fits\\\","
+                              "\\\"latency_ms\\\":2.5}") "m.onnx");
+    for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
+        cr_expect(!strstr(r.out, unknown[i]), "'%s' in %s", unknown[i], r.out);
+    run_free(&r);
+    char *json = file_text(folder, "p.json", NULL);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        cr_expect(!strstr(json, keys[i]), "'%s' in %s", keys[i], json);
+    cr_expect(strstr(json, "\"latency_ns\": 2500000,"), "%s", json);
+    free(json);
+    check(0, "annotate --plan p.json -o a.onnx m.onnx", "[Success]");
+}
+
+Test(plan, a_compiler_that_cannot_be_run_is_not_a_lack_of_memory)
+{
+    int before = folder_count(folder);
+    run_result r = ran(3, "plan --devices 2 --compiler no-such-compiler m.onnx");
+    cr_expect(strstr(r.out, "m.onnx on dgx-h100: no candidate compiled; the first one:\n"), "%s",
+              r.out);
+    cr_expect(strstr(r.out, "note: no candidate compiled: exit status 127, command not found"),
+              "%s", r.out);
+    cr_expect(!strstr(r.out, "cannot be sharded"), "%s", r.out);
+    cr_expect_eq(folder_count(folder), before);
+    run_free(&r);
+}
+
+static void says_one_line(const char *arguments, const char *line)
+{
+    run_result r = ran(3, arguments);
+    cr_expect_str_empty(r.out);
+    cr_expect_eq(strncmp(r.err, line, strlen(line)), 0, "%s", r.err);
+    cr_expect_eq(strchr(r.err, '\n'), r.err + strlen(r.err) - 1, "%s", r.err);
+    run_free(&r);
+}
+
+Test(plan, a_quiet_run_without_a_plan_says_why_in_one_line)
+{
+    says_one_line("plan -q " TOO_LITTLE "--devices 2 m.onnx",
+                  "cleave: no plan fits 2 devices: in the nearest one device ");
+    says_one_line("plan -q --devices 2 --compiler no-such-compiler m.onnx",
+                  "cleave: no candidate compiled: exit status 127, command not found");
+}
+
+static void write_with_external(const char *name, int files)
+{
+    char path[600], weight[24], file[24], in[48], out[24];
+    test_onnx *m = onnx_new(8, 17);
+    test_graph *g = onnx_main(m);
+
+    onnx_input(g, "x0", 1, "5,5");
+    for (int i = 0; i < files; i++) {
+        snprintf(weight, sizeof weight, "w%d", i);
+        snprintf(file, sizeof file, "w%d.bin", i);
+        onnx_weight_external(g, weight, 1, "5,5", file, 0, 100);
+        snprintf(in, sizeof in, "x%d,w%d", i, i);
+        snprintf(out, sizeof out, "x%d", i + 1);
+        onnx_node(g, "MatMul", "", in, out);
+    }
+    onnx_output(g, out, 1, NULL);
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    onnx_write(m, path);
+    onnx_free(m);
+}
+
+static void check_without(const char *arguments, const char *words)
+{
+    run_result r = ran(0, arguments);
+    cr_expect(!strstr(r.out, words), "'%s' printed: %s", arguments, r.out);
+    run_free(&r);
+}
+
+Test(plan, an_output_in_another_folder_is_told_to_lack_its_weights)
+{
+    write_with_external("e.onnx", 1);
+    write_with_external("e3.onnx", 3);
+    run_result r = run_in(folder, "mkdir d && ln -s . here");
+    run_free(&r);
+    check(0, "plan --devices 1 -o d/e.onnx e.onnx",
+          "\nnote: d/e.onnx looks for 'w0.bin' in d: copy or link it there\n");
+    check(0, "plan --devices 1 -o d/e3.onnx e3.onnx",
+          "\nnote: d/e3.onnx looks for 'w0.bin' and 2 more files in d: copy or link them there\n");
+    check(0, "annotate --plan d/e.onnx.plan.json -o d/f.onnx e.onnx",
+          "\nnote: d/f.onnx looks for 'w0.bin' in d: copy or link it there\n");
+    check(0, "strip -o g.onnx d/f.onnx",
+          "\nnote: g.onnx looks for 'w0.bin' in this folder: copy or link it there\n");
+    check(0, "strip --json -o g.onnx d/f.onnx", "\"g.onnx looks for 'w0.bin' in this folder");
+    check(0, "plan --json --devices 1 -o d/e.onnx e.onnx", "\"d/e.onnx looks for 'w0.bin' in d");
+    check_without("plan --devices 1 -o here/e2.onnx e.onnx", "looks for");
+    check_without("plan --devices 1 -o d/m.onnx m.onnx", "looks for");
+    check_without("plan --devices 1 --no-output e.onnx", "looks for");
+    check_without("strip -o d/h.onnx d/f.onnx", "looks for");
+}
+
 /* Nodes without names, no shapes of what is between, weights in a file that is not there.
  * covers: B.004 */
 Test(plan, a_model_needs_no_preparation_but_sizes_of_its_symbols)

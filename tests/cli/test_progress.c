@@ -63,19 +63,20 @@ Test(progress, the_best_so_far_is_shown_once_there_is_one)
                                " plan --devices 4 --no-output --compiler 'sleep 0.2; echo "
                                "\"{\\\"version\\\":1,\\\"outcome\\\":\\\"fits\\\","
                                "\\\"latency_ms\\\":2.5}\"' --max-candidates 10 " MODEL "\n");
-    cr_expect(strstr(r.out, "best 2.5 ms"), "%s", r.out);
+    cr_expect(strstr(r.out, "best 2.500 ms, 400.0 runs/s"), "%s", r.out);
     run_free(&r);
     folder_free(folder);
 }
 
-Test(progress, a_pipe_and_a_quiet_run_show_nothing)
+Test(progress, a_pipe_and_a_quiet_run_show_no_progress)
 {
     char *folder;
     run_result r = run_in("/", "%s plan --devices 4 %s%s", TEST_CLEAVE, SLOW, MODEL);
     cr_expect_str_empty(r.err);
     run_free(&r);
     r = on_terminal(&folder, TEST_CLEAVE " plan -q --devices 4 " SLOW MODEL "\n");
-    cr_expect_str_empty(r.out);
+    cr_expect_eq(strncmp(r.out, "cleave: no candidate compiled: ", 31), 0, "%s", r.out);
+    cr_expect_eq(strchr(r.out, '\n'), r.out + strlen(r.out) - 1, "one line: %s", r.out);
     run_free(&r);
     folder_free(folder);
 }

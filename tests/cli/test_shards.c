@@ -79,6 +79,8 @@ static void annotate(int code, const char *annotations)
     run_free(&r);
 }
 
+#define HEAD "  tensor  whole       device  offset  shape  bytes\n"
+
 #define ROWS                                                                                       \
     "[{\"node\":\"mm\",\"stage\":1,\"specs\":[{\"tensor\":\"x\",\"device\":[0,1],"                 \
     "\"sharded_dim\":[{\"axis\":0,\"simple_sharding\":[{\"num_shards\":2}]}]},"                    \
@@ -90,12 +92,14 @@ Test(shards, a_spec_by_hand_is_written_beside_the_stage_and_shown)
     annotate(0, ROWS);
     char *out = says(0, "shards --check --bind batch=4 a.onnx");
     has_line(out, "configuration 'cleave', devices: 2 (gpu0, gpu1)");
-    has_line(out, "mm    1      x       float[2,2]       0  [0,0]   [1,2]      8\n"
-                  "                                      1  [1,0]   [1,2]      8\n"
-                  "             w       float[2,6]       0  [0,0]   [2,6]     48\n"
-                  "                                      1  [0,0]   [2,6]     48\n"
-                  "             y       float[2,6]  ");
-    has_line(out, "act   0      y       float[2,6]  ");
+    has_line(out, HEAD "node 'mm', stage 1\n"
+                       "  x       float[2,2]       0  [0,0]   [1,2]      8\n"
+                       "                           1  [1,0]   [1,2]      8\n"
+                       "  w       float[2,6]       0  [0,0]   [2,6]     48\n"
+                       "                           1  [0,0]   [2,6]     48\n"
+                       "  y       float[2,6]  ");
+    has_line(out, "node 'act', stage 0\n"
+                  "  y       float[2,6]  ");
     has_line(out, "\nannotated tensors: 7\n");
     free(out);
 }
@@ -114,6 +118,22 @@ Test(shards, the_json_form_has_the_same_numbers)
                   "{\"device\":0,\"part\":0,\"offset\":[0,0],\"shape\":[2,6],\"bytes\":48},"
                   "{\"device\":1,\"part\":0,\"offset\":[0,0],\"shape\":[2,6],\"bytes\":48}]},");
     has_line(out, "\"node\":\"act\",\"stage\":0,");
+    free(out);
+}
+
+#define RESNET TEST_SOURCE_DIR "/tests/data/models/resnet.static.onnx"
+
+/* Names of real models differ in their middle. */
+Test(shards, no_name_is_cut)
+{
+    free(says(0, "plan --devices 2 -o r.onnx " RESNET));
+    char *out = says(0, "shards r.onnx");
+    has_line(out, "\nnode '/layer1/layer1.0/conv2/Conv', stage 0\n");
+    has_line(out, "\nnode '/layer4/layer4.0/downsample/downsample.0/Conv', stage 0\n");
+    has_line(out, "\n  /layer4/layer4.0/downsample/downsample.0/Conv_output_0\n");
+    cr_expect(!strstr(out, "..."), "%s", out);
+    for (const char *line = out; *line; line += strcspn(line, "\n") + 1)
+        cr_expect_leq(strcspn(line, "\n"), 100, "%s", line);
     free(out);
 }
 
@@ -176,18 +196,17 @@ Test(shards, a_model_without_annotations_says_so)
     free(out);
 }
 
-#define HEAD "node  stage  tensor  whole       device  offset  shape  bytes\n"
-
 /* covers: A.008 A.037 */
 Test(shards, each_configuration_has_its_table_or_one_is_chosen)
 {
     write_model("f.onnx", "x", 1);
     char *out = says(0, "shards --check f.onnx");
-    has_line(out, "configuration 'other', devices: 2\n" HEAD
-                  "mm    1      x       float[2,2]       1  [0,0]   [2,2]     16\n"
-                  "act   2      z       float[2,6]       0  [0,0]   [2,6]     48\n\n"
-                  "configuration 'third', devices: 4 (p, q, r, s)\n" HEAD
-                  "mm    -      w       float[2,6]       3  [0,0]   [2,6]     48\n\n"
+    has_line(out, "configuration 'other', devices: 2\n" HEAD "node 'mm', stage 1\n"
+                  "  x       float[2,2]       1  [0,0]   [2,2]     16\n"
+                  "node 'act', stage 2\n"
+                  "  z       float[2,6]       0  [0,0]   [2,6]     48\n\n"
+                  "configuration 'third', devices: 4 (p, q, r, s)\n" HEAD "node 'mm'\n"
+                  "  w       float[2,6]       3  [0,0]   [2,6]     48\n\n"
                   "annotated tensors: 3\n");
     free(out);
     out = says(0, "shards --json f.onnx | tr -d ' \\n'");

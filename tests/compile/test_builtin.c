@@ -106,8 +106,9 @@ Test(builtin, reports_what_is_in_memory_at_the_fullest_moment)
     clv_tensor x = toy_input(t, 256), w = toy_weight(t, 1000);
     clv_tensor a = TOY_OP(t, NULL, 10, 5000, x, w);
     clv_tensor b = TOY_OP(t, NULL, 20, 7000, a);
-    TOY_OP(t, NULL, 30, 100, b);
     toy_last_cost(t)->workspace_bytes = 300;
+    TOY_OP(t, NULL, 30, 100, b);
+    toy_last_cost(t)->workspace_bytes = 900; /* with less beside it */
     clv_compiler *c = open_with(t, CLV_GROUP_CACHE_BYTES);
     clv_compile_report r;
 

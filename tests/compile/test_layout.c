@@ -389,6 +389,7 @@ static void check(const toy *t, const int32_t *device_of, const laid *l, uint32_
         most = live[i] > most ? live[i] : most;
     cr_assert_eq(found, expected, "seed %u: every tensor has its place", seed);
     cr_assert_eq(l->result.live_bytes, most);
+    cr_assert_eq(l->result.activation_bytes + clv_align_bytes(l->result.workspace_bytes), most);
     cr_assert_geq(l->result.arena_bytes, most);
     cr_assert_leq(l->result.arena_bytes, most * 2, "seed %u: half wasted", seed);
 }

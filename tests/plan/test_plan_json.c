@@ -141,6 +141,34 @@ Test(plan_json, keeps_an_outcome_that_is_not_a_fit)
     cr_assert_eq(read(write(&plan, &n))->outcome, CLV_FAILED);
 }
 
+/* As an external compiler leaves it. */
+Test(plan_json, leaves_out_what_is_not_known)
+{
+    static const char *const keys[] = { "weight_bytes", "activation_bytes", "workspace_bytes",
+                                        "peak_bytes",   "capacity_bytes",   "flops",
+                                        "busy_ns",      "latency_ns",       "period_ns",
+                                        "transfers" };
+    clv_plan plan = two_stages();
+    size_t n = 0;
+    for (int d = 0; d < 3; d++) {
+        clv_plan_device *of = &plan.devices[d];
+        of->weight_bytes = of->activation_bytes = of->workspace_bytes = CLV_PLAN_UNKNOWN;
+        of->peak_bytes = of->capacity_bytes = of->flops = of->busy_ns = CLV_PLAN_UNKNOWN;
+    }
+    plan.latency_ns = plan.period_ns = 0;
+    plan.transfers = NULL;
+    plan.n_transfers = 0;
+
+    const char *text = write(&plan, &n);
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
+        cr_expect(!strstr(text, keys[k]), "%s", keys[k]);
+    clv_plan *back = read(text);
+    cr_expect_eq(back->devices[0].peak_bytes, CLV_PLAN_UNKNOWN);
+    cr_expect_eq(back->devices[1].busy_ns, CLV_PLAN_UNKNOWN);
+    cr_expect_null(back->transfers);
+    cr_expect_str_eq(write(back, &n), text);
+}
+
 Test(plan_json, writes_devices_of_operators_as_runs)
 {
     clv_plan plan = two_stages();

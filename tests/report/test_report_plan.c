@@ -107,6 +107,8 @@ Test(report_plan, gives_latency_and_runs_a_second)
     plan.search = "first-fit";
     says("[Success] Compile successfully and solution:\n");
     says("[Success] The latency 2.712721 ms, tput 368.633");
+    says("one after another, 368.6 runs a second\n");
+    says("throughput  666.7 runs a second as a pipeline, one every 1.500 ms\n");
     plan.objective = CLV_THROUGHPUT; /* 1e9 / 1500000 */
     says("tput 666.666666666666");
 }
@@ -138,11 +140,68 @@ Test(report_plan, a_plan_that_does_not_fit_says_how_much_is_missing_where)
     says_not("[Success]");
 }
 
+/* That says nothing of whether the model fits. */
 Test(report_plan, a_compiler_that_accepts_nothing_is_told)
 {
     plan.outcome = CLV_FAILED;
+    says("vit.onnx on dgx-h100: no candidate compiled; the first one:\n");
     says("[Failed] The compiler did not accept any candidate\n");
     says_not("Out of memory");
+    says_not("cannot be sharded");
+    says_not("best plan");
+}
+
+static void forget(clv_plan_device *d)
+{
+    d->weight_bytes = d->activation_bytes = d->workspace_bytes = CLV_PLAN_UNKNOWN;
+    d->peak_bytes = d->busy_ns = CLV_PLAN_UNKNOWN;
+}
+
+/* An external compiler tells of a whole candidate only. */
+Test(report_plan, what_is_not_known_is_left_out_or_a_dash)
+{
+    forget(&devices[1]);
+    forget(&devices[2]);
+    devices[1].flops = CLV_PLAN_UNKNOWN;
+    says("gpu1    h100-sxm      1        388            -         -\n");
+    says("gpu1               -            -          -          -          -          -       -\n");
+    forget(&devices[0]);
+    plan.transfers = NULL;
+    plan.n_transfers = 0;
+    says("device  kind      stage  operators        FLOPs\n");
+    says_not("memory of");
+    says_not("transfer");
+    says_not(" 0 B");
+    says_not(" 0 ns");
+}
+
+Test(report_plan, what_is_in_memory_and_its_gaps_add_up_to_the_peak)
+{
+    says("memory of    weights  activations  workspace       gaps       peak   capacity    used\n");
+    says("gpu0       600.0 MiB    30.00 MiB  4.000 MiB  6.000 MiB  640.0 MiB");
+    devices[0].peak_bytes = 630 << 20; /* edited by hand */
+    says("gpu0       600.0 MiB    30.00 MiB  4.000 MiB     -  630.0 MiB");
+}
+
+Test(report_plan, the_first_line_cuts_names_only_where_it_would_be_too_wide)
+{
+    static const char answer[] = ": fits 2 of 3 devices in 2 stages\n"; /* 33 columns of 100 */
+    char line[200], fits[64], longer[66];
+    snprintf(fits, sizeof fits, "%056d.onnx", 7); /* 59 with the cluster: 67 - 4 - 8 = 55 */
+    snprintf(longer, sizeof longer, "%s", fits);
+    fits[55] = '\0';
+    plan.model = fits;
+    snprintf(line, sizeof line, "%s on dgx-h100%s", fits, answer);
+    cr_expect_eq(strncmp(text(), line, strlen(line)), 0, "%s", text());
+    plan.model = longer;
+    cr_expect_eq(strcspn(text(), "\n"), 100, "%s", text());
+    says("...");
+    says(" on dgx-h100: fits");
+    plan.cluster = longer; /* both are cut alike */
+    cr_expect_leq(strcspn(text(), "\n"), 100, "%s", text());
+    plan.model = "vit.onnx"; /* the cluster alone is cut */
+    says("vit.onnx on 0000");
+    cr_expect_eq(strcspn(text(), "\n"), 100, "%s", text());
 }
 
 Test(report_plan, shows_the_largest_transfers_first)

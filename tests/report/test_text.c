@@ -2,6 +2,7 @@
 #include "report/text.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 
 #include "report/table.h"
 
@@ -69,6 +70,25 @@ Test(text, columns_are_as_wide_as_they_need)
     cr_expect_str_eq(clv_text_end(&t), "name      n  rest\n"
                                        "é         1  x\n"
                                        "longer  100  -\n");
+}
+
+/* Beside the others, 41 of 100 columns are left for the first: 60 characters are too many. */
+Test(text, a_table_of_whole_names_cuts_none)
+{
+    static const char *const titles[] = { "name", "of words", ">n" };
+    static const char sixty[] = "012345678901234567890123456789012345678901234567890123456789";
+    static const char word[] = "longer than other tables leave a column of words it is";
+    char wanted[600];
+    clv_table table = clv_table_of(titles, 3);
+    clv_text t = { .arena = arena };
+    table.whole_names = true;
+    clv_table_row(&table, &t, (const char *[]){ sixty, "", "" });
+    clv_table_row(&table, &t, (const char *[]){ "short", word, "1" });
+    clv_table_row(&table, &t, (const char *[]){ sixty, "x", "2" });
+    clv_table_write(&table, &t);
+    snprintf(wanted, sizeof wanted, "%-41s  %-54s  n\n%s\n%-41s  %-54s  1\n%s\n%-41s  %-54s  2\n",
+             "name", "of words", sixty, "short", word, sixty, "", "x");
+    cr_expect_str_eq(clv_text_end(&t), wanted);
 }
 
 Test(text, remembers_that_memory_ran_out)
