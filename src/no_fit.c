@@ -94,11 +94,12 @@ static clv_status note_memory(clv_run *r, clv_plan *plan, const clv_tried *best,
     clv_show_bytes(size, need);
     clv_show_bytes(too_small, low);
     bool equal = strcmp(size, too_small) == 0;
-    return clv_run_note(r, plan,
-                        clv_arena_printf(r->arena,
-                                         "it would fit with %s on each device, not with %s: "
-                                         "--memory %lldB",
-                                         size, equal ? "less" : too_small, (long long)need));
+    return clv_run_note(
+        r, plan,
+        clv_arena_printf(r->arena,
+                         "it would fit with %s on each device, and no plan is found "
+                         "with %s: --memory %lldB",
+                         size, equal ? "less" : too_small, (long long)need));
 }
 
 /* The smallest larger number of the cluster's devices with which a plan is found. */
@@ -117,11 +118,13 @@ static clv_status note_devices(clv_run *r, clv_plan *plan)
     return CLV_OK;
 }
 
-/* Why no cut can help, if that is proven. */
+/* Why no cut can help, if that is proven: none at all where the weights are too much, else none
+ * between the parts that the search moves. */
 static clv_status note_proof(clv_run *r, clv_plan *plan, const clv_fit_bound *bound)
 {
     char weights[32], live[32], room[32];
     const clv_graph *g = r->req->model->main;
+    const char *nodes = r->req->sharding_nodes ? "the given nodes" : "split nodes";
     if (!bound->impossible)
         return CLV_OK;
     clv_show_bytes(weights, bound->weight_bytes);
@@ -133,9 +136,9 @@ static clv_status note_proof(clv_run *r, clv_plan *plan, const clv_fit_bound *bo
         return clv_run_note(
             r, plan,
             clv_arena_printf(r->arena,
-                             "no cut can fit: the part that ends in operator '%.*s' takes %s of "
-                             "weights and %s besides, the largest device has %s",
-                             CLV_STR_ARG(g->ops[last.i].label), weights, live, room));
+                             "no cut at %s can fit: the part that ends in operator '%.*s' takes %s "
+                             "of weights and %s besides, the largest device has %s",
+                             nodes, CLV_STR_ARG(g->ops[last.i].label), weights, live, room));
     }
     if (bound->live_bytes == 0)
         return clv_run_note(
@@ -147,9 +150,9 @@ static clv_status note_proof(clv_run *r, clv_plan *plan, const clv_fit_bound *bo
     return clv_run_note(
         r, plan,
         clv_arena_printf(r->arena,
-                         "no cut can fit: besides what operators hold while they run, the %d "
-                         "device%s of this run can take %s of %s of weights at most",
-                         plan->n_devices, plan->n_devices == 1 ? "" : "s", room, weights));
+                         "no cut at %s can fit: besides what operators hold while they run, the "
+                         "%d device%s of this run can take %s of %s of weights at most",
+                         nodes, plan->n_devices, plan->n_devices == 1 ? "" : "s", room, weights));
 }
 
 clv_status clv_explain_no_fit(clv_run *r, clv_plan *plan, const clv_tried *best,

@@ -80,8 +80,9 @@ Test(no_fit, what_no_cut_can_help_is_told_with_its_reason)
            "no cut can fit: the weights alone take 1.134 GiB, the 2 devices of this run have 200.0 "
            "MiB\n");
     proven("--memory 160MiB --devices 8 " MODELS "vit_l_16.b16.onnx",
-           "no cut can fit: the part that ends in operator '/encoder/layers/");
+           "no cut at split nodes can fit: the part that ends in operator '/encoder/layers/");
     proven("--memory 660MiB --devices 2 " MODELS "vit_l_16.b16.onnx",
-           "no cut can fit: besides what operators hold while they run, the 2 devices of this run "
+           "no cut at split nodes can fit: besides what operators hold while they run, the 2 "
+           "devices of this run "
            "can take ");
 }
