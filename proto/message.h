@@ -30,9 +30,6 @@ static inline clv_message clv_message_sub(const clv_message *m, const clv_field 
  * configuration of a model or node may have any type. */
 clv_status clv_message_next(clv_message *m, clv_field *ret, clv_error *err);
 
-/* From the first field again. */
-static inline void clv_message_rewind(clv_message *m) { m->wire.at = m->start; }
-
 /* The field's bytes as a string in place; CLV_ELIMIT at 2 GiB. */
 clv_status clv_message_str(const clv_message *m, const clv_field *f, clv_str *ret, clv_error *err);
 

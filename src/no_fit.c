@@ -97,8 +97,8 @@ static clv_status note_memory(clv_run *r, clv_plan *plan, const clv_tried *best,
     return clv_run_note(
         r, plan,
         clv_arena_printf(r->arena,
-                         "it would fit with %s on each device, and no plan is found "
-                         "with %s: --memory %lldB",
+                         "it would fit with %s on each device, and no plan is found with %s: "
+                         "--memory %lldB",
                          size, equal ? "less" : too_small, (long long)need));
 }
 
@@ -118,14 +118,14 @@ static clv_status note_devices(clv_run *r, clv_plan *plan)
     return CLV_OK;
 }
 
-/* Why no cut can help, if that is proven: none at all where the weights are too much, else none
- * between the parts that the search moves. */
+/* Why no cut can help, if that is proven: none at all where the weights alone are too much, else
+ * none of the search, whose parts a cut by hand may divide. */
 static clv_status note_proof(clv_run *r, clv_plan *plan, const clv_fit_bound *bound)
 {
     char weights[32], live[32], room[32];
     const clv_graph *g = r->req->model->main;
-    const char *nodes = r->req->sharding_nodes ? "the given nodes" : "split nodes";
-    if (!bound->impossible)
+    bool weights_alone = bound->unit < 0 && bound->live_bytes == 0;
+    if (!bound->impossible || (r->req->sharding_nodes && !weights_alone))
         return CLV_OK;
     clv_show_bytes(weights, bound->weight_bytes);
     clv_show_bytes(live, bound->live_bytes);
@@ -135,12 +135,13 @@ static clv_status note_proof(clv_run *r, clv_plan *plan, const clv_fit_bound *bo
         clv_op last = r->analysis.units->order[part->first + part->n - 1];
         return clv_run_note(
             r, plan,
-            clv_arena_printf(r->arena,
-                             "no cut at %s can fit: the part that ends in operator '%.*s' takes %s "
-                             "of weights and %s besides, the largest device has %s",
-                             nodes, CLV_STR_ARG(g->ops[last.i].label), weights, live, room));
+            clv_arena_printf(
+                r->arena,
+                "no cut of the search can fit: the part that ends in operator '%.*s' takes %s of "
+                "weights and %s besides, the largest device has %s",
+                CLV_STR_ARG(g->ops[last.i].label), weights, live, room));
     }
-    if (bound->live_bytes == 0)
+    if (weights_alone)
         return clv_run_note(
             r, plan,
             clv_arena_printf(r->arena,
@@ -149,10 +150,11 @@ static clv_status note_proof(clv_run *r, clv_plan *plan, const clv_fit_bound *bo
                              weights, plan->n_devices, plan->n_devices == 1 ? "" : "s", room));
     return clv_run_note(
         r, plan,
-        clv_arena_printf(r->arena,
-                         "no cut at %s can fit: besides what operators hold while they run, the "
-                         "%d device%s of this run can take %s of %s of weights at most",
-                         nodes, plan->n_devices, plan->n_devices == 1 ? "" : "s", room, weights));
+        clv_arena_printf(
+            r->arena,
+            "no cut of the search can fit: besides what operators hold while they run, the %d "
+            "device%s of this run can take %s of %s of weights at most",
+            plan->n_devices, plan->n_devices == 1 ? "" : "s", room, weights));
 }
 
 clv_status clv_explain_no_fit(clv_run *r, clv_plan *plan, const clv_tried *best,
@@ -179,11 +181,11 @@ clv_status clv_explain_no_fit(clv_run *r, clv_plan *plan, const clv_tried *best,
                              clv_arena_printf(r->arena, "alive there: '%.*s', %s",
                                               CLV_STR_ARG(g->tensors[d->live[i].tensor.i].name),
                                               clv_show_bytes(size, d->live[i].bytes))));
+    if (r->req->compiler) /* what it would say is not known, and asking takes it minutes */
+        return CLV_OK;
     clv_fit_bound bound;
     CLV_TRY(clv_partition_fit_bound(r->problem, r->judge.live_bytes, r->arena, &bound, r->err));
     CLV_TRY(note_proof(r, plan, &bound));
-    if (r->req->compiler) /* what it would say is not known, and asking takes it minutes */
-        return CLV_OK;
     CLV_TRY(note_memory(r, plan, best, bound.least_bytes));
     /* more devices would not change cuts given by hand */
     return r->req->sharding_nodes ? CLV_OK : note_devices(r, plan);

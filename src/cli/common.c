@@ -121,9 +121,12 @@ int cli_try_output(cli *c, cleave_model *model, const char *path)
 {
     cleave_error error;
 
-    if (path && cleave_check_output(model, path, &error) != CLEAVE_OK)
-        return cli_fail_library(c, &error);
-    return CLI_EXIT_OK;
+    if (!path)
+        return CLI_EXIT_OK;
+    cli_be_careful_of(path); /* the try makes a file */
+    cleave_status status = cleave_check_output(model, path, &error);
+    cli_be_careful(false);
+    return status == CLEAVE_OK ? CLI_EXIT_OK : cli_fail_library(c, &error);
 }
 
 bool cli_is_stream(const char *path)

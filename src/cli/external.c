@@ -34,7 +34,8 @@ int cli_note_external(cli *c, const cleave_model *model, const char *input, cons
     *ret = NULL;
     if (!from || !to)
         return cli_nomem(c);
-    if (!first || same_folder(from, to))
+    if (!first || same_folder(from, to) ||
+        cli_is_stream(output)) /* who reads a stream is elsewhere */
         return CLI_EXIT_OK;
     while (cleave_model_external(model, n))
         n++;

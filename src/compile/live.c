@@ -19,7 +19,8 @@ typedef struct {
 
 typedef struct {
     const clv_program *p;
-    int32_t *root;      /* by slot: whose memory it is in the end, CLV_VIEW_OF_WEIGHT: weights */
+    int32_t *root;      /* by slot: whose memory it is in the end; CLV_VIEW_OF_WEIGHT: it may lie
+                         * with the weights */
     int32_t *buffer_of; /* by slot: in buffers, or UNCOUNTED; read only if unit_of is the unit's */
     int32_t *unit_of;   /* by slot: unit + 1 that met it */
     int32_t *taken_by;  /* by root: unit + 1 that counts one of its slots */
@@ -28,11 +29,19 @@ typedef struct {
     int32_t n_buffers, first_op, n_ops, unit;
 } walk;
 
+/* Of views of views, too, every one in between counts: on the device that reads it, it is where its
+ * memory begins. */
+static int32_t root_of(const walk *w, int32_t slot)
+{
+    int32_t of = w->p->view_of[slot];
+    if (w->p->flags[slot] & (CLV_SLOT_CONSTANT | CLV_SLOT_FOLDED))
+        return CLV_VIEW_OF_WEIGHT;
+    return of == CLV_VIEW_NONE ? slot : of == CLV_VIEW_OF_WEIGHT ? of : w->root[of];
+}
+
 static bool lies_with_weights(const walk *w, int32_t slot)
 {
-    int32_t root = w->root[slot];
-    return root == CLV_VIEW_OF_WEIGHT ||
-           ((w->p->flags[root] | w->p->flags[slot]) & (CLV_SLOT_CONSTANT | CLV_SLOT_FOLDED));
+    return w->root[slot] == CLV_VIEW_OF_WEIGHT;
 }
 
 static void note(walk *w, int32_t slot, int32_t number)
@@ -131,10 +140,8 @@ clv_status clv_program_live(const clv_program *p, clv_arena *arena, int64_t *liv
                .buffers = CLV_NEW_ARRAY(arena, buffer, p->n_slots),
                .change = CLV_NEW_ARRAY(arena, int64_t, p->n_ops + 1) };
     bool enough = w.root && w.buffer_of && w.unit_of && w.taken_by && w.buffers && w.change;
-    for (int32_t s = 0; enough && s < p->n_slots; s++) {
-        int32_t of = p->view_of[s];
-        w.root[s] = of == CLV_VIEW_NONE ? s : of == CLV_VIEW_OF_WEIGHT ? of : w.root[of];
-    }
+    for (int32_t s = 0; enough && s < p->n_slots; s++)
+        w.root[s] = root_of(&w, s);
     for (; enough && w.unit < p->n_units; w.unit++)
         live_bytes[w.unit] = visit_unit(&w);
     clv_arena_rewind(arena, mark);

@@ -111,17 +111,19 @@ clv_status clv_shape_causal_conv(clv_rule *r)
     const clv_type *in = clv_rule_in(r, 0), *weights = clv_rule_in(r, 1);
     bool channels_last = clv_rule_attr_int(r, "channels_last", 0) != 0;
     int64_t dilation = clv_rule_attr_int(r, "dilation", 1);
-    clv_dim state[CLV_RANK_MAX];
+    clv_dim state[CLV_RANK_MAX], steps = clv_type_dim(weights, 2);
 
     CLV_TRY(clv_rule_set_same(r, 0, 0));
     if (dilation < 1)
         return clv_rule_fail(r, "attribute dilation is %lld, expected at least 1",
                              (long long)dilation);
+    if (clv_dim_is_number(steps) && steps < 1)
+        return clv_rule_fail(r, "the kernel has %lld steps, expected at least 1", (long long)steps);
     int32_t rank = clv_type_rank(in);
     if (channels_last ? rank < 3 || rank >= CLV_RANK_MAX : rank != 3)
         return clv_rule_set_rank(r, 1, in->dtype, CLV_RANK_UNKNOWN);
     clv_dims_copy(state, in->dims, rank);
-    state[channels_last ? 1 : 2] = clv_dim_mul(clv_dim_add(clv_type_dim(weights, 2), -1), dilation);
+    state[channels_last ? 1 : 2] = clv_dim_mul(clv_dim_add(steps, -1), dilation);
     return set_carried(r, 3, rank, state);
 }
 

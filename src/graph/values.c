@@ -5,14 +5,19 @@
 
 #include "graph/shape_tools.h"
 
+/* Also of what is empty, the other sizes are small: folds multiply them without looking. */
 static bool small_shape(const clv_type *type, clv_elems *ret)
 {
-    int64_t n = clv_type_elems(type);
+    int64_t n = clv_type_elems(type), others = 1;
     if (type->kind != CLV_TYPE_TENSOR || n < 0 || n > CLV_VALUE_MAX)
         return false;
     *ret = (clv_elems){ .n = (int32_t)n, .rank = type->rank, .dtype = type->dtype };
-    for (int32_t i = 0; i < type->rank; i++)
+    for (int32_t i = 0; i < type->rank; i++) {
         ret->dims[i] = type->dims[i];
+        if (type->dims[i] > CLV_VALUE_MAX / others)
+            return false;
+        others *= type->dims[i] > 0 ? type->dims[i] : 1;
+    }
     return true;
 }
 

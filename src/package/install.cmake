@@ -12,10 +12,14 @@ cleave_relative(CLEAVE_LIBDIR "${CMAKE_INSTALL_PREFIX}" "${CMAKE_INSTALL_FULL_LI
 cleave_relative(CLEAVE_INCLUDEDIR "${CMAKE_INSTALL_PREFIX}" "${CMAKE_INSTALL_FULL_INCLUDEDIR}")
 cleave_relative(CLEAVE_PC_PREFIX "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
 cleave_relative(CLEAVE_BIN_TO_LIB "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_FULL_LIBDIR}")
-cleave_relative(CLEAVE_LIB_TO_CONFIGS "${CMAKE_INSTALL_FULL_LIBDIR}"
+set(library_folder "${CMAKE_INSTALL_FULL_BINDIR}") # a static library runs as part of the command
+if(BUILD_SHARED_LIBS)
+  set(library_folder "${CMAKE_INSTALL_FULL_LIBDIR}")
+endif()
+cleave_relative(CLEAVE_CONFIGS_BESIDE "${library_folder}"
                 "${CMAKE_INSTALL_FULL_DATADIR}/cleave/configs")
 set_target_properties(cleave_cli PROPERTIES INSTALL_RPATH "$ORIGIN/${CLEAVE_BIN_TO_LIB}")
-target_compile_definitions(cleave PRIVATE CLEAVE_CONFIGS_BESIDE="${CLEAVE_LIB_TO_CONFIGS}")
+target_compile_definitions(cleave PRIVATE CLEAVE_CONFIGS_BESIDE="${CLEAVE_CONFIGS_BESIDE}")
 
 install(TARGETS cleave cleave_cli)
 install(FILES src/include/cleave.h TYPE INCLUDE)

@@ -210,21 +210,24 @@ static int by_bytes(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* *ret_total below 0: not known of every one. */
 static const clv_plan_transfer **sorted_transfers(report *r, double *ret_total)
 {
     const clv_plan *p = r->plan;
     const clv_plan_transfer **at =
         CLV_NEW_ARRAY(r->text.arena, const clv_plan_transfer *, p->n_transfers);
     double total = 0;
+    bool known = true;
 
     for (int32_t i = 0; at && i < p->n_transfers; i++) {
         at[i] = &p->transfers[i];
-        total += p->transfers[i].bytes > 0 ? (double)p->transfers[i].bytes : 0;
+        known &= at[i]->bytes >= 0;
+        total += (double)at[i]->bytes;
     }
     if (at && p->n_transfers > 0)
         qsort(at, (size_t)p->n_transfers, sizeof *at, by_bytes);
     r->text.failed |= !at;
-    *ret_total = total;
+    *ret_total = known ? total : -1;
     return at;
 }
 
@@ -248,9 +251,11 @@ static void put_transfers(report *r)
     }
     clv_text_printf(&r->text, "\n");
     clv_table_write(&table, &r->text);
-    const char *sum = clv_show_bytes((char[32]){ 0 }, total < 9e18 ? (int64_t)total : INT64_MAX);
-    clv_text_printf(&r->text, "%d transfer%s, %s a run\n", (int)p->n_transfers,
-                    p->n_transfers == 1 ? "" : "s", sum);
+    clv_text_printf(&r->text, "%d transfer%s", (int)p->n_transfers, p->n_transfers == 1 ? "" : "s");
+    if (total >= 0)
+        clv_text_printf(&r->text, ", %s a run",
+                        clv_show_bytes((char[32]){ 0 }, total < 9e18 ? (int64_t)total : INT64_MAX));
+    clv_text_printf(&r->text, "\n");
 }
 
 static double latency_ms(const clv_plan *p) { return (double)p->latency_ns / 1e6; }

@@ -80,9 +80,36 @@ Test(no_fit, what_no_cut_can_help_is_told_with_its_reason)
            "no cut can fit: the weights alone take 1.134 GiB, the 2 devices of this run have 200.0 "
            "MiB\n");
     proven("--memory 160MiB --devices 8 " MODELS "vit_l_16.b16.onnx",
-           "no cut at split nodes can fit: the part that ends in operator '/encoder/layers/");
+           "no cut of the search can fit: the part that ends in operator '/encoder/layers/");
     proven("--memory 660MiB --devices 2 " MODELS "vit_l_16.b16.onnx",
-           "no cut at split nodes can fit: besides what operators hold while they run, the 2 "
+           "no cut of the search can fit: besides what operators hold while they run, the 2 "
            "devices of this run "
            "can take ");
+}
+
+/* The search finds a plan with as much: it is the given cut that does not fit. */
+Test(no_fit, a_cut_by_hand_proves_nothing_of_others)
+{
+    run_result r = run_in(TEST_SOURCE_DIR,
+                          "%s plan --no-output --memory 900MiB --devices 2 --sharding-nodes "
+                          "/encoder/layers/encoder_layer_2/Add_1=0 " MODELS "vit_l_16.b16.onnx",
+                          TEST_CLEAVE);
+    cr_expect_eq(r.code, 3);
+    cr_expect(!strstr(r.out, "no cut"), "%s", r.out);
+    run_free(&r);
+    proven("--memory 100MiB --devices 2 --sharding-nodes "
+           "/encoder/layers/encoder_layer_2/Add_1=0 " MODELS "vit_l_16.b16.onnx",
+           "no cut can fit: the weights alone take 1.134 GiB");
+}
+
+/* What another compiler needs for weights is not known. */
+Test(no_fit, another_compiler_proves_nothing)
+{
+    run_result r = run_in(TEST_SOURCE_DIR,
+                          "LIMIT=1 %s plan --no-output --memory 100MiB --devices 2 --compiler "
+                          "'sh docs/examples/compiler-example.sh' " MODELS "vit_l_16.b16.onnx",
+                          TEST_CLEAVE);
+    cr_expect_eq(r.code, 3, "%s%s", r.out, r.err);
+    cr_expect(!strstr(r.out, "no cut"), "%s", r.out);
+    run_free(&r);
 }

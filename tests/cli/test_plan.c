@@ -556,6 +556,7 @@ Test(plan, an_output_in_another_folder_is_told_to_lack_its_weights)
     check_without("plan --devices 1 -o here/e2.onnx e.onnx", "looks for");
     check_without("plan --devices 1 -o d/m.onnx m.onnx", "looks for");
     check_without("plan --devices 1 --no-output e.onnx", "looks for");
+    check_without("plan --devices 1 -o /dev/null e.onnx", "looks for");
     check_without("strip -o d/h.onnx d/f.onnx", "looks for");
 }
 

@@ -105,6 +105,18 @@ Test(signals, an_output_that_is_a_pipe_is_not_waited_for)
     stopped("TERM", "time.sleep(.3) or True", "plan -q -o pipe " MODEL, 143, 3);
 }
 
+/* It waits for a reader of the plan, and the model is there. */
+Test(signals, what_is_written_is_not_denied)
+{
+    run_result r = run_in(folder,
+                          "mkfifo pipe; python3 stop.py 2 INT \"os.path.exists('o.onnx') and not "
+                          "time.sleep(.1)\" %s plan -q -o o.onnx --plan-out pipe %s",
+                          TEST_CLEAVE, MODEL);
+    cr_expect_eq(r.code, 254, "%d", r.code); /* -SIGINT */
+    cr_expect(!strstr(r.err, "nothing was written"), "%s", r.err);
+    run_free(&r);
+}
+
 /* SIGXFSZ would end the command with its temporary file there. */
 Test(signals, a_file_that_may_not_grow_is_an_error)
 {

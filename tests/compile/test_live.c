@@ -81,6 +81,22 @@ Test(live, leaves_out_what_lies_with_the_weights)
     clv_arena_free(t->arena);
 }
 
+/* v is copied to the device that reads it, with the weights there; x is a view of that copy. */
+Test(live, leaves_out_views_of_what_is_copied)
+{
+    toy *t = new_toy(1, 4);
+    clv_tensor a = TOY_OP(t, NULL, 1, 1024, toy_input(t, 256));
+    clv_tensor v = TOY_OP(t, "Identity", 1, 1024, a);
+    clv_tensor x = TOY_OP(t, "Identity", 1, 1024, v);
+    TOY_OP(t, NULL, 1, 256, x);
+    t->types.value[v.i] = t->known;
+    const int64_t *live = live_of(t);
+    cr_expect_eq(live[1], 1024);
+    cr_expect_eq(live[2], 0);
+    cr_expect_eq(live[3], 256);
+    clv_arena_free(t->arena);
+}
+
 /* No device may hold less than its unit that needs most, and with one unit a device some hold just
  * that. Workspace is not counted, so there is none: the fullest moment is that of activations. */
 static void compare(toy *t, const int64_t *live, const int32_t *device_of, uint32_t seed,

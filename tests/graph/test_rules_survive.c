@@ -30,6 +30,10 @@ static const char *const types[] = {
     "int32[5,1,7]",
     "float16[2,8,16]",
     "float[3,4]",
+    "int64[0,1152921504606846976]{}",
+    "int64[5,4611686018427387904,4,0]{}",
+    "int64[16,1]{0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0}",
+    "float[2,4611686018427387904,0]",
 };
 
 static const char *const attrs[] = {
@@ -80,6 +84,18 @@ static const char *const attrs[] = {
     "largest=0",
     "keep=[1]",
     "noop_with_empty_axes=1",
+    "state_window=9223372036854775807",
+    "state_window=-1 dilation=9223372036854775807",
+    "channels_last=1 dilation=2",
+    "q_num_heads=9223372036854775807 kv_num_heads=1",
+    "q_num_heads=-9223372036854775808",
+    "max_ngram_size=9223372036854775807 n_head_per_ngram=9223372036854775807",
+    "max_ngram_size=-9223372036854775808",
+    "size=9223372036854775807 step=9223372036854775807",
+    "size=2 dim=-9223372036854775808",
+    "batch_dims=-9223372036854775808",
+    "past_present_share_buffer=1",
+    "min=2.5 max=-1e300",
 };
 
 static uint32_t draw(uint64_t *state, uint32_t below)

@@ -148,6 +148,8 @@ Test(shapes_image, states_are_carried_from_call_to_call)
           "float[2,6,4] | float[2,4,4]" },
         { "in x float[2,4,6,5]; in w_ float[4,1,3,2]; y, s = ms:CausalConvWithState(x, w_) ndim=2",
           "float[2,4,6,5] | float[...]" },
+        { "in x float[2,4,6]; in w_ float[4,1,0]; y, s = ms:CausalConvWithState(x, w_)",
+          "error: the kernel has 0 steps" },
         { "in x float[2,4,6]; in w_ any; y, s = ms:CausalConvWithState(x, w_) dilation=0",
           "error: dilation is 0" },
         { "in a float[b,t,4]; in d float[4]; y, z = ms:LinearAttentionGate(a, d, d, a)",

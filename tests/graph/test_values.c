@@ -195,6 +195,18 @@ Test(values, indices_choose_and_replace)
     value(13, "NonZero", "int64[2]{0,n}", "", "none");
 }
 
+/* Sizes beside a 0 may have any product. */
+Test(values, nothing_is_chosen_from_what_is_empty)
+{
+    value(13, "GatherND", "int64[5,4611686018427387904,4,0]{} int64[2,1]{4,0}", "", "none");
+    value(13, "ScatterND",
+          "int64[5,4611686018427387904,4,0]{} int64[1,1]{4} int64[1,4611686018427387904,4,0]{}", "",
+          "none");
+    fails(13, "GatherND",
+          "int64[0,1152921504606846976]{} int64[16,1]{0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0}", "",
+          "does not fit 64 bits");
+}
+
 Test(values, reductions_along_axes)
 {
     value(13, "ReduceSum", "int64[2,3]{1,2,3,4,5,6} int64[1]{1}", "", "{6,15}");

@@ -209,6 +209,8 @@ Test(report_plan, shows_the_largest_transfers_first)
     const char *all = text();
     cr_expect(strstr(all, "large  ") < strstr(all, "small  "), "%s", all);
     says("2 transfers, 4");
+    transfers[0].bytes = CLV_PLAN_UNKNOWN;
+    says("2 transfers\n");
 }
 
 Test(report_plan, tells_what_was_left_out_of_the_sums)
