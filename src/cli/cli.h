@@ -120,7 +120,7 @@ void cli_catch_signals(const cli *c);
 void cli_be_careful(bool yes);
 /* Careful while this file is written, if it is one. */
 void cli_be_careful_of(const char *path);
-/* The work is done and saved: signals are the system's again. */
+/* The work is done and saved: signals are the system's again, unless one came before. */
 void cli_forget_signals(void);
 /* The signal that came, or 0. */
 int cli_signal(void);

@@ -309,10 +309,9 @@ static int save(cli *c, const job *j, cleave_model *model, const cleave_plan *pl
         cleave_annotate(model, plan, j->output, &error);
     }
     if (error.status == CLEAVE_OK && j->plan_out) {
+        cli_be_careful_of(j->plan_out);
         if (j->output && cli_is_stream(j->plan_out))
             cli_forget_signals(); /* the model is there, and a stream leaves nothing behind */
-        else
-            cli_be_careful_of(j->plan_out);
         cleave_plan_save(plan, j->plan_out, &error);
     }
     cli_forget_signals();

@@ -96,6 +96,8 @@ static void forget(int number)
 
 void cli_forget_signals(void)
 {
+    if (came) /* the command ends by it already: a second one must not change the exit code */
+        return;
     forget(SIGINT);
     forget(SIGTERM);
     forget(SIGHUP);
