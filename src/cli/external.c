@@ -1,6 +1,6 @@
 #include <string.h>
-#include <sys/stat.h>
 
+#include "base/file.h"
 #include "cli/cli.h"
 
 /* Weights that a model keeps in other files are named relative to its folder, and stay where they
@@ -17,13 +17,6 @@ static const char *folder_of(cli *c, const char *path)
     return clv_arena_printf(c->arena, "%.*s", slash == path ? 1 : (int)(slash - path), path);
 }
 
-static bool same_folder(const char *a, const char *b)
-{
-    struct stat x, y;
-
-    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
 int cli_note_external(cli *c, const cleave_model *model, const char *input, const char *output,
                       const char **ret)
 {
@@ -34,7 +27,7 @@ int cli_note_external(cli *c, const cleave_model *model, const char *input, cons
     *ret = NULL;
     if (!from || !to)
         return cli_nomem(c);
-    if (!first || same_folder(from, to) ||
+    if (!first || clv_same_place(from, to) ||
         cli_is_stream(output)) /* who reads a stream is elsewhere */
         return CLI_EXIT_OK;
     while (cleave_model_external(model, n))

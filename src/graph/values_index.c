@@ -133,24 +133,37 @@ static int64_t slice_at(const clv_elems *in, const clv_elems *indices, int32_t w
     return at;
 }
 
+/* The rows of the indices, and elements of the slice that each speaks of; false where they do not
+ * fit the input. */
+static bool measure_slices(const clv_elems *in, const clv_elems *indices, int32_t *ret_width,
+                           int32_t *ret_rows, int64_t *ret_size)
+{
+    if (!indices->i || indices->rank < 1)
+        return false;
+    int64_t width = indices->dims[indices->rank - 1], size = 1;
+    if (width < 1 || width > in->rank)
+        return false;
+    for (int32_t a = (int32_t)width; a < in->rank; a++)
+        size *= in->dims[a];
+    *ret_width = (int32_t)width;
+    *ret_rows = indices->n / (int32_t)width;
+    *ret_size = size;
+    return true;
+}
+
 /* Batches apart: what they index is not worth the arithmetic. */
 clv_status clv_fold_gather_nd(clv_rule *r)
 {
     clv_elems in, indices;
-    int32_t pick[CLV_VALUE_MAX], n = 0;
+    int32_t pick[CLV_VALUE_MAX], n = 0, width, rows;
+    int64_t size;
     if (clv_rule_attr_int(r, "batch_dims", 0) != 0 || !clv_elems_in(r, 0, &in) ||
-        !clv_elems_in(r, 1, &indices) || !indices.i || indices.rank < 1)
+        !clv_elems_in(r, 1, &indices) || !measure_slices(&in, &indices, &width, &rows, &size))
         return CLV_OK;
-    int64_t width = indices.dims[indices.rank - 1], size = 1;
-    if (width < 1 || width > in.rank)
-        return CLV_OK;
-    for (int32_t a = (int32_t)width; a < in.rank; a++)
-        size *= in.dims[a];
-    int32_t rows = indices.n / (int32_t)width;
     if (rows * size > CLV_VALUE_MAX)
         return CLV_OK;
     for (int32_t j = 0; j < rows; j++) {
-        int64_t at = slice_at(&in, &indices, (int32_t)width, j);
+        int64_t at = slice_at(&in, &indices, width, j);
         for (int64_t e = 0; e < size; e++)
             pick[n++] = at < 0 ? -1 : (int32_t)(at + e);
     }
@@ -161,21 +174,17 @@ clv_status clv_fold_scatter_nd(clv_rule *r)
 {
     clv_elems in, indices, updates;
     clv_elems_out out, room;
+    int32_t width, rows;
+    int64_t size;
     if (!only_replaces(r) || !clv_elems_in(r, 0, &in) || !clv_elems_in(r, 1, &indices) ||
-        !indices.i || !clv_elems_in_or_open(r, 2, &room, &updates) || !updates.i != !in.i ||
-        indices.rank < 1)
+        !clv_elems_in_or_open(r, 2, &room, &updates) || !updates.i != !in.i ||
+        !measure_slices(&in, &indices, &width, &rows, &size))
         return CLV_OK;
-    int64_t width = indices.dims[indices.rank - 1], size = 1;
-    if (width < 1 || width > in.rank)
-        return CLV_OK;
-    for (int32_t a = (int32_t)width; a < in.rank; a++)
-        size *= in.dims[a];
-    int32_t rows = indices.n / (int32_t)width;
     if (rows * size != updates.n)
         return CLV_OK;
     copy_all(&in, &out);
     for (int32_t j = 0; j < rows; j++) {
-        int64_t at = slice_at(&in, &indices, (int32_t)width, j);
+        int64_t at = slice_at(&in, &indices, width, j);
         if (at < 0)
             return CLV_OK;
         for (int64_t e = 0; e < size; e++)
