@@ -4,6 +4,7 @@
 
 #include "cleave.h"
 #include "pipeline.h"
+#include "solver/solver.h"
 
 struct cleave_model {
     clv_alloc alloc;
@@ -22,6 +23,20 @@ struct cleave_model {
 struct cleave_plan {
     clv_arena *arena;
     clv_plan *plan;
+    const char *text, *json;
+    size_t n_json;
+};
+
+struct cleave_workload {
+    clv_arena *arena;
+    clv_placement *problem;
+    const char *name;
+};
+
+struct cleave_placement {
+    clv_arena *arena;
+    const clv_placement *problem; /* the workload's */
+    clv_place_result result;
     const char *text, *json;
     size_t n_json;
 };

@@ -35,6 +35,24 @@ cleave_status cleave_plan_save(const cleave_plan *plan, const char *path, cleave
         error);
 }
 
+static clv_status write_placement(void *arg, const clv_sink *sink, clv_error *err)
+{
+    const cleave_placement *placement = arg;
+    return sink->write(sink->ctx, placement->json, placement->n_json, err);
+}
+
+cleave_status cleave_placement_save(const cleave_placement *placement, const char *path,
+                                    cleave_error *error)
+{
+    clv_error err;
+    if (!placement || !path)
+        return clv_api_refuse(error, CLV_EUSAGE,
+                              "cleave_placement_save needs a placement and a path");
+    return clv_api_give(write_file(path, clv_arena_alloc(placement->arena), write_placement,
+                                   (void *)placement, &err),
+                        &err, error);
+}
+
 typedef struct {
     const cleave_model *model;
     const cleave_plan *plan;
@@ -107,11 +125,13 @@ static cleave_status rewrite_model(rewrite *w, const char *path,
 cleave_status cleave_check_output(cleave_model *model, const char *path, cleave_error *error)
 {
     clv_error err;
-    if (!model || !path)
-        return clv_api_refuse(error, CLV_EUSAGE, "cleave_check_output needs a model and a path");
-    clv_status status = clv_out_refuse(path, model->file, model->model, model->arena, &err);
+    clv_status status = CLV_OK;
+    if (!path)
+        return clv_api_refuse(error, CLV_EUSAGE, "cleave_check_output needs a path");
+    if (model)
+        status = clv_out_refuse(path, model->file, model->model, model->arena, &err);
     if (status == CLV_OK)
-        status = clv_out_try(path, clv_api_alloc(model), &err);
+        status = clv_out_try(path, model ? clv_api_alloc(model) : NULL, &err);
     return clv_api_give(status, &err, error);
 }
 

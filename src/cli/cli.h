@@ -37,7 +37,7 @@ struct cli_command {
 };
 
 extern const cli_command cli_cmd_plan, cli_cmd_inspect, cli_cmd_shards, cli_cmd_annotate,
-    cli_cmd_strip, cli_cmd_help;
+    cli_cmd_place, cli_cmd_strip, cli_cmd_help;
 
 /* All commands, in the order of --help; ends with NULL. */
 extern const cli_command *const cli_commands[];

@@ -12,6 +12,7 @@ const cli_command *const cli_commands[] = { &cli_cmd_plan,
                                             &cli_cmd_shards,
                                             &cli_cmd_annotate,
                                             &cli_cmd_strip,
+                                            &cli_cmd_place,
                                             &cli_cmd_help,
                                             NULL };
 
@@ -25,10 +26,10 @@ const cli_command *cli_find_command(const char *name)
 
 int cli_unknown_command(cli *c, const char *name)
 {
-    const char *names[8];
+    const char *names[16];
     int n = 0;
 
-    for (; cli_commands[n]; n++)
+    for (; cli_commands[n] && n < (int)(sizeof names / sizeof *names); n++)
         names[n] = cli_commands[n]->name;
     const char *near = clv_suggest(name, names, n);
     if (near)

@@ -1,6 +1,7 @@
 #include "cli/options.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +61,34 @@ static clv_status parse_seconds(const char *text, const char *name, double *ret,
     return CLV_OK;
 }
 
+static clv_status parse_number(const char *text, const char *name, double *ret, clv_error *err)
+{
+    char *end = NULL;
+    double value = strtod(text, &end);
+
+    if (strspn(text, "0123456789.eE+-") != strlen(text) || *end || !(value > 0) || isinf(value))
+        return clv_fail(err, CLV_EUSAGE, "%s is '%.80s': expected a number above 0", name, text);
+    *ret = value;
+    return CLV_OK;
+}
+
+static clv_status parse_part(const char *text, const char *name, double *ret, clv_error *err)
+{
+    char *end = NULL;
+    double value = strtod(text, &end);
+    bool percent = *end == '%';
+
+    if (percent)
+        value /= 100;
+    if (strspn(text, "0123456789.") + percent != strlen(text) || end[percent] || end == text ||
+        !(value >= 0 && value < 1))
+        return clv_fail(err, CLV_EUSAGE,
+                        "%s is '%.80s': expected a part from 0 to less than 1, as 0.01 or 1%%",
+                        name, text);
+    *ret = value;
+    return CLV_OK;
+}
+
 static clv_status parse_choice(const cli_option *o, const char *text, int64_t *ret, parser *p)
 {
     char list[200] = "";
@@ -95,6 +124,12 @@ static clv_status parse_typed(parser *p, const cli_option *o, const char *text, 
         break;
     case CLI_SECONDS:
         status = parse_seconds(text, o->name, &v->seconds, p->err);
+        break;
+    case CLI_NUMBER:
+        status = parse_number(text, o->name, &v->real, p->err);
+        break;
+    case CLI_PART:
+        status = parse_part(text, o->name, &v->real, p->err);
         break;
     case CLI_CHOICE:
         status = parse_choice(o, text, &v->number, p);

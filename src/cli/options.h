@@ -17,6 +17,8 @@ typedef enum {
     CLI_INT,     /* min to max */
     CLI_BYTES,   /* "80GiB" */
     CLI_SECONDS, /* above 0, at most 1e9, fractions allowed */
+    CLI_NUMBER,  /* above 0 */
+    CLI_PART,    /* "0.01" or "1%": at least 0 and below 1 */
     CLI_CHOICE   /* one of choices */
 } cli_kind;
 
@@ -37,6 +39,7 @@ typedef struct {
     const char *text; /* the value as written */
     int64_t number;   /* CLI_INT, CLI_BYTES; CLI_CHOICE: which */
     double seconds;
+    double real; /* CLI_NUMBER, CLI_PART */
 } cli_value;
 
 typedef struct {

@@ -175,11 +175,71 @@ CLEAVE_API cleave_status cleave_plan_load(cleave_model *model, const char *path,
 /* Written under a temporary name and renamed. */
 CLEAVE_API cleave_status cleave_plan_save(const cleave_plan *plan, const char *path, cleave_error *error);
 
+/* -- placing -- */
+
+/* The device-placement problem as numbers, without a model: docs/formats/workload.md. */
+typedef struct cleave_workload cleave_workload;
+typedef struct cleave_placement cleave_placement;
+
+/* Reads a workload file. allocator is copied; NULL for malloc. */
+CLEAVE_API cleave_status cleave_workload_open(const char *path, const cleave_allocator *allocator,
+                                              cleave_workload **ret_workload, cleave_error *error);
+CLEAVE_API void cleave_workload_free(cleave_workload *workload);
+
+typedef enum {
+    CLEAVE_PLACE_THROUGHPUT, /* least load of the busiest device */
+    CLEAVE_PLACE_LATENCY,    /* least time until the last node ends */
+    CLEAVE_PLACE_DEVICES     /* fewest devices */
+} cleave_place_objective;
+
+/* A better answer or a better bound. */
+typedef struct {
+    const char *solver;
+    double objective; /* infinite before the first answer */
+    double bound;
+    double seconds;
+} cleave_place_news;
+
+typedef struct {
+    cleave_place_objective objective;
+    int free_assignment; /* any node anywhere; 0: the devices form a line (contiguous) */
+    double max_load;     /* for the fewest devices: no load above it; 0: any */
+    double deadline_s;   /* at most 1e9; 0: none, and the answer depends on nothing but the input and seed */
+    double gap;          /* enough when (objective - bound) / objective is no more; 0: the optimum */
+    uint64_t seed;
+    void (*news)(void *ctx, const cleave_place_news *news); /* may be NULL */
+    void *news_ctx;
+    int (*stop)(void *ctx); /* asked often, on the calling thread; not 0 stops. May be NULL */
+    void *stop_ctx;
+} cleave_place_options;
+
+#define CLEAVE_PLACE_OPTIONS { CLEAVE_PLACE_THROUGHPUT, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL }
+
+/* CLEAVE_OK with the best answer found; CLEAVE_NO_PLAN, and a placement without one, when there is no
+ * legal answer, or none was found in time; CLEAVE_ECANCELED when it was stopped before the first. */
+CLEAVE_API cleave_status cleave_place(cleave_workload *workload, const cleave_place_options *options,
+                                      cleave_placement **ret_placement, cleave_error *error);
+CLEAVE_API void cleave_placement_free(cleave_placement *placement);
+
+CLEAVE_API int cleave_placement_found(const cleave_placement *placement);
+/* Infinite without an answer; the bound is infinite when there is proof that there is none. */
+CLEAVE_API double cleave_placement_objective(const cleave_placement *placement);
+CLEAVE_API double cleave_placement_bound(const cleave_placement *placement);
+/* Device of the i-th node of the file; -1 past the end or without an answer. */
+CLEAVE_API int cleave_placement_device_of(const cleave_placement *placement, int64_t node);
+/* The report for people; the answer as JSON (docs/formats/place.schema.json). They belong to the
+ * placement. */
+CLEAVE_API const char *cleave_placement_text(const cleave_placement *placement);
+CLEAVE_API const char *cleave_placement_json(const cleave_placement *placement);
+/* Writes the JSON, under a temporary name first. */
+CLEAVE_API cleave_status cleave_placement_save(const cleave_placement *placement, const char *path,
+                                               cleave_error *error);
+
 /* -- annotating -- */
 
 /* To be asked before a long search: may a file be written at path? CLEAVE_EUSAGE when it would take the
- * place of the model's file or of its external data, which the two calls below refuse as well; CLEAVE_EIO
- * when it cannot be made there. */
+ * place of the model's file or of its external data, which the two calls below refuse as well (model may
+ * be NULL: there is none); CLEAVE_EIO when it cannot be made there. */
 CLEAVE_API cleave_status cleave_check_output(cleave_model *model, const char *path, cleave_error *error);
 /* Writes the model with the plan's annotations; every other byte as it was. The model's own files are
  * never written. */

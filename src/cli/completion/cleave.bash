@@ -22,7 +22,7 @@ _cleave() {
     COMPREPLY=()
 
     if [ "$COMP_CWORD" -eq 1 ]; then
-        _cleave_words "plan inspect shards annotate strip help --help --version"
+        _cleave_words "plan inspect shards annotate strip place help --help --version"
         return
     fi
     # --name=value is three words for most shells, and one where '=' does not break words.
@@ -43,7 +43,8 @@ _cleave() {
     shards) options="--configuration --uneven --check --bind --json --quiet --help" ;;
     annotate) options="--plan --output --keep-ir --json --quiet --help" ;;
     strip) options="--all --output --json --quiet --help" ;;
-    help) options="plan inspect shards annotate strip --help" ;;
+    place) options="--objective --contiguous --free --max-load --deadline --gap --seed --output --json --quiet --help" ;;
+    help) options="plan inspect shards annotate strip place --help" ;;
     *) return ;;
     esac
     case $prev in
@@ -55,7 +56,11 @@ _cleave() {
         return
         ;;
     --objective)
-        _cleave_words "latency throughput"
+        if [[ ${COMP_WORDS[1]} == place ]]; then
+            _cleave_words "throughput latency devices"
+        else
+            _cleave_words "latency throughput"
+        fi
         return
         ;;
     --search)
@@ -66,7 +71,8 @@ _cleave() {
         _cleave_words "refuse ceil balanced"
         return
         ;;
-    --configuration | --devices | --memory | --bind | --jobs | --max-candidates | --compiler-timeout | --num_ipus | --num_processes)
+    --configuration | --devices | --memory | --bind | --jobs | --max-candidates | --compiler-timeout | --num_ipus | --num_processes | \
+        --max-load | --deadline | --gap | --seed)
         return
         ;;
     esac
