@@ -6,11 +6,10 @@
 #include <string.h>
 
 #define NAME "order ideals"
-/* Where the search gives up: ideals kept, labels kept, and blocks added to pieces (about 50 ns
- * each). */
-#define STATES_MAX 4000000
-#define LABELS_MAX 16000000
-#define STEPS_MAX  INT64_C(20000000000)
+/* Where the search gives up: memory of one limit, and blocks added to pieces (some 50 ns each) of
+ * all limits together. */
+#define BYTES_MAX ((size_t)400 << 20)
+#define STEPS_MAX INT64_C(1000000000)
 /* Steps between two looks at the clock. */
 #define STEPS_LOOK 4096
 /* Parts of the way from the bound to the best answer at which T is tried. */
@@ -37,6 +36,7 @@ typedef struct {
 typedef struct {
     int32_t block, cursor; /* block that opened it; where to look for the next one */
     int64_t lost;          /* value of what cannot be in the piece any more */
+    bool forced;           /* there is no need to look at pieces without the block */
 } frame;
 
 typedef struct {
@@ -45,13 +45,17 @@ typedef struct {
     const int32_t *after_first, *after, *before_first, *before;
     clv_arena *arena; /* of one T */
     size_t words;
-    int64_t limit;   /* T */
-    bool count_only; /* fewest devices: loads up to T are all alike */
-    int64_t *value;  /* by block: the least time it takes anywhere */
+    int64_t limit;      /* T */
+    int64_t low;        /* no answer has all loads below it */
+    bool count_only;    /* fewest devices: loads up to T are all alike */
+    int64_t *value;     /* by block: the least time it takes anywhere */
+    int64_t *paid_time; /* by block: the least on a kind that pays */
     int64_t all_value;
-    int64_t **can_do; /* [kind][devices]: value that so many can do within T */
-    uint64_t *random; /* by block */
-    uint64_t *behind; /* [block * words]: all that must come behind it, and itself */
+    int64_t **can_do;      /* [kind][devices]: value that so many can do within T */
+    uint64_t *random;      /* by block */
+    uint64_t *behind;      /* [block * words]: all that must come behind it, and itself */
+    uint64_t *may_relieve; /* row: blocks for which is_relief() can hold at all */
+    bool roomy;            /* all bytes together fit any device */
 
     state *states;
     uint64_t *rows; /* [state * words] */
@@ -69,7 +73,7 @@ typedef struct {
     int32_t *net_before, *net_in;
     frame *frames;
     int64_t time, in, cut, bytes, took, front; /* front: of nets that leave the ideal it makes */
-    int64_t n_steps, steps_left;
+    int64_t n_steps;
     bool gave_up;
     int32_t *sources;     /* labels that may be followed by this kind */
     int64_t *source_room; /* value that may be left behind them */
@@ -291,6 +295,7 @@ static void change(search *s, int32_t kind, int32_t u, int32_t by)
     s->bytes += by * b->bytes[u];
     s->took += by * s->value[u];
     s->row[u / 64] ^= UINT64_C(1) << (u % 64);
+    s->ready[u / 64] ^= UINT64_C(1) << (u % 64);
     for (int32_t i = b->at_first[u]; i < b->at_first[u + 1]; i++) {
         int32_t e = b->at[i], size = b->net_first[e + 1] - b->net_first[e];
         int32_t low = by > 0 ? s->net_in[e] : s->net_in[e] - 1; /* blocks of it without this one */
@@ -343,6 +348,75 @@ static void leave_out(search *s, int32_t depth, int32_t u)
     }
 }
 
+/* May u join the piece? Nothing that is grown later brings these sums down. */
+static bool may_join(const search *s, int32_t kind, int32_t u)
+{
+    const clv_place_kind *k = &s->b->p->kinds[kind];
+    int64_t t = clv_block_time(s->b, kind, u);
+    return t >= 0 && s->time + t <= s->limit &&
+           (k->capacity_bytes < 0 || s->bytes + s->b->bytes[u] <= k->capacity_bytes);
+}
+
+/* What u would add to the load of the piece. It gets no more when the piece grows. */
+static int64_t added_load(const search *s, int32_t kind, int32_t u)
+{
+    const clv_blocks *b = s->b;
+    int64_t load = clv_block_time(b, kind, u);
+    for (int32_t i = b->at_first[u]; b->p->kinds[kind].pays && i < b->at_first[u + 1]; i++) {
+        int32_t e = b->at[i];
+        if (s->net_in[e] == 0)
+            load += b->net_cost[e];
+        else if (s->net_before[e] == 0 && s->net_in[e] + 1 == b->net_first[e + 1] - b->net_first[e])
+            load -= b->net_cost[e];
+    }
+    return load;
+}
+
+/* Would whoever has u later be no worse off without it? It saves u's time and the nets that end
+ * with u, and may have to pay those that begin with u, which it now has for itself. Stays true when
+ * the piece grows. */
+static bool is_relief(const search *s, int32_t u)
+{
+    const clv_blocks *b = s->b;
+    int64_t more = -s->paid_time[u];
+    for (int32_t i = b->at_first[u]; i < b->at_first[u + 1]; i++) {
+        int32_t e = b->at[i], held = s->net_before[e] + s->net_in[e];
+        if (held == 0)
+            more += b->net_cost[e];
+        else if (held + 1 == b->net_first[e + 1] - b->net_first[e])
+            more -= b->net_cost[e];
+    }
+    return more <= 0;
+}
+
+/* Two ways in which a block u that the piece could take as well makes it not worth looking at:
+ * whoever has u later is relieved of it, and the load with u is no more than low, which makes no
+ * answer worse, or no more than without. */
+typedef struct {
+    bool dominated; /* the piece as it is now; larger ones without u need not be */
+    int32_t forced; /* u: no larger piece is better without it, as it adds no load; -1: none */
+} advice;
+
+static advice look_around(const search *s, int32_t kind)
+{
+    advice a = { .forced = -1 };
+    int64_t load = s->time + (s->b->p->kinds[kind].pays ? s->in + s->cut : 0);
+    for (size_t w = 0; w < s->words && a.forced < 0; w++) {
+        for (uint64_t bits = s->ready[w] & s->may_relieve[w]; bits; bits &= bits - 1) {
+            int32_t u = (int32_t)(w * 64) + __builtin_ctzll(bits);
+            if (!may_join(s, kind, u) || !is_relief(s, u))
+                continue;
+            int64_t added = added_load(s, kind, u);
+            a.dominated |= added <= 0 || load + added <= s->low;
+            if (added <= 0 && (s->roomy || s->b->bytes[u] == 0)) {
+                a.forced = u;
+                break;
+            }
+        }
+    }
+    return a;
+}
+
 /* The piece as it is now ends here: what labels come of it. */
 static clv_status end_piece(search *s, int32_t kind, int32_t size, uint64_t hash, int64_t rest,
                             clv_error *err)
@@ -368,19 +442,10 @@ static clv_status end_piece(search *s, int32_t kind, int32_t size, uint64_t hash
 /* Has the budget ended, or the run? */
 static bool is_over(search *s)
 {
-    if (++s->n_steps % STEPS_LOOK == 0 && (clv_run_over(s->run) || s->n_steps > s->steps_left ||
-                                           s->n_states > STATES_MAX || s->n_labels > LABELS_MAX))
+    if (++s->n_steps % STEPS_LOOK == 0 &&
+        (clv_run_over(s->run) || s->n_steps > STEPS_MAX || clv_arena_bytes(s->arena) > BYTES_MAX))
         s->gave_up = true;
     return s->gave_up;
-}
-
-/* May u join the piece? Nothing that is grown later brings these sums down. */
-static bool may_join(search *s, int32_t kind, int32_t u)
-{
-    const clv_place_kind *k = &s->b->p->kinds[kind];
-    int64_t t = clv_block_time(s->b, kind, u);
-    return t >= 0 && s->time + t <= s->limit &&
-           (k->capacity_bytes < 0 || s->bytes + s->b->bytes[u] <= k->capacity_bytes);
 }
 
 /* Grows all pieces of a kind from a state. need: value that must be in one. */
@@ -391,39 +456,50 @@ static clv_status grow_pieces(search *s, int32_t from, int32_t size, int32_t kin
     int64_t rest = s->states[from].rest;
     uint64_t hash = s->states[from].hash;
     int32_t depth = 0;
-    s->frames[0] = (frame){ .block = -1, .cursor = 0, .lost = 0 };
+    s->frames[0] = (frame){ .block = -1 };
     memset(s->gone, 0, s->words * sizeof *s->gone);
-    while (!is_over(s)) {
+    for (bool fresh = true; !is_over(s);) {
         frame *f = &s->frames[depth];
-        bool enough = rest - f->lost >= need;
-        int32_t u = enough ? next_ready(s, f->cursor) : s->b->n;
+        int32_t u = -1;
+        if (fresh) {
+            advice a = look_around(s, kind);
+            if (a.forced >= 0 && a.forced < f->cursor)
+                f->cursor = s->b->n; /* left out before, and should not have been */
+            else if (a.forced >= 0)
+                u = a.forced;
+            else if (depth > 0 && s->took >= need && !a.dominated)
+                CLV_TRY(end_piece(s, kind, size + depth, hash, rest - s->took, err));
+        }
+        bool forced = u >= 0;
+        if (!forced)
+            u = rest - f->lost >= need ? next_ready(s, f->cursor) : s->b->n;
+        fresh = false;
         if (u == s->b->n) {
             if (depth == 0)
-                return CLV_OK;
+                break;
             int32_t last = f->block;
             change(s, kind, last, -1);
             hash ^= s->random[last];
             leave_out(s, --depth, last);
+            if (f->forced)
+                s->frames[depth].cursor = s->b->n;
             continue;
         }
-        f->cursor = u + 1;
+        if (!forced)
+            f->cursor = u + 1;
         if (!may_join(s, kind, u)) {
             leave_out(s, depth, u);
             continue;
         }
         change(s, kind, u, 1);
-        if (pays && s->time + s->in > s->limit) {
-            change(s, kind, u, -1);
-            leave_out(s, depth, u);
-            continue;
-        }
         hash ^= s->random[u];
         memcpy(s->gone + (size_t)(depth + 1) * s->words, s->gone + (size_t)depth * s->words,
                s->words * sizeof *s->gone);
-        s->frames[depth + 1] = (frame){ u, u + 1, f->lost };
-        depth++;
-        if (s->took >= need)
-            CLV_TRY(end_piece(s, kind, size + depth, hash, rest - s->took, err));
+        s->frames[++depth] = (frame){ u, f->cursor, f->lost, forced };
+        if (pays && s->time + s->in > s->limit)
+            s->frames[depth].cursor = s->b->n;
+        else
+            fresh = true;
     }
     return CLV_OK;
 }
@@ -673,8 +749,10 @@ static clv_status search_limits(search *s, int64_t low, int64_t high, clv_error 
         raise(s, o == FOUND ? load : limit + 1);
         if (o == FOUND)
             return CLV_OK;
-        low = limit + 1;
+        s->low = low = limit + 1;
     }
+    if (low > CLV_TICKS_MAX)
+        clv_run_raise(s->run, NAME, INFINITY); /* not with any load */
     return CLV_OK;
 }
 
@@ -697,6 +775,7 @@ static clv_status search_count(search *s, int64_t limit, bool proves, clv_error 
     outcome o;
     int64_t load;
     s->count_only = true;
+    s->low = limit; /* all loads up to it are alike */
     CLV_TRY(try_limit(s, limit, &o, &load, err));
     if (!proves || o == GAVE_UP)
         return CLV_OK;
@@ -747,6 +826,32 @@ static clv_status find_behind(search *s, clv_error *err)
     return CLV_OK;
 }
 
+/* Nets that all begin with u can only be paid more when it goes; the others less at best. */
+static bool may_relieve(const search *s, int32_t u)
+{
+    const clv_blocks *b = s->b;
+    const uint64_t *behind = s->behind + (size_t)u * s->words;
+    int64_t more = -s->paid_time[u];
+    for (int32_t i = b->at_first[u]; i < b->at_first[u + 1]; i++) {
+        bool begins = true;
+        for (int32_t n = b->net_first[b->at[i]]; n < b->net_first[b->at[i] + 1]; n++)
+            begins = begins && behind[b->pins[n] / 64] >> (b->pins[n] % 64) & 1;
+        more += begins ? b->net_cost[b->at[i]] : -b->net_cost[b->at[i]];
+    }
+    return more <= 0;
+}
+
+static bool is_roomy(const clv_blocks *b)
+{
+    int64_t all = 0;
+    for (int32_t u = 0; u < b->n; u++)
+        all += b->bytes[u];
+    for (int32_t k = 0; k < b->n_kinds; k++)
+        if (b->p->kinds[k].capacity_bytes >= 0 && b->p->kinds[k].capacity_bytes < all)
+            return false;
+    return true;
+}
+
 static clv_status open_search(search *s, clv_error *err)
 {
     const clv_blocks *b = s->b;
@@ -755,11 +860,11 @@ static clv_status open_search(search *s, clv_error *err)
     s->after = b->after;
     s->before_first = b->before_first;
     s->before = b->before;
-    s->steps_left = STEPS_MAX;
     s->value = CLV_NEW_ARRAY(s->arena, int64_t, b->n);
+    s->paid_time = CLV_NEW_ARRAY(s->arena, int64_t, b->n);
     s->random = CLV_NEW_ARRAY(s->arena, uint64_t, b->n);
     s->can_do = CLV_NEW_ARRAY(s->arena, int64_t *, b->n_kinds);
-    if (!s->value || !s->random || !s->can_do)
+    if (!s->value || !s->paid_time || !s->random || !s->can_do)
         return nomem(err);
     for (int32_t k = 0; k < b->n_kinds; k++) {
         s->can_do[k] = CLV_NEW_ARRAY(s->arena, int64_t, b->p->kinds[k].count + 1);
@@ -768,16 +873,27 @@ static clv_status open_search(search *s, clv_error *err)
     }
     for (int32_t u = 0; u < b->n; u++) {
         s->random[u] = scatter((uint64_t)u);
-        s->value[u] = -1;
+        s->value[u] = s->paid_time[u] = CLV_TICKS_MAX;
         for (int32_t k = 0; k < b->n_kinds; k++) {
             int64_t t = clv_block_time(b, k, u);
-            if (b->p->kinds[k].count > 0 && t >= 0 && (s->value[u] < 0 || t < s->value[u]))
-                s->value[u] = t;
+            if (b->p->kinds[k].count == 0 || t == CLV_BLOCK_NEVER)
+                continue;
+            s->value[u] = t < s->value[u] ? t : s->value[u];
+            if (b->p->kinds[k].pays && t < s->paid_time[u])
+                s->paid_time[u] = t;
         }
-        assert(s->value[u] >= 0); /* the portfolio has looked */
+        assert(s->value[u] < CLV_TICKS_MAX); /* the portfolio has looked */
         s->all_value += s->value[u];
     }
-    return find_behind(s, err);
+    s->roomy = is_roomy(b);
+    CLV_TRY(find_behind(s, err));
+    s->may_relieve = CLV_NEW_ARRAY(s->arena, uint64_t, s->words);
+    if (!s->may_relieve)
+        return nomem(err);
+    for (int32_t u = 0; u < b->n; u++)
+        if (may_relieve(s, u))
+            s->may_relieve[u / 64] |= UINT64_C(1) << (u % 64);
+    return CLV_OK;
 }
 
 /* In ticks, the largest load worth having: below the best answer. */
@@ -804,6 +920,7 @@ clv_status clv_solve_ideals(clv_place_run *run, const clv_blocks *b, clv_arena *
     }
     int64_t low = least_limit(&s, items);
     raise(&s, low);
+    s.low = chain.low = low;
     CLV_TRY(search_chain(&chain, low, err));
     if (clv_run_over(run))
         return CLV_OK;
