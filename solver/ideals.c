@@ -740,9 +740,12 @@ static void raise(const search *s, int64_t limit)
 /* The best of all answers with loads from low up to high: limits that grow from low. */
 static clv_status search_limits(search *s, int64_t low, int64_t high, clv_error *err)
 {
-    for (size_t i = 0; i < sizeof tries / sizeof *tries && low <= high; i++) {
+    const size_t n_tries = sizeof tries / sizeof *tries;
+    for (size_t i = 0; i < n_tries && low <= high; i++) {
         outcome o;
         int64_t load = 0, limit = low + (int64_t)((double)(high - low) * tries[i]);
+        if (i + 1 == n_tries)
+            limit = high; /* not what rounding makes of it */
         CLV_TRY(try_limit(s, limit, &o, &load, err));
         if (o == GAVE_UP)
             return CLV_OK;

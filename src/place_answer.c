@@ -109,8 +109,10 @@ static void put_head(clv_text *text, const clv_place_options *o, const clv_place
         return;
     }
     clv_text_printf(text, "%.15g, %s\n", r->value.objective, end_sentence(r->end));
-    clv_text_printf(text, "bound %.15g (%s), gap %.2g %%, found by %s, %.3f s\n", r->bound,
-                    r->bound_by, 100 * gap_of(r), r->found_by, r->seconds);
+    /* nobody wants to see what rounding leaves between two equal numbers */
+    double gap = r->end == CLV_END_OPTIMAL ? 0 : gap_of(r);
+    clv_text_printf(text, "bound %.12g (%s), gap %.2g %%, found by %s, %.3f s\n", r->bound,
+                    r->bound_by, 100 * gap, r->found_by, r->seconds);
 }
 
 static void put_devices(clv_text *text, const clv_placement *p, const share *shares)
