@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "solver/blocks.h"
-#include "solver/ideals.h"
+#include "solver/contiguous.h"
 
 /* Objective and bound are the same within this part: what rounding to ticks can lose is far less
  * (2^-56 of all work, for each node). */
@@ -188,7 +188,7 @@ static clv_status run_solvers(clv_place_run *run, clv_arena *arena, clv_error *e
     if (clv_run_over(run))
         return CLV_OK;
     if (rules->contiguous && rules->objective != CLV_PLACE_LATENCY)
-        return clv_solve_ideals(run, b, arena, err);
+        return clv_solve_contiguous(run, b, arena, err);
     return CLV_OK;
 }
 

@@ -40,6 +40,7 @@ typedef struct {
     int32_t n_classes;
     edge *edges;
     double all_bytes;
+    const char *what; /* names the text in messages */
 } reader;
 
 static clv_status nomem(clv_error *err) { return clv_fail_nomem(err, "a workload"); }
@@ -87,7 +88,8 @@ static clv_status read_bytes(reader *r, const clv_json_at *node, int64_t *ret, c
     r->all_bytes += ceil(bytes);
     if (r->all_bytes <= BYTES_MAX)
         return CLV_OK;
-    return clv_fail(err, CLV_ELIMIT, "the nodes hold more than %.3g bytes in all", BYTES_MAX);
+    return clv_fail(err, CLV_ELIMIT, "%s: the nodes hold more than %.3g bytes in all", r->what,
+                    BYTES_MAX);
 }
 
 /* -- nodes -- */
@@ -248,8 +250,8 @@ static clv_status read_edges(reader *r, const clv_json_at *root, clv_error *err)
     CLV_TRY(clv_json_member(root, "edges", true, &list, err));
     CLV_TRY(clv_json_length(&list, &n, err));
     if (n > EDGES_MAX)
-        return clv_fail(err, CLV_ELIMIT, "there are %d edges, at most %d can be read", n,
-                        EDGES_MAX);
+        return clv_fail(err, CLV_ELIMIT, "%s: there are %d edges, at most %d can be read", r->what,
+                        n, EDGES_MAX);
     r->edges = CLV_NEW_ARRAY(r->arena, edge, n);
     if (!r->edges)
         return nomem(err);
@@ -348,7 +350,7 @@ static clv_status read_workload(reader *r, const clv_json_at *root, const char *
     CLV_TRY(clv_json_member(root, "nodes", true, &list, err));
     CLV_TRY(clv_json_length(&list, &r->p->n_nodes, err));
     if (r->p->n_nodes > NODES_MAX)
-        return clv_fail(err, CLV_ELIMIT, "there are %d nodes, at most %d can be read",
+        return clv_fail(err, CLV_ELIMIT, "%s: there are %d nodes, at most %d can be read", what,
                         r->p->n_nodes, NODES_MAX);
     CLV_TRY(take_arrays(r, err));
     CLV_TRY(read_devices(r, root, what, err));
@@ -363,7 +365,7 @@ clv_status clv_placement_read(const char *text, size_t n, const char *what, clv_
                               clv_placement **ret, clv_error *err)
 {
     clv_json *json;
-    reader r = { .arena = arena, .p = CLV_NEW(arena, clv_placement) };
+    reader r = { .arena = arena, .p = CLV_NEW(arena, clv_placement), .what = what };
     if (!r.p)
         return nomem(err);
     CLV_TRY(clv_json_parse(text, n, what, &json, err));

@@ -1,0 +1,22 @@
+/* contiguous.h - the best contiguous placement: limits on the load that close in on it.
+ *
+ * 1. The blocks in their order, devices filled one after the other: an answer at once, for any
+ * size.
+ * 2. The same line, cut in the best way.
+ * 3. Limits that grow from the work bound (share.h) towards the best answer, each searched exactly
+ *    (ideals.h). A limit that fails is a bound; the first that does not gives the optimum.
+ * 4. If that is not done soon, for there are too many ideals: other lines through the same pieces,
+ *    blocks of a piece in random order, each cut in the best way (lines.h); then step 3 goes on.
+ */
+#ifndef CLV_SOLVER_CONTIGUOUS_H
+#define CLV_SOLVER_CONTIGUOUS_H
+
+#include "solver/blocks.h"
+#include "solver/solver.h"
+
+/* Throughput and fewest devices. Ends with the optimum proven, when the run is over, or with its
+ * budget of work, some tens of seconds. */
+clv_status clv_solve_contiguous(clv_place_run *run, const clv_blocks *b, clv_arena *arena,
+                                clv_error *err);
+
+#endif
