@@ -11,6 +11,7 @@ static bool take_line(const clv_partition *p, clv_arena *arena, clv_line *l)
     *l = (clv_line){
         .p = p,
         .weight = CLV_NEW_ARRAY(arena, int64_t, n),
+        .held = CLV_NEW_ARRAY(arena, int64_t, n),
         .time = CLV_NEW_ARRAY(arena, int64_t, n * (size_t)p->n_kinds),
         .cut_bytes = CLV_NEW_ARRAY(arena, int64_t, n),
         .cut_nets = CLV_NEW_ARRAY(arena, int32_t, n),
@@ -23,7 +24,7 @@ static bool take_line(const clv_partition *p, clv_arena *arena, clv_line *l)
         .low = CLV_NEW_ARRAY(arena, int32_t, d),
         .high = CLV_NEW_ARRAY(arena, int32_t, d),
     };
-    return l->weight && l->time && l->cut_bytes && l->cut_nets && l->reach && l->from && l->wire &&
+    return l->weight && l->held && l->time && l->cut_bytes && l->cut_nets && l->reach && l->from && l->wire &&
            l->arrival && l->cost && l->window && l->low && l->high;
 }
 
@@ -45,13 +46,16 @@ static void add_cuts(const clv_partition *p, clv_line *l)
     }
 }
 
-clv_status clv_line_new(const clv_partition *p, clv_arena *arena, clv_line **ret, clv_error *err)
+clv_status clv_line_new(const clv_partition *p, const int64_t *held_bytes, clv_arena *arena,
+                        clv_line **ret, clv_error *err)
 {
     clv_line *l = CLV_NEW(arena, clv_line);
     if (!l || !take_line(p, arena, l))
         return clv_fail_nomem(err, "the line of units");
-    for (int32_t u = 0; u < p->n_units; u++)
+    for (int32_t u = 0; u < p->n_units; u++) {
         l->weight[u + 1] = l->weight[u] + p->weight_bytes[u];
+        l->held[u + 1] = l->held[u] + p->weight_bytes[u] + (held_bytes ? held_bytes[u] : 0);
+    }
     for (int32_t k = 0; k < p->n_kinds; k++) {
         int64_t *time = l->time + (size_t)k * ((size_t)p->n_units + 1);
         const int64_t *unit = p->time_ns + (size_t)k * (size_t)p->n_units;

@@ -11,6 +11,7 @@
 typedef struct {
     const clv_partition *p;
     int64_t *weight;    /* n_units + 1: of all units before */
+    int64_t *held;      /* n_units + 1: weights and what units hold all the time, of all units before */
     int64_t *time;      /* [kind * (n_units + 1) + position] */
     int64_t *cut_bytes; /* n_units + 1: of nets that cross this position */
     int32_t *cut_nets;
@@ -23,7 +24,9 @@ typedef struct {
     int32_t *low, *high; /* scratch, device + 1: where a run can end at all */
 } clv_line;
 
-clv_status clv_line_new(const clv_partition *p, clv_arena *arena, clv_line **ret, clv_error *err);
+/* held_bytes: as in clv_judge, or NULL. */
+clv_status clv_line_new(const clv_partition *p, const int64_t *held_bytes, clv_arena *arena,
+                        clv_line **ret, clv_error *err);
 
 /* The documented first plan (B.016, B.042): a run ends with the unit that brings it to the average
  * weight or above; at most n_devices - 1 cuts. May leave devices empty; with use_all the heaviest
@@ -34,6 +37,7 @@ typedef struct {
     const int32_t *order;          /* devices in the order of the runs */
     const int64_t *capacity_bytes; /* by device, for weights; NULL: no limit */
     bool use_all;                  /* no device of order stays empty (where units are enough) */
+    bool with_held;                /* capacity is for what units hold all the time, too */
 } clv_cut_options;
 
 /* Smallest period of any such cut, exactly: binary search on the period, each answer in

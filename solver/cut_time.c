@@ -38,6 +38,11 @@ static const int64_t *times(const cutter *c, int32_t k)
     return c->l->time + (size_t)kind * ((size_t)c->n + 1);
 }
 
+static const int64_t *weights(const cutter *c)
+{
+    return c->o->with_held ? c->l->held : c->l->weight;
+}
+
 static int64_t room(const cutter *c, int32_t k)
 {
     return c->o->capacity_bytes ? c->o->capacity_bytes[c->o->order[k]] : INT64_MAX;
@@ -80,7 +85,7 @@ static int32_t *from_row(const cutter *c, int32_t k)
 /* Is the run [first, end) within the limits of device k? */
 static bool run_fits(const cutter *c, int32_t k, int32_t first, int32_t end)
 {
-    const int64_t *time = times(c, k), *weight = c->l->weight;
+    const int64_t *time = times(c, k), *weight = weights(c);
     return time[end] - time[first] <= c->period && weight[end] - weight[first] <= room(c, k);
 }
 
@@ -125,7 +130,7 @@ static void extend(const cutter *c, int32_t k)
     bool *reach = reach_row(c, k + 1);
     const int32_t *first = c->l->low, *last = c->l->high;
     int32_t *from = from_row(c, k + 1), latest = -1, low = first[k];
-    const int64_t *time = times(c, k), *weight = c->l->weight, *wire = wire_row(c, k);
+    const int64_t *time = times(c, k), *weight = weights(c), *wire = wire_row(c, k);
     int64_t capacity = room(c, k);
     for (int32_t i = first[k]; i <= last[k + 1]; i++) {
         bool was = i <= last[k] && before[i];
@@ -326,7 +331,7 @@ static void extend_cheapest(const cutter *c, int32_t k, const int64_t *before, i
 {
     const int32_t *first = c->l->low, *last = c->l->high, *queue = c->l->window;
     int32_t *from = from_row(c, k + 1), head = 0, tail = 0, low = first[k];
-    const int64_t *time = times(c, k), *weight = c->l->weight, *wire = wire_row(c, k);
+    const int64_t *time = times(c, k), *weight = weights(c), *wire = wire_row(c, k);
     int64_t capacity = room(c, k);
     for (int32_t i = first[k]; i <= last[k + 1]; i++) {
         int64_t was = i <= last[k] ? before[i] : NEVER;

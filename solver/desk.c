@@ -7,6 +7,7 @@
 
 #include <assert.h>
 #include <string.h>
+#include <time.h>
 
 /* A judgement costs about as much as there are units. These many units may be judged in all: some
  * tens of seconds with the built-in compiler. */
@@ -141,7 +142,31 @@ static void note_verdict(clv_desk *desk, int32_t i)
     if (desk->options->first_fit && v->outcome == CLV_FITS) {
         desk->best = i;
         desk->done = true;
+        desk->why = CLV_STOP_FIRST_FIT;
     }
+}
+
+int64_t clv_desk_objective(const clv_desk *desk, const clv_verdict *v)
+{
+    return desk->options->objective == CLV_LATENCY ? v->latency_ns : v->period_ns;
+}
+
+/* Is the best plan near enough to the bound? */
+static void note_gap(clv_desk *desk)
+{
+    if (desk->done || desk->bound_ns <= 0 || !clv_desk_fits(desk))
+        return;
+    int64_t best = clv_desk_objective(desk, &desk->tried[desk->best].verdict);
+    int64_t above = best - desk->bound_ns;
+    desk->done = above <= 0 || (double)above <= desk->options->gap * (double)best;
+    if (desk->done)
+        desk->why = above <= 0 ? CLV_STOP_OPTIMAL : CLV_STOP_GAP;
+}
+
+void clv_desk_set_bound(clv_desk *desk, int64_t bound_ns)
+{
+    desk->bound_ns = bound_ns > desk->bound_ns ? bound_ns : desk->bound_ns;
+    note_gap(desk);
 }
 
 static clv_status judge_batch(clv_desk *desk, int32_t n, clv_error *err)
@@ -162,17 +187,33 @@ static clv_status judge_batch(clv_desk *desk, int32_t n, clv_error *err)
     for (int32_t i = 0; i < n; i++)
         note_verdict(desk, desk->n_judged + i);
     desk->n_judged += n;
+    note_gap(desk);
     return CLV_OK;
+}
+
+static void cancel(clv_desk *desk, clv_stop why)
+{
+    desk->canceled = desk->stopped = true;
+    desk->why = why;
+}
+
+static void look_at_clock(clv_desk *desk)
+{
+    struct timespec now;
+    if (desk->options->deadline_ns == 0 || desk->n_judged == 0 || desk->canceled || desk->done)
+        return;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (now.tv_sec * INT64_C(1000000000) + now.tv_nsec >= desk->options->deadline_ns)
+        cancel(desk, CLV_STOP_DEADLINE);
 }
 
 static void ask_to_go_on(clv_desk *desk)
 {
     const clv_search_options *o = desk->options;
-    if (!o->progress)
-        return;
-    if (o->progress(o->progress_ctx, desk->n_judged, desk->n - desk->n_judged,
-                    desk->best < 0 ? NULL : &desk->tried[desk->best].verdict))
-        desk->canceled = desk->stopped = true;
+    look_at_clock(desk);
+    if (o->progress && o->progress(o->progress_ctx, desk->n_judged, desk->n - desk->n_judged,
+                                   desk->best < 0 ? NULL : &desk->tried[desk->best].verdict))
+        cancel(desk, CLV_STOP_CANCELED);
 }
 
 clv_status clv_desk_judge(clv_desk *desk, clv_error *err)
@@ -188,8 +229,9 @@ clv_status clv_desk_judge(clv_desk *desk, clv_error *err)
     return CLV_OK;
 }
 
-bool clv_desk_over(const clv_desk *desk)
+bool clv_desk_over(clv_desk *desk)
 {
+    look_at_clock(desk);
     return desk->done || desk->canceled || desk->n >= limit(desk, 0);
 }
 

@@ -20,7 +20,10 @@ typedef struct {
     int32_t n_slots;
     int32_t max_judged;
     int32_t best; /* -1: none; of those judged, by clv_verdict_better; earlier on ties */
-    bool stopped, canceled, done; /* done: first_fit has its answer */
+    bool stopped, canceled; /* canceled: stopped by progress or by the deadline */
+    bool done;              /* there is an answer that needs no better one; why says in what way */
+    clv_stop why;           /* of canceled and done */
+    int64_t bound_ns;       /* 0: not known */
 } clv_desk;
 
 /* Judgements kept back for lower proportions while nothing fits (B.024). */
@@ -44,8 +47,14 @@ clv_status clv_desk_add(clv_desk *desk, const int32_t *device_of, double proport
 /* Judges all that wait, in batches, until done, stopped or canceled. */
 clv_status clv_desk_judge(clv_desk *desk, clv_error *err);
 
-bool clv_desk_over(const clv_desk *desk); /* no more plans, please */
+bool clv_desk_over(clv_desk *desk); /* no more plans, please; looks at the clock */
 bool clv_desk_fits(const clv_desk *desk); /* is there a plan that fits? */
+
+/* Latency or period of a verdict, whichever is the objective. */
+int64_t clv_desk_objective(const clv_desk *desk, const clv_verdict *v);
+
+/* A bound of the objective; may end the search. A lower one than before says nothing. */
+void clv_desk_set_bound(clv_desk *desk, int64_t bound_ns);
 
 /* B.024, B.025: when all are out of memory, the plan with the smallest OOM at proportion 0.3, then
  * 0.1, stopping at the first success; without one n_more next-smallest plans in the same way. Then

@@ -320,7 +320,7 @@ static clv_status open_queue(documented *s, clv_error *err)
     CLV_TRY(clv_groups_new(p, s->arena, &s->g, err));
     CLV_TRY(clv_moves_new(s->g, s->desk->options->use_all_devices, s->arena, &s->moves, err));
     CLV_TRY(clv_map_init(&s->keys, s->arena, 64, err));
-    CLV_TRY(clv_line_new(p, s->arena, &line, err));
+    CLV_TRY(clv_line_new(p, NULL, s->arena, &line, err));
     s->key = CLV_NEW_ARRAY(s->arena, int32_t, p->n_units);
     s->scratch = CLV_NEW_ARRAY(s->arena, int32_t, p->n_units);
     s->batch = CLV_NEW_ARRAY(s->arena, int32_t, batch_of(s));

@@ -12,6 +12,7 @@
 
 #include "problem/fit.h"
 #include "solver/balance.h"
+#include "solver/bound.h"
 #include "solver/documented.h"
 #include "solver/improve.h"
 #include "solver/refine_ilp.h"
@@ -39,8 +40,11 @@ typedef struct {
     clv_line *line;
     int32_t *order, *device_of; /* scratch */
     int64_t *room_bytes;        /* scratch: by device */
+    int64_t *alive_room;        /* by device: for weights, beside what a unit has alive */
+    double *spread;             /* by device: where it comes if each kind is spread evenly */
     bool *spent;                /* by plan: has no more neighbours to give */
     int32_t n_spent, cap_spent;
+    bool is_bounded; /* the bound is known, or there is none */
 } search;
 
 /* -- the order of plans -- */
@@ -69,30 +73,61 @@ bool clv_verdict_better(const clv_verdict *a, const clv_verdict *b, clv_objectiv
 
 /* -- first plans -- */
 
+/* What a device has room for beside the unit that has most alive: most plans that keep to it fit. */
+static void find_alive_room(search *s)
+{
+    const clv_partition *p = s->desk.p;
+    const clv_judge *judge = s->desk.judge;
+    int64_t most = 0;
+    for (int32_t u = 0; u < p->n_units && judge->live_bytes; u++) {
+        int64_t live = judge->live_bytes[u] - (judge->held_bytes ? judge->held_bytes[u] : 0);
+        most = live > most ? live : most;
+    }
+    for (int32_t d = 0; d < p->n_devices; d++)
+        s->alive_room[d] = p->capacity_bytes[d] - most;
+}
+
+/* The i-th of n devices of a kind comes at (2 i + 1) / (2 n). */
+static void spread_kinds(search *s)
+{
+    const clv_partition *p = s->desk.p;
+    for (int32_t d = 0; d < p->n_devices; d++) {
+        int32_t before = 0, n = 0;
+        for (int32_t other = 0; other < p->n_devices; other++) {
+            bool alike = p->kind_of[other] == p->kind_of[d];
+            n += alike;
+            before += alike && other < d;
+        }
+        s->spread[d] = (2.0 * before + 1) / (2.0 * n);
+    }
+}
+
 static clv_status add_plan(search *s, const char *label, clv_error *err)
 {
     return clv_desk_add(&s->desk, s->device_of, 0, label, NULL, err);
 }
 
 /* The cut that suits the objective. */
-static clv_status add_cut(search *s, const int64_t *capacity, const char *by_time,
+static clv_status add_cut(search *s, const int64_t *capacity, bool with_held, const char *by_time,
                           const char *by_latency, clv_error *err)
 {
     const clv_search_options *options = s->desk.options;
-    clv_cut_options o = { s->order, capacity, options->use_all_devices };
+    clv_cut_options o = { s->order, capacity, options->use_all_devices, with_held };
     if (options->objective == CLV_LATENCY)
         return clv_cut_by_latency(s->line, &o, s->device_of) ? add_plan(s, by_latency, err)
                                                              : CLV_OK;
     return clv_cut_by_time(s->line, &o, s->device_of) ? add_plan(s, by_time, err) : CLV_OK;
 }
 
-typedef enum { AS_GIVEN, BY_CAPACITY, BY_SPEED, N_ORDERS } device_order;
+typedef enum { AS_GIVEN, BY_CAPACITY, BY_SPEED, MIXED, N_ORDERS } device_order;
 
 static bool comes_before(const search *s, device_order how, int32_t a, int32_t b)
 {
     const clv_partition *p = s->desk.p;
     if (how == BY_CAPACITY)
         return p->capacity_bytes[a] > p->capacity_bytes[b];
+    if (how == MIXED)
+        return s->spread[a] < s->spread[b];
     size_t n = (size_t)p->n_units + 1;
     return s->line->time[(size_t)p->kind_of[a] * n + n - 1] <
            s->line->time[(size_t)p->kind_of[b] * n + n - 1];
@@ -119,12 +154,16 @@ static clv_status first_plans(search *s, clv_error *err)
         { "time balance", "least latency" },
         { "time balance, most memory first", "least latency, most memory first" },
         { "time balance, fastest first", "least latency, fastest first" },
+        { "time balance, kinds mixed", "least latency, kinds mixed" },
     };
     clv_cut_by_weight(s->line, s->desk.options->use_all_devices, s->device_of);
     CLV_TRY(add_plan(s, "memory balance", err));
-    for (int how = AS_GIVEN; how < N_ORDERS; how++)
-        if (order_devices(s, (device_order)how) || how == AS_GIVEN)
-            CLV_TRY(add_cut(s, s->desk.p->capacity_bytes, labels[how][0], labels[how][1], err));
+    for (int how = AS_GIVEN; how < N_ORDERS; how++) {
+        if (!order_devices(s, (device_order)how) && how != AS_GIVEN)
+            continue;
+        CLV_TRY(add_cut(s, s->desk.p->capacity_bytes, false, labels[how][0], labels[how][1], err));
+        CLV_TRY(add_cut(s, s->alive_room, true, labels[how][0], labels[how][1], err));
+    }
     order_devices(s, AS_GIVEN);
     return clv_desk_judge(&s->desk, err);
 }
@@ -152,13 +191,92 @@ static clv_status cut_again(search *s, clv_error *err)
             clv_improver_learn(&s->improver, &s->desk.tried[seen]);
         for (int all = 0; all < 2; all++)
             if (leave_room(s, all))
-                CLV_TRY(add_cut(s, s->room_bytes, "time balance, with room left",
+                CLV_TRY(add_cut(s, s->room_bytes, false, "time balance, with room left",
                                 "least latency, with room left", err));
         if (s->desk.n == before)
             return CLV_OK;
         CLV_TRY(clv_desk_judge(&s->desk, err));
     }
     return CLV_OK;
+}
+
+/* -- the bound -- */
+
+/* Cuts with the devices in the order behind a bound of the latency. */
+static clv_status try_order(search *s, clv_error *err)
+{
+    static const char label[] = "least latency, kinds as in the bound";
+    CLV_TRY(add_cut(s, s->desk.p->capacity_bytes, false, label, label, err));
+    CLV_TRY(add_cut(s, s->alive_room, true, label, label, err));
+    return clv_desk_judge(&s->desk, err);
+}
+
+/* What the device that lacks most needs besides what units are known to need; at least something more
+ * than before. */
+static int64_t untold_bytes(const search *s, const clv_tried *plan, int64_t before)
+{
+    const clv_partition *p = s->desk.p;
+    const clv_judge *judge = s->desk.judge;
+    int64_t known = 0, most = 0;
+    for (int32_t u = 0; u < p->n_units; u++) {
+        if (plan->device_of[u] != plan->verdict.device)
+            continue;
+        int64_t held = judge->held_bytes ? judge->held_bytes[u] : 0;
+        int64_t live = judge->live_bytes ? judge->live_bytes[u] - held : 0;
+        known += p->weight_bytes[u] + held;
+        most = live > most ? live : most;
+    }
+    int64_t needs = p->capacity_bytes[plan->verdict.device] + plan->verdict.short_bytes;
+    int64_t untold = needs - known - most, least = before + plan->verdict.short_bytes;
+    return untold > least ? untold : least;
+}
+
+/* Judges the plan behind a bound of the period; and where it lacks memory, those of devices with less. */
+static clv_status try_ideals(search *s, clv_bound_options *options, clv_error *err)
+{
+    clv_desk *desk = &s->desk;
+    clv_bound bound = { .found = true };
+    for (int32_t i = 0; i < RECUTS && bound.found && !clv_desk_over(desk); i++) {
+        int32_t plan = desk->n;
+        CLV_TRY(add_plan(s, "least period by order and memory", err));
+        if (desk->n == plan)
+            return CLV_OK;
+        CLV_TRY(clv_desk_judge(desk, err));
+        const clv_tried *tried = &desk->tried[plan];
+        if (tried->verdict.outcome != CLV_OOM || clv_desk_over(desk))
+            return CLV_OK;
+        options->reserve_bytes = untold_bytes(s, tried, options->reserve_bytes);
+        int64_t best = clv_desk_objective(desk, &desk->tried[desk->best].verdict);
+        CLV_TRY(clv_bound_period(desk->p, options, best, desk->arena, s->device_of, &bound, err));
+    }
+    return CLV_OK;
+}
+
+/* Once there is a plan that fits: what is proven of the best one, and, for the period, a plan that would
+ * reach it if transfers took no time. */
+static clv_status find_bound(search *s, clv_error *err)
+{
+    clv_desk *desk = &s->desk;
+    const clv_judge *judge = desk->judge;
+    clv_bound_options options = { .live_bytes = judge->live_bytes,
+                                  .held_bytes = judge->held_bytes,
+                                  .use_all = desk->options->use_all_devices };
+    clv_bound bound = { 0 };
+    if (s->is_bounded || !clv_desk_fits(desk))
+        return CLV_OK;
+    s->is_bounded = true;
+    if (!(judge->bounded_at > 0) || desk->tried[desk->best].proportion > judge->bounded_at)
+        return CLV_OK;
+    int64_t best = clv_desk_objective(desk, &desk->tried[desk->best].verdict);
+    if (desk->options->objective == CLV_LATENCY)
+        CLV_TRY(clv_bound_latency(desk->p, &options, desk->arena, s->order, &bound, err));
+    else
+        CLV_TRY(clv_bound_period(desk->p, &options, best, desk->arena, s->device_of, &bound, err));
+    clv_desk_set_bound(desk, bound.ns);
+    if (!bound.found || clv_desk_over(desk))
+        return CLV_OK;
+    return desk->options->objective == CLV_LATENCY ? try_order(s, err)
+                                                   : try_ideals(s, &options, err);
 }
 
 /* -- better plans -- */
@@ -217,7 +335,7 @@ static clv_status start_elsewhere(search *s, clv_error *err)
         if (!order_devices(s, (device_order)how) && how != AS_GIVEN)
             continue;
         for (int i = 0; i < 4; i++) {
-            clv_cut_options o = { s->order, i < 2 ? desk->p->capacity_bytes : NULL, i % 2 == 0 };
+            clv_cut_options o = { s->order, i < 2 ? desk->p->capacity_bytes : NULL, i % 2 == 0, false };
             if (desk->options->use_all_devices && i % 2)
                 continue;
             if (desk->options->objective == CLV_LATENCY
@@ -268,13 +386,17 @@ static clv_status is_hopeless(const search *s, bool *ret, clv_error *err)
 static clv_status open_search(search *s, clv_arena *arena, clv_error *err)
 {
     const clv_partition *p = s->desk.p;
-    CLV_TRY(clv_line_new(p, arena, &s->line, err));
+    CLV_TRY(clv_line_new(p, s->desk.judge->held_bytes, arena, &s->line, err));
     CLV_TRY(clv_improver_new(&s->desk, arena, &s->improver, err));
     s->order = CLV_NEW_ARRAY(arena, int32_t, p->n_devices);
     s->device_of = CLV_NEW_ARRAY(arena, int32_t, p->n_units);
     s->room_bytes = CLV_NEW_ARRAY(arena, int64_t, p->n_devices);
-    if (!s->order || !s->device_of || !s->room_bytes)
+    s->alive_room = CLV_NEW_ARRAY(arena, int64_t, p->n_devices);
+    s->spread = CLV_NEW_ARRAY(arena, double, p->n_devices);
+    if (!s->order || !s->device_of || !s->room_bytes || !s->alive_room || !s->spread)
         return clv_fail_nomem(err, "a search");
+    find_alive_room(s);
+    spread_kinds(s);
     return CLV_OK;
 }
 
@@ -284,11 +406,15 @@ static clv_status search_default(search *s, clv_arena *arena, clv_error *err)
     bool hopeless;
     CLV_TRY(open_search(s, arena, err));
     CLV_TRY(first_plans(s, err));
+    CLV_TRY(find_bound(s, err));
     CLV_TRY(is_hopeless(s, &hopeless, err));
     if (s->desk.p->n_devices > 1)
         CLV_TRY(cut_again(s, err));
-    if (hopeless)
+    if (hopeless) {
+        s->desk.why = CLV_STOP_INFEASIBLE;
         return CLV_OK;
+    }
+    CLV_TRY(find_bound(s, err));
     if (s->desk.p->n_devices > 1) {
         if (is_short_of_memory(&s->desk))
             CLV_TRY(clv_documented_moves(&s->desk, arena, &documented, err));
@@ -299,6 +425,7 @@ static clv_status search_default(search *s, clv_arena *arena, clv_error *err)
             CLV_TRY(clv_documented_moves(&s->desk, arena, &documented, err));
             CLV_TRY(climb(s, err));
         }
+        CLV_TRY(find_bound(s, err));
         if (clv_desk_fits(&s->desk))
             CLV_TRY(refine(s, err));
     }
@@ -306,6 +433,28 @@ static clv_status search_default(search *s, clv_arena *arena, clv_error *err)
 }
 
 /* -- the call -- */
+
+/* Why it ended; optimal where that is proven, whatever the end was. The bound may still be missing: the
+ * documented search asks for none, and some plans fit only at a lower proportion. */
+static clv_status end_search(search *s, clv_stop *ret_why, clv_error *err)
+{
+    clv_desk *desk = &s->desk;
+    bool told = desk->canceled || desk->done || desk->why == CLV_STOP_INFEASIBLE;
+    *ret_why = told ? desk->why : desk->stopped ? CLV_STOP_LIMIT : CLV_STOP_SEARCHED;
+    if (!clv_desk_fits(desk))
+        return CLV_OK;
+    desk->done = true; /* no more plans */
+    if (!s->order) {
+        s->order = CLV_NEW_ARRAY(desk->arena, int32_t, desk->p->n_devices);
+        s->device_of = CLV_NEW_ARRAY(desk->arena, int32_t, desk->p->n_units);
+        if (!s->order || !s->device_of)
+            return clv_fail_nomem(err, "a search");
+    }
+    CLV_TRY(find_bound(s, err));
+    if (clv_desk_objective(desk, &desk->tried[desk->best].verdict) <= desk->bound_ns)
+        *ret_why = CLV_STOP_OPTIMAL;
+    return CLV_OK;
+}
 
 static double worst_wire_ns(const clv_partition *p)
 {
@@ -366,13 +515,17 @@ clv_status clv_search(const clv_partition *p, const clv_judge *judge,
     else
         CLV_TRY(search_default(&s, arena, err));
     bool fits = clv_desk_fits(&s.desk);
-    if (s.desk.canceled && !fits)
+    clv_stop why;
+    CLV_TRY(end_search(&s, &why, err));
+    if (why == CLV_STOP_CANCELED && !fits)
         return clv_fail(err, CLV_ECANCELED, "stopped after %d plans, none of which fits",
                         s.desk.n_judged);
     *ret = (clv_search_result){ .found = fits,
                                 .best = s.desk.tried[s.desk.best],
                                 .n_judged = s.desk.n_judged,
                                 .tried = s.desk.tried,
-                                .stopped = s.desk.stopped };
+                                .stopped = s.desk.stopped,
+                                .why = why,
+                                .bound_ns = fits ? s.desk.bound_ns : 0 };
     return CLV_OK;
 }

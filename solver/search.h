@@ -23,7 +23,22 @@ typedef struct {
      * CLV_ECANCELED if there is none. May be NULL. */
     bool (*progress)(void *ctx, int32_t judged, int32_t queued, const clv_verdict *best);
     void *progress_ctx;
+    double gap;          /* stop when the best is proven to be no worse than this part above the least */
+    int64_t deadline_ns; /* of CLOCK_MONOTONIC: stop then, after the first plans; 0: none */
 } clv_search_options;
+
+/* Why a search stopped. */
+typedef enum {
+    CLV_STOP_SEARCHED,   /* it had nothing more to try */
+    CLV_STOP_OPTIMAL,    /* no plan is better by the objective: proven */
+    CLV_STOP_GAP,        /* near enough to what is proven */
+    CLV_STOP_FIRST_FIT,  /* the first plan that fits was asked for */
+    CLV_STOP_LIMIT,      /* max_judged */
+    CLV_STOP_DEADLINE,
+    CLV_STOP_CANCELED,   /* by progress */
+    CLV_STOP_INFEASIBLE, /* nothing fits: proven */
+    CLV_STOP_NONE        /* no search: the plan was given */
+} clv_stop;
 
 /* One assignment that was judged, for the report. */
 typedef struct {
@@ -39,7 +54,10 @@ typedef struct {
                        failed one if nothing else */
     int32_t n_judged;
     clv_tried *tried; /* in the order judged */
-    bool stopped;     /* by progress or max_judged, not by itself */
+    bool stopped;     /* by progress, deadline or max_judged, not by itself */
+    clv_stop why;
+    int64_t bound_ns; /* found: no plan has less latency or period, whichever is the objective; 0: not
+                         known */
 } clv_search_result;
 
 clv_status clv_search(const clv_partition *p, const clv_judge *judge,

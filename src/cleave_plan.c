@@ -15,6 +15,7 @@
 #define DEFAULT_CLUSTER    "dgx-h100"
 #define DEFAULT_TIMEOUT_MS 600000 /* ten minutes: real compilers take minutes for one candidate */
 #define TIMEOUT_MAX_S      1e9    /* 30 years; no sum of it and a clock leaves 64 bits */
+#define NS_PER_S           INT64_C(1000000000)
 #define PLAN_FILE_MAX      ((size_t)1 << 30) /* a plan of 10^8 operators is smaller */
 
 /* Between the search's callback and the host's. */
@@ -72,7 +73,19 @@ static clv_status check_options(const cleave_plan_options *o, clv_error *err)
         return clv_fail(err, CLV_EUSAGE,
                         "compiler_timeout_s is %g: expected 0 (the default) to %.0f",
                         o->compiler_timeout_s, TIMEOUT_MAX_S);
+    if (!(o->deadline_s >= 0 && o->deadline_s <= TIMEOUT_MAX_S))
+        return clv_fail(err, CLV_EUSAGE, "deadline_s is %g: expected 0 (none) to %.0f",
+                        o->deadline_s, TIMEOUT_MAX_S);
+    if (!(o->gap >= 0 && o->gap <= 1))
+        return clv_fail(err, CLV_EUSAGE, "gap is %g: expected 0 to 1", o->gap);
     return CLV_OK;
+}
+
+static int64_t deadline_ns(const struct timespec *start, double seconds)
+{
+    if (!(seconds > 0))
+        return 0;
+    return start->tv_sec * NS_PER_S + start->tv_nsec + (int64_t)(seconds * (double)NS_PER_S);
 }
 
 /* A part of a millisecond is one: 0 would be the default. */
@@ -116,7 +129,9 @@ static clv_status make_plan(const cleave_model *m, const cleave_plan_options *o,
                     .first_fit = o->first_fit != 0,
                     .max_judged = o->max_candidates,
                     .progress = o->progress ? relay_progress : NULL,
-                    .progress_ctx = &relay },
+                    .progress_ctx = &relay,
+                    .gap = o->gap,
+                    .deadline_ns = deadline_ns(&relay.start, o->deadline_s) },
     };
     clv_cluster *cluster;
     CLV_TRY(clv_cluster_load(o->cluster ? o->cluster : DEFAULT_CLUSTER, configs, p->arena, &cluster,
@@ -191,6 +206,12 @@ double cleave_plan_latency_ms(const cleave_plan *plan)
     return (double)plan->plan->latency_ns * 1e-6;
 }
 double cleave_plan_throughput(const cleave_plan *plan) { return per_second(plan->plan->period_ns); }
+double cleave_plan_bound_ms(const cleave_plan *plan)
+{
+    return clv_plan_gap(plan->plan) >= 0 ? (double)plan->plan->bound_ns * 1e-6 : -1;
+}
+double cleave_plan_gap(const cleave_plan *plan) { return clv_plan_gap(plan->plan); }
+const char *cleave_plan_stopped(const cleave_plan *plan) { return plan->plan->stopped; }
 const char *cleave_plan_text(const cleave_plan *plan) { return plan->text; }
 const char *cleave_plan_json(const cleave_plan *plan) { return plan->json; }
 

@@ -189,7 +189,8 @@ static clv_status judge_manual(clv_run *r, clv_search_result *ret)
     *tried = (clv_tried){ .device_of = device_of, .move = "given by hand" };
     CLV_TRY(r->judge.judge(r->judge.ctx, &given, 1, &tried->verdict, r->err));
     *ret = (clv_search_result){
-        .found = tried->verdict.outcome == CLV_FITS, .best = *tried, .n_judged = 1, .tried = tried
+        .found = tried->verdict.outcome == CLV_FITS, .best = *tried, .n_judged = 1, .tried = tried,
+        .why = CLV_STOP_NONE
     };
     return CLV_OK;
 }
@@ -252,6 +253,32 @@ static const char *search_name(const clv_search_options *options)
     return options->first_fit ? "first-fit" : "default";
 }
 
+/* The words of docs/formats/plan.md. */
+static const char *stop_word(clv_stop why)
+{
+    switch (why) {
+    case CLV_STOP_SEARCHED:
+        return "searched";
+    case CLV_STOP_OPTIMAL:
+        return "optimal";
+    case CLV_STOP_GAP:
+        return "gap";
+    case CLV_STOP_FIRST_FIT:
+        return "first fit";
+    case CLV_STOP_LIMIT:
+        return "limit";
+    case CLV_STOP_DEADLINE:
+        return "deadline";
+    case CLV_STOP_CANCELED:
+        return "stopped";
+    case CLV_STOP_INFEASIBLE:
+        return "infeasible";
+    case CLV_STOP_NONE:
+        break;
+    }
+    return NULL;
+}
+
 static clv_status finish(clv_run *r, const clv_search_result *result, clv_plan **ret)
 {
     clv_assignment best = { result->best.device_of, result->best.proportion };
@@ -274,6 +301,8 @@ static clv_status finish(clv_run *r, const clv_search_result *result, clv_plan *
     plan->objective = r->req->search.objective;
     plan->search = r->req->sharding_nodes ? "manual" : search_name(&r->req->search);
     plan->n_judged = result->n_judged;
+    plan->stopped = stop_word(result->why);
+    plan->bound_ns = result->bound_ns;
     for (int32_t i = 0; i < result->n_judged; i++)
         plan->n_fitting += result->tried[i].verdict.outcome == CLV_FITS;
     CLV_TRY(add_open_things(r, plan));

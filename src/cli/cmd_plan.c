@@ -25,6 +25,8 @@ enum {
     SHARDING_NODES,
     JOBS,
     MAX_CANDIDATES,
+    DEADLINE,
+    GAP,
     COMPILER,
     COMPILER_TIMEOUT,
     CONFIGS,
@@ -94,6 +96,14 @@ static const cli_option options[N_OPTIONS] = {
                          .help = "compile at most N candidates",
                          .min = 1,
                          .max = INT32_MAX },
+    [DEADLINE] = { .name = "--deadline",
+                   .kind = CLI_SECONDS,
+                   .value = "S",
+                   .help = "the best found within S seconds; none" },
+    [GAP] = { .name = "--gap",
+              .kind = CLI_PART,
+              .value = "G",
+              .help = "enough when proven to be that near the best, as 1%; 0" },
     [COMPILER] = { .name = "--compiler",
                    .kind = CLI_TEXT,
                    .value = "CMD",
@@ -212,6 +222,8 @@ static void fill_options(const cli *c, const cli_value *v, job *j)
         .progress = cli_on_progress,
         .progress_ctx = &j->progress,
         .stop = cli_on_stop,
+        .deadline_s = v[DEADLINE].seconds,
+        .gap = v[GAP].real,
     };
 }
 

@@ -205,15 +205,29 @@ static void close_builtin(clv_compiler *self)
     clv_arena_free(b->arena);
 }
 
+/* With less workspace an operator is never faster, so times hold up to the smallest default. */
+static double least_proportion(const clv_cluster *cluster)
+{
+    double least = 1;
+    for (int32_t k = 0; k < cluster->n_kinds; k++)
+        if (cluster->kinds[k].workspace_proportion < least)
+            least = cluster->kinds[k].workspace_proportion;
+    return least;
+}
+
 static clv_status open_program(builtin *b, const clv_workload *workload, size_t cache_bytes,
                                clv_error *err)
 {
     CLV_TRY(clv_program_build(workload, b->arena, &b->program, err));
     int64_t *live = CLV_NEW_ARRAY(b->arena, int64_t, b->program->n_units);
-    if (!live)
+    int64_t *held = CLV_NEW_ARRAY(b->arena, int64_t, b->program->n_units);
+    if (!live || !held)
         return clv_fail_nomem(err, "the bytes alive in units");
     CLV_TRY(clv_program_live(b->program, b->arena, live, err));
+    CLV_TRY(clv_program_held(b->program, b->arena, held, err));
     b->base.live_bytes = live;
+    b->base.held_bytes = held;
+    b->base.bounded_at = least_proportion(workload->cluster);
     return clv_group_cache_open(clv_arena_alloc(b->arena), cache_bytes, &b->cache, err);
 }
 

@@ -57,7 +57,9 @@ struct clv_compiler {
                           clv_arena *arena, clv_verdict *verdict, clv_compile_report *report,
                           clv_error *err);
     void (*close)(clv_compiler *self); /* NULL-safe through clv_compiler_close() */
-    const int64_t *live_bytes; /* as in clv_judge */
+    const int64_t *live_bytes; /* as in clv_judge, and the next two */
+    const int64_t *held_bytes;
+    double bounded_at;
     const char *warning; /* a sentence for the user about how it will run; NULL: none */
 };
 

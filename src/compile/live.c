@@ -147,3 +147,60 @@ clv_status clv_program_live(const clv_program *p, clv_arena *arena, int64_t *liv
     clv_arena_rewind(arena, mark);
     return enough ? CLV_OK : clv_fail_nomem(err, "the bytes alive in units");
 }
+
+/* -- what waits and what stays -- */
+
+#define NO_UNIT    (-1)
+#define MANY_UNITS (-2)
+
+/* The unit that alone touches the memory of each slot that is its own root; MANY_UNITS where others may.
+ */
+static void find_owners(const walk *w, int32_t *owner)
+{
+    const clv_program *p = w->p;
+    for (int32_t s = 0; s < p->n_slots; s++)
+        owner[s] = NO_UNIT;
+    for (int32_t u = 0; u < p->n_units; u++) {
+        int32_t first = p->segment_first[p->unit_segment[u]];
+        int32_t end = p->segment_first[p->unit_segment[u + 1]];
+        for (int32_t k = p->first_read[first]; k < p->first_read[end]; k++) {
+            int32_t root = w->root[p->reads[k]];
+            if (root >= 0)
+                owner[root] = owner[root] == NO_UNIT || owner[root] == u ? u : MANY_UNITS;
+        }
+        for (int32_t s = p->first_write[first]; s < p->first_write[end]; s++) {
+            int32_t root = w->root[s];
+            if (root >= 0)
+                owner[root] = owner[root] == NO_UNIT || owner[root] == u ? u : MANY_UNITS;
+        }
+    }
+}
+
+clv_status clv_program_held(const clv_program *p, clv_arena *arena, int64_t *held_bytes,
+                            clv_error *err)
+{
+    clv_mark mark = clv_arena_mark(arena);
+    walk w = { .p = p, .root = CLV_NEW_ARRAY(arena, int32_t, p->n_slots) };
+    int32_t *owner = CLV_NEW_ARRAY(arena, int32_t, p->n_slots);
+    int64_t *outputs = CLV_NEW_ARRAY(arena, int64_t, p->n_units);
+    bool enough = w.root && owner && outputs;
+    for (int32_t s = 0; enough && s < p->n_slots; s++)
+        w.root[s] = root_of(&w, s);
+    if (enough) {
+        find_owners(&w, owner);
+        for (int32_t u = 0; u < p->n_units; u++)
+            held_bytes[u] = 0;
+        for (int32_t s = 0; s < p->n_slots; s++) {
+            if (w.root[s] != s || owner[s] < 0)
+                continue;
+            if (p->flags[s] & CLV_SLOT_INPUT)
+                held_bytes[owner[s]] += clv_align_bytes(p->bytes[s]);
+            else if (p->flags[s] & CLV_SLOT_OUTPUT)
+                outputs[owner[s]] += clv_align_bytes(p->bytes[s]);
+        }
+        for (int32_t u = 0; u < p->n_units; u++)
+            held_bytes[u] = outputs[u] < held_bytes[u] ? outputs[u] : held_bytes[u];
+    }
+    clv_arena_rewind(arena, mark);
+    return enough ? CLV_OK : clv_fail_nomem(err, "the bytes that units keep");
+}

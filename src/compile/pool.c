@@ -212,5 +212,6 @@ void clv_pool_close(clv_pool *pool)
 
 clv_judge clv_pool_judge(clv_pool *pool)
 {
-    return (clv_judge){ judge, pool, pool->batch, pool->compiler->live_bytes };
+    return (clv_judge){ judge, pool, pool->batch, pool->compiler->live_bytes,
+                        pool->compiler->held_bytes, pool->compiler->bounded_at };
 }

@@ -146,11 +146,15 @@ typedef struct {
      * be NULL. */
     int (*stop)(void *ctx);
     void *stop_ctx;
+    /* The best plan after so many seconds, as soon as the candidates at work are judged; the first ones
+     * are judged in any case. At most 1e9; 0: none, and the plan depends on nothing but the input. */
+    double deadline_s;
+    double gap; /* enough when (objective - bound) / objective is no more; 0: search to the end */
 } cleave_plan_options;
 
 /* All defaults; without names, so that C++ takes it too. */
 #define CLEAVE_PLAN_OPTIONS                                                                         \
-    { NULL, NULL, 0, 0, CLEAVE_LATENCY, 0, 0, NULL, 0, 0, NULL, 0, NULL, NULL, NULL, NULL }
+    { NULL, NULL, 0, 0, CLEAVE_LATENCY, 0, 0, NULL, 0, 0, NULL, 0, NULL, NULL, NULL, NULL, 0, 0 }
 
 /* CLEAVE_OK with a plan that fits, or CLEAVE_NO_PLAN with the nearest one. */
 CLEAVE_API cleave_status cleave_plan_make(cleave_model *model, const cleave_plan_options *options,
@@ -162,6 +166,14 @@ CLEAVE_API int cleave_plan_devices(const cleave_plan *plan);
 CLEAVE_API int cleave_plan_stages(const cleave_plan *plan);
 CLEAVE_API double cleave_plan_latency_ms(const cleave_plan *plan);
 CLEAVE_API double cleave_plan_throughput(const cleave_plan *plan);
+/* Proven: no plan of the same units has less latency, or less time between runs in a pipeline where the
+ * objective is throughput. Negative: not known. */
+CLEAVE_API double cleave_plan_bound_ms(const cleave_plan *plan);
+/* (objective - bound) / objective; negative: not known. */
+CLEAVE_API double cleave_plan_gap(const cleave_plan *plan);
+/* Why the search stopped: "optimal", "gap", "searched", "first fit", "limit", "deadline", "stopped",
+ * "infeasible"; NULL: not known, as of a plan made by hand. */
+CLEAVE_API const char *cleave_plan_stopped(const cleave_plan *plan);
 /* Device of the i-th node of the file's main graph; -1 past the end. */
 CLEAVE_API int cleave_plan_device_of(const cleave_plan *plan, int64_t node);
 /* The report as a table for people; the plan file's text (docs/formats/plan.schema.json). They

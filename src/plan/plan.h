@@ -59,6 +59,8 @@ typedef struct {
     /* how it was found */
     const char *search;     /* "default", "first-fit", "documented" */
     int32_t n_judged, n_fitting;
+    const char *stopped;    /* why it ended: a word of the plan file; NULL: not known */
+    int64_t bound_ns;       /* no plan has less latency or period, as the objective says; 0: not known */
     const char **bindings;  /* "batch=8" */
     int32_t n_bindings;
     const char **open_tensors, **unknown_ops, **notes;

@@ -122,6 +122,13 @@ static void put_search(clv_json_out *out, const clv_plan *plan)
     put_known(out, "name", plan->search);
     clv_json_put_int(out, "judged", plan->n_judged);
     clv_json_put_int(out, "fitting", plan->n_fitting);
+    put_known(out, "stopped", plan->stopped);
+    if (clv_plan_gap(plan) >= 0) {
+        clv_plan_put_count(out, "bound_ns", plan->bound_ns);
+        clv_json_put_number(out, "gap", clv_plan_gap(plan));
+    } else if (plan->outcome == CLV_FITS && plan->stopped) {
+        clv_json_put_null(out, "bound_ns");
+    }
     clv_json_close_object(out);
 }
 
@@ -157,6 +164,19 @@ const char *clv_plan_outcome_word(clv_outcome outcome)
 const char *clv_plan_objective_word(clv_objective objective)
 {
     return objective == CLV_THROUGHPUT ? "throughput" : "latency";
+}
+
+int64_t clv_plan_objective_ns(const clv_plan *plan)
+{
+    return plan->objective == CLV_THROUGHPUT ? plan->period_ns : plan->latency_ns;
+}
+
+double clv_plan_gap(const clv_plan *plan)
+{
+    int64_t found = clv_plan_objective_ns(plan);
+    if (plan->outcome != CLV_FITS || plan->bound_ns <= 0 || found <= 0)
+        return -1;
+    return plan->bound_ns < found ? (double)(found - plan->bound_ns) / (double)found : 0;
 }
 
 clv_status clv_plan_write(const clv_plan *plan, clv_arena *arena, const char **ret_text,

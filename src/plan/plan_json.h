@@ -16,6 +16,11 @@
 const char *clv_plan_outcome_word(clv_outcome outcome);
 const char *clv_plan_objective_word(clv_objective objective);
 
+/* Latency or period, whichever is the objective; 0: not known. */
+int64_t clv_plan_objective_ns(const clv_plan *plan);
+/* How much of the objective is above the bound, 0 to 1; negative: no bound is known. */
+double clv_plan_gap(const clv_plan *plan);
+
 /* A count: a number up to CLV_PLAN_JSON_INT_MAX, text above. */
 void clv_plan_put_count(clv_json_out *out, const char *key, int64_t value);
 

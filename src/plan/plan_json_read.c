@@ -417,9 +417,26 @@ static clv_status read_annotations(reader *r, const clv_json_at *root)
     return list.json ? clv_plan_read_annotations(&list, r->plan, r->arena, r->err) : CLV_OK;
 }
 
+/* Why the search stopped and what it proved; the gap follows from that. */
+static clv_status read_proof(reader *r, const clv_json_at *search)
+{
+    clv_json_at at;
+    double gap;
+
+    CLV_TRY(get_string(r, search, "stopped", false, &r->plan->stopped));
+    CLV_TRY(clv_json_member(search, "gap", false, &at, r->err));
+    if (at.json)
+        CLV_TRY(clv_json_number(&at, 0, 1, &gap, r->err));
+    CLV_TRY(clv_json_member(search, "bound_ns", false, &at, r->err));
+    if (!at.json || clv_json_is_null(&at))
+        return CLV_OK;
+    return get_count(r, search, "bound_ns", &r->plan->bound_ns);
+}
+
 static clv_status read_search(reader *r, const clv_json_at *root)
 {
-    static const char *const keys[] = { "name", "judged", "fitting", NULL };
+    static const char *const keys[] = { "name",    "judged",   "fitting", "stopped",
+                                        "bound_ns", "gap", NULL };
     clv_plan *plan = r->plan;
     clv_json_at at;
 
@@ -429,7 +446,8 @@ static clv_status read_search(reader *r, const clv_json_at *root)
     CLV_TRY(clv_json_keys(&at, keys, r->err));
     CLV_TRY(get_string(r, &at, "name", false, &plan->search));
     CLV_TRY(get_int32(r, &at, "judged", false, 0, INT32_MAX, &plan->n_judged));
-    return get_int32(r, &at, "fitting", false, 0, plan->n_judged, &plan->n_fitting);
+    CLV_TRY(get_int32(r, &at, "fitting", false, 0, plan->n_judged, &plan->n_fitting));
+    return read_proof(r, &at);
 }
 
 static clv_status read_plan(reader *r, const clv_json_at *root)

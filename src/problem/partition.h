@@ -74,6 +74,12 @@ typedef struct {
     /* n_units: whatever the assignment, at least so many bytes besides weights are in use at once
      * on the device of a unit. NULL: not known. */
     const int64_t *live_bytes;
+    /* n_units: so many bytes of a unit besides weights are in use on its device all the time that
+     * other units run there; live_bytes of those does not count them. NULL: not known. */
+    const int64_t *held_bytes;
+    /* Times are never below those of clv_partition_estimate() where the available memory proportion is
+     * a device's default or at most this. 0: not known, so nothing is known of what is best. */
+    double bounded_at;
 } clv_judge;
 
 /* Is the quotient of devices acyclic? scratch from the arena, given back; without memory the answer

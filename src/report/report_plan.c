@@ -1,8 +1,10 @@
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/units.h"
+#include "plan/plan_json.h"
 #include "report/report.h"
 #include "report/table.h"
 
@@ -260,6 +262,40 @@ static void put_transfers(report *r)
 
 static double latency_ms(const clv_plan *p) { return (double)p->latency_ns / 1e6; }
 
+/* Why the search stopped, for people. NULL: a word that is not ours. */
+static const char *stop_sentence(const clv_plan *p)
+{
+    static const char *const words[][2] = {
+        { "optimal", "proven optimal" },
+        { "gap", "near enough, as asked" },
+        { "searched", "searched to the end" },
+        { "first fit", "stopped at the first that fits" },
+        { "limit", "stopped at the limit of candidates" },
+        { "deadline", "stopped at the deadline" },
+        { "stopped", "stopped" },
+        { "infeasible", "proven that none fits" },
+    };
+    for (size_t i = 0; p->stopped && i < sizeof words / sizeof *words; i++)
+        if (strcmp(p->stopped, words[i][0]) == 0)
+            return words[i][1];
+    return NULL;
+}
+
+/* How far the plan is at most from the best one. */
+static void put_bound(report *r)
+{
+    const clv_plan *p = r->plan;
+    const char *measure = p->objective == CLV_THROUGHPUT ? "time between runs" : "latency";
+    double gap = clv_plan_gap(p), percent = ceil(gap * 1e4) / 1e2;
+
+    if (gap >= 0)
+        clv_text_printf(&r->text, "bound       no cut of these units has less %s than %s; gap %.*f %%\n",
+                        measure, clv_show_time((char[32]){ 0 }, p->bound_ns), gap > 0 ? 2 : 0,
+                        percent);
+    else if (fits(p) && p->stopped)
+        clv_text_printf(&r->text, "bound       not known\n");
+}
+
 static void put_speed(report *r)
 {
     const clv_plan *p = r->plan;
@@ -277,11 +313,13 @@ static void put_speed(report *r)
     if (p->proportion > 0)
         clv_text_printf(&r->text, "memory      available memory proportion lowered to %g\n",
                         p->proportion);
+    const char *end = stop_sentence(p);
     if (p->search)
-        clv_text_printf(&r->text, "search      %s: %d candidate%s judged by %s, %d fit%s\n",
+        clv_text_printf(&r->text, "search      %s: %d candidate%s judged by %s, %d fit%s%s%s\n",
                         p->search, (int)p->n_judged, p->n_judged == 1 ? "" : "s",
                         short_name(r, p->compiler), (int)p->n_fitting,
-                        p->n_fitting == 1 ? "s" : "");
+                        p->n_fitting == 1 ? "s" : "", end ? "; " : "", end ? end : "");
+    put_bound(r);
 }
 
 static void put_names(report *r, const char *title, const char *const *names, int32_t n)

@@ -91,6 +91,11 @@ Test(api, plans_annotates_and_strips)
     cr_expect_eq(cleave_plan_stages(plan), 2, "exactly the devices that were asked for");
     cr_expect_gt(cleave_plan_latency_ms(plan), 0);
     cr_expect_gt(cleave_plan_throughput(plan), 0);
+    cr_expect_gt(cleave_plan_bound_ms(plan), 0);
+    cr_expect_leq(cleave_plan_bound_ms(plan), cleave_plan_latency_ms(plan));
+    cr_expect_float_eq(cleave_plan_gap(plan),
+                       1 - cleave_plan_bound_ms(plan) / cleave_plan_latency_ms(plan), 1e-9);
+    cr_expect_not_null(cleave_plan_stopped(plan));
     cr_expect_eq(cleave_plan_device_of(plan, 12), -1, "past the end");
     cr_expect_eq(cleave_plan_device_of(plan, -1), -1);
     for (int i = 0; i < 12; i++)

@@ -151,6 +151,37 @@ static int judged(const char *report)
     return n;
 }
 
+Test(plan, stops_when_it_is_near_enough_to_what_is_proven)
+{
+    run_result all = ran(0, "plan --devices 5 --no-output m.onnx");
+    run_result near = ran(0, "plan --devices 5 --no-output --gap 99% m.onnx");
+    cr_expect(strstr(near.out, "; near enough, as asked\nbound "), "%s", near.out);
+    cr_expect_leq(judged(near.out), judged(all.out), "%s%s", near.out, all.out);
+    run_free(&all);
+    run_free(&near);
+    check(0, "plan --devices 3 --objective throughput --no-output m.onnx",
+          "; proven optimal\nbound       no cut of these units has less time between runs than ");
+}
+
+/* The first plans are judged in any case: a command that takes long enough. */
+Test(plan, stops_at_the_deadline_with_the_best_so_far)
+{
+    check(0,
+          "plan --devices 5 --no-output --deadline 0.01 --compiler 'sleep 0.1; echo "
+          "\"{\\\"version\\\":1,\\\"outcome\\\":\\\"fits\\\",\\\"latency_ms\\\":2.5}\"' "
+          "m.onnx",
+          "; stopped at the deadline\nbound       not known\n");
+}
+
+Test(plan, knows_at_the_deadline_that_nothing_fitted_so_far)
+{
+    check(3,
+          "plan --devices 5 --no-output --deadline 0.01 --compiler 'sleep 0.1; echo "
+          "\"{\\\"version\\\":1,\\\"outcome\\\":\\\"oom\\\",\\\"device\\\":0,"
+          "\\\"bytes\\\":5}\"' m.onnx",
+          "; stopped at the deadline\n");
+}
+
 /* Five devices do not divide twelve layers, so that there is something to search.
  * covers: B.027 B.028 */
 Test(plan, without_optimal_perf_that_tool_stops_at_the_first_plan)
@@ -587,7 +618,8 @@ Test(plan, a_model_needs_no_preparation_but_sizes_of_its_symbols)
 Test(plan, the_report_says_how_the_first_fit_was_found)
 {
     run_result r = ran(0, "plan --first-fit --devices 2 --no-output m.onnx");
-    cr_expect(strstr(r.out, "first-fit: 1 candidate judged by builtin, 1 fits\n"), "%s", r.out);
+    cr_expect(strstr(r.out, "first-fit: 1 candidate judged by builtin, 1 fits; "
+                                  "stopped at the first that fits\n"), "%s", r.out);
     run_free(&r);
     r = ran(0, "plan --first-fit --search documented --devices 2 --no-output m.onnx");
     cr_expect(strstr(r.out, "documented, first-fit: "), "%s", r.out);

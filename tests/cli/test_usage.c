@@ -233,7 +233,9 @@ Test(usage, an_option_needs_its_value)
                                            "--output_model",
                                            "--num_processes",
                                            "--bind",
-                                           "--compiler-timeout" };
+                                           "--compiler-timeout",
+                                           "--deadline",
+                                           "--gap" };
     char arguments[200], says[80];
 
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {

@@ -25,6 +25,16 @@ static const int64_t *live_of(toy *t)
     return live;
 }
 
+static const int64_t *held_of(toy *t)
+{
+    clv_program *p;
+    clv_error err = { 0 };
+    int64_t *held = CLV_NEW_ARRAY(t->arena, int64_t, t->units.n);
+    cr_assert_eq(clv_program_build(&t->workload, t->arena, &p, &err), CLV_OK, "%s", err.message);
+    cr_assert_eq(clv_program_held(p, t->arena, held, &err), CLV_OK, "%s", err.message);
+    return held;
+}
+
 Test(live, is_what_an_operator_reads_and_writes)
 {
     toy *t = new_toy(1, 3);
@@ -110,8 +120,10 @@ static void compare(toy *t, const int64_t *live, const int32_t *device_of, uint3
     cr_assert_eq(c->compile(c, 0, &plan, t->arena, &v, &report, NULL), CLV_OK);
     for (int32_t u = 0; u < t->units.n; u++) {
         cr_assert_eq(c->live_bytes[u], live[u]);
-        int64_t held = report.devices[device_of[u]].activation_bytes;
-        cr_assert_leq(live[u], held, "seed %u, unit %d", seed, u);
+        int64_t held = report.devices[device_of[u]].activation_bytes, others = 0;
+        for (int32_t o = 0; o < t->units.n; o++)
+            others += o != u && device_of[o] == device_of[u] ? c->held_bytes[o] : 0;
+        cr_assert_leq(live[u] + others, held, "seed %u, unit %d", seed, u);
         *ret_same += live[u] == held;
     }
     clv_compiler_close(c);
@@ -143,6 +155,67 @@ Test(live, is_never_more_than_a_device_of_any_plan_holds)
     cr_assert_gt(same * 10, units * 8, "%ld of %ld units are met exactly", (long)same, (long)units);
 }
 
+/* A decoder's cache: an input and an output as large, of which one or the other is always there. Not
+ * what two units read, nor what another unit reads as well as the caller. */
+Test(live, what_waits_or_stays_is_held_all_the_time)
+{
+    toy *t = new_toy(1, 4);
+    clv_tensor x = toy_input(t, 256), cache = toy_input(t, 1024), both = toy_input(t, 2048);
+    clv_tensor a = TOY_OP(t, NULL, 1, 1280, x, cache, both);
+    clv_tensor b = TOY_OP(t, NULL, 1, 256, x);
+    clv_tensor c = TOY_OP(t, NULL, 1, 4096, b, both);
+    TOY_OP(t, NULL, 1, 256, c);
+    toy_output(t, a);
+    toy_output(t, c);
+    const int64_t *held = held_of(t);
+    cr_expect_eq(held[0], 1024, "the input is less than the output");
+    cr_expect_eq(held[1], 0);
+    cr_expect_eq(held[2], 0, "the last unit reads it too");
+    clv_arena_free(t->arena);
+}
+
+/* Layers with a cache each, as an input and an output; units of one layer and of others' parts. */
+static toy *new_decoder(uint32_t *random, int32_t n_layers)
+{
+    toy *t = new_toy(20, 2 * n_layers);
+    int32_t sizes[40], n_units = 0;
+    clv_tensor carry = toy_input(t, 512);
+    for (int32_t i = 0; i < n_layers; i++) {
+        clv_tensor cache = toy_input(t, 1 + (int64_t)toy_random(random, 9000));
+        clv_tensor grown = TOY_OP(t, toy_random(random, 5) ? NULL : "Identity", 1,
+                                  1 + (int64_t)toy_random(random, 9000), cache, carry);
+        carry = TOY_OP(t, NULL, 1, 1 + (int64_t)toy_random(random, 3000), carry, grown);
+        if (toy_random(random, 4))
+            toy_output(t, grown);
+    }
+    for (int32_t done = 0; done < 2 * n_layers; done += sizes[n_units++]) {
+        int32_t size = toy_random(random, 4) ? 2 : 1 + (int32_t)toy_random(random, 4);
+        sizes[n_units] = size < 2 * n_layers - done ? size : 2 * n_layers - done;
+    }
+    toy_units(t, n_units, sizes);
+    return t;
+}
+
+Test(live, caches_are_in_memory_besides_what_a_unit_needs)
+{
+    int64_t same = 0, sum = 0;
+    for (uint32_t seed = 1; seed <= 200; seed++) {
+        uint32_t random = seed;
+        toy *t = new_decoder(&random, 20);
+        const int64_t *live = live_of(t), *held = held_of(t);
+        int32_t *device_of = CLV_NEW_ARRAY(t->arena, int32_t, t->units.n);
+        for (uint32_t devices = 1; devices <= 20; devices *= 2) {
+            for (int32_t u = 0; u < t->units.n; u++)
+                device_of[u] = (int32_t)toy_random(&random, devices);
+            compare(t, live, device_of, seed, &same);
+        }
+        for (int32_t u = 0; u < t->units.n; u++)
+            sum += held[u];
+        clv_arena_free(t->arena);
+    }
+    cr_assert_gt(sum, 200 * 1000, "%lld bytes", (long long)sum);
+}
+
 Test(live, survives_running_out_of_memory_anywhere)
 {
     toy *t = new_toy(2, 60);
@@ -156,6 +229,8 @@ Test(live, survives_running_out_of_memory_anywhere)
         if (!arena)
             continue;
         s = clv_program_live(p, arena, live, NULL);
+        if (s == CLV_OK)
+            s = clv_program_held(p, arena, live, NULL);
         cr_assert(s == CLV_OK || s == CLV_ENOMEM);
         clv_arena_free(arena);
     }

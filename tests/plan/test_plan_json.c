@@ -54,6 +54,9 @@ static clv_plan two_stages(void)
                        .search = "default",
                        .n_judged = 9,
                        .n_fitting = 4,
+                       .stopped = "gap",
+                       .bound_ns = 99,
+                       .outcome = CLV_FITS,
                        .bindings = bindings,
                        .n_bindings = 1,
                        .notes = notes,
@@ -108,8 +111,29 @@ Test(plan_json, gives_back_every_field)
     cr_assert_eq(back->transfers[0].bytes, 4096);
     cr_assert_eq(back->n_judged, 9);
     cr_assert_eq(back->n_fitting, 4);
+    cr_assert_str_eq(back->stopped, "gap");
+    cr_assert_eq(back->bound_ns, 99);
+    cr_assert_float_eq(clv_plan_gap(back), 0.01, 1e-12);
     cr_assert_str_eq(back->bindings[0], "batch=8");
     cr_assert_str_eq(back->notes[0], "a \"note\"\n\x01");
+}
+
+/* Older files say nothing of a bound; where none is known it is null. */
+Test(plan_json, may_know_no_bound)
+{
+    clv_plan plan = two_stages();
+    size_t n = 0;
+    plan.bound_ns = 0;
+    const char *text = write(&plan, &n);
+    cr_expect(strstr(text, "\"bound_ns\": null"), "%s", text);
+    cr_expect_eq(read(text)->bound_ns, 0);
+    cr_expect_lt(clv_plan_gap(read(text)), 0);
+    plan.stopped = NULL;
+    text = write(&plan, &n);
+    cr_expect_not(strstr(text, "bound_ns"));
+    cr_expect_null(read(text)->stopped);
+    plan.bound_ns = 1000; /* above the objective, as a file may say: no less than nothing */
+    cr_expect_float_eq(clv_plan_gap(&plan), 0, 0);
 }
 
 Test(plan_json, written_read_and_written_again_is_the_same_bytes)

@@ -113,6 +113,34 @@ Test(report_plan, gives_latency_and_runs_a_second)
     says("tput 666.666666666666");
 }
 
+/* 2712721 - 2600000 is 4.155...% of 2712721: told from above. */
+Test(report_plan, tells_how_far_the_plan_is_from_what_is_proven)
+{
+    says_not("bound"); /* a plan file that says nothing of it */
+    plan.stopped = "searched";
+    says("12 fit; searched to the end\nbound       not known\n");
+    plan.bound_ns = 2600000;
+    says("bound       no cut of these units has less latency than 2.600 ms; gap 4.16 %\n");
+    plan.stopped = "optimal";
+    plan.bound_ns = plan.latency_ns;
+    says("12 fit; proven optimal\n");
+    says("latency than 2.713 ms; gap 0 %\n");
+    plan.objective = CLV_THROUGHPUT;
+    plan.bound_ns = plan.period_ns;
+    says("less time between runs than 1.500 ms; gap 0 %\n");
+    plan.stopped = "a word of somebody else";
+    says("12 fit\nbound ");
+}
+
+Test(report_plan, tells_no_bound_of_a_plan_that_does_not_fit)
+{
+    plan.outcome = CLV_OOM;
+    plan.bound_ns = 5;
+    plan.stopped = "infeasible";
+    says("; proven that none fits\n");
+    says_not("bound ");
+}
+
 /* covers: B.030 */
 Test(report_plan, tells_the_proportion_only_when_it_was_lowered)
 {

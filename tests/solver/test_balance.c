@@ -9,7 +9,7 @@ static const int32_t in_order[] = { 0, 1, 2, 3, 4, 5, 6, 7 };
 static clv_line *line_of(synthetic *s)
 {
     clv_line *line = NULL;
-    cr_assert_eq(clv_line_new(synthetic_done(s), s->arena, &line, NULL), CLV_OK);
+    cr_assert_eq(clv_line_new(synthetic_done(s), NULL, s->arena, &line, NULL), CLV_OK);
     return line;
 }
 
@@ -86,7 +86,7 @@ Test(balance, gives_each_unit_a_device_when_there_are_more_devices_than_units)
     clv_arena *arena = clv_arena_new(NULL, 0);
     synthetic s = synthetic_chain(arena, 3, 5, 1);
     clv_line *line = line_of(&s);
-    clv_cut_options o = { in_order, NULL, true };
+    clv_cut_options o = { in_order, NULL, true, false };
     int32_t got[3];
     clv_cut_by_weight(line, true, got);
     expect(got, (int32_t[]){ 0, 1, 2 }, 3);
@@ -105,7 +105,7 @@ Test(balance, cuts_for_the_smallest_period)
     synthetic s = synthetic_chain(arena, 6, 3, 1);
     int64_t times[] = { 2, 2, 2, 3, 3, 6 };
     memcpy(s.time, times, sizeof times);
-    clv_cut_options o = { in_order, NULL, true };
+    clv_cut_options o = { in_order, NULL, true, false };
     int32_t got[6];
     cr_assert(clv_cut_by_time(line_of(&s), &o, got));
     expect(got, (int32_t[]){ 0, 0, 0, 1, 1, 2 }, 6); /* 6 6 6 */
@@ -119,7 +119,7 @@ Test(balance, counts_transfers_in_the_period)
     clv_arena *arena = clv_arena_new(NULL, 0);
     synthetic s = synthetic_chain(arena, 4, 2, 1);
     s.net_bytes[1] = 10;
-    clv_cut_options o = { in_order, NULL, true };
+    clv_cut_options o = { in_order, NULL, true, false };
     int32_t got[4];
     cr_assert(clv_cut_by_time(line_of(&s), &o, got));
     cr_assert(got[1] == got[2], "the dear net is not cut");
@@ -132,7 +132,7 @@ Test(balance, says_when_nothing_is_within_the_capacities)
     synthetic s = synthetic_chain(arena, 4, 2, 1);
     clv_line *line = line_of(&s);
     int64_t capacity[] = { 1, 2 };
-    clv_cut_options o = { in_order, capacity, false };
+    clv_cut_options o = { in_order, capacity, false, false };
     int32_t got[4];
     cr_assert(!clv_cut_by_time(line, &o, got));
     cr_assert(!clv_cut_by_latency(line, &o, got));
@@ -148,7 +148,7 @@ Test(balance, has_nothing_to_do_for_no_units)
     clv_arena *arena = clv_arena_new(NULL, 0);
     synthetic s = synthetic_chain(arena, 0, 2, 1);
     clv_line *line = line_of(&s);
-    clv_cut_options o = { in_order, NULL, true };
+    clv_cut_options o = { in_order, NULL, true, false };
     clv_cut_by_weight(line, true, NULL);
     cr_assert(clv_cut_by_time(line, &o, NULL));
     cr_assert(clv_cut_by_latency(line, &o, NULL));
@@ -253,7 +253,7 @@ Test(balance, finds_the_best_of_all_cuts)
         sums best = { .period = INT64_MAX, .latency = INT64_MAX };
         int32_t end[8], got[16];
         best_of_all(&s.p, 0, end, use_all, &best);
-        clv_cut_options o = { in_order, s.capacity, use_all };
+        clv_cut_options o = { in_order, s.capacity, use_all, false };
         cr_assert_eq(clv_cut_by_time(line, &o, got), best.fits, "seed %d", (int)seed);
         if (best.fits) {
             sums r = sums_of(&s.p, got);
@@ -281,7 +281,7 @@ Test(balance, survives_running_out_of_memory_anywhere)
     for (size_t limit = 1; status != CLV_OK; limit += 13) {
         clv_arena *arena = clv_arena_new(NULL, limit);
         clv_line *line = NULL;
-        status = clv_line_new(p, arena, &line, NULL);
+        status = clv_line_new(p, NULL, arena, &line, NULL);
         cr_assert(status == CLV_OK || (status == CLV_ENOMEM && !line));
         clv_arena_free(arena);
     }

@@ -389,7 +389,74 @@ Test(search, ends_at_once_when_it_is_proven_that_nothing_fits)
         cr_assert_eq(r[known].best.verdict.outcome, CLV_OOM);
     }
     cr_assert_leq(r[1].n_judged, 2);
+    cr_assert_eq(r[1].why, CLV_STOP_INFEASIBLE);
+    cr_assert_eq(r[0].why, CLV_STOP_SEARCHED);
     cr_assert_gt(r[0].n_judged, 4, "%d", r[0].n_judged);
+    clv_arena_free(arena);
+}
+
+/* -- why it stops -- */
+
+/* 13 equal units in a chain on 4 devices: 4 on one of them at least, and any cut into runs of 3 and 4 is
+ * as good. */
+static clv_search_result bounded(clv_search_options o, double bounded_at, clv_arena *arena)
+{
+    synthetic *s = CLV_NEW(arena, synthetic);
+    *s = synthetic_chain(arena, 13, 4, 1);
+    for (int32_t u = 0; u < 13; u++)
+        s->time[u] = 100;
+    synthetic_judge j = { .p = synthetic_done(s) };
+    clv_judge judge = synthetic_as_judge(&j, 2);
+    clv_search_result r = { 0 };
+    clv_error err = { 0 };
+    judge.bounded_at = bounded_at;
+    cr_assert_eq(clv_search(j.p, &judge, &o, arena, &r, &err), CLV_OK, "%s", err.message);
+    return r;
+}
+
+Test(search, ends_where_no_plan_can_be_better)
+{
+    clv_arena *arena = clv_arena_new(NULL, 0);
+    clv_search_options o = { .objective = CLV_THROUGHPUT };
+    clv_search_result known = bounded(o, 1, arena), unknown = bounded(o, 0, arena);
+    cr_expect_eq(known.why, CLV_STOP_OPTIMAL);
+    cr_expect_eq(known.bound_ns, 400);
+    cr_expect_eq(known.best.verdict.period_ns, 400);
+    cr_expect_eq(unknown.why, CLV_STOP_SEARCHED);
+    cr_expect_eq(unknown.bound_ns, 0);
+    cr_expect_eq(unknown.best.verdict.period_ns, 400);
+    cr_expect_lt(known.n_judged, unknown.n_judged);
+    o.kind = CLV_SEARCH_DOCUMENTED;
+    cr_expect_eq(bounded(o, 1, arena).bound_ns, 400, "it is told of this search too");
+    clv_arena_free(arena);
+}
+
+Test(search, ends_near_enough_if_that_is_asked_for)
+{
+    clv_arena *arena = clv_arena_new(NULL, 0);
+    clv_search_options o = { .objective = CLV_LATENCY, .use_all_devices = true };
+    clv_search_result all = bounded(o, 1, arena);
+    cr_expect_leq(all.bound_ns, all.best.verdict.latency_ns);
+    cr_expect_geq(all.bound_ns, 1300, "%lld", (long long)all.bound_ns);
+    o.gap = 0.5;
+    clv_search_result near = bounded(o, 1, arena);
+    cr_expect(near.why == CLV_STOP_GAP || near.why == CLV_STOP_OPTIMAL);
+    cr_expect_leq(near.n_judged, all.n_judged);
+    clv_arena_free(arena);
+}
+
+Test(search, says_what_else_stopped_it)
+{
+    clv_arena *arena = clv_arena_new(NULL, 0);
+    clv_search_options first = { .objective = CLV_LATENCY, .first_fit = true };
+    clv_search_options few = { .objective = CLV_LATENCY, .use_all_devices = true, .max_judged = 1 };
+    clv_search_options late = { .objective = CLV_LATENCY, .deadline_ns = 1 };
+    cr_expect_eq(bounded(first, 0, arena).why, CLV_STOP_FIRST_FIT);
+    cr_expect_eq(bounded(few, 0, arena).why, CLV_STOP_LIMIT);
+    clv_search_result r = bounded(late, 0, arena);
+    cr_expect_eq(r.why, CLV_STOP_DEADLINE);
+    cr_expect(r.found && r.stopped);
+    cr_expect_geq(r.n_judged, 1);
     clv_arena_free(arena);
 }
 
