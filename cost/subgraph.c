@@ -349,6 +349,114 @@ static clv_status build(const clv_types *types, const clv_costs *costs, bool mer
     return CLV_OK;
 }
 
+/* -- units cut by marks -- */
+
+/* Rounds that only look into units that are mixed; then wherever marks change. Mostly one is
+ * enough. */
+#define SPLIT_ROUNDS 4
+
+/* Does op's mark not matter: a Constant node without one? */
+static bool is_transparent(const maker *m, const int32_t *mark, int32_t op)
+{
+    int32_t kind = m->g->ops[op].kind;
+    return mark[op] == 0 && kind >= 0 && clv_op_def_at(kind)->bytes == CLV_BYTES_CONST;
+}
+
+/* Writers of what is read with another mark become candidates; true if any is new. */
+static bool add_changes(const maker *m, const int32_t *mark, bool everywhere, bool *candidate)
+{
+    const int32_t *of = m->out->of;
+    bool any = false;
+    for (int32_t i = 0; i < m->g->n_ops; i++) {
+        const clv_op_info *op = &m->g->ops[i];
+        for (int32_t k = 0; k < op->n_in; k++) {
+            int32_t writer = writer_of(m->g, op, k);
+            if (writer < 0 || candidate[writer] || mark[writer] == mark[i] ||
+                (of[writer] != of[i] && !everywhere) || is_transparent(m, mark, writer))
+                continue;
+            candidate[writer] = any = true;
+        }
+    }
+    return any;
+}
+
+/* The left-over operators need not hang together: where their marks differ, those that none of the
+ * rest reads become candidates. */
+static bool add_ends(const maker *m, const int32_t *mark, bool *candidate)
+{
+    const clv_subgraphs *out = m->out;
+    const clv_subgraph *rest = out->n > 0 ? &out->at[out->n - 1] : NULL;
+    bool mixed = false, any = false;
+    if (!rest || rest->candidate.i >= 0)
+        return false;
+    for (int32_t k = 1; k < rest->n; k++)
+        mixed |= mark[out->order[rest->first + k].i] != mark[out->order[rest->first].i];
+    for (int32_t k = 0; mixed && k < rest->n; k++) {
+        int32_t i = out->order[rest->first + k].i;
+        bool read = false;
+        for (int32_t o = 0; o < m->g->ops[i].n_out; o++) {
+            clv_tensor t = clv_op_output(m->g, &m->g->ops[i], o);
+            read |= t.i >= 0 && clv_tensor_at(m->g, t)->n_readers > 0;
+        }
+        any |= !read && !candidate[i];
+        candidate[i] |= !read;
+    }
+    return any;
+}
+
+static clv_status split(maker *m, const int32_t *mark, bool *candidate, clv_arena *arena,
+                        clv_arena *scratch)
+{
+    bool again = true;
+    clv_op *kept = CLV_NEW_ARRAY(scratch, clv_op, m->g->n_ops);
+    if (!kept)
+        return clv_fail_nomem(m->err, "subgraphs");
+    for (int32_t round = 0; again; round++) {
+        int32_t n_kept = 0;
+        for (int32_t i = 0; i < m->g->n_ops; i++)
+            if (candidate[i])
+                kept[n_kept++] = (clv_op){ i };
+        CLV_TRY(set_units(m, kept, n_kept, arena, scratch));
+        again = add_changes(m, mark, round >= SPLIT_ROUNDS, candidate);
+        again = add_ends(m, mark, candidate) || again;
+    }
+    return CLV_OK;
+}
+
+static clv_status split_with_scratch(maker *m, const clv_subgraphs *units, const int32_t *mark,
+                                     clv_arena *arena, clv_arena *scratch)
+{
+    bool *candidate = CLV_NEW_ARRAY(scratch, bool, m->g->n_ops);
+    if (!candidate)
+        return clv_fail_nomem(m->err, "subgraphs");
+    CLV_TRY(prepare(m, arena, scratch));
+    for (int32_t i = 0; i < units->n_candidates; i++)
+        m->out->candidates[m->out->n_candidates++] = units->candidates[i];
+    for (int32_t u = 0; u < units->n; u++)
+        if (units->at[u].candidate.i >= 0)
+            candidate[units->at[u].candidate.i] = true;
+    return split(m, mark, candidate, arena, scratch);
+}
+
+clv_status clv_subgraphs_split(const clv_types *types, const clv_costs *costs,
+                               const clv_subgraphs *units, const int32_t *mark, clv_arena *arena,
+                               clv_subgraphs **ret, clv_error *err)
+{
+    clv_arena *scratch = clv_arena_new(clv_arena_alloc(arena), 0);
+    clv_subgraphs *out = CLV_NEW(arena, clv_subgraphs);
+    if (!scratch || !out) {
+        clv_arena_free(scratch);
+        return clv_fail_nomem(err, "subgraphs");
+    }
+    out->graph = types->graph;
+    maker m = { .types = types, .g = types->graph, .costs = costs, .out = out, .err = err };
+    clv_status status = split_with_scratch(&m, units, mark, arena, scratch);
+    clv_arena_free(scratch);
+    if (status == CLV_OK)
+        *ret = out;
+    return status;
+}
+
 static clv_status build_with_scratch(const clv_types *types, const clv_costs *costs, bool merged,
                                      const clv_op *given, int32_t n_given, clv_arena *arena,
                                      clv_subgraphs **ret, clv_error *err)

@@ -44,4 +44,11 @@ clv_status clv_subgraphs_of_nodes(const clv_types *types, const clv_costs *costs
                                   const clv_op *nodes, int32_t n_nodes, clv_arena *arena,
                                   clv_subgraphs **ret, clv_error *err);
 
+/* The same units, cut further where operators of one unit have different marks (n_ops), so that all
+ * of a unit have the same. Constant nodes with mark 0 go with whoever reads them. O(ops + edges)
+ * times a few rounds. */
+clv_status clv_subgraphs_split(const clv_types *types, const clv_costs *costs,
+                               const clv_subgraphs *units, const int32_t *mark, clv_arena *arena,
+                               clv_subgraphs **ret, clv_error *err);
+
 #endif

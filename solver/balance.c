@@ -24,8 +24,8 @@ static bool take_line(const clv_partition *p, clv_arena *arena, clv_line *l)
         .low = CLV_NEW_ARRAY(arena, int32_t, d),
         .high = CLV_NEW_ARRAY(arena, int32_t, d),
     };
-    return l->weight && l->held && l->time && l->cut_bytes && l->cut_nets && l->reach && l->from && l->wire &&
-           l->arrival && l->cost && l->window && l->low && l->high;
+    return l->weight && l->held && l->time && l->cut_bytes && l->cut_nets && l->reach && l->from &&
+           l->wire && l->arrival && l->cost && l->window && l->low && l->high;
 }
 
 /* A net crosses all positions after its writer up to its last reader. */
@@ -46,6 +46,26 @@ static void add_cuts(const clv_partition *p, clv_line *l)
     }
 }
 
+static clv_status add_rules(const clv_partition *p, clv_arena *arena, clv_line *l, clv_error *err)
+{
+    const clv_rules *r = p->rules;
+    size_t n = (size_t)p->n_units + 1;
+    l->rules = r;
+    l->start = CLV_NEW_ARRAY(arena, int32_t, n * (size_t)p->n_devices);
+    l->apart = CLV_NEW_ARRAY(arena, int32_t, n);
+    l->seen = CLV_NEW_ARRAY(arena, clv_last_tag, r->n_families);
+    l->inside = CLV_NEW_ARRAY(arena, bool, n);
+    if (!l->start || !l->apart || !l->seen || !l->inside)
+        return clv_fail_nomem(err, "the line of units");
+    for (int32_t g = 0; g < r->n_groups; g++) {
+        int32_t first = r->group_units[r->group_first[g]];
+        int32_t last = r->group_units[r->group_first[g + 1] - 1];
+        for (int32_t i = first + 1; i <= last; i++)
+            l->inside[i] = true;
+    }
+    return CLV_OK;
+}
+
 clv_status clv_line_new(const clv_partition *p, const int64_t *held_bytes, clv_arena *arena,
                         clv_line **ret, clv_error *err)
 {
@@ -64,7 +84,7 @@ clv_status clv_line_new(const clv_partition *p, const int64_t *held_bytes, clv_a
     }
     add_cuts(p, l);
     *ret = l;
-    return CLV_OK;
+    return p->rules ? add_rules(p, arena, l, err) : CLV_OK;
 }
 
 /* end[g] is the position after run g. Returns the number of runs; the last one ends at n_units. */

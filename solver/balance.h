@@ -5,7 +5,14 @@
 #ifndef CLV_SOLVER_BALANCE_H
 #define CLV_SOLVER_BALANCE_H
 
+#include "problem/rules.h"
 #include "problem/sums.h"
+
+/* By family of tags: the tag seen last, the position behind the last unit with it, and that behind
+ * the last unit with another one. */
+typedef struct {
+    int32_t tag, behind, behind_other;
+} clv_last_tag;
 
 /* What the runs are cut for. Prefix sums are made once and shared by all cuts. */
 typedef struct {
@@ -22,6 +29,14 @@ typedef struct {
     int64_t *cost;       /* scratch, 2 * (n_units + 1) */
     int32_t *window;     /* scratch, n_units + 1 */
     int32_t *low, *high; /* scratch, device + 1: where a run can end at all */
+    /* Rules that the cuts by time and latency keep to, as far as runs can: a run holds only units
+     * that may be on its device, and at the stage that is its number, none that must be apart, and
+     * no boundary is inside a group. NULL: they do not look. */
+    const clv_rules *rules;
+    int32_t *start;     /* scratch, as wire: the earliest start of a run that ends here */
+    int32_t *apart;     /* scratch, n_units + 1: the same for all devices */
+    clv_last_tag *seen; /* scratch, by family */
+    bool *inside;       /* n_units + 1: this position is inside a group */
 } clv_line;
 
 /* held_bytes: as in clv_judge, or NULL. */

@@ -29,6 +29,8 @@ static cutter make_cutter(const clv_line *l, const clv_cut_options *o)
 {
     int32_t n = l->p->n_units, d = l->p->n_devices;
     bool use_all = o->use_all || d == 1;
+    int32_t most = l->rules ? l->rules->max_stages : 0;
+    d = most > 0 && most < d ? most : d;
     return (cutter){ l, o, n, use_all && n < d ? n : d, use_all, INT64_MAX };
 }
 
@@ -66,6 +68,61 @@ static int64_t wire_at(const cutter *c, int32_t k, int32_t i)
     return ns < (double)CLV_SUM_MAX ? (int64_t)ns : CLV_SUM_MAX;
 }
 
+/* The earliest start of run k when it ends at position i. */
+static int32_t earliest_start(const cutter *c, int32_t k, int32_t i)
+{
+    return c->l->rules ? c->l->start[(size_t)k * ((size_t)c->n + 1) + (size_t)i] : 0;
+}
+
+static bool may_cut(const cutter *c, int32_t i) { return !c->l->rules || !c->l->inside[i]; }
+
+/* May the unit be in run k, by its device and by k as a stage? */
+static bool may_be_in(const cutter *c, int32_t k, int32_t unit)
+{
+    const clv_rules *r = c->l->rules;
+    int32_t set = r->stage_set_of ? r->stage_set_of[unit] : -1;
+    return clv_rules_allow(r, unit, c->o->order[k]) &&
+           (set < 0 || clv_bit(r->stage_sets + (size_t)set * r->words, k));
+}
+
+/* row[i]: the earliest start of a run that ends at i and holds nothing that must be apart. */
+static void fill_apart(const cutter *c, int32_t *row)
+{
+    const clv_rules *r = c->l->rules;
+    clv_last_tag *seen = c->l->seen;
+    for (int32_t f = 0; f < r->n_families; f++)
+        seen[f] = (clv_last_tag){ -1, 0, 0 };
+    row[0] = 0;
+    for (int32_t u = 0; u < c->n; u++) {
+        row[u + 1] = row[u];
+        for (int32_t i = r->tag_first ? r->tag_first[u] : 0;
+             r->tag_first && i < r->tag_first[u + 1]; i++) {
+            clv_last_tag *s = &seen[r->family_of[r->tags[i]]];
+            if (s->tag != r->tags[i])
+                *s = (clv_last_tag){ r->tags[i], u + 1, s->behind };
+            s->behind = u + 1;
+            if (s->behind_other > row[u + 1])
+                row[u + 1] = s->behind_other;
+        }
+    }
+}
+
+/* Rows of earliest starts; O(units * devices + tags). */
+static void fill_starts(const cutter *c)
+{
+    int32_t *start = c->l->start;
+    if (!c->l->rules)
+        return;
+    fill_apart(c, c->l->apart);
+    for (int32_t k = 0; k < c->n_runs; k++, start += c->n + 1) {
+        memcpy(start, c->l->apart, ((size_t)c->n + 1) * sizeof *start);
+        for (int32_t u = 0, barred = 0; u < c->n; u++) {
+            barred = may_be_in(c, k, u) ? barred : u + 1;
+            start[u + 1] = start[u + 1] > barred ? start[u + 1] : barred;
+        }
+    }
+}
+
 static void fill_wires(const cutter *c)
 {
     for (int32_t k = 0; k < c->n_runs; k++)
@@ -86,7 +143,8 @@ static int32_t *from_row(const cutter *c, int32_t k)
 static bool run_fits(const cutter *c, int32_t k, int32_t first, int32_t end)
 {
     const int64_t *time = times(c, k), *weight = weights(c);
-    return time[end] - time[first] <= c->period && weight[end] - weight[first] <= room(c, k);
+    return time[end] - time[first] <= c->period && weight[end] - weight[first] <= room(c, k) &&
+           (first == end || first >= earliest_start(c, k, end));
 }
 
 /* low[k] .. high[k]: where the first k runs can end at all, boundaries aside: as far as k longest
@@ -138,8 +196,10 @@ static void extend(const cutter *c, int32_t k)
             while (low < i &&
                    (time[i] - time[low] > c->period || weight[i] - weight[low] > capacity))
                 low++;
+            int32_t start = earliest_start(c, k, i);
+            low = start > low ? start : low;
             bool empty = was && !c->use_all; /* run k may be empty */
-            reach[i] = empty || (latest >= low && latest >= 0);
+            reach[i] = may_cut(c, i) && (empty || (latest >= low && latest >= 0));
             from[i] = empty ? i : latest;
         }
         if (was && wire[i] <= c->period)
@@ -206,6 +266,7 @@ bool clv_cut_by_time(const clv_line *l, const clv_cut_options *o, int32_t *devic
     if (c.n == 0)
         return true;
     fill_wires(&c);
+    fill_starts(&c);
     int64_t low = shortest_period(&c), most = longest_period(&c);
     /* the answer is rarely far above the shortest, so go there in growing steps first */
     int64_t step = low / 1024 + 1, high = low;
@@ -339,6 +400,8 @@ static void extend_cheapest(const cutter *c, int32_t k, const int64_t *before, i
             while (low < i &&
                    (time[i] - time[low] > c->period || weight[i] - weight[low] > capacity))
                 low++;
+            int32_t start = earliest_start(c, k, i);
+            low = start > low ? start : low;
             while (head < tail && queue[head] < low)
                 head++;
             cost[i] = c->use_all ? NEVER : was;
@@ -348,6 +411,7 @@ static void extend_cheapest(const cutter *c, int32_t k, const int64_t *before, i
                 cost[i] = before[j] + wire[j] - time[j] + time[i];
                 from[i] = j;
             }
+            cost[i] = may_cut(c, i) ? cost[i] : NEVER;
         }
         if (was < NEVER && wire_at(c, k, i) <= c->period)
             tail = queue_start(c, k, before, i, head, tail);
@@ -386,6 +450,7 @@ bool clv_cut_by_latency(const clv_line *l, const clv_cut_options *o, int32_t *de
     if (c.n == 0)
         return true;
     fill_delays(&c);
+    fill_starts(&c);
     int64_t high = longest_period(&c), low = shortest_period(&c);
     c.period = high;
     int64_t best = cheapest(&c);

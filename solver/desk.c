@@ -34,7 +34,9 @@ clv_status clv_desk_open(const clv_partition *p, const clv_judge *judge,
         options->max_judged > 0 ? options->max_judged : clv_desk_default_budget(p->n_units);
     ret->n_slots = 64;
     ret->slot = CLV_NEW_ARRAY(arena, int32_t, ret->n_slots);
-    return ret->slot ? CLV_OK : clv_fail_nomem(err, "the plans of a search");
+    if (!ret->slot)
+        return clv_fail_nomem(err, "the plans of a search");
+    return p->rules ? clv_obey_new(p, arena, &ret->obey, err) : CLV_OK;
 }
 
 static uint64_t hash_of(const clv_desk *desk, const int32_t *device_of, double proportion)
@@ -112,7 +114,7 @@ clv_status clv_desk_add(clv_desk *desk, const int32_t *device_of, double proport
     int32_t at = find_slot(desk, device_of, proportion, hash);
     if (ret_added)
         *ret_added = false;
-    if (desk->slot[at])
+    if (desk->slot[at] || !clv_partition_obeys(desk->p, device_of, desk->arena))
         return CLV_OK;
     if (desk->n >= limit(desk, proportion)) {
         desk->stopped = true;

@@ -6,6 +6,7 @@
 #ifndef CLV_SOLVER_DESK_H
 #define CLV_SOLVER_DESK_H
 
+#include "solver/obey.h"
 #include "solver/search.h"
 
 typedef struct {
@@ -20,6 +21,7 @@ typedef struct {
     int32_t n_slots;
     int32_t max_judged;
     int32_t best; /* -1: none; of those judged, by clv_verdict_better; earlier on ties */
+    clv_obey *obey; /* where p has rules; else NULL */
     bool stopped, canceled; /* canceled: stopped by progress or by the deadline */
     bool done;              /* there is an answer that needs no better one; why says in what way */
     clv_stop why;           /* of canceled and done */
@@ -39,8 +41,8 @@ clv_status clv_desk_open(const clv_partition *p, const clv_judge *judge,
 /* Where it is in tried; -1: it never was on the desk. O(units). */
 int32_t clv_desk_find(const clv_desk *desk, const int32_t *device_of, double proportion);
 
-/* Puts a copy on the desk unless it was there before or there is no budget; *ret_added says which
- * (may be NULL). move is kept, not copied. O(units). */
+/* Puts a copy on the desk unless it was there before, breaks a rule of the problem, or there is no
+ * budget; *ret_added says which (may be NULL). move is kept, not copied. O(units). */
 clv_status clv_desk_add(clv_desk *desk, const int32_t *device_of, double proportion,
                         const char *move, bool *ret_added, clv_error *err);
 

@@ -103,9 +103,9 @@ static clv_status note_key(documented *s, bool *ret_new, clv_error *err)
 
 static clv_status is_new(documented *s, const clv_move *move, bool *ret_new, clv_error *err)
 {
-    clv_groups_move(s->g, move->unit, move->to);
+    clv_groups_shift(s->g, move->unit, move->to);
     clv_status status = note_key(s, ret_new, err);
-    clv_groups_move(s->g, move->unit, move->from);
+    clv_groups_shift(s->g, move->unit, move->from);
     return status;
 }
 
@@ -142,6 +142,16 @@ static const char *label_of(documented *s, const clv_move *m)
                             m->to, clv_move_name(m->kind));
 }
 
+/* The unit, and what the rules want on one device with it. */
+static void move_bound(const clv_rules *r, const clv_move *m, int32_t *device_of)
+{
+    int32_t group = r && r->group_of ? r->group_of[m->unit] : -1;
+    device_of[m->unit] = m->to;
+    for (int32_t i = group < 0 ? 0 : r->group_first[group];
+         group >= 0 && i < r->group_first[group + 1]; i++)
+        device_of[r->group_units[i]] = m->to;
+}
+
 /* *ret_plan: where it is on the desk, where another search may have put it; -1: there is no budget.
  */
 static clv_status submit(documented *s, const entry *e, int32_t *ret_plan, clv_error *err)
@@ -150,7 +160,7 @@ static clv_status submit(documented *s, const entry *e, int32_t *ret_plan, clv_e
     if (e->parent >= 0) {
         if (n > 0)
             memcpy(s->scratch, s->desk->tried[e->parent].device_of, (size_t)n * sizeof *s->scratch);
-        s->scratch[e->move.unit] = e->move.to;
+        move_bound(s->g->p->rules, &e->move, s->scratch);
     }
     const char *label = e->parent >= 0 ? label_of(s, &e->move) : "memory balance";
     if (!label)
@@ -262,9 +272,9 @@ static clv_status explore_balance(documented *s, int32_t plan, clv_error *err)
     chain c = { .n = 0 };
     for (int32_t i = 0; i < s->moves.n; i++) {
         const clv_move *m = &s->moves.at[i];
-        clv_groups_move(g, m->unit, m->to);
+        clv_groups_shift(g, m->unit, m->to);
         chain_insert(&c, (entry){ plan, *m, s->n_chains }, spread_of(g));
-        clv_groups_move(g, m->unit, m->from);
+        clv_groups_shift(g, m->unit, m->from);
     }
     CLV_TRY(drop_tried(s, &c, err));
     if (c.n == 0)
@@ -313,6 +323,21 @@ static clv_status run_queue(documented *s, clv_error *err)
     return CLV_OK;
 }
 
+/* The first plan has to obey the rules; clv_search has seen that some plan does. */
+static clv_status mend(documented *s, clv_error *err)
+{
+    if (!s->desk->obey)
+        return CLV_OK;
+    int32_t n = s->g->p->n_devices, *order = CLV_NEW_ARRAY(s->arena, int32_t, n);
+    if (!order)
+        return clv_fail_nomem(err, "the plans of a search");
+    for (int32_t d = 0; d < n; d++)
+        order[d] = d;
+    if (!clv_obey_mend(s->desk->obey, order, s->scratch))
+        clv_obey_find(s->desk->obey, s->scratch);
+    return CLV_OK;
+}
+
 static clv_status open_queue(documented *s, clv_error *err)
 {
     const clv_partition *p = s->desk->p;
@@ -327,6 +352,7 @@ static clv_status open_queue(documented *s, clv_error *err)
     if (!s->key || !s->scratch || !s->batch)
         return clv_fail_nomem(err, "the plans of a search");
     clv_cut_by_weight(line, s->desk->options->use_all_devices, s->scratch);
+    CLV_TRY(mend(s, err));
     clv_groups_load(s->g, s->scratch);
     bool fresh;
     CLV_TRY(note_key(s, &fresh, err));

@@ -104,6 +104,8 @@ static void add_sums(clv_groups *g, int32_t unit, int32_t device, int32_t sign)
     g->weight_bytes[device] += sign * p->weight_bytes[unit];
     g->flops[device] += sign * p->flops[unit];
     g->time_ns[device] += sign * clv_unit_ns(p, unit, device);
+    if (p->rules)
+        clv_rule_counts_add(&g->counts, unit, device, sign);
 }
 
 /* The nets that unit writes now come from another device. */
@@ -170,6 +172,33 @@ void clv_groups_move(clv_groups *g, int32_t unit, int32_t to)
     set_listed(g, CLV_ENDING, unit, g->inner_sends[unit] == 0);
 }
 
+/* The units that are shifted with this one: itself, or its group. */
+static const int32_t *bound_to(const clv_groups *g, const int32_t *unit)
+{
+    const clv_rules *r = g->p->rules;
+    int32_t group = r && r->group_of ? r->group_of[*unit] : -1;
+    return group < 0 ? unit : r->group_units + r->group_first[group];
+}
+
+void clv_groups_shift(clv_groups *g, int32_t unit, int32_t to)
+{
+    const int32_t *units = bound_to(g, &unit);
+    int32_t n = clv_groups_bound(g, unit);
+    for (int32_t i = 0; i < n; i++)
+        clv_groups_move(g, units[i], to);
+}
+
+bool clv_groups_obey_at(clv_groups *g, int32_t unit)
+{
+    const int32_t *units = bound_to(g, &unit);
+    int32_t n = g->p->rules ? clv_groups_bound(g, unit) : 0;
+    for (int32_t i = 0; i < n; i++)
+        if (!clv_rules_allow(g->p->rules, units[i], g->device_of[units[i]]) ||
+            !clv_rule_counts_is_apart(&g->counts, units[i], g->device_of[units[i]]))
+            return false;
+    return n == 0 || clv_rule_counts_stages_obey(&g->counts, g->out);
+}
+
 static void clear(clv_groups *g)
 {
     size_t d = (size_t)g->p->n_devices;
@@ -185,6 +214,8 @@ static void clear(clv_groups *g)
     memset(g->inner_reads, 0, (size_t)g->p->n_units * sizeof *g->inner_reads);
     memset(g->inner_sends, 0, (size_t)g->p->n_units * sizeof *g->inner_sends);
     g->n_used = 0;
+    if (g->p->rules)
+        clv_rule_counts_clear(&g->counts);
     for (int kind = 0; kind < 2; kind++) {
         for (int32_t i = 0; i < g->p->n_devices; i++)
             g->edge[kind].head[i] = -1;
@@ -330,6 +361,8 @@ clv_status clv_groups_new(const clv_partition *p, clv_arena *arena, clv_groups *
         !take_lists(p, arena, &g->edge[CLV_STARTING]) ||
         !take_lists(p, arena, &g->edge[CLV_ENDING]))
         return clv_fail_nomem(err, "the groups of a search");
+    if (p->rules)
+        CLV_TRY(clv_rule_counts_new(p, arena, &g->counts, err));
     *ret = g;
     return CLV_OK;
 }

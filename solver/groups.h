@@ -9,7 +9,7 @@
 #ifndef CLV_SOLVER_GROUPS_H
 #define CLV_SOLVER_GROUPS_H
 
-#include "problem/quotient.h"
+#include "problem/rules.h"
 #include "problem/sums.h"
 
 typedef enum { CLV_STARTING, CLV_ENDING } clv_edge_kind; /* where in its group a unit stands */
@@ -40,6 +40,7 @@ typedef struct {
     int32_t *inner_reads, *inner_sends; /* by unit: nets from, and nets to, its own group */
     uint64_t *visited;                  /* scratch: one row of bits */
     int32_t *queue;                     /* scratch: n_devices */
+    clv_rule_counts counts;             /* where p has rules */
 } clv_groups;
 
 clv_status clv_groups_new(const clv_partition *p, clv_arena *arena, clv_groups **ret,
@@ -50,6 +51,21 @@ void clv_groups_load(clv_groups *g, const int32_t *device_of);
 
 /* Moves one unit; moving it back undoes it. O(pins of the unit's nets). */
 void clv_groups_move(clv_groups *g, int32_t unit, int32_t to);
+
+/* The same with all units that the rules want on one device with it. */
+void clv_groups_shift(clv_groups *g, int32_t unit, int32_t to);
+
+/* After a unit was shifted in an assignment that obeys the rules, and is legal still: does it obey?
+ * O(units shifted and their tags + devices^2). */
+bool clv_groups_obey_at(clv_groups *g, int32_t unit);
+
+/* How many units a shift of this one moves. */
+static inline int32_t clv_groups_bound(const clv_groups *g, int32_t unit)
+{
+    const clv_rules *r = g->p->rules;
+    int32_t group = r && r->group_of ? r->group_of[unit] : -1;
+    return group < 0 ? 1 : r->group_first[group + 1] - r->group_first[group];
+}
 
 /* Fills row with all that d leads to (rows = g->out) or comes from (g->in), itself only if there is
  * a cycle. O(devices^2 / 64). */

@@ -125,9 +125,9 @@ clv_status clv_improver_score(clv_improver *im, const int32_t *device_of, clv_sc
 static clv_status score_move(clv_improver *im, const clv_move *move, bool exact, clv_score *ret,
                              clv_error *err)
 {
-    clv_groups_move(im->g, move->unit, move->to);
+    clv_groups_shift(im->g, move->unit, move->to);
     clv_status status = score_now(im, exact, ret, err);
-    clv_groups_move(im->g, move->unit, move->from);
+    clv_groups_shift(im->g, move->unit, move->from);
     return status;
 }
 
@@ -247,7 +247,7 @@ static void take(clv_improver *im, const clv_move *move, trail *t)
 {
     if (t->n++ == 0)
         t->first = *move;
-    clv_groups_move(im->g, move->unit, move->to);
+    clv_groups_shift(im->g, move->unit, move->to);
 }
 
 static void remember(clv_improver *im)
@@ -292,9 +292,9 @@ static clv_status add_moves(clv_improver *im, int32_t room, int32_t *added, clv_
         const clv_move *move = &im->scored[i].move;
         if (!is_lower(im, &im->scored[i].score, &im->goal))
             continue;
-        clv_groups_move(im->g, move->unit, move->to);
+        clv_groups_shift(im->g, move->unit, move->to);
         clv_status status = submit(im, move, 1, added, err);
-        clv_groups_move(im->g, move->unit, move->from);
+        clv_groups_shift(im->g, move->unit, move->from);
         CLV_TRY(status);
     }
     return CLV_OK;

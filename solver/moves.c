@@ -38,11 +38,13 @@ bool clv_move_is_legal(clv_moves *m, int32_t unit, int32_t to)
 {
     clv_groups *g = m->g;
     int32_t from = g->device_of[unit];
-    if (from == to || (m->keep_groups && g->n_units[from] == 1))
+    if (from == to || (m->keep_groups && g->n_units[from] == clv_groups_bound(g, unit)))
         return false;
-    clv_groups_move(g, unit, to);
-    bool legal = clv_groups_legal_at(g, to);
-    clv_groups_move(g, unit, from);
+    if (g->p->rules && !clv_rules_allow(g->p->rules, unit, to))
+        return false;
+    clv_groups_shift(g, unit, to);
+    bool legal = clv_groups_legal_at(g, to) && clv_groups_obey_at(g, unit);
+    clv_groups_shift(g, unit, from);
     return legal;
 }
 

@@ -50,6 +50,14 @@ typedef struct {
 
 /* -- the window -- */
 
+/* May it be on both sides, as far as rules go? */
+static bool may_change_sides(const window *w, int32_t unit)
+{
+    const clv_rules *r = w->im->g->p->rules;
+    return !r || (clv_groups_bound(w->im->g, unit) == 1 && clv_rules_allow(r, unit, w->a) &&
+                  clv_rules_allow(r, unit, w->b));
+}
+
 static void peel(window *w, clv_edge_kind edge, int32_t from, int32_t to, int32_t most)
 {
     clv_groups *g = w->im->g;
@@ -57,7 +65,8 @@ static void peel(window *w, clv_edge_kind edge, int32_t from, int32_t to, int32_
     while (w->n < most && g->n_units[from] > 1) {
         int32_t best = -1;
         for (int32_t u = g->edge[edge].head[from]; u >= 0; u = g->edge[edge].next[u])
-            if (w->place[u] < 0 && (best < 0 || (edge == CLV_ENDING ? u > best : u < best)))
+            if (w->place[u] < 0 && may_change_sides(w, u) &&
+                (best < 0 || (edge == CLV_ENDING ? u > best : u < best)))
                 best = u;
         if (best < 0)
             break;

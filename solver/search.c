@@ -73,7 +73,8 @@ bool clv_verdict_better(const clv_verdict *a, const clv_verdict *b, clv_objectiv
 
 /* -- first plans -- */
 
-/* What a device has room for beside the unit that has most alive: most plans that keep to it fit. */
+/* What a device has room for beside the unit that has most alive: most plans that keep to it fit.
+ */
 static void find_alive_room(search *s)
 {
     const clv_partition *p = s->desk.p;
@@ -104,7 +105,27 @@ static void spread_kinds(search *s)
 
 static clv_status add_plan(search *s, const char *label, clv_error *err)
 {
+    if (s->desk.obey && !clv_obey_mend(s->desk.obey, s->order, s->device_of))
+        return CLV_OK;
     return clv_desk_add(&s->desk, s->device_of, 0, label, NULL, err);
+}
+
+static bool cut(const search *s, const clv_cut_options *o, clv_objective objective)
+{
+    return objective == CLV_LATENCY ? clv_cut_by_latency(s->line, o, s->device_of)
+                                    : clv_cut_by_time(s->line, o, s->device_of);
+}
+
+/* Runs may be too simple for the rules: then runs that do not look at them, to be mended. */
+static bool cut_by_rules(search *s, const clv_cut_options *o, clv_objective objective)
+{
+    if (cut(s, o, objective))
+        return true;
+    const clv_rules *rules = s->line->rules;
+    s->line->rules = NULL;
+    bool found = rules && cut(s, o, objective);
+    s->line->rules = rules;
+    return found;
 }
 
 /* The cut that suits the objective. */
@@ -113,13 +134,18 @@ static clv_status add_cut(search *s, const int64_t *capacity, bool with_held, co
 {
     const clv_search_options *options = s->desk.options;
     clv_cut_options o = { s->order, capacity, options->use_all_devices, with_held };
-    if (options->objective == CLV_LATENCY)
-        return clv_cut_by_latency(s->line, &o, s->device_of) ? add_plan(s, by_latency, err)
-                                                             : CLV_OK;
-    return clv_cut_by_time(s->line, &o, s->device_of) ? add_plan(s, by_time, err) : CLV_OK;
+    const char *label = options->objective == CLV_LATENCY ? by_latency : by_time;
+    const clv_rules *rules = s->desk.p->rules;
+    if (rules && rules->stage_set_of && !o.use_all) { /* runs are stages if none is empty */
+        o.use_all = true;
+        if (cut_by_rules(s, &o, options->objective))
+            CLV_TRY(add_plan(s, label, err));
+        o.use_all = false;
+    }
+    return cut_by_rules(s, &o, options->objective) ? add_plan(s, label, err) : CLV_OK;
 }
 
-typedef enum { AS_GIVEN, BY_CAPACITY, BY_SPEED, MIXED, N_ORDERS } device_order;
+typedef enum { AS_GIVEN, BY_CAPACITY, BY_SPEED, MIXED, BY_RULES, N_ORDERS } device_order;
 
 static bool comes_before(const search *s, device_order how, int32_t a, int32_t b)
 {
@@ -133,10 +159,23 @@ static bool comes_before(const search *s, device_order how, int32_t a, int32_t b
            s->line->time[(size_t)p->kind_of[b] * n + n - 1];
 }
 
+static bool order_by_rules(search *s)
+{
+    bool changed = false;
+    if (!s->desk.obey)
+        return false;
+    clv_obey_order(s->desk.obey, s->order);
+    for (int32_t d = 0; d < s->desk.p->n_devices; d++)
+        changed |= s->order[d] != d;
+    return changed;
+}
+
 /* Insertion sort: few devices, and stable. True when the order is not the given one. */
 static bool order_devices(search *s, device_order how)
 {
     bool changed = false;
+    if (how == BY_RULES)
+        return order_by_rules(s);
     for (int32_t d = 0; d < s->desk.p->n_devices; d++) {
         int32_t i = d;
         for (; i > 0 && how != AS_GIVEN && comes_before(s, how, d, s->order[i - 1]); i--) {
@@ -155,7 +194,9 @@ static clv_status first_plans(search *s, clv_error *err)
         { "time balance, most memory first", "least latency, most memory first" },
         { "time balance, fastest first", "least latency, fastest first" },
         { "time balance, kinds mixed", "least latency, kinds mixed" },
+        { "time balance, devices as the rules go", "least latency, devices as the rules go" },
     };
+    order_devices(s, AS_GIVEN);
     clv_cut_by_weight(s->line, s->desk.options->use_all_devices, s->device_of);
     CLV_TRY(add_plan(s, "memory balance", err));
     for (int how = AS_GIVEN; how < N_ORDERS; how++) {
@@ -165,6 +206,8 @@ static clv_status first_plans(search *s, clv_error *err)
         CLV_TRY(add_cut(s, s->alive_room, true, labels[how][0], labels[how][1], err));
     }
     order_devices(s, AS_GIVEN);
+    if (s->desk.n == 0 && clv_obey_find(s->desk.obey, s->device_of) == CLV_OBEY_FOUND)
+        CLV_TRY(add_plan(s, "as the rules go", err));
     return clv_desk_judge(&s->desk, err);
 }
 
@@ -211,8 +254,8 @@ static clv_status try_order(search *s, clv_error *err)
     return clv_desk_judge(&s->desk, err);
 }
 
-/* What the device that lacks most needs besides what units are known to need; at least something more
- * than before. */
+/* What the device that lacks most needs besides what units are known to need; at least something
+ * more than before. */
 static int64_t untold_bytes(const search *s, const clv_tried *plan, int64_t before)
 {
     const clv_partition *p = s->desk.p;
@@ -231,7 +274,8 @@ static int64_t untold_bytes(const search *s, const clv_tried *plan, int64_t befo
     return untold > least ? untold : least;
 }
 
-/* Judges the plan behind a bound of the period; and where it lacks memory, those of devices with less. */
+/* Judges the plan behind a bound of the period; and where it lacks memory, those of devices with
+ * less. */
 static clv_status try_ideals(search *s, clv_bound_options *options, clv_error *err)
 {
     clv_desk *desk = &s->desk;
@@ -252,8 +296,8 @@ static clv_status try_ideals(search *s, clv_bound_options *options, clv_error *e
     return CLV_OK;
 }
 
-/* Once there is a plan that fits: what is proven of the best one, and, for the period, a plan that would
- * reach it if transfers took no time. */
+/* Once there is a plan that fits: what is proven of the best one, and, for the period, a plan that
+ * would reach it if transfers took no time. */
 static clv_status find_bound(search *s, clv_error *err)
 {
     clv_desk *desk = &s->desk;
@@ -335,13 +379,14 @@ static clv_status start_elsewhere(search *s, clv_error *err)
         if (!order_devices(s, (device_order)how) && how != AS_GIVEN)
             continue;
         for (int i = 0; i < 4; i++) {
-            clv_cut_options o = { s->order, i < 2 ? desk->p->capacity_bytes : NULL, i % 2 == 0, false };
+            clv_cut_options o = { s->order, i < 2 ? desk->p->capacity_bytes : NULL, i % 2 == 0,
+                                  false };
             if (desk->options->use_all_devices && i % 2)
                 continue;
-            if (desk->options->objective == CLV_LATENCY
-                    ? clv_cut_by_time(s->line, &o, s->device_of)
-                    : clv_cut_by_latency(s->line, &o, s->device_of))
-                CLV_TRY(clv_improver_start(&s->improver, s->device_of, err));
+            if (cut_by_rules(
+                    s, &o, desk->options->objective == CLV_LATENCY ? CLV_THROUGHPUT : CLV_LATENCY))
+                if (!desk->obey || clv_obey_mend(desk->obey, s->order, s->device_of))
+                    CLV_TRY(clv_improver_start(&s->improver, s->device_of, err));
         }
     }
     CLV_TRY(clv_desk_judge(desk, err));
@@ -434,8 +479,8 @@ static clv_status search_default(search *s, clv_arena *arena, clv_error *err)
 
 /* -- the call -- */
 
-/* Why it ended; optimal where that is proven, whatever the end was. The bound may still be missing: the
- * documented search asks for none, and some plans fit only at a lower proportion. */
+/* Why it ended; optimal where that is proven, whatever the end was. The bound may still be missing:
+ * the documented search asks for none, and some plans fit only at a lower proportion. */
 static clv_status end_search(search *s, clv_stop *ret_why, clv_error *err)
 {
     clv_desk *desk = &s->desk;
@@ -502,6 +547,21 @@ static clv_status check_sums(const clv_partition *p, clv_error *err)
     return CLV_OK;
 }
 
+/* Is there anything to search for? */
+static clv_status check_rules(search *s, clv_arena *arena, clv_search_result *ret, clv_error *err)
+{
+    int32_t *device_of = CLV_NEW_ARRAY(arena, int32_t, s->desk.p->n_units);
+    if (!device_of)
+        return clv_fail_nomem(err, "a search");
+    clv_obey_outcome outcome =
+        s->desk.obey ? clv_obey_find(s->desk.obey, device_of) : CLV_OBEY_FOUND;
+    *ret = (clv_search_result){ .none_obeys = outcome != CLV_OBEY_FOUND,
+                                .proven = outcome == CLV_OBEY_NONE };
+    if (ret->none_obeys)
+        ret->best.verdict.outcome = CLV_INFEASIBLE;
+    return CLV_OK;
+}
+
 clv_status clv_search(const clv_partition *p, const clv_judge *judge,
                       const clv_search_options *options, clv_arena *arena, clv_search_result *ret,
                       clv_error *err)
@@ -510,10 +570,18 @@ clv_status clv_search(const clv_partition *p, const clv_judge *judge,
     search s = { 0 };
     CLV_TRY(check_sums(p, err));
     CLV_TRY(clv_desk_open(p, judge, options, arena, &s.desk, err));
+    clv_search_result looked;
+    CLV_TRY(check_rules(&s, arena, &looked, err));
+    if (looked.none_obeys) {
+        *ret = looked;
+        return CLV_OK;
+    }
     if (options->kind == CLV_SEARCH_DOCUMENTED)
         CLV_TRY(clv_search_documented(&s.desk, arena, err));
     else
         CLV_TRY(search_default(&s, arena, err));
+    if (s.desk.best < 0) /* no plan could be held against the rules */
+        return clv_fail_nomem(err, "the plans of a search");
     bool fits = clv_desk_fits(&s.desk);
     clv_stop why;
     CLV_TRY(end_search(&s, &why, err));

@@ -10,7 +10,8 @@
 
 typedef enum {
     CLV_SEARCH_DEFAULT,   /* balanced seeds, moves, best of all (search.c) */
-    CLV_SEARCH_DOCUMENTED /* the search of PopRT as its manual and tool document it, step by step (documented.c) */
+    CLV_SEARCH_DOCUMENTED /* the search of PopRT as its manual and tool document it, step by step
+                             (documented.c) */
 } clv_search_kind;
 
 typedef struct {
@@ -58,6 +59,9 @@ typedef struct {
     clv_stop why;
     int64_t bound_ns; /* found: no plan has less latency or period, whichever is the objective; 0: not
                          known */
+    /* Nothing was judged, because no legal assignment obeys the rules: proven, or none was found.
+     * best has the outcome CLV_INFEASIBLE then. */
+    bool none_obeys, proven;
 } clv_search_result;
 
 clv_status clv_search(const clv_partition *p, const clv_judge *judge,

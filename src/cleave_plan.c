@@ -118,6 +118,7 @@ static clv_status make_plan(const cleave_model *m, const cleave_plan_options *o,
         .devices = o->devices,
         .memory_bytes = o->memory_bytes,
         .sharding_nodes = o->sharding_nodes,
+        .constraints = o->constraints,
         .jobs = o->jobs,
         .compiler = o->compiler,
         .compiler_timeout_ms = timeout_ms(o->compiler_timeout_s),
@@ -159,7 +160,9 @@ static clv_status new_plan(const cleave_model *m, cleave_plan **ret, clv_error *
 static void tell_no_plan(const clv_plan *plan, cleave_error *error)
 {
     error->status = CLEAVE_NO_PLAN;
-    if (plan->outcome == CLV_OOM)
+    if (plan->outcome == CLV_INFEASIBLE)
+        snprintf(error->message, sizeof error->message, "%s", plan->conflict);
+    else if (plan->outcome == CLV_OOM)
         snprintf(error->message, sizeof error->message,
                  "no plan fits %d devices: in the nearest one device %d (%s) lacks %lld bytes",
                  plan->n_devices, plan->short_device, plan->devices[plan->short_device].name,

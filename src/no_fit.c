@@ -26,7 +26,12 @@ clv_status clv_run_note(clv_run *r, clv_plan *plan, const char *text)
 static clv_status try_with(const clv_run *r, int32_t devices, int64_t memory_bytes,
                            const clv_tried *same, clv_verdict *ret)
 {
-    clv_run more = { .req = r->req, .arena = r->arena, .err = r->err, .analysis = r->analysis };
+    clv_run more = { .req = r->req,
+                     .arena = r->arena,
+                     .err = r->err,
+                     .analysis = r->analysis,
+                     .skip = r->skip,
+                     .by_ops = r->by_ops };
     clv_search_options options = r->req->search;
     clv_search_result result = { .found = false };
     clv_mark scratch = clv_arena_mark(r->arena);

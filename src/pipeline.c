@@ -3,9 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "conflict.h"
 #include "cost/problem_build.h"
 #include "graph/bindings.h"
 #include "no_fit.h"
+#include "pins.h"
 #include "plan/plan_check.h"
 #include "plan/plan_json.h"
 #include "plan_make.h"
@@ -159,16 +161,69 @@ static clv_status take_manual_units(clv_run *r)
     return clv_manual_cut_check(&r->cut, r->analysis.units, r->req->model->main, r->err);
 }
 
-/* Cluster -> problem -> judge, for so many devices with so much memory. */
+/* -- rules -- */
+
+static clv_status read_rules(clv_run *r)
+{
+    int32_t n = r->cluster->n_devices;
+    const char **names = CLV_NEW_ARRAY(r->arena, const char *, n);
+    if (!names)
+        return clv_fail_nomem(r->err, "constraints");
+    for (int32_t d = 0; d < n; d++)
+        names[d] = r->cluster->devices[d].name;
+    return clv_constraints_parse(r->req->constraints, strlen(r->req->constraints),
+                                 r->req->model->main, names, n, r->arena, &r->rules, r->err);
+}
+
+/* Units of which the rules say one thing only. */
+static clv_status take_ruled_units(clv_run *r)
+{
+    const clv_types *types = r->analysis.inference->main;
+    int32_t n = types->graph->n_ops, *mark = NULL;
+    if (!r->by_ops) {
+        CLV_TRY(clv_pins_mark(&r->rules, types->graph, r->arena, &mark, r->err));
+        return clv_subgraphs_split(types, r->analysis.costs, r->analysis.units, mark, r->arena,
+                                   &r->analysis.units, r->err);
+    }
+    clv_op *all = CLV_NEW_ARRAY(r->arena, clv_op, n);
+    if (!all)
+        return clv_fail_nomem(r->err, "constraints");
+    for (int32_t i = 0; i < n; i++)
+        all[i] = (clv_op){ i };
+    return clv_subgraphs_of_nodes(types, r->analysis.costs, all, n, r->arena, &r->analysis.units,
+                                  r->err);
+}
+
+clv_status clv_run_search(clv_run *r, const clv_search_options *options, clv_search_result *ret)
+{
+    CLV_TRY(clv_search(r->problem, &r->judge, options, r->arena, ret, r->err));
+    if (!ret->none_obeys || r->by_ops || r->problem->n_units == r->req->model->main->n_ops)
+        return CLV_OK;
+    int32_t devices = r->cluster->n_devices;
+    clv_run_close(r);
+    r->by_ops = true;
+    CLV_TRY(clv_run_open(r, devices, r->memory_bytes));
+    return clv_search(r->problem, &r->judge, options, r->arena, ret, r->err);
+}
+
+/* Cluster -> rules, problem -> judge, for so many devices with so much memory. */
 clv_status clv_run_open(clv_run *r, int32_t devices, int64_t memory_bytes)
 {
     const clv_request *req = r->req;
     int32_t n = devices ? devices : req->cluster->n_devices;
     CLV_TRY(clv_cluster_take(req->cluster, n, memory_bytes, r->arena, &r->cluster, r->err));
+    r->memory_bytes = memory_bytes;
+    if (req->constraints)
+        CLV_TRY(read_rules(r));
     if (req->sharding_nodes)
         CLV_TRY(take_manual_units(r));
+    else if (r->rules.n > 0)
+        CLV_TRY(take_ruled_units(r));
     CLV_TRY(clv_problem_build(r->analysis.inference->main, r->analysis.costs, r->analysis.units,
                               r->cluster, r->arena, &r->problem, r->err));
+    if (r->rules.n > 0 && !req->sharding_nodes)
+        CLV_TRY(clv_pins_lower(&r->rules, r->skip, r->analysis.units, r->problem, r->arena,
+                               &r->problem->rules, r->err));
     r->workload = (clv_workload){ req->model, r->analysis.inference->main, r->analysis.costs,
                                   r->analysis.units, r->cluster };
     return open_judge(r);
@@ -291,6 +346,9 @@ static clv_status finish(clv_run *r, const clv_search_result *result, clv_plan *
     CLV_TRY(clv_plan_make(&r->workload, r->problem, &best, &verdict, reports ? &report : NULL,
                           r->arena, &plan, r->err));
     set_manual_stages(r, plan);
+    CLV_TRY(r->req->sharding_nodes ? clv_explain_broken(r, plan) : clv_check_rules(r, plan));
+    if (r->conflict)
+        plan->outcome = CLV_INFEASIBLE;
     /* The plan outlives the compiler and may outlive the model. */
     plan->model = clv_arena_printf(r->arena, "%s", r->req->model_name);
     plan->compiler = clv_arena_printf(r->arena, "%s", r->compiler->name);
@@ -307,11 +365,12 @@ static clv_status finish(clv_run *r, const clv_search_result *result, clv_plan *
         plan->n_fitting += result->tried[i].verdict.outcome == CLV_FITS;
     CLV_TRY(add_open_things(r, plan));
     CLV_TRY(clv_tell_shortages(r, plan, result));
+    CLV_TRY(clv_note_rules(r, plan));
     if (r->compiler->warning)
         CLV_TRY(clv_run_note(r, plan, clv_arena_printf(r->arena, "%s", r->compiler->warning)));
     if (result->found)
         CLV_TRY(clv_plan_check(plan, r->req->model->main, r->arena, r->err));
-    else
+    else if (!r->conflict)
         CLV_TRY(clv_explain_no_fit(r, plan, &result->best, &report));
     *ret = plan;
     return CLV_OK;
@@ -328,13 +387,17 @@ clv_status clv_pipeline_run(const clv_request *req, clv_arena *arena, clv_plan *
 
     /* model -> types, costs, subgraphs */
     CLV_TRY(clv_analyse(req->model, req->bindings, req->n_bindings, true, arena, &r.analysis, err));
+    r.plain_units = r.analysis.units;
     /* cluster -> problem and judge */
     clv_status status = clv_run_open(&r, req->devices, req->memory_bytes);
     /* problem -> assignment */
     if (status == CLV_OK)
-        status = req->sharding_nodes
-                     ? judge_manual(&r, &result)
-                     : clv_search(r.problem, &r.judge, &options, arena, &result, err);
+        status =
+            req->sharding_nodes ? judge_manual(&r, &result) : clv_run_search(&r, &options, &result);
+    if (status == CLV_OK && result.none_obeys)
+        status = clv_explain_conflict(&r, &options, result.proven, &result);
+    else if (status == CLV_OK && !result.found && r.rules.n > 0)
+        status = clv_tell_rules_and_memory(&r, &options);
     /* assignment -> plan, checked by code that did not make it */
     if (status == CLV_OK)
         status = finish(&r, &result, &plan);

@@ -22,6 +22,7 @@ typedef struct {
     int32_t devices;            /* exactly so many of it; 0: up to all */
     int64_t memory_bytes;       /* 0: as described */
     const char *sharding_nodes; /* manual mode (B.001): "node=device,..."; NULL: search */
+    const char *constraints;    /* rules, as JSON text (plan/constraints.h); NULL: none */
     clv_search_options search;
     int32_t jobs;
     const char *compiler; /* NULL: built in */

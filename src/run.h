@@ -4,6 +4,7 @@
 
 #include "manual.h"
 #include "pipeline.h"
+#include "plan/constraints.h"
 
 /* Everything of one run. */
 typedef struct {
@@ -11,18 +12,31 @@ typedef struct {
     clv_arena *arena;
     clv_error *err;
     clv_analysis analysis;
+    clv_subgraphs *plain_units; /* before any rule, or cut by hand */
     clv_cluster *cluster;
     clv_partition *problem;
     clv_manual_cut cut; /* manual mode only */
+    clv_constraints rules;
+    const bool *skip;     /* by rule: left out; NULL: none is */
+    int64_t memory_bytes; /* as it was opened */
+    bool by_ops;          /* each operator is a unit: units may be too coarse for the rules */
+    const bool *core;     /* by rule: they contradict each other, or a cut by hand breaks them */
+    const char *conflict; /* why no plan obeys the rules; NULL: one does, as far as is known */
+    const char **told;    /* sentences on rules, for the notes of the plan */
+    int32_t n_told, cap_told;
     clv_workload workload;
     clv_compiler *compiler;
     clv_pool *pool;
     clv_judge judge;
 } clv_run;
 
-/* Cluster -> problem -> judge, for so many devices (0: all) with so much memory (0: as described).
- * The analysis must be there. To be closed in any case. */
+/* Cluster -> rules, problem -> judge, for so many devices (0: all) with so much memory (0: as
+ * described). The analysis must be there. To be closed in any case. */
 clv_status clv_run_open(clv_run *r, int32_t devices, int64_t memory_bytes);
 void clv_run_close(clv_run *r);
+
+/* The search on what is open; where no plan of the units obeys the rules, once more with each
+ * operator as a unit. */
+clv_status clv_run_search(clv_run *r, const clv_search_options *options, clv_search_result *ret);
 
 #endif

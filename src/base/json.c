@@ -284,6 +284,7 @@ clv_status clv_json_bool(const clv_json_at *at, bool *ret, clv_error *err)
 bool clv_json_is_object(const clv_json_at *at) { return cJSON_IsObject(at->json); }
 bool clv_json_is_string(const clv_json_at *at) { return cJSON_IsString(at->json); }
 bool clv_json_is_null(const clv_json_at *at) { return cJSON_IsNull(at->json); }
+bool clv_json_is_array(const clv_json_at *at) { return cJSON_IsArray(at->json); }
 
 clv_json_at clv_json_next_member(const clv_json_at *at, const clv_json_at *previous)
 {

@@ -65,6 +65,7 @@ clv_status clv_json_bool(const clv_json_at *at, bool *ret, clv_error *err);
 bool clv_json_is_object(const clv_json_at *at);
 bool clv_json_is_string(const clv_json_at *at);
 bool clv_json_is_null(const clv_json_at *at);
+bool clv_json_is_array(const clv_json_at *at);
 /* The members of an object in their order, O(1) each: the first with previous NULL, else the one
  * behind it. at must be an object. json is NULL past the end. */
 clv_json_at clv_json_next_member(const clv_json_at *at, const clv_json_at *previous);

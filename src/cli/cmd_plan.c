@@ -23,6 +23,7 @@ enum {
     FIRST_FIT,
     SEARCH,
     SHARDING_NODES,
+    CONSTRAINTS,
     JOBS,
     MAX_CANDIDATES,
     DEADLINE,
@@ -84,6 +85,10 @@ static const cli_option options[N_OPTIONS] = {
                          .kind = CLI_TEXT,
                          .value = "NODE=DEVICE,...|FILE",
                          .help = "cut here instead of searching" },
+    [CONSTRAINTS] = { .name = "--constraints",
+                      .kind = CLI_TEXT,
+                      .value = "FILE",
+                      .help = "rules that the plan has to obey, as JSON" },
     [JOBS] = { .name = "--jobs",
                .kind = CLI_INT,
                .value = "N",
@@ -179,7 +184,8 @@ static const char *file_of(const cli_value *v)
 
 static int find_paths(cli *c, const cli_value *v, job *j)
 {
-    const char *others[] = { j->input, file_of(&v[CLUSTER]), file_of(&v[SHARDING_NODES]), NULL };
+    const char *others[] = { j->input, file_of(&v[CLUSTER]), file_of(&v[SHARDING_NODES]),
+                             file_of(&v[CONSTRAINTS]), NULL };
     const int n_others = sizeof others / sizeof *others;
     int code = CLI_EXIT_OK;
 
@@ -248,6 +254,24 @@ static int read_sharding_nodes(cli *c, const cli_value *v, job *j)
     return words ? cli_fail(c, CLI_EXIT_INPUT, "input", words) : cli_nomem(c);
 }
 
+static int read_constraints(cli *c, const cli_value *v, job *j)
+{
+    clv_error err;
+    size_t size;
+    if (!v[CONSTRAINTS].text)
+        return CLI_EXIT_OK;
+    clv_status status = clv_read_file(v[CONSTRAINTS].text, SHARDING_FILE_MAX, c->arena,
+                                      &j->options.constraints, &size, &err);
+    if (status != CLV_OK)
+        return cli_fail(c, status == CLV_ELIMIT ? CLI_EXIT_INPUT : CLI_EXIT_IO,
+                        status == CLV_ELIMIT ? "input" : "io", err.message);
+    if (strlen(j->options.constraints) == size)
+        return CLI_EXIT_OK;
+    char *words =
+        clv_arena_printf(c->arena, "%s holds a NUL byte: expected JSON", v[CONSTRAINTS].text);
+    return words ? cli_fail(c, CLI_EXIT_INPUT, "input", words) : cli_nomem(c);
+}
+
 static int read_job(cli *c, const cli_args *args, job *j)
 {
     const cli_value *v = args->values;
@@ -261,6 +285,8 @@ static int read_job(cli *c, const cli_args *args, job *j)
     j->start = cli_now();
     fill_options(c, v, j);
     code = read_sharding_nodes(c, v, j);
+    if (code == CLI_EXIT_OK)
+        code = read_constraints(c, v, j);
     return code == CLI_EXIT_OK ? find_paths(c, v, j) : code;
 }
 
@@ -381,8 +407,8 @@ const cli_command cli_cmd_plan = {
     .operands = "MODEL",
     .summary = "Find how to run a model on a cluster and write the plan into it",
     .details =
-        "What follows ';' is the default. Exit code 3: no plan fits, or no candidate compiled;\n"
-        "the report says what is missing where, or the reason.\n",
+        "What follows ';' is the default. Exit code 3: no plan fits or obeys the rules, or no\n"
+        "candidate compiled; the report says what is missing where, or the reason.\n",
     .options = options,
     .n_options = N_OPTIONS,
     .run = run,

@@ -13,7 +13,7 @@
  * Errors. Every call that can fail returns a cleave_status and fills a cleave_error (NULL is fine):
  * a code and one sentence that names the thing, the value and what was expected. Results are written
  * only on success. "No plan fits" is CLEAVE_NO_PLAN: the plan is still returned, and says how much
- * is missing where, or why no candidate compiled.
+ * is missing where, why no candidate compiled, or which rules contradict each other.
  *
  * Ownership. What a call gives through a ret_ parameter is the caller's, to be given back with the
  * matching _free. Strings returned by functions belong to the object asked and live as long as it.
@@ -39,7 +39,7 @@ extern "C" {
 
 typedef enum {
     CLEAVE_OK = 0,
-    CLEAVE_NO_PLAN,    /* an outcome: no plan fits the devices, or no candidate compiled */
+    CLEAVE_NO_PLAN,    /* an outcome: no plan fits the devices or obeys the rules, or none compiled */
     CLEAVE_EUSAGE,     /* the request is wrong */
     CLEAVE_EINPUT,     /* the model, plan or description is not valid */
     CLEAVE_EUNSUPPORTED, /* valid, but uses something not supported here */
@@ -150,11 +150,15 @@ typedef struct {
      * are judged in any case. At most 1e9; 0: none, and the plan depends on nothing but the input. */
     double deadline_s;
     double gap; /* enough when (objective - bound) / objective is no more; 0: search to the end */
+    /* Rules that the plan has to obey, as JSON text (docs/formats/constraints.md). Where they contradict
+     * each other, or sharding_nodes break them, no plan is found; the plan's notes say which. NULL:
+     * none. */
+    const char *constraints;
 } cleave_plan_options;
 
 /* All defaults; without names, so that C++ takes it too. */
 #define CLEAVE_PLAN_OPTIONS                                                                         \
-    { NULL, NULL, 0, 0, CLEAVE_LATENCY, 0, 0, NULL, 0, 0, NULL, 0, NULL, NULL, NULL, NULL, 0, 0 }
+    { NULL, NULL, 0, 0, CLEAVE_LATENCY, 0, 0, NULL, 0, 0, NULL, 0, NULL, NULL, NULL, NULL, 0, 0, NULL }
 
 /* CLEAVE_OK with a plan that fits, or CLEAVE_NO_PLAN with the nearest one. */
 CLEAVE_API cleave_status cleave_plan_make(cleave_model *model, const cleave_plan_options *options,

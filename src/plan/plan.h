@@ -38,6 +38,14 @@ typedef struct {
     const char *node; /* as the plan file names it; NULL: by its position */
 } clv_plan_annotation;
 
+/* A rule of the user, and what became of it. */
+typedef struct {
+    const char *name, *why; /* NULL: not given */
+    const char *says;
+    const char *state; /* "in force", "unused", "conflict" (one of those that contradict each other, or
+                          broken by a plan given by hand), "left out" (of this plan, for that reason) */
+} clv_plan_rule;
+
 typedef struct {
     const char *model;      /* file name without folder */
     uint64_t fingerprint;   /* of names and operators, so that a plan meets its own model only */
@@ -65,6 +73,9 @@ typedef struct {
     int32_t n_bindings;
     const char **open_tensors, **unknown_ops, **notes;
     int32_t n_open_tensors, n_unknown_ops, n_notes;
+    clv_plan_rule *rules; /* in the order of the constraints file */
+    int32_t n_rules;
+    const char *conflict; /* CLV_INFEASIBLE: why, in a sentence */
 } clv_plan;
 
 #endif

@@ -132,6 +132,22 @@ static void put_search(clv_json_out *out, const clv_plan *plan)
     clv_json_close_object(out);
 }
 
+static void put_rules(clv_json_out *out, const clv_plan *plan)
+{
+    put_known(out, "conflict", plan->conflict);
+    clv_json_open_array(out, "rules");
+    for (int32_t i = 0; i < plan->n_rules; i++) {
+        const clv_plan_rule *rule = &plan->rules[i];
+        clv_json_open_object(out, NULL);
+        put_known(out, "name", rule->name);
+        put_known(out, "why", rule->why);
+        clv_json_put_string(out, "says", rule->says ? rule->says : "");
+        clv_json_put_string(out, "state", rule->state);
+        clv_json_close_object(out);
+    }
+    clv_json_close_array(out);
+}
+
 static void put_head(clv_json_out *out, const clv_plan *plan)
 {
     char fingerprint[24];
@@ -157,6 +173,8 @@ const char *clv_plan_outcome_word(clv_outcome outcome)
         return "out of memory";
     case CLV_FAILED:
         return "failed";
+    case CLV_INFEASIBLE:
+        return "rules conflict";
     }
     return "failed";
 }
@@ -198,6 +216,8 @@ clv_status clv_plan_write(const clv_plan *plan, clv_arena *arena, const char **r
     if (plan->transfers)
         put_transfers(&out, plan);
     put_search(&out, plan);
+    if (plan->n_rules > 0)
+        put_rules(&out, plan);
     put_list(&out, "bindings", plan->bindings, plan->n_bindings);
     put_list(&out, "open_tensors", plan->open_tensors, plan->n_open_tensors);
     put_list(&out, "unknown_operators", plan->unknown_ops, plan->n_unknown_ops);

@@ -95,7 +95,7 @@ static clv_status get_list(reader *r, const clv_json_at *object, const char *key
     return CLV_OK;
 }
 
-/* One of two or three words. */
+/* One of two to four words. */
 static clv_status get_word(reader *r, const clv_json_at *object, const char *key,
                            const char *const *words, int32_t n, int32_t *ret)
 {
@@ -109,9 +109,9 @@ static clv_status get_word(reader *r, const clv_json_at *object, const char *key
             *ret = i;
             return CLV_OK;
         }
-    return clv_fail(r->err, CLV_EFORMAT, "%s: '%.40s' is not one of '%s', '%s'%s%s%s", SHOW(&at),
-                    text, words[0], words[1], n > 2 ? ", '" : "", n > 2 ? words[2] : "",
-                    n > 2 ? "'" : "");
+    return clv_fail(r->err, CLV_EFORMAT, "%s: '%.40s' is not one of '%s', '%s'%s%s%s%s%s%s",
+                    SHOW(&at), text, words[0], words[1], n > 2 ? ", '" : "", n > 2 ? words[2] : "",
+                    n > 2 ? "'" : "", n > 3 ? ", '" : "", n > 3 ? words[3] : "", n > 3 ? "'" : "");
 }
 
 static clv_status read_fingerprint(reader *r, const clv_json_at *root)
@@ -168,12 +168,12 @@ static clv_status read_head(reader *r, const clv_json_at *root)
 /* After the devices: short_device is one of them. */
 static clv_status read_outcome(reader *r, const clv_json_at *root)
 {
-    static const clv_outcome outcomes[] = { CLV_FITS, CLV_OOM, CLV_FAILED };
+    static const clv_outcome outcomes[] = { CLV_FITS, CLV_OOM, CLV_FAILED, CLV_INFEASIBLE };
+    static const char *const words[] = { "fits", "out of memory", "failed", "rules conflict" };
     clv_plan *plan = r->plan;
     int32_t word = 0;
 
-    CLV_TRY(get_word(r, root, "outcome", (const char *[]){ "fits", "out of memory", "failed" }, 3,
-                     &word));
+    CLV_TRY(get_word(r, root, "outcome", words, 4, &word));
     plan->outcome = outcomes[word];
     bool oom = plan->outcome == CLV_OOM;
     CLV_TRY(get_int32(r, root, "short_device", oom, 0, plan->n_devices - 1, &plan->short_device));
@@ -450,16 +450,56 @@ static clv_status read_search(reader *r, const clv_json_at *root)
     return read_proof(r, &at);
 }
 
+static clv_status read_rule(reader *r, const clv_json_at *at, clv_plan_rule *rule)
+{
+    static const char *const keys[] = { "name", "why", "says", "state", NULL };
+    static const char *const states[] = { "in force", "unused", "conflict", "left out" };
+    int32_t word = 0;
+
+    CLV_TRY(clv_json_keys(at, keys, r->err));
+    CLV_TRY(get_string(r, at, "name", false, &rule->name));
+    CLV_TRY(get_string(r, at, "why", false, &rule->why));
+    CLV_TRY(get_string(r, at, "says", true, &rule->says));
+    CLV_TRY(get_word(r, at, "state", states, 4, &word));
+    rule->state = states[word];
+    return CLV_OK;
+}
+
+static clv_status read_rules(reader *r, const clv_json_at *root)
+{
+    clv_json_at list, at = { 0 };
+    int32_t n = 0;
+
+    CLV_TRY(clv_json_member(root, "rules", false, &list, r->err));
+    if (!list.json)
+        return CLV_OK;
+    CLV_TRY(clv_json_length(&list, &n, r->err));
+    r->plan->rules = CLV_NEW_ARRAY(r->arena, clv_plan_rule, n);
+    if (!r->plan->rules)
+        return clv_fail_nomem(r->err, "a plan");
+    r->plan->n_rules = n;
+    for (int32_t i = 0; i < n; i++) {
+        at = clv_json_element(&list, i, i ? &at : NULL);
+        CLV_TRY(read_rule(r, &at, &r->plan->rules[i]));
+    }
+    return CLV_OK;
+}
+
 static clv_status read_plan(reader *r, const clv_json_at *root)
 {
-    static const char *const keys[] = {
-        "schema_version",    "model",        "fingerprint", "configuration",
-        "cluster",           "compiler",     "objective",   "available_memory_proportion",
-        "outcome",           "short_device", "short_bytes", "latency_ns",
-        "period_ns",         "stages",       "operators",   "devices",
-        "transfers",         "search",       "bindings",    "open_tensors",
-        "unknown_operators", "notes",        "annotations", NULL
-    };
+    static const char *const keys[] = { "schema_version",    "model",
+                                        "fingerprint",       "configuration",
+                                        "cluster",           "compiler",
+                                        "objective",         "available_memory_proportion",
+                                        "outcome",           "short_device",
+                                        "short_bytes",       "latency_ns",
+                                        "period_ns",         "stages",
+                                        "operators",         "devices",
+                                        "transfers",         "search",
+                                        "bindings",          "open_tensors",
+                                        "unknown_operators", "notes",
+                                        "annotations",       "rules",
+                                        "conflict",          NULL };
     clv_plan *plan = r->plan;
 
     CLV_TRY(clv_json_keys(root, keys, r->err));
@@ -472,6 +512,8 @@ static clv_status read_plan(reader *r, const clv_json_at *root)
     CLV_TRY(get_list(r, root, "bindings", &plan->bindings, &plan->n_bindings));
     CLV_TRY(get_list(r, root, "open_tensors", &plan->open_tensors, &plan->n_open_tensors));
     CLV_TRY(get_list(r, root, "unknown_operators", &plan->unknown_ops, &plan->n_unknown_ops));
+    CLV_TRY(get_string(r, root, "conflict", false, &plan->conflict));
+    CLV_TRY(read_rules(r, root));
     return get_list(r, root, "notes", &plan->notes, &plan->n_notes);
 }
 

@@ -41,12 +41,15 @@ typedef struct {
     /* [from * n_devices + to] */
     const int64_t *link_latency_ns;
     const double *link_bytes_per_s;
+    const struct clv_rules
+        *rules; /* what an assignment has to obey besides (rules.h); NULL: none */
 } clv_partition;
 
 typedef enum {
     CLV_FITS,
     CLV_OOM,
-    CLV_FAILED /* the compiler crashed, hung or answered nonsense; says nothing about memory */
+    CLV_FAILED,    /* the compiler crashed, hung or answered nonsense; says nothing about memory */
+    CLV_INFEASIBLE /* of a plan only, never a verdict: it breaks a rule, for none obeys them all */
 } clv_outcome;
 
 typedef struct {

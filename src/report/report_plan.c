@@ -104,6 +104,9 @@ static const char *answer(report *r)
     case CLV_FAILED:
         text = "no candidate compiled; the first one:";
         break;
+    case CLV_INFEASIBLE:
+        text = "no plan obeys the rules; this one breaks some:";
+        break;
     }
     r->text.failed |= !text;
     return text ? text : "";
@@ -289,11 +292,20 @@ static void put_bound(report *r)
     double gap = clv_plan_gap(p), percent = ceil(gap * 1e4) / 1e2;
 
     if (gap >= 0)
-        clv_text_printf(&r->text, "bound       no cut of these units has less %s than %s; gap %.*f %%\n",
-                        measure, clv_show_time((char[32]){ 0 }, p->bound_ns), gap > 0 ? 2 : 0,
-                        percent);
+        clv_text_printf(
+            &r->text, "bound       no cut of these units has less %s than %s; gap %.*f %%\n",
+            measure, clv_show_time((char[32]){ 0 }, p->bound_ns), gap > 0 ? 2 : 0, percent);
     else if (fits(p) && p->stopped)
         clv_text_printf(&r->text, "bound       not known\n");
+}
+
+static int32_t count_in_force(const clv_plan *plan)
+{
+    int32_t n = 0;
+
+    for (int32_t i = 0; i < plan->n_rules; i++)
+        n += strcmp(plan->rules[i].state, "in force") == 0;
+    return n;
 }
 
 static void put_speed(report *r)
@@ -317,9 +329,12 @@ static void put_speed(report *r)
     if (p->search)
         clv_text_printf(&r->text, "search      %s: %d candidate%s judged by %s, %d fit%s%s%s\n",
                         p->search, (int)p->n_judged, p->n_judged == 1 ? "" : "s",
-                        short_name(r, p->compiler), (int)p->n_fitting,
-                        p->n_fitting == 1 ? "s" : "", end ? "; " : "", end ? end : "");
+                        short_name(r, p->compiler), (int)p->n_fitting, p->n_fitting == 1 ? "s" : "",
+                        end ? "; " : "", end ? end : "");
     put_bound(r);
+    if (p->n_rules > 0)
+        clv_text_printf(&r->text, "rules       %d in force of %d\n", (int)count_in_force(p),
+                        (int)p->n_rules);
 }
 
 static void put_names(report *r, const char *title, const char *const *names, int32_t n)
@@ -411,6 +426,13 @@ static void put_failure(report *r)
 
     if (p->outcome == CLV_FAILED) { /* says nothing of whether the model fits */
         clv_text_printf(&r->text, "[Failed] The compiler did not accept any candidate\n");
+        put_sharding_nodes(r);
+        return;
+    }
+    if (p->outcome == CLV_INFEASIBLE) {
+        clv_text_printf(&r->text, "[Failed] %s\n",
+                        p->conflict ? cell_name(r, p->conflict)
+                                    : "The rules contradict each other");
         put_sharding_nodes(r);
         return;
     }

@@ -1,0 +1,174 @@
+/* test_constraints.c - cleave plan --constraints, as a user calls it. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/run.h"
+
+#define MODEL    TEST_SOURCE_DIR "/tests/data/models/vit_l_16.b16.onnx"
+#define LAYER(n) "/encoder/layers/encoder_layer_" #n "/*"
+#define END(n)   "/encoder/layers/encoder_layer_" #n "/Add_1"
+
+static char *folder;
+static void set_up(void) { folder = folder_new(); }
+static void tear_down(void) { folder_free(folder); }
+TestSuite(cli_constraints, .init = set_up, .fini = tear_down);
+
+static run_result plan(const char *rules, const char *arguments)
+{
+    char text[4096];
+    snprintf(text, sizeof text, "{ \"rules\": [ %s ] }\n", rules);
+    file_write(folder, "rules.json", text, strlen(text));
+    return run_in(folder, "%s plan %s --no-output --constraints rules.json %s", TEST_CLEAVE, MODEL,
+                  arguments);
+}
+
+/* All words, one a line, are said. */
+static void expect(const char *rules, const char *arguments, int code, const char *words)
+{
+    run_result r = plan(rules, arguments);
+    cr_expect_eq(r.code, code, "%s exits %d: %s", rules, r.code, r.err);
+    for (const char *w = words; *w;) {
+        char line[256];
+        size_t n = strcspn(w, "\n");
+        snprintf(line, sizeof line, "%.*s", (int)n, w);
+        cr_expect(strstr(r.out, line) || strstr(r.err, line), "%s does not say '%s': %s%s", rules,
+                  line, r.out, r.err);
+        w += n + (w[n] == '\n');
+    }
+    run_free(&r);
+}
+
+Test(cli_constraints, layers_go_where_they_are_bound)
+{
+    expect("{ \"place\": \"" LAYER(0) "\", \"on\": 1 }", "--devices 2", 0,
+           "Sharding nodes: Device 1 - ['" END(11) "']\nrules       1 in force of 1");
+    expect("{ \"place\": \"" LAYER(20) "\", \"on\": \"gpu0\" }", "--devices 2 --search documented",
+           0, "Device 1 - ['");
+    expect("{ \"place\": \"" LAYER(0) "\", \"not_on\": 0 }", "--devices 2 --first-fit", 0,
+           "Device 1 - ['");
+}
+
+Test(cli_constraints, boundaries_and_stages_are_kept)
+{
+    expect("{ \"boundary_after\": \"" END(7) "\" }", "--devices 2", 0,
+           "Sharding nodes: Device 0 - ['" END(7) "']");
+    expect(
+        "{ \"boundary_after\": { \"tensor\": \"/encoder/layers/encoder_layer_3/Add_1_output_0\" } "
+        "}",
+        "--devices 2", 0, "Sharding nodes: Device 0 - ['" END(3) "']");
+    expect("{ \"boundary_after\": \"" END(3) "\" }, { \"boundary_after\": \"" END(15) "\" }",
+           "--devices 3", 0,
+           "Sharding nodes: Device 0 - ['" END(3) "']\nSharding nodes: Device 1 - ['" END(15) "']");
+    expect("{ \"place\": \"" LAYER(9) "\", \"stage\": 2 }, { \"place\": \"" LAYER(
+               10) "\", \"stage\": 3 }",
+           "--devices 4", 0, "in 4 stages\n'" END(9) "'");
+    expect("{ \"max_stages\": 2 }", "--devices 4", 0, "in 2 stages");
+}
+
+Test(cli_constraints, together_and_apart)
+{
+    expect("{ \"together\": [\"" LAYER(4) "\", \"" LAYER(16) "\"] }", "--devices 2", 0,
+           "fits 2 of 2");
+    expect("{ \"apart\": [\"" LAYER(4) "\", \"" LAYER(5) "\"] }", "--devices 2", 0,
+           "Sharding nodes: Device 0 - ['" END(4) "']");
+    expect("{ \"each_apart\": [\"" END(4) "\", \"" END(5) "\", \"" END(6) "\"] }", "--devices 3", 0,
+           "in 3 stages");
+}
+
+Test(cli_constraints, a_rule_that_matches_nothing_is_a_note)
+{
+    expect("{ \"name\": \"typo\", \"place\": \"/encodr/*\", \"on\": 1 }", "--devices 2", 0,
+           "note: rules[0] 'typo': no operator of the main graph is named '/encodr/*'\n"
+           "rules       0 in force of 1");
+    expect("{ \"name\": \"typo\", \"place\": \"/encodr/*\", \"on\": 1 }", "--devices 2 --json", 0,
+           "\"state\": \"unused\"\n\"says\": \"place '/encodr/*' on device 1\"\n"
+           "no operator of the main graph is named");
+}
+
+#define THREE                                                                                      \
+    "{ \"max_stages\": 8 }, { \"place\": { \"op_type\": \"Gather\" }, \"on\": [0, 1] }, "          \
+    "{ \"name\": \"first\", \"place\": \"" LAYER(                                                  \
+        0) "\", \"on\": 1, \"why\": \"it is near\" }, "                                            \
+           "{ \"name\": \"last\", \"place\": \"" LAYER(                                            \
+               9) "\", \"on\": 1 }, "                                                              \
+                  "{ \"name\": \"cut\", \"boundary_after\": \"" END(7) "\" }"
+
+Test(cli_constraints, the_smallest_conflicting_set_is_told)
+{
+    expect(
+        THREE, "--devices 2", 3,
+        "rules[2] 'first', rules[3] 'last' and rules[4] 'cut' contradict each other: no plan obeys "
+        "them all\nnote: rules[2] 'first': place '" LAYER(
+            0) "' on device 1; it is near\n"
+               "note: without rules[2] 'first' a plan has a latency of\n"
+               "note: without rules[4] 'cut' a plan has a latency of\n[Failed] rules[2]");
+    expect(THREE, "--devices 2 --json", 3,
+           "\"fits\": false\n\"outcome\": \"rules conflict\"\n\"state\": \"conflict\"\n"
+           "\"state\": \"in force\"\n\"conflict\": \"rules[2] 'first'");
+    expect(THREE, "--devices 2 --quiet", 3, "cleave: rules[2] 'first', rules[3] 'last'");
+    expect("{ \"place\": \"*\", \"on\": 0 }, { \"place\": \"" LAYER(3) "\", \"stage\": 5 }",
+           "--devices 4", 3, "no plan can obey rules[1]");
+    expect("{ \"each_apart\": \"*/Add_1\" }", "--devices 2", 3, "no plan can obey rules[0]");
+}
+
+/* The rules that make memory short are found. */
+Test(cli_constraints, rules_that_make_a_model_too_large_are_told)
+{
+    expect("{ \"place\": \"*\", \"on\": 0 }, { \"max_stages\": 3 }", "--devices 2 --memory 900MiB",
+           3,
+           "it would fit without rules[0]: place '*' on device 0\n"
+           "note: without all of the rules it would fit");
+}
+
+Test(cli_constraints, a_cut_by_hand_is_held_against_the_rules)
+{
+    const char *rules = "{ \"name\": \"low\", \"place\": \"" LAYER(
+        0) "\", \"on\": 0 }, "
+           "{ \"name\": \"late\", \"place\": \"" LAYER(0) "\", \"on\": 1 }, "
+                                                          "{ \"max_stages\": 1 }";
+    expect(rules, "--sharding-nodes '" END(3) "=0'", 3,
+           "the cut given by hand breaks rules[1] 'late'\nrules[2]: at most 1 stage");
+    expect("{ \"place\": \"" LAYER(0) "\", \"on\": 0 }", "--sharding-nodes '" END(3) "=0'", 0,
+           "Sharding nodes: Device 0 - ['" END(3) "']");
+}
+
+Test(cli_constraints, bad_files_are_refused)
+{
+    expect("{ \"place\": \"k\" }", "", 65, "rules[0] says \"place\" without where");
+    expect("{ \"name\": \"x\", \"place\": \"k\", \"on\": 8 }", "", 65, "(rule 'x')");
+    expect("{ \"place\": \"k\", \"on\": 2 }", "--devices 2", 65, "rules[0].on");
+    expect("{ \"plase\": \"k\" }", "--json", 65, "\"code\": \"input\"");
+    expect("7,", "", 65, "constraints");
+    run_result r =
+        run_in(folder, "%s plan %s --no-output --constraints none.json", TEST_CLEAVE, MODEL);
+    cr_expect_eq(r.code, 74, "%s", r.err);
+    cr_expect(strstr(r.err, "none.json"), "%s", r.err);
+    run_free(&r);
+    file_write(folder, "nul.json", "{}\0{}", 5);
+    r = run_in(folder, "%s plan %s --no-output --constraints nul.json", TEST_CLEAVE, MODEL);
+    cr_expect_eq(r.code, 65, "%s", r.err);
+    run_free(&r);
+}
+
+/* Rules are as before for another number of workers, and the file is never written over. */
+Test(cli_constraints, plans_with_rules_do_not_depend_on_workers)
+{
+    run_result a = plan(THREE, "--devices 4 --jobs 1 --plan-out a.json --objective throughput");
+    run_result b = plan(THREE, "--devices 4 --jobs 4 --plan-out b.json --objective throughput");
+    cr_expect_eq(a.code, b.code);
+    run_free(&a);
+    run_free(&b);
+    a = plan("{ \"place\": \"" LAYER(9) "\", \"on\": 1 }",
+             "--devices 4 --jobs 1 --plan-out a.json --objective throughput");
+    b = plan("{ \"place\": \"" LAYER(9) "\", \"on\": 1 }",
+             "--devices 4 --jobs 4 --plan-out b.json --objective throughput");
+    cr_expect_eq(a.code, 0, "%s", a.err);
+    cr_expect(file_same(folder, "a.json", "b.json"));
+    run_free(&a);
+    run_free(&b);
+    a = plan("{ \"max_stages\": 2 }", "--plan-out rules.json");
+    cr_expect_eq(a.code, 2, "%s", a.err);
+    run_free(&a);
+}
