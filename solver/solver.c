@@ -8,6 +8,9 @@
 
 #include "solver/blocks.h"
 #include "solver/contiguous.h"
+#include "solver/fewest.h"
+#include "solver/free.h"
+#include "solver/latency.h"
 
 /* Objective and bound are the same within this part: what rounding to ticks can lose is far less
  * (2^-56 of all work, for each node). */
@@ -187,9 +190,13 @@ static clv_status run_solvers(clv_place_run *run, clv_arena *arena, clv_error *e
         clv_run_raise(run, "one device", run->p->n_nodes > 0 ? 1 : 0);
     if (clv_run_over(run))
         return CLV_OK;
-    if (rules->contiguous && rules->objective != CLV_PLACE_LATENCY)
+    if (rules->objective == CLV_PLACE_LATENCY)
+        return clv_latency_solve(run, arena, err);
+    if (rules->contiguous)
         return clv_solve_contiguous(run, b, arena, err);
-    return CLV_OK;
+    if (rules->objective == CLV_PLACE_DEVICES)
+        return clv_solve_fewest(run, arena, err);
+    return clv_free_solve(run, b, arena, err);
 }
 
 static void set_end(clv_place_run *run)
