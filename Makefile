@@ -1,6 +1,7 @@
 # make demo   build, then plan a real model for two devices
 # make test   build and run all tests, some of them without GLPK, and all again with sanitizers
 # make bench  measure planning time
+# make bench-place   measure placements, proven or not, on published workloads
 # make deps   install what is missing (Debian 12, as root)
 
 PACKAGES = cmake gcc g++ make pkg-config protobuf-compiler protobuf-c-compiler libprotobuf-c-dev \
@@ -9,7 +10,7 @@ PACKAGES = cmake gcc g++ make pkg-config protobuf-compiler protobuf-c-compiler l
 DEMO_MODEL = tests/data/models/vit_l_16.b16.onnx
 JOBS ?= $(shell nproc)
 
-.PHONY: all demo test bench deps install clean
+.PHONY: all demo test bench bench-place deps install clean
 
 all: deps
 	cmake --preset release
@@ -40,6 +41,13 @@ bench: deps
 	cmake --build build/bench -j$(JOBS) --target cleave_cli dump_shapes count
 	python3 tests/bench/bench.py build/bench/cleave --tools build/bench/tests --models $(MODELS) \
 	    --scratch build/bench $(BENCH)
+
+# PLACEMENT=FOLDER: other workloads; PLACE="--only bert" and more for tests/bench/place.py.
+PLACEMENT ?= tests/data/placement
+bench-place: deps
+	cmake --preset release -B build/bench -DCLEAVE_TESTS=ON
+	cmake --build build/bench -j$(JOBS) --target cleave_cli
+	python3 tests/bench/place.py build/bench/cleave $(PLACEMENT) $(PLACE)
 
 # Offline when nothing is missing.
 deps:

@@ -30,8 +30,8 @@ static const double HOT[] = { 3e-3, 3e-2, 3e-1 };
  */
 #define MOST_LEVELS (1 << 26)
 #define ROW_SPARE   8
-/* Steps between looks at the wall clock. */
-#define STEPS_A_LOOK 64
+/* Between looks whether the run is over: steps * (nodes + edges). */
+#define WORK_A_LOOK 8192
 /* First answers: devices that are filled first, in turn; fewer where nodes * devices are many. */
 #define MOST_FIRST 64
 #define FIRST_WORK 1e8
@@ -213,9 +213,10 @@ static clv_status anneal(local *s, int32_t steps, double hot, clv_error *err)
     s->score = score_now(s);
     s->kept_score = s->over > OVER_FEE / 2 ? INFINITY : s->score;
     memcpy(s->kept, s->device_of, n * sizeof *s->kept);
+    int32_t look = 1 + WORK_A_LOOK / (1 + s->form->p->n_nodes + s->form->p->n_edges);
     double heat = hot * s->scale, cooling = pow(COLD / hot, 1.0 / steps);
     for (int32_t i = 0; i < steps; i++, heat *= cooling) {
-        if (i % STEPS_A_LOOK == 0 && clv_run_over(s->run))
+        if (i % look == 0 && clv_run_over(s->run))
             break;
         if (!step(s))
             continue;

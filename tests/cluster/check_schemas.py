@@ -1,5 +1,6 @@
 """Checks every file of configs/ against its schema, and that the schemas refuse the bad files of
-tests/data/bad/cluster, except those whose fault no schema can see.
+tests/data/bad/cluster, except those whose fault no schema can see. The same for the workloads of
+tests/data/placement.
 
 usage: check_schemas.py SOURCE_FOLDER
 """
@@ -54,6 +55,13 @@ def main(source):
             valid = False  # not JSON
         if valid != (path.stem in BEYOND_A_SCHEMA):
             wrong.append(f"{path}: the schema {'accepts' if valid else 'refuses'} it")
+    schema = json.loads((source / "docs/formats/workload.schema.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    check = jsonschema.Draft202012Validator(schema)
+    for path in sorted((source / "tests/data/placement").glob("*/*/*.json")):
+        seen += 1
+        wrong += [f"{path}: {e.json_path}: {e.message}"
+                  for e in check.iter_errors(json.loads(path.read_text()))]
     print("\n".join(wrong) or f"{seen} files as they should be")
     return 1 if wrong or seen < 50 else 0
 
