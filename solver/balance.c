@@ -83,8 +83,10 @@ clv_status clv_line_new(const clv_partition *p, const int64_t *held_bytes, clv_a
             time[u + 1] = time[u] + unit[u];
     }
     add_cuts(p, l);
+    if (p->rules)
+        CLV_TRY(add_rules(p, arena, l, err));
     *ret = l;
-    return p->rules ? add_rules(p, arena, l, err) : CLV_OK;
+    return CLV_OK;
 }
 
 /* end[g] is the position after run g. Returns the number of runs; the last one ends at n_units. */

@@ -304,7 +304,8 @@ static clv_status find_bound(search *s, clv_error *err)
     const clv_judge *judge = desk->judge;
     clv_bound_options options = { .live_bytes = judge->live_bytes,
                                   .held_bytes = judge->held_bytes,
-                                  .use_all = desk->options->use_all_devices };
+                                  /* rules may leave a device without units */
+                                  .use_all = desk->options->use_all_devices && !desk->p->rules };
     clv_bound bound = { 0 };
     if (s->is_bounded || !clv_desk_fits(desk))
         return CLV_OK;

@@ -247,58 +247,60 @@ static clv_status read_each_apart(reader *r, const clv_json_at *at, clv_rule *ru
 /* -- boundaries -- */
 
 /* Marks all that the marked ones need. */
-static void mark_before(reader *r)
+static void mark_before(const reader *r, bool *in)
 {
     for (int32_t i = r->g->n_ops - 1; i >= 0; i--) {
         const clv_op_info *op = &r->g->ops[i];
-        for (int32_t k = 0; r->in[i] && k < op->n_in; k++) {
+        for (int32_t k = 0; in[i] && k < op->n_in; k++) {
             clv_tensor t = clv_op_input(r->g, op, k);
             clv_op from = t.i < 0 ? CLV_NO_OP : clv_tensor_at(r->g, t)->producer;
             if (from.i >= 0)
-                r->in[from.i] = true;
+                in[from.i] = true;
         }
     }
 }
 
 /* Marks all that needs the marked ones. */
-static void mark_after(reader *r)
+static void mark_after(const reader *r, bool *in)
 {
     for (int32_t i = 0; i < r->g->n_ops; i++) {
         const clv_op_info *op = &r->g->ops[i];
-        for (int32_t k = 0; !r->in[i] && k < op->n_in; k++) {
+        for (int32_t k = 0; !in[i] && k < op->n_in; k++) {
             clv_tensor t = clv_op_input(r->g, op, k);
             clv_op from = t.i < 0 ? CLV_NO_OP : clv_tensor_at(r->g, t)->producer;
-            r->in[i] = from.i >= 0 && r->in[from.i];
+            in[i] = from.i >= 0 && in[from.i];
         }
     }
 }
 
-/* Constant nodes are wherever they are needed, so they are on neither side. */
-static clv_status add_side(reader *r, clv_rule *rule, bool marked)
+/* The marked ones but those that are marked in but. Constant nodes are wherever they are needed, so
+ * they are on neither side. */
+static clv_status add_side(reader *r, clv_rule *rule, bool *in, const bool *but)
 {
     for (int32_t i = 0; i < r->g->n_ops; i++) {
         int32_t kind = r->g->ops[i].kind;
         bool constant = kind >= 0 && clv_op_def_at(kind)->bytes == CLV_BYTES_CONST;
-        r->side[i] = r->in[i] == marked && !constant;
+        in[i] = in[i] && !constant && !(but && but[i]);
     }
-    return add_set(r, rule, r->side);
+    return add_set(r, rule, in);
 }
 
+/* The nodes themselves are before it, or after it, and so is all that is on both sides of them. */
 static clv_status read_boundary(reader *r, const clv_json_at *at, bool after, clv_rule *rule)
 {
+    bool any = false, *before = r->in, *behind = r->side;
     rule->kind = CLV_RULE_BOUNDARY;
     clv_constraint_say(&r->nodes, "stage boundary %s ", after ? "after" : "before");
     clear_marks(r);
-    CLV_TRY(clv_constraint_nodes(&r->nodes, at, r->in, r->err));
-    bool any = false;
-    for (int32_t i = 0; i < r->g->n_ops; i++)
-        any |= r->in[i];
-    if (after)
-        mark_before(r);
-    else
-        mark_after(r);
-    CLV_TRY(add_side(r, rule, after)); /* first what is before */
-    CLV_TRY(add_side(r, rule, !after));
+    CLV_TRY(clv_constraint_nodes(&r->nodes, at, before, r->err));
+    for (int32_t i = 0; i < r->g->n_ops; i++) {
+        behind[i] = before[i];
+        any |= before[i];
+    }
+    mark_before(r, before);
+    mark_after(r, behind);
+    CLV_TRY(add_side(r, rule, before, after ? NULL : behind));
+    CLV_TRY(add_side(r, rule, behind, after ? before : NULL));
     if (!any)
         return note_unused(r, rule, NULL);
     if (set_size(rule, 0) > 0 && set_size(rule, 1) > 0)

@@ -197,11 +197,12 @@ static unsigned closed(const small *s, unsigned nodes, bool before)
     return all;
 }
 
-static bool boundary_obeys(const small *s, unsigned before, const int *device_of, const int *stage)
+static bool boundary_obeys(const small *s, unsigned before, unsigned after, const int *device_of,
+                           const int *stage)
 {
     for (int a = 0; a < s->n; a++)
         for (int b = 0; b < s->n; b++)
-            if (before >> a & 1 && !(before >> b & 1) && stage[device_of[a]] >= stage[device_of[b]])
+            if (before >> a & 1 && after >> b & 1 && stage[device_of[a]] >= stage[device_of[b]])
                 return false;
     return true;
 }
@@ -227,11 +228,11 @@ static bool rule_obeys(const small *s, const rule *r, const int *device_of, cons
                 return false;
         }
     }
-    unsigned all = (1u << s->n) - 1;
+    unsigned before = closed(s, r->nodes, true), after = closed(s, r->nodes, false);
     if (r->kind == AFTER)
-        return boundary_obeys(s, closed(s, r->nodes, true), device_of, stage);
+        return boundary_obeys(s, before, after & ~before, device_of, stage);
     if (r->kind == BEFORE)
-        return boundary_obeys(s, all & ~closed(s, r->nodes, false), device_of, stage);
+        return boundary_obeys(s, before & ~after, after, device_of, stage);
     return true;
 }
 

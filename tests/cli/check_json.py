@@ -23,7 +23,7 @@ MODELS = {
 TELLS_LITTLE = '{"version": 1, "outcome": "fits", "latency_ms": 2.5}'
 schemas = {
     f"{n}.schema.json": json.loads((SOURCE / f"docs/formats/{n}.schema.json").read_text())
-    for n in ("plan", "inspect", "result")
+    for n in ("plan", "inspect", "result", "constraints")
 }
 
 
@@ -44,6 +44,44 @@ def run(schema, code, *arguments):
         print(f"{what}: exit status {r.returncode}, expected {code}: {r.stderr}")
         return False
     return hold(schema, json.loads(r.stdout), what)
+
+
+RULES = [
+    {"name": "first", "why": "so", "place": "*", "on": [0, 1], "not_stage": 7},
+    {"place": {"op_type": "Mat*"}, "not_on": "gpu1", "stage": [0, 1]},
+    {"together": ["nobody", {"tensor": "x"}]},
+    {"max_stages": 2},
+]
+CONFLICT = [{"name": "here", "place": "*", "on": 0}, {"place": "*", "on": 1}]
+# Each is refused by the schema and by the reader.
+BAD_RULES = [
+    {}, {"place": "a"}, {"place": "a", "on": []}, {"place": "a", "on": -1}, {"on": 1},
+    {"together": "a", "on": 1}, {"together": "a", "max_stages": 1}, {"apart": "a"}, {"apart": ["a"]},
+    {"place": "", "on": 1}, {"place": {"op_type": ""}, "on": 1}, {"place": {}, "on": 1},
+    {"place": {"op_type": "a", "tensor": "b"}, "on": 1}, {"max_stages": 0}, {"max_stages": 1.5},
+    {"place": [["a"]], "on": 1}, {"place": "a", "stage": -1}, {"name": 3, "max_stages": 1}, 7,
+    {"more": 1, "max_stages": 1}, {"each_apart": []}, {"boundary_after": 1},
+]
+
+
+def check_rules(m, b, folder):
+    """Rules, conflicting ones and bad ones, by the schema of constraints files and by the command."""
+    ok = True
+    file = folder / "rules.json"
+    for rules, code in ((RULES, 0), (CONFLICT, 3)):
+        file.write_text(json.dumps({"rules": rules}))
+        ok &= hold("constraints", {"rules": rules}, "the rules")
+        ok &= run("result", code, "plan", "--json", *b, "--devices", "2", "--constraints", str(file),
+                  "--no-output", "--plan-out", str(folder / "p.json"), m)
+    ok &= hold("plan", json.loads((folder / "p.json").read_text()), "the plan file with rules")
+    schema = jsonschema.Draft202012Validator(schemas["constraints.schema.json"])
+    for rule in BAD_RULES:
+        file.write_text(json.dumps({"rules": [rule]}))
+        if schema.is_valid({"rules": [rule]}):
+            print(f"the schema of constraints accepts {rule}")
+            ok = False
+        ok &= run("result", 65, "plan", "--json", *b, "--constraints", str(file), "--no-output", m)
+    return ok
 
 
 def check(path, bind, folder):
@@ -68,6 +106,8 @@ def check(path, bind, folder):
     ok &= run("result", 0, "strip", "--json", "-o", o + "3", o)
     ok &= run("result", 65, "strip", "--json", "-o", o + "3", m)
     ok &= run("result", 65, "plan", "--json", "--bind", "nothing=1", m)
+    if path.name == "gnmt.static.onnx":
+        ok &= check_rules(m, b, folder)
     return ok
 
 

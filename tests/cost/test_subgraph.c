@@ -432,6 +432,55 @@ Test(subgraph, any_graph_is_cut_in_topological_order)
     }
 }
 
+/* Units cut by marks are as whole as before: in order, none empty, and nothing of a unit has
+ * another mark; without marks they are what they were. */
+Test(subgraph, marks_cut_units)
+{
+    for (uint64_t seed = 1; seed <= 300; seed++) {
+        clv_mark at = clv_arena_mark(arena);
+        uint64_t r = seed;
+        random_model(seed);
+        split(seed % 2);
+        const clv_subgraphs *plain = s;
+        const clv_graph *g = m->model->main;
+        int32_t *mark = CLV_NEW_ARRAY(arena, int32_t, g->n_ops), kinds = (int32_t)(seed % 4);
+        for (int32_t i = 0; i < g->n_ops && kinds > 0; i++)
+            mark[i] = (int32_t)(next_random(&r) % (uint64_t)(kinds + 1));
+        cr_assert_eq(clv_subgraphs_split(m->types, m->costs, plain, mark, arena, &s, &m->err),
+                     CLV_OK);
+        check_order(seed);
+        for (int32_t u = 0; u < s->n; u++)
+            for (int32_t k = 1; k < s->at[u].n; k++)
+                cr_assert_eq(mark[s->order[s->at[u].first + k].i], mark[s->order[s->at[u].first].i],
+                             "seed %d, unit %d", (int)seed, u);
+        if (kinds == 0) {
+            cr_assert_eq(s->n, plain->n);
+            for (int32_t i = 0; i < g->n_ops; i++)
+                cr_assert_eq(s->of[i], plain->of[i]);
+        }
+        clv_arena_rewind(arena, at);
+    }
+}
+
+/* One operator in the middle is cut out of its unit; a Constant node goes with its reader. */
+Test(subgraph, one_marked_operator_becomes_a_unit)
+{
+    f32("x", "2");
+    made_op(m, "Neg", "x", "a");
+    made_op(m, "Neg", "a", "b");
+    made_op(m, "Neg", "b", "c");
+    made_op(m, "Neg", "c", "d");
+    made_op(m, "Add", "x,d", "e");
+    split(false);
+    const clv_subgraphs *plain = s;
+    int32_t mark[5] = { 0, 0, 1, 0, 0 };
+    cr_assert_eq(plain->n, 1);
+    cr_assert_eq(clv_subgraphs_split(m->types, m->costs, plain, mark, arena, &s, &m->err), CLV_OK);
+    expect_unit(0, "b: a b");
+    expect_unit(1, "c: c");
+    expect_unit(2, "e: d e");
+}
+
 Test(subgraph, a_million_operators_take_no_second)
 {
     ladder(500000, every_second);

@@ -160,12 +160,15 @@ Test(constraints, places_are_sets_of_devices_and_stages)
 Test(constraints, a_boundary_has_all_that_is_needed_before_it)
 {
     clv_constraints c = read_rules("{\"rules\":[{\"boundary_after\":\"c/Add\"},"
-                                   "{\"boundary_before\":\"b/Gather\"}]}");
+                                   "{\"boundary_before\":\"c/Add\"},"
+                                   "{\"boundary_after\":\"a/Relu\"}]}");
     cr_expect_eq(count_words(members(&c.at[0], 0)), 3, "%s", members(&c.at[0], 0));
     cr_expect(strstr(members(&c.at[0], 0), "c/Add"));
     cr_expect_str_eq(members(&c.at[0], 1), "d/Add e*");
-    cr_expect_str_eq(members(&c.at[1], 0), "a/Relu");
-    cr_expect_eq(count_words(members(&c.at[1], 1)), 4, "%s", members(&c.at[1], 1));
+    cr_expect_eq(count_words(members(&c.at[1], 0)), 2, "%s", members(&c.at[1], 0));
+    cr_expect_eq(count_words(members(&c.at[1], 1)), 3, "%s", members(&c.at[1], 1));
+    cr_expect_str_eq(members(&c.at[2], 0), "a/Relu");
+    cr_expect_null(strstr(members(&c.at[2], 1), "b/Gather"), "beside the boundary is no side");
 }
 
 static void expect_unused(const char *rule, const char *words)

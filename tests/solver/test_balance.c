@@ -214,12 +214,37 @@ static sums add_up(const clv_partition *p, const int32_t *end)
     return r;
 }
 
+/* Runs by rules: allowed on the device, at the stage that is their number, nothing in one run that
+ * must be apart, no cut inside a group. */
+static bool runs_obey(const clv_partition *p, const int32_t *end)
+{
+    const clv_rules *r = p->rules;
+    for (int32_t k = 0, first = 0; k < p->n_devices; first = end[k++])
+        for (int32_t u = first; u < end[k]; u++) {
+            if (!clv_rules_allow(r, u, k) ||
+                (r->stage_set_of[u] >= 0 && !clv_bit(r->stage_sets + r->stage_set_of[u], k)))
+                return false;
+            for (int32_t v = first; v < end[k]; v++)
+                for (int32_t i = r->tag_first[u]; i < r->tag_first[u + 1]; i++)
+                    for (int32_t j = r->tag_first[v]; j < r->tag_first[v + 1]; j++)
+                        if (r->tags[i] != r->tags[j] &&
+                            r->family_of[r->tags[i]] == r->family_of[r->tags[j]])
+                            return false;
+            if (u == first && first > 0)
+                for (int32_t g = 0; g < r->n_groups; g++)
+                    if (first > r->group_units[r->group_first[g]] &&
+                        first <= r->group_units[r->group_first[g + 1] - 1])
+                        return false;
+        }
+    return true;
+}
+
 static void best_of_all(const clv_partition *p, int32_t k, int32_t *end, bool use_all, sums *best)
 {
     if (k == p->n_devices - 1) {
         end[k] = p->n_units;
         sums r = add_up(p, end);
-        if (!r.fits || (use_all && !r.all_used))
+        if (!r.fits || (use_all && !r.all_used) || (p->rules && !runs_obey(p, end)))
             return;
         best->fits = true;
         best->period = r.period < best->period ? r.period : best->period;
@@ -270,6 +295,74 @@ Test(balance, finds_the_best_of_all_cuts)
         }
         clv_arena_free(arena);
     }
+}
+
+/* Some units bound to devices or stages, two families of tags, one group of two units. */
+static const clv_rules *some_rules(const clv_partition *p, uint64_t seed, clv_arena *arena)
+{
+    int32_t n = p->n_units, at = 0;
+    uint64_t draw = seed * 77 + 5, all = (UINT64_C(1) << p->n_devices) - 1;
+    clv_rules *r = CLV_NEW(arena, clv_rules);
+    uint64_t *devices = CLV_NEW_ARRAY(arena, uint64_t, n),
+             *sets = CLV_NEW_ARRAY(arena, uint64_t, 2);
+    int32_t *set_of = CLV_NEW_ARRAY(arena, int32_t, n), *units = CLV_NEW_ARRAY(arena, int32_t, 2);
+    int32_t *first = CLV_NEW_ARRAY(arena, int32_t, n + 1), *tags = CLV_NEW_ARRAY(arena, int32_t, n);
+    int32_t *family = CLV_NEW_ARRAY(arena, int32_t, 4), *group = CLV_NEW_ARRAY(arena, int32_t, 2);
+    for (int32_t u = 0; u < n; u++) {
+        bool pinned = synthetic_below(&draw, 4) == 0;
+        devices[u] = pinned ? 1 + (uint64_t)synthetic_below(&draw, (int64_t)all) : all;
+        set_of[u] = (int32_t)synthetic_below(&draw, 16) - 14;
+        set_of[u] = set_of[u] < 0 ? -1 : set_of[u];
+        if (synthetic_below(&draw, 6) == 0)
+            tags[at++] = (int32_t)synthetic_below(&draw, 4);
+        first[u + 1] = at;
+    }
+    sets[0] = 1 + (uint64_t)synthetic_below(&draw, (int64_t)all);
+    sets[1] = all ^ 1;
+    family[2] = family[3] = 1;
+    units[0] = n > 4 ? 2 : 0;
+    units[1] = n > 4 ? 4 : 0;
+    group[1] = 2;
+    *r = (clv_rules){ .words = 1,
+                      .devices = devices,
+                      .n_groups = n > 4,
+                      .group_first = group,
+                      .group_units = units,
+                      .n_tags = 4,
+                      .n_families = 2,
+                      .tag_first = first,
+                      .tags = tags,
+                      .family_of = family,
+                      .in_order = CLV_NEW_ARRAY(arena, bool, 2),
+                      .n_stage_sets = 2,
+                      .stage_sets = sets,
+                      .stage_set_of = set_of };
+    return r;
+}
+
+Test(balance, finds_the_best_of_all_cuts_that_obey)
+{
+    int32_t n_fit = 0;
+    for (uint64_t seed = 0; seed < 600; seed++) {
+        clv_arena *arena = clv_arena_new(NULL, 0);
+        int32_t units = 2 + (int32_t)(seed % 12), devices = 2 + (int32_t)(seed / 13 % 3);
+        synthetic s = synthetic_any(arena, seed, units, devices, 300);
+        s.p.rules = some_rules(&s.p, seed, arena);
+        clv_line *line = line_of(&s);
+        sums best = { .period = INT64_MAX, .latency = INT64_MAX };
+        int32_t end[8], got[16];
+        best_of_all(&s.p, 0, end, false, &best);
+        clv_cut_options o = { in_order, s.capacity, false, false };
+        cr_assert_eq(clv_cut_by_time(line, &o, got), best.fits, "seed %d", (int)seed);
+        if (best.fits)
+            cr_assert_eq(sums_of(&s.p, got).period, best.period, "seed %d", (int)seed);
+        cr_assert_eq(clv_cut_by_latency(line, &o, got), best.fits, "seed %d", (int)seed);
+        if (best.fits)
+            cr_assert_eq(sums_of(&s.p, got).latency, best.latency, "seed %d", (int)seed);
+        n_fit += best.fits;
+        clv_arena_free(arena);
+    }
+    cr_assert(n_fit > 60 && n_fit < 540, "%d fit", n_fit);
 }
 
 Test(balance, survives_running_out_of_memory_anywhere)

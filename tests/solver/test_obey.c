@@ -40,7 +40,7 @@ static void add_family(stated *s, uint64_t *seed)
     s->in_order[f] = synthetic_below(seed, 3) == 0;
     for (int32_t u = 0; u < s->n; u++) {
         if (s->in_order[f])
-            s->label[f][u] = u == x || s->leads[u][x] ? 0 : 1;
+            s->label[f][u] = u == x || s->leads[u][x] ? 0 : s->leads[x][u] ? 1 : -1;
         else
             s->label[f][u] = (int32_t)synthetic_below(seed, 6) - 3;
     }
@@ -160,12 +160,18 @@ static bool obeys(const clv_partition *p, const stated *s, const int32_t *device
     return true;
 }
 
-/* How many assignments are legal and obey; the least period of those that fit, -1 without. */
+static int64_t measure(const clv_verdict *v, clv_objective objective)
+{
+    return objective == CLV_LATENCY ? v->latency_ns : v->period_ns;
+}
+
+/* How many assignments are legal and obey; the least latency or period of those that fit, -1
+ * without. */
 static int32_t brute_force(const clv_partition *p, const stated *s, const synthetic_judge *judge,
-                           int64_t *ret_period)
+                           clv_objective objective, int64_t *ret_best)
 {
     int32_t device_of[UNITS_MAX] = { 0 }, n = 0, all = 1;
-    *ret_period = -1;
+    *ret_best = -1;
     for (int32_t u = 0; u < s->n; u++)
         all *= p->n_devices;
     for (int32_t k = 0; k < all; k++) {
@@ -176,8 +182,8 @@ static int32_t brute_force(const clv_partition *p, const stated *s, const synthe
         n++;
         clv_assignment a = { device_of, 0 };
         clv_verdict v = synthetic_verdict(judge, &a);
-        if (v.outcome == CLV_FITS && (*ret_period < 0 || v.period_ns < *ret_period))
-            *ret_period = v.period_ns;
+        if (v.outcome == CLV_FITS && (*ret_best < 0 || measure(&v, objective) < *ret_best))
+            *ret_best = measure(&v, objective);
     }
     return n;
 }
@@ -210,7 +216,7 @@ Test(obey, finds_one_exactly_where_there_is_one)
         synthetic_judge judge = { .p = p };
         cr_assert_eq(clv_obey_new(p, arena, &o, NULL), CLV_OK);
         clv_obey_outcome outcome = clv_obey_find(o, device_of);
-        int32_t n = brute_force(p, &rules, &judge, &period);
+        int32_t n = brute_force(p, &rules, &judge, CLV_THROUGHPUT, &period);
         cr_assert_eq(outcome, n > 0 ? CLV_OBEY_FOUND : CLV_OBEY_NONE, "seed %d: %d, brute %d",
                      (int)seed, (int)outcome, n);
         if (outcome == CLV_OBEY_FOUND)
@@ -252,14 +258,17 @@ static void search_with(clv_search_kind kind, int32_t *ret_best, int32_t *ret_fo
         clv_arena *arena = clv_arena_new(NULL, 0);
         synthetic s;
         stated rules;
-        int64_t period;
+        int64_t least;
         clv_search_result r = { 0 };
         const clv_partition *p = some_problem(&s, &rules, seed, arena);
         synthetic_judge j = { .p = p };
         clv_judge judge = synthetic_as_judge(&j, 4);
-        clv_search_options o = { .kind = kind, .objective = CLV_THROUGHPUT };
+        clv_search_options o = { .kind = kind,
+                                 .objective = seed % 2 ? CLV_THROUGHPUT : CLV_LATENCY,
+                                 .use_all_devices = seed % 3 == 0 };
+        judge.bounded_at = 1;
         cr_assert_eq(clv_search(p, &judge, &o, arena, &r, NULL), CLV_OK);
-        int32_t n = brute_force(p, &rules, &j, &period);
+        int32_t n = brute_force(p, &rules, &j, o.objective, &least);
         cr_assert_eq(r.none_obeys, n == 0, "seed %d", (int)seed);
         cr_assert_eq(r.proven, n == 0, "seed %d", (int)seed);
         for (int32_t i = 0; i < r.n_judged; i++)
@@ -270,10 +279,15 @@ static void search_with(clv_search_kind kind, int32_t *ret_best, int32_t *ret_fo
             cr_assert_eq(r.n_judged, 0);
         else
             cr_assert_geq(r.n_judged, 1);
+        int64_t got = measure(&r.best.verdict, o.objective);
         if (r.found)
-            cr_assert_geq(r.best.verdict.period_ns, period);
+            cr_assert_geq(got, least);
+        if (r.found) /* bounds know nothing of rules, so they are below what obeys */
+            cr_assert_leq(r.bound_ns, least, "seed %d", (int)seed);
+        if (r.found && r.why == CLV_STOP_OPTIMAL)
+            cr_assert_eq(got, least, "seed %d", (int)seed);
         *ret_found += r.found;
-        *ret_best += r.found && r.best.verdict.period_ns == period;
+        *ret_best += r.found && got == least;
         clv_arena_free(arena);
     }
 }
@@ -341,4 +355,34 @@ Test(obey, both_ends_on_one_device_bind_the_chain)
     for (int32_t u = 0; u < 30; u++)
         cr_assert_eq(device_of[u], 2);
     clv_arena_free(arena);
+}
+
+/* Never a plan that breaks a rule, nor a false "none obeys", for want of memory. */
+Test(obey, survives_running_out_of_memory_anywhere)
+{
+    for (uint64_t seed = 1; seed <= 6; seed++) {
+        clv_arena *problem = clv_arena_new(NULL, 0);
+        synthetic s;
+        stated rules;
+        int64_t period;
+        const clv_partition *p = some_problem(&s, &rules, seed, problem);
+        synthetic_judge j = { .p = p };
+        clv_judge judge = synthetic_as_judge(&j, 4);
+        clv_search_options o = { .objective = CLV_THROUGHPUT, .max_judged = 6 };
+        bool none = brute_force(p, &rules, &j, CLV_THROUGHPUT, &period) == 0;
+        clv_status status = CLV_ENOMEM;
+        for (size_t limit = 1; status != CLV_OK && limit < 1 << 22; limit += 1024) {
+            clv_arena *arena = clv_arena_new(NULL, limit);
+            clv_search_result r = { 0 };
+            if (!arena)
+                continue;
+            status = clv_search(p, &judge, &o, arena, &r, NULL);
+            cr_assert(status == CLV_OK || status == CLV_ENOMEM);
+            cr_assert(status != CLV_OK || !r.proven || none, "seed %d, %zu bytes", (int)seed,
+                      limit);
+            clv_arena_free(arena);
+        }
+        cr_expect_eq(status, CLV_OK);
+        clv_arena_free(problem);
+    }
 }

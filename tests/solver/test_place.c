@@ -17,8 +17,6 @@
 #define PROBLEMS 2500
 #endif
 #define ASSIGNMENTS 8000.0
-/* For what is not exactly solved by every build: what is said must hold whenever it ends. */
-#define SHORT_S 0.0
 /* Of the value: what a proof may lose to rounding (solver/blocks.h), and what a sum may. */
 #define PROOF_PART 1e-9
 #define SUM_PART   1e-12
@@ -62,13 +60,12 @@ static bool is_exact(const suite *s)
     return s->rules.contiguous && s->rules.objective != ORACLE_LATENCY;
 }
 
-static clv_place_result solve(const suite *s, double gap, double deadline_s, news *told)
+static clv_place_result solve(const suite *s, double gap, news *told)
 {
     clv_error err = { 0 };
     clv_place_result result;
     clv_place_options options = { .rules = placement_rules(&s->rules), .gap = gap, .seed = 1 };
     *told = (news){ .objective = (double)INFINITY, .bound = -1, .fine = true };
-    options.deadline_s = deadline_s;
     options.news = note;
     options.news_ctx = told;
     memset(&result, 0x5a, sizeof result);
@@ -141,14 +138,13 @@ static void check(suite *s, bool twice)
     clv_mark mark = clv_arena_mark(s->arena);
     s->p = placement_of(&s->of, s->arena);
     s->feasible = oracle_best(&s->of, &s->rules, false, &s->optimum, best);
-    double deadline_s = is_exact(s) ? 0 : SHORT_S;
-    clv_place_result result = solve(s, 0, deadline_s, &told);
+    clv_place_result result = solve(s, 0, &told);
     is_honest(s, &result, &told);
     is_true(s, &result);
     cr_assert(!is_exact(s) || result.end == CLV_END_OPTIMAL || result.end == CLV_END_INFEASIBLE,
               "%llu: contiguous, and not proven: end %d", s->seed, (int)result.end);
     if (twice) {
-        clv_place_result again = solve(s, 0, deadline_s, &told);
+        clv_place_result again = solve(s, 0, &told);
         is_same(s, &result, &again);
     }
     s->counts[result.end]++;
@@ -218,7 +214,7 @@ Test(place, contiguous_answers_are_those_of_the_published_program)
             cr_assert_eq(brute, s.optimum, "%llu: %g, brute force %g", s.seed, s.optimum, brute);
         }
         s.p = placement_of(&s.of, s.arena);
-        clv_place_result r = solve(&s, 0, 0, &told);
+        clv_place_result r = solve(&s, 0, &told);
         is_honest(&s, &r, &told);
         is_true(&s, &r);
         cr_assert_eq(r.end, s.feasible ? CLV_END_OPTIMAL : CLV_END_INFEASIBLE, "%llu: end %d",
@@ -244,10 +240,9 @@ Test(place, of_larger_problems_no_bound_is_above_an_answer)
         s.seed = seed;
         oracle_make(seed + 7000, 20, 1e30, seed % 3 == 0, &s.of, &s.rules);
         s.p = placement_of(&s.of, s.arena);
-        double deadline_s = is_exact(&s) ? 0 : SHORT_S;
-        clv_place_result result = solve(&s, 0, deadline_s, &told);
+        clv_place_result result = solve(&s, 0, &told);
         is_honest(&s, &result, &told);
-        clv_place_result again = solve(&s, 0, deadline_s, &told);
+        clv_place_result again = solve(&s, 0, &told);
         is_honest(&s, &again, &told);
         is_same(&s, &result, &again);
         for (int i = 0; i < 500 && oracle_devices(&s.of) > 0; i++) {
@@ -314,11 +309,11 @@ Test(place, without_a_deadline_the_same_comes_twice)
             continue;
         done[s.rules.objective][s.rules.contiguous] = true;
         s.p = placement_of(&s.of, s.arena);
-        clv_place_result r = solve(&s, 0, 0, &told);
+        clv_place_result r = solve(&s, 0, &told);
         is_honest(&s, &r, &told);
         is_true(&s, &r);
         cr_assert_neq(r.end, CLV_END_DEADLINE);
-        clv_place_result again = solve(&s, 0, 0, &told);
+        clv_place_result again = solve(&s, 0, &told);
         is_same(&s, &r, &again);
     }
     for (int i = 0; i < 6; i++)
@@ -340,7 +335,7 @@ Test(place, a_gap_that_is_near_enough_ends_it)
         oracle_make(seed, 10, ASSIGNMENTS / 4, false, &s.of, &s.rules);
         s.p = placement_of(&s.of, s.arena);
         s.feasible = oracle_best(&s.of, &s.rules, false, &s.optimum, best);
-        clv_place_result r = solve(&s, gap, SHORT_S, &told);
+        clv_place_result r = solve(&s, gap, &told);
         is_honest(&s, &r, &told);
         is_true(&s, &r);
         if (r.end != CLV_END_GAP)
@@ -497,7 +492,7 @@ Test(place, survives_running_out_of_memory)
         oracle_rules rules;
         oracle_make(seed + 31, 12, ASSIGNMENTS, false, &of, &rules);
         const clv_placement *p = placement_of(&of, arena);
-        clv_place_options options = { .rules = placement_rules(&rules), .deadline_s = SHORT_S };
+        clv_place_options options = { .rules = placement_rules(&rules) };
         bool done = false;
         for (long calls = 1; !done; calls++) {
             failing f = { .fail_at = calls };
