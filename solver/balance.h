@@ -17,9 +17,9 @@ typedef struct {
 /* What the runs are cut for. Prefix sums are made once and shared by all cuts. */
 typedef struct {
     const clv_partition *p;
-    int64_t *weight;    /* n_units + 1: of all units before */
-    int64_t *held;      /* n_units + 1: weights and what units hold all the time, of all units before */
-    int64_t *time;      /* [kind * (n_units + 1) + position] */
+    int64_t *weight; /* n_units + 1: of all units before */
+    int64_t *held; /* n_units + 1: weights and what units hold all the time, of all units before */
+    int64_t *time; /* [kind * (n_units + 1) + position] */
     int64_t *cut_bytes; /* n_units + 1: of nets that cross this position */
     int32_t *cut_nets;
     bool *reach;         /* scratch, [(device + 1) * (n_units + 1)] */

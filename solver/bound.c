@@ -8,8 +8,8 @@
 
 /* Sums of so many doubles are this exact; what is proven in doubles is told that much lower. */
 #define MARGIN 1e-9
-/* A price of a kind's time is looked for within a factor e^3 of the last one, in so many thirds, and
- * each kind gets so many turns. */
+/* A price of a kind's time is looked for within a factor e^3 of the last one, in so many thirds,
+ * and each kind gets so many turns. */
 #define PRICE_SPAN  3.0
 #define PRICE_STEPS 40
 #define PRICE_TURNS 2
@@ -23,8 +23,8 @@ typedef struct {
 } market;
 
 /* For any prices of a device's time, units that all run where they are cheapest cost so much, and
- * devices that are all busy for a period take in that much for each ns of it: the period cannot be less
- * than cost over income. */
+ * devices that are all busy for a period take in that much for each ns of it: the period cannot be
+ * less than cost over income. */
 static double worth(const market *m)
 {
     const clv_partition *p = m->p;
@@ -33,9 +33,9 @@ static double worth(const market *m)
         double least = INFINITY;
         for (int32_t k = 0; k < p->n_kinds; k++)
             if (m->n_of_kind[k] > 0)
-                least = fmin(least, m->price[k] * (double)p->time_ns[(size_t)k *
-                                                                         (size_t)p->n_units +
-                                                                     (size_t)u]);
+                least =
+                    fmin(least, m->price[k] *
+                                    (double)p->time_ns[(size_t)k * (size_t)p->n_units + (size_t)u]);
         cost += least;
     }
     for (int32_t k = 0; k < p->n_kinds; k++)
@@ -186,7 +186,8 @@ static clv_status bound_order(const clv_partition *p, const clv_bound_options *o
 }
 
 clv_status clv_bound_period(const clv_partition *p, const clv_bound_options *options,
-                            int64_t best_ns, clv_arena *arena, int32_t *device_of, clv_bound *ret, clv_error *err)
+                            int64_t best_ns, clv_arena *arena, int32_t *device_of, clv_bound *ret,
+                            clv_error *err)
 {
     clv_arena *scratch = clv_arena_new(clv_arena_alloc(arena), 0);
     clv_bound made = { 0 };

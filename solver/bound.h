@@ -1,7 +1,8 @@
-/* bound.h - what no plan can be better than: proven, for every legal assignment to any of the devices.
+/* bound.h - what no plan can be better than: proven, for every legal assignment to any of the
+ * devices.
  *
- * Times are those of clv_partition_estimate(), so a bound holds for a judge whose times are never below
- * those. docs/search.md, "How far from the best".
+ * Times are those of clv_partition_estimate(), so a bound holds for a judge whose times are never
+ * below those. docs/search.md, "How far from the best".
  */
 #ifndef CLV_SOLVER_BOUND_H
 #define CLV_SOLVER_BOUND_H
@@ -11,10 +12,10 @@
 typedef struct {
     const int64_t *live_bytes; /* as in clv_judge, or NULL; the next one too */
     const int64_t *held_bytes;
-    int64_t reserve_bytes;     /* of each device; more than 0: for a plan that is likely to fit, and what
-                                  is proven then holds for such plans only */
-    bool use_all;              /* as in clv_search_options */
-    int32_t near;              /* of the trunk (trunk.h); 0: what proves most */
+    int64_t reserve_bytes; /* of each device; more than 0: for a plan that is likely to fit, and
+                              what is proven then holds for such plans only */
+    bool use_all;          /* as in clv_search_options */
+    int32_t near;          /* of the trunk (trunk.h); 0: what proves most */
 } clv_bound_options;
 
 typedef struct {
@@ -29,17 +30,19 @@ typedef struct {
  *     O(units * log units);
  *   - what order and memory allow, transfers aside (pieces.h): within a limit of work. */
 clv_status clv_bound_period(const clv_partition *p, const clv_bound_options *options,
-                            int64_t best_ns, clv_arena *arena, int32_t *device_of, clv_bound *ret, clv_error *err);
+                            int64_t best_ns, clv_arena *arena, int32_t *device_of, clv_bound *ret,
+                            clv_error *err);
 
-/* Latency: every path; and between two units through which all paths lead, either all units run on one
- * device, one after another, or something is sent, which each device allows only once
+/* Latency: every path; and between two units through which all paths lead, either all units run on
+ * one device, one after another, or something is sent, which each device allows only once
  * (bound_latency.c). O(units * (64 + log units) + nets' readers), some
- * hundred times that with unequal devices, within a limit. order: n_devices, for cuts of the list of units:
- * found with unequal devices only. */
+ * hundred times that with unequal devices, within a limit. order: n_devices, for cuts of the list
+ * of units: found with unequal devices only. */
 clv_status clv_bound_latency(const clv_partition *p, const clv_bound_options *options,
                              clv_arena *arena, int32_t *order, clv_bound *ret, clv_error *err);
 
 /* All work shared evenly; a period and a latency cannot be less. CLV_ENOMEM. */
-clv_status clv_bound_work(const clv_partition *p, clv_arena *arena, int64_t *ret_ns, clv_error *err);
+clv_status clv_bound_work(const clv_partition *p, clv_arena *arena, int64_t *ret_ns,
+                          clv_error *err);
 
 #endif

@@ -49,7 +49,7 @@ clv_status clv_desk_add(clv_desk *desk, const int32_t *device_of, double proport
 /* Judges all that wait, in batches, until done, stopped or canceled. */
 clv_status clv_desk_judge(clv_desk *desk, clv_error *err);
 
-bool clv_desk_over(clv_desk *desk); /* no more plans, please; looks at the clock */
+bool clv_desk_over(clv_desk *desk);       /* no more plans, please; looks at the clock */
 bool clv_desk_fits(const clv_desk *desk); /* is there a plan that fits? */
 
 /* Latency or period of a verdict, whichever is the objective. */

@@ -6,7 +6,8 @@
 #include <string.h>
 
 #define WINDOW CLV_TRUNK_WORD
-/* Sets of used devices, by class, that are looked at; beyond, all devices count as the best of all. */
+/* Sets of used devices, by class, that are looked at; beyond, all devices count as the best of all.
+ */
 #define CELLS_MAX   65536
 #define CLASSES_MAX 4
 /* Ideals kept for one set of used devices. */
@@ -16,14 +17,14 @@
 
 typedef struct {
     int32_t kind, n, stride; /* kind -1: the fastest for each unit */
-    int64_t capacity, room; /* room: less what is reserved */
-    int64_t *time;     /* n + 1: of all units before */
-    int64_t *free_time; /* n: of the units within the window that need not wait for this one */
+    int64_t capacity, room;  /* room: less what is reserved */
+    int64_t *time;           /* n + 1: of all units before */
+    int64_t *free_time;      /* n: of the units within the window that need not wait for this one */
 } device_class;
 
 typedef struct {
-    uint64_t bits; /* bit k: unit first + 1 + k is there */
-    int32_t first; /* the first that is missing; n: all are there */
+    uint64_t bits;         /* bit k: unit first + 1 + k is there */
+    int32_t first;         /* the first that is missing; n: all are there */
     int32_t before, class; /* the ideal that it was made from, and by which class of devices */
 } ideal;
 
@@ -36,14 +37,14 @@ struct clv_pieces {
     int64_t *weight;      /* n + 1: of all units before */
     int64_t *free_weight; /* n: as free_time; n_free: how many they are */
     int32_t *n_free;
-    int64_t *live; /* n */
+    int64_t *live;   /* n */
     bool *is_writer; /* n: of something that takes too long */
-    uint64_t *glue; /* n: bit k: what unit i - 1 - k writes for unit i takes too long to be sent */
+    uint64_t *glue;  /* n: bit k: what unit i - 1 - k writes for unit i takes too long to be sent */
     double *sent_ns; /* scratch, n */
     double latency_ns, byte_ns; /* the fastest link */
     int64_t most_alive;
     ideal *ideals;
-    int32_t *cell; /* n_cells + 1: where its ideals begin */
+    int32_t *cell;                            /* n_cells + 1: where its ideals begin */
     int32_t n_ideals, cap_ideals, cell_first; /* cell_first: of the cell being filled */
     int32_t last;                             /* the ideal with all units, of the last yes; -1 */
     int64_t work;
@@ -122,7 +123,8 @@ static bool fill_class(clv_pieces *s, device_class *c)
     return true;
 }
 
-/* No transfer is faster: one link need not have both numbers. A little less than 1 is for rounding. */
+/* No transfer is faster: one link need not have both numbers. A little less than 1 is for rounding.
+ */
 static void find_fastest_link(clv_pieces *s)
 {
     const clv_partition *p = s->p;
@@ -166,8 +168,9 @@ static bool fill_memory(clv_pieces *s, const int64_t *live_bytes, const int64_t 
     return true;
 }
 
-clv_status clv_pieces_new(const clv_partition *p, const clv_trunk *trunk, const clv_bound_options *o,
-                          clv_arena *arena, clv_pieces **ret, clv_error *err)
+clv_status clv_pieces_new(const clv_partition *p, const clv_trunk *trunk,
+                          const clv_bound_options *o, clv_arena *arena, clv_pieces **ret,
+                          clv_error *err)
 {
     clv_pieces *s = CLV_NEW(arena, clv_pieces);
     if (!s)
@@ -285,8 +288,8 @@ static bool is_torn(const growth *g, const load *x, int32_t place)
     return (g->s->glue[place] & known & ~x->out) != 0;
 }
 
-/* A set that has room for a unit that it leaves out is inside another one. Can this piece, without the
- * unit, still become so full that the unit has no room? */
+/* A set that has room for a unit that it leaves out is inside another one. Can this piece, without
+ * the unit, still become so full that the unit has no room? */
 static bool may_leave(const growth *g, const load *with, int32_t place)
 {
     const clv_pieces *s = g->s;
@@ -300,8 +303,7 @@ static bool may_leave(const growth *g, const load *with, int32_t place)
     time = g->c->free_time[place] < time ? g->c->free_time[place] : time;
     int64_t weight = s->weight[end] - s->weight[place + 1];
     weight = s->free_weight[place] < weight ? s->free_weight[place] : weight;
-    return with->time + time > g->period ||
-           with->weight + weight + s->most_alive > g->c->room;
+    return with->time + time > g->period || with->weight + weight + s->most_alive > g->c->room;
 }
 
 /* Decides unit after unit, up to the end of what an ideal may hold. */
@@ -411,8 +413,7 @@ clv_status clv_pieces_ask(clv_pieces *s, int64_t period_ns, clv_pieces_answer *r
 static int32_t next_of_class(const clv_pieces *s, const device_class *c, int32_t d)
 {
     const clv_partition *p = s->p;
-    while (++d < p->n_devices &&
-           (p->kind_of[d] != c->kind || p->capacity_bytes[d] != c->capacity))
+    while (++d < p->n_devices && (p->kind_of[d] != c->kind || p->capacity_bytes[d] != c->capacity))
         continue;
     return d;
 }

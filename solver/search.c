@@ -19,6 +19,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Judgements without a better plan after which a search gives up: with something that fits, and
  * without, when there is nothing to lose. */
@@ -44,7 +45,9 @@ typedef struct {
     double *spread;             /* by device: where it comes if each kind is spread evenly */
     bool *spent;                /* by plan: has no more neighbours to give */
     int32_t n_spent, cap_spent;
-    bool is_bounded; /* the bound is known, or there is none */
+    bool is_bounded;      /* the bound is known, or there is none */
+    int32_t *bound_order; /* of devices, behind a bound of the latency */
+    bool has_order;
 } search;
 
 /* -- the order of plans -- */
@@ -245,15 +248,6 @@ static clv_status cut_again(search *s, clv_error *err)
 
 /* -- the bound -- */
 
-/* Cuts with the devices in the order behind a bound of the latency. */
-static clv_status try_order(search *s, clv_error *err)
-{
-    static const char label[] = "least latency, kinds as in the bound";
-    CLV_TRY(add_cut(s, s->desk.p->capacity_bytes, false, label, label, err));
-    CLV_TRY(add_cut(s, s->alive_room, true, label, label, err));
-    return clv_desk_judge(&s->desk, err);
-}
-
 /* What the device that lacks most needs besides what units are known to need; at least something
  * more than before. */
 static int64_t untold_bytes(const search *s, const clv_tried *plan, int64_t before)
@@ -314,14 +308,12 @@ static clv_status find_bound(search *s, clv_error *err)
         return CLV_OK;
     int64_t best = clv_desk_objective(desk, &desk->tried[desk->best].verdict);
     if (desk->options->objective == CLV_LATENCY)
-        CLV_TRY(clv_bound_latency(desk->p, &options, desk->arena, s->order, &bound, err));
+        CLV_TRY(clv_bound_latency(desk->p, &options, desk->arena, s->bound_order, &bound, err));
     else
         CLV_TRY(clv_bound_period(desk->p, &options, best, desk->arena, s->device_of, &bound, err));
     clv_desk_set_bound(desk, bound.ns);
-    if (!bound.found || clv_desk_over(desk))
-        return CLV_OK;
-    return desk->options->objective == CLV_LATENCY ? try_order(s, err)
-                                                   : try_ideals(s, &options, err);
+    s->has_order = bound.found && desk->options->objective == CLV_LATENCY;
+    return bound.found && !s->has_order ? try_ideals(s, &options, err) : CLV_OK;
 }
 
 /* -- better plans -- */
@@ -394,6 +386,21 @@ static clv_status start_elsewhere(search *s, clv_error *err)
     return desk->best != best ? climb(s, err) : CLV_OK;
 }
 
+/* Cuts with the devices in the order behind a bound of the latency, and again where those are out
+ * of memory. Late, so that it is only more that is tried. */
+static clv_status try_order(search *s, clv_error *err)
+{
+    static const char label[] = "least latency, kinds as in the bound";
+    clv_desk *desk = &s->desk;
+    int32_t best = desk->best;
+    memcpy(s->order, s->bound_order, (size_t)desk->p->n_devices * sizeof *s->order);
+    CLV_TRY(add_cut(s, desk->p->capacity_bytes, false, label, label, err));
+    CLV_TRY(add_cut(s, s->alive_room, true, label, label, err));
+    CLV_TRY(clv_desk_judge(desk, err));
+    CLV_TRY(cut_again(s, err));
+    return desk->best != best ? climb(s, err) : CLV_OK;
+}
+
 static clv_status refine(search *s, clv_error *err)
 {
     for (int32_t i = 0; i < REFINES && !clv_desk_over(&s->desk); i++) {
@@ -438,8 +445,10 @@ static clv_status open_search(search *s, clv_arena *arena, clv_error *err)
     s->device_of = CLV_NEW_ARRAY(arena, int32_t, p->n_units);
     s->room_bytes = CLV_NEW_ARRAY(arena, int64_t, p->n_devices);
     s->alive_room = CLV_NEW_ARRAY(arena, int64_t, p->n_devices);
+    s->bound_order = CLV_NEW_ARRAY(arena, int32_t, p->n_devices);
     s->spread = CLV_NEW_ARRAY(arena, double, p->n_devices);
-    if (!s->order || !s->device_of || !s->room_bytes || !s->alive_room || !s->spread)
+    if (!s->order || !s->device_of || !s->room_bytes || !s->alive_room || !s->bound_order ||
+        !s->spread)
         return clv_fail_nomem(err, "a search");
     find_alive_room(s);
     spread_kinds(s);
@@ -472,6 +481,8 @@ static clv_status search_default(search *s, clv_arena *arena, clv_error *err)
             CLV_TRY(climb(s, err));
         }
         CLV_TRY(find_bound(s, err));
+        if (s->has_order && !clv_desk_over(&s->desk))
+            CLV_TRY(try_order(s, err));
         if (clv_desk_fits(&s->desk))
             CLV_TRY(refine(s, err));
     }
@@ -490,10 +501,10 @@ static clv_status end_search(search *s, clv_stop *ret_why, clv_error *err)
     if (!clv_desk_fits(desk))
         return CLV_OK;
     desk->done = true; /* no more plans */
-    if (!s->order) {
-        s->order = CLV_NEW_ARRAY(desk->arena, int32_t, desk->p->n_devices);
+    if (!s->bound_order) {
+        s->bound_order = CLV_NEW_ARRAY(desk->arena, int32_t, desk->p->n_devices);
         s->device_of = CLV_NEW_ARRAY(desk->arena, int32_t, desk->p->n_units);
-        if (!s->order || !s->device_of)
+        if (!s->bound_order || !s->device_of)
             return clv_fail_nomem(err, "a search");
     }
     CLV_TRY(find_bound(s, err));

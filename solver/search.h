@@ -24,7 +24,7 @@ typedef struct {
      * CLV_ECANCELED if there is none. May be NULL. */
     bool (*progress)(void *ctx, int32_t judged, int32_t queued, const clv_verdict *best);
     void *progress_ctx;
-    double gap;          /* stop when the best is proven to be no worse than this part above the least */
+    double gap; /* stop when no more than this part of the best objective is above what is proven */
     int64_t deadline_ns; /* of CLOCK_MONOTONIC: stop then, after the first plans; 0: none */
 } clv_search_options;
 
@@ -57,8 +57,7 @@ typedef struct {
     clv_tried *tried; /* in the order judged */
     bool stopped;     /* by progress, deadline or max_judged, not by itself */
     clv_stop why;
-    int64_t bound_ns; /* found: no plan has less latency or period, whichever is the objective; 0: not
-                         known */
+    int64_t bound_ns; /* found: no plan has less of the objective; 0: not known */
     /* Nothing was judged, because no legal assignment obeys the rules: proven, or none was found.
      * best has the outcome CLV_INFEASIBLE then. */
     bool none_obeys, proven;

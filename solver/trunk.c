@@ -17,7 +17,7 @@ typedef struct {
     bool *out;     /* n_units: left out */
     int32_t *from; /* n_units: the last unit kept that it waits for, as a place; -1 */
     int32_t *to;   /* n places: the first that waits for it, as a place; NOBODY */
-    bool *leads;                /* n places: all behind wait for it */
+    bool *leads;   /* n places: all behind wait for it */
 } builder;
 
 static int32_t larger(int32_t a, int32_t b) { return a > b ? a : b; }
@@ -38,8 +38,8 @@ static void note_reader(builder *b, int32_t unit, int32_t place)
     }
 }
 
-/* Numbers the kept units, in order. True: some are left out that were not before: a unit that waits for nothing near
- * it could run at any time before. */
+/* Numbers the kept units, in order. True: some are left out that were not before: a unit that waits
+ * for nothing near it could run at any time before. */
 static bool number(builder *b)
 {
     const clv_partition *p = b->p;
@@ -70,8 +70,8 @@ static bool number(builder *b)
     return changed;
 }
 
-/* All units behind a place wait for it, directly or not, when each of them waits for one that is not
- * before it. */
+/* All units behind a place wait for it, directly or not, when each of them waits for one that is
+ * not before it. */
 static void find_leads(builder *b)
 {
     const clv_trunk *t = b->t;

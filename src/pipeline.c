@@ -243,10 +243,11 @@ static clv_status judge_manual(clv_run *r, clv_search_result *ret)
     clv_assignment given = { device_of, 0 };
     *tried = (clv_tried){ .device_of = device_of, .move = "given by hand" };
     CLV_TRY(r->judge.judge(r->judge.ctx, &given, 1, &tried->verdict, r->err));
-    *ret = (clv_search_result){
-        .found = tried->verdict.outcome == CLV_FITS, .best = *tried, .n_judged = 1, .tried = tried,
-        .why = CLV_STOP_NONE
-    };
+    *ret = (clv_search_result){ .found = tried->verdict.outcome == CLV_FITS,
+                                .best = *tried,
+                                .n_judged = 1,
+                                .tried = tried,
+                                .why = CLV_STOP_NONE };
     return CLV_OK;
 }
 

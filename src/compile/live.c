@@ -153,7 +153,8 @@ clv_status clv_program_live(const clv_program *p, clv_arena *arena, int64_t *liv
 #define NO_UNIT    (-1)
 #define MANY_UNITS (-2)
 
-/* The unit that alone touches the memory of each slot that is its own root; MANY_UNITS where others may.
+/* The unit that alone touches the memory of each slot that is its own root; MANY_UNITS where others
+ * may.
  */
 static void find_owners(const walk *w, int32_t *owner)
 {

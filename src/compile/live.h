@@ -14,9 +14,9 @@ clv_status clv_program_live(const clv_program *p, clv_arena *arena, int64_t *liv
                             clv_error *err);
 
 /* held_bytes[u], n_units: so many bytes of unit u are in use on its device all the time that other
- * units run there, in any assignment, and live_bytes of those does not count them: inputs of the model
- * that it alone reads before it runs, outputs of the model that no other unit reads afterwards,
- * whichever are less. A decoder's cache is so. O(reads + slots). */
+ * units run there, in any assignment, and live_bytes of those does not count them: inputs of the
+ * model that it alone reads before it runs, outputs of the model that no other unit reads
+ * afterwards, whichever are less. A decoder's cache is so. O(reads + slots). */
 clv_status clv_program_held(const clv_program *p, clv_arena *arena, int64_t *held_bytes,
                             clv_error *err);
 

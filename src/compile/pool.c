@@ -212,6 +212,10 @@ void clv_pool_close(clv_pool *pool)
 
 clv_judge clv_pool_judge(clv_pool *pool)
 {
-    return (clv_judge){ judge, pool, pool->batch, pool->compiler->live_bytes,
-                        pool->compiler->held_bytes, pool->compiler->bounded_at };
+    return (clv_judge){ judge,
+                        pool,
+                        pool->batch,
+                        pool->compiler->live_bytes,
+                        pool->compiler->held_bytes,
+                        pool->compiler->bounded_at };
 }

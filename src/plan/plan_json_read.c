@@ -435,8 +435,8 @@ static clv_status read_proof(reader *r, const clv_json_at *search)
 
 static clv_status read_search(reader *r, const clv_json_at *root)
 {
-    static const char *const keys[] = { "name",    "judged",   "fitting", "stopped",
-                                        "bound_ns", "gap", NULL };
+    static const char *const keys[] = { "name",     "judged", "fitting", "stopped",
+                                        "bound_ns", "gap",    NULL };
     clv_plan *plan = r->plan;
     clv_json_at at;
 

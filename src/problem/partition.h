@@ -80,8 +80,8 @@ typedef struct {
     /* n_units: so many bytes of a unit besides weights are in use on its device all the time that
      * other units run there; live_bytes of those does not count them. NULL: not known. */
     const int64_t *held_bytes;
-    /* Times are never below those of clv_partition_estimate() where the available memory proportion is
-     * a device's default or at most this. 0: not known, so nothing is known of what is best. */
+    /* Times are never below those of clv_partition_estimate() where the available memory proportion
+     * is a device's default or at most this. 0: not known, so nothing is known of what is best. */
     double bounded_at;
 } clv_judge;
 

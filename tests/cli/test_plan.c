@@ -619,7 +619,8 @@ Test(plan, the_report_says_how_the_first_fit_was_found)
 {
     run_result r = ran(0, "plan --first-fit --devices 2 --no-output m.onnx");
     cr_expect(strstr(r.out, "first-fit: 1 candidate judged by builtin, 1 fits; "
-                                  "stopped at the first that fits\n"), "%s", r.out);
+                            "stopped at the first that fits\n"),
+              "%s", r.out);
     run_free(&r);
     r = ran(0, "plan --first-fit --search documented --devices 2 --no-output m.onnx");
     cr_expect(strstr(r.out, "documented, first-fit: "), "%s", r.out);

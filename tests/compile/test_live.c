@@ -155,8 +155,8 @@ Test(live, is_never_more_than_a_device_of_any_plan_holds)
     cr_assert_gt(same * 10, units * 8, "%ld of %ld units are met exactly", (long)same, (long)units);
 }
 
-/* A decoder's cache: an input and an output as large, of which one or the other is always there. Not
- * what two units read, nor what another unit reads as well as the caller. */
+/* A decoder's cache: an input and an output as large, of which one or the other is always there.
+ * Not what two units read, nor what another unit reads as well as the caller. */
 Test(live, what_waits_or_stays_is_held_all_the_time)
 {
     toy *t = new_toy(1, 4);

@@ -1,5 +1,5 @@
-/* test_bound.c - no legal plan is better than what is proven, and where all are known the proof is often
- * exact.
+/* test_bound.c - no legal plan is better than what is proven, and where all are known the proof is
+ * often exact.
  */
 #include "solver/bound.h"
 
@@ -147,9 +147,10 @@ static tally many(uint64_t first, int n, bool operators, bool lives, int32_t nea
     for (uint64_t seed = first; seed < first + (uint64_t)n; seed++) {
         clv_mark mark = clv_arena_mark(arena);
         uint64_t random = seed * UINT64_C(0x9E3779B97F4A7C15) + 7;
-        int32_t devices = 2 + (int32_t)(seed % 2), units = 3 + (int32_t)(seed % (devices == 2 ? 6 : 4));
-        synthetic s = synthetic_any(arena, seed, units, devices,
-                                    100 + synthetic_below(&random, 200));
+        int32_t devices = 2 + (int32_t)(seed % 2),
+                units = 3 + (int32_t)(seed % (devices == 2 ? 6 : 4));
+        synthetic s =
+            synthetic_any(arena, seed, units, devices, 100 + synthetic_below(&random, 200));
         const clv_partition *p = synthetic_done(&s);
         int64_t live[16];
         if (operators)
@@ -194,7 +195,9 @@ static clv_bound period_of(const clv_partition *p, int64_t best_ns, int32_t *dev
 {
     clv_bound b;
     clv_error err;
-    cr_assert_eq(clv_bound_period(p, &(clv_bound_options){ 0 }, best_ns, arena, device_of, &b, &err), CLV_OK);
+    cr_assert_eq(
+        clv_bound_period(p, &(clv_bound_options){ 0 }, best_ns, arena, device_of, &b, &err),
+        CLV_OK);
     return b;
 }
 
@@ -207,8 +210,9 @@ static int64_t latency_of(const clv_partition *p)
     return b.ns;
 }
 
-/* 126 layers of 3, 2 and 5 on 16 devices: 1260 / 16 is 78.75. A device with less than 79 has seven whole
- * layers and 8 more, or less; 16 of those are 1248 at most. With 80, eight layers each are enough. */
+/* 126 layers of 3, 2 and 5 on 16 devices: 1260 / 16 is 78.75. A device with less than 79 has seven
+ * whole layers and 8 more, or less; 16 of those are 1248 at most. With 80, eight layers each are
+ * enough. */
 Test(bound, equal_layers_are_packed_exactly)
 {
     synthetic s = synthetic_chain(arena, 378, 16, 0);

@@ -397,8 +397,8 @@ Test(search, ends_at_once_when_it_is_proven_that_nothing_fits)
 
 /* -- why it stops -- */
 
-/* 13 equal units in a chain on 4 devices: 4 on one of them at least, and any cut into runs of 3 and 4 is
- * as good. */
+/* 13 equal units in a chain on 4 devices: 4 on one of them at least, and any cut into runs of 3 and
+ * 4 is as good. */
 static clv_search_result bounded(clv_search_options o, double bounded_at, clv_arena *arena)
 {
     synthetic *s = CLV_NEW(arena, synthetic);
