@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "solver/free_lp.h"
+#include "solver/free_random.h"
 #include "solver/free_split.h"
 
 /* Pairs kept for a state, from the first try to the last: more when sets that are too heavy, which
@@ -481,13 +482,9 @@ static void give_rest(const clv_free_bound *f, int32_t *device_of)
     }
 }
 
-/* splitmix64, from 0 to 1 */
 static double next_random(uint64_t *random)
 {
-    uint64_t z = (*random += UINT64_C(0x9e3779b97f4a7c15));
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
+    return (double)(clv_free_random(random) >> 11) * 0x1p-53; /* from 0 to 1 */
 }
 
 /* The best set of a device joins, of blocks that may still be had; they may not be any more. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "solver/free_random.h"
 #include "solver/free_split.h"
 
 /* The search is for a handful of devices; tables of pairs stay below 2 MiB. */
@@ -55,35 +56,17 @@ struct clv_free_local {
     uint64_t random;
     int64_t work, sorted; /* sorted: work outside the splitter */
     int32_t vain, patience;
-    bool started;
+    bool started, flat;
 };
 
 static clv_status nomem(clv_error *err) { return clv_fail_nomem(err, "the search of pairs"); }
 
-/* splitmix64 */
-static uint64_t next_random(clv_free_local *l)
-{
-    uint64_t z = (l->random += UINT64_C(0x9e3779b97f4a7c15));
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
-
 static int32_t random_below(clv_free_local *l, int32_t n)
 {
-    return (int32_t)(next_random(l) % (uint64_t)n);
+    return (int32_t)(clv_free_random(&l->random) % (uint64_t)n);
 }
 
 /* -- making it -- */
-
-static void list_kinds(clv_free_local *l)
-{
-    const clv_placement *p = l->b->p;
-    int32_t d = 0;
-    for (int32_t k = 0; k < p->n_kinds; k++)
-        for (int32_t i = 0; i < p->kinds[k].count && d < l->n_devices; i++)
-            l->kind_of[d++] = k;
-}
 
 /* By the blocks that every kind can hold: their time on the slowest kind against that on each. */
 static void weigh_kinds(clv_free_local *l)
@@ -122,7 +105,7 @@ clv_status clv_free_local_new(const clv_blocks *b, const int32_t *order, uint64_
         if (!all[i]->device_of || !all[i]->load)
             return nomem(err);
     }
-    l->kind_of = CLV_NEW_ARRAY(arena, int32_t, d);
+    l->kind_of = CLV_NEW_ARRAY(arena, int32_t, devices);
     l->worth = CLV_NEW_ARRAY(arena, double, b->n_kinds);
     l->bytes = CLV_NEW_ARRAY(arena, int64_t, d);
     l->held = CLV_NEW_ARRAY(arena, int32_t, d);
@@ -136,7 +119,7 @@ clv_status clv_free_local_new(const clv_blocks *b, const int32_t *order, uint64_
     if (!l->kind_of || !l->worth || !l->bytes || !l->held || !l->version || !l->tried || !l->list ||
         !l->side || !l->count || !l->stamp || !l->of_node)
         return nomem(err);
-    list_kinds(l);
+    clv_place_kinds(b->p, l->kind_of);
     weigh_kinds(l);
     l->best.most = INT64_MAX;
     CLV_TRY(clv_line_maker_new(b, arena, &l->lines, err));
@@ -249,11 +232,15 @@ static double eighth_power(double x)
 
 static double eighth_root(double x) { return sqrt(sqrt(sqrt(x))); }
 
-/* How bad two loads are, by the blocks that a device of their kind can hold for them: so a slow
- * device is filled as high as a fast one. */
+static int64_t larger(const int64_t load[2]) { return load[0] > load[1] ? load[0] : load[1]; }
+
+/* How bad two loads are: flat, the larger; else by powers, where a load counts by the blocks that a
+ * device of its kind can hold for it, so that a slow device is filled as high as a fast one. */
 static double score(const clv_free_local *l, const int32_t device[2], const int64_t load[2])
 {
     double unit = l->now.most > 0 ? (double)l->now.most : 1, sum = 0;
+    if (l->flat)
+        return (double)larger(load) / unit;
     for (int32_t i = 0; i < 2; i++)
         sum += l->worth[l->kind_of[device[i]]] * eighth_power((double)load[i] / unit);
     return sum;
@@ -335,11 +322,14 @@ static clv_status cut_anew(clv_free_local *l, clv_place_run *run, int32_t d, int
         ask.cost[i] = b->time + (size_t)l->kind_of[device[i]] * (size_t)b->n;
         ask.pays[i] = kind_at(l, device[i])->pays;
         ask.weight[i] = l->worth[l->kind_of[device[i]]];
-        ask.limit[i] = (int64_t)(most * eighth_root(before / ask.weight[i])) + 1;
+        ask.limit[i] =
+            l->flat ? larger(load) - 1 : (int64_t)(most * eighth_root(before / ask.weight[i])) + 1;
         ask.bytes[i] = kind_at(l, device[i])->capacity_bytes;
     }
     double worth = ask.weight[0] + ask.weight[1];
-    ask.weighted = most * worth * eighth_root(before / worth); /* by means of powers */
+    ask.weighted = most * worth;
+    if (!l->flat)
+        ask.weighted *= eighth_root(before / worth); /* by means of powers */
     CLV_TRY(clv_splitter_run(l->splitter, &ask, run, err));
     if (!clv_splitter_done(l->splitter))
         return CLV_OK;
@@ -399,6 +389,36 @@ static clv_status go_down(clv_free_local *l, clv_place_run *run, clv_error *err)
     return CLV_OK;
 }
 
+static int32_t busiest(const clv_free_local *l)
+{
+    int32_t most = 0;
+    for (int32_t d = 1; d < l->n_devices; d++)
+        most = l->now.load[d] > l->now.load[most] ? d : most;
+    return most;
+}
+
+/* Where powers cannot fall, the largest load may: the busiest device with each other, as even as
+ * can be, until that does not help. */
+static clv_status level(clv_free_local *l, clv_place_run *run, clv_error *err)
+{
+    l->flat = true;
+    for (bool better = true; better;) {
+        int32_t d = busiest(l);
+        int64_t load = l->now.load[d];
+        better = false;
+        for (int32_t e = 0; e < l->n_devices && !better; e++) {
+            if (e == d || is_spare(l, e))
+                continue;
+            if (clv_run_over(run))
+                break;
+            CLV_TRY(cut_anew(l, run, d < e ? d : e, d < e ? e : d, err));
+            better = l->now.load[d] < load;
+        }
+    }
+    l->flat = false;
+    return CLV_OK;
+}
+
 static clv_status keep_best(clv_free_local *l, clv_place_run *run, clv_error *err)
 {
     if (l->now.most >= l->best.most)
@@ -412,6 +432,7 @@ static clv_status keep_best(clv_free_local *l, clv_place_run *run, clv_error *er
 static clv_status explore(clv_free_local *l, clv_place_run *run, bool *better, clv_error *err)
 {
     CLV_TRY(go_down(l, run, err));
+    CLV_TRY(level(l, run, err));
     CLV_TRY(keep_best(l, run, err));
     *better = l->now.most < l->here.most;
     if (l->now.most <= l->here.most)

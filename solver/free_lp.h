@@ -35,7 +35,7 @@ clv_status clv_cover_add(clv_cover *c, int32_t kind, const int32_t *blocks, int3
 /* From where it was. Returns the sum of penalties, as far as it got. */
 double clv_cover_solve(clv_cover *c);
 
-/* Since it was made, in units of about 10 ns. */
+/* Since it was made, in units of about 5 ns. */
 int64_t clv_cover_work(const clv_cover *c);
 
 /* By block; may be negative, and up to the penalty either way. */
