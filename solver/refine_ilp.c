@@ -14,12 +14,10 @@
  */
 #include "solver/refine_ilp.h"
 
-#include "solver/glpk_fence.h"
-
-#if defined(CLEAVE_GLPK)
-
-#include <glpk.h>
+#include <math.h>
 #include <stdlib.h>
+
+#include "solver/ilp.h"
 
 /* Pairs of groups looked at in one plan. */
 #define PAIRS 4
@@ -45,7 +43,7 @@ typedef struct {
     int32_t n_nets, cap_nets;
     double scale; /* ns in the incumbent's objective */
     bool solved;
-    glp_prob *lp; /* lives inside one fenced call */
+    clv_ilp ilp;
 } window;
 
 /* -- the window -- */
@@ -123,42 +121,45 @@ static int32_t place_of(const window *w, int32_t unit)
     return d == w->a ? OUTSIDE_A : d == w->b ? OUTSIDE_B : ELSEWHERE;
 }
 
-/* -- the program. Columns: x 1..n, y n+1..n+n_nets, T last. -- */
+/* -- the program. Columns: x 0..n-1, then y, T last. -- */
 
-static int column_x(int32_t i) { return (int)i + 1; }
-static int column_y(const window *w, int32_t i) { return (int)(w->n + i) + 1; }
-static int column_t(const window *w) { return (int)(w->n + w->n_nets) + 1; }
+static int32_t column_x(int32_t i) { return i; }
+static int32_t column_y(const window *w, int32_t i) { return w->n + i; }
+static int32_t column_t(const window *w) { return w->n + w->n_nets; }
+
+static void fix(window *w, int32_t column, double value)
+{
+    if (w->ilp.failed)
+        return;
+    w->ilp.columns[column].lo = value;
+    w->ilp.columns[column].hi = value;
+}
 
 /* One row of two or three terms: sum >= bound. */
-static void add_row(window *w, int n, const int *column, const double *value, double bound)
+static void add_row(window *w, int n, const int32_t *column, const double *value, double bound)
 {
-    int row = glp_add_rows(w->lp, 1), index[4] = { 0 };
-    double term[4] = { 0 };
-    for (int i = 0; i < n; i++) {
-        index[i + 1] = column[i];
-        term[i + 1] = value[i];
-    }
-    glp_set_mat_row(w->lp, row, n, index, term);
-    glp_set_row_bnds(w->lp, row, GLP_LO, bound, 0);
+    clv_ilp_add_row(&w->ilp, bound, INFINITY);
+    for (int i = 0; i < n; i++)
+        clv_ilp_add_term(&w->ilp, column[i], value[i]);
 }
 
 /* Reader v of net i, written at place from, which is on a or in the window. */
 static void add_reader(window *w, int32_t i, int32_t from, int32_t v)
 {
     if (from >= 0 && v >= 0) {
-        add_row(w, 2, (int[]){ column_x(v), column_x(from) }, (double[]){ 1, -1 }, 0);
-        add_row(w, 3, (int[]){ column_y(w, i), column_x(v), column_x(from) },
+        add_row(w, 2, (int32_t[]){ column_x(v), column_x(from) }, (double[]){ 1, -1 }, 0);
+        add_row(w, 3, (int32_t[]){ column_y(w, i), column_x(v), column_x(from) },
                 (double[]){ 1, -1, 1 }, 0);
     } else if (from >= 0 && v == OUTSIDE_A) {
-        glp_set_col_bnds(w->lp, column_x(from), GLP_FX, 0, 0);
+        fix(w, column_x(from), 0);
     } else if (from >= 0 && v == OUTSIDE_B) {
-        add_row(w, 2, (int[]){ column_y(w, i), column_x(from) }, (double[]){ 1, 1 }, 1);
+        add_row(w, 2, (int32_t[]){ column_y(w, i), column_x(from) }, (double[]){ 1, 1 }, 1);
     } else if (from == OUTSIDE_A && v >= 0) {
-        add_row(w, 2, (int[]){ column_y(w, i), column_x(v) }, (double[]){ 1, -1 }, 0);
+        add_row(w, 2, (int32_t[]){ column_y(w, i), column_x(v) }, (double[]){ 1, -1 }, 0);
     } else if (from == OUTSIDE_A && v == OUTSIDE_B) {
-        glp_set_col_bnds(w->lp, column_y(w, i), GLP_FX, 1, 1);
+        fix(w, column_y(w, i), 1);
     } else if (from == OUTSIDE_B && v >= 0) {
-        glp_set_col_bnds(w->lp, column_x(v), GLP_FX, 1, 1);
+        fix(w, column_x(v), 1);
     }
 }
 
@@ -167,7 +168,6 @@ static void add_nets(window *w)
     const clv_partition *p = w->im->g->p;
     for (int32_t i = 0; i < w->n_nets; i++) {
         int32_t net = w->nets[i], from = place_of(w, p->net_from[net]);
-        glp_set_col_bnds(w->lp, column_y(w, i), GLP_DB, 0, 1);
         for (int32_t r = p->net_first[net]; r < p->net_first[net + 1]; r++)
             add_reader(w, i, from, place_of(w, p->net_to[r]));
     }
@@ -176,23 +176,21 @@ static void add_nets(window *w)
 static double x_now(const window *w, int32_t i) { return w->on_b[i] ? 1 : 0; }
 
 /* T - sum of value * x >= what is there without the window: one row for a, one for b. */
-static void add_time_rows(window *w, int *index, double *term)
+static void add_time_rows(window *w)
 {
     const clv_groups *g = w->im->g;
     for (int side = 0; side < 2; side++) {
         int32_t d = side ? w->b : w->a;
         double fixed = (double)g->time_ns[d] / w->scale;
+        int32_t row = clv_ilp_add_row(&w->ilp, 0, INFINITY);
         for (int32_t i = 0; i < w->n; i++) {
             double ns = (double)clv_unit_ns(g->p, w->unit[i], d) / w->scale;
-            index[i + 1] = column_x(i);
-            term[i + 1] = side ? -ns : ns;
+            clv_ilp_add_term(&w->ilp, column_x(i), side ? -ns : ns);
             fixed += side ? -ns * x_now(w, i) : ns * x_now(w, i); /* all of a's at x = 0 */
         }
-        index[w->n + 1] = column_t(w);
-        term[w->n + 1] = 1;
-        int row = glp_add_rows(w->lp, 1);
-        glp_set_mat_row(w->lp, row, (int)w->n + 1, index, term);
-        glp_set_row_bnds(w->lp, row, GLP_LO, fixed, 0);
+        clv_ilp_add_term(&w->ilp, column_t(w), 1);
+        if (!w->ilp.failed)
+            w->ilp.rows[row].lo = fixed;
     }
 }
 
@@ -212,25 +210,23 @@ static bool crosses_now(const window *w, int32_t net)
     return crosses;
 }
 
-static void add_link_row(window *w, int *index, double *term)
+static void add_link_row(window *w)
 {
     const clv_groups *g = w->im->g;
     double fixed =
         (double)g->link_ns[(size_t)w->a * (size_t)g->p->n_devices + (size_t)w->b] / w->scale;
+    int32_t row = clv_ilp_add_row(&w->ilp, 0, INFINITY);
     for (int32_t i = 0; i < w->n_nets; i++) {
-        index[i + 1] = column_y(w, i);
-        term[i + 1] = -wire(w, i);
+        clv_ilp_add_term(&w->ilp, column_y(w, i), -wire(w, i));
         fixed -= crosses_now(w, w->nets[i]) ? wire(w, i) : 0;
     }
-    index[w->n_nets + 1] = column_t(w);
-    term[w->n_nets + 1] = 1;
-    int row = glp_add_rows(w->lp, 1);
-    glp_set_mat_row(w->lp, row, (int)w->n_nets + 1, index, term);
-    glp_set_row_bnds(w->lp, row, GLP_LO, fixed, 0);
+    clv_ilp_add_term(&w->ilp, column_t(w), 1);
+    if (!w->ilp.failed)
+        w->ilp.rows[row].lo = fixed;
 }
 
 /* Weights of the window on b, in parts of the larger capacity, between what a and b can hold. */
-static void add_memory_row(window *w, int *index, double *term)
+static void add_memory_row(window *w)
 {
     const clv_groups *g = w->im->g;
     const clv_partition *p = g->p;
@@ -245,90 +241,61 @@ static void add_memory_row(window *w, int *index, double *term)
         scale = 1;
     for (int32_t i = 0; i < w->n; i++) {
         double bytes = (double)p->weight_bytes[w->unit[i]];
-        index[i + 1] = column_x(i);
-        term[i + 1] = bytes / scale;
         all += bytes;
         outside[w->on_b[i]] -= bytes;
     }
     /* on b: at most room[1] - outside[1]; on a: all - on b <= room[0] - outside[0] */
     double most = (room[1] - outside[1]) / scale, least = (all - room[0] + outside[0]) / scale;
-    int row = glp_add_rows(w->lp, 1);
-    glp_set_mat_row(w->lp, row, (int)w->n, index, term);
-    glp_set_row_bnds(w->lp, row, GLP_LO, least, 0);
-    row = glp_add_rows(w->lp, 1);
-    glp_set_mat_row(w->lp, row, (int)w->n, index, term);
-    glp_set_row_bnds(w->lp, row, GLP_UP, 0, most);
-}
-
-static void set_objective(window *w)
-{
-    const clv_partition *p = w->im->g->p;
-    bool latency = w->im->desk->options->objective == CLV_LATENCY;
-    glp_set_obj_dir(w->lp, GLP_MIN);
-    for (int32_t i = 0; i < w->n_nets; i++)
-        glp_set_obj_coef(w->lp, column_y(w, i), latency ? wire(w, i) : CUT_WEIGHT * wire(w, i));
-    for (int32_t i = 0; i < w->n && latency; i++)
-        glp_set_obj_coef(
-            w->lp, column_x(i),
-            (double)(clv_unit_ns(p, w->unit[i], w->b) - clv_unit_ns(p, w->unit[i], w->a)) /
-                w->scale);
-    if (latency) {
-        glp_set_col_bnds(w->lp, column_t(w), GLP_LO, 0, 0);
-    } else {
-        glp_set_obj_coef(w->lp, column_t(w), 1);
-        glp_set_col_bnds(w->lp, column_t(w), GLP_DB, 0, 1 - LEAST_GAIN);
+    for (int side = 0; side < 2; side++) {
+        clv_ilp_add_row(&w->ilp, side ? -INFINITY : least, side ? most : INFINITY);
+        for (int32_t i = 0; i < w->n; i++)
+            clv_ilp_add_term(&w->ilp, column_x(i), (double)p->weight_bytes[w->unit[i]] / scale);
     }
 }
 
-static void count_nodes(glp_tree *tree, void *info)
+static void add_columns(window *w)
 {
-    int total = 0;
-    (void)info;
-    glp_ios_tree_size(tree, NULL, NULL, &total);
-    if (total > NODES_MAX)
-        glp_ios_terminate(tree);
+    const clv_partition *p = w->im->g->p;
+    bool latency = w->im->desk->options->objective == CLV_LATENCY;
+    for (int32_t i = 0; i < w->n; i++) {
+        int64_t ns = clv_unit_ns(p, w->unit[i], w->b) - clv_unit_ns(p, w->unit[i], w->a);
+        clv_ilp_add_column(&w->ilp, (clv_ilp_column){ .hi = 1,
+                                                      .cost = latency ? (double)ns / w->scale : 0,
+                                                      .whole = true,
+                                                      .letter = 'x',
+                                                      .a = i,
+                                                      .b = -1 });
+    }
+    for (int32_t i = 0; i < w->n_nets; i++)
+        clv_ilp_add_column(&w->ilp,
+                           (clv_ilp_column){ .hi = 1,
+                                             .cost = latency ? wire(w, i) : CUT_WEIGHT * wire(w, i),
+                                             .letter = 'y',
+                                             .a = i,
+                                             .b = -1 });
+    clv_ilp_add_column(&w->ilp, (clv_ilp_column){ .hi = latency ? INFINITY : 1 - LEAST_GAIN,
+                                                  .cost = latency ? 0 : 1,
+                                                  .letter = 'T',
+                                                  .a = -1,
+                                                  .b = -1 });
 }
 
-static void run_program(window *w)
+static clv_status solve(window *w, clv_arena *arena, clv_error *err)
 {
-    glp_smcp simplex;
-    glp_init_smcp(&simplex);
-    simplex.msg_lev = GLP_MSG_OFF;
-    simplex.it_lim = PIVOTS_MAX;
-    if (glp_simplex(w->lp, &simplex) != 0 || glp_get_status(w->lp) != GLP_OPT)
-        return; /* no better plan within the cut-off, or too hard */
-    glp_iocp branch;
-    glp_init_iocp(&branch);
-    branch.msg_lev = GLP_MSG_OFF;
-    branch.cb_func = count_nodes;
-    int rc = glp_intopt(w->lp, &branch);
-    int status = glp_mip_status(w->lp);
-    if ((rc != 0 && rc != GLP_ESTOP) || (status != GLP_OPT && status != GLP_FEAS))
-        return;
-    for (int32_t i = 0; i < w->n; i++)
-        w->on_b[i] = glp_mip_col_val(w->lp, column_x(i)) > 0.5;
-    w->solved = true;
-}
-
-/* Inside the fence: what GLPK made is freed by it, the two arrays by the arena. */
-static clv_status solve(void *arg, clv_error *err)
-{
-    window *w = arg;
-    size_t room = (size_t)w->n + (size_t)w->n_nets + 2;
-    int *index = CLV_NEW_ARRAY(w->im->moves.arena, int, room);
-    double *term = CLV_NEW_ARRAY(w->im->moves.arena, double, room);
-    if (!index || !term)
-        return clv_fail_nomem(err, "a window of units");
-    w->lp = glp_create_prob();
-    glp_add_cols(w->lp, column_t(w));
-    for (int32_t i = 0; i < w->n; i++)
-        glp_set_col_kind(w->lp, column_x(i), GLP_BV);
+    clv_ilp_limits limits = { .nodes = NODES_MAX, .pivots = PIVOTS_MAX };
+    clv_ilp_result result;
+    clv_mark mark = clv_arena_mark(arena);
+    w->ilp = clv_ilp_new(arena);
+    add_columns(w);
     add_nets(w);
-    add_time_rows(w, index, term);
-    add_link_row(w, index, term);
-    add_memory_row(w, index, term);
-    set_objective(w);
-    run_program(w);
+    add_time_rows(w);
+    add_link_row(w);
+    add_memory_row(w);
+    CLV_TRY(clv_ilp_solve(&w->ilp, &limits, arena, &result, err));
+    w->solved = result.values != NULL; /* else no better plan within the cut-off, or too hard */
+    for (int32_t i = 0; i < w->n && w->solved; i++)
+        w->on_b[i] = result.values[column_x(i)] > 0.5;
+    clv_arena_rewind(arena, mark);
     return CLV_OK;
 }
 
@@ -388,18 +355,16 @@ static clv_status propose(window *w, const int32_t *plan, const clv_score *now, 
     return CLV_OK;
 }
 
-static clv_status refine_pair(window *w, const int32_t *plan, const clv_score *now, clv_error *err)
+static clv_status refine_pair(window *w, const int32_t *plan, const clv_score *now,
+                              clv_arena *arena, clv_error *err)
 {
     w->n = 0;
     w->solved = false;
     peel(w, CLV_ENDING, w->a, w->b, CLV_WINDOW / 2);
     peel(w, CLV_STARTING, w->b, w->a, CLV_WINDOW);
     clv_status status = note_nets(w, err);
-    if (status == CLV_OK && w->n > 0) {
-        status = clv_glpk_run(solve, w, err);
-        if (status == CLV_ESOLVER)
-            status = CLV_OK; /* only this window is lost */
-    }
+    if (status == CLV_OK && w->n > 0)
+        status = solve(w, arena, err);
     for (int32_t i = 0; i < w->n; i++)
         w->place[w->unit[i]] = -1;
     CLV_TRY(status);
@@ -413,6 +378,8 @@ clv_status clv_refine_ilp(clv_improver *im, clv_arena *arena, clv_error *err)
     clv_score now;
     const clv_partition *p = im->desk->p;
     const int32_t *plan = im->desk->tried[im->desk->best].device_of;
+    if (!clv_ilp_solver())
+        return CLV_OK;
     w.place = CLV_NEW_ARRAY(arena, int32_t, p->n_units);
     if (!w.place)
         return clv_fail_nomem(err, "a window of units");
@@ -424,19 +391,7 @@ clv_status clv_refine_ilp(clv_improver *im, clv_arena *arena, clv_error *err)
     for (int32_t i = 0; i < n; i++) {
         w.a = pairs[i].a;
         w.b = pairs[i].b;
-        CLV_TRY(refine_pair(&w, plan, &now, err));
+        CLV_TRY(refine_pair(&w, plan, &now, arena, err));
     }
     return CLV_OK;
 }
-
-#else
-
-clv_status clv_refine_ilp(clv_improver *im, clv_arena *arena, clv_error *err)
-{
-    (void)im;
-    (void)arena;
-    (void)err;
-    return CLV_OK;
-}
-
-#endif

@@ -12,8 +12,8 @@
 #define CLV_WINDOW 24
 
 /* Puts proposals made from the best plan on the desk: for the linked pairs of groups that matter
- * most to the objective. Does nothing without GLPK, or when GLPK gives up: the refinement is lost,
- * not the search. O(units + pins) besides the programs, which stop after a fixed number of nodes.
+ * most to the objective. Does nothing without a solver of programs, or when it gives up: the refinement
+ * is lost, not the search. O(units + pins) besides the programs, which stop after a fixed number of nodes.
  */
 clv_status clv_refine_ilp(clv_improver *im, clv_arena *arena, clv_error *err);
 

@@ -11,12 +11,11 @@
 #include "solver/fewest.h"
 #include "solver/free.h"
 #include "solver/latency.h"
+#include "solver/place_ilp.h"
 
 /* Objective and bound are the same within this part: what rounding to ticks can lose is far less
  * (2^-56 of all work, for each node). */
 #define PROOF_PART 1e-9
-/* Looks at the run between two looks at the clock. */
-#define CLOCK_EVERY 16
 
 struct clv_place_run {
     const clv_placement *p;
@@ -24,7 +23,6 @@ struct clv_place_run {
     clv_arena *arena;
     clv_place_result *result;
     double start;
-    int32_t looks;
     bool over; /* time is up, or somebody said stop: result->end says which */
 };
 
@@ -65,8 +63,6 @@ bool clv_run_over(clv_place_run *run)
     double gap = run->options->gap > PROOF_PART ? run->options->gap : PROOF_PART;
     if (run->over || part_left(run) <= gap)
         return true;
-    if (run->looks++ % CLOCK_EVERY != 0)
-        return false;
     if (run->options->stop && run->options->stop(run->options->stop_ctx)) {
         run->result->end = CLV_END_STOPPED;
         run->over = true;
@@ -192,11 +188,14 @@ static clv_status run_solvers(clv_place_run *run, clv_arena *arena, clv_error *e
         return CLV_OK;
     if (rules->objective == CLV_PLACE_LATENCY)
         return clv_latency_solve(run, arena, err);
-    if (rules->contiguous)
-        return clv_solve_contiguous(run, b, arena, err);
-    if (rules->objective == CLV_PLACE_DEVICES)
+    if (rules->objective == CLV_PLACE_DEVICES && !rules->contiguous)
         return clv_solve_fewest(run, arena, err);
-    return clv_free_solve(run, b, arena, err);
+    CLV_TRY(rules->contiguous ? clv_solve_contiguous(run, b, arena, err)
+                              : clv_free_solve(run, b, arena, err));
+    if (rules->objective == CLV_PLACE_DEVICES || clv_run_over(run))
+        return CLV_OK;
+    CLV_TRY(clv_place_root_bound(run, b, arena, err));
+    return clv_place_refine(run, b, arena, err);
 }
 
 static void set_end(clv_place_run *run)

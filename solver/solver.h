@@ -56,7 +56,7 @@ double clv_run_best(const clv_place_run *run);
 const int32_t *clv_run_answer(const clv_place_run *run); /* by node; NULL without */
 double clv_run_bound(const clv_place_run *run);
 double clv_run_seconds(const clv_place_run *run);
-/* Deadline, stop, or the bound near enough: return at once. Cheap, looks at the clock. */
+/* Deadline, stop, or the bound near enough: return at once. Looks at the clock: some 30 ns. */
 bool clv_run_over(clv_place_run *run);
 /* Judges; keeps it if it is legal and better. */
 clv_status clv_run_offer(clv_place_run *run, const char *solver, const int32_t *device_of,

@@ -1,5 +1,10 @@
-/* cleave_write.c - the public API that writes files: plans, annotated and stripped models. */
+/* cleave_write.c - the public API that writes files: plans, programs, annotated and stripped
+ * models. */
 #include "api.h"
+
+#include <math.h>
+
+#include "solver/place_program.h"
 
 #define ASK_EVERY ((uint64_t)64 << 20) /* bytes written between two looks at `stop` */
 
@@ -51,6 +56,54 @@ cleave_status cleave_placement_save(const cleave_placement *placement, const cha
     return clv_api_give(write_file(path, clv_arena_alloc(placement->arena), write_placement,
                                    (void *)placement, &err),
                         &err, error);
+}
+
+typedef struct {
+    const char *at;
+    size_t n;
+} mps_text;
+
+static clv_status write_mps(void *arg, const clv_sink *sink, clv_error *err)
+{
+    const mps_text *text = arg;
+    return sink->write(sink->ctx, text->at, text->n, err);
+}
+
+static clv_status make_mps(const cleave_workload *w, const cleave_place_options *o,
+                           clv_arena *arena, mps_text *ret, clv_error *err)
+{
+    clv_blocks *b;
+    clv_ilp ilp;
+    clv_place_rules rules = { .objective = CLV_PLACE_THROUGHPUT,
+                              .contiguous = o->free_assignment == 0 };
+    if (o->objective != CLEAVE_PLACE_THROUGHPUT)
+        return clv_fail(err, CLV_EUSAGE,
+                        "only the objective of throughput can be written as a program");
+    CLV_TRY(clv_blocks_new(w->problem, &rules, arena, &b, err));
+    CLV_TRY(clv_place_program(b, &rules, b->tick, INFINITY, arena, &ilp, err));
+    return clv_ilp_mps(&ilp, rules.contiguous ? "contiguous" : "free", arena, &ret->at, &ret->n,
+                       err);
+}
+
+cleave_status cleave_workload_save_mps(cleave_workload *workload,
+                                       const cleave_place_options *options, const char *path,
+                                       cleave_error *error)
+{
+    static const cleave_place_options defaults = CLEAVE_PLACE_OPTIONS;
+    clv_error err;
+    mps_text text;
+    if (!workload || !path)
+        return clv_api_refuse(error, CLV_EUSAGE,
+                              "cleave_workload_save_mps needs a workload and a path");
+    const clv_alloc *alloc = clv_arena_alloc(workload->arena);
+    clv_arena *arena = clv_arena_new(alloc, 0);
+    clv_status status = arena
+                            ? make_mps(workload, options ? options : &defaults, arena, &text, &err)
+                            : clv_fail_nomem(&err, "an integer program as text");
+    if (status == CLV_OK)
+        status = write_file(path, alloc, write_mps, &text, &err);
+    clv_arena_free(arena);
+    return clv_api_give(status, &err, error);
 }
 
 typedef struct {

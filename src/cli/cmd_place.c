@@ -16,6 +16,7 @@ enum {
     GAP,
     SEED,
     OUTPUT,
+    MPS,
     COMMON,
     N_OPTIONS = COMMON + 3
 };
@@ -55,6 +56,10 @@ static const cli_option options[N_OPTIONS] = {
                  .kind = CLI_TEXT,
                  .value = "PATH",
                  .help = "write the answer there as JSON" },
+    [MPS] = { .name = "--mps",
+              .kind = CLI_TEXT,
+              .value = "PATH",
+              .help = "also write the problem there, as an integer program in MPS" },
     CLI_COMMON_OPTIONS,
 };
 
@@ -71,6 +76,19 @@ static void show_news(void *ctx, const cleave_place_news *news)
     else
         fprintf(stderr, "%8.3f s  %.9g, bound %.9g (%s)\n", news->seconds, news->objective,
                 news->bound, news->solver);
+}
+
+static int save_program(cli *c, cleave_workload *workload, const cleave_place_options *o,
+                        const char *path)
+{
+    cleave_error error;
+
+    if (!path)
+        return CLI_EXIT_OK;
+    cli_be_careful_of(path);
+    cleave_status status = cleave_workload_save_mps(workload, o, path, &error);
+    cli_be_careful(false);
+    return status == CLEAVE_OK ? CLI_EXIT_OK : cli_fail_library(c, &error);
 }
 
 static int save(cli *c, const cleave_placement *placement, const char *path)
@@ -110,12 +128,15 @@ static int place(cli *c, const cli_value *v, cleave_workload *workload)
         .news_ctx = &shown,
         .stop = cli_on_stop,
     };
+    int code = save_program(c, workload, &o, v[MPS].text);
+    if (code != CLI_EXIT_OK)
+        return code;
     cli_be_careful(true); /* the flag is looked at often, and the best answer so far is told */
     cleave_status status = cleave_place(workload, &o, &placement, &error);
     cli_be_careful(false);
     if (status != CLEAVE_OK && status != CLEAVE_NO_PLAN)
         return cli_fail_library(c, &error);
-    int code = status == CLEAVE_OK ? save(c, placement, v[OUTPUT].text) : CLI_EXIT_OK;
+    code = status == CLEAVE_OK ? save(c, placement, v[OUTPUT].text) : CLI_EXIT_OK;
     if (code == CLI_EXIT_OK)
         code = status == CLEAVE_NO_PLAN && c->quiet && !c->json
                    ? cli_fail(c, CLI_EXIT_NO_PLAN, "no plan", error.message)
@@ -126,10 +147,18 @@ static int place(cli *c, const cli_value *v, cleave_workload *workload)
     return code == CLI_EXIT_OK && status == CLEAVE_NO_PLAN ? CLI_EXIT_NO_PLAN : code;
 }
 
+static int check_output(cli *c, const cli_value *v, const char *const *others, int n_others)
+{
+    if (!v->by)
+        return CLI_EXIT_OK;
+    int code = cli_check_output(c, v->by, v->text, others, n_others);
+    return code == CLI_EXIT_OK ? cli_try_output(c, NULL, v->text) : code;
+}
+
 static int check(cli *c, const cli_args *args)
 {
     const cli_value *v = args->values;
-    const char *others[] = { args->n_operands ? args->operands[0] : NULL };
+    const char *others[] = { args->n_operands ? args->operands[0] : NULL, NULL };
 
     if (args->n_operands != 1)
         return args->n_operands == 0 ? cli_usage(c, "no workload is given")
@@ -139,10 +168,11 @@ static int check(cli *c, const cli_args *args)
         return cli_usage(c, "--contiguous and --free exclude each other");
     if (v[MAX_LOAD].by && v[OBJECTIVE].number != CLEAVE_PLACE_DEVICES)
         return cli_usage(c, "--max-load goes with --objective devices");
-    if (!v[OUTPUT].by)
-        return CLI_EXIT_OK;
-    int code = cli_check_output(c, v[OUTPUT].by, v[OUTPUT].text, others, 1);
-    return code == CLI_EXIT_OK ? cli_try_output(c, NULL, v[OUTPUT].text) : code;
+    if (v[MPS].by && v[OBJECTIVE].number != CLEAVE_PLACE_THROUGHPUT)
+        return cli_usage(c, "--mps goes with --objective throughput");
+    int code = check_output(c, &v[OUTPUT], others, 1);
+    others[1] = v[OUTPUT].by ? v[OUTPUT].text : NULL;
+    return code == CLI_EXIT_OK ? check_output(c, &v[MPS], others, 2) : code;
 }
 
 static int run(cli *c, const cli_args *args)

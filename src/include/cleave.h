@@ -236,6 +236,12 @@ typedef struct {
 CLEAVE_API cleave_status cleave_place(cleave_workload *workload, const cleave_place_options *options,
                                       cleave_placement **ret_placement, cleave_error *error);
 CLEAVE_API void cleave_placement_free(cleave_placement *placement);
+/* Writes the workload as a mixed 0/1 program in free MPS, for any solver of such programs: its optimum is
+ * the least load of the busiest device. Of options (NULL: the defaults) free_assignment counts; another
+ * objective than throughput is CLEAVE_EUSAGE, a program too large to be of use CLEAVE_ELIMIT. */
+CLEAVE_API cleave_status cleave_workload_save_mps(cleave_workload *workload,
+                                                  const cleave_place_options *options,
+                                                  const char *path, cleave_error *error);
 
 CLEAVE_API int cleave_placement_found(const cleave_placement *placement);
 /* Infinite without an answer; the bound is infinite when there is proof that there is none. */

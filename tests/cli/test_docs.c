@@ -6,7 +6,7 @@
 
 #include "support/run.h"
 
-static const char *const commands[] = { "plan", "inspect", "shards", "annotate", "strip" };
+static const char *const commands[] = { "plan", "inspect", "shards", "annotate", "strip", "place" };
 #define N_COMMANDS (sizeof commands / sizeof *commands)
 
 /* Calls visit for each word that starts with "--" at the start of a line of the help. */

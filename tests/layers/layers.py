@@ -26,7 +26,8 @@ MAY = {
 # third party: the only files that may include it
 DOORS = {
     "cjson/": ["src/base/json"],
-    "glpk.h": ["solver/glpk_fence", "solver/refine_ilp"],
+    "glpk.h": ["solver/glpk_fence", "solver/ilp_glpk"],
+    "Cbc_C_Interface.h": ["solver/ilp_cbc"],
     "protobuf-c/": ["proto/"],
     "onnx.pb-c.h": ["proto/"],
     "uv.h": ["src/compile/"],

@@ -43,7 +43,7 @@ _cleave() {
     shards) options="--configuration --uneven --check --bind --json --quiet --help" ;;
     annotate) options="--plan --output --keep-ir --json --quiet --help" ;;
     strip) options="--all --output --json --quiet --help" ;;
-    place) options="--objective --contiguous --free --max-load --deadline --gap --seed --output --json --quiet --help" ;;
+    place) options="--objective --contiguous --free --max-load --deadline --gap --seed --output --mps --json --quiet --help" ;;
     help) options="plan inspect shards annotate strip place --help" ;;
     *) return ;;
     esac
