@@ -35,8 +35,8 @@ typedef struct {
     const clv_placement *p;
     clv_arena *arena;
     clv_labels labels;
-    uint64_t *random; /* by block: its part of a hash */
-    uint64_t *gone;   /* [depth * words]: cannot be in the piece any more */
+    uint64_t *random;      /* by block: its part of a hash */
+    int64_t *behind_value; /* by block: of it and of all behind it */
     frame *frames;
     source *sources;
     int32_t n_sources, cap_sources;
@@ -56,18 +56,12 @@ static uint64_t scatter(uint64_t x)
 
 /* -- a piece -- */
 
-/* Block u, and all behind it, will not be in the piece as grown from this level. */
+/* Block u, and all behind it, will not be in the piece as grown from this level. Of what is lost,
+ * only the largest loss at once is counted: less than the truth, and quick. */
 static void leave_out(search *s, int32_t depth, int32_t u)
 {
-    size_t words = s->g->words;
-    uint64_t *gone = s->gone + (size_t)depth * words;
-    const uint64_t *behind = s->g->behind + (size_t)u * words;
-    for (size_t w = (size_t)u / 64; w < words; w++) {
-        uint64_t more = behind[w] & ~gone[w];
-        gone[w] |= more;
-        for (; more; more &= more - 1)
-            s->frames[depth].lost += s->share->value[w * 64 + (size_t)__builtin_ctzll(more)];
-    }
+    if (s->behind_value[u] > s->frames[depth].lost)
+        s->frames[depth].lost = s->behind_value[u];
 }
 
 /* The piece as it is now ends here: what labels come of it. */
@@ -133,8 +127,6 @@ static bool open_level(search *s, growing *w, int32_t u, bool forced)
     const frame *f = &s->frames[w->depth];
     clv_growth_change(s->g, w->kind, u, 1);
     w->hash ^= s->random[u];
-    memcpy(s->gone + (size_t)(w->depth + 1) * g->words, s->gone + (size_t)w->depth * g->words,
-           g->words * sizeof *s->gone);
     s->frames[w->depth + 1] = (frame){ u, f->cursor, f->lost, forced };
     w->depth++;
     bool too_much = s->p->kinds[w->kind].pays && g->time + g->in > g->limit;
@@ -159,7 +151,6 @@ static clv_status grow_pieces(search *s, growing *w, clv_error *err)
 {
     int32_t n = s->g->b->n;
     s->frames[0] = (frame){ .block = -1 };
-    memset(s->gone, 0, s->g->words * sizeof *s->gone);
     for (bool fresh = true; !is_over(s);) {
         int32_t u = -1;
         if (fresh)
@@ -239,20 +230,30 @@ static clv_status expand(search *s, int32_t from, int32_t size, clv_error *err)
 
 /* -- one limit -- */
 
+static void find_behind_values(search *s)
+{
+    size_t words = s->g->words;
+    for (int32_t u = 0; u < s->g->b->n; u++)
+        for (size_t w = (size_t)u / 64; w < words; w++)
+            for (uint64_t bits = s->g->behind[(size_t)u * words + w]; bits; bits &= bits - 1)
+                s->behind_value[u] += s->share->value[w * 64 + (size_t)__builtin_ctzll(bits)];
+}
+
 static clv_status fill_states(search *s, clv_error *err)
 {
     int32_t start, n = s->g->b->n;
     size_t words = s->g->words;
     s->random = CLV_NEW_ARRAY(s->arena, uint64_t, n);
-    s->gone = clv_arena_take_array(s->arena, (size_t)(n + 1) * words, sizeof *s->gone);
+    uint64_t *nothing = CLV_NEW_ARRAY(s->arena, uint64_t, words);
+    s->behind_value = CLV_NEW_ARRAY(s->arena, int64_t, n);
     s->frames = CLV_NEW_ARRAY(s->arena, frame, n + 1);
-    if (!s->random || !s->gone || !s->frames)
+    if (!s->random || !nothing || !s->behind_value || !s->frames)
         return nomem(err);
     for (int32_t u = 0; u < n; u++)
         s->random[u] = scatter((uint64_t)u);
+    find_behind_values(s);
     CLV_TRY(clv_labels_new(n, s->p->n_kinds, s->arena, &s->labels, err));
-    /* gone is zero yet: the row of nothing */
-    CLV_TRY(clv_labels_state(&s->labels, 0, s->gone, 0, s->share->all_value, &start, err));
+    CLV_TRY(clv_labels_state(&s->labels, 0, nothing, 0, s->share->all_value, &start, err));
     CLV_TRY(clv_labels_add(&s->labels, start, -1, -1, 0, err));
     for (int32_t size = 0; size < n && !s->gave_up; size++)
         for (int32_t i = s->labels.of_size[size]; i >= 0 && !s->gave_up;

@@ -12,8 +12,8 @@
  * could do (share.h); or when it is dominated. That is what keeps it small: near the optimum few
  * ideals have as much behind them as their devices could do.
  *
- * Cost: O(sum over reached ideals of the pieces grown from it * (nets of a block + ready blocks + n
- * / 64)); memory O(reached ideals * (n / 64 + labels)).
+ * Cost: O(sum over reached ideals of the pieces grown from it * nets of a block and of ready ones);
+ * memory O(reached ideals * (n / 64 + labels)).
  */
 #ifndef CLV_SOLVER_IDEALS_H
 #define CLV_SOLVER_IDEALS_H
