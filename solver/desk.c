@@ -4,6 +4,7 @@
 #include "solver/desk.h"
 
 #include "base/map.h"
+#include "problem/micro.h"
 
 #include <assert.h>
 #include <string.h>
@@ -150,7 +151,7 @@ static void note_verdict(clv_desk *desk, int32_t i)
 
 int64_t clv_desk_objective(const clv_desk *desk, const clv_verdict *v)
 {
-    return desk->options->objective == CLV_LATENCY ? v->latency_ns : v->period_ns;
+    return clv_verdict_ns(v, desk->options->objective);
 }
 
 /* Is the best plan near enough to the bound? */
@@ -171,6 +172,15 @@ void clv_desk_set_bound(clv_desk *desk, int64_t bound_ns)
     note_gap(desk);
 }
 
+static void set_verdict(clv_desk *desk, int32_t i, const clv_verdict *answer)
+{
+    clv_verdict *v = &desk->tried[i].verdict;
+    *v = *answer;
+    v->share_ns = 0;
+    if (desk->options->microbatches > 0)
+        v->share_ns = clv_micro_share_ns(v->latency_ns, v->period_ns, desk->options->microbatches);
+}
+
 static clv_status judge_batch(clv_desk *desk, int32_t n, clv_error *err)
 {
     clv_mark mark = clv_arena_mark(desk->arena);
@@ -184,7 +194,7 @@ static clv_status judge_batch(clv_desk *desk, int32_t n, clv_error *err)
     }
     CLV_TRY(desk->judge->judge(desk->judge->ctx, ask, n, answer, err));
     for (int32_t i = 0; i < n; i++)
-        desk->tried[desk->n_judged + i].verdict = answer[i];
+        set_verdict(desk, desk->n_judged + i, &answer[i]);
     clv_arena_rewind(desk->arena, mark);
     for (int32_t i = 0; i < n; i++)
         note_verdict(desk, desk->n_judged + i);

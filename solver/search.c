@@ -11,6 +11,7 @@
 #include "solver/search.h"
 
 #include "problem/fit.h"
+#include "problem/micro.h"
 #include "solver/balance.h"
 #include "solver/bound.h"
 #include "solver/documented.h"
@@ -58,6 +59,13 @@ static int64_t shortage(const clv_verdict *v)
     return v->total_short_bytes > v->short_bytes ? v->total_short_bytes : v->short_bytes;
 }
 
+int64_t clv_verdict_ns(const clv_verdict *v, clv_objective objective)
+{
+    if (objective == CLV_LATENCY)
+        return v->latency_ns;
+    return v->share_ns > 0 ? v->share_ns : v->period_ns;
+}
+
 bool clv_verdict_better(const clv_verdict *a, const clv_verdict *b, clv_objective objective)
 {
     if (a->outcome != b->outcome)
@@ -67,8 +75,7 @@ bool clv_verdict_better(const clv_verdict *a, const clv_verdict *b, clv_objectiv
     if (a->outcome == CLV_FAILED)
         return false;
     bool latency = objective == CLV_LATENCY;
-    int64_t first_a = latency ? a->latency_ns : a->period_ns;
-    int64_t first_b = latency ? b->latency_ns : b->period_ns;
+    int64_t first_a = clv_verdict_ns(a, objective), first_b = clv_verdict_ns(b, objective);
     if (first_a != first_b)
         return first_a < first_b;
     return latency ? a->period_ns < b->period_ns : a->latency_ns < b->latency_ns;
@@ -290,6 +297,20 @@ static clv_status try_ideals(search *s, clv_bound_options *options, clv_error *e
     return CLV_OK;
 }
 
+/* Of the share of a number of micro-batches: no plan has less latency, none less period. */
+static clv_status bound_share(search *s, const clv_bound_options *options, int64_t *ns,
+                              clv_error *err)
+{
+    const clv_desk *desk = &s->desk;
+    int32_t n = desk->options->microbatches;
+    clv_bound latency;
+    if (desk->options->objective == CLV_LATENCY || n == 0 || desk->options->only_period_is_bounded)
+        return CLV_OK;
+    CLV_TRY(clv_bound_latency(desk->p, options, desk->arena, s->bound_order, &latency, err));
+    *ns = clv_micro_share_ns(latency.ns, *ns, n);
+    return CLV_OK;
+}
+
 /* Once there is a plan that fits: what is proven of the best one, and, for the period, a plan that
  * would reach it if transfers took no time. */
 static clv_status find_bound(search *s, clv_error *err)
@@ -306,11 +327,12 @@ static clv_status find_bound(search *s, clv_error *err)
     s->is_bounded = true;
     if (!(judge->bounded_at > 0) || desk->tried[desk->best].proportion > judge->bounded_at)
         return CLV_OK;
-    int64_t best = clv_desk_objective(desk, &desk->tried[desk->best].verdict);
+    int64_t best = desk->tried[desk->best].verdict.period_ns;
     if (desk->options->objective == CLV_LATENCY)
         CLV_TRY(clv_bound_latency(desk->p, &options, desk->arena, s->bound_order, &bound, err));
     else
         CLV_TRY(clv_bound_period(desk->p, &options, best, desk->arena, s->device_of, &bound, err));
+    CLV_TRY(bound_share(s, &options, &bound.ns, err));
     clv_desk_set_bound(desk, bound.ns);
     s->has_order = bound.found && desk->options->objective == CLV_LATENCY;
     return bound.found && !s->has_order ? try_ideals(s, &options, err) : CLV_OK;

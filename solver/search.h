@@ -26,6 +26,9 @@ typedef struct {
     void *progress_ctx;
     double gap; /* stop when no more than this part of the best objective is above what is proven */
     int64_t deadline_ns; /* of CLOCK_MONOTONIC: stop then, after the first plans; 0: none */
+    int32_t microbatches; /* for throughput: the least time of so many one behind the other, filling and
+                             draining included; 0: the least period */
+    bool only_period_is_bounded; /* the judge's latency may be below that of clv_partition_estimate() */
 } clv_search_options;
 
 /* Why a search stopped. */
@@ -66,6 +69,10 @@ typedef struct {
 clv_status clv_search(const clv_partition *p, const clv_judge *judge,
                       const clv_search_options *options, clv_arena *arena, clv_search_result *ret,
                       clv_error *err);
+
+/* What the objective is counted in: latency, or period, or share_ns where that is set. No bound of the
+ * period is above a share. */
+int64_t clv_verdict_ns(const clv_verdict *v, clv_objective objective);
 
 /* Is verdict a better than b? Fitting first; then the objective; then the other measure; then the
  * smaller OOM. A strict order: equal verdicts are not better. */

@@ -10,6 +10,7 @@
 #include "plan/plan_annotations.h"
 #include "plan/plan_check.h"
 #include "plan/plan_json.h"
+#include "problem/micro.h"
 #include "report/report.h"
 
 #define DEFAULT_CLUSTER    "dgx-h100"
@@ -78,6 +79,9 @@ static clv_status check_options(const cleave_plan_options *o, clv_error *err)
                         o->deadline_s, TIMEOUT_MAX_S);
     if (!(o->gap >= 0 && o->gap <= 1))
         return clv_fail(err, CLV_EUSAGE, "gap is %g: expected 0 to 1", o->gap);
+    if (o->microbatches < 0 || o->microbatches > CLV_MICRO_MAX)
+        return clv_fail(err, CLV_EUSAGE, "microbatches is %d: expected 0 (chosen) to %d",
+                        o->microbatches, CLV_MICRO_MAX);
     return CLV_OK;
 }
 
@@ -119,6 +123,8 @@ static clv_status make_plan(const cleave_model *m, const cleave_plan_options *o,
         .memory_bytes = o->memory_bytes,
         .sharding_nodes = o->sharding_nodes,
         .constraints = o->constraints,
+        .microbatches = o->microbatches,
+        .backward = o->backward,
         .jobs = o->jobs,
         .compiler = o->compiler,
         .compiler_timeout_ms = timeout_ms(o->compiler_timeout_s),
@@ -214,6 +220,34 @@ double cleave_plan_bound_ms(const cleave_plan *plan)
     return clv_plan_gap(plan->plan) >= 0 ? (double)plan->plan->bound_ns * 1e-6 : -1;
 }
 double cleave_plan_gap(const cleave_plan *plan) { return clv_plan_gap(plan->plan); }
+int cleave_plan_microbatches(const cleave_plan *plan)
+{
+    return plan->plan->microbatches > 0 ? plan->plan->microbatches : 1;
+}
+static double ms_or_unknown(const cleave_plan *plan, int64_t ns)
+{
+    return clv_plan_has_run(plan->plan) && ns >= 0 ? (double)ns * 1e-6 : -1;
+}
+double cleave_plan_run_ms(const cleave_plan *plan)
+{
+    if (plan->plan->microbatches == 0 && plan->plan->latency_ns > 0)
+        return cleave_plan_latency_ms(plan);
+    return ms_or_unknown(plan, clv_plan_run_ns(plan->plan));
+}
+double cleave_plan_fill_ms(const cleave_plan *plan)
+{
+    return ms_or_unknown(plan, plan->plan->fill_ns);
+}
+double cleave_plan_drain_ms(const cleave_plan *plan)
+{
+    return ms_or_unknown(plan, plan->plan->drain_ns);
+}
+double cleave_plan_bubble(const cleave_plan *plan) { return clv_plan_bubble(plan->plan); }
+int64_t cleave_plan_in_flight_bytes(const cleave_plan *plan, int device)
+{
+    bool is_there = device >= 0 && device < plan->plan->n_devices;
+    return is_there ? plan->plan->devices[device].in_flight_bytes : -1;
+}
 const char *cleave_plan_stopped(const cleave_plan *plan) { return plan->plan->stopped; }
 const char *cleave_plan_text(const cleave_plan *plan) { return plan->text; }
 const char *cleave_plan_json(const cleave_plan *plan) { return plan->json; }

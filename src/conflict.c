@@ -263,7 +263,12 @@ static clv_status search_without(clv_run *r, const bool *skip, const clv_search_
 static clv_status try_without(const clv_run *r, const bool *skip, const clv_search_options *options,
                               clv_search_result *ret)
 {
-    clv_run more = { .req = r->req, .arena = r->arena, .err = r->err, .analysis = r->analysis };
+    clv_run more = { .req = r->req,
+                     .arena = r->arena,
+                     .err = r->err,
+                     .analysis = r->analysis,
+                     .microbatches = r->microbatches,
+                     .why_microbatches = r->why_microbatches };
     clv_search_options o = relaxed_options(r, options);
     clv_mark scratch = clv_arena_mark(r->arena);
     more.skip = skip;

@@ -4,6 +4,7 @@
 
 #include "base/units.h"
 #include "problem/fit.h"
+#include "training.h"
 
 #define MAX_MORE_DEVICES 8  /* device counts tried, and all of the cluster */
 #define MEMORY_TRIES     12 /* memory sizes tried upwards, until one fits */
@@ -31,7 +32,9 @@ static clv_status try_with(const clv_run *r, int32_t devices, int64_t memory_byt
                      .err = r->err,
                      .analysis = r->analysis,
                      .skip = r->skip,
-                     .by_ops = r->by_ops };
+                     .by_ops = r->by_ops,
+                     .microbatches = r->microbatches,
+                     .why_microbatches = r->why_microbatches };
     clv_search_options options = r->req->search;
     clv_search_result result = { .found = false };
     clv_mark scratch = clv_arena_mark(r->arena);
@@ -123,6 +126,26 @@ static clv_status note_devices(clv_run *r, clv_plan *plan)
     return CLV_OK;
 }
 
+/* With fewer micro-batches than were asked for less is in flight. */
+static clv_status note_microbatches(const clv_run *r, clv_run *to, clv_plan *plan,
+                                    const clv_tried *same)
+{
+    clv_run fewer = *r;
+    for (int32_t n = r->microbatches; n > 1;) {
+        clv_verdict verdict;
+        n = n > r->cluster->n_devices ? r->cluster->n_devices : n / 2;
+        fewer.microbatches = n;
+        CLV_TRY(try_with(&fewer, r->cluster->n_devices, r->req->memory_bytes, same, &verdict));
+        if (verdict.outcome == CLV_FITS)
+            return clv_run_note(to, plan,
+                                clv_arena_printf(r->arena,
+                                                 "it would fit with %d micro-batch%s: "
+                                                 "--microbatches %d",
+                                                 n, n == 1 ? " at a time" : "es", n));
+    }
+    return CLV_OK;
+}
+
 /* Why no cut can help, if that is proven: none at all where the weights alone are too much, else
  * none of the search, whose parts a cut by hand may divide. */
 static clv_status note_proof(clv_run *r, clv_plan *plan, const clv_fit_bound *bound)
@@ -136,7 +159,7 @@ static clv_status note_proof(clv_run *r, clv_plan *plan, const clv_fit_bound *bo
     clv_show_bytes(live, bound->live_bytes);
     clv_show_bytes(room, bound->room_bytes);
     if (bound->unit >= 0) {
-        const clv_subgraph *part = &r->analysis.units->at[bound->unit];
+        const clv_subgraph *part = &r->analysis.units->at[clv_run_unit(r, bound->unit)];
         clv_op last = r->analysis.units->order[part->first + part->n - 1];
         return clv_run_note(
             r, plan,
@@ -191,6 +214,7 @@ clv_status clv_explain_no_fit(clv_run *r, clv_plan *plan, const clv_tried *best,
     clv_fit_bound bound;
     CLV_TRY(clv_partition_fit_bound(r->problem, r->judge.live_bytes, r->arena, &bound, r->err));
     CLV_TRY(note_proof(r, plan, &bound));
+    CLV_TRY(note_microbatches(r, r, plan, r->req->sharding_nodes ? best : NULL));
     CLV_TRY(note_memory(r, plan, best, bound.least_bytes));
     /* more devices would not change cuts given by hand */
     return r->req->sharding_nodes ? CLV_OK : note_devices(r, plan);

@@ -6,11 +6,13 @@
 #include "conflict.h"
 #include "cost/problem_build.h"
 #include "graph/bindings.h"
+#include "microbatches.h"
 #include "no_fit.h"
 #include "pins.h"
 #include "plan/plan_check.h"
 #include "plan/plan_json.h"
 #include "plan_make.h"
+#include "training.h"
 
 #define DEFAULT_JOBS 2         /* as PopRT's --num_processes */
 #define ANSWER_MAX   (1 << 20) /* bytes of an external compiler's stdout */
@@ -96,7 +98,9 @@ static clv_status emit_candidate(void *ctx, const clv_assignment *candidate, con
     const char *text;
     size_t n;
     clv_verdict unknown = { .outcome = CLV_FITS };
-    CLV_TRY(clv_plan_make(&r->workload, r->problem, candidate, &unknown, NULL, arena, &plan, err));
+    const clv_partition *whole = r->overlay ? r->overlay->whole : r->problem;
+    CLV_TRY(clv_plan_make(&r->workload, whole, candidate, &unknown, NULL, arena, &plan, err));
+    CLV_TRY(clv_run_tell_training(r, candidate->device_of, arena, plan, err));
     plan->model = r->req->model_name;
     plan->cluster = r->cluster->name;
     plan->compiler = r->compiler ? r->compiler->name : "";
@@ -137,6 +141,7 @@ static clv_status open_judge(clv_run *r)
     } else {
         CLV_TRY(clv_builtin_open(&r->workload, jobs, req->alloc, &r->compiler, r->err));
     }
+    clv_run_set_microbatches(r);
     CLV_TRY(clv_pool_open(r->compiler, jobs, JUDGE_BATCH, req->alloc, &r->pool, r->err));
     r->judge = clv_pool_judge(r->pool);
     return CLV_OK;
@@ -219,6 +224,7 @@ clv_status clv_run_open(clv_run *r, int32_t devices, int64_t memory_bytes)
         CLV_TRY(take_manual_units(r));
     else if (r->rules.n > 0)
         CLV_TRY(take_ruled_units(r));
+    CLV_TRY(clv_run_find_backward(r));
     CLV_TRY(clv_problem_build(r->analysis.inference->main, r->analysis.costs, r->analysis.units,
                               r->cluster, r->arena, &r->problem, r->err));
     if (r->rules.n > 0 && !req->sharding_nodes)
@@ -226,7 +232,8 @@ clv_status clv_run_open(clv_run *r, int32_t devices, int64_t memory_bytes)
                                &r->problem->rules, r->err));
     r->workload = (clv_workload){ req->model, r->analysis.inference->main, r->analysis.costs,
                                   r->analysis.units, r->cluster };
-    return open_judge(r);
+    CLV_TRY(open_judge(r));
+    return clv_run_overlay(r);
 }
 
 /* -- manual mode -- */
@@ -337,19 +344,23 @@ static const char *stop_word(clv_stop why)
 
 static clv_status finish(clv_run *r, const clv_search_result *result, clv_plan **ret)
 {
-    clv_assignment best = { result->best.device_of, result->best.proportion };
+    const clv_partition *whole = r->overlay ? r->overlay->whole : r->problem;
+    clv_assignment best = { NULL, result->best.proportion };
     clv_verdict verdict = result->best.verdict;
-    clv_compile_report report = { NULL, NULL, 0 };
+    clv_compile_report report = { .devices = NULL };
     bool reports = !r->req->compiler;
+    CLV_TRY(clv_run_expand(r, result->best.device_of, &best.device_of));
     if (reports) /* once more, for the numbers of the table */
         CLV_TRY(r->compiler->compile(r->compiler, 0, &best, r->arena, &verdict, &report, r->err));
     clv_plan *plan;
-    CLV_TRY(clv_plan_make(&r->workload, r->problem, &best, &verdict, reports ? &report : NULL,
+    CLV_TRY(clv_plan_make(&r->workload, whole, &best, &verdict, reports ? &report : NULL,
                           r->arena, &plan, r->err));
     set_manual_stages(r, plan);
     CLV_TRY(r->req->sharding_nodes ? clv_explain_broken(r, plan) : clv_check_rules(r, plan));
     if (r->conflict)
         plan->outcome = CLV_INFEASIBLE;
+    CLV_TRY(clv_run_tell_training(r, best.device_of, r->arena, plan, r->err));
+    clv_run_tell_microbatches(r, reports ? &report : NULL, plan);
     /* The plan outlives the compiler and may outlive the model. */
     plan->model = clv_arena_printf(r->arena, "%s", r->req->model_name);
     plan->compiler = clv_arena_printf(r->arena, "%s", r->compiler->name);
@@ -377,6 +388,13 @@ static clv_status finish(clv_run *r, const clv_search_result *result, clv_plan *
     return CLV_OK;
 }
 
+static clv_status find_plan(clv_run *r, const clv_search_options *options, clv_search_result *ret)
+{
+    if (r->req->sharding_nodes)
+        return judge_manual(r, ret);
+    return clv_run_search(r, options, ret);
+}
+
 clv_status clv_pipeline_run(const clv_request *req, clv_arena *arena, clv_plan **ret,
                             clv_error *err)
 {
@@ -393,8 +411,7 @@ clv_status clv_pipeline_run(const clv_request *req, clv_arena *arena, clv_plan *
     clv_status status = clv_run_open(&r, req->devices, req->memory_bytes);
     /* problem -> assignment */
     if (status == CLV_OK)
-        status =
-            req->sharding_nodes ? judge_manual(&r, &result) : clv_run_search(&r, &options, &result);
+        status = clv_run_find(&r, &options, find_plan, &result);
     if (status == CLV_OK && result.none_obeys)
         status = clv_explain_conflict(&r, &options, result.proven, &result);
     else if (status == CLV_OK && !result.found && r.rules.n > 0)

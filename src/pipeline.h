@@ -23,7 +23,9 @@ typedef struct {
     int64_t memory_bytes;       /* 0: as described */
     const char *sharding_nodes; /* manual mode (B.001): "node=device,..."; NULL: search */
     const char *constraints;    /* rules, as JSON text (plan/constraints.h); NULL: none */
-    clv_search_options search;
+    clv_search_options search; /* without its microbatches */
+    int32_t microbatches;      /* a run of the pipeline; 0: chosen */
+    const char *backward;      /* as in clv_backward_ops() */
     int32_t jobs;
     const char *compiler; /* NULL: built in */
     int64_t compiler_timeout_ms;

@@ -5,6 +5,7 @@
 #include "manual.h"
 #include "pipeline.h"
 #include "plan/constraints.h"
+#include "problem/overlay.h"
 
 /* Everything of one run. */
 typedef struct {
@@ -14,7 +15,10 @@ typedef struct {
     clv_analysis analysis;
     clv_subgraphs *plain_units; /* before any rule, or cut by hand */
     clv_cluster *cluster;
-    clv_partition *problem;
+    clv_partition *problem; /* what is searched: of the units, or folded */
+    bool *backward_op;      /* n_ops; NULL: not a training problem, or none for this request */
+    clv_overlay *overlay;         /* NULL: not a training problem */
+    clv_judge pool_judge;   /* of the units; the same as judge but for a training problem */
     clv_manual_cut cut; /* manual mode only */
     clv_constraints rules;
     const bool *skip;     /* by rule: left out; NULL: none is */
@@ -28,6 +32,8 @@ typedef struct {
     clv_compiler *compiler;
     clv_pool *pool;
     clv_judge judge;
+    int32_t microbatches; /* in flight at most: memory is judged so; 0: not chosen yet */
+    clv_micro_reason why_microbatches;
 } clv_run;
 
 /* Cluster -> rules, problem -> judge, for so many devices (0: all) with so much memory (0: as

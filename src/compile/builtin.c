@@ -3,6 +3,7 @@
 #include <assert.h>
 
 #include "compile/device_report.h"
+#include "compile/flight.h"
 #include "compile/group_cache.h"
 #include "compile/live.h"
 #include "compile/schedule.h"
@@ -33,6 +34,7 @@ typedef struct {
     clv_unit_ranges units;
     const int64_t **ticks;     /* [device] */
     clv_group_result *results; /* [device] */
+    int64_t *in_flight;        /* [device] */
     clv_error *err;
 } compilation;
 
@@ -121,14 +123,23 @@ static clv_status judge_groups(compilation *c)
         CLV_TRY(clv_layout(p, &group, &c->worker->marks, c->arena, &c->results[d], NULL, c->err));
         clv_group_cache_put(c->self->cache, &group, &c->results[d]);
     }
-    return CLV_OK;
+    c->in_flight = CLV_NEW_ARRAY(c->arena, int64_t, n_devices);
+    if (!c->in_flight)
+        return clv_fail_nomem(c->err, "the devices' results");
+    return clv_in_flight(p, c->candidate->device_of, c->results, c->self->base.microbatches, c->arena,
+                         c->in_flight, c->err);
+}
+
+static int64_t peak_of(const compilation *c, int32_t device)
+{
+    return clv_add_saturated(clv_group_peak(&c->results[device]), c->in_flight[device]);
 }
 
 static void judge_memory(const compilation *c, clv_verdict *v)
 {
     const clv_cluster *cluster = c->self->program->workload.cluster;
     for (int32_t d = 0; d < cluster->n_devices; d++) {
-        int64_t lacks = clv_group_peak(&c->results[d]) - clv_group_capacity(cluster, d);
+        int64_t lacks = peak_of(c, d) - clv_group_capacity(cluster, d);
         if (lacks <= 0)
             continue;
         v->outcome = CLV_OOM;
@@ -151,8 +162,14 @@ static clv_status fill_report(compilation *c, const clv_schedule *schedule, clv_
         clv_group group = group_of(c, d);
         CLV_TRY(clv_device_report_fill(p, &group, &c->results[d], &c->worker->marks, c->arena,
                                        &devices[d], c->err));
+        devices[d].in_flight_bytes = c->in_flight[d];
+        devices[d].peak_bytes = peak_of(c, d);
     }
-    *ret = (clv_compile_report){ devices, schedule->transfers, schedule->n_transfers };
+    *ret = (clv_compile_report){ .devices = devices,
+                                 .transfers = schedule->transfers,
+                                 .n_transfers = schedule->n_transfers,
+                                 .fill_ns = schedule->fill_ns,
+                                 .drain_ns = schedule->drain_ns };
     return CLV_OK;
 }
 
@@ -262,6 +279,11 @@ clv_status clv_builtin_open(const clv_workload *workload, int32_t jobs, const cl
                             clv_compiler **ret, clv_error *err)
 {
     return clv_builtin_open_with(workload, jobs, CLV_GROUP_CACHE_BYTES, alloc, ret, err);
+}
+
+void clv_builtin_set_backward(clv_compiler *compiler, const bool *backward)
+{
+    ((builtin *)compiler)->program->backward = backward;
 }
 
 int64_t clv_builtin_cache_hits(const clv_compiler *compiler)

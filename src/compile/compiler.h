@@ -25,7 +25,8 @@ typedef struct {
 
 typedef struct {
     int64_t weight_bytes, activation_bytes, workspace_bytes; /* at the fullest moment */
-    int64_t peak_bytes; /* weights + the arena's high-water mark: those three and gaps */
+    int64_t in_flight_bytes; /* copies for further micro-batches (flight.h); 0 for one */
+    int64_t peak_bytes; /* weights + the arena's high-water mark (those three and gaps) + in flight */
     int64_t capacity_bytes;
     int64_t busy_ns;    /* sum of operator times */
     int64_t flops;
@@ -46,6 +47,7 @@ typedef struct {
     clv_device_report *devices; /* cluster->n_devices; NULL from compilers that do not tell */
     clv_transfer *transfers;    /* in order of start */
     int32_t n_transfers;
+    int64_t fill_ns, drain_ns; /* of schedule.h */
 } clv_compile_report;
 
 typedef struct clv_compiler clv_compiler;
@@ -60,6 +62,8 @@ struct clv_compiler {
     const int64_t *live_bytes; /* as in clv_judge, and the next two */
     const int64_t *held_bytes;
     double bounded_at;
+    int32_t microbatches;      /* so many pass the pipeline in a run: their memory is judged; 0 is as 1,
+                                  CLV_MICRO_FULL any number. May be set while nothing is compiled */
     const char *warning; /* a sentence for the user about how it will run; NULL: none */
 };
 
@@ -71,6 +75,9 @@ static inline void clv_compiler_close(clv_compiler *c)
 
 /* The built-in compiler. It keeps what it learned of each device's group, so a candidate that moves
  * one boundary costs two groups, not all. jobs: how many workers may call it at once. */
+/* backward: n_units, or NULL; stays the caller's. Training: marked units are the backward pass, run in 1F1B
+ * order with the stages of the forward one. To be called while nothing is compiled, before anything was. */
+void clv_builtin_set_backward(clv_compiler *compiler, const bool *backward);
 clv_status clv_builtin_open(const clv_workload *workload, int32_t jobs, const clv_alloc *alloc,
                             clv_compiler **ret, clv_error *err);
 

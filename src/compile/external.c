@@ -11,6 +11,7 @@
 #include "compile/answer.h"
 #include "compile/folder.h"
 #include "compile/process.h"
+#include "problem/micro.h"
 
 /* For each candidate: a folder, the files in it, the command, its answer, no folder. The
  * environment is copied once, when the compiler is opened, so that workers never read it while the
@@ -143,6 +144,8 @@ static clv_status write_options(const external *x, const clv_assignment *candida
     clv_json_put_int(&out, "num_ipus", x->workload.cluster->n_devices);
     if (is_half(&x->workload))
         clv_json_put_string(&out, "partials_type", "half");
+    if (x->base.microbatches > 1 && x->base.microbatches < CLV_MICRO_FULL)
+        clv_json_put_int(&out, "microbatches", x->base.microbatches);
     put_devices(&out, x->workload.cluster);
     clv_json_close_object(&out);
     CLV_TRY(clv_json_end(&out, err));

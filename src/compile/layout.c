@@ -15,6 +15,7 @@
 typedef struct {
     int64_t bytes;
     int32_t slot, first, last;
+    bool forward, backward; /* made or first read by a forward operator; read by a backward one */
     int32_t block;     /* while alive, -1 before and for empty tensors */
     int32_t next_dead; /* list by last use */
 } buffer;
@@ -28,7 +29,8 @@ typedef struct {
     int32_t n_buffers, n_ops;
     int32_t *dead_after; /* n_ops: first buffer of the list, -1 */
     clv_addresses space;
-    int64_t live; /* activations now, aligned */
+    int64_t live;  /* activations now, aligned */
+    bool backward; /* is the operator that is visited? */
     clv_group_result result;
     clv_placements *placements;
 } layout;
@@ -69,7 +71,12 @@ static void set_buffer(layout *l, int32_t slot, int32_t number)
 static int32_t new_buffer(layout *l, int32_t slot, int32_t first)
 {
     l->buffers[l->n_buffers] = (buffer){
-        .bytes = l->p->bytes[slot], .slot = slot, .first = first, .last = first, .block = -1
+        .bytes = l->p->bytes[slot],
+        .slot = slot,
+        .first = first,
+        .last = first,
+        .forward = !l->backward,
+        .block = -1
     };
     set_buffer(l, slot, ++l->n_buffers);
     return l->n_buffers;
@@ -77,8 +84,11 @@ static int32_t new_buffer(layout *l, int32_t slot, int32_t first)
 
 static void use(layout *l, int32_t number, int32_t i)
 {
-    if (number != NO_MEMORY && l->buffers[number - 1].last < i)
+    if (number == NO_MEMORY)
+        return;
+    if (l->buffers[number - 1].last < i)
         l->buffers[number - 1].last = i;
+    l->buffers[number - 1].backward |= l->backward;
 }
 
 static void read_slot(layout *l, int32_t slot, int32_t i)
@@ -88,7 +98,9 @@ static void read_slot(layout *l, int32_t slot, int32_t i)
         l->result.weight_bytes += l->p->bytes[slot];
         set_buffer(l, slot, NO_MEMORY);
     } else if (number < 0) {
-        use(l, new_buffer(l, slot, l->p->flags[slot] & CLV_SLOT_INPUT ? 0 : i), i);
+        bool is_input = l->p->flags[slot] & CLV_SLOT_INPUT;
+        use(l, new_buffer(l, slot, is_input ? 0 : i), i);
+        l->result.io_bytes += is_input ? clv_align_bytes(l->p->bytes[slot]) : 0;
     } else {
         use(l, number, i);
     }
@@ -135,8 +147,10 @@ static void write_slot(layout *l, int32_t slot, int32_t i)
         join_view(l, slot, i);
     if (is_sent(l, slot) && i + 1 < l->n_ops)
         use(l, buffer_of(l, slot), i + 1);
-    if (flags & CLV_SLOT_OUTPUT)
+    if (flags & CLV_SLOT_OUTPUT) {
         use(l, buffer_of(l, slot), l->n_ops - 1);
+        l->result.io_bytes += clv_align_bytes(l->p->bytes[slot]);
+    }
 }
 
 static void visit_weights(layout *l, int32_t position)
@@ -154,6 +168,8 @@ static void visit_weights(layout *l, int32_t position)
 static void visit_operator(layout *l, int32_t position, int32_t i)
 {
     const clv_program *p = l->p;
+    const clv_subgraphs *units = p->workload.units;
+    l->backward = p->backward && p->backward[units->of[units->order[position].i]];
     for (int32_t k = p->first_read[position]; k < p->first_read[position + 1]; k++)
         read_slot(l, p->reads[k], i);
     for (int32_t s = p->first_write[position]; s < p->first_write[position + 1]; s++)
@@ -183,6 +199,8 @@ static void find_lifetimes(layout *l)
     for (int32_t k = 0; k < l->n_ops; k++)
         l->dead_after[k] = -1;
     for (int32_t b = l->n_buffers - 1; b >= 0; b--) {
+        if (l->buffers[b].forward && l->buffers[b].backward)
+            l->result.stash_bytes += clv_align_bytes(l->buffers[b].bytes);
         l->buffers[b].next_dead = l->dead_after[l->buffers[b].last];
         l->dead_after[l->buffers[b].last] = b;
     }

@@ -39,6 +39,7 @@ typedef struct {
     int32_t *weight_reads;
     int64_t *weight_bytes; /* n_weights: initialisers, then what bodies own, one for each owner */
     int64_t **ticks;       /* [kind][n_ops + 1]: time of all operators before, default workspace */
+    const bool *backward;  /* n_units: of the backward pass of a training graph (overlay.h); NULL: none is */
     /* segments, nets and edges (a segment reads a net) */
     int32_t *unit_segment;  /* n_units + 1: first segment of a unit */
     int32_t *segment_first; /* n_segments + 1: positions */

@@ -17,6 +17,7 @@ typedef struct {
 typedef struct {
     int64_t free_ns;  /* end of what ran last */
     int64_t start_ns; /* of the segment: latest of free_ns and arrivals */
+    int64_t busy_ns;  /* of all segments so far */
     int32_t range, segment, net;
     int32_t missing; /* inputs of the segment that are not sent yet */
 } runner;
@@ -155,6 +156,7 @@ static void run_on(simulation *s, int32_t device)
             return;
         }
         r->free_ns = end_of(s, device, r, s->p->segment_first[r->segment + 1]);
+        r->busy_ns += r->free_ns - r->start_ns;
         r->segment++;
     } while (find_segment(s, device, r) && enter(s, r));
 }
@@ -249,6 +251,27 @@ static bool take_room(simulation *s, bool want_transfers, clv_arena *arena)
     return true;
 }
 
+static void note_ends(const simulation *s, clv_schedule *made)
+{
+    int64_t first_end = INT64_MAX;
+    for (int32_t d = 0; d < s->p->workload.cluster->n_devices; d++) {
+        const runner *r = &s->runners[d];
+        assert(r->range == s->units->first[d + 1]);
+        if (s->units->first[d] == s->units->first[d + 1])
+            continue;
+        if (r->free_ns > made->latency_ns)
+            made->latency_ns = r->free_ns;
+        if (!s->p->backward && r->free_ns - r->busy_ns > made->fill_ns)
+            made->fill_ns = r->free_ns - r->busy_ns;
+        if (r->free_ns < first_end) {
+            first_end = r->free_ns;
+            if (s->p->backward) /* the last stage is done first, after both passes */
+                made->fill_ns = r->free_ns - r->busy_ns;
+        }
+    }
+    made->drain_ns = first_end < INT64_MAX ? made->latency_ns - first_end : 0;
+}
+
 clv_status clv_schedule_run(const clv_program *p, const int32_t *device_of,
                             const clv_unit_ranges *units, const int64_t *const *ticks,
                             bool want_transfers, clv_arena *arena, clv_schedule *ret,
@@ -259,11 +282,7 @@ clv_status clv_schedule_run(const clv_program *p, const int32_t *device_of,
         return clv_fail_nomem(err, "the schedule");
     simulate(&s);
     clv_schedule made = { .transfers = s.transfers, .n_transfers = s.n_transfers };
-    for (int32_t d = 0; d < p->workload.cluster->n_devices; d++) {
-        assert(s.runners[d].range == units->first[d + 1]);
-        if (s.runners[d].free_ns > made.latency_ns)
-            made.latency_ns = s.runners[d].free_ns;
-    }
+    note_ends(&s, &made);
     for (int32_t k = 0; k < p->workload.cluster->n_ports; k++)
         if (s.port_busy[k] > made.port_ns)
             made.port_ns = s.port_busy[k];

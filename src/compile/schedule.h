@@ -18,6 +18,8 @@ typedef struct {
 typedef struct {
     int64_t latency_ns;
     int64_t port_ns;         /* the busiest port's transfers together */
+    int64_t fill_ns;         /* until the last device starts, did each run without a pause up to its end */
+    int64_t drain_ns;        /* from the end of the first device that is done to that of the last */
     clv_transfer *transfers; /* in order of start; only when asked for */
     int32_t n_transfers;
 } clv_schedule;

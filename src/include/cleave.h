@@ -154,11 +154,20 @@ typedef struct {
      * each other, or sharding_nodes break them, no plan is found; the plan's notes say which. NULL:
      * none. */
     const char *constraints;
+    /* A run of the pipeline has so many micro-batches, each a run of the model as it is; what is in flight
+     * has to fit. At most 1000000; 0: one for CLEAVE_LATENCY; for CLEAVE_THROUGHPUT enough to fill the
+     * pipeline, fewer where memory is short. */
+    int microbatches;
+    /* Of a training graph, the first operators of the backward pass, separated by commas; what reads from them
+     * is backward too. "none": the graph has no such pass. NULL: known by names and types of operators
+     * (docs/cost-model.md). For CLEAVE_THROUGHPUT each device gets the backward operators of its layers. */
+    const char *backward;
 } cleave_plan_options;
 
 /* All defaults; without names, so that C++ takes it too. */
 #define CLEAVE_PLAN_OPTIONS                                                                         \
-    { NULL, NULL, 0, 0, CLEAVE_LATENCY, 0, 0, NULL, 0, 0, NULL, 0, NULL, NULL, NULL, NULL, 0, 0, NULL }
+    { NULL, NULL, 0, 0, CLEAVE_LATENCY, 0, 0, NULL, 0, 0, NULL, 0, NULL, NULL, NULL, NULL, 0, 0, NULL, \
+      0, NULL }
 
 /* CLEAVE_OK with a plan that fits, or CLEAVE_NO_PLAN with the nearest one. */
 CLEAVE_API cleave_status cleave_plan_make(cleave_model *model, const cleave_plan_options *options,
@@ -178,6 +187,18 @@ CLEAVE_API double cleave_plan_gap(const cleave_plan *plan);
 /* Why the search stopped: "optimal", "gap", "searched", "first fit", "limit", "deadline", "stopped",
  * "infeasible"; NULL: not known, as of a plan made by hand. */
 CLEAVE_API const char *cleave_plan_stopped(const cleave_plan *plan);
+/* Micro-batches of a run of the pipeline, at least 1, and the time of all of them, from the start of the
+ * first to the end of the last; negative: not known. */
+CLEAVE_API int cleave_plan_microbatches(const cleave_plan *plan);
+CLEAVE_API double cleave_plan_run_ms(const cleave_plan *plan);
+/* Parts of that: until all stages have started, and since the first one is done; negative: not known. */
+CLEAVE_API double cleave_plan_fill_ms(const cleave_plan *plan);
+CLEAVE_API double cleave_plan_drain_ms(const cleave_plan *plan);
+/* How much of the run is lost against the steady state, 0 to 1; negative: not known. */
+CLEAVE_API double cleave_plan_bubble(const cleave_plan *plan);
+/* Memory on a device for tensors of further micro-batches, part of its peak; negative: not known, or no
+ * such device. */
+CLEAVE_API int64_t cleave_plan_in_flight_bytes(const cleave_plan *plan, int device);
 /* Device of the i-th node of the file's main graph; -1 past the end. */
 CLEAVE_API int cleave_plan_device_of(const cleave_plan *plan, int64_t node);
 /* The report as a table for people; the plan file's text (docs/formats/plan.schema.json). They

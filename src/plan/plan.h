@@ -12,6 +12,13 @@
 
 #define CLV_PLAN_UNKNOWN (-1) /* of numbers that are not negative */
 
+/* Why there are so many micro-batches. */
+typedef enum {
+    CLV_MICRO_GIVEN,  /* asked for, or one because none were */
+    CLV_MICRO_FILLED, /* enough to come near the steady state (clv_micro_enough) */
+    CLV_MICRO_MEMORY  /* fewer, as memory holds no more in flight */
+} clv_micro_reason;
+
 typedef struct {
     const char *name, *kind; /* "gpu0", "h100-sxm" */
     int32_t stage;           /* -1: unused */
@@ -19,6 +26,7 @@ typedef struct {
     /* CLV_PLAN_UNKNOWN where nobody told. The first three are of the fullest moment; the peak is
      * their sum and the gaps between tensors. */
     int64_t weight_bytes, activation_bytes, workspace_bytes, peak_bytes, capacity_bytes;
+    int64_t in_flight_bytes; /* copies for further micro-batches, part of the peak */
     int64_t flops;
     int64_t busy_ns; /* compute of one sample */
     const char **sharding_nodes; /* maximal candidates of the group (B.043); none for the last */
@@ -59,9 +67,15 @@ typedef struct {
     int32_t n_devices, n_stages, n_ops;
     clv_plan_device *devices;
     const int32_t *device_of_op; /* by position of the node in the file's main graph */
+    const bool *backward_op;     /* the same: of the backward pass, which goes through the stages from the
+                                    last to the first; NULL: none is */
     const clv_plan_annotation *annotations;
     int32_t n_annotations; /* ascending by file_index */
     int64_t latency_ns, period_ns; /* 0: not known */
+    int32_t microbatches;          /* in a run of the pipeline; 0: not told, so one */
+    clv_micro_reason why_microbatches;
+    int64_t fill_ns, drain_ns;     /* CLV_PLAN_UNKNOWN, or: until all stages have started; since the first
+                                      is done */
     clv_plan_transfer *transfers;  /* NULL: not known */
     int32_t n_transfers;
     /* how it was found */

@@ -67,6 +67,14 @@ static clv_status check_stages(const clv_plan *plan, int32_t *seen, clv_error *e
     return CLV_OK;
 }
 
+/* When an operator's stage has its turn: the backward pass goes from the last stage to the first. */
+static int32_t turn_of(const clv_plan *plan, const clv_op_info *op)
+{
+    int32_t stage = plan->devices[device_of(plan, op)].stage;
+    bool backward = plan->backward_op && plan->backward_op[op->file_index];
+    return backward ? 2 * plan->n_stages - 1 - stage : stage;
+}
+
 static clv_status check_edge(const clv_plan *plan, const clv_graph *g, clv_tensor tensor,
                              const clv_op_info *reader, clv_error *err)
 {
@@ -75,7 +83,8 @@ static clv_status check_edge(const clv_plan *plan, const clv_graph *g, clv_tenso
     const clv_op_info *writer = clv_op_at(g, t->producer);
     int32_t from = device_of(plan, writer), to = device_of(plan, reader);
     int32_t a = plan->devices[from].stage, b = plan->devices[to].stage;
-    if (from == to || a < b)
+    if (turn_of(plan, writer) < turn_of(plan, reader) ||
+        (from == to && turn_of(plan, writer) == turn_of(plan, reader)))
         return CLV_OK;
     return clv_fail(err, CLV_EFORMAT,
                     "tensor '%.*s' goes from '%.*s' on device '%s' (stage %" PRId32

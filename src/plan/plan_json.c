@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "plan/plan_annotations.h"
+#include "problem/micro.h"
 
 /* Writing: the keys in the order of docs/formats/plan.md, always the same, so that equal plans are
  * equal files. What is not known is left out. Reading is in plan_json_read.c.
@@ -41,16 +42,31 @@ static void put_list(clv_json_out *out, const char *key, const char *const *at, 
 }
 
 /* On one line, in the middle of a text that has a line for each value. */
-static void put_run(clv_json_out *out, int32_t device, int32_t count)
+static void put_run(clv_json_out *out, int32_t what, int32_t count)
 {
     bool pretty = out->pretty;
 
     clv_json_open_array(out, NULL);
     out->pretty = false;
-    clv_json_put_int(out, NULL, device);
+    clv_json_put_int(out, NULL, what);
     clv_json_put_int(out, NULL, count);
     clv_json_close_array(out);
     out->pretty = pretty;
+}
+
+/* [[first, count], ...] over the nodes in file order. */
+static void put_backward(clv_json_out *out, const clv_plan *plan)
+{
+    if (!plan->backward_op)
+        return;
+    clv_json_open_array(out, "backward_runs");
+    for (int32_t first = 0, end; first < plan->n_ops; first = end + 1) {
+        for (end = first; end < plan->n_ops && plan->backward_op[end]; end++)
+            continue;
+        if (end > first)
+            put_run(out, first, end - first);
+    }
+    clv_json_close_array(out);
 }
 
 /* [[device, count], ...] over the nodes in file order. */
@@ -66,10 +82,11 @@ static void put_runs(clv_json_out *out, const clv_plan *plan)
         first = i;
     }
     clv_json_close_array(out);
+    put_backward(out, plan);
     clv_json_close_object(out);
 }
 
-static void put_device(clv_json_out *out, const clv_plan_device *d)
+static void put_device(clv_json_out *out, const clv_plan_device *d, int32_t microbatches)
 {
     clv_json_open_object(out, NULL);
     clv_json_put_string(out, "name", d->name ? d->name : "");
@@ -79,6 +96,8 @@ static void put_device(clv_json_out *out, const clv_plan_device *d)
     put_known_count(out, "weight_bytes", d->weight_bytes);
     put_known_count(out, "activation_bytes", d->activation_bytes);
     put_known_count(out, "workspace_bytes", d->workspace_bytes);
+    if (microbatches > 1)
+        put_known_count(out, "in_flight_bytes", d->in_flight_bytes);
     put_known_count(out, "peak_bytes", d->peak_bytes);
     put_known_count(out, "capacity_bytes", d->capacity_bytes);
     put_known_count(out, "flops", d->flops);
@@ -114,6 +133,47 @@ static void put_outcome(clv_json_out *out, const clv_plan *plan)
         clv_plan_put_count(out, "latency_ns", plan->latency_ns);
     if (plan->period_ns > 0)
         clv_plan_put_count(out, "period_ns", plan->period_ns);
+}
+
+const char *clv_plan_micro_word(clv_micro_reason why)
+{
+    static const char *const words[] = { "given", "filled", "memory" };
+    return words[why];
+}
+
+bool clv_plan_has_run(const clv_plan *plan)
+{
+    return plan->microbatches > 0 && plan->latency_ns > 0 && plan->period_ns > 0;
+}
+
+int64_t clv_plan_run_ns(const clv_plan *plan)
+{
+    return clv_plan_has_run(plan)
+               ? clv_micro_total_ns(plan->latency_ns, plan->period_ns, plan->microbatches)
+               : 0;
+}
+
+double clv_plan_bubble(const clv_plan *plan)
+{
+    return clv_plan_has_run(plan)
+               ? clv_micro_bubble(plan->latency_ns, plan->period_ns, plan->microbatches)
+               : -1;
+}
+
+static void put_pipeline(clv_json_out *out, const clv_plan *plan)
+{
+    if (plan->microbatches < 1)
+        return;
+    clv_json_open_object(out, "pipeline");
+    clv_json_put_int(out, "microbatches", plan->microbatches);
+    clv_json_put_string(out, "chosen", clv_plan_micro_word(plan->why_microbatches));
+    put_known_count(out, "fill_ns", plan->fill_ns);
+    put_known_count(out, "drain_ns", plan->drain_ns);
+    if (clv_plan_has_run(plan)) {
+        clv_plan_put_count(out, "run_ns", clv_plan_run_ns(plan));
+        clv_json_put_number(out, "bubble", clv_plan_bubble(plan));
+    }
+    clv_json_close_object(out);
 }
 
 static void put_search(clv_json_out *out, const clv_plan *plan)
@@ -186,7 +246,11 @@ const char *clv_plan_objective_word(clv_objective objective)
 
 int64_t clv_plan_objective_ns(const clv_plan *plan)
 {
-    return plan->objective == CLV_THROUGHPUT ? plan->period_ns : plan->latency_ns;
+    if (plan->objective == CLV_LATENCY)
+        return plan->latency_ns;
+    if (!clv_plan_has_run(plan) || plan->why_microbatches == CLV_MICRO_FILLED)
+        return plan->period_ns;
+    return clv_micro_share_ns(plan->latency_ns, plan->period_ns, plan->microbatches);
 }
 
 double clv_plan_gap(const clv_plan *plan)
@@ -206,12 +270,13 @@ clv_status clv_plan_write(const clv_plan *plan, clv_arena *arena, const char **r
     clv_json_open_object(&out, NULL);
     put_head(&out, plan);
     put_outcome(&out, plan);
+    put_pipeline(&out, plan);
     clv_json_put_int(&out, "stages", plan->n_stages);
     put_runs(&out, plan);
     clv_plan_put_annotations(&out, plan);
     clv_json_open_array(&out, "devices");
     for (int32_t d = 0; d < plan->n_devices; d++)
-        put_device(&out, &plan->devices[d]);
+        put_device(&out, &plan->devices[d], plan->microbatches);
     clv_json_close_array(&out);
     if (plan->transfers)
         put_transfers(&out, plan);

@@ -16,7 +16,17 @@
 const char *clv_plan_outcome_word(clv_outcome outcome);
 const char *clv_plan_objective_word(clv_objective objective);
 
-/* Latency or period, whichever is the objective; 0: not known. */
+/* "given", "filled", "memory" */
+const char *clv_plan_micro_word(clv_micro_reason why);
+
+/* Is it known how long a run of the pipeline takes? Then so long, and the part of it that filling and
+ * draining cost; else 0 and -1. */
+bool clv_plan_has_run(const clv_plan *plan);
+int64_t clv_plan_run_ns(const clv_plan *plan);
+double clv_plan_bubble(const clv_plan *plan);
+
+/* Latency or period, whichever is the objective, or the run divided by its micro-batches where their
+ * number was not chosen for the period; 0: not known. */
 int64_t clv_plan_objective_ns(const clv_plan *plan);
 /* How much of the objective is above the bound, 0 to 1; negative: no bound is known. */
 double clv_plan_gap(const clv_plan *plan);

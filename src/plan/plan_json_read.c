@@ -6,6 +6,7 @@
 #include "base/map.h"
 #include "base/units.h"
 #include "plan/plan_annotations.h"
+#include "problem/micro.h"
 
 /* Reading a plan file. People edit it (docs/formats/plan.md), so everything is checked and every
  * message says where. The document tree is held by clv_plan_read() alone; all below copy from it.
@@ -227,9 +228,54 @@ static clv_status read_runs(reader *r, const clv_json_at *list, int32_t *device_
                     total, r->plan->n_ops);
 }
 
+static clv_status read_backward_run(reader *r, const clv_json_at *run, bool *backward)
+{
+    clv_json_at first_at, count_at;
+    int64_t first = 0, count = 0;
+    int32_t n = 0, n_ops = r->plan->n_ops;
+
+    CLV_TRY(clv_json_length(run, &n, r->err));
+    if (n != 2)
+        return clv_fail(r->err, CLV_EFORMAT, "%s: has %d elements, a run is [first, count]",
+                        SHOW(run), (int)n);
+    first_at = clv_json_element(run, 0, NULL);
+    count_at = clv_json_element(run, 1, &first_at);
+    CLV_TRY(clv_json_int(&first_at, 0, CLV_PLAN_JSON_OPS_MAX, &first, r->err));
+    CLV_TRY(clv_json_int(&count_at, 1, CLV_PLAN_JSON_OPS_MAX, &count, r->err));
+    if (first + count > n_ops)
+        return clv_fail(r->err, CLV_EFORMAT,
+                        "%s: ends behind operator %" PRId64 ", 'count' says %" PRId32, SHOW(run),
+                        first + count, n_ops);
+    for (int64_t i = first; i < first + count; i++) {
+        if (backward[i])
+            return clv_fail(r->err, CLV_EFORMAT, "%s: operator %" PRId64 " is in a run before it",
+                            SHOW(run), i);
+        backward[i] = true;
+    }
+    return CLV_OK;
+}
+
+/* Runs do not overlap, so this is no more work than there are operators. */
+static clv_status read_backward(reader *r, const clv_json_at *list)
+{
+    clv_json_at run = { 0 };
+    int32_t n = 0;
+    bool *backward = CLV_NEW_ARRAY(r->arena, bool, r->plan->n_ops);
+
+    if (!backward)
+        return clv_fail_nomem(r->err, "a plan");
+    CLV_TRY(clv_json_length(list, &n, r->err));
+    for (int32_t i = 0; i < n; i++) {
+        run = clv_json_element(list, i, i ? &run : NULL);
+        CLV_TRY(read_backward_run(r, &run, backward));
+    }
+    r->plan->backward_op = backward;
+    return CLV_OK;
+}
+
 static clv_status read_operators(reader *r, const clv_json_at *root)
 {
-    static const char *const keys[] = { "count", "device_runs", NULL };
+    static const char *const keys[] = { "count", "device_runs", "backward_runs", NULL };
     clv_json_at operators, runs;
 
     CLV_TRY(clv_json_member(root, "operators", true, &operators, r->err));
@@ -242,7 +288,8 @@ static clv_status read_operators(reader *r, const clv_json_at *root)
         return clv_fail_nomem(r->err, "a plan");
     CLV_TRY(read_runs(r, &runs, device_of));
     r->plan->device_of_op = device_of;
-    return CLV_OK;
+    CLV_TRY(clv_json_member(&operators, "backward_runs", false, &runs, r->err));
+    return runs.json ? read_backward(r, &runs) : CLV_OK;
 }
 
 /* -- devices -- */
@@ -256,6 +303,7 @@ static clv_status read_device(reader *r, const clv_json_at *at, clv_plan_device 
                                         "weight_bytes",
                                         "activation_bytes",
                                         "workspace_bytes",
+                                        "in_flight_bytes",
                                         "peak_bytes",
                                         "capacity_bytes",
                                         "flops",
@@ -272,6 +320,7 @@ static clv_status read_device(reader *r, const clv_json_at *at, clv_plan_device 
     CLV_TRY(get_fact(r, at, "weight_bytes", &d->weight_bytes));
     CLV_TRY(get_fact(r, at, "activation_bytes", &d->activation_bytes));
     CLV_TRY(get_fact(r, at, "workspace_bytes", &d->workspace_bytes));
+    CLV_TRY(get_fact(r, at, "in_flight_bytes", &d->in_flight_bytes));
     CLV_TRY(get_fact(r, at, "peak_bytes", &d->peak_bytes));
     CLV_TRY(get_fact(r, at, "capacity_bytes", &d->capacity_bytes));
     CLV_TRY(get_fact(r, at, "flops", &d->flops));
@@ -485,6 +534,34 @@ static clv_status read_rules(reader *r, const clv_json_at *root)
     return CLV_OK;
 }
 
+/* What follows from other numbers is not kept. */
+static clv_status read_pipeline(reader *r, const clv_json_at *root)
+{
+    static const char *const keys[] = { "microbatches", "chosen", "fill_ns", "drain_ns",
+                                        "run_ns",       "bubble", NULL };
+    static const clv_micro_reason reasons[] = { CLV_MICRO_GIVEN, CLV_MICRO_FILLED,
+                                                CLV_MICRO_MEMORY };
+    clv_plan *plan = r->plan;
+    clv_json_at pipeline, at;
+    int32_t word = 0;
+    int64_t run = 0;
+    double bubble;
+
+    CLV_TRY(clv_json_member(root, "pipeline", false, &pipeline, r->err));
+    if (!pipeline.json)
+        return CLV_OK;
+    CLV_TRY(clv_json_keys(&pipeline, keys, r->err));
+    CLV_TRY(get_int32(r, &pipeline, "microbatches", true, 1, CLV_MICRO_MAX, &plan->microbatches));
+    CLV_TRY(get_word(r, &pipeline, "chosen", (const char *[]){ "given", "filled", "memory" }, 3,
+                     &word));
+    plan->why_microbatches = reasons[word];
+    CLV_TRY(get_fact(r, &pipeline, "fill_ns", &plan->fill_ns));
+    CLV_TRY(get_fact(r, &pipeline, "drain_ns", &plan->drain_ns));
+    CLV_TRY(get_count(r, &pipeline, "run_ns", &run));
+    CLV_TRY(clv_json_member(&pipeline, "bubble", false, &at, r->err));
+    return at.json ? clv_json_number(&at, 0, 1, &bubble, r->err) : CLV_OK;
+}
+
 static clv_status read_plan(reader *r, const clv_json_at *root)
 {
     static const char *const keys[] = { "schema_version",    "model",
@@ -499,7 +576,8 @@ static clv_status read_plan(reader *r, const clv_json_at *root)
                                         "bindings",          "open_tensors",
                                         "unknown_operators", "notes",
                                         "annotations",       "rules",
-                                        "conflict",          NULL };
+                                        "conflict",          "pipeline",
+                                        NULL };
     clv_plan *plan = r->plan;
 
     CLV_TRY(clv_json_keys(root, keys, r->err));
@@ -507,6 +585,7 @@ static clv_status read_plan(reader *r, const clv_json_at *root)
     CLV_TRY(read_placement(r, root));
     CLV_TRY(read_annotations(r, root));
     CLV_TRY(read_outcome(r, root));
+    CLV_TRY(read_pipeline(r, root));
     CLV_TRY(read_transfers(r, root));
     CLV_TRY(read_search(r, root));
     CLV_TRY(get_list(r, root, "bindings", &plan->bindings, &plan->n_bindings));

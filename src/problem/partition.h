@@ -60,6 +60,8 @@ typedef struct {
     int64_t latency_ns; /* one sample, start to end */
     int64_t period_ns;  /* steady state: one sample leaves each period */
     char reason[160];   /* FAILED */
+    int64_t share_ns;   /* where a number of micro-batches is given: the time of all, from the first's start
+                           to the last's end, divided by it; set by the search, not by judges */
 } clv_verdict;
 
 typedef struct {

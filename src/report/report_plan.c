@@ -5,6 +5,7 @@
 
 #include "base/units.h"
 #include "plan/plan_json.h"
+#include "problem/micro.h"
 #include "report/report.h"
 #include "report/table.h"
 
@@ -14,6 +15,7 @@
 
 #define TRANSFERS_SHOWN 8
 #define NAMES_SHOWN     5
+#define ORDER_STAGES    8 /* more are told, not listed */
 
 typedef struct {
     const clv_plan *plan;
@@ -166,7 +168,17 @@ static const char *cell_gaps(report *r, const clv_plan_device *d)
         gaps -= d->activation_bytes;
     if (gaps >= 0)
         gaps -= d->workspace_bytes;
+    if (gaps >= 0 && d->in_flight_bytes > 0)
+        gaps -= d->in_flight_bytes;
     return cell_bytes(r, gaps);
+}
+
+static bool has_in_flight(const clv_plan *plan)
+{
+    for (int32_t i = 0; i < plan->n_devices; i++)
+        if (plan->devices[i].stage >= 0 && plan->devices[i].in_flight_bytes > 0)
+            return true;
+    return false;
 }
 
 static bool memory_known(const clv_plan *plan)
@@ -183,8 +195,10 @@ static bool memory_known(const clv_plan *plan)
 static void put_memory(report *r)
 {
     static const char *const titles[] = { "memory of", ">weights", ">activations", ">workspace",
-                                          ">gaps",     ">peak",    ">capacity",    ">used" };
-    clv_table table = clv_table_of(titles, 8);
+                                          ">gaps",     ">peak",    ">capacity",    ">used",
+                                          ">in flight" };
+    bool in_flight = has_in_flight(r->plan);
+    clv_table table = clv_table_of(titles, in_flight ? 9 : 8);
 
     if (!memory_known(r->plan))
         return;
@@ -198,7 +212,7 @@ static void put_memory(report *r)
                               cell_bytes(r, d->activation_bytes), cell_bytes(r, d->workspace_bytes),
                               cell_gaps(r, d), cell_bytes(r, d->peak_bytes),
                               d->capacity_bytes > 0 ? cell_bytes(r, d->capacity_bytes) : NULL,
-                              cell_used(r, d) });
+                              cell_used(r, d), cell_bytes(r, d->in_flight_bytes) });
     }
     clv_text_printf(&r->text, "\n");
     clv_table_write(&table, &r->text);
@@ -288,7 +302,9 @@ static const char *stop_sentence(const clv_plan *p)
 static void put_bound(report *r)
 {
     const clv_plan *p = r->plan;
-    const char *measure = p->objective == CLV_THROUGHPUT ? "time between runs" : "latency";
+    bool is_share = clv_plan_has_run(p) && p->why_microbatches != CLV_MICRO_FILLED;
+    const char *by_pace = is_share ? "time a micro-batch" : "time between runs";
+    const char *measure = p->objective == CLV_THROUGHPUT ? by_pace : "latency";
     double gap = clv_plan_gap(p), percent = ceil(gap * 1e4) / 1e2;
 
     if (gap >= 0)
@@ -308,6 +324,73 @@ static int32_t count_in_force(const clv_plan *plan)
     return n;
 }
 
+/* A run of the pipeline: the sum, then what is lost at its ends. */
+static void put_pipeline(report *r)
+{
+    const clv_plan *p = r->plan;
+    int64_t ns = clv_plan_run_ns(p);
+
+    if (!fits(p) || !clv_plan_has_run(p) || ns <= 0)
+        return;
+    clv_text_printf(&r->text, "pipeline    %d micro-batch%s in %s, %s runs a second\n",
+                    p->microbatches, p->microbatches == 1 ? "" : "es",
+                    clv_show_time((char[32]){ 0 }, ns),
+                    clv_show_number((char[32]){ 0 }, 1e9 * p->microbatches / (double)ns));
+    clv_text_printf(&r->text, "            ");
+    if (p->microbatches > 1 && p->fill_ns >= 0 && p->drain_ns >= 0)
+        clv_text_printf(&r->text, "fill %s, drain %s, ", clv_show_time((char[32]){ 0 }, p->fill_ns),
+                        clv_show_time((char[32]){ 0 }, p->drain_ns));
+    clv_text_printf(&r->text, "bubble %.1f %%%s\n", 100 * clv_plan_bubble(p),
+                    p->why_microbatches == CLV_MICRO_MEMORY ? "; no more fit in memory" : "");
+}
+
+/* The n-th thing that a stage does in 1F1B order: as many forward parts as it may keep, then one backward
+ * and one forward in turn, then the backward parts that are left. -1 - i: backward part i. */
+static int32_t step_of(const clv_plan *p, int32_t stage, int32_t n)
+{
+    int32_t warm = clv_micro_stashed(p->microbatches, p->n_stages, stage);
+    if (n < warm)
+        return n;
+    int32_t pairs = p->microbatches - warm, after = n - warm;
+    if (after < 2 * pairs)
+        return after % 2 ? warm + after / 2 : -1 - after / 2;
+    return -1 - (after - pairs);
+}
+
+/* What each stage does one after the other, as far as the line is wide. */
+static void put_order(report *r)
+{
+    const clv_plan *p = r->plan;
+    int32_t n_backward = 0;
+
+    for (int32_t i = 0; p->backward_op && i < p->n_ops; i++)
+        n_backward += p->backward_op[i];
+    if (!fits(p) || n_backward == 0 || p->microbatches < 1)
+        return;
+    clv_text_printf(&r->text,
+                    "training    %d operators backward, in 1F1B order: a stage keeps at most as many "
+                    "micro-batches\n            as there are stages from it to the last\n",
+                    n_backward);
+    for (int32_t s = 0; s < p->n_stages && p->n_stages <= ORDER_STAGES; s++) {
+        char line[CLV_REPORT_WIDTH + 1] = "";
+        int32_t n = 0, room = CLV_REPORT_WIDTH - (int32_t)strlen("            stage 00: ...");
+        for (int32_t k = 0; k < 2 * p->microbatches; k++) {
+            char word[16];
+            int32_t step = step_of(p, s, k);
+            int32_t size = snprintf(word, sizeof word, " %c%d", step < 0 ? 'B' : 'F',
+                                    step < 0 ? -1 - step : step);
+            bool is_last = k == 2 * p->microbatches - 1;
+            if (n + size > room) {
+                memcpy(line + n, " ...", sizeof " ...");
+                break;
+            }
+            memcpy(line + n, word, (size_t)size + 1);
+            n += is_last ? 0 : size;
+        }
+        clv_text_printf(&r->text, "            stage %d:%s\n", s, line);
+    }
+}
+
 static void put_speed(report *r)
 {
     const clv_plan *p = r->plan;
@@ -322,6 +405,8 @@ static void put_speed(report *r)
         clv_text_printf(&r->text, "throughput  %s runs a second as a pipeline, one every %s\n",
                         clv_show_number((char[32]){ 0 }, 1e9 / (double)p->period_ns),
                         clv_show_time((char[32]){ 0 }, p->period_ns));
+    put_pipeline(r);
+    put_order(r);
     if (p->proportion > 0)
         clv_text_printf(&r->text, "memory      available memory proportion lowered to %g\n",
                         p->proportion);

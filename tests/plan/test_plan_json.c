@@ -353,3 +353,86 @@ Test(plan_json, survives_running_out_of_memory_anywhere)
         clv_arena_free(small);
     }
 }
+
+/* -- runs of the pipeline -- */
+
+static clv_plan pipelined(void)
+{
+    static const bool backward[] = { false, false, true, true, false };
+    clv_plan plan = two_stages();
+    plan.microbatches = 7;
+    plan.why_microbatches = CLV_MICRO_MEMORY;
+    plan.fill_ns = 30;
+    plan.drain_ns = 40;
+    plan.latency_ns = 250;
+    plan.backward_op = backward;
+    plan.devices[0].in_flight_bytes = 11;
+    plan.devices[1].in_flight_bytes = CLV_PLAN_UNKNOWN;
+    return plan;
+}
+
+Test(plan_json, gives_back_the_run_of_a_pipeline)
+{
+    clv_plan plan = pipelined();
+    size_t n = 0;
+    const char *text = write(&plan, &n);
+    clv_plan *back = read(text);
+
+    cr_assert_eq(back->microbatches, 7);
+    cr_assert_eq(back->why_microbatches, CLV_MICRO_MEMORY);
+    cr_assert_eq(back->fill_ns, 30);
+    cr_assert_eq(back->drain_ns, 40);
+    cr_assert_eq(back->devices[0].in_flight_bytes, 11);
+    cr_assert_eq(back->devices[1].in_flight_bytes, CLV_PLAN_UNKNOWN);
+    cr_assert_arr_eq(back->backward_op, plan.backward_op, 5 * sizeof(bool));
+    cr_assert(strstr(text, "\"run_ns\": 850"), "%s", text);
+    cr_assert_eq(clv_plan_run_ns(back), 850);
+    cr_assert_float_eq(clv_plan_bubble(back), 1 - 700.0 / 850, 1e-12);
+    cr_assert_eq(clv_plan_objective_ns(back), 122, "a seventh of it, rounded up");
+    cr_assert_str_eq(write(back, &n), text);
+}
+
+Test(plan_json, a_file_without_a_run_has_none)
+{
+    clv_plan plan = two_stages();
+    size_t n = 0;
+    const char *text = write(&plan, &n);
+    clv_plan *back = read(text);
+
+    cr_assert_null(strstr(text, "pipeline"));
+    cr_assert_null(strstr(text, "in_flight"));
+    cr_assert_null(strstr(text, "backward"));
+    cr_assert_eq(back->microbatches, 0);
+    cr_assert_null(back->backward_op);
+    cr_assert_eq(clv_plan_run_ns(back), 0);
+    cr_assert_lt(clv_plan_bubble(back), 0);
+    cr_assert_eq(clv_plan_objective_ns(back), plan.period_ns);
+}
+
+/* The words of a good file, what they are replaced by, and what is then told. */
+Test(plan_json, tells_what_is_wrong_with_a_run)
+{
+    static const char *const wrong[][3] = {
+        { "\"microbatches\": 7", "\"microbatches\": 0", "pipeline.microbatches" },
+        { "\"microbatches\": 7", "\"microbatches\": 1000001", "pipeline.microbatches" },
+        { "\"chosen\": \"memory\"", "\"chosen\": \"by lot\"", "'by lot'" },
+        { "\"fill_ns\": 30", "\"full_ns\": 30", "full_ns" },
+        { "[2,2]", "[2,4]", "ends behind operator 6" },
+        { "[2,2]", "[2,2],[3,1]", "operator 3 is in a run before it" },
+        { "[2,2]", "[2]", "a run is [first, count]" },
+    };
+    clv_plan plan = pipelined();
+    size_t n = 0;
+    const char *text = write(&plan, &n);
+    for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+        const char *at = strstr(text, wrong[k][0]);
+        clv_error err;
+        clv_plan *back = NULL;
+        cr_assert_not_null(at, "%s", wrong[k][0]);
+        char *bad = clv_arena_printf(arena, "%.*s%s%s", (int)(at - text), text, wrong[k][1],
+                                     at + strlen(wrong[k][0]));
+        cr_assert_eq(clv_plan_read(bad, strlen(bad), "p.json", arena, &back, &err), CLV_EFORMAT,
+                     "%s", wrong[k][1]);
+        cr_expect(strstr(err.message, wrong[k][2]), "%s", err.message);
+    }
+}

@@ -306,3 +306,38 @@ Test(report_plan, survives_running_out_of_memory_anywhere)
         clv_arena_free(small);
     }
 }
+
+Test(report_plan, tells_the_run_of_a_pipeline)
+{
+    plan.microbatches = 5;
+    plan.why_microbatches = CLV_MICRO_MEMORY;
+    plan.fill_ns = 1200000;
+    plan.drain_ns = 1100000;
+    devices[0].in_flight_bytes = 2 << 20;
+    devices[0].peak_bytes += 2 << 20;
+    const char *shown = text();
+    cr_expect(strstr(shown, "pipeline    5 micro-batches in 8.713 ms, 573.9 runs a second\n"
+                            "            fill 1.200 ms, drain 1.100 ms, bubble 13.9 %; no more fit "
+                            "in memory\n"),
+              "%s", shown);
+    cr_expect(strstr(shown, "in flight"), "%s", shown);
+    cr_expect(strstr(shown, "2.000 MiB"), "%s", shown);
+    cr_expect_null(strstr(shown, "1F1B"));
+}
+
+/* Everything in turn: as many forward parts as are kept, then pairs, then what is left. */
+Test(report_plan, tells_the_order_of_a_training_run)
+{
+    static bool backward[800];
+    backward[799] = true;
+    plan.backward_op = backward;
+    plan.microbatches = 3;
+    const char *shown = text();
+    cr_expect(strstr(shown, "training    1 operators backward, in 1F1B order"), "%s", shown);
+    cr_expect(strstr(shown, " stage 0: F0 F1 B0 F2 B1 B2\n"), "%s", shown);
+    cr_expect(strstr(shown, " stage 1: F0 B0 F1 B1 F2 B2\n"), "%s", shown);
+    plan.microbatches = 1000000;
+    shown = text();
+    cr_expect(strstr(shown, " stage 1: F0 B0 F1 B1 F2"), "%s", shown);
+    cr_expect(strstr(shown, " ...\n"), "%s", shown);
+}

@@ -36,7 +36,7 @@ _cleave() {
     case ${COMP_WORDS[1]} in
     plan)
         options="--cluster --devices --memory --bind --objective --optimal_perf --first-fit --search
-            --sharding-nodes --constraints --jobs --max-candidates --deadline --gap --compiler --compiler-timeout --configs --output --no-output
+            --sharding-nodes --constraints --jobs --max-candidates --deadline --gap --microbatches --backward --compiler --compiler-timeout --configs --output --no-output
             --plan-out --input_model --num_ipus --output_model --num_processes --json --quiet --help"
         ;;
     inspect) options="--bind --json --quiet --help" ;;
@@ -72,7 +72,7 @@ _cleave() {
         return
         ;;
     --configuration | --devices | --memory | --bind | --jobs | --max-candidates | --compiler-timeout | --num_ipus | --num_processes | \
-        --max-load | --deadline | --gap | --seed)
+        --max-load | --deadline | --gap | --seed | --microbatches | --backward)
         return
         ;;
     esac
