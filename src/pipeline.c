@@ -141,9 +141,9 @@ static clv_status open_judge(clv_run *r)
     } else {
         CLV_TRY(clv_builtin_open(&r->workload, jobs, req->alloc, &r->compiler, r->err));
     }
-    clv_run_set_microbatches(r);
     CLV_TRY(clv_pool_open(r->compiler, jobs, JUDGE_BATCH, req->alloc, &r->pool, r->err));
     r->judge = clv_pool_judge(r->pool);
+    clv_run_set_microbatches(r);
     return CLV_OK;
 }
 

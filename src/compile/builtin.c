@@ -238,12 +238,15 @@ static clv_status open_program(builtin *b, const clv_workload *workload, size_t 
     CLV_TRY(clv_program_build(workload, b->arena, &b->program, err));
     int64_t *live = CLV_NEW_ARRAY(b->arena, int64_t, b->program->n_units);
     int64_t *held = CLV_NEW_ARRAY(b->arena, int64_t, b->program->n_units);
-    if (!live || !held)
+    int64_t *piped = CLV_NEW_ARRAY(b->arena, int64_t, b->program->n_units);
+    if (!live || !held || !piped)
         return clv_fail_nomem(err, "the bytes alive in units");
     CLV_TRY(clv_program_live(b->program, b->arena, live, err));
     CLV_TRY(clv_program_held(b->program, b->arena, held, err));
+    CLV_TRY(clv_program_piped(b->program, held, b->arena, piped, err));
     b->base.live_bytes = live;
     b->base.held_bytes = held;
+    b->base.piped_bytes = piped;
     b->base.bounded_at = least_proportion(workload->cluster);
     return clv_group_cache_open(clv_arena_alloc(b->arena), cache_bytes, &b->cache, err);
 }

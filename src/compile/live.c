@@ -1,5 +1,7 @@
 #include "compile/live.h"
 
+#include <string.h>
+
 #include "compile/addresses.h"
 
 /* As layout.c finds lifetimes, for a unit whose neighbours may be here or elsewhere; of two cases
@@ -201,6 +203,26 @@ clv_status clv_program_held(const clv_program *p, clv_arena *arena, int64_t *hel
         }
         for (int32_t u = 0; u < p->n_units; u++)
             held_bytes[u] = outputs[u] < held_bytes[u] ? outputs[u] : held_bytes[u];
+    }
+    clv_arena_rewind(arena, mark);
+    return enough ? CLV_OK : clv_fail_nomem(err, "the bytes that units keep");
+}
+
+clv_status clv_program_piped(const clv_program *p, const int64_t *held_bytes, clv_arena *arena,
+                             int64_t *piped_bytes, clv_error *err)
+{
+    clv_mark mark = clv_arena_mark(arena);
+    walk w = { .p = p, .root = CLV_NEW_ARRAY(arena, int32_t, p->n_slots) };
+    int32_t *owner = CLV_NEW_ARRAY(arena, int32_t, p->n_slots);
+    bool enough = w.root && owner;
+    for (int32_t s = 0; enough && s < p->n_slots; s++)
+        w.root[s] = root_of(&w, s);
+    if (enough) {
+        find_owners(&w, owner);
+        memcpy(piped_bytes, held_bytes, (size_t)p->n_units * sizeof *piped_bytes);
+        for (int32_t s = 0; s < p->n_slots; s++)
+            if (w.root[s] == s && owner[s] >= 0 && p->flags[s] & (CLV_SLOT_INPUT | CLV_SLOT_OUTPUT))
+                piped_bytes[owner[s]] += clv_align_bytes(p->bytes[s]);
     }
     clv_arena_rewind(arena, mark);
     return enough ? CLV_OK : clv_fail_nomem(err, "the bytes that units keep");

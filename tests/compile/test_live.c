@@ -126,6 +126,14 @@ static void compare(toy *t, const int64_t *live, const int32_t *device_of, uint3
         cr_assert_leq(live[u] + others, held, "seed %u, unit %d", seed, u);
         *ret_same += live[u] == held;
     }
+    c->microbatches = 2;
+    cr_assert_eq(c->compile(c, 0, &plan, t->arena, &v, &report, NULL), CLV_OK);
+    for (int32_t d = 0; d < t->cluster.n_devices; d++) {
+        int64_t copies = 0;
+        for (int32_t u = 0; u < t->units.n; u++)
+            copies += device_of[u] == d ? c->piped_bytes[u] - c->held_bytes[u] : 0;
+        cr_assert_leq(copies, report.devices[d].in_flight_bytes, "seed %u, device %d", seed, d);
+    }
     clv_compiler_close(c);
 }
 
@@ -171,6 +179,13 @@ Test(live, what_waits_or_stays_is_held_all_the_time)
     cr_expect_eq(held[0], 1024, "the input is less than the output");
     cr_expect_eq(held[1], 0);
     cr_expect_eq(held[2], 0, "the last unit reads it too");
+    int64_t *piped = CLV_NEW_ARRAY(t->arena, int64_t, t->units.n);
+    clv_program *p;
+    cr_assert_eq(clv_program_build(&t->workload, t->arena, &p, NULL), CLV_OK);
+    cr_assert_eq(clv_program_piped(p, held, t->arena, piped, NULL), CLV_OK);
+    cr_expect_eq(piped[0], 1024 + 1024 + 1280, "the next input, and the output before");
+    cr_expect_eq(piped[1], 0);
+    cr_expect_eq(piped[2], 0);
     clv_arena_free(t->arena);
 }
 
@@ -223,6 +238,7 @@ Test(live, survives_running_out_of_memory_anywhere)
     toy_grow_random(t, 60, 3);
     cr_assert_eq(clv_program_build(&t->workload, t->arena, &p, NULL), CLV_OK);
     int64_t *live = CLV_NEW_ARRAY(t->arena, int64_t, t->units.n);
+    int64_t *piped = CLV_NEW_ARRAY(t->arena, int64_t, t->units.n);
     clv_status s = CLV_ENOMEM;
     for (size_t limit = 200; s != CLV_OK; limit += 97) {
         clv_arena *arena = clv_arena_new(NULL, limit);
@@ -231,6 +247,8 @@ Test(live, survives_running_out_of_memory_anywhere)
         s = clv_program_live(p, arena, live, NULL);
         if (s == CLV_OK)
             s = clv_program_held(p, arena, live, NULL);
+        if (s == CLV_OK)
+            s = clv_program_piped(p, live, arena, piped, NULL);
         cr_assert(s == CLV_OK || s == CLV_ENOMEM);
         clv_arena_free(arena);
     }
