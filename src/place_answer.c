@@ -111,14 +111,16 @@ static void put_head(clv_text *text, const clv_place_options *o, const clv_place
     clv_text_printf(text, "%.15g, %s\n", r->value.objective, end_sentence(r->end));
     /* nobody wants to see what rounding leaves between two equal numbers */
     double gap = r->end == CLV_END_OPTIMAL ? 0 : gap_of(r);
-    clv_text_printf(text, "bound %.12g (%s), gap %.2g %%, found by %s, %.3f s\n", r->bound,
-                    r->bound_by, 100 * gap, r->found_by, r->seconds);
+    clv_text_printf(text, "bound %.12g%s%s%s, gap %.2g %%, found by %s, %.3f s\n", r->bound,
+                    r->bound_by[0] ? " (" : "", r->bound_by, r->bound_by[0] ? ")" : "", 100 * gap,
+                    r->found_by, r->seconds);
 }
 
 static void put_devices(clv_text *text, const clv_placement *p, const share *shares)
 {
     static const char *const titles[] = { "device", ">load", ">nodes", ">memory", ">of" };
     clv_table table = clv_table_of(titles, 5);
+    clv_text_printf(text, "\n");
     for (int32_t k = 0, d = 0; k < p->n_kinds; k++) {
         for (int32_t i = 0; i < p->kinds[k].count; i++, d++) {
             char name[64], load[40], nodes[20], bytes[32], room[32] = "-";
@@ -153,8 +155,8 @@ clv_status clv_place_text(const clv_placement *p, const clv_place_options *optio
     put_head(&text, options, result);
     if (result->found) {
         CLV_TRY(share_out(p, options, result, arena, &shares, err));
-        clv_text_printf(&text, "\n");
-        put_devices(&text, p, shares);
+        if (result->value.n_used > 0)
+            put_devices(&text, p, shares);
     }
     *ret = clv_text_end(&text);
     return *ret ? CLV_OK : clv_fail_nomem(err, "a report");

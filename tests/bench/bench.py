@@ -89,6 +89,39 @@ def bench_large(a):
                   f"{r['search']['judged'] if 'search' in r and isinstance(r['search'], dict) else '?'} judged")
 
 
+def cluster_of(a, n, mixed):
+    """a file: n H100, or half of them A100, in servers of eight"""
+    with open(os.path.join(HERE, "..", "..", "configs", "clusters", "dgx-h100-x2.json")) as f:
+        cluster = json.load(f)
+    cluster["name"] = f"{'mixed' if mixed else 'equal'}-{n}"
+    cluster["devices"] = [{"kind": "h100-sxm", "count": n // 2, "name": "h"},
+                          {"kind": "a100-80gb", "count": n // 2, "name": "a"}] if mixed else \
+        [{"kind": "h100-sxm", "count": n, "name": "gpu"}]
+    cluster["levels"][1]["size"] = n // 8
+    path = os.path.join(a.scratch, cluster["name"] + ".json")
+    with open(path, "w") as f:
+        json.dump(cluster, f)
+    return path
+
+
+def bench_bounds(a):
+    """Llama-3.1 405B in pipeline stages on equal and unequal devices; target gap 1 % under 1 s"""
+    model = find(a.models, "llama31_405b_decode.b16p8191.onnx")
+    configs = os.path.abspath(os.path.join(HERE, "..", "..", "configs"))
+    for n in (16, 64, 256) if model else ():
+        for mixed in (False, True):
+            cluster = cluster_of(a, n, mixed)
+            for objective, key in (("throughput", "period_ns"), ("latency", "latency_ns")):
+                wall, cpu, peak, code, out = timed(plan(a, model, "--configs", configs, "--cluster", cluster,
+                                                        "--devices", str(n), "--objective", objective), 3)
+                p = json.loads(out)["plan"]
+                s = p["search"]
+                gap = "unknown" if s["gap"] is None else f"{100 * s['gap']:.3f} %"
+                print(f"  {n} {'mixed' if mixed else 'equal'} {objective}: {p[key] / 1e6:.3f} ms, bound "
+                      f"{(s['bound_ns'] or 0) / 1e6:.3f} ms, gap {gap}, {s['stopped']}, {wall:.2f} s wall, "
+                      f"{cpu:.2f} s cpu, {mb(peak)}")
+
+
 def bench_growth(a):
     """made graphs of 10^4 to 10^6 operators on 8 devices; target 10^6 under 10 s and 1.5 GB, n^1.1"""
     for kind in ("chain", "branches"):
@@ -100,9 +133,11 @@ def growth_of(a, kind):
     for n in (10_000, 100_000, 1_000_000):
         path = os.path.join(a.scratch, f"{kind}{n}.onnx")
         subprocess.run([sys.executable, os.path.join(HERE, "make_models.py"), kind, str(n), path], check=True)
-        wall, cpu, peak, code, _ = timed(plan(a, path, "--devices", "8", "--optimal_perf"), 3)
+        wall, cpu, peak, code, out = timed(plan(a, path, "--devices", "8", "--optimal_perf"), 3)
         points.append((n, cpu))
-        print(f"  {kind} of {n} operators: {wall:.3f} s wall, {cpu:.3f} s cpu, {mb(peak)}, exit {code}")
+        gap = json.loads(out)["plan"]["search"]["gap"]
+        print(f"  {kind} of {n} operators: {wall:.3f} s wall, {cpu:.3f} s cpu, {mb(peak)}, exit {code}, "
+              f"gap {'unknown' if gap is None else f'{100 * gap:.3f} %'}")
         os.remove(path)
     for (n0, t0), (n1, t1) in zip(points, points[1:]):
         print(f"  from {n0} to {n1}: time grows as n^{math.log(t1 / t0) / math.log(n1 / n0):.2f}")
@@ -276,7 +311,7 @@ def bench_published(a):
                     full if os.path.isdir(full) else a.models)
 
 
-BENCHES = {"corpus": bench_corpus, "published": bench_published, "vit": bench_vit, "large": bench_large, "growth": bench_growth, "annotate": bench_annotate,
+BENCHES = {"corpus": bench_corpus, "published": bench_published, "vit": bench_vit, "large": bench_large, "bounds": bench_bounds, "growth": bench_growth, "annotate": bench_annotate,
            "same": bench_same, "search": bench_search}
 
 
