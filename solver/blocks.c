@@ -1,6 +1,8 @@
 /* blocks.c - classes, cycles and idle neighbours are joined, then everything is numbered anew. */
 #include "solver/blocks.h"
 
+#include "base/compare.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -145,12 +147,6 @@ static clv_status note_arcs(joining *j, clv_error *err)
 
 /* -- nets -- */
 
-static int compare_ints(const void *a, const void *b)
-{
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 typedef struct {
     int32_t n;
     const int32_t *pins;
@@ -175,7 +171,7 @@ static int32_t pins_of(const joining *j, int32_t u, int32_t *pins)
     pins[n++] = j->group_of[u];
     for (int32_t i = p->out_first[u]; i < p->out_first[u + 1]; i++)
         pins[n++] = j->group_of[p->out[i]];
-    qsort(pins, (size_t)n, sizeof *pins, compare_ints);
+    qsort(pins, (size_t)n, sizeof *pins, clv_compare_int32);
     for (int32_t i = 0; i < n; i++)
         if (i == 0 || pins[i] != pins[i - 1])
             pins[unique++] = pins[i];
@@ -427,7 +423,7 @@ static bool may_follow(const joining *j, const reach *r, int32_t g, int32_t x)
     for (int32_t i = j->at_first[g]; i < j->at_first[g + 1]; i++) {
         const int32_t *pins = j->pins + j->net_first[j->at[i]];
         size_t n = (size_t)(j->net_first[j->at[i] + 1] - j->net_first[j->at[i]]);
-        if (!bsearch(&x, pins, n, sizeof *pins, compare_ints))
+        if (!bsearch(&x, pins, n, sizeof *pins, clv_compare_int32))
             return false;
     }
     return is_idle_beside(j, g, x);
@@ -579,6 +575,7 @@ static clv_status copy_blocks(const joining *j, clv_blocks *b, clv_arena *arena,
     size_t n = (size_t)j->n, n_pins = (size_t)j->net_first[j->n_nets];
     b->p = j->p;
     b->n = j->n;
+    b->roomy = j->roomy;
     b->n_kinds = j->p->n_kinds;
     b->n_nets = j->n_nets;
     b->block_of = keep(arena, j->group_of, (size_t)j->p->n_nodes, sizeof *b->block_of);

@@ -13,6 +13,7 @@
 typedef struct {
     const clv_placement *p;
     int32_t n, n_kinds, n_nets;
+    bool roomy;               /* all bytes together fit any device, so memory never matters */
     double tick;              /* in the instance's unit: a power of two */
     const int32_t *block_of;  /* by node of p */
     const int64_t *time;      /* [kind * n + block] ticks; CLV_BLOCK_NEVER */

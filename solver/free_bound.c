@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "solver/free_lp.h"
-#include "solver/free_random.h"
+#include "solver/random.h"
 #include "solver/free_split.h"
 
 /* Pairs kept for a state, from the first try to the last: more when sets that are too heavy, which
@@ -484,7 +484,7 @@ static void give_rest(const clv_free_bound *f, int32_t *device_of)
 
 static double next_random(uint64_t *random)
 {
-    return (double)(clv_free_random(random) >> 11) * 0x1p-53; /* from 0 to 1 */
+    return (double)(clv_random(random) >> 11) * 0x1p-53; /* from 0 to 1 */
 }
 
 /* The best set of a device joins, of blocks that may still be had; they may not be any more. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "solver/free_random.h"
+#include "solver/random.h"
 #include "solver/free_split.h"
 
 /* The search is for a handful of devices; tables of pairs stay below 2 MiB. */
@@ -63,7 +63,7 @@ static clv_status nomem(clv_error *err) { return clv_fail_nomem(err, "the search
 
 static int32_t random_below(clv_free_local *l, int32_t n)
 {
-    return (int32_t)(clv_free_random(&l->random) % (uint64_t)n);
+    return (int32_t)(clv_random(&l->random) % (uint64_t)n);
 }
 
 /* -- making it -- */

@@ -101,7 +101,7 @@ clv_growth_advice clv_growth_look(const clv_growth *g, int32_t kind)
                 continue;
             int64_t added = added_load(g, kind, u);
             a.dominated |= added <= 0 || load + added <= g->low;
-            if (added <= 0 && (g->roomy || g->b->bytes[u] == 0)) {
+            if (added <= 0 && (g->b->roomy || g->b->bytes[u] == 0)) {
                 a.forced = u;
                 break;
             }
@@ -158,17 +158,6 @@ static bool may_relieve(const clv_growth *g, int32_t u)
     return more <= 0;
 }
 
-static bool is_roomy(const clv_blocks *b)
-{
-    int64_t all = 0;
-    for (int32_t u = 0; u < b->n; u++)
-        all += b->bytes[u];
-    for (int32_t k = 0; k < b->n_kinds; k++)
-        if (b->p->kinds[k].capacity_bytes >= 0 && b->p->kinds[k].capacity_bytes < all)
-            return false;
-    return true;
-}
-
 static bool take_arrays(clv_growth *g, clv_arena *arena)
 {
     size_t n = (size_t)g->b->n, nets = (size_t)g->b->n_nets;
@@ -215,8 +204,7 @@ clv_status clv_growth_new(const clv_blocks *b, const clv_share *share, bool line
                      .after = b->after,
                      .before_first = b->before_first,
                      .before = b->before,
-                     .words = ((size_t)b->n + 63) / 64,
-                     .roomy = is_roomy(b) };
+                     .words = ((size_t)b->n + 63) / 64 };
     if (!take_arrays(&g, arena))
         return nomem(err);
     if (line)

@@ -15,7 +15,6 @@ typedef struct {
     size_t words;                                               /* of a row of bits, one a block */
     int64_t limit;                                              /* on the load of the piece */
     int64_t low;           /* no answer has all loads below it, so loads up to it are alike */
-    bool roomy;            /* all bytes together fit any device */
     uint64_t *behind;      /* [block * words]: all that must come behind it, and itself */
     uint64_t *may_relieve; /* row: blocks that can relieve at all (clv_growth_look) */
     uint64_t *row, *ready; /* the ideal with the piece; what may join */

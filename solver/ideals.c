@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "solver/labels.h"
+#include "solver/random.h"
 
 /* Memory of one limit where the search gives up. */
 #define BYTES_MAX ((size_t)400 << 20)
@@ -35,8 +36,6 @@ typedef struct {
     const clv_placement *p;
     clv_arena *arena;
     clv_labels labels;
-    uint64_t *random;      /* by block: its part of a hash */
-    int64_t *behind_value; /* by block: of it and of all behind it */
     frame *frames;
     source *sources;
     int32_t n_sources, cap_sources;
@@ -46,22 +45,14 @@ typedef struct {
 
 static clv_status nomem(clv_error *err) { return clv_fail_nomem(err, "the search over ideals"); }
 
-static uint64_t scatter(uint64_t x)
-{
-    x += UINT64_C(0x9e3779b97f4a7c15); /* splitmix64, Steele et al. 2014 */
-    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return x ^ (x >> 31);
-}
-
 /* -- a piece -- */
 
 /* Block u, and all behind it, will not be in the piece as grown from this level. Of what is lost,
  * only the largest loss at once is counted: less than the truth, and quick. */
 static void leave_out(search *s, int32_t depth, int32_t u)
 {
-    if (s->behind_value[u] > s->frames[depth].lost)
-        s->frames[depth].lost = s->behind_value[u];
+    if (s->of->behind_value[u] > s->frames[depth].lost)
+        s->frames[depth].lost = s->of->behind_value[u];
 }
 
 /* The piece as it is now ends here: what labels come of it. */
@@ -126,7 +117,7 @@ static bool open_level(search *s, growing *w, int32_t u, bool forced)
     const clv_growth *g = s->g;
     const frame *f = &s->frames[w->depth];
     clv_growth_change(s->g, w->kind, u, 1);
-    w->hash ^= s->random[u];
+    w->hash ^= s->of->key[u];
     s->frames[w->depth + 1] = (frame){ u, f->cursor, f->lost, forced };
     w->depth++;
     bool too_much = s->p->kinds[w->kind].pays && g->time + g->in > g->limit;
@@ -140,7 +131,7 @@ static void close_level(search *s, growing *w)
 {
     const frame *f = &s->frames[w->depth--];
     clv_growth_change(s->g, w->kind, f->block, -1);
-    w->hash ^= s->random[f->block];
+    w->hash ^= s->of->key[f->block];
     leave_out(s, w->depth, f->block);
     if (f->forced)
         s->frames[w->depth].cursor = s->g->b->n;
@@ -230,28 +221,14 @@ static clv_status expand(search *s, int32_t from, int32_t size, clv_error *err)
 
 /* -- one limit -- */
 
-static void find_behind_values(search *s)
-{
-    size_t words = s->g->words;
-    for (int32_t u = 0; u < s->g->b->n; u++)
-        for (size_t w = (size_t)u / 64; w < words; w++)
-            for (uint64_t bits = s->g->behind[(size_t)u * words + w]; bits; bits &= bits - 1)
-                s->behind_value[u] += s->share->value[w * 64 + (size_t)__builtin_ctzll(bits)];
-}
-
 static clv_status fill_states(search *s, clv_error *err)
 {
     int32_t start, n = s->g->b->n;
     size_t words = s->g->words;
-    s->random = CLV_NEW_ARRAY(s->arena, uint64_t, n);
     uint64_t *nothing = CLV_NEW_ARRAY(s->arena, uint64_t, words);
-    s->behind_value = CLV_NEW_ARRAY(s->arena, int64_t, n);
     s->frames = CLV_NEW_ARRAY(s->arena, frame, n + 1);
-    if (!s->random || !nothing || !s->behind_value || !s->frames)
+    if (!nothing || !s->frames)
         return nomem(err);
-    for (int32_t u = 0; u < n; u++)
-        s->random[u] = scatter((uint64_t)u);
-    find_behind_values(s);
     CLV_TRY(clv_labels_new(n, s->p->n_kinds, s->arena, &s->labels, err));
     CLV_TRY(clv_labels_state(&s->labels, 0, nothing, 0, s->share->all_value, &start, err));
     CLV_TRY(clv_labels_add(&s->labels, start, -1, -1, 0, err));
@@ -328,11 +305,34 @@ clv_status clv_ideals_try(clv_ideals *of, int64_t limit, clv_ideals_outcome *ret
     return status;
 }
 
+static int64_t value_behind(const clv_ideals *s, int32_t u)
+{
+    size_t words = s->growth.words;
+    const uint64_t *behind = s->growth.behind + (size_t)u * words;
+    int64_t value = 0;
+    for (size_t w = (size_t)u / 64; w < words; w++)
+        for (uint64_t bits = behind[w]; bits; bits &= bits - 1)
+            value += s->share.value[w * 64 + (size_t)__builtin_ctzll(bits)];
+    return value;
+}
+
 clv_status clv_ideals_new(clv_place_run *run, const char *name, const clv_blocks *b, bool line,
                           int64_t steps, clv_arena *arena, clv_ideals *ret, clv_error *err)
 {
-    *ret =
-        (clv_ideals){ .run = run, .name = name, .alloc = clv_arena_alloc(arena), .steps = steps };
+    *ret = (clv_ideals){ .run = run,
+                         .name = name,
+                         .alloc = clv_arena_alloc(arena),
+                         .key = CLV_NEW_ARRAY(arena, uint64_t, b->n),
+                         .behind_value = CLV_NEW_ARRAY(arena, int64_t, b->n),
+                         .steps = steps };
+    if (!ret->key || !ret->behind_value)
+        return nomem(err);
     CLV_TRY(clv_share_new(b, arena, &ret->share, err));
-    return clv_growth_new(b, &ret->share, line, arena, &ret->growth, err);
+    CLV_TRY(clv_growth_new(b, &ret->share, line, arena, &ret->growth, err));
+    for (int32_t u = 0; u < b->n; u++) {
+        uint64_t state = (uint64_t)u;
+        ret->key[u] = clv_random(&state);
+        ret->behind_value[u] = value_behind(ret, u);
+    }
+    return CLV_OK;
 }

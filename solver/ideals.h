@@ -31,6 +31,8 @@ typedef struct {
     clv_place_run *run;
     const char *name; /* answers are offered under it */
     const clv_alloc *alloc;
+    uint64_t *key;         /* by block: its part of a hash */
+    int64_t *behind_value; /* by block: of it and of all behind it */
     clv_share share;
     clv_growth growth; /* set low before a call */
     bool count_only;   /* fewest devices, whatever their loads are */

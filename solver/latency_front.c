@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "solver/random.h"
+
 #define FIRST_SLOTS 1024
 
 clv_status clv_front_new(const clv_latency_units *units, clv_arena *arena, clv_front *ret,
@@ -18,12 +20,8 @@ clv_status clv_front_new(const clv_latency_units *units, clv_arena *arena, clv_f
     for (int32_t i = 0; i <= units->n; i++)
         ret->by_size[i] = -1;
     uint64_t state = 0;
-    for (int32_t i = 0; i < units->n; i++) { /* splitmix64 */
-        uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
-        z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-        z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-        ret->key[i] = z ^ (z >> 31);
-    }
+    for (int32_t i = 0; i < units->n; i++)
+        ret->key[i] = clv_random(&state);
     return CLV_OK;
 }
 

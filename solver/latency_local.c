@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "solver/latency_form.h"
+#include "solver/random.h"
 
 /* Steps of a round: (nodes + edges) * steps is held near the first of these. */
 #define WORK_A_ROUND 60e6
@@ -55,18 +56,9 @@ typedef struct {
     int32_t *by_node; /* scratch for offers */
 } local;
 
-static uint64_t next_random(local *s)
-{
-    /* splitmix64 */
-    uint64_t z = s->random += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
+static int32_t pick(local *s, int32_t n) { return (int32_t)(clv_random(&s->random) % (uint64_t)n); }
 
-static int32_t pick(local *s, int32_t n) { return (int32_t)(next_random(s) % (uint64_t)n); }
-
-static double unit_random(local *s) { return (double)(next_random(s) >> 11) * 0x1p-53; }
+static double unit_random(local *s) { return (double)(clv_random(&s->random) >> 11) * 0x1p-53; }
 
 static double overdrawn(const local *s, int32_t d)
 {

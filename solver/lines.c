@@ -1,5 +1,7 @@
 #include "solver/lines.h"
 
+#include "base/compare.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,12 +14,6 @@
 static clv_status nomem(clv_error *err) { return clv_fail_nomem(err, "lines of blocks"); }
 
 /* -- blocks in another order -- */
-
-static int compare_ints(const void *a, const void *b)
-{
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return x < y ? -1 : x > y;
-}
 
 /* Room for the blocks of b in any order; made once, filled for each line. */
 typedef struct {
@@ -60,7 +56,7 @@ static void reorder(const clv_blocks *b, const int32_t *order, reordered *r)
         for (int32_t i = b->net_first[e]; i < b->net_first[e + 1]; i++)
             r->pins[i] = r->at[b->pins[i]];
         qsort(r->pins + b->net_first[e], (size_t)(b->net_first[e + 1] - b->net_first[e]),
-              sizeof *r->pins, compare_ints);
+              sizeof *r->pins, clv_compare_int32);
     }
     for (int32_t i = 0; i < n; i++) {
         int32_t u = order[i];

@@ -1,6 +1,7 @@
 /* obey_blobs.c - units joined to blobs, and what the rules say of each blob. */
 #include "solver/obey_blobs.h"
 
+#include "base/compare.h"
 #include "base/map.h"
 
 #include <stdlib.h>
@@ -147,12 +148,6 @@ static clv_status set_stages(clv_obey *o, clv_error *err)
     return CLV_OK;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Each tag of a blob once. */
 static clv_status set_tags(clv_obey *o, clv_error *err)
 {
@@ -170,7 +165,7 @@ static clv_status set_tags(clv_obey *o, clv_error *err)
             for (int32_t k = r->tag_first[o->units[i]]; k < r->tag_first[o->units[i] + 1]; k++)
                 o->tags[end++] = r->tags[k];
         if (end > first)
-            qsort(o->tags + first, (size_t)(end - first), sizeof *o->tags, by_number);
+            qsort(o->tags + first, (size_t)(end - first), sizeof *o->tags, clv_compare_int32);
         for (int32_t k = first; k < end; k++) {
             if (n > first && o->tags[n - 1] == o->tags[k])
                 continue;

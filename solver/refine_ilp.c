@@ -14,6 +14,8 @@
  */
 #include "solver/refine_ilp.h"
 
+#include "base/compare.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -85,12 +87,6 @@ static clv_status note_net(window *w, int32_t net, clv_error *err)
     return CLV_OK;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
 static clv_status note_nets(window *w, clv_error *err)
 {
     const clv_partition *p = w->im->g->p;
@@ -103,7 +99,7 @@ static clv_status note_nets(window *w, clv_error *err)
             CLV_TRY(note_net(w, p->reads[r], err));
     }
     if (w->n_nets > 0)
-        qsort(w->nets, (size_t)w->n_nets, sizeof *w->nets, by_number);
+        qsort(w->nets, (size_t)w->n_nets, sizeof *w->nets, clv_compare_int32);
     int32_t n = 0;
     for (int32_t i = 0; i < w->n_nets; i++)
         if (n == 0 || w->nets[n - 1] != w->nets[i])

@@ -1,7 +1,5 @@
 #include "compile/live.h"
 
-#include <string.h>
-
 #include "compile/addresses.h"
 
 /* As layout.c finds lifetimes, for a unit whose neighbours may be here or elsewhere; of two cases
@@ -179,31 +177,39 @@ static void find_owners(const walk *w, int32_t *owner)
     }
 }
 
+/* The root of each slot into w, and the owner of each root. False without memory. */
+static bool look_for_owners(walk *w, const clv_program *p, clv_arena *arena, int32_t **ret_owner)
+{
+    *w = (walk){ .p = p, .root = CLV_NEW_ARRAY(arena, int32_t, p->n_slots) };
+    *ret_owner = CLV_NEW_ARRAY(arena, int32_t, p->n_slots);
+    if (!w->root || !*ret_owner)
+        return false;
+    for (int32_t s = 0; s < p->n_slots; s++)
+        w->root[s] = root_of(w, s);
+    find_owners(w, *ret_owner);
+    return true;
+}
+
 clv_status clv_program_held(const clv_program *p, clv_arena *arena, int64_t *held_bytes,
                             clv_error *err)
 {
+    walk w;
+    int32_t *owner;
     clv_mark mark = clv_arena_mark(arena);
-    walk w = { .p = p, .root = CLV_NEW_ARRAY(arena, int32_t, p->n_slots) };
-    int32_t *owner = CLV_NEW_ARRAY(arena, int32_t, p->n_slots);
     int64_t *outputs = CLV_NEW_ARRAY(arena, int64_t, p->n_units);
-    bool enough = w.root && owner && outputs;
-    for (int32_t s = 0; enough && s < p->n_slots; s++)
-        w.root[s] = root_of(&w, s);
-    if (enough) {
-        find_owners(&w, owner);
-        for (int32_t u = 0; u < p->n_units; u++)
-            held_bytes[u] = 0;
-        for (int32_t s = 0; s < p->n_slots; s++) {
-            if (w.root[s] != s || owner[s] < 0)
-                continue;
-            if (p->flags[s] & CLV_SLOT_INPUT)
-                held_bytes[owner[s]] += clv_align_bytes(p->bytes[s]);
-            else if (p->flags[s] & CLV_SLOT_OUTPUT)
-                outputs[owner[s]] += clv_align_bytes(p->bytes[s]);
-        }
-        for (int32_t u = 0; u < p->n_units; u++)
-            held_bytes[u] = outputs[u] < held_bytes[u] ? outputs[u] : held_bytes[u];
+    bool enough = outputs && look_for_owners(&w, p, arena, &owner);
+    for (int32_t u = 0; enough && u < p->n_units; u++)
+        held_bytes[u] = 0;
+    for (int32_t s = 0; enough && s < p->n_slots; s++) {
+        if (w.root[s] != s || owner[s] < 0)
+            continue;
+        if (p->flags[s] & CLV_SLOT_INPUT)
+            held_bytes[owner[s]] += clv_align_bytes(p->bytes[s]);
+        else if (p->flags[s] & CLV_SLOT_OUTPUT)
+            outputs[owner[s]] += clv_align_bytes(p->bytes[s]);
     }
+    for (int32_t u = 0; enough && u < p->n_units; u++)
+        held_bytes[u] = outputs[u] < held_bytes[u] ? outputs[u] : held_bytes[u];
     clv_arena_rewind(arena, mark);
     return enough ? CLV_OK : clv_fail_nomem(err, "the bytes that units keep");
 }
@@ -211,19 +217,15 @@ clv_status clv_program_held(const clv_program *p, clv_arena *arena, int64_t *hel
 clv_status clv_program_piped(const clv_program *p, const int64_t *held_bytes, clv_arena *arena,
                              int64_t *piped_bytes, clv_error *err)
 {
+    walk w;
+    int32_t *owner;
     clv_mark mark = clv_arena_mark(arena);
-    walk w = { .p = p, .root = CLV_NEW_ARRAY(arena, int32_t, p->n_slots) };
-    int32_t *owner = CLV_NEW_ARRAY(arena, int32_t, p->n_slots);
-    bool enough = w.root && owner;
+    bool enough = look_for_owners(&w, p, arena, &owner);
+    for (int32_t u = 0; enough && u < p->n_units; u++)
+        piped_bytes[u] = held_bytes[u];
     for (int32_t s = 0; enough && s < p->n_slots; s++)
-        w.root[s] = root_of(&w, s);
-    if (enough) {
-        find_owners(&w, owner);
-        memcpy(piped_bytes, held_bytes, (size_t)p->n_units * sizeof *piped_bytes);
-        for (int32_t s = 0; s < p->n_slots; s++)
-            if (w.root[s] == s && owner[s] >= 0 && p->flags[s] & (CLV_SLOT_INPUT | CLV_SLOT_OUTPUT))
-                piped_bytes[owner[s]] += clv_align_bytes(p->bytes[s]);
-    }
+        if (w.root[s] == s && owner[s] >= 0 && p->flags[s] & (CLV_SLOT_INPUT | CLV_SLOT_OUTPUT))
+            piped_bytes[owner[s]] += clv_align_bytes(p->bytes[s]);
     clv_arena_rewind(arena, mark);
     return enough ? CLV_OK : clv_fail_nomem(err, "the bytes that units keep");
 }

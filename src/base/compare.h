@@ -1,0 +1,14 @@
+/* compare.h - orders for qsort and bsearch. */
+#ifndef CLV_BASE_COMPARE_H
+#define CLV_BASE_COMPARE_H
+
+#include <stdint.h>
+
+/* Of two int32_t, ascending. */
+static inline int clv_compare_int32(const void *a, const void *b)
+{
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+#endif
