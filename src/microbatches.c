@@ -14,8 +14,10 @@ static void judge_with(clv_run *r, int32_t n, clv_micro_reason why)
     r->microbatches = n;
     r->why_microbatches = why;
     r->compiler->microbatches = n;
-    if (!r->overlay) /* what folded units hold is not known */
-        r->judge.held_bytes = n > 1 ? r->compiler->piped_bytes : r->compiler->held_bytes;
+    if (r->overlay) /* what folded units hold is not known */
+        return;
+    r->judge.live_bytes = n > 1 ? r->compiler->piped_live_bytes : r->compiler->live_bytes;
+    r->judge.held_bytes = n > 1 ? r->compiler->piped_held_bytes : r->compiler->held_bytes;
 }
 
 void clv_run_set_microbatches(clv_run *r)

@@ -232,21 +232,35 @@ static double least_proportion(const clv_cluster *cluster)
     return least;
 }
 
+/* Of units, with one micro-batch and with several. */
+static clv_status find_unit_bytes(builtin *b, clv_error *err)
+{
+    int32_t n = b->program->n_units;
+    int64_t *live = CLV_NEW_ARRAY(b->arena, int64_t, n);
+    int64_t *held = CLV_NEW_ARRAY(b->arena, int64_t, n);
+    int64_t *piped_live = CLV_NEW_ARRAY(b->arena, int64_t, n);
+    int64_t *piped_held = CLV_NEW_ARRAY(b->arena, int64_t, n);
+    if (!live || !held || !piped_live || !piped_held)
+        return clv_fail_nomem(err, "the bytes alive in units");
+    CLV_TRY(clv_program_live(b->program, b->arena, live, err));
+    CLV_TRY(clv_program_held(b->program, b->arena, held, err));
+    CLV_TRY(clv_program_copied(b->program, b->arena, piped_live, err));
+    for (int32_t u = 0; u < n; u++) {
+        piped_held[u] = held[u] + piped_live[u];
+        piped_live[u] += live[u];
+    }
+    b->base.live_bytes = live;
+    b->base.held_bytes = held;
+    b->base.piped_live_bytes = piped_live;
+    b->base.piped_held_bytes = piped_held;
+    return CLV_OK;
+}
+
 static clv_status open_program(builtin *b, const clv_workload *workload, size_t cache_bytes,
                                clv_error *err)
 {
     CLV_TRY(clv_program_build(workload, b->arena, &b->program, err));
-    int64_t *live = CLV_NEW_ARRAY(b->arena, int64_t, b->program->n_units);
-    int64_t *held = CLV_NEW_ARRAY(b->arena, int64_t, b->program->n_units);
-    int64_t *piped = CLV_NEW_ARRAY(b->arena, int64_t, b->program->n_units);
-    if (!live || !held || !piped)
-        return clv_fail_nomem(err, "the bytes alive in units");
-    CLV_TRY(clv_program_live(b->program, b->arena, live, err));
-    CLV_TRY(clv_program_held(b->program, b->arena, held, err));
-    CLV_TRY(clv_program_piped(b->program, held, b->arena, piped, err));
-    b->base.live_bytes = live;
-    b->base.held_bytes = held;
-    b->base.piped_bytes = piped;
+    CLV_TRY(find_unit_bytes(b, err));
     b->base.bounded_at = least_proportion(workload->cluster);
     return clv_group_cache_open(clv_arena_alloc(b->arena), cache_bytes, &b->cache, err);
 }

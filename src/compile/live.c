@@ -214,18 +214,18 @@ clv_status clv_program_held(const clv_program *p, clv_arena *arena, int64_t *hel
     return enough ? CLV_OK : clv_fail_nomem(err, "the bytes that units keep");
 }
 
-clv_status clv_program_piped(const clv_program *p, const int64_t *held_bytes, clv_arena *arena,
-                             int64_t *piped_bytes, clv_error *err)
+clv_status clv_program_copied(const clv_program *p, clv_arena *arena, int64_t *copied_bytes,
+                              clv_error *err)
 {
     walk w;
     int32_t *owner;
     clv_mark mark = clv_arena_mark(arena);
     bool enough = look_for_owners(&w, p, arena, &owner);
     for (int32_t u = 0; enough && u < p->n_units; u++)
-        piped_bytes[u] = held_bytes[u];
+        copied_bytes[u] = 0;
     for (int32_t s = 0; enough && s < p->n_slots; s++)
         if (w.root[s] == s && owner[s] >= 0 && p->flags[s] & (CLV_SLOT_INPUT | CLV_SLOT_OUTPUT))
-            piped_bytes[owner[s]] += clv_align_bytes(p->bytes[s]);
+            copied_bytes[owner[s]] += clv_align_bytes(p->bytes[s]);
     clv_arena_rewind(arena, mark);
     return enough ? CLV_OK : clv_fail_nomem(err, "the bytes that units keep");
 }

@@ -20,10 +20,10 @@ clv_status clv_program_live(const clv_program *p, clv_arena *arena, int64_t *liv
 clv_status clv_program_held(const clv_program *p, clv_arena *arena, int64_t *held_bytes,
                             clv_error *err);
 
-/* piped_bytes[u], n_units: held_bytes with several micro-batches in flight, which have one more
- * copy of the model's inputs and outputs each (flight.h): of those that unit u alone touches.
+/* copied_bytes[u], n_units: what unit u adds to both with several micro-batches in flight, which
+ * have one more copy of the model's inputs and outputs each (flight.h): those that it alone touches.
  * O(reads + slots). */
-clv_status clv_program_piped(const clv_program *p, const int64_t *held_bytes, clv_arena *arena,
-                             int64_t *piped_bytes, clv_error *err);
+clv_status clv_program_copied(const clv_program *p, clv_arena *arena, int64_t *copied_bytes,
+                              clv_error *err);
 
 #endif
