@@ -102,10 +102,43 @@ static clv_group group_of(const compilation *c, int32_t device)
                         .kind = cluster->devices[device].kind,
                         .proportion = clv_proportion_of(c->candidate->proportion,
                                                         clv_device_kind_of(cluster, device)),
+                        .is_packed = c->results[device].is_packed,
                         .ranges = c->units.ranges + first,
                         .n_ranges = c->units.first[device + 1] - first,
                         .device_of = c->candidate->device_of,
                         .ticks = c->ticks[device] };
+}
+
+static clv_status judge_group(compilation *c, int32_t device)
+{
+    clv_group group = group_of(c, device);
+    clv_group_result *result = &c->results[device];
+    if (clv_group_cache_get(c->self->cache, &group, result))
+        return CLV_OK;
+    CLV_TRY(
+        clv_layout(c->self->program, &group, &c->worker->marks, c->arena, result, NULL, c->err));
+    clv_group_cache_put(c->self->cache, &group, result);
+    return CLV_OK;
+}
+
+static int64_t peak_of(const compilation *c, int32_t device)
+{
+    return clv_add_saturated(clv_group_peak(&c->results[device]), c->in_flight[device]);
+}
+
+/* Where only gaps between tensors are too much, they are looked for closer. */
+static clv_status pack_groups(compilation *c)
+{
+    const clv_cluster *cluster = c->self->program->workload.cluster;
+    for (int32_t d = 0; d < cluster->n_devices; d++) {
+        clv_group_result *result = &c->results[d];
+        int64_t lacks = peak_of(c, d) - clv_group_capacity(cluster, d);
+        if (lacks <= 0 || lacks > result->arena_bytes - result->live_bytes)
+            continue;
+        result->is_packed = true;
+        CLV_TRY(judge_group(c, d));
+    }
+    return CLV_OK;
 }
 
 static clv_status judge_groups(compilation *c)
@@ -116,23 +149,16 @@ static clv_status judge_groups(compilation *c)
     if (!c->results)
         return clv_fail_nomem(c->err, "the devices' results");
     for (int32_t d = 0; d < n_devices; d++) {
-        clv_group group = group_of(c, d);
         c->results[d].peak_position = -1;
-        if (group.n_ranges == 0 || clv_group_cache_get(c->self->cache, &group, &c->results[d]))
-            continue;
-        CLV_TRY(clv_layout(p, &group, &c->worker->marks, c->arena, &c->results[d], NULL, c->err));
-        clv_group_cache_put(c->self->cache, &group, &c->results[d]);
+        if (c->units.first[d] < c->units.first[d + 1])
+            CLV_TRY(judge_group(c, d));
     }
     c->in_flight = CLV_NEW_ARRAY(c->arena, int64_t, n_devices);
     if (!c->in_flight)
         return clv_fail_nomem(c->err, "the devices' results");
-    return clv_in_flight(p, c->candidate->device_of, c->results, c->self->base.microbatches, c->arena,
-                         c->in_flight, c->err);
-}
-
-static int64_t peak_of(const compilation *c, int32_t device)
-{
-    return clv_add_saturated(clv_group_peak(&c->results[device]), c->in_flight[device]);
+    CLV_TRY(clv_in_flight(p, c->candidate->device_of, c->results, c->self->base.microbatches,
+                          c->arena, c->in_flight, c->err));
+    return pack_groups(c);
 }
 
 static void judge_memory(const compilation *c, clv_verdict *v)

@@ -59,11 +59,11 @@ struct clv_compiler {
                           clv_arena *arena, clv_verdict *verdict, clv_compile_report *report,
                           clv_error *err);
     void (*close)(clv_compiler *self); /* NULL-safe through clv_compiler_close() */
-    const int64_t *live_bytes; /* as in clv_judge, and the next one, with one micro-batch */
+    const int64_t *live_bytes;         /* as in clv_judge, and the next one, with one micro-batch */
     const int64_t *held_bytes;
     const int64_t *piped_live_bytes; /* the same with more than one */
     const int64_t *piped_held_bytes;
-    double bounded_at; /* as in clv_judge */
+    double bounded_at;         /* as in clv_judge */
     int32_t microbatches;      /* so many pass the pipeline in a run: their memory is judged; 0 is as 1,
                                   CLV_MICRO_FULL any number. May be set while nothing is compiled */
     const char *warning; /* a sentence for the user about how it will run; NULL: none */

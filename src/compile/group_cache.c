@@ -10,6 +10,7 @@
 typedef struct {
     uint64_t hash;
     double proportion;
+    bool is_packed;
     int32_t kind, n_ranges;
     clv_group_result result;
     clv_unit_range ranges[];
@@ -29,12 +30,14 @@ static uint64_t hash_of(const clv_group *key)
 {
     uint64_t h = clv_hash(CLV_HASH_INIT, &key->kind, sizeof key->kind);
     h = clv_hash(h, &key->proportion, sizeof key->proportion);
+    h = clv_hash(h, &key->is_packed, sizeof key->is_packed);
     return clv_hash(h, key->ranges, (size_t)key->n_ranges * sizeof *key->ranges);
 }
 
 static bool same(const entry *e, const clv_group *key, uint64_t hash)
 {
     return e->hash == hash && e->kind == key->kind && e->n_ranges == key->n_ranges &&
+           e->is_packed == key->is_packed &&
            memcmp(&e->proportion, &key->proportion, sizeof e->proportion) == 0 &&
            memcmp(e->ranges, key->ranges, (size_t)key->n_ranges * sizeof *key->ranges) == 0;
 }
@@ -94,7 +97,7 @@ static void put_locked(clv_group_cache *c, const clv_group *key, uint64_t hash,
     entry *e = *place ? NULL : clv_arena_take(c->arena, size);
     if (!e)
         return;
-    *e = (entry){ hash, key->proportion, key->kind, key->n_ranges, *result };
+    *e = (entry){ hash, key->proportion, key->is_packed, key->kind, key->n_ranges, *result };
     memcpy(e->ranges, key->ranges, (size_t)key->n_ranges * sizeof *key->ranges);
     *place = e;
     c->n++;

@@ -1,8 +1,8 @@
 /* group_cache.h - results of groups that were laid out before, shared by all workers.
  *
- * A key is everything that a group's result depends on: kind of device, proportion, units. Keys are
- * compared in full, a hash only finds them. Thread-safe. When it is full it starts anew; whether a
- * result came from here can never be seen in it.
+ * A key is everything that a group's result depends on: kind of device, proportion, packing, units.
+ * Keys are compared in full, a hash only finds them. Thread-safe. When it is full it starts anew;
+ * whether a result came from here can never be seen in it.
  */
 #ifndef CLV_COMPILE_GROUP_CACHE_H
 #define CLV_COMPILE_GROUP_CACHE_H

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "compile/addresses.h"
+#include "compile/pack.h"
 
 /* Two passes over the group's operators. The first finds the buffers and when each is used last: a
  * view joins the buffer of its input, a tensor from elsewhere is a buffer from its first local
@@ -325,7 +326,10 @@ static clv_status run(layout *l, clv_error *err)
     CLV_TRY(give_addresses(l, err));
     l->result.n_ops = l->n_ops;
     l->result.arena_bytes = l->space.peak;
-    return CLV_OK;
+    l->result.is_packed = l->group->is_packed;
+    if (!l->group->is_packed)
+        return CLV_OK;
+    return clv_pack(l->placements->at, l->placements->n, l->arena, &l->result.arena_bytes, err);
 }
 
 int64_t clv_group_peak(const clv_group_result *r)
@@ -337,12 +341,15 @@ clv_status clv_layout(const clv_program *p, const clv_group *group, clv_layout_m
                       clv_arena *arena, clv_group_result *ret, clv_placements *placements,
                       clv_error *err)
 {
+    clv_placements made = { 0 };
     layout l = { .p = p,
                  .group = group,
                  .marks = marks,
                  .arena = arena,
                  .result = { .peak_position = -1 },
-                 .placements = placements };
+                 .placements = placements         ? placements
+                               : group->is_packed ? &made
+                                                  : NULL };
     clv_mark mark = clv_arena_mark(arena);
     clv_status status = run(&l, err);
     if (status == CLV_OK)

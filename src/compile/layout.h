@@ -1,7 +1,7 @@
 /* layout.h - what one device's group needs: weights, an arena with offsets, time.
  *
  * docs/cost-model.md, "Memory and schedule", has the rules. A group's result depends on its units,
- * the kind of device and the proportion alone, so it can be kept and used again.
+ * the kind of device, the proportion and how it is packed alone, so it can be kept and used again.
  */
 #ifndef CLV_COMPILE_LAYOUT_H
 #define CLV_COMPILE_LAYOUT_H
@@ -16,6 +16,7 @@ typedef struct {
 typedef struct {
     int32_t device, kind;
     double proportion;            /* effective: never 0 */
+    bool is_packed;               /* addresses by pack.h, if that makes the arena smaller */
     const clv_unit_range *ranges; /* ascending, not touching */
     int32_t n_ranges;
     const int32_t *device_of; /* n_units, of the candidate */
@@ -31,6 +32,7 @@ typedef struct {
     int64_t io_bytes;         /* the model's inputs that it reads and outputs that it makes, aligned */
     int64_t stash_bytes;      /* what forward operators here leave for backward ones here, aligned */
     int64_t busy_ns, flops;
+    bool is_packed; /* as the group */
     int32_t n_ops;
     int32_t peak_position; /* first operator with live_bytes alive; -1 in an empty group */
 } clv_group_result;
@@ -61,7 +63,7 @@ clv_status clv_layout_marks_init(clv_layout_marks *m, const clv_program *p, clv_
                                  clv_error *err);
 
 /* placements may be NULL; else every placement in the order made, kept in the arena. Scratch is
- * given back where placements is NULL. O(operators and edges of the group). */
+ * given back where placements is NULL. O(operators and edges of the group), and pack.h's. */
 clv_status clv_layout(const clv_program *p, const clv_group *group, clv_layout_marks *marks,
                       clv_arena *arena, clv_group_result *ret, clv_placements *placements,
                       clv_error *err);

@@ -21,8 +21,8 @@ clv_status clv_program_held(const clv_program *p, clv_arena *arena, int64_t *hel
                             clv_error *err);
 
 /* copied_bytes[u], n_units: what unit u adds to both with several micro-batches in flight, which
- * have one more copy of the model's inputs and outputs each (flight.h): those that it alone touches.
- * O(reads + slots). */
+ * have one more copy of the model's inputs and outputs each (flight.h): those that it alone
+ * touches. O(reads + slots). */
 clv_status clv_program_copied(const clv_program *p, clv_arena *arena, int64_t *copied_bytes,
                               clv_error *err);
 

@@ -76,6 +76,35 @@ Test(builtin, fits_up_to_the_last_byte)
     free_toy(t);
 }
 
+/* Two caches of 2560 that grow to 2816: 5888 and the carry of 256 alive, more in one pass. */
+Test(builtin, leaves_no_gaps_where_there_is_no_room_for_them)
+{
+    toy *t = new_toy(1, 100000, 4);
+    clv_tensor carry = toy_input(t, 256), first = toy_input(t, 2560), second = toy_input(t, 2560);
+    clv_tensor a = TOY_OP(t, NULL, 1, 2816, first, carry);
+    carry = TOY_OP(t, NULL, 1, 256, carry, a);
+    clv_tensor b = TOY_OP(t, NULL, 1, 2816, second, carry);
+    TOY_OP(t, NULL, 1, 256, carry, b);
+    toy_output(t, a);
+    toy_output(t, b);
+    clv_compiler *c = open_with(t, CLV_GROUP_CACHE_BYTES);
+    clv_compile_report report;
+    int32_t device_of[4] = { 0 };
+
+    cr_assert_eq(compile(t, c, device_of, 0, &report).outcome, CLV_FITS);
+    int64_t alive = report.devices[0].activation_bytes;
+    cr_assert_gt(report.devices[0].peak_bytes, alive);
+    t->kinds[0].memory_bytes = alive + t->kinds[0].reserved_bytes;
+    cr_assert_eq(compile(t, c, device_of, 0, &report).outcome, CLV_FITS);
+    cr_expect_eq(report.devices[0].peak_bytes, alive);
+    t->kinds[0].memory_bytes--;
+    clv_verdict v = compile(t, c, device_of, 0, NULL);
+
+    cr_assert_eq(v.outcome, CLV_OOM);
+    clv_compiler_close(c);
+    free_toy(t);
+}
+
 /* 10,000 bytes; weights 4096, x and a 512, workspace wanted 8000. At 0.6: 6000 -> 6144, together
  * 10752, lacks 752. At 0.3: 3000 -> 3072, together 7680, fits, and takes longer. */
 /* covers: B.024 */

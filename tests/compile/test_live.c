@@ -110,7 +110,8 @@ Test(live, leaves_out_views_of_what_is_copied)
 /* While a unit runs its device has what it needs, and what the others there hold. Returns for how
  * many units the first is all. */
 static int64_t compare_units(const toy *t, const int64_t *live, const int64_t *held,
-                             const int32_t *device_of, const clv_device_report *devices, uint32_t seed)
+                             const int32_t *device_of, const clv_device_report *devices,
+                             uint32_t seed)
 {
     int64_t same = 0;
     for (int32_t u = 0; u < t->units.n; u++) {
