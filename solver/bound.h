@@ -9,6 +9,9 @@
 
 #include "problem/partition.h"
 
+/* Orders of devices that are found at most. */
+#define CLV_BOUND_ORDERS 2
+
 typedef struct {
     const int64_t *live_bytes; /* as in clv_judge, or NULL; the next one too */
     const int64_t *held_bytes;
@@ -20,7 +23,8 @@ typedef struct {
 
 typedef struct {
     int64_t ns; /* no plan that fits has less; 0: nothing is known */
-    bool found; /* there is a plan, or an order of devices, that may come near it */
+    bool found; /* there is a plan, which may come near it if it is legal and fits */
+    int32_t n_orders; /* so many orders of devices may, too */
 } clv_bound;
 
 /* Period. best_ns: of the best plan known, which fits: nothing above it is looked for.
@@ -35,11 +39,12 @@ clv_status clv_bound_period(const clv_partition *p, const clv_bound_options *opt
 
 /* Latency: every path; and between two units through which all paths lead, either all units run on
  * one device, one after another, or something is sent, which each device allows only once
- * (bound_latency.c). O(units * (64 + log units) + nets' readers), some
- * hundred times that with unequal devices, within a limit. order: n_devices, for cuts of the list
- * of units: found with unequal devices only. */
+ * (bound_latency.c, runs.c). O(units * (64 + log units) + nets' readers), some hundred times that
+ * with unequal devices, within a limit. orders: CLV_BOUND_ORDERS * n_devices, each for cuts of the
+ * list of units; device_of: n_units. */
 clv_status clv_bound_latency(const clv_partition *p, const clv_bound_options *options,
-                             clv_arena *arena, int32_t *order, clv_bound *ret, clv_error *err);
+                             clv_arena *arena, int32_t *orders, int32_t *device_of, clv_bound *ret,
+                             clv_error *err);
 
 /* All work shared evenly; a period and a latency cannot be less. CLV_ENOMEM. */
 clv_status clv_bound_work(const clv_partition *p, clv_arena *arena, int64_t *ret_ns,

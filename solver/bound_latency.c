@@ -11,7 +11,7 @@
  * what all devices of the kind hold is given back. A device has a price too, if it is scarce, or a
  * gift, if it is to be used. Any prices give a bound.
  */
-#include "solver/stretches.h"
+#include "solver/runs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -23,6 +23,8 @@
 #define PRICE_STEPS 24
 #define PRICE_TURNS 2
 #define PRICE_MAX   INT64_C(2000000)
+/* The same where runs.c has walked: it is mostly better. */
+#define PRICE_MAX_BESIDE INT64_C(100000)
 /* Widths of the trunk: a narrow one leaves out more, a wide one finds fewer units through which all
  * paths lead. */
 static const int32_t widths[] = { 8, 64, 1024 };
@@ -159,10 +161,10 @@ static double at_prices(bound *b)
     for (int32_t i = 0; i < n; i++) {
         if (!b->trunk.cut[i])
             continue;
-        sum += add_stretch(b, &(stretch){ first, i, first >= 0, false });
+        sum += add_stretch(b, &(stretch){ .first = first, .last = i, .parted = first >= 0 });
         first = i;
     }
-    sum += add_stretch(b, &(stretch){ first, n - 1, false, true });
+    sum += add_stretch(b, &(stretch){ .first = first, .last = n - 1, .is_end = true });
     return b->by_kind && n > 0 ? end_walk(b) : sum + part(b);
 }
 
@@ -197,10 +199,10 @@ static double total(const int64_t *at, int32_t n)
     return sum;
 }
 
-static bool has_prices(const bound *b)
+static bool has_prices(const bound *b, bool walked)
 {
     int64_t steps = (int64_t)b->trunk.n * b->p->n_devices * b->p->n_kinds;
-    return b->by_kind && steps <= PRICE_MAX;
+    return b->by_kind && b->trunk.n > 0 && steps <= (walked ? PRICE_MAX_BESIDE : PRICE_MAX);
 }
 
 /* Nothing is worth more than all time: no device, and no share of the weights. */
@@ -209,8 +211,6 @@ static double with_prices(bound *b)
     const clv_partition *p = b->p;
     double best = at_prices(b), weights = total(b->weight, p->n_units), all = 0;
     double free_best = best;
-    if (!has_prices(b))
-        return floor(best);
     for (int32_t k = 0; k < p->n_kinds; k++)
         if (b->used[k])
             all = larger(all, total(p->time_ns + (size_t)k * (size_t)p->n_units, p->n_units));
@@ -289,63 +289,85 @@ static double longest_path(bound *b)
 {
     for (int32_t u = 0; u < b->p->n_units; u++)
         b->trunk.unit[u] = b->trunk.at[u] = u;
-    clv_stretch_split(b, &(stretch){ -1, b->p->n_units - 1, false, true });
+    clv_stretch_split(b, &(stretch){ .first = -1, .last = b->p->n_units - 1, .is_end = true });
     return b->p->n_units > 0 ? least_of(b, b->split) : 0;
 }
 
-/* With one width of the trunk, and prices or none. */
+/* What is found beside a bound. */
+typedef struct {
+    int32_t *orders, *device_of;
+    int32_t n_orders;
+    bool has_plan;
+} finds;
+
+/* With one width of the trunk. */
 static clv_status bound_with(const clv_partition *p, const clv_bound_options *o, int32_t near,
-                             bool priced, clv_arena *scratch, double *ret, int32_t *order,
-                             bool *found, clv_error *err)
+                             clv_arena *scratch, double *ret, clv_error *err)
 {
     clv_mark mark = clv_arena_mark(scratch);
     bound b;
     CLV_TRY(clv_stretches_open(p, o, near, scratch, &b, err));
     *ret = floor(at_prices(&b));
-    if (priced && has_prices(&b) && b.trunk.n > 0) {
-        *ret = with_prices(&b);
-        CLV_TRY(find_order(&b, scratch, order, err));
-        *found = true;
-    }
-    for (int32_t k = 0; k < p->n_kinds; k++)
-        b.price[k] = b.gift[k] = 0;
     *ret = larger(*ret, longest_path(&b));
     clv_arena_rewind(scratch, mark);
     return CLV_OK;
 }
 
-/* The width that proves most without prices, and then with prices. */
+/* What takes longer. */
+static clv_status bound_further(const clv_partition *p, const clv_bound_options *o, int32_t near,
+                                clv_arena *scratch, double *ret, finds *also, clv_error *err)
+{
+    clv_mark mark = clv_arena_mark(scratch);
+    clv_runs runs;
+    bound b;
+    CLV_TRY(clv_stretches_open(p, o, near, scratch, &b, err));
+    CLV_TRY(clv_runs_bound(&b, o, scratch, also->orders, also->device_of, &runs, err));
+    *ret = runs.walked && runs.ns < INFINITY ? floor(runs.ns) : 0;
+    also->has_plan = runs.found;
+    also->n_orders = runs.found;
+    if (has_prices(&b, runs.walked)) {
+        *ret = larger(*ret, with_prices(&b));
+        CLV_TRY(find_order(&b, scratch, also->orders + (also->n_orders++ * p->n_devices), err));
+    }
+    clv_arena_rewind(scratch, mark);
+    return CLV_OK;
+}
+
+/* The width that proves most by what takes little, and then the rest with that. */
 static clv_status bound_best(const clv_partition *p, const clv_bound_options *o, clv_arena *scratch,
-                             double *best, int32_t *order, bool *found, clv_error *err)
+                             double *best, finds *also, clv_error *err)
 {
     int32_t near = o->near;
     double here = 0;
     *best = 0;
+    if (near > 0)
+        CLV_TRY(bound_with(p, o, near, scratch, best, err));
     for (size_t i = 0; i < N_WIDTHS && o->near == 0; i++) {
-        CLV_TRY(bound_with(p, o, widths[i], false, scratch, &here, order, found, err));
+        CLV_TRY(bound_with(p, o, widths[i], scratch, &here, err));
         if (here > *best || near == 0)
             near = widths[i];
         *best = larger(*best, here);
     }
-    CLV_TRY(bound_with(p, o, near, true, scratch, &here, order, found, err));
+    CLV_TRY(bound_further(p, o, near, scratch, &here, also, err));
     *best = larger(*best, here);
     return CLV_OK;
 }
 
 clv_status clv_bound_latency(const clv_partition *p, const clv_bound_options *options,
-                             clv_arena *arena, int32_t *order, clv_bound *ret, clv_error *err)
+                             clv_arena *arena, int32_t *orders, int32_t *device_of, clv_bound *ret,
+                             clv_error *err)
 {
     clv_arena *scratch = clv_arena_new(clv_arena_alloc(arena), 0);
     int64_t work = 0;
     double best = 0;
-    bool found = false;
+    finds also = { .orders = orders, .device_of = device_of };
     if (!scratch)
         return clv_fail_nomem(err, "a bound");
     clv_status status = clv_bound_work(p, scratch, &work, err);
     if (status == CLV_OK)
-        status = bound_best(p, options, scratch, &best, order, &found, err);
+        status = bound_best(p, options, scratch, &best, &also, err);
     clv_arena_free(scratch);
     CLV_TRY(status);
-    *ret = (clv_bound){ (int64_t)larger(best, (double)work), found };
+    *ret = (clv_bound){ (int64_t)larger(best, (double)work), also.has_plan, also.n_orders };
     return CLV_OK;
 }

@@ -5,11 +5,12 @@
 
 #include <string.h>
 
+#include "solver/classes.h"
+
 #define WINDOW CLV_TRUNK_WORD
 /* Sets of used devices, by class, that are looked at; beyond, all devices count as the best of all.
  */
-#define CELLS_MAX   65536
-#define CLASSES_MAX 4
+#define CELLS_MAX 65536
 /* Ideals kept for one set of used devices. */
 #define IDEALS_MAX 512
 /* Units looked at in all: some tenths of a second. */
@@ -32,7 +33,7 @@ struct clv_pieces {
     const clv_partition *p;
     const clv_trunk *t;
     clv_arena *arena;
-    device_class classes[CLASSES_MAX];
+    device_class classes[CLV_CLASSES_MAX];
     int32_t n_classes, n_cells;
     int64_t *weight;      /* n + 1: of all units before */
     int64_t *free_weight; /* n: as free_time; n_free: how many they are */
@@ -77,23 +78,15 @@ static void merge_classes(clv_pieces *s)
 
 static bool find_classes(clv_pieces *s)
 {
-    const clv_partition *p = s->p;
-    for (int32_t d = 0; d < p->n_devices; d++) {
-        int32_t i = 0;
-        while (i < s->n_classes && (s->classes[i].kind != p->kind_of[d] ||
-                                    s->classes[i].capacity != p->capacity_bytes[d]))
-            i++;
-        if (i == CLASSES_MAX)
-            return false;
-        if (i == s->n_classes)
-            s->classes[s->n_classes++] =
-                (device_class){ .kind = p->kind_of[d], .capacity = p->capacity_bytes[d] };
-        s->classes[i].n++;
-    }
+    clv_device_class found[CLV_CLASSES_MAX];
+    int32_t n = clv_find_classes(s->p, found);
+    for (int32_t i = 0; i < n; i++)
+        s->classes[s->n_classes++] =
+            (device_class){ .kind = found[i].kind, .n = found[i].n, .capacity = found[i].capacity };
     int64_t cells = 1;
     for (int32_t i = 0; i < s->n_classes && cells <= CELLS_MAX; i++)
         cells *= s->classes[i].n + 1;
-    return cells <= CELLS_MAX;
+    return n > 0 && cells <= CELLS_MAX;
 }
 
 /* Sums over the units within the window that need not wait for each; n_free may be NULL. */
@@ -465,7 +458,7 @@ bool clv_pieces_plan(const clv_pieces *s, int32_t *device_of, int64_t *ret_perio
     int32_t *device = CLV_NEW_ARRAY(s->arena, int32_t, p->n_devices);
     int64_t *busy = CLV_NEW_ARRAY(s->arena, int64_t, p->n_devices);
     bool legal = chain && device && busy;
-    int32_t n = legal ? list_ideals(s, chain) : 0, last[CLASSES_MAX] = { -1, -1, -1, -1 };
+    int32_t n = legal ? list_ideals(s, chain) : 0, last[CLV_CLASSES_MAX] = { -1, -1, -1, -1 };
     legal = legal && place_units(s, chain, n, device_of);
     for (int32_t k = 0; k < n && legal; k++) {
         int32_t class = s->ideals[chain[k]].class;

@@ -46,9 +46,11 @@ typedef struct {
     double *spread;             /* by device: where it comes if each kind is spread evenly */
     bool *spent;                /* by plan: has no more neighbours to give */
     int32_t n_spent, cap_spent;
-    bool is_bounded;      /* the bound is known, or there is none */
-    int32_t *bound_order; /* of devices, behind a bound of the latency */
-    bool has_order;
+    bool is_bounded;       /* the bound is known, or there is none */
+    int32_t *bound_orders; /* of devices, behind a bound of the latency; n_orders of n_devices */
+    int32_t n_orders;
+    int32_t *bound_device_of; /* the plan behind it */
+    bool has_bound_plan;
 } search;
 
 /* -- the order of plans -- */
@@ -255,6 +257,15 @@ static clv_status cut_again(search *s, clv_error *err)
 
 /* -- the bound -- */
 
+static clv_bound_options bound_options(const search *s)
+{
+    const clv_desk *desk = &s->desk;
+    return (clv_bound_options){ .live_bytes = desk->judge->live_bytes,
+                                .held_bytes = desk->judge->held_bytes,
+                                /* rules may leave a device without units */
+                                .use_all = desk->options->use_all_devices && !desk->p->rules };
+}
+
 /* What the device that lacks most needs besides what units are known to need; at least something
  * more than before. */
 static int64_t untold_bytes(const search *s, const clv_tried *plan, int64_t before)
@@ -275,24 +286,74 @@ static int64_t untold_bytes(const search *s, const clv_tried *plan, int64_t befo
     return untold > least ? untold : least;
 }
 
-/* Judges the plan behind a bound of the period; and where it lacks memory, those of devices with
- * less. */
-static clv_status try_ideals(search *s, clv_bound_options *options, clv_error *err)
+/* The bound of the objective, and the plan behind it. */
+static clv_status ask_bound(search *s, const clv_bound_options *o, clv_bound *ret, clv_error *err)
 {
     clv_desk *desk = &s->desk;
-    clv_bound bound = { .found = true };
-    for (int32_t i = 0; i < RECUTS && bound.found && !clv_desk_over(desk); i++) {
-        int32_t plan = desk->n;
-        CLV_TRY(add_plan(s, "least period by order and memory", err));
-        if (desk->n == plan)
+    if (desk->options->objective == CLV_LATENCY)
+        return clv_bound_latency(desk->p, o, desk->arena, s->bound_orders, s->bound_device_of, ret,
+                                 err);
+    int64_t best = desk->tried[desk->best].verdict.period_ns;
+    return clv_bound_period(desk->p, o, best, desk->arena, s->bound_device_of, ret, err);
+}
+
+/* Is a device left without units that all are to be used? The period's bound does not ask for them,
+ * and what comes after its plan fills them. */
+static bool leaves_out(const search *s, const int32_t *device_of)
+{
+    const clv_desk *desk = &s->desk;
+    int32_t n_used = 0;
+    if (!desk->options->use_all_devices || desk->options->objective != CLV_LATENCY)
+        return false;
+    memset(s->room_bytes, 0, (size_t)desk->p->n_devices * sizeof *s->room_bytes);
+    for (int32_t u = 0; u < desk->p->n_units; u++) {
+        n_used += s->room_bytes[device_of[u]]++ == 0;
+    }
+    return n_used < desk->p->n_devices && n_used < desk->p->n_units;
+}
+
+/* Adds the plan behind a bound and judges it. *ret_new: it is legal, and none that was known. */
+static clv_status judge_bound_plan(search *s, const char *label, bool *ret_new, clv_error *err)
+{
+    clv_desk *desk = &s->desk;
+    int32_t before = desk->n;
+    *ret_new = false;
+    if (leaves_out(s, s->bound_device_of) ||
+        !clv_partition_is_acyclic(desk->p, s->bound_device_of, desk->arena))
+        return CLV_OK;
+    memcpy(s->device_of, s->bound_device_of, (size_t)desk->p->n_units * sizeof *s->device_of);
+    CLV_TRY(add_plan(s, label, err));
+    *ret_new = desk->n > before;
+    return *ret_new ? clv_desk_judge(desk, err) : CLV_OK;
+}
+
+/* Judges the plan behind a bound. Where it lacks memory, that of devices with less, as much as the
+ * verdict taught to leave; and once that fits, of devices with something between. */
+static clv_status try_bound_plan(search *s, const char *label, clv_error *err)
+{
+    clv_desk *desk = &s->desk;
+    clv_bound_options options = bound_options(s);
+    int64_t too_little = 0, enough = INT64_MAX; /* to leave */
+    for (int32_t i = 0; i < RECUTS && s->has_bound_plan && !clv_desk_over(desk); i++) {
+        bool is_new;
+        clv_bound bound;
+        CLV_TRY(judge_bound_plan(s, label, &is_new, err));
+        if (!is_new || clv_desk_over(desk))
             return CLV_OK;
-        CLV_TRY(clv_desk_judge(desk, err));
-        const clv_tried *tried = &desk->tried[plan];
-        if (tried->verdict.outcome != CLV_OOM || clv_desk_over(desk))
+        const clv_tried *tried = &desk->tried[desk->n - 1];
+        if (tried->verdict.outcome == CLV_OOM) {
+            too_little = options.reserve_bytes;
+            options.reserve_bytes = untold_bytes(s, tried, options.reserve_bytes);
+        } else {
+            enough = options.reserve_bytes;
+        }
+        if (enough == 0 || tried->verdict.outcome > CLV_OOM)
             return CLV_OK;
-        options->reserve_bytes = untold_bytes(s, tried, options->reserve_bytes);
-        int64_t best = clv_desk_objective(desk, &desk->tried[desk->best].verdict);
-        CLV_TRY(clv_bound_period(desk->p, options, best, desk->arena, s->device_of, &bound, err));
+        if (enough < INT64_MAX)
+            options.reserve_bytes = too_little + (enough - too_little) / 2;
+        CLV_TRY(ask_bound(s, &options, &bound, err));
+        s->has_bound_plan = bound.found;
+        s->n_orders = bound.n_orders;
     }
     return CLV_OK;
 }
@@ -306,7 +367,8 @@ static clv_status bound_share(search *s, const clv_bound_options *options, int64
     clv_bound latency;
     if (desk->options->objective == CLV_LATENCY || n == 0 || desk->options->only_period_is_bounded)
         return CLV_OK;
-    CLV_TRY(clv_bound_latency(desk->p, options, desk->arena, s->bound_order, &latency, err));
+    CLV_TRY(clv_bound_latency(desk->p, options, desk->arena, s->bound_orders, s->bound_device_of,
+                              &latency, err));
     *ns = clv_micro_share_ns(latency.ns, *ns, n);
     return CLV_OK;
 }
@@ -316,26 +378,22 @@ static clv_status bound_share(search *s, const clv_bound_options *options, int64
 static clv_status find_bound(search *s, clv_error *err)
 {
     clv_desk *desk = &s->desk;
-    const clv_judge *judge = desk->judge;
-    clv_bound_options options = { .live_bytes = judge->live_bytes,
-                                  .held_bytes = judge->held_bytes,
-                                  /* rules may leave a device without units */
-                                  .use_all = desk->options->use_all_devices && !desk->p->rules };
+    clv_bound_options options = bound_options(s);
     clv_bound bound = { 0 };
     if (s->is_bounded || !clv_desk_fits(desk))
         return CLV_OK;
     s->is_bounded = true;
-    if (!(judge->bounded_at > 0) || desk->tried[desk->best].proportion > judge->bounded_at)
+    if (!(desk->judge->bounded_at > 0) ||
+        desk->tried[desk->best].proportion > desk->judge->bounded_at)
         return CLV_OK;
-    int64_t best = desk->tried[desk->best].verdict.period_ns;
-    if (desk->options->objective == CLV_LATENCY)
-        CLV_TRY(clv_bound_latency(desk->p, &options, desk->arena, s->bound_order, &bound, err));
-    else
-        CLV_TRY(clv_bound_period(desk->p, &options, best, desk->arena, s->device_of, &bound, err));
+    CLV_TRY(ask_bound(s, &options, &bound, err));
+    s->n_orders = bound.n_orders;
+    s->has_bound_plan = bound.found;
     CLV_TRY(bound_share(s, &options, &bound.ns, err));
     clv_desk_set_bound(desk, bound.ns);
-    s->has_order = bound.found && desk->options->objective == CLV_LATENCY;
-    return bound.found && !s->has_order ? try_ideals(s, &options, err) : CLV_OK;
+    if (desk->options->objective == CLV_LATENCY)
+        return CLV_OK; /* later, so that it is only more that is tried */
+    return try_bound_plan(s, "least period by order and memory", err);
 }
 
 /* -- better plans -- */
@@ -408,18 +466,22 @@ static clv_status start_elsewhere(search *s, clv_error *err)
     return desk->best != best ? climb(s, err) : CLV_OK;
 }
 
-/* Cuts with the devices in the order behind a bound of the latency, and again where those are out
- * of memory. Late, so that it is only more that is tried. */
-static clv_status try_order(search *s, clv_error *err)
+/* The plan behind a bound of the latency; cuts with the devices in the orders, and again where
+ * those are out of memory. Late, so that it is only more that is tried. */
+static clv_status try_orders(search *s, clv_error *err)
 {
     static const char label[] = "least latency, kinds as in the bound";
     clv_desk *desk = &s->desk;
-    int32_t best = desk->best;
-    memcpy(s->order, s->bound_order, (size_t)desk->p->n_devices * sizeof *s->order);
-    CLV_TRY(add_cut(s, desk->p->capacity_bytes, false, label, label, err));
-    CLV_TRY(add_cut(s, s->alive_room, true, label, label, err));
-    CLV_TRY(clv_desk_judge(desk, err));
-    CLV_TRY(cut_again(s, err));
+    int32_t n = desk->p->n_devices, best = desk->best;
+    if (desk->options->objective == CLV_LATENCY)
+        CLV_TRY(try_bound_plan(s, "least latency by runs", err));
+    for (int32_t i = 0; i < s->n_orders && !clv_desk_over(desk); i++) {
+        memcpy(s->order, s->bound_orders + (ptrdiff_t)i * n, (size_t)n * sizeof *s->order);
+        CLV_TRY(add_cut(s, desk->p->capacity_bytes, false, label, label, err));
+        CLV_TRY(add_cut(s, s->alive_room, true, label, label, err));
+        CLV_TRY(clv_desk_judge(desk, err));
+        CLV_TRY(cut_again(s, err));
+    }
     return desk->best != best ? climb(s, err) : CLV_OK;
 }
 
@@ -467,10 +529,11 @@ static clv_status open_search(search *s, clv_arena *arena, clv_error *err)
     s->device_of = CLV_NEW_ARRAY(arena, int32_t, p->n_units);
     s->room_bytes = CLV_NEW_ARRAY(arena, int64_t, p->n_devices);
     s->alive_room = CLV_NEW_ARRAY(arena, int64_t, p->n_devices);
-    s->bound_order = CLV_NEW_ARRAY(arena, int32_t, p->n_devices);
+    s->bound_orders = CLV_NEW_ARRAY(arena, int32_t, CLV_BOUND_ORDERS * p->n_devices);
+    s->bound_device_of = CLV_NEW_ARRAY(arena, int32_t, p->n_units);
     s->spread = CLV_NEW_ARRAY(arena, double, p->n_devices);
-    if (!s->order || !s->device_of || !s->room_bytes || !s->alive_room || !s->bound_order ||
-        !s->spread)
+    if (!s->order || !s->device_of || !s->room_bytes || !s->alive_room || !s->bound_orders ||
+        !s->bound_device_of || !s->spread)
         return clv_fail_nomem(err, "a search");
     find_alive_room(s);
     spread_kinds(s);
@@ -503,8 +566,7 @@ static clv_status search_default(search *s, clv_arena *arena, clv_error *err)
             CLV_TRY(climb(s, err));
         }
         CLV_TRY(find_bound(s, err));
-        if (s->has_order && !clv_desk_over(&s->desk))
-            CLV_TRY(try_order(s, err));
+        CLV_TRY(try_orders(s, err));
         if (clv_desk_fits(&s->desk))
             CLV_TRY(refine(s, err));
     }
@@ -523,10 +585,12 @@ static clv_status end_search(search *s, clv_stop *ret_why, clv_error *err)
     if (!clv_desk_fits(desk))
         return CLV_OK;
     desk->done = true; /* no more plans */
-    if (!s->bound_order) {
-        s->bound_order = CLV_NEW_ARRAY(desk->arena, int32_t, desk->p->n_devices);
+    if (!s->bound_orders) {
+        s->bound_orders =
+            CLV_NEW_ARRAY(desk->arena, int32_t, CLV_BOUND_ORDERS * desk->p->n_devices);
+        s->bound_device_of = CLV_NEW_ARRAY(desk->arena, int32_t, desk->p->n_units);
         s->device_of = CLV_NEW_ARRAY(desk->arena, int32_t, desk->p->n_units);
-        if (!s->bound_order || !s->device_of)
+        if (!s->bound_orders || !s->bound_device_of || !s->device_of)
             return clv_fail_nomem(err, "a search");
     }
     CLV_TRY(find_bound(s, err));

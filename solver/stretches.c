@@ -32,6 +32,11 @@ static double time_on(const bound *b, int32_t unit, int32_t kind)
     return (double)b->p->time_ns[at] + paid(b, unit, kind);
 }
 
+static bool may_have(const bound *b, int32_t place, int32_t kind)
+{
+    return b->used[kind] && (!b->only || b->only[place] < 0 || b->only[place] == kind);
+}
+
 static double fastest(const bound *b, int32_t unit)
 {
     double least = INFINITY;
@@ -49,22 +54,39 @@ static double wire(const bound *b, int64_t bytes)
 
 /* -- one stretch -- */
 
+/* When a net is there, from its unit's end on: never later. */
+static double ready_at_end(const bound *b, int32_t net, int32_t kind)
+{
+    size_t unit = (size_t)b->p->net_from[net];
+    return (double)(clv_net_ready_ns(b->p, net, kind) -
+                    b->p->time_ns[(size_t)kind * (size_t)b->p->n_units + unit]);
+}
+
+/* Of a net that was written on the first unit's device before that ended. */
+static double arrival_from_before(const bound *b, const stretch *s, int32_t net, int32_t place)
+{
+    if (!(s->whole_ns > 0) || place < s->before)
+        return -INFINITY;
+    double at = place > s->before ? b->near[net] : ready_at_end(b, net, s->kind);
+    return at - s->whole_ns + wire(b, b->p->net_bytes[net]);
+}
+
 /* When a net may be there, for a unit on another device than the stretch's first. -INFINITY: it
  * says nothing. */
 static double arrival(const bound *b, const stretch *s, int32_t net)
 {
     int32_t from = b->p->net_from[net], place = b->trunk.at[from];
-    if (place < 0 || place < s->first)
+    if (place < 0)
         return -INFINITY;
+    if (place < s->first)
+        return arrival_from_before(b, s, net, place);
     if (place > s->first)
         return s->parted ? lesser(b->near[net] + wire(b, b->p->net_bytes[net]), b->far[net])
                          : b->far[net];
-    double least = 0; /* written before the unit that just ended ended */
+    double least = 0; /* written before the unit that just ended did */
     for (int32_t k = 0; k < b->p->n_kinds; k++)
-        if (b->used[k])
-            least = lesser(
-                least, (double)(clv_net_ready_ns(b->p, net, k) -
-                                b->p->time_ns[(size_t)k * (size_t)b->p->n_units + (size_t)from]));
+        if (b->used[k] && (!s->is_known || k == s->kind))
+            least = lesser(least, ready_at_end(b, net, k));
     return least + (s->parted ? wire(b, b->p->net_bytes[net]) : 0);
 }
 
@@ -104,7 +126,7 @@ static void run_near(bound *b, const stretch *s, int32_t place)
     for (int32_t net = p->unit_first_net[unit]; net < p->unit_first_net[unit + 1]; net++) {
         b->near[net] = INFINITY;
         for (int32_t k = 0; k < p->n_kinds; k++)
-            if (b->used[k])
+            if (may_have(b, place, k))
                 b->near[net] = lesser(b->near[net], start + (double)clv_net_ready_ns(p, net, k) +
                                                         paid(b, unit, k));
     }
@@ -113,6 +135,9 @@ static void run_near(bound *b, const stretch *s, int32_t place)
 void clv_stretch_split(bound *b, const stretch *s)
 {
     double latest = s->first < 0 ? 0 : -INFINITY;
+    if (s->whole_ns > 0)
+        for (int32_t place = s->before + 1; place < s->first; place++)
+            run_near(b, &(stretch){ .first = s->before, .last = s->first }, place);
     for (int32_t place = s->first + 1; place <= s->last; place++) {
         int32_t unit = b->trunk.unit[place];
         double end = INFINITY;
@@ -120,7 +145,7 @@ void clv_stretch_split(bound *b, const stretch *s)
         if (s->parted && place < s->last)
             run_near(b, s, place);
         for (int32_t k = 0; k < b->p->n_kinds; k++) {
-            if (!b->used[k])
+            if (!may_have(b, place, k))
                 continue;
             b->split[k] = run_far(b, s, unit, k, first_kind);
             end = lesser(end, b->split[k]);
@@ -241,7 +266,7 @@ static void find_least_partings(bound *b)
         if (!b->trunk.cut[i] && i + 1 < b->trunk.n)
             continue;
         b->partings[n++] =
-            (parting){ 0, clv_stretch_devices(&(stretch){ first, i, false, false }) };
+            (parting){ 0, clv_stretch_devices(&(stretch){ .first = first, .last = i }) };
         first = i;
     }
     qsort(b->partings, (size_t)n, sizeof *b->partings, most_first);

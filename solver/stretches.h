@@ -29,6 +29,7 @@ typedef struct {
     int64_t *live;   /* n_units: bytes beside weights while it runs */
     int64_t *weight; /* n_units: weights, and what it holds all the time */
     uint64_t *past;  /* places: bit k: place - 1 - k must run before, as far as the word tells */
+    int8_t *only;    /* places: the one kind that the unit may be on; -1: any. NULL: any for all */
     double *near; /* n_nets: when it is written, in this stretch, on the device of its first unit */
     double *far;  /* n_nets: on another device */
     double *whole, *split; /* n_kinds: what a stretch takes on one device, and parted, its last unit
@@ -49,6 +50,12 @@ typedef struct {
     int32_t first, last;
     bool parted; /* every path is sent once; else nothing is counted for sending */
     bool is_end; /* the end of all units counts, not that of the last one */
+    bool is_known; /* the unit at first ran on a device of the kind */
+    int32_t kind;
+    /* And so did places before + 1 .. first, on the device of the unit at before, and took whole_ns:
+     * what they write is there so much earlier. 0: nothing is known of them. */
+    int32_t before;
+    double whole_ns;
 } clv_stretch;
 
 /* near: width of the trunk. All lives in scratch. CLV_ENOMEM. O(units * 64 + nets' readers). */

@@ -118,15 +118,15 @@ static void check_bounds(const clv_partition *p, const int64_t *live, uint64_t s
     clv_bound period;
     clv_bound latency, latency_of_all;
     clv_error err;
-    int32_t device_of[16], order[16];
+    int32_t device_of[16], order[32], runs[16];
     clv_bound_options one = { .live_bytes = live, .near = near }, all = one;
     all.use_all = true;
     if (b.period_ns == INT64_MAX)
         return;
     cr_assert_eq(clv_bound_period(p, &one, b.period_ns * 2 + 1, arena, device_of, &period, &err),
                  CLV_OK, "%s", err.message);
-    cr_assert_eq(clv_bound_latency(p, &one, arena, order, &latency, &err), CLV_OK);
-    cr_assert_eq(clv_bound_latency(p, &all, arena, order, &latency_of_all, &err), CLV_OK);
+    cr_assert_eq(clv_bound_latency(p, &one, arena, order, runs, &latency, &err), CLV_OK);
+    cr_assert_eq(clv_bound_latency(p, &all, arena, order, runs, &latency_of_all, &err), CLV_OK);
     cr_assert_leq(period.ns, b.period_ns, "seed %llu", (unsigned long long)seed);
     cr_assert_leq(latency.ns, b.latency_ns, "seed %llu", (unsigned long long)seed);
     cr_assert_leq(latency_of_all.ns, b.latency_of_all_ns, "seed %llu", (unsigned long long)seed);
@@ -205,8 +205,9 @@ static int64_t latency_of(const clv_partition *p)
 {
     clv_bound b;
     clv_error err;
-    int32_t order[16];
-    cr_assert_eq(clv_bound_latency(p, &(clv_bound_options){ 0 }, arena, order, &b, &err), CLV_OK);
+    int32_t order[32], runs[16];
+    cr_assert_eq(clv_bound_latency(p, &(clv_bound_options){ 0 }, arena, order, runs, &b, &err),
+                 CLV_OK);
     return b.ns;
 }
 
@@ -310,4 +311,75 @@ Test(bound, memory_of_the_fast_device_has_a_price)
     int64_t ns = latency_of(synthetic_done(&s));
     cr_expect_leq(ns, 3000);
     cr_expect_geq(ns, 2890, "%lld", (long long)ns);
+}
+
+/* A chain on unequal devices, each with its own memory, nothing sent: the walk along runs is exact,
+ * and so is the plan behind it, whether all devices have to be used or not. */
+Test(bound, chains_on_unequal_devices_are_exact)
+{
+    int n_plans = 0, n = 0;
+    for (uint64_t seed = 1; seed <= 400; seed++) {
+        clv_mark mark = clv_arena_mark(arena);
+        uint64_t random = seed * UINT64_C(0x9E3779B97F4A7C15) + 3;
+        synthetic s = synthetic_new(arena, 7, 3, 2, 7, 7);
+        int64_t live[7];
+        for (int32_t u = 0; u < 7; u++) {
+            s.time[u] = 10 + synthetic_below(&random, 90);
+            s.time[7 + u] = s.time[u] * (1 + synthetic_below(&random, 3));
+            s.weight[u] = 1 + synthetic_below(&random, 9);
+            live[u] = synthetic_below(&random, 9);
+            if (u < 6)
+                synthetic_net(&s, u, 1, (int32_t[]){ u + 1 }, 0);
+        }
+        for (int32_t d = 0; d < 3; d++)
+            s.capacity[d] = 15 + synthetic_below(&random, 25);
+        s.kind_of[1] = s.kind_of[2] = 1;
+        const clv_partition *p = synthetic_done(&s);
+        best b = best_of_all(p, live);
+        for (int use_all = 0; use_all < 2 && b.latency_of_all_ns < INT64_MAX; use_all++) {
+            clv_bound_options o = { .live_bytes = live, .use_all = use_all };
+            int32_t order[6], device_of[7];
+            clv_bound found;
+            clv_estimate e;
+            clv_error err;
+            cr_assert_eq(clv_bound_latency(p, &o, arena, order, device_of, &found, &err), CLV_OK);
+            cr_assert_eq(found.ns, use_all ? b.latency_of_all_ns : b.latency_ns, "seed %llu, %d",
+                         (unsigned long long)seed, use_all);
+            cr_assert(found.found && synthetic_legal(p, device_of) && fits(p, live, device_of));
+            cr_assert(!use_all || uses_all(p, device_of));
+            cr_assert_eq(clv_partition_estimate(p, device_of, arena, &e, &err), CLV_OK);
+            n_plans += e.latency_bound_ns == found.ns;
+            n++;
+        }
+        clv_arena_rewind(arena, mark);
+    }
+    cr_expect_gt(n, 300, "%d", n);
+    cr_expect_eq(n_plans, n);
+}
+
+/* 10, then 100 beside 20 (80 on a slow device), then 10, ...: two slow devices must be used, and
+ * cost nothing beside the 100. */
+Test(bound, slow_devices_take_what_is_beside)
+{
+    synthetic s = synthetic_new(arena, 7, 5, 2, 6, 8);
+    static const int64_t times[] = { 10, 100, 20 };
+    for (int32_t u = 0; u < 7; u++) {
+        s.time[u] = times[u % 3];
+        s.time[7 + u] = 4 * s.time[u];
+        if (u < 6)
+            synthetic_net(&s, u, u % 3 ? 1 : 2, (int32_t[]){ u % 3 == 1 ? u + 2 : u + 1, u + 2 },
+                          1);
+    }
+    s.kind_of[3] = s.kind_of[4] = 1;
+    const clv_partition *p = synthetic_done(&s);
+    clv_bound_options o = { .use_all = true };
+    int32_t order[10], device_of[7];
+    clv_bound b;
+    clv_estimate e;
+    clv_error err;
+    cr_assert_eq(clv_bound_latency(p, &o, arena, order, device_of, &b, &err), CLV_OK);
+    cr_assert(b.found && synthetic_legal(p, device_of) && uses_all(p, device_of));
+    cr_assert_eq(clv_partition_estimate(p, device_of, arena, &e, &err), CLV_OK);
+    cr_expect_eq(e.latency_bound_ns, 232);
+    cr_expect(b.ns >= 230 && b.ns <= 232, "%lld", (long long)b.ns); /* links round down */
 }
