@@ -50,12 +50,13 @@ double clv_runs_begin(const clv_runs_walk *w, int32_t cell, const int32_t *digit
                       int32_t s, int32_t *how)
 {
     const clv_runs_class *it = &w->classes[c];
+    double share = w->toll_ns / w->part_size;
     if (s == 0)
-        return cell == it->stride ? 0 : INFINITY;
+        return cell == it->stride ? share : INFINITY;
     int32_t before[CLV_CLASSES_MAX];
     memcpy(before, digits, sizeof before);
     before[c]--;
-    return after_parting(w, cell - it->stride, before, s, it->kind, how) - it->whole[s];
+    return after_parting(w, cell - it->stride, before, s, it->kind, how) - it->whole[s] + share;
 }
 
 /* n_used: the sum of digits. */
@@ -78,7 +79,7 @@ static void walk_class(clv_runs_walk *w, int32_t cell, const int32_t *digits, in
         for (int32_t slot = 0; slot < w->n_slots && e > 0; slot++) {
             double *ended = &row(w, w->ended, cell, slot)[e];
             int32_t i = slot * w->n_nodes + e;
-            double at = lesser(single + it->wait[i], longer + it->longer_wait[i]) + it->whole[e];
+            double at = lesser(single + it->wait[0][i], longer + it->wait[1][i]) + it->whole[e];
             *ended = lesser(at, *ended);
         }
     }
@@ -105,6 +106,14 @@ static void walk_cell(clv_runs_walk *w, int32_t cell)
             least[e] = lesser(least[e], row(w, w->least, cell - w->classes[c].stride, 0)[e]);
 }
 
+/* What the tolls paid lack, or have too much: no part is left before the first visit. With devices
+ * that are no runs it is not known how many runs there were, but that they paid enough. */
+static double last_toll(const clv_runs_walk *w, int32_t n_used)
+{
+    double n_visits = (double)n_used / w->part_size;
+    return w->use_all || n_used == 0 ? -w->toll_ns : w->toll_ns * (ceil(n_visits) - n_visits - 1);
+}
+
 /* The cell that all ends with, and the least end. Where all devices are to be used, those that the
  * trunk is not on have units outside it. */
 static double end_walk(const clv_runs_walk *w, clv_runs_end *ret)
@@ -118,13 +127,14 @@ static double end_walk(const clv_runs_walk *w, clv_runs_end *ret)
             idle -= digits[c];
         if (w->use_all && idle > w->n_others)
             continue;
+        double toll = last_toll(w, w->b->p->n_devices - idle);
         double on = row(w, w->ended, cell, 0)[end];
         double off = INFINITY;
         for (int32_t k = 0; k < w->b->p->n_kinds && off == INFINITY; k++)
             if (w->b->used[k]) /* all kinds are the same at the end of all */
                 off = after_parting(w, cell, digits, end, k, &how);
-        if (on < best || off < best) {
-            best = lesser(on, off);
+        if (lesser(on, off) + toll < best) {
+            best = lesser(on, off) + toll;
             *ret =
                 on <= off ? (clv_runs_end){ cell, end, -1 } : (clv_runs_end){ cell, end - 1, how };
         }
@@ -211,6 +221,7 @@ clv_status clv_runs_bound(clv_stretches *b, const clv_bound_options *o, clv_aren
     CLV_TRY(clv_runs_classes(&w, &few, err));
     if (!few)
         return CLV_OK;
+    CLV_TRY(clv_runs_links(&w, err));
     CLV_TRY(clv_runs_partings(&w, err));
     b->only = NULL;
     if ((double)w.n_cells * (double)(w.n_partings + w.n_nodes) * w.n_classes > STEPS_MAX)

@@ -2,6 +2,7 @@
  * and the ways to part a stretch.
  */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "solver/runs_walk.h"
@@ -97,17 +98,20 @@ clv_status clv_runs_classes(clv_runs_walk *w, bool *ret_few, clv_error *err)
     clv_arena *arena = w->arena;
     burden m = { CLV_NEW_ARRAY(arena, int64_t, w->n_nodes),
                  CLV_NEW_ARRAY(arena, int64_t, w->n_nodes) };
-    bool enough = m.sum && m.live;
     *ret_few = find_classes(w);
     if (!*ret_few)
         return CLV_OK;
+    w->known_ns = CLV_NEW_ARRAY(arena, double, w->n_nodes * w->n_slots);
+    bool enough = m.sum && m.live && w->known_ns;
     for (int32_t i = 0; i < w->n_classes; i++) {
         w->classes[i].whole = CLV_NEW_ARRAY(arena, double, w->n_nodes);
         w->classes[i].far = CLV_NEW_ARRAY(arena, int32_t, w->n_nodes);
-        w->classes[i].wait = CLV_NEW_ARRAY(arena, double, w->n_nodes * w->n_slots);
-        w->classes[i].longer_wait = CLV_NEW_ARRAY(arena, double, w->n_nodes * w->n_slots);
-        enough = enough && w->classes[i].whole && w->classes[i].far && w->classes[i].wait &&
-                 w->classes[i].longer_wait;
+        enough = enough && w->classes[i].whole && w->classes[i].far;
+        for (int k = 0; k < 2; k++) {
+            w->classes[i].wait[k] = CLV_NEW_ARRAY(arena, double, w->n_nodes * w->n_slots);
+            w->classes[i].leave[k] = CLV_NEW_ARRAY(arena, double, w->n_nodes * w->n_slots);
+            enough = enough && w->classes[i].wait[k] && w->classes[i].leave[k];
+        }
     }
     if (!enough)
         return clv_fail_nomem(err, "a bound");
@@ -129,8 +133,9 @@ static bool add_parting(clv_runs_walk *w, const int32_t *own)
 {
     int32_t n_kinds = w->b->p->n_kinds;
     clv_runs_parting new = { .ns = CLV_NEW_ARRAY(w->arena, double, n_kinds),
+                             .across_ns = CLV_NEW_ARRAY(w->arena, double, n_kinds),
                              .kinds = CLV_NEW_ARRAY(w->arena, int8_t, n_kinds * CLV_RUNS_TRIED) };
-    if (!new.ns || !new.kinds ||
+    if (!new.ns || !new.across_ns || !new.kinds ||
         !CLV_PUSH_ROOM(w->arena, w->partings, w->n_partings, w->cap_partings))
         return false;
     for (int32_t i = 0; i < w->n_classes; i++) {
@@ -138,7 +143,7 @@ static bool add_parting(clv_runs_walk *w, const int32_t *own)
         new.cells += own[i] * w->classes[i].stride;
     }
     for (int32_t k = 0; k < n_kinds; k++)
-        new.ns[k] = INFINITY;
+        new.ns[k] = new.across_ns[k] = INFINITY;
     memset(new.kinds, -1, (size_t)n_kinds * CLV_RUNS_TRIED);
     w->partings[w->n_partings++] = new;
     return true;
@@ -180,19 +185,42 @@ static bool has_units(const clv_runs_walk *w, const clv_runs_parting *it, const 
     return true;
 }
 
-static void note_split(clv_runs_walk *w, int32_t stretch, const int8_t *kinds, int32_t n)
+static void note_split(clv_runs_walk *w, int32_t stretch, const int8_t *kinds, int32_t n,
+                       bool is_across)
 {
     for (int32_t i = w->first_parting[stretch]; i < w->n_partings; i++) {
         clv_runs_parting *it = &w->partings[i];
         if (n > 0 && !has_units(w, it, kinds, n))
             continue;
         for (int32_t k = 0; k < w->b->p->n_kinds; k++) {
-            if (!w->b->used[k] || w->b->split[k] >= it->ns[k])
+            double *ns = is_across ? it->across_ns : it->ns;
+            if (!w->b->used[k] || w->b->split[k] >= ns[k])
                 continue;
-            it->ns[k] = w->b->split[k];
-            memcpy(it->kinds + (ptrdiff_t)k * CLV_RUNS_TRIED, kinds, CLV_RUNS_TRIED);
+            ns[k] = w->b->split[k];
+            if (!is_across)
+                memcpy(it->kinds + (ptrdiff_t)k * CLV_RUNS_TRIED, kinds, CLV_RUNS_TRIED);
         }
     }
+}
+
+static clv_runs_link slower(clv_runs_link a, clv_runs_link b)
+{
+    return (clv_runs_link){ fmax(a.latency_ns, b.latency_ns), fmax(a.byte_ns, b.byte_ns) };
+}
+
+/* A stretch parted, where nothing is sent faster. */
+static void split_at(clv_stretches *b, const clv_stretch *s, clv_runs_link speed)
+{
+    clv_runs_link fastest = { b->latency_ns, b->bytes_ns };
+    speed = slower(speed, fastest);
+    b->latency_ns = speed.latency_ns;
+    b->bytes_ns = speed.byte_ns;
+    if (s->first < s->last)
+        clv_stretch_split(b, s);
+    else /* nothing behind the last node */
+        memset(b->split, 0, (size_t)b->p->n_kinds * sizeof *b->split);
+    b->latency_ns = fastest.latency_ns;
+    b->bytes_ns = fastest.byte_ns;
 }
 
 /* The times of all partings of a stretch, the kinds of its units given in all ways. */
@@ -209,11 +237,10 @@ static void try_kinds(clv_runs_walk *w, int32_t stretch, int32_t n)
         for (int32_t k = 0; k < n; k++)
             all_used = all_used && b->used[kinds[k]];
         if (all_used) {
-            if (s.first < s.last)
-                clv_stretch_split(b, &s);
-            else /* nothing behind the last node */
-                memset(b->split, 0, (size_t)b->p->n_kinds * sizeof *b->split);
-            note_split(w, stretch, kinds, n);
+            split_at(b, &s, w->across);
+            note_split(w, stretch, kinds, n, true);
+            split_at(b, &s, (clv_runs_link){ 0 });
+            note_split(w, stretch, kinds, n, false);
         }
         if (n == 0)
             break;
@@ -226,50 +253,103 @@ static void try_kinds(clv_runs_walk *w, int32_t stretch, int32_t n)
         only[i] = -1;
 }
 
-static void keep_split(const clv_runs_walk *w, int32_t i, double *at)
+/* The fewest runs that there may be: where all devices are to be used, mostly one each. */
+static int32_t likely_runs(const clv_runs_walk *w)
 {
-    for (int32_t k = 0; k < w->b->p->n_kinds; k++)
-        if (w->slot_of[k] >= 0)
-            at[w->slot_of[k] * w->n_nodes + i] = w->b->split[k];
+    return w->use_all ? w->b->p->n_devices : w->b->least_devices;
 }
 
-/* Stretch i + 1, parted, by what is known of the run before it. */
-static void find_splits(clv_runs_walk *w, clv_runs_class *c, int32_t i)
+/* How much later stretch i + 1 ends than when nothing is known of the run before it; and how much
+ * later still if a part of the cluster is left there. */
+static void find_wait(clv_runs_walk *w, clv_runs_class *c, int32_t i, int32_t kind, bool is_longer)
 {
+    int32_t slot = w->slot_of[kind], at = slot * w->n_nodes + i;
+    clv_runs_link speed = w->pair[w->slot_of[c->kind] * w->n_slots + slot];
     clv_stretch s = stretch_of(w, i + 1);
     s.is_known = true;
     s.kind = c->kind;
-    clv_stretch_split(w->b, &s);
-    keep_split(w, i, c->wait);
     s.before = w->place[i - 1];
-    s.whole_ns = c->whole[i] - c->whole[i - 1];
-    clv_stretch_split(w->b, &s);
-    keep_split(w, i, c->longer_wait);
+    s.whole_ns = is_longer ? c->whole[i] - c->whole[i - 1] : 0;
+    split_at(w->b, &s, speed);
+    double here = w->b->split[kind], known = w->known_ns[at];
+    c->wait[is_longer][at] = isfinite(known) ? here - known : 0;
+    split_at(w->b, &s, slower(speed, w->across));
+    c->leave[is_longer][at] = isfinite(here) ? w->b->split[kind] - here : 0;
 }
 
-/* How much later than when nothing is known. What a parting takes is told as beside the longest
- * wait: the later of the two counts, not both. */
 static void find_waits(clv_runs_walk *w, int32_t i)
 {
     clv_stretches *b = w->b;
     clv_stretch s = stretch_of(w, i + 1);
-    for (int32_t c = 0; c < w->n_classes; c++)
-        find_splits(w, &w->classes[c], i);
     clv_stretch_split(b, &s);
-    for (int32_t k = 0; k < b->p->n_kinds; k++) {
-        if (w->slot_of[k] < 0)
-            continue;
-        int32_t at = w->slot_of[k] * w->n_nodes + i;
-        double most = 0;
-        for (int32_t c = 0; c < w->n_classes; c++) {
-            double *wait = &w->classes[c].wait[at], *longer = &w->classes[c].longer_wait[at];
-            *wait = isfinite(b->split[k]) ? *wait - b->split[k] : 0;
-            *longer = isfinite(b->split[k]) ? *longer - b->split[k] : 0;
-            most = fmax(most, fmax(*wait, *longer));
+    for (int32_t k = 0; k < b->p->n_kinds; k++)
+        if (w->slot_of[k] >= 0)
+            w->known_ns[w->slot_of[k] * w->n_nodes + i] = b->split[k];
+    for (int32_t k = 0; k < b->p->n_kinds; k++)
+        for (int32_t c = 0; c < w->n_classes && w->slot_of[k] >= 0; c++) {
+            find_wait(w, &w->classes[c], i, k, false);
+            find_wait(w, &w->classes[c], i, k, true);
         }
-        for (int32_t m = w->first_parting[i + 1]; m < w->first_parting[i + 2]; m++)
-            w->partings[m].ns[k] = fmax(b->split[k], w->partings[m].ns[k] - most);
+}
+
+/* With the longest waits and leaves of stretch i + 1 for a kind a parting must not seem to take
+ * longer than it does: the later of what it takes and of what they ask for counts, not both. */
+static void limit_partings(clv_runs_walk *w, int32_t i, int32_t kind)
+{
+    int32_t at = w->slot_of[kind] * w->n_nodes + i;
+    double wait = 0, leave = 0, known = w->known_ns[at];
+    for (int32_t c = 0; c < w->n_classes; c++)
+        for (int k = 0; k < 2; k++) {
+            wait = fmax(wait, w->classes[c].wait[k][at]);
+            leave = fmax(leave, w->classes[c].leave[k][at]);
+        }
+    leave = fmin(leave, w->toll_ns);
+    for (int32_t m = w->first_parting[i + 1]; m < w->first_parting[i + 2]; m++) {
+        clv_runs_parting *it = &w->partings[m];
+        it->ns[kind] = fmax(known, fmin(it->ns[kind], it->across_ns[kind] - leave) - wait);
     }
+}
+
+static int32_t own_slot(const clv_runs_walk *w, int32_t class)
+{
+    return w->slot_of[w->classes[class].kind];
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* So many runs visit so many parts, and leave all but one. For any toll that each visit costs and
+ * each leave gives back a bound is a bound; that of the last leave that there must be proves most,
+ * where the cheapest are taken. key: scratch. */
+static void find_toll(clv_runs_walk *w)
+{
+    int32_t n_leaves = (likely_runs(w) + w->part_size - 1) / w->part_size - 1, n = 0;
+    for (int32_t i = 1; i + 2 < w->n_nodes; i++) {
+        double least = INFINITY;
+        for (int32_t c = 0; c < w->n_classes; c++)
+            for (int k = 0; k < 2; k++)
+                least = fmin(least, w->classes[c].leave[k][own_slot(w, c) * w->n_nodes + i]);
+        w->key[n++] = least;
+    }
+    if (n_leaves < 1 || n_leaves > n)
+        return;
+    qsort(w->key, (size_t)n, sizeof *w->key, by_size);
+    w->toll_ns = w->key[n_leaves - 1];
+}
+
+/* A run pays its share of a visit; a stretch where a part is left gives it back, if that is what is
+ * cheaper. */
+static void add_tolls(clv_runs_walk *w, clv_runs_class *c)
+{
+    for (int32_t slot = 0; slot < w->n_slots; slot++)
+        for (int32_t i = 1; i + 2 < w->n_nodes; i++)
+            for (int k = 0; k < 2; k++) {
+                int32_t at = slot * w->n_nodes + i;
+                c->wait[k][at] += fmin(0, c->leave[k][at] - w->toll_ns);
+            }
 }
 
 clv_status clv_runs_partings(clv_runs_walk *w, clv_error *err)
@@ -286,5 +366,12 @@ clv_status clv_runs_partings(clv_runs_walk *w, clv_error *err)
     w->first_parting[w->n_nodes] = w->n_partings;
     for (int32_t i = 1; i + 2 < w->n_nodes; i++)
         find_waits(w, i);
+    find_toll(w);
+    for (int32_t i = 1; i + 2 < w->n_nodes; i++)
+        for (int32_t k = 0; k < w->b->p->n_kinds; k++)
+            if (w->slot_of[k] >= 0)
+                limit_partings(w, i, k);
+    for (int32_t c = 0; c < w->n_classes; c++)
+        add_tolls(w, &w->classes[c]);
     return CLV_OK;
 }

@@ -25,7 +25,7 @@ static run trace_run(const clv_runs_walk *w, int32_t *cell, int32_t *node, int32
             int32_t how = -1;
             if (w->classes[c].far[s] < *node)
                 break;
-            const double *waits = s < *node ? w->classes[c].longer_wait : w->classes[c].wait;
+            const double *waits = w->classes[c].wait[s < *node];
             double wait = waits[slot * w->n_nodes + *node];
             double at =
                 clv_runs_begin(w, *cell, digits, c, s, &how) + wait + w->classes[c].whole[*node];

@@ -16,18 +16,24 @@
 typedef struct {
     int32_t kind, n, stride;
     int64_t capacity; /* less what is reserved */
-    double *whole; /* n_nodes: all stretches up to the node, on one device */
+    double *whole;    /* n_nodes: all stretches up to the node, on one device */
     /* [slot * n_nodes + node]: how much later the next node ends, on another device of the slot's
-     * kind, as this one is on the class; and as the node before is on the same device. */
-    double *wait, *longer_wait;
+     * kind, as this one is on the class; [1]: and as the node before is on the same device. */
+    double *wait[2];
+    double *leave[2]; /* and if a part of the cluster is left between them: how much later still */
     int32_t *far; /* n_nodes: the last node that a run from here has room for; less: not even it */
 } clv_runs_class;
+
+typedef struct {
+    double latency_ns, byte_ns;
+} clv_runs_link;
 
 /* A way to part a stretch. */
 typedef struct {
     int32_t own[CLV_CLASSES_MAX]; /* devices that have only units between the nodes */
     int32_t cells;                /* the same, as a distance of cells */
     double *ns;                   /* n_kinds: until the stretch ends on the kind */
+    double *across_ns;            /* the same, if it leaves a part of the cluster */
     int8_t *kinds;                /* [kind * CLV_RUNS_TRIED + unit between]; -1: any */
 } clv_runs_parting;
 
@@ -45,21 +51,30 @@ typedef struct {
     bool any_open;
     int32_t *slot_of; /* n_kinds: kinds that devices have, 0 .. n_slots - 1 */
     int32_t n_slots;
-    double *ended; /* [(cell * n_slots + slot) * n_nodes + node] */
-    double *least; /* the same, over all cells with no more of any class; NULL: not needed */
-    double *key;   /* n_nodes: scratch of one run */
+    clv_runs_link *pair;  /* [slot * n_slots + slot]: what is sent between them is no faster */
+    clv_runs_link across; /* nor what is sent from part to part of the cluster */
+    int32_t part_size;    /* devices of the largest part */
+    double *known_ns; /* [slot * n_nodes + node]: until the next node ends, whatever is before */
+    double toll_ns;   /* so much costs each visit to a part, shared by as many runs as it has
+                         devices; and is given back where a part is left */
+    double *ended;    /* [(cell * n_slots + slot) * n_nodes + node] */
+    double *least;    /* the same, over all cells with no more of any class; NULL: not needed */
+    double *key;      /* n_nodes: scratch of one run */
     int32_t *window;
     int32_t n_others; /* units outside the trunk */
     bool use_all;
     int64_t reserve_bytes; /* as in clv_bound_options */
-    int32_t *low, *high; /* n_devices + 1: nodes that can end a run with so many devices used */
+    int32_t *low, *high;   /* n_devices + 1: nodes that can end a run with so many devices used */
 } clv_runs_walk;
 
 /* Classes of devices, and far and whole of each. False in *ret_few: too many. CLV_ENOMEM.
  * O(nodes * classes), and the units' (stretches.h). */
 clv_status clv_runs_classes(clv_runs_walk *w, bool *ret_few, clv_error *err);
 
-/* Ways to part each stretch, and the waits of classes. CLV_ENOMEM. */
+/* pair, across and part_size. CLV_ENOMEM. O(devices^2). */
+clv_status clv_runs_links(clv_runs_walk *w, clv_error *err);
+
+/* Ways to part each stretch, the waits of classes, and the toll. CLV_ENOMEM. */
 clv_status clv_runs_partings(clv_runs_walk *w, clv_error *err);
 
 /* Units of stretch i that are between its nodes. */
