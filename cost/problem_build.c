@@ -6,6 +6,9 @@
 
 /* Later stages add sums of a few such numbers without looking. */
 #define TIME_MAX (INT64_MAX / 8)
+/* Ports that all routes take together: 64 MiB. More only where devices in a long row have links to
+ * their neighbours alone. */
+#define TAKEN_MAX (INT64_C(1) << 24)
 
 typedef struct {
     const clv_types *types;
@@ -69,6 +72,54 @@ static clv_status add_kind_times(builder *b, const clv_device_kind *kind, int64_
 
 /* -- devices -- */
 
+/* Numbers the ports that routes between these devices take, by first use. False: links are as good
+ * as ports, for none is taken by two; or routes are too long. number: n_ports of the cluster. */
+static bool number_ports(builder *b, int32_t *number, int64_t *n_taken)
+{
+    const clv_cluster *c = b->cluster;
+    size_t n = (size_t)c->n_devices * (size_t)c->n_devices;
+    bool shared = false;
+    for (int32_t i = 0; i < c->n_ports; i++)
+        number[i] = -1;
+    *n_taken = 0;
+    for (size_t link = 0; link < n; link++) {
+        for (int32_t i = 0; i < c->routes[link].n_ports; i++) {
+            int32_t port = c->routes[link].ports[i];
+            shared |= number[port] >= 0;
+            if (number[port] < 0)
+                number[port] = b->p->n_ports++;
+        }
+        *n_taken += c->routes[link].n_ports;
+    }
+    return shared && *n_taken <= TAKEN_MAX;
+}
+
+static clv_status add_ports(builder *b)
+{
+    const clv_cluster *c = b->cluster;
+    size_t n = (size_t)c->n_devices * (size_t)c->n_devices;
+    int64_t n_taken;
+    int32_t *number = CLV_NEW_ARRAY(b->scratch, int32_t, c->n_ports);
+    if (!number)
+        return clv_fail_nomem(b->err, "the problem");
+    if (!number_ports(b, number, &n_taken)) {
+        b->p->n_ports = 0;
+        return CLV_OK;
+    }
+    int32_t *first = CLV_NEW_ARRAY(b->arena, int32_t, n + 1);
+    int32_t *ports = CLV_NEW_ARRAY(b->arena, int32_t, n_taken);
+    if (!first || !ports)
+        return clv_fail_nomem(b->err, "the problem");
+    for (size_t link = 0; link < n; link++) {
+        first[link + 1] = first[link];
+        for (int32_t i = 0; i < c->routes[link].n_ports; i++)
+            ports[first[link + 1]++] = number[c->routes[link].ports[i]];
+    }
+    b->p->link_first_port = first;
+    b->p->link_ports = ports;
+    return CLV_OK;
+}
+
 static clv_status add_devices(builder *b)
 {
     size_t n = (size_t)b->p->n_devices;
@@ -91,7 +142,7 @@ static clv_status add_devices(builder *b)
     b->p->capacity_bytes = capacity;
     b->p->link_latency_ns = latency;
     b->p->link_bytes_per_s = rate;
-    return CLV_OK;
+    return add_ports(b);
 }
 
 /* -- nets -- */

@@ -13,6 +13,8 @@ static bool take_line(const clv_partition *p, clv_arena *arena, clv_line *l)
         .weight = CLV_NEW_ARRAY(arena, int64_t, n),
         .held = CLV_NEW_ARRAY(arena, int64_t, n),
         .time = CLV_NEW_ARRAY(arena, int64_t, n * (size_t)p->n_kinds),
+        .spread = CLV_NEW_ARRAY(arena, double, p->n_devices),
+        .fan = CLV_NEW_ARRAY(arena, int64_t, n),
         .cut_bytes = CLV_NEW_ARRAY(arena, int64_t, n),
         .cut_nets = CLV_NEW_ARRAY(arena, int32_t, n),
         .reach = CLV_NEW_ARRAY(arena, bool, n *d),
@@ -24,8 +26,9 @@ static bool take_line(const clv_partition *p, clv_arena *arena, clv_line *l)
         .low = CLV_NEW_ARRAY(arena, int32_t, d),
         .high = CLV_NEW_ARRAY(arena, int32_t, d),
     };
-    return l->weight && l->held && l->time && l->cut_bytes && l->cut_nets && l->reach && l->from &&
-           l->wire && l->arrival && l->cost && l->window && l->low && l->high;
+    return l->weight && l->held && l->time && l->spread && l->fan && l->cut_bytes && l->cut_nets &&
+           l->reach && l->from && l->wire && l->arrival && l->cost && l->window && l->low &&
+           l->high;
 }
 
 /* A net crosses all positions after its writer up to its last reader. */
@@ -66,6 +69,32 @@ static clv_status add_rules(const clv_partition *p, clv_arena *arena, clv_line *
     return CLV_OK;
 }
 
+/* The i-th of n devices of a kind comes at (2 i + 1) / (2 n). */
+static void spread_kinds(clv_line *l)
+{
+    const clv_partition *p = l->p;
+    for (int32_t d = 0; d < p->n_devices; d++) {
+        int32_t before = 0, n = 0;
+        for (int32_t other = 0; other < p->n_devices; other++) {
+            bool alike = p->kind_of[other] == p->kind_of[d];
+            n += alike;
+            before += alike && other < d;
+        }
+        l->spread[d] = (2.0 * before + 1) / (2.0 * n);
+    }
+}
+
+void clv_line_retime(clv_line *l)
+{
+    const clv_partition *p = l->p;
+    for (int32_t k = 0; k < p->n_kinds; k++) {
+        int64_t *time = l->time + (size_t)k * ((size_t)p->n_units + 1);
+        const int64_t *unit = p->time_ns + (size_t)k * (size_t)p->n_units;
+        for (int32_t u = 0; u < p->n_units; u++)
+            time[u + 1] = time[u] + unit[u];
+    }
+}
+
 clv_status clv_line_new(const clv_partition *p, const int64_t *held_bytes, clv_arena *arena,
                         clv_line **ret, clv_error *err)
 {
@@ -76,16 +105,71 @@ clv_status clv_line_new(const clv_partition *p, const int64_t *held_bytes, clv_a
         l->weight[u + 1] = l->weight[u] + p->weight_bytes[u];
         l->held[u + 1] = l->held[u] + p->weight_bytes[u] + (held_bytes ? held_bytes[u] : 0);
     }
-    for (int32_t k = 0; k < p->n_kinds; k++) {
-        int64_t *time = l->time + (size_t)k * ((size_t)p->n_units + 1);
-        const int64_t *unit = p->time_ns + (size_t)k * (size_t)p->n_units;
-        for (int32_t u = 0; u < p->n_units; u++)
-            time[u + 1] = time[u] + unit[u];
-    }
+    spread_kinds(l);
+    clv_line_retime(l);
     add_cuts(p, l);
     if (p->rules)
         CLV_TRY(add_rules(p, arena, l, err));
     *ret = l;
+    return CLV_OK;
+}
+
+typedef struct {
+    const clv_partition *p;
+    const int32_t *device_of;
+    int64_t *port_ns; /* by port: of the unit at hand; 0 between units */
+    int32_t *sent;    /* by device: last net sent there, plus 1 */
+} fans;
+
+static int64_t busiest_port(const fans *f, int32_t from, int32_t to)
+{
+    const clv_partition *p = f->p;
+    size_t link = (size_t)from * (size_t)p->n_devices + (size_t)to;
+    int64_t most = 0;
+    if (!p->link_first_port)
+        return f->port_ns[link];
+    for (int32_t i = p->link_first_port[link]; i < p->link_first_port[link + 1]; i++)
+        most = f->port_ns[p->link_ports[i]] > most ? f->port_ns[p->link_ports[i]] : most;
+    return most;
+}
+
+/* A net goes to each device that reads it; the first is left out. Returns the busiest port. */
+static int64_t send_net(const fans *f, int32_t net, int64_t sign, int64_t most)
+{
+    const clv_partition *p = f->p;
+    int32_t from = f->device_of[p->net_from[net]], n_sent = 0;
+    for (int32_t i = p->net_first[net]; i < p->net_first[net + 1]; i++) {
+        int32_t to = f->device_of[p->net_to[i]];
+        int32_t mark = sign > 0 ? net + 1 : -net - 1;
+        if (to == from || f->sent[to] == mark)
+            continue;
+        f->sent[to] = mark;
+        if (n_sent++ == 0)
+            continue;
+        clv_add_to_ports(p, from, to, sign * clv_wire_ns(p, from, to, p->net_bytes[net]),
+                         f->port_ns);
+        int64_t busy = busiest_port(f, from, to);
+        most = busy > most ? busy : most;
+    }
+    return most;
+}
+
+clv_status clv_line_learn_fans(clv_line *l, const int32_t *device_of, clv_arena *scratch,
+                               clv_error *err)
+{
+    const clv_partition *p = l->p;
+    fans f = { p, device_of, CLV_NEW_ARRAY(scratch, int64_t, clv_n_ports(p)),
+               CLV_NEW_ARRAY(scratch, int32_t, p->n_devices) };
+    if (!f.port_ns || !f.sent)
+        return clv_fail_nomem(err, "the line of units");
+    for (int32_t u = 0; u < p->n_units; u++) {
+        int64_t most = 0;
+        for (int32_t net = p->unit_first_net[u]; net < p->unit_first_net[u + 1]; net++)
+            most = send_net(&f, net, +1, most);
+        for (int32_t net = p->unit_first_net[u]; net < p->unit_first_net[u + 1]; net++)
+            send_net(&f, net, -1, 0);
+        l->fan[u + 1] = l->fan[u] + most;
+    }
     return CLV_OK;
 }
 

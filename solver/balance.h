@@ -18,8 +18,10 @@ typedef struct {
 typedef struct {
     const clv_partition *p;
     int64_t *weight; /* n_units + 1: of all units before */
-    int64_t *held; /* n_units + 1: weights and what units hold all the time, of all units before */
-    int64_t *time; /* [kind * (n_units + 1) + position] */
+    int64_t *held;  /* n_units + 1: weights and what units hold all the time, of all units before */
+    int64_t *time;  /* [kind * (n_units + 1) + position] */
+    double *spread; /* by device: where it comes if each kind is spread evenly, 0 to 1 */
+    int64_t *fan; /* n_units + 1: of all units before, what clv_line_learn_fans() learned; else 0 */
     int64_t *cut_bytes; /* n_units + 1: of nets that cross this position */
     int32_t *cut_nets;
     bool *reach;         /* scratch, [(device + 1) * (n_units + 1)] */
@@ -43,6 +45,16 @@ typedef struct {
 clv_status clv_line_new(const clv_partition *p, const int64_t *held_bytes, clv_arena *arena,
                         clv_line **ret, clv_error *err);
 
+/* Sums up the times of the problem again, which have changed. O(units * kinds). */
+void clv_line_retime(clv_line *line);
+
+/* Learns from an assignment how long each unit keeps a port of its device busy for readers on other
+ * devices than the first of them: a mask that all layers read, say. Later cuts keep the sum of a
+ * run within their period, so that what is sent to many devices comes from several. O(units +
+ * readers * hops + devices^2). CLV_ENOMEM. */
+clv_status clv_line_learn_fans(clv_line *line, const int32_t *device_of, clv_arena *scratch,
+                               clv_error *err);
+
 /* The documented first plan (B.016, B.042): a run ends with the unit that brings it to the average
  * weight or above; at most n_devices - 1 cuts. May leave devices empty; with use_all the heaviest
  * runs are halved until there are as many as devices or units. O(units + devices^2). */
@@ -55,9 +67,10 @@ typedef struct {
     bool with_held;                /* capacity is for what units hold all the time, too */
 } clv_cut_options;
 
-/* Smallest period of any such cut, exactly: binary search on the period, each answer in
- * O(units * devices). A net that skips over a run counts on each boundary it crosses, so the cut is
- * the best one where nets reach the next run only. False when none is within the capacities. */
+/* Smallest period of any such cut, exactly but for what fans teach: binary search on the period,
+ * each answer in O(units * devices). A net that skips over a run counts on each boundary it
+ * crosses, so the cut is the best one where nets reach the next run only. False when none is within
+ * the capacities. */
 bool clv_cut_by_time(const clv_line *line, const clv_cut_options *options, int32_t *device_of);
 
 /* Least latency: compute one device after the other, and at each boundary the delay that its

@@ -200,6 +200,8 @@ clv_status clv_bound_period(const clv_partition *p, const clv_bound_options *opt
     made.ns = sharing > made.ns ? sharing : made.ns;
     if (status == CLV_OK && made.ns < best_ns)
         status = bound_order(p, options, best_ns, scratch, device_of, &made, err);
+    if (status == CLV_OK && made.ns < best_ns && options->reserve_bytes == 0)
+        status = clv_bound_sending(p, made.ns, best_ns, scratch, &made.ns, err);
     clv_arena_free(scratch);
     CLV_TRY(status);
     *ret = made;

@@ -32,10 +32,18 @@ typedef struct {
  *   - all work shared evenly, each unit where that serves best: O(units * kinds^2 * 40);
  *   - the units that must share a device because there are more of them than devices:
  *     O(units * log units);
- *   - what order and memory allow, transfers aside (pieces.h): within a limit of work. */
+ *   - what order and memory allow, transfers aside (pieces.h): within a limit of work;
+ *   - what one device must send to many (clv_bound_sending). */
 clv_status clv_bound_period(const clv_partition *p, const clv_bound_options *options,
                             int64_t best_ns, clv_arena *arena, int32_t *device_of, clv_bound *ret,
                             clv_error *err);
+
+/* Period: what a unit writes for many readers goes through its device's ports once for each device
+ * that has some of them. At least low_ns, which must be a bound, at most best_ns, which a plan has.
+ * CLV_ENOMEM. O(units + pins), and O(devices^2) for each net that many units read, within a limit
+ * of work. */
+clv_status clv_bound_sending(const clv_partition *p, int64_t low_ns, int64_t best_ns,
+                             clv_arena *arena, int64_t *ret_ns, clv_error *err);
 
 /* Latency: every path; and between two units through which all paths lead, either all units run on
  * one device, one after another, or something is sent, which each device allows only once

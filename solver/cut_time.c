@@ -143,7 +143,8 @@ static int32_t *from_row(const cutter *c, int32_t k)
 static bool run_fits(const cutter *c, int32_t k, int32_t first, int32_t end)
 {
     const int64_t *time = times(c, k), *weight = weights(c);
-    return time[end] - time[first] <= c->period && weight[end] - weight[first] <= room(c, k) &&
+    return time[end] - time[first] <= c->period && c->l->fan[end] - c->l->fan[first] <= c->period &&
+           weight[end] - weight[first] <= room(c, k) &&
            (first == end || first >= earliest_start(c, k, end));
 }
 
@@ -189,12 +190,13 @@ static void extend(const cutter *c, int32_t k)
     const int32_t *first = c->l->low, *last = c->l->high;
     int32_t *from = from_row(c, k + 1), latest = -1, low = first[k];
     const int64_t *time = times(c, k), *weight = weights(c), *wire = wire_row(c, k);
+    const int64_t *fan = c->l->fan;
     int64_t capacity = room(c, k);
     for (int32_t i = first[k]; i <= last[k + 1]; i++) {
         bool was = i <= last[k] && before[i];
         if (i >= first[k + 1]) {
-            while (low < i &&
-                   (time[i] - time[low] > c->period || weight[i] - weight[low] > capacity))
+            while (low < i && (time[i] - time[low] > c->period || fan[i] - fan[low] > c->period ||
+                               weight[i] - weight[low] > capacity))
                 low++;
             int32_t start = earliest_start(c, k, i);
             low = start > low ? start : low;
@@ -232,7 +234,7 @@ static void read_runs(const cutter *c, int32_t *device_of)
 
 static int64_t longest_period(const cutter *c)
 {
-    int64_t longest = 0;
+    int64_t longest = c->l->fan[c->n];
     for (int32_t k = 0; k < c->n_runs; k++) {
         longest = times(c, k)[c->n] > longest ? times(c, k)[c->n] : longest;
         for (int32_t i = 0; i <= c->n; i++) {
@@ -393,12 +395,13 @@ static void extend_cheapest(const cutter *c, int32_t k, const int64_t *before, i
     const int32_t *first = c->l->low, *last = c->l->high, *queue = c->l->window;
     int32_t *from = from_row(c, k + 1), head = 0, tail = 0, low = first[k];
     const int64_t *time = times(c, k), *weight = weights(c), *wire = wire_row(c, k);
+    const int64_t *fan = c->l->fan;
     int64_t capacity = room(c, k);
     for (int32_t i = first[k]; i <= last[k + 1]; i++) {
         int64_t was = i <= last[k] ? before[i] : NEVER;
         if (i >= first[k + 1]) {
-            while (low < i &&
-                   (time[i] - time[low] > c->period || weight[i] - weight[low] > capacity))
+            while (low < i && (time[i] - time[low] > c->period || fan[i] - fan[low] > c->period ||
+                               weight[i] - weight[low] > capacity))
                 low++;
             int32_t start = earliest_start(c, k, i);
             low = start > low ? start : low;

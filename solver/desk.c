@@ -181,8 +181,23 @@ static void set_verdict(clv_desk *desk, int32_t i, const clv_verdict *answer)
         v->share_ns = clv_micro_share_ns(v->latency_ns, v->period_ns, desk->options->microbatches);
 }
 
+/* Where the judge may write what devices take. */
+static clv_status ask_times(clv_desk *desk, int32_t n, clv_error *err)
+{
+    for (int32_t i = desk->n_judged; i < desk->n_judged + n && desk->asks_times; i++) {
+        int64_t *told = CLV_NEW_ARRAY(desk->arena, int64_t, desk->p->n_devices);
+        if (!told || !CLV_PUSH_ROOM(desk->arena, desk->told_ns, i, desk->cap_told))
+            return clv_fail_nomem(err, "a batch of plans");
+        for (int32_t d = 0; d < desk->p->n_devices; d++)
+            told[d] = -1;
+        desk->told_ns[i] = told;
+    }
+    return CLV_OK;
+}
+
 static clv_status judge_batch(clv_desk *desk, int32_t n, clv_error *err)
 {
+    CLV_TRY(ask_times(desk, n, err));
     clv_mark mark = clv_arena_mark(desk->arena);
     clv_assignment *ask = CLV_NEW_ARRAY(desk->arena, clv_assignment, n);
     clv_verdict *answer = CLV_NEW_ARRAY(desk->arena, clv_verdict, n);
@@ -190,7 +205,8 @@ static clv_status judge_batch(clv_desk *desk, int32_t n, clv_error *err)
         return clv_fail_nomem(err, "a batch of plans");
     for (int32_t i = 0; i < n; i++) {
         const clv_tried *t = &desk->tried[desk->n_judged + i];
-        ask[i] = (clv_assignment){ t->device_of, t->proportion };
+        int64_t *told = desk->asks_times ? desk->told_ns[desk->n_judged + i] : NULL;
+        ask[i] = (clv_assignment){ t->device_of, t->proportion, told };
     }
     CLV_TRY(desk->judge->judge(desk->judge->ctx, ask, n, answer, err));
     for (int32_t i = 0; i < n; i++)

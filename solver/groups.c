@@ -20,7 +20,11 @@ static void add_crossing(clv_groups *g, int32_t from, int32_t to, int32_t net, i
 {
     size_t link = link_at(g, from, to);
     g->link_nets[link] += sign;
-    g->link_ns[link] += sign * clv_wire_ns(g->p, from, to, g->p->net_bytes[net]);
+    int64_t ns = sign * clv_wire_ns(g->p, from, to, g->p->net_bytes[net]);
+    g->link_ns[link] += ns;
+    g->wire_ns += ns;
+    if (g->port_ns != g->link_ns)
+        clv_add_to_ports(g->p, from, to, ns, g->port_ns);
     if (g->link_nets[link] > 0) {
         clv_bit_set(g->out + (size_t)from * g->words, to);
         clv_bit_set(g->in + (size_t)to * g->words, from);
@@ -208,12 +212,14 @@ static void clear(clv_groups *g)
     memset(g->time_ns, 0, d * sizeof *g->time_ns);
     memset(g->link_nets, 0, d * d * sizeof *g->link_nets);
     memset(g->link_ns, 0, d * d * sizeof *g->link_ns);
+    memset(g->port_ns, 0, (size_t)clv_n_ports(g->p) * sizeof *g->port_ns);
     memset(g->out, 0, d * g->words * sizeof *g->out);
     memset(g->in, 0, d * g->words * sizeof *g->in);
     memset(g->n_pins, 0, (size_t)g->p->n_nets * sizeof *g->n_pins);
     memset(g->inner_reads, 0, (size_t)g->p->n_units * sizeof *g->inner_reads);
     memset(g->inner_sends, 0, (size_t)g->p->n_units * sizeof *g->inner_sends);
     g->n_used = 0;
+    g->wire_ns = 0;
     if (g->p->rules)
         clv_rule_counts_clear(&g->counts);
     for (int kind = 0; kind < 2; kind++) {
@@ -281,27 +287,111 @@ bool clv_groups_legal_at(clv_groups *g, int32_t d)
     return !clv_bit(g->visited, d);
 }
 
+/* Counts the nets that cross because of this unit alone, sign times. */
+static void count_own_crossings(clv_groups *g, int32_t unit, int32_t sign)
+{
+    const clv_partition *p = g->p;
+    int32_t here = g->device_of[unit];
+    for (int32_t net = p->unit_first_net[unit]; net < p->unit_first_net[unit + 1]; net++)
+        for (int32_t i = 0; i < g->n_pins[net]; i++)
+            if (g->pins[g->pin_first[net] + i].device != here)
+                add_crossing(g, here, g->pins[g->pin_first[net] + i].device, net, sign);
+    for (int32_t i = p->reads_first[unit]; i < p->reads_first[unit + 1]; i++) {
+        int32_t net = p->reads[i], from = g->device_of[p->net_from[net]], pin = g->pin_first[net];
+        while (g->pins[pin].device != here)
+            pin++;
+        if (from != here && g->pins[pin].readers == 1)
+            add_crossing(g, from, here, net, sign);
+    }
+}
+
+/* Adds all that any of g->sources leads to along rows; a source only where another one leads to it.
+ */
+static void reach_from_sources(clv_groups *g, const uint64_t *rows, uint64_t *row)
+{
+    int32_t n = 0;
+    for (size_t w = 0; w < g->words; w++)
+        for (uint64_t bits = g->sources[w]; bits; bits &= bits - 1)
+            g->queue[n++] = (int32_t)(w * 64) + __builtin_ctzll(bits);
+    for (int32_t i = 0; i < n; i++) {
+        const uint64_t *next = rows + (size_t)g->queue[i] * g->words;
+        for (size_t w = 0; w < g->words; w++) {
+            uint64_t fresh = next[w] & ~row[w];
+            row[w] |= next[w];
+            for (fresh &= ~g->sources[w]; fresh; fresh &= fresh - 1)
+                g->queue[n++] = (int32_t)(w * 64) + __builtin_ctzll(fresh);
+        }
+    }
+}
+
+void clv_groups_barred(clv_groups *g, int32_t unit, uint64_t *barred)
+{
+    const clv_partition *p = g->p;
+    memset(barred, 0, g->words * sizeof *barred);
+    memset(g->sources, 0, g->words * sizeof *g->sources);
+    count_own_crossings(g, unit, -1);
+    for (int32_t i = p->reads_first[unit]; i < p->reads_first[unit + 1]; i++)
+        clv_bit_set(g->sources, g->device_of[p->net_from[p->reads[i]]]);
+    reach_from_sources(g, g->in, barred);
+    memset(g->sources, 0, g->words * sizeof *g->sources);
+    memset(g->visited, 0, g->words * sizeof *g->visited);
+    for (int32_t net = p->unit_first_net[unit]; net < p->unit_first_net[unit + 1]; net++)
+        for (int32_t i = 0; i < g->n_pins[net]; i++)
+            clv_bit_set(g->sources, g->pins[g->pin_first[net] + i].device);
+    reach_from_sources(g, g->out, g->visited);
+    for (size_t w = 0; w < g->words; w++)
+        barred[w] |= g->visited[w];
+    count_own_crossings(g, unit, +1);
+}
+
 int64_t clv_groups_period_ns(const clv_groups *g)
 {
     int64_t period = 0;
-    for (int32_t a = 0; a < g->p->n_devices; a++) {
-        period = g->time_ns[a] > period ? g->time_ns[a] : period;
-        for (int32_t b = 0; b < g->p->n_devices; b++) {
-            int64_t ns = g->link_ns[link_at(g, a, b)];
-            period = ns > period ? ns : period;
-        }
-    }
+    for (int32_t d = 0; d < g->p->n_devices; d++)
+        period = g->time_ns[d] > period ? g->time_ns[d] : period;
+    for (int32_t i = 0; i < clv_n_ports(g->p); i++)
+        period = g->port_ns[i] > period ? g->port_ns[i] : period;
     return period;
+}
+
+/* Time that the links from one device use a port. */
+static int64_t sent_through(const clv_groups *g, int32_t from, int32_t port)
+{
+    const clv_partition *p = g->p;
+    int64_t sum = 0;
+    for (int32_t to = 0; to < p->n_devices; to++) {
+        size_t link = link_at(g, from, to);
+        if (g->link_ns[link] == 0)
+            continue;
+        if (!p->link_first_port) {
+            sum += link == (size_t)port ? g->link_ns[link] : 0;
+            continue;
+        }
+        for (int32_t i = p->link_first_port[link]; i < p->link_first_port[link + 1]; i++)
+            sum += p->link_ports[i] == port ? g->link_ns[link] : 0;
+    }
+    return sum;
+}
+
+int32_t clv_groups_busiest_sender(const clv_groups *g)
+{
+    int32_t port = 0, busiest = 0;
+    int64_t most = -1;
+    for (int32_t i = 1; i < clv_n_ports(g->p); i++)
+        port = g->port_ns[i] > g->port_ns[port] ? i : port;
+    for (int32_t d = 0; d < g->p->n_devices; d++) {
+        int64_t ns = sent_through(g, d, port);
+        busiest = ns > most ? d : busiest;
+        most = ns > most ? ns : most;
+    }
+    return busiest;
 }
 
 int64_t clv_groups_serial_ns(const clv_groups *g)
 {
-    int64_t sum = 0;
-    for (int32_t a = 0; a < g->p->n_devices; a++) {
-        sum = clv_add_sat(sum, g->time_ns[a]);
-        for (int32_t b = 0; b < g->p->n_devices; b++)
-            sum = clv_add_sat(sum, g->link_ns[link_at(g, a, b)]);
-    }
+    int64_t sum = g->wire_ns;
+    for (int32_t d = 0; d < g->p->n_devices; d++)
+        sum = clv_add_sat(sum, g->time_ns[d]);
     return sum;
 }
 
@@ -338,15 +428,17 @@ static bool take_sums(const clv_partition *p, clv_arena *arena, clv_groups *g)
     g->time_ns = CLV_NEW_ARRAY(arena, int64_t, d);
     g->link_nets = CLV_NEW_ARRAY(arena, int32_t, d * d);
     g->link_ns = CLV_NEW_ARRAY(arena, int64_t, d * d);
+    g->port_ns = p->link_first_port ? CLV_NEW_ARRAY(arena, int64_t, p->n_ports) : g->link_ns;
     g->out = CLV_NEW_ARRAY(arena, uint64_t, d * g->words);
     g->in = CLV_NEW_ARRAY(arena, uint64_t, d * g->words);
     g->visited = CLV_NEW_ARRAY(arena, uint64_t, g->words);
+    g->sources = CLV_NEW_ARRAY(arena, uint64_t, g->words);
     g->queue = CLV_NEW_ARRAY(arena, int32_t, d);
     g->inner_reads = CLV_NEW_ARRAY(arena, int32_t, p->n_units);
     g->inner_sends = CLV_NEW_ARRAY(arena, int32_t, p->n_units);
     return g->device_of && g->n_units && g->weight_bytes && g->flops && g->time_ns &&
-           g->link_nets && g->link_ns && g->out && g->in && g->visited && g->queue &&
-           g->inner_reads && g->inner_sends;
+           g->link_nets && g->link_ns && g->port_ns && g->out && g->in && g->visited &&
+           g->sources && g->queue && g->inner_reads && g->inner_sends;
 }
 
 clv_status clv_groups_new(const clv_partition *p, clv_arena *arena, clv_groups **ret,

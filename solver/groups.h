@@ -4,7 +4,8 @@
  * is starting when it reads nothing from its own group, ending when nothing in its group reads it;
  * both are kept as lists, so nobody looks through all units to find what can move.
  *
- * Memory O(units + pins + devices^2). The caller has checked that no sum overflows (clv_search).
+ * Memory O(units + pins + devices^2 + ports). The caller has checked that no sum overflows
+ * (clv_search).
  */
 #ifndef CLV_SOLVER_GROUPS_H
 #define CLV_SOLVER_GROUPS_H
@@ -31,14 +32,16 @@ typedef struct {
     int64_t *weight_bytes, *flops, *time_ns; /* by device */
     int32_t *link_nets;                      /* [from * n_devices + to] */
     int64_t *link_ns;                        /* time that each link is used */
-    uint64_t *out, *in;                      /* quotient graph as rows of bits, both ways */
+    int64_t *port_ns;   /* the same of each port; where a link is its port, link_ns itself */
+    int64_t wire_ns;    /* sum over links */
+    uint64_t *out, *in; /* quotient graph as rows of bits, both ways */
     size_t words;
     clv_unit_lists edge[2]; /* by clv_edge_kind */
     int32_t *pin_first;     /* by net, into pins; room for each device it meets */
     int32_t *n_pins;
     clv_pin *pins;
     int32_t *inner_reads, *inner_sends; /* by unit: nets from, and nets to, its own group */
-    uint64_t *visited;                  /* scratch: one row of bits */
+    uint64_t *visited, *sources;        /* scratch: rows of bits */
     int32_t *queue;                     /* scratch: n_devices */
     clv_rule_counts counts;             /* where p has rules */
 } clv_groups;
@@ -74,9 +77,16 @@ void clv_groups_reach(clv_groups *g, const uint64_t *rows, int32_t d, uint64_t *
 /* After a unit moved to d in a legal assignment: is it legal still? Only d has new edges. */
 bool clv_groups_legal_at(clv_groups *g, int32_t d);
 
-/* Busiest device or link. O(devices^2). */
+/* Fills barred with the devices that a unit cannot move to alone, in a legal assignment: those from
+ * which something leads to what it reads, or to which something leads from what it is read by, but
+ * for itself. Groups end as they were. O(pins of the unit's nets + devices^2 / 64). */
+void clv_groups_barred(clv_groups *g, int32_t unit, uint64_t *barred);
+
+/* Busiest device or port. O(devices + ports). */
 int64_t clv_groups_period_ns(const clv_groups *g);
-/* All work and all transfers one after the other: what a chain of units takes. O(devices^2). */
+/* The device from which most of the busiest port's time comes. O(devices^2 * hops of a route). */
+int32_t clv_groups_busiest_sender(const clv_groups *g);
+/* All work and all transfers one after the other: what a chain of units takes. O(devices). */
 int64_t clv_groups_serial_ns(const clv_groups *g);
 
 #endif

@@ -12,6 +12,8 @@
 #define MOVES_MAX 2048
 /* Scored a second time with the exact estimate, which costs O(units). */
 #define EXACT_MAX 64
+/* So many devices can all be looked at for the sake of one port. */
+#define FEW_DEVICES 16
 /* Units and pins up to which each step of a walk uses the exact estimate. */
 #define EXACT_WALK 1000
 /* Walks from a plan that has no better neighbour. */
@@ -92,12 +94,20 @@ static double unevenness(const clv_groups *g)
     return sum;
 }
 
+/* Walks among few devices are long enough with a step for each pair of them, which leaves work for
+ * walks from more plans; among many, that would end them after some moves. */
+static int64_t steps_of_score(const clv_partition *p)
+{
+    int64_t d = p->n_devices;
+    return (d <= FEW_DEVICES ? d * d : d + clv_n_ports(p)) + 16;
+}
+
 /* Of the groups as they are. With exact, the latency is the estimate's, else that of a chain. */
 static clv_status score_now(clv_improver *im, bool exact, clv_score *ret, clv_error *err)
 {
     const clv_groups *g = im->g;
     double period = (double)clv_groups_period_ns(g), latency = 0, over = 0;
-    im->work -= g->p->n_devices * (int64_t)g->p->n_devices + 16;
+    im->work -= steps_of_score(g->p);
     if (exact) {
         clv_estimate e;
         CLV_TRY(clv_partition_estimate(g->p, g->device_of, im->moves.arena, &e, err));
@@ -167,16 +177,18 @@ static int32_t busiest(const clv_groups *g)
     return worst;
 }
 
-/* Moves of the group that is worst off; of all groups where a latency, or a link, is to be
- * improved, for which no single group is to blame. */
+/* Moves of the group that is worst off; of all groups where a latency, or a port, is to be
+ * improved, for which no single group is to blame. Among many devices, a port is first looked at
+ * where most of its time comes from. */
 static clv_status gather(clv_improver *im, bool all, bool exact, clv_error *err)
 {
     const clv_groups *g = im->g;
     int32_t focus = fullest(im);
     im->n_scored = 0;
-    if (focus < 0 && im->desk->options->objective == CLV_THROUGHPUT &&
-        g->time_ns[busiest(g)] == clv_groups_period_ns(g))
-        focus = busiest(g);
+    if (focus < 0 && im->desk->options->objective == CLV_THROUGHPUT)
+        focus = g->time_ns[busiest(g)] == clv_groups_period_ns(g) ? busiest(g)
+                : g->p->n_devices > FEW_DEVICES                   ? clv_groups_busiest_sender(g)
+                                                                  : -1;
     int32_t share = all || focus < 0 ? MOVES_MAX / g->p->n_devices + 1 : MOVES_MAX;
     for (int32_t d = 0; d < g->p->n_devices; d++) {
         if (focus >= 0 && d != focus && !all)

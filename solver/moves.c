@@ -22,7 +22,7 @@ const char *clv_move_name(clv_move_kind kind)
 clv_status clv_moves_new(clv_groups *g, bool keep_groups, clv_arena *arena, clv_moves *ret,
                          clv_error *err)
 {
-    uint64_t *rows = CLV_NEW_ARRAY(arena, uint64_t, 3 * g->words);
+    uint64_t *rows = CLV_NEW_ARRAY(arena, uint64_t, 4 * g->words);
     if (!rows)
         return clv_fail_nomem(err, "the moves of a search");
     *ret = (clv_moves){ .g = g,
@@ -30,7 +30,8 @@ clv_status clv_moves_new(clv_groups *g, bool keep_groups, clv_arena *arena, clv_
                         .keep_groups = keep_groups,
                         .above = rows,
                         .below = rows + g->words,
-                        .linked = rows + 2 * g->words };
+                        .linked = rows + 2 * g->words,
+                        .barred = rows + 3 * g->words };
     return CLV_OK;
 }
 
@@ -168,6 +169,35 @@ static clv_move_kind kind_of_move(clv_moves *m, int32_t unit, int32_t from, int3
     return clv_bit(m->linked, to) ? CLV_TO_CHILD : CLV_TO_OTHER;
 }
 
+/* The legal moves of one unit, none of which rules speak of: all targets at once. */
+static clv_status push_unruled(clv_moves *m, int32_t unit, clv_error *err)
+{
+    clv_groups *g = m->g;
+    int32_t from = g->device_of[unit];
+    if (m->keep_groups && g->n_units[from] == 1)
+        return CLV_OK;
+    clv_groups_barred(g, unit, m->barred);
+    for (int32_t to = 0; to < g->p->n_devices; to++) {
+        if (to == from || clv_bit(m->barred, to))
+            continue;
+        clv_move_kind kind = kind_of_move(m, unit, from, to);
+        CLV_TRY(push(m, (clv_move){ unit, from, to, kind }, err));
+    }
+    return CLV_OK;
+}
+
+static clv_status push_ruled(clv_moves *m, int32_t unit, clv_error *err)
+{
+    int32_t from = m->g->device_of[unit];
+    for (int32_t to = 0; to < m->g->p->n_devices; to++) {
+        if (!clv_move_is_legal(m, unit, to))
+            continue;
+        clv_move_kind kind = kind_of_move(m, unit, from, to);
+        CLV_TRY(push(m, (clv_move){ unit, from, to, kind }, err));
+    }
+    return CLV_OK;
+}
+
 clv_status clv_moves_all(clv_moves *m, int32_t device, int32_t max, clv_error *err)
 {
     find_relatives(m, device);
@@ -178,12 +208,8 @@ clv_status clv_moves_all(clv_moves *m, int32_t device, int32_t max, clv_error *e
         for (int32_t i = 0; i < n; i++) {
             if (edge == CLV_ENDING && m->g->inner_reads[m->units[i]] == 0)
                 continue; /* both: seen as a starting one */
-            for (int32_t to = 0; to < m->g->p->n_devices; to++) {
-                if (!clv_move_is_legal(m, m->units[i], to))
-                    continue;
-                clv_move_kind kind = kind_of_move(m, m->units[i], device, to);
-                CLV_TRY(push(m, (clv_move){ m->units[i], device, to, kind }, err));
-            }
+            CLV_TRY(m->g->p->rules ? push_ruled(m, m->units[i], err)
+                                   : push_unruled(m, m->units[i], err));
         }
     }
     if (m->n > 0)

@@ -27,9 +27,9 @@ const char *clv_move_name(clv_move_kind kind); /* "parent", "child", "parallel",
 typedef struct {
     clv_groups *g;
     clv_arena *arena;
-    bool keep_groups; /* never empty a group */
-    uint64_t *above, *below,
-        *linked; /* rows of bits: ancestors, descendants, devices of one unit */
+    bool keep_groups;          /* never empty a group */
+    uint64_t *above, *below;   /* rows of bits: ancestors, descendants */
+    uint64_t *linked, *barred; /* of one unit: devices it has nets with, and cannot move to */
     clv_move *at;
     int32_t *units; /* scratch: those at an edge */
     int32_t n, cap, cap_units;
@@ -49,7 +49,7 @@ typedef enum {
 clv_status clv_moves_documented(clv_moves *m, int32_t device, clv_move_goal goal, clv_error *err);
 
 /* Every legal move of the group's starting and ending units to any device, at most max looked at.
- */
+ * O(units looked at * (pins + devices^2 / 64)), with rules times devices. */
 clv_status clv_moves_all(clv_moves *m, int32_t device, int32_t max, clv_error *err);
 
 /* Is this one legal? Groups end as they were. */

@@ -12,10 +12,13 @@
 
 #include "problem/fit.h"
 #include "problem/micro.h"
+#include "problem/sums.h"
 #include "solver/balance.h"
 #include "solver/bound.h"
+#include "solver/device_order.h"
 #include "solver/documented.h"
 #include "solver/improve.h"
+#include "solver/lessons.h"
 #include "solver/refine_ilp.h"
 
 #include <assert.h>
@@ -39,11 +42,11 @@
 typedef struct {
     clv_desk desk;
     clv_improver improver;
+    clv_lessons *lessons; /* NULL: the model's times hold */
     clv_line *line;
     int32_t *order, *device_of; /* scratch */
     int64_t *room_bytes;        /* scratch: by device */
     int64_t *alive_room;        /* by device: for weights, beside what a unit has alive */
-    double *spread;             /* by device: where it comes if each kind is spread evenly */
     bool *spent;                /* by plan: has no more neighbours to give */
     int32_t n_spent, cap_spent;
     bool is_bounded;       /* the bound is known, or there is none */
@@ -83,6 +86,17 @@ bool clv_verdict_better(const clv_verdict *a, const clv_verdict *b, clv_objectiv
     return latency ? a->period_ns < b->period_ns : a->latency_ns < b->latency_ns;
 }
 
+/* Judges what waits. Where that teaches other times, all sums are made of those from then on. */
+static clv_status judge_and_learn(search *s, clv_error *err)
+{
+    CLV_TRY(clv_desk_judge(&s->desk, err));
+    if (!s->lessons || !clv_lessons_learn(s->lessons, &s->desk))
+        return CLV_OK;
+    clv_line_retime(s->line);
+    s->improver.goal_plan = -1;
+    return CLV_OK;
+}
+
 /* -- first plans -- */
 
 /* What a device has room for beside the unit that has most alive: most plans that keep to it fit.
@@ -98,21 +112,6 @@ static void find_alive_room(search *s)
     }
     for (int32_t d = 0; d < p->n_devices; d++)
         s->alive_room[d] = p->capacity_bytes[d] - most;
-}
-
-/* The i-th of n devices of a kind comes at (2 i + 1) / (2 n). */
-static void spread_kinds(search *s)
-{
-    const clv_partition *p = s->desk.p;
-    for (int32_t d = 0; d < p->n_devices; d++) {
-        int32_t before = 0, n = 0;
-        for (int32_t other = 0; other < p->n_devices; other++) {
-            bool alike = p->kind_of[other] == p->kind_of[d];
-            n += alike;
-            before += alike && other < d;
-        }
-        s->spread[d] = (2.0 * before + 1) / (2.0 * n);
-    }
 }
 
 static clv_status add_plan(search *s, const char *label, clv_error *err)
@@ -157,70 +156,36 @@ static clv_status add_cut(search *s, const int64_t *capacity, bool with_held, co
     return cut_by_rules(s, &o, options->objective) ? add_plan(s, label, err) : CLV_OK;
 }
 
-typedef enum { AS_GIVEN, BY_CAPACITY, BY_SPEED, MIXED, BY_RULES, N_ORDERS } device_order;
-
-static bool comes_before(const search *s, device_order how, int32_t a, int32_t b)
+static bool order_devices(search *s, clv_device_order how)
 {
-    const clv_partition *p = s->desk.p;
-    if (how == BY_CAPACITY)
-        return p->capacity_bytes[a] > p->capacity_bytes[b];
-    if (how == MIXED)
-        return s->spread[a] < s->spread[b];
-    size_t n = (size_t)p->n_units + 1;
-    return s->line->time[(size_t)p->kind_of[a] * n + n - 1] <
-           s->line->time[(size_t)p->kind_of[b] * n + n - 1];
-}
-
-static bool order_by_rules(search *s)
-{
-    bool changed = false;
-    if (!s->desk.obey)
-        return false;
-    clv_obey_order(s->desk.obey, s->order);
-    for (int32_t d = 0; d < s->desk.p->n_devices; d++)
-        changed |= s->order[d] != d;
-    return changed;
-}
-
-/* Insertion sort: few devices, and stable. True when the order is not the given one. */
-static bool order_devices(search *s, device_order how)
-{
-    bool changed = false;
-    if (how == BY_RULES)
-        return order_by_rules(s);
-    for (int32_t d = 0; d < s->desk.p->n_devices; d++) {
-        int32_t i = d;
-        for (; i > 0 && how != AS_GIVEN && comes_before(s, how, d, s->order[i - 1]); i--) {
-            s->order[i] = s->order[i - 1];
-            changed = true;
-        }
-        s->order[i] = d;
-    }
-    return changed;
+    if (how == CLV_SLOWEST_FIRST && s->desk.options->objective == CLV_LATENCY)
+        return false; /* the bound tells a better order */
+    return clv_order_devices(s->line, s->desk.obey, how, s->order);
 }
 
 static clv_status first_plans(search *s, clv_error *err)
 {
-    static const char *const labels[N_ORDERS][2] = {
+    static const char *const labels[CLV_N_ORDERS][2] = {
         { "time balance", "least latency" },
         { "time balance, most memory first", "least latency, most memory first" },
         { "time balance, fastest first", "least latency, fastest first" },
         { "time balance, kinds mixed", "least latency, kinds mixed" },
         { "time balance, devices as the rules go", "least latency, devices as the rules go" },
+        { "time balance, slowest first", "least latency, slowest first" },
     };
-    order_devices(s, AS_GIVEN);
+    order_devices(s, CLV_AS_GIVEN);
     clv_cut_by_weight(s->line, s->desk.options->use_all_devices, s->device_of);
     CLV_TRY(add_plan(s, "memory balance", err));
-    for (int how = AS_GIVEN; how < N_ORDERS; how++) {
-        if (!order_devices(s, (device_order)how) && how != AS_GIVEN)
+    for (int how = CLV_AS_GIVEN; how < CLV_N_ORDERS; how++) {
+        if (!order_devices(s, (clv_device_order)how) && how != CLV_AS_GIVEN)
             continue;
         CLV_TRY(add_cut(s, s->desk.p->capacity_bytes, false, labels[how][0], labels[how][1], err));
         CLV_TRY(add_cut(s, s->alive_room, true, labels[how][0], labels[how][1], err));
     }
-    order_devices(s, AS_GIVEN);
+    order_devices(s, CLV_AS_GIVEN);
     if (s->desk.n == 0 && clv_obey_find(s->desk.obey, s->device_of) == CLV_OBEY_FOUND)
         CLV_TRY(add_plan(s, "as the rules go", err));
-    return clv_desk_judge(&s->desk, err);
+    return judge_and_learn(s, err);
 }
 
 /* Room for weights by what verdicts taught. Devices that no verdict spoke of need as much as the
@@ -250,7 +215,31 @@ static clv_status cut_again(search *s, clv_error *err)
                                 "least latency, with room left", err));
         if (s->desk.n == before)
             return CLV_OK;
-        CLV_TRY(clv_desk_judge(&s->desk, err));
+        CLV_TRY(judge_and_learn(s, err));
+    }
+    return CLV_OK;
+}
+
+/* Cuts by the times that verdicts taught, until the best of them are plans judged before. */
+static clv_status cut_by_lessons(search *s, clv_error *err)
+{
+    clv_desk *desk = &s->desk;
+    for (int32_t stale = 0; s->lessons && s->lessons->differs && stale < PATIENCE_FITS;) {
+        static const char by_time[] = "time balance, by times told";
+        static const char by_latency[] = "least latency, by times told";
+        int32_t before = desk->n, best = desk->best;
+        for (int how = CLV_AS_GIVEN; how < CLV_N_ORDERS && !clv_desk_over(desk); how++) {
+            if (!order_devices(s, (clv_device_order)how) && how != CLV_AS_GIVEN)
+                continue;
+            CLV_TRY(add_cut(s, desk->p->capacity_bytes, false, by_time, by_latency, err));
+            if (leave_room(s, true))
+                CLV_TRY(add_cut(s, s->room_bytes, false, by_time, by_latency, err));
+        }
+        order_devices(s, CLV_AS_GIVEN);
+        if (desk->n == before)
+            return CLV_OK;
+        CLV_TRY(judge_and_learn(s, err));
+        stale = desk->best != best ? 0 : stale + desk->n - before;
     }
     return CLV_OK;
 }
@@ -324,7 +313,7 @@ static clv_status judge_bound_plan(search *s, const char *label, bool *ret_new, 
     memcpy(s->device_of, s->bound_device_of, (size_t)desk->p->n_units * sizeof *s->device_of);
     CLV_TRY(add_plan(s, label, err));
     *ret_new = desk->n > before;
-    return *ret_new ? clv_desk_judge(desk, err) : CLV_OK;
+    return *ret_new ? judge_and_learn(s, err) : CLV_OK;
 }
 
 /* Judges the plan behind a bound. Where it lacks memory, that of devices with less, as much as the
@@ -396,6 +385,46 @@ static clv_status find_bound(search *s, clv_error *err)
     return try_bound_plan(s, "least period by order and memory", err);
 }
 
+/* -- what many devices read -- */
+
+/* Is a port busier than any device, by sums? */
+static bool is_port_bound(search *s, const clv_tried *plan)
+{
+    clv_groups *g = s->improver.g;
+    int64_t busiest = 0;
+    clv_groups_load(g, plan->device_of);
+    for (int32_t d = 0; d < g->p->n_devices; d++)
+        busiest = g->time_ns[d] > busiest ? g->time_ns[d] : busiest;
+    return clv_groups_period_ns(g) > busiest;
+}
+
+/* Cuts again where one device is busy sending to many, so that several share in that. */
+static clv_status spread_senders(search *s, clv_error *err)
+{
+    static const char label[] = "time balance, senders apart";
+    clv_desk *desk = &s->desk;
+    for (int32_t i = 0; i < RECUTS && clv_desk_fits(desk) && !clv_desk_over(desk); i++) {
+        const clv_tried *best = &desk->tried[desk->best];
+        int32_t before = desk->n, was = desk->best;
+        if (desk->options->objective != CLV_THROUGHPUT || !is_port_bound(s, best))
+            return CLV_OK;
+        CLV_TRY(clv_line_learn_fans(s->line, best->device_of, desk->arena, err));
+        for (int how = CLV_AS_GIVEN; how < CLV_N_ORDERS; how++) {
+            if (!order_devices(s, (clv_device_order)how) && how != CLV_AS_GIVEN)
+                continue;
+            CLV_TRY(add_cut(s, desk->p->capacity_bytes, false, label, label, err));
+            CLV_TRY(add_cut(s, s->alive_room, true, label, label, err));
+        }
+        order_devices(s, CLV_AS_GIVEN);
+        if (desk->n == before)
+            return CLV_OK;
+        CLV_TRY(judge_and_learn(s, err));
+        if (desk->best == was)
+            return CLV_OK;
+    }
+    return CLV_OK;
+}
+
 /* -- better plans -- */
 
 /* The best plan that may have neighbours left; -1: none. One that fits, once there is one. */
@@ -435,7 +464,7 @@ static clv_status climb(search *s, clv_error *err)
             return CLV_OK;
         CLV_TRY(clv_improver_expand(&s->improver, plan, batch, &added, err));
         s->spent[plan] = added == 0;
-        CLV_TRY(clv_desk_judge(desk, err));
+        CLV_TRY(judge_and_learn(s, err));
         stale = desk->best != best ? 0 : stale + added;
     }
     if (!desk->done && clv_desk_over(desk))
@@ -448,8 +477,8 @@ static clv_status start_elsewhere(search *s, clv_error *err)
 {
     clv_desk *desk = &s->desk;
     int32_t best = desk->best;
-    for (int how = AS_GIVEN; how < N_ORDERS && !clv_desk_over(desk); how++) {
-        if (!order_devices(s, (device_order)how) && how != AS_GIVEN)
+    for (int how = CLV_AS_GIVEN; how < CLV_SLOWEST_FIRST && !clv_desk_over(desk); how++) {
+        if (!order_devices(s, (clv_device_order)how) && how != CLV_AS_GIVEN)
             continue;
         for (int i = 0; i < 4; i++) {
             clv_cut_options o = { s->order, i < 2 ? desk->p->capacity_bytes : NULL, i % 2 == 0,
@@ -462,7 +491,7 @@ static clv_status start_elsewhere(search *s, clv_error *err)
                     CLV_TRY(clv_improver_start(&s->improver, s->device_of, err));
         }
     }
-    CLV_TRY(clv_desk_judge(desk, err));
+    CLV_TRY(judge_and_learn(s, err));
     return desk->best != best ? climb(s, err) : CLV_OK;
 }
 
@@ -479,7 +508,7 @@ static clv_status try_orders(search *s, clv_error *err)
         memcpy(s->order, s->bound_orders + (ptrdiff_t)i * n, (size_t)n * sizeof *s->order);
         CLV_TRY(add_cut(s, desk->p->capacity_bytes, false, label, label, err));
         CLV_TRY(add_cut(s, s->alive_room, true, label, label, err));
-        CLV_TRY(clv_desk_judge(desk, err));
+        CLV_TRY(judge_and_learn(s, err));
         CLV_TRY(cut_again(s, err));
     }
     return desk->best != best ? climb(s, err) : CLV_OK;
@@ -490,12 +519,20 @@ static clv_status refine(search *s, clv_error *err)
     for (int32_t i = 0; i < REFINES && !clv_desk_over(&s->desk); i++) {
         int32_t best = s->desk.best;
         CLV_TRY(clv_refine_ilp(&s->improver, s->desk.arena, err));
-        CLV_TRY(clv_desk_judge(&s->desk, err));
+        CLV_TRY(judge_and_learn(s, err));
         if (s->desk.best == best)
             return CLV_OK;
         CLV_TRY(climb(s, err));
     }
     return CLV_OK;
+}
+
+/* What climbing and refining taught may lead to other cuts yet. */
+static clv_status climb_by_lessons(search *s, clv_error *err)
+{
+    int32_t best = s->desk.best;
+    CLV_TRY(cut_by_lessons(s, err));
+    return s->desk.best != best ? climb(s, err) : CLV_OK;
 }
 
 /* Was any plan out of memory? Then sums of weights do not say well what fits. */
@@ -531,12 +568,10 @@ static clv_status open_search(search *s, clv_arena *arena, clv_error *err)
     s->alive_room = CLV_NEW_ARRAY(arena, int64_t, p->n_devices);
     s->bound_orders = CLV_NEW_ARRAY(arena, int32_t, CLV_BOUND_ORDERS * p->n_devices);
     s->bound_device_of = CLV_NEW_ARRAY(arena, int32_t, p->n_units);
-    s->spread = CLV_NEW_ARRAY(arena, double, p->n_devices);
     if (!s->order || !s->device_of || !s->room_bytes || !s->alive_room || !s->bound_orders ||
-        !s->bound_device_of || !s->spread)
+        !s->bound_device_of)
         return clv_fail_nomem(err, "a search");
     find_alive_room(s);
-    spread_kinds(s);
     return CLV_OK;
 }
 
@@ -556,6 +591,8 @@ static clv_status search_default(search *s, clv_arena *arena, clv_error *err)
     }
     CLV_TRY(find_bound(s, err));
     if (s->desk.p->n_devices > 1) {
+        CLV_TRY(cut_by_lessons(s, err));
+        CLV_TRY(spread_senders(s, err));
         if (is_short_of_memory(&s->desk))
             CLV_TRY(clv_documented_moves(&s->desk, arena, &documented, err));
         CLV_TRY(climb(s, err));
@@ -569,6 +606,7 @@ static clv_status search_default(search *s, clv_arena *arena, clv_error *err)
         CLV_TRY(try_orders(s, err));
         if (clv_desk_fits(&s->desk))
             CLV_TRY(refine(s, err));
+        CLV_TRY(climb_by_lessons(s, err));
     }
     return clv_desk_retry(&s->desk, MORE_RETRIES, documented, err);
 }
@@ -599,52 +637,6 @@ static clv_status end_search(search *s, clv_stop *ret_why, clv_error *err)
     return CLV_OK;
 }
 
-static double worst_wire_ns(const clv_partition *p)
-{
-    double latency = 0, per_byte = 0, sum = 0;
-    for (int32_t a = 0; a < p->n_devices; a++) {
-        for (int32_t b = 0; b < p->n_devices; b++) {
-            size_t link = (size_t)a * (size_t)p->n_devices + (size_t)b;
-            double ns = (double)p->link_latency_ns[link], byte = 1e9 / p->link_bytes_per_s[link];
-            latency = a != b && ns > latency ? ns : latency;
-            per_byte = a != b && byte > per_byte ? byte : per_byte;
-        }
-    }
-    for (int32_t n = 0; n < p->n_nets; n++) {
-        int32_t readers = p->net_first[n + 1] - p->net_first[n];
-        sum += (latency + per_byte * (double)p->net_bytes[n]) *
-               (readers < p->n_devices ? readers : p->n_devices);
-    }
-    return sum;
-}
-
-/* All sums of the search fit 64 bits if these do, so nothing below has to check. */
-static clv_status check_sums(const clv_partition *p, clv_error *err)
-{
-    double weights = 0, flops = 0, time = 0, bytes = 0;
-    for (int32_t u = 0; u < p->n_units; u++) {
-        weights += (double)p->weight_bytes[u];
-        flops += (double)p->flops[u];
-        for (int32_t k = 0; k < p->n_kinds; k++)
-            time += (double)p->time_ns[(size_t)k * (size_t)p->n_units + (size_t)u];
-    }
-    for (int32_t n = 0; n < p->n_nets; n++)
-        bytes += (double)p->net_bytes[n];
-    const double max = (double)(CLV_SUM_MAX / 4);
-    if (weights > max || bytes > max)
-        return clv_fail(err, CLV_ELIMIT,
-                        "the tensors take %.3g bytes in all, at most %.3g can be counted",
-                        weights > bytes ? weights : bytes, max);
-    if (flops > max)
-        return clv_fail(err, CLV_ELIMIT,
-                        "the operators take %.3g FLOPs in all, at most %.3g can be counted", flops,
-                        max);
-    if (time > max || worst_wire_ns(p) > max)
-        return clv_fail(err, CLV_ELIMIT, "the operators or transfers may take more than %.3g ns",
-                        max);
-    return CLV_OK;
-}
-
 /* Is there anything to search for? */
 static clv_status check_rules(search *s, clv_arena *arena, clv_search_result *ret, clv_error *err)
 {
@@ -666,8 +658,13 @@ clv_status clv_search(const clv_partition *p, const clv_judge *judge,
 {
     assert(p && judge && judge->judge && options && arena && ret && p->n_devices > 0);
     search s = { 0 };
-    CLV_TRY(check_sums(p, err));
+    CLV_TRY(clv_partition_check_sums(p, err));
+    if (options->kind == CLV_SEARCH_DEFAULT && !(judge->bounded_at > 0)) {
+        CLV_TRY(clv_lessons_new(p, arena, &s.lessons, err));
+        p = &s.lessons->corrected;
+    }
     CLV_TRY(clv_desk_open(p, judge, options, arena, &s.desk, err));
+    s.desk.asks_times = s.lessons != NULL;
     clv_search_result looked;
     CLV_TRY(check_rules(&s, arena, &looked, err));
     if (looked.none_obeys) {

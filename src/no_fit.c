@@ -43,7 +43,7 @@ static clv_status try_with(const clv_run *r, int32_t devices, int64_t memory_byt
     options.progress = NULL;
     clv_status status = clv_run_open(&more, devices, memory_bytes);
     if (status == CLV_OK && same) {
-        clv_assignment plan = { same->device_of, same->proportion };
+        clv_assignment plan = { .device_of = same->device_of, .proportion = same->proportion };
         status = more.judge.judge(more.judge.ctx, &plan, 1, &result.best.verdict, r->err);
     } else if (status == CLV_OK) {
         status = clv_search(more.problem, &more.judge, &options, r->arena, &result, r->err);

@@ -247,7 +247,7 @@ static clv_status judge_manual(clv_run *r, clv_search_result *ret)
         return clv_fail_nomem(r->err, "a manual plan");
     for (int32_t u = 0; u < r->problem->n_units; u++)
         device_of[u] = u < r->cut.n ? r->cut.device[u] : r->cut.rest_device;
-    clv_assignment given = { device_of, 0 };
+    clv_assignment given = { .device_of = device_of };
     *tried = (clv_tried){ .device_of = device_of, .move = "given by hand" };
     CLV_TRY(r->judge.judge(r->judge.ctx, &given, 1, &tried->verdict, r->err));
     *ret = (clv_search_result){ .found = tried->verdict.outcome == CLV_FITS,
@@ -345,7 +345,7 @@ static const char *stop_word(clv_stop why)
 static clv_status finish(clv_run *r, const clv_search_result *result, clv_plan **ret)
 {
     const clv_partition *whole = r->overlay ? r->overlay->whole : r->problem;
-    clv_assignment best = { NULL, result->best.proportion };
+    clv_assignment best = { .proportion = result->best.proportion };
     clv_verdict verdict = result->best.verdict;
     clv_compile_report report = { .devices = NULL };
     bool reports = !r->req->compiler;

@@ -96,9 +96,36 @@ static clv_status take_int(const clv_json_at *root, const char *key, int64_t min
     return clv_json_int(&at, min, max, ret, err);
 }
 
-static clv_status read_fits(const clv_json_at *root, clv_verdict *v, clv_error *err)
+/* How long each device computes. All are looked at before any is told. */
+static clv_status read_busy(const clv_json_at *root, const clv_cluster *cluster, int64_t *told_ns,
+                            clv_error *err)
 {
-    static const char *const keys[] = { "version", "outcome", "latency_ms", "throughput", NULL };
+    clv_json_at busy, at;
+    int32_t n;
+    double ms;
+    CLV_TRY(clv_json_member(root, "busy_ms", false, &busy, err));
+    if (!busy.json)
+        return CLV_OK;
+    CLV_TRY(clv_json_length(&busy, &n, err));
+    if (n != cluster->n_devices)
+        return clv_fail(err, CLV_EFORMAT,
+                        "answer: busy_ms has %d numbers, expected one for each of %d devices", n,
+                        cluster->n_devices);
+    for (int pass = 0; pass < 2; pass++)
+        for (int32_t d = 0; d < n; d++) {
+            at = clv_json_element(&busy, d, d > 0 ? &at : NULL);
+            CLV_TRY(clv_json_number(&at, 0, LATENCY_MS_MAX, &ms, err));
+            if (pass == 1 && told_ns)
+                told_ns[d] = (int64_t)llround(ms * 1e6);
+        }
+    return CLV_OK;
+}
+
+static clv_status read_fits(const clv_json_at *root, const clv_cluster *cluster, int64_t *told_ns,
+                            clv_verdict *v, clv_error *err)
+{
+    static const char *const keys[] = { "version",    "outcome", "latency_ms",
+                                        "throughput", "busy_ms", NULL };
     clv_json_at latency, throughput;
     double ms, per_s;
     CLV_TRY(clv_json_keys(root, keys, err));
@@ -107,11 +134,11 @@ static clv_status read_fits(const clv_json_at *root, clv_verdict *v, clv_error *
     CLV_TRY(clv_json_member(root, "throughput", false, &throughput, err));
     v->outcome = CLV_FITS;
     v->latency_ns = v->period_ns = (int64_t)llround(ms * 1e6);
-    if (!throughput.json)
-        return CLV_OK;
-    CLV_TRY(clv_json_number(&throughput, THROUGHPUT_MIN, THROUGHPUT_MAX, &per_s, err));
-    v->period_ns = (int64_t)llround(1e9 / per_s);
-    return CLV_OK;
+    if (throughput.json) {
+        CLV_TRY(clv_json_number(&throughput, THROUGHPUT_MIN, THROUGHPUT_MAX, &per_s, err));
+        v->period_ns = (int64_t)llround(1e9 / per_s);
+    }
+    return read_busy(root, cluster, told_ns, err);
 }
 
 /* The device whose tile it is, tiles being counted through all devices. */
@@ -193,8 +220,8 @@ static clv_status read_failed(const clv_json_at *root, clv_verdict *v, clv_error
     return CLV_OK;
 }
 
-static clv_status read_json(const clv_json *json, const clv_cluster *cluster, clv_verdict *v,
-                            clv_error *err)
+static clv_status read_json(const clv_json *json, const clv_cluster *cluster, int64_t *told_ns,
+                            clv_verdict *v, clv_error *err)
 {
     clv_json_at root = clv_json_root(json, "answer"), outcome;
     int64_t version;
@@ -203,7 +230,7 @@ static clv_status read_json(const clv_json *json, const clv_cluster *cluster, cl
     CLV_TRY(clv_json_member(&root, "outcome", true, &outcome, err));
     CLV_TRY(clv_json_string(&outcome, &text, err));
     if (strcmp(text, "fits") == 0)
-        return read_fits(&root, v, err);
+        return read_fits(&root, cluster, told_ns, v, err);
     if (strcmp(text, "oom") == 0)
         return read_oom(&root, cluster, v, err);
     if (strcmp(text, "failed") == 0)
@@ -212,8 +239,8 @@ static clv_status read_json(const clv_json *json, const clv_cluster *cluster, cl
                     text);
 }
 
-clv_status clv_answer_read(const clv_run *run, const clv_cluster *cluster, clv_verdict *ret,
-                           clv_error *err)
+clv_status clv_answer_read(const clv_run *run, const clv_cluster *cluster, int64_t *told_ns,
+                           clv_verdict *ret, clv_error *err)
 {
     assert(run->end != CLV_RUN_STOPPED);
     clv_verdict v = { 0 };
@@ -229,7 +256,7 @@ clv_status clv_answer_read(const clv_run *run, const clv_cluster *cluster, clv_v
     }
     clv_status status = clv_json_parse(run->output, run->n_output, "answer", &json, &why);
     if (status == CLV_OK)
-        status = read_json(json, cluster, &v, &why);
+        status = read_json(json, cluster, told_ns, &v, &why);
     clv_json_free(json);
     if (status == CLV_ENOMEM) {
         if (err)

@@ -1,7 +1,7 @@
 /* estimate.c - what an assignment would cost, from sums alone.
  *
  * Period: nothing that is used all the time can be faster than its work, so the busiest device or
- * link bounds it. Latency: operators run in order on each device, a net leaves when it is written,
+ * port bounds it. Latency: operators run in order on each device, a net leaves when it is written,
  * and links are free whenever asked.
  */
 #include "problem/sums.h"
@@ -10,7 +10,7 @@
 
 typedef struct {
     int64_t *busy, *weight, *ready; /* by device; ready: when it may start its next unit */
-    int64_t *link;                  /* [from * n_devices + to]: time it is used */
+    int64_t *port;                  /* by port: time it is used */
     int64_t *done;                  /* by net: when it is written */
     int32_t *sent;                  /* by device: last net sent there, plus 1 */
 } sums;
@@ -22,14 +22,14 @@ static bool take_sums(const clv_partition *p, clv_arena *arena, sums *s)
         .busy = CLV_NEW_ARRAY(arena, int64_t, d),
         .weight = CLV_NEW_ARRAY(arena, int64_t, d),
         .ready = CLV_NEW_ARRAY(arena, int64_t, d),
-        .link = CLV_NEW_ARRAY(arena, int64_t, d * d),
+        .port = CLV_NEW_ARRAY(arena, int64_t, clv_n_ports(p)),
         .done = CLV_NEW_ARRAY(arena, int64_t, p->n_nets),
         .sent = CLV_NEW_ARRAY(arena, int32_t, d),
     };
-    return s->busy && s->weight && s->ready && s->link && s->done && s->sent;
+    return s->busy && s->weight && s->ready && s->port && s->done && s->sent;
 }
 
-/* Uses the links for one net: once to each device that reads it. */
+/* Uses the ports for one net: once to each device that reads it. */
 static void send(const clv_partition *p, const int32_t *device_of, int32_t net, sums *s)
 {
     int32_t from = device_of[p->net_from[net]];
@@ -38,8 +38,7 @@ static void send(const clv_partition *p, const int32_t *device_of, int32_t net, 
         if (to == from || s->sent[to] == net + 1)
             continue;
         s->sent[to] = net + 1;
-        int64_t *link = &s->link[(size_t)from * (size_t)p->n_devices + (size_t)to];
-        *link = clv_add_sat(*link, clv_wire_ns(p, from, to, p->net_bytes[net]));
+        clv_add_to_ports(p, from, to, clv_wire_ns(p, from, to, p->net_bytes[net]), s->port);
     }
 }
 
@@ -85,10 +84,9 @@ static clv_estimate add_up(const clv_partition *p, const int32_t *device_of, sum
     for (int32_t a = 0; a < p->n_devices; a++) {
         e.max_weight_bytes = larger(e.max_weight_bytes, s->weight[a]);
         e.period_ns = larger(e.period_ns, s->busy[a]);
-        for (int32_t b = 0; b < p->n_devices; b++)
-            e.period_ns =
-                larger(e.period_ns, s->link[(size_t)a * (size_t)p->n_devices + (size_t)b]);
     }
+    for (int32_t port = 0; port < clv_n_ports(p); port++)
+        e.period_ns = larger(e.period_ns, s->port[port]);
     return e;
 }
 

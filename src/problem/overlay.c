@@ -238,7 +238,10 @@ static clv_status build_tables(folder *f)
                            .reads_first = t.reads_first,
                            .reads = t.reads,
                            .link_latency_ns = p->link_latency_ns,
-                           .link_bytes_per_s = p->link_bytes_per_s };
+                           .link_bytes_per_s = p->link_bytes_per_s,
+                           .n_ports = p->n_ports,
+                           .link_first_port = p->link_first_port,
+                           .link_ports = p->link_ports };
     return CLV_OK;
 }
 

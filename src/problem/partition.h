@@ -41,6 +41,12 @@ typedef struct {
     /* [from * n_devices + to] */
     const int64_t *link_latency_ns;
     const double *link_bytes_per_s;
+    /* What a transfer over a link occupies, alone, for as long as it takes: ports link_ports[i] for
+     * i in link_first_port[link] .. link_first_port[link + 1]. NULL: each link is a port of its
+     * own. */
+    int32_t n_ports;
+    const int32_t *link_first_port; /* n_devices * n_devices + 1, or NULL */
+    const int32_t *link_ports;
     const struct clv_rules
         *rules; /* what an assignment has to obey besides (rules.h); NULL: none */
 } clv_partition;
@@ -67,6 +73,8 @@ typedef struct {
 typedef struct {
     const int32_t *device_of; /* n_units */
     double proportion;        /* available memory proportion, (0, 1]; 0: each device's default */
+    int64_t *told_ns; /* n_devices, set to -1 by who asks, or NULL: where a compiler that measures
+                         writes how long each device computes for a sample */
 } clv_assignment;
 
 /* The only judge of assignments: compiles each and says what came of it. n at a time, in parallel;
@@ -99,10 +107,11 @@ int32_t clv_partition_stages(const clv_partition *p, const int32_t *device_of, c
 
 /* Fast sums of an assignment, before any compilation, to decide what is worth compiling. Both times
  * are true lower bounds of the built-in judge's at the default workspace: it adds only that
- * transfers wait for each other. Sums stop at INT64_MAX / 4. O(units + nets' readers + devices^2).
+ * transfers wait for each other. Sums stop at INT64_MAX / 4. O(units + devices + ports +
+ * transfers).
  */
 typedef struct {
-    int64_t period_ns;        /* largest device busy time, or link time */
+    int64_t period_ns;        /* largest busy time of a device, or of a port */
     int64_t latency_bound_ns; /* operators in order on each device, transfers as if alone */
     int64_t max_weight_bytes;
 } clv_estimate;

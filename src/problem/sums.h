@@ -11,6 +11,11 @@
  * few such numbers still hold. */
 #define CLV_SUM_MAX (INT64_MAX / 4)
 
+/* CLV_ELIMIT where weights, FLOPs, times or transfers, added up in the dearest way, come near 64
+ * bits: if this is well, nothing that the search adds up has to be checked. O(units * kinds + nets
+ * + devices^2). */
+clv_status clv_partition_check_sums(const clv_partition *p, clv_error *err);
+
 /* For numbers that are not negative. */
 static inline int64_t clv_add_sat(int64_t a, int64_t b)
 {
@@ -27,6 +32,27 @@ static inline int64_t clv_wire_ns(const clv_partition *p, int32_t from, int32_t 
     if (ns >= (double)CLV_SUM_MAX || p->link_latency_ns[link] >= CLV_SUM_MAX)
         return CLV_SUM_MAX;
     return clv_add_sat(p->link_latency_ns[link], (int64_t)ns);
+}
+
+/* How many times clv_add_to_ports() adds to. */
+static inline int32_t clv_n_ports(const clv_partition *p)
+{
+    return p->link_first_port ? p->n_ports : p->n_devices * p->n_devices;
+}
+
+/* A transfer of so long, or with a negative time one less, on all ports that it occupies. */
+static inline void clv_add_to_ports(const clv_partition *p, int32_t from, int32_t to, int64_t ns,
+                                    int64_t *port_ns)
+{
+    size_t link = (size_t)from * (size_t)p->n_devices + (size_t)to;
+    if (!p->link_first_port) {
+        port_ns[link] = ns < 0 ? port_ns[link] + ns : clv_add_sat(port_ns[link], ns);
+        return;
+    }
+    for (int32_t i = p->link_first_port[link]; i < p->link_first_port[link + 1]; i++) {
+        int64_t *port = &port_ns[p->link_ports[i]];
+        *port = ns < 0 ? *port + ns : clv_add_sat(*port, ns);
+    }
 }
 
 static inline int64_t clv_unit_ns(const clv_partition *p, int32_t unit, int32_t device)

@@ -104,22 +104,36 @@ def cluster_of(a, n, mixed):
     return path
 
 
+def show_bound(a, model, n, mixed, objective, *more):
+    """plans for n devices, and prints how far from what is proven"""
+    configs = os.path.abspath(os.path.join(HERE, "..", "..", "configs"))
+    wall, cpu, peak, code, out = timed(plan(a, model, "--configs", configs, "--cluster", cluster_of(a, n, mixed),
+                                            "--devices", str(n), "--objective", objective, *more), 3)
+    p = json.loads(out)["plan"]
+    s = p["search"]
+    gap = "unknown" if s["gap"] is None else f"{100 * s['gap']:.3f} %"
+    ns = p["period_ns" if objective == "throughput" else "latency_ns"]
+    print(f"  {n} {'mixed' if mixed else 'equal'} {objective}: {ns / 1e6:.3f} ms, bound "
+          f"{(s['bound_ns'] or 0) / 1e6:.3f} ms, gap {gap}, {s['stopped']}, {wall:.2f} s wall, "
+          f"{cpu:.2f} s cpu, {mb(peak)}")
+
+
 def bench_bounds(a):
     """Llama-3.1 405B in pipeline stages on equal and unequal devices; target gap 1 % under 1 s"""
     model = find(a.models, "llama31_405b_decode.b16p8191.onnx")
-    configs = os.path.abspath(os.path.join(HERE, "..", "..", "configs"))
     for n in (16, 64, 256) if model else ():
         for mixed in (False, True):
-            cluster = cluster_of(a, n, mixed)
-            for objective, key in (("throughput", "period_ns"), ("latency", "latency_ns")):
-                wall, cpu, peak, code, out = timed(plan(a, model, "--configs", configs, "--cluster", cluster,
-                                                        "--devices", str(n), "--objective", objective), 3)
-                p = json.loads(out)["plan"]
-                s = p["search"]
-                gap = "unknown" if s["gap"] is None else f"{100 * s['gap']:.3f} %"
-                print(f"  {n} {'mixed' if mixed else 'equal'} {objective}: {p[key] / 1e6:.3f} ms, bound "
-                      f"{(s['bound_ns'] or 0) / 1e6:.3f} ms, gap {gap}, {s['stopped']}, {wall:.2f} s wall, "
-                      f"{cpu:.2f} s cpu, {mb(peak)}")
+            for objective in ("throughput", "latency"):
+                show_bound(a, model, n, mixed, objective)
+
+
+def bench_wide(a):
+    """its prefill on about as many devices as layers, and more: what all layers read decides"""
+    model = find(a.models, "llama31_405b_prefill.dyn.onnx")
+    for n in (128, 256, 512) if model else ():
+        for mixed in (False, True):
+            show_bound(a, model, n, mixed, "throughput",
+                       "--bind", "batch_size=1,sequence_length=2048,total_sequence_length=2048")
 
 
 def bench_growth(a):
@@ -311,7 +325,7 @@ def bench_published(a):
                     full if os.path.isdir(full) else a.models)
 
 
-BENCHES = {"corpus": bench_corpus, "published": bench_published, "vit": bench_vit, "large": bench_large, "bounds": bench_bounds, "growth": bench_growth, "annotate": bench_annotate,
+BENCHES = {"corpus": bench_corpus, "published": bench_published, "vit": bench_vit, "large": bench_large, "bounds": bench_bounds, "wide": bench_wide, "growth": bench_growth, "annotate": bench_annotate,
            "same": bench_same, "search": bench_search}
 
 

@@ -429,6 +429,49 @@ Test(plan, the_latency_is_what_the_external_compiler_measured)
     free(protocol);
 }
 
+/* A compiler for which the nodes of the first four layers take 5 ms each and the others 1 ms: the
+ * three devices take 60, 12 and 12 ms if each gets four layers, and 30, 30 and 24 at best. */
+static run_result plan_measured(const char *tells, const char *jobs)
+{
+    static const char script[] =
+        "tr -d ' \n' <\"$CLEAVE_PLAN\" | sed 's/.*\"device_runs\":\\[\\[//; s/\\]\\].*//; "
+        "s/\\],\\[/ /g' | awk -v n=\"$CLEAVE_DEVICES\" -v tells=$1 '{\n"
+        "    for (i = 1; i <= NF; i++) {\n"
+        "        split($i, run, \",\")\n"
+        "        for (k = 0; k < run[2]; k++) busy[run[1]] += at++ < 12 ? 5 : 1\n"
+        "    }\n"
+        "    for (d = 0; d < n; d++) {\n"
+        "        list = list (d ? \",\" : \"\") busy[d] + 0\n"
+        "        if (busy[d] > most) most = busy[d]\n"
+        "    }\n"
+        "    printf \"{\\\"version\\\":1,\\\"outcome\\\":\\\"fits\\\",\\\"latency_ms\\\":84,\"\n"
+        "    printf \"\\\"throughput\\\":%.6f\", 1000 / most\n"
+        "    if (tells) printf \",\\\"busy_ms\\\":[%s]\", list\n"
+        "    print \"}\"\n"
+        "}'\n";
+    file_write(folder, "measure.sh", script, sizeof script - 1);
+    return run_in(folder,
+                  "%s plan --devices 3 --objective throughput --max-candidates 8 --jobs %s "
+                  "--plan-out p%s.json --compiler \"sh $PWD/measure.sh %s\" m.onnx",
+                  TEST_CLEAVE, jobs, jobs, tells);
+}
+
+Test(plan, what_the_external_compiler_measures_on_each_device_leads_to_other_cuts)
+{
+    run_result silent = plan_measured("0", "1"), one = plan_measured("1", "1"),
+               four = plan_measured("1", "4");
+    cr_assert_eq(silent.code + one.code + four.code, 0, "%s%s", silent.err, one.err);
+    cr_expect_null(strstr(silent.out, "tput 33.3333"), "%s", silent.out);
+    cr_expect(strstr(one.out, "tput 33.3333"), "%s", one.out);
+    run_free(&silent);
+    run_free(&one);
+    run_free(&four);
+    char *a = file_text(folder, "p1.json", NULL), *b = file_text(folder, "p4.json", NULL);
+    cr_expect_str_eq(a, b, "the same at any number of jobs");
+    free(a);
+    free(b);
+}
+
 /* It runs in a folder of its own, and is told where the caller's is. */
 Test(plan, the_external_compiler_finds_the_caller_s_folder)
 {

@@ -28,9 +28,9 @@ static clv_verdict compile(toy *t, clv_compiler *c, const int32_t *device_of, do
 {
     clv_verdict v;
     clv_mark mark = clv_arena_mark(t->arena);
-    cr_assert_eq(
-        c->compile(c, 0, &(clv_assignment){ device_of, proportion }, t->arena, &v, report, NULL),
-        CLV_OK);
+    cr_assert_eq(c->compile(c, 0, &(clv_assignment){ device_of, proportion, NULL }, t->arena, &v,
+                            report, NULL),
+                 CLV_OK);
     if (!report)
         clv_arena_rewind(t->arena, mark);
     return v;
@@ -276,9 +276,9 @@ Test(builtin, survives_running_out_of_memory_anywhere)
         s = clv_builtin_open(&t->workload, 1, &alloc, &c, NULL);
         cr_assert(s == CLV_OK ? c != NULL : s == CLV_ENOMEM && c == NULL);
         if (s == CLV_OK)
-            s = arena
-                    ? c->compile(c, 0, &(clv_assignment){ device_of, 0 }, arena, &v, &report, NULL)
-                    : CLV_ENOMEM;
+            s = arena ? c->compile(c, 0, &(clv_assignment){ device_of, 0, NULL }, arena, &v,
+                                   &report, NULL)
+                      : CLV_ENOMEM;
         cr_assert(s == CLV_OK || (s == CLV_ENOMEM && v.latency_ns == -5));
         clv_arena_free(arena);
         clv_compiler_close(c);

@@ -83,8 +83,8 @@ static clv_status run_with(toy *t, const clv_external_options *options, double p
 {
     clv_compiler *c = NULL;
     cr_assert_eq(clv_external_open(&t->workload, options, NULL, &c, NULL), CLV_OK);
-    clv_status s = c->compile(c, 3, &(clv_assignment){ (int32_t[]){ 0 }, proportion }, t->arena,
-                              verdict, NULL, err);
+    clv_status s = c->compile(c, 3, &(clv_assignment){ (int32_t[]){ 0 }, proportion, NULL },
+                              t->arena, verdict, NULL, err);
     clv_compiler_close(c);
     return s;
 }
@@ -123,6 +123,42 @@ Test(external, takes_the_latency_as_period_without_a_throughput)
     clv_verdict v = run(ANSWER("\"outcome\":\"fits\",\"latency_ms\":2.5"));
 
     cr_assert_eq(v.period_ns, 2500000);
+}
+
+/* The toy has four devices. Nothing is told by an answer that is refused. */
+static void expect_told(const char *busy, clv_outcome outcome, const int64_t *want)
+{
+    toy *t = new_toy();
+    int64_t told[4] = { -1, -1, -1, -1 };
+    char command[200];
+    clv_verdict v;
+    clv_compiler *c = NULL;
+    snprintf(command, sizeof command,
+             ANSWER("\"outcome\":\"fits\",\"latency_ms\":2.5,\"busy_ms\":%s"), busy);
+    clv_external_options o = {
+        .command = command, .timeout_ms = 20000, .max_answer_bytes = 4096, .emit = emit
+    };
+    cr_assert_eq(clv_external_open(&t->workload, &o, NULL, &c, NULL), CLV_OK);
+    for (int i = 0; i < 2; i++) { /* and where nobody asks */
+        clv_assignment a = { (int32_t[]){ 0 }, 0, i == 0 ? told : NULL };
+        cr_assert_eq(c->compile(c, 0, &a, t->arena, &v, NULL, NULL), CLV_OK);
+        cr_expect_eq(v.outcome, outcome, "%s: %s", busy, v.reason);
+    }
+    cr_expect_eq(memcmp(told, want, sizeof told), 0, "%s", busy);
+    clv_compiler_close(c);
+    clv_arena_free(t->arena);
+}
+
+Test(external, hears_how_long_each_device_computes)
+{
+    const int64_t nothing[4] = { -1, -1, -1, -1 };
+    expect_told("[1.5,0,2,0.000001]", CLV_FITS, (int64_t[]){ 1500000, 0, 2000000, 1 });
+    expect_told("[1.5,0,2]", CLV_FAILED, nothing);
+    expect_told("[1,2,3,4,5]", CLV_FAILED, nothing);
+    expect_told("[1,2,3,-4]", CLV_FAILED, nothing);
+    expect_told("[1,2,3,1e13]", CLV_FAILED, nothing);
+    expect_told("{}", CLV_FAILED, nothing);
+    expect_told("7", CLV_FAILED, nothing);
 }
 
 /* covers: B.023 B.050 */
@@ -445,7 +481,7 @@ Test(external, works_in_several_workers_at_once)
     clv_verdict verdicts[12];
     clv_external_options o = { .command = FITS, .emit = emit };
     for (int k = 0; k < 12; k++)
-        candidates[k] = (clv_assignment){ (int32_t[]){ 0 }, 0 };
+        candidates[k] = (clv_assignment){ (int32_t[]){ 0 }, 0, NULL };
     cr_assert_eq(clv_external_open(&t->workload, &o, NULL, &c, NULL), CLV_OK);
     cr_assert_eq(clv_pool_open(c, 4, 4, NULL, &pool, NULL), CLV_OK);
     clv_judge judge = clv_pool_judge(pool);
@@ -486,8 +522,8 @@ Test(external, survives_running_out_of_memory_anywhere)
             clv_arena *arena = clv_arena_new(NULL, bytes);
             clv_compiler *real = NULL;
             cr_assert_eq(clv_external_open(&t->workload, &o, NULL, &real, NULL), CLV_OK);
-            clv_status r = real->compile(real, 0, &(clv_assignment){ (int32_t[]){ 0 }, 0 }, arena,
-                                         &v, NULL, NULL);
+            clv_status r = real->compile(real, 0, &(clv_assignment){ (int32_t[]){ 0 }, 0, NULL },
+                                         arena, &v, NULL, NULL);
             cr_assert(r == CLV_OK || r == CLV_ENOMEM || r == CLV_EIO);
             clv_compiler_close(real);
             clv_arena_free(arena);

@@ -133,7 +133,7 @@ static void compare(toy *t, const int64_t *live, const int32_t *device_of, uint3
     clv_compiler *c;
     clv_verdict v;
     clv_compile_report report;
-    clv_assignment plan = { device_of, 0 };
+    clv_assignment plan = { device_of, 0, NULL };
     cr_assert_eq(clv_builtin_open(&t->workload, 1, NULL, &c, NULL), CLV_OK);
     cr_assert_eq(c->compile(c, 0, &plan, t->arena, &v, &report, NULL), CLV_OK);
     for (int32_t u = 0; u < t->units.n; u++)

@@ -38,7 +38,7 @@ static batch *new_batch(void)
                 (u + k % 7) * 5 / (b->t.units.n + 7) + (int32_t)toy_random(&random, 40) / 39;
         for (int32_t u = 0; u < b->t.units.n; u++)
             device_of[u] = device_of[u] > 4 ? 4 : device_of[u];
-        b->candidates[k] = (clv_assignment){ device_of, k % 4 == 3 ? 0.1 : 0 };
+        b->candidates[k] = (clv_assignment){ device_of, k % 4 == 3 ? 0.1 : 0, NULL };
     }
     return b;
 }
@@ -106,7 +106,9 @@ static clv_status probe_compile(clv_compiler *self, int32_t worker, const clv_as
 Test(pool, runs_as_many_at_once_as_it_has_workers, .timeout = 60)
 {
     probe p = { .base = { .name = "probe", .compile = probe_compile }, .wait_for = 4 };
-    clv_assignment candidates[4] = { { NULL, 1 }, { NULL, 2 }, { NULL, 3 }, { NULL, 4 } };
+    clv_assignment candidates[4] = {
+        { NULL, 1, NULL }, { NULL, 2, NULL }, { NULL, 3, NULL }, { NULL, 4, NULL }
+    };
     clv_verdict verdicts[4];
     clv_pool *pool = NULL;
     cr_assert_eq(clv_pool_open(&p.base, 4, 4, NULL, &pool, NULL), CLV_OK);
@@ -132,7 +134,7 @@ Test(pool, tells_the_first_failure_by_number, .timeout = 60)
         clv_error err = { 0 };
         clv_pool *pool = NULL;
         for (int k = 0; k < 60; k++)
-            candidates[k] = (clv_assignment){ NULL, k == 12 || k == 40 || k == 13 ? -k : k };
+            candidates[k] = (clv_assignment){ NULL, k == 12 || k == 40 || k == 13 ? -k : k, NULL };
         cr_assert_eq(clv_pool_open(&p.base, jobs[j], 4, NULL, &pool, NULL), CLV_OK);
         clv_judge judge = clv_pool_judge(pool);
 
@@ -162,7 +164,7 @@ Test(pool, of_an_empty_batch_and_no_batch_at_all, .timeout = 60)
 Test(pool, works_without_threads, .timeout = 60)
 {
     probe p = { .base = { .name = "probe", .compile = probe_compile } };
-    clv_assignment candidates[3] = { { NULL, 1 }, { NULL, 2 }, { NULL, 3 } };
+    clv_assignment candidates[3] = { { NULL, 1, NULL }, { NULL, 2, NULL }, { NULL, 3, NULL } };
     clv_verdict verdicts[3];
     clv_pool *pool = NULL;
     struct rlimit none = { 0, RLIM_INFINITY }, before;
@@ -199,7 +201,7 @@ Test(pool, survives_running_out_of_memory_anywhere, .timeout = 60)
     clv_assignment candidates[40];
     clv_verdict verdicts[40];
     for (int k = 0; k < 40; k++)
-        candidates[k] = (clv_assignment){ NULL, k };
+        candidates[k] = (clv_assignment){ NULL, k, NULL };
     for (int limit = 0; s != CLV_OK; limit++) {
         atomic_int left = limit;
         clv_alloc alloc = { counted, &left };

@@ -151,6 +151,40 @@ Test(problem_build, devices_and_links_are_those_of_the_cluster)
     cr_expect_eq(p->link_bytes_per_s[1 * 3 + 2], 4e9);
 }
 
+/* Routes that share no port need none; of those that do, ports get numbers in order of use. */
+Test(problem_build, ports_are_those_that_routes_share)
+{
+    static const int32_t own[6][1] = { { 8 }, { 7 }, { 6 }, { 5 }, { 4 }, { 3 } };
+    static const int32_t shared[3][2] = { { 9, 5 }, { 2, 7 }, { 4, 5 } };
+    cluster.n_ports = 10;
+    for (int32_t link = 0, n = 0; link < 9; link++) {
+        if (link % 4 == 0)
+            continue;
+        routes[link].ports = own[n++];
+        routes[link].n_ports = 1;
+    }
+    three_joins();
+    build();
+    cr_expect_null(p->link_first_port);
+    for (int32_t link = 0; link < 9; link++) {
+        if (link % 4 == 0)
+            continue;
+        routes[link].ports = shared[link / 3];
+        routes[link].n_ports = 2;
+    }
+    cr_assert_eq(clv_problem_build(m->types, m->costs, units, &cluster, arena, &p, &m->err),
+                 CLV_OK);
+    cr_assert_not_null(p->link_first_port);
+    cr_expect_eq(p->n_ports, 5);
+    expect_list(p->link_ports, p->link_first_port[1], p->link_first_port[2], 2,
+                (int32_t[]){ 0, 1 });
+    expect_list(p->link_ports, p->link_first_port[3], p->link_first_port[4], 2,
+                (int32_t[]){ 2, 3 });
+    expect_list(p->link_ports, p->link_first_port[6], p->link_first_port[7], 2,
+                (int32_t[]){ 4, 1 });
+    expect_list(p->link_ports, p->link_first_port[8], p->link_first_port[9], 0, NULL);
+}
+
 /* The constant, of which no value is known, has a copy where it is read. The shape of an input is
  * known before the run: it orders its units, but nothing is sent. */
 Test(problem_build, constants_are_everywhere_and_known_values_are_not_sent)

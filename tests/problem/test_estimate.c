@@ -38,6 +38,19 @@ Test(estimate, sends_a_net_once_to_each_device)
     clv_arena_free(arena);
 }
 
+/* One net to two devices: 50 ns on each link, one after the other through the port they share. */
+Test(estimate, adds_up_what_goes_through_one_port)
+{
+    clv_arena *arena = clv_arena_new(NULL, 0);
+    synthetic s = synthetic_new(arena, 3, 3, 1, 1, 2);
+    synthetic_net(&s, 0, 2, (int32_t[]){ 1, 2 }, 50);
+    cr_assert_eq(estimate(synthetic_done(&s), (int32_t[]){ 0, 1, 2 }, arena).period_ns, 50);
+    synthetic_ports(&s);
+    cr_assert_eq(estimate(&s.p, (int32_t[]){ 0, 1, 2 }, arena).period_ns, 100);
+    cr_assert_eq(estimate(&s.p, (int32_t[]){ 0, 1, 1 }, arena).period_ns, 50);
+    clv_arena_free(arena);
+}
+
 /* Unit 0 writes its net after 2 of 10 ns; it takes 5 to the other device, where unit 1 needs it
  * after 4 of 10 ns: both run at once from 3 on. */
 Test(estimate, lets_devices_work_at_once_where_a_net_is_early_or_needed_late)

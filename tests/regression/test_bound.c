@@ -76,7 +76,7 @@ static double compare(opened *o, const int32_t *device_of, const char *name)
 {
     clv_estimate e;
     clv_verdict v;
-    clv_assignment a = { device_of, 0 };
+    clv_assignment a = { device_of, 0, NULL };
     cr_assert_eq(clv_partition_estimate(o->p, device_of, o->arena, &e, NULL), CLV_OK);
     cr_assert_eq(o->compiler->compile(o->compiler, 0, &a, o->arena, &v, NULL, NULL), CLV_OK);
     cr_assert_eq(v.outcome, CLV_FITS);

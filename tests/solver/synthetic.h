@@ -107,6 +107,25 @@ static inline const clv_partition *synthetic_done(synthetic *s)
     return p;
 }
 
+/* Each device has a port out, its own number, and a port in, behind those of all: what it sends to
+ * many goes through one port. */
+static inline void synthetic_ports(synthetic *s)
+{
+    int32_t d = s->p.n_devices;
+    int32_t *first = synthetic_take(s->arena, (size_t)d * (size_t)d + 1, sizeof *first);
+    int32_t *ports = synthetic_take(s->arena, 2 * (size_t)d * (size_t)d, sizeof *ports);
+    for (int32_t link = 0; link < d * d; link++) {
+        first[link + 1] = first[link];
+        if (link / d == link % d)
+            continue;
+        ports[first[link + 1]++] = link / d;
+        ports[first[link + 1]++] = d + link % d;
+    }
+    s->p.n_ports = 2 * d;
+    s->p.link_first_port = first;
+    s->p.link_ports = ports;
+}
+
 /* A chain: unit i writes one net of these bytes to unit i + 1. */
 static inline synthetic synthetic_chain(clv_arena *arena, int32_t units, int32_t devices,
                                         int64_t bytes)

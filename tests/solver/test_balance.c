@@ -380,3 +380,29 @@ Test(balance, survives_running_out_of_memory_anywhere)
     }
     clv_arena_free(problem);
 }
+
+/* A mask and a table, each read by four layers on devices of their own: 4 x 100 ns through one port
+ * if one device writes both. What was learned of that cut parts them. */
+Test(balance, what_many_read_is_written_on_several_devices)
+{
+    clv_arena *arena = clv_arena_new(NULL, 0);
+    synthetic s = synthetic_new(arena, 6, 6, 1, 5, 11);
+    synthetic_net(&s, 0, 4, (int32_t[]){ 2, 3, 4, 5 }, 100);
+    synthetic_net(&s, 1, 4, (int32_t[]){ 2, 3, 4, 5 }, 100);
+    for (int32_t u = 2; u < 5; u++)
+        synthetic_net(&s, u, 1, (int32_t[]){ u + 1 }, 10);
+    for (int32_t u = 2; u < 6; u++)
+        s.time[u] = 250;
+    synthetic_ports(&s);
+    clv_line *line = line_of(&s);
+    clv_cut_options o = { in_order, s.capacity, false, false };
+    int32_t got[6], together[6] = { 0, 0, 1, 2, 3, 4 };
+    cr_assert(clv_cut_by_time(line, &o, got));
+    expect(got, (int32_t[]){ 0, 0, 1, 2, 3, 4 }, 2);
+    cr_assert_eq(clv_line_learn_fans(line, together, arena, NULL), CLV_OK);
+    cr_assert_eq(line->fan[1], 300, "the first of four is left out");
+    cr_assert_eq(line->fan[2], 600);
+    cr_assert(clv_cut_by_time(line, &o, got));
+    cr_assert_neq(got[0], got[1]);
+    clv_arena_free(arena);
+}

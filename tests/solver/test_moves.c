@@ -219,6 +219,9 @@ static void expect_same(const clv_groups *a, const clv_groups *b)
     cr_assert_eq(memcmp(a->time_ns, b->time_ns, d * sizeof *a->time_ns), 0);
     cr_assert_eq(memcmp(a->link_nets, b->link_nets, d * d * sizeof *a->link_nets), 0);
     cr_assert_eq(memcmp(a->link_ns, b->link_ns, d * d * sizeof *a->link_ns), 0);
+    size_t ports = (size_t)clv_n_ports(a->p);
+    cr_assert_eq(memcmp(a->port_ns, b->port_ns, ports * sizeof *a->port_ns), 0);
+    cr_assert_eq(a->wire_ns, b->wire_ns);
     cr_assert_eq(memcmp(a->out, b->out, d * a->words * sizeof *a->out), 0);
     cr_assert_eq(memcmp(a->in, b->in, d * a->words * sizeof *a->in), 0);
     cr_assert_eq(memcmp(a->inner_reads, b->inner_reads, n * sizeof *a->inner_reads), 0);
@@ -234,6 +237,8 @@ Test(moves, sums_that_follow_moves_equal_sums_made_anew)
         clv_arena *arena = clv_arena_new(NULL, 0);
         synthetic s = synthetic_any(arena, seed, 25, 5, 100);
         const clv_partition *p = synthetic_done(&s);
+        if (seed % 2)
+            synthetic_ports(&s);
         clv_groups *moved, *fresh;
         int32_t device_of[25] = { 0 };
         uint64_t random = seed;

@@ -180,7 +180,7 @@ static int32_t brute_force(const clv_partition *p, const stated *s, const synthe
         if (!synthetic_legal(p, device_of) || !obeys(p, s, device_of))
             continue;
         n++;
-        clv_assignment a = { device_of, 0 };
+        clv_assignment a = { device_of, 0, NULL };
         clv_verdict v = synthetic_verdict(judge, &a);
         if (v.outcome == CLV_FITS && (*ret_best < 0 || measure(&v, objective) < *ret_best))
             *ret_best = measure(&v, objective);

@@ -111,7 +111,7 @@ Test(refine_ilp, agrees_with_all_two_sided_plans_of_ten_units)
                 for (int32_t n = 0; n < p->n_nets; n++)
                     for (int32_t i = p->net_first[n]; i < p->net_first[n + 1]; i++)
                         forward &= device_of[p->net_from[n]] <= device_of[p->net_to[i]];
-                clv_verdict v = synthetic_verdict(&b.j, &(clv_assignment){ device_of, 0 });
+                clv_verdict v = synthetic_verdict(&b.j, &(clv_assignment){ device_of, 0, NULL });
                 if (forward && v.outcome == CLV_FITS && v.period_ns < best)
                     best = v.period_ns;
             }

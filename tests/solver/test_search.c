@@ -510,7 +510,7 @@ static clv_verdict brute_force(const clv_partition *p, const synthetic_judge *j,
     clv_verdict best = { .outcome = CLV_FAILED };
     for (bool more = true; more;) {
         if (synthetic_legal(p, device_of)) {
-            clv_verdict v = synthetic_verdict(j, &(clv_assignment){ device_of, 0 });
+            clv_verdict v = synthetic_verdict(j, &(clv_assignment){ device_of, 0, NULL });
             if (clv_verdict_better(&v, &best, o))
                 best = v;
         }
