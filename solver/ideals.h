@@ -9,8 +9,10 @@
  * kind, with which largest load (labels.h). From an ideal, all pieces of load up to the limit are
  * grown block by block (growth.h). A piece is given up as soon as what it has taken, with what it
  * receives, is above the limit; when what is left without it is more than the remaining devices
- * could do (share.h); or when it is dominated. That is what keeps it small: near the optimum few
- * ideals have as much behind them as their devices could do.
+ * could do (share.h); or when it is dominated: by the same piece with a block that relieves whoever
+ * has it later (growth.h), or by a longer one that ends at a firm ideal (firm.h, short.h). An ideal
+ * within a firm one that is reached with no more devices goes too. That is what keeps it small: of
+ * a model in layers, what is left are the ideals of the last layers that a device can reach.
  *
  * Cost: O(sum over reached ideals of the pieces grown from it * nets of a block and of ready ones);
  * memory O(reached ideals * (n / 64 + labels)).
@@ -18,12 +20,13 @@
 #ifndef CLV_SOLVER_IDEALS_H
 #define CLV_SOLVER_IDEALS_H
 
+#include "solver/firm.h"
 #include "solver/growth.h"
 #include "solver/solver.h"
 
 typedef enum {
     CLV_IDEALS_NONE, /* proven: no answer within the limit */
-    CLV_IDEALS_BEST, /* found, offered, and proven the best of all */
+    CLV_IDEALS_BEST, /* found, offered, and proven the best of all; or any that was asked for */
     CLV_IDEALS_SOME, /* it ended before it was through */
 } clv_ideals_outcome;
 
@@ -35,6 +38,8 @@ typedef struct {
     int64_t *behind_value; /* by block: of it and of all behind it */
     clv_share share;
     clv_growth growth; /* set low before a call */
+    clv_firm firm;     /* clv_ideals_learn */
+    bool any;          /* any answer within the limit will do */
     bool count_only;   /* fewest devices, whatever their loads are */
     int64_t steps;     /* budget for all calls: blocks added to pieces, some 50 ns each */
 } clv_ideals;
@@ -43,8 +48,11 @@ typedef struct {
 clv_status clv_ideals_new(clv_place_run *run, const char *name, const clv_blocks *b, bool line,
                           int64_t steps, clv_arena *arena, clv_ideals *ret, clv_error *err);
 
-/* BEST: *ret_load is the largest load of the best answer, or 0 if count_only. Uses memory of its
- * own while it runs, up to a fixed amount. */
+/* Finds out which ideals are firm (firm.h), so that later calls are quicker. */
+clv_status clv_ideals_learn(clv_ideals *s, clv_arena *arena, clv_error *err);
+
+/* BEST: *ret_load is the largest load of the answer. Uses memory of its own while it runs, up to a
+ * fixed amount. */
 clv_status clv_ideals_try(clv_ideals *s, int64_t limit, clv_ideals_outcome *ret, int64_t *ret_load,
                           clv_error *err);
 

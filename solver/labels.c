@@ -41,7 +41,7 @@ static clv_status push_state(clv_labels *l, uint64_t hash, const uint64_t *row, 
         l->cap_states = cap;
     }
     memcpy(l->rows + (size_t)l->n_states * l->words, row, l->words * sizeof *row);
-    l->states[l->n_states] = (clv_label_state){ hash, l->of_size[size], -1, rest };
+    l->states[l->n_states] = (clv_label_state){ hash, l->of_size[size], -1, size, rest };
     l->of_size[size] = l->n_states++;
     return CLV_OK;
 }

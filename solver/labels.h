@@ -22,6 +22,7 @@ typedef struct {
     uint64_t hash;
     int32_t next;  /* of the same size; -1 */
     int32_t first; /* label; -1 */
+    int32_t size;  /* blocks in it */
     int64_t rest;  /* value of all that is not in it */
 } clv_label_state;
 
