@@ -12,12 +12,15 @@
  * Good prices are found by column generation. The linear program of free_lp.h mixes sets that
  * devices can hold so that they cover all blocks as well as may be; its prices say which blocks are
  * hard to cover; a set that is worth much at these prices joins. Prices are smoothed towards the
- * best so far, which keeps them from swinging. It ends with a proof, or when blocks can be covered
- * by a mix of sets: then this T cannot be refuted in this way. The same is known as the
- * configuration bound of bin packing, which is rarely far from the truth.
+ * best so far, which keeps them from swinging. Its rows are not blocks but bunches of them
+ * (free_bunch.h), 12 at first, which are split where they are covered unevenly: with few rows few
+ * sets are needed, and prices of regions are most of what a proof needs. It ends with a proof, or
+ * when blocks can be covered by a mix of sets: then this T cannot be refuted in this way. The same
+ * is known as the configuration bound of bin packing, which is rarely far from the truth. On the
+ * way the best prices are tried on smaller T, so that there is a bound before the end.
  *
- * Cost: for each set O(n * states * width), see free_split.h, and some pivots of O(n^2); 20 to 500
- * sets.
+ * Cost: for each set O(n * states * width), see free_split.h, and some pivots of O(bunches^2); 20
+ * to 1,000 sets.
  */
 #ifndef CLV_SOLVER_FREE_BOUND_H
 #define CLV_SOLVER_FREE_BOUND_H
@@ -41,6 +44,10 @@ clv_status clv_free_bound_new(const clv_blocks *b, const int32_t *order, clv_are
  * kinds^2).
  */
 void clv_free_bound_work(clv_free_bound *f, clv_place_run *run);
+
+/* A load that some device has at least: every block is somewhere, and beside it what is cheaper to
+ * have there than to send. Of the blocks with most time. In the instance's unit. O(states) each. */
+clv_status clv_free_bound_largest(clv_free_bound *f, double *ret, clv_error *err);
 
 /* T in ticks; work as in clv_splitter_work(). Sets are kept for the next T. */
 clv_status clv_free_bound_refute(clv_free_bound *f, clv_place_run *run, int64_t t, int64_t work,

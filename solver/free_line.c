@@ -7,8 +7,9 @@
 
 /* Two bits each in a 64-bit code of a state: touched by side 0, by side 1. */
 #define SLOTS 32
-/* Nets are forgotten above so many hundredths of a bit of states, about 2,000. Nets of two blocks
- * have two states, others three. */
+/* Nets are forgotten above so many hundredths of a bit of states, about 2,000. All nets of two
+ * blocks that one block has opened are in two states together: they say where that block went.
+ * Others have three each. */
 #define STATE_BITS_MAX 1100
 #define BITS_OF_TWO    100
 #define BITS_OF_MORE   159
@@ -17,6 +18,7 @@ typedef struct {
     int64_t cost;
     uint8_t slot;
     bool first, last; /* of the blocks in the list */
+    bool frees;       /* no other net needs the slot from here on */
     bool outside;     /* the net has other blocks too: every side that touches it pays */
 } op;
 
@@ -35,8 +37,12 @@ struct clv_line_maker {
     int32_t *count,
         *seen; /* by net: blocks in the list, and of them those met; zero between uses */
     bool *forgotten;
-    uint8_t *slot;
-    op *ops; /* of one block */
+    uint8_t *slot;    /* by net; those of two blocks have that of the block that opened them */
+    int32_t *opener;  /* by net of two blocks: that block */
+    int32_t *open;    /* nets, while those to forget are chosen */
+    int32_t *pending; /* by block: such nets that are open; zero between uses */
+    uint8_t *slot_of; /* by block with such nets */
+    op *ops;          /* of one block */
     int32_t n_ops, cap_ops;
     uint32_t used; /* slots */
     int32_t *layer, cap_layer;
@@ -63,7 +69,12 @@ clv_status clv_line_maker_new(const clv_blocks *b, clv_arena *arena, clv_line_ma
     m->seen = CLV_NEW_ARRAY(arena, int32_t, b->n_nets);
     m->forgotten = CLV_NEW_ARRAY(arena, bool, b->n_nets);
     m->slot = CLV_NEW_ARRAY(arena, uint8_t, b->n_nets);
-    if (!m->count || !m->seen || !m->forgotten || !m->slot)
+    m->opener = CLV_NEW_ARRAY(arena, int32_t, b->n_nets);
+    m->open = CLV_NEW_ARRAY(arena, int32_t, b->n_nets);
+    m->pending = CLV_NEW_ARRAY(arena, int32_t, b->n);
+    m->slot_of = CLV_NEW_ARRAY(arena, uint8_t, b->n);
+    if (!m->count || !m->seen || !m->forgotten || !m->slot || !m->opener || !m->open ||
+        !m->pending || !m->slot_of)
         return nomem(err);
     *ret = m;
     return CLV_OK;
@@ -78,13 +89,22 @@ clv_status clv_line_maker_new(const clv_blocks *b, clv_arena *arena, clv_line_ma
 /* -- nets to forget -- */
 
 typedef struct {
-    int32_t net[SLOTS];
-    int32_t n, bits;
+    int32_t *net; /* room for all of the problem */
+    int32_t n, slots, bits;
 } open_nets;
 
-static int32_t bits_of(const clv_line_maker *m, int32_t net)
+/* A net of two blocks costs nothing beside others that the same block has opened. */
+static void count_open(const clv_line_maker *m, open_nets *open, int32_t net, int32_t sign)
 {
-    return m->count[net] == 2 ? BITS_OF_TWO : BITS_OF_MORE;
+    bool two = m->count[net] == 2;
+    int32_t *pending = two ? &m->pending[m->opener[net]] : NULL;
+    bool counts = !two || *pending == (sign > 0 ? 0 : 1);
+    if (two)
+        *pending += sign;
+    if (!counts)
+        return;
+    open->slots += sign;
+    open->bits += sign * (two ? BITS_OF_TWO : BITS_OF_MORE);
 }
 
 static void close_net(const clv_line_maker *m, open_nets *open, int32_t net)
@@ -93,43 +113,46 @@ static void close_net(const clv_line_maker *m, open_nets *open, int32_t net)
         if (open->net[i] != net)
             continue;
         open->net[i] = open->net[--open->n];
-        open->bits -= bits_of(m, net);
+        count_open(m, open, net, -1);
         return;
     }
 }
 
+/* The net has joined those open; the cheapest go while there are too many. */
 static void open_net(clv_line_maker *m, open_nets *open, int32_t net)
 {
     const int64_t *cost = m->b->net_cost;
-    while (open->n == SLOTS || (open->n > 0 && open->bits + bits_of(m, net) > STATE_BITS_MAX)) {
+    open->net[open->n++] = net;
+    count_open(m, open, net, 1);
+    while (open->slots > SLOTS || open->bits > STATE_BITS_MAX) {
         int32_t least = net;
         for (int32_t i = 0; i < open->n; i++)
             if (cost[open->net[i]] < cost[least])
                 least = open->net[i];
         m->forgotten[least] = true;
         m->line.exact = false;
-        if (least == net)
-            return;
         close_net(m, open, least);
+        if (least == net)
+            net = open->net[0];
     }
-    open->net[open->n++] = net;
-    open->bits += bits_of(m, net);
 }
 
 /* Of the nets open at once the cheapest, while there are too many. O(pins * open nets). */
 static void forget_nets(clv_line_maker *m)
 {
     const clv_blocks *b = m->b;
-    open_nets open = { .n = 0 };
+    open_nets open = { .net = m->open };
     for (int32_t i = 0; i < m->n; i++) {
         for (int32_t a = b->at_first[m->blocks[i]]; a < b->at_first[m->blocks[i] + 1]; a++) {
             int32_t net = b->at[a];
             if (m->count[net] < 2)
                 continue;
-            if (m->seen[net]++ == 0)
+            if (m->seen[net]++ == 0) {
+                m->opener[net] = m->blocks[i];
                 open_net(m, &open, net);
-            else if (m->seen[net] == m->count[net])
+            } else if (m->seen[net] == m->count[net]) {
                 close_net(m, &open, net);
+            }
         }
     }
 }
@@ -159,20 +182,35 @@ static void unsee(clv_line_maker *m, bool all)
 
 /* -- ops -- */
 
+static uint8_t free_slot(clv_line_maker *m)
+{
+    uint8_t slot = 0;
+    while (m->used >> slot & 1)
+        slot++;
+    assert(slot < SLOTS);
+    m->used |= UINT32_C(1) << slot;
+    return slot;
+}
+
 /* A net with one block in the list needs no slot: nothing about it is to be remembered. */
-static uint8_t give_slot(clv_line_maker *m, int32_t net)
+static uint8_t give_slot(clv_line_maker *m, int32_t net, int32_t block)
 {
     if (m->count[net] < 2)
         return SLOTS;
-    if (m->seen[net] == 0) {
-        uint8_t slot = 0;
-        while (m->used >> slot & 1)
-            slot++;
-        assert(slot < SLOTS);
-        m->slot[net] = slot;
-        m->used |= UINT32_C(1) << slot;
-    }
-    return m->slot[net];
+    if (m->seen[net] > 0)
+        return m->slot[net];
+    if (m->count[net] > 2)
+        return m->slot[net] = free_slot(m);
+    if (m->pending[block]++ == 0)
+        m->slot_of[block] = free_slot(m);
+    m->opener[net] = block;
+    return m->slot[net] = m->slot_of[block];
+}
+
+/* The net has met its last block. */
+static bool leaves_slot(clv_line_maker *m, int32_t net)
+{
+    return m->count[net] > 2 || --m->pending[m->opener[net]] == 0;
 }
 
 static clv_status list_ops(clv_line_maker *m, int32_t block, clv_error *err)
@@ -188,12 +226,13 @@ static clv_status list_ops(clv_line_maker *m, int32_t block, clv_error *err)
         op *o = &m->ops[m->n_ops++];
         o->cost = b->net_cost[net];
         o->outside = m->count[net] < b->net_first[net + 1] - b->net_first[net];
-        o->slot = give_slot(m, net);
+        o->slot = give_slot(m, net, block);
         o->first = m->seen[net] == 0;
         o->last = ++m->seen[net] == m->count[net];
+        o->frees = o->last && o->slot < SLOTS && leaves_slot(m, net);
     }
     for (int32_t i = 0; i < m->n_ops; i++)
-        if (m->ops[i].last && m->ops[i].slot < SLOTS)
+        if (m->ops[i].frees)
             m->used &= ~(UINT32_C(1) << m->ops[i].slot);
     return CLV_OK;
 }
@@ -212,11 +251,11 @@ static uint64_t take_step(const clv_line_maker *m, uint64_t code, int32_t side, 
             pay[side] += o->cost;
         if (!o->outside && touched)
             pay[1 - side] += o->cost;
-        if (o->slot < SLOTS)
+        if (o->slot < SLOTS && !o->last) /* others may share the slot */
             code |= bit << (2 * o->slot);
     }
     for (int32_t i = 0; i < m->n_ops; i++)
-        if (m->ops[i].last && m->ops[i].slot < SLOTS)
+        if (m->ops[i].frees)
             code &= ~(both << (2 * m->ops[i].slot));
     return code;
 }

@@ -2,9 +2,10 @@
  *
  * Blocks are put on side 0 or side 1 one after the other, in an order with few open nets
  * (free_order.h). What was decided matters to those that follow by the open nets alone: whether
- * each has been touched by side 0, side 1 or both. That is a state. From each state before a place,
- * both sides lead to a state behind it, and what that costs in transfers is known. So all ways to
- * share the blocks are the paths of a small graph in layers.
+ * each has been touched by side 0, side 1 or both. That is a state. (Of nets of two blocks only the
+ * side of the block that opened them matters, so a hub of many such nets is one thing to remember.)
+ * From each state before a place, both sides lead to a state behind it, and what that costs in
+ * transfers is known. So all ways to share the blocks are the paths of a small graph in layers.
  *
  * Where states would be too many, the cheapest nets are forgotten: they cost nothing here.
  *

@@ -16,15 +16,17 @@
 /* Elements of the inverse changed in the time of one unit of work elsewhere. */
 #define FLOPS_OF_WORK 8
 
-/* Variables: too little of block v is 2 * v, too much 2 * v + 1; then what is left of each kind;
+/* Variables: too little of row v is 2 * v, too much 2 * v + 1; then what is left of each kind;
  * then the sets. */
 struct clv_cover {
     int32_t n, n_kinds, rows;
+    const int32_t *devices;
     const double *penalty;
     clv_arena *arena;
     double *right;            /* by row */
     int32_t *first, *members; /* of sets: rows, the kind's row last */
-    int32_t n_sets, cap_sets, n_members, cap_members;
+    double *part;             /* how much of each row */
+    int32_t n_sets, cap_sets, n_members, cap_members, cap_part;
     int32_t *basis;  /* by place in it: variable */
     double *value;   /* by place */
     double *inverse; /* [row * rows + place] */
@@ -38,16 +40,14 @@ struct clv_cover {
 
 static clv_status nomem(clv_error *err) { return clv_fail_nomem(err, "a linear program"); }
 
-clv_status clv_cover_new(int32_t n_blocks, const double *penalty, int32_t n_kinds,
-                         const int32_t *devices, clv_arena *arena, clv_cover **ret, clv_error *err)
+clv_status clv_cover_new(int32_t n_max, int32_t n_kinds, const int32_t *devices, clv_arena *arena,
+                         clv_cover **ret, clv_error *err)
 {
     clv_cover *c = CLV_NEW(arena, clv_cover);
     if (!c)
         return nomem(err);
-    *c = (clv_cover){ .n = n_blocks, .n_kinds = n_kinds, .rows = n_blocks + n_kinds };
-    size_t rows = (size_t)c->rows;
-    c->penalty = penalty;
-    c->arena = arena;
+    *c = (clv_cover){ .n_kinds = n_kinds, .devices = devices, .arena = arena };
+    size_t rows = (size_t)n_max + (size_t)n_kinds;
     c->right = CLV_NEW_ARRAY(arena, double, rows);
     c->basis = CLV_NEW_ARRAY(arena, int32_t, rows);
     c->value = CLV_NEW_ARRAY(arena, double, rows);
@@ -58,11 +58,6 @@ clv_status clv_cover_new(int32_t n_blocks, const double *penalty, int32_t n_kind
     if (!c->right || !c->basis || !c->value || !c->inverse || !c->price || !c->column ||
         !c->scratch || !CLV_PUSH_ROOM(arena, c->first, 0, c->cap_sets))
         return nomem(err);
-    for (int32_t v = 0; v < n_blocks; v++) /* a spread of shifts without a pattern */
-        c->right[v] = 1 + SHIFT * fmod((v + 1) * 0.6180339887498949, 1);
-    for (int32_t k = 0; k < n_kinds; k++)
-        c->right[n_blocks + k] = devices[k];
-    clv_cover_clear(c);
     *ret = c;
     return CLV_OK;
 }
@@ -89,22 +84,31 @@ static void start_again(clv_cover *c)
     c->pivots = 0;
 }
 
-void clv_cover_clear(clv_cover *c)
+void clv_cover_clear(clv_cover *c, int32_t n, const double *penalty)
 {
+    c->n = n;
+    c->rows = n + c->n_kinds;
+    c->penalty = penalty;
+    for (int32_t v = 0; v < n; v++) /* a spread of shifts without a pattern */
+        c->right[v] = 1 + SHIFT * fmod((v + 1) * 0.6180339887498949, 1);
+    for (int32_t k = 0; k < c->n_kinds; k++)
+        c->right[n + k] = c->devices[k];
     c->n_sets = c->n_members = 0;
     c->first[0] = 0;
     start_again(c);
 }
 
-clv_status clv_cover_add(clv_cover *c, int32_t kind, const int32_t *blocks, int32_t n,
-                         clv_error *err)
+clv_status clv_cover_add(clv_cover *c, int32_t kind, const int32_t *rows, const double *part,
+                         int32_t n, clv_error *err)
 {
     if (!CLV_PUSH_ROOM(c->arena, c->first, c->n_sets + 1, c->cap_sets))
         return nomem(err);
     for (int32_t i = 0; i <= n; i++) {
-        if (!CLV_PUSH_ROOM(c->arena, c->members, c->n_members, c->cap_members))
+        if (!CLV_PUSH_ROOM(c->arena, c->members, c->n_members, c->cap_members) ||
+            !CLV_PUSH_ROOM(c->arena, c->part, c->n_members, c->cap_part))
             return nomem(err);
-        c->members[c->n_members++] = i < n ? blocks[i] : c->n + kind;
+        c->part[c->n_members] = i < n ? part[i] : 1;
+        c->members[c->n_members++] = i < n ? rows[i] : c->n + kind;
     }
     c->first[++c->n_sets] = c->n_members;
     return CLV_OK;
@@ -112,30 +116,39 @@ clv_status clv_cover_add(clv_cover *c, int32_t kind, const int32_t *blocks, int3
 
 /* -- columns -- */
 
-/* Rows of a variable, all with the same sign; one that is not a set has one row. */
-static int32_t rows_of(const clv_cover *c, int32_t variable, int32_t *one, const int32_t **rows,
-                       double *sign)
+/* The rows that a variable is in, and how much. */
+typedef struct {
+    int32_t n;
+    const int32_t *rows;
+    const double *part;
+    int32_t one; /* of a variable that is not a set */
+    double sign;
+} entries;
+
+static void find_entries(const clv_cover *c, int32_t variable, entries *e)
 {
-    *sign = variable < 2 * c->n && variable % 2 == 1 ? -1 : 1;
     if (variable >= first_set(c)) {
         int32_t s = variable - first_set(c);
-        *rows = c->members + c->first[s];
-        return c->first[s + 1] - c->first[s];
+        e->rows = c->members + c->first[s];
+        e->part = c->part + c->first[s];
+        e->n = c->first[s + 1] - c->first[s];
+        return;
     }
-    *one = variable < 2 * c->n ? variable / 2 : variable - c->n;
-    *rows = one;
-    return 1;
+    e->one = variable < 2 * c->n ? variable / 2 : variable - c->n;
+    e->sign = variable < 2 * c->n && variable % 2 == 1 ? -1 : 1;
+    e->rows = &e->one;
+    e->part = &e->sign;
+    e->n = 1;
 }
 
 static double reduced_cost(const clv_cover *c, int32_t variable)
 {
-    const int32_t *rows;
-    int32_t one;
-    double sign, sum = 0;
-    int32_t n = rows_of(c, variable, &one, &rows, &sign);
-    for (int32_t i = 0; i < n; i++)
-        sum += c->price[rows[i]];
-    return cost_of(c, variable) - sign * sum;
+    entries e;
+    double sum = 0;
+    find_entries(c, variable, &e);
+    for (int32_t i = 0; i < e.n; i++)
+        sum += e.part[i] * c->price[e.rows[i]];
+    return cost_of(c, variable) - sum;
 }
 
 /* Best of the variables from first to end, if it is better than least. */
@@ -176,14 +189,12 @@ static void add_column(double *restrict sum, const double *restrict column, doub
 
 static void find_column(clv_cover *c, int32_t variable)
 {
-    const int32_t *rows;
-    int32_t one;
-    double sign;
+    entries e;
     size_t wide = (size_t)c->rows;
-    int32_t n = rows_of(c, variable, &one, &rows, &sign);
+    find_entries(c, variable, &e);
     memset(c->column, 0, wide * sizeof *c->column);
-    for (int32_t i = 0; i < n; i++)
-        add_column(c->column, c->inverse + (size_t)rows[i] * wide, sign, wide);
+    for (int32_t i = 0; i < e.n; i++)
+        add_column(c->column, c->inverse + (size_t)e.rows[i] * wide, e.part[i], wide);
 }
 
 /* The place that gets to 0 first; of equal ones the one with the largest pivot. -1: none does. */
@@ -230,12 +241,10 @@ static void fill_basis(const clv_cover *c)
     size_t rows = (size_t)c->rows, wide = 2 * rows;
     memset(c->scratch, 0, rows * wide * sizeof *c->scratch);
     for (int32_t p = 0; p < c->rows; p++) {
-        const int32_t *at;
-        int32_t one;
-        double sign;
-        int32_t n = rows_of(c, c->basis[p], &one, &at, &sign);
-        for (int32_t i = 0; i < n; i++)
-            c->scratch[(size_t)at[i] * wide + (size_t)p] = sign;
+        entries e;
+        find_entries(c, c->basis[p], &e);
+        for (int32_t i = 0; i < e.n; i++)
+            c->scratch[(size_t)e.rows[i] * wide + (size_t)p] = e.part[i];
         c->scratch[(size_t)p * wide + rows + (size_t)p] = 1;
     }
 }

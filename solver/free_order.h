@@ -9,10 +9,11 @@
 
 #include "solver/blocks.h"
 
-/* Into order (b->n long). Greedy: next comes the block that leaves the fewest nets open, of equal
- * ones the one that has waited longest; from several first blocks, keeping the order with the least
- * sum over its places of 3^(open nets). O(starts * n * (blocks beside open nets) * (nets of a
- * block)); the number of starts falls as blocks grow in number. */
+/* Into order (b->n long). Greedy: next comes the block that leaves the fewest nets open, or the
+ * fewest states (free_line.h), of equal ones the one that has waited longest, or shortest; in these
+ * four ways from several first blocks, keeping the order with the least sum of states over its
+ * places. O(starts * n * (blocks beside open nets) * (nets of a block)); the number of starts falls
+ * as blocks grow in number. */
 clv_status clv_free_order(const clv_blocks *b, clv_arena *arena, int32_t *order, clv_error *err);
 
 #endif

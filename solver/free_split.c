@@ -9,6 +9,9 @@
 #define POINTS_MAX 60000
 /* Ways are kept in 31 bits, one of which is the side. */
 #define TRAIL_MAX (1 << 30)
+/* How near pairs must be to become one: tried from a part of the mean distance, then more. */
+#define GAIN_FIRST 64
+#define GAIN_RISE  1.7
 /* Weighted sums in floating point are off by far less than this part of all that is added up. */
 #define ROUNDING_PART 1e-11
 
@@ -211,12 +214,9 @@ static clv_status merge(clv_splitter *s, const clv_split *ask, const front *f, c
 
 static int64_t sum_of(const point *p) { return p->total[0] + p->total[1]; }
 
-/* At most width pairs: of those in a cell of side 0's range one stays. Relaxed, it gets the
- * smallest totals of its cell, and the way of the one that has least on side 1. */
-static void thin(points *f, bool relaxed, int32_t width)
+/* At most width pairs: of those in a cell of side 0's range the one with the least sum stays. */
+static void thin_out(points *f, int32_t width)
 {
-    if (f->n <= width)
-        return;
     int64_t low = f->at[0].total[0], cell = (f->at[f->n - 1].total[0] - low) / width + 1;
     int64_t last = -1;
     int32_t n = 0;
@@ -226,14 +226,67 @@ static void thin(points *f, bool relaxed, int32_t width)
         if (c != last) {
             f->at[n++] = p;
             last = c;
-        } else if (relaxed) {
-            p.total[0] = f->at[n - 1].total[0];
-            f->at[n - 1] = p;
         } else if (sum_of(&p) < sum_of(&f->at[n - 1])) {
             f->at[n - 1] = p;
         }
     }
     f->n = n;
+}
+
+/* Where a bunch of pairs ends that begins at first and become one with the smallest totals of all:
+ * one whose weighted sum is below that of each of them by no more than gain. */
+static int32_t end_of_bunch(const points *f, const clv_split *ask, int32_t first, double gain)
+{
+    const point *p = f->at;
+    double least = weigh(ask, p[first].total);
+    int32_t end = first + 1;
+    for (; end < f->n; end++) {
+        double sum = weigh(ask, p[end].total);
+        least = sum < least ? sum : least;
+        const int64_t both[2] = { p[first].total[0], p[end].total[1] };
+        if (least - weigh(ask, both) > gain)
+            break;
+    }
+    return end;
+}
+
+static int32_t count_bunches(const points *f, const clv_split *ask, double gain, int32_t most)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < f->n && n <= most; n++)
+        i = end_of_bunch(f, ask, i, gain);
+    return n;
+}
+
+/* At most width pairs: near ones become one, with the smallest totals and the way of the one that
+ * has least on side 1, so that weighted sums become too small by as little as may be. */
+static void draw_together(points *f, const clv_split *ask, int32_t width)
+{
+    const point *last = &f->at[f->n - 1];
+    double range = ask->weight[0] * (double)(last->total[0] - f->at[0].total[0]) +
+                   ask->weight[1] * (double)(f->at[0].total[1] - last->total[1]);
+    double gain = range / width / GAIN_FIRST;
+    while (count_bunches(f, ask, gain, width) > width)
+        gain = gain * GAIN_RISE + 1;
+    int32_t n = 0;
+    for (int32_t i = 0; i < f->n; n++) {
+        int32_t end = end_of_bunch(f, ask, i, gain);
+        point p = f->at[end - 1];
+        p.total[0] = f->at[i].total[0];
+        f->at[n] = p;
+        i = end;
+    }
+    f->n = n;
+}
+
+static void thin(points *f, const clv_split *ask, int32_t width)
+{
+    if (f->n <= width)
+        return;
+    if (ask->relaxed)
+        draw_together(f, ask, width);
+    else
+        thin_out(f, width);
 }
 
 /* Puts `one` behind the next layer's points, as the front of a state. */
@@ -266,7 +319,7 @@ static clv_status make_front(clv_splitter *s, const clv_split *ask, int32_t bloc
         if (f->n > 0 && adds(s, ask, block, step, m.add))
             CLV_TRY(merge(s, ask, f, &m, err));
     }
-    thin(&s->one, ask->relaxed, width);
+    thin(&s->one, ask, width);
     return keep_front(s, state, err);
 }
 

@@ -13,8 +13,9 @@
  * Method: dynamic programming. For every state a front of pairs is kept. First, from the end, the
  * least weighted sum of totals that each state can still lead to is found; a pair that cannot stay
  * within what is asked goes. Where pairs are still too many:
- * - relaxed, two near pairs become one with the smaller of both totals each, so that totals are
- *   never above what is possible, which keeps bounds valid;
+ * - relaxed, near pairs become one with the smaller of both totals each, so that totals are never
+ *   above what is possible, which keeps bounds valid; pairs are taken together so that weighted
+ * sums fall by as little as may be;
  * - otherwise one of them goes, so that totals are real, and perhaps not the best.
  *
  * Cost: O(states) for the sums, O(states * width) for the fronts; memory 4 bytes for each pair

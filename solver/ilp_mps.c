@@ -144,7 +144,7 @@ clv_status clv_ilp_mps(const clv_ilp *ilp, const char *name, clv_arena *arena, c
     if (ilp->failed || !clv_ilp_transpose(ilp, arena, &by))
         return clv_fail_nomem(err, "an integer program as text");
     text t = { .arena = arena };
-    put(&t, "NAME %s\n", name);
+    put(&t, "NAME %s FREE\n", name); /* some readers take it for fixed columns otherwise */
     put_rows(&t, ilp);
     put_columns(&t, ilp, &by);
     put_sides(&t, ilp);

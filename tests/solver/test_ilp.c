@@ -278,7 +278,7 @@ Test(ilp, mps_says_all_of_it)
     clv_ilp_add_term(&ilp, 0, 1.0 / 3);
     clv_ilp_add_term(&ilp, 1, -2);
     cr_assert_eq(clv_ilp_mps(&ilp, "one", arena, &text, &n, NULL), CLV_OK);
-    cr_assert_str_eq(text, "NAME one\nROWS\n N cost\n G c1\nCOLUMNS\n T cost 0.1\n"
+    cr_assert_str_eq(text, "NAME one FREE\nROWS\n N cost\n G c1\nCOLUMNS\n T cost 0.1\n"
                            " T c1 0.3333333333333333\n M1 'MARKER' 'INTORG'\n x3_12 c1 -2\n"
                            " M2 'MARKER' 'INTEND'\nRHS\n RHS c1 1\nRANGES\n RNG c1 1.5\nBOUNDS\n"
                            " MI BND T\n PL BND T\n UP BND x3_12 1\nENDATA\n");
