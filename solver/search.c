@@ -516,7 +516,7 @@ static clv_status try_orders(search *s, clv_error *err)
 
 static clv_status refine(search *s, clv_error *err)
 {
-    for (int32_t i = 0; i < REFINES && !clv_desk_over(&s->desk); i++) {
+    for (int32_t i = 0; i < REFINES && clv_desk_fits(&s->desk) && !clv_desk_over(&s->desk); i++) {
         int32_t best = s->desk.best;
         CLV_TRY(clv_refine_ilp(&s->improver, s->desk.arena, err));
         CLV_TRY(judge_and_learn(s, err));
@@ -603,8 +603,10 @@ static clv_status search_default(search *s, clv_arena *arena, clv_error *err)
             CLV_TRY(climb(s, err));
         }
         CLV_TRY(find_bound(s, err));
+        CLV_TRY(refine(s, err));
+        int32_t best = s->desk.best;
         CLV_TRY(try_orders(s, err));
-        if (clv_desk_fits(&s->desk))
+        if (s->desk.best != best)
             CLV_TRY(refine(s, err));
         CLV_TRY(climb_by_lessons(s, err));
     }
