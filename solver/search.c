@@ -6,13 +6,15 @@
  * 4. From the best plan so far: walks and single moves that look better by their sums; while
  * nothing fits, out of the device that lacks memory.
  * 5. Exact re-optimisation of the boundaries that matter most, and step 4 again.
- * 6. If nothing fits: lower available memory proportions.
+ * 6. For the period: annealing.
+ * 7. If nothing fits: lower available memory proportions.
  */
 #include "solver/search.h"
 
 #include "problem/fit.h"
 #include "problem/micro.h"
 #include "problem/sums.h"
+#include "solver/anneal.h"
 #include "solver/balance.h"
 #include "solver/bound.h"
 #include "solver/device_order.h"
@@ -36,6 +38,9 @@
 /* Problems up to this size are also searched from cuts that are not worth judging themselves: walks
  * cover a good part of them. */
 #define ELSEWHERE_UNITS 5000
+/* Problems up to this size are annealed, with so many moves: some tenths of a second. */
+#define ANNEALED_UNITS 1000
+#define ANNEALED_STEPS 300000
 /* Rounds of exact refinement. */
 #define REFINES 3
 
@@ -495,6 +500,27 @@ static clv_status start_elsewhere(search *s, clv_error *err)
     return desk->best != best ? climb(s, err) : CLV_OK;
 }
 
+/* Once more from the best plan, where the period may not be the least there is. */
+static clv_status anneal(search *s, clv_error *err)
+{
+    clv_desk *desk = &s->desk;
+    bool is_wanted = desk->options->objective == CLV_THROUGHPUT && !desk->p->rules;
+    if (!is_wanted || !clv_desk_fits(desk) || clv_desk_over(desk) ||
+        desk->p->n_units > ANNEALED_UNITS)
+        return CLV_OK;
+    int32_t best = desk->best;
+    int64_t ns, was = desk->tried[best].verdict.period_ns;
+    clv_anneal_options o = { s->room_bytes, desk->options->use_all_devices, ANNEALED_STEPS, 1 };
+    leave_room(s, true);
+    clv_groups_load(s->improver.g, desk->tried[best].device_of);
+    CLV_TRY(clv_anneal(s->improver.g, &o, desk->arena, s->device_of, &ns, err));
+    if (ns >= was)
+        return CLV_OK;
+    CLV_TRY(add_plan(s, "annealing", err));
+    CLV_TRY(judge_and_learn(s, err));
+    return desk->best != best ? climb(s, err) : CLV_OK;
+}
+
 /* The plan behind a bound of the latency; cuts with the devices in the orders, and again where
  * those are out of memory. Late, so that it is only more that is tried. */
 static clv_status try_orders(search *s, clv_error *err)
@@ -608,6 +634,7 @@ static clv_status search_default(search *s, clv_arena *arena, clv_error *err)
         CLV_TRY(try_orders(s, err));
         if (s->desk.best != best)
             CLV_TRY(refine(s, err));
+        CLV_TRY(anneal(s, err));
         CLV_TRY(climb_by_lessons(s, err));
     }
     return clv_desk_retry(&s->desk, MORE_RETRIES, documented, err);
