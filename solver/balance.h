@@ -65,6 +65,8 @@ typedef struct {
     const int64_t *capacity_bytes; /* by device, for weights; NULL: no limit */
     bool use_all;                  /* no device of order stays empty (where units are enough) */
     bool with_held;                /* capacity is for what units hold all the time, too */
+    bool short_runs; /* by time: where a unit's fan makes the period long, no run has to take as
+                        long as that: as short as they can be within it */
 } clv_cut_options;
 
 /* Smallest period of any such cut, exactly but for what fans teach: binary search on the period,

@@ -22,7 +22,7 @@ typedef struct {
     const clv_cut_options *o;
     int32_t n, n_runs; /* positions - 1; devices in order */
     bool use_all;
-    int64_t period;
+    int64_t period, fan_period; /* of time and boundaries; of what fans teach */
 } cutter;
 
 static cutter make_cutter(const clv_line *l, const clv_cut_options *o)
@@ -31,7 +31,7 @@ static cutter make_cutter(const clv_line *l, const clv_cut_options *o)
     bool use_all = o->use_all || d == 1;
     int32_t most = l->rules ? l->rules->max_stages : 0;
     d = most > 0 && most < d ? most : d;
-    return (cutter){ l, o, n, use_all && n < d ? n : d, use_all, INT64_MAX };
+    return (cutter){ l, o, n, use_all && n < d ? n : d, use_all, INT64_MAX, INT64_MAX };
 }
 
 static const int64_t *times(const cutter *c, int32_t k)
@@ -143,7 +143,8 @@ static int32_t *from_row(const cutter *c, int32_t k)
 static bool run_fits(const cutter *c, int32_t k, int32_t first, int32_t end)
 {
     const int64_t *time = times(c, k), *weight = weights(c);
-    return time[end] - time[first] <= c->period && c->l->fan[end] - c->l->fan[first] <= c->period &&
+    return time[end] - time[first] <= c->period &&
+           c->l->fan[end] - c->l->fan[first] <= c->fan_period &&
            weight[end] - weight[first] <= room(c, k) &&
            (first == end || first >= earliest_start(c, k, end));
 }
@@ -195,8 +196,9 @@ static void extend(const cutter *c, int32_t k)
     for (int32_t i = first[k]; i <= last[k + 1]; i++) {
         bool was = i <= last[k] && before[i];
         if (i >= first[k + 1]) {
-            while (low < i && (time[i] - time[low] > c->period || fan[i] - fan[low] > c->period ||
-                               weight[i] - weight[low] > capacity))
+            while (low < i &&
+                   (time[i] - time[low] > c->period || fan[i] - fan[low] > c->fan_period ||
+                    weight[i] - weight[low] > capacity))
                 low++;
             int32_t start = earliest_start(c, k, i);
             low = start > low ? start : low;
@@ -262,6 +264,27 @@ static int64_t shortest_period(const cutter *c)
     return sum / c->n_runs > longest ? sum / c->n_runs : longest;
 }
 
+static bool feasible_within(cutter *c, int64_t period, int64_t fan_period)
+{
+    c->period = period;
+    c->fan_period = fan_period;
+    return feasible(c);
+}
+
+/* The least period from low on; high is one. With fans they are within high in any case. */
+static int64_t least_period(cutter *c, int64_t low, int64_t high, bool with_fans)
+{
+    int64_t fan_period = high;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (feasible_within(c, middle, with_fans ? middle : fan_period))
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return high;
+}
+
 bool clv_cut_by_time(const clv_line *l, const clv_cut_options *o, int32_t *device_of)
 {
     cutter c = make_cutter(l, o);
@@ -269,25 +292,20 @@ bool clv_cut_by_time(const clv_line *l, const clv_cut_options *o, int32_t *devic
         return true;
     fill_wires(&c);
     fill_starts(&c);
-    int64_t low = shortest_period(&c), most = longest_period(&c);
+    int64_t shortest = shortest_period(&c), low = shortest, most = longest_period(&c);
     /* the answer is rarely far above the shortest, so go there in growing steps first */
     int64_t step = low / 1024 + 1, high = low;
-    for (c.period = low; !feasible(&c); c.period = high) {
-        if (c.period >= most)
+    while (!feasible_within(&c, high, high)) {
+        if (high >= most)
             return false;
-        low = c.period + 1;
-        high = step < most - c.period ? c.period + step : most;
+        low = high + 1;
+        high = step < most - high ? high + step : most;
         step = step > most / 2 ? most : step * 2;
     }
-    while (low < high) {
-        c.period = low + (high - low) / 2;
-        if (feasible(&c))
-            high = c.period;
-        else
-            low = c.period + 1;
-    }
-    c.period = high;
-    feasible(&c); /* fills from[] for the answer */
+    int64_t period = least_period(&c, low, high, true), fan_period = period;
+    if (o->short_runs)
+        period = least_period(&c, shortest, period, false);
+    feasible_within(&c, period, fan_period); /* fills from[] for the answer */
     read_runs(&c, device_of);
     return true;
 }
@@ -400,8 +418,9 @@ static void extend_cheapest(const cutter *c, int32_t k, const int64_t *before, i
     for (int32_t i = first[k]; i <= last[k + 1]; i++) {
         int64_t was = i <= last[k] ? before[i] : NEVER;
         if (i >= first[k + 1]) {
-            while (low < i && (time[i] - time[low] > c->period || fan[i] - fan[low] > c->period ||
-                               weight[i] - weight[low] > capacity))
+            while (low < i &&
+                   (time[i] - time[low] > c->period || fan[i] - fan[low] > c->fan_period ||
+                    weight[i] - weight[low] > capacity))
                 low++;
             int32_t start = earliest_start(c, k, i);
             low = start > low ? start : low;
@@ -421,8 +440,9 @@ static void extend_cheapest(const cutter *c, int32_t k, const int64_t *before, i
     }
 }
 
-static int64_t cheapest(const cutter *c)
+static int64_t cheapest(cutter *c, int64_t period)
 {
+    c->period = c->fan_period = period;
     if (!find_windows(c))
         return NEVER;
     int64_t *before = c->l->cost, *cost = before + c->n + 1;
@@ -455,20 +475,18 @@ bool clv_cut_by_latency(const clv_line *l, const clv_cut_options *o, int32_t *de
     fill_delays(&c);
     fill_starts(&c);
     int64_t high = longest_period(&c), low = shortest_period(&c);
-    c.period = high;
-    int64_t best = cheapest(&c);
+    int64_t best = cheapest(&c, high);
     if (best >= NEVER)
         return false;
     for (int64_t work = window_sizes(&c); low < high && work < BALANCE_WORK;
          work += window_sizes(&c)) {
-        c.period = low + (high - low) / 2;
-        if (cheapest(&c) == best)
-            high = c.period;
+        int64_t middle = low + (high - low) / 2;
+        if (cheapest(&c, middle) == best)
+            high = middle;
         else
-            low = c.period + 1;
+            low = middle + 1;
     }
-    c.period = high;
-    cheapest(&c);
+    cheapest(&c, high);
     read_runs(&c, device_of);
     return true;
 }

@@ -1,6 +1,22 @@
 /* device_order.c - insertion sorts: few devices, and stable. */
 #include "solver/device_order.h"
 
+#define HALF 0.5 /* of clv_line's spread, from 0 to 1 */
+
+/* Time of all units on a device. */
+static int64_t all_of(const clv_line *l, int32_t device)
+{
+    size_t n = (size_t)l->p->n_units + 1;
+    return l->time[(size_t)l->p->kind_of[device] * n + n - 1];
+}
+
+/* The further, the faster; to the left those of the first half of their kind. */
+static int64_t from_the_middle(const clv_line *l, int32_t device)
+{
+    int64_t ns = CLV_SUM_MAX - all_of(l, device);
+    return l->spread[device] < HALF ? -ns : ns;
+}
+
 static bool comes_before(const clv_line *l, clv_device_order how, int32_t a, int32_t b)
 {
     const clv_partition *p = l->p;
@@ -8,9 +24,9 @@ static bool comes_before(const clv_line *l, clv_device_order how, int32_t a, int
         return p->capacity_bytes[a] > p->capacity_bytes[b];
     if (how == CLV_MIXED)
         return l->spread[a] < l->spread[b];
-    size_t n = (size_t)p->n_units + 1;
-    int64_t all_a = l->time[(size_t)p->kind_of[a] * n + n - 1];
-    int64_t all_b = l->time[(size_t)p->kind_of[b] * n + n - 1];
+    if (how == CLV_FASTEST_OUTSIDE)
+        return from_the_middle(l, a) < from_the_middle(l, b);
+    int64_t all_a = all_of(l, a), all_b = all_of(l, b);
     return how == CLV_SLOWEST_FIRST ? all_a > all_b : all_a < all_b;
 }
 

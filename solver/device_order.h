@@ -12,6 +12,10 @@ typedef enum {
     CLV_MIXED,         /* each kind spread evenly */
     CLV_BY_RULES,      /* devices that rules bind units to come where those units are */
     CLV_SLOWEST_FIRST, /* a model may end with its dearest unit */
+    CLV_FIRST_ORDERS,
+    /* Half of each kind, fastest first, and the others, fastest last: what all layers read is
+     * written early, and beside its writer there should be as many layers as can be. */
+    CLV_FASTEST_OUTSIDE = CLV_FIRST_ORDERS,
     CLV_N_ORDERS
 } clv_device_order;
 

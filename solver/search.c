@@ -22,6 +22,7 @@
 #include "solver/improve.h"
 #include "solver/lessons.h"
 #include "solver/refine_ilp.h"
+#include "solver/reseat.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -41,6 +42,9 @@
 /* Problems up to this size are annealed, with so many moves: some tenths of a second. */
 #define ANNEALED_UNITS 1000
 #define ANNEALED_STEPS 300000
+/* Transfers looked at to find better seats for groups, for all plans together: about a tenth of a
+ * second. */
+#define SEAT_WORK INT64_C(20000000)
 /* Rounds of exact refinement. */
 #define REFINES 3
 
@@ -59,6 +63,7 @@ typedef struct {
     int32_t n_orders;
     int32_t *bound_device_of; /* the plan behind it */
     bool has_bound_plan;
+    int64_t seat_work; /* left */
 } search;
 
 /* -- the order of plans -- */
@@ -149,7 +154,10 @@ static clv_status add_cut(search *s, const int64_t *capacity, bool with_held, co
                           const char *by_latency, clv_error *err)
 {
     const clv_search_options *options = s->desk.options;
-    clv_cut_options o = { s->order, capacity, options->use_all_devices, with_held };
+    clv_cut_options o = { .order = s->order,
+                          .capacity_bytes = capacity,
+                          .use_all = options->use_all_devices,
+                          .with_held = with_held };
     const char *label = options->objective == CLV_LATENCY ? by_latency : by_time;
     const clv_rules *rules = s->desk.p->rules;
     if (rules && rules->stage_set_of && !o.use_all) { /* runs are stages if none is empty */
@@ -170,7 +178,7 @@ static bool order_devices(search *s, clv_device_order how)
 
 static clv_status first_plans(search *s, clv_error *err)
 {
-    static const char *const labels[CLV_N_ORDERS][2] = {
+    static const char *const labels[CLV_FIRST_ORDERS][2] = {
         { "time balance", "least latency" },
         { "time balance, most memory first", "least latency, most memory first" },
         { "time balance, fastest first", "least latency, fastest first" },
@@ -181,7 +189,7 @@ static clv_status first_plans(search *s, clv_error *err)
     order_devices(s, CLV_AS_GIVEN);
     clv_cut_by_weight(s->line, s->desk.options->use_all_devices, s->device_of);
     CLV_TRY(add_plan(s, "memory balance", err));
-    for (int how = CLV_AS_GIVEN; how < CLV_N_ORDERS; how++) {
+    for (int how = CLV_AS_GIVEN; how < CLV_FIRST_ORDERS; how++) {
         if (!order_devices(s, (clv_device_order)how) && how != CLV_AS_GIVEN)
             continue;
         CLV_TRY(add_cut(s, s->desk.p->capacity_bytes, false, labels[how][0], labels[how][1], err));
@@ -233,7 +241,7 @@ static clv_status cut_by_lessons(search *s, clv_error *err)
         static const char by_time[] = "time balance, by times told";
         static const char by_latency[] = "least latency, by times told";
         int32_t before = desk->n, best = desk->best;
-        for (int how = CLV_AS_GIVEN; how < CLV_N_ORDERS && !clv_desk_over(desk); how++) {
+        for (int how = CLV_AS_GIVEN; how < CLV_FIRST_ORDERS && !clv_desk_over(desk); how++) {
             if (!order_devices(s, (clv_device_order)how) && how != CLV_AS_GIVEN)
                 continue;
             CLV_TRY(add_cut(s, desk->p->capacity_bytes, false, by_time, by_latency, err));
@@ -403,29 +411,69 @@ static bool is_port_bound(search *s, const clv_tried *plan)
     return clv_groups_period_ns(g) > busiest;
 }
 
-/* Cuts again where one device is busy sending to many, so that several share in that. */
-static clv_status spread_senders(search *s, clv_error *err)
+/* Cuts that share what one device sends to many with others. */
+static clv_status cut_by_fans(search *s, clv_error *err)
 {
     static const char label[] = "time balance, senders apart";
     clv_desk *desk = &s->desk;
-    for (int32_t i = 0; i < RECUTS && clv_desk_fits(desk) && !clv_desk_over(desk); i++) {
-        const clv_tried *best = &desk->tried[desk->best];
-        int32_t before = desk->n, was = desk->best;
-        if (desk->options->objective != CLV_THROUGHPUT || !is_port_bound(s, best))
+    CLV_TRY(clv_line_learn_fans(s->line, desk->tried[desk->best].device_of, desk->arena, err));
+    for (int how = CLV_AS_GIVEN; how < CLV_N_ORDERS; how++) {
+        if (!order_devices(s, (clv_device_order)how) && how != CLV_AS_GIVEN)
+            continue;
+        CLV_TRY(add_cut(s, desk->p->capacity_bytes, false, label, label, err));
+        CLV_TRY(add_cut(s, s->alive_room, true, label, label, err));
+        clv_cut_options o = { .order = s->order,
+                              .capacity_bytes = s->alive_room,
+                              .use_all = desk->options->use_all_devices,
+                              .with_held = true,
+                              .short_runs = true };
+        if (cut_by_rules(s, &o, CLV_THROUGHPUT))
+            CLV_TRY(add_plan(s, "time balance, senders apart, short runs", err));
+    }
+    order_devices(s, CLV_AS_GIVEN);
+    return judge_and_learn(s, err);
+}
+
+/* Of the plans judged from this one on, the one that is best with its groups on other devices of
+ * their kind. The last ones first, which are cut for this, while there is work left. */
+static clv_status try_other_seats(search *s, int32_t from, clv_error *err)
+{
+    clv_desk *desk = &s->desk;
+    int64_t best_ns = desk->tried[desk->best].verdict.period_ns;
+    int32_t *best = NULL;
+    for (int32_t i = desk->n_judged - 1; i >= from && !clv_desk_over(desk); i--) {
+        const clv_tried *plan = &desk->tried[i];
+        int64_t ns;
+        if (plan->verdict.outcome != CLV_FITS || !is_port_bound(s, plan))
+            continue;
+        memcpy(s->bound_device_of, plan->device_of,
+               (size_t)desk->p->n_units * sizeof *s->bound_device_of);
+        CLV_TRY(clv_reseat(desk->p, s->bound_device_of, desk->arena, &s->seat_work, &ns, err));
+        if (ns >= best_ns)
+            continue;
+        best_ns = ns;
+        best = s->device_of;
+        memcpy(best, s->bound_device_of, (size_t)desk->p->n_units * sizeof *best);
+    }
+    if (!best)
+        return CLV_OK;
+    CLV_TRY(clv_desk_add(desk, best, 0, "readers beside their sender", NULL, err));
+    return judge_and_learn(s, err);
+}
+
+/* Where one device is busy sending to many: several share in that, and readers sit near. */
+static clv_status spread_senders(search *s, clv_error *err)
+{
+    clv_desk *desk = &s->desk;
+    for (int32_t i = 0, from = 0; i < RECUTS && clv_desk_fits(desk) && !clv_desk_over(desk); i++) {
+        int32_t was = desk->best;
+        if (desk->options->objective != CLV_THROUGHPUT || !is_port_bound(s, &desk->tried[was]))
             return CLV_OK;
-        CLV_TRY(clv_line_learn_fans(s->line, best->device_of, desk->arena, err));
-        for (int how = CLV_AS_GIVEN; how < CLV_N_ORDERS; how++) {
-            if (!order_devices(s, (clv_device_order)how) && how != CLV_AS_GIVEN)
-                continue;
-            CLV_TRY(add_cut(s, desk->p->capacity_bytes, false, label, label, err));
-            CLV_TRY(add_cut(s, s->alive_room, true, label, label, err));
-        }
-        order_devices(s, CLV_AS_GIVEN);
-        if (desk->n == before)
-            return CLV_OK;
-        CLV_TRY(judge_and_learn(s, err));
+        CLV_TRY(cut_by_fans(s, err));
+        CLV_TRY(try_other_seats(s, from, err));
         if (desk->best == was)
             return CLV_OK;
+        from = desk->n_judged;
     }
     return CLV_OK;
 }
@@ -486,8 +534,9 @@ static clv_status start_elsewhere(search *s, clv_error *err)
         if (!order_devices(s, (clv_device_order)how) && how != CLV_AS_GIVEN)
             continue;
         for (int i = 0; i < 4; i++) {
-            clv_cut_options o = { s->order, i < 2 ? desk->p->capacity_bytes : NULL, i % 2 == 0,
-                                  false };
+            clv_cut_options o = { .order = s->order,
+                                  .capacity_bytes = i < 2 ? desk->p->capacity_bytes : NULL,
+                                  .use_all = i % 2 == 0 };
             if (desk->options->use_all_devices && i % 2)
                 continue;
             if (cut_by_rules(
@@ -686,7 +735,7 @@ clv_status clv_search(const clv_partition *p, const clv_judge *judge,
                       clv_error *err)
 {
     assert(p && judge && judge->judge && options && arena && ret && p->n_devices > 0);
-    search s = { 0 };
+    search s = { .seat_work = SEAT_WORK };
     CLV_TRY(clv_partition_check_sums(p, err));
     if (options->kind == CLV_SEARCH_DEFAULT && !(judge->bounded_at > 0)) {
         CLV_TRY(clv_lessons_new(p, arena, &s.lessons, err));

@@ -86,7 +86,7 @@ Test(balance, gives_each_unit_a_device_when_there_are_more_devices_than_units)
     clv_arena *arena = clv_arena_new(NULL, 0);
     synthetic s = synthetic_chain(arena, 3, 5, 1);
     clv_line *line = line_of(&s);
-    clv_cut_options o = { in_order, NULL, true, false };
+    clv_cut_options o = { .order = in_order, .use_all = true };
     int32_t got[3];
     clv_cut_by_weight(line, true, got);
     expect(got, (int32_t[]){ 0, 1, 2 }, 3);
@@ -105,7 +105,7 @@ Test(balance, cuts_for_the_smallest_period)
     synthetic s = synthetic_chain(arena, 6, 3, 1);
     int64_t times[] = { 2, 2, 2, 3, 3, 6 };
     memcpy(s.time, times, sizeof times);
-    clv_cut_options o = { in_order, NULL, true, false };
+    clv_cut_options o = { .order = in_order, .use_all = true };
     int32_t got[6];
     cr_assert(clv_cut_by_time(line_of(&s), &o, got));
     expect(got, (int32_t[]){ 0, 0, 0, 1, 1, 2 }, 6); /* 6 6 6 */
@@ -119,7 +119,7 @@ Test(balance, counts_transfers_in_the_period)
     clv_arena *arena = clv_arena_new(NULL, 0);
     synthetic s = synthetic_chain(arena, 4, 2, 1);
     s.net_bytes[1] = 10;
-    clv_cut_options o = { in_order, NULL, true, false };
+    clv_cut_options o = { .order = in_order, .use_all = true };
     int32_t got[4];
     cr_assert(clv_cut_by_time(line_of(&s), &o, got));
     cr_assert(got[1] == got[2], "the dear net is not cut");
@@ -132,7 +132,7 @@ Test(balance, says_when_nothing_is_within_the_capacities)
     synthetic s = synthetic_chain(arena, 4, 2, 1);
     clv_line *line = line_of(&s);
     int64_t capacity[] = { 1, 2 };
-    clv_cut_options o = { in_order, capacity, false, false };
+    clv_cut_options o = { .order = in_order, .capacity_bytes = capacity };
     int32_t got[4];
     cr_assert(!clv_cut_by_time(line, &o, got));
     cr_assert(!clv_cut_by_latency(line, &o, got));
@@ -148,7 +148,7 @@ Test(balance, has_nothing_to_do_for_no_units)
     clv_arena *arena = clv_arena_new(NULL, 0);
     synthetic s = synthetic_chain(arena, 0, 2, 1);
     clv_line *line = line_of(&s);
-    clv_cut_options o = { in_order, NULL, true, false };
+    clv_cut_options o = { .order = in_order, .use_all = true };
     clv_cut_by_weight(line, true, NULL);
     cr_assert(clv_cut_by_time(line, &o, NULL));
     cr_assert(clv_cut_by_latency(line, &o, NULL));
@@ -278,7 +278,7 @@ Test(balance, finds_the_best_of_all_cuts)
         sums best = { .period = INT64_MAX, .latency = INT64_MAX };
         int32_t end[8], got[16];
         best_of_all(&s.p, 0, end, use_all, &best);
-        clv_cut_options o = { in_order, s.capacity, use_all, false };
+        clv_cut_options o = { .order = in_order, .capacity_bytes = s.capacity, .use_all = use_all };
         cr_assert_eq(clv_cut_by_time(line, &o, got), best.fits, "seed %d", (int)seed);
         if (best.fits) {
             sums r = sums_of(&s.p, got);
@@ -352,7 +352,7 @@ Test(balance, finds_the_best_of_all_cuts_that_obey)
         sums best = { .period = INT64_MAX, .latency = INT64_MAX };
         int32_t end[8], got[16];
         best_of_all(&s.p, 0, end, false, &best);
-        clv_cut_options o = { in_order, s.capacity, false, false };
+        clv_cut_options o = { .order = in_order, .capacity_bytes = s.capacity };
         cr_assert_eq(clv_cut_by_time(line, &o, got), best.fits, "seed %d", (int)seed);
         if (best.fits)
             cr_assert_eq(sums_of(&s.p, got).period, best.period, "seed %d", (int)seed);
@@ -395,7 +395,7 @@ Test(balance, what_many_read_is_written_on_several_devices)
         s.time[u] = 250;
     synthetic_ports(&s);
     clv_line *line = line_of(&s);
-    clv_cut_options o = { in_order, s.capacity, false, false };
+    clv_cut_options o = { .order = in_order, .capacity_bytes = s.capacity };
     int32_t got[6], together[6] = { 0, 0, 1, 2, 3, 4 };
     cr_assert(clv_cut_by_time(line, &o, got));
     expect(got, (int32_t[]){ 0, 0, 1, 2, 3, 4 }, 2);
@@ -405,4 +405,77 @@ Test(balance, what_many_read_is_written_on_several_devices)
     cr_assert(clv_cut_by_time(line, &o, got));
     cr_assert_neq(got[0], got[1]);
     clv_arena_free(arena);
+}
+
+typedef struct {
+    int64_t fan, run; /* the largest sum of fans of a run; the longest run or boundary */
+} stretch;
+
+static stretch stretch_of(const clv_line *l, const int32_t *device_of)
+{
+    const clv_partition *p = l->p;
+    int64_t fan[3] = { 0 }, run[3] = { 0 };
+    stretch most = { 0, 0 };
+    for (int32_t u = 0; u < p->n_units; u++) {
+        int32_t d = device_of[u];
+        fan[d] += l->fan[u + 1] - l->fan[u];
+        run[d] += p->time_ns[u];
+        most.fan = fan[d] > most.fan ? fan[d] : most.fan;
+        most.run = run[d] > most.run ? run[d] : most.run;
+        if (u > 0 && device_of[u - 1] != d && p->net_bytes[u - 1] > most.run)
+            most.run = p->net_bytes[u - 1];
+    }
+    return most;
+}
+
+/* Least of what both limit, or, with a limit for fans, of the runs alone. */
+static int64_t least_of_all(const clv_line *l, int64_t fan_limit)
+{
+    int32_t n = l->p->n_units, at[12];
+    int64_t best = INT64_MAX;
+    for (int32_t a = 0; a <= n; a++)
+        for (int32_t b = a; b <= n; b++) {
+            for (int32_t u = 0; u < n; u++)
+                at[u] = (u >= a) + (u >= b);
+            if (a == b && b < n)
+                continue; /* an empty device between two is another boundary */
+            stretch s = stretch_of(l, at);
+            int64_t ns = fan_limit >= 0 || s.run > s.fan ? s.run : s.fan;
+            if ((fan_limit < 0 || s.fan <= fan_limit) && ns < best)
+                best = ns;
+        }
+    return best;
+}
+
+/* Where what one unit sends makes the period long, runs may be as long as that, or short. */
+Test(balance, runs_are_as_short_as_what_is_sent_allows)
+{
+    int32_t n_shorter = 0;
+    for (uint64_t seed = 1; seed <= 200; seed++) {
+        clv_arena *arena = clv_arena_new(NULL, 0);
+        uint64_t draw = seed * UINT64_C(0x9E3779B97F4A7C15);
+        synthetic s = synthetic_chain(arena, 12, 3, 1);
+        int32_t plain[12], tight[12];
+        for (int32_t u = 0; u < 12; u++) {
+            s.time[u] = 1 + synthetic_below(&draw, 30);
+            if (u < 11)
+                s.net_bytes[u] = 1 + synthetic_below(&draw, 40);
+        }
+        clv_line *line = line_of(&s);
+        for (int32_t u = 0; u < 12; u++)
+            line->fan[u + 1] =
+                line->fan[u] + (synthetic_below(&draw, 4) ? 0 : synthetic_below(&draw, 150));
+        clv_cut_options o = { .order = in_order };
+        cr_assert(clv_cut_by_time(line, &o, plain));
+        o.short_runs = true;
+        cr_assert(clv_cut_by_time(line, &o, tight));
+        stretch was = stretch_of(line, plain), is = stretch_of(line, tight);
+        int64_t period = least_of_all(line, -1);
+        cr_assert_eq(was.run > was.fan ? was.run : was.fan, period, "seed %d", (int)seed);
+        cr_assert_leq(is.fan, period);
+        cr_assert_eq(is.run, least_of_all(line, period), "seed %d", (int)seed);
+        n_shorter += is.run < was.run;
+        clv_arena_free(arena);
+    }
+    cr_assert_gt(n_shorter, 20, "%d", n_shorter);
 }
