@@ -300,6 +300,9 @@ typedef struct {
     bool has_plan;
 } finds;
 
+/* Where nothing fits all ways are endless: nothing is said then. */
+static double proven(double ns) { return isfinite(ns) ? floor(ns) : 0; }
+
 /* With one width of the trunk. */
 static clv_status bound_with(const clv_partition *p, const clv_bound_options *o, int32_t near,
                              clv_arena *scratch, double *ret, clv_error *err)
@@ -307,8 +310,8 @@ static clv_status bound_with(const clv_partition *p, const clv_bound_options *o,
     clv_mark mark = clv_arena_mark(scratch);
     bound b;
     CLV_TRY(clv_stretches_open(p, o, near, scratch, &b, err));
-    *ret = floor(at_prices(&b));
-    *ret = larger(*ret, longest_path(&b));
+    *ret = proven(at_prices(&b));
+    *ret = larger(*ret, proven(longest_path(&b)));
     clv_arena_rewind(scratch, mark);
     return CLV_OK;
 }
@@ -322,11 +325,11 @@ static clv_status bound_further(const clv_partition *p, const clv_bound_options 
     bound b;
     CLV_TRY(clv_stretches_open(p, o, near, scratch, &b, err));
     CLV_TRY(clv_runs_bound(&b, o, scratch, also->orders, also->device_of, &runs, err));
-    *ret = runs.walked && runs.ns < INFINITY ? floor(runs.ns) : 0;
+    *ret = runs.walked ? proven(runs.ns) : 0;
     also->has_plan = runs.found;
     also->n_orders = runs.found;
     if (has_prices(&b, runs.walked)) {
-        *ret = larger(*ret, with_prices(&b));
+        *ret = larger(*ret, proven(with_prices(&b)));
         CLV_TRY(find_order(&b, scratch, also->orders + (also->n_orders++ * p->n_devices), err));
     }
     clv_arena_rewind(scratch, mark);

@@ -328,6 +328,13 @@ void clv_groups_barred(clv_groups *g, int32_t unit, uint64_t *barred)
 {
     const clv_partition *p = g->p;
     memset(barred, 0, g->words * sizeof *barred);
+    if (g->inner_reads[unit] > 0 &&
+        g->inner_sends[unit] > 0) { /* its group would wait for itself */
+        for (int32_t d = 0; d < p->n_devices; d++)
+            if (d != g->device_of[unit])
+                clv_bit_set(barred, d);
+        return;
+    }
     memset(g->sources, 0, g->words * sizeof *g->sources);
     count_own_crossings(g, unit, -1);
     for (int32_t i = p->reads_first[unit]; i < p->reads_first[unit + 1]; i++)

@@ -79,7 +79,8 @@ bool clv_groups_legal_at(clv_groups *g, int32_t d);
 
 /* Fills barred with the devices that a unit cannot move to alone, in a legal assignment: those from
  * which something leads to what it reads, or to which something leads from what it is read by, but
- * for itself. Groups end as they were. O(pins of the unit's nets + devices^2 / 64). */
+ * for itself; all others where its own group does both. Groups end as they were. O(pins of the
+ * unit's nets + devices^2 / 64). */
 void clv_groups_barred(clv_groups *g, int32_t unit, uint64_t *barred);
 
 /* Busiest device or port. O(devices + ports). */

@@ -102,7 +102,8 @@ static void scale(clv_lessons *l, const clv_desk *desk, int32_t plan)
         if (told < 0)
             continue;
         double *time = time_at(l, d, u);
-        *time = l->sum[d] > 0 ? *time * (told / l->sum[d]) : told / l->n_units[d];
+        /* a part of the sum, so that it stays a number however small the sum is */
+        *time = l->sum[d] > 0 ? *time / l->sum[d] * told : told / l->n_units[d];
     }
 }
 

@@ -116,8 +116,14 @@ static bool fill_class(clv_pieces *s, device_class *c)
     return true;
 }
 
-/* No transfer is faster: one link need not have both numbers. A little less than 1 is for rounding.
- */
+/* Can a link carry any number of transfers at once? */
+static bool is_free(const clv_partition *p, size_t link)
+{
+    return p->link_first_port && p->link_first_port[link] == p->link_first_port[link + 1];
+}
+
+/* No transfer keeps what it goes over from others for less: one link need not have both numbers. A
+ * little less than 1 is for rounding. */
 static void find_fastest_link(clv_pieces *s)
 {
     const clv_partition *p = s->p;
@@ -125,8 +131,8 @@ static void find_fastest_link(clv_pieces *s)
     for (int32_t from = 0; from < p->n_devices; from++)
         for (int32_t to = 0; to < p->n_devices; to++) {
             size_t link = (size_t)from * (size_t)p->n_devices + (size_t)to;
-            double latency = (double)p->link_latency_ns[link];
-            double byte = 1e9 / p->link_bytes_per_s[link] * (1 - 1e-9);
+            double latency = is_free(p, link) ? 0 : (double)p->link_latency_ns[link];
+            double byte = is_free(p, link) ? 0 : 1e9 / p->link_bytes_per_s[link] * (1 - 1e-9);
             if (from == to)
                 continue;
             s->latency_ns = any && s->latency_ns < latency ? s->latency_ns : latency;

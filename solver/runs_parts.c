@@ -208,19 +208,15 @@ static clv_runs_link slower(clv_runs_link a, clv_runs_link b)
     return (clv_runs_link){ fmax(a.latency_ns, b.latency_ns), fmax(a.byte_ns, b.byte_ns) };
 }
 
-/* A stretch parted, where nothing is sent faster. */
+/* A stretch parted, its ends no nearer to each other than by a link of that speed. */
 static void split_at(clv_stretches *b, const clv_stretch *s, clv_runs_link speed)
 {
-    clv_runs_link fastest = { b->latency_ns, b->bytes_ns };
-    speed = slower(speed, fastest);
-    b->latency_ns = speed.latency_ns;
-    b->bytes_ns = speed.byte_ns;
+    clv_stretch_slow(b, speed.latency_ns, speed.byte_ns);
     if (s->first < s->last)
         clv_stretch_split(b, s);
     else /* nothing behind the last node */
         memset(b->split, 0, (size_t)b->p->n_kinds * sizeof *b->split);
-    b->latency_ns = fastest.latency_ns;
-    b->bytes_ns = fastest.byte_ns;
+    clv_stretch_slow(b, 0, 0);
 }
 
 /* The times of all partings of a stretch, the kinds of its units given in all ways. */

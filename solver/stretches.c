@@ -46,13 +46,40 @@ static double fastest(const bound *b, int32_t unit)
     return least;
 }
 
+static double wire_over(int64_t bytes, double latency_ns, double bytes_ns)
+{
+    return bytes > 0 ? latency_ns + floor((double)bytes * bytes_ns * (1 - MARGIN)) : 0;
+}
+
 /* No transfer of so many bytes is faster, on any link: one need not have both numbers. */
 static double wire(const bound *b, int64_t bytes)
 {
-    return bytes > 0 ? b->latency_ns + floor((double)bytes * b->bytes_ns * (1 - MARGIN)) : 0;
+    return wire_over(bytes, b->latency_ns, b->bytes_ns);
+}
+
+/* The same where nothing but the slow link was between it and the first unit's device. */
+static double slow_wire(const bound *b, int64_t bytes)
+{
+    return wire_over(bytes, b->slow_latency_ns, b->slow_bytes_ns);
+}
+
+/* The same for what has been sent before, by fast links. One slow link may have had the latency and
+ * another one the bandwidth: what the first cost is counted here, but not if it sent nothing. */
+static double cross(const bound *b, int64_t bytes)
+{
+    if (!b->sends_nothing)
+        return slow_wire(b, bytes);
+    return lesser(wire_over(bytes, b->latency_ns, b->slow_bytes_ns),
+                  wire_over(bytes, b->slow_latency_ns, b->bytes_ns));
 }
 
 /* -- one stretch -- */
+
+/* Where a unit is that is not on the first one's device. */
+typedef enum {
+    BESIDE, /* where fast links alone may lead to */
+    BEHIND  /* behind the slow link */
+} side;
 
 /* When a net is there, from its unit's end on: never later. */
 static double ready_at_end(const bound *b, int32_t net, int32_t kind)
@@ -63,51 +90,61 @@ static double ready_at_end(const bound *b, int32_t net, int32_t kind)
 }
 
 /* Of a net that was written on the first unit's device before that ended. */
-static double arrival_from_before(const bound *b, const stretch *s, int32_t net, int32_t place)
+static double arrival_from_before(const bound *b, const stretch *s, int32_t net, int32_t place,
+                                  double wire_ns)
 {
     if (!(s->whole_ns > 0) || place < s->before)
         return -INFINITY;
     double at = place > s->before ? b->near[net] : ready_at_end(b, net, s->kind);
-    return at - s->whole_ns + wire(b, b->p->net_bytes[net]);
+    return at - s->whole_ns + wire_ns;
 }
 
 /* When a net may be there, for a unit on another device than the stretch's first. -INFINITY: it
  * says nothing. */
-static double arrival(const bound *b, const stretch *s, int32_t net)
+static double arrival(const bound *b, const stretch *s, int32_t net, side at)
 {
     int32_t from = b->p->net_from[net], place = b->trunk.at[from];
+    int64_t bytes = b->p->net_bytes[net];
+    double wire_ns = !s->parted ? 0 : at == BEHIND ? slow_wire(b, bytes) : wire(b, bytes);
     if (place < 0)
         return -INFINITY;
     if (place < s->first)
-        return arrival_from_before(b, s, net, place);
-    if (place > s->first)
-        return s->parted ? lesser(b->near[net] + wire(b, b->p->net_bytes[net]), b->far[net])
-                         : b->far[net];
+        return arrival_from_before(b, s, net, place, wire_ns);
+    if (place > s->first && !s->parted)
+        return b->far[net];
+    if (place > s->first) {
+        double sent = b->sent[net] + (at == BEHIND ? cross(b, bytes) : 0);
+        sent = b->is_slow ? sent : INFINITY;
+        double there = at == BEHIND ? lesser(sent, b->far[net]) : sent;
+        return lesser(b->near[net] + wire_ns, there);
+    }
     double least = 0; /* written before the unit that just ended did */
     for (int32_t k = 0; k < b->p->n_kinds; k++)
         if (b->used[k] && (!s->is_known || k == s->kind))
             least = lesser(least, ready_at_end(b, net, k));
-    return least + (s->parted ? wire(b, b->p->net_bytes[net]) : 0);
+    return least + wire_ns;
 }
 
 /* The unit's end on a kind, and when its nets are there: as clv_partition_estimate() runs a unit.
  */
-static double run_far(bound *b, const stretch *s, int32_t unit, int32_t kind, bool first_kind)
+static double run_far(bound *b, const stretch *s, int32_t unit, int32_t kind, bool first_kind,
+                      side at)
 {
     const clv_partition *p = b->p;
     int32_t read = p->reads_first[unit], end = p->reads_first[unit + 1];
     double start = s->first < 0 ? 0 : -INFINITY, price = paid(b, unit, kind);
+    double *there = at == BEHIND ? b->far : b->sent;
     for (int32_t net = p->unit_first_net[unit]; net < p->unit_first_net[unit + 1]; net++) {
         int32_t before = p->net_reads ? p->reads_first[unit] + p->net_reads[net] : end;
         for (; read < before; read++)
-            start = larger(start, arrival(b, s, p->reads[read]) -
+            start = larger(start, arrival(b, s, p->reads[read], at) -
                                       (double)clv_read_after_ns(p, read, kind));
         double ready = start + (double)clv_net_ready_ns(p, net, kind) + price;
-        b->far[net] = first_kind ? ready : lesser(b->far[net], ready);
+        there[net] = first_kind ? ready : lesser(there[net], ready);
     }
     for (; read < end; read++)
-        start =
-            larger(start, arrival(b, s, p->reads[read]) - (double)clv_read_after_ns(p, read, kind));
+        start = larger(start, arrival(b, s, p->reads[read], at) -
+                                  (double)clv_read_after_ns(p, read, kind));
     return start + time_on(b, unit, kind);
 }
 
@@ -134,7 +171,8 @@ static void run_near(bound *b, const stretch *s, int32_t place)
 
 void clv_stretch_split(bound *b, const stretch *s)
 {
-    double latest = s->first < 0 ? 0 : -INFINITY;
+    /* The end of all is not before the end of the unit at first, nor before the start of all. */
+    double latest = s->first < 0 || s->is_end ? 0 : -INFINITY;
     if (s->whole_ns > 0)
         for (int32_t place = s->before + 1; place < s->first; place++)
             run_near(b, &(stretch){ .first = s->before, .last = s->first }, place);
@@ -147,7 +185,9 @@ void clv_stretch_split(bound *b, const stretch *s)
         for (int32_t k = 0; k < b->p->n_kinds; k++) {
             if (!may_have(b, place, k))
                 continue;
-            b->split[k] = run_far(b, s, unit, k, first_kind);
+            if (b->is_slow && s->parted && place < s->last)
+                run_far(b, s, unit, k, first_kind, BESIDE);
+            b->split[k] = run_far(b, s, unit, k, first_kind, BEHIND);
             end = lesser(end, b->split[k]);
             first_kind = false;
         }
@@ -155,6 +195,13 @@ void clv_stretch_split(bound *b, const stretch *s)
     }
     for (int32_t k = 0; k < b->p->n_kinds && s->is_end; k++)
         b->split[k] = latest;
+}
+
+void clv_stretch_slow(bound *b, double latency_ns, double bytes_ns)
+{
+    b->slow_latency_ns = larger(latency_ns, b->latency_ns);
+    b->slow_bytes_ns = larger(bytes_ns, b->bytes_ns);
+    b->is_slow = b->slow_latency_ns > b->latency_ns || b->slow_bytes_ns > b->bytes_ns;
 }
 
 void clv_stretch_whole(bound *b, const stretch *s)
@@ -290,6 +337,9 @@ static void find_fastest_link(bound *b)
         }
     if (p->n_devices == 1)
         b->latency_ns = b->bytes_ns = 0;
+    for (int32_t net = 0; net < p->n_nets; net++)
+        b->sends_nothing |= p->net_bytes[net] == 0;
+    clv_stretch_slow(b, 0, 0);
 }
 
 static void find_past(bound *b)
@@ -317,6 +367,22 @@ static void drop_early_writers(bound *b)
     }
 }
 
+/* Nor does a stretch end with a unit that may end before the stretch begins: all that it reads in
+ * the stretch is written before its writers have read anything, or is known through units that are
+ * left out of the trunk. */
+static void drop_loose_ends(bound *b)
+{
+    int32_t first = -1;
+    for (int32_t i = 0; i < b->trunk.n; i++) {
+        if (!b->trunk.cut[i])
+            continue;
+        clv_stretch_split(b, &(stretch){ .first = first, .last = i, .parted = first >= 0 });
+        for (int32_t k = 0; k < b->p->n_kinds; k++)
+            b->trunk.cut[i] &= !b->used[k] || isfinite(b->split[k]);
+        first = b->trunk.cut[i] ? i : first;
+    }
+}
+
 static bool take_bound(const clv_partition *p, clv_arena *scratch, bound *b)
 {
     *b = (bound){ .p = p,
@@ -335,10 +401,11 @@ static bool take_bound(const clv_partition *p, clv_arena *scratch, bound *b)
                   .past = CLV_NEW_ARRAY(scratch, uint64_t, p->n_units),
                   .near = CLV_NEW_ARRAY(scratch, double, p->n_nets),
                   .far = CLV_NEW_ARRAY(scratch, double, p->n_nets),
+                  .sent = CLV_NEW_ARRAY(scratch, double, p->n_nets),
                   .partings = CLV_NEW_ARRAY(scratch, parting, p->n_units + 1) };
     return b->used && b->price && b->gift && b->room && b->demand && b->supply && b->whole &&
            b->split && b->least && b->next && b->live && b->weight && b->past && b->near &&
-           b->far && b->partings;
+           b->far && b->sent && b->partings;
 }
 
 clv_status clv_stretches_open(const clv_partition *p, const clv_bound_options *o, int32_t near,
@@ -364,6 +431,7 @@ clv_status clv_stretches_open(const clv_partition *p, const clv_bound_options *o
     find_past(b);
     find_rooms(b, room);
     drop_early_writers(b);
+    drop_loose_ends(b);
     if (o->use_all)
         find_demand(b);
     find_least_partings(b);

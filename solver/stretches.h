@@ -32,6 +32,7 @@ typedef struct {
     int8_t *only;    /* places: the one kind that the unit may be on; -1: any. NULL: any for all */
     double *near; /* n_nets: when it is written, in this stretch, on the device of its first unit */
     double *far;  /* n_nets: on another device */
+    double *sent; /* n_nets: the same, that fast links alone may lead to; where is_slow */
     double *whole, *split; /* n_kinds: what a stretch takes on one device, and parted, its last unit
                               on the kind */
     double *least, *next;  /* [kind * n_devices + how many are parted]: up to this stretch */
@@ -41,19 +42,22 @@ typedef struct {
     clv_parting *partings;
     int32_t n_partings, least_partings;
     bool by_kind;
-    double latency_ns, bytes_ns; /* the fastest link */
-    int32_t least_devices;       /* that units of the trunk are on */
+    double latency_ns, bytes_ns;           /* the fastest link */
+    double slow_latency_ns, slow_bytes_ns; /* see clv_stretch_slow() */
+    bool is_slow;
+    bool sends_nothing;    /* some net has 0 bytes */
+    int32_t least_devices; /* that units of the trunk are on */
 } clv_stretches;
 
 /* Places first + 1 .. last; the unit at first has just ended, or is -1: the start of all. */
 typedef struct {
     int32_t first, last;
-    bool parted; /* every path is sent once; else nothing is counted for sending */
+    bool parted; /* every path is sent, over a slow link too; else nothing is counted for sending */
     bool is_end; /* the end of all units counts, not that of the last one */
     bool is_known; /* the unit at first ran on a device of the kind */
     int32_t kind;
-    /* And so did places before + 1 .. first, on the device of the unit at before, and took whole_ns:
-     * what they write is there so much earlier. 0: nothing is known of them. */
+    /* And so did places before + 1 .. first, on the device of the unit at before, and took
+     * whole_ns: what they write is there so much earlier. 0: nothing is known of them. */
     int32_t before;
     double whole_ns;
 } clv_stretch;
@@ -68,6 +72,11 @@ void clv_stretch_whole(clv_stretches *b, const clv_stretch *s);
 /* Fills split: when it ends at the earliest on more than one device, by the kind of its last unit.
  * O((units in it * 64 + nets' readers) * kinds). */
 void clv_stretch_split(clv_stretches *b, const clv_stretch *s);
+
+/* From now on the last unit of a parted stretch is where each way from the first one's device has
+ * some link with so much latency at least, and some, maybe another, with so many ns a byte. What is
+ * between the two may be reached by faster ones. 0: any link is. */
+void clv_stretch_slow(clv_stretches *b, double latency_ns, double bytes_ns);
 
 /* How many devices more than one it may use: 0 where it cannot be parted. At the ends of the trunk,
  * where there is no other unit through which all paths lead, only what is beside the one there is

@@ -122,6 +122,84 @@ Test(bound_send, no_plan_is_better)
     cr_assert_gt(n_tight, 30);
 }
 
+/* Ports that any links share, none to two each. */
+static void any_ports(synthetic *s, uint64_t *random)
+{
+    int32_t d = s->p.n_devices, n = 1 + (int32_t)synthetic_below(random, 2 * d);
+    int32_t *first = synthetic_take(s->arena, (size_t)(d * d + 1), sizeof *first);
+    int32_t *ports = synthetic_take(s->arena, (size_t)(2 * d * d), sizeof *ports);
+    for (int32_t link = 0; link < d * d; link++) {
+        int32_t at = first[link], port = (int32_t)synthetic_below(random, n);
+        for (int64_t more = link / d == link % d ? 0 : synthetic_below(random, 3); more > 0; more--)
+            if (at == first[link] || n > 1) {
+                ports[at++] = port;
+                port = (port + 1) % n;
+            }
+        first[link + 1] = at;
+    }
+    s->p.n_ports = n;
+    s->p.link_first_port = first;
+    s->p.link_ports = ports;
+}
+
+/* A unit or two that all may read, some of whom follow each other; some nets of no bytes, some
+ * units of no time. */
+static synthetic tables(uint64_t *random, int32_t units, int32_t devices)
+{
+    int32_t kinds = 1 + (int32_t)synthetic_below(random, 2), to[8];
+    synthetic s = synthetic_new(arena, units, devices, kinds, 4 * units, 4 * units * units);
+    for (int32_t u = 0; u < units * kinds; u++)
+        s.time[u] = synthetic_below(random, 4) ? synthetic_below(random, 60) : 0;
+    for (int32_t d = 0; d < devices; d++)
+        s.kind_of[d] = (int32_t)synthetic_below(random, kinds);
+    for (int32_t u = 0; u + 1 < units; u++) {
+        int32_t n = 0;
+        for (int32_t v = u + 1; v < units && u < 2; v++)
+            if (synthetic_below(random, 4))
+                to[n++] = v;
+        int32_t copies = n > 0 ? 1 + (int32_t)synthetic_below(random, 2) : 0;
+        for (; copies > 0; copies--)
+            synthetic_net(&s, u, n, to,
+                          synthetic_below(random, 5) ? synthetic_below(random, 40) : 0);
+        if (synthetic_below(random, 2))
+            synthetic_net(&s, u, 1, (int32_t[]){ u + 1 }, synthetic_below(random, 10));
+    }
+    return s;
+}
+
+Test(bound_send, no_plan_is_better_whatever_links_share)
+{
+    int32_t n_tight = 0;
+    for (uint64_t seed = 1; seed <= 600; seed++) {
+        clv_mark mark = clv_arena_mark(arena);
+        uint64_t random = seed * UINT64_C(0x9E3779B97F4A7C15) + 3;
+        int32_t devices = 2 + (int32_t)(seed % 3), units = 3 + (int32_t)(seed % 4);
+        synthetic s = tables(&random, units, devices);
+        for (int32_t i = 0; i < devices * devices; i++) {
+            s.link_latency[i] = synthetic_below(&random, 2) ? synthetic_below(&random, 30) : 0;
+            s.link_bandwidth[i] = 1e9 / (double)(1 + synthetic_below(&random, 3));
+        }
+        synthetic_done(&s);
+        if (seed % 5)
+            any_ports(&s, &random);
+        int64_t best = best_of_all(&s.p), bound = bound_of(&s.p, INT64_MAX / 8), all = 0;
+        int32_t device_of[8];
+        clv_bound period;
+        cr_assert_leq(bound, best > 1 ? best : 1, "seed %d: sending %lld of %lld", (int)seed,
+                      (long long)bound, (long long)best);
+        for (all = best; all < INT64_MAX / 8; all = 2 * all + 1) {
+            cr_assert_eq(clv_bound_period(&s.p, &(clv_bound_options){ 0 }, all, arena, device_of,
+                                          &period, NULL),
+                         CLV_OK);
+            cr_assert_leq(period.ns, best, "seed %d: %lld of %lld", (int)seed, (long long)period.ns,
+                          (long long)best);
+        }
+        n_tight += bound == best;
+        clv_arena_rewind(arena, mark);
+    }
+    cr_assert_gt(n_tight, 60, "%d", n_tight);
+}
+
 /* -- the search, judged by sums -- */
 
 static clv_status judge_by_sums(void *ctx, const clv_assignment *a, int32_t n, clv_verdict *v,

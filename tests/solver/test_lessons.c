@@ -223,3 +223,78 @@ Test(lessons, a_smaller_group_refines_what_a_larger_one_told)
     cr_assert_eq(memcmp(l->time_ns, (int64_t[]){ 50, 10, 10, 10 }, 4 * sizeof(int64_t)), 0);
     cr_assert_eq(l->model->time_ns[0], 10, "the model's own stay");
 }
+
+/* The last unit takes less and less by the plans before the last one, turn after turn down to the
+ * smallest numbers that there are; then it is alone on a device. */
+Test(lessons, absurd_times_leave_numbers)
+{
+    enum { PLANS = 2 * 22 + 1 };
+    static const int32_t together[] = { 0, 0, 0 }, apart[] = { 0, 1, 2 }, alone[] = { 0, 0, 1 };
+    static const int64_t least[] = { 1, -1, -1 }, most[] = { INT64_MAX, INT64_MAX, -1 },
+                         five[] = { -1, 5, -1 };
+    synthetic s = synthetic_chain(arena, 3, 3, 1);
+    for (int32_t u = 0; u < 3; u++)
+        s.time[u] = 10;
+    synthetic_done(&s);
+    clv_tried tried[PLANS] = { 0 };
+    int64_t *told[PLANS] = { 0 };
+    clv_desk desk = { .p = &s.p, .tried = tried, .told_ns = told };
+    clv_lessons *l;
+    cr_assert_eq(clv_lessons_new(&s.p, arena, &l, NULL), CLV_OK);
+    for (int i = 0; i < PLANS / 2; i++) {
+        tell(&desk, together, least);
+        tell(&desk, apart, most);
+    }
+    tell(&desk, alone, five);
+    desk.best = PLANS - 1;
+    cr_assert(clv_lessons_learn(l, &desk));
+    cr_assert_eq(l->time_ns[2], 5, "%lld", (long long)l->time_ns[2]);
+}
+
+/* Tells any number for any device, the same for the same plan. */
+static clv_status tell_anything(void *ctx, const clv_assignment *a, int32_t n, clv_verdict *v,
+                                clv_error *err)
+{
+    static const int64_t absurd[] = { INT64_MIN, -1, 0, 1, 1000, INT64_C(1) << 50, INT64_MAX };
+    measurer *m = ctx;
+    (void)err;
+    for (int32_t i = 0; i < n; i++) {
+        uint64_t random = 7;
+        for (int32_t u = 0; u < m->real->n_units; u++)
+            random = random * 31 + (uint64_t)a[i].device_of[u];
+        random |= 1;
+        v[i] = (clv_verdict){ .latency_ns = 1 + synthetic_below(&random, 1000) };
+        v[i].period_ns = v[i].latency_ns;
+        v[i].outcome = synthetic_below(&random, 3) ? CLV_FITS : CLV_FAILED;
+        for (int32_t d = 0; a[i].told_ns && d < m->real->n_devices; d++)
+            if (synthetic_below(&random, 3))
+                a[i].told_ns[d] = absurd[synthetic_below(&random, 7)];
+        m->n_asked++;
+    }
+    return CLV_OK;
+}
+
+Test(lessons, whatever_is_told_the_search_ends_the_same_way)
+{
+    for (uint64_t seed = 1; seed < 40; seed++) {
+        synthetic s =
+            synthetic_any(arena, seed, 3 + (int32_t)(seed % 20), 2 + (int32_t)(seed % 4), 1000);
+        for (int32_t u = 0; seed % 3 == 0 && u < s.p.n_units; u++)
+            s.time[u] = 0;
+        synthetic_done(&s);
+        measurer m = { &s.p, true, 0, 0 };
+        clv_judge judge = { .judge = tell_anything, .ctx = &m, .batch = 8 };
+        clv_search_options o = { .objective = seed % 2 ? CLV_LATENCY : CLV_THROUGHPUT,
+                                 .max_judged = 80 };
+        clv_search_result r[2];
+        for (int i = 0; i < 2; i++)
+            cr_assert_eq(clv_search(&s.p, &judge, &o, arena, &r[i], NULL), CLV_OK);
+        cr_assert_eq(r[0].n_judged, r[1].n_judged);
+        for (int32_t i = 0; i < r[0].n_judged; i++) {
+            const int32_t *plan = r[0].tried[i].device_of;
+            cr_assert(synthetic_legal(&s.p, plan), "seed %d", (int)seed);
+            cr_assert_eq(memcmp(plan, r[1].tried[i].device_of, (size_t)s.p.n_units * sizeof *plan),
+                         0);
+        }
+    }
+}

@@ -258,3 +258,50 @@ Test(moves, sums_that_follow_moves_equal_sums_made_anew)
         clv_arena_free(arena);
     }
 }
+
+/* For each unit and target, in legal assignments with ports that several links share: what is
+ * barred is what is not legal, and groups, legal or not, come back to what they were. */
+Test(moves, barred_is_what_is_not_legal)
+{
+    int32_t n_barred = 0;
+    for (uint64_t seed = 1; seed < 150; seed++) {
+        clv_arena *arena = clv_arena_new(NULL, 0);
+        int32_t units = 4 + (int32_t)(seed % 12), devices = 2 + (int32_t)(seed % 4);
+        synthetic s = synthetic_any(arena, seed, units, devices, 100);
+        const clv_partition *p = synthetic_done(&s);
+        if (seed % 3)
+            synthetic_ports(&s);
+        clv_groups *g, *fresh;
+        int32_t device_of[16] = { 0 };
+        uint64_t random = seed, barred;
+        cr_assert_eq(clv_groups_new(p, arena, &g, NULL), CLV_OK);
+        cr_assert_eq(clv_groups_new(p, arena, &fresh, NULL), CLV_OK);
+        clv_groups_load(g, device_of);
+        for (int i = 0; i < 60; i++) {
+            int32_t u = (int32_t)synthetic_below(&random, units), from = device_of[u];
+            clv_groups_barred(g, u, &barred);
+            for (device_of[u] = 0; device_of[u] < devices; device_of[u]++) {
+                bool legal = synthetic_legal(p, device_of);
+                cr_assert_eq(legal, !(barred >> device_of[u] & 1),
+                             "seed %d, unit %d on %d to %d, legal %d", (int)seed, u, from,
+                             device_of[u], legal);
+                n_barred += !legal;
+                clv_estimate e;
+                clv_groups_move(g, u, device_of[u]);
+                cr_assert_eq(clv_partition_estimate(p, device_of, arena, &e, NULL), CLV_OK);
+                cr_assert_eq(clv_groups_period_ns(g), e.period_ns);
+                clv_groups_move(g, u, from);
+            }
+            device_of[u] = from;
+            clv_groups_load(fresh, device_of);
+            expect_same(g, fresh);
+            int32_t to = (int32_t)synthetic_below(&random, devices);
+            if (barred >> to & 1)
+                continue;
+            device_of[u] = to;
+            clv_groups_move(g, u, to);
+        }
+        clv_arena_free(arena);
+    }
+    cr_assert_gt(n_barred, 1000);
+}
