@@ -15,25 +15,16 @@
 #include "problem/micro.h"
 #include "problem/sums.h"
 #include "solver/anneal.h"
-#include "solver/balance.h"
-#include "solver/bound.h"
-#include "solver/device_order.h"
 #include "solver/documented.h"
-#include "solver/improve.h"
-#include "solver/lessons.h"
 #include "solver/refine_ilp.h"
-#include "solver/reseat.h"
+#include "solver/seeker.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Judgements without a better plan after which a search gives up: with something that fits, and
- * without, when there is nothing to lose. */
-#define PATIENCE_FITS 6
-#define PATIENCE_OOM  40
-/* Cuts made again with the room that verdicts taught. */
-#define RECUTS 4
+/* As CLV_SEEKER_PATIENCE while nothing fits, when there is nothing to lose. */
+#define PATIENCE_OOM 40
 /* Plans besides the smallest OOM that are tried with lower proportions. */
 #define MORE_RETRIES 2
 /* Problems up to this size are also searched from cuts that are not worth judging themselves: walks
@@ -47,24 +38,6 @@
 #define SEAT_WORK INT64_C(20000000)
 /* Rounds of exact refinement. */
 #define REFINES 3
-
-typedef struct {
-    clv_desk desk;
-    clv_improver improver;
-    clv_lessons *lessons; /* NULL: the model's times hold */
-    clv_line *line;
-    int32_t *order, *device_of; /* scratch */
-    int64_t *room_bytes;        /* scratch: by device */
-    int64_t *alive_room;        /* by device: for weights, beside what a unit has alive */
-    bool *spent;                /* by plan: has no more neighbours to give */
-    int32_t n_spent, cap_spent;
-    bool is_bounded;       /* the bound is known, or there is none */
-    int32_t *bound_orders; /* of devices, behind a bound of the latency; n_orders of n_devices */
-    int32_t n_orders;
-    int32_t *bound_device_of; /* the plan behind it */
-    bool has_bound_plan;
-    int64_t seat_work; /* left */
-} search;
 
 /* -- the order of plans -- */
 
@@ -97,7 +70,7 @@ bool clv_verdict_better(const clv_verdict *a, const clv_verdict *b, clv_objectiv
 }
 
 /* Judges what waits. Where that teaches other times, all sums are made of those from then on. */
-static clv_status judge_and_learn(search *s, clv_error *err)
+clv_status clv_seeker_judge(clv_seeker *s, clv_error *err)
 {
     CLV_TRY(clv_desk_judge(&s->desk, err));
     if (!s->lessons || !clv_lessons_learn(s->lessons, &s->desk))
@@ -107,381 +80,10 @@ static clv_status judge_and_learn(search *s, clv_error *err)
     return CLV_OK;
 }
 
-/* -- first plans -- */
-
-/* What a device has room for beside the unit that has most alive: most plans that keep to it fit.
- */
-static void find_alive_room(search *s)
-{
-    const clv_partition *p = s->desk.p;
-    const clv_judge *judge = s->desk.judge;
-    int64_t most = 0;
-    for (int32_t u = 0; u < p->n_units && judge->live_bytes; u++) {
-        int64_t live = judge->live_bytes[u] - (judge->held_bytes ? judge->held_bytes[u] : 0);
-        most = live > most ? live : most;
-    }
-    for (int32_t d = 0; d < p->n_devices; d++)
-        s->alive_room[d] = p->capacity_bytes[d] - most;
-}
-
-static clv_status add_plan(search *s, const char *label, clv_error *err)
-{
-    if (s->desk.obey && !clv_obey_mend(s->desk.obey, s->order, s->device_of))
-        return CLV_OK;
-    return clv_desk_add(&s->desk, s->device_of, 0, label, NULL, err);
-}
-
-static bool cut(const search *s, const clv_cut_options *o, clv_objective objective)
-{
-    return objective == CLV_LATENCY ? clv_cut_by_latency(s->line, o, s->device_of)
-                                    : clv_cut_by_time(s->line, o, s->device_of);
-}
-
-/* Runs may be too simple for the rules: then runs that do not look at them, to be mended. */
-static bool cut_by_rules(search *s, const clv_cut_options *o, clv_objective objective)
-{
-    if (cut(s, o, objective))
-        return true;
-    const clv_rules *rules = s->line->rules;
-    s->line->rules = NULL;
-    bool found = rules && cut(s, o, objective);
-    s->line->rules = rules;
-    return found;
-}
-
-/* The cut that suits the objective. */
-static clv_status add_cut(search *s, const int64_t *capacity, bool with_held, const char *by_time,
-                          const char *by_latency, clv_error *err)
-{
-    const clv_search_options *options = s->desk.options;
-    clv_cut_options o = { .order = s->order,
-                          .capacity_bytes = capacity,
-                          .use_all = options->use_all_devices,
-                          .with_held = with_held };
-    const char *label = options->objective == CLV_LATENCY ? by_latency : by_time;
-    const clv_rules *rules = s->desk.p->rules;
-    if (rules && rules->stage_set_of && !o.use_all) { /* runs are stages if none is empty */
-        o.use_all = true;
-        if (cut_by_rules(s, &o, options->objective))
-            CLV_TRY(add_plan(s, label, err));
-        o.use_all = false;
-    }
-    return cut_by_rules(s, &o, options->objective) ? add_plan(s, label, err) : CLV_OK;
-}
-
-static bool order_devices(search *s, clv_device_order how)
-{
-    if (how == CLV_SLOWEST_FIRST && s->desk.options->objective == CLV_LATENCY)
-        return false; /* the bound tells a better order */
-    return clv_order_devices(s->line, s->desk.obey, how, s->order);
-}
-
-static clv_status first_plans(search *s, clv_error *err)
-{
-    static const char *const labels[CLV_FIRST_ORDERS][2] = {
-        { "time balance", "least latency" },
-        { "time balance, most memory first", "least latency, most memory first" },
-        { "time balance, fastest first", "least latency, fastest first" },
-        { "time balance, kinds mixed", "least latency, kinds mixed" },
-        { "time balance, devices as the rules go", "least latency, devices as the rules go" },
-        { "time balance, slowest first", "least latency, slowest first" },
-    };
-    order_devices(s, CLV_AS_GIVEN);
-    clv_cut_by_weight(s->line, s->desk.options->use_all_devices, s->device_of);
-    CLV_TRY(add_plan(s, "memory balance", err));
-    for (int how = CLV_AS_GIVEN; how < CLV_FIRST_ORDERS; how++) {
-        if (!order_devices(s, (clv_device_order)how) && how != CLV_AS_GIVEN)
-            continue;
-        CLV_TRY(add_cut(s, s->desk.p->capacity_bytes, false, labels[how][0], labels[how][1], err));
-        CLV_TRY(add_cut(s, s->alive_room, true, labels[how][0], labels[how][1], err));
-    }
-    order_devices(s, CLV_AS_GIVEN);
-    if (s->desk.n == 0 && clv_obey_find(s->desk.obey, s->device_of) == CLV_OBEY_FOUND)
-        CLV_TRY(add_plan(s, "as the rules go", err));
-    return judge_and_learn(s, err);
-}
-
-/* Room for weights by what verdicts taught. Devices that no verdict spoke of need as much as the
- * neediest one, if all is set. False when there is nothing to learn from. */
-static bool leave_room(search *s, bool all)
-{
-    const clv_partition *p = s->desk.p;
-    int64_t most = 0;
-    for (int32_t d = 0; d < p->n_devices; d++)
-        most = s->improver.reserve_bytes[d] > most ? s->improver.reserve_bytes[d] : most;
-    for (int32_t d = 0; d < p->n_devices; d++) {
-        int64_t reserve = s->improver.reserve_bytes[d];
-        s->room_bytes[d] = p->capacity_bytes[d] - (reserve == 0 && all ? most : reserve);
-    }
-    return most > 0;
-}
-
-static clv_status cut_again(search *s, clv_error *err)
-{
-    for (int32_t i = 0, seen = 0; i < RECUTS && !clv_desk_over(&s->desk); i++) {
-        int32_t before = s->desk.n;
-        for (; seen < s->desk.n_judged; seen++)
-            clv_improver_learn(&s->improver, &s->desk.tried[seen]);
-        for (int all = 0; all < 2; all++)
-            if (leave_room(s, all))
-                CLV_TRY(add_cut(s, s->room_bytes, false, "time balance, with room left",
-                                "least latency, with room left", err));
-        if (s->desk.n == before)
-            return CLV_OK;
-        CLV_TRY(judge_and_learn(s, err));
-    }
-    return CLV_OK;
-}
-
-/* Cuts by the times that verdicts taught, until the best of them are plans judged before. */
-static clv_status cut_by_lessons(search *s, clv_error *err)
-{
-    clv_desk *desk = &s->desk;
-    for (int32_t stale = 0; s->lessons && s->lessons->differs && stale < PATIENCE_FITS;) {
-        static const char by_time[] = "time balance, by times told";
-        static const char by_latency[] = "least latency, by times told";
-        int32_t before = desk->n, best = desk->best;
-        for (int how = CLV_AS_GIVEN; how < CLV_FIRST_ORDERS && !clv_desk_over(desk); how++) {
-            if (!order_devices(s, (clv_device_order)how) && how != CLV_AS_GIVEN)
-                continue;
-            CLV_TRY(add_cut(s, desk->p->capacity_bytes, false, by_time, by_latency, err));
-            if (leave_room(s, true))
-                CLV_TRY(add_cut(s, s->room_bytes, false, by_time, by_latency, err));
-        }
-        order_devices(s, CLV_AS_GIVEN);
-        if (desk->n == before)
-            return CLV_OK;
-        CLV_TRY(judge_and_learn(s, err));
-        stale = desk->best != best ? 0 : stale + desk->n - before;
-    }
-    return CLV_OK;
-}
-
-/* -- the bound -- */
-
-static clv_bound_options bound_options(const search *s)
-{
-    const clv_desk *desk = &s->desk;
-    return (clv_bound_options){ .live_bytes = desk->judge->live_bytes,
-                                .held_bytes = desk->judge->held_bytes,
-                                /* rules may leave a device without units */
-                                .use_all = desk->options->use_all_devices && !desk->p->rules };
-}
-
-/* What the device that lacks most needs besides what units are known to need; at least something
- * more than before. */
-static int64_t untold_bytes(const search *s, const clv_tried *plan, int64_t before)
-{
-    const clv_partition *p = s->desk.p;
-    const clv_judge *judge = s->desk.judge;
-    int64_t known = 0, most = 0;
-    for (int32_t u = 0; u < p->n_units; u++) {
-        if (plan->device_of[u] != plan->verdict.device)
-            continue;
-        int64_t held = judge->held_bytes ? judge->held_bytes[u] : 0;
-        int64_t live = judge->live_bytes ? judge->live_bytes[u] - held : 0;
-        known += p->weight_bytes[u] + held;
-        most = live > most ? live : most;
-    }
-    int64_t needs = p->capacity_bytes[plan->verdict.device] + plan->verdict.short_bytes;
-    int64_t untold = needs - known - most, least = before + plan->verdict.short_bytes;
-    return untold > least ? untold : least;
-}
-
-/* The bound of the objective, and the plan behind it. */
-static clv_status ask_bound(search *s, const clv_bound_options *o, clv_bound *ret, clv_error *err)
-{
-    clv_desk *desk = &s->desk;
-    if (desk->options->objective == CLV_LATENCY)
-        return clv_bound_latency(desk->p, o, desk->arena, s->bound_orders, s->bound_device_of, ret,
-                                 err);
-    int64_t best = desk->tried[desk->best].verdict.period_ns;
-    return clv_bound_period(desk->p, o, best, desk->arena, s->bound_device_of, ret, err);
-}
-
-/* Is a device left without units that all are to be used? The period's bound does not ask for them,
- * and what comes after its plan fills them. */
-static bool leaves_out(const search *s, const int32_t *device_of)
-{
-    const clv_desk *desk = &s->desk;
-    int32_t n_used = 0;
-    if (!desk->options->use_all_devices || desk->options->objective != CLV_LATENCY)
-        return false;
-    memset(s->room_bytes, 0, (size_t)desk->p->n_devices * sizeof *s->room_bytes);
-    for (int32_t u = 0; u < desk->p->n_units; u++) {
-        n_used += s->room_bytes[device_of[u]]++ == 0;
-    }
-    return n_used < desk->p->n_devices && n_used < desk->p->n_units;
-}
-
-/* Adds the plan behind a bound and judges it. *ret_new: it is legal, and none that was known. */
-static clv_status judge_bound_plan(search *s, const char *label, bool *ret_new, clv_error *err)
-{
-    clv_desk *desk = &s->desk;
-    int32_t before = desk->n;
-    *ret_new = false;
-    if (leaves_out(s, s->bound_device_of) ||
-        !clv_partition_is_acyclic(desk->p, s->bound_device_of, desk->arena))
-        return CLV_OK;
-    memcpy(s->device_of, s->bound_device_of, (size_t)desk->p->n_units * sizeof *s->device_of);
-    CLV_TRY(add_plan(s, label, err));
-    *ret_new = desk->n > before;
-    return *ret_new ? judge_and_learn(s, err) : CLV_OK;
-}
-
-/* Judges the plan behind a bound. Where it lacks memory, that of devices with less, as much as the
- * verdict taught to leave; and once that fits, of devices with something between. */
-static clv_status try_bound_plan(search *s, const char *label, clv_error *err)
-{
-    clv_desk *desk = &s->desk;
-    clv_bound_options options = bound_options(s);
-    int64_t too_little = 0, enough = INT64_MAX; /* to leave */
-    for (int32_t i = 0; i < RECUTS && s->has_bound_plan && !clv_desk_over(desk); i++) {
-        bool is_new;
-        clv_bound bound;
-        CLV_TRY(judge_bound_plan(s, label, &is_new, err));
-        if (!is_new || clv_desk_over(desk))
-            return CLV_OK;
-        const clv_tried *tried = &desk->tried[desk->n - 1];
-        if (tried->verdict.outcome == CLV_OOM) {
-            too_little = options.reserve_bytes;
-            options.reserve_bytes = untold_bytes(s, tried, options.reserve_bytes);
-        } else {
-            enough = options.reserve_bytes;
-        }
-        if (enough == 0 || tried->verdict.outcome > CLV_OOM)
-            return CLV_OK;
-        if (enough < INT64_MAX)
-            options.reserve_bytes = too_little + (enough - too_little) / 2;
-        CLV_TRY(ask_bound(s, &options, &bound, err));
-        s->has_bound_plan = bound.found;
-        s->n_orders = bound.n_orders;
-    }
-    return CLV_OK;
-}
-
-/* Of the share of a number of micro-batches: no plan has less latency, none less period. */
-static clv_status bound_share(search *s, const clv_bound_options *options, int64_t *ns,
-                              clv_error *err)
-{
-    const clv_desk *desk = &s->desk;
-    int32_t n = desk->options->microbatches;
-    clv_bound latency;
-    if (desk->options->objective == CLV_LATENCY || n == 0 || desk->options->only_period_is_bounded)
-        return CLV_OK;
-    CLV_TRY(clv_bound_latency(desk->p, options, desk->arena, s->bound_orders, s->bound_device_of,
-                              &latency, err));
-    *ns = clv_micro_share_ns(latency.ns, *ns, n);
-    return CLV_OK;
-}
-
-/* Once there is a plan that fits: what is proven of the best one, and, for the period, a plan that
- * would reach it if transfers took no time. */
-static clv_status find_bound(search *s, clv_error *err)
-{
-    clv_desk *desk = &s->desk;
-    clv_bound_options options = bound_options(s);
-    clv_bound bound = { 0 };
-    if (s->is_bounded || !clv_desk_fits(desk))
-        return CLV_OK;
-    s->is_bounded = true;
-    if (!(desk->judge->bounded_at > 0) ||
-        desk->tried[desk->best].proportion > desk->judge->bounded_at)
-        return CLV_OK;
-    CLV_TRY(ask_bound(s, &options, &bound, err));
-    s->n_orders = bound.n_orders;
-    s->has_bound_plan = bound.found;
-    CLV_TRY(bound_share(s, &options, &bound.ns, err));
-    clv_desk_set_bound(desk, bound.ns);
-    if (desk->options->objective == CLV_LATENCY)
-        return CLV_OK; /* later, so that it is only more that is tried */
-    return try_bound_plan(s, "least period by order and memory", err);
-}
-
-/* -- what many devices read -- */
-
-/* Is a port busier than any device, by sums? */
-static bool is_port_bound(search *s, const clv_tried *plan)
-{
-    clv_groups *g = s->improver.g;
-    int64_t busiest = 0;
-    clv_groups_load(g, plan->device_of);
-    for (int32_t d = 0; d < g->p->n_devices; d++)
-        busiest = g->time_ns[d] > busiest ? g->time_ns[d] : busiest;
-    return clv_groups_period_ns(g) > busiest;
-}
-
-/* Cuts that share what one device sends to many with others. */
-static clv_status cut_by_fans(search *s, clv_error *err)
-{
-    static const char label[] = "time balance, senders apart";
-    clv_desk *desk = &s->desk;
-    CLV_TRY(clv_line_learn_fans(s->line, desk->tried[desk->best].device_of, desk->arena, err));
-    for (int how = CLV_AS_GIVEN; how < CLV_N_ORDERS; how++) {
-        if (!order_devices(s, (clv_device_order)how) && how != CLV_AS_GIVEN)
-            continue;
-        CLV_TRY(add_cut(s, desk->p->capacity_bytes, false, label, label, err));
-        CLV_TRY(add_cut(s, s->alive_room, true, label, label, err));
-        clv_cut_options o = { .order = s->order,
-                              .capacity_bytes = s->alive_room,
-                              .use_all = desk->options->use_all_devices,
-                              .with_held = true,
-                              .short_runs = true };
-        if (cut_by_rules(s, &o, CLV_THROUGHPUT))
-            CLV_TRY(add_plan(s, "time balance, senders apart, short runs", err));
-    }
-    order_devices(s, CLV_AS_GIVEN);
-    return judge_and_learn(s, err);
-}
-
-/* Of the plans judged from this one on, the one that is best with its groups on other devices of
- * their kind. The last ones first, which are cut for this, while there is work left. */
-static clv_status try_other_seats(search *s, int32_t from, clv_error *err)
-{
-    clv_desk *desk = &s->desk;
-    int64_t best_ns = desk->tried[desk->best].verdict.period_ns;
-    int32_t *best = NULL;
-    for (int32_t i = desk->n_judged - 1; i >= from && !clv_desk_over(desk); i--) {
-        const clv_tried *plan = &desk->tried[i];
-        int64_t ns;
-        if (plan->verdict.outcome != CLV_FITS || !is_port_bound(s, plan))
-            continue;
-        memcpy(s->bound_device_of, plan->device_of,
-               (size_t)desk->p->n_units * sizeof *s->bound_device_of);
-        CLV_TRY(clv_reseat(desk->p, s->bound_device_of, desk->arena, &s->seat_work, &ns, err));
-        if (ns >= best_ns)
-            continue;
-        best_ns = ns;
-        best = s->device_of;
-        memcpy(best, s->bound_device_of, (size_t)desk->p->n_units * sizeof *best);
-    }
-    if (!best)
-        return CLV_OK;
-    CLV_TRY(clv_desk_add(desk, best, 0, "readers beside their sender", NULL, err));
-    return judge_and_learn(s, err);
-}
-
-/* Where one device is busy sending to many: several share in that, and readers sit near. */
-static clv_status spread_senders(search *s, clv_error *err)
-{
-    clv_desk *desk = &s->desk;
-    for (int32_t i = 0, from = 0; i < RECUTS && clv_desk_fits(desk) && !clv_desk_over(desk); i++) {
-        int32_t was = desk->best;
-        if (desk->options->objective != CLV_THROUGHPUT || !is_port_bound(s, &desk->tried[was]))
-            return CLV_OK;
-        CLV_TRY(cut_by_fans(s, err));
-        CLV_TRY(try_other_seats(s, from, err));
-        if (desk->best == was)
-            return CLV_OK;
-        from = desk->n_judged;
-    }
-    return CLV_OK;
-}
-
 /* -- better plans -- */
 
 /* The best plan that may have neighbours left; -1: none. One that fits, once there is one. */
-static int32_t pick(const search *s)
+static int32_t pick(const clv_seeker *s)
 {
     const clv_desk *desk = &s->desk;
     clv_outcome want = clv_desk_fits(desk) ? CLV_FITS : CLV_OOM;
@@ -496,7 +98,7 @@ static int32_t pick(const search *s)
     return best;
 }
 
-static clv_status note_plans(search *s, clv_error *err)
+static clv_status note_plans(clv_seeker *s, clv_error *err)
 {
     while (s->n_spent < s->desk.n) {
         if (!CLV_PUSH_ROOM(s->desk.arena, s->spent, s->n_spent, s->cap_spent))
@@ -506,18 +108,18 @@ static clv_status note_plans(search *s, clv_error *err)
     return CLV_OK;
 }
 
-static clv_status climb(search *s, clv_error *err)
+static clv_status climb(clv_seeker *s, clv_error *err)
 {
     clv_desk *desk = &s->desk;
     int32_t batch = desk->judge->batch > 0 ? desk->judge->batch : 1, stale = 0;
-    while (!clv_desk_over(desk) && stale < (clv_desk_fits(desk) ? PATIENCE_FITS : PATIENCE_OOM)) {
+    while (!clv_desk_over(desk) && stale < (clv_desk_fits(desk) ? CLV_SEEKER_PATIENCE : PATIENCE_OOM)) {
         CLV_TRY(note_plans(s, err));
         int32_t plan = pick(s), best = desk->best, added;
         if (plan < 0)
             return CLV_OK;
         CLV_TRY(clv_improver_expand(&s->improver, plan, batch, &added, err));
         s->spent[plan] = added == 0;
-        CLV_TRY(judge_and_learn(s, err));
+        CLV_TRY(clv_seeker_judge(s, err));
         stale = desk->best != best ? 0 : stale + added;
     }
     if (!desk->done && clv_desk_over(desk))
@@ -526,12 +128,12 @@ static clv_status climb(search *s, clv_error *err)
 }
 
 /* Other cuts, not good enough to be judged, may lie near a better optimum: walks from there. */
-static clv_status start_elsewhere(search *s, clv_error *err)
+static clv_status start_elsewhere(clv_seeker *s, clv_error *err)
 {
     clv_desk *desk = &s->desk;
     int32_t best = desk->best;
     for (int how = CLV_AS_GIVEN; how < CLV_SLOWEST_FIRST && !clv_desk_over(desk); how++) {
-        if (!order_devices(s, (clv_device_order)how) && how != CLV_AS_GIVEN)
+        if (!clv_seeker_order(s, (clv_device_order)how) && how != CLV_AS_GIVEN)
             continue;
         for (int i = 0; i < 4; i++) {
             clv_cut_options o = { .order = s->order,
@@ -539,18 +141,18 @@ static clv_status start_elsewhere(search *s, clv_error *err)
                                   .use_all = i % 2 == 0 };
             if (desk->options->use_all_devices && i % 2)
                 continue;
-            if (cut_by_rules(
+            if (clv_seeker_cut_by_rules(
                     s, &o, desk->options->objective == CLV_LATENCY ? CLV_THROUGHPUT : CLV_LATENCY))
                 if (!desk->obey || clv_obey_mend(desk->obey, s->order, s->device_of))
                     CLV_TRY(clv_improver_start(&s->improver, s->device_of, err));
         }
     }
-    CLV_TRY(judge_and_learn(s, err));
+    CLV_TRY(clv_seeker_judge(s, err));
     return desk->best != best ? climb(s, err) : CLV_OK;
 }
 
 /* Once more from the best plan, where the period may not be the least there is. */
-static clv_status anneal(search *s, clv_error *err)
+static clv_status anneal(clv_seeker *s, clv_error *err)
 {
     clv_desk *desk = &s->desk;
     bool is_wanted = desk->options->objective == CLV_THROUGHPUT && !desk->p->rules;
@@ -560,41 +162,41 @@ static clv_status anneal(search *s, clv_error *err)
     int32_t best = desk->best;
     int64_t ns, was = desk->tried[best].verdict.period_ns;
     clv_anneal_options o = { s->room_bytes, desk->options->use_all_devices, ANNEALED_STEPS, 1 };
-    leave_room(s, true);
+    clv_seeker_leave_room(s, true);
     clv_groups_load(s->improver.g, desk->tried[best].device_of);
     CLV_TRY(clv_anneal(s->improver.g, &o, desk->arena, s->device_of, &ns, err));
     if (ns >= was)
         return CLV_OK;
-    CLV_TRY(add_plan(s, "annealing", err));
-    CLV_TRY(judge_and_learn(s, err));
+    CLV_TRY(clv_seeker_add(s, "annealing", err));
+    CLV_TRY(clv_seeker_judge(s, err));
     return desk->best != best ? climb(s, err) : CLV_OK;
 }
 
 /* The plan behind a bound of the latency; cuts with the devices in the orders, and again where
  * those are out of memory. Late, so that it is only more that is tried. */
-static clv_status try_orders(search *s, clv_error *err)
+static clv_status try_orders(clv_seeker *s, clv_error *err)
 {
     static const char label[] = "least latency, kinds as in the bound";
     clv_desk *desk = &s->desk;
     int32_t n = desk->p->n_devices, best = desk->best;
     if (desk->options->objective == CLV_LATENCY)
-        CLV_TRY(try_bound_plan(s, "least latency by runs", err));
+        CLV_TRY(clv_seeker_try_bound_plan(s, "least latency by runs", err));
     for (int32_t i = 0; i < s->n_orders && !clv_desk_over(desk); i++) {
         memcpy(s->order, s->bound_orders + (ptrdiff_t)i * n, (size_t)n * sizeof *s->order);
-        CLV_TRY(add_cut(s, desk->p->capacity_bytes, false, label, label, err));
-        CLV_TRY(add_cut(s, s->alive_room, true, label, label, err));
-        CLV_TRY(judge_and_learn(s, err));
-        CLV_TRY(cut_again(s, err));
+        CLV_TRY(clv_seeker_add_cut(s, desk->p->capacity_bytes, false, label, label, err));
+        CLV_TRY(clv_seeker_add_cut(s, s->alive_room, true, label, label, err));
+        CLV_TRY(clv_seeker_judge(s, err));
+        CLV_TRY(clv_seeker_cut_again(s, err));
     }
     return desk->best != best ? climb(s, err) : CLV_OK;
 }
 
-static clv_status refine(search *s, clv_error *err)
+static clv_status refine(clv_seeker *s, clv_error *err)
 {
     for (int32_t i = 0; i < REFINES && clv_desk_fits(&s->desk) && !clv_desk_over(&s->desk); i++) {
         int32_t best = s->desk.best;
         CLV_TRY(clv_refine_ilp(&s->improver, s->desk.arena, err));
-        CLV_TRY(judge_and_learn(s, err));
+        CLV_TRY(clv_seeker_judge(s, err));
         if (s->desk.best == best)
             return CLV_OK;
         CLV_TRY(climb(s, err));
@@ -603,10 +205,10 @@ static clv_status refine(search *s, clv_error *err)
 }
 
 /* What climbing and refining taught may lead to other cuts yet. */
-static clv_status climb_by_lessons(search *s, clv_error *err)
+static clv_status climb_by_lessons(clv_seeker *s, clv_error *err)
 {
     int32_t best = s->desk.best;
-    CLV_TRY(cut_by_lessons(s, err));
+    CLV_TRY(clv_seeker_cut_by_lessons(s, err));
     return s->desk.best != best ? climb(s, err) : CLV_OK;
 }
 
@@ -620,7 +222,7 @@ static bool is_short_of_memory(const clv_desk *desk)
 }
 
 /* More tries are in vain: it is proven that nothing fits, with any workspace. */
-static clv_status is_hopeless(const search *s, bool *ret, clv_error *err)
+static clv_status is_hopeless(const clv_seeker *s, bool *ret, clv_error *err)
 {
     clv_fit_bound bound;
     *ret = false;
@@ -632,7 +234,7 @@ static clv_status is_hopeless(const search *s, bool *ret, clv_error *err)
     return CLV_OK;
 }
 
-static clv_status open_search(search *s, clv_arena *arena, clv_error *err)
+static clv_status open_search(clv_seeker *s, clv_arena *arena, clv_error *err)
 {
     const clv_partition *p = s->desk.p;
     CLV_TRY(clv_line_new(p, s->desk.judge->held_bytes, arena, &s->line, err));
@@ -646,28 +248,28 @@ static clv_status open_search(search *s, clv_arena *arena, clv_error *err)
     if (!s->order || !s->device_of || !s->room_bytes || !s->alive_room || !s->bound_orders ||
         !s->bound_device_of)
         return clv_fail_nomem(err, "a search");
-    find_alive_room(s);
+    clv_seeker_find_alive_room(s);
     return CLV_OK;
 }
 
-static clv_status search_default(search *s, clv_arena *arena, clv_error *err)
+static clv_status search_default(clv_seeker *s, clv_arena *arena, clv_error *err)
 {
     int32_t documented = -1;
     bool hopeless;
     CLV_TRY(open_search(s, arena, err));
-    CLV_TRY(first_plans(s, err));
-    CLV_TRY(find_bound(s, err));
+    CLV_TRY(clv_seeker_first_plans(s, err));
+    CLV_TRY(clv_seeker_find_bound(s, err));
     CLV_TRY(is_hopeless(s, &hopeless, err));
     if (s->desk.p->n_devices > 1)
-        CLV_TRY(cut_again(s, err));
+        CLV_TRY(clv_seeker_cut_again(s, err));
     if (hopeless) {
         s->desk.why = CLV_STOP_INFEASIBLE;
         return CLV_OK;
     }
-    CLV_TRY(find_bound(s, err));
+    CLV_TRY(clv_seeker_find_bound(s, err));
     if (s->desk.p->n_devices > 1) {
-        CLV_TRY(cut_by_lessons(s, err));
-        CLV_TRY(spread_senders(s, err));
+        CLV_TRY(clv_seeker_cut_by_lessons(s, err));
+        CLV_TRY(clv_seeker_spread_senders(s, err));
         if (is_short_of_memory(&s->desk))
             CLV_TRY(clv_documented_moves(&s->desk, arena, &documented, err));
         CLV_TRY(climb(s, err));
@@ -677,7 +279,7 @@ static clv_status search_default(search *s, clv_arena *arena, clv_error *err)
             CLV_TRY(clv_documented_moves(&s->desk, arena, &documented, err));
             CLV_TRY(climb(s, err));
         }
-        CLV_TRY(find_bound(s, err));
+        CLV_TRY(clv_seeker_find_bound(s, err));
         CLV_TRY(refine(s, err));
         int32_t best = s->desk.best;
         CLV_TRY(try_orders(s, err));
@@ -693,7 +295,7 @@ static clv_status search_default(search *s, clv_arena *arena, clv_error *err)
 
 /* Why it ended; optimal where that is proven, whatever the end was. The bound may still be missing:
  * the documented search asks for none, and some plans fit only at a lower proportion. */
-static clv_status end_search(search *s, clv_stop *ret_why, clv_error *err)
+static clv_status end_search(clv_seeker *s, clv_stop *ret_why, clv_error *err)
 {
     clv_desk *desk = &s->desk;
     bool told = desk->canceled || desk->done || desk->why == CLV_STOP_INFEASIBLE;
@@ -709,14 +311,15 @@ static clv_status end_search(search *s, clv_stop *ret_why, clv_error *err)
         if (!s->bound_orders || !s->bound_device_of || !s->device_of)
             return clv_fail_nomem(err, "a search");
     }
-    CLV_TRY(find_bound(s, err));
+    CLV_TRY(clv_seeker_find_bound(s, err));
     if (clv_desk_objective(desk, &desk->tried[desk->best].verdict) <= desk->bound_ns)
         *ret_why = CLV_STOP_OPTIMAL;
     return CLV_OK;
 }
 
 /* Is there anything to search for? */
-static clv_status check_rules(search *s, clv_arena *arena, clv_search_result *ret, clv_error *err)
+static clv_status check_rules(clv_seeker *s, clv_arena *arena, clv_search_result *ret,
+                              clv_error *err)
 {
     int32_t *device_of = CLV_NEW_ARRAY(arena, int32_t, s->desk.p->n_units);
     if (!device_of)
@@ -735,7 +338,7 @@ clv_status clv_search(const clv_partition *p, const clv_judge *judge,
                       clv_error *err)
 {
     assert(p && judge && judge->judge && options && arena && ret && p->n_devices > 0);
-    search s = { .seat_work = SEAT_WORK };
+    clv_seeker s = { .seat_work = SEAT_WORK };
     CLV_TRY(clv_partition_check_sums(p, err));
     if (options->kind == CLV_SEARCH_DEFAULT && !(judge->bounded_at > 0)) {
         CLV_TRY(clv_lessons_new(p, arena, &s.lessons, err));
