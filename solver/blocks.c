@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows of who comes behind whom are made up to this size: 2 MiB of bits. */
-#define REACH_MAX 4096
+/* Rows of who comes behind whom are made up to this size: 32 MiB of bits while blocks are made. */
+#define REACH_MAX 16384
 
 typedef struct {
     int32_t from, to;

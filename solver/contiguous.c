@@ -14,8 +14,8 @@
 #define STEPS_TIMES 4
 #define STEPS_LINES INT64_C(100000000)
 #define STEPS_LAST  INT64_C(300000000)
-/* More blocks are not searched over ideals: each step takes a look at a row of bits. */
-#define BLOCKS_MAX 4096
+/* More blocks are not searched over ideals: rows of who comes behind whom take 32 MiB each way. */
+#define BLOCKS_MAX 16384
 
 /* Part of the way from the bound to the best answer at which the first limit is tried, and how many
  * times that the next one is: at once the best answer itself, and where that is too much work, in

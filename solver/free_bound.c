@@ -22,6 +22,9 @@
 #define COVERED_PART 2e-4
 /* Bunches at first. */
 #define BUNCHES 12
+/* With more they are not split: at most twice as many rows, whose inverse takes 8 bytes by their
+ * square, three times. */
+#define BUNCHES_MAX 2000
 /* How far a set may be above T, against what devices hold beyond all: both as parts. */
 #define OVER_PART 0.5
 /* How far below what was asked a bound is tried, against where it should just hold; only when what
@@ -97,7 +100,7 @@ clv_status clv_free_bound_new(const clv_blocks *b, const int32_t *order, clv_are
     clv_sets_fill_costs(f);
     fill_prices(f);
     CLV_TRY(clv_bunches_new(order, f->weight, b->n, BUNCHES, arena, &f->bunches, err));
-    CLV_TRY(clv_cover_new(b->n, b->n_kinds, f->devices, arena, &f->cover, err));
+    CLV_TRY(clv_cover_new(b->n_kinds, f->devices, arena, &f->cover, err));
     CLV_TRY(clv_splitter_new(b, arena, &f->splitter, err));
     CLV_TRY(make_lines(f, err));
     *ret = f;
@@ -230,7 +233,7 @@ static void find_covered(clv_free_bound *f)
 static clv_status look_closer(clv_free_bound *f, int64_t t, bool *can, clv_error *err)
 {
     find_covered(f);
-    *can = clv_bunches_split(f->bunches, f->covered);
+    *can = f->bunches->n <= BUNCHES_MAX && clv_bunches_split(f->bunches, f->covered);
     if (!*can && f->heavy && f->width < WIDTH_LAST) {
         f->width *= WIDTH_RISE;
         *can = true;

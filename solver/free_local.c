@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "solver/random.h"
 #include "solver/free_split.h"
+#include "solver/random.h"
 
 /* The search is for a handful of devices; tables of pairs stay below 2 MiB. */
 #define DEVICES_MAX 512

@@ -19,7 +19,7 @@
 /* Variables: too little of row v is 2 * v, too much 2 * v + 1; then what is left of each kind;
  * then the sets. */
 struct clv_cover {
-    int32_t n, n_kinds, rows;
+    int32_t n, n_kinds, rows, cap_rows;
     const int32_t *devices;
     const double *penalty;
     clv_arena *arena;
@@ -40,23 +40,34 @@ struct clv_cover {
 
 static clv_status nomem(clv_error *err) { return clv_fail_nomem(err, "a linear program"); }
 
-clv_status clv_cover_new(int32_t n_max, int32_t n_kinds, const int32_t *devices, clv_arena *arena,
-                         clv_cover **ret, clv_error *err)
+/* Room for so many rows; what is kept from solve to solve is lost. */
+static clv_status make_room(clv_cover *c, int32_t n_rows, clv_error *err)
+{
+    size_t rows = (size_t)n_rows;
+    if (n_rows <= c->cap_rows)
+        return CLV_OK;
+    c->right = CLV_NEW_ARRAY(c->arena, double, rows);
+    c->basis = CLV_NEW_ARRAY(c->arena, int32_t, rows);
+    c->value = CLV_NEW_ARRAY(c->arena, double, rows);
+    c->inverse = CLV_NEW_ARRAY(c->arena, double, rows *rows);
+    c->price = CLV_NEW_ARRAY(c->arena, double, rows);
+    c->column = CLV_NEW_ARRAY(c->arena, double, rows);
+    c->scratch = CLV_NEW_ARRAY(c->arena, double, rows *rows * 2);
+    if (!c->right || !c->basis || !c->value || !c->inverse || !c->price || !c->column ||
+        !c->scratch)
+        return nomem(err);
+    c->cap_rows = n_rows;
+    return CLV_OK;
+}
+
+clv_status clv_cover_new(int32_t n_kinds, const int32_t *devices, clv_arena *arena, clv_cover **ret,
+                         clv_error *err)
 {
     clv_cover *c = CLV_NEW(arena, clv_cover);
     if (!c)
         return nomem(err);
     *c = (clv_cover){ .n_kinds = n_kinds, .devices = devices, .arena = arena };
-    size_t rows = (size_t)n_max + (size_t)n_kinds;
-    c->right = CLV_NEW_ARRAY(arena, double, rows);
-    c->basis = CLV_NEW_ARRAY(arena, int32_t, rows);
-    c->value = CLV_NEW_ARRAY(arena, double, rows);
-    c->inverse = CLV_NEW_ARRAY(arena, double, rows *rows);
-    c->price = CLV_NEW_ARRAY(arena, double, rows);
-    c->column = CLV_NEW_ARRAY(arena, double, rows);
-    c->scratch = CLV_NEW_ARRAY(arena, double, rows *rows * 2);
-    if (!c->right || !c->basis || !c->value || !c->inverse || !c->price || !c->column ||
-        !c->scratch || !CLV_PUSH_ROOM(arena, c->first, 0, c->cap_sets))
+    if (!CLV_PUSH_ROOM(arena, c->first, 0, c->cap_sets))
         return nomem(err);
     *ret = c;
     return CLV_OK;
@@ -84,8 +95,11 @@ static void start_again(clv_cover *c)
     c->pivots = 0;
 }
 
-void clv_cover_clear(clv_cover *c, int32_t n, const double *penalty)
+clv_status clv_cover_clear(clv_cover *c, int32_t n, const double *penalty, clv_error *err)
 {
+    if (n + c->n_kinds > c->cap_rows) /* twice what was, so that all of it is a small multiple */
+        CLV_TRY(
+            make_room(c, n + c->n_kinds > 2 * c->cap_rows ? n + c->n_kinds : 2 * c->cap_rows, err));
     c->n = n;
     c->rows = n + c->n_kinds;
     c->penalty = penalty;
@@ -96,6 +110,7 @@ void clv_cover_clear(clv_cover *c, int32_t n, const double *penalty)
     c->n_sets = c->n_members = 0;
     c->first[0] = 0;
     start_again(c);
+    return CLV_OK;
 }
 
 clv_status clv_cover_add(clv_cover *c, int32_t kind, const int32_t *rows, const double *part,

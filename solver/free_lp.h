@@ -21,13 +21,13 @@
 
 typedef struct clv_cover clv_cover;
 
-/* Room for so many rows of blocks. devices: by kind. No rows yet. Lives in the arena. */
-clv_status clv_cover_new(int32_t n_max, int32_t n_kinds, const int32_t *devices, clv_arena *arena,
-                         clv_cover **ret, clv_error *err);
+/* devices: by kind. No rows yet: clv_cover_clear first. Lives in the arena. */
+clv_status clv_cover_new(int32_t n_kinds, const int32_t *devices, clv_arena *arena, clv_cover **ret,
+                         clv_error *err);
 
 /* Forgets all sets; n rows from now on, each with a penalty above 0, kept, not copied. O(rows^2).
  */
-void clv_cover_clear(clv_cover *c, int32_t n, const double *penalty);
+clv_status clv_cover_clear(clv_cover *c, int32_t n, const double *penalty, clv_error *err);
 
 /* A set that one device of the kind can hold: it covers part[i] of rows[i]. Copied. */
 clv_status clv_cover_add(clv_cover *c, int32_t kind, const int32_t *rows, const double *part,

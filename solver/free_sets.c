@@ -170,7 +170,7 @@ clv_status clv_sets_use_light(clv_free_bound *f, int64_t t, clv_error *err)
     memset(f->penalty, 0, (size_t)f->bunches->n * sizeof *f->penalty);
     for (int32_t i = 0; i < f->b->n; i++)
         f->penalty[f->bunches->of[i]] += f->fine[i];
-    clv_cover_clear(f->cover, f->bunches->n, f->penalty);
+    CLV_TRY(clv_cover_clear(f->cover, f->bunches->n, f->penalty, err));
     f->n_in_cover = 0;
     f->heavy = false;
     f->limit = t;

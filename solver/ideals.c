@@ -480,7 +480,10 @@ clv_status clv_ideals_new(clv_place_run *run, const char *name, const clv_blocks
     for (int32_t u = 0; u < b->n; u++) {
         uint64_t state = (uint64_t)u;
         ret->key[u] = clv_random(&state);
-        ret->behind_value[u] = value_behind(ret, u);
+        if (!line)
+            ret->behind_value[u] = value_behind(ret, u);
     }
+    for (int32_t u = b->n - 1; u >= 0 && line; u--) /* all that comes later */
+        ret->behind_value[u] = ret->share.value[u] + (u + 1 < b->n ? ret->behind_value[u + 1] : 0);
     return CLV_OK;
 }

@@ -22,6 +22,8 @@ clv_status clv_latency_solve(clv_place_run *run, clv_arena *arena, clv_error *er
     CLV_TRY(clv_latency_first(run, form, arena, err));
     CLV_TRY(clv_latency_local(run, form, NULL, FIRST_ROUNDS, FIRST_SHARE, arena, err));
     CLV_TRY(clv_latency_bounds(run, form, arena, &chain, err));
+    if (chain && !clv_run_over(run))
+        CLV_TRY(clv_latency_start(run, chain, arena, err));
     for (size_t i = 0; i < N_PHASES && !clv_run_over(run); i++) {
         int32_t *start = NULL;
         if (chain)

@@ -33,6 +33,11 @@ clv_status clv_latency_local(clv_place_run *run, const clv_latency_form *form, c
 clv_status clv_latency_bounds(clv_place_run *run, const clv_latency_form *form, clv_arena *arena,
                               clv_latency_chain_form **ret, clv_error *err);
 
+/* Offers the pieces of the chain's best way, and what is in none beside what it reads. Nothing
+ * where devices are too few. O(pieces * (cut + units) + edges). (latency_start.c) */
+clv_status clv_latency_start(clv_place_run *run, clv_latency_chain_form *chain, clv_arena *arena,
+                             clv_error *err);
+
 /* The exact search, with limits that rise, until work steps (some 100 ns each) are done.
  * *ret_start: the best that it found as an assignment of classes, which need not be legal; NULL
  * without (latency_exact.c). */

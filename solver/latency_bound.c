@@ -10,8 +10,10 @@
 #define PATH_ROUNDING 0x1p-34
 /* Rows of bits, and tables of a chain, grow with the square: beyond this many nodes they are not
  * made. */
-#define MOST_NODES     20000
-#define MOST_PAIR_WORK 3e8
+#define MOST_NODES  20000
+#define MOST_PLACES 4096
+/* From so many places on, both ends of all long intervals are found first. */
+#define MANY_PLACES 1000
 /* Prices of memory that are tried; and ticks that all bytes together may cost, so that sums of sums
  * stay in range. */
 #define MOST_PRICES 24
@@ -80,6 +82,8 @@ static void find_path(bounder *b, weight_kind kind)
     }
 }
 
+static bool is_over(void *run) { return clv_run_over(run); }
+
 /* Divides the path in the best way, with exact values, if the run lets it. */
 static clv_status divide(bounder *b, const int64_t *weight, clv_arena *arena,
                          clv_latency_chain_form **ret, clv_error *err)
@@ -87,6 +91,8 @@ static clv_status divide(bounder *b, const int64_t *weight, clv_arena *arena,
     clv_latency_chain_form *chain;
     CLV_TRY(clv_latency_chain_new(b->units, b->cut, weight, b->path, b->n_path,
                                   b->units->whole ? b->form->n_columns : 0, arena, &chain, err));
+    if (chain->n >= MANY_PLACES)
+        CLV_TRY(clv_latency_chain_ends(chain, is_over, b->run, arena, err));
     bool any = clv_latency_chain_way(chain);
     if (!any) /* some unit of the path runs nowhere */
         clv_run_raise(b->run, "chain", INFINITY);
@@ -204,14 +210,6 @@ static uint64_t path_hash(const bounder *b)
     return hash;
 }
 
-/* Is the work of a chain within reach? Its first values look at all pairs of places. */
-static bool chain_in_reach(const bounder *b)
-{
-    const clv_latency_units *u = b->units;
-    double pairs = 0.5 * b->n_path * b->n_path;
-    return pairs * (u->n + u->pins.first[u->n_nets]) <= MOST_PAIR_WORK;
-}
-
 /* One chain a way to weigh, as long as they differ; the best one stays, its path too. */
 static clv_status bound_chains(bounder *b, clv_arena *arena, clv_latency_chain_form **ret,
                                clv_error *err)
@@ -226,7 +224,7 @@ static clv_status bound_chains(bounder *b, clv_arena *arena, clv_latency_chain_f
         seen[kind] = path_hash(b);
         for (int32_t i = 0; i < kind; i++)
             again |= seen[i] == seen[kind];
-        if (again || !chain_in_reach(b))
+        if (again || b->n_path > MOST_PLACES)
             continue;
         clv_mark mark = clv_arena_mark(arena);
         CLV_TRY(divide(b, b->units->paying_time, arena, &chain, err));

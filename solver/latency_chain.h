@@ -26,8 +26,11 @@ struct clv_latency_chain_form {
     int32_t n;             /* units of the chain */
     int32_t *unit;         /* by place */
     int32_t *exit;         /* by place: last node of the path in it */
+    int32_t *from_place;   /* by unit: the last place that leads to it, or is it; -1 */
+    int32_t *to_place;     /* by unit: the first place that it leads to, or is it; n */
     int64_t *free_time;    /* by place: ticks of its nodes on the path, or CLV_UNIT_NEVER */
     int32_t most_pieces;   /* 0: any number */
+    int32_t counted;       /* of the way: most_pieces, or 0 as long as that is no limit */
     int64_t *value; /* [from * n + to]: ticks that a piece costs at least, or CLV_UNIT_NEVER */
     bool *exact;    /* of value: it is the smallest cut */
     int64_t *best;  /* [pieces * (n + 1) + places done] */
@@ -43,7 +46,8 @@ struct clv_latency_chain_form {
 };
 
 /* path: nodes, each read by the next. weight: by unit, ticks, as long as the chain lives; mostly
- * units->paying_time. most_pieces: 0 for any number. O(n^2 * pins). */
+ * units->paying_time. most_pieces: 0 for any number. O(n * (n + nets) + pins
+ * + units * log n). */
 clv_status clv_latency_chain_new(const clv_latency_units *units, clv_latency_cut *cut,
                                  const int64_t *weight, const int32_t *path, int32_t n_path,
                                  int32_t most_pieces, clv_arena *arena,
@@ -75,6 +79,12 @@ void clv_latency_chain_sharpen_below(clv_latency_chain_form *chain, int64_t limi
 /* O(n^2 * most_pieces). */
 clv_status clv_latency_chain_rest(const clv_latency_chain_form *chain, clv_arena *arena,
                                   clv_chain_rest *ret, clv_error *err);
+
+/* Makes all values exact of intervals that hold a place where the chain falls apart
+ * (latency_ends.c): before any others are. Nothing is done where stop says so. O(n * (n + nets +
+ * cut)). */
+clv_status clv_latency_chain_ends(clv_latency_chain_form *chain, bool (*stop)(void *ctx), void *ctx,
+                                  clv_arena *arena, clv_error *err);
 
 /* Units of the best set for a span that pays; chosen by unit. */
 void clv_latency_chain_piece(clv_latency_chain_form *chain, const clv_chain_span *span,

@@ -89,7 +89,8 @@ clv_status clv_latency_cut_new(const clv_latency_units *units, clv_arena *arena,
     return CLV_OK;
 }
 
-/* Distances from the source where room is left. False: the sink is out of reach. */
+/* Distances from the source where room is left, of nodes nearer than the sink and of some as far.
+ * False: the sink is out of reach; then they are of all that is not. */
 static bool measure(clv_latency_cut *c)
 {
     int32_t n_done = 0, n_queued = 0;
@@ -104,10 +105,12 @@ static bool measure(clv_latency_cut *c)
             if (c->room[a] > 0 && c->far[w] < 0) {
                 c->far[w] = c->far[v] + 1;
                 c->queue[n_queued++] = w;
+                if (w == c->sink)
+                    return true;
             }
         }
     }
-    return c->far[c->sink] >= 0;
+    return false;
 }
 
 /* One shortest way from source to sink, filled up. 0: there is none left. */
@@ -146,8 +149,10 @@ int64_t clv_latency_cut_best(clv_latency_cut *c, const clv_latency_side *side,
     int64_t sum = 0;
     memcpy(c->room, c->base, (size_t)c->n_arcs * sizeof *c->room);
     for (int32_t i = 0; i < c->units->n; i++) {
-        c->room[c->into[i]] = side[i] == CLV_SIDE_IN ? ENDLESS : 0;
-        c->room[c->out[i]] = side[i] == CLV_SIDE_OUT ? ENDLESS : weight[i];
+        bool in = side[i] == CLV_SIDE_IN;
+        c->room[c->into[i]] = in ? ENDLESS : 0;
+        c->room[c->out[i]] = side[i] == CLV_SIDE_OUT ? ENDLESS : in ? 0 : weight[i];
+        sum += in ? weight[i] : 0; /* it flows for certain */
     }
     while (measure(c)) {
         memcpy(c->next, c->first, (size_t)c->n * sizeof *c->next);

@@ -11,11 +11,15 @@
 #include "solver/fewest.h"
 #include "solver/free.h"
 #include "solver/latency.h"
+#include "solver/lines.h"
 #include "solver/place_ilp.h"
 
 /* Objective and bound are the same within this part: what rounding to ticks can lose is far less
  * (2^-56 of all work, for each node). */
 #define PROOF_PART 1e-9
+
+/* More nodes have a line of filled devices as a first answer for latency, too. */
+#define FILL_NODES 5000
 
 struct clv_place_run {
     const clv_placement *p;
@@ -186,8 +190,11 @@ static clv_status run_solvers(clv_place_run *run, clv_arena *arena, clv_error *e
         clv_run_raise(run, "one device", run->p->n_nodes > 0 ? 1 : 0);
     if (clv_run_over(run))
         return CLV_OK;
-    if (rules->objective == CLV_PLACE_LATENCY)
+    if (rules->objective == CLV_PLACE_LATENCY) {
+        if (run->p->n_nodes > FILL_NODES) /* small ones have better first answers */
+            CLV_TRY(clv_solve_fill(run, b, arena, err));
         return clv_latency_solve(run, arena, err);
+    }
     if (rules->objective == CLV_PLACE_DEVICES && !rules->contiguous)
         return clv_solve_fewest(run, arena, err);
     CLV_TRY(rules->contiguous ? clv_solve_contiguous(run, b, arena, err)

@@ -18,8 +18,8 @@ Test(free_lp, sets_are_mixed_as_well_as_may_be)
     const int32_t devices[] = { 1 }, two[] = { 0, 1 }, one[] = { 2 };
     clv_arena *arena = clv_arena_new(NULL, 0);
     clv_cover *c;
-    cr_assert_eq(clv_cover_new(3, 1, devices, arena, &c, NULL), CLV_OK);
-    clv_cover_clear(c, 3, penalty);
+    cr_assert_eq(clv_cover_new(1, devices, arena, &c, NULL), CLV_OK);
+    cr_assert_eq(clv_cover_clear(c, 3, penalty, NULL), CLV_OK);
     cr_assert_float_eq(clv_cover_solve(c), 6, 1e-2);
     cr_assert_eq(clv_cover_add(c, 0, two, all, 2, NULL), CLV_OK);
     cr_assert_float_eq(clv_cover_solve(c), 4, 1e-2);
@@ -39,8 +39,8 @@ Test(free_lp, parts_of_rows_are_mixed_too)
     const int32_t devices[] = { 2 }, first[] = { 0 };
     clv_arena *arena = clv_arena_new(NULL, 0);
     clv_cover *c;
-    cr_assert_eq(clv_cover_new(5, 1, devices, arena, &c, NULL), CLV_OK);
-    clv_cover_clear(c, 2, penalty);
+    cr_assert_eq(clv_cover_new(1, devices, arena, &c, NULL), CLV_OK);
+    cr_assert_eq(clv_cover_clear(c, 2, penalty, NULL), CLV_OK);
     cr_assert_eq(clv_cover_add(c, 0, first, half, 1, NULL), CLV_OK);
     cr_assert_float_eq(clv_cover_solve(c), 1, 1e-2);
     double share;
