@@ -6,13 +6,13 @@
 #include <string.h>
 #include <time.h>
 
-#include "solver/blocks.h"
-#include "solver/contiguous.h"
-#include "solver/fewest.h"
-#include "solver/free.h"
-#include "solver/latency.h"
-#include "solver/lines.h"
-#include "solver/place_ilp.h"
+#include "solver/placements/blocks.h"
+#include "solver/placements/contiguous.h"
+#include "solver/placements/fewest.h"
+#include "solver/placements/free.h"
+#include "solver/placements/latency.h"
+#include "solver/placements/lines.h"
+#include "solver/placements/place_ilp.h"
 
 /* Objective and bound are the same within this part: what rounding to ticks can lose is far less
  * (2^-56 of all work, for each node). */

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "solver/place_program.h"
+#include "solver/placements/place_program.h"
 
 #define ASK_EVERY ((uint64_t)64 << 20) /* bytes written between two looks at `stop` */
 

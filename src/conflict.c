@@ -11,7 +11,7 @@
 #include "no_fit.h"
 #include "pins.h"
 #include "plan/constraints.h"
-#include "solver/obey.h"
+#include "solver/plans/obey.h"
 
 #define RELAXED_MAX    8  /* rules of a conflicting set that are tried out, and told one by one */
 #define RELAXED_JUDGED 40 /* candidates for each: enough to see what a rule costs */

@@ -9,7 +9,7 @@
 #include "compile/compiler.h"
 #include "plan/plan.h"
 #include "proto/onnx_file.h"
-#include "solver/search.h"
+#include "solver/plans/search.h"
 
 /* What a plan is asked for. Strings and arrays stay the caller's. */
 typedef struct {
@@ -23,9 +23,9 @@ typedef struct {
     int64_t memory_bytes;       /* 0: as described */
     const char *sharding_nodes; /* manual mode (B.001): "node=device,..."; NULL: search */
     const char *constraints;    /* rules, as JSON text (plan/constraints.h); NULL: none */
-    clv_search_options search; /* without its microbatches */
-    int32_t microbatches;      /* a run of the pipeline; 0: chosen */
-    const char *backward;      /* as in clv_backward_ops() */
+    clv_search_options search;  /* without its microbatches */
+    int32_t microbatches;       /* a run of the pipeline; 0: chosen */
+    const char *backward;       /* as in clv_backward_ops() */
     int32_t jobs;
     const char *compiler; /* NULL: built in */
     int64_t compiler_timeout_ms;

@@ -1,5 +1,5 @@
 /* test_anneal.c - what annealing returns is legal, fits, and is what it says. */
-#include "solver/anneal.h"
+#include "solver/plans/anneal.h"
 
 #include "synthetic.h"
 

@@ -1,4 +1,4 @@
-#include "solver/balance.h"
+#include "solver/plans/balance.h"
 
 #include "solver/synthetic.h"
 

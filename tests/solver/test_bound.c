@@ -1,9 +1,9 @@
 /* test_bound.c - no legal plan is better than what is proven, and where all are known the proof is
  * often exact.
  */
-#include "solver/bound.h"
+#include "solver/plans/bound.h"
 
-#include "solver/pieces.h"
+#include "solver/plans/pieces.h"
 #include "synthetic.h"
 
 static clv_arena *arena;

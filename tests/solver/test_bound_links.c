@@ -1,7 +1,7 @@
 /* test_bound_links.c - no legal plan is better than what is proven of the latency, where links join
  * kinds of devices and parts of a cluster at different speeds.
  */
-#include "solver/bound.h"
+#include "solver/plans/bound.h"
 
 #include "synthetic.h"
 

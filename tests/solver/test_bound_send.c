@@ -1,8 +1,8 @@
 /* test_bound_send.c - what one device must send to many: never above the best plan, and exact where
  * that is all that matters.
  */
-#include "solver/bound.h"
-#include "solver/search.h"
+#include "solver/plans/bound.h"
+#include "solver/plans/search.h"
 
 #include "synthetic.h"
 

@@ -1,13 +1,13 @@
 /* test_firm.c - firm ideals against their definition, and the search that leaves pieces out by them
  * against the published dynamic program. */
-#include "solver/firm.h"
+#include "solver/placements/firm.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
 #include <string.h>
 
-#include "solver/growth.h"
-#include "solver/reverse.h"
+#include "solver/placements/growth.h"
+#include "solver/placements/reverse.h"
 #include "solver/small_placement.h"
 #include "solver/solver.h"
 #include "support/place_convert.h"
@@ -23,7 +23,7 @@ TestSuite(firm, .timeout = 600);
 #endif
 /* All parts of so many blocks are tried. */
 #define BLOCKS_MAX 14
-/* Of the value: what a proof may lose to rounding (solver/blocks.h). */
+/* Of the value: what a proof may lose to rounding (solver/placements/blocks.h). */
 #define PROOF_PART 1e-9
 
 /* -- made models -- */

@@ -1,15 +1,15 @@
 /* Free placements for throughput: every part against counting all cases. */
-#include "solver/free.h"
+#include "solver/placements/free.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
 #include <string.h>
 
-#include "solver/free_bound.h"
-#include "solver/free_line.h"
-#include "solver/free_order.h"
-#include "solver/free_runs.h"
-#include "solver/free_split.h"
+#include "solver/placements/free_bound.h"
+#include "solver/placements/free_line.h"
+#include "solver/placements/free_order.h"
+#include "solver/placements/free_runs.h"
+#include "solver/placements/free_split.h"
 
 /* -- random problems -- */
 

@@ -1,9 +1,9 @@
 /* The linear program of a proof, and the bunches of blocks that are its rows. */
-#include "solver/free_lp.h"
+#include "solver/placements/free_lp.h"
 
 #include <criterion/criterion.h>
 
-#include "solver/free_bunch.h"
+#include "solver/placements/free_bunch.h"
 
 static int32_t below(uint64_t *random, int32_t n)
 {

@@ -3,9 +3,9 @@
 #include <stdio.h>
 
 #include "latency_instances.h"
-#include "solver/latency.h"
-#include "solver/latency_ideal.h"
-#include "solver/latency_units.h"
+#include "solver/placements/latency.h"
+#include "solver/placements/latency_ideal.h"
+#include "solver/placements/latency_units.h"
 
 /* -- a run that only listens: in place of the portfolio's -- */
 

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "small_placement.h"
-#include "solver/latency_chain.h"
+#include "solver/placements/latency_chain.h"
 #include "solver/solver.h"
 
 /* -- equal layers -- */

@@ -1,7 +1,7 @@
 /* test_lessons.c - a judge whose times are not the model's, and tells them: the search finds what
  * is best by that judge, and the same as ever where it tells nothing new.
  */
-#include "solver/lessons.h"
+#include "solver/plans/lessons.h"
 
 #include "synthetic.h"
 

@@ -1,4 +1,4 @@
-#include "solver/moves.h"
+#include "solver/plans/moves.h"
 
 #include "solver/synthetic.h"
 

@@ -1,7 +1,7 @@
 /* Rules against brute force on small random problems. */
-#include "solver/obey.h"
+#include "solver/plans/obey.h"
 
-#include "solver/search.h"
+#include "solver/plans/search.h"
 #include "solver/synthetic.h"
 
 #include <criterion/criterion.h>

@@ -17,7 +17,8 @@
 #define PROBLEMS 2500
 #endif
 #define ASSIGNMENTS 8000.0
-/* Of the value: what a proof may lose to rounding (solver/blocks.h), and what a sum may. */
+/* Of the value: what a proof may lose to rounding (solver/placements/blocks.h), and what a sum may.
+ */
 #define PROOF_PART 1e-9
 #define SUM_PART   1e-12
 

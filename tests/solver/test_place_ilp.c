@@ -1,4 +1,4 @@
-#include "solver/place_ilp.h"
+#include "solver/placements/place_ilp.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
-#include "solver/place_program.h"
+#include "solver/placements/place_program.h"
 
 #include <string.h>
 
-#include "solver/place_ilp.h"
+#include "solver/placements/place_ilp.h"
 #include "solver/small_placement.h"
 
 /* A hair more than what GLPK's tolerances leave, in the unit of made problems. */

@@ -1,4 +1,4 @@
-#include "solver/refine_ilp.h"
+#include "solver/plans/refine_ilp.h"
 
 #include "solver/glpk_fence.h"
 #include "solver/ilp.h"

@@ -1,8 +1,8 @@
 /* test_reseat.c - groups on other devices of their kind: never worse, and mostly the best of all
  * ways to seat them.
  */
-#include "solver/reseat.h"
-#include "solver/search.h"
+#include "solver/plans/reseat.h"
+#include "solver/plans/search.h"
 
 #include "synthetic.h"
 

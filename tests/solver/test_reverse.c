@@ -1,5 +1,5 @@
 /* test_reverse.c - blocks the other way round, and what is proven from the back alone. */
-#include "solver/reverse.h"
+#include "solver/placements/reverse.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "solver/search.h"
+#include "solver/plans/search.h"
 
 #include "solver/synthetic.h"
 

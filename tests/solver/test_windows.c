@@ -1,4 +1,4 @@
-#include "solver/windows.h"
+#include "solver/placements/windows.h"
 
 #include <stdio.h>
 
