@@ -10,7 +10,8 @@
 #define HOT  0.3
 #define COLD 0.001
 /* A draw of a unit and a device that may not be is tried again so often. */
-#define DRAWS 16
+#define DRAWS     16
+#define NEAR_HEAD 16
 
 /* One draw in so many exchanges all units of two devices: single moves would have to pass through
  * plans that are no pipelines. */
@@ -50,12 +51,29 @@ static double energy(const furnace *f)
     return sqrt(sqrt(sqrt(sum)));
 }
 
+/* Any unit, or in every other draw one at an end of the busiest device, near the head of the list
+ * of those: most units have next to no load, and their moves change nothing. */
+static int32_t draw_unit(furnace *f)
+{
+    const clv_groups *g = f->g;
+    int32_t busiest = 0;
+    if (below(f, 2) == 0)
+        return (int32_t)below(f, g->p->n_units);
+    for (int32_t d = 1; d < g->p->n_devices; d++)
+        busiest = g->time_ns[d] > g->time_ns[busiest] ? d : busiest;
+    const clv_unit_lists *ends = &g->edge[below(f, 2)];
+    int32_t unit = ends->head[busiest];
+    for (uint32_t skip = below(f, NEAR_HEAD); skip > 0 && unit >= 0; skip--)
+        unit = ends->next[unit];
+    return unit >= 0 ? unit : (int32_t)below(f, g->p->n_units);
+}
+
 /* A legal move that memory allows. False: none was drawn. */
 static bool draw_move(furnace *f, int32_t *ret_unit, int32_t *ret_to)
 {
     clv_groups *g = f->g;
     for (int32_t i = 0; i < DRAWS; i++) {
-        int32_t unit = (int32_t)below(f, g->p->n_units), to = (int32_t)below(f, g->p->n_devices);
+        int32_t unit = draw_unit(f), to = (int32_t)below(f, g->p->n_devices);
         int32_t from = g->device_of[unit];
         bool is_inner = g->inner_reads[unit] > 0 && g->inner_sends[unit] > 0;
         if (to == from || is_inner || (f->o->keep_groups && g->n_units[from] == 1) ||
