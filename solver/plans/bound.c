@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/compare.h"
+
 /* Sums of so many doubles are this exact; what is proven in doubles is told that much lower. */
 #define MARGIN 1e-9
 /* A price of a kind's time is looked for within a factor e^3 of the last one, in so many thirds,
@@ -102,12 +104,6 @@ clv_status clv_bound_work(const clv_partition *p, clv_arena *arena, int64_t *ret
 
 /* -- units that must share -- */
 
-static int longest_first(const void *a, const void *b)
-{
-    const int64_t *x = a, *y = b;
-    return (*x < *y) - (*x > *y);
-}
-
 static int64_t fastest(const clv_partition *p, const bool *used, int32_t unit)
 {
     int64_t least = INT64_MAX;
@@ -131,7 +127,7 @@ static clv_status bound_sharing(const clv_partition *p, clv_arena *arena, int64_
     for (int32_t u = 0; u < p->n_units; u++)
         time[u] = fastest(p, used, u);
     if (p->n_units > 0)
-        qsort(time, (size_t)p->n_units, sizeof *time, longest_first);
+        qsort(time, (size_t)p->n_units, sizeof *time, clv_compare_int64_down);
     for (int32_t u = 0; u < p->n_units; u++)
         before[u + 1] += before[u];
     *ret = 0;

@@ -9,11 +9,6 @@
 /* Bandwidths that may tell parts apart. */
 #define SPEEDS_MAX 8
 
-static clv_runs_link slower(clv_runs_link a, clv_runs_link b)
-{
-    return (clv_runs_link){ fmax(a.latency_ns, b.latency_ns), fmax(a.byte_ns, b.byte_ns) };
-}
-
 static clv_runs_link link_of(const clv_partition *p, int32_t from, int32_t to)
 {
     size_t at = (size_t)from * (size_t)p->n_devices + (size_t)to;
@@ -43,7 +38,8 @@ static void find_pairs(clv_runs_walk *w)
     for (int32_t by = 0; by < n; by++)
         for (int32_t a = 0; a < n; a++)
             for (int32_t b = 0; b < n; b++)
-                keep_fastest(&w->pair[a * n + b], slower(w->pair[a * n + by], w->pair[by * n + b]));
+                keep_fastest(&w->pair[a * n + b],
+                             clv_runs_slower(w->pair[a * n + by], w->pair[by * n + b]));
 }
 
 static int32_t part_of(int32_t *parent, int32_t d)

@@ -203,11 +203,6 @@ static void note_split(clv_runs_walk *w, int32_t stretch, const int8_t *kinds, i
     }
 }
 
-static clv_runs_link slower(clv_runs_link a, clv_runs_link b)
-{
-    return (clv_runs_link){ fmax(a.latency_ns, b.latency_ns), fmax(a.byte_ns, b.byte_ns) };
-}
-
 /* A stretch parted, its ends no nearer to each other than by a link of that speed. */
 static void split_at(clv_stretches *b, const clv_stretch *s, clv_runs_link speed)
 {
@@ -269,7 +264,7 @@ static void find_wait(clv_runs_walk *w, clv_runs_class *c, int32_t i, int32_t ki
     split_at(w->b, &s, speed);
     double here = w->b->split[kind], known = w->known_ns[at];
     c->wait[is_longer][at] = isfinite(known) ? here - known : 0;
-    split_at(w->b, &s, slower(speed, w->across));
+    split_at(w->b, &s, clv_runs_slower(speed, w->across));
     c->leave[is_longer][at] = isfinite(here) ? w->b->split[kind] - here : 0;
 }
 

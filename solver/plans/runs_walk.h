@@ -28,6 +28,13 @@ typedef struct {
     double latency_ns, byte_ns;
 } clv_runs_link;
 
+/* The worse of each number. */
+static inline clv_runs_link clv_runs_slower(clv_runs_link a, clv_runs_link b)
+{
+    return (clv_runs_link){ a.latency_ns > b.latency_ns ? a.latency_ns : b.latency_ns,
+                            a.byte_ns > b.byte_ns ? a.byte_ns : b.byte_ns };
+}
+
 /* A way to part a stretch. */
 typedef struct {
     int32_t own[CLV_CLASSES_MAX]; /* devices that have only units between the nodes */

@@ -168,7 +168,7 @@ static clv_status anneal(clv_seeker *s, clv_error *err)
     int64_t steps = ANNEALED_LOADS / (desk->p->n_devices + clv_n_ports(desk->p));
     steps = steps < ANNEALED_STEPS ? steps : ANNEALED_STEPS;
     clv_seeker_leave_room(s, true);
-    for (uint64_t seed = 1; seed <= ANNEALINGS; seed++) {
+    for (uint64_t seed = 1; seed <= ANNEALINGS && !clv_desk_over(desk); seed++) {
         clv_anneal_options o = { s->room_bytes, desk->options->use_all_devices, steps, seed };
         clv_groups_load(s->improver.g, desk->tried[best].device_of);
         CLV_TRY(clv_anneal(s->improver.g, &o, desk->arena, s->device_of, &ns, err));

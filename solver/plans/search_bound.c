@@ -54,9 +54,8 @@ static bool leaves_out(const clv_seeker *s, const int32_t *device_of)
     if (!desk->options->use_all_devices || desk->options->objective != CLV_LATENCY)
         return false;
     memset(s->room_bytes, 0, (size_t)desk->p->n_devices * sizeof *s->room_bytes);
-    for (int32_t u = 0; u < desk->p->n_units; u++) {
+    for (int32_t u = 0; u < desk->p->n_units; u++)
         n_used += s->room_bytes[device_of[u]]++ == 0;
-    }
     return n_used < desk->p->n_devices && n_used < desk->p->n_units;
 }
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/compare.h"
 #include "problem/sums.h"
 
 #define WORD CLV_TRUNK_WORD
@@ -257,12 +258,6 @@ static int64_t room_of(const bound *b, int64_t capacity)
     return room > 0 ? room : 0;
 }
 
-static int largest_first(const void *a, const void *b)
-{
-    const int64_t *x = a, *y = b;
-    return (*x < *y) - (*x > *y);
-}
-
 /* Rooms of kinds; and so many devices at least hold the weights of the trunk, the roomiest first.
  */
 static void find_rooms(bound *b, int64_t *room)
@@ -278,7 +273,7 @@ static void find_rooms(bound *b, int64_t *room)
     }
     for (int32_t i = 0; i < b->trunk.n; i++)
         weights = clv_add_sat(weights, b->weight[b->trunk.unit[i]]);
-    qsort(room, (size_t)p->n_devices, sizeof *room, largest_first);
+    qsort(room, (size_t)p->n_devices, sizeof *room, clv_compare_int64_down);
     while (b->least_devices < p->n_devices && held < weights)
         held = clv_add_sat(held, room[b->least_devices++]);
 }

@@ -11,4 +11,11 @@ static inline int clv_compare_int32(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Of two int64_t, descending. */
+static inline int clv_compare_int64_down(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x < y) - (x > y);
+}
+
 #endif

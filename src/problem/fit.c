@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/compare.h"
 #include "problem/sums.h"
 
 typedef struct {
@@ -23,12 +24,6 @@ static int most_alive_first(const void *a, const void *b)
     if (x->live != y->live)
         return x->live < y->live ? 1 : -1;
     return x->unit - y->unit;
-}
-
-static int largest_first(const void *a, const void *b)
-{
-    const int64_t *x = a, *y = b;
-    return (*x < *y) - (*x > *y);
 }
 
 /* Weights that find room, units cut where a device is full; all devices of capacity each, or of
@@ -108,7 +103,7 @@ clv_status clv_partition_fit_bound(const clv_partition *p, const int64_t *live_b
     }
     if (p->n_units > 0)
         qsort(b.needs, (size_t)p->n_units, sizeof *b.needs, most_alive_first);
-    qsort(b.capacity, (size_t)p->n_devices, sizeof *b.capacity, largest_first);
+    qsort(b.capacity, (size_t)p->n_devices, sizeof *b.capacity, clv_compare_int64_down);
     *ret = look(&b);
     clv_arena_rewind(arena, mark);
     return CLV_OK;
