@@ -13,6 +13,10 @@
 #define DRAWS     16
 #define NEAR_HEAD 16
 
+/* One move in so many takes along what feeds the unit, so many others at most. */
+#define FEEDERS_IN  4
+#define FEEDERS_MAX 8
+
 /* One draw in so many exchanges all units of two devices: single moves would have to pass through
  * plans that are no pipelines. */
 #define EXCHANGE_IN 128
@@ -21,10 +25,17 @@ typedef struct {
     clv_groups *g;
     const clv_anneal_options *o;
     uint64_t *barred;
-    int32_t *exchanged; /* n_units: scratch */
+    int32_t *exchanged;             /* n_units: scratch */
+    int32_t *reader_of;             /* n_units: the only unit that reads any of its nets, or -1 */
+    int32_t moved[1 + FEEDERS_MAX]; /* what the step at hand moves */
+    bool *is_moved;                 /* n_units: scratch, all false */
     uint64_t random;
     double scale; /* of loads: 1 / the period at the start */
 } furnace;
+
+typedef struct {
+    int32_t n_moved, from, to; /* n_moved units of the furnace; 0: two devices exchange all */
+} step;
 
 static uint32_t below(furnace *f, int32_t n)
 {
@@ -68,23 +79,75 @@ static int32_t draw_unit(furnace *f)
     return unit >= 0 ? unit : (int32_t)below(f, g->p->n_units);
 }
 
+static bool has_room(const furnace *f, const step *s)
+{
+    const clv_groups *g = f->g;
+    int64_t bytes = g->weight_bytes[s->to];
+    for (int32_t i = 0; i < s->n_moved; i++)
+        bytes += g->p->weight_bytes[f->moved[i]];
+    return bytes <= f->o->room_bytes[s->to] &&
+           (!f->o->keep_groups || g->n_units[s->from] > s->n_moved);
+}
+
+/* Adds to a move of one unit what is on its device only to feed it, and what feeds that: a move of
+ * one of them alone would have to pay for what they send, or makes a cycle. False: their device
+ * has units before them and after them, so that the move would make one too. */
+static bool add_feeders(furnace *f, step *s)
+{
+    const clv_groups *g = f->g;
+    const clv_partition *p = g->p;
+    bool is_read = g->inner_sends[f->moved[0]] > 0, reads = false;
+    for (int32_t k = 0; k < s->n_moved; k++) {
+        int32_t unit = f->moved[k];
+        for (int32_t i = p->reads_first[unit]; i < p->reads_first[unit + 1]; i++) {
+            int32_t feeder = p->net_from[p->reads[i]];
+            if (g->device_of[feeder] != s->from || f->is_moved[feeder])
+                continue;
+            if (f->reader_of[feeder] != unit || s->n_moved > FEEDERS_MAX) {
+                reads = true;
+                continue;
+            }
+            f->is_moved[feeder] = true;
+            f->moved[s->n_moved++] = feeder;
+        }
+    }
+    for (int32_t k = 0; k < s->n_moved; k++)
+        f->is_moved[f->moved[k]] = false;
+    return !reads || !is_read;
+}
+
+static void move(furnace *f, const step *s, int32_t to)
+{
+    for (int32_t i = 0; i < s->n_moved; i++)
+        clv_groups_move(f->g, f->moved[i], to);
+}
+
+static bool is_legal(furnace *f, const step *s)
+{
+    clv_groups *g = f->g;
+    if (s->n_moved == 1) {
+        clv_groups_barred(g, f->moved[0], f->barred);
+        return !clv_bit(f->barred, s->to);
+    }
+    move(f, s, s->to);
+    bool legal = clv_groups_legal_at(g, s->to);
+    move(f, s, s->from);
+    return legal;
+}
+
 /* A legal move that memory allows. False: none was drawn. */
-static bool draw_move(furnace *f, int32_t *ret_unit, int32_t *ret_to)
+static bool draw_move(furnace *f, step *ret)
 {
     clv_groups *g = f->g;
     for (int32_t i = 0; i < DRAWS; i++) {
-        int32_t unit = draw_unit(f), to = (int32_t)below(f, g->p->n_devices);
-        int32_t from = g->device_of[unit];
-        bool is_inner = g->inner_reads[unit] > 0 && g->inner_sends[unit] > 0;
-        if (to == from || is_inner || (f->o->keep_groups && g->n_units[from] == 1) ||
-            g->weight_bytes[to] + g->p->weight_bytes[unit] > f->o->room_bytes[to])
+        f->moved[0] = draw_unit(f);
+        *ret = (step){ 1, g->device_of[f->moved[0]], (int32_t)below(f, g->p->n_devices) };
+        if (ret->to == ret->from)
             continue;
-        clv_groups_barred(g, unit, f->barred);
-        if (clv_bit(f->barred, to))
+        if (below(f, FEEDERS_IN) == 0 && !add_feeders(f, ret))
             continue;
-        *ret_unit = unit;
-        *ret_to = to;
-        return true;
+        if (has_room(f, ret) && is_legal(f, ret))
+            return true;
     }
     return false;
 }
@@ -99,41 +162,44 @@ static void exchange(furnace *f, int32_t a, int32_t b)
     clv_groups_load(g, f->exchanged);
 }
 
-typedef struct {
-    int32_t unit, from, to; /* unit -1: two devices exchange all */
-} step;
-
 static bool draw_exchange(furnace *f, step *ret)
 {
     const clv_groups *g = f->g;
     int32_t a = (int32_t)below(f, g->p->n_devices), b = (int32_t)below(f, g->p->n_devices);
-    *ret = (step){ -1, a, b };
+    *ret = (step){ 0, a, b };
     return a != b && g->weight_bytes[a] <= f->o->room_bytes[b] &&
            g->weight_bytes[b] <= f->o->room_bytes[a];
 }
 
 static bool draw_step(furnace *f, step *ret)
 {
-    if (below(f, EXCHANGE_IN) == 0)
-        return draw_exchange(f, ret);
-    if (!draw_move(f, &ret->unit, &ret->to))
-        return false;
-    ret->from = f->g->device_of[ret->unit];
-    return true;
+    return below(f, EXCHANGE_IN) == 0 ? draw_exchange(f, ret) : draw_move(f, ret);
 }
 
 static void make_step(furnace *f, const step *s, bool undo)
 {
-    if (s->unit < 0)
+    if (s->n_moved == 0)
         exchange(f, s->from, s->to);
     else
-        clv_groups_move(f->g, s->unit, undo ? s->from : s->to);
+        move(f, s, undo ? s->from : s->to);
 }
 
 static bool is_taken(furnace *f, double more, double heat)
 {
     double draw = (double)(clv_random(&f->random) >> 11) * 0x1p-53;
     return more <= 0 || draw < exp(-more / heat);
+}
+
+/* O(pins). */
+static void find_readers(const clv_partition *p, int32_t *reader_of)
+{
+    for (int32_t u = 0; u < p->n_units; u++) {
+        int32_t first = p->net_first[p->unit_first_net[u]];
+        int32_t end = p->net_first[p->unit_first_net[u + 1]];
+        reader_of[u] = first < end ? p->net_to[first] : -1;
+        for (int32_t i = first; i < end; i++)
+            reader_of[u] = p->net_to[i] == reader_of[u] ? reader_of[u] : -1;
+    }
 }
 
 clv_status clv_anneal(clv_groups *g, const clv_anneal_options *o, clv_arena *arena, int32_t *best,
@@ -144,10 +210,13 @@ clv_status clv_anneal(clv_groups *g, const clv_anneal_options *o, clv_arena *are
                   .o = o,
                   .barred = CLV_NEW_ARRAY(arena, uint64_t, g->words),
                   .exchanged = CLV_NEW_ARRAY(arena, int32_t, g->p->n_units),
+                  .reader_of = CLV_NEW_ARRAY(arena, int32_t, g->p->n_units),
+                  .is_moved = CLV_NEW_ARRAY(arena, bool, g->p->n_units),
                   .random = o->seed,
                   .scale = least > 0 ? 1 / (double)least : 1 };
-    if (!f.barred || !f.exchanged)
+    if (!f.barred || !f.exchanged || !f.reader_of || !f.is_moved)
         return clv_fail_nomem(err, "a search");
+    find_readers(g->p, f.reader_of);
     size_t bytes = (size_t)g->p->n_units * sizeof *best;
     double here = energy(&f), heat = HOT * here;
     double cooling = o->steps > 0 ? pow(COLD / HOT, 1 / (double)o->steps) : 1;

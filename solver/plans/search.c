@@ -31,8 +31,9 @@
  * cover a good part of them. */
 #define ELSEWHERE_UNITS 5000
 /* Problems up to this size are annealed so often, with so many moves at most, and fewer where there
- * are many loads to add up: some tenths of a second. */
+ * are few places to move units to, or many loads to add up: some tenths of a second. */
 #define ANNEALED_UNITS 1000
+#define ANNEALED_PLACE 1000
 #define ANNEALINGS     4
 #define ANNEALED_STEPS 300000
 #define ANNEALED_LOADS INT64_C(20000000)
@@ -167,6 +168,8 @@ static clv_status anneal(clv_seeker *s, clv_error *err)
     int64_t ns, least = desk->tried[best].verdict.period_ns;
     int64_t steps = ANNEALED_LOADS / (desk->p->n_devices + clv_n_ports(desk->p));
     steps = steps < ANNEALED_STEPS ? steps : ANNEALED_STEPS;
+    int64_t places = (int64_t)desk->p->n_units * desk->p->n_devices;
+    steps = steps < places * ANNEALED_PLACE ? steps : places * ANNEALED_PLACE;
     clv_seeker_leave_room(s, true);
     for (uint64_t seed = 1; seed <= ANNEALINGS && !clv_desk_over(desk); seed++) {
         clv_anneal_options o = { s->room_bytes, desk->options->use_all_devices, steps, seed };

@@ -194,9 +194,9 @@ static bool memory_known(const clv_plan *plan)
 
 static void put_memory(report *r)
 {
-    static const char *const titles[] = { "memory of", ">weights", ">activations", ">workspace",
-                                          ">gaps",     ">peak",    ">capacity",    ">used",
-                                          ">in flight" };
+    static const char *const titles[] = { "memory of",  ">weights", ">activations",
+                                          ">workspace", ">gaps",    ">peak",
+                                          ">capacity",  ">used",    ">in flight" };
     bool in_flight = has_in_flight(r->plan);
     clv_table table = clv_table_of(titles, in_flight ? 9 : 8);
 
@@ -344,8 +344,9 @@ static void put_pipeline(report *r)
                     p->why_microbatches == CLV_MICRO_MEMORY ? "; no more fit in memory" : "");
 }
 
-/* The n-th thing that a stage does in 1F1B order: as many forward parts as it may keep, then one backward
- * and one forward in turn, then the backward parts that are left. -1 - i: backward part i. */
+/* The n-th thing that a stage does in 1F1B order: as many forward parts as it may keep, then one
+ * backward and one forward in turn, then the backward parts that are left. -1 - i: backward part i.
+ */
 static int32_t step_of(const clv_plan *p, int32_t stage, int32_t n)
 {
     int32_t warm = clv_micro_stashed(p->microbatches, p->n_stages, stage);
@@ -367,10 +368,11 @@ static void put_order(report *r)
         n_backward += p->backward_op[i];
     if (!fits(p) || n_backward == 0 || p->microbatches < 1)
         return;
-    clv_text_printf(&r->text,
-                    "training    %d operators backward, in 1F1B order: a stage keeps at most as many "
-                    "micro-batches\n            as there are stages from it to the last\n",
-                    n_backward);
+    clv_text_printf(
+        &r->text,
+        "training    %d operators backward, in 1F1B order: a stage keeps at most as many "
+        "micro-batches\n            as there are stages from it to the last\n",
+        n_backward);
     for (int32_t s = 0; s < p->n_stages && p->n_stages <= ORDER_STAGES; s++) {
         char line[CLV_REPORT_WIDTH + 1] = "";
         int32_t n = 0, room = CLV_REPORT_WIDTH - (int32_t)strlen("            stage 00: ...");
@@ -391,6 +393,31 @@ static void put_order(report *r)
     }
 }
 
+/* Runs a second: of the pipeline, or where memory does not let it fill, of what fits. */
+static double runs_per_s(const clv_plan *p)
+{
+    if (p->why_microbatches == CLV_MICRO_MEMORY && clv_plan_run_ns(p) > 0)
+        return 1e9 * p->microbatches / (double)clv_plan_run_ns(p);
+    return 1e9 / (double)p->period_ns;
+}
+
+static void put_throughput(report *r)
+{
+    const clv_plan *p = r->plan;
+    char every[32];
+
+    if (p->period_ns <= 0)
+        return;
+    clv_text_printf(&r->text, "throughput  %s runs a second ",
+                    clv_show_number((char[32]){ 0 }, runs_per_s(p)));
+    clv_show_time(every, p->period_ns);
+    if (p->why_microbatches == CLV_MICRO_MEMORY)
+        clv_text_printf(&r->text, "in what memory allows; one every %s if all stages were busy\n",
+                        every);
+    else
+        clv_text_printf(&r->text, "as a pipeline, one every %s\n", every);
+}
+
 static void put_speed(report *r)
 {
     const clv_plan *p = r->plan;
@@ -401,10 +428,7 @@ static void put_speed(report *r)
                         "latency     %s for one run; one after another, %s runs a second\n",
                         clv_show_time((char[32]){ 0 }, p->latency_ns),
                         clv_show_number((char[32]){ 0 }, 1e9 / (double)p->latency_ns));
-    if (p->period_ns > 0)
-        clv_text_printf(&r->text, "throughput  %s runs a second as a pipeline, one every %s\n",
-                        clv_show_number((char[32]){ 0 }, 1e9 / (double)p->period_ns),
-                        clv_show_time((char[32]){ 0 }, p->period_ns));
+    put_throughput(r);
     put_pipeline(r);
     put_order(r);
     if (p->proportion > 0)
@@ -485,7 +509,7 @@ static void put_success(report *r)
     double latency = latency_ms(p), rate = 1000 / latency;
 
     if (p->objective == CLV_THROUGHPUT && p->period_ns > 0)
-        rate = 1e9 / (double)p->period_ns;
+        rate = runs_per_s(p);
     if (p->proportion > 0)
         clv_text_printf(&r->text,
                         "[Success] Compile successfully available_memory_proportion %g "

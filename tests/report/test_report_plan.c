@@ -316,6 +316,8 @@ Test(report_plan, tells_the_run_of_a_pipeline)
     devices[0].in_flight_bytes = 2 << 20;
     devices[0].peak_bytes += 2 << 20;
     const char *shown = text();
+    cr_expect(strstr(shown, "throughput  573.9 runs a second in what memory allows; one every 1.5"),
+              "%s", shown);
     cr_expect(strstr(shown, "pipeline    5 micro-batches in 8.713 ms, 573.9 runs a second\n"
                             "            fill 1.200 ms, drain 1.100 ms, bubble 13.9 %; no more fit "
                             "in memory\n"),

@@ -96,3 +96,27 @@ Test(anneal, exchanges_devices)
     cr_expect_eq(ns, 10, "%lld", (long long)ns);
     cr_expect(best[0] == 0 && best[1] == 1);
 }
+
+/* Two units, each with one that only feeds it, and much to send between those: half the work goes
+ * to another device only where a unit and its feeder move in one step. */
+Test(anneal, moves_a_unit_with_its_feeder)
+{
+    synthetic s = synthetic_new(arena, 4, 2, 1, 3, 3);
+    synthetic_net(&s, 0, 1, (int32_t[]){ 2 }, 1000000);
+    synthetic_net(&s, 1, 1, (int32_t[]){ 3 }, 1000000);
+    synthetic_net(&s, 2, 1, (int32_t[]){ 3 }, 1);
+    for (int32_t u = 0; u < 4; u++)
+        s.time[u] = u < 2 ? 1 : 20;
+    const clv_partition *p = synthetic_done(&s);
+    int64_t room[2] = { 100, 100 }, ns;
+    int32_t best[4];
+    clv_groups *g;
+    clv_error err;
+    cr_assert_eq(clv_groups_new(p, arena, &g, &err), CLV_OK);
+    clv_groups_load(g, (int32_t[]){ 0, 0, 0, 0 });
+    cr_assert_eq(
+        clv_anneal(g, &(clv_anneal_options){ room, false, 10000, 1 }, arena, best, &ns, &err),
+        CLV_OK);
+    cr_expect_lt(ns, 42, "%lld", (long long)ns);
+    cr_expect(best[0] == best[2] && best[1] == best[3] && best[0] != best[1]);
+}
