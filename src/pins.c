@@ -1,6 +1,7 @@
 #include "pins.h"
 
 #include "base/map.h"
+#include "base/root.h"
 #include "graph/ops.h"
 
 /* -- marks -- */
@@ -194,15 +195,6 @@ static clv_status lower_stages(lowerer *l, const uint64_t *rows)
     return CLV_OK;
 }
 
-static int32_t root_of(int32_t *parent, int32_t i)
-{
-    while (parent[i] != i) {
-        parent[i] = parent[parent[i]];
-        i = parent[i];
-    }
-    return i;
-}
-
 static clv_status lower_groups(lowerer *l)
 {
     int32_t *parent = CLV_NEW_ARRAY(l->arena, int32_t, l->p->n_units), *first, *units, n = 0;
@@ -217,8 +209,8 @@ static clv_status lower_groups(lowerer *l)
     for (int32_t i = 0; i < l->c->n; i++) {
         const clv_rule *rule = rule_of_kind(l, i, CLV_RULE_TOGETHER);
         for (int32_t k = 1; rule && k < rule->set_first[1]; k++) {
-            int32_t a = root_of(parent, l->units->of[rule->ops[0].i]);
-            int32_t b = root_of(parent, l->units->of[rule->ops[k].i]);
+            int32_t a = clv_root(parent, l->units->of[rule->ops[0].i]);
+            int32_t b = clv_root(parent, l->units->of[rule->ops[k].i]);
             parent[a > b ? a : b] = a > b ? b : a;
             any = true;
         }
@@ -227,7 +219,7 @@ static clv_status lower_groups(lowerer *l)
         return CLV_OK;
     for (int32_t u = 0; u < l->p->n_units; u++)
         if (parent[u] != u)
-            group[u] = group[root_of(parent, u)] = root_of(parent, u);
+            group[u] = group[clv_root(parent, u)] = clv_root(parent, u);
     CLV_TRY(clv_rules_close(l->p, l->arena, group, &n, &first, &units, l->err));
     l->out->n_groups = n;
     l->out->group_of = group;

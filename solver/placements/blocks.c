@@ -2,6 +2,7 @@
 #include "solver/placements/blocks.h"
 
 #include "base/compare.h"
+#include "base/root.h"
 
 #include <assert.h>
 #include <math.h>
@@ -458,13 +459,6 @@ static bool is_idle(const joining *j, int32_t g)
     return j->roomy || j->bytes[g] == 0;
 }
 
-static int32_t root_of(int32_t *to, int32_t g)
-{
-    while (to[g] != g)
-        g = to[g] = to[to[g]];
-    return g;
-}
-
 /* One round over all groups. What was true of two groups stays true when either has grown, so the
  * sets may be those from before the round. */
 static clv_status join_idle(joining *j, bool *ret_joined, clv_error *err)
@@ -479,13 +473,13 @@ static clv_status join_idle(joining *j, bool *ret_joined, clv_error *err)
     *ret_joined = false;
     for (int32_t g = 0; g < j->n; g++) {
         int32_t x = is_idle(j, g) ? find_host(j, &r, g) : -1;
-        if (x < 0 || root_of(to, x) == root_of(to, g))
+        if (x < 0 || clv_root(to, x) == clv_root(to, g))
             continue;
-        to[root_of(to, g)] = root_of(to, x);
+        to[clv_root(to, g)] = clv_root(to, x);
         *ret_joined = true;
     }
     for (int32_t g = 0; g < j->n; g++)
-        to[g] = root_of(to, g);
+        to[g] = clv_root(to, g);
     return *ret_joined ? join(j, to, err) : CLV_OK;
 }
 

@@ -114,9 +114,7 @@ static int64_t fastest(const clv_partition *p, const bool *used, int32_t unit)
     return least;
 }
 
-/* Of the longest k * devices + 1 units some k + 1 are on one device: no less than the last ones. */
-static clv_status bound_sharing(const clv_partition *p, clv_arena *arena, int64_t *ret,
-                                clv_error *err)
+clv_status clv_bound_sharing(const clv_partition *p, clv_arena *arena, int64_t *ret, clv_error *err)
 {
     bool *used = CLV_NEW_ARRAY(arena, bool, p->n_kinds);
     int64_t *before = CLV_NEW_ARRAY(arena, int64_t, p->n_units + 1), *time = before + 1;
@@ -192,12 +190,14 @@ clv_status clv_bound_period(const clv_partition *p, const clv_bound_options *opt
         return clv_fail_nomem(err, "a bound");
     clv_status status = clv_bound_work(p, scratch, &made.ns, err);
     if (status == CLV_OK)
-        status = bound_sharing(p, scratch, &sharing, err);
+        status = clv_bound_sharing(p, scratch, &sharing, err);
     made.ns = sharing > made.ns ? sharing : made.ns;
     if (status == CLV_OK && made.ns < best_ns)
         status = bound_order(p, options, best_ns, scratch, device_of, &made, err);
     if (status == CLV_OK && made.ns < best_ns && options->reserve_bytes == 0)
         status = clv_bound_sending(p, made.ns, best_ns, scratch, &made.ns, err);
+    if (status == CLV_OK && made.ns < best_ns)
+        status = clv_bound_together(p, made.ns, best_ns, scratch, &made.ns, err);
     clv_arena_free(scratch);
     CLV_TRY(status);
     *ret = made;

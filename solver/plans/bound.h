@@ -33,7 +33,8 @@ typedef struct {
  *   - the units that must share a device because there are more of them than devices:
  *     O(units * log units);
  *   - what order and memory allow, transfers aside (pieces.h): within a limit of work;
- *   - what one device must send to many (clv_bound_sending). */
+ *   - what one device must send to many (clv_bound_sending);
+ *   - the first two, of units that too much is sent between (clv_bound_together). */
 clv_status clv_bound_period(const clv_partition *p, const clv_bound_options *options,
                             int64_t best_ns, clv_arena *arena, int32_t *device_of, clv_bound *ret,
                             clv_error *err);
@@ -45,6 +46,12 @@ clv_status clv_bound_period(const clv_partition *p, const clv_bound_options *opt
 clv_status clv_bound_sending(const clv_partition *p, int64_t low_ns, int64_t best_ns,
                              clv_arena *arena, int64_t *ret_ns, clv_error *err);
 
+/* Period: units that too much is sent between within it are one. At least low_ns, which must be a
+ * bound, at most best_ns, which a plan has. CLV_ENOMEM. O((units * kinds^2 * 40 + pins) * log
+ * best_ns), within a limit of work. */
+clv_status clv_bound_together(const clv_partition *p, int64_t low_ns, int64_t best_ns,
+                              clv_arena *arena, int64_t *ret_ns, clv_error *err);
+
 /* Latency: every path; and between two units through which all paths lead, either all units run on
  * one device, one after another, or something is sent, which each device allows only once
  * (bound_latency.c, runs.c). O(units * (64 + log units) + nets' readers), some hundred times that
@@ -52,6 +59,11 @@ clv_status clv_bound_sending(const clv_partition *p, int64_t low_ns, int64_t bes
  * list of units; device_of: n_units. */
 clv_status clv_bound_latency(const clv_partition *p, const clv_bound_options *options,
                              clv_arena *arena, int32_t *orders, int32_t *device_of, clv_bound *ret,
+                             clv_error *err);
+
+/* Of the longest k * devices + 1 units some k + 1 are on one device: a period cannot be less than the
+ * last ones of those take. CLV_ENOMEM. O(units * log units). */
+clv_status clv_bound_sharing(const clv_partition *p, clv_arena *arena, int64_t *ret_ns,
                              clv_error *err);
 
 /* All work shared evenly; a period and a latency cannot be less. CLV_ENOMEM. */

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/root.h"
 #include "solver/plans/runs_walk.h"
 
 /* Bandwidths that may tell parts apart. */
@@ -42,13 +43,6 @@ static void find_pairs(clv_runs_walk *w)
                              clv_runs_slower(w->pair[a * n + by], w->pair[by * n + b]));
 }
 
-static int32_t part_of(int32_t *parent, int32_t d)
-{
-    while (parent[d] != d)
-        d = parent[d] = parent[parent[d]];
-    return d;
-}
-
 /* Parts joined by links with so many ns a byte at most. *ret: the fastest link between two, each of
  * its numbers; *ret_size: devices of the largest part. */
 static void join(const clv_partition *p, double byte_ns, int32_t *parent, clv_runs_link *ret,
@@ -61,11 +55,11 @@ static void join(const clv_partition *p, double byte_ns, int32_t *parent, clv_ru
     for (int32_t from = 0; from < p->n_devices; from++)
         for (int32_t to = 0; to < p->n_devices; to++)
             if (from != to && link_of(p, from, to).byte_ns <= byte_ns)
-                parent[part_of(parent, from)] = part_of(parent, to);
+                parent[clv_root(parent, from)] = clv_root(parent, to);
     for (int32_t from = 0; from < p->n_devices; from++) {
         int32_t size = 0;
         for (int32_t to = 0; to < p->n_devices; to++) {
-            bool is_here = part_of(parent, from) == part_of(parent, to);
+            bool is_here = clv_root(parent, from) == clv_root(parent, to);
             size += is_here;
             if (!is_here)
                 keep_fastest(ret, link_of(p, from, to));

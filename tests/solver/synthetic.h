@@ -348,4 +348,42 @@ static inline bool synthetic_legal(const clv_partition *p, const int32_t *device
     return legal;
 }
 
+/* Ports that any links share, none to two each. */
+static inline void synthetic_any_ports(synthetic *s, uint64_t *random)
+{
+    int32_t d = s->p.n_devices, n = 1 + (int32_t)synthetic_below(random, 2 * d);
+    int32_t *first = synthetic_take(s->arena, (size_t)(d * d + 1), sizeof *first);
+    int32_t *ports = synthetic_take(s->arena, (size_t)(2 * d * d), sizeof *ports);
+    for (int32_t link = 0; link < d * d; link++) {
+        int32_t at = first[link], port = (int32_t)synthetic_below(random, n);
+        for (int64_t more = link / d == link % d ? 0 : synthetic_below(random, 3); more > 0; more--)
+            if (at == first[link] || n > 1) {
+                ports[at++] = port;
+                port = (port + 1) % n;
+            }
+        first[link + 1] = at;
+    }
+    s->p.n_ports = n;
+    s->p.link_first_port = first;
+    s->p.link_ports = ports;
+}
+
+/* The least period of all legal assignments of at most 16 units. */
+static inline int64_t synthetic_least_period(const synthetic *s)
+{
+    const clv_partition *p = &s->p;
+    int64_t best = INT64_MAX;
+    int32_t device_of[16] = { 0 };
+    for (int32_t u = 0; u < p->n_units;) {
+        clv_estimate e = { .period_ns = INT64_MAX };
+        if (synthetic_legal(p, device_of)) {
+            cr_assert_eq(clv_partition_estimate(p, device_of, s->arena, &e, NULL), CLV_OK);
+            best = e.period_ns < best ? e.period_ns : best;
+        }
+        for (u = 0; u < p->n_units && ++device_of[u] == p->n_devices; u++)
+            device_of[u] = 0;
+    }
+    return best;
+}
+
 #endif

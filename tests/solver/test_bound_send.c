@@ -20,29 +20,6 @@ static int64_t bound_of(const clv_partition *p, int64_t best_ns)
     return ns;
 }
 
-static int64_t period_of(const clv_partition *p, const int32_t *device_of)
-{
-    clv_estimate e = { 0 };
-    cr_assert_eq(clv_partition_estimate(p, device_of, arena, &e, NULL), CLV_OK);
-    return e.period_ns;
-}
-
-/* The least period of all legal assignments. */
-static int64_t best_of_all(const clv_partition *p)
-{
-    int64_t best = INT64_MAX;
-    int32_t device_of[16] = { 0 };
-    for (int32_t u = 0; u < p->n_units;) {
-        if (synthetic_legal(p, device_of)) {
-            int64_t ns = period_of(p, device_of);
-            best = ns < best ? ns : best;
-        }
-        for (u = 0; u < p->n_units && ++device_of[u] == p->n_devices; u++)
-            device_of[u] = 0;
-    }
-    return best;
-}
-
 /* Unit 0 writes a mask for n layers of so many units in a row, of which the last reads it. */
 static synthetic layers(int32_t n, int32_t units, int32_t devices, int64_t mask_bytes)
 {
@@ -67,11 +44,11 @@ Test(bound_send, layers_that_share_no_device_are_sent_to_one_by_one)
     s.time[0] = 0;
     synthetic_done(&s);
     synthetic_ports(&s);
-    cr_assert_eq(best_of_all(&s.p), 20);
+    cr_assert_eq(synthetic_least_period(&s), 20);
     cr_assert_eq(bound_of(&s.p, 1000), 20);
     s.net_bytes[0] = 5; /* 15 ns, and one more for what layers send */
     cr_assert_eq(bound_of(&s.p, 1000), 15);
-    cr_assert_eq(best_of_all(&s.p), 16);
+    cr_assert_eq(synthetic_least_period(&s), 16);
 }
 
 /* What lies between two readers counts: each alone takes 1 ns, but 30 ns from one to the next. */
@@ -83,7 +60,7 @@ Test(bound_send, what_is_between_two_readers_is_on_their_device)
     synthetic_done(&s);
     synthetic_ports(&s);
     cr_assert_eq(bound_of(&s.p, 1000), 30);
-    cr_assert_eq(best_of_all(&s.p), 31);
+    cr_assert_eq(synthetic_least_period(&s), 31);
 }
 
 /* Links that share nothing send at once. */
@@ -115,31 +92,11 @@ Test(bound_send, no_plan_is_better)
         synthetic_done(&s);
         if (seed % 4)
             synthetic_ports(&s);
-        int64_t best = best_of_all(&s.p), bound = bound_of(&s.p, INT64_MAX / 8);
+        int64_t best = synthetic_least_period(&s), bound = bound_of(&s.p, INT64_MAX / 8);
         cr_assert_leq(bound, best, "seed %d", (int)seed);
         n_tight += bound == best;
     }
     cr_assert_gt(n_tight, 30);
-}
-
-/* Ports that any links share, none to two each. */
-static void any_ports(synthetic *s, uint64_t *random)
-{
-    int32_t d = s->p.n_devices, n = 1 + (int32_t)synthetic_below(random, 2 * d);
-    int32_t *first = synthetic_take(s->arena, (size_t)(d * d + 1), sizeof *first);
-    int32_t *ports = synthetic_take(s->arena, (size_t)(2 * d * d), sizeof *ports);
-    for (int32_t link = 0; link < d * d; link++) {
-        int32_t at = first[link], port = (int32_t)synthetic_below(random, n);
-        for (int64_t more = link / d == link % d ? 0 : synthetic_below(random, 3); more > 0; more--)
-            if (at == first[link] || n > 1) {
-                ports[at++] = port;
-                port = (port + 1) % n;
-            }
-        first[link + 1] = at;
-    }
-    s->p.n_ports = n;
-    s->p.link_first_port = first;
-    s->p.link_ports = ports;
 }
 
 /* A unit or two that all may read, some of whom follow each other; some nets of no bytes, some
@@ -181,8 +138,8 @@ Test(bound_send, no_plan_is_better_whatever_links_share)
         }
         synthetic_done(&s);
         if (seed % 5)
-            any_ports(&s, &random);
-        int64_t best = best_of_all(&s.p), bound = bound_of(&s.p, INT64_MAX / 8), all = 0;
+            synthetic_any_ports(&s, &random);
+        int64_t best = synthetic_least_period(&s), bound = bound_of(&s.p, INT64_MAX / 8), all = 0;
         int32_t device_of[8];
         clv_bound period;
         cr_assert_leq(bound, best > 1 ? best : 1, "seed %d: sending %lld of %lld", (int)seed,
