@@ -1,6 +1,7 @@
 /* conflict.c - a minimal conflicting set by dropping rules, larger lots first, as long as no plan
  * obeys what is left; then smaller ones, if there are few rules; then each rule of the set on
- * trial.
+ * trial. The same for rules that leave too little memory, where a plan has to be searched for each
+ * time.
  */
 #include "conflict.h"
 
@@ -17,13 +18,14 @@
 #define RELAXED_JUDGED 40 /* candidates for each: enough to see what a rule costs */
 #define SMALLER_TRIES                                                                              \
     200 /* sets smaller than a minimal one that are looked at: all of ten rules or so */
-#define MEMORY_MAX 12 /* rules in force up to which each is left out where memory is short */
+#define MEMORY_TRIES 30 /* the same where memory is short, and each is a search */
 
 typedef struct {
     clv_run *r;
     const clv_search_options *options;
-    bool *skip; /* by rule; on trial */
-    bool *core; /* by rule: in the conflicting set */
+    bool *skip;     /* by rule; on trial */
+    bool *core;     /* by rule: in the conflicting set */
+    bool by_memory; /* a plan has to fit too */
     bool proven;
     int32_t n_core;
 } conflict;
@@ -40,6 +42,43 @@ static const char *label(const clv_run *r, int32_t rule)
 {
     char text[128];
     return clv_arena_printf(r->arena, "%s", clv_rule_label(&r->rules, rule, text, sizeof text));
+}
+
+/* -- a search with fewer rules -- */
+
+static clv_search_options relaxed_options(const clv_run *r, const clv_search_options *options)
+{
+    clv_search_options o = *options;
+    o.progress = NULL;
+    if (o.max_judged == 0 || o.max_judged > RELAXED_JUDGED)
+        o.max_judged = RELAXED_JUDGED;
+    if (r->req->compiler) /* which takes minutes for each */
+        o.max_judged = 1;
+    return o;
+}
+
+/* What the plan would be without these, in a run of its own. */
+static clv_status try_without(const clv_run *r, const bool *skip, const clv_search_options *options,
+                              clv_search_result *ret)
+{
+    clv_run more = { .req = r->req,
+                     .arena = r->arena,
+                     .err = r->err,
+                     .analysis = r->analysis,
+                     .microbatches = r->microbatches,
+                     .why_microbatches = r->why_microbatches };
+    clv_search_options o = relaxed_options(r, options);
+    clv_mark scratch = clv_arena_mark(r->arena);
+    more.skip = skip;
+    more.analysis.units = r->plain_units;
+    clv_status status = clv_run_open(&more, r->cluster->n_devices, r->memory_bytes);
+    if (status == CLV_OK)
+        status = clv_run_search(&more, &o, ret);
+    clv_run_close(&more);
+    clv_arena_rewind(r->arena, scratch);
+    ret->tried = NULL;
+    ret->best.device_of = NULL;
+    return status;
 }
 
 /* -- the smallest set -- */
@@ -60,8 +99,21 @@ static clv_status is_possible(conflict *c, clv_arena *arena, clv_obey_outcome *r
     return CLV_OK;
 }
 
+/* The same, and it fits; unknown where none was found. */
+static clv_status may_fit(conflict *c, clv_obey_outcome *ret)
+{
+    clv_search_options o = *c->options;
+    clv_search_result result = { .found = false };
+    o.first_fit = true;
+    CLV_TRY(try_without(c->r, c->skip, &o, &result));
+    *ret = result.found ? CLV_OBEY_FOUND : CLV_OBEY_UNKNOWN;
+    return CLV_OK;
+}
+
 static clv_status is_possible_now(conflict *c, clv_obey_outcome *ret)
 {
+    if (c->by_memory)
+        return may_fit(c, ret);
     clv_arena *scratch = clv_arena_new(clv_arena_alloc(c->r->arena), 0);
     if (!scratch)
         return clv_fail_nomem(c->r->err, "the rules of a search");
@@ -114,7 +166,7 @@ static clv_status choose(conflict *c, int32_t first, int32_t size, int32_t *trie
         if (--*tries < 0)
             return CLV_OK;
         CLV_TRY(is_possible_now(c, &outcome));
-        *ret_found = outcome == CLV_OBEY_NONE;
+        *ret_found = outcome == CLV_OBEY_NONE || (c->by_memory && outcome != CLV_OBEY_FOUND);
         return CLV_OK;
     }
     for (int32_t i = first; i + size <= c->r->rules.n && *tries > 0; i++) {
@@ -133,7 +185,7 @@ static clv_status choose(conflict *c, int32_t first, int32_t size, int32_t *trie
  */
 static clv_status find_smaller(conflict *c)
 {
-    int32_t tries = SMALLER_TRIES, n = c->r->rules.n;
+    int32_t tries = c->by_memory ? MEMORY_TRIES : SMALLER_TRIES, n = c->r->rules.n;
     bool found = false, *minimal = c->skip;
     c->skip = CLV_NEW_ARRAY(c->r->arena, bool, n);
     if (!c->skip)
@@ -145,7 +197,7 @@ static clv_status find_smaller(conflict *c)
         c->skip = minimal;
         return CLV_OK;
     }
-    c->proven = true;
+    c->proven = !c->by_memory;
     note_core(c);
     return CLV_OK;
 }
@@ -189,19 +241,32 @@ static const char *list_rules(const clv_run *r, const bool *in, int32_t n)
     return text;
 }
 
+/* What contradicts, or leaves too little memory. */
+static const char *say_core(const conflict *c)
+{
+    const clv_run *r = c->r;
+    const char *list = list_rules(r, c->core, c->n_core);
+    const char *how = c->proven ? "" : ", as far as was searched";
+    if (!list)
+        return NULL;
+    if (c->by_memory && c->n_core == 1)
+        return clv_arena_printf(r->arena, "no plan was found that obeys %s and fits", list);
+    if (c->by_memory)
+        return clv_arena_printf(
+            r->arena, "%s leave too little memory: no plan was found that obeys %s and fits", list,
+            c->n_core == 2 ? "both" : "them all");
+    if (c->n_core == 1)
+        return clv_arena_printf(r->arena, "no plan can obey %s%s", list, how);
+    return clv_arena_printf(r->arena, "%s contradict each other: no plan obeys %s%s", list,
+                            c->n_core == 2 ? "both" : "them all", how);
+}
+
 static clv_status tell_core(conflict *c)
 {
     clv_run *r = c->r;
-    const char *list = list_rules(r, c->core, c->n_core);
-    const char *how = c->proven ? "" : ", as far as was searched";
-    if (list && c->n_core == 1)
-        r->conflict = clv_arena_printf(r->arena, "no plan can obey %s%s", list, how);
-    else if (list)
-        r->conflict = clv_arena_printf(r->arena, "%s contradict each other: no plan obeys %s%s",
-                                       list, c->n_core == 2 ? "both" : "them all", how);
-    if (!r->conflict)
-        return clv_fail_nomem(r->err, "notes of a plan");
-    CLV_TRY(tell(r, r->conflict));
+    const char *words = say_core(c);
+    CLV_TRY(tell(r, words));
+    r->conflict = c->by_memory ? NULL : words;
     for (int32_t i = 0; i < r->rules.n; i++) {
         const clv_rule *rule = &r->rules.at[i];
         const char *name = c->core[i] ? label(r, i) : "";
@@ -234,17 +299,6 @@ static const char *words_for(clv_run *r, const clv_search_result *result, const 
 
 /* -- relaxing -- */
 
-static clv_search_options relaxed_options(const clv_run *r, const clv_search_options *options)
-{
-    clv_search_options o = *options;
-    o.progress = NULL;
-    if (o.max_judged == 0 || o.max_judged > RELAXED_JUDGED)
-        o.max_judged = RELAXED_JUDGED;
-    if (r->req->compiler) /* which takes minutes for each */
-        o.max_judged = 1;
-    return o;
-}
-
 /* r on other rules: opened anew and searched. */
 static clv_status search_without(clv_run *r, const bool *skip, const clv_search_options *options,
                                  clv_search_result *ret)
@@ -257,30 +311,6 @@ static clv_status search_without(clv_run *r, const bool *skip, const clv_search_
     r->analysis.units = r->plain_units;
     CLV_TRY(clv_run_open(r, devices, r->memory_bytes));
     return clv_run_search(r, &o, ret);
-}
-
-/* What the plan would be without these, in a run of its own. */
-static clv_status try_without(const clv_run *r, const bool *skip, const clv_search_options *options,
-                              clv_search_result *ret)
-{
-    clv_run more = { .req = r->req,
-                     .arena = r->arena,
-                     .err = r->err,
-                     .analysis = r->analysis,
-                     .microbatches = r->microbatches,
-                     .why_microbatches = r->why_microbatches };
-    clv_search_options o = relaxed_options(r, options);
-    clv_mark scratch = clv_arena_mark(r->arena);
-    more.skip = skip;
-    more.analysis.units = r->plain_units;
-    clv_status status = clv_run_open(&more, r->cluster->n_devices, r->memory_bytes);
-    if (status == CLV_OK)
-        status = clv_run_search(&more, &o, ret);
-    clv_run_close(&more);
-    clv_arena_rewind(r->arena, scratch);
-    ret->tried = NULL;
-    ret->best.device_of = NULL;
-    return status;
 }
 
 static clv_status skip_one(clv_run *r, int32_t rule, bool **ret)
@@ -335,33 +365,23 @@ clv_status clv_explain_conflict(clv_run *r, const clv_search_options *options, b
 
 clv_status clv_tell_rules_and_memory(clv_run *r, const clv_search_options *options)
 {
-    clv_search_options o = *options;
-    clv_search_result result = { .found = false };
-    bool *skip;
+    conflict c = { .r = r, .options = options, .by_memory = true };
+    clv_obey_outcome outcome = CLV_OBEY_UNKNOWN;
     int32_t n = 0;
     if (r->req->compiler)
         return CLV_OK;
-    o.first_fit = true;
     for (int32_t i = 0; i < r->rules.n; i++)
         n += !r->rules.at[i].unused;
-    for (int32_t i = 0; i < r->rules.n && n <= MEMORY_MAX && n > 1; i++) {
-        if (r->rules.at[i].unused)
-            continue;
-        CLV_TRY(skip_one(r, i, &skip));
-        CLV_TRY(try_without(r, skip, &o, &result));
-        const char *name = result.found ? label(r, i) : "";
-        if (result.found)
-            CLV_TRY(tell(r, name ? clv_arena_printf(r->arena, "it would fit without %s: %s", name,
-                                                    r->rules.at[i].says)
-                                 : NULL));
-    }
     if (n == 0)
         return CLV_OK;
-    CLV_TRY(skip_one(r, -1, &skip));
-    CLV_TRY(try_without(r, skip, &o, &result));
-    return result.found ? tell(r, clv_arena_printf(r->arena, "without %s it would fit",
-                                                   n == 1 ? "the rule" : "all of the rules"))
-                        : tell(r, "without the rules no plan was found that fits either");
+    CLV_TRY(skip_one(r, -1, &c.skip));
+    CLV_TRY(may_fit(&c, &outcome));
+    if (outcome != CLV_OBEY_FOUND)
+        return tell(r, "without the rules no plan was found that fits either");
+    CLV_TRY(find_core(&c));
+    CLV_TRY(tell_core(&c));
+    r->core = c.core;
+    return relax(&c, &c.skip);
 }
 
 /* -- plans -- */

@@ -16,7 +16,10 @@ clv_status clv_explain_conflict(clv_run *r, const clv_search_options *options, b
 /* The rules that a plan given by hand breaks, into r->told and r->conflict; nothing if it obeys. */
 clv_status clv_explain_broken(clv_run *r, const clv_plan *plan);
 
-/* A plan that fits nowhere, while rules hold: what leaving out one of them, or all, would give. */
+/* A plan that fits nowhere, while rules hold: says in r->told a minimal set of rules that leaves too
+ * little memory, as far as was searched, and what leaving out each of it gives; or that none would
+ * fit without rules either. O(rules in the set * log rules) searches that end at the first plan
+ * that fits, some more for smaller sets, and a longer one for each rule in the set. */
 clv_status clv_tell_rules_and_memory(clv_run *r, const clv_search_options *options);
 
 /* A fault of ours if the plan breaks a rule that holds. */
