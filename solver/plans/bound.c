@@ -171,7 +171,9 @@ static clv_status bound_order(const clv_partition *p, const clv_bound_options *o
     bisection b = { .low = ret->ns, .high = best_ns, .device_of = device_of };
     CLV_TRY(clv_trunk_new(p, o->near ? o->near : CLV_TRUNK_WORD, true, scratch, &trunk, err));
     CLV_TRY(clv_pieces_new(p, &trunk, o, scratch, &b.pieces, err));
-    CLV_TRY(ask(&b, best_ns - 1, err)); /* mostly the answer */
+    CLV_TRY(ask(&b, best_ns - 1, err)); /* mostly the answer, or the next one */
+    if (b.low < b.high)
+        CLV_TRY(ask(&b, b.low, err));
     while (b.low < b.high)
         CLV_TRY(ask(&b, b.low + (b.high - b.low) / 2, err));
     ret->ns = b.low;
@@ -193,11 +195,12 @@ clv_status clv_bound_period(const clv_partition *p, const clv_bound_options *opt
         status = clv_bound_sharing(p, scratch, &sharing, err);
     made.ns = sharing > made.ns ? sharing : made.ns;
     if (status == CLV_OK && made.ns < best_ns)
-        status = bound_order(p, options, best_ns, scratch, device_of, &made, err);
-    if (status == CLV_OK && made.ns < best_ns && options->reserve_bytes == 0)
         status = clv_bound_sending(p, made.ns, best_ns, scratch, &made.ns, err);
     if (status == CLV_OK && made.ns < best_ns)
         status = clv_bound_together(p, made.ns, best_ns, scratch, &made.ns, err);
+    /* last: a plan for a period that all else allows fills its devices better */
+    if (status == CLV_OK && made.ns < best_ns)
+        status = bound_order(p, options, best_ns, scratch, device_of, &made, err);
     clv_arena_free(scratch);
     CLV_TRY(status);
     *ret = made;

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "problem/micro.h"
+#include "solver/plans/fill.h"
 #include "solver/plans/seeker.h"
 
 static clv_bound_options bound_options(const clv_seeker *s)
@@ -45,13 +46,12 @@ static clv_status ask_bound(clv_seeker *s, const clv_bound_options *o, clv_bound
     return clv_bound_period(desk->p, o, best, desk->arena, s->bound_device_of, ret, err);
 }
 
-/* Is a device left without units that all are to be used? The period's bound does not ask for them,
- * and what comes after its plan fills them. */
+/* Is a device left without units that all are to be used? */
 static bool leaves_out(const clv_seeker *s, const int32_t *device_of)
 {
     const clv_desk *desk = &s->desk;
     int32_t n_used = 0;
-    if (!desk->options->use_all_devices || desk->options->objective != CLV_LATENCY)
+    if (!desk->options->use_all_devices)
         return false;
     memset(s->room_bytes, 0, (size_t)desk->p->n_devices * sizeof *s->room_bytes);
     for (int32_t u = 0; u < desk->p->n_units; u++)
@@ -65,10 +65,17 @@ static clv_status judge_bound_plan(clv_seeker *s, const char *label, bool *ret_n
     clv_desk *desk = &s->desk;
     int32_t before = desk->n;
     *ret_new = false;
-    if (leaves_out(s, s->bound_device_of) ||
-        !clv_partition_is_acyclic(desk->p, s->bound_device_of, desk->arena))
+    if (!clv_partition_is_acyclic(desk->p, s->bound_device_of, desk->arena))
         return CLV_OK;
     memcpy(s->device_of, s->bound_device_of, (size_t)desk->p->n_units * sizeof *s->device_of);
+    if (leaves_out(s, s->device_of)) {
+        if (desk->options->objective == CLV_LATENCY || desk->p->rules)
+            return CLV_OK; /* the bound was one for plans that use all */
+        clv_groups_load(s->improver.g, s->device_of);
+        CLV_TRY(clv_fill(s->improver.g, desk->arena, err));
+        memcpy(s->device_of, s->improver.g->device_of,
+               (size_t)desk->p->n_units * sizeof *s->device_of);
+    }
     CLV_TRY(clv_seeker_add(s, label, err));
     *ret_new = desk->n > before;
     return *ret_new ? clv_seeker_judge(s, err) : CLV_OK;
