@@ -89,31 +89,31 @@ static bool has_room(const furnace *f, const step *s)
            (!f->o->keep_groups || g->n_units[s->from] > s->n_moved);
 }
 
-/* Adds to a move of one unit what is on its device only to feed it, and what feeds that: a move of
- * one of them alone would have to pay for what they send, or makes a cycle. False: their device
- * has units before them and after them, so that the move would make one too. */
+/* Adds to a move of one unit those at the start of its group that only feed it, as weights that are
+ * made on the way: a move of one of them alone would have to pay for what they send, or makes a
+ * cycle. False: the group has units before them and after them, so that the move would make one
+ * too. O(pins of the unit). */
 static bool add_feeders(furnace *f, step *s)
 {
     const clv_groups *g = f->g;
     const clv_partition *p = g->p;
-    bool is_read = g->inner_sends[f->moved[0]] > 0, reads = false;
-    for (int32_t k = 0; k < s->n_moved; k++) {
-        int32_t unit = f->moved[k];
-        for (int32_t i = p->reads_first[unit]; i < p->reads_first[unit + 1]; i++) {
-            int32_t feeder = p->net_from[p->reads[i]];
-            if (g->device_of[feeder] != s->from || f->is_moved[feeder])
-                continue;
-            if (f->reader_of[feeder] != unit || s->n_moved > FEEDERS_MAX) {
-                reads = true;
-                continue;
-            }
-            f->is_moved[feeder] = true;
-            f->moved[s->n_moved++] = feeder;
+    int32_t unit = f->moved[0];
+    bool reads = false;
+    for (int32_t i = p->reads_first[unit]; i < p->reads_first[unit + 1]; i++) {
+        int32_t feeder = p->net_from[p->reads[i]];
+        if (g->device_of[feeder] != s->from || f->is_moved[feeder])
+            continue;
+        if (f->reader_of[feeder] != unit || g->inner_reads[feeder] > 0 ||
+            s->n_moved > FEEDERS_MAX) {
+            reads = true;
+            continue;
         }
+        f->is_moved[feeder] = true;
+        f->moved[s->n_moved++] = feeder;
     }
-    for (int32_t k = 0; k < s->n_moved; k++)
+    for (int32_t k = 1; k < s->n_moved; k++)
         f->is_moved[f->moved[k]] = false;
-    return !reads || !is_read;
+    return !reads || g->inner_sends[unit] == 0;
 }
 
 static void move(furnace *f, const step *s, int32_t to)
@@ -122,20 +122,25 @@ static void move(furnace *f, const step *s, int32_t to)
         clv_groups_move(f->g, f->moved[i], to);
 }
 
-static bool is_legal(furnace *f, const step *s)
+/* False: that would be no pipeline, and is not made. */
+static bool make_move(furnace *f, const step *s)
 {
     clv_groups *g = f->g;
     if (s->n_moved == 1) {
         clv_groups_barred(g, f->moved[0], f->barred);
-        return !clv_bit(f->barred, s->to);
+        if (clv_bit(f->barred, s->to))
+            return false;
+        clv_groups_move(g, f->moved[0], s->to);
+        return true;
     }
     move(f, s, s->to);
-    bool legal = clv_groups_legal_at(g, s->to);
+    if (clv_groups_legal_at(g, s->to))
+        return true;
     move(f, s, s->from);
-    return legal;
+    return false;
 }
 
-/* A legal move that memory allows. False: none was drawn. */
+/* Makes a legal move that memory allows. False: none was drawn. */
 static bool draw_move(furnace *f, step *ret)
 {
     clv_groups *g = f->g;
@@ -146,7 +151,7 @@ static bool draw_move(furnace *f, step *ret)
             continue;
         if (below(f, FEEDERS_IN) == 0 && !add_feeders(f, ret))
             continue;
-        if (has_room(f, ret) && is_legal(f, ret))
+        if (has_room(f, ret) && make_move(f, ret))
             return true;
     }
     return false;
@@ -167,21 +172,25 @@ static bool draw_exchange(furnace *f, step *ret)
     const clv_groups *g = f->g;
     int32_t a = (int32_t)below(f, g->p->n_devices), b = (int32_t)below(f, g->p->n_devices);
     *ret = (step){ 0, a, b };
-    return a != b && g->weight_bytes[a] <= f->o->room_bytes[b] &&
-           g->weight_bytes[b] <= f->o->room_bytes[a];
+    if (a == b || g->weight_bytes[a] > f->o->room_bytes[b] ||
+        g->weight_bytes[b] > f->o->room_bytes[a])
+        return false;
+    exchange(f, a, b);
+    return true;
 }
 
+/* Makes a step. False: none was drawn. */
 static bool draw_step(furnace *f, step *ret)
 {
     return below(f, EXCHANGE_IN) == 0 ? draw_exchange(f, ret) : draw_move(f, ret);
 }
 
-static void make_step(furnace *f, const step *s, bool undo)
+static void undo(furnace *f, const step *s)
 {
     if (s->n_moved == 0)
         exchange(f, s->from, s->to);
     else
-        move(f, s, undo ? s->from : s->to);
+        move(f, s, s->from);
 }
 
 static bool is_taken(furnace *f, double more, double heat)
@@ -225,10 +234,9 @@ clv_status clv_anneal(clv_groups *g, const clv_anneal_options *o, clv_arena *are
         step s;
         if (!draw_step(&f, &s))
             continue;
-        make_step(&f, &s, false);
         double there = energy(&f);
         if (!is_taken(&f, there - here, heat)) {
-            make_step(&f, &s, true);
+            undo(&f, &s);
             continue;
         }
         here = there;
