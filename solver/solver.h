@@ -23,6 +23,7 @@ typedef struct {
     double deadline_s; /* 0: none; answers then depend on the input and the seed alone */
     double gap;        /* (objective - bound) / objective at which to stop; 0: at the optimum */
     uint64_t seed;
+    bool brief;              /* latency: one turn of the search, some seconds at most */
     bool (*stop)(void *ctx); /* asked often, on the calling thread; may be NULL */
     void *stop_ctx;
     /* Told of each better answer or bound; objective is INFINITY before the first answer. May be

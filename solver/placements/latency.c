@@ -20,11 +20,13 @@ clv_status clv_latency_solve(clv_place_run *run, clv_arena *arena, clv_error *er
     CLV_TRY(clv_latency_form_new(clv_run_problem(run), clv_run_options(run)->rules.contiguous,
                                  arena, &form, err));
     CLV_TRY(clv_latency_first(run, form, arena, err));
+    CLV_TRY(clv_latency_divide(run, arena, err));
     CLV_TRY(clv_latency_local(run, form, NULL, FIRST_ROUNDS, FIRST_SHARE, arena, err));
     CLV_TRY(clv_latency_bounds(run, form, arena, &chain, err));
     if (chain && !clv_run_over(run))
         CLV_TRY(clv_latency_start(run, chain, arena, err));
-    for (size_t i = 0; i < N_PHASES && !clv_run_over(run); i++) {
+    size_t n_phases = clv_run_options(run)->brief ? 1 : N_PHASES;
+    for (size_t i = 0; i < n_phases && !clv_run_over(run); i++) {
         int32_t *start = NULL;
         if (chain)
             CLV_TRY(clv_latency_exact(run, chain, PHASES[i].work, arena, &start, err));

@@ -7,6 +7,7 @@
 #define CLV_SOLVER_LATENCY_H
 
 #include "solver/placements/latency_chain.h"
+#include "solver/placements/latency_shares.h"
 #include "solver/solver.h"
 
 /* The portfolio's door: answers and bounds until one meets the other or the work is done. */
@@ -17,6 +18,15 @@ clv_status clv_latency_solve(clv_place_run *run, clv_arena *arena, clv_error *er
 /* First answers: classes in order, each device filled in turn (latency_local.c). */
 clv_status clv_latency_first(clv_place_run *run, const clv_latency_form *form, clv_arena *arena,
                              clv_error *err);
+
+/* Where the graph falls into parts that have nothing to do with each other: bounds by each part
+ * alone, and answers in which parts have devices of their own. Nothing where it is one part.
+ * (latency_divide.c) */
+clv_status clv_latency_divide(clv_place_run *run, clv_arena *arena, clv_error *err);
+
+/* The bound of what parts can do together with the memory of all paying devices; nothing where all
+ * have room. (latency_room.c) */
+clv_status clv_latency_room(clv_shares *s, clv_error *err);
 
 /* All assignments, where there are few: the optimum, or the proof that there is none. O(looks *
  * clock). (latency_small.c) */
@@ -32,6 +42,24 @@ clv_status clv_latency_local(clv_place_run *run, const clv_latency_form *form, c
  * chains (latency_bound.c). */
 clv_status clv_latency_bounds(clv_place_run *run, const clv_latency_form *form, clv_arena *arena,
                               clv_latency_chain_form **ret, clv_error *err);
+
+/* For every answer with some bytes on paying devices: latency >= cost - price * bytes. */
+typedef struct {
+    double cost, price; /* in the instance's unit, and for each byte */
+} clv_latency_line;
+
+#define CLV_LATENCY_MOST_LINES 96
+
+typedef struct {
+    int32_t n;
+    clv_latency_line at[CLV_LATENCY_MOST_LINES];
+} clv_latency_lines;
+
+/* Adds the lines that say most about answers with about room bytes on paying devices. The form may
+ * be of a part of the run's problem, with all devices: bounds that need no room are raised. Some
+ * ten chains. (latency_bound.c) */
+clv_status clv_latency_room_lines(clv_place_run *run, const clv_latency_form *form, int64_t room,
+                                  clv_arena *arena, clv_latency_lines *lines, clv_error *err);
 
 /* Offers the pieces of the chain's best way, and what is in none beside what it reads. Nothing
  * where devices are too few. O(pieces * (cut + units) + edges). (latency_start.c) */

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "solver/placements/latency.h"
 
 /* What a bound may lose to rounding when the judge adds up the same times in another order. */
@@ -28,6 +29,7 @@ typedef struct {
     int32_t *before; /* by node: the one before it on that path, or -1 */
     int32_t *path;
     int32_t n_path;
+    clv_latency_lines *lines; /* where prices are noted instead of raising the bound; or NULL */
 } bounder;
 
 /* What a node weighs: ways to choose a path. */
@@ -136,7 +138,12 @@ static clv_status bound_priced(bounder *b, int64_t room, priced *at, clv_arena *
         return clv_fail_nomem(err, "a bound");
     CLV_TRY(divide_priced(b, at->price, arena, &chain, err));
     at->bound = (double)chain->bound * (1 - ROUNDING) - at->price * (double)room * (1 + ROUNDING);
-    clv_run_raise(b->run, "chain, memory priced", at->bound * u->tick);
+    if (!b->lines)
+        clv_run_raise(b->run, "chain, memory priced", at->bound * u->tick);
+    else if (b->lines->n < CLV_LATENCY_MOST_LINES)
+        b->lines->at[b->lines->n++] =
+            (clv_latency_line){ (double)chain->bound * (1 - ROUNDING) * u->tick,
+                                at->price * (1 + ROUNDING) * u->tick };
     at->bytes = 0;
     for (int32_t i = 0; i < chain->n_spans; i++) {
         if (!chain->spans[i].pays)
@@ -204,10 +211,7 @@ static clv_status bound_memory(bounder *b, clv_latency_chain_form *chain, clv_ar
 /* Tells paths apart; two that it takes for one cost a bound, nothing else. */
 static uint64_t path_hash(const bounder *b)
 {
-    uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a, by nodes */
-    for (int32_t i = 0; i < b->n_path; i++)
-        hash = (hash ^ (uint64_t)b->path[i]) * UINT64_C(1099511628211);
-    return hash;
+    return clv_hash(CLV_HASH_INIT, b->path, (size_t)b->n_path * sizeof *b->path);
 }
 
 /* One chain a way to weigh, as long as they differ; the best one stays, its path too. */
@@ -241,27 +245,48 @@ static clv_status bound_chains(bounder *b, clv_arena *arena, clv_latency_chain_f
     return CLV_OK;
 }
 
-clv_status clv_latency_bounds(clv_place_run *run, const clv_latency_form *form, clv_arena *arena,
-                              clv_latency_chain_form **ret, clv_error *err)
+/* Units, cuts, and the best chain; NULL where the problem is too large for chains. */
+static clv_status begin(bounder *b, clv_arena *arena, clv_latency_chain_form **ret, clv_error *err)
 {
-    const clv_placement *p = form->p;
+    const clv_placement *p = b->form->p;
     clv_latency_units *units;
-    bounder b = { .run = run, .form = form };
     *ret = NULL;
-    b.heavy = CLV_NEW_ARRAY(arena, double, p->n_nodes);
-    b.before = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
-    b.path = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
-    if (!b.heavy || !b.before || !b.path)
+    b->heavy = CLV_NEW_ARRAY(arena, double, p->n_nodes);
+    b->before = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
+    b->path = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
+    if (!b->heavy || !b->before || !b->path)
         return clv_fail_nomem(err, "a bound");
     if (p->n_nodes == 0)
         return CLV_OK;
-    find_path(&b, BY_LEAST);
-    clv_run_raise(run, "longest path", b.heavy[b.path[b.n_path - 1]] * (1 - PATH_ROUNDING));
-    if (p->n_nodes > MOST_NODES || clv_run_over(run))
+    find_path(b, BY_LEAST);
+    clv_run_raise(b->run, "longest path", b->heavy[b->path[b->n_path - 1]] * (1 - PATH_ROUNDING));
+    if (p->n_nodes > MOST_NODES || clv_run_over(b->run))
         return CLV_OK;
-    CLV_TRY(clv_latency_units_new(form, arena, &units, err));
-    CLV_TRY(clv_latency_cut_new(units, arena, &b.cut, err));
-    b.units = units;
-    CLV_TRY(bound_chains(&b, arena, ret, err));
+    CLV_TRY(clv_latency_units_new(b->form, arena, &units, err));
+    CLV_TRY(clv_latency_cut_new(units, arena, &b->cut, err));
+    b->units = units;
+    return bound_chains(b, arena, ret, err);
+}
+
+clv_status clv_latency_bounds(clv_place_run *run, const clv_latency_form *form, clv_arena *arena,
+                              clv_latency_chain_form **ret, clv_error *err)
+{
+    bounder b = { .run = run, .form = form };
+    CLV_TRY(begin(&b, arena, ret, err));
     return *ret ? bound_memory(&b, *ret, arena, err) : CLV_OK;
+}
+
+clv_status clv_latency_room_lines(clv_place_run *run, const clv_latency_form *form, int64_t room,
+                                  clv_arena *arena, clv_latency_lines *lines, clv_error *err)
+{
+    bounder b = { .run = run, .form = form, .lines = lines };
+    clv_mark mark = clv_arena_mark(arena);
+    clv_latency_chain_form *chain;
+    CLV_TRY(begin(&b, arena, &chain, err));
+    if (chain && chain->bound > 0 && !clv_run_over(run)) {
+        priced best = { .bound = (double)chain->bound };
+        CLV_TRY(find_price(&b, room > 0 ? room : 1, &best, arena, err));
+    }
+    clv_arena_rewind(arena, mark);
+    return CLV_OK;
 }
