@@ -13,4 +13,16 @@ static inline uint64_t clv_random(uint64_t *state)
     return z ^ (z >> 31);
 }
 
+/* From 0 to n - 1. */
+static inline int32_t clv_random_below(uint64_t *state, int32_t n)
+{
+    return (int32_t)((clv_random(state) >> 32) * (uint64_t)n >> 32);
+}
+
+/* From 0 to below 1. */
+static inline double clv_random_unit(uint64_t *state)
+{
+    return (double)(clv_random(state) >> 11) * 0x1p-53;
+}
+
 #endif

@@ -2,20 +2,35 @@
 
 #include <math.h>
 
+#include "solver/placements/free_order.h"
+#include "solver/placements/free_prove.h"
 #include "solver/placements/ideals.h"
 #include "solver/placements/lines.h"
 #include "solver/placements/reverse.h"
+#include "solver/placements/wide.h"
 
 /* Blocks added to pieces, some 50 ns each: for the exact search both ways, from the first tries on
- * by so many times as many, and again with a better answer; for lines; and for the exact search
- * each way in the end. */
+ * by so many times as many; and for the first line. */
 #define STEPS_QUICK INT64_C(100000)
 #define STEPS_FIRST INT64_C(1600000)
 #define STEPS_TIMES 4
 #define STEPS_LINES INT64_C(100000000)
-#define STEPS_LAST  INT64_C(300000000)
-/* More blocks are not searched over ideals: rows of who comes behind whom take 32 MiB each way. */
-#define BLOCKS_MAX 16384
+/* Where that is not enough: turns, each with so many times the work of the one before. In the first
+ * for annealing (wide.h), 0.6 s; for lines, 0.3 s; for proofs by prices (free_bound.h), 0.5 s; and
+ * for the exact search each way, 0.5 s. Annealing gains most in the first rounds, so its work
+ * grows less. Proofs end when they raised nothing in so many turns. */
+#define TURNS        4
+#define TURN_TIMES   3
+#define ANNEAL_TIMES 2
+#define ANNEAL_FIRST INT64_C(100000000)
+#define LINES_FIRST  INT64_C(5000000)
+#define PROOF_FIRST  INT64_C(100000000)
+#define STEPS_LAST   INT64_C(10000000)
+#define VAIN_MAX     2
+/* More blocks are not searched over ideals: rows of who comes behind whom take 32 MiB each way.
+ * They are annealed only, for 15 s. */
+#define BLOCKS_MAX   16384
+#define ANNEAL_LARGE INT64_C(2000000000)
 
 /* Part of the way from the bound to the best answer at which the first limit is tried, and how many
  * times that the next one is: at once the best answer itself, and where that is too much work, in
@@ -173,6 +188,68 @@ static clv_status close_more(clv_ideals *ways, clv_arena *arena, clv_error *err)
     return CLV_OK;
 }
 
+/* -- what has too many ideals -- */
+
+typedef struct {
+    clv_place_run *run;
+    const clv_blocks *b;
+    clv_wide *wide;        /* NULL: there are too many blocks for it */
+    clv_free_bound *bound; /* the same */
+    int32_t vain;          /* turns in which it raised nothing */
+} turns;
+
+static clv_status begin_turns(turns *t, clv_arena *arena, clv_error *err)
+{
+    int32_t *order = CLV_NEW_ARRAY(arena, int32_t, t->b->n);
+    if (!order)
+        return clv_fail_nomem(err, "an order of blocks");
+    CLV_TRY(clv_free_order(t->b, arena, order, err));
+    return clv_free_prove_begin(t->run, t->b, order, arena, &t->bound, err);
+}
+
+/* The bounds of free placements hold here, too. */
+static clv_status prove(turns *t, int64_t work, clv_error *err)
+{
+    bool all;
+    double before = clv_run_bound(t->run);
+    if (!t->bound || !clv_run_answer(t->run) || t->vain == VAIN_MAX)
+        return CLV_OK;
+    CLV_TRY(clv_free_prove(t->bound, t->b, t->run, work, &all, err));
+    t->vain = clv_run_bound(t->run) > before ? 0 : t->vain + 1;
+    return CLV_OK;
+}
+
+/* Better answers, and bounds of any kind, with more and more work. */
+static clv_status take_turns(clv_place_run *run, const clv_blocks *b, clv_ideals *ways,
+                             clv_arena *arena, clv_error *err)
+{
+    turns t = { .run = run, .b = b };
+    int64_t times = 1, anneal = ANNEAL_FIRST;
+    if (clv_run_over(run))
+        return CLV_OK;
+    CLV_TRY(clv_wide_new(b, clv_run_options(run)->seed, arena, &t.wide, err));
+    for (int32_t i = 0; i < TURNS && !clv_run_over(run); i++) {
+        if (t.wide)
+            CLV_TRY(clv_wide_run(t.wide, run, anneal, err));
+        CLV_TRY(clv_solve_lines(run, b, ways[1].growth.low, times * LINES_FIRST, arena, err));
+        if (i == 0 && !clv_run_over(run))
+            CLV_TRY(begin_turns(&t, arena, err));
+        CLV_TRY(prove(&t, times * PROOF_FIRST, err));
+        CLV_TRY(close_both(ways, SMALL_STEP, times * STEPS_LAST, arena, err));
+        times *= TURN_TIMES;
+        anneal *= ANNEAL_TIMES;
+    }
+    return CLV_OK;
+}
+
+static clv_status anneal_only(clv_place_run *run, const clv_blocks *b, clv_arena *arena,
+                              clv_error *err)
+{
+    clv_wide *wide;
+    CLV_TRY(clv_wide_new(b, clv_run_options(run)->seed, arena, &wide, err));
+    return wide ? clv_wide_run(wide, run, ANNEAL_LARGE, err) : CLV_OK;
+}
+
 clv_status clv_solve_contiguous(clv_place_run *run, const clv_blocks *b, clv_arena *arena,
                                 clv_error *err)
 {
@@ -180,8 +257,10 @@ clv_status clv_solve_contiguous(clv_place_run *run, const clv_blocks *b, clv_are
     clv_ideals ways[2], line;
     clv_blocks reverse;
     CLV_TRY(clv_solve_fill(run, b, arena, err));
-    if (b->n > BLOCKS_MAX || clv_run_over(run))
+    if (clv_run_over(run))
         return CLV_OK;
+    if (b->n > BLOCKS_MAX)
+        return rules->objective == CLV_PLACE_DEVICES ? CLV_OK : anneal_only(run, b, arena, err);
     CLV_TRY(clv_ideals_new(run, "order ideals", b, false, STEPS_LAST, arena, &ways[0], err));
     CLV_TRY(clv_ideals_new(run, "one line", b, true, STEPS_LINES, arena, &line, err));
     if (rules->objective == CLV_PLACE_DEVICES)
@@ -195,10 +274,5 @@ clv_status clv_solve_contiguous(clv_place_run *run, const clv_blocks *b, clv_are
     ways[0].growth.low = ways[1].growth.low = line.growth.low;
     CLV_TRY(cut_line(&line, err));
     CLV_TRY(close_more(ways, arena, err));
-    double best = clv_run_best(run);
-    if (!clv_run_over(run))
-        CLV_TRY(clv_solve_lines(run, b, ways[1].growth.low, STEPS_LINES, arena, err));
-    if (clv_run_best(run) < best)
-        CLV_TRY(close_more(ways, arena, err));
-    return close_both(ways, SMALL_STEP, STEPS_LAST, arena, err);
+    return take_turns(run, b, ways, arena, err);
 }

@@ -7,9 +7,10 @@
  *    within it being alike (ideals.h): a low one, then all that is below the best answer. A limit
  *    that fails is a bound; an answer brings the top down. From the front and from the back
  *    (reverse.h) in turn, with more and more work.
- * 4. If that is not done soon, for there are too many ideals: other lines through the same pieces,
- *    blocks of a piece in random order, each cut in the best way (lines.h); then step 3 goes on,
- * with limits that rise in smaller steps.
+ * 4. If that is not done soon, for there are too many ideals, turns with more and more work:
+ *    annealing (wide.h); other lines through the same pieces, blocks of a piece in random order,
+ *    each cut in the best way (lines.h); proofs by prices (free_prove.h); and step 3 with limits
+ *    that rise in smaller steps.
  */
 #ifndef CLV_SOLVER_CONTIGUOUS_H
 #define CLV_SOLVER_CONTIGUOUS_H
@@ -18,7 +19,7 @@
 #include "solver/solver.h"
 
 /* Throughput and fewest devices. Ends with the optimum proven, when the run is over, or with its
- * budget of work, some tens of seconds. */
+ * budget of work, a minute or two. */
 clv_status clv_solve_contiguous(clv_place_run *run, const clv_blocks *b, clv_arena *arena,
                                 clv_error *err);
 

@@ -1,10 +1,10 @@
 /* free.c - the order of things: search a little, prove, search more. */
 #include "solver/placements/free.h"
 
-#include "solver/placements/free_bound.h"
 #include "solver/placements/free_exact.h"
 #include "solver/placements/free_local.h"
 #include "solver/placements/free_order.h"
+#include "solver/placements/free_prove.h"
 #include "solver/placements/free_runs.h"
 #include "solver/placements/share.h"
 
@@ -27,13 +27,6 @@
 /* Few blocks are placed in all ways: a tenth of a second. */
 #define EXACT_BLOCKS 20
 #define EXACT_TRIES  INT64_C(2000000)
-/* Blocks up to which proofs are tried: beyond, one split takes longer than all else. */
-#define PROOF_BLOCKS 16384
-
-/* Parts of the objective that a bound may be below it: each is tried when the one before has been
- * proven. The last is what ticks and sums in floating point may lose. */
-static const double GAPS[] = { 0.01, 0.005, 0.002, 0.001, 0.0003, 0.0001, 5e-10 };
-enum { N_GAPS = (int)(sizeof GAPS / sizeof *GAPS) };
 
 typedef struct {
     clv_place_run *run;
@@ -59,22 +52,13 @@ static clv_status dive(turns *t, clv_error *err)
     return CLV_OK;
 }
 
-/* Raises the bound as near to the best answer as it gets. */
+/* Raises the bound as near to the best answer as it gets; where that is not all the way, its prices
+ * are starts for the search. */
 static clv_status prove(turns *t, int64_t work, clv_error *err)
 {
-    double asked = clv_run_options(t->run)->gap;
-    for (int32_t i = -1; i < N_GAPS && !clv_run_over(t->run); i++) {
-        double gap = i < 0 ? asked : GAPS[i];
-        double want = clv_run_best(t->run) * (1 - gap);
-        clv_refutation r;
-        if (want <= clv_run_bound(t->run) || (i < 0 && asked <= 0))
-            continue;
-        int64_t ticks = clv_blocks_ticks(t->b, want);
-        CLV_TRY(clv_free_bound_refute(t->bound, t->run, ticks, work, &r, err));
-        if (r != CLV_REFUTED)
-            return dive(t, err);
-    }
-    return CLV_OK;
+    bool all;
+    CLV_TRY(clv_free_prove(t->bound, t->b, t->run, work, &all, err));
+    return all ? CLV_OK : dive(t, err);
 }
 
 /* -- the best contiguous placement, for a start -- */
@@ -152,16 +136,9 @@ static clv_status begin(turns *t, clv_arena *arena, clv_error *err)
 /* The search, and the proof where there are not too many blocks. */
 static clv_status make_parts(turns *t, const int32_t *order, clv_arena *arena, clv_error *err)
 {
-    double largest;
     uint64_t seed = clv_run_options(t->run)->seed;
     CLV_TRY(clv_free_local_new(t->b, order, seed, arena, &t->local, err));
-    if (t->b->n > PROOF_BLOCKS)
-        return CLV_OK;
-    CLV_TRY(clv_free_bound_new(t->b, order, arena, &t->bound, err));
-    clv_free_bound_work(t->bound, t->run);
-    CLV_TRY(clv_free_bound_largest(t->bound, &largest, err));
-    clv_run_raise(t->run, "largest block", largest);
-    return CLV_OK;
+    return clv_free_prove_begin(t->run, t->b, order, arena, &t->bound, err);
 }
 
 clv_status clv_free_solve(clv_place_run *run, const clv_blocks *b, clv_arena *arena, clv_error *err)

@@ -26,11 +26,6 @@ static void give_rest(const clv_free_bound *f, int32_t *device_of)
     }
 }
 
-static double next_random(uint64_t *random)
-{
-    return (double)(clv_random(random) >> 11) * 0x1p-53; /* from 0 to 1 */
-}
-
 /* The best set of a device joins, of blocks that may still be had; they may not be any more. */
 static clv_status dive_for(clv_free_bound *f, clv_place_run *run, int32_t kind, int32_t device,
                            int64_t t, int32_t *device_of, clv_error *err)
@@ -56,7 +51,7 @@ clv_status clv_free_bound_dive(clv_free_bound *f, clv_place_run *run, int64_t t,
 {
     const clv_placement *p = f->b->p;
     for (int32_t i = 0; i < f->b->n; i++) {
-        f->now[i] = f->best[i] * (1 + DIVE_CHANGE * (next_random(random) - 0.5));
+        f->now[i] = f->best[i] * (1 + DIVE_CHANGE * (clv_random_unit(random) - 0.5));
         device_of[i] = -1;
     }
     clv_sets_price(f, f->now);

@@ -58,8 +58,6 @@ typedef struct {
 
 static int32_t pick(local *s, int32_t n) { return (int32_t)(clv_random(&s->random) % (uint64_t)n); }
 
-static double unit_random(local *s) { return (double)(clv_random(&s->random) >> 11) * 0x1p-53; }
-
 static double overdrawn(const local *s, int32_t d)
 {
     int64_t room = s->form->p->kinds[s->form->kind_of[d]].capacity_bytes;
@@ -213,7 +211,7 @@ static clv_status anneal(local *s, int32_t steps, double hot, clv_error *err)
         if (!step(s))
             continue;
         double score = score_now(s);
-        if (score > s->score - heat * log(1.0 - unit_random(s))) {
+        if (score > s->score - heat * log(1.0 - clv_random_unit(&s->random))) {
             undo(s);
             continue;
         }

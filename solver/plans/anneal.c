@@ -37,10 +37,7 @@ typedef struct {
     int32_t n_moved, from, to; /* n_moved units of the furnace; 0: two devices exchange all */
 } step;
 
-static uint32_t below(furnace *f, int32_t n)
-{
-    return (uint32_t)((clv_random(&f->random) >> 32) * (uint64_t)n >> 32);
-}
+static int32_t below(furnace *f, int32_t n) { return clv_random_below(&f->random, n); }
 
 /* The 8th root of the sum of 8th powers: near the largest, and falls with each. */
 static double energy(const furnace *f)
@@ -69,14 +66,14 @@ static int32_t draw_unit(furnace *f)
     const clv_groups *g = f->g;
     int32_t busiest = 0;
     if (below(f, 2) == 0)
-        return (int32_t)below(f, g->p->n_units);
+        return below(f, g->p->n_units);
     for (int32_t d = 1; d < g->p->n_devices; d++)
         busiest = g->time_ns[d] > g->time_ns[busiest] ? d : busiest;
     const clv_unit_lists *ends = &g->edge[below(f, 2)];
     int32_t unit = ends->head[busiest];
-    for (uint32_t skip = below(f, NEAR_HEAD); skip > 0 && unit >= 0; skip--)
+    for (int32_t skip = below(f, NEAR_HEAD); skip > 0 && unit >= 0; skip--)
         unit = ends->next[unit];
-    return unit >= 0 ? unit : (int32_t)below(f, g->p->n_units);
+    return unit >= 0 ? unit : below(f, g->p->n_units);
 }
 
 static bool has_room(const furnace *f, const step *s)
@@ -146,7 +143,7 @@ static bool draw_move(furnace *f, step *ret)
     clv_groups *g = f->g;
     for (int32_t i = 0; i < DRAWS; i++) {
         f->moved[0] = draw_unit(f);
-        *ret = (step){ 1, g->device_of[f->moved[0]], (int32_t)below(f, g->p->n_devices) };
+        *ret = (step){ 1, g->device_of[f->moved[0]], below(f, g->p->n_devices) };
         if (ret->to == ret->from)
             continue;
         if (below(f, FEEDERS_IN) == 0 && !add_feeders(f, ret))
@@ -170,7 +167,7 @@ static void exchange(furnace *f, int32_t a, int32_t b)
 static bool draw_exchange(furnace *f, step *ret)
 {
     const clv_groups *g = f->g;
-    int32_t a = (int32_t)below(f, g->p->n_devices), b = (int32_t)below(f, g->p->n_devices);
+    int32_t a = below(f, g->p->n_devices), b = below(f, g->p->n_devices);
     *ret = (step){ 0, a, b };
     if (a == b || g->weight_bytes[a] > f->o->room_bytes[b] ||
         g->weight_bytes[b] > f->o->room_bytes[a])
@@ -195,7 +192,7 @@ static void undo(furnace *f, const step *s)
 
 static bool is_taken(furnace *f, double more, double heat)
 {
-    double draw = (double)(clv_random(&f->random) >> 11) * 0x1p-53;
+    double draw = clv_random_unit(&f->random);
     return more <= 0 || draw < exp(-more / heat);
 }
 
