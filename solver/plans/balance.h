@@ -81,4 +81,20 @@ bool clv_cut_by_time(const clv_line *line, const clv_cut_options *options, int32
  * to a precision that keeps this O(units * devices * 40) and cheap. */
 bool clv_cut_by_latency(const clv_line *line, const clv_cut_options *options, int32_t *device_of);
 
+/* The delay of a boundary between two devices at each position, as there; row: n_units + 1.
+ * O(units * 64 readers). */
+void clv_line_delays(const clv_line *line, int32_t from, int32_t to, int64_t *row);
+
+/* Have two boundaries between devices the same delays? */
+bool clv_line_same_boundary(const clv_line *line, int32_t from, int32_t to, int32_t other_from,
+                            int32_t other_to);
+
+/* Least latency, the order of the devices left open but for those of one kind and capacity, which
+ * come as numbered: what is next to what decides where parts of a cluster are left. order of the
+ * options is not looked at, nor are rules. *found: false also where there are too many kinds and
+ * devices. CLV_ENOMEM. O(ways to use some devices of each class * units * classes^2), with a limit
+ * of steps. */
+clv_status clv_cut_by_kinds(const clv_line *line, const clv_cut_options *options,
+                            clv_arena *scratch, int32_t *device_of, bool *found, clv_error *err);
+
 #endif

@@ -314,13 +314,13 @@ bool clv_cut_by_time(const clv_line *l, const clv_cut_options *o, int32_t *devic
 
 #define NEVER CLV_SUM_MAX
 
-/* The nets that run k - 1 writes and run k needs, boundary at i, sent one after another; arrival
- * counted from the end of run k - 1. Those written longer ago are there by then. */
-static void send_over(const cutter *c, int32_t k, int32_t i, int32_t window)
+/* The nets that a run writes and the next one needs, boundary at i, sent one after another; arrival
+ * counted from the end of the run. Those written longer ago are there by then. */
+static void send_over(const clv_line *l, int32_t from, int32_t to, int32_t i, int32_t window)
 {
-    const clv_partition *p = c->l->p;
-    int32_t from = c->o->order[k - 1], to = c->o->order[k], kind = p->kind_of[from];
-    const int64_t *time = times(c, k - 1);
+    const clv_partition *p = l->p;
+    int32_t kind = p->kind_of[from];
+    const int64_t *time = l->time + (size_t)kind * ((size_t)p->n_units + 1);
     int32_t first = i > window ? i - window : 0;
     int64_t link_free = -CLV_SUM_MAX;
     for (int32_t net = p->unit_first_net[first]; net < p->unit_first_net[i]; net++) {
@@ -329,63 +329,70 @@ static void send_over(const cutter *c, int32_t k, int32_t i, int32_t window)
         int64_t done = time[p->net_from[net]] - time[i] + clv_net_ready_ns(p, net, kind);
         int64_t start = done > link_free ? done : link_free;
         link_free = start + clv_wire_ns(p, from, to, p->net_bytes[net]);
-        c->l->arrival[net] = link_free;
+        l->arrival[net] = link_free;
     }
 }
 
-/* How much later run k ends, boundary at i, than if it began when run k - 1 ends; negative when it
- * can begin before. */
-static int64_t delay_at(const cutter *c, int32_t k, int32_t i, int32_t window)
+/* How much later the run of a device ends, boundary at i, than if it began when the run before it
+ * ends; negative when it can begin before. */
+static int64_t delay_at(const clv_line *l, int32_t from_device, int32_t to, int32_t i,
+                        int32_t window)
 {
-    const clv_partition *p = c->l->p;
-    int32_t kind = p->kind_of[c->o->order[k]];
-    int32_t first = i > window ? i - window : 0, end = c->n - i > window ? i + window : c->n;
-    const int64_t *time = times(c, k);
-    int64_t delay = times(c, k - 1)[first] - times(c, k - 1)[i];
-    send_over(c, k, i, window);
+    const clv_partition *p = l->p;
+    int32_t kind = p->kind_of[to], n = p->n_units;
+    int32_t first = i > window ? i - window : 0, end = n - i > window ? i + window : n;
+    const int64_t *time = l->time + (size_t)kind * ((size_t)n + 1);
+    const int64_t *before = l->time + (size_t)p->kind_of[from_device] * ((size_t)n + 1);
+    int64_t delay = before[first] - before[i];
+    send_over(l, from_device, to, i, window);
     for (int32_t u = i; u < end; u++) {
         for (int32_t read = p->reads_first[u]; read < p->reads_first[u + 1]; read++) {
             int32_t net = p->reads[read], from = p->net_from[net];
             if (from < first || from >= i)
                 continue;
             int64_t needed = time[u] - time[i] + clv_read_after_ns(p, read, kind);
-            if (c->l->arrival[net] - needed > delay)
-                delay = c->l->arrival[net] - needed;
+            if (l->arrival[net] - needed > delay)
+                delay = l->arrival[net] - needed;
         }
     }
     return delay;
 }
 
-/* Is the boundary before run k like that before run j? */
-static bool same_boundary(const cutter *c, int32_t k, int32_t j)
+bool clv_line_same_boundary(const clv_line *l, int32_t from, int32_t to, int32_t other_from,
+                            int32_t other_to)
 {
-    const clv_partition *p = c->l->p;
-    const int32_t *d = c->o->order;
-    size_t at_k = (size_t)d[k - 1] * (size_t)p->n_devices + (size_t)d[k];
-    size_t at_j = (size_t)d[j - 1] * (size_t)p->n_devices + (size_t)d[j];
-    return p->kind_of[d[k - 1]] == p->kind_of[d[j - 1]] && p->kind_of[d[k]] == p->kind_of[d[j]] &&
-           p->link_latency_ns[at_k] == p->link_latency_ns[at_j] &&
-           !(p->link_bytes_per_s[at_k] < p->link_bytes_per_s[at_j]) &&
-           !(p->link_bytes_per_s[at_k] > p->link_bytes_per_s[at_j]);
+    const clv_partition *p = l->p;
+    size_t a = (size_t)from * (size_t)p->n_devices + (size_t)to;
+    size_t b = (size_t)other_from * (size_t)p->n_devices + (size_t)other_to;
+    return p->kind_of[from] == p->kind_of[other_from] && p->kind_of[to] == p->kind_of[other_to] &&
+           p->link_latency_ns[a] == p->link_latency_ns[b] &&
+           !(p->link_bytes_per_s[a] < p->link_bytes_per_s[b]) &&
+           !(p->link_bytes_per_s[a] > p->link_bytes_per_s[b]);
+}
+
+void clv_line_delays(const clv_line *l, int32_t from, int32_t to, int64_t *row)
+{
+    int32_t n = l->p->n_units;
+    int64_t window = DELAY_WORK / (n + 1);
+    window = window > DELAY_UNITS ? DELAY_UNITS : window < 1 ? 1 : window;
+    row[0] = row[n] = 0;
+    for (int32_t i = 1; i < n; i++)
+        row[i] = delay_at(l, from, to, i, (int32_t)window);
 }
 
 /* Rows of delays where clv_cut_by_time has rows of wires. Most boundaries are alike. */
 static void fill_delays(const cutter *c)
 {
-    int64_t window = DELAY_WORK / (c->n + 1);
-    window = window > DELAY_UNITS ? DELAY_UNITS : window < 1 ? 1 : window;
+    const int32_t *d = c->o->order;
     memset(wire_row(c, 0), 0, ((size_t)c->n + 1) * sizeof(int64_t));
     for (int32_t k = 1; k < c->n_runs; k++) {
         int32_t j = 1;
-        while (j < k && !same_boundary(c, k, j))
+        while (j < k && !clv_line_same_boundary(c->l, d[k - 1], d[k], d[j - 1], d[j]))
             j++;
-        if (j < k) {
+        if (j < k)
             memcpy(wire_row(c, k), wire_row(c, j), ((size_t)c->n + 1) * sizeof(int64_t));
-            continue;
-        }
-        wire_row(c, k)[0] = wire_row(c, k)[c->n] = 0;
-        for (int32_t i = 1; i < c->n; i++)
-            wire_row(c, k)[i] = delay_at(c, k, i, (int32_t)window);
+        else
+            clv_line_delays(c->l, d[k - 1], d[k], wire_row(c, k));
     }
 }
 

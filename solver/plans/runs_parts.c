@@ -11,6 +11,8 @@
 #define CELLS_MAX INT64_C(20000000)
 /* Devices of their own that units between two nodes may be on; beyond, as many as there are. */
 #define OWN_MAX 8
+/* Times that kinds are tried, in all stretches together: some tenths of a second. */
+#define TRIES_MAX INT64_C(1000000)
 
 /* -- classes -- */
 
@@ -26,6 +28,7 @@ static bool find_classes(clv_runs_walk *w)
     for (int32_t i = 0; i < w->n_classes; i++) {
         int32_t *slot = &w->slot_of[w->classes[i].kind];
         *slot = *slot < 0 ? w->n_slots++ : *slot;
+        w->kind_at[*slot] = w->classes[i].kind;
     }
     for (int32_t i = 0; i < w->n_classes && cells * w->n_slots * w->n_nodes <= CELLS_MAX; i++) {
         w->classes[i].stride = (int32_t)cells;
@@ -101,17 +104,12 @@ clv_status clv_runs_classes(clv_runs_walk *w, bool *ret_few, clv_error *err)
     *ret_few = find_classes(w);
     if (!*ret_few)
         return CLV_OK;
-    w->known_ns = CLV_NEW_ARRAY(arena, double, w->n_nodes * w->n_slots);
-    bool enough = m.sum && m.live && w->known_ns;
+    bool enough = m.sum && m.live;
     for (int32_t i = 0; i < w->n_classes; i++) {
         w->classes[i].whole = CLV_NEW_ARRAY(arena, double, w->n_nodes);
         w->classes[i].far = CLV_NEW_ARRAY(arena, int32_t, w->n_nodes);
         enough = enough && w->classes[i].whole && w->classes[i].far;
-        for (int k = 0; k < 2; k++) {
-            w->classes[i].wait[k] = CLV_NEW_ARRAY(arena, double, w->n_nodes * w->n_slots);
-            w->classes[i].leave[k] = CLV_NEW_ARRAY(arena, double, w->n_nodes * w->n_slots);
-            enough = enough && w->classes[i].wait[k] && w->classes[i].leave[k];
-        }
+        w->whole_of[w->slot_of[w->classes[i].kind]] = w->classes[i].whole;
     }
     if (!enough)
         return clv_fail_nomem(err, "a bound");
@@ -129,22 +127,31 @@ clv_status clv_runs_classes(clv_runs_walk *w, bool *ret_few, clv_error *err)
 
 /* -- ways to part a stretch -- */
 
+/* The kinds tried for the units between, all tries of a stretch, and of all stretches. */
+typedef struct {
+    clv_stretch s;
+    int32_t i, n;                 /* the stretch, and units in it that are given kinds */
+    int8_t kinds[CLV_RUNS_TRIED]; /* of those; -1: any */
+    int32_t before, longer;       /* slot of the run before, and has it the node before its last? */
+} attempt;
+
 static bool add_parting(clv_runs_walk *w, const int32_t *own)
 {
-    int32_t n_kinds = w->b->p->n_kinds;
-    clv_runs_parting new = { .ns = CLV_NEW_ARRAY(w->arena, double, n_kinds),
-                             .across_ns = CLV_NEW_ARRAY(w->arena, double, n_kinds),
-                             .kinds = CLV_NEW_ARRAY(w->arena, int8_t, n_kinds * CLV_RUNS_TRIED) };
-    if (!new.ns || !new.across_ns || !new.kinds ||
+    int32_t n_ways = 2 * w->n_slots * w->n_slots;
+    clv_runs_parting new = { .ns = CLV_NEW_ARRAY(w->arena, double, n_ways),
+                             .stay_ns = CLV_NEW_ARRAY(w->arena, double, n_ways),
+                             .leave_ns = CLV_NEW_ARRAY(w->arena, double, n_ways),
+                             .kinds = CLV_NEW_ARRAY(w->arena, int8_t, n_ways * CLV_RUNS_TRIED) };
+    if (!new.ns || !new.stay_ns || !new.leave_ns || !new.kinds ||
         !CLV_PUSH_ROOM(w->arena, w->partings, w->n_partings, w->cap_partings))
         return false;
     for (int32_t i = 0; i < w->n_classes; i++) {
         new.own[i] = own[i];
         new.cells += own[i] * w->classes[i].stride;
     }
-    for (int32_t k = 0; k < n_kinds; k++)
-        new.ns[k] = new.across_ns[k] = INFINITY;
-    memset(new.kinds, -1, (size_t)n_kinds * CLV_RUNS_TRIED);
+    for (int32_t i = 0; i < n_ways; i++)
+        new.stay_ns[i] = new.leave_ns[i] = INFINITY;
+    memset(new.kinds, -1, (size_t)n_ways * CLV_RUNS_TRIED);
     w->partings[w->n_partings++] = new;
     return true;
 }
@@ -170,181 +177,116 @@ static bool add_partings(clv_runs_walk *w, int32_t most)
 }
 
 /* Has each device of its own a unit of its kind? */
-static bool has_units(const clv_runs_walk *w, const clv_runs_parting *it, const int8_t *kinds,
-                      int32_t n)
+static bool has_units(const clv_runs_walk *w, const clv_runs_parting *it, const attempt *t)
 {
-    for (int32_t k = 0; k < w->b->p->n_kinds; k++) {
-        int32_t left = 0;
+    for (int32_t slot = 0; slot < w->n_slots; slot++) {
+        int32_t left = 0, kind = w->kind_at[slot];
         for (int32_t i = 0; i < w->n_classes; i++)
-            left += w->classes[i].kind == k ? it->own[i] : 0;
-        for (int32_t i = 0; i < n; i++)
-            left -= kinds[i] == k;
+            left += w->classes[i].kind == kind ? it->own[i] : 0;
+        for (int32_t i = 0; i < t->n; i++)
+            left -= t->kinds[i] == kind;
         if (left > 0)
             return false;
     }
     return true;
 }
 
-static void note_split(clv_runs_walk *w, int32_t stretch, const int8_t *kinds, int32_t n,
-                       bool is_across)
+static void note_split(clv_runs_walk *w, const attempt *t, int32_t slot, double ns, double leave_ns)
 {
-    for (int32_t i = w->first_parting[stretch]; i < w->n_partings; i++) {
+    int32_t way = clv_runs_way(w, t->before, t->longer, slot);
+    for (int32_t i = w->first_parting[t->i]; i < w->first_parting[t->i + 1]; i++) {
         clv_runs_parting *it = &w->partings[i];
-        if (n > 0 && !has_units(w, it, kinds, n))
+        if (t->n > 0 && !has_units(w, it, t))
             continue;
-        for (int32_t k = 0; k < w->b->p->n_kinds; k++) {
-            double *ns = is_across ? it->across_ns : it->ns;
-            if (!w->b->used[k] || w->b->split[k] >= ns[k])
-                continue;
-            ns[k] = w->b->split[k];
-            if (!is_across)
-                memcpy(it->kinds + (ptrdiff_t)k * CLV_RUNS_TRIED, kinds, CLV_RUNS_TRIED);
-        }
+        it->leave_ns[way] = fmin(leave_ns, it->leave_ns[way]);
+        if (ns >= it->stay_ns[way])
+            continue;
+        it->stay_ns[way] = ns;
+        memcpy(it->kinds + (ptrdiff_t)way * CLV_RUNS_TRIED, t->kinds, sizeof t->kinds);
     }
 }
 
-/* A stretch parted, its ends no nearer to each other than by a link of that speed. */
-static void split_at(clv_stretches *b, const clv_stretch *s, clv_runs_link speed)
-{
-    clv_stretch_slow(b, speed.latency_ns, speed.byte_ns);
-    if (s->first < s->last)
-        clv_stretch_split(b, s);
-    else /* nothing behind the last node */
-        memset(b->split, 0, (size_t)b->p->n_kinds * sizeof *b->split);
-    clv_stretch_slow(b, 0, 0);
-}
-
-/* The times of all partings of a stretch, the kinds of its units given in all ways. */
-static void try_kinds(clv_runs_walk *w, int32_t stretch, int32_t n)
+/* When the stretch ends on a kind, its ends no nearer to each other than by a link of that speed.
+ */
+static double split_at(clv_runs_walk *w, const clv_stretch *s, int32_t slot, clv_runs_link speed)
 {
     clv_stretches *b = w->b;
-    clv_stretch s = stretch_of(w, stretch);
-    int8_t kinds[CLV_RUNS_TRIED], *only = b->only + s.first + 1;
-    memset(kinds, -1, sizeof kinds);
-    for (int32_t i = 0; i < n; i++)
-        only[i] = kinds[i] = 0;
-    for (int32_t i = 0; i < n || n == 0;) {
-        bool all_used = true;
-        for (int32_t k = 0; k < n; k++)
-            all_used = all_used && b->used[kinds[k]];
-        if (all_used) {
-            split_at(b, &s, w->across);
-            note_split(w, stretch, kinds, n, true);
-            split_at(b, &s, (clv_runs_link){ 0 });
-            note_split(w, stretch, kinds, n, false);
+    if (s->first >= s->last)
+        return 0; /* nothing behind the last node */
+    clv_stretch_slow(b, speed.latency_ns, speed.byte_ns, speed.is_one);
+    clv_stretch_split(b, s);
+    clv_stretch_slow(b, 0, 0, true);
+    return b->split[w->kind_at[slot]];
+}
+
+/* A stretch parted, the run before it on one kind and the next on another. Where a part of the
+ * cluster is left as well, a slow link is between the two. */
+static void try_slots(clv_runs_walk *w, attempt *t)
+{
+    bool is_between = t->i > 1 && t->i < w->n_nodes - 1;
+    for (int32_t k = 0; k < w->n_slots; k++) {
+        clv_runs_link speed = { .is_one = true };
+        if (is_between)
+            speed = w->pair[t->before * w->n_slots + k];
+        double ns = split_at(w, &t->s, k, speed), leave_ns = ns;
+        if (is_between && w->has_parts)
+            leave_ns = split_at(w, &t->s, k, clv_runs_slower(speed, w->across));
+        note_split(w, t, k, ns, leave_ns);
+    }
+}
+
+/* The run before on each kind, one node of it in the stretch's sight or two. */
+static void try_before(clv_runs_walk *w, attempt *t)
+{
+    bool is_between = t->i > 1 && t->i < w->n_nodes - 1;
+    for (int32_t q = 0; q < w->n_slots; q++)
+        for (int32_t longer = 0; longer < 2; longer++) {
+            const double *whole = w->whole_of[q];
+            t->before = q;
+            t->longer = longer;
+            if (is_between) {
+                t->s.is_known = true;
+                t->s.kind = w->kind_at[q];
+                t->s.before = w->place[t->i - 2];
+                t->s.whole_ns = longer ? whole[t->i - 1] - whole[t->i - 2] : 0;
+            }
+            try_slots(w, t);
         }
+}
+
+/* The times of all partings of a stretch, the kinds of its first n units given in all ways. */
+static void try_kinds(clv_runs_walk *w, int32_t i, int32_t n)
+{
+    attempt t = { .s = stretch_of(w, i), .i = i, .n = n };
+    int8_t *only = w->b->only + t.s.first + 1;
+    int32_t slots[CLV_RUNS_TRIED] = { 0 };
+    memset(t.kinds, -1, sizeof t.kinds);
+    for (int32_t k = 0; k < n || n == 0;) {
+        for (k = 0; k < n; k++)
+            only[k] = t.kinds[k] = (int8_t)w->kind_at[slots[k]];
+        try_before(w, &t);
         if (n == 0)
             break;
-        for (i = 0; i < n && ++kinds[i] == b->p->n_kinds; i++)
-            kinds[i] = 0;
-        for (int32_t k = 0; k < n; k++)
-            only[k] = kinds[k];
+        for (k = 0; k < n && ++slots[k] == w->n_slots; k++)
+            slots[k] = 0;
     }
-    for (int32_t i = 0; i < n; i++)
-        only[i] = -1;
+    for (int32_t k = 0; k < n; k++)
+        only[k] = -1;
 }
 
-/* The fewest runs that there may be: where all devices are to be used, mostly one each. */
-static int32_t likely_runs(const clv_runs_walk *w)
+/* Of how many units between two nodes kinds are tried. */
+static int32_t most_tried(const clv_runs_walk *w)
 {
-    return w->use_all ? w->b->p->n_devices : w->b->least_devices;
-}
-
-/* How much later stretch i + 1 ends than when nothing is known of the run before it; and how much
- * later still if a part of the cluster is left there. */
-static void find_wait(clv_runs_walk *w, clv_runs_class *c, int32_t i, int32_t kind, bool is_longer)
-{
-    int32_t slot = w->slot_of[kind], at = slot * w->n_nodes + i;
-    clv_runs_link speed = w->pair[w->slot_of[c->kind] * w->n_slots + slot];
-    clv_stretch s = stretch_of(w, i + 1);
-    s.is_known = true;
-    s.kind = c->kind;
-    s.before = w->place[i - 1];
-    s.whole_ns = is_longer ? c->whole[i] - c->whole[i - 1] : 0;
-    split_at(w->b, &s, speed);
-    double here = w->b->split[kind], known = w->known_ns[at];
-    c->wait[is_longer][at] = isfinite(known) ? here - known : 0;
-    split_at(w->b, &s, clv_runs_slower(speed, w->across));
-    c->leave[is_longer][at] = isfinite(here) ? w->b->split[kind] - here : 0;
-}
-
-static void find_waits(clv_runs_walk *w, int32_t i)
-{
-    clv_stretches *b = w->b;
-    clv_stretch s = stretch_of(w, i + 1);
-    clv_stretch_split(b, &s);
-    for (int32_t k = 0; k < b->p->n_kinds; k++)
-        if (w->slot_of[k] >= 0)
-            w->known_ns[w->slot_of[k] * w->n_nodes + i] = b->split[k];
-    for (int32_t k = 0; k < b->p->n_kinds; k++)
-        for (int32_t c = 0; c < w->n_classes && w->slot_of[k] >= 0; c++) {
-            find_wait(w, &w->classes[c], i, k, false);
-            find_wait(w, &w->classes[c], i, k, true);
-        }
-}
-
-/* With the longest waits and leaves of stretch i + 1 for a kind a parting must not seem to take
- * longer than it does: the later of what it takes and of what they ask for counts, not both. */
-static void limit_partings(clv_runs_walk *w, int32_t i, int32_t kind)
-{
-    int32_t at = w->slot_of[kind] * w->n_nodes + i;
-    double wait = 0, leave = 0, known = w->known_ns[at];
-    for (int32_t c = 0; c < w->n_classes; c++)
-        for (int k = 0; k < 2; k++) {
-            wait = fmax(wait, w->classes[c].wait[k][at]);
-            leave = fmax(leave, w->classes[c].leave[k][at]);
-        }
-    leave = fmin(leave, w->toll_ns);
-    for (int32_t m = w->first_parting[i + 1]; m < w->first_parting[i + 2]; m++) {
-        clv_runs_parting *it = &w->partings[m];
-        it->ns[kind] = fmax(known, fmin(it->ns[kind], it->across_ns[kind] - leave) - wait);
-    }
-}
-
-static int32_t own_slot(const clv_runs_walk *w, int32_t class)
-{
-    return w->slot_of[w->classes[class].kind];
-}
-
-static int by_size(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
-/* So many runs visit so many parts, and leave all but one. For any toll that each visit costs and
- * each leave gives back a bound is a bound; that of the last leave that there must be proves most,
- * where the cheapest are taken. key: scratch. */
-static void find_toll(clv_runs_walk *w)
-{
-    int32_t n_leaves = (likely_runs(w) + w->part_size - 1) / w->part_size - 1, n = 0;
-    for (int32_t i = 1; i + 2 < w->n_nodes; i++) {
-        double least = INFINITY;
-        for (int32_t c = 0; c < w->n_classes; c++)
-            for (int k = 0; k < 2; k++)
-                least = fmin(least, w->classes[c].leave[k][own_slot(w, c) * w->n_nodes + i]);
-        w->key[n++] = least;
-    }
-    if (n_leaves < 1 || n_leaves > n)
-        return;
-    qsort(w->key, (size_t)n, sizeof *w->key, by_size);
-    w->toll_ns = w->key[n_leaves - 1];
-}
-
-/* A run pays its share of a visit; a stretch where a part is left gives it back, if that is what is
- * cheaper. */
-static void add_tolls(clv_runs_walk *w, clv_runs_class *c)
-{
-    for (int32_t slot = 0; slot < w->n_slots; slot++)
-        for (int32_t i = 1; i + 2 < w->n_nodes; i++)
-            for (int k = 0; k < 2; k++) {
-                int32_t at = slot * w->n_nodes + i;
-                c->wait[k][at] += fmin(0, c->leave[k][at] - w->toll_ns);
-            }
+    int64_t tries = (int64_t)w->n_nodes * w->n_slots * w->n_slots * 4;
+    int32_t n = 0;
+    while (n < CLV_RUNS_TRIED && (tries *= w->n_slots) <= TRIES_MAX)
+        n++;
+    return w->use_all ? n : 0;
 }
 
 clv_status clv_runs_partings(clv_runs_walk *w, clv_error *err)
 {
+    int32_t tried = most_tried(w);
     for (int32_t i = 1; i < w->n_nodes; i++) {
         int32_t n = clv_runs_between(w, i);
         w->first_parting[i] = w->n_partings;
@@ -352,17 +294,8 @@ clv_status clv_runs_partings(clv_runs_walk *w, clv_error *err)
         w->any_open |= w->is_open[i];
         if (!add_partings(w, w->use_all && n <= OWN_MAX ? n : 0))
             return clv_fail_nomem(err, "a bound");
-        try_kinds(w, i, w->use_all && n <= CLV_RUNS_TRIED ? n : 0);
+        w->first_parting[i + 1] = w->n_partings;
+        try_kinds(w, i, n <= tried ? n : 0);
     }
-    w->first_parting[w->n_nodes] = w->n_partings;
-    for (int32_t i = 1; i + 2 < w->n_nodes; i++)
-        find_waits(w, i);
-    find_toll(w);
-    for (int32_t i = 1; i + 2 < w->n_nodes; i++)
-        for (int32_t k = 0; k < w->b->p->n_kinds; k++)
-            if (w->slot_of[k] >= 0)
-                limit_partings(w, i, k);
-    for (int32_t c = 0; c < w->n_classes; c++)
-        add_tolls(w, &w->classes[c]);
     return CLV_OK;
 }

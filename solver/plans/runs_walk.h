@@ -17,31 +17,37 @@ typedef struct {
     int32_t kind, n, stride;
     int64_t capacity; /* less what is reserved */
     double *whole;    /* n_nodes: all stretches up to the node, on one device */
-    /* [slot * n_nodes + node]: how much later the next node ends, on another device of the slot's
-     * kind, as this one is on the class; [1]: and as the node before is on the same device. */
-    double *wait[2];
-    double *leave[2]; /* and if a part of the cluster is left between them: how much later still */
     int32_t *far; /* n_nodes: the last node that a run from here has room for; less: not even it */
 } clv_runs_class;
 
 typedef struct {
     double latency_ns, byte_ns;
+    bool is_one; /* each way has one link that is no faster in either */
 } clv_runs_link;
+
+/* Is a no faster than b in either number? */
+static inline bool clv_runs_no_faster(clv_runs_link a, clv_runs_link b)
+{
+    return a.latency_ns >= b.latency_ns && a.byte_ns >= b.byte_ns;
+}
 
 /* The worse of each number. */
 static inline clv_runs_link clv_runs_slower(clv_runs_link a, clv_runs_link b)
 {
     return (clv_runs_link){ a.latency_ns > b.latency_ns ? a.latency_ns : b.latency_ns,
-                            a.byte_ns > b.byte_ns ? a.byte_ns : b.byte_ns };
+                            a.byte_ns > b.byte_ns ? a.byte_ns : b.byte_ns,
+                            (a.is_one && clv_runs_no_faster(a, b)) ||
+                                (b.is_one && clv_runs_no_faster(b, a)) };
 }
 
 /* A way to part a stretch. */
 typedef struct {
     int32_t own[CLV_CLASSES_MAX]; /* devices that have only units between the nodes */
     int32_t cells;                /* the same, as a distance of cells */
-    double *ns;                   /* n_kinds: until the stretch ends on the kind */
-    double *across_ns;            /* the same, if it leaves a part of the cluster */
-    int8_t *kinds;                /* [kind * CLV_RUNS_TRIED + unit between]; -1: any */
+    double *stay_ns;              /* [clv_runs_way()]: until the stretch ends */
+    double *leave_ns;             /* the same, if a part of the cluster is left */
+    double *ns;                   /* the lesser, the toll given back where a part is left */
+    int8_t *kinds;                /* [clv_runs_way() * CLV_RUNS_TRIED + unit between]; -1: any */
 } clv_runs_parting;
 
 typedef struct {
@@ -57,16 +63,22 @@ typedef struct {
     bool *is_open;          /* n_nodes: stretch i may use any number of devices */
     bool any_open;
     int32_t *slot_of; /* n_kinds: kinds that devices have, 0 .. n_slots - 1 */
-    int32_t n_slots;
+    int32_t n_slots, kind_at[CLV_CLASSES_MAX];
+    const double *whole_of[CLV_CLASSES_MAX]; /* by slot: whole of a class of the kind */
     clv_runs_link *pair;  /* [slot * n_slots + slot]: what is sent between them is no faster */
     clv_runs_link across; /* nor what is sent from part to part of the cluster */
-    int32_t part_size;    /* devices of the largest part */
-    double *known_ns; /* [slot * n_nodes + node]: until the next node ends, whatever is before */
-    double toll_ns;   /* so much costs each visit to a part, shared by as many runs as it has
-                         devices; and is given back where a part is left */
-    double *ended;    /* [(cell * n_slots + slot) * n_nodes + node] */
-    double *least;    /* the same, over all cells with no more of any class; NULL: not needed */
-    double *key;      /* n_nodes: scratch of one run */
+    bool has_parts;
+    bool is_pure;                       /* no part has devices of two kinds */
+    int32_t part_size[CLV_CLASSES_MAX]; /* by slot: devices of the largest part; of that kind, where
+                                           parts are pure */
+    double toll_ns; /* so much costs each visit to a part, shared by as many runs as it has devices;
+                       and is given back where a run comes from another part */
+    double *begun; /* [(cell * n_slots + slot) * n_nodes + node]: when the node ends at the earliest
+                      as the first of a run on the slot's kind, the cell's devices before it */
+    double *ended; /* [(slot * 2 + longer) * n_nodes + node]: of one cell, when the node ends as the
+                      last of a run on the kind; longer: the node before is of the run as well */
+    double *all;   /* by cell: when all ends, its last node of the last run */
+    double *key;   /* n_nodes: scratch of one run */
     int32_t *window;
     int32_t n_others; /* units outside the trunk */
     bool use_all;
@@ -78,11 +90,19 @@ typedef struct {
  * O(nodes * classes), and the units' (stretches.h). */
 clv_status clv_runs_classes(clv_runs_walk *w, bool *ret_few, clv_error *err);
 
-/* pair, across and part_size. CLV_ENOMEM. O(devices^2). */
+/* pair, across, and what parts there are. CLV_ENOMEM. O(devices^2). */
 clv_status clv_runs_links(clv_runs_walk *w, clv_error *err);
 
-/* Ways to part each stretch, the waits of classes, and the toll. CLV_ENOMEM. */
+/* Ways to part each stretch. CLV_ENOMEM. */
 clv_status clv_runs_partings(clv_runs_walk *w, clv_error *err);
+
+/* Tolls that may prove most, ascending: what is proven is concave in the toll. At least one, and no
+ * more than can be told apart by so many walks. CLV_ENOMEM. O(partings * log partings). */
+clv_status clv_runs_tolls(clv_runs_walk *w, int32_t most_walks, const double **tolls,
+                          int32_t *n_tolls, clv_error *err);
+
+/* Sets the toll, and ns of the partings by it. O(partings). */
+void clv_runs_set_toll(clv_runs_walk *w, double toll_ns);
 
 /* Units of stretch i that are between its nodes. */
 static inline int32_t clv_runs_between(const clv_runs_walk *w, int32_t i)
@@ -90,10 +110,36 @@ static inline int32_t clv_runs_between(const clv_runs_walk *w, int32_t i)
     return w->place[i] - w->place[i - 1] - 1;
 }
 
-/* When the first node of a run of class c ends, less what whole stretches before it take; digits:
- * of the cell, by class, the run's device among them. *how: the parting before it; may be NULL. */
-double clv_runs_begin(const clv_runs_walk *w, int32_t cell, const int32_t *digits, int32_t c,
-                      int32_t s, int32_t *how);
+/* The kind of the run before a stretch, is the node before its last of the run, and the kind of the
+ * next run. */
+static inline int32_t clv_runs_way(const clv_runs_walk *w, int32_t slot, int32_t longer,
+                                   int32_t next_slot)
+{
+    return (slot * 2 + longer) * w->n_slots + next_slot;
+}
+
+/* When node s ends as the first of a run of class c, which is one of the cell's devices, less what
+ * whole stretches before it take. */
+static inline double clv_runs_begin(const clv_runs_walk *w, int32_t cell, int32_t c, int32_t s)
+{
+    const clv_runs_class *it = &w->classes[c];
+    int32_t before = cell - it->stride, slot = w->slot_of[it->kind];
+    double share = w->toll_ns / w->part_size[slot];
+    if (s == 0)
+        return before == 0 ? share - w->toll_ns : INFINITY;
+    return w->begun[((ptrdiff_t)before * w->n_slots + slot) * w->n_nodes + s] - it->whole[s] +
+           share;
+}
+
+/* Are there so many devices of their own? digits: of the cell, by class. */
+static inline bool clv_runs_has(const clv_runs_walk *w, const clv_runs_parting *it,
+                                const int32_t *digits)
+{
+    bool enough = true;
+    for (int32_t c = 0; c < w->n_classes; c++)
+        enough = enough && it->own[c] <= digits[c];
+    return enough;
+}
 
 static inline void clv_runs_digits(const clv_runs_walk *w, int32_t cell, int32_t *digits)
 {
@@ -101,9 +147,10 @@ static inline void clv_runs_digits(const clv_runs_walk *w, int32_t cell, int32_t
         digits[i] = cell / w->classes[i].stride % (w->classes[i].n + 1);
 }
 
-/* Where a walk ended: the last run's node, and how what is behind it was parted, or -1. */
+/* Where a walk ended: the last node of the last run, or, if what is behind it is parted, the end of
+ * all as if it began a run of the slot; -1: it is not. */
 typedef struct {
-    int32_t cell, node, how;
+    int32_t cell, slot;
 } clv_runs_end;
 
 /* order and device_of as in runs.h. *ret: there is a plan. CLV_ENOMEM. O(runs * nodes * classes).

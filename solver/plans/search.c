@@ -215,6 +215,21 @@ static clv_status refine(clv_seeker *s, clv_error *err)
     return CLV_OK;
 }
 
+/* Cuts from the bound's orders, then from any order; each is only more that is tried. */
+static clv_status try_more_cuts(clv_seeker *s, clv_error *err)
+{
+    int32_t best = s->desk.best;
+    CLV_TRY(try_orders(s, err));
+    if (s->desk.best != best)
+        CLV_TRY(refine(s, err));
+    best = s->desk.best;
+    CLV_TRY(clv_seeker_cut_by_kinds(s, err));
+    if (s->desk.best == best)
+        return CLV_OK;
+    CLV_TRY(climb(s, err));
+    return refine(s, err);
+}
+
 /* What climbing and refining taught may lead to other cuts yet. */
 static clv_status climb_by_lessons(clv_seeker *s, clv_error *err)
 {
@@ -292,10 +307,7 @@ static clv_status search_default(clv_seeker *s, clv_arena *arena, clv_error *err
         }
         CLV_TRY(clv_seeker_find_bound(s, err));
         CLV_TRY(refine(s, err));
-        int32_t best = s->desk.best;
-        CLV_TRY(try_orders(s, err));
-        if (s->desk.best != best)
-            CLV_TRY(refine(s, err));
+        CLV_TRY(try_more_cuts(s, err));
         CLV_TRY(anneal(s, err));
         CLV_TRY(climb_by_lessons(s, err));
     }

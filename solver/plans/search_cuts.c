@@ -157,6 +157,23 @@ clv_status clv_seeker_cut_by_lessons(clv_seeker *s, clv_error *err)
     return CLV_OK;
 }
 
+/* A cut that is free to choose which kind of device comes next, and where parts of the cluster are
+ * left. */
+clv_status clv_seeker_cut_by_kinds(clv_seeker *s, clv_error *err)
+{
+    clv_desk *desk = &s->desk;
+    clv_cut_options o = { .capacity_bytes = s->alive_room,
+                          .use_all = desk->options->use_all_devices,
+                          .with_held = true };
+    bool found = false;
+    if (desk->options->objective != CLV_LATENCY || desk->p->rules || clv_desk_over(desk))
+        return CLV_OK;
+    CLV_TRY(clv_cut_by_kinds(s->line, &o, desk->arena, s->device_of, &found, err));
+    if (found)
+        CLV_TRY(clv_seeker_add(s, "least latency, any kind next", err));
+    return clv_seeker_judge(s, err);
+}
+
 /* -- what many devices read -- */
 
 /* Is a port busier than any device, by sums? */

@@ -65,6 +65,7 @@ bool clv_seeker_leave_room(clv_seeker *s, bool all);
 clv_status clv_seeker_first_plans(clv_seeker *s, clv_error *err);
 clv_status clv_seeker_cut_again(clv_seeker *s, clv_error *err);
 clv_status clv_seeker_cut_by_lessons(clv_seeker *s, clv_error *err);
+clv_status clv_seeker_cut_by_kinds(clv_seeker *s, clv_error *err);
 clv_status clv_seeker_spread_senders(clv_seeker *s, clv_error *err);
 
 /* -- search_bound.c -- */

@@ -65,10 +65,12 @@ static double slow_wire(const bound *b, int64_t bytes)
 }
 
 /* The same for what has been sent before, by fast links. One slow link may have had the latency and
- * another one the bandwidth: what the first cost is counted here, but not if it sent nothing. */
+ * another one the bandwidth: what the first cost is counted here, but not if it sent nothing. Where
+ * one link has both, what was sent before did not cross it: the writer is where other links lead to
+ * from the first unit's device, the reader is not, and so it is this net that crosses. */
 static double cross(const bound *b, int64_t bytes)
 {
-    if (!b->sends_nothing)
+    if (!b->sends_nothing || b->is_one_link)
         return slow_wire(b, bytes);
     return lesser(wire_over(bytes, b->latency_ns, b->slow_bytes_ns),
                   wire_over(bytes, b->slow_latency_ns, b->bytes_ns));
@@ -90,6 +92,23 @@ static double ready_at_end(const bound *b, int32_t net, int32_t kind)
                     b->p->time_ns[(size_t)kind * (size_t)b->p->n_units + unit]);
 }
 
+/* The kind of device of the unit at a place, or -1: not known. */
+static int32_t kind_at(const bound *b, const stretch *s, int32_t place)
+{
+    if (place <= s->first)
+        return s->is_known ? s->kind : -1;
+    return b->only ? b->only[place] : -1;
+}
+
+/* No transfer from one kind to the other is faster. from: -1 if it is not known. */
+static double link_wire(const bound *b, int32_t from, int32_t to, int64_t bytes)
+{
+    int32_t at = from * b->p->n_kinds + to;
+    if (from < 0 || !b->direct_bytes_ns)
+        return 0;
+    return wire_over(bytes, b->direct_latency_ns[at], b->direct_bytes_ns[at]);
+}
+
 /* Of a net that was written on the first unit's device before that ended. */
 static double arrival_from_before(const bound *b, const stretch *s, int32_t net, int32_t place,
                                   double wire_ns)
@@ -100,23 +119,28 @@ static double arrival_from_before(const bound *b, const stretch *s, int32_t net,
     return at - s->whole_ns + wire_ns;
 }
 
-/* When a net may be there, for a unit on another device than the stretch's first. -INFINITY: it
- * says nothing. */
-static double arrival(const bound *b, const stretch *s, int32_t net, side at)
+/* When a net may be there, for a unit of a kind on another device than the stretch's first.
+ * -INFINITY: it says nothing. A unit of another kind than the writer's has been sent it, wherever
+ * the two are. */
+static double arrival(const bound *b, const stretch *s, int32_t net, int32_t kind, side at)
 {
     int32_t from = b->p->net_from[net], place = b->trunk.at[from];
     int64_t bytes = b->p->net_bytes[net];
-    double wire_ns = !s->parted ? 0 : at == BEHIND ? slow_wire(b, bytes) : wire(b, bytes);
     if (place < 0)
         return -INFINITY;
+    int32_t kind_before = kind_at(b, s, place);
+    double link_ns = link_wire(b, kind_before, kind, bytes);
+    double apart_ns = kind_before != kind ? link_ns : 0;
+    double wire_ns = !s->parted ? 0 : at == BEHIND ? slow_wire(b, bytes) : wire(b, bytes);
+    wire_ns = s->parted ? larger(wire_ns, link_ns) : 0;
     if (place < s->first)
         return arrival_from_before(b, s, net, place, wire_ns);
     if (place > s->first && !s->parted)
-        return b->far[net];
+        return b->far[net] + apart_ns;
     if (place > s->first) {
-        double sent = b->sent[net] + (at == BEHIND ? cross(b, bytes) : 0);
+        double sent = b->sent[net] + larger(apart_ns, at == BEHIND ? cross(b, bytes) : 0);
         sent = b->is_slow ? sent : INFINITY;
-        double there = at == BEHIND ? lesser(sent, b->far[net]) : sent;
+        double there = at == BEHIND ? lesser(sent, b->far[net] + apart_ns) : sent;
         return lesser(b->near[net] + wire_ns, there);
     }
     double least = 0; /* written before the unit that just ended did */
@@ -138,15 +162,24 @@ static double run_far(bound *b, const stretch *s, int32_t unit, int32_t kind, bo
     for (int32_t net = p->unit_first_net[unit]; net < p->unit_first_net[unit + 1]; net++) {
         int32_t before = p->net_reads ? p->reads_first[unit] + p->net_reads[net] : end;
         for (; read < before; read++)
-            start = larger(start, arrival(b, s, p->reads[read], at) -
+            start = larger(start, arrival(b, s, p->reads[read], kind, at) -
                                       (double)clv_read_after_ns(p, read, kind));
         double ready = start + (double)clv_net_ready_ns(p, net, kind) + price;
         there[net] = first_kind ? ready : lesser(there[net], ready);
     }
     for (; read < end; read++)
-        start = larger(start, arrival(b, s, p->reads[read], at) -
+        start = larger(start, arrival(b, s, p->reads[read], kind, at) -
                                   (double)clv_read_after_ns(p, read, kind));
     return start + time_on(b, unit, kind);
+}
+
+/* What the unit at a place takes on the first one's device. */
+static double time_near(const bound *b, const stretch *s, int32_t place)
+{
+    int32_t unit = b->trunk.unit[place];
+    if (!s->is_known)
+        return fastest(b, unit);
+    return may_have(b, place, s->kind) ? time_on(b, unit, s->kind) : INFINITY;
 }
 
 /* When a unit on the first one's device writes its nets: all that must run before it has run there.
@@ -160,11 +193,11 @@ static void run_near(bound *b, const stretch *s, int32_t place)
         past &= (UINT64_C(1) << n_before) - 1;
     double start = 0;
     for (; past; past &= past - 1)
-        start += fastest(b, b->trunk.unit[place - 1 - __builtin_ctzll(past)]);
+        start += time_near(b, s, place - 1 - __builtin_ctzll(past));
     for (int32_t net = p->unit_first_net[unit]; net < p->unit_first_net[unit + 1]; net++) {
         b->near[net] = INFINITY;
         for (int32_t k = 0; k < p->n_kinds; k++)
-            if (may_have(b, place, k))
+            if (may_have(b, place, k) && (!s->is_known || k == s->kind))
                 b->near[net] = lesser(b->near[net], start + (double)clv_net_ready_ns(p, net, k) +
                                                         paid(b, unit, k));
     }
@@ -174,9 +207,12 @@ void clv_stretch_split(bound *b, const stretch *s)
 {
     /* The end of all is not before the end of the unit at first, nor before the start of all. */
     double latest = s->first < 0 || s->is_end ? 0 : -INFINITY;
+    stretch before = {
+        .first = s->before, .last = s->first, .is_known = s->is_known, .kind = s->kind
+    };
     if (s->whole_ns > 0)
         for (int32_t place = s->before + 1; place < s->first; place++)
-            run_near(b, &(stretch){ .first = s->before, .last = s->first }, place);
+            run_near(b, &before, place);
     for (int32_t place = s->first + 1; place <= s->last; place++) {
         int32_t unit = b->trunk.unit[place];
         double end = INFINITY;
@@ -198,8 +234,9 @@ void clv_stretch_split(bound *b, const stretch *s)
         b->split[k] = latest;
 }
 
-void clv_stretch_slow(bound *b, double latency_ns, double bytes_ns)
+void clv_stretch_slow(bound *b, double latency_ns, double bytes_ns, bool is_one_link)
 {
+    b->is_one_link = is_one_link;
     b->slow_latency_ns = larger(latency_ns, b->latency_ns);
     b->slow_bytes_ns = larger(bytes_ns, b->bytes_ns);
     b->is_slow = b->slow_latency_ns > b->latency_ns || b->slow_bytes_ns > b->bytes_ns;
@@ -334,7 +371,7 @@ static void find_fastest_link(bound *b)
         b->latency_ns = b->bytes_ns = 0;
     for (int32_t net = 0; net < p->n_nets; net++)
         b->sends_nothing |= p->net_bytes[net] == 0;
-    clv_stretch_slow(b, 0, 0);
+    clv_stretch_slow(b, 0, 0, true);
 }
 
 static void find_past(bound *b)

@@ -44,8 +44,11 @@ typedef struct {
     bool by_kind;
     double latency_ns, bytes_ns;           /* the fastest link */
     double slow_latency_ns, slow_bytes_ns; /* see clv_stretch_slow() */
-    bool is_slow;
-    bool sends_nothing;    /* some net has 0 bytes */
+    bool is_slow, is_one_link;
+    bool sends_nothing; /* some net has 0 bytes */
+    /* [kind * n_kinds + kind]: the fastest link from one to the other, each of its numbers; NULL:
+     * as any link. */
+    double *direct_latency_ns, *direct_bytes_ns;
     int32_t least_devices; /* that units of the trunk are on */
 } clv_stretches;
 
@@ -74,9 +77,10 @@ void clv_stretch_whole(clv_stretches *b, const clv_stretch *s);
 void clv_stretch_split(clv_stretches *b, const clv_stretch *s);
 
 /* From now on the last unit of a parted stretch is where each way from the first one's device has
- * some link with so much latency at least, and some, maybe another, with so many ns a byte. What is
- * between the two may be reached by faster ones. 0: any link is. */
-void clv_stretch_slow(clv_stretches *b, double latency_ns, double bytes_ns);
+ * some link with so much latency at least, and some, maybe another, with so many ns a byte;
+ * is_one_link: one that has both. What is between the two may be reached by faster ones. 0: any
+ * link is. */
+void clv_stretch_slow(clv_stretches *b, double latency_ns, double bytes_ns, bool is_one_link);
 
 /* How many devices more than one it may use: 0 where it cannot be parted. At the ends of the trunk,
  * where there is no other unit through which all paths lead, only what is beside the one there is

@@ -288,7 +288,7 @@ static walk best_of_all(const problem *m)
 
 typedef struct {
     int32_t n, n_exact, n_of_all, n_of_all_exact;
-    double part;
+    double part, part_of_all;
 } tally;
 
 static clv_bound bound_of(const problem *m, bool use_all, int32_t near, uint64_t seed)
@@ -331,6 +331,8 @@ static void check(const problem *m, int32_t near, uint64_t seed, tally *t)
     t->part += w.best ? (double)any / (double)w.best : 1;
     t->n_of_all += w.best_of_all < INT64_MAX;
     t->n_of_all_exact += all == w.best_of_all;
+    if (w.best_of_all < INT64_MAX)
+        t->part_of_all += w.best_of_all ? (double)all / (double)w.best_of_all : 1;
 }
 
 /* Of low to high devices. */
@@ -355,7 +357,8 @@ static tally many(uint64_t first, int32_t n, int32_t low, int32_t high)
 #else
 #define MANY 8000
 #endif
-#define WIDE 200
+#define WIDE   200
+#define LAYERS 600
 
 /* The last ones once were above the best: a path that fast links carry beside the first device,
  * and a tensor of few bytes, or none, from there over a slow link. */
@@ -374,6 +377,86 @@ Test(bound_links, no_legal_plan_of_many_devices_is_better)
     cr_expect_gt(t.n, MANY / 8);
     t = many(3037509, 1, 4, 6);
     cr_expect_eq(t.n, 1);
+}
+
+/* Links between kinds are late, those between parts are narrow, few are both; and much is waited
+ * for that sends nothing. */
+static void part_slowness(problem *m)
+{
+    synthetic *s = &m->s;
+    int32_t n = s->p.n_devices;
+    int64_t late = 20 + below(m, 60);
+    double narrow = 1e9 / (double)(2 + below(m, 6));
+    for (int32_t net = 0; net < s->p.n_nets; net++)
+        s->net_bytes[net] = one_in(m, 2) ? 0 : s->net_bytes[net];
+    for (int32_t d = 0; d < n; d++)
+        m->part_of[d] = (int32_t)below(m, 2);
+    for (int32_t a = 0; a < n; a++)
+        for (int32_t b = 0; b < n; b++) {
+            bool other = s->kind_of[a] != s->kind_of[b];
+            s->link_latency[a * n + b] = other ? late : 1;
+            s->link_bandwidth[a * n + b] = m->part_of[a] != m->part_of[b] ? narrow : 1e10;
+        }
+}
+
+Test(bound_links, nor_where_one_link_is_late_and_another_narrow)
+{
+    tally t = { 0 };
+    for (uint64_t seed = 1; seed <= MANY; seed++) {
+        clv_mark mark = clv_arena_mark(arena);
+        problem m = make(seed + 7000000, 3 + (int32_t)(seed % 5), 3 + (int32_t)(seed % 2), 3);
+        part_slowness(&m);
+        check(&m, 0, seed, &t);
+        clv_arena_rewind(arena, mark);
+    }
+    cr_expect_gt(t.n, MANY / 2);
+}
+
+/* Layers of three, the second beside a tensor from the first to the third, where also what sends
+ * nothing is: on servers of two, each with devices of one kind. */
+static problem make_layers(uint64_t seed, int32_t units, int32_t devices)
+{
+    problem m = { .random = seed * UINT64_C(0x9E3779B97F4A7C15) + 1 };
+    for (int i = 0; i < 8; i++)
+        synthetic_random(&m.random);
+    int32_t kinds = 1 + (int32_t)below(&m, 2);
+    m.s = synthetic_new(arena, units, devices, kinds, units * 3, units * 4);
+    for (int32_t u = 0; u < units; u++) {
+        m.s.time[u] = 20 + below(&m, 80);
+        for (int32_t k = 1; k < kinds; k++)
+            m.s.time[k * units + u] = m.s.time[u] * (2 + below(&m, 3));
+        bool beside = u % 3 == 0 && u + 2 < units;
+        if (u + 1 < units)
+            synthetic_net(&m.s, u, 1 + beside, (int32_t[]){ u + 1, u + 2 }, 20 + below(&m, 80));
+        if (u % 3 == 1 && u + 1 < units)
+            synthetic_net(&m.s, u, 1, (int32_t[]){ u + 1 }, 0);
+    }
+    for (int32_t a = 0; a < devices; a++) {
+        m.s.kind_of[a] = a / 2 % kinds;
+        for (int32_t b = 0; b < devices; b++) {
+            m.s.link_latency[a * devices + b] = a / 2 == b / 2 ? 2 : 6;
+            m.s.link_bandwidth[a * devices + b] = a / 2 == b / 2 ? 2e9 : 2.5e8;
+        }
+    }
+    synthetic_done(&m.s);
+    return m;
+}
+
+/* Where a part of a cluster is left one link has what it takes, and a unit of another kind between
+ * two runs is sent to and sends. */
+Test(bound_links, layers_on_servers_are_nearly_exact)
+{
+    tally t = { 0 };
+    for (uint64_t seed = 1; seed <= LAYERS; seed++) {
+        clv_mark mark = clv_arena_mark(arena);
+        problem m = make_layers(seed, 6 + (int32_t)(seed % 3), 4 + (int32_t)(seed % 2));
+        check(&m, 0, seed, &t);
+        clv_arena_rewind(arena, mark);
+    }
+    cr_expect_eq(t.n, LAYERS);
+    cr_expect_gt(t.part / t.n, 0.99, "%g", t.part / t.n);
+    cr_expect_gt(t.part_of_all / t.n_of_all, 0.92, "%g, %d of %d exact", t.part_of_all / t.n_of_all,
+                 t.n_of_all_exact, t.n_of_all);
 }
 
 /* More units between two others than ways to place them are kept apart. */
