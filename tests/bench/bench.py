@@ -19,6 +19,9 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 RUNS = 5
 COPY_PAIRS = 12
+PREFILL = ("llama31_405b_prefill.dyn.onnx",
+           ["--bind", "batch_size=1,sequence_length=2048,total_sequence_length=2048"])
+LARGE = (("llama31_405b_decode.b16p8191.onnx", []), PREFILL)
 ONNX_TESTDATA = "/usr/share/libonnx-testdata"
 
 
@@ -75,9 +78,7 @@ def bench_vit(a):
 
 def bench_large(a):
     """Llama-3.1 405B on 16 devices; target under 1 s and 200 MB"""
-    for name, bind in (("llama31_405b_decode.b16p8191.onnx", []),
-                       ("llama31_405b_prefill.dyn.onnx",
-                        ["--bind", "batch_size=1,sequence_length=2048,total_sequence_length=2048"])):
+    for name, bind in LARGE:
         path = find(a.models, name)
         if not path:
             continue
@@ -120,20 +121,23 @@ def show_bound(a, model, n, mixed, objective, *more):
 
 def bench_bounds(a):
     """Llama-3.1 405B in pipeline stages on equal and unequal devices; target gap 1 % under 1 s"""
-    model = find(a.models, "llama31_405b_decode.b16p8191.onnx")
-    for n in (16, 64, 256) if model else ():
-        for mixed in (False, True):
-            for objective in ("throughput", "latency"):
-                show_bound(a, model, n, mixed, objective)
+    for name, bind in LARGE:
+        model = find(a.models, name)
+        if model:
+            print(f"  {name}")
+        for n in (16, 64, 256) if model else ():
+            for mixed in (False, True):
+                for objective in ("throughput", "latency"):
+                    show_bound(a, model, n, mixed, objective, *bind)
 
 
 def bench_wide(a):
     """its prefill on about as many devices as layers, and more: what all layers read decides"""
-    model = find(a.models, "llama31_405b_prefill.dyn.onnx")
+    name, bind = PREFILL
+    model = find(a.models, name)
     for n in (128, 256, 512) if model else ():
         for mixed in (False, True):
-            show_bound(a, model, n, mixed, "throughput",
-                       "--bind", "batch_size=1,sequence_length=2048,total_sequence_length=2048")
+            show_bound(a, model, n, mixed, "throughput", *bind)
 
 
 def bench_growth(a):
