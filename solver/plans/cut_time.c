@@ -57,14 +57,28 @@ static int64_t *wire_row(const cutter *c, int32_t k)
 
 /* Time on the link from run k - 1 to run k when the boundary is at position i; 0 where there is
  * nothing before it. */
-static int64_t wire_at(const cutter *c, int32_t k, int32_t i)
+/* The link into run k: of nothing, into the first. */
+typedef struct {
+    double latency_ns, byte_ns;
+} run_link;
+
+static run_link link_into(const cutter *c, int32_t k)
 {
     const clv_partition *p = c->l->p;
-    if (k == 0 || i == 0)
-        return 0;
+    if (k == 0)
+        return (run_link){ 0, 0 };
     size_t link = (size_t)c->o->order[k - 1] * (size_t)p->n_devices + (size_t)c->o->order[k];
-    double ns = (double)p->link_latency_ns[link] * c->l->cut_nets[i] +
-                (double)c->l->cut_bytes[i] * (1e9 / p->link_bytes_per_s[link]);
+    return (run_link){ (double)p->link_latency_ns[link], 1e9 / p->link_bytes_per_s[link] };
+}
+
+static double wire_ns(const cutter *c, run_link w, int32_t i)
+{
+    return i == 0 ? 0 : w.latency_ns * c->l->cut_nets[i] + (double)c->l->cut_bytes[i] * w.byte_ns;
+}
+
+static int64_t wire_at(const cutter *c, int32_t k, int32_t i)
+{
+    double ns = wire_ns(c, link_into(c, k), i);
     return ns < (double)CLV_SUM_MAX ? (int64_t)ns : CLV_SUM_MAX;
 }
 
@@ -422,6 +436,8 @@ static void extend_cheapest(const cutter *c, int32_t k, const int64_t *before, i
     const int64_t *time = times(c, k), *weight = weights(c), *wire = wire_row(c, k);
     const int64_t *fan = c->l->fan;
     int64_t capacity = room(c, k);
+    run_link into = link_into(c, k);
+    double wire_end = (double)c->period + 1; /* whole ns of a transfer are below it */
     for (int32_t i = first[k]; i <= last[k + 1]; i++) {
         int64_t was = i <= last[k] ? before[i] : NEVER;
         if (i >= first[k + 1]) {
@@ -442,7 +458,7 @@ static void extend_cheapest(const cutter *c, int32_t k, const int64_t *before, i
             }
             cost[i] = may_cut(c, i) ? cost[i] : NEVER;
         }
-        if (was < NEVER && wire_at(c, k, i) <= c->period)
+        if (was < NEVER && wire_ns(c, into, i) < wire_end)
             tail = queue_start(c, k, before, i, head, tail);
     }
 }
