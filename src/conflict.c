@@ -126,7 +126,7 @@ static clv_status is_possible_now(conflict *c, clv_obey_outcome *ret)
 static clv_status drop(conflict *c, int32_t first, int32_t end)
 {
     clv_obey_outcome outcome = CLV_OBEY_UNKNOWN;
-    bool any = false, proven = c->proven;
+    bool any = false, all = true, proven = c->proven;
     bool *before = c->skip;
     bool *trial = CLV_NEW_ARRAY(c->r->arena, bool, c->r->rules.n);
     if (!trial)
@@ -136,7 +136,9 @@ static clv_status drop(conflict *c, int32_t first, int32_t end)
         any |= !trial[i];
         trial[i] = true;
     }
-    if (!any)
+    for (int32_t i = 0; i < c->r->rules.n; i++)
+        all = all && trial[i];
+    if (!any || (all && c->by_memory)) /* without rules it fits, also where time is up by now */
         return CLV_OK;
     c->skip = trial;
     CLV_TRY(is_possible_now(c, &outcome));

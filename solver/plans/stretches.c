@@ -65,12 +65,13 @@ static double slow_wire(const bound *b, int64_t bytes)
 }
 
 /* The same for what has been sent before, by fast links. One slow link may have had the latency and
- * another one the bandwidth: what the first cost is counted here, but not if it sent nothing. Where
- * one link has both, what was sent before did not cross it: the writer is where other links lead to
- * from the first unit's device, the reader is not, and so it is this net that crosses. */
+ * another one the bandwidth, and the first of the two may be in the time of what was sent before
+ * already: this net crosses one of them. Where one link has both, what was sent before did not
+ * cross it: the writer is where other links lead to from the first unit's device, the reader is
+ * not, and so it is this net that crosses. */
 static double cross(const bound *b, int64_t bytes)
 {
-    if (!b->sends_nothing || b->is_one_link)
+    if (b->is_one_link)
         return slow_wire(b, bytes);
     return lesser(wire_over(bytes, b->latency_ns, b->slow_bytes_ns),
                   wire_over(bytes, b->slow_latency_ns, b->bytes_ns));
@@ -369,8 +370,6 @@ static void find_fastest_link(bound *b)
         }
     if (p->n_devices == 1)
         b->latency_ns = b->bytes_ns = 0;
-    for (int32_t net = 0; net < p->n_nets; net++)
-        b->sends_nothing |= p->net_bytes[net] == 0;
     clv_stretch_slow(b, 0, 0, true);
 }
 

@@ -45,7 +45,6 @@ typedef struct {
     double latency_ns, bytes_ns;           /* the fastest link */
     double slow_latency_ns, slow_bytes_ns; /* see clv_stretch_slow() */
     bool is_slow, is_one_link;
-    bool sends_nothing; /* some net has 0 bytes */
     /* [kind * n_kinds + kind]: the fastest link from one to the other, each of its numbers; NULL:
      * as any link. */
     double *direct_latency_ns, *direct_bytes_ns;

@@ -412,6 +412,75 @@ Test(bound_links, nor_where_one_link_is_late_and_another_narrow)
     cr_expect_gt(t.n, MANY / 2);
 }
 
+/* Each unit is fast on one kind, so the way leads from kind to kind; links of a pair of kinds are
+ * late, or narrow, or both or none. */
+static void part_kinds(problem *m)
+{
+    synthetic *s = &m->s;
+    int32_t n = s->p.n_devices, kinds = s->p.n_kinds, units = s->p.n_units;
+    bool late[9], narrow[9];
+    for (int32_t i = 0; i < 9; i++) {
+        late[i] = one_in(m, 2);
+        narrow[i] = one_in(m, 2);
+    }
+    for (int32_t net = 0; net < s->p.n_nets; net++)
+        s->net_bytes[net] = 1 + below(m, one_in(m, 3) ? 1000 : 60);
+    for (int32_t u = 0; u < units; u++) {
+        int64_t fast = below(m, kinds);
+        for (int32_t k = 0; k < kinds; k++)
+            s->time[k * units + u] = k == fast ? below(m, 40) : 300 + below(m, 400);
+    }
+    for (int32_t a = 0; a < n; a++)
+        for (int32_t b = 0; b < n; b++) {
+            int32_t pair = s->kind_of[a] * 3 + s->kind_of[b];
+            s->link_latency[a * n + b] = late[pair] ? 100 : 0;
+            s->link_bandwidth[a * n + b] = narrow[pair] ? 1e9 : 1e10;
+        }
+}
+
+/* A late link to another kind, then a narrow one from there: the first one's latency counts once.
+ */
+Test(bound_links, nor_where_links_of_kinds_are_late_or_narrow)
+{
+    tally t = { 0 };
+    for (uint64_t seed = 1; seed <= MANY / 2; seed++) {
+        clv_mark mark = clv_arena_mark(arena);
+        problem m = make(seed + 9000000, 4 + (int32_t)(seed % 3), 3 + (int32_t)(seed % 2), 3);
+        m.s.p.net_reads = NULL;
+        m.s.p.net_ready_ns = m.s.p.read_after_ns = NULL;
+        part_kinds(&m);
+        check(&m, 0, seed, &t);
+        clv_arena_rewind(arena, mark);
+    }
+    cr_expect_gt(t.n, MANY / 4);
+}
+
+/* Between 0 and 3 are 1, which is fast on the second kind, and 2. Much is sent to 1 over a late
+ * link, little from there to the third kind over a narrow one. */
+Test(bound_links, a_late_link_before_a_narrow_one_counts_once)
+{
+    problem m = { .s = synthetic_new(arena, 5, 3, 3, 5, 5) };
+    static const int32_t fast[] = { 0, 1, -1, 2, 2 };
+    static const int64_t late[] = { 0, 100, 100, 100, 0, 0, 100, 0, 0 };
+    synthetic_net(&m.s, 0, 1, (int32_t[]){ 1 }, 1000);
+    synthetic_net(&m.s, 0, 1, (int32_t[]){ 2 }, 1);
+    synthetic_net(&m.s, 1, 1, (int32_t[]){ 3 }, 10);
+    synthetic_net(&m.s, 2, 1, (int32_t[]){ 3 }, 1);
+    synthetic_net(&m.s, 3, 1, (int32_t[]){ 4 }, 1);
+    for (int32_t i = 0; i < 15; i++)
+        m.s.time[i] = fast[i % 5] < 0 ? 1 : fast[i % 5] == i / 5 ? 10 : 5000;
+    for (int32_t i = 0; i < 9; i++) {
+        m.s.kind_of[i % 3] = i % 3;
+        m.s.link_latency[i] = late[i];
+        m.s.link_bandwidth[i] = i == 1 || i == 3 ? 1e10 : 1e9;
+    }
+    synthetic_done(&m.s);
+    cr_expect_eq(best_of_all(&m).best, 250);
+    int64_t any = bound_of(&m, false, 0, 0).ns, all = bound_of(&m, true, 0, 0).ns;
+    cr_expect(any <= 250 && all <= 250, "%lld %lld", (long long)any, (long long)all);
+    cr_expect(any > 240 && all > 240, "%lld %lld", (long long)any, (long long)all);
+}
+
 /* Layers of three, the second beside a tensor from the first to the third, where also what sends
  * nothing is: on servers of two, each with devices of one kind. */
 static problem make_layers(uint64_t seed, int32_t units, int32_t devices)
