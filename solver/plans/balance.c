@@ -23,12 +23,13 @@ static bool take_line(const clv_partition *p, clv_arena *arena, clv_line *l)
         .arrival = CLV_NEW_ARRAY(arena, int64_t, p->n_nets),
         .cost = CLV_NEW_ARRAY(arena, int64_t, 2 * n),
         .window = CLV_NEW_ARRAY(arena, int32_t, n),
+        .start_ns = CLV_NEW_ARRAY(arena, int64_t, n),
         .low = CLV_NEW_ARRAY(arena, int32_t, d),
         .high = CLV_NEW_ARRAY(arena, int32_t, d),
     };
     return l->weight && l->held && l->time && l->spread && l->fan && l->cut_bytes && l->cut_nets &&
-           l->reach && l->from && l->wire && l->arrival && l->cost && l->window && l->low &&
-           l->high;
+           l->reach && l->from && l->wire && l->arrival && l->cost && l->window && l->start_ns &&
+           l->low && l->high;
 }
 
 /* A net crosses all positions after its writer up to its last reader. */

@@ -24,12 +24,13 @@ typedef struct {
     int64_t *fan; /* n_units + 1: of all units before, what clv_line_learn_fans() learned; else 0 */
     int64_t *cut_bytes; /* n_units + 1: of nets that cross this position */
     int32_t *cut_nets;
-    bool *reach;         /* scratch, [(device + 1) * (n_units + 1)] */
-    int32_t *from;       /* scratch, the same */
-    int64_t *wire;       /* scratch, [device * (n_units + 1)]: boundary times */
-    int64_t *arrival;    /* scratch, n_nets */
-    int64_t *cost;       /* scratch, 2 * (n_units + 1) */
-    int32_t *window;     /* scratch, n_units + 1 */
+    bool *reach;      /* scratch, [(device + 1) * (n_units + 1)] */
+    int32_t *from;    /* scratch, the same */
+    int64_t *wire;    /* scratch, [device * (n_units + 1)]: boundary times */
+    int64_t *arrival; /* scratch, n_nets */
+    int64_t *cost;    /* scratch, 2 * (n_units + 1) */
+    int32_t *window;  /* scratch, n_units + 1; the next one too */
+    int64_t *start_ns;
     int32_t *low, *high; /* scratch, device + 1: where a run can end at all */
     /* Rules that the cuts by time and latency keep to, as far as runs can: a run holds only units
      * that may be on its device, and at the stage that is its number, none that must be apart, and

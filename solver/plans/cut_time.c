@@ -10,8 +10,8 @@
 #include <string.h>
 
 /* The search for equal latencies with a smaller period stops after this many steps of its inner
- * loop: about a tenth of a second. */
-#define BALANCE_WORK INT64_C(10000000)
+ * loop: some hundredths of a second. */
+#define BALANCE_WORK INT64_C(4000000)
 /* Units to each side of a boundary that its delay depends on, and steps in all for a row of delays:
  * some tens of milliseconds. */
 #define DELAY_UNITS 32
@@ -410,32 +410,17 @@ static void fill_delays(const cutter *c)
     }
 }
 
-/* Takes position i into the queue of starts: dearer ones that came before it are of no more use. */
-static int32_t queue_start(const cutter *c, int32_t k, const int64_t *before, int32_t i,
-                           int32_t head, int32_t tail)
-{
-    const int64_t *time = times(c, k), *wire = wire_row(c, k);
-    int32_t *queue = c->l->window;
-    int64_t start = before[i] + wire[i] - time[i];
-    while (head < tail) {
-        int32_t j = queue[tail - 1];
-        if (before[j] + wire[j] - time[j] < start)
-            break;
-        tail--;
-    }
-    queue[tail++] = i;
-    return tail;
-}
-
 /* Cost of ending run k at each position: the cheapest start within the window of starts that the
- * limits allow, kept as a queue of ever dearer starts. */
+ * limits allow, kept as a queue of ever dearer starts; those that came before a cheaper one are of
+ * no more use. start_ns: by place in the queue, when the run would have begun if all before it were
+ * its own. */
 static void extend_cheapest(const cutter *c, int32_t k, const int64_t *before, int64_t *cost)
 {
-    const int32_t *first = c->l->low, *last = c->l->high, *queue = c->l->window;
-    int32_t *from = from_row(c, k + 1), head = 0, tail = 0, low = first[k];
+    const int32_t *first = c->l->low, *last = c->l->high;
+    int32_t *queue = c->l->window, *from = from_row(c, k + 1), head = 0, tail = 0, low = first[k];
     const int64_t *time = times(c, k), *weight = weights(c), *wire = wire_row(c, k);
     const int64_t *fan = c->l->fan;
-    int64_t capacity = room(c, k);
+    int64_t capacity = room(c, k), *start_ns = c->l->start_ns;
     run_link into = link_into(c, k);
     double wire_end = (double)c->period + 1; /* whole ns of a transfer are below it */
     for (int32_t i = first[k]; i <= last[k + 1]; i++) {
@@ -451,15 +436,19 @@ static void extend_cheapest(const cutter *c, int32_t k, const int64_t *before, i
                 head++;
             cost[i] = c->use_all ? NEVER : was;
             from[i] = i;
-            int32_t j = head < tail ? queue[head] : -1;
-            if (j >= 0 && before[j] + wire[j] - time[j] + time[i] < cost[i]) {
-                cost[i] = before[j] + wire[j] - time[j] + time[i];
-                from[i] = j;
+            if (head < tail && start_ns[head] + time[i] < cost[i]) {
+                cost[i] = start_ns[head] + time[i];
+                from[i] = queue[head];
             }
             cost[i] = may_cut(c, i) ? cost[i] : NEVER;
         }
-        if (was < NEVER && wire_ns(c, into, i) < wire_end)
-            tail = queue_start(c, k, before, i, head, tail);
+        if (was < NEVER && wire_ns(c, into, i) < wire_end) {
+            int64_t begin = was + wire[i] - time[i];
+            while (head < tail && start_ns[tail - 1] >= begin)
+                tail--;
+            queue[tail] = i;
+            start_ns[tail++] = begin;
+        }
     }
 }
 

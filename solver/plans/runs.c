@@ -55,6 +55,15 @@ static void walk_class(clv_runs_walk *w, int32_t cell, int32_t n_used, int32_t c
     }
 }
 
+/* Does any run end with the node, in the cell at hand? */
+static bool is_end(const clv_runs_walk *w, int32_t node)
+{
+    double least = INFINITY;
+    for (int32_t q = 0; q < 2 * w->n_slots; q++)
+        least = lesser(least, w->ended[(ptrdiff_t)q * w->n_nodes + node]);
+    return least < INFINITY;
+}
+
 /* What follows a run that ended in the cell: stretch i parted in that way, whatever the kinds. */
 static void part(clv_runs_walk *w, int32_t cell, int32_t i, const clv_runs_parting *it)
 {
@@ -92,10 +101,13 @@ static void walk_cell(clv_runs_walk *w, int32_t cell)
     for (int32_t c = 0; c < w->n_classes; c++)
         if (digits[c] > 0)
             walk_class(w, cell, n_used, c);
-    for (int32_t i = w->low[n_used] + 1; i <= end && i <= w->high[n_used] + 1; i++)
+    for (int32_t i = w->low[n_used] + 1; i <= end && i <= w->high[n_used] + 1; i++) {
+        if (!is_end(w, i - 1))
+            continue;
         for (int32_t m = w->first_parting[i]; m < w->first_parting[i + 1]; m++)
             if (clv_runs_has(w, &w->partings[m], room))
                 part(w, cell, i, &w->partings[m]);
+    }
     for (int32_t i = 1; i <= end && w->any_open; i++)
         if (w->is_open[i])
             leave_open(w, cell, digits, i);
