@@ -10,8 +10,8 @@
 #include <string.h>
 
 /* The search for equal latencies with a smaller period stops after this many steps of its inner
- * loop: some hundredths of a second. */
-#define BALANCE_WORK INT64_C(4000000)
+ * loop: about a hundredth of a second. */
+#define BALANCE_WORK INT64_C(1500000)
 /* Units to each side of a boundary that its delay depends on, and steps in all for a row of delays:
  * some tens of milliseconds. */
 #define DELAY_UNITS 32

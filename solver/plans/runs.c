@@ -55,24 +55,30 @@ static void walk_class(clv_runs_walk *w, int32_t cell, int32_t n_used, int32_t c
     }
 }
 
-/* Does any run end with the node, in the cell at hand? */
-static bool is_end(const clv_runs_walk *w, int32_t node)
+/* When runs end with the node, in the cell at hand, by the first number of clv_runs_way(). False:
+ * none does. */
+static bool find_ends(const clv_runs_walk *w, int32_t node, double *ends)
 {
     double least = INFINITY;
-    for (int32_t q = 0; q < 2 * w->n_slots; q++)
-        least = lesser(least, w->ended[(ptrdiff_t)q * w->n_nodes + node]);
+    for (int32_t q = 0; q < 2 * w->n_slots; q++) {
+        ends[q] = w->ended[(ptrdiff_t)q * w->n_nodes + node];
+        least = lesser(least, ends[q]);
+    }
     return least < INFINITY;
 }
 
-/* What follows a run that ended in the cell: stretch i parted in that way, whatever the kinds. */
-static void part(clv_runs_walk *w, int32_t cell, int32_t i, const clv_runs_parting *it)
+/* What follows runs with these ends in the cell: stretch i parted in that way, whatever the kinds.
+ */
+static void part(clv_runs_walk *w, int32_t cell, int32_t i, const clv_runs_parting *it,
+                 const double *ends)
 {
-    int32_t n_before = 2 * w->n_slots;
-    for (int32_t k = 0; k < w->n_slots; k++) {
-        double *begun = &begun_row(w, cell + it->cells, k)[i], least = *begun;
-        for (int32_t q = 0; q < n_before; q++)
-            least = lesser(least, w->ended[(ptrdiff_t)q * w->n_nodes + i - 1] +
-                                      it->ns[q * w->n_slots + k]);
+    int32_t n_slots = w->n_slots, n_before = 2 * n_slots;
+    double *begun = &begun_row(w, cell + it->cells, 0)[i];
+    for (int32_t k = 0; k < n_slots; k++, begun += w->n_nodes) {
+        const double *ns = it->ns + k;
+        double least = *begun;
+        for (int32_t q = 0; q < n_before; q++, ns += n_slots)
+            least = lesser(least, ends[q] + *ns);
         *begun = least;
     }
 }
@@ -91,6 +97,7 @@ static void walk_cell(clv_runs_walk *w, int32_t cell)
 {
     int32_t digits[CLV_CLASSES_MAX] = { 0 }, room[CLV_CLASSES_MAX], n_used = 0;
     int32_t n = 2 * w->n_slots * w->n_nodes, end = w->n_nodes - 1;
+    double ends[2 * CLV_CLASSES_MAX];
     clv_runs_digits(w, cell, digits);
     for (int32_t c = 0; c < w->n_classes; c++) {
         room[c] = w->classes[c].n - digits[c];
@@ -102,11 +109,11 @@ static void walk_cell(clv_runs_walk *w, int32_t cell)
         if (digits[c] > 0)
             walk_class(w, cell, n_used, c);
     for (int32_t i = w->low[n_used] + 1; i <= end && i <= w->high[n_used] + 1; i++) {
-        if (!is_end(w, i - 1))
+        if (!find_ends(w, i - 1, ends))
             continue;
         for (int32_t m = w->first_parting[i]; m < w->first_parting[i + 1]; m++)
             if (clv_runs_has(w, &w->partings[m], room))
-                part(w, cell, i, &w->partings[m]);
+                part(w, cell, i, &w->partings[m], ends);
     }
     for (int32_t i = 1; i <= end && w->any_open; i++)
         if (w->is_open[i])
