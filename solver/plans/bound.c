@@ -8,8 +8,6 @@
 
 #include "base/compare.h"
 
-/* Sums of so many doubles are this exact; what is proven in doubles is told that much lower. */
-#define MARGIN 1e-9
 /* A price of a kind's time is looked for within a factor e^3 of the last one, in so many thirds,
  * and each kind gets so many turns. */
 #define PRICE_SPAN  3.0
@@ -77,7 +75,7 @@ static int64_t shared_evenly(market *m)
         for (int32_t k = 0; k < p->n_kinds; k++)
             if (m->n_of_kind[k] > 0)
                 best = fmax(best, find_price(m, k));
-    return (int64_t)floor(best * (1 - MARGIN));
+    return (int64_t)floor(best * (1 - CLV_BOUND_MARGIN));
 }
 
 clv_status clv_bound_work(const clv_partition *p, clv_arena *arena, int64_t *ret_ns, clv_error *err)

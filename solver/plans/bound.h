@@ -9,6 +9,9 @@
 
 #include "problem/partition.h"
 
+/* Sums of so many doubles are this exact; what is proven in doubles is told that much lower. */
+#define CLV_BOUND_MARGIN 1e-9
+
 /* Orders of devices that are found at most. */
 #define CLV_BOUND_ORDERS 2
 
@@ -61,8 +64,8 @@ clv_status clv_bound_latency(const clv_partition *p, const clv_bound_options *op
                              clv_arena *arena, int32_t *orders, int32_t *device_of, clv_bound *ret,
                              clv_error *err);
 
-/* Of the longest k * devices + 1 units some k + 1 are on one device: a period cannot be less than the
- * last ones of those take. CLV_ENOMEM. O(units * log units). */
+/* Of the longest k * devices + 1 units some k + 1 are on one device: a period cannot be less than
+ * the last ones of those take. CLV_ENOMEM. O(units * log units). */
 clv_status clv_bound_sharing(const clv_partition *p, clv_arena *arena, int64_t *ret_ns,
                              clv_error *err);
 

@@ -16,8 +16,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* As in bound.c. */
-#define MARGIN 1e-9
 /* Prices are looked for in so many thirds, each in so many turns, where a walk has so many steps.
  */
 #define PRICE_STEPS 24
@@ -221,7 +219,7 @@ static double with_prices(bound *b)
             if (b->used[k])
                 best = find_price(b, &b->gift[k], -all / b->supply[k], all / b->supply[k]);
         }
-    return best > free_best ? floor(best * (1 - MARGIN)) : floor(free_best);
+    return best > free_best ? floor(best * (1 - CLV_BOUND_MARGIN)) : floor(free_best);
 }
 
 /* -- the order behind it -- */

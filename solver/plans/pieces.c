@@ -132,7 +132,8 @@ static void find_fastest_link(clv_pieces *s)
         for (int32_t to = 0; to < p->n_devices; to++) {
             size_t link = (size_t)from * (size_t)p->n_devices + (size_t)to;
             double latency = is_free(p, link) ? 0 : (double)p->link_latency_ns[link];
-            double byte = is_free(p, link) ? 0 : 1e9 / p->link_bytes_per_s[link] * (1 - 1e-9);
+            double byte =
+                is_free(p, link) ? 0 : 1e9 / p->link_bytes_per_s[link] * (1 - CLV_BOUND_MARGIN);
             if (from == to)
                 continue;
             s->latency_ns = any && s->latency_ns < latency ? s->latency_ns : latency;

@@ -10,8 +10,6 @@
 
 #include "solver/plans/runs_walk.h"
 
-/* As in bound.c. */
-#define MARGIN 1e-9
 /* Steps of a walk: some tenths of a second. */
 #define STEPS_MAX 6e7
 /* Steps of all walks with different tolls. */
@@ -135,7 +133,7 @@ static double last_toll(const clv_runs_walk *w, const int32_t *digits)
         n_visits[w->is_pure ? slot : 0] += (double)digits[c] / w->part_size[slot];
     }
     for (int32_t k = 0; k < w->n_slots; k++)
-        lacks += ceil(n_visits[k] - MARGIN) - n_visits[k];
+        lacks += ceil(n_visits[k] - CLV_BOUND_MARGIN) - n_visits[k];
     return lacks * w->toll_ns;
 }
 

@@ -7,8 +7,6 @@
 #include "problem/sums.h"
 
 #define WORD CLV_TRUNK_WORD
-/* As in bound.c. */
-#define MARGIN 1e-9
 /* Steps of one walk along the stretches for which kinds are told apart. */
 #define WALK_MAX INT64_C(100000000)
 /* Sizes of what is alive beside the weights that tell large units from small ones: so many halves.
@@ -49,7 +47,7 @@ static double fastest(const bound *b, int32_t unit)
 
 static double wire_over(int64_t bytes, double latency_ns, double bytes_ns)
 {
-    return bytes > 0 ? latency_ns + floor((double)bytes * bytes_ns * (1 - MARGIN)) : 0;
+    return bytes > 0 ? latency_ns + floor((double)bytes * bytes_ns * (1 - CLV_BOUND_MARGIN)) : 0;
 }
 
 /* No transfer of so many bytes is faster, on any link: one need not have both numbers. */
