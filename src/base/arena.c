@@ -81,14 +81,12 @@ static size_t next_block_size(const block *top)
 {
     if (!top)
         return BLOCK_MIN;
-    return top->size < BLOCK_MAX / 2 ? top->size * 2 : BLOCK_MAX;
+    size_t twice = top->size < BLOCK_MAX / 2 ? top->size * 2 : BLOCK_MAX;
+    return twice > BLOCK_MIN ? twice : BLOCK_MIN; /* the top may be a small one of its own */
 }
 
-static block *add_block(clv_arena *arena, size_t need)
+static block *add_block_of(clv_arena *arena, size_t size)
 {
-    size_t size = next_block_size(arena->top);
-    if (need > size || !allowed(arena, size))
-        size = need; /* so the last bytes below a limit are usable too */
     if (!allowed(arena, size))
         return NULL;
     block *b = arena->alloc.resize(arena->alloc.ctx, NULL, sizeof *b + size);
@@ -102,6 +100,14 @@ static block *add_block(clv_arena *arena, size_t need)
     if (arena->bytes > arena->peak)
         arena->peak = arena->bytes;
     return b;
+}
+
+static block *add_block(clv_arena *arena, size_t need)
+{
+    size_t size = next_block_size(arena->top);
+    if (need > size || !allowed(arena, size))
+        size = need; /* so the last bytes below a limit are usable too */
+    return add_block_of(arena, size);
 }
 
 void *clv_arena_take(clv_arena *arena, size_t size)
@@ -127,6 +133,29 @@ void *clv_arena_take_array(clv_arena *arena, size_t n, size_t size)
     if (size && n > SIZE_MAX / size)
         return NULL;
     return clv_arena_take(arena, n * size);
+}
+
+void *clv_arena_take_large(clv_arena *arena, size_t size)
+{
+    if (size > SIZE_MAX / 2)
+        return NULL;
+    block *b = add_block_of(arena, size);
+    if (!b)
+        return NULL;
+    b->used = size;
+    return b->data;
+}
+
+void clv_arena_drop_large(clv_arena *arena, void *p)
+{
+    block **at = &arena->top;
+    while (*at && (*at)->data != p)
+        at = &(*at)->next;
+    block *b = *at;
+    assert(b && b->used == b->size);
+    *at = b->next;
+    arena->bytes -= sizeof *b + b->size;
+    arena->alloc.resize(arena->alloc.ctx, b, 0);
 }
 
 void *clv_arena_grow(clv_arena *arena, void *p, size_t old_n, size_t new_n, size_t size)

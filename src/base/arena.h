@@ -42,6 +42,10 @@ void *clv_arena_take_array(clv_arena *arena, size_t n, size_t size);
 /* Like realloc for the caller: old_n elements are kept, the rest is zero. In place where *p was the
  * last thing taken. */
 void *clv_arena_grow(clv_arena *arena, void *p, size_t old_n, size_t new_n, size_t size);
+/* Memory of its own, not zeroed, that may be given back one by one and in any order: for what is
+ * large and short-lived. Not to be dropped while a mark made after it is to be rewound to. */
+void *clv_arena_take_large(clv_arena *arena, size_t size);
+void clv_arena_drop_large(clv_arena *arena, void *p); /* O(blocks of the arena) */
 char *clv_arena_printf(clv_arena *arena, const char *fmt, ...) CLV_PRINTF(2, 3);
 
 /* Everything taken after the mark is given back. Marks nest like a stack. */

@@ -90,6 +90,8 @@ void clv_json_close_array(clv_json_out *out);
 void clv_json_put_string(clv_json_out *out, const char *key, const char *value); /* NULL: null */
 void clv_json_put_str(clv_json_out *out, const char *key, clv_str value);
 void clv_json_put_int(clv_json_out *out, const char *key, int64_t value);
+/* An array of n, all on one line. */
+void clv_json_put_ints(clv_json_out *out, const char *key, const int32_t *value, int32_t n);
 /* NaN and the infinities, which JSON cannot say, become null. */
 void clv_json_put_number(clv_json_out *out, const char *key, double value);
 void clv_json_put_bool(clv_json_out *out, const char *key, bool value);

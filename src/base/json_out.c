@@ -173,6 +173,17 @@ void clv_json_put_int(clv_json_out *out, const char *key, int64_t value)
     put_text(out, key, buf);
 }
 
+void clv_json_put_ints(clv_json_out *out, const char *key, const int32_t *value, int32_t n)
+{
+    char buf[32];
+    put_text(out, key, "[");
+    for (int32_t i = 0; i < n; i++) {
+        int size = snprintf(buf, sizeof buf, "%s%d", i ? ", " : "", value[i]);
+        append(out, buf, (size_t)size);
+    }
+    append_text(out, "]");
+}
+
 void clv_json_put_number(clv_json_out *out, const char *key, double value)
 {
     char buf[32];

@@ -13,17 +13,23 @@ MAY = {
     "src/graph": ["src/base"],
     "src/cluster": ["src/base", "src/graph"],
     "src/problem": ["src/base"],
-    "cost": ["src/base", "src/graph", "src/cluster", "src/problem"],
+    "src/sharding": ["src/base", "src/graph", "src/cluster"],
+    "cost": ["src/base", "src/graph", "src/cluster", "src/sharding", "src/problem"],
+    "src/spmd": ["src/base", "src/graph", "src/cluster", "src/sharding", "src/problem", "cost"],
     "solver": ["src/base", "src/problem", "solver/placements"],
     "solver/plans": ["src/base", "src/problem", "solver"],
     "solver/placements": ["src/base", "src/problem", "solver"],
-    "src/plan": ["src/base", "src/graph", "src/problem"],
-    "src/compile": ["src/base", "src/graph", "src/cluster", "src/problem", "cost"],
-    "src/report": ["src/base", "src/graph", "src/plan", "cost", "src/problem"],
+    "solver/strategies": ["src/base", "src/problem", "solver"],
+    "src/plan": ["src/base", "src/graph", "src/sharding", "src/problem"],
+    "src/compile": ["src/base", "src/graph", "src/cluster", "src/sharding", "src/problem",
+                    "cost"],
+    "src/report": ["src/base", "src/graph", "src/sharding", "src/plan", "cost", "src/problem"],
     "proto": ["src/base", "src/graph", "src/plan"],
     "src/cli": ["src/base", "src/include"],
-    "src": ["src/base", "src/graph", "src/cluster", "src/problem", "cost", "solver", "solver/plans",
-            "solver/placements", "src/plan", "src/compile", "src/report", "proto", "src/include"],
+    "src/joint": ["src", "src/base", "src/graph", "src/cluster", "src/sharding", "src/problem", "cost", "solver",
+            "solver/plans", "solver/placements", "solver/strategies", "src/spmd", "src/plan", "src/compile", "src/report", "proto", "src/include"],
+    "src": ["src/joint", "src/base", "src/graph", "src/cluster", "src/sharding", "src/problem", "cost", "solver",
+            "solver/plans", "solver/placements", "solver/strategies", "src/spmd", "src/plan", "src/compile", "src/report", "proto", "src/include"],
 }
 # third party: the only files that may include it
 DOORS = {
@@ -32,7 +38,7 @@ DOORS = {
     "Cbc_C_Interface.h": ["solver/ilp_cbc"],
     "protobuf-c/": ["proto/"],
     "onnx.pb-c.h": ["proto/"],
-    "uv.h": ["src/compile/"],
+    "uv.h": ["src/compile/", "src/base/crew"],
     "jemalloc": [],
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')

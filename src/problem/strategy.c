@@ -1,0 +1,114 @@
+#include "problem/strategy.h"
+
+#include <stdlib.h>
+
+/* Memory taken or given back at a time. */
+typedef struct {
+    int64_t time, change;
+} event;
+
+/* The first rule broken is the one told. */
+static void CLV_PRINTF(2, 3) break_rule(clv_strategy_value *value, const char *fmt, ...)
+{
+    va_list args;
+    if (!value->legal)
+        return;
+    value->legal = false;
+    va_start(args, fmt);
+    clv_words(value->why, sizeof value->why, fmt, args);
+    va_end(args);
+}
+
+static void check_choices(const clv_strategies *p, const int32_t *choice_of,
+                          clv_strategy_value *value)
+{
+    for (int32_t v = 0; v < p->n_nodes && value->legal; v++)
+        if (choice_of[v] < 0 || choice_of[v] >= clv_strategy_n_choices(p, v))
+            break_rule(value, "node %d takes choice %d, and it has %d", v, choice_of[v],
+                       clv_strategy_n_choices(p, v));
+}
+
+static void add_cost(clv_strategy_value *value, int64_t cost)
+{
+    value->cost += cost;
+    value->nevers += cost >= CLV_STRATEGY_NEVER;
+}
+
+static int64_t entry_of(const clv_strategies *p, int32_t edge, const int32_t *choice_of)
+{
+    int64_t at = 0;
+    for (int32_t i = p->first_end[edge]; i < p->first_end[edge + 1]; i++)
+        at = at * clv_strategy_n_choices(p, p->end[i]) + choice_of[p->end[i]];
+    return p->entry[p->first_entry[p->matrix_of[edge]] + at];
+}
+
+static void add_costs(const clv_strategies *p, const int32_t *choice_of, clv_strategy_value *value)
+{
+    for (int32_t v = 0; v < p->n_nodes; v++)
+        add_cost(value, p->cost[p->first_choice[v] + choice_of[v]]);
+    for (int32_t e = 0; e < p->n_edges; e++)
+        add_cost(value, entry_of(p, e, choice_of));
+}
+
+static int compare_events(const void *a, const void *b)
+{
+    const event *x = a, *y = b;
+    return (x->time > y->time) - (x->time < y->time);
+}
+
+/* All changes in memory of this answer, by time. */
+static void list_events(const clv_strategies *p, const int32_t *choice_of, event *events)
+{
+    for (int32_t v = 0; v < p->n_nodes; v++) {
+        for (int32_t s = p->first_span[v]; s < p->first_span[v + 1]; s++) {
+            int64_t usage = p->usage[p->span_usage[s] + choice_of[v]];
+            *events++ = (event){ p->span_lo[s], usage };
+            *events++ = (event){ p->span_hi[s], -usage };
+        }
+    }
+}
+
+static void find_peak(const event *events, size_t n, clv_strategy_value *value)
+{
+    clv_wide now = 0;
+    for (size_t i = 0; i < n; i++) {
+        now += events[i].change;
+        bool ends = i + 1 == n || events[i + 1].time != events[i].time;
+        if (ends && now > value->peak) {
+            value->peak = now;
+            value->peak_at = events[i].time;
+        }
+    }
+}
+
+static void check_limit(const clv_strategies *p, clv_strategy_value *value)
+{
+    char held[CLV_WIDE_TEXT], over[CLV_WIDE_TEXT];
+    if (p->usage_limit == CLV_STRATEGY_UNLIMITED || value->peak <= p->usage_limit)
+        return;
+    break_rule(value, "at time %lld the nodes hold %s, which is %s more than the limit of %lld",
+               (long long)value->peak_at, clv_wide_text(held, value->peak),
+               clv_wide_text(over, value->peak - p->usage_limit), (long long)p->usage_limit);
+}
+
+clv_status clv_strategy_judge(const clv_strategies *p, const int32_t *choice_of, clv_arena *arena,
+                              clv_strategy_value *ret, clv_error *err)
+{
+    clv_strategy_value value = { .legal = true };
+    clv_mark mark = clv_arena_mark(arena);
+    size_t n = 2 * (size_t)p->first_span[p->n_nodes];
+    event *events = CLV_NEW_ARRAY(arena, event, n);
+    if (!events)
+        return clv_fail_nomem(err, "the judge of a strategy");
+    check_choices(p, choice_of, &value);
+    if (value.legal) {
+        add_costs(p, choice_of, &value);
+        list_events(p, choice_of, events);
+        qsort(events, n, sizeof *events, compare_events);
+        find_peak(events, n, &value);
+        check_limit(p, &value);
+    }
+    clv_arena_rewind(arena, mark);
+    *ret = value;
+    return CLV_OK;
+}
