@@ -1,0 +1,186 @@
+/* bound.c - bounds by prices of memory and messages over edges.
+ *
+ * Messages are those of sequential tree-reweighted message passing (TRW-S, Kolmogorov 2006): nodes
+ * in order, each hands its cost in equal parts to its edges to later nodes, which hand on what is
+ * certain; then back. Prices follow the rows that the cheapest choices overfill.
+ */
+#include "solver/strategies/bound.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "solver/strategies/bound_work.h"
+
+clv_wide clv_strategy_bound_value(const clv_strategy_bound *b) { return b->bound; }
+int32_t clv_strategy_bound_n_rows(const clv_strategy_bound *b) { return b->n_rows; }
+const double *clv_strategy_bound_price(const clv_strategy_bound *b) { return b->best_price; }
+const int64_t *clv_strategy_bound_least(const clv_strategy_bound *b) { return b->least; }
+
+int32_t clv_strategy_bound_fix(const clv_strategy_bound *b, clv_wide cost, bool *alive)
+{
+    int32_t n = 0;
+
+    for (int32_t c = 0; c < b->p->first_choice[b->p->n_nodes]; c++)
+        if (alive[c] && b->least[c] >= cost) {
+            alive[c] = false;
+            n++;
+        }
+    return n;
+}
+
+void clv_bound_pay(clv_strategy_bound *b)
+{
+    const clv_strategies *p = b->p;
+    double *before = b->before; /* sums of the prices of rows before */
+
+    before[0] = 0;
+    for (int32_t r = 0; r < b->n_rows; r++)
+        before[r + 1] = before[r] + b->price[r];
+    memset(b->paid, 0, (size_t)p->first_choice[p->n_nodes] * sizeof *b->paid);
+    for (int32_t v = 0; v < p->n_nodes; v++)
+        for (int32_t i = p->first_span[v]; b->n_rows && i < p->first_span[v + 1]; i++) {
+            double price = before[p->span_hi[i]] - before[p->span_lo[i]];
+            double *paid = b->paid + p->first_choice[v];
+            const int64_t *u = p->usage + p->span_usage[i];
+
+            for (int32_t c = 0, n = clv_strategy_n_choices(p, v); price > 0 && c < n; c++)
+                paid[c] += price * (double)u[c];
+        }
+}
+
+/* b->sum: cost of each choice of v with what memory costs and all that its neighbours say. */
+static void gather(clv_strategy_bound *b, int32_t v)
+{
+    const clv_strategies *p = b->p;
+    int32_t n = clv_strategy_n_choices(p, v), best = 0;
+    const double *cost = b->cost + p->first_choice[v], *paid = b->paid + p->first_choice[v];
+    double *sum = b->sum;
+
+    for (int32_t c = 0; c < n; c++)
+        sum[c] = cost[c] + paid[c];
+    for (int32_t i = b->first_spoke[v]; i < b->first_spoke[v + 1]; i++) {
+        const double *m = b->message + b->spoke[i].in;
+
+        for (int32_t c = 0; c < n; c++)
+            sum[c] += m[c];
+    }
+    for (int32_t c = 1; c < n; c++)
+        best = sum[c] < sum[best] ? c : best;
+    b->taken[v] = best;
+}
+
+/* The message that v sends over a spoke, of a share of b->sum. */
+static void send(clv_strategy_bound *b, int32_t v, const spoke *s, double share)
+{
+    int32_t n = clv_strategy_n_choices(b->p, v), width = s->width;
+    const double *in = b->message + s->in, *row = b->entry[!s->first][s->matrix];
+    double *out = b->message + s->out, least = HUGE_COST;
+
+    for (int32_t j = 0; j < width; j++)
+        out[j] = HUGE_COST;
+    for (int32_t c = 0; c < n; c++, row += width) {
+        double part = share * b->sum[c] - in[c];
+
+        for (int32_t j = 0; j < width; j++) {
+            double x = row[j] + part;
+
+            out[j] = x < out[j] ? x : out[j];
+        }
+    }
+    for (int32_t j = 0; j < width; j++)
+        least = out[j] < least ? out[j] : least;
+    for (int32_t j = 0; j < width; j++) {
+        out[j] -= least;
+        out[j] = out[j] < b->enough ? out[j] : b->enough;
+    }
+}
+
+static double share_of(const clv_strategy_bound *b, int32_t v)
+{
+    int32_t earlier = b->n_earlier[v], later = b->first_spoke[v + 1] - b->first_spoke[v] - earlier;
+
+    return earlier + later ? 1.0 / (earlier > later ? earlier : later) : 0;
+}
+
+static void sweep(clv_strategy_bound *b, bool forward)
+{
+    for (int32_t k = 0, n = b->p->n_nodes; k < n; k++) {
+        int32_t v = forward ? k : n - 1 - k;
+        int32_t mid = b->first_spoke[v] + b->n_earlier[v];
+        int32_t end = forward ? b->first_spoke[v + 1] : mid;
+        double share = share_of(b, v);
+
+        gather(b, v);
+        for (int32_t i = forward ? mid : b->first_spoke[v]; i < end; i++)
+            send(b, v, &b->spoke[i], share);
+    }
+}
+
+/* b->over: by how much the choices taken pass the limit in each row. */
+static void measure(clv_strategy_bound *b)
+{
+    const clv_strategies *p = b->p;
+
+    memset(b->over, 0, (size_t)(b->n_rows + 1) * sizeof *b->over);
+    for (int32_t v = 0; v < p->n_nodes; v++)
+        for (int32_t i = p->first_span[v]; i < p->first_span[v + 1]; i++) {
+            double u = (double)p->usage[p->span_usage[i] + b->taken[v]];
+
+            b->over[p->span_lo[i]] += u;
+            b->over[p->span_hi[i]] -= u;
+        }
+    for (int32_t r = 0; r < b->n_rows; r++)
+        b->over[r + 1] += b->over[r];
+    for (int32_t r = 0; r < b->n_rows; r++)
+        b->over[r] -= (double)p->usage_limit;
+}
+
+/* Prices move along a running mean of what the choices overfill. The step is what would close the
+ * gap if the bound were as steep as the direction (Polyak), times a factor that falls when the
+ * bound has not risen for long. */
+static void move_prices(clv_strategy_bound *b, double gap)
+{
+    double norm = 0, step;
+
+    measure(b);
+    for (int32_t r = 0; r < b->n_rows; r++) {
+        b->mean[r] += MEAN_WEIGHT * (b->over[r] - b->mean[r]);
+        if (b->price[r] > 0 || b->mean[r] > 0)
+            norm += b->mean[r] * b->mean[r];
+    }
+    if (norm <= 0)
+        return;
+    step = b->step * gap / norm;
+    for (int32_t r = 0; r < b->n_rows; r++) {
+        b->price[r] += step * b->mean[r];
+        b->price[r] = b->price[r] > 0 ? b->price[r] : 0;
+    }
+    clv_bound_pay(b);
+}
+
+void clv_strategy_bound_run(clv_strategy_bound *b, int32_t rounds, clv_wide cost,
+                            bool (*stop)(void *ctx), void *ctx)
+{
+    for (int32_t i = 0; i < rounds && !(stop && stop(ctx)); i++) {
+        double gap;
+
+        if (cost >= 0 && b->bound >= cost)
+            return;
+        sweep(b, false);
+        sweep(b, true);
+        b->rounds++;
+        if (b->rounds % COUNT_EVERY == 0) {
+            if (clv_bound_count(b))
+                b->since = 0;
+            else if (++b->since >= PATIENCE) {
+                b->since = 0;
+                b->step *= SMALLER;
+                memcpy(b->price, b->best_price, (size_t)b->n_rows * sizeof *b->price);
+                clv_bound_pay(b);
+            }
+        }
+        gap = cost >= 0 ? (double)(cost - b->bound) : GUESSED_GAP * (double)b->bound;
+        if (b->n_rows && b->rounds > QUIET)
+            move_prices(b, gap);
+    }
+}

@@ -1,0 +1,194 @@
+/* presolve_dominated.c - choices that another choice of the same node beats (Goldstein's rule).
+ *
+ * Choice a goes if there is a b that costs no more whatever the neighbours choose,
+ *
+ *     cost(a) - cost(b) + sum over edges of min over j of (M(a, j) - M(b, j)) >= 0,
+ *
+ * and takes no more memory in any row. Most pairs fall at a first test: b against a where every
+ * neighbour makes the choice that suits a best. Choices go one after the other, each beaten by one
+ * that stays: of equals, the first stays.
+ */
+#include <string.h>
+
+#include "solver/strategies/presolve_work.h"
+
+/* Steps after which the nodes not yet looked at are left alone; about a second. */
+#define MOST_WORK INT64_C(1000000000)
+
+typedef struct {
+    const clv_strategies *p;
+    int32_t *first_edge, *edge; /* by node */
+    bool *hyper;
+    int32_t **suits[2]; /* by side, by matrix: the other side's best choice for each; or NULL */
+    int64_t work;
+    int64_t largest; /* finite entry */
+    clv_arena *arena;
+} goldstein;
+
+/* An edge as its node in hand sees it. */
+typedef struct {
+    const int64_t *m;
+    int64_t row, column; /* strides of the node's choice and of the neighbour's */
+    int32_t width;       /* choices of the neighbour */
+    const int32_t *suits;
+} side;
+
+static int32_t *find_suits(goldstein *g, const side *s, int32_t n)
+{
+    int32_t *best = CLV_NEW_ARRAY(g->arena, int32_t, n);
+
+    g->work += (int64_t)n * s->width;
+    for (int32_t a = 0; best && a < n; a++)
+        for (int32_t j = 1; j < s->width; j++)
+            if (s->m[s->row * a + s->column * j] < s->m[s->row * a + s->column * best[a]])
+                best[a] = j;
+    return best;
+}
+
+/* The edges of v; false: no memory. */
+static bool look(goldstein *g, int32_t v, side *sides)
+{
+    const clv_strategies *p = g->p;
+    int32_t n = clv_strategy_n_choices(p, v);
+
+    for (int32_t i = g->first_edge[v]; i < g->first_edge[v + 1]; i++, sides++) {
+        const int32_t *end = p->end + p->first_end[g->edge[i]];
+        int32_t m = p->matrix_of[g->edge[i]], turned = end[0] != v;
+        int32_t **suits = &g->suits[turned][m];
+
+        *sides = (side){ .m = p->entry + p->first_entry[m],
+                         .width = clv_strategy_n_choices(p, end[!turned]) };
+        sides->row = turned ? 1 : sides->width;
+        sides->column = turned ? n : 1;
+        if (!*suits)
+            *suits = find_suits(g, sides, n);
+        if (!*suits)
+            return false;
+        sides->suits = *suits;
+    }
+    return true;
+}
+
+/* Where the neighbours suit a best, b costs no more. */
+static bool first_test(const side *s, int32_t n, int64_t ahead, int32_t a, int32_t b)
+{
+    for (int32_t i = 0; i < n; i++) {
+        const int64_t *m = s[i].m + s[i].column * s[i].suits[a];
+
+        if (m[s[i].row * b] >= CLV_STRATEGY_NEVER)
+            return false;
+        ahead += m[s[i].row * a] - m[s[i].row * b];
+    }
+    return ahead >= 0;
+}
+
+/* The least that a costs more than b over one edge; false: b meets never where a does not. */
+static bool least_more(const side *s, int32_t a, int32_t b, int64_t *ret)
+{
+    const int64_t *x = s->m + s->row * a, *y = s->m + s->row * b;
+    int64_t least = CLV_STRATEGY_NEVER;
+
+    for (int32_t j = 0; j < s->width; j++, x += s->column, y += s->column) {
+        if (*x >= CLV_STRATEGY_NEVER)
+            continue;
+        if (*y >= CLV_STRATEGY_NEVER)
+            return false;
+        least = *x - *y < least ? *x - *y : least;
+    }
+    *ret = least < CLV_STRATEGY_NEVER ? least : 0;
+    return true;
+}
+
+static bool beats(goldstein *g, const side *s, int32_t n, int64_t ahead, int32_t b, int32_t a)
+{
+    g->work += n;
+    if (!first_test(s, n, ahead, a, b))
+        return false;
+    for (int32_t i = 0; i < n; i++) {
+        int64_t more;
+
+        g->work += s[i].width;
+        if (!least_more(&s[i], a, b, &more))
+            return false;
+        ahead += more;
+    }
+    return ahead >= 0;
+}
+
+static bool no_more_memory(const clv_strategies *p, int32_t v, int32_t b, int32_t a)
+{
+    for (int32_t i = p->first_span[v]; i < p->first_span[v + 1]; i++)
+        if (p->usage[p->span_usage[i] + b] > p->usage[p->span_usage[i] + a])
+            return false;
+    return true;
+}
+
+static void drop(goldstein *g, int32_t v, const side *sides, bool *alive)
+{
+    const clv_strategies *p = g->p;
+    const int64_t *cost = p->cost + p->first_choice[v];
+    int32_t n = clv_strategy_n_choices(p, v), degree = g->first_edge[v + 1] - g->first_edge[v];
+
+    for (int32_t a = n - 1; a >= 0; a--)
+        for (int32_t b = 0; b < n && alive[a]; b++)
+            if (b != a && alive[b] && no_more_memory(p, v, b, a) &&
+                beats(g, sides, degree, cost[a] - cost[b], b, a))
+                alive[a] = false;
+}
+
+static clv_status new_goldstein(goldstein *g, clv_error *err)
+{
+    const clv_strategies *p = g->p;
+
+    g->first_edge = CLV_NEW_ARRAY(g->arena, int32_t, p->n_nodes + 2);
+    g->edge = CLV_NEW_ARRAY(g->arena, int32_t, p->first_end[p->n_edges]);
+    g->hyper = CLV_NEW_ARRAY(g->arena, bool, p->n_nodes);
+    g->suits[0] = CLV_NEW_ARRAY(g->arena, int32_t *, p->n_matrices);
+    g->suits[1] = CLV_NEW_ARRAY(g->arena, int32_t *, p->n_matrices);
+    if (!g->first_edge || !g->edge || !g->hyper || !g->suits[0] || !g->suits[1])
+        return clv_fail_nomem(err, "comparing the choices of a strategy problem");
+    for (int32_t i = 0; i < p->first_end[p->n_edges]; i++)
+        g->first_edge[p->end[i] + 2]++;
+    for (int32_t v = 0; v < p->n_nodes; v++)
+        g->first_edge[v + 2] += g->first_edge[v + 1];
+    for (int32_t e = 0; e < p->n_edges; e++)
+        for (int32_t i = p->first_end[e]; i < p->first_end[e + 1]; i++) {
+            g->edge[g->first_edge[p->end[i] + 1]++] = e;
+            g->hyper[p->end[i]] |= p->first_end[e + 1] - p->first_end[e] != 2;
+        }
+    for (int64_t i = 0; i < p->first_entry[p->n_matrices]; i++)
+        if (p->entry[i] < CLV_STRATEGY_NEVER && p->entry[i] > g->largest)
+            g->largest = p->entry[i];
+    return CLV_OK;
+}
+
+/* Sums of differences stay far from 64 bits, and effort is left. */
+static bool open_to(const goldstein *g, int32_t v)
+{
+    int64_t degree = g->first_edge[v + 1] - g->first_edge[v];
+
+    return !g->hyper[v] && g->work < MOST_WORK &&
+           (g->largest == 0 || degree <= CLV_STRATEGY_NEVER / g->largest);
+}
+
+clv_status clv_pre_dominated(const clv_pre_work *w, clv_arena *arena, clv_pre_fold *fold,
+                             clv_error *err)
+{
+    const clv_strategies *p = &w->p;
+    goldstein g = { .p = p, .arena = arena };
+    bool *alive = CLV_NEW_ARRAY(arena, bool, p->first_choice[p->n_nodes]);
+    side *sides = CLV_NEW_ARRAY(arena, side, p->n_edges);
+
+    if (!alive || !sides)
+        return clv_fail_nomem(err, "comparing the choices of a strategy problem");
+    CLV_TRY(new_goldstein(&g, err));
+    memset(alive, 1, (size_t)p->first_choice[p->n_nodes]);
+    for (int32_t v = 0; v < p->n_nodes; v++) {
+        if (!open_to(&g, v))
+            continue;
+        if (!look(&g, v, sides))
+            return clv_fail_nomem(err, "comparing the choices of a strategy problem");
+        drop(&g, v, sides, alive + p->first_choice[v]);
+    }
+    return clv_pre_fold_alive(w, alive, arena, fold, err);
+}

@@ -1,0 +1,153 @@
+/* fuzz_strategy.c - any bytes as a strategy problem: refused in a sentence, or whole; then the
+ * judge says what sums over every moment say, and the solver's answers and bounds hold against all
+ * answers there are. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "problem/strategy_json.h"
+#include "solver/strategies/strategies.h"
+
+#define MEMORY_MAX  ((size_t)256 << 20)
+#define ANSWERS_MAX 512 /* of a problem, for all of them to be tried */
+#define NODES_MAX   16
+#define SOLVE_LOOKS 64 /* of the solver at its clock, then it is stopped */
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void must(bool yes)
+{
+    if (!yes)
+        abort();
+}
+
+static void is_node_whole(const clv_strategies *p, int32_t v)
+{
+    int32_t n = clv_strategy_n_choices(p, v);
+    must(n >= 1 && p->first_span[v] <= p->first_span[v + 1]);
+    for (int32_t i = 0; i < n; i++)
+        must(p->cost[p->first_choice[v] + i] >= 0);
+    for (int32_t s = p->first_span[v]; s < p->first_span[v + 1]; s++) {
+        must(p->span_lo[s] < p->span_hi[s]);
+        for (int32_t i = 0; i < n; i++)
+            must(p->usage[p->span_usage[s] + i] >= 0);
+    }
+}
+
+static void is_edge_whole(const clv_strategies *p, int32_t e)
+{
+    int32_t m = p->matrix_of[e];
+    int64_t n = 1;
+    must(m >= 0 && m < p->n_matrices && p->first_end[e] < p->first_end[e + 1]);
+    for (int32_t i = p->first_end[e]; i < p->first_end[e + 1]; i++) {
+        must(p->end[i] >= 0 && p->end[i] < p->n_nodes);
+        n *= clv_strategy_n_choices(p, p->end[i]);
+    }
+    must(p->first_entry[m + 1] - p->first_entry[m] == n);
+    for (int64_t i = p->first_entry[m]; i < p->first_entry[m + 1]; i++)
+        must(p->entry[i] >= 0);
+}
+
+static void is_whole(const clv_strategies *p)
+{
+    must(p->first_choice[0] == 0 && p->first_span[0] == 0 && p->first_end[0] == 0);
+    must(p->usage_limit >= 0 || p->usage_limit == CLV_STRATEGY_UNLIMITED);
+    for (int32_t v = 0; v < p->n_nodes; v++)
+        is_node_whole(p, v);
+    for (int32_t e = 0; e < p->n_edges; e++)
+        is_edge_whole(p, e);
+}
+
+static clv_wide held_at(const clv_strategies *p, const int32_t *choice_of, int64_t time)
+{
+    clv_wide sum = 0;
+    for (int32_t v = 0; v < p->n_nodes; v++)
+        for (int32_t s = p->first_span[v]; s < p->first_span[v + 1]; s++)
+            if (p->span_lo[s] <= time && time < p->span_hi[s])
+                sum += p->usage[p->span_usage[s] + choice_of[v]];
+    return sum;
+}
+
+/* The cost of an answer, -1 of one that is over the limit. */
+static clv_wide cost_of(const clv_strategies *p, const int32_t *choice_of)
+{
+    clv_wide cost = 0;
+    for (int32_t s = 0; s < p->first_span[p->n_nodes]; s++) /* peaks are where spans begin */
+        if (p->usage_limit >= 0 && held_at(p, choice_of, p->span_lo[s]) > p->usage_limit)
+            return -1;
+    for (int32_t v = 0; v < p->n_nodes; v++)
+        cost += p->cost[p->first_choice[v] + choice_of[v]];
+    for (int32_t e = 0; e < p->n_edges; e++) {
+        int64_t at = 0;
+        for (int32_t i = p->first_end[e]; i < p->first_end[e + 1]; i++)
+            at = at * clv_strategy_n_choices(p, p->end[i]) + choice_of[p->end[i]];
+        cost += p->entry[p->first_entry[p->matrix_of[e]] + at];
+    }
+    return cost;
+}
+
+/* How many answers there are, or a number above ANSWERS_MAX. */
+static int32_t n_answers(const clv_strategies *p)
+{
+    int64_t n = 1;
+    for (int32_t v = 0; v < p->n_nodes && n <= ANSWERS_MAX; v++)
+        n *= clv_strategy_n_choices(p, v);
+    return n <= ANSWERS_MAX ? (int32_t)n : ANSWERS_MAX + 1;
+}
+
+/* The least cost of all answers, -1 where none is legal; the judge agrees on each. */
+static clv_wide best_of_all(const clv_strategies *p, int32_t n, clv_arena *arena)
+{
+    clv_wide best = -1;
+    for (int32_t answer = 0; answer < n; answer++) {
+        int32_t choice_of[NODES_MAX] = { 0 }, left = answer;
+        clv_strategy_value value;
+        for (int32_t v = 0; v < p->n_nodes; v++) {
+            choice_of[v] = left % clv_strategy_n_choices(p, v);
+            left /= clv_strategy_n_choices(p, v);
+        }
+        clv_wide cost = cost_of(p, choice_of);
+        must(clv_strategy_judge(p, choice_of, arena, &value, NULL) == CLV_OK);
+        must(value.legal == (cost >= 0) && (!value.legal || value.cost == cost));
+        must(value.legal || value.why[0]);
+        if (cost >= 0 && (best < 0 || cost < best))
+            best = cost;
+    }
+    return best;
+}
+
+static bool is_enough(void *ctx) { return ++*(int *)ctx > SOLVE_LOOKS; }
+
+/* Whatever an answer says of itself is so, whenever it is asked for. */
+static void solver_is_honest(const clv_strategies *p, clv_arena *arena, clv_wide best)
+{
+    int looks = 0;
+    clv_strategy_options options = { .jobs = 1, .stop = is_enough, .stop_ctx = &looks };
+    clv_strategy_result r;
+    clv_status status = clv_strategy_solve(p, &options, arena, &r, NULL);
+    must(status == CLV_OK || status == CLV_ENOMEM);
+    if (status != CLV_OK)
+        return;
+    must(!r.found || (best >= 0 && cost_of(p, r.choice_of) == r.value.cost));
+    must(r.found || r.end != CLV_SOLVED_OPTIMAL);
+    must(r.end != CLV_SOLVED_INFEASIBLE || (best < 0 && !r.found && r.why[0]));
+    must(best < 0 || r.bound <= best);
+    must(r.end != CLV_SOLVED_OPTIMAL || r.value.cost == best);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    clv_arena *arena = clv_arena_new(NULL, MEMORY_MAX);
+    const clv_strategies *p = NULL;
+    clv_error err = { 0 };
+    must(arena != NULL);
+    clv_status status = clv_strategy_read_text((const char *)data, size, "fuzz", arena, &p, &err);
+    must((status == CLV_OK) == (p != NULL));
+    must(status == CLV_OK || status == CLV_EFORMAT || status == CLV_ELIMIT || status == CLV_ENOMEM);
+    must(status == CLV_OK || (err.message[0] && memchr(err.message, '\0', sizeof err.message)));
+    if (p)
+        is_whole(p);
+    if (p && p->n_nodes <= NODES_MAX && n_answers(p) <= ANSWERS_MAX)
+        solver_is_honest(p, arena, best_of_all(p, n_answers(p), arena));
+    clv_arena_free(arena);
+    return 0;
+}
