@@ -1,6 +1,8 @@
 # Programs that the test tools in corpus/ run; built when asked for by name.
 add_executable(dump_shapes EXCLUDE_FROM_ALL corpus/dump_shapes.c)
 target_link_libraries(dump_shapes PRIVATE cleave_flags clv_proto clv_graph clv_base)
+add_executable(dump_rules EXCLUDE_FROM_ALL sharding/dump_rules.c)
+target_link_libraries(dump_rules PRIVATE cleave_flags clv_proto clv_sharding clv_graph clv_base)
 
 # The files of configs/ against their schemas, where Debian's python3-jsonschema is installed.
 execute_process(COMMAND /usr/bin/python3 -c "import jsonschema" RESULT_VARIABLE NO_JSONSCHEMA
@@ -30,7 +32,7 @@ set(ONNX_TESTDATA /usr/share/libonnx-testdata)
 if(NOT NO_ONNX AND EXISTS ${ONNX_TESTDATA})
   set(CORPUS ${CMAKE_CURRENT_SOURCE_DIR}/corpus)
   string(COMPARE NOTEQUAL "${CLEAVE_SANITIZE}" "" SANITIZED) # the list has a comma in it
-  set_target_properties(dump_shapes count PROPERTIES EXCLUDE_FROM_ALL OFF)
+  set_target_properties(dump_shapes count dump_rules PROPERTIES EXCLUDE_FROM_ALL OFF)
   add_test(NAME corpus_plan COMMAND /usr/bin/python3 ${CORPUS}/corpus.py $<TARGET_FILE:cleave_cli>
            ${ONNX_TESTDATA} ${CMAKE_CURRENT_SOURCE_DIR}/data/models
            $<$<BOOL:${SANITIZED}>:--limit=220>)
@@ -41,6 +43,16 @@ if(NOT NO_ONNX AND EXISTS ${ONNX_TESTDATA})
            $<TARGET_FILE:count> ${CMAKE_CURRENT_SOURCE_DIR}/data/models)
   add_test(NAME corpus_ort_shapes COMMAND /usr/bin/python3 ${CORPUS}/ort_cases.py check
            $<TARGET_FILE:dump_shapes>)
+  # Sharding rules, shard by shard in reference arithmetic, itself held against ONNX's data.
+  set(SHARDING ${CMAKE_CURRENT_SOURCE_DIR}/sharding)
+  add_test(NAME sharding_reference COMMAND /usr/bin/python3 ${SHARDING}/check_reference.py
+           ${ONNX_TESTDATA})
+  add_test(NAME sharding_rules COMMAND /usr/bin/python3 ${SHARDING}/check_rules.py
+           $<TARGET_FILE:dump_rules> ${PROJECT_SOURCE_DIR})
+  if(NOT SANITIZED)
+    add_test(NAME sharding_rules_three_axes COMMAND /usr/bin/python3 ${SHARDING}/check_rules.py
+             $<TARGET_FILE:dump_rules> ${PROJECT_SOURCE_DIR} --mesh 2x2x2)
+  endif()
   set_tests_properties(corpus_plan corpus_shapes PROPERTIES TIMEOUT 1500)
 else()
   message(STATUS "no python3-onnx or ${ONNX_TESTDATA}: the tests over ONNX's own models are left out")

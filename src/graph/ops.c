@@ -16,15 +16,15 @@
 #define DOMAIN_MS    "com.microsoft"
 
 static const clv_op_def defs[] = {
-#define CLV_OP(domain, name, shape, fold, flops, k, bytes, flags)                                  \
-    { DOMAIN_##domain, #name, CLV_FLOPS_##flops, k, CLV_BYTES_##bytes, flags },
+#define CLV_OP(domain, name, shape, fold, flops, k, bytes, flags, rule)                            \
+    { DOMAIN_##domain, #name, CLV_FLOPS_##flops, k, CLV_BYTES_##bytes, flags, rule },
 #include "graph/ops.def"
 };
 
 /* Each line counts one; START_<run> is the count where a run begins, without counting itself. */
 enum {
-#define CLV_RUN(domain, name)                                     START_##name, BEFORE_##name = START_##name - 1,
-#define CLV_OP(domain, name, shape, fold, flops, k, bytes, flags) LINE_##domain##_##name,
+#define CLV_RUN(domain, name)                                           START_##name, BEFORE_##name = START_##name - 1,
+#define CLV_OP(domain, name, shape, fold, flops, k, bytes, flags, rule) LINE_##domain##_##name,
 #include "graph/ops.def"
     N_LINES
 };
@@ -36,7 +36,7 @@ typedef struct {
 
 static const op_run runs[] = {
 #define CLV_RUN(domain, name) { DOMAIN_##domain, START_##name },
-#define CLV_OP(domain, name, shape, fold, flops, k, bytes, flags)
+#define CLV_OP(domain, name, shape, fold, flops, k, bytes, flags, rule)
 #include "graph/ops.def"
 };
 

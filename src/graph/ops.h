@@ -1,6 +1,6 @@
 /* ops.h - what is known of each operator, one line of ops.def each.
  *
- *   CLV_OP(domain, Name, shape, fold, flops, k, bytes, flags)
+ *   CLV_OP(domain, Name, shape, fold, flops, k, bytes, flags, rule)
  *
  * domain  STD (""), ML ("ai.onnx.ml"), TRAIN ("ai.onnx.preview.training"), MS ("com.microsoft")
  * shape   the shape rule: clv_shape_<shape>() in a shapes_*.c; `unknown` lists its outputs as open
@@ -8,6 +8,9 @@
  * flops   a formula of clv_flops_kind, and its factor k (cost/flops.c, docs/cost-model.md)
  * bytes   how much memory traffic the operator makes, a clv_bytes_kind (cost/bytes.c)
  * flags   of clv_op_flags
+ * rule    how it may be split over devices: "(...,m,k),(...,k,n)->(...,m,n)" (docs/sharding.md
+ *         teaches the notation); "whole: " and a reason; or "=name", a function that writes the
+ *         rule for a node (src/sharding/writers.h)
  */
 #ifndef CLV_GRAPH_OPS_H
 #define CLV_GRAPH_OPS_H
@@ -67,6 +70,7 @@ typedef struct {
     double k;
     clv_bytes_kind bytes;
     unsigned flags;
+    const char *rule;
 } clv_op_def;
 
 int32_t clv_n_op_defs(void);

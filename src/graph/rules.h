@@ -8,7 +8,7 @@
 
 #include "graph/rule.h"
 
-#define CLV_OP(domain, name, shape, fold, flops, k, bytes, flags)                                  \
+#define CLV_OP(domain, name, shape, fold, flops, k, bytes, flags, rule)                            \
     clv_status clv_shape_##shape(clv_rule *r);                                                     \
     clv_status clv_fold_##fold(clv_rule *r);
 #include "graph/ops.def"

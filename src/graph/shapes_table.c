@@ -8,7 +8,7 @@ static const struct {
     clv_shape_rule shape;
     clv_fold_rule fold;
 } rules[] = {
-#define CLV_OP(domain, name, shape, fold, flops, k, bytes, flags)                                  \
+#define CLV_OP(domain, name, shape, fold, flops, k, bytes, flags, rule)                            \
     { clv_shape_##shape, clv_fold_##fold },
 #include "graph/ops.def"
 };

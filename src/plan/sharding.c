@@ -116,23 +116,6 @@ static clv_status add_loops(split *s, int32_t rank, const int32_t *first)
 
 /* -- parts -- */
 
-/* Block k of count of an axis. An axis of a part is never beyond the end: ceil leaves the last
- * blocks smaller or empty. */
-static void cut(int64_t size, int64_t count, int64_t k, clv_uneven_policy policy,
-                int64_t *ret_offset, int64_t *ret_size)
-{
-    int64_t width = size / count, longer = size % count;
-
-    if (policy == CLV_UNEVEN_BALANCED || longer == 0) {
-        *ret_offset = k * width + (k < longer ? k : longer);
-        *ret_size = width + (k < longer);
-        return;
-    }
-    width++;
-    *ret_offset = k > size / width ? size : k * width;
-    *ret_size = size - *ret_offset < width ? size - *ret_offset : width;
-}
-
 static void place_part(const split *s, int64_t part, int64_t *offset, int64_t *size)
 {
     for (int32_t i = 0; i < s->rank; i++) {
@@ -141,7 +124,7 @@ static void place_part(const split *s, int64_t part, int64_t *offset, int64_t *s
     }
     for (int32_t i = s->n_loops - 1; i >= 0; i--) {
         const loop *l = &s->loops[i];
-        cut(s->dims[l->at], l->count, part % l->count, s->policy, &offset[l->at], &size[l->at]);
+        clv_cut(s->dims[l->at], l->count, part % l->count, s->policy, &offset[l->at], &size[l->at]);
         part /= l->count;
     }
 }

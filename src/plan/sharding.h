@@ -15,6 +15,7 @@
 
 #include "base/arena.h"
 #include "graph/graph.h"
+#include "sharding/cut.h"
 
 typedef struct {
     clv_dim dim;           /* size of this factor: a number, CLV_DIM_UNKNOWN: the tensor's own */
@@ -52,13 +53,6 @@ typedef struct {
     bool has_stage; /* absent differs from 0 */
     int64_t stage;
 } clv_node_annotation;
-
-/* What to do when the shards of an axis do not divide it (left to the backend by the proposal). */
-typedef enum {
-    CLV_UNEVEN_REFUSE,
-    CLV_UNEVEN_CEIL,    /* ceil(size / shards) each, the last ones smaller or empty (torch.chunk) */
-    CLV_UNEVEN_BALANCED /* sizes differ by at most 1, larger ones first */
-} clv_uneven_policy;
 
 /* One part on one device; a replicated part gives one entry a device. */
 typedef struct {

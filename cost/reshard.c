@@ -1,0 +1,444 @@
+#include "cost/reshard.h"
+
+#include <stdio.h>
+
+#include "base/units.h"
+
+/* Steps from layout i are at[start[i]] to at[start[i + 1] - 1]. A row holds what Dijkstra's
+ * algorithm finds from one layout: time, then the number of steps, then the smaller layout and step
+ * number settle what is taken, so a chain depends on nothing else.
+ *
+ * Layouts here are partial by a sum; what they are partial by in truth does not change times. Only
+ * a chain between two different reductions has to pass a layout that is not partial at all: then
+ * the second half starts from all those at once. */
+
+typedef struct {
+    int64_t ns;
+    int32_t steps;  /* of the way */
+    int32_t before; /* the layout before this one; -1 at the start */
+    int32_t step;   /* the step from there */
+} mile;
+
+struct clv_reshard {
+    const clv_comms *comms;
+    const clv_layouts *all;
+    clv_arena *arena;
+    int32_t *start;
+    clv_step_list steps;
+    int64_t *step_ns;
+    bool *partial;    /* by layout */
+    const mile **row; /* by layout; NULL: not asked yet */
+    int64_t **ns;     /* the same, times only */
+    int32_t *heap;    /* layouts, nearest first */
+    int32_t *place;   /* in the heap; -1: not in it */
+    int32_t n_heap;
+};
+
+static int64_t add_ns(int64_t a, int64_t b)
+{
+    return a > CLV_COMM_NS_MAX - b ? CLV_COMM_NS_MAX : a + b;
+}
+
+/* -- times of steps -- */
+
+static const clv_curve *curve_of(const clv_comms *comms, const clv_layout *from,
+                                 const clv_layout *to, clv_step_kind kind, uint32_t axes)
+{
+    int32_t a[CLV_MESH_AXES_MAX], b[CLV_MESH_AXES_MAX];
+
+    switch (kind) {
+    case CLV_STEP_ALL_GATHER:
+        return &comms->curve[axes][CLV_ALL_GATHER];
+    case CLV_STEP_REDUCE_SCATTER:
+        return &comms->curve[axes][CLV_REDUCE_SCATTER];
+    case CLV_STEP_ALL_REDUCE:
+        return &comms->curve[axes][CLV_ALL_REDUCE];
+    case CLV_STEP_ALL_TO_ALL:
+        return &comms->curve[axes][CLV_ALL_TO_ALL];
+    case CLV_STEP_PERMUTE:
+        clv_layout_order(from, a);
+        clv_layout_order(to, b);
+        return &comms->permute[clv_order_index(a)][clv_order_index(b)];
+    case CLV_STEP_SLICE:
+    case CLV_STEP_NEUTRAL:
+    case CLV_N_STEPS:
+        break;
+    }
+    return &comms->curve[0][0]; /* no lines: nothing is sent */
+}
+
+static int64_t step_ns(const clv_reshard *r, int32_t from, const clv_step_to *s)
+{
+    return clv_curve_ns(curve_of(r->comms, &r->all->at[from], &r->all->at[s->to], s->kind, s->axes),
+                        s->bytes);
+}
+
+static clv_status make_steps(clv_reshard *r, clv_error *err)
+{
+    for (int32_t i = 0; i < r->all->n; i++) {
+        r->start[i] = r->steps.n;
+        CLV_TRY(clv_layouts_steps(r->all, i, r->arena, &r->steps, err));
+    }
+    r->start[r->all->n] = r->steps.n;
+    r->step_ns = CLV_NEW_ARRAY(r->arena, int64_t, r->steps.n);
+    if (!r->step_ns)
+        return clv_fail_nomem(err, "the steps between layouts");
+    for (int32_t i = 0; i < r->all->n; i++)
+        for (int32_t k = r->start[i]; k < r->start[i + 1]; k++)
+            r->step_ns[k] = step_ns(r, i, &r->steps.at[k]);
+    return CLV_OK;
+}
+
+clv_status clv_reshard_make(const clv_comms *comms, const clv_tensor_split *tensor,
+                            const clv_slot *more, int32_t n_more, clv_arena *arena,
+                            clv_reshard **ret, clv_error *err)
+{
+    clv_reshard *r = CLV_NEW(arena, clv_reshard);
+    if (!r)
+        return clv_fail_nomem(err, "the layouts of a tensor");
+    *r = (clv_reshard){ .comms = comms, .arena = arena };
+    CLV_TRY(clv_layouts_make(comms->mesh, tensor, more, n_more, arena, &r->all, err));
+    size_t n = (size_t)r->all->n;
+    r->start = CLV_NEW_ARRAY(arena, int32_t, n + 1);
+    r->partial = CLV_NEW_ARRAY(arena, bool, n);
+    r->row = clv_arena_take_array(arena, n, sizeof *r->row);
+    r->ns = clv_arena_take_array(arena, n, sizeof *r->ns);
+    r->heap = CLV_NEW_ARRAY(arena, int32_t, n);
+    r->place = CLV_NEW_ARRAY(arena, int32_t, n);
+    if (!r->start || !r->partial || !r->row || !r->ns || !r->heap || !r->place)
+        return clv_fail_nomem(err, "the layouts of a tensor");
+    for (int32_t i = 0; i < r->all->n; i++)
+        r->partial[i] = clv_layout_partial_axes(&r->all->at[i]) != 0;
+    CLV_TRY(make_steps(r, err));
+    *ret = r;
+    return CLV_OK;
+}
+
+const clv_layouts *clv_reshard_layouts(const clv_reshard *r) { return r->all; }
+
+/* -- shortest paths -- */
+
+static bool nearer(const mile *row, int32_t a, int32_t b)
+{
+    if (row[a].ns != row[b].ns)
+        return row[a].ns < row[b].ns;
+    if (row[a].steps != row[b].steps)
+        return row[a].steps < row[b].steps;
+    return a < b;
+}
+
+static void put(clv_reshard *r, int32_t i, int32_t layout)
+{
+    r->heap[i] = layout;
+    r->place[layout] = i;
+}
+
+static void sift_up(clv_reshard *r, const mile *row, int32_t layout)
+{
+    int32_t i = r->place[layout] >= 0 ? r->place[layout] : r->n_heap++;
+    for (; i > 0 && nearer(row, layout, r->heap[(i - 1) / 2]); i = (i - 1) / 2)
+        put(r, i, r->heap[(i - 1) / 2]);
+    put(r, i, layout);
+}
+
+static int32_t pop(clv_reshard *r, const mile *row)
+{
+    int32_t top = r->heap[0], last = r->heap[--r->n_heap], i = 0;
+    for (int32_t k; (k = 2 * i + 1) < r->n_heap; i = k) {
+        if (k + 1 < r->n_heap && nearer(row, r->heap[k + 1], r->heap[k]))
+            k++;
+        if (!nearer(row, r->heap[k], last))
+            break;
+        put(r, i, r->heap[k]);
+    }
+    if (r->n_heap > 0)
+        put(r, i, last);
+    r->place[top] = -1;
+    return top;
+}
+
+/* From the layouts that row has a time below INT64_MAX for, with what they have already. */
+static void walk(clv_reshard *r, mile *row)
+{
+    r->n_heap = 0;
+    for (int32_t i = 0; i < r->all->n; i++)
+        r->place[i] = -1;
+    for (int32_t i = 0; i < r->all->n; i++)
+        if (row[i].ns < INT64_MAX)
+            sift_up(r, row, i);
+    while (r->n_heap > 0) {
+        int32_t at = pop(r, row);
+        for (int32_t k = r->start[at]; k < r->start[at + 1]; k++) {
+            int32_t to = r->steps.at[k].to;
+            int64_t ns = add_ns(row[at].ns, r->step_ns[k]);
+            if (ns > row[to].ns || (ns == row[to].ns && row[at].steps + 1 >= row[to].steps))
+                continue;
+            row[to] = (mile){ ns, row[at].steps + 1, at, k };
+            sift_up(r, row, to);
+        }
+    }
+}
+
+static clv_status new_row(const clv_reshard *r, clv_arena *arena, mile **ret, clv_error *err)
+{
+    mile *row = CLV_NEW_ARRAY(arena, mile, r->all->n);
+    if (!row)
+        return clv_fail_nomem(err, "the times between layouts");
+    for (int32_t i = 0; i < r->all->n; i++)
+        row[i] = (mile){ INT64_MAX, 0, -1, -1 };
+    *ret = row;
+    return CLV_OK;
+}
+
+static clv_status row_from(clv_reshard *r, int32_t from, clv_error *err)
+{
+    mile *row = NULL;
+    if (r->row[from])
+        return CLV_OK;
+    CLV_TRY(new_row(r, r->arena, &row, err));
+    row[from] = (mile){ 0, 0, -1, -1 };
+    walk(r, row);
+    r->ns[from] = CLV_NEW_ARRAY(r->arena, int64_t, r->all->n);
+    if (!r->ns[from])
+        return clv_fail_nomem(err, "the times between layouts");
+    for (int32_t i = 0; i < r->all->n; i++)
+        r->ns[from][i] = row[i].ns;
+    r->row[from] = row;
+    return CLV_OK;
+}
+
+clv_status clv_reshard_row(clv_reshard *r, int32_t from, const int64_t **ret, clv_error *err)
+{
+    CLV_TRY(row_from(r, from, err));
+    *ret = r->ns[from];
+    return CLV_OK;
+}
+
+/* By way of layouts that are nowhere partial; first becomes what leads to those. */
+static clv_status row_through_whole(clv_reshard *r, int32_t from, clv_arena *arena, mile **ret,
+                                    clv_error *err)
+{
+    mile *row = NULL;
+    CLV_TRY(row_from(r, from, err));
+    CLV_TRY(new_row(r, arena, &row, err));
+    for (int32_t i = 0; i < r->all->n; i++)
+        if (!r->partial[i])
+            row[i] = (mile){ r->row[from][i].ns, r->row[from][i].steps, -1, -1 };
+    walk(r, row);
+    *ret = row;
+    return CLV_OK;
+}
+
+/* -- questions -- */
+
+static clv_reduce reduce_of(const clv_layout *layout)
+{
+    for (int32_t a = 0; a < CLV_MESH_AXES_MAX; a++)
+        if (layout->dim[a] == CLV_AXIS_PARTIAL)
+            return (clv_reduce)layout->reduce[a];
+    return CLV_REDUCE_NONE;
+}
+
+typedef struct {
+    int32_t from, to;
+    clv_reduce before, after;
+    bool apart; /* the two reductions differ */
+} question;
+
+static clv_status find(const clv_reshard *r, const clv_layout *layout, int32_t *ret, clv_error *err)
+{
+    char text[CLV_LAYOUT_TEXT];
+
+    CLV_TRY(clv_layout_check(layout, r->all->mesh, r->all->tensor.rank, &r->all->tensor, err));
+    *ret = clv_layouts_find(r->all, layout);
+    if (*ret < 0)
+        return clv_fail(err, CLV_EUSAGE, "layout %s splits a factor that is not among those known",
+                        clv_layout_show(text, layout, r->all->mesh, r->all->tensor.rank));
+    return CLV_OK;
+}
+
+static clv_status ask(const clv_reshard *r, const clv_layout *from, const clv_layout *to,
+                      question *ret, clv_error *err)
+{
+    clv_layout plain_from, plain_to;
+
+    CLV_TRY(find(r, from, &ret->from, err));
+    CLV_TRY(find(r, to, &ret->to, err));
+    plain_from = clv_layout_plain(from, r->all->mesh);
+    plain_to = clv_layout_plain(to, r->all->mesh);
+    ret->before = reduce_of(&plain_from);
+    ret->after = reduce_of(&plain_to);
+    ret->apart = ret->before != CLV_REDUCE_NONE && ret->after != CLV_REDUCE_NONE &&
+                 ret->before != ret->after;
+    return CLV_OK;
+}
+
+clv_status clv_reshard_ns(clv_reshard *r, const clv_layout *from, const clv_layout *to,
+                          int64_t *ret, clv_error *err)
+{
+    question q;
+    mile *row = NULL;
+
+    CLV_TRY(ask(r, from, to, &q, err));
+    CLV_TRY(row_from(r, q.from, err));
+    *ret = r->row[q.from][q.to].ns;
+    if (!q.apart)
+        return CLV_OK;
+    clv_mark mark = clv_arena_mark(r->arena);
+    CLV_TRY(row_through_whole(r, q.from, r->arena, &row, err));
+    *ret = row[q.to].ns;
+    clv_arena_rewind(r->arena, mark);
+    return CLV_OK;
+}
+
+static void fill_step(const clv_reshard *r, int32_t before, int32_t k, clv_reduce reduce,
+                      clv_step *ret)
+{
+    const clv_step_to *s = &r->steps.at[k];
+    const clv_line *line = clv_curve_line(
+        curve_of(r->comms, &r->all->at[before], &r->all->at[s->to], s->kind, s->axes), s->bytes);
+
+    *ret = (clv_step){ s->kind,
+                       s->axes,
+                       r->all->at[s->to],
+                       s->bytes,
+                       line ? s->sent : 0,
+                       r->all->bytes[s->to],
+                       r->step_ns[k],
+                       line ? line->by : CLV_BY_DIRECT };
+    for (int32_t a = 0; a < CLV_MESH_AXES_MAX; a++)
+        if (ret->to.dim[a] == CLV_AXIS_PARTIAL)
+            ret->to.reduce[a] = (int8_t)reduce;
+}
+
+static int64_t sum(int64_t a, int64_t b) { return a > INT64_MAX - b ? INT64_MAX : a + b; }
+
+/* Writes the steps that lead to layout `to` into steps[0..n - 1], the last at the end; what is left
+ * over is where the row began. */
+static int32_t trace(const clv_reshard *r, const mile *row, int32_t to, clv_reduce reduce,
+                     clv_step *steps, int32_t *n)
+{
+    for (; row[to].before >= 0; to = row[to].before)
+        fill_step(r, row[to].before, row[to].step, reduce, &steps[--*n]);
+    return to;
+}
+
+clv_status clv_reshard_chain(clv_reshard *r, const clv_layout *from, const clv_layout *to,
+                             clv_arena *arena, clv_chain *ret, clv_error *err)
+{
+    question q;
+    mile *second = NULL;
+
+    CLV_TRY(ask(r, from, to, &q, err));
+    CLV_TRY(row_from(r, q.from, err));
+    if (q.apart)
+        CLV_TRY(row_through_whole(r, q.from, arena, &second, err));
+    const mile *end = second ? &second[q.to] : &r->row[q.from][q.to];
+    clv_step *steps = CLV_NEW_ARRAY(arena, clv_step, end->steps);
+    if (!steps)
+        return clv_fail_nomem(err, "the steps between layouts");
+    clv_chain chain = { .steps = steps, .n = end->steps, .ns = end->ns };
+    int32_t left = chain.n, at = q.to;
+    if (second)
+        at = trace(r, second, at, q.after, steps, &left);
+    trace(r, r->row[q.from], at, q.before != CLV_REDUCE_NONE ? q.before : q.after, steps, &left);
+    chain.peak = r->all->bytes[q.from];
+    for (int32_t i = 0; i < chain.n; i++) {
+        int64_t before = i > 0 ? steps[i - 1].held : r->all->bytes[q.from];
+        int64_t both = sum(before, steps[i].held);
+        chain.sent = sum(chain.sent, steps[i].sent);
+        chain.peak = both > chain.peak ? both : chain.peak;
+    }
+    *ret = chain;
+    return CLV_OK;
+}
+
+/* -- the naive rules -- */
+
+static bool is_split(const clv_layout *l)
+{
+    for (int32_t a = 0; a < CLV_MESH_AXES_MAX; a++)
+        if (l->dim[a] >= 0)
+            return true;
+    return false;
+}
+
+/* All partial results reduced, then all parts put together. */
+static int64_t whole_ns(const clv_reshard *r, int32_t from)
+{
+    const clv_layout *l = &r->all->at[from];
+    uint32_t partial = clv_layout_partial_axes(l);
+    uint32_t split =
+        clv_mesh_long_axes(r->all->mesh) & ~partial & ~clv_layout_copy_axes(l, r->all->mesh);
+    int64_t bytes = r->all->bytes[from], n = clv_mesh_count(r->all->mesh, split), gathered;
+    int64_t reduce_bytes = bytes, p = clv_mesh_count(r->all->mesh, partial);
+
+    if (partial && __builtin_mul_overflow(bytes / p + (bytes % p != 0), p, &reduce_bytes))
+        reduce_bytes = INT64_MAX;
+    int64_t ns =
+        partial ? clv_curve_ns(&r->comms->curve[partial][CLV_ALL_REDUCE], reduce_bytes) : 0;
+    if (__builtin_mul_overflow(bytes, n, &gathered))
+        gathered = INT64_MAX;
+    return add_ns(ns, split ? clv_curve_ns(&r->comms->curve[split][CLV_ALL_GATHER], gathered) : 0);
+}
+
+static bool are_alike(const clv_layouts *all, int32_t a, int32_t b)
+{
+    return all->alike_from[a] == all->alike_from[b];
+}
+
+static const char *naive_rule(const clv_layout *from, const clv_layout *to)
+{
+    if (is_split(from))
+        return is_split(to) ? "all-gather, tile" : "all-gather";
+    return clv_layout_partial_axes(from) ? "all-reduce" : "nothing";
+}
+
+clv_status clv_reshard_naive(clv_reshard *r, const clv_layout *from, const clv_layout *to,
+                             clv_naive *ret, clv_error *err)
+{
+    question q;
+    int32_t a[CLV_MESH_AXES_MAX], b[CLV_MESH_AXES_MAX];
+
+    CLV_TRY(ask(r, from, to, &q, err));
+    const clv_layout *here = &r->all->at[q.from], *there = &r->all->at[q.to];
+    const uint32_t longs = clv_mesh_long_axes(r->all->mesh);
+    if (q.from == q.to && !q.apart) {
+        *ret = (clv_naive){ "nothing", 0 };
+    } else if (are_alike(r->all, q.from, q.to) && !q.apart) {
+        clv_layout_order(here, a);
+        clv_layout_order(there, b);
+        *ret = (clv_naive){ "permute",
+                            clv_curve_ns(&r->comms->permute[clv_order_index(a)][clv_order_index(b)],
+                                         r->all->bytes[q.from]) };
+    } else if (!is_split(here) && is_split(there)) {
+        bool reduce = clv_layout_partial_axes(here) != 0;
+        int64_t ns = clv_curve_ns(&r->comms->curve[longs][CLV_BROADCAST], r->all->bytes[q.from]);
+        *ret = reduce ? (clv_naive){ "all-reduce, tile", whole_ns(r, q.from) }
+                      : (clv_naive){ "broadcast, tile", ns };
+    } else {
+        *ret = (clv_naive){ naive_rule(here, there), whole_ns(r, q.from) };
+    }
+    return CLV_OK;
+}
+
+/* -- text -- */
+
+const char *clv_step_show(char *buf, size_t size, const clv_step *step, const clv_mesh *mesh)
+{
+    char sent[32], held[32], time[32], axes[200] = "";
+    size_t n = 0;
+
+    for (int32_t a = 0; a < mesh->n_axes; a++)
+        if (step->axes & 1u << a && n < sizeof axes)
+            n += (size_t)snprintf(axes + n, sizeof axes - n, "%s%.50s", n ? ", " : "",
+                                  mesh->name[a]);
+    if (step->ns == 0)
+        snprintf(buf, size, "%s over %s: nothing is sent, %s held", clv_step_name(step->kind), axes,
+                 clv_show_bytes(held, step->held));
+    else
+        snprintf(buf, size, "%s over %s: %s sent, %s held, %s (%s)", clv_step_name(step->kind),
+                 axes, clv_show_bytes(sent, step->sent), clv_show_bytes(held, step->held),
+                 clv_show_time(time, step->ns), clv_algorithm_name(step->by));
+    return buf;
+}

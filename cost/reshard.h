@@ -1,0 +1,77 @@
+/* reshard.h - the cheapest way from one layout of a tensor to another.
+ *
+ * The layouts of a tensor are places, the steps of sharding/steps.h ways between them, each with a
+ * time of collective.h for the largest part. The cheapest chain is a shortest path: so its time is
+ * 0 only where nothing is sent, never negative, and never more than by way of a third layout.
+ */
+#ifndef CLV_COST_RESHARD_H
+#define CLV_COST_RESHARD_H
+
+#include "cost/collective.h"
+#include "sharding/steps.h"
+
+/* Of one tensor on one mesh. One thread at a time: times are worked out when they are first asked
+ * for. */
+typedef struct clv_reshard clv_reshard;
+
+/* more: slots with an outer above 1 that layouts asked for may use (clv_layouts_make()). The comms
+ * and what they are of must live as long. O(layouts * steps from one); times of the steps. */
+clv_status clv_reshard_make(const clv_comms *comms, const clv_tensor_split *tensor,
+                            const clv_slot *more, int32_t n_more, clv_arena *arena,
+                            clv_reshard **ret, clv_error *err);
+
+/* The layouts it knows. */
+const clv_layouts *clv_reshard_layouts(const clv_reshard *r);
+
+/* Nanoseconds of the cheapest chain, at most CLV_COMM_NS_MAX. CLV_EUSAGE: one of the layouts is not
+ * one of this tensor on this mesh, with the reason. O(log layouts), and the first time from a
+ * layout O(all steps * log layouts). */
+clv_status clv_reshard_ns(clv_reshard *r, const clv_layout *from, const clv_layout *to,
+                          int64_t *ret, clv_error *err);
+
+/* The times from one layout to all others, by their number in clv_reshard_layouts(): for those who
+ * ask often. Partial results are of one kind here. *ret lives as long as r. O(1) but the first
+ * time. */
+clv_status clv_reshard_row(clv_reshard *r, int32_t from, const int64_t **ret, clv_error *err);
+
+typedef struct {
+    clv_step_kind kind;
+    uint32_t axes;    /* that it is over */
+    clv_layout to;    /* how the tensor lies afterwards */
+    int64_t bytes;    /* as in clv_step_to */
+    int64_t sent;     /* by each device, at most */
+    int64_t held;     /* by each device afterwards, at most */
+    int64_t ns;       /* 0 where nothing is sent */
+    clv_algorithm by; /* where ns is above 0 */
+} clv_step;
+
+typedef struct {
+    const clv_step *steps;
+    int32_t n;
+    int64_t ns;   /* of all steps, one after another */
+    int64_t sent; /* by each device, at most; INT64_MAX when 64 bits do not hold it */
+    int64_t peak; /* before and after a step together, at most: what a device holds on the way */
+} clv_chain;
+
+/* The cheapest chain; of equal ones one with the fewest steps. No steps for equal layouts. O(all
+ * steps * log layouts). */
+clv_status clv_reshard_chain(clv_reshard *r, const clv_layout *from, const clv_layout *to,
+                             clv_arena *arena, clv_chain *ret, clv_error *err);
+
+/* What one does without looking for the cheapest: a whole tensor that is to be split is broadcast
+ * to all devices, each of which keeps its part; a split one is gathered whole and, where it is to
+ * be split otherwise, cut again; partial results are reduced whole first. Equal layouts stay, and
+ * equal parts on other devices are sent there one to one. */
+typedef struct {
+    const char
+        *rule;  /* "nothing", "broadcast, tile", "all-gather", "all-gather, tile", "permute" */
+    int64_t ns; /* never less than that of the cheapest chain */
+} clv_naive;
+
+clv_status clv_reshard_naive(clv_reshard *r, const clv_layout *from, const clv_layout *to,
+                             clv_naive *ret, clv_error *err);
+
+/* "all-gather over tp: 12.00 MiB sent, 16.00 MiB held, 30.50 us (ring)". buf any size. */
+const char *clv_step_show(char *buf, size_t size, const clv_step *step, const clv_mesh *mesh);
+
+#endif

@@ -1,0 +1,166 @@
+/* factors_layout.c - from "this axis splits that factor" to the layouts of inputs and outputs. */
+#include "sharding/factors.h"
+
+#include <assert.h>
+
+/* Into how many parts the axes cut a factor. */
+static int64_t parts_of(const clv_mesh *mesh, const int16_t *factor_of_axis, int32_t factor)
+{
+    int64_t parts = 1;
+    for (int32_t a = 0; a < mesh->n_axes; a++)
+        if (factor_of_axis[a] == factor)
+            parts *= mesh->size[a];
+    return parts;
+}
+
+/* Where factor stands in a dimension, -1: not. */
+static int32_t place_in(const clv_dim_factors *d, int32_t factor)
+{
+    for (int32_t i = 0; i < d->n; i++)
+        if (d->at[i] == factor)
+            return i;
+    return -1;
+}
+
+/* Product of the sizes of factors from..to of a dimension; -1: not known, or beyond 31 bits, which
+ * a layout cannot say. */
+static int64_t product_of(const clv_factors *f, const clv_dim_factors *d, int32_t from, int32_t to)
+{
+    int64_t product = 1;
+    for (int32_t i = from; i < to; i++) {
+        int64_t size = f->factors[d->at[i]].size;
+        if (size < 0 || __builtin_mul_overflow(product, size, &product) || product > INT32_MAX)
+            return -1;
+    }
+    return product;
+}
+
+static bool divides(const clv_factor *one, int64_t parts)
+{
+    return one->size % one->granule == 0 && one->size / one->granule % parts == 0;
+}
+
+/* -- is it allowed? -- */
+
+/* What a layout cannot say: a size beyond 31 bits, and uneven parts that have to keep runs of
+ * elements together (the width of a head, a block of weights), for uneven parts are cut between any
+ * two elements. A halo comes from the next part alone. */
+static bool allow_in_dim(const clv_factors *f, const clv_dim_factors *d, int32_t factor,
+                         int64_t parts)
+{
+    const clv_factor *one = &f->factors[factor];
+    int32_t at = place_in(d, factor);
+    if (at < 0)
+        return true;
+    int64_t outer = product_of(f, d, 0, at), inner = product_of(f, d, at + 1, d->n);
+    int64_t smallest = one->size / one->granule / parts * one->granule;
+    if (outer < 1 || inner < 1 || (inner * one->granule > 1 && !divides(one, parts)))
+        return false;
+    bool halo = one->kind == CLV_FACTOR_HALO;
+    return !halo || (one->before <= smallest * inner && one->after <= smallest * inner);
+}
+
+static bool allow_operand(const clv_factors *f, const clv_operand_factors *o, int32_t factor,
+                          int64_t parts)
+{
+    for (int32_t i = 0; i < o->rank; i++)
+        if (!allow_in_dim(f, &o->dims[i], factor, parts))
+            return false;
+    return true;
+}
+
+static bool allow_factor(const clv_factors *f, int32_t factor, int64_t parts)
+{
+    const clv_factor *one = &f->factors[factor];
+    if (one->kind == CLV_FACTOR_WHOLE || one->size < 0 || one->size / one->granule < parts)
+        return false;
+    if (one->even && !divides(one, parts))
+        return false;
+    for (int32_t k = 0; k < f->n_in; k++)
+        if (!allow_operand(f, &f->in[k], factor, parts))
+            return false;
+    for (int32_t k = 0; k < f->n_out; k++)
+        if (!allow_operand(f, &f->out[k], factor, parts))
+            return false;
+    return true;
+}
+
+bool clv_factors_allow(const clv_factors *f, const clv_mesh *mesh, const int16_t *factor_of_axis)
+{
+    for (int32_t a = 0; a < mesh->n_axes; a++) {
+        int32_t factor = factor_of_axis[a];
+        if (factor < 0)
+            continue;
+        assert(factor < f->n_factors);
+        bool halo = f->factors[factor].kind == CLV_FACTOR_HALO;
+        if (!allow_factor(f, factor, parts_of(mesh, factor_of_axis, factor)))
+            return false;
+        for (int32_t b = 0; halo && b < a; b++) /* a neighbour along one axis only */
+            if (factor_of_axis[b] == factor && mesh->size[a] > 1 && mesh->size[b] > 1)
+                return false;
+    }
+    return true;
+}
+
+/* -- layouts -- */
+
+/* What axis a does to dimension i, of which it splits the factor at `at`. Where the factors before
+ * it are split into single elements, it is an ordinary split within them. */
+static void split_dim(const clv_factors *f, const clv_mesh *mesh, const int16_t *factor_of_axis,
+                      const clv_operand_factors *o, int32_t i, int32_t at, int32_t a,
+                      clv_layout *ret)
+{
+    const clv_dim_factors *d = &o->dims[i];
+    int32_t from = at;
+    ret->dim[a] = (int8_t)i;
+    for (int32_t b = 0; b < mesh->n_axes; b++) { /* those that come before it on this dimension */
+        int32_t place =
+            factor_of_axis[b] < 0 || mesh->size[b] == 1 ? -1 : place_in(d, factor_of_axis[b]);
+        if (place >= 0 && (place < at || (place == at && b < a)))
+            ret->nest[a]++;
+    }
+    while (from > 0 &&
+           parts_of(mesh, factor_of_axis, d->at[from - 1]) == f->factors[d->at[from - 1]].size)
+        from--;
+    ret->outer[a] = (int32_t)product_of(f, d, 0, from);
+}
+
+/* The axes that split a dimension of the operand; the others keep what ret has. */
+static void lay_out(const clv_factors *f, const clv_mesh *mesh, const int16_t *factor_of_axis,
+                    const clv_operand_factors *o, clv_layout *ret)
+{
+    for (int32_t a = 0; a < mesh->n_axes; a++) {
+        if (factor_of_axis[a] < 0 || mesh->size[a] == 1)
+            continue;
+        for (int32_t i = 0; i < o->rank; i++) {
+            int32_t at = place_in(&o->dims[i], factor_of_axis[a]);
+            if (at < 0)
+                continue;
+            split_dim(f, mesh, factor_of_axis, o, i, at, a, ret);
+            break;
+        }
+    }
+}
+
+void clv_factors_in(const clv_factors *f, const clv_mesh *mesh, const int16_t *factor_of_axis,
+                    int32_t k, clv_layout *ret)
+{
+    *ret = CLV_LAYOUT_COPIES;
+    lay_out(f, mesh, factor_of_axis, &f->in[k], ret);
+}
+
+void clv_factors_out(const clv_factors *f, const clv_mesh *mesh, const int16_t *factor_of_axis,
+                     int32_t k, clv_layout *ret)
+{
+    *ret = CLV_LAYOUT_COPIES;
+    for (int32_t a = 0; a < mesh->n_axes && a < CLV_MESH_AXES_MAX; a++) {
+        if (factor_of_axis[a] < 0 || mesh->size[a] == 1)
+            continue;
+        const clv_factor *one = &f->factors[factor_of_axis[a]];
+        if (one->kind != CLV_FACTOR_REDUCED)
+            continue;
+        ret->dim[a] = CLV_AXIS_PARTIAL;
+        ret->reduce[a] = (int8_t)one->reduce;
+    }
+    lay_out(f, mesh, factor_of_axis, &f->out[k], ret);
+}

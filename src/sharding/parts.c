@@ -1,0 +1,189 @@
+#include "sharding/parts.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+int64_t clv_bytes_of_elems(clv_dtype dtype, int64_t elems)
+{
+    int64_t bytes;
+    return clv_dtype_bytes(dtype, elems, &bytes) ? bytes : INT64_MAX;
+}
+
+static void add_factor(clv_split_dims *s, int32_t dim, int64_t size, int32_t outer)
+{
+    s->dims[s->rank] = size;
+    s->axis_of[s->rank] = dim;
+    s->outer[s->rank++] = outer;
+}
+
+void clv_split_dims_of(const clv_layout *layout, const clv_tensor_split *tensor,
+                       clv_split_dims *ret)
+{
+    int32_t axes[CLV_MESH_AXES_MAX];
+
+    ret->rank = 0;
+    for (int32_t d = 0; d < tensor->rank; d++) {
+        int32_t n = clv_layout_axes_of(layout, d, axes), above = 1;
+        for (int32_t i = 0; i < n; i++)
+            if (layout->outer[axes[i]] != above) {
+                add_factor(ret, d, layout->outer[axes[i]] / above, above);
+                above = layout->outer[axes[i]];
+            }
+        add_factor(ret, d, tensor->dims[d] / above, above);
+    }
+}
+
+static void cut_axis(const clv_mesh *mesh, const clv_tensor_split *tensor, int32_t axis,
+                     int64_t size, int32_t coord, int64_t *ret_offset, int64_t *ret_size)
+{
+    if (tensor->share[axis])
+        clv_cut_shares(size, mesh->size[axis], coord, tensor->share[axis], ret_offset, ret_size);
+    else
+        clv_cut(size, mesh->size[axis], coord, tensor->policy, ret_offset, ret_size);
+}
+
+static int64_t elems_of(const int64_t *size, int32_t rank)
+{
+    int64_t n = 1;
+    for (int32_t i = 0; i < rank; i++)
+        if (size[i] == 0)
+            return 0;
+    for (int32_t i = 0; i < rank; i++)
+        if (__builtin_mul_overflow(n, size[i], &n))
+            return INT64_MAX;
+    return n;
+}
+
+void clv_layout_part(const clv_layout *layout, const clv_mesh *mesh, const clv_tensor_split *tensor,
+                     const clv_split_dims *dims, int32_t position, clv_part *ret)
+{
+    int32_t axes[CLV_MESH_AXES_MAX];
+
+    for (int32_t i = 0; i < dims->rank; i++) {
+        int32_t n = clv_layout_axes_of(layout, dims->axis_of[i], axes);
+        ret->offset[i] = 0;
+        ret->size[i] = dims->dims[i];
+        for (int32_t k = 0; k < n; k++) {
+            int64_t offset;
+            if (layout->outer[axes[k]] != dims->outer[i])
+                continue;
+            cut_axis(mesh, tensor, axes[k], ret->size[i], clv_mesh_coord(mesh, position, axes[k]),
+                     &offset, &ret->size[i]);
+            ret->offset[i] += offset;
+        }
+    }
+    ret->bytes = clv_bytes_of_elems(tensor->dtype, elems_of(ret->size, dims->rank));
+}
+
+/* The largest of all parts of parts: with shares, a longer piece's largest part is not always at
+ * the largest share, so all are tried. */
+static int64_t largest_by_share(int64_t size, const clv_mesh *mesh, const clv_tensor_split *tensor,
+                                const int32_t *axes, int32_t n)
+{
+    int64_t largest = 0, offset, part;
+
+    if (n == 0)
+        return size;
+    for (int32_t c = 0; c < mesh->size[axes[0]]; c++) {
+        cut_axis(mesh, tensor, axes[0], size, c, &offset, &part);
+        part = largest_by_share(part, mesh, tensor, axes + 1, n - 1); /* at most three deep */
+        largest = part > largest ? part : largest;
+    }
+    return largest;
+}
+
+int64_t clv_largest_cut(int64_t size, const clv_mesh *mesh, const clv_tensor_split *tensor,
+                        const int32_t *axes, int32_t n)
+{
+    for (int32_t i = 0; i < n; i++)
+        if (tensor->share[axes[i]])
+            return largest_by_share(size, mesh, tensor, axes, n);
+    for (int32_t i = 0; i < n; i++) /* rounding up at each level is rounding up once */
+        size = size / mesh->size[axes[i]] + (size % mesh->size[axes[i]] != 0);
+    return size;
+}
+
+int64_t clv_layout_bytes(const clv_layout *layout, const clv_mesh *mesh,
+                         const clv_tensor_split *tensor)
+{
+    clv_split_dims dims;
+    int32_t axes[CLV_MESH_AXES_MAX], in[CLV_MESH_AXES_MAX];
+
+    clv_split_dims_of(layout, tensor, &dims);
+    for (int32_t i = 0; i < dims.rank; i++) {
+        int32_t n = clv_layout_axes_of(layout, dims.axis_of[i], axes), n_in = 0;
+        for (int32_t k = 0; k < n; k++)
+            if (layout->outer[axes[k]] == dims.outer[i])
+                in[n_in++] = axes[k];
+        dims.dims[i] = clv_largest_cut(dims.dims[i], mesh, tensor, in, n_in);
+    }
+    return clv_bytes_of_elems(tensor->dtype, elems_of(dims.dims, dims.rank));
+}
+
+int64_t clv_layout_along(const clv_layout *layout, const clv_mesh *mesh,
+                         const clv_tensor_split *tensor, int32_t dim)
+{
+    int32_t axes[CLV_MESH_AXES_MAX], n = clv_layout_axes_of(layout, dim, axes);
+    int64_t whole = tensor->dims[dim], elems = 1, above = 1;
+
+    for (int32_t i = 0; i < n;) {
+        int32_t first = i, outer = layout->outer[axes[i]];
+        while (i < n && layout->outer[axes[i]] == outer)
+            i++;
+        int64_t end = i < n ? layout->outer[axes[i]] : whole;
+        elems *= outer / above; /* a factor that nothing splits */
+        elems *= clv_largest_cut(end / outer, mesh, tensor, axes + first, i - first);
+        above = end;
+    }
+    return elems * (whole / above);
+}
+
+/* -- text -- */
+
+/* The position that has part k of the dimension, counted through its axes, the last fastest. */
+static int32_t position_of_part(const clv_mesh *mesh, const int32_t *axes, int32_t n, int32_t k)
+{
+    int32_t coord[CLV_MESH_AXES_MAX] = { 0 }, position = 0;
+
+    for (int32_t i = n - 1; i >= 0; i--) {
+        coord[axes[i]] = k % mesh->size[axes[i]];
+        k /= mesh->size[axes[i]];
+    }
+    for (int32_t a = 0; a < CLV_MESH_AXES_MAX; a++)
+        position = position * mesh->size[a] + coord[a];
+    return position;
+}
+
+const char *clv_layout_uneven(char buf[static CLV_UNEVEN_TEXT], const clv_layout *layout,
+                              const clv_mesh *mesh, const clv_tensor_split *tensor, int32_t dim)
+{
+    int32_t axes[CLV_MESH_AXES_MAX], n = clv_layout_axes_of(layout, dim, axes), parts = 1;
+    int64_t first = -1;
+    bool uneven = false;
+    clv_split_dims dims;
+    size_t used = 0;
+
+    clv_split_dims_of(layout, tensor, &dims);
+    for (int32_t i = 0; i < n; i++)
+        parts *= mesh->size[axes[i]];
+    buf[0] = 0;
+    for (int32_t k = 0; k < parts; k++) {
+        clv_part part;
+        int64_t size = 1;
+        clv_layout_part(layout, mesh, tensor, &dims, position_of_part(mesh, axes, n, k), &part);
+        for (int32_t i = 0; i < dims.rank; i++)
+            size *= dims.axis_of[i] == dim ? part.size[i] : 1;
+        first = k == 0 ? size : first;
+        uneven |= size != first;
+        if (used + 32 < CLV_UNEVEN_TEXT) /* a number of 64 bits, ", " and "..." */
+            used += (size_t)snprintf(buf + used, CLV_UNEVEN_TEXT - used, "%s%" PRId64,
+                                     k ? ", " : "", size);
+        else if (used < CLV_UNEVEN_TEXT - 1) {
+            snprintf(buf + used, CLV_UNEVEN_TEXT - used, ", ...");
+            used = CLV_UNEVEN_TEXT - 1;
+        }
+    }
+    if (!uneven)
+        buf[0] = 0;
+    return buf;
+}

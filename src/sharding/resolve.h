@@ -1,0 +1,51 @@
+/* resolve.h - between the files that turn the text of a rule into factors. */
+#ifndef CLV_SHARDING_RESOLVE_H
+#define CLV_SHARDING_RESOLVE_H
+
+#include "graph/rule.h"
+#include "sharding/notation.h"
+
+/* What resolving one operator works with. */
+typedef struct {
+    clv_rule *r;      /* its attributes, versions and values; r->arena is scratch */
+    clv_arena *arena; /* for what is returned */
+    const char *why;  /* set: it stays whole, for this reason */
+    clv_error *err;
+} clv_resolve;
+
+/* Writes the rule of one operator from its shapes and attributes; `param` is what follows the
+ * function's name in ops.def. The text lives in w->r->arena. NULL in *ret: w->why is set. */
+typedef clv_status (*clv_rule_writer)(clv_resolve *w, clv_str param, const char **ret);
+
+/* By the name in "=name" or "=name:param" of ops.def; NULL: there is none. */
+clv_rule_writer clv_rule_writer_find(clv_str name);
+
+/* The operator stays whole: a sentence, which follows the operator's type. */
+clv_status clv_resolve_whole(clv_resolve *w, const char *fmt, ...) CLV_PRINTF(2, 3);
+
+const clv_type *clv_resolve_out(const clv_resolve *w, int32_t k); /* unknown type: left out */
+
+/* Text that grows; NULL text: no memory. */
+typedef struct {
+    clv_arena *arena;
+    char *at;
+    int32_t n, cap;
+    bool failed;
+} clv_writing;
+void clv_writing_add(clv_writing *t, const char *fmt, ...) CLV_PRINTF(2, 3);
+
+/* clv_factors_resolve() with an arena for what is only needed meanwhile; it is rewound. */
+clv_status clv_factors_resolve_in(const clv_model *model, const clv_types *types, clv_op op,
+                                  clv_arena *scratch, clv_arena *arena, clv_factors *ret,
+                                  clv_error *err);
+/* Can the factor be taken apart so that `outer` comes first? */
+bool clv_factor_divisible(const clv_factor *one, int64_t outer);
+/* Takes apart, in the rules of all operators of a graph, the factors in whose midst a dimension
+ * begins that can be split where the first one cannot: a batch within (s*b). Each factor in two, at
+ * most. O(operators and their dimensions). */
+clv_status clv_factors_follow(const clv_types *types, clv_factors *all, clv_arena *arena,
+                              clv_error *err);
+/* The rule text for the shapes at hand. */
+clv_status clv_factors_fit(clv_resolve *w, clv_str body, clv_factors *ret);
+
+#endif

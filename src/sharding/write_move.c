@@ -1,0 +1,175 @@
+/* write_move.c - Transpose, reductions, and what joins, cuts and repeats along an axis. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "graph/shape_tools.h"
+#include "sharding/writers.h"
+
+/* -- Transpose -- */
+
+clv_status clv_write_transpose(clv_resolve *w, clv_str param, const char **ret)
+{
+    const clv_type *in = clv_rule_in(w->r, 0);
+    clv_writing t = { .arena = w->r->arena };
+    const int64_t *perm;
+    int32_t n, axis;
+    bool given = clv_rule_attr_ints(w->r, "perm", &perm, &n), none[CLV_RANK_MAX] = { false };
+    (void)param;
+    if (!clv_type_ranked(in))
+        return clv_writer_open(w);
+    if (given && n != in->rank)
+        return clv_writer_bad_axis(w);
+    clv_writer_axes(&t, in->rank, none, "");
+    clv_writing_add(&t, "->(");
+    for (int32_t i = 0; i < in->rank; i++) {
+        if (!clv_writer_axis(given ? perm[i] : in->rank - 1 - i, in->rank, &axis))
+            return clv_writer_bad_axis(w);
+        clv_writing_add(&t, "%sa%d", i ? "," : "", axis);
+    }
+    clv_writing_add(&t, ")");
+    return clv_writer_done(w, &t, ret);
+}
+
+/* -- reductions; param: how parts are reduced, or "whole" -- */
+
+/* axes_in: the input that may have the axes instead of an attribute. */
+static clv_status reduced_axes(clv_resolve *w, int32_t rank, int32_t axes_in, bool *reduced)
+{
+    const int64_t *axes;
+    int32_t n, axis;
+    if (!clv_rule_axes(w->r, "axes", axes_in, &axes, &n))
+        return clv_resolve_whole(w, "has axes that are not known: it is not split");
+    bool all = n <= 0 && clv_rule_attr_int(w->r, "noop_with_empty_axes", 0) == 0;
+    for (int32_t i = 0; i < rank; i++)
+        reduced[i] = all;
+    for (int32_t i = 0; i < n; i++) {
+        if (!clv_writer_axis(axes[i], rank, &axis))
+            return clv_writer_bad_axis(w);
+        reduced[axis] = true;
+    }
+    return CLV_OK;
+}
+
+clv_status clv_write_reduce(clv_resolve *w, clv_str param, const char **ret)
+{
+    const clv_type *in = clv_rule_in(w->r, 0);
+    bool reduced[CLV_RANK_MAX], keep = clv_rule_attr_int(w->r, "keepdims", 1) != 0;
+    bool whole = clv_str_is(param, "whole"), comma = false;
+    clv_writing t = { .arena = w->r->arena };
+    if (!clv_type_ranked(in))
+        return clv_writer_open(w);
+    CLV_TRY(reduced_axes(w, in->rank, whole ? INT32_MAX : 1, reduced));
+    if (w->why)
+        return CLV_OK;
+    clv_writing_add(&t, "(");
+    for (int32_t i = 0; i < in->rank; i++) {
+        clv_writing_add(&t, "%sa%d", i ? "," : "", i);
+        if (reduced[i] && whole)
+            clv_writing_add(&t, "!");
+        else if (reduced[i])
+            clv_writing_add(&t, ":%.*s", CLV_STR_ARG(param));
+    }
+    clv_writing_add(&t, ")");
+    for (int32_t k = 1; k < clv_rule_n_in(w->r); k++)
+        clv_writing_add(&t, ",-");
+    clv_writing_add(&t, "->(");
+    for (int32_t i = 0; i < in->rank; i++) {
+        if (reduced[i] && !keep)
+            continue;
+        clv_writing_add(&t, comma ? "," : "");
+        clv_writing_add(&t, reduced[i] ? "1" : "a%d", i);
+        comma = true;
+    }
+    clv_writing_add(&t, ")");
+    return clv_writer_done(w, &t, ret);
+}
+
+/* -- Concat, Split: where all pieces are of one size, that axis is pieces times a part -- */
+
+static bool equal_pieces(clv_resolve *w, int32_t n, bool out, int32_t axis)
+{
+    clv_dim first = clv_type_dim(out ? clv_resolve_out(w, 0) : clv_rule_in(w->r, 0), axis);
+    for (int32_t k = 0; k < n; k++) {
+        const clv_type *type = out ? clv_resolve_out(w, k) : clv_rule_in(w->r, k);
+        bool there = out ? clv_rule_has_out(w->r, k) : clv_rule_has_in(w->r, k);
+        if (!there || !clv_dim_is_number(first) || clv_type_dim(type, axis) != first)
+            return false;
+    }
+    return n > 0;
+}
+
+clv_status clv_write_concat(clv_resolve *w, clv_str param, const char **ret)
+{
+    int32_t n = clv_rule_n_in(w->r), rank = clv_type_rank(clv_resolve_out(w, 0)), axis;
+    clv_writing t = { .arena = w->r->arena };
+    bool special[CLV_RANK_MAX] = { false };
+    (void)param;
+    if (rank < 0)
+        return clv_writer_open(w);
+    if (!clv_writer_axis(clv_rule_attr_int(w->r, "axis", 1), rank, &axis))
+        return clv_writer_bad_axis(w);
+    bool equal = equal_pieces(w, n, false, axis);
+    special[axis] = true;
+    clv_writer_axes(&t, rank, special, equal ? "part" : "_");
+    clv_writing_add(&t, "*->");
+    char product[48];
+    snprintf(product, sizeof product, equal ? "%d*part" : "_", n);
+    clv_writer_axes(&t, rank, special, product);
+    return clv_writer_done(w, &t, ret);
+}
+
+clv_status clv_write_split(clv_resolve *w, clv_str param, const char **ret)
+{
+    int32_t n = clv_rule_n_out(w->r), rank = clv_type_rank(clv_rule_in(w->r, 0)), axis;
+    clv_writing t = { .arena = w->r->arena };
+    bool special[CLV_RANK_MAX] = { false };
+    const int64_t *sizes;
+    int32_t n_sizes;
+    (void)param;
+    if (rank < 0)
+        return clv_writer_open(w);
+    if (!clv_writer_axis(clv_rule_attr_int(w->r, "axis", 0), rank, &axis))
+        return clv_writer_bad_axis(w);
+    bool equal = equal_pieces(w, n, true, axis);
+    char product[48];
+    special[axis] = true;
+    snprintf(product, sizeof product, equal ? "%d*part" : "_", n);
+    clv_writer_axes(&t, rank, special, product);
+    clv_writing_add(&t, ",-->");
+    clv_writer_axes(&t, rank, special, equal ? "part" : "_");
+    clv_writing_add(&t, "*");
+    bool listed = clv_rule_attr_ints(w->r, "split", &sizes, &n_sizes) && n_sizes == n;
+    for (int32_t k = 0; equal && k < n; k++)
+        if (listed)
+            clv_writing_add(&t, "; split[%d]=part", k);
+        else if (clv_rule_ints(w->r, 1, &sizes, &n_sizes) && n_sizes == n)
+            clv_writing_add(&t, "; #1[%d]=part", k);
+    return clv_writer_done(w, &t, ret);
+}
+
+/* -- Tile: an axis of n repeated r times is r times n -- */
+
+clv_status clv_write_tile(clv_resolve *w, clv_str param, const char **ret)
+{
+    const clv_type *in = clv_rule_in(w->r, 0);
+    const int64_t *repeats;
+    int32_t n;
+    clv_writing t = { .arena = w->r->arena };
+    bool none[CLV_RANK_MAX] = { false };
+    (void)param;
+    if (!clv_type_ranked(in))
+        return clv_writer_open(w);
+    if (!clv_rule_ints(w->r, 1, &repeats, &n) || n != in->rank)
+        return clv_resolve_whole(w, "has repeats that are not known: it is not split");
+    clv_writer_axes(&t, in->rank, none, "");
+    clv_writing_add(&t, ",-->(");
+    for (int32_t i = 0; i < in->rank; i++) {
+        const char *comma = i ? "," : "";
+        if (repeats[i] >= 1 && repeats[i] <= INT32_MAX)
+            clv_writing_add(&t, "%s%" PRId64 "*a%d", comma, repeats[i], i);
+        else
+            clv_writing_add(&t, "%s_", comma);
+    }
+    clv_writing_add(&t, ")");
+    return clv_writer_done(w, &t, ret);
+}

@@ -1,0 +1,154 @@
+/* write_reshape.c - Reshape and its like: the same elements in the same order, other dimensions.
+ *
+ * Both shapes are read from the outermost dimension on, and what they have in common becomes a
+ * factor: (6,4) -> (2,3,4) is (f0*f1,f2)->(f0,f1,f2). Where two dimensions share no divisor, as in
+ * (3,4) -> (4,3), everything stays whole until both sides have gone through as many elements.
+ */
+#include <inttypes.h>
+
+#include "graph/shape_tools.h"
+#include "sharding/writers.h"
+
+/* Each dimension ends once; each factor ends one on at least one side. */
+#define TERMS_MAX (4 * CLV_RANK_MAX)
+
+typedef struct {
+    const clv_dim *dims;
+    int32_t n, at; /* at: the dimension that is being taken apart */
+    int64_t left;  /* of it, not yet in factors */
+    struct {
+        int32_t dim, factor; /* factor -1: whole, of that size; 0 for unknown */
+        int64_t size;
+    } terms[TERMS_MAX];
+    int32_t n_terms;
+} side;
+
+static void start(side *s)
+{
+    while (s->at < s->n && s->dims[s->at] == 1)
+        s->at++;
+    s->left = s->at < s->n ? s->dims[s->at] : 1;
+}
+
+static void take(side *s, int32_t factor, int64_t size)
+{
+    s->terms[s->n_terms].dim = s->at;
+    s->terms[s->n_terms].factor = factor;
+    s->terms[s->n_terms++].size = size;
+    s->left /= size;
+    if (s->left == 1) {
+        s->at++;
+        start(s);
+    }
+}
+
+static int64_t common_divisor(int64_t a, int64_t b)
+{
+    while (b) {
+        int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* What is left of this dimension, and further ones, whole; false: no more dimensions. */
+static bool take_whole(side *s, int64_t *product)
+{
+    if (s->at >= s->n || !clv_dim_is_number(s->dims[s->at]) ||
+        __builtin_mul_overflow(*product, s->left, product))
+        return false;
+    take(s, -1, s->left);
+    return true;
+}
+
+static bool skip_misaligned(side *a, side *b)
+{
+    int64_t through_a = 1, through_b = 1;
+    do {
+        bool ok = through_a <= through_b ? take_whole(a, &through_a) : take_whole(b, &through_b);
+        if (!ok)
+            return false;
+    } while (through_a != through_b);
+    return true;
+}
+
+/* False: from here on nothing can be said. */
+static bool match_next(side *a, side *b, int32_t *n_factors)
+{
+    clv_dim da = a->dims[a->at], db = b->dims[b->at];
+    if (!clv_dim_is_number(da) || !clv_dim_is_number(db)) {
+        if (da != db || !clv_dim_is_symbol(da) || a->left != da || b->left != db)
+            return false;
+        take(a, *n_factors, da);
+        take(b, (*n_factors)++, db);
+        return true;
+    }
+    int64_t common = common_divisor(a->left, b->left);
+    if (common == 1)
+        return skip_misaligned(a, b);
+    take(a, *n_factors, common);
+    take(b, (*n_factors)++, common);
+    return true;
+}
+
+static bool has_zero(const clv_type *t)
+{
+    for (int32_t i = 0; i < t->rank; i++)
+        if (t->dims[i] == 0)
+            return true;
+    return false;
+}
+
+static void print_side(clv_writing *t, const side *s, const char *mark)
+{
+    int32_t term = 0;
+    clv_writing_add(t, "(");
+    for (int32_t i = 0; i < s->n; i++) {
+        int32_t n = 0;
+        clv_writing_add(t, i ? "," : "");
+        for (; term < s->n_terms && s->terms[term].dim == i; term++, n++)
+            if (s->terms[term].factor >= 0)
+                clv_writing_add(t, "%sf%d%s", n ? "*" : "", s->terms[term].factor, mark);
+            else
+                clv_writing_add(t, "%s%" PRId64, n ? "*" : "", s->terms[term].size);
+        bool rest = s->at == i && s->left != 1;
+        clv_writing_add(t, rest && n ? "*_" : !n ? "_" : "");
+    }
+    clv_writing_add(t, ")");
+}
+
+static void print_sizes(clv_writing *t, const side *s)
+{
+    for (int32_t i = 0; i < s->n_terms; i++)
+        if (s->terms[i].factor >= 0 && clv_dim_is_number(s->terms[i].size))
+            clv_writing_add(t, "; %" PRId64 "=f%d", s->terms[i].size, s->terms[i].factor);
+}
+
+/* param: the input that is the wanted shape, "#1"; or "ones": each dimension of 1 goes, so a part
+ * must not be 1 and is a multiple of 2. */
+clv_status clv_write_reshape(clv_resolve *w, clv_str param, const char **ret)
+{
+    const clv_type *in = clv_rule_in(w->r, 0), *out = clv_resolve_out(w, 0);
+    clv_writing t = { .arena = w->r->arena };
+    bool ones = clv_str_is(param, "ones");
+    int32_t n_factors = 0;
+    if (!clv_type_ranked(in) || !clv_type_ranked(out))
+        return clv_resolve_whole(w, "has an open shape: it is not split");
+    side a = { .dims = in->dims, .n = in->rank }, b = { .dims = out->dims, .n = out->rank };
+    if (has_zero(in) || has_zero(out))
+        return clv_resolve_whole(w, "has no elements: there is nothing to split");
+    start(&a);
+    start(&b);
+    while (a.at < a.n && b.at < b.n && match_next(&a, &b, &n_factors))
+        continue;
+    print_side(&t, &a, ones ? "%2" : "");
+    for (int32_t k = 1; k < clv_rule_n_in(w->r); k++)
+        clv_writing_add(&t, ",-");
+    clv_writing_add(&t, "->");
+    print_side(&t, &b, "");
+    print_sizes(&t, &a);
+    if (param.n > 0 && !ones)
+        clv_writing_add(&t, "; %.*s=shape; shape=shape", CLV_STR_ARG(param));
+    return clv_writer_done(w, &t, ret);
+}
