@@ -1,10 +1,10 @@
 #include "cost/bytes.h"
 
-static int64_t size_of(clv_sizing *s, clv_tensor t)
+static int64_t size_of(clv_sizing *s, clv_tensor t, const int64_t *part)
 {
     if (t.i < 0)
         return 0;
-    int64_t bytes = s->rule.types->bytes[t.i];
+    int64_t bytes = part ? *part : s->rule.types->bytes[t.i];
     if (bytes < 0)
         s->open = true;
     return bytes < 0 ? 0 : bytes;
@@ -15,7 +15,9 @@ static int64_t inputs_from(clv_sizing *s, int32_t first)
 {
     int64_t sum = 0;
     for (int32_t k = first; k < clv_rule_n_in(&s->rule); k++)
-        sum = clv_size_add(s, sum, size_of(s, clv_op_input(s->rule.graph, s->rule.op, k)));
+        sum = clv_size_add(s, sum,
+                           size_of(s, clv_op_input(s->rule.graph, s->rule.op, k),
+                                   s->in_bytes ? s->in_bytes + k : NULL));
     return sum;
 }
 
@@ -23,7 +25,9 @@ static int64_t outputs(clv_sizing *s)
 {
     int64_t sum = 0;
     for (int32_t k = 0; k < s->rule.op->n_out; k++)
-        sum = clv_size_add(s, sum, size_of(s, clv_op_output(s->rule.graph, s->rule.op, k)));
+        sum = clv_size_add(s, sum,
+                           size_of(s, clv_op_output(s->rule.graph, s->rule.op, k),
+                                   s->out_bytes ? s->out_bytes + k : NULL));
     return sum;
 }
 

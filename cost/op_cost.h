@@ -14,7 +14,8 @@ typedef struct {
     int64_t read_bytes, write_bytes; /* memory traffic of one run */
     int64_t weight_bytes;            /* of the initialisers it reads, bodies included, each once */
     int64_t workspace_bytes;         /* scratch it would like to have to run at full speed */
-    clv_dtype math;                  /* dtype of its operands, for the peak rate */
+    int64_t link_ns; /* on the links between devices: of a collective; 0 for what computes */
+    clv_dtype math;  /* dtype of its operands, for the peak rate */
 } clv_op_cost;
 
 typedef struct {
@@ -34,10 +35,10 @@ typedef struct {
 clv_status clv_costs_build(const clv_model *model, const clv_types *types, clv_arena *arena,
                            clv_costs **ret, clv_error *err);
 
-/* Roofline: the longest of matrix time, vector time and memory time, plus the launch; with less
- * workspace than wanted the operator runs in passes that read its inputs again. workspace_bytes is
- * what it gets; at least 1 when it wants any. Whole nanoseconds, rounded up; 0 for views and
- * constants. Never negative, never falls when the workspace shrinks. O(1). */
+/* Roofline: the longest of matrix time, vector time and memory time, plus the launch, plus its time
+ * on links; with less workspace than wanted the operator runs in passes that read its inputs again.
+ * workspace_bytes is what it gets; at least 1 when it wants any. Whole nanoseconds, rounded up; 0
+ * for views and constants. Never negative, never falls when the workspace shrinks. O(1). */
 int64_t clv_op_time_ns(const clv_op_cost *cost, const clv_device_kind *kind,
                        int64_t workspace_bytes);
 

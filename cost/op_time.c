@@ -24,14 +24,15 @@ int64_t clv_op_time_ns(const clv_op_cost *cost, const clv_device_kind *kind,
                        int64_t workspace_bytes)
 {
     if (cost->flops == 0 && cost->read_bytes == 0 && cost->write_bytes == 0)
-        return 0; /* views, constants, what is folded */
+        return cost->link_ns; /* a collective; 0 for views, constants, what is folded */
     double bytes = (double)cost->read_bytes * passes(cost, workspace_bytes);
     double moves =
         (bytes + (double)cost->write_bytes) / (kind->memory_bytes_per_s * kind->memory_efficiency);
     double matrix = (double)cost->matmul_flops / clv_device_matrix_rate(kind, cost->math);
     double vector =
         (double)(cost->flops - cost->matmul_flops) / clv_device_vector_rate(kind, cost->math);
-    double ns = ceil(longest(longest(matrix, vector), moves) * NS_PER_S) + (double)kind->launch_ns;
+    double ns = ceil(longest(longest(matrix, vector), moves) * NS_PER_S) + (double)kind->launch_ns +
+                (double)cost->link_ns;
     return ns < (double)TIME_MAX ? (int64_t)ns : TIME_MAX;
 }
 

@@ -13,6 +13,7 @@
 typedef struct {
     clv_rule rule; /* for its readers of types, values and attributes; nothing is set through it */
     const clv_op_def *def;
+    const int64_t *in_bytes, *out_bytes; /* of a device's parts; NULL: of the whole tensors */
     bool open, overflow;
 } clv_sizing;
 

@@ -1,0 +1,124 @@
+#include "cost/layout_lists.h"
+
+#define FEW 64 /* names that a map has room for at once */
+
+clv_status clv_layout_lists_init(clv_layout_lists *l, clv_arena *arena, clv_error *err)
+{
+    *l = (clv_layout_lists){ .arena = arena };
+    CLV_TRY(clv_map_init(&l->lists, arena, FEW, err));
+    CLV_TRY(clv_map_init(&l->shapes, arena, FEW, err));
+    return clv_map_init(&l->matrices, arena, FEW, err);
+}
+
+static clv_status no_memory(clv_error *err) { return clv_fail_nomem(err, "lists of layouts"); }
+
+/* Numbers each layout by the first place at which an equal one stands. */
+static bool find_distinct(clv_arena *arena, clv_layout_list *list)
+{
+    int32_t *distinct = CLV_NEW_ARRAY(arena, int32_t, list->n);
+    int32_t *first = CLV_NEW_ARRAY(arena, int32_t, list->n);
+    if (!distinct || !first)
+        return false;
+    for (int32_t i = 0; i < list->n; i++) {
+        int32_t d = 0;
+        while (d < list->n_distinct && !clv_layout_equal(&list->at[first[d]], &list->at[i]))
+            d++;
+        if (d == list->n_distinct)
+            first[list->n_distinct++] = i;
+        distinct[i] = d;
+    }
+    list->distinct = distinct;
+    list->first = first;
+    return true;
+}
+
+static clv_str bytes_of(const void *at, size_t n) { return (clv_str){ at, (int32_t)n }; }
+
+clv_status clv_layout_lists_put(clv_layout_lists *l, int32_t n, const clv_layout *at, int32_t *ret,
+                                clv_error *err)
+{
+    size_t size = (size_t)n * sizeof *at;
+    int32_t id = clv_map_get(&l->lists, bytes_of(at, size));
+    if (id < 0) {
+        clv_layout *copy = CLV_NEW_ARRAY(l->arena, clv_layout, n);
+        if (!copy || !CLV_PUSH_ROOM(l->arena, l->list, l->n_lists, l->cap_lists))
+            return no_memory(err);
+        memcpy(copy, at, size);
+        clv_layout_list *list = &l->list[l->n_lists];
+        *list = (clv_layout_list){ .at = copy, .n = n };
+        if (!find_distinct(l->arena, list))
+            return no_memory(err);
+        CLV_TRY(clv_map_put(&l->lists, bytes_of(copy, size), l->n_lists, &id, err));
+        l->n_lists++;
+    }
+    *ret = id;
+    return CLV_OK;
+}
+
+/* Tensors of one shape and element type cost the same. */
+static clv_status shape_number(clv_layout_lists *l, const clv_type *type, int32_t *ret,
+                               clv_error *err)
+{
+    int64_t key[CLV_RANK_MAX + 2] = { type->dtype,
+                                      type->kind == CLV_TYPE_TENSOR ? type->rank : -1 };
+    size_t n = 2;
+    for (int32_t i = 0; key[1] > 0 && i < type->rank; i++)
+        key[n++] = type->dims[i];
+    int32_t id = clv_map_get(&l->shapes, bytes_of(key, n * sizeof *key));
+    if (id < 0) {
+        int64_t *copy = CLV_NEW_ARRAY(l->arena, int64_t, n);
+        if (!copy)
+            return no_memory(err);
+        memcpy(copy, key, n * sizeof *key);
+        CLV_TRY(clv_map_put(&l->shapes, bytes_of(copy, n * sizeof *key), l->n_shapes, &id, err));
+        l->n_shapes++;
+    }
+    *ret = id;
+    return CLV_OK;
+}
+
+static clv_status fill_matrix(const clv_layout_lists *l, clv_resharder *resharder,
+                              const clv_type *type, const clv_layout_list *from,
+                              const clv_layout_list *to, int64_t *entry, clv_error *err)
+{
+    int64_t *cost = /* stays: the resharder keeps things in the same arena */
+        CLV_NEW_ARRAY(l->arena, int64_t, (size_t)from->n_distinct * (size_t)to->n_distinct);
+    if (!cost)
+        return no_memory(err);
+    for (int32_t i = 0; i < from->n_distinct; i++)
+        for (int32_t j = 0; j < to->n_distinct; j++)
+            CLV_TRY(clv_resharder_ns(resharder, type, &from->at[from->first[i]],
+                                     &to->at[to->first[j]], &cost[i * to->n_distinct + j], err));
+    for (int32_t i = 0; i < from->n; i++)
+        for (int32_t j = 0; j < to->n; j++)
+            entry[(int64_t)i * to->n + j] =
+                cost[from->distinct[i] * to->n_distinct + to->distinct[j]];
+    return CLV_OK;
+}
+
+clv_status clv_layout_lists_matrix(clv_layout_lists *l, clv_resharder *resharder,
+                                   const clv_type *type, int32_t from, int32_t to,
+                                   clv_strategy_draft *draft, int32_t *ret, clv_error *err)
+{
+    int32_t shape, id;
+    CLV_TRY(shape_number(l, type, &shape, err));
+    int32_t *key = CLV_NEW_ARRAY(l->arena, int32_t, 3);
+    if (!key || !CLV_PUSH_ROOM(l->arena, l->matrix, l->n_matrices, l->cap_matrices))
+        return no_memory(err);
+    key[0] = shape;
+    key[1] = from;
+    key[2] = to;
+    CLV_TRY(clv_map_put(&l->matrices, bytes_of(key, 3 * sizeof *key), l->n_matrices, &id, err));
+    if (id == l->n_matrices) {
+        const clv_layout_list *rows = &l->list[from], *columns = &l->list[to];
+        size_t n = (size_t)rows->n * (size_t)columns->n;
+        int64_t *entry = CLV_NEW_ARRAY(l->arena, int64_t, n);
+        if (!entry)
+            return no_memory(err);
+        CLV_TRY(fill_matrix(l, resharder, type, rows, columns, entry, err));
+        CLV_TRY(clv_strategy_draft_matrix(draft, (int64_t)n, entry, &l->matrix[id], err));
+        l->n_matrices++;
+    }
+    *ret = l->matrix[id];
+    return CLV_OK;
+}

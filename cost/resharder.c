@@ -1,0 +1,96 @@
+#include "cost/resharder.h"
+
+#include <string.h>
+
+#include "base/map.h"
+#include "cost/shard_cost.h"
+
+#define FEW     64 /* shapes that there is room for at once */
+#define KEY_MAX (2 + CLV_RANK_MAX + 4 * CLV_MESH_AXES_MAX)
+
+struct clv_resharder {
+    const clv_comms *comms;
+    clv_arena *arena;
+    clv_map shapes;
+    clv_reshard **of;
+    int32_t n, cap;
+};
+
+clv_status clv_resharder_new(const clv_mesh *mesh, const clv_cluster *cluster, clv_arena *arena,
+                             clv_resharder **ret, clv_error *err)
+{
+    clv_resharder *r = CLV_NEW(arena, clv_resharder);
+    if (!r)
+        return clv_fail_nomem(err, "layouts");
+    r->arena = arena;
+    CLV_TRY(clv_map_init(&r->shapes, arena, FEW, err));
+    CLV_TRY(clv_comms_make(cluster, mesh, NULL, arena, &r->comms, err));
+    *ret = r;
+    return CLV_OK;
+}
+
+/* Slots of a layout with an outer above 1 that are not yet among the n. */
+static int32_t add_slots(const clv_layout *l, clv_slot *slot, int32_t n)
+{
+    for (int32_t a = 0; a < CLV_MESH_AXES_MAX; a++) {
+        bool known = l->outer[a] <= 1 || l->dim[a] < 0;
+        for (int32_t i = 0; i < n; i++)
+            known = known || (slot[i].dim == l->dim[a] && slot[i].outer == l->outer[a]);
+        if (!known)
+            slot[n++] = (clv_slot){ l->dim[a], l->outer[a] };
+    }
+    return n;
+}
+
+static clv_status find(clv_resharder *r, const clv_tensor_split *split, const clv_layout *from,
+                       const clv_layout *to, clv_reshard **ret, clv_error *err)
+{
+    clv_slot slot[2 * CLV_MESH_AXES_MAX];
+    int64_t key[KEY_MAX] = { split->dtype, split->rank };
+    int32_t n = 2, n_slots = add_slots(to, slot, add_slots(from, slot, 0)), id;
+    for (int32_t i = 0; i < split->rank; i++)
+        key[n++] = split->dims[i];
+    for (int32_t i = 0; i < n_slots; i++) {
+        key[n++] = slot[i].dim;
+        key[n++] = slot[i].outer;
+    }
+    size_t size = (size_t)n * sizeof *key;
+    id = clv_map_get(&r->shapes, (clv_str){ (const char *)key, (int32_t)size });
+    if (id < 0) {
+        int64_t *copy = CLV_NEW_ARRAY(r->arena, int64_t, n);
+        if (!copy || !CLV_PUSH_ROOM(r->arena, r->of, r->n, r->cap))
+            return clv_fail_nomem(err, "layouts");
+        memcpy(copy, key, size);
+        CLV_TRY(clv_reshard_make(r->comms, split, slot, n_slots, r->arena, &r->of[r->n], err));
+        CLV_TRY(clv_map_put(&r->shapes, (clv_str){ (const char *)copy, (int32_t)size }, r->n, &id,
+                            err));
+        r->n++;
+    }
+    *ret = r->of[id];
+    return CLV_OK;
+}
+
+clv_status clv_resharder_ns(clv_resharder *r, const clv_type *type, const clv_layout *from,
+                            const clv_layout *to, int64_t *ret, clv_error *err)
+{
+    clv_tensor_split split;
+    clv_reshard *one;
+    *ret = 0;
+    if (!clv_split_of_type(type, &split) || clv_layout_equal(from, to))
+        return CLV_OK;
+    CLV_TRY(find(r, &split, from, to, &one, err));
+    return clv_reshard_ns(one, from, to, ret, err);
+}
+
+clv_status clv_resharder_chain(clv_resharder *r, const clv_type *type, const clv_layout *from,
+                               const clv_layout *to, clv_arena *arena, clv_chain *ret,
+                               clv_error *err)
+{
+    clv_tensor_split split;
+    clv_reshard *one;
+    *ret = (clv_chain){ .n = 0 };
+    if (!clv_split_of_type(type, &split) || clv_layout_equal(from, to))
+        return CLV_OK;
+    CLV_TRY(find(r, &split, from, to, &one, err));
+    return clv_reshard_chain(one, from, to, arena, ret, err);
+}

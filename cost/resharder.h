@@ -1,0 +1,24 @@
+/* resharder.h - the cheapest ways between layouts, for any tensor on one mesh.
+ *
+ * What is found for a shape is kept, so that the thousandth tensor of a shape costs a look-up.
+ */
+#ifndef CLV_COST_RESHARDER_H
+#define CLV_COST_RESHARDER_H
+
+#include "cost/reshard.h"
+
+/* One thread at a time. */
+typedef struct clv_resharder clv_resharder;
+
+/* Mesh and cluster must live as long. */
+clv_status clv_resharder_new(const clv_mesh *mesh, const clv_cluster *cluster, clv_arena *arena,
+                             clv_resharder **ret, clv_error *err);
+
+/* As clv_reshard_ns() and clv_reshard_chain(); 0 and no steps for what can only be copied. */
+clv_status clv_resharder_ns(clv_resharder *r, const clv_type *type, const clv_layout *from,
+                            const clv_layout *to, int64_t *ret, clv_error *err);
+clv_status clv_resharder_chain(clv_resharder *r, const clv_type *type, const clv_layout *from,
+                               const clv_layout *to, clv_arena *arena, clv_chain *ret,
+                               clv_error *err);
+
+#endif

@@ -1,0 +1,42 @@
+/* shard_choices.h - all ways to split one operator over a mesh, with their costs. */
+#ifndef CLV_COST_SHARD_CHOICES_H
+#define CLV_COST_SHARD_CHOICES_H
+
+#include "cost/shard_problem.h"
+
+/* The most ways that are considered for one operator: three axes over a dozen factors. */
+#define CLV_CHOICES_MAX 2197
+
+typedef struct {
+    int32_t n;
+    clv_op_choice at[CLV_CHOICES_MAX]; /* [0]: nothing is split, unless the filter says no */
+    int64_t ns[CLV_CHOICES_MAX];       /* of the largest part, on the slowest device of the mesh */
+} clv_shard_choices;
+
+/* The layout that a choice needs of the explicit input k, or gives to output k; copies of those
+ * that the rule does not speak of. */
+clv_layout clv_choice_in(const clv_factors *f, const clv_mesh *mesh, const clv_op_choice *choice,
+                         int32_t k);
+clv_layout clv_choice_out(const clv_factors *f, const clv_mesh *mesh, const clv_op_choice *choice,
+                          int32_t k);
+
+/* The next choice in the order of a counter whose digits are the axes, from -1 on all of them, over
+ * factors that axes may split; false after the last. */
+bool clv_choice_next(const clv_factors *f, const clv_mesh *mesh, clv_op_choice *c);
+/* Does the operator's rule allow it, and may its tensors be cut so? To split nothing always is. */
+bool clv_choice_may(const clv_types *types, clv_op op, const clv_factors *f, const clv_mesh *mesh,
+                    const clv_op_choice *choice);
+
+/* Factors with a halo are left whole. O(choices * operands). */
+clv_status clv_shard_choices_find(const clv_types *types, clv_op op, const clv_op_cost *whole,
+                                  const clv_factors *f, const clv_mesh *mesh,
+                                  const clv_cluster *cluster, const clv_choice_filter *filter,
+                                  clv_arena *arena, clv_shard_choices *ret, clv_error *err);
+
+/* The cost of one choice, and its time. Scratch is given back. */
+clv_status clv_shard_choice_cost(const clv_types *types, clv_op op, const clv_op_cost *whole,
+                                 const clv_factors *f, const clv_mesh *mesh,
+                                 const clv_op_choice *choice, clv_arena *arena, clv_op_cost *ret,
+                                 clv_error *err);
+
+#endif

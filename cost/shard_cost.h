@@ -1,0 +1,42 @@
+/* shard_cost.h - what one device does of an operator that is split over a mesh. */
+#ifndef CLV_COST_SHARD_COST_H
+#define CLV_COST_SHARD_COST_H
+
+#include "cost/op_cost.h"
+#include "sharding/factors.h"
+#include "sharding/parts.h"
+
+/* A tensor of this type as layouts split it: uneven parts with the larger ones first. False: it is
+ * no tensor, or a dimension is open; it can only be copied. */
+bool clv_split_of_type(const clv_type *type, clv_tensor_split *ret);
+/* Bytes of the largest part, whole_bytes where it can only be copied; 0 where these are not known.
+ */
+int64_t clv_part_bytes(const clv_mesh *mesh, const clv_layout *layout, const clv_type *type,
+                       int64_t whole_bytes);
+/* Dimensions of the largest part: rank entries. The type must be a tensor without open dimensions.
+ */
+void clv_part_dims(const clv_mesh *mesh, const clv_layout *layout, const clv_type *type,
+                   int64_t *ret);
+
+/* Elements of a factor in the largest of n parts: whole granules, as many in each part as can be.
+ * O(1). */
+int64_t clv_factor_part(const clv_factor *f, int64_t n);
+
+/* Into how many parts a choice splits each factor: n_parts[n_factors]. O(factors + axes). */
+void clv_factor_parts(const clv_factors *f, const clv_mesh *mesh, const int16_t *factor_of_axis,
+                      int64_t *n_parts);
+
+/* Bytes of the largest part of a tensor of that type; its own where it has no fixed size (0 where
+ * that is open). operand NULL: it is whole. O(dimensions). */
+int64_t clv_operand_part_bytes(const clv_factors *f, const clv_operand_factors *operand,
+                               const int64_t *n_parts, const clv_type *type, int64_t whole_bytes);
+
+/* The cost of the largest part: work by the share of the index space, traffic by the parts of its
+ * inputs and outputs, workspace by the same share as work. weight_bytes is left 0: what lies where
+ * is up to layouts. whole: clv_costs.of[op]. Scratch is given back. O(inputs + outputs + factors).
+ */
+clv_status clv_shard_cost(const clv_types *types, clv_op op, const clv_op_cost *whole,
+                          const clv_factors *f, const int64_t *n_parts, clv_arena *arena,
+                          clv_op_cost *ret, clv_error *err);
+
+#endif

@@ -1,0 +1,228 @@
+/* What one device of a mesh runs: as many nanoseconds as the strategy problem says, and a graph
+ * like any other. */
+#include "spmd/local_model.h"
+
+#include "cost/made.h"
+#include "cost/shard_path.h"
+#include "problem/strategy.h"
+
+#define N_DEVICES 4
+
+static clv_arena *arena;
+static made *m;
+static clv_device_kind kind;
+static clv_device devices[N_DEVICES];
+static clv_route routes[N_DEVICES * N_DEVICES];
+static clv_cluster cluster;
+static const clv_mesh *mesh;
+static clv_resharder *resharder;
+static clv_shard_problem *problem;
+static clv_local_model *local;
+static uint64_t state;
+
+static void setup(void)
+{
+    arena = clv_arena_new(NULL, 0);
+    m = made_new(arena);
+    state = 1;
+    kind = (clv_device_kind){ .name = "a",
+                              .memory_bytes = 1 << 30,
+                              .memory_bytes_per_s = 1e11,
+                              .matrix_efficiency = 1,
+                              .vector_efficiency = 1,
+                              .memory_efficiency = 1,
+                              .launch_ns = 500,
+                              .workspace_proportion = 1 };
+    kind.matrix_per_s[CLV_DT_FLOAT] = kind.vector_per_s[CLV_DT_FLOAT] = 1e12;
+    for (int d = 0; d < N_DEVICES; d++) {
+        devices[d] = (clv_device){ 0, "device" };
+        for (int e = 0; e < N_DEVICES; e++)
+            routes[d * N_DEVICES + e] =
+                (clv_route){ .latency_ns = d == e ? 0 : 1000, .bytes_per_s = 1e11 };
+    }
+    cluster = (clv_cluster){ .name = "four",
+                             .n_kinds = 1,
+                             .n_devices = N_DEVICES,
+                             .kinds = &kind,
+                             .devices = devices,
+                             .routes = routes };
+}
+static void teardown(void) { clv_arena_free(arena); }
+TestSuite(local_model, .init = setup, .fini = teardown);
+
+static int32_t below(int32_t n)
+{
+    state = state * UINT64_C(6364136223846793005) + 1442695040888963407u;
+    return (int32_t)((state >> 33) % (uint64_t)n);
+}
+
+/* x, a residual around two products, and their sum: x is read twice. */
+static void mlp(void)
+{
+    made_input(m, "x", CLV_DT_FLOAT, "8,64,128");
+    made_weight(m, "up", CLV_DT_FLOAT, "128,512");
+    made_weight(m, "down", CLV_DT_FLOAT, "512,128");
+    made_op(m, "MatMul", "x,up", "a");
+    made_op(m, "Relu", "a", "b");
+    made_op(m, "MatMul", "b,down", "c");
+    made_op(m, "Add", "x,c", "y");
+    made_op(m, "Softmax", "y", "z");
+}
+
+static const int32_t *path; /* NULL: all operators */
+
+static void build(const char *form)
+{
+    clv_mesh_form shape;
+    made_build(m);
+    cr_assert_eq(clv_mesh_form_parse(form, arena, &shape, &m->err), CLV_OK, "%s", m->err.message);
+    int32_t n = shape.size[0] * (shape.n_axes > 1 ? shape.size[1] : 1);
+    static const int32_t order[] = { 0, 1, 2, 3 };
+    cr_assert_eq(clv_mesh_make(&shape, &cluster, order, n, arena, &mesh, &m->err), CLV_OK);
+    cr_assert_eq(clv_resharder_new(mesh, &cluster, arena, &resharder, &m->err), CLV_OK);
+    clv_factors *factors;
+    cr_assert_eq(clv_factors_all(m->model, m->types, arena, &factors, &m->err), CLV_OK);
+    clv_status s =
+        clv_shard_problem_build(m->types, factors, m->costs, &cluster, mesh, resharder, NULL, path,
+                                CLV_STRATEGY_UNLIMITED, arena, &problem, &m->err);
+    cr_assert_eq(s, CLV_OK, "%s", m->err.message);
+}
+
+static void make_local(const int32_t *answer)
+{
+    clv_status s = clv_local_model_make(m->model, m->costs, problem, answer, resharder, arena,
+                                        &local, &m->err);
+    cr_assert_eq(s, CLV_OK, "%s", m->err.message);
+}
+
+static int64_t local_ns(void)
+{
+    int64_t sum = 0;
+    for (int32_t i = 0; i < local->model->main->n_ops; i++) {
+        const clv_op_cost *c = &local->costs->of[i];
+        sum += clv_op_time_ns(c, &kind, clv_op_workspace(c, &kind, 1));
+    }
+    return sum;
+}
+
+/* Order, readers and producers agree. */
+static void expect_graph(void)
+{
+    const clv_graph *g = local->model->main;
+    for (int32_t i = 0; i < g->n_ops; i++) {
+        for (int32_t k = 0; k < g->ops[i].n_in; k++) {
+            clv_tensor t = clv_op_input(g, &g->ops[i], k);
+            bool listed = false;
+            cr_assert_lt(g->tensors[t.i].producer.i, i);
+            for (int32_t r = 0; r < g->tensors[t.i].n_readers; r++)
+                listed |= g->readers_of[g->tensors[t.i].first_reader + r].i == i;
+            cr_assert(listed);
+        }
+        for (int32_t k = 0; k < g->ops[i].n_out; k++)
+            cr_assert_eq(g->tensors[clv_op_output(g, &g->ops[i], k).i].producer.i, i);
+    }
+}
+
+static void try_answers(int32_t n)
+{
+    const clv_strategies *p = problem->problem;
+    int32_t *answer = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
+    clv_strategy_value value;
+    for (int32_t round = 0; round < n; round++) {
+        for (int32_t v = 0; v < p->n_nodes; v++)
+            answer[v] = round == 0 ? 0 : below(clv_strategy_n_choices(p, v));
+        cr_assert_eq(clv_strategy_judge(p, answer, arena, &value, &m->err), CLV_OK);
+        make_local(answer);
+        cr_assert_eq((int64_t)value.cost, local_ns(), "answer %d: %lld and %lld ns", round,
+                     (long long)value.cost, (long long)local_ns());
+        expect_graph();
+    }
+}
+
+Test(local_model, a_device_takes_as_long_as_the_strategies_cost)
+{
+    mlp();
+    build("4");
+    try_answers(300);
+}
+
+Test(local_model, on_two_axes_too)
+{
+    mlp();
+    build("2x2");
+    try_answers(300);
+}
+
+Test(local_model, without_a_split_it_is_the_model)
+{
+    mlp();
+    build("2");
+    int32_t *answer = CLV_NEW_ARRAY(arena, int32_t, problem->problem->n_nodes);
+    make_local(answer);
+    cr_assert_eq(local->model->main->n_ops, m->model->main->n_ops);
+    cr_assert_eq(local->n_communications, 0);
+    for (int32_t i = 0; i < local->model->main->n_ops; i++)
+        cr_expect_eq(local->costs->of[i].flops, m->costs->of[i].flops);
+    cr_assert_eq(local->costs->total.weight_bytes, m->costs->total.weight_bytes);
+}
+
+/* By hand: columns of `up`, rows of `down`, one sum behind it. */
+Test(local_model, columns_then_rows_need_one_all_reduce)
+{
+    mlp();
+    build("4");
+    const clv_strategies *p = problem->problem;
+    int32_t *answer = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
+    const clv_graph *g = m->model->main;
+    for (int32_t i = 0; i < 3; i++) {
+        int32_t node = problem->node_of_op[i];
+        for (int32_t c = 0; c < clv_strategy_n_choices(p, node); c++) {
+            answer[node] = c;
+            clv_layout out = clv_shard_made(problem, answer, clv_op_output(g, &g->ops[i], 0));
+            if (i < 2 ? out.dim[0] == 2 : out.dim[0] == CLV_AXIS_PARTIAL)
+                break;
+        }
+    }
+    make_local(answer);
+    cr_assert_eq(local->n_communications, 1);
+    cr_assert_eq(local->communications[0].step.kind, CLV_STEP_ALL_REDUCE);
+    cr_assert_eq(local->costs->total.weight_bytes, 2 * 128 * 512 * 4 / 4);
+    cr_assert_eq(local->costs->of[0].flops, m->costs->of[0].flops / 4);
+}
+
+static int64_t cheapest(void)
+{
+    const clv_strategies *p = problem->problem;
+    int32_t *answer = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes), v = 0;
+    clv_strategy_value value;
+    int64_t least = INT64_MAX;
+    while (v < p->n_nodes) { /* counts through all answers */
+        cr_assert_eq(clv_strategy_judge(p, answer, arena, &value, &m->err), CLV_OK);
+        least = (int64_t)value.cost < least ? (int64_t)value.cost : least;
+        for (v = 0; v < p->n_nodes && ++answer[v] == clv_strategy_n_choices(p, v); v++)
+            answer[v] = 0;
+    }
+    return least;
+}
+
+/* The path leaves out the branch beside it: no answer of the whole costs less than the path's best,
+ * and a chain is its own path. */
+Test(local_model, the_longest_way_costs_no_more_than_the_whole)
+{
+    int32_t *way;
+    mlp();
+    made_op(m, "Sigmoid", "x", "gate");
+    made_op(m, "Mul", "z,gate", "out");
+    build("2");
+    int64_t whole = cheapest();
+    cr_assert_eq(clv_shard_path(m->types, m->costs, &kind, arena, &way, &m->err), CLV_OK);
+    cr_expect_eq(way[0], CLV_PATH_START);
+    cr_expect_eq(way[5], CLV_PATH_OFF, "the gate is beside the way");
+    cr_expect_eq(way[6], 0);
+    path = way;
+    build("2");
+    path = NULL;
+    cr_expect_eq(problem->node_of_op[5], -1);
+    cr_expect_leq(cheapest(), whole);
+    cr_expect_gt(cheapest(), whole / 2);
+}
