@@ -108,7 +108,10 @@ static uint64_t stage_of(const clv_node_place *place)
 static size_t spec_size(const clv_node_place *place, clv_str name)
 {
     const clv_spec_message *given = given_spec(place, name);
-    return given ? given->n : text_size(name) + 1 + clv_varint_size((uint64_t)place->device);
+    if (given)
+        return given->n;
+    return text_size(name) + (place->copies.n ? (size_t)place->copies.n
+                                              : 1 + clv_varint_size((uint64_t)place->device));
 }
 
 static size_t entry_size(const clv_node_entry *e, clv_str configuration,
@@ -169,7 +172,10 @@ static uint8_t *put_spec(uint8_t *out, const clv_node_place *place, clv_str name
     if (given)
         return out + onnx__sharding_spec_proto__pack(&given->proto, out);
     out = put_text(out, S_TENSOR, name);
-    return put_number(out, S_DEVICE, (uint64_t)place->device);
+    if (place->copies.n == 0)
+        return put_number(out, S_DEVICE, (uint64_t)place->device);
+    memcpy(out, place->copies.at, (size_t)place->copies.n);
+    return out + place->copies.n;
 }
 
 clv_status clv_node_entry_make(clv_node_entry *e, const clv_message *node, clv_str configuration,

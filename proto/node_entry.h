@@ -20,12 +20,14 @@ typedef struct {
     int32_t device;          /* below 0: not known */
     int32_t stage;           /* below 0: none */
     clv_note_message *given; /* specs and stage to take instead of the default; NULL: none */
+    clv_str copies;          /* the default as packed fields; n 0: a whole tensor on the device */
 } clv_node_place;
 
 /* Fills entry->bytes for a NodeProto: the configuration's name; for each distinct input and output
  * that has a name, in the node's order, the spec that is given or else a whole tensor on the
- * device; the stage. Without a device: the configuration's name alone. CLV_EUSAGE when a spec is
- * given for what is no tensor of the node. O(names + bytes of specs), expected. */
+ * device, or a copy on each of its mesh; the stage. Without a device: the configuration's name
+ * alone. CLV_EUSAGE when a spec is given for what is no tensor of the node. O(names + bytes of
+ * specs), expected. */
 clv_status clv_node_entry_make(clv_node_entry *entry, const clv_message *node,
                                clv_str configuration, const clv_node_place *place, clv_error *err);
 

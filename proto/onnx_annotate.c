@@ -1,4 +1,5 @@
 #include "proto/function_devices.h"
+#include "proto/mesh_notes.h"
 #include "proto/onnx.pb-c.h"
 #include "proto/rewrite.h"
 
@@ -57,7 +58,7 @@ static clv_status find_original(clv_rewrite *rw, const clv_model *model, clv_err
     return CLV_OK;
 }
 
-/* -- the two fields at the end -- */
+/* -- the fields at the end -- */
 
 /* A field with a message; only its size where nothing is written. */
 static clv_status append(clv_rewrite *rw, uint32_t field, const ProtobufCMessage *message,
@@ -97,21 +98,31 @@ static clv_status append_configuration(clv_rewrite *rw, clv_error *err)
     return append(rw, M_CONFIGURATION, &c.base, err);
 }
 
-static clv_status append_note(clv_rewrite *rw, clv_error *err)
+static clv_status append_metadata(clv_rewrite *rw, const char *key, const char *value,
+                                  clv_error *err)
 {
     Onnx__StringStringEntryProto entry = ONNX__STRING_STRING_ENTRY_PROTO__INIT;
-    entry.key = as_mutable(CLV_ANNOTATION_KEY);
-    entry.value = clv_annotation_text(rw->note, rw->arena);
-    if (!entry.value)
-        return clv_fail_nomem(err, "the annotation of a model");
+    entry.key = as_mutable(key);
+    entry.value = as_mutable(value);
     return append(rw, M_METADATA, &entry.base, err);
+}
+
+static clv_status append_note(clv_rewrite *rw, clv_error *err)
+{
+    const char *text = clv_annotation_text(rw->note, rw->arena);
+    if (!text)
+        return clv_fail_nomem(err, "the annotation of a model");
+    return append_metadata(rw, CLV_ANNOTATION_KEY, text, err);
 }
 
 static clv_status append_ends(clv_rewrite *rw, clv_error *err)
 {
     if (!rw->add)
         return CLV_OK;
+    const clv_mesh_notes *meshes = rw->add->meshes;
     CLV_TRY(append_configuration(rw, err));
+    for (int32_t i = 0; i < meshes->n; i++)
+        CLV_TRY(append_metadata(rw, meshes->key[i], meshes->value[i], err));
     return append_note(rw, err);
 }
 
@@ -169,6 +180,7 @@ clv_status clv_onnx_annotate(const clv_onnx_file *file, const clv_model *model,
 {
     clv_survey survey;
     clv_annotation note = { .size = 0 };
+    clv_mesh_notes meshes;
     uint8_t ir[CLV_VARINT_MAX];
     size_t ir_n;
     int32_t *function_device;
@@ -186,6 +198,9 @@ clv_status clv_onnx_annotate(const clv_onnx_file *file, const clv_model *model,
         plan->configuration && *plan->configuration ? plan->configuration : DEFAULT_NAME;
     CLV_TRY(clv_survey_free_name(&survey, wanted, arena, &add.name, err));
     CLV_TRY(clv_note_messages(plan, arena, &add.notes, err));
+    CLV_TRY(clv_mesh_copies_make(plan, arena, &add.copies, err));
+    CLV_TRY(clv_mesh_notes_make(plan, arena, &meshes, err));
+    add.meshes = &meshes;
     note.name = add.name;
     raise_version(&survey, raise_ir, &note, ir, &ir_n);
     rw.add = &add;

@@ -41,14 +41,16 @@ typedef struct {
 
 /* The file with the plan's annotations: ModelProto.configuration gets one entry, each NodeProto one
  * device_configurations entry: the specs and the stage that plan->annotations gives for the node,
- * whole tensors on its device where it gives none. IR version raised to 11 if lower. All other
- * bytes are as they were, in their order. What strip needs to give back the same bytes (the old IR
- * version, and which entries are ours) is kept in one metadata_props entry "cleave.annotation".
- * Annotations of others are kept. A file that cleave has annotated before gets the new annotation
- * instead of the old. Streams: memory is 8 bytes a node, the plan's annotations once more and the
- * entry of one node, never weights. CLV_EUSAGE: the plan is for another model, or gives a spec for
- * what is no tensor of its node. CLV_ELIMIT: more than 2^31 - 1 bytes, which protobuf's parsers
- * refuse, where the original had fewer. Nothing goes to the sink before either. */
+ * whole tensors on its device where it gives none, or copies on each device of its mesh. What specs
+ * cannot say of meshes stands in metadata_props (mesh_notes.h). IR version raised to 11 if lower.
+ * All other bytes are as they were, in their order. What strip needs to give back the same bytes
+ * (the old IR version, and which entries are ours) is kept in one metadata_props entry
+ * "cleave.annotation". Annotations of others are kept. A file that cleave has annotated before gets
+ * the new annotation instead of the old. Streams: memory is 8 bytes a node, the plan's annotations
+ * once more and the entry of one node, never weights. CLV_EUSAGE: the plan is for another model, or
+ * gives a spec for what is no tensor of its node. CLV_ELIMIT: more than 2^31 - 1 bytes, which
+ * protobuf's parsers refuse, where the original had fewer. Nothing goes to the sink before either.
+ */
 clv_status clv_onnx_annotate(const clv_onnx_file *file, const clv_model *model,
                              const clv_plan *plan, bool raise_ir, const clv_sink *sink,
                              clv_arena *arena, clv_error *err);
@@ -64,7 +66,8 @@ typedef struct clv_out_file clv_out_file;
 clv_status clv_out_open(const char *path, const clv_alloc *alloc, clv_out_file **ret,
                         clv_error *err);
 /* CLV_EUSAGE when a file at path would take the place of the opened input or of its external data,
- * by whatever name. To be asked before writing: the sink cannot know what the bytes are made from. */
+ * by whatever name. To be asked before writing: the sink cannot know what the bytes are made from.
+ */
 clv_status clv_out_refuse(const char *path, const clv_onnx_file *file, const clv_model *model,
                           clv_arena *arena, clv_error *err);
 /* Could a file at path be written? A temporary beside it is made and removed; pipes and devices are

@@ -150,7 +150,9 @@ static clv_status node_field(clv_rewrite *rw, const clv_message *m, const clv_fi
 static clv_status add_entry(clv_rewrite *rw, const clv_message *node, place at, clv_error *err)
 {
     int32_t stage = at.device < 0 ? -1 : rw->add->plan->devices[at.device].stage;
-    clv_node_place p = { at.device, stage, at.given };
+    clv_node_place p = { at.device, stage, at.given, { NULL, 0 } };
+    if (at.device >= 0 && rw->add->copies)
+        p.copies = rw->add->copies[at.device];
     CLV_TRY(clv_node_entry_make(&rw->entry, node, rw->add->name, &p, err));
     return put(rw, rw->entry.bytes, (size_t)rw->entry.n, err);
 }
@@ -258,6 +260,8 @@ static clv_status top_field(clv_rewrite *rw, const clv_message *m, const clv_fie
     case M_METADATA:
         if (rw->drop_all)
             CLV_TRY(clv_survey_is_note(m, f, &drop, &value, err));
+        if (rw->drop_all && !drop)
+            CLV_TRY(clv_survey_is_mesh_note(m, f, &drop, err));
         break;
     case M_CONFIGURATION:
         drop = rw->drop_all;

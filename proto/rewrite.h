@@ -10,6 +10,7 @@
 #define CLV_PROTO_REWRITE_H
 
 #include "plan/plan.h"
+#include "proto/mesh_notes.h"
 #include "proto/node_entry.h"
 #include "proto/output.h"
 #include "proto/survey.h"
@@ -21,6 +22,8 @@ typedef struct {
     const int32_t *function_device; /* of each function in the file */
     int32_t n_functions;
     clv_note_message *notes; /* of single nodes, plan->n_annotations of them */
+    const clv_mesh_notes *meshes;
+    const clv_str *copies; /* by device (mesh_notes.h); NULL: stages are single devices */
 } clv_new_entries;
 
 typedef struct {

@@ -1,5 +1,6 @@
 #include "proto/survey.h"
 
+#include "proto/mesh_notes.h"
 #include "proto/onnx.pb-c.h"
 
 enum { M_IR = 1, M_METADATA = 14, M_CONFIGURATION = 26 };
@@ -36,6 +37,16 @@ clv_str clv_survey_entry_name(const clv_message *node, const clv_field *f)
     return name_of(node, f, &onnx__node_device_configuration_proto__descriptor);
 }
 
+clv_status clv_survey_is_mesh_note(const clv_message *model, const clv_field *f, bool *ret,
+                                   clv_error *err)
+{
+    clv_str key;
+    clv_message entry = clv_message_sub(model, f, &onnx__string_string_entry_proto__descriptor);
+    CLV_TRY(text_field(entry, 1, &key, err));
+    *ret = clv_mesh_notes_key(key);
+    return CLV_OK;
+}
+
 clv_status clv_survey_is_note(const clv_message *model, const clv_field *f, bool *ret,
                               clv_str *ret_value, clv_error *err)
 {
@@ -54,37 +65,44 @@ clv_status clv_survey_add_name(clv_survey *s, clv_str name, clv_error *err)
     return CLV_OK;
 }
 
-/* Is `before`, `last` the pair of fields that annotating appends? */
-static clv_status look_at_end(clv_survey *s, const clv_field *before, const clv_field *last,
+/* Are the fields from `first` to `last` those that annotating appends? What is between them is. */
+static clv_status look_at_end(clv_survey *s, const clv_field *first, const clv_field *last,
                               clv_arena *arena, clv_error *err)
 {
     clv_str value;
     bool is_note = false;
     if (last->number == M_METADATA)
         CLV_TRY(clv_survey_is_note(&s->model, last, &is_note, &value, err));
-    if (!is_note || before->number != M_CONFIGURATION)
+    if (!is_note || first->number != M_CONFIGURATION)
         return CLV_OK;
     CLV_TRY(clv_annotation_parse(value, arena, &s->note, &s->is_ours, err));
-    clv_str name = name_of(&s->model, before, &onnx__device_configuration_proto__descriptor);
+    clv_str name = name_of(&s->model, first, &onnx__device_configuration_proto__descriptor);
     s->is_ours = s->is_ours && clv_str_eq(name, s->note.name);
     if (s->is_ours)
-        s->end = before->start;
+        s->end = first->start;
     return CLV_OK;
 }
 
-/* First the two fields at the end, since they say how to read the others. */
+/* First the fields at the end, since they say how to read the others. */
 static clv_status find_end(clv_survey *s, clv_arena *arena, clv_error *err)
 {
     clv_message m = s->model;
-    clv_field f, last = { 0 }, before = { 0 };
+    clv_field f, last = { 0 };
+    clv_field run = { 0 },
+              first = { 0 }; /* the configuration of a run that goes on; before `last` */
     for (;;) {
         CLV_TRY(clv_message_next(&m, &f, err));
         if (!f.number)
             break;
-        before = last;
+        bool goes_on = false;
+        if (f.number == M_METADATA)
+            CLV_TRY(clv_survey_is_mesh_note(&s->model, &f, &goes_on, err));
+        first = run;
         last = f;
+        if (!goes_on)
+            run = f.number == M_CONFIGURATION ? f : (clv_field){ 0 };
     }
-    return look_at_end(s, &before, &last, arena, err);
+    return look_at_end(s, &first, &last, arena, err);
 }
 
 static clv_status survey_field(clv_survey *s, const clv_field *f, clv_error *err)

@@ -11,10 +11,11 @@
 
 typedef struct {
     clv_message model;
-    /* Ours, when the file ends with the two fields that annotating appends. */
+    /* Ours, when the file ends with the fields that annotating appends: a configuration, what is
+     * said of meshes, the note. */
     bool is_ours;
     clv_annotation note;
-    const uint8_t *end;  /* of the original's fields: without those two */
+    const uint8_t *end;  /* of the original's fields: without those */
     bool has_stray_note; /* a note of ours that is not where we put it, or makes no sense */
     /* The IR version of the original, and the field that has it now. */
     clv_field ir;            /* number 0: there is none in the file */
@@ -35,6 +36,9 @@ clv_status clv_survey_add_name(clv_survey *s, clv_str name, clv_error *err);
 clv_status clv_survey_free_name(const clv_survey *s, const char *wanted, clv_arena *arena,
                                 clv_str *ret, clv_error *err);
 
+/* Is the field a metadata_props entry of a plan's meshes (mesh_notes.h)? */
+clv_status clv_survey_is_mesh_note(const clv_message *model, const clv_field *f, bool *ret,
+                                   clv_error *err);
 /* Is the field a metadata_props entry with our key, and which value has it? */
 clv_status clv_survey_is_note(const clv_message *model, const clv_field *f, bool *ret,
                               clv_str *ret_value, clv_error *err);

@@ -4,13 +4,12 @@
 #include <stdio.h>
 
 #include "graph/ops.h"
-#include "plan/constraints_nodes.h"
+#include "plan/split_rules.h"
 
-#define RULES_MAX   65536
-#define STAGES_MAX  65536     /* as in a plan file */
-#define MEMBERS_MAX 100000000 /* operators in all rules: 400 MB; a hostile file asks for more */
+#define RULES_MAX  65536
+#define STAGES_MAX 65536 /* as in a plan file */
 
-#define SHOW(at)    clv_json_path((at), (char[256]){ 0 }, 256)
+#define SHOW(at)   clv_json_path((at), (char[256]){ 0 }, 256)
 
 typedef struct {
     const clv_graph *g;
@@ -40,8 +39,9 @@ static clv_status add_set(reader *r, clv_rule *rule, const bool *in)
     for (int32_t i = 0; i < r->g->n_ops; i++)
         n += in[i];
     r->n_members += n;
-    if (r->n_members > MEMBERS_MAX)
-        return clv_fail(r->err, CLV_ELIMIT, "the rules name more than %d operators", MEMBERS_MAX);
+    if (r->n_members > CLV_RULE_MEMBERS_MAX)
+        return clv_fail(r->err, CLV_ELIMIT, "the rules name more than %d operators",
+                        CLV_RULE_MEMBERS_MAX);
     clv_op *ops =
         clv_arena_grow(r->arena, rule->ops, (size_t)first, (size_t)first + (size_t)n, sizeof *ops);
     int32_t *set_first = clv_arena_grow(r->arena, rule->set_first, (size_t)rule->n_sets + 1,
@@ -335,8 +335,11 @@ static clv_status read_kind(reader *r, const clv_json_at *object, int kind, cons
     case 4:
     case 5:
         return read_boundary(r, at, kind == 4, rule);
-    default:
+    case 6:
         return read_max_stages(r, at, rule);
+    default:
+        return clv_split_rule_read(&r->nodes, (clv_rule_kind)(CLV_RULE_SPLIT + kind - 7), object,
+                                   at, r->in, &r->n_members, rule, r->err);
     }
 }
 
@@ -347,18 +350,40 @@ static clv_status read_text(reader *r, const clv_json_at *object, const char *ke
     return at.json ? clv_json_copy_string(&at, r->arena, ret, r->err) : CLV_OK;
 }
 
+/* What goes with some rules only. */
+static clv_status check_company(reader *r, const clv_json_at *object, const char *kind)
+{
+    /* key, and the one or two kinds that it goes with */
+    static const char *const with[][3] = { { "on", "place" },           { "not_on", "place" },
+                                           { "stage", "place" },        { "not_stage", "place" },
+                                           { "dim", "split" },          { "factor", "split" },
+                                           { "over", "split", "whole" } };
+    for (size_t k = 0; k < sizeof with / sizeof *with; k++) {
+        const char *const *w = with[k];
+        clv_json_at at;
+        CLV_TRY(clv_json_member(object, w[0], false, &at, r->err));
+        if (!at.json || strcmp(kind, w[1]) == 0 || (w[2] && strcmp(kind, w[2]) == 0))
+            continue;
+        return clv_fail(r->err, CLV_EFORMAT, "%s has \"%s\", which goes with \"%s\"%s%s%s only",
+                        SHOW(object), w[0], w[1], w[2] ? " and \"" : "", w[2] ? w[2] : "",
+                        w[2] ? "\"" : "");
+    }
+    return CLV_OK;
+}
+
 static clv_status read_rule(reader *r, const clv_json_at *object, clv_rule *rule)
 {
-    static const char *const kinds[] = { "place",      "together",       "apart",
-                                         "each_apart", "boundary_after", "boundary_before",
-                                         "max_stages" };
+    static const char *const kinds[] = { "place",        "together",       "apart",
+                                         "each_apart",   "boundary_after", "boundary_before",
+                                         "max_stages",   "split",          "whole",
+                                         "data_parallel" };
     static const char *const keys[] = {
-        "name",       "why",   "place",     "together",   "apart",          "on",
-        "not_on",     "stage", "not_stage", "each_apart", "boundary_after", "boundary_before",
-        "max_stages", NULL
+        "name",          "why",   "place",     "together",   "apart",          "on",
+        "not_on",        "stage", "not_stage", "each_apart", "boundary_after", "boundary_before",
+        "max_stages",    "split", "dim",       "factor",     "over",           "whole",
+        "data_parallel", NULL
     };
-    static const char *const where[] = { "on", "not_on", "stage", "not_stage" };
-    const int n_kinds = sizeof kinds / sizeof *kinds, n_where = sizeof where / sizeof *where;
+    const int n_kinds = sizeof kinds / sizeof *kinds;
     clv_json_at found = { 0 }, at;
     int kind = -1;
     CLV_TRY(clv_json_keys(object, keys, r->err));
@@ -377,14 +402,10 @@ static clv_status read_rule(reader *r, const clv_json_at *object, clv_rule *rule
     if (kind < 0)
         return clv_fail(r->err, CLV_EFORMAT,
                         "%s says nothing, expected \"place\", \"together\", \"apart\", "
-                        "\"each_apart\", \"boundary_after\", \"boundary_before\" or \"max_stages\"",
+                        "\"each_apart\", \"boundary_after\", \"boundary_before\", "
+                        "\"max_stages\", \"split\", \"whole\" or \"data_parallel\"",
                         SHOW(object));
-    for (int k = 0; k < n_where && kind != 0; k++) {
-        CLV_TRY(clv_json_member(object, where[k], false, &at, r->err));
-        if (at.json)
-            return clv_fail(r->err, CLV_EFORMAT, "%s has \"%s\", which goes with \"place\" only",
-                            SHOW(object), where[k]);
-    }
+    CLV_TRY(check_company(r, object, kinds[kind]));
     return read_kind(r, object, kind, &found, rule);
 }
 
@@ -552,6 +573,10 @@ static bool rule_obeys(const clv_constraints *c, const clv_rule *rule, const int
         return boundary_obeys(rule, device_of, stage_of);
     case CLV_RULE_MAX_STAGES:
         return n_stages <= rule->max_stages;
+    case CLV_RULE_SPLIT:
+    case CLV_RULE_WHOLE:
+    case CLV_RULE_DATA_PARALLEL:
+        return true; /* whatever the placement */
     }
     return false;
 }

@@ -1,7 +1,7 @@
 /* constraints.h - rules of a user that a plan has to obey (docs/formats/constraints.md).
  *
  * A rule speaks of operators of the main graph, by name, type or the tensor they write, of devices
- * as a plan file numbers or names them, and of stages as it numbers them.
+ * as a plan file numbers or names them, of stages as it numbers them, and of the axes of a mesh.
  */
 #ifndef CLV_PLAN_CONSTRAINTS_H
 #define CLV_PLAN_CONSTRAINTS_H
@@ -10,12 +10,32 @@
 #include "graph/graph.h"
 
 typedef enum {
-    CLV_RULE_PLACE,     /* one set: on some devices, at some stages */
-    CLV_RULE_TOGETHER,  /* one set: all on one device */
-    CLV_RULE_APART,     /* two sets or more: no device has operators of two of them */
-    CLV_RULE_BOUNDARY,  /* two sets: all stages with the first come before all with the second */
-    CLV_RULE_MAX_STAGES /* no set */
+    CLV_RULE_PLACE,      /* one set: on some devices, at some stages */
+    CLV_RULE_TOGETHER,   /* one set: all on one device */
+    CLV_RULE_APART,      /* two sets or more: no device has operators of two of them */
+    CLV_RULE_BOUNDARY,   /* two sets: all stages with the first come before all with the second */
+    CLV_RULE_MAX_STAGES, /* no set */
+    /* On tensors, for plans with a mesh; no set. */
+    CLV_RULE_SPLIT,
+    CLV_RULE_WHOLE,
+    CLV_RULE_DATA_PARALLEL
 } clv_rule_kind;
+
+#define CLV_RULE_MEMBERS_MAX                                                                       \
+    100000000 /* operators in all rules: 400 MB; a hostile file asks more */
+
+/* What a rule says of tensors and operators on the axes of a mesh. SPLIT with a factor: operators
+ * split it. SPLIT without: tensors, and what operators write, are split on a dimension. WHOLE:
+ * tensors and operators are split on none. DATA_PARALLEL: nothing but the batch is. */
+typedef struct {
+    const char *const *axes; /* their names, outermost first */
+    int32_t n_axes;          /* 0: all (WHOLE) */
+    int32_t dim;             /* negative: counted from behind */
+    const char *factor;      /* NULL: by dimension */
+    clv_op *ops;             /* ascending */
+    clv_tensor *tensors;     /* in the order of the file; may be listed twice */
+    int32_t n_ops, n_tensors, cap_tensors;
+} clv_split_rule;
 
 typedef struct {
     clv_rule_kind kind;
@@ -27,7 +47,8 @@ typedef struct {
     uint64_t *devices;  /* PLACE: one bit each, clv_constraints.words; NULL: any */
     uint64_t *stages;   /* PLACE: those that n_devices can have; NULL: any */
     int32_t max_stages;
-    bool unused; /* it binds nothing; a warning says why */
+    clv_split_rule *split; /* NULL but for the last three kinds */
+    bool unused;           /* it binds nothing; a warning says why */
 } clv_rule;
 
 typedef struct {

@@ -28,7 +28,7 @@ typedef struct {
     int64_t weight_bytes, activation_bytes, workspace_bytes, peak_bytes, capacity_bytes;
     int64_t in_flight_bytes; /* copies for further micro-batches, part of the peak */
     int64_t flops;
-    int64_t busy_ns; /* compute of one sample */
+    int64_t busy_ns;             /* compute of one sample */
     const char **sharding_nodes; /* maximal candidates of the group (B.043); none for the last */
     int32_t n_sharding_nodes;
 } clv_plan_device;
@@ -38,6 +38,44 @@ typedef struct {
     int32_t from, to;
     int64_t bytes, ns;
 } clv_plan_transfer;
+
+/* An axis of the mesh of a stage; all stages have meshes of one form (sharding/mesh.h). */
+typedef struct {
+    const char *name; /* "tp" */
+    int32_t size;
+} clv_plan_axis;
+
+/* Communication inside a stage, between the devices of its mesh. */
+typedef struct {
+    const char *kind;      /* "all-reduce" */
+    const char *axes;      /* "tp": the axes of the mesh along which it goes */
+    const char *tensor;    /* what changes its layout */
+    const char *reader;    /* operator for which it does; NULL: for all that read it */
+    const char *from, *to; /* layouts in words, "{dp, -, tp}" (sharding/layout.h) */
+    int32_t stage;
+    int64_t bytes, ns; /* sent by each device; time */
+} clv_plan_collective;
+
+/* What was found, in the words that people use of plans (strategy_names.h). */
+typedef struct {
+    const char *name; /* "data parallel" */
+    const char *axes; /* "dp"; "" where it is not about an axis of the mesh */
+    const char *of;   /* what is counted: "matmuls", "weights", "stages" */
+    int32_t n;
+} clv_plan_finding;
+
+/* What sharding specs cannot say, of one tensor: sizes of parts that are not equal, or that its
+ * writer leaves parts of a sum. */
+typedef struct {
+    const char *tensor;
+    int32_t dim;
+    const char *sizes; /* "4, 3, 3", in the order of the parts */
+} clv_plan_uneven;
+
+typedef struct {
+    const char *tensor;
+    const char *layout; /* "{dp, -} sum(tp)" */
+} clv_plan_partial;
 
 /* What the user wrote for one node; it replaces the default "whole tensors on its device". */
 typedef struct {
@@ -50,40 +88,56 @@ typedef struct {
 typedef struct {
     const char *name, *why; /* NULL: not given */
     const char *says;
-    const char *state; /* "in force", "unused", "conflict" (one of those that contradict each other, or
-                          broken by a plan given by hand), "left out" (of this plan, for that reason) */
+    const char
+        *state; /* "in force", "unused", "conflict" (one of those that contradict each other, or
+                   broken by a plan given by hand), "left out" (of this plan, for that reason) */
 } clv_plan_rule;
 
 typedef struct {
-    const char *model;      /* file name without folder */
-    uint64_t fingerprint;   /* of names and operators, so that a plan meets its own model only */
+    const char *model;         /* file name without folder */
+    uint64_t fingerprint;      /* of names and operators, so that a plan meets its own model only */
     const char *configuration; /* name of the DeviceConfigurationProto */
     const char *cluster, *compiler;
     clv_objective objective;
-    double proportion;      /* available memory proportion that was lowered to; 0: default */
-    clv_outcome outcome;    /* of the judge; not CLV_FITS: the nearest plan that was seen */
-    int32_t short_device;   /* CLV_OOM: the device that lacks most, and how much it lacks */
+    double proportion;    /* available memory proportion that was lowered to; 0: default */
+    clv_outcome outcome;  /* of the judge; not CLV_FITS: the nearest plan that was seen */
+    int32_t short_device; /* CLV_OOM: the device that lacks most, and how much it lacks */
     int64_t short_bytes;
     int32_t n_devices, n_stages, n_ops;
     clv_plan_device *devices;
     const int32_t *device_of_op; /* by position of the node in the file's main graph */
-    const bool *backward_op;     /* the same: of the backward pass, which goes through the stages from the
-                                    last to the first; NULL: none is */
+    const bool *backward_op; /* the same: of the backward pass, which goes through the stages from
+                                the last to the first; NULL: none is */
+    /* Stages of several devices (plan_mesh.h); else n_axes is 0 and all of this is empty. */
+    const clv_plan_axis *axes; /* of the mesh of each stage */
+    int32_t n_axes;
+    int32_t mesh_devices; /* their product; a stage's operators run on so many devices */
+    int32_t n_meshes;
+    const int32_t *mesh_device; /* n_meshes * mesh_devices: mesh by mesh, row-major over the axes */
+    const int32_t *lead_of_device; /* n_devices: the first of its mesh, which stands for all of it
+                                      in device_of_op; -1: in no mesh, so unused */
+    const char **split_of_op; /* by position: "tp=n", the factor that each axis splits; "": none.
+                                 NULL without a mesh */
+    clv_plan_collective *collectives;
+    const clv_plan_finding *found;
+    const clv_plan_uneven *uneven;
+    const clv_plan_partial *partial;
+    int32_t n_collectives, n_found, n_uneven, n_partial;
     const clv_plan_annotation *annotations;
-    int32_t n_annotations; /* ascending by file_index */
+    int32_t n_annotations;         /* ascending by file_index */
     int64_t latency_ns, period_ns; /* 0: not known */
     int32_t microbatches;          /* in a run of the pipeline; 0: not told, so one */
     clv_micro_reason why_microbatches;
-    int64_t fill_ns, drain_ns;     /* CLV_PLAN_UNKNOWN, or: until all stages have started; since the first
-                                      is done */
-    clv_plan_transfer *transfers;  /* NULL: not known */
+    int64_t fill_ns, drain_ns;    /* CLV_PLAN_UNKNOWN, or: until all stages have started; since the
+                                     first    is done */
+    clv_plan_transfer *transfers; /* NULL: not known */
     int32_t n_transfers;
     /* how it was found */
-    const char *search;     /* "default", "first-fit", "documented" */
+    const char *search; /* "default", "first-fit", "documented" */
     int32_t n_judged, n_fitting;
-    const char *stopped;    /* why it ended: a word of the plan file; NULL: not known */
-    int64_t bound_ns;       /* no plan has less latency or period, as the objective says; 0: not known */
-    const char **bindings;  /* "batch=8" */
+    const char *stopped; /* why it ended: a word of the plan file; NULL: not known */
+    int64_t bound_ns; /* no plan has less latency or period, as the objective says; 0: not known */
+    const char **bindings; /* "batch=8" */
     int32_t n_bindings;
     const char **open_tensors, **unknown_ops, **notes;
     int32_t n_open_tensors, n_unknown_ops, n_notes;

@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "plan/plan_mesh.h"
+
 /* -- nodes by label -- */
 
 static clv_status map_labels(const clv_graph *g, clv_arena *arena, clv_map *ret, clv_error *err)
@@ -98,6 +100,54 @@ static int32_t known_rank(const clv_graph *g, clv_tensor tensor)
                                                                : CLV_RANK_UNKNOWN;
 }
 
+/* With meshes, those of a spec are of the mesh that its operator runs on. */
+static clv_status check_in_mesh(const clv_plan *plan, const clv_op_info *op, const char *tensor,
+                                const int64_t *device, int32_t n, clv_error *err)
+{
+    int32_t lead = clv_plan_lead(plan, plan->device_of_op[op->file_index]);
+
+    for (int32_t i = 0; i < n; i++)
+        if (device[i] < 0 || device[i] >= plan->n_devices ||
+            clv_plan_lead(plan, (int32_t)device[i]) != lead)
+            return clv_fail(err, CLV_EFORMAT,
+                            "operator '%.*s': '%.80s' is on device %" PRId64
+                            ", which is not of the operator's mesh, whose first is '%s'",
+                            CLV_STR_ARG(op->label), tensor, device[i], plan->devices[lead].name);
+    return CLV_OK;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* A key of the map stands for its group. */
+static clv_status check_mesh_devices(const clv_plan *plan, const clv_op_info *op,
+                                     const clv_sharding_spec *spec, clv_arena *arena,
+                                     clv_error *err)
+{
+    size_t n = (size_t)spec->n_groups;
+
+    if (!clv_plan_has_mesh(plan))
+        return CLV_OK;
+    int64_t *keys = CLV_NEW_ARRAY(arena, int64_t, n);
+    if (!keys)
+        return clv_fail_nomem(err, "checking a plan");
+    for (int32_t i = 0; i < spec->n_groups; i++) {
+        keys[i] = spec->groups[i].key;
+        CLV_TRY(check_in_mesh(plan, op, spec->tensor, spec->groups[i].devices,
+                              spec->groups[i].n_devices, err));
+    }
+    if (n)
+        qsort(keys, n, sizeof *keys, by_value);
+    for (int32_t i = 0; i < spec->n_device; i++)
+        if (!n || !bsearch(&spec->device[i], keys, n, sizeof *keys, by_value))
+            CLV_TRY(check_in_mesh(plan, op, spec->tensor, &spec->device[i], 1, err));
+    return CLV_OK;
+}
+
 static clv_status check_spec(const clv_plan *plan, const clv_graph *g, const clv_op_info *op,
                              const clv_map *names, clv_map *seen, const clv_sharding_spec *spec,
                              clv_arena *arena, clv_error *err)
@@ -118,7 +168,7 @@ static clv_status check_spec(const clv_plan *plan, const clv_graph *g, const clv
                         CLV_STR_ARG(op->label), spec->tensor);
     clv_status status = clv_spec_check(spec, known_rank(g, t), plan->n_devices, arena, &inner);
     if (status == CLV_OK)
-        return CLV_OK;
+        return check_mesh_devices(plan, op, spec, arena, err);
     return clv_fail(err, status, "operator '%.*s': %s", CLV_STR_ARG(op->label), inner.message);
 }
 

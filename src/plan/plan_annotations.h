@@ -24,7 +24,8 @@ clv_status clv_plan_find_nodes(clv_plan *plan, const clv_graph *graph, clv_arena
                                clv_error *err);
 
 /* Positions ascend and exist; each spec is legal (clv_spec_check) for an input or output of its
- * node, of its rank where that is known, and on devices of the plan; no tensor twice at a node.
+ * node, of its rank where that is known, and on devices of the plan, with meshes on those of the
+ * node's mesh; no tensor twice at a node.
  * CLV_EFORMAT names the operator. Scratch is given back. O(operators + what is annotated). */
 clv_status clv_plan_check_annotations(const clv_plan *plan, const clv_graph *graph,
                                       clv_arena *arena, clv_error *err);

@@ -4,6 +4,7 @@
 
 #include "graph/constant.h"
 #include "plan/plan_annotations.h"
+#include "plan/plan_mesh.h"
 
 /* Operators of a graph are in topological order, plans speak of positions in the file:
  * file_index joins the two.
@@ -27,6 +28,13 @@ static clv_status check_range(const clv_plan *plan, const clv_graph *g, int32_t 
         count[d]++;
     }
     return CLV_OK;
+}
+
+/* What the first device of a mesh runs, all of the mesh run. */
+static int32_t ops_on(const clv_plan *plan, const int32_t *count, int32_t device)
+{
+    int32_t lead = clv_plan_lead(plan, device);
+    return lead < 0 ? 0 : count[lead];
 }
 
 static clv_status check_device(const clv_plan *plan, int32_t device, int32_t n_ops, clv_error *err)
@@ -67,7 +75,8 @@ static clv_status check_stages(const clv_plan *plan, int32_t *seen, clv_error *e
     return CLV_OK;
 }
 
-/* When an operator's stage has its turn: the backward pass goes from the last stage to the first. */
+/* When an operator's stage has its turn: the backward pass goes from the last stage to the first.
+ */
 static int32_t turn_of(const clv_plan *plan, const clv_op_info *op)
 {
     int32_t stage = plan->devices[device_of(plan, op)].stage;
@@ -112,9 +121,10 @@ static clv_status check_edges(const clv_plan *plan, const clv_graph *g, const bo
 static clv_status check_all(const clv_plan *plan, const clv_graph *g, clv_arena *arena,
                             int32_t *count, int32_t *seen, clv_error *err)
 {
+    CLV_TRY(clv_plan_check_mesh(plan, arena, err));
     CLV_TRY(check_range(plan, g, count, err));
     for (int32_t d = 0; d < plan->n_devices; d++)
-        CLV_TRY(check_device(plan, d, count[d], err));
+        CLV_TRY(check_device(plan, d, ops_on(plan, count, d), err));
     CLV_TRY(check_stages(plan, seen, err));
     bool *constant;
     CLV_TRY(clv_constant_ops(g, arena, &constant, err));

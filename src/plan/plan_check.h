@@ -8,8 +8,10 @@
  *   - a stage on a device without operators, none on one with, or one out of range
  *   - a stage that no device has
  *   - a tensor that is not made of constants alone and goes to another device without going to a
- *     later stage, so that the devices
- *     would wait for each other
+ *     later stage, so that the devices would wait for each other
+ *   - meshes that are not disjoint, not of one size, not the product of their axes, of devices in
+ *     several stages; an operator split along an axis that there is not (plan_mesh.h)
+ *   - a sharding spec on devices that are not of the mesh of its operator
  *   - a sharding spec that is not legal, or of a tensor that its node has not (plan_annotations.h)
  *   - a device that holds more than its capacity, in a plan that says it fits
  */

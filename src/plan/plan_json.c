@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "plan/plan_annotations.h"
+#include "plan/plan_mesh_json.h"
 #include "problem/micro.h"
 
 /* Writing: the keys in the order of docs/formats/plan.md, always the same, so that equal plans are
@@ -83,6 +84,7 @@ static void put_runs(clv_json_out *out, const clv_plan *plan)
     }
     clv_json_close_array(out);
     put_backward(out, plan);
+    clv_plan_put_splits(out, plan);
     clv_json_close_object(out);
 }
 
@@ -272,6 +274,7 @@ clv_status clv_plan_write(const clv_plan *plan, clv_arena *arena, const char **r
     put_outcome(&out, plan);
     put_pipeline(&out, plan);
     clv_json_put_int(&out, "stages", plan->n_stages);
+    clv_plan_put_mesh(&out, plan);
     put_runs(&out, plan);
     clv_plan_put_annotations(&out, plan);
     clv_json_open_array(&out, "devices");
@@ -280,6 +283,8 @@ clv_status clv_plan_write(const clv_plan *plan, clv_arena *arena, const char **r
     clv_json_close_array(&out);
     if (plan->transfers)
         put_transfers(&out, plan);
+    clv_plan_put_collectives(&out, plan);
+    clv_plan_put_found(&out, plan);
     put_search(&out, plan);
     if (plan->n_rules > 0)
         put_rules(&out, plan);

@@ -4,118 +4,16 @@
 #include <stdio.h>
 
 #include "base/map.h"
-#include "base/units.h"
 #include "plan/plan_annotations.h"
-#include "problem/micro.h"
+#include "plan/plan_json_get.h"
+#include "plan/plan_mesh.h"
+#include "plan/plan_mesh_json.h"
 
 /* Reading a plan file. People edit it (docs/formats/plan.md), so everything is checked and every
  * message says where. The document tree is held by clv_plan_read() alone; all below copy from it.
  */
 
-typedef struct {
-    clv_arena *arena;
-    clv_plan *plan;
-    int32_t *ops_on; /* operators of each device, from the runs */
-    clv_error *err;
-} reader;
-
-#define SHOW(at) clv_json_path((at), (char[256]){ 0 }, 256)
-
-static clv_status get_string(reader *r, const clv_json_at *object, const char *key, bool required,
-                             const char **ret)
-{
-    clv_json_at at;
-
-    CLV_TRY(clv_json_member(object, key, required, &at, r->err));
-    return at.json ? clv_json_copy_string(&at, r->arena, ret, r->err) : CLV_OK;
-}
-
-/* A count, or as text when it is above 2^53. Absent: *ret stays. */
-static clv_status get_int(reader *r, const clv_json_at *object, const char *key, bool required,
-                          int64_t min, int64_t max, int64_t *ret)
-{
-    clv_json_at at;
-
-    CLV_TRY(clv_json_member(object, key, required, &at, r->err));
-    if (!at.json)
-        return CLV_OK;
-    if (max > CLV_PLAN_JSON_INT_MAX && clv_json_is_string(&at)) {
-        const char *text = NULL;
-        CLV_TRY(clv_json_string(&at, &text, r->err));
-        clv_status status =
-            clv_parse_int(text, SHOW(&at), CLV_PLAN_JSON_INT_MAX + 1, max, ret, r->err);
-        if (status != CLV_OK && r->err) /* a wrong request on a command line, a wrong file here */
-            r->err->status = CLV_EFORMAT;
-        return status == CLV_OK ? CLV_OK : CLV_EFORMAT;
-    }
-    if (max > CLV_PLAN_JSON_INT_MAX)
-        max = CLV_PLAN_JSON_INT_MAX;
-    return clv_json_int(&at, min, max, ret, r->err);
-}
-
-static clv_status get_int32(reader *r, const clv_json_at *object, const char *key, bool required,
-                            int64_t min, int64_t max, int32_t *ret)
-{
-    int64_t value = *ret;
-
-    CLV_TRY(get_int(r, object, key, required, min, max, &value));
-    *ret = (int32_t)value;
-    return CLV_OK;
-}
-
-static clv_status get_count(reader *r, const clv_json_at *object, const char *key, int64_t *ret)
-{
-    return get_int(r, object, key, false, 0, INT64_MAX, ret);
-}
-
-static clv_status get_fact(reader *r, const clv_json_at *object, const char *key, int64_t *ret)
-{
-    *ret = CLV_PLAN_UNKNOWN;
-    return get_count(r, object, key, ret);
-}
-
-static clv_status get_list(reader *r, const clv_json_at *object, const char *key, const char ***ret,
-                           int32_t *ret_n)
-{
-    clv_json_at list, at = { 0 };
-    int32_t n = 0;
-
-    CLV_TRY(clv_json_member(object, key, false, &list, r->err));
-    if (!list.json)
-        return CLV_OK;
-    CLV_TRY(clv_json_length(&list, &n, r->err));
-    const char **texts = CLV_NEW_ARRAY(r->arena, const char *, n);
-    if (!texts)
-        return clv_fail_nomem(r->err, "a plan");
-    for (int32_t i = 0; i < n; i++) {
-        at = clv_json_element(&list, i, i ? &at : NULL);
-        CLV_TRY(clv_json_copy_string(&at, r->arena, &texts[i], r->err));
-    }
-    *ret = texts;
-    *ret_n = n;
-    return CLV_OK;
-}
-
-/* One of two to four words. */
-static clv_status get_word(reader *r, const clv_json_at *object, const char *key,
-                           const char *const *words, int32_t n, int32_t *ret)
-{
-    clv_json_at at;
-    const char *text = NULL;
-
-    CLV_TRY(clv_json_member(object, key, true, &at, r->err));
-    CLV_TRY(clv_json_string(&at, &text, r->err));
-    for (int32_t i = 0; i < n; i++)
-        if (strcmp(text, words[i]) == 0) {
-            *ret = i;
-            return CLV_OK;
-        }
-    return clv_fail(r->err, CLV_EFORMAT, "%s: '%.40s' is not one of '%s', '%s'%s%s%s%s%s%s",
-                    SHOW(&at), text, words[0], words[1], n > 2 ? ", '" : "", n > 2 ? words[2] : "",
-                    n > 2 ? "'" : "", n > 3 ? ", '" : "", n > 3 ? words[3] : "", n > 3 ? "'" : "");
-}
-
-static clv_status read_fingerprint(reader *r, const clv_json_at *root)
+static clv_status read_fingerprint(clv_plan_reader *r, const clv_json_at *root)
 {
     clv_json_at at;
     const char *text = NULL;
@@ -131,7 +29,7 @@ static clv_status read_fingerprint(reader *r, const clv_json_at *root)
     return CLV_OK;
 }
 
-static clv_status read_proportion(reader *r, const clv_json_at *root)
+static clv_status read_proportion(clv_plan_reader *r, const clv_json_at *root)
 {
     clv_json_at at;
 
@@ -145,47 +43,49 @@ static clv_status read_proportion(reader *r, const clv_json_at *root)
                     SHOW(&at));
 }
 
-static clv_status read_head(reader *r, const clv_json_at *root)
+static clv_status read_head(clv_plan_reader *r, const clv_json_at *root)
 {
     clv_plan *plan = r->plan;
     int32_t objective = 0;
     int64_t version = 0;
 
-    CLV_TRY(get_int(r, root, "schema_version", true, 0, INT32_MAX, &version));
+    CLV_TRY(clv_plan_get_int(r, root, "schema_version", true, 0, INT32_MAX, &version));
     if (version != CLV_PLAN_JSON_VERSION)
         return clv_fail(r->err, CLV_EFORMAT, "%s: schema_version is %d, this program reads %d",
                         SHOW(root), (int)version, CLV_PLAN_JSON_VERSION);
-    CLV_TRY(get_string(r, root, "model", false, &plan->model));
+    CLV_TRY(clv_plan_get_string(r, root, "model", false, &plan->model));
     CLV_TRY(read_fingerprint(r, root));
-    CLV_TRY(get_string(r, root, "configuration", false, &plan->configuration));
-    CLV_TRY(get_string(r, root, "cluster", false, &plan->cluster));
-    CLV_TRY(get_string(r, root, "compiler", false, &plan->compiler));
-    CLV_TRY(
-        get_word(r, root, "objective", (const char *[]){ "latency", "throughput" }, 2, &objective));
+    CLV_TRY(clv_plan_get_string(r, root, "configuration", false, &plan->configuration));
+    CLV_TRY(clv_plan_get_string(r, root, "cluster", false, &plan->cluster));
+    CLV_TRY(clv_plan_get_string(r, root, "compiler", false, &plan->compiler));
+    CLV_TRY(clv_plan_get_word(r, root, "objective", (const char *[]){ "latency", "throughput" }, 2,
+                              &objective));
     plan->objective = objective ? CLV_THROUGHPUT : CLV_LATENCY;
     return read_proportion(r, root);
 }
 
 /* After the devices: short_device is one of them. */
-static clv_status read_outcome(reader *r, const clv_json_at *root)
+static clv_status read_outcome(clv_plan_reader *r, const clv_json_at *root)
 {
     static const clv_outcome outcomes[] = { CLV_FITS, CLV_OOM, CLV_FAILED, CLV_INFEASIBLE };
     static const char *const words[] = { "fits", "out of memory", "failed", "rules conflict" };
     clv_plan *plan = r->plan;
     int32_t word = 0;
 
-    CLV_TRY(get_word(r, root, "outcome", words, 4, &word));
+    CLV_TRY(clv_plan_get_word(r, root, "outcome", words, 4, &word));
     plan->outcome = outcomes[word];
     bool oom = plan->outcome == CLV_OOM;
-    CLV_TRY(get_int32(r, root, "short_device", oom, 0, plan->n_devices - 1, &plan->short_device));
-    CLV_TRY(get_count(r, root, "short_bytes", &plan->short_bytes));
-    CLV_TRY(get_count(r, root, "latency_ns", &plan->latency_ns));
-    return get_count(r, root, "period_ns", &plan->period_ns);
+    CLV_TRY(clv_plan_get_int32(r, root, "short_device", oom, 0, plan->n_devices - 1,
+                               &plan->short_device));
+    CLV_TRY(clv_plan_get_count(r, root, "short_bytes", &plan->short_bytes));
+    CLV_TRY(clv_plan_get_count(r, root, "latency_ns", &plan->latency_ns));
+    return clv_plan_get_count(r, root, "period_ns", &plan->period_ns);
 }
 
 /* -- operators -- */
 
-static clv_status read_run(reader *r, const clv_json_at *run, int32_t *device_of, int64_t *at)
+static clv_status read_run(clv_plan_reader *r, const clv_json_at *run, int32_t *device_of,
+                           int64_t *at)
 {
     clv_json_at device_at, count_at;
     int64_t device = 0, count = 0;
@@ -198,6 +98,7 @@ static clv_status read_run(reader *r, const clv_json_at *run, int32_t *device_of
     device_at = clv_json_element(run, 0, NULL);
     count_at = clv_json_element(run, 1, &device_at);
     CLV_TRY(clv_json_int(&device_at, 0, r->plan->n_devices - 1, &device, r->err));
+    CLV_TRY(clv_plan_check_lead(r, &device_at, (int32_t)device));
     CLV_TRY(clv_json_int(&count_at, 1, CLV_PLAN_JSON_OPS_MAX, &count, r->err));
     if (count > n_ops - *at)
         return clv_fail(r->err, CLV_EFORMAT,
@@ -210,7 +111,7 @@ static clv_status read_run(reader *r, const clv_json_at *run, int32_t *device_of
     return CLV_OK;
 }
 
-static clv_status read_runs(reader *r, const clv_json_at *list, int32_t *device_of)
+static clv_status read_runs(clv_plan_reader *r, const clv_json_at *list, int32_t *device_of)
 {
     clv_json_at run = { 0 };
     int32_t n = 0;
@@ -228,7 +129,7 @@ static clv_status read_runs(reader *r, const clv_json_at *list, int32_t *device_
                     total, r->plan->n_ops);
 }
 
-static clv_status read_backward_run(reader *r, const clv_json_at *run, bool *backward)
+static clv_status read_backward_run(clv_plan_reader *r, const clv_json_at *run, bool *backward)
 {
     clv_json_at first_at, count_at;
     int64_t first = 0, count = 0;
@@ -256,7 +157,7 @@ static clv_status read_backward_run(reader *r, const clv_json_at *run, bool *bac
 }
 
 /* Runs do not overlap, so this is no more work than there are operators. */
-static clv_status read_backward(reader *r, const clv_json_at *list)
+static clv_status read_backward(clv_plan_reader *r, const clv_json_at *list)
 {
     clv_json_at run = { 0 };
     int32_t n = 0;
@@ -273,14 +174,16 @@ static clv_status read_backward(reader *r, const clv_json_at *list)
     return CLV_OK;
 }
 
-static clv_status read_operators(reader *r, const clv_json_at *root)
+static clv_status read_operators(clv_plan_reader *r, const clv_json_at *root)
 {
-    static const char *const keys[] = { "count", "device_runs", "backward_runs", NULL };
+    static const char *const keys[] = { "count", "device_runs", "backward_runs", "split_runs",
+                                        NULL };
     clv_json_at operators, runs;
 
     CLV_TRY(clv_json_member(root, "operators", true, &operators, r->err));
     CLV_TRY(clv_json_keys(&operators, keys, r->err));
-    CLV_TRY(get_int32(r, &operators, "count", true, 0, CLV_PLAN_JSON_OPS_MAX, &r->plan->n_ops));
+    CLV_TRY(clv_plan_get_int32(r, &operators, "count", true, 0, CLV_PLAN_JSON_OPS_MAX,
+                               &r->plan->n_ops));
     CLV_TRY(clv_json_member(&operators, "device_runs", true, &runs, r->err));
     int32_t *device_of = CLV_NEW_ARRAY(r->arena, int32_t, r->plan->n_ops);
     r->ops_on = CLV_NEW_ARRAY(r->arena, int32_t, r->plan->n_devices);
@@ -289,12 +192,15 @@ static clv_status read_operators(reader *r, const clv_json_at *root)
     CLV_TRY(read_runs(r, &runs, device_of));
     r->plan->device_of_op = device_of;
     CLV_TRY(clv_json_member(&operators, "backward_runs", false, &runs, r->err));
-    return runs.json ? read_backward(r, &runs) : CLV_OK;
+    if (runs.json)
+        CLV_TRY(read_backward(r, &runs));
+    CLV_TRY(clv_json_member(&operators, "split_runs", false, &runs, r->err));
+    return clv_plan_read_splits(r, &runs);
 }
 
 /* -- devices -- */
 
-static clv_status read_device(reader *r, const clv_json_at *at, clv_plan_device *d)
+static clv_status read_device(clv_plan_reader *r, const clv_json_at *at, clv_plan_device *d)
 {
     static const char *const keys[] = { "name",
                                         "kind",
@@ -313,23 +219,24 @@ static clv_status read_device(reader *r, const clv_json_at *at, clv_plan_device 
 
     CLV_TRY(clv_json_keys(at, keys, r->err));
     d->n_ops = -1; /* not given: the runs say */
-    CLV_TRY(get_string(r, at, "name", true, &d->name));
-    CLV_TRY(get_string(r, at, "kind", false, &d->kind));
-    CLV_TRY(get_int32(r, at, "stage", true, -1, r->plan->n_stages - 1, &d->stage));
-    CLV_TRY(get_int32(r, at, "operators", false, 0, CLV_PLAN_JSON_OPS_MAX, &d->n_ops));
-    CLV_TRY(get_fact(r, at, "weight_bytes", &d->weight_bytes));
-    CLV_TRY(get_fact(r, at, "activation_bytes", &d->activation_bytes));
-    CLV_TRY(get_fact(r, at, "workspace_bytes", &d->workspace_bytes));
-    CLV_TRY(get_fact(r, at, "in_flight_bytes", &d->in_flight_bytes));
-    CLV_TRY(get_fact(r, at, "peak_bytes", &d->peak_bytes));
-    CLV_TRY(get_fact(r, at, "capacity_bytes", &d->capacity_bytes));
-    CLV_TRY(get_fact(r, at, "flops", &d->flops));
-    CLV_TRY(get_fact(r, at, "busy_ns", &d->busy_ns));
-    return get_list(r, at, "sharding_nodes", &d->sharding_nodes, &d->n_sharding_nodes);
+    CLV_TRY(clv_plan_get_string(r, at, "name", true, &d->name));
+    CLV_TRY(clv_plan_get_string(r, at, "kind", false, &d->kind));
+    CLV_TRY(clv_plan_get_int32(r, at, "stage", true, -1, r->plan->n_stages - 1, &d->stage));
+    CLV_TRY(clv_plan_get_int32(r, at, "operators", false, 0, CLV_PLAN_JSON_OPS_MAX, &d->n_ops));
+    CLV_TRY(clv_plan_get_fact(r, at, "weight_bytes", &d->weight_bytes));
+    CLV_TRY(clv_plan_get_fact(r, at, "activation_bytes", &d->activation_bytes));
+    CLV_TRY(clv_plan_get_fact(r, at, "workspace_bytes", &d->workspace_bytes));
+    CLV_TRY(clv_plan_get_fact(r, at, "in_flight_bytes", &d->in_flight_bytes));
+    CLV_TRY(clv_plan_get_fact(r, at, "peak_bytes", &d->peak_bytes));
+    CLV_TRY(clv_plan_get_fact(r, at, "capacity_bytes", &d->capacity_bytes));
+    CLV_TRY(clv_plan_get_fact(r, at, "flops", &d->flops));
+    CLV_TRY(clv_plan_get_fact(r, at, "busy_ns", &d->busy_ns));
+    return clv_plan_get_list(r, at, "sharding_nodes", &d->sharding_nodes, &d->n_sharding_nodes);
 }
 
 /* Names are keys for people and for the annotation's device list: none empty, none twice. */
-static clv_status check_name(reader *r, clv_map *names, const clv_json_at *at, int32_t device)
+static clv_status check_name(clv_plan_reader *r, clv_map *names, const clv_json_at *at,
+                             int32_t device)
 {
     const char *name = r->plan->devices[device].name;
     int32_t id = device;
@@ -343,7 +250,7 @@ static clv_status check_name(reader *r, clv_map *names, const clv_json_at *at, i
     return CLV_OK;
 }
 
-static clv_status read_devices(reader *r, const clv_json_at *list)
+static clv_status read_devices(clv_plan_reader *r, const clv_json_at *list)
 {
     clv_json_at at = { 0 };
     clv_map names;
@@ -367,10 +274,10 @@ static clv_status read_devices(reader *r, const clv_json_at *list)
 }
 
 /* A device has operators exactly when it has a stage, and as many as the runs give it. */
-static clv_status check_device(reader *r, const clv_json_at *at, int32_t device)
+static clv_status check_device(clv_plan_reader *r, const clv_json_at *at, int32_t device)
 {
     clv_plan_device *d = &r->plan->devices[device];
-    int32_t n = r->ops_on[device];
+    int32_t lead = clv_plan_lead(r->plan, device), n = lead < 0 ? 0 : r->ops_on[lead];
 
     if (d->n_ops < 0)
         d->n_ops = n;
@@ -388,7 +295,7 @@ static clv_status check_device(reader *r, const clv_json_at *at, int32_t device)
     return CLV_OK;
 }
 
-static clv_status check_stages(reader *r, const clv_json_at *root)
+static clv_status check_stages(clv_plan_reader *r, const clv_json_at *root)
 {
     const clv_plan *plan = r->plan;
     bool *seen = CLV_NEW_ARRAY(r->arena, bool, plan->n_stages);
@@ -405,13 +312,15 @@ static clv_status check_stages(reader *r, const clv_json_at *root)
     return CLV_OK;
 }
 
-static clv_status read_placement(reader *r, const clv_json_at *root)
+static clv_status read_placement(clv_plan_reader *r, const clv_json_at *root)
 {
     clv_json_at list, at = { 0 };
 
-    CLV_TRY(get_int32(r, root, "stages", true, 0, CLV_PLAN_JSON_DEVICES_MAX, &r->plan->n_stages));
+    CLV_TRY(clv_plan_get_int32(r, root, "stages", true, 0, CLV_PLAN_JSON_DEVICES_MAX,
+                               &r->plan->n_stages));
     CLV_TRY(clv_json_member(root, "devices", true, &list, r->err));
     CLV_TRY(read_devices(r, &list));
+    CLV_TRY(clv_plan_read_mesh(r, root));
     CLV_TRY(read_operators(r, root));
     for (int32_t d = 0; d < r->plan->n_devices; d++) {
         at = clv_json_element(&list, d, d ? &at : NULL);
@@ -420,45 +329,9 @@ static clv_status read_placement(reader *r, const clv_json_at *root)
     return check_stages(r, root);
 }
 
-/* -- the rest -- */
+/* -- the whole -- */
 
-static clv_status read_transfer(reader *r, const clv_json_at *at, clv_plan_transfer *t)
-{
-    static const char *const keys[] = { "tensor", "from", "to", "bytes", "ns", NULL };
-    int32_t last = r->plan->n_devices - 1;
-
-    CLV_TRY(clv_json_keys(at, keys, r->err));
-    CLV_TRY(get_string(r, at, "tensor", true, &t->tensor));
-    CLV_TRY(get_int32(r, at, "from", true, 0, last, &t->from));
-    CLV_TRY(get_int32(r, at, "to", true, 0, last, &t->to));
-    if (t->from == t->to)
-        return clv_fail(r->err, CLV_EFORMAT, "%s: goes from device %d to itself", SHOW(at),
-                        (int)t->to);
-    CLV_TRY(get_fact(r, at, "bytes", &t->bytes));
-    return get_fact(r, at, "ns", &t->ns);
-}
-
-static clv_status read_transfers(reader *r, const clv_json_at *root)
-{
-    clv_json_at list, at = { 0 };
-    int32_t n = 0;
-
-    CLV_TRY(clv_json_member(root, "transfers", false, &list, r->err));
-    if (!list.json)
-        return CLV_OK;
-    CLV_TRY(clv_json_length(&list, &n, r->err));
-    r->plan->transfers = CLV_NEW_ARRAY(r->arena, clv_plan_transfer, n);
-    if (!r->plan->transfers)
-        return clv_fail_nomem(r->err, "a plan");
-    r->plan->n_transfers = n;
-    for (int32_t i = 0; i < n; i++) {
-        at = clv_json_element(&list, i, i ? &at : NULL);
-        CLV_TRY(read_transfer(r, &at, &r->plan->transfers[i]));
-    }
-    return CLV_OK;
-}
-
-static clv_status read_annotations(reader *r, const clv_json_at *root)
+static clv_status read_annotations(clv_plan_reader *r, const clv_json_at *root)
 {
     clv_json_at list;
 
@@ -466,141 +339,72 @@ static clv_status read_annotations(reader *r, const clv_json_at *root)
     return list.json ? clv_plan_read_annotations(&list, r->plan, r->arena, r->err) : CLV_OK;
 }
 
-/* Why the search stopped and what it proved; the gap follows from that. */
-static clv_status read_proof(reader *r, const clv_json_at *search)
+static clv_status check_keys(clv_plan_reader *r, const clv_json_at *root)
 {
-    clv_json_at at;
-    double gap;
-
-    CLV_TRY(get_string(r, search, "stopped", false, &r->plan->stopped));
-    CLV_TRY(clv_json_member(search, "gap", false, &at, r->err));
-    if (at.json)
-        CLV_TRY(clv_json_number(&at, 0, 1, &gap, r->err));
-    CLV_TRY(clv_json_member(search, "bound_ns", false, &at, r->err));
-    if (!at.json || clv_json_is_null(&at))
-        return CLV_OK;
-    return get_count(r, search, "bound_ns", &r->plan->bound_ns);
-}
-
-static clv_status read_search(reader *r, const clv_json_at *root)
-{
-    static const char *const keys[] = { "name",     "judged", "fitting", "stopped",
-                                        "bound_ns", "gap",    NULL };
-    clv_plan *plan = r->plan;
-    clv_json_at at;
-
-    CLV_TRY(clv_json_member(root, "search", false, &at, r->err));
-    if (!at.json)
-        return CLV_OK;
-    CLV_TRY(clv_json_keys(&at, keys, r->err));
-    CLV_TRY(get_string(r, &at, "name", false, &plan->search));
-    CLV_TRY(get_int32(r, &at, "judged", false, 0, INT32_MAX, &plan->n_judged));
-    CLV_TRY(get_int32(r, &at, "fitting", false, 0, plan->n_judged, &plan->n_fitting));
-    return read_proof(r, &at);
-}
-
-static clv_status read_rule(reader *r, const clv_json_at *at, clv_plan_rule *rule)
-{
-    static const char *const keys[] = { "name", "why", "says", "state", NULL };
-    static const char *const states[] = { "in force", "unused", "conflict", "left out" };
-    int32_t word = 0;
-
-    CLV_TRY(clv_json_keys(at, keys, r->err));
-    CLV_TRY(get_string(r, at, "name", false, &rule->name));
-    CLV_TRY(get_string(r, at, "why", false, &rule->why));
-    CLV_TRY(get_string(r, at, "says", true, &rule->says));
-    CLV_TRY(get_word(r, at, "state", states, 4, &word));
-    rule->state = states[word];
-    return CLV_OK;
-}
-
-static clv_status read_rules(reader *r, const clv_json_at *root)
-{
-    clv_json_at list, at = { 0 };
-    int32_t n = 0;
-
-    CLV_TRY(clv_json_member(root, "rules", false, &list, r->err));
-    if (!list.json)
-        return CLV_OK;
-    CLV_TRY(clv_json_length(&list, &n, r->err));
-    r->plan->rules = CLV_NEW_ARRAY(r->arena, clv_plan_rule, n);
-    if (!r->plan->rules)
-        return clv_fail_nomem(r->err, "a plan");
-    r->plan->n_rules = n;
-    for (int32_t i = 0; i < n; i++) {
-        at = clv_json_element(&list, i, i ? &at : NULL);
-        CLV_TRY(read_rule(r, &at, &r->plan->rules[i]));
-    }
-    return CLV_OK;
-}
-
-/* What follows from other numbers is not kept. */
-static clv_status read_pipeline(reader *r, const clv_json_at *root)
-{
-    static const char *const keys[] = { "microbatches", "chosen", "fill_ns", "drain_ns",
-                                        "run_ns",       "bubble", NULL };
-    static const clv_micro_reason reasons[] = { CLV_MICRO_GIVEN, CLV_MICRO_FILLED,
-                                                CLV_MICRO_MEMORY };
-    clv_plan *plan = r->plan;
-    clv_json_at pipeline, at;
-    int32_t word = 0;
-    int64_t run = 0;
-    double bubble;
-
-    CLV_TRY(clv_json_member(root, "pipeline", false, &pipeline, r->err));
-    if (!pipeline.json)
-        return CLV_OK;
-    CLV_TRY(clv_json_keys(&pipeline, keys, r->err));
-    CLV_TRY(get_int32(r, &pipeline, "microbatches", true, 1, CLV_MICRO_MAX, &plan->microbatches));
-    CLV_TRY(get_word(r, &pipeline, "chosen", (const char *[]){ "given", "filled", "memory" }, 3,
-                     &word));
-    plan->why_microbatches = reasons[word];
-    CLV_TRY(get_fact(r, &pipeline, "fill_ns", &plan->fill_ns));
-    CLV_TRY(get_fact(r, &pipeline, "drain_ns", &plan->drain_ns));
-    CLV_TRY(get_count(r, &pipeline, "run_ns", &run));
-    CLV_TRY(clv_json_member(&pipeline, "bubble", false, &at, r->err));
-    return at.json ? clv_json_number(&at, 0, 1, &bubble, r->err) : CLV_OK;
-}
-
-static clv_status read_plan(reader *r, const clv_json_at *root)
-{
-    static const char *const keys[] = { "schema_version",    "model",
-                                        "fingerprint",       "configuration",
-                                        "cluster",           "compiler",
-                                        "objective",         "available_memory_proportion",
-                                        "outcome",           "short_device",
-                                        "short_bytes",       "latency_ns",
-                                        "period_ns",         "stages",
-                                        "operators",         "devices",
-                                        "transfers",         "search",
-                                        "bindings",          "open_tensors",
-                                        "unknown_operators", "notes",
-                                        "annotations",       "rules",
-                                        "conflict",          "pipeline",
+    static const char *const keys[] = { "schema_version",
+                                        "model",
+                                        "fingerprint",
+                                        "configuration",
+                                        "cluster",
+                                        "compiler",
+                                        "objective",
+                                        "available_memory_proportion",
+                                        "outcome",
+                                        "short_device",
+                                        "short_bytes",
+                                        "latency_ns",
+                                        "period_ns",
+                                        "stages",
+                                        "operators",
+                                        "devices",
+                                        "transfers",
+                                        "search",
+                                        "bindings",
+                                        "open_tensors",
+                                        "unknown_operators",
+                                        "notes",
+                                        "annotations",
+                                        "rules",
+                                        "conflict",
+                                        "pipeline",
+                                        "mesh",
+                                        "collectives",
+                                        "found",
+                                        "uneven_parts",
+                                        "partial_sums",
                                         NULL };
+
+    return clv_json_keys(root, keys, r->err);
+}
+
+static clv_status read_plan(clv_plan_reader *r, const clv_json_at *root)
+{
     clv_plan *plan = r->plan;
 
-    CLV_TRY(clv_json_keys(root, keys, r->err));
+    CLV_TRY(check_keys(r, root));
     CLV_TRY(read_head(r, root));
     CLV_TRY(read_placement(r, root));
     CLV_TRY(read_annotations(r, root));
     CLV_TRY(read_outcome(r, root));
-    CLV_TRY(read_pipeline(r, root));
-    CLV_TRY(read_transfers(r, root));
-    CLV_TRY(read_search(r, root));
-    CLV_TRY(get_list(r, root, "bindings", &plan->bindings, &plan->n_bindings));
-    CLV_TRY(get_list(r, root, "open_tensors", &plan->open_tensors, &plan->n_open_tensors));
-    CLV_TRY(get_list(r, root, "unknown_operators", &plan->unknown_ops, &plan->n_unknown_ops));
-    CLV_TRY(get_string(r, root, "conflict", false, &plan->conflict));
-    CLV_TRY(read_rules(r, root));
-    return get_list(r, root, "notes", &plan->notes, &plan->n_notes);
+    CLV_TRY(clv_plan_read_pipeline(r, root));
+    CLV_TRY(clv_plan_read_transfers(r, root));
+    CLV_TRY(clv_plan_read_collectives(r, root));
+    CLV_TRY(clv_plan_read_found(r, root));
+    CLV_TRY(clv_plan_read_search(r, root));
+    CLV_TRY(clv_plan_get_list(r, root, "bindings", &plan->bindings, &plan->n_bindings));
+    CLV_TRY(clv_plan_get_list(r, root, "open_tensors", &plan->open_tensors, &plan->n_open_tensors));
+    CLV_TRY(
+        clv_plan_get_list(r, root, "unknown_operators", &plan->unknown_ops, &plan->n_unknown_ops));
+    CLV_TRY(clv_plan_get_string(r, root, "conflict", false, &plan->conflict));
+    CLV_TRY(clv_plan_read_rules(r, root));
+    return clv_plan_get_list(r, root, "notes", &plan->notes, &plan->n_notes);
 }
 
 clv_status clv_plan_read(const char *text, size_t n, const char *what, clv_arena *arena,
                          clv_plan **ret, clv_error *err)
 {
     clv_json *json = NULL;
-    reader r = { .arena = arena, .plan = CLV_NEW(arena, clv_plan), .err = err };
+    clv_plan_reader r = { .arena = arena, .plan = CLV_NEW(arena, clv_plan), .err = err };
 
     if (!r.plan)
         return clv_fail_nomem(err, "a plan");

@@ -6,75 +6,21 @@
 #include "base/units.h"
 #include "plan/plan_json.h"
 #include "problem/micro.h"
+#include "report/cells.h"
 #include "report/report.h"
-#include "report/table.h"
+#include "report/report_tables.h"
 
 /* The report of a plan, from the answer to its reasons: does it fit, who does what, what is in
  * memory, what moves, how fast; then the lines that other tools' users know.
  */
 
-#define TRANSFERS_SHOWN 8
-#define NAMES_SHOWN     5
-#define ORDER_STAGES    8 /* more are told, not listed */
+#define NAMES_SHOWN  5
+#define ORDER_STAGES 8 /* more are told, not listed */
 
 typedef struct {
     const clv_plan *plan;
     clv_text text;
 } report;
-
-/* Cells of what is not known are NULL: the table shows "-". */
-static const char *cell_bytes(report *r, int64_t bytes)
-{
-    if (bytes < 0)
-        return NULL;
-    return clv_text_keep(&r->text, clv_show_bytes((char[32]){ 0 }, bytes));
-}
-
-static const char *cell_flops(report *r, int64_t flops)
-{
-    if (flops < 0)
-        return NULL;
-    return clv_text_keep(&r->text, clv_show_flops((char[32]){ 0 }, (double)flops));
-}
-
-static const char *cell_time(report *r, int64_t ns)
-{
-    if (ns < 0)
-        return NULL;
-    return clv_text_keep(&r->text, clv_show_time((char[32]){ 0 }, ns));
-}
-
-static const char *cell_count(report *r, int64_t n)
-{
-    char text[32];
-    snprintf(text, sizeof text, "%" PRId64, n);
-    return clv_text_keep(&r->text, text);
-}
-
-static const char *cell_name(report *r, const char *name)
-{
-    const char *shown = clv_show_name(r->text.arena, clv_str_of(name ? name : "?"));
-    r->text.failed |= !shown;
-    return shown;
-}
-
-/* For running text. */
-static const char *short_name(report *r, const char *name)
-{
-    const char *shown = clv_show_name_cut(r->text.arena, clv_str_of(name ? name : "?"), 30);
-    r->text.failed |= !shown;
-    return shown;
-}
-
-static const char *cell_used(report *r, const clv_plan_device *d)
-{
-    char text[32];
-
-    if (d->capacity_bytes <= 0 || d->peak_bytes < 0)
-        return NULL;
-    snprintf(text, sizeof text, "%.1f %%", 100 * (double)d->peak_bytes / (double)d->capacity_bytes);
-    return clv_text_keep(&r->text, text);
-}
 
 static bool fits(const clv_plan *plan) { return plan->outcome == CLV_FITS; }
 
@@ -121,7 +67,7 @@ static void put_head(report *r)
     const char *model = r->plan->model ? r->plan->model : "?";
     const char *cluster = r->plan->cluster ? r->plan->cluster : "?";
     int32_t room = CLV_REPORT_WIDTH - clv_show_width(end) - (int32_t)strlen(" on : ");
-    const char *all = cell_name(r, model), *place = cell_name(r, cluster);
+    const char *all = clv_cell_name(&r->text, model), *place = clv_cell_name(&r->text, cluster);
     int32_t model_width = all ? clv_show_width(all) : 0;
     int32_t cluster_width = place ? clv_show_width(place) : 0;
 
@@ -131,150 +77,6 @@ static void put_head(report *r)
     cluster = clv_show_name_cut(r->text.arena, clv_str_of(cluster), cluster_width);
     r->text.failed |= !model || !cluster;
     clv_text_printf(&r->text, "%s on %s: %s\n", model ? model : "", cluster ? cluster : "", end);
-}
-
-static void put_devices(report *r)
-{
-    static const char *const titles[] = { "device",     "kind",   ">stage",
-                                          ">operators", ">FLOPs", ">busy" };
-    bool busy_known = false;
-
-    for (int32_t i = 0; i < r->plan->n_devices; i++)
-        busy_known |= r->plan->devices[i].stage >= 0 && r->plan->devices[i].busy_ns >= 0;
-    clv_table table = clv_table_of(titles, busy_known ? 6 : 5);
-
-    for (int32_t i = 0; i < r->plan->n_devices; i++) {
-        const clv_plan_device *d = &r->plan->devices[i];
-        if (d->stage < 0)
-            continue;
-        clv_table_row(&table, &r->text,
-                      (const char *[]){ cell_name(r, d->name), cell_name(r, d->kind),
-                                        cell_count(r, d->stage), cell_count(r, d->n_ops),
-                                        cell_flops(r, d->flops), cell_time(r, d->busy_ns) });
-    }
-    clv_text_printf(&r->text, "\n");
-    clv_table_write(&table, &r->text);
-}
-
-/* What of the peak is none of the three, the holes between tensors. Not known where a plan file was
- * edited so that they are more than the peak. */
-static const char *cell_gaps(report *r, const clv_plan_device *d)
-{
-    if (d->peak_bytes < 0 || d->weight_bytes < 0 || d->activation_bytes < 0 ||
-        d->workspace_bytes < 0)
-        return NULL;
-    int64_t gaps = d->peak_bytes - d->weight_bytes;
-    if (gaps >= 0)
-        gaps -= d->activation_bytes;
-    if (gaps >= 0)
-        gaps -= d->workspace_bytes;
-    if (gaps >= 0 && d->in_flight_bytes > 0)
-        gaps -= d->in_flight_bytes;
-    return cell_bytes(r, gaps);
-}
-
-static bool has_in_flight(const clv_plan *plan)
-{
-    for (int32_t i = 0; i < plan->n_devices; i++)
-        if (plan->devices[i].stage >= 0 && plan->devices[i].in_flight_bytes > 0)
-            return true;
-    return false;
-}
-
-static bool memory_known(const clv_plan *plan)
-{
-    for (int32_t i = 0; i < plan->n_devices; i++) {
-        const clv_plan_device *d = &plan->devices[i];
-        if (d->stage >= 0 && (d->weight_bytes >= 0 || d->activation_bytes >= 0 ||
-                              d->workspace_bytes >= 0 || d->peak_bytes >= 0))
-            return true;
-    }
-    return false;
-}
-
-static void put_memory(report *r)
-{
-    static const char *const titles[] = { "memory of",  ">weights", ">activations",
-                                          ">workspace", ">gaps",    ">peak",
-                                          ">capacity",  ">used",    ">in flight" };
-    bool in_flight = has_in_flight(r->plan);
-    clv_table table = clv_table_of(titles, in_flight ? 9 : 8);
-
-    if (!memory_known(r->plan))
-        return;
-    for (int32_t i = 0; i < r->plan->n_devices; i++) {
-        const clv_plan_device *d = &r->plan->devices[i];
-        if (d->stage < 0)
-            continue;
-        clv_table_row(
-            &table, &r->text,
-            (const char *[]){ cell_name(r, d->name), cell_bytes(r, d->weight_bytes),
-                              cell_bytes(r, d->activation_bytes), cell_bytes(r, d->workspace_bytes),
-                              cell_gaps(r, d), cell_bytes(r, d->peak_bytes),
-                              d->capacity_bytes > 0 ? cell_bytes(r, d->capacity_bytes) : NULL,
-                              cell_used(r, d), cell_bytes(r, d->in_flight_bytes) });
-    }
-    clv_text_printf(&r->text, "\n");
-    clv_table_write(&table, &r->text);
-}
-
-/* Larger first; equal ones as in the plan. */
-static int by_bytes(const void *a, const void *b)
-{
-    const clv_plan_transfer *x = *(const clv_plan_transfer *const *)a;
-    const clv_plan_transfer *y = *(const clv_plan_transfer *const *)b;
-
-    if (x->bytes != y->bytes)
-        return x->bytes < y->bytes ? 1 : -1;
-    return (x > y) - (x < y);
-}
-
-/* *ret_total below 0: not known of every one. */
-static const clv_plan_transfer **sorted_transfers(report *r, double *ret_total)
-{
-    const clv_plan *p = r->plan;
-    const clv_plan_transfer **at =
-        CLV_NEW_ARRAY(r->text.arena, const clv_plan_transfer *, p->n_transfers);
-    double total = 0;
-    bool known = true;
-
-    for (int32_t i = 0; at && i < p->n_transfers; i++) {
-        at[i] = &p->transfers[i];
-        known &= at[i]->bytes >= 0;
-        total += (double)at[i]->bytes;
-    }
-    if (at && p->n_transfers > 0)
-        qsort(at, (size_t)p->n_transfers, sizeof *at, by_bytes);
-    r->text.failed |= !at;
-    *ret_total = known ? total : -1;
-    return at;
-}
-
-static void put_transfers(report *r)
-{
-    static const char *const titles[] = { "largest transfers", "from", "to", ">bytes", ">time" };
-    const clv_plan *p = r->plan;
-    clv_table table = clv_table_of(titles, 5);
-    double total = 0;
-    const clv_plan_transfer **sorted = sorted_transfers(r, &total);
-
-    if (p->n_transfers == 0 || !sorted)
-        return;
-    for (int32_t i = 0; i < p->n_transfers && i < TRANSFERS_SHOWN; i++) {
-        const clv_plan_transfer *t = sorted[i];
-        clv_table_row(&table, &r->text,
-                      (const char *[]){ cell_name(r, t->tensor),
-                                        cell_name(r, p->devices[t->from].name),
-                                        cell_name(r, p->devices[t->to].name),
-                                        cell_bytes(r, t->bytes), cell_time(r, t->ns) });
-    }
-    clv_text_printf(&r->text, "\n");
-    clv_table_write(&table, &r->text);
-    clv_text_printf(&r->text, "%d transfer%s", (int)p->n_transfers, p->n_transfers == 1 ? "" : "s");
-    if (total >= 0)
-        clv_text_printf(&r->text, ", %s a run",
-                        clv_show_bytes((char[32]){ 0 }, total < 9e18 ? (int64_t)total : INT64_MAX));
-    clv_text_printf(&r->text, "\n");
 }
 
 static double latency_ms(const clv_plan *p) { return (double)p->latency_ns / 1e6; }
@@ -308,9 +110,10 @@ static void put_bound(report *r)
     double gap = clv_plan_gap(p), percent = ceil(gap * 1e4) / 1e2;
 
     if (gap >= 0)
-        clv_text_printf(
-            &r->text, "bound       no cut of these units has less %s than %s; gap %.*f %%\n",
-            measure, clv_show_time((char[32]){ 0 }, p->bound_ns), gap > 0 ? 2 : 0, percent);
+        clv_text_printf(&r->text, "bound       no %s has less %s than %s; gap %.*f %%\n",
+                        p->n_axes > 0 ? "plan with the meshes tried" : "cut of these units",
+                        measure, clv_show_time((char[32]){ 0 }, p->bound_ns), gap > 0 ? 2 : 0,
+                        percent);
     else if (fits(p) && p->stopped)
         clv_text_printf(&r->text, "bound       not known\n");
 }
@@ -438,8 +241,8 @@ static void put_speed(report *r)
     if (p->search)
         clv_text_printf(&r->text, "search      %s: %d candidate%s judged by %s, %d fit%s%s%s\n",
                         p->search, (int)p->n_judged, p->n_judged == 1 ? "" : "s",
-                        short_name(r, p->compiler), (int)p->n_fitting, p->n_fitting == 1 ? "s" : "",
-                        end ? "; " : "", end ? end : "");
+                        clv_cell_short(&r->text, p->compiler), (int)p->n_fitting,
+                        p->n_fitting == 1 ? "s" : "", end ? "; " : "", end ? end : "");
     put_bound(r);
     if (p->n_rules > 0)
         clv_text_printf(&r->text, "rules       %d in force of %d\n", (int)count_in_force(p),
@@ -469,7 +272,7 @@ static void put_remarks(report *r)
     put_names(r, "tensors whose shape is open", p->open_tensors, p->n_open_tensors);
     put_names(r, "operators that are not known", p->unknown_ops, p->n_unknown_ops);
     for (int32_t i = 0; i < p->n_notes; i++)
-        clv_text_printf(&r->text, "note: %s\n", cell_name(r, p->notes[i]));
+        clv_text_printf(&r->text, "note: %s\n", clv_cell_name(&r->text, p->notes[i]));
 }
 
 /* The device that has no sharding nodes: the last in stage order. */
@@ -478,7 +281,8 @@ static int32_t last_device(const clv_plan *p)
     int32_t last = -1;
 
     for (int32_t d = 0; d < p->n_devices; d++)
-        if (p->devices[d].stage >= 0 && (last < 0 || p->devices[d].stage >= p->devices[last].stage))
+        if (clv_report_is_shown(p, d) &&
+            (last < 0 || p->devices[d].stage >= p->devices[last].stage))
             last = d;
     return last;
 }
@@ -490,7 +294,7 @@ static void put_sharding_nodes(report *r)
 
     for (int32_t i = 0; i < p->n_devices; i++) {
         const clv_plan_device *d = &p->devices[i];
-        if (d->stage < 0 || i == last)
+        if (!clv_report_is_shown(p, i) || i == last)
             continue;
         clv_text_printf(&r->text, "Sharding nodes: Device %d - [", (int)i);
         for (int32_t k = 0; k < d->n_sharding_nodes; k++) {
@@ -540,7 +344,7 @@ static void put_failure(report *r)
     }
     if (p->outcome == CLV_INFEASIBLE) {
         clv_text_printf(&r->text, "[Failed] %s\n",
-                        p->conflict ? cell_name(r, p->conflict)
+                        p->conflict ? clv_cell_name(&r->text, p->conflict)
                                     : "The rules contradict each other");
         put_sharding_nodes(r);
         return;
@@ -548,10 +352,10 @@ static void put_failure(report *r)
     clv_text_printf(&r->text, "[Failed] The model cannot be sharded into %d device%s\n",
                     (int)p->n_devices, p->n_devices == 1 ? "" : "s");
     put_sharding_nodes(r);
-    clv_text_printf(&r->text,
-                    "[Failed] Out of memory: device %d (%s) lacks %s (%" PRId64 " bytes)\n",
-                    (int)p->short_device, short_name(r, p->devices[p->short_device].name),
-                    clv_show_bytes((char[32]){ 0 }, p->short_bytes), p->short_bytes);
+    clv_text_printf(
+        &r->text, "[Failed] Out of memory: device %d (%s) lacks %s (%" PRId64 " bytes)\n",
+        (int)p->short_device, clv_cell_short(&r->text, p->devices[p->short_device].name),
+        clv_show_bytes((char[32]){ 0 }, p->short_bytes), p->short_bytes);
 }
 
 clv_status clv_report_plan(const clv_plan *plan, clv_arena *arena, const char **ret_text,
@@ -560,9 +364,11 @@ clv_status clv_report_plan(const clv_plan *plan, clv_arena *arena, const char **
     report r = { .plan = plan, .text = { .arena = arena } };
 
     put_head(&r);
-    put_devices(&r);
-    put_memory(&r);
-    put_transfers(&r);
+    clv_report_mesh(plan, &r.text);
+    clv_report_devices(plan, &r.text);
+    clv_report_memory(plan, &r.text);
+    clv_report_transfers(plan, &r.text);
+    clv_report_collectives(plan, &r.text);
     put_speed(&r);
     put_remarks(&r);
     clv_text_printf(&r.text, "\n");

@@ -55,8 +55,24 @@ static clv_graph *make_graph(clv_arena *arena)
     return model->main;
 }
 
-static void check_rule(const clv_rule *rule)
+static void check_split(const clv_split_rule *s, const clv_graph *g)
 {
+    must(s->n_axes >= 0 && s->n_axes <= 3);
+    for (int32_t a = 0; a < s->n_axes; a++)
+        must(s->axes[a] && s->axes[a][0]);
+    must(s->dim >= -CLV_RANK_MAX && s->dim < CLV_RANK_MAX);
+    must(!s->factor || (s->factor[0] && s->n_tensors == 0));
+    for (int32_t i = 0; i < s->n_ops; i++)
+        must(s->ops[i].i >= 0 && s->ops[i].i < N_OPS);
+    for (int32_t i = 0; i < s->n_tensors; i++)
+        must(s->tensors[i].i >= 0 && s->tensors[i].i < g->n_tensors);
+}
+
+static void check_rule(const clv_rule *rule, const clv_graph *g)
+{
+    must((rule->kind >= CLV_RULE_SPLIT) == (rule->split != NULL));
+    if (rule->split)
+        check_split(rule->split, g);
     must(rule->says && rule->says[0] && strlen(rule->says) < 400);
     must((rule->kind == CLV_RULE_MAX_STAGES) == (rule->max_stages > 0));
     for (int32_t s = 0; s < rule->n_sets; s++)
@@ -68,13 +84,13 @@ static void check_rule(const clv_rule *rule)
     must(!rule->stages || rule->stages[0] >> N_DEVICES == 0);
 }
 
-static void check(const clv_constraints *c, clv_arena *arena)
+static void check(const clv_constraints *c, const clv_graph *g, clv_arena *arena)
 {
     int32_t device_of[N_OPS], stage_of[N_DEVICES] = { 0, 1, 2 };
     char label[64];
     bool *skip = CLV_NEW_ARRAY(arena, bool, c->n);
     for (int32_t i = 0; i < c->n; i++) {
-        check_rule(&c->at[i]);
+        check_rule(&c->at[i], g);
         must(strncmp(clv_rule_label(c, i, label, sizeof label), "rules[", 6) == 0);
     }
     for (int32_t i = 0; i < c->n_warnings; i++)
@@ -103,7 +119,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     must(s == CLV_OK || s == CLV_EFORMAT || s == CLV_ELIMIT || s == CLV_ENOMEM);
     must(s == CLV_OK || (err.message[0] && memchr(err.message, '\0', sizeof err.message)));
     if (s == CLV_OK)
-        check(&c, arena);
+        check(&c, g, arena);
     clv_arena_free(arena);
     return 0;
 }

@@ -286,3 +286,103 @@ Test(constraints, long_rules_are_told_shortly)
     size_t n = strlen(c.at[0].says);
     cr_expect(n < 250 && strcmp(c.at[0].says + n - 3, "...") == 0, "%s", c.at[0].says);
 }
+
+/* -- how tensors are split -- */
+
+static const clv_split_rule *read_split(const char *rule)
+{
+    static clv_constraints c;
+    char text[512];
+    snprintf(text, sizeof text, "{\"rules\":[%s]}", rule);
+    c = read_rules(text);
+    cr_assert_not_null(c.at[0].split, "%s", rule);
+    cr_expect_eq(c.at[0].n_sets, 0); /* no matter to who places operators */
+    return c.at[0].split;
+}
+
+static bool has_tensor(const clv_split_rule *s, const char *name)
+{
+    bool has = false;
+    for (int32_t i = 0; i < s->n_tensors; i++)
+        has |= clv_str_is(graph->tensors[s->tensors[i].i].name, name);
+    return has;
+}
+
+Test(constraints, tensors_are_split_on_a_dimension)
+{
+    const clv_split_rule *s =
+        read_split("{\"split\":{\"tensor\":\"tc\"},\"dim\":1,\"over\":\"tp\"}");
+    cr_expect(s->n_ops == 0 && s->n_tensors == 1 && has_tensor(s, "tc"));
+    cr_expect(s->dim == 1 && !s->factor && s->n_axes == 1);
+    cr_expect_str_eq(s->axes[0], "tp");
+    s = read_split(
+        "{\"split\":[\"a/Relu\",{\"tensor\":\"t?\"}],\"dim\":-2,\"over\":[\"dp\",\"tp\"]}");
+    cr_expect(s->n_ops == 1 && s->n_tensors == 5 && !has_tensor(s, "x"));
+    cr_expect(s->dim == -2 && s->n_axes == 2);
+    cr_expect_str_eq(s->axes[1], "tp");
+    s = read_split("{\"split\":{\"tensor\":\"x\"},\"dim\":0,\"over\":\"tp\"}"); /* an input */
+    cr_expect(s->n_tensors == 1 && has_tensor(s, "x"));
+}
+
+Test(constraints, operators_split_a_factor)
+{
+    const clv_split_rule *s =
+        read_split("{\"split\":[\"*/Add\",{\"tensor\":\"ta\"}],\"factor\":\"n\",\"over\":\"tp\"}");
+    cr_expect(s->n_ops == 3 && s->n_tensors == 0); /* with the one that writes ta */
+    cr_expect_str_eq(s->factor, "n");
+}
+
+Test(constraints, some_are_never_split_and_others_by_batch)
+{
+    const clv_split_rule *s = read_split("{\"whole\":{\"op_type\":\"Gather\"}}");
+    cr_expect(s->n_ops == 1 && s->n_axes == 0);
+    s = read_split("{\"whole\":{\"tensor\":\"y\"},\"over\":\"tp\"}");
+    cr_expect(s->n_tensors == 1 && s->n_axes == 1);
+    s = read_split("{\"data_parallel\":[\"dp\"]}");
+    cr_expect(s->n_ops == 0 && s->n_axes == 1);
+    cr_expect_str_eq(s->axes[0], "dp");
+}
+
+Test(constraints, rules_on_tensors_say_what_they_say)
+{
+    clv_constraints c =
+        read_rules("{\"rules\":[{\"split\":{\"tensor\":\"tc\"},\"dim\":1,\"over\":[\"dp\",\"tp\"]},"
+                   "{\"split\":\"nobody\",\"factor\":\"n\",\"over\":\"tp\"},{\"whole\":\"e*\"},"
+                   "{\"data_parallel\":\"dp\"}]}");
+    cr_expect_str_eq(c.at[0].says, "split tensor 'tc' on dim 1 over dp.tp");
+    cr_expect_str_eq(c.at[1].says, "split 'nobody' by factor 'n' over tp");
+    cr_expect_str_eq(c.at[2].says, "never split 'e*'");
+    cr_expect_str_eq(c.at[3].says, "data parallel over dp");
+    cr_expect(!c.at[0].unused && c.at[1].unused && !c.at[2].unused && !c.at[3].unused);
+    cr_expect_eq(c.n_warnings, 1);
+    int32_t device_of[N_OPS] = { 0 }, stage_of[N_DEVICES] = { 0 };
+    cr_expect_eq(clv_constraints_broken(&c, device_of, stage_of, 1, NULL, arena), -1);
+}
+
+#define OVER ",\"over\":\"tp\"}"
+
+Test(constraints, bad_rules_on_tensors_are_refused_in_words)
+{
+    expect_refused(ONE("{\"split\":\"k\",\"dim\":1}"), "no key 'over'");
+    expect_refused(ONE("{\"split\":\"k\"" OVER), "\"split\" with neither");
+    expect_refused(ONE("{\"split\":\"k\",\"dim\":1,\"factor\":\"n\"" OVER), "\"split\" with both");
+    expect_refused(ONE("{\"split\":\"k\",\"dim\":64" OVER), "rules[1].dim");
+    expect_refused(ONE("{\"split\":\"k\",\"dim\":-65" OVER), "rules[1].dim");
+    expect_refused(ONE("{\"split\":\"k\",\"factor\":\"\"" OVER), "name of a factor");
+    expect_refused(ONE("{\"split\":\"k\",\"factor\":\"a_much_too_long_one\"" OVER), "'a_much_too");
+    expect_refused(ONE("{\"split\":[],\"dim\":1" OVER), "at least one node");
+    expect_refused(ONE("{\"split\":[[\"k\"]],\"dim\":1" OVER), "a list within a list");
+    expect_refused(ONE("{\"split\":7,\"dim\":1" OVER), "rules[1].split");
+    expect_refused(ONE("{\"split\":{\"tensor\":\"\"},\"dim\":1" OVER), "is empty");
+    expect_refused(ONE("{\"whole\":{\"tensor\":\"x\",\"op_type\":\"y\"}}"), "op_type");
+    expect_refused(ONE("{\"whole\":\"k\",\"over\":[]}"), "0 names, expected 1 to 3 axes");
+    expect_refused(ONE("{\"whole\":\"k\",\"over\":[\"a\",\"b\",\"c\",\"d\"]}"), "4 names");
+    expect_refused(ONE("{\"whole\":\"k\",\"over\":[\"a\",\"a\"]}"), "listed before");
+    expect_refused(ONE("{\"whole\":\"k\",\"over\":\"\"}"), "expected an axis");
+    expect_refused(ONE("{\"whole\":\"k\",\"over\":3}"), "rules[1].over");
+    expect_refused(ONE("{\"whole\":\"k\",\"dim\":3}"), "goes with \"split\" only");
+    expect_refused(ONE("{\"data_parallel\":\"dp\",\"over\":\"tp\"}"),
+                   "goes with \"split\" and \"whole\" only");
+    expect_refused(ONE("{\"data_parallel\":[]}"), "rules[1].data_parallel");
+    expect_refused(ONE("{\"name\":\"it\",\"data_parallel\":\"\"}"), "(rule 'it')");
+}

@@ -1,0 +1,90 @@
+#include "proto/mesh_notes.h"
+
+#include "plan/plan_mesh_json.h"
+#include "proto/onnx.pb-c.h"
+
+#define MESH_KEY    "cleave.mesh"
+#define UNEVEN_KEY  "cleave.uneven"
+#define PARTIAL_KEY "cleave.partial"
+#define WHAT        "the annotation of a mesh"
+
+/* The key of the one group of a spec for copies; negative as in the proposal's examples. */
+#define COPIES_KEY (-1)
+
+bool clv_mesh_notes_key(clv_str key)
+{
+    return clv_str_is(key, MESH_KEY) || clv_str_is(key, UNEVEN_KEY) || clv_str_is(key, PARTIAL_KEY);
+}
+
+static void add(clv_mesh_notes *notes, const char *key, const char *value)
+{
+    if (!value)
+        return;
+    notes->key[notes->n] = key;
+    notes->value[notes->n++] = value;
+}
+
+clv_status clv_mesh_notes_make(const clv_plan *plan, clv_arena *arena, clv_mesh_notes *ret,
+                               clv_error *err)
+{
+    const char *mesh, *uneven, *partial;
+
+    CLV_TRY(clv_plan_mesh_note(plan, arena, &mesh, err));
+    CLV_TRY(clv_plan_uneven_note(plan, arena, &uneven, err));
+    CLV_TRY(clv_plan_partial_note(plan, arena, &partial, err));
+    *ret = (clv_mesh_notes){ .n = 0 };
+    add(ret, MESH_KEY, mesh);
+    add(ret, UNEVEN_KEY, uneven);
+    add(ret, PARTIAL_KEY, partial);
+    return CLV_OK;
+}
+
+/* Of one mesh: its devices, as a group. */
+static clv_status make_copies(const int32_t *device, int32_t n, clv_arena *arena, clv_str *ret,
+                              clv_error *err)
+{
+    Onnx__ShardingSpecProto spec = ONNX__SHARDING_SPEC_PROTO__INIT;
+    Onnx__IntIntListEntryProto group = ONNX__INT_INT_LIST_ENTRY_PROTO__INIT;
+    Onnx__IntIntListEntryProto *groups = &group;
+    int64_t entry = COPIES_KEY;
+    int64_t *ids = CLV_NEW_ARRAY(arena, int64_t, n);
+
+    if (!ids)
+        return clv_fail_nomem(err, WHAT);
+    for (int32_t i = 0; i < n; i++)
+        ids[i] = device[i];
+    group.has_key = true;
+    group.key = COPIES_KEY;
+    group.value = ids;
+    group.n_value = (size_t)n;
+    spec.device = &entry;
+    spec.n_device = 1;
+    spec.index_to_device_group_map = &groups;
+    spec.n_index_to_device_group_map = 1;
+    size_t size = onnx__sharding_spec_proto__get_packed_size(&spec);
+    uint8_t *bytes = clv_arena_take(arena, size);
+    if (!bytes)
+        return clv_fail_nomem(err, WHAT);
+    onnx__sharding_spec_proto__pack(&spec, bytes);
+    *ret = (clv_str){ (const char *)bytes, (int32_t)size };
+    return CLV_OK;
+}
+
+clv_status clv_mesh_copies_make(const clv_plan *plan, clv_arena *arena, const clv_str **ret,
+                                clv_error *err)
+{
+    int32_t n = plan->n_axes > 0 ? plan->mesh_devices : 1;
+
+    *ret = NULL;
+    if (n <= 1)
+        return CLV_OK;
+    clv_str *copies = CLV_NEW_ARRAY(arena, clv_str, plan->n_devices);
+    if (!copies)
+        return clv_fail_nomem(err, WHAT);
+    for (int32_t m = 0; m < plan->n_meshes; m++) {
+        const int32_t *device = plan->mesh_device + m * n;
+        CLV_TRY(make_copies(device, n, arena, &copies[device[0]], err));
+    }
+    *ret = copies;
+    return CLV_OK;
+}

@@ -1,0 +1,37 @@
+/* mesh_notes.h - what an annotated model says of the meshes of its plan beyond sharding specs.
+ *
+ * Metadata entries beside the note of annotation.h, each only where there is something to say, each
+ * JSON on one line (docs/formats/plan.md):
+ *
+ *     cleave.mesh      axes with names and sizes, and the devices of each mesh
+ *     cleave.uneven    sizes of the parts of tensors that are not split evenly
+ *     cleave.partial   tensors that their writers leave as parts of a sum
+ *
+ * And the spec that a tensor has where a plan gives none: a copy on every device of the mesh.
+ */
+#ifndef CLV_PROTO_MESH_NOTES_H
+#define CLV_PROTO_MESH_NOTES_H
+
+#include "plan/plan.h"
+#include "proto/annotation.h"
+
+#define CLV_MESH_NOTES_MAX 3
+
+typedef struct {
+    const char *key[CLV_MESH_NOTES_MAX], *value[CLV_MESH_NOTES_MAX];
+    int32_t n;
+} clv_mesh_notes;
+
+/* Is it the key of one of these entries? */
+bool clv_mesh_notes_key(clv_str key);
+
+clv_status clv_mesh_notes_make(const clv_plan *plan, clv_arena *arena, clv_mesh_notes *ret,
+                               clv_error *err);
+
+/* For each device that is the first of a mesh of several: the fields of a ShardingSpecProto behind
+ * its tensor's name for a copy on each device of the mesh; n 0 for other devices. *ret: n_devices,
+ * or NULL where the plan has no such mesh. O(devices). */
+clv_status clv_mesh_copies_make(const clv_plan *plan, clv_arena *arena, const clv_str **ret,
+                                clv_error *err);
+
+#endif
