@@ -2,6 +2,8 @@
 # make test   build and run all tests, some of them without GLPK, and all again with sanitizers
 # make bench  measure planning time
 # make bench-place   measure placements, proven or not, on published workloads
+# make bench-solve   measure answers to strategy problems
+# make bench-joint   stages and shards together against either alone
 # make deps   install what is missing (Debian 12, as root)
 
 PACKAGES = cmake gcc g++ make pkg-config protobuf-compiler protobuf-c-compiler libprotobuf-c-dev \
@@ -10,7 +12,7 @@ PACKAGES = cmake gcc g++ make pkg-config protobuf-compiler protobuf-c-compiler l
 DEMO_MODEL = tests/data/models/vit_l_16.b16.onnx
 JOBS ?= $(shell nproc)
 
-.PHONY: all demo test bench bench-place deps install clean
+.PHONY: all demo test bench bench-place bench-solve bench-joint deps install clean
 
 all: deps
 	cmake --preset release
@@ -48,6 +50,19 @@ bench-place: deps
 	cmake --preset release -B build/bench -DCLEAVE_TESTS=ON
 	cmake --build build/bench -j$(JOBS) --target cleave_cli
 	python3 tests/bench/place.py build/bench/cleave $(PLACEMENT) $(PLACE)
+
+# STRATEGY=FOLDER: other problems; SOLVE="--only A --jobs 4" and more for tests/bench/solve.py.
+STRATEGY ?= tests/data/strategy
+bench-solve: deps
+	cmake --preset release -B build/bench -DCLEAVE_TESTS=ON
+	cmake --build build/bench -j$(JOBS) --target cleave_cli
+	python3 tests/bench/solve.py build/bench/cleave $(STRATEGY) --scratch build/bench/strategy $(SOLVE)
+
+# MODELS=FOLDER: other models; JOINT="--devices 4 --only vit" and more for tests/bench/joint.py.
+bench-joint: deps
+	cmake --preset release -B build/bench -DCLEAVE_TESTS=ON
+	cmake --build build/bench -j$(JOBS) --target cleave_cli
+	python3 tests/bench/joint.py build/bench/cleave $(MODELS) $(JOINT)
 
 # Offline when nothing is missing.
 deps:

@@ -5,6 +5,7 @@
 #include "cleave.h"
 #include "pipeline.h"
 #include "solver/solver.h"
+#include "solver/strategies/strategies.h"
 
 struct cleave_model {
     clv_alloc alloc;
@@ -23,7 +24,7 @@ struct cleave_model {
 struct cleave_plan {
     clv_arena *arena;
     clv_plan *plan;
-    const char *text, *json;
+    const char *text, *json, *mesh;
     size_t n_json;
 };
 
@@ -41,11 +42,33 @@ struct cleave_placement {
     size_t n_json;
 };
 
+struct cleave_strategies {
+    clv_arena *arena;
+    const clv_strategies *problem;
+    const char *name; /* of the file */
+};
+
+struct cleave_solution {
+    clv_arena *arena;
+    const clv_strategies *problem; /* the strategies' */
+    clv_strategy_result result;
+    char cost[CLV_WIDE_TEXT], bound[CLV_WIDE_TEXT];
+    const char *text, *json;
+    size_t n_json;
+};
+
 /* Fills *ret, if there is one, from a status and the error beside it, and returns the public code.
  */
 cleave_status clv_api_give(clv_status status, const clv_error *err, cleave_error *ret);
 /* A request that is wrong in itself. */
 cleave_status clv_api_refuse(cleave_error *ret, clv_status status, const char *words);
+
+/* The search ended without an answer: CLEAVE_NO_PLAN, and why in words. */
+cleave_status clv_api_no_answer(cleave_error *ret, const char *why);
+/* An arena on the host's allocator, which may be NULL; NULL without memory. */
+clv_arena *clv_api_arena(const cleave_allocator *allocator);
+/* The last part of a path, kept in the arena; NULL without memory. */
+const char *clv_api_file_name(clv_arena *arena, const char *path);
 
 static inline const clv_alloc *clv_api_alloc(const cleave_model *m)
 {

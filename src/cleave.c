@@ -55,15 +55,37 @@ cleave_status clv_api_refuse(cleave_error *ret, clv_status status, const char *w
     return clv_api_give(status, &err, ret);
 }
 
-const char *cleave_version(void) { return CLEAVE_VERSION; }
+cleave_status clv_api_no_answer(cleave_error *ret, const char *why)
+{
+    if (ret) {
+        ret->status = CLEAVE_NO_PLAN;
+        snprintf(ret->message, sizeof ret->message, "%s",
+                 why[0] ? why : "no legal answer was found in time");
+    }
+    return CLEAVE_NO_PLAN;
+}
 
-/* -- models -- */
+clv_arena *clv_api_arena(const cleave_allocator *allocator)
+{
+    if (!allocator || !allocator->resize)
+        return clv_arena_new(NULL, 0);
+    return clv_arena_new(&(clv_alloc){ allocator->resize, allocator->ctx }, 0);
+}
 
 static const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
 }
+
+const char *clv_api_file_name(clv_arena *arena, const char *path)
+{
+    return clv_arena_printf(arena, "%s", base_name(path));
+}
+
+const char *cleave_version(void) { return CLEAVE_VERSION; }
+
+/* -- models -- */
 
 /* Takes an opened file over; frees all of it when reading fails. */
 static clv_status read_model(cleave_model *m, const char *name, clv_error *err)

@@ -62,10 +62,10 @@ static clv_place_objective objective_of(cleave_place_objective objective)
 
 static clv_status read_workload(const char *path, cleave_workload *w, clv_error *err)
 {
-    const char *text, *slash = strrchr(path, '/');
+    const char *text;
     size_t n;
     clv_arena *scratch = clv_arena_new(clv_arena_alloc(w->arena), 0);
-    w->name = clv_arena_printf(w->arena, "%s", slash ? slash + 1 : path);
+    w->name = clv_api_file_name(w->arena, path);
     clv_status status = scratch && w->name ? CLV_OK : clv_fail_nomem(err, "a workload");
     if (status == CLV_OK)
         status = clv_read_file(path, WORKLOAD_FILE_MAX, scratch, &text, &n, err);
@@ -79,13 +79,10 @@ cleave_status cleave_workload_open(const char *path, const cleave_allocator *all
                                    cleave_workload **ret_workload, cleave_error *error)
 {
     clv_error err;
-    clv_alloc alloc = { NULL, NULL };
     if (!path || !ret_workload)
         return clv_api_refuse(error, CLV_EUSAGE,
                               "cleave_workload_open needs a path and a place for the workload");
-    if (allocator && allocator->resize)
-        alloc = (clv_alloc){ allocator->resize, allocator->ctx };
-    clv_arena *arena = clv_arena_new(alloc.resize ? &alloc : NULL, 0);
+    clv_arena *arena = clv_api_arena(allocator);
     cleave_workload *w = arena ? CLV_NEW(arena, cleave_workload) : NULL;
     clv_status status = w ? CLV_OK : clv_fail_nomem(&err, "a workload");
     if (status == CLV_OK) {
@@ -152,12 +149,7 @@ cleave_status cleave_place(cleave_workload *workload, const cleave_place_options
     *ret_placement = p;
     if (p->result.found)
         return clv_api_give(CLV_OK, &err, error);
-    if (error) {
-        error->status = CLEAVE_NO_PLAN;
-        snprintf(error->message, sizeof error->message, "%s",
-                 p->result.why[0] ? p->result.why : "no legal answer was found in time");
-    }
-    return CLEAVE_NO_PLAN;
+    return clv_api_no_answer(error, p->result.why);
 }
 
 void cleave_placement_free(cleave_placement *placement)

@@ -10,6 +10,7 @@
 #include "plan/plan_annotations.h"
 #include "plan/plan_check.h"
 #include "plan/plan_json.h"
+#include "plan/plan_mesh.h"
 #include "problem/micro.h"
 #include "report/report.h"
 
@@ -79,6 +80,12 @@ static clv_status check_options(const cleave_plan_options *o, clv_error *err)
                         o->deadline_s, TIMEOUT_MAX_S);
     if (!(o->gap >= 0 && o->gap <= 1))
         return clv_fail(err, CLV_EUSAGE, "gap is %g: expected 0 to 1", o->gap);
+    if (o->max_tensor_devices < 0)
+        return clv_fail(err, CLV_EUSAGE,
+                        "max_tensor_devices is %d: expected 0 (whole operators) or more",
+                        o->max_tensor_devices);
+    if (o->stages < 0)
+        return clv_fail(err, CLV_EUSAGE, "stages is %d: expected 0 (any) or more", o->stages);
     if (o->microbatches < 0 || o->microbatches > CLV_MICRO_MAX)
         return clv_fail(err, CLV_EUSAGE, "microbatches is %d: expected 0 (chosen) to %d",
                         o->microbatches, CLV_MICRO_MAX);
@@ -100,6 +107,9 @@ static int64_t timeout_ms(double seconds)
 
 static clv_status show_plan(cleave_plan *p, clv_error *err)
 {
+    p->mesh = clv_plan_mesh_text(p->plan, p->arena);
+    if (!p->mesh)
+        return clv_fail_nomem(err, "a plan");
     CLV_TRY(clv_plan_write(p->plan, p->arena, &p->json, &p->n_json, err));
     return clv_report_plan(p->plan, p->arena, &p->text, err);
 }
@@ -124,6 +134,11 @@ static clv_status make_plan(const cleave_model *m, const cleave_plan_options *o,
         .sharding_nodes = o->sharding_nodes,
         .constraints = o->constraints,
         .microbatches = o->microbatches,
+        .mesh = o->mesh,
+        .max_share = o->max_tensor_devices,
+        .stages = o->stages,
+        .data_parallel = o->data_parallel != 0,
+        .fewest = o->objective == CLEAVE_FEWEST_DEVICES,
         .backward = o->backward,
         .jobs = o->jobs,
         .compiler = o->compiler,

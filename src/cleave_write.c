@@ -58,6 +58,24 @@ cleave_status cleave_placement_save(const cleave_placement *placement, const cha
                         &err, error);
 }
 
+static clv_status write_solution(void *arg, const clv_sink *sink, clv_error *err)
+{
+    const cleave_solution *solution = arg;
+    return sink->write(sink->ctx, solution->json, solution->n_json, err);
+}
+
+cleave_status cleave_solution_save(const cleave_solution *solution, const char *path,
+                                   cleave_error *error)
+{
+    clv_error err;
+    if (!solution || !path)
+        return clv_api_refuse(error, CLV_EUSAGE,
+                              "cleave_solution_save needs a solution and a path");
+    return clv_api_give(
+        write_file(path, clv_arena_alloc(solution->arena), write_solution, (void *)solution, &err),
+        &err, error);
+}
+
 typedef struct {
     const char *at;
     size_t n;

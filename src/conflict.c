@@ -373,7 +373,7 @@ clv_status clv_tell_rules_and_memory(clv_run *r, const clv_search_options *optio
     if (r->req->compiler)
         return CLV_OK;
     for (int32_t i = 0; i < r->rules.n; i++)
-        n += !r->rules.at[i].unused;
+        n += !r->rules.at[i].unused && !r->rules.at[i].split;
     if (n == 0)
         return CLV_OK;
     CLV_TRY(skip_one(r, -1, &c.skip));

@@ -6,6 +6,8 @@
 #include "conflict.h"
 #include "cost/problem_build.h"
 #include "graph/bindings.h"
+#include "joint/joint.h"
+#include "joint/split_pins.h"
 #include "microbatches.h"
 #include "no_fit.h"
 #include "pins.h"
@@ -14,7 +16,6 @@
 #include "plan_make.h"
 #include "training.h"
 
-#define DEFAULT_JOBS 2         /* as PopRT's --num_processes */
 #define ANSWER_MAX   (1 << 20) /* bytes of an external compiler's stdout */
 #define JUDGE_BATCH  8         /* candidates given at once: enough for any --jobs in use */
 #define SYMBOLS_TOLD 300       /* characters of the names that are still open */
@@ -128,7 +129,7 @@ static clv_status emit_candidate(void *ctx, const clv_assignment *candidate, con
 static clv_status open_judge(clv_run *r)
 {
     const clv_request *req = r->req;
-    int32_t jobs = req->jobs > 0 ? req->jobs : DEFAULT_JOBS;
+    int32_t jobs = req->jobs > 0 ? req->jobs : CLV_DEFAULT_JOBS;
     if (req->compiler) {
         clv_external_options options = { .command = req->compiler,
                                          .timeout_ms = req->compiler_timeout_ms,
@@ -176,8 +177,13 @@ static clv_status read_rules(clv_run *r)
         return clv_fail_nomem(r->err, "constraints");
     for (int32_t d = 0; d < n; d++)
         names[d] = r->cluster->devices[d].name;
-    return clv_constraints_parse(r->req->constraints, strlen(r->req->constraints),
-                                 r->req->model->main, names, n, r->arena, &r->rules, r->err);
+    CLV_TRY(clv_constraints_parse(r->req->constraints, strlen(r->req->constraints),
+                                  r->req->model->main, names, n, r->arena, &r->rules, r->err));
+    if (!clv_joint_asked(r->req) && clv_split_pins_need_mesh(&r->rules))
+        return clv_fail(r->err, CLV_EUSAGE,
+                        "there are rules that split tensors, so a mesh is expected: --mesh, "
+                        "--max-tp or --stages");
+    return CLV_OK;
 }
 
 /* Units of which the rules say one thing only. */
@@ -353,8 +359,8 @@ static clv_status finish(clv_run *r, const clv_search_result *result, clv_plan *
     if (reports) /* once more, for the numbers of the table */
         CLV_TRY(r->compiler->compile(r->compiler, 0, &best, r->arena, &verdict, &report, r->err));
     clv_plan *plan;
-    CLV_TRY(clv_plan_make(&r->workload, whole, &best, &verdict, reports ? &report : NULL,
-                          r->arena, &plan, r->err));
+    CLV_TRY(clv_plan_make(&r->workload, whole, &best, &verdict, reports ? &report : NULL, r->arena,
+                          &plan, r->err));
     set_manual_stages(r, plan);
     CLV_TRY(r->req->sharding_nodes ? clv_explain_broken(r, plan) : clv_check_rules(r, plan));
     if (r->conflict)
@@ -382,7 +388,7 @@ static clv_status finish(clv_run *r, const clv_search_result *result, clv_plan *
         CLV_TRY(clv_run_note(r, plan, clv_arena_printf(r->arena, "%s", r->compiler->warning)));
     if (result->found)
         CLV_TRY(clv_plan_check(plan, r->req->model->main, r->arena, r->err));
-    else if (!r->conflict)
+    else if (!r->conflict && !r->req->terse)
         CLV_TRY(clv_explain_no_fit(r, plan, &result->best, &report));
     *ret = plan;
     return CLV_OK;
@@ -395,17 +401,15 @@ static clv_status find_plan(clv_run *r, const clv_search_options *options, clv_s
     return clv_run_search(r, options, ret);
 }
 
-clv_status clv_pipeline_run(const clv_request *req, clv_arena *arena, clv_plan **ret,
-                            clv_error *err)
+clv_status clv_pipeline_cut(const clv_request *req, const clv_analysis *analysis, clv_arena *arena,
+                            clv_plan **ret, clv_error *err)
 {
-    clv_run r = { .req = req, .arena = arena, .err = err };
+    clv_run r = { .req = req, .arena = arena, .err = err, .analysis = *analysis };
     clv_search_options options = req->search;
     clv_search_result result = { .found = false };
     clv_plan *plan = NULL;
     options.use_all_devices = req->devices > 0;
 
-    /* model -> types, costs, subgraphs */
-    CLV_TRY(clv_analyse(req->model, req->bindings, req->n_bindings, true, arena, &r.analysis, err));
     r.plain_units = r.analysis.units;
     /* cluster -> problem and judge */
     clv_status status = clv_run_open(&r, req->devices, req->memory_bytes);
@@ -423,4 +427,56 @@ clv_status clv_pipeline_run(const clv_request *req, clv_arena *arena, clv_plan *
     CLV_TRY(status);
     *ret = plan;
     return CLV_OK;
+}
+
+static clv_status run_analysed(const clv_request *req, const clv_analysis *analysis,
+                               clv_arena *arena, clv_plan **ret, clv_error *err)
+{
+    if (req->data_parallel && !clv_joint_asked(req))
+        return clv_fail(err, CLV_EUSAGE,
+                        "data parallel over which devices? --data-parallel goes with --mesh, "
+                        "--max-tp or --stages");
+    if (clv_joint_asked(req))
+        return clv_joint_run(req, analysis, arena, ret, err);
+    return clv_pipeline_cut(req, analysis, arena, ret, err);
+}
+
+/* Devices whose memory together holds the weights, in their order: no fewer hold the model. */
+static int32_t least_devices(const clv_request *req, const clv_analysis *analysis, int32_t most)
+{
+    int64_t left = analysis->costs->total.weight_bytes;
+    int32_t n = 1;
+    for (; n < most; n++) {
+        const clv_device_kind *k = clv_device_kind_of(req->cluster, n - 1);
+        left -= req->memory_bytes > 0 ? req->memory_bytes : k->memory_bytes - k->reserved_bytes;
+        if (left <= 0)
+            break;
+    }
+    return n;
+}
+
+static clv_status run_fewest(const clv_request *req, const clv_analysis *analysis, clv_arena *arena,
+                             clv_plan **ret, clv_error *err)
+{
+    clv_request part = *req;
+    int32_t most = req->devices > 0 ? req->devices : req->cluster->n_devices;
+    part.fewest = false;
+    part.devices = least_devices(req, analysis, most);
+    for (;; part.devices++) {
+        part.terse = part.devices < most; /* words on what would fit: for the last only */
+        CLV_TRY(run_analysed(&part, analysis, arena, ret, err));
+        if ((*ret)->outcome == CLV_FITS || part.devices >= most)
+            return CLV_OK;
+    }
+}
+
+clv_status clv_pipeline_run(const clv_request *req, clv_arena *arena, clv_plan **ret,
+                            clv_error *err)
+{
+    clv_analysis analysis;
+    /* model -> types, costs, subgraphs */
+    CLV_TRY(clv_analyse(req->model, req->bindings, req->n_bindings, true, arena, &analysis, err));
+    if (req->fewest)
+        return run_fewest(req, &analysis, arena, ret, err);
+    return run_analysed(req, &analysis, arena, ret, err);
 }

@@ -37,7 +37,7 @@ struct cli_command {
 };
 
 extern const cli_command cli_cmd_plan, cli_cmd_inspect, cli_cmd_shards, cli_cmd_annotate,
-    cli_cmd_place, cli_cmd_strip, cli_cmd_help;
+    cli_cmd_place, cli_cmd_rules, cli_cmd_solve, cli_cmd_strip, cli_cmd_help;
 
 /* All commands, in the order of --help; ends with NULL. */
 extern const cli_command *const cli_commands[];
@@ -92,15 +92,22 @@ double cli_now(void); /* seconds of a clock that never goes back */
 
 /* The one MODEL operand, or usage error. by_option: what an option gave for it, or NULL. */
 int cli_model_operand(cli *c, const cli_args *args, const char *by_option, const char **ret_path);
+/* The same for what is no model: "no workload is given". */
+int cli_one_operand(cli *c, const cli_args *args, const char *what);
+/* How a search ended, after its answer was told with exit code `code`: the exit code. */
+int cli_end_search(int code, bool found);
 /* Opens the model; stops writing from it when a signal comes. */
 int cli_open(cli *c, const char *path, cleave_model **ret);
 /* "a=1,b=2" given to the model; NULL: none. */
 int cli_bind(cli *c, cleave_model *model, const char *bindings);
-/* Refuses an output path that is a folder, or one of the other files of this run: first the model, then
- * any, which may be NULL. option names it in the message. */
+/* Refuses an output path that is a folder, or one of the other files of this run: first the model,
+ * then any, which may be NULL. option names it in the message. */
 int cli_check_output(cli *c, const char *option, const char *path, const char *const *others,
                      int n_others);
-/* Before work is put into it: can it be written, and is it no file of the model's? NULL: not written. */
+/* That, and then the next, for an output of one option; nothing where it is not given. */
+int cli_prepare_output(cli *c, const cli_value *output, const char *const *others, int n_others);
+/* Before work is put into it: can it be written, and is it no file of the model's? NULL: not
+ * written. */
 int cli_try_output(cli *c, cleave_model *model, const char *path);
 /* A pipe or a device: there is no file to replace, and nothing to clean up. */
 bool cli_is_stream(const char *path);
@@ -112,8 +119,8 @@ int cli_note_external(cli *c, const cleave_model *model, const char *input, cons
 
 /* -- signals (signals.c) -- */
 
-/* From now on SIGINT, SIGTERM, SIGHUP and SIGQUIT end the command within a fifth of a second: by a flag that
- * the library is made to look at, or on the spot. A second signal does not wait. */
+/* From now on SIGINT, SIGTERM, SIGHUP and SIGQUIT end the command within a fifth of a second: by a
+ * flag that the library is made to look at, or on the spot. A second signal does not wait. */
 void cli_catch_signals(const cli *c);
 /* While careful, the command owns files or processes that have to go first, so only the flag is
  * set; it takes a third signal to leave them. */

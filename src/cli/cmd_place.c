@@ -142,17 +142,7 @@ static int place(cli *c, const cli_value *v, cleave_workload *workload)
                    ? cli_fail(c, CLI_EXIT_NO_PLAN, "no plan", error.message)
                    : tell(c, placement);
     cleave_placement_free(placement);
-    if (code == CLI_EXIT_OK && cli_signal())
-        return 128 + cli_signal();
-    return code == CLI_EXIT_OK && status == CLEAVE_NO_PLAN ? CLI_EXIT_NO_PLAN : code;
-}
-
-static int check_output(cli *c, const cli_value *v, const char *const *others, int n_others)
-{
-    if (!v->by)
-        return CLI_EXIT_OK;
-    int code = cli_check_output(c, v->by, v->text, others, n_others);
-    return code == CLI_EXIT_OK ? cli_try_output(c, NULL, v->text) : code;
+    return cli_end_search(code, status == CLEAVE_OK);
 }
 
 static int check(cli *c, const cli_args *args)
@@ -160,19 +150,18 @@ static int check(cli *c, const cli_args *args)
     const cli_value *v = args->values;
     const char *others[] = { args->n_operands ? args->operands[0] : NULL, NULL };
 
-    if (args->n_operands != 1)
-        return args->n_operands == 0 ? cli_usage(c, "no workload is given")
-                                     : cli_usage(c, "'%s' is one workload too many, expected one",
-                                                 args->operands[args->n_operands - 1]);
+    int code = cli_one_operand(c, args, "workload");
+    if (code != CLI_EXIT_OK)
+        return code;
     if (v[CONTIGUOUS].by && v[FREE].by)
         return cli_usage(c, "--contiguous and --free exclude each other");
     if (v[MAX_LOAD].by && v[OBJECTIVE].number != CLEAVE_PLACE_DEVICES)
         return cli_usage(c, "--max-load goes with --objective devices");
     if (v[MPS].by && v[OBJECTIVE].number != CLEAVE_PLACE_THROUGHPUT)
         return cli_usage(c, "--mps goes with --objective throughput");
-    int code = check_output(c, &v[OUTPUT], others, 1);
+    code = cli_prepare_output(c, &v[OUTPUT], others, 1);
     others[1] = v[OUTPUT].by ? v[OUTPUT].text : NULL;
-    return code == CLI_EXIT_OK ? check_output(c, &v[MPS], others, 2) : code;
+    return code == CLI_EXIT_OK ? cli_prepare_output(c, &v[MPS], others, 2) : code;
 }
 
 static int run(cli *c, const cli_args *args)

@@ -29,6 +29,10 @@ enum {
     DEADLINE,
     GAP,
     MICROBATCHES,
+    MESH,
+    MAX_TP,
+    STAGES,
+    DATA_PARALLEL,
     BACKWARD,
     COMPILER,
     COMPILER_TIMEOUT,
@@ -44,7 +48,7 @@ enum {
     N_OPTIONS = COMMON + 3
 };
 
-static const char *const objectives[] = { "latency", "throughput", NULL };
+static const char *const objectives[] = { "latency", "throughput", "devices", NULL };
 static const char *const searches[] = { "default", "documented", NULL };
 
 static const cli_option options[N_OPTIONS] = {
@@ -69,8 +73,8 @@ static const cli_option options[N_OPTIONS] = {
                .repeats = true },
     [OBJECTIVE] = { .name = "--objective",
                     .kind = CLI_CHOICE,
-                    .value = "latency|throughput",
-                    .help = "what the best plan is best at; latency",
+                    .value = "latency|throughput|devices",
+                    .help = "what is to be least: time, time between runs, devices",
                     .choices = objectives },
     [OPTIMAL_PERF] = { .name = "--optimal_perf",
                        .kind = CLI_FLAG,
@@ -117,6 +121,25 @@ static const cli_option options[N_OPTIONS] = {
                        .help = "a run of the pipeline; 1, or to fill it",
                        .min = 1,
                        .max = 1000000 },
+    [MESH] = { .name = "--mesh",
+               .kind = CLI_TEXT,
+               .value = "AxB",
+               .help = "split tensors over meshes like this, one a stage" },
+    [MAX_TP] = { .name = "--max-tp",
+                 .kind = CLI_INT,
+                 .value = "N",
+                 .help = "split tensors over N devices of a stage at most",
+                 .min = 1,
+                 .max = 65536 },
+    [STAGES] = { .name = "--stages",
+                 .kind = CLI_INT,
+                 .value = "N",
+                 .help = "in N stages, tensors split over the devices of each",
+                 .min = 1,
+                 .max = 65536 },
+    [DATA_PARALLEL] = { .name = "--data-parallel",
+                        .kind = CLI_FLAG,
+                        .help = "the outermost axis of the mesh splits the batch alone" },
     [BACKWARD] = { .name = "--backward",
                    .kind = CLI_TEXT,
                    .value = "NODE,...|none",
@@ -224,13 +247,15 @@ static int find_paths(cli *c, const cli_value *v, job *j)
 
 static void fill_options(const cli *c, const cli_value *v, job *j)
 {
+    static const cleave_objective objective_of[] = { CLEAVE_LATENCY, CLEAVE_THROUGHPUT,
+                                                     CLEAVE_FEWEST_DEVICES };
     j->progress = (cli_progress){ .shown = !c->quiet && isatty(STDERR_FILENO) };
     j->options = (cleave_plan_options){
         .cluster = v[CLUSTER].text,
         .configs_path = v[CONFIGS].text,
         .devices = (int)v[DEVICES].number,
         .memory_bytes = v[MEMORY].number,
-        .objective = v[OBJECTIVE].number == 1 ? CLEAVE_THROUGHPUT : CLEAVE_LATENCY,
+        .objective = objective_of[v[OBJECTIVE].number],
         .first_fit = v[FIRST_FIT].by || (v[INPUT_MODEL].by && !v[OPTIMAL_PERF].by),
         .documented_search = v[SEARCH].number == 1,
         .jobs = (int)v[JOBS].number,
@@ -244,6 +269,10 @@ static void fill_options(const cli *c, const cli_value *v, job *j)
         .gap = v[GAP].real,
         .microbatches = (int)v[MICROBATCHES].number,
         .backward = v[BACKWARD].text,
+        .mesh = v[MESH].text,
+        .max_tensor_devices = (int)v[MAX_TP].number,
+        .stages = (int)v[STAGES].number,
+        .data_parallel = v[DATA_PARALLEL].by != NULL,
     };
 }
 

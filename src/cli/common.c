@@ -135,3 +135,28 @@ bool cli_is_stream(const char *path)
 
     return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
 }
+
+int cli_one_operand(cli *c, const cli_args *args, const char *what)
+{
+    if (args->n_operands == 1)
+        return CLI_EXIT_OK;
+    if (args->n_operands == 0)
+        return cli_usage(c, "no %s is given", what);
+    return cli_usage(c, "'%s' is one %s too many, expected one",
+                     args->operands[args->n_operands - 1], what);
+}
+
+int cli_end_search(int code, bool found)
+{
+    if (code == CLI_EXIT_OK && cli_signal())
+        return 128 + cli_signal();
+    return code == CLI_EXIT_OK && !found ? CLI_EXIT_NO_PLAN : code;
+}
+
+int cli_prepare_output(cli *c, const cli_value *output, const char *const *others, int n_others)
+{
+    if (!output->by)
+        return CLI_EXIT_OK;
+    int code = cli_check_output(c, output->by, output->text, others, n_others);
+    return code == CLI_EXIT_OK ? cli_try_output(c, NULL, output->text) : code;
+}

@@ -7,14 +7,10 @@
 #include "base/suggest.h"
 #include "cli/cli.h"
 
-const cli_command *const cli_commands[] = { &cli_cmd_plan,
-                                            &cli_cmd_inspect,
-                                            &cli_cmd_shards,
-                                            &cli_cmd_annotate,
-                                            &cli_cmd_strip,
-                                            &cli_cmd_place,
-                                            &cli_cmd_help,
-                                            NULL };
+const cli_command *const cli_commands[] = {
+    &cli_cmd_plan,  &cli_cmd_inspect, &cli_cmd_shards, &cli_cmd_annotate, &cli_cmd_strip,
+    &cli_cmd_place, &cli_cmd_solve,   &cli_cmd_rules,  &cli_cmd_help,     NULL
+};
 
 const cli_command *cli_find_command(const char *name)
 {
@@ -39,8 +35,10 @@ int cli_unknown_command(cli *c, const char *name)
 
 /* jemalloc reads this symbol before main. A thread that finds no memory for an arena or a cache of
  * its own would end in a signal; without them the allocation fails as any other. We allocate little
- * but large blocks for our own arenas, so nothing is slower. */
-__attribute__((visibility("default"))) const char *const malloc_conf = "narenas:1,tcache:false";
+ * but large blocks for our own arenas, so nothing is slower. And what is given back goes back to
+ * the system at once: reading a large problem gives back as much as it keeps. */
+__attribute__((visibility("default"))) const char *const malloc_conf =
+    "narenas:1,tcache:false,dirty_decay_ms:0";
 
 /* Before the options are parsed, so that an error in them is told in the form that was asked for.
  */

@@ -108,9 +108,16 @@ CLEAVE_API cleave_status cleave_model_shards(cleave_model *model, const char *co
                                              int *ret_wrong, cleave_error *error);
 CLEAVE_API void cleave_text_free(cleave_model *model, char *text);
 
+/* What `cleave rules` shows: how the operators of that name ("MatMul", "com.microsoft.Attention") may
+ * be split over devices, with all conditions, as text or as one JSON object; NULL: all operators.
+ * CLEAVE_EUSAGE: there is no such operator. *ret_text is freed with cleave_text_free(NULL, text). */
+CLEAVE_API cleave_status cleave_rules(const char *operator_name, int as_json, char **ret_text,
+                                      cleave_error *error);
+
 /* -- planning -- */
 
-typedef enum { CLEAVE_LATENCY, CLEAVE_THROUGHPUT } cleave_objective;
+/* The third: as few devices as the model fits, and on so many the least latency. */
+typedef enum { CLEAVE_LATENCY, CLEAVE_THROUGHPUT, CLEAVE_FEWEST_DEVICES } cleave_objective;
 
 typedef struct {
     int candidates_judged, candidates_queued;
@@ -162,12 +169,21 @@ typedef struct {
      * is backward too. "none": the graph has no such pass. NULL: known by names and types of operators
      * (docs/cost-model.md). For CLEAVE_THROUGHPUT each device gets the backward operators of its layers. */
     const char *backward;
+    /* Shards inside operators: the devices are dealt out to stages of equal form, and the tensors of a
+     * stage are split over its devices. mesh: that form, "2x8" or "dp=2xtp=8"; max_tensor_devices: each
+     * stage has at most so many; stages: exactly so many. All NULL and 0: whole operators. */
+    const char *mesh;
+    int max_tensor_devices;
+    int stages;
+    /* Not 0: the outermost axis of the mesh (the only one, if it has one) splits nothing but the batch, the
+     * leading dimension of the model's inputs; it needs one of the three above. */
+    int data_parallel;
 } cleave_plan_options;
 
 /* All defaults; without names, so that C++ takes it too. */
 #define CLEAVE_PLAN_OPTIONS                                                                         \
     { NULL, NULL, 0, 0, CLEAVE_LATENCY, 0, 0, NULL, 0, 0, NULL, 0, NULL, NULL, NULL, NULL, 0, 0, NULL, \
-      0, NULL }
+      0, NULL, NULL, 0, 0, 0 }
 
 /* CLEAVE_OK with a plan that fits, or CLEAVE_NO_PLAN with the nearest one. */
 CLEAVE_API cleave_status cleave_plan_make(cleave_model *model, const cleave_plan_options *options,
@@ -199,7 +215,25 @@ CLEAVE_API double cleave_plan_bubble(const cleave_plan *plan);
 /* Memory on a device for tensors of further micro-batches, part of its peak; negative: not known, or no
  * such device. */
 CLEAVE_API int64_t cleave_plan_in_flight_bytes(const cleave_plan *plan, int device);
-/* Device of the i-th node of the file's main graph; -1 past the end. */
+/* The mesh of each stage, where operators are split over several devices: "dp=2xtp=4"; "" where a stage
+ * is one device. It belongs to the plan. */
+CLEAVE_API const char *cleave_plan_mesh(const cleave_plan *plan);
+/* Devices of a stage: the product of the mesh's axes, or 1. */
+CLEAVE_API int cleave_plan_mesh_devices(const cleave_plan *plan);
+/* Communication between the devices of a mesh in one run, one device of each stage counted: how many
+ * collectives, the bytes that they send and their time; negative: not known. */
+CLEAVE_API int cleave_plan_collectives(const cleave_plan *plan);
+CLEAVE_API int64_t cleave_plan_collective_bytes(const cleave_plan *plan);
+CLEAVE_API double cleave_plan_collective_ms(const cleave_plan *plan);
+/* What the plan does, in the words that people use: "data parallel", "Megatron column" (src/plan/
+ * strategy_names.h); the axis of the mesh ("" for none) and how often go to *ret_axis and *ret_count, which
+ * may be NULL. NULL past the last. */
+CLEAVE_API const char *cleave_plan_found(const cleave_plan *plan, int i, const char **ret_axis,
+                                         int *ret_count);
+/* How the i-th node of the file's main graph is split: "tp=n", by axis the factor of its sharding rule;
+ * "" where it is not, NULL past the end. */
+CLEAVE_API const char *cleave_plan_split_of(const cleave_plan *plan, int64_t node);
+/* Device of the i-th node of the file's main graph, the first of its mesh; -1 past the end. */
 CLEAVE_API int cleave_plan_device_of(const cleave_plan *plan, int64_t node);
 /* The report as a table for people; the plan file's text (docs/formats/plan.schema.json). They
  * belong to the plan. */
@@ -277,6 +311,69 @@ CLEAVE_API const char *cleave_placement_json(const cleave_placement *placement);
 /* Writes the JSON, under a temporary name first. */
 CLEAVE_API cleave_status cleave_placement_save(const cleave_placement *placement, const char *path,
                                                cleave_error *error);
+
+/* -- strategies -- */
+
+/* The strategy problem as numbers, without a model: docs/formats/strategy.md. Costs are whole numbers
+ * whose sum may need 128 bits, so totals are given as decimal text. */
+typedef struct cleave_strategies cleave_strategies;
+typedef struct cleave_solution cleave_solution;
+
+/* Reads a problem file, from front to back and without holding it. allocator is copied; NULL for
+ * malloc. */
+CLEAVE_API cleave_status cleave_strategies_open(const char *path, const cleave_allocator *allocator,
+                                                cleave_strategies **ret_strategies,
+                                                cleave_error *error);
+CLEAVE_API void cleave_strategies_free(cleave_strategies *strategies);
+CLEAVE_API int64_t cleave_strategies_nodes(const cleave_strategies *strategies);
+CLEAVE_API int64_t cleave_strategies_edges(const cleave_strategies *strategies);
+
+/* A better answer or a better bound. */
+typedef struct {
+    const char *method;
+    double cost; /* the nearest double; infinite before the first answer */
+    double bound;
+    double seconds;
+} cleave_solve_news;
+
+typedef struct {
+    double deadline_s; /* at most 1e9; 0: none, and the answer depends on nothing but the input and seed */
+    double gap;        /* enough when (cost - bound) / cost is no more; 0: the optimum */
+    int jobs;          /* threads, at most 1024; 0: 2 */
+    uint64_t seed;
+    void (*news)(void *ctx, const cleave_solve_news *news); /* may be NULL */
+    void *news_ctx;
+    int (*stop)(void *ctx); /* asked often, on the calling thread; not 0 stops. May be NULL */
+    void *stop_ctx;
+} cleave_solve_options;
+
+#define CLEAVE_SOLVE_OPTIONS { 0, 0, 0, 0, NULL, NULL, NULL, NULL }
+
+/* CLEAVE_OK with the best answer found; CLEAVE_NO_PLAN, and a solution without one, when no choices are
+ * within the memory limit, or none were found in time; CLEAVE_ECANCELED when it was stopped before the
+ * first. */
+CLEAVE_API cleave_status cleave_solve(cleave_strategies *strategies, const cleave_solve_options *options,
+                                      cleave_solution **ret_solution, cleave_error *error);
+CLEAVE_API void cleave_solution_free(cleave_solution *solution);
+
+CLEAVE_API int cleave_solution_found(const cleave_solution *solution);
+/* All digits; "" without an answer. */
+CLEAVE_API const char *cleave_solution_cost(const cleave_solution *solution);
+/* All digits: no legal answer costs less; "" when there is proof that there is none. */
+CLEAVE_API const char *cleave_solution_bound(const cleave_solution *solution);
+/* (cost - bound) / cost; negative without an answer. */
+CLEAVE_API double cleave_solution_gap(const cleave_solution *solution);
+/* Why the search stopped: "optimal", "gap", "searched", "deadline", "stopped", "infeasible". */
+CLEAVE_API const char *cleave_solution_stopped(const cleave_solution *solution);
+/* Choice of the i-th node of the file, from 0; -1 past the end or without an answer. */
+CLEAVE_API int cleave_solution_choice_of(const cleave_solution *solution, int64_t node);
+/* The report for people; the answer as JSON (docs/formats/solve.schema.json). They belong to the
+ * solution. */
+CLEAVE_API const char *cleave_solution_text(const cleave_solution *solution);
+CLEAVE_API const char *cleave_solution_json(const cleave_solution *solution);
+/* Writes the JSON, under a temporary name first. */
+CLEAVE_API cleave_status cleave_solution_save(const cleave_solution *solution, const char *path,
+                                              cleave_error *error);
 
 /* -- annotating -- */
 

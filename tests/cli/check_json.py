@@ -52,6 +52,12 @@ RULES = [
     {"together": ["nobody", {"tensor": "x"}]},
     {"max_stages": 2},
 ]
+SPLIT_RULES = [
+    {"split": ["a", {"tensor": "nobody*"}], "dim": -1, "over": ["tp"]},
+    {"split": {"op_type": "None"}, "factor": "n", "over": "tp"},
+    {"whole": [{"op_type": "Gather"}, {"tensor": "no*"}], "over": "tp"}, {"whole": "nobody"},
+    {"data_parallel": "tp"},
+]
 CONFLICT = [{"name": "here", "place": "*", "on": 0}, {"place": "*", "on": 1}]
 # Each is refused by the schema and by the reader.
 BAD_RULES = [
@@ -61,6 +67,14 @@ BAD_RULES = [
     {"place": {"op_type": "a", "tensor": "b"}, "on": 1}, {"max_stages": 0}, {"max_stages": 1.5},
     {"place": [["a"]], "on": 1}, {"place": "a", "stage": -1}, {"name": 3, "max_stages": 1}, 7,
     {"more": 1, "max_stages": 1}, {"each_apart": []}, {"boundary_after": 1},
+    {"split": "a", "dim": 0}, {"split": "a", "over": "tp"}, {"split": [], "dim": 0, "over": "tp"},
+    {"split": "a", "dim": 0, "factor": "n", "over": "tp"}, {"split": "a", "dim": 0.5, "over": "tp"},
+    {"split": "a", "dim": 64, "over": "tp"}, {"split": "a", "factor": "", "over": "tp"},
+    {"split": "a", "dim": 0, "over": []}, {"split": "a", "dim": 0, "over": ["tp", "tp"]},
+    {"split": "a", "dim": 0, "over": ["a", "b", "c", "d"]}, {"whole": "a", "dim": 0}, {"whole": ""},
+    {"whole": [["a"]]}, {"data_parallel": ""}, {"data_parallel": "dp", "over": "tp"},
+    {"max_stages": 1, "over": "tp"}, {"together": "a", "factor": "n"}, {"whole": {"tensor": ""}},
+    {"whole": {"tensor": "a", "op_type": "b"}},
 ]
 
 
@@ -74,6 +88,7 @@ def check_rules(m, b, folder):
         ok &= run("result", code, "plan", "--json", *b, "--devices", "2", "--constraints", str(file),
                   "--no-output", "--plan-out", str(folder / "p.json"), m)
     ok &= hold("plan", json.loads((folder / "p.json").read_text()), "the plan file with rules")
+    ok &= hold("constraints", {"rules": SPLIT_RULES}, "the rules on tensors")
     schema = jsonschema.Draft202012Validator(schemas["constraints.schema.json"])
     for rule in BAD_RULES:
         file.write_text(json.dumps({"rules": [rule]}))

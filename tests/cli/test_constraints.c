@@ -184,3 +184,47 @@ Test(cli_constraints, plans_with_rules_do_not_depend_on_workers)
     cr_expect_eq(a.code, 2, "%s", a.err);
     run_free(&a);
 }
+
+/* -- tensors over a mesh -- */
+
+#define SPLIT(what, how) "{ \"split\": " what ", " how ", \"over\": \"tp\" }"
+#define WEIGHT           "{ \"tensor\": \"onnx::MatMul_2692\" }" /* of the first layer, 1024 x 4096 */
+
+/* covers: C.019 */
+Test(cli_constraints, tensors_are_split_as_rules_say)
+{
+    expect(
+        "{ \"name\": \"never shard embeddings\", \"whole\": { \"op_type\": \"Gather\" } }, " SPLIT(
+            WEIGHT, "\"dim\": 1"),
+        "--devices 2 --mesh 2", 0, "rules       2 in force of 2\nMegatron column over tp");
+    expect("", "--devices 4 --mesh 4 --data-parallel", 0, "data parallel over tp (50 matmuls)");
+    expect("{ \"data_parallel\": \"dp\" }", "--devices 4 --mesh 2x2 --json", 0,
+           "\"says\": \"data parallel over dp\"\n\"state\": \"in force\"");
+    expect("{ \"whole\": \"nobody\" }", "--devices 2 --mesh 2", 0,
+           "note: rules[0]: no operator of the main graph is named 'nobody'\n"
+           "rules       0 in force of 1");
+    expect("{ \"boundary_after\": \"" END(7) "\" }, { \"data_parallel\": \"tp\" }",
+           "--devices 4 --mesh 2", 0, "in 2 stages\nrules       2 in force of 2");
+}
+
+Test(cli_constraints, rules_on_tensors_that_cannot_hold_are_refused)
+{
+    expect("{ \"max_stages\": 9 }, " SPLIT("{ \"op_type\": \"Softmax\" }", "\"dim\": -1"),
+           "--devices 2 --mesh 2", 65,
+           "rules[1]: \ncannot split dim 2 over tp: the factor\n"
+           "of Softmax must be whole");
+    expect(SPLIT(WEIGHT, "\"dim\": 2"), "--devices 2 --mesh 2", 65,
+           "has 2 dimensions, so no dim 2 that tp could split");
+    expect(SPLIT("{ \"tensor\": \"conv_proj.weight\" }", "\"dim\": 1"), "--devices 4 --mesh 4", 65,
+           "dim 1 of 'conv_proj.weight' has 3 elements, fewer than the 4 parts of tp");
+    expect("{ \"whole\": \"*\", \"over\": \"ep\" }", "--devices 2 --mesh 2", 65,
+           "rules[0]: the mesh has no axis 'ep', expected one of 'tp'");
+    expect(SPLIT(WEIGHT, "\"dim\": 0") ", " SPLIT(WEIGHT, "\"dim\": 1"), "--devices 2 --mesh 2", 65,
+           "rules[0] and rules[1] contradict each other on 'onnx::MatMul_2692'");
+    expect("{ \"place\": \"*\", \"on\": 0 }", "--devices 2 --mesh 2", 2,
+           "rules[0] places nodes by \"on\"");
+    expect(SPLIT(WEIGHT, "\"dim\": 0"), "--devices 2", 2, "a mesh is expected");
+    expect("", "--devices 2 --data-parallel", 2, "--data-parallel goes with --mesh");
+    expect("{ \"data_parallel\": \"tp\" }", "--devices 2 --mesh 2 --memory 900MiB", 3,
+           "lacks\nwithout what is asked of tensors there is a plan that fits");
+}

@@ -6,7 +6,8 @@
 
 #include "support/run.h"
 
-static const char *const commands[] = { "plan", "inspect", "shards", "annotate", "strip", "place" };
+static const char *const commands[] = { "plan",  "inspect", "shards", "annotate",
+                                        "strip", "place",   "solve",  "rules" };
 #define N_COMMANDS (sizeof commands / sizeof *commands)
 
 /* Calls visit for each word that starts with "--" at the start of a line of the help. */
@@ -132,9 +133,9 @@ static void completes(const char *words, const char *wanted)
 
 Test(docs, the_completion_knows_clusters_and_choices_in_both_spellings)
 {
-    completes("plan --cluster dgx-h100-x", "dgx-h100-x2 dgx-h100-x4\n");
+    completes("plan --cluster dgx-h100-x", "dgx-h100-x2 dgx-h100-x4 dgx-h100-x8\n");
     completes("plan --cluster = cpu", "cpu-2\n");
-    completes("plan --objective =", "latency throughput\n");
+    completes("plan --objective =", "latency throughput devices\n");
     completes("plan --objective = t", "throughput\n");
     completes("plan --objective=t", "--objective=throughput\n");
     completes("plan --cluster=cpu", "--cluster=cpu-2\n");

@@ -22,7 +22,7 @@ _cleave() {
     COMPREPLY=()
 
     if [ "$COMP_CWORD" -eq 1 ]; then
-        _cleave_words "plan inspect shards annotate strip place help --help --version"
+        _cleave_words "plan inspect shards annotate strip place solve rules help --help --version"
         return
     fi
     # --name=value is three words for most shells, and one where '=' does not break words.
@@ -36,7 +36,7 @@ _cleave() {
     case ${COMP_WORDS[1]} in
     plan)
         options="--cluster --devices --memory --bind --objective --optimal_perf --first-fit --search
-            --sharding-nodes --constraints --jobs --max-candidates --deadline --gap --microbatches --backward --compiler --compiler-timeout --configs --output --no-output
+            --sharding-nodes --constraints --jobs --max-candidates --deadline --gap --microbatches --mesh --max-tp --stages --data-parallel --backward --compiler --compiler-timeout --configs --output --no-output
             --plan-out --input_model --num_ipus --output_model --num_processes --json --quiet --help"
         ;;
     inspect) options="--bind --json --quiet --help" ;;
@@ -44,7 +44,9 @@ _cleave() {
     annotate) options="--plan --output --keep-ir --json --quiet --help" ;;
     strip) options="--all --output --json --quiet --help" ;;
     place) options="--objective --contiguous --free --max-load --deadline --gap --seed --output --mps --json --quiet --help" ;;
-    help) options="plan inspect shards annotate strip place --help" ;;
+    solve) options="--deadline --gap --jobs --seed --output --json --quiet --help" ;;
+    rules) options="--json --quiet --help" ;;
+    help) options="plan inspect shards annotate strip place solve rules --help" ;;
     *) return ;;
     esac
     case $prev in
@@ -59,7 +61,7 @@ _cleave() {
         if [[ ${COMP_WORDS[1]} == place ]]; then
             _cleave_words "throughput latency devices"
         else
-            _cleave_words "latency throughput"
+            _cleave_words "latency throughput devices"
         fi
         return
         ;;
@@ -72,7 +74,7 @@ _cleave() {
         return
         ;;
     --configuration | --devices | --memory | --bind | --jobs | --max-candidates | --compiler-timeout | --num_ipus | --num_processes | \
-        --max-load | --deadline | --gap | --seed | --microbatches | --backward)
+        --max-load | --deadline | --gap | --seed | --microbatches | --mesh | --max-tp | --stages | --backward)
         return
         ;;
     esac

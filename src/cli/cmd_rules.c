@@ -1,0 +1,34 @@
+#include "cli/cli.h"
+
+/* cleave rules: which operators may be split over devices, and how. */
+
+enum { COMMON, N_OPTIONS = COMMON + 3 };
+
+static const cli_option options[N_OPTIONS] = {
+    CLI_COMMON_OPTIONS,
+};
+
+static int run(cli *c, const cli_args *args)
+{
+    cleave_error error;
+    char *text = NULL;
+
+    if (args->n_operands > 1)
+        return cli_usage(c, "'%s' is one operator too many, expected one", args->operands[1]);
+    if (cleave_rules(args->n_operands ? args->operands[0] : NULL, c->json, &text, &error) !=
+        CLEAVE_OK)
+        return cli_fail_library(c, &error);
+    int code = c->quiet && !c->json ? CLI_EXIT_OK : cli_print(c, text);
+    cleave_text_free(NULL, text);
+    return code;
+}
+
+const cli_command cli_cmd_rules = {
+    .name = "rules",
+    .operands = "[OPERATOR]",
+    .summary = "Tell how operators may be split over devices",
+    .details = "Without OPERATOR all of them. docs/sharding.md explains the notation.\n",
+    .options = options,
+    .n_options = N_OPTIONS,
+    .run = run,
+};

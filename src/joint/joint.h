@@ -1,0 +1,21 @@
+/* joint.h - stages and shards found together.
+ *
+ * The devices are dealt out to meshes of equal form, one mesh a stage. For each form the strategy
+ * problem finds how each operator is split over a mesh; what a device of the mesh then runs is a
+ * model of its own (spmd/local_model.h), and the pipeline finds stages for it on a cluster of
+ * meshes (spmd/stage_cluster.h). One device a mesh is the pipeline alone, one mesh is tensors
+ * alone: both are among the forms, so no plan is worse than either.
+ */
+#ifndef CLV_JOINT_H
+#define CLV_JOINT_H
+
+#include "run.h"
+
+/* Does the request ask for shards? */
+bool clv_joint_asked(const clv_request *req);
+
+/* The best plan of all forms by the objective, and the least of their bounds. */
+clv_status clv_joint_run(const clv_request *req, const clv_analysis *analysis, clv_arena *arena,
+                         clv_plan **ret, clv_error *err);
+
+#endif

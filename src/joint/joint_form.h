@@ -1,0 +1,88 @@
+/* joint_form.h - one form of mesh tried: strategies for it, and the stages that they are cut into.
+ */
+#ifndef CLV_JOINT_FORM_H
+#define CLV_JOINT_FORM_H
+
+#include "joint/split_pins.h"
+#include "run.h"
+#include "solver/strategies/strategies.h"
+#include "spmd/local_model.h"
+
+/* How a candidate did. */
+typedef struct {
+    clv_outcome outcome;
+    int64_t ns;          /* by the objective */
+    int64_t short_bytes; /* CLV_OOM */
+} clv_score;
+
+typedef struct {
+    const clv_request *req;
+    const clv_analysis *analysis;
+    clv_arena *arena;
+    clv_error *err;
+    clv_cluster *cluster; /* what is asked for */
+    clv_link_levels levels;
+    clv_factors *factors;  /* by operator */
+    clv_mesh_form *shapes; /* those to be tried, in order */
+    int32_t n_shapes, cap_shapes;
+    bool any;
+    clv_score best;
+    clv_plan *plain; /* the best is this plan of whole operators; NULL: it is of the next three */
+    clv_mesh_form shape;
+    int64_t limit_bytes;
+    int32_t *answer;
+    int64_t bound_ns; /* no plan of the forms seen so far has less; INT64_MAX: none seen */
+    bool unbounded;   /* of a form nothing is known */
+    clv_constraints rules;
+    bool without;         /* rules on tensors are left out, as no plan obeys them */
+    const char *conflict; /* why no plan of some form does, in a sentence; NULL: not known */
+    clv_error refused;    /* of the first form that rules on tensors do not go with */
+    const bool *idle;     /* by rule, of the best plan: it binds nothing; NULL: none is so */
+} clv_joint;
+
+/* One form of mesh; what it needs to be tried is in an arena of its own, for there are many, and
+ * several are tried at once. */
+typedef struct {
+    const clv_joint *j; /* as it was before any of those at once */
+    clv_arena *arena;
+    clv_error *err, own_error;
+    clv_status status;
+    int32_t jobs;
+    clv_mesh_form shape;
+    const clv_mesh *mesh; /* of the first stage: all are alike */
+    int32_t n_stages;
+    clv_resharder *resharder;
+    clv_split_pins *pins; /* NULL: no rule speaks of tensors */
+    bool refused;         /* its rules do not go with it: own_error says why */
+    clv_shard_problem *problem;
+    clv_strategy_result strategy;
+    clv_local_model *local;
+    clv_cluster *stages;
+    /* what came of it */
+    bool any, bounded;
+    clv_score best;
+    int64_t limit_bytes, bound_ns;
+    int32_t *answer;
+    int32_t n_answer;
+} clv_form;
+
+/* How a plan did. */
+clv_score clv_joint_score(const clv_joint *j, const clv_plan *p);
+/* A plan that fits before one that does not, then the faster, then the one that lacks less. any:
+ * there is a best one yet. */
+bool clv_score_is_better(const clv_score *s, bool any, const clv_score *best);
+
+/* Mesh, its communication, and the cluster of meshes, for f->shape. */
+clv_status clv_form_open(clv_form *f);
+/* What rules on tensors mean for a mesh; NULL where none asks anything. */
+clv_status clv_form_pins(const clv_joint *j, const clv_mesh *mesh, clv_arena *arena,
+                         clv_split_pins **ret, clv_error *err);
+/* The strategy problem. path: as in clv_shard_problem_build(). */
+clv_status clv_form_build(clv_form *f, const int32_t *path, int64_t limit_bytes);
+/* What a device of a mesh runs, for an answer of the problem, cut into stages. */
+clv_status clv_form_cut(clv_form *f, const int32_t *answer, clv_plan **ret);
+/* All of it, in an arena of its own, which the caller frees: bounds first, and a form that cannot
+ * beat the best so far is not searched. */
+clv_status clv_form_run(clv_form *f);
+
+#endif

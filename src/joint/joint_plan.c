@@ -1,0 +1,331 @@
+#include "joint/joint_plan.h"
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "base/map.h"
+#include "cost/shard_choices.h"
+#include "joint/joint_words.h"
+#include "plan/layout_spec.h"
+
+typedef struct {
+    const clv_request *req;
+    const clv_cluster *cluster;
+    const int32_t *order;
+    const clv_mesh *mesh;
+    const clv_shard_problem *problem;
+    const int32_t *answer;
+    const clv_local_model *local;
+    const clv_plan *cut;
+    clv_plan *plan;
+    clv_arena *arena;
+    clv_error *err;
+    clv_mesh *meshes;     /* by mesh of the cluster: the form on its devices */
+    const char **name_of; /* by tensor of the whole model; NULL: not yet copied */
+    clv_map specs_of;
+    clv_sharding_spec *specs;
+    int32_t n_specs, cap_specs;
+} widening;
+
+static clv_status no_memory(const widening *w) { return clv_fail_nomem(w->err, "a plan"); }
+
+static int32_t device_at(const widening *w, int32_t mesh, int32_t i)
+{
+    return w->order[mesh * w->mesh->n_devices + i];
+}
+
+static clv_status widen_devices(widening *w)
+{
+    int32_t n = w->cluster->n_devices, per_mesh = w->mesh->n_devices;
+    clv_plan_device *devices = CLV_NEW_ARRAY(w->arena, clv_plan_device, n);
+    int32_t *lead = CLV_NEW_ARRAY(w->arena, int32_t, n);
+    w->meshes = CLV_NEW_ARRAY(w->arena, clv_mesh, w->cut->n_devices);
+    if (!devices || !lead || !w->meshes)
+        return no_memory(w);
+    for (int32_t m = 0; m < w->cut->n_devices; m++) {
+        w->meshes[m] = *w->mesh;
+        w->meshes[m].device = w->order + m * per_mesh;
+        for (int32_t i = 0; i < per_mesh; i++) {
+            int32_t d = device_at(w, m, i);
+            const clv_device_kind *kind = clv_device_kind_of(w->cluster, d);
+            lead[d] = device_at(w, m, 0);
+            devices[d] = w->cut->devices[m];
+            devices[d].n_ops = 0; /* without collectives, below */
+            devices[d].name = w->cluster->devices[d].name;
+            devices[d].kind = kind->name;
+            devices[d].capacity_bytes = kind->memory_bytes - kind->reserved_bytes;
+        }
+    }
+    w->plan->devices = devices;
+    w->plan->n_devices = n;
+    w->plan->lead_of_device = lead;
+    w->plan->mesh_device = w->order;
+    w->plan->n_meshes = w->cut->n_devices;
+    if (w->cut->outcome == CLV_OOM)
+        w->plan->short_device = device_at(w, w->cut->short_device, 0);
+    return CLV_OK;
+}
+
+/* The mesh of each operator of the whole model, by its id. */
+static clv_status widen_ops(widening *w, int32_t *mesh_of)
+{
+    const clv_graph *g = w->req->model->main;
+    int32_t *device_of = CLV_NEW_ARRAY(w->arena, int32_t, g->n_ops);
+    if (!device_of)
+        return no_memory(w);
+    for (int32_t i = 0; i < w->local->model->main->n_ops; i++) {
+        clv_op op = w->local->op_of[i];
+        if (op.i < 0)
+            continue;
+        int32_t m = w->cut->device_of_op[i];
+        mesh_of[op.i] = m;
+        device_of[g->ops[op.i].file_index] = device_at(w, m, 0);
+        for (int32_t k = 0; k < w->mesh->n_devices; k++)
+            w->plan->devices[device_at(w, m, k)].n_ops++;
+    }
+    w->plan->n_ops = g->n_ops;
+    w->plan->device_of_op = device_of;
+    return CLV_OK;
+}
+
+static clv_status widen_transfers(widening *w)
+{
+    int32_t per_mesh = w->mesh->n_devices;
+    clv_plan_transfer *all =
+        CLV_NEW_ARRAY(w->arena, clv_plan_transfer, (size_t)w->cut->n_transfers * (size_t)per_mesh);
+    if (!all)
+        return no_memory(w);
+    w->plan->n_transfers = 0;
+    for (int32_t t = 0; t < w->cut->n_transfers; t++)
+        for (int32_t i = 0; i < per_mesh; i++) {
+            clv_plan_transfer one = w->cut->transfers[t];
+            one.from = device_at(w, one.from, i);
+            one.to = device_at(w, one.to, i);
+            all[w->plan->n_transfers++] = one;
+        }
+    w->plan->transfers = w->cut->transfers ? all : NULL;
+    return CLV_OK;
+}
+
+static const char *copy_str(clv_arena *arena, clv_str s)
+{
+    return clv_arena_printf(arena, "%.*s", CLV_STR_ARG(s));
+}
+
+static const char *axes_text(const widening *w, uint32_t axes)
+{
+    char text[100] = "";
+    size_t n = 0;
+    for (int32_t a = 0; a < w->mesh->n_axes; a++)
+        if (axes >> a & 1 && n < sizeof text)
+            n +=
+                (size_t)snprintf(text + n, sizeof text - n, "%s%s", n ? "," : "", w->mesh->name[a]);
+    return clv_arena_printf(w->arena, "%s", text);
+}
+
+static const char *layout_text(const widening *w, const clv_layout *layout, clv_tensor t)
+{
+    char text[CLV_LAYOUT_TEXT];
+    const clv_type *type = &w->problem->types->of[t.i];
+    int32_t rank = type->kind == CLV_TYPE_TENSOR && type->rank > 0 ? type->rank : 0;
+    return clv_arena_printf(w->arena, "%s", clv_layout_show(text, layout, w->mesh, rank));
+}
+
+static clv_status add_collectives(widening *w)
+{
+    const clv_local_model *l = w->local;
+    const clv_graph *g = w->req->model->main;
+    clv_plan_collective *all = CLV_NEW_ARRAY(w->arena, clv_plan_collective, l->n_communications);
+    if (!all)
+        return no_memory(w);
+    for (int32_t i = 0; i < l->model->main->n_ops; i++) {
+        if (l->communication_of[i] < 0)
+            continue;
+        const clv_communication *c = &l->communications[l->communication_of[i]];
+        clv_tensor from = clv_op_input(l->model->main, &l->model->main->ops[i], 0);
+        all[w->plan->n_collectives++] = (clv_plan_collective){
+            .kind = clv_step_name(c->step.kind),
+            .axes = axes_text(w, c->step.axes),
+            .tensor = copy_str(w->arena, clv_tensor_at(g, c->tensor)->name),
+            .reader = c->reader.i < 0 ? NULL : copy_str(w->arena, g->ops[c->reader.i].label),
+            .from = layout_text(w, &l->layout_of[from.i], c->tensor),
+            .to = layout_text(w, &c->step.to, c->tensor),
+            .stage = w->cut->devices[w->cut->device_of_op[i]].stage,
+            .bytes = c->step.sent,
+            .ns = c->step.ns,
+        };
+    }
+    w->plan->collectives = all;
+    return CLV_OK;
+}
+
+/* "dp=b tp=n" */
+static const char *split_text(const widening *w, int32_t op)
+{
+    char text[100] = "";
+    size_t n = 0;
+    int32_t node = w->problem->node_of_op[op];
+    if (node < 0)
+        return "";
+    const clv_op_choice *choice =
+        &w->problem->op_choice[w->problem->problem->first_choice[node] + w->answer[node]];
+    for (int32_t a = 0; a < w->mesh->n_axes; a++)
+        if (choice->factor[a] >= 0 && n < sizeof text)
+            n += (size_t)snprintf(text + n, sizeof text - n, "%s%s=%s", n ? " " : "",
+                                  w->mesh->name[a],
+                                  w->problem->factors[op].factors[choice->factor[a]].name);
+    return n ? clv_arena_printf(w->arena, "%s", text) : "";
+}
+
+static clv_status add_splits(widening *w)
+{
+    const clv_graph *g = w->req->model->main;
+    const char **split = CLV_NEW_ARRAY(w->arena, const char *, g->n_ops);
+    clv_plan_axis *axes = CLV_NEW_ARRAY(w->arena, clv_plan_axis, w->mesh->n_axes);
+    if (!split || !axes)
+        return no_memory(w);
+    for (int32_t i = 0; i < g->n_ops; i++)
+        if (!(split[g->ops[i].file_index] = split_text(w, i)))
+            return no_memory(w);
+    for (int32_t a = 0; a < w->mesh->n_axes; a++)
+        axes[a] = (clv_plan_axis){ w->mesh->name[a], w->mesh->size[a] };
+    w->plan->split_of_op = split;
+    w->plan->axes = axes;
+    w->plan->n_axes = w->mesh->n_axes;
+    w->plan->mesh_devices = w->mesh->n_devices;
+    return CLV_OK;
+}
+
+/* -- annotations -- */
+
+/* A spec but for its tensor's name: the same for all tensors of a shape that lie alike in a stage,
+ * and there are few of those. */
+typedef struct {
+    int32_t mesh, dtype, rank;
+    clv_layout layout;
+    int64_t dims[CLV_RANK_MAX];
+} spec_key;
+
+static clv_status find_spec(widening *w, int32_t m, const clv_tensor_split *split,
+                            const clv_layout *layout, const clv_sharding_spec **ret)
+{
+    spec_key key = { m, (int32_t)split->dtype, split->rank, *layout, { 0 } };
+    size_t size = offsetof(spec_key, dims) + (size_t)split->rank * sizeof *key.dims;
+    clv_str name = { (const char *)&key, (int32_t)size };
+    int32_t id;
+    for (int32_t i = 0; i < split->rank; i++)
+        key.dims[i] = split->dims[i];
+    id = clv_map_get(&w->specs_of, name);
+    if (id < 0) {
+        clv_layout_spec made;
+        char *copy = clv_arena_take(w->arena, size);
+        if (!copy || !CLV_PUSH_ROOM(w->arena, w->specs, w->n_specs, w->cap_specs))
+            return no_memory(w);
+        name.at = memcpy(copy, &key, size);
+        CLV_TRY(clv_layout_to_spec(layout, &w->meshes[m], split, NULL, w->arena, &made, w->err));
+        w->specs[w->n_specs] = made.spec;
+        CLV_TRY(clv_map_put(&w->specs_of, name, w->n_specs, &id, w->err));
+        w->n_specs++;
+    }
+    *ret = &w->specs[id];
+    return CLV_OK;
+}
+
+static clv_status add_spec(widening *w, int32_t m, clv_tensor t, const clv_layout *layout,
+                           clv_sharding_spec *specs, int32_t *n)
+{
+    const clv_sharding_spec *like;
+    clv_tensor_split split;
+    if (!clv_split_of_type(&w->problem->types->of[t.i], &split))
+        return CLV_OK;
+    for (int32_t i = 0; i < *n; i++)
+        if (specs[i].tensor == w->name_of[t.i])
+            return CLV_OK; /* read twice */
+    if (!w->name_of[t.i] &&
+        !(w->name_of[t.i] = copy_str(w->arena, clv_tensor_at(w->req->model->main, t)->name)))
+        return no_memory(w);
+    CLV_TRY(find_spec(w, m, &split, layout, &like));
+    specs[*n] = *like;
+    specs[*n].tensor = w->name_of[t.i];
+    (*n)++;
+    return CLV_OK;
+}
+
+static clv_status annotate_op(widening *w, int32_t op, int32_t m, clv_plan_annotation *ret)
+{
+    const clv_graph *g = w->req->model->main;
+    const clv_op_info *info = &g->ops[op];
+    int32_t n_in = clv_op_n_explicit(info);
+    clv_sharding_spec *specs = CLV_NEW_ARRAY(w->arena, clv_sharding_spec, n_in + info->n_out);
+    if (!specs)
+        return no_memory(w);
+    *ret = (clv_plan_annotation){ .file_index = info->file_index,
+                                  .note = { .configuration = w->plan->configuration,
+                                            .specs = specs,
+                                            .has_stage = true,
+                                            .stage = w->cut->devices[m].stage } };
+    for (int32_t k = 0; k < n_in; k++) {
+        clv_tensor t = clv_op_input(g, info, k);
+        clv_layout layout = clv_shard_need(w->problem, w->answer, (clv_op){ op }, k);
+        if (t.i >= 0)
+            CLV_TRY(add_spec(w, m, t, &layout, specs, &ret->note.n_specs));
+    }
+    for (int32_t k = 0; k < info->n_out; k++) {
+        clv_tensor t = clv_op_output(g, info, k);
+        if (t.i < 0)
+            continue;
+        clv_layout layout = clv_shard_home(w->problem, w->answer, t);
+        CLV_TRY(add_spec(w, m, t, &layout, specs, &ret->note.n_specs));
+    }
+    return CLV_OK;
+}
+
+static clv_status annotate(widening *w, const int32_t *mesh_of)
+{
+    const clv_graph *g = w->req->model->main;
+    clv_plan_annotation *all = CLV_NEW_ARRAY(w->arena, clv_plan_annotation, g->n_ops);
+    w->name_of = CLV_NEW_ARRAY(w->arena, const char *, g->n_tensors);
+    if (!all || !w->name_of)
+        return no_memory(w);
+    CLV_TRY(clv_map_init(&w->specs_of, w->arena, 64, w->err));
+    for (int32_t i = 0; i < g->n_ops; i++)
+        CLV_TRY(annotate_op(w, i, mesh_of[i], &all[g->ops[i].file_index]));
+    w->plan->annotations = all;
+    w->plan->n_annotations = g->n_ops;
+    return CLV_OK;
+}
+
+clv_status clv_joint_plan_make(const clv_request *req, const clv_cluster *cluster,
+                               const int32_t *order, const clv_mesh *mesh,
+                               const clv_shard_problem *problem, const int32_t *answer,
+                               const clv_local_model *local, const clv_plan *cut, clv_arena *arena,
+                               clv_plan **ret, clv_error *err)
+{
+    widening w = { .req = req,
+                   .cluster = cluster,
+                   .order = order,
+                   .mesh = mesh,
+                   .problem = problem,
+                   .answer = answer,
+                   .local = local,
+                   .cut = cut,
+                   .plan = CLV_NEW(arena, clv_plan),
+                   .arena = arena,
+                   .err = err };
+    int32_t *mesh_of = CLV_NEW_ARRAY(arena, int32_t, req->model->main->n_ops);
+    if (!w.plan || !mesh_of)
+        return no_memory(&w);
+    *w.plan = *cut;
+    w.plan->search = "joint";
+    w.plan->fingerprint = clv_onnx_fingerprint(req->model);
+    w.plan->cluster = cluster->name;
+    w.plan->backward_op = NULL;
+    CLV_TRY(widen_devices(&w));
+    CLV_TRY(widen_ops(&w, mesh_of));
+    CLV_TRY(widen_transfers(&w));
+    CLV_TRY(add_collectives(&w));
+    CLV_TRY(add_splits(&w));
+    CLV_TRY(annotate(&w, mesh_of));
+    *ret = w.plan;
+    return clv_joint_words(req->model->main, problem, answer, w.plan, arena, err);
+}

@@ -1,0 +1,332 @@
+/* test_joint.c - what is found for the networks that people run, on eight devices of one server:
+ * the plans they would have made by hand, or better ones.
+ *
+ * Times are of the cost model: nothing here depends on the machine that runs the test. The search
+ * proves each of these plans the best of its form, so that a change of the plan is a change of the
+ * costs or of the rules.
+ */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleave.h"
+#include "support/nets.h"
+#include "support/run.h"
+
+#define LAYERS 3
+
+static char *folder, path[4096];
+static cleave_model *model;
+static cleave_plan *plan;
+static cleave_error error;
+
+static void set_up(void)
+{
+    folder = folder_new();
+    snprintf(path, sizeof path, "%s/m.onnx", folder);
+    model = NULL;
+    plan = NULL;
+}
+
+static void close_model(void)
+{
+    cleave_plan_free(plan);
+    cleave_model_free(model);
+    plan = NULL;
+    model = NULL;
+}
+
+static void tear_down(void)
+{
+    close_model();
+    folder_free(folder);
+}
+
+TestSuite(joint, .init = set_up, .fini = tear_down, .timeout = 600);
+
+/* The model at path, planned. mesh: NULL for stages and shards together. */
+static void find(const char *mesh, int max_tensor_devices, cleave_objective objective)
+{
+    cleave_plan_options o = CLEAVE_PLAN_OPTIONS;
+    o.cluster = "dgx-h100";
+    o.mesh = mesh;
+    o.max_tensor_devices = max_tensor_devices;
+    o.objective = objective;
+    cleave_plan_free(plan);
+    plan = NULL;
+    if (!model)
+        cr_assert_eq(cleave_model_open(path, NULL, &model, &error), CLEAVE_OK, "%s", error.message);
+    cleave_status s = cleave_plan_make(model, &o, &plan, &error);
+    cr_assert(s == CLEAVE_OK || s == CLEAVE_NO_PLAN, "%s", error.message);
+}
+
+static void find_on_all(void)
+{
+    find("8", 0, CLEAVE_LATENCY);
+    cr_assert(cleave_plan_fits(plan));
+    cr_expect_str_eq(cleave_plan_mesh(plan), "tp=8");
+}
+
+/* The same by rules: columns, then rows, in each layer. */
+static void find_by_the_textbook(void)
+{
+    static const char rules[] = "{\"rules\": ["
+                                "{\"split\": \"*/q\", \"factor\": \"n\", \"over\": \"tp\"},"
+                                "{\"split\": \"*/k\", \"factor\": \"n\", \"over\": \"tp\"},"
+                                "{\"split\": \"*/v\", \"factor\": \"n\", \"over\": \"tp\"},"
+                                "{\"split\": \"*/o\", \"factor\": \"k\", \"over\": \"tp\"},"
+                                "{\"split\": \"*/up\", \"factor\": \"n\", \"over\": \"tp\"},"
+                                "{\"split\": \"*/down\", \"factor\": \"k\", \"over\": \"tp\"}]}";
+    cleave_plan_options o = CLEAVE_PLAN_OPTIONS;
+    o.cluster = "dgx-h100";
+    o.mesh = "8";
+    o.constraints = rules;
+    cleave_plan_free(plan);
+    plan = NULL;
+    cr_assert_eq(cleave_plan_make(model, &o, &plan, &error), CLEAVE_OK, "%s", error.message);
+}
+
+/* How often a name was found, over the one axis. */
+static int found(const char *name)
+{
+    const char *axis, *one;
+    int count;
+    for (int i = 0; (one = cleave_plan_found(plan, i, &axis, &count)); i++)
+        if (strcmp(one, name) == 0)
+            return count;
+    return 0;
+}
+
+/* Collectives of a kind, on tensors whose name ends so ("" for all). */
+static int count(const char *kind, const char *ending)
+{
+    const char *at = strstr(cleave_plan_json(plan), "\"collectives\"");
+    char want[80];
+    int n = 0;
+    cr_assert_not_null(at);
+    snprintf(want, sizeof want, "\"kind\": \"%s\"", kind);
+    for (at = strstr(at, want); at; at = strstr(at + 1, want)) {
+        const char *name = strstr(at, "\"tensor\": \"");
+        cr_assert_not_null(name);
+        name += strlen("\"tensor\": \"");
+        size_t length = strcspn(name, "\""), end = strlen(ending);
+        n += length >= end && strncmp(name + length - end, ending, end) == 0;
+    }
+    return n;
+}
+
+/* What says something; slices of what is there already do not. */
+static int n_spoken(void)
+{
+    return count("all-reduce", "") + count("all-gather", "") + count("reduce-scatter", "") +
+           count("all-to-all", "") + count("permute", "");
+}
+
+/* Column then row, twice a layer: behind each row there is one sum, and nothing else is said. */
+static void expect_megatron(const char *second)
+{
+    cr_expect_eq(count("all-reduce", "/o"), LAYERS);
+    cr_expect_eq(count("all-reduce", second), LAYERS);
+    cr_expect_eq(n_spoken(), 2 * LAYERS, "%s", cleave_plan_text(plan));
+    cr_expect_geq(found("head parallel attention"), LAYERS);
+}
+
+Test(joint, llama_is_split_by_columns_then_rows)
+{
+    const net_sizes s = { .layers = LAYERS,
+                          .batch = 8,
+                          .sequence = 1,
+                          .past = 1023,
+                          .hidden = 4096,
+                          .heads = 32,
+                          .kv_heads = 8,
+                          .inner = 14336,
+                          .words = 32000 };
+    net_llama(&s, path);
+    find_on_all();
+    expect_megatron("/down");
+    cr_expect_eq(found("Megatron column"), 5 * LAYERS + 1); /* q, k, v, gate, up; the words */
+    cr_expect_eq(found("Megatron row"), 2 * LAYERS);
+}
+
+Test(joint, gpt2_is_split_by_columns_then_rows)
+{
+    const net_sizes s = { .layers = LAYERS,
+                          .batch = 8,
+                          .sequence = 1,
+                          .past = 511,
+                          .hidden = 2048,
+                          .heads = 16,
+                          .kv_heads = 16,
+                          .inner = 8192,
+                          .words = 50304 };
+    net_gpt2(&s, path);
+    find_on_all();
+    expect_megatron("/down");
+    cr_expect_eq(found("Megatron column"), 2 * LAYERS + 1); /* qkv within each of its three */
+    cr_expect_eq(found("Megatron row"), 2 * LAYERS);
+}
+
+/* Of the size that the authors of Megatron gave it. */
+Test(joint, bert_is_split_by_columns_then_rows)
+{
+    const net_sizes s = { .layers = LAYERS,
+                          .batch = 1,
+                          .sequence = 128,
+                          .hidden = 2560,
+                          .heads = 40,
+                          .kv_heads = 40,
+                          .inner = 10240,
+                          .words = 30522 };
+    net_bert(&s, path);
+    find_on_all();
+    expect_megatron("/down");
+    cr_expect_eq(found("Megatron column"), 4 * LAYERS + 1);
+    cr_expect_eq(found("Megatron row"), 2 * LAYERS);
+}
+
+/* At 512 tokens and a width of 1024 it is cheaper to split the tokens and to gather what attention
+ * reads once a layer: less is said than by two sums. */
+Test(joint, a_narrow_bert_does_better_than_the_textbook)
+{
+    const net_sizes s = { .layers = LAYERS,
+                          .batch = 1,
+                          .sequence = 512,
+                          .hidden = 1024,
+                          .heads = 16,
+                          .kv_heads = 16,
+                          .inner = 4096,
+                          .words = 30522 };
+    net_bert(&s, path);
+    find_on_all();
+    cr_expect_geq(found("context parallel"), LAYERS);
+    cr_expect_leq(n_spoken(), LAYERS, "%s", cleave_plan_text(plan));
+    double free_ms = cleave_plan_latency_ms(plan);
+    find_by_the_textbook();
+    cr_expect_geq(count("all-reduce", "") + count("reduce-scatter", ""), 2 * LAYERS, "%s",
+                  cleave_plan_text(plan));
+    cr_expect_lt(free_ms, cleave_plan_latency_ms(plan));
+}
+
+Test(joint, experts_are_dealt_out)
+{
+    const net_sizes s = { .layers = LAYERS,
+                          .batch = 8,
+                          .sequence = 1,
+                          .past = 1023,
+                          .hidden = 4096,
+                          .heads = 32,
+                          .kv_heads = 8,
+                          .inner = 14336,
+                          .experts = 8,
+                          .words = 32000 };
+    net_llama(&s, path);
+    find_on_all();
+    expect_megatron("/moe");
+    cr_expect_eq(found("expert parallel"), LAYERS);
+}
+
+/* 26 tables of 19 GiB on devices of 74: every table is split. Two of them alone have room. Eight of
+ * 10 GiB are a little too many: only as many are split as memory asks for. */
+Test(joint, tables_are_split_by_memory)
+{
+    net_dlrm(26, 40000000, 128, 2048, path);
+    find_on_all();
+    cr_expect_eq(found("table sharding"), 26, "%s", cleave_plan_text(plan));
+    close_model();
+    net_dlrm(8, 20000000, 128, 2048, path);
+    find_on_all();
+    cr_expect(found("table sharding") >= 1 && found("table sharding") <= 2, "%s",
+              cleave_plan_text(plan));
+    cr_expect_geq(found("data parallel"), 1);
+    close_model();
+    net_dlrm(2, 40000000, 128, 2048, path);
+    find_on_all();
+    cr_expect_eq(found("table sharding"), 0, "%s", cleave_plan_text(plan));
+    cr_expect_eq(n_spoken(), 0, "%s", cleave_plan_text(plan));
+}
+
+/* Each device has images of its own, and nobody says anything. */
+Test(joint, images_are_data_parallel)
+{
+    const net_sizes s = { .layers = LAYERS,
+                          .batch = 64,
+                          .sequence = 196,
+                          .hidden = 1024,
+                          .heads = 16,
+                          .kv_heads = 16,
+                          .inner = 4096 };
+    net_vit(&s, path);
+    find_on_all();
+    cr_expect_eq(found("data parallel"), 6 * LAYERS + 1); /* all products, and the patches */
+    cr_expect_eq(cleave_plan_collectives(plan), 0, "%s", cleave_plan_text(plan));
+    close_model();
+    net_resnet(4, 256, 256, 56, path);
+    find_on_all();
+    cr_expect_eq(found("data parallel"), 3 * 4 + 2); /* all convolutions, and the head */
+    cr_expect_eq(cleave_plan_collectives(plan), 0, "%s", cleave_plan_text(plan));
+}
+
+/* -- never worse -- */
+
+static double value(cleave_objective objective)
+{
+    if (!cleave_plan_fits(plan))
+        return 1e300;
+    return objective == CLEAVE_LATENCY ? cleave_plan_latency_ms(plan)
+                                       : 1e3 / cleave_plan_throughput(plan);
+}
+
+static void expect_no_worse(const char *what)
+{
+    for (int i = 0; i < 2; i++) {
+        cleave_objective objective = i ? CLEAVE_THROUGHPUT : CLEAVE_LATENCY;
+        find(NULL, 8, objective);
+        double together = value(objective);
+        find(NULL, 0, objective);
+        cr_expect_leq(together, value(objective), "%s, stages alone, objective %d", what, i);
+        find("8", 0, objective);
+        cr_expect_leq(together, value(objective), "%s, shards alone, objective %d", what, i);
+        find("2x4", 0, objective);
+        cr_expect_leq(together, value(objective), "%s, a mesh of two axes, objective %d", what, i);
+    }
+    close_model();
+}
+
+Test(joint, it_is_never_worse_than_stages_or_shards_alone)
+{
+    net_sizes s = { .layers = 2,
+                    .batch = 4,
+                    .sequence = 1,
+                    .past = 255,
+                    .hidden = 2048,
+                    .heads = 16,
+                    .kv_heads = 4,
+                    .inner = 8192,
+                    .words = 32000 };
+    net_llama(&s, path);
+    expect_no_worse("llama");
+    s.experts = 8;
+    net_llama(&s, path);
+    expect_no_worse("experts");
+    s.past = 0;
+    s.sequence = 64;
+    s.kv_heads = 16;
+    net_gpt2(&s, path);
+    expect_no_worse("gpt-2");
+    net_bert(&s, path);
+    expect_no_worse("bert");
+    s.hidden = 256; /* too small to be worth a word between devices */
+    s.inner = 1024;
+    net_bert(&s, path);
+    expect_no_worse("a small bert");
+    net_dlrm(8, 20000000, 128, 512, path);
+    expect_no_worse("dlrm");
+    net_resnet(4, 8, 256, 28, path);
+    expect_no_worse("resnet");
+    s.batch = 4;
+    s.sequence = 196;
+    net_vit(&s, path);
+    expect_no_worse("vit");
+}

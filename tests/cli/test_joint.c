@@ -1,0 +1,313 @@
+/* test_joint.c - cleave plan with a mesh, as a user runs it: what it writes, and what it refuses.
+ */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/nets.h"
+#include "support/onnx_builder.h"
+#include "support/run.h"
+
+static char *folder;
+
+static void set_up(void)
+{
+    static const net_sizes s = { .layers = 2,
+                                 .batch = 8,
+                                 .sequence = 1,
+                                 .past = 255,
+                                 .hidden = 2048,
+                                 .heads = 16,
+                                 .kv_heads = 8,
+                                 .inner = 8192,
+                                 .words = 32000 };
+    char path[4096];
+    folder = folder_new();
+    snprintf(path, sizeof path, "%s/m.onnx", folder);
+    net_llama(&s, path);
+}
+
+static void tear_down(void) { folder_free(folder); }
+
+TestSuite(joint, .init = set_up, .fini = tear_down, .timeout = 600);
+
+/* "cleave plan <arguments> m.onnx" ends with that code, and says so in one line. */
+static void refuses(int code, const char *arguments, const char *says)
+{
+    run_result r = run_in(folder, "%s plan %s m.onnx", TEST_CLEAVE, arguments);
+    cr_expect_eq(r.code, code, "'%s' gave %d: %s%s", arguments, r.code, r.err, r.out);
+    cr_expect(strstr(r.err, says), "'%s' printed: %s", arguments, r.err);
+    cr_expect(strchr(r.err, '\n') == r.err + strlen(r.err) - 1, "'%s' printed: %s", arguments,
+              r.err);
+    cr_expect_eq(folder_count(folder), 1, "'%s' wrote something", arguments);
+    run_free(&r);
+}
+
+Test(joint, a_mesh_that_is_none_is_named)
+{
+    refuses(2, "--mesh 0x4", "an axis of the mesh is '0': expected a whole number from 1");
+    refuses(2, "--mesh 2x", "an axis of the mesh is ''");
+    refuses(2, "--mesh x4", "an axis of the mesh is 'x4'");
+    refuses(2, "--mesh tp=", "an axis of the mesh is ''");
+    refuses(2, "--mesh 2.5", "an axis of the mesh is '2.5'");
+    refuses(2, "--mesh=-2", "an axis of the mesh is '-2'");
+    refuses(2, "--mesh '2 x4'", "an axis of the mesh is '2 x4'");
+    refuses(2, "--mesh 99999999999999999999x2", "an axis of the mesh is '99999999999999999999'");
+    refuses(2, "--mesh ''", "--mesh is empty");
+    refuses(2, "--mesh dp=2xdp=4", "two axes of the mesh have the name 'dp'");
+    refuses(2, "--mesh 2x2x2x1", "mesh '2x2x2x1' has more than 3 axes");
+}
+
+Test(joint, a_mesh_that_the_cluster_has_not_is_named)
+{
+    refuses(2, "--mesh 3", "mesh '3' does not go into 8 devices a whole number of times");
+    refuses(2, "--mesh 16", "mesh '16' does not go into 8 devices");
+    refuses(2, "--mesh 1024x1024x1024", "mesh '1024x1024x1024' does not go into 8 devices");
+    refuses(2, "--mesh 8 --devices 4", "mesh '8' does not go into 4 devices");
+    refuses(2, "--mesh 2x2 --stages 4", "4 stages of mesh '2x2' have 16 devices");
+    refuses(2, "--mesh 8 --max-tp 4", "mesh '8' has 8 devices, more than the 4 that are allowed");
+    refuses(2, "--stages 3", "3 stages: 8 devices cannot be dealt out to so many alike");
+    refuses(2, "--stages 9", "9 stages: 8 devices");
+    refuses(2, "--stages 2 --max-tp 2", "2 stages of 4 devices have more than the 2");
+    refuses(2, "--stages 0", "--stages is '0': expected a whole number");
+    refuses(2, "--max-tp 0", "--max-tp is '0': expected a whole number");
+    refuses(2, "--max-tp two", "--max-tp is 'two'");
+}
+
+Test(joint, what_takes_whole_operators_takes_no_mesh)
+{
+    refuses(2, "--mesh 8 --sharding-nodes 0/o", "sharding nodes are given: a mesh needs a search");
+    refuses(2, "--mesh 8 --compiler true", "an external compiler takes whole operators");
+}
+
+/* The numbers of a plan file: {outcome, peak of device 0 and its capacity} by a line of python. */
+static run_result shown(const char *arguments, const char *python)
+{
+    run_result r = run_in(folder, "%s plan --json --no-output %s > o.json; echo $? > code",
+                          TEST_CLEAVE, arguments);
+    run_free(&r);
+    return run_in(folder,
+                  "python3 -c \"import json; d = json.load(open('o.json')); p = d['plan']; %s\"",
+                  python);
+}
+
+static void expect_shown(const char *arguments, const char *python, const char *want)
+{
+    run_result r = shown(arguments, python);
+    cr_expect_str_eq(r.out, want, "%s: %s%s", arguments, r.out, r.err);
+    run_free(&r);
+}
+
+Test(joint, too_little_memory_is_told_with_what_is_missing)
+{
+    expect_shown("--mesh 8 --memory 20MiB m.onnx",
+                 "print(open('code').read().strip(), p['outcome'], p['short_bytes'] > 0, "
+                 "p['mesh']['axes'])",
+                 "3 out of memory True [{'name': 'tp', 'size': 8}]\n");
+    expect_shown("--mesh 8 --memory 1GiB m.onnx",
+                 "print(open('code').read().strip(), p['outcome'])", "0 fits\n");
+}
+
+/* A chain: devices in a row, as many as are asked for even where fewer would be faster. */
+Test(joint, there_are_as_many_stages_as_are_asked_for)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/m.onnx", folder);
+    net_resnet(4, 8, 256, 28, path);
+    for (int n = 1; n <= 8; n *= 2) {
+        char asked[60], want[20];
+        snprintf(asked, sizeof asked, "--stages %d m.onnx", n);
+        snprintf(want, sizeof want, "%d %d\n", n, 8 / n);
+        expect_shown(asked,
+                     "m = p.get('mesh'); "
+                     "print(p['stages'], len(m['devices'][0]) if m else 1)",
+                     want);
+    }
+}
+
+Test(joint, symbols_want_sizes_as_ever)
+{
+    test_onnx *m = onnx_new(8, 17);
+    test_graph *g = onnx_main(m);
+    char path[4096];
+    onnx_input(g, "x", 1, "batch,64");
+    onnx_weight(g, "w", 1, "64,64");
+    onnx_node(g, "MatMul", "p", "x,w", "y");
+    onnx_output(g, "y", 1, "batch,64");
+    snprintf(path, sizeof path, "%s/m.onnx", folder);
+    onnx_write(m, path);
+    onnx_free(m);
+    refuses(65, "--mesh 8", "1 symbol of the inputs' shapes has no size");
+    expect_shown("--mesh 8 --bind batch=8 m.onnx", "print(p['outcome'], p['bindings'])",
+                 "fits ['batch=8']\n");
+}
+
+/* How many elements are not 0 is known when it runs: that and what comes of it stays whole. */
+Test(joint, what_has_no_known_shape_stays_whole)
+{
+    test_onnx *m = onnx_new(8, 17);
+    test_graph *g = onnx_main(m);
+    char path[4096];
+    onnx_input(g, "x", 1, "64,1024");
+    onnx_weight(g, "w", 1, "1024,1024");
+    onnx_node(g, "MatMul", "p", "x,w", "y");
+    onnx_node(g, "NonZero", "which", "y", "z");
+    onnx_attr_int(g, onnx_node(g, "Cast", "again", "z", "c"), "to", 1);
+    onnx_output(g, "c", 1, "2,?");
+    onnx_output(g, "y", 1, "64,1024");
+    snprintf(path, sizeof path, "%s/m.onnx", folder);
+    onnx_write(m, path);
+    onnx_free(m);
+    expect_shown("--mesh 8 m.onnx", "print(p['outcome'], len(p['devices']))", "fits 8\n");
+}
+
+/* Forward and backward of two products: the gradients are split like what they are of. */
+Test(joint, a_training_graph_is_split_as_any_other)
+{
+    test_onnx *m = onnx_new(8, 17);
+    test_graph *g = onnx_main(m);
+    char path[4096];
+    onnx_input(g, "x", 1, "4096,1024");
+    onnx_weight(g, "w1", 1, "1024,4096");
+    onnx_weight(g, "w2", 1, "4096,1024");
+    onnx_node(g, "MatMul", "up", "x,w1", "h");
+    onnx_node(g, "MatMul", "down", "h,w2", "y");
+    onnx_node(g, "Transpose", "w2.T", "w2", "w2_t");
+    onnx_node(g, "Transpose", "h.T", "h", "h_t");
+    onnx_node(g, "Transpose", "x.T", "x", "x_t");
+    onnx_node(g, "MatMul", "down_grad_w", "h_t,y", "w2.grad");
+    onnx_node(g, "MatMul", "down_grad_x", "y,w2_t", "h.grad");
+    onnx_node(g, "MatMul", "up_grad_w", "x_t,h.grad", "w1.grad");
+    onnx_output(g, "w2.grad", 1, "4096,1024");
+    onnx_output(g, "w1.grad", 1, "1024,4096");
+    snprintf(path, sizeof path, "%s/m.onnx", folder);
+    onnx_write(m, path);
+    onnx_free(m);
+    static const char says[] = "print(p['outcome'], p['mesh']['axes'][0]['size'], "
+                               "len(p['operators']['split_runs']) > 0)";
+    expect_shown("--mesh 8 m.onnx", says, "fits 8 True\n");
+    expect_shown("--mesh 4 --objective throughput m.onnx", says, "fits 4 True\n");
+}
+
+/* covers: A.011 C.013 */
+Test(joint, the_annotated_model_strips_to_the_same_bytes)
+{
+    run_result r = run_in(folder,
+                          "%s plan --mesh 2x4 -o a.onnx m.onnx && %s strip -o s.onnx a.onnx && "
+                          "%s shards --check a.onnx && %s annotate --plan a.onnx.plan.json "
+                          "-o b.onnx m.onnx",
+                          TEST_CLEAVE, TEST_CLEAVE, TEST_CLEAVE, TEST_CLEAVE);
+    cr_assert_eq(r.code, 0, "%s%s", r.out, r.err);
+    run_free(&r);
+    cr_expect(file_same(folder, "m.onnx", "s.onnx"));
+    cr_expect(file_same(folder, "a.onnx", "b.onnx"));
+}
+
+/* The same plan at any number of threads. */
+Test(joint, threads_do_not_change_the_plan)
+{
+    for (int jobs = 1; jobs <= 4; jobs *= 2) {
+        run_result r = run_in(folder, "%s plan --max-tp 8 --jobs %d -o %d.onnx m.onnx", TEST_CLEAVE,
+                              jobs, jobs);
+        cr_assert_eq(r.code, 0, "%s", r.err);
+        run_free(&r);
+    }
+    cr_expect(file_same(folder, "1.onnx.plan.json", "2.onnx.plan.json"));
+    cr_expect(file_same(folder, "1.onnx.plan.json", "4.onnx.plan.json"));
+    cr_expect(file_same(folder, "1.onnx", "4.onnx"));
+}
+
+/* -- memory -- */
+
+static bool has_onnx(void)
+{
+    run_result r = run_in(folder, "/usr/bin/python3 -c 'import onnx'");
+    bool has = r.code == 0;
+    run_free(&r);
+    return has;
+}
+
+/* Each on one mesh, on several stages, and in flight. more: options of check_peak.py. */
+static void expect_memory(const char *more)
+{
+    static const char *const asked[] = { "--mesh 8",
+                                         "--mesh 2x4",
+                                         "--mesh 2",
+                                         "--stages 2",
+                                         "--mesh 4 --objective throughput",
+                                         "--mesh 2 --objective throughput" };
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        run_result r = run_in(folder, "%s plan %s -o a.onnx m.onnx >o.txt", TEST_CLEAVE, asked[i]);
+        cr_assert_eq(r.code, 0, "%s: %s", asked[i], r.err);
+        run_free(&r);
+        r = run_in(folder, "/usr/bin/python3 %s/tests/cli/check_peak.py a.onnx a.onnx.plan.json %s",
+                   TEST_SOURCE_DIR, more);
+        cr_expect_eq(r.code, 0, "%s: %s", asked[i], r.err);
+        run_free(&r);
+    }
+}
+
+Test(joint, the_memory_that_is_promised_is_what_the_parts_need)
+{
+    net_sizes s = { .layers = 2,
+                    .batch = 1,
+                    .sequence = 128,
+                    .hidden = 2560,
+                    .heads = 40,
+                    .kv_heads = 40,
+                    .inner = 10240,
+                    .words = 30522 };
+    char path[4096];
+    if (!has_onnx())
+        cr_skip_test("no onnx for python");
+    expect_memory("--any-order"); /* the caches of a llama are not read in the order of the file */
+    snprintf(path, sizeof path, "%s/m.onnx", folder);
+    net_bert(&s, path);
+    expect_memory("");
+    s = (net_sizes){ .layers = 2,
+                     .batch = 64,
+                     .sequence = 196,
+                     .hidden = 1024,
+                     .heads = 16,
+                     .kv_heads = 16,
+                     .inner = 4096 };
+    net_vit(&s, path);
+    expect_memory("");
+    net_resnet(4, 64, 256, 28, path);
+    expect_memory("");
+    net_dlrm(8, 20000000, 128, 2048, path);
+    expect_memory("");
+    run_result r =
+        run_in(folder, "cp %s/tests/data/models/resnet.static.onnx m.onnx", TEST_SOURCE_DIR);
+    cr_assert_eq(r.code, 0, "%s", r.err);
+    run_free(&r);
+    expect_memory("");
+}
+
+/* The check itself: a plan that says a little less is found out. */
+Test(joint, a_wrong_promise_is_found)
+{
+    static const char *const wrong[] = {
+        "d['weight_bytes'] -= 2", "d['activation_bytes'] += 256", "d['activation_bytes'] -= 256",
+        "d['peak_bytes'] = d['weight_bytes'] + d['activation_bytes'] - 512"
+    };
+    char path[4096];
+    if (!has_onnx())
+        cr_skip_test("no onnx for python");
+    snprintf(path, sizeof path, "%s/m.onnx", folder);
+    net_resnet(2, 64, 256, 28, path);
+    run_result r = run_in(folder, "%s plan --mesh 8 -o a.onnx m.onnx", TEST_CLEAVE);
+    cr_assert_eq(r.code, 0, "%s", r.err);
+    run_free(&r);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        r = run_in(folder,
+                   "/usr/bin/python3 -c \"import json; p = json.load(open('a.onnx.plan.json')); "
+                   "d = p['devices'][3]; %s; json.dump(p, open('w.json', 'w'))\" && "
+                   "/usr/bin/python3 %s/tests/cli/check_peak.py a.onnx w.json",
+                   wrong[i], TEST_SOURCE_DIR);
+        cr_expect_eq(r.code, 1, "%s passes: %s", wrong[i], r.out);
+        cr_expect(strstr(r.err, "gpu3"), "%s", r.err);
+        run_free(&r);
+    }
+}
