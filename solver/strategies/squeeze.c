@@ -16,7 +16,7 @@ enum {
     BETWEEN_LOOKS = 32,   /* rounds, at how many choices are out */
     MOST_STAGES = 16,
     EXACT_CHOICES = 2000, /* more are not divided: a part takes too long for its depth */
-    SOON = 10,            /* a stage ends early when one choice in so many is out */
+    SOON = 4,             /* a stage ends early when one choice in so many is out */
     WORTH = 50,           /* and in the end when one in so many is */
     SWEEPS = 3,           /* of entries in a round, counting among them */
 };

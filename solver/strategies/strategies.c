@@ -23,13 +23,9 @@
 #define CLV_SOLVE_WORK_MOST  20000000
 /* Of all nodes for the first answer. */
 #define CLV_SOLVE_FIRST_SWEEPS 40
-/* The squeezer: rounds of a stage at most; work before anything else is done; how much less of it
- * in a round once it has had nothing new for so many rounds. */
+/* The squeezer: rounds of a stage at most; work before anything else is done. */
 #define CLV_SOLVE_STAGE_ROUNDS 1200
 #define CLV_SOLVE_FIRST_WORK   100000000
-#define CLV_SOLVE_IDLE         100
-/* An entry is so much quicker done by the squeezer than by a searcher. */
-#define CLV_SOLVE_SHARE 6
 /* The searchers go over to what the squeezer leaves when it is so much of what they work on. */
 #define CLV_SOLVE_ADOPT 0.75
 /* The first searcher needs no ascent when the bound is so much of the cost. */
@@ -74,7 +70,7 @@ typedef struct {
     int32_t *choice; /* of the whole problem */
     int32_t *kept;   /* of the reduced one: the best answer */
     int32_t *lifted; /* of the reduced one: scratch */
-    int32_t n_active, n_rounds, n_stale, n_idle, n_stages;
+    int32_t n_active, n_rounds, n_stale;
     int64_t share;    /* of the squeezer in a round */
     int64_t searched; /* work of all searchers and the squeezer in rounds */
     atomic_int next;  /* item of a round: 0 the squeezer, then searchers */
@@ -363,9 +359,6 @@ static clv_status collect(solve *s, clv_error *err)
     CLV_TRY(collect_searchers(s, &better, err));
     bool raised = s->r->bound > bound_before;
     s->n_stale = better || squeezed ? 0 : s->n_stale + 1;
-    int32_t n_stages = clv_squeezer_n_stages(s->squeezer);
-    s->n_idle = raised || squeezed || n_stages != s->n_stages ? 0 : s->n_idle + 1;
-    s->n_stages = n_stages;
     share(s, better || squeezed || raised);
     if (raised || (s->r->found && s->r->value.cost != cost_before))
         tell(s, s->r->found ? s->r->found_by : "messages");
@@ -376,13 +369,12 @@ static clv_status collect(solve *s, clv_error *err)
  * are threads for. */
 static void deal(solve *s)
 {
-    bool over = clv_squeezer_over(s->squeezer), idle = over || s->n_idle >= CLV_SOLVE_IDLE;
-    int32_t n = s->o->jobs - (idle ? 0 : 1);
+    int32_t n = s->o->jobs - (clv_squeezer_over(s->squeezer) ? 0 : 1);
     if (s->o->deadline_s <= 0)
         n = s->n_rounds < CLV_SOLVE_FIRST_ROUNDS ? 1 : CLV_SOLVE_SEARCHERS;
     n = n > CLV_SOLVE_SEARCHERS ? CLV_SOLVE_SEARCHERS : n;
     s->n_active = n < 1 ? 1 : n;
-    s->share = idle ? s->field->work : CLV_SOLVE_SHARE * s->field->work;
+    s->share = s->field->work;
     if (s->o->brief)
         s->n_active = 1;
     s->searched += s->share + s->n_active * s->field->work;
@@ -500,7 +492,7 @@ static clv_status solve_all(solve *s, clv_error *err)
         if (!is_finite(s) && clv_presolve_finite(s->presolved) && !clv_halted(&s->own)) {
             /* Perhaps only answers that cost never are within the limit: the best of those. */
             free_all(s);
-            s->n_rounds = s->n_stale = s->n_idle = 0;
+            s->n_rounds = s->n_stale = 0;
             CLV_TRY(clv_presolve_rows(s->p, s->arena, &s->presolved, &infeasible, s->r->why, err));
             if (!infeasible)
                 CLV_TRY(solve_reduced(s, &none, err));

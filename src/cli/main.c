@@ -35,10 +35,11 @@ int cli_unknown_command(cli *c, const char *name)
 
 /* jemalloc reads this symbol before main. A thread that finds no memory for an arena or a cache of
  * its own would end in a signal; without them the allocation fails as any other. We allocate little
- * but large blocks for our own arenas, so nothing is slower. And what is given back goes back to
- * the system at once: reading a large problem gives back as much as it keeps. */
+ * but large blocks for our own arenas, so nothing is slower. What is given back goes back to the
+ * system after a second: at once would cost a search over many meshes half of its time in page
+ * faults, and later would keep what reading a large problem needs no more. */
 __attribute__((visibility("default"))) const char *const malloc_conf =
-    "narenas:1,tcache:false,dirty_decay_ms:0";
+    "narenas:1,tcache:false,dirty_decay_ms:1000";
 
 /* Before the options are parsed, so that an error in them is told in the form that was asked for.
  */
