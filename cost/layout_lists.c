@@ -64,16 +64,8 @@ static clv_status shape_number(clv_layout_lists *l, const clv_type *type, int32_
     size_t n = 2;
     for (int32_t i = 0; key[1] > 0 && i < type->rank; i++)
         key[n++] = type->dims[i];
-    int32_t id = clv_map_get(&l->shapes, bytes_of(key, n * sizeof *key));
-    if (id < 0) {
-        int64_t *copy = CLV_NEW_ARRAY(l->arena, int64_t, n);
-        if (!copy)
-            return no_memory(err);
-        memcpy(copy, key, n * sizeof *key);
-        CLV_TRY(clv_map_put(&l->shapes, bytes_of(copy, n * sizeof *key), l->n_shapes, &id, err));
-        l->n_shapes++;
-    }
-    *ret = id;
+    CLV_TRY(clv_map_put_key(&l->shapes, key, n * sizeof *key, l->n_shapes, ret, err));
+    l->n_shapes += *ret == l->n_shapes;
     return CLV_OK;
 }
 
@@ -100,15 +92,11 @@ clv_status clv_layout_lists_matrix(clv_layout_lists *l, clv_resharder *resharder
                                    const clv_type *type, int32_t from, int32_t to,
                                    clv_strategy_draft *draft, int32_t *ret, clv_error *err)
 {
-    int32_t shape, id;
-    CLV_TRY(shape_number(l, type, &shape, err));
-    int32_t *key = CLV_NEW_ARRAY(l->arena, int32_t, 3);
-    if (!key || !CLV_PUSH_ROOM(l->arena, l->matrix, l->n_matrices, l->cap_matrices))
+    int32_t key[] = { 0, from, to }, id;
+    CLV_TRY(shape_number(l, type, &key[0], err));
+    if (!CLV_PUSH_ROOM(l->arena, l->matrix, l->n_matrices, l->cap_matrices))
         return no_memory(err);
-    key[0] = shape;
-    key[1] = from;
-    key[2] = to;
-    CLV_TRY(clv_map_put(&l->matrices, bytes_of(key, 3 * sizeof *key), l->n_matrices, &id, err));
+    CLV_TRY(clv_map_put_key(&l->matrices, key, sizeof key, l->n_matrices, &id, err));
     if (id == l->n_matrices) {
         const clv_layout_list *rows = &l->list[from], *columns = &l->list[to];
         size_t n = (size_t)rows->n * (size_t)columns->n;

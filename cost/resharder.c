@@ -1,7 +1,5 @@
 #include "cost/resharder.h"
 
-#include <string.h>
-
 #include "base/map.h"
 #include "cost/shard_cost.h"
 
@@ -54,16 +52,11 @@ static clv_status find(clv_resharder *r, const clv_tensor_split *split, const cl
         key[n++] = slot[i].dim;
         key[n++] = slot[i].outer;
     }
-    size_t size = (size_t)n * sizeof *key;
-    id = clv_map_get(&r->shapes, (clv_str){ (const char *)key, (int32_t)size });
-    if (id < 0) {
-        int64_t *copy = CLV_NEW_ARRAY(r->arena, int64_t, n);
-        if (!copy || !CLV_PUSH_ROOM(r->arena, r->of, r->n, r->cap))
+    CLV_TRY(clv_map_put_key(&r->shapes, key, (size_t)n * sizeof *key, r->n, &id, err));
+    if (id == r->n) {
+        if (!CLV_PUSH_ROOM(r->arena, r->of, r->n, r->cap))
             return clv_fail_nomem(err, "layouts");
-        memcpy(copy, key, size);
         CLV_TRY(clv_reshard_make(r->comms, split, slot, n_slots, r->arena, &r->of[r->n], err));
-        CLV_TRY(clv_map_put(&r->shapes, (clv_str){ (const char *)copy, (int32_t)size }, r->n, &id,
-                            err));
         r->n++;
     }
     *ret = r->of[id];

@@ -385,15 +385,15 @@ clv_status clv_shard_problem_build(const clv_types *types, const clv_factors *fa
 
 /* -- answers -- */
 
-static const clv_op_choice *choice_of(const clv_shard_problem *s, const int32_t *answer, int32_t op)
+const clv_op_choice *clv_shard_choice(const clv_shard_problem *s, const int32_t *answer, clv_op op)
 {
-    int32_t node = s->node_of_op[op];
+    int32_t node = s->node_of_op[op.i];
     return node < 0 ? NULL : &s->op_choice[s->problem->first_choice[node] + answer[node]];
 }
 
 clv_layout clv_shard_need(const clv_shard_problem *s, const int32_t *answer, clv_op op, int32_t k)
 {
-    const clv_op_choice *choice = choice_of(s, answer, op.i);
+    const clv_op_choice *choice = clv_shard_choice(s, answer, op);
     return choice ? clv_choice_in(&s->factors[op.i], s->mesh, choice, k) : CLV_LAYOUT_COPIES;
 }
 
@@ -419,7 +419,7 @@ static clv_layout made_by(const clv_shard_problem *s, const int32_t *answer, clv
 {
     const clv_graph *g = s->types->graph;
     int32_t op = clv_tensor_at(g, t)->producer.i;
-    const clv_op_choice *choice = choice_of(s, answer, op);
+    const clv_op_choice *choice = clv_shard_choice(s, answer, (clv_op){ op });
     for (int32_t k = 0; choice && k < s->factors[op].n_out; k++)
         if (clv_op_output(g, &g->ops[op], k).i == t.i)
             return clv_choice_out(&s->factors[op], s->mesh, choice, k);

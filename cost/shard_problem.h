@@ -65,6 +65,9 @@ clv_status clv_shard_problem_build(const clv_types *types, const clv_factors *fa
                                    int64_t limit_bytes, clv_arena *arena, clv_shard_problem **ret,
                                    clv_error *err);
 
+/* What an answer chooses for an operator; NULL where it is no part of the problem. answer: by node,
+ * as clv_strategy_solve() gives it, here and below. */
+const clv_op_choice *clv_shard_choice(const clv_shard_problem *s, const int32_t *answer, clv_op op);
 /* Layouts that an answer gives a tensor: as its writer leaves it (of an input of the model: as it
  * is given), where it lies, and as the explicit input k of an operator needs it. answer: by node,
  * as clv_strategy_solve() gives it. Tensors and operators that are no part of the problem: copies.

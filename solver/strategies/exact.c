@@ -51,22 +51,6 @@ struct clv_strategy_tree {
 
 typedef struct clv_strategy_tree tree;
 
-static clv_wide cost_of(const clv_strategies *p, const int32_t *choice)
-{
-    clv_wide sum = 0;
-
-    for (int32_t v = 0; v < p->n_nodes; v++)
-        sum += p->cost[p->first_choice[v] + choice[v]];
-    for (int32_t e = 0; e < p->n_edges; e++) {
-        int64_t at = 0;
-
-        for (int32_t i = p->first_end[e]; i < p->first_end[e + 1]; i++)
-            at = at * clv_strategy_n_choices(p, p->end[i]) + choice[p->end[i]];
-        sum += p->entry[p->first_entry[p->matrix_of[e]] + at];
-    }
-    return sum;
-}
-
 static bool is_open(const tree *t, int32_t c) { return t->b->own[c] < CLV_STRATEGY_NEVER; }
 
 static void shut(tree *t, int32_t c)
@@ -93,7 +77,7 @@ static void try_answers(tree *t)
 
         if (!clv_strategy_bound_answer(t->b, turn, t->answer))
             continue;
-        cost = cost_of(t->p, t->answer);
+        cost = clv_strategy_cost(t->p, t->answer);
         if (cost < CLV_STRATEGY_NEVER && (t->cost < 0 || cost < t->cost)) {
             t->cost = cost;
             t->news = true;

@@ -48,22 +48,6 @@ struct clv_squeezer {
     clv_strategy_tree *tree;
 };
 
-static clv_wide cost_of(const clv_strategies *p, const int32_t *choice)
-{
-    clv_wide sum = 0;
-
-    for (int32_t v = 0; v < p->n_nodes; v++)
-        sum += p->cost[p->first_choice[v] + choice[v]];
-    for (int32_t e = 0; e < p->n_edges; e++) {
-        int64_t at = 0;
-
-        for (int32_t i = p->first_end[e]; i < p->first_end[e + 1]; i++)
-            at = at * clv_strategy_n_choices(p, p->end[i]) + choice[p->end[i]];
-        sum += p->entry[p->first_entry[p->matrix_of[e]] + at];
-    }
-    return sum;
-}
-
 void clv_squeezer_lift(const clv_squeezer *q, int32_t n_stages, const int32_t *from, int32_t *to)
 {
     for (int32_t i = n_stages - 1; i >= 0; i--) {
@@ -176,10 +160,10 @@ static void run_bound(clv_squeezer *q)
     clv_strategy_bound_run(q->b, BETWEEN_ANSWERS, cost_in_hand(q), NULL, NULL);
     for (int turn = 0; turn < 2; turn++)
         if (clv_strategy_bound_answer(q->b, turn, q->answer))
-            offer(q, q->answer, cost_of(q->p, q->answer));
+            offer(q, q->answer, clv_strategy_cost(q->p, q->answer));
     for (int turn = 0; turn < 2 && q->n_rounds % BETWEEN_MIXTURES == 0; turn++)
         if (clv_strategy_bound_mix(q->b, turn, q->answer))
-            offer(q, q->answer, cost_of(q->p, q->answer));
+            offer(q, q->answer, clv_strategy_cost(q->p, q->answer));
     raise(q, clv_strategy_bound_value(q->b));
     q->n_rounds += BETWEEN_ANSWERS;
 }

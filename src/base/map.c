@@ -80,3 +80,18 @@ clv_status clv_map_put(clv_map *map, clv_str name, int32_t id, int32_t *ret_id, 
         *ret_id = slot->id_plus_1 - 1;
     return CLV_OK;
 }
+
+clv_status clv_map_put_key(clv_map *map, const void *key, size_t n, int32_t id, int32_t *ret_id,
+                           clv_error *err)
+{
+    assert(n <= INT32_MAX);
+    clv_str name = { key, (int32_t)n };
+    *ret_id = clv_map_get(map, name);
+    if (*ret_id >= 0)
+        return CLV_OK;
+    char *copy = clv_arena_take(map->arena, n);
+    if (!copy)
+        return clv_fail_nomem(err, "a table of keys");
+    name.at = memcpy(copy, key, n);
+    return clv_map_put(map, name, id, ret_id, err);
+}

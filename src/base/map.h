@@ -22,6 +22,11 @@ int32_t clv_map_get(const clv_map *map, clv_str name);
  * name is not copied. */
 clv_status clv_map_put(clv_map *map, clv_str name, int32_t id, int32_t *ret_id, clv_error *err);
 
+/* The same for a key of n bytes, at most INT32_MAX, which is copied into the arena where it is new.
+ * The key must have no padding. *ret_id is id where it is new, and no id may be given twice. */
+clv_status clv_map_put_key(clv_map *map, const void *key, size_t n, int32_t id, int32_t *ret_id,
+                           clv_error *err);
+
 /* 64-bit FNV-1a, for keys and fingerprints; start with CLV_HASH_INIT. */
 #define CLV_HASH_INIT UINT64_C(0xcbf29ce484222325)
 uint64_t clv_hash(uint64_t seed, const void *bytes, size_t n);

@@ -376,11 +376,11 @@ static clv_status find_order(builder *b, scope *s, int32_t **ret_order)
 }
 
 /* Each reader once, ascending: operators are visited in final order. */
-static clv_status add_readers(builder *b, clv_graph *g)
+clv_status clv_graph_list_readers(clv_graph *g, clv_arena *arena, clv_error *err)
 {
-    int32_t *last = CLV_NEW_ARRAY(b->arena, int32_t, g->n_tensors);
+    int32_t *last = CLV_NEW_ARRAY(arena, int32_t, g->n_tensors);
     if (!last)
-        return clv_fail_nomem(b->err, "readers of tensors");
+        return clv_fail_nomem(err, "readers of tensors");
     int32_t total = 0;
     for (int32_t pass = 0; pass < 2; pass++) {
         for (int32_t t = 0; t < g->n_tensors; t++)
@@ -403,9 +403,9 @@ static clv_status add_readers(builder *b, clv_graph *g)
             total += g->tensors[t].n_readers;
             g->tensors[t].n_readers = 0;
         }
-        g->readers_of = CLV_NEW_ARRAY(b->arena, clv_op, total);
+        g->readers_of = CLV_NEW_ARRAY(arena, clv_op, total);
         if (!g->readers_of)
-            return clv_fail_nomem(b->err, "readers of tensors");
+            return clv_fail_nomem(err, "readers of tensors");
     }
     return CLV_OK;
 }
@@ -429,7 +429,7 @@ static clv_status freeze(builder *b, scope *s)
     for (int32_t t = 0; t < g->n_tensors; t++)
         if (g->tensors[t].producer.i >= 0)
             g->tensors[t].producer.i = place[g->tensors[t].producer.i];
-    return add_readers(b, g);
+    return clv_graph_list_readers(g, b->arena, b->err);
 }
 
 static clv_status build_graph(builder *b, scope *around, const clv_draft *draft, int32_t depth,

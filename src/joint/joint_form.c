@@ -89,7 +89,8 @@ static clv_wide enough_for(const clv_form *f, const int32_t *path)
     return (clv_wide)f->j->best.ns * (path ? 1 : f->n_stages);
 }
 
-static clv_status choose_strategies(clv_form *f, const int32_t *path, int64_t limit_bytes)
+/* Of the problem as it was built last, for that path. */
+static clv_status solve(clv_form *f, const int32_t *path)
 {
     const clv_joint *j = f->j;
     clv_strategy_options options = { .gap = SOLVER_GAP,
@@ -99,11 +100,16 @@ static clv_status choose_strategies(clv_form *f, const int32_t *path, int64_t li
                                      .jobs = f->jobs,
                                      .stop = j->req->stop,
                                      .stop_ctx = j->req->stop_ctx };
-    CLV_TRY(clv_form_build(f, path, limit_bytes));
     CLV_TRY(clv_strategy_solve(f->problem->problem, &options, f->arena, &f->strategy, f->err));
     bool done = f->strategy.found || f->strategy.end == CLV_SOLVED_INFEASIBLE ||
                 f->strategy.end == CLV_SOLVED_ENOUGH;
     return done ? CLV_OK : split_nothing(f);
+}
+
+static clv_status choose_strategies(clv_form *f, const int32_t *path, int64_t limit_bytes)
+{
+    CLV_TRY(clv_form_build(f, path, limit_bytes));
+    return solve(f, path);
 }
 
 /* What a device of a mesh runs, cut into stages. */
@@ -218,7 +224,7 @@ static clv_status try_form(clv_form *f)
     CLV_TRY(clv_form_build(f, NULL, limit));
     if (is_beaten(f, least_share(f)))
         return CLV_OK;
-    CLV_TRY(choose_strategies(f, NULL, limit));
+    CLV_TRY(solve(f, NULL));
     if (f->strategy.end == CLV_SOLVED_INFEASIBLE)
         return show_infeasible(f);
     /* one stage does all of it; of several the busiest does its share at least */

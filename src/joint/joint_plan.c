@@ -1,6 +1,5 @@
 #include "joint/joint_plan.h"
 
-#include <stddef.h>
 #include <stdio.h>
 
 #include "base/map.h"
@@ -164,12 +163,8 @@ static const char *split_text(const widening *w, int32_t op)
 {
     char text[100] = "";
     size_t n = 0;
-    int32_t node = w->problem->node_of_op[op];
-    if (node < 0)
-        return "";
-    const clv_op_choice *choice =
-        &w->problem->op_choice[w->problem->problem->first_choice[node] + w->answer[node]];
-    for (int32_t a = 0; a < w->mesh->n_axes; a++)
+    const clv_op_choice *choice = clv_shard_choice(w->problem, w->answer, (clv_op){ op });
+    for (int32_t a = 0; choice && a < w->mesh->n_axes; a++)
         if (choice->factor[a] >= 0 && n < sizeof text)
             n += (size_t)snprintf(text + n, sizeof text - n, "%s%s=%s", n ? " " : "",
                                   w->mesh->name[a],
@@ -200,32 +195,26 @@ static clv_status add_splits(widening *w)
 
 /* A spec but for its tensor's name: the same for all tensors of a shape that lie alike in a stage,
  * and there are few of those. */
-typedef struct {
-    int32_t mesh, dtype, rank;
-    clv_layout layout;
-    int64_t dims[CLV_RANK_MAX];
-} spec_key;
+enum { KEY_START = 3 }; /* of the dims in a key: behind mesh, dtype and rank */
 
 static clv_status find_spec(widening *w, int32_t m, const clv_tensor_split *split,
                             const clv_layout *layout, const clv_sharding_spec **ret)
 {
-    spec_key key = { m, (int32_t)split->dtype, split->rank, *layout, { 0 } };
-    size_t size = offsetof(spec_key, dims) + (size_t)split->rank * sizeof *key.dims;
-    clv_str name = { (const char *)&key, (int32_t)size };
-    int32_t id;
+    int64_t key[KEY_START + CLV_RANK_MAX + sizeof *layout / sizeof(int64_t) + 1] = { m,
+                                                                                     split->dtype,
+                                                                                     split->rank };
+    int32_t n = KEY_START, id;
     for (int32_t i = 0; i < split->rank; i++)
-        key.dims[i] = split->dims[i];
-    id = clv_map_get(&w->specs_of, name);
-    if (id < 0) {
+        key[n++] = split->dims[i];
+    memcpy(key + n, layout, sizeof *layout);
+    size_t size = (size_t)n * sizeof *key + sizeof *layout;
+    CLV_TRY(clv_map_put_key(&w->specs_of, key, size, w->n_specs, &id, w->err));
+    if (id == w->n_specs) {
         clv_layout_spec made;
-        char *copy = clv_arena_take(w->arena, size);
-        if (!copy || !CLV_PUSH_ROOM(w->arena, w->specs, w->n_specs, w->cap_specs))
+        if (!CLV_PUSH_ROOM(w->arena, w->specs, w->n_specs, w->cap_specs))
             return no_memory(w);
-        name.at = memcpy(copy, &key, size);
         CLV_TRY(clv_layout_to_spec(layout, &w->meshes[m], split, NULL, w->arena, &made, w->err));
-        w->specs[w->n_specs] = made.spec;
-        CLV_TRY(clv_map_put(&w->specs_of, name, w->n_specs, &id, w->err));
-        w->n_specs++;
+        w->specs[w->n_specs++] = made.spec;
     }
     *ret = &w->specs[id];
     return CLV_OK;

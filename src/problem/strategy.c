@@ -50,6 +50,13 @@ static void add_costs(const clv_strategies *p, const int32_t *choice_of, clv_str
         add_cost(value, entry_of(p, e, choice_of));
 }
 
+clv_wide clv_strategy_cost(const clv_strategies *p, const int32_t *choice_of)
+{
+    clv_strategy_value value = { .cost = 0 };
+    add_costs(p, choice_of, &value);
+    return value.cost;
+}
+
 static int compare_events(const void *a, const void *b)
 {
     const event *x = a, *y = b;

@@ -54,6 +54,9 @@ static inline int32_t clv_strategy_n_choices(const clv_strategies *p, int32_t no
     return p->first_choice[node + 1] - p->first_choice[node];
 }
 
+/* What an answer costs, nevers counted as they stand. Every choice must exist. O(nodes + edges). */
+clv_wide clv_strategy_cost(const clv_strategies *p, const int32_t *choice_of);
+
 /* Judges an answer: choice_of[node] counts from 0 within the node, any numbers. An answer is legal
  * when every choice exists and the peak is within the limit. O(nodes + edges + s log s), s spans.
  */

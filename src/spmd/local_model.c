@@ -3,15 +3,13 @@
  */
 #include "spmd/local_model.h"
 
-#include <stdio.h>
-
 #include "cost/shard_choices.h"
 #include "cost/weights.h"
+#include "graph/graph_build.h"
 
 #define WHAT "the program of one device"
 
 typedef struct {
-    const clv_model *whole_model;
     const clv_graph *whole;
     const clv_costs *whole_costs;
     const clv_shard_problem *s;
@@ -214,26 +212,21 @@ static clv_status bring_input(maker *m, clv_op op, int32_t k, clv_tensor *ret)
 
 static clv_status cost_of_op(maker *m, clv_op op, clv_op_cost *ret)
 {
-    int32_t node = m->s->node_of_op[op.i];
     const clv_op_cost *whole = &m->whole_costs->of[op.i];
+    const clv_op_choice *choice = clv_shard_choice(m->s, m->answer, op);
     *ret = *whole;
-    if (node < 0)
+    if (!choice)
         return CLV_OK;
-    const clv_op_choice *choice =
-        &m->s->op_choice[m->s->problem->first_choice[node] + m->answer[node]];
-    CLV_TRY(clv_shard_choice_cost(m->s->types, op, whole, &m->s->factors[op.i], m->s->mesh, choice,
-                                  m->arena, ret, m->err));
-    return CLV_OK;
+    return clv_shard_choice_cost(m->s->types, op, whole, &m->s->factors[op.i], m->s->mesh, choice,
+                                 m->arena, ret, m->err);
 }
 
 static clv_status add_operator(maker *m, clv_op op)
 {
     const clv_op_info *info = clv_op_at(m->whole, op);
-    clv_mark mark = clv_arena_mark(m->arena);
     clv_tensor *in = CLV_NEW_ARRAY(m->arena, clv_tensor, info->n_in);
     clv_op_cost cost;
     clv_op made;
-    (void)mark;
     if (!in)
         return no_memory(m);
     for (int32_t k = 0; k < info->n_in; k++)
@@ -303,40 +296,6 @@ static clv_status add_outputs(maker *m)
         m->g->outputs[m->g->n_outputs++] = part;
         m->g->tensors[part.i].is_output = true;
     }
-    return CLV_OK;
-}
-
-/* Each operator once a tensor, ascending. */
-static clv_status add_readers(maker *m)
-{
-    clv_graph *g = m->g;
-    int32_t *last = CLV_NEW_ARRAY(m->arena, int32_t, g->n_tensors), n = 0;
-    g->readers_of = CLV_NEW_ARRAY(m->arena, clv_op, m->n_in);
-    if (!last || !g->readers_of)
-        return no_memory(m);
-    for (int32_t i = 0; i < g->n_ops; i++)
-        for (int32_t k = 0; k < g->ops[i].n_in; k++) {
-            int32_t t = g->inputs_of[g->ops[i].first_in + k].i;
-            if (t >= 0 && last[t] != i + 1) {
-                last[t] = i + 1;
-                g->tensors[t].n_readers++;
-            }
-        }
-    for (int32_t t = 0; t < g->n_tensors; t++) {
-        g->tensors[t].first_reader = n;
-        n += g->tensors[t].n_readers;
-        g->tensors[t].n_readers = 0;
-        last[t] = 0;
-    }
-    for (int32_t i = 0; i < g->n_ops; i++)
-        for (int32_t k = 0; k < g->ops[i].n_in; k++) {
-            int32_t t = g->inputs_of[g->ops[i].first_in + k].i;
-            if (t >= 0 && last[t] != i + 1) {
-                last[t] = i + 1;
-                g->readers_of[g->tensors[t].first_reader + g->tensors[t].n_readers++] =
-                    (clv_op){ i };
-            }
-        }
     return CLV_OK;
 }
 
@@ -417,8 +376,7 @@ clv_status clv_local_model_make(const clv_model *model, const clv_costs *costs,
                                 clv_resharder *resharder, clv_arena *arena, clv_local_model **ret,
                                 clv_error *err)
 {
-    maker m = { .whole_model = model,
-                .whole = model->main,
+    maker m = { .whole = model->main,
                 .whole_costs = costs,
                 .s = s,
                 .answer = answer,
@@ -435,7 +393,7 @@ clv_status clv_local_model_make(const clv_model *model, const clv_costs *costs,
         CLV_TRY(bring_home(&m, (clv_op){ i }));
     }
     CLV_TRY(add_outputs(&m));
-    CLV_TRY(add_readers(&m));
+    CLV_TRY(clv_graph_list_readers(m.g, arena, err));
     CLV_TRY(add_bodies(&m));
     CLV_TRY(add_costs(&m, made));
     *copy = *model;
@@ -449,8 +407,6 @@ clv_status clv_local_model_make(const clv_model *model, const clv_costs *costs,
     made->layout_of = m.layout_of;
     made->communications = m.communications;
     made->n_communications = m.n_communications;
-    for (int32_t i = 0; i < m.n_communications; i++)
-        made->link_ns += m.communications[i].step.ns;
     *ret = made;
     return CLV_OK;
 }

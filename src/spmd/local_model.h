@@ -28,8 +28,6 @@ typedef struct {
     const clv_layout *layout_of;     /* by tensor */
     const clv_communication *communications;
     int32_t n_communications;
-    int64_t
-        link_ns; /* of all collectives; and of all operators, on the slowest device of the mesh */
 } clv_local_model;
 
 /* answer: of the strategy problem s. Tensors keep the names of the whole model; after a collective
