@@ -4,8 +4,8 @@
 #include <assert.h>
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "solver/placements/blocks.h"
 #include "solver/placements/contiguous.h"
 #include "solver/placements/fewest.h"
@@ -26,23 +26,16 @@ struct clv_place_run {
     const clv_place_options *options;
     clv_arena *arena;
     clv_place_result *result;
-    double start;
+    int64_t start_ns;
     bool over; /* time is up, or somebody said stop: result->end says which */
 };
 
 /* -- for solvers -- */
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 const clv_placement *clv_run_problem(const clv_place_run *run) { return run->p; }
 const clv_place_options *clv_run_options(const clv_place_run *run) { return run->options; }
 double clv_run_bound(const clv_place_run *run) { return run->result->bound; }
-double clv_run_seconds(const clv_place_run *run) { return now() - run->start; }
+double clv_run_seconds(const clv_place_run *run) { return clv_seconds_since(run->start_ns); }
 
 double clv_run_best(const clv_place_run *run)
 {
@@ -228,7 +221,7 @@ clv_status clv_place_solve(const clv_placement *p, const clv_place_options *opti
 {
     assert(p && options && arena && ret);
     clv_place_result result = { .end = CLV_END_SEARCHED, .found_by = "", .bound_by = "" };
-    clv_place_run run = { .p = p, .options = options, .result = &result, .start = now() };
+    clv_place_run run = { .p = p, .options = options, .result = &result, .start_ns = clv_now_ns() };
     clv_arena *scratch = clv_arena_new(clv_arena_alloc(arena), 0);
     clv_status status = CLV_OK;
     result.device_of = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);

@@ -1,9 +1,9 @@
 /* cleave_plan.c - the public API on plans: making, loading and asking them. */
 #include <math.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "api.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "cluster/cluster_json.h"
 #include "configs_path.h"
@@ -17,28 +17,20 @@
 #define DEFAULT_CLUSTER    "dgx-h100"
 #define DEFAULT_TIMEOUT_MS 600000 /* ten minutes: real compilers take minutes for one candidate */
 #define TIMEOUT_MAX_S      1e9    /* 30 years; no sum of it and a clock leaves 64 bits */
-#define NS_PER_S           INT64_C(1000000000)
 #define PLAN_FILE_MAX      ((size_t)1 << 30) /* a plan of 10^8 operators is smaller */
 
 /* Between the search's callback and the host's. */
 typedef struct {
     const cleave_plan_options *options;
-    struct timespec start;
+    int64_t start_ns;
 } progress_relay;
-
-static double seconds_since(const struct timespec *start)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)(now.tv_sec - start->tv_sec) + (double)(now.tv_nsec - start->tv_nsec) * 1e-9;
-}
 
 static double per_second(int64_t period_ns) { return period_ns > 0 ? 1e9 / (double)period_ns : 0; }
 
 static bool relay_progress(void *ctx, int32_t judged, int32_t queued, const clv_verdict *best)
 {
     const progress_relay *relay = ctx;
-    double seconds = seconds_since(&relay->start);
+    double seconds = clv_seconds_since(relay->start_ns);
     cleave_progress p = { .candidates_judged = judged,
                           .candidates_queued = queued,
                           .found = best && best->outcome == CLV_FITS,
@@ -82,7 +74,7 @@ static clv_status check_options(const cleave_plan_options *o, clv_error *err)
         return clv_fail(err, CLV_EUSAGE, "gap is %g: expected 0 to 1", o->gap);
     if (o->max_tensor_devices < 0)
         return clv_fail(err, CLV_EUSAGE,
-                        "max_tensor_devices is %d: expected 0 (whole operators) or more",
+                        "max_tensor_devices is %d: expected 0 (as many as are best) or more",
                         o->max_tensor_devices);
     if (o->stages < 0)
         return clv_fail(err, CLV_EUSAGE, "stages is %d: expected 0 (any) or more", o->stages);
@@ -92,11 +84,9 @@ static clv_status check_options(const cleave_plan_options *o, clv_error *err)
     return CLV_OK;
 }
 
-static int64_t deadline_ns(const struct timespec *start, double seconds)
+static int64_t deadline_ns(int64_t start_ns, double seconds)
 {
-    if (!(seconds > 0))
-        return 0;
-    return start->tv_sec * NS_PER_S + start->tv_nsec + (int64_t)(seconds * (double)NS_PER_S);
+    return seconds > 0 ? start_ns + (int64_t)(seconds * (double)CLV_NS_PER_S) : 0;
 }
 
 /* A part of a millisecond is one: 0 would be the default. */
@@ -117,8 +107,7 @@ static clv_status show_plan(cleave_plan *p, clv_error *err)
 static clv_status make_plan(const cleave_model *m, const cleave_plan_options *o, cleave_plan *p,
                             clv_error *err)
 {
-    progress_relay relay = { .options = o };
-    clock_gettime(CLOCK_MONOTONIC, &relay.start);
+    progress_relay relay = { .options = o, .start_ns = clv_now_ns() };
     CLV_TRY(check_options(o, err));
     const char *configs = o->configs_path ? o->configs_path : clv_configs_path(p->arena);
     if (!configs)
@@ -153,7 +142,7 @@ static clv_status make_plan(const cleave_model *m, const cleave_plan_options *o,
                     .progress = o->progress ? relay_progress : NULL,
                     .progress_ctx = &relay,
                     .gap = o->gap,
-                    .deadline_ns = deadline_ns(&relay.start, o->deadline_s) },
+                    .deadline_ns = deadline_ns(relay.start_ns, o->deadline_s) },
     };
     clv_cluster *cluster;
     CLV_TRY(clv_cluster_load(o->cluster ? o->cluster : DEFAULT_CLUSTER, configs, p->arena, &cluster,

@@ -5,6 +5,8 @@
  */
 #include "conflict.h"
 
+#include "plan/plan_note.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -465,8 +467,8 @@ clv_status clv_note_rules(clv_run *r, clv_plan *plan)
             (clv_plan_rule){ rule->name, rule->why, rule->says, state_of(r, i) };
     }
     for (int32_t i = 0; i < r->n_told; i++)
-        CLV_TRY(clv_run_note(r, plan, r->told[i]));
+        CLV_TRY(clv_plan_note(plan, r->told[i], r->arena, r->err));
     for (int32_t i = 0; i < r->rules.n_warnings; i++)
-        CLV_TRY(clv_run_note(r, plan, r->rules.warnings[i]));
+        CLV_TRY(clv_plan_note(plan, r->rules.warnings[i], r->arena, r->err));
     return CLV_OK;
 }

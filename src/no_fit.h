@@ -4,16 +4,12 @@
 
 #include "run.h"
 
-/* One more sentence among the notes of a plan; NULL text is taken for lack of memory. */
-clv_status clv_run_note(clv_run *r, clv_plan *plan, const char *text);
-
 /* What verdicts on plans that do not fit say: where memory is missing, if the compiler knows more
  * than the device, and what each lower proportion lacked (B.056), but for those that were tried
  * only in the hope of something faster. */
 clv_status clv_tell_shortages(clv_run *r, clv_plan *plan, const clv_search_result *result);
 
-/* Adds the notes. Each suggestion was tried by the search that the user would start. report may be
- * NULL. */
+/* Adds the notes; what would help is left out of a terse request. report may be NULL. */
 clv_status clv_explain_no_fit(clv_run *r, clv_plan *plan, const clv_tried *best,
                               const clv_compile_report *report);
 

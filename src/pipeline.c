@@ -13,6 +13,7 @@
 #include "pins.h"
 #include "plan/plan_check.h"
 #include "plan/plan_json.h"
+#include "plan/plan_note.h"
 #include "plan_make.h"
 #include "training.h"
 
@@ -307,11 +308,13 @@ static clv_status add_open_things(clv_run *r, clv_plan *plan)
             clv_arena_printf(r->arena, "%.*s=%lld", CLV_STR_ARG(b->symbol), (long long)b->value);
     }
     for (int32_t i = 0; i < r->req->model->n_warnings; i++)
-        CLV_TRY(clv_run_note(
-            r, plan, clv_arena_printf(r->arena, "%.*s", CLV_STR_ARG(r->req->model->warnings[i]))));
+        CLV_TRY(clv_plan_note(
+            plan, clv_arena_printf(r->arena, "%.*s", CLV_STR_ARG(r->req->model->warnings[i])),
+            r->arena, r->err));
     for (int32_t i = 0; i < inf->n_conflicts; i++)
-        CLV_TRY(clv_run_note(r, plan,
-                             clv_arena_printf(r->arena, "%.*s", CLV_STR_ARG(inf->conflicts[i]))));
+        CLV_TRY(clv_plan_note(plan,
+                              clv_arena_printf(r->arena, "%.*s", CLV_STR_ARG(inf->conflicts[i])),
+                              r->arena, r->err));
     return CLV_OK;
 }
 
@@ -385,10 +388,11 @@ static clv_status finish(clv_run *r, const clv_search_result *result, clv_plan *
     CLV_TRY(clv_tell_shortages(r, plan, result));
     CLV_TRY(clv_note_rules(r, plan));
     if (r->compiler->warning)
-        CLV_TRY(clv_run_note(r, plan, clv_arena_printf(r->arena, "%s", r->compiler->warning)));
+        CLV_TRY(clv_plan_note(plan, clv_arena_printf(r->arena, "%s", r->compiler->warning),
+                              r->arena, r->err));
     if (result->found)
         CLV_TRY(clv_plan_check(plan, r->req->model->main, r->arena, r->err));
-    else if (!r->conflict && !r->req->terse)
+    else if (!r->conflict)
         CLV_TRY(clv_explain_no_fit(r, plan, &result->best, &report));
     *ret = plan;
     return CLV_OK;
@@ -432,11 +436,12 @@ clv_status clv_pipeline_cut(const clv_request *req, const clv_analysis *analysis
 static clv_status run_analysed(const clv_request *req, const clv_analysis *analysis,
                                clv_arena *arena, clv_plan **ret, clv_error *err)
 {
-    if (req->data_parallel && !clv_joint_asked(req))
+    bool joint = clv_joint_asked(req) || clv_joint_may(req);
+    if (req->data_parallel && !joint)
         return clv_fail(err, CLV_EUSAGE,
                         "data parallel over which devices? --data-parallel goes with --mesh, "
                         "--max-tp or --stages");
-    if (clv_joint_asked(req))
+    if (joint)
         return clv_joint_run(req, analysis, arena, ret, err);
     return clv_pipeline_cut(req, analysis, arena, ret, err);
 }

@@ -26,8 +26,8 @@ typedef struct {
     const char *sharding_nodes; /* manual mode (B.001): "node=device,..."; NULL: search */
     const char *constraints;    /* rules, as JSON text (plan/constraints.h); NULL: none */
     const char *mesh;           /* of the devices of a stage, "2x8" (sharding/mesh.h); NULL: any */
-    int32_t max_share;          /* so many devices of a stage at most; 0: no shards, unless mesh or
-                                   stages is given: then any */
+    int32_t max_share;          /* so many devices of a stage at most; 1: operators stay whole, unless
+                                   mesh or stages is given; 0: any */
     int32_t stages;             /* exactly so many; 0: any */
     bool data_parallel;         /* the outermost axis of the mesh splits nothing but the batch */
     bool fewest; /* as few devices as it fits, at most `devices`; on so many by the objective */

@@ -3,12 +3,12 @@
  */
 #include "solver/plans/desk.h"
 
+#include "base/clock.h"
 #include "base/map.h"
 #include "problem/micro.h"
 
 #include <assert.h>
 #include <string.h>
-#include <time.h>
 
 /* A judgement costs about as much as there are units. These many units may be judged in all: some
  * tens of seconds with the built-in compiler. */
@@ -227,11 +227,9 @@ static void cancel(clv_desk *desk, clv_stop why)
 
 static void look_at_clock(clv_desk *desk)
 {
-    struct timespec now;
-    if (desk->options->deadline_ns == 0 || desk->n_judged == 0 || desk->canceled || desk->done)
+    if (desk->n_judged == 0 || desk->canceled || desk->done)
         return;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    if (now.tv_sec * INT64_C(1000000000) + now.tv_nsec >= desk->options->deadline_ns)
+    if (clv_time_is_up(desk->options->deadline_ns))
         cancel(desk, CLV_STOP_DEADLINE);
 }
 

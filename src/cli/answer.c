@@ -3,8 +3,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/json_check.h"
 #include "cli/cli.h"
@@ -119,10 +119,7 @@ void cli_warn(const cli *c, const cleave_model *model)
 
 double cli_now(void)
 {
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    return (double)clv_now_ns() * 1e-9;
 }
 
 /* The plan's own text goes in as it is, only further to the right: a JSON text has line breaks

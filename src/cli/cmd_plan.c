@@ -10,7 +10,8 @@
 /* cleave plan: finds a plan, tells it, writes it into the model.
  *
  * The last four options are spelled as in PopRT's auto_sharding.py. A call with --input_model means
- * what it means there: without --optimal_perf the search stops at the first plan that compiles.
+ * what it means there: operators stay whole, and without --optimal_perf the search stops at the
+ * first plan that compiles.
  */
 
 enum {
@@ -124,17 +125,17 @@ static const cli_option options[N_OPTIONS] = {
     [MESH] = { .name = "--mesh",
                .kind = CLI_TEXT,
                .value = "AxB",
-               .help = "split tensors over meshes like this, one a stage" },
+               .help = "split tensors over meshes like this, one a stage; any" },
     [MAX_TP] = { .name = "--max-tp",
                  .kind = CLI_INT,
                  .value = "N",
-                 .help = "split tensors over N devices of a stage at most",
+                 .help = "split tensors over N devices of a stage at most; all",
                  .min = 1,
                  .max = 65536 },
     [STAGES] = { .name = "--stages",
                  .kind = CLI_INT,
                  .value = "N",
-                 .help = "in N stages, tensors split over the devices of each",
+                 .help = "in N stages, each of equally many devices; any",
                  .min = 1,
                  .max = 65536 },
     [DATA_PARALLEL] = { .name = "--data-parallel",
@@ -169,7 +170,7 @@ static const cli_option options[N_OPTIONS] = {
     [INPUT_MODEL] = { .name = "--input_model",
                       .kind = CLI_TEXT,
                       .value = "MODEL",
-                      .help = "MODEL; --first-fit unless --optimal_perf is given" },
+                      .help = "MODEL, as with --max-tp 1; --first-fit unless --optimal_perf" },
     [NUM_IPUS] = { .name = "--num_ipus",
                    .kind = CLI_INT,
                    .value = "N",
@@ -245,6 +246,11 @@ static int find_paths(cli *c, const cli_value *v, job *j)
     return code;
 }
 
+static bool asks_for_shards(const cli_value *v)
+{
+    return v[MESH].by || v[MAX_TP].by || v[STAGES].by || v[DATA_PARALLEL].by;
+}
+
 static void fill_options(const cli *c, const cli_value *v, job *j)
 {
     static const cleave_objective objective_of[] = { CLEAVE_LATENCY, CLEAVE_THROUGHPUT,
@@ -270,7 +276,7 @@ static void fill_options(const cli *c, const cli_value *v, job *j)
         .microbatches = (int)v[MICROBATCHES].number,
         .backward = v[BACKWARD].text,
         .mesh = v[MESH].text,
-        .max_tensor_devices = (int)v[MAX_TP].number,
+        .max_tensor_devices = v[INPUT_MODEL].by && !asks_for_shards(v) ? 1 : (int)v[MAX_TP].number,
         .stages = (int)v[STAGES].number,
         .data_parallel = v[DATA_PARALLEL].by != NULL,
     };

@@ -8,8 +8,9 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
 
 /* One loop around poll(): both pipes, and the child itself as a pidfd where the kernel has them
  * (the tick finds its end otherwise). The child stays a zombie until the very end, so that its
@@ -34,9 +35,7 @@ typedef struct {
 
 static int64_t now_ms(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+    return clv_now_ns() / CLV_NS_PER_MS;
 }
 
 static void close_fd(int *fd)

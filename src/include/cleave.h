@@ -171,12 +171,15 @@ typedef struct {
     const char *backward;
     /* Shards inside operators: the devices are dealt out to stages of equal form, and the tensors of a
      * stage are split over its devices. mesh: that form, "2x8" or "dp=2xtp=8"; max_tensor_devices: each
-     * stage has at most so many; stages: exactly so many. All NULL and 0: whole operators. */
+     * stage has at most so many, and 1 is whole operators; stages: exactly so many. All NULL and 0: what is
+     * best, but for whole operators where sharding_nodes, a compiler, first_fit, max_candidates, the
+     * documented search or a rule that places operators on devices is given, and for more than 100,000
+     * operators. */
     const char *mesh;
     int max_tensor_devices;
     int stages;
     /* Not 0: the outermost axis of the mesh (the only one, if it has one) splits nothing but the batch, the
-     * leading dimension of the model's inputs; it needs one of the three above. */
+     * leading dimension of the model's inputs. */
     int data_parallel;
 } cleave_plan_options;
 

@@ -2,17 +2,33 @@
 
 #include <string.h>
 
+#include "advice.h"
+#include "base/clock.h"
 #include "base/crew.h"
+#include "base/units.h"
 #include "joint/joint_form.h"
 #include "joint/joint_plan.h"
 #include "joint/joint_rules.h"
+#include "joint/joint_shapes.h"
+#include "plan/plan_json.h"
+#include "plan/plan_note.h"
 
-#define MESH_AXES_TRIED 2 /* of forms not given: a third axis finds little and costs much */
-#define FORMS_AT_ONCE   4 /* tried before what they found leaves others out */
+#define MESH_AXES_TRIED 2      /* of forms not given: a third axis finds little and costs much */
+#define FORMS_AT_ONCE   4      /* tried before what they found leaves others out */
+#define FREE_OPS_MAX    100000 /* more are split only if asked: a form takes a minute then */
 
 bool clv_joint_asked(const clv_request *req)
 {
     return req->mesh || req->max_share > 1 || req->stages > 0;
+}
+
+/* A search that is given, a limit on it or its first find are of whole operators. */
+bool clv_joint_may(const clv_request *req)
+{
+    int32_t n = req->devices > 0 ? req->devices : req->cluster->n_devices;
+    return req->max_share == 0 && n > 1 && !req->sharding_nodes && !req->compiler &&
+           req->search.kind == CLV_SEARCH_DEFAULT && !req->search.first_fit &&
+           req->search.max_judged == 0 && req->model->main->n_ops <= FREE_OPS_MAX;
 }
 
 static void take_bound(clv_joint *j, int64_t bound_ns)
@@ -59,11 +75,16 @@ static void work(void *ctx, int32_t i)
     f->status = clv_form_run(f);
 }
 
+static bool is_enough(const clv_joint *j)
+{
+    return j->any_will_do && j->any && j->best.outcome == CLV_FITS;
+}
+
 /* So many at once, whatever the threads: what they know of each other decides what is left out. */
 static clv_status run_forms(clv_joint *j)
 {
     int32_t jobs = j->req->jobs > 0 ? j->req->jobs : CLV_DEFAULT_JOBS;
-    for (int32_t i = 0; i < j->n_shapes; i += FORMS_AT_ONCE) {
+    for (int32_t i = 0; i < j->n_shapes && !is_enough(j); i += FORMS_AT_ONCE) {
         clv_form forms[FORMS_AT_ONCE] = { { .j = NULL } };
         int32_t n = j->n_shapes - i < FORMS_AT_ONCE ? j->n_shapes - i : FORMS_AT_ONCE;
         clv_status status = CLV_OK;
@@ -99,6 +120,12 @@ static clv_status make_best(clv_joint *j, clv_plan **ret)
 
 /* -- all forms -- */
 
+/* Of the time until then: the rest is for shards. */
+static int64_t half_of(int64_t deadline_ns)
+{
+    return deadline_ns > 0 ? deadline_ns - (deadline_ns - clv_now_ns()) / 2 : 0;
+}
+
 /* One device a mesh: the pipeline alone. */
 static clv_status run_plain(clv_joint *j)
 {
@@ -108,6 +135,8 @@ static clv_status run_plain(clv_joint *j)
     if (req.stages > 0)
         req.devices = j->cluster->n_devices;
     req.terse = true;
+    req.search.first_fit = j->any_will_do;
+    req.search.deadline_ns = half_of(req.search.deadline_ns);
     CLV_TRY(clv_pipeline_cut(&req, j->analysis, j->arena, &plan, j->err));
     clv_score made = clv_joint_score(j, plan);
     if (clv_score_is_better(&made, j->any, &j->best)) {
@@ -117,101 +146,6 @@ static clv_status run_plain(clv_joint *j)
     }
     take_bound(j, plan->bound_ns);
     return CLV_OK;
-}
-
-static bool may_share(const clv_joint *j, int32_t per_mesh)
-{
-    int32_t n = j->cluster->n_devices;
-    if (j->req->stages > 0 && per_mesh * j->req->stages != n)
-        return false;
-    return n % per_mesh == 0 && (j->req->max_share == 0 || per_mesh <= j->req->max_share);
-}
-
-static clv_status add_shape(clv_joint *j, const clv_mesh_form *shape)
-{
-    if (!CLV_PUSH_ROOM(j->arena, j->shapes, j->n_shapes, j->cap_shapes))
-        return clv_fail_nomem(j->err, "forms of meshes");
-    j->shapes[j->n_shapes++] = *shape;
-    return CLV_OK;
-}
-
-/* A mesh of one device, asked for: rules on its axes are read all the same. */
-static clv_status run_single(clv_joint *j, const clv_mesh_form *shape)
-{
-    const clv_mesh *mesh;
-    clv_split_pins *pins;
-    CLV_TRY(clv_mesh_make(shape, j->cluster, j->levels.order, 1, j->arena, &mesh, j->err));
-    CLV_TRY(clv_form_pins(j, mesh, j->arena, &pins, j->err));
-    return run_plain(j);
-}
-
-static clv_status add_given(clv_joint *j)
-{
-    clv_mesh_form shape;
-    int32_t n = 1;
-    CLV_TRY(clv_mesh_form_parse(j->req->mesh, j->arena, &shape, j->err));
-    for (int32_t a = 0; a < shape.n_axes; a++)
-        n = shape.size[a] <= CLV_DEVICES_MAX / n ? n * shape.size[a] : CLV_DEVICES_MAX + 1;
-    if (n > j->cluster->n_devices || j->cluster->n_devices % n != 0)
-        return clv_fail(j->err, CLV_EUSAGE,
-                        "mesh '%s' does not go into %d devices a whole number of times",
-                        j->req->mesh, (int)j->cluster->n_devices);
-    if (j->req->stages > 0 && n * j->req->stages != j->cluster->n_devices)
-        return clv_fail(
-            j->err, CLV_EUSAGE,
-            "%d stages of mesh '%s' have %lld devices, expected the %d that are planned for",
-            (int)j->req->stages, j->req->mesh, (long long)n * j->req->stages,
-            (int)j->cluster->n_devices);
-    if (j->req->max_share > 0 && n > j->req->max_share)
-        return clv_fail(j->err, CLV_EUSAGE,
-                        "mesh '%s' has %d devices, more than the %d that are allowed for a stage",
-                        j->req->mesh, (int)n, (int)j->req->max_share);
-    return n == 1 ? run_single(j, &shape) : add_shape(j, &shape);
-}
-
-/* The levels of the first devices in the order of links, which are those of the first mesh. */
-static clv_status add_forms_of(clv_joint *j, int32_t per_mesh)
-{
-    clv_link_levels levels;
-    const clv_mesh_form *shapes;
-    int32_t n;
-    CLV_TRY(clv_mesh_levels(j->cluster, j->levels.order, per_mesh, j->arena, &levels, j->err));
-    CLV_TRY(clv_mesh_forms(&levels, MESH_AXES_TRIED, j->arena, &shapes, &n, j->err));
-    for (int32_t i = 0; i < n; i++)
-        CLV_TRY(add_shape(j, &shapes[i]));
-    return CLV_OK;
-}
-
-/* Whole operators do not do what is asked of tensors. */
-static bool needs_shards(const clv_joint *j)
-{
-    return j->req->data_parallel || clv_split_pins_need_mesh(&j->rules);
-}
-
-/* The largest meshes first: most often the best for latency, so that others need not be searched.
- */
-static clv_status add_all(clv_joint *j)
-{
-    bool any = false;
-    for (int32_t per_mesh = j->cluster->n_devices; per_mesh >= 1; per_mesh--) {
-        if (!may_share(j, per_mesh))
-            continue;
-        any = true;
-        if (per_mesh > 1)
-            CLV_TRY(add_forms_of(j, per_mesh));
-        else if (!needs_shards(j))
-            CLV_TRY(run_plain(j));
-    }
-    if (any)
-        return CLV_OK;
-    if (j->cluster->n_devices % j->req->stages != 0)
-        return clv_fail(j->err, CLV_EUSAGE,
-                        "%d stages: %d devices cannot be dealt out to so many alike",
-                        (int)j->req->stages, (int)j->cluster->n_devices);
-    return clv_fail(j->err, CLV_EUSAGE,
-                    "%d stages of %d devices have more than the %d that are allowed for each",
-                    (int)j->req->stages, (int)(j->cluster->n_devices / j->req->stages),
-                    (int)j->req->max_share);
 }
 
 static clv_status check_asked(const clv_request *req, clv_error *err)
@@ -225,13 +159,24 @@ static clv_status check_asked(const clv_request *req, clv_error *err)
     return CLV_OK;
 }
 
-/* What a cut of one form says of bounds is not true of all forms. */
+/* Why it ended, of all forms together; what the cut of one says is not true of the others. */
+static const char *end_of(const clv_joint *j, const clv_plan *plan)
+{
+    const clv_search_options *asked = &j->req->search;
+    bool fits = plan->outcome == CLV_FITS;
+    if (fits && plan->bound_ns > 0 && j->best.ns <= plan->bound_ns)
+        return "optimal";
+    if (fits && asked->gap > 0 && clv_plan_gap(plan) >= 0 && clv_plan_gap(plan) <= asked->gap)
+        return "gap";
+    if (j->req->stop && j->req->stop(j->req->stop_ctx))
+        return "stopped";
+    return clv_time_is_up(asked->deadline_ns) ? "deadline" : "searched";
+}
+
 static void tell_end(const clv_joint *j, clv_plan *plan)
 {
-    bool bounded = !j->unbounded && j->bound_ns < INT64_MAX;
-    plan->bound_ns = bounded ? j->bound_ns : 0;
-    plan->stopped =
-        bounded && plan->outcome == CLV_FITS && j->best.ns <= j->bound_ns ? "optimal" : "searched";
+    plan->bound_ns = !j->unbounded && j->bound_ns < INT64_MAX ? j->bound_ns : 0;
+    plan->stopped = end_of(j, plan);
 }
 
 static clv_status run_without(clv_joint *j)
@@ -241,7 +186,7 @@ static clv_status run_without(clv_joint *j)
 }
 
 /* A plan that lacks memory: is that for the rules on tensors? */
-static clv_status note_memory(const clv_joint *j, clv_plan *plan)
+static clv_status note_rules(const clv_joint *j, clv_plan *plan)
 {
     clv_joint other = *j;
     if (plan->outcome != CLV_OOM || j->n_shapes == 0 ||
@@ -251,15 +196,17 @@ static clv_status note_memory(const clv_joint *j, clv_plan *plan)
     CLV_TRY(run_without(&other));
     if (!other.any || other.best.outcome != CLV_FITS)
         return CLV_OK;
-    return clv_joint_add_note(
-        plan, "without what is asked of tensors there is a plan that fits this memory", j->arena,
-        j->err);
+    return clv_plan_note(plan,
+                         "without what is asked of tensors there is a plan that fits this memory",
+                         j->arena, j->err);
 }
 
 /* Where rules on tensors leave no choice, the best plan without them is shown. */
 static clv_status run_asked(clv_joint *j)
 {
-    CLV_TRY(j->req->mesh ? add_given(j) : add_all(j));
+    CLV_TRY(clv_joint_shapes(j));
+    if (j->whole)
+        CLV_TRY(run_plain(j));
     CLV_TRY(run_forms(j));
     if (!j->any && j->conflict)
         CLV_TRY(run_without(j));
@@ -274,24 +221,110 @@ static clv_status run_asked(clv_joint *j)
     return CLV_OK;
 }
 
+/* Rules, forms and the best of them. *ret_whole: rules place operators on devices, which is left to
+ * the search of whole operators. */
+static clv_status search(clv_joint *j, bool *ret_whole)
+{
+    const clv_request *req = j->req;
+    int32_t n = req->devices ? req->devices : req->cluster->n_devices;
+    *ret_whole = false;
+    CLV_TRY(check_asked(req, j->err));
+    CLV_TRY(clv_cluster_take(req->cluster, n, req->memory_bytes, j->arena, &j->cluster, j->err));
+    if (req->constraints)
+        CLV_TRY(clv_joint_rules_read(req, j->cluster, j->arena, &j->rules, j->err));
+    *ret_whole = clv_joint_rules_place(&j->rules) && !j->asked && !clv_joint_needs_shards(j);
+    if (*ret_whole)
+        return CLV_OK;
+    CLV_TRY(clv_joint_rules_check(&j->rules, j->err));
+    CLV_TRY(clv_mesh_levels(j->cluster, NULL, n, j->arena, &j->levels, j->err));
+    CLV_TRY(
+        clv_factors_all(req->model, j->analysis->inference->main, j->arena, &j->factors, j->err));
+    return run_asked(j);
+}
+
+/* -- what would help -- */
+
+static clv_status retry(void *ctx, const clv_room *room, clv_verdict *ret)
+{
+    const clv_joint *j = ctx;
+    clv_request req = *j->req;
+    clv_joint more = { .req = &req,
+                       .asked = j->asked,
+                       .any_will_do = true,
+                       .analysis = j->analysis,
+                       .arena = clv_arena_new(clv_arena_alloc(j->arena), 0),
+                       .err = j->err,
+                       .bound_ns = INT64_MAX };
+    bool whole;
+    if (!more.arena)
+        return clv_fail_nomem(j->err, "advice");
+    if (req.devices > 0 || room->devices != j->cluster->n_devices)
+        req.devices = room->devices;
+    req.memory_bytes = room->memory_bytes;
+    req.microbatches = room->microbatches;
+    req.search.progress = NULL;
+    req.search.first_fit = true;
+    clv_status status = search(&more, &whole);
+    *ret = (clv_verdict){ .outcome = CLV_INFEASIBLE };
+    if (status == CLV_OK && more.any)
+        *ret = (clv_verdict){ .outcome = more.best.outcome, .short_bytes = more.best.short_bytes };
+    clv_arena_free(more.arena);
+    return status == CLV_EUSAGE ? CLV_OK : status; /* the mesh does not go into so many */
+}
+
+static clv_status note_weights(const clv_joint *j, clv_plan *plan)
+{
+    char weights[32], room[32];
+    int64_t need = j->analysis->costs->total.weight_bytes, have = 0;
+    for (int32_t d = 0; d < plan->n_devices; d++)
+        have += plan->devices[d].capacity_bytes;
+    if (need <= have)
+        return CLV_OK;
+    return clv_plan_note(
+        plan,
+        clv_arena_printf(j->arena,
+                         "no plan can fit: the weights alone take %s, the %d device%s of this run "
+                         "have %s",
+                         clv_show_bytes(weights, need), (int)plan->n_devices,
+                         plan->n_devices == 1 ? "" : "s", clv_show_bytes(room, have)),
+        j->arena, j->err);
+}
+
+static clv_status advise(clv_joint *j, clv_plan *plan)
+{
+    clv_adviser a = { .asked = { j->cluster->n_devices, j->req->memory_bytes,
+                                 j->req->microbatches },
+                      .devices_most = j->req->cluster->n_devices,
+                      .try_with = retry,
+                      .ctx = j,
+                      .plan = plan,
+                      .arena = j->arena,
+                      .err = j->err };
+    if (plan->outcome != CLV_OOM || j->req->terse)
+        return CLV_OK;
+    CLV_TRY(note_weights(j, plan));
+    CLV_TRY(clv_advise_microbatches(&a));
+    CLV_TRY(clv_advise_memory(&a, j->analysis->costs->total.weight_bytes / j->cluster->n_devices));
+    return clv_advise_devices(&a);
+}
+
 clv_status clv_joint_run(const clv_request *req, const clv_analysis *analysis, clv_arena *arena,
                          clv_plan **ret, clv_error *err)
 {
-    clv_joint j = {
-        .req = req, .analysis = analysis, .arena = arena, .err = err, .bound_ns = INT64_MAX
-    };
-    int32_t n = req->devices ? req->devices : req->cluster->n_devices;
-    CLV_TRY(check_asked(req, err));
-    CLV_TRY(clv_cluster_take(req->cluster, n, req->memory_bytes, arena, &j.cluster, err));
-    CLV_TRY(clv_mesh_levels(j.cluster, NULL, n, arena, &j.levels, err));
-    CLV_TRY(clv_factors_all(req->model, analysis->inference->main, arena, &j.factors, err));
-    if (req->constraints)
-        CLV_TRY(clv_joint_rules_read(req, j.cluster, arena, &j.rules, err));
-    CLV_TRY(run_asked(&j));
+    clv_joint j = { .req = req,
+                    .asked = clv_joint_asked(req),
+                    .analysis = analysis,
+                    .arena = arena,
+                    .err = err,
+                    .bound_ns = INT64_MAX };
+    bool whole;
+    CLV_TRY(search(&j, &whole));
+    if (whole)
+        return clv_pipeline_cut(req, analysis, arena, ret, err);
     CLV_TRY(make_best(&j, ret));
     tell_end(&j, *ret);
-    CLV_TRY(note_memory(&j, *ret));
+    CLV_TRY(note_rules(&j, *ret));
     CLV_TRY(
         clv_joint_rules_tell(&j.rules, j.idle, j.without ? j.conflict : NULL, arena, *ret, err));
-    return CLV_OK;
+    return advise(&j, *ret);
 }

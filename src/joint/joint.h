@@ -13,8 +13,13 @@
 
 /* Does the request ask for shards? */
 bool clv_joint_asked(const clv_request *req);
+/* Does it leave open whether operators stay whole? Not where it gives the cut, the search, a limit
+ * on it or a compiler, which are of whole operators, nor with more operators than are split in a
+ * few seconds. */
+bool clv_joint_may(const clv_request *req);
 
-/* The best plan of all forms by the objective, and the least of their bounds. */
+/* The best plan of all forms by the objective, and the least of their bounds. A request that does
+ * not ask for shards, with a rule that places operators on devices, gets whole operators. */
 clv_status clv_joint_run(const clv_request *req, const clv_analysis *analysis, clv_arena *arena,
                          clv_plan **ret, clv_error *err);
 

@@ -1,8 +1,8 @@
 #include "joint/joint_form.h"
 
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "cost/shard_path.h"
 #include "problem/micro.h"
 #include "spmd/stage_cluster.h"
@@ -72,12 +72,9 @@ static clv_status split_nothing(clv_form *f)
 /* Seconds left of the request's time, hardly any when it is over; 0: there is no limit. */
 static double seconds_left(const clv_request *req)
 {
-    struct timespec now;
     if (req->search.deadline_ns == 0)
         return 0;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    double left =
-        (double)req->search.deadline_ns * 1e-9 - (double)now.tv_sec - (double)now.tv_nsec * 1e-9;
+    double left = -clv_seconds_since(req->search.deadline_ns);
     return left > LEAST_SECONDS ? left : LEAST_SECONDS;
 }
 
@@ -129,7 +126,8 @@ clv_status clv_form_cut(clv_form *f, const int32_t *answer, clv_plan **ret)
     req.model = f->local->model;
     req.cluster = f->stages;
     req.devices = j->req->devices || j->req->stages ? f->n_stages : 0;
-    req.memory_bytes = 0; /* the cluster has it */
+    req.max_share = f->mesh->n_devices; /* rules on tensors are obeyed already */
+    req.memory_bytes = 0;               /* the cluster has it */
     req.terse = true;
     req.jobs = f->jobs;
     req.search.progress = NULL; /* of the calling thread only */

@@ -17,6 +17,8 @@ typedef struct {
 
 typedef struct {
     const clv_request *req;
+    bool asked;       /* for shards; else they are one way of several */
+    bool any_will_do; /* that fits */
     const clv_analysis *analysis;
     clv_arena *arena;
     clv_error *err;
@@ -25,6 +27,7 @@ typedef struct {
     clv_factors *factors;  /* by operator */
     clv_mesh_form *shapes; /* those to be tried, in order */
     int32_t n_shapes, cap_shapes;
+    bool whole; /* one device a mesh, the pipeline alone, is to be tried too */
     bool any;
     clv_score best;
     clv_plan *plain; /* the best is this plan of whole operators; NULL: it is of the next three */

@@ -2,38 +2,42 @@
 
 #include <string.h>
 
+#include "plan/plan_note.h"
+
 #define LABEL 128
 
 clv_status clv_joint_rules_read(const clv_request *req, const clv_cluster *cluster,
                                 clv_arena *arena, clv_constraints *ret, clv_error *err)
 {
     int32_t n = cluster->n_devices;
-    char label[LABEL];
     const char **names = CLV_NEW_ARRAY(arena, const char *, n);
     if (!names)
         return clv_fail_nomem(err, "constraints");
     for (int32_t d = 0; d < n; d++)
         names[d] = cluster->devices[d].name;
-    CLV_TRY(clv_constraints_parse(req->constraints, strlen(req->constraints), req->model->main,
-                                  names, n, arena, ret, err));
-    for (int32_t i = 0; i < ret->n; i++)
-        if (ret->at[i].devices)
-            return clv_fail(err, CLV_EUSAGE,
-                            "%s places nodes by \"on\" or \"not_on\", but with a mesh all devices "
-                            "of a stage have them: expected \"stage\" or \"not_stage\"",
-                            clv_rule_label(ret, i, label, sizeof label));
-    return CLV_OK;
+    return clv_constraints_parse(req->constraints, strlen(req->constraints), req->model->main,
+                                 names, n, arena, ret, err);
 }
 
-clv_status clv_joint_add_note(clv_plan *plan, const char *text, clv_arena *arena, clv_error *err)
+static int32_t first_place(const clv_constraints *rules)
 {
-    const char **notes = clv_arena_grow(arena, plan->notes, (size_t)plan->n_notes,
-                                        (size_t)plan->n_notes + 1, sizeof *notes);
-    if (!text || !notes)
-        return clv_fail_nomem(err, "notes of a plan");
-    plan->notes = notes;
-    plan->notes[plan->n_notes++] = text;
-    return CLV_OK;
+    int32_t i = 0;
+    while (i < rules->n && !rules->at[i].devices)
+        i++;
+    return i;
+}
+
+bool clv_joint_rules_place(const clv_constraints *rules) { return first_place(rules) < rules->n; }
+
+clv_status clv_joint_rules_check(const clv_constraints *rules, clv_error *err)
+{
+    char label[LABEL];
+    if (!clv_joint_rules_place(rules))
+        return CLV_OK;
+    return clv_fail(err, CLV_EUSAGE,
+                    "%s places nodes by \"on\" or \"not_on\", but with a mesh all devices of a "
+                    "stage have them: expected \"stage\" or \"not_stage\"",
+                    clv_rule_label(rules, first_place(rules), label, sizeof label));
 }
 
 /* A plan that leaves rules out and fits shows that it is for them that there is none. */
@@ -41,11 +45,11 @@ static clv_status tell_conflict(const char *conflict, clv_arena *arena, clv_plan
                                 clv_error *err)
 {
     if (plan->outcome != CLV_FITS)
-        return clv_joint_add_note(
+        return clv_plan_note(
             plan, "without the rules on tensors no plan was found that fits either", arena, err);
     plan->outcome = CLV_INFEASIBLE;
     plan->conflict = conflict;
-    return clv_joint_add_note(plan, "this plan leaves out what is asked of tensors", arena, err);
+    return clv_plan_note(plan, "this plan leaves out what is asked of tensors", arena, err);
 }
 
 clv_status clv_joint_rules_tell(const clv_constraints *rules, const bool *idle,
@@ -62,7 +66,7 @@ clv_status clv_joint_rules_tell(const clv_constraints *rules, const bool *idle,
         } else if (idle && idle[i]) {
             plan->rules[i].state = "unused";
             clv_rule_label(rules, i, label, sizeof label);
-            CLV_TRY(clv_joint_add_note(
+            CLV_TRY(clv_plan_note(
                 plan,
                 clv_arena_printf(arena,
                                  "%s binds nothing: what it names is known before the "

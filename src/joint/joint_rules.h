@@ -5,13 +5,13 @@
 #include "joint/split_pins.h"
 #include "pipeline.h"
 
-/* The rules of the request. Whoever cuts the model into stages sees meshes for devices, so a rule
- * on single devices is CLV_EUSAGE; all others hold. */
 clv_status clv_joint_rules_read(const clv_request *req, const clv_cluster *cluster,
                                 clv_arena *arena, clv_constraints *ret, clv_error *err);
-
-/* text: lives in the arena; NULL is taken for lack of memory. */
-clv_status clv_joint_add_note(clv_plan *plan, const char *text, clv_arena *arena, clv_error *err);
+/* Is there a rule on single devices? */
+bool clv_joint_rules_place(const clv_constraints *rules);
+/* Whoever cuts the model into stages sees meshes for devices, so such a rule is CLV_EUSAGE; all
+ * others hold. */
+clv_status clv_joint_rules_check(const clv_constraints *rules, clv_error *err);
 
 /* What became of the rules on tensors, into the plan; of the others the cut has told. idle: by
  * rule, those that bind nothing; NULL: none. conflict: NULL, or why the plan leaves them out. */

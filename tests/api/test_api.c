@@ -84,6 +84,7 @@ Test(api, plans_annotates_and_strips)
     cleave_plan_options options = CLEAVE_PLAN_OPTIONS;
     cleave_error error;
     options.devices = 2;
+    options.max_tensor_devices = 1;
     cleave_plan *plan = planned(model, &options);
 
     cr_expect_eq(cleave_plan_fits(plan), 1);

@@ -13,6 +13,7 @@ static char *folder, path[4096];
 static cleave_model *model;
 static cleave_plan *plan;
 static const char *cluster; /* NULL: the usual one */
+static int max_devices;     /* of a stage; 0: as many as are best */
 static cleave_error error;
 
 enum { EMBED, UP, ACT, DOWN, SOFT, STRANGE, SUM };
@@ -45,6 +46,7 @@ static void set_up(void)
     cr_assert_eq(cleave_model_open(path, NULL, &model, &error), CLEAVE_OK);
     plan = NULL;
     cluster = NULL;
+    max_devices = 0;
 }
 
 static void tear_down(void)
@@ -64,6 +66,7 @@ static cleave_status make_on(const char *mesh, int devices, const char *rules, i
     snprintf(text, sizeof text, "{\"rules\":[%s]}", rules);
     o.cluster = cluster;
     o.devices = devices;
+    o.max_tensor_devices = max_devices;
     o.mesh = mesh;
     o.constraints = text;
     o.data_parallel = data_parallel;
@@ -278,9 +281,18 @@ Test(api_split_rules, a_rule_that_binds_nothing_is_unused)
         "%s", cleave_plan_text(plan));
 }
 
+/* Whoever does not speak of meshes gets one where rules need it. */
+Test(api_split_rules, a_mesh_is_found_for_the_rules)
+{
+    cr_expect_eq(make_on(NULL, 2, SPLIT("\"up\"", "\"dim\":0"), 0), CLEAVE_OK, "%s", error.message);
+    cr_expect_eq(state_count("in force"), 1);
+    cr_expect_gt(cleave_plan_mesh_devices(plan), 1);
+}
+
 /* A plan without shards obeys a rule that forbids them, and no other. */
 Test(api_split_rules, without_a_mesh_nothing_can_be_split)
 {
+    max_devices = 1;
     cr_expect_eq(make_on(NULL, 2, "{\"whole\":{\"op_type\":\"Gather\"}}", 0), CLEAVE_OK, "%s",
                  error.message);
     cr_expect_eq(state_count("in force"), 1);

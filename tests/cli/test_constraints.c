@@ -64,7 +64,7 @@ Test(cli_constraints, boundaries_and_stages_are_kept)
     expect("{ \"place\": \"" LAYER(9) "\", \"stage\": 2 }, { \"place\": \"" LAYER(
                10) "\", \"stage\": 3 }",
            "--devices 4", 0, "in 4 stages\n'" END(9) "'");
-    expect("{ \"max_stages\": 2 }", "--devices 4", 0, "in 2 stages");
+    expect("{ \"max_stages\": 2 }", "--devices 4 --max-tp 1", 0, "in 2 stages");
 }
 
 Test(cli_constraints, together_and_apart)
@@ -223,8 +223,8 @@ Test(cli_constraints, rules_on_tensors_that_cannot_hold_are_refused)
            "rules[0] and rules[1] contradict each other on 'onnx::MatMul_2692'");
     expect("{ \"place\": \"*\", \"on\": 0 }", "--devices 2 --mesh 2", 2,
            "rules[0] places nodes by \"on\"");
-    expect(SPLIT(WEIGHT, "\"dim\": 0"), "--devices 2", 2, "a mesh is expected");
-    expect("", "--devices 2 --data-parallel", 2, "--data-parallel goes with --mesh");
+    expect(SPLIT(WEIGHT, "\"dim\": 0"), "--devices 2 --max-tp 1", 2, "a mesh is expected");
+    expect("", "--devices 2 --max-tp 1 --data-parallel", 2, "--data-parallel goes with --mesh");
     expect("{ \"data_parallel\": \"tp\" }", "--devices 2 --mesh 2 --memory 900MiB", 3,
            "lacks\nwithout what is asked of tensors there is a plan that fits");
 }

@@ -105,8 +105,52 @@ Test(joint, too_little_memory_is_told_with_what_is_missing)
                  "print(open('code').read().strip(), p['outcome'], p['short_bytes'] > 0, "
                  "p['mesh']['axes'])",
                  "3 out of memory True [{'name': 'tp', 'size': 8}]\n");
+    expect_shown("--mesh 8 --memory 20MiB m.onnx",
+                 "print(sum('it would fit with ' in n for n in p['notes']))", "1\n");
     expect_shown("--mesh 8 --memory 1GiB m.onnx",
                  "print(open('code').read().strip(), p['outcome'])", "0 fits\n");
+}
+
+/* Without a word on meshes the plan is that of all forms; requests about whole operators, and
+ * --max-tp 1, get whole operators. */
+Test(joint, shards_are_found_unless_operators_are_to_stay_whole)
+{
+    static const char *const whole[] = {
+        "--max-tp 1 m.onnx",
+        "--first-fit m.onnx",
+        "--max-candidates 9 m.onnx",
+        "--search documented m.onnx",
+        "--compiler \"echo "
+        "'{\\\"version\\\":1,\\\"outcome\\\":\\\"fits\\\",\\\"latency_ms\\\":2}'\" "
+        "m.onnx",
+        "--input_model m.onnx --optimal_perf",
+        "--constraints on.json m.onnx",
+    };
+    static const char rules[] = "{\"rules\":[{\"place\":\"0/o\",\"on\":0}]}";
+    file_write(folder, "on.json", rules, strlen(rules));
+    run_result all = shown("--max-tp 8 m.onnx", "print(p['mesh'], p['latency_ns'])");
+    expect_shown("m.onnx", "print(p['mesh'], p['latency_ns'])", all.out);
+    cr_expect_neq(all.out[0], '\0', "%s", all.err);
+    run_free(&all);
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+        expect_shown(whole[i], "print(p['outcome'], 'mesh' in p)", "fits False\n");
+}
+
+/* Where shards gain nothing operators stay whole. */
+Test(joint, one_small_operator_stays_whole)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/m.onnx", folder);
+    test_onnx *m = onnx_new(8, 17);
+    test_graph *g = onnx_main(m);
+    onnx_input(g, "x", 1, "1");
+    onnx_node(g, "Relu", "only", "x", "y");
+    onnx_output(g, "y", 1, "1");
+    onnx_write(m, path);
+    onnx_free(m);
+    expect_shown("m.onnx",
+                 "print(p['outcome'], 'mesh' in p, sum(d['operators'] > 0 for d in p['devices']))",
+                 "fits False 1\n");
 }
 
 /* A chain: devices in a row, as many as are asked for even where fewer would be faster. */

@@ -57,13 +57,20 @@ static void explained(const char *arguments, const char *memory, int devices)
 /* covers: B.034 */
 Test(no_fit, advice_is_given_and_works)
 {
-    explained("--objective latency " MODELS "resnet.static.onnx", "1KiB", 2);
-    explained("--objective throughput " MODELS "resnet.static.onnx", "100KiB", 2);
-    explained("--objective latency " MODELS "resnet.static.onnx", "1KiB", 8);
-    explained("--objective throughput " MODELS "gnmt.static.onnx", "1KiB", 2);
-    explained("--objective latency " MODELS "gnmt.static.onnx", "1KiB", 8);
-    explained("--objective latency " MODELS "vit_l_16.b16.onnx", "500MiB", 2);
-    explained("--objective throughput " MODELS "vit_l_16.b16.onnx", "20MiB", 8);
+    explained("--max-tp 1 " MODELS "resnet.static.onnx", "1KiB", 2);
+    explained("--max-tp 1 --objective throughput " MODELS "resnet.static.onnx", "100KiB", 2);
+    explained("--max-tp 1 " MODELS "resnet.static.onnx", "1KiB", 8);
+    explained("--max-tp 1 --objective throughput " MODELS "gnmt.static.onnx", "1KiB", 2);
+    explained("--max-tp 1 " MODELS "gnmt.static.onnx", "1KiB", 8);
+    explained("--max-tp 1 " MODELS "vit_l_16.b16.onnx", "500MiB", 2);
+    explained("--max-tp 1 --objective throughput " MODELS "vit_l_16.b16.onnx", "20MiB", 8);
+}
+
+Test(no_fit, advice_on_shards_is_given_and_works)
+{
+    explained(MODELS "resnet.static.onnx", "1KiB", 2);
+    explained("--objective throughput " MODELS "gnmt.static.onnx", "1KiB", 4);
+    explained(MODELS "vit_l_16.b16.onnx", "500MiB", 2);
 }
 
 static void proven(const char *arguments, const char *sentence)
@@ -76,15 +83,22 @@ static void proven(const char *arguments, const char *sentence)
 
 Test(no_fit, what_no_cut_can_help_is_told_with_its_reason)
 {
-    proven("--memory 100MiB --devices 2 " MODELS "vit_l_16.b16.onnx",
+    proven("--memory 100MiB --devices 2 --max-tp 1 " MODELS "vit_l_16.b16.onnx",
            "no cut can fit: the weights alone take 1.134 GiB, the 2 devices of this run have 200.0 "
            "MiB\n");
-    proven("--memory 160MiB --devices 8 " MODELS "vit_l_16.b16.onnx",
+    proven("--memory 160MiB --devices 8 --max-tp 1 " MODELS "vit_l_16.b16.onnx",
            "no cut of the search can fit: the part that ends in operator '/encoder/layers/");
-    proven("--memory 660MiB --devices 2 " MODELS "vit_l_16.b16.onnx",
+    proven("--memory 660MiB --devices 2 --max-tp 1 " MODELS "vit_l_16.b16.onnx",
            "no cut of the search can fit: besides what operators hold while they run, the 2 "
            "devices of this run "
            "can take ");
+}
+
+Test(no_fit, weights_that_no_shards_can_hold_are_told)
+{
+    proven("--memory 100MiB --devices 2 " MODELS "vit_l_16.b16.onnx",
+           "no plan can fit: the weights alone take 1.134 GiB, the 2 devices of this run have "
+           "200.0 MiB\n");
 }
 
 /* The search finds a plan with as much: it is the given cut that does not fit. */

@@ -153,13 +153,13 @@ static int judged(const char *report)
 
 Test(plan, stops_when_it_is_near_enough_to_what_is_proven)
 {
-    run_result all = ran(0, "plan --devices 5 --no-output m.onnx");
-    run_result near = ran(0, "plan --devices 5 --no-output --gap 99% m.onnx");
+    run_result all = ran(0, "plan --max-tp 1 --devices 5 --no-output m.onnx");
+    run_result near = ran(0, "plan --max-tp 1 --devices 5 --no-output --gap 99% m.onnx");
     cr_expect(strstr(near.out, "; near enough, as asked\nbound "), "%s", near.out);
     cr_expect_leq(judged(near.out), judged(all.out), "%s%s", near.out, all.out);
     run_free(&all);
     run_free(&near);
-    check(0, "plan --devices 3 --objective throughput --no-output m.onnx",
+    check(0, "plan --max-tp 1 --devices 3 --objective throughput --no-output m.onnx",
           "; proven optimal\nbound       no cut of these units has less time between runs than ");
 }
 
@@ -214,8 +214,8 @@ Test(plan, what_does_not_fit_is_told_and_nothing_is_written)
 /* covers: A.001 */
 Test(plan, a_model_is_cut_no_more_than_memory_asks_for)
 {
-    check(0, "plan --no-output m.onnx", "fits 1 of 8 devices in 1 stage\n");
-    check(0, "plan --no-output " TWO_MIB "m.onnx", "fits 2 of 8 devices in 2 stages\n");
+    check(0, "plan --max-tp 1 --no-output m.onnx", "fits 1 of 8 devices in 1 stage\n");
+    check(0, "plan --max-tp 1 --no-output " TWO_MIB "m.onnx", "fits 2 of 8 devices in 2 stages\n");
 }
 
 /* Eight devices of one kind, and between them the wires of a DGX H100 or ones of this bandwidth. */
@@ -223,7 +223,8 @@ static char *planned_over(const char *bandwidth)
 {
     run_result r = run_in(folder,
                           "sed s,450GB/s,%s, %s/configs/clusters/dgx-h100.json >wired.json && "
-                          "%s plan --cluster ./wired.json --objective throughput --no-output "
+                          "%s plan --max-tp 1 --cluster ./wired.json --objective throughput "
+                          "--no-output "
                           "%s/tests/data/models/resnet.static.onnx",
                           bandwidth, TEST_SOURCE_DIR, TEST_CLEAVE, TEST_SOURCE_DIR);
     cr_assert_eq(r.code, 0, "%s", r.err);
@@ -352,7 +353,7 @@ Test(plan, the_manual_says_that_the_best_plan_may_be_another)
 /* covers: B.001 B.006 */
 Test(plan, a_plan_edited_by_hand_is_applied)
 {
-    check(0, "plan --devices 2 -o cut.onnx m.onnx", "[Success]");
+    check(0, "plan --devices 2 --max-tp 1 -o cut.onnx m.onnx", "[Success]");
     check(0, "annotate --plan cut.onnx.plan.json -o same.onnx m.onnx",
           "[Success] Save the sharded model to same.onnx\n");
     cr_expect(file_same(folder, "cut.onnx", "same.onnx"));
