@@ -14,15 +14,16 @@ struct clv_resharder {
     int32_t n, cap;
 };
 
-clv_status clv_resharder_new(const clv_mesh *mesh, const clv_cluster *cluster, clv_arena *arena,
-                             clv_resharder **ret, clv_error *err)
+clv_status clv_resharder_new(const clv_mesh *mesh, const clv_cluster *cluster,
+                             const clv_comm_options *options, clv_arena *arena, clv_resharder **ret,
+                             clv_error *err)
 {
     clv_resharder *r = CLV_NEW(arena, clv_resharder);
     if (!r)
         return clv_fail_nomem(err, "layouts");
     r->arena = arena;
     CLV_TRY(clv_map_init(&r->shapes, arena, FEW, err));
-    CLV_TRY(clv_comms_make(cluster, mesh, NULL, arena, &r->comms, err));
+    CLV_TRY(clv_comms_make(cluster, mesh, options, arena, &r->comms, err));
     *ret = r;
     return CLV_OK;
 }

@@ -10,9 +10,10 @@
 /* One thread at a time. */
 typedef struct clv_resharder clv_resharder;
 
-/* Mesh and cluster must live as long. */
-clv_status clv_resharder_new(const clv_mesh *mesh, const clv_cluster *cluster, clv_arena *arena,
-                             clv_resharder **ret, clv_error *err);
+/* Mesh and cluster must live as long. options: as in clv_comms_make(). */
+clv_status clv_resharder_new(const clv_mesh *mesh, const clv_cluster *cluster,
+                             const clv_comm_options *options, clv_arena *arena, clv_resharder **ret,
+                             clv_error *err);
 
 /* As clv_reshard_ns() and clv_reshard_chain(); 0 and no steps for what can only be copied. */
 clv_status clv_resharder_ns(clv_resharder *r, const clv_type *type, const clv_layout *from,

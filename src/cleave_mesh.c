@@ -9,7 +9,7 @@ int cleave_plan_mesh_devices(const cleave_plan *plan)
     return clv_plan_has_mesh(plan->plan) ? plan->plan->mesh_devices : 1;
 }
 
-int cleave_plan_collectives(const cleave_plan *plan) { return plan->plan->n_collectives; }
+int cleave_plan_collectives(const cleave_plan *plan) { return clv_plan_count_sending(plan->plan); }
 
 int64_t cleave_plan_collective_bytes(const cleave_plan *plan)
 {

@@ -78,6 +78,8 @@ static clv_status check_options(const cleave_plan_options *o, clv_error *err)
                         o->max_tensor_devices);
     if (o->stages < 0)
         return clv_fail(err, CLV_EUSAGE, "stages is %d: expected 0 (any) or more", o->stages);
+    if (!(o->overlap >= 0 && o->overlap <= 1))
+        return clv_fail(err, CLV_EUSAGE, "overlap is %g: expected 0 to 1", o->overlap);
     if (o->microbatches < 0 || o->microbatches > CLV_MICRO_MAX)
         return clv_fail(err, CLV_EUSAGE, "microbatches is %d: expected 0 (chosen) to %d",
                         o->microbatches, CLV_MICRO_MAX);
@@ -127,6 +129,7 @@ static clv_status make_plan(const cleave_model *m, const cleave_plan_options *o,
         .max_share = o->max_tensor_devices,
         .stages = o->stages,
         .data_parallel = o->data_parallel != 0,
+        .overlap = o->overlap,
         .fewest = o->objective == CLEAVE_FEWEST_DEVICES,
         .backward = o->backward,
         .jobs = o->jobs,

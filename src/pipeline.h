@@ -26,10 +26,11 @@ typedef struct {
     const char *sharding_nodes; /* manual mode (B.001): "node=device,..."; NULL: search */
     const char *constraints;    /* rules, as JSON text (plan/constraints.h); NULL: none */
     const char *mesh;           /* of the devices of a stage, "2x8" (sharding/mesh.h); NULL: any */
-    int32_t max_share;          /* so many devices of a stage at most; 1: operators stay whole, unless
-                                   mesh or stages is given; 0: any */
-    int32_t stages;             /* exactly so many; 0: any */
-    bool data_parallel;         /* the outermost axis of the mesh splits nothing but the batch */
+    int32_t max_share;  /* so many devices of a stage at most; 1: operators stay whole, unless
+                           mesh or stages is given; 0: any */
+    int32_t stages;     /* exactly so many; 0: any */
+    bool data_parallel; /* the outermost axis of the mesh splits nothing but the batch */
+    double overlap;     /* of collectives with compute, as in clv_comm_options */
     bool fewest; /* as few devices as it fits, at most `devices`; on so many by the objective */
     bool terse;  /* one candidate of several: where it does not fit, not a word on what would */
     clv_search_options search; /* without its microbatches */

@@ -34,6 +34,7 @@ enum {
     MAX_TP,
     STAGES,
     DATA_PARALLEL,
+    OVERLAP,
     BACKWARD,
     COMPILER,
     COMPILER_TIMEOUT,
@@ -141,6 +142,10 @@ static const cli_option options[N_OPTIONS] = {
     [DATA_PARALLEL] = { .name = "--data-parallel",
                         .kind = CLI_FLAG,
                         .help = "the outermost axis of the mesh splits the batch alone" },
+    [OVERLAP] = { .name = "--overlap",
+                  .kind = CLI_PART,
+                  .value = "P",
+                  .help = "part of collectives' bytes that compute hides, as 50%; 0" },
     [BACKWARD] = { .name = "--backward",
                    .kind = CLI_TEXT,
                    .value = "NODE,...|none",
@@ -279,6 +284,7 @@ static void fill_options(const cli *c, const cli_value *v, job *j)
         .max_tensor_devices = v[INPUT_MODEL].by && !asks_for_shards(v) ? 1 : (int)v[MAX_TP].number,
         .stages = (int)v[STAGES].number,
         .data_parallel = v[DATA_PARALLEL].by != NULL,
+        .overlap = v[OVERLAP].real,
     };
 }
 

@@ -181,12 +181,16 @@ typedef struct {
     /* Not 0: the outermost axis of the mesh (the only one, if it has one) splits nothing but the batch, the
      * leading dimension of the model's inputs. */
     int data_parallel;
+    /* The part, 0 to 1, of the bytes' time of each collective that computation hides. Assumes that each has
+     * independent computation beside it that lasts as long, and that neither slows the other; latencies are
+     * never hidden. 0: collectives and computation take turns. */
+    double overlap;
 } cleave_plan_options;
 
 /* All defaults; without names, so that C++ takes it too. */
 #define CLEAVE_PLAN_OPTIONS                                                                         \
     { NULL, NULL, 0, 0, CLEAVE_LATENCY, 0, 0, NULL, 0, 0, NULL, 0, NULL, NULL, NULL, NULL, 0, 0, NULL, \
-      0, NULL, NULL, 0, 0, 0 }
+      0, NULL, NULL, 0, 0, 0, 0 }
 
 /* CLEAVE_OK with a plan that fits, or CLEAVE_NO_PLAN with the nearest one. */
 CLEAVE_API cleave_status cleave_plan_make(cleave_model *model, const cleave_plan_options *options,

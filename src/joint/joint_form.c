@@ -263,7 +263,8 @@ clv_status clv_form_open(clv_form *f)
         n *= f->shape.size[a];
     f->n_stages = j->cluster->n_devices / n;
     CLV_TRY(clv_mesh_make(&f->shape, j->cluster, j->levels.order, n, f->arena, &f->mesh, f->err));
-    CLV_TRY(clv_resharder_new(f->mesh, j->cluster, f->arena, &f->resharder, f->err));
+    clv_comm_options comm = { .overlap = j->req->overlap };
+    CLV_TRY(clv_resharder_new(f->mesh, j->cluster, &comm, f->arena, &f->resharder, f->err));
     return clv_stage_cluster_make(j->cluster, j->levels.order, n, f->arena, &f->stages, f->err);
 }
 

@@ -306,6 +306,7 @@ clv_status clv_joint_plan_make(const clv_request *req, const clv_cluster *cluste
         return no_memory(&w);
     *w.plan = *cut;
     w.plan->search = "joint";
+    w.plan->overlap = req->overlap;
     w.plan->fingerprint = clv_onnx_fingerprint(req->model);
     w.plan->cluster = cluster->name;
     w.plan->backward_op = NULL;

@@ -111,6 +111,7 @@ typedef struct {
     /* Stages of several devices (plan_mesh.h); else n_axes is 0 and all of this is empty. */
     const clv_plan_axis *axes; /* of the mesh of each stage */
     int32_t n_axes;
+    double overlap;       /* of collectives with compute, as it was assumed: 0 to 1 */
     int32_t mesh_devices; /* their product; a stage's operators run on so many devices */
     int32_t n_meshes;
     const int32_t *mesh_device; /* n_meshes * mesh_devices: mesh by mesh, row-major over the axes */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sharding/mesh.h"
+#include "sharding/steps.h"
 
 clv_status clv_plan_fill_leads(clv_plan *plan, clv_arena *arena, clv_error *err)
 {
@@ -18,6 +19,20 @@ clv_status clv_plan_fill_leads(clv_plan *plan, clv_arena *arena, clv_error *err)
         lead[plan->mesh_device[i]] = plan->mesh_device[i - i % plan->mesh_devices];
     plan->lead_of_device = lead;
     return CLV_OK;
+}
+
+bool clv_plan_is_local(const clv_plan_collective *c)
+{
+    return strcmp(c->kind, clv_step_name(CLV_STEP_SLICE)) == 0 ||
+           strcmp(c->kind, clv_step_name(CLV_STEP_NEUTRAL)) == 0;
+}
+
+int32_t clv_plan_count_sending(const clv_plan *plan)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < plan->n_collectives; i++)
+        n += !clv_plan_is_local(&plan->collectives[i]);
+    return n;
 }
 
 const char *clv_plan_mesh_text(const clv_plan *plan, clv_arena *arena)

@@ -24,6 +24,11 @@ clv_status clv_plan_fill_leads(clv_plan *plan, clv_arena *arena, clv_error *err)
 /* "dp=2xtp=4", as --mesh takes it; "" without axes. NULL: no memory. */
 const char *clv_plan_mesh_text(const clv_plan *plan, clv_arena *arena);
 
+/* A device works on what it has: a step between layouts, but nothing is sent. */
+bool clv_plan_is_local(const clv_plan_collective *c);
+/* The others. O(collectives). */
+int32_t clv_plan_count_sending(const clv_plan *plan);
+
 #define CLV_MESH_FAULT 240
 
 /* What is wrong with how an operator is split, "dp=b tp=n": for axes of the mesh, in their order,

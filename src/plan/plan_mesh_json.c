@@ -106,9 +106,17 @@ static clv_status check_mesh_stages(clv_plan_reader *r, const clv_json_at *mesh)
     return CLV_OK;
 }
 
+static clv_status read_overlap(clv_plan_reader *r, const clv_json_at *mesh)
+{
+    clv_json_at at;
+
+    CLV_TRY(clv_json_member(mesh, "overlap", false, &at, r->err));
+    return at.json ? clv_json_number(&at, 0, 1, &r->plan->overlap, r->err) : CLV_OK;
+}
+
 clv_status clv_plan_read_mesh(clv_plan_reader *r, const clv_json_at *root)
 {
-    static const char *const keys[] = { "axes", "devices", NULL };
+    static const char *const keys[] = { "axes", "devices", "overlap", NULL };
     clv_plan *plan = r->plan;
     char buf[CLV_MESH_FAULT];
     int64_t product = 1;
@@ -119,6 +127,7 @@ clv_status clv_plan_read_mesh(clv_plan_reader *r, const clv_json_at *root)
         return CLV_OK;
     CLV_TRY(clv_json_keys(&mesh, keys, r->err));
     CLV_TRY(read_axes(r, &mesh));
+    CLV_TRY(read_overlap(r, &mesh));
     for (int32_t a = 0; a < plan->n_axes && product <= plan->n_devices; a++)
         product *= plan->axes[a].size;
     if (product > plan->n_devices)

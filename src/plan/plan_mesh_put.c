@@ -22,6 +22,8 @@ void clv_plan_put_mesh(clv_json_out *out, const clv_plan *plan)
         clv_json_put_ints(out, NULL, plan->mesh_device + m * plan->mesh_devices,
                           plan->mesh_devices);
     clv_json_close_array(out);
+    if (plan->overlap > 0)
+        clv_json_put_number(out, "overlap", plan->overlap);
     clv_json_close_object(out);
 }
 

@@ -102,6 +102,11 @@ void clv_report_mesh(const clv_plan *plan, clv_text *text)
     }
     clv_text_printf(text, "\nmesh        %s: each stage has %d devices, which share its tensors\n",
                     form, (int)plan->mesh_devices);
+    if (plan->overlap > 0)
+        clv_text_printf(text,
+                        "overlap     %.3g %% of the bytes of collectives are taken to pass beside "
+                        "compute\n",
+                        100 * plan->overlap);
     put_found(plan, text);
     put_uneven(plan, text);
     put_partial(plan, text);
@@ -141,6 +146,8 @@ static int32_t find_families(const clv_plan *plan, family families[FAMILIES_MAX]
     for (int32_t i = 0; i < plan->n_collectives; i++) {
         const clv_plan_collective *c = &plan->collectives[i];
         int32_t k = 0;
+        if (clv_plan_is_local(c))
+            continue;
         while (k < n &&
                (strcmp(families[k].kind, c->kind) != 0 || strcmp(families[k].axes, c->axes) != 0))
             k++;
@@ -242,21 +249,11 @@ static void put_largest(const clv_plan *plan, clv_text *text)
     clv_table_write(&table, text);
 }
 
-void clv_report_collectives(const clv_plan *plan, clv_text *text)
+static void put_sum(const clv_plan *plan, int32_t n, clv_text *text)
 {
     int64_t bytes = 0, ns = 0;
-    int32_t n = plan->n_collectives;
 
-    if (!clv_plan_has_mesh(plan))
-        return;
-    if (n == 0) {
-        clv_text_printf(text,
-                        "\nno collectives: the devices of a stage need nothing of each other\n");
-        return;
-    }
-    put_families(plan, text);
-    put_largest(plan, text);
-    for (int32_t i = 0; i < n; i++) {
+    for (int32_t i = 0; i < plan->n_collectives; i++) {
         bytes = sum_known(bytes, plan->collectives[i].bytes);
         ns = sum_known(ns, plan->collectives[i].ns);
     }
@@ -265,4 +262,23 @@ void clv_report_collectives(const clv_plan *plan, clv_text *text)
         clv_text_printf(text, ": %s sent and %s, of one device of each stage",
                         clv_show_bytes((char[32]){ 0 }, bytes), clv_show_time((char[32]){ 0 }, ns));
     clv_text_printf(text, "\n");
+}
+
+void clv_report_collectives(const clv_plan *plan, clv_text *text)
+{
+    int32_t n = clv_plan_count_sending(plan), n_local = plan->n_collectives - n;
+
+    if (!clv_plan_has_mesh(plan))
+        return;
+    if (n == 0) {
+        clv_text_printf(text,
+                        "\nno collectives: the devices of a stage need nothing of each other\n");
+    } else {
+        put_families(plan, text);
+        put_largest(plan, text);
+        put_sum(plan, n, text);
+    }
+    if (n_local > 0)
+        clv_text_printf(text, "%d tensor%s cut where %s, without a collective\n", (int)n_local,
+                        n_local == 1 ? " is" : "s are", n_local == 1 ? "it lies" : "they lie");
 }

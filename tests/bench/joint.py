@@ -4,9 +4,9 @@
 Usage: joint.py CLEAVE FOLDER [--devices N] [--cluster NAME] [--only WORD,...] [--objective O,...] [--limit S]
                 [--run S]
 
-Each model of the folder is planned three times for the same devices: with --max-tp N (stages and shards
-together), without options for shards (pure pipeline: each stage is one device), and with --mesh N (pure
-tensor: one stage of all devices). The plan found together must never be worse than either by its own
+Each model of the folder is planned three times for the same devices: without options for shards (stages and
+shards together), with --max-tp 1 (pure pipeline: each stage is one device), and with --mesh N (pure tensor:
+one stage of all devices). The plan found together must never be worse than either by its own
 objective; that is the last column, and the exit code is 1 where it is. Time is printed, never judged.
 Models with symbolic dimensions get sizes by the names of those (SIZES). --limit: no further model is begun
 after so many seconds. --run: seconds that one run may take.
@@ -95,8 +95,8 @@ def bench(a, path, objective):
         return True
     base = [a.cleave, "plan", path, "--no-output", "--json", "--cluster", a.cluster, "--devices", str(a.devices),
             "--objective", objective, "--configs", CONFIGS, *bind]
-    joint, wall, peak = run(base + ["--max-tp", str(a.devices)], a.run)
-    pipe, pipe_wall, _ = run(base, a.run)
+    joint, wall, peak = run(base, a.run)
+    pipe, pipe_wall, _ = run(base + ["--max-tp", "1"], a.run)
     tensor, tensor_wall, _ = run(base + ["--mesh", str(a.devices)], a.run)
     j, p, t = (value(x, objective) for x in (joint, pipe, tensor))
     bound = (joint["plan"]["search"].get("bound_ns") or 0) / 1e6 if joint and "search" in joint.get("plan", {}) else 0

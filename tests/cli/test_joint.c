@@ -75,6 +75,8 @@ Test(joint, a_mesh_that_the_cluster_has_not_is_named)
     refuses(2, "--max-tp two", "--max-tp is 'two'");
 }
 
+Test(joint, no_more_than_all_is_hidden) { refuses(2, "--mesh 8 --overlap 2", "--overlap"); }
+
 Test(joint, what_takes_whole_operators_takes_no_mesh)
 {
     refuses(2, "--mesh 8 --sharding-nodes 0/o", "sharding nodes are given: a mesh needs a search");
@@ -134,6 +136,27 @@ Test(joint, shards_are_found_unless_operators_are_to_stay_whole)
     run_free(&all);
     for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
         expect_shown(whole[i], "print(p['outcome'], 'mesh' in p)", "fits False\n");
+}
+
+/* Half of the bytes' time of collectives is hidden, their latencies are not. */
+Test(joint, an_overlap_hides_a_part_of_what_is_sent)
+{
+    static const char numbers[] = "print(p['latency_ns'], sum(c['ns'] for c in p['collectives']), "
+                                  "p['mesh'].get('overlap', 0), p['search']['bound_ns'])";
+    long long latency[2], sent[2], bound[2];
+    double overlap[2];
+    for (int i = 0; i < 2; i++) {
+        run_result r = shown(i ? "--mesh 8 --overlap 50% m.onnx" : "--mesh 8 m.onnx", numbers);
+        cr_assert_eq(
+            sscanf(r.out, "%lld %lld %lf %lld", &latency[i], &sent[i], &overlap[i], &bound[i]), 4,
+            "%s%s", r.out, r.err);
+        cr_expect_leq(bound[i], latency[i]);
+        run_free(&r);
+    }
+    cr_expect_lt(latency[1], latency[0]);
+    cr_expect_lt(sent[1], sent[0]);
+    cr_expect_float_eq(overlap[0], 0, 0);
+    cr_expect_float_eq(overlap[1], 0.5, 0);
 }
 
 /* Where shards gain nothing operators stay whole. */

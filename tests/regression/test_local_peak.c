@@ -55,7 +55,7 @@ static void build(const char *form)
     cr_assert_eq(clv_mesh_form_parse(form, arena, &shape, &m->err), CLV_OK);
     cr_assert_eq(clv_stage_cluster_make(cluster, order, mesh->n_devices, arena, &stages, &m->err),
                  CLV_OK);
-    cr_assert_eq(clv_resharder_new(mesh, cluster, arena, &resharder, &m->err), CLV_OK);
+    cr_assert_eq(clv_resharder_new(mesh, cluster, NULL, arena, &resharder, &m->err), CLV_OK);
     cr_assert_eq(clv_factors_all(m->model, m->types, arena, &factors, &m->err), CLV_OK);
     cr_assert_eq(clv_shard_problem_build(m->types, factors, m->costs, cluster, mesh, resharder,
                                          NULL, NULL, CLV_STRATEGY_UNLIMITED, arena, &problem,

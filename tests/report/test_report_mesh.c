@@ -125,6 +125,25 @@ Test(report_mesh, none_is_said_too)
     says("no collectives: the devices of a stage need nothing of each other\n");
 }
 
+/* A cut of what is there already sends nothing. */
+Test(report_mesh, what_sends_nothing_is_no_collective)
+{
+    m.collectives[1].kind = "slice";
+    says("\n2 collectives a run: ");
+    says("\n1 tensor is cut where it lies, without a collective\n");
+    says_not("\nslice ");
+    m.collectives[0].kind = m.collectives[2].kind = "slice";
+    says("no collectives: the devices of a stage need nothing of each other\n"
+         "3 tensors are cut where they lie, without a collective\n");
+}
+
+Test(report_mesh, an_overlap_is_said_with_what_it_assumes)
+{
+    says_not("overlap");
+    m.plan.overlap = 0.5;
+    says("\noverlap     50 % of the bytes of collectives are taken to pass beside compute\n");
+}
+
 Test(report_mesh, unknown_bytes_are_not_summed)
 {
     m.collectives[0].bytes = CLV_PLAN_UNKNOWN;

@@ -79,7 +79,7 @@ static void build(const char *form)
     int32_t n = shape.size[0] * (shape.n_axes > 1 ? shape.size[1] : 1);
     static const int32_t order[] = { 0, 1, 2, 3 };
     cr_assert_eq(clv_mesh_make(&shape, &cluster, order, n, arena, &mesh, &m->err), CLV_OK);
-    cr_assert_eq(clv_resharder_new(mesh, &cluster, arena, &resharder, &m->err), CLV_OK);
+    cr_assert_eq(clv_resharder_new(mesh, &cluster, NULL, arena, &resharder, &m->err), CLV_OK);
     clv_factors *factors;
     cr_assert_eq(clv_factors_all(m->model, m->types, arena, &factors, &m->err), CLV_OK);
     clv_status s =

@@ -36,7 +36,7 @@ _cleave() {
     case ${COMP_WORDS[1]} in
     plan)
         options="--cluster --devices --memory --bind --objective --optimal_perf --first-fit --search
-            --sharding-nodes --constraints --jobs --max-candidates --deadline --gap --microbatches --mesh --max-tp --stages --data-parallel --backward --compiler --compiler-timeout --configs --output --no-output
+            --sharding-nodes --constraints --jobs --max-candidates --deadline --gap --microbatches --mesh --max-tp --stages --data-parallel --overlap --backward --compiler --compiler-timeout --configs --output --no-output
             --plan-out --input_model --num_ipus --output_model --num_processes --json --quiet --help"
         ;;
     inspect) options="--bind --json --quiet --help" ;;
