@@ -17,6 +17,7 @@ struct cleave_model {
     const char *name;
     clv_binding *bindings;
     int32_t n_bindings, cap_bindings;
+    const struct clv_backend *backend; /* NULL: none */
     int (*stop)(void *ctx); /* asked while files are written; may be NULL */
     void *stop_ctx;
 };

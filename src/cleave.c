@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api.h"
+#include "configs_path.h"
 #include "report/report.h"
 #include "shards.h"
 
@@ -268,8 +269,25 @@ static clv_status list_shards(const cleave_model *m, const clv_shards_request *r
         return clv_fail_nomem(err, "a report");
     *ret = copy;
     if (ret_wrong)
-        *ret_wrong = list.n_wrong;
+        *ret_wrong = list.n_wrong + list.n_unsupported;
     return CLV_OK;
+}
+
+cleave_status cleave_model_backend(cleave_model *model, const char *name_or_path,
+                                   cleave_error *error)
+{
+    clv_error err;
+    if (!model)
+        return clv_api_refuse(error, CLV_EUSAGE, "cleave_model_backend needs a model");
+    clv_status status = CLV_OK;
+    model->backend = NULL;
+    if (name_or_path) {
+        const char *configs = clv_configs_path(model->arena);
+        status = configs
+                     ? clv_backend_load(name_or_path, configs, model->arena, &model->backend, &err)
+                     : clv_fail_nomem(&err, "a profile");
+    }
+    return clv_api_give(status, &err, error);
 }
 
 cleave_status cleave_model_shards(cleave_model *model, const char *configuration,
@@ -289,7 +307,8 @@ cleave_status cleave_model_shards(cleave_model *model, const char *configuration
                                .bindings = model->bindings,
                                .n_bindings = model->n_bindings,
                                .configuration = configuration,
-                               .policy = policies[uneven] };
+                               .policy = policies[uneven],
+                               .backend = model->backend };
     clv_arena *arena = clv_arena_new(clv_api_alloc(model), 0);
     clv_status status = clv_fail_nomem(&err, "a report");
     if (arena)

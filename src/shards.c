@@ -3,6 +3,7 @@
 #include "graph/bindings.h"
 #include "plan/plan_annotations.h"
 #include "proto/annotations.h"
+#include "shards_flow.h"
 
 /* File -> annotations; model -> types; each spec against the type of its tensor. */
 
@@ -80,6 +81,7 @@ static clv_status split_spec(maker *m, const clv_shard_node *node, const clv_sha
     if (row->open)
         return CLV_OK;
     CLV_TRY(bind_spec(m, &own));
+    row->spec = own;
     return clv_spec_shards(&own, type->dtype, rank, type->dims, m->req->policy, m->arena,
                            &row->shards, inner);
 }
@@ -92,6 +94,8 @@ static clv_status fill_row(maker *m, const clv_shard_node *node, const clv_shard
     clv_status status = CLV_OK;
 
     row->tensor = spec->tensor;
+    row->id = t;
+    row->spec = *spec;
     if (t.i >= 0) {
         row->type = &m->types->of[t.i];
         status = split_spec(m, node, spec, row, &inner);
@@ -127,6 +131,7 @@ static clv_status fill_node(maker *m, const clv_annotated_node *from, clv_shard_
     const clv_op_info *op = clv_op_at(g, m->op_at[from->file_index]);
 
     node->node = op->label;
+    node->op = m->op_at[from->file_index];
     node->has_stage = from->note.has_stage;
     node->stage = from->note.stage;
     node->n_rows = from->note.n_specs;
@@ -252,6 +257,9 @@ clv_status clv_shards_make(const clv_shards_request *req, clv_arena *arena, clv_
     list.n_in_bodies = m.set.n_in_bodies;
     list.n_in_functions = m.set.n_in_functions;
     CLV_TRY(fill_nodes(&m));
+    CLV_TRY(clv_shards_flow(m.types, &list, arena, err));
+    if (req->backend)
+        CLV_TRY(clv_backend_check(req->backend, &list, arena, err));
     *ret = list;
     return CLV_OK;
 }

@@ -7,6 +7,7 @@
 
 #include "proto/onnx_file.h"
 #include "report/shards.h"
+#include "shards_backend.h"
 
 typedef struct {
     const clv_onnx_file *file;
@@ -16,6 +17,7 @@ typedef struct {
     int32_t n_bindings;
     const char *configuration; /* only this one; NULL: all */
     clv_uneven_policy policy;
+    const clv_backend *backend; /* NULL: none */
 } clv_shards_request;
 
 /* CLV_EUSAGE: no configuration of that name in the file. CLV_ELIMIT: more shards than the list is

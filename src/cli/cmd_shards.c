@@ -1,10 +1,10 @@
 #include "cli/cli.h"
 
-/* cleave shards: what the annotations of a model put where. Annotations are hints, so what is wrong
- * with them is listed, and is an error only with --check.
+/* cleave shards: what the annotations of a model put where, and what follows from them. Annotations
+ * are hints, so what is wrong with them is listed, and is an error only with --check.
  */
 
-enum { CONFIGURATION, UNEVEN, CHECK, BIND, COMMON, N_OPTIONS = COMMON + 3 };
+enum { CONFIGURATION, UNEVEN, CHECK, PROFILE, BIND, COMMON, N_OPTIONS = COMMON + 3 };
 
 static const char *const policies[] = { "refuse", "ceil", "balanced", NULL };
 
@@ -19,6 +19,10 @@ static const cli_option options[N_OPTIONS] = {
                  .help = "how an axis is split that does not divide; ceil",
                  .choices = policies },
     [CHECK] = { .name = "--check", .kind = CLI_FLAG, .help = "fail if an annotation is wrong" },
+    [PROFILE] = { .name = "--profile",
+                  .kind = CLI_TEXT,
+                  .value = "NAME|FILE",
+                  .help = "list what this backend does not support; of configs/backends" },
     [BIND] = { .name = "--bind",
                .kind = CLI_TEXT,
                .value = "NAME=SIZE,...",
@@ -49,8 +53,19 @@ static int shards(cli *c, const cli_value *v, cleave_model *model)
         return code;
     if (c->json) /* the object printed says it */
         return CLI_EXIT_INPUT;
-    const char *line = clv_arena_printf(c->arena, "wrong annotations: %d", wrong);
+    const char *line = clv_arena_printf(
+        c->arena,
+        v[PROFILE].text ? "wrong or unsupported annotations: %d" : "wrong annotations: %d", wrong);
     return line ? cli_fail(c, CLI_EXIT_INPUT, "input", line) : cli_nomem(c);
+}
+
+static int take_profile(cli *c, const char *profile, cleave_model *model)
+{
+    cleave_error error;
+
+    if (!profile || cleave_model_backend(model, profile, &error) == CLEAVE_OK)
+        return CLI_EXIT_OK;
+    return cli_fail_library(c, &error);
 }
 
 static int run(cli *c, const cli_args *args)
@@ -64,6 +79,8 @@ static int run(cli *c, const cli_args *args)
     if (code != CLI_EXIT_OK)
         return code;
     code = cli_bind(c, model, args->values[BIND].text);
+    if (code == CLI_EXIT_OK)
+        code = take_profile(c, args->values[PROFILE].text, model);
     if (code == CLI_EXIT_OK)
         code = shards(c, args->values, model);
     cleave_model_free(model);

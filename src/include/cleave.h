@@ -99,10 +99,16 @@ typedef enum {
     CLEAVE_UNEVEN_BALANCED /* sizes differ by at most 1, larger ones first */
 } cleave_uneven;
 
-/* What `cleave shards` shows: the part of each annotated tensor on each device, and what is wrong with
- * annotations, as text or as one JSON object (docs/formats/shards.schema.json). configuration: only
- * that one; NULL: all. Wrong annotations are no failure: *ret_wrong (may be NULL) is how many there
- * are. *ret_text is freed with cleave_text_free. */
+/* The backend that cleave_model_shards checks for: a name of configs/backends, or the path of a file of
+ * your own (docs/sharding.md); NULL: none. What it does not support is listed apart from what is
+ * wrong. */
+CLEAVE_API cleave_status cleave_model_backend(cleave_model *model, const char *name_or_path,
+                                              cleave_error *error);
+/* What `cleave shards` shows: the part of each annotated tensor on each device, what follows from the
+ * annotations, and what is wrong with them, as text or as one JSON object (docs/formats/shards.schema
+ * .json). configuration: only that one; NULL: all. Wrong annotations are no failure: *ret_wrong (may be
+ * NULL) is how many there are, with those that the backend does not support. *ret_text is freed with
+ * cleave_text_free. */
 CLEAVE_API cleave_status cleave_model_shards(cleave_model *model, const char *configuration,
                                              cleave_uneven uneven, int as_json, char **ret_text,
                                              int *ret_wrong, cleave_error *error);

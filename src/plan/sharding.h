@@ -82,6 +82,12 @@ typedef struct {
 clv_status clv_spec_check(const clv_sharding_spec *spec, int32_t rank, int64_t n_devices,
                           clv_arena *arena, clv_error *err);
 
+/* "axis 0 in 2 on 0, 1"; "axis 1 in 4*1 of 8*3 on {0-3}, {4-7}, ..."; "whole on 0-7": for
+ * people. Long lists of devices end in "...". NULL: no memory. O(spec). */
+const char *clv_spec_show(const clv_sharding_spec *spec, clv_arena *arena);
+/* Product of all shard counts; INT64_MAX when 64 bits cannot hold it. */
+int64_t clv_spec_parts(const clv_sharding_spec *spec);
+
 /* At most so many shards of one tensor, copies counted. */
 #define CLV_SHARDS_MAX (1 << 20)
 

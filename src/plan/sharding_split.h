@@ -22,7 +22,4 @@ clv_status clv_group_index_make(const clv_sharding_spec *spec, clv_arena *arena,
 /* NULL: a plain id. O(log n). */
 const clv_device_group *clv_group_find(const clv_group_index *index, int64_t key);
 
-/* Product of all shard counts; INT64_MAX when 64 bits cannot hold it. */
-int64_t clv_spec_parts(const clv_sharding_spec *spec);
-
 #endif

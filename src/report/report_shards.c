@@ -1,5 +1,6 @@
 #include <inttypes.h>
 
+#include "base/units.h"
 #include "report/shards.h"
 #include "report/table.h"
 
@@ -144,6 +145,106 @@ static void put_table(report *r, int32_t configuration, int32_t *at)
         clv_text_printf(&r->text, "no node is annotated for it\n");
 }
 
+/* -- what follows from the specs -- */
+
+/* "  node 'mm': 'y' " */
+static void put_place(report *r, const clv_shard_place *at)
+{
+    if (at->node.n == 0)
+        clv_text_printf(&r->text, "  configuration '%s': ",
+                        show(r, clv_str_of(r->list->configurations[at->configuration].name)));
+    else
+        clv_text_printf(&r->text, "  node '%s'%s", show(r, at->node), at->tensor ? ": '" : ": ");
+    if (at->tensor)
+        clv_text_printf(&r->text, "%s' ", show(r, clv_str_of(at->tensor)));
+}
+
+static void put_inferred(report *r)
+{
+    static const char *const why[] = {
+        [CLV_SHARD_OF_PRODUCER] = "as its producer delivers it",
+        [CLV_SHARD_OF_INPUT] = "it enters the model so",
+        [CLV_SHARD_BY_RULE] = "by the operator's rule",
+    };
+    const clv_shard_list *list = r->list;
+
+    if (list->n_inferred == 0)
+        return;
+    clv_text_printf(&r->text, "\ninferred: %d\n", (int)list->n_inferred);
+    for (int32_t i = 0; i < list->n_inferred; i++) {
+        const clv_shard_inferred *one = &list->inferred[i];
+        put_place(r, &one->at);
+        clv_text_printf(&r->text, "%s, %s", one->text, why[one->why]);
+        if (one->n_summands > 1)
+            clv_text_printf(&r->text, "; partial until %" PRId64 " parts are reduced (%s)",
+                            one->n_summands, one->reduce);
+        clv_text_printf(&r->text, "\n");
+    }
+}
+
+static void put_steps(report *r, const clv_shard_move *move)
+{
+    char bytes[32];
+
+    for (int32_t i = 0; i < move->n_steps; i++) {
+        const clv_shard_step *step = &move->steps[i];
+        clv_text_printf(&r->text, "%s%s", i ? ", " : ": ", step->name);
+        if (step->devices > 0)
+            clv_text_printf(&r->text, " over %" PRId64 " devices", step->devices);
+        if (step->bytes > 0)
+            clv_text_printf(&r->text, " (%s each)", clv_show_bytes(bytes, step->bytes));
+    }
+    clv_text_printf(&r->text, "\n");
+}
+
+static void put_moves(report *r)
+{
+    const clv_shard_list *list = r->list;
+
+    if (list->n_moves == 0)
+        return;
+    clv_text_printf(&r->text, "\ncommunication: %d\n", (int)list->n_moves);
+    for (int32_t i = 0; i < list->n_moves; i++) {
+        const clv_shard_move *one = &list->moves[i];
+        put_place(r, &one->at);
+        clv_text_printf(&r->text,
+                        one->is_output ? "is computed as %s and delivered as %s"
+                                       : "is made as %s and taken as %s",
+                        one->from, one->to);
+        put_steps(r, one);
+    }
+}
+
+static void put_remarks(report *r, const char *title, const clv_shard_remark *at, int32_t n)
+{
+    if (n == 0)
+        return;
+    clv_text_printf(&r->text, "\n%s: %d\n", title, (int)n);
+    for (int32_t i = 0; i < n; i++) {
+        put_place(r, &at[i].at);
+        clv_text_printf(&r->text, "%s\n", show(r, clv_str_of(at[i].text)));
+    }
+}
+
+static void put_what_follows(report *r)
+{
+    const clv_shard_list *list = r->list;
+
+    put_inferred(r);
+    put_remarks(
+        r,
+        "model inputs that enter whole and are split by their node (a file cannot say that an "
+        "input is sharded)",
+        list->entries, list->n_entries);
+    put_moves(r);
+    put_remarks(r, "unchecked", list->unchecked, list->n_unchecked);
+    if (list->backend)
+        clv_text_printf(&r->text, "\nchecked for backend '%s'\n",
+                        show(r, clv_str_of(list->backend)));
+    put_remarks(r, "valid, but not supported by this backend", list->unsupported,
+                list->n_unsupported);
+}
+
 static void put_wrong(report *r)
 {
     const clv_shard_list *list = r->list;
@@ -153,11 +254,14 @@ static void put_wrong(report *r)
     clv_text_printf(&r->text, "\nwrong: %d\n", (int)list->n_wrong);
     for (int32_t i = 0; i < list->n_faults; i++)
         clv_text_printf(&r->text, "  %s\n", show(r, clv_str_of(list->faults[i])));
-    for (int32_t i = 0; i < list->n_nodes; i++)
+    for (int32_t i = 0; i < list->n_nodes; i++) {
         for (int32_t k = 0; k < list->nodes[i].n_rows; k++)
             if (list->nodes[i].rows[k].wrong)
                 clv_text_printf(&r->text, "  %s\n",
                                 show(r, clv_str_of(list->nodes[i].rows[k].wrong)));
+        if (list->nodes[i].wrong)
+            clv_text_printf(&r->text, "  %s\n", show(r, clv_str_of(list->nodes[i].wrong)));
+    }
 }
 
 static void put_sums(report *r)
@@ -195,6 +299,7 @@ clv_status clv_report_shards(const clv_shard_list *list, clv_arena *arena, const
     if (list->n_configurations == 0 && list->n_nodes == 0)
         clv_text_printf(&r.text, "\nno multi-device annotations\n");
     put_sums(&r);
+    put_what_follows(&r);
     put_wrong(&r);
     const char *text = clv_text_end(&r.text);
     if (!text)

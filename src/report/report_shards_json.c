@@ -1,3 +1,6 @@
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "base/json.h"
 #include "plan/plan_json.h"
 #include "report/shards.h"
@@ -64,6 +67,8 @@ static void put_node(clv_json_out *out, const clv_shard_list *list, const clv_sh
     clv_json_put_str(out, "node", node->node);
     if (node->has_stage)
         clv_json_put_int(out, "stage", node->stage);
+    if (node->wrong)
+        clv_json_put_string(out, "wrong", node->wrong);
     clv_json_open_array(out, "tensors");
     for (int32_t i = 0; i < node->n_rows; i++)
         put_row(out, list, &node->rows[i]);
@@ -93,6 +98,138 @@ static void put_configurations(clv_json_out *out, const clv_shard_list *list)
     clv_json_close_array(out);
 }
 
+/* -- what follows from the specs -- */
+
+static void put_place(clv_json_out *out, const clv_shard_list *list, const clv_shard_place *at)
+{
+    clv_json_put_string(out, "configuration",
+                        at->configuration < 0 ? "" : list->configurations[at->configuration].name);
+    if (at->node.n > 0)
+        clv_json_put_str(out, "node", at->node);
+    if (at->tensor)
+        clv_json_put_string(out, "tensor", at->tensor);
+}
+
+static void put_spec_dims(clv_json_out *out, const clv_sharding_spec *spec)
+{
+    clv_json_open_array(out, "sharded_dim");
+    for (int32_t d = 0; d < spec->n_dims; d++) {
+        const clv_sharded_dim *dim = &spec->dims[d];
+        clv_json_open_object(out, NULL);
+        clv_json_put_int(out, "axis", dim->axis);
+        clv_json_open_array(out, "simple_sharding");
+        for (int32_t i = 0; i < dim->n_simple; i++) {
+            clv_json_open_object(out, NULL);
+            clv_json_put_int(out, "num_shards", dim->simple[i].num_shards);
+            if (dim->simple[i].dim >= 0)
+                clv_plan_put_count(out, "dim_value", dim->simple[i].dim);
+            clv_json_close_object(out);
+        }
+        clv_json_close_array(out);
+        clv_json_close_object(out);
+    }
+    clv_json_close_array(out);
+}
+
+/* As a plan file has it. */
+static void put_spec(clv_json_out *out, const clv_sharding_spec *spec)
+{
+    bool pretty = out->pretty;
+
+    clv_json_open_object(out, "spec");
+    out->pretty = false;
+    put_numbers(out, "device", spec->device, spec->n_device);
+    if (spec->n_groups > 0) {
+        clv_json_open_object(out, "device_map");
+        for (int32_t g = 0; g < spec->n_groups; g++) {
+            char key[24];
+            snprintf(key, sizeof key, "%" PRId64, spec->groups[g].key);
+            put_numbers(out, key, spec->groups[g].devices, spec->groups[g].n_devices);
+        }
+        clv_json_close_object(out);
+    }
+    put_spec_dims(out, spec);
+    clv_json_close_object(out);
+    out->pretty = pretty;
+}
+
+static void put_inferred(clv_json_out *out, const clv_shard_list *list)
+{
+    static const char *const why[] = { [CLV_SHARD_OF_PRODUCER] = "producer",
+                                       [CLV_SHARD_OF_INPUT] = "model input",
+                                       [CLV_SHARD_BY_RULE] = "rule" };
+
+    clv_json_open_array(out, "inferred");
+    for (int32_t i = 0; i < list->n_inferred; i++) {
+        const clv_shard_inferred *one = &list->inferred[i];
+        clv_json_open_object(out, NULL);
+        put_place(out, list, &one->at);
+        clv_json_put_string(out, "by", why[one->why]);
+        if (one->spec)
+            put_spec(out, one->spec);
+        if (one->n_summands > 1) {
+            clv_json_put_int(out, "partial_results", one->n_summands);
+            clv_json_put_string(out, "reduce", one->reduce);
+        }
+        clv_json_close_object(out);
+    }
+    clv_json_close_array(out);
+}
+
+static void put_steps(clv_json_out *out, const clv_shard_move *move)
+{
+    clv_json_open_array(out, "steps");
+    for (int32_t i = 0; i < move->n_steps; i++) {
+        clv_json_open_object(out, NULL);
+        clv_json_put_string(out, "kind", move->steps[i].name);
+        clv_json_put_int(out, "devices", move->steps[i].devices);
+        clv_plan_put_count(out, "bytes", move->steps[i].bytes);
+        clv_json_close_object(out);
+    }
+    clv_json_close_array(out);
+}
+
+static void put_moves(clv_json_out *out, const clv_shard_list *list)
+{
+    clv_json_open_array(out, "communication");
+    for (int32_t i = 0; i < list->n_moves; i++) {
+        const clv_shard_move *one = &list->moves[i];
+        clv_json_open_object(out, NULL);
+        put_place(out, list, &one->at);
+        clv_json_put_string(out, "of", one->is_output ? "output" : "input");
+        clv_json_put_bool(out, "own_spec_differs", !one->is_output || one->own_differs);
+        clv_json_put_string(out, "from", one->from);
+        clv_json_put_string(out, "to", one->to);
+        put_steps(out, one);
+        clv_json_close_object(out);
+    }
+    clv_json_close_array(out);
+}
+
+static void put_remarks(clv_json_out *out, const clv_shard_list *list, const char *key,
+                        const clv_shard_remark *at, int32_t n)
+{
+    clv_json_open_array(out, key);
+    for (int32_t i = 0; i < n; i++) {
+        clv_json_open_object(out, NULL);
+        put_place(out, list, &at[i].at);
+        clv_json_put_string(out, "text", at[i].text);
+        clv_json_close_object(out);
+    }
+    clv_json_close_array(out);
+}
+
+static void put_what_follows(clv_json_out *out, const clv_shard_list *list)
+{
+    put_inferred(out, list);
+    put_remarks(out, list, "entries", list->entries, list->n_entries);
+    put_moves(out, list);
+    put_remarks(out, list, "unchecked", list->unchecked, list->n_unchecked);
+    if (list->backend)
+        clv_json_put_string(out, "backend", list->backend);
+    put_remarks(out, list, "unsupported", list->unsupported, list->n_unsupported);
+}
+
 clv_status clv_report_shards_json(const clv_shard_list *list, clv_arena *arena,
                                   const char **ret_text, clv_error *err)
 {
@@ -115,6 +252,7 @@ clv_status clv_report_shards_json(const clv_shard_list *list, clv_arena *arena,
     put_texts(&out, "faults", list->faults, list->n_faults);
     clv_json_put_int(&out, "in_bodies", list->n_in_bodies);
     clv_json_put_int(&out, "in_functions", list->n_in_functions);
+    put_what_follows(&out, list);
     clv_json_close_object(&out);
     CLV_TRY(clv_json_end(&out, err));
     *ret_text = out.text;

@@ -1,5 +1,9 @@
-/* describe.c - the factors that the text of a rule names, for whoever asks what is supported. */
+/* describe.c - the factors that the text of a rule names, for whoever asks what is supported, and
+ * the rule of one operator as a text.
+ */
 #include "sharding/notation.h"
+
+#include "sharding/resolve.h"
 
 static bool same_name(const clv_term *a, const clv_term *b)
 {
@@ -57,4 +61,44 @@ int32_t clv_rule_text_factors(const clv_rule_text *text, clv_term *ret)
             ret[i].reduce = CLV_REDUCE_SUM;
         }
     return n;
+}
+
+/* -- a resolved rule -- */
+
+static void show_dim(clv_writing *t, const clv_factors *f, const clv_dim_factors *d)
+{
+    for (int32_t i = 0; i < d->n; i++) {
+        const clv_factor *one = &f->factors[d->at[i]];
+        if (i > 0)
+            clv_writing_add(t, "*");
+        if (one->name[0] == '_') /* a number of the rule */
+            clv_writing_add(t, "%lld", (long long)one->size);
+        else
+            clv_writing_add(t, "%s%s", one->name, one->kind == CLV_FACTOR_WHOLE ? "!" : "");
+    }
+    if (d->n == 0)
+        clv_writing_add(t, "_");
+}
+
+static void show_operands(clv_writing *t, const clv_factors *f, const clv_operand_factors *o,
+                          int32_t n)
+{
+    for (int32_t k = 0; k < n; k++) {
+        clv_writing_add(t, k ? ",(" : "(");
+        for (int32_t i = 0; i < o[k].rank; i++) {
+            if (i > 0)
+                clv_writing_add(t, ",");
+            show_dim(t, f, &o[k].dims[i]);
+        }
+        clv_writing_add(t, ")");
+    }
+}
+
+const char *clv_factors_show(const clv_factors *f, clv_arena *arena)
+{
+    clv_writing t = { .arena = arena };
+    show_operands(&t, f, f->in, f->n_in);
+    clv_writing_add(&t, "->");
+    show_operands(&t, f, f->out, f->n_out);
+    return t.failed ? NULL : t.at;
 }

@@ -145,7 +145,8 @@ static clv_status resolve_text(clv_resolve *w, const char *text, bool may_write,
     CLV_TRY(choose_case(w, text, &body));
     if (body.n == 0)
         return clv_resolve_whole(w, "has no sharding rule for these inputs and attributes");
-    if (skip_word(&body, WHOLE))
+    w->must = skip_word(&body, WHOLE);
+    if (w->must)
         return clv_resolve_whole(w, "%.*s", CLV_STR_ARG(body));
     if (!skip_word(&body, "="))
         return clv_factors_fit(w, body, ret);
@@ -214,14 +215,17 @@ static clv_status resolve(clv_resolve *w, clv_factors *ret)
 {
     clv_factors found = { 0 };
     CLV_TRY(resolve_op(w, &found));
-    if (!w->why && !any_to_split(&found))
+    if (!w->why && !any_to_split(&found)) {
+        w->must = true;
         CLV_TRY(clv_resolve_whole(w, "has nothing to split: each of its dimensions is 1, must be "
                                      "whole, or is not known"));
+    }
     if (w->why) {
         bool by_shape = found.by_shape;
         CLV_TRY(all_whole(w->r, w->arena, &found, w->err));
         found.by_shape = by_shape;
         found.why_whole = w->why;
+        found.no_rule = !w->must;
     }
     *ret = found;
     return CLV_OK;

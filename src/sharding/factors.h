@@ -66,6 +66,9 @@ typedef struct {
      * constants of a plan, whatever the layout of the inputs (Shape, Size). */
     bool by_shape;
     const char *why_whole; /* NULL, or why nothing of this operator can be split, in a sentence */
+    /* With why_whole: nothing is known of how it may be split. Its rule does not say that it must
+     * be whole; there is none, or none for these shapes and attributes. */
+    bool no_rule;
 } clv_factors;
 
 /* The rule of an operator for the shapes in types. An operator without a rule, or whose rule does
@@ -99,6 +102,10 @@ void clv_factors_in(const clv_factors *f, const clv_mesh *mesh, const int16_t *f
                     int32_t k, clv_layout *ret);
 void clv_factors_out(const clv_factors *f, const clv_mesh *mesh, const int16_t *factor_of_axis,
                      int32_t k, clv_layout *ret);
+
+/* "(m,k),(k,n)->(m,n)": the dimensions of inputs and outputs, each with its factors, "_" where it is
+ * always whole, "!" behind a factor that must be. NULL: no memory. O(dimensions). */
+const char *clv_factors_show(const clv_factors *f, clv_arena *arena);
 
 /* Whether a text is a rule that clv_factors_resolve() can read, and every function that it names
  * exists. Else false, and a sentence in err. */

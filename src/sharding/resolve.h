@@ -10,6 +10,7 @@ typedef struct {
     clv_rule *r;      /* its attributes, versions and values; r->arena is scratch */
     clv_arena *arena; /* for what is returned */
     const char *why;  /* set: it stays whole, for this reason */
+    bool must;        /* with why: its rule says so, or there is nothing in it to split */
     clv_error *err;
 } clv_resolve;
 

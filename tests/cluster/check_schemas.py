@@ -38,9 +38,9 @@ def validator(schemas, name):
 def main(source):
     source = pathlib.Path(source)
     schemas = {n: json.loads((source / f"configs/schema/{n}.schema.json").read_text())
-               for n in ("device", "cluster")}
+               for n in ("device", "cluster", "backend")}
     wrong, seen = [], 0
-    for kind in ("device", "cluster"):
+    for kind in ("device", "cluster", "backend"):
         check = validator(schemas, kind)
         for path in sorted((source / f"configs/{kind}s").glob("*.json")):
             seen += 1

@@ -394,6 +394,50 @@ void onnx_node_device(test_graph *g, test_node *node, const char *configuration,
     APPEND(m, node, device_configurations, c);
 }
 
+static void put_dim(test_onnx *m, Onnx__ShardingSpecProto *to, const clv_sharded_dim *from)
+{
+    Onnx__ShardedDimProto *dim = make(m, &onnx__sharded_dim_proto__descriptor);
+
+    dim->has_axis = true;
+    dim->axis = from->axis;
+    for (int i = 0; i < from->n_simple; i++) {
+        Onnx__SimpleShardedDimProto *one = make(m, &onnx__simple_sharded_dim_proto__descriptor);
+        one->has_num_shards = true;
+        one->num_shards = from->simple[i].num_shards;
+        if (from->simple[i].dim >= 0) {
+            one->dim_case = ONNX__SIMPLE_SHARDED_DIM_PROTO__DIM_DIM_VALUE;
+            one->dim_value = from->simple[i].dim;
+        }
+        APPEND(m, dim, simple_sharding, one);
+    }
+    APPEND(m, to, sharded_dim, dim);
+}
+
+void onnx_node_spec(test_graph *g, test_node *node, const char *configuration,
+                    const clv_sharding_spec *from)
+{
+    test_onnx *m = g->m;
+    size_t n = node->n_device_configurations;
+    Onnx__ShardingSpecProto *spec = make(m, &onnx__sharding_spec_proto__descriptor);
+
+    if (n == 0 || strcmp(node->device_configurations[n - 1]->configuration_id, configuration) != 0)
+        onnx_node_device(g, node, configuration, -1, NULL, 0);
+    spec->tensor_name = copy(m, from->tensor);
+    for (int i = 0; i < from->n_device; i++)
+        APPEND(m, spec, device, from->device[i]);
+    for (int i = 0; i < from->n_groups; i++) {
+        Onnx__IntIntListEntryProto *group = make(m, &onnx__int_int_list_entry_proto__descriptor);
+        group->has_key = true;
+        group->key = from->groups[i].key;
+        for (int k = 0; k < from->groups[i].n_devices; k++)
+            APPEND(m, group, value, from->groups[i].devices[k]);
+        APPEND(m, spec, index_to_device_group_map, group);
+    }
+    for (int i = 0; i < from->n_dims; i++)
+        put_dim(m, spec, &from->dims[i]);
+    APPEND(m, node->device_configurations[node->n_device_configurations - 1], sharding_spec, spec);
+}
+
 /* -- attributes -- */
 
 static Onnx__AttributeProto *attribute(test_graph *g, test_node *node, const char *name,

@@ -22,6 +22,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "plan/sharding.h"
+
 typedef struct test_onnx test_onnx;
 typedef struct test_graph test_graph; /* the main graph, a body or a function */
 typedef struct Onnx__NodeProto test_node;
@@ -62,6 +64,9 @@ test_tensor *onnx_tensor(test_onnx *m, const char *name, int dtype, const char *
 test_node *onnx_node(test_graph *g, const char *type, const char *name, const char *inputs,
                      const char *outputs);
 void onnx_node_domain(test_graph *g, test_node *node, const char *domain, const char *overload);
+/* A spec for the node, in its last entry if that is of this configuration, else in a new one. */
+void onnx_node_spec(test_graph *g, test_node *node, const char *configuration,
+                    const clv_sharding_spec *spec);
 /* A device_configurations entry of another tool: stage below 0: none; tensor NULL: no spec. */
 void onnx_node_device(test_graph *g, test_node *node, const char *configuration, int stage,
                       const char *tensor, int device);

@@ -40,7 +40,7 @@ _cleave() {
             --plan-out --input_model --num_ipus --output_model --num_processes --json --quiet --help"
         ;;
     inspect) options="--bind --json --quiet --help" ;;
-    shards) options="--configuration --uneven --check --bind --json --quiet --help" ;;
+    shards) options="--configuration --uneven --check --profile --bind --json --quiet --help" ;;
     annotate) options="--plan --output --keep-ir --json --quiet --help" ;;
     strip) options="--all --output --json --quiet --help" ;;
     place) options="--objective --contiguous --free --max-load --deadline --gap --seed --output --mps --json --quiet --help" ;;
