@@ -28,6 +28,7 @@ struct clv_presolved {
 
 typedef struct {
     clv_arena *keep;
+    clv_pre_matrices set;
     clv_arena *scratch[2];
     int side; /* w lives in scratch[side] */
     clv_pre_work w;
@@ -142,6 +143,8 @@ static clv_status reduce(presolve *s, const bool *alive)
     bool rests[N_PASSES] = { 0 }, any = true;
     clv_pre_fold fold;
 
+    CLV_TRY(clv_pre_matrices_new(&s->set, &s->w.p, clv_arena_alloc(s->keep), s->err));
+    s->w.set = &s->set;
     if (alive)
         CLV_TRY(clv_pre_fold_alive(&s->w, alive, s->scratch[s->side], &fold, s->err));
     else
@@ -200,6 +203,41 @@ static int64_t usage_end(const clv_strategies *p)
     return end;
 }
 
+/* The matrices in use, numbered in the order in which edges of many nodes, then those of two, first
+ * have them. */
+static bool copy_matrices(const clv_pre_work *w, clv_arena *arena, clv_strategies *q)
+{
+    const clv_strategies *p = &w->p;
+    int32_t *of = CLV_NEW_ARRAY(arena, int32_t, p->n_edges), n = 0;
+    int32_t *number = CLV_NEW_ARRAY(w->set->arena, int32_t, w->set->n); /* from 1 on */
+    int64_t *first = CLV_NEW_ARRAY(arena, int64_t, p->n_edges + 1), *entry, total = 0;
+
+    if (!of || !number || !first)
+        return false;
+    for (int turn = 0; turn < 2; turn++)
+        for (int32_t e = 0; e < p->n_edges; e++) {
+            int32_t m = p->matrix_of[e];
+
+            if ((p->first_end[e + 1] - p->first_end[e] == 2) != (turn == 1))
+                continue;
+            if (!number[m]) {
+                number[m] = ++n;
+                first[n] = total += w->set->of[m].n;
+            }
+            of[e] = number[m] - 1;
+        }
+    entry = CLV_NEW_ARRAY(arena, int64_t, total);
+    for (int32_t m = 0; entry && m < w->set->n; m++)
+        if (number[m])
+            memcpy(entry + first[number[m] - 1], w->set->of[m].entry,
+                   (size_t)w->set->of[m].n * sizeof *entry);
+    q->n_matrices = n;
+    q->matrix_of = of;
+    q->first_entry = first;
+    q->entry = entry;
+    return entry != NULL;
+}
+
 /* A copy that has, if there are rows, one more node of one choice: what is held anyway. */
 static clv_status copy_out(const clv_pre_work *w, clv_arena *arena, clv_strategies *q,
                            clv_error *err)
@@ -223,10 +261,7 @@ static clv_status copy_out(const clv_pre_work *w, clv_arena *arena, clv_strategi
     q->usage = usage;
     q->first_end = COPY(p->first_end, p->n_edges + 1, 0);
     q->end = COPY(p->end, p->first_end[p->n_edges], 0);
-    q->matrix_of = COPY(p->matrix_of, p->n_edges, 0);
-    q->first_entry = COPY(p->first_entry, p->n_matrices + 1, 0);
-    q->entry = COPY(p->entry, p->first_entry[p->n_matrices], 0);
-    if (!ok)
+    if (!ok || !copy_matrices(w, arena, q))
         return clv_fail_nomem(err, "a smaller strategy problem");
     for (int32_t r = 0; r < rows; r++) {
         lo[n_spans + r] = r;
@@ -387,6 +422,7 @@ static clv_status presolve_run(const clv_strategies *p, bool finite, const bool 
                                           : clv_fail_nomem(err, "a smaller strategy problem");
     for (int i = 0; i < 2; i++)
         clv_arena_free(s.scratch[i]);
+    clv_pre_matrices_free(&s.set);
     return status;
 }
 

@@ -2,14 +2,15 @@
  *
  * A choice goes if it costs never, if it takes more memory in some row than is left when all other
  * nodes hold the least, or if a neighbour has no choice left that it goes with; the last until
- * nothing changes, with a queue of nodes that lost choices.
+ * nothing changes, with a queue of nodes that lost choices. Packing leaves no matrix with a row or
+ * column of nothing but never, so where no node loses a choice by itself none does over an edge.
  */
 #include "solver/strategies/presolve_work.h"
 
 typedef struct {
     const clv_strategies *p;
+    const clv_pre_matrices *set;
     bool *alive;
-    bool *never;                /* by matrix: it has a never */
     int32_t *first_edge, *edge; /* by node: its edges of two nodes that can say never */
     int32_t *queue;             /* a ring of all nodes */
     int32_t head, n_queue;
@@ -41,7 +42,7 @@ static void revise(arcs *a, int32_t e, int32_t v, int32_t other)
     bool v_first = p->end[p->first_end[e]] == v;
     int64_t row = v_first ? clv_strategy_n_choices(p, other) : 1;
     int64_t column = v_first ? 1 : clv_strategy_n_choices(p, v);
-    const int64_t *m = p->entry + p->first_entry[p->matrix_of[e]];
+    const int64_t *m = a->set->of[p->matrix_of[e]].entry;
     bool *alive = a->alive + p->first_choice[v];
 
     for (int32_t c = 0, n = clv_strategy_n_choices(p, v); c < n; c++)
@@ -71,7 +72,7 @@ static void settle(arcs *a)
 
 static bool says_never(const arcs *a, int32_t e)
 {
-    return a->p->first_end[e + 1] - a->p->first_end[e] == 2 && a->never[a->p->matrix_of[e]];
+    return a->p->first_end[e + 1] - a->p->first_end[e] == 2 && a->set->of[a->p->matrix_of[e]].never;
 }
 
 static clv_status new_arcs(arcs *a, clv_arena *arena, clv_error *err)
@@ -79,16 +80,27 @@ static clv_status new_arcs(arcs *a, clv_arena *arena, clv_error *err)
     const clv_strategies *p = a->p;
 
     a->alive = CLV_NEW_ARRAY(arena, bool, p->first_choice[p->n_nodes]);
-    a->never = CLV_NEW_ARRAY(arena, bool, p->n_matrices);
-    a->first_edge = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes + 2);
-    a->edge = CLV_NEW_ARRAY(arena, int32_t, p->first_end[p->n_edges]);
     a->queue = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
     a->queued = CLV_NEW_ARRAY(arena, bool, p->n_nodes);
-    if (!a->alive || !a->never || !a->first_edge || !a->edge || !a->queue || !a->queued)
+    if (!a->alive || !a->queue || !a->queued)
         return clv_fail_nomem(err, "the choices of a strategy problem");
-    for (int32_t m = 0; m < p->n_matrices; m++)
-        for (int64_t i = p->first_entry[m]; i < p->first_entry[m + 1] && !a->never[m]; i++)
-            a->never[m] = p->entry[i] >= CLV_STRATEGY_NEVER;
+    for (int32_t v = 0; v < p->n_nodes; v++)
+        for (int32_t c = p->first_choice[v]; c < p->first_choice[v + 1]; c++) {
+            a->alive[c] = p->cost[c] < CLV_STRATEGY_NEVER;
+            if (!a->alive[c])
+                push(a, v);
+        }
+    return CLV_OK;
+}
+
+static clv_status find_edges(arcs *a, clv_arena *arena, clv_error *err)
+{
+    const clv_strategies *p = a->p;
+
+    a->first_edge = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes + 2);
+    a->edge = CLV_NEW_ARRAY(arena, int32_t, p->first_end[p->n_edges]);
+    if (!a->first_edge || !a->edge)
+        return clv_fail_nomem(err, "the choices of a strategy problem");
     for (int32_t e = 0; e < p->n_edges; e++)
         for (int32_t i = 0; says_never(a, e) && i < 2; i++)
             a->first_edge[p->end[p->first_end[e] + i] + 2]++;
@@ -149,8 +161,8 @@ static clv_status fit(arcs *a, const clv_pre_work *w, clv_arena *arena, clv_erro
     const clv_strategies *p = a->p;
     rooms left;
 
-    if (!w->rows_of || !w->n_rows)
-        return CLV_OK; /* as given: the least of each span is not yet in the rows */
+    if (!w->n_rows)
+        return CLV_OK;
     CLV_TRY(new_rooms(w, arena, &left, err));
     for (int32_t v = 0; v < p->n_nodes; v++)
         for (int32_t i = p->first_span[v]; i < p->first_span[v + 1]; i++) {
@@ -169,25 +181,15 @@ clv_status clv_pre_arcs(const clv_pre_work *w, clv_arena *arena, clv_pre_fold *f
                         clv_pre_trouble *trouble, clv_error *err)
 {
     const clv_strategies *p = &w->p;
-    arcs a = { .p = p };
+    arcs a = { .p = p, .set = w->set };
 
     *trouble = CLV_PRE_FINE;
     CLV_TRY(new_arcs(&a, arena, err));
-    for (int32_t v = 0; v < p->n_nodes; v++)
-        for (int32_t c = p->first_choice[v]; c < p->first_choice[v + 1]; c++) {
-            a.alive[c] = p->cost[c] < CLV_STRATEGY_NEVER;
-            if (!a.alive[c])
-                push(&a, v);
-        }
     CLV_TRY(fit(&a, w, arena, err));
-    for (int32_t e = 0; e < p->n_edges; e++)
-        if (says_never(&a, e)) {
-            const int32_t *end = p->end + p->first_end[e];
-
-            revise(&a, e, end[0], end[1]);
-            revise(&a, e, end[1], end[0]);
-        }
-    settle(&a);
+    if (a.n_queue) {
+        CLV_TRY(find_edges(&a, arena, err));
+        settle(&a);
+    }
     CLV_TRY(clv_pre_fold_alive(w, a.alive, arena, fold, err));
     for (int32_t v = 0; v < p->n_nodes; v++)
         if (!fold->n_new[v])

@@ -63,7 +63,7 @@ typedef struct {
     const clv_strategies *p;
     clv_pre_fold *fold; /* into: parent; map: own choice by the parent's */
     bool *hyper;        /* by node: it has an edge of three or more */
-    bool *never;        /* by matrix: it has a never */
+    clv_pre_matrices *set;
     int32_t *path;
     clv_arena *arena;
 } forcing;
@@ -144,6 +144,7 @@ static bool force_edge(forcing *f, int32_t e)
     const clv_strategies *p = f->p;
     const int32_t *end = p->end + p->first_end[e];
     int32_t u = end[0], v = end[1], n_v = clv_strategy_n_choices(p, v), a, b;
+    int32_t m = p->matrix_of[e];
     bool ok = true;
     view there, back;
 
@@ -151,7 +152,10 @@ static bool force_edge(forcing *f, int32_t e)
         return false;
     if (a == b)
         return true;
-    there = (view){ .m = p->entry + p->first_entry[p->matrix_of[e]],
+    if (a == u && b == v && !clv_pre_matrix_forces(f->set, m, 0) &&
+        !clv_pre_matrix_forces(f->set, m, 1))
+        return true;
+    there = (view){ .m = f->set->of[m].entry,
                     .row = n_v,
                     .column = 1,
                     .map = f->fold->map[u],
@@ -170,7 +174,7 @@ static bool force_edge(forcing *f, int32_t e)
     return ok;
 }
 
-/* Which nodes must stay themselves, which matrices can force anything. */
+/* Which nodes must stay themselves. */
 static void look(forcing *f)
 {
     const clv_strategies *p = f->p;
@@ -179,9 +183,6 @@ static void look(forcing *f)
         for (int32_t i = p->first_end[e]; i < p->first_end[e + 1]; i++)
             if (p->first_end[e + 1] - p->first_end[e] != 2)
                 f->hyper[p->end[i]] = true;
-    for (int32_t m = 0; m < p->n_matrices; m++)
-        for (int64_t i = p->first_entry[m]; i < p->first_entry[m + 1] && !f->never[m]; i++)
-            f->never[m] = p->entry[i] >= CLV_STRATEGY_NEVER;
 }
 
 clv_status clv_pre_forced(const clv_pre_work *w, clv_arena *arena, clv_pre_fold *fold,
@@ -191,17 +192,17 @@ clv_status clv_pre_forced(const clv_pre_work *w, clv_arena *arena, clv_pre_fold 
     forcing f = { .p = p,
                   .fold = fold,
                   .hyper = CLV_NEW_ARRAY(arena, bool, p->n_nodes),
-                  .never = CLV_NEW_ARRAY(arena, bool, p->n_matrices),
+                  .set = w->set,
                   .path = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes),
                   .arena = arena };
     int32_t root;
 
     CLV_TRY(clv_pre_fold_new(w, arena, fold, err));
-    if (!f.hyper || !f.never || !f.path)
+    if (!f.hyper || !f.path)
         return clv_fail_nomem(err, "merging nodes of a strategy problem");
     look(&f);
     for (int32_t e = 0; e < p->n_edges; e++)
-        if (p->first_end[e + 1] - p->first_end[e] == 2 && f.never[p->matrix_of[e]] &&
+        if (p->first_end[e + 1] - p->first_end[e] == 2 && f.set->of[p->matrix_of[e]].never &&
             !force_edge(&f, e))
             return clv_fail_nomem(err, "merging nodes of a strategy problem");
     for (int32_t v = 0; v < p->n_nodes; v++)

@@ -1,21 +1,12 @@
 /* presolve_pack_edges.c - edges between the new nodes.
  *
- * All edges between the same two nodes are added up into one matrix. From it goes to the costs of
- * the nodes what it says of one node alone: the least of each row, then of each column. If nothing
- * is left, the edge goes. Matrices that are left are kept once.
+ * All edges between the same two nodes are added up into one matrix (presolve_pack_sums.c); what it
+ * says of one node alone goes to the costs of the nodes. If nothing is left, the edge goes. An edge
+ * that nothing happened to keeps its matrix.
  */
 #include <string.h>
 
-#include "solver/strategies/presolve_pack.h"
-
-/* An old edge as seen by two new nodes a < b: entry m[row * map_a[i] + column * map_b[j]]. */
-typedef struct {
-    int32_t a, b;
-    const int64_t *m;
-    int64_t row, column;
-    const int32_t *map_a, *map_b;
-    int32_t plain; /* matrix of the old problem that would stay as it is; -1 */
-} piece;
+#include "solver/strategies/presolve_pack_sums.h"
 
 /* An old edge that still joins three or more. */
 typedef struct {
@@ -24,19 +15,16 @@ typedef struct {
     int32_t matrix;
 } knot;
 
-enum { NOT_YET = -1, NOTHING_LEFT = -2 };
-
 typedef struct {
     clv_packing *k;
-    piece *piece;
+    clv_pack_sums sums;
+    clv_pack_piece *piece;
     int32_t n_pieces, cap_pieces;
     knot *knot;
     int32_t n_knots, cap_knots;
-    clv_pre_matrices set;
-    int32_t *known; /* by old matrix: new one, or NOT_YET */
+    int32_t *map; /* by old node: number of its map, if it is not gone */
     int32_t *first_end, *end, *matrix_of;
     int32_t n_edges, cap_end, cap_matrix;
-    int64_t *scratch;
 } edges;
 
 static int32_t n_choices(const edges *s, int32_t v)
@@ -84,7 +72,7 @@ static int64_t entry_at(const edges *s, int32_t e, const int32_t *all, int32_t n
 
         at = at * clv_strategy_n_choices(p, v) + s->k->fold->map[v][d];
     }
-    return p->entry[p->first_entry[p->matrix_of[e]] + at];
+    return s->k->old->set->of[p->matrix_of[e]].entry[at];
 }
 
 static clv_status reduce(edges *s, int32_t e, reduced *ret, clv_error *err)
@@ -115,17 +103,15 @@ static clv_status reduce(edges *s, int32_t e, reduced *ret, clv_error *err)
     return CLV_OK;
 }
 
-static clv_status put_piece(edges *s, piece x, clv_error *err)
+static clv_status put_piece(edges *s, clv_pack_piece x, clv_error *err)
 {
     if (x.a > x.b)
-        x = (piece){ .a = x.b,
-                     .b = x.a,
-                     .m = x.m,
-                     .row = x.column,
-                     .column = x.row,
-                     .map_a = x.map_b,
-                     .map_b = x.map_a,
-                     .plain = -1 };
+        x = (clv_pack_piece){ .a = x.b,
+                              .b = x.a,
+                              .matrix = x.matrix,
+                              .turned = true,
+                              .map_a = x.map_b,
+                              .map_b = x.map_a };
     if (!CLV_PUSH_ROOM(s->k->out, s->piece, s->n_pieces, s->cap_pieces))
         return clv_fail_nomem(err, "the edges of a strategy problem");
     s->piece[s->n_pieces++] = x;
@@ -133,34 +119,35 @@ static clv_status put_piece(edges *s, piece x, clv_error *err)
 }
 
 /* Edges of one node and of three or more; rare. */
-static clv_status take_odd(edges *s, int32_t e, const int32_t *same, clv_error *err)
+static clv_status take_odd(edges *s, int32_t e, clv_error *err)
 {
+    int32_t matrix;
     reduced r;
 
     CLV_TRY(reduce(s, e, &r, err));
     if (r.n <= 1) {
         for (int64_t i = 0; i < r.n_entries; i++)
             clv_packing_charge(s->k, r.n ? r.all[0] : -1, (int32_t)i, r.entry[i]);
+        clv_packing_touch(s->k, r.n ? r.all[0] : -1);
         return CLV_OK;
     }
-    if (r.n == 2)
+    if (!clv_pre_matrices_put(s->k->old->set, r.n_entries, n_choices(s, r.all[0]), r.entry,
+                              &matrix))
+        return clv_fail_nomem(err, "the edges of a strategy problem");
+    if (r.n == 2) {
+        clv_packing_touch(s->k, r.all[0]);
+        clv_packing_touch(s->k, r.all[1]);
         return put_piece(s,
-                         (piece){ .a = r.all[0],
-                                  .b = r.all[1],
-                                  .m = r.entry,
-                                  .row = n_choices(s, r.all[1]),
-                                  .column = 1,
-                                  .map_a = same,
-                                  .map_b = same,
-                                  .plain = -1 },
+                         (clv_pack_piece){ .a = r.all[0],
+                                           .b = r.all[1],
+                                           .matrix = matrix,
+                                           .map_a = CLV_PACK_SAME,
+                                           .map_b = CLV_PACK_SAME },
                          err);
+    }
     if (!CLV_PUSH_ROOM(s->k->out, s->knot, s->n_knots, s->cap_knots))
         return clv_fail_nomem(err, "the edges of a strategy problem");
-    s->knot[s->n_knots] = (knot){ .n = r.n, .end = r.all };
-    if (!clv_pre_matrices_put(&s->set, r.n_entries, n_choices(s, r.all[0]), r.entry,
-                              &s->knot[s->n_knots].matrix))
-        return clv_fail_nomem(err, "the edges of a strategy problem");
-    s->n_knots++;
+    s->knot[s->n_knots++] = (knot){ .n = r.n, .end = r.all, .matrix = matrix };
     return CLV_OK;
 }
 
@@ -172,24 +159,15 @@ static clv_status take_pair(edges *s, int32_t e, clv_error *err)
     int32_t u = p->end[p->first_end[e]], v = p->end[p->first_end[e] + 1];
     int32_t a = s->k->number[fold->into[u]], b = s->k->number[fold->into[v]];
     int64_t row = clv_strategy_n_choices(p, v);
-    const int64_t *m = p->entry + p->first_entry[p->matrix_of[e]];
+    const int64_t *m = s->k->old->set->of[p->matrix_of[e]].entry;
     const int32_t *map_u = fold->map[u], *map_v = fold->map[v];
 
     if (a >= 0 && b >= 0 && a != b)
-        return put_piece(s,
-                         (piece){ .a = a,
-                                  .b = b,
-                                  .m = m,
-                                  .row = row,
-                                  .column = 1,
-                                  .map_a = map_u,
-                                  .map_b = map_v,
-                                  .plain = s->k->old->rows_of &&
-                                                   s->k->old->rows_of[p->matrix_of[e]] &&
-                                                   is_same(s, u) && is_same(s, v)
-                                               ? p->matrix_of[e]
-                                               : -1 },
-                         err);
+        return put_piece(
+            s,
+            (clv_pack_piece){
+                .a = a, .b = b, .matrix = p->matrix_of[e], .map_a = s->map[u], .map_b = s->map[v] },
+            err);
     if (a < 0 && b < 0) {
         clv_packing_charge(s->k, -1, 0, m[row * map_u[0] + map_v[0]]);
         return CLV_OK;
@@ -197,6 +175,7 @@ static clv_status take_pair(edges *s, int32_t e, clv_error *err)
     for (int32_t i = 0, n = n_choices(s, a < 0 ? b : a); i < n; i++)
         clv_packing_charge(s->k, a < 0 ? b : a, i,
                            m[row * map_u[a < 0 ? 0 : i] + map_v[b < 0 ? 0 : i]]);
+    clv_packing_touch(s->k, a < 0 ? b : a);
     return CLV_OK;
 }
 
@@ -204,13 +183,13 @@ static clv_status take_pair(edges *s, int32_t e, clv_error *err)
 static clv_status sort_pieces(edges *s, clv_error *err)
 {
     int32_t n = s->k->w->p.n_nodes;
-    piece *other = CLV_NEW_ARRAY(s->k->out, piece, s->n_pieces);
+    clv_pack_piece *other = CLV_NEW_ARRAY(s->k->out, clv_pack_piece, s->n_pieces);
     int32_t *first = CLV_NEW_ARRAY(s->k->out, int32_t, n + 1);
 
     if (!other || !first)
         return clv_fail_nomem(err, "the edges of a strategy problem");
     for (int pass = 0; pass < 2; pass++) {
-        piece *to = pass ? s->piece : other, *from = pass ? other : s->piece;
+        clv_pack_piece *to = pass ? s->piece : other, *from = pass ? other : s->piece;
 
         memset(first, 0, (size_t)(n + 1) * sizeof *first);
         for (int32_t i = 0; i < s->n_pieces; i++)
@@ -221,52 +200,6 @@ static clv_status sort_pieces(edges *s, clv_error *err)
             to[first[pass ? from[i].a : from[i].b]++] = from[i];
     }
     return CLV_OK;
-}
-
-static void add_piece(edges *s, const piece *x, int32_t n_a, int32_t n_b, bool first)
-{
-    int64_t *to = s->scratch;
-
-    for (int32_t i = 0; i < n_a; i++) {
-        const int64_t *row = x->m + x->row * x->map_a[i];
-
-        for (int32_t j = 0; j < n_b; j++, to++)
-            *to = clv_pre_add(first ? 0 : *to, row[x->column * x->map_b[j]], &s->k->big);
-    }
-}
-
-/* Takes the least finite cost of a row or column out of it; never where all are never. */
-static void take_least(edges *s, int64_t *at, int32_t n, int64_t stride, int32_t node,
-                       int32_t choice)
-{
-    int64_t least = CLV_STRATEGY_NEVER;
-
-    for (int32_t i = 0; i < n; i++)
-        if (at[i * stride] < least)
-            least = at[i * stride];
-    if (!least)
-        return;
-    clv_packing_charge(s->k, node, choice, least);
-    for (int32_t i = 0; i < n; i++)
-        if (least == CLV_STRATEGY_NEVER)
-            at[i * stride] = 0; /* the node's cost is never: that says it all */
-        else if (at[i * stride] < CLV_STRATEGY_NEVER)
-            at[i * stride] -= least;
-}
-
-/* False: nothing is left of the matrix. */
-static bool settle(edges *s, int32_t a, int32_t b)
-{
-    int32_t n_a = n_choices(s, a), n_b = n_choices(s, b);
-    int64_t any = 0;
-
-    for (int32_t i = 0; i < n_a; i++)
-        take_least(s, s->scratch + (int64_t)i * n_b, n_b, 1, a, i);
-    for (int32_t j = 0; j < n_b; j++)
-        take_least(s, s->scratch + j, n_a, n_b, b, j);
-    for (int64_t i = 0; i < (int64_t)n_a * n_b; i++)
-        any |= s->scratch[i];
-    return any != 0;
 }
 
 static bool put_edge(edges *s, int32_t n, const int32_t *end, int32_t matrix)
@@ -285,38 +218,48 @@ static bool put_edge(edges *s, int32_t n, const int32_t *end, int32_t matrix)
     return true;
 }
 
+/* Nothing happened to this edge. */
+static bool is_plain(const edges *s, const clv_pack_piece *x)
+{
+    return !x->turned && x->map_a == CLV_PACK_SAME && x->map_b == CLV_PACK_SAME &&
+           s->k->old->set->of[x->matrix].settled;
+}
+
+/* An edge that only lost choices of one end says something new of the other end alone: what choices
+ * of one node that are left cost more than each other is as before. */
+static void touch_ends(edges *s, const clv_pack_piece *x, int32_t n)
+{
+    bool as_before = n == 1 && !x->turned && s->k->old->set->of[x->matrix].settled;
+
+    if (!as_before || x->map_b != CLV_PACK_SAME)
+        clv_packing_touch(s->k, x->a);
+    if (!as_before || x->map_a != CLV_PACK_SAME)
+        clv_packing_touch(s->k, x->b);
+}
+
 /* The pieces of one pair of nodes become an edge, or none. */
-static bool join(edges *s, const piece *x, int32_t n)
+static bool join(edges *s, const clv_pack_piece *x, int32_t n)
 {
     int32_t end[2] = { x->a, x->b }, n_a = n_choices(s, x->a), n_b = n_choices(s, x->b);
-    int32_t plain = n == 1 ? x->plain : -1, m;
+    const clv_pack_sum *sum;
 
-    if (plain >= 0 && s->known[plain] != NOT_YET)
-        return put_edge(s, 2, end, s->known[plain]);
-    for (int32_t i = 0; i < n; i++)
-        add_piece(s, x + i, n_a, n_b, i == 0);
-    /* A plain matrix went through this before: nothing can be taken out of it. */
-    if (plain < 0 && !settle(s, x->a, x->b))
-        return true;
-    if (!clv_pre_matrices_put(&s->set, (int64_t)n_a * n_b, n_a, s->scratch, &m))
+    if (n == 1 && is_plain(s, x))
+        return put_edge(s, 2, end, x->matrix);
+    sum = clv_pack_sum_of(&s->sums, x, n, n_a, n_b);
+    if (!sum)
         return false;
-    if (plain >= 0)
-        s->known[plain] = m;
-    return put_edge(s, 2, end, m);
+    touch_ends(s, x, n);
+    for (int32_t i = 0; i < n_a; i++)
+        if (sum->rows[i])
+            clv_packing_charge(s->k, x->a, i, sum->rows[i]);
+    for (int32_t j = 0; j < n_b; j++)
+        if (sum->columns[j])
+            clv_packing_charge(s->k, x->b, j, sum->columns[j]);
+    return sum->matrix < 0 || put_edge(s, 2, end, sum->matrix);
 }
 
 static clv_status join_all(edges *s, clv_error *err)
 {
-    int64_t most = 1;
-
-    for (int32_t i = 0; i < s->n_pieces; i++) {
-        int64_t size = (int64_t)n_choices(s, s->piece[i].a) * n_choices(s, s->piece[i].b);
-
-        most = size > most ? size : most;
-    }
-    s->scratch = CLV_NEW_ARRAY(s->k->out, int64_t, most);
-    if (!s->scratch)
-        return clv_fail_nomem(err, "the edges of a strategy problem");
     for (int32_t i = 0, j; i < s->n_pieces; i = j) {
         for (j = i + 1;
              j < s->n_pieces && s->piece[j].a == s->piece[i].a && s->piece[j].b == s->piece[i].b;)
@@ -324,28 +267,29 @@ static clv_status join_all(edges *s, clv_error *err)
         if (!join(s, s->piece + i, j - i))
             return clv_fail_nomem(err, "the edges of a strategy problem");
     }
+    s->k->big = s->k->big || s->sums.big;
     for (int32_t i = 0; i < s->n_knots; i++)
         if (!put_edge(s, s->knot[i].n, s->knot[i].end, s->knot[i].matrix))
             return clv_fail_nomem(err, "the edges of a strategy problem");
     return CLV_OK;
 }
 
-static clv_status start(edges *s, int32_t **same, clv_error *err)
+static clv_status start(edges *s, clv_error *err)
 {
     const clv_strategies *p = &s->k->old->p;
-    int32_t most = 0;
+    const clv_pre_fold *fold = s->k->fold;
 
-    for (int32_t v = 0; v < s->k->w->p.n_nodes; v++)
-        most = n_choices(s, v) > most ? n_choices(s, v) : most;
-    *same = CLV_NEW_ARRAY(s->k->out, int32_t, most);
-    s->known = CLV_NEW_ARRAY(s->k->out, int32_t, p->n_matrices);
+    s->map = CLV_NEW_ARRAY(s->k->out, int32_t, p->n_nodes);
     s->first_end = CLV_NEW_ARRAY(s->k->out, int32_t, p->n_edges + 1);
-    if (!*same || !s->known || !s->first_end || !clv_pre_matrices_new(&s->set, s->k->out))
+    if (!s->map || !s->first_end || !clv_pack_sums_new(&s->sums, s->k->old->set, s->k->out))
         return clv_fail_nomem(err, "the edges of a strategy problem");
-    for (int32_t i = 0; i < most; i++)
-        (*same)[i] = i;
-    for (int32_t m = 0; m < p->n_matrices; m++)
-        s->known[m] = NOT_YET;
+    for (int32_t v = 0; v < p->n_nodes; v++) {
+        int32_t n = fold->n_new[fold->into[v]];
+
+        s->map[v] = CLV_PACK_SAME;
+        if (n > 1 && !is_same(s, v) && !clv_pack_map_put(&s->sums, fold->map[v], n, &s->map[v]))
+            return clv_fail_nomem(err, "the edges of a strategy problem");
+    }
     return CLV_OK;
 }
 
@@ -354,21 +298,17 @@ clv_status clv_pack_edges(clv_packing *k, clv_error *err)
     const clv_strategies *p = &k->old->p;
     clv_strategies *q = &k->w->p;
     edges s = { .k = k };
-    int32_t *same;
 
-    CLV_TRY(start(&s, &same, err));
+    CLV_TRY(start(&s, err));
     for (int32_t e = 0; e < p->n_edges; e++)
         CLV_TRY(p->first_end[e + 1] - p->first_end[e] == 2 ? take_pair(&s, e, err)
-                                                           : take_odd(&s, e, same, err));
+                                                           : take_odd(&s, e, err));
     CLV_TRY(sort_pieces(&s, err));
     CLV_TRY(join_all(&s, err));
+    CLV_TRY(clv_pre_matrices_tidy(k->old->set, s.n_edges, s.matrix_of, err));
     q->n_edges = s.n_edges;
-    q->n_matrices = s.set.n;
     q->first_end = s.first_end;
     q->end = s.end;
     q->matrix_of = s.matrix_of;
-    q->first_entry = s.set.first;
-    q->entry = s.set.entry;
-    k->w->rows_of = s.set.rows_of;
     return CLV_OK;
 }

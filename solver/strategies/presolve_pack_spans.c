@@ -1,7 +1,8 @@
 /* presolve_pack_spans.c - memory of the new nodes: the spans of their members added up.
  *
- * The spans of a new node's members are swept from row to row. What a stretch needs at least,
- * whatever the node chooses, goes to the row itself (held).
+ * The spans of a new node's members are swept from row to row; those of a node by itself are in
+ * order as they are. What a stretch needs at least, whatever the node chooses, goes to the row
+ * itself (held).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,7 @@ typedef struct {
     int64_t *held;             /* by new row: first differences, then sums */
     event *events;
     const int32_t *first; /* by new node: its events; the last are those of gone nodes */
+    int32_t *alone;       /* by new node: its one member, whose spans are no events; or SEVERAL */
     int32_t *span_first;
     int64_t *lo, *hi, *usage;
     int64_t *span_usage;
@@ -27,6 +29,8 @@ typedef struct {
     int64_t n_usage, cap_usage;
     int64_t *now; /* by choice of the node in hand */
 } sweep;
+
+enum { SEVERAL = -1, NONE_YET = -2 };
 
 static int by_row(const void *a, const void *b)
 {
@@ -102,7 +106,6 @@ static bool sweep_node(sweep *s, int32_t node, int32_t n)
     event *e = s->events + s->first[node];
     int32_t n_events = s->first[node + 1] - s->first[node], i = 0;
 
-    s->span_first[node] = s->n_spans;
     qsort(e, (size_t)n_events, sizeof *e, by_row);
     memset(s->now, 0, (size_t)n * sizeof *s->now);
     while (i < n_events) {
@@ -111,6 +114,28 @@ static bool sweep_node(sweep *s, int32_t node, int32_t n)
         for (; i < n_events && e[i].row == row; i++)
             step(s, &e[i], n);
         if (i < n_events && !stretch(s, node, n, row, e[i].row))
+            return false;
+    }
+    return true;
+}
+
+/* The same for a node of one member, v. */
+static bool carry_over(sweep *s, int32_t node, int32_t v, int32_t n)
+{
+    const clv_strategies *p = &s->k->old->p;
+    const int32_t *map = s->k->fold->map[v];
+
+    for (int32_t i = p->first_span[v]; i < p->first_span[v + 1]; i++) {
+        const int64_t *u = p->usage + p->span_usage[i];
+        int32_t lo = s->row_number[p->span_lo[i]], hi = s->row_number[p->span_hi[i]];
+
+        if (lo == hi) {
+            clv_packing_touch(s->k, node);
+            continue;
+        }
+        for (int32_t k = 0; k < n; k++)
+            s->now[k] = u[map[k]];
+        if (!stretch(s, node, n, lo, hi))
             return false;
     }
     return true;
@@ -157,7 +182,45 @@ static clv_status number_rows(sweep *s, clv_error *err)
     return CLV_OK;
 }
 
-/* Events by new node, those of gone nodes last. */
+static bool in_order(const clv_strategies *p, int32_t v)
+{
+    for (int32_t i = p->first_span[v]; i + 1 < p->first_span[v + 1]; i++)
+        if (p->span_lo[i] > p->span_lo[i + 1])
+            return false;
+    return true;
+}
+
+/* Which nodes have one member; room for the spans, if they stay about as many as they are. */
+static clv_status look_at_members(sweep *s, clv_error *err)
+{
+    clv_packing *k = s->k;
+    const clv_strategies *p = &k->old->p;
+    int32_t n_new = k->w->p.n_nodes;
+
+    s->alone = CLV_NEW_ARRAY(k->out, int32_t, n_new);
+    if (!s->alone)
+        return clv_fail_nomem(err, "the spans of a strategy problem");
+    for (int32_t v = 0; v < n_new; v++)
+        s->alone[v] = NONE_YET;
+    for (int32_t v = 0; v < p->n_nodes; v++) {
+        int32_t to = k->number[k->fold->into[v]], spans = p->first_span[v + 1] - p->first_span[v];
+
+        if (to < 0)
+            continue;
+        s->alone[to] = s->alone[to] == NONE_YET && in_order(p, v) ? v : SEVERAL;
+        s->cap_usage += (int64_t)spans * clv_strategy_n_choices(&k->w->p, to);
+    }
+    s->cap_lo = s->cap_hi = s->cap_su = p->first_span[p->n_nodes];
+    s->lo = CLV_NEW_ARRAY(k->out, int64_t, s->cap_lo);
+    s->hi = CLV_NEW_ARRAY(k->out, int64_t, s->cap_hi);
+    s->span_usage = CLV_NEW_ARRAY(k->out, int64_t, s->cap_su);
+    s->usage = CLV_NEW_ARRAY(k->out, int64_t, s->cap_usage);
+    return s->lo && s->hi && s->span_usage && s->usage
+               ? CLV_OK
+               : clv_fail_nomem(err, "the spans of a strategy problem");
+}
+
+/* Events of nodes with several members, by new node, and those of gone nodes last. */
 static clv_status sort_events(sweep *s, clv_error *err)
 {
     clv_packing *k = s->k;
@@ -165,13 +228,12 @@ static clv_status sort_events(sweep *s, clv_error *err)
     int32_t n_new = k->w->p.n_nodes;
     int32_t *first = CLV_NEW_ARRAY(k->out, int32_t, n_new + 3);
 
-    s->events = CLV_NEW_ARRAY(k->out, event, 2 * (size_t)p->first_span[p->n_nodes]);
-    if (!first || !s->events)
-        return clv_fail_nomem(err, "the spans of a strategy problem");
-    for (int pass = 0; pass < 2; pass++) {
+    for (int pass = 0; first && pass < 2; pass++) {
         for (int32_t v = 0; v < p->n_nodes; v++) {
             int32_t to = k->number[k->fold->into[v]];
 
+            if (to >= 0 && s->alone[to] == v)
+                continue;
             to = to < 0 ? n_new : to;
             for (int32_t i = p->first_span[v]; i < p->first_span[v + 1]; i++) {
                 int32_t lo = s->row_number[p->span_lo[i]], hi = s->row_number[p->span_hi[i]];
@@ -188,9 +250,13 @@ static clv_status sort_events(sweep *s, clv_error *err)
         }
         for (int32_t i = 0; pass == 0 && i < n_new + 2; i++)
             first[i + 1] += first[i];
+        if (pass == 0)
+            s->events = CLV_NEW_ARRAY(k->out, event, first[n_new + 2]);
+        if (!s->events)
+            break;
     }
     s->first = first;
-    return CLV_OK;
+    return first && s->events ? CLV_OK : clv_fail_nomem(err, "the spans of a strategy problem");
 }
 
 clv_status clv_pack_spans(clv_packing *k, clv_error *err)
@@ -203,14 +269,19 @@ clv_status clv_pack_spans(clv_packing *k, clv_error *err)
         if (clv_strategy_n_choices(p, v) > most)
             most = clv_strategy_n_choices(p, v);
     CLV_TRY(number_rows(&s, err));
+    CLV_TRY(look_at_members(&s, err));
     CLV_TRY(sort_events(&s, err));
     s.now = CLV_NEW_ARRAY(k->out, int64_t, most);
     s.span_first = CLV_NEW_ARRAY(k->out, int32_t, p->n_nodes + 1);
-    if (!s.now || !s.span_first || !room(&s, most))
+    if (!s.now || !s.span_first)
         return clv_fail_nomem(err, "the spans of a strategy problem");
-    for (int32_t v = 0; v < p->n_nodes; v++)
-        if (!sweep_node(&s, v, clv_strategy_n_choices(p, v)))
+    for (int32_t v = 0; v < p->n_nodes; v++) {
+        int32_t n = clv_strategy_n_choices(p, v);
+
+        s.span_first[v] = s.n_spans;
+        if (!(s.alone[v] >= 0 ? carry_over(&s, v, s.alone[v], n) : sweep_node(&s, v, n)))
             return clv_fail_nomem(err, "the spans of a strategy problem");
+    }
     s.span_first[p->n_nodes] = s.n_spans;
     hold(&s, s.first[p->n_nodes], s.first[p->n_nodes + 1]);
     for (int32_t r = 0; r + 1 < k->w->n_rows; r++)

@@ -10,12 +10,14 @@
 #ifndef CLV_SOLVER_STRATEGIES_PRESOLVE_WORK_H
 #define CLV_SOLVER_STRATEGIES_PRESOLVE_WORK_H
 
-#include "problem/strategy.h"
+#include "solver/strategies/presolve_matrices.h"
 
 typedef struct {
-    clv_strategies p;        /* edges of one node do not occur */
-    const int32_t *rows_of;  /* by matrix: choices of the first node of its edges, 0 where it
-                              * has not been packed; NULL before the first packing */
+    clv_strategies p; /* edges of one node do not occur once packed; matrix_of counts in
+                       * `set`, the matrices of p itself are those given */
+    clv_pre_matrices *set;
+    bool *fresh;             /* by node: what an answer of clv_pre_dominated() rests on changed
+                              * since it was asked; NULL: all are */
     int32_t n_rows;          /* moments */
     const int64_t *held;     /* by row: what is held whatever is chosen; spans hold the rest, so the
                               * smallest usage of each span is 0 */
@@ -92,12 +94,14 @@ clv_status clv_pre_fold_alive(const clv_pre_work *w, const bool *alive, clv_aren
 
 /* Builds the next problem in `out`, the layer in `keep`. Nodes with one choice go, edges between
  * the same nodes become one, what a matrix says of one node alone moves into the node's costs.
- * layer->before is not set. O(entries of the new problem's edges + spans * choices). */
+ * layer->before is not set. O(edges + entries of edges that are not as before, those alike once +
+ * spans * choices). */
 clv_status clv_pre_pack(const clv_pre_work *w, const clv_pre_fold *fold, clv_arena *out,
                         clv_arena *keep, clv_pre_work *ret, clv_pre_layer **layer,
                         clv_pre_trouble *trouble, clv_error *err);
 
-/* The passes. Each leaves in *fold what it found. */
+/* The passes, each of a packed problem, but for clv_pre_rows(). Each leaves in *fold what it found.
+ */
 
 /* Choices that cannot be: of cost never, without partner over an edge, or with more memory than is
  * left when all others hold the least. */
@@ -106,7 +110,8 @@ clv_status clv_pre_arcs(const clv_pre_work *w, clv_arena *arena, clv_pre_fold *f
 /* Nodes whose choice follows from a neighbour's. */
 clv_status clv_pre_forced(const clv_pre_work *w, clv_arena *arena, clv_pre_fold *fold,
                           clv_error *err);
-/* Choices that another choice of the node beats whatever the neighbours do. */
+/* Choices that another choice of the node beats whatever the neighbours do. Asks about nodes that
+ * are fresh, and then they are not. */
 clv_status clv_pre_dominated(const clv_pre_work *w, clv_arena *arena, clv_pre_fold *fold,
                              clv_error *err);
 /* Nodes without memory and with at most two neighbours. ret: the same nodes with the costs and
