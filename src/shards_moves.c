@@ -269,7 +269,8 @@ static clv_status chain_on(const move *m, const sized *s, form *f, const clv_sha
     if (!*ret_found)
         return CLV_OK;
     if (!f->resharder)
-        CLV_TRY(clv_resharder_new(f->mesh, s->cluster, m->movers->arena, &f->resharder, m->err));
+        CLV_TRY(
+            clv_resharder_new(f->mesh, s->cluster, NULL, m->movers->arena, &f->resharder, m->err));
     clv_status status =
         clv_resharder_chain(f->resharder, m->req->type, &a, &b, m->arena, ret, &inner);
     *ret_found = status == CLV_OK;
