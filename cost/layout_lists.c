@@ -2,12 +2,13 @@
 
 #define FEW 64 /* names that a map has room for at once */
 
-clv_status clv_layout_lists_init(clv_layout_lists *l, clv_arena *arena, clv_error *err)
+clv_status clv_layout_lists_init(clv_layout_lists *l, clv_resharder *resharder, clv_arena *arena,
+                                 clv_error *err)
 {
-    *l = (clv_layout_lists){ .arena = arena };
+    *l = (clv_layout_lists){ .arena = arena, .resharder = resharder };
     CLV_TRY(clv_map_init(&l->lists, arena, FEW, err));
     CLV_TRY(clv_map_init(&l->shapes, arena, FEW, err));
-    return clv_map_init(&l->matrices, arena, FEW, err);
+    return clv_map_init(&l->pairs, arena, FEW, err);
 }
 
 static clv_status no_memory(clv_error *err) { return clv_fail_nomem(err, "lists of layouts"); }
@@ -41,11 +42,12 @@ clv_status clv_layout_lists_put(clv_layout_lists *l, int32_t n, const clv_layout
     int32_t id = clv_map_get(&l->lists, bytes_of(at, size));
     if (id < 0) {
         clv_layout *copy = CLV_NEW_ARRAY(l->arena, clv_layout, n);
-        if (!copy || !CLV_PUSH_ROOM(l->arena, l->list, l->n_lists, l->cap_lists))
+        clv_layout_list *list = CLV_NEW(l->arena, clv_layout_list);
+        if (!copy || !list || !CLV_PUSH_ROOM(l->arena, l->list, l->n_lists, l->cap_lists))
             return no_memory(err);
         memcpy(copy, at, size);
-        clv_layout_list *list = &l->list[l->n_lists];
         *list = (clv_layout_list){ .at = copy, .n = n };
+        l->list[l->n_lists] = list;
         if (!find_distinct(l->arena, list))
             return no_memory(err);
         CLV_TRY(clv_map_put(&l->lists, bytes_of(copy, size), l->n_lists, &id, err));
@@ -55,9 +57,8 @@ clv_status clv_layout_lists_put(clv_layout_lists *l, int32_t n, const clv_layout
     return CLV_OK;
 }
 
-/* Tensors of one shape and element type cost the same. */
-static clv_status shape_number(clv_layout_lists *l, const clv_type *type, int32_t *ret,
-                               clv_error *err)
+clv_status clv_layout_lists_shape(clv_layout_lists *l, const clv_type *type, int32_t *ret,
+                                  clv_error *err)
 {
     int64_t key[CLV_RANK_MAX + 2] = { type->dtype,
                                       type->kind == CLV_TYPE_TENSOR ? type->rank : -1 };
@@ -69,44 +70,36 @@ static clv_status shape_number(clv_layout_lists *l, const clv_type *type, int32_
     return CLV_OK;
 }
 
-static clv_status fill_matrix(const clv_layout_lists *l, clv_resharder *resharder,
-                              const clv_type *type, const clv_layout_list *from,
-                              const clv_layout_list *to, int64_t *entry, clv_error *err)
+static clv_status find_costs(const clv_layout_lists *l, const clv_type *type,
+                             const clv_layout_costs *c, int64_t *ns, clv_error *err)
 {
-    int64_t *cost = /* stays: the resharder keeps things in the same arena */
-        CLV_NEW_ARRAY(l->arena, int64_t, (size_t)from->n_distinct * (size_t)to->n_distinct);
-    if (!cost)
-        return no_memory(err);
+    const clv_layout_list *from = c->from, *to = c->to;
     for (int32_t i = 0; i < from->n_distinct; i++)
         for (int32_t j = 0; j < to->n_distinct; j++)
-            CLV_TRY(clv_resharder_ns(resharder, type, &from->at[from->first[i]],
-                                     &to->at[to->first[j]], &cost[i * to->n_distinct + j], err));
-    for (int32_t i = 0; i < from->n; i++)
-        for (int32_t j = 0; j < to->n; j++)
-            entry[(int64_t)i * to->n + j] =
-                cost[from->distinct[i] * to->n_distinct + to->distinct[j]];
+            CLV_TRY(clv_resharder_ns(l->resharder, type, &from->at[from->first[i]],
+                                     &to->at[to->first[j]], &ns[i * to->n_distinct + j], err));
     return CLV_OK;
 }
 
-clv_status clv_layout_lists_matrix(clv_layout_lists *l, clv_resharder *resharder,
-                                   const clv_type *type, int32_t from, int32_t to,
-                                   clv_strategy_draft *draft, int32_t *ret, clv_error *err)
+clv_status clv_layout_lists_costs(clv_layout_lists *l, const clv_type *type, int32_t from,
+                                  int32_t to, const clv_layout_costs **ret, clv_error *err)
 {
     int32_t key[] = { 0, from, to }, id;
-    CLV_TRY(shape_number(l, type, &key[0], err));
-    if (!CLV_PUSH_ROOM(l->arena, l->matrix, l->n_matrices, l->cap_matrices))
+    CLV_TRY(clv_layout_lists_shape(l, type, &key[0], err));
+    if (!CLV_PUSH_ROOM(l->arena, l->costs, l->n_costs, l->cap_costs))
         return no_memory(err);
-    CLV_TRY(clv_map_put_key(&l->matrices, key, sizeof key, l->n_matrices, &id, err));
-    if (id == l->n_matrices) {
-        const clv_layout_list *rows = &l->list[from], *columns = &l->list[to];
-        size_t n = (size_t)rows->n * (size_t)columns->n;
-        int64_t *entry = CLV_NEW_ARRAY(l->arena, int64_t, n);
-        if (!entry)
+    CLV_TRY(clv_map_put_key(&l->pairs, key, sizeof key, l->n_costs, &id, err));
+    if (id == l->n_costs) {
+        const clv_layout_list *rows = l->list[from], *columns = l->list[to];
+        clv_layout_costs *made = CLV_NEW(l->arena, clv_layout_costs);
+        int64_t *ns = CLV_NEW_ARRAY(l->arena, int64_t,
+                                    (size_t)rows->n_distinct * (size_t)columns->n_distinct);
+        if (!made || !ns)
             return no_memory(err);
-        CLV_TRY(fill_matrix(l, resharder, type, rows, columns, entry, err));
-        CLV_TRY(clv_strategy_draft_matrix(draft, (int64_t)n, entry, &l->matrix[id], err));
-        l->n_matrices++;
+        *made = (clv_layout_costs){ id, ns, rows, columns };
+        CLV_TRY(find_costs(l, type, made, ns, err));
+        l->costs[l->n_costs++] = made;
     }
-    *ret = l->matrix[id];
+    *ret = l->costs[id];
     return CLV_OK;
 }

@@ -2,7 +2,23 @@
 #ifndef CLV_COST_SHARD_CHOICES_H
 #define CLV_COST_SHARD_CHOICES_H
 
-#include "cost/shard_problem.h"
+#include "cost/shard_cost.h"
+
+/* By mesh axis the factor that it splits, or -1. */
+typedef struct {
+    int16_t factor[CLV_MESH_AXES_MAX];
+} clv_op_choice;
+
+/* What choices may be, as a user's rules say; NULL: all that the rules of the operators allow. */
+typedef struct {
+    /* Of operators. At least one choice that the operator's rule allows must pass. */
+    bool (*allow)(void *ctx, clv_op op, const clv_factors *f, const clv_op_choice *choice);
+    /* A layout of a tensor that may lie in some ways only, no weight; NULL: it may lie in any. Such
+     * a tensor is a node, however often it is read. */
+    const clv_layout *(*like)(void *ctx, clv_tensor t);
+    bool (*lies)(void *ctx, clv_tensor t, const clv_layout *layout); /* may it lie so? */
+    void *ctx;
+} clv_choice_filter;
 
 /* The most ways that are considered for one operator: three axes over a dozen factors. */
 #define CLV_CHOICES_MAX 2197

@@ -4,7 +4,7 @@
 #ifndef CLV_COST_SHARD_PATH_H
 #define CLV_COST_SHARD_PATH_H
 
-#include "cost/op_cost.h"
+#include "cost/shard_tables.h"
 
 #define CLV_PATH_OFF   (-2) /* not on the path */
 #define CLV_PATH_START (-1) /* its first operator */
@@ -14,5 +14,11 @@
 clv_status clv_shard_path(const clv_types *types, const clv_costs *costs,
                           const clv_device_kind *kind, clv_arena *arena, int32_t **ret,
                           clv_error *err);
+
+/* The least that the operators of a path cost, with what it takes to come from one to the next,
+ * whatever memory there is: no plan, in however many stages, has less latency. The strategy problem
+ * of a path alone is a chain, and this its optimum. O(operators * choices^2). */
+clv_status clv_shard_path_ns(clv_shard_tables *t, const int32_t *path, clv_wide *ret,
+                             clv_error *err);
 
 #endif

@@ -1,124 +1,110 @@
 /* shard_problem.c - three passes in operator order: choices of operators, layouts of tensors,
- * edges.
+ * edges. What is alike is worked out once, and stands in the problem once.
  */
 #include "cost/shard_problem.h"
 
-#include "cost/layout_lists.h"
-#include "cost/shard_choices.h"
-#include "cost/shard_path.h"
-#include "graph/ops.h"
+#include "base/map.h"
+#include "problem/strategy_draft.h"
 
 #define NONE (-1)
+#define FEW  64 /* kinds of nodes that there is room for at once */
+
+/* Nodes of tensors that may lie alike. */
+typedef struct {
+    int32_t n, list;
+    int64_t usages; /* of the draft */
+} tensor_kind;
 
 typedef struct {
     const clv_types *types;
     const clv_graph *g;
-    const clv_costs *costs;
-    const clv_cluster *cluster;
     const clv_mesh *mesh;
-    clv_resharder *resharder;
     const clv_choice_filter *filter;
-    const int32_t *path; /* NULL: all operators */
-    clv_arena *arena;
+    clv_shard_tables *tables;
+    clv_arena *arena, *scratch;
     clv_error *err;
     clv_strategy_draft *draft;
-    clv_layout_lists lists;
-    clv_shard_choices *choices; /* of the operator at hand */
-    clv_layout *row;            /* CLV_CHOICES_MAX */
-    int64_t *usage, *zero;      /* likewise */
-    const clv_factors *factors; /* n_ops */
+    clv_layout *row;       /* CLV_CHOICES_MAX */
+    int64_t *usage, *zero; /* likewise */
+    clv_map usages_of;     /* of an operator's class and the inputs that count */
+    int64_t *usages;       /* of the draft */
+    int32_t n_usages, cap_usages;
+    clv_map kinds_of; /* of the lists at a tensor */
+    tensor_kind *kinds;
+    int32_t n_kinds, cap_kinds;
+    int32_t *key; /* at hand; n_key numbers */
+    int32_t n_key, cap_key;
+    int32_t *matrix; /* by number of costs: that of the draft; -1 */
+    int32_t n_matrices, cap_matrix;
     int32_t *node_of_op, *node_of_tensor;
-    int32_t *n_edges_of; /* by tensor: operators' inputs that read it */
+    const clv_op_table **table_of; /* by operator that is a node */
+    int32_t *n_edges_of;           /* by tensor: operators' inputs that read it */
     bool *weight_counted;
-    int32_t *in_list, *out_list; /* by place in inputs_of, outputs_of: of the operator's layouts */
-    int32_t *tensor_list;        /* by tensor that is a node */
-    int32_t n_nodes;
-    clv_op_choice *op_choice;
-    clv_layout *layout;
-    int32_t n_choices, cap_op_choice, cap_layout;
+    int32_t *tensor_list; /* by tensor that is a node */
+    int32_t n_nodes, cap_op_choice, cap_layout;
+    const clv_op_choice **op_choice; /* by node */
+    const clv_layout **layout;       /* by node */
 } builder;
 
 static clv_status no_memory(const builder *b) { return clv_fail_nomem(b->err, "layouts"); }
 
 /* -- what takes part -- */
 
-bool clv_shard_is_known(const clv_types *types, clv_tensor t)
-{
-    const clv_tensor_info *info = clv_tensor_at(types->graph, t);
-    if (types->value && types->value[t.i])
-        return true;
-    if (info->role != CLV_TENSOR_RESULT)
-        return false;
-    int32_t kind = types->graph->ops[info->producer.i].kind;
-    return kind >= 0 && clv_op_def_at(kind)->bytes == CLV_BYTES_CONST;
-}
-
-static bool is_known(const builder *b, clv_tensor t) { return clv_shard_is_known(b->types, t); }
-
-/* Something to choose: it writes a tensor that is not known before the run. */
-static bool op_takes_part(const builder *b, const clv_op_info *op)
-{
-    if (b->path && b->path[op - b->g->ops] == CLV_PATH_OFF)
-        return false;
-    for (int32_t k = 0; k < op->n_out; k++) {
-        clv_tensor t = clv_op_output(b->g, op, k);
-        if (t.i >= 0 && !is_known(b, t))
-            return true;
-    }
-    return op->n_out == 0;
-}
-
 static bool flows(const builder *b, clv_tensor t)
 {
-    return t.i >= 0 && clv_tensor_at(b->g, t)->role != CLV_TENSOR_WEIGHT && !is_known(b, t);
-}
-
-/* Does input k of an operator count as an edge? */
-static bool input_counts(const builder *b, int32_t op, int32_t k)
-{
-    clv_tensor t = clv_op_input(b->g, &b->g->ops[op], k);
-    return flows(b, t) && (!b->path || b->path[op] == k);
+    return t.i >= 0 && clv_tensor_at(b->g, t)->role != CLV_TENSOR_WEIGHT &&
+           !clv_shard_is_known(b->types, t);
 }
 
 static void count_edges(builder *b)
 {
     for (int32_t i = 0; i < b->g->n_ops; i++) {
         const clv_op_info *op = &b->g->ops[i];
-        if (!op_takes_part(b, op))
+        if (!clv_shard_takes_part(b->types, (clv_op){ i }))
             continue;
         for (int32_t k = 0; k < op->n_in; k++) {
-            if (input_counts(b, i, k))
-                b->n_edges_of[clv_op_input(b->g, op, k).i]++;
+            clv_tensor t = clv_op_input(b->g, op, k);
+            if (flows(b, t))
+                b->n_edges_of[t.i]++;
         }
     }
 }
 
-/* A way in which a tensor of which a rule says how it lies may lie; NULL: in any. A path leaves
- * such rules out, which makes its bound no higher. */
+/* A way in which a tensor of which a rule says how it lies may lie; NULL: in any. */
 static const clv_layout *bound_layout(const builder *b, clv_tensor t)
 {
-    return b->filter && !b->path ? b->filter->like(b->filter->ctx, t) : NULL;
+    return b->filter ? b->filter->like(b->filter->ctx, t) : NULL;
 }
 
 static bool tensor_is_node(const builder *b, clv_tensor t)
 {
-    bool is_output = clv_tensor_at(b->g, t)->is_output && !b->path;
-    return flows(b, t) && (is_output || b->n_edges_of[t.i] > 1 || bound_layout(b, t));
+    return flows(b, t) &&
+           (clv_tensor_at(b->g, t)->is_output || b->n_edges_of[t.i] > 1 || bound_layout(b, t));
+}
+
+/* -- keys -- */
+
+static clv_status add_key(builder *b, int32_t number)
+{
+    if (!CLV_PUSH_ROOM(b->scratch, b->key, b->n_key, b->cap_key))
+        return no_memory(b);
+    b->key[b->n_key++] = number;
+    return CLV_OK;
 }
 
 /* -- nodes -- */
 
-/* The choices of a node that was just drafted, in the legend. */
-static clv_status note_choices(builder *b, int32_t n, const clv_op_choice *choice,
-                               const clv_layout *layout)
+/* A node of the draft, with its memory and what its choices mean: of an operator or of a tensor. */
+static clv_status add_node(builder *b, int32_t n, const int64_t *ns, int64_t usages,
+                           const clv_op_choice *choice, const clv_layout *layout)
 {
-    for (int32_t c = 0; c < n; c++, b->n_choices++) {
-        if (!CLV_PUSH_ROOM(b->arena, b->op_choice, b->n_choices, b->cap_op_choice) ||
-            !CLV_PUSH_ROOM(b->arena, b->layout, b->n_choices, b->cap_layout))
-            return no_memory(b);
-        b->op_choice[b->n_choices] = choice ? choice[c] : (clv_op_choice){ { -1, -1, -1 } };
-        b->layout[b->n_choices] = layout ? layout[c] : CLV_LAYOUT_COPIES;
-    }
+    CLV_TRY(clv_strategy_draft_node(b->draft, n, ns, b->err));
+    CLV_TRY(clv_strategy_draft_hold(b->draft, b->n_nodes, 0, 1, usages, b->err));
+    if (!CLV_PUSH_ROOM(b->arena, b->op_choice, b->n_nodes, b->cap_op_choice) ||
+        !CLV_PUSH_ROOM(b->arena, b->layout, b->n_nodes, b->cap_layout))
+        return no_memory(b);
+    b->op_choice[b->n_nodes] = choice;
+    b->layout[b->n_nodes++] = layout;
     return CLV_OK;
 }
 
@@ -135,57 +121,57 @@ static bool lies_as_read(builder *b, clv_tensor t)
     return true;
 }
 
-static int64_t part_bytes(const builder *b, clv_tensor t, const clv_layout *layout)
+/* Adds the bytes of a tensor that may lie in these n ways. */
+static clv_status add_usage(builder *b, clv_tensor t, const clv_layout *at, int32_t n)
 {
-    return clv_part_bytes(b->mesh, layout, &b->types->of[t.i], b->types->bytes[t.i]);
-}
-
-static clv_status add_usage(builder *b, int64_t bytes, int32_t choice)
-{
-    if (__builtin_add_overflow(b->usage[choice], bytes, &b->usage[choice]))
-        return clv_fail(b->err, CLV_ELIMIT, "the tensors of the model do not fit 64 bits");
+    for (int32_t c = 0; c < n; c++) {
+        int64_t bytes = clv_part_bytes(b->mesh, &at[c], &b->types->of[t.i], b->types->bytes[t.i]);
+        if (__builtin_add_overflow(b->usage[c], bytes, &b->usage[c]))
+            return clv_fail(b->err, CLV_ELIMIT, "the tensors of the model do not fit 64 bits");
+    }
     return CLV_OK;
 }
 
-/* Layouts of each operand by choice, as lists; memory of what lies as it is read. */
-static clv_status list_operands(builder *b, int32_t i)
+/* Memory of what lies as an operator reads it, by choice. key: which table, and which inputs. */
+static clv_status op_usages(builder *b, clv_op op, const clv_op_table *table, int64_t *ret)
 {
-    const clv_op_info *op = &b->g->ops[i];
-    const clv_shard_choices *c = b->choices;
-    for (int32_t k = 0; k < op->n_in; k++) {
-        clv_tensor t = clv_op_input(b->g, op, k);
-        bool counts = t.i >= 0 && !is_known(b, t) && lies_as_read(b, t);
-        if (t.i < 0 || (!flows(b, t) && !counts))
-            continue;
-        for (int32_t n = 0; n < c->n; n++) {
-            b->row[n] = clv_choice_in(&b->factors[i], b->mesh, &c->at[n], k);
-            if (counts)
-                CLV_TRY(add_usage(b, part_bytes(b, t, &b->row[n]), n));
+    const clv_op_info *info = clv_op_at(b->g, op);
+    int32_t id;
+    CLV_TRY(clv_map_put_key(&b->usages_of, b->key, (size_t)b->n_key * sizeof *b->key, b->n_usages,
+                            &id, b->err));
+    if (id == b->n_usages) {
+        if (!CLV_PUSH_ROOM(b->scratch, b->usages, b->n_usages, b->cap_usages))
+            return no_memory(b);
+        memset(b->usage, 0, (size_t)table->n * sizeof *b->usage);
+        for (int32_t i = 1; i < b->n_key; i++) {
+            int32_t k = b->key[i];
+            CLV_TRY(add_usage(b, clv_op_input(b->g, info, k),
+                              b->tables->lists.list[table->in_list[k]]->at, table->n));
         }
-        CLV_TRY(
-            clv_layout_lists_put(&b->lists, c->n, b->row, &b->in_list[op->first_in + k], b->err));
+        CLV_TRY(clv_strategy_draft_usages(b->draft, table->n, b->usage, &b->usages[id], b->err));
+        b->n_usages++;
     }
-    for (int32_t k = 0; k < op->n_out; k++) {
-        for (int32_t n = 0; n < c->n; n++)
-            b->row[n] = clv_choice_out(&b->factors[i], b->mesh, &c->at[n], k);
-        CLV_TRY(
-            clv_layout_lists_put(&b->lists, c->n, b->row, &b->out_list[op->first_out + k], b->err));
-    }
+    *ret = b->usages[id];
     return CLV_OK;
 }
 
-static clv_status add_op_node(builder *b, int32_t i)
+static clv_status add_op_node(builder *b, clv_op op)
 {
-    clv_shard_choices *c = b->choices;
-    clv_op op = { i };
-    CLV_TRY(clv_shard_choices_find(b->types, op, &b->costs->of[i], &b->factors[i], b->mesh,
-                                   b->cluster, b->filter, b->arena, c, b->err));
-    memset(b->usage, 0, (size_t)c->n * sizeof *b->usage);
-    CLV_TRY(list_operands(b, i));
-    CLV_TRY(clv_strategy_draft_node(b->draft, c->n, c->ns, b->err));
-    CLV_TRY(clv_strategy_draft_span(b->draft, 0, 1, b->usage, b->err));
-    b->node_of_op[i] = b->n_nodes++;
-    return note_choices(b, c->n, c->at, NULL);
+    const clv_op_info *info = clv_op_at(b->g, op);
+    const clv_op_table *table;
+    int64_t usages = 0;
+    CLV_TRY(clv_shard_table_of(b->tables, op, &table, b->err));
+    b->n_key = 0;
+    CLV_TRY(add_key(b, table->id));
+    for (int32_t k = 0; k < info->n_in; k++) {
+        clv_tensor t = clv_op_input(b->g, info, k);
+        if (t.i >= 0 && !clv_shard_is_known(b->types, t) && lies_as_read(b, t))
+            CLV_TRY(add_key(b, k));
+    }
+    CLV_TRY(op_usages(b, op, table, &usages));
+    b->table_of[op.i] = table;
+    b->node_of_op[op.i] = b->n_nodes;
+    return add_node(b, table->n, table->ns, usages, table->choice, NULL);
 }
 
 static bool is_partial(const builder *b, const clv_layout *layout)
@@ -200,7 +186,7 @@ static bool is_partial(const builder *b, const clv_layout *layout)
 static int32_t add_layouts(builder *b, clv_tensor t, int32_t list, int32_t n)
 {
     bool bound = bound_layout(b, t) != NULL;
-    const clv_layout_list *l = &b->lists.list[list];
+    const clv_layout_list *l = b->tables->lists.list[list];
     for (int32_t d = 0; d < l->n_distinct && n < CLV_CHOICES_MAX; d++) {
         const clv_layout *layout = &l->at[l->first[d]];
         bool known =
@@ -227,7 +213,7 @@ static bool next_reading(reading *r, int32_t *ret_op, int32_t *ret_k)
         int32_t i = r->b->g->readers_of[info->first_reader + r->reader].i;
         const clv_op_info *op = &r->b->g->ops[i];
         for (; r->b->node_of_op[i] >= 0 && r->k < op->n_in; r->k++)
-            if (clv_op_input(r->b->g, op, r->k).i == r->t.i && input_counts(r->b, i, r->k)) {
+            if (clv_op_input(r->b->g, op, r->k).i == r->t.i) {
                 *ret_op = i;
                 *ret_k = r->k++;
                 return true;
@@ -244,37 +230,72 @@ static int32_t made_list(const builder *b, clv_tensor t)
     const clv_op_info *op = &b->g->ops[info->producer.i];
     for (int32_t k = 0; k < op->n_out; k++)
         if (clv_op_output(b->g, op, k).i == t.i)
-            return b->out_list[op->first_out + k];
+            return b->table_of[info->producer.i]->out_list[k];
     return NONE;
+}
+
+/* The lists at a tensor: as it is made, and as it is read. */
+static clv_status key_lists(builder *b, clv_tensor t)
+{
+    reading r = { .b = b, .t = t };
+    int32_t op, k;
+    CLV_TRY(add_key(b, made_list(b, t)));
+    while (next_reading(&r, &op, &k)) {
+        int32_t list = b->table_of[op]->in_list[k];
+        if (list != b->key[b->n_key - 1])
+            CLV_TRY(add_key(b, list));
+    }
+    return CLV_OK;
+}
+
+/* key: kind of tensor and whether it counts; then its lists. */
+enum { KEY_SHAPE, KEY_COUNTS, KEY_BOUND, KEY_LISTS };
+
+static clv_status make_kind(builder *b, clv_tensor t, tensor_kind *ret)
+{
+    const clv_layout *like = bound_layout(b, t);
+    int32_t n = 1;
+    b->row[0] = like ? *like : CLV_LAYOUT_COPIES;
+    for (int32_t i = KEY_LISTS; i < b->n_key; i++)
+        if (b->key[i] != NONE)
+            n = add_layouts(b, t, b->key[i], n);
+    memset(b->usage, 0, (size_t)n * sizeof *b->usage);
+    if (b->key[KEY_COUNTS])
+        CLV_TRY(add_usage(b, t, b->row, n));
+    ret->n = n;
+    CLV_TRY(clv_strategy_draft_usages(b->draft, n, b->usage, &ret->usages, b->err));
+    return clv_layout_lists_put(&b->tables->lists, n, b->row, &ret->list, b->err);
 }
 
 static clv_status add_tensor_node(builder *b, clv_tensor t)
 {
     const clv_tensor_info *info = clv_tensor_at(b->g, t);
-    reading r = { .b = b, .t = t };
-    int32_t n = 1, op, k, made = made_list(b, t);
-    const clv_layout *like = bound_layout(b, t);
-    b->row[0] = like ? *like : CLV_LAYOUT_COPIES;
-    if (made != NONE)
-        n = add_layouts(b, t, made, n);
-    while (next_reading(&r, &op, &k))
-        n = add_layouts(b, t, b->in_list[b->g->ops[op].first_in + k], n);
-    memset(b->usage, 0, (size_t)n * sizeof *b->usage);
-    for (int32_t c = 0; c < n; c++)
-        if (info->is_output || info->role == CLV_TENSOR_INPUT)
-            CLV_TRY(add_usage(b, part_bytes(b, t, &b->row[c]), c));
-    CLV_TRY(clv_strategy_draft_node(b->draft, n, b->zero, b->err));
-    CLV_TRY(clv_strategy_draft_span(b->draft, 0, 1, b->usage, b->err));
-    CLV_TRY(clv_layout_lists_put(&b->lists, n, b->row, &b->tensor_list[t.i], b->err));
-    b->node_of_tensor[t.i] = b->n_nodes++;
-    return note_choices(b, n, NULL, b->row);
+    int32_t shape, id;
+    CLV_TRY(clv_layout_lists_shape(&b->tables->lists, &b->types->of[t.i], &shape, b->err));
+    b->n_key = 0;
+    CLV_TRY(add_key(b, shape));
+    CLV_TRY(add_key(b, info->is_output || info->role == CLV_TENSOR_INPUT));
+    CLV_TRY(add_key(b, bound_layout(b, t) ? t.i : NONE)); /* one that is bound is like no other */
+    CLV_TRY(key_lists(b, t));
+    CLV_TRY(clv_map_put_key(&b->kinds_of, b->key, (size_t)b->n_key * sizeof *b->key, b->n_kinds,
+                            &id, b->err));
+    if (id == b->n_kinds) {
+        if (!CLV_PUSH_ROOM(b->scratch, b->kinds, b->n_kinds, b->cap_kinds))
+            return no_memory(b);
+        CLV_TRY(make_kind(b, t, &b->kinds[b->n_kinds]));
+        b->n_kinds++;
+    }
+    const tensor_kind *kind = &b->kinds[id];
+    b->tensor_list[t.i] = kind->list;
+    b->node_of_tensor[t.i] = b->n_nodes;
+    return add_node(b, kind->n, b->zero, kind->usages, NULL, b->tables->lists.list[kind->list]->at);
 }
 
 static clv_status add_nodes(builder *b)
 {
     for (int32_t i = 0; i < b->g->n_ops; i++)
-        if (op_takes_part(b, &b->g->ops[i]))
-            CLV_TRY(add_op_node(b, i));
+        if (clv_shard_takes_part(b->types, (clv_op){ i }))
+            CLV_TRY(add_op_node(b, (clv_op){ i }));
     for (int32_t t = 0; t < b->g->n_tensors; t++)
         if (tensor_is_node(b, (clv_tensor){ t }))
             CLV_TRY(add_tensor_node(b, (clv_tensor){ t }));
@@ -283,12 +304,46 @@ static clv_status add_nodes(builder *b)
 
 /* -- edges -- */
 
+/* Costs between distinct layouts, spread out to the choices. */
+static clv_status make_matrix(builder *b, const clv_layout_costs *costs, int32_t *ret)
+{
+    const clv_layout_list *from = costs->from, *to = costs->to;
+    size_t n = (size_t)from->n * (size_t)to->n;
+    clv_mark mark = clv_arena_mark(b->scratch);
+    int64_t *entry = CLV_NEW_ARRAY(b->scratch, int64_t, n);
+    if (!entry)
+        return no_memory(b);
+    for (int32_t i = 0; i < from->n; i++) {
+        const int64_t *ns = costs->ns + (size_t)from->distinct[i] * (size_t)to->n_distinct;
+        for (int32_t j = 0; j < to->n; j++)
+            entry[(size_t)i * (size_t)to->n + (size_t)j] = ns[to->distinct[j]];
+    }
+    CLV_TRY(clv_strategy_draft_matrix(b->draft, (int64_t)n, entry, ret, b->err));
+    clv_arena_rewind(b->scratch, mark);
+    return CLV_OK;
+}
+
+static clv_status matrix_of(builder *b, const clv_layout_costs *costs, int32_t *ret)
+{
+    for (; b->n_matrices <= costs->id; b->n_matrices++) {
+        if (!CLV_PUSH_ROOM(b->scratch, b->matrix, b->n_matrices, b->cap_matrix))
+            return no_memory(b);
+        b->matrix[b->n_matrices] = NONE;
+    }
+    if (b->matrix[costs->id] == NONE)
+        CLV_TRY(make_matrix(b, costs, &b->matrix[costs->id]));
+    *ret = b->matrix[costs->id];
+    return CLV_OK;
+}
+
 static clv_status add_edge(builder *b, clv_tensor t, int32_t from, int32_t from_list, int32_t to,
                            int32_t to_list)
 {
-    int32_t matrix;
-    CLV_TRY(clv_layout_lists_matrix(&b->lists, b->resharder, &b->types->of[t.i], from_list, to_list,
-                                    b->draft, &matrix, b->err));
+    const clv_layout_costs *costs;
+    int32_t matrix = NONE;
+    CLV_TRY(clv_layout_lists_costs(&b->tables->lists, &b->types->of[t.i], from_list, to_list,
+                                   &costs, b->err));
+    CLV_TRY(matrix_of(b, costs, &matrix));
     return clv_strategy_draft_edge(b->draft, 2, (int32_t[]){ from, to }, matrix, b->err);
 }
 
@@ -304,8 +359,7 @@ static clv_status add_edges_of(builder *b, clv_tensor t)
         made = b->tensor_list[t.i];
     }
     while (from >= 0 && next_reading(&r, &op, &k))
-        CLV_TRY(
-            add_edge(b, t, from, made, b->node_of_op[op], b->in_list[b->g->ops[op].first_in + k]));
+        CLV_TRY(add_edge(b, t, from, made, b->node_of_op[op], b->table_of[op]->in_list[k]));
     return CLV_OK;
 }
 
@@ -313,28 +367,18 @@ static clv_status add_edges_of(builder *b, clv_tensor t)
 
 static bool take_room(builder *b)
 {
-    int32_t n_ops = b->g->n_ops, n_tensors = b->g->n_tensors, n_in = 0, n_out = 0;
-    for (int32_t i = 0; i < n_ops; i++) {
-        n_in = n_in > b->g->ops[i].first_in + b->g->ops[i].n_in
-                   ? n_in
-                   : b->g->ops[i].first_in + b->g->ops[i].n_in;
-        n_out = n_out > b->g->ops[i].first_out + b->g->ops[i].n_out
-                    ? n_out
-                    : b->g->ops[i].first_out + b->g->ops[i].n_out;
-    }
-    b->choices = CLV_NEW(b->arena, clv_shard_choices);
-    b->row = CLV_NEW_ARRAY(b->arena, clv_layout, CLV_CHOICES_MAX);
-    b->usage = CLV_NEW_ARRAY(b->arena, int64_t, CLV_CHOICES_MAX);
-    b->zero = CLV_NEW_ARRAY(b->arena, int64_t, CLV_CHOICES_MAX);
+    int32_t n_ops = b->g->n_ops, n_tensors = b->g->n_tensors;
+    b->row = CLV_NEW_ARRAY(b->scratch, clv_layout, CLV_CHOICES_MAX);
+    b->usage = CLV_NEW_ARRAY(b->scratch, int64_t, CLV_CHOICES_MAX);
+    b->zero = CLV_NEW_ARRAY(b->scratch, int64_t, CLV_CHOICES_MAX);
     b->node_of_op = CLV_NEW_ARRAY(b->arena, int32_t, n_ops);
     b->node_of_tensor = CLV_NEW_ARRAY(b->arena, int32_t, n_tensors);
-    b->n_edges_of = CLV_NEW_ARRAY(b->arena, int32_t, n_tensors);
-    b->weight_counted = CLV_NEW_ARRAY(b->arena, bool, b->g->n_weights);
-    b->in_list = CLV_NEW_ARRAY(b->arena, int32_t, n_in);
-    b->out_list = CLV_NEW_ARRAY(b->arena, int32_t, n_out);
-    b->tensor_list = CLV_NEW_ARRAY(b->arena, int32_t, n_tensors);
-    if (!b->choices || !b->row || !b->usage || !b->zero || !b->node_of_op || !b->node_of_tensor ||
-        !b->n_edges_of || !b->weight_counted || !b->in_list || !b->out_list || !b->tensor_list)
+    b->table_of = clv_arena_take_array(b->scratch, (size_t)n_ops, sizeof *b->table_of);
+    b->n_edges_of = CLV_NEW_ARRAY(b->scratch, int32_t, n_tensors);
+    b->weight_counted = CLV_NEW_ARRAY(b->scratch, bool, b->g->n_weights);
+    b->tensor_list = CLV_NEW_ARRAY(b->scratch, int32_t, n_tensors);
+    if (!b->row || !b->usage || !b->zero || !b->node_of_op || !b->node_of_tensor || !b->table_of ||
+        !b->n_edges_of || !b->weight_counted || !b->tensor_list)
         return false;
     for (int32_t i = 0; i < n_ops; i++)
         b->node_of_op[i] = NONE;
@@ -343,43 +387,56 @@ static bool take_room(builder *b)
     return true;
 }
 
-clv_status clv_shard_problem_build(const clv_types *types, const clv_factors *factors,
-                                   const clv_costs *costs, const clv_cluster *cluster,
-                                   const clv_mesh *mesh, clv_resharder *resharder,
-                                   const clv_choice_filter *filter, const int32_t *path,
-                                   int64_t limit_bytes, clv_arena *arena, clv_shard_problem **ret,
-                                   clv_error *err)
+static clv_status build(builder *b, int64_t limit_bytes, clv_shard_problem *made)
 {
-    builder b = { .types = types,
-                  .g = types->graph,
-                  .factors = factors,
-                  .costs = costs,
-                  .cluster = cluster,
-                  .mesh = mesh,
-                  .resharder = resharder,
-                  .filter = filter,
-                  .path = path,
+    if (!take_room(b))
+        return no_memory(b);
+    CLV_TRY(clv_strategy_draft_new(b->arena, &b->draft, b->err));
+    CLV_TRY(clv_map_init(&b->usages_of, b->scratch, FEW, b->err));
+    CLV_TRY(clv_map_init(&b->kinds_of, b->scratch, FEW, b->err));
+    count_edges(b);
+    CLV_TRY(add_nodes(b));
+    for (int32_t t = 0; t < b->g->n_tensors; t++)
+        if (flows(b, (clv_tensor){ t }))
+            CLV_TRY(add_edges_of(b, (clv_tensor){ t }));
+    *made = (clv_shard_problem){ .types = b->types,
+                                 .mesh = b->mesh,
+                                 .factors = b->tables->of.factors,
+                                 .node_of_op = b->node_of_op,
+                                 .node_of_tensor = b->node_of_tensor,
+                                 .op_choice = b->op_choice,
+                                 .layout = b->layout };
+    return clv_strategy_draft_freeze(b->draft, "shards", limit_bytes, &made->problem, b->err);
+}
+
+clv_status clv_shard_problem_build(clv_shard_tables *tables, int64_t limit_bytes, clv_arena *arena,
+                                   clv_shard_problem **ret, clv_error *err)
+{
+    builder b = { .types = tables->of.types,
+                  .g = tables->of.types->graph,
+                  .mesh = tables->of.mesh,
+                  .filter = tables->of.filter,
+                  .tables = tables,
                   .arena = arena,
+                  .scratch = clv_arena_new(clv_arena_alloc(arena), 0),
                   .err = err };
-    clv_shard_problem *made = CLV_NEW(arena, clv_shard_problem);
-    if (!made || !take_room(&b))
-        return no_memory(&b);
-    CLV_TRY(clv_strategy_draft_new(arena, &b.draft, err));
-    CLV_TRY(clv_layout_lists_init(&b.lists, arena, err));
-    count_edges(&b);
-    CLV_TRY(add_nodes(&b));
-    for (int32_t t = 0; t < b.g->n_tensors; t++)
-        if (flows(&b, (clv_tensor){ t }))
-            CLV_TRY(add_edges_of(&b, (clv_tensor){ t }));
-    *made = (clv_shard_problem){ .types = types,
-                                 .mesh = mesh,
-                                 .factors = b.factors,
-                                 .node_of_op = b.node_of_op,
-                                 .node_of_tensor = b.node_of_tensor,
-                                 .op_choice = b.op_choice,
-                                 .layout = b.layout };
-    CLV_TRY(clv_strategy_draft_freeze(b.draft, "shards", limit_bytes, &made->problem, err));
-    *ret = made;
+    *ret = CLV_NEW(arena, clv_shard_problem);
+    clv_status status = *ret && b.scratch ? build(&b, limit_bytes, *ret) : no_memory(&b);
+    clv_arena_free(b.scratch);
+    return status;
+}
+
+clv_status clv_shard_problem_limit(const clv_shard_problem *s, int64_t limit_bytes,
+                                   clv_arena *arena, clv_shard_problem **ret, clv_error *err)
+{
+    clv_strategies *problem = CLV_NEW(arena, clv_strategies);
+    *ret = CLV_NEW(arena, clv_shard_problem);
+    if (!*ret || !problem)
+        return clv_fail_nomem(err, "layouts");
+    *problem = *s->problem;
+    problem->usage_limit = limit_bytes;
+    **ret = *s;
+    (*ret)->problem = problem;
     return CLV_OK;
 }
 
@@ -388,7 +445,7 @@ clv_status clv_shard_problem_build(const clv_types *types, const clv_factors *fa
 const clv_op_choice *clv_shard_choice(const clv_shard_problem *s, const int32_t *answer, clv_op op)
 {
     int32_t node = s->node_of_op[op.i];
-    return node < 0 ? NULL : &s->op_choice[s->problem->first_choice[node] + answer[node]];
+    return node < 0 ? NULL : &s->op_choice[node][answer[node]];
 }
 
 clv_layout clv_shard_need(const clv_shard_problem *s, const int32_t *answer, clv_op op, int32_t k)
@@ -438,7 +495,7 @@ clv_layout clv_shard_home(const clv_shard_problem *s, const int32_t *answer, clv
     int32_t node = s->node_of_tensor[t.i];
     clv_layout layout = CLV_LAYOUT_COPIES;
     if (node >= 0)
-        return s->layout[s->problem->first_choice[node] + answer[node]];
+        return s->layout[node][answer[node]];
     if (need_of_reader(s, answer, t, &layout) ||
         clv_tensor_at(s->types->graph, t)->role != CLV_TENSOR_RESULT)
         return layout;

@@ -526,6 +526,7 @@ clv_status clv_strategy_solve(const clv_strategies *p, const clv_strategy_option
         };
         s->own = (clv_halt){ &s->told, until, options->stop, options->stop_ctx };
         s->others = (clv_halt){ &s->told, until, NULL, NULL };
+        offer_bound(s, options->known, "what was known before");
         status = solve_all(s, err);
         r.seconds = seconds(s);
         free_all(s);

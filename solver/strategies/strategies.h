@@ -23,6 +23,7 @@ typedef struct {
     double deadline_s; /* from the call; 0: none, and the answer depends on input and seed alone */
     double gap;        /* (cost - bound) / cost at which to stop; 0: at the optimum */
     bool brief; /* ends soon, by work done: some tenths of a second for 10^4 nodes of 20 choices */
+    clv_wide known;  /* no legal answer costs less, as the caller can prove; 0: not known */
     clv_wide enough; /* the bound at which to stop, answer or none; 0: not asked */
     int32_t jobs;    /* threads, at least 1 */
     uint64_t seed;

@@ -38,11 +38,36 @@ static void append_text(clv_json_out *out, const char *z) { append(out, z, strle
 
 static void new_line(clv_json_out *out)
 {
+    static const char line[] = "\n                                "; /* of 16 levels */
+    enum { LEVELS = (sizeof line - 2) / 2 };
     if (!out->pretty)
         return;
-    append(out, "\n", 1);
-    for (int i = 0; i < out->depth; i++)
+    int depth = out->depth < LEVELS ? out->depth : LEVELS;
+    append(out, line, 1 + 2 * (size_t)depth);
+    for (; depth < out->depth; depth++)
         append(out, "  ", 2);
+}
+
+#define INT_TEXT 20 /* the digits of 2^63 and a sign */
+
+/* Its digits, which stand at the end of buf; their number. */
+static size_t int_text(char buf[static INT_TEXT], int64_t value)
+{
+    uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    char *at = buf + INT_TEXT;
+    do
+        *--at = (char)('0' + rest % 10);
+    while ((rest /= 10) > 0);
+    if (value < 0)
+        *--at = '-';
+    return (size_t)(buf + INT_TEXT - at);
+}
+
+static void append_int(clv_json_out *out, int64_t value)
+{
+    char buf[INT_TEXT];
+    size_t n = int_text(buf, value);
+    append(out, buf + INT_TEXT - n, n);
 }
 
 static void append_escaped(clv_json_out *out, unsigned char c)
@@ -66,6 +91,10 @@ static void append_string(clv_json_out *out, clv_str s)
     size_t n = (size_t)s.n, run = 0, i = 0;
     append(out, "\"", 1);
     while (i < n) {
+        while (i < n && p[i] >= 0x20 && p[i] < 0x7f && p[i] != '"' && p[i] != '\\')
+            i++;
+        if (i == n)
+            break;
         int size = clv_utf8_char(p + i, n - i);
         bool plain = size > 0 && p[i] >= 0x20 && p[i] != '"' && p[i] != '\\';
         if (!plain) {
@@ -168,18 +197,16 @@ void clv_json_put_string(clv_json_out *out, const char *key, const char *value)
 
 void clv_json_put_int(clv_json_out *out, const char *key, int64_t value)
 {
-    char buf[32];
-    snprintf(buf, sizeof buf, "%lld", (long long)value);
-    put_text(out, key, buf);
+    begin_value(out, key);
+    append_int(out, value);
 }
 
 void clv_json_put_ints(clv_json_out *out, const char *key, const int32_t *value, int32_t n)
 {
-    char buf[32];
     put_text(out, key, "[");
     for (int32_t i = 0; i < n; i++) {
-        int size = snprintf(buf, sizeof buf, "%s%d", i ? ", " : "", value[i]);
-        append(out, buf, (size_t)size);
+        append(out, ", ", i ? 2 : 0);
+        append_int(out, value[i]);
     }
     append_text(out, "]");
 }

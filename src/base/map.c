@@ -16,10 +16,25 @@ uint64_t clv_hash(uint64_t seed, const void *bytes, size_t n)
     return seed;
 }
 
+#define HASH_FACTOR UINT64_C(0x9e3779b97f4a7c15) /* 2^64 / golden ratio */
+
+/* Eight bytes at a time: keys of numbers are long. */
 static uint32_t hash_name(clv_str name)
 {
-    uint64_t h = clv_hash(CLV_HASH_INIT, name.at, (size_t)name.n);
-    return (uint32_t)(h ^ (h >> 32));
+    uint64_t h = (uint64_t)(uint32_t)name.n, word;
+    int32_t i = 0;
+    for (; i + (int32_t)sizeof word <= name.n; i += (int32_t)sizeof word) {
+        memcpy(&word, name.at + i, sizeof word);
+        h = (h ^ word) * HASH_FACTOR;
+        h ^= h >> 32;
+    }
+    if (i < name.n) {
+        word = 0;
+        memcpy(&word, name.at + i, (size_t)(name.n - i));
+        h = (h ^ word) * HASH_FACTOR;
+        h ^= h >> 32;
+    }
+    return (uint32_t)h;
 }
 
 clv_status clv_map_init(clv_map *map, clv_arena *arena, int32_t room, clv_error *err)

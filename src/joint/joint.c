@@ -4,18 +4,16 @@
 
 #include "advice.h"
 #include "base/clock.h"
-#include "base/crew.h"
 #include "base/units.h"
 #include "joint/joint_form.h"
 #include "joint/joint_plan.h"
 #include "joint/joint_rules.h"
+#include "joint/joint_search.h"
 #include "joint/joint_shapes.h"
 #include "plan/plan_json.h"
 #include "plan/plan_note.h"
 
-#define MESH_AXES_TRIED 2      /* of forms not given: a third axis finds little and costs much */
-#define FORMS_AT_ONCE   4      /* tried before what they found leaves others out */
-#define FREE_OPS_MAX    100000 /* more are split only if asked: a form takes a minute then */
+#define FREE_OPS_MAX 100000 /* more are split only if asked: a form takes a minute then */
 
 bool clv_joint_asked(const clv_request *req)
 {
@@ -31,91 +29,35 @@ bool clv_joint_may(const clv_request *req)
            req->search.max_judged == 0 && req->model->main->n_ops <= FREE_OPS_MAX;
 }
 
-static void take_bound(clv_joint *j, int64_t bound_ns)
+/* The form of the best plan, and the plan, made again where they stay. */
+static clv_status make_again(clv_joint *j, clv_form **ret)
 {
-    if (bound_ns <= 0)
-        j->unbounded = true;
-    else if (bound_ns < j->bound_ns)
-        j->bound_ns = bound_ns;
-}
-
-static clv_status merge(clv_joint *j, const clv_form *f)
-{
-    if (f->status != CLV_OK) {
-        if (j->err)
-            *j->err = f->own_error;
-        return f->status;
-    }
-    if (f->refused && j->refused.status == CLV_OK)
-        j->refused = f->own_error;
-    if (f->pins && f->pins->conflict && !j->conflict) {
-        j->conflict = clv_arena_printf(j->arena, "%s", f->pins->conflict);
-        if (!j->conflict)
-            return clv_fail_nomem(j->err, "rules on tensors");
-    }
-    if (f->bounded)
-        take_bound(j, f->bound_ns);
-    if (!f->any || !clv_score_is_better(&f->best, j->any, &j->best))
-        return CLV_OK;
-    j->any = true;
-    j->best = f->best;
-    j->plain = NULL;
-    j->shape = f->shape;
-    j->limit_bytes = f->limit_bytes;
-    j->answer = CLV_NEW_ARRAY(j->arena, int32_t, f->n_answer);
-    if (!j->answer)
-        return clv_fail_nomem(j->err, "strategies");
-    memcpy(j->answer, f->answer, (size_t)f->n_answer * sizeof *f->answer);
+    clv_form *f = CLV_NEW(j->arena, clv_form);
+    if (!f)
+        return clv_fail_nomem(j->err, "a form of mesh");
+    *f = (clv_form){ .j = j, .arena = j->arena, .err = j->err, .shape = j->shape, .jobs = 1 };
+    CLV_TRY(clv_form_open(f));
+    CLV_TRY(clv_form_pins(j, f->mesh, f->arena, &f->pins, j->err));
+    CLV_TRY(clv_form_build(f, j->limit_bytes > 0 ? j->limit_bytes : CLV_STRATEGY_UNLIMITED));
+    CLV_TRY(clv_form_cut(f, j->answer, &f->best_cut));
+    f->best_problem = f->problem;
+    f->best_local = f->local;
+    *ret = f;
     return CLV_OK;
 }
 
-static void work(void *ctx, int32_t i)
-{
-    clv_form *f = (clv_form *)ctx + i;
-    f->status = clv_form_run(f);
-}
-
-static bool is_enough(const clv_joint *j)
-{
-    return j->any_will_do && j->any && j->best.outcome == CLV_FITS;
-}
-
-/* So many at once, whatever the threads: what they know of each other decides what is left out. */
-static clv_status run_forms(clv_joint *j)
-{
-    int32_t jobs = j->req->jobs > 0 ? j->req->jobs : CLV_DEFAULT_JOBS;
-    for (int32_t i = 0; i < j->n_shapes && !is_enough(j); i += FORMS_AT_ONCE) {
-        clv_form forms[FORMS_AT_ONCE] = { { .j = NULL } };
-        int32_t n = j->n_shapes - i < FORMS_AT_ONCE ? j->n_shapes - i : FORMS_AT_ONCE;
-        clv_status status = CLV_OK;
-        for (int32_t k = 0; k < n; k++)
-            forms[k] = (clv_form){ .j = j, .shape = j->shapes[i + k], .jobs = n > 1 ? 1 : jobs };
-        clv_crew_share(n, jobs, work, forms);
-        for (int32_t k = 0; k < n && status == CLV_OK; k++)
-            status = merge(j, &forms[k]);
-        for (int32_t k = 0; k < n; k++)
-            clv_arena_free(forms[k].arena);
-        CLV_TRY(status);
-    }
-    return CLV_OK;
-}
-
-/* The best plan, made again where it stays. */
 static clv_status make_best(clv_joint *j, clv_plan **ret)
 {
-    clv_form f = { .j = j, .arena = j->arena, .err = j->err, .shape = j->shape, .jobs = 1 };
-    clv_plan *cut;
     if (j->plain) {
         *ret = j->plain;
         return CLV_OK;
     }
-    CLV_TRY(clv_form_open(&f));
-    CLV_TRY(clv_form_pins(j, f.mesh, f.arena, &f.pins, j->err));
-    j->idle = f.pins ? f.pins->idle : NULL;
-    CLV_TRY(clv_form_build(&f, NULL, j->limit_bytes > 0 ? j->limit_bytes : CLV_STRATEGY_UNLIMITED));
-    CLV_TRY(clv_form_cut(&f, j->answer, &cut));
-    return clv_joint_plan_make(j->req, j->cluster, j->levels.order, f.mesh, f.problem, j->answer,
-                               f.local, cut, j->arena, ret, j->err);
+    if (!j->kept)
+        CLV_TRY(make_again(j, &j->kept));
+    const clv_form *f = j->kept;
+    j->idle = f->pins ? f->pins->idle : NULL;
+    return clv_joint_plan_make(j->req, j->cluster, j->levels.order, f->mesh, f->best_problem,
+                               j->answer, f->best_local, f->best_cut, j->arena, ret, j->err);
 }
 
 /* -- all forms -- */
@@ -144,7 +86,7 @@ static clv_status run_plain(clv_joint *j)
         j->best = made;
         j->plain = plan;
     }
-    take_bound(j, plan->bound_ns);
+    clv_joint_take_bound(j, plan->bound_ns);
     return CLV_OK;
 }
 
@@ -182,7 +124,7 @@ static void tell_end(const clv_joint *j, clv_plan *plan)
 static clv_status run_without(clv_joint *j)
 {
     j->without = true;
-    return run_forms(j);
+    return clv_joint_try_forms(j);
 }
 
 /* A plan that lacks memory: is that for the rules on tensors? */
@@ -207,7 +149,7 @@ static clv_status run_asked(clv_joint *j)
     CLV_TRY(clv_joint_shapes(j));
     if (j->whole)
         CLV_TRY(run_plain(j));
-    CLV_TRY(run_forms(j));
+    CLV_TRY(clv_joint_try_forms(j));
     if (!j->any && j->conflict)
         CLV_TRY(run_without(j));
     if (!j->any && j->refused.status != CLV_OK)

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "cost/shard_path.h"
 #include "problem/micro.h"
+#include "problem/strategy_forest.h"
 #include "spmd/stage_cluster.h"
 
 #define MEMORY_ROUNDS 4     /* strategies are chosen anew for less memory so often */
@@ -37,7 +38,8 @@ bool clv_score_is_better(const clv_score *s, bool any, const clv_score *best)
     return s->ns < best->ns;
 }
 
-static int64_t capacity_of(const clv_form *f)
+/* What all stages together have. */
+static int64_t limit_of(const clv_form *f)
 {
     int64_t least = INT64_MAX;
     for (int32_t d = 0; d < f->stages->n_devices; d++) {
@@ -45,17 +47,29 @@ static int64_t capacity_of(const clv_form *f)
         int64_t bytes = k->memory_bytes - k->reserved_bytes;
         least = bytes < least ? bytes : least;
     }
-    return least;
+    return least < INT64_MAX / f->n_stages ? least * f->n_stages : INT64_MAX;
 }
 
-/* path: as in clv_shard_problem_build(). */
-clv_status clv_form_build(clv_form *f, const int32_t *path, int64_t limit_bytes)
+static clv_status open_tables(clv_form *f)
 {
     const clv_joint *j = f->j;
-    return clv_shard_problem_build(j->analysis->inference->main, j->factors, j->analysis->costs,
-                                   j->cluster, f->mesh, f->resharder,
-                                   f->pins && f->pins->any ? &f->pins->filter : NULL, path,
-                                   limit_bytes, f->arena, &f->problem, f->err);
+    clv_shard_space space = { .types = j->analysis->inference->main,
+                              .factors = j->factors,
+                              .costs = j->analysis->costs,
+                              .classes = &j->classes,
+                              .cluster = j->cluster,
+                              .mesh = f->mesh,
+                              .resharder = f->resharder,
+                              .filter = f->pins && f->pins->any ? &f->pins->filter : NULL };
+    return f->tables ? CLV_OK : clv_shard_tables_new(&space, f->arena, &f->tables, f->err);
+}
+
+clv_status clv_form_build(clv_form *f, int64_t limit_bytes)
+{
+    CLV_TRY(open_tables(f));
+    if (f->problem)
+        return clv_shard_problem_limit(f->problem, limit_bytes, f->arena, &f->problem, f->err);
+    return clv_shard_problem_build(f->tables, limit_bytes, f->arena, &f->problem, f->err);
 }
 
 /* Choice 0 of every operator and tensor is a plan, if a slow one that holds all weights everywhere.
@@ -79,34 +93,36 @@ static double seconds_left(const clv_request *req)
 }
 
 /* As soon as the bound says that the best plan so far is not beaten, the rest is of no use. */
-static clv_wide enough_for(const clv_form *f, const int32_t *path)
+static clv_wide enough_for(const clv_form *f)
 {
     if (!f->j->any || f->j->best.outcome != CLV_FITS)
         return 0;
-    return (clv_wide)f->j->best.ns * (path ? 1 : f->n_stages);
+    return (clv_wide)f->j->best.ns * f->n_stages;
 }
 
-/* Of the problem as it was built last, for that path. */
-static clv_status solve(clv_form *f, const int32_t *path)
+/* Of the problem as it was built last. */
+static clv_status solve(clv_form *f)
 {
     const clv_joint *j = f->j;
     clv_strategy_options options = { .gap = SOLVER_GAP,
                                      .brief = true,
-                                     .enough = enough_for(f, path),
+                                     .known = f->known,
+                                     .enough = enough_for(f),
                                      .deadline_s = seconds_left(j->req),
                                      .jobs = f->jobs,
                                      .stop = j->req->stop,
                                      .stop_ctx = j->req->stop_ctx };
     CLV_TRY(clv_strategy_solve(f->problem->problem, &options, f->arena, &f->strategy, f->err));
+    f->known = f->strategy.bound; /* limits only fall */
     bool done = f->strategy.found || f->strategy.end == CLV_SOLVED_INFEASIBLE ||
                 f->strategy.end == CLV_SOLVED_ENOUGH;
     return done ? CLV_OK : split_nothing(f);
 }
 
-static clv_status choose_strategies(clv_form *f, const int32_t *path, int64_t limit_bytes)
+static clv_status choose_strategies(clv_form *f, int64_t limit_bytes)
 {
-    CLV_TRY(clv_form_build(f, path, limit_bytes));
-    return solve(f, path);
+    CLV_TRY(clv_form_build(f, limit_bytes));
+    return solve(f);
 }
 
 /* What a device of a mesh runs, cut into stages. */
@@ -134,34 +150,24 @@ clv_status clv_form_cut(clv_form *f, const int32_t *answer, clv_plan **ret)
     return clv_pipeline_cut(&req, &analysis, f->arena, ret, f->err);
 }
 
-/* No plan of the form has less latency: stages may work side by side on one sample, but not on what
- * waits for each other. */
-static clv_status find_path_bound(clv_form *f, clv_wide *ret)
+/* What no plan of the form beats, found without a search. Of one stage: the cheapest choices of all
+ * operators, without what is between them; dealt out to several. Latency: stages may work side by
+ * side on one sample, but not on what waits for each other. */
+static clv_status find_floor(clv_form *f)
 {
-    const clv_joint *j = f->j;
-    int32_t *path;
-    CLV_TRY(clv_shard_path(j->analysis->inference->main, j->analysis->costs,
-                           clv_device_kind_of(f->stages, 0), f->arena, &path, f->err));
-    CLV_TRY(choose_strategies(f, path, CLV_STRATEGY_UNLIMITED));
-    *ret = f->strategy.bound;
+    clv_wide least, path = 0;
+    if (f->floor > 0)
+        return CLV_OK;
+    CLV_TRY(open_tables(f));
+    CLV_TRY(clv_shard_least(f->tables, &least, f->err));
+    least = (least + f->n_stages - 1) / f->n_stages;
+    if (f->j->path)
+        CLV_TRY(clv_shard_path_ns(f->tables, f->j->path, &path, f->err));
+    f->floor = path > least ? path : least;
     return CLV_OK;
 }
 
-/* The cheapest choices of all operators, without what is between them, dealt out to the stages. */
-static clv_wide least_share(const clv_form *f)
-{
-    const clv_strategies *p = f->problem->problem;
-    clv_wide sum = 0;
-    for (int32_t v = 0; v < p->n_nodes; v++) {
-        int64_t least = p->cost[p->first_choice[v]];
-        for (int32_t c = p->first_choice[v] + 1; c < p->first_choice[v + 1]; c++)
-            least = p->cost[c] < least ? p->cost[c] : least;
-        sum += least;
-    }
-    return (sum + f->n_stages - 1) / f->n_stages;
-}
-
-static clv_status take(clv_form *f, int64_t limit_bytes, const clv_plan *cut)
+static clv_status take(clv_form *f, int64_t limit_bytes, clv_plan *cut)
 {
     clv_score made = clv_joint_score(f->j, cut);
     if (!clv_score_is_better(&made, f->any, &f->best))
@@ -169,6 +175,9 @@ static clv_status take(clv_form *f, int64_t limit_bytes, const clv_plan *cut)
     f->any = true;
     f->best = made;
     f->limit_bytes = limit_bytes;
+    f->best_problem = f->problem;
+    f->best_local = f->local;
+    f->best_cut = cut;
     f->n_answer = f->problem->problem->n_nodes;
     f->answer = CLV_NEW_ARRAY(f->arena, int32_t, f->n_answer);
     if (!f->answer)
@@ -177,8 +186,18 @@ static clv_status take(clv_form *f, int64_t limit_bytes, const clv_plan *cut)
     return CLV_OK;
 }
 
+/* For how much memory strategies are chosen after a plan lacked some: for that much less, and less
+ * than they took, or they would be the same again. */
+static int64_t next_limit(const clv_form *f, int64_t limit, int64_t lack)
+{
+    clv_wide used = f->strategy.value.peak;
+    if (__builtin_mul_overflow(lack, (int64_t)f->n_stages, &lack))
+        return 0;
+    return (used <= limit - lack ? (int64_t)used : limit) - lack;
+}
+
 /* Plans of the strategies for as much memory as the stages have together; where one lacks some, for
- * that much less. */
+ * less. */
 static clv_status cut_form(clv_form *f, int64_t limit)
 {
     for (int32_t round = 0; f->strategy.found; round++) {
@@ -187,10 +206,10 @@ static clv_status cut_form(clv_form *f, int64_t limit)
         CLV_TRY(take(f, limit, cut));
         if (cut->outcome != CLV_OOM || round + 1 == MEMORY_ROUNDS)
             break;
-        limit -= (cut->short_bytes << round) * f->n_stages;
+        limit = next_limit(f, limit, cut->short_bytes << round);
         if (limit <= 0)
             break;
-        CLV_TRY(choose_strategies(f, NULL, limit));
+        CLV_TRY(choose_strategies(f, limit));
     }
     return CLV_OK;
 }
@@ -198,9 +217,10 @@ static clv_status cut_form(clv_form *f, int64_t limit)
 /* Not even the weights fit: the fastest strategies, to show what is missing. */
 static clv_status show_infeasible(clv_form *f)
 {
-    if (f->j->any)
+    if (f->j->any && (f->j->best.outcome == CLV_FITS || !f->shows))
         return CLV_OK;
-    CLV_TRY(choose_strategies(f, NULL, CLV_STRATEGY_UNLIMITED));
+    f->known = 0; /* of answers that keep the limit */
+    CLV_TRY(choose_strategies(f, CLV_STRATEGY_UNLIMITED));
     return cut_form(f, 0);
 }
 
@@ -212,22 +232,17 @@ static bool is_beaten(const clv_form *f, clv_wide bound)
 /* Bounds first: a form that cannot beat the best so far is not searched. */
 static clv_status try_form(clv_form *f)
 {
-    int64_t limit = capacity_of(f);
-    clv_wide bound = 0;
-    limit = limit < INT64_MAX / f->n_stages ? limit * f->n_stages : INT64_MAX;
-    if (f->n_stages > 1 && f->j->req->search.objective == CLV_LATENCY)
-        CLV_TRY(find_path_bound(f, &bound));
-    if (is_beaten(f, bound))
+    int64_t limit = limit_of(f);
+    CLV_TRY(find_floor(f));
+    if (is_beaten(f, f->floor))
         return CLV_OK;
-    CLV_TRY(clv_form_build(f, NULL, limit));
-    if (is_beaten(f, least_share(f)))
-        return CLV_OK;
-    CLV_TRY(solve(f, NULL));
+    CLV_TRY(clv_form_build(f, limit));
+    CLV_TRY(solve(f));
     if (f->strategy.end == CLV_SOLVED_INFEASIBLE)
         return show_infeasible(f);
     /* one stage does all of it; of several the busiest does its share at least */
-    clv_wide share = (f->strategy.bound + f->n_stages - 1) / f->n_stages;
-    bound = share > bound ? share : bound;
+    clv_wide bound = (f->strategy.bound + f->n_stages - 1) / f->n_stages;
+    bound = bound > f->floor ? bound : f->floor;
     f->bounded = true;
     f->bound_ns = bound < INT64_MAX ? (int64_t)bound : 0;
     return is_beaten(f, bound) ? CLV_OK : cut_form(f, limit);
@@ -278,23 +293,48 @@ clv_status clv_form_pins(const clv_joint *j, const clv_mesh *mesh, clv_arena *ar
                                j->factors, mesh, arena, ret, err);
 }
 
-clv_status clv_form_run(clv_form *f)
+/* Can it be searched at all? Else it is out. */
+static clv_status open_form(clv_form *f)
 {
     f->err = &f->own_error;
-    f->arena = clv_arena_new(clv_arena_alloc(f->j->arena), 0);
+    if (!f->arena)
+        f->arena = clv_arena_new(clv_arena_alloc(f->j->arena), 0);
     if (!f->arena)
         return clv_fail_nomem(f->err, "a form of mesh");
     CLV_TRY(clv_form_open(f));
     clv_status status = clv_form_pins(f->j, f->mesh, f->arena, &f->pins, f->err);
     f->refused = status == CLV_EFORMAT && !f->j->req->mesh; /* others may do */
-    if (f->refused || (f->pins && f->pins->conflict))
+    f->out = f->refused || (f->pins && f->pins->conflict);
+    if (f->out)
         return CLV_OK;
     CLV_TRY(status);
-    if (stages_are_alike(f))
-        return try_form(f);
-    if (!f->j->req->mesh)
-        return CLV_OK; /* left out */
+    f->out = !stages_are_alike(f);
+    if (!f->out || !f->j->req->mesh)
+        return CLV_OK;
     return clv_fail(f->err, CLV_EUSAGE,
                     "mesh '%s': the devices of %d stages would not be alike, in kind or links",
                     f->j->req->mesh, (int)f->n_stages);
+}
+
+/* What is quick is found first. */
+clv_status clv_form_bound(clv_form *f)
+{
+    clv_wide sum;
+    CLV_TRY(open_form(f));
+    if (f->out)
+        return CLV_OK;
+    CLV_TRY(find_floor(f));
+    if (is_beaten(f, f->floor) || (f->n_stages > 1 && f->j->path))
+        return CLV_OK; /* of several stages a path says more of latency than a share of the sum */
+    CLV_TRY(clv_form_build(f, limit_of(f)));
+    CLV_TRY(clv_strategy_forest(f->problem->problem, f->arena, &sum, f->err));
+    sum = (sum + f->n_stages - 1) / f->n_stages;
+    f->floor = sum > f->floor ? sum : f->floor;
+    return CLV_OK;
+}
+
+clv_status clv_form_run(clv_form *f)
+{
+    CLV_TRY(open_form(f));
+    return f->out ? CLV_OK : try_form(f);
 }

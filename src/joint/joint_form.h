@@ -15,6 +15,8 @@ typedef struct {
     int64_t short_bytes; /* CLV_OOM */
 } clv_score;
 
+typedef struct clv_form clv_form;
+
 typedef struct {
     const clv_request *req;
     bool asked;       /* for shards; else they are one way of several */
@@ -24,13 +26,16 @@ typedef struct {
     clv_error *err;
     clv_cluster *cluster; /* what is asked for */
     clv_link_levels levels;
-    clv_factors *factors;  /* by operator */
+    clv_factors *factors; /* by operator */
+    clv_op_classes classes;
+    int32_t *path;         /* the longest way through the model; NULL: not asked for */
     clv_mesh_form *shapes; /* those to be tried, in order */
     int32_t n_shapes, cap_shapes;
     bool whole; /* one device a mesh, the pipeline alone, is to be tried too */
     bool any;
     clv_score best;
-    clv_plan *plain; /* the best is this plan of whole operators; NULL: it is of the next three */
+    clv_plan *plain; /* the best is this plan of whole operators; NULL: it is of the next ones */
+    clv_form *kept;  /* all that came of it is there; NULL: it is to be made again of these */
     clv_mesh_form shape;
     int64_t limit_bytes;
     int32_t *answer;
@@ -45,7 +50,7 @@ typedef struct {
 
 /* One form of mesh; what it needs to be tried is in an arena of its own, for there are many, and
  * several are tried at once. */
-typedef struct {
+struct clv_form {
     const clv_joint *j; /* as it was before any of those at once */
     clv_arena *arena;
     clv_error *err, own_error;
@@ -57,8 +62,13 @@ typedef struct {
     clv_resharder *resharder;
     clv_split_pins *pins; /* NULL: no rule speaks of tensors */
     bool refused;         /* its rules do not go with it: own_error says why */
-    clv_shard_problem *problem;
+    bool out;             /* it is not to be searched, for that or another reason */
+    clv_wide floor;       /* no plan of it has less; 0: not found yet */
+    bool shows;           /* where not even its weights fit, what is missing is of interest */
+    clv_shard_tables *tables;
+    clv_shard_problem *problem; /* NULL: not yet built */
     clv_strategy_result strategy;
+    clv_wide known; /* no strategies cost less, with as much memory as was asked for last */
     clv_local_model *local;
     clv_cluster *stages;
     /* what came of it */
@@ -67,7 +77,11 @@ typedef struct {
     int64_t limit_bytes, bound_ns;
     int32_t *answer;
     int32_t n_answer;
-} clv_form;
+    /* of the best plan */
+    clv_shard_problem *best_problem;
+    clv_local_model *best_local;
+    clv_plan *best_cut;
+};
 
 /* How a plan did. */
 clv_score clv_joint_score(const clv_joint *j, const clv_plan *p);
@@ -80,12 +94,15 @@ clv_status clv_form_open(clv_form *f);
 /* What rules on tensors mean for a mesh; NULL where none asks anything. */
 clv_status clv_form_pins(const clv_joint *j, const clv_mesh *mesh, clv_arena *arena,
                          clv_split_pins **ret, clv_error *err);
-/* The strategy problem. path: as in clv_shard_problem_build(). */
-clv_status clv_form_build(clv_form *f, const int32_t *path, int64_t limit_bytes);
+/* The strategy problem, with that limit on memory. */
+clv_status clv_form_build(clv_form *f, int64_t limit_bytes);
 /* What a device of a mesh runs, for an answer of the problem, cut into stages. */
 clv_status clv_form_cut(clv_form *f, const int32_t *answer, clv_plan **ret);
-/* All of it, in an arena of its own, which the caller frees: bounds first, and a form that cannot
- * beat the best so far is not searched. */
+/* Its floor, or that it is out, in an arena of its own, which the caller frees. O(operators), and
+ * the work on distinct ones. */
+clv_status clv_form_bound(clv_form *f);
+/* All of it, in an arena of its own if it has none, which the caller frees: bounds first, and a
+ * form that cannot beat the best so far is not searched. */
 clv_status clv_form_run(clv_form *f);
 
 #endif

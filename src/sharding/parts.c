@@ -154,6 +154,16 @@ static int32_t position_of_part(const clv_mesh *mesh, const int32_t *axes, int32
     return position;
 }
 
+/* So many parts, each of as many elements, without a look at them? */
+static bool divides(const clv_layout *layout, const clv_tensor_split *tensor, const int32_t *axes,
+                    int32_t n, int32_t dim, int32_t parts)
+{
+    for (int32_t i = 0; i < n; i++)
+        if (layout->outer[axes[i]] != 1 || tensor->share[axes[i]])
+            return false;
+    return tensor->dims[dim] % parts == 0;
+}
+
 const char *clv_layout_uneven(char buf[static CLV_UNEVEN_TEXT], const clv_layout *layout,
                               const clv_mesh *mesh, const clv_tensor_split *tensor, int32_t dim)
 {
@@ -163,10 +173,12 @@ const char *clv_layout_uneven(char buf[static CLV_UNEVEN_TEXT], const clv_layout
     clv_split_dims dims;
     size_t used = 0;
 
-    clv_split_dims_of(layout, tensor, &dims);
     for (int32_t i = 0; i < n; i++)
         parts *= mesh->size[axes[i]];
     buf[0] = 0;
+    if (divides(layout, tensor, axes, n, dim, parts))
+        return buf;
+    clv_split_dims_of(layout, tensor, &dims);
     for (int32_t k = 0; k < parts; k++) {
         clv_part part;
         int64_t size = 1;

@@ -262,19 +262,6 @@ static clv_status follow_operand(chain *c, const clv_factors *f, const clv_opera
     return CLV_OK;
 }
 
-static clv_status resolve_all(const clv_model *model, const clv_types *types, clv_arena *arena,
-                              clv_factors *all, clv_error *err)
-{
-    clv_status status = CLV_OK;
-    clv_arena *scratch = clv_arena_new(clv_arena_alloc(arena), 0);
-    if (!scratch)
-        return clv_fail_nomem(err, "the sharding rules");
-    for (int32_t i = 0; i < types->graph->n_ops && status == CLV_OK; i++)
-        status = clv_factors_resolve_in(model, types, (clv_op){ i }, scratch, arena, &all[i], err);
-    clv_arena_free(scratch);
-    return status;
-}
-
 clv_status clv_factors_all(const clv_model *model, const clv_types *types, clv_arena *arena,
                            clv_factors **ret, clv_error *err)
 {
@@ -285,7 +272,7 @@ clv_status clv_factors_all(const clv_model *model, const clv_types *types, clv_a
         return clv_fail_nomem(err, "the sharding rules");
     c->graph = g;
     c->all = all;
-    CLV_TRY(resolve_all(model, types, arena, all, err));
+    CLV_TRY(clv_factors_resolve_all(model, types, arena, all, err));
     for (int32_t i = 0; i < g->n_ops; i++) {
         const clv_factors f = all[i]; /* as it is now: the chain may take others apart */
         for (int32_t k = 0; k < f.n_in + f.n_out; k++) {

@@ -39,6 +39,9 @@ void clv_writing_add(clv_writing *t, const char *fmt, ...) CLV_PRINTF(2, 3);
 clv_status clv_factors_resolve_in(const clv_model *model, const clv_types *types, clv_op op,
                                   clv_arena *scratch, clv_arena *arena, clv_factors *ret,
                                   clv_error *err);
+/* All of a graph, n_ops; operators that are alike share what they point at. */
+clv_status clv_factors_resolve_all(const clv_model *model, const clv_types *types, clv_arena *arena,
+                                   clv_factors *ret, clv_error *err);
 /* Can the factor be taken apart so that `outer` comes first? */
 bool clv_factor_divisible(const clv_factor *one, int64_t outer);
 /* Takes apart, in the rules of all operators of a graph, the factors in whose midst a dimension

@@ -352,6 +352,27 @@ static clv_status add_costs(maker *m, clv_local_model *ret)
     return CLV_OK;
 }
 
+#define RESERVE(ptr, cap, n)                                                                       \
+    ((ptr) = clv_arena_take_array(m->arena, (size_t)((cap) = (n)), sizeof *(ptr)))
+
+/* Most often there is half an operator more for each one, at most: then nothing has to grow. */
+static bool reserve(maker *m)
+{
+    int32_t n_ops = m->whole->n_ops + m->whole->n_ops / 2;
+    int32_t n_tensors = m->whole->n_tensors + m->whole->n_ops / 2;
+    return RESERVE(m->g->ops, m->cap_ops, n_ops) && RESERVE(m->op_of, m->cap_op_of, n_ops) &&
+           RESERVE(m->communication_of, m->cap_communication_of, n_ops) &&
+           RESERVE(m->cost_of, m->cap_cost_of, n_ops) &&
+           RESERVE(m->g->tensors, m->cap_tensors, n_tensors) &&
+           RESERVE(m->tensor_of, m->cap_tensor_of, n_tensors) &&
+           RESERVE(m->layout_of, m->cap_layout_of, n_tensors) &&
+           RESERVE(m->earlier, m->cap_earlier, n_tensors) &&
+           RESERVE(m->types->of, m->cap_type_of, n_tensors) &&
+           RESERVE(m->types->value, m->cap_value_of, n_tensors) &&
+           RESERVE(m->types->bytes, m->cap_bytes_of, n_tensors) &&
+           RESERVE(m->g->weights, m->cap_weights, m->whole->n_weights);
+}
+
 static bool take_room(maker *m)
 {
     int32_t n = m->whole->n_tensors;
@@ -368,7 +389,7 @@ static bool take_room(maker *m)
                          .opsets = m->whole->opsets,
                          .n_opsets = m->whole->n_opsets };
     m->types->graph = m->g;
-    return true;
+    return reserve(m);
 }
 
 clv_status clv_local_model_make(const clv_model *model, const clv_costs *costs,

@@ -40,6 +40,7 @@ static void build(const char *form)
 {
     clv_mesh_form shape;
     clv_factors *factors;
+    clv_shard_tables *tables;
     static const int32_t order[] = { 0, 1, 2, 3, 4, 5, 6, 7 };
     made_build(m);
     mesh = sim_mesh(arena, form);
@@ -57,9 +58,14 @@ static void build(const char *form)
                  CLV_OK);
     cr_assert_eq(clv_resharder_new(mesh, cluster, NULL, arena, &resharder, &m->err), CLV_OK);
     cr_assert_eq(clv_factors_all(m->model, m->types, arena, &factors, &m->err), CLV_OK);
-    cr_assert_eq(clv_shard_problem_build(m->types, factors, m->costs, cluster, mesh, resharder,
-                                         NULL, NULL, CLV_STRATEGY_UNLIMITED, arena, &problem,
-                                         &m->err),
+    clv_shard_space space = { .types = m->types,
+                              .factors = factors,
+                              .costs = m->costs,
+                              .cluster = cluster,
+                              .mesh = mesh,
+                              .resharder = resharder };
+    cr_assert_eq(clv_shard_tables_new(&space, arena, &tables, &m->err), CLV_OK);
+    cr_assert_eq(clv_shard_problem_build(tables, CLV_STRATEGY_UNLIMITED, arena, &problem, &m->err),
                  CLV_OK, "%s", m->err.message);
 }
 

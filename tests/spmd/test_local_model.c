@@ -69,7 +69,7 @@ static void mlp(void)
     made_op(m, "Softmax", "y", "z");
 }
 
-static const int32_t *path; /* NULL: all operators */
+static clv_shard_tables *tables;
 
 static void build(const char *form)
 {
@@ -82,9 +82,15 @@ static void build(const char *form)
     cr_assert_eq(clv_resharder_new(mesh, &cluster, NULL, arena, &resharder, &m->err), CLV_OK);
     clv_factors *factors;
     cr_assert_eq(clv_factors_all(m->model, m->types, arena, &factors, &m->err), CLV_OK);
+    clv_shard_space space = { .types = m->types,
+                              .factors = factors,
+                              .costs = m->costs,
+                              .cluster = &cluster,
+                              .mesh = mesh,
+                              .resharder = resharder };
+    cr_assert_eq(clv_shard_tables_new(&space, arena, &tables, &m->err), CLV_OK);
     clv_status s =
-        clv_shard_problem_build(m->types, factors, m->costs, &cluster, mesh, resharder, NULL, path,
-                                CLV_STRATEGY_UNLIMITED, arena, &problem, &m->err);
+        clv_shard_problem_build(tables, CLV_STRATEGY_UNLIMITED, arena, &problem, &m->err);
     cr_assert_eq(s, CLV_OK, "%s", m->err.message);
 }
 
@@ -205,8 +211,16 @@ static int64_t cheapest(void)
     return least;
 }
 
-/* The path leaves out the branch beside it: no answer of the whole costs less than the path's best,
- * and a chain is its own path. */
+static clv_wide path_ns(int32_t **way)
+{
+    clv_wide ns;
+    cr_assert_eq(clv_shard_path(m->types, m->costs, &kind, arena, way, &m->err), CLV_OK);
+    cr_assert_eq(clv_shard_path_ns(tables, *way, &ns, &m->err), CLV_OK);
+    return ns;
+}
+
+/* The path leaves out the branch beside it: no answer of the whole costs less than the path's best.
+ */
 Test(local_model, the_longest_way_costs_no_more_than_the_whole)
 {
     int32_t *way;
@@ -215,14 +229,31 @@ Test(local_model, the_longest_way_costs_no_more_than_the_whole)
     made_op(m, "Mul", "z,gate", "out");
     build("2");
     int64_t whole = cheapest();
-    cr_assert_eq(clv_shard_path(m->types, m->costs, &kind, arena, &way, &m->err), CLV_OK);
+    clv_wide ns = path_ns(&way), least;
     cr_expect_eq(way[0], CLV_PATH_START);
     cr_expect_eq(way[5], CLV_PATH_OFF, "the gate is beside the way");
     cr_expect_eq(way[6], 0);
-    path = way;
-    build("2");
-    path = NULL;
-    cr_expect_eq(problem->node_of_op[5], -1);
-    cr_expect_leq(cheapest(), whole);
-    cr_expect_gt(cheapest(), whole / 2);
+    cr_expect_leq(ns, whole);
+    cr_expect_gt(ns, whole / 2);
+    cr_assert_eq(clv_shard_least(tables, &least, &m->err), CLV_OK);
+    cr_expect_leq(least, whole);
+    cr_expect_gt(least, 0);
+}
+
+/* A chain is its own path, and what the walk finds is the best of all its answers. */
+Test(local_model, the_longest_way_of_a_chain_costs_what_its_best_answer_does)
+{
+    static const char *const forms[] = { "2", "4", "2x2" };
+    for (int32_t i = 0; i < 3; i++) {
+        int32_t *way;
+        m = made_new(arena);
+        made_input(m, "x", CLV_DT_FLOAT, i == 1 ? "8,64,128" : "2,512,16");
+        made_weight(m, "up", CLV_DT_FLOAT, i == 1 ? "128,512" : "16,512");
+        made_weight(m, "down", CLV_DT_FLOAT, "512,128");
+        made_op(m, "MatMul", "x,up", "a");
+        made_op(m, "MatMul", "a,down", "b");
+        made_op(m, "Softmax", "b", "c");
+        build(forms[i]);
+        cr_expect_eq((int64_t)path_ns(&way), cheapest(), "mesh %s", forms[i]);
+    }
 }

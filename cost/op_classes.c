@@ -1,0 +1,111 @@
+/* op_classes.c - all that choices and their costs are made from, as one key an operator. */
+#include "cost/op_classes.h"
+
+#include "base/key.h"
+#include "base/map.h"
+
+#define FEW 64 /* classes that there is room for at once */
+
+static void add_factor(clv_key *k, const clv_factor *f)
+{
+    clv_key_add(k, f->size);
+    clv_key_add(k, (int64_t)f->kind);
+    clv_key_add(k, (int64_t)f->reduce);
+    clv_key_add(k, f->granule);
+    clv_key_add(k, f->before);
+    clv_key_add(k, f->after);
+    clv_key_add(k, f->even);
+    clv_key_add(k, f->by_index);
+}
+
+static void add_operand(clv_key *k, const clv_operand_factors *o)
+{
+    clv_key_add(k, o->rank);
+    for (int32_t i = 0; i < o->rank; i++) {
+        clv_key_add(k, o->dims[i].n);
+        for (int32_t d = 0; d < o->dims[i].n; d++)
+            clv_key_add(k, o->dims[i].at[d]);
+    }
+}
+
+static void add_factors(clv_key *k, const clv_factors *f)
+{
+    clv_key_add(k, f->n_factors);
+    clv_key_add(k, f->n_in);
+    clv_key_add(k, f->n_out);
+    for (int32_t i = 0; i < f->n_factors; i++)
+        add_factor(k, &f->factors[i]);
+    for (int32_t i = 0; i < f->n_in; i++)
+        add_operand(k, &f->in[i]);
+    for (int32_t i = 0; i < f->n_out; i++)
+        add_operand(k, &f->out[i]);
+}
+
+static void add_tensor(clv_key *k, const clv_types *types, clv_tensor t)
+{
+    clv_key_add(k, t.i < 0);
+    if (t.i < 0)
+        return;
+    const clv_type *type = &types->of[t.i];
+    clv_key_add(k, (int64_t)type->kind);
+    clv_key_add(k, (int64_t)type->dtype);
+    clv_key_add(k, types->bytes[t.i]);
+    if (type->kind != CLV_TYPE_TENSOR && type->kind != CLV_TYPE_SPARSE)
+        return;
+    clv_key_add(k, type->rank);
+    for (int32_t i = 0; i < type->rank; i++)
+        clv_key_add(k, type->dims[i]);
+}
+
+static void add_cost(clv_key *k, const clv_op_cost *c)
+{
+    clv_key_add(k, c->flops);
+    clv_key_add(k, c->matmul_flops);
+    clv_key_add(k, c->read_bytes);
+    clv_key_add(k, c->write_bytes);
+    clv_key_add(k, c->workspace_bytes);
+    clv_key_add(k, c->link_ns);
+    clv_key_add(k, (int64_t)c->math);
+}
+
+static void add_op(clv_key *k, const clv_types *types, const clv_op_info *op)
+{
+    clv_key_add(k, op->kind);
+    clv_key_add(k, op->n_in);
+    clv_key_add(k, op->n_implicit);
+    clv_key_add(k, op->n_out);
+    for (int32_t i = 0; i < op->n_in; i++)
+        add_tensor(k, types, clv_op_input(types->graph, op, i));
+    for (int32_t i = 0; i < op->n_out; i++)
+        add_tensor(k, types, clv_op_output(types->graph, op, i));
+}
+
+clv_status clv_op_classes_make(const clv_types *types, const clv_factors *factors,
+                               const clv_costs *costs, clv_arena *arena, clv_op_classes *ret,
+                               clv_error *err)
+{
+    const clv_graph *g = types->graph;
+    int32_t *of = CLV_NEW_ARRAY(arena, int32_t, g->n_ops);
+    clv_arena *scratch = clv_arena_new(clv_arena_alloc(arena), 0);
+    clv_arena *keys = clv_arena_new(clv_arena_alloc(arena), 0);
+    clv_key k = { .arena = scratch };
+    clv_map classes;
+    clv_status status = of && scratch && keys ? clv_map_init(&classes, keys, FEW, err)
+                                              : clv_fail_nomem(err, "operators that are alike");
+    *ret = (clv_op_classes){ 0, of };
+    for (int32_t i = 0; i < g->n_ops && status == CLV_OK; i++) {
+        k.n = 0;
+        add_op(&k, types, &g->ops[i]);
+        add_factors(&k, &factors[i]);
+        add_cost(&k, &costs->of[i]);
+        if (k.failed)
+            status = clv_fail_nomem(err, "operators that are alike");
+        else
+            status =
+                clv_map_put_key(&classes, k.at, (size_t)k.n * sizeof *k.at, ret->n, &of[i], err);
+        ret->n += status == CLV_OK && of[i] == ret->n;
+    }
+    clv_arena_free(scratch);
+    clv_arena_free(keys);
+    return status;
+}

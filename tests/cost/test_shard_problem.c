@@ -1,0 +1,190 @@
+/* The strategy problem of a model: what is shared between operators that are alike changes nothing.
+ */
+#include "cost/shard_problem.h"
+
+#include "cost/made.h"
+
+#define N_DEVICES 8
+
+static clv_arena *arena;
+static made *m;
+static clv_device_kind kind;
+static clv_device devices[N_DEVICES];
+static clv_route routes[N_DEVICES * N_DEVICES];
+static clv_cluster cluster;
+static clv_op_classes classes;
+
+static void setup(void)
+{
+    arena = clv_arena_new(NULL, 0);
+    m = made_new(arena);
+    kind = (clv_device_kind){ .name = "a",
+                              .memory_bytes = 1 << 30,
+                              .memory_bytes_per_s = 1e11,
+                              .matrix_efficiency = 1,
+                              .vector_efficiency = 1,
+                              .memory_efficiency = 1,
+                              .launch_ns = 500,
+                              .workspace_proportion = 1 };
+    kind.matrix_per_s[CLV_DT_FLOAT] = kind.vector_per_s[CLV_DT_FLOAT] = 1e12;
+    for (int d = 0; d < N_DEVICES; d++) {
+        devices[d] = (clv_device){ 0, "device" };
+        for (int e = 0; e < N_DEVICES; e++) /* two servers of four */
+            routes[d * N_DEVICES + e] = (clv_route){ .latency_ns = d == e           ? 0
+                                                                   : d / 4 == e / 4 ? 1000
+                                                                                    : 5000,
+                                                     .bytes_per_s = d / 4 == e / 4 ? 1e11 : 1e10 };
+    }
+    cluster = (clv_cluster){ .name = "eight",
+                             .n_kinds = 1,
+                             .n_devices = N_DEVICES,
+                             .kinds = &kind,
+                             .devices = devices,
+                             .routes = routes };
+}
+static void teardown(void) { clv_arena_free(arena); }
+TestSuite(shard_problem, .init = setup, .fini = teardown);
+
+/* Three layers, of which the last is wider; a weight that two operators read; a tensor of the same
+ * shape that is returned. */
+static void layers(void)
+{
+    made_input(m, "x", CLV_DT_FLOAT, "8,32,64");
+    made_weight(m, "up0", CLV_DT_FLOAT, "64,256");
+    made_weight(m, "down0", CLV_DT_FLOAT, "256,64");
+    made_weight(m, "down1", CLV_DT_FLOAT, "256,64");
+    made_weight(m, "up2", CLV_DT_FLOAT, "64,512");
+    made_weight(m, "down2", CLV_DT_FLOAT, "512,64");
+    made_op(m, "MatMul", "x,up0", "a0");
+    made_op(m, "Relu", "a0", "b0");
+    made_op(m, "MatMul", "b0,down0", "c0");
+    made_op(m, "Add", "x,c0", "y0");
+    made_op(m, "MatMul", "y0,up0", "a1");
+    made_op(m, "Relu", "a1", "b1");
+    made_op(m, "MatMul", "b1,down1", "c1");
+    made_op(m, "Add", "y0,c1", "y1");
+    made_op(m, "MatMul", "y1,up2", "a2");
+    made_op(m, "Relu", "a2", "b2");
+    made_op(m, "MatMul", "b2,down2", "c2");
+    made_op(m, "Add", "y1,c2", "y2");
+    made_op(m, "Add", "y2,y2", "twice");
+    made_op(m, "Softmax", "y0", "side");
+    made_build(m);
+}
+
+static clv_shard_problem *build(const char *form, bool share, int64_t limit)
+{
+    const clv_mesh *mesh;
+    clv_resharder *resharder;
+    clv_shard_tables *tables;
+    clv_shard_problem *problem;
+    clv_factors *factors;
+    clv_mesh_form shape;
+    int32_t n = 1;
+    cr_assert_eq(clv_mesh_form_parse(form, arena, &shape, &m->err), CLV_OK);
+    for (int32_t a = 0; a < shape.n_axes; a++)
+        n *= shape.size[a];
+    cr_assert_eq(clv_mesh_make(&shape, &cluster, (int32_t[]){ 0, 1, 2, 3, 4, 5, 6, 7 }, n, arena,
+                               &mesh, &m->err),
+                 CLV_OK);
+    cr_assert_eq(clv_resharder_new(mesh, &cluster, NULL, arena, &resharder, &m->err), CLV_OK);
+    cr_assert_eq(clv_factors_all(m->model, m->types, arena, &factors, &m->err), CLV_OK);
+    cr_assert_eq(clv_op_classes_make(m->types, factors, m->costs, arena, &classes, &m->err),
+                 CLV_OK);
+    clv_shard_space space = { .types = m->types,
+                              .factors = factors,
+                              .costs = m->costs,
+                              .classes = share ? &classes : NULL,
+                              .cluster = &cluster,
+                              .mesh = mesh,
+                              .resharder = resharder };
+    cr_assert_eq(clv_shard_tables_new(&space, arena, &tables, &m->err), CLV_OK);
+    cr_assert_eq(clv_shard_problem_build(tables, limit, arena, &problem, &m->err), CLV_OK, "%s",
+                 m->err.message);
+    return problem;
+}
+
+static void expect_same_nodes(const clv_shard_problem *one, const clv_shard_problem *two)
+{
+    const clv_strategies *p = one->problem, *q = two->problem;
+    cr_assert_eq(p->n_nodes, q->n_nodes);
+    for (int32_t v = 0; v < p->n_nodes; v++) {
+        cr_assert_eq(p->first_choice[v + 1], q->first_choice[v + 1]);
+        cr_assert_eq(p->first_span[v + 1], q->first_span[v + 1]);
+        cr_assert_eq(!one->op_choice[v], !two->op_choice[v]);
+        for (int32_t c = 0; c < clv_strategy_n_choices(p, v); c++) {
+            int32_t s = p->first_span[v];
+            cr_expect_eq(p->cost[p->first_choice[v] + c], q->cost[q->first_choice[v] + c]);
+            cr_expect_eq(p->usage[p->span_usage[s] + c], q->usage[q->span_usage[s] + c]);
+            if (one->op_choice[v])
+                cr_expect_arr_eq(&one->op_choice[v][c], &two->op_choice[v][c],
+                                 sizeof **one->op_choice);
+            else
+                cr_expect(clv_layout_equal(&one->layout[v][c], &two->layout[v][c]));
+        }
+    }
+}
+
+static void expect_same_edges(const clv_strategies *p, const clv_strategies *q)
+{
+    cr_assert_eq(p->n_edges, q->n_edges);
+    for (int32_t e = 0; e < p->n_edges; e++) {
+        int32_t v = p->end[p->first_end[e]], u = p->end[p->first_end[e] + 1];
+        cr_assert_eq(v, q->end[q->first_end[e]]);
+        cr_assert_eq(u, q->end[q->first_end[e] + 1]);
+        size_t n = (size_t)clv_strategy_n_choices(p, v) * (size_t)clv_strategy_n_choices(p, u);
+        cr_expect_arr_eq(p->entry + p->first_entry[p->matrix_of[e]],
+                         q->entry + q->first_entry[q->matrix_of[e]], n * sizeof *p->entry);
+    }
+}
+
+Test(shard_problem, sharing_changes_nothing)
+{
+    static const char *const forms[] = { "2", "8", "2x4", "4x2", "2x2x2" };
+    layers();
+    for (int32_t i = 0; i < 5; i++) {
+        const clv_shard_problem *one = build(forms[i], false, CLV_STRATEGY_UNLIMITED);
+        const clv_shard_problem *two = build(forms[i], true, CLV_STRATEGY_UNLIMITED);
+        expect_same_nodes(one, two);
+        expect_same_edges(one->problem, two->problem);
+    }
+}
+
+/* Operators of equal shapes are alike, whatever they are called and read; others are not. */
+Test(shard_problem, layers_repeat)
+{
+    layers();
+    build("2", true, CLV_STRATEGY_UNLIMITED);
+    for (int32_t i = 0; i < 4; i++)
+        cr_expect_eq(classes.of[i], classes.of[i + 4], "operator %d", i);
+    for (int32_t i = 8; i < 11; i++)
+        cr_expect_neq(classes.of[i], classes.of[i - 8], "operator %d", i);
+    cr_expect_eq(classes.of[11], classes.of[3]);
+    cr_expect_eq(classes.of[12], classes.of[3], "both inputs may be one tensor");
+    for (int32_t i = 0; i < m->model->main->n_ops; i++)
+        cr_expect_lt(classes.of[i], classes.n);
+}
+
+/* A weight that two operators read counts in the first, though the two are alike. */
+Test(shard_problem, a_weight_counts_once)
+{
+    layers();
+    const clv_shard_problem *s = build("2", true, CLV_STRATEGY_UNLIMITED);
+    const clv_strategies *p = s->problem;
+    int32_t first = s->node_of_op[0], second = s->node_of_op[4];
+    cr_expect_eq(classes.of[0], classes.of[4]);
+    cr_expect_eq(p->usage[p->span_usage[p->first_span[first]]], 64 * 256 * 4);
+    cr_expect_eq(p->usage[p->span_usage[p->first_span[second]]], 0);
+}
+
+Test(shard_problem, a_limit_may_be_another_one)
+{
+    clv_shard_problem *other;
+    layers();
+    const clv_shard_problem *s = build("2x2", true, 1000);
+    cr_assert_eq(clv_shard_problem_limit(s, 500, arena, &other, &m->err), CLV_OK);
+    cr_expect_eq(other->problem->usage_limit, 500);
+    cr_expect_eq(s->problem->usage_limit, 1000);
+    expect_same_nodes(s, other);
+    expect_same_edges(s->problem, other->problem);
+}
