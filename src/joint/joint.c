@@ -110,7 +110,7 @@ static clv_status make_best(clv_joint *j, clv_plan **ret)
         return CLV_OK;
     }
     CLV_TRY(clv_form_open(&f));
-    CLV_TRY(clv_form_pins(j, f.mesh, f.arena, &f.pins, j->err));
+    CLV_TRY(clv_form_pins(j, f.factors, f.mesh, f.arena, &f.pins, j->err));
     j->idle = f.pins ? f.pins->idle : NULL;
     CLV_TRY(clv_form_build(&f, NULL, j->limit_bytes > 0 ? j->limit_bytes : CLV_STRATEGY_UNLIMITED));
     CLV_TRY(clv_form_cut(&f, j->answer, &cut));

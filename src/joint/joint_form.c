@@ -52,7 +52,7 @@ static int64_t capacity_of(const clv_form *f)
 clv_status clv_form_build(clv_form *f, const int32_t *path, int64_t limit_bytes)
 {
     const clv_joint *j = f->j;
-    return clv_shard_problem_build(j->analysis->inference->main, j->factors, j->analysis->costs,
+    return clv_shard_problem_build(j->analysis->inference->main, f->factors, j->analysis->costs,
                                    j->cluster, f->mesh, f->resharder,
                                    f->pins && f->pins->any ? &f->pins->filter : NULL, path,
                                    limit_bytes, f->arena, &f->problem, f->err);
@@ -265,17 +265,19 @@ clv_status clv_form_open(clv_form *f)
     CLV_TRY(clv_mesh_make(&f->shape, j->cluster, j->levels.order, n, f->arena, &f->mesh, f->err));
     clv_comm_options comm = { .overlap = j->req->overlap };
     CLV_TRY(clv_resharder_new(f->mesh, j->cluster, &comm, f->arena, &f->resharder, f->err));
+    CLV_TRY(clv_factors_units(j->analysis->inference->main, j->factors, f->mesh, f->arena,
+                              &f->factors, f->err));
     return clv_stage_cluster_make(j->cluster, j->levels.order, n, f->arena, &f->stages, f->err);
 }
 
-clv_status clv_form_pins(const clv_joint *j, const clv_mesh *mesh, clv_arena *arena,
-                         clv_split_pins **ret, clv_error *err)
+clv_status clv_form_pins(const clv_joint *j, const clv_factors *factors, const clv_mesh *mesh,
+                         clv_arena *arena, clv_split_pins **ret, clv_error *err)
 {
     *ret = NULL;
     if (j->without || (!j->req->data_parallel && !clv_split_pins_asked(&j->rules)))
         return CLV_OK;
     return clv_split_pins_make(&j->rules, j->req->data_parallel, j->analysis->inference->main,
-                               j->factors, mesh, arena, ret, err);
+                               factors, mesh, arena, ret, err);
 }
 
 clv_status clv_form_run(clv_form *f)
@@ -285,7 +287,7 @@ clv_status clv_form_run(clv_form *f)
     if (!f->arena)
         return clv_fail_nomem(f->err, "a form of mesh");
     CLV_TRY(clv_form_open(f));
-    clv_status status = clv_form_pins(f->j, f->mesh, f->arena, &f->pins, f->err);
+    clv_status status = clv_form_pins(f->j, f->factors, f->mesh, f->arena, &f->pins, f->err);
     f->refused = status == CLV_EFORMAT && !f->j->req->mesh; /* others may do */
     if (f->refused || (f->pins && f->pins->conflict))
         return CLV_OK;

@@ -55,6 +55,7 @@ typedef struct {
     const clv_mesh *mesh; /* of the first stage: all are alike */
     int32_t n_stages;
     clv_resharder *resharder;
+    clv_factors *factors; /* by operator, for the mesh */
     clv_split_pins *pins; /* NULL: no rule speaks of tensors */
     bool refused;         /* its rules do not go with it: own_error says why */
     clv_shard_problem *problem;
@@ -77,9 +78,9 @@ bool clv_score_is_better(const clv_score *s, bool any, const clv_score *best);
 
 /* Mesh, its communication, and the cluster of meshes, for f->shape. */
 clv_status clv_form_open(clv_form *f);
-/* What rules on tensors mean for a mesh; NULL where none asks anything. */
-clv_status clv_form_pins(const clv_joint *j, const clv_mesh *mesh, clv_arena *arena,
-                         clv_split_pins **ret, clv_error *err);
+/* What rules on tensors mean for a mesh, with the factors for it; NULL where none asks anything. */
+clv_status clv_form_pins(const clv_joint *j, const clv_factors *factors, const clv_mesh *mesh,
+                         clv_arena *arena, clv_split_pins **ret, clv_error *err);
 /* The strategy problem. path: as in clv_shard_problem_build(). */
 clv_status clv_form_build(clv_form *f, const int32_t *path, int64_t limit_bytes);
 /* What a device of a mesh runs, for an answer of the problem, cut into stages. */
