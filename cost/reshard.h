@@ -14,8 +14,9 @@
  * for. */
 typedef struct clv_reshard clv_reshard;
 
-/* more: slots with an outer above 1 that layouts asked for may use (clv_layouts_make()). The comms
- * and what they are of must live as long. O(layouts * steps from one); times of the steps. */
+/* more: slots with an outer or a unit above 1 that layouts asked for may use (clv_layouts_make()).
+ * The comms and what they are of must live as long. O(layouts * steps from one); times of the
+ * steps. */
 clv_status clv_reshard_make(const clv_comms *comms, const clv_tensor_split *tensor,
                             const clv_slot *more, int32_t n_more, clv_arena *arena,
                             clv_reshard **ret, clv_error *err);

@@ -4,7 +4,7 @@
 #include "cost/shard_cost.h"
 
 #define FEW     64 /* shapes that there is room for at once */
-#define KEY_MAX (2 + CLV_RANK_MAX + 4 * CLV_MESH_AXES_MAX)
+#define KEY_MAX (2 + CLV_RANK_MAX + 6 * CLV_MESH_AXES_MAX)
 
 struct clv_resharder {
     const clv_comms *comms;
@@ -28,15 +28,16 @@ clv_status clv_resharder_new(const clv_mesh *mesh, const clv_cluster *cluster,
     return CLV_OK;
 }
 
-/* Slots of a layout with an outer above 1 that are not yet among the n. */
+/* Slots of a layout with an outer or a unit above 1 that are not yet among the n. */
 static int32_t add_slots(const clv_layout *l, clv_slot *slot, int32_t n)
 {
     for (int32_t a = 0; a < CLV_MESH_AXES_MAX; a++) {
-        bool known = l->outer[a] <= 1 || l->dim[a] < 0;
+        bool known = (l->outer[a] <= 1 && l->unit[a] <= 1) || l->dim[a] < 0;
         for (int32_t i = 0; i < n; i++)
-            known = known || (slot[i].dim == l->dim[a] && slot[i].outer == l->outer[a]);
+            known = known || (slot[i].dim == l->dim[a] && slot[i].outer == l->outer[a] &&
+                              slot[i].unit == l->unit[a]);
         if (!known)
-            slot[n++] = (clv_slot){ l->dim[a], l->outer[a] };
+            slot[n++] = (clv_slot){ l->dim[a], l->outer[a], l->unit[a] };
     }
     return n;
 }
@@ -52,6 +53,7 @@ static clv_status find(clv_resharder *r, const clv_tensor_split *split, const cl
     for (int32_t i = 0; i < n_slots; i++) {
         key[n++] = slot[i].dim;
         key[n++] = slot[i].outer;
+        key[n++] = slot[i].unit;
     }
     CLV_TRY(clv_map_put_key(&r->shapes, key, (size_t)n * sizeof *key, r->n, &id, err));
     if (id == r->n) {

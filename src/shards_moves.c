@@ -227,6 +227,7 @@ static void lower(clv_layout *layout, clv_reduce reduce)
             layout->dim[a] = CLV_AXIS_PARTIAL;
             layout->nest[a] = 0;
             layout->outer[a] = 1;
+            layout->unit[a] = 1;
             layout->reduce[a] = (int8_t)reduce;
         } else if (layout->dim[a] > 0) {
             layout->dim[a]--;

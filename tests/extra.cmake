@@ -50,6 +50,8 @@ if(NOT NO_ONNX AND EXISTS ${ONNX_TESTDATA})
   add_test(NAME sharding_rules COMMAND /usr/bin/python3 ${SHARDING}/check_rules.py
            $<TARGET_FILE:dump_rules> ${PROJECT_SOURCE_DIR})
   if(NOT SANITIZED)
+    add_test(NAME sharding_rules_apart COMMAND /usr/bin/python3 ${SHARDING}/check_rules.py
+             $<TARGET_FILE:dump_rules> ${PROJECT_SOURCE_DIR} --apart 3)
     add_test(NAME sharding_rules_three_axes COMMAND /usr/bin/python3 ${SHARDING}/check_rules.py
              $<TARGET_FILE:dump_rules> ${PROJECT_SOURCE_DIR} --mesh 2x2x2)
   endif()

@@ -37,7 +37,7 @@ static clv_status make_again(clv_joint *j, clv_form **ret)
         return clv_fail_nomem(j->err, "a form of mesh");
     *f = (clv_form){ .j = j, .arena = j->arena, .err = j->err, .shape = j->shape, .jobs = 1 };
     CLV_TRY(clv_form_open(f));
-    CLV_TRY(clv_form_pins(j, f->mesh, f->arena, &f->pins, j->err));
+    CLV_TRY(clv_form_pins(j, f->factors, f->mesh, f->arena, &f->pins, j->err));
     CLV_TRY(clv_form_build(f, j->limit_bytes > 0 ? j->limit_bytes : CLV_STRATEGY_UNLIMITED));
     CLV_TRY(clv_form_cut(f, j->answer, &f->best_cut));
     f->best_problem = f->problem;

@@ -50,18 +50,25 @@ static int64_t limit_of(const clv_form *f)
     return least < INT64_MAX / f->n_stages ? least * f->n_stages : INT64_MAX;
 }
 
+/* Operators that are alike for the mesh, and what they may do. */
 static clv_status open_tables(clv_form *f)
 {
     const clv_joint *j = f->j;
+    if (f->tables)
+        return CLV_OK;
+    f->classes = j->classes;
+    if (f->factors != j->factors)
+        CLV_TRY(clv_op_classes_make(j->analysis->inference->main, f->factors, j->analysis->costs,
+                                    f->arena, &f->classes, f->err));
     clv_shard_space space = { .types = j->analysis->inference->main,
-                              .factors = j->factors,
+                              .factors = f->factors,
                               .costs = j->analysis->costs,
-                              .classes = &j->classes,
+                              .classes = &f->classes,
                               .cluster = j->cluster,
                               .mesh = f->mesh,
                               .resharder = f->resharder,
                               .filter = f->pins && f->pins->any ? &f->pins->filter : NULL };
-    return f->tables ? CLV_OK : clv_shard_tables_new(&space, f->arena, &f->tables, f->err);
+    return clv_shard_tables_new(&space, f->arena, &f->tables, f->err);
 }
 
 clv_status clv_form_build(clv_form *f, int64_t limit_bytes)
@@ -280,17 +287,19 @@ clv_status clv_form_open(clv_form *f)
     CLV_TRY(clv_mesh_make(&f->shape, j->cluster, j->levels.order, n, f->arena, &f->mesh, f->err));
     clv_comm_options comm = { .overlap = j->req->overlap };
     CLV_TRY(clv_resharder_new(f->mesh, j->cluster, &comm, f->arena, &f->resharder, f->err));
+    CLV_TRY(clv_factors_units(j->analysis->inference->main, j->factors, f->mesh, f->arena,
+                              &f->factors, f->err));
     return clv_stage_cluster_make(j->cluster, j->levels.order, n, f->arena, &f->stages, f->err);
 }
 
-clv_status clv_form_pins(const clv_joint *j, const clv_mesh *mesh, clv_arena *arena,
-                         clv_split_pins **ret, clv_error *err)
+clv_status clv_form_pins(const clv_joint *j, const clv_factors *factors, const clv_mesh *mesh,
+                         clv_arena *arena, clv_split_pins **ret, clv_error *err)
 {
     *ret = NULL;
     if (j->without || (!j->req->data_parallel && !clv_split_pins_asked(&j->rules)))
         return CLV_OK;
     return clv_split_pins_make(&j->rules, j->req->data_parallel, j->analysis->inference->main,
-                               j->factors, mesh, arena, ret, err);
+                               factors, mesh, arena, ret, err);
 }
 
 /* Can it be searched at all? Else it is out. */
@@ -302,7 +311,7 @@ static clv_status open_form(clv_form *f)
     if (!f->arena)
         return clv_fail_nomem(f->err, "a form of mesh");
     CLV_TRY(clv_form_open(f));
-    clv_status status = clv_form_pins(f->j, f->mesh, f->arena, &f->pins, f->err);
+    clv_status status = clv_form_pins(f->j, f->factors, f->mesh, f->arena, &f->pins, f->err);
     f->refused = status == CLV_EFORMAT && !f->j->req->mesh; /* others may do */
     f->out = f->refused || (f->pins && f->pins->conflict);
     if (f->out)

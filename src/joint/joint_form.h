@@ -60,11 +60,13 @@ struct clv_form {
     const clv_mesh *mesh; /* of the first stage: all are alike */
     int32_t n_stages;
     clv_resharder *resharder;
-    clv_split_pins *pins; /* NULL: no rule speaks of tensors */
-    bool refused;         /* its rules do not go with it: own_error says why */
-    bool out;             /* it is not to be searched, for that or another reason */
-    clv_wide floor;       /* no plan of it has less; 0: not found yet */
-    bool shows;           /* where not even its weights fit, what is missing is of interest */
+    clv_factors *factors;   /* by operator, for the mesh */
+    clv_op_classes classes; /* by those */
+    clv_split_pins *pins;   /* NULL: no rule speaks of tensors */
+    bool refused;           /* its rules do not go with it: own_error says why */
+    bool out;               /* it is not to be searched, for that or another reason */
+    clv_wide floor;         /* no plan of it has less; 0: not found yet */
+    bool shows;             /* where not even its weights fit, what is missing is of interest */
     clv_shard_tables *tables;
     clv_shard_problem *problem; /* NULL: not yet built */
     clv_strategy_result strategy;
@@ -91,9 +93,9 @@ bool clv_score_is_better(const clv_score *s, bool any, const clv_score *best);
 
 /* Mesh, its communication, and the cluster of meshes, for f->shape. */
 clv_status clv_form_open(clv_form *f);
-/* What rules on tensors mean for a mesh; NULL where none asks anything. */
-clv_status clv_form_pins(const clv_joint *j, const clv_mesh *mesh, clv_arena *arena,
-                         clv_split_pins **ret, clv_error *err);
+/* What rules on tensors mean for a mesh, with the factors for it; NULL where none asks anything. */
+clv_status clv_form_pins(const clv_joint *j, const clv_factors *factors, const clv_mesh *mesh,
+                         clv_arena *arena, clv_split_pins **ret, clv_error *err);
 /* The strategy problem, with that limit on memory. */
 clv_status clv_form_build(clv_form *f, int64_t limit_bytes);
 /* What a device of a mesh runs, for an answer of the problem, cut into stages. */

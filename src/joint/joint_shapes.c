@@ -30,7 +30,7 @@ static clv_status take_single(clv_joint *j, const clv_mesh_form *shape)
     clv_split_pins *pins;
     CLV_TRY(clv_mesh_make(shape, j->cluster, j->levels.order, 1, j->arena, &mesh, j->err));
     j->whole = true;
-    return clv_form_pins(j, mesh, j->arena, &pins, j->err);
+    return clv_form_pins(j, j->factors, mesh, j->arena, &pins, j->err);
 }
 
 static clv_status add_given(clv_joint *j)

@@ -160,9 +160,10 @@ static clv_status tell_unsaid(const maker *m, clv_layout_spec *ret)
                                                m->mesh->name[a]) },
                 ret));
     for (int32_t i = 0; i < m->split.rank; i++) {
-        bool last = i + 1 == m->split.rank || m->split.axis_of[i + 1] != m->split.axis_of[i];
+        bool last = i + 1 == m->split.rank || m->split.axis_of[i + 1] != m->split.axis_of[i] ||
+                    m->split.outer[i + 1] == 0;
         if (last && axes_of_factor(&m->layout, &m->split, i, axes) > 0)
-            CLV_TRY(tell_sizes(m, i, ret)); /* only the innermost factor may be uneven */
+            CLV_TRY(tell_sizes(m, i, ret)); /* only the innermost that is split may be uneven */
     }
     return CLV_OK;
 }
@@ -195,9 +196,20 @@ typedef struct {
     const clv_mesh *mesh;
     int32_t n; /* loops of more than one shard; more than there are axes: no layout */
     int32_t dim[CLV_MESH_AXES_MAX], outer[CLV_MESH_AXES_MAX];
+    int32_t unit[CLV_MESH_AXES_MAX]; /* elements of what comes behind it, if it is uneven; else 1 */
     int64_t count[CLV_MESH_AXES_MAX];
     const int64_t *part; /* by position of the mesh */
 } loops;
+
+/* Of a dimension's last n factors, from `at` on, the product of all but the first. */
+static int64_t elems_behind(const clv_shards *shards, int32_t at, int32_t n)
+{
+    int64_t elems = 1;
+    for (int32_t i = 1; i < n; i++)
+        if (__builtin_mul_overflow(elems, shards->dims[at + i], &elems))
+            return INT64_MAX;
+    return elems;
+}
 
 /* False: a spec that no layout of this mesh is like. */
 static bool find_loops(const clv_sharding_spec *spec, int32_t rank, const clv_shards *shards,
@@ -216,7 +228,13 @@ static bool find_loops(const clv_sharding_spec *spec, int32_t rank, const clv_sh
                 if (ret->n == CLV_MESH_AXES_MAX || outer > INT32_MAX)
                     return false;
                 ret->dim[ret->n] = axis;
+                int64_t unit = shards->dims[at + i] % count == 0
+                                   ? 1
+                                   : elems_behind(shards, at + i, spec->dims[d].n_simple - i);
+                if (unit < 1 || unit > INT32_MAX)
+                    return false;
                 ret->outer[ret->n] = (int32_t)outer;
+                ret->unit[ret->n] = (int32_t)unit;
                 ret->count[ret->n++] = count;
             }
             if (__builtin_mul_overflow(outer, shards->dims[at + i], &outer))
@@ -281,7 +299,7 @@ static bool assign(const loops *l, const int32_t *turn, int32_t i, const clv_lay
         return true;
     for (int32_t k = 0; l->mesh->size[axis] > 1 && k < l->n; k++) {
         clv_layout next = *so_far;
-        clv_layout_split(&next, axis, l->dim[k], l->outer[k]);
+        clv_layout_split_units(&next, axis, l->dim[k], l->outer[k], l->unit[k]);
         if (assign(l, turn, i + 1, &next, ret)) /* at most three deep */
             return true;
     }
@@ -315,7 +333,7 @@ clv_status clv_layout_from_spec(const clv_sharding_spec *spec, const clv_mesh *m
         found = clv_layout_check(&layout, mesh, rank, &tensor, NULL) == CLV_OK;
     clv_arena_rewind(arena, mark);
     if (found)
-        *ret = clv_layout_plain(&layout, mesh);
+        *ret = clv_layout_plain_for(&layout, mesh, &tensor);
     *ret_found = found;
     return CLV_OK;
 }

@@ -93,6 +93,14 @@ clv_status clv_factors_refine(const clv_factors *f, int32_t factor, int64_t oute
 clv_status clv_factors_all(const clv_model *model, const clv_types *types, clv_arena *arena,
                            clv_factors **ret, clv_error *err);
 
+/* The same rules for one mesh. Where an axis does not divide what stands before other factors in a
+ * dimension, the 25 of 25 heads of 64 over two devices, the operators that lead there are taken
+ * apart likewise: then 13 and 12 heads can be split from one product to the other. *ret is all
+ * itself where nothing is to be done, else copies in the arena. O(operators), times the length of
+ * such a chain. */
+clv_status clv_factors_units(const clv_types *types, clv_factors *all, const clv_mesh *mesh,
+                             clv_arena *arena, clv_factors **ret, clv_error *err);
+
 /* A choice of an operator: by mesh axis the factor that it splits, or -1. Layouts that its input k
  * must have, and that its output k then has. axis order on one dimension: the factor's place, then
  * the axis number. False: the choice is not allowed (a whole factor, a part smaller than its

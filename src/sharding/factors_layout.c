@@ -42,11 +42,34 @@ static bool divides(const clv_factor *one, int64_t parts)
 
 /* -- is it allowed? -- */
 
-/* What a layout cannot say: a size beyond 31 bits, and uneven parts that have to keep runs of
- * elements together (the width of a head, a block of weights), for uneven parts are cut between any
- * two elements. A halo comes from the next part alone. */
-static bool allow_in_dim(const clv_factors *f, const clv_dim_factors *d, int32_t factor,
-                         int64_t parts)
+/* Elements that stay together where a factor is cut unevenly: of the factors behind it in the
+ * dimension, the width of a head, and of a block of weights. -1: a layout cannot say it. */
+static int64_t unit_of(const clv_factors *f, const clv_dim_factors *d, int32_t at)
+{
+    const clv_factor *one = &f->factors[d->at[at]];
+    int64_t unit = product_of(f, d, at + 1, d->n);
+    bool ok = unit > 0 && one->size % one->granule == 0 &&
+              !__builtin_mul_overflow(unit, one->granule, &unit) && unit <= INT32_MAX;
+    return ok ? unit : -1;
+}
+
+/* Uneven parts keep units of elements together, in which nothing else may be split. */
+static bool allow_uneven(const clv_factors *f, const clv_mesh *mesh, const int16_t *factor_of_axis,
+                         const clv_dim_factors *d, int32_t at)
+{
+    int64_t unit = unit_of(f, d, at);
+    if (unit < 0 || f->factors[d->at[at]].kind == CLV_FACTOR_HALO)
+        return false;
+    for (int32_t i = at + 1; i < d->n; i++)
+        if (parts_of(mesh, factor_of_axis, d->at[i]) > 1)
+            return false;
+    return true;
+}
+
+/* What a layout cannot say: a size beyond 31 bits, and uneven parts within which others are split.
+ * A halo comes from the next part alone. */
+static bool allow_in_dim(const clv_factors *f, const clv_mesh *mesh, const int16_t *factor_of_axis,
+                         const clv_dim_factors *d, int32_t factor, int64_t parts)
 {
     const clv_factor *one = &f->factors[factor];
     int32_t at = place_in(d, factor);
@@ -54,33 +77,38 @@ static bool allow_in_dim(const clv_factors *f, const clv_dim_factors *d, int32_t
         return true;
     int64_t outer = product_of(f, d, 0, at), inner = product_of(f, d, at + 1, d->n);
     int64_t smallest = one->size / one->granule / parts * one->granule;
-    if (outer < 1 || inner < 1 || (inner * one->granule > 1 && !divides(one, parts)))
+    if (outer < 1 || inner < 1)
+        return false;
+    if (inner * one->granule > 1 && !divides(one, parts) &&
+        !allow_uneven(f, mesh, factor_of_axis, d, at))
         return false;
     bool halo = one->kind == CLV_FACTOR_HALO;
     return !halo || (one->before <= smallest * inner && one->after <= smallest * inner);
 }
 
-static bool allow_operand(const clv_factors *f, const clv_operand_factors *o, int32_t factor,
-                          int64_t parts)
+static bool allow_operand(const clv_factors *f, const clv_mesh *mesh, const int16_t *factor_of_axis,
+                          const clv_operand_factors *o, int32_t factor, int64_t parts)
 {
     for (int32_t i = 0; i < o->rank; i++)
-        if (!allow_in_dim(f, &o->dims[i], factor, parts))
+        if (!allow_in_dim(f, mesh, factor_of_axis, &o->dims[i], factor, parts))
             return false;
     return true;
 }
 
-static bool allow_factor(const clv_factors *f, int32_t factor, int64_t parts)
+static bool allow_factor(const clv_factors *f, const clv_mesh *mesh, const int16_t *factor_of_axis,
+                         int32_t factor)
 {
     const clv_factor *one = &f->factors[factor];
+    int64_t parts = parts_of(mesh, factor_of_axis, factor);
     if (one->kind == CLV_FACTOR_WHOLE || one->size < 0 || one->size / one->granule < parts)
         return false;
     if (one->even && !divides(one, parts))
         return false;
     for (int32_t k = 0; k < f->n_in; k++)
-        if (!allow_operand(f, &f->in[k], factor, parts))
+        if (!allow_operand(f, mesh, factor_of_axis, &f->in[k], factor, parts))
             return false;
     for (int32_t k = 0; k < f->n_out; k++)
-        if (!allow_operand(f, &f->out[k], factor, parts))
+        if (!allow_operand(f, mesh, factor_of_axis, &f->out[k], factor, parts))
             return false;
     return true;
 }
@@ -93,7 +121,7 @@ bool clv_factors_allow(const clv_factors *f, const clv_mesh *mesh, const int16_t
             continue;
         assert(factor < f->n_factors);
         bool halo = f->factors[factor].kind == CLV_FACTOR_HALO;
-        if (!allow_factor(f, factor, parts_of(mesh, factor_of_axis, factor)))
+        if (!allow_factor(f, mesh, factor_of_axis, factor))
             return false;
         for (int32_t b = 0; halo && b < a; b++) /* a neighbour along one axis only */
             if (factor_of_axis[b] == factor && mesh->size[a] > 1 && mesh->size[b] > 1)
@@ -103,6 +131,30 @@ bool clv_factors_allow(const clv_factors *f, const clv_mesh *mesh, const int16_t
 }
 
 /* -- layouts -- */
+
+/* The last factor of a dimension that is cut in one with that at `at`: those before it are split
+ * into single elements. */
+static int32_t last_in_one(const clv_factors *f, const clv_mesh *mesh,
+                           const int16_t *factor_of_axis, const clv_dim_factors *d, int32_t at)
+{
+    int32_t last = at;
+    for (int32_t i = at; i + 1 < d->n; i++) {
+        if (parts_of(mesh, factor_of_axis, d->at[i]) != f->factors[d->at[i]].size)
+            break;
+        if (parts_of(mesh, factor_of_axis, d->at[i + 1]) > 1)
+            last = i + 1;
+    }
+    return last;
+}
+
+/* The unit of the axes that split the factor at `at`: 1 where parts are even. */
+static int32_t unit_for(const clv_factors *f, const clv_mesh *mesh, const int16_t *factor_of_axis,
+                        const clv_dim_factors *d, int32_t at)
+{
+    int32_t last = last_in_one(f, mesh, factor_of_axis, d, at);
+    int64_t parts = parts_of(mesh, factor_of_axis, d->at[last]);
+    return divides(&f->factors[d->at[last]], parts) ? 1 : (int32_t)unit_of(f, d, last);
+}
 
 /* What axis a does to dimension i, of which it splits the factor at `at`. Where the factors before
  * it are split into single elements, it is an ordinary split within them. */
@@ -123,6 +175,8 @@ static void split_dim(const clv_factors *f, const clv_mesh *mesh, const int16_t 
            parts_of(mesh, factor_of_axis, d->at[from - 1]) == f->factors[d->at[from - 1]].size)
         from--;
     ret->outer[a] = (int32_t)product_of(f, d, 0, from);
+    if (at + 1 < d->n || f->factors[d->at[at]].granule > 1)
+        ret->unit[a] = unit_for(f, mesh, factor_of_axis, d, at);
 }
 
 /* The axes that split a dimension of the operand; the others keep what ret has. */

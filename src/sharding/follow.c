@@ -126,26 +126,6 @@ static clv_status start(walk *w)
 
 /* -- through one operator -- */
 
-/* The factor in which something begins that has `outer` parts before it in the dimension; in *outer
- * then how many of these are in the factor itself. -1: it begins in no one place. */
-static int32_t factor_at(const clv_factors *f, const clv_dim_factors *d, int64_t *outer)
-{
-    int64_t left = *outer;
-    for (int32_t i = 0; i < d->n; i++) {
-        int64_t size = f->factors[d->at[i]].size;
-        if (size < 1)
-            return -1;
-        if (left < size) {
-            *outer = left;
-            return size % left == 0 ? d->at[i] : -1;
-        }
-        if (left % size != 0)
-            return -1;
-        left /= size;
-    }
-    return -1;
-}
-
 static int32_t add_cut(sources *s, cut *cuts, int32_t n, cut new)
 {
     for (int32_t i = 0; i < n; i++) {
@@ -168,7 +148,7 @@ static int32_t find_cuts(walk *w, int32_t op, cut *cuts)
         traces in = t.i < 0 ? (traces){ 0, NULL } : w->in[t.i];
         for (int32_t i = 0; i < in.n && in.at[i].dim < f->in[k].rank; i++) {
             cut c = { .source = in.at[i].source, .outer = in.at[i].outer };
-            c.factor = factor_at(f, &f->in[k].dims[in.at[i].dim], &c.outer);
+            c.factor = clv_factor_begins(f, &f->in[k].dims[in.at[i].dim], &c.outer);
             if (c.factor >= 0)
                 n = add_cut(&w->of, cuts, n, c);
             else
@@ -196,7 +176,7 @@ static int32_t begin_others(walk *w, int32_t op, cut *cuts, int32_t n)
         int32_t rank = t.i < 0 || !is_ranked(&w->types->of[t.i]) ? 0 : w->types->of[t.i].rank;
         for (int32_t i = 0; i < rank && i < f->out[k].rank && n < TRACES_MAX; i++) {
             cut c = { .outer = 1 };
-            c.factor = factor_at(f, &f->out[k].dims[i], &c.outer);
+            c.factor = clv_factor_begins(f, &f->out[k].dims[i], &c.outer);
             if (c.factor < 0 || f->factors[c.factor].kind != CLV_FACTOR_PARALLEL ||
                 is_cut(cuts, n, c.factor, 1))
                 continue;

@@ -36,7 +36,8 @@ uint32_t clv_layout_copy_axes(const clv_layout *layout, const clv_mesh *mesh)
     return axes;
 }
 
-void clv_layout_split(clv_layout *layout, int32_t axis, int32_t dim, int32_t outer)
+void clv_layout_split_units(clv_layout *layout, int32_t axis, int32_t dim, int32_t outer,
+                            int32_t unit)
 {
     int8_t nest = 0;
     for (int32_t a = 0; a < CLV_MESH_AXES_MAX; a++)
@@ -47,8 +48,14 @@ void clv_layout_split(clv_layout *layout, int32_t axis, int32_t dim, int32_t out
             layout->nest[a]++;
     layout->dim[axis] = (int8_t)dim;
     layout->outer[axis] = outer;
+    layout->unit[axis] = unit;
     layout->nest[axis] = nest;
     layout->reduce[axis] = CLV_REDUCE_NONE;
+}
+
+void clv_layout_split(clv_layout *layout, int32_t axis, int32_t dim, int32_t outer)
+{
+    clv_layout_split_units(layout, axis, dim, outer, 1);
 }
 
 void clv_layout_unsplit(clv_layout *layout, int32_t axis)
@@ -60,6 +67,7 @@ void clv_layout_unsplit(clv_layout *layout, int32_t axis)
             layout->nest[a]--;
     layout->dim[axis] = CLV_AXIS_COPY;
     layout->outer[axis] = 1;
+    layout->unit[axis] = 1;
     layout->nest[axis] = 0;
     layout->reduce[axis] = CLV_REDUCE_NONE;
 }
@@ -82,6 +90,9 @@ static void plain_outer(clv_layout *layout, const clv_mesh *mesh, int32_t dim)
         layout->outer[axes[i]] = above;
         parts *= mesh->size[axes[i]];
     }
+    for (int32_t i = n - 1; i > 0; i--) /* those that now split one factor do so in its units */
+        if (layout->outer[axes[i - 1]] == layout->outer[axes[i]])
+            layout->unit[axes[i - 1]] = layout->unit[axes[i]];
 }
 
 clv_layout clv_layout_plain(const clv_layout *layout, const clv_mesh *mesh)
@@ -94,6 +105,29 @@ clv_layout clv_layout_plain(const clv_layout *layout, const clv_mesh *mesh)
     for (int32_t a = 0; a < CLV_MESH_AXES_MAX; a++)
         if (plain.dim[a] >= 0 && plain.nest[a] == 0)
             plain_outer(&plain, mesh, plain.dim[a]);
+    return plain;
+}
+
+clv_layout clv_layout_plain_for(const clv_layout *layout, const clv_mesh *mesh,
+                                const clv_tensor_split *tensor)
+{
+    clv_layout plain = clv_layout_plain(layout, mesh);
+
+    for (int32_t a = 0; a < CLV_MESH_AXES_MAX; a++) {
+        int64_t parts = 1;
+        bool by_share = false;
+        if (plain.dim[a] < 0 || plain.unit[a] == 1)
+            continue;
+        int64_t units = tensor->dims[plain.dim[a]] / plain.outer[a] / plain.unit[a];
+        for (int32_t b = 0; b < CLV_MESH_AXES_MAX; b++)
+            if (plain.dim[b] == plain.dim[a] && plain.outer[b] == plain.outer[a]) {
+                parts *= mesh->size[b];
+                by_share |= tensor->share[b] != NULL;
+            }
+        for (int32_t b = 0; !by_share && units % parts == 0 && b < CLV_MESH_AXES_MAX; b++)
+            if (plain.dim[b] == plain.dim[a] && plain.outer[b] == plain.outer[a])
+                plain.unit[b] = 1;
+    }
     return plain;
 }
 
@@ -141,6 +175,9 @@ static clv_status check_axis(const check *c, int32_t a)
         return clv_fail(c->err, CLV_EUSAGE, "axis %.60s has outer %d and nest %d, expected %s",
                         name, (int)l->outer[a], (int)l->nest[a],
                         splits ? "an outer of at least 1" : "1 and 0, for it splits nothing");
+    if (l->unit[a] < 1 || (!splits && l->unit[a] != 1))
+        return clv_fail(c->err, CLV_EUSAGE, "axis %.60s has unit %d, expected %s", name,
+                        (int)l->unit[a], splits ? "at least 1" : "1, for it splits nothing");
     bool partial = l->dim[a] == CLV_AXIS_PARTIAL;
     if (l->reduce[a] < 0 || l->reduce[a] >= CLV_N_REDUCES ||
         partial != (l->reduce[a] != CLV_REDUCE_NONE))
@@ -165,10 +202,18 @@ static clv_status check_reduces(const check *c)
     return CLV_OK;
 }
 
-/* The axes of one factor, from first of list on, split size elements. */
+/* The axes of one factor, the last of them `axis`, split size elements, or units of more than one.
+ */
 static clv_status check_factor(const check *c, int32_t dim, int64_t size, int64_t parts,
-                               const char *name, bool inner_follows, bool by_share)
+                               int32_t axis, bool inner_follows, bool by_share)
 {
+    const char *name = c->mesh->name[axis];
+    int32_t unit = c->layout->unit[axis];
+    if (parts > size && unit > 1)
+        return clv_fail(c->err, CLV_EUSAGE,
+                        "dimension %d has %" PRId64
+                        " units of %d elements, axis %.60s would make %" PRId64 " parts",
+                        (int)dim, size, (int)unit, name, parts);
     if (parts > size)
         return clv_fail(
             c->err, CLV_EUSAGE,
@@ -183,9 +228,31 @@ static clv_status check_factor(const check *c, int32_t dim, int64_t size, int64_
                         name, size, (int)dim, parts);
     if (c->tensor->policy == CLV_UNEVEN_REFUSE)
         return clv_fail(c->err, CLV_EUSAGE,
-                        "dimension %d of %" PRId64 " elements does not divide into %" PRId64
+                        "dimension %d of %" PRId64 " %s does not divide into %" PRId64
                         " equal parts over axis %.60s",
-                        (int)dim, size, parts, name);
+                        (int)dim, size, unit > 1 ? "units" : "elements", parts, name);
+    return CLV_OK;
+}
+
+/* The axes of a factor, first to last - 1 of the list, have one unit, that the factor is made of;
+ * before an inner factor it is 1. */
+static clv_status check_units(const check *c, int32_t dim, const int32_t *axes, int32_t n,
+                              int64_t size, bool inner_follows)
+{
+    int32_t unit = c->layout->unit[axes[0]];
+
+    for (int32_t i = 1; i < n; i++)
+        if (c->layout->unit[axes[i]] != unit)
+            return clv_fail(c->err, CLV_EUSAGE,
+                            "axes %.60s and %.60s split dimension %d in units of %d and %d "
+                            "elements, expected one",
+                            c->mesh->name[axes[0]], c->mesh->name[axes[i]], (int)dim, (int)unit,
+                            (int)c->layout->unit[axes[i]]);
+    if (unit > 1 && (inner_follows || size % unit != 0))
+        return clv_fail(c->err, CLV_EUSAGE,
+                        "axis %.60s splits %" PRId64 " elements of dimension %d in units of %d%s",
+                        c->mesh->name[axes[0]], size, (int)dim, (int)unit,
+                        inner_follows ? ", within which an axis splits" : "");
     return CLV_OK;
 }
 
@@ -193,6 +260,7 @@ static clv_status check_sizes(const check *c, int32_t dim, const int32_t *axes, 
 {
     const clv_layout *l = c->layout;
     int64_t parts = 1, above = l->outer[axes[0]], size = c->tensor->dims[dim];
+    int32_t first = 0;
     bool by_share = false;
 
     for (int32_t i = 0; i < n; i++) {
@@ -208,8 +276,11 @@ static clv_status check_sizes(const check *c, int32_t dim, const int32_t *axes, 
                             "dimension %d of %" PRId64 " elements is not made of %" PRId64
                             " equal outer parts, as axis %.60s has it",
                             (int)dim, size, above, c->mesh->name[a]);
-        CLV_TRY(check_factor(c, dim, end / above, parts, c->mesh->name[a], i + 1 < n, by_share));
+        if (i > first || l->unit[a] > 1)
+            CLV_TRY(check_units(c, dim, axes + first, i + 1 - first, end / above, i + 1 < n));
+        CLV_TRY(check_factor(c, dim, end / above / l->unit[a], parts, a, i + 1 < n, by_share));
         above = next;
+        first = i + 1;
         parts = 1;
         by_share = false;
     }
@@ -295,6 +366,8 @@ const char *clv_layout_show(char buf[static CLV_LAYOUT_TEXT], const clv_layout *
             add(&t, "%s%.40s", i ? "." : "", mesh->name[axes[i]]);
             if (layout->outer[axes[i]] != 1)
                 add(&t, "@%d", (int)layout->outer[axes[i]]);
+            if (layout->unit[axes[i]] != 1)
+                add(&t, "*%d", (int)layout->unit[axes[i]]);
         }
     }
     add(&t, "}");

@@ -11,6 +11,11 @@
  * outer is 1 for an ordinary split. On a dimension with several of them, axes with a smaller outer
  * come first, and have to divide evenly what they split.
  *
+ * Where elements of a dimension belong together, as those of a head do, it may be cut between them
+ * only: 7 heads of 64 are 256 and 192 elements for two devices. Then the rest of the dimension
+ * counts as units of so many elements, and whole ones go to a part. All axes of one outer have the
+ * same unit, and none splits within it. unit is 1 where an ordinary split gives the same parts.
+ *
  * docs/communication.md tells it at length.
  */
 #ifndef CLV_SHARDING_LAYOUT_H
@@ -41,6 +46,7 @@ typedef enum {
  */
 typedef struct {
     int32_t outer[CLV_MESH_AXES_MAX]; /* by axis; 1 unless it splits an inner factor */
+    int32_t unit[CLV_MESH_AXES_MAX];  /* by axis: elements that stay together; else 1 */
     int8_t dim[CLV_MESH_AXES_MAX];  /* by axis: the dimension it splits, or one of the two above */
     int8_t nest[CLV_MESH_AXES_MAX]; /* among the axes of one dimension, from 0; else 0 */
     int8_t reduce[CLV_MESH_AXES_MAX]; /* clv_reduce, where dim is CLV_AXIS_PARTIAL */
@@ -48,8 +54,12 @@ typedef struct {
 } clv_layout;
 
 #define CLV_LAYOUT_COPIES                                                                          \
-    ((clv_layout){                                                                                 \
-        { 1, 1, 1 }, { CLV_AXIS_COPY, CLV_AXIS_COPY, CLV_AXIS_COPY }, { 0 }, { 0 }, { 0 } })
+    ((clv_layout){ { 1, 1, 1 },                                                                    \
+                   { 1, 1, 1 },                                                                    \
+                   { CLV_AXIS_COPY, CLV_AXIS_COPY, CLV_AXIS_COPY },                                \
+                   { 0 },                                                                          \
+                   { 0 },                                                                          \
+                   { 0 } })
 
 bool clv_layout_equal(const clv_layout *a, const clv_layout *b);
 
@@ -75,14 +85,20 @@ clv_status clv_layout_check(const clv_layout *layout, const clv_mesh *mesh, int3
  * that the axes before it have split into single elements is an ordinary split within them. Layouts
  * that are equal thereafter have equal parts. */
 clv_layout clv_layout_plain(const clv_layout *layout, const clv_mesh *mesh);
+/* The same where the layout may have units that all parts have as many of, for a tensor that it
+ * goes with: they become 1. Those of clv_factors_in() and clv_factors_out() have none. */
+clv_layout clv_layout_plain_for(const clv_layout *layout, const clv_mesh *mesh,
+                                const clv_tensor_split *tensor);
 
 /* The axes that split dimension dim, outermost first; their number. ret: CLV_MESH_AXES_MAX. */
 int32_t clv_layout_axes_of(const clv_layout *layout, int32_t dim, int32_t *ret);
 /* Axes that hold partial results, and those that hold copies. */
 uint32_t clv_layout_partial_axes(const clv_layout *layout);
 uint32_t clv_layout_copy_axes(const clv_layout *layout, const clv_mesh *mesh);
-/* Splits dim by the axis within all axes that split it already. */
+/* Splits dim by the axis within all axes that split it already; the second, in whole units. */
 void clv_layout_split(clv_layout *layout, int32_t axis, int32_t dim, int32_t outer);
+void clv_layout_split_units(clv_layout *layout, int32_t axis, int32_t dim, int32_t outer,
+                            int32_t unit);
 /* The axis holds copies, the other axes of its dimension move up. */
 void clv_layout_unsplit(clv_layout *layout, int32_t axis);
 
@@ -92,8 +108,8 @@ void clv_layout_unsplit(clv_layout *layout, int32_t axis);
 void clv_layout_order(const clv_layout *layout, int32_t ret[static CLV_MESH_AXES_MAX]);
 
 /* "{dp, -, sp.tp} sum(ep)": by dimension the axes that split it, outermost first, or -; tp@4 splits
- * within each of 4 outer parts; behind the braces what is partial, and over which axes. Axes that
- * are not named hold copies. */
+ * within each of 4 outer parts, tp*64 between runs of 64 elements; behind the braces what is
+ * partial, and over which axes. Axes that are not named hold copies. */
 #define CLV_LAYOUT_TEXT 400
 const char *clv_layout_show(char buf[static CLV_LAYOUT_TEXT], const clv_layout *layout,
                             const clv_mesh *mesh, int32_t rank);

@@ -9,10 +9,10 @@
 
 enum { COPY, PARTIAL, FIRST_SLOT };
 
-static int32_t slot_of(const clv_layouts *all, int32_t dim, int32_t outer)
+static int32_t slot_of(const clv_layouts *all, int32_t dim, int32_t outer, int32_t unit)
 {
     for (int32_t s = 0; s < all->n_slots; s++)
-        if (all->slot[s].dim == dim && all->slot[s].outer == outer)
+        if (all->slot[s].dim == dim && all->slot[s].outer == outer && all->slot[s].unit == unit)
             return s;
     return -1;
 }
@@ -24,7 +24,7 @@ int32_t clv_layouts_find_plain(const clv_layouts *all, const clv_layout *plain)
     for (int32_t a = 0; a < CLV_MESH_AXES_MAX; a++) {
         int32_t digit = plain->dim[a] == CLV_AXIS_COPY ? COPY : PARTIAL;
         if (plain->dim[a] >= 0) {
-            int32_t slot = slot_of(all, plain->dim[a], plain->outer[a]);
+            int32_t slot = slot_of(all, plain->dim[a], plain->outer[a], plain->unit[a]);
             if (slot < 0)
                 return -1;
             digit = FIRST_SLOT + slot;
@@ -47,7 +47,7 @@ int32_t clv_layouts_find_plain(const clv_layouts *all, const clv_layout *plain)
 
 int32_t clv_layouts_find(const clv_layouts *all, const clv_layout *layout)
 {
-    clv_layout plain = clv_layout_plain(layout, all->mesh);
+    clv_layout plain = clv_layout_plain_for(layout, all->mesh, &all->tensor);
     return clv_layouts_find_plain(all, &plain);
 }
 
@@ -89,6 +89,7 @@ static bool digits_of(const clv_layouts *all, int32_t key, clv_layout *ret)
         } else if (digit >= FIRST_SLOT) {
             ret->dim[a] = (int8_t)all->slot[digit - FIRST_SLOT].dim;
             ret->outer[a] = all->slot[digit - FIRST_SLOT].outer;
+            ret->unit[a] = all->slot[digit - FIRST_SLOT].unit;
         }
     }
     for (int32_t a = 0; a < CLV_MESH_AXES_MAX; a++) /* most nests are out at once */
@@ -109,7 +110,7 @@ static clv_status add_layout(maker *m, int32_t key, clv_error *err)
     if (clv_layout_check(&layout, m->all->mesh, m->all->tensor.rank, &m->all->tensor, NULL) !=
         CLV_OK)
         return CLV_OK;
-    plain = clv_layout_plain(&layout, m->all->mesh);
+    plain = clv_layout_plain_for(&layout, m->all->mesh, &m->all->tensor);
     if (!clv_layout_equal(&plain, &layout))
         return CLV_OK;
     if (m->n == m->cap) {
@@ -128,11 +129,13 @@ static clv_status add_layout(maker *m, int32_t key, clv_error *err)
 static clv_status add_slots(clv_layouts *all, const clv_slot *more, int32_t n_more, clv_error *err)
 {
     for (int32_t i = 0; i < all->tensor.rank + n_more; i++) {
-        clv_slot slot = i < all->tensor.rank ? (clv_slot){ i, 1 } : more[i - all->tensor.rank];
+        clv_slot slot = i < all->tensor.rank ? (clv_slot){ i, 1, 1 } : more[i - all->tensor.rank];
         int64_t size =
             slot.dim >= 0 && slot.dim < all->tensor.rank ? all->tensor.dims[slot.dim] : 0;
-        if (size < 2 || slot.outer < 1 || size % slot.outer != 0 ||
-            slot_of(all, slot.dim, slot.outer) >= 0)
+        slot.unit = slot.unit == 0 ? 1 : slot.unit;
+        if (size < 2 || slot.outer < 1 || size % slot.outer != 0 || slot.unit < 1 ||
+            size / slot.outer % slot.unit != 0 ||
+            slot_of(all, slot.dim, slot.outer, slot.unit) >= 0)
             continue;
         if (all->n_slots == CLV_SLOTS_MAX)
             return clv_fail(err, CLV_ELIMIT,
@@ -153,7 +156,7 @@ typedef struct {
     int32_t at;
 } pattern;
 
-/* The size of the factor that an axis of a layout splits. */
+/* The size of the factor that an axis of a layout splits, in its units. */
 static int64_t factor_size(const clv_layouts *all, const clv_layout *layout, int32_t axis)
 {
     int64_t end = all->tensor.dims[layout->dim[axis]];
@@ -161,7 +164,7 @@ static int64_t factor_size(const clv_layouts *all, const clv_layout *layout, int
         if (layout->dim[a] == layout->dim[axis] && layout->outer[a] > layout->outer[axis] &&
             layout->outer[a] < end)
             end = layout->outer[a];
-    return end / layout->outer[axis];
+    return end / layout->outer[axis] / layout->unit[axis];
 }
 
 static pattern pattern_of(const clv_layouts *all, int32_t at)
@@ -175,7 +178,8 @@ static pattern pattern_of(const clv_layouts *all, int32_t at)
         int32_t a = order[i], dim = layout->dim[a], size = all->mesh->size[a], parts = 1;
         if (dim == CLV_AXIS_COPY)
             break;
-        int32_t next = dim == CLV_AXIS_PARTIAL ? -1 : slot_of(all, dim, layout->outer[a]);
+        int32_t next =
+            dim == CLV_AXIS_PARTIAL ? -1 : slot_of(all, dim, layout->outer[a], layout->unit[a]);
         bool uneven = false;
         for (int32_t b = 0; dim >= 0 && b < CLV_MESH_AXES_MAX; b++)
             if (layout->dim[b] == dim && layout->outer[b] == layout->outer[a]) {
@@ -254,7 +258,7 @@ static clv_status measure(clv_layouts *all, clv_arena *arena, clv_error *err)
     all->along = elems;
     all->simple = true;
     for (int32_t s = 0; s < all->n_slots; s++)
-        all->simple = all->simple && all->slot[s].outer == 1;
+        all->simple = all->simple && all->slot[s].outer == 1 && all->slot[s].unit == 1;
     for (int32_t a = 0; a < CLV_MESH_AXES_MAX; a++)
         all->simple = all->simple && !all->tensor.share[a];
     return CLV_OK;

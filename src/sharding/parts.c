@@ -29,7 +29,10 @@ void clv_split_dims_of(const clv_layout *layout, const clv_tensor_split *tensor,
                 add_factor(ret, d, layout->outer[axes[i]] / above, above);
                 above = layout->outer[axes[i]];
             }
-        add_factor(ret, d, tensor->dims[d] / above, above);
+        int32_t unit = n > 0 ? layout->unit[axes[n - 1]] : 1;
+        add_factor(ret, d, tensor->dims[d] / above / unit, above);
+        if (unit > 1)
+            add_factor(ret, d, unit, 0);
     }
 }
 
@@ -130,9 +133,9 @@ int64_t clv_layout_along(const clv_layout *layout, const clv_mesh *mesh,
         int32_t first = i, outer = layout->outer[axes[i]];
         while (i < n && layout->outer[axes[i]] == outer)
             i++;
-        int64_t end = i < n ? layout->outer[axes[i]] : whole;
+        int64_t end = i < n ? layout->outer[axes[i]] : whole, unit = layout->unit[axes[i - 1]];
         elems *= outer / above; /* a factor that nothing splits */
-        elems *= clv_largest_cut(end / outer, mesh, tensor, axes + first, i - first);
+        elems *= unit * clv_largest_cut(end / outer / unit, mesh, tensor, axes + first, i - first);
         above = end;
     }
     return elems * (whole / above);
@@ -159,7 +162,7 @@ static bool divides(const clv_layout *layout, const clv_tensor_split *tensor, co
                     int32_t n, int32_t dim, int32_t parts)
 {
     for (int32_t i = 0; i < n; i++)
-        if (layout->outer[axes[i]] != 1 || tensor->share[axes[i]])
+        if (layout->outer[axes[i]] != 1 || layout->unit[axes[i]] != 1 || tensor->share[axes[i]])
             return false;
     return tensor->dims[dim] % parts == 0;
 }

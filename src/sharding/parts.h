@@ -9,15 +9,16 @@
 #include "graph/graph.h"
 #include "sharding/layout.h"
 
-/* Every axis may add a factor. */
-#define CLV_SPLIT_RANK_MAX (CLV_RANK_MAX + CLV_MESH_AXES_MAX)
+/* Every axis may add a factor, and a unit. */
+#define CLV_SPLIT_RANK_MAX (CLV_RANK_MAX + 2 * CLV_MESH_AXES_MAX)
 
-/* The tensor as a layout splits it: its own dims unless some axis has an outer above 1. */
+/* The tensor as a layout splits it: its own dims unless some axis has an outer or a unit above 1. A
+ * unit is the last factor of its dimension. */
 typedef struct {
     int32_t rank;
     int64_t dims[CLV_SPLIT_RANK_MAX];
     int32_t axis_of[CLV_SPLIT_RANK_MAX]; /* the tensor's dimension that it is of */
-    int32_t outer[CLV_SPLIT_RANK_MAX];   /* as in clv_layout */
+    int32_t outer[CLV_SPLIT_RANK_MAX];   /* as in clv_layout; 0 for a unit, which nothing splits */
 } clv_split_dims;
 
 /* The layout must have passed clv_layout_check() for the tensor, here and below. O(rank). */

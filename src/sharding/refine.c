@@ -4,21 +4,14 @@
  * input: on a device its input is split within 3 outer pieces. The product before it has one factor
  * n for that dimension, and splits it into plain runs, which is another layout. Taken apart into
  * n' = 3 and n, it can split n within n', too; the columns of its weights then lie on the devices
- * in that order, and nobody has to move anything. So from each dimension that begins with something
- * whole the operators are followed, through all factors that are the same dimension, until a
- * product with weights is found; then they are all taken apart. What leads to no such product, or
- * to more than a few operators, stays as it is: it would only make choices that nobody takes.
+ * in that order, and nobody has to move anything. So each dimension that begins with something
+ * whole is taken apart behind it, back to the product (apart.c).
  *
  * Where the part that comes first can be split as well, follow.c finds what has to be taken apart.
  */
 #include <stdio.h>
 
-#include "graph/ops.h"
 #include "sharding/resolve.h"
-
-/* Operators between a fused product and where its parts go their own ways: a bias, a reshape, a
- * transposition, the pieces. A chain of more is the stream that runs through all layers. */
-#define CHAIN_MAX 48
 
 /* -- one rule -- */
 
@@ -65,6 +58,14 @@ static bool refine_operand(const clv_operand_factors *o, int32_t factor, int16_t
     return dims != NULL;
 }
 
+static bool is_taken(const clv_factors *f, const char *name)
+{
+    for (int32_t i = 0; i < f->n_factors; i++)
+        if (strcmp(f->factors[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 static void refine_factors(const clv_factors *f, int32_t factor, int64_t outer, clv_factor *ret)
 {
     for (int32_t i = 0; i < f->n_factors; i++)
@@ -74,8 +75,7 @@ static void refine_factors(const clv_factors *f, int32_t factor, int64_t outer, 
     one->size = outer;
     one->granule = 1;
     inner->size /= outer;
-    size_t n = strlen(one->name);
-    if (n + 1 < sizeof one->name)
+    for (size_t n = strlen(one->name); n + 1 < sizeof one->name && is_taken(f, one->name); n++)
         one->name[n] = '\'';
 }
 
@@ -110,130 +110,6 @@ clv_status clv_factors_refine(const clv_factors *f, int32_t factor, int64_t oute
     return CLV_OK;
 }
 
-/* -- a chain of operators -- */
-
-typedef struct {
-    clv_tensor tensor;
-    int32_t dim;
-} place;
-
-typedef struct {
-    int32_t op, factor;
-} step;
-
-typedef struct {
-    const clv_graph *graph;
-    clv_factors *all;
-    int64_t outer;
-    step steps[CHAIN_MAX];
-    place places[8 * CHAIN_MAX]; /* looked at, and to be looked at */
-    int32_t n_steps, n_places;
-    bool too_long, found; /* found: a product with weights */
-} chain;
-
-static void add_place(chain *c, clv_tensor tensor, int32_t dim)
-{
-    for (int32_t i = 0; i < c->n_places; i++)
-        if (c->places[i].tensor.i == tensor.i && c->places[i].dim == dim)
-            return;
-    if (c->n_places == 8 * CHAIN_MAX)
-        c->too_long = true;
-    else
-        c->places[c->n_places++] = (place){ tensor, dim };
-}
-
-/* A constant of the file, or what one operator makes of such. */
-static bool is_constant(const clv_graph *g, clv_tensor t)
-{
-    const clv_tensor_info *info = &g->tensors[t.i];
-    if (info->role == CLV_TENSOR_WEIGHT)
-        return true;
-    if (info->role != CLV_TENSOR_RESULT)
-        return false;
-    const clv_op_info *op = &g->ops[info->producer.i];
-    for (int32_t k = 0; k < op->n_in; k++) {
-        clv_tensor in = clv_op_input(g, op, k);
-        if (in.i >= 0 && g->tensors[in.i].role != CLV_TENSOR_WEIGHT)
-            return false;
-    }
-    return true;
-}
-
-static bool begins_with(const clv_operand_factors *o, int32_t dim, int32_t factor)
-{
-    return o->dims[dim].n > 0 && o->dims[dim].at[0] == factor;
-}
-
-/* The factor of an operator is part of the chain: so are all dimensions that begin with it. */
-static void add_step(chain *c, int32_t op, int32_t factor)
-{
-    const clv_factors *f = &c->all[op];
-    const clv_op_info *info = &c->graph->ops[op];
-    bool product = info->kind >= 0 && clv_op_def_at(info->kind)->flags & CLV_OPF_CONTRACTION;
-    for (int32_t i = 0; i < c->n_steps; i++)
-        if (c->steps[i].op == op && c->steps[i].factor == factor)
-            return;
-    if (c->n_steps == CHAIN_MAX) {
-        c->too_long = true;
-        return;
-    }
-    c->steps[c->n_steps++] = (step){ op, factor };
-    for (int32_t k = 0; k < f->n_in + f->n_out; k++) {
-        bool out = k >= f->n_in;
-        const clv_operand_factors *o = out ? &f->out[k - f->n_in] : &f->in[k];
-        clv_tensor t =
-            out ? clv_op_output(c->graph, info, k - f->n_in) : clv_op_input(c->graph, info, k);
-        for (int32_t i = 0; t.i >= 0 && i < o->rank; i++) {
-            if (!begins_with(o, i, factor))
-                continue;
-            c->found |= product && !out && is_constant(c->graph, t);
-            add_place(c, t, i);
-        }
-    }
-}
-
-static void visit_operand(chain *c, int32_t op, const clv_operand_factors *o, int32_t dim)
-{
-    if (dim >= o->rank || o->dims[dim].n == 0)
-        return;
-    int32_t factor = o->dims[dim].at[0];
-    if (clv_factor_divisible(&c->all[op].factors[factor], c->outer))
-        add_step(c, op, factor);
-}
-
-/* Each operator that writes or reads the tensor. */
-static void visit(chain *c, place at)
-{
-    const clv_graph *g = c->graph;
-    const clv_tensor_info *info = &g->tensors[at.tensor.i];
-    for (int32_t i = -1; i < info->n_readers && !c->too_long; i++) {
-        int32_t op = i < 0 ? info->producer.i : g->readers_of[info->first_reader + i].i;
-        if (op < 0 || c->all[op].why_whole)
-            continue;
-        const clv_factors *f = &c->all[op];
-        for (int32_t k = 0; k < f->n_in; k++)
-            if (clv_op_input(g, &g->ops[op], k).i == at.tensor.i)
-                visit_operand(c, op, &f->in[k], at.dim);
-        for (int32_t k = 0; k < f->n_out; k++)
-            if (clv_op_output(g, &g->ops[op], k).i == at.tensor.i)
-                visit_operand(c, op, &f->out[k], at.dim);
-    }
-}
-
-static clv_status follow(chain *c, clv_tensor tensor, int32_t dim, clv_arena *arena, clv_error *err)
-{
-    c->n_steps = c->n_places = 0;
-    c->too_long = c->found = false;
-    add_place(c, tensor, dim);
-    for (int32_t i = 0; i < c->n_places && !c->too_long; i++)
-        visit(c, c->places[i]);
-    for (int32_t i = 0; i < c->n_steps && c->found && !c->too_long; i++) {
-        clv_factors *f = &c->all[c->steps[i].op];
-        CLV_TRY(clv_factors_refine(f, c->steps[i].factor, c->outer, arena, f, err));
-    }
-    return CLV_OK;
-}
-
 /* -- a graph -- */
 
 /* The product of the whole factors that a dimension begins with; 1 if it does not, or if nothing
@@ -251,13 +127,14 @@ static int64_t whole_before(const clv_factors *f, const clv_dim_factors *d)
     return 1;
 }
 
-static clv_status follow_operand(chain *c, const clv_factors *f, const clv_operand_factors *o,
-                                 clv_tensor t, clv_arena *arena, clv_error *err)
+static clv_status follow_operand(clv_apart *apart, const clv_factors *f,
+                                 const clv_operand_factors *o, clv_tensor t, clv_arena *arena,
+                                 clv_error *err)
 {
     for (int32_t i = 0; t.i >= 0 && i < o->rank; i++) {
-        c->outer = whole_before(f, &o->dims[i]);
-        if (c->outer > 1)
-            CLV_TRY(follow(c, t, i, arena, err));
+        int64_t outer = whole_before(f, &o->dims[i]);
+        if (outer > 1)
+            CLV_TRY(clv_apart_take(apart, t, i, outer, true, arena, err));
     }
     return CLV_OK;
 }
@@ -267,11 +144,10 @@ clv_status clv_factors_all(const clv_model *model, const clv_types *types, clv_a
 {
     const clv_graph *g = types->graph;
     clv_factors *all = CLV_NEW_ARRAY(arena, clv_factors, g->n_ops);
-    chain *c = CLV_NEW(arena, chain);
-    if (!all || !c)
+    clv_apart *apart;
+    if (!all)
         return clv_fail_nomem(err, "the sharding rules");
-    c->graph = g;
-    c->all = all;
+    CLV_TRY(clv_apart_new(g, all, arena, &apart, err));
     CLV_TRY(clv_factors_resolve_all(model, types, arena, all, err));
     for (int32_t i = 0; i < g->n_ops; i++) {
         const clv_factors f = all[i]; /* as it is now: the chain may take others apart */
@@ -279,7 +155,7 @@ clv_status clv_factors_all(const clv_model *model, const clv_types *types, clv_a
             bool out = k >= f.n_in;
             clv_tensor t =
                 out ? clv_op_output(g, &g->ops[i], k - f.n_in) : clv_op_input(g, &g->ops[i], k);
-            CLV_TRY(follow_operand(c, &f, out ? &f.out[k - f.n_in] : &f.in[k], t, arena, err));
+            CLV_TRY(follow_operand(apart, &f, out ? &f.out[k - f.n_in] : &f.in[k], t, arena, err));
         }
     }
     *ret = all;

@@ -44,6 +44,18 @@ clv_status clv_factors_resolve_all(const clv_model *model, const clv_types *type
                                    clv_factors *ret, clv_error *err);
 /* Can the factor be taken apart so that `outer` comes first? */
 bool clv_factor_divisible(const clv_factor *one, int64_t outer);
+/* The factor in which something begins that has `outer` parts before it in the dimension; in *outer
+ * then how many of these are in the factor itself. -1: it begins in no one place. */
+int32_t clv_factor_begins(const clv_factors *f, const clv_dim_factors *d, int64_t *outer);
+/* Takes apart a dimension of a tensor behind `outer` parts, and with it all that it is the same
+ * dimension of in other operators, where that leads to a product with weights. at_start: only
+ * factors that a dimension begins with, not what lies within a head; else the part that comes first
+ * keeps the name. all: the rules, by operator. O(operators that it goes through, squared). */
+typedef struct clv_apart clv_apart;
+clv_status clv_apart_new(const clv_graph *graph, clv_factors *all, clv_arena *arena,
+                         clv_apart **ret, clv_error *err);
+clv_status clv_apart_take(clv_apart *apart, clv_tensor tensor, int32_t dim, int64_t outer,
+                          bool at_start, clv_arena *arena, clv_error *err);
 /* Takes apart, in the rules of all operators of a graph, the factors in whose midst a dimension
  * begins that can be split where the first one cannot: a batch within (s*b). Each factor in two, at
  * most. O(operators and their dimensions). */

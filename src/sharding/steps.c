@@ -26,7 +26,7 @@ static bool same_on(const clv_layout *a, const clv_layout *b, int32_t dim)
 {
     for (int32_t x = 0; x < CLV_MESH_AXES_MAX; x++) {
         bool in_a = a->dim[x] == dim, in_b = b->dim[x] == dim;
-        if (in_a != in_b || (in_a && a->outer[x] != b->outer[x]))
+        if (in_a != in_b || (in_a && (a->outer[x] != b->outer[x] || a->unit[x] != b->unit[x])))
             return false;
     }
     return true;
@@ -36,7 +36,8 @@ static bool same_on(const clv_layout *a, const clv_layout *b, int32_t dim)
 static bool all_in(const clv_layout *few, const clv_layout *many, int32_t dim)
 {
     for (int32_t x = 0; x < CLV_MESH_AXES_MAX; x++)
-        if (few->dim[x] == dim && (many->dim[x] != dim || many->outer[x] != few->outer[x]))
+        if (few->dim[x] == dim && (many->dim[x] != dim || many->outer[x] != few->outer[x] ||
+                                   many->unit[x] != few->unit[x]))
             return false;
     return true;
 }
@@ -45,13 +46,16 @@ static bool all_in(const clv_layout *few, const clv_layout *many, int32_t dim)
  * `outer` pieces and nowhere further inside. */
 static int64_t within(const clv_layouts *all, const clv_layout *layout, int32_t dim, int32_t outer)
 {
-    int32_t axes[CLV_MESH_AXES_MAX], in[CLV_MESH_AXES_MAX], n_in = 0;
+    int32_t axes[CLV_MESH_AXES_MAX], in[CLV_MESH_AXES_MAX], n_in = 0, unit = 1;
     int32_t n = clv_layout_axes_of(layout, dim, axes);
 
     for (int32_t i = 0; i < n; i++)
-        if (layout->outer[axes[i]] == outer)
+        if (layout->outer[axes[i]] == outer) {
+            unit = layout->unit[axes[i]];
             in[n_in++] = axes[i];
-    return clv_largest_cut(all->tensor.dims[dim] / outer, all->mesh, &all->tensor, in, n_in);
+        }
+    return unit *
+           clv_largest_cut(all->tensor.dims[dim] / outer / unit, all->mesh, &all->tensor, in, n_in);
 }
 
 /* An axis changes its factor within a dimension: where the layout that splits the outer factor
@@ -75,7 +79,8 @@ static int64_t meet(const clv_layouts *all, int32_t from_at, int32_t to_at, int3
         for (int32_t a = 0; a < CLV_MESH_AXES_MAX; a++)
             if (both[i]->dim[a] == dim && both[i]->outer[a] != high) {
                 bool other = outside && outside != both[i];
-                if (both[i]->outer[a] != low || other || all->tensor.share[a])
+                bool cut = both[i]->unit[a] > 1; /* a piece of the outer factor may be cut */
+                if (both[i]->outer[a] != low || other || cut || all->tensor.share[a])
                     return least;
                 outside = both[i];
                 parts *= all->mesh->size[a];
@@ -118,8 +123,8 @@ typedef struct {
     bool no_memory;
 } walk;
 
-/* Axes of one device are never in a step, so only inner factors can make a layout that is not
- * plain, and only these and shares one that looks like another but is not allowed. */
+/* Axes of one device are never in a step, so only inner factors and units can make a layout that is
+ * not plain, and only these and shares one that looks like another but is not allowed. */
 static int32_t find_target(const clv_layouts *all, const clv_layout *to)
 {
     if (all->simple)
@@ -176,6 +181,24 @@ static clv_layout without(const clv_layout *layout, uint32_t axes)
     return to;
 }
 
+/* The axes that split the slot already take its units for their own; false: they cut otherwise than
+ * between units. */
+static bool take_units(const clv_layouts *all, clv_layout *layout, clv_slot slot)
+{
+    int64_t parts = 1, units = all->tensor.dims[slot.dim] / slot.outer / slot.unit;
+
+    for (int32_t a = 0; a < CLV_MESH_AXES_MAX; a++) {
+        if (layout->dim[a] != slot.dim || layout->outer[a] != slot.outer ||
+            layout->unit[a] == slot.unit)
+            continue;
+        if (layout->unit[a] != 1 || all->tensor.share[a])
+            return false;
+        layout->unit[a] = slot.unit;
+        parts *= all->mesh->size[a];
+    }
+    return units % parts == 0;
+}
+
 /* All axes of the set split one slot, in every order. */
 static void add_splits(walk *w, clv_step_kind kind, uint32_t axes, uint32_t left, clv_slot slot,
                        const clv_layout *base)
@@ -186,9 +209,9 @@ static void add_splits(walk *w, clv_step_kind kind, uint32_t axes, uint32_t left
     }
     for (int32_t a = 0; a < CLV_MESH_AXES_MAX; a++) {
         clv_layout to = *base;
-        if (!(left & 1u << a))
+        if (!(left & 1u << a) || !take_units(w->all, &to, slot))
             continue;
-        clv_layout_split(&to, a, slot.dim, slot.outer);
+        clv_layout_split_units(&to, a, slot.dim, slot.outer, slot.unit);
         add_splits(w, kind, axes, left & ~(1u << a), slot, &to); /* at most three deep */
     }
 }
@@ -198,7 +221,8 @@ static bool one_axis(uint32_t axes) { return (axes & (axes - 1)) == 0; }
 static bool splits_slot(const clv_layout *l, uint32_t axes, clv_slot slot)
 {
     for (int32_t a = 0; a < CLV_MESH_AXES_MAX; a++)
-        if (axes & 1u << a && l->dim[a] == slot.dim && l->outer[a] == slot.outer)
+        if (axes & 1u << a && l->dim[a] == slot.dim && l->outer[a] == slot.outer &&
+            l->unit[a] == slot.unit)
             return true;
     return false;
 }

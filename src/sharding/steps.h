@@ -33,9 +33,10 @@ typedef enum {
 
 const char *clv_step_name(clv_step_kind kind);
 
-/* What an axis may split: dimension dim, within each of its outer parts. */
+/* What an axis may split: dimension dim, within each of its outer parts, in units of so many
+ * elements (0: of one). */
 typedef struct {
-    int32_t dim, outer;
+    int32_t dim, outer, unit;
 } clv_slot;
 
 /* The number of layouts grows with its third power. */
@@ -52,15 +53,15 @@ typedef struct {
     const int32_t *key;   /* ascending */
     const int64_t *bytes; /* of the largest part */
     const int64_t *along; /* [layout * rank + dimension]: elements of the largest part along it */
-    bool simple;          /* no slot has an outer above 1, and no axis shares */
+    bool simple;          /* no slot has an outer or a unit above 1, and no axis shares */
     /* Layouts with the same parts on other devices, side by side; where each stands; and where the
      * ones like it begin and end. */
     const int32_t *alike, *alike_from, *alike_to;
 } clv_layouts;
 
-/* Every dimension of at least 2 elements may be split, and the slots given besides with an outer
- * above 1 (others are left out, as are those that the dimension is not made of). CLV_ELIMIT: more
- * than CLV_SLOTS_MAX. The tensor is copied, its shares are not. Polynomial of degree 3 in the
+/* Every dimension of at least 2 elements may be split, and the slots given besides with an outer or
+ * a unit above 1 (others are left out, as are those that the dimension is not made of). CLV_ELIMIT:
+ * more than CLV_SLOTS_MAX. The tensor is copied, its shares are not. Polynomial of degree 3 in the
  * slots: 400 layouts for rank 4 and three axes. */
 clv_status clv_layouts_make(const clv_mesh *mesh, const clv_tensor_split *tensor,
                             const clv_slot *more, int32_t n_more, clv_arena *arena,

@@ -169,6 +169,122 @@ Test(joint, gpt2_is_split_by_columns_then_rows)
 }
 
 /* Of the size that the authors of Megatron gave it. */
+/* -- heads that the devices do not divide: each stays whole -- */
+
+/* rules: NULL, or those that the plan has to obey. */
+static void find_on(int devices, const char *rules)
+{
+    char mesh[8];
+    cleave_plan_options o = CLEAVE_PLAN_OPTIONS;
+    snprintf(mesh, sizeof mesh, "%d", devices);
+    o.cluster = "dgx-h100";
+    o.mesh = mesh;
+    o.devices = devices;
+    o.constraints = rules;
+    cr_assert_eq(cleave_model_open(path, NULL, &model, &error), CLEAVE_OK, "%s", error.message);
+    cr_assert_eq(cleave_plan_make(model, &o, &plan, &error), CLEAVE_OK, "%s", error.message);
+    cr_assert(cleave_plan_fits(plan));
+}
+
+/* Some tensor has parts of these sizes. */
+static bool has_parts(const char *sizes)
+{
+    char want[80];
+    snprintf(want, sizeof want, "\"sizes\": \"%s\"", sizes);
+    return strstr(cleave_plan_json(plan), want) != NULL;
+}
+
+static void expect_gpt2_of_heads(int devices, const char *columns)
+{
+    const net_sizes s = { .layers = LAYERS,
+                          .batch = 8,
+                          .sequence = 1,
+                          .past = 511,
+                          .hidden = 1600,
+                          .heads = 25,
+                          .kv_heads = 25,
+                          .inner = 6400,
+                          .words = 50304 };
+    net_gpt2(&s, path);
+    find_on(devices, NULL);
+    expect_megatron("/down");
+    cr_expect_eq(found("Megatron column"), 2 * LAYERS + 1, "%s", cleave_plan_text(plan));
+    cr_expect_eq(found("Megatron row"), 2 * LAYERS);
+    cr_expect(has_parts(columns), "no columns of %s", columns);
+}
+
+/* 13 of 25 heads, of queries, keys and values: 3 * 13 * 64 columns. covers: A.021 */
+Test(joint, twenty_five_heads_on_two_devices) { expect_gpt2_of_heads(2, "2496, 2304"); }
+
+/* Specs say it, as a dimension of 25 in two shards and one of 64 in one: whoever reads the
+ * annotated model finds the parts that were planned. covers: A.021 */
+Test(joint, heads_in_uneven_parts_are_read_back)
+{
+    cleave_model *annotated = NULL;
+    char *text = NULL, written[5000];
+    int wrong = -1;
+    expect_gpt2_of_heads(2, "2496, 2304");
+    snprintf(written, sizeof written, "%s/a.onnx", folder);
+    cr_assert_eq(cleave_annotate(model, plan, written, &error), CLEAVE_OK, "%s", error.message);
+    cr_assert_eq(cleave_model_open(written, NULL, &annotated, &error), CLEAVE_OK);
+    cr_assert_eq(cleave_model_shards(annotated, NULL, CLEAVE_UNEVEN_CEIL, 0, &text, &wrong, &error),
+                 CLEAVE_OK);
+    cr_expect_eq(wrong, 0, "%s", text);
+    cr_expect(strstr(text, "[1600,4800] as [1600,3,25,64]") && strstr(text, "[1600,3,13,64]") &&
+              strstr(text, "[1600,3,12,64]"));
+    cleave_text_free(annotated, text);
+    cleave_model_free(annotated);
+}
+
+/* The rest falls to the last ones. */
+Test(joint, twenty_five_heads_on_eight_devices)
+{
+    expect_gpt2_of_heads(8, "768, 768, 768, 768, 768, 768, 192, 0");
+}
+
+/* One device has twice as much as the other here: attention of halves of heads is faster, and its
+ * scores are summed up. By rule heads stay whole. */
+Test(joint, three_heads_on_two_devices)
+{
+    const net_sizes s = { .layers = LAYERS,
+                          .batch = 1,
+                          .sequence = 64,
+                          .hidden = 3 * 512,
+                          .heads = 3,
+                          .kv_heads = 3,
+                          .inner = 4 * 3 * 512,
+                          .words = 32000 };
+    net_gpt2(&s, path);
+    find_on(2, "{\"rules\": [{\"split\": \"*/qk\", \"factor\": \"d1\", \"over\": \"tp\"}]}");
+    expect_megatron("/down");
+    cr_expect_eq(found("Megatron column"), 2 * LAYERS + 1, "%s", cleave_plan_text(plan));
+    cr_expect_eq(found("Megatron row"), 2 * LAYERS);
+    cr_expect(has_parts("3072, 1536"));
+}
+
+/* Of 9 heads each three share a key: these are together, 6 and 3, with 2 keys and 1. */
+Test(joint, groups_of_heads_on_two_devices)
+{
+    const net_sizes s = { .layers = LAYERS,
+                          .batch = 1,
+                          .sequence = 1,
+                          .past = 1023,
+                          .hidden = 9 * 512,
+                          .heads = 9,
+                          .kv_heads = 3,
+                          .inner = 14336,
+                          .words = 32000 };
+    net_llama(&s, path);
+    find_on(2, "{\"rules\": [{\"split\": \"*/q\", \"factor\": \"n\", \"over\": \"tp\"},"
+               "{\"split\": \"*/sv\", \"factor\": \"d1\", \"over\": \"tp\"},"
+               "{\"split\": \"*/o\", \"factor\": \"k\", \"over\": \"tp\"}]}");
+    expect_megatron("/down");
+    cr_expect_eq(found("Megatron column"), 5 * LAYERS + 1, "%s", cleave_plan_text(plan));
+    cr_expect_eq(found("Megatron row"), 2 * LAYERS);
+    cr_expect(has_parts("3072, 1536"));
+    cr_expect(has_parts("1024, 512"));
+}
+
 Test(joint, bert_is_split_by_columns_then_rows)
 {
     const net_sizes s = { .layers = LAYERS,

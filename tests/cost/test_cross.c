@@ -60,10 +60,10 @@ static int64_t lacking(const clv_place *from, const clv_place *to)
 static void try_all(const clv_cluster *c, const clv_mesh *first, const clv_mesh *second,
                     const clv_tensor_split *t)
 {
-    const clv_slot slots[] = { { 0, 2 }, { 0, 3 } };
+    const clv_slot slots[] = { { 0, 2, 1 }, { 0, 3, 1 }, { 0, 1, 2 }, { 0, 1, 4 } };
     const clv_layouts *from = NULL, *to = NULL;
-    cr_assert_eq(clv_layouts_make(first, t, slots, 2, arena, &from, NULL), CLV_OK);
-    cr_assert_eq(clv_layouts_make(second, t, slots, 2, arena, &to, NULL), CLV_OK);
+    cr_assert_eq(clv_layouts_make(first, t, slots, 4, arena, &from, NULL), CLV_OK);
+    cr_assert_eq(clv_layouts_make(second, t, slots, 4, arena, &to, NULL), CLV_OK);
     for (int32_t i = 0; i < from->n; i++)
         for (int32_t j = 0; j < to->n; j++) {
             clv_place a = { first, t, &from->at[i] }, b = { second, t, &to->at[j] };

@@ -176,12 +176,23 @@ Test(reshard, every_chain_between_uneven_layouts_gives_the_target)
 Test(reshard, every_chain_between_fused_and_unequal_layouts_gives_the_target)
 {
     const int64_t dims[] = { 12, 5 }, unequal[] = { 1, 3 };
-    const clv_slot slots[] = { { 0, 2 }, { 0, 4 } };
+    const clv_slot slots[] = { { 0, 2, 1 }, { 0, 4, 1 } };
     for (int m = 0; m < N_MESHES; m++) {
         clv_tensor_split t = tensor_of(2, dims, CLV_UNEVEN_CEIL);
         try_pairs(meshes[m], &t, slots, 2);
         t.share[0] = m == 1 ? NULL : unequal;
         try_pairs(meshes[m], &t, slots, 1);
+    }
+}
+
+/* 5 heads of 3. covers: A.021 */
+Test(reshard, every_chain_between_layouts_of_whole_units_gives_the_target)
+{
+    const int64_t dims[] = { 15, 4 };
+    const clv_slot slots[] = { { 0, 1, 3 }, { 0, 5, 1 } };
+    for (int m = 0; m < N_MESHES; m++) {
+        clv_tensor_split t = tensor_of(2, dims, CLV_UNEVEN_CEIL);
+        try_pairs(meshes[m], &t, slots, 2);
     }
 }
 

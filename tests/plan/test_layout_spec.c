@@ -157,7 +157,7 @@ Test(layout_spec, gives_every_device_its_part_of_uneven_tensors_or_says_not)
 Test(layout_spec, fused_dimensions_have_a_sharding_for_each_factor)
 {
     const int64_t dims[] = { 16, 6 }, uneven[] = { 12, 5 };
-    const clv_slot slots[] = { { 0, 2 }, { 0, 4 }, { 1, 2 }, { 0, 3 } };
+    const clv_slot slots[] = { { 0, 2, 1 }, { 0, 4, 1 }, { 1, 2, 1 }, { 0, 3, 1 } };
     for (int m = 0; m < N_MESHES; m++) {
         clv_tensor_split t = tensor_of(2, dims, CLV_UNEVEN_REFUSE);
         cr_assert_eq(try_all(sim_mesh(arena, meshes[m]), &t, slots, 4), 0);
@@ -174,6 +174,31 @@ Test(layout_spec, fused_dimensions_have_a_sharding_for_each_factor)
     cr_assert(s.spec.dims[0].simple[0].dim == 4 && s.spec.dims[0].simple[0].num_shards == 2);
     cr_assert(s.spec.dims[0].simple[1].dim == CLV_DIM_UNKNOWN &&
               s.spec.dims[0].simple[1].num_shards == 2);
+}
+
+/* A dimension of units is a dimension of two factors, of which the first is split. covers: A.021 */
+Test(layout_spec, units_are_a_factor_of_their_own)
+{
+    const int64_t dims[] = { 20, 6 };
+    const clv_slot slots[] = { { 0, 1, 4 }, { 0, 2, 2 }, { 0, 5, 1 }, { 1, 1, 2 } };
+    for (int m = 0; m < N_MESHES; m++) {
+        clv_tensor_split t = tensor_of(2, dims, CLV_UNEVEN_CEIL);
+        int32_t lost = try_all(sim_mesh(arena, meshes[m]), &t, slots, 4);
+        bool one_axis = m < 2 || m == 5; /* only nested axes cut otherwise */
+        if (one_axis)
+            cr_assert_eq(lost, 0);
+    }
+    clv_tensor_split t = tensor_of(2, dims, CLV_UNEVEN_CEIL);
+    clv_layout l = CLV_LAYOUT_COPIES;
+    clv_layout_split_units(&l, 0, 0, 1, 4);
+    clv_layout_spec s = spec_of(&l, sim_mesh(arena, "2"), &t);
+    cr_assert_eq(s.spec.dims[0].n_simple, 2);
+    cr_assert(s.spec.dims[0].simple[0].dim == 5 && s.spec.dims[0].simple[0].num_shards == 2);
+    cr_assert(s.spec.dims[0].simple[1].dim == CLV_DIM_UNKNOWN &&
+              s.spec.dims[0].simple[1].num_shards == 1);
+    cr_assert_eq(s.n_unsaid, 1);
+    cr_assert_str_eq(s.unsaid[0].text, "dimension 0 of 20 elements has parts of 12, 8");
+    cr_assert_not(s.unsaid[0].lost);
 }
 
 /* covers: A.023 A.024 A.025 A.028 */

@@ -1,10 +1,11 @@
 /* dump_rules.c - prints, as JSON, how each operator of a model's main graph may be split.
  *
- *   dump_rules MODEL [--mesh 2x3] [SYMBOL=VALUE ...]
+ *   dump_rules MODEL [--mesh 2x3] [--apart 3] [SYMBOL=VALUE ...]
  *
  * One object a line for each operator: its factors, the factors of each dimension of its inputs and
  * outputs, what changes on a shard. With a mesh also each allowed choice, by axis the factor that
- * it splits, with the layouts of inputs and outputs. Python tests read it.
+ * it splits, with the layouts of inputs and outputs. --apart: each factor that is a multiple of so
+ * many is taken apart first. Python tests read it.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include "graph/infer.h"
 #include "proto/onnx_file.h"
 #include "sharding/factors.h"
+#include "sharding/resolve.h"
 
 #define BINDINGS_MAX 64
 
@@ -101,8 +103,8 @@ static void print_layout(const clv_mesh *mesh, const clv_layout *l)
 {
     putchar('[');
     for (int32_t a = 0; a < mesh->n_axes; a++)
-        printf("%s{\"dim\":%d,\"outer\":%d,\"nest\":%d,\"reduce\":\"%s\"}", a ? "," : "", l->dim[a],
-               l->outer[a], l->nest[a], reduces[l->reduce[a]]);
+        printf("%s{\"dim\":%d,\"outer\":%d,\"unit\":%d,\"nest\":%d,\"reduce\":\"%s\"}",
+               a ? "," : "", l->dim[a], l->outer[a], l->unit[a], l->nest[a], reduces[l->reduce[a]]);
     putchar(']');
 }
 
@@ -170,13 +172,27 @@ static void print_op(const clv_graph *g, clv_op op, const clv_factors *f, const 
     printf("}\n");
 }
 
+/* Every factor that can be is taken apart, as clv_factors_all() and clv_factors_units() do with a
+ * few. */
+static clv_status take_apart(clv_factors *f, int64_t outer, clv_arena *arena, clv_error *err)
+{
+    int32_t n = f->n_factors;
+    for (int32_t i = 0; i < n && outer > 1; i++)
+        if (clv_factor_divisible(&f->factors[i], outer))
+            CLV_TRY(clv_factors_refine(f, i, outer, arena, f, err));
+    return CLV_OK;
+}
+
 static clv_status print_all(const clv_model *model, const clv_types *types, const clv_mesh *mesh,
-                            clv_arena *arena, clv_error *err)
+                            int64_t outer, clv_arena *arena, clv_error *err)
 {
     clv_factors *all = NULL;
     CLV_TRY(clv_factors_all(model, types, arena, &all, err));
-    for (int32_t i = 0; i < model->main->n_ops; i++)
+    CLV_TRY(clv_factors_units(types, all, mesh, arena, &all, err));
+    for (int32_t i = 0; i < model->main->n_ops; i++) {
+        CLV_TRY(take_apart(&all[i], outer, arena, err));
         print_op(model->main, (clv_op){ i }, &all[i], mesh);
+    }
     return CLV_OK;
 }
 
@@ -204,20 +220,23 @@ int main(int argc, char **argv)
     clv_inference *found;
     clv_arena *arena = clv_arena_new(NULL, 0);
     int n = 0, status = 1;
+    int64_t outer = 1;
     for (int i = 2; i < argc; i++) {
         const char *equals = strrchr(argv[i], '=');
         if (strcmp(argv[i], "--mesh") == 0 && i + 1 < argc)
             mesh = read_mesh(argv[++i]);
+        else if (strcmp(argv[i], "--apart") == 0 && i + 1 < argc)
+            outer = strtoll(argv[++i], NULL, 10);
         else if (equals && n < BINDINGS_MAX)
             bindings[n++] = (clv_binding){ { argv[i], (int32_t)(equals - argv[i]) },
                                            strtoll(equals + 1, NULL, 10) };
     }
     if (argc < 2 || !arena)
-        fprintf(stderr, "usage: dump_rules MODEL [--mesh 2x3] [SYMBOL=VALUE ...]\n");
+        fprintf(stderr, "usage: dump_rules MODEL [--mesh 2x3] [--apart 3] [SYMBOL=VALUE ...]\n");
     else if (clv_onnx_open(argv[1], NULL, &file, &err) != CLV_OK ||
              clv_onnx_read(file, arena, &model, &err) != CLV_OK ||
              clv_infer(model, bindings, n, arena, &found, &err) != CLV_OK ||
-             print_all(model, found->main, &mesh, arena, &err) != CLV_OK)
+             print_all(model, found->main, &mesh, outer, arena, &err) != CLV_OK)
         fprintf(stderr, "%s: %s\n", argv[1], err.message);
     else
         status = 0;

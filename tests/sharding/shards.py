@@ -49,13 +49,15 @@ def product_of(ranges):
 
 @functools.lru_cache(maxsize=None)
 def nest_of(size, steps, policy):
-    """Elements of a dimension that axes split, each (outer, number of part, number of parts)."""
+    """Elements of a dimension that axes split, each (outer, unit, number of part, number of
+    parts)."""
     at, kept, ranges = np.arange(size), np.ones(size, bool), {}
-    for outer, part, parts in steps:
-        if size % outer:
-            raise Fault(f"an axis splits a dimension of {size} within {outer} outer ones")
+    for outer, unit, part, parts in steps:
+        if size % (outer * unit):
+            raise Fault(f"an axis splits a dimension of {size} within {outer} outer ones, in units "
+                        f"of {unit}")
         low, high = ranges.get(outer, (0, size // outer))
-        ranges[outer] = part_of(low, high, 1, part, parts, policy)
+        ranges[outer] = part_of(low, high, unit, part, parts, policy)
     for outer, (low, high) in ranges.items():
         kept &= (at % (size // outer) >= low) & (at % (size // outer) < high)
     return set_of(at[kept].tobytes())
@@ -255,7 +257,7 @@ def layout_elements(layout, dim, size, coordinates, mesh, policy):
     nests = [layout[a]["nest"] for a in axes]
     if nests != list(range(len(axes))):
         raise Fault(f"the axes on dimension {dim} nest as {nests}")
-    steps = tuple((layout[a]["outer"], coordinates[a], mesh[a]) for a in axes)
+    steps = tuple((layout[a]["outer"], layout[a]["unit"], coordinates[a], mesh[a]) for a in axes)
     return nest_of(size, steps, policy)
 
 

@@ -33,7 +33,7 @@ static int16_t factor(const clv_factors *f, const char *name)
     return -1;
 }
 
-/* "0:1 p:sum -": by axis the dimension and outer, partial, or a copy; nests as ".1". */
+/* "0@2*4 p:sum -": by axis the dimension, outer and unit, partial, or a copy; nests as ".1". */
 static void show_layout(const clv_layout *l, int32_t n_axes, char *buf, size_t size)
 {
     size_t n = 0;
@@ -48,6 +48,8 @@ static void show_layout(const clv_layout *l, int32_t n_axes, char *buf, size_t s
             n += (size_t)snprintf(buf + n, size - n, "%s%d", space, l->dim[a]);
         if (l->dim[a] >= 0 && l->outer[a] != 1 && n < size)
             n += (size_t)snprintf(buf + n, size - n, "@%d", l->outer[a]);
+        if (l->dim[a] >= 0 && l->unit[a] != 1 && n < size)
+            n += (size_t)snprintf(buf + n, size - n, "*%d", l->unit[a]);
         if (l->dim[a] >= 0 && l->nest[a] && n < size)
             n += (size_t)snprintf(buf + n, size - n, ".%d", l->nest[a]);
     }
@@ -127,13 +129,28 @@ Test(choices, fused_dimensions)
     /* the outer one split into single elements: then the inner one is an ordinary split */
     expect_choice(&o, mesh_of(2, 3), "f0", "f1", "0 1, - - | 0 0.1");
     expect_choice(&o, mesh_of(3, 2), "f1", "f0", "1 0, - - | 0.1 0");
-    /* of an inner factor uneven parts can be said, of an outer one they cannot */
     expect_choice(&o, mesh_of(4, 0), "f1", NULL, "1, - | 0@2");
-    one_op wide = op_of("", 13, "Reshape", "float[5,4] int64[1]{20}", "", "o");
-    expect_choice(&wide, mesh_of(2, 0), "f0", NULL, "not allowed");
-    expect_choice(&wide, mesh_of(5, 0), "f0", NULL, "0, - | 0");
     clv_arena_free(o.arena);
-    clv_arena_free(wide.arena);
+}
+
+/* Uneven parts of an outer factor are whole runs of the inner ones, so 3 and 2 heads of 4; nothing
+ * else can be split within these. covers: A.021 */
+Test(choices, uneven_parts_are_whole_units)
+{
+    one_op o = op_of("", 13, "Reshape", "float[5,4] int64[1]{20}", "", "o");
+    expect_choice(&o, mesh_of(2, 0), "f0", NULL, "0, - | 0*4");
+    expect_choice(&o, mesh_of(5, 0), "f0", NULL, "0, - | 0");
+    expect_choice(&o, mesh_of(6, 0), "f0", NULL, "not allowed");
+    expect_choice(&o, mesh_of(2, 2), "f0", "f0", "0 0.1, - - | 0*4 0*4.1");
+    expect_choice(&o, mesh_of(2, 2), "f0", "f1", "not allowed");
+    expect_choice(&o, mesh_of(5, 2), "f0", "f1", "0 1, - - | 0 0.1");
+    one_op three = op_of("", 13, "Reshape", "float[2,7,4] int64[1]{56}", "", "o");
+    expect_choice(&three, mesh_of(2, 0), "f1", NULL, "1, - | 0@2*4");
+    /* both halves of the 2 are cut alike: 14 runs of 4 */
+    expect_choice(&three, mesh_of(2, 2), "f0", "f1", "0 1, - - | 0*4 0*4.1");
+    expect_choice(&three, mesh_of(2, 7), "f0", "f1", "0 1, - - | 0 0.1");
+    clv_arena_free(o.arena);
+    clv_arena_free(three.arena);
 }
 
 /* covers: C.016 */
@@ -172,6 +189,7 @@ Test(choices, heads)
                   "2 2.1, 2 -, 2 -, 1 -, 1 -, - -, - - | 2 2.1, 1 -, 1 -");
     expect_choice(&o, mesh_of(2, 2), "g", "r",
                   "2 2@4.1, 2 -, 2 -, 1 -, 1 -, - -, - - | 2 2@4.1, 1 -, 1 -");
-    expect_choice(&o, mesh_of(3, 0), "g", NULL, "not allowed"); /* heads are not cut */
+    /* heads are not cut: 2, 2 and no groups of two heads of 4 elements */
+    expect_choice(&o, mesh_of(3, 0), "g", NULL, "2*8, 2*4, 2*4, 1, 1, -, - | 2*8, 1, 1");
     clv_arena_free(o.arena);
 }

@@ -127,6 +127,33 @@ Test(layout, an_inner_factor_is_split_within_each_outer_part)
     cr_assert_str_eq(parts(&l, mesh, &t), "0+2,0+1 0+2,1+1 2+2,0+1 2+2,1+1 4+2,0+1 4+2,1+1");
 }
 
+/* 7 heads of 64, and 3 of 4 within 2 outer parts. covers: A.021 */
+Test(layout, a_unit_is_never_cut)
+{
+    const clv_mesh *mesh = sim_mesh(arena, "2"), *nested = sim_mesh(arena, "2x2");
+    const int64_t heads[] = { 448 }, fused[] = { 24 }, shares[] = { 1, 2 };
+    char buf[CLV_UNEVEN_TEXT], shown[CLV_LAYOUT_TEXT];
+    clv_tensor_split t = tensor_of(1, heads, CLV_UNEVEN_CEIL);
+    clv_layout l = CLV_LAYOUT_COPIES;
+    clv_layout_split_units(&l, 0, 0, 1, 64);
+    cr_assert_str_eq(parts(&l, mesh, &t), "0+4,0+64 4+3,0+64");
+    cr_assert_str_eq(clv_layout_uneven(buf, &l, mesh, &t, 0), "256, 192");
+    cr_assert_eq(clv_layout_along(&l, mesh, &t, 0), 256);
+    cr_assert_eq(clv_layout_bytes(&l, mesh, &t), 512);
+    cr_assert_str_eq(clv_layout_show(shown, &l, mesh, 1), "{tp*64}");
+    t.share[0] = shares;
+    cr_assert_str_eq(clv_layout_uneven(buf, &l, mesh, &t, 0), "128, 320");
+    t = tensor_of(1, heads, CLV_UNEVEN_CEIL);
+    clv_layout_split_units(&l, 1, 0, 1, 64);
+    cr_assert_str_eq(parts(&l, nested, &t), "0+2,0+64 2+2,0+64 4+2,0+64 6+1,0+64");
+    t = tensor_of(1, fused, CLV_UNEVEN_BALANCED);
+    l = CLV_LAYOUT_COPIES;
+    clv_layout_split_units(&l, 0, 0, 2, 4);
+    cr_assert_str_eq(parts(&l, mesh, &t), "0+2,0+2,0+4 0+2,2+1,0+4");
+    cr_assert_eq(clv_layout_along(&l, mesh, &t, 0), 16);
+    cr_assert_str_eq(clv_layout_show(shown, &l, mesh, 1), "{tp@2*4}");
+}
+
 /* covers: C.020 D.005 */
 Test(layout, sizes_by_hand_are_the_parts)
 {
@@ -235,6 +262,34 @@ Test(layout, the_plain_form_is_one_for_equal_parts)
     cr_assert(clv_layout_equal(&fused, &same));
 }
 
+/* Units that every part has as many of say nothing; those of axes that become one do. */
+Test(layout, the_plain_form_has_units_only_where_they_count)
+{
+    const clv_mesh *mesh = sim_mesh(arena, "2x2");
+    const int64_t even[] = { 32 }, uneven[] = { 24 }, shares[] = { 1, 3 };
+    clv_tensor_split t = tensor_of(1, even, CLV_UNEVEN_CEIL);
+    clv_layout l = CLV_LAYOUT_COPIES, ordinary = by_dims(0, -1, -1), none = CLV_LAYOUT_COPIES;
+    clv_layout_split_units(&l, 0, 0, 1, 8);
+    clv_layout got = clv_layout_plain_for(&l, mesh, &t);
+    cr_assert(clv_layout_equal(&got, &ordinary));
+    t.share[0] = shares; /* 8 and 24 elements, not 10 and 22 */
+    t.dims = uneven;
+    got = clv_layout_plain_for(&l, mesh, &t);
+    cr_assert(clv_layout_equal(&got, &l));
+    t = tensor_of(1, uneven, CLV_UNEVEN_CEIL);
+    got = clv_layout_plain_for(&l, mesh, &t);
+    cr_assert(clv_layout_equal(&got, &l)); /* 3 units */
+    clv_layout_unsplit(&l, 0);
+    cr_assert(clv_layout_equal(&l, &none));
+    clv_layout_split(&l, 0, 0, 1);
+    clv_layout_split_units(&l, 1, 0, 2, 4); /* within single ones of 2: of 6 units of 4 */
+    got = clv_layout_plain_for(&l, mesh, &t);
+    clv_layout both = CLV_LAYOUT_COPIES;
+    clv_layout_split_units(&both, 0, 0, 1, 4);
+    clv_layout_split_units(&both, 1, 0, 1, 4);
+    cr_assert(clv_layout_equal(&got, &both));
+}
+
 Test(layout, is_written_by_dimension)
 {
     const clv_mesh *mesh = sim_mesh(arena, "2x2x2");
@@ -293,6 +348,35 @@ Test(layout, what_a_tensor_cannot_be_split_into_is_said)
     l.outer[0] = 0;
     refused(&l, mesh, &t,
             "axis dp has outer 0 and nest 0, expected 1 and 0, for it splits nothing");
+}
+
+Test(layout, units_that_do_not_go_with_a_dimension_are_said)
+{
+    const clv_mesh *mesh = sim_mesh(arena, "2x2");
+    const int64_t dims[] = { 24 };
+    clv_tensor_split t = tensor_of(1, dims, CLV_UNEVEN_CEIL);
+    clv_layout l = CLV_LAYOUT_COPIES;
+    clv_layout_split_units(&l, 0, 0, 1, 7);
+    refused(&l, mesh, &t, "axis dp splits 24 elements of dimension 0 in units of 7");
+    l.unit[0] = 0;
+    refused(&l, mesh, &t, "axis dp has unit 0, expected at least 1");
+    l.unit[0] = 24;
+    refused(&l, mesh, &t, "dimension 0 has 1 units of 24 elements, axis dp would make 2 parts");
+    l.unit[0] = 8;
+    cr_assert_eq(clv_layout_check(&l, mesh, 1, &t, NULL), CLV_OK);
+    t.policy = CLV_UNEVEN_REFUSE;
+    refused(&l, mesh, &t, "dimension 0 of 3 units does not divide into 2 equal parts over axis dp");
+    t.policy = CLV_UNEVEN_CEIL;
+    clv_layout_split(&l, 1, 0, 1);
+    refused(&l, mesh, &t,
+            "axes dp and tp split dimension 0 in units of 8 and 1 elements, expected one");
+    l.unit[0] = 4;
+    l.outer[1] = 6;
+    refused(&l, mesh, &t,
+            "axis dp splits 6 elements of dimension 0 in units of 4, within which an axis splits");
+    l = CLV_LAYOUT_COPIES;
+    l.unit[1] = 2;
+    refused(&l, mesh, &t, "axis tp has unit 2, expected 1, for it splits nothing");
 }
 
 Test(layout, outer_factors_must_be_split_evenly)

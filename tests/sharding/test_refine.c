@@ -191,6 +191,111 @@ Test(refine, three_in_one)
     clv_arena_free(h.arena);
 }
 
+/* -- whole units -- */
+
+static const clv_mesh two = { .n_axes = 1, .size = { 2, 1, 1 }, .n_devices = 2 };
+
+static void for_mesh(whole_graph *g, const clv_mesh *mesh)
+{
+    clv_error err = { 0 };
+    cr_assert_eq(clv_factors_units(g->types, g->all, mesh, g->arena, &g->all, &err), CLV_OK);
+}
+
+/* 3 heads of 2, for two devices: from the product that makes them to the one that takes them.
+ * covers: A.021 */
+Test(units, heads_from_product_to_product)
+{
+    whole_graph g = read_graph(
+        "in x float[2,5,4]; in b float[6]; w v int64{4,6}; w z int64{6,4};"
+        "w t int64{2,5,3,2}; w u int64{2,5,6}; V = ConstantOfShape(v); Z = ConstantOfShape(z);"
+        "m = MatMul(x, V); y = Add(m, b); h = Reshape(y, t); a = Relu(h); q = Reshape(a, u);"
+        "o = MatMul(q, Z)");
+    const clv_factors *before = g.all;
+    for_mesh(&g, &(clv_mesh){ .n_axes = 1, .size = { 3, 1, 1 }, .n_devices = 3 });
+    cr_assert_eq(g.all, before, "3 heads are divided by 3");
+    for_mesh(&g, &(clv_mesh){ .n_axes = 1, .size = { 8, 1, 1 }, .n_devices = 8 });
+    cr_assert_eq(g.all, before, "3 heads are no 8 parts");
+    expect_dim(&g, 2, &g.all[2].out[0], 2, "n=6");
+    for_mesh(&g, &two);
+    expect_dim(&g, 2, &g.all[2].in[0], 2, "k=4");
+    expect_dim(&g, 2, &g.all[2].in[1], 1, "n=3 n'=2");
+    expect_dim(&g, 3, &g.all[3].in[1], 0, "d2=3 d2'=2");
+    expect_dim(&g, 7, &g.all[7].in[1], 0, "k=3 k'=2");
+    expect_dim(&g, 7, &g.all[7].in[1], 1, "n=4");
+    cr_expect(agree(&g, 2, "n", 3, "d2"));
+    cr_expect(agree(&g, 3, "d2", 4, "f2"));
+    cr_expect(agree(&g, 4, "f2", 5, "d2"));
+    cr_expect(agree(&g, 5, "d2", 6, "f2"));
+    cr_expect(agree(&g, 6, "f2", 7, "k"));
+    clv_arena_free(g.arena);
+}
+
+/* Queries, keys and values of one product: heads within each of the three. */
+Test(units, heads_within_a_fused_product)
+{
+    whole_graph g =
+        read_graph("in x float[2,5,4]; w v int64{4,18}; w t int64{2,5,3,2};"
+                   "V = ConstantOfShape(v); m = MatMul(x, V); q, k, v1 = Split(m) axis=2;"
+                   "h = Reshape(q, t); i = Reshape(k, t); out h i v1");
+    for_mesh(&g, &two);
+    expect_dim(&g, 1, &g.all[1].out[0], 2, "n'=3 n=3 n''=2");
+    expect_dim(&g, 2, &g.all[2].in[0], 2, "_=3 part=3 part'=2");
+    cr_expect(agree(&g, 1, "n", 2, "part"));
+    cr_expect(agree(&g, 2, "part", 3, "f2"));
+    clv_arena_free(g.arena);
+}
+
+/* 3 groups of 3 heads that share a key: groups stay whole, so 6 heads and 3. */
+Test(units, groups_of_heads)
+{
+    whole_graph g = read_graph(
+        "in x float[2,5,4]; w v int64{4,18}; w z int64{4,6}; w t int64{2,5,9,2};"
+        "w u int64{2,5,3,2}; w e int64{2,3,1,5,2}; w f int64{2,3,3,5,2}; w r int64{2,9,5,2};"
+        "V = ConstantOfShape(v); Z = ConstantOfShape(z); q = MatMul(x, V); k = MatMul(x, Z);"
+        "a = Reshape(q, t); b = Reshape(k, u); c = Transpose(a) perm=[0,2,1,3];"
+        "d = Transpose(b) perm=[0,2,1,3]; h = Reshape(d, e); i = Expand(h, f);"
+        "j = Reshape(i, r); s = Mul(c, j)");
+    for_mesh(&g, &two);
+    expect_dim(&g, 2, &g.all[2].out[0], 2, "n=3 n''=3 n'=2");
+    expect_dim(&g, 3, &g.all[3].out[0], 2, "n=3 n'=2");
+    expect_dim(&g, 11, &g.all[11].in[0], 1, "d1=3 d1'=3");
+    cr_expect(agree(&g, 2, "n", 4, "f2"));
+    cr_expect(agree(&g, 4, "f2", 6, "a2"));
+    cr_expect(agree(&g, 6, "a2", 11, "d1"));
+    cr_expect(agree(&g, 3, "n", 5, "f2"));
+    cr_expect(agree(&g, 5, "f2", 7, "a2"));
+    cr_expect(agree(&g, 10, "f1", 11, "d1")); /* read first, but both inputs lie alike */
+    clv_arena_free(g.arena);
+}
+
+/* With a little more memory each time it fails cleanly until it is done. */
+Test(units, survive_running_out_of_memory)
+{
+    whole_graph g = read_graph("in x float[2,5,4]; w v int64{4,6}; w t int64{2,5,3,2};"
+                               "V = ConstantOfShape(v); m = MatMul(x, V); h = Reshape(m, t)");
+    const size_t step = 64; /* bytes */
+    clv_factors *made = NULL;
+    clv_status status = CLV_ENOMEM;
+    for (size_t limit = step; status != CLV_OK; limit += step) {
+        clv_arena *arena = clv_arena_new(NULL, limit);
+        status = arena ? clv_factors_units(g.types, g.all, &two, arena, &made, NULL) : CLV_ENOMEM;
+        cr_assert(status == CLV_OK || (status == CLV_ENOMEM && !made));
+        clv_arena_free(arena);
+    }
+    expect_dim(&g, 1, &g.all[1].out[0], 2, "n=6"); /* those given are as they were */
+    clv_arena_free(g.arena);
+}
+
+/* What begins in rows of all layers, or leads to no weights, is left as it is. */
+Test(units, only_where_weights_can_be_laid_out)
+{
+    whole_graph g = read_graph("in x float[2,5,6]; w t int64{2,5,3,2}; y = Relu(x);"
+                               "h = Reshape(y, t); a = Softmax(h) axis=1");
+    for_mesh(&g, &two);
+    expect_dim(&g, 0, &g.all[0].out[0], 2, "d2=6");
+    clv_arena_free(g.arena);
+}
+
 Test(refine, one_rule)
 {
     whole_graph g = read_graph("in x float[2,6]; in y float[6,12]; m = MatMul(x, y)");

@@ -105,7 +105,7 @@ Test(steps, are_right_on_every_layout_of_uneven_tensors)
 Test(steps, are_right_where_axes_split_inner_factors)
 {
     const int64_t even[] = { 16, 6 }, uneven[] = { 12, 5 };
-    const clv_slot slots[] = { { 0, 2 }, { 0, 4 }, { 1, 2 }, { 0, 3 }, { 0, 6 } };
+    const clv_slot slots[] = { { 0, 2, 1 }, { 0, 4, 1 }, { 1, 2, 1 }, { 0, 3, 1 }, { 0, 6, 1 } };
     for (int m = 0; m < N_MESHES; m++) {
         clv_tensor_split t = tensor_of(2, even, CLV_UNEVEN_REFUSE);
         try_all(meshes[m], &t, slots, 5);
@@ -116,10 +116,25 @@ Test(steps, are_right_where_axes_split_inner_factors)
     }
 }
 
+/* covers: A.021 */
+Test(steps, are_right_where_parts_are_whole_units)
+{
+    const int64_t dims[] = { 20, 6 }, more[] = { 24, 5 };
+    const clv_slot slots[] = { { 0, 1, 4 }, { 0, 2, 2 }, { 0, 5, 1 }, { 1, 1, 2 } };
+    const clv_slot others[] = { { 0, 1, 4 }, { 0, 1, 8 }, { 0, 2, 4 }, { 0, 6, 1 } };
+    for (int m = 0; m < N_MESHES; m++)
+        for (int p = CLV_UNEVEN_CEIL; p <= CLV_UNEVEN_BALANCED; p++) {
+            clv_tensor_split t = tensor_of(2, dims, (clv_uneven_policy)p);
+            try_all(meshes[m], &t, slots, 4);
+            t = tensor_of(2, more, (clv_uneven_policy)p);
+            try_all(meshes[m], &t, others, 4);
+        }
+}
+
 Test(steps, are_right_where_parts_have_shares)
 {
     const int64_t dims[] = { 11, 8 }, unequal[] = { 1, 3 }, first[] = { 5, 2, 2 };
-    const clv_slot slots[] = { { 1, 2 } };
+    const clv_slot slots[] = { { 1, 2, 1 } }, units[] = { { 1, 2, 1 }, { 1, 1, 2 } };
     const char *const some[] = { "2", "2x2", "2x3", "2x2x2" };
     for (int m = 0; m < 4; m++) {
         clv_tensor_split t = tensor_of(2, dims, CLV_UNEVEN_BALANCED);
@@ -127,6 +142,7 @@ Test(steps, are_right_where_parts_have_shares)
         try_all(some[m], &t, slots, 1);
         t.share[1] = m == 2 ? first : unequal;
         try_all(some[m], &t, slots, 1);
+        try_all(some[m], &t, units, 2);
     }
 }
 
