@@ -1,159 +1,227 @@
 #include "cost/shard_path.h"
 
-static int64_t time_of(const clv_costs *costs, const clv_device_kind *kind, int32_t op)
-{
-    const clv_op_cost *c = &costs->of[op];
-    return clv_op_time_ns(c, kind, clv_op_workspace(c, kind, kind->workspace_proportion));
-}
+#define NONE (-1)
 
-/* The input whose producer ends last; CLV_PATH_START where no operator is waited for. */
-static int32_t latest_input(const clv_types *types, int32_t op, const int64_t *end)
-{
-    const clv_graph *g = types->graph;
-    int32_t best = CLV_PATH_START;
-    int64_t latest = -1;
-    for (int32_t k = 0; k < clv_op_n_explicit(&g->ops[op]); k++) {
-        clv_tensor t = clv_op_input(g, &g->ops[op], k);
-        if (t.i < 0 || clv_tensor_at(g, t)->role != CLV_TENSOR_RESULT || types->value[t.i])
-            continue;
-        if (end[clv_tensor_at(g, t)->producer.i] > latest) {
-            latest = end[clv_tensor_at(g, t)->producer.i];
-            best = k;
-        }
-    }
-    return best;
-}
-
-clv_status clv_shard_path(const clv_types *types, const clv_costs *costs,
-                          const clv_device_kind *kind, clv_arena *arena, int32_t **ret,
-                          clv_error *err)
-{
-    const clv_graph *g = types->graph;
-    int64_t *end = CLV_NEW_ARRAY(arena, int64_t, g->n_ops);
-    int32_t *in = CLV_NEW_ARRAY(arena, int32_t, g->n_ops);
-    int32_t last = 0;
-    if (!end || !in)
-        return clv_fail_nomem(err, "the longest way");
-    for (int32_t i = 0; i < g->n_ops; i++) {
-        in[i] = latest_input(types, i, end);
-        int64_t start = 0, ns = time_of(costs, kind, i);
-        if (in[i] >= 0)
-            start = end[clv_tensor_at(g, clv_op_input(g, &g->ops[i], in[i]))->producer.i];
-        end[i] = start > INT64_MAX - ns ? INT64_MAX : start + ns;
-        last = end[i] > end[last] ? i : last;
-    }
-    for (int32_t i = g->n_ops - 1, next = last; i >= 0; i--) {
-        if (i != next)
-            in[i] = CLV_PATH_OFF;
-        else if (in[i] >= 0)
-            next = clv_tensor_at(g, clv_op_input(g, &g->ops[i], in[i]))->producer.i;
-        else
-            next = -1;
-    }
-    *ret = in;
-    return CLV_OK;
-}
-
-/* -- its cost -- */
-
-/* The way up to an operator: by its choice, the least time of all that is before it and itself. */
 typedef struct {
-    clv_shard_tables *t;
-    clv_wide *best, *next;     /* by choice */
-    clv_wide *into, *left;     /* by distinct layout: the least time in it, before and after */
-    const clv_op_table *table; /* of the last operator; NULL: there is none to come from */
-    clv_error *err;
-} walk;
+    const clv_types *types;
+    const clv_graph *g;
+    int32_t n;
+    int64_t *ns;    /* by operator, whole */
+    int32_t *input; /* by operator: which one ends last */
+    bool *on;       /* by operator: on the way */
+    int32_t first, last;
+    int32_t *inner, n_inner; /* behind the first and before the last, in order, with both */
+    int32_t *place;          /* by operator: in inner; NONE */
+    bool *cut;               /* by place */
+    clv_path_window *window;
+    int32_t n_windows;
+    clv_arena *arena;
+} finder;
 
-static clv_wide least_of(const clv_wide *at, int32_t n)
+static int64_t sum(int64_t a, int64_t b) { return a > INT64_MAX - b ? INT64_MAX : a + b; }
+
+/* The operator that an input waits for; NONE: it waits for nothing. */
+static int32_t producer_of(const clv_types *types, int32_t op, int32_t k)
 {
-    clv_wide least = at[0];
-    for (int32_t i = 1; i < n; i++)
-        least = at[i] < least ? at[i] : least;
-    return least;
+    const clv_graph *g = types->graph;
+    clv_tensor t = clv_op_input(g, &g->ops[op], k);
+    if (t.i < 0 || clv_tensor_at(g, t)->role != CLV_TENSOR_RESULT ||
+        (types->value && types->value[t.i]))
+        return NONE;
+    return clv_tensor_at(g, t)->producer.i;
 }
 
-/* The list of layouts in which the operator that makes t leaves it; -1: it makes no such thing. */
-static int32_t made_list(const walk *w, clv_tensor t)
-{
-    const clv_graph *g = w->t->of.types->graph;
-    const clv_op_info *info = clv_op_at(g, clv_tensor_at(g, t)->producer);
-    for (int32_t k = 0; k < info->n_out; k++)
-        if (clv_op_output(g, info, k).i == t.i)
-            return w->table->out_list[k];
-    return -1;
-}
+/* -- the way -- */
 
-/* next: what the ways so far cost with t brought to where each choice of the table needs it. */
-static clv_status step(walk *w, clv_tensor t, const clv_op_table *table, int32_t k)
+static void find_way(finder *f, int64_t *end)
 {
-    const clv_layout_costs *costs;
-    CLV_TRY(clv_layout_lists_costs(&w->t->lists, &w->t->of.types->of[t.i], made_list(w, t),
-                                   table->in_list[k], &costs, w->err));
-    const clv_layout_list *from = costs->from, *to = costs->to;
-    for (int32_t i = 0; i < from->n_distinct; i++)
-        w->left[i] = w->best[from->first[i]];
-    for (int32_t c = 0; c < from->n; c++)
-        if (w->best[c] < w->left[from->distinct[c]])
-            w->left[from->distinct[c]] = w->best[c];
-    for (int32_t j = 0; j < to->n_distinct; j++) {
-        w->into[j] = w->left[0] + costs->ns[j];
-        for (int32_t i = 1; i < from->n_distinct; i++) {
-            clv_wide ns = w->left[i] + costs->ns[i * to->n_distinct + j];
-            w->into[j] = ns < w->into[j] ? ns : w->into[j];
+    f->last = 0;
+    for (int32_t i = 0; i < f->n; i++) {
+        int64_t latest = NONE;
+        f->input[i] = NONE;
+        for (int32_t k = 0; k < clv_op_n_explicit(&f->g->ops[i]); k++) {
+            int32_t p = producer_of(f->types, i, k);
+            if (p == NONE || end[p] <= latest)
+                continue;
+            latest = end[p];
+            f->input[i] = k;
         }
+        end[i] = sum(latest > 0 ? latest : 0, f->ns[i]);
+        f->last = end[i] > end[f->last] ? i : f->last;
     }
-    for (int32_t c = 0; c < to->n; c++)
-        w->next[c] = w->into[to->distinct[c]] + table->ns[c];
-    return CLV_OK;
-}
-
-/* Input k of the operator is how the path comes to it; below 0: it begins here. */
-static clv_status walk_to(walk *w, clv_op op, int32_t k)
-{
-    const clv_types *types = w->t->of.types;
-    const clv_op_table *table;
-    clv_tensor t =
-        k < 0 ? CLV_NO_TENSOR : clv_op_input(types->graph, clv_op_at(types->graph, op), k);
-    CLV_TRY(clv_shard_table_of(w->t, op, &table, w->err));
-    if (t.i >= 0 && w->table && !clv_shard_is_known(types, t)) {
-        CLV_TRY(step(w, t, table, k));
-    } else {
-        clv_wide before = w->table ? least_of(w->best, w->table->n) : 0;
-        for (int32_t c = 0; c < table->n; c++)
-            w->next[c] = before + table->ns[c];
+    for (int32_t i = f->last; i != NONE;) {
+        f->on[i] = true;
+        f->first = i;
+        i = f->input[i] == NONE ? NONE : producer_of(f->types, i, f->input[i]);
     }
-    clv_wide *now = w->next;
-    w->next = w->best;
-    w->best = now;
-    w->table = table;
-    return CLV_OK;
 }
 
-static clv_status walk_all(walk *w, const int32_t *path, clv_arena *scratch, clv_wide *ret)
+/* -- cuts -- */
+
+/* Marks what waits for an operator, in one pass: operators are in order. */
+static void mark_behind(const finder *f, int32_t start, bool *mark)
 {
-    const clv_types *types = w->t->of.types;
-    w->best = CLV_NEW_ARRAY(scratch, clv_wide, CLV_CHOICES_MAX);
-    w->next = CLV_NEW_ARRAY(scratch, clv_wide, CLV_CHOICES_MAX);
-    w->left = CLV_NEW_ARRAY(scratch, clv_wide, CLV_CHOICES_MAX);
-    w->into = CLV_NEW_ARRAY(scratch, clv_wide, CLV_CHOICES_MAX);
-    if (!w->best || !w->next || !w->left || !w->into)
-        return clv_fail_nomem(w->err, "the longest way");
-    for (int32_t i = 0; i < types->graph->n_ops; i++)
-        if (path[i] != CLV_PATH_OFF && clv_shard_takes_part(types, (clv_op){ i }))
-            CLV_TRY(walk_to(w, (clv_op){ i }, path[i]));
-    *ret = w->table ? least_of(w->best, w->table->n) : 0;
-    return CLV_OK;
+    mark[start] = true;
+    for (int32_t i = start + 1; i < f->n; i++)
+        for (int32_t k = 0; k < f->g->ops[i].n_in && !mark[i]; k++) {
+            int32_t p = producer_of(f->types, i, k);
+            mark[i] = p != NONE && mark[p];
+        }
 }
 
-clv_status clv_shard_path_ns(clv_shard_tables *t, const int32_t *path, clv_wide *ret,
-                             clv_error *err)
+/* The other way. */
+static void mark_before(const finder *f, int32_t start, bool *mark)
 {
-    walk w = { .t = t, .err = err };
-    clv_arena *scratch = clv_arena_new(clv_arena_alloc(t->arena), 0);
-    if (!scratch)
+    mark[start] = true;
+    for (int32_t i = start; i >= 0; i--)
+        for (int32_t k = 0; mark[i] && k < f->g->ops[i].n_in; k++) {
+            int32_t p = producer_of(f->types, i, k);
+            if (p != NONE)
+                mark[p] = true;
+        }
+}
+
+/* Of what lies between first and last, an operator is a cut if all before it in order is waited
+ * for by it, so has a reader no later, and all behind it waits for it, so reads nothing but what
+ * comes from it or later, at least by one input. */
+static void find_cuts(finder *f, int32_t *latest_read, int32_t *first_reader)
+{
+    int32_t n = f->n_inner;
+    for (int32_t v = 0; v < n; v++) {
+        latest_read[v] = NONE;
+        first_reader[v] = n;
+    }
+    for (int32_t v = 0; v < n; v++)
+        for (int32_t k = 0; k < f->g->ops[f->inner[v]].n_in; k++) {
+            int32_t p = producer_of(f->types, f->inner[v], k);
+            int32_t u = p == NONE ? NONE : f->place[p];
+            if (u == NONE)
+                continue;
+            latest_read[v] = u > latest_read[v] ? u : latest_read[v];
+            first_reader[u] = v < first_reader[u] ? v : first_reader[u];
+        }
+    for (int32_t v = n - 1, least = n; v >= 0; v--) {
+        f->cut[v] = least >= v;
+        least = latest_read[v] < least ? latest_read[v] : least;
+    }
+    for (int32_t v = 0, most = NONE; v < n; v++) {
+        f->cut[v] = f->cut[v] && most <= v;
+        most = first_reader[v] > most ? first_reader[v] : most;
+    }
+}
+
+static clv_status list_inner(finder *f, clv_error *err)
+{
+    bool *behind = CLV_NEW_ARRAY(f->arena, bool, f->n);
+    bool *before = CLV_NEW_ARRAY(f->arena, bool, f->n);
+    int32_t *latest_read = CLV_NEW_ARRAY(f->arena, int32_t, f->n);
+    int32_t *first_reader = CLV_NEW_ARRAY(f->arena, int32_t, f->n);
+    f->inner = CLV_NEW_ARRAY(f->arena, int32_t, f->n);
+    f->place = CLV_NEW_ARRAY(f->arena, int32_t, f->n);
+    f->cut = CLV_NEW_ARRAY(f->arena, bool, f->n);
+    if (!behind || !before || !latest_read || !first_reader || !f->inner || !f->place || !f->cut)
         return clv_fail_nomem(err, "the longest way");
-    clv_status status = walk_all(&w, path, scratch, ret);
-    clv_arena_free(scratch);
-    return status;
+    mark_behind(f, f->first, behind);
+    mark_before(f, f->last, before);
+    for (int32_t i = 0; i < f->n; i++) {
+        bool is_inner = behind[i] && before[i];
+        f->place[i] = is_inner ? f->n_inner : NONE;
+        if (is_inner)
+            f->inner[f->n_inner++] = i;
+    }
+    find_cuts(f, latest_read, first_reader);
+    return CLV_OK;
+}
+
+/* -- windows -- */
+
+static clv_status add_window(finder *f, int32_t begin, int32_t end, const int32_t *op, int32_t n)
+{
+    f->window[f->n_windows++] = (clv_path_window){ begin, end, op, n };
+    return CLV_OK;
+}
+
+/* Before the first cut, and behind the last, with all that it waits for or that waits for it. */
+static clv_status add_end(finder *f, int32_t cut, bool is_last, clv_error *err)
+{
+    bool *mark = CLV_NEW_ARRAY(f->arena, bool, f->n);
+    int32_t *op = CLV_NEW_ARRAY(f->arena, int32_t, f->n), n = 0;
+    if (!mark || !op)
+        return clv_fail_nomem(err, "the longest way");
+    if (is_last)
+        mark_behind(f, cut, mark);
+    else
+        mark_before(f, cut, mark);
+    for (int32_t i = 0; i < f->n; i++)
+        if (mark[i] && i != cut)
+            op[n++] = i;
+    return add_window(f, is_last ? cut : NONE, is_last ? NONE : cut, op, n);
+}
+
+/* Without a cut all of the model is one window. */
+static clv_status add_whole(finder *f, clv_error *err)
+{
+    int32_t *op = CLV_NEW_ARRAY(f->arena, int32_t, f->n);
+    if (!op)
+        return clv_fail_nomem(err, "the longest way");
+    for (int32_t i = 0; i < f->n; i++)
+        op[i] = i;
+    return add_window(f, NONE, NONE, op, f->n);
+}
+
+/* The way's own first operator is no cut, as others may run beside it; nor is its last. */
+static clv_status find_windows(finder *f, clv_error *err)
+{
+    int32_t before = NONE;
+    f->window = CLV_NEW_ARRAY(f->arena, clv_path_window, f->n_inner + 1);
+    if (!f->window)
+        return clv_fail_nomem(err, "the longest way");
+    for (int32_t v = 1; v + 1 < f->n_inner; v++) {
+        if (!f->cut[v])
+            continue;
+        if (before == NONE)
+            CLV_TRY(add_end(f, f->inner[v], false, err));
+        else
+            CLV_TRY(add_window(f, f->inner[before], f->inner[v], f->inner + before + 1,
+                               v - before - 1));
+        before = v;
+    }
+    return before == NONE ? add_whole(f, err) : add_end(f, f->inner[before], true, err);
+}
+
+/* -- all -- */
+
+static clv_status take_room(finder *f, clv_error *err)
+{
+    f->ns = CLV_NEW_ARRAY(f->arena, int64_t, f->n);
+    f->input = CLV_NEW_ARRAY(f->arena, int32_t, f->n);
+    f->on = CLV_NEW_ARRAY(f->arena, bool, f->n);
+    return f->ns && f->input && f->on ? CLV_OK : clv_fail_nomem(err, "the longest way");
+}
+
+clv_status clv_shard_path_find(const clv_types *types, const clv_costs *costs,
+                               const clv_device_kind *kind, clv_arena *arena,
+                               const clv_shard_path **ret, clv_error *err)
+{
+    finder f = { .types = types, .g = types->graph, .n = types->graph->n_ops, .arena = arena };
+    clv_shard_path *path = CLV_NEW(arena, clv_shard_path);
+    int64_t *end = CLV_NEW_ARRAY(arena, int64_t, f.n);
+    if (!path || !end)
+        return clv_fail_nomem(err, "the longest way");
+    *ret = path;
+    if (f.n == 0)
+        return CLV_OK;
+    CLV_TRY(take_room(&f, err));
+    for (int32_t i = 0; i < f.n; i++) {
+        const clv_op_cost *c = &costs->of[i];
+        f.ns[i] = clv_op_time_ns(c, kind, clv_op_workspace(c, kind, kind->workspace_proportion));
+    }
+    find_way(&f, end);
+    CLV_TRY(list_inner(&f, err));
+    CLV_TRY(find_windows(&f, err));
+    for (int32_t i = 0; i < f.n; i++)
+        if (!f.on[i])
+            f.input[i] = CLV_PATH_OFF;
+    *path = (clv_shard_path){ f.input, f.window, f.n_windows };
+    return CLV_OK;
 }

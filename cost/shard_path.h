@@ -1,5 +1,10 @@
 /* shard_path.h - the longest way through a model: operators of which none can start before the one
  * before it is done, wherever they run.
+ *
+ * Some of them are cuts: of all that lies between the first and the last, each operator waits for a
+ * cut or is waited for by it. Between two cuts is a window. It lasts as long as the way through it,
+ * and as long as all its operators dealt out evenly to the stages, as no stage runs two at once. So
+ * of experts beside each other more counts than the one on the way.
  */
 #ifndef CLV_COST_SHARD_PATH_H
 #define CLV_COST_SHARD_PATH_H
@@ -9,16 +14,31 @@
 #define CLV_PATH_OFF   (-2) /* not on the path */
 #define CLV_PATH_START (-1) /* its first operator */
 
-/* in[n_ops]: by which input an operator is reached on the path, or one of the two above. Longest by
- * the times of whole operators on that kind of device. O(operators + edges). */
-clv_status clv_shard_path(const clv_types *types, const clv_costs *costs,
-                          const clv_device_kind *kind, clv_arena *arena, int32_t **ret,
-                          clv_error *err);
+/* Operators that start when `begin` is done and are done when `end` starts. */
+typedef struct {
+    int32_t begin, end; /* the cuts; -1: the start, the end of a run */
+    const int32_t *op;  /* n, neither of the two */
+    int32_t n;
+} clv_path_window;
 
-/* The least that the operators of a path cost, with what it takes to come from one to the next,
- * whatever memory there is: no plan, in however many stages, has less latency. The strategy problem
- * of a path alone is a chain, and this its optimum. O(operators * choices^2). */
-clv_status clv_shard_path_ns(clv_shard_tables *t, const int32_t *path, clv_wide *ret,
-                             clv_error *err);
+typedef struct {
+    const int32_t *in; /* n_ops: by which input an operator is reached on the path, or one of the
+                        * two above */
+    const clv_path_window *window; /* one after the other: each ends with the cut of the next */
+    int32_t n_windows;
+} clv_shard_path;
+
+/* Longest by the times of whole operators on that kind of device. Lives in the arena.
+ * O(operators + edges). */
+clv_status clv_shard_path_find(const clv_types *types, const clv_costs *costs,
+                               const clv_device_kind *kind, clv_arena *arena,
+                               const clv_shard_path **ret, clv_error *err);
+
+/* The least that the operators of a path cost, with what it takes to come from one to the next, or
+ * the windows, dealt out to so many stages, whatever memory there is: no plan in that many has less
+ * latency. The strategy problem of a path alone is a chain, and without windows this is its
+ * optimum. O(operators * choices^2). */
+clv_status clv_shard_path_ns(clv_shard_tables *t, const clv_shard_path *path, int32_t stages,
+                             clv_wide *ret, clv_error *err);
 
 #endif

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "cost/shard_path.h"
 #include "problem/micro.h"
 #include "problem/strategy_forest.h"
 #include "spmd/stage_cluster.h"
@@ -169,7 +168,7 @@ static clv_status find_floor(clv_form *f)
     CLV_TRY(clv_shard_least(f->tables, &least, f->err));
     least = (least + f->n_stages - 1) / f->n_stages;
     if (f->j->path)
-        CLV_TRY(clv_shard_path_ns(f->tables, f->j->path, &path, f->err));
+        CLV_TRY(clv_shard_path_ns(f->tables, f->j->path, f->n_stages, &path, f->err));
     f->floor = path > least ? path : least;
     return CLV_OK;
 }

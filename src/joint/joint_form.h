@@ -3,6 +3,7 @@
 #ifndef CLV_JOINT_FORM_H
 #define CLV_JOINT_FORM_H
 
+#include "cost/shard_path.h"
 #include "joint/split_pins.h"
 #include "run.h"
 #include "solver/strategies/strategies.h"
@@ -28,8 +29,8 @@ typedef struct {
     clv_link_levels levels;
     clv_factors *factors; /* by operator */
     clv_op_classes classes;
-    int32_t *path;         /* the longest way through the model; NULL: not asked for */
-    clv_mesh_form *shapes; /* those to be tried, in order */
+    const clv_shard_path *path; /* the longest way through the model; NULL: not asked for */
+    clv_mesh_form *shapes;      /* those to be tried, in order */
     int32_t n_shapes, cap_shapes;
     bool whole; /* one device a mesh, the pipeline alone, is to be tried too */
     bool any;

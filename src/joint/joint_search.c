@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/crew.h"
-#include "cost/shard_path.h"
 
 /* So many at once, whatever the threads: what they know of each other decides what is left out. The
  * first is searched alone: most often it is the best, and leaves out the others. */
@@ -156,8 +155,8 @@ static clv_status prepare(clv_joint *j)
                                 j->err));
     if (j->req->search.objective != CLV_LATENCY)
         return CLV_OK;
-    return clv_shard_path(a->inference->main, a->costs, clv_device_kind_of(j->cluster, 0), j->arena,
-                          &j->path, j->err);
+    return clv_shard_path_find(a->inference->main, a->costs, clv_device_kind_of(j->cluster, 0),
+                               j->arena, &j->path, j->err);
 }
 
 clv_status clv_joint_try_forms(clv_joint *j)

@@ -211,28 +211,31 @@ static int64_t cheapest(void)
     return least;
 }
 
-static clv_wide path_ns(int32_t **way)
+/* Dealt out to so many stages that the way alone counts, or to these. */
+static clv_wide path_ns_of(const clv_shard_path **way, int32_t stages)
 {
     clv_wide ns;
-    cr_assert_eq(clv_shard_path(m->types, m->costs, &kind, arena, way, &m->err), CLV_OK);
-    cr_assert_eq(clv_shard_path_ns(tables, *way, &ns, &m->err), CLV_OK);
+    cr_assert_eq(clv_shard_path_find(m->types, m->costs, &kind, arena, way, &m->err), CLV_OK);
+    cr_assert_eq(clv_shard_path_ns(tables, *way, stages, &ns, &m->err), CLV_OK);
     return ns;
 }
+
+static clv_wide path_ns(const clv_shard_path **way) { return path_ns_of(way, 1000); }
 
 /* The path leaves out the branch beside it: no answer of the whole costs less than the path's best.
  */
 Test(local_model, the_longest_way_costs_no_more_than_the_whole)
 {
-    int32_t *way;
+    const clv_shard_path *way;
     mlp();
     made_op(m, "Sigmoid", "x", "gate");
     made_op(m, "Mul", "z,gate", "out");
     build("2");
     int64_t whole = cheapest();
     clv_wide ns = path_ns(&way), least;
-    cr_expect_eq(way[0], CLV_PATH_START);
-    cr_expect_eq(way[5], CLV_PATH_OFF, "the gate is beside the way");
-    cr_expect_eq(way[6], 0);
+    cr_expect_eq(way->in[0], CLV_PATH_START);
+    cr_expect_eq(way->in[5], CLV_PATH_OFF, "the gate is beside the way");
+    cr_expect_eq(way->in[6], 0);
     cr_expect_leq(ns, whole);
     cr_expect_gt(ns, whole / 2);
     cr_assert_eq(clv_shard_least(tables, &least, &m->err), CLV_OK);
@@ -240,12 +243,109 @@ Test(local_model, the_longest_way_costs_no_more_than_the_whole)
     cr_expect_gt(least, 0);
 }
 
+static int64_t least_ns(int32_t op)
+{
+    const clv_op_table *table;
+    cr_assert_eq(clv_shard_table_of(tables, (clv_op){ op }, &table, &m->err), CLV_OK);
+    return table->least_ns;
+}
+
+/* Four equal experts between two cuts: on two stages two of them wait for each other. */
+Test(local_model, what_is_beside_the_way_is_dealt_out)
+{
+    const clv_shard_path *way;
+    m = made_new(arena);
+    made_input(m, "x", CLV_DT_FLOAT, "64,512");
+    made_op(m, "Relu", "x", "in");
+    made_op(m, "Relu", "in", "a");
+    for (int32_t e = 0; e < 4; e++) {
+        made_weight(m, clv_arena_printf(arena, "w%d", e), CLV_DT_FLOAT, "512,512");
+        made_op(m, "MatMul", clv_arena_printf(arena, "a,w%d", e),
+                clv_arena_printf(arena, "e%d", e));
+    }
+    made_op(m, "Sum", "e0,e1,e2,e3", "s");
+    made_op(m, "Relu", "s", "out");
+    build("2");
+    int64_t alone = (int64_t)path_ns(&way), whole = 0;
+    for (int32_t i = 0; i < 8; i++)
+        whole += least_ns(i);
+    cr_assert_eq(way->n_windows, 3, "before the second Relu, experts, behind the Sum");
+    cr_expect_eq(way->window[1].begin, 1);
+    cr_expect_eq(way->window[1].end, 6);
+    cr_expect_eq(way->window[1].n, 4);
+    cr_expect_geq((int64_t)path_ns_of(&way, 1), whole);
+    cr_expect_geq((int64_t)path_ns_of(&way, 2), whole - 2 * least_ns(2));
+    cr_expect_eq((int64_t)path_ns_of(&way, 4), alone, "one each");
+    cr_expect_gt((int64_t)path_ns_of(&way, 3), alone);
+}
+
+/* Whatever graph: no order of work on so many devices, each operator at its least time and nothing
+ * sent, is done sooner than the bound says where nothing can be split. */
+static int64_t makespan(int32_t stages, const int32_t *stage_of, const int32_t *order)
+{
+    const clv_graph *g = m->model->main;
+    int64_t free_at[4] = { 0 }, end[16] = { 0 }, last = 0;
+    for (int32_t k = 0; k < g->n_ops; k++) {
+        int32_t i = order[k];
+        int64_t start = free_at[stage_of[i] % stages];
+        for (int32_t n = 0; n < g->ops[i].n_in; n++) {
+            clv_tensor t = clv_op_input(g, &g->ops[i], n);
+            int32_t p = clv_tensor_at(g, t)->producer.i;
+            if (p >= 0 && end[p] > start)
+                start = end[p];
+        }
+        free_at[stage_of[i] % stages] = end[i] = start + least_ns(i);
+        last = end[i] > last ? end[i] : last;
+    }
+    return last;
+}
+
+static uint32_t drawn(uint32_t *seed, uint32_t below)
+{
+    *seed = *seed * 1664525u + 1013904223u;
+    return (*seed >> 8) % below;
+}
+
+static void random_graph(uint32_t *seed, int32_t n)
+{
+    m = made_new(arena);
+    made_input(m, "t0", CLV_DT_FLOAT, "3,5");
+    for (int32_t i = 1; i <= n; i++) {
+        int32_t back = (int32_t)drawn(seed, 3), a = i - 1 - back % i;
+        int32_t b = (int32_t)drawn(seed, (uint32_t)i);
+        made_op(m, drawn(seed, 2) ? "Add" : "Pow", clv_arena_printf(arena, "t%d,t%d", a, b),
+                clv_arena_printf(arena, "t%d", i));
+    }
+}
+
+Test(local_model, no_schedule_is_done_before_the_windows)
+{
+    uint32_t seed = 7;
+    for (int32_t round = 0; round < 60; round++) {
+        const clv_shard_path *way;
+        int32_t n = 2 + (int32_t)drawn(&seed, 9), stage_of[16], order[16];
+        random_graph(&seed, n);
+        build("2");
+        for (int32_t stages = 1; stages <= 3; stages++) {
+            clv_wide bound = path_ns_of(&way, stages);
+            for (int32_t i = 0; i < n; i++)
+                order[i] = i;
+            for (int32_t t = 0; t < 400; t++) {
+                for (int32_t i = 0; i < n; i++)
+                    stage_of[i] = (int32_t)drawn(&seed, (uint32_t)stages);
+                cr_assert_geq(makespan(stages, stage_of, order), (int64_t)bound,
+                              "round %d, %d stages", round, stages);
+            }
+        }
+    }
+}
+
 /* A chain is its own path, and what the walk finds is the best of all its answers. */
 Test(local_model, the_longest_way_of_a_chain_costs_what_its_best_answer_does)
 {
     static const char *const forms[] = { "2", "4", "2x2" };
     for (int32_t i = 0; i < 3; i++) {
-        int32_t *way;
+        const clv_shard_path *way;
         m = made_new(arena);
         made_input(m, "x", CLV_DT_FLOAT, i == 1 ? "8,64,128" : "2,512,16");
         made_weight(m, "up", CLV_DT_FLOAT, i == 1 ? "128,512" : "16,512");
