@@ -4,13 +4,6 @@
 
 #include "cost/rounds.h"
 
-const char *clv_collective_name(clv_collective kind)
-{
-    static const char *const names[CLV_N_COLLECTIVES] = { "all-gather", "reduce-scatter",
-                                                          "all-reduce", "all-to-all", "broadcast" };
-    return names[kind];
-}
-
 const char *clv_algorithm_name(clv_algorithm by)
 {
     static const char *const names[] = { "ring", "halving", "tree", "direct", "hierarchy" };

@@ -28,7 +28,6 @@ typedef enum {
     CLV_BY_HIERARCHY /* inside groups of neighbours, and across them */
 } clv_algorithm;
 
-const char *clv_collective_name(clv_collective kind);
 const char *clv_algorithm_name(clv_algorithm by); /* "ring", "halving", ... */
 
 typedef struct {

@@ -8,7 +8,7 @@
 #include "api.h"
 #include "configs_path.h"
 #include "report/report.h"
-#include "shards.h"
+#include "shards/shards.h"
 
 /* -- codes: the two tables, once each -- */
 

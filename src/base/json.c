@@ -234,6 +234,28 @@ clv_status clv_json_copy_string(const clv_json_at *at, clv_arena *arena, const c
     return CLV_OK;
 }
 
+clv_status clv_json_copy_texts(const clv_json_at *object, const char *key, clv_arena *arena,
+                               const char ***ret, int32_t *ret_n, clv_error *err)
+{
+    clv_json_at list, at = { 0 };
+    int32_t n = 0;
+
+    CLV_TRY(clv_json_member(object, key, false, &list, err));
+    if (!list.json)
+        return CLV_OK;
+    CLV_TRY(clv_json_length(&list, &n, err));
+    const char **texts = CLV_NEW_ARRAY(arena, const char *, n);
+    if (!texts)
+        return clv_fail_nomem(err, "the texts of a JSON file");
+    for (int32_t i = 0; i < n; i++) {
+        at = clv_json_element(&list, i, i ? &at : NULL);
+        CLV_TRY(clv_json_copy_string(&at, arena, &texts[i], err));
+    }
+    *ret = texts;
+    *ret_n = n;
+    return CLV_OK;
+}
+
 clv_status clv_json_number(const clv_json_at *at, double min, double max, double *ret,
                            clv_error *err)
 {

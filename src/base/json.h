@@ -56,6 +56,9 @@ clv_status clv_json_string(const clv_json_at *at, const char **ret, clv_error *e
 /* The same, copied into the arena: it outlives the tree. */
 clv_status clv_json_copy_string(const clv_json_at *at, clv_arena *arena, const char **ret,
                                 clv_error *err);
+/* The texts of a member that is an array, copied; *ret and *ret_n stay where it is absent. */
+clv_status clv_json_copy_texts(const clv_json_at *object, const char *key, clv_arena *arena,
+                               const char ***ret, int32_t *ret_n, clv_error *err);
 clv_status clv_json_number(const clv_json_at *at, double min, double max, double *ret,
                            clv_error *err);
 /* Whole numbers up to 2^53 exactly. */

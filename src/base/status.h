@@ -54,6 +54,10 @@ clv_status clv_fail(clv_error *err, clv_status status, const char *fmt, ...) CLV
 /* vsnprintf for one sentence: what does not fit ends in "...", a control character becomes '?'. */
 void clv_words(char *buf, size_t size, const char *fmt, va_list args) CLV_PRINTF(3, 0);
 
+/* Adds to the n bytes that buf has. Returns how many there are now: size or above where they did
+ * not fit, then they end in "...", and nothing is added any more. Control characters stay. */
+size_t clv_add_words(char *buf, size_t size, size_t n, const char *fmt, ...) CLV_PRINTF(4, 5);
+
 /* "out of memory" in the words every caller would use. */
 clv_status clv_fail_nomem(clv_error *err, const char *what);
 

@@ -3,7 +3,6 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -105,45 +104,23 @@ static int add_names(const char *folder, short_name *names, int n)
     return n;
 }
 
-/* What is added to buf behind the first n characters; past the end nothing is. */
-CLV_PRINTF(4, 5)
-static size_t add_text(char *buf, size_t size, size_t n, const char *fmt, ...)
-{
-    va_list args;
-    if (n >= size)
-        return n;
-    va_start(args, fmt);
-    int more = vsnprintf(buf + n, size - n, fmt, args);
-    va_end(args);
-    return n + (size_t)(more > 0 ? more : 0);
-}
-
-/* A list that was longer than its buffer ends in "...". */
-static void mark_cut(char *buf, size_t size, size_t n)
-{
-    if (n >= size)
-        memcpy(buf + size - 4, "...", 4);
-}
-
 /* " and "-separated. */
 static void list_folders(const clv_config_search *search, char *buf, size_t size)
 {
-    size_t n = search->beside ? add_text(buf, size, 0, "%s", search->beside) : 0;
+    size_t n = search->beside ? clv_add_words(buf, size, 0, "%s", search->beside) : 0;
     clv_str folder;
     for (const char *list = search->path; next_folder(&list, &folder);)
-        n = add_text(buf, size, n, "%s%.*s/%s", n ? " and " : "", CLV_STR_ARG(folder),
-                     search->kind);
+        n = clv_add_words(buf, size, n, "%s%.*s/%s", n ? " and " : "", CLV_STR_ARG(folder),
+                          search->kind);
     if (n == 0)
-        add_text(buf, size, 0, "no folder");
-    mark_cut(buf, size, n);
+        clv_add_words(buf, size, 0, "no folder");
 }
 
 static void list_names(const short_name *names, int n_names, char *buf, size_t size)
 {
     size_t n = 0;
     for (int i = 0; i < n_names; i++)
-        n = add_text(buf, size, n, "%s%s", n ? ", " : "", names[i].text);
-    mark_cut(buf, size, n);
+        n = clv_add_words(buf, size, n, "%s%s", n ? ", " : "", names[i].text);
 }
 
 const char *clv_config_known(const clv_config_search *search, const char *wanted,
@@ -162,10 +139,10 @@ const char *clv_config_known(const clv_config_search *search, const char *wanted
         words[i] = names[i].text;
     const char *near = clv_suggest(wanted, words, n);
     list_folders(search, looked, sizeof looked);
-    size_t at = near ? add_text(buf, CLV_KNOWN_SIZE, 0, "did you mean '%s'? ", near) : 0;
+    size_t at = near ? clv_add_words(buf, CLV_KNOWN_SIZE, 0, "did you mean '%s'? ", near) : 0;
     size_t others = at + sizeof "known are  (looked in )" + strlen(looked);
     if (n > 0) /* where was looked is worth more than the last of many names */
         list_names(names, n, known, others + 8 < sizeof known ? sizeof known - others : 8);
-    add_text(buf, CLV_KNOWN_SIZE, at, "known are %s (looked in %s)", known, looked);
+    clv_add_words(buf, CLV_KNOWN_SIZE, at, "known are %s (looked in %s)", known, looked);
     return buf;
 }

@@ -119,8 +119,9 @@ static clv_status match_object(clv_node_reader *r, const clv_json_at *at, bool *
     return type.json ? match_type(r, &type, in, err) : match_tensor(r, &tensor, in, err);
 }
 
-static clv_status match_one(clv_node_reader *r, const clv_json_at *at, bool *in, clv_error *err)
+static clv_status match_one(clv_node_reader *r, const clv_json_at *at, void *ctx, clv_error *err)
 {
+    bool *in = ctx;
     if (clv_json_is_string(at))
         return match_name(r, at, in, err);
     if (clv_json_is_object(at))
@@ -132,12 +133,13 @@ static clv_status match_one(clv_node_reader *r, const clv_json_at *at, bool *in,
         SHOW(at));
 }
 
-clv_status clv_constraint_nodes(clv_node_reader *r, const clv_json_at *at, bool *in, clv_error *err)
+clv_status clv_constraint_each(clv_node_reader *r, const clv_json_at *at, clv_node_match *match,
+                               void *ctx, clv_error *err)
 {
     int32_t n = 0;
     clv_json_at element = { 0 };
     if (!clv_json_is_array(at))
-        return match_one(r, at, in, err);
+        return match(r, at, ctx, err);
     CLV_TRY(clv_json_length(at, &n, err));
     if (n == 0)
         return clv_fail(err, CLV_EFORMAT, "%s is empty, expected at least one node", SHOW(at));
@@ -145,7 +147,12 @@ clv_status clv_constraint_nodes(clv_node_reader *r, const clv_json_at *at, bool 
         element = clv_json_element(at, i, i ? &element : NULL);
         if (i > 0)
             clv_constraint_say(r, ", ");
-        CLV_TRY(match_one(r, &element, in, err));
+        CLV_TRY(match(r, &element, ctx, err));
     }
     return CLV_OK;
+}
+
+clv_status clv_constraint_nodes(clv_node_reader *r, const clv_json_at *at, bool *in, clv_error *err)
+{
+    return clv_constraint_each(r, at, match_one, in, err);
 }

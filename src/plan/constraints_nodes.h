@@ -19,6 +19,12 @@ typedef struct {
 /* Marks the operators in in (n_ops), and says them. A name that matches none is a warning. */
 clv_status clv_constraint_nodes(clv_node_reader *r, const clv_json_at *at, bool *in,
                                 clv_error *err);
+/* For readers that know more than these: a value, or each of a list that must not be empty, is
+ * matched in turn, and said with ", " between. */
+typedef clv_status clv_node_match(clv_node_reader *r, const clv_json_at *at, void *ctx,
+                                  clv_error *err);
+clv_status clv_constraint_each(clv_node_reader *r, const clv_json_at *at, clv_node_match *match,
+                               void *ctx, clv_error *err);
 /* text NULL is taken for lack of memory. */
 clv_status clv_constraint_warn(clv_node_reader *r, const char *text, clv_error *err);
 /* Goes on with what the rule says; too long ends in "...". */

@@ -252,15 +252,14 @@ clv_status clv_plan_read_annotations(const clv_json_at *list, clv_plan *plan, cl
 
 /* -- writing -- */
 
-/* On one line, in the middle of a text that has a line for each value. */
-static void put_numbers(clv_json_out *out, const char *key, const int64_t *at, int32_t n)
+void clv_plan_put_numbers(clv_json_out *out, const char *key, const int64_t *at, int32_t n)
 {
     bool pretty = out->pretty;
 
     clv_json_open_array(out, key);
     out->pretty = false;
     for (int32_t i = 0; i < n; i++)
-        clv_json_put_int(out, NULL, at[i]);
+        clv_plan_put_count(out, NULL, at[i]);
     clv_json_close_array(out);
     out->pretty = pretty;
 }
@@ -274,7 +273,7 @@ static void put_groups(clv_json_out *out, const clv_sharding_spec *spec)
     clv_json_open_object(out, "index_to_device_group_map");
     for (int32_t i = 0; i < spec->n_groups; i++) {
         snprintf(key, sizeof key, "%" PRId64, spec->groups[i].key);
-        put_numbers(out, key, spec->groups[i].devices, spec->groups[i].n_devices);
+        clv_plan_put_numbers(out, key, spec->groups[i].devices, spec->groups[i].n_devices);
     }
     clv_json_close_object(out);
 }
@@ -284,7 +283,7 @@ static void put_simple(clv_json_out *out, const clv_simple_sharding *simple)
     clv_json_open_object(out, NULL);
     clv_json_put_int(out, "num_shards", simple->num_shards);
     if (clv_dim_is_number(simple->dim))
-        clv_json_put_int(out, "dim_value", simple->dim);
+        clv_plan_put_count(out, "dim_value", simple->dim);
     else if (simple->dim_param)
         clv_json_put_string(out, "dim_param", simple->dim_param);
     clv_json_close_object(out);
@@ -305,11 +304,11 @@ static void put_dims(clv_json_out *out, const clv_sharding_spec *spec)
     clv_json_close_array(out);
 }
 
-static void put_spec(clv_json_out *out, const clv_sharding_spec *spec)
+void clv_plan_put_spec(clv_json_out *out, const char *key, const clv_sharding_spec *spec)
 {
-    clv_json_open_object(out, NULL);
+    clv_json_open_object(out, key);
     clv_json_put_string(out, "tensor", spec->tensor ? spec->tensor : "");
-    put_numbers(out, "device", spec->device, spec->n_device);
+    clv_plan_put_numbers(out, "device", spec->device, spec->n_device);
     put_groups(out, spec);
     put_dims(out, spec);
     clv_json_close_object(out);
@@ -326,7 +325,7 @@ static void put_annotation(clv_json_out *out, const clv_plan_annotation *a)
         clv_json_put_int(out, "stage", a->note.stage);
     clv_json_open_array(out, "specs");
     for (int32_t i = 0; i < a->note.n_specs; i++)
-        put_spec(out, &a->note.specs[i]);
+        clv_plan_put_spec(out, NULL, &a->note.specs[i]);
     clv_json_close_array(out);
     clv_json_close_object(out);
 }

@@ -33,6 +33,10 @@ double clv_plan_gap(const clv_plan *plan);
 
 /* A count: a number up to CLV_PLAN_JSON_INT_MAX, text above. */
 void clv_plan_put_count(clv_json_out *out, const char *key, int64_t value);
+/* A list of such, on one line in the middle of a text that has a line for each value. */
+void clv_plan_put_numbers(clv_json_out *out, const char *key, const int64_t *at, int32_t n);
+/* An element of an annotation's "specs". */
+void clv_plan_put_spec(clv_json_out *out, const char *key, const clv_sharding_spec *spec);
 
 /* Text in the arena, a newline at the end. Device per operator is written as runs [device, count].
  */

@@ -57,28 +57,6 @@ clv_status clv_plan_get_fact(clv_plan_reader *r, const clv_json_at *object, cons
     return clv_plan_get_count(r, object, key, ret);
 }
 
-clv_status clv_plan_get_list(clv_plan_reader *r, const clv_json_at *object, const char *key,
-                             const char ***ret, int32_t *ret_n)
-{
-    clv_json_at list, at = { 0 };
-    int32_t n = 0;
-
-    CLV_TRY(clv_json_member(object, key, false, &list, r->err));
-    if (!list.json)
-        return CLV_OK;
-    CLV_TRY(clv_json_length(&list, &n, r->err));
-    const char **texts = CLV_NEW_ARRAY(r->arena, const char *, n);
-    if (!texts)
-        return clv_fail_nomem(r->err, "a plan");
-    for (int32_t i = 0; i < n; i++) {
-        at = clv_json_element(&list, i, i ? &at : NULL);
-        CLV_TRY(clv_json_copy_string(&at, r->arena, &texts[i], r->err));
-    }
-    *ret = texts;
-    *ret_n = n;
-    return CLV_OK;
-}
-
 clv_status clv_plan_get_word(clv_plan_reader *r, const clv_json_at *object, const char *key,
                              const char *const *words, int32_t n, int32_t *ret)
 {

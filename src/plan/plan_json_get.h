@@ -31,9 +31,6 @@ clv_status clv_plan_get_count(clv_plan_reader *r, const clv_json_at *object, con
 /* The same; absent: CLV_PLAN_UNKNOWN. */
 clv_status clv_plan_get_fact(clv_plan_reader *r, const clv_json_at *object, const char *key,
                              int64_t *ret);
-/* Not required. */
-clv_status clv_plan_get_list(clv_plan_reader *r, const clv_json_at *object, const char *key,
-                             const char ***ret, int32_t *ret_n);
 /* One of two to four words; required. */
 clv_status clv_plan_get_word(clv_plan_reader *r, const clv_json_at *object, const char *key,
                              const char *const *words, int32_t n, int32_t *ret);

@@ -231,7 +231,8 @@ static clv_status read_device(clv_plan_reader *r, const clv_json_at *at, clv_pla
     CLV_TRY(clv_plan_get_fact(r, at, "capacity_bytes", &d->capacity_bytes));
     CLV_TRY(clv_plan_get_fact(r, at, "flops", &d->flops));
     CLV_TRY(clv_plan_get_fact(r, at, "busy_ns", &d->busy_ns));
-    return clv_plan_get_list(r, at, "sharding_nodes", &d->sharding_nodes, &d->n_sharding_nodes);
+    return clv_json_copy_texts(at, "sharding_nodes", r->arena, &d->sharding_nodes,
+                               &d->n_sharding_nodes, r->err);
 }
 
 /* Names are keys for people and for the annotation's device list: none empty, none twice. */
@@ -391,13 +392,15 @@ static clv_status read_plan(clv_plan_reader *r, const clv_json_at *root)
     CLV_TRY(clv_plan_read_collectives(r, root));
     CLV_TRY(clv_plan_read_found(r, root));
     CLV_TRY(clv_plan_read_search(r, root));
-    CLV_TRY(clv_plan_get_list(r, root, "bindings", &plan->bindings, &plan->n_bindings));
-    CLV_TRY(clv_plan_get_list(r, root, "open_tensors", &plan->open_tensors, &plan->n_open_tensors));
-    CLV_TRY(
-        clv_plan_get_list(r, root, "unknown_operators", &plan->unknown_ops, &plan->n_unknown_ops));
+    CLV_TRY(clv_json_copy_texts(root, "bindings", r->arena, &plan->bindings, &plan->n_bindings,
+                                r->err));
+    CLV_TRY(clv_json_copy_texts(root, "open_tensors", r->arena, &plan->open_tensors,
+                                &plan->n_open_tensors, r->err));
+    CLV_TRY(clv_json_copy_texts(root, "unknown_operators", r->arena, &plan->unknown_ops,
+                                &plan->n_unknown_ops, r->err));
     CLV_TRY(clv_plan_get_string(r, root, "conflict", false, &plan->conflict));
     CLV_TRY(clv_plan_read_rules(r, root));
-    return clv_plan_get_list(r, root, "notes", &plan->notes, &plan->n_notes);
+    return clv_json_copy_texts(root, "notes", r->arena, &plan->notes, &plan->n_notes, r->err);
 }
 
 clv_status clv_plan_read(const char *text, size_t n, const char *what, clv_arena *arena,

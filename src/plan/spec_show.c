@@ -12,32 +12,24 @@ typedef struct {
     size_t n;
 } text;
 
-CLV_PRINTF(2, 3) static void add(text *t, const char *fmt, ...)
-{
-    va_list args;
-
-    va_start(args, fmt);
-    int n = vsnprintf(t->at + t->n, SPEC_TEXT - t->n, fmt, args);
-    va_end(args);
-    t->n = t->n + (size_t)n < SPEC_TEXT ? t->n + (size_t)n : SPEC_TEXT - 1;
-}
+#define ADD(t, ...) ((t)->n = clv_add_words((t)->at, SPEC_TEXT, (t)->n, __VA_ARGS__))
 
 static void add_dim(text *t, const clv_sharded_dim *dim)
 {
-    add(t, "axis %" PRId64 " in ", dim->axis);
+    ADD(t, "axis %" PRId64 " in ", dim->axis);
     for (int32_t i = 0; i < dim->n_simple; i++)
-        add(t, "%s%" PRId64, i ? "*" : "", dim->simple[i].num_shards);
+        ADD(t, "%s%" PRId64, i ? "*" : "", dim->simple[i].num_shards);
     if (dim->n_simple < 2)
         return;
-    add(t, " of ");
+    ADD(t, " of ");
     for (int32_t i = 0; i < dim->n_simple; i++) {
         const clv_simple_sharding *one = &dim->simple[i];
         if (one->dim_param)
-            add(t, "%s%.40s", i ? "*" : "", one->dim_param);
+            ADD(t, "%s%.40s", i ? "*" : "", one->dim_param);
         else if (one->dim >= 0)
-            add(t, "%s%" PRId64, i ? "*" : "", one->dim);
+            ADD(t, "%s%" PRId64, i ? "*" : "", one->dim);
         else
-            add(t, "%srest", i ? "*" : "");
+            ADD(t, "%srest", i ? "*" : "");
     }
 }
 
@@ -50,14 +42,14 @@ static void add_ids(text *t, const int64_t *id, int32_t n)
         for (end = i + 1; end < n && id[end] == id[end - 1] + 1; end++)
             continue;
         if (shown++ == DEVICES_SHOWN) {
-            add(t, ", ... (%" PRId32 ")", n);
+            ADD(t, ", ... (%" PRId32 ")", n);
             return;
         }
-        add(t, "%s%" PRId64, i ? ", " : "", id[i]);
+        ADD(t, "%s%" PRId64, i ? ", " : "", id[i]);
         if (end == i + 2)
-            add(t, ", %" PRId64, id[end - 1]);
+            ADD(t, ", %" PRId64, id[end - 1]);
         else if (end > i + 2)
-            add(t, "-%" PRId64, id[end - 1]);
+            ADD(t, "-%" PRId64, id[end - 1]);
     }
 }
 
@@ -74,15 +66,15 @@ static void add_devices(text *t, const clv_sharding_spec *spec)
         const clv_device_group *group = NULL;
         for (int32_t g = 0; g < spec->n_groups && !group; g++)
             group = spec->groups[g].key == spec->device[i] ? &spec->groups[g] : NULL;
-        add(t, i ? ", {" : "{");
+        ADD(t, i ? ", {" : "{");
         if (group)
             add_ids(t, group->devices, group->n_devices);
         else
-            add(t, "%" PRId64, spec->device[i]);
-        add(t, "}");
+            ADD(t, "%" PRId64, spec->device[i]);
+        ADD(t, "}");
     }
     if (i < spec->n_device)
-        add(t, ", ... (%" PRId32 ")", spec->n_device);
+        ADD(t, ", ... (%" PRId32 ")", spec->n_device);
 }
 
 const char *clv_spec_show(const clv_sharding_spec *spec, clv_arena *arena)
@@ -96,10 +88,10 @@ const char *clv_spec_show(const clv_sharding_spec *spec, clv_arena *arena)
             split |= spec->dims[d].simple[i].num_shards > 1;
         if (!split)
             continue;
-        add(&t, n_split++ ? ", " : "");
+        ADD(&t, n_split++ ? ", " : "");
         add_dim(&t, &spec->dims[d]);
     }
-    add(&t, n_split ? " on " : "whole on ");
+    ADD(&t, n_split ? " on " : "whole on ");
     add_devices(&t, spec);
     return clv_arena_printf(arena, "%s", t.at);
 }

@@ -126,41 +126,34 @@ static clv_status match_tensors(clv_node_reader *r, const clv_json_at *at, int64
                                err);
 }
 
-static clv_status read_one(clv_node_reader *r, const clv_json_at *at, bool *in, int64_t *n_members,
-                           clv_split_rule *split, clv_error *err)
+typedef struct {
+    bool *in; /* by operator */
+    int64_t *n_members;
+    clv_split_rule *split;
+} members;
+
+static clv_status read_one(clv_node_reader *r, const clv_json_at *at, void *ctx, clv_error *err)
 {
+    members *m = ctx;
     clv_json_at tensor = { 0 };
     if (clv_json_is_object(at))
         CLV_TRY(clv_json_member(at, "tensor", false, &tensor, err));
     if (tensor.json)
-        return match_tensors(r, at, n_members, split, err);
+        return match_tensors(r, at, m->n_members, m->split, err);
     if (clv_json_is_array(at))
         return clv_fail(err, CLV_EFORMAT, "%s is a list within a list, expected a node", SHOW(at));
-    return clv_constraint_nodes(r, at, in, err);
+    return clv_constraint_nodes(r, at, m->in, err);
 }
 
 /* by_op: a tensor stands for the operator that writes it. */
 static clv_status read_members(clv_node_reader *r, const clv_json_at *at, bool by_op, bool *in,
                                int64_t *n_members, clv_split_rule *split, clv_error *err)
 {
-    clv_json_at element = { 0 };
-    int32_t n = 0;
+    members m = { in, n_members, split };
     if (r->g->n_ops > 0)
         memset(in, 0, (size_t)r->g->n_ops * sizeof *in);
-    if (by_op || !clv_json_is_array(at)) {
-        CLV_TRY(by_op ? clv_constraint_nodes(r, at, in, err)
-                      : read_one(r, at, in, n_members, split, err));
-        return take_ops(r, in, n_members, split, err);
-    }
-    CLV_TRY(clv_json_length(at, &n, err));
-    if (n == 0)
-        return clv_fail(err, CLV_EFORMAT, "%s is empty, expected at least one node", SHOW(at));
-    for (int32_t i = 0; i < n; i++) {
-        element = clv_json_element(at, i, i ? &element : NULL);
-        if (i > 0)
-            clv_constraint_say(r, ", ");
-        CLV_TRY(read_one(r, &element, in, n_members, split, err));
-    }
+    CLV_TRY(by_op ? clv_constraint_nodes(r, at, in, err)
+                  : clv_constraint_each(r, at, read_one, &m, err));
     return take_ops(r, in, n_members, split, err);
 }
 

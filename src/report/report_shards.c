@@ -42,17 +42,21 @@ static const char *show(report *r, clv_str name)
     return shown ? shown : "";
 }
 
+#define NUMBER_CHARS 21 /* of 64 bits, with a sign, and a comma */
+
 static const char *show_numbers(report *r, const int64_t *at, int32_t n)
 {
-    clv_text text = { .arena = r->text.arena };
+    size_t size = (size_t)n * NUMBER_CHARS + sizeof "[]", used = 0;
+    char *buf = clv_arena_take_array(r->text.arena, size, 1);
 
-    clv_text_printf(&text, "[");
+    r->text.failed |= !buf;
+    if (!buf)
+        return "";
+    used = clv_add_words(buf, size, used, "[");
     for (int32_t i = 0; i < n; i++)
-        clv_text_printf(&text, "%s%" PRId64, i ? "," : "", at[i]);
-    clv_text_printf(&text, "]");
-    const char *end = clv_text_end(&text);
-    r->text.failed |= !end;
-    return end ? end : "";
+        used = clv_add_words(buf, size, used, "%s%" PRId64, i ? "," : "", at[i]);
+    clv_add_words(buf, size, used, "]");
+    return buf;
 }
 
 /* "float32[8]", and where it was taken apart "float32[8] as [2,4]". */

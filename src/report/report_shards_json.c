@@ -9,18 +9,6 @@
  * line.
  */
 
-static void put_numbers(clv_json_out *out, const char *key, const int64_t *at, int32_t n)
-{
-    bool pretty = out->pretty;
-
-    clv_json_open_array(out, key);
-    out->pretty = false;
-    for (int32_t i = 0; i < n; i++)
-        clv_plan_put_count(out, NULL, at[i]);
-    clv_json_close_array(out);
-    out->pretty = pretty;
-}
-
 static void put_type(clv_json_out *out, const clv_shard_list *list, const clv_shard_row *row)
 {
     char shown[256];
@@ -29,7 +17,7 @@ static void put_type(clv_json_out *out, const clv_shard_list *list, const clv_sh
         return;
     clv_json_put_string(out, "type", clv_type_show(list->model, row->type, shown, sizeof shown));
     if (row->shards.n > 0 && row->shards.rank > row->type->rank)
-        put_numbers(out, "factors", row->shards.dims, row->shards.rank);
+        clv_plan_put_numbers(out, "factors", row->shards.dims, row->shards.rank);
 }
 
 static void put_shard(clv_json_out *out, const clv_shards *shards, const clv_shard *shard)
@@ -37,8 +25,8 @@ static void put_shard(clv_json_out *out, const clv_shards *shards, const clv_sha
     clv_json_open_object(out, NULL);
     clv_plan_put_count(out, "device", shard->device);
     clv_json_put_int(out, "part", shard->part);
-    put_numbers(out, "offset", shard->offset, shards->rank);
-    put_numbers(out, "shape", shard->size, shards->rank);
+    clv_plan_put_numbers(out, "offset", shard->offset, shards->rank);
+    clv_plan_put_numbers(out, "shape", shard->size, shards->rank);
     clv_plan_put_count(out, "bytes", shard->bytes);
     clv_json_close_object(out);
 }
@@ -110,49 +98,6 @@ static void put_place(clv_json_out *out, const clv_shard_list *list, const clv_s
         clv_json_put_string(out, "tensor", at->tensor);
 }
 
-static void put_spec_dims(clv_json_out *out, const clv_sharding_spec *spec)
-{
-    clv_json_open_array(out, "sharded_dim");
-    for (int32_t d = 0; d < spec->n_dims; d++) {
-        const clv_sharded_dim *dim = &spec->dims[d];
-        clv_json_open_object(out, NULL);
-        clv_json_put_int(out, "axis", dim->axis);
-        clv_json_open_array(out, "simple_sharding");
-        for (int32_t i = 0; i < dim->n_simple; i++) {
-            clv_json_open_object(out, NULL);
-            clv_json_put_int(out, "num_shards", dim->simple[i].num_shards);
-            if (dim->simple[i].dim >= 0)
-                clv_plan_put_count(out, "dim_value", dim->simple[i].dim);
-            clv_json_close_object(out);
-        }
-        clv_json_close_array(out);
-        clv_json_close_object(out);
-    }
-    clv_json_close_array(out);
-}
-
-/* As a plan file has it. */
-static void put_spec(clv_json_out *out, const clv_sharding_spec *spec)
-{
-    bool pretty = out->pretty;
-
-    clv_json_open_object(out, "spec");
-    out->pretty = false;
-    put_numbers(out, "device", spec->device, spec->n_device);
-    if (spec->n_groups > 0) {
-        clv_json_open_object(out, "device_map");
-        for (int32_t g = 0; g < spec->n_groups; g++) {
-            char key[24];
-            snprintf(key, sizeof key, "%" PRId64, spec->groups[g].key);
-            put_numbers(out, key, spec->groups[g].devices, spec->groups[g].n_devices);
-        }
-        clv_json_close_object(out);
-    }
-    put_spec_dims(out, spec);
-    clv_json_close_object(out);
-    out->pretty = pretty;
-}
-
 static void put_inferred(clv_json_out *out, const clv_shard_list *list)
 {
     static const char *const why[] = { [CLV_SHARD_OF_PRODUCER] = "producer",
@@ -166,7 +111,7 @@ static void put_inferred(clv_json_out *out, const clv_shard_list *list)
         put_place(out, list, &one->at);
         clv_json_put_string(out, "by", why[one->why]);
         if (one->spec)
-            put_spec(out, one->spec);
+            clv_plan_put_spec(out, "spec", one->spec);
         if (one->n_summands > 1) {
             clv_json_put_int(out, "partial_results", one->n_summands);
             clv_json_put_string(out, "reduce", one->reduce);

@@ -1,5 +1,5 @@
 /* shards.h - what the multi-device annotations of a model come to: each tensor's part on each
- * device, or why there is none. src/shards.c makes it, two reports show it.
+ * device, or why there is none. src/shards/ makes it, two reports show it.
  */
 #ifndef CLV_REPORT_SHARDS_H
 #define CLV_REPORT_SHARDS_H

@@ -88,14 +88,23 @@ Test(api_shards, gives_text_and_json)
     cr_assert_eq(show(NULL, 0, "backend 'onnx-formalism'"), CLEAVE_OK);
 }
 
-Test(api_shards, refuses_a_backend_that_is_not_there_and_has_none_then)
+/* Bytes are malloc'd, and outlive it. */
+static cleave_model *opened(uint8_t **bytes)
 {
     size_t n = 0;
-    uint8_t *bytes = model_bytes(&n);
     cleave_model *model = NULL;
     cleave_error error;
+    *bytes = model_bytes(&n);
+    cr_assert_eq(cleave_model_open_bytes(*bytes, n, NULL, NULL, &model, &error), CLEAVE_OK);
+    return model;
+}
+
+Test(api_shards, refuses_a_backend_that_is_not_there_and_has_none_then)
+{
+    uint8_t *bytes;
+    cleave_model *model = opened(&bytes);
+    cleave_error error;
     char *text = NULL;
-    cr_assert_eq(cleave_model_open_bytes(bytes, n, NULL, NULL, &model, &error), CLEAVE_OK);
     cr_expect_eq(cleave_model_backend(NULL, "one-axis", &error), CLEAVE_EUSAGE);
     cr_expect_eq(cleave_model_backend(model, "one-axis", &error), CLEAVE_OK);
     cr_expect_eq(cleave_model_backend(model, "../x", &error), CLEAVE_EIO);
@@ -112,12 +121,10 @@ Test(api_shards, refuses_a_backend_that_is_not_there_and_has_none_then)
 
 Test(api_shards, refuses_a_configuration_and_a_policy_that_are_not_there)
 {
-    size_t n = 0;
-    uint8_t *bytes = model_bytes(&n);
-    cleave_model *model = NULL;
+    uint8_t *bytes;
+    cleave_model *model = opened(&bytes);
     cleave_error error;
     char *text = NULL;
-    cr_assert_eq(cleave_model_open_bytes(bytes, n, NULL, NULL, &model, &error), CLEAVE_OK);
     cr_expect_eq(cleave_model_shards(model, "x", CLEAVE_UNEVEN_CEIL, 0, &text, NULL, &error),
                  CLEAVE_EUSAGE);
     cr_expect(strstr(error.message, "'x'") && strstr(error.message, "'two'"), "%s", error.message);

@@ -93,6 +93,29 @@ Test(json, an_absent_member_is_no_error_unless_required)
     clv_json_free(json);
 }
 
+Test(json, a_list_of_texts_is_copied_and_may_be_absent)
+{
+    clv_arena *arena = clv_arena_new(NULL, 0);
+    clv_json *json = parsed("{\"a\": [\"one\", \"\", \"two\"], \"b\": [], \"c\": [\"x\", 2]}");
+    clv_json_at root = clv_json_root(json, "doc");
+    const char **texts = NULL;
+    int32_t n = -1;
+    clv_error err = { 0 };
+    cr_assert_eq(clv_json_copy_texts(&root, "none", arena, &texts, &n, &err), CLV_OK);
+    cr_assert(n == -1 && !texts);
+    cr_assert_eq(clv_json_copy_texts(&root, "b", arena, &texts, &n, &err), CLV_OK);
+    cr_assert_eq(n, 0);
+    cr_assert_eq(clv_json_copy_texts(&root, "c", arena, &texts, &n, &err), CLV_EFORMAT);
+    cr_assert(strstr(err.message, "doc: c[1]"), "%s", err.message);
+    cr_assert_eq(clv_json_copy_texts(&root, "a", arena, &texts, &n, &err), CLV_OK);
+    clv_json_free(json);
+    cr_assert_eq(n, 3);
+    cr_assert_str_eq(texts[0], "one");
+    cr_assert_str_empty(texts[1]);
+    cr_assert_str_eq(texts[2], "two");
+    clv_arena_free(arena);
+}
+
 Test(json, a_wrong_type_names_place_value_and_what_was_expected)
 {
     clv_json *json = parsed("{\"a\": [{\"b\": \"text\"}, 7, null, 1.5, true, [], {}]}");

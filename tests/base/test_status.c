@@ -48,6 +48,23 @@ Test(status, a_message_is_cut_between_characters)
     }
 }
 
+Test(status, words_are_added_until_they_are_cut)
+{
+    char buf[12];
+    size_t n = clv_add_words(buf, sizeof buf, 0, "%s", "one");
+    cr_assert_eq(n, 3);
+    n = clv_add_words(buf, sizeof buf, n, ", %d", 234567);
+    cr_assert_eq(n, 11);
+    cr_assert_str_eq(buf, "one, 234567", "what just fits is whole");
+    n = clv_add_words(buf, sizeof buf, n, "8");
+    cr_assert_geq(n, sizeof buf);
+    cr_assert_str_eq(buf, "one, 234...");
+    cr_assert_eq(clv_add_words(buf, sizeof buf, n, "9"), n);
+    cr_assert_str_eq(buf, "one, 234...");
+    n = clv_add_words(buf, sizeof buf, 0, "1234567\xc3\xa4 and more");
+    cr_assert_str_eq(buf, "1234567...", "between characters");
+}
+
 Test(status, control_characters_of_a_name_do_not_reach_a_terminal)
 {
     clv_error err = { 0 };

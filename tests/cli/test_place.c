@@ -53,29 +53,6 @@ static const char stopper[] = "import signal, subprocess, sys, time\n"
                               "p.send_signal(getattr(signal, 'SIG' + sys.argv[1]))\n"
                               "sys.exit(p.wait(60))\n";
 
-/* place_judge.py, which knows none of our code, says whether a file holds what it says. */
-static void is_true(const char *workload, const char *answer)
-{
-    run_result r = run_in(folder, "python3 %s/tests/bench/place_judge.py %s %s", TEST_SOURCE_DIR,
-                          workload, answer);
-    cr_expect_eq(r.code, 0, "%s: %s%s", workload, r.out, r.err);
-    run_free(&r);
-}
-
-static void is_valid(const char *schema, const char *file)
-{
-    run_result r = run_in(folder,
-                          "python3 - <<'E'\n"
-                          "import json, jsonschema\n"
-                          "s = json.load(open('%s/docs/formats/%s.schema.json'))\n"
-                          "jsonschema.Draft202012Validator.check_schema(s)\n"
-                          "jsonschema.Draft202012Validator(s).validate(json.load(open('%s')))\n"
-                          "E",
-                          TEST_SOURCE_DIR, schema, file);
-    cr_expect_eq(r.code, 0, "%s: %s", file, r.err);
-    run_free(&r);
-}
-
 static void set_up(void)
 {
     folder = folder_new();
@@ -95,28 +72,24 @@ TestSuite(place, .init = set_up, .fini = tear_down);
 
 static run_result place(int code, const char *arguments)
 {
-    run_result r = run_in(folder, "%s place %s", TEST_CLEAVE, arguments);
-    cr_expect_eq(r.code, code, "'%s' gave %d: %s%s", arguments, r.code, r.out, r.err);
-    return r;
+    return run_cleave(folder, code, "place", arguments);
 }
 
 static void says(int code, const char *arguments, const char *words)
 {
-    run_result r = place(code, arguments);
-    cr_expect(strstr(r.out, words), "'%s' printed: %s%s", arguments, r.out, r.err);
-    run_free(&r);
+    run_says(folder, code, "place", arguments, words);
 }
 
-/* One line on standard error, nothing on standard output. */
 static void refused(int code, const char *arguments, const char *words)
 {
-    run_result r = place(code, arguments);
-    char *end = strchr(r.err, '\n');
-    cr_expect_str_empty(r.out, "'%s' printed: %s", arguments, r.out);
-    cr_expect(end && end[1] == '\0', "'%s' said: %s", arguments, r.err);
-    cr_expect(strncmp(r.err, "cleave: ", 8) == 0, "'%s' said: %s", arguments, r.err);
-    cr_expect(strstr(r.err, words), "'%s' said: %s", arguments, r.err);
-    run_free(&r);
+    run_refused(folder, code, "place", arguments, words);
+}
+
+static void is_valid(const char *schema, const char *file) { run_is_valid(folder, schema, file); }
+
+static void is_true(const char *problem, const char *answer)
+{
+    run_is_true(folder, "place_judge.py", problem, answer);
 }
 
 /* -- answers -- */

@@ -288,20 +288,6 @@ Test(shards, a_plan_with_a_wrong_spec_is_refused)
     annotate(65, "[{\"node\":\"nobody\",\"specs\":[]}]");
 }
 
-static void valid(const char *schema, const char *file)
-{
-    run_result r = run_in(folder,
-                          "python3 - <<'E'\n"
-                          "import json, jsonschema\n"
-                          "s = json.load(open('%s/docs/formats/%s.schema.json'))\n"
-                          "jsonschema.Draft202012Validator.check_schema(s)\n"
-                          "jsonschema.Draft202012Validator(s).validate(json.load(open('%s')))\n"
-                          "E",
-                          TEST_SOURCE_DIR, schema, file);
-    cr_expect_eq(r.code, 0, "%s: %s", file, r.err);
-    run_free(&r);
-}
-
 #define FUSED                                                                                      \
     "[{\"node\":0,\"type\":\"NodeConfigurationProto\",\"stage\":0,\"specs\":["                     \
     "{\"tensor\":\"w\",\"device\":[-1,1],\"device_map\":{\"-1\":[0,1]},"                           \
@@ -313,12 +299,12 @@ static void valid(const char *schema, const char *file)
 Test(shards, what_is_printed_and_what_is_read_is_as_the_schemas_say)
 {
     annotate(0, FUSED);
-    valid("plan", "q.json");
+    run_is_valid(folder, "plan", "q.json");
     char *out = says(0, "shards --check --json a.onnx");
     has_line(out, "\"factors\": [2,2,3]");
     file_write(folder, "printed.json", out, strlen(out));
     free(out);
-    valid("shards", "printed.json");
+    run_is_valid(folder, "shards", "printed.json");
     out = says(0, "shards a.onnx");
     has_line(out, "float[2,6] as [2,2,3]");
     free(out);
@@ -326,5 +312,5 @@ Test(shards, what_is_printed_and_what_is_read_is_as_the_schemas_say)
     out = says(0, "shards --json f.onnx");
     file_write(folder, "printed.json", out, strlen(out));
     free(out);
-    valid("shards", "printed.json");
+    run_is_valid(folder, "shards", "printed.json");
 }

@@ -85,6 +85,12 @@ static char *says(int code, const char *line)
     return r.out;
 }
 
+static char *checked(const net *n)
+{
+    write_net(n);
+    return says(0, "shards --check m.onnx");
+}
+
 static void has(const char *out, const char *line)
 {
     cr_expect(strstr(out, line), "wanted: %s\nprinted: %s", line, out);
@@ -102,8 +108,7 @@ Test(shards_check, what_has_no_spec_is_inferred_and_marked)
 {
     net n = net_new(2, "");
     put(&n, n.mm, "x", "0*2 @ 0 1");
-    write_net(&n);
-    char *out = says(0, "shards --check m.onnx");
+    char *out = checked(&n);
     has(out, "annotated tensors: 1\n");
     has(out, "\ninferred: 10\n"
              "  node 'mm': 'w' unsharded, it enters the model so\n"
@@ -127,8 +132,7 @@ Test(shards_check, an_input_of_the_model_is_split_where_it_enters)
 {
     net n = net_new(2, "");
     put(&n, n.mm, "x", "0*2 @ 0 1");
-    write_net(&n);
-    char *out = says(0, "shards --check m.onnx");
+    char *out = checked(&n);
     has(out, "\nmodel inputs that enter whole and are split by their node (a file cannot say that "
              "an input "
              "is sharded): 1\n  node 'mm': 'x' axis 0 in 2 on 0, 1\n");
@@ -141,8 +145,7 @@ Test(shards_check, a_partial_result_is_reduced_before_it_is_delivered)
     net n = net_new(4, "");
     put(&n, n.mm, "x", "0*2 1*2 @ 0 1 2 3");
     put(&n, n.mm, "w", "0*2 @ 0+2 1+3");
-    write_net(&n);
-    char *out = says(0, "shards --check m.onnx");
+    char *out = checked(&n);
     has(out,
         "  node 'mm': 'y' axis 0 in 2 on {0, 1}, {2, 3}, by the operator's rule; partial until 2 "
         "parts are reduced (sum)\n");
@@ -163,8 +166,7 @@ Test(shards_check, a_deliberate_reshard_is_listed_with_its_collectives)
     put(&n, n.act, "y", "@ 0 1");
     put(&n, n.act, "z", "@ 0");
     put(&n, n.both, "y", "@ 0");
-    write_net(&n);
-    char *out = says(0, "shards --check m.onnx");
+    char *out = checked(&n);
     has(out,
         "\ncommunication: 4\n"
         "  node 'mm': 'y' is computed as axis 0 in 2 on 0, 1 and delivered as axis 1 in 2 on 0, 1: "
@@ -220,14 +222,35 @@ Test(shards_check, each_wrong_node_has_its_sentence)
     free(out);
 }
 
+/* covers: A.043 */
+Test(shards_check, a_node_says_once_where_a_tensor_is)
+{
+    net n = net_new(2, "");
+    put(&n, n.mm, "x", "0*2 @ 0 1");
+    put(&n, n.mm, "y", "0*2 @ 0 1");
+    put(&n, n.mm, "x", "0*2 @ 0 1");
+    put(&n, n.act, "y", "0*2 @ 0 1");
+    onnx_node_device(n.g, n.act, "c", 0, "z", 0);
+    onnx_node_device(n.g, n.soft, "c", -7, NULL, 0);
+    write_net(&n);
+    char *out = says(0, "shards m.onnx");
+    has(out, "\nwrong: 3\n"
+             "  node 'mm' has two specs for 'x', expected one\n"
+             "  node 'act' is annotated twice for configuration 'c', expected once\n"
+             "  node 'soft' has the pipeline_stage -7, expected at least 0\n");
+    free(out);
+    out = says(65, "shards --check m.onnx");
+    has(out, "wrong: 3\n");
+    free(out);
+}
+
 /* A node without specs of its own is nobody's mistake. */
 Test(shards_check, what_follows_for_a_node_without_specs_is_not_wrong)
 {
     net n = net_new(2, "");
     put(&n, n.mm, "y", "1*2 @ 0 1");
     put(&n, n.act, "z", "0*2 @ 0 1");
-    write_net(&n);
-    char *out = says(0, "shards --check m.onnx");
+    char *out = checked(&n);
     has(out,
         "\nunchecked: 1\n  node 'both': has no specs, and what follows for its inputs does not go "
         "together: dimension 0 of 'z' and dimension 0 of 'y' are both d0 in the rule ");
@@ -240,8 +263,7 @@ Test(shards_check, specs_of_an_operator_without_a_rule_are_the_users_own)
     net n = net_new(2, "");
     put(&n, n.odd, "p", "1*2 @ 0 1");
     put(&n, n.odd, "q", "0*2 @ 0 1");
-    write_net(&n);
-    char *out = says(0, "shards --check m.onnx");
+    char *out = checked(&n);
     has(out, "annotated tensors: 2\n");
     has(out, "\nunchecked: 1\n  node 'odd': not checked, its specs are the user's own: Odd is not "
              "known: it has no sharding rule\n");
@@ -491,20 +513,6 @@ Test(shards_check, a_backward_pass_is_split_by_the_rules_of_its_own_operators)
 
 /* -- the JSON form -- */
 
-static void valid(const char *file)
-{
-    run_result r = run_in(folder,
-                          "python3 - <<'E'\n"
-                          "import json, jsonschema\n"
-                          "s = json.load(open('%s/docs/formats/shards.schema.json'))\n"
-                          "jsonschema.Draft202012Validator.check_schema(s)\n"
-                          "jsonschema.Draft202012Validator(s).validate(json.load(open('%s')))\n"
-                          "E",
-                          TEST_SOURCE_DIR, file);
-    cr_expect_eq(r.code, 0, "%s: %s", file, r.err);
-    run_free(&r);
-}
-
 Test(shards_check, the_json_form_has_all_of_it)
 {
     net n = net_new(4, "");
@@ -517,10 +525,11 @@ Test(shards_check, the_json_form_has_all_of_it)
     char *out = says(0, "shards --json --profile p.json m.onnx");
     file_write(folder, "printed.json", out, strlen(out));
     free(out);
-    valid("printed.json");
+    run_is_valid(folder, "shards", "printed.json");
     out = says(0, "shards --json m.onnx | tr -d ' \\n'");
     has(out, "{\"configuration\":\"c\",\"node\":\"mm\",\"tensor\":\"y\",\"by\":\"rule\",\"spec\":{"
-             "\"device\":[-1,-2],\"device_map\":{\"-1\":[0,1],\"-2\":[2,3]},\"sharded_dim\":[{"
+             "\"tensor\":\"y\",\"device\":[-1,-2],\"index_to_device_group_map\":{\"-1\":[0,1],"
+             "\"-2\":[2,3]},\"sharded_dim\":[{"
              "\"axis\":0,\"simple_sharding\":[{\"num_shards\":2}]}]},\"partial_results\":2,"
              "\"reduce\":\"sum\"}");
     has(out, "\"steps\":[{\"kind\":\"all-reduce\",\"devices\":2,\"bytes\":512}]");

@@ -44,53 +44,26 @@ static void tear_down(void) { folder_free(folder); }
 
 TestSuite(solve, .init = set_up, .fini = tear_down);
 
-/* solve_judge.py, which knows none of our code, says whether a file holds what it says. */
-static void is_true(const char *problem, const char *answer)
-{
-    run_result r = run_in(folder, "python3 %s/tests/bench/solve_judge.py %s %s", TEST_SOURCE_DIR,
-                          problem, answer);
-    cr_expect_eq(r.code, 0, "%s: %s%s", problem, r.out, r.err);
-    run_free(&r);
-}
-
-static void is_valid(const char *schema, const char *file)
-{
-    run_result r = run_in(folder,
-                          "python3 - <<'E'\n"
-                          "import json, jsonschema\n"
-                          "s = json.load(open('%s/docs/formats/%s.schema.json'))\n"
-                          "jsonschema.Draft202012Validator.check_schema(s)\n"
-                          "jsonschema.Draft202012Validator(s).validate(json.load(open('%s')))\n"
-                          "E",
-                          TEST_SOURCE_DIR, schema, file);
-    cr_expect_eq(r.code, 0, "%s: %s", file, r.err);
-    run_free(&r);
-}
-
 static run_result solve(int code, const char *arguments)
 {
-    run_result r = run_in(folder, "%s solve %s", TEST_CLEAVE, arguments);
-    cr_expect_eq(r.code, code, "'%s' gave %d: %s%s", arguments, r.code, r.out, r.err);
-    return r;
+    return run_cleave(folder, code, "solve", arguments);
 }
 
 static void says(int code, const char *arguments, const char *words)
 {
-    run_result r = solve(code, arguments);
-    cr_expect(strstr(r.out, words), "'%s' printed: %s%s", arguments, r.out, r.err);
-    run_free(&r);
+    run_says(folder, code, "solve", arguments, words);
 }
 
-/* One line on standard error, nothing on standard output. */
 static void refused(int code, const char *arguments, const char *words)
 {
-    run_result r = solve(code, arguments);
-    char *end = strchr(r.err, '\n');
-    cr_expect_str_empty(r.out, "'%s' printed: %s", arguments, r.out);
-    cr_expect(end && end[1] == '\0', "'%s' said: %s", arguments, r.err);
-    cr_expect(strncmp(r.err, "cleave: ", 8) == 0, "'%s' said: %s", arguments, r.err);
-    cr_expect(strstr(r.err, words), "'%s' said: %s", arguments, r.err);
-    run_free(&r);
+    run_refused(folder, code, "solve", arguments, words);
+}
+
+static void is_valid(const char *schema, const char *file) { run_is_valid(folder, schema, file); }
+
+static void is_true(const char *problem, const char *answer)
+{
+    run_is_true(folder, "solve_judge.py", problem, answer);
 }
 
 /* -- answers -- */

@@ -25,10 +25,12 @@ MAY = {
                     "cost"],
     "src/report": ["src/base", "src/graph", "src/sharding", "src/plan", "cost", "src/problem"],
     "proto": ["src/base", "src/graph", "src/plan"],
+    "src/shards": ["src/base", "src/graph", "src/cluster", "src/sharding", "cost", "src/plan",
+                   "src/report", "proto"],
     "src/cli": ["src/base", "src/include"],
     "src/joint": ["src", "src/base", "src/graph", "src/cluster", "src/sharding", "src/problem", "cost", "solver",
             "solver/plans", "solver/placements", "solver/strategies", "src/spmd", "src/plan", "src/compile", "src/report", "proto", "src/include"],
-    "src": ["src/joint", "src/base", "src/graph", "src/cluster", "src/sharding", "src/problem", "cost", "solver",
+    "src": ["src/joint", "src/shards", "src/base", "src/graph", "src/cluster", "src/sharding", "src/problem", "cost", "solver",
             "solver/plans", "solver/placements", "solver/strategies", "src/spmd", "src/plan", "src/compile", "src/report", "proto", "src/include"],
 }
 # third party: the only files that may include it

@@ -383,7 +383,7 @@ void onnx_node_device(test_graph *g, test_node *node, const char *configuration,
     Onnx__NodeDeviceConfigurationProto *c =
         make(m, &onnx__node_device_configuration_proto__descriptor);
     c->configuration_id = copy(m, configuration);
-    c->has_pipeline_stage = stage >= 0;
+    c->has_pipeline_stage = stage != -1;
     c->pipeline_stage = stage;
     if (tensor) {
         Onnx__ShardingSpecProto *spec = make(m, &onnx__sharding_spec_proto__descriptor);

@@ -67,7 +67,7 @@ void onnx_node_domain(test_graph *g, test_node *node, const char *domain, const 
 /* A spec for the node, in its last entry if that is of this configuration, else in a new one. */
 void onnx_node_spec(test_graph *g, test_node *node, const char *configuration,
                     const clv_sharding_spec *spec);
-/* A device_configurations entry of another tool: stage below 0: none; tensor NULL: no spec. */
+/* A device_configurations entry of another tool: stage -1: none; tensor NULL: no spec. */
 void onnx_node_device(test_graph *g, test_node *node, const char *configuration, int stage,
                       const char *tensor, int device);
 

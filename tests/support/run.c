@@ -1,5 +1,6 @@
 #include "support/run.h"
 
+#include <criterion/criterion.h>
 #include <dirent.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -165,4 +166,55 @@ void folder_free(char *folder)
 {
     remove_path(folder);
     free(folder);
+}
+
+/* -- for tests of the command -- */
+
+run_result run_cleave(const char *folder, int code, const char *command, const char *arguments)
+{
+    run_result r = run_in(folder, "%s %s %s", TEST_CLEAVE, command, arguments);
+    cr_expect_eq(r.code, code, "'%s' gave %d: %s%s", arguments, r.code, r.out, r.err);
+    return r;
+}
+
+void run_says(const char *folder, int code, const char *command, const char *arguments,
+              const char *words)
+{
+    run_result r = run_cleave(folder, code, command, arguments);
+    cr_expect(strstr(r.out, words), "'%s' printed: %s%s", arguments, r.out, r.err);
+    run_free(&r);
+}
+
+void run_refused(const char *folder, int code, const char *command, const char *arguments,
+                 const char *words)
+{
+    run_result r = run_cleave(folder, code, command, arguments);
+    char *end = strchr(r.err, '\n');
+    cr_expect_str_empty(r.out, "'%s' printed: %s", arguments, r.out);
+    cr_expect(end && end[1] == '\0', "'%s' said: %s", arguments, r.err);
+    cr_expect(strncmp(r.err, "cleave: ", 8) == 0, "'%s' said: %s", arguments, r.err);
+    cr_expect(strstr(r.err, words), "'%s' said: %s", arguments, r.err);
+    run_free(&r);
+}
+
+void run_is_valid(const char *folder, const char *schema, const char *file)
+{
+    run_result r = run_in(folder,
+                          "python3 - <<'E'\n"
+                          "import json, jsonschema\n"
+                          "s = json.load(open('%s/docs/formats/%s.schema.json'))\n"
+                          "jsonschema.Draft202012Validator.check_schema(s)\n"
+                          "jsonschema.Draft202012Validator(s).validate(json.load(open('%s')))\n"
+                          "E",
+                          TEST_SOURCE_DIR, schema, file);
+    cr_expect_eq(r.code, 0, "%s: %s", file, r.err);
+    run_free(&r);
+}
+
+void run_is_true(const char *folder, const char *judge, const char *problem, const char *answer)
+{
+    run_result r =
+        run_in(folder, "python3 %s/tests/bench/%s %s %s", TEST_SOURCE_DIR, judge, problem, answer);
+    cr_expect_eq(r.code, 0, "%s: %s%s", problem, r.out, r.err);
+    run_free(&r);
 }

@@ -31,4 +31,19 @@ char *file_text(const char *folder, const char *name, size_t *ret_n);
 void file_write(const char *folder, const char *name, const void *bytes, size_t n);
 bool file_same(const char *folder, const char *a, const char *b);
 
+/* -- for tests of the command: each fails the test that is running, where it is not so -- */
+
+/* "cleave COMMAND ARGUMENTS" ends with that code. */
+run_result run_cleave(const char *folder, int code, const char *command, const char *arguments);
+/* And it prints these words. */
+void run_says(const char *folder, int code, const char *command, const char *arguments,
+              const char *words);
+/* Or has these words in its one line on standard error, and prints nothing. */
+void run_refused(const char *folder, int code, const char *command, const char *arguments,
+                 const char *words);
+/* The file is as docs/formats/SCHEMA.schema.json wants it. */
+void run_is_valid(const char *folder, const char *schema, const char *file);
+/* tests/bench/JUDGE, which knows none of our code, finds in the answer what it says. */
+void run_is_true(const char *folder, const char *judge, const char *problem, const char *answer);
+
 #endif

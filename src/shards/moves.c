@@ -1,4 +1,4 @@
-#include "shards_moves.h"
+#include "shards/moves.h"
 
 #include <stdio.h>
 #include <stdlib.h>

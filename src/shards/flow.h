@@ -1,4 +1,4 @@
-/* shards_flow.h - the specs of a whole model seen together: what follows where a node has none, and
+/* flow.h - the specs of a whole model seen together: what follows where a node has none, and
  * whether those of a node go together.
  *
  * From first operator to last. An input without a spec is as the node that makes it delivers it; an

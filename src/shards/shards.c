@@ -1,9 +1,11 @@
-#include "shards.h"
+#include "shards/shards.h"
+
+#include <inttypes.h>
 
 #include "graph/bindings.h"
 #include "plan/plan_annotations.h"
 #include "proto/annotations.h"
-#include "shards_flow.h"
+#include "shards/flow.h"
 
 /* File -> annotations; model -> types; each spec against the type of its tensor. */
 
@@ -125,6 +127,34 @@ static void count_row(clv_shard_list *list, const clv_shard_row *row)
     list->n_wrong += row->wrong != NULL;
 }
 
+static clv_status entry_wrong(maker *m, clv_shard_node *node, const char *sentence)
+{
+    m->list->n_wrong++;
+    node->wrong = sentence;
+    return sentence ? CLV_OK : clv_fail_nomem(m->err, "shards");
+}
+
+/* Entries of one node follow each other, under each configuration. */
+static clv_status check_entry(maker *m, clv_shard_node *node)
+{
+    const clv_shard_node *before = node > m->list->nodes ? node - 1 : NULL;
+
+    if (node->has_stage && node->stage < 0)
+        return entry_wrong(m, node,
+                           clv_arena_printf(m->arena,
+                                            "node '%.*s' has the pipeline_stage %" PRId64
+                                            ", expected at least 0",
+                                            CLV_STR_ARG(node->node), node->stage));
+    if (before && node->configuration >= 0 && before->configuration == node->configuration &&
+        before->op.i == node->op.i)
+        return entry_wrong(m, node,
+                           clv_arena_printf(m->arena,
+                                            "node '%.*s' is annotated twice for "
+                                            "configuration '%s', expected once",
+                                            CLV_STR_ARG(node->node), node->name));
+    return CLV_OK;
+}
+
 static clv_status fill_node(maker *m, const clv_annotated_node *from, clv_shard_node *node)
 {
     const clv_graph *g = m->req->model->main;
@@ -145,7 +175,7 @@ static clv_status fill_node(maker *m, const clv_annotated_node *from, clv_shard_
         CLV_TRY(fill_row(m, node, &from->note.specs[i], &node->rows[i]));
         count_row(m->list, &node->rows[i]);
     }
-    return CLV_OK;
+    return check_entry(m, node);
 }
 
 /* -- all of them -- */

@@ -2,12 +2,12 @@
  *
  * Annotations are hints: whatever is wrong with one is a sentence in the list, not a failure.
  */
-#ifndef CLV_SHARDS_H
-#define CLV_SHARDS_H
+#ifndef CLV_SHARDS_SHARDS_H
+#define CLV_SHARDS_SHARDS_H
 
 #include "proto/onnx_file.h"
 #include "report/shards.h"
-#include "shards_backend.h"
+#include "shards/backend.h"
 
 typedef struct {
     const clv_onnx_file *file;

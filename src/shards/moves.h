@@ -1,4 +1,4 @@
-/* shards_moves.h - the collectives that bring a tensor from one sharding spec to another.
+/* moves.h - the collectives that bring a tensor from one sharding spec to another.
  *
  * Specs name devices, collectives run along the axes of a mesh: a mesh of up to three axes is
  * looked for on which both specs are layouts, and the resharder finds the steps. What is cheapest

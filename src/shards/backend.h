@@ -1,4 +1,4 @@
-/* shards_backend.h - what one backend supports of sharding specs: a profile, from
+/* backend.h - what one backend supports of sharding specs: a profile, from
  * configs/backends/NAME.json. A spec that breaks it is valid all the same.
  */
 #ifndef CLV_SHARDS_BACKEND_H
@@ -8,9 +8,9 @@
 
 typedef struct clv_backend {
     const char *name;
-    const char *const *device_names; /* names of devices begin with one of these; none: any */
+    const char **device_names; /* names of devices begin with one of these; none: any */
     int32_t n_device_names;
-    const char *const *whole_operators; /* types */
+    const char **whole_operators; /* types */
     int32_t n_whole_operators;
     int64_t max_devices, axes_per_tensor; /* INT64_MAX where nothing is said */
     bool power_of_two, static_shapes;

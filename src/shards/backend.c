@@ -1,4 +1,4 @@
-#include "shards_backend.h"
+#include "shards/backend.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -35,28 +35,6 @@ static clv_status read_count(const reader *r, const char *key, int64_t min, int6
     return at.json ? clv_json_int(&at, min, INT32_MAX, ret, r->err) : CLV_OK;
 }
 
-static clv_status read_texts(const reader *r, const char *key, const char *const **ret,
-                             int32_t *ret_n)
-{
-    clv_json_at at, one = { 0 };
-    int32_t n = 0;
-
-    CLV_TRY(clv_json_member(r->root, key, false, &at, r->err));
-    if (!at.json)
-        return CLV_OK;
-    CLV_TRY(clv_json_length(&at, &n, r->err));
-    const char **texts = CLV_NEW_ARRAY(r->arena, const char *, n);
-    if (!texts)
-        return clv_fail_nomem(r->err, "a profile");
-    for (int32_t i = 0; i < n; i++) {
-        one = clv_json_element(&at, i, i ? &one : NULL);
-        CLV_TRY(clv_json_copy_string(&one, r->arena, &texts[i], r->err));
-    }
-    *ret = texts;
-    *ret_n = n;
-    return CLV_OK;
-}
-
 static clv_status read_profile(const reader *r, clv_backend *b)
 {
     static const char *const keys[] = {
@@ -72,8 +50,10 @@ static clv_status read_profile(const reader *r, clv_backend *b)
     CLV_TRY(clv_field_text(r->root, "name", r->arena, &b->name, r->err));
     CLV_TRY(clv_field_text(r->root, "description", r->arena, &text, r->err));
     CLV_TRY(clv_field_text(r->root, "source", r->arena, &text, r->err));
-    CLV_TRY(read_texts(r, "device_names", &b->device_names, &b->n_device_names));
-    CLV_TRY(read_texts(r, "whole_operators", &b->whole_operators, &b->n_whole_operators));
+    CLV_TRY(clv_json_copy_texts(r->root, "device_names", r->arena, &b->device_names,
+                                &b->n_device_names, r->err));
+    CLV_TRY(clv_json_copy_texts(r->root, "whole_operators", r->arena, &b->whole_operators,
+                                &b->n_whole_operators, r->err));
     CLV_TRY(read_count(r, "max_devices", 1, &b->max_devices));
     CLV_TRY(read_count(r, "axes_per_tensor", 0, &b->axes_per_tensor));
     CLV_TRY(read_bool(r, "power_of_two", &b->power_of_two));

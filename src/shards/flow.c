@@ -1,8 +1,8 @@
-#include "shards_flow.h"
+#include "shards/flow.h"
 
 #include "plan/spec_rule.h"
 #include "sharding/factors.h"
-#include "shards_moves.h"
+#include "shards/moves.h"
 
 /* How a tensor lies where it was made. Zero: unsharded, whole on whatever device wants it. */
 typedef struct {
@@ -358,19 +358,41 @@ static clv_status check_node(flow *f, step *s)
     return s->why_not ? leave_unchecked(f, s) : check_by_rule(f, s);
 }
 
-/* Rows of the node's entries by tensor; false: one of them is wrong by itself. */
-static bool set_own(flow *f, const step *s, bool there)
+static clv_status refuse_second(flow *f, const step *s, clv_shard_row *row)
+{
+    row->wrong = clv_arena_printf(f->arena, "node '%.*s' has two specs for '%.80s', expected one",
+                                  CLV_STR_ARG(s->info->label), row->tensor);
+    f->list->n_wrong++;
+    f->kept = true;
+    return row->wrong ? CLV_OK : fail_nomem(f);
+}
+
+/* Rows of the node's entries by tensor. *ret_good: none of them is wrong by itself. */
+static clv_status set_own(flow *f, const step *s, bool *ret_good)
 {
     bool good = true;
 
-    for (int32_t i = f->first_node[s->op.i]; i < f->end_node[s->op.i]; i++)
+    for (int32_t i = f->first_node[s->op.i]; i < f->end_node[s->op.i]; i++) {
+        good = good && !f->list->nodes[i].wrong;
         for (int32_t k = 0; k < f->list->nodes[i].n_rows; k++) {
-            const clv_shard_row *row = &f->list->nodes[i].rows[k];
+            clv_shard_row *row = &f->list->nodes[i].rows[k];
+            if (!row->wrong && f->own[row->id.i] && !f->list->nodes[i].wrong)
+                CLV_TRY(refuse_second(f, s, row));
             good = good && !row->wrong;
-            if (row->id.i >= 0)
-                f->own[row->id.i] = there && !row->wrong ? row : NULL;
+            if (!row->wrong)
+                f->own[row->id.i] = row;
         }
-    return good;
+    }
+    *ret_good = good;
+    return CLV_OK;
+}
+
+static void clear_own(flow *f, const step *s)
+{
+    for (int32_t i = f->first_node[s->op.i]; i < f->end_node[s->op.i]; i++)
+        for (int32_t k = 0; k < f->list->nodes[i].n_rows; k++)
+            if (f->list->nodes[i].rows[k].id.i >= 0)
+                f->own[f->list->nodes[i].rows[k].id.i] = NULL;
 }
 
 static bool all_unsharded(const flow *f, const clv_op_info *info)
@@ -394,13 +416,14 @@ static clv_status visit(flow *f, clv_op op)
     if (!s.has_specs && all_unsharded(f, s.info))
         return CLV_OK;
     clv_mark mark = clv_arena_mark(f->arena);
-    clv_status status = CLV_OK;
+    bool good = true;
     f->kept = false;
-    if (set_own(f, &s, true))
+    clv_status status = set_own(f, &s, &good);
+    if (status == CLV_OK && good)
         status = check_node(f, &s);
     else
         own_outputs(f, &s);
-    set_own(f, &s, false);
+    clear_own(f, &s);
     if (!f->kept)
         clv_arena_rewind(f->arena, mark);
     return status;
