@@ -2,11 +2,11 @@
  *
  * Messages are those of sequential tree-reweighted message passing (TRW-S, Kolmogorov 2006): nodes
  * in order, each hands its cost in equal parts to its edges to later nodes, which hand on what is
- * certain; then back. Prices follow the rows that the cheapest choices overfill.
+ * certain; then back. Between rounds prices move (bound_price.c), and now and then messages leap
+ * ahead (bound_leap.c).
  */
 #include "solver/strategies/bound.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "solver/strategies/bound_work.h"
@@ -116,71 +116,35 @@ static void sweep(clv_strategy_bound *b, bool forward)
     }
 }
 
-/* b->over: by how much the choices taken pass the limit in each row. */
-static void measure(clv_strategy_bound *b)
+/* The bound counted; where it has not risen for long, smaller steps from its prices. */
+static void count(clv_strategy_bound *b)
 {
-    const clv_strategies *p = b->p;
-
-    memset(b->over, 0, (size_t)(b->n_rows + 1) * sizeof *b->over);
-    for (int32_t v = 0; v < p->n_nodes; v++)
-        for (int32_t i = p->first_span[v]; i < p->first_span[v + 1]; i++) {
-            double u = (double)p->usage[p->span_usage[i] + b->taken[v]];
-
-            b->over[p->span_lo[i]] += u;
-            b->over[p->span_hi[i]] -= u;
-        }
-    for (int32_t r = 0; r < b->n_rows; r++)
-        b->over[r + 1] += b->over[r];
-    for (int32_t r = 0; r < b->n_rows; r++)
-        b->over[r] -= (double)p->usage_limit;
-}
-
-/* Prices move along a running mean of what the choices overfill. The step is what would close the
- * gap if the bound were as steep as the direction (Polyak), times a factor that falls when the
- * bound has not risen for long. */
-static void move_prices(clv_strategy_bound *b, double gap)
-{
-    double norm = 0, step;
-
-    measure(b);
-    for (int32_t r = 0; r < b->n_rows; r++) {
-        b->mean[r] += MEAN_WEIGHT * (b->over[r] - b->mean[r]);
-        if (b->price[r] > 0 || b->mean[r] > 0)
-            norm += b->mean[r] * b->mean[r];
+    if (clv_bound_count(b)) {
+        b->since = 0;
+    } else if (++b->since >= PATIENCE) {
+        b->since = 0;
+        b->step *= SMALLER;
+        memcpy(b->price, b->best_price, (size_t)b->n_rows * sizeof *b->price);
+        clv_bound_pay(b);
     }
-    if (norm <= 0)
-        return;
-    step = b->step * gap / norm;
-    for (int32_t r = 0; r < b->n_rows; r++) {
-        b->price[r] += step * b->mean[r];
-        b->price[r] = b->price[r] > 0 ? b->price[r] : 0;
-    }
-    clv_bound_pay(b);
 }
 
 void clv_strategy_bound_run(clv_strategy_bound *b, int32_t rounds, clv_wide cost,
                             bool (*stop)(void *ctx), void *ctx)
 {
     for (int32_t i = 0; i < rounds && !(stop && stop(ctx)); i++) {
-        double gap;
+        bool back = false;
 
         if (cost >= 0 && b->bound >= cost)
             return;
         sweep(b, false);
         sweep(b, true);
         b->rounds++;
-        if (b->rounds % COUNT_EVERY == 0) {
-            if (clv_bound_count(b))
-                b->since = 0;
-            else if (++b->since >= PATIENCE) {
-                b->since = 0;
-                b->step *= SMALLER;
-                memcpy(b->price, b->best_price, (size_t)b->n_rows * sizeof *b->price);
-                clv_bound_pay(b);
-            }
-        }
-        gap = cost >= 0 ? (double)(cost - b->bound) : GUESSED_GAP * (double)b->bound;
-        if (b->n_rows && b->rounds > QUIET)
-            move_prices(b, gap);
+        if (b->rounds % COUNT_EVERY == 0)
+            count(b);
+        if (b->rounds % LEAP_EVERY == 0)
+            back = !clv_bound_leap(b);
+        if (b->n_rows && b->rounds > QUIET && !back)
+            clv_bound_move_prices(b, cost);
     }
 }

@@ -27,14 +27,18 @@ clv_status clv_strategy_bound_new(const clv_strategies *p, clv_arena *arena,
 void clv_strategy_bound_run(clv_strategy_bound *b, int32_t rounds, clv_wide cost,
                             bool (*stop)(void *ctx), void *ctx);
 
+/* Where rounds lead nowhere any more: prices take long steps again, which leads to other answers,
+ * at times to a better bound. */
+void clv_strategy_bound_stir(clv_strategy_bound *b);
+
 /* The best bound so far; never falls. */
 clv_wide clv_strategy_bound_value(const clv_strategy_bound *b);
 
-/* An answer read off the messages and prices as they are now, in the order of nodes or backwards:
- * within the limit and without never, or false where the last nodes find no such choice (edges of
- * three and more are not looked at). Good as a start for a search. O(edges * choices + rows of all
- * spans). */
-bool clv_strategy_bound_answer(clv_strategy_bound *b, bool forward, int32_t *choice);
+/* An answer read off the messages and so many times the prices as they are now, in the order of
+ * nodes or backwards: within the limit and without never, or false where the last nodes find no
+ * such choice (edges of three and more are not looked at). Good as a start for a search. O(edges *
+ * choices + rows of all spans). */
+bool clv_strategy_bound_answer(clv_strategy_bound *b, bool forward, double price, int32_t *choice);
 
 /* The same for problems of few rows, between two answers at a little more and a little less than
  * the prices (bound_mix.c); false as above, or where there are more rows. */

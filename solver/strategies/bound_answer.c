@@ -16,17 +16,27 @@ static void clear(clv_strategy_bound *b)
         b->room[r] = b->p->usage_limit;
 }
 
-static bool fits(const clv_strategy_bound *b, int32_t v, int32_t c)
+/* The least room in each span of v. */
+static void look_at_room(clv_strategy_bound *b, int32_t v)
 {
     const clv_strategies *p = b->p;
 
     for (int32_t i = p->first_span[v]; b->n_rows && i < p->first_span[v + 1]; i++) {
-        int64_t u = p->usage[p->span_usage[i] + c];
+        int64_t least = p->usage_limit;
 
-        for (int64_t r = p->span_lo[i]; u && r < p->span_hi[i]; r++)
-            if (b->room[r] < u)
-                return false;
+        for (int64_t r = p->span_lo[i]; r < p->span_hi[i]; r++)
+            least = b->room[r] < least ? b->room[r] : least;
+        b->span_room[i - p->first_span[v]] = least;
     }
+}
+
+static bool fits(const clv_strategy_bound *b, int32_t v, int32_t c)
+{
+    const clv_strategies *p = b->p;
+
+    for (int32_t i = p->first_span[v]; b->n_rows && i < p->first_span[v + 1]; i++)
+        if (p->usage[p->span_usage[i] + c] > b->span_room[i - p->first_span[v]])
+            return false;
     return true;
 }
 
@@ -67,7 +77,7 @@ void clv_bound_look(clv_strategy_bound *b, int32_t v, bool forward, const int32_
     }
 }
 
-bool clv_strategy_bound_answer(clv_strategy_bound *b, bool forward, int32_t *choice)
+bool clv_strategy_bound_answer(clv_strategy_bound *b, bool forward, double price, int32_t *choice)
 {
     const clv_strategies *p = b->p;
 
@@ -76,6 +86,9 @@ bool clv_strategy_bound_answer(clv_strategy_bound *b, bool forward, int32_t *cho
         int32_t v = forward ? k : p->n_nodes - 1 - k, n = clv_strategy_n_choices(p, v), best = -1;
 
         clv_bound_look(b, v, forward, choice);
+        look_at_room(b, v);
+        for (int32_t c = 0; c < n; c++)
+            b->sum[c] += (price - 1) * b->paid[p->first_choice[v] + c];
         for (int32_t c = 0; c < n; c++)
             if (b->sum[c] < HUGE_COST / 2 && (best < 0 || b->sum[c] < b->sum[best]) &&
                 fits(b, v, c))

@@ -178,7 +178,8 @@ bool clv_bound_count(clv_strategy_bound *b)
     clv_wide sum, bound;
     bits at;
 
-    if (!choose_bits(b, &at))
+    b->counts = choose_bits(b, &at);
+    if (!b->counts)
         return false;
     sum = ((clv_wide)b->edges_alone << at.cost) - worth(b, at);
     for (int32_t v = 0; v < p->n_nodes; v++) {
@@ -194,7 +195,7 @@ bool clv_bound_count(clv_strategy_bound *b)
 
         b->least[c] = least > b->least[c] ? least : b->least[c];
     }
-    bound = round_up(sum, at);
+    b->level = bound = round_up(sum, at);
     if (bound <= b->bound)
         return false;
     b->bound = bound;

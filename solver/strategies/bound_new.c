@@ -49,6 +49,9 @@ static int64_t count_spokes(clv_strategy_bound *b)
             b->first_spoke[end[i] + 1]++;
             b->n_earlier[end[i]] += end[!i] < end[i];
             n_messages += clv_strategy_n_choices(p, end[i]);
+            if (i)
+                b->n_entries +=
+                    (int64_t)clv_strategy_n_choices(p, end[0]) * clv_strategy_n_choices(p, end[1]);
         }
     for (int32_t v = 0; v < p->n_nodes; v++)
         b->first_spoke[v + 1] += b->first_spoke[v];
@@ -83,9 +86,11 @@ static bool spin(clv_strategy_bound *b, clv_arena *arena)
     b->n_earlier = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
     if (!earlier || !later || !b->first_spoke || !b->n_earlier)
         return false;
-    b->message = CLV_NEW_ARRAY(arena, double, count_spokes(b));
+    b->n_messages = count_spokes(b);
+    b->message = CLV_NEW_ARRAY(arena, double, b->n_messages);
+    b->leap_message = CLV_NEW_ARRAY(arena, double, b->n_messages);
     b->spoke = CLV_NEW_ARRAY(arena, spoke, b->first_spoke[p->n_nodes]);
-    if (!b->spoke || !b->message)
+    if (!b->spoke || !b->message || !b->leap_message)
         return false;
     for (int32_t v = 0; v < p->n_nodes; v++) {
         earlier[v] = b->first_spoke[v];
@@ -138,16 +143,36 @@ static void add_costs(clv_strategy_bound *b)
     }
 }
 
+static bool take_rows(clv_strategy_bound *b, clv_arena *arena)
+{
+    b->price = CLV_NEW_ARRAY(arena, double, b->n_rows);
+    b->best_price = CLV_NEW_ARRAY(arena, double, b->n_rows);
+    b->rest = CLV_NEW_ARRAY(arena, double, b->n_rows);
+    b->marked = CLV_NEW_ARRAY(arena, bool, b->n_rows);
+    b->leap_price = CLV_NEW_ARRAY(arena, double, b->n_rows);
+    b->before = CLV_NEW_ARRAY(arena, double, b->n_rows + 1);
+    b->over = CLV_NEW_ARRAY(arena, double, b->n_rows + 1);
+    b->mean = CLV_NEW_ARRAY(arena, double, b->n_rows);
+    b->room = CLV_NEW_ARRAY(arena, int64_t, b->n_rows);
+    b->whole_before = CLV_NEW_ARRAY(arena, clv_wide, b->n_rows + 1);
+    return b->price && b->best_price && b->rest && b->marked && b->leap_price && b->before &&
+           b->over && b->mean && b->room && b->whole_before;
+}
+
 static bool take_arrays(clv_strategy_bound *b, clv_arena *arena)
 {
     const clv_strategies *p = b->p;
-    int32_t n = p->first_choice[p->n_nodes], most = 1;
+    int32_t n = p->first_choice[p->n_nodes], most = 1, most_spans = 0;
 
     for (int32_t i = 0; i < p->first_span[p->n_nodes]; i++)
         if (p->usage_limit != CLV_STRATEGY_UNLIMITED && p->span_hi[i] > b->n_rows)
             b->n_rows = (int32_t)p->span_hi[i];
-    for (int32_t v = 0; v < p->n_nodes; v++)
+    for (int32_t v = 0; v < p->n_nodes; v++) {
+        int32_t n_spans = p->first_span[v + 1] - p->first_span[v];
+
         most = clv_strategy_n_choices(p, v) > most ? clv_strategy_n_choices(p, v) : most;
+        most_spans = n_spans > most_spans ? n_spans : most_spans;
+    }
     b->entry[0] = CLV_NEW_ARRAY(arena, double *, p->n_matrices);
     b->entry[1] = CLV_NEW_ARRAY(arena, double *, p->n_matrices);
     b->cost = CLV_NEW_ARRAY(arena, double, n);
@@ -159,12 +184,7 @@ static bool take_arrays(clv_strategy_bound *b, clv_arena *arena)
             return false;
     }
     b->taken = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
-    b->price = CLV_NEW_ARRAY(arena, double, b->n_rows);
-    b->best_price = CLV_NEW_ARRAY(arena, double, b->n_rows);
-    b->before = CLV_NEW_ARRAY(arena, double, b->n_rows + 1);
-    b->over = CLV_NEW_ARRAY(arena, double, b->n_rows + 1);
-    b->mean = CLV_NEW_ARRAY(arena, double, b->n_rows);
-    b->room = CLV_NEW_ARRAY(arena, int64_t, b->n_rows);
+    b->span_room = CLV_NEW_ARRAY(arena, int64_t, most_spans);
     b->least = CLV_NEW_ARRAY(arena, int64_t, n);
     b->own = CLV_NEW_ARRAY(arena, int64_t, n);
     b->now = CLV_NEW_ARRAY(arena, int64_t, n);
@@ -173,11 +193,27 @@ static bool take_arrays(clv_strategy_bound *b, clv_arena *arena)
     b->row_least = CLV_NEW_ARRAY(arena, int64_t, 2 * most);
     b->whole_paid = CLV_NEW_ARRAY(arena, clv_wide, most);
     b->whole_out = CLV_NEW_ARRAY(arena, int64_t, most);
-    b->whole_before = CLV_NEW_ARRAY(arena, clv_wide, b->n_rows + 1);
-    return b->entry[0] && b->entry[1] && b->cost && b->paid && b->sum && b->taken && b->price &&
-           b->best_price && b->before && b->over && b->mean && b->least && b->own && b->now &&
-           b->given && b->worse && b->row_least && b->whole_out && b->whole_paid &&
-           b->whole_before && b->room;
+    return b->entry[0] && b->entry[1] && b->cost && b->paid && b->sum && b->taken && b->least &&
+           b->own && b->now && b->given && b->worse && b->row_least && b->whole_out &&
+           b->whole_paid && b->span_room && take_rows(b, arena);
+}
+
+void clv_strategy_bound_stir(clv_strategy_bound *b)
+{
+    b->since = 0;
+    b->step = FIRST_STEP;
+    b->longest = LONGEST_STEP;
+    b->square = 0;
+    b->leap = FIRST_LEAP;
+    b->leaps = false;
+}
+
+void clv_bound_restart(clv_strategy_bound *b)
+{
+    b->bound = 0;
+    clv_strategy_bound_stir(b);
+    memset(b->least, 0, (size_t)b->p->first_choice[b->p->n_nodes] * sizeof *b->least);
+    clv_bound_pay(b);
 }
 
 clv_status clv_strategy_bound_new(const clv_strategies *p, clv_arena *arena,
@@ -187,7 +223,9 @@ clv_status clv_strategy_bound_new(const clv_strategies *p, clv_arena *arena,
     bool ok = b != NULL;
 
     if (ok) {
-        *b = (clv_strategy_bound){ .p = p, .step = FIRST_STEP };
+        *b = (clv_strategy_bound){
+            .p = p, .step = FIRST_STEP, .longest = LONGEST_STEP, .leap = FIRST_LEAP
+        };
         ok = take_arrays(b, arena) && spin(b, arena);
     }
     for (int32_t e = 0; ok && e < p->n_edges; e++)

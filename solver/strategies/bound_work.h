@@ -13,11 +13,12 @@ enum {
     COUNT_EVERY = 4, /* rounds; counting costs as much as a round */
     PATIENCE = 8,    /* counts without a better bound before steps get smaller */
     QUIET = 10,      /* rounds before prices move */
+    LEAP_EVERY = 16, /* rounds; so many that a count was just made */
 };
-#define SMALLER     0.7
-#define MEAN_WEIGHT 0.1
-#define FIRST_STEP  0.1
-#define GUESSED_GAP 0.05 /* of the bound, where no answer is known */
+#define SMALLER      0.7
+#define FIRST_STEP   0.3
+#define LONGEST_STEP 4.0
+#define FIRST_LEAP   0.8
 
 /* An edge of two nodes as one of them sees it. */
 typedef struct {
@@ -33,17 +34,25 @@ struct clv_strategy_bound {
     double **entry[2];   /* by matrix: as it is; turned. NULL where no edge of two nodes has it */
     double *cost, *paid; /* by choice: its own; and what memory costs it */
     double *message;
+    int64_t n_messages, n_entries; /* of messages; of all edges of two nodes */
     spoke *spoke;
     int32_t *first_spoke; /* by node; spokes to earlier nodes first */
     int32_t *n_earlier;
     double *sum;    /* by choice of one node */
     int32_t *taken; /* by node: its cheapest choice when last looked at */
     double *price, *best_price, *before, *over, *mean; /* by row */
-    int64_t *room;                                     /* by row: scratch of answers */
-    int32_t *mix[5];                                   /* by node: scratch of answers */
-    double step;
+    int64_t *room, *span_room;    /* by row; by span of one node: scratch of answers */
+    int32_t *mix[5];              /* by node: scratch of answers */
+    double *rest;                 /* by row: scratch of prices */
+    bool *marked;                 /* by row: gets a price */
+    double step, longest, square; /* of the prices; running mean of squares of over */
     int32_t rounds, since;
-    clv_wide bound;
+    clv_wide bound, level; /* the best; and as it was when last counted */
+    /* Messages, prices and level at the last leap, if there was one; how far the next one goes. */
+    double *leap_message, *leap_price, leap;
+    clv_wide leap_level;
+    bool leaps;
+    bool counts;          /* numbers were small enough to be counted */
     int64_t *least;       /* by choice */
     int64_t *own;         /* by choice: cost in whole numbers with edges of one node */
     int64_t edges_alone;  /* the least of edges of three and more */
@@ -57,6 +66,17 @@ struct clv_strategy_bound {
     clv_wide *whole_paid;   /* by choice of one node */
     clv_wide *whole_before; /* by row: sums of whole prices */
 };
+
+/* Forgets what was found, but for messages and prices: the problem has changed. */
+void clv_bound_restart(clv_strategy_bound *b);
+
+/* A step of the prices. cost: as in clv_strategy_bound_run(). O(spans * choices), and O(nodes +
+ * spans
+ * + rows) for each row that gets a price. */
+void clv_bound_move_prices(clv_strategy_bound *b, clv_wide cost);
+
+/* After a count. False: the last leap was no good and is taken back, prices included. */
+bool clv_bound_leap(clv_strategy_bound *b);
 
 /* Works out what memory costs each choice at the prices. O(spans * choices). */
 void clv_bound_pay(clv_strategy_bound *b);

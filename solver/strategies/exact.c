@@ -75,7 +75,7 @@ static void try_answers(tree *t)
     for (int turn = 0; turn < 2; turn++) {
         clv_wide cost;
 
-        if (!clv_strategy_bound_answer(t->b, turn, t->answer))
+        if (!clv_strategy_bound_answer(t->b, turn, 1, t->answer))
             continue;
         cost = clv_strategy_cost(t->p, t->answer);
         if (cost < CLV_STRATEGY_NEVER && (t->cost < 0 || cost < t->cost)) {
@@ -123,12 +123,8 @@ static bool bound_part(tree *t)
     const clv_strategies *p = t->p;
     int32_t n = p->first_choice[p->n_nodes];
 
-    b->bound = 0;
-    b->since = 0;
-    b->step = FIRST_STEP;
-    memset(b->least, 0, (size_t)n * sizeof *b->least);
+    clv_bound_restart(b);
     memset(t->often, 0, (size_t)n * sizeof *t->often);
-    clv_bound_pay(b);
     for (int turn = 0; turn < MOST_TURNS; turn++) {
         clv_wide before = b->bound;
 

@@ -3,17 +3,11 @@
 
 #include "base/clock.h"
 
-int64_t clv_halt_now_ns(void)
-{
-    return clv_now_ns();
-}
-
 bool clv_halted(const clv_halt *h)
 {
     if (atomic_load_explicit(h->told, memory_order_relaxed))
         return true;
-    if (clv_time_is_up(h->deadline_ns) ||
-        (h->stop && h->stop(h->stop_ctx))) {
+    if (clv_time_is_up(h->deadline_ns) || (h->stop && h->stop(h->stop_ctx))) {
         atomic_store_explicit(h->told, true, memory_order_relaxed);
         return true;
     }

@@ -10,13 +10,12 @@
  */
 typedef struct {
     atomic_bool *told;
-    int64_t deadline_ns;     /* of CLOCK_MONOTONIC; 0: none */
+    int64_t deadline_ns;     /* of clv_now_ns(); 0: none */
     bool (*stop)(void *ctx); /* NULL on other threads than the caller's */
     void *stop_ctx;
 } clv_halt;
 
 /* True once told, once the deadline has passed or stop() said so; then for all. */
 bool clv_halted(const clv_halt *h);
-int64_t clv_halt_now_ns(void);
 
 #endif

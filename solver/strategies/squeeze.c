@@ -11,7 +11,7 @@
 enum {
     BETWEEN_ANSWERS = 2,  /* rounds */
     BETWEEN_MIXTURES = 8, /* rounds: they cost as much as some */
-    IDLE_ROUNDS = 256,    /* a stage ends when so many have closed less than */
+    IDLE_ROUNDS = 128,    /* a stage ends when so many have closed less than */
     IDLE_PART = 256,      /* one part in so many of the gap */
     BETWEEN_LOOKS = 32,   /* rounds, at how many choices are out */
     MOST_STAGES = 16,
@@ -60,28 +60,30 @@ void clv_squeezer_lift(const clv_squeezer *q, int32_t n_stages, const int32_t *f
         memcpy(to, from, (size_t)q->given->n_nodes * sizeof *to);
 }
 
-/* Nodes whose choice follows from one node left are found by trying: every node left takes its
- * second choice in turn. */
-static clv_status find_owners(const clv_squeezer *q, int32_t n_stages, const clv_strategies *p,
-                              int32_t *left, int32_t *a, int32_t *b, int32_t *owner)
+/* By node given: the node left that its choice follows from, -1 where there is none or more than
+ * one. Found by trying: for each binary digit of their numbers, those nodes left take their second
+ * choice that have it, then those that do not; what follows from one node changes in just one of
+ * the two. a, b: scratch. O(log nodes left) lifts. */
+static void find_owners(const clv_squeezer *q, int32_t n_stages, const clv_strategies *p,
+                        int32_t *left, int32_t *a, int32_t *b, int32_t *owner)
 {
     int32_t n = q->given->n_nodes;
 
     memset(left, 0, (size_t)p->n_nodes * sizeof *left);
+    memset(owner, 0, (size_t)n * sizeof *owner);
     clv_squeezer_lift(q, n_stages, left, a);
-    for (int32_t i = 0; i < n; i++)
-        owner[i] = -1;
-    for (int32_t v = 0; v < p->n_nodes; v++) {
-        if (clv_strategy_n_choices(p, v) < 2)
-            continue;
-        left[v] = 1;
-        clv_squeezer_lift(q, n_stages, left, b);
-        left[v] = 0;
-        for (int32_t i = 0; i < n; i++)
-            if (a[i] != b[i])
-                owner[i] = v;
+    for (int64_t digit = 1; digit == 1 || digit < p->n_nodes; digit *= 2) {
+        for (int32_t turn = 0; turn < 2; turn++) {
+            for (int32_t v = 0; v < p->n_nodes; v++)
+                left[v] = !(v & digit) == !turn && clv_strategy_n_choices(p, v) > 1;
+            clv_squeezer_lift(q, n_stages, left, turn ? b : b + n);
+        }
+        for (int32_t i = 0; i < n; i++) {
+            bool with = b[i] != a[i], without = b[n + i] != a[i];
+
+            owner[i] = with == without || owner[i] < 0 ? -1 : owner[i] + with * (int32_t)digit;
+        }
     }
-    return CLV_OK;
 }
 
 clv_status clv_squeezer_lower(const clv_squeezer *q, int32_t n_stages, const int32_t *from,
@@ -91,7 +93,7 @@ clv_status clv_squeezer_lower(const clv_squeezer *q, int32_t n_stages, const int
     clv_arena *arena = clv_arena_new(clv_arena_alloc(q->arena), 0);
     int32_t n = q->given->n_nodes, most = 0;
     int32_t *a = arena ? CLV_NEW_ARRAY(arena, int32_t, n + 1) : NULL;
-    int32_t *b = arena ? CLV_NEW_ARRAY(arena, int32_t, n + 1) : NULL;
+    int32_t *b = arena ? CLV_NEW_ARRAY(arena, int32_t, 2 * (int64_t)n + 1) : NULL;
     int32_t *owner = arena ? CLV_NEW_ARRAY(arena, int32_t, n + 1) : NULL;
     int32_t *left = arena ? CLV_NEW_ARRAY(arena, int32_t, p->n_nodes + 1) : NULL;
     int32_t *hits = arena ? CLV_NEW_ARRAY(arena, int32_t, p->n_nodes + 1) : NULL;
@@ -155,11 +157,18 @@ static bool proven(const clv_squeezer *q)
 
 static clv_wide cost_in_hand(const clv_squeezer *q) { return q->cost < 0 ? -1 : q->cost - q->base; }
 
+/* Prices that answers are read at, in parts of those of the bound. At more, nodes that choose last
+ * find room; at less, little is left over; at any other, answers are others. */
+enum { N_PRICES = 8 };
+static const double answer_prices[N_PRICES] = { 1, 1.02, 1, 0.98, 1, 1.1, 1, 1.005 };
+
 static void run_bound(clv_squeezer *q)
 {
+    double price = answer_prices[q->n_rounds / BETWEEN_ANSWERS % N_PRICES];
+
     clv_strategy_bound_run(q->b, BETWEEN_ANSWERS, cost_in_hand(q), NULL, NULL);
     for (int turn = 0; turn < 2; turn++)
-        if (clv_strategy_bound_answer(q->b, turn, q->answer))
+        if (clv_strategy_bound_answer(q->b, turn, price, q->answer))
             offer(q, q->answer, clv_strategy_cost(q->p, q->answer));
     for (int turn = 0; turn < 2 && q->n_rounds % BETWEEN_MIXTURES == 0; turn++)
         if (clv_strategy_bound_mix(q->b, turn, q->answer))
@@ -234,6 +243,7 @@ static clv_status end_stage(clv_squeezer *q, int32_t n_out, clv_error *err)
     if (narrower || proven(q))
         return CLV_OK;
     q->phase = q->once ? OVER : BOUNDING;
+    clv_strategy_bound_stir(q->b);
     q->n_rounds = q->looked = q->risen = 0;
     if (n <= EXACT_CHOICES && q->exact_rounds > 0) {
         CLV_TRY(clv_strategy_tree_new(q->p, q->b, q->scratch, &q->tree, err));

@@ -51,7 +51,8 @@ int32_t clv_squeezer_n_stages(const clv_squeezer *q); /* 0: what is left is p */
 /* An answer of what was left after so many stages, lifted to one of p. Not while a step runs. */
 void clv_squeezer_lift(const clv_squeezer *q, int32_t n_stages, const int32_t *from, int32_t *to);
 /* The other way: the answer of the problem after so many stages that lifts to `from`, or to what is
- * like it where none does. Not while a step runs. O(nodes left * nodes of p). */
+ * like it where none does. Not while a step runs. O((log nodes left + choices of a
+ * node) * nodes of p). */
 clv_status clv_squeezer_lower(const clv_squeezer *q, int32_t n_stages, const int32_t *from,
                               int32_t *to, bool *whole, clv_error *err);
 /* What a better answer with a choice of what is left costs at least, by choice, without base; NULL
