@@ -178,8 +178,8 @@ static clv_status prepare(first *f, clv_arena *arena, clv_error *err)
     return CLV_OK;
 }
 
-static clv_status sweep_all(first *f, int32_t sweeps, clv_arena *arena, int32_t *choice,
-                            clv_error *err)
+static clv_status sweep_all(first *f, int32_t sweeps, const clv_halt *halt, clv_arena *arena,
+                            int32_t *choice, clv_error *err)
 {
     const clv_strategies *p = f->p;
     size_t size = (size_t)p->n_nodes * sizeof *choice;
@@ -192,7 +192,7 @@ static clv_status sweep_all(first *f, int32_t sweeps, clv_arena *arena, int32_t 
     begin(f);
     memcpy(choice, f->choice, size);
     fewest = weigh(f, &best_cost);
-    for (int32_t i = 0; i < sweeps && clean < SWEEPS_AFTER; i++) {
+    for (int32_t i = 0; i < sweeps && clean < SWEEPS_AFTER && !(halt && clv_halted(halt)); i++) {
         int32_t n;
 
         for (int32_t k = 0; k < p->n_nodes; k++)
@@ -208,13 +208,13 @@ static clv_status sweep_all(first *f, int32_t sweeps, clv_arena *arena, int32_t 
     return CLV_OK;
 }
 
-clv_status clv_strategy_first(const clv_strategies *p, int32_t sweeps, clv_arena *arena,
-                              int32_t *choice, clv_error *err)
+clv_status clv_strategy_first(const clv_strategies *p, int32_t sweeps, const clv_halt *halt,
+                              clv_arena *arena, int32_t *choice, clv_error *err)
 {
     first f = { .p = p };
     clv_arena *own = clv_arena_new(clv_arena_alloc(arena), 0);
     clv_status status =
-        own ? sweep_all(&f, sweeps, own, choice, err) : clv_fail_nomem(err, "a first answer");
+        own ? sweep_all(&f, sweeps, halt, own, choice, err) : clv_fail_nomem(err, "a first answer");
 
     clv_arena_free(own);
     return status;

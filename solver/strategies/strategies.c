@@ -46,7 +46,7 @@ static clv_status solve_reduced(clv_solve *s, bool *ret_none, clv_error *err)
     if (s->r->found && s->r->value.nevers == 0)
         clv_squeezer_know(s->squeezer, s->r->value.cost - s->base);
     int32_t sweeps = s->o->brief ? CLV_SOLVE_BRIEF_SWEEPS : CLV_SOLVE_FIRST_SWEEPS;
-    CLV_TRY(clv_strategy_first(reduced, sweeps, s->arena, s->lifted, err));
+    CLV_TRY(clv_strategy_first(reduced, sweeps, &s->own, s->arena, s->lifted, err));
     CLV_TRY(clv_solve_offer(s, s->lifted, "sweeps", err));
     if (s->r->found)
         clv_solve_tell(s, "sweeps");

@@ -214,7 +214,7 @@ Test(strategy_effort, a_first_answer_is_legal)
             const clv_strategies *p = clv_presolve_problem(made);
             int32_t choice[SMALL_NODES + 1] = { 0 };
 
-            cr_assert_eq(clv_strategy_first(p, 20, arena, choice, &err), CLV_OK);
+            cr_assert_eq(clv_strategy_first(p, 20, NULL, arena, choice, &err), CLV_OK);
             for (int32_t v = 0; v < p->n_nodes; v++)
                 cr_assert(choice[v] >= 0 && choice[v] < clv_strategy_n_choices(p, v));
             n++;
@@ -223,6 +223,24 @@ Test(strategy_effort, a_first_answer_is_legal)
         clv_arena_free(arena);
     }
     cr_assert_gt(10 * n_legal, 9 * n, "%d of %d", n_legal, n);
+}
+
+/* Told to stop before it began, it gives the answer that holds least, without a sweep. */
+Test(strategy_effort, a_first_answer_comes_even_when_time_is_up)
+{
+    clv_arena *arena = clv_arena_new(NULL, 0);
+    const clv_strategies *p = make(200, 6, 40, 0.4, 3, arena);
+    int32_t now[200], begun[200], swept[200];
+    atomic_bool told = true;
+    clv_halt halt = { .told = &told };
+    clv_error err;
+
+    cr_assert_eq(clv_strategy_first(p, 20, &halt, arena, now, &err), CLV_OK);
+    cr_assert_eq(clv_strategy_first(p, 0, NULL, arena, begun, &err), CLV_OK);
+    cr_assert_eq(clv_strategy_first(p, 20, NULL, arena, swept, &err), CLV_OK);
+    cr_expect_arr_eq(now, begun, sizeof now);
+    cr_expect_arr_neq(now, swept, sizeof now);
+    clv_arena_free(arena);
 }
 
 /* What is lifted from a later stage comes down again. */
