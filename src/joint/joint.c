@@ -13,7 +13,7 @@
 #include "plan/plan_json.h"
 #include "plan/plan_note.h"
 
-#define FREE_OPS_MAX 100000 /* more are split only if asked: a form takes a minute then */
+#define FREE_OPS_MAX 100000 /* more are split only if asked: it takes gigabytes then */
 
 bool clv_joint_asked(const clv_request *req)
 {
@@ -77,8 +77,8 @@ static clv_status run_plain(clv_joint *j)
     if (req.stages > 0)
         req.devices = j->cluster->n_devices;
     req.terse = true;
-    req.search.first_fit = j->any_will_do;
-    req.search.deadline_ns = half_of(req.search.deadline_ns);
+    if (j->n_shapes > 0)
+        req.search.deadline_ns = half_of(req.search.deadline_ns);
     CLV_TRY(clv_pipeline_cut(&req, j->analysis, j->arena, &plan, j->err));
     clv_score made = clv_joint_score(j, plan);
     if (clv_score_is_better(&made, j->any, &j->best)) {

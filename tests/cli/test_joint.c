@@ -159,6 +159,14 @@ Test(joint, an_overlap_hides_a_part_of_what_is_sent)
     cr_expect_float_eq(overlap[1], 0.5, 0);
 }
 
+/* Whole operators are searched as asked where meshes are looked at beside them, too. */
+Test(joint, the_first_fit_is_enough_beside_meshes_too)
+{
+    expect_shown("--max-tp 8 --first-fit --objective throughput " TEST_SOURCE_DIR
+                 "/tests/data/models/vit_l_16.b16.onnx",
+                 "print(p['search']['name'], p['search']['judged'])", "first-fit 1\n");
+}
+
 /* Where shards gain nothing operators stay whole. */
 Test(joint, one_small_operator_stays_whole)
 {
