@@ -135,10 +135,9 @@ static clv_status list_inner(finder *f, clv_error *err)
 
 /* -- windows -- */
 
-static clv_status add_window(finder *f, int32_t begin, int32_t end, const int32_t *op, int32_t n)
+static void add_window(finder *f, int32_t begin, int32_t end, const int32_t *op, int32_t n)
 {
     f->window[f->n_windows++] = (clv_path_window){ begin, end, op, n };
-    return CLV_OK;
 }
 
 /* Before the first cut, and behind the last, with all that it waits for or that waits for it. */
@@ -155,7 +154,8 @@ static clv_status add_end(finder *f, int32_t cut, bool is_last, clv_error *err)
     for (int32_t i = 0; i < f->n; i++)
         if (mark[i] && i != cut)
             op[n++] = i;
-    return add_window(f, is_last ? cut : NONE, is_last ? NONE : cut, op, n);
+    add_window(f, is_last ? cut : NONE, is_last ? NONE : cut, op, n);
+    return CLV_OK;
 }
 
 /* Without a cut all of the model is one window. */
@@ -166,7 +166,8 @@ static clv_status add_whole(finder *f, clv_error *err)
         return clv_fail_nomem(err, "the longest way");
     for (int32_t i = 0; i < f->n; i++)
         op[i] = i;
-    return add_window(f, NONE, NONE, op, f->n);
+    add_window(f, NONE, NONE, op, f->n);
+    return CLV_OK;
 }
 
 /* The way's own first operator is no cut, as others may run beside it; nor is its last. */
@@ -182,8 +183,7 @@ static clv_status find_windows(finder *f, clv_error *err)
         if (before == NONE)
             CLV_TRY(add_end(f, f->inner[v], false, err));
         else
-            CLV_TRY(add_window(f, f->inner[before], f->inner[v], f->inner + before + 1,
-                               v - before - 1));
+            add_window(f, f->inner[before], f->inner[v], f->inner + before + 1, v - before - 1);
         before = v;
     }
     return before == NONE ? add_whole(f, err) : add_end(f, f->inner[before], true, err);

@@ -2,7 +2,7 @@
  */
 #include "cost/shard_problem.h"
 
-#include "cost/made.h"
+#include "cost/made_shards.h"
 
 #define N_DEVICES 8
 
@@ -18,15 +18,7 @@ static void setup(void)
 {
     arena = clv_arena_new(NULL, 0);
     m = made_new(arena);
-    kind = (clv_device_kind){ .name = "a",
-                              .memory_bytes = 1 << 30,
-                              .memory_bytes_per_s = 1e11,
-                              .matrix_efficiency = 1,
-                              .vector_efficiency = 1,
-                              .memory_efficiency = 1,
-                              .launch_ns = 500,
-                              .workspace_proportion = 1 };
-    kind.matrix_per_s[CLV_DT_FLOAT] = kind.vector_per_s[CLV_DT_FLOAT] = 1e12;
+    kind = made_kind();
     for (int d = 0; d < N_DEVICES; d++) {
         devices[d] = (clv_device){ 0, "device" };
         for (int e = 0; e < N_DEVICES; e++) /* two servers of four */
@@ -74,34 +66,9 @@ static void layers(void)
 
 static clv_shard_problem *build(const char *form, bool share, int64_t limit)
 {
-    const clv_mesh *mesh;
-    clv_resharder *resharder;
-    clv_shard_tables *tables;
-    clv_shard_problem *problem;
-    clv_factors *factors;
-    clv_mesh_form shape;
-    int32_t n = 1;
-    cr_assert_eq(clv_mesh_form_parse(form, arena, &shape, &m->err), CLV_OK);
-    for (int32_t a = 0; a < shape.n_axes; a++)
-        n *= shape.size[a];
-    cr_assert_eq(clv_mesh_make(&shape, &cluster, (int32_t[]){ 0, 1, 2, 3, 4, 5, 6, 7 }, n, arena,
-                               &mesh, &m->err),
-                 CLV_OK);
-    cr_assert_eq(clv_resharder_new(mesh, &cluster, NULL, arena, &resharder, &m->err), CLV_OK);
-    cr_assert_eq(clv_factors_all(m->model, m->types, arena, &factors, &m->err), CLV_OK);
-    cr_assert_eq(clv_op_classes_make(m->types, factors, m->costs, arena, &classes, &m->err),
-                 CLV_OK);
-    clv_shard_space space = { .types = m->types,
-                              .factors = factors,
-                              .costs = m->costs,
-                              .classes = share ? &classes : NULL,
-                              .cluster = &cluster,
-                              .mesh = mesh,
-                              .resharder = resharder };
-    cr_assert_eq(clv_shard_tables_new(&space, arena, &tables, &m->err), CLV_OK);
-    cr_assert_eq(clv_shard_problem_build(tables, limit, arena, &problem, &m->err), CLV_OK, "%s",
-                 m->err.message);
-    return problem;
+    made_shards s = made_shards_of(m, &cluster, made_mesh(m, &cluster, form), share, limit);
+    classes = *s.classes;
+    return s.problem;
 }
 
 static void expect_same_nodes(const clv_shard_problem *one, const clv_shard_problem *two)

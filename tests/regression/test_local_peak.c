@@ -2,7 +2,7 @@
  * program, against tensors laid out element by element and counted operator by operator.
  */
 #include "compile/compiler.h"
-#include "cost/made.h"
+#include "cost/made_shards.h"
 #include "problem/strategy.h"
 #include "spmd/local_model.h"
 #include "spmd/stage_cluster.h"
@@ -39,8 +39,6 @@ static int32_t below(int32_t n)
 static void build(const char *form)
 {
     clv_mesh_form shape;
-    clv_factors *factors;
-    clv_shard_tables *tables;
     static const int32_t order[] = { 0, 1, 2, 3, 4, 5, 6, 7 };
     made_build(m);
     mesh = sim_mesh(arena, form);
@@ -56,17 +54,9 @@ static void build(const char *form)
     cr_assert_eq(clv_mesh_form_parse(form, arena, &shape, &m->err), CLV_OK);
     cr_assert_eq(clv_stage_cluster_make(cluster, order, mesh->n_devices, arena, &stages, &m->err),
                  CLV_OK);
-    cr_assert_eq(clv_resharder_new(mesh, cluster, NULL, arena, &resharder, &m->err), CLV_OK);
-    cr_assert_eq(clv_factors_all(m->model, m->types, arena, &factors, &m->err), CLV_OK);
-    clv_shard_space space = { .types = m->types,
-                              .factors = factors,
-                              .costs = m->costs,
-                              .cluster = cluster,
-                              .mesh = mesh,
-                              .resharder = resharder };
-    cr_assert_eq(clv_shard_tables_new(&space, arena, &tables, &m->err), CLV_OK);
-    cr_assert_eq(clv_shard_problem_build(tables, CLV_STRATEGY_UNLIMITED, arena, &problem, &m->err),
-                 CLV_OK, "%s", m->err.message);
+    made_shards s = made_shards_of(m, cluster, mesh, false, CLV_STRATEGY_UNLIMITED);
+    resharder = s.resharder;
+    problem = s.problem;
 }
 
 static int64_t aligned(int64_t bytes) { return (bytes + ALIGN - 1) / ALIGN * ALIGN; }

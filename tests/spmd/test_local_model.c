@@ -2,7 +2,7 @@
  * like any other. */
 #include "spmd/local_model.h"
 
-#include "cost/made.h"
+#include "cost/made_shards.h"
 #include "cost/shard_path.h"
 #include "problem/strategy.h"
 
@@ -25,15 +25,7 @@ static void setup(void)
     arena = clv_arena_new(NULL, 0);
     m = made_new(arena);
     state = 1;
-    kind = (clv_device_kind){ .name = "a",
-                              .memory_bytes = 1 << 30,
-                              .memory_bytes_per_s = 1e11,
-                              .matrix_efficiency = 1,
-                              .vector_efficiency = 1,
-                              .memory_efficiency = 1,
-                              .launch_ns = 500,
-                              .workspace_proportion = 1 };
-    kind.matrix_per_s[CLV_DT_FLOAT] = kind.vector_per_s[CLV_DT_FLOAT] = 1e12;
+    kind = made_kind();
     for (int d = 0; d < N_DEVICES; d++) {
         devices[d] = (clv_device){ 0, "device" };
         for (int e = 0; e < N_DEVICES; e++)
@@ -73,25 +65,12 @@ static clv_shard_tables *tables;
 
 static void build(const char *form)
 {
-    clv_mesh_form shape;
     made_build(m);
-    cr_assert_eq(clv_mesh_form_parse(form, arena, &shape, &m->err), CLV_OK, "%s", m->err.message);
-    int32_t n = shape.size[0] * (shape.n_axes > 1 ? shape.size[1] : 1);
-    static const int32_t order[] = { 0, 1, 2, 3 };
-    cr_assert_eq(clv_mesh_make(&shape, &cluster, order, n, arena, &mesh, &m->err), CLV_OK);
-    cr_assert_eq(clv_resharder_new(mesh, &cluster, NULL, arena, &resharder, &m->err), CLV_OK);
-    clv_factors *factors;
-    cr_assert_eq(clv_factors_all(m->model, m->types, arena, &factors, &m->err), CLV_OK);
-    clv_shard_space space = { .types = m->types,
-                              .factors = factors,
-                              .costs = m->costs,
-                              .cluster = &cluster,
-                              .mesh = mesh,
-                              .resharder = resharder };
-    cr_assert_eq(clv_shard_tables_new(&space, arena, &tables, &m->err), CLV_OK);
-    clv_status s =
-        clv_shard_problem_build(tables, CLV_STRATEGY_UNLIMITED, arena, &problem, &m->err);
-    cr_assert_eq(s, CLV_OK, "%s", m->err.message);
+    mesh = made_mesh(m, &cluster, form);
+    made_shards s = made_shards_of(m, &cluster, mesh, false, CLV_STRATEGY_UNLIMITED);
+    resharder = s.resharder;
+    tables = s.tables;
+    problem = s.problem;
 }
 
 static void make_local(const int32_t *answer)
