@@ -1,0 +1,129 @@
+#include "base/checksum.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define XXH_INLINE_ALL  /* its state then has a size that is ours to know, and an arena can hold it \
+                         */
+#include <xxhash.h>
+
+#define STATE_ALIGN 64 /* what XXH3_state_t asks for; arenas give less */
+#define BUFFER      ((size_t)256 << 10)
+#define N_ZEROS     4096
+
+const char *clv_checksum_text(char buf[static CLV_CHECKSUM_TEXT], clv_checksum sum)
+{
+    snprintf(buf, CLV_CHECKSUM_TEXT, "%016llx%016llx", (unsigned long long)sum.high,
+             (unsigned long long)sum.low);
+    return buf;
+}
+
+static bool parse_half(const char *text, uint64_t *ret)
+{
+    static const char digits[] = "0123456789abcdef";
+    uint64_t value = 0;
+
+    for (int i = 0; i < 16; i++) {
+        const char *digit = text[i] ? strchr(digits, text[i]) : NULL;
+        if (!digit)
+            return false;
+        value = value << 4 | (uint64_t)(digit - digits);
+    }
+    *ret = value;
+    return true;
+}
+
+bool clv_checksum_parse(const char *text, clv_checksum *ret)
+{
+    clv_checksum sum;
+    if (strlen(text) != CLV_CHECKSUM_TEXT - 1 || !parse_half(text, &sum.high) ||
+        !parse_half(text + 16, &sum.low))
+        return false;
+    *ret = sum;
+    return true;
+}
+
+struct clv_summer {
+    XXH3_state_t state;
+};
+
+clv_summer *clv_summer_new(clv_arena *arena)
+{
+    uint8_t *raw = clv_arena_take(arena, sizeof(clv_summer) + STATE_ALIGN);
+    if (!raw)
+        return NULL;
+    clv_summer *s = (void *)(raw + (STATE_ALIGN - (uintptr_t)raw % STATE_ALIGN));
+    clv_summer_restart(s);
+    return s;
+}
+
+/* xxHash fails only where it is given no state. */
+void clv_summer_restart(clv_summer *s) { (void)XXH3_128bits_reset(&s->state); }
+
+void clv_summer_add(clv_summer *s, const void *bytes, size_t n)
+{
+    if (n > 0)
+        (void)XXH3_128bits_update(&s->state, bytes, n);
+}
+
+void clv_summer_add_zeros(clv_summer *s, uint64_t n)
+{
+    static const uint8_t zeros[N_ZEROS];
+    for (size_t part; n > 0; n -= part) {
+        part = n < N_ZEROS ? (size_t)n : N_ZEROS;
+        clv_summer_add(s, zeros, part);
+    }
+}
+
+clv_checksum clv_summer_end(const clv_summer *s)
+{
+    XXH128_hash_t sum = XXH3_128bits_digest(&s->state);
+    return (clv_checksum){ sum.high64, sum.low64 };
+}
+
+static clv_status add_file(clv_summer *s, int fd, uint8_t *buffer, const char *path,
+                           int64_t *ret_bytes, clv_error *err)
+{
+    int64_t total = 0;
+    for (;;) {
+        ssize_t got = read(fd, buffer, BUFFER);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return clv_fail(err, CLV_EIO, "cannot read %s: %s", path, strerror(errno));
+        if (got == 0)
+            break;
+        clv_summer_add(s, buffer, (size_t)got);
+        total += got;
+    }
+    *ret_bytes = total;
+    return CLV_OK;
+}
+
+clv_status clv_checksum_file(const char *path, clv_arena *arena, clv_checksum *ret,
+                             int64_t *ret_bytes, clv_error *err)
+{
+    clv_mark mark = clv_arena_mark(arena);
+    clv_summer *s = clv_summer_new(arena);
+    uint8_t *buffer = clv_arena_take(arena, BUFFER);
+    clv_status status = CLV_OK;
+    /* O_NONBLOCK: a pipe in the file's place is not waited for. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+    if (!s || !buffer)
+        status = clv_fail_nomem(err, "the checksum of a file");
+    else if (fd < 0)
+        status = clv_fail(err, CLV_EIO, "cannot open %s: %s", path, strerror(errno));
+    else
+        status = add_file(s, fd, buffer, path, ret_bytes, err);
+    if (status == CLV_OK)
+        *ret = clv_summer_end(s);
+    if (fd >= 0)
+        close(fd);
+    clv_arena_rewind(arena, mark);
+    return status;
+}
