@@ -183,7 +183,7 @@ static clv_status add_splits(widening *w)
         if (!(split[g->ops[i].file_index] = split_text(w, i)))
             return no_memory(w);
     for (int32_t a = 0; a < w->mesh->n_axes; a++)
-        axes[a] = (clv_plan_axis){ w->mesh->name[a], w->mesh->size[a] };
+        axes[a] = (clv_plan_axis){ .name = w->mesh->name[a], .size = w->mesh->size[a] };
     w->plan->split_of_op = split;
     w->plan->axes = axes;
     w->plan->n_axes = w->mesh->n_axes;

@@ -43,6 +43,7 @@ typedef struct {
 typedef struct {
     const char *name; /* "tp" */
     int32_t size;
+    const int64_t *shares; /* proportions of the parts along it, one a coordinate; NULL: equal */
 } clv_plan_axis;
 
 /* Communication inside a stage, between the devices of its mesh. */

@@ -13,9 +13,35 @@
 
 /* -- the mesh -- */
 
+/* Proportions: at most so large that sizes of dimensions may be multiplied by their sum. */
+#define SHARE_MAX 1000000
+
+static clv_status read_shares(clv_plan_reader *r, const clv_json_at *axis, clv_plan_axis *ret)
+{
+    clv_json_at list, at = { 0 };
+    int32_t n = 0;
+
+    CLV_TRY(clv_json_member(axis, "shares", false, &list, r->err));
+    if (!list.json)
+        return CLV_OK;
+    CLV_TRY(clv_json_length(&list, &n, r->err));
+    int64_t *shares = CLV_NEW_ARRAY(r->arena, int64_t, n);
+    if (!shares)
+        return clv_fail_nomem(r->err, "a plan");
+    if (n != ret->size)
+        return clv_fail(r->err, CLV_EFORMAT, "%s: has %d elements, expected %d, one a coordinate",
+                        SHOW(&list), (int)n, (int)ret->size);
+    for (int32_t i = 0; i < n; i++) {
+        at = clv_json_element(&list, i, i ? &at : NULL);
+        CLV_TRY(clv_json_int(&at, 1, SHARE_MAX, &shares[i], r->err));
+    }
+    ret->shares = shares;
+    return CLV_OK;
+}
+
 static clv_status read_axes(clv_plan_reader *r, const clv_json_at *mesh)
 {
-    static const char *const keys[] = { "name", "size", NULL };
+    static const char *const keys[] = { "name", "size", "shares", NULL };
     clv_plan_axis *axes;
     clv_json_at list, at = { 0 };
     int32_t n = 0;
@@ -34,6 +60,7 @@ static clv_status read_axes(clv_plan_reader *r, const clv_json_at *mesh)
         CLV_TRY(clv_plan_get_string(r, &at, "name", true, &axes[a].name));
         CLV_TRY(
             clv_plan_get_int32(r, &at, "size", true, 1, CLV_PLAN_JSON_DEVICES_MAX, &axes[a].size));
+        CLV_TRY(read_shares(r, &at, &axes[a]));
     }
     r->plan->axes = axes;
     r->plan->n_axes = n;

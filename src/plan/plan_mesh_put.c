@@ -14,6 +14,8 @@ void clv_plan_put_mesh(clv_json_out *out, const clv_plan *plan)
         clv_json_open_object(out, NULL);
         clv_json_put_string(out, "name", plan->axes[a].name);
         clv_json_put_int(out, "size", plan->axes[a].size);
+        if (plan->axes[a].shares)
+            clv_plan_put_numbers(out, "shares", plan->axes[a].shares, plan->axes[a].size);
         clv_json_close_object(out);
     }
     clv_json_close_array(out);

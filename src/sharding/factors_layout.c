@@ -40,6 +40,16 @@ static bool divides(const clv_factor *one, int64_t parts)
     return one->size % one->granule == 0 && one->size / one->granule % parts == 0;
 }
 
+/* Are all parts of a factor of one size? */
+static bool is_even(const clv_factors *f, const clv_mesh *mesh, const int16_t *factor_of_axis,
+                    int32_t factor)
+{
+    for (int32_t a = 0; a < mesh->n_axes; a++)
+        if (factor_of_axis[a] == factor && mesh->share[a])
+            return false;
+    return divides(&f->factors[factor], parts_of(mesh, factor_of_axis, factor));
+}
+
 /* -- is it allowed? -- */
 
 /* Elements that stay together where a factor is cut unevenly: of the factors behind it in the
@@ -79,7 +89,7 @@ static bool allow_in_dim(const clv_factors *f, const clv_mesh *mesh, const int16
     int64_t smallest = one->size / one->granule / parts * one->granule;
     if (outer < 1 || inner < 1)
         return false;
-    if (inner * one->granule > 1 && !divides(one, parts) &&
+    if (inner * one->granule > 1 && !is_even(f, mesh, factor_of_axis, factor) &&
         !allow_uneven(f, mesh, factor_of_axis, d, at))
         return false;
     bool halo = one->kind == CLV_FACTOR_HALO;
@@ -95,6 +105,50 @@ static bool allow_operand(const clv_factors *f, const clv_mesh *mesh, const int1
     return true;
 }
 
+/* Does any device get none of so many units, cut by the axes of a factor from axis a on? Each cuts what
+ * the one before it left. */
+static bool leaves_one_empty(const clv_mesh *mesh, const int16_t *factor_of_axis, int32_t factor,
+                             int32_t a, int64_t units)
+{
+    int64_t offset, part, last = -1;
+    while (a < mesh->n_axes && (factor_of_axis[a] != factor || mesh->size[a] == 1))
+        a++;
+    if (a == mesh->n_axes || units == 0)
+        return units == 0;
+    for (int32_t c = 0; c < mesh->size[a]; c++) {
+        if (mesh->share[a])
+            clv_cut_shares(units, mesh->size[a], c, mesh->share[a], &offset, &part);
+        else
+            clv_cut(units, mesh->size[a], c, CLV_UNEVEN_CEIL, &offset, &part);
+        if (part != last && leaves_one_empty(mesh, factor_of_axis, factor, a + 1, part))
+            return true; /* at most three deep */
+        last = part;
+    }
+    return false;
+}
+
+static bool has_factor(const clv_operand_factors *o, int32_t factor)
+{
+    for (int32_t i = 0; i < o->rank; i++)
+        if (place_in(&o->dims[i], factor) >= 0)
+            return true;
+    return false;
+}
+
+/* An output without the factor is a copy on every device, which one that has none of the factor
+ * cannot compute: query heads of a group, and the caches of its keys. */
+static bool allow_empty(const clv_factors *f, const clv_mesh *mesh, const int16_t *factor_of_axis,
+                        int32_t factor)
+{
+    const clv_factor *one = &f->factors[factor];
+    bool copies = false;
+    for (int32_t k = 0; k < f->n_out; k++)
+        copies = copies || !has_factor(&f->out[k], factor);
+    return one->kind == CLV_FACTOR_REDUCED || !copies ||
+           is_even(f, mesh, factor_of_axis, factor) ||
+           !leaves_one_empty(mesh, factor_of_axis, factor, 0, one->size / one->granule);
+}
+
 static bool allow_factor(const clv_factors *f, const clv_mesh *mesh, const int16_t *factor_of_axis,
                          int32_t factor)
 {
@@ -102,7 +156,9 @@ static bool allow_factor(const clv_factors *f, const clv_mesh *mesh, const int16
     int64_t parts = parts_of(mesh, factor_of_axis, factor);
     if (one->kind == CLV_FACTOR_WHOLE || one->size < 0 || one->size / one->granule < parts)
         return false;
-    if (one->even && !divides(one, parts))
+    if (one->even && !is_even(f, mesh, factor_of_axis, factor))
+        return false;
+    if (!allow_empty(f, mesh, factor_of_axis, factor))
         return false;
     for (int32_t k = 0; k < f->n_in; k++)
         if (!allow_operand(f, mesh, factor_of_axis, &f->in[k], factor, parts))
@@ -152,8 +208,7 @@ static int32_t unit_for(const clv_factors *f, const clv_mesh *mesh, const int16_
                         const clv_dim_factors *d, int32_t at)
 {
     int32_t last = last_in_one(f, mesh, factor_of_axis, d, at);
-    int64_t parts = parts_of(mesh, factor_of_axis, d->at[last]);
-    return divides(&f->factors[d->at[last]], parts) ? 1 : (int32_t)unit_of(f, d, last);
+    return is_even(f, mesh, factor_of_axis, d->at[last]) ? 1 : (int32_t)unit_of(f, d, last);
 }
 
 /* What axis a does to dimension i, of which it splits the factor at `at`. Where the factors before

@@ -114,5 +114,9 @@ void clv_layout_order(const clv_layout *layout, int32_t ret[static CLV_MESH_AXES
 const char *clv_layout_show(char buf[static CLV_LAYOUT_TEXT], const clv_layout *layout,
                             const clv_mesh *mesh, int32_t rank);
 const char *clv_reduce_name(clv_reduce reduce); /* "sum", "mean", ... */
+/* The layout that clv_layout_show() wrote as this text for a tensor of that rank. CLV_EFORMAT: it
+ * wrote no such text; a sentence that names it. O(length). */
+clv_status clv_layout_parse(const char *text, const clv_mesh *mesh, int32_t rank, clv_layout *ret,
+                            clv_error *err);
 
 #endif

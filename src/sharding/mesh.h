@@ -22,6 +22,9 @@ typedef struct {
     const char *name[CLV_MESH_AXES_MAX]; /* "dp", "tp"; NULL beyond n_axes */
     int32_t n_devices;                   /* the product */
     const int32_t *device; /* ids in the cluster, row-major: the last axis varies fastest */
+    /* Whatever an axis splits has parts of these proportions, positive numbers, one for each
+     * coordinate; NULL: equal ones. */
+    const int64_t *share[CLV_MESH_AXES_MAX];
 } clv_mesh;
 
 /* What a mesh is to be made of. */

@@ -15,7 +15,7 @@ static bool is_uneven(const clv_factor *one, const clv_mesh *mesh)
     if (!kind || one->by_index || one->even || one->granule > 1)
         return false;
     for (int32_t a = 0; a < mesh->n_axes; a++)
-        if (one->size >= mesh->size[a] && one->size % mesh->size[a] != 0)
+        if (one->size >= mesh->size[a] && (one->size % mesh->size[a] != 0 || mesh->share[a]))
             return true;
     return false;
 }

@@ -30,6 +30,23 @@ clv_status clv_write_transpose(clv_resolve *w, clv_str param, const char **ret)
     return clv_writer_done(w, &t, ret);
 }
 
+/* -- Dropout; param: "bias", which it adds, and a residual -- */
+
+clv_status clv_write_dropout(clv_resolve *w, clv_str param, const char **ret)
+{
+    bool bias = clv_str_is(param, "bias");
+    clv_writing t = { .arena = w->r->arena };
+    int32_t mode = bias ? 4 : 2; /* the input that says whether it is trained; absent: it is not */
+    const clv_value *trained = clv_rule_value(w->r, mode);
+    bool inference = !clv_rule_has_in(w->r, mode) ||
+                     (trained && trained->n == 1 && trained->i && trained->i[0] == 0);
+    if (!inference)
+        return clv_resolve_whole(w, "draws random numbers where it is trained, which would be "
+                                    "others on each part: it is not split");
+    clv_writing_add(&t, bias ? "(...),(...),(...),-,-->(...),(...)" : "(...),-,-->(...),(...)");
+    return clv_writer_done(w, &t, ret);
+}
+
 /* -- reductions; param: how parts are reduced, or "whole" -- */
 
 /* axes_in: the input that may have the axes instead of an attribute. */

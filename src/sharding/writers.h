@@ -10,6 +10,7 @@
     CLV_WRITER(attention, "batch and heads, in groups that share keys and values; queries too unless they are causal") \
     CLV_WRITER(concat, "all other axes; pieces of one size also along the axis, part by part") \
     CLV_WRITER(conv, "batch, groups, output channels, input channels as a sum; the image with a border of the neighbours") \
+    CLV_WRITER(dropout, "every axis, unless it is trained: then it draws random numbers") \
     CLV_WRITER(einsum, "each label is a factor, and reduced by sum where the output lacks it") \
     CLV_WRITER(gqa, "batch and groups of heads; the caches with them") \
     CLV_WRITER(mha, "batch and heads; the caches with them") \

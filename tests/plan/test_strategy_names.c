@@ -11,7 +11,7 @@
 enum { ITEMS_MAX = 16, NAMES_MAX = 4, DP = 0, TP = 1 };
 
 static clv_arena *arena;
-static const clv_plan_axis axes[] = { { "dp", 2 }, { "tp", 4 } };
+static const clv_plan_axis axes[] = { { "dp", 2, NULL }, { "tp", 4, NULL } };
 static clv_model *model;
 static clv_strategy_view view;
 static clv_layout *need, *made, *kept;
@@ -388,7 +388,7 @@ Test(strategy_names, images_are_split_by_batch_or_channels)
 
 Test(strategy_names, axes_of_one_device_are_not_looked_at)
 {
-    static const clv_plan_axis one[] = { { "dp", 1 }, { "tp", 4 } };
+    static const clv_plan_axis one[] = { { "dp", 1, NULL }, { "tp", 4, NULL } };
     make(mlp);
     view.axes = one;
     reads("h", 0, DP, 0);
