@@ -80,8 +80,9 @@ static clv_status real_folder(clv_external *ext, clv_error *err)
     return ext->real ? CLV_OK : clv_fail_nomem(err, "a path");
 }
 
-/* The size of the file at a location that has a fair name. */
-static clv_status look(clv_external *ext, const clv_const *t, int64_t *ret_size, clv_error *err)
+/* Size and path of the file at a location that has a fair name. */
+static clv_status look(clv_external *ext, const clv_const *t, clv_external_file *ret,
+                       clv_error *err)
 {
     char path[PATH_MAX], real[PATH_MAX];
     struct stat st;
@@ -93,7 +94,6 @@ static clv_status look(clv_external *ext, const clv_const *t, int64_t *ret_size,
         if (errno != ENOENT && errno != ENOTDIR)
             return clv_fail(err, CLV_EIO, "%s: cannot look at external data %s: %s", ext->model,
                             path, strerror(errno));
-        *ret_size = -1;
         return CLV_OK;
     }
     if (!is_inside(real, ext->real))
@@ -103,34 +103,37 @@ static clv_status look(clv_external *ext, const clv_const *t, int64_t *ret_size,
                         strerror(errno));
     if (!S_ISREG(st.st_mode))
         return refuse(ext, t, "is not a regular file", err);
-    *ret_size = st.st_size;
-    return CLV_OK;
+    ret->path = clv_arena_printf(ext->arena, "%s", real);
+    ret->size = st.st_size;
+    return ret->path ? CLV_OK : clv_fail_nomem(err, "a path");
 }
 
-static clv_status find(clv_external *ext, const clv_const *t, int64_t *ret_size, clv_error *err)
+clv_status clv_external_find(clv_external *ext, const clv_const *t, const clv_external_file **ret,
+                             clv_error *err)
 {
     int32_t id = clv_map_get(&ext->by_location, t->location);
     if (id < 0) {
-        int64_t size = -1;
+        clv_external_file file = { t->location, -1, NULL };
         const char *bad = bad_name(t->location);
         if (bad)
             return refuse(ext, t, bad, err);
         if (ext->folder)
-            CLV_TRY(look(ext, t, &size, err));
+            CLV_TRY(look(ext, t, &file, err));
         if (!CLV_PUSH_ROOM(ext->arena, ext->files, ext->n_files, ext->cap_files))
             return clv_fail_nomem(err, "the list of external files");
         id = ext->n_files;
         CLV_TRY(clv_map_put(&ext->by_location, t->location, id, NULL, err));
-        ext->files[ext->n_files++] = (clv_external_file){ t->location, size };
+        ext->files[ext->n_files++] = file;
     }
-    *ret_size = ext->files[id].size;
+    *ret = &ext->files[id];
     return CLV_OK;
 }
 
 clv_status clv_external_check(clv_external *ext, const clv_const *t, clv_error *err)
 {
-    int64_t size = -1;
-    CLV_TRY(find(ext, t, &size, err));
+    const clv_external_file *file = NULL;
+    CLV_TRY(clv_external_find(ext, t, &file, err));
+    int64_t size = file->size;
     if (t->length >= 0 && t->length != t->bytes)
         return clv_fail(err, CLV_EFORMAT,
                         "%s: tensor '%.*s': external length is %lld bytes, its dimensions and type "

@@ -12,7 +12,8 @@
 
 typedef struct {
     clv_str location;
-    int64_t size; /* bytes; -1: there is no such file, or nobody looked */
+    int64_t size;     /* bytes; -1: there is no such file, or nobody looked */
+    const char *path; /* absolute and without links; NULL where size is -1 */
 } clv_external_file;
 
 typedef struct {
@@ -31,6 +32,11 @@ clv_status clv_external_init(clv_external *ext, const char *model, const char *f
 /* Checks location, offset and length of an external constant whose bytes are known; strings cannot
  * be external. O(1) expected for a location seen before. */
 clv_status clv_external_check(clv_external *ext, const clv_const *tensor, clv_error *err);
+
+/* The file that an external constant lies in; it stays true until the next is looked for. The
+ * location alone is checked. O(1) expected for a location seen before. */
+clv_status clv_external_find(clv_external *ext, const clv_const *tensor,
+                             const clv_external_file **ret, clv_error *err);
 
 /* "12" -> 12; digits only. False for anything else, and from 2^63. */
 bool clv_external_number(clv_str text, int64_t *ret);

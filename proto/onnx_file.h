@@ -18,7 +18,11 @@ clv_status clv_onnx_open(const char *path, const clv_alloc *alloc, clv_onnx_file
 clv_status clv_onnx_open_bytes(const void *bytes, size_t n, const char *folder,
                                const clv_alloc *alloc, clv_onnx_file **ret, clv_error *err);
 void clv_onnx_close(clv_onnx_file *file); /* NULL is fine */
+/* As it was opened by; NULL: bytes of the caller. */
+const char *clv_onnx_path(const clv_onnx_file *file);
 const void *clv_onnx_bytes(const clv_onnx_file *file, size_t *ret_n);
+/* Where its external data is; NULL: nowhere. */
+const char *clv_onnx_folder(const clv_onnx_file *file);
 
 /* Bytes -> frozen graph. External data is checked: no "..", no absolute path, no link out of the
  * folder, offsets inside the file where the file exists (a missing file is a warning: the model may

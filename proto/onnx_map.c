@@ -134,6 +134,10 @@ void clv_onnx_close(clv_onnx_file *file)
     clv_arena_free(file->arena);
 }
 
+const char *clv_onnx_path(const clv_onnx_file *file) { return file->fd >= 0 ? file->name : NULL; }
+
+const char *clv_onnx_folder(const clv_onnx_file *file) { return file->folder; }
+
 const void *clv_onnx_bytes(const clv_onnx_file *file, size_t *ret_n)
 {
     *ret_n = file->n;

@@ -8,6 +8,8 @@
 #include "proto/failing_alloc.h"
 #include "proto/given_specs.h"
 #include "proto/opened.h"
+#include "proto/tensor_data.h"
+#include "support/copied.h"
 
 /* Whatever takes memory is run with the first request refused, then the second, and so on until it
  * succeeds: it says that memory ran out, gives all back, and nothing else happens.
@@ -85,6 +87,31 @@ static clv_status strip_it(fixture *f, clv_arena *arena, clv_error *err)
     return s;
 }
 
+static clv_status write_it(fixture *f, clv_arena *arena, clv_error *err)
+{
+    memory to = { 0 };
+    clv_sink sink = memory_sink(&to);
+    const opened *o = &f->plain;
+    clv_new_model *m = test_copied(o->file, o->model, "_z", o->arena);
+    clv_status s = clv_onnx_write(m, &sink, arena, err);
+    cr_assert(s == CLV_OK || to.n == 0);
+    free(to.bytes);
+    return s;
+}
+
+static clv_status find_data(fixture *f, clv_arena *arena, clv_error *err)
+{
+    clv_tensor_data *data = NULL;
+    const opened *o = &f->plain;
+    CLV_TRY(clv_tensor_data_find(o->file, o->model, arena, &data, err));
+    for (int32_t i = 0; i < o->model->main->n_weights; i++) {
+        const void *bytes;
+        if (data[i].kind == CLV_DATA_TYPED)
+            CLV_TRY(clv_tensor_data_decode(o->file, &data[i], arena, &bytes, err));
+    }
+    return CLV_OK;
+}
+
 static void said_so(clv_status s, const clv_error *err)
 {
     cr_assert(s == CLV_OK || s == CLV_ENOMEM, "status %d: %s", s, err->message);
@@ -124,6 +151,8 @@ Test(memory, reading_survives_running_out_of_it_anywhere) { survives(read_it); }
 Test(memory, listing_annotations_survives_running_out_of_it_anywhere) { survives(list_it); }
 Test(memory, annotating_survives_running_out_of_it_anywhere) { survives(annotate_it); }
 Test(memory, stripping_survives_running_out_of_it_anywhere) { survives(strip_it); }
+Test(memory, writing_anew_survives_running_out_of_it_anywhere) { survives(write_it); }
+Test(memory, finding_weights_survives_running_out_of_it_anywhere) { survives(find_data); }
 
 /* -- what has an allocator of its own -- */
 

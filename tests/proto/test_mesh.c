@@ -30,7 +30,7 @@ static opened two_matmuls(void)
 
 static clv_plan_device devices[DEVICES];
 static int32_t device_of[8], lead[DEVICES], order[DEVICES];
-static const clv_plan_axis axes[] = { { "tp", PER_MESH } };
+static const clv_plan_axis axes[] = { { "tp", PER_MESH, NULL } };
 static int64_t first_pair[] = { 0, 1 }, second_pair[] = { 2, 3 }, minus_one[] = { -1 };
 static const clv_simple_sharding halves = { CLV_DIM_UNKNOWN, NULL, 2 };
 static const clv_sharded_dim on_columns = { 1, &halves, 1 }, on_rows = { 0, &halves, 1 };

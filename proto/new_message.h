@@ -1,0 +1,27 @@
+/* new_message.h - what a new model says of tensors: types, elements, attributes (onnx_write.h). */
+#ifndef CLV_PROTO_NEW_MESSAGE_H
+#define CLV_PROTO_NEW_MESSAGE_H
+
+#include "proto/onnx_write.h"
+#include "proto/places.h"
+#include "proto/put.h"
+
+/* A ValueInfoProto. */
+clv_status clv_new_value_put(clv_put *e, const clv_model *model, uint32_t field,
+                             const clv_new_value *value, clv_error *err);
+/* Is all that a value_info entry must say known of the type? */
+bool clv_new_type_is_whole(const clv_type *type);
+
+/* Is it a weight of the source that is kept as a SparseTensorProto? */
+bool clv_new_tensor_is_sparse(const clv_model *model, const clv_new_tensor *tensor);
+/* A TensorProto or SparseTensorProto. CLV_EUSAGE: no such weight in the source, strings, bytes that
+ * are not what dims and dtype need, or nothing that says where they are. */
+clv_status clv_new_tensor_put(clv_put *e, const clv_places *places, uint32_t field,
+                              const clv_new_tensor *tensor, clv_error *err);
+
+/* The AttributeProto of a node, or nothing for CLV_NEW_GONE. CLV_EUSAGE as above, and for sparse
+ * tensors. */
+clv_status clv_new_attr_put(clv_put *e, const clv_places *places, const clv_new_attr *attr,
+                            clv_error *err);
+
+#endif
