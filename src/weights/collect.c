@@ -1,0 +1,224 @@
+#include "weights/collect.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/out_folder.h"
+#include "weights/folder_source.h"
+
+typedef struct {
+    clv_weights_folder f;
+    const clv_shard_options *options;
+    const char *scratch; /* where files are written first */
+    const char **place;  /* by original: where it is to be */
+    const char **draft;  /* and where it is written */
+    int32_t *ids;
+    clv_files *files;
+    clv_arena *arena;
+    clv_error *err;
+    int32_t weight; /* the present one */
+} collecting;
+
+/* -- places -- */
+
+static clv_status check_place(const collecting *c, const char *place, bool is_model)
+{
+    struct stat st;
+    for (int32_t i = -1; i < c->f.n_files; i++) {
+        const char *name = i < 0 ? c->f.rest.name : c->f.files[i].name;
+        clv_mark mark = clv_arena_mark(c->arena);
+        const char *path = clv_arena_printf(c->arena, "%s/%s", c->f.path, name);
+        if (!path)
+            return clv_fail_nomem(c->err, "a path");
+        bool same = clv_same_place(place, path);
+        clv_arena_rewind(c->arena, mark);
+        if (same)
+            return clv_fail(c->err, CLV_EUSAGE,
+                            "%s is a file of the shards, which are never written", place);
+    }
+    if (lstat(place, &st) != 0)
+        return CLV_OK;
+    if (!is_model)
+        return clv_fail(c->err, CLV_EUSAGE,
+                        "%s exists, and the model has a file of that name beside it: expected a "
+                        "folder without it",
+                        place);
+    if (S_ISDIR(st.st_mode))
+        return clv_fail(c->err, CLV_EUSAGE, "%s is a folder, expected a file name", place);
+    return CLV_OK;
+}
+
+static clv_status find_places(collecting *c, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    int folder = slash ? (int)(slash - path) + 1 : 0;
+    int32_t n = c->f.n_originals;
+    c->place = CLV_NEW_ARRAY(c->arena, const char *, n);
+    c->draft = CLV_NEW_ARRAY(c->arena, const char *, n);
+    c->ids = CLV_NEW_ARRAY(c->arena, int32_t, n);
+    if (!c->place || !c->draft || !c->ids)
+        return clv_fail_nomem(c->err, "the files of a model");
+    for (int32_t i = 0; i < n; i++) {
+        c->place[i] =
+            i == 0 ? path
+                   : clv_arena_printf(c->arena, "%.*s%s", folder, path, c->f.originals[i].name);
+        if (!c->place[i])
+            return clv_fail_nomem(c->err, "a path");
+        if (i > 0 && clv_same_place(path, c->place[i]))
+            return clv_fail(c->err, CLV_EUSAGE,
+                            "%s is the name of a file that the model has beside it, expected "
+                            "another name",
+                            path);
+        CLV_TRY(check_place(c, c->place[i], i == 0));
+    }
+    return CLV_OK;
+}
+
+/* Files are numbered while they are written, so that no name of theirs matters. */
+static clv_status begin_files(collecting *c)
+{
+    for (int32_t i = 0; i < c->f.n_originals; i++) {
+        c->draft[i] = clv_arena_printf(c->arena, "%s/%d", c->scratch, i);
+        if (!c->draft[i])
+            return clv_fail_nomem(c->err, "a path");
+        CLV_TRY(clv_files_add(c->files, c->draft[i], true, &c->ids[i], c->err));
+        CLV_TRY(clv_files_resize(c->files, c->ids[i], c->f.originals[i].bytes, c->err));
+    }
+    return CLV_OK;
+}
+
+/* -- bytes -- */
+
+static clv_status put_rest(collecting *c)
+{
+    int64_t at = 0;
+    int32_t from;
+    clv_summer *summer = clv_summer_new(c->arena);
+    const char *path = clv_arena_printf(c->arena, "%s/%s", c->f.path, c->f.rest.name);
+    if (!summer || !path)
+        return clv_fail_nomem(c->err, "the rest of a model");
+    CLV_TRY(clv_files_add(c->files, path, false, &from, c->err));
+    for (int32_t i = 0; i < c->f.n_originals; i++) {
+        const clv_rest_range *rest;
+        int32_t n;
+        CLV_TRY(clv_rest_ranges(&c->f, i, c->arena, &rest, &n, c->err));
+        for (int32_t k = 0; k < n; at += rest[k++].length)
+            CLV_TRY(clv_files_copy(c->files, from, at, c->ids[i], rest[k].offset, rest[k].length,
+                                   summer, c->err));
+    }
+    if (!clv_checksum_eq(clv_summer_end(summer), c->f.rest_checksum))
+        return clv_fail(c->err, CLV_EFORMAT,
+                        "%s is damaged: its bytes are not those that were "
+                        "written",
+                        path);
+    return CLV_OK;
+}
+
+static clv_status put_weight(void *ctx, int32_t id, const uint8_t *bytes, size_t n, int64_t at,
+                             clv_error *err)
+{
+    const collecting *c = ctx;
+    const clv_original_place *p = &c->f.payloads[c->weight];
+    (void)id;
+    if ((int64_t)n > p->length - at) /* a byte that elements do not fill is of the rest */
+        n = (size_t)(p->length - at);
+    return clv_files_write(c->files, c->ids[p->file], bytes, n, p->offset + at, err);
+}
+
+static clv_status put_weights(collecting *c, const clv_weight_source *source)
+{
+    clv_stream *stream;
+    clv_box_sink sink = { put_weight, c };
+    int32_t last = -1;
+    CLV_TRY(clv_stream_new(1, CLV_STREAM_BLOCK, c->arena, &stream, c->err));
+    clv_stream_set_stop(stream, c->options->stop, c->options->stop_ctx);
+    for (int32_t i = 0; i < c->f.target.n_shards; i++) {
+        static const int32_t ids[1] = { 0 };
+        clv_box box;
+        const clv_box *boxes[1] = { &box };
+        c->weight = c->f.target.shards[i].weight;
+        if (c->weight == last || c->f.payloads[c->weight].file < 0)
+            continue;
+        last = c->weight;
+        const clv_weight *w = &c->f.weights.at[last];
+        CLV_TRY(clv_box_whole(w->rank, w->dims, c->arena, &box, c->err));
+        CLV_TRY(clv_stream_weight(stream, w, last, source, boxes, ids, 1, &sink, c->err));
+    }
+    return CLV_OK;
+}
+
+static clv_status write_all(collecting *c)
+{
+    clv_shards_source *source;
+    CLV_TRY(begin_files(c));
+    CLV_TRY(put_rest(c));
+    CLV_TRY(clv_shards_source_new(&c->f, c->options->disk, c->arena, &source, c->err));
+    clv_weight_source from = clv_shards_source_of(source);
+    clv_status status = put_weights(c, &from);
+    clv_shards_source_free(source);
+    if (status == CLV_OK)
+        status = clv_files_flush(c->files, c->err);
+    if (status == CLV_OK && c->options->stop && c->options->stop(c->options->stop_ctx))
+        status = clv_fail(c->err, CLV_ECANCELED, "stopped while a model was collected");
+    return status;
+}
+
+/* -- names -- */
+
+static clv_status make_folders(const collecting *c, const char *place, size_t folder)
+{
+    for (const char *slash = strchr(place + folder, '/'); slash; slash = strchr(slash + 1, '/')) {
+        const char *path = clv_arena_printf(c->arena, "%.*s", (int)(slash - place), place);
+        if (!path)
+            return clv_fail_nomem(c->err, "a path");
+        if (mkdir(path, 0777) != 0 && errno != EEXIST)
+            return clv_fail(c->err, CLV_EIO, "cannot make the folder %s: %s", path,
+                            strerror(errno));
+    }
+    return CLV_OK;
+}
+
+/* The model last: once it is there, all is. Files beside it are new ones, so they can be taken
+ * back. */
+static clv_status name_all(collecting *c)
+{
+    const char *slash = strrchr(c->place[0], '/');
+    size_t folder = slash ? (size_t)(slash - c->place[0]) + 1 : 0;
+    clv_status status = CLV_OK;
+    int32_t i = c->f.n_originals;
+    while (i > 0 && status == CLV_OK) {
+        i--;
+        if (i > 0)
+            status = make_folders(c, c->place[i], folder);
+        if (status == CLV_OK && rename(c->draft[i], c->place[i]) != 0)
+            status = clv_fail(c->err, CLV_EIO, "cannot write %s: %s", c->place[i], strerror(errno));
+    }
+    if (status != CLV_OK)
+        for (int32_t k = i + 1; k < c->f.n_originals; k++)
+            (void)unlink(c->place[k]);
+    return status;
+}
+
+clv_status clv_weights_collect(const char *dir, const char *path, const clv_shard_options *options,
+                               clv_arena *arena, clv_error *err)
+{
+    collecting c = { .options = options, .arena = arena, .err = err };
+    clv_out_folder *scratch;
+    CLV_TRY(clv_weights_folder_read(dir, arena, &c.f, err));
+    CLV_TRY(find_places(&c, path));
+    CLV_TRY(clv_files_new(options->disk, arena, &c.files, err));
+    const char *name = clv_arena_printf(arena, "%s.collect", path);
+    if (!name)
+        return clv_fail_nomem(err, "a path");
+    CLV_TRY(clv_out_folder_open(name, clv_arena_alloc(arena), &scratch, err));
+    c.scratch = clv_out_folder_path(scratch);
+    clv_status status = write_all(&c);
+    clv_files_close(c.files);
+    if (status == CLV_OK)
+        status = name_all(&c);
+    clv_out_folder_abort(scratch); /* what it still has */
+    return status;
+}

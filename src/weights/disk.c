@@ -1,0 +1,261 @@
+#include "weights/disk.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define COPY_BUFFER ((size_t)1 << 20)
+/* The longer and the more even a write is, the larger the pieces of memory that the kernel looks
+ * for to keep it; a virtual machine may have to get those from its host, which takes several times
+ * as long as the copy. From here on longer ones are not faster. */
+#define WRITE_MAX ((size_t)64 << 10)
+#define PAGE      4096
+
+typedef struct {
+    const char *path;
+    int fd;               /* -1: not open */
+    bool writes, created; /* created: it is ours already, and is opened again */
+} entry;
+
+struct clv_files {
+    clv_disk disk;
+    clv_arena *arena;
+    entry *at;
+    int32_t n, cap;
+    int32_t open[CLV_DISK_OPEN]; /* ids, in a ring: the one opened first is closed first */
+    int32_t n_open, next;
+    uint8_t *buffer;
+};
+
+static ssize_t system_read(void *ctx, int fd, void *to, size_t n, off_t offset)
+{
+    (void)ctx;
+    return pread(fd, to, n, offset);
+}
+
+static ssize_t system_write(void *ctx, int fd, const void *from, size_t n, off_t offset)
+{
+    (void)ctx;
+    return pwrite(fd, from, n, offset);
+}
+
+clv_status clv_files_new(const clv_disk *disk, clv_arena *arena, clv_files **ret, clv_error *err)
+{
+    clv_files *files = CLV_NEW(arena, clv_files);
+    if (!files)
+        return clv_fail_nomem(err, "a set of files");
+    files->arena = arena;
+    files->disk = disk ? *disk : (clv_disk){ system_read, system_write, NULL };
+    *ret = files;
+    return CLV_OK;
+}
+
+clv_status clv_files_twin(const clv_files *files, clv_arena *arena, clv_files **ret, clv_error *err)
+{
+    CLV_TRY(clv_files_new(&files->disk, arena, ret, err));
+    for (int32_t i = 0; i < files->n; i++) {
+        int32_t id = i;
+        CLV_TRY(clv_files_add(*ret, files->at[i].path, files->at[i].writes, &id, err));
+        (*ret)->at[id].created = files->at[i].created;
+    }
+    return CLV_OK;
+}
+
+static clv_status cannot(const entry *e, const char *what, clv_error *err)
+{
+    return clv_fail(err, CLV_EIO, "cannot %s %s: %s", what, e->path, strerror(errno));
+}
+
+static clv_status close_one(entry *e, clv_error *err)
+{
+    int fd = e->fd;
+    e->fd = -1;
+    return fd >= 0 && close(fd) != 0 && e->writes ? cannot(e, "write", err) : CLV_OK;
+}
+
+clv_status clv_files_flush(clv_files *files, clv_error *err)
+{
+    clv_status status = CLV_OK;
+    for (int32_t i = 0; i < files->n_open; i++) {
+        clv_status closed = close_one(&files->at[files->open[i]], status == CLV_OK ? err : NULL);
+        if (status == CLV_OK)
+            status = closed;
+    }
+    files->n_open = files->next = 0;
+    return status;
+}
+
+void clv_files_close(clv_files *files)
+{
+    if (files)
+        (void)clv_files_flush(files, NULL);
+}
+
+clv_status clv_files_add(clv_files *files, const char *path, bool create, int32_t *ret_id,
+                         clv_error *err)
+{
+    const char *copy = clv_arena_printf(files->arena, "%s", path);
+    if (!copy || !CLV_PUSH_ROOM(files->arena, files->at, files->n, files->cap))
+        return clv_fail_nomem(err, "a set of files");
+    *ret_id = files->n;
+    files->at[files->n++] = (entry){ .path = copy, .fd = -1, .writes = create };
+    return CLV_OK;
+}
+
+clv_status clv_files_lend(clv_files *files, int fd, const char *path, int32_t *ret_id,
+                          clv_error *err)
+{
+    CLV_TRY(clv_files_add(files, path, false, ret_id, err));
+    files->at[*ret_id].fd = fd;
+    return CLV_OK; /* not in the ring of open ones, so it is never closed */
+}
+
+const char *clv_files_path(const clv_files *files, int32_t id) { return files->at[id].path; }
+
+static clv_status make_room(clv_files *files, int32_t id, clv_error *err)
+{
+    if (files->n_open < CLV_DISK_OPEN) {
+        files->open[files->n_open++] = id;
+        return CLV_OK;
+    }
+    int32_t old = files->open[files->next];
+    files->open[files->next] = id;
+    files->next = (files->next + 1) % CLV_DISK_OPEN;
+    return close_one(&files->at[old], err);
+}
+
+static clv_status check_regular(entry *e, clv_error *err)
+{
+    struct stat st;
+    if (fstat(e->fd, &st) != 0)
+        return cannot(e, "look at", err);
+    if (!S_ISREG(st.st_mode))
+        return clv_fail(err, CLV_EIO, "%s is %s: expected a regular file", e->path,
+                        S_ISDIR(st.st_mode) ? "a folder" : "none");
+    return CLV_OK;
+}
+
+/* O_NONBLOCK: a pipe is to be refused, not waited for. */
+static clv_status need(clv_files *files, int32_t id, clv_error *err)
+{
+    entry *e = &files->at[id];
+    if (e->fd >= 0)
+        return CLV_OK;
+    int flags = !e->writes   ? O_RDONLY | O_NONBLOCK
+                : e->created ? O_RDWR
+                             : O_RDWR | O_CREAT | O_EXCL;
+    e->fd = open(e->path, flags | O_CLOEXEC, 0666);
+    if (e->fd < 0)
+        return cannot(e, e->writes ? "write" : "open", err);
+    e->created = true;
+    clv_status status = check_regular(e, err);
+    if (status != CLV_OK) {
+        (void)close_one(e, NULL);
+        return status;
+    }
+    return make_room(files, id, err);
+}
+
+clv_status clv_files_size(clv_files *files, int32_t id, int64_t *ret_bytes, clv_error *err)
+{
+    struct stat st;
+    CLV_TRY(need(files, id, err));
+    if (fstat(files->at[id].fd, &st) != 0)
+        return cannot(&files->at[id], "look at", err);
+    if (ret_bytes)
+        *ret_bytes = st.st_size;
+    return CLV_OK;
+}
+
+clv_status clv_files_read(clv_files *files, int32_t id, void *to, size_t n, int64_t offset,
+                          clv_error *err)
+{
+    uint8_t *at = to;
+    CLV_TRY(need(files, id, err));
+    while (n) {
+        ssize_t got = files->disk.read(files->disk.ctx, files->at[id].fd, at, n, (off_t)offset);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return cannot(&files->at[id], "read", err);
+        if (got == 0)
+            return clv_fail(err, CLV_EIO, "%s is cut short: it ends at byte %lld, expected more",
+                            files->at[id].path, (long long)offset);
+        at += got;
+        n -= (size_t)got;
+        offset += got;
+    }
+    return CLV_OK;
+}
+
+clv_status clv_files_write(clv_files *files, int32_t id, const void *from, size_t n, int64_t offset,
+                           clv_error *err)
+{
+    const uint8_t *at = from;
+    assert(files->at[id].writes);
+    CLV_TRY(need(files, id, err));
+    while (n) {
+        size_t room = WRITE_MAX - (size_t)offset % WRITE_MAX, part = n < room ? n : room;
+        ssize_t done =
+            files->disk.write(files->disk.ctx, files->at[id].fd, at, part, (off_t)offset);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done < 0)
+            return cannot(&files->at[id], "write", err);
+        at += done;
+        n -= (size_t)done;
+        offset += done;
+    }
+    return CLV_OK;
+}
+
+/* On a whole page: unaligned copies by the kernel take several times as long. */
+static clv_status need_buffer(clv_files *files, clv_error *err)
+{
+    if (files->buffer)
+        return CLV_OK;
+    uint8_t *raw = clv_arena_take(files->arena, COPY_BUFFER + PAGE);
+    if (!raw)
+        return clv_fail_nomem(err, "a copy buffer");
+    files->buffer = raw + (PAGE - (uintptr_t)raw % PAGE);
+    return CLV_OK;
+}
+
+clv_status clv_files_copy(clv_files *files, int32_t source, int64_t from, int32_t target,
+                          int64_t to, int64_t n, clv_summer *summer, clv_error *err)
+{
+    CLV_TRY(need_buffer(files, err));
+    while (n > 0) {
+        size_t part = n < (int64_t)COPY_BUFFER ? (size_t)n : COPY_BUFFER;
+        CLV_TRY(clv_files_read(files, source, files->buffer, part, from, err));
+        if (summer)
+            clv_summer_add(summer, files->buffer, part);
+        CLV_TRY(clv_files_write(files, target, files->buffer, part, to, err));
+        from += (int64_t)part;
+        to += (int64_t)part;
+        n -= (int64_t)part;
+    }
+    return CLV_OK;
+}
+
+/* Takes the space at once, where the file system can: it is cheaper than page by page, and what is
+ * not there is missed early. */
+static bool take_space(int fd, int64_t bytes)
+{
+    int failed;
+    do
+        failed = bytes > 0 ? fallocate(fd, 0, 0, (off_t)bytes) : 0;
+    while (failed != 0 && errno == EINTR);
+    return failed == 0 || (errno != ENOSPC && errno != EDQUOT);
+}
+
+clv_status clv_files_resize(clv_files *files, int32_t id, int64_t bytes, clv_error *err)
+{
+    CLV_TRY(need(files, id, err));
+    if (!take_space(files->at[id].fd, bytes) || ftruncate(files->at[id].fd, (off_t)bytes) != 0)
+        return cannot(&files->at[id], "write", err);
+    return CLV_OK;
+}

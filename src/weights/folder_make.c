@@ -1,0 +1,183 @@
+#include "weights/folder_make.h"
+
+#include "base/map.h"
+#include "base/out_folder.h"
+
+typedef struct {
+    const clv_weights_making *m;
+    const clv_shard_options *options;
+    const char *path; /* where it is written */
+    clv_arena *arena;
+    clv_target target; /* shards by weight */
+    clv_part_files *parts;
+    int32_t *set_of, *id_of; /* by device, by shard */
+    const clv_payload *payloads;
+    clv_error *err;
+} making;
+
+/* "rank:0/cuda:0" is no name for a file: "rank_0_cuda_0", and a number where two become the same.
+ */
+static clv_status file_name(making *k, clv_map *taken, int32_t device, const char **ret)
+{
+    int32_t id = device;
+    char *base = clv_arena_printf(k->arena, "%.100s", k->target.devices[device]);
+    const char *name = base;
+    if (!base)
+        return clv_fail_nomem(k->err, "the name of a file");
+    for (char *c = base; *c; c++)
+        if (!((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') ||
+              *c == '-' || (*c == '.' && c > base)))
+            *c = '_';
+    CLV_TRY(clv_map_put(taken, clv_str_of(name), device, &id, k->err));
+    for (int32_t again = 2; id != device; again++) {
+        name = clv_arena_printf(k->arena, "%s-%d", base, again);
+        if (!name)
+            return clv_fail_nomem(k->err, "the name of a file");
+        CLV_TRY(clv_map_put(taken, clv_str_of(name), device, &id, k->err));
+    }
+    *ret = name;
+    return CLV_OK;
+}
+
+static clv_status open_sets(making *k)
+{
+    clv_map taken;
+    CLV_TRY(clv_map_init(&taken, k->arena, k->target.n_devices, k->err));
+    for (int32_t d = 0; d < k->target.n_devices; d++) {
+        const char *name = NULL, *path = NULL;
+        CLV_TRY(file_name(k, &taken, d, &name));
+        switch (k->options->kind) {
+        case CLV_PARTS_EXTERNAL:
+            path = clv_arena_printf(k->arena, "%s.data", name);
+            break;
+        case CLV_PARTS_SAFETENSORS:
+            path = clv_arena_printf(k->arena, "%s/model", name);
+            break;
+        case CLV_PARTS_RANGES:
+            path = name;
+            break;
+        }
+        if (!path)
+            return clv_fail_nomem(k->err, "the name of a file");
+        CLV_TRY(clv_part_files_open(k->parts, path, &k->set_of[d], k->err));
+    }
+    return CLV_OK;
+}
+
+/* Where the originals are asked for by ranges. */
+static clv_status take_payloads(making *k)
+{
+    const clv_weights_folder *like = k->m->like;
+    clv_payload *payloads = CLV_NEW_ARRAY(k->arena, clv_payload, like->weights.n);
+    if (!payloads)
+        return clv_fail_nomem(k->err, "the places of weights");
+    for (int32_t i = 0; i < like->weights.n; i++)
+        if (like->payloads[i].file >= 0)
+            payloads[i] = (clv_payload){ like->originals[like->payloads[i].file].name,
+                                         like->payloads[i].offset, like->weights.at[i].bytes };
+    k->payloads = payloads;
+    return CLV_OK;
+}
+
+static clv_status lay_out(making *k)
+{
+    const clv_weights_folder *like = k->m->like;
+    CLV_TRY(take_payloads(k));
+    clv_parts_options options = { .kind = k->options->kind,
+                                  .payloads = k->payloads,
+                                  .max_bytes = k->options->max_bytes,
+                                  .threads = k->options->threads,
+                                  .disk = k->options->disk,
+                                  .stop = k->options->stop,
+                                  .stop_ctx = k->options->stop_ctx };
+    k->set_of = CLV_NEW_ARRAY(k->arena, int32_t, k->target.n_devices);
+    k->id_of = CLV_NEW_ARRAY(k->arena, int32_t, k->target.n_shards);
+    if (!k->set_of || !k->id_of)
+        return clv_fail_nomem(k->err, "the shards of a model");
+    CLV_TRY(clv_part_files_new(k->path, &like->weights, &options, k->arena, &k->parts, k->err));
+    CLV_TRY(open_sets(k));
+    for (int32_t i = 0; i < k->target.n_shards; i++) {
+        const clv_target_shard *s = &k->target.shards[i];
+        CLV_TRY(clv_part_files_add(k->parts, k->set_of[s->device], s->weight, &s->box, &k->id_of[i],
+                                   k->err));
+    }
+    return clv_part_files_seal(k->parts, k->err);
+}
+
+static clv_status write_rest(making *k, clv_weights_folder *f)
+{
+    clv_files *files;
+    int32_t id;
+    clv_summer *summer = clv_summer_new(k->arena);
+    const char *path = clv_arena_printf(k->arena, "%s/" CLV_WEIGHTS_REST, k->path);
+    if (!summer || !path)
+        return clv_fail_nomem(k->err, "the rest of a model");
+    CLV_TRY(clv_files_new(k->options->disk, k->arena, &files, k->err));
+    clv_status status = clv_files_add(files, path, true, &id, k->err);
+    if (status == CLV_OK)
+        status = clv_files_resize(files, id, 0, k->err); /* it is there, though it may be empty */
+    if (status == CLV_OK)
+        status = k->m->rest(k->m->rest_ctx, f, files, id, summer, k->err);
+    f->rest.name = CLV_WEIGHTS_REST;
+    f->rest_checksum = clv_summer_end(summer);
+    if (status == CLV_OK)
+        status = clv_files_size(files, id, &f->rest.bytes, k->err);
+    if (status == CLV_OK)
+        status = clv_files_flush(files, k->err);
+    clv_files_close(files);
+    return status;
+}
+
+static clv_status tell_places(making *k, clv_weights_folder *f)
+{
+    clv_shard_place *places = CLV_NEW_ARRAY(k->arena, clv_shard_place, k->target.n_shards);
+    int32_t n_files = clv_part_files_n_files(k->parts);
+    clv_weights_file *files = CLV_NEW_ARRAY(k->arena, clv_weights_file, n_files);
+    if (!places || !files)
+        return clv_fail_nomem(k->err, "the places of shards");
+    for (int32_t i = 0; i < n_files; i++) {
+        const clv_part_file *file = clv_part_files_file(k->parts, i);
+        files[i] = (clv_weights_file){ file->name, file->bytes };
+    }
+    for (int32_t i = 0; i < k->target.n_shards; i++) {
+        const clv_part_place *p = clv_part_files_at(k->parts, k->id_of[i]);
+        places[i] = (clv_shard_place){ p->file, p->offset, p->length, p->checksum };
+    }
+    f->kind = k->options->kind;
+    f->places = places;
+    f->files = files;
+    f->n_files = n_files;
+    return CLV_OK;
+}
+
+static clv_status fill(making *k)
+{
+    clv_weights_folder f = *k->m->like;
+    f.path = k->path;
+    CLV_TRY(lay_out(k));
+    CLV_TRY(clv_part_files_write(k->parts, &k->m->source, k->err));
+    if (k->options->kind == CLV_PARTS_RANGES)
+        return CLV_OK;
+    f.target = k->target;
+    CLV_TRY(write_rest(k, &f));
+    CLV_TRY(tell_places(k, &f));
+    return clv_weights_folder_write(k->path, &f, k->arena, k->err);
+}
+
+clv_status clv_weights_make(const clv_weights_making *m, const char *dir,
+                            const clv_shard_options *options, clv_arena *arena, clv_error *err)
+{
+    making k = { .m = m, .options = options, .arena = arena, .err = err };
+    clv_out_folder *out;
+    CLV_TRY(clv_target_sort(m->target, m->like->weights.n, arena, &k.target, err));
+    CLV_TRY(clv_out_folder_open(dir, clv_arena_alloc(arena), &out, err));
+    k.path = clv_out_folder_path(out);
+    clv_status status = fill(&k);
+    if (status == CLV_OK && options->stop && options->stop(options->stop_ctx))
+        status = clv_fail(err, CLV_ECANCELED, "stopped while weights were written");
+    if (status != CLV_OK) {
+        clv_out_folder_abort(out);
+        return status;
+    }
+    return clv_out_folder_commit(out, err);
+}

@@ -1,0 +1,340 @@
+/* part_write.c - the data of part_files.h, weight by weight, on several threads.
+ *
+ * Threads take whole weights, each the next one that nobody has, and write them through descriptors
+ * and buffers of their own to places that do not meet. So the bytes, and the checksum of each box,
+ * are the same on any number of threads; and so is what is said where something fails, for weights
+ * before the one that failed have been taken, and are finished.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "base/crew.h"
+#include "weights/part_set.h"
+
+typedef struct writing writing;
+
+/* What a thread has. */
+typedef struct {
+    writing *all;
+    clv_weight_source source;
+    clv_files *disk; /* its files have the numbers of clv_part_files_file() */
+    clv_stream *stream;
+    clv_summer **summers; /* of the boxes of the present weight */
+    const clv_box **boxes;
+    int32_t *ids, *numbers; /* their places; 0, 1, 2, ... */
+    int32_t weight;         /* which one in order it wrote last */
+    clv_status status;
+    clv_error err;
+} writer;
+
+typedef struct {
+    int32_t rank, first, id; /* first: place of the weight, so that its boxes are together */
+} turn;
+
+struct writing {
+    clv_part_files *p;
+    writer *writers;
+    int32_t n_writers;
+    const turn *turns;
+    int32_t *first;          /* by weight in order: its first turn; and one more */
+    int32_t n_weights, most; /* boxes of a weight */
+    atomic_int next;         /* weight in order that nobody has */
+    atomic_bool failed, stopped;
+};
+
+static clv_status no_memory(clv_error *err) { return clv_fail_nomem(err, "the places of shards"); }
+
+/* -- one weight -- */
+
+static void sum_in_file(clv_out_part *f, const clv_place *place, int64_t at, const uint8_t *bytes,
+                        size_t n)
+{
+    int64_t offset = place->pub.offset + at;
+    if (at == 0 && f->summed == place->before) {
+        clv_summer_add_zeros(f->summer, (uint64_t)(offset - f->summed));
+        f->summed = offset;
+    }
+    f->in_order = f->in_order && f->summed == offset;
+    if (f->in_order) {
+        clv_summer_add(f->summer, bytes, n);
+        f->summed += (int64_t)n;
+    }
+}
+
+static clv_status write_part(void *ctx, int32_t k, const uint8_t *bytes, size_t n, int64_t at,
+                             clv_error *err)
+{
+    writer *w = ctx;
+    clv_place *place = &w->all->p->places[w->ids[k]];
+    clv_out_part *f = &w->all->p->files[place->pub.file];
+    clv_summer_add(w->summers[k], bytes, n);
+    if (w->all->p->options.file_sums && w->all->n_writers == 1)
+        sum_in_file(f, place, at, bytes, n);
+    return clv_files_write(w->disk, place->pub.file, bytes, n, place->pub.offset + at, err);
+}
+
+static clv_status write_weight(writer *w, const turn *turns, int32_t n)
+{
+    clv_part_files *p = w->all->p;
+    clv_box_sink sink = { write_part, w };
+    int32_t weight = p->places[turns[0].id].pub.weight;
+    for (int32_t k = 0; k < n; k++) {
+        w->ids[k] = turns[k].id;
+        w->boxes[k] = &p->places[turns[k].id].pub.box;
+        clv_summer_restart(w->summers[k]);
+    }
+    CLV_TRY(clv_stream_weight(w->stream, &p->weights->at[weight], weight, &w->source, w->boxes,
+                              w->numbers, n, &sink, &w->err));
+    for (int32_t k = 0; k < n; k++)
+        p->places[w->ids[k]].pub.checksum = clv_summer_end(w->summers[k]);
+    return CLV_OK;
+}
+
+/* -- the order of weights -- */
+
+static int by_turn(const void *a, const void *b)
+{
+    const turn *x = a, *y = b;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    if (x->first != y->first)
+        return x->first < y->first ? -1 : 1;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+/* The order in which files are written front to back, where every file has the weights in the same
+ * order. */
+static clv_status take_turns(const clv_part_files *p, const turn **ret, clv_error *err)
+{
+    turn *turns = CLV_NEW_ARRAY(p->arena, turn, p->n_places);
+    int32_t *first = CLV_NEW_ARRAY(p->arena, int32_t, p->weights->n);
+    if (!turns || !first)
+        return clv_fail_nomem(err, "the places of shards");
+    for (int32_t i = p->n_places - 1; i >= 0; i--)
+        first[p->places[i].pub.weight] = i;
+    for (int32_t i = 0; i < p->n_places; i++) {
+        int32_t weight = p->places[i].pub.weight;
+        int rank = p->options.kind == CLV_PARTS_SAFETENSORS
+                       ? clv_safetensors_rank(p->weights->at[weight].dtype)
+                       : 0;
+        turns[i] = (turn){ rank, first[weight], i };
+    }
+    qsort(turns, (size_t)p->n_places, sizeof *turns, by_turn);
+    *ret = turns;
+    return CLV_OK;
+}
+
+/* Where the boxes of a weight begin in the turns. */
+static clv_status find_weights(writing *w, clv_error *err)
+{
+    int32_t n = w->p->n_places;
+    w->first = CLV_NEW_ARRAY(w->p->arena, int32_t, n + 1);
+    if (!w->first)
+        return no_memory(err);
+    for (int32_t i = 0, k = 0; i <= n; i++) {
+        if (i < n && i > 0 && w->turns[i].first == w->turns[i - 1].first)
+            continue;
+        w->first[k] = i;
+        if (k > 0 && i - w->first[k - 1] > w->most)
+            w->most = i - w->first[k - 1];
+        w->n_weights = k++;
+    }
+    return CLV_OK;
+}
+
+/* -- threads -- */
+
+/* The caller's function is asked on the caller's thread, which is the first writer's. */
+static int ask_to_stop(void *ctx)
+{
+    writer *w = ctx;
+    const clv_parts_options *o = &w->all->p->options;
+    if (w == w->all->writers && o->stop && o->stop(o->stop_ctx))
+        atomic_store(&w->all->stopped, true);
+    return atomic_load(&w->all->stopped);
+}
+
+static clv_status take_room(writer *w, clv_error *err)
+{
+    clv_arena *arena = w->all->p->arena;
+    int32_t most = w->all->most;
+    w->boxes = CLV_NEW_ARRAY(arena, const clv_box *, most);
+    w->ids = CLV_NEW_ARRAY(arena, int32_t, most);
+    w->numbers = CLV_NEW_ARRAY(arena, int32_t, most);
+    w->summers = CLV_NEW_ARRAY(arena, clv_summer *, most);
+    if (!w->boxes || !w->ids || !w->numbers || !w->summers)
+        return no_memory(err);
+    for (int32_t k = 0; k < most; k++) {
+        w->summers[k] = clv_summer_new(arena);
+        w->numbers[k] = k;
+        if (!w->summers[k])
+            return no_memory(err);
+    }
+    size_t memory = CLV_PART_MEMORY / (size_t)w->all->n_writers;
+    CLV_TRY(clv_stream_new(most, memory, arena, &w->stream, err));
+    clv_stream_set_stop(w->stream, ask_to_stop, w);
+    return CLV_OK;
+}
+
+static clv_status take_writers(writing *w, const clv_weight_source *source, clv_error *err)
+{
+    for (int32_t i = 0; i < w->n_writers; i++) {
+        writer *one = &w->writers[i];
+        one->all = w;
+        one->source = *source;
+        if (i > 0) {
+            CLV_TRY(source->fork(source->ctx, &one->source, err));
+            CLV_TRY(clv_files_twin(w->writers[0].disk, w->p->arena, &one->disk, err));
+        }
+        CLV_TRY(take_room(one, err));
+    }
+    return CLV_OK;
+}
+
+static void write_share(void *ctx, int32_t i)
+{
+    writing *all = ctx;
+    writer *w = &all->writers[i];
+    while (w->status == CLV_OK && !atomic_load(&all->failed)) {
+        int32_t k = atomic_fetch_add(&all->next, 1);
+        if (k >= all->n_weights)
+            return;
+        const turn *turns = all->turns + all->first[k];
+        w->weight = k;
+        w->status = write_weight(w, turns, all->first[k + 1] - all->first[k]);
+        if (w->status != CLV_OK)
+            atomic_store(&all->failed, true);
+    }
+}
+
+static clv_status write_weights(writing *w, const clv_weight_source *source, clv_error *err)
+{
+    const writer *wrong = NULL;
+    CLV_TRY(take_turns(w->p, &w->turns, err));
+    CLV_TRY(find_weights(w, err));
+    CLV_TRY(take_writers(w, source, err));
+    clv_crew_run(w->n_writers, write_share, w);
+    for (int32_t i = 0; i < w->n_writers; i++) {
+        const writer *one = &w->writers[i];
+        if (one->status != CLV_OK && (!wrong || one->weight < wrong->weight))
+            wrong = one;
+    }
+    if (wrong && err)
+        *err = wrong->err;
+    return wrong ? wrong->status : CLV_OK;
+}
+
+/* -- files -- */
+
+/* The folders that a name has in it. */
+static clv_status make_folders(const clv_part_files *p, const char *name, clv_error *err)
+{
+    for (const char *slash = strchr(name, '/'); slash; slash = strchr(slash + 1, '/')) {
+        clv_mark mark = clv_arena_mark(p->arena);
+        const char *path =
+            clv_arena_printf(p->arena, "%s/%.*s", p->folder, (int)(slash - name), name);
+        if (!path)
+            return clv_fail_nomem(err, "the files of shards");
+        if (mkdir(path, 0777) != 0 && errno != EEXIST)
+            return clv_fail(err, CLV_EIO, "cannot make the folder %s: %s", path, strerror(errno));
+        clv_arena_rewind(p->arena, mark);
+    }
+    return CLV_OK;
+}
+
+/* Each file with its whole size, so that one that may not grow so large is found out first. */
+static clv_status begin_files(writing *w, clv_error *err)
+{
+    clv_part_files *p = w->p;
+    clv_files *disk = w->writers[0].disk;
+    for (int32_t i = 0, id = 0; i < p->n_files; i++) {
+        clv_out_part *f = &p->files[i];
+        const char *path = clv_arena_printf(p->arena, "%s/%s", p->folder, f->pub.name);
+        if (!path)
+            return clv_fail_nomem(err, "the files of shards");
+        CLV_TRY(make_folders(p, f->pub.name, err));
+        CLV_TRY(clv_files_add(disk, path, true, &id, err));
+        assert(id == i);
+        CLV_TRY(clv_files_resize(disk, id, f->pub.bytes, err));
+        if (f->head)
+            CLV_TRY(clv_files_write(disk, id, f->head, f->n_head, 0, err));
+        clv_summer_add(f->summer, f->head, f->n_head);
+        f->summed = (int64_t)f->n_head;
+    }
+    return CLV_OK;
+}
+
+typedef struct {
+    const writing *w;
+    clv_status *status; /* by file */
+    clv_error *errors;
+} summing;
+
+/* What was not written front to back is read again. */
+static void sum_file(void *ctx, int32_t i)
+{
+    const summing *s = ctx;
+    clv_out_part *f = &s->w->p->files[i];
+    int64_t bytes = f->pub.bytes;
+    clv_error *err = &s->errors[i];
+    const char *path = clv_files_path(s->w->writers[0].disk, i);
+    f->pub.checksum = clv_summer_end(f->summer);
+    if (!f->in_order || f->summed != f->pub.bytes) {
+        clv_arena *arena = clv_arena_new(clv_arena_alloc(s->w->p->arena), 0);
+        s->status[i] = arena ? clv_checksum_file(path, arena, &f->pub.checksum, &bytes, err)
+                             : clv_fail_nomem(err, "the checksum of a file");
+        clv_arena_free(arena);
+    }
+    if (s->status[i] == CLV_OK && bytes != f->pub.bytes)
+        s->status[i] = clv_fail(err, CLV_EIO, "%s was changed while it was written", path);
+}
+
+static clv_status sum_files(const writing *w, clv_error *err)
+{
+    int32_t n = w->p->n_files;
+    summing s = { .w = w,
+                  .status = CLV_NEW_ARRAY(w->p->arena, clv_status, n),
+                  .errors = CLV_NEW_ARRAY(w->p->arena, clv_error, n) };
+    if (!s.status || !s.errors)
+        return clv_fail_nomem(err, "the checksums of files");
+    clv_crew_share(n, w->n_writers, sum_file, &s);
+    for (int32_t i = 0; i < n; i++)
+        if (s.status[i] != CLV_OK) {
+            if (err)
+                *err = s.errors[i];
+            return s.status[i];
+        }
+    return CLV_OK;
+}
+
+/* What closing tells, too. */
+static clv_status end_files(const writing *w, clv_error *err)
+{
+    for (int32_t i = 0; i < w->n_writers; i++)
+        if (w->writers[i].disk)
+            CLV_TRY(clv_files_flush(w->writers[i].disk, err));
+    return w->p->options.file_sums ? sum_files(w, err) : CLV_OK;
+}
+
+clv_status clv_part_files_write(clv_part_files *p, const clv_weight_source *source, clv_error *err)
+{
+    int32_t threads = p->options.threads > 1 && source->fork ? p->options.threads : 1;
+    writing w = { .p = p, .n_writers = threads };
+    assert(p->sealed);
+    w.writers = CLV_NEW_ARRAY(p->arena, writer, threads);
+    if (!w.writers)
+        return clv_fail_nomem(err, "the files of shards");
+    CLV_TRY(clv_files_new(p->options.disk, p->arena, &w.writers[0].disk, err));
+    clv_status status = begin_files(&w, err);
+    if (status == CLV_OK && p->options.kind != CLV_PARTS_RANGES)
+        status = write_weights(&w, source, err);
+    if (status == CLV_OK)
+        status = end_files(&w, err);
+    for (int32_t i = 0; i < threads; i++)
+        clv_files_close(w.writers[i].disk);
+    return status;
+}

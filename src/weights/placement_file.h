@@ -1,0 +1,67 @@
+/* placement_file.h - a placement spec for the weights of a model, from a file, and what it makes of
+ * them (docs/formats/placement-spec.md).
+ *
+ * A name in a composite stands for the tensor of that name and for all tensors below it: "net1" for
+ * "net1.weight", but not for "net10.weight". '.' and '/' are the same, and one in front of a
+ * weight's name is passed over. Of several names that fit, the longest counts.
+ */
+#ifndef CLV_WEIGHTS_PLACEMENT_FILE_H
+#define CLV_WEIGHTS_PLACEMENT_FILE_H
+
+#include "base/map.h"
+#include "weights/placement_parts.h"
+#include "weights/target.h"
+
+/* A name of composites, those around it in front, and '.' between: "net1.weight". */
+typedef struct {
+    clv_str name;
+    const clv_placement_spec *spec; /* no composite */
+} clv_placement_rule;
+
+typedef struct {
+    clv_str name; /* a weight's, or what it ends in */
+    const char *const *dims;
+    int32_t n;
+} clv_placement_dim_names;
+
+typedef struct {
+    const clv_placement_spec *spec;
+    clv_placement_devices devices;
+    const clv_placement_rule *rules; /* in the order of the spec; no composite: one, "" */
+    clv_map rule_of;
+    const clv_placement_dim_names *names; /* "names" */
+    clv_map names_of;
+    int32_t n_rules, n_names;
+    bool skip;        /* "cannot_apply": "skip": a note, and whole on each device of the spec */
+    bool copy_others; /* "others": "copy": a copy on each device; else they are not sharded */
+} clv_placement_file;
+
+/* Ready to apply, with neither names nor options. CLV_EFORMAT: a name is there twice. */
+clv_status clv_placement_file_of(const clv_placement_spec *spec, clv_arena *arena,
+                                 clv_placement_file *ret, clv_error *err);
+/* what names the file in messages. CLV_EFORMAT. O(text). */
+clv_status clv_placement_file_read(const char *text, size_t n, const char *what, clv_arena *arena,
+                                   clv_placement_file *ret, clv_error *err);
+/* The same of a tree that was parsed. */
+clv_status clv_placement_file_of_json(const clv_json_at *root, clv_arena *arena,
+                                      clv_placement_file *ret, clv_error *err);
+/* The same as text. */
+clv_status clv_placement_file_write(const clv_placement_file *file, clv_arena *arena,
+                                    const char **ret, clv_error *err);
+
+/* What became of the rules and the weights, as sentences. */
+typedef struct {
+    const char **at;
+    int32_t n, cap;
+} clv_placement_notes;
+
+/* The file's devices, and what it makes of the weights: shards in the order of the weights, those
+ * of one weight in the order of its spec; parts without elements are left out. Notes: names of the
+ * file that fit no weight or never count, weights without a spec, specs that were skipped.
+ * CLV_EFORMAT: a spec cannot apply to a weight, and the file does not say to skip it; CLV_ELIMIT:
+ * too many shards. O(names + shards * rank). */
+clv_status clv_placement_file_apply(const clv_placement_file *file, const clv_weight_list *weights,
+                                    clv_arena *arena, clv_target *ret, clv_placement_notes *notes,
+                                    clv_error *err);
+
+#endif

@@ -1,0 +1,45 @@
+#include "weights/reshard.h"
+
+#include "weights/folder_source.h"
+
+typedef struct {
+    const clv_weights_folder *f;
+    clv_arena *arena;
+} resharding;
+
+/* The rest is the same bytes: both folders have shards of the same weights. */
+static clv_status copy_rest(void *ctx, const clv_weights_folder *made, clv_files *files, int32_t to,
+                            clv_summer *summer, clv_error *err)
+{
+    const resharding *r = ctx;
+    int32_t from;
+    const char *path = clv_arena_printf(r->arena, "%s/%s", r->f->path, r->f->rest.name);
+    (void)made;
+    if (!path)
+        return clv_fail_nomem(err, "a path");
+    CLV_TRY(clv_files_add(files, path, false, &from, err));
+    CLV_TRY(clv_files_copy(files, from, 0, to, 0, r->f->rest.bytes, summer, err));
+    return clv_checksum_eq(clv_summer_end(summer), r->f->rest_checksum)
+               ? CLV_OK
+               : clv_fail(err, CLV_EFORMAT,
+                          "%s is damaged: its bytes are not those that were written", path);
+}
+
+clv_status clv_weights_reshard(const clv_weights_folder *f, const clv_target *target,
+                               const char *dir, const clv_shard_options *options, clv_arena *arena,
+                               clv_error *err)
+{
+    resharding r = { f, arena };
+    clv_reshard_plan plan;
+    clv_shards_source *source;
+    CLV_TRY(clv_reshard_plan_make(f, target, arena, &plan, err));
+    CLV_TRY(clv_shards_source_new(f, options->disk, arena, &source, err));
+    clv_weights_making m = { .like = f,
+                             .target = target,
+                             .source = clv_shards_source_of(source),
+                             .rest = copy_rest,
+                             .rest_ctx = &r };
+    clv_status status = clv_weights_make(&m, dir, options, arena, err);
+    clv_shards_source_free(source);
+    return status;
+}
