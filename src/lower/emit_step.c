@@ -1,0 +1,594 @@
+/* emit_step.c - steps between layouts.
+ *
+ * Whatever its name, a step is at most three things: what is partial is reduced, what is split and
+ * shall not be is put together, and each device takes its part of what it then has.
+ */
+#include "lower/emit.h"
+
+#define WHAT "writing a step between layouts"
+
+static clv_status no_memory(const clv_emit *e) { return clv_fail_nomem(e->err, WHAT); }
+
+/* -- parts -- */
+
+clv_status clv_emit_dims(clv_emit *e, clv_tensor t, const clv_layout *layout, int32_t position,
+                         int64_t *ret)
+{
+    clv_tensor_split split;
+    clv_split_dims dims;
+    clv_part part;
+    (void)clv_spmd_split(e->s, t, &split);
+    clv_split_dims_of(layout, &split, &dims);
+    clv_layout_part(layout, &e->s->mesh, &split, &dims, position, &part);
+    for (int32_t d = 0; d < split.rank; d++)
+        ret[d] = 1;
+    for (int32_t i = 0; i < dims.rank; i++)
+        ret[dims.axis_of[i]] *= part.size[i];
+    return CLV_OK;
+}
+
+static clv_status spans_of(clv_emit *e, clv_tensor t, const clv_layout *layout, int32_t position,
+                           clv_spans *ret)
+{
+    clv_tensor_split split;
+    (void)clv_spmd_split(e->s, t, &split);
+    for (int32_t d = 0; d < split.rank; d++)
+        CLV_TRY(
+            clv_layout_spans(layout, &e->s->mesh, &split, d, position, e->arena, &ret[d], e->err));
+    return CLV_OK;
+}
+
+/* Does any device have other elements of the dimension under the one than under the other? */
+static bool differ(const clv_layout *a, const clv_layout *b, int32_t d)
+{
+    for (int32_t x = 0; x < CLV_MESH_AXES_MAX; x++)
+        if ((a->dim[x] == d) != (b->dim[x] == d) ||
+            (a->dim[x] == d &&
+             (a->outer[x] != b->outer[x] || a->unit[x] != b->unit[x] || a->nest[x] != b->nest[x])))
+            return true;
+    return false;
+}
+
+clv_status clv_emit_part(clv_emit *e, clv_str in, clv_tensor t, const clv_layout *from,
+                         const clv_layout *to, int32_t position, clv_str want, clv_str *ret)
+{
+    clv_spans have[CLV_RANK_MAX], need[CLV_RANK_MAX], at[CLV_RANK_MAX];
+    const clv_spans *places[CLV_RANK_MAX];
+    int64_t dims[CLV_RANK_MAX];
+    const clv_type *type = &e->s->types->of[t.i];
+    clv_tensor_split split;
+    *ret = in;
+    if (!clv_spmd_split(e->s, t, &split))
+        return CLV_OK; /* it can only be copied */
+    CLV_TRY(spans_of(e, t, from, position, have));
+    CLV_TRY(spans_of(e, t, to, position, need));
+    for (int32_t d = 0; d < split.rank; d++) {
+        dims[d] = have[d].elems;
+        places[d] = NULL;
+        if (!differ(from, to, d))
+            continue;
+        CLV_TRY(clv_spans_within(&need[d], &have[d], e->arena, &at[d], e->err));
+        places[d] = &at[d];
+    }
+    return clv_emit_take(e, in, type->dtype, split.rank, dims, places, want, position, ret);
+}
+
+/* Does every device have of `from` what it needs of `to`? */
+static clv_status is_local(clv_emit *e, clv_tensor t, const clv_layout *from, const clv_layout *to,
+                           bool *ret)
+{
+    clv_spans have[CLV_RANK_MAX], need[CLV_RANK_MAX];
+    clv_tensor_split split;
+    *ret = true;
+    if (!clv_spmd_split(e->s, t, &split))
+        return CLV_OK;
+    for (int32_t p = 0; *ret && p < e->s->mesh.n_devices; p++) {
+        CLV_TRY(spans_of(e, t, from, p, have));
+        CLV_TRY(spans_of(e, t, to, p, need));
+        for (int32_t d = 0; *ret && d < split.rank; d++)
+            *ret = clv_spans_has(&have[d], &need[d]);
+    }
+    return CLV_OK;
+}
+
+/* -- nodes of dialects -- */
+
+static clv_status note_collective(clv_emit *e, const clv_emit_collective *c)
+{
+    if (!CLV_PUSH_ROOM(e->arena, e->collectives, e->n_collectives, e->cap_collectives))
+        return no_memory(e);
+    e->collectives[e->n_collectives] = *c;
+    e->collectives[e->n_collectives++].phase = e->phase;
+    return CLV_OK;
+}
+
+static const char *tensorrt_reduce(clv_reduce reduce)
+{
+    switch (reduce) {
+    case CLV_REDUCE_SUM:
+        return "sum";
+    case CLV_REDUCE_MEAN:
+        return "avg";
+    case CLV_REDUCE_MAX:
+        return "max";
+    case CLV_REDUCE_MIN:
+        return "min";
+    case CLV_REDUCE_PROD:
+        return "prod";
+    case CLV_REDUCE_NONE:
+    case CLV_REDUCE_L2:
+    case CLV_REDUCE_LOG_SUM:
+    case CLV_N_REDUCES:
+        break;
+    }
+    return NULL;
+}
+
+/* The ranks of the group of a device: positions of the phase, counted in this order of axes. */
+static clv_status ranks_of(clv_emit *e, const clv_emit_collective *c, int64_t **ret, int32_t *ret_n)
+{
+    const clv_mesh *mesh = &e->s->mesh;
+    int32_t n = 1, first = 0;
+    for (int32_t i = 0; i < e->phase; i++)
+        first += mesh->n_devices;
+    for (int32_t i = 0; i < c->n_order; i++)
+        n *= mesh->size[c->order[i]];
+    int64_t *rank = CLV_NEW_ARRAY(e->arena, int64_t, n);
+    if (!rank)
+        return no_memory(e);
+    for (int32_t k = 0; k < n; k++) {
+        int32_t coord[CLV_MESH_AXES_MAX] = { 0 }, rest = k, position = 0;
+        for (int32_t a = 0; a < mesh->n_axes; a++)
+            coord[a] = clv_mesh_coord(mesh, e->only, a);
+        for (int32_t i = c->n_order - 1; i >= 0; i--) {
+            coord[c->order[i]] = rest % mesh->size[c->order[i]];
+            rest /= mesh->size[c->order[i]];
+        }
+        for (int32_t a = 0; a < mesh->n_axes; a++)
+            position = position * mesh->size[a] + coord[a];
+        rank[k] = first + position;
+    }
+    *ret = rank;
+    *ret_n = n;
+    return CLV_OK;
+}
+
+static clv_status tensorrt_attrs(clv_emit *e, const clv_emit_collective *c, clv_new_attr *attrs)
+{
+    bool gathers = strcmp(c->kind, "all-gather") == 0;
+    int64_t *ranks = NULL;
+    int32_t n = 0;
+    CLV_TRY(ranks_of(e, c, &ranks, &n));
+    attrs[0] = (clv_new_attr){ .name = clv_str_of("collective_operation"),
+                               .kind = CLV_NEW_STRING,
+                               .s = clv_str_of(gathers ? "all_gather" : "all_reduce") };
+    attrs[1] = (clv_new_attr){ .name = clv_str_of("reduce_op"),
+                               .kind = CLV_NEW_STRING,
+                               .s = clv_str_of(gathers ? "none" : tensorrt_reduce(c->reduce)) };
+    attrs[2] = (clv_new_attr){ .name = clv_str_of("root"), .kind = CLV_NEW_INT, .i = -1 };
+    attrs[3] = (clv_new_attr){ .name = clv_str_of("group_size"), .kind = CLV_NEW_INT, .i = n };
+    attrs[4] =
+        (clv_new_attr){ .name = clv_str_of("groups"), .kind = CLV_NEW_INTS, .ints = ranks, .n = n };
+    return CLV_OK;
+}
+
+/* A node of the dialect: all members of the group have one of the same name. */
+static clv_status collective_node(clv_emit *e, clv_emit_collective *c, clv_str in, clv_str want,
+                                  clv_str *ret)
+{
+    bool gathers = strcmp(c->kind, "all-gather") == 0;
+    clv_new_attr attrs[5] = { { .name = clv_str_of("axis"), .kind = CLV_NEW_INT, .i = c->axis },
+                              { .name = clv_str_of("group_size"), .kind = CLV_NEW_INT } };
+    int32_t n_attrs = gathers ? 2 : 0;
+    const char *type = gathers ? "AllGather" : "AllReduce";
+    attrs[1].i = clv_mesh_count(&e->s->mesh, c->mesh_axes);
+    if (e->dialect == CLV_DIALECT_TENSORRT) {
+        CLV_TRY(tensorrt_attrs(e, c, attrs));
+        n_attrs = 5;
+        type = "DistCollective";
+    } else {
+        e->uses_microsoft = true;
+    }
+    CLV_TRY(clv_emit_node(e, type, &in, 1, attrs, n_attrs, want, e->only, ret));
+    clv_new_node *node = &e->nodes[e->n_nodes - 1];
+    if (e->dialect != CLV_DIALECT_TENSORRT)
+        node->domain = clv_str_of("com.microsoft");
+    /* all members of a group have as many before it, so they call it the same */
+    char *name = clv_arena_printf(e->arena, "%s.%d of %.*s", c->kind, (int)e->n_collectives,
+                                  CLV_STR_ARG(want));
+    if (!name)
+        return no_memory(e);
+    c->node = node->name = clv_str_of(name);
+    return note_collective(e, c);
+}
+
+/* Gathering concatenates along the first dimension in TensorRT, along any in ONNX Runtime. */
+static clv_status gather_node(clv_emit *e, clv_emit_collective *c, clv_str in, clv_dtype dtype,
+                              int32_t rank, const int64_t *dims, int32_t axis, clv_str want,
+                              clv_str *ret)
+{
+    int64_t view[CLV_RANK_MAX + 2];
+    int32_t n = clv_mesh_count(&e->s->mesh, c->mesh_axes);
+    c->kind = "all-gather";
+    c->axis = axis;
+    if (e->dialect == CLV_DIALECT_ORT || axis == 0) {
+        if (e->dialect != CLV_DIALECT_ORT)
+            c->axis = 0;
+        return collective_node(e, c, in, want, ret);
+    }
+    /* one block a member in front, and moved to where it belongs */
+    c->axis = 0;
+    view[0] = 1;
+    memcpy(view + 1, dims, (size_t)rank * sizeof *dims);
+    CLV_TRY(clv_emit_reshape(e, in, dtype, rank + 1, view, want, e->only, ret));
+    CLV_TRY(collective_node(e, c, *ret, want, ret));
+    int64_t *perm = CLV_NEW_ARRAY(e->arena, int64_t, rank + 1);
+    if (!perm)
+        return no_memory(e);
+    for (int32_t i = 0; i <= rank; i++)
+        perm[i] = i < axis ? i + 1 : i == axis ? 0 : i;
+    clv_new_attr attr = {
+        .name = clv_str_of("perm"), .kind = CLV_NEW_INTS, .ints = perm, .n = rank + 1
+    };
+    CLV_TRY(clv_emit_node(e, "Transpose", ret, 1, &attr, 1, want, e->only, ret));
+    memcpy(view, dims, (size_t)rank * sizeof *dims);
+    view[axis] *= n;
+    return clv_emit_reshape(e, *ret, dtype, rank, view, want, e->only, ret);
+}
+
+/* -- putting together -- */
+
+/* A group of devices that differ in one axis, in the order of that axis. */
+static int32_t member(const clv_mesh *mesh, int32_t position, int32_t axis, int32_t k)
+{
+    int32_t stride = 1;
+    for (int32_t a = axis + 1; a < mesh->n_axes; a++)
+        stride *= mesh->size[a];
+    return position + (k - clv_mesh_coord(mesh, position, axis)) * stride;
+}
+
+/* What one gathering is about, on the device at a position. The dimension is seen as pieces, each
+ * of which the axis splits. */
+typedef struct {
+    clv_tensor t;
+    clv_dtype dtype;
+    int32_t rank, d, axis, n; /* n members */
+    int64_t pieces;
+    int64_t view[CLV_RANK_MAX + 1]; /* of any member but for [d + 1] */
+    int64_t *rest;                  /* by member: [d + 1] of its view */
+    int64_t most;                   /* of them */
+} gathering;
+
+static clv_status plan_gathering(clv_emit *e, clv_tensor t, const clv_layout *layout, int32_t axis,
+                                 int32_t position, gathering *g)
+{
+    clv_layout outside = *layout;
+    clv_tensor_split split;
+    clv_spans own;
+    int64_t dims[CLV_RANK_MAX];
+    *g = (gathering){ .t = t, .axis = axis, .d = layout->dim[axis], .n = e->s->mesh.size[axis] };
+    (void)clv_spmd_split(e->s, t, &split);
+    g->rank = split.rank;
+    g->dtype = split.dtype;
+    for (int32_t a = 0; a < CLV_MESH_AXES_MAX; a++)
+        if (outside.dim[a] == g->d && layout->outer[a] >= layout->outer[axis])
+            clv_layout_unsplit(&outside, a);
+    CLV_TRY(
+        clv_layout_spans(&outside, &e->s->mesh, &split, g->d, position, e->arena, &own, e->err));
+    int64_t piece = split.dims[g->d] / layout->outer[axis];
+    g->pieces = piece ? own.elems / piece : 1;
+    g->rest = CLV_NEW_ARRAY(e->arena, int64_t, g->n);
+    if (!g->rest)
+        return no_memory(e);
+    for (int32_t k = 0; k < g->n; k++) {
+        CLV_TRY(clv_emit_dims(e, t, layout, member(&e->s->mesh, position, axis, k), dims));
+        g->rest[k] = g->pieces ? dims[g->d] / g->pieces : 0;
+        g->most = g->rest[k] > g->most ? g->rest[k] : g->most;
+    }
+    for (int32_t i = 0; i < g->rank; i++)
+        g->view[i + (i > g->d)] = dims[i];
+    g->view[g->d] = g->pieces;
+    return CLV_OK;
+}
+
+/* A member's part as pieces of so many elements each. */
+static clv_status as_pieces(clv_emit *e, const gathering *g, clv_str in, int64_t rest, clv_str want,
+                            int32_t position, clv_str *ret)
+{
+    int64_t view[CLV_RANK_MAX + 1];
+    *ret = in;
+    if (g->pieces == 1)
+        return CLV_OK;
+    memcpy(view, g->view, (size_t)(g->rank + 1) * sizeof *view);
+    view[g->d + 1] = rest;
+    return clv_emit_reshape(e, in, g->dtype, g->rank + 1, view, want, position, ret);
+}
+
+/* And the pieces as one dimension again. */
+static clv_status as_one(clv_emit *e, const gathering *g, clv_str in, int64_t rest, clv_str want,
+                         int32_t position, clv_str *ret)
+{
+    int64_t dims[CLV_RANK_MAX];
+    *ret = in;
+    if (g->pieces == 1)
+        return CLV_OK;
+    for (int32_t i = 0; i < g->rank; i++)
+        dims[i] = g->view[i + (i > g->d)];
+    dims[g->d] = g->pieces * rest;
+    return clv_emit_reshape(e, in, g->dtype, g->rank, dims, want, position, ret);
+}
+
+static int64_t rest_of_all(const gathering *g)
+{
+    int64_t sum = 0;
+    for (int32_t k = 0; k < g->n; k++)
+        sum += g->rest[k];
+    return sum;
+}
+
+/* All members side by side: one Concat, which all of them read. */
+static clv_status gather_plain(clv_emit *e, const gathering *g, int32_t position, clv_str want,
+                               clv_str *io)
+{
+    clv_str *part = CLV_NEW_ARRAY(e->arena, clv_str, g->n), all;
+    int32_t n = 0;
+    if (!part)
+        return no_memory(e);
+    for (int32_t k = 0; k < g->n; k++) {
+        int32_t p = member(&e->s->mesh, position, g->axis, k);
+        if (g->rest[k] > 0 || (k == g->n - 1 && n == 0))
+            CLV_TRY(as_pieces(e, g, io[p], g->rest[k], want, p, &part[n++]));
+    }
+    CLV_TRY(clv_emit_concat(e, part, n, g->d + (g->pieces != 1), want, position, &all));
+    CLV_TRY(as_one(e, g, all, rest_of_all(g), want, position, &all));
+    for (int32_t k = 0; k < g->n; k++)
+        io[member(&e->s->mesh, position, g->axis, k)] = all;
+    return CLV_OK;
+}
+
+/* Parts are filled up to the longest one, and what was filled in is cut out again: members of a
+ * collective have tensors of one shape. The longest is filled up with nothing, so that all members
+ * have the same nodes in the same order. */
+static clv_status fill_up(clv_emit *e, const gathering *g, int32_t axis, int32_t rank,
+                          int64_t *dims, clv_str want, clv_str *io)
+{
+    clv_str both[2] = { *io };
+    dims[axis] = g->most - dims[axis];
+    CLV_TRY(clv_emit_filled(e, g->dtype, rank, dims, CLV_FILL_ZERO, &both[1]));
+    dims[axis] = g->most;
+    return clv_emit_concat(e, both, 2, axis, want, e->only, io);
+}
+
+static clv_status cut_out(clv_emit *e, const gathering *g, int32_t axis, int32_t rank,
+                          int64_t *dims, clv_str want, clv_str *io)
+{
+    clv_span *span = CLV_NEW_ARRAY(e->arena, clv_span, g->n);
+    clv_spans places = { span, 0, 0 };
+    const clv_spans *along[CLV_RANK_MAX + 1] = { NULL };
+    if (!span)
+        return no_memory(e);
+    for (int32_t k = 0; k < g->n; k++) {
+        if (g->rest[k] == 0)
+            continue;
+        clv_span *last = places.n ? &span[places.n - 1] : NULL;
+        if (last && last->at + last->n == k * g->most)
+            last->n += g->rest[k];
+        else
+            span[places.n++] = (clv_span){ k * g->most, g->rest[k] };
+        places.elems += g->rest[k];
+    }
+    along[axis] = &places;
+    dims[axis] = g->n * g->most;
+    return clv_emit_take(e, *io, g->dtype, rank, dims, along, want, e->only, io);
+}
+
+static clv_status gather_node_of(clv_emit *e, const gathering *g, clv_str want, clv_str *io)
+{
+    int32_t axis = g->d + (g->pieces != 1), rank = g->rank + (g->pieces != 1);
+    int64_t dims[CLV_RANK_MAX + 1], bytes = 1;
+    int32_t own = clv_mesh_coord(&e->s->mesh, e->only, g->axis);
+    clv_emit_collective c = { .mesh_axes = 1u << g->axis, .order = { g->axis }, .n_order = 1 };
+    for (int32_t i = 0; i < rank; i++)
+        dims[i] = g->view[i + (g->pieces == 1 && i > g->d)];
+    dims[axis] = g->rest[own];
+    CLV_TRY(as_pieces(e, g, *io, g->rest[own], want, e->only, io));
+    bool uneven = rest_of_all(g) != g->n * g->most;
+    if (uneven)
+        CLV_TRY(fill_up(e, g, axis, rank, dims, want, io));
+    for (int32_t i = 0; i < rank; i++)
+        bytes *= dims[i];
+    (void)clv_dtype_bytes(g->dtype, bytes, &c.bytes);
+    CLV_TRY(gather_node(e, &c, *io, g->dtype, rank, dims, axis, want, io));
+    if (uneven)
+        CLV_TRY(cut_out(e, g, axis, rank, dims, want, io));
+    return as_one(e, g, *io, rest_of_all(g), want, e->only, io);
+}
+
+clv_status clv_emit_gather(clv_emit *e, clv_tensor t, clv_layout *layout, int32_t axis, clv_str *io)
+{
+    const clv_mesh *mesh = &e->s->mesh;
+    clv_str want = clv_tensor_at(e->s->model->main, t)->name;
+    gathering g;
+    for (int32_t p = 0; p < mesh->n_devices; p++) {
+        if (!clv_emit_active(e, p) || (e->only < 0 && clv_mesh_coord(mesh, p, axis) != 0))
+            continue;
+        CLV_TRY(plan_gathering(e, t, layout, axis, p, &g));
+        CLV_TRY(e->only < 0 ? gather_plain(e, &g, p, want, io)
+                            : gather_node_of(e, &g, want, &io[p]));
+    }
+    clv_layout_unsplit(layout, axis);
+    return CLV_OK;
+}
+
+/* -- adding up -- */
+
+/* Where the dialect has no such reduction: gathered one behind the other, and reduced by each. */
+static clv_status reduce_gathered(clv_emit *e, clv_emit_collective *c, clv_tensor t, int32_t rank,
+                                  const int64_t *dims, clv_reduce reduce, clv_str want, clv_str *io)
+{
+    int32_t n = clv_mesh_count(&e->s->mesh, c->mesh_axes);
+    clv_dtype dtype = e->s->types->of[t.i].dtype;
+    int64_t view[CLV_RANK_MAX + 1];
+    clv_str *part = CLV_NEW_ARRAY(e->arena, clv_str, n);
+    if (!part)
+        return no_memory(e);
+    view[0] = 1;
+    memcpy(view + 1, dims, (size_t)rank * sizeof *dims);
+    CLV_TRY(clv_emit_reshape(e, *io, dtype, rank + 1, view, want, e->only, io));
+    CLV_TRY(gather_node(e, c, *io, dtype, rank + 1, view, 0, want, io));
+    view[0] = n;
+    for (int32_t k = 0; k < n; k++) {
+        clv_span one = { k, 1 };
+        clv_spans places = { &one, 1, 1 };
+        const clv_spans *along[CLV_RANK_MAX + 1] = { &places };
+        CLV_TRY(clv_emit_take(e, *io, dtype, rank + 1, view, along, want, e->only, &part[k]));
+    }
+    CLV_TRY(clv_emit_reduce(e, part, n, reduce, dtype, want, e->only, io));
+    return clv_emit_reshape(e, *io, dtype, rank, dims, want, e->only, io);
+}
+
+static bool has_node(const clv_emit *e, clv_dtype dtype, clv_reduce reduce)
+{
+    bool number = clv_dtype_is_float(dtype) || dtype == CLV_DT_INT32 || dtype == CLV_DT_INT64;
+    bool known =
+        e->dialect == CLV_DIALECT_ORT ? reduce == CLV_REDUCE_SUM : tensorrt_reduce(reduce) != NULL;
+    return number && known;
+}
+
+static clv_status reduce_node_of(clv_emit *e, clv_tensor t, const clv_layout *layout, uint32_t axes,
+                                 clv_reduce reduce, clv_str want, clv_str *io)
+{
+    clv_emit_collective c = { .kind = "all-reduce", .reduce = reduce, .mesh_axes = axes };
+    clv_dtype dtype = e->s->types->of[t.i].dtype;
+    int64_t dims[CLV_RANK_MAX], elems = 1;
+    int32_t rank = e->s->types->of[t.i].rank;
+    for (int32_t a = 0; a < e->s->mesh.n_axes; a++)
+        if (axes >> a & 1)
+            c.order[c.n_order++] = a;
+    CLV_TRY(clv_emit_dims(e, t, layout, e->only, dims));
+    for (int32_t i = 0; i < rank; i++)
+        elems *= dims[i];
+    (void)clv_dtype_bytes(dtype, elems, &c.bytes);
+    if (!has_node(e, dtype, reduce))
+        return reduce_gathered(e, &c, t, rank, dims, reduce, want, io);
+    return collective_node(e, &c, *io, want, io);
+}
+
+static clv_status reduce_plain(clv_emit *e, clv_tensor t, uint32_t axes, clv_reduce reduce,
+                               clv_str want, clv_str *io)
+{
+    const clv_mesh *mesh = &e->s->mesh;
+    int32_t n = clv_mesh_count(mesh, axes);
+    int32_t *group = CLV_NEW_ARRAY(e->arena, int32_t, mesh->n_devices);
+    clv_str *part = CLV_NEW_ARRAY(e->arena, clv_str, n);
+    if (!group || !part)
+        return no_memory(e);
+    clv_mesh_groups(mesh, axes, group);
+    for (int32_t g = 0; g < mesh->n_devices; g += n) {
+        clv_str sum;
+        for (int32_t k = 0; k < n; k++)
+            part[k] = io[group[g + k]];
+        CLV_TRY(
+            clv_emit_reduce(e, part, n, reduce, e->s->types->of[t.i].dtype, want, group[g], &sum));
+        for (int32_t k = 0; k < n; k++)
+            io[group[g + k]] = sum;
+    }
+    return CLV_OK;
+}
+
+static clv_status reduce_partial(clv_emit *e, clv_tensor t, clv_layout *layout, uint32_t axes,
+                                 clv_str want, clv_str *io)
+{
+    clv_reduce reduce = CLV_REDUCE_NONE;
+    for (int32_t a = 0; a < CLV_MESH_AXES_MAX; a++)
+        if (axes >> a & 1)
+            reduce = (clv_reduce)layout->reduce[a];
+    if (e->only < 0)
+        CLV_TRY(reduce_plain(e, t, axes, reduce, want, io));
+    else
+        CLV_TRY(reduce_node_of(e, t, layout, axes, reduce, want, &io[e->only]));
+    for (int32_t a = 0; a < CLV_MESH_AXES_MAX; a++)
+        if (axes >> a & 1)
+            clv_layout_unsplit(layout, a);
+    return CLV_OK;
+}
+
+/* -- steps -- */
+
+/* All devices of an axis but the first get what changes nothing when it is added. */
+static clv_status make_neutral(clv_emit *e, clv_tensor t, const clv_layout *to, uint32_t axes,
+                               clv_str *io)
+{
+    for (int32_t p = 0; p < e->s->mesh.n_devices; p++) {
+        clv_reduce reduce = CLV_REDUCE_NONE;
+        int64_t dims[CLV_RANK_MAX];
+        bool first = true;
+        for (int32_t a = 0; a < e->s->mesh.n_axes; a++)
+            if (axes >> a & 1) {
+                reduce = (clv_reduce)to->reduce[a];
+                first = first && clv_mesh_coord(&e->s->mesh, p, a) == 0;
+            }
+        bool keeps =
+            reduce == CLV_REDUCE_MAX || reduce == CLV_REDUCE_MIN || reduce == CLV_REDUCE_MEAN;
+        clv_fill fill = reduce == CLV_REDUCE_PROD      ? CLV_FILL_ONE
+                        : reduce == CLV_REDUCE_LOG_SUM ? CLV_FILL_LOWEST
+                                                       : CLV_FILL_ZERO;
+        if (!clv_emit_active(e, p) || first || keeps)
+            continue;
+        CLV_TRY(clv_emit_dims(e, t, to, p, dims));
+        CLV_TRY(clv_emit_filled_after(e, &io[p], 1, e->s->types->of[t.i].dtype,
+                                      e->s->types->of[t.i].rank, dims, fill,
+                                      clv_tensor_at(e->s->model->main, t)->name, p, &io[p]));
+    }
+    return CLV_OK;
+}
+
+/* The axes of a step that split something, the innermost of each dimension first. */
+static int32_t splitting_axes(const clv_layout *layout, uint32_t axes, int32_t *ret)
+{
+    int32_t n = 0;
+    for (int32_t nest = CLV_MESH_AXES_MAX - 1; nest >= 0; nest--)
+        for (int32_t a = CLV_MESH_AXES_MAX - 1; a >= 0; a--)
+            if (axes >> a & 1 && layout->dim[a] >= 0 && layout->nest[a] == nest)
+                ret[n++] = a;
+    return n;
+}
+
+static clv_status walk(clv_emit *e, const clv_spmd_instr *instr, const clv_spmd_value *from,
+                       const clv_spmd_value *to, clv_str *io)
+{
+    clv_layout layout = from->layout;
+    int32_t order[CLV_MESH_AXES_MAX];
+    uint32_t partial =
+        clv_layout_partial_axes(&layout) & instr->axes & ~clv_layout_partial_axes(&to->layout);
+    bool local;
+    if (instr->kind == CLV_STEP_NEUTRAL)
+        return make_neutral(e, from->tensor, &to->layout, instr->axes, io);
+    if (partial)
+        CLV_TRY(reduce_partial(e, from->tensor, &layout, partial, to->name, io));
+    CLV_TRY(is_local(e, from->tensor, &layout, &to->layout, &local));
+    if (!local) {
+        int32_t n = splitting_axes(&layout, instr->axes, order);
+        for (int32_t i = 0; i < n; i++)
+            CLV_TRY(clv_emit_gather(e, from->tensor, &layout, order[i], io));
+    }
+    for (int32_t p = 0; p < e->s->mesh.n_devices; p++)
+        if (clv_emit_active(e, p))
+            CLV_TRY(
+                clv_emit_part(e, io[p], from->tensor, &layout, &to->layout, p, to->name, &io[p]));
+    return CLV_OK;
+}
+
+clv_status clv_emit_step(clv_emit *e, const clv_spmd_instr *instr)
+{
+    const int32_t *operands = e->s->operands;
+    int32_t in = operands[instr->first_in], out = operands[instr->first_out];
+    int32_t n = e->s->mesh.n_devices;
+    clv_str *io = CLV_NEW_ARRAY(e->arena, clv_str, n);
+    if (!io)
+        return no_memory(e);
+    memcpy(io, clv_emit_name(e, in, 0), (size_t)n * sizeof *io);
+    CLV_TRY(walk(e, instr, &e->s->values[in], &e->s->values[out], io));
+    memcpy(clv_emit_name(e, out, 0), io, (size_t)n * sizeof *io);
+    return CLV_OK;
+}

@@ -1,0 +1,46 @@
+/* manifest.h - what a lowered folder says of itself. */
+#ifndef CLV_LOWER_MANIFEST_H
+#define CLV_LOWER_MANIFEST_H
+
+#include "base/checksum.h"
+#include "lower/annotated.h"
+#include "lower/local_file.h"
+#include "lower/lower.h"
+
+#define CLV_MANIFEST_NAME    "manifest.json"
+#define CLV_MANIFEST_VERSION 1
+
+/* A model file of the folder. */
+typedef struct {
+    const char *file;
+    int32_t phase, position; /* -1: all of them */
+    const clv_local_io *inputs, *outputs;
+    int32_t n_inputs, n_outputs;
+} clv_manifest_model;
+
+typedef struct {
+    const char *name;
+    int64_t bytes;
+    clv_checksum checksum;
+} clv_manifest_file;
+
+typedef struct {
+    const clv_model *model;
+    const clv_types *types;
+    const clv_plan *plan;
+    const clv_spmd *s; /* NULL: the model stays one */
+    const clv_lower_options *options;
+    const clv_manifest_model *models; /* by phase, then by position; of one device a phase only */
+    const clv_emit_collective *collectives; /* of the first device of each phase */
+    const clv_manifest_file *files;
+    const clv_setting *settings; /* of the tool that the form is for */
+    const char *const *notes;
+    int32_t n_models, n_collectives, n_files, n_settings, n_notes;
+} clv_manifest;
+
+/* The text, in the arena; *ret_transfers: how many tensors go from one model to another. O(models *
+ * inputs). */
+clv_status clv_manifest_write(const clv_manifest *m, clv_arena *arena, const char **ret_text,
+                              size_t *ret_n, int32_t *ret_transfers, clv_error *err);
+
+#endif

@@ -1,0 +1,94 @@
+/* spmd.h - a plan as programs: for each stage what every device of its mesh runs, one after
+ * another.
+ *
+ * All devices of a stage run the same instructions on different parts of the tensors (single
+ * program, multiple data). An instruction is an operator of the model, or a step that brings a
+ * tensor from one layout to another. How large the part of a certain device is, and what it is
+ * called in a file, is left to whoever writes the program down (emit.h).
+ *
+ * A stage with a backward pass is two phases: all forward ones come first, then the backward ones
+ * from the last stage to the first.
+ */
+#ifndef CLV_LOWER_SPMD_H
+#define CLV_LOWER_SPMD_H
+
+#include "graph/infer.h"
+#include "plan/plan.h"
+#include "sharding/factors.h"
+#include "sharding/steps.h"
+
+typedef enum {
+    CLV_SPMD_INPUT,    /* of the model, given in this layout */
+    CLV_SPMD_WEIGHT,   /* each device has its part */
+    CLV_SPMD_KNOWN,    /* known before the run: a constant of the plan */
+    CLV_SPMD_RECEIVED, /* from the device at the same position of an earlier phase */
+    CLV_SPMD_RESULT    /* of an instruction */
+} clv_spmd_role;
+
+/* A tensor of the model in one layout, in one phase. */
+typedef struct {
+    clv_tensor tensor;
+    clv_layout layout;
+    int32_t phase;
+    clv_spmd_role role;
+    int32_t from;  /* RECEIVED: the value in the earlier phase; else -1 */
+    bool sent;     /* a later phase receives it */
+    bool returned; /* by the model */
+    clv_str name;  /* unlike that of all other values of the phase */
+} clv_spmd_value;
+
+typedef struct {
+    clv_op op; /* of the model; CLV_NO_OP: a step */
+    int32_t phase;
+    int16_t factor[CLV_MESH_AXES_MAX];        /* of an operator: what each axis splits, or -1 */
+    clv_step_kind kind;                       /* of a step */
+    uint32_t axes;                            /* that a step is over */
+    int32_t first_in, n_in, first_out, n_out; /* into operands: values, -1 for what is left out. Of
+                                                 an operator all inputs, implicit ones too */
+} clv_spmd_instr;
+
+typedef struct {
+    int32_t stage;
+    bool backward;
+    const int32_t *device;         /* of the plan, by position of the mesh */
+    int32_t first_instr, n_instrs; /* they stand together */
+    int32_t first_value, n_values;
+} clv_spmd_phase;
+
+typedef struct {
+    const clv_model *model;
+    const clv_types *types;
+    const clv_plan *plan;
+    clv_mesh mesh;              /* of each phase; its device array is not used */
+    const clv_factors *factors; /* n_ops */
+    clv_spmd_phase *phases;
+    clv_spmd_instr *instrs;
+    clv_spmd_value *values;
+    int32_t *operands;
+    int32_t *result; /* by output of the model: the value that is returned */
+    int32_t n_phases, n_instrs, n_values, n_operands;
+} clv_spmd;
+
+/* whole: operators are not split, each stage is one device, as the first of its mesh. The plan must
+ * have passed clv_plan_check(). What no output of the model needs is left out. CLV_EFORMAT: the
+ * plan splits an operator in a way that its rule does not admit; CLV_EUNSUPP: an operator that
+ * draws random numbers would run on several devices. Everything lives in the arena. O(operators +
+ * edges + steps). */
+clv_status clv_spmd_make(const clv_model *model, const clv_types *types, const clv_plan *plan,
+                         bool whole, clv_arena *arena, clv_spmd **ret, clv_error *err);
+
+/* The tensor of a value as layouts split it; false: it can only be copied. */
+bool clv_spmd_split(const clv_spmd *s, clv_tensor t, clv_tensor_split *ret);
+
+/* What a device has of the factors of an operator: for factor f the elements from low[f] to
+ * high[f]. first[f]: it is the first of all that have a share of the factor. Arrays of n_factors.
+ * O(factors + axes). */
+void clv_spmd_ranges(const clv_spmd *s, const clv_spmd_instr *instr, int32_t position, int64_t *low,
+                     int64_t *high, bool *first);
+/* Does any axis split the factor? */
+bool clv_spmd_splits(const clv_spmd *s, const clv_spmd_instr *instr, int32_t factor);
+
+/* Numbers of a value that is known before the run, if each is known: no symbols among them. */
+const clv_value *clv_spmd_known(const clv_types *types, clv_tensor t);
+
+#endif
