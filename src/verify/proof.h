@@ -1,0 +1,47 @@
+/* proof.h - is a lowered program right? Without running anything.
+ *
+ * By arithmetic of its own, from what layouts, rules and meshes say, not by the code that made the
+ * program. Of each tensor in each layout it works out which elements every device has, and shows:
+ *
+ *   - along the axes that split a tensor its parts are disjoint and cover it; along those that hold
+ *     copies or partial results the parts are the same: each element is there once per replica, a
+ *     partial result once per summand;
+ *   - an operator has of each input just what its rule wants for the ranges of the factors that the
+ *     device works on; the devices have every combination of ranges once; what it leaves partial is
+ *     partial over just the axes that split a reduced factor; it reads nothing partial;
+ *   - after a step every device has what the members of its group had before, and partial results
+ *     were reduced once;
+ *   - everything that is read was made before, in the same phase, by one instruction, or comes from
+ *     the device at the same place of an earlier phase that had the same;
+ *   - each output of the model comes out complete.
+ *
+ * What a rule says of its operator is taken as true (tests/sharding/check_rules.py computes it),
+ * and so is that a file holds what the program says: that is what running the files shows.
+ */
+#ifndef CLV_VERIFY_PROOF_H
+#define CLV_VERIFY_PROOF_H
+
+#include "base/wide.h"
+#include "lower/spmd.h"
+
+typedef struct {
+    bool holds;
+    const char *fault; /* where it does not: what is wrong, in a sentence; else NULL */
+    int32_t n_tensors; /* of the model, that the program has */
+    int32_t n_values;  /* tensors in a layout, in a phase */
+    int32_t n_operators, n_steps, n_transfers, n_outputs;
+    int32_t n_phases, n_devices; /* of a phase */
+    clv_wide elems;              /* of all values, each counted once */
+    clv_wide parts;              /* on all devices: with copies and partial results */
+} clv_proof;
+
+/* CLV_ELIMIT: parts are scattered over too many runs to look at. CLV_ENOMEM. That the program is
+ * wrong is no failure. Everything lives in the arena. O(instructions * devices * dimensions), and
+ * far less where layouts and shapes repeat. */
+clv_status clv_prove(const clv_spmd *s, clv_arena *arena, clv_proof *ret, clv_error *err);
+
+/* An operator of the main graph that draws numbers without a seed, itself or in a body, so that no
+ * two runs are the same; NULL: there is none. O(operators). */
+const clv_op_info *clv_op_that_draws(const clv_types *types);
+
+#endif

@@ -1,0 +1,192 @@
+#include "verify/prover.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define WHAT "a proof"
+
+/* -- words and small things -- */
+
+clv_status clv_refute(const clv_prover *p, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    p->err->status = CLV_EFORMAT;
+    clv_words(p->err->message, sizeof p->err->message, fmt, args);
+    va_end(args);
+    return CLV_EFORMAT;
+}
+
+clv_str clv_name_of(const clv_prover *p, int32_t value)
+{
+    return clv_tensor_at(p->s->model->main, p->s->values[value].tensor)->name;
+}
+
+const char *clv_device_name(const clv_prover *p, int32_t phase, int32_t position)
+{
+    return p->s->plan->devices[p->s->phases[phase].device[position]].name;
+}
+
+const char *clv_who(const clv_prover *p, const clv_spmd_instr *instr, char buf[static CLV_WHO_TEXT])
+{
+    enum { NAME_SHOWN = 80 };
+    const clv_graph *g = p->s->model->main;
+    int32_t in = instr->op.i < 0 && instr->n_in > 0 ? p->s->operands[instr->first_in] : -1;
+    if (instr->op.i >= 0) {
+        const clv_op_info *op = clv_op_at(g, instr->op);
+        snprintf(buf, CLV_WHO_TEXT, "operator '%.*s' (%.*s)",
+                 op->label.n < NAME_SHOWN ? (int)op->label.n : NAME_SHOWN, op->label.at,
+                 op->type.n < NAME_SHOWN ? (int)op->type.n : NAME_SHOWN, op->type.at);
+    } else if (in >= 0 && in < p->s->n_values) {
+        clv_str name = clv_name_of(p, in);
+        snprintf(buf, CLV_WHO_TEXT, "the %s of '%.*s' in stage %d",
+                 (unsigned)instr->kind < CLV_N_STEPS ? clv_step_name(instr->kind) : "unknown step",
+                 name.n < NAME_SHOWN ? (int)name.n : NAME_SHOWN, name.at,
+                 (int)p->s->phases[instr->phase].stage);
+    } else {
+        snprintf(buf, CLV_WHO_TEXT, "instruction %d", (int)(instr - p->s->instrs));
+    }
+    return buf;
+}
+
+int32_t clv_first_of(const clv_prover *p, int32_t position, uint32_t axes)
+{
+    for (int32_t a = 0; a < p->s->mesh.n_axes; a++)
+        if (axes >> a & 1)
+            position -= clv_place(p, position, a) * p->coord_of[a];
+    return position;
+}
+
+/* -- sets -- */
+
+/* Of so many units from *low on, those that fall to place k of n: ceil(units / n) each. */
+static void cut_range(int64_t n, int64_t k, int64_t *low, int64_t *units)
+{
+    int64_t each = *units / n + (*units % n != 0), at = 0;
+    if (each > 0)
+        at = k > *units / each ? *units : k * each;
+    *low += at;
+    *units = *units - at < each ? *units - at : each;
+}
+
+/* The same where the places of an axis have shares: each begins where those before it have had
+ * their due, rounded down. */
+static void cut_shares(const int64_t *share, int64_t n, int64_t k, int64_t *low, int64_t *units)
+{
+    clv_wide before = 0, own = share[k], total = 0;
+    for (int64_t i = 0; i < n; i++) {
+        before += i < k ? share[i] : 0;
+        total += share[i];
+    }
+    int64_t from = (int64_t)(before * *units / total);
+    *low += from;
+    *units = (int64_t)((before + own) * *units / total) - from;
+}
+
+static clv_digit digit_of(const clv_prover *p, const clv_cut_factor *f, int32_t position)
+{
+    int64_t low = 0, units = f->size / f->unit;
+    if (f->n_axes == 0)
+        return (clv_digit){ f->size, 0, f->size };
+    for (int32_t i = 0; i < f->n_axes; i++) {
+        const int64_t *share = p->s->mesh.share[f->axis[i]];
+        int32_t n = p->s->mesh.size[f->axis[i]], k = clv_place(p, position, f->axis[i]);
+        if (share)
+            cut_shares(share, n, k, &low, &units);
+        else
+            cut_range(n, k, &low, &units);
+    }
+    return (clv_digit){ f->size, low * f->unit, (low + units) * f->unit };
+}
+
+/* The number of what positions have. */
+static clv_status intern(clv_prover *p, int32_t *set, clv_spread *ret)
+{
+    CLV_TRY(clv_map_put_key(&p->by_sets, set, (size_t)p->s->mesh.n_devices * sizeof *set,
+                            p->n_spreads, ret, p->err));
+    if (*ret < p->n_spreads)
+        return CLV_OK;
+    if (!CLV_PUSH_ROOM(p->arena, p->spread, p->n_spreads, p->cap_spreads))
+        return clv_fail_nomem(p->err, WHAT);
+    p->spread[p->n_spreads++] = set;
+    return CLV_OK;
+}
+
+static clv_status make_spread(clv_prover *p, const clv_cut_factor *factor, int32_t n,
+                              clv_spread *ret)
+{
+    clv_digit digit[CLV_RANK_MAX + 1];
+    int32_t *set = CLV_NEW_ARRAY(p->arena, int32_t, p->s->mesh.n_devices);
+    if (!set)
+        return clv_fail_nomem(p->err, WHAT);
+    for (int32_t i = 0; i < p->s->mesh.n_devices; i++) {
+        for (int32_t k = 0; k < n; k++)
+            digit[k] = digit_of(p, &factor[k], i);
+        CLV_TRY(clv_elems_of_digits(&p->elems, digit, n, &set[i], p->err));
+    }
+    return intern(p, set, ret);
+}
+
+clv_status clv_spread_of(clv_prover *p, const clv_cut_factor *factor, int32_t n, clv_spread *ret)
+{
+    int64_t key[3 * (CLV_RANK_MAX + 1)];
+    int32_t at, n_key = 0;
+    if (n > CLV_RANK_MAX)
+        return clv_fail(p->err, CLV_ELIMIT,
+                        "a dimension is the product of %d factors, expected at "
+                        "most %d",
+                        (int)n, CLV_RANK_MAX);
+    for (int32_t i = 0; i < n; i++) {
+        int64_t axes = factor[i].n_axes;
+        for (int32_t a = 0; a < factor[i].n_axes; a++)
+            axes = axes * 4 + factor[i].axis[a];
+        key[n_key++] = factor[i].size;
+        key[n_key++] = factor[i].unit;
+        key[n_key++] = axes;
+    }
+    key[n_key++] = n;
+    CLV_TRY(clv_map_put_key(&p->by_recipe, key, (size_t)n_key * sizeof *key, p->n_recipes, &at,
+                            p->err));
+    if (at == p->n_recipes) {
+        if (!CLV_PUSH_ROOM(p->arena, p->of_recipe, p->n_recipes, p->cap_recipes))
+            return clv_fail_nomem(p->err, WHAT);
+        p->n_recipes++;
+        CLV_TRY(make_spread(p, factor, n, &p->of_recipe[at]));
+    }
+    *ret = p->of_recipe[at];
+    return CLV_OK;
+}
+
+static clv_status cover_fault(clv_prover *p, int64_t at, bool twice, const char *what)
+{
+    return clv_refute(p, "%s: element %" PRId64 " is on %s device", what, at,
+                      twice ? "more than one" : "no");
+}
+
+clv_status clv_spread_cover(clv_prover *p, clv_spread spread, int64_t size, uint32_t axes,
+                            const char *what)
+{
+    const clv_mesh *mesh = &p->s->mesh;
+    int64_t key[3] = { spread, size, axes }, at;
+    int32_t id, n = 0;
+    bool ok, twice;
+    CLV_TRY(clv_map_put_key(&p->by_cover, key, sizeof key, p->n_covers, &id, p->err));
+    if (id < p->n_covers) /* what was refuted ended the proof */
+        return CLV_OK;
+    p->n_covers++;
+    int32_t *set = CLV_NEW_ARRAY(p->arena, int32_t, mesh->n_devices);
+    if (!set)
+        return clv_fail_nomem(p->err, WHAT);
+    for (int32_t i = 0; i < mesh->n_devices; i++) {
+        int32_t first = clv_first_of(p, i, ~axes);
+        if (first == i)
+            set[n++] = p->spread[spread][i];
+        else if (p->spread[spread][i] != p->spread[spread][first])
+            return clv_refute(p,
+                              "%s: the devices at places %d and %d have other elements, "
+                              "expected copies",
+                              what, (int)first, (int)i);
+    }
+    CLV_TRY(clv_elems_cover(&p->elems, set, n, size, &ok, &at, &twice, p->err));
+    return ok ? CLV_OK : cover_fault(p, at, twice, what);
+}

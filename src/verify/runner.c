@@ -1,0 +1,153 @@
+#include "verify/runner.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "compile/process.h"
+
+#define WHAT         "running a model"
+#define TIMEOUT_MS   (INT64_C(24) * 3600 * 1000) /* a day: whoever waits stops it before */
+#define OUTPUT_BYTES (INT64_C(64) << 20)         /* of its report */
+#define N_VARIABLES  5
+#define PREFIX       "CLEAVE_VERIFY_"
+
+clv_status clv_runner_shapes(const clv_types *types, clv_arena *arena, const char **ret,
+                             clv_error *err)
+{
+    const clv_graph *g = types->graph;
+    const char *text = NULL;
+    for (int32_t i = 0; i < g->n_inputs; i++) {
+        const clv_tensor_info *info = clv_tensor_at(g, g->inputs[i]);
+        const clv_type *type = &types->of[g->inputs[i].i];
+        if ((info->declared && clv_type_is_static(info->declared)) || !clv_type_is_static(type) ||
+            type->kind != CLV_TYPE_TENSOR || type->rank < 1)
+            continue;
+        text = clv_arena_printf(arena, "%s%s%.*s=", text ? text : "", text ? "," : "",
+                                CLV_STR_ARG(info->name));
+        for (int32_t d = 0; text && d < type->rank; d++)
+            text = clv_arena_printf(arena, "%s%s%" PRId64, text, d ? "x" : "", type->dims[d]);
+        if (!text)
+            return clv_fail_nomem(err, WHAT);
+    }
+    *ret = text;
+    return CLV_OK;
+}
+
+/* What is the caller's, and our own words, which so need no quoting. */
+static char **environment(const clv_runner *r, const char *what, const char *out, clv_arena *arena)
+{
+    const char *const name[N_VARIABLES] = { "PROGRAM", "MODEL", "OUT", "INPUTS", "SHAPES" };
+    const char *const value[N_VARIABLES] = { r->program, what, out, r->inputs, r->shapes };
+    int32_t n = 0, m = 0;
+    while (environ && environ[n])
+        n++;
+    char **env = CLV_NEW_ARRAY(arena, char *, n + N_VARIABLES + 1);
+    for (int32_t i = 0; env && i < n; i++)
+        if (strncmp(environ[i], PREFIX, strlen(PREFIX)) != 0)
+            env[m++] = environ[i];
+    for (int32_t i = 0; env && i < N_VARIABLES; i++) {
+        env[m] = clv_arena_printf(arena, PREFIX "%s=%s", name[i], value[i] ? value[i] : "");
+        if (!env[m++])
+            return NULL;
+    }
+    return env;
+}
+
+/* The last line that it wrote, without its own name before it. */
+static const char *last_words(const clv_run *run, clv_arena *arena)
+{
+    static const char own[] = "cleave-run: ";
+    size_t end = run->n_errors;
+    while (end > 0 && (run->errors[end - 1] == '\n' || run->errors[end - 1] == ' '))
+        end--;
+    size_t start = end;
+    while (start > 0 && run->errors[start - 1] != '\n')
+        start--;
+    if (end - start > strlen(own) && strncmp(run->errors + start, own, strlen(own)) == 0)
+        start += strlen(own);
+    return end > start ? clv_arena_printf(arena, "%.*s", (int)(end - start), run->errors + start)
+                       : NULL;
+}
+
+static clv_status tell_fault(const clv_runner *r, const clv_run *run, clv_arena *arena,
+                             clv_runner_answer *ret, clv_error *err)
+{
+    const char *words = last_words(run, arena);
+    switch (run->end) {
+    case CLV_RUN_EXITED:
+        if (run->code == 126 || run->code == 127) /* of the shell: not found, not executable */
+            return clv_fail(err, CLV_EIO, "'%s' cannot be run: %s", r->program,
+                            words ? words : "it is no program");
+        ret->fault =
+            words ? words : clv_arena_printf(arena, "the runner ended with code %d", run->code);
+        break;
+    case CLV_RUN_SIGNALED:
+        ret->fault = clv_arena_printf(arena, "the runner was ended by signal %d", run->code);
+        break;
+    case CLV_RUN_STOPPED:
+        return clv_fail(err, CLV_ECANCELED, "stopped while a model was running");
+    case CLV_RUN_NO_START:
+        return clv_fail(err, CLV_EIO, "'%s' cannot be run: %s", r->program, strerror(run->code));
+    case CLV_RUN_LOST:
+    case CLV_RUN_TIMED_OUT:
+    case CLV_RUN_TOO_MUCH:
+    case CLV_RUN_HELD:
+        ret->fault = "the runner did not come to an end";
+        break;
+    }
+    return ret->fault ? CLV_OK : clv_fail_nomem(err, WHAT);
+}
+
+/* What it tells of itself is for people: without it nothing is wrong. */
+static clv_status read_report(const clv_run *run, clv_arena *arena, clv_runner_answer *ret,
+                              clv_error *err)
+{
+    clv_json *json = NULL;
+    clv_json_at runtime, ms;
+    const char *name = NULL;
+    if (clv_json_parse(run->output, run->n_output, "the runner's report", &json, NULL) != CLV_OK)
+        return CLV_OK;
+    clv_json_at root = clv_json_root(json, "the runner's report");
+    clv_status status = CLV_OK;
+    if (clv_json_is_object(&root) &&
+        clv_json_member(&root, "runtime", false, &runtime, NULL) == CLV_OK && runtime.json &&
+        clv_json_string(&runtime, &name, NULL) == CLV_OK) {
+        ret->runtime = clv_arena_printf(arena, "%s", name);
+        status = ret->runtime ? CLV_OK : clv_fail_nomem(err, WHAT);
+    }
+    if (clv_json_is_object(&root) && clv_json_member(&root, "ms", false, &ms, NULL) == CLV_OK &&
+        ms.json)
+        (void)clv_json_number(&ms, 0, 1e15, &ret->ms, NULL);
+    clv_json_free(json);
+    return status;
+}
+
+clv_status clv_runner_run(const clv_runner *r, const char *what, const char *out, clv_arena *arena,
+                          clv_runner_answer *ret, clv_error *err)
+{
+    clv_run run;
+    char **env = environment(r, what, out, arena);
+    char *command =
+        clv_arena_printf(arena,
+                         "exec \"$" PREFIX "PROGRAM\" run --json --random --seed %" PRIu64
+                         " -o \"$" PREFIX "OUT\"%s%s \"$" PREFIX "MODEL\"",
+                         r->seed, r->inputs ? " --inputs \"$" PREFIX "INPUTS\"" : "",
+                         r->shapes ? " --shape \"$" PREFIX "SHAPES\"" : "");
+    *ret = (clv_runner_answer){ .ms = -1 };
+    if (!env || !command)
+        return clv_fail_nomem(err, WHAT);
+    clv_command c = { .command = command,
+                      .folder = ".",
+                      .env = env,
+                      .timeout_ms = TIMEOUT_MS,
+                      .max_output_bytes = OUTPUT_BYTES,
+                      .stop = r->stop,
+                      .stop_ctx = r->stop_ctx };
+    CLV_TRY(clv_command_run(&c, arena, &run, err));
+    if (run.end != CLV_RUN_EXITED || run.code != 0)
+        return tell_fault(r, &run, arena, ret, err);
+    return read_report(&run, arena, ret, err);
+}

@@ -1,0 +1,68 @@
+/* verify.h - `cleave verify`: a plan proven, then lowered and run beside the original. */
+#ifndef CLV_VERIFY_VERIFY_H
+#define CLV_VERIFY_VERIFY_H
+
+#include "proto/onnx_file.h"
+#include "verify/compare.h"
+#include "verify/proof.h"
+#include "verify/runner.h"
+
+typedef struct {
+    const clv_onnx_file *file;
+    const clv_model *model;
+    const clv_plan *plan; /* has passed clv_plan_check() */
+    const char *model_name, *model_path;
+    const char *folder; /* where a temporary folder is made */
+    clv_runner runner;  /* program NULL: nothing is run */
+    const char *why_not_run;
+    bool all; /* compare every tensor too */
+} clv_verify_request;
+
+/* A tensor of the original and of what was lowered. */
+typedef struct {
+    clv_tensor tensor;
+    double growth, length; /* clv_growth() */
+    clv_comparison c;
+    const char *fault; /* what is wrong, in a sentence; NULL: nothing */
+} clv_verified;
+
+typedef struct {
+    const char *form;    /* "stages", "devices", "emulate"; "tensors": emulate with all of them */
+    const char *why_not; /* it cannot be lowered so: why, in a sentence; NULL: it was */
+    const char *fault;   /* it did not run to its end: why; NULL: it did */
+    clv_verified *at;    /* in the order of the graph's outputs; of "tensors" topological */
+    int32_t n, n_differ;
+    int32_t first;   /* that differs; -1: none */
+    int32_t nearest; /* whose error is largest beside its bound; -1: nothing is inexact */
+    double ms;
+} clv_verified_form;
+
+#define CLV_VERIFY_FORMS_MAX 4
+
+typedef struct {
+    const clv_model *model;
+    const clv_plan *plan;
+    const char *model_name;
+    clv_proof proof, stages; /* of the plan, and of its stages with whole operators */
+    const char *why_not_run; /* NULL: it was run */
+    const char *runtime;
+    const char *inputs;
+    uint64_t seed;
+    clv_verified_form form[CLV_VERIFY_FORMS_MAX];
+    int32_t n_forms;
+    bool holds; /* nothing differs, as far as was looked */
+} clv_verify_result;
+
+/* CLV_EFORMAT: the plan does not go with the rules; CLV_EUNSUPP: the runtime does not run the
+ * original; CLV_EIO, CLV_ENOMEM, CLV_ECANCELED. That something differs is no failure. In the
+ * arena. */
+clv_status clv_verify(const clv_verify_request *req, clv_arena *arena, clv_verify_result *ret,
+                      clv_error *err);
+
+/* For people; docs/formats/verify.schema.json. */
+clv_status clv_verify_text(const clv_verify_result *r, clv_arena *arena, const char **ret,
+                           clv_error *err);
+clv_status clv_verify_json(const clv_verify_result *r, clv_arena *arena, const char **ret,
+                           clv_error *err);
+
+#endif

@@ -1,0 +1,215 @@
+/* verify_words.c - what was verified, for people and as JSON. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "report/text.h"
+#include "verify/verify.h"
+
+#define WHAT "a report"
+
+/* -- for people -- */
+
+typedef struct {
+    clv_text text;
+    const clv_verify_result *r;
+} page;
+
+static const char *shown(page *p, clv_str name)
+{
+    const char *text = clv_show_name(p->text.arena, name);
+    p->text.failed = p->text.failed || !text;
+    return text ? text : "";
+}
+
+static const char *plural(int64_t n) { return n == 1 ? "" : "s"; }
+
+static void say_proof(page *p)
+{
+    const clv_proof *f = &p->r->proof;
+    char elems[CLV_WIDE_TEXT], parts[CLV_WIDE_TEXT];
+    if (!f->holds || !p->r->stages.holds) {
+        clv_text_printf(&p->text, "proof     does not hold: %s\n",
+                        f->holds ? p->r->stages.fault : f->fault);
+        return;
+    }
+    clv_text_printf(
+        &p->text,
+        "proof     holds: %d tensor%s in %d layout%s, %d operator%s, %d step%s, %d transfer%s, on "
+        "%d "
+        "device%s in %d stage%s\n",
+        f->n_tensors, plural(f->n_tensors), f->n_values, plural(f->n_values), f->n_operators,
+        plural(f->n_operators), f->n_steps, plural(f->n_steps), f->n_transfers,
+        plural(f->n_transfers), f->n_devices * f->n_phases, plural(f->n_devices * f->n_phases),
+        f->n_phases, plural(f->n_phases));
+    clv_text_printf(
+        &p->text, "          each of %s elements is made once for each of its copies, %s in all\n",
+        clv_wide_text(elems, f->elems), clv_wide_text(parts, f->parts));
+}
+
+static void say_first(page *p, const clv_verified_form *f)
+{
+    const clv_graph *g = p->r->model->main;
+    const clv_verified *v = &f->at[f->first];
+    clv_op op = clv_tensor_at(g, v->tensor)->producer;
+    clv_text_printf(&p->text, "          '%s' differs: %s\n",
+                    shown(p, clv_tensor_at(g, v->tensor)->name), v->fault);
+    if (strcmp(f->form, "tensors") == 0 && op.i >= 0)
+        clv_text_printf(&p->text, "          the first node that differs is '%s' (%.*s)\n",
+                        shown(p, clv_op_at(g, op)->label), CLV_STR_ARG(clv_op_at(g, op)->type));
+}
+
+static void say_form(page *p, const clv_verified_form *f)
+{
+    const char *what = strcmp(f->form, "tensors") == 0 ? "tensor" : "output";
+    if (f->why_not) {
+        clv_text_printf(&p->text, "%-8s  not compared: %s\n", f->form, f->why_not);
+        return;
+    }
+    if (f->fault) {
+        clv_text_printf(&p->text, "%-8s  does not run: %s\n", f->form, f->fault);
+        return;
+    }
+    clv_text_printf(&p->text, "%-8s  %d of %d %s%s equal", f->form, f->n - f->n_differ, f->n, what,
+                    plural(f->n));
+    if (f->nearest >= 0) {
+        const clv_verified *v = &f->at[f->nearest];
+        clv_text_printf(&p->text, "; largest error %.2g, where %.2g is allowed, in '%s'",
+                        v->c.error, v->c.bound,
+                        shown(p, clv_tensor_at(p->r->model->main, v->tensor)->name));
+    } else if (f->n_differ == 0) {
+        clv_text_printf(&p->text, ", bit by bit");
+    }
+    clv_text_printf(&p->text, "\n");
+    if (f->first >= 0)
+        say_first(p, f);
+}
+
+clv_status clv_verify_text(const clv_verify_result *r, clv_arena *arena, const char **ret,
+                           clv_error *err)
+{
+    page p = { .text = { .arena = arena }, .r = r };
+    clv_text_printf(&p.text, "%s with its plan for %d device%s\n\n", r->model_name,
+                    r->plan->n_devices, plural(r->plan->n_devices));
+    say_proof(&p);
+    if (r->why_not_run)
+        clv_text_printf(&p.text, "run       nothing: %s\n", r->why_not_run);
+    else
+        clv_text_printf(&p.text, "run       on ONNX Runtime %s, %s seed %" PRIu64 "\n",
+                        r->runtime ? r->runtime : "of unknown version",
+                        r->inputs ? "inputs given, others random by" : "random inputs of", r->seed);
+    for (int32_t i = 0; i < r->n_forms; i++)
+        say_form(&p, &r->form[i]);
+    clv_text_printf(&p.text, "\n%s\n",
+                    !r->holds        ? "The plan does not compute what the model computes."
+                    : r->why_not_run ? "The plan is proven; nothing was run."
+                                     : "The plan is proven, and computes what the model computes.");
+    const char *text = clv_text_end(&p.text);
+    if (!text)
+        return clv_fail_nomem(err, WHAT);
+    *ret = text;
+    return CLV_OK;
+}
+
+/* -- JSON -- */
+
+static void put_wide(clv_json_out *out, const char *key, clv_wide value)
+{
+    char text[CLV_WIDE_TEXT];
+    clv_json_put_string(out, key, clv_wide_text(text, value));
+}
+
+static void put_proof(clv_json_out *out, const char *key, const clv_proof *f)
+{
+    clv_json_open_object(out, key);
+    clv_json_put_bool(out, "holds", f->holds);
+    if (f->fault)
+        clv_json_put_string(out, "fault", f->fault);
+    clv_json_put_int(out, "tensors", f->n_tensors);
+    clv_json_put_int(out, "layouts", f->n_values);
+    clv_json_put_int(out, "operators", f->n_operators);
+    clv_json_put_int(out, "steps", f->n_steps);
+    clv_json_put_int(out, "transfers", f->n_transfers);
+    clv_json_put_int(out, "outputs", f->n_outputs);
+    clv_json_put_int(out, "stages", f->n_phases);
+    clv_json_put_int(out, "devices_per_stage", f->n_devices);
+    put_wide(out, "elements", f->elems);
+    put_wide(out, "elements_in_parts", f->parts);
+    clv_json_close_object(out);
+}
+
+static void put_tensor(clv_json_out *out, const clv_graph *g, const clv_verified *v)
+{
+    const clv_tensor_info *info = clv_tensor_at(g, v->tensor);
+    clv_json_open_object(out, NULL);
+    clv_json_put_str(out, "name", info->name);
+    if (info->producer.i >= 0)
+        clv_json_put_str(out, "node", clv_op_at(g, info->producer)->label);
+    clv_json_put_bool(out, "equal", !v->fault);
+    if (v->fault)
+        clv_json_put_string(out, "fault", v->fault);
+    clv_json_put_number(out, "growth", v->growth);
+    clv_json_put_number(out, "terms", v->length);
+    clv_json_put_int(out, "inexact", v->c.n_inexact);
+    clv_json_put_int(out, "beyond", v->c.n_beyond);
+    if (v->c.first >= 0)
+        clv_json_put_int(out, "first", v->c.first);
+    if (v->c.worst >= 0) {
+        clv_json_open_object(out, "worst");
+        clv_json_put_int(out, "at", v->c.worst);
+        clv_json_put_number(out, "got", v->c.got);
+        clv_json_put_number(out, "expected", v->c.want);
+        clv_json_put_number(out, "error", v->c.error);
+        clv_json_put_number(out, "bound", v->c.bound);
+        clv_json_close_object(out);
+    }
+    clv_json_close_object(out);
+}
+
+static void put_form(clv_json_out *out, const clv_verify_result *r, const clv_verified_form *f)
+{
+    clv_json_open_object(out, NULL);
+    clv_json_put_string(out, "form", f->form);
+    if (f->why_not)
+        clv_json_put_string(out, "not_compared", f->why_not);
+    if (f->fault)
+        clv_json_put_string(out, "fault", f->fault);
+    if (f->ms >= 0)
+        clv_json_put_number(out, "ms", f->ms);
+    if (f->first >= 0)
+        clv_json_put_int(out, "first", f->first);
+    clv_json_open_array(out, "tensors");
+    for (int32_t i = 0; i < f->n; i++)
+        put_tensor(out, r->model->main, &f->at[i]);
+    clv_json_close_array(out);
+    clv_json_close_object(out);
+}
+
+clv_status clv_verify_json(const clv_verify_result *r, clv_arena *arena, const char **ret,
+                           clv_error *err)
+{
+    clv_json_out out;
+    clv_json_begin(&out, arena, true);
+    clv_json_open_object(&out, NULL);
+    clv_json_put_int(&out, "schema_version", 1);
+    clv_json_put_string(&out, "model", r->model_name);
+    clv_json_put_bool(&out, "holds", r->holds);
+    put_proof(&out, "proof", &r->proof);
+    put_proof(&out, "proof_of_stages", &r->stages);
+    clv_json_put_bool(&out, "run", !r->why_not_run);
+    if (r->why_not_run) {
+        clv_json_put_string(&out, "why_not_run", r->why_not_run);
+    } else {
+        clv_json_put_string(&out, "runtime", r->runtime);
+        clv_json_put_string(&out, "inputs", r->inputs);
+        clv_json_put_int(&out, "seed", (int64_t)r->seed);
+    }
+    clv_json_open_array(&out, "forms");
+    for (int32_t i = 0; i < r->n_forms; i++)
+        put_form(&out, r, &r->form[i]);
+    clv_json_close_array(&out);
+    clv_json_close_object(&out);
+    CLV_TRY(clv_json_end(&out, err));
+    *ret = out.text;
+    return CLV_OK;
+}
