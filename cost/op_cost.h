@@ -16,6 +16,7 @@ typedef struct {
     int64_t workspace_bytes;         /* scratch it would like to have to run at full speed */
     int64_t link_ns; /* on the links between devices: of a collective; 0 for what computes */
     clv_dtype math;  /* dtype of its operands, for the peak rate */
+    int32_t line;    /* 1 + its line of ops.def, for devices that know how fast it is; 0: none */
 } clv_op_cost;
 
 typedef struct {
@@ -35,7 +36,7 @@ typedef struct {
 clv_status clv_costs_build(const clv_model *model, const clv_types *types, clv_arena *arena,
                            clv_costs **ret, clv_error *err);
 
-/* Roofline: the longest of matrix time, vector time and memory time, plus the launch, plus its time
+/* Roofline, with what the device says of that operator if it does: the longest of matrix time, vector time and memory time, plus the launch, plus its time
  * on links; with less workspace than wanted the operator runs in passes that read its inputs again.
  * workspace_bytes is what it gets; at least 1 when it wants any. Whole nanoseconds, rounded up; 0
  * for views and constants. Never negative, never falls when the workspace shrinks. O(1). */

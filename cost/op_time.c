@@ -20,18 +20,40 @@ static double passes(const clv_op_cost *cost, int64_t workspace_bytes)
                     (cost->workspace_bytes % workspace_bytes != 0));
 }
 
+/* The device's own numbers where it says nothing of this operator. */
+static clv_op_speed speed_of(const clv_device_kind *kind, int32_t line)
+{
+    clv_op_speed all = { kind->matrix_efficiency, kind->vector_efficiency, kind->memory_efficiency,
+                         kind->launch_ns };
+    if (!kind->operators || line == 0)
+        return all;
+    clv_op_speed one = kind->operators[line - 1];
+    if (one.matrix_efficiency <= 0)
+        one.matrix_efficiency = all.matrix_efficiency;
+    if (one.vector_efficiency <= 0)
+        one.vector_efficiency = all.vector_efficiency;
+    if (one.memory_efficiency <= 0)
+        one.memory_efficiency = all.memory_efficiency;
+    if (one.launch_ns < 0)
+        one.launch_ns = all.launch_ns;
+    return one;
+}
+
 int64_t clv_op_time_ns(const clv_op_cost *cost, const clv_device_kind *kind,
                        int64_t workspace_bytes)
 {
     if (cost->flops == 0 && cost->read_bytes == 0 && cost->write_bytes == 0)
         return cost->link_ns; /* a collective; 0 for views, constants, what is folded */
     double bytes = (double)cost->read_bytes * passes(cost, workspace_bytes);
+    clv_op_speed s = speed_of(kind, cost->line);
     double moves =
-        (bytes + (double)cost->write_bytes) / (kind->memory_bytes_per_s * kind->memory_efficiency);
-    double matrix = (double)cost->matmul_flops / clv_device_matrix_rate(kind, cost->math);
-    double vector =
-        (double)(cost->flops - cost->matmul_flops) / clv_device_vector_rate(kind, cost->math);
-    double ns = ceil(longest(longest(matrix, vector), moves) * NS_PER_S) + (double)kind->launch_ns +
+        (bytes + (double)cost->write_bytes) / (kind->memory_bytes_per_s * s.memory_efficiency);
+    double matrix = (double)cost->matmul_flops / (clv_device_matrix_rate(kind, cost->math) *
+                                                  (s.matrix_efficiency / kind->matrix_efficiency));
+    double vector = (double)(cost->flops - cost->matmul_flops) /
+                    (clv_device_vector_rate(kind, cost->math) *
+                     (s.vector_efficiency / kind->vector_efficiency));
+    double ns = ceil(longest(longest(matrix, vector), moves) * NS_PER_S) + (double)s.launch_ns +
                 (double)cost->link_ns;
     return ns < (double)TIME_MAX ? (int64_t)ns : TIME_MAX;
 }

@@ -15,6 +15,12 @@
  */
 #define CLV_DEVICES_MAX 1024
 
+/* How an operator runs where that differs from the others. */
+typedef struct {
+    double matrix_efficiency, vector_efficiency, memory_efficiency; /* 0: the device's */
+    int64_t launch_ns;                                              /* -1: the device's */
+} clv_op_speed;
+
 /* A kind of device, from configs/devices/NAME.json. */
 typedef struct {
     const char *name, *vendor;
@@ -27,6 +33,7 @@ typedef struct {
     double vector_per_s[CLV_N_DTYPES];
     double matrix_efficiency, vector_efficiency, memory_efficiency; /* (0, 1] of peak, reachable */
     int64_t launch_ns;                                              /* to start one operator */
+    const clv_op_speed *operators; /* one for each line of ops.def; NULL: all as above */
     double workspace_proportion; /* default available memory proportion, (0, 1] */
     int32_t tiles;               /* independent memories (IPU); 1 otherwise */
 } clv_device_kind;

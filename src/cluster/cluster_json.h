@@ -12,6 +12,7 @@
  *     "vector": { "FLOAT": ... },
  *     "efficiency": { "matrix": { "value": 0.7, "source": "..." }, "vector": ..., "memory": ... },
  *     "launch": { "value": "4us", "source": "..." },
+ *     "operators": { "Softmax": { "efficiency": { "vector": ... }, "launch": ... } }, (optional)
  *     "workspace_proportion": { "value": 0.6, "source": "..." },
  *     "tiles": { "value": 1472, "source": "..." } }              (optional)
  *

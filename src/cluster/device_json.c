@@ -4,6 +4,7 @@
 #include "cluster/cluster_json.h"
 #include "cluster/fields.h"
 #include "cluster/kind_json.h"
+#include "graph/ops.h"
 
 /* A device kind is filled in member by member, in the order of the file format. */
 
@@ -49,6 +50,73 @@ static clv_status read_efficiency(const clv_json_at *root, clv_device_kind *kind
     return clv_field_share(&object, "memory", &kind->memory_efficiency, err);
 }
 
+static clv_status optional_share(const clv_json_at *object, const char *key, double *ret,
+                                 clv_error *err)
+{
+    clv_json_at member;
+    CLV_TRY(clv_json_member(object, key, false, &member, err));
+    return member.json ? clv_field_share(object, key, ret, err) : CLV_OK;
+}
+
+static clv_status read_speed(const clv_json_at *object, clv_op_speed *ret, clv_error *err)
+{
+    static const char *const keys[] = { "efficiency", "launch", NULL };
+    static const char *const shares[] = { "matrix", "vector", "memory", NULL };
+    clv_json_at member;
+    CLV_TRY(clv_json_keys(object, keys, err));
+    CLV_TRY(clv_json_member(object, "launch", false, &member, err));
+    if (member.json)
+        CLV_TRY(clv_field_time(object, "launch", &ret->launch_ns, err));
+    CLV_TRY(clv_json_member(object, "efficiency", false, &member, err));
+    if (!member.json)
+        return CLV_OK;
+    CLV_TRY(clv_json_keys(&member, shares, err));
+    CLV_TRY(optional_share(&member, "matrix", &ret->matrix_efficiency, err));
+    CLV_TRY(optional_share(&member, "vector", &ret->vector_efficiency, err));
+    return optional_share(&member, "memory", &ret->memory_efficiency, err);
+}
+
+/* "MatMul" is of the standard domain, "com.microsoft.Attention" of another. */
+static int32_t line_of(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    clv_str domain = { name, dot ? (int32_t)(dot - name) : 0 };
+    return clv_op_def_find(domain, clv_str_of(dot ? dot + 1 : name));
+}
+
+/* { "Softmax": { efficiency: { vector: ... }, launch: ... }, ... } */
+static clv_status read_operators(const clv_json_at *root, clv_arena *arena, clv_device_kind *kind,
+                                 clv_error *err)
+{
+    clv_json_at object, member;
+    char path[256];
+    const char *name;
+    int32_t n = clv_n_op_defs();
+    CLV_TRY(clv_json_member(root, "operators", false, &object, err));
+    if (!object.json)
+        return CLV_OK;
+    if (!clv_json_is_object(&object))
+        return clv_fail(err, CLV_EFORMAT, "%s is not an object, expected operators by their names",
+                        clv_json_path(&object, path, sizeof path));
+    clv_op_speed *all = CLV_NEW_ARRAY(arena, clv_op_speed, n);
+    if (!all)
+        return clv_fail_nomem(err, "a device");
+    for (int32_t i = 0; i < n; i++)
+        all[i].launch_ns = -1;
+    for (int32_t i = 0; (name = clv_json_key_at(&object, i)); i++) {
+        int32_t line = line_of(name);
+        if (line < 0)
+            return clv_fail(err, CLV_EFORMAT,
+                            "%s has the unknown key '%.60s', expected operators such as MatMul or "
+                            "com.microsoft.Attention",
+                            clv_json_path(&object, path, sizeof path), name);
+        CLV_TRY(clv_json_member(&object, name, true, &member, err));
+        CLV_TRY(read_speed(&member, &all[line], err));
+    }
+    kind->operators = all;
+    return CLV_OK;
+}
+
 static clv_status read_memory(const clv_json_at *root, clv_device_kind *kind, clv_error *err)
 {
     char path[256];
@@ -88,6 +156,7 @@ clv_status clv_device_kind_read(const clv_json_at *root, clv_arena *arena, clv_d
         "vector",
         "efficiency",
         "launch",
+        "operators",
         "workspace_proportion",
         "tiles",
         NULL,
@@ -102,6 +171,7 @@ clv_status clv_device_kind_read(const clv_json_at *root, clv_arena *arena, clv_d
     CLV_TRY(read_rates(root, "vector", kind.vector_per_s, err));
     CLV_TRY(read_efficiency(root, &kind, err));
     CLV_TRY(clv_field_time(root, "launch", &kind.launch_ns, err));
+    CLV_TRY(read_operators(root, arena, &kind, err));
     CLV_TRY(clv_field_share(root, "workspace_proportion", &kind.workspace_proportion, err));
     CLV_TRY(read_tiles(root, &kind, err));
     *ret = kind;

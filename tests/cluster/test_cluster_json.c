@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "graph/ops.h"
+
 #define CONFIGS TEST_SOURCE_DIR "/configs"
 
 static clv_arena *arena;
@@ -89,6 +91,67 @@ Test(cluster_json, a_device_file_is_read_alone)
     cr_assert_eq(clv_device_parse("{}", 2, "alone.json", arena, &k, &err), CLV_EFORMAT);
     cr_assert_str_eq(err.message, "alone.json has no key 'version', which is required");
     cr_assert_str_eq(k.name, "alone", "untouched");
+}
+
+/* -- single operators -- */
+
+static clv_status read_operators(const char *operators, clv_device_kind *ret, clv_error *err)
+{
+    const char *kind = KIND("some");
+    char text[4096];
+
+    snprintf(text, sizeof text, "%.*s, \"operators\": %s}", (int)strlen(kind) - 1, kind, operators);
+    return clv_device_parse(text, strlen(text), "some.json", arena, ret, err);
+}
+
+static const clv_op_speed *speed_of(const clv_device_kind *k, const char *domain, const char *type)
+{
+    return &k->operators[clv_op_def_find(clv_str_of(domain), clv_str_of(type))];
+}
+
+Test(cluster_json, operators_have_speeds_of_their_own)
+{
+    clv_device_kind k = { 0 };
+    clv_error err = { 0 };
+    clv_status s =
+        read_operators("{\"Softmax\": {\"efficiency\": {\"vector\": " V("0.5") "}, \"launch\": " V(
+                           "\"9us\"") "}, \"com.microsoft.Attention\": {\"efficiency\": "
+                                      "{\"matrix\": " V("0.25") ", \"memory\": " V("0.125") "}}, "
+                                                                                            "\"Relu"
+                                                                                            "\": "
+                                                                                            "{}}",
+                       &k, &err);
+    cr_assert_eq(s, CLV_OK, "%s", err.message);
+    const clv_op_speed *softmax = speed_of(&k, "", "Softmax");
+    cr_expect(softmax->vector_efficiency == 0.5 && softmax->launch_ns == 9000);
+    cr_expect(softmax->matrix_efficiency == 0 && softmax->memory_efficiency == 0);
+    const clv_op_speed *attention = speed_of(&k, "com.microsoft", "Attention");
+    cr_expect(attention->matrix_efficiency == 0.25 && attention->memory_efficiency == 0.125);
+    cr_expect_eq(attention->launch_ns, -1);
+    cr_expect(speed_of(&k, "", "Relu")->launch_ns == -1 &&
+              speed_of(&k, "", "Add")->launch_ns == -1);
+}
+
+static void refused(const char *operators, const char *words)
+{
+    clv_device_kind k = { 0 };
+    clv_error err = { 0 };
+
+    cr_assert_eq(read_operators(operators, &k, &err), CLV_EFORMAT);
+    cr_expect(strstr(err.message, words), "%s", err.message);
+}
+
+Test(cluster_json, bad_operators_are_told)
+{
+    refused("{\"Softmacks\": {}}", "operators has the unknown key 'Softmacks', expected operators");
+    refused("{\"com.nobody.Softmax\": {}}", "unknown key 'com.nobody.Softmax'");
+    refused("{\"Softmax\": {\"speed\": 1}}", "operators.Softmax has the unknown key 'speed'");
+    refused("{\"Softmax\": {\"efficiency\": {\"disk\": 1}}}", "unknown key 'disk'");
+    refused("{\"Softmax\": {\"efficiency\": {\"vector\": " V("1.5") "}}}", "1.5");
+    refused("{\"Softmax\": {\"efficiency\": {\"vector\": {\"value\": 0.5}}}}", "source");
+    refused("{\"Softmax\": {\"launch\": " V("\"-1us\"") "}}", "launch");
+    refused("{\"Softmax\": 3}", "operators.Softmax");
+    refused("3", "operators");
 }
 
 /* -- where files are looked for -- */

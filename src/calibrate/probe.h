@@ -1,0 +1,70 @@
+/* probe.h - what is measured: small models of one operator each, over and over.
+ *
+ * A probe is a graph of equal nodes side by side: each reads the same input, and nobody reads what
+ * it writes, so the runtime can neither join them nor keep them apart in memory. The time of one is
+ * that of the model, less that of an empty model, over their number.
+ */
+#ifndef CLV_CALIBRATE_PROBE_H
+#define CLV_CALIBRATE_PROBE_H
+
+#include "proto/onnx_file.h"
+
+#define CLV_PROBE_RANK 4
+#define CLV_PROBE_INS  5
+
+typedef struct {
+    enum {
+        CLV_PROBE_NONE,
+        CLV_PROBE_X,       /* the model's input, FLOAT */
+        CLV_PROBE_WEIGHT,  /* FLOAT, each node has its own */
+        CLV_PROBE_TWOS,    /* FLOAT, all 2: exponents as models have them */
+        CLV_PROBE_BOOLS,   /* BOOL, all false but each third */
+        CLV_PROBE_INDICES, /* INT64, all 0 */
+        CLV_PROBE_INTS     /* INT64 of one dimension: these values */
+    } kind;
+    int32_t n;
+    int64_t at[CLV_PROBE_RANK]; /* dimensions, or values */
+} clv_probe_in;
+
+typedef struct {
+    const char *name;
+    int32_t n; /* 0: one number, not a list */
+    int64_t at[CLV_PROBE_RANK];
+} clv_probe_attr;
+
+typedef struct {
+    const char *type; /* of the standard domain */
+    clv_probe_in in[CLV_PROBE_INS];
+    clv_probe_attr attrs[CLV_PROBE_INS];
+    int32_t n_out; /* 0: one */
+} clv_probe_op;
+
+/* How large: the first dimension of what is CLV_PROBE_X, CLV_PROBE_BOOLS or CLV_PROBE_INDICES. */
+typedef struct {
+    const clv_probe_op *op;
+    int64_t rows;  /* instead of the op's first dimension; 0: as it stands */
+    int32_t nodes; /* how many side by side */
+} clv_probe;
+
+/* The probes: the first is the empty model (one node that does next to nothing), then, for each
+ * operator that is mostly called rather than computed, three sizes; then products and convolutions.
+ * The array lives in the arena. */
+clv_status clv_probes_list(clv_arena *arena, const clv_probe **ret, int32_t *ret_n, clv_error *err);
+
+/* Writes its model to a file; the input is called "x". */
+clv_status clv_probe_write(const clv_probe *probe, const char *path, clv_arena *arena,
+                           clv_error *err);
+/* What the cost model says of one of its nodes. file: as written. */
+typedef struct {
+    int32_t line;                 /* of ops.def */
+    double matrix, vector, bytes; /* FLOPs, FLOPs, bytes */
+} clv_probe_work;
+clv_status clv_probe_work_of(const char *path, clv_arena *arena, clv_probe_work *ret,
+                             clv_error *err);
+
+/* Writes the model of one of n devices that add up a tensor of so many FLOAT over and over: as many
+ * all-reduces, one behind the other, named "sum0", "sum1", ... */
+clv_status clv_probe_write_sums(const char *path, int64_t elements, int32_t sums, clv_arena *arena,
+                                clv_error *err);
+
+#endif

@@ -1,0 +1,156 @@
+#include "calibrate/timing.h"
+
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "compile/process.h"
+
+#define REPEAT         60
+#define WARMUP         3
+#define TIMEOUT_MS     INT64_C(300000)     /* of one start; it takes some seconds */
+#define ANSWER_MAX     ((int64_t)64 << 20) /* bytes; a model has some hundred and 20 a run */
+#define CPU_MS_MAX     1e9
+#define QUOTED_QUOTE_N 4
+
+/* 'it'\''s': as one word of the shell. */
+static const char *quoted(const char *word, clv_arena *arena)
+{
+    size_t n = strlen(word), at = 0;
+    char *ret = clv_arena_take(arena, n * QUOTED_QUOTE_N + 3);
+
+    if (!ret)
+        return NULL;
+    ret[at++] = '\'';
+    for (size_t i = 0; i < n; i++) {
+        size_t take = word[i] == '\'' ? QUOTED_QUOTE_N : 1;
+        memcpy(ret + at, word[i] == '\'' ? "'\\''" : word + i, take);
+        at += take;
+    }
+    ret[at++] = '\'';
+    ret[at] = '\0';
+    return ret;
+}
+
+/* -- how it ended -- */
+
+/* The last line that is not empty. */
+static clv_str last_words(const clv_run *run)
+{
+    const char *end = run->errors + run->n_errors, *start;
+
+    while (end > run->errors && (end[-1] == '\n' || end[-1] == ' '))
+        end--;
+    for (start = end; start > run->errors && start[-1] != '\n'; start--)
+        ;
+    return (clv_str){ start, (int32_t)(end - start) };
+}
+
+static clv_status check_end(const char *runner, const clv_run *run, clv_error *err)
+{
+    clv_str words = last_words(run);
+
+    switch (run->end) {
+    case CLV_RUN_EXITED:
+        if (run->code == 0)
+            return CLV_OK;
+        return clv_fail(err, CLV_EIO, "the runner '%.100s' ended with exit code %d%s%.*s", runner,
+                        run->code, words.n ? ": " : "", words.n > 200 ? 200 : words.n, words.at);
+    case CLV_RUN_SIGNALED:
+        return clv_fail(err, CLV_EIO, "the runner '%.100s' was ended by signal %d", runner,
+                        run->code);
+    case CLV_RUN_TIMED_OUT:
+        return clv_fail(err, CLV_EIO, "the runner '%.100s' took more than %d s", runner,
+                        (int)(TIMEOUT_MS / 1000));
+    case CLV_RUN_STOPPED:
+        return clv_fail(err, CLV_ECANCELED, "stopped while the runner '%.100s' ran", runner);
+    case CLV_RUN_NO_START:
+        return clv_fail(err, CLV_EIO, "the runner '%.100s' cannot be started: %s", runner,
+                        strerror(run->code));
+    case CLV_RUN_TOO_MUCH:
+    case CLV_RUN_HELD:
+    case CLV_RUN_LOST:
+        break;
+    }
+    return clv_fail(err, CLV_EIO, "the runner '%.100s' gave no answer that can be read", runner);
+}
+
+/* -- its answer -- */
+
+static clv_status read_model(const clv_json_at *at, double *ret_s, clv_error *err)
+{
+    clv_json_at runs, run = { 0 };
+    int32_t n;
+    char path[256];
+
+    CLV_TRY(clv_json_member(at, "cpu_runs_ms", true, &runs, err));
+    CLV_TRY(clv_json_length(&runs, &n, err));
+    if (n == 0)
+        return clv_fail(err, CLV_EFORMAT, "%s is empty, expected the times of all runs",
+                        clv_json_path(&runs, path, sizeof path));
+    *ret_s = INFINITY;
+    for (int32_t i = 0; i < n; i++) {
+        double ms;
+        run = clv_json_element(&runs, i, i ? &run : NULL);
+        CLV_TRY(clv_json_number(&run, 0, CPU_MS_MAX, &ms, err));
+        *ret_s = ms * 1e-3 < *ret_s ? ms * 1e-3 : *ret_s;
+    }
+    return CLV_OK;
+}
+
+static clv_status read_answer(const clv_json_at *root, int32_t n_models, clv_arena *arena,
+                              clv_timing *ret, clv_error *err)
+{
+    clv_json_at runtime, models, model = { 0 };
+    double *least = CLV_NEW_ARRAY(arena, double, n_models);
+    int32_t n;
+    char path[256];
+
+    if (!least)
+        return clv_fail_nomem(err, "the runner's answer");
+    CLV_TRY(clv_json_member(root, "runtime", true, &runtime, err));
+    CLV_TRY(clv_json_copy_string(&runtime, arena, &ret->runtime, err));
+    CLV_TRY(clv_json_member(root, "models", true, &models, err));
+    CLV_TRY(clv_json_length(&models, &n, err));
+    if (n != n_models)
+        return clv_fail(err, CLV_EFORMAT, "%s has %d elements, expected one for each of %d models",
+                        clv_json_path(&models, path, sizeof path), (int)n, (int)n_models);
+    for (int32_t i = 0; i < n; i++) {
+        model = clv_json_element(&models, i, i ? &model : NULL);
+        CLV_TRY(read_model(&model, &least[i], err));
+    }
+    ret->least_s = least;
+    return CLV_OK;
+}
+
+static const char *command_of(const clv_calibrate_options *o, clv_arena *arena)
+{
+    const char *word = quoted(o->runner, arena);
+
+    return word ? clv_arena_printf(arena,
+                                   "exec %s run . --random --threads 1 --optimize none --warmup %d "
+                                   "--repeat %d --json",
+                                   word, WARMUP, (int)(o->repeat > 0 ? o->repeat : REPEAT))
+                : NULL;
+}
+
+clv_status clv_timing_run(const clv_calibrate_options *o, const char *folder, int32_t n_models,
+                          clv_arena *arena, clv_timing *ret, clv_error *err)
+{
+    clv_run *run = CLV_NEW(arena, clv_run);
+    const char *command = command_of(o, arena);
+    const char *what = clv_arena_printf(arena, "the answer of '%.100s'", o->runner);
+    clv_json *json;
+
+    if (!run || !command || !what)
+        return clv_fail_nomem(err, "the runner");
+    clv_command c = { command, folder, environ, TIMEOUT_MS, ANSWER_MAX, o->stop, o->stop_ctx };
+    CLV_TRY(clv_command_run(&c, arena, run, err));
+    CLV_TRY(check_end(o->runner, run, err));
+    CLV_TRY(clv_json_parse(run->output, run->n_output, what, &json, err));
+    clv_json_at root = clv_json_root(json, what);
+    clv_status status = read_answer(&root, n_models, arena, ret, err);
+    clv_json_free(json);
+    return status;
+}

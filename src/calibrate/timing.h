@@ -1,0 +1,17 @@
+/* timing.h - a folder of models, run by cleave-run, and the times that it tells. */
+#ifndef CLV_CALIBRATE_TIMING_H
+#define CLV_CALIBRATE_TIMING_H
+
+#include "calibrate/calibrate.h"
+
+typedef struct {
+    const char *runtime;   /* version */
+    const double *least_s; /* of each model: its processor time in its fastest run */
+} clv_timing;
+
+/* Runs what manifest.json of the folder lists, n_models models with a thread each. Errors as those
+ * of clv_calibrate(). */
+clv_status clv_timing_run(const clv_calibrate_options *options, const char *folder,
+                          int32_t n_models, clv_arena *arena, clv_timing *ret, clv_error *err);
+
+#endif

@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+"""predict.py - are candidates on this machine's processor as fast, and as large, as predicted?
+
+  predict.py CLEAVE CLEAVE_RUN SCRATCH [--cluster FILE] [--rounds N] [--json FILE] [--only MODEL]
+             [--optimize none|basic|all]
+
+30 plans of 5 models (cpu_models.py): whole on one device; two stages by search; two cuts by hand;
+the batch over two devices; weights over two devices. Each is planned for the cluster that `cleave
+calibrate` describes, lowered, and run with one thread a device, all plans in turn, round by round.
+The time of a plan is its period: that of the busiest device for one sample. docs/calibration.md says
+what is compared, and what came of it. Takes some 3 GB of disk and some minutes.
+"""
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+REPEAT = 25  # runs of a plan in a round
+# Of what a device holds where each has all weights: the least that fits, so that they are split.
+TENSOR_MEMORY = [0.6, 0.8, 0.9, 0.95, 1]
+WIDER = 3  # models whose memory is compared: those whose time is are mostly the runtime's own
+MODELS = ["mlp", "bert", "llama", "resnet", "convnext"]
+WHOLE = ["--devices", "1", "--max-tp", "1"]
+STAGES = ["--devices", "2", "--max-tp", "1", "--stages", "2", "--objective", "throughput"]
+DATA = ["--devices", "2", "--mesh", "dp=2", "--stages", "1", "--data-parallel"]
+TENSOR = ["--devices", "2", "--mesh", "tp=2", "--stages", "1"]
+
+
+def call(*args):
+    done = subprocess.run(args, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{' '.join(args)}\n{done.stderr}")
+    return done.stdout
+
+
+def try_call(*args):
+    return subprocess.run(args, capture_output=True).returncode == 0
+
+
+class Plan:
+    def __init__(self, model, kind, form, *options):
+        self.model, self.kind, self.form, self.options = model, kind, form, options
+        self.name = f"{model}.{kind}"
+        self.least, self.wall = None, None  # ms; least: of each model of the folder
+
+    def make(self, a, folder):
+        path, plan = (os.path.join(folder, p) for p in (self.model + ".onnx", self.name + ".json"))
+        for options in self.options:
+            if try_call(a.cleave, "plan", path, "--cluster", a.cluster, *options, "--no-output",
+                        "--plan-out", plan, "-q"):
+                break
+        else:
+            sys.exit(f"{self.name}: no plan")
+        self.plan = json.load(open(plan))
+        self.predicted_ms = self.plan["period_ns"] / 1e6
+        self.peak = max(d["peak_bytes"] for d in self.plan["devices"])
+        self.folder = os.path.join(folder, self.name)
+        shutil.rmtree(self.folder, ignore_errors=True)
+        call(a.cleave, "lower", path, plan, "--form", self.form, "-o", self.folder, "-q")
+
+    def run(self, a, warmup, repeat):
+        return json.loads(call(a.runner, "run", self.folder, "--random", "--threads", "1",
+                               "--optimize", a.optimize, "--warmup", str(warmup), "--repeat",
+                               str(repeat), "--json"))
+
+    def time(self, a):
+        answer = self.run(a, 2, REPEAT)
+        least = [min(m["cpu_runs_ms"]) for m in answer["models"]]
+        self.least = list(map(min, self.least, least)) if self.least else least
+        self.wall = min(answer["runs_ms"] + ([self.wall] if self.wall else []))
+
+    @property
+    def measured_ms(self):
+        return max(self.least)
+
+    def hold(self, a, empty):
+        """Bytes of the fullest device: what its model made the process grow by, loaded and run once;
+        of devices that run at once, an equal part of what all did. Beyond an empty model."""
+        answer = self.run(a, 0, 1)
+        models = answer["models"]
+        if self.form == "devices":
+            return (answer["peak_bytes"] - empty["peak_bytes"]) / len(models)
+        return max(m["loaded_bytes"] + m["run_peak_bytes"] for m in models) - \
+            empty["loaded_bytes"] - empty["run_peak_bytes"]
+
+
+def plans_of(a, model, folder):
+    names = node_names(os.path.join(folder, model + ".onnx"))
+
+    def cut(part):
+        return ["--devices", "2", "--sharding-nodes", f"{names[int(len(names) * part)]}=0"]
+
+    plans = [Plan(model, "whole", "stages", WHOLE), Plan(model, "stages", "stages", STAGES),
+             Plan(model, "early", "stages", cut(0.3)), Plan(model, "late", "stages", cut(0.75)),
+             Plan(model, "data", "devices", DATA)]
+    for plan in plans:
+        plan.make(a, folder)
+    tensor = Plan(model, "tensor", "devices",
+                  *(TENSOR + ["--memory", f"{int(plans[-1].peak * part)}B"]
+                    for part in TENSOR_MEMORY))
+    tensor.make(a, folder)
+    return plans + [tensor]
+
+
+def node_names(path):
+    import onnx
+    return [n.name for n in onnx.load(path, load_external_data=False).graph.node]
+
+
+def tau(pairs):
+    """Kendall's tau-b over (predicted, measured), and how many pairs are in order."""
+    agree = against = tied_p = tied_m = 0
+    for i, (p, m) in enumerate(pairs):
+        for q, n in pairs[:i]:
+            s = (p > q) - (p < q)
+            t = (m > n) - (m < n)
+            agree += s * t > 0
+            against += s * t < 0
+            tied_p += s == 0 and t != 0
+            tied_m += t == 0 and s != 0
+    all_p, all_m = agree + against + tied_m, agree + against + tied_p
+    return (agree - against) / ((all_p * all_m) ** 0.5 or 1), agree, agree + against
+
+
+def median(of):
+    of = sorted(of)
+    return (of[(len(of) - 1) // 2] + of[len(of) // 2]) / 2
+
+
+def empty_run(a):
+    """What the runtime takes for a model that does nothing."""
+    import onnx
+    from onnx import TensorProto, helper
+    path = os.path.join(a.scratch, "empty.onnx")
+    x, y = (helper.make_tensor_value_info(n, TensorProto.FLOAT, [1]) for n in "xy")
+    onnx.save(helper.make_model(helper.make_graph([helper.make_node("Identity", ["x"], ["y"])], "e",
+                                                  [x], [y]),
+                                opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    answer = json.loads(call(a.runner, "run", path, "--random", "--threads", "1", "--optimize",
+                             "none", "--json"))
+    return {"peak_bytes": answer["peak_bytes"], **answer["models"][0]}
+
+
+def report(plans):
+    print(f"{'plan':18} {'predicted':>10} {'measured':>10} {'error':>7} {'wall':>9}   "
+          f"{'predicted':>10} {'held':>10} {'error':>7}")
+    rows = []
+    for p in plans:
+        row = {"plan": p.name, "form": p.form, "predicted_ms": p.predicted_ms,
+               "measured_ms": p.measured_ms, "predicted_latency_ms": p.plan["latency_ns"] / 1e6,
+               "time_error": p.predicted_ms / p.measured_ms - 1, "wall_ms": p.wall,
+               "peak_bytes": p.wide_peak, "held_bytes": p.held,
+               "memory_error": p.wide_peak / p.held - 1}
+        rows.append(row)
+        print(f"{p.name:18} {p.predicted_ms:7.3f} ms {p.measured_ms:7.3f} ms "
+              f"{100 * row['time_error']:+6.1f}% {p.wall:6.2f} ms   {p.wide_peak / 1e6:7.2f} MB "
+              f"{p.held / 1e6:7.2f} MB {100 * row['memory_error']:+6.1f}%")
+    return rows
+
+
+def summary(rows):
+    def pairs(rows):
+        return [(r["predicted_ms"], r["measured_ms"]) for r in rows]
+
+    over_all, agree, n = tau(pairs(rows))
+    models = sorted({r["plan"].split(".")[0] for r in rows})
+    within = [tau(pairs([r for r in rows if r["plan"].startswith(m + ".")])) for m in models]
+    out = {"tau": over_all, "pairs_in_order": agree, "pairs": n,
+           "tau_within": {m: w[0] for m, w in zip(models, within)},
+           "tau_within_mean": sum(w[0] for w in within) / len(within),
+           "median_time_error": median([abs(r["time_error"]) for r in rows]),
+           "median_memory_error": median([abs(r["memory_error"]) for r in rows])}
+    print(f"\nKendall's tau over all {len(rows)} plans {over_all:.3f} ({agree} of {n} pairs in order);"
+          f" within a model {out['tau_within_mean']:.3f} ("
+          + ", ".join(f"{m} {w[0]:.2f}" for m, w in zip(models, within)) + ")")
+    alone = [(r["predicted_latency_ms"], r["wall_ms"]) for r in rows if r["form"] == "stages"]
+    out["wall"] = {"tau": tau(alone)[0], "median_error": median([abs(p / w - 1) for p, w in alone])}
+    print(f"latency of the {len(alone)} that run on one core, by the clock on the wall: tau "
+          f"{out['wall']['tau']:.3f}, median error {100 * out['wall']['median_error']:.1f} %")
+    print(f"median error of time {100 * out['median_time_error']:.1f} %, of memory "
+          f"{100 * out['median_memory_error']:.1f} %")
+    return out
+
+
+def plans_in(a, name, wider):
+    folder = os.path.join(a.scratch, name)
+    os.makedirs(folder, exist_ok=True)
+    call(sys.executable, os.path.join(HERE, "cpu_models.py"), folder, str(wider))
+    return [plan for model in MODELS if a.only in (None, model)
+            for plan in plans_of(a, model, folder)]
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("cleave")
+    p.add_argument("runner")
+    p.add_argument("scratch")
+    p.add_argument("--cluster", help="a calibrated one; without it, one is made")
+    p.add_argument("--rounds", type=int, default=8)
+    p.add_argument("--optimize", default="none", help="none, as calibrating does; basic, all")
+    p.add_argument("--json")
+    p.add_argument("--only")
+    a = p.parse_args()
+    os.makedirs(a.scratch, exist_ok=True)
+    if not a.cluster:
+        a.cluster = os.path.join(a.scratch, "calibrated.json")
+        print(call(a.cleave, "calibrate", "--runner", a.runner, "--devices", "2", "-o", a.cluster))
+    plans, wide = plans_in(a, "narrow", 1), plans_in(a, "wide", WIDER)
+    empty = empty_run(a)
+    for plan, other in zip(plans, wide):
+        plan.wide_peak, plan.held = other.peak, other.hold(a, empty)
+        shutil.rmtree(other.folder)
+    for k in range(a.rounds):
+        print(f"round {k + 1} of {a.rounds}", file=sys.stderr)
+        for plan in plans:
+            plan.time(a)
+    rows = report(plans)
+    out = summary(rows)
+    if a.json:
+        json.dump({"plans": rows, **out}, open(a.json, "w"), indent=1)
+
+
+if __name__ == "__main__":
+    main()
