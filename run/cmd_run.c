@@ -1,0 +1,350 @@
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "run/cmd.h"
+#include "run/inputs.h"
+#include "run/report.h"
+#include "run/value_file.h"
+#include "run/warm.h"
+
+/* cleave-run run: a model, a chain of them, or a lowered folder. */
+
+enum {
+    INPUTS,
+    RANDOM,
+    SEED,
+    RANGE,
+    BIND,
+    SHAPE,
+    OUTPUT,
+    FORMAT,
+    PROFILE,
+    THREADS,
+    OPTIMIZE,
+    WARMUP,
+    REPEAT,
+    TIMEOUT,
+    COMMON,
+    N_OPTIONS = COMMON + 3
+};
+
+static const char *const formats[] = { "pb", "npy", NULL };
+static const char *const levels[] = { "none", "basic", "extended", "all", NULL };
+
+static const cli_option options[N_OPTIONS] = {
+    [INPUTS] = { .name = "--inputs",
+                 .letter = "-i",
+                 .kind = CLI_TEXT,
+                 .value = "PATH",
+                 .help = "values: a file .pb or .npy, NAME=FILE, or a folder of files",
+                 .repeats = true },
+    [RANDOM] = { .name = "--random",
+                 .kind = CLI_FLAG,
+                 .help = "random values for inputs that no file is for" },
+    [SEED] = { .name = "--seed",
+               .kind = CLI_INT,
+               .value = "N",
+               .help = "of the random values; 0",
+               .min = 0,
+               .max = INT64_MAX },
+    [RANGE] = { .name = "--range",
+                .kind = CLI_TEXT,
+                .value = "NAME=LO:HI",
+                .help = "random values of an input; -1:1, integers as wide as 32 bits 0:1",
+                .repeats = true },
+    [BIND] = { .name = "--bind",
+               .kind = CLI_TEXT,
+               .value = "NAME=SIZE",
+               .help = "size of a symbolic dimension",
+               .repeats = true },
+    [SHAPE] = { .name = "--shape",
+                .kind = CLI_TEXT,
+                .value = "NAME=2x3",
+                .help = "dimensions of an input that the model does not tell",
+                .repeats = true },
+    [OUTPUT] = { .name = "--output",
+                 .letter = "-o",
+                 .kind = CLI_TEXT,
+                 .value = "FOLDER",
+                 .help = "write the outputs there, as output_0.pb and so on" },
+    [FORMAT] = { .name = "--format",
+                 .kind = CLI_CHOICE,
+                 .value = "F",
+                 .help = "of the outputs: pb (TensorProto) or npy; pb",
+                 .choices = formats },
+    [PROFILE] = { .name = "--profile", .kind = CLI_FLAG, .help = "tell the time of each node" },
+    [THREADS] = { .name = "--threads",
+                  .kind = CLI_INT,
+                  .value = "N",
+                  .help = "of one operator; as many as there are cores, shared by devices",
+                  .min = 1,
+                  .max = 1024 },
+    [OPTIMIZE] = { .name = "--optimize",
+                   .kind = CLI_CHOICE,
+                   .value = "L",
+                   .help = "what the runtime does to the graph: none, basic, extended, all; all",
+                   .choices = levels },
+    [WARMUP] = { .name = "--warmup",
+                 .kind = CLI_INT,
+                 .value = "N",
+                 .help = "runs before those that are timed; 0",
+                 .min = 0,
+                 .max = 1000000 },
+    [REPEAT] = { .name = "--repeat",
+                 .kind = CLI_INT,
+                 .value = "N",
+                 .help = "runs that are timed; the median is told; 1",
+                 .min = 1,
+                 .max = 1000000 },
+    [TIMEOUT] = { .name = "--timeout",
+                  .kind = CLI_SECONDS,
+                  .value = "S",
+                  .help = "the longest that a device may wait for others; no limit" },
+    RUN_COMMON_OPTIONS,
+};
+
+typedef struct {
+    clr_cli *c;
+    const cli_value *v;
+    clv_arena *arena;
+    clr_ort ort;
+    clr_program program;
+    clr_execution x;
+    clr_run_options options;
+    clr_wishes wishes;
+    OrtValue **inputs;
+    clr_report report;
+    const char *profiles; /* folder */
+    clv_error *err;
+} job;
+
+static clv_status nomem(job *j) { return clv_fail_nomem(j->err, "the run"); }
+
+/* -- options -- */
+
+/* "a=1,b=2" into its settings; a comma in a name stays where no '=' is behind it before the next.
+ */
+static clv_status split(job *j, const char *option, const char *text, const clr_setting **ret,
+                        int32_t *ret_n)
+{
+    clr_setting *all = NULL;
+    int32_t n = 0, cap = 0;
+
+    while (text && *text) {
+        size_t length = strcspn(text, "=");
+        length += strcspn(text + length, ",");
+        char *name = clv_arena_printf(j->arena, "%.*s", (int)length, text);
+        if (!name || !CLV_PUSH_ROOM(j->arena, all, n, cap))
+            return nomem(j);
+        char *equals = strrchr(name, '=');
+        if (!equals || equals == name)
+            return clv_fail(j->err, CLV_EUSAGE, "%s: '%.100s' is not NAME=VALUE", option, name);
+        *equals = '\0';
+        all[n++] = (clr_setting){ name, equals + 1 };
+        text += length + (text[length] == ',');
+    }
+    *ret = all;
+    *ret_n = n;
+    return CLV_OK;
+}
+
+static clv_status split_paths(job *j, const char *text)
+{
+    const char **all = NULL;
+    int32_t n = 0, cap = 0;
+
+    while (text && *text) {
+        size_t length = strcspn(text, ",");
+        if (!CLV_PUSH_ROOM(j->arena, all, n, cap))
+            return nomem(j);
+        all[n] = clv_arena_printf(j->arena, "%.*s", (int)length, text);
+        if (!all[n++])
+            return nomem(j);
+        text += length + (text[length] == ',');
+    }
+    j->wishes.paths = all;
+    j->wishes.n_paths = n;
+    return CLV_OK;
+}
+
+static clv_status read_wishes(job *j)
+{
+    const cli_value *v = j->v;
+    clr_wishes *w = &j->wishes;
+
+    w->random = v[RANDOM].by != NULL;
+    w->seed = (uint64_t)v[SEED].number;
+    CLV_TRY(split_paths(j, v[INPUTS].text));
+    CLV_TRY(split(j, "--range", v[RANGE].text, &w->ranges, &w->n_ranges));
+    CLV_TRY(split(j, "--bind", v[BIND].text, &w->binds, &w->n_binds));
+    return split(j, "--shape", v[SHAPE].text, &w->shapes, &w->n_shapes);
+}
+
+static clv_status read_program(job *j, const cli_args *args)
+{
+    struct stat st;
+    const char *first = args->operands[0];
+
+    if (stat(first, &st) != 0)
+        return clv_fail(j->err, CLV_EIO, "cannot read %s: %s", first, strerror(errno));
+    if (!S_ISDIR(st.st_mode))
+        return clr_program_of_paths(args->operands, args->n_operands, j->arena, &j->program,
+                                    j->err);
+    if (args->n_operands > 1)
+        return clv_fail(j->err, CLV_EUSAGE, "'%s' is one too many, expected one folder",
+                        args->operands[1]);
+    CLV_TRY(clr_program_read(first, j->arena, &j->program, j->err));
+    return clr_program_check_files(&j->program, j->arena, j->err);
+}
+
+/* -- outputs -- */
+
+static clv_status make_folder(job *j)
+{
+    const char *folder = j->v[OUTPUT].text;
+    struct stat st;
+
+    if (!folder)
+        return CLV_OK;
+    if (mkdir(folder, 0777) == 0 || (stat(folder, &st) == 0 && S_ISDIR(st.st_mode)))
+        return CLV_OK;
+    return clv_fail(j->err, CLV_EIO, "cannot make the folder %s: %s", folder, strerror(errno));
+}
+
+static clv_status take_output(job *j, int32_t i, clr_facts *facts, const char **file)
+{
+    clr_file_kind kind = j->v[FORMAT].by && j->v[FORMAT].number == 1 ? CLR_FILE_NPY : CLR_FILE_PB;
+    const OrtValue *value = NULL;
+    OrtValue *own = NULL;
+
+    CLV_TRY(clr_execution_output(&j->x, i, &value, &own, j->err));
+    clv_status status = clr_facts_of(&j->ort, value, facts, j->err);
+    if (status == CLV_OK && j->v[OUTPUT].text) {
+        *file = clv_arena_printf(j->arena, "%s/output_%d.%s", j->v[OUTPUT].text, (int)i,
+                                 formats[kind == CLR_FILE_NPY]);
+        status =
+            *file ? clr_value_write(&j->ort, *file, kind, j->program.outputs[i].name, value, j->err)
+                  : nomem(j);
+    }
+    clr_value_free(&j->ort, own);
+    return status;
+}
+
+static clv_status take_outputs(job *j)
+{
+    int32_t n = j->program.n_outputs;
+    clr_facts *facts = CLV_NEW_ARRAY(j->arena, clr_facts, n);
+    const char **files = CLV_NEW_ARRAY(j->arena, const char *, n);
+
+    if (!facts || !files)
+        return nomem(j);
+    CLV_TRY(make_folder(j));
+    for (int32_t i = 0; i < n; i++)
+        CLV_TRY(take_output(j, i, &facts[i], &files[i]));
+    j->report.outputs = facts;
+    j->report.files = files;
+    return CLV_OK;
+}
+
+static clv_status take_profiles(job *j)
+{
+    clr_node_times *nodes = CLV_NEW_ARRAY(j->arena, clr_node_times, j->program.n_members);
+
+    if (!nodes)
+        return nomem(j);
+    for (int32_t i = 0; i < j->program.n_members; i++) {
+        const char *path = NULL;
+        CLV_TRY(clr_session_profile(&j->x.sessions[i], j->arena, &path, j->err));
+        CLV_TRY(clr_profile_read(path, j->arena, &nodes[i], j->err));
+    }
+    j->report.nodes = nodes;
+    return CLV_OK;
+}
+
+/* -- all of it -- */
+
+static clv_status open_all(job *j, const cli_args *args)
+{
+    const cli_value *v = j->v;
+
+    CLV_TRY(read_wishes(j));
+    CLV_TRY(read_program(j, args));
+    if (v[PROFILE].by)
+        CLV_TRY(clr_make_temporary(j->arena, &j->profiles, j->err));
+    j->options = (clr_run_options){
+        .threads = (int)v[THREADS].number,
+        .level = v[OPTIMIZE].by ? (clr_opt_level)v[OPTIMIZE].number : CLR_OPT_ALL,
+        .level_given = v[OPTIMIZE].by != NULL,
+        .timeout_s = v[TIMEOUT].seconds,
+        .profile = j->profiles,
+    };
+    CLV_TRY(clr_ort_open(&j->ort, j->err));
+    CLV_TRY(clr_warm_up(&j->ort, j->err));
+    return clr_execution_open(&j->ort, &j->program, &j->options, j->arena, &j->x, j->err);
+}
+
+static clv_status do_all(job *j, const cli_args *args)
+{
+    CLV_TRY(open_all(j, args));
+    j->inputs = CLV_NEW_ARRAY(j->arena, OrtValue *, j->program.n_inputs);
+    if (!j->inputs)
+        return nomem(j);
+    CLV_TRY(clr_inputs_make(&j->ort, &j->program, j->x.sessions, &j->wishes, j->arena, j->inputs,
+                            j->err));
+    clr_measure_options o = { .warmup = (int)j->v[WARMUP].number,
+                              .repeat = j->v[REPEAT].by ? (int)j->v[REPEAT].number : 1 };
+    CLV_TRY(clr_measure(&j->x, j->inputs, &o, j->arena, &j->report.measured, j->err));
+    j->report.x = &j->x;
+    if (j->profiles)
+        CLV_TRY(take_profiles(j));
+    return take_outputs(j);
+}
+
+static int tell(job *j)
+{
+    if (j->c->quiet && !j->c->json)
+        return RUN_OK;
+    const char *text =
+        j->c->json ? clr_report_json(&j->report, j->arena) : clr_report_text(&j->report, j->arena);
+    return text ? clr_print(text) : clr_nomem(j->c);
+}
+
+static void clean_up(job *j)
+{
+    for (int32_t i = 0; j->inputs && i < j->program.n_inputs; i++)
+        clr_value_free(&j->ort, j->inputs[i]);
+    clr_execution_close(&j->x);
+    clr_ort_close(&j->ort);
+    clr_forget_temporary();
+}
+
+static int run(clr_cli *c, const cli_args *args)
+{
+    clv_error err;
+    job j = { .c = c, .v = args->values, .arena = c->arena, .err = &err };
+
+    if (args->n_operands == 0)
+        return clr_usage(c, "no model is given");
+    clr_watch_signals();
+    clv_status status = do_all(&j, args);
+    int code = status == CLV_OK       ? tell(&j)
+               : status == CLV_EUSAGE ? clr_usage(c, "%s", err.message)
+                                      : clr_fail(c, &err);
+    clean_up(&j);
+    return code;
+}
+
+const clr_command clr_cmd_run = {
+    .name = "run",
+    .operands = "MODEL ... | FOLDER",
+    .summary =
+        "Run a model, models where each takes what those before it give, or a lowered folder",
+    .details = "FOLDER is one that 'cleave lower' has written. What follows ';' is the default.\n",
+    .options = options,
+    .n_options = N_OPTIONS,
+    .run = run,
+};

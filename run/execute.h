@@ -1,0 +1,64 @@
+/* execute.h - runs a program: opens its sessions, hands tensors on, puts the outputs together. */
+#ifndef CLV_RUN_EXECUTE_H
+#define CLV_RUN_EXECUTE_H
+
+#include "run/collectives.h"
+#include "run/program.h"
+
+typedef struct {
+    int threads; /* of one operator; 0: all, shared by the devices that run at once */
+    clr_opt_level level;
+    bool level_given;    /* else none where models run at once */
+    double timeout_s;    /* of each wait of a device for others; 0: none */
+    const char *profile; /* folder for the runtime's profiles, NULL: none */
+} clr_run_options;
+
+/* Times of a model in one run. */
+typedef struct {
+    double run_s;    /* from its inputs being there to its end */
+    double waited_s; /* of that, for other devices */
+    double cpu_s; /* processor time of the thread that ran it: all of it, with one thread a model */
+} clr_times;
+
+/* Memory of a model in bytes, by how the process grew; 0 where the system does not tell. Of models
+ * that run at once only what loading took is known of each. */
+typedef struct {
+    int64_t loaded;    /* held when it was loaded: weights above all */
+    int64_t load_most; /* the most while it was being loaded */
+    int64_t run_most;  /* the most while it ran first, beyond what was held before */
+} clr_model_memory;
+
+typedef struct {
+    const clr_ort *ort;
+    clr_program *program;
+    clr_session *sessions; /* one for each member */
+    clr_collectives **collectives;
+    clr_meet *meet;
+    const char **names; /* of members, for messages: the device or the file */
+    OrtValue ***made;   /* outputs of each member in the last run */
+    OrtRunOptions **run_options;
+    clr_times *times; /* of the last run */
+    clr_model_memory *memory;
+    bool looks;         /* memory of the next run is looked at */
+    int64_t peak_bytes; /* the most that the process has held so far */
+    const clr_run_options *options;
+    clv_arena *arena;
+} clr_execution;
+
+/* Opens a session for each model, in order, and connects the program. The result is to be closed in
+ * any case. */
+clv_status clr_execution_open(const clr_ort *ort, clr_program *program,
+                              const clr_run_options *options, clv_arena *arena, clr_execution *ret,
+                              clv_error *err);
+void clr_execution_close(clr_execution *execution); /* zeroed is fine */
+
+/* One run. inputs: a value for each input of the program. *ret_s: from the first model's start to
+ * the last one's end. What it gave is there until the next run. */
+clv_status clr_execution_run(clr_execution *execution, OrtValue *const *inputs, double *ret_s,
+                             clv_error *err);
+/* Output i of the program after a run. *ret_own: a new value that is the caller's, NULL where *ret
+ * belongs to the execution. */
+clv_status clr_execution_output(clr_execution *execution, int32_t i, const OrtValue **ret,
+                                OrtValue **ret_own, clv_error *err);
+
+#endif

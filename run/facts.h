@@ -1,0 +1,23 @@
+/* facts.h - what can be said of a value in a line: so that two runs are compared at a glance. */
+#ifndef CLV_RUN_FACTS_H
+#define CLV_RUN_FACTS_H
+
+#include "run/ort.h"
+
+typedef struct {
+    bool tensor; /* nothing below holds for sequences and maps */
+    clr_shape shape;
+    int64_t bytes;
+    uint64_t checksum; /* FNV-1a of the elements' bytes; of strings, with a NUL behind each */
+    bool numbers;      /* min, max and mean hold: of what is finite, if anything is */
+    double min, max, mean;
+    int64_t finite, nan, inf;
+} clr_facts;
+
+/* O(bytes). */
+clv_status clr_facts_of(const clr_ort *ort, const OrtValue *value, clr_facts *ret, clv_error *err);
+
+/* Element i of n bits each as a double; what is no number is NaN. Not for strings. */
+double clr_element(int dtype, const void *data, int64_t i);
+
+#endif

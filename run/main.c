@@ -1,0 +1,108 @@
+/* main.c - cleave-run: models, stages and devices on ONNX Runtime. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/suggest.h"
+#include "run/cmd.h"
+
+static const clr_command *const commands[] = { &clr_cmd_run, &clr_cmd_batch, &clr_cmd_compile };
+#define N_COMMANDS ((int)(sizeof commands / sizeof *commands))
+
+static bool has_flag(int argc, char **argv, const char *flag)
+{
+    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], flag) == 0)
+            return true;
+    return false;
+}
+
+static bool given(const clr_command *command, const cli_args *args, const char *name)
+{
+    for (int i = 0; i < command->n_options; i++)
+        if (strcmp(command->options[i].name, name) == 0)
+            return args->values[i].by != NULL;
+    return false;
+}
+
+static int print_help(clr_cli *c)
+{
+    const clr_command *k = c->command;
+    char *text = NULL;
+
+    if (k) {
+        const char *options = cli_options_help(k->options, k->n_options, c->arena);
+        text = options ? clv_arena_printf(c->arena,
+                                          "usage: cleave-run %s [option ...] %s\n\n%s.\n\n%s\n%s",
+                                          k->name, k->operands, k->summary, options, k->details)
+                       : NULL;
+        return text ? clr_print(text) : clr_nomem(c);
+    }
+    text = clv_arena_printf(c->arena, "usage: cleave-run COMMAND [option ...] ...\n\n"
+                                      "Runs models, stages and devices on ONNX Runtime.\n\n");
+    for (int i = 0; text && i < N_COMMANDS; i++)
+        text = clv_arena_printf(c->arena, "%s  %-8s%s\n", text, commands[i]->name,
+                                commands[i]->summary);
+    if (text)
+        text = clv_arena_printf(c->arena, "%s\n'cleave-run COMMAND --help' tells its options.\n",
+                                text);
+    return text ? clr_print(text) : clr_nomem(c);
+}
+
+static int run_command(clr_cli *c, int argc, char **argv)
+{
+    cli_args args;
+    clv_error err;
+
+    c->json = has_flag(argc, argv, "--json");
+    if (has_flag(argc, argv, "--help") || has_flag(argc, argv, "-h"))
+        return print_help(c);
+    if (cli_parse(c->command->options, c->command->n_options, argc, argv, c->arena, &args, &err) !=
+        CLV_OK)
+        return err.status == CLV_ENOMEM ? clr_nomem(c) : clr_usage(c, "%s", err.message);
+    c->json = given(c->command, &args, "--json");
+    c->quiet = given(c->command, &args, "--quiet");
+    return c->command->run(c, &args);
+}
+
+static int print_version(clr_cli *c)
+{
+    char *line = clv_arena_printf(c->arena, "cleave-run %s, ONNX Runtime %s\n", CLEAVE_VERSION,
+                                  OrtGetApiBase()->GetVersionString());
+
+    return line ? clr_print(line) : clr_nomem(c);
+}
+
+static int dispatch(clr_cli *c, int argc, char **argv)
+{
+    const char *names[N_COMMANDS];
+
+    if (argc < 2)
+        return clr_usage(c, "no command is given");
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+        return print_help(c);
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)
+        return print_version(c);
+    for (int i = 0; i < N_COMMANDS; i++) {
+        names[i] = commands[i]->name;
+        if (strcmp(names[i], argv[1]) == 0) {
+            c->command = commands[i];
+            return run_command(c, argc - 2, argv + 2);
+        }
+    }
+    const char *near = clv_suggest(argv[1], names, N_COMMANDS);
+    return near ? clr_usage(c, "unknown command '%s', did you mean '%s'?", argv[1], near)
+                : clr_usage(c, "unknown command '%s'", argv[1]);
+}
+
+int main(int argc, char **argv)
+{
+    clr_cli c = { .arena = clv_arena_new(NULL, 0) };
+
+    if (!c.arena)
+        return clr_nomem(&c);
+    signal(SIGPIPE, SIG_IGN); /* a reader that goes away is seen as a failed write */
+    int code = dispatch(&c, argc, argv);
+    clv_arena_free(c.arena);
+    return code;
+}

@@ -1,0 +1,279 @@
+#include "run/meet.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+
+struct clr_place {
+    const char *name;
+    int32_t *group, n;
+    int32_t count; /* who have come */
+    uint8_t *kept;
+    size_t size;
+    clr_place *next;
+};
+
+typedef enum { RUNNING, AT_PLACE, FOR_END, ENDED } state;
+
+typedef struct {
+    state is;
+    const clr_place *place; /* AT_PLACE */
+    int32_t other;          /* FOR_END */
+    int64_t waited_ns;
+} member;
+
+struct clr_meet {
+    clv_arena *arena; /* holds this */
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    const char *const *names;
+    member *members;
+    int32_t n;
+    int64_t timeout_ns; /* 0: none */
+    clr_place *places;
+    clv_error why; /* status CLV_OK: not stopped */
+    void (*on_stop)(void *ctx);
+    void *ctx;
+};
+
+clv_status clr_meet_new(const char *const *names, int32_t n, double timeout_s, clr_meet **ret,
+                        clv_error *err)
+{
+    clv_arena *arena = clv_arena_new(NULL, 0);
+    clr_meet *m = arena ? CLV_NEW(arena, clr_meet) : NULL;
+    pthread_condattr_t attr;
+
+    if (!m || !(m->members = CLV_NEW_ARRAY(arena, member, n))) {
+        clv_arena_free(arena);
+        return clv_fail_nomem(err, "a meeting");
+    }
+    m->arena = arena;
+    m->names = names;
+    m->n = n;
+    m->timeout_ns = (int64_t)(timeout_s * (double)CLV_NS_PER_S);
+    pthread_mutex_init(&m->lock, NULL);
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&m->changed, &attr);
+    pthread_condattr_destroy(&attr);
+    *ret = m;
+    return CLV_OK;
+}
+
+void clr_meet_free(clr_meet *meet)
+{
+    if (!meet)
+        return;
+    pthread_cond_destroy(&meet->changed);
+    pthread_mutex_destroy(&meet->lock);
+    clv_arena_free(meet->arena);
+}
+
+void clr_meet_start(clr_meet *meet, void (*on_stop)(void *ctx), void *ctx)
+{
+    pthread_mutex_lock(&meet->lock);
+    for (int32_t i = 0; i < meet->n; i++)
+        meet->members[i] = (member){ .is = RUNNING };
+    for (clr_place *p = meet->places; p; p = p->next)
+        p->count = 0;
+    meet->why = (clv_error){ .status = CLV_OK };
+    meet->on_stop = on_stop;
+    meet->ctx = ctx;
+    pthread_mutex_unlock(&meet->lock);
+}
+
+static clr_place *find_place(const clr_meet *m, const char *name, const int32_t *group, int32_t n)
+{
+    for (clr_place *p = m->places; p; p = p->next)
+        if (p->n == n && strcmp(p->name, name) == 0 &&
+            memcmp(p->group, group, (size_t)n * sizeof *group) == 0)
+            return p;
+    return NULL;
+}
+
+static clr_place *make_place(clr_meet *m, const char *name, const int32_t *group, int32_t n,
+                             size_t size)
+{
+    clr_place *p = CLV_NEW(m->arena, clr_place);
+
+    if (!p)
+        return NULL;
+    p->name = clv_arena_printf(m->arena, "%s", name);
+    p->group = CLV_NEW_ARRAY(m->arena, int32_t, n);
+    p->kept = clv_arena_take_array(m->arena, (size_t)n, size);
+    if (!p->name || !p->group || !p->kept)
+        return NULL;
+    memcpy(p->group, group, (size_t)n * sizeof *group);
+    p->n = n;
+    p->size = size;
+    p->next = m->places;
+    m->places = p;
+    return p;
+}
+
+clv_status clr_meet_place(clr_meet *meet, const char *name, const int32_t *group, int32_t n,
+                          size_t size, clr_place **ret, clv_error *err)
+{
+    pthread_mutex_lock(&meet->lock);
+    clr_place *place = find_place(meet, name, group, n);
+    if (!place)
+        place = make_place(meet, name, group, n, size);
+    pthread_mutex_unlock(&meet->lock);
+    if (!place)
+        return clv_fail_nomem(err, "a meeting");
+    *ret = place;
+    return CLV_OK;
+}
+
+void *clr_place_of(const clr_place *place, int32_t i)
+{
+    return place->kept + (size_t)i * place->size;
+}
+
+/* -- with the lock held -- */
+
+static void stop(clr_meet *m, const clv_error *why)
+{
+    if (m->why.status != CLV_OK)
+        return;
+    m->why = *why;
+    pthread_cond_broadcast(&m->changed);
+    if (m->on_stop)
+        m->on_stop(m->ctx);
+}
+
+static const char *waits_for(const clr_meet *m, int32_t i)
+{
+    return m->members[i].is == AT_PLACE ? m->members[i].place->name : m->names[m->members[i].other];
+}
+
+/* Somebody has begun to wait, or has ended: can anyone still go on? */
+static void look_for_deadlock(clr_meet *m)
+{
+    char words[CLV_MESSAGE_SIZE];
+    size_t n = 0;
+    bool anyone = false;
+
+    for (int32_t i = 0; i < m->n; i++) {
+        if (m->members[i].is == RUNNING)
+            return;
+        anyone = anyone || m->members[i].is != ENDED;
+    }
+    if (!anyone)
+        return;
+    for (int32_t i = 0; i < m->n; i++)
+        if (m->members[i].is == ENDED)
+            n = clv_add_words(words, sizeof words, n, "%s%s has ended", n ? ", " : "", m->names[i]);
+        else
+            n = clv_add_words(words, sizeof words, n, "%s%s waits for %s'%s'", n ? ", " : "",
+                              m->names[i], m->members[i].is == AT_PLACE ? "" : "the end of ",
+                              waits_for(m, i));
+    clv_error why;
+    clv_fail(&why, CLV_EFORMAT, "the devices wait for each other and cannot go on: %s", words);
+    stop(m, &why);
+}
+
+static void let_go(clr_meet *m, clr_place *place)
+{
+    place->count = 0;
+    for (int32_t i = 0; i < place->n; i++)
+        m->members[place->group[i]].is = RUNNING;
+    pthread_cond_broadcast(&m->changed);
+}
+
+static void time_is_up(clr_meet *m, int32_t i)
+{
+    clv_error why;
+
+    clv_fail(&why, CLV_EFORMAT, "%s has waited %g s for '%s', longer than --timeout allows",
+             m->names[i], (double)m->timeout_ns / (double)CLV_NS_PER_S, waits_for(m, i));
+    stop(m, &why);
+}
+
+/* Waits while the member's state is not RUNNING. */
+static clv_status sleep_until_running(clr_meet *m, int32_t i, clv_error *err)
+{
+    int64_t start = clv_now_ns(), end = start + m->timeout_ns;
+    struct timespec until = { .tv_sec = end / CLV_NS_PER_S, .tv_nsec = end % CLV_NS_PER_S };
+
+    while (m->members[i].is != RUNNING && m->why.status == CLV_OK)
+        if (m->timeout_ns == 0)
+            pthread_cond_wait(&m->changed, &m->lock);
+        else if (pthread_cond_timedwait(&m->changed, &m->lock, &until) == ETIMEDOUT &&
+                 m->members[i].is != RUNNING && m->why.status == CLV_OK)
+            time_is_up(m, i);
+    m->members[i].waited_ns += clv_now_ns() - start;
+    if (m->members[i].is == RUNNING && m->why.status == CLV_OK)
+        return CLV_OK;
+    m->members[i].is = RUNNING;
+    return clv_fail(err, CLV_ECANCELED, "stopped, as another device failed");
+}
+
+clv_status clr_meet_wait(clr_meet *meet, clr_place *place, int32_t i, clv_error *err)
+{
+    clv_status status = CLV_OK;
+
+    pthread_mutex_lock(&meet->lock);
+    if (meet->why.status != CLV_OK)
+        status = clv_fail(err, CLV_ECANCELED, "stopped, as another device failed");
+    else if (++place->count == place->n)
+        let_go(meet, place);
+    else {
+        meet->members[i].is = AT_PLACE;
+        meet->members[i].place = place;
+        look_for_deadlock(meet);
+        status = sleep_until_running(meet, i, err);
+    }
+    pthread_mutex_unlock(&meet->lock);
+    return status;
+}
+
+clv_status clr_meet_wait_end(clr_meet *meet, int32_t i, int32_t other, clv_error *err)
+{
+    clv_status status = CLV_OK;
+
+    pthread_mutex_lock(&meet->lock);
+    if (meet->why.status != CLV_OK)
+        status = clv_fail(err, CLV_ECANCELED, "stopped, as another device failed");
+    else if (meet->members[other].is != ENDED) {
+        meet->members[i].is = FOR_END;
+        meet->members[i].other = other;
+        look_for_deadlock(meet);
+        status = sleep_until_running(meet, i, err);
+    }
+    pthread_mutex_unlock(&meet->lock);
+    return status;
+}
+
+void clr_meet_end(clr_meet *meet, int32_t i, clv_status status, const clv_error *err)
+{
+    pthread_mutex_lock(&meet->lock);
+    meet->members[i].is = ENDED;
+    for (int32_t k = 0; k < meet->n; k++)
+        if (meet->members[k].is == FOR_END && meet->members[k].other == i)
+            meet->members[k].is = RUNNING;
+    pthread_cond_broadcast(&meet->changed);
+    if (status != CLV_OK)
+        stop(meet, err);
+    look_for_deadlock(meet);
+    pthread_mutex_unlock(&meet->lock);
+}
+
+clv_status clr_meet_why(clr_meet *meet, clv_error *err)
+{
+    pthread_mutex_lock(&meet->lock);
+    clv_status status = meet->why.status;
+    if (status != CLV_OK && err)
+        *err = meet->why;
+    pthread_mutex_unlock(&meet->lock);
+    return status;
+}
+
+double clr_meet_waited_s(const clr_meet *meet, int32_t i)
+{
+    return (double)meet->members[i].waited_ns / (double)CLV_NS_PER_S;
+}

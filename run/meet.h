@@ -1,0 +1,50 @@
+/* meet.h - where devices that run at once wait for each other.
+ *
+ * Each device is a member. A member waits for others of its group at a collective, or for another
+ * member's end. When a member fails, all that wait are let go. When every member that has not ended
+ * waits, none of them will ever go on: that is found at once, and told as who waits for what. So
+ * nothing here waits for ever.
+ *
+ * Every call may be made from any thread; a member waits on its own thread.
+ */
+#ifndef CLV_RUN_MEET_H
+#define CLV_RUN_MEET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+
+typedef struct clr_meet clr_meet;
+typedef struct clr_place clr_place; /* of one collective and one group */
+
+/* names: of the n members, for messages; they outlive it. timeout_s: of each wait, 0 for none. */
+clv_status clr_meet_new(const char *const *names, int32_t n, double timeout_s, clr_meet **ret,
+                        clv_error *err);
+void clr_meet_free(clr_meet *meet); /* NULL is fine; nobody may wait */
+/* Before members start again: all run. on_stop is called once, when they have to stop early. */
+void clr_meet_start(clr_meet *meet, void (*on_stop)(void *ctx), void *ctx);
+
+/* The place of that name and group (their number, in order); the same for all who ask alike. what
+ * is kept at the place for each member is zeroed, `size` bytes. The strings are copied. */
+clv_status clr_meet_place(clr_meet *meet, const char *name, const int32_t *group, int32_t n,
+                          size_t size, clr_place **ret, clv_error *err);
+/* What is kept for the i-th of the group. To be written by it alone, and read by others between two
+ * waits. */
+void *clr_place_of(const clr_place *place, int32_t i);
+
+/* Returns when all of the group have called it as often. CLV_ECANCELED: the meeting was stopped;
+ * clr_meet_why() has the reason. */
+clv_status clr_meet_wait(clr_meet *meet, clr_place *place, int32_t member, clv_error *err);
+/* Returns when the other has ended. */
+clv_status clr_meet_wait_end(clr_meet *meet, int32_t member, int32_t other, clv_error *err);
+
+/* The member has ended. With a status that is not CLV_OK everyone is stopped, and the first such
+ * status and message is why. */
+void clr_meet_end(clr_meet *meet, int32_t member, clv_status status, const clv_error *err);
+/* Why it was stopped; CLV_OK when it was not. */
+clv_status clr_meet_why(clr_meet *meet, clv_error *err);
+/* Seconds that the member has waited since the start. */
+double clr_meet_waited_s(const clr_meet *meet, int32_t member);
+
+#endif

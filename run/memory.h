@@ -1,0 +1,19 @@
+/* memory.h - how much memory the process has held, as the system tells it. */
+#ifndef CLV_RUN_MEMORY_H
+#define CLV_RUN_MEMORY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Bytes that are resident now (VmRSS), and the most since the last restart (VmHWM). 0 where the
+ * system does not tell. */
+typedef struct {
+    int64_t now, most;
+} clr_memory;
+
+clr_memory clr_memory_look(void);
+/* The most is now what is held now. False where the system has no such thing: then `most` goes on
+ * from before. */
+bool clr_memory_restart(void);
+
+#endif

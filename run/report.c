@@ -1,0 +1,245 @@
+#include "run/report.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/units.h"
+
+#define NODES_SHOWN 20 /* of each model, the slowest; JSON has all */
+
+/* -- for people -- */
+
+typedef struct {
+    clv_arena *arena;
+    char *text;
+    size_t n, cap;
+    bool failed;
+} page;
+
+CLV_PRINTF(2, 3) static void say(page *p, const char *fmt, ...)
+{
+    va_list args;
+    char line[2 * CLV_MESSAGE_SIZE];
+
+    va_start(args, fmt);
+    int n = vsnprintf(line, sizeof line, fmt, args);
+    va_end(args);
+    size_t length = n < 0 ? 0 : (size_t)n < sizeof line ? (size_t)n : sizeof line - 1;
+    if (p->n + length + 1 > p->cap) {
+        size_t cap = 2 * (p->n + length + 1);
+        char *grown = clv_arena_grow(p->arena, p->text, p->cap, cap, 1);
+        if (!grown) {
+            p->failed = true;
+            return;
+        }
+        p->text = grown;
+        p->cap = cap;
+    }
+    memcpy(p->text + p->n, line, length);
+    p->n += length;
+}
+
+static void show_seconds(char buf[static 32], double seconds)
+{
+    clv_show_time(buf, (int64_t)(seconds * 1e9 + 0.5));
+}
+
+static void say_outputs(page *p, const clr_report *r)
+{
+    const clr_program *program = r->x->program;
+
+    say(p, "\noutputs\n");
+    for (int32_t i = 0; i < program->n_outputs; i++) {
+        const clr_facts *f = &r->outputs[i];
+        char shape[400], min[32], max[32];
+        if (!f->tensor) {
+            say(p, "  %s  is no tensor\n", program->outputs[i].name);
+            continue;
+        }
+        say(p, "  %s  %s  %016" PRIx64, program->outputs[i].name,
+            clr_shape_text(shape, sizeof shape, &f->shape), f->checksum);
+        if (f->numbers && f->finite)
+            say(p, "  %s to %s", clv_json_number_text(min, f->min),
+                clv_json_number_text(max, f->max));
+        if (f->nan || f->inf)
+            say(p, "  %" PRId64 " NaN, %" PRId64 " infinite", f->nan, f->inf);
+        if (r->files && r->files[i])
+            say(p, "  in %s", r->files[i]);
+        say(p, "\n");
+    }
+}
+
+static void say_models(page *p, const clr_report *r)
+{
+    const clr_program *program = r->x->program;
+
+    say(p, "\n%-24s %10s %10s %10s %10s %10s\n", "model", "load", "run", "waited", "held",
+        "to run");
+    for (int32_t i = 0; i < program->n_members; i++) {
+        char load[32], run[32], waited[32], held[32], more[32];
+        show_seconds(load, r->x->sessions[i].load_s);
+        show_seconds(run, r->measured.times[i].run_s);
+        show_seconds(waited, r->measured.times[i].waited_s);
+        say(p, "%-24s %10s %10s %10s %10s %10s\n", program->members[i].file, load, run, waited,
+            clv_show_bytes(held, r->x->memory[i].loaded),
+            clv_show_bytes(more, r->x->memory[i].run_most));
+    }
+}
+
+/* The slowest first; NODES_SHOWN passes over the nodes, so that they need not be sorted. */
+static void say_nodes(page *p, const clr_report *r, int32_t model)
+{
+    const clr_node_times *nodes = &r->nodes[model];
+    double below = 0;
+    int32_t last = -1;
+
+    say(p, "\nslowest nodes of %s\n", r->x->program->members[model].file);
+    for (int k = 0; k < NODES_SHOWN && k < nodes->n; k++) {
+        int32_t best = -1;
+        for (int32_t i = 0; i < nodes->n; i++) {
+            double s = nodes->at[i].seconds;
+            bool after = last < 0 || s < below || (s <= below && i > last);
+            if (after && (best < 0 || s > nodes->at[best].seconds))
+                best = i;
+        }
+        if (best < 0)
+            return;
+        char time[32];
+        below = nodes->at[best].seconds;
+        last = best;
+        show_seconds(time, below / (double)(nodes->at[best].runs > 0 ? nodes->at[best].runs : 1));
+        say(p, "  %10s  %-20s %s\n", time, nodes->at[best].op_type, nodes->at[best].name);
+    }
+}
+
+const char *clr_report_text(const clr_report *r, clv_arena *arena)
+{
+    const clr_program *program = r->x->program;
+    page p = { .arena = arena };
+    char time[32], peak[32];
+
+    show_seconds(time, r->measured.median_s);
+    if (program->n_members == 1)
+        say(&p, "%s", program->members[0].file);
+    else
+        say(&p, "%" PRId32 " models, %s%s", program->n_members, program->folder ? "form " : "a ",
+            program->form);
+    say(&p, " on ONNX Runtime %s: %s", r->x->ort->version, time);
+    if (r->measured.n > 1)
+        say(&p, ", the median of %d runs", r->measured.n);
+    say(&p, "\npeak memory of the process: %s\n", clv_show_bytes(peak, r->x->peak_bytes));
+    say_models(&p, r);
+    for (int32_t i = 0; r->nodes && i < program->n_members; i++)
+        say_nodes(&p, r, i);
+    say_outputs(&p, r);
+    return p.failed ? NULL : p.text;
+}
+
+/* -- JSON -- */
+
+static void put_nodes(clv_json_out *out, const clr_node_times *nodes)
+{
+    clv_json_open_array(out, "nodes");
+    for (int32_t i = 0; i < nodes->n; i++) {
+        clv_json_open_object(out, NULL);
+        clv_json_put_string(out, "name", nodes->at[i].name);
+        clv_json_put_string(out, "op_type", nodes->at[i].op_type);
+        clv_json_put_int(out, "runs", nodes->at[i].runs);
+        clv_json_put_number(out, "ms", nodes->at[i].seconds * 1e3);
+        clv_json_close_object(out);
+    }
+    clv_json_close_array(out);
+}
+
+static void put_model(clv_json_out *out, const clr_report *r, int32_t i)
+{
+    const clr_member *m = &r->x->program->members[i];
+
+    clv_json_open_object(out, NULL);
+    clv_json_put_string(out, "file", m->file);
+    if (m->device)
+        clv_json_put_string(out, "device", m->device);
+    if (m->stage >= 0)
+        clv_json_put_int(out, "stage", m->stage);
+    clv_json_put_number(out, "load_ms", r->x->sessions[i].load_s * 1e3);
+    clv_json_put_number(out, "run_ms", r->measured.times[i].run_s * 1e3);
+    clv_json_put_number(out, "waited_ms", r->measured.times[i].waited_s * 1e3);
+    clv_json_open_array(out, "cpu_runs_ms");
+    for (int k = 0; k < r->measured.n; k++)
+        clv_json_put_number(out, NULL,
+                            r->measured.all[k * r->x->program->n_members + i].cpu_s * 1e3);
+    clv_json_close_array(out);
+    clv_json_put_int(out, "loaded_bytes", r->x->memory[i].loaded);
+    clv_json_put_int(out, "load_peak_bytes", r->x->memory[i].load_most);
+    clv_json_put_int(out, "run_peak_bytes", r->x->memory[i].run_most);
+    if (r->nodes)
+        put_nodes(out, &r->nodes[i]);
+    clv_json_close_object(out);
+}
+
+static void put_output(clv_json_out *out, const clr_report *r, int32_t i)
+{
+    const clr_facts *f = &r->outputs[i];
+    char checksum[17];
+
+    clv_json_open_object(out, NULL);
+    clv_json_put_string(out, "name", r->x->program->outputs[i].name);
+    clv_json_put_string(out, "dtype", f->tensor ? clr_dtype_name((int)f->shape.dtype) : NULL);
+    if (f->tensor) {
+        snprintf(checksum, sizeof checksum, "%016" PRIx64, f->checksum);
+        clv_json_open_array(out, "dims");
+        for (int32_t d = 0; d < f->shape.rank; d++)
+            clv_json_put_int(out, NULL, f->shape.dims[d]);
+        clv_json_close_array(out);
+        clv_json_put_int(out, "bytes", f->bytes);
+        clv_json_put_string(out, "checksum", checksum);
+    }
+    if (f->numbers) {
+        clv_json_put_number(out, "min", f->finite ? f->min : 0.0 / 0.0);
+        clv_json_put_number(out, "max", f->finite ? f->max : 0.0 / 0.0);
+        clv_json_put_number(out, "mean", f->finite ? f->mean : 0.0 / 0.0);
+        clv_json_put_int(out, "nan", f->nan);
+        clv_json_put_int(out, "inf", f->inf);
+    }
+    if (r->files && r->files[i])
+        clv_json_put_string(out, "file", r->files[i]);
+    clv_json_close_object(out);
+}
+
+static void put_times(clv_json_out *out, const clr_report *r)
+{
+    clv_json_put_number(out, "ms", r->measured.median_s * 1e3);
+    clv_json_put_int(out, "warmup", r->measured.warmup);
+    clv_json_open_array(out, "runs_ms");
+    for (int i = 0; i < r->measured.n; i++)
+        clv_json_put_number(out, NULL, r->measured.run_s[i] * 1e3);
+    clv_json_close_array(out);
+    clv_json_put_int(out, "peak_bytes", r->x->peak_bytes);
+}
+
+const char *clr_report_json(const clr_report *r, clv_arena *arena)
+{
+    const clr_program *program = r->x->program;
+    clv_json_out out;
+
+    clv_json_begin(&out, arena, true);
+    clv_json_open_object(&out, NULL);
+    clv_json_put_int(&out, "schema_version", 1);
+    clv_json_put_string(&out, "command", "run");
+    clv_json_put_string(&out, "form", program->form);
+    clv_json_put_string(&out, "runtime", r->x->ort->version);
+    put_times(&out, r);
+    clv_json_open_array(&out, "models");
+    for (int32_t i = 0; i < program->n_members; i++)
+        put_model(&out, r, i);
+    clv_json_close_array(&out);
+    clv_json_open_array(&out, "outputs");
+    for (int32_t i = 0; i < program->n_outputs; i++)
+        put_output(&out, r, i);
+    clv_json_close_array(&out);
+    clv_json_close_object(&out);
+    return clv_json_end(&out, NULL) == CLV_OK ? out.text : NULL;
+}

@@ -1,0 +1,207 @@
+#include "run/session.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+
+/* Merging equal nodes or computing constant ones could take a collective out of one device's model
+ * and not out of another's. Name and value as in onnxruntime_session_options_config_keys.h. */
+#define KEY_DISABLED    "optimization.disable_specified_optimizers"
+#define MOVES_OPERATORS "CommonSubexpressionElimination;ConstantFolding;ConstantSharing"
+
+int32_t clr_find_port(const clr_port *ports, int32_t n, const char *name)
+{
+    for (int32_t i = 0; i < n; i++)
+        if (strcmp(ports[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+static GraphOptimizationLevel level_of(const clr_session_options *o)
+{
+    switch (o->level) {
+    case CLR_OPT_NONE:
+        return ORT_DISABLE_ALL;
+    case CLR_OPT_BASIC:
+        return ORT_ENABLE_BASIC;
+    case CLR_OPT_EXTENDED:
+        return ORT_ENABLE_EXTENDED;
+    case CLR_OPT_ALL:
+        break;
+    }
+    return ORT_ENABLE_ALL;
+}
+
+static OrtStatus *set_options(const OrtApi *api, const clr_session_options *o,
+                              OrtSessionOptions *to)
+{
+    OrtStatus *s = api->SetSessionExecutionMode(to, ORT_SEQUENTIAL);
+
+    if (!s)
+        s = api->SetSessionGraphOptimizationLevel(to, level_of(o));
+    if (!s && o->threads > 0)
+        s = api->SetIntraOpNumThreads(to, o->threads);
+    if (!s && o->profile)
+        s = api->EnableProfiling(to, o->profile);
+    if (!s && o->communicates)
+        s = api->AddSessionConfigEntry(to, KEY_DISABLED, MOVES_OPERATORS);
+    for (int i = 0; i < o->n_domains && !s; i++)
+        s = api->AddCustomOpDomain(to, o->domains[i]);
+    return s;
+}
+
+/* -- what goes in and out -- */
+
+static clv_status read_dims(const clr_ort *ort, const OrtTensorTypeAndShapeInfo *info,
+                            clv_arena *arena, clr_port *port, clv_error *err)
+{
+    const OrtApi *api = ort->api;
+    const char *symbols[CLR_MAX_RANK] = { 0 };
+    size_t rank = 0;
+
+    CLV_TRY(
+        clr_ort_check(ort, api->GetTensorElementType(info, &port->shape.dtype), port->name, err));
+    CLV_TRY(clr_ort_check(ort, api->GetDimensionsCount(info, &rank), port->name, err));
+    if (rank > CLR_MAX_RANK)
+        return clv_fail(err, CLV_ELIMIT, "'%s' has %zu dimensions, expected at most %d", port->name,
+                        rank, CLR_MAX_RANK);
+    CLV_TRY(clr_ort_check(ort, api->GetDimensions(info, port->shape.dims, rank), port->name, err));
+    CLV_TRY(clr_ort_check(ort, api->GetSymbolicDimensions(info, symbols, rank), port->name, err));
+    port->shape.rank = (int32_t)rank;
+    port->symbols = CLV_NEW_ARRAY(arena, const char *, rank);
+    if (!port->symbols)
+        return clv_fail_nomem(err, "an input");
+    for (size_t i = 0; i < rank; i++) {
+        port->symbols[i] = clv_arena_printf(arena, "%s", symbols[i] ? symbols[i] : "");
+        if (!port->symbols[i])
+            return clv_fail_nomem(err, "an input");
+    }
+    return CLV_OK;
+}
+
+static clv_status read_port(const clr_ort *ort, const OrtTypeInfo *type, clv_arena *arena,
+                            clr_port *port, clv_error *err)
+{
+    const OrtTensorTypeAndShapeInfo *info = NULL; /* is part of type */
+
+    CLV_TRY(
+        clr_ort_check(ort, ort->api->GetOnnxTypeFromTypeInfo(type, &port->kind), port->name, err));
+    if (port->kind != ONNX_TYPE_TENSOR)
+        return CLV_OK;
+    CLV_TRY(clr_ort_check(ort, ort->api->CastTypeInfoToTensorInfo(type, &info), port->name, err));
+    return read_dims(ort, info, arena, port, err);
+}
+
+typedef OrtStatus *(ORT_API_CALL *name_call)(const OrtSession *, size_t, OrtAllocator *, char **);
+typedef OrtStatus *(ORT_API_CALL *type_call)(const OrtSession *, size_t, OrtTypeInfo **);
+
+static clv_status read_one(clr_session *s, size_t i, name_call name_of, type_call type_of,
+                           clv_arena *arena, clr_port *port, clv_error *err)
+{
+    const clr_ort *ort = s->ort;
+    char *name = NULL;
+    OrtTypeInfo *type = NULL;
+
+    CLV_TRY(clr_ort_check(ort, name_of(s->session, i, ort->allocator, &name), s->path, err));
+    port->name = clv_arena_printf(arena, "%s", name);
+    ort->allocator->Free(ort->allocator, name);
+    if (!port->name)
+        return clv_fail_nomem(err, "an input");
+    CLV_TRY(clr_ort_check(ort, type_of(s->session, i, &type), s->path, err));
+    clv_status status = read_port(ort, type, arena, port, err);
+    ort->api->ReleaseTypeInfo(type);
+    return status;
+}
+
+static clv_status read_ports(clr_session *s, size_t n, name_call name_of, type_call type_of,
+                             clv_arena *arena, clr_port **ret, const char ***ret_names,
+                             int32_t *ret_n, clv_error *err)
+{
+    *ret = CLV_NEW_ARRAY(arena, clr_port, n);
+    *ret_names = CLV_NEW_ARRAY(arena, const char *, n);
+    if (!*ret || !*ret_names)
+        return clv_fail_nomem(err, "inputs and outputs");
+    for (size_t i = 0; i < n; i++) {
+        CLV_TRY(read_one(s, i, name_of, type_of, arena, &(*ret)[i], err));
+        (*ret_names)[i] = (*ret)[i].name;
+    }
+    *ret_n = (int32_t)n;
+    return CLV_OK;
+}
+
+static clv_status read_all(clr_session *s, clv_arena *arena, clv_error *err)
+{
+    const OrtApi *api = s->ort->api;
+    size_t n_in = 0, n_out = 0;
+
+    CLV_TRY(clr_ort_check(s->ort, api->SessionGetInputCount(s->session, &n_in), s->path, err));
+    CLV_TRY(clr_ort_check(s->ort, api->SessionGetOutputCount(s->session, &n_out), s->path, err));
+    CLV_TRY(read_ports(s, n_in, api->SessionGetInputName, api->SessionGetInputTypeInfo, arena,
+                       &s->inputs, &s->input_names, &s->n_inputs, err));
+    return read_ports(s, n_out, api->SessionGetOutputName, api->SessionGetOutputTypeInfo, arena,
+                      &s->outputs, &s->output_names, &s->n_outputs, err);
+}
+
+/* -- life -- */
+
+static clv_status create(clr_session *s, const clr_session_options *options, clv_error *err)
+{
+    const OrtApi *api = s->ort->api;
+    OrtSessionOptions *o = NULL;
+
+    CLV_TRY(clr_ort_check(s->ort, api->CreateSessionOptions(&o), s->path, err));
+    clv_status status = clr_ort_check(s->ort, set_options(api, options, o), s->path, err);
+    if (status == CLV_OK)
+        status = clr_ort_check(s->ort, api->CreateSession(s->ort->env, s->path, o, &s->session),
+                               s->path, err);
+    api->ReleaseSessionOptions(o);
+    return status;
+}
+
+clv_status clr_session_open(const clr_ort *ort, const char *path,
+                            const clr_session_options *options, clv_arena *arena, clr_session *ret,
+                            clv_error *err)
+{
+    clr_session s = { .ort = ort, .path = path };
+    int64_t start = clv_now_ns();
+
+    CLV_TRY(create(&s, options, err));
+    clv_status status = read_all(&s, arena, err);
+    if (status != CLV_OK) {
+        clr_session_close(&s);
+        return status;
+    }
+    s.load_s = clv_seconds_since(start);
+    *ret = s;
+    return CLV_OK;
+}
+
+void clr_session_close(clr_session *session)
+{
+    if (session->session)
+        session->ort->api->ReleaseSession(session->session);
+    *session = (clr_session){ 0 };
+}
+
+clv_status clr_session_run(const clr_session *s, const OrtRunOptions *run_options,
+                           const OrtValue *const *inputs, OrtValue **outputs, clv_error *err)
+{
+    memset(outputs, 0, (size_t)s->n_outputs * sizeof *outputs);
+    return clr_ort_check(s->ort,
+                         s->ort->api->Run(s->session, run_options, s->input_names, inputs,
+                                          (size_t)s->n_inputs, s->output_names,
+                                          (size_t)s->n_outputs, outputs),
+                         s->path, err);
+}
+
+clv_status clr_session_profile(clr_session *s, clv_arena *arena, const char **ret, clv_error *err)
+{
+    char *path = NULL;
+
+    CLV_TRY(clr_ort_check(s->ort,
+                          s->ort->api->SessionEndProfiling(s->session, s->ort->allocator, &path),
+                          s->path, err));
+    *ret = clv_arena_printf(arena, "%s", path);
+    s->ort->allocator->Free(s->ort->allocator, path);
+    return *ret ? CLV_OK : clv_fail_nomem(err, "a path");
+}

@@ -1,0 +1,164 @@
+/* test_meet.c - threads that wait for each other, and those that would for ever. */
+#include <criterion/criterion.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "run/meet.h"
+
+#define N 3
+
+typedef struct {
+    clr_meet *meet;
+    int32_t member;
+    const char *places[2]; /* in the order in which it comes there; NULL: none */
+    clv_status status;     /* of which it ends where all goes well */
+    int32_t after;         /* waits for this member's end first; -1: none */
+    clv_status is;
+} actor;
+
+static const char *const names[N] = { "ann", "bob", "eve" };
+static const int32_t everyone[N] = { 0, 1, 2 };
+
+static clv_status play(actor *a, clv_error *err)
+{
+    if (a->after >= 0)
+        CLV_TRY(clr_meet_wait_end(a->meet, a->member, a->after, err));
+    for (int i = 0; i < 2 && a->places[i]; i++) {
+        clr_place *place = NULL;
+        CLV_TRY(clr_meet_place(a->meet, a->places[i], everyone, N, sizeof(int), &place, err));
+        *(int *)clr_place_of(place, a->member) = 10 * a->member;
+        CLV_TRY(clr_meet_wait(a->meet, place, a->member, err));
+        for (int32_t k = 0; k < N; k++)
+            if (*(int *)clr_place_of(place, k) != 10 * k)
+                return clv_fail(err, CLV_EINTERNAL, "%s does not see %s", names[a->member],
+                                names[k]);
+        CLV_TRY(clr_meet_wait(a->meet, place, a->member, err));
+    }
+    return a->status == CLV_OK ? CLV_OK : clv_fail(err, a->status, "%s gives up", names[a->member]);
+}
+
+static void *live(void *ctx)
+{
+    actor *a = ctx;
+    clv_error err = { 0 };
+
+    a->is = play(a, &err);
+    clr_meet_end(a->meet, a->member, a->is, &err);
+    return NULL;
+}
+
+/* All play at once; why it was stopped. */
+static clv_status run(actor *actors, double timeout_s, clv_error *why)
+{
+    pthread_t threads[N];
+    clr_meet *meet = NULL;
+
+    cr_assert_eq(clr_meet_new(names, N, timeout_s, &meet, why), CLV_OK);
+    clr_meet_start(meet, NULL, NULL);
+    for (int32_t i = 0; i < N; i++) {
+        actors[i].meet = meet;
+        actors[i].member = i;
+        cr_assert_eq(pthread_create(&threads[i], NULL, live, &actors[i]), 0);
+    }
+    for (int32_t i = 0; i < N; i++)
+        pthread_join(threads[i], NULL);
+    clv_status status = clr_meet_why(meet, why);
+    clr_meet_free(meet);
+    return status;
+}
+
+Test(meet, all_see_what_all_brought)
+{
+    for (int round = 0; round < 200; round++) {
+        clv_error why = { 0 };
+        actor actors[N] = { { .places = { "a", "b" }, .after = -1 },
+                            { .places = { "a", "b" }, .after = -1 },
+                            { .places = { "a", "b" }, .after = -1 } };
+        cr_assert_eq(run(actors, 0, &why), CLV_OK, "%s", why.message);
+    }
+}
+
+Test(meet, who_waits_crosswise_is_named)
+{
+    clv_error why = { 0 };
+    actor actors[N] = { { .places = { "a", "b" }, .after = -1 },
+                        { .places = { "b", "a" }, .after = -1 },
+                        { .places = { "a", "b" }, .after = -1 } };
+
+    cr_assert_eq(run(actors, 0, &why), CLV_EFORMAT);
+    cr_expect(strstr(why.message, "cannot go on: ann waits for 'a', bob waits for 'b', eve waits "
+                                  "for 'a'"),
+              "%s", why.message);
+    for (int i = 0; i < N; i++)
+        cr_expect_eq(actors[i].is, CLV_ECANCELED);
+}
+
+Test(meet, nobody_waits_for_who_has_ended)
+{
+    clv_error why = { 0 };
+    actor actors[N] = { { .places = { "a" }, .after = -1 },
+                        { .places = { NULL }, .after = -1 },
+                        { .places = { "a" }, .after = -1 } };
+
+    cr_assert_eq(run(actors, 0, &why), CLV_EFORMAT);
+    cr_expect(strstr(why.message, "bob has ended"), "%s", why.message);
+}
+
+Test(meet, a_ring_of_ends_is_found)
+{
+    clv_error why = { 0 };
+    actor actors[N] = { { .after = 1 }, { .after = 2 }, { .after = 0 } };
+
+    cr_assert_eq(run(actors, 0, &why), CLV_EFORMAT);
+    cr_expect(strstr(why.message, "ann waits for the end of 'bob'"), "%s", why.message);
+}
+
+Test(meet, ends_let_others_go)
+{
+    clv_error why = { 0 };
+    actor actors[N] = { { .after = 1 }, { .after = 2 }, { .after = -1 } };
+
+    cr_assert_eq(run(actors, 0, &why), CLV_OK, "%s", why.message);
+}
+
+Test(meet, a_failure_lets_all_go_and_is_why)
+{
+    clv_error why = { 0 };
+    actor actors[N] = { { .places = { "a" }, .after = -1 },
+                        { .after = -1, .status = CLV_EUNSUPP },
+                        { .places = { "a" }, .after = -1 } };
+
+    cr_assert_eq(run(actors, 0, &why), CLV_EUNSUPP);
+    cr_expect_str_eq(why.message, "bob gives up");
+}
+
+/* One never comes and never ends: only the clock can tell. */
+static void *sleep_long(void *ctx)
+{
+    clr_meet *meet = ctx;
+    clv_error err;
+
+    while (clr_meet_why(meet, &err) == CLV_OK)
+        sched_yield();
+    clr_meet_end(meet, 1, CLV_OK, NULL);
+    return NULL;
+}
+
+Test(meet, a_wait_ends_at_the_timeout)
+{
+    const int32_t two[] = { 0, 1 };
+    clr_meet *meet = NULL;
+    clr_place *place = NULL;
+    clv_error err = { 0 };
+    pthread_t thread;
+
+    cr_assert_eq(clr_meet_new(names, 2, 0.05, &meet, &err), CLV_OK);
+    clr_meet_start(meet, NULL, NULL);
+    cr_assert_eq(pthread_create(&thread, NULL, sleep_long, meet), 0);
+    cr_assert_eq(clr_meet_place(meet, "a", two, 2, 1, &place, &err), CLV_OK);
+    cr_expect_eq(clr_meet_wait(meet, place, 0, &err), CLV_ECANCELED);
+    pthread_join(thread, NULL);
+    cr_expect_eq(clr_meet_why(meet, &err), CLV_EFORMAT);
+    cr_expect(strstr(err.message, "ann has waited 0.05 s for 'a'"), "%s", err.message);
+    clr_meet_free(meet);
+}

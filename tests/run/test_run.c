@@ -1,0 +1,196 @@
+/* test_run.c - cleave-run run: one model and chains, what goes in and what comes out. */
+#include "run/made.h"
+
+TestSuite(run, .init = set_up, .fini = tear_down);
+
+/* y[batch,2] = x[batch,3] w[3,2], w all ones; named with a slash, as exporters do. */
+static void matmul(const char *file)
+{
+    static const float ones[] = { 1, 1, 1, 1, 1, 1 };
+    test_onnx *m = new_model();
+    test_graph *g = onnx_main(m);
+
+    onnx_input(g, "in/x", FLOAT, "batch,3");
+    onnx_weight_floats(g, "w", "3,2", ones);
+    onnx_node(g, "MatMul", "mul", "in/x,w", "mid/y");
+    onnx_output(g, "mid/y", FLOAT, "batch,2");
+    write_model(m, file);
+}
+
+/* z = y + y, and i = i2 + 1 of an INT64 that is at the side. */
+static void doubled(const char *file)
+{
+    static const int64_t one[] = { 1 };
+    test_onnx *m = new_model();
+    test_graph *g = onnx_main(m);
+
+    onnx_input(g, "mid/y", FLOAT, "batch,2");
+    onnx_input(g, "i", INT64, "4");
+    onnx_weight_ints(g, "one", "1", one);
+    onnx_node(g, "Add", "twice", "mid/y,mid/y", "z");
+    onnx_node(g, "Add", "next", "i,one", "j");
+    onnx_output(g, "z", FLOAT, "batch,2");
+    onnx_output(g, "j", INT64, "4");
+    write_model(m, file);
+}
+
+Test(run, given_values_give_the_right_ones)
+{
+    matmul("m.onnx");
+    save_npy("x.npy", "float32", "[[1, 2, 3], [4, 5, 6]]");
+    says(0, "run m.onnx -i in/x=x.npy -o out --format npy", "mid/y  float32[2,2]");
+    holds("out/output_0.npy", "[[6, 6], [15, 15]]");
+}
+
+/* What is written as .pb has its name in it, so it is found again; and so has what NumPy reads. */
+Test(run, outputs_are_inputs_again)
+{
+    matmul("m.onnx");
+    doubled("d.onnx");
+    save_npy("x.npy", "float32", "[[1, 2, 3]]");
+    save_npy("i.npy", "int64", "[1, 2, 3, 4]");
+    says(0, "run m.onnx -i in/x=x.npy -o out", "in out/output_0.pb");
+    says(0, "run d.onnx -i out -i i.npy -o out2 --format npy", "z  float32[1,2]");
+    holds("out2/output_0.npy", "[[12, 12]]");
+    holds("out2/output_1.npy", "[2, 3, 4, 5]");
+}
+
+Test(run, a_chain_hands_on_by_names)
+{
+    matmul("m.onnx");
+    doubled("d.onnx");
+    save_npy("x.npy", "float32", "[[1, 2, 3]]");
+    save_npy("i.npy", "int64", "[0, 0, 0, 9]");
+    says(0, "run m.onnx d.onnx -i in/x=x.npy -i i.npy -o out --format npy", "2 models, a chain");
+    holds("out/output_0.npy", "[[12, 12]]");
+    holds("out/output_1.npy", "[1, 1, 1, 10]");
+    cr_expect_eq(folder_count(folder), 5);
+}
+
+Test(run, random_values_depend_on_the_seed_alone)
+{
+    matmul("m.onnx");
+    run_result a = cleave_run(0, "run m.onnx --random --bind batch=4 -o a");
+    run_result b = cleave_run(0, "run m.onnx --random --bind batch=4 --threads 1 -o b");
+    run_result c = cleave_run(0, "run m.onnx --random --bind batch=4 --seed 1 -o c");
+    cr_expect(file_same(folder, "a/output_0.pb", "b/output_0.pb"));
+    cr_expect(!file_same(folder, "a/output_0.pb", "c/output_0.pb"));
+    run_free(&a);
+    run_free(&b);
+    run_free(&c);
+}
+
+Test(run, ranges_hold_for_floats_and_integers)
+{
+    matmul("m.onnx");
+    doubled("d.onnx");
+    says(0, "run m.onnx --random --bind batch=400 --range in/x=2:2", "6 to 6\n");
+    run_result r = cleave_run(0, "run d.onnx --random --shape mid/y=5x2 --range i=7:7 -o o "
+                                 "--format npy");
+    run_free(&r);
+    holds("o/output_1.npy", "[8, 8, 8, 8]");
+    refused(2, "run m.onnx --random --range y=0:1", "the model has no input 'y'");
+    refused(2, "run m.onnx --random --bind batch=1 --range in/x=3:2", "is not LO:HI");
+}
+
+Test(run, json_is_as_its_schema_says)
+{
+    matmul("m.onnx");
+    doubled("d.onnx");
+    run_result r = cleave_run(
+        0, "run m.onnx d.onnx --random --bind batch=2 --profile --warmup 1 --repeat 3 --json "
+           "-o out > r.json");
+    run_free(&r);
+    run_is_valid(folder, "run", "r.json");
+    char *text = file_text(folder, "r.json", NULL);
+    cr_expect(strstr(text, "\"name\": \"mul\""), "%s", text);
+    cr_expect(strstr(text, "\"runs\": 4"), "%s", text);
+    free(text);
+    r = cleave_run(74, "run nothing.onnx --json > r.json");
+    run_free(&r);
+    run_is_valid(folder, "run", "r.json");
+}
+
+Test(run, the_profile_leaves_nothing_behind)
+{
+    matmul("m.onnx");
+    char *line = NULL;
+    cr_assert(asprintf(&line, "run m.onnx --random --bind batch=2 --profile") > 0);
+    run_result r = run_in(folder, "mkdir tmp && TMPDIR=$PWD/tmp %s/cleave-run %s && ls tmp",
+                          TEST_BINARY_DIR, line);
+    cr_expect_eq(r.code, 0, "%s", r.err);
+    cr_expect(strstr(r.out, "slowest nodes of m.onnx"), "%s", r.out);
+    cr_expect_null(strstr(r.out, "cleave-run."), "%s", r.out);
+    free(line);
+    run_free(&r);
+}
+
+Test(run, what_is_wrong_is_told_in_one_sentence)
+{
+    matmul("m.onnx");
+    save_npy("x.npy", "float32", "[[1, 2, 3, 4]]");
+    save_npy("d.npy", "float64", "[[1, 2, 3]]");
+    save_npy("f.npy", "float32", "numpy.asfortranarray([[1, 2], [3, 4]])");
+    write_text("bad.onnx", "no model");
+    write_text("bad.npy", "no numbers");
+    write_text("empty.pb", "");
+    refused(74, "run gone.onnx", "cannot read gone.onnx");
+    refused(65, "run bad.onnx --random", "bad.onnx: ");
+    refused(65, "run m.onnx", "input 'in/x' has no value; give a file with --inputs, or --random");
+    refused(65, "run m.onnx --random", "is 'batch', which has no size; give one as --bind batch=8");
+    refused(65, "run m.onnx -i in/x=x.npy", "x.npy is float32[1,4], but input 'in/x' is");
+    refused(65, "run m.onnx -i in/x=d.npy", "d.npy is float64[1,3], but input");
+    refused(65, "run m.onnx -i in/x=f.npy", "in Fortran's order");
+    refused(65, "run m.onnx -i in/x=bad.npy", "is no .npy file");
+    refused(65, "run m.onnx -i in/x=empty.pb", "empty.pb: ");
+    refused(74, "run m.onnx -i gone.npy", "cannot read gone.npy");
+    refused(2, "run m.onnx -i x.npy", "x.npy is for no input of the model; say which as NAME=");
+    refused(2, "run", "no model is given");
+    refused(2, "runs", "did you mean 'run'?");
+    refused(2, "run m.onnx --bind batch", "is not NAME=VALUE");
+    refused(74, "run m.onnx --random --bind batch=1 -o bad.onnx",
+            "cannot make the folder bad.onnx");
+}
+
+Test(run, two_files_for_one_input_are_one_too_many)
+{
+    matmul("m.onnx");
+    save_npy("x.npy", "float32", "[[1, 2, 3]]");
+    refused(2, "run m.onnx -i in/x=x.npy -i in/x=x.npy", "are both for input 'in/x'");
+}
+
+/* x -> x, over and over: so many times that no test waits for its end. */
+static void endless(const char *file)
+{
+    static const int64_t often[] = { INT64_MAX };
+    test_onnx *m = new_model();
+    test_graph *g = onnx_main(m), *body = onnx_body(m, "body");
+
+    onnx_input(body, "i", INT64, "");
+    onnx_input(body, "go", 9, "");
+    onnx_input(body, "v", FLOAT, "2");
+    onnx_node(body, "Identity", "same", "go", "goes");
+    onnx_node(body, "Neg", "neg", "v", "w");
+    onnx_output(body, "goes", 9, "");
+    onnx_output(body, "w", FLOAT, "2");
+    onnx_input(g, "x", FLOAT, "2");
+    onnx_weight_ints(g, "n", "", often);
+    test_node *loop = onnx_node(g, "Loop", "loop", "n,,x", "y");
+    onnx_attr_graph(g, loop, "body", body);
+    onnx_output(g, "y", FLOAT, "2");
+    write_model(m, file);
+}
+
+Test(run, a_signal_ends_it_at_once)
+{
+    endless("e.onnx");
+    run_result r = run_in(folder,
+                          "mkdir tmp; export TMPDIR=$PWD/tmp; "
+                          "%s/cleave-run run e.onnx --random --profile & "
+                          "p=$!; sleep 1; kill -TERM $p; wait $p; c=$?; ls tmp; exit $c",
+                          TEST_BINARY_DIR);
+    cr_expect_eq(r.code, 128 + 15, "%d %s", r.code, r.err);
+    cr_expect_str_empty(r.out, "%s", r.out);
+    cr_expect(strstr(r.err, "stopped by a signal"), "%s", r.err);
+    run_free(&r);
+}
