@@ -3,16 +3,18 @@
 # make bench  measure planning time
 # make bench-place   measure placements, proven or not, on published workloads
 # make bench-solve   measure answers to strategy problems
+# make bench-weights   shard, reshard and collect 2 GB of weights, beside cp
 # make bench-joint   stages and shards together against either alone
+# make bench-predict  predicted times and memory against measured ones, on this machine's processor
 # make deps   install what is missing (Debian 12, as root)
 
 PACKAGES = cmake gcc g++ make pkg-config protobuf-compiler protobuf-c-compiler libprotobuf-c-dev \
 	libglpk-dev libuv1-dev libcjson-dev libjemalloc-dev libcriterion-dev libonnx-testdata \
-	python3-onnx python3-jsonschema
+	libxxhash-dev python3-onnx python3-jsonschema ca-certificates
 DEMO_MODEL = tests/data/models/vit_l_16.b16.onnx
 JOBS ?= $(shell nproc)
 
-.PHONY: all demo test bench bench-place bench-solve bench-joint deps install clean
+.PHONY: all demo test bench bench-place bench-solve bench-joint bench-predict bench-weights deps install clean
 
 all: deps
 	cmake --preset release
@@ -64,15 +66,33 @@ bench-joint: deps
 	cmake --build build/bench -j$(JOBS) --target cleave_cli
 	python3 tests/bench/joint.py build/bench/cleave $(MODELS) $(JOINT)
 
-# Offline when nothing is missing.
+# WEIGHTS="--bytes 500000000 --runs 5": for tests/bench/weights.py.
+bench-weights: deps
+	cmake --preset release -B build/bench -DCLEAVE_TESTS=ON
+	cmake --build build/bench -j$(JOBS) --target cleave_cli
+	python3 tests/bench/weights.py build/bench/cleave --scratch build/bench/weights $(WEIGHTS)
+
+# Are plans for this machine's processor as fast and as large as predicted? PREDICT="--rounds 20" and
+# more for tests/bench/predict.py.
+bench-predict: deps
+	cmake --preset release -B build/bench -DCLEAVE_TESTS=ON -DCLEAVE_RUN=ON
+	cmake --build build/bench -j$(JOBS) --target cleave_cli cleave_run
+	/usr/bin/python3 tests/bench/predict.py build/bench/cleave build/bench/cleave-run \
+	    build/bench/predict $(PREDICT)
+
+# Offline when nothing is missing. ONNX Runtime is put under build/ where no package is installed;
+# its library comes with npm, of whatever origin.
 deps:
 	@command -v dpkg-query >/dev/null || exit 0; \
-	missing=; for p in $(PACKAGES); do \
+	missing=; command -v npm >/dev/null || [ -e build/onnxruntime ] || missing=" npm"; for p in $(PACKAGES); do \
 	    dpkg-query -W -f='$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || missing="$$missing $$p"; \
 	done; \
 	[ -z "$$missing" ] && exit 0; \
 	if [ "$$(id -u)" -ne 0 ]; then echo "missing packages; run as root: apt-get install$$missing" >&2; exit 1; fi; \
 	apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $$missing
+	@[ -e /usr/include/onnxruntime/onnxruntime_c_api.h ] || \
+	    sh run/get_onnxruntime.sh build/onnxruntime || \
+	    echo "without ONNX Runtime cleave-run is not built, all else is (docs/running.md)" >&2
 
 install: all
 	cmake --install build/release

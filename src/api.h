@@ -18,6 +18,7 @@ struct cleave_model {
     clv_binding *bindings;
     int32_t n_bindings, cap_bindings;
     const struct clv_backend *backend; /* NULL: none */
+    bool tiles;                        /* cleave_model_show_tiles */
     int (*stop)(void *ctx); /* asked while files are written; may be NULL */
     void *stop_ctx;
 };
@@ -56,6 +57,12 @@ struct cleave_solution {
     char cost[CLV_WIDE_TEXT], bound[CLV_WIDE_TEXT];
     const char *text, *json;
     size_t n_json;
+};
+
+struct cleave_verification {
+    clv_arena *arena;
+    bool holds, ran;
+    const char *text, *json;
 };
 
 /* Fills *ret, if there is one, from a status and the error beside it, and returns the public code.

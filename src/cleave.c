@@ -290,6 +290,8 @@ cleave_status cleave_model_backend(cleave_model *model, const char *name_or_path
     return clv_api_give(status, &err, error);
 }
 
+void cleave_model_show_tiles(cleave_model *model, int show) { model->tiles = show != 0; }
+
 cleave_status cleave_model_shards(cleave_model *model, const char *configuration,
                                   cleave_uneven uneven, int as_json, char **ret_text,
                                   int *ret_wrong, cleave_error *error)
@@ -308,7 +310,8 @@ cleave_status cleave_model_shards(cleave_model *model, const char *configuration
                                .n_bindings = model->n_bindings,
                                .configuration = configuration,
                                .policy = policies[uneven],
-                               .backend = model->backend };
+                               .backend = model->backend,
+                               .tiles = model->tiles };
     clv_arena *arena = clv_arena_new(clv_api_alloc(model), 0);
     clv_status status = clv_fail_nomem(&err, "a report");
     if (arena)

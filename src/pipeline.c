@@ -132,7 +132,8 @@ static clv_status open_judge(clv_run *r)
     const clv_request *req = r->req;
     int32_t jobs = req->jobs > 0 ? req->jobs : CLV_DEFAULT_JOBS;
     if (req->compiler) {
-        clv_external_options options = { .command = req->compiler,
+        clv_external_options options = { .source = clv_onnx_path(req->file),
+                                         .command = req->compiler,
                                          .timeout_ms = req->compiler_timeout_ms,
                                          .max_answer_bytes = ANSWER_MAX,
                                          .emit = emit_candidate,

@@ -1,8 +1,21 @@
 # Programs that the test tools in corpus/ run; built when asked for by name.
 add_executable(dump_shapes EXCLUDE_FROM_ALL corpus/dump_shapes.c)
 target_link_libraries(dump_shapes PRIVATE cleave_flags clv_proto clv_graph clv_base)
+add_executable(copy_model EXCLUDE_FROM_ALL corpus/copy_model.c)
+target_link_libraries(copy_model PRIVATE cleave_flags test_support clv_proto clv_graph clv_base)
+add_executable(dump_weights EXCLUDE_FROM_ALL corpus/dump_weights.c)
+target_link_libraries(dump_weights PRIVATE cleave_flags clv_proto clv_graph clv_base)
 add_executable(dump_rules EXCLUDE_FROM_ALL sharding/dump_rules.c)
 target_link_libraries(dump_rules PRIVATE cleave_flags clv_proto clv_sharding clv_graph clv_base)
+add_executable(lower_layouts EXCLUDE_FROM_ALL lower/lower_layouts.c)
+target_link_libraries(lower_layouts PRIVATE cleave_flags clv_lower clv_proto clv_cost clv_graph
+                      clv_base)
+add_executable(prove_plan EXCLUDE_FROM_ALL verify/prove_plan.c)
+target_link_libraries(prove_plan PRIVATE cleave_flags clv_verify clv_proto clv_plan clv_cost
+                      clv_graph clv_base)
+add_executable(prove_layouts EXCLUDE_FROM_ALL verify/prove_layouts.c)
+target_link_libraries(prove_layouts PRIVATE cleave_flags clv_verify clv_proto clv_plan clv_cost
+                      clv_graph clv_base)
 
 # The files of configs/ against their schemas, where Debian's python3-jsonschema is installed.
 execute_process(COMMAND /usr/bin/python3 -c "import jsonschema" RESULT_VARIABLE NO_JSONSCHEMA
@@ -15,7 +28,18 @@ if(NOT NO_JSONSCHEMA)
            ${CMAKE_CURRENT_SOURCE_DIR}/cli/check_json.py $<TARGET_FILE:cleave_cli>
            ${PROJECT_SOURCE_DIR})
 endif()
+# Real models in all forms of lowering; what docs/lowering.md shows is what is printed.
+execute_process(COMMAND /usr/bin/python3 -c "import onnx, jsonschema" RESULT_VARIABLE NO_LOWER
+                OUTPUT_QUIET ERROR_QUIET)
+if(NOT NO_LOWER)
+  add_test(NAME lower_folders COMMAND /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/lower/check_folders.py
+           $<TARGET_FILE:cleave_cli> ${PROJECT_SOURCE_DIR})
+  add_test(NAME lower_shown COMMAND /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/lower/check_shown.py
+           ${PROJECT_SOURCE_DIR}/docs/lowering.md ${PROJECT_SOURCE_DIR} $<TARGET_FILE:cleave_cli>
+           "$<$<TARGET_EXISTS:cleave_run>:$<TARGET_FILE:cleave_run>>")
+endif()
 add_executable(count EXCLUDE_FROM_ALL corpus/count.c)
+
 target_link_libraries(count PRIVATE cleave_flags clv_proto clv_cost clv_graph clv_base)
 
 # The structure of the source, and which test covers what.
@@ -32,7 +56,7 @@ set(ONNX_TESTDATA /usr/share/libonnx-testdata)
 if(NOT NO_ONNX AND EXISTS ${ONNX_TESTDATA})
   set(CORPUS ${CMAKE_CURRENT_SOURCE_DIR}/corpus)
   string(COMPARE NOTEQUAL "${CLEAVE_SANITIZE}" "" SANITIZED) # the list has a comma in it
-  set_target_properties(dump_shapes count dump_rules PROPERTIES EXCLUDE_FROM_ALL OFF)
+  set_target_properties(dump_shapes count dump_rules copy_model dump_weights PROPERTIES EXCLUDE_FROM_ALL OFF)
   add_test(NAME corpus_plan COMMAND /usr/bin/python3 ${CORPUS}/corpus.py $<TARGET_FILE:cleave_cli>
            ${ONNX_TESTDATA} ${CMAKE_CURRENT_SOURCE_DIR}/data/models
            $<$<BOOL:${SANITIZED}>:--limit=220>)
@@ -43,6 +67,19 @@ if(NOT NO_ONNX AND EXISTS ${ONNX_TESTDATA})
            $<TARGET_FILE:count> ${CMAKE_CURRENT_SOURCE_DIR}/data/models)
   add_test(NAME corpus_ort_shapes COMMAND /usr/bin/python3 ${CORPUS}/ort_cases.py check
            $<TARGET_FILE:dump_shapes>)
+  # Models written anew with other names, and the elements of their weights.
+  add_test(NAME corpus_copies COMMAND /usr/bin/python3 ${CORPUS}/check_copies.py
+           $<TARGET_FILE:copy_model> ${CMAKE_CURRENT_SOURCE_DIR}/data/models ${ONNX_TESTDATA}
+           $<$<BOOL:${SANITIZED}>:--limit=220>)
+  add_test(NAME corpus_weights COMMAND /usr/bin/python3 ${CORPUS}/check_weights.py
+           $<TARGET_FILE:dump_weights> ${CMAKE_CURRENT_SOURCE_DIR}/data/models ${ONNX_TESTDATA}
+           $<$<BOOL:${SANITIZED}>:--limit=220>)
+  # Every layout of every operator, lowered to a program and proven.
+  set_target_properties(prove_layouts PROPERTIES EXCLUDE_FROM_ALL OFF)
+  foreach(mesh 3 2x2)
+    add_test(NAME verify_layouts_${mesh} COMMAND find -L ${ONNX_TESTDATA} -name model.onnx
+             -exec $<TARGET_FILE:prove_layouts> --mesh ${mesh} {} +)
+  endforeach()
   # Sharding rules, shard by shard in reference arithmetic, itself held against ONNX's data.
   set(SHARDING ${CMAKE_CURRENT_SOURCE_DIR}/sharding)
   add_test(NAME sharding_reference COMMAND /usr/bin/python3 ${SHARDING}/check_reference.py
@@ -54,6 +91,24 @@ if(NOT NO_ONNX AND EXISTS ${ONNX_TESTDATA})
              $<TARGET_FILE:dump_rules> ${PROJECT_SOURCE_DIR} --apart 3)
     add_test(NAME sharding_rules_three_axes COMMAND /usr/bin/python3 ${SHARDING}/check_rules.py
              $<TARGET_FILE:dump_rules> ${PROJECT_SOURCE_DIR} --mesh 2x2x2)
+  endif()
+  # Lowered models on ONNX Runtime: its own operator tests under every layout, real models, and the
+  # published examples. With sanitizers a part of them.
+  set(LOWER ${CMAKE_CURRENT_SOURCE_DIR}/lower)
+  add_test(NAME lower_opsets COMMAND /usr/bin/python3 ${LOWER}/check_opsets.py ${PROJECT_SOURCE_DIR})
+  if(TARGET cleave_run)
+    set_target_properties(lower_layouts PROPERTIES EXCLUDE_FROM_ALL OFF)
+    add_test(NAME lower_conform COMMAND /usr/bin/python3 ${LOWER}/conform.py
+             $<TARGET_FILE:lower_layouts> $<TARGET_FILE:cleave_run> ${ONNX_TESTDATA}
+             --mesh 2 --mesh 3 $<$<NOT:$<BOOL:${SANITIZED}>>:--mesh=2:1,2>
+             $<$<BOOL:${SANITIZED}>:--every=25> COMMAND_EXPAND_LISTS)
+    add_test(NAME lower_examples COMMAND /usr/bin/python3 ${LOWER}/examples.py
+             $<TARGET_FILE:cleave_cli> $<TARGET_FILE:cleave_run>)
+    add_test(NAME lower_models COMMAND /usr/bin/python3 ${LOWER}/models.py
+             $<TARGET_FILE:cleave_cli> $<TARGET_FILE:cleave_run> $<TARGET_FILE:lower_layouts>
+             ${CMAKE_CURRENT_SOURCE_DIR}/data/runnable
+             ${CMAKE_CURRENT_SOURCE_DIR}/data/models
+             $<$<BOOL:${SANITIZED}>:--only=dlrm> COMMAND_EXPAND_LISTS)
   endif()
   set_tests_properties(corpus_plan corpus_shapes PROPERTIES TIMEOUT 1500)
 else()

@@ -12,3 +12,7 @@ cleave_thread_test(throughput ${DATA}/gnmt.static.onnx --objective throughput)
 cleave_thread_test(tight ${DATA}/resnet.static.onnx --memory 1200KiB)
 cleave_thread_test(documented ${DATA}/resnet.static.onnx --search documented)
 cleave_thread_test(external ${DATA}/resnet.static.onnx --compiler "sh ${EXAMPLE}" --max-candidates 12)
+
+# Sharding, resharding and collecting: two threads write weights.
+add_test(NAME threads_shard COMMAND /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/bench/weights.py
+         $<TARGET_FILE:cleave_cli> --scratch ${CMAKE_CURRENT_BINARY_DIR}/threads_shard --bytes 20000000 --runs 1)

@@ -117,6 +117,15 @@ void cli_warn(const cli *c, const cleave_model *model)
         fprintf(stderr, "cleave: warning: and %d more, see 'cleave inspect'\n", n - WARNINGS_SHOWN);
 }
 
+void cli_note(void *ctx, const char *sentence)
+{
+    char line[CLV_MESSAGE_SIZE];
+
+    (void)ctx;
+    one_line(line, sizeof line, "%s", sentence);
+    fprintf(stderr, "cleave: note: %s\n", line);
+}
+
 double cli_now(void)
 {
     return (double)clv_now_ns() * 1e-9;

@@ -15,6 +15,7 @@ enum {
     CLI_EXIT_OK = 0,
     CLI_EXIT_USAGE = 2,
     CLI_EXIT_NO_PLAN = 3,
+    CLI_EXIT_DIFFERS = 4,
     CLI_EXIT_INPUT = 65,
     CLI_EXIT_FAULT = 70,
     CLI_EXIT_IO = 74
@@ -37,7 +38,8 @@ struct cli_command {
 };
 
 extern const cli_command cli_cmd_plan, cli_cmd_inspect, cli_cmd_shards, cli_cmd_annotate,
-    cli_cmd_place, cli_cmd_rules, cli_cmd_solve, cli_cmd_strip, cli_cmd_help;
+    cli_cmd_lower, cli_cmd_place, cli_cmd_rules, cli_cmd_solve, cli_cmd_strip, cli_cmd_shard,
+    cli_cmd_reshard, cli_cmd_collect, cli_cmd_verify, cli_cmd_calibrate, cli_cmd_help;
 
 /* All commands, in the order of --help; ends with NULL. */
 extern const cli_command *const cli_commands[];
@@ -71,6 +73,9 @@ int cli_fail_library(cli *c, const cleave_error *error);
 int cli_nomem(cli *c);
 /* Warnings of the model on standard error, the first few. */
 void cli_warn(const cli *c, const cleave_model *model);
+
+/* One more, of the library; for cleave_shard_options. */
+void cli_note(void *ctx, const char *sentence);
 
 /* A path as a line for people may hold it, escaped as reports escape names; NULL without memory. */
 const char *cli_show(cli *c, const char *path);

@@ -19,8 +19,9 @@ static int print_program_help(cli *c)
                              "%s\nOptions:\n  --help     print this help\n"
                              "  --version  print the version\n\n"
                              "Exit codes: 0 done, 2 wrong usage, 3 no plan fits or no candidate\n"
-                             "compiled, 65 bad input, 70 out of memory or a fault of cleave,\n"
-                             "74 input or output failed, 128 + N ended by signal N.\n\n"
+                             "compiled, 4 a plan computes something else, 65 bad input, 70 out of\n"
+                             "memory or a fault of cleave, 74 input or output failed, 128 + N ended\n"
+                             "by signal N.\n\n"
                              "'cleave COMMAND --help' tells more of a command.\n",
                              text);
     return text ? cli_print(c, text) : cli_nomem(c);

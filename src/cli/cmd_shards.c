@@ -4,7 +4,7 @@
  * are hints, so what is wrong with them is listed, and is an error only with --check.
  */
 
-enum { CONFIGURATION, UNEVEN, CHECK, PROFILE, BIND, COMMON, N_OPTIONS = COMMON + 3 };
+enum { CONFIGURATION, UNEVEN, TILES, CHECK, PROFILE, BIND, COMMON, N_OPTIONS = COMMON + 3 };
 
 static const char *const policies[] = { "refuse", "ceil", "balanced", NULL };
 
@@ -18,6 +18,7 @@ static const cli_option options[N_OPTIONS] = {
                  .value = "refuse|ceil|balanced",
                  .help = "how an axis is split that does not divide; ceil",
                  .choices = policies },
+    [TILES] = { .name = "--tiles", .kind = CLI_FLAG, .help = "say each in tile notation too" },
     [CHECK] = { .name = "--check", .kind = CLI_FLAG, .help = "fail if an annotation is wrong" },
     [PROFILE] = { .name = "--profile",
                   .kind = CLI_TEXT,
@@ -81,6 +82,7 @@ static int run(cli *c, const cli_args *args)
     code = cli_bind(c, model, args->values[BIND].text);
     if (code == CLI_EXIT_OK)
         code = take_profile(c, args->values[PROFILE].text, model);
+    cleave_model_show_tiles(model, args->values[TILES].by != NULL);
     if (code == CLI_EXIT_OK)
         code = shards(c, args->values, model);
     cleave_model_free(model);

@@ -86,6 +86,7 @@ clv_status clv_builtin_open(const clv_workload *workload, int32_t jobs, const cl
 /* A command, run for each candidate: docs/compiler-protocol.md. emit writes the candidate's annotated
  * model and plan into its folder (this layer knows no file format). */
 typedef struct {
+    const char *source;      /* path of the model that is planned; NULL: none */
     const char *command;     /* given to /bin/sh -c, with the folder as working directory */
     int64_t timeout_ms;      /* then the whole process group is killed; 0: 600 s */
     int64_t max_answer_bytes; /* 0: 64 KiB */

@@ -21,7 +21,8 @@
 #define DEFAULT_TIMEOUT_MS  INT64_C(600000)
 #define DEFAULT_ANSWER_SIZE INT64_C(65536)
 #define DEFAULT_PARENT      "/tmp"
-#define N_OWN_VARIABLES     5
+#define N_OWN_VARIABLES     5 /* of each call */
+#define N_ADDED             2 /* of all calls: the caller's folder and the model */
 
 /* Makes the Poplar engine write profiles while it runs, which slows it down. */
 #define DISTURBING_VARIABLE "POPLAR_ENGINE_OPTIONS"
@@ -29,6 +30,7 @@
 static const char *const own_variables[] = { "CLEAVE_MODEL",     "CLEAVE_PLAN",
                                              "CLEAVE_OPTIONS",   "CLEAVE_DEVICES",
                                              "CLEAVE_WORKER",    "CLEAVE_CALLER_DIR",
+                                             "CLEAVE_SOURCE",
                                              DISTURBING_VARIABLE };
 
 typedef struct {
@@ -68,12 +70,25 @@ static clv_status add_caller_folder(external *x, clv_error *err)
     return CLV_OK;
 }
 
+/* Where the planned model is, so that weights beside it are found. Left out where there is none. */
+static clv_status add_source(external *x, const char *path, clv_error *err)
+{
+    char place[PATH_MAX];
+    if (!path || !realpath(path, place))
+        return CLV_OK;
+    char *entry = clv_arena_printf(x->arena, "CLEAVE_SOURCE=%s", place);
+    if (!entry)
+        return clv_fail_nomem(err, "the environment");
+    x->env[x->n_env++] = entry;
+    return CLV_OK;
+}
+
 static clv_status copy_environment(external *x, clv_error *err)
 {
     int32_t n = 0;
     while (environ && environ[n])
         n++;
-    x->env = CLV_NEW_ARRAY(x->arena, char *, (size_t)n + 1);
+    x->env = CLV_NEW_ARRAY(x->arena, char *, (size_t)n + N_ADDED);
     for (int32_t k = 0; x->env && k < n; k++) {
         if (names(environ[k], DISTURBING_VARIABLE))
             x->base.warning = DISTURBING_VARIABLE
@@ -83,7 +98,10 @@ static clv_status copy_environment(external *x, clv_error *err)
         if (!(x->env[x->n_env++] = clv_arena_printf(x->arena, "%s", environ[k])))
             return clv_fail_nomem(err, "the environment");
     }
-    return x->env ? add_caller_folder(x, err) : clv_fail_nomem(err, "the environment");
+    if (!x->env)
+        return clv_fail_nomem(err, "the environment");
+    CLV_TRY(add_caller_folder(x, err));
+    return add_source(x, x->options.source, err);
 }
 
 static clv_status make_environment(const external *x, int32_t worker, const char *folder,

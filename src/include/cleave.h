@@ -104,6 +104,9 @@ typedef enum {
  * wrong. */
 CLEAVE_API cleave_status cleave_model_backend(cleave_model *model, const char *name_or_path,
                                               cleave_error *error);
+/* cleave_model_shards says each tensor's sharding in the notation of tensor dictionaries too,
+ * {pattern:assignment} (docs/formats/tiles.md). Off until asked for. */
+CLEAVE_API void cleave_model_show_tiles(cleave_model *model, int show);
 /* What `cleave shards` shows: the part of each annotated tensor on each device, what follows from the
  * annotations, and what is wrong with them, as text or as one JSON object (docs/formats/shards.schema
  * .json). configuration: only that one; NULL: all. Wrong annotations are no failure: *ret_wrong (may be
@@ -388,6 +391,51 @@ CLEAVE_API const char *cleave_solution_json(const cleave_solution *solution);
 CLEAVE_API cleave_status cleave_solution_save(const cleave_solution *solution, const char *path,
                                               cleave_error *error);
 
+/* -- shards of weights in files -- */
+
+typedef enum {
+    CLEAVE_WEIGHTS_EXTERNAL,    /* a file of bare bytes a device, as ONNX's external data */
+    CLEAVE_WEIGHTS_SAFETENSORS, /* a folder of safetensors a device, with an index where there are several */
+    CLEAVE_WEIGHTS_RANGES       /* no weights: JSON that says which bytes of the model's files are whose */
+} cleave_weights_kind;
+
+typedef enum { CLEAVE_FILL_NOT, CLEAVE_FILL_ZEROS, CLEAVE_FILL_ONES } cleave_fill;
+
+typedef struct {
+    cleave_weights_kind kind;
+    /* cleave_shard: CLEAVE_FILL_ZEROS and _ONES make shards of that value without reading any weight, also of
+     * weights that are not there */
+    cleave_fill fill;
+    int64_t max_file_bytes; /* safetensors: of the tensors of one file, but for one that is larger; 0: any */
+    int (*stop)(void *ctx); /* asked often, on the calling thread; not 0: CLEAVE_ECANCELED. May be NULL */
+    void *stop_ctx;
+    /* Called with a sentence for each thing in a layout that did not come to anything: names that the
+     * model has not, weights without a spec, specs that were skipped. May be NULL */
+    void (*note)(void *ctx, const char *sentence);
+    void *note_ctx;
+} cleave_shard_options;
+
+#define CLEAVE_SHARD_OPTIONS { CLEAVE_WEIGHTS_EXTERNAL, CLEAVE_FILL_NOT, 0, NULL, NULL, NULL, NULL }
+
+/* Cuts the weights of a model into the shards of a layout, a JSON file that says which device has which part
+ * of which weight (docs/formats/weights.md) or a placement spec (docs/formats/placement-spec.md), and writes
+ * them into a new folder: one call for all of a model.
+ * options NULL: the defaults. The folder is there as a whole or not at all; one that exists is
+ * CLEAVE_EUSAGE, unless it is empty. Weights are streamed, never held, and the model is only read. */
+CLEAVE_API cleave_status cleave_shard(cleave_model *model, const char *layout, const char *folder,
+                                      const cleave_shard_options *options, cleave_error *error);
+/* From the shards of a folder to those of another layout, of any number of devices, into the folder to; NULL:
+ * nothing is written. The model is not needed. *ret_text (may be NULL): what has to move between which
+ * devices, as text or as one JSON object (docs/formats/reshard.schema.json), to be freed with
+ * cleave_text_free(NULL, text). A folder that is damaged is CLEAVE_EINPUT. */
+CLEAVE_API cleave_status cleave_reshard(const char *folder, const char *layout, const char *to,
+                                        const cleave_shard_options *options, int as_json,
+                                        char **ret_text, cleave_error *error);
+/* The model that was sharded, byte for byte, to path, and the files that held its weights beside it, which
+ * must not be there yet. Checksums are verified. Of options only stop counts. */
+CLEAVE_API cleave_status cleave_collect(const char *folder, const char *path,
+                                        const cleave_shard_options *options, cleave_error *error);
+
 /* -- annotating -- */
 
 /* To be asked before a long search: may a file be written at path? CLEAVE_EUSAGE when it would take the
@@ -409,6 +457,87 @@ CLEAVE_API void cleave_model_set_stop(cleave_model *model, int (*stop)(void *ctx
 /* Annotating raises an IR version below 11 to 11, which is the first that knows annotations. keep != 0
  * leaves it as it is, for readers that look at the number alone. */
 CLEAVE_API void cleave_model_keep_ir_version(cleave_model *model, int keep);
+
+/* -- lowering -- */
+
+typedef struct {
+    const char *form;        /* "stages", "devices", "emulate", "ort-options" or "olive" */
+    const char *collectives; /* of devices: "ort" or "tensorrt"; NULL: "ort" */
+    const char *weights;     /* "external", "safetensors" or "ranges"; NULL: "external" */
+} cleave_lower_options;
+
+typedef struct {
+    int models, files, collectives, transfers;
+    int64_t bytes; /* of all files but the manifest */
+} cleave_lowered;
+
+/* Writes the plan as a folder of models that runtimes execute, with their weights and a manifest
+ * (docs/lowering.md). folder must not be there yet, or be empty; it is there as a whole or not at all.
+ * ret may be NULL. CLEAVE_EINPUT: the plan does not go with the model's rules, or an operator cannot be
+ * lowered so; the sentence names it. */
+CLEAVE_API cleave_status cleave_lower(cleave_model *model, const cleave_plan *plan,
+                                      const cleave_lower_options *options, const char *folder,
+                                      cleave_lowered *ret, cleave_error *error);
+
+/* -- verifying -- */
+
+typedef struct cleave_verification cleave_verification;
+
+typedef struct {
+    int proof_only;         /* nothing is run */
+    int all;                /* compare every tensor, not only the model's outputs */
+    const char *model_path; /* of the model's file; NULL: nothing is run */
+    const char *runner;     /* the program cleave-run; NULL: nothing is run */
+    const char *inputs;     /* files, or a folder of files, with values of inputs; NULL: random ones */
+    uint64_t seed;          /* of the random ones */
+} cleave_verify_options;
+#define CLEAVE_VERIFY_OPTIONS { 0, 0, NULL, NULL, NULL, 0 }
+
+/* Shows that a plan computes what the model computes: by a proof, for models of any size, and by
+ * running both on the same inputs (docs/verifying.md). That it does not is no failure: see
+ * cleave_verification_holds(). CLEAVE_EINPUT: the plan does not go with the model; CLEAVE_EUNSUPPORTED:
+ * the runtime cannot run the model; CLEAVE_EIO: no runner, or no room for temporary files. */
+CLEAVE_API cleave_status cleave_verify(cleave_model *model, const cleave_plan *plan,
+                                       const cleave_verify_options *options,
+                                       cleave_verification **ret_verification,
+                                       cleave_error *error);
+CLEAVE_API void cleave_verification_free(cleave_verification *verification); /* NULL is fine */
+/* 1: proven, and whatever was run is equal. */
+CLEAVE_API int cleave_verification_holds(const cleave_verification *verification);
+/* 0: it is a proof alone. */
+CLEAVE_API int cleave_verification_ran(const cleave_verification *verification);
+/* For people, and as JSON (docs/formats/verify.schema.json). They live as long as the verification.
+ */
+CLEAVE_API const char *cleave_verification_text(const cleave_verification *verification);
+CLEAVE_API const char *cleave_verification_json(const cleave_verification *verification);
+
+/* -- calibrating -- */
+
+typedef struct {
+    const char *runner; /* the program cleave-run: a path, or a name that the shell finds; NULL:
+                         * "cleave-run" */
+    int devices;        /* that the cluster gets, 1 to 64; 0: 2 */
+    /* Asked ten times a second; not 0 stops at once. May be NULL. */
+    int (*stop)(void *ctx);
+    void *stop_ctx;
+} cleave_calibrate_options;
+
+typedef struct {
+    char runtime[64];                         /* its version */
+    int measurements, operators, devices;
+    double matrix_flops, vector_flops;        /* a second: the most that any operator reached */
+    double memory_bytes_per_s;                /* likewise */
+    double launch_s;                          /* of the operator in the middle */
+    double link_latency_s, link_bytes_per_s;  /* between devices */
+    double error;                             /* of the fit: the median, as a part */
+} cleave_calibrated;
+
+/* Measures small models with cleave-run on this machine and writes what follows from their times as a
+ * cluster of devices with one thread each, for cleave_plan_options.cluster (docs/calibration.md). Takes
+ * some seconds. ret may be NULL. CLEAVE_EIO: the runner does not run, or path cannot be written;
+ * CLEAVE_EINPUT: its answer makes no sense. */
+CLEAVE_API cleave_status cleave_calibrate(const cleave_calibrate_options *options, const char *path,
+                                          cleave_calibrated *ret, cleave_error *error);
 
 #ifdef __cplusplus
 }

@@ -26,7 +26,10 @@ install(FILES src/include/cleave.h TYPE INCLUDE)
 install(DIRECTORY configs DESTINATION ${CMAKE_INSTALL_DATADIR}/cleave)
 install(FILES docs/man/cleave.1 docs/man/cleave-plan.1 docs/man/cleave-inspect.1
               docs/man/cleave-shards.1 docs/man/cleave-annotate.1 docs/man/cleave-strip.1
+              docs/man/cleave-shard.1 docs/man/cleave-reshard.1 docs/man/cleave-collect.1
               docs/man/cleave-place.1 docs/man/cleave-solve.1 docs/man/cleave-rules.1
+              docs/man/cleave-verify.1
+              docs/man/cleave-calibrate.1
         DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES src/cli/completion/cleave.bash
         DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME cleave)

@@ -149,6 +149,31 @@ static void put_table(report *r, int32_t configuration, int32_t *at)
         clv_text_printf(&r->text, "no node is annotated for it\n");
 }
 
+/* -- tiles -- */
+
+static void put_tiles(report *r)
+{
+    const clv_shard_list *list = r->list;
+
+    if (!list->tiles)
+        return;
+    clv_text_printf(&r->text, "\ntiles, in row-major order: %d\n", (int)list->n_rows);
+    for (int32_t i = 0; i < list->n_nodes; i++)
+        for (int32_t k = 0; k < list->nodes[i].n_rows; k++) {
+            const clv_shard_node *node = &list->nodes[i];
+            const clv_shard_row *row = &node->rows[k];
+            clv_text_printf(&r->text, "  node '%s': '%s' ", show(r, node->node),
+                            show(r, clv_str_of(row->tensor)));
+            if (row->tiles)
+                clv_text_printf(&r->text, "%s%s\n", row->tiles,
+                                row->shards.uneven ? ", whose tiles have sizes of their own" : "");
+            else
+                clv_text_printf(&r->text, "has none: %s\n",
+                                row->no_tiles ? show(r, clv_str_of(row->no_tiles))
+                                              : "its spec is wrong");
+        }
+}
+
 /* -- what follows from the specs -- */
 
 /* "  node 'mm': 'y' " */
@@ -303,6 +328,7 @@ clv_status clv_report_shards(const clv_shard_list *list, clv_arena *arena, const
     if (list->n_configurations == 0 && list->n_nodes == 0)
         clv_text_printf(&r.text, "\nno multi-device annotations\n");
     put_sums(&r);
+    put_tiles(&r);
     put_what_follows(&r);
     put_wrong(&r);
     const char *text = clv_text_end(&r.text);

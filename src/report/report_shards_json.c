@@ -41,6 +41,10 @@ static void put_row(clv_json_out *out, const clv_shard_list *list, const clv_sha
     clv_json_put_bool(out, "open", row->open);
     if (row->shards.uneven)
         clv_json_put_string(out, "uneven", clv_uneven_word(list->policy));
+    if (row->tiles)
+        clv_json_put_string(out, "tiles", row->tiles);
+    if (row->no_tiles)
+        clv_json_put_string(out, "no_tiles", row->no_tiles);
     clv_json_open_array(out, "shards");
     for (int32_t i = 0; i < row->shards.n; i++)
         put_shard(out, &row->shards, &row->shards.at[i]);

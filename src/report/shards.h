@@ -23,6 +23,9 @@ typedef struct {
     const char *wrong;      /* a sentence; NULL */
     clv_tensor id;          /* CLV_NO_TENSOR where type is NULL */
     clv_sharding_spec spec; /* with the bound symbols as numbers */
+    /* Where tiles are asked for, of a spec that is not wrong: one of the two. */
+    const char *tiles;    /* "{2,1:0,1}" */
+    const char *no_tiles; /* why there is no such notation, a sentence */
 } clv_shard_row;
 
 /* One node under one configuration. */
@@ -105,6 +108,7 @@ typedef struct {
     /* Inputs of the model, which are whole where they enter, that a node splits. */
     clv_shard_remark *entries;
     int32_t n_entries, cap_entries;
+    bool tiles;                    /* are asked for */
     const char *backend;           /* name of its profile; NULL: none is asked about */
     clv_shard_remark *unsupported; /* valid, but not for this backend */
     int32_t n_unsupported, cap_unsupported;

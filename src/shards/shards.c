@@ -4,6 +4,7 @@
 
 #include "graph/bindings.h"
 #include "plan/plan_annotations.h"
+#include "plan/tile_notation.h"
 #include "proto/annotations.h"
 #include "shards/flow.h"
 
@@ -88,6 +89,27 @@ static clv_status split_spec(maker *m, const clv_shard_node *node, const clv_sha
                            &row->shards, inner);
 }
 
+/* The spec of a row as tiles, or why it has no such form. */
+static clv_status put_tiles(maker *m, clv_shard_row *row)
+{
+    clv_error inner = { .message = "" };
+    clv_tiles tiles;
+    clv_status status = CLV_EUNSUPP;
+
+    if (row->type->kind == CLV_TYPE_TENSOR && row->type->rank != CLV_RANK_UNKNOWN)
+        status = clv_tiles_from_spec(&row->spec, CLV_TILES_ROW_MAJOR, row->type->rank, m->arena,
+                                     &tiles, &inner);
+    else
+        clv_fail(&inner, status, "'%.80s' has no known number of dimensions", row->tensor);
+    if (status == CLV_ENOMEM)
+        return clv_fail(m->err, status, "%s", inner.message);
+    if (status == CLV_OK)
+        row->tiles = clv_tiles_print(&tiles, m->arena);
+    else
+        row->no_tiles = clv_arena_printf(m->arena, "%s", inner.message);
+    return row->tiles || row->no_tiles ? CLV_OK : clv_fail_nomem(m->err, "shards");
+}
+
 static clv_status fill_row(maker *m, const clv_shard_node *node, const clv_sharding_spec *spec,
                            clv_shard_row *row)
 {
@@ -114,7 +136,7 @@ static clv_status fill_row(maker *m, const clv_shard_node *node, const clv_shard
         return clv_fail(m->err, CLV_ELIMIT,
                         "the annotations make over %d shards: choose one configuration",
                         SHARDS_MAX);
-    return CLV_OK;
+    return m->req->tiles ? put_tiles(m, row) : CLV_OK;
 }
 
 /* -- one node -- */
@@ -276,7 +298,8 @@ clv_status clv_shards_make(const clv_shards_request *req, clv_arena *arena, clv_
 {
     clv_shard_list list = { .model_name = req->model_name,
                             .model = req->model,
-                            .policy = req->policy };
+                            .policy = req->policy,
+                            .tiles = req->tiles };
     maker m = { .req = req, .arena = arena, .err = err, .list = &list };
 
     CLV_TRY(clv_onnx_annotations(req->file, arena, &m.set, err));

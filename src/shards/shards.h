@@ -18,6 +18,7 @@ typedef struct {
     const char *configuration; /* only this one; NULL: all */
     clv_uneven_policy policy;
     const clv_backend *backend; /* NULL: none */
+    bool tiles;                 /* each spec as tiles too (docs/formats/tiles.md) */
 } clv_shards_request;
 
 /* CLV_EUSAGE: no configuration of that name in the file. CLV_ELIMIT: more shards than the list is

@@ -6,8 +6,9 @@
 
 #include "support/run.h"
 
-static const char *const commands[] = { "plan",  "inspect", "shards", "annotate",
-                                        "strip", "place",   "solve",  "rules" };
+static const char *const commands[] = { "plan",  "inspect", "shards",  "annotate", "strip",
+                                         "shard", "reshard", "collect", "place",    "solve",
+                                         "rules", "verify",  "lower",   "calibrate" };
 #define N_COMMANDS (sizeof commands / sizeof *commands)
 
 /* Calls visit for each word that starts with "--" at the start of a line of the help. */
@@ -141,6 +142,8 @@ Test(docs, the_completion_knows_clusters_and_choices_in_both_spellings)
     completes("plan --cluster=cpu", "--cluster=cpu-2\n");
     completes("shards --uneven=", "--uneven=refuse --uneven=ceil --uneven=balanced\n");
     completes("plan --search d", "default documented\n");
+    completes("lower --form e", "emulate\n");
+    completes("lower --weights=s", "--weights=safetensors\n");
 }
 
 Test(docs, the_man_page_tells_every_exit_code_that_the_help_tells)

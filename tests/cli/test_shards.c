@@ -121,6 +121,37 @@ Test(shards, the_json_form_has_the_same_numbers)
     free(out);
 }
 
+/* A copy, a split, and a split into tiles of unequal sizes; parts with copies have no such form.
+ * covers: E.047 E.049 */
+Test(shards, tiles_are_said_when_asked_for)
+{
+    annotate(0, ROWS);
+    char *out = says(0, "shards --tiles --bind batch=4 a.onnx");
+    has_line(out, "\ntiles, in row-major order: 7\n  node 'mm': 'x' {2,1:0,1}\n"
+                  "  node 'mm': 'w' {1:0,1}\n");
+    free(out);
+    out = says(0, "shards --tiles --json --bind batch=4 a.onnx");
+    has_line(out, "\"tiles\": \"{2,1:0,1}\"");
+    free(out);
+    out = says(0, "shards --bind batch=4 a.onnx");
+    cr_expect(!strstr(out, "tiles"), "%s", out);
+    free(out);
+    annotate(0, "[{\"node\":\"mm\",\"stage\":0,\"specs\":[{\"tensor\":\"w\",\"device\":[1,0,1,0],"
+                "\"sharded_dim\":[{\"axis\":1,\"simple_sharding\":[{\"num_shards\":4}]}]},"
+                "{\"tensor\":\"x\",\"device\":[-1,0],\"index_to_device_group_map\":{\"-1\":"
+                "[0,1]},\"sharded_dim\":[{\"axis\":0,\"simple_sharding\":[{\"num_shards\":2}]}"
+                "]}]}]");
+    out = says(0, "shards --tiles --bind batch=4 a.onnx");
+    has_line(out, "  node 'mm': 'w' {1,4:1,0,1,0}, whose tiles have sizes of their own\n");
+    has_line(out, "  node 'mm': 'x' has none: sharding of 'x': part 0 is on 2 devices, and tiles "
+                  "with copies have no notation\n");
+    free(out);
+    write_model("m.onnx", "nothing", 1);
+    out = says(0, "shards --tiles --configuration other m.onnx");
+    has_line(out, "'nothing' has none: its spec is wrong\n");
+    free(out);
+}
+
 #define RESNET TEST_SOURCE_DIR "/tests/data/models/resnet.static.onnx"
 
 /* Names of real models differ in their middle. */

@@ -25,12 +25,21 @@ MAY = {
                     "cost"],
     "src/report": ["src/base", "src/graph", "src/sharding", "src/plan", "cost", "src/problem"],
     "proto": ["src/base", "src/graph", "src/plan"],
+    "src/weights": ["src/base", "src/graph", "src/cluster", "src/sharding", "src/plan", "proto"],
+    "src/lower": ["src/base", "src/graph", "src/cluster", "src/sharding", "src/plan", "src/weights", "src/problem", "cost",
+                  "proto"],
     "src/shards": ["src/base", "src/graph", "src/cluster", "src/sharding", "cost", "src/plan",
                    "src/report", "proto"],
+    "src/lower": ["src/base", "src/graph", "src/cluster", "src/sharding", "cost", "src/plan",
+                  "proto", "src/weights"],
+    "src/verify": ["src/base", "src/graph", "src/sharding", "src/plan", "src/compile", "src/report",
+                   "src/lower", "src/problem", "cost", "proto"],
+    "src/calibrate": ["src/base", "src/graph", "src/cluster", "cost", "src/compile", "proto"],
     "src/cli": ["src/base", "src/include"],
+    "run": ["src/base", "src/cli", "src/plan", "proto"],
     "src/joint": ["src", "src/base", "src/graph", "src/cluster", "src/sharding", "src/problem", "cost", "solver",
             "solver/plans", "solver/placements", "solver/strategies", "src/spmd", "src/plan", "src/compile", "src/report", "proto", "src/include"],
-    "src": ["src/joint", "src/shards", "src/base", "src/graph", "src/cluster", "src/sharding", "src/problem", "cost", "solver",
+    "src": ["src/calibrate", "src/joint", "src/verify", "src/shards", "src/weights", "src/lower", "src/base", "src/graph", "src/cluster", "src/sharding", "src/problem", "cost", "solver",
             "solver/plans", "solver/placements", "solver/strategies", "src/spmd", "src/plan", "src/compile", "src/report", "proto", "src/include"],
 }
 # third party: the only files that may include it
@@ -40,8 +49,10 @@ DOORS = {
     "Cbc_C_Interface.h": ["solver/ilp_cbc"],
     "protobuf-c/": ["proto/"],
     "onnx.pb-c.h": ["proto/"],
+    "xxhash.h": ["src/base/checksum"],
     "uv.h": ["src/compile/", "src/base/crew"],
     "jemalloc": [],
+    "onnxruntime_c_api.h": ["run/"],
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 

@@ -22,7 +22,7 @@ _cleave() {
     COMPREPLY=()
 
     if [ "$COMP_CWORD" -eq 1 ]; then
-        _cleave_words "plan inspect shards annotate strip place solve rules help --help --version"
+        _cleave_words "plan inspect shards annotate strip lower verify shard reshard collect calibrate place solve rules help --help --version"
         return
     fi
     # --name=value is three words for most shells, and one where '=' does not break words.
@@ -40,13 +40,19 @@ _cleave() {
             --plan-out --input_model --num_ipus --output_model --num_processes --json --quiet --help"
         ;;
     inspect) options="--bind --json --quiet --help" ;;
-    shards) options="--configuration --uneven --check --profile --bind --json --quiet --help" ;;
+    shards) options="--configuration --uneven --tiles --check --profile --bind --json --quiet --help" ;;
     annotate) options="--plan --output --keep-ir --json --quiet --help" ;;
     strip) options="--all --output --json --quiet --help" ;;
+    verify) options="--inputs --seed --all --proof-only --runner --json --quiet --help" ;;
+    shard) options="--layout --plan --weights --fill --max-file-size --output --json --quiet --help" ;;
+    reshard) options="--layout --plan --dry-run --weights --max-file-size --output --json --quiet --help" ;;
+    collect) options="--output --json --quiet --help" ;;
+    calibrate) options="--runner --output --devices --json --quiet --help" ;;
+    lower) options="--form --output --collectives --weights --json --quiet --help" ;;
     place) options="--objective --contiguous --free --max-load --deadline --gap --seed --output --mps --json --quiet --help" ;;
     solve) options="--deadline --gap --jobs --seed --output --json --quiet --help" ;;
     rules) options="--json --quiet --help" ;;
-    help) options="plan inspect shards annotate strip place solve rules --help" ;;
+    help) options="plan inspect shards annotate strip lower verify shard reshard collect calibrate place solve rules --help" ;;
     *) return ;;
     esac
     case $prev in
@@ -67,6 +73,18 @@ _cleave() {
         ;;
     --search)
         _cleave_words "default documented"
+        return
+        ;;
+    --form)
+        _cleave_words "stages devices emulate ort-options olive"
+        return
+        ;;
+    --collectives)
+        _cleave_words "ort tensorrt"
+        return
+        ;;
+    --weights)
+        _cleave_words "external safetensors ranges"
         return
         ;;
     --uneven)

@@ -1,0 +1,147 @@
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+/* cleave verify: does a plan compute what its model computes? */
+
+enum { INPUTS, SEED, ALL, PROOF_ONLY, RUNNER, COMMON, N_OPTIONS = COMMON + 3 };
+
+static const cli_option options[N_OPTIONS] = {
+    [INPUTS] = { .name = "--inputs",
+                 .letter = "-i",
+                 .kind = CLI_TEXT,
+                 .value = "PATH",
+                 .help = "values of inputs: a file .pb or .npy, NAME=FILE, or a folder of files" },
+    [SEED] = { .name = "--seed",
+               .kind = CLI_INT,
+               .value = "N",
+               .help = "of the random values of all other inputs; 0",
+               .min = 0,
+               .max = INT64_MAX },
+    [ALL] = { .name = "--all",
+              .kind = CLI_FLAG,
+              .help = "compare every tensor, and name the first node that differs" },
+    [PROOF_ONLY] = { .name = "--proof-only",
+                     .kind = CLI_FLAG,
+                     .help = "run nothing: for models of any size, without their weights" },
+    [RUNNER] = { .name = "--runner",
+                 .kind = CLI_TEXT,
+                 .value = "PATH",
+                 .help = "the program that runs models; cleave-run, beside cleave or in PATH" },
+    CLI_COMMON_OPTIONS,
+};
+
+#define RUNNER_NAME "cleave-run"
+
+/* -- where the runner is -- */
+
+static const char *in_folder(cli *c, const char *folder, size_t n)
+{
+    const char *path = clv_arena_printf(c->arena, "%.*s/" RUNNER_NAME, (int)n, folder);
+    return path && access(path, X_OK) == 0 ? path : NULL;
+}
+
+static const char *beside_us(cli *c)
+{
+    char own[4096];
+    ssize_t n = readlink("/proc/self/exe", own, sizeof own);
+    if (n <= 0 || n >= (ssize_t)sizeof own)
+        return NULL;
+    while (n > 0 && own[n - 1] != '/')
+        n--;
+    return n > 0 ? in_folder(c, own, (size_t)n - 1) : NULL;
+}
+
+static const char *in_path(cli *c)
+{
+    const char *found = NULL;
+    for (const char *at = getenv("PATH"); at && !found;) {
+        size_t n = strcspn(at, ":");
+        found = n ? in_folder(c, at, n) : NULL;
+        at = at[n] ? at + n + 1 : NULL;
+    }
+    return found;
+}
+
+static const char *find_runner(cli *c, const cli_value *given)
+{
+    if (given->by)
+        return given->text;
+    const char *found = beside_us(c);
+    return found ? found : in_path(c);
+}
+
+/* -- the command -- */
+
+static int tell(cli *c, const cleave_verification *v)
+{
+    int code = CLI_EXIT_OK;
+    if (c->json)
+        code = cli_print(c, cleave_verification_json(v));
+    else if (!c->quiet)
+        code = cli_print(c, cleave_verification_text(v));
+    if (code != CLI_EXIT_OK || cleave_verification_holds(v))
+        return code;
+    if (c->quiet && !c->json)
+        return cli_fail(c, CLI_EXIT_DIFFERS, "differs",
+                        "the plan does not compute what the model computes");
+    return CLI_EXIT_DIFFERS;
+}
+
+static int verify(cli *c, const char *path, const char *plan_path, const cleave_verify_options *o)
+{
+    cleave_model *model = NULL;
+    cleave_plan *plan = NULL;
+    cleave_verification *v = NULL;
+    cleave_error error;
+    int code = cli_open(c, path, &model);
+
+    if (code != CLI_EXIT_OK)
+        return code;
+    cli_warn(c, model);
+    cli_catch_signals(c);
+    cleave_status status = cleave_plan_load(model, plan_path, &plan, &error);
+    cli_be_careful(true); /* a temporary folder has to go first */
+    if (status == CLEAVE_OK)
+        status = cleave_verify(model, plan, o, &v, &error);
+    cli_forget_signals();
+    code = status == CLEAVE_OK ? tell(c, v) : cli_fail_library(c, &error);
+    cleave_verification_free(v);
+    cleave_plan_free(plan);
+    cleave_model_free(model);
+    return code;
+}
+
+static int run(cli *c, const cli_args *args)
+{
+    const cli_value *v = args->values;
+    cleave_verify_options o = CLEAVE_VERIFY_OPTIONS;
+    if (args->n_operands != 2)
+        return cli_usage(c, "%d files are given, expected a model and its plan", args->n_operands);
+    if (v[PROOF_ONLY].by && (v[ALL].by || v[INPUTS].by || v[RUNNER].by))
+        return cli_usage(c, "--proof-only runs nothing, so %s has no use",
+                         v[ALL].by      ? "--all"
+                         : v[INPUTS].by ? "--inputs"
+                                        : "--runner");
+    o.proof_only = v[PROOF_ONLY].by != NULL;
+    o.all = v[ALL].by != NULL;
+    o.model_path = args->operands[0];
+    o.inputs = v[INPUTS].text;
+    o.seed = (uint64_t)v[SEED].number;
+    o.runner = o.proof_only ? NULL : find_runner(c, &v[RUNNER]);
+    return verify(c, args->operands[0], args->operands[1], &o);
+}
+
+const cli_command cli_cmd_verify = {
+    .name = "verify",
+    .operands = "MODEL PLAN",
+    .summary = "Show that a plan computes what its model computes",
+    .details = "First by a proof over all tensors, devices and steps; then the model and all that\n"
+               "'cleave lower' makes of it are run on the same inputs, and their outputs compared\n"
+               "(docs/verifying.md). What follows ';' is the default. Exit code 4: it does not.\n",
+    .options = options,
+    .n_options = N_OPTIONS,
+    .run = run,
+};

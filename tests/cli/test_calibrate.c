@@ -1,0 +1,177 @@
+/* test_calibrate.c - cleave calibrate, with a runner that is a small script. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/onnx_builder.h"
+#include "support/run.h"
+
+static char *folder;
+
+/* Answers like cleave-run: as many models as the manifest has, each call slower than the last. */
+static const char *const good =
+    "#!/bin/sh\n"
+    "[ \"$1 $2\" = 'run .' ] || exit 9\n"
+    "n=$(grep -c '\"file\"' manifest.json)\n"
+    "for i in $(seq 0 $((n - 1))); do [ -s $i.onnx ] || exit 8; done\n"
+    "echo x >> \"$CALLS\"\n"
+    "awk -v n=\"$n\" -v c=\"$(wc -l < \"$CALLS\")\" 'BEGIN { "
+    "printf \"{\\\"runtime\\\": \\\"7.7.7\\\", \\\"models\\\": [\"; "
+    "for (i = 0; i < n; i++) printf \"%s{\\\"cpu_runs_ms\\\": [9, %g]}\", i ? \", \" : \"\", "
+    "0.01 * (i + 1) * c; print \"]}\" }'\n";
+
+static void write_script(const char *text)
+{
+    char path[4096];
+
+    file_write(folder, "runner", text, strlen(text));
+    snprintf(path, sizeof path, "%s/runner", folder);
+    cr_assert_eq(chmod(path, 0755), 0);
+}
+
+static void start(void)
+{
+    char path[4096];
+
+    folder = folder_new();
+    snprintf(path, sizeof path, "%s/tmp", folder);
+    cr_assert_eq(mkdir(path, 0700), 0);
+    setenv("TMPDIR", path, 1);
+    snprintf(path, sizeof path, "%s/calls", folder);
+    setenv("CALLS", path, 1);
+    write_script(good);
+}
+static void end(void) { folder_free(folder); }
+TestSuite(calibrate, .init = start, .fini = end);
+
+static int left_over(void)
+{
+    char path[4096];
+
+    snprintf(path, sizeof path, "%s/tmp", folder);
+    return folder_count(path);
+}
+
+Test(calibrate, writes_a_cluster_that_plans_are_made_for)
+{
+    run_says(folder, 0, "calibrate", "--runner ./runner --devices 2 -o cpu.json",
+             "cpu.json: 2 devices, fitted to ");
+    cr_expect_eq(left_over(), 0);
+    char *text = file_text(folder, "cpu.json", NULL);
+    cr_expect(strstr(text, "measured by cleave calibrate on ONNX Runtime 7.7.7"));
+    free(text);
+    test_onnx *m = onnx_new(8, 17);
+    test_graph *g = onnx_main(m);
+    onnx_input(g, "x", 1, "64,64");
+    onnx_weight(g, "w", 1, "64,64");
+    onnx_node(g, "MatMul", "mm", "x,w", "h");
+    onnx_node(g, "Relu", "relu", "h", "y");
+    onnx_output(g, "y", 1, "64,64");
+    char path[4096];
+    snprintf(path, sizeof path, "%s/m.onnx", folder);
+    onnx_write(m, path);
+    onnx_free(m);
+    run_says(folder, 0, "plan", "m.onnx --cluster cpu.json --json --no-output", "calibrated-cpu");
+}
+
+/* Nothing but what was measured goes into the file. */
+Test(calibrate, the_same_measurements_give_the_same_bytes)
+{
+    run_says(folder, 0, "calibrate", "--runner ./runner -o a.json -q", "");
+    char path[4096];
+    snprintf(path, sizeof path, "%s/calls", folder);
+    cr_assert_eq(remove(path), 0);
+    run_says(folder, 0, "calibrate", "--runner \"$PWD/runner\" -o b.json -q", "");
+    cr_expect(file_same(folder, "a.json", "b.json"));
+}
+
+Test(calibrate, tells_what_was_fitted_as_json)
+{
+    run_result r =
+        run_cleave(folder, 0, "calibrate", "--runner ./runner --devices 3 -o c.json --json");
+    cr_expect(strstr(r.out, "\"runtime\": \"7.7.7\"") && strstr(r.out, "\"devices\": 3") &&
+                  strstr(r.out, "\"matrix_flops_per_s\": "),
+              "%s", r.out);
+    file_write(folder, "told.json", r.out, strlen(r.out));
+    run_is_valid(folder, "calibrate", "told.json");
+    run_free(&r);
+}
+
+static void bad(const char *script, int code, const char *words)
+{
+    char path[4096];
+
+    write_script(script);
+    run_refused(folder, code, "calibrate", "--runner ./runner -o out.json", words);
+    snprintf(path, sizeof path, "%s/out.json", folder);
+    cr_expect_null(file_text(folder, "out.json", NULL));
+    cr_expect_eq(left_over(), 0, "a folder is left");
+}
+
+#define ANSWER(models) "#!/bin/sh\necho '{\"runtime\": \"1\", \"models\": " models "}'\n"
+
+Test(calibrate, bad_answers_of_the_runner)
+{
+    bad("#!/bin/sh\necho ouch >&2\nexit 3\n", 74, "ended with exit code 3: ouch");
+    bad("#!/bin/sh\nkill -9 $$\n", 74, "was ended by signal 9");
+    bad("#!/bin/sh\necho no\n", 65, "the answer of '");
+    bad("#!/bin/sh\n", 65, "the answer of '");
+    bad("#!/bin/sh\necho '[]'\n", 65, "the answer of '");
+    bad("#!/bin/sh\necho '{\"models\": []}'\n", 65, "runtime");
+    bad(ANSWER("[]"), 65, "models has 0 elements, expected one for each of");
+    bad("#!/bin/sh\nsleep 0 &\nexit 127\n", 74, "exit code 127");
+}
+
+/* A model with the wrong times, among as many as were asked for. */
+static void bad_times(const char *model, const char *words)
+{
+    char script[1024];
+
+    snprintf(script, sizeof script,
+             "#!/bin/sh\nn=$(grep -c '\"file\"' manifest.json)\n"
+             "awk -v n=\"$n\" 'BEGIN { printf \"{\\\"runtime\\\": \\\"1\\\", \\\"models\\\": [\"; "
+             "for (i = 0; i < n; i++) printf \"%%s{%s}\", i ? \", \" : \"\"; print \"]}\" }'\n",
+             model);
+    bad(script, 65, words);
+}
+
+Test(calibrate, bad_times_of_the_runner)
+{
+    bad_times("", "models[0] has no key 'cpu_runs_ms'");
+    bad_times("\\\"cpu_runs_ms\\\": []", "models[0].cpu_runs_ms is empty");
+    bad_times("\\\"cpu_runs_ms\\\": [-1]", "models[0].cpu_runs_ms[0]");
+    bad_times("\\\"cpu_runs_ms\\\": [\\\"x\\\"]", "models[0].cpu_runs_ms[0]");
+    bad_times("\\\"cpu_runs_ms\\\": 4", "models[0].cpu_runs_ms");
+    /* every size takes equally long */
+    bad_times("\\\"cpu_runs_ms\\\": [1]", "too busy to measure on");
+}
+
+/* With the true runner, where it was built: it lies beside the command and is found there. */
+Test(calibrate, on_the_runtime_itself)
+{
+    char runner[4096];
+
+    snprintf(runner, sizeof runner, "%s-run", TEST_CLEAVE);
+    if (access(runner, X_OK) != 0)
+        cr_skip_test("cleave-run is not built");
+    run_result r = run_cleave(folder, 0, "calibrate", "-o cpu.json --devices 2 --json");
+    cr_expect(strstr(r.out, "\"operators\": 41"), "%s", r.out);
+    run_free(&r);
+    cr_expect_eq(left_over(), 0);
+    char *text = file_text(folder, "cpu.json", NULL);
+    cr_expect(strstr(text, "\"MatMul\"") && strstr(text, "\"Softmax\""));
+    free(text);
+}
+
+Test(calibrate, wrong_requests)
+{
+    run_refused(folder, 2, "calibrate", "--runner ./runner", "no file is given, expected -o FILE");
+    run_refused(folder, 2, "calibrate", "x -o out.json", "'x' is one too many");
+    run_refused(folder, 2, "calibrate", "-o out.json --devices 0", "--devices");
+    run_refused(folder, 74, "calibrate", "--runner ./runner -o nowhere/out.json", "nowhere");
+    run_refused(folder, 74, "calibrate", "--runner ./not-there -o out.json", "not-there");
+    run_refused(folder, 74, "calibrate", "--runner \"it's not\" -o out.json", "it's not");
+}
