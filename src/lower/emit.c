@@ -15,8 +15,10 @@ clv_status clv_emit_init(clv_emit *e, const clv_spmd *s, clv_dialect dialect, in
                      .opset = clv_opset_for(s->model),
                      .arena = arena,
                      .err = err };
-    e->name = CLV_NEW_ARRAY(arena, clv_str, (int64_t)s->n_values * s->mesh.n_devices);
-    if (!e->name)
+    e->name =
+        CLV_NEW_ARRAY(arena, clv_str, (int64_t)s->n_values * (only < 0 ? s->mesh.n_devices : 1));
+    e->io = CLV_NEW_ARRAY(arena, clv_str, s->mesh.n_devices);
+    if (!e->name || !e->io)
         return no_memory(e);
     CLV_TRY(clv_map_init(&e->taken, arena, s->n_values, err));
     CLV_TRY(clv_map_init(&e->constants, arena, 64, err));

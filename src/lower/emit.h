@@ -49,7 +49,7 @@ typedef struct {
     int32_t opset; /* of the standard operators */
     clv_arena *arena;
     clv_error *err;
-    clv_str *name; /* [value * positions + position]; empty: not made yet */
+    clv_str *name; /* [value * positions that are written + position]; empty: not made yet */
     clv_new_node *nodes;
     clv_new_tensor *tensors;
     clv_emit_weight *weights;
@@ -65,13 +65,16 @@ typedef struct {
     int64_t *low, *high; /* of the factors of the operator at hand */
     bool *first;
     int32_t cap_factors;
+    clv_str *io; /* by position: of the step at hand */
+    clv_str *in; /* by input, then by position: of the operator at hand */
+    int32_t cap_in;
 } clv_emit;
 
 /* Ready for the phases of a program. only: as above; dialect plain needs -1. */
 clv_status clv_emit_init(clv_emit *e, const clv_spmd *s, clv_dialect dialect, int32_t only,
                          clv_arena *arena, clv_error *err);
 
-/* The phase's inputs and received values must have names (clv_emit_name_set). Appends its nodes.
+/* The phase's inputs and received values must have names . Appends its nodes.
  * CLV_EUNSUPP: an operator cannot be written for parts; the sentence says why. O(instructions *
  * positions). */
 clv_status clv_emit_phase(clv_emit *e, int32_t phase);
@@ -84,7 +87,8 @@ static inline bool clv_emit_active(const clv_emit *e, int32_t position)
 }
 static inline clv_str *clv_emit_name(const clv_emit *e, int32_t value, int32_t position)
 {
-    return &e->name[(int64_t)value * e->s->mesh.n_devices + position];
+    return e->only < 0 ? &e->name[(int64_t)value * e->s->mesh.n_devices + position]
+                       : &e->name[value];
 }
 
 /* A name that nothing else has, made of this one: with the device behind it where several are side

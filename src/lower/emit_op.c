@@ -490,25 +490,33 @@ static clv_status take_factor_room(clv_emit *e, int32_t n)
     return e->low && e->high && e->first ? CLV_OK : no_memory(e);
 }
 
+static clv_status take_input_room(clv_emit *e, int32_t n)
+{
+    if (n <= e->cap_in)
+        return CLV_OK;
+    e->in = CLV_NEW_ARRAY(e->arena, clv_str, 2 * (int64_t)n);
+    e->cap_in = 2 * n;
+    return e->in ? CLV_OK : no_memory(e);
+}
+
 clv_status clv_emit_operator(clv_emit *e, const clv_spmd_instr *instr)
 {
     const clv_op_info *op = clv_op_at(e->s->model->main, instr->op);
     const clv_factors *f = &e->s->factors[instr->op.i];
     int32_t n_in = clv_op_n_explicit(op), n = e->s->mesh.n_devices;
-    clv_str *in = CLV_NEW_ARRAY(e->arena, clv_str, (int64_t)n_in * n);
-    if (!in)
-        return no_memory(e);
+    CLV_TRY(take_input_room(e, n_in * n));
     CLV_TRY(take_factor_room(e, f->n_factors));
     for (int32_t k = 0; k < n_in; k++) {
         int32_t v = e->s->operands[instr->first_in + k];
-        if (v < 0)
-            continue;
-        memcpy(in + (int64_t)k * n, clv_emit_name(e, v, 0), (size_t)n * sizeof *in);
-        if (k < f->n_in)
-            CLV_TRY(add_halo(e, instr, k, in + (int64_t)k * n));
+        clv_str *in = e->in + (int64_t)k * n;
+        for (int32_t p = 0; p < n; p++)
+            if (clv_emit_active(e, p))
+                in[p] = v < 0 ? (clv_str){ 0 } : *clv_emit_name(e, v, p);
+        if (v >= 0 && k < f->n_in)
+            CLV_TRY(add_halo(e, instr, k, in));
     }
     for (int32_t p = 0; p < n; p++)
         if (clv_emit_active(e, p))
-            CLV_TRY(emit_at(e, instr, p, in));
+            CLV_TRY(emit_at(e, instr, p, e->in));
     return CLV_OK;
 }

@@ -73,24 +73,6 @@ clv_status clv_emit_part(clv_emit *e, clv_str in, clv_tensor t, const clv_layout
     return clv_emit_take(e, in, type->dtype, split.rank, dims, places, want, position, ret);
 }
 
-/* Does every device have of `from` what it needs of `to`? */
-static clv_status is_local(clv_emit *e, clv_tensor t, const clv_layout *from, const clv_layout *to,
-                           bool *ret)
-{
-    clv_spans have[CLV_RANK_MAX], need[CLV_RANK_MAX];
-    clv_tensor_split split;
-    *ret = true;
-    if (!clv_spmd_split(e->s, t, &split))
-        return CLV_OK;
-    for (int32_t p = 0; *ret && p < e->s->mesh.n_devices; p++) {
-        CLV_TRY(spans_of(e, t, from, p, have));
-        CLV_TRY(spans_of(e, t, to, p, need));
-        for (int32_t d = 0; *ret && d < split.rank; d++)
-            *ret = clv_spans_has(&have[d], &need[d]);
-    }
-    return CLV_OK;
-}
-
 /* -- nodes of dialects -- */
 
 static clv_status note_collective(clv_emit *e, const clv_emit_collective *c)
@@ -561,13 +543,11 @@ static clv_status walk(clv_emit *e, const clv_spmd_instr *instr, const clv_spmd_
     int32_t order[CLV_MESH_AXES_MAX];
     uint32_t partial =
         clv_layout_partial_axes(&layout) & instr->axes & ~clv_layout_partial_axes(&to->layout);
-    bool local;
     if (instr->kind == CLV_STEP_NEUTRAL)
         return make_neutral(e, from->tensor, &to->layout, instr->axes, io);
     if (partial)
         CLV_TRY(reduce_partial(e, from->tensor, &layout, partial, to->name, io));
-    CLV_TRY(is_local(e, from->tensor, &layout, &to->layout, &local));
-    if (!local) {
+    if (!instr->local) {
         int32_t n = splitting_axes(&layout, instr->axes, order);
         for (int32_t i = 0; i < n; i++)
             CLV_TRY(clv_emit_gather(e, from->tensor, &layout, order[i], io));
@@ -583,12 +563,12 @@ clv_status clv_emit_step(clv_emit *e, const clv_spmd_instr *instr)
 {
     const int32_t *operands = e->s->operands;
     int32_t in = operands[instr->first_in], out = operands[instr->first_out];
-    int32_t n = e->s->mesh.n_devices;
-    clv_str *io = CLV_NEW_ARRAY(e->arena, clv_str, n);
-    if (!io)
-        return no_memory(e);
-    memcpy(io, clv_emit_name(e, in, 0), (size_t)n * sizeof *io);
-    CLV_TRY(walk(e, instr, &e->s->values[in], &e->s->values[out], io));
-    memcpy(clv_emit_name(e, out, 0), io, (size_t)n * sizeof *io);
+    for (int32_t p = 0; p < e->s->mesh.n_devices; p++)
+        if (clv_emit_active(e, p))
+            e->io[p] = *clv_emit_name(e, in, p);
+    CLV_TRY(walk(e, instr, &e->s->values[in], &e->s->values[out], e->io));
+    for (int32_t p = 0; p < e->s->mesh.n_devices; p++)
+        if (clv_emit_active(e, p))
+            *clv_emit_name(e, out, p) = e->io[p];
     return CLV_OK;
 }

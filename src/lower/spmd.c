@@ -261,6 +261,12 @@ static clv_status add_step(maker *m, clv_step_kind kind, uint32_t axes, const cl
                              .first_out = m->s->n_operands + 1,
                              .n_out = 1 };
     clv_tensor t = m->s->values[*io].tensor;
+    clv_layout summed = m->s->values[*io].layout;
+    uint32_t sums = clv_layout_partial_axes(&summed) & axes & ~clv_layout_partial_axes(to);
+    for (int32_t a = 0; a < CLV_MESH_AXES_MAX; a++)
+        if (sums >> a & 1)
+            clv_layout_unsplit(&summed, a);
+    CLV_TRY(clv_spmd_is_local(m->s, t, &summed, to, m->arena, &instr.local, m->err));
     CLV_TRY(add_operand(m, *io));
     if (name.n == 0)
         CLV_TRY(step_name(m, t, clv_step_name(kind), &name));

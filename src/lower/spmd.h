@@ -40,9 +40,10 @@ typedef struct {
 typedef struct {
     clv_op op; /* of the model; CLV_NO_OP: a step */
     int32_t phase;
-    int16_t factor[CLV_MESH_AXES_MAX];        /* of an operator: what each axis splits, or -1 */
-    clv_step_kind kind;                       /* of a step */
-    uint32_t axes;                            /* that a step is over */
+    int16_t factor[CLV_MESH_AXES_MAX]; /* of an operator: what each axis splits, or -1 */
+    clv_step_kind kind;                /* of a step */
+    uint32_t axes;                     /* that a step is over */
+    bool local; /* of a step: once sums are made, each device has what it needs */
     int32_t first_in, n_in, first_out, n_out; /* into operands: values, -1 for what is left out. Of
                                                  an operator all inputs, implicit ones too */
 } clv_spmd_instr;
@@ -87,6 +88,11 @@ void clv_spmd_ranges(const clv_spmd *s, const clv_spmd_instr *instr, int32_t pos
                      int64_t *high, bool *first);
 /* Does any axis split the factor? */
 bool clv_spmd_splits(const clv_spmd *s, const clv_spmd_instr *instr, int32_t factor);
+
+/* Does every device have of one layout what it needs of the other? Scratch is given back.
+ * O(positions * (spans + rank)). */
+clv_status clv_spmd_is_local(const clv_spmd *s, clv_tensor t, const clv_layout *from,
+                             const clv_layout *to, clv_arena *arena, bool *ret, clv_error *err);
 
 /* Numbers of a value that is known before the run, if each is known: no symbols among them. */
 const clv_value *clv_spmd_known(const clv_types *types, clv_tensor t);
