@@ -97,8 +97,8 @@ clv_status clv_emit_fresh(clv_emit *e, clv_str base, int32_t position, bool made
 /* Is the name that of a node's output? */
 bool clv_emit_is_made(const clv_emit *e, clv_str name);
 
-/* Dims of the part of a value that a device has: rank entries; false: it is copied whole, and its
- * dims need not be known. */
+/* Dims of the part of a tensor that a device has: rank entries. The tensor's own must be known.
+ */
 clv_status clv_emit_dims(clv_emit *e, clv_tensor t, const clv_layout *layout, int32_t position,
                          int64_t *ret);
 /* A node with one output of the standard domain; in: names, empty ones left out at the end. */

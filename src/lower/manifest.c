@@ -271,10 +271,9 @@ static void put_collectives(writing *w)
     clv_json_close_array(&w->out);
 }
 
-static int64_t bytes_of(const writing *w, const clv_local_io *io)
+static int64_t bytes_of(const clv_local_io *io)
 {
     int64_t elems = clv_type_elems(io->type), bytes = -1;
-    (void)w;
     return elems >= 0 && clv_dtype_bytes(io->type->dtype, elems, &bytes) ? bytes : -1;
 }
 
@@ -293,8 +292,8 @@ static void put_transfers(writing *w)
             clv_json_put_str(&w->out, "tensor", output_of(&w->m->models[from], value));
             clv_json_put_int(&w->out, "from", from);
             clv_json_put_int(&w->out, "to", i);
-            if (bytes_of(w, io) >= 0)
-                clv_json_put_int(&w->out, "bytes", bytes_of(w, io));
+            if (bytes_of(io) >= 0)
+                clv_json_put_int(&w->out, "bytes", bytes_of(io));
             clv_json_close_object(&w->out);
         }
     clv_json_close_array(&w->out);
