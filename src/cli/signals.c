@@ -96,6 +96,7 @@ static void forget(int number)
 
 void cli_forget_signals(void)
 {
+    signal(SIGALRM, SIG_IGN); /* what is told now is the answer; no farewell may follow it */
     if (came) /* the command ends by it already: a second one must not change the exit code */
         return;
     forget(SIGINT);
@@ -103,7 +104,6 @@ void cli_forget_signals(void)
     forget(SIGHUP);
     forget(SIGQUIT);
     forget(SIGXCPU);
-    signal(SIGALRM, SIG_IGN);
 }
 
 int cli_signal(void) { return came; }
