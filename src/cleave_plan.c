@@ -7,10 +7,9 @@
 #include "base/file.h"
 #include "cluster/cluster_json.h"
 #include "configs_path.h"
-#include "plan/plan_annotations.h"
-#include "plan/plan_check.h"
 #include "plan/plan_json.h"
 #include "plan/plan_mesh.h"
+#include "plan_open.h"
 #include "problem/micro.h"
 #include "report/report.h"
 
@@ -270,15 +269,7 @@ static clv_status load_plan(const cleave_model *m, const char *path, cleave_plan
     const char *text;
     size_t n;
     CLV_TRY(clv_read_file(path, PLAN_FILE_MAX, p->arena, &text, &n, err));
-    CLV_TRY(clv_plan_read(text, n, path, p->arena, &p->plan, err));
-    uint64_t fingerprint = clv_onnx_fingerprint(m->model);
-    if (p->plan->fingerprint != fingerprint)
-        return clv_fail(err, CLV_EFORMAT,
-                        "%s is a plan for model '%s' (fingerprint %016llx), not for '%s' (%016llx)",
-                        path, p->plan->model, (unsigned long long)p->plan->fingerprint, m->name,
-                        (unsigned long long)fingerprint);
-    CLV_TRY(clv_plan_find_nodes(p->plan, m->model->main, p->arena, err));
-    CLV_TRY(clv_plan_check(p->plan, m->model->main, p->arena, err));
+    CLV_TRY(clv_plan_open(text, n, path, m->model, m->name, p->arena, &p->plan, err));
     return show_plan(p, err);
 }
 

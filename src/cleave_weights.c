@@ -7,9 +7,7 @@
 #include "base/units.h"
 #include "lower/plan_target.h"
 #include "lower/plan_types.h"
-#include "plan/plan_annotations.h"
-#include "plan/plan_check.h"
-#include "plan/plan_json.h"
+#include "plan_open.h"
 #include "weights/collect.h"
 #include "weights/layout_file.h"
 #include "weights/reshard.h"
@@ -72,21 +70,12 @@ static clv_status is_plan(const char *text, size_t n, const char *path, bool *re
 }
 
 static clv_status target_of_plan(const char *text, size_t n, const char *path,
-                                 const clv_model *model, clv_arena *arena, clv_target *ret,
-                                 clv_error *err)
+                                 const clv_model *model, const char *name, clv_arena *arena,
+                                 clv_target *ret, clv_error *err)
 {
     clv_plan *plan;
     const clv_types *types;
-    CLV_TRY(clv_plan_read(text, n, path, arena, &plan, err));
-    uint64_t fingerprint = clv_onnx_fingerprint(model);
-    if (plan->fingerprint != fingerprint)
-        return clv_fail(err, CLV_EFORMAT,
-                        "%s is a plan for model '%s' (fingerprint %016llx), not for this one "
-                        "(%016llx)",
-                        path, plan->model, (unsigned long long)plan->fingerprint,
-                        (unsigned long long)fingerprint);
-    CLV_TRY(clv_plan_find_nodes(plan, model->main, arena, err));
-    CLV_TRY(clv_plan_check(plan, model->main, arena, err));
+    CLV_TRY(clv_plan_open(text, n, path, model, name, arena, &plan, err));
     CLV_TRY(clv_plan_types(model, plan, arena, &types, err));
     return clv_plan_target(model, types, plan, arena, ret, err);
 }
@@ -101,14 +90,14 @@ static clv_status target_of_plan_there(const char *text, size_t n, const char *p
     CLV_TRY(clv_weights_skeleton_open(f, arena, &file, err));
     clv_status status = clv_onnx_read(file, arena, &model, err);
     if (status == CLV_OK)
-        status = target_of_plan(text, n, path, model, arena, ret, err);
+        status = target_of_plan(text, n, path, model, f->originals[0].name, arena, ret, err);
     clv_onnx_close(file);
     return status;
 }
 
 /* model and folder: of what the weights are, one of them NULL. */
 static clv_status read_layout(const char *path, const clv_weight_list *weights,
-                              const clv_model *model, const clv_weights_folder *folder,
+                              const cleave_model *model, const clv_weights_folder *folder,
                               const cleave_shard_options *options, clv_arena *arena,
                               clv_target *ret, clv_error *err)
 {
@@ -119,7 +108,7 @@ static clv_status read_layout(const char *path, const clv_weight_list *weights,
     CLV_TRY(clv_read_file(path, LAYOUT_MAX, arena, &text, &n, err));
     CLV_TRY(is_plan(text, n, path, &plan, err));
     if (plan)
-        return model ? target_of_plan(text, n, path, model, arena, ret, err)
+        return model ? target_of_plan(text, n, path, model->model, model->name, arena, ret, err)
                      : target_of_plan_there(text, n, path, folder, arena, ret, err);
     CLV_TRY(clv_layout_file_read(text, n, path, weights, arena, ret, &notes, err));
     tell_notes(&notes, options);
@@ -134,7 +123,7 @@ static clv_status shard(cleave_model *m, const char *layout, const char *folder,
     clv_target target;
     CLV_TRY(take_options(options, &o, err));
     CLV_TRY(clv_weight_list_of(m->model, arena, &weights, err));
-    CLV_TRY(read_layout(layout, &weights, m->model, NULL, options, arena, &target, err));
+    CLV_TRY(read_layout(layout, &weights, m, NULL, options, arena, &target, err));
     return clv_weights_shard(m->file, m->model, &target, folder, &o, arena, err);
 }
 
