@@ -42,6 +42,10 @@ typedef struct {
     int32_t phase;
 } clv_emit_collective;
 
+/* The position of member k of the group that the device at a position is in. O(axes). */
+int32_t clv_emit_member(const clv_mesh *mesh, const clv_emit_collective *c, int32_t position,
+                        int32_t k);
+
 typedef struct {
     const clv_spmd *s;
     clv_dialect dialect;

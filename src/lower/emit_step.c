@@ -106,30 +106,31 @@ static const char *tensorrt_reduce(clv_reduce reduce)
     return NULL;
 }
 
-/* The ranks of the group of a device: positions of the phase, counted in this order of axes. */
+int32_t clv_emit_member(const clv_mesh *mesh, const clv_emit_collective *c, int32_t position,
+                        int32_t k)
+{
+    int32_t coord[CLV_MESH_AXES_MAX] = { 0 }, member = 0;
+    for (int32_t a = 0; a < mesh->n_axes; a++)
+        coord[a] = clv_mesh_coord(mesh, position, a);
+    for (int32_t i = c->n_order - 1; i >= 0; i--) {
+        coord[c->order[i]] = k % mesh->size[c->order[i]];
+        k /= mesh->size[c->order[i]];
+    }
+    for (int32_t a = 0; a < mesh->n_axes; a++)
+        member = member * mesh->size[a] + coord[a];
+    return member;
+}
+
+/* The ranks of the group of the device: those of earlier phases come before. */
 static clv_status ranks_of(clv_emit *e, const clv_emit_collective *c, int64_t **ret, int32_t *ret_n)
 {
     const clv_mesh *mesh = &e->s->mesh;
-    int32_t n = 1, first = 0;
-    for (int32_t i = 0; i < e->phase; i++)
-        first += mesh->n_devices;
-    for (int32_t i = 0; i < c->n_order; i++)
-        n *= mesh->size[c->order[i]];
+    int32_t n = clv_mesh_count(mesh, c->mesh_axes);
     int64_t *rank = CLV_NEW_ARRAY(e->arena, int64_t, n);
     if (!rank)
         return no_memory(e);
-    for (int32_t k = 0; k < n; k++) {
-        int32_t coord[CLV_MESH_AXES_MAX] = { 0 }, rest = k, position = 0;
-        for (int32_t a = 0; a < mesh->n_axes; a++)
-            coord[a] = clv_mesh_coord(mesh, e->only, a);
-        for (int32_t i = c->n_order - 1; i >= 0; i--) {
-            coord[c->order[i]] = rest % mesh->size[c->order[i]];
-            rest /= mesh->size[c->order[i]];
-        }
-        for (int32_t a = 0; a < mesh->n_axes; a++)
-            position = position * mesh->size[a] + coord[a];
-        rank[k] = first + position;
-    }
+    for (int32_t k = 0; k < n; k++)
+        rank[k] = (int64_t)e->phase * mesh->n_devices + clv_emit_member(mesh, c, e->only, k);
     *ret = rank;
     *ret_n = n;
     return CLV_OK;

@@ -4,6 +4,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "lower/spmd_box.h"
+#include "weights/stream.h"
+
 #define WHAT "writing a lowered model"
 
 static clv_status no_memory(clv_error *err) { return clv_fail_nomem(err, WHAT); }
@@ -243,56 +246,22 @@ static clv_status bytes_of(const clv_onnx_file *source, const clv_tensor_data *d
                     CLV_STR_ARG(data->name));
 }
 
-/* Copies the elements of a part, at bits of so many: half bytes of 4-bit types, the low one first.
- */
-static void copy_elems(const uint8_t *from, int64_t from_at, uint8_t *to, int64_t to_at, int64_t n,
-                       int bits)
-{
-    if (bits >= 8) {
-        memcpy(to + to_at * (bits / 8), from + from_at * (bits / 8), (size_t)(n * (bits / 8)));
-        return;
-    }
-    for (int64_t i = 0; i < n; i++) {
-        int64_t f = (from_at + i) * bits, t = (to_at + i) * bits;
-        unsigned value = (unsigned)from[f / 8] >> (f % 8) & ((1u << bits) - 1);
-        to[t / 8] = (uint8_t)(to[t / 8] | value << (t % 8));
-    }
-}
-
 static clv_status cut(const clv_local_file *f, const clv_emit_weight *w, const uint8_t *whole,
                       clv_arena *arena, clv_new_tensor *ret, clv_error *err)
 {
-    const clv_type *type = &f->e.s->types->of[w->tensor.i];
-    clv_spans spans[CLV_RANK_MAX];
-    clv_tensor_split split;
-    int64_t place[CLV_RANK_MAX] = { 0 }, elems = 1, at = 0;
-    (void)clv_spmd_split(f->e.s, w->tensor, &split);
-    for (int32_t d = 0; d < w->rank; d++) {
-        CLV_TRY(clv_layout_spans(&w->layout, &f->e.s->mesh, &split, d, w->position, arena,
-                                 &spans[d], err));
-        elems *= spans[d].elems;
-    }
-    (void)clv_dtype_bytes(type->dtype, elems, &ret->n_bytes);
+    clv_dtype dtype = f->e.s->types->of[w->tensor.i].dtype;
+    int64_t at = 0;
+    clv_box box;
+    clv_runs runs;
+    CLV_TRY(clv_spmd_box(f->e.s, w->tensor, &w->layout, w->position, arena, &box, err));
+    (void)clv_dtype_bytes(dtype, clv_box_elems(&box), &ret->n_bytes);
     uint8_t *bytes = clv_arena_take(arena, (size_t)ret->n_bytes + 1);
     if (!bytes)
         return no_memory(err);
     ret->bytes = bytes;
-    int32_t last = w->rank - 1;
-    while (at < elems) { /* runs along the last dimension, in order */
-        int64_t from = 0;
-        for (int32_t d = 0; d < last; d++) {
-            int64_t k = place[d], i = 0;
-            while (k >= spans[d].span[i].n)
-                k -= spans[d].span[i++].n;
-            from = (from + spans[d].span[i].at + k) * type->dims[d + 1];
-        }
-        for (int32_t i = 0; i < spans[last].n; i++) {
-            const clv_span *one = &spans[last].span[i];
-            copy_elems(whole, from + one->at, bytes, at, one->n, clv_dtype_bits(type->dtype));
-            at += one->n;
-        }
-        for (int32_t d = last - 1; d >= 0 && ++place[d] == spans[d].elems; d--)
-            place[d] = 0;
+    for (clv_runs_start(&box, &runs); runs.n > 0; clv_runs_next(&runs)) {
+        clv_copy_elems(bytes, at, whole, runs.first, runs.n, clv_dtype_bits(dtype));
+        at += runs.n;
     }
     return CLV_OK;
 }

@@ -4,6 +4,7 @@
 #include "lower/annotated.h"
 #include "lower/local_file.h"
 #include "lower/manifest.h"
+#include "lower/spmd_box.h"
 #include "weights/model_source.h"
 
 #define WHAT "lowering a plan"
@@ -123,19 +124,6 @@ static bool stands_in_file(const lowering *l, const clv_emit_weight *w, int64_t 
     return kind == CLV_DATA_NONE || (bytes <= INLINE_BYTES && at_hand);
 }
 
-static clv_status box_of(const lowering *l, const clv_emit_weight *w, clv_split_dims *dims,
-                         clv_part *part, clv_box *ret)
-{
-    clv_tensor_split split;
-    if (!clv_spmd_split(l->s, w->tensor, &split))
-        return clv_box_whole(l->data[w->weight].rank, l->data[w->weight].dims, l->arena, ret,
-                             l->err);
-    clv_split_dims_of(&w->layout, &split, dims);
-    clv_layout_part(&w->layout, &l->s->mesh, &split, dims, w->position, part);
-    *ret = (clv_box){ dims->rank, dims->dims, part->offset, part->size };
-    return CLV_OK;
-}
-
 /* A part that is one run of the original's bytes is told as external data there. Of others only a
  * file of ranges tells: which one and the number of the entry, in a place of a name that no file
  * has. */
@@ -164,17 +152,15 @@ static clv_status tell_range(const lowering *l, const clv_part_place *place, int
 /* The number of a part. Where there are two passes nothing is added in the second, which meets the
  * same parts in the same order. */
 static clv_status number_part(lowering *l, const clv_emit_weight *w, int32_t phase,
-                              int32_t position, int32_t *ret)
+                              int32_t position, clv_arena *arena, int32_t *ret)
 {
-    clv_split_dims dims;
-    clv_part part;
     clv_box box;
     int32_t set;
     if (l->options->weights != CLV_PARTS_EXTERNAL && !l->weighing) {
         *ret = l->ids[l->next_id++];
         return CLV_OK;
     }
-    CLV_TRY(box_of(l, w, &dims, &part, &box));
+    CLV_TRY(clv_spmd_box(l->s, w->tensor, &w->layout, w->position, arena, &box, l->err));
     CLV_TRY(set_for(l, phase, position, &set));
     CLV_TRY(clv_part_files_add(l->parts, set, w->weight, &box, ret, l->err));
     if (!l->weighing)
@@ -201,7 +187,7 @@ static clv_status place_weight(lowering *l, const clv_local_file *f, const clv_e
     if (stands_in_file(l, w, bytes) || elems == 0)
         return l->weighing ? CLV_OK
                            : clv_local_file_inline(f, w, l->file, l->data, arena, ret, l->err);
-    CLV_TRY(number_part(l, w, phase, position, &id));
+    CLV_TRY(number_part(l, w, phase, position, arena, &id));
     const clv_part_place *place = clv_part_files_at(l->parts, id);
     *ret = (clv_new_tensor){ .name = w->name,
                              .dtype = data->dtype,

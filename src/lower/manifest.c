@@ -220,31 +220,17 @@ static void put_whole(writing *w)
 
 /* -- communication -- */
 
-static int32_t place_of(const clv_mesh *mesh, const clv_emit_collective *c, int32_t base, int32_t k)
-{
-    int32_t coord[CLV_MESH_AXES_MAX] = { 0 }, position = 0;
-    for (int32_t a = 0; a < mesh->n_axes; a++)
-        coord[a] = clv_mesh_coord(mesh, base, a);
-    for (int32_t i = c->n_order - 1; i >= 0; i--) {
-        coord[c->order[i]] = k % mesh->size[c->order[i]];
-        k /= mesh->size[c->order[i]];
-    }
-    for (int32_t a = 0; a < mesh->n_axes; a++)
-        position = position * mesh->size[a] + coord[a];
-    return position;
-}
-
 static void put_groups(writing *w, const clv_emit_collective *c)
 {
     const clv_mesh *mesh = &w->m->s->mesh;
     int32_t n = clv_mesh_count(mesh, c->mesh_axes);
     clv_json_open_array(&w->out, "groups");
     for (int32_t p = 0; p < mesh->n_devices; p++) {
-        if (place_of(mesh, c, p, 0) != p)
+        if (clv_emit_member(mesh, c, p, 0) != p)
             continue; /* it is not the first of its group */
         clv_json_open_array(&w->out, NULL);
         for (int32_t k = 0; k < n; k++)
-            clv_json_put_int(&w->out, NULL, model_at(w, c->phase, place_of(mesh, c, p, k)));
+            clv_json_put_int(&w->out, NULL, model_at(w, c->phase, clv_emit_member(mesh, c, p, k)));
         clv_json_close_array(&w->out);
     }
     clv_json_close_array(&w->out);

@@ -1,7 +1,7 @@
 #include "lower/plan_target.h"
 
 #include "base/map.h"
-#include "lower/spmd.h"
+#include "lower/spmd_box.h"
 
 #define WHAT "the shards of a plan"
 
@@ -34,9 +34,7 @@ static clv_status add_shard(maker *m, const clv_spmd_value *v, int32_t position)
 {
     int32_t w = weight_of(m, v), device = m->s->phases[v->phase].device[position], id;
     int32_t key[2] = { w, device };
-    clv_tensor_split split;
-    clv_split_dims dims;
-    clv_part part;
+    clv_layout copies = CLV_LAYOUT_COPIES;
     CLV_TRY(clv_map_put_key(&m->seen, key, sizeof key, m->n, &id, m->err));
     if (id != m->n)
         return CLV_OK;
@@ -44,17 +42,11 @@ static clv_status add_shard(maker *m, const clv_spmd_value *v, int32_t position)
         return no_memory(m);
     clv_target_shard *shard = &m->shards[m->n++];
     *shard = (clv_target_shard){ .weight = w, .device = device };
-    const clv_const *whole = &m->s->model->main->weights[w];
-    if (m->twice[w] || !clv_spmd_split(m->s, v->tensor, &split))
-        return clv_box_whole(whole->rank, whole->dims, m->arena, &shard->box, m->err);
-    clv_split_dims_of(&v->layout, &split, &dims);
-    clv_layout_part(&v->layout, &m->s->mesh, &split, &dims, position, &part);
-    clv_box box = { dims.rank, dims.dims, part.offset, part.size };
-    if (part.bytes == 0 && whole->bytes > 0) { /* this device has nothing of it */
-        m->n--;
-        return CLV_OK;
-    }
-    return clv_box_copy(&box, m->arena, &shard->box, m->err);
+    CLV_TRY(clv_spmd_box(m->s, v->tensor, m->twice[w] ? &copies : &v->layout, position, m->arena,
+                         &shard->box, m->err));
+    if (clv_box_elems(&shard->box) == 0 && m->s->model->main->weights[w].bytes > 0)
+        m->n--; /* this device has nothing of it */
+    return CLV_OK;
 }
 
 static void look_for_two_ways(maker *m)
