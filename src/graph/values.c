@@ -107,6 +107,14 @@ clv_dim clv_elem_fit(clv_dtype dtype, clv_dim x)
     return x >= limit || x < -limit ? CLV_DIM_UNKNOWN : x;
 }
 
+bool clv_dropout_draws(bool has_mode, const clv_value *mode, const clv_value *ratio)
+{
+    bool rests = !has_mode || (mode && mode->n == 1 && mode->i && mode->i[0] == 0);
+    bool keeps_all = ratio && ratio->n == 1 && ratio->f && !(ratio->f[0] > 0);
+
+    return !rests && !keeps_all;
+}
+
 double clv_elem_round(clv_dtype dtype, double x)
 {
     return dtype == CLV_DT_DOUBLE ? x : (double)(float)x;

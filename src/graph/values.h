@@ -56,6 +56,10 @@ void clv_elems_index(const clv_elems *e, int32_t at, int64_t *ret);
 /* Number of the element of `e` that stands at element `at` of a shape that `e` broadcasts to. */
 int32_t clv_elems_broadcast(const clv_elems *e, const clv_elems *to, int32_t at);
 
+/* Does a Dropout draw random numbers? mode, ratio: what is known of its inputs, NULL: nothing;
+ * has_mode: it has an input that says whether it is trained. */
+bool clv_dropout_draws(bool has_mode, const clv_value *mode, const clv_value *ratio);
+
 /* Whole number as an element of dtype: unknown if the type cannot hold it. */
 clv_dim clv_elem_fit(clv_dtype dtype, clv_dim x);
 /* Rounded to what dtype holds; types narrower than float are kept as float. */

@@ -5,6 +5,7 @@
 
 #include "cost/shard_cost.h"
 #include "graph/ops.h"
+#include "graph/values.h"
 #include "lower/spmd_plan.h"
 
 #define WHAT "lowering a plan"
@@ -62,17 +63,19 @@ static void find_needed(maker *m)
             need(m, clv_op_input(m->g, &m->g->ops[i], k));
 }
 
-/* Dropout is random where it is trained, or may be. */
-static bool is_trained(const maker *m, const clv_graph *g, const clv_op_info *op)
+/* Of a body's tensors nothing is known here. */
+static const clv_value *value_of(const maker *m, const clv_graph *g, clv_tensor t)
+{
+    return t.i >= 0 && g == m->g && m->s->types->value ? m->s->types->value[t.i] : NULL;
+}
+
+static bool drops_at_random(const maker *m, const clv_graph *g, const clv_op_info *op)
 {
     bool bias = clv_str_is(op->type, "BiasDropout");
-    int32_t k = bias ? 4 : 2;
     if (!bias && !clv_str_is(op->type, "Dropout"))
         return false;
-    clv_tensor mode = clv_op_input(g, op, k);
-    const clv_value *known =
-        mode.i >= 0 && g == m->g && m->s->types->value ? m->s->types->value[mode.i] : NULL;
-    return mode.i >= 0 && !(known && known->i && known->n == 1 && known->i[0] == 0);
+    clv_tensor ratio = clv_op_input(g, op, bias ? 3 : 1), mode = clv_op_input(g, op, bias ? 4 : 2);
+    return clv_dropout_draws(mode.i >= 0, value_of(m, g, mode), value_of(m, g, ratio));
 }
 
 /* The operator, or the first in its bodies, that draws random numbers without a seed; NULL: none.
@@ -81,7 +84,7 @@ static const clv_op_info *random_in(const maker *m, const clv_graph *g, const cl
 {
     bool random = op->kind >= 0 && clv_op_def_at(op->kind)->flags & CLV_OPF_RANDOM;
     const clv_op_info *found = NULL;
-    if ((random || is_trained(m, g, op)) && !clv_op_attr(g, op, "seed"))
+    if ((random || drops_at_random(m, g, op)) && !clv_op_attr(g, op, "seed"))
         return op;
     for (int32_t i = 0; op->function && i < op->function->n_ops && !found; i++)
         found = random_in(m, op->function, &op->function->ops[i]);

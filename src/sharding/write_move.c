@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "graph/shape_tools.h"
+#include "graph/values.h"
 #include "sharding/writers.h"
 
 /* -- Transpose -- */
@@ -36,11 +37,10 @@ clv_status clv_write_dropout(clv_resolve *w, clv_str param, const char **ret)
 {
     bool bias = clv_str_is(param, "bias");
     clv_writing t = { .arena = w->r->arena };
-    int32_t mode = bias ? 4 : 2; /* the input that says whether it is trained; absent: it is not */
-    const clv_value *trained = clv_rule_value(w->r, mode);
-    bool inference = !clv_rule_has_in(w->r, mode) ||
-                     (trained && trained->n == 1 && trained->i && trained->i[0] == 0);
-    if (!inference)
+    int32_t mode =
+        bias ? 4 : 2; /* the input that says whether it is trained; before it the ratio */
+    if (clv_dropout_draws(clv_rule_has_in(w->r, mode), clv_rule_value(w->r, mode),
+                          clv_rule_value(w->r, mode - 1)))
         return clv_resolve_whole(w, "draws random numbers where it is trained, which would be "
                                     "others on each part: it is not split");
     clv_writing_add(&t, bias ? "(...),(...),(...),-,-->(...),(...)" : "(...),-,-->(...),(...)");

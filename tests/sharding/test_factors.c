@@ -14,6 +14,14 @@ Test(factors, elementwise)
     rule(16, "Where", "bool[4,1] float[8] float[]", "", "o", "(d0,_),(d1),()->(d0,d1); d0=4 d1=8");
     rule(13, "Sum", "float[3] float[3] float[3]", "", "o", "(d0),(d0),(d0)->(d0); d0=3");
     rule(13, "Dropout", "float[2,3]", "", "o p", "(d0,d1)->(d0,d1),(d0,d1); d0=2 d1=3");
+    rule(13, "Dropout", "float[2,3] float[]{0.5} bool[]{0}", "", "o p",
+         "(d0,d1),(),()->(d0,d1),(d0,d1); d0=2 d1=3");
+    /* trained, but so that nothing is dropped */
+    rule(13, "Dropout", "float[2,3] float[]{0} bool[]{1}", "", "o p",
+         "(d0,d1),(),()->(d0,d1),(d0,d1); d0=2 d1=3");
+    rule(13, "Dropout", "float[2,3] float[]{0.5} bool[]{1}", "", "o p",
+         "Dropout draws random numbers where it is trained, which would be others on each part: it "
+         "is not split");
     rule(13, "Add", "float[1,1] float[1]", "", "o",
          "Add has nothing to split: each of its dimensions is 1, must be whole, or is not known");
     rule(13, "ConstantOfShape", "int64[2]{4,6}", "", "o",
