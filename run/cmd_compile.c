@@ -172,7 +172,9 @@ static clv_status lower(job *j)
 static clv_status run_it(job *j)
 {
     clr_wishes wishes = { .random = true };
-    clr_measure_options o = { WARMUP, REPEAT, j->v[SECONDS].by ? j->v[SECONDS].seconds : BUDGET_S };
+    clr_measure_options o = { .warmup = WARMUP,
+                              .repeat = REPEAT,
+                              .budget_s = j->v[SECONDS].by ? j->v[SECONDS].seconds : BUDGET_S };
 
     CLV_TRY(clr_program_read(LOWERED, j->arena, &j->program, j->err));
     CLV_TRY(clr_program_check_files(&j->program, j->arena, j->err));

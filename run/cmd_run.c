@@ -27,6 +27,7 @@ enum {
     OPTIMIZE,
     WARMUP,
     REPEAT,
+    PIPELINE,
     TIMEOUT,
     COMMON,
     N_OPTIONS = COMMON + 3
@@ -100,6 +101,12 @@ static const cli_option options[N_OPTIONS] = {
                  .help = "runs that are timed; the median is told; 1",
                  .min = 1,
                  .max = 1000000 },
+    [PIPELINE] = { .name = "--pipeline",
+                   .kind = CLI_INT,
+                   .value = "N",
+                   .help = "runs after those, one behind the other: models run at once; 0",
+                   .min = 0,
+                   .max = 100000 },
     [TIMEOUT] = { .name = "--timeout",
                   .kind = CLI_SECONDS,
                   .value = "S",
@@ -296,7 +303,8 @@ static clv_status do_all(job *j, const cli_args *args)
     CLV_TRY(clr_inputs_make(&j->ort, &j->program, j->x.sessions, &j->wishes, j->arena, j->inputs,
                             j->err));
     clr_measure_options o = { .warmup = (int)j->v[WARMUP].number,
-                              .repeat = j->v[REPEAT].by ? (int)j->v[REPEAT].number : 1 };
+                              .repeat = j->v[REPEAT].by ? (int)j->v[REPEAT].number : 1,
+                              .pipeline = (int)j->v[PIPELINE].number };
     CLV_TRY(clr_measure(&j->x, j->inputs, &o, j->arena, &j->report.measured, j->err));
     j->report.x = &j->x;
     if (j->profiles)

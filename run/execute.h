@@ -17,7 +17,8 @@ typedef struct {
 typedef struct {
     double run_s;    /* from its inputs being there to its end */
     double waited_s; /* of that, for other devices */
-    double cpu_s; /* processor time of the thread that ran it: all of it, with one thread a model */
+    double cpu_s;    /* processor time of the thread that ran it, less what it waited in: all of it,
+                        with    one thread a model */
 } clr_times;
 
 /* Memory of a model in bytes, by how the process grew; 0 where the system does not tell. Of models
@@ -28,14 +29,18 @@ typedef struct {
     int64_t run_most;  /* the most while it ran first, beyond what was held before */
 } clr_model_memory;
 
+/* What models made is kept for so many runs, so that one may be ahead of those who take it. */
+#define CLR_SLOTS 2
+
 typedef struct {
     const clr_ort *ort;
     clr_program *program;
     clr_session *sessions; /* one for each member */
     clr_collectives **collectives;
     clr_meet *meet;
-    const char **names; /* of members, for messages: the device or the file */
-    OrtValue ***made;   /* outputs of each member in the last run */
+    const char **names;          /* of members, for messages: the device or the file */
+    OrtValue ***made[CLR_SLOTS]; /* outputs of each member, of run k in slot k % CLR_SLOTS */
+    int32_t last;                /* slot of the last run */
     OrtRunOptions **run_options;
     clr_times *times; /* of the last run */
     clr_model_memory *memory;
@@ -56,6 +61,11 @@ void clr_execution_close(clr_execution *execution); /* zeroed is fine */
  * the last one's end. What it gave is there until the next run. */
 clv_status clr_execution_run(clr_execution *execution, OrtValue *const *inputs, double *ret_s,
                              clv_error *err);
+/* So many runs, at least 1, one behind the other: each model on a thread of its own goes on to the
+ * next run while others are still in this one. ret_end_s: of each run, when the last model ended
+ * it, in seconds from the start. What the last one gave is there until the next. */
+clv_status clr_execution_flow(clr_execution *execution, OrtValue *const *inputs, int32_t runs,
+                              double *ret_end_s, clv_error *err);
 /* Output i of the program after a run. *ret_own: a new value that is the caller's, NULL where *ret
  * belongs to the execution. */
 clv_status clr_execution_output(clr_execution *execution, int32_t i, const OrtValue **ret,

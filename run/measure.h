@@ -6,6 +6,7 @@
 
 typedef struct {
     int warmup, repeat; /* runs before, and those that are timed; repeat at least 1 */
+    int pipeline;       /* runs after that, as clr_execution_flow() does them; 0: none */
     double budget_s;    /* no further run begins after that, but for the first timed one; 0: none.
                            A quarter of it is for the runs before. */
 } clr_measure_options;
@@ -16,6 +17,10 @@ typedef struct {
     double median_s;        /* of an even number the lower of the two in the middle */
     const clr_times *times; /* of each model, in the run of that time */
     const clr_times *all;   /* of each model in the first timed run, in the next, ... */
+    int pipelined;          /* runs that went one behind the other; 0: none */
+    const double *end_s;    /* of each of them, as clr_execution_flow() tells */
+    double period_s;        /* from the end of one to that of the next, the mean; of a single run
+                               its time */
 } clr_measured;
 
 /* All lives in the arena. */

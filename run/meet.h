@@ -1,9 +1,9 @@
 /* meet.h - where devices that run at once wait for each other.
  *
- * Each device is a member. A member waits for others of its group at a collective, or for another
- * member's end. When a member fails, all that wait are let go. When every member that has not ended
- * waits, none of them will ever go on: that is found at once, and told as who waits for what. So
- * nothing here waits for ever.
+ * Each device is a member, which runs its model once or several times. A member waits for others of
+ * its group at a collective, or until another has ended some run. When a member fails, all that
+ * wait are let go. When every member that has not ended waits, none of them will ever go on: that
+ * is found at once, and told as who waits for what. So nothing here waits for ever.
  *
  * Every call may be made from any thread; a member waits on its own thread.
  */
@@ -36,15 +36,20 @@ void *clr_place_of(const clr_place *place, int32_t i);
 /* Returns when all of the group have called it as often. CLV_ECANCELED: the meeting was stopped;
  * clr_meet_why() has the reason. */
 clv_status clr_meet_wait(clr_meet *meet, clr_place *place, int32_t member, clv_error *err);
-/* Returns when the other has ended. */
-clv_status clr_meet_wait_end(clr_meet *meet, int32_t member, int32_t other, clv_error *err);
+/* Returns when the other has ended so many runs since the start. */
+clv_status clr_meet_wait_runs(clr_meet *meet, int32_t member, int32_t other, int32_t runs,
+                              clv_error *err);
+/* The member has ended one more run. */
+void clr_meet_end_run(clr_meet *meet, int32_t member);
 
-/* The member has ended. With a status that is not CLV_OK everyone is stopped, and the first such
+/* The member runs no more. With a status that is not CLV_OK everyone is stopped, and the first such
  * status and message is why. */
 void clr_meet_end(clr_meet *meet, int32_t member, clv_status status, const clv_error *err);
 /* Why it was stopped; CLV_OK when it was not. */
 clv_status clr_meet_why(clr_meet *meet, clv_error *err);
 /* Seconds that the member has waited since the start. */
 double clr_meet_waited_s(const clr_meet *meet, int32_t member);
+/* Of them, those in which it kept its core, in the hope that it is not long. */
+double clr_meet_spun_s(const clr_meet *meet, int32_t member);
 
 #endif

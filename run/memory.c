@@ -28,3 +28,18 @@ bool clr_memory_restart(void)
     bool done = fputs("5", f) >= 0; /* proc(5): reset the peak resident set size */
     return fclose(f) == 0 && done;
 }
+
+clr_memory clr_memory_after(int64_t *peak)
+{
+    clr_memory m = clr_memory_look();
+
+    if (m.most > *peak)
+        *peak = m.most;
+    return m;
+}
+
+int64_t clr_memory_before(int64_t *peak)
+{
+    (void)clr_memory_after(peak);
+    return clr_memory_restart() ? clr_memory_look().now : 0;
+}

@@ -16,4 +16,9 @@ clr_memory clr_memory_look(void);
  * from before. */
 bool clr_memory_restart(void);
 
+/* Around something: what is held before it, 0 where the most cannot be restarted, and what was held
+ * at most while it lasted. *peak grows to the most that was ever seen. */
+int64_t clr_memory_before(int64_t *peak);
+clr_memory clr_memory_after(int64_t *peak);
+
 #endif

@@ -77,6 +77,14 @@ void clr_value_free(const clr_ort *ort, OrtValue *value)
         ort->api->ReleaseValue(value);
 }
 
+void clr_values_free(const clr_ort *ort, OrtValue **values, int32_t n)
+{
+    for (int32_t i = 0; i < n; i++) {
+        clr_value_free(ort, values[i]);
+        values[i] = NULL;
+    }
+}
+
 static clv_status read_shape(const clr_ort *ort, const OrtTensorTypeAndShapeInfo *info,
                              clr_shape *ret, clv_error *err)
 {

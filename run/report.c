@@ -130,6 +130,10 @@ const char *clr_report_text(const clr_report *r, clv_arena *arena)
     say(&p, " on ONNX Runtime %s: %s", r->x->ort->version, time);
     if (r->measured.n > 1)
         say(&p, ", the median of %d runs", r->measured.n);
+    if (r->measured.pipelined > 0) {
+        show_seconds(time, r->measured.period_s);
+        say(&p, "\nas a pipeline: one every %s, over %d runs", time, r->measured.pipelined);
+    }
     say(&p, "\npeak memory of the process: %s\n", clv_show_bytes(peak, r->x->peak_bytes));
     say_models(&p, r);
     for (int32_t i = 0; r->nodes && i < program->n_members; i++)
@@ -217,6 +221,16 @@ static void put_times(clv_json_out *out, const clr_report *r)
     for (int i = 0; i < r->measured.n; i++)
         clv_json_put_number(out, NULL, r->measured.run_s[i] * 1e3);
     clv_json_close_array(out);
+    if (r->measured.pipelined > 0) {
+        clv_json_open_object(out, "pipeline");
+        clv_json_put_int(out, "runs", r->measured.pipelined);
+        clv_json_put_number(out, "period_ms", r->measured.period_s * 1e3);
+        clv_json_open_array(out, "ends_ms");
+        for (int i = 0; i < r->measured.pipelined; i++)
+            clv_json_put_number(out, NULL, r->measured.end_s[i] * 1e3);
+        clv_json_close_array(out);
+        clv_json_close_object(out);
+    }
     clv_json_put_int(out, "peak_bytes", r->x->peak_bytes);
 }
 

@@ -19,8 +19,8 @@ typedef struct {
 
 typedef struct {
     const clr_execution *x;
-    const clr_facts *outputs;    /* of each output of the program */
-    const char **files;          /* where each was written; NULL: none was */
+    const clr_facts *outputs; /* of each output of the program */
+    const char **files;       /* where each was written; NULL: none was */
     clr_measured measured;
     const clr_node_times *nodes; /* of each model; NULL: not asked for */
     int32_t n_runs, n_warmup;

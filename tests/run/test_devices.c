@@ -102,6 +102,9 @@ Test(devices, all_reduce_sums_over_all)
         folder_of(3, 2, "[1, 2]", of, GROUPS("[[0, 1, 2]]"));
         gives("[[-111, -222]]");
     }
+    run_result r = cleave_run(0, "run . -i x=x.npy -o out --format npy --pipeline 100");
+    run_free(&r);
+    holds("out/output_0.npy", "[[-111, -222]]");
 }
 
 Test(devices, groups_are_those_of_the_manifest)

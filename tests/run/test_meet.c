@@ -22,7 +22,7 @@ static const int32_t everyone[N] = { 0, 1, 2 };
 static clv_status play(actor *a, clv_error *err)
 {
     if (a->after >= 0)
-        CLV_TRY(clr_meet_wait_end(a->meet, a->member, a->after, err));
+        CLV_TRY(clr_meet_wait_runs(a->meet, a->member, a->after, 1, err));
     for (int i = 0; i < 2 && a->places[i]; i++) {
         clr_place *place = NULL;
         CLV_TRY(clr_meet_place(a->meet, a->places[i], everyone, N, sizeof(int), &place, err));
@@ -43,6 +43,8 @@ static void *live(void *ctx)
     clv_error err = { 0 };
 
     a->is = play(a, &err);
+    if (a->is == CLV_OK)
+        clr_meet_end_run(a->meet, a->member);
     clr_meet_end(a->meet, a->member, a->is, &err);
     return NULL;
 }
@@ -119,6 +121,65 @@ Test(meet, ends_let_others_go)
     actor actors[N] = { { .after = 1 }, { .after = 2 }, { .after = -1 } };
 
     cr_assert_eq(run(actors, 0, &why), CLV_OK, "%s", why.message);
+}
+
+/* A pipeline of three: each run waits for that of the member before, and is at most two ahead of
+ * the member behind. */
+typedef struct {
+    clr_meet *meet;
+    int32_t member;
+    int32_t *runs; /* of all members: one's own is written between others' waits only */
+} worker;
+
+#define RUNS 500
+
+static void *work(void *ctx)
+{
+    worker *w = ctx;
+    int32_t i = w->member;
+    clv_error err = { 0 };
+    clv_status status = CLV_OK;
+
+    for (int32_t run = 0; run < RUNS && status == CLV_OK; run++) {
+        if (i > 0)
+            status = clr_meet_wait_runs(w->meet, i, i - 1, run + 1, &err);
+        if (status == CLV_OK && i + 1 < N)
+            status = clr_meet_wait_runs(w->meet, i, i + 1, run - 1, &err);
+        if (status == CLV_OK && i > 0 && __atomic_load_n(&w->runs[i - 1], __ATOMIC_SEQ_CST) <= run)
+            status = clv_fail(&err, CLV_EINTERNAL, "%s is ahead of its inputs", names[i]);
+        if (status == CLV_OK && i + 1 < N &&
+            __atomic_load_n(&w->runs[i + 1], __ATOMIC_SEQ_CST) < run - 1)
+            status = clv_fail(&err, CLV_EINTERNAL, "%s is ahead of its reader", names[i]);
+        __atomic_add_fetch(&w->runs[i], 1, __ATOMIC_SEQ_CST);
+        clr_meet_end_run(w->meet, i);
+    }
+    clr_meet_end(w->meet, i, status, &err);
+    return NULL;
+}
+
+Test(meet, runs_follow_each_other_as_through_a_pipeline)
+{
+    clv_error why = { 0 };
+    int32_t runs[N] = { 0 };
+    worker workers[N];
+    pthread_t threads[N];
+    clr_meet *meet = NULL;
+
+    cr_assert_eq(clr_meet_new(names, N, 0, &meet, &why), CLV_OK);
+    for (int round = 0; round < 2; round++) { /* the second starts anew */
+        memset(runs, 0, sizeof runs);
+        clr_meet_start(meet, NULL, NULL);
+        for (int32_t i = 0; i < N; i++) {
+            workers[i] = (worker){ meet, i, runs };
+            cr_assert_eq(pthread_create(&threads[i], NULL, work, &workers[i]), 0);
+        }
+        for (int32_t i = 0; i < N; i++)
+            pthread_join(threads[i], NULL);
+        cr_expect_eq(clr_meet_why(meet, &why), CLV_OK, "%s", why.message);
+        for (int32_t i = 0; i < N; i++)
+            cr_expect_eq(runs[i], RUNS);
+    }
+    clr_meet_free(meet);
 }
 
 Test(meet, a_failure_lets_all_go_and_is_why)

@@ -159,31 +159,58 @@ Test(run, two_files_for_one_input_are_one_too_many)
     refused(2, "run m.onnx -i in/x=x.npy -i in/x=x.npy", "are both for input 'in/x'");
 }
 
-/* x -> x, over and over: so many times that no test waits for its end. */
-static void endless(const char *file)
+/* h -> y, which is h after an even number of turns. */
+static void looped(const char *file, int64_t turns)
 {
-    static const int64_t often[] = { INT64_MAX };
+    const int64_t often[] = { turns };
     test_onnx *m = new_model();
     test_graph *g = onnx_main(m), *body = onnx_body(m, "body");
 
     onnx_input(body, "i", INT64, "");
     onnx_input(body, "go", 9, "");
-    onnx_input(body, "v", FLOAT, "2");
+    onnx_input(body, "v", FLOAT, "64,64");
     onnx_node(body, "Identity", "same", "go", "goes");
     onnx_node(body, "Neg", "neg", "v", "w");
     onnx_output(body, "goes", 9, "");
-    onnx_output(body, "w", FLOAT, "2");
-    onnx_input(g, "x", FLOAT, "2");
+    onnx_output(body, "w", FLOAT, "64,64");
+    onnx_input(g, "h", FLOAT, "64,64");
     onnx_weight_ints(g, "n", "", often);
-    test_node *loop = onnx_node(g, "Loop", "loop", "n,,x", "y");
+    test_node *loop = onnx_node(g, "Loop", "loop", "n,,h", "y");
     onnx_attr_graph(g, loop, "body", body);
-    onnx_output(g, "y", FLOAT, "2");
+    onnx_output(g, "y", FLOAT, "64,64");
     write_model(m, file);
+}
+
+static void one_node(const char *file, const char *op, const char *in, const char *out)
+{
+    test_onnx *m = new_model();
+    test_graph *g = onnx_main(m);
+
+    onnx_input(g, in, FLOAT, "64,64");
+    if (strcmp(in, "h") == 0)
+        onnx_input(g, "y", FLOAT, "64,64");
+    onnx_node(g, op, "n", strcmp(in, "h") == 0 ? "h,y" : in, out);
+    onnx_output(g, out, FLOAT, "64,64");
+    write_model(m, file);
+}
+
+/* The first model is fast, and both others read what it makes; the sanitizers see what is
+ * overwritten too soon. */
+Test(run, a_pipeline_computes_what_one_run_does)
+{
+    one_node("a.onnx", "Neg", "x", "h");
+    looped("b.onnx", 600);
+    one_node("c.onnx", "Add", "h", "z");
+    says(0, "run a.onnx b.onnx c.onnx --random -o one", "3 models, a chain");
+    says(0, "run a.onnx b.onnx c.onnx --random --pipeline 40 -o two", "over 40 runs");
+    says(0, "run a.onnx b.onnx c.onnx --random --pipeline 1 -o three --json", "\"runs\": 1,");
+    cr_expect(file_same(folder, "one/output_0.pb", "two/output_0.pb"));
+    cr_expect(file_same(folder, "one/output_0.pb", "three/output_0.pb"));
 }
 
 Test(run, a_signal_ends_it_at_once)
 {
-    endless("e.onnx");
+    looped("e.onnx", INT64_MAX); /* no test waits for its end */
     run_result r = run_in(folder,
                           "mkdir tmp; export TMPDIR=$PWD/tmp; "
                           "%s/cleave-run run e.onnx --random --profile & "
