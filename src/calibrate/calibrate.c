@@ -203,18 +203,16 @@ static clv_status measure_sums(const job *j, double empty_s)
 
     CLV_TRY(describe_sums(j));
     for (int32_t i = 0; i < N_SUM_SIZES; i++) {
-        clv_timing answer;
+        double all_s = 0;
         for (int32_t d = 0; d < PAIR; d++) {
             const char *file = file_of(j, d);
             if (!file)
                 return nomem(j);
             CLV_TRY(clv_probe_write_sums(file, sum_elements[i], N_SUMS, j->arena, j->err));
         }
-        CLV_TRY(clv_timing_run(j->o, j->folder, PAIR, j->arena, &answer, j->err));
-        double longer =
-            answer.least_s[0] > answer.least_s[1] ? answer.least_s[0] : answer.least_s[1];
+        CLV_TRY(clv_timing_period(j->o, j->folder, j->arena, &all_s, j->err));
         at[i] = (clv_fit_transfer){ (double)sum_elements[i] * (double)sizeof(float),
-                                    one_of(longer, empty_s, N_SUMS) };
+                                    one_of(all_s, empty_s, N_SUMS) };
     }
     return clv_fit_line(at, N_SUM_SIZES, &j->c->latency_s, &j->c->bytes_per_s, j->err);
 }

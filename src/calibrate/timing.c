@@ -11,7 +11,7 @@
 #define WARMUP         3
 #define TIMEOUT_MS     INT64_C(300000)     /* of one start; it takes some seconds */
 #define ANSWER_MAX     ((int64_t)64 << 20) /* bytes; a model has some hundred and 20 a run */
-#define CPU_MS_MAX     1e9
+#define MS_MAX         1e9
 #define QUOTED_QUOTE_N 4
 
 /* 'it'\''s': as one word of the shell. */
@@ -93,7 +93,7 @@ static clv_status read_model(const clv_json_at *at, double *ret_s, clv_error *er
     for (int32_t i = 0; i < n; i++) {
         double ms;
         run = clv_json_element(&runs, i, i ? &run : NULL);
-        CLV_TRY(clv_json_number(&run, 0, CPU_MS_MAX, &ms, err));
+        CLV_TRY(clv_json_number(&run, 0, MS_MAX, &ms, err));
         *ret_s = ms * 1e-3 < *ret_s ? ms * 1e-3 : *ret_s;
     }
     return CLV_OK;
@@ -124,33 +124,78 @@ static clv_status read_answer(const clv_json_at *root, int32_t n_models, clv_are
     return CLV_OK;
 }
 
-static const char *command_of(const clv_calibrate_options *o, clv_arena *arena)
+static clv_status read_period(const clv_json_at *root, double *ret_s, clv_error *err)
 {
-    const char *word = quoted(o->runner, arena);
+    clv_json_at pipeline, ends, end = { 0 };
+    double ms[CLV_TIMING_WINDOW], least_ms = INFINITY, last_ms = 0; /* ms: the last ends, in turn */
+    int32_t n;
+    char path[256];
 
-    return word ? clv_arena_printf(arena,
-                                   "exec %s run . --random --threads 1 --optimize none --warmup %d "
-                                   "--repeat %d --json",
-                                   word, WARMUP, (int)(o->repeat > 0 ? o->repeat : REPEAT))
-                : NULL;
+    CLV_TRY(clv_json_member(root, "pipeline", true, &pipeline, err));
+    CLV_TRY(clv_json_member(&pipeline, "ends_ms", true, &ends, err));
+    CLV_TRY(clv_json_length(&ends, &n, err));
+    if (n <= CLV_TIMING_WINDOW)
+        return clv_fail(err, CLV_EFORMAT, "%s has %d elements, expected more than %d",
+                        clv_json_path(&ends, path, sizeof path), (int)n, CLV_TIMING_WINDOW);
+    for (int32_t i = 0; i < n; i++) {
+        double now_ms, *before_ms = &ms[i % CLV_TIMING_WINDOW];
+        end = clv_json_element(&ends, i, i ? &end : NULL);
+        CLV_TRY(clv_json_number(&end, last_ms, MS_MAX, &now_ms, err));
+        last_ms = now_ms;
+        if (i >= CLV_TIMING_WINDOW && now_ms - *before_ms < least_ms)
+            least_ms = now_ms - *before_ms;
+        *before_ms = now_ms;
+    }
+    *ret_s = least_ms * 1e-3 / CLV_TIMING_WINDOW;
+    return CLV_OK;
 }
 
-clv_status clv_timing_run(const clv_calibrate_options *o, const char *folder, int32_t n_models,
-                          clv_arena *arena, clv_timing *ret, clv_error *err)
+/* -- starting it -- */
+
+/* The answer, to be freed, with a path for messages. */
+static clv_status ask(const clv_calibrate_options *o, const char *folder, const char *how,
+                      clv_arena *arena, clv_json **ret, clv_json_at *ret_root, clv_error *err)
 {
     clv_run *run = CLV_NEW(arena, clv_run);
-    const char *command = command_of(o, arena);
+    const char *word = quoted(o->runner, arena);
     const char *what = clv_arena_printf(arena, "the answer of '%.100s'", o->runner);
-    clv_json *json;
+    const char *command =
+        word ? clv_arena_printf(
+                   arena,
+                   "exec %s run . --random --threads 1 --optimize none --warmup %d %s %d --json",
+                   word, WARMUP, how, (int)(o->repeat > 0 ? o->repeat : REPEAT))
+             : NULL;
 
     if (!run || !command || !what)
         return clv_fail_nomem(err, "the runner");
     clv_command c = { command, folder, environ, TIMEOUT_MS, ANSWER_MAX, o->stop, o->stop_ctx };
     CLV_TRY(clv_command_run(&c, arena, run, err));
     CLV_TRY(check_end(o->runner, run, err));
-    CLV_TRY(clv_json_parse(run->output, run->n_output, what, &json, err));
-    clv_json_at root = clv_json_root(json, what);
+    CLV_TRY(clv_json_parse(run->output, run->n_output, what, ret, err));
+    *ret_root = clv_json_root(*ret, what);
+    return CLV_OK;
+}
+
+clv_status clv_timing_run(const clv_calibrate_options *o, const char *folder, int32_t n_models,
+                          clv_arena *arena, clv_timing *ret, clv_error *err)
+{
+    clv_json *json;
+    clv_json_at root;
+
+    CLV_TRY(ask(o, folder, "--repeat", arena, &json, &root, err));
     clv_status status = read_answer(&root, n_models, arena, ret, err);
+    clv_json_free(json);
+    return status;
+}
+
+clv_status clv_timing_period(const clv_calibrate_options *o, const char *folder, clv_arena *arena,
+                             double *ret_s, clv_error *err)
+{
+    clv_json *json;
+    clv_json_at root;
+
+    CLV_TRY(ask(o, folder, "--pipeline", arena, &json, &root, err));
+    clv_status status = read_period(&root, ret_s, err);
     clv_json_free(json);
     return status;
 }

@@ -11,7 +11,8 @@
 
 static char *folder;
 
-/* Answers like cleave-run: as many models as the manifest has, each call slower than the last. */
+/* Answers like cleave-run: as many models as the manifest has, each call slower than the last. Of
+ * those that run at once, each run takes longer than the one before. */
 static const char *const good =
     "#!/bin/sh\n"
     "[ \"$1 $2\" = 'run .' ] || exit 9\n"
@@ -21,7 +22,9 @@ static const char *const good =
     "awk -v n=\"$n\" -v c=\"$(wc -l < \"$CALLS\")\" 'BEGIN { "
     "printf \"{\\\"runtime\\\": \\\"7.7.7\\\", \\\"models\\\": [\"; "
     "for (i = 0; i < n; i++) printf \"%s{\\\"cpu_runs_ms\\\": [9, %g]}\", i ? \", \" : \"\", "
-    "0.01 * (i + 1) * c; print \"]}\" }'\n";
+    "0.01 * (i + 1) * c; printf \"], \\\"pipeline\\\": {\\\"ends_ms\\\": [9\"; "
+    "for (i = 1; i < 30; i++) printf \", %g\", 9 + i * i * c / 10; "
+    "print \"]}}\" }'\n";
 
 static void write_script(const char *text)
 {
@@ -125,18 +128,19 @@ Test(calibrate, bad_answers_of_the_runner)
     bad("#!/bin/sh\nsleep 0 &\nexit 127\n", 74, "exit code 127");
 }
 
-/* A model with the wrong times, among as many as were asked for. */
-static void bad_times(const char *model, const char *words)
+/* A model with the wrong times, among as many as were asked for; and the ends of runs. */
+static void bad_answer(const char *model, const char *ends, const char *words)
 {
     char script[1024];
 
     snprintf(script, sizeof script,
              "#!/bin/sh\nn=$(grep -c '\"file\"' manifest.json)\n"
              "awk -v n=\"$n\" 'BEGIN { printf \"{\\\"runtime\\\": \\\"1\\\", \\\"models\\\": [\"; "
-             "for (i = 0; i < n; i++) printf \"%%s{%s}\", i ? \", \" : \"\"; print \"]}\" }'\n",
-             model);
+             "for (i = 0; i < n; i++) printf \"%%s{%s}\", i ? \", \" : \"\"; print \"]%s}\" }'\n",
+             model, ends);
     bad(script, 65, words);
 }
+static void bad_times(const char *model, const char *words) { bad_answer(model, "", words); }
 
 Test(calibrate, bad_times_of_the_runner)
 {
@@ -145,8 +149,20 @@ Test(calibrate, bad_times_of_the_runner)
     bad_times("\\\"cpu_runs_ms\\\": [-1]", "models[0].cpu_runs_ms[0]");
     bad_times("\\\"cpu_runs_ms\\\": [\\\"x\\\"]", "models[0].cpu_runs_ms[0]");
     bad_times("\\\"cpu_runs_ms\\\": 4", "models[0].cpu_runs_ms");
+}
+
+#define TIMES    "\\\"cpu_runs_ms\\\": [1]"
+#define ENDS(of) ", \\\"pipeline\\\": {\\\"ends_ms\\\": [" of "]}"
+
+Test(calibrate, bad_ends_of_the_runner)
+{
+    bad_answer(TIMES, "", "has no key 'pipeline'");
+    bad_answer(TIMES, ENDS("1,2,3,4,5,6,7,8,9,10"),
+               "pipeline.ends_ms has 10 elements, expected more than 10");
+    bad_answer(TIMES, ENDS("1,2,3,4,5,-6,7,8,9,10,11"), "pipeline.ends_ms[5]");
+    bad_answer(TIMES, ENDS("11,10,9,8,7,6,5,4,3,2,1"), "pipeline.ends_ms[1] is 10");
     /* every size takes equally long */
-    bad_times("\\\"cpu_runs_ms\\\": [1]", "too busy to measure on");
+    bad_answer(TIMES, ENDS("1,2,3,4,5,6,7,8,9,10,11"), "too busy to measure on");
 }
 
 /* With the true runner, where it was built: it lies beside the command and is found there. */
