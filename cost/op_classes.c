@@ -66,6 +66,7 @@ static void add_cost(clv_key *k, const clv_op_cost *c)
     clv_key_add(k, c->workspace_bytes);
     clv_key_add(k, c->link_ns);
     clv_key_add(k, (int64_t)c->math);
+    clv_key_add(k, c->speed);
 }
 
 static void add_op(clv_key *k, const clv_types *types, const clv_op_info *op)

@@ -193,7 +193,8 @@ static clv_op_cost cost_op(const costing *c, const clv_types *types, int32_t op,
         cost = (clv_op_cost){ .weight_bytes = cost.weight_bytes };
     if (!bodies || cost.math == CLV_DT_UNDEFINED)
         cost.math = math_of(ret);
-    cost.line = bodies || info->kind < 0 ? 0 : info->kind + 1;
+    bool grouped = clv_rule_attr_int(&ret->rule, "group", 1) > 1;
+    cost.speed = bodies || info->kind < 0 ? 0 : 1 + clv_speed_of(info->kind, grouped);
     return cost;
 }
 

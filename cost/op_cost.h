@@ -16,7 +16,7 @@ typedef struct {
     int64_t workspace_bytes;         /* scratch it would like to have to run at full speed */
     int64_t link_ns; /* on the links between devices: of a collective; 0 for what computes */
     clv_dtype math;  /* dtype of its operands, for the peak rate */
-    int32_t line;    /* 1 + its line of ops.def, for devices that know how fast it is; 0: none */
+    int32_t speed;   /* 1 + its speed (graph/ops.h), for devices that know it; 0: none */
 } clv_op_cost;
 
 typedef struct {

@@ -21,13 +21,13 @@ static double passes(const clv_op_cost *cost, int64_t workspace_bytes)
 }
 
 /* The device's own numbers where it says nothing of this operator. */
-static clv_op_speed speed_of(const clv_device_kind *kind, int32_t line)
+static clv_op_speed speed_of(const clv_device_kind *kind, int32_t speed)
 {
     clv_op_speed all = { kind->matrix_efficiency, kind->vector_efficiency, kind->memory_efficiency,
                          kind->launch_ns };
-    if (!kind->operators || line == 0)
+    if (!kind->operators || speed == 0)
         return all;
-    clv_op_speed one = kind->operators[line - 1];
+    clv_op_speed one = kind->operators[speed - 1];
     if (one.matrix_efficiency <= 0)
         one.matrix_efficiency = all.matrix_efficiency;
     if (one.vector_efficiency <= 0)
@@ -45,7 +45,7 @@ int64_t clv_op_time_ns(const clv_op_cost *cost, const clv_device_kind *kind,
     if (cost->flops == 0 && cost->read_bytes == 0 && cost->write_bytes == 0)
         return cost->link_ns; /* a collective; 0 for views, constants, what is folded */
     double bytes = (double)cost->read_bytes * passes(cost, workspace_bytes);
-    clv_op_speed s = speed_of(kind, cost->line);
+    clv_op_speed s = speed_of(kind, cost->speed);
     double moves =
         (bytes + (double)cost->write_bytes) / (kind->memory_bytes_per_s * s.memory_efficiency);
     double matrix = (double)cost->matmul_flops / (clv_device_matrix_rate(kind, cost->math) *

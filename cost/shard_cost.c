@@ -99,7 +99,7 @@ static void scale_work(const clv_op_cost *whole, const clv_factors *f, const int
     ret->matmul_flops = whole->matmul_flops;
     ret->workspace_bytes = whole->workspace_bytes;
     ret->math = whole->math;
-    ret->line = whole->line;
+    ret->speed = whole->speed;
     for (int32_t i = 0; i < f->n_factors; i++) {
         int64_t part = clv_factor_part(&f->factors[i], n_parts[i]);
         ret->flops = share(ret->flops, part, f->factors[i].size);

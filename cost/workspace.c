@@ -37,7 +37,7 @@ static int64_t product(clv_sizing *s, int64_t k)
     return panels(s, columns ? elems / columns : 0, columns, k);
 }
 
-/* -- convolutions: kernel elements * channels for each place of one image -- */
+/* -- convolutions: kernel elements * channels of a group for each place of one image -- */
 
 /* Elements of one image of that type, without its channels. */
 static int64_t places(clv_sizing *s, const clv_type *type, bool channels_last)
@@ -72,7 +72,8 @@ static int64_t conv(clv_sizing *s)
         kernel = clv_size_mul(s, kernel, clv_size_of_dim(s, weights->dims[i]));
     if (kernel == 1 && moves_by_one(s))
         return 0;
-    int64_t unfolded = clv_size_mul(s, clv_size_in_dim(s, 0, last ? -1 : 1), kernel);
+    int64_t unfolded =
+        clv_size_mul(s, clv_size_in_dim(s, clv_conv_weights(s), last ? -1 : 1), kernel);
     unfolded = clv_size_mul(s, unfolded, places(s, clv_size_out(s, 0), last));
     return bytes_of(s, dtype_of_input(s), unfolded);
 }

@@ -183,7 +183,7 @@ static clv_status measure_operators(const job *j, double *ret_empty_s)
         CLV_TRY(clv_probe_write(&probes[i], file, j->arena, j->err));
         CLV_TRY(clv_probe_work_of(file, j->arena, &work, j->err));
         clv_arena_rewind(j->arena, mark);
-        points[i] = (clv_fit_point){ work.line, work.matrix, work.vector, work.bytes, 0 };
+        points[i] = (clv_fit_point){ work.speed, work.matrix, work.vector, work.bytes, 0 };
     }
     CLV_TRY(describe_probes(j, probes, n));
     CLV_TRY(clv_timing_run(j->o, j->folder, n, j->arena, &answer, j->err));

@@ -102,12 +102,11 @@ static void put_efficiency(writer *w)
 static void put_operator(writer *w, const clv_fit_op *op)
 {
     const clv_fit *f = &w->c->fit;
-    const clv_op_def *def = clv_op_def_at(op->line);
-    char source[320];
+    char source[320], name[CLV_SPEED_NAME_SIZE];
 
     snprintf(source, sizeof source, "%s: off by %.0f %% in the middle", w->measured,
              op->error * 100);
-    clv_json_open_object(&w->out, def->name);
+    clv_json_open_object(&w->out, clv_speed_name(op->speed, name));
     clv_json_open_object(&w->out, "efficiency");
     if (op->matrix_per_s > 0)
         put_share(w, "matrix", op->matrix_per_s / f->matrix_per_s, source);

@@ -121,7 +121,7 @@ static double launch_of(const some *s, work_fn work, double rate, double fallbac
 
 static clv_fit_op fit_by(const some *s, work_fn work, double fallback, double *ret_spread)
 {
-    clv_fit_op op = { .line = s->at[0].line, .launch_s = launch_of(s, work, 0, fallback) };
+    clv_fit_op op = { .speed = s->at[0].speed, .launch_s = launch_of(s, work, 0, fallback) };
     double rate = 0;
 
     if (least(s, work) <= 0) {
@@ -175,7 +175,7 @@ static double rate_where(const some *s, const clv_fit_op *op, bool heavy)
 
 static clv_fit_op fit_product(const some *s, double launch_s)
 {
-    clv_fit_op op = { .line = s->at[0].line, .launch_s = launch_s };
+    clv_fit_op op = { .speed = s->at[0].speed, .launch_s = launch_s };
 
     for (int32_t i = 0; i < s->n; i++) { /* what was reached at best divides them at first */
         double t = work_s(&s->at[i], launch_s);
@@ -192,9 +192,9 @@ static clv_fit_op fit_product(const some *s, double launch_s)
 
 /* -- all operators -- */
 
-static int by_line(const void *a, const void *b)
+static int by_speed(const void *a, const void *b)
 {
-    int32_t x = ((const clv_fit_point *)a)->line, y = ((const clv_fit_point *)b)->line;
+    int32_t x = ((const clv_fit_point *)a)->speed, y = ((const clv_fit_point *)b)->speed;
 
     return (x > y) - (x < y);
 }
@@ -230,7 +230,7 @@ static void each_op(const clv_fit_point *points, int32_t n, double *numbers, clv
                     void (*one)(const some *s, clv_fit *fit))
 {
     for (int32_t i = 0, end; i < n; i = end) {
-        for (end = i; end < n && points[end].line == points[i].line; end++)
+        for (end = i; end < n && points[end].speed == points[i].speed; end++)
             ;
         one(&(some){ points + i, end - i, numbers }, fit);
     }
@@ -248,17 +248,17 @@ static void take_product(const some *s, clv_fit *fit)
         fit->ops[fit->n_ops++] = fit_product(s, fit->launch_s);
 }
 
-static clv_fit_op *op_of(clv_fit *fit, int32_t line)
+static clv_fit_op *op_of(clv_fit *fit, int32_t speed)
 {
     for (int32_t i = 0; i < fit->n_ops; i++)
-        if (fit->ops[i].line == line)
+        if (fit->ops[i].speed == speed)
             return &fit->ops[i];
     return NULL;
 }
 
 static void take_error(const some *s, clv_fit *fit)
 {
-    clv_fit_op *op = op_of(fit, s->at[0].line);
+    clv_fit_op *op = op_of(fit, s->at[0].speed);
 
     op->error = error_of(s, op);
 }
@@ -267,7 +267,7 @@ static void take_error(const some *s, clv_fit *fit)
 static void find_peaks(const clv_fit_point *points, int32_t n, clv_fit *fit)
 {
     for (int32_t i = 0; i < n; i++) {
-        double t = work_s(&points[i], op_of(fit, points[i].line)->launch_s);
+        double t = work_s(&points[i], op_of(fit, points[i].speed)->launch_s);
         fit->matrix_per_s = larger(fit->matrix_per_s, points[i].matrix / t);
         fit->vector_per_s = larger(fit->vector_per_s, points[i].vector / t);
         fit->bytes_per_s = larger(fit->bytes_per_s, points[i].bytes / t);
@@ -293,9 +293,9 @@ static double middle(const clv_fit *fit, size_t rate, double peak, double *numbe
     return n ? median(numbers, n) : 1;
 }
 
-static int by_op_line(const void *a, const void *b)
+static int by_op_speed(const void *a, const void *b)
 {
-    int32_t x = ((const clv_fit_op *)a)->line, y = ((const clv_fit_op *)b)->line;
+    int32_t x = ((const clv_fit_op *)a)->speed, y = ((const clv_fit_op *)b)->speed;
 
     return (x > y) - (x < y);
 }
@@ -318,7 +318,7 @@ clv_status clv_fit_points(const clv_fit_point *given, int32_t n, clv_arena *aren
         return clv_fail_nomem(err, "the fit");
     CLV_TRY(check(given, n, err));
     memcpy(points, given, (size_t)n * sizeof *points);
-    qsort(points, (size_t)n, sizeof *points, by_line);
+    qsort(points, (size_t)n, sizeof *points, by_speed);
     each_op(points, n, numbers, &fit, take_simple);
     find_launch(&fit, numbers);
     each_op(points, n, numbers, &fit, take_product);
@@ -328,10 +328,10 @@ clv_status clv_fit_points(const clv_fit_point *given, int32_t n, clv_arena *aren
     fit.vector_share = middle(&fit, offsetof(clv_fit_op, vector_per_s), fit.vector_per_s, numbers);
     fit.bytes_share = middle(&fit, offsetof(clv_fit_op, bytes_per_s), fit.bytes_per_s, numbers);
     for (int32_t i = 0; i < n; i++)
-        numbers[i] = fabs(time_of(op_of(&fit, points[i].line), &points[i]) - points[i].seconds) /
+        numbers[i] = fabs(time_of(op_of(&fit, points[i].speed), &points[i]) - points[i].seconds) /
                      points[i].seconds;
     fit.error = median(numbers, n);
-    qsort(fit.ops, (size_t)fit.n_ops, sizeof *fit.ops, by_op_line);
+    qsort(fit.ops, (size_t)fit.n_ops, sizeof *fit.ops, by_op_speed);
     *ret = fit;
     return CLV_OK;
 }

@@ -8,14 +8,14 @@
 
 /* An operator of that work took so long. */
 typedef struct {
-    int32_t line;                 /* of ops.def: points of a line belong together */
+    int32_t speed;                /* graph/ops.h: points of a speed belong together */
     double matrix, vector, bytes; /* FLOPs, FLOPs, bytes; at least one above 0 */
     double seconds;               /* above 0 */
 } clv_fit_point;
 
 /* How fast one operator is. A rate of 0: it is not what bounds this operator. */
 typedef struct {
-    int32_t line;
+    int32_t speed;
     double launch_s;
     double matrix_per_s, vector_per_s, bytes_per_s;
     double error; /* median of |fitted - measured| / measured */
@@ -24,7 +24,7 @@ typedef struct {
 /* Peaks are the most that any operator reached, so that all else is a share of them. The shares are
  * of operators that are not listed: the middle of those that are. */
 typedef struct {
-    clv_fit_op *ops; /* ascending lines */
+    clv_fit_op *ops; /* ascending speeds */
     int32_t n_ops;
     double launch_s;
     double matrix_per_s, vector_per_s, bytes_per_s;

@@ -56,7 +56,7 @@ clv_status clv_probe_write(const clv_probe *probe, const char *path, clv_arena *
                            clv_error *err);
 /* What the cost model says of one of its nodes. file: as written. */
 typedef struct {
-    int32_t line;                 /* of ops.def */
+    int32_t speed;                /* graph/ops.h; -1: none */
     double matrix, vector, bytes; /* FLOPs, FLOPs, bytes */
 } clv_probe_work;
 clv_status clv_probe_work_of(const char *path, clv_arena *arena, clv_probe_work *ret,

@@ -308,7 +308,7 @@ static clv_status work_in(const clv_onnx_file *file, clv_arena *arena, clv_probe
     for (int32_t i = 0; i < model->main->n_ops; i++) {
         const clv_op_cost *c = &costs->of[i];
         if (clv_str_is(model->main->ops[i].name, "n0"))
-            *ret = (clv_probe_work){ model->main->ops[i].kind, (double)c->matmul_flops,
+            *ret = (clv_probe_work){ c->speed - 1, (double)c->matmul_flops,
                                      (double)(c->flops - c->matmul_flops),
                                      (double)c->read_bytes + (double)c->write_bytes };
     }
@@ -320,7 +320,7 @@ clv_status clv_probe_work_of(const char *path, clv_arena *arena, clv_probe_work 
 {
     clv_onnx_file *file;
 
-    *ret = (clv_probe_work){ .line = -1 };
+    *ret = (clv_probe_work){ .speed = -1 };
     CLV_TRY(clv_onnx_open(path, clv_arena_alloc(arena), &file, err));
     clv_status status = work_in(file, arena, ret, err);
     clv_onnx_close(file);

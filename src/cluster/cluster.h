@@ -33,7 +33,7 @@ typedef struct {
     double vector_per_s[CLV_N_DTYPES];
     double matrix_efficiency, vector_efficiency, memory_efficiency; /* (0, 1] of peak, reachable */
     int64_t launch_ns;                                              /* to start one operator */
-    const clv_op_speed *operators; /* one for each line of ops.def; NULL: all as above */
+    const clv_op_speed *operators; /* one for each speed (graph/ops.h); NULL: all as above */
     double workspace_proportion; /* default available memory proportion, (0, 1] */
     int32_t tiles;               /* independent memories (IPU); 1 otherwise */
 } clv_device_kind;

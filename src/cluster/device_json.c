@@ -76,14 +76,6 @@ static clv_status read_speed(const clv_json_at *object, clv_op_speed *ret, clv_e
     return optional_share(&member, "memory", &ret->memory_efficiency, err);
 }
 
-/* "MatMul" is of the standard domain, "com.microsoft.Attention" of another. */
-static int32_t line_of(const char *name)
-{
-    const char *dot = strrchr(name, '.');
-    clv_str domain = { name, dot ? (int32_t)(dot - name) : 0 };
-    return clv_op_def_find(domain, clv_str_of(dot ? dot + 1 : name));
-}
-
 /* { "Softmax": { efficiency: { vector: ... }, launch: ... }, ... } */
 static clv_status read_operators(const clv_json_at *root, clv_arena *arena, clv_device_kind *kind,
                                  clv_error *err)
@@ -98,20 +90,28 @@ static clv_status read_operators(const clv_json_at *root, clv_arena *arena, clv_
     if (!clv_json_is_object(&object))
         return clv_fail(err, CLV_EFORMAT, "%s is not an object, expected operators by their names",
                         clv_json_path(&object, path, sizeof path));
-    clv_op_speed *all = CLV_NEW_ARRAY(arena, clv_op_speed, n);
+    clv_op_speed *all = CLV_NEW_ARRAY(arena, clv_op_speed, clv_n_speeds());
     if (!all)
         return clv_fail_nomem(err, "a device");
     for (int32_t i = 0; i < n; i++)
         all[i].launch_ns = -1;
-    for (int32_t i = 0; (name = clv_json_key_at(&object, i)); i++) {
-        int32_t line = line_of(name);
-        if (line < 0)
-            return clv_fail(err, CLV_EFORMAT,
-                            "%s has the unknown key '%.60s', expected operators such as MatMul or "
-                            "com.microsoft.Attention",
-                            clv_json_path(&object, path, sizeof path), name);
-        CLV_TRY(clv_json_member(&object, name, true, &member, err));
-        CLV_TRY(read_speed(&member, &all[line], err));
+    for (int grouped = 0; grouped < 2;
+         grouped++) { /* those in groups are as the others but for what is said of them */
+        for (int32_t i = 0; (name = clv_json_key_at(&object, i)); i++) {
+            int32_t speed = clv_speed_find(name);
+            if (speed < 0)
+                return clv_fail(
+                    err, CLV_EFORMAT,
+                    "%s has the unknown key '%.60s', expected operators such as MatMul, "
+                    "Conv/grouped or com.microsoft.Attention",
+                    clv_json_path(&object, path, sizeof path), name);
+            if ((speed >= n) != grouped)
+                continue;
+            CLV_TRY(clv_json_member(&object, name, true, &member, err));
+            CLV_TRY(read_speed(&member, &all[speed], err));
+        }
+        if (!grouped)
+            memcpy(all + n, all, (size_t)n * sizeof *all);
     }
     kind->operators = all;
     return CLV_OK;

@@ -7,6 +7,8 @@
 #include "graph/ops.h"
 
 #include <assert.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "graph/graph.h"
 
@@ -75,4 +77,33 @@ int32_t clv_op_def_find(clv_str domain, clv_str type)
             return found;
     }
     return CLV_OPKIND_UNKNOWN;
+}
+
+/* -- speeds -- */
+
+#define GROUPED "/grouped"
+
+int32_t clv_speed_find(const char *name)
+{
+    size_t n = strlen(name), n_end = strlen(GROUPED);
+    bool grouped = n > n_end && strcmp(name + n - n_end, GROUPED) == 0;
+    clv_str type = { name, (int32_t)(grouped ? n - n_end : n) }, domain = { name, 0 };
+
+    for (int32_t i = 0; i < type.n; i++)
+        if (name[i] == '.')
+            domain.n = i;
+    if (domain.n > 0)
+        type = (clv_str){ name + domain.n + 1, type.n - domain.n - 1 };
+    int32_t line = clv_op_def_find(domain, type);
+    return line < 0 ? -1 : clv_speed_of(line, grouped);
+}
+
+const char *clv_speed_name(int32_t speed, char buf[static CLV_SPEED_NAME_SIZE])
+{
+    bool grouped = speed >= N_LINES;
+    const clv_op_def *def = &defs[grouped ? speed - N_LINES : speed];
+
+    snprintf(buf, CLV_SPEED_NAME_SIZE, "%s%s%s%s", def->domain, *def->domain ? "." : "", def->name,
+             grouped ? GROUPED : "");
+    return buf;
 }

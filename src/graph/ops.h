@@ -15,6 +15,7 @@
 #ifndef CLV_GRAPH_OPS_H
 #define CLV_GRAPH_OPS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/str.h"
@@ -75,6 +76,17 @@ typedef struct {
 
 int32_t clv_n_op_defs(void);
 const clv_op_def *clv_op_def_at(int32_t kind);
+/* Operators of one line are equally fast, but for convolutions whose channels are in groups: a speed
+ * is a line, or the number of lines + a line in groups. */
+static inline int32_t clv_n_speeds(void) { return 2 * clv_n_op_defs(); }
+static inline int32_t clv_speed_of(int32_t line, bool grouped)
+{
+    return grouped ? clv_n_op_defs() + line : line;
+}
+/* By name: "MatMul", "com.microsoft.Attention", "Conv/grouped"; -1 where there is none. */
+int32_t clv_speed_find(const char *name);
+#define CLV_SPEED_NAME_SIZE 128
+const char *clv_speed_name(int32_t speed, char buf[static CLV_SPEED_NAME_SIZE]);
 /* Line of ops.def for a domain and type, or CLV_OPKIND_UNKNOWN. O(log lines). */
 int32_t clv_op_def_find(clv_str domain, clv_str type);
 

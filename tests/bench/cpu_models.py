@@ -146,12 +146,11 @@ def resnet(folder, wider, batch=2, size=64):
 
 
 def convnext(folder, wider, batch=2, size=56, blocks=6):
-    """Its blocks, with a 3x3 convolution of all channels instead of the 7x7 of each."""
     net, width = Net("convnext"), 64 * wider
     x = net.conv("x", 3, width, 4, 4)
     places = size // 4 + 1
     for _ in range(blocks):
-        y = net.op("Transpose", net.conv(x, width, width, 3), perm=[0, 2, 3, 1])
+        y = net.op("Transpose", net.conv(x, width, width, 7, group=width), perm=[0, 2, 3, 1])
         y = net.gelu(net.dense(net.norm(y, width), width, 4 * width))
         y = net.op("Transpose", net.dense(y, 4 * width, width), perm=[0, 3, 1, 2])
         x = net.op("Add", x, y)

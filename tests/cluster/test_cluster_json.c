@@ -132,6 +132,33 @@ Test(cluster_json, operators_have_speeds_of_their_own)
               speed_of(&k, "", "Add")->launch_ns == -1);
 }
 
+Test(cluster_json, grouped_operators_may_differ_from_the_others)
+{
+    clv_device_kind k = { 0 };
+    clv_error err = { 0 };
+    const char *text = "{\"Conv/grouped\": {\"efficiency\": {\"matrix\": " V("0.125") "}}, "
+                       "\"Conv\": {\"efficiency\": {\"matrix\": " V("0.5") "}, "
+                       "\"launch\": " V("\"9us\"") "}}";
+    int32_t conv = clv_op_def_find((clv_str){ 0 }, clv_str_of("Conv"));
+
+    cr_assert_eq(read_operators(text, &k, &err), CLV_OK, "%s", err.message);
+    const clv_op_speed *plain = &k.operators[clv_speed_of(conv, false)];
+    const clv_op_speed *grouped = &k.operators[clv_speed_of(conv, true)];
+    cr_expect(plain->matrix_efficiency == 0.5 && plain->launch_ns == 9000);
+    cr_expect(grouped->matrix_efficiency == 0.125 && grouped->launch_ns == 9000);
+}
+
+Test(cluster_json, names_of_speeds_are_found_again)
+{
+    char name[CLV_SPEED_NAME_SIZE];
+
+    for (int32_t i = 0; i < clv_n_speeds(); i++)
+        cr_expect_eq(clv_speed_find(clv_speed_name(i, name)), i, "%s", name);
+    cr_expect_eq(clv_speed_find("/grouped"), -1);
+    cr_expect_eq(clv_speed_find("Conv/group"), -1);
+    cr_expect_eq(clv_speed_find(""), -1);
+}
+
 static void refused(const char *operators, const char *words)
 {
     clv_device_kind k = { 0 };

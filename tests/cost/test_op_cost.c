@@ -1,6 +1,8 @@
 /* Traffic, sums, bodies and time. */
 #include "made.h"
 
+#include "graph/ops.h"
+
 static clv_arena *arena;
 static made *m;
 
@@ -237,11 +239,11 @@ Test(op_cost, a_device_may_know_single_operators)
     cr_expect_eq(clv_op_time_ns(&vector, &d, 0), 50 + 3);
     cr_expect_eq(clv_op_time_ns(&matrix, &d, 0), 10 + 3, "products as on the device");
     cr_expect_eq(clv_op_time_ns(&memory, &d, 0), 11 + 7, "101 bytes at 10 a ns");
-    matrix.line = 3;
+    matrix.speed = 3;
     cr_expect_eq(clv_op_time_ns(&matrix, &d, 0), 20 + 7);
-    vector.line = 1;
+    vector.speed = 1;
     cr_expect_eq(clv_op_time_ns(&vector, &d, 0), 100 + 7, "nothing is said of it");
-    vector.line = 0;
+    vector.speed = 0;
     cr_expect_eq(clv_op_time_ns(&vector, &d, 0), 100 + 7, "of no line");
 }
 
@@ -291,17 +293,24 @@ Test(op_cost, contractions_want_scratch)
     f32("image", "8,3,6,6");
     made_weight(m, "w3", CLV_DT_FLOAT, "5,3,3,3");
     made_weight(m, "w1", CLV_DT_FLOAT, "5,3,1,1");
+    made_weight(m, "w1each", CLV_DT_FLOAT, "3,1,3,3");
     f32("a", "1000,20");
     made_weight(m, "b", CLV_DT_FLOAT, "20,30");
     f32("q", "1,2,50,8");
     made_op(m, "Conv", "image,w3", "conv");
     made_op(m, "Conv", "image,w1", "pointwise");
+    made_op(m, "Conv", "image,w1each", "depthwise");
+    made_attr_int(m, "group", 3);
     made_op(m, "MatMul", "a,b", "product");
     made_op(m, "Attention", "q,q,q", "attention");
     made_op(m, "Neg", "a", "other");
     made_build(m);
     cr_expect_eq(made_cost(m, "conv")->workspace_bytes, 3 * 9 * 4 * 4 * 4, "one image unfolded");
     cr_expect_eq(made_cost(m, "pointwise")->workspace_bytes, 0);
+    cr_expect_eq(made_cost(m, "depthwise")->workspace_bytes, 9 * 4 * 4 * 4, "a group at a time");
+    int32_t conv = clv_op_def_find((clv_str){ 0 }, clv_str_of("Conv"));
+    cr_expect_eq(made_cost(m, "conv")->speed, 1 + clv_speed_of(conv, false));
+    cr_expect_eq(made_cost(m, "depthwise")->speed, 1 + clv_speed_of(conv, true));
     cr_expect_eq(made_cost(m, "product")->workspace_bytes, (256 + 30) * 20 * 4, "two panels");
     cr_expect_eq(made_cost(m, "attention")->workspace_bytes, 50 * 50 * 4, "scores of one head");
     cr_expect_eq(made_cost(m, "other")->workspace_bytes, 0);
