@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "run/cmd.h"
@@ -191,19 +192,33 @@ static clv_status read_wishes(job *j)
     return split(j, "--shape", v[SHAPE].text, &w->shapes, &w->n_shapes);
 }
 
+/* May they be read, and is it one folder or models? */
+static clv_status look_at(job *j, const cli_args *args, bool *ret_folder)
+{
+    *ret_folder = false;
+    for (int i = 0; i < args->n_operands; i++) {
+        const char *path = args->operands[i];
+        struct stat st;
+        if (stat(path, &st) != 0 || access(path, R_OK) != 0)
+            return clv_fail(j->err, CLV_EIO, "cannot read %s: %s", path, strerror(errno));
+        if (*ret_folder)
+            return clv_fail(j->err, CLV_EUSAGE, "'%s' is one too many, expected one folder", path);
+        if (S_ISDIR(st.st_mode) && i > 0)
+            return clv_fail(j->err, CLV_EUSAGE, "'%s' is a folder, expected a model", path);
+        *ret_folder = S_ISDIR(st.st_mode);
+    }
+    return CLV_OK;
+}
+
 static clv_status read_program(job *j, const cli_args *args)
 {
-    struct stat st;
     const char *first = args->operands[0];
+    bool folder;
 
-    if (stat(first, &st) != 0)
-        return clv_fail(j->err, CLV_EIO, "cannot read %s: %s", first, strerror(errno));
-    if (!S_ISDIR(st.st_mode))
+    CLV_TRY(look_at(j, args, &folder));
+    if (!folder)
         return clr_program_of_paths(args->operands, args->n_operands, j->arena, &j->program,
                                     j->err);
-    if (args->n_operands > 1)
-        return clv_fail(j->err, CLV_EUSAGE, "'%s' is one too many, expected one folder",
-                        args->operands[1]);
     CLV_TRY(clr_program_read(first, j->arena, &j->program, j->err));
     return clr_program_check_files(&j->program, j->arena, j->err);
 }
@@ -217,9 +232,12 @@ static clv_status make_folder(job *j)
 
     if (!folder)
         return CLV_OK;
-    if (mkdir(folder, 0777) == 0 || (stat(folder, &st) == 0 && S_ISDIR(st.st_mode)))
+    if (mkdir(folder, 0777) == 0)
         return CLV_OK;
-    return clv_fail(j->err, CLV_EIO, "cannot make the folder %s: %s", folder, strerror(errno));
+    int why = errno;
+    if (stat(folder, &st) == 0 && S_ISDIR(st.st_mode))
+        return CLV_OK;
+    return clv_fail(j->err, CLV_EIO, "cannot make the folder %s: %s", folder, strerror(why));
 }
 
 static clv_status take_output(job *j, int32_t i, clr_facts *facts, const char **file)
@@ -265,6 +283,8 @@ static clv_status take_profiles(job *j)
         return nomem(j);
     for (int32_t i = 0; i < j->program.n_members; i++) {
         const char *path = NULL;
+        if (j->program.members[i].empty)
+            continue;
         CLV_TRY(clr_session_profile(&j->x.sessions[i], j->arena, &path, j->err));
         CLV_TRY(clr_profile_read(path, j->arena, &nodes[i], j->err));
     }

@@ -55,6 +55,8 @@ static clv_status open_one(clr_execution *x, int32_t i, clv_error *err)
 {
     clr_session_options o = { .threads = threads_each(x), .level = x->options->level };
 
+    if (x->program->members[i].empty)
+        return CLV_OK;
     if (x->program->at_once) {
         CLV_TRY(clr_collectives_new(x->ort, x->program, i, x->meet, &x->collectives[i], err));
         o.domains = clr_collectives_domains(x->collectives[i], &o.n_domains);

@@ -16,7 +16,8 @@ static void stop_all(void *ctx)
     clr_execution *x = ctx;
 
     for (int32_t i = 0; i < x->program->n_members; i++) {
-        OrtStatus *status = x->ort->api->RunOptionsSetTerminate(x->run_options[i]);
+        OrtStatus *status =
+            x->run_options[i] ? x->ort->api->RunOptionsSetTerminate(x->run_options[i]) : NULL;
         if (status)
             x->ort->api->ReleaseStatus(status);
     }

@@ -61,7 +61,8 @@ static clv_status read_shape(making *m, const char *name, const char *text, clr_
     while (*at) {
         char *end = NULL;
         long long dim = strtoll(at, &end, 10);
-        if (end == at || dim < 0 || (*end != '\0' && *end != 'x') || ret->rank == CLR_MAX_RANK)
+        if (end == at || dim < 0 || (*end == 'x' ? end[1] == '\0' : *end != '\0') ||
+            ret->rank == CLR_MAX_RANK)
             return clv_fail(m->err, CLV_EUSAGE, "--shape: '%s' of '%s' is not like 2x3x4", text,
                             name);
         ret->dims[ret->rank++] = dim;
@@ -275,6 +276,24 @@ static clv_status check_names(making *m, const char *option, const clr_setting *
     return CLV_OK;
 }
 
+static bool is_symbol(const making *m, const char *name)
+{
+    for (int32_t id = 0; id < m->p->n_inputs; id++)
+        for (int32_t d = 0; m->ports[id] && d < m->ports[id]->shape.rank; d++)
+            if (strcmp(m->ports[id]->symbols[d], name) == 0)
+                return true;
+    return false;
+}
+
+static clv_status check_symbols(making *m)
+{
+    for (int32_t i = 0; i < m->wishes->n_binds; i++)
+        if (!is_symbol(m, m->wishes->binds[i].name))
+            return clv_fail(m->err, CLV_EUSAGE, "--bind: no input has a dimension called '%s'",
+                            m->wishes->binds[i].name);
+    return CLV_OK;
+}
+
 static clv_status make_all(making *m)
 {
     int32_t n = m->p->n_inputs, unused = 0;
@@ -289,6 +308,7 @@ static clv_status make_all(making *m)
     CLV_TRY(find_ports(m));
     CLV_TRY(check_names(m, "--range", m->wishes->ranges, m->wishes->n_ranges));
     CLV_TRY(check_names(m, "--shape", m->wishes->shapes, m->wishes->n_shapes));
+    CLV_TRY(check_symbols(m));
     for (int32_t i = 0; i < m->wishes->n_paths; i++)
         CLV_TRY(give_path(m, m->wishes->paths[i]));
     for (int32_t i = 0; i < n; i++) {

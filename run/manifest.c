@@ -171,8 +171,9 @@ static clv_status read_take(reading *r, const clv_json_at *at, void *to)
 static clv_status read_member(reading *r, const clv_json_at *at, void *to)
 {
     clr_member *m = to;
-    clv_json_at stage;
+    clv_json_at stage, outputs;
     void *takes = NULL;
+    int32_t n_outputs = 0;
 
     CLV_TRY(read_text(r, at, "file", true, &m->file));
     if (m->file[0] == '/' || strstr(m->file, ".."))
@@ -187,6 +188,9 @@ static clv_status read_member(reading *r, const clv_json_at *at, void *to)
         CLV_TRY(read_index(r, &stage, &m->stage));
     CLV_TRY(each(r, at, "inputs", true, sizeof(clr_take), &takes, &m->n_takes, read_take));
     m->takes = takes;
+    CLV_TRY(clv_json_member(at, "outputs", true, &outputs, r->err));
+    CLV_TRY(clv_json_length(&outputs, &n_outputs, r->err));
+    m->empty = n_outputs == 0;
     return CLV_OK;
 }
 

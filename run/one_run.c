@@ -85,6 +85,8 @@ static clv_status run_taken(clr_execution *x, int32_t i, int32_t run, OrtValue *
 clv_status clr_run_once(clr_execution *x, int32_t i, int32_t run, OrtValue *const *inputs,
                         clv_error *err)
 {
+    if (x->program->members[i].empty)
+        return CLV_OK;
     clv_arena *arena = clv_arena_new(NULL, 0);
     int32_t n = x->sessions[i].n_inputs;
     taken t = { .n = n };

@@ -35,6 +35,7 @@ typedef struct {
     int32_t stage;      /* -1: not said */
     clr_take *takes;
     int32_t n_takes;
+    bool empty; /* by the manifest it gives nothing; the runtime would refuse it: it is not run */
 } clr_member;
 
 /* An input or output of the whole model. */

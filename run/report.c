@@ -132,7 +132,8 @@ const char *clr_report_text(const clr_report *r, clv_arena *arena)
         say(&p, ", the median of %d runs", r->measured.n);
     if (r->measured.pipelined > 0) {
         show_seconds(time, r->measured.period_s);
-        say(&p, "\nas a pipeline: one every %s, over %d runs", time, r->measured.pipelined);
+        say(&p, "\nas a pipeline: one every %s, over %d run%s", time, r->measured.pipelined,
+            r->measured.pipelined == 1 ? "" : "s");
     }
     say(&p, "\npeak memory of the process: %s\n", clv_show_bytes(peak, r->x->peak_bytes));
     say_models(&p, r);

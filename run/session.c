@@ -9,6 +9,11 @@
 #define KEY_DISABLED    "optimization.disable_specified_optimizers"
 #define MOVES_OPERATORS "CommonSubexpressionElimination;ConstantFolding;ConstantSharing"
 
+/* The runtime would compute a product with weights of 4 bits with inputs rounded to 8, but only
+ * where it sees product and weights in one model. 1: in float32, as the model says. */
+#define KEY_NBITS_ACCURACY "session.qdq_matmulnbits_accuracy_level"
+#define NBITS_AS_SAID      "1"
+
 int32_t clr_find_port(const clr_port *ports, int32_t n, const char *name)
 {
     for (int32_t i = 0; i < n; i++)
@@ -39,6 +44,8 @@ static OrtStatus *set_options(const OrtApi *api, const clr_session_options *o,
 
     if (!s)
         s = api->SetSessionGraphOptimizationLevel(to, level_of(o));
+    if (!s)
+        s = api->AddSessionConfigEntry(to, KEY_NBITS_ACCURACY, NBITS_AS_SAID);
     if (!s && o->threads > 0)
         s = api->SetIntraOpNumThreads(to, o->threads);
     if (!s && o->profile)

@@ -45,7 +45,15 @@ static void put_input(clv_json_out *out, const char *name)
     clv_json_close_object(out);
 }
 
-static void put_model(clv_json_out *out, const char *input, int32_t i)
+/* An input or output, all of it. */
+static void put_whole(clv_json_out *out, const char *name)
+{
+    clv_json_open_object(out, NULL);
+    clv_json_put_string(out, "name", name);
+    clv_json_close_object(out);
+}
+
+static void put_model(clv_json_out *out, const char *input, const char *output, int32_t i)
 {
     char file[32];
 
@@ -57,14 +65,8 @@ static void put_model(clv_json_out *out, const char *input, int32_t i)
         put_input(out, input);
     clv_json_close_array(out);
     clv_json_open_array(out, "outputs");
+    put_whole(out, output);
     clv_json_close_array(out);
-    clv_json_close_object(out);
-}
-
-static void put_whole_input(clv_json_out *out, const char *name)
-{
-    clv_json_open_object(out, NULL);
-    clv_json_put_string(out, "name", name);
     clv_json_close_object(out);
 }
 
@@ -117,7 +119,7 @@ static clv_status describe_probes(const job *j, const clv_probe *probes, int32_t
     for (int32_t i = 0; i < n; i++) {
         snprintf(name, sizeof name, "x%d", (int)i);
         if (has_input(&probes[i]))
-            put_whole_input(&out, name);
+            put_whole(&out, name);
     }
     clv_json_close_array(&out);
     clv_json_open_array(&out, "outputs");
@@ -125,7 +127,7 @@ static clv_status describe_probes(const job *j, const clv_probe *probes, int32_t
     clv_json_open_array(&out, "models");
     for (int32_t i = 0; i < n; i++) {
         snprintf(name, sizeof name, "x%d", (int)i);
-        put_model(&out, has_input(&probes[i]) ? name : NULL, i);
+        put_model(&out, has_input(&probes[i]) ? name : NULL, CLV_PROBE_END, i);
     }
     clv_json_close_array(&out);
     clv_json_close_object(&out);
@@ -135,19 +137,21 @@ static clv_status describe_probes(const job *j, const clv_probe *probes, int32_t
 static clv_status describe_sums(const job *j)
 {
     clv_json_out out;
+    char last[32];
 
+    snprintf(last, sizeof last, "sum%d", N_SUMS - 1);
     clv_json_begin(&out, j->arena, true);
     clv_json_open_object(&out, NULL);
     clv_json_put_int(&out, "schema_version", 1);
     clv_json_put_string(&out, "form", "devices");
     clv_json_open_array(&out, "inputs");
-    put_whole_input(&out, "x");
+    put_whole(&out, "x");
     clv_json_close_array(&out);
     clv_json_open_array(&out, "outputs");
     clv_json_close_array(&out);
     clv_json_open_array(&out, "models");
     for (int32_t i = 0; i < PAIR; i++)
-        put_model(&out, "x", i);
+        put_model(&out, "x", last, i);
     clv_json_close_array(&out);
     put_sums(&out);
     clv_json_close_object(&out);

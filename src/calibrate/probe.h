@@ -10,6 +10,7 @@
 #include "proto/onnx_file.h"
 
 #define CLV_PROBE_RANK 4
+#define CLV_PROBE_END  "end" /* what each of these models gives */
 #define CLV_PROBE_INS  5
 
 typedef struct {
@@ -63,7 +64,8 @@ clv_status clv_probe_work_of(const char *path, clv_arena *arena, clv_probe_work 
                              clv_error *err);
 
 /* Writes the model of one of n devices that add up a tensor of so many FLOAT over and over: as many
- * all-reduces, one behind the other, named "sum0", "sum1", ... */
+ * all-reduces, one behind the other, named "sum0", "sum1", ...; it gives what the last one makes.
+ */
 clv_status clv_probe_write_sums(const char *path, int64_t elements, int32_t sums, clv_arena *arena,
                                 clv_error *err);
 

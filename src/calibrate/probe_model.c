@@ -196,7 +196,7 @@ static clv_status add_node(maker *m, const clv_probe *p, int32_t k)
 static clv_status add_end(maker *m)
 {
     static const clv_probe_in one = { CLV_PROBE_WEIGHT, 1, { 1 } };
-    static const clv_str from = { "one", 3 }, to = { "end", 3 };
+    const clv_str from = { "one", 3 }, to = clv_str_of(CLV_PROBE_END);
 
     CLV_TRY(add_tensor(m, from, &one, one.at));
     return push_node(m, &(clv_new_node){ .source = CLV_NO_OP,
@@ -256,7 +256,7 @@ clv_status clv_probe_write(const clv_probe *p, const char *path, clv_arena *aren
 {
     static const int64_t one[] = { 1 };
     static const clv_type scalar = { CLV_TYPE_TENSOR, CLV_DT_FLOAT, 1, one, NULL };
-    const clv_new_value end = { clv_str_of("end"), &scalar };
+    const clv_new_value end = { clv_str_of(CLV_PROBE_END), &scalar };
     maker m = { .arena = arena, .err = err };
 
     CLV_TRY(add_input(&m, p));

@@ -20,8 +20,7 @@ clv_status clv_folder_make(const char *parent, clv_arena *arena, const char **re
     if (!path)
         return clv_fail_nomem(err, "a folder's name");
     if (!found || !mkdtemp(path))
-        return clv_fail(err, CLV_EIO, "cannot make a folder for a candidate in '%s': %s", parent,
-                        strerror(errno));
+        return clv_fail(err, CLV_EIO, "cannot make a folder in '%s': %s", parent, strerror(errno));
     *ret = path;
     return CLV_OK;
 }

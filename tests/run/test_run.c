@@ -91,6 +91,33 @@ Test(run, ranges_hold_for_floats_and_integers)
     holds("o/output_1.npy", "[8, 8, 8, 8]");
     refused(2, "run m.onnx --random --range y=0:1", "the model has no input 'y'");
     refused(2, "run m.onnx --random --bind batch=1 --range in/x=3:2", "is not LO:HI");
+    refused(2, "run m.onnx --random --bind batch=1 --bind bacth=2",
+            "--bind: no input has a dimension called 'bacth'");
+    refused(2, "run m.onnx --random --shape in/x=2x3x", "'2x3x' of 'in/x' is not like 2x3x4");
+}
+
+/* With inputs of 11 bits, which the runtime would round to 8 if it were let: sums of whole
+ * multiples of 1/1024 are exact in any order. */
+Test(run, weights_of_four_bits_do_not_make_inputs_coarser)
+{
+    static const float one[] = { 1 };
+    test_onnx *m = onnx_new(10, 21);
+    test_graph *g = onnx_main(m);
+
+    onnx_input(g, "x", FLOAT, "4,8");
+    onnx_weight_external(g, "w", 22, "8,7", "w.bin", 0, 28); /* INT4 */
+    onnx_weight_floats(g, "s", "", one);
+    onnx_node(g, "DequantizeLinear", "wide", "w,s", "v");
+    onnx_node(g, "MatMul", "mul", "x,v", "y");
+    onnx_output(g, "y", FLOAT, "4,7");
+    write_model(m, "q.onnx");
+    write_text("w.bin", "seven and twenty characters!");
+    save_npy("x.npy", "float32", "numpy.arange(32).reshape(4, 8) * 31 / 1024");
+    run_result a = cleave_run(0, "run q.onnx -i x.npy --optimize none -o a");
+    run_result b = cleave_run(0, "run q.onnx -i x.npy -o b");
+    cr_expect(file_same(folder, "a/output_0.pb", "b/output_0.pb"), "%s%s", a.out, b.out);
+    run_free(&a);
+    run_free(&b);
 }
 
 Test(run, json_is_as_its_schema_says)
@@ -135,6 +162,9 @@ Test(run, what_is_wrong_is_told_in_one_sentence)
     write_text("bad.npy", "no numbers");
     write_text("empty.pb", "");
     refused(74, "run gone.onnx", "cannot read gone.onnx");
+    refused(74, "run m.onnx gone.onnx", "cannot read gone.onnx: No such file or directory");
+    refused(2, "run m.onnx .", "'.' is a folder, expected a model");
+    refused(2, "run . m.onnx", "'m.onnx' is one too many, expected one folder");
     refused(65, "run bad.onnx --random", "bad.onnx: ");
     refused(65, "run m.onnx", "input 'in/x' has no value; give a file with --inputs, or --random");
     refused(65, "run m.onnx --random", "is 'batch', which has no size; give one as --bind batch=8");
@@ -204,6 +234,7 @@ Test(run, a_pipeline_computes_what_one_run_does)
     says(0, "run a.onnx b.onnx c.onnx --random -o one", "3 models, a chain");
     says(0, "run a.onnx b.onnx c.onnx --random --pipeline 40 -o two", "over 40 runs");
     says(0, "run a.onnx b.onnx c.onnx --random --pipeline 1 -o three --json", "\"runs\": 1,");
+    says(0, "run a.onnx --random --pipeline 1", "over 1 run\n");
     cr_expect(file_same(folder, "one/output_0.pb", "two/output_0.pb"));
     cr_expect(file_same(folder, "one/output_0.pb", "three/output_0.pb"));
 }
