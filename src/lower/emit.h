@@ -105,6 +105,9 @@ bool clv_emit_is_made(const clv_emit *e, clv_str name);
  */
 clv_status clv_emit_dims(clv_emit *e, clv_tensor t, const clv_layout *layout, int32_t position,
                          int64_t *ret);
+/* What a node is called that the source does not have. Not as its output: in many models operators
+ * are called as what they make, and the operator that made this keeps its name. */
+clv_status clv_emit_node_name(clv_emit *e, const char *type, clv_str out, clv_str *ret);
 /* A node with one output of the standard domain; in: names, empty ones left out at the end. */
 clv_status clv_emit_node(clv_emit *e, const char *type, const clv_str *in, int32_t n_in,
                          const clv_new_attr *attrs, int32_t n_attrs, clv_str want, int32_t position,

@@ -81,6 +81,7 @@ clv_status clv_emit_lookup(clv_emit *e, const clv_spmd_instr *instr, int32_t pos
     uint8_t bytes[16];
     int32_t size = clv_fill_bytes(type->dtype, CLV_FILL_ZERO, bytes);
     clv_new_node node_ = *made;
+    clv_str name;
     if (!in || !found)
         return clv_fail_nomem(e->err, "writing a lookup");
     if (e->opset < OPSET_WHERE || size == 0)
@@ -105,8 +106,9 @@ clv_status clv_emit_lookup(clv_emit *e, const clv_spmd_instr *instr, int32_t pos
     all[0] = mine;
     all[1] = *found;
     all[2] = zero;
+    CLV_TRY(clv_emit_node_name(e, "Where", made->out[0], &name));
     return clv_emit_push(e, &(clv_new_node){ .source = CLV_NO_OP,
-                                             .name = made->out[0],
+                                             .name = name,
                                              .type = clv_str_of("Where"),
                                              .in = all,
                                              .out = made->out,

@@ -58,15 +58,25 @@ static clv_str *copy_names(clv_emit *e, const clv_str *at, int32_t n)
     return copy;
 }
 
+clv_status clv_emit_node_name(clv_emit *e, const char *type, clv_str out, clv_str *ret)
+{
+    char *text = clv_arena_printf(e->arena, "%s of %.*s", type, CLV_STR_ARG(out));
+    if (!text)
+        return no_memory(e);
+    *ret = clv_str_of(text);
+    return CLV_OK;
+}
+
 clv_status clv_emit_node(clv_emit *e, const char *type, const clv_str *in, int32_t n_in,
                          const clv_new_attr *attrs, int32_t n_attrs, clv_str want, int32_t position,
                          clv_str *ret)
 {
     clv_new_attr *kept = CLV_NEW_ARRAY(e->arena, clv_new_attr, n_attrs);
-    clv_str out;
+    clv_str out, name;
     CLV_TRY(clv_emit_fresh(e, want, position, true, &out));
+    CLV_TRY(clv_emit_node_name(e, type, out, &name));
     clv_new_node node = { .source = CLV_NO_OP,
-                          .name = out,
+                          .name = name,
                           .type = clv_str_of(type),
                           .in = copy_names(e, in, n_in),
                           .out = copy_names(e, &out, 1),

@@ -160,10 +160,15 @@ static clv_status share_inputs(clv_local_file *f, int32_t phase)
     return CLV_OK;
 }
 
-/* The parts of an output put together. */
+/* The parts of an output put together; once, if the model names it twice. */
 static clv_status join_output(clv_local_file *f, int32_t i)
 {
     const clv_spmd *s = f->e.s;
+    for (int32_t k = 0; k < i; k++)
+        if (s->result[k] == s->result[i]) {
+            clv_local_io same = f->outputs[k];
+            return add_output(f, &same);
+        }
     const clv_spmd_value *value = &s->values[s->result[i]];
     clv_local_io io = { .value = -1, .tensor = value->tensor };
     clv_layout layout = value->layout;

@@ -513,6 +513,16 @@ static clv_status fill_annotated(lowering *l, clv_lower_summary *ret)
     return write_manifest(l, ret);
 }
 
+clv_status clv_lower_check(const clv_model *model, const char *name, clv_error *err)
+{
+    const char *lacks = model->main->n_ops == 0       ? "operators"
+                        : model->main->n_outputs == 0 ? "outputs"
+                                                      : NULL;
+    return lacks ? clv_fail(err, CLV_EUNSUPP, "%s has no %s: there is nothing to lower",
+                            name ? name : "the model", lacks)
+                 : CLV_OK;
+}
+
 clv_status clv_lower(const clv_onnx_file *file, const clv_model *model, const clv_types *types,
                      const clv_plan *plan, const clv_lower_options *options, const char *folder,
                      clv_arena *arena, clv_lower_summary *ret, clv_error *err)
@@ -527,9 +537,7 @@ clv_status clv_lower(const clv_onnx_file *file, const clv_model *model, const cl
     bool annotated = clv_form_is_annotated(options->form);
     clv_out_folder *out;
     *ret = (clv_lower_summary){ .n_models = 0 };
-    if (model->main->n_ops == 0)
-        return clv_fail(err, CLV_EUNSUPP, "%s has no operators: there is nothing to lower",
-                        options->model_name ? options->model_name : "the model");
+    CLV_TRY(clv_lower_check(model, options->model_name, err));
     if (!annotated) {
         bool whole = options->form == CLV_FORM_STAGES;
         CLV_TRY(check_names(&l));

@@ -32,6 +32,10 @@ typedef struct {
     int64_t bytes; /* of all files but the manifest */
 } clv_lower_summary;
 
+/* CLV_EUNSUPP: nothing would run, as the model has no operators or no outputs. name: of its file,
+ * NULL when it is not known. */
+clv_status clv_lower_check(const clv_model *model, const char *name, clv_error *err);
+
 /* Writes the folder, which must not be there yet or be empty; it is there as a whole or not at all.
  * The plan must have passed clv_plan_check(). Streams weights: memory does not depend on them.
  * CLV_EFORMAT: the plan does not go with the model's sharding rules; CLV_EUNSUPP: an operator

@@ -11,6 +11,7 @@
 #define WHAT         "running a model"
 #define TIMEOUT_MS   (INT64_C(24) * 3600 * 1000) /* a day: whoever waits stops it before */
 #define OUTPUT_BYTES (INT64_C(64) << 20)         /* of its report */
+#define CODE_IO      74                          /* of cleave-run: a file was not read or written */
 #define N_VARIABLES  5
 #define PREFIX       "CLEAVE_VERIFY_"
 
@@ -81,6 +82,9 @@ static clv_status tell_fault(const clv_runner *r, const clv_run *run, clv_arena 
         if (run->code == 126 || run->code == 127) /* of the shell: not found, not executable */
             return clv_fail(err, CLV_EIO, "'%s' cannot be run: %s", r->program,
                             words ? words : "it is no program");
+        if (run->code == CODE_IO) /* no fault of the model's */
+            return clv_fail(err, CLV_EIO, "%s",
+                            words ? words : "the runner could not read or write");
         ret->fault =
             words ? words : clv_arena_printf(arena, "the runner ended with code %d", run->code);
         break;

@@ -252,6 +252,7 @@ clv_status clv_verify(const clv_verify_request *req, clv_arena *arena, clv_verif
                                 .why_not_run = req->why_not_run,
                                 .inputs = req->runner.inputs,
                                 .seed = req->runner.seed };
+    CLV_TRY(clv_lower_check(req->model, req->model_name, err));
     CLV_TRY(clv_plan_types(req->model, req->plan, arena, &j.types, err));
     CLV_TRY(prove(&j));
     if (!ret->holds && !ret->why_not_run)

@@ -207,6 +207,30 @@ Test(lower, communication_is_put_where_parts_of_a_sum_meet)
     free(out);
 }
 
+/* As some exporters do it. What is put in has other names: runtimes refuse two nodes of one. */
+Test(lower, operators_may_be_called_as_what_they_make)
+{
+    static const char rules[] =
+        "{\"rules\": [{\"split\": \"h\", \"factor\": \"n\", \"over\": \"tp\"},"
+        "{\"split\": \"y\", \"factor\": \"k\", \"over\": \"tp\"}]}";
+    file_write(folder, "rules.json", rules, strlen(rules));
+    free(does("/usr/bin/python3 -c \"\n"
+              "import onnx\n"
+              "m = onnx.load('m.onnx')\n"
+              "for n in m.graph.node:\n"
+              "    n.name = n.output[0]\n"
+              "onnx.save(m, 'n.onnx')\""));
+    cleave("plan -q --devices 2 --mesh 2 --constraints rules.json --no-output --plan-out n.json "
+           "n.onnx");
+    cleave("lower -q n.onnx n.json --form devices -o d");
+    cleave("lower -q n.onnx n.json --form emulate -o e");
+    free(does("/usr/bin/python3 -c \"\n"
+              "import onnx\n"
+              "for f in 'd/gpu0.onnx', 'd/gpu1.onnx', 'e/model.onnx':\n"
+              "    names = [n.name for n in onnx.load(f).graph.node]\n"
+              "    assert len(names) == len(set(names)), names\""));
+}
+
 Test(lower, it_tells_what_it_wrote)
 {
     run_says(folder, 0, "lower", "m.onnx stages.json --form stages -o s",
@@ -341,6 +365,48 @@ Test(lower, forms_of_whole_operators_refuse_a_plan_that_splits_them)
         "the plan splits operators over 2 devices, and form olive says only where whole operators "
         "go: use --form devices");
     refused(65, "m.onnx split.json --form ort-options -o o", "form ort-options says only where");
+}
+
+/* y, which is given as often. */
+static void relu(const char *inputs, int n_outputs)
+{
+    char path[600];
+    test_onnx *m = onnx_new(8, 17);
+    test_graph *g = onnx_main(m);
+    onnx_input(g, "y", 1, "4,4");
+    if (inputs)
+        onnx_node(g, "Relu", "relu", inputs, "z");
+    for (int i = 0; i < n_outputs; i++)
+        onnx_output(g, inputs ? "z" : "y", 1, "4,4");
+    snprintf(path, sizeof path, "%s/r.onnx", folder);
+    onnx_write(m, path);
+    onnx_free(m);
+    cleave("plan -q --devices 1 --no-output --plan-out r.json r.onnx");
+}
+
+Test(lower, an_output_that_is_named_twice_is_made_once)
+{
+    relu("y", 2);
+    cleave("lower -q r.onnx r.json --form emulate -o e");
+    char *out = does("/usr/bin/python3 -c \"import onnx; g = onnx.load('e/model.onnx').graph; "
+                     "print([n.output[0] for n in g.node].count('z'), "
+                     "[o.name for o in g.output])\"");
+    cr_expect_str_eq(out, "1 ['z', 'z']\n");
+    free(out);
+}
+
+Test(lower, a_model_that_nothing_is_run_of_is_refused)
+{
+    static const char *const commands[] = { "lower", "verify" };
+    for (int i = 0; i < 2; i++) {
+        const char *options = i ? "r.onnx r.json" : "r.onnx r.json --form devices -o d";
+        relu(NULL, 1);
+        run_refused(folder, 65, commands[i], options,
+                    "r.onnx has no operators: there is nothing to lower");
+        relu("y", 0);
+        run_refused(folder, 65, commands[i], options,
+                    "r.onnx has no outputs: there is nothing to lower");
+    }
 }
 
 /* -- wrong usage -- */

@@ -276,6 +276,8 @@ Test(verify, a_runner_that_fails_is_told)
     refused(74, WITH_IT, "output_0.pb");
     write_runner("echo nonsense > \"$out/output_0.pb\"");
     refused(65, WITH_IT, "output_0.pb");
+    write_runner("echo 'cleave-run: cannot write there: the disk is full' >&2; exit 74");
+    refused(74, WITH_IT, "cleave: cannot write there: the disk is full\n");
     unlink("a.pb");
     refused(74, "m.onnx p.json --runner ./none", "./none");
     refused(65, "m.onnx p.json --runner /bin/false",

@@ -247,6 +247,25 @@ Test(devices, a_stage_takes_what_another_gives)
     }
 }
 
+/* As a device or stage is left that only made what is known before the run. */
+Test(devices, a_model_that_gives_nothing_is_not_run)
+{
+    write_model(new_model(), "none.onnx");
+    save_npy("x.npy", "float32", "[[1, 2], [3, 4]]");
+    unary("a.onnx", "Neg", "x", "y");
+    for (int i = 0; i < 2; i++) {
+        begin(i ? "devices" : "stages");
+        add("\"inputs\": [{\"name\": \"x\"}], \"outputs\": [{\"name\": \"y\", \"pieces\": "
+            "[{\"model\": 1, \"name\": \"y\"}]}], \"models\": ["
+            "{\"file\": \"none.onnx\", \"inputs\": [], \"outputs\": []}, "
+            "{\"file\": \"a.onnx\", \"inputs\": [{\"name\": \"x\", \"from\": \"model\", "
+            "\"tensor\": \"x\"}], \"outputs\": [{\"name\": \"y\"}]}], \"files\": []");
+        end();
+        gives("[[-1, -2], [-3, -4]]");
+        says(0, "run . -i x.npy --profile --pipeline 2", "none.onnx ");
+    }
+}
+
 Test(devices, random_inputs_are_those_of_the_whole_model)
 {
     unary("whole.onnx", "Neg", "x", "h");
