@@ -26,7 +26,7 @@ typedef struct {
     int32_t n;
     int32_t axis[CLV_MESH_AXES_MAX];
     int64_t parts;
-    char text[96]; /* "dp.tp" */
+    char text[CLV_MESH_AXES_MAX * (CLV_MESH_NAME_MAX + 1)]; /* "dp.tp" */
 } axes;
 
 static clv_status nomem(const maker *m) { return clv_fail_nomem(m->err, "rules on tensors"); }
@@ -55,14 +55,14 @@ static void add_axis(const maker *m, axes *a, int32_t axis)
 
 static clv_status find_axis(const maker *m, int32_t rule, const char *name, int32_t *ret)
 {
-    char has[200] = "";
+    char has[CLV_MESH_AXES_MAX * (CLV_MESH_NAME_MAX + 4)] = "";
     for (int32_t a = 0; a < m->f.mesh->n_axes; a++) {
         size_t n = strlen(has);
         if (strcmp(m->f.mesh->name[a], name) == 0) {
             *ret = a;
             return CLV_OK;
         }
-        snprintf(has + n, sizeof has - n, "%s'%.50s'", a ? ", " : "", m->f.mesh->name[a]);
+        snprintf(has + n, sizeof has - n, "%s'%s'", a ? ", " : "", m->f.mesh->name[a]);
     }
     return clv_fail(m->err, CLV_EFORMAT, "%s: the mesh has no axis '%.80s', expected one of %s",
                     RULE(rule), name, has);

@@ -67,10 +67,10 @@ static const char *order_fault(const clv_plan *plan, const char *text, const cha
 
     if (axis < 0)
         snprintf(buf, CLV_MESH_FAULT, "'%.60s' names '%.*s', which is no axis of the mesh", text,
-                 n < 30 ? n : 30, word);
+                 n < CLV_MESH_NAME_MAX ? n : CLV_MESH_NAME_MAX, word);
     else if (axis <= before)
         snprintf(buf, CLV_MESH_FAULT,
-                 "'%.60s' has axis '%.30s' twice or out of order, expected the order of the mesh",
+                 "'%.60s' has axis '%s' twice or out of order, expected the order of the mesh",
                  text, plan->axes[axis].name);
     else
         return NULL;
@@ -92,7 +92,7 @@ static const char *next_split(const clv_plan *plan, const char *split, const cha
     const char *end = word + 1 + n;
     if (n == 0 || (*end != '\0' && (*end != ' ' || end[1] == '\0'))) {
         snprintf(buf, CLV_MESH_FAULT,
-                 "'%.60s' names no factor for axis '%.30s', expected words like %.30s=n with one "
+                 "'%.60s' names no factor for axis '%s', expected words like %s=n with one "
                  "space between them",
                  split, plan->axes[axis].name, plan->axes[axis].name);
         return buf;
@@ -127,20 +127,13 @@ const char *clv_plan_axes_fault(const clv_plan *plan, const char *axes, char buf
 
 /* -- the form -- */
 
-/* Names stand in texts beside these. */
-static bool is_axis_name(const char *name)
-{
-    return name && *name && name[strcspn(name, " ,=x\"")] == '\0';
-}
-
 static const char *axis_fault(const clv_plan *plan, int32_t a, char buf[CLV_MESH_FAULT])
 {
     const clv_plan_axis *axis = &plan->axes[a];
 
-    if (!is_axis_name(axis->name)) {
+    if (!axis->name || !clv_mesh_is_name(axis->name)) {
         snprintf(buf, CLV_MESH_FAULT,
-                 "axis %" PRId32 " of the mesh has the name '%.60s', expected a word without x, =, "
-                 "commas and spaces",
+                 "axis %" PRId32 " of the mesh has the name '%.60s', expected " CLV_MESH_NAME_RULE,
                  a, axis->name ? axis->name : "");
         return buf;
     }

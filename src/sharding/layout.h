@@ -109,7 +109,8 @@ void clv_layout_order(const clv_layout *layout, int32_t ret[static CLV_MESH_AXES
 
 /* "{dp, -, sp.tp} sum(ep)": by dimension the axes that split it, outermost first, or -; tp@4 splits
  * within each of 4 outer parts, tp*64 between runs of 64 elements; behind the braces what is
- * partial, and over which axes. Axes that are not named hold copies. */
+ * partial, and over which axes. Axes that are not named hold copies. There is room for three names
+ * of CLV_MESH_NAME_MAX and CLV_RANK_MAX dimensions. */
 #define CLV_LAYOUT_TEXT 400
 const char *clv_layout_show(char buf[static CLV_LAYOUT_TEXT], const clv_layout *layout,
                             const clv_mesh *mesh, int32_t rank);

@@ -39,7 +39,7 @@ const char *clv_layout_show(char buf[static CLV_LAYOUT_TEXT], const clv_layout *
         int32_t n = clv_layout_axes_of(layout, d, axes);
         add(&t, "%s%s", d ? ", " : "", n ? "" : "-");
         for (int32_t i = 0; i < n; i++) {
-            add(&t, "%s%.40s", i ? "." : "", mesh->name[axes[i]]);
+            add(&t, "%s%s", i ? "." : "", mesh->name[axes[i]]);
             if (layout->outer[axes[i]] != 1)
                 add(&t, "@%d", (int)layout->outer[axes[i]]);
             if (layout->unit[axes[i]] != 1)
@@ -53,7 +53,7 @@ const char *clv_layout_show(char buf[static CLV_LAYOUT_TEXT], const clv_layout *
                 add(&t, " %s(", clv_reduce_name((clv_reduce)layout->reduce[a]));
             else
                 add(&t, ", ");
-            add(&t, "%.40s", mesh->name[a]);
+            add(&t, "%s", mesh->name[a]);
         }
     if (n_partial > 0)
         add(&t, ")");

@@ -24,6 +24,22 @@ const char *clv_mesh_default_name(int32_t n_axes, int32_t axis)
     return names[n_axes - 1][axis];
 }
 
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (unsigned char)c >= 0x80;
+}
+
+bool clv_mesh_is_name(const char *name)
+{
+    size_t n = 0;
+    for (; is_letter(name[n]) || is_digit(name[n]) || (n > 0 && name[n] == '-'); n++)
+        if (n > 0 && name[n] == 'x' && is_digit(name[n - 1]))
+            return false;
+    return name[n] == '\0' && n >= 1 && n <= CLV_MESH_NAME_MAX;
+}
+
 /* -- text -- */
 
 /* One axis, "8" or "tp=8". */
@@ -49,7 +65,7 @@ static clv_status parse_axis(const char *text, size_t n, clv_arena *arena, clv_m
 static const char *axis_end(const char *text)
 {
     for (const char *at = strchr(text, 'x'); at; at = strchr(at + 1, 'x'))
-        if (at > text && at[-1] >= '0' && at[-1] <= '9')
+        if (at > text && is_digit(at[-1]))
             return at;
     return NULL;
 }
@@ -81,8 +97,11 @@ static clv_status check_names(const clv_mesh_form *form, clv_error *err)
         return clv_fail(err, CLV_EUSAGE, "a mesh of %d axes has %d names, expected one for each",
                         (int)form->n_axes, (int)named);
     for (int32_t a = 0; a < named; a++) {
-        if (!form->name[a][0])
-            return clv_fail(err, CLV_EUSAGE, "axis %d of the mesh has an empty name", (int)a);
+        if (!clv_mesh_is_name(form->name[a]))
+            return clv_fail(
+                err, CLV_EUSAGE,
+                "axis %d of the mesh has the name '%.60s', expected " CLV_MESH_NAME_RULE, (int)a,
+                form->name[a]);
         for (int32_t b = 0; b < a; b++)
             if (strcmp(form->name[a], form->name[b]) == 0)
                 return clv_fail(err, CLV_EUSAGE, "two axes of the mesh have the name '%.60s'",

@@ -15,6 +15,12 @@
 #define CLV_MESH_AXES_MAX 3
 #define CLV_MESH_MASKS    (1 << CLV_MESH_AXES_MAX)
 
+/* Names of axes stand beside other signs in texts that are read again: "dp=2xtp=8", "dp=b tp=n",
+ * "dp,tp", "{dp, -, sp@4.tp*64} sum(ep)". */
+#define CLV_MESH_NAME_MAX 40 /* bytes */
+#define CLV_MESH_NAME_RULE                                                                         \
+    "1 to 40 letters, digits, _ and -, without - at the start and without x behind a digit"
+
 /* Read-only once built. */
 typedef struct {
     int32_t n_axes;
@@ -34,6 +40,8 @@ typedef struct {
     const char *name[CLV_MESH_AXES_MAX]; /* all NULL: clv_mesh_default_name() */
 } clv_mesh_form;
 
+/* Is it as CLV_MESH_NAME_RULE says? Whatever is not ASCII is a letter. */
+bool clv_mesh_is_name(const char *name);
 /* "8", "2x8", "2x2x2", or with names "dp=2xtp=8"; the names are copied to the arena. What else the
  * text has is CLV_EUSAGE. */
 clv_status clv_mesh_form_parse(const char *text, clv_arena *arena, clv_mesh_form *ret,
@@ -42,7 +50,7 @@ clv_status clv_mesh_form_parse(const char *text, clv_arena *arena, clv_mesh_form
 const char *clv_mesh_default_name(int32_t n_axes, int32_t axis);
 
 /* A mesh of the given devices, or of all devices of the cluster in their order (device NULL). The
- * array is copied. CLV_EUSAGE: no axis or more than three, a size below 1, names that are empty,
+ * array is copied. CLV_EUSAGE: no axis or more than three, a size below 1, names that are none,
  * equal or missing beside others, sizes that do not multiply to n_devices, a device that the
  * cluster does not have or that is listed twice. O(devices). */
 clv_status clv_mesh_make(const clv_mesh_form *form, const clv_cluster *cluster,

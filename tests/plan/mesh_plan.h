@@ -28,7 +28,7 @@ static inline void mesh_plan_init(mesh_plan *m)
         .device_of = { 0, 0, 0, 4, 4 },
         .lead = { 0, 0, 0, 0, 4, 4, 4, 4 },
         .order = { 0, 2, 1, 3, 4, 6, 5, 7 },
-        .axes = { { "dp", 2 }, { "tp", 2 } },
+        .axes = { { .name = "dp", .size = 2 }, { .name = "tp", .size = 2 } },
         .split = { "dp=b tp=n", "dp=b tp=n", "dp=b tp=k", "", "tp=k" },
         .collectives = { { .kind = "all-reduce",
                            .axes = "tp",

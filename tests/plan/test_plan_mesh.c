@@ -129,7 +129,8 @@ Test(plan_mesh, a_wrong_mesh_is_refused_with_its_place)
     refuses("\"size\": 2", "\"size\": 0", "mesh.axes[0].size");
     refuses("\"size\": 2", "\"size\": 5", "mesh.axes: make a mesh of more than the 8 devices");
     refuses("\"name\": \"tp\"", "\"name\": \"dp\"", "two axes of the mesh are named 'dp'");
-    refuses("\"name\": \"tp\"", "\"name\": \"a b\"", "has the name 'a b', expected a word");
+    refuses("\"name\": \"tp\"", "\"name\": \"a b\"",
+            "has the name 'a b', expected 1 to 40 letters");
     refuses("\"name\": \"tp\"", "\"name\": \"\"", "has the name ''");
     refuses("4, 6, 5, 7", "4, 6, 5, 3", "mesh.devices[1][3]: device 3 is in a mesh already");
     refuses("4, 6, 5, 7", "4, 6, 5", "mesh.devices[1]: has 3 devices, expected 4");

@@ -60,10 +60,12 @@ Test(layout_text, every_reduction_comes_back)
         }
 }
 
-/* As many dimensions as a tensor may have: nothing is cut off. */
+#define NAME_39 "0123456789_123456789_123456789_12345678"
+
+/* As many dimensions as a tensor may have, and the longest names: nothing is cut off. */
 Test(layout_text, the_longest_comes_back)
 {
-    const clv_mesh *mesh = sim_mesh(arena, "2x2x2");
+    const clv_mesh *mesh = sim_mesh(arena, "a" NAME_39 "=2xb" NAME_39 "=2xc" NAME_39 "=2");
     clv_layout l = CLV_LAYOUT_COPIES;
     clv_layout_split_units(&l, 0, CLV_RANK_MAX - 1, INT32_MAX, 1);
     clv_layout_split_units(&l, 1, 0, INT32_MAX, 1);

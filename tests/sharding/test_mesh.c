@@ -78,7 +78,36 @@ Test(mesh, other_text_is_refused)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         not_read(bad[i], NULL);
     clv_mesh_form f = form_of("=2");
-    refused(&f, sim_cluster(arena, 2), NULL, 0, "axis 0 of the mesh has an empty name");
+    refused(&f, sim_cluster(arena, 2), NULL, 0,
+            "axis 0 of the mesh has the name '', expected " CLV_MESH_NAME_RULE);
+}
+
+Test(mesh, names_are_words_that_go_into_every_text)
+{
+    static const char *const good[] = {
+        "x", "ex", "8a", "d-p", "_", "größe", "0123456789012345678901234567890123456789"
+    };
+    static const char *const bad[] = { "",
+                                       "-",
+                                       "-d",
+                                       "a b",
+                                       "a,b",
+                                       "a=b",
+                                       "a.b",
+                                       "a@b",
+                                       "a*b",
+                                       "{a}",
+                                       "(a)",
+                                       "2x",
+                                       "a2xb",
+                                       "a\"",
+                                       "a\n",
+                                       "a/b",
+                                       "01234567890123456789012345678901234567890" };
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        cr_expect(clv_mesh_is_name(good[i]), "'%s' is one", good[i]);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        cr_expect_not(clv_mesh_is_name(bad[i]), "'%s' is none", bad[i]);
 }
 
 /* -- making one -- */
