@@ -30,16 +30,20 @@ typedef struct {
     int32_t n_unknown;
     clv_op *unsized; /* operators whose cost is short because a shape is open, ascending */
     int32_t n_unsized;
+    /* n_ops: the operator without which it goes nowhere, as a collective goes with the operator
+     * that it is for, itself for one that stands for itself. NULL: all do. */
+    const clv_op *goes_with;
 } clv_costs;
 
 /* CLV_EFORMAT when a sum does not fit 64 bits; the sentence names the operator. O(ops + edges). */
 clv_status clv_costs_build(const clv_model *model, const clv_types *types, clv_arena *arena,
                            clv_costs **ret, clv_error *err);
 
-/* Roofline, with what the device says of that operator if it does: the longest of matrix time, vector time and memory time, plus the launch, plus its time
- * on links; with less workspace than wanted the operator runs in passes that read its inputs again.
- * workspace_bytes is what it gets; at least 1 when it wants any. Whole nanoseconds, rounded up; 0
- * for views and constants. Never negative, never falls when the workspace shrinks. O(1). */
+/* Roofline, with what the device says of that operator if it does: the longest of matrix time,
+ * vector time and memory time, plus the launch, plus its time on links; with less workspace than
+ * wanted the operator runs in passes that read its inputs again. workspace_bytes is what it gets;
+ * at least 1 when it wants any. Whole nanoseconds, rounded up; 0 for views and constants. Never
+ * negative, never falls when the workspace shrinks. O(1). */
 int64_t clv_op_time_ns(const clv_op_cost *cost, const clv_device_kind *kind,
                        int64_t workspace_bytes);
 

@@ -42,6 +42,12 @@ typedef struct {
 
 /* -- candidates -- */
 
+/* The operator whose unit an operator is in, wherever that is. */
+static int32_t anchor_of(const maker *m, int32_t op)
+{
+    return m->costs->goes_with ? m->costs->goes_with[op].i : op;
+}
+
 static bool is_intermediate(const maker *m, clv_tensor t)
 {
     const clv_tensor_info *info = clv_tensor_at(m->g, t);
@@ -66,16 +72,23 @@ static bool is_candidate(const maker *m, const clv_op_info *op)
     return false;
 }
 
+/* What goes with another operator is none. */
+static void add_candidate(maker *m, clv_op op)
+{
+    if (anchor_of(m, op.i) == op.i)
+        m->out->candidates[m->out->n_candidates++] = op;
+}
+
 static void find_candidates(maker *m)
 {
     clv_subgraphs *out = m->out;
     for (int32_t i = 0; i < m->g->n_ops; i++)
         if (is_candidate(m, &m->g->ops[i]))
-            out->candidates[out->n_candidates++] = (clv_op){ i };
+            add_candidate(m, (clv_op){ i });
     if (out->n_candidates > 0)
         return;
     for (int32_t i = 0; i < m->g->n_ops; i++) /* B.039 */
-        out->candidates[out->n_candidates++] = (clv_op){ i };
+        add_candidate(m, (clv_op){ i });
 }
 
 /* The k-th input's writer, -1 if it has none in this graph. */
@@ -207,12 +220,14 @@ static void take_all(maker *m, const clv_op *kept, int32_t n_kept)
     }
     out->n = n_kept;
     for (int32_t i = 0; i < m->g->n_ops; i++) {
-        if (out->of[i] != NOT_SEEN)
+        if (out->of[i] != NOT_SEEN || anchor_of(m, i) != i)
             continue;
         out->of[i] = n_kept; /* B.041 */
         out->at[n_kept].candidate = CLV_NO_OP;
         out->n = n_kept + 1;
     }
+    for (int32_t i = 0; i < m->g->n_ops; i++)
+        out->of[i] = out->of[anchor_of(m, i)];
 }
 
 /* Counting sort: unit by unit, operators ascending inside each. */
@@ -342,7 +357,7 @@ static clv_status build(const clv_types *types, const clv_costs *costs, bool mer
     if (!given)
         find_candidates(&m);
     for (int32_t i = 0; i < n_given; i++)
-        out->candidates[out->n_candidates++] = given[i];
+        add_candidate(&m, given[i]);
     CLV_TRY(merged ? set_merged_units(&m, arena, scratch)
                    : set_units(&m, out->candidates, out->n_candidates, arena, scratch));
     *ret = out;
@@ -362,6 +377,14 @@ static bool is_transparent(const maker *m, const int32_t *mark, int32_t op)
     return mark[op] == 0 && kind >= 0 && clv_op_def_at(kind)->bytes == CLV_BYTES_CONST;
 }
 
+/* True if it is new. */
+static bool make_candidate(const maker *m, int32_t op, bool *candidate)
+{
+    bool *is = &candidate[anchor_of(m, op)], any = !*is;
+    *is = true;
+    return any;
+}
+
 /* Writers of what is read with another mark become candidates; true if any is new. */
 static bool add_changes(const maker *m, const int32_t *mark, bool everywhere, bool *candidate)
 {
@@ -371,10 +394,10 @@ static bool add_changes(const maker *m, const int32_t *mark, bool everywhere, bo
         const clv_op_info *op = &m->g->ops[i];
         for (int32_t k = 0; k < op->n_in; k++) {
             int32_t writer = writer_of(m->g, op, k);
-            if (writer < 0 || candidate[writer] || mark[writer] == mark[i] ||
-                (of[writer] != of[i] && !everywhere) || is_transparent(m, mark, writer))
+            if (writer < 0 || mark[writer] == mark[i] || (of[writer] != of[i] && !everywhere) ||
+                is_transparent(m, mark, writer))
                 continue;
-            candidate[writer] = any = true;
+            any |= make_candidate(m, writer, candidate);
         }
     }
     return any;
@@ -398,8 +421,7 @@ static bool add_ends(const maker *m, const int32_t *mark, bool *candidate)
             clv_tensor t = clv_op_output(m->g, &m->g->ops[i], o);
             read |= t.i >= 0 && clv_tensor_at(m->g, t)->n_readers > 0;
         }
-        any |= !read && !candidate[i];
-        candidate[i] |= !read;
+        any |= !read && make_candidate(m, i, candidate);
     }
     return any;
 }
@@ -427,15 +449,19 @@ static clv_status split_with_scratch(maker *m, const clv_subgraphs *units, const
                                      clv_arena *arena, clv_arena *scratch)
 {
     bool *candidate = CLV_NEW_ARRAY(scratch, bool, m->g->n_ops);
-    if (!candidate)
+    int32_t *marks =
+        CLV_NEW_ARRAY(scratch, int32_t, m->g->n_ops); /* what goes along has the same */
+    if (!candidate || !marks)
         return clv_fail_nomem(m->err, "subgraphs");
+    for (int32_t i = 0; i < m->g->n_ops; i++)
+        marks[i] = mark[anchor_of(m, i)];
     CLV_TRY(prepare(m, arena, scratch));
     for (int32_t i = 0; i < units->n_candidates; i++)
         m->out->candidates[m->out->n_candidates++] = units->candidates[i];
     for (int32_t u = 0; u < units->n; u++)
         if (units->at[u].candidate.i >= 0)
             candidate[units->at[u].candidate.i] = true;
-    return split(m, mark, candidate, arena, scratch);
+    return split(m, marks, candidate, arena, scratch);
 }
 
 clv_status clv_subgraphs_split(const clv_types *types, const clv_costs *costs,

@@ -4,7 +4,8 @@
  * nor Constant node, nor folded value (B.008; B.038: model inputs count). The subgraph of a
  * candidate is what a walk from it towards the inputs reaches and no earlier candidate took
  * (B.010). Small candidates are released, so that their operators flow to a later one (B.040); what
- * no candidate takes is the last subgraph, without a candidate (B.041).
+ * no candidate takes is the last subgraph, without a candidate (B.041). What goes with another
+ * operator (clv_costs.goes_with) is never a candidate, and in that one's subgraph.
  *
  * Subgraphs are in topological order: all that a subgraph reads comes from itself or earlier ones.
  * So the order "subgraph by subgraph, operators ascending inside each" is a topological order of

@@ -4,6 +4,19 @@
 #include "base/root.h"
 #include "graph/ops.h"
 
+void clv_pins_drop_followers(clv_constraints *c, const clv_op *goes_with)
+{
+    for (int32_t i = 0; goes_with && i < c->n; i++) {
+        clv_rule *rule = &c->at[i];
+        for (int32_t s = 0, from = 0, n = 0; s < rule->n_sets; s++) {
+            for (; from < rule->set_first[s + 1]; from++)
+                if (goes_with[rule->ops[from].i].i == rule->ops[from].i)
+                    rule->ops[n++] = rule->ops[from];
+            rule->set_first[s + 1] = n;
+        }
+    }
+}
+
 /* -- marks -- */
 
 typedef struct {

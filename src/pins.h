@@ -6,6 +6,10 @@
 #include "plan/constraints.h"
 #include "problem/rules.h"
 
+/* Takes out of all rules what goes with another operator (clv_costs.goes_with; NULL: nothing does):
+ * it is where that one is, on its side of a boundary too. O(operators in rules). */
+void clv_pins_drop_followers(clv_constraints *c, const clv_op *goes_with);
+
 /* Marks of operators for clv_subgraphs_split: equal where all rules say the same, 0 where they say
  * nothing. A Constant node has 0 too where all that rules say of it they say of its readers, which
  * take it along. O(operators in rules + edges). */

@@ -181,6 +181,7 @@ static clv_status read_rules(clv_run *r)
         names[d] = r->cluster->devices[d].name;
     CLV_TRY(clv_constraints_parse(r->req->constraints, strlen(r->req->constraints),
                                   r->req->model->main, names, n, r->arena, &r->rules, r->err));
+    clv_pins_drop_followers(&r->rules, r->analysis.costs->goes_with);
     if (!clv_joint_asked(r->req) && clv_split_pins_need_mesh(&r->rules))
         return clv_fail(r->err, CLV_EUSAGE,
                         "there are rules that split tensors, so a mesh is expected: --mesh, "

@@ -1,11 +1,10 @@
 #include "joint/joint_plan.h"
 
-#include <stdio.h>
-
 #include "base/map.h"
 #include "cost/shard_choices.h"
 #include "joint/joint_words.h"
 #include "plan/layout_spec.h"
+#include "plan/plan_check.h"
 
 typedef struct {
     const clv_request *req;
@@ -113,13 +112,11 @@ static const char *copy_str(clv_arena *arena, clv_str s)
 
 static const char *axes_text(const widening *w, uint32_t axes)
 {
-    char text[100] = "";
-    size_t n = 0;
-    for (int32_t a = 0; a < w->mesh->n_axes; a++)
-        if (axes >> a & 1 && n < sizeof text)
-            n +=
-                (size_t)snprintf(text + n, sizeof text - n, "%s%s", n ? "," : "", w->mesh->name[a]);
-    return clv_arena_printf(w->arena, "%s", text);
+    const char *text = "";
+    for (int32_t a = 0; text && a < w->mesh->n_axes; a++)
+        if (axes >> a & 1)
+            text = clv_arena_printf(w->arena, "%s%s%s", text, *text ? "," : "", w->mesh->name[a]);
+    return text;
 }
 
 static const char *layout_text(const widening *w, const clv_layout *layout, clv_tensor t)
@@ -161,15 +158,13 @@ static clv_status add_collectives(widening *w)
 /* "dp=b tp=n" */
 static const char *split_text(const widening *w, int32_t op)
 {
-    char text[100] = "";
-    size_t n = 0;
+    const char *text = "";
     const clv_op_choice *choice = clv_shard_choice(w->problem, w->answer, (clv_op){ op });
-    for (int32_t a = 0; choice && a < w->mesh->n_axes; a++)
-        if (choice->factor[a] >= 0 && n < sizeof text)
-            n += (size_t)snprintf(text + n, sizeof text - n, "%s%s=%s", n ? " " : "",
-                                  w->mesh->name[a],
-                                  w->problem->factors[op].factors[choice->factor[a]].name);
-    return n ? clv_arena_printf(w->arena, "%s", text) : "";
+    for (int32_t a = 0; text && choice && a < w->mesh->n_axes; a++)
+        if (choice->factor[a] >= 0)
+            text = clv_arena_printf(w->arena, "%s%s%s=%s", text, *text ? " " : "", w->mesh->name[a],
+                                    w->problem->factors[op].factors[choice->factor[a]].name);
+    return text;
 }
 
 static clv_status add_splits(widening *w)
@@ -316,6 +311,8 @@ clv_status clv_joint_plan_make(const clv_request *req, const clv_cluster *cluste
     CLV_TRY(add_collectives(&w));
     CLV_TRY(add_splits(&w));
     CLV_TRY(annotate(&w, mesh_of));
+    if (w.plan->outcome == CLV_FITS)
+        CLV_TRY(clv_plan_check(w.plan, req->model->main, arena, err));
     *ret = w.plan;
     return clv_joint_words(req->model->main, problem, answer, w.plan, arena, err);
 }

@@ -322,6 +322,30 @@ static clv_status add_bodies(maker *m)
     return CLV_OK;
 }
 
+/* A collective for one reader goes with it; one for all readers with the operator that wrote the
+ * tensor, and so sends nothing in another stage than that one's. */
+static clv_status join_collectives(maker *m, clv_costs *c)
+{
+    clv_op *goes_with = CLV_NEW_ARRAY(m->arena, clv_op, m->g->n_ops);
+    clv_op *local = CLV_NEW_ARRAY(m->arena, clv_op, m->whole->n_ops);
+    if (!goes_with || !local)
+        return no_memory(m);
+    for (int32_t i = 0; i < m->g->n_ops; i++)
+        if (m->op_of[i].i >= 0)
+            local[m->op_of[i].i] = (clv_op){ i };
+    for (int32_t i = 0; i < m->g->n_ops; i++) {
+        clv_op of = m->op_of[i];
+        if (of.i < 0) {
+            const clv_communication *made = &m->communications[m->communication_of[i]];
+            of = made->reader.i >= 0 ? made->reader
+                                     : clv_tensor_at(m->whole, made->tensor)->producer;
+        }
+        goes_with[i] = of.i < 0 ? (clv_op){ i } : local[of.i];
+    }
+    c->goes_with = goes_with;
+    return CLV_OK;
+}
+
 static clv_status add_costs(maker *m, clv_local_model *ret)
 {
     clv_costs *c = CLV_NEW(m->arena, clv_costs);
@@ -349,7 +373,7 @@ static clv_status add_costs(maker *m, clv_local_model *ret)
     for (int32_t w = 0; w < m->g->n_weights; w++)
         c->total.weight_bytes = clv_weight_add(c->total.weight_bytes, m->g->weights[w].bytes);
     ret->costs = c;
-    return CLV_OK;
+    return join_collectives(m, c);
 }
 
 #define RESERVE(ptr, cap, n)                                                                       \

@@ -21,7 +21,8 @@ typedef struct {
 typedef struct {
     clv_model *model;                /* main: the graph below; the rest is the whole model's */
     clv_types *types;                /* of parts */
-    clv_costs *costs;                /* of parts; a collective's is its time on links */
+    clv_costs *costs;                /* of parts; a collective's is its time on links, and it
+                                        goes with its reader, or with who writes for all */
     const clv_op *op_of;             /* by operator: of the whole model; CLV_NO_OP: a collective */
     const int32_t *communication_of; /* by operator: into communications, or -1 */
     const clv_tensor *tensor_of;     /* by tensor: of the whole model */

@@ -44,6 +44,9 @@ static void refuses(int code, const char *arguments, const char *says)
     run_free(&r);
 }
 
+#define NAME_39 "an-axis_whose-name_is_as-long_as_may-be"
+#define NAME_40 "p" NAME_39
+
 Test(joint, a_mesh_that_is_none_is_named)
 {
     refuses(2, "--mesh 0x4", "an axis of the mesh is '0': expected a whole number from 1");
@@ -56,6 +59,10 @@ Test(joint, a_mesh_that_is_none_is_named)
     refuses(2, "--mesh 99999999999999999999x2", "an axis of the mesh is '99999999999999999999'");
     refuses(2, "--mesh ''", "--mesh is empty");
     refuses(2, "--mesh dp=2xdp=4", "two axes of the mesh have the name 'dp'");
+    refuses(2, "--mesh a,b=2xc=4",
+            "axis 0 of the mesh has the name 'a,b', expected 1 to 40 letters");
+    refuses(2, "--mesh c=2x'a b=4'", "axis 1 of the mesh has the name 'a b'");
+    refuses(2, "--mesh " NAME_40 "a=8", "axis 0 of the mesh has the name '" NAME_40 "a'");
     refuses(2, "--mesh 2x2x2x1", "mesh '2x2x2x1' has more than 3 axes");
 }
 
@@ -81,6 +88,43 @@ Test(joint, what_takes_whole_operators_takes_no_mesh)
 {
     refuses(2, "--mesh 8 --sharding-nodes 0/o", "sharding nodes are given: a mesh needs a search");
     refuses(2, "--mesh 8 --compiler true", "an external compiler takes whole operators");
+}
+
+/* x's columns, then rows: a sum is left at the end, which is no stage by itself. */
+Test(joint, a_plan_that_is_written_is_read)
+{
+    test_onnx *o = onnx_new(8, 17);
+    test_graph *g = onnx_main(o);
+    char path[4096];
+    onnx_input(g, "x", 1, "32,4096");
+    onnx_weight(g, "up", 1, "4096,4096");
+    onnx_weight(g, "down", 1, "4096,1000");
+    onnx_node(g, "MatMul", "up", "x,up", "a");
+    onnx_node(g, "Relu", "relu", "a", "b");
+    onnx_node(g, "MatMul", "down", "b,down", "y");
+    onnx_output(g, "y", 1, "32,1000");
+    snprintf(path, sizeof path, "%s/mlp.onnx", folder);
+    onnx_write(o, path);
+    onnx_free(o);
+    run_result r =
+        run_in(folder,
+               "%s plan -q --devices 4 --stages 2 --mesh 2 --no-output --plan-out p.json "
+               "mlp.onnx && %s lower mlp.onnx p.json --form devices --weights ranges -o d",
+               TEST_CLEAVE, TEST_CLEAVE);
+    cr_expect_eq(r.code, 0, "%s", r.err);
+    run_free(&r);
+}
+
+/* Names of axes come back whole from all texts that they stand in. */
+Test(joint, the_longest_names_of_axes_are_read_again)
+{
+    run_result r = run_in(folder,
+                          "%s plan -q --mesh p" NAME_39 "=2xq" NAME_39 "=2xr" NAME_39
+                          "=2 --no-output --plan-out p.json m.onnx && "
+                          "%s lower m.onnx p.json --form devices --weights ranges -o d",
+                          TEST_CLEAVE, TEST_CLEAVE);
+    cr_expect_eq(r.code, 0, "%s", r.err);
+    run_free(&r);
 }
 
 /* The numbers of a plan file: {outcome, peak of device 0 and its capacity} by a line of python. */

@@ -481,6 +481,60 @@ Test(subgraph, one_marked_operator_becomes_a_unit)
     expect_unit(2, "e: d e");
 }
 
+/* d goes with c, which writes for it, and b with c, which reads it: where c is, whatever else is a
+ * unit. */
+Test(subgraph, what_goes_with_an_operator_is_no_unit)
+{
+    static const clv_op goes_with[] = { { 0 }, { 2 }, { 2 }, { 2 }, { 4 } };
+    clv_op all[5] = { { 0 }, { 1 }, { 2 }, { 3 }, { 4 } };
+    int32_t mark[5] = { 1, 0, 0, 0, 1 };
+    f32("x", "2");
+    made_op(m, "Neg", "x", "a");
+    made_op(m, "Neg", "a", "b");
+    made_op(m, "Neg", "b", "c");
+    made_op(m, "Neg", "c", "d");
+    made_op(m, "Neg", "d", "e");
+    made_build(m);
+    m->costs->goes_with = goes_with;
+    cr_assert_eq(clv_subgraphs_of_nodes(m->types, m->costs, all, 5, arena, &s, &m->err), CLV_OK);
+    cr_assert_eq(s->n, 3);
+    expect_unit(0, "a: a");
+    expect_unit(1, "c: b c d");
+    expect_unit(2, "e: e");
+    cr_assert_eq(clv_subgraphs_of_nodes(m->types, m->costs, all + 2, 1, arena, &s, &m->err),
+                 CLV_OK);
+    cr_assert_eq(s->n, 2);
+    expect_unit(0, "c: a b c d");
+    expect_unit(1, "-: e");
+    cr_assert_eq(clv_subgraphs_split(m->types, m->costs, s, mark, arena, &s, &m->err), CLV_OK);
+    cr_assert_eq(s->n, 3);
+    expect_unit(0, "a: a");
+    expect_unit(1, "c: b c d");
+    expect_unit(2, "-: e");
+}
+
+/* Two ends that are marked differently, each with something behind it that nobody reads: the
+ * operators are cut apart, not what goes with them. */
+Test(subgraph, left_over_operators_are_cut_before_what_goes_with_them)
+{
+    static const clv_op goes_with[] = { { 0 }, { 0 }, { 2 }, { 2 } };
+    clv_op none[1];
+    int32_t mark[4] = { 1, 0, 2, 0 };
+    f32("x", "2");
+    made_op(m, "Neg", "x", "a");
+    made_op(m, "Neg", "a", "b");
+    made_op(m, "Neg", "x", "c");
+    made_op(m, "Neg", "c", "d");
+    made_build(m);
+    m->costs->goes_with = goes_with;
+    cr_assert_eq(clv_subgraphs_of_nodes(m->types, m->costs, none, 0, arena, &s, &m->err), CLV_OK);
+    expect_unit(0, "-: a b c d");
+    cr_assert_eq(clv_subgraphs_split(m->types, m->costs, s, mark, arena, &s, &m->err), CLV_OK);
+    cr_assert_eq(s->n, 2);
+    expect_unit(0, "a: a b");
+    expect_unit(1, "c: c d");
+}
+
 Test(subgraph, a_million_operators_take_no_second)
 {
     ladder(500000, every_second);

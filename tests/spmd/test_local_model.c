@@ -175,6 +175,97 @@ Test(local_model, columns_then_rows_need_one_all_reduce)
     cr_assert_eq(local->costs->of[0].flops, m->costs->of[0].flops / 4);
 }
 
+static bool reads(const clv_op_info *op, clv_tensor whole)
+{
+    const clv_graph *g = local->model->main;
+    bool any = false;
+    for (int32_t k = 0; k < op->n_in; k++) {
+        clv_tensor t = clv_op_input(g, op, k);
+        any |= t.i >= 0 && local->tensor_of[t.i].i == whole.i;
+    }
+    return any;
+}
+
+/* Collectives are where lowering puts them, and no unit is without an operator of the model: a
+ * stage of collectives alone would be none. */
+static void expect_collectives_beside_operators(const clv_subgraphs *units)
+{
+    const clv_graph *g = local->model->main;
+    for (int32_t u = 0; u < units->n; u++) {
+        bool any = units->at[u].n == 0;
+        for (int32_t k = 0; k < units->at[u].n; k++)
+            any |= local->op_of[units->order[units->at[u].first + k].i].i >= 0;
+        cr_assert(any, "unit %d of %d has collectives alone", (int)u, (int)units->n);
+    }
+    for (int32_t i = 0; i < g->n_ops; i++) {
+        if (local->communication_of[i] < 0)
+            continue;
+        const clv_communication *c = &local->communications[local->communication_of[i]];
+        int32_t with = local->costs->goes_with[i].i, of = local->op_of[with].i;
+        cr_assert_eq(units->of[i], units->of[with]);
+        if (c->reader.i >= 0)
+            cr_assert(of == c->reader.i && reads(&g->ops[with], c->tensor));
+        else
+            cr_assert_eq(of, clv_tensor_at(m->model->main, c->tensor)->producer.i);
+    }
+}
+
+static void cut_into_units(int32_t rounds)
+{
+    const clv_strategies *p = problem->problem;
+    int32_t *answer = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
+    int32_t n_collectives = 0;
+    for (int32_t round = 0; round < rounds; round++) {
+        clv_subgraphs *units;
+        for (int32_t v = 0; v < p->n_nodes; v++)
+            answer[v] = below(clv_strategy_n_choices(p, v));
+        make_local(answer);
+        n_collectives += local->n_communications;
+        int32_t n = local->model->main->n_ops;
+        clv_op *all = CLV_NEW_ARRAY(arena, clv_op, n);
+        int32_t *mark = CLV_NEW_ARRAY(arena, int32_t, n);
+        for (int32_t i = 0; i < n; i++) {
+            all[i] = (clv_op){ i };
+            mark[i] = below(3);
+        }
+        for (int32_t merged = 0; merged < 2; merged++) {
+            cr_assert_eq(
+                clv_subgraphs_build(local->types, local->costs, merged, arena, &units, &m->err),
+                CLV_OK);
+            expect_collectives_beside_operators(units);
+            cr_assert_eq(clv_subgraphs_split(local->types, local->costs, units, mark, arena, &units,
+                                             &m->err),
+                         CLV_OK);
+            expect_collectives_beside_operators(units);
+        }
+        cr_assert_eq(
+            clv_subgraphs_of_nodes(local->types, local->costs, all, n, arena, &units, &m->err),
+            CLV_OK);
+        expect_collectives_beside_operators(units);
+    }
+    cr_assert_gt(n_collectives, rounds, "%d collectives are too few to say much", n_collectives);
+}
+
+Test(local_model, no_unit_is_collectives_alone)
+{
+    mlp();
+    build("2x2");
+    cut_into_units(200);
+}
+
+/* No operator of it reads two results, so that each is a candidate. */
+Test(local_model, nor_is_one_of_a_chain)
+{
+    made_input(m, "x", CLV_DT_FLOAT, "8,64,128");
+    made_weight(m, "up", CLV_DT_FLOAT, "128,512");
+    made_weight(m, "down", CLV_DT_FLOAT, "512,128");
+    made_op(m, "MatMul", "x,up", "a");
+    made_op(m, "Relu", "a", "b");
+    made_op(m, "MatMul", "b,down", "c");
+    build("4");
+    cut_into_units(200);
+}
+
 static int64_t cheapest(void)
 {
     const clv_strategies *p = problem->problem;
