@@ -28,6 +28,7 @@ enum {
 };
 enum { A_NAME = 1, A_GRAPH = 6, A_GRAPHS = 11 };
 enum { V_NAME = 1, T_NAME = 8, S_VALUES = 1 };
+enum { Q_NAME = 1, Q_PARAMETER = 2, P_NAME = 2 }; /* TensorAnnotation, and its pairs */
 
 /* -- names -- */
 
@@ -153,22 +154,34 @@ static clv_status put_name(clv_copying *c, const clv_message *m, const clv_field
     return clv_put_str(c->put, f->number, to, err);
 }
 
-/* A message whose field 1 is a name: ValueInfoProto, TensorAnnotation. */
+/* Where a message has a name, and messages that have one more. */
+typedef struct named {
+    const ProtobufCMessageDescriptor *type;
+    uint32_t name, part; /* fields; part 0: none */
+    const struct named *parts;
+} named;
+
+static const named value_names = { &onnx__value_info_proto__descriptor, V_NAME, 0, NULL };
+static const named parameter_names = { &onnx__string_string_entry_proto__descriptor, P_NAME, 0,
+                                       NULL };
+static const named annotation_names = { &onnx__tensor_annotation__descriptor, Q_NAME, Q_PARAMETER,
+                                        &parameter_names };
+
 static clv_status put_named(clv_copying *c, const clv_message *m, const clv_field *f,
-                            clv_error *err)
+                            const named *names, clv_error *err)
 {
     clv_put_message to = { 0 };
-    clv_message sub = clv_message_sub(m, f, &onnx__value_info_proto__descriptor);
+    clv_message sub = clv_message_sub(m, f, names->type);
     clv_field inner;
-    if (f->number == G_QUANTIZATION)
-        sub.type = &onnx__tensor_annotation__descriptor;
     CLV_TRY(clv_put_open(c->put, f->number, &to, err));
     for (;;) {
         CLV_TRY(clv_message_next(&sub, &inner, err));
         if (!inner.number)
             return clv_put_close(c->put, &to, err);
-        if (inner.number == V_NAME)
+        if (inner.number == names->name)
             CLV_TRY(put_name(c, &sub, &inner, err));
+        else if (inner.number == names->part)
+            CLV_TRY(put_named(c, &sub, &inner, names->parts, err));
         else
             CLV_TRY(clv_put_field(c->put, &sub, &inner, err));
     }
@@ -255,16 +268,15 @@ static clv_status copy_inner_node(clv_copying *c, const clv_message *m, const cl
 static clv_status graph_field(clv_copying *c, const clv_message *m, const clv_field *f,
                               clv_error *err)
 {
-    switch (f->number) {
-    case G_NODE:
+    const named *names = NULL;
+    if (f->number == G_NODE)
         return copy_inner_node(c, m, f, err);
-    case G_OUTPUT:
-    case G_VALUE:
-    case G_QUANTIZATION:
-        return c->captured.n ? put_named(c, m, f, err) : clv_put_field(c->put, m, f, err);
-    default: /* a number from the file */
-        return clv_put_field(c->put, m, f, err);
-    }
+    if (f->number == G_OUTPUT || f->number == G_VALUE)
+        names = &value_names;
+    else if (f->number == G_QUANTIZATION)
+        names = &annotation_names;
+    return names && c->captured.n ? put_named(c, m, f, names, err)
+                                  : clv_put_field(c->put, m, f, err);
 }
 
 static clv_status graph_fields(clv_copying *c, clv_message graph, clv_error *err)

@@ -55,6 +55,8 @@ def rename_body(body, names):
         value.name = names.get(value.name, value.name)
     for note in body.quantization_annotation:
         note.tensor_name = names.get(note.tensor_name, note.tensor_name)
+        for parameter in note.quant_parameter_tensor_names:
+            parameter.value = names.get(parameter.value, parameter.value)
 
 
 def calls_of(nodes):

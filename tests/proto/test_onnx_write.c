@@ -329,6 +329,8 @@ static test_onnx *nested_model(bool hides)
     onnx_output(yes, "p", 1, NULL);
     onnx_output(no, "b", 1, NULL);
     onnx_value(no, "b", 1, "4");
+    onnx_quantization(no, "b", "SCALE_TENSOR", "a");
+    onnx_quantization(no, "inner", "SCALE_TENSOR", "b");
     onnx_input(loop, "i", 7, "");
     onnx_input(loop, "go", 9, "");
     onnx_node(loop, "Add", "add", "a,b", "own");
@@ -342,6 +344,18 @@ static test_onnx *nested_model(bool hides)
     test_node *node = onnx_node(g, "Loop", "loop", ",c", "y");
     onnx_attr_graph(g, node, "body", loop);
     return m;
+}
+
+/* Of the i-th quantization annotation of a body. */
+static void is_annotated(const Onnx__GraphProto *body, size_t i, const char *tensor,
+                         const char *scale)
+{
+    cr_assert_lt(i, body->n_quantization_annotation);
+    const Onnx__TensorAnnotation *a = body->quantization_annotation[i];
+    cr_assert_eq(a->n_quant_parameter_tensor_names, 1);
+    cr_expect_str_eq(a->tensor_name, tensor);
+    cr_expect_str_eq(a->quant_parameter_tensor_names[0]->key, "SCALE_TENSOR");
+    cr_expect_str_eq(a->quant_parameter_tensor_names[0]->value, scale);
 }
 
 Test(onnx_write, bodies_see_the_new_names_of_what_they_capture)
@@ -359,6 +373,8 @@ Test(onnx_write, bodies_see_the_new_names_of_what_they_capture)
     cr_assert_str_eq(yes->output[0]->name, "p");
     cr_assert_str_eq(no->output[0]->name, "b_1");
     cr_assert_str_eq(no->value_info[0]->name, "b_1");
+    is_annotated(no, 0, "b_1", "a_1");
+    is_annotated(no, 1, "inner", "b_1");
     cr_assert_str_eq(loop->output[0]->name, "go");
     cr_assert_str_eq(loop->input[1]->name, "go");
     done(&s, model);
@@ -380,6 +396,8 @@ Test(onnx_write, a_name_that_a_body_makes_itself_stays_inside_it)
     is_list(loop->node[1]->output, 1, "each");
     const Onnx__GraphProto *no = attr(loop->node[1], "else_branch")->g;
     cr_assert_str_eq(no->output[0]->name, "b");
+    is_annotated(no, 0, "b", "a_1");
+    is_annotated(no, 1, "inner", "b");
     cr_assert_str_eq(loop->output[0]->name, "go");
     cr_assert_str_eq(loop->output[1]->name, "each");
     cr_assert_str_eq(loop->initializer[0]->name, "b");

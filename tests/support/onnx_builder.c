@@ -241,6 +241,14 @@ void onnx_value(test_graph *g, const char *name, int dtype, const char *dims)
         APPEND(g->m, g->graph, value_info, value(g->m, name, dtype, dims));
 }
 
+void onnx_quantization(test_graph *g, const char *tensor, const char *parameter, const char *name)
+{
+    Onnx__TensorAnnotation *a = make(g->m, &onnx__tensor_annotation__descriptor);
+    a->tensor_name = copy(g->m, tensor);
+    APPEND(g->m, a, quant_parameter_tensor_names, entry(g->m, parameter, name));
+    APPEND(g->m, g->graph, quantization_annotation, a);
+}
+
 /* -- tensors -- */
 
 static void add_tensor_dim(test_onnx *m, void *tensor, char *text)

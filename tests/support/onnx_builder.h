@@ -44,6 +44,9 @@ void onnx_configuration(test_onnx *m, const char *name, int num_devices, const c
 void onnx_input(test_graph *g, const char *name, int dtype, const char *dims);
 void onnx_output(test_graph *g, const char *name, int dtype, const char *dims);
 void onnx_value(test_graph *g, const char *name, int dtype, const char *dims); /* value_info */
+/* A quantization_annotation of a main graph or body: the tensor's parameter, "SCALE_TENSOR", is
+ * that tensor. */
+void onnx_quantization(test_graph *g, const char *tensor, const char *parameter, const char *name);
 /* A function's inputs and outputs are names only: onnx_input(g, name, 0, NULL). */
 
 /* Zeros in raw_data. */
