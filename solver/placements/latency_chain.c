@@ -245,7 +245,7 @@ static void step_way(clv_latency_chain_form *c, int32_t a, int32_t j)
     int64_t alone = c->free_time[j - 1];
     int64_t best = alone == CLV_UNIT_NEVER ? NO_WAY : c->best[here - 1] + alone;
     int32_t last = -1;
-    const int64_t *before = c->best + (size_t)(c->counted ? a - 1 : 0) * n;
+    const int64_t *before = c->best + (c->counted && a > 0 ? (size_t)(a - 1) * n : 0);
     for (int32_t i = j - 1; i >= 0 && (a > 0 || !c->counted); i--) {
         int64_t value = c->value[at(c, i, j - 1)];
         if (value == CLV_UNIT_NEVER)

@@ -358,13 +358,14 @@ static clv_status step_alone(clv_latency_search *s, int32_t unit, bool rides, cl
     s->places += s->place_of[unit] >= 0;
     for (int32_t l = ideal->label; l >= 0; l = s->f.labels[l].next) {
         step alone = { .pays = false, .rides = rides };
-        const int64_t *times = s->f.times + s->f.labels[l].times;
+        int32_t times = s->f.labels[l].times;
         for (int32_t e = s->nodes_of.first[unit]; e < s->nodes_of.first[unit + 1]; e++) {
             int32_t v = s->nodes_of.at[e];
             int64_t start = 0;
             for (int32_t i = f->in.first[v]; i < f->in.first[v + 1]; i++) {
                 int32_t place = s->place_in_front[f->in.at[i]];
-                start = clv_later(start, place >= 0 ? times[place] : s->ends[f->in.at[i]]);
+                start =
+                    clv_later(start, place >= 0 ? s->f.times[times + place] : s->ends[f->in.at[i]]);
             }
             s->ends[v] = start + s->u->node_free[v];
             alone.end = clv_later(alone.end, s->ends[v]);

@@ -17,7 +17,7 @@ static bool has_bound(const clv_solve *s)
 {
     return s->field->n_stages == clv_squeezer_n_stages(s->squeezer) &&
            s->field->flat->n == s->field->flat->n_given &&
-           s->r->bound > CLV_SOLVE_NEAR * (double)s->r->value.cost;
+           (double)s->r->bound > CLV_SOLVE_NEAR * (double)s->r->value.cost;
 }
 
 /* The first searcher begins with the best answer where prices are known, without an ascent. */

@@ -140,6 +140,8 @@ static clv_status plan_weights(planning *p)
                                   : "%s: weight '%.*s' has no shards, so it cannot be in the new "
                                     "layout",
                             p->f->path, CLV_STR_ARG(p->f->weights.at[w].name));
+        if (n_old == 0)
+            continue;
         CLV_TRY(plan_weight(p, old->shards + i, p->f->places + i, n_old, p->t->shards + k, n_new));
         widest = n_new > widest ? n_new : widest;
         i += n_old;

@@ -160,7 +160,7 @@ Test(tensor_data, numbers_of_int32_data_are_packed_as_their_type_wants)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int32_t numbers[4];
         memcpy(numbers, cases[i].numbers, sizeof numbers);
-        opened o = open_built(with_int32s(cases[i].dtype, cases[i].dims, numbers, cases[i].n));
+        opened o = open_built(with_int32s((int)cases[i].dtype, cases[i].dims, numbers, cases[i].n));
         clv_tensor_data *data = found(&o);
         cr_assert_eq(data[0].kind, CLV_DATA_TYPED);
         cr_assert_eq(data[0].bytes, (int64_t)cases[i].n_bytes);
