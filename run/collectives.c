@@ -146,6 +146,8 @@ static clv_status read_attributes(const attributes *a, const op *o, kernel *k, c
                         "node '%s': collective_operation '%s' is not run here, only all_reduce, "
                         "all_gather, reduce_scatter, all_to_all and broadcast",
                         k->node, collective);
+    if (k->offer.kind != ALL_REDUCE && k->offer.kind != REDUCE_SCATTER)
+        return CLV_OK; /* whatever reduce_op says */
     reduce = get_text(a, "reduce_op", "sum");
     if (!clr_reduce_of(reduce, &k->offer.reduce))
         return clv_fail(err, CLV_EFORMAT,

@@ -102,6 +102,14 @@ if(NOT NO_ONNX AND EXISTS ${ONNX_TESTDATA})
              $<TARGET_FILE:lower_layouts> $<TARGET_FILE:cleave_run> ${ONNX_TESTDATA}
              --mesh 2 --mesh 3 $<$<NOT:$<BOOL:${SANITIZED}>>:--mesh=2:1,2>
              $<$<BOOL:${SANITIZED}>:--every=25> COMMAND_EXPAND_LISTS)
+    foreach(dialect ort tensorrt) # what each device has of a few of them, and collectives
+      add_test(NAME lower_conform_${dialect} COMMAND /usr/bin/python3 ${LOWER}/conform.py
+               $<TARGET_FILE:lower_layouts> $<TARGET_FILE:cleave_run> ${ONNX_TESTDATA} --mesh 3
+               --mesh 2x2 --every=$<IF:$<BOOL:${SANITIZED}>,60,10> --collectives ${dialect})
+    endforeach()
+    add_test(NAME lower_exchanges COMMAND /usr/bin/python3 ${LOWER}/exchanges.py
+             $<TARGET_FILE:cleave_cli> $<TARGET_FILE:cleave_run> $<TARGET_FILE:lower_layouts>
+             --every $<IF:$<BOOL:${SANITIZED}>,50,5>)
     add_test(NAME lower_examples COMMAND /usr/bin/python3 ${LOWER}/examples.py
              $<TARGET_FILE:cleave_cli> $<TARGET_FILE:cleave_run>)
     add_test(NAME lower_models COMMAND /usr/bin/python3 ${LOWER}/models.py

@@ -14,7 +14,7 @@
 
 typedef enum {
     CLV_DIALECT_PLAIN,   /* all devices are in one file: standard operators */
-    CLV_DIALECT_ORT,     /* com.microsoft AllReduce and AllGather */
+    CLV_DIALECT_ORT,     /* com.microsoft AllReduce, AllGather and AllToAll */
     CLV_DIALECT_TENSORRT /* DistCollective */
 } clv_dialect;
 
@@ -33,10 +33,10 @@ typedef struct {
 /* A node of a dialect, for the manifest. */
 typedef struct {
     clv_str node;
-    const char *kind; /* "all-reduce", "all-gather" */
-    clv_reduce reduce;
-    int32_t axis;                              /* of an all-gather */
-    uint32_t mesh_axes;                        /* devices that differ in these are a group, */
+    clv_step_kind kind; /* one that sends something; no permute */
+    clv_reduce reduce;  /* of an all-reduce or reduce-scatter */
+    int32_t axis;       /* of the others: along which parts are put together */
+    uint32_t mesh_axes; /* devices that differ in these are a group, */
     int32_t order[CLV_MESH_AXES_MAX], n_order; /* counted with the first of these slowest */
     int64_t bytes;                             /* that a device has before */
     int32_t phase;
@@ -137,6 +137,9 @@ clv_status clv_emit_reshape(clv_emit *e, clv_str in, clv_dtype dtype, int32_t ra
                             const int64_t *dims, clv_str want, int32_t position, clv_str *ret);
 clv_status clv_emit_cast(clv_emit *e, clv_str in, clv_dtype to, clv_str want, int32_t position,
                          clv_str *ret);
+/* Dimension i becomes what perm[i] was; nothing where all stay. */
+clv_status clv_emit_transpose(clv_emit *e, clv_str in, int32_t rank, const int64_t *perm,
+                              clv_str want, int32_t position, clv_str *ret);
 /* n tensors behind each other; one: itself. */
 clv_status clv_emit_concat(clv_emit *e, const clv_str *in, int32_t n, int32_t axis, clv_str want,
                            int32_t position, clv_str *ret);
@@ -156,6 +159,28 @@ clv_status clv_emit_part(clv_emit *e, clv_str in, clv_tensor t, const clv_layout
  * position, *layout how it lies. */
 clv_status clv_emit_gather(clv_emit *e, clv_tensor t, clv_layout *layout, int32_t axis,
                            clv_str *io);
+
+/* How many pieces of a dimension, as seen by an axis that splits within so many outer ones, a
+ * device has. O(rank). */
+int64_t clv_emit_pieces(clv_emit *e, clv_tensor t, const clv_layout *layout, int32_t d,
+                        int32_t outer, int32_t position);
+
+/* -- nodes of dialects: of the one device that is written down -- */
+
+/* Has the dialect a node for it? reduce: of an all-reduce or reduce-scatter. */
+bool clv_emit_has_collective(const clv_emit *e, clv_step_kind kind, clv_dtype dtype,
+                             clv_reduce reduce);
+/* The node, which all members of the group call the same; the collective is noted. */
+clv_status clv_emit_collective_node(clv_emit *e, clv_emit_collective *c, clv_str in, clv_str want,
+                                    clv_str *ret);
+/* An all-gather along any dimension, of parts of these dims. */
+clv_status clv_emit_gather_node(clv_emit *e, clv_emit_collective *c, clv_str in, clv_dtype dtype,
+                                int32_t rank, const int64_t *dims, int32_t axis, clv_str want,
+                                clv_str *ret);
+/* A whole step as an all-to-all or a reduce-scatter; *ret_done false: it cannot be, and nothing is
+ * written. All devices decide alike. O(positions * rank). */
+clv_status clv_emit_exchange(clv_emit *e, const clv_spmd_instr *instr, const clv_spmd_value *from,
+                             const clv_spmd_value *to, clv_str *io, bool *ret_done);
 
 clv_status clv_emit_operator(clv_emit *e, const clv_spmd_instr *instr);
 clv_status clv_emit_step(clv_emit *e, const clv_spmd_instr *instr);

@@ -1,7 +1,8 @@
 /* emit_step.c - steps between layouts.
  *
  * Whatever its name, a step is at most three things: what is partial is reduced, what is split and
- * shall not be is put together, and each device takes its part of what it then has.
+ * shall not be is put together, and each device takes its part of what it then has. Where one
+ * collective does all of it at once, and the dialect has it, emit_exchange.c writes that.
  */
 #include "lower/emit.h"
 
@@ -25,6 +26,21 @@ clv_status clv_emit_dims(clv_emit *e, clv_tensor t, const clv_layout *layout, in
     for (int32_t i = 0; i < dims.rank; i++)
         ret[dims.axis_of[i]] *= part.size[i];
     return CLV_OK;
+}
+
+int64_t clv_emit_pieces(clv_emit *e, clv_tensor t, const clv_layout *layout, int32_t d,
+                        int32_t outer, int32_t position)
+{
+    clv_layout outside = *layout;
+    clv_tensor_split split;
+    int64_t dims[CLV_RANK_MAX];
+    (void)clv_spmd_split(e->s, t, &split);
+    for (int32_t a = 0; a < CLV_MESH_AXES_MAX; a++)
+        if (outside.dim[a] == d && outside.outer[a] >= outer)
+            clv_layout_unsplit(&outside, a);
+    (void)clv_emit_dims(e, t, &outside, position, dims);
+    int64_t piece = split.dims[d] / outer;
+    return piece ? dims[d] / piece : 1;
 }
 
 static clv_status spans_of(clv_emit *e, clv_tensor t, const clv_layout *layout, int32_t position,
@@ -73,152 +89,6 @@ clv_status clv_emit_part(clv_emit *e, clv_str in, clv_tensor t, const clv_layout
     return clv_emit_take(e, in, type->dtype, split.rank, dims, places, want, position, ret);
 }
 
-/* -- nodes of dialects -- */
-
-static clv_status note_collective(clv_emit *e, const clv_emit_collective *c)
-{
-    if (!CLV_PUSH_ROOM(e->arena, e->collectives, e->n_collectives, e->cap_collectives))
-        return no_memory(e);
-    e->collectives[e->n_collectives] = *c;
-    e->collectives[e->n_collectives++].phase = e->phase;
-    return CLV_OK;
-}
-
-static const char *tensorrt_reduce(clv_reduce reduce)
-{
-    switch (reduce) {
-    case CLV_REDUCE_SUM:
-        return "sum";
-    case CLV_REDUCE_MEAN:
-        return "avg";
-    case CLV_REDUCE_MAX:
-        return "max";
-    case CLV_REDUCE_MIN:
-        return "min";
-    case CLV_REDUCE_PROD:
-        return "prod";
-    case CLV_REDUCE_NONE:
-    case CLV_REDUCE_L2:
-    case CLV_REDUCE_LOG_SUM:
-    case CLV_N_REDUCES:
-        break;
-    }
-    return NULL;
-}
-
-int32_t clv_emit_member(const clv_mesh *mesh, const clv_emit_collective *c, int32_t position,
-                        int32_t k)
-{
-    int32_t coord[CLV_MESH_AXES_MAX] = { 0 }, member = 0;
-    for (int32_t a = 0; a < mesh->n_axes; a++)
-        coord[a] = clv_mesh_coord(mesh, position, a);
-    for (int32_t i = c->n_order - 1; i >= 0; i--) {
-        coord[c->order[i]] = k % mesh->size[c->order[i]];
-        k /= mesh->size[c->order[i]];
-    }
-    for (int32_t a = 0; a < mesh->n_axes; a++)
-        member = member * mesh->size[a] + coord[a];
-    return member;
-}
-
-/* The ranks of the group of the device: those of earlier phases come before. */
-static clv_status ranks_of(clv_emit *e, const clv_emit_collective *c, int64_t **ret, int32_t *ret_n)
-{
-    const clv_mesh *mesh = &e->s->mesh;
-    int32_t n = clv_mesh_count(mesh, c->mesh_axes);
-    int64_t *rank = CLV_NEW_ARRAY(e->arena, int64_t, n);
-    if (!rank)
-        return no_memory(e);
-    for (int32_t k = 0; k < n; k++)
-        rank[k] = (int64_t)e->phase * mesh->n_devices + clv_emit_member(mesh, c, e->only, k);
-    *ret = rank;
-    *ret_n = n;
-    return CLV_OK;
-}
-
-static clv_status tensorrt_attrs(clv_emit *e, const clv_emit_collective *c, clv_new_attr *attrs)
-{
-    bool gathers = strcmp(c->kind, "all-gather") == 0;
-    int64_t *ranks = NULL;
-    int32_t n = 0;
-    CLV_TRY(ranks_of(e, c, &ranks, &n));
-    attrs[0] = (clv_new_attr){ .name = clv_str_of("collective_operation"),
-                               .kind = CLV_NEW_STRING,
-                               .s = clv_str_of(gathers ? "all_gather" : "all_reduce") };
-    attrs[1] = (clv_new_attr){ .name = clv_str_of("reduce_op"),
-                               .kind = CLV_NEW_STRING,
-                               .s = clv_str_of(gathers ? "none" : tensorrt_reduce(c->reduce)) };
-    attrs[2] = (clv_new_attr){ .name = clv_str_of("root"), .kind = CLV_NEW_INT, .i = -1 };
-    attrs[3] = (clv_new_attr){ .name = clv_str_of("group_size"), .kind = CLV_NEW_INT, .i = n };
-    attrs[4] =
-        (clv_new_attr){ .name = clv_str_of("groups"), .kind = CLV_NEW_INTS, .ints = ranks, .n = n };
-    return CLV_OK;
-}
-
-/* A node of the dialect: all members of the group have one of the same name. */
-static clv_status collective_node(clv_emit *e, clv_emit_collective *c, clv_str in, clv_str want,
-                                  clv_str *ret)
-{
-    bool gathers = strcmp(c->kind, "all-gather") == 0;
-    clv_new_attr attrs[5] = { { .name = clv_str_of("axis"), .kind = CLV_NEW_INT, .i = c->axis },
-                              { .name = clv_str_of("group_size"), .kind = CLV_NEW_INT } };
-    int32_t n_attrs = gathers ? 2 : 0;
-    const char *type = gathers ? "AllGather" : "AllReduce";
-    attrs[1].i = clv_mesh_count(&e->s->mesh, c->mesh_axes);
-    if (e->dialect == CLV_DIALECT_TENSORRT) {
-        CLV_TRY(tensorrt_attrs(e, c, attrs));
-        n_attrs = 5;
-        type = "DistCollective";
-    } else {
-        e->uses_microsoft = true;
-    }
-    CLV_TRY(clv_emit_node(e, type, &in, 1, attrs, n_attrs, want, e->only, ret));
-    clv_new_node *node = &e->nodes[e->n_nodes - 1];
-    if (e->dialect != CLV_DIALECT_TENSORRT)
-        node->domain = clv_str_of("com.microsoft");
-    /* all members of a group have as many before it, so they call it the same */
-    char *name = clv_arena_printf(e->arena, "%s.%d of %.*s", c->kind, (int)e->n_collectives,
-                                  CLV_STR_ARG(want));
-    if (!name)
-        return no_memory(e);
-    c->node = node->name = clv_str_of(name);
-    return note_collective(e, c);
-}
-
-/* Gathering concatenates along the first dimension in TensorRT, along any in ONNX Runtime. */
-static clv_status gather_node(clv_emit *e, clv_emit_collective *c, clv_str in, clv_dtype dtype,
-                              int32_t rank, const int64_t *dims, int32_t axis, clv_str want,
-                              clv_str *ret)
-{
-    int64_t view[CLV_RANK_MAX + 2];
-    int32_t n = clv_mesh_count(&e->s->mesh, c->mesh_axes);
-    c->kind = "all-gather";
-    c->axis = axis;
-    if (e->dialect == CLV_DIALECT_ORT || axis == 0) {
-        if (e->dialect != CLV_DIALECT_ORT)
-            c->axis = 0;
-        return collective_node(e, c, in, want, ret);
-    }
-    /* one block a member in front, and moved to where it belongs */
-    c->axis = 0;
-    view[0] = 1;
-    memcpy(view + 1, dims, (size_t)rank * sizeof *dims);
-    CLV_TRY(clv_emit_reshape(e, in, dtype, rank + 1, view, want, e->only, ret));
-    CLV_TRY(collective_node(e, c, *ret, want, ret));
-    int64_t *perm = CLV_NEW_ARRAY(e->arena, int64_t, rank + 1);
-    if (!perm)
-        return no_memory(e);
-    for (int32_t i = 0; i <= rank; i++)
-        perm[i] = i < axis ? i + 1 : i == axis ? 0 : i;
-    clv_new_attr attr = {
-        .name = clv_str_of("perm"), .kind = CLV_NEW_INTS, .ints = perm, .n = rank + 1
-    };
-    CLV_TRY(clv_emit_node(e, "Transpose", ret, 1, &attr, 1, want, e->only, ret));
-    memcpy(view, dims, (size_t)rank * sizeof *dims);
-    view[axis] *= n;
-    return clv_emit_reshape(e, *ret, dtype, rank, view, want, e->only, ret);
-}
-
 /* -- putting together -- */
 
 /* A group of devices that differ in one axis, in the order of that axis. */
@@ -245,21 +115,13 @@ typedef struct {
 static clv_status plan_gathering(clv_emit *e, clv_tensor t, const clv_layout *layout, int32_t axis,
                                  int32_t position, gathering *g)
 {
-    clv_layout outside = *layout;
     clv_tensor_split split;
-    clv_spans own;
     int64_t dims[CLV_RANK_MAX];
     *g = (gathering){ .t = t, .axis = axis, .d = layout->dim[axis], .n = e->s->mesh.size[axis] };
     (void)clv_spmd_split(e->s, t, &split);
     g->rank = split.rank;
     g->dtype = split.dtype;
-    for (int32_t a = 0; a < CLV_MESH_AXES_MAX; a++)
-        if (outside.dim[a] == g->d && layout->outer[a] >= layout->outer[axis])
-            clv_layout_unsplit(&outside, a);
-    CLV_TRY(
-        clv_layout_spans(&outside, &e->s->mesh, &split, g->d, position, e->arena, &own, e->err));
-    int64_t piece = split.dims[g->d] / layout->outer[axis];
-    g->pieces = piece ? own.elems / piece : 1;
+    g->pieces = clv_emit_pieces(e, t, layout, g->d, layout->outer[axis], position);
     g->rest = CLV_NEW_ARRAY(e->arena, int64_t, g->n);
     if (!g->rest)
         return no_memory(e);
@@ -381,7 +243,7 @@ static clv_status gather_node_of(clv_emit *e, const gathering *g, clv_str want, 
     for (int32_t i = 0; i < rank; i++)
         bytes *= dims[i];
     (void)clv_dtype_bytes(g->dtype, bytes, &c.bytes);
-    CLV_TRY(gather_node(e, &c, *io, g->dtype, rank, dims, axis, want, io));
+    CLV_TRY(clv_emit_gather_node(e, &c, *io, g->dtype, rank, dims, axis, want, io));
     if (uneven)
         CLV_TRY(cut_out(e, g, axis, rank, dims, want, io));
     return as_one(e, g, *io, rest_of_all(g), want, e->only, io);
@@ -418,7 +280,7 @@ static clv_status reduce_gathered(clv_emit *e, clv_emit_collective *c, clv_tenso
     view[0] = 1;
     memcpy(view + 1, dims, (size_t)rank * sizeof *dims);
     CLV_TRY(clv_emit_reshape(e, *io, dtype, rank + 1, view, want, e->only, io));
-    CLV_TRY(gather_node(e, c, *io, dtype, rank + 1, view, 0, want, io));
+    CLV_TRY(clv_emit_gather_node(e, c, *io, dtype, rank + 1, view, 0, want, io));
     view[0] = n;
     for (int32_t k = 0; k < n; k++) {
         clv_span one = { k, 1 };
@@ -430,18 +292,10 @@ static clv_status reduce_gathered(clv_emit *e, clv_emit_collective *c, clv_tenso
     return clv_emit_reshape(e, *io, dtype, rank, dims, want, e->only, io);
 }
 
-static bool has_node(const clv_emit *e, clv_dtype dtype, clv_reduce reduce)
-{
-    bool number = clv_dtype_is_float(dtype) || dtype == CLV_DT_INT32 || dtype == CLV_DT_INT64;
-    bool known =
-        e->dialect == CLV_DIALECT_ORT ? reduce == CLV_REDUCE_SUM : tensorrt_reduce(reduce) != NULL;
-    return number && known;
-}
-
 static clv_status reduce_node_of(clv_emit *e, clv_tensor t, const clv_layout *layout, uint32_t axes,
                                  clv_reduce reduce, clv_str want, clv_str *io)
 {
-    clv_emit_collective c = { .kind = "all-reduce", .reduce = reduce, .mesh_axes = axes };
+    clv_emit_collective c = { .kind = CLV_STEP_ALL_REDUCE, .reduce = reduce, .mesh_axes = axes };
     clv_dtype dtype = e->s->types->of[t.i].dtype;
     int64_t dims[CLV_RANK_MAX], elems = 1;
     int32_t rank = e->s->types->of[t.i].rank;
@@ -452,9 +306,9 @@ static clv_status reduce_node_of(clv_emit *e, clv_tensor t, const clv_layout *la
     for (int32_t i = 0; i < rank; i++)
         elems *= dims[i];
     (void)clv_dtype_bytes(dtype, elems, &c.bytes);
-    if (!has_node(e, dtype, reduce))
+    if (!clv_emit_has_collective(e, c.kind, dtype, reduce))
         return reduce_gathered(e, &c, t, rank, dims, reduce, want, io);
-    return collective_node(e, &c, *io, want, io);
+    return clv_emit_collective_node(e, &c, *io, want, io);
 }
 
 static clv_status reduce_plain(clv_emit *e, clv_tensor t, uint32_t axes, clv_reduce reduce,
@@ -544,8 +398,13 @@ static clv_status walk(clv_emit *e, const clv_spmd_instr *instr, const clv_spmd_
     int32_t order[CLV_MESH_AXES_MAX];
     uint32_t partial =
         clv_layout_partial_axes(&layout) & instr->axes & ~clv_layout_partial_axes(&to->layout);
+    bool done = false;
     if (instr->kind == CLV_STEP_NEUTRAL)
         return make_neutral(e, from->tensor, &to->layout, instr->axes, io);
+    if (e->only >= 0)
+        CLV_TRY(clv_emit_exchange(e, instr, from, to, &io[e->only], &done));
+    if (done)
+        return CLV_OK;
     if (partial)
         CLV_TRY(reduce_partial(e, from->tensor, &layout, partial, to->name, io));
     if (!instr->local) {

@@ -353,6 +353,24 @@ clv_status clv_emit_cast(clv_emit *e, clv_str in, clv_dtype to, clv_str want, in
     return clv_emit_node(e, "Cast", &in, 1, &attr, 1, want, position, ret);
 }
 
+clv_status clv_emit_transpose(clv_emit *e, clv_str in, int32_t rank, const int64_t *perm,
+                              clv_str want, int32_t position, clv_str *ret)
+{
+    int64_t *copy = CLV_NEW_ARRAY(e->arena, int64_t, rank);
+    clv_new_attr attr = {
+        .name = clv_str_of("perm"), .kind = CLV_NEW_INTS, .ints = copy, .n = rank
+    };
+    bool moves = false;
+    if (!copy)
+        return no_memory(e);
+    for (int32_t i = 0; i < rank; i++) {
+        copy[i] = perm[i];
+        moves = moves || perm[i] != i;
+    }
+    *ret = in;
+    return moves ? clv_emit_node(e, "Transpose", &in, 1, &attr, 1, want, position, ret) : CLV_OK;
+}
+
 clv_status clv_emit_concat(clv_emit *e, const clv_str *in, int32_t n, int32_t axis, clv_str want,
                            int32_t position, clv_str *ret)
 {

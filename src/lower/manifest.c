@@ -245,8 +245,8 @@ static void put_collectives(writing *w)
         const clv_emit_collective *c = &w->m->collectives[i];
         clv_json_open_object(&w->out, NULL);
         clv_json_put_str(&w->out, "node", c->node);
-        clv_json_put_string(&w->out, "kind", c->kind);
-        if (strcmp(c->kind, "all-reduce") == 0)
+        clv_json_put_string(&w->out, "kind", clv_step_name(c->kind));
+        if (c->reduce != CLV_REDUCE_NONE)
             clv_json_put_string(&w->out, "reduce", clv_reduce_name(c->reduce));
         else
             clv_json_put_int(&w->out, "axis", c->axis);

@@ -2,11 +2,13 @@
 """conform.py - ONNX's own tests, with each operator split in every way that its rule admits.
 
 Usage: conform.py LOWER_LAYOUTS CLEAVE_RUN TESTDATA [WORD] [--mesh 2 --mesh 3] [--every N] [--csv FILE]
-                  [--show N]
+                  [--show N] [--collectives ort|tensorrt]
 
 Each test of ONNX's backend has a model, inputs and expected outputs. lower_layouts writes, for every
 operator of the model and every layout on each mesh, one plain model in which all devices stand side
-by side; ONNX Runtime runs it on the test's inputs, and the outputs have to be those expected. The
+by side, and one with all operators split at random; ONNX Runtime runs it on the test's inputs, and the
+outputs have to be those expected. --collectives: a model a device instead, with collectives of that
+dialect, which cleave-run exchanges; how many there are of each is counted. The
 whole model is run first: what the runtime itself does not compute as expected says nothing of a
 layout. Exit 1 if a layout fails, or if fewer than 85 % of the tests have a layout or a reason to
 have none. WORD: only tests whose name has it. --every: only every Nth test.
@@ -44,13 +46,19 @@ def tests_in(root, word):
 
 
 def lower(args):
-    program, test, mesh, prefix = args
-    run = subprocess.run([program, test.model, "--mesh", mesh, "--out", prefix],
+    program, test, mesh, prefix, dialect = args
+    how = ["--collectives", dialect] if dialect else []
+    run = subprocess.run([program, test.model, "--mesh", mesh, "--out", prefix, *how],
                          capture_output=True, text=True, check=False)
     lines = [json.loads(line) for line in run.stdout.splitlines()]
     if run.returncode != 0:
         lines.append({"op": "", "type": "", "whole": run.stderr.strip()[-300:]})
     return lines
+
+
+def collectives_of(folder):
+    with open(os.path.join(folder, "manifest.json"), encoding="utf-8") as f:
+        return [c["kind"] for c in json.load(f)["collectives"]]
 
 
 def run_batch(program, lines, folder):
@@ -77,6 +85,7 @@ def main():
     p.add_argument("--csv")
     p.add_argument("--keep")
     p.add_argument("--show", type=int, default=20)
+    p.add_argument("--collectives", choices=["ort", "tensorrt"])
     a = p.parse_args()
     meshes = a.mesh or ["2", "3"]
     all_tests = list(tests_in(a.testdata, a.word))[::a.every]
@@ -84,7 +93,7 @@ def main():
     rows = []
     with tempfile.TemporaryDirectory() as scratch:
         folder = a.keep or scratch
-        jobs = [(a.lower_layouts, t, m, os.path.join(folder, f"{i}.{m}"))
+        jobs = [(a.lower_layouts, t, m, os.path.join(folder, f"{i}.{m}"), a.collectives)
                 for i, t in enumerate(all_tests) for m in meshes]
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             for job, told in zip(jobs, pool.map(lower, jobs)):
@@ -100,6 +109,9 @@ def main():
                     lines.append({"model": one["model"] if one else t.model, "data": data,
                                   "rtol": RTOL, "atol": ATOL})
                     of.append((t, one))
+        if a.collectives:
+            for t in all_tests:
+                counts.update(kind for one in t.layouts for kind in collectives_of(one["model"]))
         answers = run_batch(a.cleave_run, lines, folder)
     base = collections.defaultdict(list)
     for (t, one), answer in zip(of, answers):

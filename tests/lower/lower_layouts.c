@@ -1,13 +1,15 @@
 /* lower_layouts.c - each way in which a rule lets an operator be split, lowered to a file.
  *
- *   lower_layouts MODEL --mesh 2x3 --out PREFIX [SYMBOL=VALUE ...]
+ *   lower_layouts MODEL --mesh 2x3 --out PREFIX [--collectives ort|tensorrt] [SYMBOL=VALUE ...]
  *   lower_layouts MODEL --mesh 2x3 --random SEED --out PLAN [SYMBOL=VALUE ...]
  *
  * --mesh 2:1,2 is an axis of two whose parts are as 1 to 2.
  *
  * One operator of the main graph is split at a time, all others are whole on every device; in the
- * first file none is split. The files are PREFIX.0.onnx, PREFIX.1.onnx, ...: all devices side by side. One JSON object a line: the
- * operator and its split, and the file or, for an operator with no split at all, why.
+ * first file none is split, and in the last, of several operators, each in one of its ways, at
+ * random. The files are PREFIX.0.onnx, PREFIX.1.onnx, ...: all devices side by side; with
+ * --collectives folders, PREFIX.0 and so on, of a model a device in that dialect. One JSON object a
+ * line: the operator and its split, and the file or, for an operator with no split at all, why.
  * tests/lower/conform.py runs them.
  *
  * With a seed, a plan is written in which every operator is split in one of its ways, at random, and
@@ -20,11 +22,13 @@
 #include "base/json.h"
 #include "cost/shard_choices.h"
 #include "lower/local_file.h"
+#include "lower/lower.h"
 #include "plan/plan_json.h"
 #include "plan/plan_mesh.h"
 #include "sharding/mesh.h"
 
 #define BINDINGS_MAX 64
+#define SEED         0x9e3779b97f4a7c15u
 
 typedef struct {
     const char *path, *mesh, *prefix;
@@ -42,6 +46,7 @@ typedef struct {
     int32_t n_files;
     uint64_t random; /* state; 0: each way by itself */
     const char *shares; /* of the first axis; NULL: equal */
+    const char *collectives; /* NULL: all devices side by side */
 } tool;
 
 static void tell(tool *t, const clv_op_info *op, const char *split, const char *key,
@@ -102,6 +107,17 @@ static clv_status make_plan(tool *t)
     return CLV_OK;
 }
 
+static clv_status write_folder(tool *t, const char *path, clv_arena *arena)
+{
+    bool ort = strcmp(t->collectives, "ort") == 0;
+    clv_lower_options options = { .form = CLV_FORM_DEVICES,
+                                  .dialect = ort ? CLV_DIALECT_ORT : CLV_DIALECT_TENSORRT,
+                                  .model_name = "model.onnx" };
+    clv_lower_summary summary;
+    return clv_lower(t->file, t->model, t->types->main, &t->plan, &options, path, arena, &summary,
+                     t->err);
+}
+
 static clv_status write_one(tool *t, const char *path, clv_arena *arena)
 {
     clv_spmd *s;
@@ -146,9 +162,11 @@ static bool next_choice(const clv_factors *f, const clv_mesh *mesh, clv_op_choic
 static void lower_one(tool *t, const clv_op_info *op, const char *split)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
-    char *path = clv_arena_printf(t->arena, "%s.%d.onnx", t->prefix, (int)t->n_files++);
-    clv_status status =
-        arena && path ? write_one(t, path, arena) : clv_fail_nomem(t->err, "a model");
+    char *path = clv_arena_printf(t->arena, "%s.%d%s", t->prefix, (int)t->n_files++,
+                                  t->collectives ? "" : ".onnx");
+    clv_status status = !arena || !path  ? clv_fail_nomem(t->err, "a model")
+                        : t->collectives ? write_folder(t, path, arena)
+                                         : write_one(t, path, arena);
     tell(t, op, split, status == CLV_OK ? "model" : "fault",
          status == CLV_OK ? path : t->err->message);
     clv_arena_free(arena);
@@ -251,7 +269,14 @@ static clv_status work(tool *t)
             choose(t, &mesh, &cut[i], i);
         else
             CLV_TRY(lower_choices(t, &mesh, cut, i));
-    return t->random ? write_plan(t) : CLV_OK;
+    if (t->random)
+        return write_plan(t);
+    t->random = SEED;
+    for (int32_t i = 0; i < t->model->main->n_ops; i++)
+        choose(t, &mesh, &cut[i], i);
+    if (t->model->main->n_ops > 1)
+        lower_one(t, &t->model->main->ops[0], "all at random");
+    return CLV_OK;
 }
 
 int main(int argc, char **argv)
@@ -264,7 +289,9 @@ int main(int argc, char **argv)
         if (strcmp(argv[i], "--mesh") == 0 && i + 1 < argc)
             t.mesh = argv[++i];
         else if (strcmp(argv[i], "--random") == 0 && i + 1 < argc)
-            t.random = (uint64_t)atoll(argv[++i]) * 0x9e3779b97f4a7c15u + 1;
+            t.random = (uint64_t)atoll(argv[++i]) * SEED + 1;
+        else if (strcmp(argv[i], "--collectives") == 0 && i + 1 < argc)
+            t.collectives = argv[++i];
         else if (strcmp(argv[i], "--out") == 0 && i + 1 < argc)
             t.prefix = argv[++i];
         else if (equals && t.n_bindings < BINDINGS_MAX)

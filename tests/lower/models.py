@@ -2,6 +2,7 @@
 """models.py - real models, planned, lowered in every form and run: equal to the original.
 
 Usage: models.py CLEAVE CLEAVE_RUN LOWER_LAYOUTS MODEL_OR_FOLDER ... [--only WORD] [--plans WORD] [--forms FORM,...]
+                 [--collectives ort|tensorrt]
 
 Plans are stages, tensors split over 2, 3, 4 and 8 devices, batches over 2, and both over 2x4, as the
 search finds them for slow devices with fast links, and with every operator split in a way chosen at
@@ -120,7 +121,7 @@ class Judge:
     def __init__(self, args):
         self.cleave, self.runner, self.layouts = args.cleave, args.cleave_run, args.lower_layouts
         self.cluster = args.cluster
-        self.forms = args.forms.split(",")
+        self.forms, self.dialect = args.forms.split(","), args.collectives
         self.failed, self.passed, self.no_plan = [], 0, 0
 
     def has_weights(self, model):
@@ -160,7 +161,8 @@ class Judge:
             shutil.rmtree(out, ignore_errors=True)
             shutil.rmtree(out + ".out", ignore_errors=True)
             try:
-                call(self.cleave, "lower", model, path, "--form", form, "-o", out, "-q")
+                how = ["--collectives", self.dialect] if form == "devices" else []
+                call(self.cleave, "lower", model, path, "--form", form, *how, "-o", out, "-q")
                 worst = difference(self.run(out, out + ".out"), want)
             except RuntimeError as e:
                 worst = str(e)
@@ -210,6 +212,7 @@ def main():
     p.add_argument("--only", default="")
     p.add_argument("--plans", default="")
     p.add_argument("--forms", default="stages,devices,emulate")
+    p.add_argument("--collectives", default="ort")
     p.add_argument("--scratch")
     args = p.parse_args()
     with tempfile.TemporaryDirectory(dir=args.scratch) as configs:

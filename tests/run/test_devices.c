@@ -202,6 +202,7 @@ Test(devices, dist_collective_is_what_its_attributes_say)
     dist_gives("all_reduce", "max", "[1, 2]", "[[5, 6]]");
     dist_gives("all_reduce", "avg", "[1, 2]", "[[3, 4]]");
     dist_gives("all_gather", "sum", "[2, 2]", "[[1, 6], [5, 2]]");
+    dist_gives("all_gather", "none", "[2, 2]", "[[1, 6], [5, 2]]");
     dist_gives("broadcast", "sum", "[1, 2]", "[[5, 2]]");
     for (int i = 0; i < 4; i++)
         dist(i, "gather", "sum", "1,2");

@@ -1,0 +1,234 @@
+#!/usr/bin/env python3
+"""exchanges.py - a tensor brought from one layout to another by collectives: which, and what comes out.
+
+Usage: exchanges.py CLEAVE CLEAVE_RUN LOWER_LAYOUTS [--every N]
+
+Two operators behind each other, each split in all ways that its rule admits, on meshes of one and two
+axes, with sizes that they divide and sizes that they do not, lowered for both dialects and run by
+cleave-run: the numbers have to be those of the whole. Where an axis goes from one dimension or factor
+to another, and all parts are equal, one all-to-all has to do it, and where they are not, none may.
+Sums that are scattered have to be so by one reduce-scatter, where the dialect has it. --every: on two
+axes only every Nth pair.
+
+covers: C.035 E.057
+"""
+import argparse
+import collections
+import itertools
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+from onnx import helper
+
+from examples import call, check, model_of, plan_of
+
+DIALECTS = ("ort", "tensorrt")
+MESHES = {"2": [("tp", 2)], "3": [("tp", 3)], "2x2": [("dp", 2), ("tp", 2)],
+          "3x2": [("dp", 3), ("tp", 2)]}
+
+
+class Chain:
+    """Neg, Reshape and Relu of x, from one shape to another."""
+
+    def __init__(self, name, dims, to=None, first=False):
+        self.name, self.dims = name, dims
+        self.even = all(d % 6 == 0 for d in dims)
+        self.value = np.random.default_rng(3).standard_normal(dims).astype(np.float32)
+        self.nodes, self.weights = [], {}
+        if to is None:
+            self.nodes = [helper.make_node("Neg", ["x"], ["h"], "a"),
+                          helper.make_node("Relu", ["h"], ["y"], "b")]
+            self.want = np.maximum(-self.value, 0)
+        else:
+            self.weights["shape"] = np.array(to, np.int64)
+            self.want = np.maximum(self.value.reshape(to), 0)
+            ins = (["h", "shape"], ["x"]) if first else (["x", "shape"], ["h"])
+            self.nodes = [helper.make_node("Reshape", ins[0], ["y" if first else "h"], "r"),
+                          helper.make_node("Relu", ins[1], ["h" if first else "y"], "f")]
+            if first:
+                self.nodes.reverse()
+
+
+CHAINS = [Chain("even", (6, 12, 18)), Chain("uneven", (7, 12, 5)),
+          Chain("merged", (6, 12, 18), (72, 18)), Chain("parted", (72, 18), (6, 12, 18), True),
+          Chain("merged uneven", (6, 7, 5), (42, 5)), Chain("parted uneven", (42, 5), (6, 7, 5), True)]
+
+
+def splits_of(lower_layouts, model, mesh, folder):
+    """By operator, all ways to split it."""
+    ways = collections.defaultdict(list)
+    told = call(lower_layouts, model, "--mesh", mesh, "--out", os.path.join(folder, "emulated"))
+    for one in map(json.loads, told.splitlines()):
+        if "=" in one["split"]:  # of one operator
+            ways[one["op"]].append(one["split"])
+    return list(ways.values())
+
+
+# What the nodes of each kind are in a file.
+NODES = {"ort": {"all-to-all": "AllToAll", "all-gather": "AllGather", "all-reduce": "AllReduce"},
+         "tensorrt": {k: k.replace("-", "_")
+                      for k in ("all-to-all", "all-gather", "all-reduce", "reduce-scatter")}}
+
+
+def words_in(path):
+    """By name, what the collectives of a file are."""
+    words = {}
+    for n in onnx.load(path, load_external_data=False).graph.node:
+        attrs = {a.name: helper.get_attribute_value(a) for a in n.attribute}
+        if n.domain == "com.microsoft":
+            words[n.name] = n.op_type
+        elif n.op_type == "DistCollective":
+            words[n.name] = attrs["collective_operation"].decode()
+    return words
+
+
+class Judge:
+    def __init__(self, cleave, runner, folder):
+        self.cleave, self.runner, self.folder = cleave, runner, folder
+        self.entries, self.counts = [], collections.Counter()
+
+    def lower(self, f, dialect, what):
+        """The collectives by the manifest, which are those of each file; it will be run."""
+        out = os.path.join(self.folder, f"{len(self.entries)}.lowered")
+        call(self.cleave, "lower", f.model, f.plan, "--form", "devices", "--collectives", dialect,
+             "-o", out, "-q")
+        self.entries.append({"id": what, "model": out, "inputs": {"x": f.x}, "outputs": {"y": f.y},
+                             "rtol": 1e-5, "atol": 1e-5})
+        with open(os.path.join(out, "manifest.json"), encoding="utf-8") as file:
+            manifest = json.load(file)
+        told = manifest["collectives"]
+        self.counts[" ".join(c["kind"] for c in told)] += 1
+        says = {c["node"]: NODES[dialect][c["kind"]] for c in told}
+        for m in manifest["models"]:
+            words = words_in(os.path.join(out, m["file"]))
+            check(words == says, f"{what}: {m['file']} has {words}, the manifest {says}")
+        return [(c["kind"], c["groups"]) for c in told]
+
+    def run(self):
+        path = os.path.join(self.folder, "batch.jsonl")
+        with open(path, "w", encoding="utf-8") as f:
+            f.writelines(json.dumps(e) + "\n" for e in self.entries)
+        run = subprocess.run([self.runner, "batch", "--jobs", str(os.cpu_count()), path],
+                             capture_output=True, text=True, check=False)
+        told = [json.loads(line) for line in run.stdout.splitlines()]
+        wrong = [t for t in told if t["outcome"] != "equal"]
+        check(len(told) == len(self.entries) and not wrong, f"{len(wrong)} of {len(told)} runs of "
+              f"{len(self.entries)} differ: {wrong[:3]} {run.stderr[-300:]}")
+
+
+# One step on two axes: mesh, splits of both operators, the collectives that it has to be.
+TWO_AXES = [
+    ("2x2", "dp=d0 tp=d1", "dp=d0 tp=d2", [("all-to-all", [[0, 1], [2, 3]])]),
+    ("2x2", "dp=d1 tp=d0", "dp=d2 tp=d0", [("all-to-all", [[0, 2], [1, 3]])]),
+    ("3x2", "dp=d0", "dp=d1", [("all-to-all", [[0, 2, 4], [1, 3, 5]])]),
+    ("3x2", "dp=d0 tp=d0", "dp=d0 tp=d1", [("all-to-all", [[0, 1], [2, 3], [4, 5]])]),
+    ("3x2", "dp=d0 tp=d0", "dp=d1 tp=d1", [("all-to-all", [[0, 1, 2, 3, 4, 5]])]),
+    ("2x2", "dp=d0 tp=d2", "dp=d1 tp=d1", [("all-to-all", [[0, 1, 2, 3]])]),
+    ("3x2", "dp=d0 tp=d0", "dp=d1 tp=d2", [("all-to-all", [[0, 1, 2, 3, 4, 5]])]),
+    # the outer of two axes leaves what is split within it
+    ("2x2", "dp=d0 tp=d0", "dp=d1 tp=d0", [("all-gather", [[0, 1], [2, 3]]),
+                                           ("all-gather", [[0, 2], [1, 3]])]),
+]
+
+# A product that is a sum over axes, and where the plan scatters it: mesh, split, layouts.
+SCATTERED = [
+    ("2", "tp=k", "{-, -} sum(tp)", "{tp, -}", [[0, 1]]),
+    ("3", "tp=k", "{-, -} sum(tp)", "{-, tp}", [[0, 1, 2]]),
+    ("2x2", "dp=m tp=k", "{dp, -} sum(tp)", "{dp.tp, -}", [[0, 1], [2, 3]]),
+    ("3x2", "dp=k tp=m", "{tp, -} sum(dp)", "{tp, dp}", [[0, 2, 4], [1, 3, 5]]),
+    ("3x2", "dp=k tp=k", "{-, -} sum(dp, tp)", "{-, dp.tp}", [[0, 1, 2, 3, 4, 5]]),
+    ("3x2", "dp=k tp=k", "{-, -} sum(dp, tp)", "{tp.dp, -}", [[0, 1, 2, 3, 4, 5]]),
+]
+
+
+class Files:
+    """A model, an input, what the whole gives, and a plan on a mesh."""
+
+    def __init__(self, judge, name, nodes, value, want, weights):
+        stem = os.path.join(judge.folder, name.replace(" ", "_"))
+        self.model, self.plan = stem + ".onnx", stem + ".json"
+        self.x, self.y = stem + ".x.npy", stem + ".y.npy"
+        model_of(nodes, [("x", value.shape)], ("y", want.shape), weights, self.model)
+        np.save(self.x, value)
+        np.save(self.y, want)
+
+
+def planned(judge, f, mesh, splits, collectives=()):
+    axes = MESHES[mesh]
+    plan_of(judge.cleave, f.model, f.plan, axes, list(range(np.prod([n for _, n in axes]))), splits,
+            collectives)
+
+
+def pairs(judge, lower_layouts, every):
+    for chain in CHAINS:
+        f = Files(judge, chain.name, chain.nodes, chain.value, chain.want, chain.weights)
+        for mesh, axes in MESHES.items():
+            planned(judge, f, mesh, ["", ""])
+            with open(f.plan, encoding="utf-8") as file:
+                made = json.load(file)
+            ways = splits_of(lower_layouts, f.model, mesh, judge.folder)
+            of = list(itertools.product(ways[0], ways[1]))
+            for a, b in of[::every if len(axes) > 1 else 1]:
+                made["operators"]["split_runs"] = [[a, 1], [b, 1]]
+                with open(f.plan, "w", encoding="utf-8") as file:
+                    json.dump(made, file)
+                for dialect in DIALECTS:
+                    what = f"{chain.name} on {mesh}, {a} to {b}, {dialect}"
+                    kinds = [kind for kind, _ in judge.lower(f, dialect, what)]
+                    if len(axes) == 1 and kinds:
+                        says = ["all-to-all" if chain.even else "all-gather"]
+                        check(kinds == says, f"{what}: {kinds}, expected {says}")
+
+
+def on_two_axes(judge):
+    chain = CHAINS[0]
+    f = Files(judge, "two axes", chain.nodes, chain.value, chain.want, {})
+    for mesh, a, b, says in TWO_AXES:
+        planned(judge, f, mesh, [a, b])
+        for dialect in DIALECTS:
+            what = f"{a} to {b} on {mesh}, {dialect}"
+            got = judge.lower(f, dialect, what)
+            check(got == says, f"{what}: {got}, expected {says}")
+
+
+def scattered(judge):
+    rng = np.random.default_rng(4)
+    x, w = (rng.standard_normal(s).astype(np.float32) for s in ((12, 6), (6, 18)))
+    f = Files(judge, "product", [helper.make_node("MatMul", ["x", "w"], ["y"], "p")], x, x @ w,
+              {"w": w})
+    for mesh, split, before, after, groups in SCATTERED:
+        sums = before[before.index("(") + 1:-1].replace(" ", "")
+        planned(judge, f, mesh, [split],
+                [{"kind": "reduce-scatter", "axes": sums, "stage": 0, "tensor": "y", "from": before,
+                  "to": after, "bytes": 0, "ns": 0}])
+        for dialect in DIALECTS:
+            what = f"{before} to {after} on {mesh}, {dialect}"
+            got = judge.lower(f, dialect, what)
+            kind = "reduce-scatter" if dialect == "tensorrt" else "all-reduce"
+            check(got == [(kind, groups)], f"{what}: {got}, expected {kind} of {groups}")
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("cleave")
+    p.add_argument("cleave_run")
+    p.add_argument("lower_layouts")
+    p.add_argument("--every", type=int, default=1)
+    a = p.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        judge = Judge(a.cleave, a.cleave_run, folder)
+        on_two_axes(judge)
+        scattered(judge)
+        pairs(judge, a.lower_layouts, a.every)
+        judge.run()
+        for kinds, n in sorted(judge.counts.items()):
+            print(f"{n:7d} {kinds or 'nothing is sent'}")
+
+
+if __name__ == "__main__":
+    main()
