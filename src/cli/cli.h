@@ -59,6 +59,39 @@ int cli_print_help(cli *c, const cli_command *command);
         "--help", "-h", CLI_FLAG, NULL, "print this help", 0, 0, NULL, false, NULL                 \
     }
 
+/* -- cutting weights (cutting.c): what shard and reshard do alike -- */
+
+/* Rows of their tables; each says itself what its layout and its folder are for. */
+#define CLI_LAYOUT_OPTION(help_)                                                                   \
+    {                                                                                              \
+        .name = "--layout", .kind = CLI_TEXT, .value = "FILE", .help = (help_)                     \
+    }
+#define CLI_LAYOUT_BY_PLAN_OPTION                                                                  \
+    {                                                                                              \
+        .name = "--plan", .kind = CLI_TEXT, .value = "FILE", .same_as = "--layout",                \
+        .help = "the same, as a plan of 'cleave plan' has it"                                      \
+    }
+#define CLI_WEIGHTS_OPTION(value_, choices_)                                                       \
+    {                                                                                              \
+        .name = "--weights", .kind = CLI_CHOICE, .value = (value_),                                \
+        .help = "what is written; external", .choices = (choices_)                                 \
+    }
+#define CLI_MAX_FILE_OPTION                                                                        \
+    {                                                                                              \
+        .name = "--max-file-size", .kind = CLI_BYTES, .value = "SIZE",                             \
+        .help = "begin a new safetensors file above it; any"                                       \
+    }
+#define CLI_NEW_FOLDER_OPTION(help_)                                                               \
+    {                                                                                              \
+        .name = "--output", .letter = "-o", .kind = CLI_TEXT, .value = "DIR", .help = (help_)      \
+    }
+
+/* That a layout is given, or usage error. */
+int cli_need_layout(cli *c, const cli_value *layout);
+/* From values of these rows; stopped by signals, with notes unless c is quiet. */
+cleave_shard_options cli_shard_options(const cli *c, const cli_value *weights,
+                                       const cli_value *max_file);
+
 /* -- answers (answer.c) -- */
 
 /* Writes to standard output; CLI_EXIT_OK, or the exit code if it cannot be written. */

@@ -7,41 +7,20 @@ enum { LAYOUT, PLAN, DRY, KIND, MAX_FILE, OUTPUT, COMMON, N_OPTIONS = COMMON + 3
 static const char *const kinds[] = { "external", "safetensors", NULL };
 
 static const cli_option options[N_OPTIONS] = {
-    [LAYOUT] = { .name = "--layout",
-                 .kind = CLI_TEXT,
-                 .value = "FILE",
-                 .help = "which device is to have which part of which weight" },
-    [PLAN] = { .name = "--plan",
-               .kind = CLI_TEXT,
-               .value = "FILE",
-               .same_as = "--layout",
-               .help = "the same, as a plan of 'cleave plan' has it" },
+    [LAYOUT] = CLI_LAYOUT_OPTION("which device is to have which part of which weight"),
+    [PLAN] = CLI_LAYOUT_BY_PLAN_OPTION,
     [DRY] = { .name = "--dry-run",
               .kind = CLI_FLAG,
               .help = "tell what would move, write nothing" },
-    [KIND] = { .name = "--weights",
-               .kind = CLI_CHOICE,
-               .value = "external|safetensors",
-               .help = "what is written; external",
-               .choices = kinds },
-    [MAX_FILE] = { .name = "--max-file-size",
-                   .kind = CLI_BYTES,
-                   .value = "SIZE",
-                   .help = "begin a new safetensors file above it; any" },
-    [OUTPUT] = { .name = "--output",
-                 .letter = "-o",
-                 .kind = CLI_TEXT,
-                 .value = "DIR",
-                 .help = "the new folder" },
+    [KIND] = CLI_WEIGHTS_OPTION("external|safetensors", kinds),
+    [MAX_FILE] = CLI_MAX_FILE_OPTION,
+    [OUTPUT] = CLI_NEW_FOLDER_OPTION("the new folder"),
     CLI_COMMON_OPTIONS,
 };
 
 static int reshard(cli *c, const cli_value *v, const char *folder)
 {
-    cleave_shard_options o = { .kind = (cleave_weights_kind)(v[KIND].by ? v[KIND].number : 0),
-                               .max_file_bytes = v[MAX_FILE].by ? v[MAX_FILE].number : 0,
-                               .stop = cli_on_stop,
-                               .note = c->quiet ? NULL : cli_note };
+    cleave_shard_options o = cli_shard_options(c, &v[KIND], &v[MAX_FILE]);
     const char *to = v[DRY].by ? NULL : v[OUTPUT].text;
     cleave_error error;
     char *text = NULL;
@@ -62,10 +41,10 @@ static int run(cli *c, const cli_args *args)
     const cli_value *v = args->values;
     int code = cli_one_operand(c, args, "folder");
 
+    if (code == CLI_EXIT_OK)
+        code = cli_need_layout(c, &v[LAYOUT]);
     if (code != CLI_EXIT_OK)
         return code;
-    if (!v[LAYOUT].by)
-        return cli_usage(c, "no layout is given, expected --layout FILE or --plan FILE");
     if (!v[DRY].by && !v[OUTPUT].by)
         return cli_usage(c, "no folder is given to write to, expected -o DIR or --dry-run");
     return reshard(c, v, args->operands[0]);

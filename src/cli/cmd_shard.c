@@ -9,34 +9,16 @@ static const char *const kinds[] = { "external", "safetensors", "ranges", NULL }
 static const char *const fills[] = { "zeros", "ones", NULL };
 
 static const cli_option options[N_OPTIONS] = {
-    [LAYOUT] = { .name = "--layout",
-                 .kind = CLI_TEXT,
-                 .value = "FILE",
-                 .help = "which device has which part of which weight" },
-    [PLAN] = { .name = "--plan",
-               .kind = CLI_TEXT,
-               .value = "FILE",
-               .same_as = "--layout",
-               .help = "the same, as a plan of 'cleave plan' has it" },
-    [KIND] = { .name = "--weights",
-               .kind = CLI_CHOICE,
-               .value = "external|safetensors|ranges",
-               .help = "what is written; external",
-               .choices = kinds },
+    [LAYOUT] = CLI_LAYOUT_OPTION("which device has which part of which weight"),
+    [PLAN] = CLI_LAYOUT_BY_PLAN_OPTION,
+    [KIND] = CLI_WEIGHTS_OPTION("external|safetensors|ranges", kinds),
     [FILL] = { .name = "--fill",
                .kind = CLI_CHOICE,
                .value = "zeros|ones",
                .help = "read no weights, write these",
                .choices = fills },
-    [MAX_FILE] = { .name = "--max-file-size",
-                   .kind = CLI_BYTES,
-                   .value = "SIZE",
-                   .help = "begin a new safetensors file above it; any" },
-    [OUTPUT] = { .name = "--output",
-                 .letter = "-o",
-                 .kind = CLI_TEXT,
-                 .value = "DIR",
-                 .help = "the new folder; MODEL.shards if not given" },
+    [MAX_FILE] = CLI_MAX_FILE_OPTION,
+    [OUTPUT] = CLI_NEW_FOLDER_OPTION("the new folder; MODEL.shards if not given"),
     CLI_COMMON_OPTIONS,
 };
 
@@ -55,12 +37,7 @@ static int tell(cli *c, const char *folder, double seconds)
 
 static int shard(cli *c, const cli_value *v, const char *path, const char *folder)
 {
-    cleave_shard_options o = { .kind = (cleave_weights_kind)(v[KIND].by ? v[KIND].number : 0),
-                               .fill =
-                                   v[FILL].by ? (cleave_fill)(v[FILL].number + 1) : CLEAVE_FILL_NOT,
-                               .max_file_bytes = v[MAX_FILE].by ? v[MAX_FILE].number : 0,
-                               .stop = cli_on_stop,
-                               .note = c->quiet ? NULL : cli_note };
+    cleave_shard_options o = cli_shard_options(c, &v[KIND], &v[MAX_FILE]);
     double start = cli_now();
     cleave_model *model = NULL;
     cleave_error error;
@@ -68,6 +45,8 @@ static int shard(cli *c, const cli_value *v, const char *path, const char *folde
 
     if (code != CLI_EXIT_OK)
         return code;
+    if (v[FILL].by)
+        o.fill = (cleave_fill)(v[FILL].number + 1);
     cli_warn(c, model);
     cli_catch_signals(c);
     cli_be_careful(true); /* a half-written folder has to go first */
@@ -82,10 +61,10 @@ static int run(cli *c, const cli_args *args)
     const char *path = NULL, *folder = args->values[OUTPUT].text;
     int code = cli_model_operand(c, args, NULL, &path);
 
+    if (code == CLI_EXIT_OK)
+        code = cli_need_layout(c, &args->values[LAYOUT]);
     if (code != CLI_EXIT_OK)
         return code;
-    if (!args->values[LAYOUT].by)
-        return cli_usage(c, "no layout is given, expected --layout FILE or --plan FILE");
     if (!folder)
         folder = clv_arena_printf(c->arena, "%s.shards", path);
     return folder ? shard(c, args->values, path, folder) : cli_nomem(c);
