@@ -19,7 +19,7 @@ struct cleave_model {
     int32_t n_bindings, cap_bindings;
     const struct clv_backend *backend; /* NULL: none */
     bool tiles;                        /* cleave_model_show_tiles */
-    int (*stop)(void *ctx); /* asked while files are written; may be NULL */
+    int (*stop)(void *ctx);            /* asked while files are written; may be NULL */
     void *stop_ctx;
 };
 
@@ -77,6 +77,9 @@ cleave_status clv_api_no_answer(cleave_error *ret, const char *why);
 clv_arena *clv_api_arena(const cleave_allocator *allocator);
 /* The last part of a path, kept in the arena; NULL without memory. */
 const char *clv_api_file_name(clv_arena *arena, const char *path);
+/* CLEAVE_EUSAGE where the plan has not an entry for each operator of the model. */
+cleave_status clv_api_own_plan(const cleave_model *model, const cleave_plan *plan,
+                               cleave_error *error);
 
 static inline const clv_alloc *clv_api_alloc(const cleave_model *m)
 {

@@ -56,6 +56,14 @@ cleave_status clv_api_refuse(cleave_error *ret, clv_status status, const char *w
     return clv_api_give(status, &err, ret);
 }
 
+cleave_status clv_api_own_plan(const cleave_model *model, const cleave_plan *plan,
+                               cleave_error *error)
+{
+    return plan->plan->n_ops == model->model->main->n_ops
+               ? CLEAVE_OK
+               : clv_api_refuse(error, CLV_EUSAGE, "the plan is for another model");
+}
+
 cleave_status clv_api_no_answer(cleave_error *ret, const char *why)
 {
     if (ret) {

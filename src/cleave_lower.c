@@ -60,6 +60,9 @@ cleave_status cleave_lower(cleave_model *model, const cleave_plan *plan,
     if (!model || !plan || !options || !options->form || !folder)
         return clv_api_refuse(error, CLV_EUSAGE,
                               "cleave_lower needs a model, a plan, a form and a folder");
+    cleave_status fits = clv_api_own_plan(model, plan, error);
+    if (fits != CLEAVE_OK)
+        return fits;
     clv_arena *arena = clv_arena_new(clv_api_alloc(model), 0);
     clv_status status = arena ? lower(model, plan->plan, options, folder, arena, &made, &err)
                               : clv_fail_nomem(&err, "lowering a plan");

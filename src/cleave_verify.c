@@ -58,6 +58,9 @@ cleave_status cleave_verify(cleave_model *model, const cleave_plan *plan,
     if (!model || !plan || !ret)
         return clv_api_refuse(error, CLV_EUSAGE,
                               "cleave_verify needs a model, a plan and a place for the result");
+    cleave_status fits = clv_api_own_plan(model, plan, error);
+    if (fits != CLEAVE_OK)
+        return fits;
     clv_arena *arena = clv_arena_new(clv_api_alloc(model), 0);
     cleave_verification *v = arena ? CLV_NEW(arena, cleave_verification) : NULL;
     clv_status status = v ? CLV_OK : clv_fail_nomem(&err, "verifying a plan");

@@ -474,7 +474,7 @@ typedef struct {
 /* Writes the plan as a folder of models that runtimes execute, with their weights and a manifest
  * (docs/lowering.md). folder must not be there yet, or be empty; it is there as a whole or not at all.
  * ret may be NULL. CLEAVE_EINPUT: the plan does not go with the model's rules, or an operator cannot be
- * lowered so; the sentence names it. */
+ * lowered so; the sentence names it. CLEAVE_EUSAGE: the plan is for another model. */
 CLEAVE_API cleave_status cleave_lower(cleave_model *model, const cleave_plan *plan,
                                       const cleave_lower_options *options, const char *folder,
                                       cleave_lowered *ret, cleave_error *error);
@@ -496,7 +496,8 @@ typedef struct {
 /* Shows that a plan computes what the model computes: by a proof, for models of any size, and by
  * running both on the same inputs (docs/verifying.md). That it does not is no failure: see
  * cleave_verification_holds(). CLEAVE_EINPUT: the plan does not go with the model; CLEAVE_EUNSUPPORTED:
- * the runtime cannot run the model; CLEAVE_EIO: no runner, or no room for temporary files. */
+ * the runtime cannot run the model; CLEAVE_EIO: no runner, or no room for temporary files; CLEAVE_EUSAGE:
+ * the plan is for another model. */
 CLEAVE_API cleave_status cleave_verify(cleave_model *model, const cleave_plan *plan,
                                        const cleave_verify_options *options,
                                        cleave_verification **ret_verification,
