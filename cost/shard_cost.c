@@ -26,22 +26,6 @@ int64_t clv_part_bytes(const clv_mesh *mesh, const clv_layout *layout, const clv
     return bytes < whole_bytes ? bytes : whole_bytes;
 }
 
-/* The first device has the largest part: it is first along every axis. */
-void clv_part_dims(const clv_mesh *mesh, const clv_layout *layout, const clv_type *type,
-                   int64_t *ret)
-{
-    clv_tensor_split split;
-    clv_split_dims dims;
-    clv_part part;
-    (void)clv_split_of_type(type, &split);
-    clv_split_dims_of(layout, &split, &dims);
-    clv_layout_part(layout, mesh, &split, &dims, 0, &part);
-    for (int32_t i = 0; i < type->rank; i++)
-        ret[i] = 1;
-    for (int32_t i = 0; i < dims.rank; i++)
-        ret[dims.axis_of[i]] *= part.size[i];
-}
-
 int64_t clv_factor_part(const clv_factor *f, int64_t n)
 {
     int64_t granule = f->granule > 1 ? f->granule : 1;

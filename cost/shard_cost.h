@@ -13,11 +13,6 @@ bool clv_split_of_type(const clv_type *type, clv_tensor_split *ret);
  */
 int64_t clv_part_bytes(const clv_mesh *mesh, const clv_layout *layout, const clv_type *type,
                        int64_t whole_bytes);
-/* Dimensions of the largest part: rank entries. The type must be a tensor without open dimensions.
- */
-void clv_part_dims(const clv_mesh *mesh, const clv_layout *layout, const clv_type *type,
-                   int64_t *ret);
-
 /* Elements of a factor in the largest of n parts: whole granules, as many in each part as can be.
  * O(1). */
 int64_t clv_factor_part(const clv_factor *f, int64_t n);

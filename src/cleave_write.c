@@ -4,9 +4,8 @@
 
 #include <math.h>
 
+#include "proto/stoppable.h"
 #include "solver/placements/place_program.h"
-
-#define ASK_EVERY ((uint64_t)64 << 20) /* bytes written between two looks at `stop` */
 
 /* Opens path for writing, lets body fill it, and keeps the file only if all went well. */
 static clv_status write_file(const char *path, const clv_alloc *alloc,
@@ -128,53 +127,31 @@ typedef struct {
     const cleave_model *model;
     const cleave_plan *plan;
     clv_arena *arena;
-    const clv_sink *sink; /* the file's own */
     bool all;
 } rewrite;
 
-static clv_status ask_to_go_on(const cleave_model *m, clv_error *err)
+static clv_stoppable stoppable(const cleave_model *m, const clv_sink *to)
 {
-    return m->stop && m->stop(m->stop_ctx)
-               ? clv_fail(err, CLV_ECANCELED, "stopped while the model was written")
-               : CLV_OK;
+    return (clv_stoppable){ *to, m->stop, m->stop_ctx, "the model was" };
 }
 
-static clv_status write_bytes(void *ctx, const void *bytes, size_t n, clv_error *err)
+static clv_status write_annotated(void *arg, const clv_sink *to, clv_error *err)
 {
-    const rewrite *w = ctx;
-    return w->sink->write(w->sink->ctx, bytes, n, err);
-}
-
-/* Weights are what takes long. */
-static clv_status copy_in_parts(void *ctx, const clv_onnx_file *file, uint64_t offset, uint64_t n,
-                                clv_error *err)
-{
-    const rewrite *w = ctx;
-    for (uint64_t part; n > 0; offset += part, n -= part) {
-        part = n < ASK_EVERY ? n : ASK_EVERY;
-        CLV_TRY(ask_to_go_on(w->model, err));
-        CLV_TRY(w->sink->from_file(w->sink->ctx, file, offset, part, err));
-    }
-    return CLV_OK;
-}
-
-static clv_status write_annotated(void *arg, const clv_sink *sink, clv_error *err)
-{
-    rewrite *w = arg;
-    clv_sink asking = { .write = write_bytes, .from_file = copy_in_parts, .ctx = w };
-    w->sink = sink;
+    const rewrite *w = arg;
+    clv_stoppable s = stoppable(w->model, to);
+    clv_sink sink = clv_stoppable_sink(&s);
     CLV_TRY(clv_onnx_annotate(w->model->file, w->model->model, w->plan->plan, !w->model->keep_ir,
-                              &asking, w->arena, err));
-    return ask_to_go_on(w->model, err);
+                              &sink, w->arena, err));
+    return clv_stoppable_ask(&s, err);
 }
 
-static clv_status write_stripped(void *arg, const clv_sink *sink, clv_error *err)
+static clv_status write_stripped(void *arg, const clv_sink *to, clv_error *err)
 {
-    rewrite *w = arg;
-    clv_sink asking = { .write = write_bytes, .from_file = copy_in_parts, .ctx = w };
-    w->sink = sink;
-    CLV_TRY(clv_onnx_strip(w->model->file, w->all, &asking, w->arena, err));
-    return ask_to_go_on(w->model, err);
+    const rewrite *w = arg;
+    clv_stoppable s = stoppable(w->model, to);
+    clv_sink sink = clv_stoppable_sink(&s);
+    CLV_TRY(clv_onnx_strip(w->model->file, w->all, &sink, w->arena, err));
+    return clv_stoppable_ask(&s, err);
 }
 
 static cleave_status rewrite_model(rewrite *w, const char *path,
@@ -212,8 +189,9 @@ cleave_status cleave_annotate(cleave_model *model, const cleave_plan *plan, cons
     if (!model || !plan || !path)
         return clv_api_refuse(error, CLV_EUSAGE,
                               "cleave_annotate needs a model, a plan and a path");
-    if (plan->plan->n_ops != model->model->main->n_ops)
-        return clv_api_refuse(error, CLV_EUSAGE, "the plan is for another model");
+    cleave_status status = clv_api_own_plan(model, plan, error);
+    if (status != CLEAVE_OK)
+        return status;
     return rewrite_model(&(rewrite){ .model = model, .plan = plan }, path, write_annotated, error);
 }
 

@@ -2,54 +2,19 @@
 
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/json.h"
-#include "compile/process.h"
+#include "compile/cleave_run.h"
 
-#define REPEAT         60
-#define WARMUP         3
-#define TIMEOUT_MS     INT64_C(300000)     /* of one start; it takes some seconds */
-#define ANSWER_MAX     ((int64_t)64 << 20) /* bytes; a model has some hundred and 20 a run */
-#define MS_MAX         1e9
-#define QUOTED_QUOTE_N 4
-
-/* 'it'\''s': as one word of the shell. */
-static const char *quoted(const char *word, clv_arena *arena)
-{
-    size_t n = strlen(word), at = 0;
-    char *ret = clv_arena_take(arena, n * QUOTED_QUOTE_N + 3);
-
-    if (!ret)
-        return NULL;
-    ret[at++] = '\'';
-    for (size_t i = 0; i < n; i++) {
-        size_t take = word[i] == '\'' ? QUOTED_QUOTE_N : 1;
-        memcpy(ret + at, word[i] == '\'' ? "'\\''" : word + i, take);
-        at += take;
-    }
-    ret[at++] = '\'';
-    ret[at] = '\0';
-    return ret;
-}
+#define REPEAT     60
+#define WARMUP     "3"
+#define TIMEOUT_MS INT64_C(300000) /* of one start; it takes some seconds */
+#define MS_MAX     1e9
 
 /* -- how it ended -- */
 
-/* The last line that is not empty. */
-static clv_str last_words(const clv_run *run)
-{
-    const char *end = run->errors + run->n_errors, *start;
-
-    while (end > run->errors && (end[-1] == '\n' || end[-1] == ' '))
-        end--;
-    for (start = end; start > run->errors && start[-1] != '\n'; start--)
-        ;
-    return (clv_str){ start, (int32_t)(end - start) };
-}
-
 static clv_status check_end(const char *runner, const clv_run *run, clv_error *err)
 {
-    clv_str words = last_words(run);
+    clv_str words = clv_run_last_line(run);
 
     switch (run->end) {
     case CLV_RUN_EXITED:
@@ -156,24 +121,18 @@ static clv_status read_period(const clv_json_at *root, double *ret_s, clv_error 
 static clv_status ask(const clv_calibrate_options *o, const char *folder, const char *how,
                       clv_arena *arena, clv_json **ret, clv_json_at *ret_root, clv_error *err)
 {
-    clv_run *run = CLV_NEW(arena, clv_run);
-    const char *word = quoted(o->runner, arena);
-    const char *what = clv_arena_printf(arena, "the answer of '%.100s'", o->runner);
-    const char *command =
-        word ? clv_arena_printf(
-                   arena,
-                   "exec %s run . --random --threads 1 --optimize none --warmup %d %s %d --json",
-                   word, WARMUP, how, (int)(o->repeat > 0 ? o->repeat : REPEAT))
-             : NULL;
+    const char *repeat = clv_arena_printf(arena, "%d", (int)(o->repeat > 0 ? o->repeat : REPEAT));
+    const char *const words[] = { "run",        ".",      "--random", "--threads", "1",
+                                  "--optimize", "none",   "--warmup", WARMUP,      how,
+                                  repeat,       "--json", NULL };
+    clv_cleave_run call = { o->runner, words, folder, TIMEOUT_MS, o->stop, o->stop_ctx };
+    clv_run run;
 
-    if (!run || !command || !what)
+    if (!repeat)
         return clv_fail_nomem(err, "the runner");
-    clv_command c = { command, folder, environ, TIMEOUT_MS, ANSWER_MAX, o->stop, o->stop_ctx };
-    CLV_TRY(clv_command_run(&c, arena, run, err));
-    CLV_TRY(check_end(o->runner, run, err));
-    CLV_TRY(clv_json_parse(run->output, run->n_output, what, ret, err));
-    *ret_root = clv_json_root(*ret, what);
-    return CLV_OK;
+    CLV_TRY(clv_cleave_run_call(&call, arena, &run, err));
+    CLV_TRY(check_end(o->runner, &run, err));
+    return clv_cleave_run_answer(o->runner, &run, arena, ret, ret_root, err);
 }
 
 clv_status clv_timing_run(const clv_calibrate_options *o, const char *folder, int32_t n_models,

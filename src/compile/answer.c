@@ -29,22 +29,10 @@ static void fail(clv_verdict *v, const char *fmt, ...)
             *c = ' ';
 }
 
-/* The last line of stderr that says anything. */
-static clv_str last_line(const clv_run *run)
-{
-    size_t end = run->n_errors;
-    while (end > 0 && isspace((unsigned char)run->errors[end - 1]))
-        end--;
-    size_t start = end;
-    while (start > 0 && run->errors[start - 1] != '\n')
-        start--;
-    return (clv_str){ run->errors + start, (int32_t)(end - start) };
-}
-
 /* With the last line of stderr behind it, if there is one. */
 static void fail_with_errors(clv_verdict *v, const clv_run *run, const char *what)
 {
-    clv_str line = last_line(run);
+    clv_str line = clv_run_last_line(run);
     if (line.n > 0)
         fail(v, "%s: %.*s", what, CLV_STR_ARG(line));
     else

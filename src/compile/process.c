@@ -1,5 +1,6 @@
 #include "compile/process.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -33,10 +34,7 @@ typedef struct {
     bool no_memory;
 } child;
 
-static int64_t now_ms(void)
-{
-    return clv_now_ns() / CLV_NS_PER_MS;
-}
+static int64_t now_ms(void) { return clv_now_ns() / CLV_NS_PER_MS; }
 
 static void close_fd(int *fd)
 {
@@ -289,4 +287,15 @@ clv_status clv_command_run(const clv_command *command, clv_arena *arena, clv_run
     close_fd(&c.errors);
     close_fd(&c.pidfd);
     return c.no_memory ? clv_fail_nomem(err, "the compiler's answer") : CLV_OK;
+}
+
+clv_str clv_run_last_line(const clv_run *run)
+{
+    size_t end = run->n_errors;
+    while (end > 0 && isspace((unsigned char)run->errors[end - 1]))
+        end--;
+    size_t start = end;
+    while (start > 0 && run->errors[start - 1] != '\n')
+        start--;
+    return (clv_str){ run->errors + start, (int32_t)(end - start) };
 }

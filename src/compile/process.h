@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/str.h"
 
 typedef struct {
     const char *command; /* for /bin/sh -c */
@@ -49,5 +50,8 @@ typedef struct {
 /* CLV_ENOMEM is the only failure; what the command does is in *ret. */
 clv_status clv_command_run(const clv_command *command, clv_arena *arena, clv_run *ret,
                            clv_error *err);
+
+/* The last line of stderr that says anything, without blanks at its end; n == 0: there is none. */
+clv_str clv_run_last_line(const clv_run *run);
 
 #endif

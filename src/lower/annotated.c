@@ -12,6 +12,7 @@
 #include "lower/manifest.h"
 #include "lower/olive.h"
 #include "proto/onnx_properties.h"
+#include "proto/stoppable.h"
 
 #define WHAT          "writing an annotated model"
 
@@ -23,8 +24,7 @@
 #define LAYER_SETTING "session.layer_assignment_settings"
 #define SPLIT_KEY     "split_assignments"
 
-#define COPY_BYTES    ((size_t)1 << 20)    /* of external data at a time: calls are few */
-#define ASK_EVERY     ((uint64_t)64 << 20) /* bytes written between two looks at `stop` */
+#define COPY_BYTES    ((size_t)1 << 20) /* of external data at a time: calls are few */
 
 typedef struct {
     const clv_onnx_file *file;
@@ -36,7 +36,6 @@ typedef struct {
     clv_annotated *ret;
     clv_setting *settings;
     clv_error *err;
-    clv_sink file_sink; /* of the file at hand */
 } writing;
 
 static clv_status no_memory(const writing *w) { return clv_fail_nomem(w->err, WHAT); }
@@ -62,38 +61,18 @@ static clv_status close_file(const writing *w, clv_out_file *out, clv_status sta
     return status;
 }
 
-static clv_status ask_to_go_on(const writing *w)
+static clv_stoppable stoppable(const writing *w, clv_out_file *out)
 {
-    return w->options->stop && w->options->stop(w->options->stop_ctx)
-               ? clv_fail(w->err, CLV_ECANCELED, "stopped while weights were written")
-               : CLV_OK;
-}
-
-static clv_status write_bytes(void *ctx, const void *bytes, size_t n, clv_error *err)
-{
-    const writing *w = ctx;
-    return w->file_sink.write(w->file_sink.ctx, bytes, n, err);
-}
-
-/* Weights in the model's own file are what takes long. */
-static clv_status copy_in_parts(void *ctx, const clv_onnx_file *file, uint64_t offset, uint64_t n,
-                                clv_error *err)
-{
-    const writing *w = ctx;
-    for (uint64_t part; n > 0; offset += part, n -= part) {
-        part = n < ASK_EVERY ? n : ASK_EVERY;
-        CLV_TRY(ask_to_go_on(w));
-        CLV_TRY(w->file_sink.from_file(w->file_sink.ctx, file, offset, part, err));
-    }
-    return CLV_OK;
+    return (clv_stoppable){ clv_out_sink(out), w->options->stop, w->options->stop_ctx,
+                            "weights were" };
 }
 
 static clv_status write_model(writing *w, const clv_properties *p)
 {
     clv_out_file *out;
     CLV_TRY(open_file(w, MODEL_FILE, &out));
-    clv_sink sink = { .write = write_bytes, .from_file = copy_in_parts, .ctx = w };
-    w->file_sink = clv_out_sink(out);
+    clv_stoppable s = stoppable(w, out);
+    clv_sink sink = clv_stoppable_sink(&s);
     return close_file(w, out, clv_onnx_put_properties(w->file, p, &sink, w->arena, w->err));
 }
 
@@ -123,7 +102,7 @@ static clv_status make_folders(const writing *w, const char *name)
     return CLV_OK;
 }
 
-static clv_status copy_bytes(writing *w, int fd, const char *name, const clv_sink *sink)
+static clv_status copy_bytes(writing *w, int fd, const char *name, const clv_stoppable *s)
 {
     char *buffer = clv_arena_take(w->arena, COPY_BYTES);
     if (!buffer)
@@ -137,8 +116,8 @@ static clv_status copy_bytes(writing *w, int fd, const char *name, const clv_sin
                             strerror(errno));
         if (n == 0)
             return CLV_OK;
-        CLV_TRY(sink->write(sink->ctx, buffer, (size_t)n, w->err));
-        CLV_TRY(ask_to_go_on(w));
+        CLV_TRY(s->to.write(s->to.ctx, buffer, (size_t)n, w->err));
+        CLV_TRY(clv_stoppable_ask(s, w->err));
     }
 }
 
@@ -160,8 +139,8 @@ static clv_status copy_external(writing *w, const char *name)
     if (status == CLV_OK)
         status = open_file(w, name, &out);
     if (status == CLV_OK) {
-        clv_sink sink = clv_out_sink(out);
-        status = close_file(w, out, copy_bytes(w, fd, name, &sink));
+        clv_stoppable s = stoppable(w, out);
+        status = close_file(w, out, copy_bytes(w, fd, name, &s));
     }
     clv_arena_rewind(w->arena, mark);
     close(fd);

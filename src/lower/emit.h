@@ -103,8 +103,8 @@ bool clv_emit_is_made(const clv_emit *e, clv_str name);
 
 /* Dims of the part of a tensor that a device has: rank entries. The tensor's own must be known.
  */
-clv_status clv_emit_dims(clv_emit *e, clv_tensor t, const clv_layout *layout, int32_t position,
-                         int64_t *ret);
+void clv_emit_dims(const clv_emit *e, clv_tensor t, const clv_layout *layout, int32_t position,
+                   int64_t *ret);
 /* What a node is called that the source does not have. Not as its output: in many models operators
  * are called as what they make, and the operator that made this keeps its name. */
 clv_status clv_emit_node_name(clv_emit *e, const char *type, clv_str out, clv_str *ret);

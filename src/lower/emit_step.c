@@ -12,20 +12,12 @@ static clv_status no_memory(const clv_emit *e) { return clv_fail_nomem(e->err, W
 
 /* -- parts -- */
 
-clv_status clv_emit_dims(clv_emit *e, clv_tensor t, const clv_layout *layout, int32_t position,
-                         int64_t *ret)
+void clv_emit_dims(const clv_emit *e, clv_tensor t, const clv_layout *layout, int32_t position,
+                   int64_t *ret)
 {
     clv_tensor_split split;
-    clv_split_dims dims;
-    clv_part part;
     (void)clv_spmd_split(e->s, t, &split);
-    clv_split_dims_of(layout, &split, &dims);
-    clv_layout_part(layout, &e->s->mesh, &split, &dims, position, &part);
-    for (int32_t d = 0; d < split.rank; d++)
-        ret[d] = 1;
-    for (int32_t i = 0; i < dims.rank; i++)
-        ret[dims.axis_of[i]] *= part.size[i];
-    return CLV_OK;
+    clv_layout_part_dims(layout, &e->s->mesh, &split, position, ret);
 }
 
 int64_t clv_emit_pieces(clv_emit *e, clv_tensor t, const clv_layout *layout, int32_t d,
@@ -38,7 +30,7 @@ int64_t clv_emit_pieces(clv_emit *e, clv_tensor t, const clv_layout *layout, int
     for (int32_t a = 0; a < CLV_MESH_AXES_MAX; a++)
         if (outside.dim[a] == d && outside.outer[a] >= outer)
             clv_layout_unsplit(&outside, a);
-    (void)clv_emit_dims(e, t, &outside, position, dims);
+    clv_emit_dims(e, t, &outside, position, dims);
     int64_t piece = split.dims[d] / outer;
     return piece ? dims[d] / piece : 1;
 }
@@ -126,7 +118,7 @@ static clv_status plan_gathering(clv_emit *e, clv_tensor t, const clv_layout *la
     if (!g->rest)
         return no_memory(e);
     for (int32_t k = 0; k < g->n; k++) {
-        CLV_TRY(clv_emit_dims(e, t, layout, member(&e->s->mesh, position, axis, k), dims));
+        clv_emit_dims(e, t, layout, member(&e->s->mesh, position, axis, k), dims);
         g->rest[k] = g->pieces ? dims[g->d] / g->pieces : 0;
         g->most = g->rest[k] > g->most ? g->rest[k] : g->most;
     }
@@ -302,7 +294,7 @@ static clv_status reduce_node_of(clv_emit *e, clv_tensor t, const clv_layout *la
     for (int32_t a = 0; a < e->s->mesh.n_axes; a++)
         if (axes >> a & 1)
             c.order[c.n_order++] = a;
-    CLV_TRY(clv_emit_dims(e, t, layout, e->only, dims));
+    clv_emit_dims(e, t, layout, e->only, dims);
     for (int32_t i = 0; i < rank; i++)
         elems *= dims[i];
     (void)clv_dtype_bytes(dtype, elems, &c.bytes);
@@ -372,7 +364,7 @@ static clv_status make_neutral(clv_emit *e, clv_tensor t, const clv_layout *to, 
                                                        : CLV_FILL_ZERO;
         if (!clv_emit_active(e, p) || first || keeps)
             continue;
-        CLV_TRY(clv_emit_dims(e, t, to, p, dims));
+        clv_emit_dims(e, t, to, p, dims);
         CLV_TRY(clv_emit_filled_after(e, &io[p], 1, e->s->types->of[t.i].dtype,
                                       e->s->types->of[t.i].rank, dims, fill,
                                       clv_tensor_at(e->s->model->main, t)->name, p, &io[p]));

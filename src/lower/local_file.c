@@ -1,11 +1,6 @@
 #include "lower/local_file.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <unistd.h>
-
 #include "lower/spmd_box.h"
-#include "weights/stream.h"
 
 #define WHAT "writing a lowered model"
 
@@ -45,7 +40,7 @@ static clv_status part_type(clv_local_file *f, const clv_spmd_value *v, int32_t 
     int64_t *dims = CLV_NEW_ARRAY(f->e.arena, int64_t, split.rank);
     if (!type || !dims)
         return no_memory(f->e.err);
-    CLV_TRY(clv_emit_dims(&f->e, v->tensor, &v->layout, position, dims));
+    clv_emit_dims(&f->e, v->tensor, &v->layout, position, dims);
     *type = *whole;
     type->dims = dims;
     *ret = type;
@@ -204,43 +199,32 @@ clv_status clv_local_file_make_all(const clv_spmd *s, clv_arena *arena, clv_loca
 
 /* -- weights that stand in the file -- */
 
-static clv_status read_beside(const clv_tensor_data *data, clv_arena *arena, const void **ret,
-                              clv_error *err)
+static clv_status read_all(const clv_weight_source *weights, int32_t weight,
+                           const clv_tensor_data *data, clv_arena *arena, const void **ret,
+                           clv_error *err)
 {
-    char *bytes = clv_arena_take(arena, (size_t)data->bytes);
-    int fd = data->path ? open(data->path, O_RDONLY | O_CLOEXEC) : -1;
-    int64_t done = 0;
-    if (!bytes) {
-        if (fd >= 0)
-            close(fd);
+    uint8_t *bytes = clv_arena_take(arena, (size_t)data->bytes + 1);
+    if (!bytes)
         return no_memory(err);
-    }
-    while (fd >= 0 && done < data->bytes) {
-        ssize_t n = pread(fd, bytes + done, (size_t)(data->bytes - done), data->offset + done);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            break;
-        done += n;
-    }
-    if (fd >= 0)
-        close(fd);
-    if (done < data->bytes)
-        return clv_fail(err, CLV_EIO, "weight '%.*s' could not be read from '%.*s'",
-                        CLV_STR_ARG(data->name), CLV_STR_ARG(data->location));
     *ret = bytes;
-    return CLV_OK;
+    if (data->bytes == 0)
+        return CLV_OK;
+    clv_status status = weights->read(weights->ctx, weight, 0, data->elems, bytes, err);
+    return status == CLV_OK || data->kind != CLV_DATA_EXTERNAL
+               ? status
+               : clv_fail(err, CLV_EIO, "weight '%.*s' could not be read from '%.*s'",
+                          CLV_STR_ARG(data->name), CLV_STR_ARG(data->location));
 }
 
-static clv_status bytes_of(const clv_onnx_file *source, const clv_tensor_data *data,
-                           clv_arena *arena, const void **ret, clv_error *err)
+static clv_status bytes_of(const clv_weight_source *weights, int32_t weight,
+                           const clv_tensor_data *data, clv_arena *arena, const void **ret,
+                           clv_error *err)
 {
     switch (data->kind) {
     case CLV_DATA_RAW:
     case CLV_DATA_TYPED:
-        return clv_tensor_data_decode(source, data, arena, ret, err);
     case CLV_DATA_EXTERNAL:
-        return read_beside(data, arena, ret, err);
+        return read_all(weights, weight, data, arena, ret, err);
     case CLV_DATA_ABSENT:
         return clv_fail(err, CLV_EIO, "weight '%.*s' is in the file '%.*s', which is not there",
                         CLV_STR_ARG(data->name), CLV_STR_ARG(data->location));
@@ -272,7 +256,7 @@ static clv_status cut(const clv_local_file *f, const clv_emit_weight *w, const u
 }
 
 clv_status clv_local_file_inline(const clv_local_file *f, const clv_emit_weight *w,
-                                 const clv_onnx_file *source, const clv_tensor_data *data,
+                                 const clv_tensor_data *data, const clv_weight_source *weights,
                                  clv_arena *arena, clv_new_tensor *ret, clv_error *err)
 {
     const clv_tensor_data *from = &data[w->weight];
@@ -285,7 +269,7 @@ clv_status clv_local_file_inline(const clv_local_file *f, const clv_emit_weight 
     if (w->whole && from->kind != CLV_DATA_EXTERNAL && from->kind != CLV_DATA_ABSENT)
         return CLV_OK; /* as it stands in the source */
     ret->weight = -1;
-    CLV_TRY(bytes_of(source, from, arena, &whole, err));
+    CLV_TRY(bytes_of(weights, w->weight, from, arena, &whole, err));
     if (!w->whole)
         return cut(f, w, whole, arena, ret, err);
     ret->bytes = whole;
@@ -304,8 +288,8 @@ static clv_new_value *values_of(const clv_local_io *at, int32_t n, clv_arena *ar
 }
 
 clv_status clv_local_file_write(const clv_local_file *f, const clv_onnx_file *source,
-                                const clv_tensor_data *data, const clv_new_tensor *places,
-                                const clv_sink *sink, clv_arena *arena, clv_error *err)
+                                const clv_new_tensor *places, const clv_sink *sink,
+                                clv_arena *arena, clv_error *err)
 {
     enum { IR_INITIALISERS = 4 }; /* from here on an initialiser need not be an input */
     const clv_emit *e = &f->e;
@@ -332,12 +316,7 @@ clv_status clv_local_file_write(const clv_local_file *f, const clv_onnx_file *so
         return no_memory(err);
     if (e->n_tensors)
         memcpy(tensors, e->tensors, (size_t)e->n_tensors * sizeof *tensors);
-    for (int32_t i = 0; i < e->n_weights; i++) {
-        clv_new_tensor *to = &tensors[e->n_tensors + i];
-        if (places)
-            *to = places[i];
-        else
-            CLV_TRY(clv_local_file_inline(f, &e->weights[i], source, data, arena, to, err));
-    }
+    if (e->n_weights)
+        memcpy(tensors + e->n_tensors, places, (size_t)e->n_weights * sizeof *tensors);
     return clv_onnx_write(&m, sink, arena, err);
 }

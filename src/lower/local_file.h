@@ -5,6 +5,7 @@
 
 #include "lower/emit.h"
 #include "proto/tensor_data.h"
+#include "weights/stream.h"
 
 /* An input or output of the file. */
 typedef struct {
@@ -30,14 +31,15 @@ clv_status clv_local_file_make(const clv_spmd *s, clv_dialect dialect, int32_t p
 clv_status clv_local_file_make_all(const clv_spmd *s, clv_arena *arena, clv_local_file *ret,
                                    clv_error *err);
 
-/* Writes it. places: for each of e.weights its initialiser; NULL: all weights stand in the file,
- * their data from `data` (clv_tensor_data_find()). CLV_EIO: a weight is not there. */
+/* Writes it. places: for each of e.weights its initialiser. */
 clv_status clv_local_file_write(const clv_local_file *f, const clv_onnx_file *source,
-                                const clv_tensor_data *data, const clv_new_tensor *places,
-                                const clv_sink *sink, clv_arena *arena, clv_error *err);
-/* The initialiser of a part that stands in the file itself; what is cut lives in the arena. */
+                                const clv_new_tensor *places, const clv_sink *sink,
+                                clv_arena *arena, clv_error *err);
+/* The initialiser of a part that stands in the file itself; what is cut lives in the arena. data
+ * and weights: of all weights, where they lie (clv_tensor_data_find()) and their elements
+ * (clv_model_source_of()). CLV_EIO: the weight is not there. */
 clv_status clv_local_file_inline(const clv_local_file *f, const clv_emit_weight *w,
-                                 const clv_onnx_file *source, const clv_tensor_data *data,
+                                 const clv_tensor_data *data, const clv_weight_source *weights,
                                  clv_arena *arena, clv_new_tensor *ret, clv_error *err);
 
 #endif

@@ -30,6 +30,7 @@ typedef struct {
     clv_spmd *s;
     clv_tensor_data *data;
     clv_weight_list weights;
+    clv_weight_source elements; /* of the weights */
     clv_part_files *parts;
     const clv_payload *payloads; /* by weight: where its bytes lie in the original */
     int32_t *set_of;             /* by device of the plan: its set of parts; -1 */
@@ -186,7 +187,7 @@ static clv_status place_weight(lowering *l, const clv_local_file *f, const clv_e
     (void)clv_dtype_bytes(data->dtype, elems, &bytes);
     if (stands_in_file(l, w, bytes) || elems == 0)
         return l->weighing ? CLV_OK
-                           : clv_local_file_inline(f, w, l->file, l->data, arena, ret, l->err);
+                           : clv_local_file_inline(f, w, l->data, &l->elements, arena, ret, l->err);
     CLV_TRY(number_part(l, w, phase, position, arena, &id));
     const clv_part_place *place = clv_part_files_at(l->parts, id);
     *ret = (clv_new_tensor){ .name = w->name,
@@ -225,7 +226,7 @@ static clv_status write_model(lowering *l, const clv_local_file *f, const clv_ne
         return no_memory(l);
     CLV_TRY(clv_out_open(path, clv_arena_alloc(l->arena), &out, l->err));
     clv_sink sink = clv_out_sink(out);
-    clv_status status = clv_local_file_write(f, l->file, l->data, places, &sink, arena, l->err);
+    clv_status status = clv_local_file_write(f, l->file, places, &sink, arena, l->err);
     if (status != CLV_OK) {
         clv_out_abort(out);
         return status;
@@ -357,15 +358,7 @@ static clv_status open_parts(lowering *l)
 
 static clv_status write_weights(lowering *l)
 {
-    clv_model_source *source = NULL;
-    clv_status status =
-        clv_model_source_new(l->file, l->data, l->weights.n, NULL, l->arena, &source, l->err);
-    if (status == CLV_OK) {
-        clv_weight_source from = clv_model_source_of(source);
-        status = clv_part_files_write(l->parts, &from, l->err);
-    }
-    clv_model_source_free(source);
-    CLV_TRY(status);
+    CLV_TRY(clv_part_files_write(l->parts, &l->elements, l->err));
     for (int32_t i = 0; i < clv_part_files_n_files(l->parts); i++) {
         const clv_part_file *part = clv_part_files_file(l->parts, i);
         if (!CLV_PUSH_ROOM(l->arena, l->files, l->n_files, l->cap_files))
@@ -477,6 +470,16 @@ static clv_status fill_folder(lowering *l, clv_lower_summary *ret)
     return write_manifest(l, ret);
 }
 
+static clv_status fill_from_weights(lowering *l, clv_lower_summary *ret)
+{
+    clv_model_source *source;
+    CLV_TRY(clv_model_source_new(l->file, l->data, l->weights.n, NULL, l->arena, &source, l->err));
+    l->elements = clv_model_source_of(source);
+    clv_status status = fill_folder(l, ret);
+    clv_model_source_free(source);
+    return status;
+}
+
 /* One model with the whole model's inputs and outputs. */
 static clv_status note_annotated(lowering *l)
 {
@@ -547,7 +550,7 @@ clv_status clv_lower(const clv_onnx_file *file, const clv_model *model, const cl
     }
     CLV_TRY(clv_out_folder_open(folder, clv_arena_alloc(arena), &out, err));
     l.folder = clv_out_folder_path(out);
-    clv_status status = annotated ? fill_annotated(&l, ret) : fill_folder(&l, ret);
+    clv_status status = annotated ? fill_annotated(&l, ret) : fill_from_weights(&l, ret);
     if (status != CLV_OK) {
         clv_out_folder_abort(out);
         return status;

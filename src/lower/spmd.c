@@ -4,8 +4,7 @@
 #include "lower/spmd.h"
 
 #include "cost/shard_cost.h"
-#include "graph/ops.h"
-#include "graph/values.h"
+#include "lower/spmd_ops.h"
 #include "lower/spmd_plan.h"
 
 #define WHAT "lowering a plan"
@@ -30,87 +29,6 @@ typedef struct {
 } maker;
 
 static clv_status no_memory(const maker *m) { return clv_fail_nomem(m->err, WHAT); }
-
-/* -- what is needed -- */
-
-const clv_value *clv_spmd_known(const clv_types *types, clv_tensor t)
-{
-    const clv_value *v = types->value ? types->value[t.i] : NULL;
-    const clv_tensor_info *info = clv_tensor_at(types->graph, t);
-    const clv_type *type = &types->of[t.i];
-    if (!v || info->role != CLV_TENSOR_RESULT || type->kind != CLV_TYPE_TENSOR ||
-        type->dtype == CLV_DT_STRING || !clv_type_is_static(type))
-        return NULL;
-    for (int32_t i = 0; v->i && i < v->n; i++)
-        if (!clv_dim_is_number(v->i[i]))
-            return NULL;
-    return v;
-}
-
-static void need(maker *m, clv_tensor t)
-{
-    const clv_tensor_info *info = t.i < 0 ? NULL : clv_tensor_at(m->g, t);
-    if (info && info->role == CLV_TENSOR_RESULT && !clv_spmd_known(m->s->types, t))
-        m->needed[info->producer.i] = true;
-}
-
-static void find_needed(maker *m)
-{
-    for (int32_t i = 0; i < m->g->n_outputs; i++)
-        need(m, m->g->outputs[i]);
-    for (int32_t i = m->g->n_ops - 1; i >= 0; i--)
-        for (int32_t k = 0; m->needed[i] && k < m->g->ops[i].n_in; k++)
-            need(m, clv_op_input(m->g, &m->g->ops[i], k));
-}
-
-/* Of a body's tensors nothing is known here. */
-static const clv_value *value_of(const maker *m, const clv_graph *g, clv_tensor t)
-{
-    return t.i >= 0 && g == m->g && m->s->types->value ? m->s->types->value[t.i] : NULL;
-}
-
-static bool drops_at_random(const maker *m, const clv_graph *g, const clv_op_info *op)
-{
-    bool bias = clv_str_is(op->type, "BiasDropout");
-    if (!bias && !clv_str_is(op->type, "Dropout"))
-        return false;
-    clv_tensor ratio = clv_op_input(g, op, bias ? 3 : 1), mode = clv_op_input(g, op, bias ? 4 : 2);
-    return clv_dropout_draws(mode.i >= 0, value_of(m, g, mode), value_of(m, g, ratio));
-}
-
-/* The operator, or the first in its bodies, that draws random numbers without a seed; NULL: none.
- */
-static const clv_op_info *random_in(const maker *m, const clv_graph *g, const clv_op_info *op)
-{
-    bool random = op->kind >= 0 && clv_op_def_at(op->kind)->flags & CLV_OPF_RANDOM;
-    const clv_op_info *found = NULL;
-    if ((random || drops_at_random(m, g, op)) && !clv_op_attr(g, op, "seed"))
-        return op;
-    for (int32_t i = 0; op->function && i < op->function->n_ops && !found; i++)
-        found = random_in(m, op->function, &op->function->ops[i]);
-    for (int32_t i = 0; i < op->n_attr && !found; i++) {
-        const clv_attr *attr = &g->attrs[op->first_attr + i];
-        bool graphs = attr->kind == CLV_ATTR_GRAPH || attr->kind == CLV_ATTR_GRAPHS;
-        for (int32_t j = 0; graphs && j < attr->n && !found; j++)
-            for (int32_t k = 0; k < attr->graph[j]->n_ops && !found; k++)
-                found = random_in(m, attr->graph[j], &attr->graph[j]->ops[k]);
-    }
-    return found;
-}
-
-/* Would each device of a mesh draw numbers of its own? One with a seed draws the same everywhere.
- */
-static clv_status check_random(const maker *m, const clv_op_info *op)
-{
-    const clv_op_info *random = m->s->mesh.n_devices > 1 ? random_in(m, m->g, op) : NULL;
-    if (!random)
-        return CLV_OK;
-    return clv_fail(m->err, CLV_EUNSUPP,
-                    "operator '%.*s' (%.*s) draws random numbers, which would be others on each of "
-                    "the %d devices of its stage; give it a seed, or a stage of one device",
-                    CLV_STR_ARG(random->label), CLV_STR_ARG(random->type),
-                    (int)m->s->mesh.n_devices);
-}
 
 /* -- layouts -- */
 
@@ -443,7 +361,7 @@ static clv_status add_operator(maker *m, clv_op op)
     int32_t *in = CLV_NEW_ARRAY(m->arena, int32_t, info->n_in);
     if (!in)
         return no_memory(m);
-    CLV_TRY(check_random(m, info));
+    CLV_TRY(clv_spmd_check_random(m->s, info, m->err));
     memcpy(instr.factor, m->factor + (int64_t)op.i * CLV_MESH_AXES_MAX, sizeof instr.factor);
     for (int32_t k = 0; k < info->n_in; k++)
         CLV_TRY(bring_input(m, op, k, &in[k]));
@@ -583,7 +501,7 @@ clv_status clv_spmd_make(const clv_model *model, const clv_types *types, const c
     CLV_TRY(clv_plan_steps_read(s, arena, &m.steps, err));
     m.factor = factor;
     m.phase_of_op = phase_of_op;
-    find_needed(&m);
+    clv_spmd_needed(s, m.needed);
     CLV_TRY(add_phases(&m));
     *ret = s;
     return CLV_OK;

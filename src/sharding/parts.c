@@ -78,6 +78,20 @@ void clv_layout_part(const clv_layout *layout, const clv_mesh *mesh, const clv_t
     ret->bytes = clv_bytes_of_elems(tensor->dtype, elems_of(ret->size, dims->rank));
 }
 
+void clv_layout_part_dims(const clv_layout *layout, const clv_mesh *mesh,
+                          const clv_tensor_split *tensor, int32_t position, int64_t *ret)
+{
+    clv_split_dims dims;
+    clv_part part;
+
+    clv_split_dims_of(layout, tensor, &dims);
+    clv_layout_part(layout, mesh, tensor, &dims, position, &part);
+    for (int32_t d = 0; d < tensor->rank; d++)
+        ret[d] = 1;
+    for (int32_t i = 0; i < dims.rank; i++)
+        ret[dims.axis_of[i]] *= part.size[i];
+}
+
 /* The largest of all parts of parts: with shares, a longer piece's largest part is not always at
  * the largest share, so all are tried. */
 static int64_t largest_by_share(int64_t size, const clv_mesh *mesh, const clv_tensor_split *tensor,

@@ -34,6 +34,9 @@ typedef struct {
 /* The part at a position of the mesh. O(rank), and O(size of the axis) where parts have shares. */
 void clv_layout_part(const clv_layout *layout, const clv_mesh *mesh, const clv_tensor_split *tensor,
                      const clv_split_dims *dims, int32_t position, clv_part *ret);
+/* Its dims as the tensor has them: rank entries. */
+void clv_layout_part_dims(const clv_layout *layout, const clv_mesh *mesh,
+                          const clv_tensor_split *tensor, int32_t position, int64_t *ret);
 
 /* Bytes of the largest part: what memory and time are counted with. O(rank); with shares O(product
  * of the axes of a dimension). */

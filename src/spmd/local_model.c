@@ -42,16 +42,18 @@ static clv_status no_memory(const maker *m) { return clv_fail_nomem(m->err, WHAT
 
 /* -- tensors -- */
 
-/* A tensor whose type is that of t in this layout. */
+/* A tensor whose type is that of t in this layout: of the first device, which has the largest part,
+ * as it is first along every axis. */
 static clv_status part_type(maker *m, clv_tensor t, const clv_layout *layout, clv_type *ret)
 {
+    clv_tensor_split split;
     *ret = m->s->types->of[t.i];
-    if (ret->kind != CLV_TYPE_TENSOR || ret->rank <= 0 || !clv_type_is_static(ret))
+    if (!clv_split_of_type(ret, &split) || ret->rank == 0)
         return CLV_OK;
     int64_t *dims = CLV_NEW_ARRAY(m->arena, int64_t, ret->rank);
     if (!dims)
         return no_memory(m);
-    clv_part_dims(m->s->mesh, layout, ret, dims);
+    clv_layout_part_dims(layout, m->s->mesh, &split, 0, dims);
     ret->dims = dims;
     return CLV_OK;
 }

@@ -3,17 +3,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/json.h"
-#include "compile/process.h"
+#include "compile/cleave_run.h"
 
-#define WHAT         "running a model"
-#define TIMEOUT_MS   (INT64_C(24) * 3600 * 1000) /* a day: whoever waits stops it before */
-#define OUTPUT_BYTES (INT64_C(64) << 20)         /* of its report */
-#define CODE_IO      74                          /* of cleave-run: a file was not read or written */
-#define N_VARIABLES  5
-#define PREFIX       "CLEAVE_VERIFY_"
+#define WHAT       "running a model"
+#define TIMEOUT_MS (INT64_C(24) * 3600 * 1000) /* a day: whoever waits stops it before */
+#define CODE_IO    74                          /* of cleave-run: a file was not read or written */
 
 clv_status clv_runner_shapes(const clv_types *types, clv_arena *arena, const char **ret,
                              clv_error *err)
@@ -37,40 +32,15 @@ clv_status clv_runner_shapes(const clv_types *types, clv_arena *arena, const cha
     return CLV_OK;
 }
 
-/* What is the caller's, and our own words, which so need no quoting. */
-static char **environment(const clv_runner *r, const char *what, const char *out, clv_arena *arena)
-{
-    const char *const name[N_VARIABLES] = { "PROGRAM", "MODEL", "OUT", "INPUTS", "SHAPES" };
-    const char *const value[N_VARIABLES] = { r->program, what, out, r->inputs, r->shapes };
-    int32_t n = 0, m = 0;
-    while (environ && environ[n])
-        n++;
-    char **env = CLV_NEW_ARRAY(arena, char *, n + N_VARIABLES + 1);
-    for (int32_t i = 0; env && i < n; i++)
-        if (strncmp(environ[i], PREFIX, strlen(PREFIX)) != 0)
-            env[m++] = environ[i];
-    for (int32_t i = 0; env && i < N_VARIABLES; i++) {
-        env[m] = clv_arena_printf(arena, PREFIX "%s=%s", name[i], value[i] ? value[i] : "");
-        if (!env[m++])
-            return NULL;
-    }
-    return env;
-}
-
-/* The last line that it wrote, without its own name before it. */
+/* The last line that it wrote, without its own name before it; NULL: none. */
 static const char *last_words(const clv_run *run, clv_arena *arena)
 {
     static const char own[] = "cleave-run: ";
-    size_t end = run->n_errors;
-    while (end > 0 && (run->errors[end - 1] == '\n' || run->errors[end - 1] == ' '))
-        end--;
-    size_t start = end;
-    while (start > 0 && run->errors[start - 1] != '\n')
-        start--;
-    if (end - start > strlen(own) && strncmp(run->errors + start, own, strlen(own)) == 0)
-        start += strlen(own);
-    return end > start ? clv_arena_printf(arena, "%.*s", (int)(end - start), run->errors + start)
-                       : NULL;
+    enum { N_OWN = sizeof own - 1 };
+    clv_str line = clv_run_last_line(run);
+    if (line.n > N_OWN && memcmp(line.at, own, N_OWN) == 0)
+        line = (clv_str){ line.at + N_OWN, line.n - N_OWN };
+    return line.n > 0 ? clv_arena_printf(arena, "%.*s", CLV_STR_ARG(line)) : NULL;
 }
 
 static clv_status tell_fault(const clv_runner *r, const clv_run *run, clv_arena *arena,
@@ -106,16 +76,15 @@ static clv_status tell_fault(const clv_runner *r, const clv_run *run, clv_arena 
 }
 
 /* What it tells of itself is for people: without it nothing is wrong. */
-static clv_status read_report(const clv_run *run, clv_arena *arena, clv_runner_answer *ret,
-                              clv_error *err)
+static clv_status read_report(const clv_runner *r, const clv_run *run, clv_arena *arena,
+                              clv_runner_answer *ret, clv_error *err)
 {
     clv_json *json = NULL;
-    clv_json_at runtime, ms;
+    clv_json_at root, runtime, ms;
     const char *name = NULL;
-    if (clv_json_parse(run->output, run->n_output, "the runner's report", &json, NULL) != CLV_OK)
-        return CLV_OK;
-    clv_json_at root = clv_json_root(json, "the runner's report");
     clv_status status = CLV_OK;
+    if (clv_cleave_run_answer(r->program, run, arena, &json, &root, NULL) != CLV_OK)
+        return CLV_OK;
     if (clv_json_is_object(&root) &&
         clv_json_member(&root, "runtime", false, &runtime, NULL) == CLV_OK && runtime.json &&
         clv_json_string(&runtime, &name, NULL) == CLV_OK) {
@@ -132,26 +101,27 @@ static clv_status read_report(const clv_run *run, clv_arena *arena, clv_runner_a
 clv_status clv_runner_run(const clv_runner *r, const char *what, const char *out, clv_arena *arena,
                           clv_runner_answer *ret, clv_error *err)
 {
+    enum { FIXED = 7, OPTIONS = 4 };
+    const char *words[FIXED + OPTIONS + 2] = { "run", "--json", "--random", "--seed" };
+    int32_t n = 4;
     clv_run run;
-    char **env = environment(r, what, out, arena);
-    char *command =
-        clv_arena_printf(arena,
-                         "exec \"$" PREFIX "PROGRAM\" run --json --random --seed %" PRIu64
-                         " -o \"$" PREFIX "OUT\"%s%s \"$" PREFIX "MODEL\"",
-                         r->seed, r->inputs ? " --inputs \"$" PREFIX "INPUTS\"" : "",
-                         r->shapes ? " --shape \"$" PREFIX "SHAPES\"" : "");
     *ret = (clv_runner_answer){ .ms = -1 };
-    if (!env || !command)
+    if (!(words[n++] = clv_arena_printf(arena, "%" PRIu64, r->seed)))
         return clv_fail_nomem(err, WHAT);
-    clv_command c = { .command = command,
-                      .folder = ".",
-                      .env = env,
-                      .timeout_ms = TIMEOUT_MS,
-                      .max_output_bytes = OUTPUT_BYTES,
-                      .stop = r->stop,
-                      .stop_ctx = r->stop_ctx };
-    CLV_TRY(clv_command_run(&c, arena, &run, err));
+    words[n++] = "-o";
+    words[n++] = out;
+    if (r->inputs) {
+        words[n++] = "--inputs";
+        words[n++] = r->inputs;
+    }
+    if (r->shapes) {
+        words[n++] = "--shape";
+        words[n++] = r->shapes;
+    }
+    words[n++] = what;
+    clv_cleave_run call = { r->program, words, ".", TIMEOUT_MS, r->stop, r->stop_ctx };
+    CLV_TRY(clv_cleave_run_call(&call, arena, &run, err));
     if (run.end != CLV_RUN_EXITED || run.code != 0)
         return tell_fault(r, &run, arena, ret, err);
-    return read_report(&run, arena, ret, err);
+    return read_report(r, &run, arena, ret, err);
 }

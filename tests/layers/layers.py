@@ -26,8 +26,6 @@ MAY = {
     "src/report": ["src/base", "src/graph", "src/sharding", "src/plan", "cost", "src/problem"],
     "proto": ["src/base", "src/graph", "src/plan"],
     "src/weights": ["src/base", "src/graph", "src/cluster", "src/sharding", "src/plan", "proto"],
-    "src/lower": ["src/base", "src/graph", "src/cluster", "src/sharding", "src/plan", "src/weights", "src/problem", "cost",
-                  "proto"],
     "src/shards": ["src/base", "src/graph", "src/cluster", "src/sharding", "cost", "src/plan",
                    "src/report", "proto"],
     "src/lower": ["src/base", "src/graph", "src/cluster", "src/sharding", "cost", "src/plan",

@@ -12,8 +12,8 @@
  * line: the operator and its split, and the file or, for an operator with no split at all, why.
  * tests/lower/conform.py runs them.
  *
- * With a seed, a plan is written in which every operator is split in one of its ways, at random, and
- * nothing is said of collectives: tests/lower/models.py lowers it.
+ * With a seed, a plan is written in which every operator is split in one of its ways, at random,
+ * and nothing is said of collectives: tests/lower/models.py lowers it.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,6 +26,7 @@
 #include "plan/plan_json.h"
 #include "plan/plan_mesh.h"
 #include "sharding/mesh.h"
+#include "weights/model_source.h"
 
 #define BINDINGS_MAX 64
 #define SEED         0x9e3779b97f4a7c15u
@@ -38,14 +39,15 @@ typedef struct {
     clv_model *model;
     clv_inference *types;
     clv_tensor_data *data;
+    clv_model_source *source;
     clv_mesh_form form;
     clv_arena *arena;
     clv_error *err;
     const char **split_of_op;
     clv_plan plan;
     int32_t n_files;
-    uint64_t random; /* state; 0: each way by itself */
-    const char *shares; /* of the first axis; NULL: equal */
+    uint64_t random;         /* state; 0: each way by itself */
+    const char *shares;      /* of the first axis; NULL: equal */
     const char *collectives; /* NULL: all devices side by side */
 } tool;
 
@@ -125,10 +127,16 @@ static clv_status write_one(tool *t, const char *path, clv_arena *arena)
     clv_out_file *out;
     CLV_TRY(clv_spmd_make(t->model, t->types->main, &t->plan, false, arena, &s, t->err));
     CLV_TRY(clv_local_file_make_all(s, arena, &f, t->err));
+    clv_weight_source weights = clv_model_source_of(t->source);
+    clv_new_tensor *places = CLV_NEW_ARRAY(arena, clv_new_tensor, f.e.n_weights);
+    if (!places)
+        return clv_fail_nomem(t->err, "weights");
+    for (int32_t i = 0; i < f.e.n_weights; i++)
+        CLV_TRY(clv_local_file_inline(&f, &f.e.weights[i], t->data, &weights, arena, &places[i],
+                                      t->err));
     CLV_TRY(clv_out_open(path, NULL, &out, t->err));
     clv_sink sink = clv_out_sink(out);
-    clv_status status =
-        clv_local_file_write(&f, t->file, t->data, NULL, &sink, arena, t->err);
+    clv_status status = clv_local_file_write(&f, t->file, places, &sink, arena, t->err);
     if (status != CLV_OK) {
         clv_out_abort(out);
         return status;
@@ -188,7 +196,7 @@ static clv_status lower_choices(tool *t, const clv_mesh *mesh, const clv_factors
     }
     if (n == 0)
         tell(t, info, "", "whole",
-             all[op].why_whole ? all[op].why_whole
+             all[op].why_whole        ? all[op].why_whole
              : all[op].n_factors == 0 ? "has nothing that could be split"
                                       : "none of its dimensions may be cut into so many parts");
     return CLV_OK;
@@ -245,7 +253,10 @@ static clv_status work(tool *t)
     CLV_TRY(clv_onnx_read(t->file, t->arena, &t->model, t->err));
     CLV_TRY(clv_infer(t->model, t->bindings, t->n_bindings, t->arena, &t->types, t->err));
     CLV_TRY(clv_tensor_data_find(t->file, t->model, t->arena, &t->data, t->err));
-    char *form = clv_arena_printf(t->arena, "%s", t->mesh), *colon = form ? strchr(form, ':') : NULL;
+    CLV_TRY(clv_model_source_new(t->file, t->data, t->model->main->n_weights, NULL, t->arena,
+                                 &t->source, t->err));
+    char *form = clv_arena_printf(t->arena, "%s", t->mesh),
+         *colon = form ? strchr(form, ':') : NULL;
     if (!form)
         return clv_fail_nomem(t->err, "a mesh");
     if (colon) {
@@ -305,6 +316,7 @@ int main(int argc, char **argv)
         return 2;
     }
     clv_status s = work(&t);
+    clv_model_source_free(t.source);
     if (s != CLV_OK)
         fprintf(stderr, "%s: %s\n", t.path, err.message);
     clv_onnx_close(t.file);
