@@ -39,6 +39,20 @@ bool clv_spmd_split(const clv_spmd *s, clv_tensor t, clv_tensor_split *ret)
     return ok;
 }
 
+clv_status clv_spmd_check_sizes(const clv_spmd *s, clv_tensor t, clv_error *err)
+{
+    char text[CLV_MESSAGE_SIZE];
+    clv_tensor_split split;
+    if (clv_spmd_split(s, t, &split))
+        return CLV_OK;
+    return clv_fail(
+        err, CLV_EUNSUPP,
+        "tensor '%.*s' is split, but its type is %s, expected sizes for all dimensions: "
+        "plan with --bind",
+        CLV_STR_ARG(clv_tensor_at(s->model->main, t)->name),
+        clv_type_show(s->model, &s->types->of[t.i], text, sizeof text));
+}
+
 static clv_layout need_of(const maker *m, clv_op op, int32_t k)
 {
     clv_layout layout = CLV_LAYOUT_COPIES;
@@ -78,6 +92,8 @@ static clv_status add_value(maker *m, clv_tensor t, const clv_layout *layout, cl
                             clv_str name, int32_t *ret)
 {
     clv_spmd *s = m->s;
+    if (!clv_layout_equal(layout, &CLV_LAYOUT_COPIES))
+        CLV_TRY(clv_spmd_check_sizes(s, t, m->err));
     if (!CLV_PUSH_ROOM(m->arena, s->values, s->n_values, m->cap_values) ||
         !CLV_PUSH_ROOM(m->arena, m->earlier, s->n_values, m->cap_earlier))
         return no_memory(m);

@@ -80,6 +80,8 @@ clv_status clv_spmd_make(const clv_model *model, const clv_types *types, const c
 
 /* The tensor of a value as layouts split it; false: it can only be copied. */
 bool clv_spmd_split(const clv_spmd *s, clv_tensor t, clv_tensor_split *ret);
+/* CLV_EUNSUPP: it can only be copied, as not all of its sizes are known. */
+clv_status clv_spmd_check_sizes(const clv_spmd *s, clv_tensor t, clv_error *err);
 
 /* What a device has of the factors of an operator: for factor f the elements from low[f] to
  * high[f]. first[f]: it is the first of all that have a share of the factor. Arrays of n_factors.

@@ -199,7 +199,8 @@ static clv_status read_step(const lookup *l, const clv_plan_collective *c, int32
 {
     const clv_spmd *s = l->s;
     clv_tensor_split split;
-    int32_t rank = clv_spmd_split(s, (clv_tensor){ t }, &split) ? split.rank : 0;
+    CLV_TRY(clv_spmd_check_sizes(s, (clv_tensor){ t }, l->err));
+    (void)clv_spmd_split(s, (clv_tensor){ t }, &split);
     ret->reader = CLV_NO_OP;
     CLV_TRY(kind_of(c, &ret->kind, l->err));
     ret->axes = axes_of(&s->mesh, c->axes);
@@ -207,10 +208,10 @@ static clv_status read_step(const lookup *l, const clv_plan_collective *c, int32
         return clv_fail(l->err, CLV_EFORMAT,
                         "the plan has a collective for '%.200s', which is no operator of the model",
                         c->reader);
-    CLV_TRY(clv_layout_parse(c->from, &s->mesh, rank, &ret->from, l->err));
-    CLV_TRY(clv_layout_parse(c->to, &s->mesh, rank, &ret->to, l->err));
-    CLV_TRY(clv_layout_check(&ret->from, &s->mesh, rank, &split, l->err));
-    return clv_layout_check(&ret->to, &s->mesh, rank, &split, l->err);
+    CLV_TRY(clv_layout_parse(c->from, &s->mesh, split.rank, &ret->from, l->err));
+    CLV_TRY(clv_layout_parse(c->to, &s->mesh, split.rank, &ret->to, l->err));
+    CLV_TRY(clv_layout_check(&ret->from, &s->mesh, split.rank, &split, l->err));
+    return clv_layout_check(&ret->to, &s->mesh, split.rank, &split, l->err);
 }
 
 clv_status clv_plan_steps_read(const clv_spmd *s, clv_arena *arena, clv_plan_steps *ret,

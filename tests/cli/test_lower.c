@@ -457,6 +457,31 @@ Test(lower, a_plan_that_fails_the_checker_is_refused)
     refused(65, "m.onnx edited.json --form stages -o d", "edited.json");
 }
 
+/* The first product is split by columns, whatever the batch: but devices have to know their parts.
+ */
+Test(lower, parts_of_an_open_dimension_are_refused)
+{
+    char path[600];
+    test_onnx *m = onnx_new(8, 17);
+    test_graph *g = onnx_main(m);
+    onnx_input(g, "x", 1, "batch,4");
+    onnx_weight(g, "w", 1, "4,8");
+    onnx_weight(g, "v", 1, "8,4");
+    onnx_node(g, "MatMul", "first", "x,w", "h");
+    onnx_node(g, "MatMul", "second", "h,v", "y");
+    onnx_output(g, "y", 1, "batch,4");
+    snprintf(path, sizeof path, "%s/b.onnx", folder);
+    onnx_write(m, path);
+    onnx_free(m);
+    cleave("plan -q --devices 2 --mesh 2 --constraints " RULES " --bind batch=4 --no-output "
+           "--plan-out b.json b.onnx");
+    cleave("lower -q b.onnx b.json --form devices -o d");
+    edited("b.json", "\"batch=4\"", "");
+    refused(65, "b.onnx edited.json --form devices -o e",
+            "tensor 'y' is split, but its type is float[batch,4], expected sizes for all "
+            "dimensions: plan with --bind");
+}
+
 Test(lower, another_number_of_devices_is_refused)
 {
     edited("split.json", "[0, 1]\n    ]", "[0, 1, 2]\n    ]");
