@@ -276,12 +276,22 @@ static clv_status check_names(making *m, const char *option, const clr_setting *
     return CLV_OK;
 }
 
+static bool has_symbol(const clr_port *ports, int32_t n, const char *name)
+{
+    for (int32_t i = 0; i < n; i++)
+        for (int32_t d = 0; d < ports[i].shape.rank; d++)
+            if (strcmp(ports[i].symbols[d], name) == 0)
+                return true;
+    return false;
+}
+
+/* Of an output too: it follows from the inputs, but other tools may want to know its size. */
 static bool is_symbol(const making *m, const char *name)
 {
-    for (int32_t id = 0; id < m->p->n_inputs; id++)
-        for (int32_t d = 0; m->ports[id] && d < m->ports[id]->shape.rank; d++)
-            if (strcmp(m->ports[id]->symbols[d], name) == 0)
-                return true;
+    for (int32_t i = 0; i < m->p->n_members; i++)
+        if (has_symbol(m->sessions[i].inputs, m->sessions[i].n_inputs, name) ||
+            has_symbol(m->sessions[i].outputs, m->sessions[i].n_outputs, name))
+            return true;
     return false;
 }
 
@@ -289,7 +299,8 @@ static clv_status check_symbols(making *m)
 {
     for (int32_t i = 0; i < m->wishes->n_binds; i++)
         if (!is_symbol(m, m->wishes->binds[i].name))
-            return clv_fail(m->err, CLV_EUSAGE, "--bind: no input has a dimension called '%s'",
+            return clv_fail(m->err, CLV_EUSAGE,
+                            "--bind: no input or output has a dimension called '%s'",
                             m->wishes->binds[i].name);
     return CLV_OK;
 }

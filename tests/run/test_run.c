@@ -92,7 +92,7 @@ Test(run, ranges_hold_for_floats_and_integers)
     refused(2, "run m.onnx --random --range y=0:1", "the model has no input 'y'");
     refused(2, "run m.onnx --random --bind batch=1 --range in/x=3:2", "is not LO:HI");
     refused(2, "run m.onnx --random --bind batch=1 --bind bacth=2",
-            "--bind: no input has a dimension called 'bacth'");
+            "--bind: no input or output has a dimension called 'bacth'");
     refused(2, "run m.onnx --random --shape in/x=2x3x", "'2x3x' of 'in/x' is not like 2x3x4");
 }
 
@@ -187,6 +187,19 @@ Test(run, two_files_for_one_input_are_one_too_many)
     matmul("m.onnx");
     save_npy("x.npy", "float32", "[[1, 2, 3]]");
     refused(2, "run m.onnx -i in/x=x.npy -i in/x=x.npy", "are both for input 'in/x'");
+}
+
+/* What its outputs call their dimensions follows from its inputs, but may be said as well. */
+Test(run, dimensions_of_outputs_may_be_bound_too)
+{
+    test_onnx *m = new_model();
+    test_graph *g = onnx_main(m);
+
+    onnx_input(g, "x", FLOAT, "batch,3");
+    onnx_node(g, "NonZero", "find", "x", "places");
+    onnx_output(g, "places", INT64, "2,found");
+    write_model(m, "m.onnx");
+    says(0, "run m.onnx --random --bind batch=1 --bind found=3", "places  int64[2,3]");
 }
 
 /* h -> y, which is h after an even number of turns. */
