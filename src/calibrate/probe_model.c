@@ -196,7 +196,7 @@ static clv_status add_node(maker *m, const clv_probe *p, int32_t k)
 static clv_status add_end(maker *m)
 {
     static const clv_probe_in one = { CLV_PROBE_WEIGHT, 1, { 1 } };
-    const clv_str from = { "one", 3 }, to = clv_str_of(CLV_PROBE_END);
+    static const clv_str from = { "one", 3 }, to = { CLV_PROBE_END, sizeof CLV_PROBE_END - 1 };
 
     CLV_TRY(add_tensor(m, from, &one, one.at));
     return push_node(m, &(clv_new_node){ .source = CLV_NO_OP,
