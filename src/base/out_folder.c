@@ -53,11 +53,14 @@ static clv_status check_place(const char *place, clv_error *err)
     return CLV_OK;
 }
 
+/* "NAME.tmp-PID-K" beside the place; of a long name the first bytes, as a name has 255 at most. */
 static clv_status make(clv_out_folder *out, clv_error *err)
 {
+    const char *slash = strrchr(out->place, '/'), *base = slash ? slash + 1 : out->place;
     for (int k = 0; k < NAME_TRIES; k++) {
         clv_mark mark = clv_arena_mark(out->arena);
-        char *name = clv_arena_printf(out->arena, "%s.tmp-%ld-%d", out->place, (long)getpid(), k);
+        char *name = clv_arena_printf(out->arena, "%.*s%.200s.tmp-%ld-%d", (int)(base - out->place),
+                                      out->place, base, (long)getpid(), k);
         if (!name)
             return clv_fail_nomem(err, "an output folder");
         if (mkdir(name, 0777) == 0) {

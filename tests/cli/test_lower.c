@@ -498,6 +498,15 @@ Test(lower, a_split_that_the_rule_does_not_have_is_refused)
     refused(65, "m.onnx edited.json --form devices -o d", "'all-rounder'");
 }
 
+Test(lower, a_folder_may_have_as_long_a_name_as_the_system_takes)
+{
+    char arguments[400], name[256] = "";
+    memset(name, 'n', sizeof name - 1);
+    snprintf(arguments, sizeof arguments, "lower -q m.onnx split.json --form devices -o %s", name);
+    cleave(arguments);
+    cr_expect_eq(folder_count(folder), 4);
+}
+
 Test(lower, a_folder_that_is_not_empty_is_left_alone)
 {
     free(does("mkdir d && echo mine > d/file && echo mine > file"));
