@@ -58,8 +58,9 @@ typedef struct {
     clv_new_tensor *tensors;
     clv_emit_weight *weights;
     clv_emit_collective *collectives;
-    int32_t n_nodes, n_tensors, n_weights, n_collectives;
-    int32_t cap_nodes, cap_tensors, cap_weights, cap_collectives;
+    clv_new_value *values; /* types of what collectives give, which no runtime can infer */
+    int32_t n_nodes, n_tensors, n_weights, n_collectives, n_values;
+    int32_t cap_nodes, cap_tensors, cap_weights, cap_collectives, cap_values;
     bool uses_microsoft; /* a node is of com.microsoft */
     /* inside */
     clv_map taken;     /* names; 1 + its number: of a node's output, 0: of anything else */
@@ -170,9 +171,11 @@ int64_t clv_emit_pieces(clv_emit *e, clv_tensor t, const clv_layout *layout, int
 /* Has the dialect a node for it? reduce: of an all-reduce or reduce-scatter. */
 bool clv_emit_has_collective(const clv_emit *e, clv_step_kind kind, clv_dtype dtype,
                              clv_reduce reduce);
-/* The node, which all members of the group call the same; the collective is noted. */
-clv_status clv_emit_collective_node(clv_emit *e, clv_emit_collective *c, clv_str in, clv_str want,
-                                    clv_str *ret);
+/* The node, which all members of the group call the same; the collective is noted. rank, dims: of
+ * what it gives. */
+clv_status clv_emit_collective_node(clv_emit *e, clv_emit_collective *c, clv_str in,
+                                    clv_dtype dtype, int32_t rank, const int64_t *dims,
+                                    clv_str want, clv_str *ret);
 /* An all-gather along any dimension, of parts of these dims. */
 clv_status clv_emit_gather_node(clv_emit *e, clv_emit_collective *c, clv_str in, clv_dtype dtype,
                                 int32_t rank, const int64_t *dims, int32_t axis, clv_str want,

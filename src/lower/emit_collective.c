@@ -127,8 +127,23 @@ static clv_status tensorrt_attrs(clv_emit *e, const clv_emit_collective *c, clv_
     return CLV_OK;
 }
 
-clv_status clv_emit_collective_node(clv_emit *e, clv_emit_collective *c, clv_str in, clv_str want,
-                                    clv_str *ret)
+/* A runtime that infers what is around it from less may come to a wrong end. */
+static clv_status note_type(clv_emit *e, clv_str name, clv_dtype dtype, int32_t rank,
+                            const int64_t *dims)
+{
+    int64_t *kept = CLV_NEW_ARRAY(e->arena, int64_t, rank);
+    clv_type *type = CLV_NEW(e->arena, clv_type);
+    if (!kept || !type || !CLV_PUSH_ROOM(e->arena, e->values, e->n_values, e->cap_values))
+        return no_memory(e);
+    memcpy(kept, dims, (size_t)rank * sizeof *dims);
+    *type = (clv_type){ CLV_TYPE_TENSOR, dtype, rank, kept, NULL };
+    e->values[e->n_values++] = (clv_new_value){ name, type };
+    return CLV_OK;
+}
+
+clv_status clv_emit_collective_node(clv_emit *e, clv_emit_collective *c, clv_str in,
+                                    clv_dtype dtype, int32_t rank, const int64_t *dims,
+                                    clv_str want, clv_str *ret)
 {
     bool ort = e->dialect == CLV_DIALECT_ORT;
     clv_new_attr attrs[ATTRS_MAX];
@@ -147,6 +162,7 @@ clv_status clv_emit_collective_node(clv_emit *e, clv_emit_collective *c, clv_str
     if (!name)
         return no_memory(e);
     c->node = node->name = clv_str_of(name);
+    CLV_TRY(note_type(e, *ret, dtype, rank, dims));
     return note_collective(e, c);
 }
 
@@ -156,20 +172,25 @@ clv_status clv_emit_gather_node(clv_emit *e, clv_emit_collective *c, clv_str in,
                                 clv_str *ret)
 {
     int64_t view[CLV_RANK_MAX + 2], perm[CLV_RANK_MAX + 2];
+    int32_t n = clv_mesh_count(&e->s->mesh, c->mesh_axes);
     c->kind = CLV_STEP_ALL_GATHER;
     c->reduce = CLV_REDUCE_NONE;
     c->axis = e->dialect == CLV_DIALECT_ORT ? axis : 0;
-    if (c->axis == axis)
-        return clv_emit_collective_node(e, c, in, want, ret);
+    if (c->axis == axis) {
+        memcpy(view, dims, (size_t)rank * sizeof *dims);
+        view[axis] *= n;
+        return clv_emit_collective_node(e, c, in, dtype, rank, view, want, ret);
+    }
     /* one block a member in front, and moved to where it belongs */
     view[0] = 1;
     memcpy(view + 1, dims, (size_t)rank * sizeof *dims);
     CLV_TRY(clv_emit_reshape(e, in, dtype, rank + 1, view, want, e->only, ret));
-    CLV_TRY(clv_emit_collective_node(e, c, *ret, want, ret));
+    view[0] = n;
+    CLV_TRY(clv_emit_collective_node(e, c, *ret, dtype, rank + 1, view, want, ret));
     for (int32_t i = 0; i <= rank; i++)
         perm[i] = i < axis ? i + 1 : i == axis ? 0 : i;
     CLV_TRY(clv_emit_transpose(e, *ret, rank + 1, perm, want, e->only, ret));
     memcpy(view, dims, (size_t)rank * sizeof *dims);
-    view[axis] *= clv_mesh_count(&e->s->mesh, c->mesh_axes);
+    view[axis] *= n;
     return clv_emit_reshape(e, *ret, dtype, rank, view, want, e->only, ret);
 }

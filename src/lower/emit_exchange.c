@@ -212,6 +212,7 @@ static clv_status write_exchange(clv_emit *e, exchange *x, clv_str want, clv_str
     int64_t dims[VIEW_MAX], perm[VIEW_MAX], elems = 1;
     const clv_type *type = &e->s->types->of[x->t.i];
     int32_t rank = put_in_front(x, x->had, none, dims, perm);
+    int32_t n = clv_mesh_count(&e->s->mesh, x->c.mesh_axes);
     for (int32_t i = 0; i < rank; i++)
         elems *= dims[i];
     (void)clv_dtype_bytes(type->dtype, elems, &x->c.bytes);
@@ -219,7 +220,10 @@ static clv_status write_exchange(clv_emit *e, exchange *x, clv_str want, clv_str
     (void)put_in_front(x, x->had, x->gets, dims, perm);
     CLV_TRY(clv_emit_transpose(e, *io, rank, perm, want, e->only, io));
     CLV_TRY(merge_front(e, x, type->dtype, rank, dims, want, io));
-    CLV_TRY(clv_emit_collective_node(e, &x->c, *io, want, io));
+    int32_t merged = x->c.n_order - 1; /* into the first that is left */
+    dims[merged] = x->c.kind == CLV_STEP_ALL_TO_ALL ? n : 1;
+    CLV_TRY(clv_emit_collective_node(e, &x->c, *io, type->dtype, rank - merged, dims + merged, want,
+                                     io));
     if (x->c.kind == CLV_STEP_ALL_TO_ALL)
         CLV_TRY(put_back(e, x, type->dtype, want, io));
     clv_emit_dims(e, x->t, x->to, e->only, dims);

@@ -300,7 +300,7 @@ static clv_status reduce_node_of(clv_emit *e, clv_tensor t, const clv_layout *la
     (void)clv_dtype_bytes(dtype, elems, &c.bytes);
     if (!clv_emit_has_collective(e, c.kind, dtype, reduce))
         return reduce_gathered(e, &c, t, rank, dims, reduce, want, io);
-    return clv_emit_collective_node(e, &c, *io, want, io);
+    return clv_emit_collective_node(e, &c, *io, dtype, rank, dims, want, io);
 }
 
 static clv_status reduce_plain(clv_emit *e, clv_tensor t, uint32_t axes, clv_reduce reduce,

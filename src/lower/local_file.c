@@ -308,6 +308,8 @@ clv_status clv_local_file_write(const clv_local_file *f, const clv_onnx_file *so
                         .n_inputs = f->n_inputs,
                         .outputs = values_of(f->outputs, f->n_outputs, arena),
                         .n_outputs = f->n_outputs,
+                        .values = e->values,
+                        .n_values = e->n_values,
                         .tensors = tensors,
                         .n_tensors = n_tensors,
                         .nodes = e->nodes,

@@ -75,15 +75,33 @@ NODES = {"ort": {"all-to-all": "AllToAll", "all-gather": "AllGather", "all-reduc
                       for k in ("all-to-all", "all-gather", "all-reduce", "reduce-scatter")}}
 
 
-def words_in(path):
-    """By name, what the collectives of a file are."""
+def dims_of(value):
+    return [d.dim_value for d in value.type.tensor_type.shape.dim]
+
+
+def words_in(path, groups):
+    """By name, what the collectives of a file are. The type that is told of what each gives has to be
+    the one that follows from what it gets, which ONNX infers."""
     words = {}
-    for n in onnx.load(path, load_external_data=False).graph.node:
+    model = onnx.load(path, load_external_data=False)
+    told = {v.name: dims_of(v) for v in model.graph.value_info}
+    graph = onnx.shape_inference.infer_shapes(model).graph
+    known = {v.name: dims_of(v) for v in [*graph.value_info, *graph.input, *graph.output]}
+    for n in model.graph.node:
         attrs = {a.name: helper.get_attribute_value(a) for a in n.attribute}
         if n.domain == "com.microsoft":
             words[n.name] = n.op_type
         elif n.op_type == "DistCollective":
             words[n.name] = attrs["collective_operation"].decode()
+        else:
+            continue
+        dims, word = list(known[n.input[0]]), words[n.name]
+        if word in (NODES["ort"]["all-gather"], NODES["tensorrt"]["all-gather"]):
+            dims[attrs.get("axis", 0)] *= groups[n.name]
+        elif word == NODES["tensorrt"]["reduce-scatter"]:
+            dims[0] //= groups[n.name]
+        check(told.get(n.output[0]) == dims, f"{path}: {n.name} gives {dims}, but is told to give "
+              f"{told.get(n.output[0])}")
     return words
 
 
@@ -104,8 +122,9 @@ class Judge:
         told = manifest["collectives"]
         self.counts[" ".join(c["kind"] for c in told)] += 1
         says = {c["node"]: NODES[dialect][c["kind"]] for c in told}
+        groups = {c["node"]: len(c["groups"][0]) for c in told}
         for m in manifest["models"]:
-            words = words_in(os.path.join(out, m["file"]))
+            words = words_in(os.path.join(out, m["file"]), groups)
             check(words == says, f"{what}: {m['file']} has {words}, the manifest {says}")
         return [(c["kind"], c["groups"]) for c in told]
 
