@@ -209,8 +209,7 @@ clv_status clr_entry_run(const clr_ort *ort, const clr_entry *entry, int32_t num
         clv_json_put_string(&out, "reason", j.worst.why);
     }
     clv_json_close_object(&out);
-    for (int32_t i = 0; j.inputs && i < j.program.n_inputs; i++)
-        clr_value_free(ort, j.inputs[i]);
+    clr_values_free(ort, j.inputs, j.program.n_inputs);
     clr_execution_close(&j.x);
     CLV_TRY(clv_json_end(&out, err));
     *ret = out.text;

@@ -281,8 +281,7 @@ static int run(clr_cli *c, const cli_args *args)
     if (status == CLV_EUSAGE)
         return clr_usage(c, "%s", err.message);
     const char *text = answer(&j, status);
-    for (int32_t i = 0; j.inputs && i < j.program.n_inputs; i++)
-        clr_value_free(&j.ort, j.inputs[i]);
+    clr_values_free(&j.ort, j.inputs, j.program.n_inputs);
     clr_execution_close(&j.x);
     clr_ort_close(&j.ort);
     return text ? clr_print(text) : clr_nomem(c);

@@ -343,8 +343,7 @@ static int tell(job *j)
 
 static void clean_up(job *j)
 {
-    for (int32_t i = 0; j->inputs && i < j->program.n_inputs; i++)
-        clr_value_free(&j->ort, j->inputs[i]);
+    clr_values_free(&j->ort, j->inputs, j->program.n_inputs);
     clr_execution_close(&j->x);
     clr_ort_close(&j->ort);
     clr_forget_temporary();

@@ -100,8 +100,7 @@ void clr_execution_close(clr_execution *x)
         return;
     for (int32_t i = 0; i < x->program->n_members; i++) {
         for (int k = 0; k < CLR_SLOTS; k++)
-            if (x->made[k][i])
-                clr_values_free(x->ort, x->made[k][i], x->sessions[i].n_outputs);
+            clr_values_free(x->ort, x->made[k][i], x->sessions[i].n_outputs);
         clr_session_close(&x->sessions[i]);
         clr_collectives_free(x->collectives[i]);
         if (x->run_options[i])

@@ -97,8 +97,7 @@ clv_status clr_run_once(clr_execution *x, int32_t i, int32_t run, OrtValue *cons
     }
     clv_status status =
         t.values && t.own ? run_taken(x, i, run, inputs, &t, err) : clv_fail_nomem(err, "a run");
-    for (int32_t k = 0; t.own && k < n; k++)
-        clr_value_free(x->ort, t.own[k]);
+    clr_values_free(x->ort, t.own, n);
     clv_arena_free(arena);
     return status;
 }

@@ -57,7 +57,7 @@ const char *clr_shape_text(char *buf, size_t size, const clr_shape *shape);
 clv_status clr_tensor_new(const clr_ort *ort, const clr_shape *shape, OrtValue **ret,
                           clv_error *err);
 void clr_value_free(const clr_ort *ort, OrtValue *value);               /* NULL is fine */
-void clr_values_free(const clr_ort *ort, OrtValue **values, int32_t n); /* NULL from now on */
+void clr_values_free(const clr_ort *ort, OrtValue **values, int32_t n); /* NULL is fine */
 /* The value must be a tensor. */
 clv_status clr_tensor_shape(const clr_ort *ort, const OrtValue *value, clr_shape *ret,
                             clv_error *err);

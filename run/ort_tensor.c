@@ -79,7 +79,7 @@ void clr_value_free(const clr_ort *ort, OrtValue *value)
 
 void clr_values_free(const clr_ort *ort, OrtValue **values, int32_t n)
 {
-    for (int32_t i = 0; i < n; i++) {
+    for (int32_t i = 0; values && i < n; i++) {
         clr_value_free(ort, values[i]);
         values[i] = NULL;
     }
