@@ -449,8 +449,7 @@ static clv_status split_with_scratch(maker *m, const clv_subgraphs *units, const
                                      clv_arena *arena, clv_arena *scratch)
 {
     bool *candidate = CLV_NEW_ARRAY(scratch, bool, m->g->n_ops);
-    int32_t *marks =
-        CLV_NEW_ARRAY(scratch, int32_t, m->g->n_ops); /* what goes along has the same */
+    int32_t *marks = CLV_NEW_ARRAY(scratch, int32_t, m->g->n_ops); /* of the anchors */
     if (!candidate || !marks)
         return clv_fail_nomem(m->err, "subgraphs");
     for (int32_t i = 0; i < m->g->n_ops; i++)

@@ -76,13 +76,34 @@ static clv_status read_speed(const clv_json_at *object, clv_op_speed *ret, clv_e
     return optional_share(&member, "memory", &ret->memory_efficiency, err);
 }
 
+/* Those of one sort: of operators in groups, or of all others. */
+static clv_status read_speeds(const clv_json_at *object, bool grouped, clv_op_speed *all,
+                              clv_error *err)
+{
+    clv_json_at member;
+    char path[256];
+    const char *name;
+    for (int32_t i = 0; (name = clv_json_key_at(object, i)); i++) {
+        int32_t speed = clv_speed_find(name);
+        if (speed < 0)
+            return clv_fail(err, CLV_EFORMAT,
+                            "%s has the unknown key '%.60s', expected operators such as MatMul, "
+                            "Conv/grouped or com.microsoft.Attention",
+                            clv_json_path(object, path, sizeof path), name);
+        if ((speed >= clv_n_op_defs()) != grouped)
+            continue;
+        CLV_TRY(clv_json_member(object, name, true, &member, err));
+        CLV_TRY(read_speed(&member, &all[speed], err));
+    }
+    return CLV_OK;
+}
+
 /* { "Softmax": { efficiency: { vector: ... }, launch: ... }, ... } */
 static clv_status read_operators(const clv_json_at *root, clv_arena *arena, clv_device_kind *kind,
                                  clv_error *err)
 {
-    clv_json_at object, member;
+    clv_json_at object;
     char path[256];
-    const char *name;
     int32_t n = clv_n_op_defs();
     CLV_TRY(clv_json_member(root, "operators", false, &object, err));
     if (!object.json)
@@ -95,24 +116,9 @@ static clv_status read_operators(const clv_json_at *root, clv_arena *arena, clv_
         return clv_fail_nomem(err, "a device");
     for (int32_t i = 0; i < n; i++)
         all[i].launch_ns = -1;
-    for (int grouped = 0; grouped < 2;
-         grouped++) { /* those in groups are as the others but for what is said of them */
-        for (int32_t i = 0; (name = clv_json_key_at(&object, i)); i++) {
-            int32_t speed = clv_speed_find(name);
-            if (speed < 0)
-                return clv_fail(
-                    err, CLV_EFORMAT,
-                    "%s has the unknown key '%.60s', expected operators such as MatMul, "
-                    "Conv/grouped or com.microsoft.Attention",
-                    clv_json_path(&object, path, sizeof path), name);
-            if ((speed >= n) != grouped)
-                continue;
-            CLV_TRY(clv_json_member(&object, name, true, &member, err));
-            CLV_TRY(read_speed(&member, &all[speed], err));
-        }
-        if (!grouped)
-            memcpy(all + n, all, (size_t)n * sizeof *all);
-    }
+    CLV_TRY(read_speeds(&object, false, all, err));
+    memcpy(all + n, all, (size_t)n * sizeof *all); /* in groups as without, but for what follows */
+    CLV_TRY(read_speeds(&object, true, all, err));
     kind->operators = all;
     return CLV_OK;
 }
