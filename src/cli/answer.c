@@ -14,6 +14,7 @@
 
 int cli_print(cli *c, const char *text)
 {
+    cli_forget_signals();
     if (fputs(text, stdout) >= 0 && fflush(stdout) == 0)
         return CLI_EXIT_OK;
     if (errno == EPIPE) /* whoever read has read enough: end as quietly as a killed program */
@@ -51,6 +52,7 @@ int cli_fail(cli *c, int code, const char *word, const char *message)
 {
     char line[CLV_MESSAGE_SIZE + 128];
 
+    cli_forget_signals();
     one_line(line, sizeof line, "%s", message);
     fprintf(stderr, "cleave: %s\n", line);
     if (c->json)
@@ -126,10 +128,7 @@ void cli_note(void *ctx, const char *sentence)
     fprintf(stderr, "cleave: note: %s\n", line);
 }
 
-double cli_now(void)
-{
-    return (double)clv_now_ns() * 1e-9;
-}
+double cli_now(void) { return (double)clv_now_ns() * 1e-9; }
 
 /* The plan's own text goes in as it is, only further to the right: a JSON text has line breaks
  * between its tokens alone. */

@@ -165,7 +165,8 @@ void cli_catch_signals(const cli *c);
 void cli_be_careful(bool yes);
 /* Careful while this file is written, if it is one. */
 void cli_be_careful_of(const char *path);
-/* The work is done and saved: signals are the system's again, unless one came before. */
+/* The work is done and saved: signals are the system's again, unless one came before, and then the
+ * next ends the command. Whatever tells the answer calls it first. */
 void cli_forget_signals(void);
 /* The signal that came, or 0. */
 int cli_signal(void);

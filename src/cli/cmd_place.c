@@ -97,7 +97,7 @@ static int save(cli *c, const cleave_placement *placement, const char *path)
 
     if (!path)
         return CLI_EXIT_OK;
-    cli_be_careful_of(path);
+    cli_be_careful(cli_signal() || !cli_is_stream(path)); /* who stopped it waits for the answer */
     cleave_status status = cleave_placement_save(placement, path, &error);
     cli_forget_signals();
     return status == CLEAVE_OK ? CLI_EXIT_OK : cli_fail_library(c, &error);
@@ -133,7 +133,6 @@ static int place(cli *c, const cli_value *v, cleave_workload *workload)
         return code;
     cli_be_careful(true); /* the flag is looked at often, and the best answer so far is told */
     cleave_status status = cleave_place(workload, &o, &placement, &error);
-    cli_be_careful(false);
     if (status != CLEAVE_OK && status != CLEAVE_NO_PLAN)
         return cli_fail_library(c, &error);
     code = status == CLEAVE_OK ? save(c, placement, v[OUTPUT].text) : CLI_EXIT_OK;

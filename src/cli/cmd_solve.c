@@ -59,7 +59,7 @@ static int save(cli *c, const cleave_solution *solution, const char *path)
 
     if (!path)
         return CLI_EXIT_OK;
-    cli_be_careful_of(path);
+    cli_be_careful(cli_signal() || !cli_is_stream(path)); /* who stopped it waits for the answer */
     cleave_status status = cleave_solution_save(solution, path, &error);
     cli_forget_signals();
     return status == CLEAVE_OK ? CLI_EXIT_OK : cli_fail_library(c, &error);
@@ -88,7 +88,6 @@ static int solve(cli *c, const cli_value *v, cleave_strategies *strategies)
     };
     cli_be_careful(true); /* the flag is looked at often, and the best answer so far is told */
     cleave_status status = cleave_solve(strategies, &o, &solution, &error);
-    cli_be_careful(false);
     if (status != CLEAVE_OK && status != CLEAVE_NO_PLAN)
         return cli_fail_library(c, &error);
     int code = status == CLEAVE_OK ? save(c, solution, v[OUTPUT].text) : CLI_EXIT_OK;

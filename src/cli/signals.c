@@ -97,6 +97,7 @@ static void forget(int number)
 void cli_forget_signals(void)
 {
     signal(SIGALRM, SIG_IGN); /* what is told now is the answer; no farewell may follow it */
+    careful = false;
     if (came) /* the command ends by it already: a second one must not change the exit code */
         return;
     forget(SIGINT);

@@ -6,6 +6,7 @@
 
 #include "support/run.h"
 
+#define STOP      "python3 " TEST_SOURCE_DIR "/tests/cli/stop_search.py"
 #define WORKLOADS TEST_SOURCE_DIR "/tests/data/placement"
 #define BERT      WORKLOADS "/throughput/LayerGraphs/bert24_inference.json"
 #define TRAINING  WORKLOADS "/throughput/LayerGraphs/bert24_training.json"
@@ -45,18 +46,9 @@ static const char make_slow[] =
     "    json.dump({'maxSizePerFPGA': 3600, 'maxFPGAs': 8, 'maxCPUs': 1, 'nodes': nodes,\n"
     "               'edges': edges}, f)\n";
 
-/* stop.py SIGNAL ARGUMENT...: as much as it takes for an answer, then the signal; ends with the
- * command's exit code. */
-static const char stopper[] = "import signal, subprocess, sys, time\n"
-                              "p = subprocess.Popen(sys.argv[2:])\n"
-                              "time.sleep(.5)\n"
-                              "p.send_signal(getattr(signal, 'SIG' + sys.argv[1]))\n"
-                              "sys.exit(p.wait(60))\n";
-
 static void set_up(void)
 {
     folder = folder_new();
-    write_text("stop.py", stopper);
     write_text("make_slow.py", make_slow);
     write_text("small.json", SMALL(5, EDGE(1, 2)));
     write_text("large.json", SMALL(11, EDGE(1, 2)));
@@ -230,8 +222,7 @@ Test(place, a_deadline_gives_the_best_so_far)
 Test(place, a_signal_gives_the_best_so_far)
 {
     makes_slow();
-    run_result r =
-        run_in(folder, "python3 stop.py INT %s place slow.json --json > a.json", TEST_CLEAVE);
+    run_result r = run_in(folder, STOP " INT %s place slow.json --json > a.json", TEST_CLEAVE);
     cr_expect_eq(r.code, 130, "%d: %s", r.code, r.err);
     run_free(&r);
     is_valid("place", "a.json");
@@ -239,7 +230,7 @@ Test(place, a_signal_gives_the_best_so_far)
     r = run_in(folder, "cat a.json");
     cr_expect(strstr(r.out, "\"status\": \"stopped\""), "%s", r.out);
     run_free(&r);
-    r = run_in(folder, "python3 stop.py TERM %s place slow.json -o b.json", TEST_CLEAVE);
+    r = run_in(folder, STOP " TERM %s place slow.json -o b.json", TEST_CLEAVE);
     cr_expect_eq(r.code, 143, "%d: %s", r.code, r.err);
     cr_expect(strstr(r.out, "stopped"), "%s", r.out);
     run_free(&r);

@@ -6,6 +6,7 @@
 
 #include "support/run.h"
 
+#define STOP     "python3 " TEST_SOURCE_DIR "/tests/cli/stop_search.py"
 #define PROBLEMS TEST_SOURCE_DIR "/tests/data/strategy"
 #define EXAMPLE  PROBLEMS "/example.json"
 #define GRAPH    PROBLEMS "/graph800.json"
@@ -23,18 +24,9 @@ static void write_text(const char *name, const char *text)
     file_write(folder, name, text, strlen(text));
 }
 
-/* stop.py SIGNAL ARGUMENT...: as much as it takes for an answer, then the signal; ends with the
- * command's exit code. */
-static const char stopper[] = "import signal, subprocess, sys, time\n"
-                              "p = subprocess.Popen(sys.argv[2:])\n"
-                              "time.sleep(2)\n"
-                              "p.send_signal(getattr(signal, 'SIG' + sys.argv[1]))\n"
-                              "sys.exit(p.wait(60))\n";
-
 static void set_up(void)
 {
     folder = folder_new();
-    write_text("stop.py", stopper);
     write_text("two.json", TWO(12));
     write_text("tight.json", TWO(11));
     write_text("over.json", TWO(10));
@@ -202,8 +194,7 @@ Test(solve, a_deadline_gives_the_best_so_far)
 Test(solve, a_signal_gives_the_best_so_far)
 {
     makes_slow();
-    run_result r =
-        run_in(folder, "python3 stop.py INT %s solve slow.json --json > a.json", TEST_CLEAVE);
+    run_result r = run_in(folder, STOP " INT %s solve slow.json --json > a.json", TEST_CLEAVE);
     cr_expect_eq(r.code, 130, "%d: %s", r.code, r.err);
     run_free(&r);
     is_valid("solve", "a.json");
