@@ -111,7 +111,7 @@ static int run(cli *c, const cli_args *args)
 {
     const cli_value *v = args->values;
     if (args->n_operands != 2)
-        return cli_usage(c, "%d files are given, expected a model and its plan", args->n_operands);
+        return cli_usage(c, "a model and its plan are expected, %d given", args->n_operands);
     if (!v[FORM].by)
         return cli_usage(c,
                          "no form is given, expected --form stages, devices, emulate, ort-options "

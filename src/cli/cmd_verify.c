@@ -119,7 +119,7 @@ static int run(cli *c, const cli_args *args)
     const cli_value *v = args->values;
     cleave_verify_options o = CLEAVE_VERIFY_OPTIONS;
     if (args->n_operands != 2)
-        return cli_usage(c, "%d files are given, expected a model and its plan", args->n_operands);
+        return cli_usage(c, "a model and its plan are expected, %d given", args->n_operands);
     if (v[PROOF_ONLY].by && (v[ALL].by || v[INPUTS].by || v[RUNNER].by))
         return cli_usage(c, "--proof-only runs nothing, so %s has no use",
                          v[ALL].by      ? "--all"

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "proto/onnx_file.h"
@@ -254,9 +255,14 @@ clv_status clv_weights_folder_read(const char *path, clv_arena *arena, clv_weigh
 {
     clv_weights_folder f;
     const char *text, *name = clv_arena_printf(arena, "%s/" CLV_WEIGHTS_JSON, path);
+    struct stat st;
     size_t n;
     if (!name)
         return clv_fail_nomem(err, "a path");
+    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode) && access(name, F_OK) != 0 && errno == ENOENT)
+        return clv_fail(
+            err, CLV_EIO,
+            "%s has no " CLV_WEIGHTS_JSON ", expected a folder that 'cleave shard' wrote", path);
     CLV_TRY(clv_read_file(name, TEXT_MAX, arena, &text, &n, err));
     CLV_TRY(clv_weights_folder_parse(text, n, path, arena, &f, err));
     for (int32_t i = 0; i < f.n_files; i++)

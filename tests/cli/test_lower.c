@@ -416,7 +416,7 @@ Test(lower, wrong_usage_is_told)
     refused(2, "m.onnx split.json --form devcies -o d", "'devcies'");
     refused(2, "m.onnx split.json -o d", "no form is given, expected --form stages, devices");
     refused(2, "m.onnx split.json --form devices", "no folder is given, expected -o FOLDER");
-    refused(2, "m.onnx --form devices -o d", "1 files are given, expected a model and its plan");
+    refused(2, "m.onnx --form devices -o d", "a model and its plan are expected, 1 given");
     refused(2, "m.onnx split.json --form emulate --collectives ort -o d",
             "--collectives is of --form devices, not of emulate");
     refused(2, "m.onnx stages.json --form olive --weights safetensors -o d",

@@ -244,6 +244,10 @@ Test(weights, a_plan_that_does_not_fit_is_refused)
     run_refused(folder, 65, "reshard", "s --plan other.json -o t -q",
                 "other.json is a plan for model 'other.onnx'");
     run_refused(folder, 65, "reshard", "s --plan s/rest.bin -o t -q", "s/rest.bin");
+    run_result made = run_in(folder, "mkdir t");
+    run_free(&made);
+    run_refused(folder, 74, "collect", "t -o m.onnx -q",
+                "t has no weights.json, expected a folder that 'cleave shard' wrote");
     run_refused(folder, 74, "reshard", "s --plan none.json -o t -q", "none.json");
     run_result r = run_in(folder, "truncate -s 100 s/rest.bin");
     run_free(&r);
