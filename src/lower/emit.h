@@ -144,14 +144,23 @@ clv_status clv_emit_transpose(clv_emit *e, clv_str in, int32_t rank, const int64
 /* n tensors behind each other; one: itself. */
 clv_status clv_emit_concat(clv_emit *e, const clv_str *in, int32_t n, int32_t axis, clv_str want,
                            int32_t position, clv_str *ret);
-/* The places in each dimension, of a tensor that has dims; places NULL: all of them. Where places
- * are given they are taken, even if they are all: devices of a group shall have the same nodes. */
+/* The most dimensions of a view: those of a tensor, each of which the axes of a mesh may take
+ * apart. */
+#define CLV_VIEW_MAX (CLV_RANK_MAX + 4 * CLV_MESH_AXES_MAX)
+/* The places in each dimension, of a tensor or view that has dims; places NULL: all of them. Where
+ * places are given they are taken, even if they are all: devices of a group shall have the same
+ * nodes. */
 clv_status clv_emit_take(clv_emit *e, clv_str in, clv_dtype dtype, int32_t rank,
                          const int64_t *dims, const clv_spans *const *places, clv_str want,
                          int32_t position, clv_str *ret);
 /* n tensors of one shape, element by element, as partial results become one. */
 clv_status clv_emit_reduce(clv_emit *e, const clv_str *in, int32_t n, clv_reduce reduce,
                            clv_dtype dtype, clv_str want, int32_t position, clv_str *ret);
+
+/* The same of blocks, one behind the other in the first dimension; what comes has one. */
+clv_status clv_emit_reduce_blocks(clv_emit *e, clv_str in, int32_t rank, const int64_t *dims,
+                                  clv_reduce reduce, clv_dtype dtype, clv_str want,
+                                  int32_t position, clv_str *ret);
 
 /* What a tensor has in one layout, taken out of what it has in another that includes it. */
 clv_status clv_emit_part(clv_emit *e, clv_str in, clv_tensor t, const clv_layout *from,

@@ -171,7 +171,7 @@ clv_status clv_emit_gather_node(clv_emit *e, clv_emit_collective *c, clv_str in,
                                 int32_t rank, const int64_t *dims, int32_t axis, clv_str want,
                                 clv_str *ret)
 {
-    int64_t view[CLV_RANK_MAX + 2], perm[CLV_RANK_MAX + 2];
+    int64_t view[CLV_VIEW_MAX], perm[CLV_VIEW_MAX];
     int32_t n = clv_mesh_count(&e->s->mesh, c->mesh_axes);
     c->kind = CLV_STEP_ALL_GATHER;
     c->reduce = CLV_REDUCE_NONE;

@@ -7,18 +7,18 @@
  * without the latter. A collective sends block j of the first dimension to member j, and what comes
  * from member j is block j: so the latter are brought to the front, and as the former what comes
  * out in front is moved to where they belong. Where there were parts of sums, none of the former
- * are there.
+ * are there; and where the dialect has no reduce-scatter, an all-to-all sends as much, and each
+ * device reduces what it got.
  */
 #include "lower/emit.h"
-
-#define VIEW_MAX (CLV_RANK_MAX + 4 * CLV_MESH_AXES_MAX)
 
 typedef struct {
     clv_tensor t;
     const clv_layout *from, *to;
     clv_layout common; /* both without the axes of the step */
     clv_emit_collective c;
-    int64_t view[VIEW_MAX]; /* of the common tensor, at the device */
+    clv_reduce reduce;          /* of sums; NONE: there are none */
+    int64_t view[CLV_VIEW_MAX]; /* of the common tensor, at the device */
     int32_t rank;
     int32_t had[CLV_MESH_AXES_MAX], gets[CLV_MESH_AXES_MAX]; /* by axis: their places; -1: none */
 } exchange;
@@ -140,13 +140,16 @@ static bool plan_exchange(clv_emit *e, const clv_spmd_instr *instr, exchange *x)
     clv_tensor_split split;
     if (axes == 0 || (sums ? sums != axes : instr->local) || !clv_spmd_split(e->s, x->t, &split))
         return false;
-    x->c = (clv_emit_collective){ .kind = sums ? CLV_STEP_REDUCE_SCATTER : CLV_STEP_ALL_TO_ALL,
-                                  .mesh_axes = axes };
+    x->c = (clv_emit_collective){ .mesh_axes = axes };
     for (int32_t a = 0; a < e->s->mesh.n_axes; a++)
         if (axes >> a & 1)
             x->c.order[x->c.n_order++] = a;
     if (sums)
-        x->c.reduce = (clv_reduce)x->from->reduce[x->c.order[0]];
+        x->reduce = (clv_reduce)x->from->reduce[x->c.order[0]];
+    bool scatters =
+        sums && clv_emit_has_collective(e, CLV_STEP_REDUCE_SCATTER, split.dtype, x->reduce);
+    x->c.kind = scatters ? CLV_STEP_REDUCE_SCATTER : CLV_STEP_ALL_TO_ALL;
+    x->c.reduce = scatters ? x->reduce : CLV_REDUCE_NONE;
     x->common = without(x->to, axes);
     clv_layout other = without(x->from, axes);
     return clv_emit_has_collective(e, x->c.kind, split.dtype, x->c.reduce) &&
@@ -169,7 +172,7 @@ static bool is_one_of(const int32_t *places, int32_t place)
 static int32_t put_in_front(const exchange *x, const int32_t *out, const int32_t *front,
                             int64_t *dims, int64_t *place)
 {
-    int32_t n = 0, number[VIEW_MAX] = { 0 };
+    int32_t n = 0, number[CLV_VIEW_MAX] = { 0 };
     for (int32_t i = 0, k = 0; i < x->rank; i++)
         number[i] = is_one_of(out, i) ? -1 : k++;
     for (int32_t i = -x->c.n_order; i < x->rank; i++) {
@@ -197,7 +200,7 @@ static clv_status merge_front(clv_emit *e, const exchange *x, clv_dtype dtype, i
 static clv_status put_back(clv_emit *e, const exchange *x, clv_dtype dtype, clv_str want,
                            clv_str *io)
 {
-    int64_t dims[VIEW_MAX], place[VIEW_MAX], perm[VIEW_MAX];
+    int64_t dims[CLV_VIEW_MAX], place[CLV_VIEW_MAX], perm[CLV_VIEW_MAX];
     int32_t rank = put_in_front(x, x->gets, x->had, dims, place);
     for (int32_t i = 0; i < rank; i++)
         perm[place[i]] = i;
@@ -209,7 +212,7 @@ static clv_status put_back(clv_emit *e, const exchange *x, clv_dtype dtype, clv_
 static clv_status write_exchange(clv_emit *e, exchange *x, clv_str want, clv_str *io)
 {
     static const int32_t none[CLV_MESH_AXES_MAX] = { -1, -1, -1 };
-    int64_t dims[VIEW_MAX], perm[VIEW_MAX], elems = 1;
+    int64_t dims[CLV_VIEW_MAX], perm[CLV_VIEW_MAX], elems = 1;
     const clv_type *type = &e->s->types->of[x->t.i];
     int32_t rank = put_in_front(x, x->had, none, dims, perm);
     int32_t n = clv_mesh_count(&e->s->mesh, x->c.mesh_axes);
@@ -224,8 +227,12 @@ static clv_status write_exchange(clv_emit *e, exchange *x, clv_str want, clv_str
     dims[merged] = x->c.kind == CLV_STEP_ALL_TO_ALL ? n : 1;
     CLV_TRY(clv_emit_collective_node(e, &x->c, *io, type->dtype, rank - merged, dims + merged, want,
                                      io));
-    if (x->c.kind == CLV_STEP_ALL_TO_ALL)
+    /* of parts of sums an all-to-all gives a block from each member */
+    if (x->reduce == CLV_REDUCE_NONE)
         CLV_TRY(put_back(e, x, type->dtype, want, io));
+    else if (x->c.kind == CLV_STEP_ALL_TO_ALL)
+        CLV_TRY(clv_emit_reduce_blocks(e, *io, rank - merged, dims + merged, x->reduce, type->dtype,
+                                       want, e->only, io));
     clv_emit_dims(e, x->t, x->to, e->only, dims);
     return clv_emit_reshape(e, *io, type->dtype, type->rank, dims, want, e->only, io);
 }

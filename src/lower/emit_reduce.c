@@ -147,3 +147,20 @@ clv_status clv_emit_reduce(clv_emit *e, const clv_str *in, int32_t n, clv_reduce
     CLV_TRY(compute(&r, wide, n, reduce, scratch, ret));
     return r.dtype == dtype ? CLV_OK : clv_emit_cast(e, *ret, dtype, want, position, ret);
 }
+
+clv_status clv_emit_reduce_blocks(clv_emit *e, clv_str in, int32_t rank, const int64_t *dims,
+                                  clv_reduce reduce, clv_dtype dtype, clv_str want,
+                                  int32_t position, clv_str *ret)
+{
+    int32_t n = (int32_t)dims[0];
+    clv_str *block = CLV_NEW_ARRAY(e->arena, clv_str, n);
+    if (!block)
+        return clv_fail_nomem(e->err, "writing a reduction");
+    for (int32_t k = 0; k < n; k++) {
+        clv_span one = { k, 1 };
+        clv_spans places = { &one, 1, 1 };
+        const clv_spans *along[CLV_VIEW_MAX] = { &places };
+        CLV_TRY(clv_emit_take(e, in, dtype, rank, dims, along, want, position, &block[k]));
+    }
+    return clv_emit_reduce(e, block, n, reduce, dtype, want, position, ret);
+}

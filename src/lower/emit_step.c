@@ -99,9 +99,9 @@ typedef struct {
     clv_dtype dtype;
     int32_t rank, d, axis, n; /* n members */
     int64_t pieces;
-    int64_t view[CLV_RANK_MAX + 1]; /* of any member but for [d + 1] */
-    int64_t *rest;                  /* by member: [d + 1] of its view */
-    int64_t most;                   /* of them */
+    int64_t view[CLV_VIEW_MAX]; /* of any member but for [d + 1] */
+    int64_t *rest;              /* by member: [d + 1] of its view */
+    int64_t most;               /* of them */
 } gathering;
 
 static clv_status plan_gathering(clv_emit *e, clv_tensor t, const clv_layout *layout, int32_t axis,
@@ -132,7 +132,7 @@ static clv_status plan_gathering(clv_emit *e, clv_tensor t, const clv_layout *la
 static clv_status as_pieces(clv_emit *e, const gathering *g, clv_str in, int64_t rest, clv_str want,
                             int32_t position, clv_str *ret)
 {
-    int64_t view[CLV_RANK_MAX + 1];
+    int64_t view[CLV_VIEW_MAX];
     *ret = in;
     if (g->pieces == 1)
         return CLV_OK;
@@ -201,7 +201,7 @@ static clv_status cut_out(clv_emit *e, const gathering *g, int32_t axis, int32_t
 {
     clv_span *span = CLV_NEW_ARRAY(e->arena, clv_span, g->n);
     clv_spans places = { span, 0, 0 };
-    const clv_spans *along[CLV_RANK_MAX + 1] = { NULL };
+    const clv_spans *along[CLV_VIEW_MAX] = { NULL };
     if (!span)
         return no_memory(e);
     for (int32_t k = 0; k < g->n; k++) {
@@ -222,7 +222,7 @@ static clv_status cut_out(clv_emit *e, const gathering *g, int32_t axis, int32_t
 static clv_status gather_node_of(clv_emit *e, const gathering *g, clv_str want, clv_str *io)
 {
     int32_t axis = g->d + (g->pieces != 1), rank = g->rank + (g->pieces != 1);
-    int64_t dims[CLV_RANK_MAX + 1], bytes = 1;
+    int64_t dims[CLV_VIEW_MAX], bytes = 1;
     int32_t own = clv_mesh_coord(&e->s->mesh, e->only, g->axis);
     clv_emit_collective c = { .mesh_axes = 1u << g->axis, .order = { g->axis }, .n_order = 1 };
     for (int32_t i = 0; i < rank; i++)
@@ -265,22 +265,13 @@ static clv_status reduce_gathered(clv_emit *e, clv_emit_collective *c, clv_tenso
 {
     int32_t n = clv_mesh_count(&e->s->mesh, c->mesh_axes);
     clv_dtype dtype = e->s->types->of[t.i].dtype;
-    int64_t view[CLV_RANK_MAX + 1];
-    clv_str *part = CLV_NEW_ARRAY(e->arena, clv_str, n);
-    if (!part)
-        return no_memory(e);
+    int64_t view[CLV_VIEW_MAX];
     view[0] = 1;
     memcpy(view + 1, dims, (size_t)rank * sizeof *dims);
     CLV_TRY(clv_emit_reshape(e, *io, dtype, rank + 1, view, want, e->only, io));
     CLV_TRY(clv_emit_gather_node(e, c, *io, dtype, rank + 1, view, 0, want, io));
     view[0] = n;
-    for (int32_t k = 0; k < n; k++) {
-        clv_span one = { k, 1 };
-        clv_spans places = { &one, 1, 1 };
-        const clv_spans *along[CLV_RANK_MAX + 1] = { &places };
-        CLV_TRY(clv_emit_take(e, *io, dtype, rank + 1, view, along, want, e->only, &part[k]));
-    }
-    CLV_TRY(clv_emit_reduce(e, part, n, reduce, dtype, want, e->only, io));
+    CLV_TRY(clv_emit_reduce_blocks(e, *io, rank + 1, view, reduce, dtype, want, e->only, io));
     return clv_emit_reshape(e, *io, dtype, rank, dims, want, e->only, io);
 }
 

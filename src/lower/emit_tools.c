@@ -427,7 +427,7 @@ static clv_status take_pieces(clv_emit *e, clv_str in, clv_dtype dtype, int32_t 
                               int32_t d, const clv_spans *places, int64_t piece, clv_str want,
                               int32_t position, clv_str *ret)
 {
-    int64_t view[CLV_RANK_MAX + 1], axis = d + 1;
+    int64_t view[CLV_VIEW_MAX + 1], axis = d + 1;
     int64_t start = places->span[0].at, end = start + places->span[0].n;
     for (int32_t i = 0; i < rank; i++)
         view[i + (i > d)] = dims[i];
@@ -460,7 +460,7 @@ clv_status clv_emit_take(clv_emit *e, clv_str in, clv_dtype dtype, int32_t rank,
                          const int64_t *dims, const clv_spans *const *places, clv_str want,
                          int32_t position, clv_str *ret)
 {
-    int64_t now[CLV_RANK_MAX], axes[CLV_RANK_MAX], starts[CLV_RANK_MAX], ends[CLV_RANK_MAX];
+    int64_t now[CLV_VIEW_MAX], axes[CLV_VIEW_MAX], starts[CLV_VIEW_MAX], ends[CLV_VIEW_MAX];
     int32_t n = 0;
     bool empty = false;
     *ret = in;

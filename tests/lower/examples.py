@@ -123,7 +123,8 @@ def layout(cleave, runner, folder):
     first_row = [name for name, (row, _) in sorted(at.items(), key=lambda kv: kv[1]) if row == 0]
     check(first_row == ["d0", "d4", "d2", "d6"], f"the first rows of X lie on {first_row}")
     kinds = [c["kind"] for c in m["collectives"]]
-    check(kinds == ["all-reduce"], f"X W has the collectives {kinds}, expected one sum")
+    check(kinds == ["all-to-all"], f"X W has the collectives {kinds}, expected one, of blocks that "
+          "each device adds up")
     check(sorted(p["part"]["offsets"] for p in m["outputs"][0]["pieces"]) ==
           [[i, 0] for i in range(8)], "Y is in eight parts")
 

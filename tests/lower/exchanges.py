@@ -7,8 +7,8 @@ Two operators behind each other, each split in all ways that its rule admits, on
 axes, with sizes that they divide and sizes that they do not, lowered for both dialects and run by
 cleave-run: the numbers have to be those of the whole. Where an axis goes from one dimension or factor
 to another, and all parts are equal, one all-to-all has to do it, and where they are not, none may.
-Sums that are scattered have to be so by one reduce-scatter, where the dialect has it. --every: on two
-axes only every Nth pair.
+Parts of sums and of other reductions that are scattered have to be so by one reduce-scatter, or, where
+the dialect does not have it, by one all-to-all. --every: on two axes only every Nth pair.
 
 covers: C.035 E.057
 """
@@ -164,6 +164,14 @@ SCATTERED = [
     ("3x2", "dp=k tp=k", "{-, -} sum(dp, tp)", "{tp.dp, -}", [[0, 1, 2, 3, 4, 5]]),
 ]
 
+RANK_MAX = 64  # of a tensor that is read
+REDUCED = [
+    ("Mean", "mean", lambda x: x.mean(0)), ("Max", "max", lambda x: x.max(0)),
+    ("Min", "min", lambda x: x.min(0)), ("Prod", "prod", lambda x: x.prod(0)),
+    ("L2", "l2", lambda x: np.sqrt((x * x).sum(0))),
+    ("LogSumExp", "log-sum", lambda x: np.log(np.exp(x).sum(0))),
+]
+
 
 class Files:
     """A model, an input, what the whole gives, and a plan on a mesh."""
@@ -228,8 +236,40 @@ def scattered(judge):
         for dialect in DIALECTS:
             what = f"{before} to {after} on {mesh}, {dialect}"
             got = judge.lower(f, dialect, what)
-            kind = "reduce-scatter" if dialect == "tensorrt" else "all-reduce"
+            kind = "reduce-scatter" if dialect == "tensorrt" else "all-to-all"
             check(got == [(kind, groups)], f"{what}: {got}, expected {kind} of {groups}")
+
+
+def reduced(judge):
+    """The other reductions: an all-to-all where the dialect has no such reduce-scatter."""
+    x = np.random.default_rng(5).uniform(0.5, 1.5, (6, 6, 4)).astype(np.float32)
+    for op, reduction, compute in REDUCED:
+        node = helper.make_node("Reduce" + op, ["x"], ["y"], "r", axes=[0], keepdims=0)
+        f = Files(judge, op, [node], x, compute(x), {})
+        for mesh in ("2", "3"):
+            before, after = f"{{-, -}} {reduction}(tp)", "{tp, -}"
+            planned(judge, f, mesh, ["tp=a0"],
+                    [{"kind": "reduce-scatter", "axes": "tp", "stage": 0, "tensor": "y",
+                      "from": before, "to": after, "bytes": 0, "ns": 0}])
+            for dialect in DIALECTS:
+                what = f"{before} to {after} on {mesh}, {dialect}"
+                kinds = [kind for kind, _ in judge.lower(f, dialect, what)]
+                has = dialect == "tensorrt" and reduction in ("mean", "max", "min", "prod")
+                says = ["reduce-scatter" if has else "all-to-all"]
+                check(kinds == says, f"{what}: {kinds}, expected {says}")
+
+
+def of_highest_rank(judge):
+    """A collective sees a tensor with further dimensions, and it has as many as are taken already.
+    Nothing here runs so many."""
+    model, plan = (os.path.join(judge.folder, "rank" + end) for end in (".onnx", ".json"))
+    dims, d = [1] * (RANK_MAX - 2) + [6, 4], RANK_MAX - 2
+    model_of([helper.make_node("ReduceMax", ["x"], ["y"], "r", axes=[d])], [("x", dims)],
+             ("y", dims[:d] + [1, 4]), {}, model)
+    plan_of(judge.cleave, model, plan, MESHES["2"], [0, 1], [f"tp=a{d}"])
+    for dialect in DIALECTS:
+        call(judge.cleave, "lower", model, plan, "--form", "devices", "--collectives", dialect, "-o",
+             os.path.join(judge.folder, "rank." + dialect), "-q")
 
 
 def main():
@@ -243,6 +283,8 @@ def main():
         judge = Judge(a.cleave, a.cleave_run, folder)
         on_two_axes(judge)
         scattered(judge)
+        reduced(judge)
+        of_highest_rank(judge)
         pairs(judge, a.lower_layouts, a.every)
         judge.run()
         for kinds, n in sorted(judge.counts.items()):
