@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/failing_alloc.h"
 #include "support/onnx_builder.h"
 #include "support/run.h"
 
@@ -250,34 +251,14 @@ Test(api, the_stop_callback_ends_writing_and_no_file_stays)
 
 /* -- memory of the host -- */
 
-typedef struct {
-    long live, taken, fail_at; /* fail_at: the allocation that fails; 0: none */
-} counter;
-
-static void *counted(void *ctx, void *p, size_t size)
-{
-    counter *c = ctx;
-
-    if (size == 0) {
-        __atomic_fetch_sub(&c->live, p != NULL, __ATOMIC_RELAXED);
-        free(p);
-        return NULL;
-    }
-    if (__atomic_add_fetch(&c->taken, 1, __ATOMIC_RELAXED) == c->fail_at)
-        return NULL;
-    void *q = realloc(p, size);
-    __atomic_fetch_add(&c->live, q && !p, __ATOMIC_RELAXED);
-    return q;
-}
-
 Test(api, all_memory_of_the_host_is_given_back)
 {
-    counter c = { 0 };
-    cleave_allocator allocator = { counted, &c };
+    failing c = { 0 };
+    cleave_allocator allocator = { failing_resize, &c };
     cleave_model *model = opened(&allocator);
     cleave_plan *plan = planned(model, NULL);
 
-    cr_expect_gt(c.taken, 0);
+    cr_expect_gt(c.calls, 0);
     cleave_plan_free(plan);
     cleave_model_free(model);
     cr_expect_eq(c.live, 0, "%ld blocks left", c.live);
@@ -289,8 +270,8 @@ Test(api, survives_running_out_of_memory_anywhere)
     cleave_status s = CLEAVE_ENOMEM;
 
     for (long at = 1; s != CLEAVE_OK; at++) {
-        counter c = { .fail_at = at };
-        cleave_allocator allocator = { counted, &c };
+        failing c = { .fail_at = at };
+        cleave_allocator allocator = { failing_resize, &c };
         cleave_model *model = NULL;
         cleave_plan *plan = NULL;
         cleave_error error;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/failing_alloc.h"
+#include "support/failing_alloc.h"
 #include "support/run.h"
 
 #define EXAMPLE TEST_SOURCE_DIR "/tests/data/strategy/example.json"

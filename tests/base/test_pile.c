@@ -4,7 +4,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "proto/failing_alloc.h"
+#include "support/failing_alloc.h"
 
 static void fill(int32_t *at, int32_t first, size_t n)
 {

@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "proto/failing_alloc.h"
+#include "support/failing_alloc.h"
 #include "support/place_convert.h"
 
 static clv_arena *arena;

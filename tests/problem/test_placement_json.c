@@ -6,7 +6,7 @@
 #include <criterion/parameterized.h>
 #include <string.h>
 
-#include "proto/failing_alloc.h"
+#include "support/failing_alloc.h"
 #include "support/run.h"
 
 #define DEVICES              "\"maxSizePerFPGA\": 100, \"maxFPGAs\": 2, \"maxCPUs\": 1"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "problem/strategy_draft.h"
-#include "proto/failing_alloc.h"
+#include "support/failing_alloc.h"
 
 static clv_error err;
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "proto/failing_alloc.h"
+#include "support/failing_alloc.h"
 #include "support/run.h"
 
 static clv_error err;

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "proto/everything.h"
-#include "proto/failing_alloc.h"
+#include "support/failing_alloc.h"
 #include "proto/given_specs.h"
 #include "proto/opened.h"
 #include "proto/tensor_data.h"

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "problem/placement_json.h"
-#include "proto/failing_alloc.h"
+#include "support/failing_alloc.h"
 #include "support/place_convert.h"
 #include "support/run.h"
 

@@ -6,7 +6,7 @@
 
 #include "synthetic.h"
 
-#include "../proto/failing_alloc.h"
+#include "support/failing_alloc.h"
 #include "problem/rules.h"
 
 #define ENOUGH 1000000 /* work */

@@ -1,6 +1,7 @@
-/* failing_alloc.h - an allocator that counts what is live, and refuses the fail_at-th request. */
-#ifndef CLV_TESTS_PROTO_FAILING_ALLOC_H
-#define CLV_TESTS_PROTO_FAILING_ALLOC_H
+/* failing_alloc.h - an allocator that counts what is live, and refuses the fail_at-th request. From
+ * any thread. */
+#ifndef CLV_TESTS_SUPPORT_FAILING_ALLOC_H
+#define CLV_TESTS_SUPPORT_FAILING_ALLOC_H
 
 #include <stdlib.h>
 
@@ -14,13 +15,13 @@ static inline void *failing_resize(void *ctx, void *p, size_t size)
 {
     failing *f = ctx;
     if (size == 0) {
-        f->live -= p != NULL;
+        __atomic_fetch_sub(&f->live, p != NULL, __ATOMIC_RELAXED);
         free(p);
         return NULL;
     }
-    if (++f->calls == f->fail_at)
+    if (__atomic_add_fetch(&f->calls, 1, __ATOMIC_RELAXED) == f->fail_at)
         return NULL;
-    f->live += p == NULL;
+    __atomic_fetch_add(&f->live, p == NULL, __ATOMIC_RELAXED);
     return realloc(p, size);
 }
 
