@@ -1,4 +1,5 @@
 #include "base/file.h"
+#include "base/streams.h"
 #include "proto/onnx_map.h"
 
 #include <assert.h>
@@ -128,11 +129,6 @@ static clv_status copy_range(void *ctx, const clv_onnx_file *file, uint64_t offs
 
 /* -- opening -- */
 
-static bool is_stream(const struct stat *st)
-{
-    return !S_ISREG(st->st_mode) && !S_ISDIR(st->st_mode);
-}
-
 static clv_status open_in_place(clv_out_file *out, clv_error *err)
 {
     out->fd = open(out->place, O_WRONLY | O_CLOEXEC);
@@ -202,7 +198,7 @@ static clv_status open_path(clv_out_file *out, clv_error *err)
     if (out->path[n - 1] == '/' || (exists && S_ISDIR(st.st_mode)))
         return clv_fail(err, CLV_EIO, "cannot write %s: it is a folder, expected a file name",
                         out->path);
-    if (exists && is_stream(&st))
+    if (clv_is_stream(out->path))
         return open_in_place(out, err);
     CLV_TRY(follow_links(out, exists, err));
     return open_beside(out, err);
@@ -252,9 +248,8 @@ clv_status clv_out_refuse(const char *path, const clv_onnx_file *file, const clv
 
 clv_status clv_out_try(const char *path, const clv_alloc *alloc, clv_error *err)
 {
-    struct stat st;
     clv_out_file *out;
-    if (stat(path, &st) == 0 && is_stream(&st)) /* opening a pipe may wait, or end its reader */
+    if (clv_is_stream(path)) /* opening a pipe may wait, or end its reader */
         return CLV_OK;
     CLV_TRY(clv_out_open(path, alloc, &out, err));
     clv_out_abort(out);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/streams.h"
 #include "base/suggest.h"
 #include "run/cmd.h"
 
@@ -97,6 +98,7 @@ static int dispatch(clr_cli *c, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    clv_fill_streams();
     clr_cli c = { .arena = clv_arena_new(NULL, 0) };
 
     if (!c.arena)

@@ -77,7 +77,7 @@ int cli_nomem(cli *c) { return cli_fail(c, CLI_EXIT_FAULT, "memory", "out of mem
 
 int cli_fail_library(cli *c, const cleave_error *error)
 {
-    char line[64];
+    char line[128];
 
     switch (error->status) {
     case CLEAVE_EUSAGE:
@@ -92,7 +92,7 @@ int cli_fail_library(cli *c, const cleave_error *error)
         return cli_fail(c, CLI_EXIT_FAULT, "memory", error->message);
     case CLEAVE_ECANCELED:
         if (cli_signal()) {
-            snprintf(line, sizeof line, "stopped by signal %d; nothing was written", cli_signal());
+            snprintf(line, sizeof line, "stopped by signal %d; %s", cli_signal(), cli_outcome());
             return cli_fail(c, 128 + cli_signal(), "canceled", line);
         }
         break;

@@ -147,8 +147,6 @@ int cli_prepare_output(cli *c, const cli_value *output, const char *const *other
 /* Before work is put into it: can it be written, and is it no file of the model's? NULL: not
  * written. */
 int cli_try_output(cli *c, cleave_model *model, const char *path);
-/* A pipe or a device: there is no file to replace, and nothing to clean up. */
-bool cli_is_stream(const char *path);
 
 /* *ret: what has to be done so that a reader of output finds the weights that the model keeps in
  * other files, NULL if nothing. The exit code. (external.c) */
@@ -165,6 +163,10 @@ void cli_catch_signals(const cli *c);
 void cli_be_careful(bool yes);
 /* Careful while this file is written, if it is one. */
 void cli_be_careful_of(const char *path);
+/* This option's file is there: a stop that is told from now on says so. */
+void cli_has_written(const cli *c, const char *option);
+/* "nothing was written", or what was: the end of the sentence about a stop. */
+const char *cli_outcome(void);
 /* The work is done and saved: signals are the system's again, unless one came before, and then the
  * next ends the command. Whatever tells the answer calls it first. */
 void cli_forget_signals(void);

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/streams.h"
 #include "cli/cli.h"
 
 /* cleave place: puts the nodes of a workload on devices, with a bound. */
@@ -79,14 +80,16 @@ static void show_news(void *ctx, const cleave_place_news *news)
 }
 
 static int save_program(cli *c, cleave_workload *workload, const cleave_place_options *o,
-                        const char *path)
+                        const cli_value *output)
 {
     cleave_error error;
 
-    if (!path)
+    if (!output->by)
         return CLI_EXIT_OK;
-    cli_be_careful_of(path);
-    cleave_status status = cleave_workload_save_mps(workload, o, path, &error);
+    cli_be_careful_of(output->text);
+    cleave_status status = cleave_workload_save_mps(workload, o, output->text, &error);
+    if (status == CLEAVE_OK)
+        cli_has_written(c, output->by);
     cli_be_careful(false);
     return status == CLEAVE_OK ? CLI_EXIT_OK : cli_fail_library(c, &error);
 }
@@ -97,7 +100,7 @@ static int save(cli *c, const cleave_placement *placement, const char *path)
 
     if (!path)
         return CLI_EXIT_OK;
-    cli_be_careful(cli_signal() || !cli_is_stream(path)); /* who stopped it waits for the answer */
+    cli_be_careful(cli_signal() || !clv_is_stream(path)); /* who stopped it waits for the answer */
     cleave_status status = cleave_placement_save(placement, path, &error);
     cli_forget_signals();
     return status == CLEAVE_OK ? CLI_EXIT_OK : cli_fail_library(c, &error);
@@ -128,7 +131,7 @@ static int place(cli *c, const cli_value *v, cleave_workload *workload)
         .news_ctx = &shown,
         .stop = cli_on_stop,
     };
-    int code = save_program(c, workload, &o, v[MPS].text);
+    int code = save_program(c, workload, &o, &v[MPS]);
     if (code != CLI_EXIT_OK)
         return code;
     cli_be_careful(true); /* the flag is looked at often, and the best answer so far is told */

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/streams.h"
 #include "cli/cli.h"
 
 #define SHARDING_FILE_MAX ((size_t)64 << 20) /* a node a line for a million nodes */
@@ -235,7 +236,7 @@ static int find_paths(cli *c, const cli_value *v, job *j)
                                  : clv_arena_printf(c->arena, "%s.auto_sharded.onnx", j->input);
         if (!j->output)
             return cli_nomem(c);
-        if (!cli_is_stream(j->output)) {
+        if (!clv_is_stream(j->output)) {
             j->plan_out = clv_arena_printf(c->arena, "%s.plan.json", j->output);
             if (!j->plan_out)
                 return cli_nomem(c);
@@ -403,7 +404,7 @@ static int save(cli *c, const job *j, cleave_model *model, const cleave_plan *pl
     }
     if (error.status == CLEAVE_OK && j->plan_out) {
         cli_be_careful_of(j->plan_out);
-        if (j->output && cli_is_stream(j->plan_out))
+        if (j->output && clv_is_stream(j->plan_out))
             cli_forget_signals(); /* the model is there, and a stream leaves nothing behind */
         cleave_plan_save(plan, j->plan_out, &error);
     }

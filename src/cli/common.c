@@ -129,13 +129,6 @@ int cli_try_output(cli *c, cleave_model *model, const char *path)
     return status == CLEAVE_OK ? CLI_EXIT_OK : cli_fail_library(c, &error);
 }
 
-bool cli_is_stream(const char *path)
-{
-    struct stat st;
-
-    return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
-}
-
 int cli_one_operand(cli *c, const cli_args *args, const char *what)
 {
     if (args->n_operands == 1)

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/streams.h"
 #include "cli/cli.h"
 
 /* Weights that a model keeps in other files are named relative to its folder, and stay where they
@@ -28,7 +29,7 @@ int cli_note_external(cli *c, const cleave_model *model, const char *input, cons
     if (!from || !to)
         return cli_nomem(c);
     if (!first || clv_same_place(from, to) ||
-        cli_is_stream(output)) /* who reads a stream is elsewhere */
+        clv_is_stream(output)) /* who reads a stream is elsewhere */
         return CLI_EXIT_OK;
     while (cleave_model_external(model, n))
         n++;

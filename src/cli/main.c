@@ -1,9 +1,9 @@
 /* main.c - the command: finds which cmd_*.c is meant, parses its options, runs it. */
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/streams.h"
 #include "base/suggest.h"
 #include "cli/cli.h"
 
@@ -112,18 +112,9 @@ static int dispatch(cli *c, int argc, char **argv)
     return run_command(c, argc - 2, argv + 2);
 }
 
-/* Were a standard stream closed, the next file opened would take its number, and our words would
- * go into a model. The other direction, so that writing to it still fails. */
-static void fill_streams(void)
-{
-    for (int fd = 0; fd <= 2; fd++)
-        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) < 0)
-            return;
-}
-
 int main(int argc, char **argv)
 {
-    fill_streams();
+    clv_fill_streams();
     cli c = { .arena = clv_arena_new(NULL, 0) };
 
     if (!c.arena)

@@ -13,12 +13,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/streams.h"
+
 #define GRACE_NS 120000000 /* for the library to stop between two steps */
 
 static volatile sig_atomic_t came, times, careful;
 static bool armed; /* is there a clock? */
 static timer_t grace;
-static char farewell[128], farewell_json[256]; /* "" where none is wanted */
+static char outcome[64] = "nothing was written"; /* the end of all words about a stop */
+static char farewell[160], farewell_json[256];   /* "" where none is wanted */
 
 static void say(int fd, const char *text)
 {
@@ -60,11 +63,11 @@ static void catch_signal(int number, void (*handler)(int))
         sigaction(number, &action, NULL);
 }
 
-void cli_catch_signals(const cli *c)
+static void make_farewell(const cli *c)
 {
-    static const char words[] = "stopped by a signal; nothing was written";
-    struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM };
+    char words[64 + sizeof outcome];
 
+    snprintf(words, sizeof words, "stopped by a signal; %s", outcome);
     snprintf(farewell, sizeof farewell, "%scleave: %s\n", isatty(STDERR_FILENO) ? "\r\033[K" : "",
              words);
     if (c->json)
@@ -72,6 +75,13 @@ void cli_catch_signals(const cli *c)
             farewell_json, sizeof farewell_json,
             "{\n  \"error\": {\n    \"code\": \"canceled\",\n    \"message\": \"%s\"\n  }\n}\n",
             words);
+}
+
+void cli_catch_signals(const cli *c)
+{
+    struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM };
+
+    make_farewell(c);
     armed = timer_create(CLOCK_MONOTONIC, &event, &grace) == 0;
     catch_signal(SIGALRM, on_clock);
     catch_signal(SIGINT, on_signal);
@@ -84,7 +94,19 @@ void cli_catch_signals(const cli *c)
 
 void cli_be_careful(bool yes) { careful = yes; }
 
-void cli_be_careful_of(const char *path) { careful = !cli_is_stream(path); }
+void cli_be_careful_of(const char *path) { careful = !clv_is_stream(path); }
+
+void cli_has_written(const cli *c, const char *option)
+{
+    sig_atomic_t was = careful;
+
+    careful = true; /* no farewell while it changes */
+    snprintf(outcome, sizeof outcome, "nothing but the file of %s was written", option);
+    make_farewell(c);
+    careful = was;
+}
+
+const char *cli_outcome(void) { return outcome; }
 
 static void forget(int number)
 {

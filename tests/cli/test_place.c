@@ -236,3 +236,16 @@ Test(place, a_signal_gives_the_best_so_far)
     run_free(&r);
     is_true("slow.json", "b.json");
 }
+
+/* Whether there is an answer yet or not. */
+Test(place, a_program_that_is_there_is_not_denied)
+{
+    makes_slow();
+    run_result r = run_in(folder,
+                          "python3 " TEST_SOURCE_DIR "/tests/support/stop.py 15 TERM "
+                          "\"os.path.exists('o.mps')\" %s place slow.json --mps o.mps",
+                          TEST_CLEAVE);
+    cr_expect_eq(r.code, 143, "%d: %s", r.code, r.err);
+    cr_expect(!strstr(r.err, "nothing was written"), "%s", r.err);
+    run_free(&r);
+}
