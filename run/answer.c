@@ -1,3 +1,5 @@
+#include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +11,9 @@ int clr_print(const char *text)
 {
     if (fputs(text, stdout) >= 0 && fflush(stdout) == 0)
         return RUN_OK;
-    fprintf(stderr, "cleave-run: standard output cannot be written\n");
+    if (errno == EPIPE) /* whoever read has read enough: end as quietly as a killed program */
+        return 128 + SIGPIPE;
+    fprintf(stderr, "cleave-run: standard output: %s\n", strerror(errno));
     return RUN_IO;
 }
 

@@ -2,6 +2,8 @@
 #ifndef CLV_RUN_CMD_H
 #define CLV_RUN_CMD_H
 
+#include <sys/types.h>
+
 #include "base/arena.h"
 #include "cli/options.h"
 #include "run/ort.h"
@@ -35,7 +37,7 @@ extern const clr_command clr_cmd_run, clr_cmd_batch, clr_cmd_compile;
         "--help", "-h", CLI_FLAG, NULL, "print this help", 0, 0, NULL, false, NULL                 \
     }
 
-/* Writes to standard output; RUN_OK or RUN_IO. */
+/* Writes to standard output; RUN_OK, or the exit code if it cannot be written, which is told. */
 int clr_print(const char *text);
 /* "cleave-run: sentence" on standard error, with --json {"error": ...} too; the exit code. */
 int clr_fail(clr_cli *c, const clv_error *error);
@@ -53,5 +55,21 @@ void clr_forget_temporary(void);
 /* From now on SIGINT, SIGTERM, SIGHUP and SIGQUIT end the process at once, by a thread that waits
  * for them; to be called before any other thread is started. */
 void clr_watch_signals(void);
+/* From the first to the second, by one thread, a file is written that a stop must not leave half
+ * there: the writer asks clr_stopped() now and then, and the second is where a stop ends the
+ * process. It takes a third signal to leave the file. A stream is not waited for. */
+void clr_be_careful_of(const char *path);
+void clr_end_careful(void);
+/* Did a signal come? */
+bool clr_stopped(void);
+
+/* -- processes (child.c) -- */
+
+/* In a child just forked: from now on the signal comes when the parent ends, however it ends.
+ * False: it has. */
+bool clr_end_with_parent(pid_t parent, int signal);
+/* sh -c COMMAND, both of whose streams are our standard error; *ret_how is as of waitpid(). It gets
+ * SIGTERM when we end. To be called before any other thread is started. CLV_EIO: no process. */
+clv_status clr_shell(const char *command, int *ret_how, clv_error *err);
 
 #endif

@@ -9,7 +9,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -61,6 +60,7 @@ typedef struct {
     double timeout_s;
     child *children;
     int64_t equal, differs, unsupported, failed;
+    int told; /* RUN_OK, or the exit code where a line could not be printed */
 } batch;
 
 /* -- a child -- */
@@ -82,13 +82,12 @@ static bool write_all(int fd, const char *text)
 }
 
 /* Ends the process: there is nothing of the parent's to free. */
-static _Noreturn void live(const batch *b, int32_t at, int fd)
+static _Noreturn void live(const batch *b, pid_t parent, int32_t at, int fd)
 {
     clr_ort ort = { 0 };
     clv_error err;
 
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (clr_ort_open(&ort, &err) != CLV_OK)
+    if (!clr_end_with_parent(parent, SIGKILL) || clr_ort_open(&ort, &err) != CLV_OK)
         _exit(RUN_FAULT);
     for (; at < b->n; at += b->jobs) {
         const char *line = NULL;
@@ -106,6 +105,7 @@ static _Noreturn void live(const batch *b, int32_t at, int fd)
 static clv_status start(batch *b, child *k, int32_t at, clv_error *err)
 {
     int pipes[2];
+    pid_t parent = getpid();
 
     *k = (child){ .at = at, .fd = -1 };
     if (at >= b->n)
@@ -116,7 +116,7 @@ static clv_status start(batch *b, child *k, int32_t at, clv_error *err)
     k->pid = fork();
     if (k->pid == 0) {
         close(pipes[0]);
-        live(b, at, pipes[1]);
+        live(b, parent, at, pipes[1]);
     }
     close(pipes[1]);
     k->fd = pipes[0];
@@ -146,7 +146,7 @@ static clv_status keep(batch *b, int32_t at, const char *line, clv_error *err)
         return clv_fail_nomem(err, "a line");
     count(b, line);
     for (; b->printed < b->n && b->lines[b->printed]; b->printed++)
-        if (clr_print(b->lines[b->printed]) != RUN_OK)
+        if ((b->told = clr_print(b->lines[b->printed])) != RUN_OK)
             return clv_fail(err, CLV_EIO, "standard output cannot be written");
     return CLV_OK;
 }
@@ -271,6 +271,8 @@ static int run(clr_cli *c, const cli_args *args)
     b.entries = entries;
     if (status == CLV_OK)
         status = run_all(&b, &err);
+    if (b.told != RUN_OK)
+        return b.told;
     if (status != CLV_OK)
         return clr_fail(c, &err);
     if (!c->quiet)

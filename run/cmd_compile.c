@@ -3,7 +3,6 @@
  * It lowers the candidate with cleave itself, runs what comes of it on this machine, and answers
  * with the times. Whatever goes wrong is an answer too: a candidate that failed, with the reason.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +50,7 @@ static const cli_option options[N_OPTIONS] = {
 #define OPTIONS_MAX ((size_t)16 << 20)
 #define LOWERED     "lowered"
 #define DEFAULT_LOWER                                                                              \
-    "\"$CLEAVE_BESIDE\" lower --quiet \"${CLEAVE_SOURCE:-$CLEAVE_MODEL}\" \"$CLEAVE_PLAN\" "       \
+    "exec \"$CLEAVE_BESIDE\" lower --quiet \"${CLEAVE_SOURCE:-$CLEAVE_MODEL}\" \"$CLEAVE_PLAN\" "  \
     "--form \"$CLEAVE_FORM\" -o \"$CLEAVE_LOWERED\""
 
 typedef struct {
@@ -152,14 +151,12 @@ static clv_status lower(job *j)
 {
     const char *command = j->v[LOWER].by ? j->v[LOWER].text : DEFAULT_LOWER;
     const char *form = forms[j->v[FORM].by ? j->v[FORM].number : 0];
-    const char *line = clv_arena_printf(j->arena, "{ %s\n} >&2", command);
+    int how = 0;
 
     CLV_TRY(find_cleave(j));
-    if (!line || setenv("CLEAVE_LOWERED", LOWERED, 1) != 0 || setenv("CLEAVE_FORM", form, 1) != 0)
+    if (setenv("CLEAVE_LOWERED", LOWERED, 1) != 0 || setenv("CLEAVE_FORM", form, 1) != 0)
         return nomem(j);
-    int how = system(line);
-    if (how == -1)
-        return clv_fail(j->err, CLV_EIO, "no process: %s", strerror(errno));
+    CLV_TRY(clr_shell(command, &how, j->err));
     if (!WIFEXITED(how) || WEXITSTATUS(how) != 0)
         return clv_fail(j->err, CLV_EFORMAT, "lowering ended with %s %d",
                         WIFEXITED(how) ? "code" : "signal",

@@ -1,20 +1,28 @@
-/* temporary.c - a folder that goes again, and signals. What a signal has to clean up cannot be
- * handed to it, so it is the one global of this program. */
+/* temporary.c - a folder that goes again, files half written, and signals. What a signal has to
+ * clean up cannot be handed to it, so it is global, and so is the signal that came.
+ *
+ * Who makes or removes a file that a stop must not leave has the lock. A signal that finds it free
+ * ends the process; one that does not is found by release().
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/streams.h"
 #include "run/cmd.h"
 
 #define PATH_ROOM 4096
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char temporary[PATH_ROOM]; /* "": none */
+static atomic_int came;           /* a signal, or 0 */
+static bool careful;              /* of the thread that writes: has it the lock for a file? */
 
 static void remove_files(const char *folder)
 {
@@ -31,6 +39,33 @@ static void remove_files(const char *folder)
     rmdir(folder);
 }
 
+static void forget(void)
+{
+    if (*temporary)
+        remove_files(temporary);
+    *temporary = '\0';
+}
+
+/* With the lock held, for ever. */
+static _Noreturn void end(void)
+{
+    static const char words[] = "cleave-run: stopped by a signal\n";
+
+    forget();
+    ssize_t unused = write(STDERR_FILENO, words, sizeof words - 1);
+    (void)unused;
+    _exit(128 + came);
+}
+
+static void release(void)
+{
+    pthread_mutex_unlock(&lock);
+    if (!came)
+        return;
+    pthread_mutex_lock(&lock);
+    end();
+}
+
 clv_status clr_make_temporary(clv_arena *arena, const char **ret, clv_error *err)
 {
     const char *base = getenv("TMPDIR");
@@ -41,7 +76,7 @@ clv_status clr_make_temporary(clv_arena *arena, const char **ret, clv_error *err
     bool made = mkdtemp(path) != NULL;
     if (made)
         memcpy(temporary, path, sizeof path);
-    pthread_mutex_unlock(&lock);
+    release();
     if (!made)
         return clv_fail(err, CLV_EIO, "cannot make the folder %s: %s", path, strerror(errno));
     *ret = clv_arena_printf(arena, "%s", path);
@@ -51,23 +86,39 @@ clv_status clr_make_temporary(clv_arena *arena, const char **ret, clv_error *err
 void clr_forget_temporary(void)
 {
     pthread_mutex_lock(&lock);
-    if (*temporary)
-        remove_files(temporary);
-    *temporary = '\0';
-    pthread_mutex_unlock(&lock);
+    forget();
+    release();
 }
+
+void clr_be_careful_of(const char *path)
+{
+    careful = !clv_is_stream(path);
+    if (careful)
+        pthread_mutex_lock(&lock);
+}
+
+void clr_end_careful(void)
+{
+    if (careful)
+        release();
+    careful = false;
+}
+
+bool clr_stopped(void) { return came != 0; }
 
 static void *wait_for_signal(void *signals)
 {
-    int number = 0;
-
-    while (sigwait(signals, &number) != 0)
-        continue;
-    clr_forget_temporary();
-    static const char words[] = "cleave-run: stopped by a signal\n";
-    ssize_t unused = write(STDERR_FILENO, words, sizeof words - 1);
-    (void)unused;
-    _exit(128 + number);
+    for (int times = 0, number;;) {
+        if (sigwait(signals, &number) != 0)
+            continue;
+        if (times++ == 0)
+            came = number;
+        if (pthread_mutex_trylock(&lock) == 0)
+            end();
+        if (times > 2)
+            _exit(128 + number);
+    }
+    return NULL;
 }
 
 void clr_watch_signals(void)

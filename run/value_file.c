@@ -9,6 +9,7 @@
 
 #include "proto/onnx_file.h"
 #include "proto/wire.h"
+#include "run/cmd.h"
 
 clr_file_kind clr_file_kind_of(const char *path)
 {
@@ -112,9 +113,20 @@ typedef struct {
     clv_error *err;
 } writing;
 
+/* Bytes written between two looks at whether to stop. */
+#define ASK_EVERY ((size_t)16 << 20)
+
 static clv_status put(writing *w, const void *bytes, size_t n)
 {
-    return n ? w->sink.write(w->sink.ctx, bytes, n, w->err) : CLV_OK;
+    const uint8_t *at = bytes;
+
+    for (size_t part; n > 0; at += part, n -= part) {
+        part = n < ASK_EVERY ? n : ASK_EVERY;
+        CLV_TRY(w->sink.write(w->sink.ctx, at, part, w->err));
+        if (clr_stopped())
+            return clv_fail(w->err, CLV_ECANCELED, "stopped while an output was written");
+    }
+    return CLV_OK;
 }
 
 static clv_status put_number(writing *w, uint32_t field, uint64_t value)
@@ -199,7 +211,9 @@ clv_status clr_value_write(const clr_ort *ort, const char *path, clr_file_kind k
 
     if (!arena)
         return clv_fail_nomem(err, "a file");
+    clr_be_careful_of(path);
     clv_status status = write_value(&w, path, kind, name);
+    clr_end_careful();
     clv_arena_free(arena);
     return status;
 }

@@ -84,6 +84,19 @@ Test(batch, each_entry_gets_its_line)
     run_free(&r);
 }
 
+Test(batch, output_that_cannot_be_written_is_told_once_and_a_closed_pipe_is_not)
+{
+    given(ENTRY("neg.onnx", ""));
+    run_result r = run_in(folder, "%s/cleave-run batch list --json >/dev/full", TEST_BINARY_DIR);
+    cr_expect_eq(r.code, 74);
+    cr_expect_str_eq(r.err, "cleave-run: standard output: No space left on device\n");
+    run_free(&r);
+    r = run_in(folder, "{ sleep 0.2; %s/cleave-run batch list; echo $? >&2; } | true",
+               TEST_BINARY_DIR);
+    cr_expect_str_eq(r.err, "141\n");
+    run_free(&r);
+}
+
 Test(batch, who_takes_too_long_is_ended_and_the_rest_is_run)
 {
     given(ENTRY("long.onnx", "") ENTRY("neg.onnx", "") ENTRY("long.onnx", "")

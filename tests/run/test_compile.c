@@ -85,8 +85,8 @@ Test(compile, a_candidate_that_cannot_be_lowered_has_failed)
     run_free(&r);
 }
 
-/* As cleave would call it, for two devices of so many bytes. */
-static run_result by_hand(long long bytes)
+/* What cleave would tell it of two devices of so many bytes. */
+static void two_devices(long long bytes)
 {
     char text[400];
 
@@ -96,24 +96,56 @@ static run_result by_hand(long long bytes)
              "\"kind\": \"k\", \"memory_bytes\": %lld, \"reserved_bytes\": 0, \"tiles\": 1}]}",
              bytes, bytes);
     write_text("options.json", text);
+}
+
+/* As cleave would call it. */
+static run_result by_hand(long long bytes, const char *more)
+{
+    two_devices(bytes);
     return run_in(folder,
                   "CLEAVE_OPTIONS=options.json %s/cleave-run compile --seconds 0.1 --lower 'cp -r "
-                  "made \"$CLEAVE_LOWERED\"'",
-                  TEST_BINARY_DIR);
+                  "made \"$CLEAVE_LOWERED\"' %s",
+                  TEST_BINARY_DIR, more);
 }
 
 Test(compile, answers_have_times_or_what_is_lacking)
 {
-    run_result r = by_hand(1LL << 40);
+    run_result r = by_hand(1LL << 40, "");
     cr_expect_eq(r.code, 0, "%s", r.err);
     cr_expect(strstr(r.out, "{\"version\":1,\"outcome\":\"fits\",\"latency_ms\":"), "%s", r.out);
     cr_expect(strstr(r.out, "\"throughput\":") && strstr(r.out, "\"busy_ms\":["), "%s", r.out);
     run_free(&r);
     r = run_in(folder, "rm -r lowered");
     run_free(&r);
-    r = by_hand(0);
+    r = by_hand(0, "");
     cr_expect(strstr(r.out, "\"outcome\":\"oom\",\"device\":0,\"bytes\":"), "%s", r.out);
     run_free(&r);
+}
+
+Test(compile, a_closed_stream_is_no_failure_of_the_candidate)
+{
+    run_result r = by_hand(1LL << 40, "2>&-");
+    cr_expect_eq(r.code, 0);
+    cr_expect(strstr(r.out, "\"outcome\":\"fits\""), "%s", r.out);
+    run_free(&r);
+}
+
+/* Neither goes on without the other. */
+Test(compile, a_signal_ends_it_and_who_lowers)
+{
+    static const char *const signals[] = { "INT", "TERM", "QUIT", "KILL" };
+
+    two_devices(1);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        run_result r = run_in(folder,
+                              "ulimit -c 0; CLEAVE_OPTIONS=options.json python3 "
+                              "%s/tests/support/stop.py 15 %s \"sleeps()\" %s/cleave-run compile "
+                              "--lower 'exec sleep 30' && echo ended",
+                              TEST_SOURCE_DIR, signals[i], TEST_BINARY_DIR);
+        cr_expect(r.code > 128, "%s: %d %s", signals[i], r.code, r.out);
+        cr_expect_str_empty(r.err);
+        run_free(&r);
+    }
 }
 
 Test(compile, by_itself_it_says_what_it_is_for)

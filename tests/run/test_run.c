@@ -265,3 +265,42 @@ Test(run, a_signal_ends_it_at_once)
     cr_expect(strstr(r.err, "stopped by a signal"), "%s", r.err);
     run_free(&r);
 }
+
+/* y is zeros: its file of 512 MiB takes long enough to be seen half written. */
+Test(run, half_an_output_is_removed)
+{
+    test_onnx *m = new_model();
+    test_graph *g = onnx_main(m);
+
+    onnx_input(g, "side", INT64, "2");
+    onnx_node(g, "ConstantOfShape", "n", "side", "y");
+    onnx_output(g, "y", FLOAT, "a,b");
+    write_model(m, "m.onnx");
+    save_npy("side.npy", "int64", "[8192, 16384]");
+    static const char *const formats[] = { "pb", "npy" };
+    for (int i = 0; i < 2; i++) {
+        run_result r =
+            run_in(folder,
+                   "python3 %s/tests/support/stop.py 15 TERM+TERM \"glob.glob('out/.*.tmp')\" "
+                   "%s/cleave-run run m.onnx -i side.npy -o out --format %s; c=$?; "
+                   "ls -A out; exit $c",
+                   TEST_SOURCE_DIR, TEST_BINARY_DIR, formats[i]);
+        cr_expect_eq(r.code, 128 + 15, "%d %s%s", r.code, r.out, r.err);
+        cr_expect(!strstr(r.out, "output_0"), "%s", r.out);
+        cr_expect_str_eq(r.err, "cleave-run: stopped by a signal\n");
+        run_free(&r);
+    }
+}
+
+/* Nobody reads the pipe, so it waits when it opens it. */
+Test(run, an_output_that_is_a_pipe_is_not_waited_for)
+{
+    one_node("a.onnx", "Neg", "x", "h");
+    run_result r = run_in(folder,
+                          "mkdir out && mkfifo out/output_0.pb && python3 "
+                          "%s/tests/support/stop.py 15 TERM \"time.sleep(1) or True\" "
+                          "%s/cleave-run run a.onnx --random -o out",
+                          TEST_SOURCE_DIR, TEST_BINARY_DIR);
+    cr_expect_eq(r.code, 128 + 15, "%d %s", r.code, r.err);
+    run_free(&r);
+}
