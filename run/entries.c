@@ -74,11 +74,11 @@ static clv_status read_entry(const clv_json_at *root, clv_arena *arena, clr_entr
 static clv_status read_line(const char *path, int number, const char *text, size_t n,
                             clv_arena *arena, clr_entry *ret, clv_error *err)
 {
-    char what[300];
+    char what[200]; /* as much as messages show of it */
     clv_json *json = NULL;
 
-    snprintf(what, sizeof what, "%.200s: line %d", path, number);
-    CLV_TRY(clv_json_parse(text, n, what, &json, err));
+    snprintf(what, sizeof what, "%.180s: line %d", path, number);
+    CLV_TRY(clv_json_parse_line(text, n, what, &json, err));
     clv_json_at root = clv_json_root(json, what);
     clv_status status = read_entry(&root, arena, ret, err);
     clv_json_free(json);

@@ -103,7 +103,9 @@ int main(int argc, char **argv)
 
     if (!c.arena)
         return clr_nomem(&c);
-    signal(SIGPIPE, SIG_IGN); /* a reader that goes away is seen as a failed write */
+    /* A reader that goes away and a file that may not grow are seen as failed writes. */
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
     int code = dispatch(&c, argc, argv);
     clv_arena_free(c.arena);
     return code;

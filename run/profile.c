@@ -81,6 +81,21 @@ static clv_status read_events(reading *r, const clv_json_at *root)
     return CLV_OK;
 }
 
+/* The runtime does not tell that it could not write all of its profile. */
+static clv_status parse_profile(const char *path, const char *text, size_t n, clv_json **ret,
+                                clv_error *err)
+{
+    clv_error why = { 0 };
+    clv_status status = clv_json_parse(text, n, path, ret, &why);
+
+    if (status == CLV_EFORMAT)
+        return clv_fail(err, CLV_EIO,
+                        "cannot write %s: the profile ends after %zu bytes; is the disk full? "
+                        "TMPDIR=FOLDER writes it elsewhere",
+                        path, n);
+    return status == CLV_OK ? CLV_OK : clv_fail(err, status, "%s", why.message);
+}
+
 clv_status clr_profile_read(const char *path, clv_arena *arena, clr_node_times *ret, clv_error *err)
 {
     reading r = { .arena = arena, .err = err };
@@ -89,7 +104,7 @@ clv_status clr_profile_read(const char *path, clv_arena *arena, clr_node_times *
     clv_json *json = NULL;
 
     CLV_TRY(clv_read_file(path, PROFILE_MAX, arena, &text, &n, err));
-    CLV_TRY(clv_json_parse(text, n, path, &json, err));
+    CLV_TRY(parse_profile(path, text, n, &json, err));
     clv_json_at root = clv_json_root(json, path);
     clv_status status = read_events(&r, &root);
     clv_json_free(json);

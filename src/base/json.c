@@ -66,10 +66,10 @@ static clv_status check_tree(const clv_json_at *at, clv_error *err)
     return CLV_OK;
 }
 
-clv_status clv_json_parse(const char *text, size_t n, const char *what, clv_json **ret,
-                          clv_error *err)
+static clv_status parse(const char *text, size_t n, const char *what, bool is_line, clv_json **ret,
+                        clv_error *err)
 {
-    CLV_TRY(clv_json_check(text, n, what, err));
+    CLV_TRY(clv_json_check(text, n, what, is_line, err));
     if (n > INT32_MAX)
         return clv_fail(err, CLV_ELIMIT, "%.200s has %zu bytes, expected at most 2^31 - 1", what,
                         n);
@@ -92,6 +92,18 @@ clv_status clv_json_parse(const char *text, size_t n, const char *what, clv_json
     }
     *ret = json;
     return CLV_OK;
+}
+
+clv_status clv_json_parse(const char *text, size_t n, const char *what, clv_json **ret,
+                          clv_error *err)
+{
+    return parse(text, n, what, false, ret, err);
+}
+
+clv_status clv_json_parse_line(const char *text, size_t n, const char *what, clv_json **ret,
+                               clv_error *err)
+{
+    return parse(text, n, what, true, ret, err);
 }
 
 void clv_json_free(clv_json *json) { cJSON_Delete(json); }

@@ -25,6 +25,9 @@ typedef struct cJSON clv_json; /* opaque to callers */
  * O(n log n) in the most keys of one object, O(n) else. */
 clv_status clv_json_parse(const char *text, size_t n, const char *what, clv_json **ret,
                           clv_error *err);
+/* Of one line of something, which what names too: messages add the column alone. */
+clv_status clv_json_parse_line(const char *text, size_t n, const char *what, clv_json **ret,
+                               clv_error *err);
 void clv_json_free(clv_json *json); /* NULL is fine */
 
 /* Where a value stands, for messages: build on the stack. parent NULL at the root, whose key is the

@@ -216,22 +216,25 @@ static const char *found(const scanner *s, char buf[16])
     return buf;
 }
 
-static clv_status report(const scanner *s, const char *what, clv_error *err)
+static clv_status report(const scanner *s, const char *what, bool is_line, clv_error *err)
 {
+    char in_line[40] = "", buf[16];
     long line = 1, column = 1;
     for (const unsigned char *p = s->start; p < s->at; p++) {
         column = *p == '\n' ? 1 : column + ((*p & 0xc0) != 0x80);
         line += *p == '\n';
     }
+    if (!is_line)
+        snprintf(in_line, sizeof in_line, ": line %ld", line);
     if (s->too_deep)
-        return clv_fail(err, CLV_ELIMIT, "%.200s: line %ld, column %ld: nested more than %d deep",
-                        what, line, column, CLV_JSON_DEPTH_MAX);
-    char buf[16];
-    return clv_fail(err, CLV_EFORMAT, "%.200s: line %ld, column %ld: not JSON: %s, expected %s",
-                    what, line, column, found(s, buf), s->expected);
+        return clv_fail(err, CLV_ELIMIT, "%.200s%s, column %ld: nested more than %d deep", what,
+                        in_line, column, CLV_JSON_DEPTH_MAX);
+    return clv_fail(err, CLV_EFORMAT, "%.200s%s, column %ld: not JSON: %s, expected %s", what,
+                    in_line, column, found(s, buf), s->expected);
 }
 
-clv_status clv_json_check(const char *text, size_t n, const char *what, clv_error *err)
+clv_status clv_json_check(const char *text, size_t n, const char *what, bool is_line,
+                          clv_error *err)
 {
     scanner s = { .start = (const unsigned char *)text };
     if (n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
@@ -242,11 +245,11 @@ clv_status clv_json_check(const char *text, size_t n, const char *what, clv_erro
     if (s.at == s.end)
         return clv_fail(err, CLV_EFORMAT, "%.200s is empty, expected a JSON value", what);
     if (!value(&s))
-        return report(&s, what, err);
+        return report(&s, what, is_line, err);
     skip_space(&s);
     if (s.at < s.end) {
         s.expected = "nothing behind the value";
-        return report(&s, what, err);
+        return report(&s, what, is_line, err);
     }
     return CLV_OK;
 }

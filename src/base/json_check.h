@@ -9,6 +9,7 @@
 #ifndef CLV_BASE_JSON_CHECK_H
 #define CLV_BASE_JSON_CHECK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/status.h"
@@ -16,8 +17,10 @@
 #define CLV_JSON_DEPTH_MAX 64 /* deepest file of ours has 8; recursion below stays small */
 
 /* RFC 8259 with UTF-8 and without \u0000. CLV_EFORMAT names line and column (both from 1; a column
- * is a character), CLV_ELIMIT is nesting over CLV_JSON_DEPTH_MAX. O(n). */
-clv_status clv_json_check(const char *text, size_t n, const char *what, clv_error *err);
+ * is a character), CLV_ELIMIT is nesting over CLV_JSON_DEPTH_MAX. is_line: the text is a line of
+ * something, which `what` tells already, so the column alone is named. O(n). */
+clv_status clv_json_check(const char *text, size_t n, const char *what, bool is_line,
+                          clv_error *err);
 
 /* Bytes of the UTF-8 character at p, 1 to 4; 0 when the n bytes there do not begin with one. */
 int clv_utf8_char(const unsigned char *p, size_t n);

@@ -192,6 +192,17 @@ Test(json, an_empty_text_is_said_to_be_empty)
     refused("\xef\xbb\xbf", "doc is empty");
 }
 
+Test(json, of_a_line_the_column_alone_is_named)
+{
+    clv_json *json = NULL;
+    clv_error err;
+    cr_assert_eq(clv_json_parse_line("{\"a\" 1}", 7, "doc: line 3", &json, &err), CLV_EFORMAT);
+    cr_assert_str_eq(err.message,
+                     "doc: line 3, column 6: not JSON: '1', expected ':' behind a key");
+    cr_assert_eq(clv_json_parse_line("{\"a\": 1}", 8, "doc: line 3", &json, &err), CLV_OK);
+    clv_json_free(json);
+}
+
 Test(json, a_syntax_error_names_line_column_and_what_was_expected)
 {
     refused("{\n  \"a\": 1,\n  \"b\" 2\n}",

@@ -128,6 +128,8 @@ Test(batch, a_list_that_is_wrong_is_refused)
 {
     given(ENTRY("neg.onnx", "") "{\"model\": \"neg.onnx\", \"output\": 1}\n");
     refused(65, "batch list", "list: line 2 has the unknown key 'output'");
+    given(ENTRY("neg.onnx", "") "{\"model\" 1}\n");
+    refused(65, "batch list", "list: line 2, column 10: not JSON: '1', expected ':' behind a key");
     write_text("list", "{\"inputs\": {}}");
     refused(65, "batch list", "list: line 1");
     refused(74, "batch gone", "gone");

@@ -152,6 +152,27 @@ Test(run, the_profile_leaves_nothing_behind)
     run_free(&r);
 }
 
+/* A disk that is full, as the system's own limit on the size of files has it. */
+Test(run, a_file_that_may_not_grow_is_named)
+{
+    matmul("m.onnx");
+    run_result r = run_in(folder,
+                          "mkdir tmp; export TMPDIR=$PWD/tmp; ulimit -f 2; "
+                          "%s/cleave-run run m.onnx --random --bind batch=2 --profile --repeat 50",
+                          TEST_BINARY_DIR);
+    cr_expect_eq(r.code, 74, "%d: %s", r.code, r.err);
+    cr_expect(strstr(r.err, "cannot write ") && strstr(r.err, "/tmp/cleave-run."), "%s", r.err);
+    cr_expect(strstr(r.err, "the profile ends after "), "%s", r.err);
+    run_free(&r);
+    r = run_in(folder,
+               "ulimit -f 2; %s/cleave-run run m.onnx --random --bind batch=5000 -o out; "
+               "echo $?; ls tmp out",
+               TEST_BINARY_DIR);
+    cr_expect_str_eq(r.out, "74\nout:\n\ntmp:\n");
+    cr_expect(strstr(r.err, "cannot write out/output_0.pb: File too large"), "%s", r.err);
+    run_free(&r);
+}
+
 Test(run, what_is_wrong_is_told_in_one_sentence)
 {
     matmul("m.onnx");
