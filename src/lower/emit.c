@@ -56,7 +56,7 @@ static clv_status name_weight(clv_emit *e, int32_t v, int32_t position)
         int64_t *own = CLV_NEW_ARRAY(e->arena, int64_t, split.rank);
         if (!own)
             return no_memory(e);
-        clv_emit_dims(e, value->tensor, &value->layout, position, own);
+        clv_spmd_dims(e->s, value->tensor, &value->layout, position, own);
         w.rank = split.rank;
         w.dims = own;
         w.whole = is_whole(type, own);

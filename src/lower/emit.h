@@ -102,10 +102,6 @@ clv_status clv_emit_fresh(clv_emit *e, clv_str base, int32_t position, bool made
 /* Is the name that of a node's output? */
 bool clv_emit_is_made(const clv_emit *e, clv_str name);
 
-/* Dims of the part of a tensor that a device has: rank entries. The tensor's own must be known.
- */
-void clv_emit_dims(const clv_emit *e, clv_tensor t, const clv_layout *layout, int32_t position,
-                   int64_t *ret);
 /* What a node is called that the source does not have. Not as its output: in many models operators
  * are called as what they make, and the operator that made this keeps its name. */
 clv_status clv_emit_node_name(clv_emit *e, const char *type, clv_str out, clv_str *ret);
@@ -144,9 +140,6 @@ clv_status clv_emit_transpose(clv_emit *e, clv_str in, int32_t rank, const int64
 /* n tensors behind each other; one: itself. */
 clv_status clv_emit_concat(clv_emit *e, const clv_str *in, int32_t n, int32_t axis, clv_str want,
                            int32_t position, clv_str *ret);
-/* The most dimensions of a view: those of a tensor, each of which the axes of a mesh may take
- * apart. */
-#define CLV_VIEW_MAX (CLV_RANK_MAX + 4 * CLV_MESH_AXES_MAX)
 /* The places in each dimension, of a tensor or view that has dims; places NULL: all of them. Where
  * places are given they are taken, even if they are all: devices of a group shall have the same
  * nodes. */
@@ -170,11 +163,6 @@ clv_status clv_emit_part(clv_emit *e, clv_str in, clv_tensor t, const clv_layout
 clv_status clv_emit_gather(clv_emit *e, clv_tensor t, clv_layout *layout, int32_t axis,
                            clv_str *io);
 
-/* How many pieces of a dimension, as seen by an axis that splits within so many outer ones, a
- * device has. O(rank). */
-int64_t clv_emit_pieces(clv_emit *e, clv_tensor t, const clv_layout *layout, int32_t d,
-                        int32_t outer, int32_t position);
-
 /* -- nodes of dialects: of the one device that is written down -- */
 
 /* Has the dialect a node for it? reduce: of an all-reduce or reduce-scatter. */
@@ -189,8 +177,8 @@ clv_status clv_emit_collective_node(clv_emit *e, clv_emit_collective *c, clv_str
 clv_status clv_emit_gather_node(clv_emit *e, clv_emit_collective *c, clv_str in, clv_dtype dtype,
                                 int32_t rank, const int64_t *dims, int32_t axis, clv_str want,
                                 clv_str *ret);
-/* A whole step as an all-to-all or a reduce-scatter; *ret_done false: it cannot be, and nothing is
- * written. All devices decide alike. O(positions * rank). */
+/* A whole step as an all-to-all or a reduce-scatter; *ret_done false: it is none, or the dialect
+ * has no such node, and nothing is written. */
 clv_status clv_emit_exchange(clv_emit *e, const clv_spmd_instr *instr, const clv_spmd_value *from,
                              const clv_spmd_value *to, clv_str *io, bool *ret_done);
 

@@ -61,7 +61,7 @@ static clv_status spread(const looking *l, clv_tensor numbers, const clv_layout 
 {
     int64_t dims[CLV_RANK_MAX], view[2 * CLV_RANK_MAX];
     int32_t n = l->e->s->types->of[numbers.i].rank;
-    clv_emit_dims(l->e, numbers, layout, l->position, dims);
+    clv_spmd_dims(l->e->s, numbers, layout, l->position, dims);
     for (int32_t i = 0; i < rank; i++)
         view[i] = i >= before && i < before + n ? dims[i - before] : 1;
     return clv_emit_reshape(l->e, *mine, CLV_DT_BOOL, rank, view, l->want, l->position, mine);

@@ -172,7 +172,7 @@ static clv_status zero_bias(local_op *l, int32_t k)
     clv_tensor t = input_of(l, k);
     int64_t dims[CLV_RANK_MAX];
     const clv_spmd_value *v = &l->e->s->values[l->e->s->operands[l->instr->first_in + k]];
-    clv_emit_dims(l->e, t, &v->layout, l->position, dims);
+    clv_spmd_dims(l->e->s, t, &v->layout, l->position, dims);
     return clv_emit_filled_after(
         l->e, &l->in[k], 1, l->e->s->types->of[t.i].dtype, l->e->s->types->of[t.i].rank, dims,
         CLV_FILL_ZERO, clv_tensor_at(l->e->s->model->main, t)->name, l->position, &l->in[k]);
@@ -204,7 +204,7 @@ static clv_status pad_chosen(local_op *l, int32_t k)
         return CLV_OK;
     const clv_type *type = &l->e->s->types->of[t.i];
     const clv_spmd_value *v = &l->e->s->values[l->e->s->operands[l->instr->first_in + k]];
-    clv_emit_dims(l->e, t, &v->layout, l->position, dims);
+    clv_spmd_dims(l->e->s, t, &v->layout, l->position, dims);
     int64_t before = l->e->low[factor], behind = type->dims[d] - l->e->high[factor];
     dims[d] = before;
     CLV_TRY(clv_emit_filled(l->e, type->dtype, type->rank, dims, CLV_FILL_ZERO, &part[n++]));
@@ -270,7 +270,7 @@ static clv_status add_borders(clv_emit *e, const clv_spmd_instr *instr, int32_t 
     bool largest = clv_str_is(op->type, "MaxPool") || clv_str_is(op->type, "MaxpoolWithMask");
     int64_t dims[CLV_RANK_MAX], inner;
     clv_spmd_ranges(e->s, instr, position, e->low, e->high, e->first);
-    clv_emit_dims(e, t, layout, position, dims);
+    clv_spmd_dims(e->s, t, layout, position, dims);
     for (int32_t d = 0; d < f->in[k].rank; d++) {
         int32_t factor = halo_of(e, instr, &f->in[k].dims[d], &inner);
         if (factor < 0 || e->low[factor] == e->high[factor])
@@ -344,7 +344,7 @@ static clv_status stay_idle(const local_op *l)
         for (int32_t a = 0; a < l->e->s->mesh.n_axes; a++)
             if (value->layout.dim[a] == CLV_AXIS_PARTIAL)
                 reduce = (clv_reduce)value->layout.reduce[a];
-        clv_emit_dims(l->e, value->tensor, &value->layout, l->position, dims);
+        clv_spmd_dims(l->e->s, value->tensor, &value->layout, l->position, dims);
         CLV_TRY(clv_emit_filled_after(l->e, l->in, l->n_in, type->dtype, type->rank, dims,
                                       neutral(reduce), value->name, l->position,
                                       clv_emit_name(l->e, v, l->position)));

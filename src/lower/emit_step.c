@@ -12,29 +12,6 @@ static clv_status no_memory(const clv_emit *e) { return clv_fail_nomem(e->err, W
 
 /* -- parts -- */
 
-void clv_emit_dims(const clv_emit *e, clv_tensor t, const clv_layout *layout, int32_t position,
-                   int64_t *ret)
-{
-    clv_tensor_split split;
-    (void)clv_spmd_split(e->s, t, &split);
-    clv_layout_part_dims(layout, &e->s->mesh, &split, position, ret);
-}
-
-int64_t clv_emit_pieces(clv_emit *e, clv_tensor t, const clv_layout *layout, int32_t d,
-                        int32_t outer, int32_t position)
-{
-    clv_layout outside = *layout;
-    clv_tensor_split split;
-    int64_t dims[CLV_RANK_MAX];
-    (void)clv_spmd_split(e->s, t, &split);
-    for (int32_t a = 0; a < CLV_MESH_AXES_MAX; a++)
-        if (outside.dim[a] == d && outside.outer[a] >= outer)
-            clv_layout_unsplit(&outside, a);
-    clv_emit_dims(e, t, &outside, position, dims);
-    int64_t piece = split.dims[d] / outer;
-    return piece ? dims[d] / piece : 1;
-}
-
 static clv_status spans_of(clv_emit *e, clv_tensor t, const clv_layout *layout, int32_t position,
                            clv_spans *ret)
 {
@@ -113,12 +90,12 @@ static clv_status plan_gathering(clv_emit *e, clv_tensor t, const clv_layout *la
     (void)clv_spmd_split(e->s, t, &split);
     g->rank = split.rank;
     g->dtype = split.dtype;
-    g->pieces = clv_emit_pieces(e, t, layout, g->d, layout->outer[axis], position);
+    g->pieces = clv_spmd_pieces(e->s, t, layout, g->d, layout->outer[axis], position);
     g->rest = CLV_NEW_ARRAY(e->arena, int64_t, g->n);
     if (!g->rest)
         return no_memory(e);
     for (int32_t k = 0; k < g->n; k++) {
-        clv_emit_dims(e, t, layout, member(&e->s->mesh, position, axis, k), dims);
+        clv_spmd_dims(e->s, t, layout, member(&e->s->mesh, position, axis, k), dims);
         g->rest[k] = g->pieces ? dims[g->d] / g->pieces : 0;
         g->most = g->rest[k] > g->most ? g->rest[k] : g->most;
     }
@@ -285,7 +262,7 @@ static clv_status reduce_node_of(clv_emit *e, clv_tensor t, const clv_layout *la
     for (int32_t a = 0; a < e->s->mesh.n_axes; a++)
         if (axes >> a & 1)
             c.order[c.n_order++] = a;
-    clv_emit_dims(e, t, layout, e->only, dims);
+    clv_spmd_dims(e->s, t, layout, e->only, dims);
     for (int32_t i = 0; i < rank; i++)
         elems *= dims[i];
     (void)clv_dtype_bytes(dtype, elems, &c.bytes);
@@ -355,7 +332,7 @@ static clv_status make_neutral(clv_emit *e, clv_tensor t, const clv_layout *to, 
                                                        : CLV_FILL_ZERO;
         if (!clv_emit_active(e, p) || first || keeps)
             continue;
-        clv_emit_dims(e, t, to, p, dims);
+        clv_spmd_dims(e->s, t, to, p, dims);
         CLV_TRY(clv_emit_filled_after(e, &io[p], 1, e->s->types->of[t.i].dtype,
                                       e->s->types->of[t.i].rank, dims, fill,
                                       clv_tensor_at(e->s->model->main, t)->name, p, &io[p]));

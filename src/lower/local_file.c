@@ -40,7 +40,7 @@ static clv_status part_type(clv_local_file *f, const clv_spmd_value *v, int32_t 
     int64_t *dims = CLV_NEW_ARRAY(f->e.arena, int64_t, split.rank);
     if (!type || !dims)
         return no_memory(f->e.err);
-    clv_emit_dims(&f->e, v->tensor, &v->layout, position, dims);
+    clv_spmd_dims(f->e.s, v->tensor, &v->layout, position, dims);
     *type = *whole;
     type->dims = dims;
     *ret = type;

@@ -43,7 +43,8 @@ typedef struct {
     int16_t factor[CLV_MESH_AXES_MAX]; /* of an operator: what each axis splits, or -1 */
     clv_step_kind kind;                /* of a step */
     uint32_t axes;                     /* that a step is over */
-    bool local; /* of a step: once sums are made, each device has what it needs */
+    bool local;    /* of a step: once sums are made, each device has what it needs */
+    bool exchange; /* of a step: one all-to-all or reduce-scatter is all of it, on every device */
     int32_t first_in, n_in, first_out, n_out; /* into operands: values, -1 for what is left out. Of
                                                  an operator all inputs, implicit ones too */
 } clv_spmd_instr;
@@ -78,10 +79,23 @@ typedef struct {
 clv_status clv_spmd_make(const clv_model *model, const clv_types *types, const clv_plan *plan,
                          bool whole, clv_arena *arena, clv_spmd **ret, clv_error *err);
 
+/* The most dimensions of a view: those of a tensor, each of which the axes of a mesh may take
+ * apart. */
+#define CLV_VIEW_MAX (CLV_RANK_MAX + 4 * CLV_MESH_AXES_MAX)
+
 /* The tensor of a value as layouts split it; false: it can only be copied. */
 bool clv_spmd_split(const clv_spmd *s, clv_tensor t, clv_tensor_split *ret);
 /* CLV_EUNSUPP: it can only be copied, as not all of its sizes are known. */
 clv_status clv_spmd_check_sizes(const clv_spmd *s, clv_tensor t, clv_error *err);
+
+/* Dims of the part of a tensor that a device has: rank entries. The tensor's own must be known.
+ * O(rank + axes). */
+void clv_spmd_dims(const clv_spmd *s, clv_tensor t, const clv_layout *layout, int32_t position,
+                   int64_t *ret);
+/* How many pieces of a dimension, as seen by an axis that splits within so many outer ones, a
+ * device has. As above. */
+int64_t clv_spmd_pieces(const clv_spmd *s, clv_tensor t, const clv_layout *layout, int32_t d,
+                        int32_t outer, int32_t position);
 
 /* What a device has of the factors of an operator: for factor f the elements from low[f] to
  * high[f]. first[f]: it is the first of all that have a share of the factor. Arrays of n_factors.

@@ -1,0 +1,108 @@
+/* spmd_part.c - what a device has: of a tensor in a layout, and of the factors of an operator. */
+#include "cost/shard_cost.h"
+#include "lower/spmd.h"
+
+/* -- of a tensor -- */
+
+bool clv_spmd_split(const clv_spmd *s, clv_tensor t, clv_tensor_split *ret)
+{
+    bool ok = clv_split_of_type(&s->types->of[t.i], ret);
+    memcpy(ret->share, s->mesh.share, sizeof ret->share);
+    return ok;
+}
+
+clv_status clv_spmd_check_sizes(const clv_spmd *s, clv_tensor t, clv_error *err)
+{
+    char text[CLV_MESSAGE_SIZE];
+    clv_tensor_split split;
+    if (clv_spmd_split(s, t, &split))
+        return CLV_OK;
+    return clv_fail(
+        err, CLV_EUNSUPP,
+        "tensor '%.*s' is split, but its type is %s, expected sizes for all dimensions: "
+        "plan with --bind",
+        CLV_STR_ARG(clv_tensor_at(s->model->main, t)->name),
+        clv_type_show(s->model, &s->types->of[t.i], text, sizeof text));
+}
+
+void clv_spmd_dims(const clv_spmd *s, clv_tensor t, const clv_layout *layout, int32_t position,
+                   int64_t *ret)
+{
+    clv_tensor_split split;
+    (void)clv_spmd_split(s, t, &split);
+    clv_layout_part_dims(layout, &s->mesh, &split, position, ret);
+}
+
+int64_t clv_spmd_pieces(const clv_spmd *s, clv_tensor t, const clv_layout *layout, int32_t d,
+                        int32_t outer, int32_t position)
+{
+    clv_layout outside = *layout;
+    int64_t dims[CLV_RANK_MAX];
+    for (int32_t a = 0; a < CLV_MESH_AXES_MAX; a++)
+        if (outside.dim[a] == d && outside.outer[a] >= outer)
+            clv_layout_unsplit(&outside, a);
+    clv_spmd_dims(s, t, &outside, position, dims);
+    int64_t piece = s->types->of[t.i].dims[d] / outer;
+    return piece ? dims[d] / piece : 1;
+}
+
+/* -- of factors -- */
+
+bool clv_spmd_splits(const clv_spmd *s, const clv_spmd_instr *instr, int32_t factor)
+{
+    for (int32_t a = 0; a < s->mesh.n_axes; a++)
+        if (instr->factor[a] == factor && s->mesh.size[a] > 1)
+            return true;
+    return false;
+}
+
+static void cut_units(const clv_spmd *s, int32_t axis, int32_t coord, int64_t units,
+                      int64_t *ret_offset, int64_t *ret_units)
+{
+    if (s->mesh.share[axis])
+        clv_cut_shares(units, s->mesh.size[axis], coord, s->mesh.share[axis], ret_offset,
+                       ret_units);
+    else
+        clv_cut(units, s->mesh.size[axis], coord, CLV_UNEVEN_CEIL, ret_offset, ret_units);
+}
+
+/* The first coordinate of an axis that gets anything of so many units. */
+static int32_t first_of(const clv_spmd *s, int32_t axis, int64_t units)
+{
+    int64_t offset, part = 0;
+    int32_t c = -1;
+    while (part == 0 && ++c < s->mesh.size[axis] - 1)
+        cut_units(s, axis, c, units, &offset, &part);
+    return c;
+}
+
+/* Each axis cuts what the ones before it left, in whole granules, as layouts are cut. */
+static void range_of(const clv_spmd *s, const clv_spmd_instr *instr, int32_t position, int32_t f,
+                     int64_t granule, int64_t *low, int64_t *high, bool *first)
+{
+    int64_t at = 0, units = *high / granule;
+    for (int32_t a = 0; a < s->mesh.n_axes; a++) {
+        int32_t coord = clv_mesh_coord(&s->mesh, position, a);
+        int64_t offset;
+        if (instr->factor[a] != f || s->mesh.size[a] == 1)
+            continue;
+        *first = *first && coord == first_of(s, a, units);
+        cut_units(s, a, coord, units, &offset, &units);
+        at += offset;
+    }
+    *low = at * granule;
+    *high = (at + units) * granule;
+}
+
+void clv_spmd_ranges(const clv_spmd *s, const clv_spmd_instr *instr, int32_t position, int64_t *low,
+                     int64_t *high, bool *first)
+{
+    const clv_factors *all = &s->factors[instr->op.i];
+    for (int32_t f = 0; f < all->n_factors; f++) {
+        low[f] = 0;
+        high[f] = all->factors[f].size;
+        first[f] = true;
+        if (clv_spmd_splits(s, instr, f))
+            range_of(s, instr, position, f, all->factors[f].granule, &low[f], &high[f], &first[f]);
+    }
+}
