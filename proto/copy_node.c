@@ -32,123 +32,12 @@ enum { Q_NAME = 1, Q_PARAMETER = 2, P_NAME = 2 }; /* TensorAnnotation, and its p
 
 /* -- names -- */
 
-static clv_status start_captured(clv_copying *c, const clv_new_node *node, clv_error *err)
-{
-    clv_captured *k = &c->captured;
-    *k = (clv_captured){ .list = node->captured, .n = node->n_captured };
-    if (!k->n)
-        return CLV_OK;
-    k->to_of = CLV_NEW_ARRAY(c->scratch, int32_t, k->n);
-    k->hidden = CLV_NEW_ARRAY(c->scratch, int32_t, k->n);
-    k->taken = CLV_NEW_ARRAY(c->scratch, int32_t, k->n);
-    if (!k->to_of || !k->hidden || !k->taken)
-        return clv_fail_nomem(err, "the captured names of a node");
-    CLV_TRY(clv_map_init(&k->from, c->scratch, k->n, err));
-    CLV_TRY(clv_map_init(&k->to, c->scratch, k->n, err));
-    for (int32_t i = 0; i < k->n; i++) {
-        CLV_TRY(clv_map_put(&k->from, k->list[i].from, i, NULL, err));
-        CLV_TRY(clv_map_put(&k->to, k->list[i].to, i, &k->to_of[i], err));
-    }
-    return CLV_OK;
-}
-
-/* A body makes a tensor of this name (by 1), or is left (by -1). */
-static void count_made(clv_captured *k, clv_str name, int32_t by)
-{
-    int32_t from = clv_map_get(&k->from, name), to = clv_map_get(&k->to, name);
-    if (from >= 0)
-        k->hidden[from] += by;
-    if (to >= 0)
-        k->taken[to] += by;
-}
-
-/* The names in one field of a message. */
-static clv_status count_field(clv_captured *k, clv_message m, uint32_t field, int32_t by,
-                              clv_error *err)
-{
-    clv_field f;
-    for (;;) {
-        clv_str name;
-        CLV_TRY(clv_message_next(&m, &f, err));
-        if (!f.number)
-            return CLV_OK;
-        if (f.number != field || !f.n)
-            continue;
-        CLV_TRY(clv_message_str(&m, &f, &name, err));
-        count_made(k, name, by);
-    }
-}
-
-static clv_status count_sparse(clv_captured *k, clv_message sparse, int32_t by, clv_error *err)
-{
-    clv_field f;
-    for (;;) {
-        CLV_TRY(clv_message_next(&sparse, &f, err));
-        if (!f.number)
-            return CLV_OK;
-        if (f.number == S_VALUES)
-            CLV_TRY(count_field(k, clv_message_sub(&sparse, &f, &onnx__tensor_proto__descriptor),
-                                T_NAME, by, err));
-    }
-}
-
-static clv_status count_graph_field(clv_captured *k, const clv_message *m, const clv_field *f,
-                                    int32_t by, clv_error *err)
-{
-    switch (f->number) {
-    case G_NODE:
-        return count_field(k, clv_message_sub(m, f, &onnx__node_proto__descriptor), N_OUTPUT, by,
-                           err);
-    case G_INPUT:
-        return count_field(k, clv_message_sub(m, f, &onnx__value_info_proto__descriptor), V_NAME,
-                           by, err);
-    case G_WEIGHT:
-        return count_field(k, clv_message_sub(m, f, &onnx__tensor_proto__descriptor), T_NAME, by,
-                           err);
-    case G_SPARSE:
-        return count_sparse(k, clv_message_sub(m, f, &onnx__sparse_tensor_proto__descriptor), by,
-                            err);
-    default: /* a number from the file */
-        return CLV_OK;
-    }
-}
-
-/* All that a body makes itself, wherever in it: a body is one scope. */
-static clv_status count_graph(clv_captured *k, clv_message m, int32_t by, clv_error *err)
-{
-    clv_field f;
-    while (k->n) {
-        CLV_TRY(clv_message_next(&m, &f, err));
-        if (!f.number)
-            break;
-        CLV_TRY(count_graph_field(k, &m, &f, by, err));
-    }
-    return CLV_OK;
-}
-
-/* What a name in a body is to be. */
-static clv_status rename_to(const clv_copying *c, clv_str name, clv_str *ret, clv_error *err)
-{
-    const clv_captured *k = &c->captured;
-    int32_t i = k->n && name.n ? clv_map_get(&k->from, name) : -1;
-    *ret = name;
-    if (i < 0 || k->hidden[i])
-        return CLV_OK;
-    *ret = k->list[i].to;
-    if (!k->taken[k->to_of[i]])
-        return CLV_OK;
-    return clv_fail(err, CLV_EUSAGE,
-                    "tensor '%.*s' cannot be named '%.*s' for node '%.*s': a body of the node has "
-                    "a tensor of that name itself",
-                    CLV_STR_ARG(name), CLV_STR_ARG(*ret), CLV_STR_ARG(c->node));
-}
-
 /* A field that is a name. */
 static clv_status put_name(clv_copying *c, const clv_message *m, const clv_field *f, clv_error *err)
 {
-    clv_str name, to;
+    clv_str name;
     CLV_TRY(clv_message_str(m, f, &name, err));
-    CLV_TRY(rename_to(c, name, &to, err));
+    clv_str to = clv_body_names_get(&c->names, name);
     if (to.at == name.at)
         return clv_put_field(c->put, m, f, err);
     return clv_put_str(c->put, f->number, to, err);
@@ -157,11 +46,14 @@ static clv_status put_name(clv_copying *c, const clv_message *m, const clv_field
 /* Where a message has a name, and messages that have one more. */
 typedef struct named {
     const ProtobufCMessageDescriptor *type;
-    uint32_t name, part; /* fields; part 0: none */
+    uint32_t name, part; /* fields; 0: none */
     const struct named *parts;
 } named;
 
 static const named value_names = { &onnx__value_info_proto__descriptor, V_NAME, 0, NULL };
+static const named tensor_names = { &onnx__tensor_proto__descriptor, T_NAME, 0, NULL };
+static const named sparse_names = { &onnx__sparse_tensor_proto__descriptor, 0, S_VALUES,
+                                    &tensor_names };
 static const named parameter_names = { &onnx__string_string_entry_proto__descriptor, P_NAME, 0,
                                        NULL };
 static const named annotation_names = { &onnx__tensor_annotation__descriptor, Q_NAME, Q_PARAMETER,
@@ -237,6 +129,7 @@ static clv_status inner_node_field(clv_copying *c, const clv_message *m, const c
     attr_look look;
     switch (f->number) {
     case N_INPUT:
+    case N_OUTPUT:
         return put_name(c, m, f, err);
     case N_ATTRIBUTE:
         CLV_TRY(
@@ -265,18 +158,32 @@ static clv_status copy_inner_node(clv_copying *c, const clv_message *m, const cl
     }
 }
 
+/* Of a field of a body that names tensors; NULL: it names none, or is a node. */
+static const named *names_in(uint32_t number)
+{
+    switch (number) {
+    case G_INPUT:
+    case G_OUTPUT:
+    case G_VALUE:
+        return &value_names;
+    case G_WEIGHT:
+        return &tensor_names;
+    case G_SPARSE:
+        return &sparse_names;
+    case G_QUANTIZATION:
+        return &annotation_names;
+    default: /* a number from the file */
+        return NULL;
+    }
+}
+
 static clv_status graph_field(clv_copying *c, const clv_message *m, const clv_field *f,
                               clv_error *err)
 {
-    const named *names = NULL;
+    const named *names = names_in(f->number);
     if (f->number == G_NODE)
         return copy_inner_node(c, m, f, err);
-    if (f->number == G_OUTPUT || f->number == G_VALUE)
-        names = &value_names;
-    else if (f->number == G_QUANTIZATION)
-        names = &annotation_names;
-    return names && c->captured.n ? put_named(c, m, f, names, err)
-                                  : clv_put_field(c->put, m, f, err);
+    return names && c->names.n ? put_named(c, m, f, names, err) : clv_put_field(c->put, m, f, err);
 }
 
 static clv_status graph_fields(clv_copying *c, clv_message graph, clv_error *err)
@@ -297,9 +204,9 @@ static clv_status copy_graph(clv_copying *c, const clv_message *m, const clv_fie
     clv_message graph = clv_message_sub(m, f, &onnx__graph_proto__descriptor);
     CLV_TRY(clv_graph_enter(c->places->file, &graph, &c->depth, err));
     CLV_TRY(clv_put_open(c->put, f->number, &to, err));
-    CLV_TRY(count_graph(&c->captured, graph, 1, err));
+    CLV_TRY(clv_body_names_move(&c->names, graph, 1, err));
     CLV_TRY(graph_fields(c, graph, err));
-    CLV_TRY(count_graph(&c->captured, graph, -1, err));
+    CLV_TRY(clv_body_names_move(&c->names, graph, -1, err));
     c->depth--;
     return clv_put_close(c->put, &to, err);
 }
@@ -363,13 +270,13 @@ static clv_status node_fields(clv_copying *c, clv_message m, const clv_new_node 
     }
 }
 
-clv_status clv_copy_node(clv_copying *c, const clv_new_node *node, int32_t file_index,
+clv_status clv_copy_node(clv_copying *c, const clv_new_node *node, const clv_graph *g,
                          clv_error *err)
 {
     clv_message source;
     clv_mark mark = clv_arena_mark(c->scratch);
-    CLV_TRY(clv_places_node(c->places, file_index, &source, err));
-    CLV_TRY(start_captured(c, node, err));
+    CLV_TRY(clv_places_node(c->places, clv_op_at(g, node->source)->file_index, &source, err));
+    CLV_TRY(clv_body_names_start(&c->names, node, g, c->around, c->scratch, err));
     c->depth = 1; /* the main graph */
     CLV_TRY(node_fields(c, source, node, err));
     clv_arena_rewind(c->scratch, mark);
@@ -384,7 +291,7 @@ clv_status clv_copy_function(clv_copying *c, int32_t i, clv_error *err)
     clv_message m;
     clv_field f;
     CLV_TRY(clv_places_function(c->places, i, &m, err));
-    c->captured = (clv_captured){ .n = 0 };
+    c->names = (clv_body_names){ .n = 0 }; /* it sees nothing around it */
     c->depth = 0;
     CLV_TRY(clv_put_open(c->put, M_FUNCTION, &to, err));
     for (;;) {

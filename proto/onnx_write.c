@@ -52,13 +52,6 @@ static clv_status put_text(clv_put *e, uint32_t field, clv_str text, clv_error *
     return text.n ? clv_put_str(e, field, text, err) : CLV_OK;
 }
 
-static clv_status copy_source(writing *w, const clv_new_node *node, clv_error *err)
-{
-    const clv_op_info *op = clv_op_at(w->m->model->main, node->source);
-    w->copying.node = op->label;
-    return clv_copy_node(&w->copying, node, op->file_index, err);
-}
-
 static clv_status put_node(writing *w, const clv_new_node *node, clv_error *err)
 {
     clv_put *e = &w->put;
@@ -69,7 +62,7 @@ static clv_status put_node(writing *w, const clv_new_node *node, clv_error *err)
     CLV_TRY(put_text(e, N_NAME, node->name, err));
     CLV_TRY(put_text(e, N_TYPE, node->type, err));
     if (node->source.i >= 0)
-        CLV_TRY(copy_source(w, node, err));
+        CLV_TRY(clv_copy_node(&w->copying, node, w->m->model->main, err));
     for (int32_t i = 0; i < node->n_attrs; i++)
         CLV_TRY(clv_new_attr_put(e, &w->places, &node->attrs[i], err));
     CLV_TRY(put_text(e, N_DOMAIN, clv_read_domain(node->domain), err));
@@ -245,11 +238,14 @@ static clv_status write_in(const clv_new_model *m, const clv_sink *sink, clv_are
 {
     writing w = { .m = m, .put = { .arena = arena } };
     bool *is_called;
+    clv_map around;
     CLV_TRY(check_nodes(m, err));
     CLV_TRY(clv_places_find(m->source, m->model, arena, &w.places, err));
     CLV_TRY(clv_called_functions(m, arena, &is_called, err));
     w.function_is_called = is_called;
-    w.copying = (clv_copying){ .put = &w.put, .places = &w.places, .scratch = scratch };
+    CLV_TRY(clv_body_names_around(m, arena, &around, err));
+    w.copying =
+        (clv_copying){ .put = &w.put, .places = &w.places, .around = &around, .scratch = scratch };
     return measure_and_write(&w, sink, arena, err);
 }
 

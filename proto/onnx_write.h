@@ -57,7 +57,8 @@ typedef struct {
     const clv_new_attr *attrs; /* instead of the source's of the same name, and behind the others */
     int32_t n_attrs;
     /* Tensors that bodies of a copied node take from around it, at any depth. What a body makes
-     * itself keeps its name, and hides one around it; `to` must be no name of such a tensor. */
+     * itself hides one around it; it keeps its name, unless the new graph has a tensor of that name
+     * (body_names.h). */
     const clv_rename *captured;
     int32_t n_captured;
 } clv_new_node;
@@ -93,12 +94,12 @@ typedef struct {
 /* Writes it. Functions of the source are kept if a node calls them, through others or from bodies
  * too; device_configurations and other metadata of the source are left out, everything else of a
  * copied node is kept byte for byte, unknown fields too. Streams: memory is 8 bytes for each node,
- * weight and function of the source and each message that is written, and the captured names of one
- * node; no payload. Nothing goes to the sink before all has been measured. CLV_EUSAGE: the model
- * was not read from the source, a number is none of its nodes or weights, a tensor's bytes are not
- * what its dimensions need, a body has a name that a captured tensor is to have. CLV_ELIMIT: more
- * than 2^31 - 1 bytes, which protobuf's parsers refuse. O(bytes written but payloads + fields of
- * the source's graph). */
+ * weight and function of the source and each message that is written, a map of the new graph's
+ * names, and the names in the bodies of one node; no payload. Nothing goes to the sink before all
+ * has been measured. CLV_EUSAGE: the model was not read from the source, a number is none of its
+ * nodes or weights, a tensor's bytes are not what its dimensions need. CLV_ELIMIT: more than 2^31 -
+ * 1 bytes, which protobuf's parsers refuse. O(bytes written but payloads + fields of the source's
+ * graph). */
 clv_status clv_onnx_write(const clv_new_model *m, const clv_sink *sink, clv_arena *arena,
                           clv_error *err);
 

@@ -125,6 +125,43 @@ Test(lower, every_form_computes_what_the_model_computes)
     }
 }
 
+/* A Loop's body calls what it reads and makes as the model calls its weight, a result and its
+ * output: ONNX Runtime takes that of a model where "y" comes behind the Loop. */
+Test(lower, names_in_bodies_do_not_meet_those_around_them)
+{
+    static const char *const forms[] = { "emulate", "devices", "stages" };
+    if (access(RUN, X_OK) != 0)
+        cr_skip_test("cleave-run is not built");
+    free(does("/usr/bin/python3 -c \"\n"
+              "import numpy, onnx\n"
+              "from onnx import helper as h, numpy_helper as n\n"
+              "f = lambda name: h.make_tensor_value_info(name, 1, [4, 4])\n"
+              "v = n.from_array(numpy.arange(16, dtype=numpy.float32).reshape(4, 4) - 8, 'w')\n"
+              "w = n.from_array(numpy.eye(4, dtype=numpy.float32) * 2, 'w')\n"
+              "three = n.from_array(numpy.array(3), 'three')\n"
+              "body = h.make_graph([h.make_node('Identity', ['go'], ['on']),\n"
+              "    h.make_node('MatMul', ['h', 'w'], ['y'])], 'b',\n"
+              "    [h.make_tensor_value_info('i', 7, []), h.make_tensor_value_info('go', 9, []),\n"
+              "     f('h')], [h.make_tensor_value_info('on', 9, []), f('y')], [v])\n"
+              "g = h.make_graph([h.make_node('MatMul', ['x', 'w'], ['h']),\n"
+              "    h.make_node('Loop', ['three', '', 'h'], ['z'], body=body),\n"
+              "    h.make_node('Add', ['h', 'z'], ['y'])], 'g', [f('x')], [f('y')], [w, three])\n"
+              "m = h.make_model(g, opset_imports=[h.make_opsetid('', 17)], ir_version=8)\n"
+              "onnx.save(m, 'loop.onnx')\n"
+              "numpy.save('x.npy', numpy.arange(16, dtype=numpy.float32).reshape(4, 4))\""));
+    cleave("plan -q --mesh 2 --no-output --plan-out loop.json loop.onnx");
+    free(does(RUN " run -q -i x=x.npy loop.onnx -o want"));
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        run_result r = run_in(folder,
+                              TEST_CLEAVE " lower -q loop.onnx loop.json --form %s -o %s && " RUN
+                                          " run -q -i x=x.npy %s -o got && diff -r want got && "
+                                          "rm -r got",
+                              forms[i], forms[i], forms[i]);
+        cr_expect_eq(r.code, 0, "%s: %s%s", forms[i], r.out, r.err);
+        run_free(&r);
+    }
+}
+
 /* Weights that stand in no model file: in the original, which is linked into the folder, in the
  * folder's own files, or in safetensors. */
 Test(lower, weights_are_found_wherever_they_lie)

@@ -7,6 +7,7 @@
 #include "proto/everything.h"
 #include "proto/wire.h"
 #include "proto/written.h"
+#include "support/damaged.h"
 
 Test(onnx_write, what_cannot_be_written_is_refused_in_words)
 {
@@ -119,35 +120,16 @@ Test(onnx_write, over_2_gib_nothing_is_written)
     munmap(map, n);
 }
 
-/* Each byte of a model changed: whatever can still be read is written again, or refused. */
-Test(onnx_write, damaged_models_do_no_harm)
+static void write_again(const clv_onnx_file *file, const clv_model *model, clv_arena *arena)
 {
-    size_t n, read = 0;
-    test_onnx *m = everything();
-    uint8_t *bytes = onnx_pack(m, &n);
-    onnx_free(m);
-    for (size_t i = 0; i < 3 * n; i++) {
-        static const uint8_t changes[] = { 1, 0x08, 0xff };
-        clv_onnx_file *file = NULL;
-        clv_arena *arena = clv_arena_new(NULL, 0);
-        clv_model *model;
-        memory to = { 0 };
-        clv_sink sink = memory_sink(&to);
-        bytes[i / 3] ^= changes[i % 3];
-        cr_assert_eq(clv_onnx_open_bytes(bytes, n, NULL, NULL, &file, NULL), CLV_OK);
-        if (clv_onnx_read(file, arena, &model, NULL) == CLV_OK) {
-            clv_error err = { CLV_OK, "" };
-            clv_new_model *copy = test_copied(file, model, "_z", arena);
-            clv_status s = clv_onnx_write(copy, &sink, arena, &err);
-            cr_assert(s == CLV_OK || to.calls == 0);
-            cr_assert(s == CLV_OK || err.message[0]);
-            read++;
-        }
-        bytes[i / 3] ^= changes[i % 3];
-        clv_onnx_close(file);
-        clv_arena_free(arena);
-        free(to.bytes);
-    }
-    cr_assert_gt(read, n / 2, "many changes are only in names and numbers");
-    free(bytes);
+    memory to = { 0 };
+    clv_sink sink = memory_sink(&to);
+    clv_error err = { CLV_OK, "" };
+    clv_new_model *copy = test_copied(file, model, "_z", arena);
+    clv_status s = clv_onnx_write(copy, &sink, arena, &err);
+    cr_assert(s == CLV_OK || (to.calls == 0 && err.message[0]));
+    free(to.bytes);
 }
+
+/* Whatever can still be read is written again, or refused. */
+Test(onnx_write, damaged_models_do_no_harm) { test_damage_each_byte(everything(), write_again); }

@@ -70,7 +70,7 @@ Test(onnx_write, bodies_see_the_new_names_of_what_they_capture)
 
 Test(onnx_write, a_name_that_a_body_makes_itself_stays_inside_it)
 {
-    source s = source_of(nested_model(true), "");
+    source s = source_of(nested_model(true), "_1");
     const clv_rename given[] = { { text("a"), text("a_1") },
                                  { text("b"), text("b_1") }, /* hidden */
                                  { text("each"), text("no") },
@@ -118,15 +118,59 @@ Test(onnx_write, what_one_branch_makes_does_not_hide_it_from_the_next)
     done(&s, model);
 }
 
-/* "own" is made by the Loop's body: a, used inside, cannot be called that. */
-Test(onnx_write, a_captured_tensor_cannot_take_the_name_of_one_of_the_body)
+/* The Loop's body makes "own" and "b", which the new graph has too: a is called "own" there. */
+Test(onnx_write, what_a_body_makes_gives_way_to_a_name_of_the_new_graph)
 {
-    source s = source_of(nested_model(false), "");
-    const clv_rename given[] = { { text("a"), text("own") } };
+    source s = source_of(nested_model(true), "");
+    const clv_rename given[] = { { text("a"), text("own") }, { text("c"), text("c") } };
+    ((clv_new_value *)(uintptr_t)s.m->inputs)[0].name = text("own");
     s.nodes[0].captured = given;
-    s.nodes[0].n_captured = 1;
-    refused(&s, CLV_EUSAGE, "'own'");
-    const clv_rename unused[] = { { text("nobody"), text("own") } };
-    s.nodes[0].captured = unused;
-    done(&s, unpacked(&s));
+    s.nodes[0].n_captured = 2;
+    Onnx__ModelProto *model = unpacked(&s);
+    const Onnx__GraphProto *loop = attr(model->graph->node[0], "body")->g;
+    const char *b = loop->initializer[0]->name, *own = loop->node[0]->output[0];
+    cr_assert(strncmp(b, "b//", 3) == 0, "%s", b);
+    cr_assert(strncmp(own, "own//", 5) == 0, "%s", own);
+    cr_assert_str_eq(loop->node[0]->input[0], "own");
+    cr_assert_str_eq(loop->node[0]->input[1], b);
+    cr_assert_str_eq(loop->input[1]->name, "go", "no tensor of the new graph has this name");
+    const Onnx__GraphProto *yes = attr(loop->node[1], "then_branch")->g;
+    const Onnx__GraphProto *no = attr(loop->node[1], "else_branch")->g;
+    cr_assert_str_eq(yes->node[0]->input[0], "own");
+    cr_assert_str_eq(yes->node[0]->input[1], own);
+    cr_assert_str_eq(no->output[0]->name, b);
+    cr_assert_str_eq(no->value_info[0]->name, b);
+    is_annotated(no, 0, b, "own");
+    is_annotated(no, 1, "inner", b);
+    done(&s, model);
+}
+
+/* Nothing in a body keeps "x" or "y", whatever makes it, and the name instead is a new one. */
+Test(onnx_write, a_body_gives_way_whatever_makes_the_name)
+{
+    test_onnx *built = onnx_new(8, 17);
+    test_graph *g = onnx_main(built);
+    onnx_input(g, "x", 1, "4");
+    onnx_input(g, "n", 7, "");
+    onnx_output(g, "y", 1, NULL);
+    test_graph *body = onnx_body(built, "body");
+    onnx_input(body, "n", 7, "");
+    onnx_input(body, "go", 9, "");
+    onnx_input(body, "y", 1, "4");
+    onnx_sparse_weight(body, "x", "4", 2);
+    onnx_node(body, "Add", "", "x,y", "x//5");
+    onnx_output(body, "go", 9, "");
+    onnx_output(body, "x//5", 1, NULL);
+    test_node *loop = onnx_node(g, "Loop", "", "n,,x", "y");
+    onnx_attr_graph(g, loop, "body", body);
+    source s = source_of(built, "");
+    Onnx__ModelProto *model = unpacked(&s);
+    const Onnx__GraphProto *copy = attr(model->graph->node[0], "body")->g;
+    cr_expect_str_eq(copy->input[0]->name, "n//6");
+    cr_expect_str_eq(copy->input[2]->name, "y//7");
+    cr_expect_str_eq(copy->sparse_initializer[0]->values->name, "x//6");
+    is_list(copy->node[0]->input, 2, "x//6,y//7");
+    is_list(copy->node[0]->output, 1, "x//5");
+    cr_expect_str_eq(copy->output[1]->name, "x//5");
+    done(&s, model);
 }
