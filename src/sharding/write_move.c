@@ -1,4 +1,4 @@
-/* write_move.c - Transpose, reductions, and what joins, cuts and repeats along an axis. */
+/* write_move.c - Transpose, reductions, and what chooses, joins, cuts and repeats along an axis. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -98,6 +98,44 @@ clv_status clv_write_reduce(clv_resolve *w, clv_str param, const char **ret)
         comma = true;
     }
     clv_writing_add(&t, ")");
+    return clv_writer_done(w, &t, ret);
+}
+
+/* -- GatherElements, ScatterElements; param: "gather" or "scatter". Indices may cover a part of a
+ * dimension of the data: which devices have it, the parts do not tell, so it is whole. -- */
+
+static void add_elements(clv_writing *t, int32_t rank, const bool *apart, int32_t axis,
+                         const char *at_axis)
+{
+    for (int32_t i = 0; i < rank; i++)
+        if (i == axis || apart[i])
+            clv_writing_add(t, "%s%s", i ? "," : "(", i == axis ? at_axis : "_");
+        else
+            clv_writing_add(t, "%sa%d", i ? "," : "(", i);
+    clv_writing_add(t, ")");
+}
+
+clv_status clv_write_elements(clv_resolve *w, clv_str param, const char **ret)
+{
+    bool gathers = clv_str_is(param, "gather"), apart[CLV_RANK_MAX];
+    const clv_type *data = clv_rule_in(w->r, 0), *index = clv_rule_in(w->r, 1);
+    clv_writing t = { .arena = w->r->arena };
+    int32_t axis;
+    if (!clv_type_ranked(data) || !clv_type_ranked(index) || data->rank != index->rank)
+        return clv_writer_open(w);
+    if (!clv_writer_axis(clv_rule_attr_int(w->r, "axis", 0), data->rank, &axis))
+        return clv_writer_bad_axis(w);
+    for (int32_t i = 0; i < data->rank; i++)
+        apart[i] = data->dims[i] != index->dims[i] || data->dims[i] == CLV_DIM_UNKNOWN;
+    add_elements(&t, data->rank, apart, axis, gathers ? "v:index" : "n!");
+    clv_writing_add(&t, ",");
+    add_elements(&t, data->rank, apart, axis, gathers ? "i" : "_");
+    if (!gathers) {
+        clv_writing_add(&t, ",");
+        add_elements(&t, data->rank, apart, axis, "_");
+    }
+    clv_writing_add(&t, "->");
+    add_elements(&t, data->rank, apart, axis, gathers ? "i" : "n!");
     return clv_writer_done(w, &t, ret);
 }
 

@@ -12,6 +12,7 @@
     CLV_WRITER(conv, "batch, groups, output channels, input channels as a sum; the image with a border of the neighbours") \
     CLV_WRITER(dropout, "every axis, unless it is trained: then it draws random numbers") \
     CLV_WRITER(einsum, "each label is a factor, and reduced by sum where the output lacks it") \
+    CLV_WRITER(elements, "dimensions of one size on both sides, but the axis; when gathering, both axes") \
     CLV_WRITER(gqa, "batch and groups of heads; the caches with them") \
     CLV_WRITER(mha, "batch and heads; the caches with them") \
     CLV_WRITER(moe, "tokens, experts, and the inner dimension of each expert as a sum") \

@@ -102,6 +102,7 @@ def indices():
     case("GatherElements", F(6, 7), I(4, 7, high=6), axis=0)
     case("GatherElements", F(6, 7), I(4, 5, high=6), axis=0)
     case("GatherElements", F(6, 2, 7), I(6, 2, 4, high=7), axis=-1)
+    case("GatherElements", F(6, 2, 7), I(6, 1, 4, high=7), axis=-1)  # not broadcast
     case("GatherND", F(6, 7), G([[0, 1], [5, 6], [2, 2], [1, 0], [4, 4], [3, 6]]))
     case("GatherND", F(6, 7, 4), I(7, 1, high=6))
     case("GatherND", F(6, 7, 4), I(6, 2, 1, high=7), batch_dims=1)
@@ -109,6 +110,7 @@ def indices():
     for op in ("ScatterElements",):
         case(op, F(6, 7), G([[0] * 7, [3] * 7]), F(2, 7))
         case(op, F(6, 7), G([[0] * 5, [3] * 5]), F(2, 5))
+        case(op, F(6, 2, 7), I(6, 1, 1, high=7), F(6, 1, 1), axis=2)
         case(op, F(6, 7), G([[i, 5 - i % 2] for i in range(3)] * 2), F(6, 2), axis=1)
         case(op, F(6, 7), G([[0] * 7, [3] * 7, [0] * 7]), F(3, 7), reduction="add", opset=18)
         case(op, F(6, 7), I(6, 3, high=7), F(6, 3), axis=1, reduction="max", opset=18)

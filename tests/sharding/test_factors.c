@@ -97,9 +97,20 @@ Test(factors, einsum)
 /* The name of a factor means one size in all inputs and outputs. covers: C.016 */
 Test(factors, sizes_that_do_not_agree)
 {
+    rule(11, "InstanceNormalization", "float[2,4,8] float[3] float[3]", "", "o",
+         "InstanceNormalization has a dimension of 3, which does not fit its sharding rule: 4 by "
+         "its other operands");
+}
+
+/* Indices that cover a part of a dimension say nothing of its parts, and 1 is no broadcast. */
+Test(factors, elements_by_index)
+{
+    rule(11, "GatherElements", "float[4,8,5] int64[4,1,7]", "axis=-1", "o",
+         "(a0,_,v),(a0,_,i)->(a0,_,i); a0=4 v=5:sum:index i=7");
     rule(11, "GatherElements", "float[4,8] int64[3,8]", "axis=1", "o",
-         "GatherElements has a dimension of 3, which does not fit its sharding rule: 4 by its "
-         "other operands");
+         "(_,v),(_,i)->(_,i); v=8:sum:index i=8");
+    rule(11, "ScatterElements", "float[4,8,5] int64[4,1,2] float[4,1,2]", "axis=2", "o",
+         "(a0,_,n),(a0,_,_),(a0,_,_)->(a0,_,n); a0=4 n=5!");
 }
 
 Test(factors, reshapes)
