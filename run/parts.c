@@ -14,7 +14,8 @@ static bool merge(const clr_part *part, const clr_shape *whole, clr_shape *ret)
         int64_t of_view = 1;
         ret->dims[d] = 1;
         while (v < part->view_rank && (of_view != whole->dims[d] || part->view[v] == 1)) {
-            if (part->view[v] == 0 || of_view * part->view[v] > whole->dims[d])
+            int64_t n = part->view[v];
+            if (n == 0 ? whole->dims[d] != 0 : n > 1 && of_view * n > whole->dims[d])
                 return false;
             of_view *= part->view[v];
             ret->dims[d] *= part->dims[v++];

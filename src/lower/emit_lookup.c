@@ -67,6 +67,49 @@ static clv_status spread(const looking *l, clv_tensor numbers, const clv_layout 
     return clv_emit_reshape(l->e, *mine, CLV_DT_BOOL, rank, view, l->want, l->position, mine);
 }
 
+/* Runtimes have kernels to choose among these, and bring float16 along; others are chosen among in
+ * a type that has all their numbers. */
+static clv_dtype chosen_in(clv_dtype dtype)
+{
+    if (dtype == CLV_DT_BFLOAT16)
+        return CLV_DT_FLOAT;
+    if (dtype == CLV_DT_BOOL || dtype == CLV_DT_INT8 || dtype == CLV_DT_INT16 ||
+        dtype == CLV_DT_UINT16)
+        return CLV_DT_INT32;
+    return dtype == CLV_DT_UINT32 || dtype == CLV_DT_UINT64 ? CLV_DT_INT64 : dtype;
+}
+
+/* What was found where the row is the device's own, 0 elsewhere, under the name that it has. */
+static clv_status mine_or_zero(const looking *l, clv_str mine, clv_str found, clv_dtype dtype,
+                               const clv_str *out)
+{
+    clv_emit *e = l->e;
+    clv_dtype wide = chosen_in(dtype);
+    uint8_t bytes[16];
+    int32_t size = clv_fill_bytes(wide, CLV_FILL_ZERO, bytes);
+    clv_str *in = CLV_NEW_ARRAY(e->arena, clv_str, 3);
+    clv_new_attr *to = CLV_NEW(e->arena, clv_new_attr);
+    clv_new_node last = { .source = CLV_NO_OP, .out = out, .n_out = 1, .in = in };
+    if (!in || !to)
+        return clv_fail_nomem(e->err, "writing a lookup");
+    *to = (clv_new_attr){ .name = clv_str_of("to"), .kind = CLV_NEW_INT, .i = (int64_t)dtype };
+    in[0] = mine;
+    in[1] = found;
+    if (wide != dtype)
+        CLV_TRY(clv_emit_cast(e, found, wide, l->want, l->position, &in[1]));
+    CLV_TRY(clv_emit_constant(e, wide, 0, NULL, bytes, size, &in[2]));
+    last.type = clv_str_of("Where");
+    last.n_in = 3;
+    if (wide != dtype) {
+        CLV_TRY(choose(l, mine, in[1], in[2], &in[0]));
+        last.type = clv_str_of("Cast");
+        last.n_in = last.n_attrs = 1;
+        last.attrs = to;
+    }
+    CLV_TRY(clv_emit_node_name(e, wide == dtype ? "Where" : "Cast", out[0], &last.name));
+    return clv_emit_push(e, &last);
+}
+
 clv_status clv_emit_lookup(clv_emit *e, const clv_spmd_instr *instr, int32_t position,
                            const clv_new_node *made, int32_t table_axis, int64_t low, int64_t high,
                            int64_t rows)
@@ -77,14 +120,12 @@ clv_status clv_emit_lookup(clv_emit *e, const clv_spmd_instr *instr, int32_t pos
     const clv_type *type = &e->s->types->of[result->tensor.i];
     looking l = { e, position, result->name, e->s->types->of[numbers->tensor.i].dtype };
     clv_str *in = CLV_NEW_ARRAY(e->arena, clv_str, made->n_in), *found = CLV_NEW(e->arena, clv_str);
-    clv_str mine, zero;
-    uint8_t bytes[16];
-    int32_t size = clv_fill_bytes(type->dtype, CLV_FILL_ZERO, bytes);
+    clv_str mine;
+    uint8_t zero[16];
     clv_new_node node_ = *made;
-    clv_str name;
     if (!in || !found)
         return clv_fail_nomem(e->err, "writing a lookup");
-    if (e->opset < OPSET_WHERE || size == 0)
+    if (e->opset < OPSET_WHERE || clv_fill_bytes(type->dtype, CLV_FILL_ZERO, zero) == 0)
         return clv_fail(
             e->err, CLV_EUNSUPP,
             "operator '%.*s' looks up rows of type %s of a table that is split by rows, "
@@ -99,19 +140,5 @@ clv_status clv_emit_lookup(clv_emit *e, const clv_spmd_instr *instr, int32_t pos
     CLV_TRY(clv_emit_push(e, &node_));
     if (!clv_str_is(clv_op_at(e->s->model->main, instr->op)->type, "GatherElements"))
         CLV_TRY(spread(&l, numbers->tensor, &numbers->layout, table_axis, type->rank, &mine));
-    CLV_TRY(clv_emit_constant(e, type->dtype, 0, NULL, bytes, size, &zero));
-    clv_str *all = CLV_NEW_ARRAY(e->arena, clv_str, 3);
-    if (!all)
-        return clv_fail_nomem(e->err, "writing a lookup");
-    all[0] = mine;
-    all[1] = *found;
-    all[2] = zero;
-    CLV_TRY(clv_emit_node_name(e, "Where", made->out[0], &name));
-    return clv_emit_push(e, &(clv_new_node){ .source = CLV_NO_OP,
-                                             .name = name,
-                                             .type = clv_str_of("Where"),
-                                             .in = all,
-                                             .out = made->out,
-                                             .n_in = 3,
-                                             .n_out = 1 });
+    return mine_or_zero(&l, mine, *found, type->dtype, made->out);
 }

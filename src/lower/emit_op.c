@@ -66,6 +66,17 @@ static clv_new_attr *attr_named(local_op *l, const char *name)
     return made;
 }
 
+/* A 0 in the shape that a Reshape is told stands for a dimension of its input, of which the device
+ * may have less than of its output's: it is written out. */
+static void write_zeros_out(const local_op *l, int64_t *number, int32_t n)
+{
+    clv_tensor out = clv_op_output(l->e->s->model->main, l->op, 0);
+    const clv_type *made = &l->e->s->types->of[out.i];
+    for (int32_t i = 0; clv_str_is(l->op->type, "Reshape") && i < n && i < made->rank; i++)
+        if (number[i] == 0 && clv_dim_is_number(made->dims[i]))
+            number[i] = made->dims[i];
+}
+
 static clv_status change_attr(local_op *l, const clv_local *one)
 {
     clv_new_attr *attr = attr_named(l, one->attr);
@@ -75,6 +86,7 @@ static clv_status change_attr(local_op *l, const clv_local *one)
     }
     if (!attr->ints)
         return no_memory(l->e);
+    write_zeros_out(l, (int64_t *)attr->ints, attr->n);
     if (one->at >= 0 && one->at < attr->n)
         ((int64_t *)attr->ints)[one->at] = changed_number(l, one);
     return CLV_OK;
@@ -134,6 +146,7 @@ static clv_status change_input(local_op *l, int32_t k)
                         "operator '%.*s' is split, and input %d of it, which is known at run time "
                         "only, would have to change",
                         CLV_STR_ARG(l->op->label), (int)k);
+    write_zeros_out(l, number, n);
     for (int32_t i = 0; i < l->f->n_local; i++) {
         const clv_local *one = &l->f->local[i];
         if (!one->attr && one->in == k && changes(l, one) && one->at < n)

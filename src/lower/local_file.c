@@ -155,7 +155,16 @@ static clv_status share_inputs(clv_local_file *f, int32_t phase)
     return CLV_OK;
 }
 
-/* The parts of an output put together; once, if the model names it twice. */
+static bool is_input(const clv_graph *g, clv_tensor t)
+{
+    for (int32_t i = 0; i < g->n_inputs; i++)
+        if (g->inputs[i].i == t.i)
+            return true;
+    return false;
+}
+
+/* The parts of an output put together; once, if the model names it twice. An input that is returned
+ * as it is was never cut. */
 static clv_status join_output(clv_local_file *f, int32_t i)
 {
     const clv_spmd *s = f->e.s;
@@ -170,15 +179,17 @@ static clv_status join_output(clv_local_file *f, int32_t i)
     clv_str *part = CLV_NEW_ARRAY(f->e.arena, clv_str, s->mesh.n_devices);
     if (!part)
         return no_memory(f->e.err);
+    io.type = &s->types->of[value->tensor.i];
+    io.name = clv_tensor_at(s->model->main, value->tensor)->name;
+    if (is_input(s->model->main, value->tensor))
+        return add_output(f, &io);
     f->e.phase = value->phase;
     memcpy(part, clv_emit_name(&f->e, s->result[i], 0), (size_t)s->mesh.n_devices * sizeof *part);
     for (int32_t nest = CLV_MESH_AXES_MAX - 1; nest >= 0; nest--)
         for (int32_t a = 0; a < s->mesh.n_axes; a++)
             if (layout.dim[a] >= 0 && layout.nest[a] == nest)
                 CLV_TRY(clv_emit_gather(&f->e, value->tensor, &layout, a, part));
-    CLV_TRY(
-        as_output(f, part[0], clv_tensor_at(s->model->main, value->tensor)->name, true, &io.name));
-    io.type = &s->types->of[value->tensor.i];
+    CLV_TRY(as_output(f, part[0], io.name, true, &io.name));
     return add_output(f, &io);
 }
 

@@ -432,6 +432,34 @@ Test(lower, an_output_that_is_named_twice_is_made_once)
     free(out);
 }
 
+/* It is never cut, though each device may be given a part of it alone, as it is where the plan does
+ * not say who cuts it. */
+Test(lower, an_input_that_is_returned_is_given_as_it_is)
+{
+    static const char rules[] =
+        "{\"rules\": [{\"split\": \"first\", \"factor\": \"m\", \"over\": \"tp\"}]}";
+    file_write(folder, "rules.json", rules, strlen(rules));
+    free(does("/usr/bin/python3 -c \"\n"
+              "import onnx\n"
+              "m = onnx.load('m.onnx')\n"
+              "m.graph.output.append(m.graph.input[0])\n"
+              "onnx.save(m, 'i.onnx')\""));
+    cleave("plan -q --devices 2 --mesh 2 --constraints rules.json --no-output --plan-out i.json "
+           "i.onnx");
+    free(does("/usr/bin/python3 -c \"\n"
+              "import json\n"
+              "p = json.load(open('i.json'))\n"
+              "p['collectives'] = []\n"
+              "json.dump(p, open('i.json', 'w'))\""));
+    cleave("lower -q i.onnx i.json --form emulate -o e");
+    free(does("/usr/bin/python3 -c \"\n"
+              "import onnx\n"
+              "g = onnx.load('e/model.onnx').graph\n"
+              "assert [o.name for o in g.output] == ['y', 'x']\n"
+              "assert 'x' not in [o for n in g.node for o in n.output], g.node\n"
+              "assert 'Slice' in [n.op_type for n in g.node], g.node\""));
+}
+
 Test(lower, a_model_that_nothing_is_run_of_is_refused)
 {
     static const char *const commands[] = { "lower", "verify" };

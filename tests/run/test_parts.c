@@ -121,6 +121,18 @@ Test(parts, an_empty_part_is_a_tensor_too)
     check_cut(&whole, dims, &part);
 }
 
+Test(parts, a_view_may_have_no_elements)
+{
+    const int64_t dims[] = { 1, 8, 0 }, view[] = { 1, 2, 4, 0 }, offsets[] = { 0, 0, 2, 0 };
+    const int64_t size[] = { 1, 2, 2, 0 };
+    clr_shape whole = shape_of(3, dims), own;
+    clr_part part = { .rank = 4, .offsets = offsets, .dims = size, .view_rank = 4, .view = view };
+
+    cr_assert_eq(clr_part_shape(&part, &whole, "x", &own, NULL), CLV_OK);
+    cr_expect_eq(own.dims[1], 4);
+    cr_expect_eq(own.dims[2], 0);
+}
+
 static void refused(const clr_part *part, const char *words)
 {
     const int64_t dims[] = { 4, 2 };
