@@ -110,6 +110,12 @@ if(NOT NO_ONNX AND EXISTS ${ONNX_TESTDATA})
     add_test(NAME lower_exchanges COMMAND /usr/bin/python3 ${LOWER}/exchanges.py
              $<TARGET_FILE:cleave_cli> $<TARGET_FILE:cleave_run> $<TARGET_FILE:lower_layouts>
              --every $<IF:$<BOOL:${SANITIZED}>,50,5>)
+    # Small graphs: of fixed seeds, and those that were wrong once.
+    add_test(NAME lower_random COMMAND /usr/bin/python3 -W ignore ${LOWER}/random_graphs.py
+             $<TARGET_FILE:cleave_cli> $<TARGET_FILE:cleave_run> $<TARGET_FILE:lower_layouts>
+             --brief --seeds 0:$<IF:$<BOOL:${SANITIZED}>,25,240>)
+    add_test(NAME lower_small COMMAND /usr/bin/python3 -W ignore ${LOWER}/small_graphs.py
+             $<TARGET_FILE:lower_layouts> $<TARGET_FILE:cleave_run>)
     add_test(NAME lower_examples COMMAND /usr/bin/python3 ${LOWER}/examples.py
              $<TARGET_FILE:cleave_cli> $<TARGET_FILE:cleave_run>)
     add_test(NAME lower_models COMMAND /usr/bin/python3 ${LOWER}/models.py

@@ -123,6 +123,7 @@ class Judge:
         self.cluster = args.cluster
         self.forms, self.dialect = args.forms.split(","), args.collectives
         self.failed, self.passed, self.no_plan = [], 0, 0
+        self.seed = 11  # of splits chosen at random
 
     def has_weights(self, model):
         """Files without their weights can be planned, but not run."""
@@ -139,7 +140,7 @@ class Judge:
         """Writes it; False: there is none."""
         how = PLANS[plan]
         if isinstance(how, str):
-            call(self.layouts, model, "--mesh", how, "--random", "11", "--out", path, *sizes)
+            call(self.layouts, model, "--mesh", how, "--random", str(self.seed), "--out", path, *sizes)
             return True
         bind = [x for size in sizes for x in ("--bind", size)]
         run = subprocess.run([self.cleave, "plan", "--cluster", self.cluster, "--no-output",
@@ -203,6 +204,13 @@ class Judge:
                     print(f"{name:36s} {plan:16s} {e}", flush=True)
 
 
+def slow_cluster(folder):
+    for kind, what in (("slow", SLOW_DEVICE), ("slow-8", SLOW_CLUSTER)):
+        with open(os.path.join(folder, f"{kind}.json"), "w", encoding="utf-8") as f:
+            json.dump(what, f)
+    return os.path.join(folder, "slow-8.json")
+
+
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("cleave")
@@ -216,10 +224,7 @@ def main():
     p.add_argument("--scratch")
     args = p.parse_args()
     with tempfile.TemporaryDirectory(dir=args.scratch) as configs:
-        for kind, what in (("slow", SLOW_DEVICE), ("slow-8", SLOW_CLUSTER)):
-            with open(os.path.join(configs, f"{kind}.json"), "w", encoding="utf-8") as f:
-                json.dump(what, f)
-        args.cluster = os.path.join(configs, "slow-8.json")
+        args.cluster = slow_cluster(configs)
         return judge_all(args)
 
 
