@@ -147,6 +147,7 @@ clv_status clv_emit_phase(clv_emit *e, int32_t phase)
 {
     const clv_spmd_phase *p = &e->s->phases[phase];
     e->phase = phase;
+    e->collected = (clv_str){ NULL, 0 };
     for (int32_t v = p->first_value; v < p->first_value + p->n_values; v++)
         for (int32_t i = 0; i < e->s->mesh.n_devices; i++)
             if (clv_emit_active(e, i))

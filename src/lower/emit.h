@@ -67,6 +67,7 @@ typedef struct {
     clv_map constants; /* by content: into tensors */
     clv_map parts;     /* of weights, by content: into weights */
     int32_t phase;
+    clv_str collected;   /* by the last collective of the phase; empty: there is none yet */
     int64_t *low, *high; /* of the factors of the operator at hand */
     bool *first;
     int32_t cap_factors;
@@ -130,6 +131,9 @@ clv_status clv_emit_filled_after(clv_emit *e, const clv_str *after, int32_t n, c
                                  int32_t rank, const int64_t *dims, clv_fill fill, clv_str want,
                                  int32_t position, clv_str *ret);
 
+/* A tensor as it is, but made after another. */
+clv_status clv_emit_after(clv_emit *e, clv_str in, int32_t rank, clv_str before, clv_str want,
+                          clv_str *ret);
 clv_status clv_emit_reshape(clv_emit *e, clv_str in, clv_dtype dtype, int32_t rank,
                             const int64_t *dims, clv_str want, int32_t position, clv_str *ret);
 clv_status clv_emit_cast(clv_emit *e, clv_str in, clv_dtype to, clv_str want, int32_t position,

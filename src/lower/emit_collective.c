@@ -151,6 +151,8 @@ clv_status clv_emit_collective_node(clv_emit *e, clv_emit_collective *c, clv_str
     const char *type = ort ? words[c->kind].ort : "DistCollective";
     if (!ort)
         CLV_TRY(tensorrt_attrs(e, c, attrs));
+    if (e->s->phases[e->phase].idles && e->collected.n > 0)
+        CLV_TRY(clv_emit_after(e, in, rank, e->collected, want, &in));
     CLV_TRY(clv_emit_node(e, type, &in, 1, attrs, n_attrs, want, e->only, ret));
     clv_new_node *node = &e->nodes[e->n_nodes - 1];
     if (ort)
@@ -162,6 +164,7 @@ clv_status clv_emit_collective_node(clv_emit *e, clv_emit_collective *c, clv_str
     if (!name)
         return no_memory(e);
     c->node = node->name = clv_str_of(name);
+    e->collected = *ret;
     CLV_TRY(note_type(e, *ret, dtype, rank, dims));
     return note_collective(e, c);
 }

@@ -271,6 +271,9 @@ clv_status clv_emit_filled(clv_emit *e, clv_dtype dtype, int32_t rank, const int
     return fill_shape(e, shape, dtype, fill, clv_str_of("cleave//filled"), -1, ret);
 }
 
+#define OPSET_RESHAPE_INPUT 5
+#define OPSET_SLICE_INPUTS  10
+
 /* No element of a tensor, as a list of whole numbers: its place in the order is all it is for. */
 static clv_status nothing_of(clv_emit *e, clv_str in, clv_str want, int32_t position, clv_str *ret)
 {
@@ -320,10 +323,23 @@ clv_status clv_emit_filled_after(clv_emit *e, const clv_str *after, int32_t n, c
     return fill_shape(e, shape, dtype, fill, want, position, ret);
 }
 
-/* -- shapes -- */
+clv_status clv_emit_after(clv_emit *e, clv_str in, int32_t rank, clv_str before, clv_str want,
+                          clv_str *ret)
+{
+    int64_t *as_it_is = CLV_NEW_ARRAY(e->arena, int64_t, rank); /* a 0 means so */
+    clv_str shape[2], inputs[2] = { in };
+    *ret = in;
+    if (!as_it_is)
+        return no_memory(e);
+    if (e->opset < OPSET_RESHAPE_INPUT)
+        return CLV_OK;
+    CLV_TRY(clv_emit_ints(e, as_it_is, rank, &shape[0]));
+    CLV_TRY(nothing_of(e, before, want, e->only, &shape[1]));
+    CLV_TRY(clv_emit_concat(e, shape, 2, 0, want, e->only, &inputs[1]));
+    return clv_emit_node(e, "Reshape", inputs, 2, NULL, 0, want, e->only, ret);
+}
 
-#define OPSET_RESHAPE_INPUT 5
-#define OPSET_SLICE_INPUTS  10
+/* -- shapes -- */
 
 clv_status clv_emit_reshape(clv_emit *e, clv_str in, clv_dtype dtype, int32_t rank,
                             const int64_t *dims, clv_str want, int32_t position, clv_str *ret)

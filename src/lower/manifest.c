@@ -143,21 +143,6 @@ static bool is_first_copy(const clv_spmd *s, const clv_layout *layout, int32_t p
     return true;
 }
 
-static bool is_empty(const clv_spmd *s, const clv_spmd_value *v, int32_t position)
-{
-    clv_tensor_split split;
-    clv_split_dims dims;
-    clv_part part;
-    bool empty = false;
-    if (!clv_spmd_split(s, v->tensor, &split))
-        return false;
-    clv_split_dims_of(&v->layout, &split, &dims);
-    clv_layout_part(&v->layout, &s->mesh, &split, &dims, position, &part);
-    for (int32_t i = 0; i < dims.rank; i++)
-        empty = empty || (part.size[i] == 0 && dims.dims[i] > 0);
-    return empty;
-}
-
 /* All of an output, from the one model that there is. */
 static void put_all(writing *w, clv_str name)
 {
@@ -179,7 +164,7 @@ static void put_pieces(writing *w, int32_t value)
         bool side_by_side = model->phase < 0;
         if (!side_by_side &&
             (model->phase != v->phase || !is_first_copy(s, &v->layout, model->position) ||
-             is_empty(s, v, model->position)))
+             clv_spmd_is_empty(s, v, model->position)))
             continue;
         clv_json_open_object(&w->out, NULL);
         clv_json_put_int(&w->out, "model", i);

@@ -417,6 +417,15 @@ static clv_status order_ops(const maker *m, int32_t **ret)
     return CLV_OK;
 }
 
+static bool does_idle(const clv_spmd *s, const clv_spmd_phase *p)
+{
+    for (int32_t v = p->first_value; v < p->first_value + p->n_values; v++)
+        for (int32_t i = 0; i < s->mesh.n_devices; i++)
+            if (clv_spmd_is_empty(s, &s->values[v], i))
+                return true;
+    return false;
+}
+
 static clv_status add_phases(maker *m)
 {
     clv_spmd *s = m->s;
@@ -433,6 +442,7 @@ static clv_status add_phases(maker *m)
             CLV_TRY(add_result(m, i));
         p->n_instrs = s->n_instrs - p->first_instr;
         p->n_values = s->n_values - p->first_value;
+        p->idles = does_idle(s, p);
         next_phase(m);
     }
     return CLV_OK;

@@ -55,6 +55,7 @@ typedef struct {
     const int32_t *device;         /* of the plan, by position of the mesh */
     int32_t first_instr, n_instrs; /* they stand together */
     int32_t first_value, n_values;
+    bool idles; /* a device has nothing of some tensor, so it runs other nodes than the others do */
 } clv_spmd_phase;
 
 typedef struct {
@@ -75,7 +76,7 @@ typedef struct {
  * have passed clv_plan_check(). What no output of the model needs is left out. CLV_EFORMAT: the
  * plan splits an operator in a way that its rule does not admit; CLV_EUNSUPP: an operator that
  * draws random numbers would run on several devices. Everything lives in the arena. O(operators +
- * edges + steps). */
+ * edges + steps + values * positions). */
 clv_status clv_spmd_make(const clv_model *model, const clv_types *types, const clv_plan *plan,
                          bool whole, clv_arena *arena, clv_spmd **ret, clv_error *err);
 
@@ -92,6 +93,8 @@ clv_status clv_spmd_check_sizes(const clv_spmd *s, clv_tensor t, clv_error *err)
  * O(rank + axes). */
 void clv_spmd_dims(const clv_spmd *s, clv_tensor t, const clv_layout *layout, int32_t position,
                    int64_t *ret);
+/* Has the device nothing of a tensor that has something? As above. */
+bool clv_spmd_is_empty(const clv_spmd *s, const clv_spmd_value *v, int32_t position);
 /* How many pieces of a dimension, as seen by an axis that splits within so many outer ones, a
  * device has. As above. */
 int64_t clv_spmd_pieces(const clv_spmd *s, clv_tensor t, const clv_layout *layout, int32_t d,

@@ -33,6 +33,21 @@ void clv_spmd_dims(const clv_spmd *s, clv_tensor t, const clv_layout *layout, in
     clv_layout_part_dims(layout, &s->mesh, &split, position, ret);
 }
 
+bool clv_spmd_is_empty(const clv_spmd *s, const clv_spmd_value *v, int32_t position)
+{
+    clv_tensor_split split;
+    clv_split_dims dims;
+    clv_part part;
+    bool empty = false;
+    if (!clv_spmd_split(s, v->tensor, &split))
+        return false;
+    clv_split_dims_of(&v->layout, &split, &dims);
+    clv_layout_part(&v->layout, &s->mesh, &split, &dims, position, &part);
+    for (int32_t i = 0; i < dims.rank; i++)
+        empty = empty || (part.size[i] == 0 && dims.dims[i] > 0);
+    return empty;
+}
+
 int64_t clv_spmd_pieces(const clv_spmd *s, clv_tensor t, const clv_layout *layout, int32_t d,
                         int32_t outer, int32_t position)
 {

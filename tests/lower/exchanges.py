@@ -95,7 +95,9 @@ def words_in(path, groups):
             words[n.name] = attrs["collective_operation"].decode()
         else:
             continue
-        dims, word = list(known[n.input[0]]), words[n.name]
+        dims, word = list(known.get(n.input[0], [])), words[n.name]
+        if not all(dims) or len(dims) != len(told[n.output[0]]):
+            continue  # it is made after another collective, and its shape computed of that
         if word in (NODES["ort"]["all-gather"], NODES["tensorrt"]["all-gather"]):
             dims[attrs.get("axis", 0)] *= groups[n.name]
         elif word == NODES["tensorrt"]["reduce-scatter"]:
@@ -259,6 +261,28 @@ def reduced(judge):
                 check(kinds == says, f"{what}: {kinds}, expected {says}")
 
 
+def beside_an_idle_device(judge):
+    """Of four rows the third device has none, and computes no loss, which the runtime takes apart into
+    nodes of its own: both gathers have to come in one order nevertheless."""
+    x = np.random.default_rng(7).standard_normal((4, 11)).astype(np.float32)
+    labels = np.array([3, 10, 0, 5])
+    nodes = [helper.make_node("Abs", ["x"], ["a"], "a"),
+             helper.make_node("SoftmaxCrossEntropyLoss", ["a", "labels"], ["y"], "l",
+                              reduction="none"),
+             helper.make_node("ArgMax", ["a"], ["m"], "m", axis=1, keepdims=1)]
+    odds = np.exp(np.abs(x))
+    want = -np.log(odds[range(4), labels] / odds.sum(1)).astype(np.float32)
+    f = Files(judge, "idle", nodes, x, want, {"labels": labels})
+    model, most = onnx.load(f.model), os.path.join(judge.folder, "idle.m.npy")
+    model.graph.output.append(helper.make_tensor_value_info("m", onnx.TensorProto.INT64, (4, 1)))
+    onnx.save(model, f.model)
+    np.save(most, np.abs(x).argmax(1)[:, None])
+    planned(judge, f, "3", ["tp=d1", "tp=n", "tp=a0"])
+    for dialect in DIALECTS:
+        judge.lower(f, dialect, f"beside an idle device, {dialect}")
+        judge.entries[-1]["outputs"]["m"] = most
+
+
 def of_highest_rank(judge):
     """A collective sees a tensor with further dimensions, and it has as many as are taken already.
     Nothing here runs so many."""
@@ -284,6 +308,7 @@ def main():
         on_two_axes(judge)
         scattered(judge)
         reduced(judge)
+        beside_an_idle_device(judge)
         of_highest_rank(judge)
         pairs(judge, a.lower_layouts, a.every)
         judge.run()
