@@ -14,16 +14,16 @@ static int print_program_help(cli *c)
         text = clv_arena_printf(c->arena, "%s  %-10s %s\n", text, cli_commands[i]->name,
                                 cli_commands[i]->summary);
     if (text)
-        text =
-            clv_arena_printf(c->arena,
-                             "%s\nOptions:\n  --help     print this help\n"
-                             "  --version  print the version\n\n"
-                             "Exit codes: 0 done, 2 wrong usage, 3 no plan fits or no candidate\n"
-                             "compiled, 4 a plan computes something else, 65 bad input, 70 out of\n"
-                             "memory or a fault of cleave, 74 input or output failed, 128 + N ended\n"
-                             "by signal N.\n\n"
-                             "'cleave COMMAND --help' tells more of a command.\n",
-                             text);
+        text = clv_arena_printf(
+            c->arena,
+            "%s\nOptions:\n  --help     print this help\n"
+            "  --version  print the version\n\n"
+            "Exit codes: 0 done, 2 wrong usage, 3 no plan fits or no candidate\n"
+            "compiled, 4 a plan computes something else, 65 bad input, 70 out of\n"
+            "memory or a fault of cleave, 74 input or output failed, 128 + N ended\n"
+            "by signal N.\n\n"
+            "'cleave COMMAND --help' tells more of a command.\n",
+            text);
     return text ? cli_print(c, text) : cli_nomem(c);
 }
 

@@ -3,7 +3,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/streams.h"
 #include "cli/cli.h"
 
 /* cleave place: puts the nodes of a workload on devices, with a bound. */
@@ -100,7 +99,7 @@ static int save(cli *c, const cleave_placement *placement, const char *path)
 
     if (!path)
         return CLI_EXIT_OK;
-    cli_be_careful(cli_signal() || !clv_is_stream(path)); /* who stopped it waits for the answer */
+    cli_be_careful_of_answer(path);
     cleave_status status = cleave_placement_save(placement, path, &error);
     cli_forget_signals();
     return status == CLEAVE_OK ? CLI_EXIT_OK : cli_fail_library(c, &error);

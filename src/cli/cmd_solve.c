@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "base/streams.h"
 #include "cli/cli.h"
 
 /* cleave solve: chooses for each node of a strategy problem, with a bound. */
@@ -60,7 +59,7 @@ static int save(cli *c, const cleave_solution *solution, const char *path)
 
     if (!path)
         return CLI_EXIT_OK;
-    cli_be_careful(cli_signal() || !clv_is_stream(path)); /* who stopped it waits for the answer */
+    cli_be_careful_of_answer(path);
     cleave_status status = cleave_solution_save(solution, path, &error);
     cli_forget_signals();
     return status == CLEAVE_OK ? CLI_EXIT_OK : cli_fail_library(c, &error);

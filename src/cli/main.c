@@ -7,22 +7,12 @@
 #include "base/suggest.h"
 #include "cli/cli.h"
 
-const cli_command *const cli_commands[] = { &cli_cmd_plan,
-                                            &cli_cmd_inspect,
-                                            &cli_cmd_shards,
-                                            &cli_cmd_annotate,
-                                            &cli_cmd_strip,
-                                            &cli_cmd_lower,
-                                            &cli_cmd_verify,
-                                            &cli_cmd_shard,
-                                            &cli_cmd_reshard,
-                                            &cli_cmd_collect,
-                                            &cli_cmd_calibrate,
-                                            &cli_cmd_place,
-                                            &cli_cmd_solve,
-                                            &cli_cmd_rules,
-                                            &cli_cmd_help,
-                                            NULL };
+const cli_command *const cli_commands[] = {
+    &cli_cmd_plan,    &cli_cmd_inspect, &cli_cmd_shards,    &cli_cmd_annotate,
+    &cli_cmd_strip,   &cli_cmd_lower,   &cli_cmd_verify,    &cli_cmd_shard,
+    &cli_cmd_reshard, &cli_cmd_collect, &cli_cmd_calibrate, &cli_cmd_place,
+    &cli_cmd_solve,   &cli_cmd_rules,   &cli_cmd_help,      NULL
+};
 
 const cli_command *cli_find_command(const char *name)
 {
