@@ -31,7 +31,8 @@ const char *clr_report_text(const clr_report *report, clv_arena *arena);
 const char *clr_report_json(const clr_report *report, clv_arena *arena);
 
 /* Reads the runtime's profile: a JSON list of events. Models have one run in it for each run.
- * CLV_EIO names the file: it cannot be read, or the runtime could not write all of it. */
+ * CLV_EIO names the file: it cannot be read, or the runtime could not write all of it. CLV_EFORMAT:
+ * it is no JSON, as where a name has a quote. */
 clv_status clr_profile_read(const char *path, clv_arena *arena, clr_node_times *ret,
                             clv_error *err);
 

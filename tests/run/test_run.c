@@ -173,6 +173,22 @@ Test(run, a_file_that_may_not_grow_is_named)
     run_free(&r);
 }
 
+/* The runtime writes it as it is, so the profile is no JSON; but it is whole. */
+Test(run, a_profile_with_a_quote_in_a_name_is_no_full_disk)
+{
+    test_onnx *m = new_model();
+    test_graph *g = onnx_main(m);
+
+    onnx_input(g, "x", FLOAT, "2,3");
+    onnx_node(g, "Relu", "a\"b", "x", "y");
+    onnx_output(g, "y", FLOAT, "2,3");
+    write_model(m, "m.onnx");
+    run_result r = run_in(folder, "%s/cleave-run run m.onnx --random --profile", TEST_BINARY_DIR);
+    cr_expect_eq(r.code, 65, "%d: %s", r.code, r.err);
+    cr_expect(strstr(r.err, "not JSON"), "%s", r.err);
+    run_free(&r);
+}
+
 Test(run, what_is_wrong_is_told_in_one_sentence)
 {
     matmul("m.onnx");
