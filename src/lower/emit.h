@@ -131,7 +131,7 @@ clv_status clv_emit_filled_after(clv_emit *e, const clv_str *after, int32_t n, c
                                  int32_t rank, const int64_t *dims, clv_fill fill, clv_str want,
                                  int32_t position, clv_str *ret);
 
-/* A tensor as it is, but made after another. */
+/* A tensor as it is, but made after another; operator sets before 6 have no nodes for that. */
 clv_status clv_emit_after(clv_emit *e, clv_str in, int32_t rank, clv_str before, clv_str want,
                           clv_str *ret);
 clv_status clv_emit_reshape(clv_emit *e, clv_str in, clv_dtype dtype, int32_t rank,

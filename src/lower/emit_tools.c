@@ -272,6 +272,7 @@ clv_status clv_emit_filled(clv_emit *e, clv_dtype dtype, int32_t rank, const int
 }
 
 #define OPSET_RESHAPE_INPUT 5
+#define OPSET_CAST_NUMBER   6
 #define OPSET_SLICE_INPUTS  10
 
 /* No element of a tensor, as a list of whole numbers: its place in the order is all it is for. */
@@ -331,7 +332,7 @@ clv_status clv_emit_after(clv_emit *e, clv_str in, int32_t rank, clv_str before,
     *ret = in;
     if (!as_it_is)
         return no_memory(e);
-    if (e->opset < OPSET_RESHAPE_INPUT)
+    if (e->opset < OPSET_CAST_NUMBER)
         return CLV_OK;
     CLV_TRY(clv_emit_ints(e, as_it_is, rank, &shape[0]));
     CLV_TRY(nothing_of(e, before, want, e->only, &shape[1]));

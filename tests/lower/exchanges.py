@@ -283,6 +283,32 @@ def beside_an_idle_device(judge):
         judge.entries[-1]["outputs"]["m"] = most
 
 
+def of_an_old_opset(judge):
+    """Beside an idle device too: nodes as they were at opset 5, when types were not yet numbers."""
+    model, plan = (os.path.join(judge.folder, "old" + end) for end in (".onnx", ".json"))
+    model_of([helper.make_node("Clip", ["x"], ["a"], "a", min=0.0, max=9.0),
+              helper.make_node("ReduceMax", ["a"], ["p"], "p", axes=[0]),
+              helper.make_node("ReduceMin", ["a"], ["q"], "q", axes=[0]),
+              helper.make_node("Add", ["p", "q"], ["y"], "y")], [("x", [4, 3])], ("y", [1, 3]), {},
+             model)
+    made = onnx.load(model)
+    made.opset_import[0].version = 5
+    onnx.save(made, model)
+    plan_of(judge.cleave, model, plan, MESHES["3"], [0, 1, 2], ["tp=d0", "tp=a0", "tp=a0", ""])
+    for dialect in DIALECTS:
+        out = os.path.join(judge.folder, "old." + dialect)
+        call(judge.cleave, "lower", model, plan, "--form", "devices", "--collectives", dialect, "-o",
+             out, "-q")
+        made = onnx.load(os.path.join(out, "d2.onnx"))
+        context = onnx.checker.C.CheckerContext()
+        context.ir_version = made.ir_version
+        context.opset_imports = {o.domain: o.version for o in made.opset_import}
+        check(context.opset_imports[""] == 5, "the opset was left as it is")
+        for n in made.graph.node:
+            if n.domain == "" and n.op_type != "DistCollective":
+                onnx.checker.check_node(n, context)
+
+
 def of_highest_rank(judge):
     """A collective sees a tensor with further dimensions, and it has as many as are taken already.
     Nothing here runs so many."""
@@ -309,6 +335,7 @@ def main():
         scattered(judge)
         reduced(judge)
         beside_an_idle_device(judge)
+        of_an_old_opset(judge)
         of_highest_rank(judge)
         pairs(judge, a.lower_layouts, a.every)
         judge.run()
