@@ -304,9 +304,7 @@ static clv_status reduce_partial(clv_emit *e, clv_tensor t, clv_layout *layout, 
         CLV_TRY(reduce_plain(e, t, axes, reduce, want, io));
     else
         CLV_TRY(reduce_node_of(e, t, layout, axes, reduce, want, &io[e->only]));
-    for (int32_t a = 0; a < CLV_MESH_AXES_MAX; a++)
-        if (axes >> a & 1)
-            clv_layout_unsplit(layout, a);
+    *layout = clv_layout_without(layout, axes);
     return CLV_OK;
 }
 

@@ -177,13 +177,11 @@ static clv_status add_step(maker *m, clv_step_kind kind, uint32_t axes, const cl
                              .first_out = m->s->n_operands + 1,
                              .n_out = 1 };
     clv_tensor t = m->s->values[*io].tensor;
-    clv_layout summed = m->s->values[*io].layout;
-    uint32_t sums = clv_layout_partial_axes(&summed) & axes & ~clv_layout_partial_axes(to);
-    for (int32_t a = 0; a < CLV_MESH_AXES_MAX; a++)
-        if (sums >> a & 1)
-            clv_layout_unsplit(&summed, a);
+    const clv_layout *from = &m->s->values[*io].layout;
+    uint32_t sums = clv_layout_partial_axes(from) & axes & ~clv_layout_partial_axes(to);
+    clv_layout summed = clv_layout_without(from, sums);
     CLV_TRY(clv_spmd_is_local(m->s, t, &summed, to, m->arena, &instr.local, m->err));
-    instr.exchange = clv_spmd_is_exchange(m->s, &instr, t, &m->s->values[*io].layout, to);
+    instr.exchange = clv_spmd_is_exchange(m->s, &instr, t, from, to);
     CLV_TRY(add_operand(m, *io));
     if (name.n == 0)
         CLV_TRY(step_name(m, t, clv_step_name(kind), &name));
@@ -233,15 +231,10 @@ static uint32_t axes_between(const clv_layout *a, const clv_layout *b)
  * among all devices that differ in what changes, and what is to be partial comes last. */
 static clv_status bring_anyhow(maker *m, const clv_layout *to, clv_str name, int32_t *io)
 {
-    clv_layout now = m->s->values[*io].layout, full = *to;
-    uint32_t done = clv_layout_partial_axes(&now) & ~clv_layout_partial_axes(to);
-    uint32_t made = clv_layout_partial_axes(to) & ~clv_layout_partial_axes(&now);
-    for (int32_t a = 0; a < CLV_MESH_AXES_MAX; a++) {
-        if (done >> a & 1)
-            clv_layout_unsplit(&now, a);
-        if (made >> a & 1)
-            clv_layout_unsplit(&full, a);
-    }
+    const clv_layout *from = &m->s->values[*io].layout;
+    uint32_t done = clv_layout_partial_axes(from) & ~clv_layout_partial_axes(to);
+    uint32_t made = clv_layout_partial_axes(to) & ~clv_layout_partial_axes(from);
+    clv_layout now = clv_layout_without(from, done), full = clv_layout_without(to, made);
     if (done)
         CLV_TRY(add_step(m, CLV_STEP_ALL_REDUCE, done, &now,
                          clv_layout_equal(&now, to) ? name : (clv_str){ 0 }, io));

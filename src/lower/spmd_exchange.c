@@ -1,14 +1,5 @@
 #include "lower/spmd_exchange.h"
 
-static clv_layout without(const clv_layout *layout, uint32_t axes)
-{
-    clv_layout left = *layout;
-    for (int32_t a = 0; a < CLV_MESH_AXES_MAX; a++)
-        if (axes >> a & 1)
-            clv_layout_unsplit(&left, a);
-    return left;
-}
-
 /* -- how it is seen -- */
 
 /* The axes of the step that split a dimension, the outermost first. */
@@ -71,7 +62,7 @@ bool clv_spmd_exchange_view(const clv_spmd *s, clv_tensor t, const clv_layout *f
     viewing x = { .s = s,
                   .t = t,
                   .layout = { from, to },
-                  .common = without(to, axes),
+                  .common = clv_layout_without(to, axes),
                   .axes = axes,
                   .position = position,
                   .view = ret };
@@ -119,7 +110,7 @@ static bool is_even(const clv_spmd *s, clv_tensor t, const clv_layout *from, con
                     uint32_t axes, int32_t position)
 {
     int64_t all[CLV_RANK_MAX], before[CLV_RANK_MAX], after[CLV_RANK_MAX];
-    clv_layout common = without(to, axes);
+    clv_layout common = clv_layout_without(to, axes);
     clv_spmd_dims(s, t, &common, position, all);
     clv_spmd_dims(s, t, from, position, before);
     clv_spmd_dims(s, t, to, position, after);
@@ -134,7 +125,7 @@ bool clv_spmd_is_exchange(const clv_spmd *s, const clv_spmd_instr *step, clv_ten
                           const clv_layout *from, const clv_layout *to)
 {
     uint32_t axes = step->axes, sums = clv_layout_partial_axes(from) & axes;
-    clv_layout before = without(from, axes), after = without(to, axes);
+    clv_layout before = clv_layout_without(from, axes), after = clv_layout_without(to, axes);
     clv_exchange_view view;
     clv_tensor_split split;
     if (axes == 0 || (sums ? sums != axes : step->local) || !clv_spmd_split(s, t, &split) ||

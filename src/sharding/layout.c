@@ -72,6 +72,16 @@ void clv_layout_unsplit(clv_layout *layout, int32_t axis)
     layout->reduce[axis] = CLV_REDUCE_NONE;
 }
 
+clv_layout clv_layout_without(const clv_layout *layout, uint32_t axes)
+{
+    clv_layout left = *layout;
+
+    for (int32_t a = 0; a < CLV_MESH_AXES_MAX; a++)
+        if (axes >> a & 1)
+            clv_layout_unsplit(&left, a);
+    return left;
+}
+
 /* Axes in a factor whose predecessors split the factor before it into single elements belong to
  * that factor as well. */
 static void plain_outer(clv_layout *layout, const clv_mesh *mesh, int32_t dim)

@@ -101,6 +101,8 @@ void clv_layout_split_units(clv_layout *layout, int32_t axis, int32_t dim, int32
                             int32_t unit);
 /* The axis holds copies, the other axes of its dimension move up. */
 void clv_layout_unsplit(clv_layout *layout, int32_t axis);
+/* The layout with copies along all of these axes, a bit each. */
+clv_layout clv_layout_without(const clv_layout *layout, uint32_t axes);
 
 /* How a layout counts through the devices: splitting axes by dimension and nest, then partial, then
  * copying ones. Two layouts with the same parts have them at the same count (clv_mesh_count_of()).

@@ -172,15 +172,6 @@ static bool innermost(const clv_layout *l, uint32_t axes)
     return true;
 }
 
-static clv_layout without(const clv_layout *layout, uint32_t axes)
-{
-    clv_layout to = *layout;
-    for (int32_t a = 0; a < CLV_MESH_AXES_MAX; a++)
-        if (axes & 1u << a)
-            clv_layout_unsplit(&to, a);
-    return to;
-}
-
 /* The axes that split the slot already take its units for their own; false: they cut otherwise than
  * between units. */
 static bool take_units(const clv_layouts *all, clv_layout *layout, clv_slot slot)
@@ -230,7 +221,7 @@ static bool splits_slot(const clv_layout *l, uint32_t axes, clv_slot slot)
 static void add_over(walk *w, uint32_t axes, uint32_t partial, uint32_t copy)
 {
     const clv_layouts *all = w->all;
-    clv_layout base = without(w->layout, axes);
+    clv_layout base = clv_layout_without(w->layout, axes);
     bool of_partial = (axes & ~partial) == 0, of_copy = (axes & ~copy) == 0;
     bool of_split = (axes & (partial | copy)) == 0 && innermost(w->layout, axes);
 
