@@ -18,7 +18,8 @@
 #define GRACE_NS 120000000 /* for the library to stop between two steps */
 
 static volatile sig_atomic_t came, times, careful;
-static bool armed; /* is there a clock? */
+static bool armed;     /* is there a clock? */
+static bool forgotten; /* since signals were last caught */
 static timer_t grace;
 static char outcome[64] = "nothing was written"; /* the end of all words about a stop */
 static char farewell[160], farewell_json[256];   /* "" where none is wanted */
@@ -82,6 +83,7 @@ void cli_catch_signals(const cli *c)
     struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM };
 
     make_farewell(c);
+    forgotten = false;
     armed = timer_create(CLOCK_MONOTONIC, &event, &grace) == 0;
     catch_signal(SIGALRM, on_clock);
     catch_signal(SIGINT, on_signal);
@@ -120,8 +122,11 @@ static void forget(int number)
 
 void cli_forget_signals(void)
 {
-    signal(SIGALRM, SIG_IGN); /* what is told now is the answer; no farewell may follow it */
     careful = false;
+    if (forgotten) /* an answer may be told in many pieces */
+        return;
+    forgotten = true;
+    signal(SIGALRM, SIG_IGN); /* what is told now is the answer; no farewell may follow it */
     if (came) /* the command ends by it already: a second one must not change the exit code */
         return;
     forget(SIGINT);
