@@ -24,12 +24,19 @@ def sleeps():
     return False
 
 
+def holds(when):
+    try:
+        return eval(when)
+    except OSError:  # a file that it looks at is gone again
+        return False
+
+
 def main():
     most, names, when = float(sys.argv[1]), sys.argv[2].split('+'), sys.argv[3]
     os.makedirs(TEMPORARY, exist_ok=True)
     p = subprocess.Popen(sys.argv[4:], env=dict(os.environ, TMPDIR=TEMPORARY))
     give_up = time.time() + 60
-    while not eval(when) and p.poll() is None and time.time() < give_up:
+    while not holds(when) and p.poll() is None and time.time() < give_up:
         time.sleep(.002)
     start = time.time()
     for name in names:
