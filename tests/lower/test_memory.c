@@ -7,7 +7,7 @@
 
 #include "lower/lower.h"
 #include "lower/plan_types.h"
-#include "support/failing_alloc.h"
+#include "support/memory_end.h"
 #include "support/onnx_builder.h"
 #include "support/run.h"
 
@@ -107,57 +107,26 @@ static void tear_down(void)
 
 TestSuite(memory, .init = set_up, .fini = tear_down, .timeout = 600);
 
-/* -- memory -- */
+typedef struct {
+    clv_plan plan;
+    clv_lower_options how;
+} lowering;
 
-static clv_status lower(const clv_plan *plan, const clv_lower_options *how, clv_arena *arena,
-                        clv_error *err)
+static clv_status lower(void *ctx, clv_arena *arena, clv_error *err)
 {
+    const lowering *l = ctx;
     char path[600];
     const clv_types *types;
-    CLV_TRY(clv_plan_types(model, plan, arena, &types, err));
-    return clv_lower(file, model, types, plan, how, in_folder(path, "out"), arena,
+    CLV_TRY(clv_plan_types(model, &l->plan, arena, &types, err));
+    return clv_lower(file, model, types, &l->plan, &l->how, in_folder(path, "out"), arena,
                      &(clv_lower_summary){ 0 }, err);
-}
-
-static void remove_out(void)
-{
-    run_result r = run_in(folder, "rm -r out");
-    cr_assert_eq(r.code, 0, "%s", r.err);
-    run_free(&r);
-}
-
-/* limit of the arena in bytes, 0: none; the request that is refused, 0: none. */
-static clv_status lower_within(const clv_plan *plan, const clv_lower_options *how, size_t limit,
-                               long fail_at)
-{
-    failing f = { .fail_at = fail_at };
-    clv_alloc alloc = failing_alloc(&f);
-    clv_error err = { 0 };
-    int before = folder_count(folder);
-    clv_arena *arena = clv_arena_new(&alloc, limit);
-    clv_status status = arena ? lower(plan, how, arena, &err) : CLV_ENOMEM;
-    clv_arena_free(arena);
-    cr_assert(status == CLV_OK || status == CLV_ENOMEM, "%s", err.message);
-    cr_assert(status != CLV_OK || !fail_at || f.calls < fail_at, "a refusal was not noticed");
-    cr_assert_eq(f.live, 0, "%ld blocks are left", f.live);
-    cr_assert_eq(folder_count(folder), before + (status == CLV_OK), "something is left");
-    if (status == CLV_OK)
-        remove_out();
-    return status;
 }
 
 static void runs_out(bool split, clv_lower_options how)
 {
-    clv_plan plan = plan_of(split);
-    size_t limit = 256;
-    long fail_at = 1;
-    how.model_name = "m.onnx";
-    while (lower_within(&plan, &how, limit, 0) != CLV_OK)
-        limit += limit / 24;
-    while (lower_within(&plan, &how, 0, fail_at) != CLV_OK)
-        fail_at++;
-    cr_expect_gt(limit, 8192);
-    cr_expect_gt(fail_at, 3);
+    lowering l = { plan_of(split), how };
+    l.how.model_name = "m.onnx";
+    memory_ends(folder, lower, &l);
 }
 
 Test(memory, survives_its_end_anywhere_where_operators_are_split)

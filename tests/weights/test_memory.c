@@ -1,6 +1,6 @@
 /* test_memory.c - no memory at any point of sharding, resharding and collecting: it is said so, and
  * nothing is left behind, in memory or in the folder. */
-#include "support/failing_alloc.h"
+#include "support/memory_end.h"
 #include "weights/sharded.h"
 
 #include <sys/stat.h>
@@ -21,20 +21,23 @@ static void tear_down(void) { sharded_free(&s); }
 
 TestSuite(memory, .init = set_up, .fini = tear_down, .timeout = 600);
 
-static clv_status shard(clv_arena *arena, clv_error *err)
+static clv_status shard(void *ctx, clv_arena *arena, clv_error *err)
 {
+    (void)ctx;
     clv_shard_options o = { .kind = CLV_PARTS_SAFETENSORS, .max_bytes = 10000 };
     return clv_weights_shard(s.file, s.model, &old, at_path(&s, "out"), &o, arena, err);
 }
 
-static clv_status shard_threads(clv_arena *arena, clv_error *err)
+static clv_status shard_threads(void *ctx, clv_arena *arena, clv_error *err)
 {
+    (void)ctx;
     clv_shard_options o = { .threads = 3 };
     return clv_weights_shard(s.file, s.model, &old, at_path(&s, "out"), &o, arena, err);
 }
 
-static clv_status reshard(clv_arena *arena, clv_error *err)
+static clv_status reshard(void *ctx, clv_arena *arena, clv_error *err)
 {
+    (void)ctx;
     clv_shard_options o = { .kind = CLV_PARTS_EXTERNAL };
     clv_reshard_plan plan;
     clv_weights_folder f;
@@ -45,8 +48,9 @@ static clv_status reshard(clv_arena *arena, clv_error *err)
     return clv_weights_reshard(&f, &new, at_path(&s, "out"), &o, arena, err);
 }
 
-static clv_status collect(clv_arena *arena, clv_error *err)
+static clv_status collect(void *ctx, clv_arena *arena, clv_error *err)
 {
+    (void)ctx;
     clv_shard_options o = { 0 };
     cr_assert_eq(mkdir(at_path(&s, "out"), 0700), 0);
     clv_status status =
@@ -56,44 +60,12 @@ static clv_status collect(clv_arena *arena, clv_error *err)
     return status;
 }
 
-/* limit of the arena in bytes, 0: none; the request that is refused, 0: none. */
-static clv_status act_within(clv_status (*act)(clv_arena *, clv_error *), size_t limit,
-                             long fail_at)
-{
-    failing f = { .fail_at = fail_at };
-    clv_alloc alloc = failing_alloc(&f);
-    clv_error err = { 0 };
-    int before = folder_count(s.folder);
-    clv_arena *arena = clv_arena_new(&alloc, limit);
-    clv_status status = arena ? act(arena, &err) : CLV_ENOMEM;
-    clv_arena_free(arena);
-    cr_assert(status == CLV_OK || status == CLV_ENOMEM, "%s", err.message);
-    cr_assert(status != CLV_OK || !fail_at || f.calls < fail_at, "a refusal was not noticed");
-    cr_assert_eq(f.live, 0, "%ld blocks are left", f.live);
-    cr_assert_eq(folder_count(s.folder), before + (status == CLV_OK), "something is left");
-    if (status == CLV_OK)
-        folder_free(strdup(at_path(&s, "out")));
-    return status;
-}
-
-static void runs_out(clv_status (*act)(clv_arena *, clv_error *))
-{
-    size_t limit = 256;
-    long fail_at = 1;
-    while (act_within(act, limit, 0) != CLV_OK)
-        limit += limit / 32;
-    while (act_within(act, 0, fail_at) != CLV_OK)
-        fail_at++;
-    cr_expect_gt(limit, 8192);
-    cr_expect_gt(fail_at, 3);
-}
-
 Test(memory, sharding_survives_its_end_anywhere)
 {
-    runs_out(shard);
-    runs_out(shard_threads);
+    memory_ends(s.folder, shard, NULL);
+    memory_ends(s.folder, shard_threads, NULL);
 }
 
-Test(memory, resharding_survives_its_end_anywhere) { runs_out(reshard); }
+Test(memory, resharding_survives_its_end_anywhere) { memory_ends(s.folder, reshard, NULL); }
 
-Test(memory, collecting_survives_its_end_anywhere) { runs_out(collect); }
+Test(memory, collecting_survives_its_end_anywhere) { memory_ends(s.folder, collect, NULL); }
