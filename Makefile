@@ -29,8 +29,8 @@ test: deps
 	cmake --build --preset dev -j$(JOBS)
 	ctest --preset dev -j$(JOBS)
 	cmake --preset noglpk
-	cmake --build --preset noglpk -j$(JOBS) --target cleave_cli solver_refine_ilp cli_plan
-	ctest --preset noglpk -j$(JOBS) -R '^(solver_refine_ilp|cli_plan)$$'
+	cmake --build --preset noglpk -j$(JOBS) --target cleave_cli solver_partition_refine_ilp cli_plan
+	ctest --preset noglpk -j$(JOBS) -R '^(solver_partition_refine_ilp|cli_plan)$$'
 	cmake --preset asan
 	cmake --build --preset asan -j$(JOBS)
 	ctest --preset asan -j$(JOBS)

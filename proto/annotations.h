@@ -7,7 +7,7 @@
 #ifndef CLV_PROTO_ANNOTATIONS_H
 #define CLV_PROTO_ANNOTATIONS_H
 
-#include "plan/sharding.h"
+#include "notation/sharding.h"
 #include "proto/onnx_file.h"
 
 typedef struct {

@@ -2,7 +2,7 @@
 #ifndef CLV_PROTO_ENTRY_READ_H
 #define CLV_PROTO_ENTRY_READ_H
 
-#include "plan/sharding.h"
+#include "notation/sharding.h"
 #include "proto/message.h"
 
 /* So many are listed; a file of nothing but faults should not fill memory with sentences. */

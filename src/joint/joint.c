@@ -2,16 +2,16 @@
 
 #include <string.h>
 
-#include "advice.h"
 #include "base/clock.h"
 #include "base/units.h"
+#include "explain/advice.h"
 #include "joint/joint_form.h"
 #include "joint/joint_plan.h"
-#include "joint/joint_rules.h"
 #include "joint/joint_search.h"
 #include "joint/joint_shapes.h"
 #include "plan/plan_json.h"
 #include "plan/plan_note.h"
+#include "rules/joint_rules.h"
 
 #define FREE_OPS_MAX 100000 /* more are split only if asked: it takes gigabytes then */
 

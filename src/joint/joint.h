@@ -2,14 +2,14 @@
  *
  * The devices are dealt out to meshes of equal form, one mesh a stage. For each form the strategy
  * problem finds how each operator is split over a mesh; what a device of the mesh then runs is a
- * model of its own (spmd/local_model.h), and the pipeline finds stages for it on a cluster of
- * meshes (spmd/stage_cluster.h). One device a mesh is the pipeline alone, one mesh is tensors
+ * model of its own (lower/local_model.h), and the pipeline finds stages for it on a cluster of
+ * meshes (lower/stage_cluster.h). One device a mesh is the pipeline alone, one mesh is tensors
  * alone: both are among the forms, so no plan is worse than either.
  */
 #ifndef CLV_JOINT_H
 #define CLV_JOINT_H
 
-#include "run.h"
+#include "stages/run.h"
 
 /* Does the request ask for shards? */
 bool clv_joint_asked(const clv_request *req);

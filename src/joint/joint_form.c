@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "lower/stage_cluster.h"
 #include "problem/micro.h"
 #include "problem/strategy_forest.h"
-#include "spmd/stage_cluster.h"
 
 #define MEMORY_ROUNDS 4     /* strategies are chosen anew for less memory so often */
 #define LEAST_SECONDS 0.01  /* for a form, when time is up: an answer is there by then */

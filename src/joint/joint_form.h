@@ -4,10 +4,10 @@
 #define CLV_JOINT_FORM_H
 
 #include "cost/shard_path.h"
-#include "joint/split_pins.h"
-#include "run.h"
-#include "solver/strategies/strategies.h"
-#include "spmd/local_model.h"
+#include "lower/local_model.h"
+#include "rules/split_pins.h"
+#include "solver/intra_op/strategies.h"
+#include "stages/run.h"
 
 /* How a candidate did. */
 typedef struct {

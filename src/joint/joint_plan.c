@@ -2,8 +2,8 @@
 
 #include "base/map.h"
 #include "cost/shard_choices.h"
-#include "joint/joint_words.h"
-#include "plan/layout_spec.h"
+#include "explain/joint_words.h"
+#include "notation/layout_spec.h"
 #include "plan/plan_check.h"
 
 typedef struct {

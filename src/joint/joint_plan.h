@@ -2,8 +2,8 @@
 #ifndef CLV_JOINT_PLAN_H
 #define CLV_JOINT_PLAN_H
 
-#include "pipeline.h"
-#include "spmd/local_model.h"
+#include "lower/local_model.h"
+#include "pipeline/pipeline.h"
 
 /* cut: the plan of local->model on a cluster of meshes. Mesh m has the devices order[m * n] to
  * order[m * n + n - 1] of cluster, n those of mesh. Numbers of a mesh count for each of its

@@ -7,7 +7,7 @@
 #define CLV_PLAN_PLAN_H
 
 #include "base/arena.h"
-#include "plan/sharding.h"
+#include "notation/sharding.h"
 #include "problem/partition.h"
 
 #define CLV_PLAN_UNKNOWN (-1) /* of numbers that are not negative */

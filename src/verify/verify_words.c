@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "report/text.h"
+#include "explain/text.h"
 #include "verify/verify.h"
 
 #define WHAT "a report"

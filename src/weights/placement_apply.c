@@ -1,7 +1,7 @@
 #include <inttypes.h>
 
+#include "notation/placement_name.h"
 #include "weights/placement_file.h"
-#include "weights/placement_name.h"
 
 #define SHARDS_MAX (1 << 24) /* of all weights; each is some 150 bytes */
 

@@ -9,7 +9,7 @@
 #define CLV_WEIGHTS_PLACEMENT_FILE_H
 
 #include "base/map.h"
-#include "weights/placement_parts.h"
+#include "notation/placement_parts.h"
 #include "weights/target.h"
 
 /* A name of composites, those around it in front, and '.' between: "net1.weight". */

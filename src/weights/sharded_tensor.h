@@ -8,7 +8,7 @@
 #define CLV_WEIGHTS_SHARDED_TENSOR_H
 
 #include "graph/dtype.h"
-#include "weights/placement_parts.h"
+#include "notation/placement_parts.h"
 
 typedef enum {
     CLV_FILL_EMPTY, /* whatever is there */

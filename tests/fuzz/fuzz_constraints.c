@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "graph/graph_build.h"
-#include "plan/constraints.h"
+#include "rules/constraints.h"
 
 #define N_OPS     6
 #define N_DEVICES 3

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "problem/strategy_json.h"
-#include "solver/strategies/strategies.h"
+#include "solver/intra_op/strategies.h"
 
 #define MEMORY_MAX  ((size_t)256 << 20)
 #define ANSWERS_MAX 512 /* of a problem, for all of them to be tried */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/tile_notation.h"
+#include "notation/tile_notation.h"
 
 static void must(bool yes)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "problem/placement_json.h"
-#include "solver/solver.h"
+#include "solver/placement/solver.h"
 #include "tests/support/place_convert.h"
 
 #define MEMORY_MAX  ((size_t)256 << 20)

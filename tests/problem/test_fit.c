@@ -1,6 +1,6 @@
 #include "problem/fit.h"
 
-#include "solver/synthetic.h"
+#include "solver/partition/synthetic.h"
 
 #include <criterion/criterion.h>
 

@@ -5,11 +5,11 @@
 #include <unistd.h>
 
 #include "proto/everything.h"
-#include "support/failing_alloc.h"
 #include "proto/given_specs.h"
 #include "proto/opened.h"
 #include "proto/tensor_data.h"
 #include "support/copied.h"
+#include "support/failing_alloc.h"
 
 /* Whatever takes memory is run with the first request refused, then the second, and so on until it
  * succeeds: it says that memory ran out, gives all back, and nothing else happens.

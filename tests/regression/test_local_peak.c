@@ -3,9 +3,9 @@
  */
 #include "compile/compiler.h"
 #include "cost/made_shards.h"
+#include "lower/local_model.h"
+#include "lower/stage_cluster.h"
 #include "problem/strategy.h"
-#include "spmd/local_model.h"
-#include "spmd/stage_cluster.h"
 #include "support/layout_sim.h"
 
 #define ANSWERS 60

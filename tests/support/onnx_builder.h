@@ -22,7 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "plan/sharding.h"
+#include "notation/sharding.h"
 
 typedef struct test_onnx test_onnx;
 typedef struct test_graph test_graph; /* the main graph, a body or a function */

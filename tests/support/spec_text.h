@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/sharding.h"
+#include "notation/sharding.h"
 
 #define SPEC_TEXT_MAX 64 /* of anything */
 

@@ -1,7 +1,7 @@
 /* test_placement_apply.c - placement specs for the weights of a model, by name. */
+#include "notation/placement_name.h"
 #include "placement_helpers.h"
 #include "weights/placement_file.h"
-#include "weights/placement_name.h"
 
 static clv_arena *arena;
 static clv_error err;

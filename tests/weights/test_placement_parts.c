@@ -1,5 +1,5 @@
 /* test_placement_parts.c - the parts of one tensor; the examples are those of PyTorch's RFC. */
-#include "weights/placement_parts.h"
+#include "notation/placement_parts.h"
 
 #include "placement_helpers.h"
 

@@ -1,5 +1,5 @@
 /* test_placement_spec.c - devices, and placement specs from the helpers and from JSON. */
-#include "weights/placement_spec.h"
+#include "notation/placement_spec.h"
 
 #include "placement_helpers.h"
 

@@ -1,0 +1,150 @@
+/* bound.c - bounds by prices of memory and messages over edges.
+ *
+ * Messages are those of sequential tree-reweighted message passing (TRW-S, Kolmogorov 2006): nodes
+ * in order, each hands its cost in equal parts to its edges to later nodes, which hand on what is
+ * certain; then back. Between rounds prices move (bound_price.c), and now and then messages leap
+ * ahead (bound_leap.c).
+ */
+#include "solver/intra_op/bound.h"
+
+#include <string.h>
+
+#include "solver/intra_op/bound_work.h"
+
+clv_wide clv_strategy_bound_value(const clv_strategy_bound *b) { return b->bound; }
+int32_t clv_strategy_bound_n_rows(const clv_strategy_bound *b) { return b->n_rows; }
+const double *clv_strategy_bound_price(const clv_strategy_bound *b) { return b->best_price; }
+const int64_t *clv_strategy_bound_least(const clv_strategy_bound *b) { return b->least; }
+
+int32_t clv_strategy_bound_fix(const clv_strategy_bound *b, clv_wide cost, bool *alive)
+{
+    int32_t n = 0;
+
+    for (int32_t c = 0; c < b->p->first_choice[b->p->n_nodes]; c++)
+        if (alive[c] && b->least[c] >= cost) {
+            alive[c] = false;
+            n++;
+        }
+    return n;
+}
+
+void clv_bound_pay(clv_strategy_bound *b)
+{
+    const clv_strategies *p = b->p;
+    double *before = b->before; /* sums of the prices of rows before */
+
+    before[0] = 0;
+    for (int32_t r = 0; r < b->n_rows; r++)
+        before[r + 1] = before[r] + b->price[r];
+    memset(b->paid, 0, (size_t)p->first_choice[p->n_nodes] * sizeof *b->paid);
+    for (int32_t v = 0; v < p->n_nodes; v++)
+        for (int32_t i = p->first_span[v]; b->n_rows && i < p->first_span[v + 1]; i++) {
+            double price = before[p->span_hi[i]] - before[p->span_lo[i]];
+            double *paid = b->paid + p->first_choice[v];
+            const int64_t *u = p->usage + p->span_usage[i];
+
+            for (int32_t c = 0, n = clv_strategy_n_choices(p, v); price > 0 && c < n; c++)
+                paid[c] += price * (double)u[c];
+        }
+}
+
+/* b->sum: cost of each choice of v with what memory costs and all that its neighbours say. */
+static void gather(clv_strategy_bound *b, int32_t v)
+{
+    const clv_strategies *p = b->p;
+    int32_t n = clv_strategy_n_choices(p, v), best = 0;
+    const double *cost = b->cost + p->first_choice[v], *paid = b->paid + p->first_choice[v];
+    double *sum = b->sum;
+
+    for (int32_t c = 0; c < n; c++)
+        sum[c] = cost[c] + paid[c];
+    for (int32_t i = b->first_spoke[v]; i < b->first_spoke[v + 1]; i++) {
+        const double *m = b->message + b->spoke[i].in;
+
+        for (int32_t c = 0; c < n; c++)
+            sum[c] += m[c];
+    }
+    for (int32_t c = 1; c < n; c++)
+        best = sum[c] < sum[best] ? c : best;
+    b->taken[v] = best;
+}
+
+/* The message that v sends over a spoke, of a share of b->sum. */
+static void send(clv_strategy_bound *b, int32_t v, const spoke *s, double share)
+{
+    int32_t n = clv_strategy_n_choices(b->p, v), width = s->width;
+    const double *in = b->message + s->in, *row = b->entry[!s->first][s->matrix];
+    double *out = b->message + s->out, least = HUGE_COST;
+
+    for (int32_t j = 0; j < width; j++)
+        out[j] = HUGE_COST;
+    for (int32_t c = 0; c < n; c++, row += width) {
+        double part = share * b->sum[c] - in[c];
+
+        for (int32_t j = 0; j < width; j++) {
+            double x = row[j] + part;
+
+            out[j] = x < out[j] ? x : out[j];
+        }
+    }
+    for (int32_t j = 0; j < width; j++)
+        least = out[j] < least ? out[j] : least;
+    for (int32_t j = 0; j < width; j++) {
+        out[j] -= least;
+        out[j] = out[j] < b->enough ? out[j] : b->enough;
+    }
+}
+
+static double share_of(const clv_strategy_bound *b, int32_t v)
+{
+    int32_t earlier = b->n_earlier[v], later = b->first_spoke[v + 1] - b->first_spoke[v] - earlier;
+
+    return earlier + later ? 1.0 / (earlier > later ? earlier : later) : 0;
+}
+
+static void sweep(clv_strategy_bound *b, bool forward)
+{
+    for (int32_t k = 0, n = b->p->n_nodes; k < n; k++) {
+        int32_t v = forward ? k : n - 1 - k;
+        int32_t mid = b->first_spoke[v] + b->n_earlier[v];
+        int32_t end = forward ? b->first_spoke[v + 1] : mid;
+        double share = share_of(b, v);
+
+        gather(b, v);
+        for (int32_t i = forward ? mid : b->first_spoke[v]; i < end; i++)
+            send(b, v, &b->spoke[i], share);
+    }
+}
+
+/* The bound counted; where it has not risen for long, smaller steps from its prices. */
+static void count(clv_strategy_bound *b)
+{
+    if (clv_bound_count(b)) {
+        b->since = 0;
+    } else if (++b->since >= PATIENCE) {
+        b->since = 0;
+        b->step *= SMALLER;
+        memcpy(b->price, b->best_price, (size_t)b->n_rows * sizeof *b->price);
+        clv_bound_pay(b);
+    }
+}
+
+void clv_strategy_bound_run(clv_strategy_bound *b, int32_t rounds, clv_wide cost,
+                            bool (*stop)(void *ctx), void *ctx)
+{
+    for (int32_t i = 0; i < rounds && !(stop && stop(ctx)); i++) {
+        bool back = false;
+
+        if (cost >= 0 && b->bound >= cost)
+            return;
+        sweep(b, false);
+        sweep(b, true);
+        b->rounds++;
+        if (b->rounds % COUNT_EVERY == 0)
+            count(b);
+        if (b->rounds % LEAP_EVERY == 0)
+            back = !clv_bound_leap(b);
+        if (b->n_rows && b->rounds > QUIET && !back)
+            clv_bound_move_prices(b, cost);
+    }
+}

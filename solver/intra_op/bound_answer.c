@@ -1,0 +1,102 @@
+/* bound_answer.c - an answer read off the messages.
+ *
+ * Nodes choose one after the other, each what costs least with the choices made before it, what the
+ * messages say of those still to come, and what memory costs; among the choices that meet no never
+ * and still fit. Where every span's smallest usage is 0, as presolve leaves it, what fits now fits
+ * in the end.
+ */
+#include <string.h>
+
+#include "solver/intra_op/bound_work.h"
+
+/* Room left in each row when nothing has been chosen. */
+static void clear(clv_strategy_bound *b)
+{
+    for (int32_t r = 0; r < b->n_rows; r++)
+        b->room[r] = b->p->usage_limit;
+}
+
+/* The least room in each span of v. */
+static void look_at_room(clv_strategy_bound *b, int32_t v)
+{
+    const clv_strategies *p = b->p;
+
+    for (int32_t i = p->first_span[v]; b->n_rows && i < p->first_span[v + 1]; i++) {
+        int64_t least = p->usage_limit;
+
+        for (int64_t r = p->span_lo[i]; r < p->span_hi[i]; r++)
+            least = b->room[r] < least ? b->room[r] : least;
+        b->span_room[i - p->first_span[v]] = least;
+    }
+}
+
+static bool fits(const clv_strategy_bound *b, int32_t v, int32_t c)
+{
+    const clv_strategies *p = b->p;
+
+    for (int32_t i = p->first_span[v]; b->n_rows && i < p->first_span[v + 1]; i++)
+        if (p->usage[p->span_usage[i] + c] > b->span_room[i - p->first_span[v]])
+            return false;
+    return true;
+}
+
+static void occupy(clv_strategy_bound *b, int32_t v, int32_t c)
+{
+    const clv_strategies *p = b->p;
+
+    for (int32_t i = p->first_span[v]; b->n_rows && i < p->first_span[v + 1]; i++) {
+        int64_t u = p->usage[p->span_usage[i] + c];
+
+        for (int64_t r = p->span_lo[i]; u && r < p->span_hi[i]; r++)
+            b->room[r] -= u;
+    }
+}
+
+void clv_bound_look(clv_strategy_bound *b, int32_t v, bool forward, const int32_t *choice)
+{
+    const clv_strategies *p = b->p;
+    int32_t n = clv_strategy_n_choices(p, v), mid = b->first_spoke[v] + b->n_earlier[v];
+
+    for (int32_t c = 0; c < n; c++)
+        b->sum[c] = b->own[p->first_choice[v] + c] >= CLV_STRATEGY_NEVER
+                        ? HUGE_COST
+                        : b->cost[p->first_choice[v] + c] + b->paid[p->first_choice[v] + c];
+    for (int32_t i = b->first_spoke[v]; i < b->first_spoke[v + 1]; i++) {
+        const spoke *s = &b->spoke[i];
+
+        if ((i < mid) == forward) {
+            /* turned: the row of the other's choice */
+            const double *row = b->entry[s->first][s->matrix] + (int64_t)n * choice[s->other];
+
+            for (int32_t c = 0; c < n; c++)
+                b->sum[c] += row[c];
+        } else {
+            for (int32_t c = 0; c < n; c++)
+                b->sum[c] += b->message[s->in + c];
+        }
+    }
+}
+
+bool clv_strategy_bound_answer(clv_strategy_bound *b, bool forward, double price, int32_t *choice)
+{
+    const clv_strategies *p = b->p;
+
+    clear(b);
+    for (int32_t k = 0; k < p->n_nodes; k++) {
+        int32_t v = forward ? k : p->n_nodes - 1 - k, n = clv_strategy_n_choices(p, v), best = -1;
+
+        clv_bound_look(b, v, forward, choice);
+        look_at_room(b, v);
+        for (int32_t c = 0; c < n; c++)
+            b->sum[c] += (price - 1) * b->paid[p->first_choice[v] + c];
+        for (int32_t c = 0; c < n; c++)
+            if (b->sum[c] < HUGE_COST / 2 && (best < 0 || b->sum[c] < b->sum[best]) &&
+                fits(b, v, c))
+                best = c;
+        if (best < 0)
+            return false;
+        choice[v] = best;
+        occupy(b, v, best);
+    }
+    return true;
+}

@@ -1,0 +1,153 @@
+/* bound_price.c - prices of memory follow what the cheapest choices overfill.
+ *
+ * Where many nodes are alike, all of them change their cheapest choice at the same price, and what
+ * they hold jumps far to either side of the limit. So prices move along a running mean, by the step
+ * that would close the gap if the bound were as steep as the jumps (Polyak); a step by the length
+ * of the mean, which is near nothing once the jumps cancel, would throw prices far off. The mean
+ * being long beside the jumps says that prices are on their way, and steps get longer; its being
+ * short that they are there, and steps get shorter.
+ *
+ * In good answers few rows are full, but those next to them nearly so: a price on each of those
+ * would be paid many times for one that is wanted. So a row without a price gets one only if it is
+ * overfull even without what others, fuller ones, will give back.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "solver/intra_op/bound_work.h"
+
+#define MEAN_WEIGHT 0.1
+/* Squares of the mean, in those of what it is the mean of; and what steps are multiplied by. */
+#define STEADY  0.3
+#define LONGER  1.1
+#define WAVERS  0.02
+#define SHORTER 0.98
+/* The gap aimed at is no more than these shares of the bound and of the gap together: far away, or
+ * with a poor answer, it says little. */
+#define FAR     0.1
+#define FAR_GAP 0.01
+/* And no less than this share of the bound: an answer that is soon near its end, while prices are
+ * not, must not stop them. */
+#define NEAR        0.01
+#define GUESSED_GAP 0.05 /* of the bound, where no answer is known */
+
+/* Rows that get a price in a round: at least so many, more while finding them is no more than this
+ * part of a sweep; and only rows at least half as overfull as the fullest. */
+enum { NEW_ROWS = 8, MARK_PART = 4 };
+#define FULL_ENOUGH 0.5
+
+/* b->over: by how much the choices taken pass the limit in each row. */
+static void measure(clv_strategy_bound *b)
+{
+    const clv_strategies *p = b->p;
+
+    memset(b->over, 0, (size_t)(b->n_rows + 1) * sizeof *b->over);
+    for (int32_t v = 0; v < p->n_nodes; v++)
+        for (int32_t i = p->first_span[v]; i < p->first_span[v + 1]; i++) {
+            double u = (double)p->usage[p->span_usage[i] + b->taken[v]];
+
+            b->over[p->span_lo[i]] += u;
+            b->over[p->span_hi[i]] -= u;
+        }
+    for (int32_t r = 0; r < b->n_rows; r++)
+        b->over[r + 1] += b->over[r];
+    for (int32_t r = 0; r < b->n_rows; r++)
+        b->over[r] -= (double)p->usage_limit;
+}
+
+/* The row without a price that would be fullest if those marked were just full; -1: none would be
+ * overfull. */
+static int32_t fullest(const clv_strategy_bound *b)
+{
+    int32_t best = -1;
+
+    for (int32_t r = 0; r < b->n_rows; r++)
+        if (b->price[r] <= 0 && !b->marked[r] && b->rest[r] > 0 &&
+            (best < 0 || b->rest[r] > b->rest[best]))
+            best = r;
+    return best;
+}
+
+/* Takes out of rest what goes from all rows when all that is held in row r shrinks until it is just
+ * full. O(nodes + spans + rows). */
+static void relieve(clv_strategy_bound *b, int32_t r)
+{
+    const clv_strategies *p = b->p;
+    double *change = b->before; /* free until prices are paid */
+    double load = b->over[r] + (double)p->usage_limit, sum = 0;
+
+    if (load <= 0)
+        return;
+    double part = fmin(1, b->rest[r] / load);
+    memset(change, 0, ((size_t)b->n_rows + 1) * sizeof *change);
+    for (int32_t v = 0; v < p->n_nodes; v++)
+        for (int32_t i = p->first_span[v]; i < p->first_span[v + 1]; i++)
+            if (p->span_lo[i] <= r && r < p->span_hi[i]) {
+                double u = (double)p->usage[p->span_usage[i] + b->taken[v]];
+
+                change[p->span_lo[i]] += u;
+                change[p->span_hi[i]] -= u;
+            }
+    for (int32_t k = 0; k < b->n_rows; k++) {
+        sum += change[k];
+        b->rest[k] -= part * sum;
+    }
+}
+
+/* Marks rows that get a price. */
+static void mark(clv_strategy_bound *b)
+{
+    const clv_strategies *p = b->p;
+    int64_t each = (int64_t)p->n_nodes + p->first_span[p->n_nodes] + b->n_rows;
+    int64_t n = b->n_entries / (MARK_PART * each);
+    double most = 0;
+
+    n = n > NEW_ROWS ? n : NEW_ROWS;
+    memcpy(b->rest, b->mean, (size_t)b->n_rows * sizeof *b->rest);
+    memset(b->marked, 0, (size_t)b->n_rows * sizeof *b->marked);
+    for (int64_t k = 0; k < n; k++) {
+        int32_t r = fullest(b);
+
+        if (r < 0 || b->rest[r] < FULL_ENOUGH * most)
+            return;
+        most = k ? most : b->rest[r];
+        b->marked[r] = true;
+        relieve(b, r);
+    }
+}
+
+static double gap_of(const clv_strategy_bound *b, clv_wide cost)
+{
+    double bound = (double)b->bound, gap = (double)(cost - b->bound);
+
+    if (cost < 0)
+        return GUESSED_GAP * bound;
+    return fmin(fmax(gap, NEAR * bound), FAR * bound + FAR_GAP * gap);
+}
+
+void clv_bound_move_prices(clv_strategy_bound *b, clv_wide cost)
+{
+    double norm = 0, square = 0;
+
+    measure(b);
+    for (int32_t r = 0; r < b->n_rows; r++)
+        b->mean[r] += MEAN_WEIGHT * (b->over[r] - b->mean[r]);
+    mark(b);
+    for (int32_t r = 0; r < b->n_rows; r++)
+        if (b->price[r] > 0 || b->marked[r]) {
+            norm += b->mean[r] * b->mean[r];
+            square += b->over[r] * b->over[r];
+        }
+    if (norm <= 0)
+        return;
+    b->square = b->square > 0 ? b->square + MEAN_WEIGHT * (square - b->square) : square;
+    if (norm > STEADY * b->square)
+        b->step = fmin(b->longest, b->step * LONGER);
+    else if (norm < WAVERS * b->square)
+        b->step *= SHORTER;
+    double step = b->step * gap_of(b, cost) / fmax(norm, b->square);
+    for (int32_t r = 0; r < b->n_rows; r++)
+        if (b->price[r] > 0 || b->marked[r])
+            b->price[r] = fmax(0, b->price[r] + step * b->mean[r]);
+    clv_bound_pay(b);
+}

@@ -1,0 +1,485 @@
+/* presolve.c - the passes in turn until none finds anything, and the way back.
+ *
+ * Each pass reads a problem and says what can go; packing writes the next problem into the one of
+ * two scratch arenas that the last one is not in. Where the assumption fails that some answer worth
+ * having has no cost of never, all that is kept is that times become rows.
+ */
+#include "solver/intra_op/presolve.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "solver/intra_op/presolve_work.h"
+
+/* More usage than this in all is not added up: sums stay well within 64 bits. */
+#define MOST_USAGE (INT64_MAX / 4)
+/* A fixpoint is reached long before; each round costs a pass over the problem. */
+enum { MOST_ROUNDS = 200 };
+/* A dear pass that takes away less than one part in so many has found little. */
+enum { LITTLE = 128, LITTLE_ROWS = 16 };
+
+struct clv_presolved {
+    const clv_strategies *p;
+    clv_wide base;
+    clv_pre_layer *last;
+    int32_t n_nodes; /* of p, without the one that holds what is held whatever is chosen */
+    bool finite;
+};
+
+typedef struct {
+    clv_arena *keep;
+    clv_pre_matrices set;
+    clv_arena *scratch[2];
+    int side; /* w lives in scratch[side] */
+    clv_pre_work w;
+    clv_pre_layer *last;
+    clv_pre_trouble trouble;
+    clv_error *err;
+} presolve;
+
+/* Every node has a place of its own among the nodes of the whole problem, and keeps it. */
+static clv_status find_places(presolve *s, clv_pre_layer *l, int32_t n_new,
+                              const clv_pre_fold *fold)
+{
+    int32_t *place = NULL;
+
+    if (!s->last) {
+        place = CLV_NEW_ARRAY(s->keep, int32_t, l->n_old);
+        for (int32_t v = 0; place && v < l->n_old; v++)
+            place[v] = v;
+    }
+    l->place = s->last ? s->last->place_new : place;
+    l->place_new = CLV_NEW_ARRAY(s->keep, int32_t, n_new);
+    if (!l->place || !l->place_new)
+        return clv_fail_nomem(s->err, "a smaller strategy problem");
+    for (int32_t v = 0; v < l->n_old; v++)
+        if (fold->into[v] == v && l->into[v] >= 0)
+            l->place_new[l->into[v]] = l->place[v];
+    return CLV_OK;
+}
+
+/* The next problem takes the place of w, where the fold says anything. */
+static clv_status pack(presolve *s, const clv_pre_fold *fold)
+{
+    clv_pre_layer *layer;
+    clv_pre_work next;
+    int other = !s->side;
+
+    if (!fold->any)
+        return CLV_OK;
+    clv_arena_free(s->scratch[other]);
+    s->scratch[other] = clv_arena_new(clv_arena_alloc(s->keep), 0);
+    if (!s->scratch[other])
+        return clv_fail_nomem(s->err, "a smaller strategy problem");
+    CLV_TRY(
+        clv_pre_pack(&s->w, fold, s->scratch[other], s->keep, &next, &layer, &s->trouble, s->err));
+    CLV_TRY(find_places(s, layer, next.p.n_nodes, fold));
+    layer->before = s->last;
+    s->last = layer;
+    s->w = next;
+    s->side = other;
+    return CLV_OK;
+}
+
+static bool too_full(const clv_pre_work *w)
+{
+    for (int32_t r = 0; r < w->n_rows; r++)
+        if (w->held[r] > w->p.usage_limit)
+            return true;
+    return false;
+}
+
+typedef enum { ARCS, FORCED, ROWS, LEAVES, DOMINATED, PAIRS, N_PASSES } pass;
+
+static clv_status run_pass(presolve *s, pass which, bool *any)
+{
+    clv_arena *arena = s->scratch[s->side];
+    clv_pre_fold fold = { 0 };
+    clv_pre_work next;
+
+    switch (which) {
+    case ARCS:
+        CLV_TRY(clv_pre_arcs(&s->w, arena, &fold, &s->trouble, s->err));
+        break;
+    case FORCED:
+        CLV_TRY(clv_pre_forced(&s->w, arena, &fold, s->err));
+        break;
+    case ROWS:
+    case PAIRS:
+        CLV_TRY(clv_pre_rows(&s->w, which == PAIRS, arena, &fold, s->err));
+        break;
+    case LEAVES:
+        CLV_TRY(clv_pre_leaves(&s->w, arena, s->keep, &next, &fold, &s->trouble, s->err));
+        s->w = next;
+        break;
+    case DOMINATED:
+        CLV_TRY(clv_pre_dominated(&s->w, arena, &fold, s->err));
+        break;
+    case N_PASSES:
+        break;
+    }
+    *any = fold.any;
+    return s->trouble == CLV_PRE_FINE ? pack(s, &fold) : CLV_OK;
+}
+
+/* What a dear pass takes away from. */
+static int32_t size_of(const presolve *s, pass which)
+{
+    return which == PAIRS ? s->w.n_rows : s->w.p.first_choice[s->w.p.n_nodes];
+}
+
+static bool usable(presolve *s)
+{
+    if (s->trouble == CLV_PRE_FINE && too_full(&s->w))
+        s->trouble = CLV_PRE_FULL;
+    return s->trouble == CLV_PRE_FINE;
+}
+
+/* The first pass that finds something is followed by the first of all: the cheap ones come first,
+ * and the dear ones see the smaller problem. A dear one that found little rests until
+ * another one has found more. */
+static clv_status reduce(presolve *s, const bool *alive)
+{
+    bool rests[N_PASSES] = { 0 }, any = true;
+    clv_pre_fold fold;
+
+    CLV_TRY(clv_pre_matrices_new(&s->set, &s->w.p, clv_arena_alloc(s->keep), s->err));
+    s->w.set = &s->set;
+    if (alive)
+        CLV_TRY(clv_pre_fold_alive(&s->w, alive, s->scratch[s->side], &fold, s->err));
+    else
+        CLV_TRY(clv_pre_fold_new(&s->w, s->scratch[s->side], &fold, s->err));
+    for (int32_t v = 0; v < s->w.p.n_nodes; v++)
+        if (!fold.n_new[v])
+            s->trouble = CLV_PRE_NEVER;
+    if (s->trouble != CLV_PRE_FINE)
+        return CLV_OK;
+    fold.any = true; /* brings the problem into the form that packing leaves */
+    CLV_TRY(pack(s, &fold));
+    for (int32_t round = 0; any && round < MOST_ROUNDS; round++) {
+        any = false;
+        for (int i = 0; i < N_PASSES && !any; i++) {
+            int32_t size = size_of(s, (pass)i);
+
+            if (!usable(s))
+                return CLV_OK;
+            if (rests[i])
+                continue;
+            CLV_TRY(run_pass(s, (pass)i, &any));
+            if (i < DOMINATED)
+                continue;
+            rests[i] = size - size_of(s, (pass)i) <= size / (i == PAIRS ? LITTLE_ROWS : LITTLE);
+            if (!rests[i])
+                rests[DOMINATED] = rests[PAIRS] = false;
+        }
+    }
+    usable(s);
+    return CLV_OK;
+}
+
+/* n elements of `from`, with room for some more. */
+static void *copy(clv_arena *arena, const void *from, int64_t n, int64_t room, size_t size,
+                  bool *ok)
+{
+    void *to = clv_arena_take_array(arena, (size_t)(n + room), size);
+
+    *ok = *ok && to;
+    if (to && n)
+        memcpy(to, from, (size_t)n * size);
+    return to;
+}
+
+#define COPY(from, n, room) copy(arena, from, n, room, sizeof *(from), &ok)
+
+/* The end of usage[] that is in use. */
+static int64_t usage_end(const clv_strategies *p)
+{
+    int64_t end = 0;
+
+    for (int32_t v = 0; v < p->n_nodes; v++)
+        for (int32_t i = p->first_span[v]; i < p->first_span[v + 1]; i++)
+            if (p->span_usage[i] + clv_strategy_n_choices(p, v) > end)
+                end = p->span_usage[i] + clv_strategy_n_choices(p, v);
+    return end;
+}
+
+/* The matrices in use, numbered in the order in which edges of many nodes, then those of two, first
+ * have them. */
+static bool copy_matrices(const clv_pre_work *w, clv_arena *arena, clv_strategies *q)
+{
+    const clv_strategies *p = &w->p;
+    int32_t *of = CLV_NEW_ARRAY(arena, int32_t, p->n_edges), n = 0;
+    int32_t *number = CLV_NEW_ARRAY(w->set->arena, int32_t, w->set->n); /* from 1 on */
+    int64_t *first = CLV_NEW_ARRAY(arena, int64_t, p->n_edges + 1), *entry, total = 0;
+
+    if (!of || !number || !first)
+        return false;
+    for (int turn = 0; turn < 2; turn++)
+        for (int32_t e = 0; e < p->n_edges; e++) {
+            int32_t m = p->matrix_of[e];
+
+            if ((p->first_end[e + 1] - p->first_end[e] == 2) != (turn == 1))
+                continue;
+            if (!number[m]) {
+                number[m] = ++n;
+                first[n] = total += w->set->of[m].n;
+            }
+            of[e] = number[m] - 1;
+        }
+    entry = CLV_NEW_ARRAY(arena, int64_t, total);
+    for (int32_t m = 0; entry && m < w->set->n; m++)
+        if (number[m])
+            memcpy(entry + first[number[m] - 1], w->set->of[m].entry,
+                   (size_t)w->set->of[m].n * sizeof *entry);
+    q->n_matrices = n;
+    q->matrix_of = of;
+    q->first_entry = first;
+    q->entry = entry;
+    return entry != NULL;
+}
+
+/* A copy that has, if there are rows, one more node of one choice: what is held anyway. */
+static clv_status copy_out(const clv_pre_work *w, clv_arena *arena, clv_strategies *q,
+                           clv_error *err)
+{
+    const clv_strategies *p = &w->p;
+    int32_t n = p->n_nodes, n_spans = p->first_span[n], rows = w->n_rows;
+    int64_t used = usage_end(p);
+    bool ok = true;
+    int32_t *first_choice = COPY(p->first_choice, n + 1, 1);
+    int32_t *first_span = COPY(p->first_span, n + 1, 1);
+    int64_t *lo = COPY(p->span_lo, n_spans, rows), *hi = COPY(p->span_hi, n_spans, rows);
+    int64_t *at = COPY(p->span_usage, n_spans, rows), *usage = COPY(p->usage, used, rows);
+
+    *q = *p;
+    q->first_choice = first_choice;
+    q->cost = COPY(p->cost, p->first_choice[n], 1);
+    q->first_span = first_span;
+    q->span_lo = lo;
+    q->span_hi = hi;
+    q->span_usage = at;
+    q->usage = usage;
+    q->first_end = COPY(p->first_end, p->n_edges + 1, 0);
+    q->end = COPY(p->end, p->first_end[p->n_edges], 0);
+    if (!ok || !copy_matrices(w, arena, q))
+        return clv_fail_nomem(err, "a smaller strategy problem");
+    for (int32_t r = 0; r < rows; r++) {
+        lo[n_spans + r] = r;
+        hi[n_spans + r] = r + 1;
+        at[n_spans + r] = used + r;
+        usage[used + r] = w->held[r];
+    }
+    first_choice[n + 1] = first_choice[n] + 1;
+    first_span[n + 1] = n_spans + rows;
+    q->n_nodes += rows > 0;
+    return CLV_OK;
+}
+
+/* Largest usages of all spans together are small enough to be added up in 64 bits. */
+static bool countable(const clv_strategies *p)
+{
+    clv_wide sum = 0;
+
+    for (int32_t v = 0; v < p->n_nodes; v++)
+        for (int32_t i = p->first_span[v]; i < p->first_span[v + 1]; i++) {
+            const int64_t *u = p->usage + p->span_usage[i];
+            int64_t most = 0;
+
+            for (int32_t c = 0, n = clv_strategy_n_choices(p, v); c < n; c++)
+                most = u[c] > most ? u[c] : most;
+            sum += most;
+        }
+    return sum <= MOST_USAGE;
+}
+
+/* Where not even the least of everything is within the limit. */
+static bool look_full(const clv_strategies *p, int32_t n_rows, const int64_t *row_time,
+                      clv_wide *least, char why[static 200])
+{
+    clv_wide sum = 0;
+
+    for (int32_t v = 0; v < p->n_nodes; v++)
+        for (int32_t i = p->first_span[v]; i < p->first_span[v + 1]; i++) {
+            const int64_t *u = p->usage + p->span_usage[i];
+            int64_t low = u[0];
+
+            for (int32_t c = 1, n = clv_strategy_n_choices(p, v); c < n; c++)
+                low = u[c] < low ? u[c] : low;
+            least[p->span_lo[i]] += low;
+            least[p->span_hi[i]] -= low;
+        }
+    for (int32_t r = 0; r < n_rows; r++) {
+        sum += least[r];
+        if (sum <= p->usage_limit)
+            continue;
+        /* As doubles: they may pass 64 bits, and the words are for people. */
+        snprintf(why, 200,
+                 "at time %lld the smallest usages sum to %.17g, which is %.17g over the limit "
+                 "of %lld",
+                 (long long)row_time[r], (double)sum, (double)(sum - p->usage_limit),
+                 (long long)p->usage_limit);
+        return true;
+    }
+    return false;
+}
+
+/* Only the rows: nodes, choices and edges as given. */
+static clv_status rows_alone(presolve *s, const clv_pre_work *given)
+{
+    const clv_strategies *p = &given->p;
+    int32_t n = p->first_span[p->n_nodes], rows = 0;
+    int32_t *number = CLV_NEW_ARRAY(s->keep, int32_t, given->n_rows + 1);
+    int32_t *first = CLV_NEW_ARRAY(s->keep, int32_t, p->n_nodes + 1);
+    int64_t *lo = CLV_NEW_ARRAY(s->keep, int64_t, n), *hi = CLV_NEW_ARRAY(s->keep, int64_t, n);
+    int64_t *usage = CLV_NEW_ARRAY(s->keep, int64_t, n);
+    int32_t kept = 0;
+    clv_pre_fold fold;
+
+    if (!number || !first || !lo || !hi || !usage)
+        return clv_fail_nomem(s->err, "a smaller strategy problem");
+    CLV_TRY(clv_pre_rows(given, false, s->scratch[s->side], &fold, s->err));
+    for (int32_t r = 0; r < given->n_rows; r++) {
+        number[r] = rows;
+        rows += fold.row_keep[r];
+    }
+    number[given->n_rows] = rows;
+    for (int32_t v = 0; v < p->n_nodes; v++) {
+        for (int32_t i = p->first_span[v]; i < p->first_span[v + 1]; i++) {
+            lo[kept] = number[p->span_lo[i]];
+            hi[kept] = number[p->span_hi[i]];
+            usage[kept] = p->span_usage[i];
+            kept += lo[kept] < hi[kept];
+        }
+        first[v + 1] = kept;
+    }
+    s->w = *given;
+    s->w.p.first_span = first;
+    s->w.p.span_lo = lo;
+    s->w.p.span_hi = hi;
+    s->w.p.span_usage = usage;
+    s->last = NULL;
+    return CLV_OK;
+}
+
+static clv_status finish(presolve *s, bool finite, clv_presolved **ret)
+{
+    clv_presolved *made = CLV_NEW(s->keep, clv_presolved);
+    clv_strategies *q = CLV_NEW(s->keep, clv_strategies);
+
+    if (!made || !q)
+        return clv_fail_nomem(s->err, "a smaller strategy problem");
+    *q = s->w.p;
+    if (finite)
+        CLV_TRY(copy_out(&s->w, s->keep, q, s->err));
+    *made = (clv_presolved){
+        .p = q, .base = s->w.base, .last = s->last, .n_nodes = s->w.p.n_nodes, .finite = finite
+    };
+    *ret = made;
+    return CLV_OK;
+}
+
+static clv_status solve(presolve *s, const clv_strategies *p, bool finite, const bool *alive,
+                        clv_presolved **ret, bool *infeasible, char why[static 200])
+{
+    clv_pre_work given = { 0 };
+    clv_wide *least;
+    int64_t *held;
+
+    CLV_TRY(clv_pre_moments(p, s->keep, &given.p, &given.n_rows, &given.row_time, s->err));
+    least = CLV_NEW_ARRAY(s->keep, clv_wide, given.n_rows + 1);
+    given.held = held = CLV_NEW_ARRAY(s->keep, int64_t, given.n_rows);
+    if (!least || !held)
+        return clv_fail_nomem(s->err, "the rows of a strategy problem");
+    *infeasible = look_full(&given.p, given.n_rows, given.row_time, least, why);
+    if (*infeasible)
+        return CLV_OK;
+    s->w = given;
+    finite = finite && countable(&given.p);
+    if (finite)
+        CLV_TRY(reduce(s, alive));
+    if (alive && s->trouble != CLV_PRE_FINE && s->trouble != CLV_PRE_BIG) {
+        *infeasible = true;
+        snprintf(why, 200, "no answer is left that uses only the choices still open");
+        return CLV_OK;
+    }
+    if (!finite || s->trouble != CLV_PRE_FINE) {
+        CLV_TRY(rows_alone(s, &given));
+        finite = false;
+    }
+    return finish(s, finite, ret);
+}
+
+static clv_status presolve_run(const clv_strategies *p, bool finite, const bool *alive,
+                               clv_arena *arena, clv_presolved **ret, bool *infeasible,
+                               char why[static 200], clv_error *err)
+{
+    presolve s = { .keep = arena, .err = err };
+    clv_status status;
+
+    for (int i = 0; i < 2; i++)
+        s.scratch[i] = clv_arena_new(clv_arena_alloc(arena), 0);
+    status = s.scratch[0] && s.scratch[1] ? solve(&s, p, finite, alive, ret, infeasible, why)
+                                          : clv_fail_nomem(err, "a smaller strategy problem");
+    for (int i = 0; i < 2; i++)
+        clv_arena_free(s.scratch[i]);
+    clv_pre_matrices_free(&s.set);
+    return status;
+}
+
+clv_status clv_presolve(const clv_strategies *p, clv_arena *arena, clv_presolved **ret,
+                        bool *infeasible, char why[static 200], clv_error *err)
+{
+    return presolve_run(p, true, NULL, arena, ret, infeasible, why, err);
+}
+
+clv_status clv_presolve_alive(const clv_strategies *p, const bool *alive, clv_arena *arena,
+                              clv_presolved **ret, bool *infeasible, char why[static 200],
+                              clv_error *err)
+{
+    return presolve_run(p, true, alive, arena, ret, infeasible, why, err);
+}
+
+clv_status clv_presolve_rows(const clv_strategies *p, clv_arena *arena, clv_presolved **ret,
+                             bool *infeasible, char why[static 200], clv_error *err)
+{
+    return presolve_run(p, false, NULL, arena, ret, infeasible, why, err);
+}
+
+const clv_strategies *clv_presolve_problem(const clv_presolved *s) { return s->p; }
+
+clv_wide clv_presolve_base(const clv_presolved *s) { return s->base; }
+
+bool clv_presolve_finite(const clv_presolved *s) { return s->finite; }
+
+/* Choices of the layer's old nodes from those of its new ones, each in the place of a node of the
+ * whole problem. A node that stays keeps its place, so it comes after those that need to know what
+ * it was. */
+static void lift_layer(const clv_pre_layer *l, int32_t *choice_of)
+{
+    for (int turn = 0; turn < 2; turn++)
+        for (int32_t v = 0; v < l->n_old; v++) {
+            int32_t to = l->into[v];
+            bool stays = to >= 0 && l->place_new[to] == l->place[v];
+
+            if (stays == (turn == 1) && to != CLV_PRE_GONE)
+                choice_of[l->place[v]] =
+                    l->map[l->at[v] + (to < 0 ? 0 : choice_of[l->place_new[to]])];
+        }
+    for (int32_t i = 0; i < l->n_gone; i++) {
+        const clv_pre_leaf *x = &l->gone[i];
+        int32_t a = x->a < 0 ? 0 : choice_of[l->place[x->a]];
+        int32_t b = x->b < 0 ? 0 : choice_of[l->place[x->b]];
+
+        choice_of[l->place[x->node]] = x->best[a * x->n_b + b];
+    }
+}
+
+void clv_presolve_lift(const clv_presolved *s, const int32_t *choice, int32_t *choice_of)
+{
+    const clv_pre_layer *l = s->last;
+
+    for (int32_t i = 0; i < s->n_nodes; i++)
+        choice_of[l ? l->place_new[i] : i] = choice[i];
+    for (; l; l = l->before)
+        lift_layer(l, choice_of);
+}

@@ -1,0 +1,245 @@
+/* balance.c - the line of units, and the documented first cut of it. */
+#include "solver/partition/balance.h"
+
+#include <string.h>
+
+static bool take_line(const clv_partition *p, clv_arena *arena, clv_line *l)
+{
+    size_t n = (size_t)p->n_units + 1, d = (size_t)p->n_devices + 1;
+    if (n > SIZE_MAX / sizeof(int64_t) / d || n > SIZE_MAX / sizeof(int64_t) / 2)
+        return false;
+    *l = (clv_line){
+        .p = p,
+        .weight = CLV_NEW_ARRAY(arena, int64_t, n),
+        .held = CLV_NEW_ARRAY(arena, int64_t, n),
+        .time = CLV_NEW_ARRAY(arena, int64_t, n * (size_t)p->n_kinds),
+        .spread = CLV_NEW_ARRAY(arena, double, p->n_devices),
+        .fan = CLV_NEW_ARRAY(arena, int64_t, n),
+        .cut_bytes = CLV_NEW_ARRAY(arena, int64_t, n),
+        .cut_nets = CLV_NEW_ARRAY(arena, int32_t, n),
+        .reach = CLV_NEW_ARRAY(arena, bool, n *d),
+        .from = CLV_NEW_ARRAY(arena, int32_t, n * d),
+        .wire = CLV_NEW_ARRAY(arena, int64_t, n * d),
+        .arrival = CLV_NEW_ARRAY(arena, int64_t, p->n_nets),
+        .cost = CLV_NEW_ARRAY(arena, int64_t, 2 * n),
+        .window = CLV_NEW_ARRAY(arena, int32_t, n),
+        .start_ns = CLV_NEW_ARRAY(arena, int64_t, n),
+        .low = CLV_NEW_ARRAY(arena, int32_t, d),
+        .high = CLV_NEW_ARRAY(arena, int32_t, d),
+    };
+    return l->weight && l->held && l->time && l->spread && l->fan && l->cut_bytes && l->cut_nets &&
+           l->reach && l->from && l->wire && l->arrival && l->cost && l->window && l->start_ns &&
+           l->low && l->high;
+}
+
+/* A net crosses all positions after its writer up to its last reader. */
+static void add_cuts(const clv_partition *p, clv_line *l)
+{
+    for (int32_t net = 0; net < p->n_nets; net++) {
+        if (p->net_first[net] == p->net_first[net + 1])
+            continue;
+        int32_t first = p->net_from[net] + 1, end = p->net_to[p->net_first[net + 1] - 1] + 1;
+        l->cut_bytes[first] += p->net_bytes[net];
+        l->cut_bytes[end] -= p->net_bytes[net];
+        l->cut_nets[first]++;
+        l->cut_nets[end]--;
+    }
+    for (int32_t i = 1; i <= p->n_units; i++) {
+        l->cut_bytes[i] += l->cut_bytes[i - 1];
+        l->cut_nets[i] += l->cut_nets[i - 1];
+    }
+}
+
+static clv_status add_rules(const clv_partition *p, clv_arena *arena, clv_line *l, clv_error *err)
+{
+    const clv_rules *r = p->rules;
+    size_t n = (size_t)p->n_units + 1;
+    l->rules = r;
+    l->start = CLV_NEW_ARRAY(arena, int32_t, n * (size_t)p->n_devices);
+    l->apart = CLV_NEW_ARRAY(arena, int32_t, n);
+    l->seen = CLV_NEW_ARRAY(arena, clv_last_tag, r->n_families);
+    l->inside = CLV_NEW_ARRAY(arena, bool, n);
+    if (!l->start || !l->apart || !l->seen || !l->inside)
+        return clv_fail_nomem(err, "the line of units");
+    for (int32_t g = 0; g < r->n_groups; g++) {
+        int32_t first = r->group_units[r->group_first[g]];
+        int32_t last = r->group_units[r->group_first[g + 1] - 1];
+        for (int32_t i = first + 1; i <= last; i++)
+            l->inside[i] = true;
+    }
+    return CLV_OK;
+}
+
+/* The i-th of n devices of a kind comes at (2 i + 1) / (2 n). */
+static void spread_kinds(clv_line *l)
+{
+    const clv_partition *p = l->p;
+    for (int32_t d = 0; d < p->n_devices; d++) {
+        int32_t before = 0, n = 0;
+        for (int32_t other = 0; other < p->n_devices; other++) {
+            bool alike = p->kind_of[other] == p->kind_of[d];
+            n += alike;
+            before += alike && other < d;
+        }
+        l->spread[d] = (2.0 * before + 1) / (2.0 * n);
+    }
+}
+
+void clv_line_retime(clv_line *l)
+{
+    const clv_partition *p = l->p;
+    for (int32_t k = 0; k < p->n_kinds; k++) {
+        int64_t *time = l->time + (size_t)k * ((size_t)p->n_units + 1);
+        const int64_t *unit = p->time_ns + (size_t)k * (size_t)p->n_units;
+        for (int32_t u = 0; u < p->n_units; u++)
+            time[u + 1] = time[u] + unit[u];
+    }
+}
+
+clv_status clv_line_new(const clv_partition *p, const int64_t *held_bytes, clv_arena *arena,
+                        clv_line **ret, clv_error *err)
+{
+    clv_line *l = CLV_NEW(arena, clv_line);
+    if (!l || !take_line(p, arena, l))
+        return clv_fail_nomem(err, "the line of units");
+    for (int32_t u = 0; u < p->n_units; u++) {
+        l->weight[u + 1] = l->weight[u] + p->weight_bytes[u];
+        l->held[u + 1] = l->held[u] + p->weight_bytes[u] + (held_bytes ? held_bytes[u] : 0);
+    }
+    spread_kinds(l);
+    clv_line_retime(l);
+    add_cuts(p, l);
+    if (p->rules)
+        CLV_TRY(add_rules(p, arena, l, err));
+    *ret = l;
+    return CLV_OK;
+}
+
+typedef struct {
+    const clv_partition *p;
+    const int32_t *device_of;
+    int64_t *port_ns; /* by port: of the unit at hand; 0 between units */
+    int32_t *sent;    /* by device: last net sent there, plus 1 */
+} fans;
+
+static int64_t busiest_port(const fans *f, int32_t from, int32_t to)
+{
+    const clv_partition *p = f->p;
+    size_t link = (size_t)from * (size_t)p->n_devices + (size_t)to;
+    int64_t most = 0;
+    if (!p->link_first_port)
+        return f->port_ns[link];
+    for (int32_t i = p->link_first_port[link]; i < p->link_first_port[link + 1]; i++)
+        most = f->port_ns[p->link_ports[i]] > most ? f->port_ns[p->link_ports[i]] : most;
+    return most;
+}
+
+/* A net goes to each device that reads it; the first is left out. Returns the busiest port. */
+static int64_t send_net(const fans *f, int32_t net, int64_t sign, int64_t most)
+{
+    const clv_partition *p = f->p;
+    int32_t from = f->device_of[p->net_from[net]], n_sent = 0;
+    for (int32_t i = p->net_first[net]; i < p->net_first[net + 1]; i++) {
+        int32_t to = f->device_of[p->net_to[i]];
+        int32_t mark = sign > 0 ? net + 1 : -net - 1;
+        if (to == from || f->sent[to] == mark)
+            continue;
+        f->sent[to] = mark;
+        if (n_sent++ == 0)
+            continue;
+        clv_add_to_ports(p, from, to, sign * clv_wire_ns(p, from, to, p->net_bytes[net]),
+                         f->port_ns);
+        int64_t busy = busiest_port(f, from, to);
+        most = busy > most ? busy : most;
+    }
+    return most;
+}
+
+clv_status clv_line_learn_fans(clv_line *l, const int32_t *device_of, clv_arena *scratch,
+                               clv_error *err)
+{
+    const clv_partition *p = l->p;
+    fans f = { p, device_of, CLV_NEW_ARRAY(scratch, int64_t, clv_n_ports(p)),
+               CLV_NEW_ARRAY(scratch, int32_t, p->n_devices) };
+    if (!f.port_ns || !f.sent)
+        return clv_fail_nomem(err, "the line of units");
+    for (int32_t u = 0; u < p->n_units; u++) {
+        int64_t most = 0;
+        for (int32_t net = p->unit_first_net[u]; net < p->unit_first_net[u + 1]; net++)
+            most = send_net(&f, net, +1, most);
+        for (int32_t net = p->unit_first_net[u]; net < p->unit_first_net[u + 1]; net++)
+            send_net(&f, net, -1, 0);
+        l->fan[u + 1] = l->fan[u] + most;
+    }
+    return CLV_OK;
+}
+
+/* end[g] is the position after run g. Returns the number of runs; the last one ends at n_units. */
+static int32_t cut_at_average(const clv_line *l, int32_t *end)
+{
+    const clv_partition *p = l->p;
+    double average = (double)l->weight[p->n_units] / p->n_devices;
+    int64_t sum = 0;
+    int32_t n = 0;
+    for (int32_t u = 0; u < p->n_units - 1 && n < p->n_devices - 1; u++) {
+        sum += p->weight_bytes[u];
+        if ((double)sum >= average) {
+            end[n++] = u + 1;
+            sum = 0;
+        }
+    }
+    end[n++] = p->n_units;
+    return n;
+}
+
+/* The run that has most weight among those with two units or more; -1: none. */
+static int32_t heaviest_run(const clv_line *l, const int32_t *end, int32_t n)
+{
+    int32_t best = -1;
+    int64_t best_weight = -1;
+    for (int32_t g = 0; g < n; g++) {
+        int32_t first = g > 0 ? end[g - 1] : 0;
+        int64_t weight = l->weight[end[g]] - l->weight[first];
+        if (end[g] - first >= 2 && weight > best_weight) {
+            best = g;
+            best_weight = weight;
+        }
+    }
+    return best;
+}
+
+/* First position inside (first, end) that has half of the run's weight before it. */
+static int32_t half_of(const clv_line *l, int32_t first, int32_t end)
+{
+    int64_t half = (l->weight[first] + l->weight[end] + 1) / 2;
+    int32_t low = first + 1, high = end - 1;
+    while (low < high) {
+        int32_t middle = low + (high - low) / 2;
+        if (l->weight[middle] >= half)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+void clv_cut_by_weight(const clv_line *l, bool use_all, int32_t *device_of)
+{
+    const clv_partition *p = l->p;
+    if (p->n_units == 0)
+        return;
+    int32_t *end = l->window; /* at most n_units runs */
+    int32_t n = cut_at_average(l, end);
+    while (use_all && n < p->n_devices) {
+        int32_t g = heaviest_run(l, end, n);
+        if (g < 0)
+            break; /* a unit each */
+        int32_t at = half_of(l, g > 0 ? end[g - 1] : 0, end[g]);
+        memmove(end + g + 1, end + g, (size_t)(n - g) * sizeof *end);
+        end[g] = at;
+        n++;
+    }
+    for (int32_t g = 0, u = 0; g < n; g++)
+        for (; u < end[g]; u++)
+            device_of[u] = g;
+}

@@ -1,0 +1,393 @@
+/* refine_ilp.c - one boundary as a 0/1 program.
+ *
+ *   x[u] = 1    unit u of the window is on b, else on a; a leads to b
+ *   y[n] >= 1   net n crosses from a to b
+ *   T           the busiest of: a, b, the link from a to b
+ *
+ *   x[u] <= x[v]              where v reads u: nothing leads back
+ *   y[n] >= x[v] - x[w]       w writes n, v reads it; units outside the window are constants
+ *   weights on a, on b        within what the devices have for weights
+ *   throughput: min T, cheaper cuts among equals;  latency: min compute + transfers
+ *
+ * Times are in parts of the incumbent's, so that all numbers are near 1. T of the incumbent, less a
+ * little, is the cut-off.
+ */
+#include "solver/partition/refine_ilp.h"
+
+#include "base/compare.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "solver/common/ilp/ilp.h"
+
+/* Pairs of groups looked at in one plan. */
+#define PAIRS 4
+/* Where the branch and bound, and the first relaxation, stop: work, not time, so that the answer is
+ * the same on any machine. Programs of this size are done long before. */
+#define NODES_MAX  200
+#define PIVOTS_MAX 20000
+/* A gain below this part is not worth a judgement. */
+#define LEAST_GAIN 1e-6
+/* Weight of the cut among plans with the same period. */
+#define CUT_WEIGHT 1e-4
+
+enum { OUTSIDE_A = -1, OUTSIDE_B = -2, ELSEWHERE = -3 };
+
+typedef struct {
+    clv_improver *im;
+    int32_t a, b;
+    int32_t unit[CLV_WINDOW]; /* the window */
+    bool on_b[CLV_WINDOW];    /* now, and after solving */
+    int32_t n;
+    int32_t *place; /* by unit: index in unit[], or -1; kept at -1 between windows */
+    int32_t *nets;  /* that touch the window, ascending */
+    int32_t n_nets, cap_nets;
+    double scale; /* ns in the incumbent's objective */
+    bool solved;
+    clv_ilp ilp;
+} window;
+
+/* -- the window -- */
+
+/* May it be on both sides, as far as rules go? */
+static bool may_change_sides(const window *w, int32_t unit)
+{
+    const clv_rules *r = w->im->g->p->rules;
+    return !r || (clv_groups_bound(w->im->g, unit) == 1 && clv_rules_allow(r, unit, w->a) &&
+                  clv_rules_allow(r, unit, w->b));
+}
+
+static void peel(window *w, clv_edge_kind edge, int32_t from, int32_t to, int32_t most)
+{
+    clv_groups *g = w->im->g;
+    int32_t first = w->n;
+    while (w->n < most && g->n_units[from] > 1) {
+        int32_t best = -1;
+        for (int32_t u = g->edge[edge].head[from]; u >= 0; u = g->edge[edge].next[u])
+            if (w->place[u] < 0 && may_change_sides(w, u) &&
+                (best < 0 || (edge == CLV_ENDING ? u > best : u < best)))
+                best = u;
+        if (best < 0)
+            break;
+        w->place[best] = w->n;
+        w->on_b[w->n] = from == w->b;
+        w->unit[w->n++] = best;
+        clv_groups_move(g, best, to); /* so that the next ones come to the edge */
+    }
+    for (int32_t i = w->n - 1; i >= first; i--)
+        clv_groups_move(g, w->unit[i], from);
+}
+
+static clv_status note_net(window *w, int32_t net, clv_error *err)
+{
+    if (!CLV_PUSH_ROOM(w->im->moves.arena, w->nets, w->n_nets, w->cap_nets))
+        return clv_fail_nomem(err, "a window of units");
+    w->nets[w->n_nets++] = net;
+    return CLV_OK;
+}
+
+static clv_status note_nets(window *w, clv_error *err)
+{
+    const clv_partition *p = w->im->g->p;
+    w->n_nets = 0;
+    for (int32_t i = 0; i < w->n; i++) {
+        int32_t u = w->unit[i];
+        for (int32_t net = p->unit_first_net[u]; net < p->unit_first_net[u + 1]; net++)
+            CLV_TRY(note_net(w, net, err));
+        for (int32_t r = p->reads_first[u]; r < p->reads_first[u + 1]; r++)
+            CLV_TRY(note_net(w, p->reads[r], err));
+    }
+    if (w->n_nets > 0)
+        qsort(w->nets, (size_t)w->n_nets, sizeof *w->nets, clv_compare_int32);
+    int32_t n = 0;
+    for (int32_t i = 0; i < w->n_nets; i++)
+        if (n == 0 || w->nets[n - 1] != w->nets[i])
+            w->nets[n++] = w->nets[i];
+    w->n_nets = n;
+    return CLV_OK;
+}
+
+/* Index in the window, or where it stays. */
+static int32_t place_of(const window *w, int32_t unit)
+{
+    if (w->place[unit] >= 0)
+        return w->place[unit];
+    int32_t d = w->im->g->device_of[unit];
+    return d == w->a ? OUTSIDE_A : d == w->b ? OUTSIDE_B : ELSEWHERE;
+}
+
+/* -- the program. Columns: x 0..n-1, then y, T last. -- */
+
+static int32_t column_x(int32_t i) { return i; }
+static int32_t column_y(const window *w, int32_t i) { return w->n + i; }
+static int32_t column_t(const window *w) { return w->n + w->n_nets; }
+
+static void fix(window *w, int32_t column, double value)
+{
+    if (w->ilp.failed)
+        return;
+    w->ilp.columns[column].lo = value;
+    w->ilp.columns[column].hi = value;
+}
+
+/* One row of two or three terms: sum >= bound. */
+static void add_row(window *w, int n, const int32_t *column, const double *value, double bound)
+{
+    clv_ilp_add_row(&w->ilp, bound, INFINITY);
+    for (int i = 0; i < n; i++)
+        clv_ilp_add_term(&w->ilp, column[i], value[i]);
+}
+
+/* Reader v of net i, written at place from, which is on a or in the window. */
+static void add_reader(window *w, int32_t i, int32_t from, int32_t v)
+{
+    if (from >= 0 && v >= 0) {
+        add_row(w, 2, (int32_t[]){ column_x(v), column_x(from) }, (double[]){ 1, -1 }, 0);
+        add_row(w, 3, (int32_t[]){ column_y(w, i), column_x(v), column_x(from) },
+                (double[]){ 1, -1, 1 }, 0);
+    } else if (from >= 0 && v == OUTSIDE_A) {
+        fix(w, column_x(from), 0);
+    } else if (from >= 0 && v == OUTSIDE_B) {
+        add_row(w, 2, (int32_t[]){ column_y(w, i), column_x(from) }, (double[]){ 1, 1 }, 1);
+    } else if (from == OUTSIDE_A && v >= 0) {
+        add_row(w, 2, (int32_t[]){ column_y(w, i), column_x(v) }, (double[]){ 1, -1 }, 0);
+    } else if (from == OUTSIDE_A && v == OUTSIDE_B) {
+        fix(w, column_y(w, i), 1);
+    } else if (from == OUTSIDE_B && v >= 0) {
+        fix(w, column_x(v), 1);
+    }
+}
+
+static void add_nets(window *w)
+{
+    const clv_partition *p = w->im->g->p;
+    for (int32_t i = 0; i < w->n_nets; i++) {
+        int32_t net = w->nets[i], from = place_of(w, p->net_from[net]);
+        for (int32_t r = p->net_first[net]; r < p->net_first[net + 1]; r++)
+            add_reader(w, i, from, place_of(w, p->net_to[r]));
+    }
+}
+
+static double x_now(const window *w, int32_t i) { return w->on_b[i] ? 1 : 0; }
+
+/* T - sum of value * x >= what is there without the window: one row for a, one for b. */
+static void add_time_rows(window *w)
+{
+    const clv_groups *g = w->im->g;
+    for (int side = 0; side < 2; side++) {
+        int32_t d = side ? w->b : w->a;
+        double fixed = (double)g->time_ns[d] / w->scale;
+        int32_t row = clv_ilp_add_row(&w->ilp, 0, INFINITY);
+        for (int32_t i = 0; i < w->n; i++) {
+            double ns = (double)clv_unit_ns(g->p, w->unit[i], d) / w->scale;
+            clv_ilp_add_term(&w->ilp, column_x(i), side ? -ns : ns);
+            fixed += side ? -ns * x_now(w, i) : ns * x_now(w, i); /* all of a's at x = 0 */
+        }
+        clv_ilp_add_term(&w->ilp, column_t(w), 1);
+        if (!w->ilp.failed)
+            w->ilp.rows[row].lo = fixed;
+    }
+}
+
+static double wire(const window *w, int32_t i)
+{
+    const clv_partition *p = w->im->g->p;
+    return (double)clv_wire_ns(p, w->a, w->b, p->net_bytes[w->nets[i]]) / w->scale;
+}
+
+static bool crosses_now(const window *w, int32_t net)
+{
+    const clv_groups *g = w->im->g;
+    bool crosses = false;
+    if (g->device_of[g->p->net_from[net]] == w->a)
+        for (int32_t i = 0; i < g->n_pins[net]; i++)
+            crosses |= g->pins[g->pin_first[net] + i].device == w->b;
+    return crosses;
+}
+
+static void add_link_row(window *w)
+{
+    const clv_groups *g = w->im->g;
+    double fixed =
+        (double)g->link_ns[(size_t)w->a * (size_t)g->p->n_devices + (size_t)w->b] / w->scale;
+    int32_t row = clv_ilp_add_row(&w->ilp, 0, INFINITY);
+    for (int32_t i = 0; i < w->n_nets; i++) {
+        clv_ilp_add_term(&w->ilp, column_y(w, i), -wire(w, i));
+        fixed -= crosses_now(w, w->nets[i]) ? wire(w, i) : 0;
+    }
+    clv_ilp_add_term(&w->ilp, column_t(w), 1);
+    if (!w->ilp.failed)
+        w->ilp.rows[row].lo = fixed;
+}
+
+/* Weights of the window on b, in parts of the larger capacity, between what a and b can hold. */
+static void add_memory_row(window *w)
+{
+    const clv_groups *g = w->im->g;
+    const clv_partition *p = g->p;
+    double room[2], outside[2], all = 0;
+    for (int side = 0; side < 2; side++) {
+        int32_t d = side ? w->b : w->a;
+        room[side] = (double)p->capacity_bytes[d] - (double)w->im->reserve_bytes[d];
+        outside[side] = (double)g->weight_bytes[d];
+    }
+    double scale = room[0] > room[1] ? room[0] : room[1];
+    if (scale <= 0)
+        scale = 1;
+    for (int32_t i = 0; i < w->n; i++) {
+        double bytes = (double)p->weight_bytes[w->unit[i]];
+        all += bytes;
+        outside[w->on_b[i]] -= bytes;
+    }
+    /* on b: at most room[1] - outside[1]; on a: all - on b <= room[0] - outside[0] */
+    double most = (room[1] - outside[1]) / scale, least = (all - room[0] + outside[0]) / scale;
+    for (int side = 0; side < 2; side++) {
+        clv_ilp_add_row(&w->ilp, side ? -INFINITY : least, side ? most : INFINITY);
+        for (int32_t i = 0; i < w->n; i++)
+            clv_ilp_add_term(&w->ilp, column_x(i), (double)p->weight_bytes[w->unit[i]] / scale);
+    }
+}
+
+static void add_columns(window *w)
+{
+    const clv_partition *p = w->im->g->p;
+    bool latency = w->im->desk->options->objective == CLV_LATENCY;
+    for (int32_t i = 0; i < w->n; i++) {
+        int64_t ns = clv_unit_ns(p, w->unit[i], w->b) - clv_unit_ns(p, w->unit[i], w->a);
+        clv_ilp_add_column(&w->ilp, (clv_ilp_column){ .hi = 1,
+                                                      .cost = latency ? (double)ns / w->scale : 0,
+                                                      .whole = true,
+                                                      .letter = 'x',
+                                                      .a = i,
+                                                      .b = -1 });
+    }
+    for (int32_t i = 0; i < w->n_nets; i++)
+        clv_ilp_add_column(&w->ilp,
+                           (clv_ilp_column){ .hi = 1,
+                                             .cost = latency ? wire(w, i) : CUT_WEIGHT * wire(w, i),
+                                             .letter = 'y',
+                                             .a = i,
+                                             .b = -1 });
+    clv_ilp_add_column(&w->ilp, (clv_ilp_column){ .hi = latency ? INFINITY : 1 - LEAST_GAIN,
+                                                  .cost = latency ? 0 : 1,
+                                                  .letter = 'T',
+                                                  .a = -1,
+                                                  .b = -1 });
+}
+
+static clv_status solve(window *w, clv_arena *arena, clv_error *err)
+{
+    clv_ilp_limits limits = { .nodes = NODES_MAX, .pivots = PIVOTS_MAX };
+    clv_ilp_result result;
+    clv_mark mark = clv_arena_mark(arena);
+    w->ilp = clv_ilp_new(arena);
+    add_columns(w);
+    add_nets(w);
+    add_time_rows(w);
+    add_link_row(w);
+    add_memory_row(w);
+    CLV_TRY(clv_ilp_solve(&w->ilp, &limits, arena, &result, err));
+    w->solved = result.values != NULL; /* else no better plan within the cut-off, or too hard */
+    for (int32_t i = 0; i < w->n && w->solved; i++)
+        w->on_b[i] = result.values[column_x(i)] > 0.5;
+    clv_arena_rewind(arena, mark);
+    return CLV_OK;
+}
+
+/* -- pairs -- */
+
+typedef struct {
+    int32_t a, b;
+    int64_t weight;
+} pair;
+
+/* The linked pairs that matter most: for throughput with the busiest member, for latency with the
+ * dearest link. */
+static int32_t choose_pairs(const clv_improver *im, pair *pairs)
+{
+    const clv_groups *g = im->g;
+    bool latency = im->desk->options->objective == CLV_LATENCY;
+    int32_t n = 0, n_devices = g->p->n_devices;
+    for (int32_t a = 0; a < n_devices; a++) {
+        for (int32_t b = 0; b < n_devices; b++) {
+            size_t link = (size_t)a * (size_t)n_devices + (size_t)b;
+            if (g->link_nets[link] == 0)
+                continue;
+            int64_t weight = g->link_ns[link];
+            if (!latency && g->time_ns[a] > weight)
+                weight = g->time_ns[a];
+            if (!latency && g->time_ns[b] > weight)
+                weight = g->time_ns[b];
+            int32_t at = n < PAIRS ? n++ : PAIRS;
+            for (; at > 0 && weight > pairs[at - 1].weight; at--)
+                if (at < PAIRS)
+                    pairs[at] = pairs[at - 1];
+            if (at < PAIRS)
+                pairs[at] = (pair){ a, b, weight };
+        }
+    }
+    return n;
+}
+
+/* Moves the window as solved; a proposal if legal and better by the exact estimate. */
+static clv_status propose(window *w, const int32_t *plan, const clv_score *now, clv_error *err)
+{
+    clv_groups *g = w->im->g;
+    clv_score score;
+    for (int32_t i = 0; i < w->n; i++)
+        clv_groups_move(g, w->unit[i], w->on_b[i] ? w->b : w->a);
+    bool keeps = !w->im->moves.keep_groups || (g->n_units[w->a] > 0 && g->n_units[w->b] > 0);
+    if (keeps && clv_groups_legal_at(g, w->a) && clv_groups_legal_at(g, w->b)) {
+        CLV_TRY(clv_improver_score(w->im, g->device_of, &score, err));
+        const char *label =
+            clv_arena_printf(w->im->desk->arena, "exact boundary of devices %d and %d", w->a, w->b);
+        if (!label)
+            return clv_fail_nomem(err, "a plan");
+        if (clv_score_less(&score, now))
+            CLV_TRY(clv_desk_add(w->im->desk, g->device_of, 0, label, NULL, err));
+    }
+    clv_groups_load(g, plan);
+    return CLV_OK;
+}
+
+static clv_status refine_pair(window *w, const int32_t *plan, const clv_score *now,
+                              clv_arena *arena, clv_error *err)
+{
+    w->n = 0;
+    w->solved = false;
+    peel(w, CLV_ENDING, w->a, w->b, CLV_WINDOW / 2);
+    peel(w, CLV_STARTING, w->b, w->a, CLV_WINDOW);
+    clv_status status = note_nets(w, err);
+    if (status == CLV_OK && w->n > 0)
+        status = solve(w, arena, err);
+    for (int32_t i = 0; i < w->n; i++)
+        w->place[w->unit[i]] = -1;
+    CLV_TRY(status);
+    return w->solved ? propose(w, plan, now, err) : CLV_OK;
+}
+
+clv_status clv_refine_ilp(clv_improver *im, clv_arena *arena, clv_error *err)
+{
+    window w = { .im = im };
+    pair pairs[PAIRS] = { 0 };
+    clv_score now;
+    const clv_partition *p = im->desk->p;
+    const int32_t *plan = im->desk->tried[im->desk->best].device_of;
+    if (!clv_ilp_solver())
+        return CLV_OK;
+    w.place = CLV_NEW_ARRAY(arena, int32_t, p->n_units);
+    if (!w.place)
+        return clv_fail_nomem(err, "a window of units");
+    for (int32_t u = 0; u < p->n_units; u++)
+        w.place[u] = -1;
+    CLV_TRY(clv_improver_score(im, plan, &now, err));
+    w.scale = now.first > 0 ? now.first : 1;
+    int32_t n = choose_pairs(im, pairs);
+    for (int32_t i = 0; i < n; i++) {
+        w.a = pairs[i].a;
+        w.b = pairs[i].b;
+        CLV_TRY(refine_pair(&w, plan, &now, arena, err));
+    }
+    return CLV_OK;
+}

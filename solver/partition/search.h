@@ -1,0 +1,82 @@
+/* search.h - from a partition problem to the best plan that a judge accepts.
+ *
+ * The search sees numbers only. It makes assignments and has them judged; it never sums up an
+ * answer's quality itself. Same problem, options and judge: same result, at any number of threads.
+ */
+#ifndef CLV_SOLVER_PARTITION_SEARCH_H
+#define CLV_SOLVER_PARTITION_SEARCH_H
+
+#include "problem/partition.h"
+
+typedef enum {
+    CLV_SEARCH_DEFAULT,   /* balanced seeds, moves, best of all (search.c) */
+    CLV_SEARCH_DOCUMENTED /* the search of PopRT as its manual and tool document it, step by step
+                             (documented.c) */
+} clv_search_kind;
+
+typedef struct {
+    clv_search_kind kind;
+    clv_objective objective;
+    bool first_fit;       /* stop at the first plan that compiles */
+    bool use_all_devices; /* as many groups as devices, where there are units enough */
+    int32_t max_judged;   /* 0: the default of the search */
+    /* Called between batches on the calling thread; true stops: the best so far is returned, or
+     * CLV_ECANCELED if there is none. May be NULL. */
+    bool (*progress)(void *ctx, int32_t judged, int32_t queued, const clv_verdict *best);
+    void *progress_ctx;
+    double gap; /* stop when no more than this part of the best objective is above what is proven */
+    int64_t deadline_ns;  /* of CLOCK_MONOTONIC: stop then, after the first plans; 0: none */
+    int32_t microbatches; /* for throughput: the least time of so many one behind the other, filling
+                             and draining included; 0: the least period */
+    bool only_period_is_bounded; /* the judge's latency may be below that of
+                                    clv_partition_estimate() */
+} clv_search_options;
+
+/* Why a search stopped. */
+typedef enum {
+    CLV_STOP_SEARCHED,  /* it had nothing more to try */
+    CLV_STOP_OPTIMAL,   /* no plan is better by the objective: proven */
+    CLV_STOP_GAP,       /* near enough to what is proven */
+    CLV_STOP_FIRST_FIT, /* the first plan that fits was asked for */
+    CLV_STOP_LIMIT,     /* max_judged */
+    CLV_STOP_DEADLINE,
+    CLV_STOP_CANCELED,   /* by progress */
+    CLV_STOP_INFEASIBLE, /* nothing fits: proven */
+    CLV_STOP_NONE        /* no search: the plan was given */
+} clv_stop;
+
+/* One assignment that was judged, for the report. */
+typedef struct {
+    const int32_t *device_of;
+    double proportion;
+    clv_verdict verdict;
+    const char *move; /* "memory balance", "unit 12: device 0 to 1 (child)", ... */
+} clv_tried;
+
+typedef struct {
+    bool found;     /* some assignment fits */
+    clv_tried best; /* found: the best that fits; else the one with the smallest OOM, or a
+                       failed one if nothing else */
+    int32_t n_judged;
+    clv_tried *tried; /* in the order judged */
+    bool stopped;     /* by progress, deadline or max_judged, not by itself */
+    clv_stop why;
+    int64_t bound_ns; /* found: no plan has less of the objective; 0: not known */
+    /* Nothing was judged, because no legal assignment obeys the rules: proven, or none was found.
+     * best has the outcome CLV_INFEASIBLE then. */
+    bool none_obeys, proven;
+} clv_search_result;
+
+clv_status clv_search(const clv_partition *p, const clv_judge *judge,
+                      const clv_search_options *options, clv_arena *arena, clv_search_result *ret,
+                      clv_error *err);
+
+/* What the objective is counted in: latency, or period, or share_ns where that is set. No bound of
+ * the period is above a share. */
+int64_t clv_verdict_ns(const clv_verdict *v, clv_objective objective);
+
+/* Is verdict a better than b? Fitting first; then the objective; then the other measure; then the
+ * smaller OOM. A strict order: equal verdicts are not better. */
+bool clv_verdict_better(const clv_verdict *a, const clv_verdict *b, clv_objective objective);
+
+#endif

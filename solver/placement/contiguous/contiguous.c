@@ -1,0 +1,278 @@
+#include "solver/placement/contiguous/contiguous.h"
+
+#include <math.h>
+
+#include "solver/placement/contiguous/ideals.h"
+#include "solver/placement/contiguous/lines.h"
+#include "solver/placement/contiguous/reverse.h"
+#include "solver/placement/contiguous/wide.h"
+#include "solver/placement/noncontiguous/free_order.h"
+#include "solver/placement/noncontiguous/free_prove.h"
+
+/* Blocks added to pieces, some 50 ns each: for the exact search both ways, from the first tries on
+ * by so many times as many; and for the first line. */
+#define STEPS_QUICK INT64_C(100000)
+#define STEPS_FIRST INT64_C(1600000)
+#define STEPS_TIMES 4
+#define STEPS_LINES INT64_C(100000000)
+/* Where that is not enough: turns, each with so many times the work of the one before. In the first
+ * for annealing (wide.h), 0.6 s; for lines, 0.3 s; for proofs by prices (free_bound.h), 0.5 s; and
+ * for the exact search each way, 0.5 s. Annealing gains most in the first rounds, so its work
+ * grows less. Proofs end when they raised nothing in so many turns. */
+#define TURNS        4
+#define TURN_TIMES   3
+#define ANNEAL_TIMES 2
+#define ANNEAL_FIRST INT64_C(100000000)
+#define LINES_FIRST  INT64_C(5000000)
+#define PROOF_FIRST  INT64_C(100000000)
+#define STEPS_LAST   INT64_C(10000000)
+#define VAIN_MAX     2
+/* More blocks are not searched over ideals: rows of who comes behind whom take 32 MiB each way.
+ * They are annealed only, for 15 s. */
+#define BLOCKS_MAX   16384
+#define ANNEAL_LARGE INT64_C(2000000000)
+
+/* Part of the way from the bound to the best answer at which the first limit is tried, and how many
+ * times that the next one is: at once the best answer itself, and where that is too much work, in
+ * steps that bring some bound. */
+#define FIRST_PART 32
+#define QUICK_STEP 32
+#define SMALL_STEP 1.5
+/* Of the bound: limits that are no further above it are searched for the best answer, others for
+ * any answer. */
+#define WIDE_PART (1.0 / 32)
+/* Times the bound at which the first line is tried, before any load is allowed. */
+static const double stretches[] = { 1.02, 1.1, 1.5, 4, INFINITY };
+#define N_STRETCHES (sizeof stretches / sizeof *stretches)
+
+static void raise(const clv_ideals *s, int64_t ticks)
+{
+    clv_run_raise(s->run, s->name, clv_blocks_unit(s->growth.b, ticks));
+}
+
+/* The largest load of the best answer so far, in ticks. O(kinds * n + devices + pins). */
+static clv_status load_of_best(const clv_ideals *s, clv_arena *arena, int64_t *ret, clv_error *err)
+{
+    const clv_blocks *b = s->growth.b;
+    const int32_t *answer = clv_run_answer(s->run);
+    int32_t n_devices = clv_place_devices(b->p),
+            *kind_of = CLV_NEW_ARRAY(arena, int32_t, n_devices),
+            *device_of = CLV_NEW_ARRAY(arena, int32_t, b->n),
+            *seen = CLV_NEW_ARRAY(arena, int32_t, n_devices);
+    int64_t *load = CLV_NEW_ARRAY(arena, int64_t, n_devices);
+    if (!kind_of || !device_of || !seen || !load)
+        return clv_fail_nomem(err, "the loads of an answer");
+    clv_place_kinds(b->p, kind_of);
+    for (int32_t v = 0; v < b->p->n_nodes; v++)
+        device_of[b->block_of[v]] = answer[v];
+    for (int32_t u = 0; u < b->n; u++)
+        load[device_of[u]] += clv_block_time(b, kind_of[device_of[u]], u);
+    for (int32_t e = 0; e < b->n_nets; e++) {
+        bool cut = false;
+        for (int32_t i = b->net_first[e] + 1; i < b->net_first[e + 1] && !cut; i++)
+            cut = device_of[b->pins[i]] != device_of[b->pins[b->net_first[e]]];
+        for (int32_t i = b->net_first[e]; i < b->net_first[e + 1] && cut; i++) {
+            int32_t d = device_of[b->pins[i]];
+            if (b->p->kinds[kind_of[d]].pays && seen[d] != e + 1)
+                load[d] += b->net_cost[e];
+            seen[d] = e + 1;
+        }
+    }
+    *ret = 0;
+    for (int32_t d = 0; d < n_devices; d++)
+        *ret = load[d] > *ret ? load[d] : *ret;
+    return CLV_OK;
+}
+
+/* In ticks, the largest load worth having: below the best answer. */
+static clv_status top_limit(const clv_ideals *s, clv_arena *arena, int64_t *ret, clv_error *err)
+{
+    double best = clv_run_best(s->run);
+    *ret = CLV_TICKS_MAX;
+    if (isinf(best))
+        return CLV_OK;
+    clv_mark mark = clv_arena_mark(arena);
+    CLV_TRY(load_of_best(s, arena, ret, err));
+    clv_arena_rewind(arena, mark);
+    int64_t ticks = clv_blocks_ticks(s->growth.b, best);
+    *ret = (ticks < *ret ? ticks : *ret) - 1;
+    return CLV_OK;
+}
+
+/* The best cut of the line, whatever its loads. */
+static clv_status cut_line(clv_ideals *line, clv_error *err)
+{
+    clv_ideals_outcome o = CLV_IDEALS_NONE;
+    int64_t load;
+    for (size_t i = 0; i < N_STRETCHES && o == CLV_IDEALS_NONE; i++) {
+        double limit = (double)line->growth.low * stretches[i];
+        CLV_TRY(clv_ideals_try(line, limit < (double)CLV_TICKS_MAX ? (int64_t)limit : CLV_TICKS_MAX,
+                               &o, &load, err));
+    }
+    return CLV_OK;
+}
+
+/* Limits that rise from the bound to the best answer. One that fails raises the bound; an answer
+ * brings the top down, and then the middle is next. */
+static clv_status close_in(clv_ideals *s, double step, clv_arena *arena, clv_error *err)
+{
+    int64_t high, top, load = 0;
+    double part = 1.0 / FIRST_PART;
+    clv_ideals_outcome o;
+    CLV_TRY(top_limit(s, arena, &high, err));
+    while (s->growth.low <= high) {
+        int64_t low = s->growth.low;
+        int64_t limit = part < 1 ? low + (int64_t)((double)(high - low) * part) : high;
+        s->any = (double)(limit - low) > WIDE_PART * (double)low;
+        if (part >= 1 && s->firm.n_chains == 0)
+            CLV_TRY(clv_ideals_learn(s, arena, err));
+        CLV_TRY(clv_ideals_try(s, limit, &o, &load, err));
+        if (o == CLV_IDEALS_SOME)
+            return CLV_OK;
+        if (o == CLV_IDEALS_BEST && !s->any) {
+            raise(s, load);
+            return CLV_OK;
+        }
+        if (o == CLV_IDEALS_BEST) {
+            CLV_TRY(top_limit(s, arena, &top, err));
+            high = load - 1 < top ? load - 1 : top;
+            part = 0.5;
+            continue;
+        }
+        s->growth.low = limit + 1;
+        raise(s, limit + 1);
+        part *= step;
+    }
+    if (s->growth.low > CLV_TICKS_MAX)
+        clv_run_raise(s->run, s->name, INFINITY); /* not with any load */
+    return CLV_OK;
+}
+
+/* Fewest devices: one limit, which is given, and all loads up to it are alike. */
+static clv_status count_devices(clv_ideals *line, clv_ideals *s, int64_t limit, clv_arena *arena,
+                                clv_error *err)
+{
+    clv_ideals_outcome o;
+    int64_t load;
+    line->count_only = s->count_only = true;
+    line->growth.low = s->growth.low = limit;
+    CLV_TRY(clv_ideals_try(line, limit, &o, &load, err));
+    if (clv_run_over(s->run))
+        return CLV_OK;
+    CLV_TRY(clv_ideals_learn(s, arena, err));
+    CLV_TRY(clv_ideals_try(s, limit, &o, &load, err));
+    if (o != CLV_IDEALS_SOME)
+        clv_run_raise(s->run, s->name, clv_run_best(s->run)); /* INFINITY without an answer */
+    return CLV_OK;
+}
+
+/* Both ways round, one after the other, each with so many steps. What one has proven, the other
+ * knows. */
+static clv_status close_both(clv_ideals *ways, double step, int64_t steps, clv_arena *arena,
+                             clv_error *err)
+{
+    for (int i = 0; i < 2 && !clv_run_over(ways[0].run); i++) {
+        ways[i].steps = steps;
+        ways[i].growth.low =
+            ways[0].growth.low > ways[1].growth.low ? ways[0].growth.low : ways[1].growth.low;
+        CLV_TRY(close_in(&ways[i], step, arena, err));
+    }
+    return CLV_OK;
+}
+
+/* The same with more and more steps, for what is quick one way may be slow the other way. */
+static clv_status close_more(clv_ideals *ways, clv_arena *arena, clv_error *err)
+{
+    for (int64_t steps = STEPS_QUICK; steps <= STEPS_FIRST; steps *= STEPS_TIMES)
+        CLV_TRY(close_both(ways, QUICK_STEP, steps, arena, err));
+    return CLV_OK;
+}
+
+/* -- what has too many ideals -- */
+
+typedef struct {
+    clv_place_run *run;
+    const clv_blocks *b;
+    clv_wide *wide;        /* NULL: there are too many blocks for it */
+    clv_free_bound *bound; /* the same */
+    int32_t vain;          /* turns in which it raised nothing */
+} turns;
+
+static clv_status begin_turns(turns *t, clv_arena *arena, clv_error *err)
+{
+    int32_t *order = CLV_NEW_ARRAY(arena, int32_t, t->b->n);
+    if (!order)
+        return clv_fail_nomem(err, "an order of blocks");
+    CLV_TRY(clv_free_order(t->b, arena, order, err));
+    return clv_free_prove_begin(t->run, t->b, order, arena, &t->bound, err);
+}
+
+/* The bounds of free placements hold here, too. */
+static clv_status prove(turns *t, int64_t work, clv_error *err)
+{
+    bool all;
+    double before = clv_run_bound(t->run);
+    if (!t->bound || !clv_run_answer(t->run) || t->vain == VAIN_MAX)
+        return CLV_OK;
+    CLV_TRY(clv_free_prove(t->bound, t->b, t->run, work, &all, err));
+    t->vain = clv_run_bound(t->run) > before ? 0 : t->vain + 1;
+    return CLV_OK;
+}
+
+/* Better answers, and bounds of any kind, with more and more work. */
+static clv_status take_turns(clv_place_run *run, const clv_blocks *b, clv_ideals *ways,
+                             clv_arena *arena, clv_error *err)
+{
+    turns t = { .run = run, .b = b };
+    int64_t times = 1, anneal = ANNEAL_FIRST;
+    if (clv_run_over(run))
+        return CLV_OK;
+    CLV_TRY(clv_wide_new(b, clv_run_options(run)->seed, arena, &t.wide, err));
+    for (int32_t i = 0; i < TURNS && !clv_run_over(run); i++) {
+        if (t.wide)
+            CLV_TRY(clv_wide_run(t.wide, run, anneal, err));
+        CLV_TRY(clv_solve_lines(run, b, ways[1].growth.low, times * LINES_FIRST, arena, err));
+        if (i == 0 && !clv_run_over(run))
+            CLV_TRY(begin_turns(&t, arena, err));
+        CLV_TRY(prove(&t, times * PROOF_FIRST, err));
+        CLV_TRY(close_both(ways, SMALL_STEP, times * STEPS_LAST, arena, err));
+        times *= TURN_TIMES;
+        anneal *= ANNEAL_TIMES;
+    }
+    return CLV_OK;
+}
+
+static clv_status anneal_only(clv_place_run *run, const clv_blocks *b, clv_arena *arena,
+                              clv_error *err)
+{
+    clv_wide *wide;
+    CLV_TRY(clv_wide_new(b, clv_run_options(run)->seed, arena, &wide, err));
+    return wide ? clv_wide_run(wide, run, ANNEAL_LARGE, err) : CLV_OK;
+}
+
+clv_status clv_solve_contiguous(clv_place_run *run, const clv_blocks *b, clv_arena *arena,
+                                clv_error *err)
+{
+    const clv_place_rules *rules = &clv_run_options(run)->rules;
+    clv_ideals ways[2], line;
+    clv_blocks reverse;
+    CLV_TRY(clv_solve_fill(run, b, arena, err));
+    if (clv_run_over(run))
+        return CLV_OK;
+    if (b->n > BLOCKS_MAX)
+        return rules->objective == CLV_PLACE_DEVICES ? CLV_OK : anneal_only(run, b, arena, err);
+    CLV_TRY(clv_ideals_new(run, "order ideals", b, false, STEPS_LAST, arena, &ways[0], err));
+    CLV_TRY(clv_ideals_new(run, "one line", b, true, STEPS_LINES, arena, &line, err));
+    if (rules->objective == CLV_PLACE_DEVICES)
+        return count_devices(
+            &line, &ways[0],
+            rules->max_load > 0 ? clv_blocks_ticks(b, rules->max_load) : CLV_TICKS_MAX, arena, err);
+    CLV_TRY(clv_blocks_reverse(b, arena, &reverse, err));
+    CLV_TRY(clv_ideals_new(run, "order ideals, reversed", &reverse, false, STEPS_LAST, arena,
+                           &ways[1], err));
+    line.growth.low = clv_share_least_limit(&line.share);
+    ways[0].growth.low = ways[1].growth.low = line.growth.low;
+    CLV_TRY(cut_line(&line, err));
+    CLV_TRY(close_more(ways, arena, err));
+    return take_turns(run, b, ways, arena, err);
+}

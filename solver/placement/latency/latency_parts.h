@@ -1,0 +1,24 @@
+/* latency_parts.h - the parts of a placement that have nothing to do with each other.
+ *
+ * Two nodes are in one part if edges or classes lead from one to the other, whatever their
+ * direction. Parts that are equal, node for node in the order of their numbers, are a group: what
+ * is found for one of them holds for all.
+ */
+#ifndef CLV_SOLVER_PLACEMENT_LATENCY_LATENCY_PARTS_H
+#define CLV_SOLVER_PLACEMENT_LATENCY_LATENCY_PARTS_H
+
+#include "solver/placement/latency/latency_form.h"
+
+typedef struct {
+    int32_t n;        /* parts */
+    clv_lists nodes;  /* by part: nodes in the order of their numbers */
+    int32_t n_groups; /* those of many nodes first */
+    clv_lists copies; /* by group: parts, at least one */
+    clv_placement *p; /* by group: its first part as a problem of its own, with all devices */
+} clv_latency_parts;
+
+/* O(nodes * kinds + edges + parts * log parts). With one part there are no groups. */
+clv_status clv_latency_parts_new(const clv_placement *p, clv_arena *arena, clv_latency_parts *ret,
+                                 clv_error *err);
+
+#endif

@@ -1,0 +1,95 @@
+/* place_ilp.c - between a run and its integer programs. */
+#include "solver/placement/mip/place_ilp.h"
+
+#include <math.h>
+
+#include "solver/placement/mip/place_program.h"
+#include "solver/placement/mip/windows.h"
+
+/* The largest program whose relaxation is solved, and the pivots that it may take: a second or so
+ * in all. */
+#define RELAX_TERMS  INT64_C(60000)
+#define RELAX_PIVOTS INT64_C(20000)
+/* Numbers of the program are ticks in parts of the best answer, each rounded once or twice; loads
+ * are sums of positive ones. This is far more than can come of that. */
+#define ROUNDED_PART 1e-9
+
+typedef struct {
+    clv_place_run *run;
+    const clv_blocks *b;
+    int32_t *of_node;
+} relay;
+
+static bool is_over(void *ctx) { return clv_run_over(((relay *)ctx)->run); }
+
+static double seconds_left(void *ctx)
+{
+    const clv_place_run *run = ((relay *)ctx)->run;
+    double deadline = clv_run_options(run)->deadline_s, left = deadline - clv_run_seconds(run);
+    if (deadline <= 0)
+        return 0;
+    return left > 1e-3 ? left : 1e-3;
+}
+
+static clv_status offer(void *ctx, const int32_t *device_of, clv_error *err)
+{
+    relay *r = ctx;
+    clv_blocks_spread(r->b, device_of, r->of_node);
+    return clv_run_offer(r->run, "windows", r->of_node, err);
+}
+
+clv_status clv_place_refine(clv_place_run *run, const clv_blocks *b, clv_arena *arena,
+                            clv_error *err)
+{
+    const clv_place_rules *rules = &clv_run_options(run)->rules;
+    const int32_t *answer = clv_run_answer(run);
+    relay r = { run, b, CLV_NEW_ARRAY(arena, int32_t, b->p->n_nodes) };
+    int32_t *device_of = CLV_NEW_ARRAY(arena, int32_t, b->n);
+    clv_windows_options options = {
+        .stop = is_over, .left = seconds_left, .better = offer, .ctx = &r
+    };
+    clv_windows_work work;
+    if (!r.of_node || !device_of)
+        return clv_fail_nomem(err, "windows of a placement");
+    if (!answer || rules->objective != CLV_PLACE_THROUGHPUT)
+        return CLV_OK;
+    for (int32_t v = 0; v < b->p->n_nodes; v++)
+        device_of[b->block_of[v]] = answer[v];
+    return clv_windows_improve(b, rules, &options, device_of, arena, &work, err);
+}
+
+clv_status clv_place_relaxation(const clv_blocks *b, const clv_place_rules *rules, int64_t most,
+                                const clv_ilp_limits *limits, clv_arena *arena, int64_t *ret,
+                                clv_error *err)
+{
+    clv_ilp ilp;
+    clv_ilp_result result;
+    *ret = 0;
+    if (most <= 0 || rules->objective != CLV_PLACE_THROUGHPUT || !clv_ilp_solver())
+        return CLV_OK;
+    CLV_TRY(clv_place_program(b, rules, 1 / (double)most, 1, arena, &ilp, err));
+    CLV_TRY(clv_ilp_relax(&ilp, limits, arena, &result, err));
+    double ticks = floor((result.bound - ROUNDED_PART) * (double)most);
+    if (ticks > 0)
+        *ret = ticks < (double)most ? (int64_t)ticks : most;
+    return CLV_OK;
+}
+
+clv_status clv_place_root_bound(clv_place_run *run, const clv_blocks *b, clv_arena *arena,
+                                clv_error *err)
+{
+    const clv_place_rules *rules = &clv_run_options(run)->rules;
+    relay r = { .run = run };
+    clv_ilp_limits limits = {
+        .pivots = RELAX_PIVOTS, .seconds = seconds_left(&r), .stop = is_over, .stop_ctx = &r
+    };
+    int64_t ticks;
+    if (!clv_run_answer(run) || clv_place_program_terms(b, rules) > RELAX_TERMS)
+        return CLV_OK;
+    clv_mark mark = clv_arena_mark(arena);
+    int64_t most = clv_blocks_ticks(b, clv_run_best(run));
+    CLV_TRY(clv_place_relaxation(b, rules, most, &limits, arena, &ticks, err));
+    clv_arena_rewind(arena, mark);
+    clv_run_raise(run, "relaxation", clv_blocks_unit(b, ticks));
+    return CLV_OK;
+}

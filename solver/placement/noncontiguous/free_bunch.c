@@ -1,0 +1,98 @@
+/* free_bunch.c - stretches of a line, cut where what is covered leans most to one side. */
+#include "solver/placement/noncontiguous/free_bunch.h"
+
+#include <math.h>
+
+/* A bunch leans by so much of its weight that is covered too little before a place, and too much
+ * behind it. Less than this, as a part of the mean weight of a bunch, is even. */
+#define EVEN_PART 1e-3
+/* Bunches that lean by at least this part of the worst are split together. */
+#define SPLIT_PART 0.25
+
+/* Shares and names from first[]. */
+static void share_out(clv_bunches *b)
+{
+    for (int32_t g = 0; g < b->n; g++) {
+        double sum = 0;
+        for (int32_t i = b->first[g]; i < b->first[g + 1]; i++)
+            sum += b->weight[b->order[i]];
+        for (int32_t i = b->first[g]; i < b->first[g + 1]; i++) {
+            b->of[b->order[i]] = g;
+            b->part[b->order[i]] = b->weight[b->order[i]] / sum;
+        }
+    }
+}
+
+clv_status clv_bunches_new(const int32_t *order, const double *weight, int32_t n_blocks, int32_t n,
+                           clv_arena *arena, clv_bunches **ret, clv_error *err)
+{
+    clv_bunches *b = CLV_NEW(arena, clv_bunches);
+    if (!b)
+        return clv_fail_nomem(err, "bunches of blocks");
+    *b = (clv_bunches){ .n_blocks = n_blocks, .order = order, .weight = weight };
+    b->of = CLV_NEW_ARRAY(arena, int32_t, n_blocks);
+    b->first = CLV_NEW_ARRAY(arena, int32_t, n_blocks + 1);
+    b->part = CLV_NEW_ARRAY(arena, double, n_blocks);
+    if (!b->of || !b->first || !b->part)
+        return clv_fail_nomem(err, "bunches of blocks");
+    double all = 0, sum = 0;
+    for (int32_t i = 0; i < n_blocks; i++)
+        all += weight[i];
+    for (int32_t i = 0; i < n_blocks; i++) {
+        if (sum * n >= all * b->n)
+            b->first[b->n++] = i;
+        sum += weight[order[i]];
+    }
+    b->first[b->n] = n_blocks;
+    share_out(b);
+    *ret = b;
+    return CLV_OK;
+}
+
+/* The place in a bunch where it is best split, and how much it leans there; 0 where it has one
+ * block. */
+static double find_split(const clv_bunches *b, const double *covered, int32_t g, int32_t *place)
+{
+    double sum = 0, weight = 0, most = 0, lean = 0;
+    for (int32_t i = b->first[g]; i < b->first[g + 1]; i++) {
+        sum += b->weight[b->order[i]] * covered[b->order[i]];
+        weight += b->weight[b->order[i]];
+    }
+    double mean = sum / weight;
+    *place = b->first[g];
+    for (int32_t i = b->first[g]; i + 1 < b->first[g + 1]; i++) {
+        lean += b->weight[b->order[i]] * (covered[b->order[i]] - mean);
+        if (fabs(lean) > most) {
+            most = fabs(lean);
+            *place = i + 1;
+        }
+    }
+    return most;
+}
+
+bool clv_bunches_split(clv_bunches *b, const double *covered)
+{
+    double worst = 0, all = 0;
+    int32_t place, n = b->n;
+    for (int32_t i = 0; i < b->n_blocks; i++)
+        all += b->weight[i];
+    for (int32_t g = 0; g < n; g++)
+        worst = fmax(worst, find_split(b, covered, g, &place));
+    if (worst <= EVEN_PART * all / n)
+        return false;
+    for (int32_t i = 0; i < b->n_blocks; i++)
+        b->of[i] = -1;
+    for (int32_t g = 0; g < n; g++) {
+        bool split = find_split(b, covered, g, &place) >= SPLIT_PART * worst;
+        b->of[b->order[b->first[g]]] = g; /* marks where one begins */
+        if (split)
+            b->of[b->order[place]] = g;
+    }
+    b->n = 0;
+    for (int32_t i = 0; i < b->n_blocks; i++)
+        if (b->of[b->order[i]] >= 0)
+            b->first[b->n++] = i;
+    b->first[b->n] = b->n_blocks;
+    share_out(b);
+    return true;
+}

@@ -1,0 +1,42 @@
+#include "solver/placement/noncontiguous/free_prove.h"
+
+/* Blocks up to which proofs are tried. */
+#define PROOF_BLOCKS 16384
+
+/* Parts of the objective that a bound may be below it: each is tried when the one before has been
+ * proven. The last is what ticks and sums in floating point may lose. */
+static const double GAPS[] = { 0.01, 0.005, 0.002, 0.001, 0.0003, 0.0001, 5e-10 };
+enum { N_GAPS = (int)(sizeof GAPS / sizeof *GAPS) };
+
+clv_status clv_free_prove(clv_free_bound *bound, const clv_blocks *b, clv_place_run *run,
+                          int64_t work, bool *ret_all, clv_error *err)
+{
+    double asked = clv_run_options(run)->gap;
+    *ret_all = true;
+    for (int32_t i = -1; i < N_GAPS && !clv_run_over(run); i++) {
+        double gap = i < 0 ? asked : GAPS[i];
+        double want = clv_run_best(run) * (1 - gap);
+        clv_refutation r;
+        if (want <= clv_run_bound(run) || (i < 0 && asked <= 0))
+            continue;
+        CLV_TRY(clv_free_bound_refute(bound, run, clv_blocks_ticks(b, want), work, &r, err));
+        *ret_all = r == CLV_REFUTED;
+        if (!*ret_all)
+            return CLV_OK;
+    }
+    return CLV_OK;
+}
+
+clv_status clv_free_prove_begin(clv_place_run *run, const clv_blocks *b, const int32_t *order,
+                                clv_arena *arena, clv_free_bound **ret, clv_error *err)
+{
+    double largest;
+    *ret = NULL;
+    if (b->n > PROOF_BLOCKS)
+        return CLV_OK;
+    CLV_TRY(clv_free_bound_new(b, order, arena, ret, err));
+    clv_free_bound_work(*ret, run);
+    CLV_TRY(clv_free_bound_largest(*ret, &largest, err));
+    clv_run_raise(run, "largest block", largest);
+    return CLV_OK;
+}

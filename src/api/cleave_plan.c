@@ -1,0 +1,292 @@
+/* cleave_plan.c - the public API on plans: making, loading and asking them. */
+#include <math.h>
+#include <stdio.h>
+
+#include "api/api.h"
+#include "api/configs_path.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "cluster/cluster_json.h"
+#include "explain/report.h"
+#include "pipeline/plan_open.h"
+#include "plan/plan_json.h"
+#include "plan/plan_mesh.h"
+#include "problem/micro.h"
+
+#define DEFAULT_CLUSTER    "dgx-h100"
+#define DEFAULT_TIMEOUT_MS 600000 /* ten minutes: real compilers take minutes for one candidate */
+#define TIMEOUT_MAX_S      1e9    /* 30 years; no sum of it and a clock leaves 64 bits */
+#define PLAN_FILE_MAX      ((size_t)1 << 30) /* a plan of 10^8 operators is smaller */
+
+/* Between the search's callback and the host's. */
+typedef struct {
+    const cleave_plan_options *options;
+    int64_t start_ns;
+} progress_relay;
+
+static double per_second(int64_t period_ns) { return period_ns > 0 ? 1e9 / (double)period_ns : 0; }
+
+static bool relay_progress(void *ctx, int32_t judged, int32_t queued, const clv_verdict *best)
+{
+    const progress_relay *relay = ctx;
+    double seconds = clv_seconds_since(relay->start_ns);
+    cleave_progress p = { .candidates_judged = judged,
+                          .candidates_queued = queued,
+                          .found = best && best->outcome == CLV_FITS,
+                          .seconds = seconds,
+                          .seconds_left = judged > 0 ? seconds / judged * queued : -1 };
+    if (p.found) {
+        p.latency_ms = (double)best->latency_ns * 1e-6;
+        p.throughput = per_second(best->period_ns);
+    }
+    return relay->options->progress(relay->options->progress_ctx, &p) != 0;
+}
+
+static bool relay_stop(void *ctx)
+{
+    const cleave_plan_options *options = ctx;
+    return options->stop(options->stop_ctx) != 0;
+}
+
+static clv_status check_options(const cleave_plan_options *o, clv_error *err)
+{
+    if (o->devices < 0)
+        return clv_fail(err, CLV_EUSAGE, "devices is %d: expected 0 (as many as are best) or more",
+                        o->devices);
+    if (o->memory_bytes < 0)
+        return clv_fail(err, CLV_EUSAGE, "memory is %lld bytes: expected 0 (as described) or more",
+                        (long long)o->memory_bytes);
+    if (o->jobs < 0 || o->jobs > 1024)
+        return clv_fail(err, CLV_EUSAGE, "jobs is %d: expected 1 to 1024", o->jobs);
+    if (o->max_candidates < 0)
+        return clv_fail(err, CLV_EUSAGE,
+                        "max_candidates is %d: expected 0 (the search decides) or more",
+                        o->max_candidates);
+    if (!(o->compiler_timeout_s >= 0 && o->compiler_timeout_s <= TIMEOUT_MAX_S))
+        return clv_fail(err, CLV_EUSAGE,
+                        "compiler_timeout_s is %g: expected 0 (the default) to %.0f",
+                        o->compiler_timeout_s, TIMEOUT_MAX_S);
+    if (!(o->deadline_s >= 0 && o->deadline_s <= TIMEOUT_MAX_S))
+        return clv_fail(err, CLV_EUSAGE, "deadline_s is %g: expected 0 (none) to %.0f",
+                        o->deadline_s, TIMEOUT_MAX_S);
+    if (!(o->gap >= 0 && o->gap <= 1))
+        return clv_fail(err, CLV_EUSAGE, "gap is %g: expected 0 to 1", o->gap);
+    if (o->max_tensor_devices < 0)
+        return clv_fail(err, CLV_EUSAGE,
+                        "max_tensor_devices is %d: expected 0 (as many as are best) or more",
+                        o->max_tensor_devices);
+    if (o->stages < 0)
+        return clv_fail(err, CLV_EUSAGE, "stages is %d: expected 0 (any) or more", o->stages);
+    if (!(o->overlap >= 0 && o->overlap <= 1))
+        return clv_fail(err, CLV_EUSAGE, "overlap is %g: expected 0 to 1", o->overlap);
+    if (o->microbatches < 0 || o->microbatches > CLV_MICRO_MAX)
+        return clv_fail(err, CLV_EUSAGE, "microbatches is %d: expected 0 (chosen) to %d",
+                        o->microbatches, CLV_MICRO_MAX);
+    return CLV_OK;
+}
+
+static int64_t deadline_ns(int64_t start_ns, double seconds)
+{
+    return seconds > 0 ? start_ns + (int64_t)(seconds * (double)CLV_NS_PER_S) : 0;
+}
+
+/* A part of a millisecond is one: 0 would be the default. */
+static int64_t timeout_ms(double seconds)
+{
+    return seconds > 0 ? (int64_t)ceil(seconds * 1e3) : DEFAULT_TIMEOUT_MS;
+}
+
+static clv_status show_plan(cleave_plan *p, clv_error *err)
+{
+    p->mesh = clv_plan_mesh_text(p->plan, p->arena);
+    if (!p->mesh)
+        return clv_fail_nomem(err, "a plan");
+    CLV_TRY(clv_plan_write(p->plan, p->arena, &p->json, &p->n_json, err));
+    return clv_report_plan(p->plan, p->arena, &p->text, err);
+}
+
+static clv_status make_plan(const cleave_model *m, const cleave_plan_options *o, cleave_plan *p,
+                            clv_error *err)
+{
+    progress_relay relay = { .options = o, .start_ns = clv_now_ns() };
+    CLV_TRY(check_options(o, err));
+    const char *configs = o->configs_path ? o->configs_path : clv_configs_path(p->arena);
+    if (!configs)
+        return clv_fail_nomem(err, "a path");
+    clv_request req = {
+        .file = m->file,
+        .model = m->model,
+        .model_name = m->name,
+        .bindings = m->bindings,
+        .n_bindings = m->n_bindings,
+        .devices = o->devices,
+        .memory_bytes = o->memory_bytes,
+        .sharding_nodes = o->sharding_nodes,
+        .constraints = o->constraints,
+        .microbatches = o->microbatches,
+        .mesh = o->mesh,
+        .max_share = o->max_tensor_devices,
+        .stages = o->stages,
+        .data_parallel = o->data_parallel != 0,
+        .overlap = o->overlap,
+        .fewest = o->objective == CLEAVE_FEWEST_DEVICES,
+        .backward = o->backward,
+        .jobs = o->jobs,
+        .compiler = o->compiler,
+        .compiler_timeout_ms = timeout_ms(o->compiler_timeout_s),
+        .stop = o->stop ? relay_stop : NULL,
+        .stop_ctx = (void *)o,
+        .alloc = clv_api_alloc(m),
+        .search = { .kind = o->documented_search ? CLV_SEARCH_DOCUMENTED : CLV_SEARCH_DEFAULT,
+                    .objective = o->objective == CLEAVE_THROUGHPUT ? CLV_THROUGHPUT : CLV_LATENCY,
+                    .first_fit = o->first_fit != 0,
+                    .max_judged = o->max_candidates,
+                    .progress = o->progress ? relay_progress : NULL,
+                    .progress_ctx = &relay,
+                    .gap = o->gap,
+                    .deadline_ns = deadline_ns(relay.start_ns, o->deadline_s) },
+    };
+    clv_cluster *cluster;
+    CLV_TRY(clv_cluster_load(o->cluster ? o->cluster : DEFAULT_CLUSTER, configs, p->arena, &cluster,
+                             err));
+    req.cluster = cluster;
+    CLV_TRY(clv_pipeline_run(&req, p->arena, &p->plan, err));
+    return show_plan(p, err);
+}
+
+static clv_status new_plan(const cleave_model *m, cleave_plan **ret, clv_error *err)
+{
+    clv_arena *arena = clv_arena_new(clv_api_alloc(m), 0);
+    cleave_plan *p = arena ? CLV_NEW(arena, cleave_plan) : NULL;
+    if (!p) {
+        clv_arena_free(arena);
+        return clv_fail_nomem(err, "a plan");
+    }
+    p->arena = arena;
+    *ret = p;
+    return CLV_OK;
+}
+
+/* The shortage in a sentence, or the last note, which is why candidates failed (no_fit.c); the
+ * plan's other notes have the rest. */
+static void tell_no_plan(const clv_plan *plan, cleave_error *error)
+{
+    error->status = CLEAVE_NO_PLAN;
+    if (plan->outcome == CLV_INFEASIBLE)
+        snprintf(error->message, sizeof error->message, "%s", plan->conflict);
+    else if (plan->outcome == CLV_OOM)
+        snprintf(error->message, sizeof error->message,
+                 "no plan fits %d devices: in the nearest one device %d (%s) lacks %lld bytes",
+                 plan->n_devices, plan->short_device, plan->devices[plan->short_device].name,
+                 (long long)plan->short_bytes);
+    else
+        snprintf(error->message, sizeof error->message, "%s", plan->notes[plan->n_notes - 1]);
+}
+
+cleave_status cleave_plan_make(cleave_model *model, const cleave_plan_options *options,
+                               cleave_plan **ret_plan, cleave_error *error)
+{
+    static const cleave_plan_options defaults = CLEAVE_PLAN_OPTIONS;
+    clv_error err;
+    cleave_plan *p = NULL;
+    if (!model || !ret_plan)
+        return clv_api_refuse(error, CLV_EUSAGE,
+                              "cleave_plan_make needs a model and a place for the plan");
+    clv_status status = new_plan(model, &p, &err);
+    if (status == CLV_OK)
+        status = make_plan(model, options ? options : &defaults, p, &err);
+    if (status != CLV_OK) {
+        cleave_plan_free(p);
+        return clv_api_give(status, &err, error);
+    }
+    *ret_plan = p;
+    if (cleave_plan_fits(p))
+        return clv_api_give(CLV_OK, &err, error);
+    if (error)
+        tell_no_plan(p->plan, error);
+    return CLEAVE_NO_PLAN;
+}
+
+void cleave_plan_free(cleave_plan *plan)
+{
+    if (plan)
+        clv_arena_free(plan->arena);
+}
+
+int cleave_plan_fits(const cleave_plan *plan) { return plan->plan->outcome == CLV_FITS; }
+int cleave_plan_devices(const cleave_plan *plan) { return plan->plan->n_devices; }
+int cleave_plan_stages(const cleave_plan *plan) { return plan->plan->n_stages; }
+double cleave_plan_latency_ms(const cleave_plan *plan)
+{
+    return (double)plan->plan->latency_ns * 1e-6;
+}
+double cleave_plan_throughput(const cleave_plan *plan) { return per_second(plan->plan->period_ns); }
+double cleave_plan_bound_ms(const cleave_plan *plan)
+{
+    return clv_plan_gap(plan->plan) >= 0 ? (double)plan->plan->bound_ns * 1e-6 : -1;
+}
+double cleave_plan_gap(const cleave_plan *plan) { return clv_plan_gap(plan->plan); }
+int cleave_plan_microbatches(const cleave_plan *plan)
+{
+    return plan->plan->microbatches > 0 ? plan->plan->microbatches : 1;
+}
+static double ms_or_unknown(const cleave_plan *plan, int64_t ns)
+{
+    return clv_plan_has_run(plan->plan) && ns >= 0 ? (double)ns * 1e-6 : -1;
+}
+double cleave_plan_run_ms(const cleave_plan *plan)
+{
+    if (plan->plan->microbatches == 0 && plan->plan->latency_ns > 0)
+        return cleave_plan_latency_ms(plan);
+    return ms_or_unknown(plan, clv_plan_run_ns(plan->plan));
+}
+double cleave_plan_fill_ms(const cleave_plan *plan)
+{
+    return ms_or_unknown(plan, plan->plan->fill_ns);
+}
+double cleave_plan_drain_ms(const cleave_plan *plan)
+{
+    return ms_or_unknown(plan, plan->plan->drain_ns);
+}
+double cleave_plan_bubble(const cleave_plan *plan) { return clv_plan_bubble(plan->plan); }
+int64_t cleave_plan_in_flight_bytes(const cleave_plan *plan, int device)
+{
+    bool is_there = device >= 0 && device < plan->plan->n_devices;
+    return is_there ? plan->plan->devices[device].in_flight_bytes : -1;
+}
+const char *cleave_plan_stopped(const cleave_plan *plan) { return plan->plan->stopped; }
+const char *cleave_plan_text(const cleave_plan *plan) { return plan->text; }
+const char *cleave_plan_json(const cleave_plan *plan) { return plan->json; }
+
+int cleave_plan_device_of(const cleave_plan *plan, int64_t node)
+{
+    return node >= 0 && node < plan->plan->n_ops ? plan->plan->device_of_op[node] : -1;
+}
+
+/* A plan file names everything; nothing of the run that made it is needed. */
+static clv_status load_plan(const cleave_model *m, const char *path, cleave_plan *p, clv_error *err)
+{
+    const char *text;
+    size_t n;
+    CLV_TRY(clv_read_file(path, PLAN_FILE_MAX, p->arena, &text, &n, err));
+    CLV_TRY(clv_plan_open(text, n, path, m->model, m->name, p->arena, &p->plan, err));
+    return show_plan(p, err);
+}
+
+cleave_status cleave_plan_load(cleave_model *model, const char *path, cleave_plan **ret_plan,
+                               cleave_error *error)
+{
+    clv_error err;
+    cleave_plan *p = NULL;
+    if (!model || !path || !ret_plan)
+        return clv_api_refuse(error, CLV_EUSAGE,
+                              "cleave_plan_load needs a model, a path and a place");
+    clv_status status = new_plan(model, &p, &err);
+    if (status == CLV_OK)
+        status = load_plan(model, path, p, &err);
+    if (status == CLV_OK)
+        *ret_plan = p;
+    else
+        cleave_plan_free(p);
+    return clv_api_give(status, &err, error);
+}

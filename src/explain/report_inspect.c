@@ -1,0 +1,311 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/units.h"
+#include "explain/inspect.h"
+#include "explain/table.h"
+
+/* What a model is, for people: its head, its ends, what is open, what it costs and where it may be
+ * cut.
+ */
+
+#define ROWS_SHOWN    8 /* of tables whose rest is in the JSON form */
+#define NAMES_SHOWN   5
+#define SYMBOLS_SHOWN 12
+#define NAME_WIDTH    50 /* of an input or output */
+
+typedef struct {
+    const clv_inspection *in;
+    clv_text text;
+} report;
+
+static const char *cell_name(report *r, clv_str name)
+{
+    const char *shown = clv_show_name(r->text.arena, name);
+    r->text.failed |= !shown;
+    return shown;
+}
+
+static const char *cell_count(report *r, int64_t n)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%" PRId64, n);
+    return clv_text_keep(&r->text, text);
+}
+
+static const char *cell_share(report *r, double part, double whole)
+{
+    char text[32];
+
+    if (!(whole > 0))
+        return NULL;
+    snprintf(text, sizeof text, "%.1f %%", 100 * part / whole);
+    return clv_text_keep(&r->text, text);
+}
+
+static void put_head(report *r)
+{
+    const clv_model *m = r->in->model;
+
+    clv_text_printf(&r->text, "%s: ONNX, IR version %" PRId64,
+                    cell_name(r, clv_str_of(r->in->name)), m->ir_version);
+    if (m->producer.n)
+        clv_text_printf(&r->text, ", written by %s", cell_name(r, m->producer));
+    clv_text_printf(&r->text, "\noperator sets:");
+    for (int32_t i = 0; i < m->main->n_opsets; i++) {
+        const clv_opset *o = &m->main->opsets[i];
+        clv_text_printf(&r->text, "%s %s %" PRId64, i ? "," : "",
+                        o->domain.n ? cell_name(r, o->domain) : "ai.onnx", o->version);
+    }
+    clv_text_printf(&r->text, "\noperators: %d", (int)m->main->n_ops);
+    if (m->n_functions)
+        clv_text_printf(&r->text, ", and %d functions", (int)m->n_functions);
+    clv_text_printf(&r->text, "\n");
+}
+
+static void put_more(report *r, int32_t n, int32_t shown)
+{
+    if (n > shown)
+        clv_text_printf(&r->text, "  ... and %d more\n", (int)(n - shown));
+}
+
+static const char *end_name(report *r, clv_tensor tensor)
+{
+    clv_str name = clv_tensor_at(r->in->model->main, tensor)->name;
+    const char *shown = clv_show_name_cut(r->text.arena, name, NAME_WIDTH);
+    r->text.failed |= !shown;
+    return shown ? shown : "";
+}
+
+/* The first few with their types in a column; a model with a cache has hundreds. */
+static void put_ends(report *r, const char *title, const clv_tensor *at, int32_t n)
+{
+    int32_t shown = n < ROWS_SHOWN ? n : ROWS_SHOWN, width = 0;
+    const char *names[ROWS_SHOWN];
+
+    for (int32_t i = 0; i < shown; i++) {
+        names[i] = end_name(r, at[i]);
+        width = clv_show_width(names[i]) > width ? clv_show_width(names[i]) : width;
+    }
+    clv_text_printf(&r->text, "\n%s: %d\n", title, (int)n);
+    for (int32_t i = 0; i < shown; i++) {
+        char type[256];
+        clv_type_show(r->in->model, &r->in->inference->main->of[at[i].i], type, sizeof type);
+        clv_text_printf(&r->text, "  %s%*s  %s\n", names[i],
+                        (int)(width - clv_show_width(names[i])), "",
+                        cell_name(r, clv_str_of(type)));
+    }
+    put_more(r, n, ROWS_SHOWN);
+}
+
+static void put_symbol(report *r, clv_str symbol, bool open)
+{
+    const char *name = cell_name(r, symbol);
+
+    if (open)
+        clv_text_printf(&r->text, "  %s  open: give it a size with --bind '%s=N'\n", name, name);
+    else
+        clv_text_printf(&r->text, "  %s  bound\n", name);
+}
+
+static void put_symbols_that(report *r, const bool *open, bool wanted)
+{
+    const clv_model *m = r->in->model;
+    int32_t n = 0;
+
+    for (int32_t i = 0; i < m->n_symbols; i++)
+        if (open[i] == wanted && n++ < SYMBOLS_SHOWN)
+            put_symbol(r, m->symbols[i], wanted);
+    put_more(r, n, SYMBOLS_SHOWN);
+}
+
+/* What the user has to do comes first. */
+static void put_symbols(report *r)
+{
+    bool *open = clv_open_symbols(r->in, r->text.arena);
+
+    r->text.failed |= !open;
+    if (r->in->model->n_symbols == 0 || !open)
+        return;
+    clv_text_printf(&r->text, "\nsymbols: %d\n", (int)r->in->model->n_symbols);
+    put_symbols_that(r, open, true);
+    put_symbols_that(r, open, false);
+}
+
+static void put_costs(report *r)
+{
+    const clv_costs *c = r->in->costs;
+    char a[32], b[32];
+
+    clv_text_printf(&r->text, "\nparameters: %" PRId64 "\n", c->parameters);
+    clv_text_printf(&r->text, "weights: %s, and %s in Constant nodes\n",
+                    clv_show_bytes(a, c->total.weight_bytes), clv_show_bytes(b, c->constant_bytes));
+    clv_text_printf(&r->text, "computation: %s%s a run", c->n_unsized ? "at least " : "",
+                    clv_show_flops(a, (double)c->total.flops));
+    if (c->total.flops > 0)
+        clv_text_printf(&r->text, ", %.1f %% of it on matrix units",
+                        100 * (double)c->total.matmul_flops / (double)c->total.flops);
+    clv_text_printf(&r->text, "\n");
+}
+
+/* Types that compute nothing: "Constant 389, Transpose 145, ...", in lines of the report's width.
+ */
+static void put_without_flops(report *r, const clv_type_count *at, int32_t n)
+{
+    const char *title = r->in->costs->n_unsized ? "FLOPs none or not known:" : "without FLOPs:";
+    int32_t column = clv_show_width(title);
+
+    clv_text_printf(&r->text, "%s", title);
+    for (int32_t i = 0; i < n; i++) {
+        const char *word =
+            clv_arena_printf(r->text.arena, "%s %d%s", cell_name(r, clv_str_of(at[i].type)),
+                             (int)at[i].count, i + 1 < n ? "," : "");
+        r->text.failed |= !word;
+        int32_t width = word ? clv_show_width(word) + 1 : 0;
+        bool wraps = i > 0 && column + width > CLV_REPORT_WIDTH;
+        clv_text_printf(&r->text, "%s%s", wraps ? "\n  " : " ", word ? word : "");
+        column = (wraps ? 1 : column) + width;
+    }
+    clv_text_printf(&r->text, "\n");
+}
+
+static clv_status put_histogram(report *r, clv_error *err)
+{
+    static const char *const titles[] = { "operator type", ">count", ">FLOPs", ">share" };
+    clv_table table = clv_table_of(titles, 4);
+    clv_type_count *at = NULL;
+    int32_t n = 0, i = 0;
+
+    CLV_TRY(clv_count_types(r->in, r->text.arena, &at, &n, err));
+    for (; i < n && at[i].flops > 0; i++)
+        clv_table_row(
+            &table, &r->text,
+            (const char *[]){ cell_name(r, clv_str_of(at[i].type)), cell_count(r, at[i].count),
+                              clv_text_keep(&r->text, clv_show_flops((char[32]){ 0 }, at[i].flops)),
+                              cell_share(r, at[i].flops, (double)r->in->costs->total.flops) });
+    if (n > 0)
+        clv_text_printf(&r->text, "\n");
+    if (i > 0)
+        clv_table_write(&table, &r->text);
+    if (i < n)
+        put_without_flops(r, at + i, n - i);
+    return CLV_OK;
+}
+
+static void put_name_line(report *r, clv_str name)
+{
+    const char *shown = clv_show_name_cut(r->text.arena, name, CLV_REPORT_WIDTH - 2);
+    r->text.failed |= !shown;
+    clv_text_printf(&r->text, "  %s\n", shown ? shown : "");
+}
+
+static void put_ops(report *r, const char *title, const clv_op *at, int32_t n)
+{
+    if (n > 0)
+        clv_text_printf(&r->text, "\n%s: %d\n", title, (int)n);
+    for (int32_t i = 0; i < n && i < NAMES_SHOWN; i++)
+        put_name_line(r, clv_op_at(r->in->model->main, at[i])->label);
+    put_more(r, n, NAMES_SHOWN);
+}
+
+static void put_open(report *r)
+{
+    const clv_inference *inf = r->in->inference;
+
+    if (inf->n_open > 0)
+        clv_text_printf(&r->text, "\ntensors whose shape is open: %d\n", (int)inf->n_open);
+    for (int32_t i = 0; i < inf->n_open && i < NAMES_SHOWN; i++)
+        put_name_line(r, clv_tensor_at(r->in->model->main, inf->open[i])->name);
+    put_more(r, inf->n_open, NAMES_SHOWN);
+    if (inf->n_open_in_bodies > 0)
+        clv_text_printf(&r->text, "and in bodies of operators: %d\n", (int)inf->n_open_in_bodies);
+}
+
+static void put_sentences(report *r, const char *title, const clv_str *at, int32_t n)
+{
+    if (n > 0)
+        clv_text_printf(&r->text, "\n%s: %d\n", title, (int)n);
+    for (int32_t i = 0; i < n && i < ROWS_SHOWN; i++)
+        clv_text_printf(&r->text, "  %s\n", cell_name(r, at[i]));
+    put_more(r, n, ROWS_SHOWN);
+}
+
+/* -- subgraphs -- */
+
+/* More weights first, then more computation, then earlier. */
+static int by_cost(const void *a, const void *b)
+{
+    const clv_subgraph *x = *(const clv_subgraph *const *)a;
+    const clv_subgraph *y = *(const clv_subgraph *const *)b;
+
+    if (x->bytes_cost != y->bytes_cost)
+        return x->bytes_cost < y->bytes_cost ? 1 : -1;
+    if (x->flops_cost != y->flops_cost)
+        return x->flops_cost < y->flops_cost ? 1 : -1;
+    return (x > y) - (x < y);
+}
+
+static const clv_subgraph **sorted_subgraphs(report *r)
+{
+    const clv_subgraphs *s = r->in->subgraphs;
+    const clv_subgraph **at = CLV_NEW_ARRAY(r->text.arena, const clv_subgraph *, s->n);
+
+    r->text.failed |= !at;
+    for (int32_t i = 0; at && i < s->n; i++)
+        at[i] = &s->at[i];
+    if (at && s->n > 0)
+        qsort(at, (size_t)s->n, sizeof *at, by_cost);
+    return at;
+}
+
+static void put_subgraphs(report *r)
+{
+    static const char *const titles[] = { "largest subgraphs", ">position", ">operators",
+                                          ">weights", ">FLOPs" };
+    const clv_subgraphs *s = r->in->subgraphs;
+    clv_table table = clv_table_of(titles, 5);
+    const clv_subgraph **sorted = sorted_subgraphs(r);
+
+    for (int32_t i = 0; sorted && i < s->n && i < ROWS_SHOWN; i++) {
+        const clv_subgraph *u = sorted[i];
+        clv_str name = u->candidate.i >= 0 ? clv_op_at(s->graph, u->candidate)->label
+                                           : clv_str_of("(left over)");
+        clv_table_row(
+            &table, &r->text,
+            (const char *[]){
+                cell_name(r, name), cell_count(r, u - s->at), cell_count(r, u->n),
+                clv_text_keep(&r->text, clv_show_bytes((char[32]){ 0 }, u->bytes_cost)),
+                clv_text_keep(&r->text, clv_show_flops((char[32]){ 0 }, (double)u->flops_cost)) });
+    }
+    clv_text_printf(&r->text, "\nplaces to cut: %d candidates, %d subgraphs after merging\n",
+                    (int)s->n_candidates, (int)s->n);
+    clv_table_write(&table, &r->text);
+}
+
+clv_status clv_report_inspect(const clv_inspection *in, clv_arena *arena, const char **ret_text,
+                              clv_error *err)
+{
+    const clv_graph *g = in->model->main;
+    report r = { .in = in, .text = { .arena = arena } };
+
+    put_head(&r);
+    put_ends(&r, "inputs", g->inputs, g->n_inputs);
+    put_ends(&r, "outputs", g->outputs, g->n_outputs);
+    put_symbols(&r);
+    put_costs(&r);
+    CLV_TRY(put_histogram(&r, err));
+    put_ops(&r, "operators that are not known", in->costs->unknown, in->costs->n_unknown);
+    put_ops(&r, "operators whose cost is short because a shape is open", in->costs->unsized,
+            in->costs->n_unsized);
+    put_open(&r);
+    put_sentences(&r, "declared shapes that do not agree", in->inference->conflicts,
+                  in->inference->n_conflicts);
+    put_sentences(&r, "warnings", in->model->warnings, in->model->n_warnings);
+    put_subgraphs(&r);
+    const char *text = clv_text_end(&r.text);
+    if (!text)
+        return clv_fail_nomem(err, "the report of a model");
+    *ret_text = text;
+    return CLV_OK;
+}

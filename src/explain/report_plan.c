@@ -1,0 +1,384 @@
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/units.h"
+#include "explain/cells.h"
+#include "explain/report.h"
+#include "explain/report_tables.h"
+#include "plan/plan_json.h"
+#include "problem/micro.h"
+
+/* The report of a plan, from the answer to its reasons: does it fit, who does what, what is in
+ * memory, what moves, how fast; then the lines that other tools' users know.
+ */
+
+#define NAMES_SHOWN  5
+#define ORDER_STAGES 8 /* more are told, not listed */
+
+typedef struct {
+    const clv_plan *plan;
+    clv_text text;
+} report;
+
+static bool fits(const clv_plan *plan) { return plan->outcome == CLV_FITS; }
+
+static int32_t count_used(const clv_plan *plan)
+{
+    int32_t n = 0;
+
+    for (int32_t d = 0; d < plan->n_devices; d++)
+        n += plan->devices[d].stage >= 0;
+    return n;
+}
+
+static const char *answer(report *r)
+{
+    const clv_plan *p = r->plan;
+    const char *text = NULL;
+
+    switch (p->outcome) {
+    case CLV_FITS:
+        text = clv_arena_printf(r->text.arena, "fits %d of %d device%s in %d stage%s",
+                                (int)count_used(p), (int)p->n_devices, p->n_devices == 1 ? "" : "s",
+                                (int)p->n_stages, p->n_stages == 1 ? "" : "s");
+        break;
+    case CLV_OOM:
+        text = clv_arena_printf(r->text.arena,
+                                "cannot be sharded into %d device%s; the best plan so far:",
+                                (int)p->n_devices, p->n_devices == 1 ? "" : "s");
+        break;
+    case CLV_FAILED:
+        text = "no candidate compiled; the first one:";
+        break;
+    case CLV_INFEASIBLE:
+        text = "no plan obeys the rules; this one breaks some:";
+        break;
+    }
+    r->text.failed |= !text;
+    return text ? text : "";
+}
+
+/* Names are cut only where the line would be too wide: the longer one, or both alike. */
+static void put_head(report *r)
+{
+    const char *end = answer(r);
+    const char *model = r->plan->model ? r->plan->model : "?";
+    const char *cluster = r->plan->cluster ? r->plan->cluster : "?";
+    int32_t room = CLV_REPORT_WIDTH - clv_show_width(end) - (int32_t)strlen(" on : ");
+    const char *all = clv_cell_name(&r->text, model), *place = clv_cell_name(&r->text, cluster);
+    int32_t model_width = all ? clv_show_width(all) : 0;
+    int32_t cluster_width = place ? clv_show_width(place) : 0;
+
+    if (cluster_width > room - model_width && cluster_width > room / 2)
+        cluster_width = model_width > room / 2 ? room / 2 : room - model_width;
+    model = clv_show_name_cut(r->text.arena, clv_str_of(model), room - cluster_width);
+    cluster = clv_show_name_cut(r->text.arena, clv_str_of(cluster), cluster_width);
+    r->text.failed |= !model || !cluster;
+    clv_text_printf(&r->text, "%s on %s: %s\n", model ? model : "", cluster ? cluster : "", end);
+}
+
+static double latency_ms(const clv_plan *p) { return (double)p->latency_ns / 1e6; }
+
+/* Why the search stopped, for people. NULL: a word that is not ours. */
+static const char *stop_sentence(const clv_plan *p)
+{
+    static const char *const words[][2] = {
+        { "optimal", "proven optimal" },
+        { "gap", "near enough, as asked" },
+        { "searched", "searched to the end" },
+        { "first fit", "stopped at the first that fits" },
+        { "limit", "stopped at the limit of candidates" },
+        { "deadline", "stopped at the deadline" },
+        { "stopped", "stopped" },
+        { "infeasible", "proven that none fits" },
+    };
+    for (size_t i = 0; p->stopped && i < sizeof words / sizeof *words; i++)
+        if (strcmp(p->stopped, words[i][0]) == 0)
+            return words[i][1];
+    return NULL;
+}
+
+/* How far the plan is at most from the best one. */
+static void put_bound(report *r)
+{
+    const clv_plan *p = r->plan;
+    bool is_share = clv_plan_has_run(p) && p->why_microbatches != CLV_MICRO_FILLED;
+    const char *by_pace = is_share ? "time a micro-batch" : "time between runs";
+    const char *measure = p->objective == CLV_THROUGHPUT ? by_pace : "latency";
+    double gap = clv_plan_gap(p), percent = ceil(gap * 1e4) / 1e2;
+
+    if (gap >= 0)
+        clv_text_printf(&r->text, "bound       no %s has less %s than %s; gap %.*f %%\n",
+                        p->n_axes > 0 ? "plan with the meshes tried" : "cut of these units",
+                        measure, clv_show_time((char[32]){ 0 }, p->bound_ns), gap > 0 ? 2 : 0,
+                        percent);
+    else if (fits(p) && p->stopped)
+        clv_text_printf(&r->text, "bound       not known\n");
+}
+
+static int32_t count_in_force(const clv_plan *plan)
+{
+    int32_t n = 0;
+
+    for (int32_t i = 0; i < plan->n_rules; i++)
+        n += strcmp(plan->rules[i].state, "in force") == 0;
+    return n;
+}
+
+/* A run of the pipeline: the sum, then what is lost at its ends. */
+static void put_pipeline(report *r)
+{
+    const clv_plan *p = r->plan;
+    int64_t ns = clv_plan_run_ns(p);
+
+    if (!fits(p) || !clv_plan_has_run(p) || ns <= 0)
+        return;
+    clv_text_printf(&r->text, "pipeline    %d micro-batch%s in %s, %s runs a second\n",
+                    p->microbatches, p->microbatches == 1 ? "" : "es",
+                    clv_show_time((char[32]){ 0 }, ns),
+                    clv_show_number((char[32]){ 0 }, 1e9 * p->microbatches / (double)ns));
+    clv_text_printf(&r->text, "            ");
+    if (p->microbatches > 1 && p->fill_ns >= 0 && p->drain_ns >= 0)
+        clv_text_printf(&r->text, "fill %s, drain %s, ", clv_show_time((char[32]){ 0 }, p->fill_ns),
+                        clv_show_time((char[32]){ 0 }, p->drain_ns));
+    clv_text_printf(&r->text, "bubble %.1f %%%s\n", 100 * clv_plan_bubble(p),
+                    p->why_microbatches == CLV_MICRO_MEMORY ? "; no more fit in memory" : "");
+}
+
+/* The n-th thing that a stage does in 1F1B order: as many forward parts as it may keep, then one
+ * backward and one forward in turn, then the backward parts that are left. -1 - i: backward part i.
+ */
+static int32_t step_of(const clv_plan *p, int32_t stage, int32_t n)
+{
+    int32_t warm = clv_micro_stashed(p->microbatches, p->n_stages, stage);
+    if (n < warm)
+        return n;
+    int32_t pairs = p->microbatches - warm, after = n - warm;
+    if (after < 2 * pairs)
+        return after % 2 ? warm + after / 2 : -1 - after / 2;
+    return -1 - (after - pairs);
+}
+
+/* What each stage does one after the other, as far as the line is wide. */
+static void put_order(report *r)
+{
+    const clv_plan *p = r->plan;
+    int32_t n_backward = 0;
+
+    for (int32_t i = 0; p->backward_op && i < p->n_ops; i++)
+        n_backward += p->backward_op[i];
+    if (!fits(p) || n_backward == 0 || p->microbatches < 1)
+        return;
+    clv_text_printf(
+        &r->text,
+        "training    %d operators backward, in 1F1B order: a stage keeps at most as many "
+        "micro-batches\n            as there are stages from it to the last\n",
+        n_backward);
+    for (int32_t s = 0; s < p->n_stages && p->n_stages <= ORDER_STAGES; s++) {
+        char line[CLV_REPORT_WIDTH + 1] = "";
+        int32_t n = 0, room = CLV_REPORT_WIDTH - (int32_t)strlen("            stage 00: ...");
+        for (int32_t k = 0; k < 2 * p->microbatches; k++) {
+            char word[16];
+            int32_t step = step_of(p, s, k);
+            int32_t size = snprintf(word, sizeof word, " %c%d", step < 0 ? 'B' : 'F',
+                                    step < 0 ? -1 - step : step);
+            bool is_last = k == 2 * p->microbatches - 1;
+            if (n + size > room) {
+                memcpy(line + n, " ...", sizeof " ...");
+                break;
+            }
+            memcpy(line + n, word, (size_t)size + 1);
+            n += is_last ? 0 : size;
+        }
+        clv_text_printf(&r->text, "            stage %d:%s\n", s, line);
+    }
+}
+
+/* Runs a second: of the pipeline, or where memory does not let it fill, of what fits. */
+static double runs_per_s(const clv_plan *p)
+{
+    if (p->why_microbatches == CLV_MICRO_MEMORY && clv_plan_run_ns(p) > 0)
+        return 1e9 * p->microbatches / (double)clv_plan_run_ns(p);
+    return 1e9 / (double)p->period_ns;
+}
+
+static void put_throughput(report *r)
+{
+    const clv_plan *p = r->plan;
+    char every[32];
+
+    if (p->period_ns <= 0)
+        return;
+    clv_text_printf(&r->text, "throughput  %s runs a second ",
+                    clv_show_number((char[32]){ 0 }, runs_per_s(p)));
+    clv_show_time(every, p->period_ns);
+    if (p->why_microbatches == CLV_MICRO_MEMORY)
+        clv_text_printf(&r->text, "in what memory allows; one every %s if all stages were busy\n",
+                        every);
+    else
+        clv_text_printf(&r->text, "as a pipeline, one every %s\n", every);
+}
+
+static void put_speed(report *r)
+{
+    const clv_plan *p = r->plan;
+
+    clv_text_printf(&r->text, "\n");
+    if (p->latency_ns > 0)
+        clv_text_printf(&r->text,
+                        "latency     %s for one run; one after another, %s runs a second\n",
+                        clv_show_time((char[32]){ 0 }, p->latency_ns),
+                        clv_show_number((char[32]){ 0 }, 1e9 / (double)p->latency_ns));
+    put_throughput(r);
+    put_pipeline(r);
+    put_order(r);
+    if (p->proportion > 0)
+        clv_text_printf(&r->text, "memory      available memory proportion lowered to %g\n",
+                        p->proportion);
+    const char *end = stop_sentence(p);
+    if (p->search)
+        clv_text_printf(&r->text, "search      %s: %d candidate%s judged by %s, %d fit%s%s%s\n",
+                        p->search, (int)p->n_judged, p->n_judged == 1 ? "" : "s",
+                        clv_cell_short(&r->text, p->compiler), (int)p->n_fitting,
+                        p->n_fitting == 1 ? "s" : "", end ? "; " : "", end ? end : "");
+    put_bound(r);
+    if (p->n_rules > 0)
+        clv_text_printf(&r->text, "rules       %d in force of %d\n", (int)count_in_force(p),
+                        (int)p->n_rules);
+}
+
+static void put_names(report *r, const char *title, const char *const *names, int32_t n)
+{
+    if (n == 0)
+        return;
+    clv_text_printf(&r->text, "%s: %d\n", title, (int)n);
+    for (int32_t i = 0; i < n && i < NAMES_SHOWN; i++) {
+        const char *shown =
+            clv_show_name_cut(r->text.arena, clv_str_of(names[i]), CLV_REPORT_WIDTH - 2);
+        r->text.failed |= !shown;
+        clv_text_printf(&r->text, "  %s\n", shown ? shown : "");
+    }
+    if (n > NAMES_SHOWN)
+        clv_text_printf(&r->text, "  ... and %d more\n", (int)(n - NAMES_SHOWN));
+}
+
+static void put_remarks(report *r)
+{
+    const clv_plan *p = r->plan;
+
+    put_names(r, "bound symbols", p->bindings, p->n_bindings);
+    put_names(r, "tensors whose shape is open", p->open_tensors, p->n_open_tensors);
+    put_names(r, "operators that are not known", p->unknown_ops, p->n_unknown_ops);
+    for (int32_t i = 0; i < p->n_notes; i++)
+        clv_text_printf(&r->text, "note: %s\n", clv_cell_name(&r->text, p->notes[i]));
+}
+
+/* The device that has no sharding nodes: the last in stage order. */
+static int32_t last_device(const clv_plan *p)
+{
+    int32_t last = -1;
+
+    for (int32_t d = 0; d < p->n_devices; d++)
+        if (clv_report_is_shown(p, d) &&
+            (last < 0 || p->devices[d].stage >= p->devices[last].stage))
+            last = d;
+    return last;
+}
+
+static void put_sharding_nodes(report *r)
+{
+    const clv_plan *p = r->plan;
+    int32_t last = last_device(p);
+
+    for (int32_t i = 0; i < p->n_devices; i++) {
+        const clv_plan_device *d = &p->devices[i];
+        if (!clv_report_is_shown(p, i) || i == last)
+            continue;
+        clv_text_printf(&r->text, "Sharding nodes: Device %d - [", (int)i);
+        for (int32_t k = 0; k < d->n_sharding_nodes; k++) {
+            clv_text_printf(&r->text, "%s", k ? ", " : "");
+            clv_text_quoted(&r->text, d->sharding_nodes[k]);
+        }
+        clv_text_printf(&r->text, "]\n");
+    }
+}
+
+static void put_success(report *r)
+{
+    const clv_plan *p = r->plan;
+    /* Words of auto_sharding.py: only a search to the end finds an optimum. */
+    bool first = p->search && (strstr(p->search, "first-fit") || strcmp(p->search, "manual") == 0);
+    double latency = latency_ms(p), rate = 1000 / latency;
+
+    if (p->objective == CLV_THROUGHPUT && p->period_ns > 0)
+        rate = runs_per_s(p);
+    if (p->proportion > 0)
+        clv_text_printf(&r->text,
+                        "[Success] Compile successfully available_memory_proportion %g "
+                        "and solution:\n",
+                        p->proportion);
+    else
+        clv_text_printf(&r->text, "[Success] %s\n",
+                        first ? "Compile successfully and solution:" : "The optimal solution:");
+    put_sharding_nodes(r);
+    if (p->latency_ns <= 0)
+        return;
+    clv_text_printf(&r->text, "[Success] The %s ",
+                    first || p->proportion > 0 ? "latency" : "optimal latency");
+    clv_text_number(&r->text, latency);
+    clv_text_printf(&r->text, " ms, tput ");
+    clv_text_number(&r->text, rate);
+    clv_text_printf(&r->text, "\n");
+}
+
+static void put_failure(report *r)
+{
+    const clv_plan *p = r->plan;
+
+    if (p->outcome == CLV_FAILED) { /* says nothing of whether the model fits */
+        clv_text_printf(&r->text, "[Failed] The compiler did not accept any candidate\n");
+        put_sharding_nodes(r);
+        return;
+    }
+    if (p->outcome == CLV_INFEASIBLE) {
+        clv_text_printf(&r->text, "[Failed] %s\n",
+                        p->conflict ? clv_cell_name(&r->text, p->conflict)
+                                    : "The rules contradict each other");
+        put_sharding_nodes(r);
+        return;
+    }
+    clv_text_printf(&r->text, "[Failed] The model cannot be sharded into %d device%s\n",
+                    (int)p->n_devices, p->n_devices == 1 ? "" : "s");
+    put_sharding_nodes(r);
+    clv_text_printf(
+        &r->text, "[Failed] Out of memory: device %d (%s) lacks %s (%" PRId64 " bytes)\n",
+        (int)p->short_device, clv_cell_short(&r->text, p->devices[p->short_device].name),
+        clv_show_bytes((char[32]){ 0 }, p->short_bytes), p->short_bytes);
+}
+
+clv_status clv_report_plan(const clv_plan *plan, clv_arena *arena, const char **ret_text,
+                           clv_error *err)
+{
+    report r = { .plan = plan, .text = { .arena = arena } };
+
+    put_head(&r);
+    clv_report_mesh(plan, &r.text);
+    clv_report_devices(plan, &r.text);
+    clv_report_memory(plan, &r.text);
+    clv_report_transfers(plan, &r.text);
+    clv_report_collectives(plan, &r.text);
+    put_speed(&r);
+    put_remarks(&r);
+    clv_text_printf(&r.text, "\n");
+    if (fits(plan))
+        put_success(&r);
+    else
+        put_failure(&r);
+    const char *text = clv_text_end(&r.text);
+    if (!text)
+        return clv_fail_nomem(err, "the report of a plan");
+    *ret_text = text;
+    return CLV_OK;
+}

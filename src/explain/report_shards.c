@@ -1,0 +1,339 @@
+#include <inttypes.h>
+
+#include "base/units.h"
+#include "explain/shards.h"
+#include "explain/table.h"
+
+/* A line for each node, then a row for each shard; what is the same as in the row above (the
+ * tensor) is said once, so that a tensor stands as a block. Names are never cut: those of a model
+ * often differ in the middle.
+ */
+
+#define NAMES_SHOWN 8 /* devices in the head of a table */
+
+enum { TENSOR, WHOLE, DEVICE, OFFSET, SHAPE, BYTES, N_COLUMNS };
+
+static const char *const titles[N_COLUMNS] = { "  tensor", "whole", ">device",
+                                               "offset",   "shape", ">bytes" };
+
+typedef struct {
+    const clv_shard_list *list;
+    clv_text text;
+    clv_table table;
+} report;
+
+const char *clv_uneven_word(clv_uneven_policy policy)
+{
+    switch (policy) {
+    case CLV_UNEVEN_REFUSE:
+        break;
+    case CLV_UNEVEN_CEIL:
+        return "ceil";
+    case CLV_UNEVEN_BALANCED:
+        return "balanced";
+    }
+    return "refuse";
+}
+
+static const char *show(report *r, clv_str name)
+{
+    const char *shown = clv_show_name(r->text.arena, name);
+    r->text.failed |= !shown;
+    return shown ? shown : "";
+}
+
+#define NUMBER_CHARS 21 /* of 64 bits, with a sign, and a comma */
+
+static const char *show_numbers(report *r, const int64_t *at, int32_t n)
+{
+    size_t size = (size_t)n * NUMBER_CHARS + sizeof "[]", used = 0;
+    char *buf = clv_arena_take_array(r->text.arena, size, 1);
+
+    r->text.failed |= !buf;
+    if (!buf)
+        return "";
+    used = clv_add_words(buf, size, used, "[");
+    for (int32_t i = 0; i < n; i++)
+        used = clv_add_words(buf, size, used, "%s%" PRId64, i ? "," : "", at[i]);
+    clv_add_words(buf, size, used, "]");
+    return buf;
+}
+
+/* "float32[8]", and where it was taken apart "float32[8] as [2,4]". */
+static const char *show_whole(report *r, const clv_shard_row *row)
+{
+    char type[256];
+    const char *shown = "?";
+
+    if (row->type)
+        shown = clv_arena_printf(r->text.arena, "%s",
+                                 clv_type_show(r->list->model, row->type, type, sizeof type));
+    if (shown && row->shards.n > 0 && row->shards.rank > row->type->rank)
+        shown = clv_arena_printf(r->text.arena, "%s as %s", shown,
+                                 show_numbers(r, row->shards.dims, row->shards.rank));
+    r->text.failed |= !shown;
+    return shown ? shown : "";
+}
+
+static const char *show_number(report *r, int64_t number)
+{
+    const char *shown = clv_arena_printf(r->text.arena, "%" PRId64, number);
+    r->text.failed |= !shown;
+    return shown ? shown : "";
+}
+
+static void put_shard(report *r, const clv_shard_row *row, const clv_shard *shard,
+                      const char **cells)
+{
+    cells[DEVICE] = show_number(r, shard->device);
+    cells[OFFSET] = show_numbers(r, shard->offset, row->shards.rank);
+    cells[SHAPE] = show_numbers(r, shard->size, row->shards.rank);
+    cells[BYTES] = show_number(r, shard->bytes);
+    clv_table_row(&r->table, &r->text, cells);
+    cells[TENSOR] = cells[WHOLE] = "";
+}
+
+static void put_rows(report *r, const clv_shard_row *row)
+{
+    const char *cells[N_COLUMNS] = { NULL };
+
+    cells[TENSOR] = clv_arena_printf(r->text.arena, "  %s", show(r, clv_str_of(row->tensor)));
+    r->text.failed |= !cells[TENSOR];
+    cells[WHOLE] = show_whole(r, row);
+    if (row->wrong)
+        cells[OFFSET] = "wrong";
+    else if (row->open)
+        cells[OFFSET] = "size not known";
+    if (row->shards.n == 0)
+        clv_table_row(&r->table, &r->text, cells);
+    for (int32_t i = 0; i < row->shards.n; i++)
+        put_shard(r, row, &row->shards.at[i], cells);
+}
+
+static void put_node(report *r, const clv_shard_node *node)
+{
+    const char *cells[N_COLUMNS] = { [WHOLE] = "", "", "", "", "" };
+
+    cells[TENSOR] = clv_arena_printf(r->text.arena, "node '%s'%s%s", show(r, node->node),
+                                     node->has_stage ? ", stage " : "",
+                                     node->has_stage ? show_number(r, node->stage) : "");
+    r->text.failed |= !cells[TENSOR];
+    clv_table_row(&r->table, &r->text, cells);
+    for (int32_t i = 0; i < node->n_rows; i++)
+        put_rows(r, &node->rows[i]);
+}
+
+static void put_head(report *r, const clv_shard_configuration *c)
+{
+    clv_text_printf(&r->text, "\nconfiguration '%s', devices: %" PRId64,
+                    show(r, clv_str_of(c->name)), c->num_devices);
+    for (int32_t i = 0; i < c->n_device && i < NAMES_SHOWN; i++)
+        clv_text_printf(&r->text, "%s%s", i ? ", " : " (", show(r, clv_str_of(c->device[i])));
+    if (c->n_device > 0)
+        clv_text_printf(&r->text, c->n_device > NAMES_SHOWN ? ", ...)" : ")");
+    clv_text_printf(&r->text, "\n");
+}
+
+/* The nodes of one configuration, from *at on. */
+static void put_table(report *r, int32_t configuration, int32_t *at)
+{
+    const clv_shard_list *list = r->list;
+
+    r->table = clv_table_of(titles, N_COLUMNS);
+    r->table.whole_names = true;
+    for (; *at < list->n_nodes && list->nodes[*at].configuration == configuration; ++*at)
+        put_node(r, &list->nodes[*at]);
+    if (r->table.n_rows > 0)
+        clv_table_write(&r->table, &r->text);
+    else
+        clv_text_printf(&r->text, "no node is annotated for it\n");
+}
+
+/* -- tiles -- */
+
+static void put_tiles(report *r)
+{
+    const clv_shard_list *list = r->list;
+
+    if (!list->tiles)
+        return;
+    clv_text_printf(&r->text, "\ntiles, in row-major order: %d\n", (int)list->n_rows);
+    for (int32_t i = 0; i < list->n_nodes; i++)
+        for (int32_t k = 0; k < list->nodes[i].n_rows; k++) {
+            const clv_shard_node *node = &list->nodes[i];
+            const clv_shard_row *row = &node->rows[k];
+            clv_text_printf(&r->text, "  node '%s': '%s' ", show(r, node->node),
+                            show(r, clv_str_of(row->tensor)));
+            if (row->tiles)
+                clv_text_printf(&r->text, "%s%s\n", row->tiles,
+                                row->shards.uneven ? ", whose tiles have sizes of their own" : "");
+            else
+                clv_text_printf(&r->text, "has none: %s\n",
+                                row->no_tiles ? show(r, clv_str_of(row->no_tiles))
+                                              : "its spec is wrong");
+        }
+}
+
+/* -- what follows from the specs -- */
+
+/* "  node 'mm': 'y' " */
+static void put_place(report *r, const clv_shard_place *at)
+{
+    if (at->node.n == 0)
+        clv_text_printf(&r->text, "  configuration '%s': ",
+                        show(r, clv_str_of(r->list->configurations[at->configuration].name)));
+    else
+        clv_text_printf(&r->text, "  node '%s'%s", show(r, at->node), at->tensor ? ": '" : ": ");
+    if (at->tensor)
+        clv_text_printf(&r->text, "%s' ", show(r, clv_str_of(at->tensor)));
+}
+
+static void put_inferred(report *r)
+{
+    static const char *const why[] = {
+        [CLV_SHARD_OF_PRODUCER] = "as its producer delivers it",
+        [CLV_SHARD_OF_INPUT] = "it enters the model so",
+        [CLV_SHARD_BY_RULE] = "by the operator's rule",
+    };
+    const clv_shard_list *list = r->list;
+
+    if (list->n_inferred == 0)
+        return;
+    clv_text_printf(&r->text, "\ninferred: %d\n", (int)list->n_inferred);
+    for (int32_t i = 0; i < list->n_inferred; i++) {
+        const clv_shard_inferred *one = &list->inferred[i];
+        put_place(r, &one->at);
+        clv_text_printf(&r->text, "%s, %s", one->text, why[one->why]);
+        if (one->n_summands > 1)
+            clv_text_printf(&r->text, "; partial until %" PRId64 " parts are reduced (%s)",
+                            one->n_summands, one->reduce);
+        clv_text_printf(&r->text, "\n");
+    }
+}
+
+static void put_steps(report *r, const clv_shard_move *move)
+{
+    char bytes[32];
+
+    for (int32_t i = 0; i < move->n_steps; i++) {
+        const clv_shard_step *step = &move->steps[i];
+        clv_text_printf(&r->text, "%s%s", i ? ", " : ": ", step->name);
+        if (step->devices > 0)
+            clv_text_printf(&r->text, " over %" PRId64 " devices", step->devices);
+        if (step->bytes > 0)
+            clv_text_printf(&r->text, " (%s each)", clv_show_bytes(bytes, step->bytes));
+    }
+    clv_text_printf(&r->text, "\n");
+}
+
+static void put_moves(report *r)
+{
+    const clv_shard_list *list = r->list;
+
+    if (list->n_moves == 0)
+        return;
+    clv_text_printf(&r->text, "\ncommunication: %d\n", (int)list->n_moves);
+    for (int32_t i = 0; i < list->n_moves; i++) {
+        const clv_shard_move *one = &list->moves[i];
+        put_place(r, &one->at);
+        clv_text_printf(&r->text,
+                        one->is_output ? "is computed as %s and delivered as %s"
+                                       : "is made as %s and taken as %s",
+                        one->from, one->to);
+        put_steps(r, one);
+    }
+}
+
+static void put_remarks(report *r, const char *title, const clv_shard_remark *at, int32_t n)
+{
+    if (n == 0)
+        return;
+    clv_text_printf(&r->text, "\n%s: %d\n", title, (int)n);
+    for (int32_t i = 0; i < n; i++) {
+        put_place(r, &at[i].at);
+        clv_text_printf(&r->text, "%s\n", show(r, clv_str_of(at[i].text)));
+    }
+}
+
+static void put_what_follows(report *r)
+{
+    const clv_shard_list *list = r->list;
+
+    put_inferred(r);
+    put_remarks(
+        r,
+        "model inputs that enter whole and are split by their node (a file cannot say that an "
+        "input is sharded)",
+        list->entries, list->n_entries);
+    put_moves(r);
+    put_remarks(r, "unchecked", list->unchecked, list->n_unchecked);
+    if (list->backend)
+        clv_text_printf(&r->text, "\nchecked for backend '%s'\n",
+                        show(r, clv_str_of(list->backend)));
+    put_remarks(r, "valid, but not supported by this backend", list->unsupported,
+                list->n_unsupported);
+}
+
+static void put_wrong(report *r)
+{
+    const clv_shard_list *list = r->list;
+
+    if (list->n_wrong == 0)
+        return;
+    clv_text_printf(&r->text, "\nwrong: %d\n", (int)list->n_wrong);
+    for (int32_t i = 0; i < list->n_faults; i++)
+        clv_text_printf(&r->text, "  %s\n", show(r, clv_str_of(list->faults[i])));
+    for (int32_t i = 0; i < list->n_nodes; i++) {
+        for (int32_t k = 0; k < list->nodes[i].n_rows; k++)
+            if (list->nodes[i].rows[k].wrong)
+                clv_text_printf(&r->text, "  %s\n",
+                                show(r, clv_str_of(list->nodes[i].rows[k].wrong)));
+        if (list->nodes[i].wrong)
+            clv_text_printf(&r->text, "  %s\n", show(r, clv_str_of(list->nodes[i].wrong)));
+    }
+}
+
+static void put_sums(report *r)
+{
+    const clv_shard_list *list = r->list;
+
+    clv_text_printf(&r->text, "\nannotated tensors: %d\n", (int)list->n_rows);
+    if (list->n_uneven > 0)
+        clv_text_printf(&r->text, "split unevenly, by '%s': %d\n", clv_uneven_word(list->policy),
+                        (int)list->n_uneven);
+    if (list->n_open > 0)
+        clv_text_printf(&r->text, "of unknown size, see cleave inspect and --bind: %d\n",
+                        (int)list->n_open);
+    if (list->n_in_bodies + list->n_in_functions > 0)
+        clv_text_printf(&r->text,
+                        "annotations in bodies: %d, in functions: %d; they are not looked at\n",
+                        (int)list->n_in_bodies, (int)list->n_in_functions);
+}
+
+clv_status clv_report_shards(const clv_shard_list *list, clv_arena *arena, const char **ret_text,
+                             clv_error *err)
+{
+    report r = { .list = list, .text = { .arena = arena } };
+    int32_t at = 0;
+
+    clv_text_printf(&r.text, "%s\n", show(&r, clv_str_of(list->model_name)));
+    for (int32_t c = 0; c < list->n_configurations; c++) {
+        put_head(&r, &list->configurations[c]);
+        put_table(&r, c, &at);
+    }
+    if (at < list->n_nodes) {
+        clv_text_printf(&r.text, "\nof configurations that the file does not have\n");
+        put_table(&r, -1, &at);
+    }
+    if (list->n_configurations == 0 && list->n_nodes == 0)
+        clv_text_printf(&r.text, "\nno multi-device annotations\n");
+    put_sums(&r);
+    put_tiles(&r);
+    put_what_follows(&r);
+    put_wrong(&r);
+    const char *text = clv_text_end(&r.text);
+    if (!text)
+        return clv_fail_nomem(err, "a report");
+    *ret_text = text;
+    return CLV_OK;
+}

@@ -1,0 +1,271 @@
+#include "explain/report_tables.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "explain/cells.h"
+#include "explain/table.h"
+#include "plan/plan_mesh.h"
+
+#define TRANSFERS_SHOWN 8
+
+/* -- devices of a mesh -- */
+
+bool clv_report_is_shown(const clv_plan *plan, int32_t device)
+{
+    return plan->devices[device].stage >= 0 && clv_plan_lead(plan, device) == device;
+}
+
+/* The devices that a lead stands for, itself first. */
+static const int32_t *mesh_of(const clv_plan *plan, const int32_t *lead, int32_t *ret_n)
+{
+    *ret_n = 1;
+    if (!clv_plan_has_mesh(plan))
+        return lead;
+    for (int32_t m = 0; m < plan->n_meshes; m++)
+        if (plan->mesh_device[m * plan->mesh_devices] == *lead) {
+            *ret_n = plan->mesh_devices;
+            return plan->mesh_device + m * plan->mesh_devices;
+        }
+    return lead;
+}
+
+/* Where the number at the end of a name starts; at most so many digits, that fit an int. */
+#define DIGITS_MAX 9
+
+static size_t number_at(const char *name)
+{
+    size_t n = strlen(name), at = n;
+
+    while (at > 0 && n - at < DIGITS_MAX && name[at - 1] >= '0' && name[at - 1] <= '9')
+        at--;
+    return at;
+}
+
+/* Do the names of the devices differ in their last number alone, which counts up by one? */
+static bool counts_up(const clv_plan *plan, const int32_t *device, int32_t n)
+{
+    const char *first = plan->devices[device[0]].name;
+    size_t prefix = number_at(first);
+
+    for (int32_t i = 1; i < n; i++) {
+        const char *name = plan->devices[device[i]].name;
+        if (number_at(name) != prefix || memcmp(name, first, prefix) != 0 || !first[prefix] ||
+            !name[prefix] || atoi(name + prefix) != atoi(first + prefix) + i)
+            return false;
+    }
+    return true;
+}
+
+const char *clv_cell_devices(const clv_plan *plan, int32_t lead, clv_text *text)
+{
+    int32_t n;
+    const int32_t *device = mesh_of(plan, &lead, &n);
+    const char *first = plan->devices[device[0]].name, *last = plan->devices[device[n - 1]].name;
+    char *all;
+
+    if (n == 1)
+        return clv_cell_name(text, first);
+    if (counts_up(plan, device, n))
+        all = clv_arena_printf(text->arena, "%s-%s", first, last + number_at(last));
+    else
+        all = clv_arena_printf(text->arena, "%s..%s (%d)", first, last, (int)n);
+    if (!all) {
+        text->failed = true;
+        return NULL;
+    }
+    return clv_cell_name(text, all);
+}
+
+static const char *cell_kind(const clv_plan *plan, int32_t lead, clv_text *text)
+{
+    int32_t n;
+    const int32_t *device = mesh_of(plan, &lead, &n);
+    const char *kind = plan->devices[lead].kind;
+
+    for (int32_t i = 1; i < n; i++) {
+        const char *other = plan->devices[device[i]].kind;
+        if (!kind != !other || (kind && strcmp(kind, other) != 0))
+            return "mixed";
+    }
+    return clv_cell_name(text, kind);
+}
+
+/* The device of a mesh that has least to spare. */
+static const clv_plan_device *tightest(const clv_plan *plan, int32_t lead)
+{
+    int32_t n;
+    const int32_t *device = mesh_of(plan, &lead, &n);
+    const clv_plan_device *ret = &plan->devices[lead];
+
+    for (int32_t i = 1; i < n; i++) {
+        const clv_plan_device *d = &plan->devices[device[i]];
+        if (d->capacity_bytes - d->peak_bytes < ret->capacity_bytes - ret->peak_bytes)
+            ret = d;
+    }
+    return ret;
+}
+
+/* -- tables -- */
+
+static const char *cell_used(clv_text *text, const clv_plan_device *d)
+{
+    char shown[32];
+
+    if (d->capacity_bytes <= 0 || d->peak_bytes < 0)
+        return NULL;
+    snprintf(shown, sizeof shown, "%.1f %%",
+             100 * (double)d->peak_bytes / (double)d->capacity_bytes);
+    return clv_text_keep(text, shown);
+}
+
+void clv_report_devices(const clv_plan *plan, clv_text *text)
+{
+    static const char *const titles[] = { "device",     "kind",   ">stage",
+                                          ">operators", ">FLOPs", ">busy" };
+    bool busy_known = false;
+
+    for (int32_t i = 0; i < plan->n_devices; i++)
+        busy_known |= plan->devices[i].stage >= 0 && plan->devices[i].busy_ns >= 0;
+    clv_table table = clv_table_of(titles, busy_known ? 6 : 5);
+
+    for (int32_t i = 0; i < plan->n_devices; i++) {
+        const clv_plan_device *d = &plan->devices[i];
+        if (!clv_report_is_shown(plan, i))
+            continue;
+        clv_table_row(
+            &table, text,
+            (const char *[]){ clv_cell_devices(plan, i, text), cell_kind(plan, i, text),
+                              clv_cell_count(text, d->stage), clv_cell_count(text, d->n_ops),
+                              clv_cell_flops(text, d->flops), clv_cell_time(text, d->busy_ns) });
+    }
+    clv_text_printf(text, "\n");
+    clv_table_write(&table, text);
+}
+
+/* What of the peak is none of the three, the holes between tensors. Not known where a plan file was
+ * edited so that they are more than the peak. */
+static const char *cell_gaps(clv_text *text, const clv_plan_device *d)
+{
+    if (d->peak_bytes < 0 || d->weight_bytes < 0 || d->activation_bytes < 0 ||
+        d->workspace_bytes < 0)
+        return NULL;
+    int64_t gaps = d->peak_bytes - d->weight_bytes;
+    if (gaps >= 0)
+        gaps -= d->activation_bytes;
+    if (gaps >= 0)
+        gaps -= d->workspace_bytes;
+    if (gaps >= 0 && d->in_flight_bytes > 0)
+        gaps -= d->in_flight_bytes;
+    return clv_cell_bytes(text, gaps);
+}
+
+static bool has_in_flight(const clv_plan *plan)
+{
+    for (int32_t i = 0; i < plan->n_devices; i++)
+        if (plan->devices[i].stage >= 0 && plan->devices[i].in_flight_bytes > 0)
+            return true;
+    return false;
+}
+
+static bool memory_known(const clv_plan *plan)
+{
+    for (int32_t i = 0; i < plan->n_devices; i++) {
+        const clv_plan_device *d = &plan->devices[i];
+        if (d->stage >= 0 && (d->weight_bytes >= 0 || d->activation_bytes >= 0 ||
+                              d->workspace_bytes >= 0 || d->peak_bytes >= 0))
+            return true;
+    }
+    return false;
+}
+
+void clv_report_memory(const clv_plan *plan, clv_text *text)
+{
+    static const char *const titles[] = { "memory of",  ">weights", ">activations",
+                                          ">workspace", ">gaps",    ">peak",
+                                          ">capacity",  ">used",    ">in flight" };
+    bool in_flight = has_in_flight(plan);
+    clv_table table = clv_table_of(titles, in_flight ? 9 : 8);
+
+    if (!memory_known(plan))
+        return;
+    for (int32_t i = 0; i < plan->n_devices; i++) {
+        const clv_plan_device *d = tightest(plan, i);
+        if (!clv_report_is_shown(plan, i))
+            continue;
+        clv_table_row(&table, text,
+                      (const char *[]){
+                          clv_cell_devices(plan, i, text), clv_cell_bytes(text, d->weight_bytes),
+                          clv_cell_bytes(text, d->activation_bytes),
+                          clv_cell_bytes(text, d->workspace_bytes), cell_gaps(text, d),
+                          clv_cell_bytes(text, d->peak_bytes),
+                          d->capacity_bytes > 0 ? clv_cell_bytes(text, d->capacity_bytes) : NULL,
+                          cell_used(text, d), clv_cell_bytes(text, d->in_flight_bytes) });
+    }
+    clv_text_printf(text, "\n");
+    clv_table_write(&table, text);
+}
+
+/* Larger first; equal ones as in the plan. */
+static int by_bytes(const void *a, const void *b)
+{
+    const clv_plan_transfer *x = *(const clv_plan_transfer *const *)a;
+    const clv_plan_transfer *y = *(const clv_plan_transfer *const *)b;
+
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? 1 : -1;
+    return (x > y) - (x < y);
+}
+
+/* *ret_total below 0: not known of every one. */
+static const clv_plan_transfer **sorted_transfers(const clv_plan *p, clv_text *text,
+                                                  double *ret_total)
+{
+    const clv_plan_transfer **at =
+        CLV_NEW_ARRAY(text->arena, const clv_plan_transfer *, p->n_transfers);
+    double total = 0;
+    bool known = true;
+
+    for (int32_t i = 0; at && i < p->n_transfers; i++) {
+        at[i] = &p->transfers[i];
+        known &= at[i]->bytes >= 0;
+        total += (double)at[i]->bytes;
+    }
+    if (at && p->n_transfers > 0)
+        qsort(at, (size_t)p->n_transfers, sizeof *at, by_bytes);
+    text->failed |= !at;
+    *ret_total = known ? total : -1;
+    return at;
+}
+
+void clv_report_transfers(const clv_plan *p, clv_text *text)
+{
+    static const char *const titles[] = { "largest transfers", "from", "to", ">bytes", ">time" };
+    static const char *const of_each[] = { "largest transfers", "from", "to", ">bytes of each",
+                                           ">time" };
+    clv_table table = clv_table_of(clv_plan_has_mesh(p) ? of_each : titles, 5);
+    double total = 0;
+    const clv_plan_transfer **sorted = sorted_transfers(p, text, &total);
+
+    if (p->n_transfers == 0 || !sorted)
+        return;
+    for (int32_t i = 0; i < p->n_transfers && table.n_rows < TRANSFERS_SHOWN; i++) {
+        const clv_plan_transfer *t = sorted[i];
+        if (!clv_report_is_shown(p, t->from) || !clv_report_is_shown(p, t->to))
+            continue;
+        clv_table_row(
+            &table, text,
+            (const char *[]){ clv_cell_name(text, t->tensor), clv_cell_devices(p, t->from, text),
+                              clv_cell_devices(p, t->to, text), clv_cell_bytes(text, t->bytes),
+                              clv_cell_time(text, t->ns) });
+    }
+    clv_text_printf(text, "\n");
+    clv_table_write(&table, text);
+    clv_text_printf(text, "%d transfer%s", (int)p->n_transfers, p->n_transfers == 1 ? "" : "s");
+    if (total >= 0)
+        clv_text_printf(text, ", %s a run",
+                        clv_show_bytes((char[32]){ 0 }, total < 9e18 ? (int64_t)total : INT64_MAX));
+    clv_text_printf(text, "\n");
+}

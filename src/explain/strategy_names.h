@@ -1,0 +1,47 @@
+/* strategy_names.h - what a sharded plan does, in the words that people use.
+ *
+ * Found from the layouts alone, so that a plan is named for what it is, whoever made it. For an
+ * axis of the mesh:
+ *
+ *   data parallel         the axis splits the batch of at least half of the matmuls with weights,
+ *                         and not their weights
+ *   context parallel      the same for the sequence
+ *   Megatron column       a weight is split on its output dimension: the result stays split
+ *   Megatron row          a weight is split on its reduced dimension: the result is a partial sum
+ *   head parallel attention   the heads of an attention's matmuls, or of an attention operator
+ *   sequence parallel     norms are split on the sequence, between matmuls of the two kinds above
+ *   expert parallel       experts are split: the leading dimension of weights of three dimensions
+ *   vocabulary parallel embedding   rows of a table that is looked up by tokens
+ *   vocabulary parallel output      columns of the last matmul, as many as the table has rows
+ *   table sharding        tables of a model with several of them, by rows or columns
+ *   ZeRO-like             weights are kept split and gathered before use
+ *
+ * and of the whole: pipeline, with more than one stage. A matmul is any contraction with a weight:
+ * MatMul, Gemm, Conv, Einsum and their quantised forms. The batch is dimension 0 of what it reads,
+ * the outer part where a reshape fused more into it; where all inputs of the model have a batch of
+ * one, dimension 0 of a flat activation is the sequence.
+ */
+#ifndef CLV_EXPLAIN_STRATEGY_NAMES_H
+#define CLV_EXPLAIN_STRATEGY_NAMES_H
+
+#include "graph/infer.h"
+#include "plan/plan.h"
+#include "sharding/layout.h"
+
+/* The layouts of a plan, of the main graph of a model. */
+typedef struct {
+    const clv_graph *graph;
+    const clv_types *types;
+    const clv_plan_axis *axes;
+    int32_t n_axes, n_stages;
+    const clv_layout *need; /* of each input of an operator, as graph->inputs_of */
+    const clv_layout *made; /* of each output as its operator leaves it, as graph->outputs_of */
+    const clv_layout *kept; /* of each tensor: where it lies */
+} clv_strategy_view;
+
+/* By axis, then in the order above; the pipeline last. What was not found is not listed. The list
+ * is in the arena. CLV_ENOMEM. O(operators + edges) for each axis. */
+clv_status clv_strategy_names(const clv_strategy_view *view, clv_arena *arena,
+                              const clv_plan_finding **ret, int32_t *ret_n, clv_error *err);
+
+#endif

@@ -1,0 +1,124 @@
+#include "explain/table.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* Two spaces between columns. Widths are counted in characters, not bytes. */
+
+#define GAP        2
+#define NAME_LEAST 12 /* the first column is never cut below this */
+#define WORD_MOST  24 /* the other columns of words are cut to this */
+
+static const char *cell_text(const char *cell) { return cell ? cell : "-"; }
+
+static bool to_the_right(const char *title) { return title[0] == '>'; }
+
+static const char *title_text(const char *title) { return title + to_the_right(title); }
+
+static const char *const *row_at(const clv_table *t, int32_t r)
+{
+    return t->cells + (int64_t)r * t->n_columns;
+}
+
+static bool is_heading(const clv_table *t, int32_t r)
+{
+    const char *const *cells = row_at(t, r);
+
+    for (int32_t c = 1; c < t->n_columns; c++)
+        if (!cells[c] || *cells[c])
+            return false;
+    return true;
+}
+
+static void find_widths(const clv_table *t, int32_t *width)
+{
+    int32_t total = -GAP;
+
+    for (int32_t c = 0; c < t->n_columns; c++) {
+        width[c] = clv_show_width(title_text(t->titles[c]));
+        for (int32_t r = 0; r < t->n_rows; r++) {
+            int32_t w = is_heading(t, r) ? 0 : clv_show_width(cell_text(row_at(t, r)[c]));
+            width[c] = w > width[c] ? w : width[c];
+        }
+        if (c > 0 && !to_the_right(t->titles[c]) && width[c] > WORD_MOST && !t->whole_names)
+            width[c] = WORD_MOST;
+        total += width[c] + GAP;
+    }
+    int32_t over = total - CLV_REPORT_WIDTH;
+    if (over > 0 && width[0] > NAME_LEAST)
+        width[0] = width[0] - over > NAME_LEAST ? width[0] - over : NAME_LEAST;
+}
+
+static void put_cell(clv_text *text, const char *cell, int32_t width, bool right, bool last)
+{
+    int32_t pad = width - clv_show_width(cell);
+
+    if (right)
+        clv_text_printf(text, "%*s%s", (int)(pad > 0 ? pad : 0), "", cell);
+    else
+        clv_text_printf(text, "%s%*s", cell, (int)(pad > 0 && !last ? pad : 0), "");
+    clv_text_printf(text, "%*s", last ? 0 : GAP, "");
+}
+
+static void put_row(const clv_table *t, clv_text *text, const int32_t *width,
+                    const char *const *cells)
+{
+    for (int32_t c = 0; c < t->n_columns; c++) {
+        const char *cell = title_text(cell_text(cells[c]));
+        if (cells != t->titles)
+            cell = cell_text(cells[c]);
+        if (!to_the_right(t->titles[c]))
+            cell = clv_show_name_cut(text->arena, clv_str_of(cell), width[c]);
+        if (!cell) {
+            text->failed = true;
+            return;
+        }
+        put_cell(text, cell, width[c], to_the_right(t->titles[c]), c + 1 == t->n_columns);
+    }
+    clv_text_printf(text, "\n");
+}
+
+/* A name without room in its column has a line of its own. */
+static void put_body_row(const clv_table *t, clv_text *text, const int32_t *width, int32_t r)
+{
+    const char *cells[CLV_TABLE_COLUMNS_MAX];
+
+    memcpy(cells, row_at(t, r), (size_t)t->n_columns * sizeof *cells);
+    if (is_heading(t, r) || (t->whole_names && clv_show_width(cell_text(cells[0])) > width[0])) {
+        clv_text_printf(text, "%s\n", cell_text(cells[0]));
+        cells[0] = "";
+    }
+    if (!is_heading(t, r))
+        put_row(t, text, width, cells);
+}
+
+clv_table clv_table_of(const char *const *titles, int32_t n_columns)
+{
+    assert(n_columns > 0 && n_columns <= CLV_TABLE_COLUMNS_MAX);
+    return (clv_table){ .titles = titles, .n_columns = n_columns };
+}
+
+void clv_table_row(clv_table *table, clv_text *text, const char *const *cells)
+{
+    for (int32_t c = 0; c < table->n_columns; c++) {
+        int32_t n = table->n_rows * table->n_columns + c;
+        if (!CLV_PUSH_ROOM(text->arena, table->cells, n, table->cap)) {
+            text->failed = true;
+            return;
+        }
+        table->cells[n] = cells[c];
+    }
+    table->n_rows++;
+}
+
+void clv_table_write(const clv_table *table, clv_text *text)
+{
+    int32_t width[CLV_TABLE_COLUMNS_MAX] = { 0 };
+
+    if (text->failed)
+        return;
+    find_widths(table, width);
+    put_row(table, text, width, table->titles);
+    for (int32_t r = 0; r < table->n_rows; r++)
+        put_body_row(table, text, width, r);
+}

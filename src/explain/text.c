@@ -1,0 +1,157 @@
+#include "explain/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static bool make_room(clv_text *text, size_t more)
+{
+    if (text->failed || more < text->cap - text->n)
+        return !text->failed;
+    size_t cap = text->cap ? text->cap : 1024;
+    while (cap - text->n <= more && cap <= SIZE_MAX / 4)
+        cap *= 2;
+    char *at = cap - text->n > more ? clv_arena_grow(text->arena, text->at, text->n, cap, 1) : NULL;
+    text->failed = !at;
+    if (at) {
+        text->at = at;
+        text->cap = cap;
+    }
+    return at != NULL;
+}
+
+void clv_text_add(clv_text *text, const char *bytes, size_t n)
+{
+    if (!make_room(text, n))
+        return;
+    memcpy(text->at + text->n, bytes, n);
+    text->n += n;
+    text->at[text->n] = '\0';
+}
+
+void clv_text_printf(clv_text *text, const char *fmt, ...)
+{
+    va_list args, again;
+
+    va_start(args, fmt);
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, fmt, args);
+    if (n >= 0 && make_room(text, (size_t)n)) {
+        vsnprintf(text->at + text->n, (size_t)n + 1, fmt, again);
+        text->n += (size_t)n;
+    }
+    va_end(again);
+    va_end(args);
+}
+
+const char *clv_text_keep(clv_text *text, const char *shown)
+{
+    const char *copy = clv_arena_printf(text->arena, "%s", shown);
+    text->failed |= !copy;
+    return copy;
+}
+
+const char *clv_text_end(clv_text *text)
+{
+    if (text->failed)
+        return NULL;
+    return text->at ? text->at : "";
+}
+
+/* Bytes of the well-formed, printable character at s, of n left; 0 if it is not one. */
+static int32_t printable(const unsigned char *s, int32_t n)
+{
+    if (s[0] < 0x80)
+        return s[0] >= 0x20 && s[0] != 0x7f;
+    int32_t size = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
+    if (s[0] < 0xc2 || s[0] > 0xf4 || size > n)
+        return 0;
+    for (int32_t i = 1; i < size; i++)
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+    bool overlong = (s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xf0 && s[1] < 0x90);
+    bool surrogate = s[0] == 0xed && s[1] > 0x9f;
+    bool too_big = s[0] == 0xf4 && s[1] > 0x8f;
+    bool control = s[0] == 0xc2 && s[1] < 0xa0;
+    return overlong || surrogate || too_big || control ? 0 : size;
+}
+
+const char *clv_show_name(clv_arena *arena, clv_str name)
+{
+    const unsigned char *s = (const unsigned char *)name.at;
+    char *out = clv_arena_take_array(arena, (size_t)name.n * 4 + 1, 1);
+    char *to = out;
+
+    for (int32_t i = 0, size; out && i < name.n; i += size ? size : 1) {
+        size = printable(s + i, name.n - i);
+        if (size == 0)
+            to += sprintf(to, "\\x%02x", s[i]);
+        for (int32_t k = 0; k < size; k++)
+            *to++ = (char)s[i + k];
+    }
+    return out;
+}
+
+static bool starts_character(char c) { return ((unsigned char)c & 0xc0) != 0x80; }
+
+int32_t clv_show_width(const char *text)
+{
+    int32_t n = 0;
+
+    for (; *text; text++)
+        n += starts_character(*text);
+    return n;
+}
+
+/* Where the character number n starts. */
+static const char *skip_characters(const char *text, int32_t n)
+{
+    for (; *text; text++)
+        if (starts_character(*text) && n-- == 0)
+            break;
+    return text;
+}
+
+const char *clv_show_name_cut(clv_arena *arena, clv_str name, int32_t columns)
+{
+    const char *shown = clv_show_name(arena, name);
+    int32_t width = shown ? clv_show_width(shown) : 0;
+
+    if (width <= columns)
+        return shown;
+    int32_t head = (columns - 3) / 2, tail = columns - 3 - head;
+    const char *head_end = skip_characters(shown, head);
+    return clv_arena_printf(arena, "%.*s...%s", (int)(head_end - shown), shown,
+                            skip_characters(shown, width - tail));
+}
+
+void clv_text_quoted(clv_text *text, const char *name)
+{
+    char quote = strchr(name, '\'') && !strchr(name, '"') ? '"' : '\'';
+    const char *shown = clv_show_name(text->arena, clv_str_of(name));
+
+    if (!shown) {
+        text->failed = true;
+        return;
+    }
+    clv_text_add(text, &quote, 1);
+    for (const char *s = shown; *s; s++) {
+        if (*s == quote)
+            clv_text_add(text, "\\", 1);
+        clv_text_add(text, s, 1);
+    }
+    clv_text_add(text, &quote, 1);
+}
+
+void clv_text_number(clv_text *text, double value)
+{
+    char shown[40];
+
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(shown, sizeof shown, "%.*g", digits, value);
+        double back = strtod(shown, NULL);
+        if (!(back < value) && !(back > value))
+            break;
+    }
+    clv_text_printf(text, "%s", shown);
+}

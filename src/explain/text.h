@@ -1,0 +1,43 @@
+/* text.h - text that grows in an arena, and names made safe to show.
+ *
+ * A clv_text remembers that it ran out of memory, so a report is written without a check at every
+ * line and one at the end.
+ */
+#ifndef CLV_EXPLAIN_TEXT_H
+#define CLV_EXPLAIN_TEXT_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/str.h"
+
+#define CLV_REPORT_WIDTH 100 /* columns of a report; only names that must be exact go over it */
+
+typedef struct {
+    clv_arena *arena;
+    char *at; /* NUL-terminated when n > 0 */
+    size_t n, cap;
+    bool failed;
+} clv_text;
+
+void clv_text_add(clv_text *text, const char *bytes, size_t n);
+void clv_text_printf(clv_text *text, const char *fmt, ...) CLV_PRINTF(2, 3);
+/* NULL when out of memory; "" when nothing was added. */
+const char *clv_text_end(clv_text *text);
+
+/* A copy of what is shown in a cell, in the text's arena; NULL marks the text as failed. */
+const char *clv_text_keep(clv_text *text, const char *shown);
+
+/* A name as it may be shown: control characters and broken UTF-8 as \xNN. In the arena, NULL when
+ * there is no memory. O(n). */
+const char *clv_show_name(clv_arena *arena, clv_str name);
+/* Like it, the middle replaced by "..." where it has more than columns (at least 5) characters. */
+const char *clv_show_name_cut(clv_arena *arena, clv_str name, int32_t columns);
+/* Characters of valid UTF-8. */
+int32_t clv_show_width(const char *text);
+/* As a string in a Python list is shown: 'it', "it's". Adds to text. */
+void clv_text_quoted(clv_text *text, const char *name);
+/* The shortest decimal number that reads back the same, as 2.712721824645996. */
+void clv_text_number(clv_text *text, double value);
+
+#endif

@@ -1,0 +1,18 @@
+/* stage_cluster.h - a cluster whose devices are meshes of devices of another.
+ *
+ * Devices are dealt out in a given order, so many to each mesh. A mesh counts as its weakest
+ * device: each device of it does the same at the same time. What one mesh sends to another goes
+ * from each device to its counterpart at once: as fast as the slowest of these transfers, and links
+ * that several of them take are shared.
+ */
+#ifndef CLV_LOWER_STAGE_CLUSTER_H
+#define CLV_LOWER_STAGE_CLUSTER_H
+
+#include "cluster/cluster.h"
+
+/* order: all devices of the cluster; per_mesh divides their number. A mesh is known by the name of
+ * its first device. O(devices * devices / per_mesh * ports of a route). */
+clv_status clv_stage_cluster_make(const clv_cluster *c, const int32_t *order, int32_t per_mesh,
+                                  clv_arena *arena, clv_cluster **ret, clv_error *err);
+
+#endif

@@ -1,0 +1,13 @@
+/* plan_open.h - a plan file, checked against the model that it is to be for. */
+#ifndef CLV_PIPELINE_PLAN_OPEN_H
+#define CLV_PIPELINE_PLAN_OPEN_H
+
+#include "graph/graph.h"
+#include "plan/plan.h"
+
+/* path names the file, name the model, both for messages. CLV_EFORMAT: not a plan, one for another
+ * model, or one that clv_plan_check() refuses. In the arena. As clv_plan_read(). */
+clv_status clv_plan_open(const char *text, size_t n, const char *path, const clv_model *model,
+                         const char *name, clv_arena *arena, clv_plan **ret, clv_error *err);
+
+#endif

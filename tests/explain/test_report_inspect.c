@@ -1,0 +1,193 @@
+/* test_report_inspect.c - what a person and a program read of a model. */
+#include "explain/report.h"
+
+#include <criterion/criterion.h>
+
+#include "explain/inspect.h"
+#include "graph/graph_build.h"
+#include "graph/ops.h"
+
+/*   x [batch,4] -> r0 -> t0 -> s -> t1 -> r1 -> y       Relu, Sigmoid, Relu
+ *
+ * Costs and subgraphs are made by hand, so that this folder is tested alone.
+ */
+static clv_arena *arena;
+static clv_op_cost op_costs[3] = { { .flops = 100 }, { .flops = 700 }, { .flops = 200 } };
+static clv_costs costs;
+static clv_op order[3] = { { 0 }, { 1 }, { 2 } }, unknown[1] = { { 1 } };
+static clv_subgraph units[2];
+static clv_subgraphs subgraphs;
+static clv_inspection in;
+
+static clv_model *build(void)
+{
+    static const char *const text[3][4] = { { "r0", "Relu", "x", "t0" },
+                                            { "s", "Sigmoid", "t0", "t1" },
+                                            { "r1", "Relu", "t1", "y" } };
+    static clv_str ins[3], outs[3], symbols[1];
+    static clv_draft_op ops[3];
+    static clv_dim dims[2];
+    clv_model *model = NULL;
+    clv_error err;
+
+    for (int i = 0; i < 3; i++) {
+        ins[i] = clv_str_of(text[i][2]);
+        outs[i] = clv_str_of(text[i][3]);
+        ops[i] = (clv_draft_op){ .name = clv_str_of(text[i][0]),
+                                 .type = clv_str_of(text[i][1]),
+                                 .inputs = &ins[i],
+                                 .outputs = &outs[i],
+                                 .n_inputs = 1,
+                                 .n_outputs = 1 };
+    }
+    symbols[0] = clv_str_of("batch");
+    dims[0] = clv_dim_symbol(0);
+    dims[1] = 4;
+    static clv_type type;
+    type = (clv_type){ .kind = CLV_TYPE_TENSOR, .dtype = CLV_DT_FLOAT, .rank = 2, .dims = dims };
+    clv_draft_value x = { clv_str_of("x"), &type }, y = { clv_str_of("y"), NULL };
+    static clv_opset set;
+    set = (clv_opset){ clv_str_of(""), 17 };
+    clv_draft main = { .ops = ops,
+                       .n_ops = 3,
+                       .inputs = &x,
+                       .n_inputs = 1,
+                       .outputs = &y,
+                       .n_outputs = 1,
+                       .opsets = &set,
+                       .n_opsets = 1 };
+    clv_draft_model draft = { .ir_version = 8,
+                              .producer = clv_str_of("tester"),
+                              .main = &main,
+                              .symbols = symbols,
+                              .n_symbols = 1 };
+    cr_assert_eq(clv_model_build(&draft, arena, &model, &err), CLV_OK, "%s", err.message);
+    return model;
+}
+
+static void infer(const clv_binding *bindings, int32_t n)
+{
+    clv_inference *inference = NULL;
+    clv_error err;
+    cr_assert_eq(clv_infer(in.model, bindings, n, arena, &inference, &err), CLV_OK, "%s",
+                 err.message);
+    in.inference = inference;
+}
+
+static void set_up(void)
+{
+    arena = clv_arena_new(NULL, 0);
+    in = (clv_inspection){
+        .name = "m.onnx", .model = build(), .costs = &costs, .subgraphs = &subgraphs
+    };
+    infer(NULL, 0);
+    costs = (clv_costs){ .graph = in.model->main,
+                         .of = op_costs,
+                         .parameters = 12345,
+                         .total = { .flops = 1000, .matmul_flops = 250, .weight_bytes = 2048 },
+                         .unknown = unknown,
+                         .n_unknown = 1 };
+    units[0] = (clv_subgraph){ .candidate = { 1 }, .n = 2, .bytes_cost = 10, .flops_cost = 800 };
+    units[1] = (clv_subgraph){
+        .candidate = CLV_NO_OP, .first = 2, .n = 1, .bytes_cost = 2038, .flops_cost = 200
+    };
+    subgraphs = (clv_subgraphs){
+        .graph = in.model->main, .n = 2, .at = units, .order = order, .n_candidates = 1
+    };
+}
+
+static void tear_down(void) { clv_arena_free(arena); }
+
+TestSuite(report_inspect, .init = set_up, .fini = tear_down);
+
+static const char *report(bool json)
+{
+    const char *ret = NULL;
+    clv_error err;
+    clv_status s = json ? clv_report_inspect_json(&in, arena, &ret, &err)
+                        : clv_report_inspect(&in, arena, &ret, &err);
+    cr_assert_eq(s, CLV_OK, "%s", err.message);
+    return ret;
+}
+
+static void says(bool json, const char *words)
+{
+    const char *all = report(json);
+    cr_expect(strstr(all, words), "no '%s' in:\n%s", words, all);
+}
+
+Test(report_inspect, tells_the_head_of_the_model)
+{
+    says(false, "m.onnx: ONNX, IR version 8, written by tester\n");
+    says(false, "operator sets: ai.onnx 17\n");
+    says(false, "operators: 3\n");
+    says(false, "parameters: 12345\n");
+    says(false, "25.0 % of it on matrix units");
+}
+
+Test(report_inspect, tells_how_to_bind_a_symbol_that_is_open)
+{
+    clv_binding batch = { clv_str_of("batch"), 8 };
+    says(false, "  batch  open: give it a size with --bind 'batch=N'\n");
+    says(true, "\"bound\": false");
+    infer(&batch, 1);
+    says(false, "  batch  bound\n");
+    says(true, "\"bound\": true");
+}
+
+/* Sigmoid 700 of 1000 FLOPs, Relu 100 + 200. */
+Test(report_inspect, counts_operators_by_type_most_work_first)
+{
+    clv_type_count *at = NULL;
+    int32_t n = 0;
+
+    cr_assert_eq(clv_count_types(&in, arena, &at, &n, NULL), CLV_OK);
+    cr_assert_eq(n, 2);
+    cr_expect_str_eq(at[0].type, "Sigmoid");
+    cr_expect_eq(at[0].count, 1);
+    cr_expect_str_eq(at[1].type, "Relu");
+    cr_expect_eq(at[1].count, 2);
+    cr_expect_float_eq(at[1].flops, 300, 0);
+    says(false, "70.0 %\n");
+    says(false, "30.0 %\n");
+}
+
+Test(report_inspect, tells_what_is_not_known)
+{
+    says(false, "operators that are not known: 1\n  s\n");
+    says(true, "\"unknown_operators\": [\n    \"s\"\n  ]");
+}
+
+Test(report_inspect, shows_the_subgraph_with_most_weights_first)
+{
+    const char *all = report(false);
+    says(false, "places to cut: 1 candidates, 2 subgraphs after merging\n");
+    const char *rest = strstr(all, "(left over)");
+    cr_assert_not_null(rest, "%s", all);
+    cr_expect(strstr(rest, "\ns  "), "%s", all);
+    says(true, "\"candidate\": null");
+    says(true, "\"bytes_cost\": 2038");
+}
+
+Test(report_inspect, writes_shapes_with_symbols_by_name)
+{
+    says(true, "\"shape\": [\n        \"batch\",\n        4\n      ]");
+    says(true, "\"element_type\": \"FLOAT\"");
+}
+
+Test(report_inspect, survives_running_out_of_memory_anywhere)
+{
+    for (int json = 0; json < 2; json++) {
+        clv_status s = CLV_ENOMEM;
+        for (size_t limit = 1; s != CLV_OK; limit += 256) {
+            clv_arena *small = clv_arena_new(NULL, limit);
+            const char *ret = NULL;
+            if (!small)
+                continue;
+            s = json ? clv_report_inspect_json(&in, small, &ret, NULL)
+                     : clv_report_inspect(&in, small, &ret, NULL);
+            cr_assert(s == CLV_OK || (s == CLV_ENOMEM && !ret));
+            clv_arena_free(small);
+        }
+    }
+}

@@ -1,0 +1,345 @@
+/* test_report_plan.c - what a person reads of a plan. */
+#include "explain/report.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+static clv_arena *arena;
+static const char *nodes[2] = { "/encoder/layers/encoder_layer_11/Add_1", "Add_2" };
+static clv_plan_device devices[3];
+static clv_plan_transfer transfers[2];
+static clv_plan plan;
+
+/* Two of three devices in use; 2.712721 ms one by one. */
+static void set_up(void)
+{
+    arena = clv_arena_new(NULL, 0);
+    devices[0] = (clv_plan_device){ .name = "gpu0",
+                                    .kind = "h100-sxm",
+                                    .stage = 0,
+                                    .n_ops = 412,
+                                    .weight_bytes = 600 << 20,
+                                    .activation_bytes = 30 << 20,
+                                    .workspace_bytes = 4 << 20,
+                                    .peak_bytes = 640 << 20,
+                                    .capacity_bytes = 1280 << 20,
+                                    .flops = 61200000000,
+                                    .busy_ns = 1300000,
+                                    .sharding_nodes = nodes,
+                                    .n_sharding_nodes = 1 };
+    devices[1] = (clv_plan_device){ .name = "gpu1", .kind = "h100-sxm", .stage = 1, .n_ops = 388 };
+    devices[2] = (clv_plan_device){ .name = "gpu2", .kind = "h100-sxm", .stage = -1 };
+    transfers[0] = (clv_plan_transfer){ "small", 0, 1, 10, 2000 };
+    transfers[1] = (clv_plan_transfer){ "large", 0, 1, 4 << 20, 12000 };
+    plan = (clv_plan){ .model = "vit.onnx",
+                       .cluster = "dgx-h100",
+                       .compiler = "builtin",
+                       .n_devices = 3,
+                       .n_stages = 2,
+                       .n_ops = 800,
+                       .devices = devices,
+                       .latency_ns = 2712721,
+                       .period_ns = 1500000,
+                       .transfers = transfers,
+                       .n_transfers = 2,
+                       .search = "default",
+                       .n_judged = 41,
+                       .n_fitting = 12 };
+}
+
+static void tear_down(void) { clv_arena_free(arena); }
+
+TestSuite(report_plan, .init = set_up, .fini = tear_down);
+
+static const char *text(void)
+{
+    const char *ret = NULL;
+    clv_error err;
+    cr_assert_eq(clv_report_plan(&plan, arena, &ret, &err), CLV_OK, "%s", err.message);
+    return ret;
+}
+
+static void says(const char *words)
+{
+    const char *all = text();
+    cr_expect(strstr(all, words), "no '%s' in:\n%s", words, all);
+}
+
+static void says_not(const char *words)
+{
+    const char *all = text();
+    cr_expect(!strstr(all, words), "'%s' in:\n%s", words, all);
+}
+
+Test(report_plan, begins_with_the_answer)
+{
+    cr_expect_eq(strncmp(text(), "vit.onnx on dgx-h100: fits 2 of 3 devices in 2 stages\n", 54), 0,
+                 "%s", text());
+}
+
+Test(report_plan, shows_a_line_for_each_device_in_use)
+{
+    says("gpu0    h100-sxm      0        412");
+    says("gpu1    h100-sxm      1        388");
+    says("50.0 %"); /* 640 of 1280 MiB */
+    says_not("gpu2");
+}
+
+/* covers: B.031 B.043 B.044 */
+Test(report_plan, names_the_sharding_nodes_of_each_device_but_the_last)
+{
+    says("\nSharding nodes: Device 0 - ['/encoder/layers/encoder_layer_11/Add_1']\n");
+    says_not("Device 1 -");
+    devices[0].n_sharding_nodes = 2;
+    says("Device 0 - ['/encoder/layers/encoder_layer_11/Add_1', 'Add_2']\n");
+    devices[2].stage = 2;
+    says("\nSharding nodes: Device 1 - []\n");
+    says_not("Device 2 -");
+}
+
+/* 1000 / 2.712721 = 368.6335602...
+ * covers: B.032 */
+Test(report_plan, gives_latency_and_runs_a_second)
+{
+    says("[Success] The optimal solution:\n");
+    says("[Success] The optimal latency 2.712721 ms, tput 368.633");
+    plan.search = "first-fit";
+    says("[Success] Compile successfully and solution:\n");
+    says("[Success] The latency 2.712721 ms, tput 368.633");
+    says("one after another, 368.6 runs a second\n");
+    says("throughput  666.7 runs a second as a pipeline, one every 1.500 ms\n");
+    plan.objective = CLV_THROUGHPUT; /* 1e9 / 1500000 */
+    says("tput 666.666666666666");
+}
+
+/* 2712721 - 2600000 is 4.155...% of 2712721: told from above. */
+Test(report_plan, tells_how_far_the_plan_is_from_what_is_proven)
+{
+    says_not("bound"); /* a plan file that says nothing of it */
+    plan.stopped = "searched";
+    says("12 fit; searched to the end\nbound       not known\n");
+    plan.bound_ns = 2600000;
+    says("bound       no cut of these units has less latency than 2.600 ms; gap 4.16 %\n");
+    plan.stopped = "optimal";
+    plan.bound_ns = plan.latency_ns;
+    says("12 fit; proven optimal\n");
+    says("latency than 2.713 ms; gap 0 %\n");
+    plan.objective = CLV_THROUGHPUT;
+    plan.bound_ns = plan.period_ns;
+    says("less time between runs than 1.500 ms; gap 0 %\n");
+    plan.stopped = "a word of somebody else";
+    says("12 fit\nbound ");
+}
+
+Test(report_plan, tells_no_bound_of_a_plan_that_does_not_fit)
+{
+    plan.outcome = CLV_OOM;
+    plan.bound_ns = 5;
+    plan.stopped = "infeasible";
+    says("; proven that none fits\n");
+    says_not("bound ");
+}
+
+/* covers: B.030 */
+Test(report_plan, tells_the_proportion_only_when_it_was_lowered)
+{
+    says_not("proportion");
+    plan.proportion = 0.3;
+    says("[Success] Compile successfully available_memory_proportion 0.3 and solution:\n");
+    says("available memory proportion lowered to 0.3");
+}
+
+/* covers: B.034 */
+Test(report_plan, a_plan_that_does_not_fit_says_how_much_is_missing_where)
+{
+    static const char *notes[] = { "it would fit with 2 GiB on each device: --memory 2147483648B" };
+    plan.outcome = CLV_OOM;
+    plan.short_device = 1;
+    plan.short_bytes = 1299227607; /* 1.21 GiB */
+    plan.notes = notes;
+    plan.n_notes = 1;
+
+    says("cannot be sharded into 3 devices; the best plan so far:\n");
+    says("[Failed] The model cannot be sharded into 3 devices\n");
+    says("Sharding nodes: Device 0 - ['/encoder/layers/encoder_layer_11/Add_1']\n");
+    says("[Failed] Out of memory: device 1 (gpu1) lacks 1.210 GiB (1299227607 bytes)\n");
+    says("note: it would fit with 2 GiB on each device: --memory 2147483648B\n");
+    says_not("[Success]");
+}
+
+/* That says nothing of whether the model fits. */
+Test(report_plan, a_compiler_that_accepts_nothing_is_told)
+{
+    plan.outcome = CLV_FAILED;
+    says("vit.onnx on dgx-h100: no candidate compiled; the first one:\n");
+    says("[Failed] The compiler did not accept any candidate\n");
+    says_not("Out of memory");
+    says_not("cannot be sharded");
+    says_not("best plan");
+}
+
+static void forget(clv_plan_device *d)
+{
+    d->weight_bytes = d->activation_bytes = d->workspace_bytes = CLV_PLAN_UNKNOWN;
+    d->peak_bytes = d->busy_ns = CLV_PLAN_UNKNOWN;
+}
+
+/* An external compiler tells of a whole candidate only. */
+Test(report_plan, what_is_not_known_is_left_out_or_a_dash)
+{
+    forget(&devices[1]);
+    forget(&devices[2]);
+    devices[1].flops = CLV_PLAN_UNKNOWN;
+    says("gpu1    h100-sxm      1        388            -         -\n");
+    says("gpu1               -            -          -          -          -          -       -\n");
+    forget(&devices[0]);
+    plan.transfers = NULL;
+    plan.n_transfers = 0;
+    says("device  kind      stage  operators        FLOPs\n");
+    says_not("memory of");
+    says_not("transfer");
+    says_not(" 0 B");
+    says_not(" 0 ns");
+}
+
+Test(report_plan, what_is_in_memory_and_its_gaps_add_up_to_the_peak)
+{
+    says("memory of    weights  activations  workspace       gaps       peak   capacity    used\n");
+    says("gpu0       600.0 MiB    30.00 MiB  4.000 MiB  6.000 MiB  640.0 MiB");
+    devices[0].peak_bytes = 630 << 20; /* edited by hand */
+    says("gpu0       600.0 MiB    30.00 MiB  4.000 MiB     -  630.0 MiB");
+}
+
+Test(report_plan, the_first_line_cuts_names_only_where_it_would_be_too_wide)
+{
+    static const char answer[] = ": fits 2 of 3 devices in 2 stages\n"; /* 33 columns of 100 */
+    char line[200], fits[64], longer[66];
+    snprintf(fits, sizeof fits, "%056d.onnx", 7); /* 59 with the cluster: 67 - 4 - 8 = 55 */
+    snprintf(longer, sizeof longer, "%s", fits);
+    fits[55] = '\0';
+    plan.model = fits;
+    snprintf(line, sizeof line, "%s on dgx-h100%s", fits, answer);
+    cr_expect_eq(strncmp(text(), line, strlen(line)), 0, "%s", text());
+    plan.model = longer;
+    cr_expect_eq(strcspn(text(), "\n"), 100, "%s", text());
+    says("...");
+    says(" on dgx-h100: fits");
+    plan.cluster = longer; /* both are cut alike */
+    cr_expect_leq(strcspn(text(), "\n"), 100, "%s", text());
+    plan.model = "vit.onnx"; /* the cluster alone is cut */
+    says("vit.onnx on 0000");
+    cr_expect_eq(strcspn(text(), "\n"), 100, "%s", text());
+}
+
+Test(report_plan, shows_the_largest_transfers_first)
+{
+    const char *all = text();
+    cr_expect(strstr(all, "large  ") < strstr(all, "small  "), "%s", all);
+    says("2 transfers, 4");
+    transfers[0].bytes = CLV_PLAN_UNKNOWN;
+    says("2 transfers\n");
+}
+
+Test(report_plan, tells_what_was_left_out_of_the_sums)
+{
+    static const char *names[] = { "t1", "t2", "t3", "t4", "t5", "t6", "t7" };
+    plan.open_tensors = plan.unknown_ops = names;
+    plan.n_open_tensors = 7;
+    plan.n_unknown_ops = 2;
+    says("tensors whose shape is open: 7\n  t1\n  t2\n  t3\n  t4\n  t5\n  ... and 2 more\n");
+    says("operators that are not known: 2\n  t1\n  t2\n");
+}
+
+/* A file decides neither what the terminal does nor where a line ends. */
+Test(report_plan, names_cannot_control_the_terminal)
+{
+    nodes[0] = "a\033[2J\nb\xff";
+    plan.model = "m\033]0;x\007.onnx";
+    says("Device 0 - ['a\\x1b[2J\\x0ab\\xff']\n");
+    says("m\\x1b]0;x\\x07.onnx on");
+    says_not("\033");
+    nodes[0] = "it's";
+    says("[\"it's\"]");
+    nodes[0] = "/encoder/layers/encoder_layer_11/Add_1";
+}
+
+Test(report_plan, stays_within_a_hundred_columns_but_for_sharding_nodes)
+{
+    char longest[400];
+    memset(longest, 'n', sizeof longest - 1);
+    longest[sizeof longest - 1] = '\0';
+    transfers[0].tensor = devices[0].name = longest;
+    nodes[0] = longest;
+
+    for (const char *line = text(), *end; *line; line = end + 1) {
+        end = strchr(line, '\n');
+        cr_assert_not_null(end);
+        if (strncmp(line, "Sharding nodes", 14) != 0)
+            cr_expect_leq(end - line, 100, "%.*s", (int)(end - line), line);
+        else
+            cr_expect_gt(end - line, 400, "the name is exact");
+    }
+    nodes[0] = "/encoder/layers/encoder_layer_11/Add_1";
+}
+
+Test(report_plan, a_plan_of_nothing_has_a_report)
+{
+    plan = (clv_plan){ .model = "empty.onnx", .cluster = "c", .n_devices = 3, .devices = devices };
+    devices[0] = devices[1] = devices[2] = (clv_plan_device){ .name = "gpu", .stage = -1 };
+    says("empty.onnx on c: fits 0 of 3 devices in 0 stages\n");
+    says_not("Sharding nodes");
+    says_not("nan");
+    says_not("inf");
+}
+
+Test(report_plan, survives_running_out_of_memory_anywhere)
+{
+    clv_status s = CLV_ENOMEM;
+    for (size_t limit = 1; s != CLV_OK; limit += 256) {
+        clv_arena *small = clv_arena_new(NULL, limit);
+        const char *ret = NULL;
+        if (!small)
+            continue;
+        s = clv_report_plan(&plan, small, &ret, NULL);
+        cr_assert(s == CLV_OK || (s == CLV_ENOMEM && !ret));
+        clv_arena_free(small);
+    }
+}
+
+Test(report_plan, tells_the_run_of_a_pipeline)
+{
+    plan.microbatches = 5;
+    plan.why_microbatches = CLV_MICRO_MEMORY;
+    plan.fill_ns = 1200000;
+    plan.drain_ns = 1100000;
+    devices[0].in_flight_bytes = 2 << 20;
+    devices[0].peak_bytes += 2 << 20;
+    const char *shown = text();
+    cr_expect(strstr(shown, "throughput  573.9 runs a second in what memory allows; one every 1.5"),
+              "%s", shown);
+    cr_expect(strstr(shown, "pipeline    5 micro-batches in 8.713 ms, 573.9 runs a second\n"
+                            "            fill 1.200 ms, drain 1.100 ms, bubble 13.9 %; no more fit "
+                            "in memory\n"),
+              "%s", shown);
+    cr_expect(strstr(shown, "in flight"), "%s", shown);
+    cr_expect(strstr(shown, "2.000 MiB"), "%s", shown);
+    cr_expect_null(strstr(shown, "1F1B"));
+}
+
+/* Everything in turn: as many forward parts as are kept, then pairs, then what is left. */
+Test(report_plan, tells_the_order_of_a_training_run)
+{
+    static bool backward[800];
+    backward[799] = true;
+    plan.backward_op = backward;
+    plan.microbatches = 3;
+    const char *shown = text();
+    cr_expect(strstr(shown, "training    1 operators backward, in 1F1B order"), "%s", shown);
+    cr_expect(strstr(shown, " stage 0: F0 F1 B0 F2 B1 B2\n"), "%s", shown);
+    cr_expect(strstr(shown, " stage 1: F0 B0 F1 B1 F2 B2\n"), "%s", shown);
+    plan.microbatches = 1000000;
+    shown = text();
+    cr_expect(strstr(shown, " stage 1: F0 B0 F1 B1 F2"), "%s", shown);
+    cr_expect(strstr(shown, " ...\n"), "%s", shown);
+}

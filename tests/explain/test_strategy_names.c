@@ -1,0 +1,396 @@
+/* test_strategy_names.c - plans are named for what they do. Each test writes a small model as
+ * lines, says which axis splits what, and reads the words.
+ */
+#include "explain/strategy_names.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+#include "graph/graph_build.h"
+
+enum { ITEMS_MAX = 16, NAMES_MAX = 4, DP = 0, TP = 1 };
+
+static clv_arena *arena;
+static const clv_plan_axis axes[] = { { "dp", 2, NULL }, { "tp", 4, NULL } };
+static clv_model *model;
+static clv_strategy_view view;
+static clv_layout *need, *made, *kept;
+
+static void set_up(void) { arena = clv_arena_new(NULL, 0); }
+static void tear_down(void) { clv_arena_free(arena); }
+
+TestSuite(strategy_names, .init = set_up, .fini = tear_down);
+
+/* -- models as lines -- */
+
+static int32_t read_dims(char **words, int32_t n, int64_t *dims)
+{
+    for (int32_t i = 0; i < n; i++)
+        dims[i] = atol(words[i]);
+    return n;
+}
+
+static const clv_type *type_of(char **words, int32_t n)
+{
+    clv_type *type = CLV_NEW(arena, clv_type);
+    int64_t *dims = CLV_NEW_ARRAY(arena, int64_t, n);
+    type->kind = CLV_TYPE_TENSOR;
+    type->dtype = CLV_DT_FLOAT;
+    if (n > 0 && strcmp(words[n - 1], "int") == 0) {
+        type->dtype = CLV_DT_INT64;
+        n--;
+    }
+    type->rank = read_dims(words, n, dims);
+    type->dims = dims;
+    return type;
+}
+
+static clv_const weight_of(const char *name, char **words, int32_t n)
+{
+    const clv_type *type = type_of(words, n);
+    clv_const w = { .name = clv_str_of(name),
+                    .dtype = type->dtype,
+                    .rank = type->rank,
+                    .dims = type->dims,
+                    .elems = 1 };
+    for (int32_t i = 0; i < w.rank; i++)
+        w.elems *= w.dims[i];
+    w.bytes = 4 * w.elems;
+    return w;
+}
+
+static clv_draft_op op_of(char **words, int32_t n)
+{
+    clv_str *names = CLV_NEW_ARRAY(arena, clv_str, n);
+    for (int32_t i = 0; i < n; i++)
+        names[i] = clv_str_of(words[i]);
+    clv_draft_op op = { .name = names[n - 1],
+                        .type = names[0],
+                        .inputs = names + 1,
+                        .outputs = names + n - 1,
+                        .n_inputs = n - 2,
+                        .n_outputs = 1 };
+    if (strcmp(words[0], "MoE") == 0 || strcmp(words[0], "Attention") == 0)
+        op.domain = clv_str_of("com.microsoft");
+    return op;
+}
+
+static void init_layouts(void)
+{
+    const clv_graph *g = model->main;
+    need = CLV_NEW_ARRAY(arena, clv_layout, 8 * ITEMS_MAX);
+    made = CLV_NEW_ARRAY(arena, clv_layout, 8 * ITEMS_MAX);
+    kept = CLV_NEW_ARRAY(arena, clv_layout, 8 * ITEMS_MAX);
+    for (int32_t i = 0; i < 8 * ITEMS_MAX; i++)
+        need[i] = made[i] = kept[i] = CLV_LAYOUT_COPIES;
+    view = (clv_strategy_view){ .graph = g,
+                                .axes = axes,
+                                .n_axes = 2,
+                                .n_stages = 1,
+                                .need = need,
+                                .made = made,
+                                .kept = kept };
+}
+
+/* "in x 8 64", "w w1 64 256", "out y", "MatMul x w1 y": the output last. Types are those of the
+ * lines and of inference. */
+static void make(const char *const *lines)
+{
+    clv_draft_op ops[ITEMS_MAX];
+    clv_const weights[ITEMS_MAX];
+    clv_draft_value in[ITEMS_MAX], out[ITEMS_MAX];
+    clv_opset sets[] = { { clv_str_of(""), 17 }, { clv_str_of("com.microsoft"), 1 } };
+    clv_draft d = {
+        .ops = ops, .weights = weights, .inputs = in, .outputs = out, .opsets = sets, .n_opsets = 2
+    };
+    clv_inference *inference;
+    clv_error err;
+
+    for (; *lines; lines++) {
+        char *words[ITEMS_MAX], *text = clv_arena_printf(arena, "%s", *lines), *save = NULL;
+        int32_t n = 0;
+        for (char *w = strtok_r(text, " ", &save); w; w = strtok_r(NULL, " ", &save))
+            words[n++] = w;
+        if (strcmp(words[0], "in") == 0)
+            in[d.n_inputs++] = (clv_draft_value){ clv_str_of(words[1]), type_of(words + 2, n - 2) };
+        else if (strcmp(words[0], "w") == 0)
+            weights[d.n_weights++] = weight_of(words[1], words + 2, n - 2);
+        else if (strcmp(words[0], "out") == 0)
+            out[d.n_outputs++] = (clv_draft_value){ clv_str_of(words[1]), NULL };
+        else
+            ops[d.n_ops++] = op_of(words, n);
+    }
+    clv_draft_model whole = { .ir_version = 8, .main = &d };
+    cr_assert_eq(clv_model_build(&whole, arena, &model, &err), CLV_OK, "%s", err.message);
+    cr_assert_eq(clv_infer(model, NULL, 0, arena, &inference, &err), CLV_OK, "%s", err.message);
+    init_layouts();
+    view.types = inference->main;
+}
+
+/* -- layouts -- */
+
+static const clv_op_info *op_named(const char *name)
+{
+    for (int32_t i = 0; i < model->main->n_ops; i++)
+        if (clv_str_is(model->main->ops[i].label, name))
+            return &model->main->ops[i];
+    cr_assert_fail("no operator %s", name);
+    return NULL;
+}
+
+static int32_t tensor_named(const char *name)
+{
+    for (int32_t i = 0; i < model->main->n_tensors; i++)
+        if (clv_str_is(model->main->tensors[i].name, name))
+            return i;
+    cr_assert_fail("no tensor %s", name);
+    return -1;
+}
+
+static void set(clv_layout *layout, int32_t axis, int32_t dim, int32_t outer)
+{
+    layout->dim[axis] = (int8_t)dim;
+    layout->outer[axis] = outer;
+    if (dim == CLV_AXIS_PARTIAL)
+        layout->reduce[axis] = CLV_REDUCE_SUM;
+}
+
+/* Input k of the operator that writes `op` is split by the axis on dim. */
+static void reads(const char *op, int32_t k, int32_t axis, int32_t dim)
+{
+    set(&need[op_named(op)->first_in + k], axis, dim, 1);
+}
+
+static void writes(const char *op, int32_t axis, int32_t dim)
+{
+    set(&made[op_named(op)->first_out], axis, dim, 1);
+}
+
+/* -- words -- */
+
+static const clv_plan_finding *found;
+static int32_t n_found;
+
+static void find(void)
+{
+    clv_error err;
+    cr_assert_eq(clv_strategy_names(&view, arena, &found, &n_found, &err), CLV_OK, "%s",
+                 err.message);
+}
+
+/* "data parallel over dp: 2; pipeline over : 3" */
+static void finds(const char *expected)
+{
+    const char *text = "";
+    find();
+    for (int32_t i = 0; i < n_found; i++)
+        text = clv_arena_printf(arena, "%s%s%s over %s: %d", text, i ? "; " : "", found[i].name,
+                                found[i].axes, (int)found[i].n);
+    cr_expect_str_eq(text, expected);
+}
+
+/* A block of two matmuls, [batch, sequence, hidden]. */
+static const char *const mlp[] = { "in x 8 32 64",    "w g 64",        "w up 64 256",
+                                   "w down 256 64",   "MatMul x up h", "Relu h r",
+                                   "MatMul r down y", "out y",         NULL };
+
+Test(strategy_names, copies_have_none)
+{
+    make(mlp);
+    finds("");
+}
+
+Test(strategy_names, pipeline_is_more_than_one_stage)
+{
+    make(mlp);
+    view.n_stages = 3;
+    finds("pipeline over : 3");
+    cr_expect_str_eq(found[0].of, "stages");
+}
+
+/* covers: C.001 */
+Test(strategy_names, data_parallel_splits_the_batch_and_no_weights)
+{
+    make(mlp);
+    reads("h", 0, DP, 0);
+    writes("h", DP, 0);
+    finds("data parallel over dp: 1");
+    reads("y", 0, DP, 0);
+    writes("y", DP, 0);
+    finds("data parallel over dp: 2");
+    cr_expect_str_eq(found[0].of, "matmuls");
+}
+
+Test(strategy_names, the_batch_of_a_few_matmuls_is_no_data_parallelism)
+{
+    make((const char *const[]){ "in x 8 64", "w a 64 64", "w b 64 64", "w c 64 64", "MatMul x a p",
+                                "MatMul p b q", "MatMul q c y", "out y", NULL });
+    reads("p", 0, DP, 0);
+    finds("");
+}
+
+Test(strategy_names, column_then_row_is_megatrons)
+{
+    make(mlp);
+    reads("h", 1, TP, 1);
+    writes("h", TP, 2);
+    finds("Megatron column over tp: 1");
+    reads("y", 0, TP, 2);
+    reads("y", 1, TP, 0);
+    writes("y", TP, CLV_AXIS_PARTIAL);
+    finds("Megatron column over tp: 1; Megatron row over tp: 1");
+    reads("h", 0, DP, 0);
+    reads("y", 0, DP, 0);
+    finds("data parallel over dp: 2; Megatron column over tp: 1; Megatron row over tp: 1");
+}
+
+/* The sequence is dimension 1, the inner part of a flat dimension 0, or a flat dimension 0 where
+ * the batch is 1. */
+Test(strategy_names, the_sequence_of_matmuls_is_context_parallel)
+{
+    make(mlp);
+    reads("h", 0, DP, 1);
+    reads("y", 0, DP, 1);
+    finds("context parallel over dp: 2");
+    make((const char *const[]){ "in x 256 64", "w a 64 64", "MatMul x a y", "out y", NULL });
+    reads("y", 0, DP, 0);
+    finds("data parallel over dp: 1");
+    need[op_named("y")->first_in].outer[DP] = 8;
+    finds("context parallel over dp: 1");
+    make((const char *const[]){ "in x 1 256", "w e 256 64", "w s 2", "w a 64 64", "MatMul x e f",
+                                "MatMul f a y", "out y", NULL });
+    reads("f", 0, DP, 0);
+    reads("y", 0, DP, 0);
+    finds("context parallel over dp: 2");
+}
+
+Test(strategy_names, norms_split_on_the_sequence_between_megatrons_matmuls)
+{
+    make((const char *const[]){ "in x 8 32 64", "w g 64", "w b 64", "w up 64 256",
+                                "LayerNormalization x g b n", "MatMul n up y", "out y", NULL });
+    reads("n", 0, TP, 1);
+    writes("n", TP, 1);
+    finds("");
+    reads("y", 1, TP, 1);
+    writes("y", TP, 2);
+    finds("Megatron column over tp: 1; sequence parallel over tp: 1");
+    cr_expect_str_eq(found[1].of, "norms");
+}
+
+Test(strategy_names, heads_of_an_attention)
+{
+    make((const char *const[]){ "in q 8 16 32 64", "in k 8 16 64 32", "in v 8 16 32 64",
+                                "MatMul q k s", "Softmax s p", "MatMul p v y", "out y", NULL });
+    reads("s", 0, TP, 1);
+    reads("y", 0, TP, 1);
+    finds("head parallel attention over tp: 2");
+    reads("s", 0, TP, 0);
+    reads("y", 0, TP, 2);
+    finds("");
+    make(
+        (const char *const[]){ "in q 128 32 64", "in k 128 64 32", "MatMul q k y", "out y", NULL });
+    reads("y", 0, TP, 0);
+    finds("");
+    need[op_named("y")->first_in].outer[TP] = 8;
+    finds("head parallel attention over tp: 1");
+}
+
+Test(strategy_names, experts_are_the_leading_dimension_of_weights)
+{
+    make((const char *const[]){ "in x 8 32 64", "w e 8 64 256", "MatMul x e y", "out y", NULL });
+    reads("y", 1, TP, 0);
+    writes("y", TP, 0);
+    finds("expert parallel over tp: 1");
+    make((const char *const[]){ "in x 32 64", "in r 32 8", "w a 8 64 256", "w ab 8 256",
+                                "w b 8 256 64", "MoE x r a ab b y", "out y", NULL });
+    reads("y", 2, TP, 0);
+    finds("expert parallel over tp: 1");
+    reads("y", 2, TP, 2);
+    finds("");
+}
+
+static const char *const language_model[] = { "in ids 8 32 int",
+                                              "w table 1000 64",
+                                              "w head 64 1000",
+                                              "w mid 64 1000",
+                                              "w back 1000 64",
+                                              "Gather table ids e",
+                                              "MatMul e mid m",
+                                              "MatMul m back b",
+                                              "MatMul b head y",
+                                              "out y",
+                                              NULL };
+
+Test(strategy_names, rows_of_the_table_and_columns_of_the_last_matmul)
+{
+    make(language_model);
+    reads("e", 0, TP, 0);
+    writes("e", TP, CLV_AXIS_PARTIAL);
+    finds("vocabulary parallel embedding over tp: 1");
+    reads("y", 1, TP, 1);
+    writes("y", TP, 2);
+    finds("vocabulary parallel embedding over tp: 1; vocabulary parallel output over tp: 1");
+    /* as many columns, but not the last */
+    reads("m", 1, TP, 1);
+    writes("m", TP, 2);
+    finds("Megatron column over tp: 1; vocabulary parallel embedding over tp: 1; vocabulary "
+          "parallel output over tp: 1");
+}
+
+Test(strategy_names, columns_of_a_table_are_not_its_vocabulary)
+{
+    make(language_model);
+    reads("e", 0, TP, 1);
+    finds("");
+}
+
+Test(strategy_names, many_tables_are_sharded)
+{
+    make((const char *const[]){ "in i 8 int", "w a 100 16", "w b 200 16", "w c 300 16",
+                                "w d 400 16", "Gather a i p", "Gather b i q", "Gather c i r",
+                                "Gather d i s", "Add p q t", "Add r s u", "Add t u y", "out y",
+                                NULL });
+    reads("p", 0, TP, 0);
+    reads("r", 0, TP, 1);
+    finds("table sharding over tp: 2");
+}
+
+Test(strategy_names, weights_gathered_before_use_are_like_zeros)
+{
+    make(mlp);
+    set(&kept[tensor_named("up")], DP, 0, 1);
+    finds("ZeRO-like over dp: 1");
+    cr_expect_str_eq(found[0].of, "weights");
+    reads("h", 1, DP, 0);
+    reads("h", 0, DP, 2);
+    writes("h", DP, CLV_AXIS_PARTIAL);
+    finds("Megatron row over dp: 1");
+}
+
+/* What is made of weights alone is a weight too. */
+Test(strategy_names, a_weight_that_is_transposed_first_is_one)
+{
+    make((const char *const[]){ "in x 8 64", "w up 256 64", "Transpose up t", "MatMul x t y",
+                                "out y", NULL });
+    reads("y", 1, TP, 1);
+    writes("y", TP, 1);
+    finds("Megatron column over tp: 1");
+}
+
+Test(strategy_names, images_are_split_by_batch_or_channels)
+{
+    make((const char *const[]){ "in x 8 3 32 32", "w k 64 3 3 3", "Conv x k y", "out y", NULL });
+    reads("y", 0, DP, 0);
+    reads("y", 1, TP, 0);
+    writes("y", TP, 1);
+    finds("data parallel over dp: 1; Megatron column over tp: 1");
+}
+
+Test(strategy_names, axes_of_one_device_are_not_looked_at)
+{
+    static const clv_plan_axis one[] = { { "dp", 1, NULL }, { "tp", 4, NULL } };
+    make(mlp);
+    view.axes = one;
+    reads("h", 0, DP, 0);
+    finds("");
+}

@@ -1,0 +1,104 @@
+/* test_text.c - names made safe and cut, numbers, tables. */
+#include "explain/text.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+#include "explain/table.h"
+
+static clv_arena *arena;
+
+static void set_up(void) { arena = clv_arena_new(NULL, 0); }
+static void tear_down(void) { clv_arena_free(arena); }
+
+TestSuite(text, .init = set_up, .fini = tear_down);
+
+Test(text, a_name_that_fits_is_shown_as_it_is)
+{
+    cr_expect_str_eq(clv_show_name_cut(arena, clv_str_of("conv1"), 5), "conv1");
+    cr_expect_str_eq(clv_show_name(arena, clv_str_of("")), "");
+}
+
+/* 10 columns: 3 + "..." + 4 */
+Test(text, a_long_name_loses_its_middle)
+{
+    cr_expect_str_eq(clv_show_name_cut(arena, clv_str_of("0123456789abcdef"), 10), "012...cdef");
+    cr_expect_str_eq(clv_show_name_cut(arena, clv_str_of("äöüäöüäöüäöü"), 7), "äö...öü");
+}
+
+Test(text, what_is_not_printable_is_escaped)
+{
+    cr_expect_str_eq(clv_show_name(arena, clv_str_of("a\tb\x7f")), "a\\x09b\\x7f");
+    cr_expect_str_eq(clv_show_name(arena, clv_str_of("é€😀")), "é€😀");
+    cr_expect_str_eq(clv_show_name(arena, clv_str_of("\xc3")), "\\xc3", "cut off");
+    cr_expect_str_eq(clv_show_name(arena, clv_str_of("\xc0\xaf")), "\\xc0\\xaf", "overlong");
+    cr_expect_str_eq(clv_show_name(arena, clv_str_of("\xed\xa0\x80")), "\\xed\\xa0\\x80",
+                     "surrogate");
+    cr_expect_str_eq(clv_show_name(arena, clv_str_of("\xc2\x9b")), "\\xc2\\x9b", "C1 control");
+    cr_expect_str_eq(clv_show_name(arena, (clv_str){ "a\0b", 3 }), "a\\x00b");
+}
+
+/* The latency and throughput of the second example in PopRT's manual: 1000 / x. */
+Test(text, numbers_are_the_shortest_that_read_back_the_same)
+{
+    clv_text t = { .arena = arena };
+    clv_text_number(&t, 2.712721824645996);
+    clv_text_printf(&t, " ");
+    clv_text_number(&t, 1000 / 2.712721824645996);
+    clv_text_printf(&t, " ");
+    clv_text_number(&t, 0.1);
+    cr_expect_str_eq(clv_text_end(&t), "2.712721824645996 368.6334481164495 0.1");
+}
+
+Test(text, strings_are_quoted_as_in_a_python_list)
+{
+    clv_text t = { .arena = arena };
+    clv_text_quoted(&t, "Add_938");
+    clv_text_quoted(&t, "it's");
+    clv_text_quoted(&t, "'\"");
+    cr_expect_str_eq(clv_text_end(&t), "'Add_938'\"it's\"'\\'\"'");
+}
+
+Test(text, columns_are_as_wide_as_they_need)
+{
+    static const char *const titles[] = { "name", ">n", "rest" };
+    clv_table table = clv_table_of(titles, 3);
+    clv_text t = { .arena = arena };
+    clv_table_row(&table, &t, (const char *[]){ "é", "1", "x" });
+    clv_table_row(&table, &t, (const char *[]){ "longer", "100", NULL });
+    clv_table_write(&table, &t);
+    cr_expect_str_eq(clv_text_end(&t), "name      n  rest\n"
+                                       "é         1  x\n"
+                                       "longer  100  -\n");
+}
+
+/* Beside the others, 41 of 100 columns are left for the first: 60 characters are too many. */
+Test(text, a_table_of_whole_names_cuts_none)
+{
+    static const char *const titles[] = { "name", "of words", ">n" };
+    static const char sixty[] = "012345678901234567890123456789012345678901234567890123456789";
+    static const char word[] = "longer than other tables leave a column of words it is";
+    char wanted[600];
+    clv_table table = clv_table_of(titles, 3);
+    clv_text t = { .arena = arena };
+    table.whole_names = true;
+    clv_table_row(&table, &t, (const char *[]){ sixty, "", "" });
+    clv_table_row(&table, &t, (const char *[]){ "short", word, "1" });
+    clv_table_row(&table, &t, (const char *[]){ sixty, "x", "2" });
+    clv_table_write(&table, &t);
+    snprintf(wanted, sizeof wanted, "%-41s  %-54s  n\n%s\n%-41s  %-54s  1\n%s\n%-41s  %-54s  2\n",
+             "name", "of words", sixty, "short", word, sixty, "", "x");
+    cr_expect_str_eq(clv_text_end(&t), wanted);
+}
+
+Test(text, remembers_that_memory_ran_out)
+{
+    clv_arena *small = clv_arena_new(NULL, 1);
+    clv_text t = { .arena = small };
+    if (!small)
+        return;
+    for (int i = 0; i < 100000; i++)
+        clv_text_printf(&t, "some words ");
+    cr_expect_null(clv_text_end(&t));
+    clv_arena_free(small);
+}

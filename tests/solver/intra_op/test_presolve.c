@@ -1,0 +1,423 @@
+/* Presolve against every answer of small problems. */
+#include "solver/intra_op/presolve.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+#include "solver/intra_op/small_strategies.h"
+
+typedef struct {
+    small_strategies s;
+    const clv_strategies *p; /* s.p, but for problems made of it */
+    clv_arena *arena;
+    clv_presolved *made;
+    bool infeasible;
+    char why[200];
+    uint64_t seed;
+} trial;
+
+static void begin(trial *t, uint64_t seed, small_kind kind)
+{
+    clv_error err;
+
+    small_strategies_make(&t->s, seed, kind);
+    t->p = &t->s.p;
+    t->seed = seed;
+    t->arena = clv_arena_new(NULL, 0);
+    cr_assert_eq(clv_presolve(t->p, t->arena, &t->made, &t->infeasible, t->why, &err), CLV_OK,
+                 "seed %llu: %s", (unsigned long long)seed, err.message);
+}
+
+/* Every legal answer of the reduced problem lifts to one that costs as much; the best of them is
+ * returned, -1: none is legal. */
+static clv_wide lift_all(const trial *t, int32_t *ret_nevers)
+{
+    const clv_strategies *q = clv_presolve_problem(t->made);
+    int32_t choice[SMALL_NODES + 1] = { 0 }, whole[SMALL_NODES], nevers, more;
+    clv_wide best = -1;
+
+    do {
+        clv_wide cost = small_cost(q, choice, &nevers) + clv_presolve_base(t->made);
+
+        if (!small_fits(q, choice) || (nevers && clv_presolve_finite(t->made)))
+            continue;
+        clv_presolve_lift(t->made, choice, whole);
+        for (int32_t v = 0; v < t->p->n_nodes; v++)
+            cr_assert(whole[v] >= 0 && whole[v] < clv_strategy_n_choices(t->p, v));
+        cr_assert(small_fits(t->p, whole), "seed %llu", (unsigned long long)t->seed);
+        cr_assert(cost == small_cost(t->p, whole, &more) && more == nevers, "seed %llu",
+                  (unsigned long long)t->seed);
+        if (best < 0 || cost < best) {
+            best = cost;
+            *ret_nevers = nevers;
+        }
+    } while (small_next(q, choice));
+    return best;
+}
+
+/* The best answer is still there. How many nodes went. */
+static int32_t check_trial(const trial *t)
+{
+    int32_t nevers = 0, left_nevers = 0;
+    clv_wide best = small_best(t->p, &nevers), left;
+
+    if (t->infeasible) {
+        cr_assert(best < 0, "seed %llu: %s", (unsigned long long)t->seed, t->why);
+        return 0;
+    }
+    left = lift_all(t, &left_nevers);
+    if (clv_presolve_finite(t->made) && (best < 0 || nevers))
+        cr_assert(left < 0, "seed %llu", (unsigned long long)t->seed);
+    else
+        cr_assert(left == best && left_nevers == nevers, "seed %llu: %lld, not %lld",
+                  (unsigned long long)t->seed, (long long)left, (long long)best);
+    return t->p->n_nodes - clv_presolve_problem(t->made)->n_nodes;
+}
+
+static int32_t check(uint64_t seed, small_kind kind)
+{
+    trial t;
+    int32_t gone;
+
+    begin(&t, seed, kind);
+    gone = check_trial(&t);
+    clv_arena_free(t.arena);
+    return gone;
+}
+
+Test(presolve, keeps_the_best_answer)
+{
+    int64_t gone = 0;
+
+    for (uint64_t seed = 0; seed < 8000; seed++)
+        gone += check(seed, (small_kind){ .tree = seed % 16 == 1,
+                                          .memory = seed % 3 > 0,
+                                          .odd = seed % 5 == 0,
+                                          .never = seed % 2 == 0 });
+    cr_assert_gt(gone, 8000); /* it does something */
+}
+
+Test(presolve, rows_alone_keep_the_best_answer_too)
+{
+    for (uint64_t seed = 0; seed < 1000; seed++) {
+        trial t = { .p = &t.s.p, .seed = seed };
+        int32_t nevers = 0, left_nevers = 0;
+        clv_error err;
+        clv_wide best;
+
+        small_strategies_make(&t.s, seed, (small_kind){ .memory = true, .never = true });
+        t.arena = clv_arena_new(NULL, 0);
+        cr_assert_eq(clv_presolve_rows(&t.s.p, t.arena, &t.made, &t.infeasible, t.why, &err),
+                     CLV_OK);
+        best = small_best(&t.s.p, &nevers);
+        cr_assert(t.infeasible || !clv_presolve_finite(t.made));
+        cr_assert(t.infeasible ? best < 0 : lift_all(&t, &left_nevers) == best, "seed %llu",
+                  (unsigned long long)seed);
+        clv_arena_free(t.arena);
+    }
+}
+
+/* Choices that are not to be used go with whatever follows from that. */
+Test(presolve, leaves_out_what_it_is_told_to)
+{
+    for (uint64_t seed = 0; seed < 2000; seed++) {
+        trial t = { .p = &t.s.p, .seed = seed };
+        int32_t choice[SMALL_NODES] = { 0 }, nevers = 0, left = 0;
+        bool alive[SMALL_NODES * SMALL_CHOICES];
+        uint64_t rng = seed;
+        clv_wide best = -1;
+        clv_error err;
+
+        small_strategies_make(&t.s, seed, (small_kind){ .memory = seed % 2, .odd = seed % 5 == 0 });
+        for (int32_t c = 0; c < t.s.first_choice[t.s.p.n_nodes]; c++)
+            alive[c] = clv_random_below(&rng, 3) > 0;
+        do {
+            bool open = small_fits(&t.s.p, choice);
+            clv_wide cost = small_cost(&t.s.p, choice, &nevers);
+
+            for (int32_t v = 0; v < t.s.p.n_nodes; v++)
+                open = open && alive[t.s.first_choice[v] + choice[v]];
+            best = open && (best < 0 || cost < best) ? cost : best;
+        } while (small_next(&t.s.p, choice));
+        t.arena = clv_arena_new(NULL, 0);
+        cr_assert_eq(
+            clv_presolve_alive(&t.s.p, alive, t.arena, &t.made, &t.infeasible, t.why, &err),
+            CLV_OK);
+        cr_assert(t.infeasible ? best < 0 : lift_all(&t, &left) == best, "seed %llu",
+                  (unsigned long long)seed);
+        clv_arena_free(t.arena);
+    }
+}
+
+/* Equal blocks that share their matrices, one behind the other, as layers of a model do. */
+enum { BLOCKS = 3, BLOCK_NODES = SMALL_NODES / BLOCKS };
+
+typedef struct {
+    small_strategies of[1];
+    clv_strategies p;
+    int32_t first_choice[SMALL_NODES + 1], first_span[SMALL_NODES + 1];
+    int64_t cost[SMALL_NODES * SMALL_CHOICES];
+    int64_t span_lo[SMALL_SPANS], span_hi[SMALL_SPANS], span_usage[SMALL_SPANS];
+    int32_t first_end[BLOCKS * SMALL_EDGES + 1], end[BLOCKS * SMALL_EDGES * 3];
+    int32_t matrix_of[BLOCKS * SMALL_EDGES];
+} repeated;
+
+static void put_edge(repeated *x, int32_t k, const int32_t *end, int32_t shift, int32_t matrix)
+{
+    int32_t at = x->first_end[x->p.n_edges];
+
+    for (int32_t i = 0; i < k; i++)
+        x->end[at + i] = end[i] + shift;
+    x->matrix_of[x->p.n_edges] = matrix;
+    x->first_end[++x->p.n_edges] = at + k;
+}
+
+/* An edge from each block to the next, where a matrix of the block fits; every other one turned. */
+static void put_links(repeated *x)
+{
+    const clv_strategies *b = &x->of->p;
+
+    for (int32_t e = 0; e < b->n_edges && e < 1; e++)
+        for (int32_t k = 1; b->first_end[e + 1] - b->first_end[e] == 2 && k < BLOCKS; k++) {
+            int32_t u = b->end[b->first_end[e]], v = b->end[b->first_end[e] + 1];
+            int32_t ends[2] = { k % 2 ? u : u + b->n_nodes, k % 2 ? v + b->n_nodes : v };
+
+            put_edge(x, 2, ends, (k - 1) * b->n_nodes, b->matrix_of[e]);
+        }
+}
+
+static void put_block(repeated *x, int32_t k)
+{
+    const clv_strategies *b = &x->of->p;
+    int32_t n = b->n_nodes, choices = b->first_choice[n], spans = b->first_span[n];
+
+    for (int32_t v = 0; v <= n; v++) {
+        x->first_choice[k * n + v] = k * choices + b->first_choice[v];
+        x->first_span[k * n + v] = k * spans + b->first_span[v];
+    }
+    for (int32_t c = 0; c < choices; c++)
+        x->cost[k * choices + c] = b->cost[c];
+    for (int32_t i = 0; i < spans; i++) {
+        x->span_lo[k * spans + i] = b->span_lo[i] + k; /* the blocks overlap in time */
+        x->span_hi[k * spans + i] = b->span_hi[i] + k;
+        x->span_usage[k * spans + i] = b->span_usage[i];
+    }
+    for (int32_t e = 0; e < b->n_edges; e++)
+        put_edge(x, b->first_end[e + 1] - b->first_end[e], b->end + b->first_end[e], k * n,
+                 b->matrix_of[e]);
+}
+
+/* False: the seed's problem is too large for a block. */
+static bool repeat(repeated *x, uint64_t seed, small_kind kind)
+{
+    memset(x, 0, sizeof *x);
+    small_strategies_make(x->of, seed, kind);
+    if (x->of->p.n_nodes > BLOCK_NODES)
+        return false;
+    x->p = x->of->p;
+    x->p.n_nodes *= BLOCKS;
+    x->p.n_edges = 0;
+    for (int32_t k = 0; k < BLOCKS; k++)
+        put_block(x, k);
+    put_links(x);
+    if (x->p.usage_limit >= 0)
+        x->p.usage_limit *= 2;
+    x->p.first_choice = x->first_choice;
+    x->p.cost = x->cost;
+    x->p.first_span = x->first_span;
+    x->p.span_lo = x->span_lo;
+    x->p.span_hi = x->span_hi;
+    x->p.span_usage = x->span_usage;
+    x->p.first_end = x->first_end;
+    x->p.end = x->end;
+    x->p.matrix_of = x->matrix_of;
+    return true;
+}
+
+/* The same answer for blocks with matrices of their own: nothing hangs on which are shared. */
+static void check_against_own_matrices(const trial *t)
+{
+    const clv_strategies *q = clv_presolve_problem(t->made), *r;
+    int64_t entry[BLOCKS * SMALL_ENTRIES], first[BLOCKS * SMALL_EDGES + 1] = { 0 };
+    int32_t matrix_of[BLOCKS * SMALL_EDGES];
+    clv_strategies own = *t->p;
+    clv_presolved *made;
+    bool infeasible;
+    char why[200];
+    clv_error err;
+
+    for (int32_t e = 0; e < own.n_edges; e++) {
+        int32_t m = own.matrix_of[e];
+        int64_t n = own.first_entry[m + 1] - own.first_entry[m];
+
+        memcpy(entry + first[e], own.entry + own.first_entry[m], (size_t)n * sizeof *entry);
+        first[e + 1] = first[e] + n;
+        matrix_of[e] = e;
+    }
+    own.n_matrices = own.n_edges;
+    own.matrix_of = matrix_of;
+    own.first_entry = first;
+    own.entry = entry;
+    cr_assert_eq(clv_presolve(&own, t->arena, &made, &infeasible, why, &err), CLV_OK);
+    r = clv_presolve_problem(made);
+    cr_assert(r->n_nodes == q->n_nodes && r->n_edges == q->n_edges);
+    cr_assert(clv_presolve_base(made) == clv_presolve_base(t->made));
+    cr_assert_arr_eq(r->first_choice, q->first_choice, (size_t)(q->n_nodes + 1) * sizeof(int32_t));
+    cr_assert_arr_eq(r->cost, q->cost, (size_t)q->first_choice[q->n_nodes] * sizeof(int64_t));
+    cr_assert_arr_eq(r->end, q->end, (size_t)q->first_end[q->n_edges] * sizeof(int32_t));
+    if (!clv_presolve_finite(made))
+        return; /* as given: matrices too */
+    cr_assert_eq(r->n_matrices, q->n_matrices);
+    cr_assert_arr_eq(r->matrix_of, q->matrix_of, (size_t)q->n_edges * sizeof(int32_t));
+    cr_assert_arr_eq(r->entry, q->entry, (size_t)q->first_entry[q->n_matrices] * sizeof(int64_t));
+}
+
+Test(presolve, keeps_the_best_answer_of_equal_blocks)
+{
+    int32_t n = 0, gone = 0;
+
+    for (uint64_t seed = 0; seed < 20000; seed++) {
+        trial t = { .seed = seed };
+        repeated x;
+        clv_error err;
+
+        if (!repeat(&x, seed,
+                    (small_kind){
+                        .memory = seed % 3 > 0, .odd = seed % 5 == 0, .never = seed % 2 == 0 }))
+            continue;
+        t.p = &x.p;
+        t.arena = clv_arena_new(NULL, 0);
+        cr_assert_eq(clv_presolve(t.p, t.arena, &t.made, &t.infeasible, t.why, &err), CLV_OK);
+        gone += check_trial(&t);
+        if (!t.infeasible)
+            check_against_own_matrices(&t);
+        clv_arena_free(t.arena);
+        n++;
+    }
+    cr_assert_gt(n, 4000);
+    cr_assert_gt(gone, n);
+}
+
+/* More nodes than can be tried, of which something is left: a circle with chords. */
+enum { WIDE_NODES = 20, WIDE_CHOICES = 5, WIDE_EDGES = 2 * WIDE_NODES };
+
+typedef struct {
+    clv_strategies p;
+    int32_t first_choice[WIDE_NODES + 1], first_span[WIDE_NODES + 1];
+    int64_t cost[WIDE_NODES * WIDE_CHOICES], usage[WIDE_NODES * WIDE_CHOICES];
+    int64_t lo[WIDE_NODES], hi[WIDE_NODES], at[WIDE_NODES];
+    int32_t first_end[WIDE_EDGES + 1], end[2 * WIDE_EDGES], matrix_of[WIDE_EDGES];
+    int64_t first_entry[WIDE_EDGES + 1], entry[WIDE_EDGES * WIDE_CHOICES * WIDE_CHOICES];
+} wide;
+
+static void make_wide(wide *x, uint64_t seed)
+{
+    uint64_t rng = seed;
+    int32_t entries = WIDE_CHOICES * WIDE_CHOICES;
+
+    memset(x, 0, sizeof *x);
+    for (int32_t v = 0; v < WIDE_NODES; v++) {
+        x->first_choice[v + 1] = (v + 1) * WIDE_CHOICES;
+        x->first_span[v + 1] = v + 1;
+        x->at[v] = v * WIDE_CHOICES;
+        x->lo[v] = clv_random_below(&rng, 8);
+        x->hi[v] = x->lo[v] + 1 + clv_random_below(&rng, 4);
+        for (int32_t c = 0; c < WIDE_CHOICES; c++) {
+            x->cost[v * WIDE_CHOICES + c] = clv_random_below(&rng, 40);
+            x->usage[v * WIDE_CHOICES + c] = clv_random_below(&rng, 3);
+        }
+    }
+    for (int32_t e = 0; e < WIDE_EDGES; e++) {
+        int32_t far = e < WIDE_NODES ? 1 : 2 + clv_random_below(&rng, WIDE_NODES - 3);
+
+        x->end[2 * e] = e % WIDE_NODES;
+        x->end[2 * e + 1] = (e + far) % WIDE_NODES;
+        x->first_end[e + 1] = 2 * (e + 1);
+        x->matrix_of[e] = e;
+        x->first_entry[e + 1] = (e + 1) * entries;
+        for (int32_t i = 0; i < entries; i++)
+            x->entry[e * entries + i] = clv_random_below(&rng, 20);
+    }
+    x->p = (clv_strategies){ .name = "wide",
+                             .n_nodes = WIDE_NODES,
+                             .n_edges = WIDE_EDGES,
+                             .n_matrices = WIDE_EDGES,
+                             .usage_limit = 8 + clv_random_below(&rng, 8),
+                             .first_choice = x->first_choice,
+                             .cost = x->cost,
+                             .first_span = x->first_span,
+                             .span_lo = x->lo,
+                             .span_hi = x->hi,
+                             .span_usage = x->at,
+                             .usage = x->usage,
+                             .first_end = x->first_end,
+                             .end = x->end,
+                             .matrix_of = x->matrix_of,
+                             .first_entry = x->first_entry,
+                             .entry = x->entry };
+}
+
+/* A node is looked at again only where something changed: nothing may be missed by that. */
+Test(presolve, finds_no_more_in_what_it_left)
+{
+    int32_t left = 0, gone = 0;
+
+    for (uint64_t seed = 0; seed < 2000; seed++) {
+        clv_arena *arena = clv_arena_new(NULL, 0);
+        clv_presolved *made, *again;
+        const clv_strategies *q, *r;
+        bool infeasible;
+        char why[200];
+        clv_error err;
+        wide x;
+
+        make_wide(&x, seed);
+        cr_assert_eq(clv_presolve(&x.p, arena, &made, &infeasible, why, &err), CLV_OK);
+        if (!infeasible && clv_presolve_finite(made)) {
+            q = clv_presolve_problem(made);
+            cr_assert_eq(clv_presolve(q, arena, &again, &infeasible, why, &err), CLV_OK);
+            r = clv_presolve_problem(again);
+            cr_assert(!infeasible);
+            cr_assert_eq(r->first_choice[r->n_nodes], q->first_choice[q->n_nodes], "seed %llu",
+                         (unsigned long long)seed);
+            left += q->first_choice[q->n_nodes];
+            gone += WIDE_NODES * WIDE_CHOICES - q->first_choice[q->n_nodes];
+        }
+        clv_arena_free(arena);
+    }
+    cr_assert(left > 20000 && gone > 20000, "%d left, %d gone", left, gone);
+}
+
+/* Gives out so many blocks and no more. */
+static void *scarce(void *ctx, void *p, size_t size)
+{
+    int *left = ctx;
+
+    if (size == 0) {
+        free(p);
+        return NULL;
+    }
+    return (*left)-- > 0 ? realloc(p, size) : NULL;
+}
+
+Test(presolve, says_so_where_memory_ends)
+{
+    clv_status status = CLV_ENOMEM;
+    wide x;
+
+    make_wide(&x, 3);
+    for (int n = 1; status != CLV_OK; n++) {
+        int left = n;
+        clv_arena *arena = clv_arena_new(&(clv_alloc){ scarce, &left }, 0);
+        clv_presolved *made;
+        bool infeasible;
+        char why[200];
+        clv_error err;
+
+        cr_assert(arena);
+        status = clv_presolve(&x.p, arena, &made, &infeasible, why, &err);
+        cr_assert(status == CLV_OK || status == CLV_ENOMEM);
+        cr_assert_lt(n, 1000);
+        clv_arena_free(arena);
+    }
+}

@@ -1,0 +1,137 @@
+/* The parts of the latency solver that prove, each by itself: no bound above the optimum, and the
+ * search over ideals finds the optimum where it says so, without an answer to start from. */
+#include <stdio.h>
+
+#include "solver/placement/latency/latency.h"
+#include "solver/placement/latency/latency_ideal.h"
+#include "solver/placement/latency/latency_units.h"
+#include "solver/placement/latency_instances.h"
+
+/* -- a run that only listens: in place of the portfolio's -- */
+
+struct clv_place_run {
+    const clv_placement *p;
+    clv_place_options options;
+    double bound;
+    bool raised_too_high;
+    double optimum;
+};
+
+const clv_placement *clv_run_problem(const clv_place_run *run) { return run->p; }
+const clv_place_options *clv_run_options(const clv_place_run *run) { return &run->options; }
+double clv_run_best(const clv_place_run *run)
+{
+    (void)run;
+    return INFINITY;
+}
+const int32_t *clv_run_answer(const clv_place_run *run)
+{
+    (void)run;
+    return NULL;
+}
+double clv_run_bound(const clv_place_run *run) { return run->bound; }
+double clv_run_seconds(const clv_place_run *run)
+{
+    (void)run;
+    return 0;
+}
+bool clv_run_over(clv_place_run *run)
+{
+    (void)run;
+    return false;
+}
+clv_status clv_run_offer(clv_place_run *run, const char *solver, const int32_t *device_of,
+                         clv_error *err)
+{
+    (void)run, (void)solver, (void)device_of, (void)err;
+    return CLV_OK;
+}
+void clv_run_raise(clv_place_run *run, const char *solver, double bound)
+{
+    (void)solver;
+    run->raised_too_high |= bound > run->optimum * (1 + 1e-9) + 1e-9;
+    run->bound = bound > run->bound ? bound : run->bound;
+}
+
+/* -- */
+
+/* Is the search exact here? One kind of each sort, the other one without a limit of memory. */
+static bool is_exact(const instance *in, bool contiguous)
+{
+    bool backward = false;
+    for (int32_t v = 0; v < in->p.n_nodes; v++)
+        backward |= in->backward[v];
+    return contiguous && !backward && in->p.n_kinds == 2 && in->kinds[0].pays &&
+           !in->kinds[1].pays && in->kinds[1].capacity_bytes == CLV_PLACE_UNLIMITED;
+}
+
+typedef struct {
+    int32_t exact, met, searched; /* searches that must be exact; that met the optimum; all */
+} tally;
+
+static void check_search(clv_place_run *run, clv_latency_chain_form *chain, double limit,
+                         bool strict, bool exact, uint64_t seed, clv_arena *arena, tally *t)
+{
+    clv_ideal_result r;
+    const clv_latency_units *u = chain->units;
+    int64_t ticks = clv_latency_ticks(u, limit);
+    cr_assert_eq(clv_latency_ideals(run, chain, ticks, strict, INT64_C(100000000), arena, &r, NULL),
+                 CLV_OK);
+    double value = (double)r.value * u->tick, slack = 1e-9 * (1 + value);
+    t->searched++;
+    if (r.end == CLV_IDEAL_ENDED)
+        return;
+    cr_assert(fmin(value, limit) <= run->optimum + slack,
+              "seed %d strict %d: nothing below %.17g, but there is %.17g", (int)seed, strict,
+              value, run->optimum);
+    t->met += r.end == CLV_IDEAL_FOUND && fabs(value - run->optimum) <= slack;
+    if (!exact)
+        return;
+    t->exact++;
+    /* what rides counts no device, so a little less than the optimum may be found */
+    if (!isinf(run->optimum) && run->optimum + u->tick < limit)
+        cr_assert_eq(r.end, CLV_IDEAL_FOUND, "seed %d: %.17g not found", (int)seed, run->optimum);
+}
+
+static void check(uint64_t seed, bool contiguous, tally *t)
+{
+    instance in = { 0 };
+    make(&in, seed);
+    clv_place_run run = { .p = &in.p };
+    clv_arena *arena = clv_arena_new(NULL, 0);
+    clv_latency_form *form;
+    clv_latency_chain_form *chain;
+    run.options.rules = (clv_place_rules){ CLV_PLACE_LATENCY, contiguous, 0 };
+    run.optimum = brute(&in.p, &run.options.rules);
+    cr_assert_eq(clv_latency_form_new(&in.p, contiguous, arena, &form, NULL), CLV_OK);
+    cr_assert_eq(clv_latency_bounds(&run, form, arena, &chain, NULL), CLV_OK);
+    cr_assert(!run.raised_too_high, "seed %d contiguous %d: bound %.17g, optimum %.17g", (int)seed,
+              contiguous, run.bound, run.optimum);
+    cr_assert_not_null(chain);
+    bool exact = is_exact(&in, contiguous);
+    for (int32_t strict = chain->units->whole; strict < 2; strict++) {
+        check_search(&run, chain, INFINITY, strict, exact, seed, arena, t);
+        if (!isinf(run.optimum))
+            check_search(&run, chain, run.optimum * 1.01 + 1e-3, strict, exact, seed, arena, t);
+    }
+    clv_arena_free(arena);
+}
+
+static void check_many(uint64_t first, int32_t n, bool contiguous)
+{
+    tally t = { 0 };
+    for (int32_t i = 0; i < n; i++)
+        check(first + (uint64_t)i, contiguous, &t);
+    printf("contiguous %d: %d searches, %d met the optimum, %d must find\n", contiguous, t.searched,
+           t.met, t.exact);
+    cr_expect_gt(t.met, t.searched / 3);
+}
+
+#define N_PROBLEMS 2000
+
+Test(latency_ideals, free_bounds_are_bounds) { check_many(1, N_PROBLEMS, false); }
+
+Test(latency_ideals, contiguous_bounds_are_bounds_and_optima_are_found)
+{
+    check_many(100001, N_PROBLEMS, true);
+}
