@@ -1,6 +1,6 @@
 #include "cost/shard_cost.h"
 
-#include "base/wide.h"
+#include "base/int128.h"
 #include "cost/bytes.h"
 
 bool clv_split_of_type(const clv_type *type, clv_tensor_split *ret)
@@ -72,7 +72,7 @@ int64_t clv_operand_part_bytes(const clv_factors *f, const clv_operand_factors *
 /* n * part / whole, rounded up; part is at most whole, so it fits. */
 static int64_t share(int64_t n, int64_t part, int64_t whole)
 {
-    clv_wide product = (clv_wide)n * part;
+    clv_int128 product = (clv_int128)n * part;
     return whole > 0 ? (int64_t)((product + whole - 1) / whole) : n;
 }
 

@@ -39,6 +39,6 @@ clv_status clv_shard_path_find(const clv_types *types, const clv_costs *costs,
  * latency. The strategy problem of a path alone is a chain, and without windows this is its
  * optimum. O(operators * choices^2). */
 clv_status clv_shard_path_ns(clv_shard_tables *t, const clv_shard_path *path, int32_t stages,
-                             clv_wide *ret, clv_error *err);
+                             clv_int128 *ret, clv_error *err);
 
 #endif

@@ -4,15 +4,15 @@
 /* The way up to an operator: by its choice, the least time of all that is before it and itself. */
 typedef struct {
     clv_shard_tables *t;
-    clv_wide *best, *next;     /* by choice */
-    clv_wide *into, *left;     /* by distinct layout: the least time in it, before and after */
+    clv_int128 *best, *next;   /* by choice */
+    clv_int128 *into, *left;   /* by distinct layout: the least time in it, before and after */
     const clv_op_table *table; /* of the last operator; NULL: there is none to come from */
     clv_error *err;
 } walk;
 
-static clv_wide least_of(const clv_wide *at, int32_t n)
+static clv_int128 least_of(const clv_int128 *at, int32_t n)
 {
-    clv_wide least = at[0];
+    clv_int128 least = at[0];
     for (int32_t i = 1; i < n; i++)
         least = at[i] < least ? at[i] : least;
     return least;
@@ -44,7 +44,7 @@ static clv_status step(walk *w, clv_tensor t, const clv_op_table *table, int32_t
     for (int32_t j = 0; j < to->n_distinct; j++) {
         w->into[j] = w->left[0] + costs->ns[j];
         for (int32_t i = 1; i < from->n_distinct; i++) {
-            clv_wide ns = w->left[i] + costs->ns[i * to->n_distinct + j];
+            clv_int128 ns = w->left[i] + costs->ns[i * to->n_distinct + j];
             w->into[j] = ns < w->into[j] ? ns : w->into[j];
         }
     }
@@ -64,11 +64,11 @@ static clv_status walk_to(walk *w, clv_op op, int32_t k)
     if (t.i >= 0 && w->table && !clv_shard_is_known(types, t)) {
         CLV_TRY(step(w, t, table, k));
     } else {
-        clv_wide before = w->table ? least_of(w->best, w->table->n) : 0;
+        clv_int128 before = w->table ? least_of(w->best, w->table->n) : 0;
         for (int32_t c = 0; c < table->n; c++)
             w->next[c] = before + table->ns[c];
     }
-    clv_wide *now = w->next;
+    clv_int128 *now = w->next;
     w->next = w->best;
     w->best = now;
     w->table = table;
@@ -76,10 +76,10 @@ static clv_status walk_to(walk *w, clv_op op, int32_t k)
 }
 
 /* What the operators of a window take at least, dealt out. */
-static clv_status share_of(walk *w, const clv_path_window *window, int32_t stages, clv_wide *ret)
+static clv_status share_of(walk *w, const clv_path_window *window, int32_t stages, clv_int128 *ret)
 {
     const clv_op_table *table;
-    clv_wide sum = 0;
+    clv_int128 sum = 0;
     for (int32_t i = 0; i < window->n; i++) {
         clv_op op = { window->op[i] };
         if (!clv_shard_takes_part(w->t->of.types, op))
@@ -92,25 +92,25 @@ static clv_status share_of(walk *w, const clv_path_window *window, int32_t stage
 }
 
 /* At the cut that ends a window: it starts no sooner than that. is_on: the walk has come to it. */
-static void wait(walk *w, clv_wide until, bool is_on)
+static void wait(walk *w, clv_int128 until, bool is_on)
 {
     for (int32_t c = 0; w->table && c < w->table->n; c++) {
-        clv_wide end = until + (is_on ? w->table->ns[c] : 0);
+        clv_int128 end = until + (is_on ? w->table->ns[c] : 0);
         w->best[c] = w->best[c] < end ? end : w->best[c];
     }
 }
 
-static clv_wide done(const walk *w, clv_wide until)
+static clv_int128 done(const walk *w, clv_int128 until)
 {
-    clv_wide least = w->table ? least_of(w->best, w->table->n) : 0;
+    clv_int128 least = w->table ? least_of(w->best, w->table->n) : 0;
     return least > until ? least : until;
 }
 
-static clv_status walk_all(walk *w, const clv_shard_path *path, int32_t stages, clv_wide *ret)
+static clv_status walk_all(walk *w, const clv_shard_path *path, int32_t stages, clv_int128 *ret)
 {
     const clv_types *types = w->t->of.types;
     const clv_path_window *window = path->window, *end = window + path->n_windows;
-    clv_wide base = 0, share = 0; /* when the window begins; what its operators take */
+    clv_int128 base = 0, share = 0; /* when the window begins; what its operators take */
     for (int32_t i = 0; i < types->graph->n_ops; i++) {
         bool is_on = path->in[i] != CLV_PATH_OFF && clv_shard_takes_part(types, (clv_op){ i });
         if (is_on)
@@ -129,16 +129,16 @@ static clv_status walk_all(walk *w, const clv_shard_path *path, int32_t stages, 
 }
 
 clv_status clv_shard_path_ns(clv_shard_tables *t, const clv_shard_path *path, int32_t stages,
-                             clv_wide *ret, clv_error *err)
+                             clv_int128 *ret, clv_error *err)
 {
     walk w = { .t = t, .err = err };
     clv_arena *scratch = clv_arena_new(clv_arena_alloc(t->arena), 0);
     if (!scratch)
         return clv_fail_nomem(err, "the longest way");
-    w.best = CLV_NEW_ARRAY(scratch, clv_wide, CLV_CHOICES_MAX);
-    w.next = CLV_NEW_ARRAY(scratch, clv_wide, CLV_CHOICES_MAX);
-    w.left = CLV_NEW_ARRAY(scratch, clv_wide, CLV_CHOICES_MAX);
-    w.into = CLV_NEW_ARRAY(scratch, clv_wide, CLV_CHOICES_MAX);
+    w.best = CLV_NEW_ARRAY(scratch, clv_int128, CLV_CHOICES_MAX);
+    w.next = CLV_NEW_ARRAY(scratch, clv_int128, CLV_CHOICES_MAX);
+    w.left = CLV_NEW_ARRAY(scratch, clv_int128, CLV_CHOICES_MAX);
+    w.into = CLV_NEW_ARRAY(scratch, clv_int128, CLV_CHOICES_MAX);
     clv_status status = w.best && w.next && w.left && w.into
                             ? walk_all(&w, path, stages, ret)
                             : clv_fail_nomem(err, "the longest way");

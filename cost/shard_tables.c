@@ -106,7 +106,7 @@ clv_status clv_shard_table_of(clv_shard_tables *t, clv_op op, const clv_op_table
     return CLV_OK;
 }
 
-clv_status clv_shard_least(clv_shard_tables *t, clv_wide *ret, clv_error *err)
+clv_status clv_shard_least(clv_shard_tables *t, clv_int128 *ret, clv_error *err)
 {
     *ret = 0;
     for (int32_t i = 0; i < t->of.types->graph->n_ops; i++) {

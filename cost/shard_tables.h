@@ -4,7 +4,7 @@
 #ifndef CLV_COST_SHARD_TABLES_H
 #define CLV_COST_SHARD_TABLES_H
 
-#include "base/wide.h"
+#include "base/int128.h"
 #include "cost/layout_lists.h"
 #include "cost/op_classes.h"
 #include "cost/shard_choices.h"
@@ -58,6 +58,6 @@ clv_status clv_shard_table_of(clv_shard_tables *t, clv_op op, const clv_op_table
 
 /* The cheapest choices of all operators together, without what is between them: no answer of the
  * strategy problem costs less. O(operators). */
-clv_status clv_shard_least(clv_shard_tables *t, clv_wide *ret, clv_error *err);
+clv_status clv_shard_least(clv_shard_tables *t, clv_int128 *ret, clv_error *err);
 
 #endif

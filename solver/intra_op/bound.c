@@ -11,12 +11,12 @@
 
 #include "solver/intra_op/bound_work.h"
 
-clv_wide clv_strategy_bound_value(const clv_strategy_bound *b) { return b->bound; }
+clv_int128 clv_strategy_bound_value(const clv_strategy_bound *b) { return b->bound; }
 int32_t clv_strategy_bound_n_rows(const clv_strategy_bound *b) { return b->n_rows; }
 const double *clv_strategy_bound_price(const clv_strategy_bound *b) { return b->best_price; }
 const int64_t *clv_strategy_bound_least(const clv_strategy_bound *b) { return b->least; }
 
-int32_t clv_strategy_bound_fix(const clv_strategy_bound *b, clv_wide cost, bool *alive)
+int32_t clv_strategy_bound_fix(const clv_strategy_bound *b, clv_int128 cost, bool *alive)
 {
     int32_t n = 0;
 
@@ -129,7 +129,7 @@ static void count(clv_strategy_bound *b)
     }
 }
 
-void clv_strategy_bound_run(clv_strategy_bound *b, int32_t rounds, clv_wide cost,
+void clv_strategy_bound_run(clv_strategy_bound *b, int32_t rounds, clv_int128 cost,
                             bool (*stop)(void *ctx), void *ctx)
 {
     for (int32_t i = 0; i < rounds && !(stop && stop(ctx)); i++) {

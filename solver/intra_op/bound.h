@@ -24,7 +24,7 @@ clv_status clv_strategy_bound_new(const clv_strategies *p, clv_arena *arena,
 /* So many more rounds: messages over all edges there and back, prices moved, and now and then the
  * bound counted. cost: of the best answer known, -1: none; it guides the steps. Ends early when
  * stop says so, or when the bound meets the cost. A round is O(entries over all edges). */
-void clv_strategy_bound_run(clv_strategy_bound *b, int32_t rounds, clv_wide cost,
+void clv_strategy_bound_run(clv_strategy_bound *b, int32_t rounds, clv_int128 cost,
                             bool (*stop)(void *ctx), void *ctx);
 
 /* Where rounds lead nowhere any more: prices take long steps again, which leads to other answers,
@@ -32,7 +32,7 @@ void clv_strategy_bound_run(clv_strategy_bound *b, int32_t rounds, clv_wide cost
 void clv_strategy_bound_stir(clv_strategy_bound *b);
 
 /* The best bound so far; never falls. */
-clv_wide clv_strategy_bound_value(const clv_strategy_bound *b);
+clv_int128 clv_strategy_bound_value(const clv_strategy_bound *b);
 
 /* An answer read off the messages and so many times the prices as they are now, in the order of
  * nodes or backwards: within the limit and without never, or false where the last nodes find no
@@ -53,6 +53,6 @@ const int64_t *clv_strategy_bound_least(const clv_strategy_bound *b);
 
 /* alive[choice] = false for choices that no legal answer cheaper than cost has. alive is the
  * caller's, all true before the first call. Returns how many went. */
-int32_t clv_strategy_bound_fix(const clv_strategy_bound *b, clv_wide cost, bool *alive);
+int32_t clv_strategy_bound_fix(const clv_strategy_bound *b, clv_int128 cost, bool *alive);
 
 #endif

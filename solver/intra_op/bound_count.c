@@ -65,15 +65,15 @@ static bool choose_bits(clv_strategy_bound *b, bits *ret)
 }
 
 /* What the limit is worth, rounded up; whole prices before each row. */
-static clv_wide worth(clv_strategy_bound *b, bits at)
+static clv_int128 worth(clv_strategy_bound *b, bits at)
 {
-    clv_wide *before = b->whole_before;
+    clv_int128 *before = b->whole_before;
 
     for (int32_t r = 0; r < b->n_rows; r++)
         before[r + 1] = before[r] + (int64_t)ldexp(b->price[r], at.price);
     if (!b->n_rows)
         return 0;
-    return (before[b->n_rows] * b->p->usage_limit + ((clv_wide)1 << (at.price - at.cost)) - 1) >>
+    return (before[b->n_rows] * b->p->usage_limit + ((clv_int128)1 << (at.price - at.cost)) - 1) >>
            (at.price - at.cost);
 }
 
@@ -84,12 +84,12 @@ static void count_node(clv_strategy_bound *b, int32_t v, bits at)
     int64_t *now = b->now + p->first_choice[v];
     const int64_t *own = b->own + p->first_choice[v];
     int32_t n = clv_strategy_n_choices(p, v);
-    clv_wide *paid = b->whole_paid;
+    clv_int128 *paid = b->whole_paid;
 
     for (int32_t c = 0; c < n; c++)
         paid[c] = 0;
     for (int32_t i = p->first_span[v]; b->n_rows && i < p->first_span[v + 1]; i++) {
-        clv_wide price = b->whole_before[p->span_hi[i]] - b->whole_before[p->span_lo[i]];
+        clv_int128 price = b->whole_before[p->span_hi[i]] - b->whole_before[p->span_lo[i]];
 
         for (int32_t c = 0; price && c < n; c++)
             paid[c] += price * p->usage[p->span_usage[i] + c];
@@ -158,30 +158,30 @@ static int64_t count_edge(clv_strategy_bound *b, int32_t v, const spoke *s, bits
 }
 
 /* Costs are whole, so what they are at least may be rounded up. */
-static int64_t round_up(clv_wide x, bits at)
+static int64_t round_up(clv_int128 x, bits at)
 {
-    const clv_wide never = (clv_wide)CLV_STRATEGY_NEVER << at.cost;
+    const clv_int128 never = (clv_int128)CLV_STRATEGY_NEVER << at.cost;
 
     return x >= never ? CLV_STRATEGY_NEVER
-                      : (int64_t)((x + ((clv_wide)1 << at.cost) - 1) >> at.cost);
+                      : (int64_t)((x + ((clv_int128)1 << at.cost) - 1) >> at.cost);
 }
 
 /* A part that is never at all makes the whole never. */
-static void add(clv_wide *sum, int64_t part, bits at)
+static void add(clv_int128 *sum, int64_t part, bits at)
 {
-    *sum += part < NEVER_WHOLE / 2 ? part : (clv_wide)2 * CLV_STRATEGY_NEVER << at.cost;
+    *sum += part < NEVER_WHOLE / 2 ? part : (clv_int128)2 * CLV_STRATEGY_NEVER << at.cost;
 }
 
 bool clv_bound_count(clv_strategy_bound *b)
 {
     const clv_strategies *p = b->p;
-    clv_wide sum, bound;
+    clv_int128 sum, bound;
     bits at;
 
     b->counts = choose_bits(b, &at);
     if (!b->counts)
         return false;
-    sum = ((clv_wide)b->edges_alone << at.cost) - worth(b, at);
+    sum = ((clv_int128)b->edges_alone << at.cost) - worth(b, at);
     for (int32_t v = 0; v < p->n_nodes; v++) {
         count_node(b, v, at);
         add(&sum, share_out(b, v), at);

@@ -154,7 +154,7 @@ static bool take_rows(clv_strategy_bound *b, clv_arena *arena)
     b->over = CLV_NEW_ARRAY(arena, double, b->n_rows + 1);
     b->mean = CLV_NEW_ARRAY(arena, double, b->n_rows);
     b->room = CLV_NEW_ARRAY(arena, int64_t, b->n_rows);
-    b->whole_before = CLV_NEW_ARRAY(arena, clv_wide, b->n_rows + 1);
+    b->whole_before = CLV_NEW_ARRAY(arena, clv_int128, b->n_rows + 1);
     return b->price && b->best_price && b->rest && b->marked && b->leap_price && b->before &&
            b->over && b->mean && b->room && b->whole_before;
 }
@@ -189,9 +189,9 @@ static bool take_arrays(clv_strategy_bound *b, clv_arena *arena)
     b->own = CLV_NEW_ARRAY(arena, int64_t, n);
     b->now = CLV_NEW_ARRAY(arena, int64_t, n);
     b->given = CLV_NEW_ARRAY(arena, int64_t, n);
-    b->worse = CLV_NEW_ARRAY(arena, clv_wide, n);
+    b->worse = CLV_NEW_ARRAY(arena, clv_int128, n);
     b->row_least = CLV_NEW_ARRAY(arena, int64_t, 2 * most);
-    b->whole_paid = CLV_NEW_ARRAY(arena, clv_wide, most);
+    b->whole_paid = CLV_NEW_ARRAY(arena, clv_int128, most);
     b->whole_out = CLV_NEW_ARRAY(arena, int64_t, most);
     return b->entry[0] && b->entry[1] && b->cost && b->paid && b->sum && b->taken && b->least &&
            b->own && b->now && b->given && b->worse && b->row_least && b->whole_out &&

@@ -116,7 +116,7 @@ static void mark(clv_strategy_bound *b)
     }
 }
 
-static double gap_of(const clv_strategy_bound *b, clv_wide cost)
+static double gap_of(const clv_strategy_bound *b, clv_int128 cost)
 {
     double bound = (double)b->bound, gap = (double)(cost - b->bound);
 
@@ -125,7 +125,7 @@ static double gap_of(const clv_strategy_bound *b, clv_wide cost)
     return fmin(fmax(gap, NEAR * bound), FAR * bound + FAR_GAP * gap);
 }
 
-void clv_bound_move_prices(clv_strategy_bound *b, clv_wide cost)
+void clv_bound_move_prices(clv_strategy_bound *b, clv_int128 cost)
 {
     double norm = 0, square = 0;
 

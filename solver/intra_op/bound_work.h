@@ -47,10 +47,10 @@ struct clv_strategy_bound {
     bool *marked;                 /* by row: gets a price */
     double step, longest, square; /* of the prices; running mean of squares of over */
     int32_t rounds, since;
-    clv_wide bound, level; /* the best; and as it was when last counted */
+    clv_int128 bound, level; /* the best; and as it was when last counted */
     /* Messages, prices and level at the last leap, if there was one; how far the next one goes. */
     double *leap_message, *leap_price, leap;
-    clv_wide leap_level;
+    clv_int128 leap_level;
     bool leaps;
     bool counts;          /* numbers were small enough to be counted */
     int64_t *least;       /* by choice */
@@ -59,12 +59,12 @@ struct clv_strategy_bound {
     double enough;        /* no answer without never costs so much: messages say no more */
     double largest_entry; /* of an edge of two nodes, but for never */
     /* Scratch of counting. */
-    int64_t *now, *given;   /* by choice: its node's cost; and its share for an edge */
-    clv_wide *worse;        /* by choice: how much dearer than the cheapest, so far */
-    int64_t *row_least;     /* by choice of one node of an edge, then of the other */
-    int64_t *whole_out;     /* by choice of one node: a message */
-    clv_wide *whole_paid;   /* by choice of one node */
-    clv_wide *whole_before; /* by row: sums of whole prices */
+    int64_t *now, *given;     /* by choice: its node's cost; and its share for an edge */
+    clv_int128 *worse;        /* by choice: how much dearer than the cheapest, so far */
+    int64_t *row_least;       /* by choice of one node of an edge, then of the other */
+    int64_t *whole_out;       /* by choice of one node: a message */
+    clv_int128 *whole_paid;   /* by choice of one node */
+    clv_int128 *whole_before; /* by row: sums of whole prices */
 };
 
 /* Forgets what was found, but for messages and prices: the problem has changed. */
@@ -73,7 +73,7 @@ void clv_bound_restart(clv_strategy_bound *b);
 /* A step of the prices. cost: as in clv_strategy_bound_run(). O(spans * choices), and O(nodes +
  * spans
  * + rows) for each row that gets a price. */
-void clv_bound_move_prices(clv_strategy_bound *b, clv_wide cost);
+void clv_bound_move_prices(clv_strategy_bound *b, clv_int128 cost);
 
 /* After a count. False: the last leap was no good and is taken back, prices included. */
 bool clv_bound_leap(clv_strategy_bound *b);

@@ -23,7 +23,7 @@ typedef struct {
     int32_t node, choice; /* branched on: first the choice, then the others */
     int32_t trail;        /* its length before */
     int turn;
-    clv_wide bound;
+    clv_int128 bound;
 } level;
 
 typedef struct {
@@ -42,11 +42,11 @@ struct clv_strategy_tree {
     closed *trail;
     int32_t n_trail;
     int32_t *answer, *best;
-    double *often;  /* by choice: how often it was the cheapest of its node in this part */
-    clv_wide cost;  /* -1: none */
-    clv_wide floor; /* a bound of all answers, from before */
-    bool more;      /* parts are left */
-    bool news;      /* best is better than any answer told of */
+    double *often;    /* by choice: how often it was the cheapest of its node in this part */
+    clv_int128 cost;  /* -1: none */
+    clv_int128 floor; /* a bound of all answers, from before */
+    bool more;        /* parts are left */
+    bool news;        /* best is better than any answer told of */
 };
 
 typedef struct clv_strategy_tree tree;
@@ -73,7 +73,7 @@ static void reopen(tree *t, int32_t length)
 static void try_answers(tree *t)
 {
     for (int turn = 0; turn < 2; turn++) {
-        clv_wide cost;
+        clv_int128 cost;
 
         if (!clv_strategy_bound_answer(t->b, turn, 1, t->answer))
             continue;
@@ -104,7 +104,7 @@ static bool narrow(tree *t)
         int32_t left = 0;
 
         for (int32_t c = p->first_choice[v]; c < p->first_choice[v + 1]; c++) {
-            clv_wide most = t->cost >= 0 ? t->cost : CLV_STRATEGY_NEVER;
+            clv_int128 most = t->cost >= 0 ? t->cost : CLV_STRATEGY_NEVER;
 
             if (is_open(t, c) && t->b->least[c] >= most)
                 shut(t, c);
@@ -126,7 +126,7 @@ static bool bound_part(tree *t)
     clv_bound_restart(b);
     memset(t->often, 0, (size_t)n * sizeof *t->often);
     for (int turn = 0; turn < MOST_TURNS; turn++) {
-        clv_wide before = b->bound;
+        clv_int128 before = b->bound;
 
         for (int32_t i = 0; i < ROUNDS; i++) {
             clv_strategy_bound_run(b, 1, t->cost, NULL, NULL);
@@ -226,9 +226,9 @@ static bool next_part(tree *t)
 }
 
 /* No answer better than the best is below this: the least of the parts not looked at. */
-static clv_wide least_open(const tree *t)
+static clv_int128 least_open(const tree *t)
 {
-    clv_wide least = t->cost >= 0 ? t->cost : CLV_STRATEGY_NEVER;
+    clv_int128 least = t->cost >= 0 ? t->cost : CLV_STRATEGY_NEVER;
 
     for (int32_t i = 0; i < t->depth; i++)
         if (t->levels[i].bound < least)
@@ -261,20 +261,20 @@ clv_status clv_strategy_tree_run(tree *t, int64_t rounds, bool (*stop)(void *ctx
 
 /* A part begun and not bounded counts with the bound of the level it came from, which is still
  * there; before the first part nothing is known but what was known before. */
-clv_wide clv_strategy_tree_bound(const tree *t)
+clv_int128 clv_strategy_tree_bound(const tree *t)
 {
     return !t->more || t->depth ? least_open(t) : t->floor;
 }
 
 bool clv_strategy_tree_over(const tree *t) { return !t->more || t->depth == MOST_DEPTH; }
 
-void clv_strategy_tree_know(tree *t, clv_wide cost)
+void clv_strategy_tree_know(tree *t, clv_int128 cost)
 {
     if (t->cost < 0 || cost < t->cost)
         t->cost = cost;
 }
 
-const int32_t *clv_strategy_tree_news(tree *t, clv_wide *cost)
+const int32_t *clv_strategy_tree_news(tree *t, clv_int128 *cost)
 {
     bool news = t->news;
 
@@ -325,11 +325,11 @@ clv_status clv_strategy_tree_new(const clv_strategies *p, const clv_strategy_bou
 }
 
 clv_status clv_strategy_exact(const clv_strategies *p, const clv_strategy_exact_options *options,
-                              clv_arena *arena, int32_t *choice, clv_wide *cost, clv_wide *bound,
-                              clv_error *err)
+                              clv_arena *arena, int32_t *choice, clv_int128 *cost,
+                              clv_int128 *bound, clv_error *err)
 {
     const int32_t *better;
-    clv_wide least;
+    clv_int128 least;
     tree *t;
 
     CLV_TRY(clv_strategy_tree_new(p, options->start, arena, &t, err));

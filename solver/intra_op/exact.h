@@ -20,8 +20,8 @@ typedef struct {
  * of three and more make it give up at once. Memory: a copy of the messages for each level of
  * depth. */
 clv_status clv_strategy_exact(const clv_strategies *p, const clv_strategy_exact_options *options,
-                              clv_arena *arena, int32_t *choice, clv_wide *cost, clv_wide *bound,
-                              clv_error *err);
+                              clv_arena *arena, int32_t *choice, clv_int128 *cost,
+                              clv_int128 *bound, clv_error *err);
 
 /* The same, in steps. */
 typedef struct clv_strategy_tree clv_strategy_tree;
@@ -33,11 +33,11 @@ clv_status clv_strategy_tree_new(const clv_strategies *p, const clv_strategy_bou
 clv_status clv_strategy_tree_run(clv_strategy_tree *t, int64_t rounds, bool (*stop)(void *ctx),
                                  void *ctx, clv_error *err);
 /* There is an answer of this cost: only better ones are looked for from now on. */
-void clv_strategy_tree_know(clv_strategy_tree *t, clv_wide cost);
+void clv_strategy_tree_know(clv_strategy_tree *t, clv_int128 cost);
 /* A better answer found since the last call, or NULL; *cost: of the best answer known, -1: none. */
-const int32_t *clv_strategy_tree_news(clv_strategy_tree *t, clv_wide *cost);
+const int32_t *clv_strategy_tree_news(clv_strategy_tree *t, clv_int128 *cost);
 /* As *bound above. */
-clv_wide clv_strategy_tree_bound(const clv_strategy_tree *t);
+clv_int128 clv_strategy_tree_bound(const clv_strategy_tree *t);
 /* Nothing more will come. */
 bool clv_strategy_tree_over(const clv_strategy_tree *t);
 

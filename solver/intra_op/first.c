@@ -9,7 +9,7 @@ enum { SWEEPS_AFTER = 3 }; /* without a never, to get cheaper */
 typedef struct {
     const clv_strategies *p;
     int32_t n_rows;
-    clv_wide *room;      /* by row */
+    clv_int128 *room;    /* by row */
     int32_t *first_edge; /* by node, into edge */
     int32_t *edge;
     double *weight; /* by edge: how much a never of it costs, in `never` */
@@ -23,7 +23,7 @@ static void hold(first *f, int32_t v, int sign)
     const clv_strategies *p = f->p;
 
     for (int32_t i = p->first_span[v]; f->n_rows && i < p->first_span[v + 1]; i++) {
-        clv_wide u = p->usage[p->span_usage[i] + f->choice[v]];
+        clv_int128 u = p->usage[p->span_usage[i] + f->choice[v]];
 
         for (int64_t r = p->span_lo[i]; r < p->span_hi[i]; r++)
             f->room[r] -= sign * u;
@@ -87,7 +87,7 @@ static void choose(first *f, int32_t v)
 }
 
 /* The nevers of the answer; their edges get dearer. */
-static int32_t weigh(first *f, clv_wide *cost)
+static int32_t weigh(first *f, clv_int128 *cost)
 {
     const clv_strategies *p = f->p;
     int32_t n = 0;
@@ -149,7 +149,7 @@ static clv_status prepare(first *f, clv_arena *arena, clv_error *err)
             if (p->usage_limit >= 0 && p->span_hi[i] > f->n_rows)
                 f->n_rows = (int32_t)p->span_hi[i];
     }
-    f->room = CLV_NEW_ARRAY(arena, clv_wide, f->n_rows);
+    f->room = CLV_NEW_ARRAY(arena, clv_int128, f->n_rows);
     f->first_edge = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes + 2);
     f->edge = CLV_NEW_ARRAY(arena, int32_t, p->first_end[p->n_edges]);
     f->weight = CLV_NEW_ARRAY(arena, double, p->n_edges);
@@ -183,7 +183,7 @@ static clv_status sweep_all(first *f, int32_t sweeps, const clv_halt *halt, clv_
 {
     const clv_strategies *p = f->p;
     size_t size = (size_t)p->n_nodes * sizeof *choice;
-    clv_wide cost, best_cost;
+    clv_int128 cost, best_cost;
     int32_t fewest, clean = 0;
 
     CLV_TRY(prepare(f, arena, err));

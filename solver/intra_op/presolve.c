@@ -20,7 +20,7 @@ enum { LITTLE = 128, LITTLE_ROWS = 16 };
 
 struct clv_presolved {
     const clv_strategies *p;
-    clv_wide base;
+    clv_int128 base;
     clv_pre_layer *last;
     int32_t n_nodes; /* of p, without the one that holds what is held whatever is chosen */
     bool finite;
@@ -278,7 +278,7 @@ static clv_status copy_out(const clv_pre_work *w, clv_arena *arena, clv_strategi
 /* Largest usages of all spans together are small enough to be added up in 64 bits. */
 static bool countable(const clv_strategies *p)
 {
-    clv_wide sum = 0;
+    clv_int128 sum = 0;
 
     for (int32_t v = 0; v < p->n_nodes; v++)
         for (int32_t i = p->first_span[v]; i < p->first_span[v + 1]; i++) {
@@ -294,9 +294,9 @@ static bool countable(const clv_strategies *p)
 
 /* Where not even the least of everything is within the limit. */
 static bool look_full(const clv_strategies *p, int32_t n_rows, const int64_t *row_time,
-                      clv_wide *least, char why[static 200])
+                      clv_int128 *least, char why[static 200])
 {
-    clv_wide sum = 0;
+    clv_int128 sum = 0;
 
     for (int32_t v = 0; v < p->n_nodes; v++)
         for (int32_t i = p->first_span[v]; i < p->first_span[v + 1]; i++) {
@@ -382,11 +382,11 @@ static clv_status solve(presolve *s, const clv_strategies *p, bool finite, const
                         clv_presolved **ret, bool *infeasible, char why[static 200])
 {
     clv_pre_work given = { 0 };
-    clv_wide *least;
+    clv_int128 *least;
     int64_t *held;
 
     CLV_TRY(clv_pre_moments(p, s->keep, &given.p, &given.n_rows, &given.row_time, s->err));
-    least = CLV_NEW_ARRAY(s->keep, clv_wide, given.n_rows + 1);
+    least = CLV_NEW_ARRAY(s->keep, clv_int128, given.n_rows + 1);
     given.held = held = CLV_NEW_ARRAY(s->keep, int64_t, given.n_rows);
     if (!least || !held)
         return clv_fail_nomem(s->err, "the rows of a strategy problem");
@@ -447,7 +447,7 @@ clv_status clv_presolve_rows(const clv_strategies *p, clv_arena *arena, clv_pres
 
 const clv_strategies *clv_presolve_problem(const clv_presolved *s) { return s->p; }
 
-clv_wide clv_presolve_base(const clv_presolved *s) { return s->base; }
+clv_int128 clv_presolve_base(const clv_presolved *s) { return s->base; }
 
 bool clv_presolve_finite(const clv_presolved *s) { return s->finite; }
 

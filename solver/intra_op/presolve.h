@@ -35,7 +35,7 @@ clv_status clv_presolve_rows(const clv_strategies *p, clv_arena *arena, clv_pres
 bool clv_presolve_finite(const clv_presolved *s);
 
 const clv_strategies *clv_presolve_problem(const clv_presolved *s); /* the reduced one */
-clv_wide clv_presolve_base(const clv_presolved *s);
+clv_int128 clv_presolve_base(const clv_presolved *s);
 /* choice: of the reduced problem; choice_of: of the whole one, by node. O(nodes of the whole). */
 void clv_presolve_lift(const clv_presolved *s, const int32_t *choice, int32_t *choice_of);
 

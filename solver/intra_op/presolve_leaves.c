@@ -30,7 +30,7 @@ typedef struct {
     int32_t *degree, *edge; /* by node; its first two edges at [2 * v] */
     bool *hyper, *gone, *stays;
     bool big;
-    clv_wide base;
+    clv_int128 base;
     clv_pre_fold *fold;
     clv_pre_leaf *leaf;
     int64_t *cost;

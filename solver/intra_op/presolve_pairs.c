@@ -41,13 +41,13 @@ static bool find_smallest(pairs *s, clv_arena *arena)
 
     s->smallest = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
     for (int32_t v = 0; s->smallest && v < p->n_nodes; v++) {
-        clv_wide least = -1;
+        clv_int128 least = -1;
 
         for (int32_t c = 0, n = clv_strategy_n_choices(p, v); c < n; c++) {
-            clv_wide sum = 0;
+            clv_int128 sum = 0;
 
             for (int32_t i = p->first_span[v]; i < p->first_span[v + 1]; i++)
-                sum += (clv_wide)p->usage[p->span_usage[i] + c] * (p->span_hi[i] - p->span_lo[i]);
+                sum += (clv_int128)p->usage[p->span_usage[i] + c] * (p->span_hi[i] - p->span_lo[i]);
             if (least < 0 || sum < least) {
                 least = sum;
                 s->smallest[v] = c;

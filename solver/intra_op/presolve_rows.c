@@ -16,7 +16,7 @@ enum { LITTLE = 32 }; /* one row in so many is not worth another round */
 typedef struct {
     const clv_pre_work *w;
     bool *keep;
-    clv_wide *rise, *fall; /* by row r: what row r needs more than r - 1 at most; and less */
+    clv_int128 *rise, *fall; /* by row r: what row r needs more than r - 1 at most; and less */
 } rows;
 
 static int64_t most_more(const clv_strategies *p, int32_t v, int32_t one, int32_t other)
@@ -42,7 +42,7 @@ static void change(rows *s, int32_t v, int64_t r, int32_t before, int32_t after)
 }
 
 /* Rows that cannot be exceeded. */
-static void slack_rows(rows *s, clv_wide *most)
+static void slack_rows(rows *s, clv_int128 *most)
 {
     const clv_strategies *p = &s->w->p;
 
@@ -88,9 +88,9 @@ clv_status clv_pre_rows(const clv_pre_work *w, bool every_pair, clv_arena *arena
     int32_t n = w->n_rows;
     rows s = { .w = w,
                .keep = CLV_NEW_ARRAY(arena, bool, n),
-               .rise = CLV_NEW_ARRAY(arena, clv_wide, n),
-               .fall = CLV_NEW_ARRAY(arena, clv_wide, n) };
-    clv_wide *most = CLV_NEW_ARRAY(arena, clv_wide, n + 1);
+               .rise = CLV_NEW_ARRAY(arena, clv_int128, n),
+               .fall = CLV_NEW_ARRAY(arena, clv_int128, n) };
+    clv_int128 *most = CLV_NEW_ARRAY(arena, clv_int128, n + 1);
     int32_t left = 0;
 
     CLV_TRY(clv_pre_fold_new(w, arena, fold, err));

@@ -22,7 +22,7 @@ typedef struct {
     const int64_t *held;     /* by row: what is held whatever is chosen; spans hold the rest, so the
                               * smallest usage of each span is 0 */
     const int64_t *row_time; /* by row: that moment in the problem as given */
-    clv_wide base;           /* cost whatever is chosen */
+    clv_int128 base;         /* cost whatever is chosen */
 } clv_pre_work;
 
 /* A node without memory and with at most two neighbours, eliminated: its choice is

@@ -30,18 +30,18 @@ struct clv_squeezer {
     int32_t rounds, n_rounds; /* of a stage */
     int32_t looked;           /* rounds at the last look */
     int32_t risen;            /* rounds when the bound had last risen by much, */
-    clv_wide mark;            /* to this */
+    clv_int128 mark;          /* to this */
     int64_t exact_rounds;
     bool once; /* does not begin again where nothing is out */
     phase phase;
-    clv_wide base;      /* of all stages */
+    clv_int128 base;    /* of all stages */
     int32_t *answer;    /* of p */
     int32_t *lifted[2]; /* of the stages in between */
     int32_t *choice;    /* of the given one */
     bool *alive;
-    int64_t entries;      /* of all edges in hand */
-    int64_t work;         /* all so far */
-    clv_wide cost, bound; /* of the given one */
+    int64_t entries;        /* of all edges in hand */
+    int64_t work;           /* all so far */
+    clv_int128 cost, bound; /* of the given one */
     bool news;
     clv_arena *arena, *scratch; /* of all stages; of the one in hand */
     clv_strategy_bound *b;
@@ -131,7 +131,7 @@ clv_status clv_squeezer_lower(const clv_squeezer *q, int32_t n_stages, const int
 }
 
 /* An answer of the problem in hand, which costs so much, becomes the best where it is. */
-static void offer(clv_squeezer *q, const int32_t *answer, clv_wide cost)
+static void offer(clv_squeezer *q, const int32_t *answer, clv_int128 cost)
 {
     if (cost >= CLV_STRATEGY_NEVER || (q->cost >= 0 && cost + q->base >= q->cost))
         return;
@@ -141,7 +141,7 @@ static void offer(clv_squeezer *q, const int32_t *answer, clv_wide cost)
 }
 
 /* A bound of what is left holds for all answers better than the best one. */
-static void raise(clv_squeezer *q, clv_wide bound)
+static void raise(clv_squeezer *q, clv_int128 bound)
 {
     if (bound < CLV_STRATEGY_NEVER)
         bound += q->base;
@@ -155,7 +155,10 @@ static bool proven(const clv_squeezer *q)
     return q->bound >= CLV_STRATEGY_NEVER || (q->cost >= 0 && q->bound >= q->cost);
 }
 
-static clv_wide cost_in_hand(const clv_squeezer *q) { return q->cost < 0 ? -1 : q->cost - q->base; }
+static clv_int128 cost_in_hand(const clv_squeezer *q)
+{
+    return q->cost < 0 ? -1 : q->cost - q->base;
+}
 
 /* Prices that answers are read at, in parts of those of the bound. At more, nodes that choose last
  * find room; at less, little is left over; at any other, answers are others. */
@@ -255,7 +258,7 @@ static clv_status end_stage(clv_squeezer *q, int32_t n_out, clv_error *err)
 /* The bound of this stage has all but come to an end. */
 static bool idle(clv_squeezer *q)
 {
-    clv_wide bound = clv_strategy_bound_value(q->b);
+    clv_int128 bound = clv_strategy_bound_value(q->b);
 
     if (q->cost < 0 || bound - q->mark > (q->cost - q->base - bound) / IDLE_PART) {
         q->mark = bound;
@@ -282,7 +285,7 @@ static clv_status bound_more(clv_squeezer *q, clv_error *err)
 static clv_status divide_more(clv_squeezer *q, bool (*stop)(void *), void *ctx, clv_error *err)
 {
     const int32_t *better;
-    clv_wide cost;
+    clv_int128 cost;
 
     if (q->cost >= 0)
         clv_strategy_tree_know(q->tree, q->cost - q->base);
@@ -319,13 +322,13 @@ clv_status clv_squeezer_step(clv_squeezer *q, int64_t work, bool (*stop)(void *c
     return CLV_OK;
 }
 
-void clv_squeezer_know(clv_squeezer *q, clv_wide cost)
+void clv_squeezer_know(clv_squeezer *q, clv_int128 cost)
 {
     if (cost < CLV_STRATEGY_NEVER && (q->cost < 0 || cost < q->cost))
         q->cost = cost;
 }
 
-const int32_t *clv_squeezer_news(clv_squeezer *q, clv_wide *cost)
+const int32_t *clv_squeezer_news(clv_squeezer *q, clv_int128 *cost)
 {
     bool news = q->news;
 
@@ -335,10 +338,10 @@ const int32_t *clv_squeezer_news(clv_squeezer *q, clv_wide *cost)
 }
 
 int64_t clv_squeezer_work(const clv_squeezer *q) { return q->work; }
-clv_wide clv_squeezer_bound(const clv_squeezer *q) { return q->bound; }
+clv_int128 clv_squeezer_bound(const clv_squeezer *q) { return q->bound; }
 bool clv_squeezer_over(const clv_squeezer *q) { return q->phase == OVER || proven(q); }
 const clv_strategies *clv_squeezer_problem(const clv_squeezer *q) { return q->p; }
-clv_wide clv_squeezer_base(const clv_squeezer *q) { return q->base; }
+clv_int128 clv_squeezer_base(const clv_squeezer *q) { return q->base; }
 int32_t clv_squeezer_n_stages(const clv_squeezer *q) { return q->n_stages; }
 const int64_t *clv_squeezer_least(const clv_squeezer *q) { return clv_strategy_bound_least(q->b); }
 
@@ -392,11 +395,11 @@ clv_status clv_squeezer_new(const clv_strategies *p, int32_t rounds, clv_arena *
 static clv_status squeeze(clv_squeezer *q, const clv_strategy_squeeze_options *o, int32_t *choice,
                           clv_error *err)
 {
-    clv_wide told = 0;
+    clv_int128 told = 0;
 
     for (bool more = true; more;) {
         const int32_t *better;
-        clv_wide cost;
+        clv_int128 cost;
 
         if (q->bound > told && o->raised)
             o->raised(o->ctx, q->bound);
@@ -416,7 +419,8 @@ static clv_status squeeze(clv_squeezer *q, const clv_strategy_squeeze_options *o
 
 clv_status clv_strategy_squeeze(const clv_strategies *p,
                                 const clv_strategy_squeeze_options *options, clv_arena *arena,
-                                int32_t *choice, clv_wide *cost, clv_wide *bound, clv_error *err)
+                                int32_t *choice, clv_int128 *cost, clv_int128 *bound,
+                                clv_error *err)
 {
     clv_squeezer *q;
 

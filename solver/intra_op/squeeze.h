@@ -11,8 +11,8 @@ typedef struct {
     bool (*stop)(void *ctx); /* asked at each round; may be NULL */
     /* Told of each better answer (of the problem as given) and of each better bound; may be NULL.
      */
-    void (*found)(void *ctx, const int32_t *choice, clv_wide cost);
-    void (*raised)(void *ctx, clv_wide bound);
+    void (*found)(void *ctx, const int32_t *choice, clv_int128 cost);
+    void (*raised)(void *ctx, clv_int128 bound);
     void *ctx;
 } clv_strategy_squeeze_options;
 
@@ -21,7 +21,8 @@ typedef struct {
  * CLV_STRATEGY_NEVER with *cost -1 when there is none. */
 clv_status clv_strategy_squeeze(const clv_strategies *p,
                                 const clv_strategy_squeeze_options *options, clv_arena *arena,
-                                int32_t *choice, clv_wide *cost, clv_wide *bound, clv_error *err);
+                                int32_t *choice, clv_int128 *cost, clv_int128 *bound,
+                                clv_error *err);
 
 /* The same in steps, for a search that shares its answers with others. It ends only when the best
  * answer is proven, or by know(): with its own arenas, it may be stepped on any thread, one at a
@@ -37,16 +38,16 @@ clv_status clv_squeezer_step(clv_squeezer *q, int64_t work, bool (*stop)(void *c
                              clv_error *err);
 int64_t clv_squeezer_work(const clv_squeezer *q); /* all so far, in entries */
 /* There is an answer of this cost. */
-void clv_squeezer_know(clv_squeezer *q, clv_wide cost);
+void clv_squeezer_know(clv_squeezer *q, clv_int128 cost);
 /* A better answer of p found since the last call, or NULL; *cost: of the best known, -1: none. */
-const int32_t *clv_squeezer_news(clv_squeezer *q, clv_wide *cost);
-clv_wide clv_squeezer_bound(const clv_squeezer *q); /* as *bound above */
+const int32_t *clv_squeezer_news(clv_squeezer *q, clv_int128 *cost);
+clv_int128 clv_squeezer_bound(const clv_squeezer *q); /* as *bound above */
 /* Nothing more will come. */
 bool clv_squeezer_over(const clv_squeezer *q);
 /* What is left: answers of it cost base less and lift to answers of p, and all better answers are
  * among those, or as good ones are. Stays as it is after later stages. */
 const clv_strategies *clv_squeezer_problem(const clv_squeezer *q);
-clv_wide clv_squeezer_base(const clv_squeezer *q);
+clv_int128 clv_squeezer_base(const clv_squeezer *q);
 int32_t clv_squeezer_n_stages(const clv_squeezer *q); /* 0: what is left is p */
 /* An answer of what was left after so many stages, lifted to one of p. Not while a step runs. */
 void clv_squeezer_lift(const clv_squeezer *q, int32_t n_stages, const int32_t *from, int32_t *to);

@@ -23,15 +23,15 @@ typedef struct {
     double deadline_s; /* from the call; 0: none, and the answer depends on input and seed alone */
     double gap;        /* (cost - bound) / cost at which to stop; 0: at the optimum */
     bool brief; /* ends soon, by work done: some tenths of a second for 10^4 nodes of 20 choices */
-    clv_wide known;  /* no legal answer costs less, as the caller can prove; 0: not known */
-    clv_wide enough; /* the bound at which to stop, answer or none; 0: not asked */
-    int32_t jobs;    /* threads, at least 1 */
+    clv_int128 known;  /* no legal answer costs less, as the caller can prove; 0: not known */
+    clv_int128 enough; /* the bound at which to stop, answer or none; 0: not asked */
+    int32_t jobs;      /* threads, at least 1 */
     uint64_t seed;
     bool (*stop)(void *ctx); /* asked often, on the calling thread; may be NULL */
     void *stop_ctx;
     /* Told of each better answer or bound, on the calling thread; cost is -1 before the first
      * answer. May be NULL. */
-    void (*news)(void *ctx, const char *method, clv_wide cost, clv_wide bound, double seconds);
+    void (*news)(void *ctx, const char *method, clv_int128 cost, clv_int128 bound, double seconds);
     void *news_ctx;
 } clv_strategy_options;
 
@@ -39,7 +39,7 @@ typedef struct {
     bool found;
     int32_t *choice_of; /* by node; NULL unless found */
     clv_strategy_value value;
-    clv_wide bound; /* no legal answer costs less */
+    clv_int128 bound; /* no legal answer costs less */
     clv_strategy_end end;
     double seconds;
     const char *found_by, *bound_by; /* names of methods */

@@ -132,7 +132,7 @@ static clv_status solve_whole(clv_solve *s, bool *none, clv_error *err)
             clv_state_copy(&f->shared, &f->other);
     }
     /* Of what is left, and of all better answers. */
-    clv_wide proven = bound >= 0 ? (clv_wide)bound + f->base + s->base : 0;
+    clv_int128 proven = bound >= 0 ? (clv_int128)bound + f->base + s->base : 0;
     if (f->n_stages > 0 && s->r->found && proven > s->r->value.cost)
         proven = s->r->value.cost;
     clv_solve_offer_bound(s, proven, "elimination");

@@ -14,7 +14,7 @@ void clv_solve_tell(clv_solve *s, const char *method)
                    s->r->seconds);
 }
 
-void clv_solve_offer_bound(clv_solve *s, clv_wide bound, const char *method)
+void clv_solve_offer_bound(clv_solve *s, clv_int128 bound, const char *method)
 {
     if (bound > CLV_STRATEGY_NEVER)
         bound = CLV_STRATEGY_NEVER;

@@ -1,5 +1,5 @@
 /* strategies_rounds.c - the squeezer alone, then with searchers, in rounds of so much work. */
-#include "base/crew.h"
+#include "base/parallel_for.h"
 #include "solver/intra_op/strategies_work.h"
 
 /* Without a deadline the answer must not depend on the threads, so all searchers run; but one in
@@ -35,7 +35,7 @@ static void run_items(void *ctx, int32_t thread)
 /* The squeezer's news. */
 static clv_status collect_squeezer(clv_solve *s, bool *better, clv_error *err)
 {
-    clv_wide cost;
+    clv_int128 cost;
     const int32_t *answer = clv_squeezer_news(s->squeezer, &cost);
     *better = answer && (!s->r->found || cost + s->base < s->r->value.cost);
     if (*better) {
@@ -66,7 +66,7 @@ static clv_status collect_searchers(clv_solve *s, bool *better, clv_error *err)
 
 static clv_status collect(clv_solve *s, clv_error *err)
 {
-    clv_wide bound_before = s->r->bound, cost_before = s->r->found ? s->r->value.cost : -1;
+    clv_int128 bound_before = s->r->bound, cost_before = s->r->found ? s->r->value.cost : -1;
     bool better = false, squeezed = false;
     for (int32_t i = 0; i <= s->n_active; i++)
         if (s->status[i] != CLV_OK)
@@ -119,7 +119,8 @@ clv_status clv_solve_search(clv_solve *s, clv_error *err)
             break;
         deal(s);
         atomic_store(&s->next, 0);
-        clv_crew_run(s->o->jobs < s->n_active + 1 ? s->o->jobs : s->n_active + 1, run_items, s);
+        clv_parallel_threads(s->o->jobs < s->n_active + 1 ? s->o->jobs : s->n_active + 1, run_items,
+                             s);
         CLV_TRY(collect(s, err));
         if (is_smaller(s) && !clv_solve_near_enough(s)) {
             bool none;
@@ -135,7 +136,7 @@ clv_status clv_solve_squeeze(clv_solve *s, int64_t work, clv_error *err)
     int64_t until = clv_squeezer_work(s->squeezer) + work;
     while (clv_squeezer_work(s->squeezer) < until && !clv_solve_near_enough(s) &&
            !clv_halted(&s->own) && !clv_squeezer_over(s->squeezer)) {
-        clv_wide bound = s->r->bound;
+        clv_int128 bound = s->r->bound;
         bool better;
         CLV_TRY(clv_squeezer_step(s->squeezer, clv_solve_is_finite(s) ? work / STEPS : 1, ask,
                                   &s->own, err));

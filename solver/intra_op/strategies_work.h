@@ -21,7 +21,7 @@ typedef struct {
     clv_arena *arena;
     const clv_strategies *p;
     int32_t n_stages;
-    clv_wide base; /* of these stages */
+    clv_int128 base; /* of these stages */
     clv_flat *flat;
     clv_bench *bench[CLV_SOLVE_SEARCHERS + 1]; /* by thread */
     clv_searcher searcher[CLV_SOLVE_SEARCHERS];
@@ -39,7 +39,7 @@ typedef struct {
     clv_strategy_result *r;
     int64_t start_ns;
     clv_presolved *presolved;
-    clv_wide base;
+    clv_int128 base;
     clv_squeezer *squeezer;
     clv_halt own, others; /* for the calling thread, for all others */
     atomic_bool told;
@@ -61,7 +61,7 @@ double clv_solve_seconds(const clv_solve *s);
 /* The caller is told of the best answer and bound. */
 void clv_solve_tell(clv_solve *s, const char *method);
 /* A bound of the whole problem. Answers that cost never are beyond it. */
-void clv_solve_offer_bound(clv_solve *s, clv_wide bound, const char *method);
+void clv_solve_offer_bound(clv_solve *s, clv_int128 bound, const char *method);
 /* An answer of the reduced problem: lifted, judged, and kept if it is legal and better. */
 clv_status clv_solve_offer(clv_solve *s, const int32_t *reduced, const char *method,
                            clv_error *err);

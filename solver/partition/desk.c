@@ -186,11 +186,11 @@ static clv_status ask_times(clv_desk *desk, int32_t n, clv_error *err)
 {
     for (int32_t i = desk->n_judged; i < desk->n_judged + n && desk->asks_times; i++) {
         int64_t *told = CLV_NEW_ARRAY(desk->arena, int64_t, desk->p->n_devices);
-        if (!told || !CLV_PUSH_ROOM(desk->arena, desk->told_ns, i, desk->cap_told))
+        if (!told || !CLV_PUSH_ROOM(desk->arena, desk->busy_ns, i, desk->cap_told))
             return clv_fail_nomem(err, "a batch of plans");
         for (int32_t d = 0; d < desk->p->n_devices; d++)
             told[d] = -1;
-        desk->told_ns[i] = told;
+        desk->busy_ns[i] = told;
     }
     return CLV_OK;
 }
@@ -205,7 +205,7 @@ static clv_status judge_batch(clv_desk *desk, int32_t n, clv_error *err)
         return clv_fail_nomem(err, "a batch of plans");
     for (int32_t i = 0; i < n; i++) {
         const clv_tried *t = &desk->tried[desk->n_judged + i];
-        int64_t *told = desk->asks_times ? desk->told_ns[desk->n_judged + i] : NULL;
+        int64_t *told = desk->asks_times ? desk->busy_ns[desk->n_judged + i] : NULL;
         ask[i] = (clv_assignment){ t->device_of, t->proportion, told };
     }
     CLV_TRY(desk->judge->judge(desk->judge->ctx, ask, n, answer, err));

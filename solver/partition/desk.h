@@ -22,7 +22,7 @@ typedef struct {
     int32_t max_judged;
     int32_t best;      /* -1: none; of those judged, by clv_verdict_better; earlier on ties */
     clv_obey *obey;    /* where p has rules; else NULL */
-    int64_t **told_ns; /* of those judged: by device, as in clv_assignment; NULL: nobody asks */
+    int64_t **busy_ns; /* of those judged: by device, as in clv_assignment; NULL: nobody asks */
     int32_t cap_told;
     bool asks_times;        /* set before anything is judged */
     bool stopped, canceled; /* canceled: stopped by progress or by the deadline */

@@ -74,7 +74,7 @@ static bool tells(const clv_desk *desk, int32_t plan)
     if (t->verdict.outcome != CLV_FITS || t->proportion > 0)
         return false;
     for (int32_t d = 0; d < desk->p->n_devices; d++)
-        if (desk->told_ns[plan][d] >= 0)
+        if (desk->busy_ns[plan][d] >= 0)
             return true;
     return false;
 }
@@ -84,7 +84,7 @@ static bool is_news(clv_lessons *l, const clv_desk *desk, int32_t plan)
 {
     add_up(l, desk->tried[plan].device_of);
     for (int32_t d = 0; d < l->model->n_devices; d++) {
-        double told = (double)desk->told_ns[plan][d];
+        double told = (double)desk->busy_ns[plan][d];
         if (told >= 0 && l->n_units[d] > 0 && fabs(told - l->sum[d]) > SAME_PART * l->sum[d] + 1)
             return true;
     }
@@ -98,7 +98,7 @@ static void scale(clv_lessons *l, const clv_desk *desk, int32_t plan)
     add_up(l, device_of);
     for (int32_t u = 0; u < l->model->n_units; u++) {
         int32_t d = device_of[u];
-        double told = fmin((double)desk->told_ns[plan][d], TOLD_MAX);
+        double told = fmin((double)desk->busy_ns[plan][d], TOLD_MAX);
         if (told < 0)
             continue;
         double *time = time_at(l, d, u);

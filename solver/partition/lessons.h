@@ -1,6 +1,6 @@
 /* lessons.h - what a compiler that measures teaches about times.
  *
- * A judge may tell how long each device computed (clv_assignment.told_ns). The search works on a
+ * A judge may tell how long each device computed (clv_assignment.busy_ns). The search works on a
  * copy of the problem; its times are the model's until something else is told, and then times with
  * which all that was told comes out, as near to the model's as may be. Times are taken to add up;
  * where they do not, the best plan's come out exactly and those of others nearly.

@@ -54,7 +54,7 @@ struct cleave_solution {
     clv_arena *arena;
     const clv_strategies *problem; /* the strategies' */
     clv_strategy_result result;
-    char cost[CLV_WIDE_TEXT], bound[CLV_WIDE_TEXT];
+    char cost[CLV_INT128_TEXT], bound[CLV_INT128_TEXT];
     const char *text, *json;
     size_t n_json;
 };

@@ -16,7 +16,8 @@ typedef struct {
     const cleave_solve_options *options;
 } relay;
 
-static void relay_news(void *ctx, const char *method, clv_wide cost, clv_wide bound, double seconds)
+static void relay_news(void *ctx, const char *method, clv_int128 cost, clv_int128 bound,
+                       double seconds)
 {
     const relay *r = ctx;
     cleave_solve_news news = { method, cost < 0 ? INFINITY : (double)cost, (double)bound, seconds };
@@ -107,9 +108,9 @@ static clv_status solve(const cleave_strategies *s, const cleave_solve_options *
     if (!result->found && result->end == CLV_SOLVED_STOPPED)
         return clv_fail(err, CLV_ECANCELED, "stopped before an answer was found");
     if (result->found)
-        clv_wide_text(ret->cost, result->value.cost);
+        clv_int128_text(ret->cost, result->value.cost);
     if (result->end != CLV_SOLVED_INFEASIBLE)
-        clv_wide_text(ret->bound, result->bound);
+        clv_int128_text(ret->bound, result->bound);
     CLV_TRY(clv_solve_text(s->problem, result, s->name, ret->arena, &ret->text, err));
     return clv_solve_json(s->problem, result, s->name, ret->arena, &ret->json, &ret->n_json, err);
 }

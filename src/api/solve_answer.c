@@ -45,7 +45,7 @@ static const char *end_sentence(clv_strategy_end end)
 
 double clv_solve_gap(const clv_strategy_result *r)
 {
-    clv_wide left = r->value.cost - r->bound;
+    clv_int128 left = r->value.cost - r->bound;
     return left > 0 ? (double)left / (double)r->value.cost : 0;
 }
 
@@ -61,8 +61,8 @@ static void put_limit(clv_text *text, const clv_strategies *p)
 
 static void put_peak(clv_text *text, const clv_strategies *p, const clv_strategy_value *value)
 {
-    char peak[CLV_WIDE_TEXT];
-    clv_text_printf(text, "memory peak %s at time %lld", clv_wide_text(peak, value->peak),
+    char peak[CLV_INT128_TEXT];
+    clv_text_printf(text, "memory peak %s at time %lld", clv_int128_text(peak, value->peak),
                     (long long)value->peak_at);
     if (p->usage_limit > 0)
         clv_text_printf(text, ", %.1f %% of the limit",
@@ -72,11 +72,11 @@ static void put_peak(clv_text *text, const clv_strategies *p, const clv_strategy
 
 static void put_answer(clv_text *text, const clv_strategies *p, const clv_strategy_result *r)
 {
-    char cost[CLV_WIDE_TEXT], bound[CLV_WIDE_TEXT];
-    clv_text_printf(text, "cost %s, %s\n", clv_wide_text(cost, r->value.cost),
+    char cost[CLV_INT128_TEXT], bound[CLV_INT128_TEXT];
+    clv_text_printf(text, "cost %s, %s\n", clv_int128_text(cost, r->value.cost),
                     end_sentence(r->end));
     clv_text_printf(text, "bound %s%s%s%s, gap %.3g %%, found by %s, %.3f s\n",
-                    clv_wide_text(bound, r->bound), r->bound_by[0] ? " (" : "", r->bound_by,
+                    clv_int128_text(bound, r->bound), r->bound_by[0] ? " (" : "", r->bound_by,
                     r->bound_by[0] ? ")" : "", 100 * clv_solve_gap(r), r->found_by, r->seconds);
     put_peak(text, p, &r->value);
     if (r->value.nevers > 0)
@@ -110,10 +110,10 @@ clv_status clv_solve_text(const clv_strategies *p, const clv_strategy_result *r,
 /* -- for programs -- */
 
 /* As text: readers of JSON that know doubles alone would round it. */
-static void put_wide(clv_json_out *out, const char *key, bool known, clv_wide value)
+static void put_wide(clv_json_out *out, const char *key, bool known, clv_int128 value)
 {
-    char digits[CLV_WIDE_TEXT];
-    clv_json_put_string(out, key, known ? clv_wide_text(digits, value) : NULL);
+    char digits[CLV_INT128_TEXT];
+    clv_json_put_string(out, key, known ? clv_int128_text(digits, value) : NULL);
 }
 
 clv_status clv_solve_json(const clv_strategies *p, const clv_strategy_result *r, const char *file,

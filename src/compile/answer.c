@@ -85,7 +85,7 @@ static clv_status take_int(const clv_json_at *root, const char *key, int64_t min
 }
 
 /* How long each device computes. All are looked at before any is told. */
-static clv_status read_busy(const clv_json_at *root, const clv_cluster *cluster, int64_t *told_ns,
+static clv_status read_busy(const clv_json_at *root, const clv_cluster *cluster, int64_t *busy_ns,
                             clv_error *err)
 {
     clv_json_at busy, at;
@@ -103,13 +103,13 @@ static clv_status read_busy(const clv_json_at *root, const clv_cluster *cluster,
         for (int32_t d = 0; d < n; d++) {
             at = clv_json_element(&busy, d, d > 0 ? &at : NULL);
             CLV_TRY(clv_json_number(&at, 0, LATENCY_MS_MAX, &ms, err));
-            if (pass == 1 && told_ns)
-                told_ns[d] = (int64_t)llround(ms * 1e6);
+            if (pass == 1 && busy_ns)
+                busy_ns[d] = (int64_t)llround(ms * 1e6);
         }
     return CLV_OK;
 }
 
-static clv_status read_fits(const clv_json_at *root, const clv_cluster *cluster, int64_t *told_ns,
+static clv_status read_fits(const clv_json_at *root, const clv_cluster *cluster, int64_t *busy_ns,
                             clv_verdict *v, clv_error *err)
 {
     static const char *const keys[] = { "version",    "outcome", "latency_ms",
@@ -126,7 +126,7 @@ static clv_status read_fits(const clv_json_at *root, const clv_cluster *cluster,
         CLV_TRY(clv_json_number(&throughput, THROUGHPUT_MIN, THROUGHPUT_MAX, &per_s, err));
         v->period_ns = (int64_t)llround(1e9 / per_s);
     }
-    return read_busy(root, cluster, told_ns, err);
+    return read_busy(root, cluster, busy_ns, err);
 }
 
 /* The device whose tile it is, tiles being counted through all devices. */
@@ -208,7 +208,7 @@ static clv_status read_failed(const clv_json_at *root, clv_verdict *v, clv_error
     return CLV_OK;
 }
 
-static clv_status read_json(const clv_json *json, const clv_cluster *cluster, int64_t *told_ns,
+static clv_status read_json(const clv_json *json, const clv_cluster *cluster, int64_t *busy_ns,
                             clv_verdict *v, clv_error *err)
 {
     clv_json_at root = clv_json_root(json, "answer"), outcome;
@@ -218,7 +218,7 @@ static clv_status read_json(const clv_json *json, const clv_cluster *cluster, in
     CLV_TRY(clv_json_member(&root, "outcome", true, &outcome, err));
     CLV_TRY(clv_json_string(&outcome, &text, err));
     if (strcmp(text, "fits") == 0)
-        return read_fits(&root, cluster, told_ns, v, err);
+        return read_fits(&root, cluster, busy_ns, v, err);
     if (strcmp(text, "oom") == 0)
         return read_oom(&root, cluster, v, err);
     if (strcmp(text, "failed") == 0)
@@ -227,7 +227,7 @@ static clv_status read_json(const clv_json *json, const clv_cluster *cluster, in
                     text);
 }
 
-clv_status clv_answer_read(const clv_run *run, const clv_cluster *cluster, int64_t *told_ns,
+clv_status clv_answer_read(const clv_run *run, const clv_cluster *cluster, int64_t *busy_ns,
                            clv_verdict *ret, clv_error *err)
 {
     assert(run->end != CLV_RUN_STOPPED);
@@ -244,7 +244,7 @@ clv_status clv_answer_read(const clv_run *run, const clv_cluster *cluster, int64
     }
     clv_status status = clv_json_parse(run->output, run->n_output, "answer", &json, &why);
     if (status == CLV_OK)
-        status = read_json(json, cluster, told_ns, &v, &why);
+        status = read_json(json, cluster, busy_ns, &v, &why);
     clv_json_free(json);
     if (status == CLV_ENOMEM) {
         if (err)

@@ -187,7 +187,7 @@ static clv_status judge_in(const external *x, int32_t worker, const clv_assignme
     CLV_TRY(clv_command_run(&command, arena, run, err));
     if (run->end == CLV_RUN_STOPPED)
         return clv_fail(err, CLV_ECANCELED, "stopped while the compiler '%s' ran", o->command);
-    return clv_answer_read(run, x->workload.cluster, candidate->told_ns, verdict, err);
+    return clv_answer_read(run, x->workload.cluster, candidate->busy_ns, verdict, err);
 }
 
 static clv_status compile(clv_compiler *self, int32_t worker, const clv_assignment *candidate,

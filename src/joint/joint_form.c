@@ -99,11 +99,11 @@ static double seconds_left(const clv_request *req)
 }
 
 /* As soon as the bound says that the best plan so far is not beaten, the rest is of no use. */
-static clv_wide enough_for(const clv_form *f)
+static clv_int128 enough_for(const clv_form *f)
 {
     if (!f->j->any || f->j->best.outcome != CLV_FITS)
         return 0;
-    return (clv_wide)f->j->best.ns * f->n_stages;
+    return (clv_int128)f->j->best.ns * f->n_stages;
 }
 
 /* Of the problem as it was built last. */
@@ -161,7 +161,7 @@ clv_status clv_form_cut(clv_form *f, const int32_t *answer, clv_plan **ret)
  * side on one sample, but not on what waits for each other. */
 static clv_status find_floor(clv_form *f)
 {
-    clv_wide least, path = 0;
+    clv_int128 least, path = 0;
     if (f->floor > 0)
         return CLV_OK;
     CLV_TRY(open_tables(f));
@@ -196,7 +196,7 @@ static clv_status take(clv_form *f, int64_t limit_bytes, clv_plan *cut)
  * than they took, or they would be the same again. */
 static int64_t next_limit(const clv_form *f, int64_t limit, int64_t lack)
 {
-    clv_wide used = f->strategy.value.peak;
+    clv_int128 used = f->strategy.value.peak;
     if (__builtin_mul_overflow(lack, (int64_t)f->n_stages, &lack))
         return 0;
     return (used <= limit - lack ? (int64_t)used : limit) - lack;
@@ -230,7 +230,7 @@ static clv_status show_infeasible(clv_form *f)
     return cut_form(f, 0);
 }
 
-static bool is_beaten(const clv_form *f, clv_wide bound)
+static bool is_beaten(const clv_form *f, clv_int128 bound)
 {
     return f->j->any && f->j->best.outcome == CLV_FITS && bound >= f->j->best.ns;
 }
@@ -247,7 +247,7 @@ static clv_status try_form(clv_form *f)
     if (f->strategy.end == CLV_SOLVED_INFEASIBLE)
         return show_infeasible(f);
     /* one stage does all of it; of several the busiest does its share at least */
-    clv_wide bound = (f->strategy.bound + f->n_stages - 1) / f->n_stages;
+    clv_int128 bound = (f->strategy.bound + f->n_stages - 1) / f->n_stages;
     bound = bound > f->floor ? bound : f->floor;
     f->bounded = true;
     f->bound_ns = bound < INT64_MAX ? (int64_t)bound : 0;
@@ -327,7 +327,7 @@ static clv_status open_form(clv_form *f)
 /* What is quick is found first. */
 clv_status clv_form_bound(clv_form *f)
 {
-    clv_wide sum;
+    clv_int128 sum;
     CLV_TRY(open_form(f));
     if (f->out)
         return CLV_OK;

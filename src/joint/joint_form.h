@@ -66,12 +66,12 @@ struct clv_form {
     clv_split_pins *pins;   /* NULL: no rule speaks of tensors */
     bool refused;           /* its rules do not go with it: own_error says why */
     bool out;               /* it is not to be searched, for that or another reason */
-    clv_wide floor;         /* no plan of it has less; 0: not found yet */
+    clv_int128 floor;       /* no plan of it has less; 0: not found yet */
     bool shows;             /* where not even its weights fit, what is missing is of interest */
     clv_shard_tables *tables;
     clv_shard_problem *problem; /* NULL: not yet built */
     clv_strategy_result strategy;
-    clv_wide known; /* no strategies cost less, with as much memory as was asked for last */
+    clv_int128 known; /* no strategies cost less, with as much memory as was asked for last */
     clv_local_model *local;
     clv_cluster *stages;
     /* what came of it */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/crew.h"
+#include "base/parallel_for.h"
 
 /* So many at once, whatever the threads: what they know of each other decides what is left out. The
  * first is searched alone: most often it is the best, and leaves out the others. */
@@ -69,7 +69,7 @@ static clv_status share(clv_joint *j, clv_form *forms, int32_t n, void (*work)(v
     clv_status status = CLV_OK;
     for (int32_t k = 0; k < n; k++)
         forms[k].jobs = n > 1 ? 1 : jobs;
-    clv_crew_share(n, jobs, work, forms);
+    clv_parallel_for(n, jobs, work, forms);
     for (int32_t k = 0; k < n && status == CLV_OK; k++)
         status = merge(j, &forms[k]);
     for (int32_t k = 0; k < n; k++)
@@ -78,7 +78,7 @@ static clv_status share(clv_joint *j, clv_form *forms, int32_t n, void (*work)(v
 }
 
 typedef struct {
-    clv_wide floor; /* no plan of the form has less */
+    clv_int128 floor; /* no plan of the form has less */
     int32_t shape;
 } candidate;
 

@@ -73,7 +73,7 @@ typedef struct {
 typedef struct {
     const int32_t *device_of; /* n_units */
     double proportion;        /* available memory proportion, (0, 1]; 0: each device's default */
-    int64_t *told_ns; /* n_devices, set to -1 by who asks, or NULL: where a compiler that measures
+    int64_t *busy_ns; /* n_devices, set to -1 by who asks, or NULL: where a compiler that measures
                          writes how long each device computes for a sample */
 } clv_assignment;
 

@@ -50,7 +50,7 @@ static void add_costs(const clv_strategies *p, const int32_t *choice_of, clv_str
         add_cost(value, entry_of(p, e, choice_of));
 }
 
-clv_wide clv_strategy_cost(const clv_strategies *p, const int32_t *choice_of)
+clv_int128 clv_strategy_cost(const clv_strategies *p, const int32_t *choice_of)
 {
     clv_strategy_value value = { .cost = 0 };
     add_costs(p, choice_of, &value);
@@ -77,7 +77,7 @@ static void list_events(const clv_strategies *p, const int32_t *choice_of, event
 
 static void find_peak(const event *events, size_t n, clv_strategy_value *value)
 {
-    clv_wide now = 0;
+    clv_int128 now = 0;
     for (size_t i = 0; i < n; i++) {
         now += events[i].change;
         bool ends = i + 1 == n || events[i + 1].time != events[i].time;
@@ -90,12 +90,12 @@ static void find_peak(const event *events, size_t n, clv_strategy_value *value)
 
 static void check_limit(const clv_strategies *p, clv_strategy_value *value)
 {
-    char held[CLV_WIDE_TEXT], over[CLV_WIDE_TEXT];
+    char held[CLV_INT128_TEXT], over[CLV_INT128_TEXT];
     if (p->usage_limit == CLV_STRATEGY_UNLIMITED || value->peak <= p->usage_limit)
         return;
     break_rule(value, "at time %lld the nodes hold %s, which is %s more than the limit of %lld",
-               (long long)value->peak_at, clv_wide_text(held, value->peak),
-               clv_wide_text(over, value->peak - p->usage_limit), (long long)p->usage_limit);
+               (long long)value->peak_at, clv_int128_text(held, value->peak),
+               clv_int128_text(over, value->peak - p->usage_limit), (long long)p->usage_limit);
 }
 
 clv_status clv_strategy_judge(const clv_strategies *p, const int32_t *choice_of, clv_arena *arena,

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 #include "base/arena.h"
-#include "base/wide.h"
+#include "base/int128.h"
 
 /* A cost from here on stands for "never": the judge adds it like any other, solvers avoid it. */
 #define CLV_STRATEGY_NEVER     INT64_C(1000000000000000000)
@@ -43,9 +43,9 @@ typedef struct {
 typedef struct {
     bool legal;
     char why[160];   /* not legal: the first rule broken, in words */
-    clv_wide cost;   /* node and edge costs; nevers counted as they stand */
+    clv_int128 cost; /* node and edge costs; nevers counted as they stand */
     int64_t nevers;  /* costs among them of CLV_STRATEGY_NEVER or more */
-    clv_wide peak;   /* the most memory held at a moment; 0 without spans */
+    clv_int128 peak; /* the most memory held at a moment; 0 without spans */
     int64_t peak_at; /* the first such moment */
 } clv_strategy_value;
 
@@ -55,7 +55,7 @@ static inline int32_t clv_strategy_n_choices(const clv_strategies *p, int32_t no
 }
 
 /* What an answer costs, nevers counted as they stand. Every choice must exist. O(nodes + edges). */
-clv_wide clv_strategy_cost(const clv_strategies *p, const int32_t *choice_of);
+clv_int128 clv_strategy_cost(const clv_strategies *p, const int32_t *choice_of);
 
 /* Judges an answer: choice_of[node] counts from 0 within the node, any numbers. An answer is legal
  * when every choice exists and the peak is within the limit. O(nodes + edges + s log s), s spans.

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/pile.h"
+#include "base/chunk_list.h"
 
 /* Slots of the first table of matrices; a power of two, as all are. */
 #define TABLE_MIN 64
@@ -25,8 +25,8 @@ struct clv_strategy_draft {
     int32_t last_node; /* of the last span; -1: none */
     int64_t last_hi;
     bool in_order; /* the spans of each node come one behind the other */
-    clv_pile first_choice, cost, span_node, span_lo, span_hi, span_usage, usage;
-    clv_pile first_end, end, matrix_of, entry;
+    clv_chunk_list first_choice, cost, span_node, span_lo, span_hi, span_usage, usage;
+    clv_chunk_list first_end, end, matrix_of, entry;
     matrix_note *matrices; /* p.n_matrices */
     int32_t room;
     int32_t *slot; /* table of matrices, number plus 1; 0: free */
@@ -46,25 +46,25 @@ clv_status clv_strategy_draft_new(clv_arena *arena, clv_strategy_draft **ret, cl
     d->slot = CLV_NEW_ARRAY(arena, int32_t, TABLE_MIN);
     if (!d->slot)
         return nomem(err);
-    clv_pile_init(&d->first_choice, arena, sizeof(int32_t));
-    clv_pile_init(&d->cost, arena, sizeof(int64_t));
-    clv_pile_init(&d->span_node, arena, sizeof(int32_t));
-    clv_pile_init(&d->span_lo, arena, sizeof(int64_t));
-    clv_pile_init(&d->span_hi, arena, sizeof(int64_t));
-    clv_pile_init(&d->span_usage, arena, sizeof(int64_t));
-    clv_pile_init(&d->usage, arena, sizeof(int64_t));
-    clv_pile_init(&d->first_end, arena, sizeof(int32_t));
-    clv_pile_init(&d->end, arena, sizeof(int32_t));
-    clv_pile_init(&d->matrix_of, arena, sizeof(int32_t));
-    clv_pile_init(&d->entry, arena, sizeof(int64_t));
+    clv_chunk_list_init(&d->first_choice, arena, sizeof(int32_t));
+    clv_chunk_list_init(&d->cost, arena, sizeof(int64_t));
+    clv_chunk_list_init(&d->span_node, arena, sizeof(int32_t));
+    clv_chunk_list_init(&d->span_lo, arena, sizeof(int64_t));
+    clv_chunk_list_init(&d->span_hi, arena, sizeof(int64_t));
+    clv_chunk_list_init(&d->span_usage, arena, sizeof(int64_t));
+    clv_chunk_list_init(&d->usage, arena, sizeof(int64_t));
+    clv_chunk_list_init(&d->first_end, arena, sizeof(int32_t));
+    clv_chunk_list_init(&d->end, arena, sizeof(int32_t));
+    clv_chunk_list_init(&d->matrix_of, arena, sizeof(int32_t));
+    clv_chunk_list_init(&d->entry, arena, sizeof(int64_t));
     *ret = d;
     return CLV_OK;
 }
 
 /* Copies n elements to the pile's end. */
-static bool put(clv_pile *pile, const void *from, size_t n)
+static bool put(clv_chunk_list *pile, const void *from, size_t n)
 {
-    void *to = clv_pile_add(pile, n);
+    void *to = clv_chunk_list_add(pile, n);
     if (to && n)
         memcpy(to, from, n * pile->size);
     return to != NULL;
@@ -142,7 +142,7 @@ clv_status clv_strategy_draft_span(clv_strategy_draft *d, int64_t lo, int64_t hi
 {
     assert(d->p.n_nodes > 0);
     int32_t node = d->p.n_nodes - 1;
-    int32_t n = d->n_choices - *(const int32_t *)clv_pile_last(&d->first_choice);
+    int32_t n = d->n_choices - *(const int32_t *)clv_chunk_list_last(&d->first_choice);
     int64_t at = 0;
     if (hi == lo)
         return CLV_OK;
@@ -227,7 +227,7 @@ clv_status clv_strategy_draft_matrix(clv_strategy_draft *d, int64_t n, const int
     }
     if (!put(&d->entry, entry, (size_t)n))
         return nomem(err);
-    m.entry = (const int64_t *)clv_pile_last(&d->entry) - (n - 1);
+    m.entry = (const int64_t *)clv_chunk_list_last(&d->entry) - (n - 1);
     CLV_TRY(add_matrix(d, &m, err));
     d->slot[at] = d->p.n_matrices;
     *ret = d->p.n_matrices - 1;
@@ -260,12 +260,12 @@ clv_status clv_strategy_draft_edge(clv_strategy_draft *d, int32_t k, const int32
 
 /* -- freezing -- */
 
-static clv_status join(clv_pile *pile, const int32_t *last, void *ret, clv_error *err)
+static clv_status join(clv_chunk_list *pile, const int32_t *last, void *ret, clv_error *err)
 {
     void *all;
     if (last && !put(pile, last, 1))
         return nomem(err);
-    all = clv_pile_join(pile, 0);
+    all = clv_chunk_list_join(pile, 0);
     if (!all)
         return nomem(err);
     memcpy(ret, &all, sizeof all);
@@ -276,7 +276,7 @@ static clv_status join(clv_pile *pile, const int32_t *last, void *ret, clv_error
 static clv_status list_spans(clv_strategy_draft *d, clv_error *err)
 {
     int32_t *first = CLV_NEW_ARRAY(d->arena, int32_t, d->p.n_nodes + 1);
-    const int32_t *node = clv_pile_join(&d->span_node, 0);
+    const int32_t *node = clv_chunk_list_join(&d->span_node, 0);
     if (!first || !node)
         return nomem(err);
     for (int32_t i = 0; i < d->n_spans; i++)
@@ -427,7 +427,7 @@ static clv_status join_entries(clv_strategy_draft *d, int32_t first, clv_error *
         extra += m >= first ? (size_t)d->matrices[m].n : 0;
     }
     first_entry[d->p.n_matrices] = at;
-    int64_t *entry = clv_pile_join(&d->entry, extra);
+    int64_t *entry = clv_chunk_list_join(&d->entry, extra);
     if (!entry)
         return nomem(err);
     for (int32_t m = 0; m < first; m++)

@@ -31,7 +31,7 @@ typedef struct {
     int64_t *spread;     /* by matrix */
     int64_t *usage;      /* by choice, at that moment */
     double *near, *held; /* by choice: the least of all that is below with its own, and its usage */
-    clv_wide *best;      /* by choice: the least, in parts of PRICE_BITS */
+    clv_int128 *best;    /* by choice: the least, in parts of PRICE_BITS */
 } forest;
 
 static int32_t end_of(const clv_strategies *p, int32_t edge, int32_t k)
@@ -44,7 +44,7 @@ static int32_t end_of(const clv_strategies *p, int32_t edge, int32_t k)
 static int64_t spread_of(const clv_strategies *p, int32_t m)
 {
     int64_t first = p->first_entry[m], n = p->first_entry[m + 1] - first;
-    clv_wide sum = 0;
+    clv_int128 sum = 0;
     for (int64_t i = 0; i < n; i++)
         sum += p->entry[first + i] < CLV_STRATEGY_NEVER ? p->entry[first + i] : CLV_STRATEGY_NEVER;
     return n > 0 ? (int64_t)(sum / n) : 0;
@@ -228,39 +228,39 @@ static void send(forest *t, int32_t v)
     int32_t n_v = clv_strategy_n_choices(p, v), n_u = clv_strategy_n_choices(p, u);
     bool is_row = end_of(p, edge, 0) == v;
     const int64_t *entry = p->entry + p->first_entry[p->matrix_of[edge]];
-    const clv_wide *below = t->best + p->first_choice[v];
+    const clv_int128 *below = t->best + p->first_choice[v];
     for (int32_t i = 0; i < n_u; i++) {
         const int64_t *at = is_row ? entry + i : entry + (int64_t)i * n_v;
         int64_t step = is_row ? n_u : 1;
-        clv_wide least = below[0] + ((clv_wide)*at << PRICE_BITS);
+        clv_int128 least = below[0] + ((clv_int128)*at << PRICE_BITS);
         for (int32_t j = 1; j < n_v; j++) {
-            clv_wide cost = below[j] + ((clv_wide)at[j * step] << PRICE_BITS);
+            clv_int128 cost = below[j] + ((clv_int128)at[j * step] << PRICE_BITS);
             least = cost < least ? cost : least;
         }
         t->best[p->first_choice[u] + i] += least;
     }
 }
 
-static clv_wide bound_at(forest *t, double price)
+static clv_int128 bound_at(forest *t, double price)
 {
     const clv_strategies *p = t->p;
     int64_t parts = (int64_t)(price * (double)(INT64_C(1) << PRICE_BITS));
-    clv_wide sum = p->usage_limit > 0 ? -(clv_wide)parts * p->usage_limit : 0;
+    clv_int128 sum = p->usage_limit > 0 ? -(clv_int128)parts * p->usage_limit : 0;
     for (int32_t c = 0; c < p->first_choice[p->n_nodes]; c++)
-        t->best[c] = ((clv_wide)p->cost[c] << PRICE_BITS) + (clv_wide)parts * t->usage[c];
+        t->best[c] = ((clv_int128)p->cost[c] << PRICE_BITS) + (clv_int128)parts * t->usage[c];
     for (int32_t i = p->n_nodes - 1; i >= 0; i--) {
         int32_t v = t->order[i];
         if (t->up[v] >= 0) {
             send(t, v);
             continue;
         }
-        clv_wide least = t->best[p->first_choice[v]];
+        clv_int128 least = t->best[p->first_choice[v]];
         for (int32_t c = p->first_choice[v] + 1; c < p->first_choice[v + 1]; c++)
             least = t->best[c] < least ? t->best[c] : least;
         sum += least;
     }
     /* rounded up: costs are whole */
-    clv_wide one = (clv_wide)1 << PRICE_BITS;
+    clv_int128 one = (clv_int128)1 << PRICE_BITS;
     return sum > 0 ? (sum + one - 1) / one : 0;
 }
 
@@ -292,12 +292,12 @@ static bool take_room(forest *t, clv_arena *arena)
     t->usage = CLV_NEW_ARRAY(arena, int64_t, n_choices);
     t->near = CLV_NEW_ARRAY(arena, double, n_choices);
     t->held = CLV_NEW_ARRAY(arena, double, n_choices);
-    t->best = CLV_NEW_ARRAY(arena, clv_wide, n_choices);
+    t->best = CLV_NEW_ARRAY(arena, clv_int128, n_choices);
     return t->parent && t->up && t->order && t->first && t->beside && t->edges && t->spread &&
            t->usage && t->near && t->held && t->best;
 }
 
-clv_status clv_strategy_forest(const clv_strategies *p, clv_arena *arena, clv_wide *ret,
+clv_status clv_strategy_forest(const clv_strategies *p, clv_arena *arena, clv_int128 *ret,
                                clv_error *err)
 {
     forest t = { .p = p };

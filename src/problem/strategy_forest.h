@@ -10,7 +10,7 @@
  * counts at one moment, by a price for what is beyond the limit. Exact where the graph is a forest
  * and memory no matter. Nevers count as they stand. O(edges log edges + entries of the forest's
  * edges, a dozen times where memory matters). */
-clv_status clv_strategy_forest(const clv_strategies *p, clv_arena *arena, clv_wide *ret,
+clv_status clv_strategy_forest(const clv_strategies *p, clv_arena *arena, clv_int128 *ret,
                                clv_error *err);
 
 #endif

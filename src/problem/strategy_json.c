@@ -10,22 +10,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/chunk_list.h"
 #include "base/json_pull.h"
-#include "base/pile.h"
 #include "problem/strategy_draft.h"
 
 #define NAME_SIZE 256 /* of a problem; what is longer is cut */
 
 /* Short rows that are kept until the end: intervals, ends of edges. */
 typedef struct {
-    clv_pile values, ends;      /* int64_t; int64_t, by row: how many values up to its end */
-    const int64_t *value, *end; /* the same, once joined */
-    int32_t n;                  /* rows */
+    clv_chunk_list values, ends; /* int64_t; int64_t, by row: how many values up to its end */
+    const int64_t *value, *end;  /* the same, once joined */
+    int32_t n;                   /* rows */
 } rows;
 
 /* Of long rows only how long they are. */
 typedef struct {
-    clv_pile lengths; /* int32_t */
+    clv_chunk_list lengths; /* int32_t */
     const int32_t *length;
     int32_t n;
 } counts;
@@ -37,7 +37,7 @@ typedef struct {
     clv_json_ints row; /* the one at hand */
     rows intervals, ends;
     counts costs, usages;
-    clv_pile matrices; /* int32_t, by edge */
+    clv_chunk_list matrices; /* int32_t, by edge */
     const int32_t *matrix_of;
     int32_t n_matrices; /* rows of edges.costs */
     int32_t *seen;      /* by node: the last edge that had it, plus 1 */
@@ -64,8 +64,8 @@ static clv_status count_row(const reader *r, int32_t *n, clv_error *err)
 static clv_status put_row(reader *r, rows *list, clv_error *err)
 {
     CLV_TRY(count_row(r, &list->n, err));
-    int64_t *value = clv_pile_add(&list->values, (size_t)r->row.n);
-    int64_t *end = value ? clv_pile_add(&list->ends, 1) : NULL;
+    int64_t *value = clv_chunk_list_add(&list->values, (size_t)r->row.n);
+    int64_t *end = value ? clv_chunk_list_add(&list->ends, 1) : NULL;
     if (!end)
         return nomem(err);
     if (r->row.n > 0)
@@ -106,7 +106,7 @@ static clv_status read_amounts(reader *r, counts *list, clv_error *err)
 {
     CLV_TRY(clv_json_pull_ints(&r->j, 0, INT64_MAX, &r->row, err));
     CLV_TRY(count_row(r, &list->n, err));
-    int32_t *length = clv_pile_add(&list->lengths, 1);
+    int32_t *length = clv_chunk_list_add(&list->lengths, 1);
     if (!length)
         return nomem(err);
     *length = r->row.n;
@@ -138,7 +138,7 @@ static clv_status read_matrix(reader *r, clv_error *err)
         return clv_fail(err, CLV_EFORMAT, "%s is empty, expected an entry for each pair of choices",
                         clv_json_pull_path(&r->j, path, sizeof path));
     CLV_TRY(count_row(r, &r->n_matrices, err));
-    int32_t *matrix = clv_pile_add(&r->matrices, 1);
+    int32_t *matrix = clv_chunk_list_add(&r->matrices, 1);
     if (!matrix)
         return nomem(err);
     return clv_strategy_draft_matrix(r->draft, r->row.n, r->row.at, matrix, err);
@@ -220,8 +220,8 @@ static clv_status read_document(reader *r, clv_error *err)
 
 static clv_status join_rows(rows *list, clv_error *err)
 {
-    list->value = clv_pile_join(&list->values, 0);
-    list->end = clv_pile_join(&list->ends, 0);
+    list->value = clv_chunk_list_join(&list->values, 0);
+    list->end = clv_chunk_list_join(&list->ends, 0);
     return list->value && list->end ? CLV_OK : nomem(err);
 }
 
@@ -263,8 +263,8 @@ static clv_status make_span(reader *r, int32_t v, int64_t at, clv_error *err)
 static clv_status make_spans(reader *r, clv_error *err)
 {
     int64_t at = 0;
-    r->costs.length = clv_pile_join(&r->costs.lengths, 0);
-    r->usages.length = clv_pile_join(&r->usages.lengths, 0);
+    r->costs.length = clv_chunk_list_join(&r->costs.lengths, 0);
+    r->usages.length = clv_chunk_list_join(&r->usages.lengths, 0);
     if (!r->costs.length || !r->usages.length)
         return nomem(err);
     CLV_TRY(join_rows(&r->intervals, err));
@@ -346,7 +346,7 @@ static clv_status make_edges(reader *r, clv_error *err)
                         "expected one of each for an edge",
                         r->j.what, r->ends.n, r->n_matrices);
     CLV_TRY(join_rows(&r->ends, err));
-    r->matrix_of = clv_pile_join(&r->matrices, 0);
+    r->matrix_of = clv_chunk_list_join(&r->matrices, 0);
     r->seen = CLV_NEW_ARRAY(r->scratch, int32_t, r->costs.n);
     if (!r->matrix_of || !r->seen)
         return nomem(err);
@@ -359,8 +359,8 @@ static clv_status make_edges(reader *r, clv_error *err)
 
 static void begin_rows(rows *list, clv_arena *arena)
 {
-    clv_pile_init(&list->values, arena, sizeof(int64_t));
-    clv_pile_init(&list->ends, arena, sizeof(int64_t));
+    clv_chunk_list_init(&list->values, arena, sizeof(int64_t));
+    clv_chunk_list_init(&list->ends, arena, sizeof(int64_t));
 }
 
 static clv_status read_all(reader *r, clv_error *err)
@@ -369,9 +369,9 @@ static clv_status read_all(reader *r, clv_error *err)
     r->row.arena = r->scratch;
     begin_rows(&r->intervals, r->scratch);
     begin_rows(&r->ends, r->scratch);
-    clv_pile_init(&r->costs.lengths, r->scratch, sizeof(int32_t));
-    clv_pile_init(&r->usages.lengths, r->scratch, sizeof(int32_t));
-    clv_pile_init(&r->matrices, r->scratch, sizeof(int32_t));
+    clv_chunk_list_init(&r->costs.lengths, r->scratch, sizeof(int32_t));
+    clv_chunk_list_init(&r->usages.lengths, r->scratch, sizeof(int32_t));
+    clv_chunk_list_init(&r->matrices, r->scratch, sizeof(int32_t));
     CLV_TRY(clv_strategy_draft_new(r->arena, &r->draft, err));
     CLV_TRY(read_document(r, err));
     CLV_TRY(make_spans(r, err));

@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 
-#include "base/wide.h"
+#include "base/int128.h"
 
 const char *clv_uneven_policy_name(clv_uneven_policy policy)
 {
@@ -28,7 +28,7 @@ void clv_cut(int64_t size, int64_t count, int64_t k, clv_uneven_policy policy, i
 void clv_cut_shares(int64_t size, int64_t count, int64_t k, const int64_t *share,
                     int64_t *ret_offset, int64_t *ret_size)
 {
-    clv_wide before = 0, total = 0;
+    clv_int128 before = 0, total = 0;
 
     for (int64_t i = 0; i < count; i++) {
         before += i < k ? share[i] : 0;
@@ -41,7 +41,7 @@ void clv_cut_shares(int64_t size, int64_t count, int64_t k, const int64_t *share
 clv_status clv_cut_check_sizes(const int64_t *size, int32_t n, int64_t parts, int64_t dim,
                                const char *what, clv_error *err)
 {
-    clv_wide sum = 0;
+    clv_int128 sum = 0;
 
     if (n != parts)
         return clv_fail(err, CLV_EUSAGE,

@@ -63,7 +63,7 @@ static clv_status judge_folded(void *ctx, const clv_assignment *assignments, int
         return clv_fail_nomem(err, "a batch of plans");
     for (int32_t k = 0; k < n; k++) {
         whole[k].proportion = assignments[k].proportion;
-        whole[k].told_ns = assignments[k].told_ns;
+        whole[k].busy_ns = assignments[k].busy_ns;
         CLV_TRY(clv_run_expand(r, assignments[k].device_of, &whole[k].device_of));
     }
     clv_status status = r->pool_judge.judge(r->pool_judge.ctx, whole, n, verdicts, err);

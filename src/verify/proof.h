@@ -21,7 +21,7 @@
 #ifndef CLV_VERIFY_PROOF_H
 #define CLV_VERIFY_PROOF_H
 
-#include "base/wide.h"
+#include "base/int128.h"
 #include "lower/spmd.h"
 
 typedef struct {
@@ -31,8 +31,8 @@ typedef struct {
     int32_t n_values;  /* tensors in a layout, in a phase */
     int32_t n_operators, n_steps, n_transfers, n_outputs;
     int32_t n_phases, n_devices; /* of a phase */
-    clv_wide elems;              /* of all values, each counted once */
-    clv_wide parts;              /* on all devices: with copies and partial results */
+    clv_int128 elems;            /* of all values, each counted once */
+    clv_int128 parts;            /* on all devices: with copies and partial results */
 } clv_proof;
 
 /* CLV_ELIMIT: parts are scattered over too many runs to look at. CLV_ENOMEM. That the program is

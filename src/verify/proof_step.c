@@ -70,15 +70,15 @@ static clv_status look_at_axes(const work *w)
 
 /* -- what devices have -- */
 
-static clv_wide size_at(const work *w, const clv_held *h, int32_t position)
+static clv_int128 size_at(const work *w, const clv_held *h, int32_t position)
 {
-    clv_wide size = 1;
+    clv_int128 size = 1;
     for (int32_t d = 0; d < h->rank; d++)
         size *= clv_set_of(w->p, h->dim[d], position)->count;
     return size;
 }
 
-static clv_status common_at(const work *w, int32_t of_to, int32_t of_from, clv_wide *ret)
+static clv_status common_at(const work *w, int32_t of_to, int32_t of_from, clv_int128 *ret)
 {
     *ret = 1;
     for (int32_t d = 0; d < w->to->rank && *ret; d++) {
@@ -98,12 +98,12 @@ static bool is_copy(const work *w, int32_t member)
 }
 
 /* Of what a device has afterwards, how much the group had; and how much that was in all. */
-static clv_status of_group(const work *w, int32_t position, clv_wide *found, clv_wide *all)
+static clv_status of_group(const work *w, int32_t position, clv_int128 *found, clv_int128 *all)
 {
     int32_t group = clv_first_of(w->p, position, w->group);
     *found = *all = 0;
     for (int32_t i = 0; i < w->p->s->mesh.n_devices; i++) {
-        clv_wide both;
+        clv_int128 both;
         if (clv_first_of(w->p, i, w->group) != group || is_copy(w, i))
             continue;
         CLV_TRY(common_at(w, position, i, &both));
@@ -127,7 +127,7 @@ static clv_status lacks(const work *w, int32_t position, bool surplus)
 static clv_status look_at_own(const work *w, bool same)
 {
     for (int32_t i = 0; i < w->p->s->mesh.n_devices; i++) {
-        clv_wide both;
+        clv_int128 both;
         CLV_TRY(common_at(w, i, i, &both));
         if (both != size_at(w, w->to, i))
             return clv_refute(w->p, "%s: %s gets elements of '%.*s' that it has not", w->who,
@@ -145,7 +145,7 @@ static clv_status look_at_own(const work *w, bool same)
 static clv_status look_at_group(const work *w, bool all)
 {
     for (int32_t i = 0; i < w->p->s->mesh.n_devices; i++) {
-        clv_wide found, there;
+        clv_int128 found, there;
         CLV_TRY(of_group(w, i, &found, &there));
         if (found != size_at(w, w->to, i))
             return lacks(w, i, false);

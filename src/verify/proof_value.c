@@ -94,11 +94,11 @@ static clv_status look_at_axes(clv_prover *p, const clv_layout *l, int32_t rank,
     return CLV_OK;
 }
 
-static clv_status count_parts(clv_prover *p, const clv_held *h, clv_wide *ret)
+static clv_status count_parts(clv_prover *p, const clv_held *h, clv_int128 *ret)
 {
     *ret = 0;
     for (int32_t i = 0; i < p->s->mesh.n_devices; i++) {
-        clv_wide elems = 1;
+        clv_int128 elems = 1;
         for (int32_t d = 0; d < h->rank; d++)
             elems *= clv_set_of(p, h->dim[d], i)->count;
         *ret += elems;
@@ -157,9 +157,9 @@ static bool is_static(const clv_type *type)
     return known;
 }
 
-static clv_wide elems_of(const clv_type *type)
+static clv_int128 elems_of(const clv_type *type)
 {
-    clv_wide elems = 1;
+    clv_int128 elems = 1;
     for (int32_t d = 0; d < type->rank; d++)
         elems *= type->dims[d];
     return elems;

@@ -73,7 +73,7 @@ static void cut_range(int64_t n, int64_t k, int64_t *low, int64_t *units)
  * their due, rounded down. */
 static void cut_shares(const int64_t *share, int64_t n, int64_t k, int64_t *low, int64_t *units)
 {
-    clv_wide before = 0, own = share[k], total = 0;
+    clv_int128 before = 0, own = share[k], total = 0;
     for (int64_t i = 0; i < n; i++) {
         before += i < k ? share[i] : 0;
         total += share[i];

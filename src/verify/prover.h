@@ -28,7 +28,7 @@ typedef struct {
     clv_map by_cover, by_step; /* what was shown already */
     clv_spread *of_recipe;
     int32_t **spread; /* [spread][position] */
-    clv_wide *box;    /* elements on all devices */
+    clv_int128 *box;  /* elements on all devices */
     int32_t n_recipes, n_spreads, n_boxes, n_covers, n_shown;
     int32_t cap_recipes, cap_spreads, cap_boxes;
     int32_t coord_of[CLV_MESH_AXES_MAX]; /* stride of an axis in positions */

@@ -27,7 +27,7 @@ static const char *plural(int64_t n) { return n == 1 ? "" : "s"; }
 static void say_proof(page *p)
 {
     const clv_proof *f = &p->r->proof;
-    char elems[CLV_WIDE_TEXT], parts[CLV_WIDE_TEXT];
+    char elems[CLV_INT128_TEXT], parts[CLV_INT128_TEXT];
     if (!f->holds || !p->r->stages.holds) {
         clv_text_printf(&p->text, "proof     does not hold: %s\n",
                         f->holds ? p->r->stages.fault : f->fault);
@@ -44,7 +44,7 @@ static void say_proof(page *p)
         f->n_phases, plural(f->n_phases));
     clv_text_printf(
         &p->text, "          each of %s elements is made once for each of its copies, %s in all\n",
-        clv_wide_text(elems, f->elems), clv_wide_text(parts, f->parts));
+        clv_int128_text(elems, f->elems), clv_int128_text(parts, f->parts));
 }
 
 static void say_first(page *p, const clv_verified_form *f)
@@ -113,10 +113,10 @@ clv_status clv_verify_text(const clv_verify_result *r, clv_arena *arena, const c
 
 /* -- JSON -- */
 
-static void put_wide(clv_json_out *out, const char *key, clv_wide value)
+static void put_wide(clv_json_out *out, const char *key, clv_int128 value)
 {
-    char text[CLV_WIDE_TEXT];
-    clv_json_put_string(out, key, clv_wide_text(text, value));
+    char text[CLV_INT128_TEXT];
+    clv_json_put_string(out, key, clv_int128_text(text, value));
 }
 
 static void put_proof(clv_json_out *out, const char *key, const clv_proof *f)

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "base/crew.h"
+#include "base/parallel_for.h"
 #include "weights/part_set.h"
 
 typedef struct writing writing;
@@ -217,7 +217,7 @@ static clv_status write_weights(writing *w, const clv_weight_source *source, clv
     CLV_TRY(take_turns(w->p, &w->turns, err));
     CLV_TRY(find_weights(w, err));
     CLV_TRY(take_writers(w, source, err));
-    clv_crew_run(w->n_writers, write_share, w);
+    clv_parallel_threads(w->n_writers, write_share, w);
     for (int32_t i = 0; i < w->n_writers; i++) {
         const writer *one = &w->writers[i];
         if (one->status != CLV_OK && (!wrong || one->weight < wrong->weight))
@@ -301,7 +301,7 @@ static clv_status sum_files(const writing *w, clv_error *err)
                   .errors = CLV_NEW_ARRAY(w->p->arena, clv_error, n) };
     if (!s.status || !s.errors)
         return clv_fail_nomem(err, "the checksums of files");
-    clv_crew_share(n, w->n_writers, sum_file, &s);
+    clv_parallel_for(n, w->n_writers, sum_file, &s);
     for (int32_t i = 0; i < n; i++)
         if (s.status[i] != CLV_OK) {
             if (err)

@@ -57,9 +57,9 @@ static void is_whole(const clv_strategies *p)
         is_edge_whole(p, e);
 }
 
-static clv_wide held_at(const clv_strategies *p, const int32_t *choice_of, int64_t time)
+static clv_int128 held_at(const clv_strategies *p, const int32_t *choice_of, int64_t time)
 {
-    clv_wide sum = 0;
+    clv_int128 sum = 0;
     for (int32_t v = 0; v < p->n_nodes; v++)
         for (int32_t s = p->first_span[v]; s < p->first_span[v + 1]; s++)
             if (p->span_lo[s] <= time && time < p->span_hi[s])
@@ -68,9 +68,9 @@ static clv_wide held_at(const clv_strategies *p, const int32_t *choice_of, int64
 }
 
 /* The cost of an answer, -1 of one that is over the limit. */
-static clv_wide cost_of(const clv_strategies *p, const int32_t *choice_of)
+static clv_int128 cost_of(const clv_strategies *p, const int32_t *choice_of)
 {
-    clv_wide cost = 0;
+    clv_int128 cost = 0;
     for (int32_t s = 0; s < p->first_span[p->n_nodes]; s++) /* peaks are where spans begin */
         if (p->usage_limit >= 0 && held_at(p, choice_of, p->span_lo[s]) > p->usage_limit)
             return -1;
@@ -95,9 +95,9 @@ static int32_t n_answers(const clv_strategies *p)
 }
 
 /* The least cost of all answers, -1 where none is legal; the judge agrees on each. */
-static clv_wide best_of_all(const clv_strategies *p, int32_t n, clv_arena *arena)
+static clv_int128 best_of_all(const clv_strategies *p, int32_t n, clv_arena *arena)
 {
-    clv_wide best = -1;
+    clv_int128 best = -1;
     for (int32_t answer = 0; answer < n; answer++) {
         int32_t choice_of[NODES_MAX] = { 0 }, left = answer;
         clv_strategy_value value;
@@ -105,7 +105,7 @@ static clv_wide best_of_all(const clv_strategies *p, int32_t n, clv_arena *arena
             choice_of[v] = left % clv_strategy_n_choices(p, v);
             left /= clv_strategy_n_choices(p, v);
         }
-        clv_wide cost = cost_of(p, choice_of);
+        clv_int128 cost = cost_of(p, choice_of);
         must(clv_strategy_judge(p, choice_of, arena, &value, NULL) == CLV_OK);
         must(value.legal == (cost >= 0) && (!value.legal || value.cost == cost));
         must(value.legal || value.why[0]);
@@ -118,7 +118,7 @@ static clv_wide best_of_all(const clv_strategies *p, int32_t n, clv_arena *arena
 static bool is_enough(void *ctx) { return ++*(int *)ctx > SOLVE_LOOKS; }
 
 /* Whatever an answer says of itself is so, whenever it is asked for. */
-static void solver_is_honest(const clv_strategies *p, clv_arena *arena, clv_wide best)
+static void solver_is_honest(const clv_strategies *p, clv_arena *arena, clv_int128 best)
 {
     int looks = 0;
     clv_strategy_options options = { .jobs = 1, .stop = is_enough, .stop_ctx = &looks };

@@ -60,7 +60,7 @@ DOORS = {
     "protobuf-c/": ["proto/"],
     "onnx.pb-c.h": ["proto/"],
     "xxhash.h": ["src/base/checksum"],
-    "uv.h": ["src/compile/", "src/base/crew"],
+    "uv.h": ["src/compile/", "src/base/parallel_for"],
     "jemalloc": [],
     "onnxruntime_c_api.h": ["run/"],
 }

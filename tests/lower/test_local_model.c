@@ -282,15 +282,15 @@ static int64_t cheapest(void)
 }
 
 /* Dealt out to so many stages that the way alone counts, or to these. */
-static clv_wide path_ns_of(const clv_shard_path **way, int32_t stages)
+static clv_int128 path_ns_of(const clv_shard_path **way, int32_t stages)
 {
-    clv_wide ns;
+    clv_int128 ns;
     cr_assert_eq(clv_shard_path_find(m->types, m->costs, &kind, arena, way, &m->err), CLV_OK);
     cr_assert_eq(clv_shard_path_ns(tables, *way, stages, &ns, &m->err), CLV_OK);
     return ns;
 }
 
-static clv_wide path_ns(const clv_shard_path **way) { return path_ns_of(way, 1000); }
+static clv_int128 path_ns(const clv_shard_path **way) { return path_ns_of(way, 1000); }
 
 /* The path leaves out the branch beside it: no answer of the whole costs less than the path's best.
  */
@@ -302,7 +302,7 @@ Test(local_model, the_longest_way_costs_no_more_than_the_whole)
     made_op(m, "Mul", "z,gate", "out");
     build("2");
     int64_t whole = cheapest();
-    clv_wide ns = path_ns(&way), least;
+    clv_int128 ns = path_ns(&way), least;
     cr_expect_eq(way->in[0], CLV_PATH_START);
     cr_expect_eq(way->in[5], CLV_PATH_OFF, "the gate is beside the way");
     cr_expect_eq(way->in[6], 0);
@@ -397,7 +397,7 @@ Test(local_model, no_schedule_is_done_before_the_windows)
         random_graph(&seed, n);
         build("2");
         for (int32_t stages = 1; stages <= 3; stages++) {
-            clv_wide bound = path_ns_of(&way, stages);
+            clv_int128 bound = path_ns_of(&way, stages);
             for (int32_t i = 0; i < n; i++)
                 order[i] = i;
             for (int32_t t = 0; t < 400; t++) {

@@ -118,9 +118,9 @@ static clv_status draft_small(const small *s, clv_arena *arena, const clv_strate
 
 /* -- the judge -- */
 
-static clv_wide sum_at(const small *s, const int32_t *choice, int64_t time)
+static clv_int128 sum_at(const small *s, const int32_t *choice, int64_t time)
 {
-    clv_wide sum = 0;
+    clv_int128 sum = 0;
     for (int32_t v = 0; v < s->n_nodes; v++)
         for (int32_t i = 0; i < s->n_spans[v]; i++)
             if (s->lo[v][i] <= time && time < s->hi[v][i])
@@ -148,7 +148,7 @@ static clv_strategy_value judge_by_sums(const small *s, const int32_t *choice)
         value.nevers += entry_of(s, e, choice) >= CLV_STRATEGY_NEVER;
     }
     for (int64_t t = -TIMES; t < 3 * TIMES; t++) {
-        clv_wide sum = sum_at(s, choice, t);
+        clv_int128 sum = sum_at(s, choice, t);
         if (sum <= value.peak)
             continue;
         value.peak = sum;

@@ -53,10 +53,10 @@ static const clv_strategies *make(clv_arena *arena, uint64_t *seed, int32_t edge
 }
 
 /* The least cost of a legal answer; -1: there is none. */
-static clv_wide least_of(const clv_strategies *p, clv_arena *arena)
+static clv_int128 least_of(const clv_strategies *p, clv_arena *arena)
 {
     int32_t answer[N_MAX] = { 0 }, v = 0;
-    clv_wide least = -1;
+    clv_int128 least = -1;
     while (v < p->n_nodes) { /* counts through all answers */
         clv_strategy_value value;
         cr_assert_eq(clv_strategy_judge(p, answer, arena, &value, &err), CLV_OK);
@@ -68,9 +68,9 @@ static clv_wide least_of(const clv_strategies *p, clv_arena *arena)
     return least;
 }
 
-static clv_wide bound_of(const clv_strategies *p, clv_arena *arena)
+static clv_int128 bound_of(const clv_strategies *p, clv_arena *arena)
 {
-    clv_wide bound;
+    clv_int128 bound;
     cr_assert_eq(clv_strategy_forest(p, arena, &bound, &err), CLV_OK);
     return bound;
 }
@@ -95,7 +95,7 @@ Test(strategy_forest, no_answer_costs_less)
         const clv_strategies *p = make(arena, &seed, i % 3, below(&seed, 60));
         clv_strategies free = *p;
         free.usage_limit = CLV_STRATEGY_UNLIMITED;
-        clv_wide bound = bound_of(p, arena), least = least_of(p, arena);
+        clv_int128 bound = bound_of(p, arena), least = least_of(p, arena);
         cr_assert_geq(bound, 0);
         cr_assert(least < 0 || bound <= least, "problem %d: %lld for %lld", i, (long long)bound,
                   (long long)least);
@@ -124,7 +124,7 @@ Test(strategy_forest, large_numbers_are_summed)
     cr_assert_eq(clv_strategy_draft_matrix(d, 4, entry, &matrix, &err), CLV_OK);
     cr_assert_eq(clv_strategy_draft_edge(d, 2, (int32_t[]){ 0, 1 }, matrix, &err), CLV_OK);
     cr_assert_eq(clv_strategy_draft_freeze(d, "large", INT64_MAX, &p, &err), CLV_OK);
-    clv_wide bound = bound_of(p, arena), least = least_of(p, arena);
+    clv_int128 bound = bound_of(p, arena), least = least_of(p, arena);
     cr_expect(bound <= least && bound > INT64_MAX);
     clv_arena_free(arena);
 }

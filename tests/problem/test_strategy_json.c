@@ -31,7 +31,7 @@ static void refused(const char *text, const char *message)
     clv_arena_free(arena);
 }
 
-static clv_wide cost_of(const clv_strategies *p, const int32_t *choice_of, clv_arena *arena)
+static clv_int128 cost_of(const clv_strategies *p, const int32_t *choice_of, clv_arena *arena)
 {
     clv_strategy_value value;
     cr_assert_eq(clv_strategy_judge(p, choice_of, arena, &value, &err), CLV_OK);
@@ -60,9 +60,9 @@ Test(strategy_json, the_example_of_the_contest)
     cr_assert_eq(s, CLV_OK, "%s", err.message);
     cr_expect_str_eq(p->name, "example");
     cr_expect(p->n_nodes == 5 && p->n_edges == 5 && p->n_matrices == 5 && p->usage_limit == 50);
-    clv_wide best = -1;
+    clv_int128 best = -1;
     for (int32_t i = 0; i < 12; i++) { /* all answers: 1 x 2 x 3 x 2 x 1 */
-        clv_wide cost = cost_of(p, (int32_t[]){ 0, i % 2, i / 2 % 3, i / 6, 0 }, arena);
+        clv_int128 cost = cost_of(p, (int32_t[]){ 0, i % 2, i / 2 % 3, i / 6, 0 }, arena);
         if (cost >= 0 && (best < 0 || cost < best))
             best = cost;
     }
@@ -152,9 +152,9 @@ Test(strategy_json, numbers_up_to_64_bits)
                 ",\"usage_limit\":9223372036854775807"),
         arena);
     clv_strategy_value value;
-    char text[CLV_WIDE_TEXT];
+    char text[CLV_INT128_TEXT];
     cr_assert_eq(clv_strategy_judge(p, (int32_t[]){ 0, 0 }, arena, &value, &err), CLV_OK);
-    cr_expect_str_eq(clv_wide_text(text, value.cost), "19446744073709551614");
+    cr_expect_str_eq(clv_int128_text(text, value.cost), "19446744073709551614");
     cr_expect_str_eq(value.why,
                      "at time -5 the nodes hold 9223372036854775808, which is 1 more than the "
                      "limit of 9223372036854775807");
@@ -361,7 +361,7 @@ Test(strategy_json, a_large_file_is_not_held)
     cr_expect_eq(p->n_matrices, 50);
     cr_expect_lt(clv_arena_peak(arena), (size_t)4 << 20, "%zu", clv_arena_peak(arena));
     int32_t choice_of[10] = { 0 };
-    clv_wide want = 0;
+    clv_int128 want = 0;
     for (int e = 0; e < 20000; e++)
         want += e % 50 * 7;
     cr_expect(cost_of(p, choice_of, arena) == want);

@@ -46,7 +46,7 @@ static clv_status work(const char *model_path, const char *plan_path, bool whole
     const char *text;
     size_t n;
     clv_binding bindings[BINDINGS_MAX];
-    char elems[CLV_WIDE_TEXT], parts[CLV_WIDE_TEXT];
+    char elems[CLV_INT128_TEXT], parts[CLV_INT128_TEXT];
     CLV_TRY(clv_onnx_open(model_path, NULL, &file, err));
     CLV_TRY(clv_onnx_read(file, arena, &model, err));
     CLV_TRY(clv_read_file(plan_path, PLAN_MAX, arena, &text, &n, err));
@@ -61,8 +61,8 @@ static clv_status work(const char *model_path, const char *plan_path, bool whole
            "phases of %d devices, %s elements, %s in parts; made in %.2f s, proven in %.2f s\n",
            model_path, proof.holds ? "holds: " : proof.fault, proof.holds ? "" : "; ",
            proof.n_tensors, proof.n_values, proof.n_operators, proof.n_steps, proof.n_transfers,
-           proof.n_outputs, proof.n_phases, proof.n_devices, clv_wide_text(elems, proof.elems),
-           clv_wide_text(parts, proof.parts), made - start, now() - made);
+           proof.n_outputs, proof.n_phases, proof.n_devices, clv_int128_text(elems, proof.elems),
+           clv_int128_text(parts, proof.parts), made - start, now() - made);
     clv_onnx_close(file);
     return proof.holds ? CLV_OK : CLV_EINTERNAL;
 }

@@ -47,7 +47,7 @@ Test(proof, holds_for_columns_then_rows_and_counts_what_it_looked_at)
 {
     clv_spmd *s = megatron_program();
     clv_proof proof = proof_of(m, s);
-    char text[CLV_WIDE_TEXT];
+    char text[CLV_INT128_TEXT];
 
     cr_assert(proof.holds, "%s", proof.fault);
     cr_expect_eq(proof.n_operators, 4);
@@ -56,9 +56,9 @@ Test(proof, holds_for_columns_then_rows_and_counts_what_it_looked_at)
     cr_expect_eq(proof.n_values, 9, "y is there partial and summed");
     cr_expect_eq(proof.n_devices, 4);
     /* x 24, w 60, h 40, r 40, v 80, c 8, y twice 32, p 32 */
-    cr_expect_str_eq(clv_wide_text(text, proof.elems), "348");
+    cr_expect_str_eq(clv_int128_text(text, proof.elems), "348");
     /* split: w 60, h 40, r 40, v 80; on four devices: x 96, c 32, y 128 twice, p 128 */
-    cr_expect_str_eq(clv_wide_text(text, proof.parts), "732");
+    cr_expect_str_eq(clv_int128_text(text, proof.parts), "732");
 }
 
 Test(proof, holds_for_uneven_parts_and_parts_that_are_empty)

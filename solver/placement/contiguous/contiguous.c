@@ -2,10 +2,10 @@
 
 #include <math.h>
 
+#include "solver/placement/contiguous/contiguous_anneal.h"
 #include "solver/placement/contiguous/ideals.h"
 #include "solver/placement/contiguous/lines.h"
 #include "solver/placement/contiguous/reverse.h"
-#include "solver/placement/contiguous/wide.h"
 #include "solver/placement/noncontiguous/free_order.h"
 #include "solver/placement/noncontiguous/free_prove.h"
 
@@ -16,9 +16,9 @@
 #define STEPS_TIMES 4
 #define STEPS_LINES INT64_C(100000000)
 /* Where that is not enough: turns, each with so many times the work of the one before. In the first
- * for annealing (wide.h), 0.6 s; for lines, 0.3 s; for proofs by prices (free_bound.h), 0.5 s; and
- * for the exact search each way, 0.5 s. Annealing gains most in the first rounds, so its work
- * grows less. Proofs end when they raised nothing in so many turns. */
+ * for annealing (contiguous_anneal.h), 0.6 s; for lines, 0.3 s; for proofs by prices
+ * (free_bound.h), 0.5 s; and for the exact search each way, 0.5 s. Annealing gains most in the
+ * first rounds, so its work grows less. Proofs end when they raised nothing in so many turns. */
 #define TURNS        4
 #define TURN_TIMES   3
 #define ANNEAL_TIMES 2
@@ -193,9 +193,9 @@ static clv_status close_more(clv_ideals *ways, clv_arena *arena, clv_error *err)
 typedef struct {
     clv_place_run *run;
     const clv_blocks *b;
-    clv_wide *wide;        /* NULL: there are too many blocks for it */
-    clv_free_bound *bound; /* the same */
-    int32_t vain;          /* turns in which it raised nothing */
+    clv_contiguous_anneal *wide; /* NULL: there are too many blocks for it */
+    clv_free_bound *bound;       /* the same */
+    int32_t vain;                /* turns in which it raised nothing */
 } turns;
 
 static clv_status begin_turns(turns *t, clv_arena *arena, clv_error *err)
@@ -227,10 +227,10 @@ static clv_status take_turns(clv_place_run *run, const clv_blocks *b, clv_ideals
     int64_t times = 1, anneal = ANNEAL_FIRST;
     if (clv_run_over(run))
         return CLV_OK;
-    CLV_TRY(clv_wide_new(b, clv_run_options(run)->seed, arena, &t.wide, err));
+    CLV_TRY(clv_contiguous_anneal_new(b, clv_run_options(run)->seed, arena, &t.wide, err));
     for (int32_t i = 0; i < TURNS && !clv_run_over(run); i++) {
         if (t.wide)
-            CLV_TRY(clv_wide_run(t.wide, run, anneal, err));
+            CLV_TRY(clv_contiguous_anneal_run(t.wide, run, anneal, err));
         CLV_TRY(clv_solve_lines(run, b, ways[1].growth.low, times * LINES_FIRST, arena, err));
         if (i == 0 && !clv_run_over(run))
             CLV_TRY(begin_turns(&t, arena, err));
@@ -245,9 +245,9 @@ static clv_status take_turns(clv_place_run *run, const clv_blocks *b, clv_ideals
 static clv_status anneal_only(clv_place_run *run, const clv_blocks *b, clv_arena *arena,
                               clv_error *err)
 {
-    clv_wide *wide;
-    CLV_TRY(clv_wide_new(b, clv_run_options(run)->seed, arena, &wide, err));
-    return wide ? clv_wide_run(wide, run, ANNEAL_LARGE, err) : CLV_OK;
+    clv_contiguous_anneal *wide;
+    CLV_TRY(clv_contiguous_anneal_new(b, clv_run_options(run)->seed, arena, &wide, err));
+    return wide ? clv_contiguous_anneal_run(wide, run, ANNEAL_LARGE, err) : CLV_OK;
 }
 
 clv_status clv_solve_contiguous(clv_place_run *run, const clv_blocks *b, clv_arena *arena,

@@ -8,9 +8,9 @@
  *    that fails is a bound; an answer brings the top down. From the front and from the back
  *    (reverse.h) in turn, with more and more work.
  * 4. If that is not done soon, for there are too many ideals, turns with more and more work:
- *    annealing (wide.h); other lines through the same pieces, blocks of a piece in random order,
- *    each cut in the best way (lines.h); proofs by prices (free_prove.h); and step 3 with limits
- *    that rise in smaller steps.
+ *    annealing (contiguous_anneal.h); other lines through the same pieces, blocks of a piece in
+ * random order, each cut in the best way (lines.h); proofs by prices (free_prove.h); and step 3
+ * with limits that rise in smaller steps.
  */
 #ifndef CLV_SOLVER_PLACEMENT_CONTIGUOUS_CONTIGUOUS_H
 #define CLV_SOLVER_PLACEMENT_CONTIGUOUS_CONTIGUOUS_H

@@ -179,9 +179,9 @@ static inline bool small_fits(const clv_strategies *p, const int32_t *choice)
 }
 
 /* *nevers counts costs of never or more. */
-static inline clv_wide small_cost(const clv_strategies *p, const int32_t *choice, int32_t *nevers)
+static inline clv_int128 small_cost(const clv_strategies *p, const int32_t *choice, int32_t *nevers)
 {
-    clv_wide sum = 0;
+    clv_int128 sum = 0;
 
     *nevers = 0;
     for (int32_t v = 0; v < p->n_nodes; v++) {
@@ -211,13 +211,13 @@ static inline bool small_next(const clv_strategies *p, int32_t *choice)
 }
 
 /* The cheapest legal answer, those without nevers before all others; -1: none is legal. */
-static inline clv_wide small_best(const clv_strategies *p, int32_t *ret_nevers)
+static inline clv_int128 small_best(const clv_strategies *p, int32_t *ret_nevers)
 {
     int32_t choice[SMALL_NODES + 1] = { 0 }, nevers;
-    clv_wide best = -1;
+    clv_int128 best = -1;
 
     do {
-        clv_wide cost = small_cost(p, choice, &nevers);
+        clv_int128 cost = small_cost(p, choice, &nevers);
 
         if (small_fits(p, choice) && (best < 0 || cost < best)) {
             best = cost;

@@ -30,14 +30,14 @@ static void begin(trial *t, uint64_t seed, small_kind kind)
 
 /* Every legal answer of the reduced problem lifts to one that costs as much; the best of them is
  * returned, -1: none is legal. */
-static clv_wide lift_all(const trial *t, int32_t *ret_nevers)
+static clv_int128 lift_all(const trial *t, int32_t *ret_nevers)
 {
     const clv_strategies *q = clv_presolve_problem(t->made);
     int32_t choice[SMALL_NODES + 1] = { 0 }, whole[SMALL_NODES], nevers, more;
-    clv_wide best = -1;
+    clv_int128 best = -1;
 
     do {
-        clv_wide cost = small_cost(q, choice, &nevers) + clv_presolve_base(t->made);
+        clv_int128 cost = small_cost(q, choice, &nevers) + clv_presolve_base(t->made);
 
         if (!small_fits(q, choice) || (nevers && clv_presolve_finite(t->made)))
             continue;
@@ -59,7 +59,7 @@ static clv_wide lift_all(const trial *t, int32_t *ret_nevers)
 static int32_t check_trial(const trial *t)
 {
     int32_t nevers = 0, left_nevers = 0;
-    clv_wide best = small_best(t->p, &nevers), left;
+    clv_int128 best = small_best(t->p, &nevers), left;
 
     if (t->infeasible) {
         cr_assert(best < 0, "seed %llu: %s", (unsigned long long)t->seed, t->why);
@@ -103,7 +103,7 @@ Test(presolve, rows_alone_keep_the_best_answer_too)
         trial t = { .p = &t.s.p, .seed = seed };
         int32_t nevers = 0, left_nevers = 0;
         clv_error err;
-        clv_wide best;
+        clv_int128 best;
 
         small_strategies_make(&t.s, seed, (small_kind){ .memory = true, .never = true });
         t.arena = clv_arena_new(NULL, 0);
@@ -125,7 +125,7 @@ Test(presolve, leaves_out_what_it_is_told_to)
         int32_t choice[SMALL_NODES] = { 0 }, nevers = 0, left = 0;
         bool alive[SMALL_NODES * SMALL_CHOICES];
         uint64_t rng = seed;
-        clv_wide best = -1;
+        clv_int128 best = -1;
         clv_error err;
 
         small_strategies_make(&t.s, seed, (small_kind){ .memory = seed % 2, .odd = seed % 5 == 0 });
@@ -133,7 +133,7 @@ Test(presolve, leaves_out_what_it_is_told_to)
             alive[c] = clv_random_below(&rng, 3) > 0;
         do {
             bool open = small_fits(&t.s.p, choice);
-            clv_wide cost = small_cost(&t.s.p, choice, &nevers);
+            clv_int128 cost = small_cost(&t.s.p, choice, &nevers);
 
             for (int32_t v = 0; v < t.s.p.n_nodes; v++)
                 open = open && alive[t.s.first_choice[v] + choice[v]];

@@ -29,7 +29,7 @@ static void check(uint64_t seed, small_kind kind, tally *t)
     clv_strategy_options o = { .jobs = 1, .seed = seed };
     clv_strategy_result r = solve(&s.p, &o, arena);
     int32_t nevers = 0, own = 0;
-    clv_wide best = small_best(&s.p, &nevers);
+    clv_int128 best = small_best(&s.p, &nevers);
     int at = (int)seed;
     cr_assert(r.end != CLV_SOLVED_INFEASIBLE || best < 0, "seed %d is not infeasible", at);
     cr_assert(best >= 0 || !r.found, "seed %d has no legal answer", at);
@@ -196,7 +196,7 @@ Test(strategies, nothing_and_one_node)
 typedef struct {
     bool at_once;
     int32_t told;
-    clv_wide cost, bound;
+    clv_int128 cost, bound;
     bool worse;
 } caller;
 
@@ -206,7 +206,7 @@ static bool stop(void *ctx)
     return c->at_once || c->cost >= 0;
 }
 
-static void news(void *ctx, const char *method, clv_wide cost, clv_wide bound, double s)
+static void news(void *ctx, const char *method, clv_int128 cost, clv_int128 bound, double s)
 {
     caller *c = ctx;
     c->worse = c->worse || !method || s < 0 || bound < c->bound ||

@@ -22,15 +22,15 @@ static void begin(trial *t, uint64_t seed, small_kind kind)
 
 /* The cheapest legal answer without nevers; CLV_STRATEGY_NEVER: there is none. least: the same for
  * answers with each choice. */
-static clv_wide best_of(const clv_strategies *p, clv_wide *least)
+static clv_int128 best_of(const clv_strategies *p, clv_int128 *least)
 {
     int32_t choice[SMALL_NODES] = { 0 }, nevers;
-    clv_wide best = CLV_STRATEGY_NEVER;
+    clv_int128 best = CLV_STRATEGY_NEVER;
 
     for (int32_t c = 0; c < p->first_choice[p->n_nodes]; c++)
         least[c] = CLV_STRATEGY_NEVER;
     do {
-        clv_wide cost = small_cost(p, choice, &nevers);
+        clv_int128 cost = small_cost(p, choice, &nevers);
 
         if (nevers || !small_fits(p, choice))
             continue;
@@ -45,7 +45,7 @@ static clv_wide best_of(const clv_strategies *p, clv_wide *least)
 Test(strategy_bound, is_never_above_the_best_answer)
 {
     for (uint64_t seed = 0; seed < 3000; seed++) {
-        clv_wide least[SMALL_NODES * SMALL_CHOICES], best;
+        clv_int128 least[SMALL_NODES * SMALL_CHOICES], best;
         trial t;
 
         begin(&t, seed,
@@ -65,7 +65,7 @@ Test(strategy_bound, is_never_above_the_best_answer)
 Test(strategy_bound, meets_the_best_answer_of_trees)
 {
     for (uint64_t seed = 0; seed < 1000; seed++) {
-        clv_wide least[SMALL_NODES * SMALL_CHOICES], best;
+        clv_int128 least[SMALL_NODES * SMALL_CHOICES], best;
         trial t;
 
         begin(&t, seed, (small_kind){ .tree = true, .never = seed % 2 == 0 });
@@ -107,7 +107,7 @@ Test(strategy_bound, answers_are_legal_at_any_price)
 Test(strategy_bound, is_honest_when_stirred)
 {
     for (uint64_t seed = 0; seed < 1000; seed++) {
-        clv_wide least[SMALL_NODES * SMALL_CHOICES], best, before;
+        clv_int128 least[SMALL_NODES * SMALL_CHOICES], best, before;
         trial t;
 
         begin(&t, seed, (small_kind){ .memory = true, .never = seed % 2 == 0 });

@@ -180,7 +180,7 @@ Test(strategy_effort, a_bound_that_is_enough_ends_it)
     const clv_strategies *p = make(400, 8, 200, 0.3, 3, arena);
     clv_strategy_options o = { .jobs = 2, .brief = true, .gap = 0.01 };
     clv_strategy_result r = solve(p, &o, arena);
-    clv_wide bound = r.bound;
+    clv_int128 bound = r.bound;
 
     o.gap = 0;
     o.enough = bound / 2;
@@ -293,7 +293,7 @@ Test(strategy_effort, a_bound_is_soon_near_its_end)
             clv_arena *arena = clv_arena_new(NULL, 0);
             const clv_strategies *p = make_held(400, 8, 200, held[i], 0.35, seed, arena);
             clv_strategy_bound *b;
-            clv_wide soon, late;
+            clv_int128 soon, late;
             clv_error err;
 
             cr_assert_eq(clv_strategy_bound_new(p, arena, &b, &err), CLV_OK);

@@ -11,7 +11,7 @@ static void check(uint64_t seed, bool presolved)
 {
     clv_strategy_exact_options options = { .rounds = 1000000 };
     int32_t choice[SMALL_NODES + 1] = { 0 }, nevers = 0;
-    clv_wide best, cost = -1, bound, base = 0;
+    clv_int128 best, cost = -1, bound, base = 0;
     small_strategies s;
     const clv_strategies *p = &s.p;
     clv_arena *arena = clv_arena_new(NULL, 0);
@@ -58,7 +58,7 @@ Test(strategy_exact, is_honest_when_cut_short)
     for (uint64_t seed = 1; seed < 1000; seed += 2) {
         clv_strategy_exact_options options = { .rounds = (int64_t)(seed % 64) };
         int32_t choice[SMALL_NODES] = { 0 }, nevers = 0;
-        clv_wide best, cost = -1, bound;
+        clv_int128 best, cost = -1, bound;
         small_strategies s;
         clv_arena *arena = clv_arena_new(NULL, 0);
         clv_strategy_bound *start;

@@ -7,11 +7,11 @@
 #include "solver/intra_op/small_strategies.h"
 
 typedef struct {
-    clv_wide cost, bound;
+    clv_int128 cost, bound;
     const clv_strategies *p;
 } news;
 
-static void found(void *ctx, const int32_t *choice, clv_wide cost)
+static void found(void *ctx, const int32_t *choice, clv_int128 cost)
 {
     news *t = ctx;
     int32_t nevers;
@@ -22,7 +22,7 @@ static void found(void *ctx, const int32_t *choice, clv_wide cost)
     t->cost = cost;
 }
 
-static void raised(void *ctx, clv_wide bound)
+static void raised(void *ctx, clv_int128 bound)
 {
     news *t = ctx;
 
@@ -33,7 +33,7 @@ static void raised(void *ctx, clv_wide bound)
 static void check(uint64_t seed, int32_t stages, int32_t rounds, int64_t exact_rounds, bool *proven)
 {
     int32_t choice[SMALL_NODES + 1] = { 0 }, nevers = 0;
-    clv_wide best, cost = -1, bound = 0;
+    clv_int128 best, cost = -1, bound = 0;
     small_strategies s;
     clv_arena *arena = clv_arena_new(NULL, 0);
     clv_presolved *made;

@@ -38,8 +38,8 @@ static clv_status measure(void *ctx, const clv_assignment *a, int32_t n, clv_ver
         CLV_TRY(clv_partition_estimate(m->real, a[i].device_of, arena, &e, err));
         v[i] = (clv_verdict){ .latency_ns = e.latency_bound_ns, .period_ns = e.period_ns };
         m->n_asked++;
-        for (int32_t d = 0; m->tells && a[i].told_ns && d < m->real->n_devices; d++) {
-            a[i].told_ns[d] = busy_ns(m->real, a[i].device_of, d);
+        for (int32_t d = 0; m->tells && a[i].busy_ns && d < m->real->n_devices; d++) {
+            a[i].busy_ns[d] = busy_ns(m->real, a[i].device_of, d);
             m->n_told++;
         }
     }
@@ -192,7 +192,7 @@ static void tell(clv_desk *desk, const int32_t *device_of, const int64_t *told)
 {
     int32_t i = desk->n_judged++;
     desk->tried[i] = (clv_tried){ .device_of = device_of, .verdict = { .outcome = CLV_FITS } };
-    desk->told_ns[i] = (int64_t *)told;
+    desk->busy_ns[i] = (int64_t *)told;
 }
 
 /* Units of 10, 10, 10, 10 ns. 0 1 | 2 3 takes 60 and 20: the first two are three times as slow.
@@ -205,7 +205,7 @@ Test(lessons, a_smaller_group_refines_what_a_larger_one_told)
     synthetic_done(&s);
     clv_tried tried[4] = { 0 };
     int64_t *told[4] = { 0 };
-    clv_desk desk = { .p = &s.p, .tried = tried, .told_ns = told };
+    clv_desk desk = { .p = &s.p, .tried = tried, .busy_ns = told };
     clv_lessons *l;
     cr_assert_eq(clv_lessons_new(&s.p, arena, &l, NULL), CLV_OK);
     tell(&desk, (int32_t[]){ 0, 0, 0, 1 }, (int64_t[]){ 30, -1 });
@@ -238,7 +238,7 @@ Test(lessons, absurd_times_leave_numbers)
     synthetic_done(&s);
     clv_tried tried[PLANS] = { 0 };
     int64_t *told[PLANS] = { 0 };
-    clv_desk desk = { .p = &s.p, .tried = tried, .told_ns = told };
+    clv_desk desk = { .p = &s.p, .tried = tried, .busy_ns = told };
     clv_lessons *l;
     cr_assert_eq(clv_lessons_new(&s.p, arena, &l, NULL), CLV_OK);
     for (int i = 0; i < PLANS / 2; i++) {
@@ -266,9 +266,9 @@ static clv_status tell_anything(void *ctx, const clv_assignment *a, int32_t n, c
         v[i] = (clv_verdict){ .latency_ns = 1 + synthetic_below(&random, 1000) };
         v[i].period_ns = v[i].latency_ns;
         v[i].outcome = synthetic_below(&random, 3) ? CLV_FITS : CLV_FAILED;
-        for (int32_t d = 0; a[i].told_ns && d < m->real->n_devices; d++)
+        for (int32_t d = 0; a[i].busy_ns && d < m->real->n_devices; d++)
             if (synthetic_below(&random, 3))
-                a[i].told_ns[d] = absurd[synthetic_below(&random, 7)];
+                a[i].busy_ns[d] = absurd[synthetic_below(&random, 7)];
         m->n_asked++;
     }
     return CLV_OK;

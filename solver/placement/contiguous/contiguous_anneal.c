@@ -1,10 +1,10 @@
-#include "solver/placement/contiguous/wide.h"
+#include "solver/placement/contiguous/contiguous_anneal.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "solver/common/random.h"
-#include "solver/placement/contiguous/wide_state.h"
+#include "solver/placement/contiguous/contiguous_state.h"
 
 /* Temperatures at the begin and at the end of rounds, in turn, as parts of the energy: few large
  * blocks freeze early, many small ones late. MEAN: times the part that a block of mean size has. */
@@ -36,8 +36,8 @@ enum { MEAN = 1, N_HEAT = (int)(sizeof HEAT / sizeof *HEAT) };
 
 static const char NAME[] = "annealing";
 
-struct clv_wide {
-    clv_wide_state state;
+struct clv_contiguous_anneal {
+    clv_contiguous_state state;
     bool (*stop)(void *ctx);
     void *stop_ctx;
     uint64_t random;
@@ -50,9 +50,12 @@ struct clv_wide {
     int32_t *of_block, *of_node;
 };
 
-static int32_t below(clv_wide *w, int32_t n) { return clv_random_below(&w->random, n); }
+static int32_t below(clv_contiguous_anneal *w, int32_t n)
+{
+    return clv_random_below(&w->random, n);
+}
 
-static double power_of(const clv_wide *w, int32_t device)
+static double power_of(const clv_contiguous_anneal *w, int32_t device)
 {
     double x = (double)w->state.load[device] * w->scale;
     x *= x;
@@ -62,7 +65,7 @@ static double power_of(const clv_wide *w, int32_t device)
 }
 
 /* The 16th root of the sum of 16th powers, and memory. O(devices). */
-static double energy(const clv_wide *w)
+static double energy(const clv_contiguous_anneal *w)
 {
     double sum = 0;
     for (int32_t d = 0; d < w->state.n_devices; d++)
@@ -72,38 +75,39 @@ static double energy(const clv_wide *w)
 
 /* -- moves -- */
 
-static void note(clv_wide *w, int32_t block)
+static void note(clv_contiguous_anneal *w, int32_t block)
 {
     w->mark[block] = w->epoch;
     w->moved[w->n_moved++] = block;
 }
 
-static void put(clv_wide *w, int32_t at, int32_t to)
+static void put(clv_contiguous_anneal *w, int32_t at, int32_t to)
 {
     w->back[at] = w->state.device_of[w->moved[at]];
-    clv_wide_state_move(&w->state, w->moved[at], to);
+    clv_contiguous_state_move(&w->state, w->moved[at], to);
 }
 
-static void undo(clv_wide *w)
+static void undo(clv_contiguous_anneal *w)
 {
     while (w->n_moved > 0) {
         w->n_moved--;
-        clv_wide_state_move(&w->state, w->moved[w->n_moved], w->back[w->n_moved]);
+        clv_contiguous_state_move(&w->state, w->moved[w->n_moved], w->back[w->n_moved]);
     }
 }
 
 /* Notes all on the block's device that lists lead to from it. False where that are too many, or one
  * does not run there. */
-static bool note_side(clv_wide *w, int32_t to, const int32_t *first, const int32_t *list)
+static bool note_side(clv_contiguous_anneal *w, int32_t to, const int32_t *first,
+                      const int32_t *list)
 {
-    const clv_wide_state *s = &w->state;
+    const clv_contiguous_state *s = &w->state;
     int32_t from = s->device_of[w->moved[0]], most = 1 << (1 + below(w, POWERS));
     for (int32_t done = 0; done < w->n_moved; done++) {
         for (int32_t i = first[w->moved[done]]; i < first[w->moved[done] + 1]; i++) {
             int32_t v = list[i];
             if (s->device_of[v] != from || w->mark[v] == w->epoch)
                 continue;
-            if (w->n_moved == most || !clv_wide_state_runs(s, v, to))
+            if (w->n_moved == most || !clv_contiguous_state_runs(s, v, to))
                 return false;
             note(w, v);
         }
@@ -112,9 +116,9 @@ static bool note_side(clv_wide *w, int32_t to, const int32_t *first, const int32
 }
 
 /* Any block; in every other draw one of the busiest device, most likely. */
-static int32_t draw_block(clv_wide *w)
+static int32_t draw_block(clv_contiguous_anneal *w)
 {
-    const clv_wide_state *s = &w->state;
+    const clv_contiguous_state *s = &w->state;
     int32_t u = below(w, s->b->n), busiest = 0;
     if (below(w, 2) == 0)
         return u;
@@ -125,7 +129,7 @@ static int32_t draw_block(clv_wide *w)
     return u;
 }
 
-static int32_t draw_device(clv_wide *w, int32_t block)
+static int32_t draw_device(clv_contiguous_anneal *w, int32_t block)
 {
     const clv_blocks *b = w->state.b;
     int32_t nets = b->at_first[block + 1] - b->at_first[block];
@@ -137,12 +141,12 @@ static int32_t draw_device(clv_wide *w, int32_t block)
 }
 
 /* A block of that device that can take this place. */
-static bool note_partner(clv_wide *w, int32_t from, int32_t to)
+static bool note_partner(clv_contiguous_anneal *w, int32_t from, int32_t to)
 {
-    const clv_wide_state *s = &w->state;
+    const clv_contiguous_state *s = &w->state;
     for (int32_t i = 0; i < BUSY_DRAWS; i++) {
         int32_t v = below(w, s->b->n);
-        if (s->device_of[v] != to || !clv_wide_state_runs(s, v, from))
+        if (s->device_of[v] != to || !clv_contiguous_state_runs(s, v, from))
             continue;
         note(w, v);
         return true;
@@ -151,9 +155,9 @@ static bool note_partner(clv_wide *w, int32_t from, int32_t to)
 }
 
 /* Applies a random move; undone where devices would wait for each other. False: there was none. */
-static bool step(clv_wide *w)
+static bool step(clv_contiguous_anneal *w)
 {
-    clv_wide_state *s = &w->state;
+    clv_contiguous_state *s = &w->state;
     const clv_blocks *b = s->b;
     int32_t u = draw_block(w), to = draw_device(w, u), from = s->device_of[u];
     int32_t dice = below(w, 16);
@@ -161,7 +165,7 @@ static bool step(clv_wide *w)
     s->work += WORK_A_MOVE + s->n_devices;
     w->n_moved = 0;
     w->epoch++;
-    if (to == from || !clv_wide_state_runs(s, u, to))
+    if (to == from || !clv_contiguous_state_runs(s, u, to))
         return false;
     note(w, u);
     if (swap && !note_partner(w, from, to))
@@ -171,7 +175,7 @@ static bool step(clv_wide *w)
         return false;
     for (int32_t i = 0; i < w->n_moved; i++)
         put(w, i, swap && i > 0 ? from : to);
-    if (!clv_wide_state_circles(s, to) && !(swap && clv_wide_state_circles(s, from)))
+    if (!clv_contiguous_state_circles(s, to) && !(swap && clv_contiguous_state_circles(s, from)))
         return true;
     undo(w);
     return false;
@@ -179,32 +183,35 @@ static bool step(clv_wide *w)
 
 /* -- rounds -- */
 
-static bool is_taken(clv_wide *w, double more, double heat)
+static bool is_taken(clv_contiguous_anneal *w, double more, double heat)
 {
     double draw = clv_random_unit(&w->random);
     return more <= 0 || draw < exp(-more / heat);
 }
 
-static void keep(clv_wide *w)
+static void keep(clv_contiguous_anneal *w)
 {
-    int64_t top = clv_wide_state_top(&w->state);
+    int64_t top = clv_contiguous_state_top(&w->state);
     if (w->state.n_over > 0 || top >= w->kept_top)
         return;
     w->kept_top = top;
     memcpy(w->kept, w->state.device_of, (size_t)w->state.b->n * sizeof *w->kept);
 }
 
-static void start(clv_wide *w, const int32_t *device_of)
+static void start(clv_contiguous_anneal *w, const int32_t *device_of)
 {
-    clv_wide_state_load(&w->state, device_of);
-    int64_t top = clv_wide_state_top(&w->state);
+    clv_contiguous_state_load(&w->state, device_of);
+    int64_t top = clv_contiguous_state_top(&w->state);
     w->kept_top = w->state.n_over > 0 ? INT64_MAX : top;
     w->scale = top > 0 ? 1 / (double)top : 1;
 }
 
-static int64_t pairs(const clv_wide *w) { return (int64_t)w->state.b->n * w->state.n_devices; }
+static int64_t pairs(const clv_contiguous_anneal *w)
+{
+    return (int64_t)w->state.b->n * w->state.n_devices;
+}
 
-static heat_range range_of_round(const clv_wide *w, int64_t work)
+static heat_range range_of_round(const clv_contiguous_anneal *w, int64_t work)
 {
     int32_t turn = work < PAIR_TO_HOT * pairs(w) ? MEAN : w->round % N_HEAT;
     double part = turn == MEAN ? (double)w->state.n_devices / w->state.b->n : 1;
@@ -212,9 +219,9 @@ static heat_range range_of_round(const clv_wide *w, int64_t work)
 }
 
 /* One round; the best is kept. */
-static void anneal(clv_wide *w, int64_t work)
+static void anneal(clv_contiguous_anneal *w, int64_t work)
 {
-    clv_wide_state *s = &w->state;
+    clv_contiguous_state *s = &w->state;
     const heat_range range = range_of_round(w, work);
     int64_t begin = s->work, look = begin;
     double here = energy(w), heat = 0;
@@ -238,8 +245,8 @@ static void anneal(clv_wide *w, int64_t work)
     }
 }
 
-int64_t clv_wide_improve(clv_wide *w, int64_t work, bool (*stop)(void *ctx), void *ctx,
-                         int32_t *device_of)
+int64_t clv_contiguous_anneal_improve(clv_contiguous_anneal *w, int64_t work,
+                                      bool (*stop)(void *ctx), void *ctx, int32_t *device_of)
 {
     int64_t before = w->state.work, most = PAIR_MOST * pairs(w), least = PAIR_LEAST * pairs(w);
     int64_t each = ROUND_WORK < most ? ROUND_WORK : most;
@@ -260,13 +267,13 @@ int64_t clv_wide_improve(clv_wide *w, int64_t work, bool (*stop)(void *ctx), voi
 static bool is_over(void *run) { return clv_run_over(run); }
 
 /* All on one device that runs all, more than it has memory for. False: there is none. */
-static bool put_on_one(clv_wide *w)
+static bool put_on_one(clv_contiguous_anneal *w)
 {
-    const clv_wide_state *s = &w->state;
+    const clv_contiguous_state *s = &w->state;
     for (int32_t d = 0; d < s->n_devices; d++) {
         bool runs = true;
         for (int32_t u = 0; u < s->b->n && runs; u++) {
-            runs = clv_wide_state_runs(s, u, d);
+            runs = clv_contiguous_state_runs(s, u, d);
             w->of_block[u] = d;
         }
         if (runs)
@@ -275,7 +282,8 @@ static bool put_on_one(clv_wide *w)
     return false;
 }
 
-clv_status clv_wide_run(clv_wide *w, clv_place_run *run, int64_t work, clv_error *err)
+clv_status clv_contiguous_anneal_run(clv_contiguous_anneal *w, clv_place_run *run, int64_t work,
+                                     clv_error *err)
 {
     const clv_blocks *b = w->state.b;
     if (!clv_run_answer(run) && !put_on_one(w))
@@ -284,31 +292,31 @@ clv_status clv_wide_run(clv_wide *w, clv_place_run *run, int64_t work, clv_error
         const int32_t *answer = clv_run_answer(run);
         for (int32_t v = 0; v < b->p->n_nodes && answer; v++)
             w->of_block[b->block_of[v]] = answer[v];
-        work -= clv_wide_improve(w, work, is_over, run, w->of_block);
+        work -= clv_contiguous_anneal_improve(w, work, is_over, run, w->of_block);
         clv_blocks_spread(b, w->of_block, w->of_node);
         CLV_TRY(clv_run_offer(run, NAME, w->of_node, err));
     }
     return CLV_OK;
 }
 
-clv_status clv_wide_new(const clv_blocks *b, uint64_t seed, clv_arena *arena, clv_wide **ret,
-                        clv_error *err)
+clv_status clv_contiguous_anneal_new(const clv_blocks *b, uint64_t seed, clv_arena *arena,
+                                     clv_contiguous_anneal **ret, clv_error *err)
 {
     bool fits;
-    clv_wide *w = CLV_NEW(arena, clv_wide);
+    clv_contiguous_anneal *w = CLV_NEW(arena, clv_contiguous_anneal);
     *ret = NULL;
     if (!w)
         return clv_fail_nomem(err, "annealing");
-    *w = (clv_wide){ .random = seed,
-                     .moved = CLV_NEW_ARRAY(arena, int32_t, b->n),
-                     .back = CLV_NEW_ARRAY(arena, int32_t, b->n),
-                     .mark = CLV_NEW_ARRAY(arena, int32_t, b->n),
-                     .kept = CLV_NEW_ARRAY(arena, int32_t, b->n),
-                     .of_block = CLV_NEW_ARRAY(arena, int32_t, b->n),
-                     .of_node = CLV_NEW_ARRAY(arena, int32_t, b->p->n_nodes) };
+    *w = (clv_contiguous_anneal){ .random = seed,
+                                  .moved = CLV_NEW_ARRAY(arena, int32_t, b->n),
+                                  .back = CLV_NEW_ARRAY(arena, int32_t, b->n),
+                                  .mark = CLV_NEW_ARRAY(arena, int32_t, b->n),
+                                  .kept = CLV_NEW_ARRAY(arena, int32_t, b->n),
+                                  .of_block = CLV_NEW_ARRAY(arena, int32_t, b->n),
+                                  .of_node = CLV_NEW_ARRAY(arena, int32_t, b->p->n_nodes) };
     if (!w->moved || !w->back || !w->mark || !w->kept || !w->of_block || !w->of_node)
         return clv_fail_nomem(err, "annealing");
-    CLV_TRY(clv_wide_state_new(b, arena, &w->state, &fits, err));
+    CLV_TRY(clv_contiguous_state_new(b, arena, &w->state, &fits, err));
     *ret = fits ? w : NULL;
     return CLV_OK;
 }

@@ -1,4 +1,4 @@
-#include "base/pile.h"
+#include "base/chunk_list.h"
 
 #include <assert.h>
 #include <stdalign.h>
@@ -10,19 +10,19 @@
 #define CHUNK_MIN ((size_t)4 << 10)
 #define CHUNK_MAX ((size_t)1 << 20)
 
-typedef struct clv_pile_chunk {
-    struct clv_pile_chunk *next;
+typedef struct clv_chunk {
+    struct clv_chunk *next;
     size_t cap, used; /* bytes */
     alignas(max_align_t) unsigned char data[];
 } chunk;
 
-void clv_pile_init(clv_pile *pile, clv_arena *arena, size_t size)
+void clv_chunk_list_init(clv_chunk_list *pile, clv_arena *arena, size_t size)
 {
     assert(size > 0);
-    *pile = (clv_pile){ .arena = arena, .size = size };
+    *pile = (clv_chunk_list){ .arena = arena, .size = size };
 }
 
-static chunk *add_chunk(clv_pile *pile, size_t need)
+static chunk *add_chunk(clv_chunk_list *pile, size_t need)
 {
     size_t cap = pile->last ? pile->last->cap * 2 : CHUNK_MIN;
     if (cap > CHUNK_MAX)
@@ -38,7 +38,7 @@ static chunk *add_chunk(clv_pile *pile, size_t need)
     return c;
 }
 
-void *clv_pile_add(clv_pile *pile, size_t n)
+void *clv_chunk_list_add(clv_chunk_list *pile, size_t n)
 {
     if (n > SIZE_MAX / 4 / pile->size)
         return NULL;
@@ -54,13 +54,13 @@ void *clv_pile_add(clv_pile *pile, size_t n)
     return p;
 }
 
-void *clv_pile_last(const clv_pile *pile)
+void *clv_chunk_list_last(const clv_chunk_list *pile)
 {
     assert(pile->n > 0 && pile->last->used >= pile->size);
     return pile->last->data + (pile->last->used - pile->size);
 }
 
-void *clv_pile_join(clv_pile *pile, size_t extra)
+void *clv_chunk_list_join(clv_chunk_list *pile, size_t extra)
 {
     if (extra > SIZE_MAX / 4 / pile->size - pile->n)
         return NULL;
@@ -74,6 +74,6 @@ void *clv_pile_join(clv_pile *pile, size_t extra)
         at += c->used;
         clv_arena_drop_large(pile->arena, c);
     }
-    clv_pile_init(pile, pile->arena, pile->size);
+    clv_chunk_list_init(pile, pile->arena, pile->size);
     return all;
 }

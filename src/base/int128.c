@@ -1,10 +1,10 @@
-#include "base/wide.h"
+#include "base/int128.h"
 
 __extension__ typedef unsigned __int128 magnitude;
 
-const char *clv_wide_text(char buf[static CLV_WIDE_TEXT], clv_wide value)
+const char *clv_int128_text(char buf[static CLV_INT128_TEXT], clv_int128 value)
 {
-    char reversed[CLV_WIDE_TEXT];
+    char reversed[CLV_INT128_TEXT];
     /* not -value, which the smallest one has not */
     magnitude left = value < 0 ? 0 - (magnitude)value : (magnitude)value;
     int n = 0, at = 0;

@@ -1,15 +1,15 @@
-/* test_wide.c - placements that move block by block against the judge; annealing where ideals are
- * too many, against a placement that is known. */
-#include "solver/placement/contiguous/wide.h"
+/* test_contiguous_anneal.c - placements that move block by block against the judge; annealing where
+ * ideals are too many, against a placement that is known. */
+#include "solver/placement/contiguous/contiguous_anneal.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "solver/placement/contiguous/wide_state.h"
+#include "solver/placement/contiguous/contiguous_state.h"
 #include "solver/placement/small_placement.h"
 #include "solver/placement/solver.h"
 
-TestSuite(wide, .timeout = 600);
+TestSuite(contiguous_anneal, .timeout = 600);
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define PROBLEMS 100
@@ -27,15 +27,15 @@ static const clv_place_rules contiguous = { CLV_PLACE_THROUGHPUT, true, 0 };
 static bool is_near(double a, double b) { return fabs(a - b) <= TICKS_PART * (1 + fabs(b)); }
 
 /* Are all devices without circles? */
-static bool in_line(clv_wide_state *s)
+static bool in_line(clv_contiguous_state *s)
 {
     for (int32_t d = 0; d < s->n_devices; d++)
-        if (clv_wide_state_circles(s, d))
+        if (clv_contiguous_state_circles(s, d))
             return false;
     return true;
 }
 
-static void is_as_judged(clv_wide_state *s, unsigned seed, clv_arena *arena)
+static void is_as_judged(clv_contiguous_state *s, unsigned seed, clv_arena *arena)
 {
     const clv_placement *p = s->b->p;
     clv_place_value value;
@@ -50,25 +50,25 @@ static void is_as_judged(clv_wide_state *s, unsigned seed, clv_arena *arena)
         cr_assert(is_near(clv_blocks_unit(s->b, s->load[d]), loads[d]), "%u: device %d", seed, d);
         top = loads[d] > top ? loads[d] : top;
     }
-    cr_assert(!value.legal || is_near(clv_blocks_unit(s->b, clv_wide_state_top(s)), top), "%u",
-              seed);
+    cr_assert(!value.legal || is_near(clv_blocks_unit(s->b, clv_contiguous_state_top(s)), top),
+              "%u", seed);
     clv_arena_rewind(arena, mark);
 }
 
-static int32_t some_device(const clv_wide_state *s, small_dice *dice, int32_t block)
+static int32_t some_device(const clv_contiguous_state *s, small_dice *dice, int32_t block)
 {
     for (;;) {
         int32_t d = small_roll(dice, s->n_devices);
-        if (clv_wide_state_runs(s, block, d))
+        if (clv_contiguous_state_runs(s, block, d))
             return d;
     }
 }
 
-static bool runs_somewhere(const clv_wide_state *s, int32_t block)
+static bool runs_somewhere(const clv_contiguous_state *s, int32_t block)
 {
     bool runs = false;
     for (int32_t d = 0; d < s->n_devices; d++)
-        runs = runs || clv_wide_state_runs(s, block, d);
+        runs = runs || clv_contiguous_state_runs(s, block, d);
     return runs;
 }
 
@@ -79,10 +79,10 @@ static void moves_are_right(unsigned seed, clv_arena *arena)
     const clv_placement *p = small_placement(seed, &size, arena);
     small_dice dice = small_dice_of(seed + 1);
     clv_blocks *b;
-    clv_wide_state s;
+    clv_contiguous_state s;
     bool fits;
     cr_assert_eq(clv_blocks_new(p, &contiguous, arena, &b, NULL), CLV_OK);
-    cr_assert_eq(clv_wide_state_new(b, arena, &s, &fits, NULL), CLV_OK);
+    cr_assert_eq(clv_contiguous_state_new(b, arena, &s, &fits, NULL), CLV_OK);
     cr_assert(fits);
     int32_t *start = CLV_NEW_ARRAY(arena, int32_t, b->n), moved[MOVES], from[MOVES];
     for (int32_t u = 0; u < b->n; u++) {
@@ -90,21 +90,21 @@ static void moves_are_right(unsigned seed, clv_arena *arena)
             return;
         start[u] = some_device(&s, &dice, u);
     }
-    clv_wide_state_load(&s, start);
-    int64_t top = clv_wide_state_top(&s);
+    clv_contiguous_state_load(&s, start);
+    int64_t top = clv_contiguous_state_top(&s);
     for (int i = 0; i < MOVES; i++) {
         is_as_judged(&s, seed, arena);
         moved[i] = small_roll(&dice, b->n);
         from[i] = s.device_of[moved[i]];
-        clv_wide_state_move(&s, moved[i], some_device(&s, &dice, moved[i]));
+        clv_contiguous_state_move(&s, moved[i], some_device(&s, &dice, moved[i]));
     }
     for (int i = MOVES - 1; i >= 0; i--)
-        clv_wide_state_move(&s, moved[i], from[i]);
+        clv_contiguous_state_move(&s, moved[i], from[i]);
     is_as_judged(&s, seed, arena);
-    cr_assert_eq(clv_wide_state_top(&s), top, "%u", seed);
+    cr_assert_eq(clv_contiguous_state_top(&s), top, "%u", seed);
 }
 
-Test(wide, sums_follow_every_move)
+Test(contiguous_anneal, sums_follow_every_move)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     for (unsigned seed = 1; seed <= PROBLEMS; seed++) {
@@ -119,7 +119,7 @@ Test(wide, sums_follow_every_move)
 
 /* A chain of nodes, one on each device; then the last arc is turned into a circle by moving the
  * last node beside the first. */
-Test(wide, circles_over_many_devices)
+Test(contiguous_anneal, circles_over_many_devices)
 {
     enum { N = 150 };
     clv_arena *arena = clv_arena_new(NULL, 0);
@@ -151,17 +151,17 @@ Test(wide, circles_over_many_devices)
                           .out = out,
                           .order = list };
     clv_blocks *b;
-    clv_wide_state s;
+    clv_contiguous_state s;
     cr_assert_eq(clv_blocks_new(p, &contiguous, arena, &b, NULL), CLV_OK);
     cr_assert_eq(b->n, N);
-    cr_assert_eq(clv_wide_state_new(b, arena, &s, &fits, NULL), CLV_OK);
-    clv_wide_state_load(&s, list);
+    cr_assert_eq(clv_contiguous_state_new(b, arena, &s, &fits, NULL), CLV_OK);
+    clv_contiguous_state_load(&s, list);
     is_as_judged(&s, 0, arena);
     cr_assert(in_line(&s));
-    clv_wide_state_move(&s, N - 1, 0);
+    clv_contiguous_state_move(&s, N - 1, 0);
     for (int32_t d = 0; d < N; d++)
-        cr_assert_eq(clv_wide_state_circles(&s, d), d < N - 1, "%d", d);
-    clv_wide_state_move(&s, N - 1, N - 2);
+        cr_assert_eq(clv_contiguous_state_circles(&s, d), d < N - 1, "%d", d);
+    clv_contiguous_state_move(&s, N - 1, N - 2);
     cr_assert(in_line(&s));
     clv_arena_free(arena);
 }
@@ -190,15 +190,15 @@ static bool is_best(unsigned seed, bool *ret_tried, clv_arena *arena)
     const small_size size = { 9, 9, 3, 1 };
     const clv_placement *p = small_placement(seed, &size, arena);
     clv_blocks *b;
-    clv_wide *w;
+    clv_contiguous_anneal *w;
     double best = small_best(p, &contiguous, arena);
     cr_assert_eq(clv_blocks_new(p, &contiguous, arena, &b, NULL), CLV_OK);
-    cr_assert_eq(clv_wide_new(b, seed, arena, &w, NULL), CLV_OK);
+    cr_assert_eq(clv_contiguous_anneal_new(b, seed, arena, &w, NULL), CLV_OK);
     int32_t *of_block = CLV_NEW_ARRAY(arena, int32_t, b->n),
             *of_node = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
     *ret_tried = runs_all(b, 0);
     for (int64_t work = SMALL_WORK; work > 0 && *ret_tried;)
-        work -= clv_wide_improve(w, work, never, NULL, of_block);
+        work -= clv_contiguous_anneal_improve(w, work, never, NULL, of_block);
     clv_blocks_spread(b, of_block, of_node);
     clv_place_value value = small_judged(p, &contiguous, of_node, arena);
     if (!*ret_tried || !value.legal)
@@ -207,7 +207,7 @@ static bool is_best(unsigned seed, bool *ret_tried, clv_arena *arena)
     return value.objective <= best * (1 + TICKS_PART);
 }
 
-Test(wide, small_ones_are_best)
+Test(contiguous_anneal, small_ones_are_best)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     int n_tried = 0, n_best = 0;
@@ -311,7 +311,7 @@ static bool count_down(void *ctx)
 /* Looks at the clock, so many that the first round of annealing ends. */
 #define LOOKS 3000
 
-Test(wide, parts_with_dear_insides)
+Test(contiguous_anneal, parts_with_dear_insides)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     for (unsigned seed = 1; seed <= 2; seed++) {
@@ -330,7 +330,7 @@ Test(wide, parts_with_dear_insides)
     clv_arena_free(arena);
 }
 
-Test(wide, memory_just_enough)
+Test(contiguous_anneal, memory_just_enough)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     clv_placement *p = plant(1, arena).p;

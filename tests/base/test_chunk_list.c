@@ -1,5 +1,6 @@
-/* test_pile.c - arrays that grow in chunks and are joined; and the arena's large pieces below. */
-#include "base/pile.h"
+/* test_chunk_list.c - arrays that grow in chunks and are joined; and the arena's large pieces
+ * below. */
+#include "base/chunk_list.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
@@ -12,80 +13,80 @@ static void fill(int32_t *at, int32_t first, size_t n)
         at[i] = first + (int32_t)i;
 }
 
-Test(pile, runs_are_joined_in_their_order)
+Test(chunk_list, runs_are_joined_in_their_order)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
-    clv_pile pile;
-    clv_pile_init(&pile, arena, sizeof(int32_t));
+    clv_chunk_list chunk_list;
+    clv_chunk_list_init(&chunk_list, arena, sizeof(int32_t));
     int32_t n = 0;
     for (size_t run = 0; run < 3000; run++) { /* 3 MB: several chunks, with rests at their ends */
-        int32_t *at = clv_pile_add(&pile, run % 500);
+        int32_t *at = clv_chunk_list_add(&chunk_list, run % 500);
         cr_assert_not_null(at);
         fill(at, n, run % 500);
         n += (int32_t)(run % 500);
-        cr_assert_eq(pile.n, (size_t)n);
+        cr_assert_eq(chunk_list.n, (size_t)n);
         if (run % 500)
-            cr_assert_eq(*(int32_t *)clv_pile_last(&pile), n - 1);
+            cr_assert_eq(*(int32_t *)clv_chunk_list_last(&chunk_list), n - 1);
     }
-    int32_t *all = clv_pile_join(&pile, 10);
+    int32_t *all = clv_chunk_list_join(&chunk_list, 10);
     cr_assert_not_null(all);
     for (int32_t i = 0; i < n; i++)
         cr_assert_eq(all[i], i);
     fill(all + n, 0, 10); /* sanitizers see that there is room */
-    cr_expect_eq(pile.n, 0);
-    cr_expect_not_null(clv_pile_add(&pile, 1), "it can begin again");
+    cr_expect_eq(chunk_list.n, 0);
+    cr_expect_not_null(clv_chunk_list_add(&chunk_list, 1), "it can begin again");
     clv_arena_free(arena);
 }
 
-Test(pile, an_empty_pile_joins)
+Test(chunk_list, an_empty_pile_joins)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
-    clv_pile pile;
-    clv_pile_init(&pile, arena, 8);
-    cr_expect_not_null(clv_pile_add(&pile, 0));
-    cr_expect_not_null(clv_pile_join(&pile, 0));
-    cr_expect_null(clv_pile_add(&pile, SIZE_MAX / 2));
-    cr_expect_null(clv_pile_join(&pile, SIZE_MAX / 2));
+    clv_chunk_list chunk_list;
+    clv_chunk_list_init(&chunk_list, arena, 8);
+    cr_expect_not_null(clv_chunk_list_add(&chunk_list, 0));
+    cr_expect_not_null(clv_chunk_list_join(&chunk_list, 0));
+    cr_expect_null(clv_chunk_list_add(&chunk_list, SIZE_MAX / 2));
+    cr_expect_null(clv_chunk_list_join(&chunk_list, SIZE_MAX / 2));
     clv_arena_free(arena);
 }
 
 /* What joining is for: not much more than the elements themselves. */
-Test(pile, joining_holds_one_copy_and_a_chunk)
+Test(chunk_list, joining_holds_one_copy_and_a_chunk)
 {
     enum { RUN = 1 << 10, RUNS = 10 << 10 }; /* 80 MiB of int64_t */
     clv_arena *arena = clv_arena_new(NULL, 0);
-    clv_pile pile;
+    clv_chunk_list chunk_list;
     size_t bytes = (size_t)RUN * RUNS * 8;
-    clv_pile_init(&pile, arena, 8);
+    clv_chunk_list_init(&chunk_list, arena, 8);
     for (int i = 0; i < RUNS; i++)
-        cr_assert_not_null(clv_pile_add(&pile, RUN));
+        cr_assert_not_null(clv_chunk_list_add(&chunk_list, RUN));
     cr_expect_lt(clv_arena_bytes(arena), bytes + bytes / 4);
-    cr_assert_not_null(clv_pile_join(&pile, 0));
+    cr_assert_not_null(clv_chunk_list_join(&chunk_list, 0));
     cr_expect_lt(clv_arena_bytes(arena), bytes + bytes / 16);
     clv_arena_free(arena);
 }
 
-Test(pile, failing_allocations_leave_nothing)
+Test(chunk_list, failing_allocations_leave_nothing)
 {
     bool done = false;
     for (long calls = 1; !done; calls++) {
         failing f = { .fail_at = calls };
         clv_alloc alloc = failing_alloc(&f);
         clv_arena *arena = clv_arena_new(&alloc, 0);
-        clv_pile pile;
+        clv_chunk_list chunk_list;
         done = arena != NULL;
         if (arena)
-            clv_pile_init(&pile, arena, 8);
+            clv_chunk_list_init(&chunk_list, arena, 8);
         for (int i = 0; i < 100 && done; i++)
-            done = clv_pile_add(&pile, 100) != NULL;
-        done = done && clv_pile_join(&pile, 1) != NULL;
+            done = clv_chunk_list_add(&chunk_list, 100) != NULL;
+        done = done && clv_chunk_list_join(&chunk_list, 1) != NULL;
         clv_arena_free(arena);
         cr_assert_eq(f.live, 0);
         cr_assert(calls < 100);
     }
 }
 
-Test(pile, large_pieces_are_given_back_in_any_order)
+Test(chunk_list, large_pieces_are_given_back_in_any_order)
 {
     failing f = { 0 };
     clv_alloc alloc = failing_alloc(&f);
@@ -108,7 +109,7 @@ Test(pile, large_pieces_are_given_back_in_any_order)
     cr_expect_eq(f.live, 0);
 }
 
-Test(pile, a_limit_holds_for_large_pieces)
+Test(chunk_list, a_limit_holds_for_large_pieces)
 {
     clv_arena *arena = clv_arena_new(NULL, 10000);
     cr_expect_null(clv_arena_take_large(arena, 10000));

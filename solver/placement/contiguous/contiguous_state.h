@@ -1,11 +1,11 @@
-/* wide_state.h - a contiguous placement that changes block by block, with all its sums.
+/* contiguous_state.h - a contiguous placement that changes block by block, with all its sums.
  *
  * No order of the devices is kept. Devices can be put in a line just when the arcs between them
  * lead around in no circle, so arcs are counted for each pair of devices; after a move only circles
  * through the device that got something are new.
  */
-#ifndef CLV_SOLVER_PLACEMENT_CONTIGUOUS_WIDE_STATE_H
-#define CLV_SOLVER_PLACEMENT_CONTIGUOUS_WIDE_STATE_H
+#ifndef CLV_SOLVER_PLACEMENT_CONTIGUOUS_CONTIGUOUS_STATE_H
+#define CLV_SOLVER_PLACEMENT_CONTIGUOUS_CONTIGUOUS_STATE_H
 
 #include "solver/placement/common/blocks.h"
 
@@ -23,29 +23,30 @@ typedef struct {
     double over;            /* parts of capacity overdrawn, of all devices together */
     int32_t n_over;         /* devices that are */
     int64_t work;           /* nets and arcs looked at, some 5 ns each */
-} clv_wide_state;
+} clv_contiguous_state;
 
 /* More memory than that is not worth it: *ret_fits false, and nothing is made. O(nets * devices +
  * devices^2) memory. */
-clv_status clv_wide_state_new(const clv_blocks *b, clv_arena *arena, clv_wide_state *ret,
-                              bool *ret_fits, clv_error *err);
+clv_status clv_contiguous_state_new(const clv_blocks *b, clv_arena *arena,
+                                    clv_contiguous_state *ret, bool *ret_fits, clv_error *err);
 
 /* Takes over an assignment by block, legal or not but for blocks on kinds that cannot run them.
  * O(n + pins + arcs + nets * devices). */
-void clv_wide_state_load(clv_wide_state *s, const int32_t *device_of);
+void clv_contiguous_state_load(clv_contiguous_state *s, const int32_t *device_of);
 
 /* Every sum follows. O(nets of the block + its arcs). */
-void clv_wide_state_move(clv_wide_state *s, int32_t block, int32_t to);
+void clv_contiguous_state_move(clv_contiguous_state *s, int32_t block, int32_t to);
 
 /* Do arcs lead from the device around to itself? O(devices * words). */
-bool clv_wide_state_circles(clv_wide_state *s, int32_t device);
+bool clv_contiguous_state_circles(clv_contiguous_state *s, int32_t device);
 
-static inline bool clv_wide_state_runs(const clv_wide_state *s, int32_t block, int32_t device)
+static inline bool clv_contiguous_state_runs(const clv_contiguous_state *s, int32_t block,
+                                             int32_t device)
 {
     return clv_block_time(s->b, s->kind_of[device], block) != CLV_BLOCK_NEVER;
 }
 
 /* The largest load. O(devices). */
-int64_t clv_wide_state_top(const clv_wide_state *s);
+int64_t clv_contiguous_state_top(const clv_contiguous_state *s);
 
 #endif

@@ -1,4 +1,4 @@
-#include "base/crew.h"
+#include "base/parallel_for.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -19,7 +19,7 @@ static void run_member(void *arg)
     m->work(m->ctx, m->i);
 }
 
-void clv_crew_run(int32_t n, void (*work)(void *ctx, int32_t i), void *ctx)
+void clv_parallel_threads(int32_t n, void (*work)(void *ctx, int32_t i), void *ctx)
 {
     member *crew = n > 1 ? calloc((size_t)n, sizeof *crew) : NULL;
 
@@ -51,9 +51,9 @@ static void take_shares(void *ctx, int32_t i)
         p->work(p->ctx, k);
 }
 
-void clv_crew_share(int32_t n, int32_t threads, void (*work)(void *ctx, int32_t i), void *ctx)
+void clv_parallel_for(int32_t n, int32_t threads, void (*work)(void *ctx, int32_t i), void *ctx)
 {
     pile p = { .work = work, .ctx = ctx, .n = n };
     atomic_init(&p.next, 0);
-    clv_crew_run(threads < n ? threads : n, take_shares, &p);
+    clv_parallel_threads(threads < n ? threads : n, take_shares, &p);
 }

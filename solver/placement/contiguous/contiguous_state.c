@@ -1,4 +1,4 @@
-#include "solver/placement/contiguous/wide_state.h"
+#include "solver/placement/contiguous/contiguous_state.h"
 
 #include <string.h>
 
@@ -8,8 +8,8 @@
 
 static clv_status nomem(clv_error *err) { return clv_fail_nomem(err, "a placement that moves"); }
 
-clv_status clv_wide_state_new(const clv_blocks *b, clv_arena *arena, clv_wide_state *ret,
-                              bool *ret_fits, clv_error *err)
+clv_status clv_contiguous_state_new(const clv_blocks *b, clv_arena *arena,
+                                    clv_contiguous_state *ret, bool *ret_fits, clv_error *err)
 {
     size_t d = (size_t)clv_place_devices(b->p), nets = (size_t)b->n_nets;
     size_t words = (d + 63) / 64;
@@ -17,18 +17,19 @@ clv_status clv_wide_state_new(const clv_blocks *b, clv_arena *arena, clv_wide_st
     if (!*ret_fits)
         return CLV_OK;
     int32_t *kind_of = CLV_NEW_ARRAY(arena, int32_t, d);
-    *ret = (clv_wide_state){ .b = b,
-                             .n_devices = (int32_t)d,
-                             .words = words,
-                             .kind_of = kind_of,
-                             .device_of = CLV_NEW_ARRAY(arena, int32_t, b->n),
-                             .load = CLV_NEW_ARRAY(arena, int64_t, d),
-                             .bytes = CLV_NEW_ARRAY(arena, int64_t, d),
-                             .pins = clv_arena_take_array(arena, nets * d, sizeof *ret->pins),
-                             .arcs = clv_arena_take_array(arena, d * d, sizeof *ret->arcs),
-                             .next = clv_arena_take_array(arena, d * words, sizeof *ret->next),
-                             .seen = CLV_NEW_ARRAY(arena, uint64_t, words),
-                             .fresh = CLV_NEW_ARRAY(arena, uint64_t, words) };
+    *ret =
+        (clv_contiguous_state){ .b = b,
+                                .n_devices = (int32_t)d,
+                                .words = words,
+                                .kind_of = kind_of,
+                                .device_of = CLV_NEW_ARRAY(arena, int32_t, b->n),
+                                .load = CLV_NEW_ARRAY(arena, int64_t, d),
+                                .bytes = CLV_NEW_ARRAY(arena, int64_t, d),
+                                .pins = clv_arena_take_array(arena, nets * d, sizeof *ret->pins),
+                                .arcs = clv_arena_take_array(arena, d * d, sizeof *ret->arcs),
+                                .next = clv_arena_take_array(arena, d * words, sizeof *ret->next),
+                                .seen = CLV_NEW_ARRAY(arena, uint64_t, words),
+                                .fresh = CLV_NEW_ARRAY(arena, uint64_t, words) };
     if (!kind_of || !ret->device_of || !ret->load || !ret->bytes || !ret->pins || !ret->arcs ||
         !ret->next || !ret->seen || !ret->fresh)
         return nomem(err);
@@ -36,17 +37,17 @@ clv_status clv_wide_state_new(const clv_blocks *b, clv_arena *arena, clv_wide_st
     return CLV_OK;
 }
 
-static const clv_place_kind *kind_at(const clv_wide_state *s, int32_t device)
+static const clv_place_kind *kind_at(const clv_contiguous_state *s, int32_t device)
 {
     return &s->b->p->kinds[s->kind_of[device]];
 }
 
-static int32_t *pins_at(const clv_wide_state *s, int32_t net)
+static int32_t *pins_at(const clv_contiguous_state *s, int32_t net)
 {
     return s->pins + (size_t)net * (size_t)s->n_devices;
 }
 
-static void count_arc(clv_wide_state *s, int32_t from, int32_t to, int32_t by)
+static void count_arc(clv_contiguous_state *s, int32_t from, int32_t to, int32_t by)
 {
     int32_t *arcs = &s->arcs[(size_t)from * (size_t)s->n_devices + (size_t)to];
     uint64_t bit = UINT64_C(1) << (to % 64), *row = &s->next[(size_t)from * s->words];
@@ -59,7 +60,7 @@ static void count_arc(clv_wide_state *s, int32_t from, int32_t to, int32_t by)
         row[to / 64] &= ~bit;
 }
 
-static double overdrawn(const clv_wide_state *s, int32_t device)
+static double overdrawn(const clv_contiguous_state *s, int32_t device)
 {
     int64_t room = kind_at(s, device)->capacity_bytes;
     if (room < 0 || s->bytes[device] <= room)
@@ -68,7 +69,7 @@ static double overdrawn(const clv_wide_state *s, int32_t device)
 }
 
 /* Blocks of so many bytes come, or go. */
-static void add_bytes(clv_wide_state *s, int32_t device, int64_t bytes)
+static void add_bytes(clv_contiguous_state *s, int32_t device, int64_t bytes)
 {
     double before = overdrawn(s, device);
     s->bytes[device] += bytes;
@@ -79,7 +80,7 @@ static void add_bytes(clv_wide_state *s, int32_t device, int64_t bytes)
         s->over = 0; /* what rounding left */
 }
 
-void clv_wide_state_load(clv_wide_state *s, const int32_t *device_of)
+void clv_contiguous_state_load(clv_contiguous_state *s, const int32_t *device_of)
 {
     const clv_blocks *b = s->b;
     size_t d = (size_t)s->n_devices;
@@ -107,7 +108,7 @@ void clv_wide_state_load(clv_wide_state *s, const int32_t *device_of)
     }
 }
 
-void clv_wide_state_move(clv_wide_state *s, int32_t block, int32_t to)
+void clv_contiguous_state_move(clv_contiguous_state *s, int32_t block, int32_t to)
 {
     const clv_blocks *b = s->b;
     int32_t from = s->device_of[block];
@@ -136,7 +137,7 @@ void clv_wide_state_move(clv_wide_state *s, int32_t block, int32_t to)
                b->after_first[block] + b->before_first[block + 1] - b->before_first[block];
 }
 
-bool clv_wide_state_circles(clv_wide_state *s, int32_t device)
+bool clv_contiguous_state_circles(clv_contiguous_state *s, int32_t device)
 {
     size_t words = s->words;
     memcpy(s->seen, s->next + (size_t)device * words, words * sizeof *s->seen);
@@ -159,7 +160,7 @@ bool clv_wide_state_circles(clv_wide_state *s, int32_t device)
     return s->seen[device / 64] >> (device % 64) & 1;
 }
 
-int64_t clv_wide_state_top(const clv_wide_state *s)
+int64_t clv_contiguous_state_top(const clv_contiguous_state *s)
 {
     int64_t top = 0;
     for (int32_t d = 0; d < s->n_devices; d++)

@@ -1,5 +1,5 @@
 /* Threads that do one thing each, and end. */
-#include "base/crew.h"
+#include "base/parallel_for.h"
 
 #include <criterion/criterion.h>
 #include <stdatomic.h>
@@ -22,25 +22,25 @@ static void expect_once(const tally *t, int32_t n)
         cr_expect_eq(atomic_load(&t->times[i]), i < n, "%d of %d", i, n);
 }
 
-Test(crew, each_member_works_once)
+Test(parallel_for, each_member_works_once)
 {
     static const int32_t sizes[] = { 0, 1, 2, 7 };
     for (int32_t s = 0; s < 4; s++) {
         tally t = { { 0 } };
-        clv_crew_run(sizes[s], count, &t);
+        clv_parallel_threads(sizes[s], count, &t);
         expect_once(&t, sizes[s]);
     }
 }
 
-Test(crew, each_share_is_taken_once_by_any_number_of_threads)
+Test(parallel_for, each_share_is_taken_once_by_any_number_of_threads)
 {
     static const int32_t threads[] = { 1, 2, 7, 200 };
     for (int32_t s = 0; s < 4; s++) {
         tally t = { { 0 } };
-        clv_crew_share(MANY, threads[s], count, &t);
+        clv_parallel_for(MANY, threads[s], count, &t);
         expect_once(&t, MANY);
     }
     tally none = { { 0 } };
-    clv_crew_share(0, 4, count, &none);
+    clv_parallel_for(0, 4, count, &none);
     expect_once(&none, 0);
 }
