@@ -73,6 +73,31 @@ bool clv_verdict_better(const clv_verdict *a, const clv_verdict *b, clv_objectiv
     return latency ? a->period_ns < b->period_ns : a->latency_ns < b->latency_ns;
 }
 
+const char *clv_stop_name(clv_stop why)
+{
+    switch (why) {
+    case CLV_STOP_SEARCHED:
+        return "searched";
+    case CLV_STOP_OPTIMAL:
+        return "optimal";
+    case CLV_STOP_GAP:
+        return "gap";
+    case CLV_STOP_FIRST_FIT:
+        return "first fit";
+    case CLV_STOP_LIMIT:
+        return "limit";
+    case CLV_STOP_DEADLINE:
+        return "deadline";
+    case CLV_STOP_CANCELED:
+        return "stopped";
+    case CLV_STOP_INFEASIBLE:
+        return "infeasible";
+    case CLV_STOP_NONE:
+        break;
+    }
+    return NULL;
+}
+
 /* Judges what waits. Where that teaches other times, all sums are made of those from then on. */
 clv_status clv_seeker_judge(clv_seeker *s, clv_error *err)
 {

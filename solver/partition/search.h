@@ -45,6 +45,9 @@ typedef enum {
     CLV_STOP_NONE        /* no search: the plan was given */
 } clv_stop;
 
+/* "optimal", "first fit", ...: the words of docs/formats/plan.md; NULL for CLV_STOP_NONE. */
+const char *clv_stop_name(clv_stop why);
+
 /* One assignment that was judged, for the report. */
 typedef struct {
     const int32_t *device_of;

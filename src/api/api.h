@@ -3,7 +3,7 @@
 #define CLV_API_API_H
 
 #include "cleave.h"
-#include "pipeline/pipeline.h"
+#include "request/request.h"
 #include "solver/intra_op/strategies.h"
 #include "solver/placement/solver.h"
 

@@ -9,6 +9,7 @@
 #include "api/api.h"
 #include "api/configs_path.h"
 #include "explain/report.h"
+#include "request/analysis.h"
 
 /* -- codes: the two tables, once each -- */
 

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "cluster/cluster_json.h"
 #include "explain/report.h"
+#include "pipeline/pipeline.h"
 #include "pipeline/plan_open.h"
 #include "plan/plan_json.h"
 #include "plan/plan_mesh.h"

@@ -17,22 +17,21 @@ typedef struct {
     clv_room asked;
     int32_t devices_most; /* of the cluster */
     /* How the request would end. */
-    clv_status (*try_with)(void *ctx, const clv_room *room, clv_verdict *ret);
+    clv_status (*try_with)(void *ctx, const clv_room *room, clv_verdict *ret, clv_error *err);
     void *ctx;
     clv_plan *plan; /* the nearest one, which gets the notes; has all devices that are asked for */
     clv_arena *arena;
-    clv_error *err;
 } clv_adviser;
 
 /* The least memory with which a plan is found, to one part in 64; below least_bytes none can be. At
  * most some twenty tries. */
-clv_status clv_advise_memory(const clv_adviser *a, int64_t least_bytes);
+clv_status clv_advise_memory(const clv_adviser *a, int64_t least_bytes, clv_error *err);
 
 /* The smallest larger number of the cluster's devices with which a plan is found: of the next
  * eight, and all. */
-clv_status clv_advise_devices(const clv_adviser *a);
+clv_status clv_advise_devices(const clv_adviser *a, clv_error *err);
 
 /* Fewer micro-batches than asked.microbatches, with which less is in flight. */
-clv_status clv_advise_microbatches(const clv_adviser *a);
+clv_status clv_advise_microbatches(const clv_adviser *a, clv_error *err);
 
 #endif

@@ -1,16 +1,31 @@
-/* no_fit.h - words for a plan that does not fit: what is missing where, and what would fit. */
+/* no_fit.h - sentences for a plan that does not fit: what is missing where, and why no cut helps.
+ *
+ * They become notes of the plan. All live in the arena. CLV_ENOMEM.
+ */
 #ifndef CLV_EXPLAIN_NO_FIT_H
 #define CLV_EXPLAIN_NO_FIT_H
 
-#include "stages/run.h"
+#include "compile/compiler.h"
+#include "plan/plan.h"
+#include "problem/fit.h"
+#include "solver/partition/search.h"
 
-/* What verdicts on plans that do not fit say: where memory is missing, if the compiler knows more
- * than the device, and what each lower proportion lacked (B.056), but for those that were tried
- * only in the hope of something faster. */
-clv_status clv_tell_shortages(clv_run *r, clv_plan *plan, const clv_search_result *result);
+/* Which device is out of memory by how much, at which operator, and what is alive there; or why no
+ * candidate compiled. report: of the plan; NULL: the compiler reports nothing. */
+clv_status clv_note_shortage(const clv_verdict *verdict, const clv_graph *g,
+                             const clv_compile_report *report, clv_plan *plan, clv_arena *arena,
+                             clv_error *err);
 
-/* Adds the notes; what would help is left out of a terse request. report may be NULL. */
-clv_status clv_explain_no_fit(clv_run *r, clv_plan *plan, const clv_tried *best,
-                              const clv_compile_report *report);
+/* What other verdicts of the search say of memory: where it is missing, if the compiler knows more
+ * than the device, and what each lower proportion lacked, but for those that were tried only in the
+ * hope of something faster. O(plans judged). */
+clv_status clv_note_shortages_tried(const clv_search_result *result, clv_plan *plan,
+                                    clv_arena *arena, clv_error *err);
+
+/* That no cut can help, where bound proves it: none at all where the weights alone are too much,
+ * else none of the search, whose parts a cut by hand (by_hand) may divide. last_op: the label of
+ * the operator that ends the part that fits nowhere; unused where bound->unit < 0. */
+clv_status clv_note_fit_bound(const clv_fit_bound *bound, bool by_hand, clv_str last_op,
+                              clv_plan *plan, clv_arena *arena, clv_error *err);
 
 #endif

@@ -19,7 +19,7 @@ endif()
 cleave_relative(CLEAVE_CONFIGS_BESIDE "${library_folder}"
                 "${CMAKE_INSTALL_FULL_DATADIR}/cleave/configs")
 set_target_properties(cleave_cli PROPERTIES INSTALL_RPATH "$ORIGIN/${CLEAVE_BIN_TO_LIB}")
-target_compile_definitions(cleave PRIVATE CLEAVE_CONFIGS_BESIDE="${CLEAVE_CONFIGS_BESIDE}")
+target_compile_definitions(clv_api PRIVATE CLEAVE_CONFIGS_BESIDE="${CLEAVE_CONFIGS_BESIDE}")
 
 install(TARGETS cleave cleave_cli)
 install(FILES src/include/cleave.h TYPE INCLUDE)

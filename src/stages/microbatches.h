@@ -1,25 +1,34 @@
 /* microbatches.h - how many micro-batches a run of the pipeline has: given, or chosen with the
- * plan. */
+ * plan.
+ *
+ * A full pipeline has the smallest period, and what it holds does not grow with the number of
+ * micro-batches once there are as many as stages. So memory is judged for a full one, and the
+ * number, which only decides how much of the time goes into filling and draining, follows from the
+ * plan that won. Only where memory is short, the number has to be small, and the best plan depends
+ * on it.
+ */
 #ifndef CLV_STAGES_MICROBATCHES_H
 #define CLV_STAGES_MICROBATCHES_H
 
-#include "stages/run.h"
+#include "stages/stage_search.h"
 
 /* What the request gives; without it, one for latency, and for throughput as many as fill any
- * pipeline, to be counted when the plan is known. Sets what the compiler of r judges memory with.
+ * pipeline, to be counted when the plan is known. Sets what the compiler of s judges memory with.
  */
-void clv_run_set_microbatches(clv_run *r);
+void clv_microbatches_begin(clv_stage_search *s);
 
 /* A search, or a plan given by hand that is judged. */
-typedef clv_status clv_run_finder(clv_run *r, const clv_search_options *options,
-                                  clv_search_result *ret);
+typedef clv_status clv_stage_find(clv_stage_search *s, const clv_search_options *options,
+                                  clv_search_result *ret, clv_error *err);
 /* Finds a plan with that. Where the number is open and nothing fits with a full pipeline, again
- * with fewer in flight: the largest power of two with which a plan is found, at last with one. */
-clv_status clv_run_find(clv_run *r, const clv_search_options *options, clv_run_finder *find,
-                        clv_search_result *ret);
+ * with fewer in flight: the largest power of two with which a plan is found, at last with one. At
+ * most log2(devices) + 2 searches. */
+clv_status clv_microbatches_find(clv_stage_search *s, const clv_search_options *options,
+                                 clv_stage_find *find, clv_search_result *ret, clv_error *err);
 
-/* Writes number, reason, fill and drain into the plan. report: NULL, or of a compiler that tells
+/* Number, reason, fill and drain into the plan. report: NULL, or of a compiler that reports
  * nothing. */
-void clv_run_tell_microbatches(const clv_run *r, const clv_compile_report *report, clv_plan *plan);
+void clv_microbatches_mark_plan(const clv_stage_search *s, const clv_compile_report *report,
+                                clv_plan *plan);
 
 #endif

@@ -2,27 +2,60 @@
 
 #include "graph/backward.h"
 
-#define REST_MAX 20000 /* operators: as units, what a search still takes in its stride */
+#define REST_OPS_MAX 20000 /* as units of their own, what a search still handles quickly */
+
+/* The units that remain at the end are one, which would tie the updates of all weights together:
+ * each operator of it becomes a unit. */
+static clv_status split_rest(clv_stage_search *s, clv_error *err)
+{
+    const clv_subgraphs *units = s->analysis.units;
+    const clv_subgraph *rest = units->n > 0 ? &units->at[units->n - 1] : NULL;
+    if (!rest || rest->candidate.i >= 0 || rest->n < 2 || rest->n > REST_OPS_MAX)
+        return CLV_OK;
+    clv_op *nodes = CLV_NEW_ARRAY(s->arena, clv_op, units->n - 1 + rest->n);
+    if (!nodes)
+        return clv_fail_nomem(err, "a training problem");
+    for (int32_t u = 0; u < units->n - 1; u++)
+        nodes[u] = units->at[u].candidate;
+    for (int32_t k = 0; k < rest->n; k++)
+        nodes[units->n - 1 + k] = units->order[rest->first + k];
+    return clv_subgraphs_of_nodes(s->analysis.inference->main, s->analysis.costs, nodes,
+                                  units->n - 1 + rest->n, s->arena, &s->analysis.units, err);
+}
+
+clv_status clv_training_find_backward(clv_stage_search *s, clv_error *err)
+{
+    const clv_request *req = s->req;
+    if (req->sharding_nodes || req->constraints || req->search.objective != CLV_THROUGHPUT ||
+        req->microbatches == 1)
+        return CLV_OK; /* rules speak of all operators */
+    CLV_TRY(clv_backward_ops(req->model->main, req->backward, s->arena, &s->backward_op, err));
+    return s->backward_op ? split_rest(s, err) : CLV_OK;
+}
+
+/* -- folding -- */
 
 /* A unit is of the backward pass when all its operators are; the fold adds those that read from
  * one. */
-static void mark_units(const clv_run *r, const bool *backward_op, bool *backward)
+static void mark_backward_units(const clv_stage_search *s, bool *backward)
 {
-    const clv_subgraphs *units = r->analysis.units;
+    const clv_subgraphs *units = s->analysis.units;
     for (int32_t u = 0; u < units->n; u++) {
         const clv_subgraph *unit = &units->at[u];
         backward[u] = unit->n > 0;
         for (int32_t k = 0; k < unit->n; k++)
-            backward[u] &= backward_op[units->order[unit->first + k].i];
+            backward[u] &= s->backward_op[units->order[unit->first + k].i];
     }
 }
 
-/* Visits each read of an initialiser by an operator of a unit that is backward or not. */
-static void visit_weights(const clv_run *r, const bool *backward, bool which, int32_t *last,
-                          int32_t *weight_of)
+/* Visits each read of an initialiser by an operator of a unit that is backward or not: the last
+ * forward unit that reads a weight, then for each backward unit the last of those of its weights.
+ */
+static void visit_weights(const clv_stage_search *s, const bool *backward, bool which,
+                          int32_t *last_of_weight, int32_t *last_of_unit)
 {
-    const clv_graph *g = r->req->model->main;
-    const clv_subgraphs *units = r->analysis.units;
+    const clv_graph *g = s->req->model->main;
+    const clv_subgraphs *units = s->analysis.units;
     for (int32_t i = 0; i < g->n_ops; i++) {
         clv_op id = units->order[i];
         const clv_op_info *op = &g->ops[id.i];
@@ -31,140 +64,105 @@ static void visit_weights(const clv_run *r, const bool *backward, bool which, in
             clv_tensor t = g->inputs_of[op->first_in + k];
             int32_t w = t.i >= 0 ? g->tensors[t.i].weight : -1;
             if (w >= 0 && !which)
-                last[w] = u;
-            else if (w >= 0 && last[w] > weight_of[u])
-                weight_of[u] = last[w];
+                last_of_weight[w] = u;
+            else if (w >= 0 && last_of_weight[w] > last_of_unit[u])
+                last_of_unit[u] = last_of_weight[w];
         }
     }
 }
 
-/* For each backward unit the last forward one that reads a weight that it reads; -1: there is none.
- */
-static clv_status find_weights(const clv_run *r, const bool *backward, int32_t *weight_of)
-{
-    int32_t n = r->req->model->main->n_weights;
-    int32_t *last = CLV_NEW_ARRAY(r->arena, int32_t, n);
-    if (!last)
-        return clv_fail_nomem(r->err, "a training problem");
-    for (int32_t w = 0; w < n; w++)
-        last[w] = -1;
-    visit_weights(r, backward, false, last, weight_of);
-    visit_weights(r, backward, true, last, weight_of);
-    return CLV_OK;
-}
-
+/* A batch of plans for the forward pass, judged with the backward pass beside it. */
 static clv_status judge_folded(void *ctx, const clv_assignment *assignments, int32_t n,
                                clv_verdict *verdicts, clv_error *err)
 {
-    clv_run *r = ctx;
-    clv_mark mark = clv_arena_mark(r->arena);
-    clv_assignment *whole = CLV_NEW_ARRAY(r->arena, clv_assignment, n);
+    clv_stage_search *s = ctx;
+    clv_mark mark = clv_arena_mark(s->arena);
+    clv_assignment *whole = CLV_NEW_ARRAY(s->arena, clv_assignment, n);
     if (!whole)
         return clv_fail_nomem(err, "a batch of plans");
     for (int32_t k = 0; k < n; k++) {
         whole[k].proportion = assignments[k].proportion;
         whole[k].busy_ns = assignments[k].busy_ns;
-        CLV_TRY(clv_run_expand(r, assignments[k].device_of, &whole[k].device_of));
+        CLV_TRY(clv_training_unfold(s, assignments[k].device_of, &whole[k].device_of, err));
     }
-    clv_status status = r->pool_judge.judge(r->pool_judge.ctx, whole, n, verdicts, err);
-    clv_arena_rewind(r->arena, mark);
+    clv_status status = s->pool_judge.judge(s->pool_judge.ctx, whole, n, verdicts, err);
+    clv_arena_rewind(s->arena, mark);
     return status;
 }
 
-/* What is left over is one unit, which would tie the updates of all weights together: each operator
- * of it becomes a unit. */
-static clv_status split_rest(clv_run *r)
+clv_status clv_training_fold(clv_stage_search *s, clv_error *err)
 {
-    const clv_subgraphs *units = r->analysis.units;
-    const clv_subgraph *rest = units->n > 0 ? &units->at[units->n - 1] : NULL;
-    if (!rest || rest->candidate.i >= 0 || rest->n < 2 || rest->n > REST_MAX)
+    int32_t n = s->problem->n_units, n_weights = s->req->model->main->n_weights;
+    if (!s->backward_op)
         return CLV_OK;
-    clv_op *nodes = CLV_NEW_ARRAY(r->arena, clv_op, units->n - 1 + rest->n);
-    if (!nodes)
-        return clv_fail_nomem(r->err, "a training problem");
-    for (int32_t u = 0; u < units->n - 1; u++)
-        nodes[u] = units->at[u].candidate;
-    for (int32_t k = 0; k < rest->n; k++)
-        nodes[units->n - 1 + k] = units->order[rest->first + k];
-    return clv_subgraphs_of_nodes(r->analysis.inference->main, r->analysis.costs, nodes,
-                                  units->n - 1 + rest->n, r->arena, &r->analysis.units, r->err);
-}
-
-clv_status clv_run_find_backward(clv_run *r)
-{
-    const clv_request *req = r->req;
-    if (req->sharding_nodes || req->constraints || req->search.objective != CLV_THROUGHPUT ||
-        req->microbatches == 1)
-        return CLV_OK; /* rules speak of all operators */
-    CLV_TRY(clv_backward_ops(req->model->main, req->backward, r->arena, &r->backward_op, r->err));
-    return r->backward_op ? split_rest(r) : CLV_OK;
-}
-
-clv_status clv_run_overlay(clv_run *r)
-{
-    int32_t n = r->problem->n_units;
-    if (!r->backward_op)
-        return CLV_OK;
-    bool *backward = CLV_NEW_ARRAY(r->arena, bool, n);
-    int32_t *weight_of = CLV_NEW_ARRAY(r->arena, int32_t, n);
-    if (!backward || !weight_of)
-        return clv_fail_nomem(r->err, "a training problem");
+    bool *backward = CLV_NEW_ARRAY(s->arena, bool, n);
+    int32_t *forward_reader =
+        CLV_NEW_ARRAY(s->arena, int32_t, n); /* of a weight; by unit; -1: none */
+    int32_t *last_of_weight = CLV_NEW_ARRAY(s->arena, int32_t, n_weights);
+    if (!backward || !forward_reader || !last_of_weight)
+        return clv_fail_nomem(err, "a training problem");
     for (int32_t u = 0; u < n; u++)
-        weight_of[u] = -1;
-    mark_units(r, r->backward_op, backward);
-    CLV_TRY(find_weights(r, backward, weight_of));
-    CLV_TRY(clv_overlay_build(r->problem, backward, weight_of, r->arena, &r->overlay, r->err));
-    if (!r->overlay)
+        forward_reader[u] = -1;
+    for (int32_t w = 0; w < n_weights; w++)
+        last_of_weight[w] = -1;
+    mark_backward_units(s, backward);
+    visit_weights(s, backward, false, last_of_weight, forward_reader);
+    visit_weights(s, backward, true, last_of_weight, forward_reader);
+    CLV_TRY(clv_overlay_build(s->problem, backward, forward_reader, s->arena, &s->overlay, err));
+    if (!s->overlay)
         return CLV_OK;
-    CLV_TRY(clv_overlay_live(r->overlay, r->judge.live_bytes, r->arena, r->err));
-    if (!r->req->compiler)
-        clv_builtin_set_backward(r->compiler, r->overlay->backward);
-    r->pool_judge = r->judge;
-    r->judge.judge = judge_folded;
-    r->judge.ctx = r;
-    r->judge.live_bytes = r->overlay->live_bytes;
-    r->judge.held_bytes = NULL;
-    r->problem = &r->overlay->folded;
+    CLV_TRY(clv_overlay_live(s->overlay, s->judge.live_bytes, s->arena, err));
+    if (!s->req->compiler)
+        clv_builtin_set_backward(s->compiler, s->overlay->backward);
+    s->pool_judge = s->judge;
+    s->judge.judge = judge_folded;
+    s->judge.ctx = s;
+    s->judge.live_bytes = s->overlay->live_bytes;
+    s->judge.held_bytes = NULL;
+    s->problem = &s->overlay->folded;
     return CLV_OK;
 }
 
-clv_status clv_run_expand(const clv_run *r, const int32_t *device_of, const int32_t **ret)
+/* -- unfolding -- */
+
+clv_status clv_training_unfold(const clv_stage_search *s, const int32_t *device_of,
+                               const int32_t **ret, clv_error *err)
 {
     *ret = device_of;
-    if (!r->overlay)
+    if (!s->overlay)
         return CLV_OK;
-    int32_t *whole = CLV_NEW_ARRAY(r->arena, int32_t, r->overlay->whole->n_units);
+    int32_t *whole = CLV_NEW_ARRAY(s->arena, int32_t, s->overlay->whole->n_units);
     if (!whole)
-        return clv_fail_nomem(r->err, "a plan");
-    clv_overlay_expand(r->overlay, device_of, whole);
+        return clv_fail_nomem(err, "a plan");
+    clv_overlay_expand(s->overlay, device_of, whole);
     *ret = whole;
     return CLV_OK;
 }
 
-int32_t clv_run_unit(const clv_run *r, int32_t unit)
+int32_t clv_training_forward_unit(const clv_stage_search *s, int32_t unit)
 {
-    return r->overlay ? r->overlay->forward[unit] : unit;
+    return s->overlay ? s->overlay->forward[unit] : unit;
 }
 
-clv_status clv_run_tell_training(const clv_run *r, const int32_t *device_of, clv_arena *arena,
-                                 clv_plan *plan, clv_error *err)
+clv_status clv_training_mark_plan(const clv_stage_search *s, const int32_t *device_of,
+                                  clv_arena *arena, clv_plan *plan, clv_error *err)
 {
-    const clv_graph *g = r->req->model->main;
-    if (!r->overlay)
+    const clv_graph *g = s->req->model->main;
+    if (!s->overlay)
         return CLV_OK;
-    const clv_partition *folded = &r->overlay->folded;
+    const clv_partition *folded = &s->overlay->folded;
     int32_t *stage = CLV_NEW_ARRAY(arena, int32_t, plan->n_devices);
     int32_t *device = CLV_NEW_ARRAY(arena, int32_t, folded->n_units);
     bool *backward = CLV_NEW_ARRAY(arena, bool, g->n_ops);
     if (!stage || !device || !backward)
         return clv_fail_nomem(err, "stages");
     for (int32_t u = 0; u < folded->n_units; u++)
-        device[u] = device_of[r->overlay->forward[u]];
+        device[u] = device_of[s->overlay->forward[u]];
     plan->n_stages = clv_partition_stages(folded, device, arena, stage);
     for (int32_t d = 0; d < plan->n_devices; d++)
         plan->devices[d].stage = stage[d];
     for (int32_t i = 0; i < g->n_ops; i++)
-        backward[g->ops[i].file_index] = r->overlay->backward[r->analysis.units->of[i]];
+        backward[g->ops[i].file_index] = s->overlay->backward[s->analysis.units->of[i]];
     plan->backward_op = backward;
     return CLV_OK;
 }

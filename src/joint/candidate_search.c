@@ -1,0 +1,171 @@
+#include "joint/candidate_search.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/parallel_for.h"
+#include "joint/mesh_candidate.h"
+
+/* So many at once, whatever the threads: what they know of each other decides what is left out. The
+ * first is searched alone: most often it is the best, and leaves out the others. */
+#define BOUNDS_AT_ONCE   4
+#define SEARCHES_AT_ONCE 2
+#define SHOWN            4 /* shapes without room for weights that are compared in what they lack */
+
+/* Takes over what came of a candidate. */
+static clv_status merge(clv_joint *j, const clv_mesh_candidate *c, clv_error *err)
+{
+    if (c->status != CLV_OK) {
+        if (err)
+            *err = c->error;
+        return c->status;
+    }
+    if (c->refused && j->refused.status == CLV_OK)
+        j->refused = c->error;
+    if (c->pins && c->pins->conflict && !j->conflict) {
+        j->conflict = clv_arena_printf(j->arena, "%s", c->pins->conflict);
+        if (!j->conflict)
+            return clv_fail_nomem(err, "rules on tensors");
+    }
+    if (c->bounded)
+        clv_joint_lower_bound(j, c->bound_ns);
+    if (!c->any || !clv_score_is_better(&c->best, j->any, &j->best))
+        return CLV_OK;
+    j->any = true;
+    j->best = c->best;
+    j->plain = NULL;
+    j->kept = NULL;
+    j->shape = c->shape;
+    j->limit_bytes = c->limit_bytes;
+    j->answer = CLV_NEW_ARRAY(j->arena, int32_t, c->n_answer);
+    if (!j->answer)
+        return clv_fail_nomem(err, "strategies");
+    memcpy(j->answer, c->answer, (size_t)c->n_answer * sizeof *c->answer);
+    return CLV_OK;
+}
+
+static void find_bound(void *ctx, int32_t i)
+{
+    clv_mesh_candidate *c = (clv_mesh_candidate *)ctx + i;
+    c->status = clv_mesh_candidate_bound(c, &c->error);
+}
+
+static void search(void *ctx, int32_t i)
+{
+    clv_mesh_candidate *c = (clv_mesh_candidate *)ctx + i;
+    c->status = clv_mesh_candidate_search(c, &c->error);
+}
+
+/* Does that to candidates, at most BOUNDS_AT_ONCE, and takes over what came of it. */
+static clv_status try_at_once(clv_joint *j, clv_mesh_candidate *c, int32_t n,
+                              void (*work)(void *, int32_t), clv_error *err)
+{
+    int32_t jobs = clv_request_jobs(j->req);
+    clv_status status = CLV_OK;
+    for (int32_t k = 0; k < n; k++)
+        c[k].jobs = n > 1 ? 1 : jobs;
+    clv_parallel_for(n, jobs, work, c);
+    for (int32_t k = 0; k < n && status == CLV_OK; k++)
+        status = merge(j, &c[k], err);
+    for (int32_t k = 0; k < n; k++)
+        clv_arena_free(c[k].arena);
+    return status;
+}
+
+typedef struct {
+    clv_int128 floor; /* no plan of the shape has less */
+    int32_t shape;
+} ranked;
+
+static int compare_floors(const void *a, const void *b)
+{
+    const ranked *x = a, *y = b;
+    int by_floor = (x->floor > y->floor) - (x->floor < y->floor);
+    return by_floor ? by_floor : (x->shape > y->shape) - (x->shape < y->shape);
+}
+
+/* Those that can be searched, the least bound first. */
+static clv_status rank_shapes(clv_joint *j, ranked *ret, int32_t *ret_n, clv_error *err)
+{
+    *ret_n = 0;
+    for (int32_t i = 0; i < j->n_shapes; i += BOUNDS_AT_ONCE) {
+        clv_mesh_candidate c[BOUNDS_AT_ONCE];
+        int32_t n = j->n_shapes - i < BOUNDS_AT_ONCE ? j->n_shapes - i : BOUNDS_AT_ONCE;
+        for (int32_t k = 0; k < n; k++)
+            c[k] = (clv_mesh_candidate){ .j = j, .shape = j->shapes[i + k] };
+        CLV_TRY(try_at_once(j, c, n, find_bound, err));
+        for (int32_t k = 0; k < n; k++)
+            if (!c[k].excluded)
+                ret[(*ret_n)++] = (ranked){ c[k].floor, i + k };
+    }
+    qsort(ret, (size_t)*ret_n, sizeof *ret, compare_floors);
+    return CLV_OK;
+}
+
+static bool is_enough(const clv_joint *j)
+{
+    return j->any_will_do && j->any && j->best.outcome == CLV_FITS;
+}
+
+static clv_status search_ranked(clv_joint *j, const ranked *r, int32_t n, clv_error *err)
+{
+    bool none = !j->any; /* no plan to show yet */
+    for (int32_t i = 0, now = 1; i < n && !is_enough(j); i += now, now = SEARCHES_AT_ONCE) {
+        clv_mesh_candidate c[SEARCHES_AT_ONCE];
+        now = n - i < now ? n - i : now;
+        for (int32_t k = 0; k < now; k++)
+            c[k] = (clv_mesh_candidate){ .j = j,
+                                         .shape = j->shapes[r[i + k].shape],
+                                         .floor = r[i + k].floor,
+                                         .shows = none && i + k < SHOWN };
+        CLV_TRY(try_at_once(j, c, now, search, err));
+    }
+    return CLV_OK;
+}
+
+/* The only shape there is: nothing to put in order, and all that comes of it may stay. */
+static clv_status search_only(clv_joint *j, clv_error *err)
+{
+    clv_mesh_candidate *c = CLV_NEW(j->arena, clv_mesh_candidate);
+    clv_score before = j->best;
+    bool any = j->any;
+    if (!c)
+        return clv_fail_nomem(err, "a form of mesh");
+    *c = (clv_mesh_candidate){
+        .j = j, .arena = j->arena, .shape = j->shapes[0], .jobs = clv_request_jobs(j->req)
+    };
+    search(c, 0);
+    CLV_TRY(merge(j, c, err));
+    if (c->any && clv_score_is_better(&c->best, any, &before))
+        j->kept = c;
+    return CLV_OK;
+}
+
+/* What all shapes have in common. */
+static clv_status find_classes(clv_joint *j, clv_error *err)
+{
+    const clv_analysis *a = j->analysis;
+    if (j->classes.of)
+        return CLV_OK;
+    CLV_TRY(
+        clv_op_classes_make(a->inference->main, j->factors, a->costs, j->arena, &j->classes, err));
+    if (j->req->search.objective != CLV_LATENCY)
+        return CLV_OK;
+    return clv_shard_path_find(a->inference->main, a->costs, clv_device_kind_of(j->cluster, 0),
+                               j->arena, &j->path, err);
+}
+
+clv_status clv_joint_try_shapes(clv_joint *j, clv_error *err)
+{
+    ranked *r = CLV_NEW_ARRAY(j->arena, ranked, j->n_shapes);
+    int32_t n;
+    if (!r)
+        return clv_fail_nomem(err, "forms of meshes");
+    if (j->n_shapes == 0 || is_enough(j))
+        return CLV_OK;
+    CLV_TRY(find_classes(j, err));
+    if (j->n_shapes == 1)
+        return search_only(j, err);
+    CLV_TRY(rank_shapes(j, r, &n, err));
+    return search_ranked(j, r, n, err);
+}

@@ -1,0 +1,36 @@
+#include "joint/joint_state.h"
+
+#include "problem/micro.h"
+
+clv_score clv_joint_score(const clv_joint *j, const clv_plan *p)
+{
+    clv_score made = { p->outcome, p->period_ns, p->short_bytes };
+    if (j->req->search.objective == CLV_LATENCY)
+        made.ns = p->latency_ns;
+    else if (j->req->microbatches > 0)
+        made.ns = clv_micro_share_ns(p->latency_ns, p->period_ns, j->req->microbatches);
+    return made;
+}
+
+/* The worst are plans that break rules. */
+static int rank(const clv_score *s)
+{
+    return s->outcome == CLV_FITS ? 0 : s->outcome == CLV_INFEASIBLE ? 2 : 1;
+}
+
+bool clv_score_is_better(const clv_score *s, bool any, const clv_score *best)
+{
+    if (!any || rank(s) != rank(best))
+        return !any || rank(s) < rank(best);
+    if (s->outcome != CLV_FITS)
+        return s->short_bytes < best->short_bytes;
+    return s->ns < best->ns;
+}
+
+void clv_joint_lower_bound(clv_joint *j, int64_t bound_ns)
+{
+    if (bound_ns <= 0)
+        j->unbounded = true;
+    else if (bound_ns < j->bound_ns)
+        j->bound_ns = bound_ns;
+}

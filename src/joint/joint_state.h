@@ -1,0 +1,62 @@
+/* joint_state.h - the state of a search for stages and shards together, shared by its files. */
+#ifndef CLV_JOINT_JOINT_STATE_H
+#define CLV_JOINT_JOINT_STATE_H
+
+#include "cost/shard_path.h"
+#include "cost/shard_problem.h"
+#include "plan/plan.h"
+#include "request/analysis.h"
+#include "request/request.h"
+#include "rules/constraints.h"
+
+/* How a plan did. */
+typedef struct {
+    clv_outcome outcome;
+    int64_t ns;          /* by the objective */
+    int64_t short_bytes; /* CLV_OOM */
+} clv_score;
+
+struct clv_mesh_candidate;
+
+typedef struct {
+    const clv_request *req;
+    bool asked;       /* for shards; else they are one way of several */
+    bool any_will_do; /* that fits */
+    const clv_analysis *analysis;
+    clv_arena *arena;
+    clv_cluster *cluster; /* what is asked for */
+    clv_link_levels levels;
+    clv_factors *factors; /* by operator */
+    clv_op_classes classes;
+    const clv_shard_path *path; /* the longest way through the model; NULL: not asked for */
+    clv_mesh_form *shapes;      /* of meshes: those to be tried, in order */
+    int32_t n_shapes, cap_shapes;
+    bool whole; /* one device a mesh, stages of whole operators, is to be tried too */
+
+    /* the best plan so far, in one of three forms */
+    bool any;
+    clv_score best;
+    clv_plan *plain;                 /* of whole operators; NULL: it is of the next ones */
+    struct clv_mesh_candidate *kept; /* all that came of it; NULL: to be made again of these */
+    clv_mesh_form shape;
+    int64_t limit_bytes;
+    int32_t *answer; /* choice of each node of the intra-operator problem */
+
+    int64_t bound_ns; /* no plan of the shapes seen so far has less; INT64_MAX: none seen */
+    bool unbounded;   /* of a shape nothing is known */
+    clv_constraints rules;
+    bool without_tensor_rules; /* they are left out, as no plan obeys them */
+    const char *conflict; /* why no plan of some shape obeys them, in a sentence; NULL: not known */
+    clv_error refused;    /* of the first shape that rules on tensors do not go with */
+    const bool *idle;     /* by rule, of the best plan: it binds nothing; NULL: none is so */
+} clv_joint;
+
+/* How a plan did by the objective of the request. */
+clv_score clv_joint_score(const clv_joint *j, const clv_plan *p);
+/* A plan that fits before one that does not, then the faster, then the one that lacks less. any:
+ * there is a best one yet. */
+bool clv_score_is_better(const clv_score *s, bool any, const clv_score *best);
+/* No plan of some shape has less; 0: nothing is known of it. */
+void clv_joint_lower_bound(clv_joint *j, int64_t bound_ns);
+
+#endif

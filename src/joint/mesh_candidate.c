@@ -1,0 +1,324 @@
+#include "joint/mesh_candidate.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "lower/stage_cluster.h"
+#include "problem/strategy_forest.h"
+#include "stages/stages.h"
+
+#define MEMORY_ROUNDS   4    /* choices are made anew for less memory so often */
+#define LEAST_SECONDS_S 0.01 /* for a candidate, when time is up: an answer is there by then */
+#define SOLVER_GAP      0.001 /* of the intra-operator problem: a tenth of what a plan is to be near */
+
+/* -- opening -- */
+
+/* Stages are of one kind and joined alike inside, or what is found for the first is not true of the
+ * others. */
+static bool stages_are_alike(const clv_mesh_candidate *c)
+{
+    const clv_cluster *cluster = c->j->cluster;
+    const int32_t *order = c->j->levels.order;
+    int32_t n = c->mesh->n_devices;
+    for (int32_t d = n; d < cluster->n_devices; d++) {
+        int32_t first = order[d % n], start = d - d % n;
+        if (cluster->devices[order[d]].kind != cluster->devices[first].kind)
+            return false;
+        for (int32_t k = 0; k < n; k++) {
+            const clv_route *a = clv_route_between(cluster, first, order[k]);
+            const clv_route *b = clv_route_between(cluster, order[d], order[start + k]);
+            if (a->latency_ns != b->latency_ns || a->bytes_per_s < b->bytes_per_s ||
+                a->bytes_per_s > b->bytes_per_s)
+                return false;
+        }
+    }
+    return true;
+}
+
+clv_status clv_mesh_candidate_pins(const clv_joint *j, const clv_factors *factors,
+                                   const clv_mesh *mesh, clv_arena *arena, clv_split_pins **ret,
+                                   clv_error *err)
+{
+    *ret = NULL;
+    if (j->without_tensor_rules || (!j->req->data_parallel && !clv_split_pins_asked(&j->rules)))
+        return CLV_OK;
+    return clv_split_pins_make(&j->rules, j->req->data_parallel, j->analysis->inference->main,
+                               factors, mesh, arena, ret, err);
+}
+
+/* Mesh, its communication, and the cluster of meshes, for the shape. */
+static clv_status make_mesh(clv_mesh_candidate *c, clv_error *err)
+{
+    const clv_joint *j = c->j;
+    clv_comm_options comm = { .overlap = j->req->overlap };
+    int32_t n = 1;
+    for (int32_t a = 0; a < c->shape.n_axes; a++)
+        n *= c->shape.size[a];
+    c->n_stages = j->cluster->n_devices / n;
+    CLV_TRY(clv_mesh_make(&c->shape, j->cluster, j->levels.order, n, c->arena, &c->mesh, err));
+    CLV_TRY(clv_resharder_new(c->mesh, j->cluster, &comm, c->arena, &c->resharder, err));
+    CLV_TRY(clv_factors_units(j->analysis->inference->main, j->factors, c->mesh, c->arena,
+                              &c->factors, err));
+    return clv_stage_cluster_make(j->cluster, j->levels.order, n, c->arena, &c->stages, err);
+}
+
+/* Can it be searched at all? Else it is excluded. */
+static clv_status open_candidate(clv_mesh_candidate *c, clv_error *err)
+{
+    if (!c->arena)
+        c->arena = clv_arena_new(clv_arena_alloc(c->j->arena), 0);
+    if (!c->arena)
+        return clv_fail_nomem(err, "a form of mesh");
+    CLV_TRY(make_mesh(c, err));
+    clv_status status = clv_mesh_candidate_pins(c->j, c->factors, c->mesh, c->arena, &c->pins, err);
+    c->refused = status == CLV_EFORMAT && !c->j->req->mesh; /* other shapes may do */
+    c->excluded = c->refused || (c->pins && c->pins->conflict);
+    if (c->excluded)
+        return CLV_OK;
+    CLV_TRY(status);
+    c->excluded = !stages_are_alike(c);
+    if (!c->excluded || !c->j->req->mesh)
+        return CLV_OK;
+    return clv_fail(err, CLV_EUSAGE,
+                    "mesh '%s': the devices of %d stages would not be alike, in kind or links",
+                    c->j->req->mesh, (int)c->n_stages);
+}
+
+/* -- choices within a limit on memory -- */
+
+/* What all stages together have. */
+static int64_t memory_of_stages(const clv_mesh_candidate *c)
+{
+    int64_t least = INT64_MAX;
+    for (int32_t d = 0; d < c->stages->n_devices; d++) {
+        const clv_device_kind *k = clv_device_kind_of(c->stages, d);
+        int64_t bytes = k->memory_bytes - k->reserved_bytes;
+        least = bytes < least ? bytes : least;
+    }
+    return least < INT64_MAX / c->n_stages ? least * c->n_stages : INT64_MAX;
+}
+
+/* Operators that are alike for the mesh, and what they may do. */
+static clv_status build_tables(clv_mesh_candidate *c, clv_error *err)
+{
+    const clv_joint *j = c->j;
+    if (c->tables)
+        return CLV_OK;
+    c->classes = j->classes;
+    if (c->factors != j->factors)
+        CLV_TRY(clv_op_classes_make(j->analysis->inference->main, c->factors, j->analysis->costs,
+                                    c->arena, &c->classes, err));
+    clv_shard_space space = { .types = j->analysis->inference->main,
+                              .factors = c->factors,
+                              .costs = j->analysis->costs,
+                              .classes = &c->classes,
+                              .cluster = j->cluster,
+                              .mesh = c->mesh,
+                              .resharder = c->resharder,
+                              .filter = c->pins && c->pins->any ? &c->pins->filter : NULL };
+    return clv_shard_tables_new(&space, c->arena, &c->tables, err);
+}
+
+static clv_status build_problem(clv_mesh_candidate *c, int64_t limit_bytes, clv_error *err)
+{
+    CLV_TRY(build_tables(c, err));
+    if (c->problem)
+        return clv_shard_problem_limit(c->problem, limit_bytes, c->arena, &c->problem, err);
+    return clv_shard_problem_build(c->tables, limit_bytes, c->arena, &c->problem, err);
+}
+
+/* Seconds until the request's deadline, hardly any when it is over; 0: there is no deadline. */
+static double seconds_left(const clv_request *req)
+{
+    if (req->search.deadline_ns == 0)
+        return 0;
+    double left = -clv_seconds_since(req->search.deadline_ns);
+    return left > LEAST_SECONDS_S ? left : LEAST_SECONDS_S;
+}
+
+/* Of the problem as it was built last. */
+static clv_status solve(clv_mesh_candidate *c, clv_error *err)
+{
+    const clv_joint *j = c->j;
+    bool has_plan = j->any && j->best.outcome == CLV_FITS;
+    clv_strategy_options options = {
+        .gap = SOLVER_GAP,
+        .brief = true,
+        .known = c->known,
+        /* as soon as the bound says that the best plan is not beaten, the rest is of no use */
+        .enough = has_plan ? (clv_int128)j->best.ns * c->n_stages : 0,
+        .deadline_s = seconds_left(j->req),
+        .jobs = c->jobs,
+        .stop = j->req->stop,
+        .stop_ctx = j->req->stop_ctx
+    };
+    CLV_TRY(clv_strategy_solve(c->problem->problem, &options, c->arena, &c->strategy, err));
+    c->known = c->strategy.bound; /* limits only fall */
+    if (c->strategy.found || c->strategy.end == CLV_SOLVED_INFEASIBLE ||
+        c->strategy.end == CLV_SOLVED_ENOUGH)
+        return CLV_OK;
+    /* choice 0 of every operator and tensor is a plan, if a slow one: all weights are everywhere */
+    c->strategy.choice_of = CLV_NEW_ARRAY(c->arena, int32_t, c->problem->problem->n_nodes);
+    if (!c->strategy.choice_of)
+        return clv_fail_nomem(err, "strategies");
+    c->strategy.found = true;
+    return CLV_OK;
+}
+
+/* -- bounds -- */
+
+/* What no plan of it beats, found without a search. Of one stage: the cheapest choices of all
+ * operators, without what is between them; dealt out to several. Latency: stages may work side by
+ * side on one sample, but not on what waits for each other. */
+static clv_status find_floor(clv_mesh_candidate *c, clv_error *err)
+{
+    clv_int128 least, path = 0;
+    if (c->floor > 0)
+        return CLV_OK;
+    CLV_TRY(build_tables(c, err));
+    CLV_TRY(clv_shard_least(c->tables, &least, err));
+    least = (least + c->n_stages - 1) / c->n_stages;
+    if (c->j->path)
+        CLV_TRY(clv_shard_path_ns(c->tables, c->j->path, c->n_stages, &path, err));
+    c->floor = path > least ? path : least;
+    return CLV_OK;
+}
+
+static bool is_beaten(const clv_mesh_candidate *c, clv_int128 bound_ns)
+{
+    return c->j->any && c->j->best.outcome == CLV_FITS && bound_ns >= c->j->best.ns;
+}
+
+clv_status clv_mesh_candidate_bound(clv_mesh_candidate *c, clv_error *err)
+{
+    clv_int128 sum;
+    CLV_TRY(open_candidate(c, err));
+    if (c->excluded)
+        return CLV_OK;
+    CLV_TRY(find_floor(c, err));
+    if (is_beaten(c, c->floor) || (c->n_stages > 1 && c->j->path))
+        return CLV_OK; /* of several stages a path says more of latency than a share of the sum */
+    CLV_TRY(build_problem(c, memory_of_stages(c), err));
+    CLV_TRY(clv_strategy_forest(c->problem->problem, c->arena, &sum, err));
+    sum = (sum + c->n_stages - 1) / c->n_stages;
+    c->floor = sum > c->floor ? sum : c->floor;
+    return CLV_OK;
+}
+
+/* -- stages -- */
+
+/* What a device of a mesh runs, for these choices, cut into stages. */
+static clv_status cut_into_stages(clv_mesh_candidate *c, const int32_t *answer, clv_plan **ret,
+                                  clv_error *err)
+{
+    const clv_joint *j = c->j;
+    clv_request req = *j->req;
+    clv_inference inference = *j->analysis->inference;
+    CLV_TRY(clv_local_model_make(j->req->model, j->analysis->costs, c->problem, answer,
+                                 c->resharder, c->arena, &c->local, err));
+    clv_analysis analysis = { .inference = &inference, .costs = c->local->costs };
+    inference.main = c->local->types;
+    inference.n_open = 0;
+    inference.n_conflicts = 0;
+    CLV_TRY(clv_subgraphs_build(c->local->types, c->local->costs, true, c->arena, &analysis.units,
+                                err));
+    req.model = c->local->model;
+    req.cluster = c->stages;
+    req.devices = j->req->devices || j->req->stages ? c->n_stages : 0;
+    req.max_share = c->mesh->n_devices; /* rules on tensors are obeyed already */
+    req.memory_bytes = 0;               /* the cluster has it */
+    req.terse = true;
+    req.jobs = c->jobs;
+    req.search.progress = NULL; /* of the calling thread only */
+    return clv_stages_plan(&req, &analysis, c->arena, ret, err);
+}
+
+static clv_status keep_if_better(clv_mesh_candidate *c, int64_t limit_bytes, clv_plan *cut,
+                                 clv_error *err)
+{
+    clv_score made = clv_joint_score(c->j, cut);
+    if (!clv_score_is_better(&made, c->any, &c->best))
+        return CLV_OK;
+    c->any = true;
+    c->best = made;
+    c->limit_bytes = limit_bytes;
+    c->best_problem = c->problem;
+    c->best_local = c->local;
+    c->best_cut = cut;
+    c->n_answer = c->problem->problem->n_nodes;
+    c->answer = CLV_NEW_ARRAY(c->arena, int32_t, c->n_answer);
+    if (!c->answer)
+        return clv_fail_nomem(err, "strategies");
+    memcpy(c->answer, c->strategy.choice_of, (size_t)c->n_answer * sizeof *c->answer);
+    return CLV_OK;
+}
+
+/* For how much memory choices are made after a plan lacked some: for that much less, and less than
+ * they took, or they would be the same again. */
+static int64_t next_limit(const clv_mesh_candidate *c, int64_t limit_bytes, int64_t lack_bytes)
+{
+    clv_int128 used = c->strategy.value.peak;
+    if (__builtin_mul_overflow(lack_bytes, (int64_t)c->n_stages, &lack_bytes))
+        return 0;
+    return (used <= limit_bytes - lack_bytes ? (int64_t)used : limit_bytes) - lack_bytes;
+}
+
+/* Plans of the choices for as much memory as the stages have together; where one lacks some, for
+ * less. */
+static clv_status cut_for_memory(clv_mesh_candidate *c, int64_t limit_bytes, clv_error *err)
+{
+    for (int32_t round = 0; c->strategy.found; round++) {
+        clv_plan *cut;
+        CLV_TRY(cut_into_stages(c, c->strategy.choice_of, &cut, err));
+        CLV_TRY(keep_if_better(c, limit_bytes, cut, err));
+        if (cut->outcome != CLV_OOM || round + 1 == MEMORY_ROUNDS)
+            break;
+        limit_bytes = next_limit(c, limit_bytes, cut->short_bytes << round);
+        if (limit_bytes <= 0)
+            break;
+        CLV_TRY(build_problem(c, limit_bytes, err));
+        CLV_TRY(solve(c, err));
+    }
+    return CLV_OK;
+}
+
+clv_status clv_mesh_candidate_search(clv_mesh_candidate *c, clv_error *err)
+{
+    CLV_TRY(open_candidate(c, err));
+    if (c->excluded)
+        return CLV_OK;
+    int64_t limit_bytes = memory_of_stages(c);
+    CLV_TRY(find_floor(c, err));
+    if (is_beaten(c, c->floor))
+        return CLV_OK;
+    CLV_TRY(build_problem(c, limit_bytes, err));
+    CLV_TRY(solve(c, err));
+    if (c->strategy.end == CLV_SOLVED_INFEASIBLE) {
+        /* not even the weights fit: the fastest choices, to show what is missing */
+        if (c->j->any && (c->j->best.outcome == CLV_FITS || !c->shows))
+            return CLV_OK;
+        c->known = 0; /* of answers that keep the limit */
+        CLV_TRY(build_problem(c, CLV_STRATEGY_UNLIMITED, err));
+        CLV_TRY(solve(c, err));
+        return cut_for_memory(c, 0, err);
+    }
+    /* one stage does all of it; of several the busiest does its share at least */
+    clv_int128 bound = (c->strategy.bound + c->n_stages - 1) / c->n_stages;
+    bound = bound > c->floor ? bound : c->floor;
+    c->bounded = true;
+    c->bound_ns = bound < INT64_MAX ? (int64_t)bound : 0;
+    return is_beaten(c, bound) ? CLV_OK : cut_for_memory(c, limit_bytes, err);
+}
+
+clv_status clv_mesh_candidate_remake(clv_mesh_candidate *c, clv_error *err)
+{
+    const clv_joint *j = c->j;
+    int64_t limit_bytes = j->limit_bytes > 0 ? j->limit_bytes : CLV_STRATEGY_UNLIMITED;
+    CLV_TRY(make_mesh(c, err));
+    CLV_TRY(clv_mesh_candidate_pins(j, c->factors, c->mesh, c->arena, &c->pins, err));
+    CLV_TRY(build_problem(c, limit_bytes, err));
+    CLV_TRY(cut_into_stages(c, j->answer, &c->best_cut, err));
+    c->best_problem = c->problem;
+    c->best_local = c->local;
+    return CLV_OK;
+}

@@ -1,0 +1,68 @@
+/* mesh_candidate.h - one shape of mesh tried: how operators are split over it, and the stages that
+ * the model is cut into then.
+ *
+ * Bounds come first: a candidate that cannot beat the best plan so far is not searched. What it
+ * needs is in an arena of its own, for there are many, and several are tried at once.
+ */
+#ifndef CLV_JOINT_MESH_CANDIDATE_H
+#define CLV_JOINT_MESH_CANDIDATE_H
+
+#include "joint/joint_state.h"
+#include "lower/local_model.h"
+#include "rules/split_pins.h"
+#include "solver/intra_op/strategies.h"
+
+typedef struct clv_mesh_candidate {
+    const clv_joint *j; /* as it was before any of those at once */
+    clv_arena *arena;   /* NULL: clv_mesh_candidate_bound() and _search() make one */
+    int32_t jobs;
+    clv_mesh_form shape;
+    const clv_mesh *mesh; /* of the first stage: all are alike */
+    int32_t n_stages;
+    clv_resharder *resharder;
+    clv_factors *factors;   /* by operator, for the mesh */
+    clv_op_classes classes; /* by those */
+    clv_split_pins *pins;   /* NULL: no rule speaks of tensors */
+    bool refused;           /* its rules do not go with it: error says why */
+    bool excluded;          /* it is not to be searched, for that or another reason */
+    clv_int128 floor;       /* ns: no plan of it has less; 0: not found yet */
+    bool shows;             /* where not even its weights fit, what is missing is of interest */
+    clv_shard_tables *tables;
+    clv_shard_problem *problem; /* NULL: not yet built */
+    clv_strategy_result strategy;
+    clv_int128 known; /* ns: no choices cost less, with as much memory as was asked for last */
+    clv_local_model *local;
+    clv_cluster *stages; /* of meshes */
+
+    /* of the thread that tries it */
+    clv_status status;
+    clv_error error;
+
+    /* what came of it */
+    bool any, bounded;
+    clv_score best;
+    int64_t limit_bytes, bound_ns;
+    int32_t *answer;
+    int32_t n_answer;
+    /* of the best plan */
+    clv_shard_problem *best_problem;
+    clv_local_model *best_local;
+    clv_plan *best_cut;
+} clv_mesh_candidate;
+
+/* What rules on tensors mean for a mesh, with the factors for it; *ret NULL where none asks
+ * anything. */
+clv_status clv_mesh_candidate_pins(const clv_joint *j, const clv_factors *factors,
+                                   const clv_mesh *mesh, clv_arena *arena, clv_split_pins **ret,
+                                   clv_error *err);
+
+/* Its floor, or that it is excluded. O(operators), and the work on distinct ones. */
+clv_status clv_mesh_candidate_bound(clv_mesh_candidate *c, clv_error *err);
+
+/* All of it: c->any and what follows. */
+clv_status clv_mesh_candidate_search(clv_mesh_candidate *c, clv_error *err);
+
+/* The problem, local model and cut of the best plan of j again, which is of this shape. */
+clv_status clv_mesh_candidate_remake(clv_mesh_candidate *c, clv_error *err);
+
+#endif

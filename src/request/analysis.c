@@ -1,0 +1,59 @@
+#include "request/analysis.h"
+
+#include <stdio.h>
+
+#include "graph/bindings.h"
+
+#define SYMBOLS_SHOWN 300 /* characters of the names that are still open */
+
+/* Marks the symbols that stand in an input's type; how many of them there are. */
+static int32_t mark_open_symbols(const clv_type *type, bool *open)
+{
+    int32_t n = 0;
+    for (int32_t a = 0; type->kind == CLV_TYPE_TENSOR && a < type->rank; a++)
+        if (clv_dim_is_symbol(type->dims[a]) && !open[clv_dim_symbol_id(type->dims[a])]) {
+            open[clv_dim_symbol_id(type->dims[a])] = true;
+            n++;
+        }
+    return n;
+}
+
+/* All that is missing is named at once, in the form in which it is to be given. */
+static clv_status require_numbers(const clv_model *model, const clv_types *types, clv_arena *arena,
+                                  clv_error *err)
+{
+    const clv_graph *g = model->main;
+    bool *open = CLV_NEW_ARRAY(arena, bool, model->n_symbols);
+    char list[SYMBOLS_SHOWN] = "";
+    int32_t n_open = 0;
+    size_t n = 0;
+    if (!open)
+        return clv_fail_nomem(err, "symbols");
+    for (int32_t i = 0; i < g->n_inputs; i++)
+        n_open += mark_open_symbols(&types->of[g->inputs[i].i], open);
+    if (n_open == 0)
+        return CLV_OK;
+    for (int32_t i = 0; i < model->n_symbols && n < sizeof list; i++)
+        if (open[i])
+            n += (size_t)snprintf(list + n, sizeof list - n, "%s%.*s=1", n ? "," : "",
+                                  CLV_STR_ARG(model->symbols[i]));
+    bool is_cut = n >= sizeof list;
+    return clv_fail(err, CLV_EFORMAT,
+                    "%d symbol%s of the inputs' shapes %s no size: give %s, as in --bind '%s%s'",
+                    n_open, n_open == 1 ? "" : "s", n_open == 1 ? "has" : "have",
+                    n_open == 1 ? "it" : "them", list, is_cut ? "..." : "");
+}
+
+clv_status clv_analyse(const clv_model *model, const clv_binding *bindings, int32_t n_bindings,
+                       bool strict, clv_arena *arena, clv_analysis *ret, clv_error *err)
+{
+    clv_analysis a = { NULL, NULL, NULL };
+    CLV_TRY(clv_bindings_complete(model, bindings, n_bindings, arena, &bindings, &n_bindings, err));
+    CLV_TRY(clv_infer(model, bindings, n_bindings, arena, &a.inference, err));
+    if (strict)
+        CLV_TRY(require_numbers(model, a.inference->main, arena, err));
+    CLV_TRY(clv_costs_build(model, a.inference->main, arena, &a.costs, err));
+    CLV_TRY(clv_subgraphs_build(a.inference->main, a.costs, true, arena, &a.units, err));
+    *ret = a;
+    return CLV_OK;
+}

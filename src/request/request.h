@@ -1,0 +1,57 @@
+/* request.h - what a plan is asked for: the model, the devices, and how to search.
+ *
+ * Read-only for everything below src/api, which makes it. Strings and arrays stay the caller's.
+ */
+#ifndef CLV_REQUEST_REQUEST_H
+#define CLV_REQUEST_REQUEST_H
+
+#include "cluster/cluster.h"
+#include "graph/infer.h"
+#include "proto/onnx_file.h"
+#include "solver/partition/search.h"
+
+#define CLV_DEFAULT_JOBS 2 /* as PopRT's --num_processes */
+
+typedef struct {
+    const clv_onnx_file *file;
+    const clv_model *model;
+    const char *model_name; /* file name without folder */
+    const clv_binding *bindings;
+    int32_t n_bindings;
+    const clv_cluster *cluster; /* the whole one */
+    int32_t devices;            /* exactly so many of it; 0: up to all */
+    int64_t memory_bytes;       /* 0: as described */
+    const char
+        *sharding_nodes; /* manual mode: "node=device,..." (stages/manual_cut.h); NULL: search */
+    const char *constraints; /* rules, as JSON text (rules/constraints.h); NULL: none */
+    const char *mesh;        /* of the devices of a stage, "2x8" (sharding/mesh.h); NULL: any */
+    int32_t max_share;       /* so many devices of a stage at most; 1: operators stay whole, unless
+                                mesh or stages is given; 0: any */
+    int32_t stages;          /* exactly so many; 0: any */
+    bool data_parallel;      /* the outermost axis of the mesh splits nothing but the batch */
+    double overlap;          /* of collectives with compute, as in clv_comm_options */
+    bool fewest; /* as few devices as it fits, at most `devices`; on so many by the objective */
+    bool terse;  /* one candidate of several: where it does not fit, no advice on what would */
+    clv_search_options search; /* without its microbatches */
+    int32_t microbatches;      /* a run of the pipeline; 0: chosen */
+    const char *backward;      /* as in clv_backward_ops() */
+    int32_t jobs;              /* 0: CLV_DEFAULT_JOBS */
+    const char *compiler;      /* a command; NULL: built in */
+    int64_t compiler_timeout_ms;
+    bool (*stop)(void *ctx); /* asked on any thread while external compilers run; may be NULL */
+    void *stop_ctx;
+    const clv_alloc *alloc;
+} clv_request;
+
+static inline int32_t clv_request_jobs(const clv_request *req)
+{
+    return req->jobs > 0 ? req->jobs : CLV_DEFAULT_JOBS;
+}
+
+/* Are shards inside operators asked for? */
+static inline bool clv_request_asks_mesh(const clv_request *req)
+{
+    return req->mesh || req->max_share > 1 || req->stages > 0;
+}
+
+#endif

@@ -1,0 +1,12 @@
+/* judge_open.h - the judge of a search for stages: the built-in compiler or a command, on workers.
+ */
+#ifndef CLV_STAGES_JUDGE_OPEN_H
+#define CLV_STAGES_JUDGE_OPEN_H
+
+#include "stages/stage_search.h"
+
+/* Opens compiler, pool and judge of s, whose problem and workload are there; memory is judged for
+ * as many micro-batches as the request asks for. clv_stage_search_close() closes them. */
+clv_status clv_stage_judge_open(clv_stage_search *s, clv_error *err);
+
+#endif

@@ -1,0 +1,105 @@
+#include "stages/stage_search.h"
+
+#include "cost/problem_build.h"
+#include "rules/pins.h"
+#include "rules/split_pins.h"
+#include "stages/judge_open.h"
+#include "stages/training.h"
+
+clv_stage_search clv_stage_search_beside(const clv_stage_search *s)
+{
+    return (clv_stage_search){ .req = s->req,
+                               .arena = s->arena,
+                               .analysis = s->analysis,
+                               .microbatches = s->microbatches,
+                               .why_microbatches = s->why_microbatches };
+}
+
+/* Manual mode: the subgraphs are those of the given nodes. */
+static clv_status make_manual_units(clv_stage_search *s, clv_error *err)
+{
+    const clv_types *types = s->analysis.inference->main;
+    CLV_TRY(clv_manual_cut_parse(s->req->sharding_nodes, s->req->model->main, s->cluster->n_devices,
+                                 s->arena, &s->cut, err));
+    CLV_TRY(clv_subgraphs_of_nodes(types, s->analysis.costs, s->cut.node, s->cut.n, s->arena,
+                                   &s->analysis.units, err));
+    return clv_manual_cut_check(&s->cut, s->analysis.units, s->req->model->main, err);
+}
+
+static clv_status read_rules(clv_stage_search *s, bool mesh_asked, clv_error *err)
+{
+    clv_constraints *rules = &s->rules.rules;
+    CLV_TRY(
+        clv_rules_read(s->req->constraints, s->req->model->main, s->cluster, s->arena, rules, err));
+    clv_pins_drop_followers(rules, s->analysis.costs->goes_with);
+    if (!mesh_asked && clv_split_pins_need_mesh(rules))
+        return clv_fail(err, CLV_EUSAGE,
+                        "there are rules that split tensors, so a mesh is expected: --mesh, "
+                        "--max-tp or --stages");
+    return CLV_OK;
+}
+
+/* Units of which the rules say one thing only. */
+static clv_status make_ruled_units(clv_stage_search *s, clv_error *err)
+{
+    const clv_types *types = s->analysis.inference->main;
+    int32_t n = types->graph->n_ops, *mark = NULL;
+    if (!s->by_ops) {
+        CLV_TRY(clv_pins_mark(&s->rules.rules, types->graph, s->arena, &mark, err));
+        return clv_subgraphs_split(types, s->analysis.costs, s->analysis.units, mark, s->arena,
+                                   &s->analysis.units, err);
+    }
+    clv_op *all = CLV_NEW_ARRAY(s->arena, clv_op, n);
+    if (!all)
+        return clv_fail_nomem(err, "constraints");
+    for (int32_t i = 0; i < n; i++)
+        all[i] = (clv_op){ i };
+    return clv_subgraphs_of_nodes(types, s->analysis.costs, all, n, s->arena, &s->analysis.units,
+                                  err);
+}
+
+clv_status clv_stage_search_open(clv_stage_search *s, int32_t devices, int64_t memory_bytes,
+                                 clv_error *err)
+{
+    const clv_request *req = s->req;
+    int32_t n = devices ? devices : req->cluster->n_devices;
+    CLV_TRY(clv_cluster_take(req->cluster, n, memory_bytes, s->arena, &s->cluster, err));
+    s->memory_bytes = memory_bytes;
+    if (req->constraints)
+        CLV_TRY(read_rules(s, clv_request_asks_mesh(req), err));
+    if (req->sharding_nodes)
+        CLV_TRY(make_manual_units(s, err));
+    else if (s->rules.rules.n > 0)
+        CLV_TRY(make_ruled_units(s, err));
+    CLV_TRY(clv_training_find_backward(s, err));
+    CLV_TRY(clv_problem_build(s->analysis.inference->main, s->analysis.costs, s->analysis.units,
+                              s->cluster, s->arena, &s->problem, err));
+    if (s->rules.rules.n > 0 && !req->sharding_nodes)
+        CLV_TRY(clv_pins_lower(&s->rules.rules, s->rules.skip, s->analysis.units, s->problem,
+                               s->arena, &s->problem->rules, err));
+    s->workload = (clv_workload){ req->model, s->analysis.inference->main, s->analysis.costs,
+                                  s->analysis.units, s->cluster };
+    CLV_TRY(clv_stage_judge_open(s, err));
+    return clv_training_fold(s, err);
+}
+
+void clv_stage_search_close(clv_stage_search *s)
+{
+    clv_pool_close(s->pool);
+    clv_compiler_close(s->compiler);
+    s->pool = NULL;
+    s->compiler = NULL;
+}
+
+clv_status clv_stage_search_run(clv_stage_search *s, const clv_search_options *options,
+                                clv_search_result *ret, clv_error *err)
+{
+    CLV_TRY(clv_search(s->problem, &s->judge, options, s->arena, ret, err));
+    if (!ret->none_obeys || s->by_ops || s->problem->n_units == s->req->model->main->n_ops)
+        return CLV_OK;
+    int32_t devices = s->cluster->n_devices;
+    clv_stage_search_close(s);
+    s->by_ops = true;
+    CLV_TRY(clv_stage_search_open(s, devices, s->memory_bytes, err));
+    return clv_search(s->problem, &s->judge, options, s->arena, ret, err);
+}

@@ -1,0 +1,55 @@
+/* stage_search.h - one search for stages of whole operators: what its steps hand on to each other.
+ *
+ * Opened on so many devices with so much memory, it has the partition problem, the judge and the
+ * rules; it may be opened again on others, by rules that are left out or with finer units. One
+ * thread at a time.
+ */
+#ifndef CLV_STAGES_STAGE_SEARCH_H
+#define CLV_STAGES_STAGE_SEARCH_H
+
+#include "compile/compiler.h"
+#include "problem/micro.h"
+#include "problem/overlay.h"
+#include "request/analysis.h"
+#include "request/request.h"
+#include "rules/rule_state.h"
+#include "stages/manual_cut.h"
+
+typedef struct {
+    const clv_request *req;
+    clv_arena *arena; /* everything here lives in it */
+    clv_analysis analysis;
+    clv_subgraphs *plain_units; /* before any rule, or cut by hand */
+    clv_cluster *cluster;
+    clv_partition *problem; /* what is searched: of the units, or of the forward pass alone */
+    bool *backward_op;      /* n_ops; NULL: not a training problem, or none for this request */
+    clv_overlay *overlay;   /* NULL: not a training problem */
+    clv_judge pool_judge;   /* of the units; the same as judge but for a training problem */
+    clv_manual_cut cut;     /* manual mode only */
+    clv_rule_state rules;
+    int64_t memory_bytes; /* as it was opened */
+    bool by_ops;          /* each operator is a unit: units may be too coarse for the rules */
+    clv_workload workload;
+    clv_compiler *compiler;
+    clv_pool *pool;
+    clv_judge judge;
+    int32_t microbatches; /* in flight at most: memory is judged so; 0: not chosen yet */
+    clv_micro_reason why_microbatches;
+} clv_stage_search;
+
+/* A search of the same request and units as s, to try something else beside it; not yet open. */
+clv_stage_search clv_stage_search_beside(const clv_stage_search *s);
+
+/* Cluster -> rules, problem -> judge, for so many devices (0: all) with so much memory (0: as
+ * described). To be closed in any case. CLV_EUSAGE, CLV_EFORMAT: rules or cuts do not go with the
+ * model. */
+clv_status clv_stage_search_open(clv_stage_search *s, int32_t devices, int64_t memory_bytes,
+                                 clv_error *err);
+void clv_stage_search_close(clv_stage_search *s);
+
+/* Searches what is open. Where no plan of the units obeys the rules, s is opened again with each
+ * operator as a unit, and that is searched. */
+clv_status clv_stage_search_run(clv_stage_search *s, const clv_search_options *options,
+                                clv_search_result *ret, clv_error *err);
+
+#endif

@@ -1,0 +1,42 @@
+#include "stages/stages.h"
+
+#include "stages/finish.h"
+#include "stages/manual.h"
+#include "stages/microbatches.h"
+#include "stages/relax.h"
+
+static clv_status find_plan(clv_stage_search *s, const clv_search_options *options,
+                            clv_search_result *ret, clv_error *err)
+{
+    return s->req->sharding_nodes ? clv_manual_judge(s, ret, err)
+                                  : clv_stage_search_run(s, options, ret, err);
+}
+
+static clv_status plan_with(clv_stage_search *s, clv_plan **ret, clv_error *err)
+{
+    const clv_request *req = s->req;
+    clv_search_options options = req->search;
+    clv_search_result result = { .found = false };
+    options.use_all_devices = req->devices > 0;
+    /* cluster -> problem and judge */
+    CLV_TRY(clv_stage_search_open(s, req->devices, req->memory_bytes, err));
+    /* problem -> assignment */
+    CLV_TRY(clv_microbatches_find(s, &options, find_plan, &result, err));
+    if (result.none_obeys)
+        CLV_TRY(clv_relax_conflict(s, &options, result.proven, &result, err));
+    else if (!result.found && s->rules.rules.n > 0)
+        CLV_TRY(clv_relax_memory(s, &options, err));
+    /* assignment -> plan, checked by code that did not make it */
+    return clv_stage_finish(s, &result, ret, err);
+}
+
+clv_status clv_stages_plan(const clv_request *req, const clv_analysis *analysis, clv_arena *arena,
+                           clv_plan **ret, clv_error *err)
+{
+    clv_stage_search s = {
+        .req = req, .arena = arena, .analysis = *analysis, .plain_units = analysis->units
+    };
+    clv_status status = plan_with(&s, ret, err);
+    clv_stage_search_close(&s);
+    return status;
+}
