@@ -17,7 +17,7 @@ typedef struct {
     const clv_subgraphs *units;
     const clv_cluster *cluster;
     clv_arena *arena, *scratch;
-    clv_partition *p;
+    clv_partition_problem *p;
     clv_error *err;
     /* scratch: reads across units, each once for a unit and a net, in order of the unit */
     bool *constant;  /* n_ops */
@@ -342,9 +342,9 @@ static clv_status build(builder *b)
 
 clv_status clv_problem_build(const clv_types *types, const clv_costs *costs,
                              const clv_subgraphs *units, const clv_cluster *cluster,
-                             clv_arena *arena, clv_partition **ret, clv_error *err)
+                             clv_arena *arena, clv_partition_problem **ret, clv_error *err)
 {
-    clv_partition *p = CLV_NEW(arena, clv_partition);
+    clv_partition_problem *p = CLV_NEW(arena, clv_partition_problem);
     clv_arena *scratch = clv_arena_new(clv_arena_alloc(arena), 0);
     if (!p || !scratch) {
         clv_arena_free(scratch);

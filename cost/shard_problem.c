@@ -4,7 +4,7 @@
 #include "cost/shard_problem.h"
 
 #include "base/map.h"
-#include "problem/strategy_draft.h"
+#include "problem/intra_op_draft.h"
 
 #define NONE (-1)
 #define FEW  64 /* kinds of nodes that there is room for at once */
@@ -23,7 +23,7 @@ typedef struct {
     clv_shard_tables *tables;
     clv_arena *arena, *scratch;
     clv_error *err;
-    clv_strategy_draft *draft;
+    clv_intra_op_draft *draft;
     clv_layout *row;       /* CLV_CHOICES_MAX */
     int64_t *usage, *zero; /* likewise */
     clv_map usages_of;     /* of an operator's class and the inputs that count */
@@ -98,8 +98,8 @@ static clv_status add_key(builder *b, int32_t number)
 static clv_status add_node(builder *b, int32_t n, const int64_t *ns, int64_t usages,
                            const clv_op_choice *choice, const clv_layout *layout)
 {
-    CLV_TRY(clv_strategy_draft_node(b->draft, n, ns, b->err));
-    CLV_TRY(clv_strategy_draft_hold(b->draft, b->n_nodes, 0, 1, usages, b->err));
+    CLV_TRY(clv_intra_op_draft_node(b->draft, n, ns, b->err));
+    CLV_TRY(clv_intra_op_draft_hold(b->draft, b->n_nodes, 0, 1, usages, b->err));
     if (!CLV_PUSH_ROOM(b->arena, b->op_choice, b->n_nodes, b->cap_op_choice) ||
         !CLV_PUSH_ROOM(b->arena, b->layout, b->n_nodes, b->cap_layout))
         return no_memory(b);
@@ -148,7 +148,7 @@ static clv_status op_usages(builder *b, clv_op op, const clv_op_table *table, in
             CLV_TRY(add_usage(b, clv_op_input(b->g, info, k),
                               b->tables->lists.list[table->in_list[k]]->at, table->n));
         }
-        CLV_TRY(clv_strategy_draft_usages(b->draft, table->n, b->usage, &b->usages[id], b->err));
+        CLV_TRY(clv_intra_op_draft_usages(b->draft, table->n, b->usage, &b->usages[id], b->err));
         b->n_usages++;
     }
     *ret = b->usages[id];
@@ -263,7 +263,7 @@ static clv_status make_kind(builder *b, clv_tensor t, tensor_kind *ret)
     if (b->key[KEY_COUNTS])
         CLV_TRY(add_usage(b, t, b->row, n));
     ret->n = n;
-    CLV_TRY(clv_strategy_draft_usages(b->draft, n, b->usage, &ret->usages, b->err));
+    CLV_TRY(clv_intra_op_draft_usages(b->draft, n, b->usage, &ret->usages, b->err));
     return clv_layout_lists_put(&b->tables->lists, n, b->row, &ret->list, b->err);
 }
 
@@ -318,7 +318,7 @@ static clv_status make_matrix(builder *b, const clv_layout_costs *costs, int32_t
         for (int32_t j = 0; j < to->n; j++)
             entry[(size_t)i * (size_t)to->n + (size_t)j] = ns[to->distinct[j]];
     }
-    CLV_TRY(clv_strategy_draft_matrix(b->draft, (int64_t)n, entry, ret, b->err));
+    CLV_TRY(clv_intra_op_draft_matrix(b->draft, (int64_t)n, entry, ret, b->err));
     clv_arena_rewind(b->scratch, mark);
     return CLV_OK;
 }
@@ -344,7 +344,7 @@ static clv_status add_edge(builder *b, clv_tensor t, int32_t from, int32_t from_
     CLV_TRY(clv_layout_lists_costs(&b->tables->lists, &b->types->of[t.i], from_list, to_list,
                                    &costs, b->err));
     CLV_TRY(matrix_of(b, costs, &matrix));
-    return clv_strategy_draft_edge(b->draft, 2, (int32_t[]){ from, to }, matrix, b->err);
+    return clv_intra_op_draft_edge(b->draft, 2, (int32_t[]){ from, to }, matrix, b->err);
 }
 
 static clv_status add_edges_of(builder *b, clv_tensor t)
@@ -391,7 +391,7 @@ static clv_status build(builder *b, int64_t limit_bytes, clv_shard_problem *made
 {
     if (!take_room(b))
         return no_memory(b);
-    CLV_TRY(clv_strategy_draft_new(b->arena, &b->draft, b->err));
+    CLV_TRY(clv_intra_op_draft_new(b->arena, &b->draft, b->err));
     CLV_TRY(clv_map_init(&b->usages_of, b->scratch, FEW, b->err));
     CLV_TRY(clv_map_init(&b->kinds_of, b->scratch, FEW, b->err));
     count_edges(b);
@@ -406,7 +406,7 @@ static clv_status build(builder *b, int64_t limit_bytes, clv_shard_problem *made
                                  .node_of_tensor = b->node_of_tensor,
                                  .op_choice = b->op_choice,
                                  .layout = b->layout };
-    return clv_strategy_draft_freeze(b->draft, "shards", limit_bytes, &made->problem, b->err);
+    return clv_intra_op_draft_freeze(b->draft, "shards", limit_bytes, &made->problem, b->err);
 }
 
 clv_status clv_shard_problem_build(clv_shard_tables *tables, int64_t limit_bytes, clv_arena *arena,
@@ -429,7 +429,7 @@ clv_status clv_shard_problem_build(clv_shard_tables *tables, int64_t limit_bytes
 clv_status clv_shard_problem_limit(const clv_shard_problem *s, int64_t limit_bytes,
                                    clv_arena *arena, clv_shard_problem **ret, clv_error *err)
 {
-    clv_strategies *problem = CLV_NEW(arena, clv_strategies);
+    clv_intra_op_problem *problem = CLV_NEW(arena, clv_intra_op_problem);
     *ret = CLV_NEW(arena, clv_shard_problem);
     if (!*ret || !problem)
         return clv_fail_nomem(err, "layouts");

@@ -19,12 +19,12 @@
 #define CLV_COST_SHARD_PROBLEM_H
 
 #include "cost/shard_tables.h"
-#include "problem/strategy.h"
+#include "problem/intra_op_problem.h"
 
 typedef struct {
     const clv_types *types;
     const clv_mesh *mesh;
-    const clv_strategies *problem;
+    const clv_intra_op_problem *problem;
     const clv_factors *factors;    /* n_ops; of those that are nodes */
     const int32_t *node_of_op;     /* n_ops; -1: no node */
     const int32_t *node_of_tensor; /* n_tensors; -1: no node */
@@ -33,7 +33,7 @@ typedef struct {
     const clv_layout **layout;
 } clv_shard_problem;
 
-/* limit_bytes: of memory, CLV_STRATEGY_UNLIMITED. Everything lives in the arena; work on distinct
+/* limit_bytes: of memory, CLV_INTRA_OP_UNLIMITED. Everything lives in the arena; work on distinct
  * layouts of distinct shapes is done once. CLV_ELIMIT where sums do not fit 64 bits. O(edges, and
  * for each distinct pair of lists of layouts their product). */
 clv_status clv_shard_problem_build(clv_shard_tables *tables, int64_t limit_bytes, clv_arena *arena,
@@ -43,11 +43,11 @@ clv_status clv_shard_problem_limit(const clv_shard_problem *s, int64_t limit_byt
                                    clv_arena *arena, clv_shard_problem **ret, clv_error *err);
 
 /* What an answer chooses for an operator; NULL where it is no part of the problem. answer: by node,
- * as clv_strategy_solve() gives it, here and below. */
+ * as clv_intra_op_solve() gives it, here and below. */
 const clv_op_choice *clv_shard_choice(const clv_shard_problem *s, const int32_t *answer, clv_op op);
 /* Layouts that an answer gives a tensor: as its writer leaves it (of an input of the model: as it
  * is given), where it lies, and as the explicit input k of an operator needs it. answer: by node,
- * as clv_strategy_solve() gives it. Tensors and operators that are no part of the problem: copies.
+ * as clv_intra_op_solve() gives it. Tensors and operators that are no part of the problem: copies.
  */
 clv_layout clv_shard_made(const clv_shard_problem *s, const int32_t *answer, clv_tensor t);
 clv_layout clv_shard_home(const clv_shard_problem *s, const int32_t *answer, clv_tensor t);

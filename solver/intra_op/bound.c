@@ -11,12 +11,12 @@
 
 #include "solver/intra_op/bound_work.h"
 
-clv_int128 clv_strategy_bound_value(const clv_strategy_bound *b) { return b->bound; }
-int32_t clv_strategy_bound_n_rows(const clv_strategy_bound *b) { return b->n_rows; }
-const double *clv_strategy_bound_price(const clv_strategy_bound *b) { return b->best_price; }
-const int64_t *clv_strategy_bound_least(const clv_strategy_bound *b) { return b->least; }
+clv_int128 clv_intra_op_bound_value(const clv_intra_op_bound *b) { return b->bound; }
+int32_t clv_intra_op_bound_n_rows(const clv_intra_op_bound *b) { return b->n_rows; }
+const double *clv_intra_op_bound_price(const clv_intra_op_bound *b) { return b->best_price; }
+const int64_t *clv_intra_op_bound_least(const clv_intra_op_bound *b) { return b->least; }
 
-int32_t clv_strategy_bound_fix(const clv_strategy_bound *b, clv_int128 cost, bool *alive)
+int32_t clv_intra_op_bound_fix(const clv_intra_op_bound *b, clv_int128 cost, bool *alive)
 {
     int32_t n = 0;
 
@@ -28,9 +28,9 @@ int32_t clv_strategy_bound_fix(const clv_strategy_bound *b, clv_int128 cost, boo
     return n;
 }
 
-void clv_bound_pay(clv_strategy_bound *b)
+void clv_bound_pay(clv_intra_op_bound *b)
 {
-    const clv_strategies *p = b->p;
+    const clv_intra_op_problem *p = b->p;
     double *before = b->before; /* sums of the prices of rows before */
 
     before[0] = 0;
@@ -43,16 +43,16 @@ void clv_bound_pay(clv_strategy_bound *b)
             double *paid = b->paid + p->first_choice[v];
             const int64_t *u = p->usage + p->span_usage[i];
 
-            for (int32_t c = 0, n = clv_strategy_n_choices(p, v); price > 0 && c < n; c++)
+            for (int32_t c = 0, n = clv_intra_op_n_choices(p, v); price > 0 && c < n; c++)
                 paid[c] += price * (double)u[c];
         }
 }
 
 /* b->sum: cost of each choice of v with what memory costs and all that its neighbours say. */
-static void gather(clv_strategy_bound *b, int32_t v)
+static void gather(clv_intra_op_bound *b, int32_t v)
 {
-    const clv_strategies *p = b->p;
-    int32_t n = clv_strategy_n_choices(p, v), best = 0;
+    const clv_intra_op_problem *p = b->p;
+    int32_t n = clv_intra_op_n_choices(p, v), best = 0;
     const double *cost = b->cost + p->first_choice[v], *paid = b->paid + p->first_choice[v];
     double *sum = b->sum;
 
@@ -70,9 +70,9 @@ static void gather(clv_strategy_bound *b, int32_t v)
 }
 
 /* The message that v sends over a spoke, of a share of b->sum. */
-static void send(clv_strategy_bound *b, int32_t v, const spoke *s, double share)
+static void send(clv_intra_op_bound *b, int32_t v, const spoke *s, double share)
 {
-    int32_t n = clv_strategy_n_choices(b->p, v), width = s->width;
+    int32_t n = clv_intra_op_n_choices(b->p, v), width = s->width;
     const double *in = b->message + s->in, *row = b->entry[!s->first][s->matrix];
     double *out = b->message + s->out, least = HUGE_COST;
 
@@ -95,14 +95,14 @@ static void send(clv_strategy_bound *b, int32_t v, const spoke *s, double share)
     }
 }
 
-static double share_of(const clv_strategy_bound *b, int32_t v)
+static double share_of(const clv_intra_op_bound *b, int32_t v)
 {
     int32_t earlier = b->n_earlier[v], later = b->first_spoke[v + 1] - b->first_spoke[v] - earlier;
 
     return earlier + later ? 1.0 / (earlier > later ? earlier : later) : 0;
 }
 
-static void sweep(clv_strategy_bound *b, bool forward)
+static void sweep(clv_intra_op_bound *b, bool forward)
 {
     for (int32_t k = 0, n = b->p->n_nodes; k < n; k++) {
         int32_t v = forward ? k : n - 1 - k;
@@ -117,7 +117,7 @@ static void sweep(clv_strategy_bound *b, bool forward)
 }
 
 /* The bound counted; where it has not risen for long, smaller steps from its prices. */
-static void count(clv_strategy_bound *b)
+static void count(clv_intra_op_bound *b)
 {
     if (clv_bound_count(b)) {
         b->since = 0;
@@ -129,7 +129,7 @@ static void count(clv_strategy_bound *b)
     }
 }
 
-void clv_strategy_bound_run(clv_strategy_bound *b, int32_t rounds, clv_int128 cost,
+void clv_intra_op_bound_run(clv_intra_op_bound *b, int32_t rounds, clv_int128 cost,
                             bool (*stop)(void *ctx), void *ctx)
 {
     for (int32_t i = 0; i < rounds && !(stop && stop(ctx)); i++) {

@@ -6,53 +6,53 @@
  * passing, TRW-S); the sum of those is the bound. Prices and messages are found in floating point;
  * whatever they are, the bound that they prove is counted in whole numbers.
  *
- * Answers with a cost of never are not bounded: they cost CLV_STRATEGY_NEVER at least.
+ * Answers with a cost of never are not bounded: they cost CLV_INTRA_OP_NEVER at least.
  */
 #ifndef CLV_SOLVER_INTRA_OP_BOUND_H
 #define CLV_SOLVER_INTRA_OP_BOUND_H
 
-#include "problem/strategy.h"
+#include "problem/intra_op_problem.h"
 
-typedef struct clv_strategy_bound clv_strategy_bound;
+typedef struct clv_intra_op_bound clv_intra_op_bound;
 
 /* Prices start at zero. p's times are rows 0, 1, ... as presolve leaves them (there may be gaps,
  * but memory is taken for each row up to the last). Lives in the arena, as does all it makes. One
  * thread at a time. O(entries of different matrices + edges + spans * choices). */
-clv_status clv_strategy_bound_new(const clv_strategies *p, clv_arena *arena,
-                                  clv_strategy_bound **ret, clv_error *err);
+clv_status clv_intra_op_bound_new(const clv_intra_op_problem *p, clv_arena *arena,
+                                  clv_intra_op_bound **ret, clv_error *err);
 
 /* So many more rounds: messages over all edges there and back, prices moved, and now and then the
  * bound counted. cost: of the best answer known, -1: none; it guides the steps. Ends early when
  * stop says so, or when the bound meets the cost. A round is O(entries over all edges). */
-void clv_strategy_bound_run(clv_strategy_bound *b, int32_t rounds, clv_int128 cost,
+void clv_intra_op_bound_run(clv_intra_op_bound *b, int32_t rounds, clv_int128 cost,
                             bool (*stop)(void *ctx), void *ctx);
 
 /* Where rounds lead nowhere any more: prices take long steps again, which leads to other answers,
  * at times to a better bound. */
-void clv_strategy_bound_stir(clv_strategy_bound *b);
+void clv_intra_op_bound_stir(clv_intra_op_bound *b);
 
 /* The best bound so far; never falls. */
-clv_int128 clv_strategy_bound_value(const clv_strategy_bound *b);
+clv_int128 clv_intra_op_bound_value(const clv_intra_op_bound *b);
 
 /* An answer read off the messages and so many times the prices as they are now, in the order of
  * nodes or backwards: within the limit and without never, or false where the last nodes find no
  * such choice (edges of three and more are not looked at). Good as a start for a search. O(edges *
  * choices + rows of all spans). */
-bool clv_strategy_bound_answer(clv_strategy_bound *b, bool forward, double price, int32_t *choice);
+bool clv_intra_op_bound_answer(clv_intra_op_bound *b, bool forward, double price, int32_t *choice);
 
 /* The same for problems of few rows, between two answers at a little more and a little less than
  * the prices (bound_mix.c); false as above, or where there are more rows. */
-bool clv_strategy_bound_mix(clv_strategy_bound *b, bool forward, int32_t *choice);
+bool clv_intra_op_bound_mix(clv_intra_op_bound *b, bool forward, int32_t *choice);
 
-int32_t clv_strategy_bound_n_rows(const clv_strategy_bound *b);
+int32_t clv_intra_op_bound_n_rows(const clv_intra_op_bound *b);
 /* Of the best bound: by row, cost for a unit of usage. */
-const double *clv_strategy_bound_price(const clv_strategy_bound *b);
-/* By choice: what a legal answer with it costs at least; CLV_STRATEGY_NEVER or more is cut to that.
+const double *clv_intra_op_bound_price(const clv_intra_op_bound *b);
+/* By choice: what a legal answer with it costs at least; CLV_INTRA_OP_NEVER or more is cut to that.
  * The best of all that was counted. */
-const int64_t *clv_strategy_bound_least(const clv_strategy_bound *b);
+const int64_t *clv_intra_op_bound_least(const clv_intra_op_bound *b);
 
 /* alive[choice] = false for choices that no legal answer cheaper than cost has. alive is the
  * caller's, all true before the first call. Returns how many went. */
-int32_t clv_strategy_bound_fix(const clv_strategy_bound *b, clv_int128 cost, bool *alive);
+int32_t clv_intra_op_bound_fix(const clv_intra_op_bound *b, clv_int128 cost, bool *alive);
 
 #endif

@@ -10,16 +10,16 @@
 #include "solver/intra_op/bound_work.h"
 
 /* Room left in each row when nothing has been chosen. */
-static void clear(clv_strategy_bound *b)
+static void clear(clv_intra_op_bound *b)
 {
     for (int32_t r = 0; r < b->n_rows; r++)
         b->room[r] = b->p->usage_limit;
 }
 
 /* The least room in each span of v. */
-static void look_at_room(clv_strategy_bound *b, int32_t v)
+static void look_at_room(clv_intra_op_bound *b, int32_t v)
 {
-    const clv_strategies *p = b->p;
+    const clv_intra_op_problem *p = b->p;
 
     for (int32_t i = p->first_span[v]; b->n_rows && i < p->first_span[v + 1]; i++) {
         int64_t least = p->usage_limit;
@@ -30,9 +30,9 @@ static void look_at_room(clv_strategy_bound *b, int32_t v)
     }
 }
 
-static bool fits(const clv_strategy_bound *b, int32_t v, int32_t c)
+static bool fits(const clv_intra_op_bound *b, int32_t v, int32_t c)
 {
-    const clv_strategies *p = b->p;
+    const clv_intra_op_problem *p = b->p;
 
     for (int32_t i = p->first_span[v]; b->n_rows && i < p->first_span[v + 1]; i++)
         if (p->usage[p->span_usage[i] + c] > b->span_room[i - p->first_span[v]])
@@ -40,9 +40,9 @@ static bool fits(const clv_strategy_bound *b, int32_t v, int32_t c)
     return true;
 }
 
-static void occupy(clv_strategy_bound *b, int32_t v, int32_t c)
+static void occupy(clv_intra_op_bound *b, int32_t v, int32_t c)
 {
-    const clv_strategies *p = b->p;
+    const clv_intra_op_problem *p = b->p;
 
     for (int32_t i = p->first_span[v]; b->n_rows && i < p->first_span[v + 1]; i++) {
         int64_t u = p->usage[p->span_usage[i] + c];
@@ -52,13 +52,13 @@ static void occupy(clv_strategy_bound *b, int32_t v, int32_t c)
     }
 }
 
-void clv_bound_look(clv_strategy_bound *b, int32_t v, bool forward, const int32_t *choice)
+void clv_bound_look(clv_intra_op_bound *b, int32_t v, bool forward, const int32_t *choice)
 {
-    const clv_strategies *p = b->p;
-    int32_t n = clv_strategy_n_choices(p, v), mid = b->first_spoke[v] + b->n_earlier[v];
+    const clv_intra_op_problem *p = b->p;
+    int32_t n = clv_intra_op_n_choices(p, v), mid = b->first_spoke[v] + b->n_earlier[v];
 
     for (int32_t c = 0; c < n; c++)
-        b->sum[c] = b->own[p->first_choice[v] + c] >= CLV_STRATEGY_NEVER
+        b->sum[c] = b->own[p->first_choice[v] + c] >= CLV_INTRA_OP_NEVER
                         ? HUGE_COST
                         : b->cost[p->first_choice[v] + c] + b->paid[p->first_choice[v] + c];
     for (int32_t i = b->first_spoke[v]; i < b->first_spoke[v + 1]; i++) {
@@ -77,13 +77,13 @@ void clv_bound_look(clv_strategy_bound *b, int32_t v, bool forward, const int32_
     }
 }
 
-bool clv_strategy_bound_answer(clv_strategy_bound *b, bool forward, double price, int32_t *choice)
+bool clv_intra_op_bound_answer(clv_intra_op_bound *b, bool forward, double price, int32_t *choice)
 {
-    const clv_strategies *p = b->p;
+    const clv_intra_op_problem *p = b->p;
 
     clear(b);
     for (int32_t k = 0; k < p->n_nodes; k++) {
-        int32_t v = forward ? k : p->n_nodes - 1 - k, n = clv_strategy_n_choices(p, v), best = -1;
+        int32_t v = forward ? k : p->n_nodes - 1 - k, n = clv_intra_op_n_choices(p, v), best = -1;
 
         clv_bound_look(b, v, forward, choice);
         look_at_room(b, v);

@@ -30,9 +30,9 @@ enum {
 #define DEAD ((int64_t)1 << 59)
 
 /* The largest cost, share or message, about. */
-static double largest(clv_strategy_bound *b)
+static double largest(clv_intra_op_bound *b)
 {
-    const clv_strategies *p = b->p;
+    const clv_intra_op_problem *p = b->p;
     double most = b->largest_entry;
 
     for (int32_t v = 0; v < p->n_nodes; v++)
@@ -47,7 +47,7 @@ static double largest(clv_strategy_bound *b)
 }
 
 /* False: the numbers are too large to be counted. */
-static bool choose_bits(clv_strategy_bound *b, bits *ret)
+static bool choose_bits(clv_intra_op_bound *b, bits *ret)
 {
     double sum = 1;
 
@@ -65,7 +65,7 @@ static bool choose_bits(clv_strategy_bound *b, bits *ret)
 }
 
 /* What the limit is worth, rounded up; whole prices before each row. */
-static clv_int128 worth(clv_strategy_bound *b, bits at)
+static clv_int128 worth(clv_intra_op_bound *b, bits at)
 {
     clv_int128 *before = b->whole_before;
 
@@ -78,12 +78,12 @@ static clv_int128 worth(clv_strategy_bound *b, bits at)
 }
 
 /* b->now: costs of the node's choices with what they pay and what comes over edges. */
-static void count_node(clv_strategy_bound *b, int32_t v, bits at)
+static void count_node(clv_intra_op_bound *b, int32_t v, bits at)
 {
-    const clv_strategies *p = b->p;
+    const clv_intra_op_problem *p = b->p;
     int64_t *now = b->now + p->first_choice[v];
     const int64_t *own = b->own + p->first_choice[v];
-    int32_t n = clv_strategy_n_choices(p, v);
+    int32_t n = clv_intra_op_n_choices(p, v);
     clv_int128 *paid = b->whole_paid;
 
     for (int32_t c = 0; c < n; c++)
@@ -100,15 +100,15 @@ static void count_node(clv_strategy_bound *b, int32_t v, bits at)
         for (int32_t c = 0; c < n; c++)
             now[c] += (int64_t)(b->message[b->spoke[i].in + c] * at.scale);
     for (int32_t c = 0; c < n; c++)
-        now[c] = own[c] >= CLV_STRATEGY_NEVER ? NEVER_WHOLE : now[c] + (own[c] << at.cost);
+        now[c] = own[c] >= CLV_INTRA_OP_NEVER ? NEVER_WHOLE : now[c] + (own[c] << at.cost);
 }
 
 /* Takes the shares for edges to later nodes out of the node; returns the least that is left. */
-static int64_t share_out(clv_strategy_bound *b, int32_t v)
+static int64_t share_out(clv_intra_op_bound *b, int32_t v)
 {
-    const clv_strategies *p = b->p;
+    const clv_intra_op_problem *p = b->p;
     int64_t *now = b->now + p->first_choice[v], *given = b->given + p->first_choice[v];
-    int32_t n = clv_strategy_n_choices(p, v), earlier = b->n_earlier[v];
+    int32_t n = clv_intra_op_n_choices(p, v), earlier = b->n_earlier[v];
     int32_t later = b->first_spoke[v + 1] - b->first_spoke[v] - earlier;
     int32_t parts = earlier > later ? earlier : later;
     int64_t least = NEVER_WHOLE;
@@ -124,16 +124,16 @@ static int64_t share_out(clv_strategy_bound *b, int32_t v)
 }
 
 /* The least of an edge; worse[] of its nodes' choices grows by what each is above it. */
-static int64_t count_edge(clv_strategy_bound *b, int32_t v, const spoke *s, bits at)
+static int64_t count_edge(clv_intra_op_bound *b, int32_t v, const spoke *s, bits at)
 {
-    const clv_strategies *p = b->p;
-    int32_t n = clv_strategy_n_choices(p, v), w = s->width;
+    const clv_intra_op_problem *p = b->p;
+    int32_t n = clv_intra_op_n_choices(p, v), w = s->width;
     const int64_t *m = p->entry + p->first_entry[s->matrix], *given = b->given + p->first_choice[v];
     int64_t row = s->first ? w : 1, column = s->first ? 1 : n, least = NEVER_WHOLE;
     int64_t *by_row = b->row_least, *by_column = b->row_least + n;
 
     for (int32_t j = 0; j < w; j++)
-        b->whole_out[j] = b->own[p->first_choice[s->other] + j] >= CLV_STRATEGY_NEVER
+        b->whole_out[j] = b->own[p->first_choice[s->other] + j] >= CLV_INTRA_OP_NEVER
                               ? -DEAD
                               : (int64_t)(b->message[s->out + j] * at.scale);
     for (int32_t k = 0; k < n + w; k++)
@@ -144,7 +144,7 @@ static int64_t count_edge(clv_strategy_bound *b, int32_t v, const spoke *s, bits
         for (int32_t j = 0; j < w; j++) {
             int64_t x = m[row * c + column * j], y = part - b->whole_out[j];
 
-            y = x >= CLV_STRATEGY_NEVER ? NEVER_WHOLE : y + (x << at.cost);
+            y = x >= CLV_INTRA_OP_NEVER ? NEVER_WHOLE : y + (x << at.cost);
             by_row[c] = y < by_row[c] ? y : by_row[c];
             by_column[j] = y < by_column[j] ? y : by_column[j];
         }
@@ -160,21 +160,21 @@ static int64_t count_edge(clv_strategy_bound *b, int32_t v, const spoke *s, bits
 /* Costs are whole, so what they are at least may be rounded up. */
 static int64_t round_up(clv_int128 x, bits at)
 {
-    const clv_int128 never = (clv_int128)CLV_STRATEGY_NEVER << at.cost;
+    const clv_int128 never = (clv_int128)CLV_INTRA_OP_NEVER << at.cost;
 
-    return x >= never ? CLV_STRATEGY_NEVER
+    return x >= never ? CLV_INTRA_OP_NEVER
                       : (int64_t)((x + ((clv_int128)1 << at.cost) - 1) >> at.cost);
 }
 
 /* A part that is never at all makes the whole never. */
 static void add(clv_int128 *sum, int64_t part, bits at)
 {
-    *sum += part < NEVER_WHOLE / 2 ? part : (clv_int128)2 * CLV_STRATEGY_NEVER << at.cost;
+    *sum += part < NEVER_WHOLE / 2 ? part : (clv_int128)2 * CLV_INTRA_OP_NEVER << at.cost;
 }
 
-bool clv_bound_count(clv_strategy_bound *b)
+bool clv_bound_count(clv_intra_op_bound *b)
 {
-    const clv_strategies *p = b->p;
+    const clv_intra_op_problem *p = b->p;
     clv_int128 sum, bound;
     bits at;
 
@@ -191,7 +191,7 @@ bool clv_bound_count(clv_strategy_bound *b)
             add(&sum, count_edge(b, v, &b->spoke[i], at), at);
     for (int32_t c = 0; c < p->first_choice[p->n_nodes]; c++) {
         bool never = b->worse[c] >= NEVER_WHOLE / 2;
-        int64_t least = never ? CLV_STRATEGY_NEVER : round_up(sum + b->worse[c], at);
+        int64_t least = never ? CLV_INTRA_OP_NEVER : round_up(sum + b->worse[c], at);
 
         b->least[c] = least > b->least[c] ? least : b->least[c];
     }

@@ -18,13 +18,13 @@
 /* The same of the longest step that prices may take. */
 #define STEP_SHORTER 0.7
 
-static void note(clv_strategy_bound *b)
+static void note(clv_intra_op_bound *b)
 {
     memcpy(b->leap_price, b->price, (size_t)b->n_rows * sizeof *b->price);
     b->leap_level = b->level;
 }
 
-bool clv_bound_leap(clv_strategy_bound *b)
+bool clv_bound_leap(clv_intra_op_bound *b)
 {
     size_t size = (size_t)b->n_messages * sizeof *b->message;
 

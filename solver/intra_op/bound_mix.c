@@ -18,16 +18,16 @@ enum {
 #define FARTHEST 4.0
 
 /* Cheapest choices one after the other at so many times the prices, whatever they hold. */
-static bool read_loose(clv_strategy_bound *b, bool forward, double factor, int32_t *choice)
+static bool read_loose(clv_intra_op_bound *b, bool forward, double factor, int32_t *choice)
 {
-    const clv_strategies *p = b->p;
+    const clv_intra_op_problem *p = b->p;
 
     for (int32_t k = 0; k < p->n_nodes; k++) {
         int32_t v = forward ? k : p->n_nodes - 1 - k, best = 0;
         const double *paid = b->paid + p->first_choice[v];
 
         clv_bound_look(b, v, forward, choice);
-        for (int32_t c = 0; c < clv_strategy_n_choices(p, v); c++) {
+        for (int32_t c = 0; c < clv_intra_op_n_choices(p, v); c++) {
             b->sum[c] += (factor - 1) * paid[c];
             best = b->sum[c] < b->sum[best] ? c : best;
         }
@@ -38,16 +38,16 @@ static bool read_loose(clv_strategy_bound *b, bool forward, double factor, int32
     return true;
 }
 
-static void hold(clv_strategy_bound *b, int32_t v, int32_t c, int64_t sign)
+static void hold(clv_intra_op_bound *b, int32_t v, int32_t c, int64_t sign)
 {
-    const clv_strategies *p = b->p;
+    const clv_intra_op_problem *p = b->p;
 
     for (int32_t i = p->first_span[v]; i < p->first_span[v + 1]; i++)
         for (int64_t r = p->span_lo[i]; r < p->span_hi[i]; r++)
             b->room[r] -= sign * p->usage[p->span_usage[i] + c];
 }
 
-static bool all_fits(const clv_strategy_bound *b)
+static bool all_fits(const clv_intra_op_bound *b)
 {
     for (int32_t r = 0; r < b->n_rows; r++)
         if (b->room[r] < 0)
@@ -55,7 +55,7 @@ static bool all_fits(const clv_strategy_bound *b)
     return true;
 }
 
-static bool fits_whole(clv_strategy_bound *b, const int32_t *choice)
+static bool fits_whole(clv_intra_op_bound *b, const int32_t *choice)
 {
     for (int32_t r = 0; r < b->n_rows; r++)
         b->room[r] = b->p->usage_limit;
@@ -65,12 +65,12 @@ static bool fits_whole(clv_strategy_bound *b, const int32_t *choice)
 }
 
 /* What v costs with choice c, with its edges to the others as they are; nevers apart. */
-static double cost_at(const clv_strategy_bound *b, const int32_t *choice, int32_t v, int32_t c,
+static double cost_at(const clv_intra_op_bound *b, const int32_t *choice, int32_t v, int32_t c,
                       int32_t *nevers)
 {
-    const clv_strategies *p = b->p;
+    const clv_intra_op_problem *p = b->p;
     double sum = b->cost[p->first_choice[v] + c];
-    int32_t n = clv_strategy_n_choices(p, v);
+    int32_t n = clv_intra_op_n_choices(p, v);
 
     for (int32_t i = b->first_spoke[v]; i < b->first_spoke[v + 1]; i++) {
         const spoke *s = &b->spoke[i];
@@ -85,7 +85,7 @@ static double cost_at(const clv_strategy_bound *b, const int32_t *choice, int32_
 }
 
 /* Into mix[3]: nodes at which the two differ, each piece of them breadth first from its lowest. */
-static int32_t order_nodes(clv_strategy_bound *b, const int32_t *choice, const int32_t *to)
+static int32_t order_nodes(clv_intra_op_bound *b, const int32_t *choice, const int32_t *to)
 {
     int32_t *order = b->mix[3], *seen = b->mix[4], n = 0;
 
@@ -111,7 +111,7 @@ static int32_t order_nodes(clv_strategy_bound *b, const int32_t *choice, const i
 
 /* From choice, which fits, to `to`, along that order or backwards; choice becomes the best answer
  * on the way. */
-static void go_over(clv_strategy_bound *b, bool forward, int32_t *choice, const int32_t *to)
+static void go_over(clv_intra_op_bound *b, bool forward, int32_t *choice, const int32_t *to)
 {
     int32_t n = order_nodes(b, choice, to), best = -1, nevers = 0;
     double cost = 0, least = 0;
@@ -139,7 +139,7 @@ static void go_over(clv_strategy_bound *b, bool forward, int32_t *choice, const 
     }
 }
 
-bool clv_strategy_bound_mix(clv_strategy_bound *b, bool forward, int32_t *choice)
+bool clv_intra_op_bound_mix(clv_intra_op_bound *b, bool forward, int32_t *choice)
 {
     size_t size = (size_t)b->p->n_nodes * sizeof *choice;
     int32_t *most = b->mix[0], *now = b->mix[1];

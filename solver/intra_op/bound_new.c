@@ -3,19 +3,19 @@
 
 #include "solver/intra_op/bound_work.h"
 
-static double as_double(int64_t x) { return x >= CLV_STRATEGY_NEVER ? HUGE_COST : (double)x; }
+static double as_double(int64_t x) { return x >= CLV_INTRA_OP_NEVER ? HUGE_COST : (double)x; }
 
-static bool is_pair(const clv_strategies *p, int32_t e)
+static bool is_pair(const clv_intra_op_problem *p, int32_t e)
 {
     return p->first_end[e + 1] - p->first_end[e] == 2;
 }
 
 /* The matrix of edge e in floating point, both ways. */
-static bool convert(clv_strategy_bound *b, int32_t e, clv_arena *arena)
+static bool convert(clv_intra_op_bound *b, int32_t e, clv_arena *arena)
 {
-    const clv_strategies *p = b->p;
-    int32_t m = p->matrix_of[e], n = clv_strategy_n_choices(p, p->end[p->first_end[e]]);
-    int32_t w = clv_strategy_n_choices(p, p->end[p->first_end[e] + 1]);
+    const clv_intra_op_problem *p = b->p;
+    int32_t m = p->matrix_of[e], n = clv_intra_op_n_choices(p, p->end[p->first_end[e]]);
+    int32_t w = clv_intra_op_n_choices(p, p->end[p->first_end[e] + 1]);
     const int64_t *from = p->entry + p->first_entry[m];
 
     if (b->entry[0][m])
@@ -37,9 +37,9 @@ static bool convert(clv_strategy_bound *b, int32_t e, clv_arena *arena)
 }
 
 /* How many spokes each node has; the number of messages' entries. */
-static int64_t count_spokes(clv_strategy_bound *b)
+static int64_t count_spokes(clv_intra_op_bound *b)
 {
-    const clv_strategies *p = b->p;
+    const clv_intra_op_problem *p = b->p;
     int64_t n_messages = 0;
 
     for (int32_t e = 0; e < p->n_edges; e++)
@@ -48,10 +48,10 @@ static int64_t count_spokes(clv_strategy_bound *b)
 
             b->first_spoke[end[i] + 1]++;
             b->n_earlier[end[i]] += end[!i] < end[i];
-            n_messages += clv_strategy_n_choices(p, end[i]);
+            n_messages += clv_intra_op_n_choices(p, end[i]);
             if (i)
                 b->n_entries +=
-                    (int64_t)clv_strategy_n_choices(p, end[0]) * clv_strategy_n_choices(p, end[1]);
+                    (int64_t)clv_intra_op_n_choices(p, end[0]) * clv_intra_op_n_choices(p, end[1]);
         }
     for (int32_t v = 0; v < p->n_nodes; v++)
         b->first_spoke[v + 1] += b->first_spoke[v];
@@ -60,24 +60,24 @@ static int64_t count_spokes(clv_strategy_bound *b)
 
 /* Side i of edge e, whose messages begin at `at`: first what its first node gets, then the other.
  */
-static spoke spoke_of(const clv_strategies *p, int32_t e, int32_t i, int64_t at)
+static spoke spoke_of(const clv_intra_op_problem *p, int32_t e, int32_t i, int64_t at)
 {
     const int32_t *end = p->end + p->first_end[e];
-    int64_t second = at + clv_strategy_n_choices(p, end[0]);
+    int64_t second = at + clv_intra_op_n_choices(p, end[0]);
 
     return (spoke){ .in = i ? second : at,
                     .out = i ? at : second,
                     .edge = e,
                     .matrix = p->matrix_of[e],
-                    .width = clv_strategy_n_choices(p, end[!i]),
+                    .width = clv_intra_op_n_choices(p, end[!i]),
                     .other = end[!i],
                     .first = i == 0 };
 }
 
 /* Spokes by node, those to earlier nodes first, and where their messages are. */
-static bool spin(clv_strategy_bound *b, clv_arena *arena)
+static bool spin(clv_intra_op_bound *b, clv_arena *arena)
 {
-    const clv_strategies *p = b->p;
+    const clv_intra_op_problem *p = b->p;
     int32_t *earlier = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
     int32_t *later = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
     int64_t at = 0;
@@ -105,15 +105,15 @@ static bool spin(clv_strategy_bound *b, clv_arena *arena)
             b->spoke[next[end[i]]++] = spoke_of(p, e, i, at);
         }
         if (is_pair(p, e))
-            at += clv_strategy_n_choices(p, end[0]) + clv_strategy_n_choices(p, end[1]);
+            at += clv_intra_op_n_choices(p, end[0]) + clv_intra_op_n_choices(p, end[1]);
     }
     return true;
 }
 
 /* Costs of nodes with those of edges of one node; of larger edges the least entry. */
-static void add_costs(clv_strategy_bound *b)
+static void add_costs(clv_intra_op_bound *b)
 {
-    const clv_strategies *p = b->p;
+    const clv_intra_op_problem *p = b->p;
 
     for (int32_t c = 0; c < p->first_choice[p->n_nodes]; c++)
         b->own[c] = p->cost[c];
@@ -121,12 +121,12 @@ static void add_costs(clv_strategy_bound *b)
         const int64_t *m = p->entry + p->first_entry[p->matrix_of[e]];
         int64_t n = p->first_entry[p->matrix_of[e] + 1] - p->first_entry[p->matrix_of[e]];
         int32_t k = p->first_end[e + 1] - p->first_end[e];
-        int64_t least = CLV_STRATEGY_NEVER;
+        int64_t least = CLV_INTRA_OP_NEVER;
 
         for (int64_t i = 0; k == 1 && i < n; i++) {
             int64_t *own = &b->own[p->first_choice[p->end[p->first_end[e]]] + i];
 
-            *own = *own >= CLV_STRATEGY_NEVER || m[i] >= CLV_STRATEGY_NEVER ? CLV_STRATEGY_NEVER
+            *own = *own >= CLV_INTRA_OP_NEVER || m[i] >= CLV_INTRA_OP_NEVER ? CLV_INTRA_OP_NEVER
                                                                             : *own + m[i];
         }
         for (int64_t i = 0; k > 2 && i < n; i++)
@@ -135,7 +135,7 @@ static void add_costs(clv_strategy_bound *b)
     }
     b->enough = 1 + p->n_edges * b->largest_entry;
     for (int32_t c = 0; c < p->first_choice[p->n_nodes]; c++)
-        b->enough += b->own[c] < CLV_STRATEGY_NEVER ? (double)b->own[c] : 0;
+        b->enough += b->own[c] < CLV_INTRA_OP_NEVER ? (double)b->own[c] : 0;
     b->enough = b->enough < MOST_MESSAGE ? b->enough : MOST_MESSAGE;
     for (int32_t c = 0; c < p->first_choice[p->n_nodes]; c++) {
         b->cost[c] = as_double(b->own[c]);
@@ -143,7 +143,7 @@ static void add_costs(clv_strategy_bound *b)
     }
 }
 
-static bool take_rows(clv_strategy_bound *b, clv_arena *arena)
+static bool take_rows(clv_intra_op_bound *b, clv_arena *arena)
 {
     b->price = CLV_NEW_ARRAY(arena, double, b->n_rows);
     b->best_price = CLV_NEW_ARRAY(arena, double, b->n_rows);
@@ -159,18 +159,18 @@ static bool take_rows(clv_strategy_bound *b, clv_arena *arena)
            b->over && b->mean && b->room && b->whole_before;
 }
 
-static bool take_arrays(clv_strategy_bound *b, clv_arena *arena)
+static bool take_arrays(clv_intra_op_bound *b, clv_arena *arena)
 {
-    const clv_strategies *p = b->p;
+    const clv_intra_op_problem *p = b->p;
     int32_t n = p->first_choice[p->n_nodes], most = 1, most_spans = 0;
 
     for (int32_t i = 0; i < p->first_span[p->n_nodes]; i++)
-        if (p->usage_limit != CLV_STRATEGY_UNLIMITED && p->span_hi[i] > b->n_rows)
+        if (p->usage_limit != CLV_INTRA_OP_UNLIMITED && p->span_hi[i] > b->n_rows)
             b->n_rows = (int32_t)p->span_hi[i];
     for (int32_t v = 0; v < p->n_nodes; v++) {
         int32_t n_spans = p->first_span[v + 1] - p->first_span[v];
 
-        most = clv_strategy_n_choices(p, v) > most ? clv_strategy_n_choices(p, v) : most;
+        most = clv_intra_op_n_choices(p, v) > most ? clv_intra_op_n_choices(p, v) : most;
         most_spans = n_spans > most_spans ? n_spans : most_spans;
     }
     b->entry[0] = CLV_NEW_ARRAY(arena, double *, p->n_matrices);
@@ -198,7 +198,7 @@ static bool take_arrays(clv_strategy_bound *b, clv_arena *arena)
            b->whole_paid && b->span_room && take_rows(b, arena);
 }
 
-void clv_strategy_bound_stir(clv_strategy_bound *b)
+void clv_intra_op_bound_stir(clv_intra_op_bound *b)
 {
     b->since = 0;
     b->step = FIRST_STEP;
@@ -208,22 +208,22 @@ void clv_strategy_bound_stir(clv_strategy_bound *b)
     b->leaps = false;
 }
 
-void clv_bound_restart(clv_strategy_bound *b)
+void clv_bound_restart(clv_intra_op_bound *b)
 {
     b->bound = 0;
-    clv_strategy_bound_stir(b);
+    clv_intra_op_bound_stir(b);
     memset(b->least, 0, (size_t)b->p->first_choice[b->p->n_nodes] * sizeof *b->least);
     clv_bound_pay(b);
 }
 
-clv_status clv_strategy_bound_new(const clv_strategies *p, clv_arena *arena,
-                                  clv_strategy_bound **ret, clv_error *err)
+clv_status clv_intra_op_bound_new(const clv_intra_op_problem *p, clv_arena *arena,
+                                  clv_intra_op_bound **ret, clv_error *err)
 {
-    clv_strategy_bound *b = CLV_NEW(arena, clv_strategy_bound);
+    clv_intra_op_bound *b = CLV_NEW(arena, clv_intra_op_bound);
     bool ok = b != NULL;
 
     if (ok) {
-        *b = (clv_strategy_bound){
+        *b = (clv_intra_op_bound){
             .p = p, .step = FIRST_STEP, .longest = LONGEST_STEP, .leap = FIRST_LEAP
         };
         ok = take_arrays(b, arena) && spin(b, arena);

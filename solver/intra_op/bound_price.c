@@ -37,9 +37,9 @@ enum { NEW_ROWS = 8, MARK_PART = 4 };
 #define FULL_ENOUGH 0.5
 
 /* b->over: by how much the choices taken pass the limit in each row. */
-static void measure(clv_strategy_bound *b)
+static void measure(clv_intra_op_bound *b)
 {
-    const clv_strategies *p = b->p;
+    const clv_intra_op_problem *p = b->p;
 
     memset(b->over, 0, (size_t)(b->n_rows + 1) * sizeof *b->over);
     for (int32_t v = 0; v < p->n_nodes; v++)
@@ -57,7 +57,7 @@ static void measure(clv_strategy_bound *b)
 
 /* The row without a price that would be fullest if those marked were just full; -1: none would be
  * overfull. */
-static int32_t fullest(const clv_strategy_bound *b)
+static int32_t fullest(const clv_intra_op_bound *b)
 {
     int32_t best = -1;
 
@@ -70,9 +70,9 @@ static int32_t fullest(const clv_strategy_bound *b)
 
 /* Takes out of rest what goes from all rows when all that is held in row r shrinks until it is just
  * full. O(nodes + spans + rows). */
-static void relieve(clv_strategy_bound *b, int32_t r)
+static void relieve(clv_intra_op_bound *b, int32_t r)
 {
-    const clv_strategies *p = b->p;
+    const clv_intra_op_problem *p = b->p;
     double *change = b->before; /* free until prices are paid */
     double load = b->over[r] + (double)p->usage_limit, sum = 0;
 
@@ -95,9 +95,9 @@ static void relieve(clv_strategy_bound *b, int32_t r)
 }
 
 /* Marks rows that get a price. */
-static void mark(clv_strategy_bound *b)
+static void mark(clv_intra_op_bound *b)
 {
-    const clv_strategies *p = b->p;
+    const clv_intra_op_problem *p = b->p;
     int64_t each = (int64_t)p->n_nodes + p->first_span[p->n_nodes] + b->n_rows;
     int64_t n = b->n_entries / (MARK_PART * each);
     double most = 0;
@@ -116,7 +116,7 @@ static void mark(clv_strategy_bound *b)
     }
 }
 
-static double gap_of(const clv_strategy_bound *b, clv_int128 cost)
+static double gap_of(const clv_intra_op_bound *b, clv_int128 cost)
 {
     double bound = (double)b->bound, gap = (double)(cost - b->bound);
 
@@ -125,7 +125,7 @@ static double gap_of(const clv_strategy_bound *b, clv_int128 cost)
     return fmin(fmax(gap, NEAR * bound), FAR * bound + FAR_GAP * gap);
 }
 
-void clv_bound_move_prices(clv_strategy_bound *b, clv_int128 cost)
+void clv_bound_move_prices(clv_intra_op_bound *b, clv_int128 cost)
 {
     double norm = 0, square = 0;
 

@@ -28,8 +28,8 @@ typedef struct {
     bool first; /* the node is the first of the edge */
 } spoke;
 
-struct clv_strategy_bound {
-    const clv_strategies *p;
+struct clv_intra_op_bound {
+    const clv_intra_op_problem *p;
     int32_t n_rows;
     double **entry[2];   /* by matrix: as it is; turned. NULL where no edge of two nodes has it */
     double *cost, *paid; /* by choice: its own; and what memory costs it */
@@ -68,23 +68,23 @@ struct clv_strategy_bound {
 };
 
 /* Forgets what was found, but for messages and prices: the problem has changed. */
-void clv_bound_restart(clv_strategy_bound *b);
+void clv_bound_restart(clv_intra_op_bound *b);
 
-/* A step of the prices. cost: as in clv_strategy_bound_run(). O(spans * choices), and O(nodes +
+/* A step of the prices. cost: as in clv_intra_op_bound_run(). O(spans * choices), and O(nodes +
  * spans
  * + rows) for each row that gets a price. */
-void clv_bound_move_prices(clv_strategy_bound *b, clv_int128 cost);
+void clv_bound_move_prices(clv_intra_op_bound *b, clv_int128 cost);
 
 /* After a count. False: the last leap was no good and is taken back, prices included. */
-bool clv_bound_leap(clv_strategy_bound *b);
+bool clv_bound_leap(clv_intra_op_bound *b);
 
 /* Works out what memory costs each choice at the prices. O(spans * choices). */
-void clv_bound_pay(clv_strategy_bound *b);
+void clv_bound_pay(clv_intra_op_bound *b);
 
 /* b->sum: as its neighbours that have chosen see v's choices, and as the messages of the others. */
-void clv_bound_look(clv_strategy_bound *b, int32_t v, bool forward, const int32_t *choice);
+void clv_bound_look(clv_intra_op_bound *b, int32_t v, bool forward, const int32_t *choice);
 
 /* Counts the bound of the messages and prices as they are; true: it is better than the last. */
-bool clv_bound_count(clv_strategy_bound *b);
+bool clv_bound_count(clv_intra_op_bound *b);
 
 #endif

@@ -32,9 +32,9 @@ typedef struct {
     double cost;
 } closed;
 
-struct clv_strategy_tree {
-    const clv_strategies *p;
-    clv_strategy_bound *b;
+struct clv_intra_op_tree {
+    const clv_intra_op_problem *p;
+    clv_intra_op_bound *b;
     clv_arena *arena;
     int64_t n_messages, rounds;
     level *levels;
@@ -49,14 +49,14 @@ struct clv_strategy_tree {
     bool news;        /* best is better than any answer told of */
 };
 
-typedef struct clv_strategy_tree tree;
+typedef struct clv_intra_op_tree tree;
 
-static bool is_open(const tree *t, int32_t c) { return t->b->own[c] < CLV_STRATEGY_NEVER; }
+static bool is_open(const tree *t, int32_t c) { return t->b->own[c] < CLV_INTRA_OP_NEVER; }
 
 static void shut(tree *t, int32_t c)
 {
     t->trail[t->n_trail++] = (closed){ c, t->b->own[c], t->b->cost[c] };
-    t->b->own[c] = CLV_STRATEGY_NEVER;
+    t->b->own[c] = CLV_INTRA_OP_NEVER;
     t->b->cost[c] = t->b->enough;
 }
 
@@ -75,10 +75,10 @@ static void try_answers(tree *t)
     for (int turn = 0; turn < 2; turn++) {
         clv_int128 cost;
 
-        if (!clv_strategy_bound_answer(t->b, turn, 1, t->answer))
+        if (!clv_intra_op_bound_answer(t->b, turn, 1, t->answer))
             continue;
-        cost = clv_strategy_cost(t->p, t->answer);
-        if (cost < CLV_STRATEGY_NEVER && (t->cost < 0 || cost < t->cost)) {
+        cost = clv_intra_op_cost(t->p, t->answer);
+        if (cost < CLV_INTRA_OP_NEVER && (t->cost < 0 || cost < t->cost)) {
             t->cost = cost;
             t->news = true;
             memcpy(t->best, t->answer, (size_t)t->p->n_nodes * sizeof *t->best);
@@ -96,15 +96,15 @@ static void tally(tree *t)
  * best answer. */
 static bool narrow(tree *t)
 {
-    const clv_strategies *p = t->p;
+    const clv_intra_op_problem *p = t->p;
 
-    if (t->b->bound >= CLV_STRATEGY_NEVER || (t->cost >= 0 && t->b->bound >= t->cost))
+    if (t->b->bound >= CLV_INTRA_OP_NEVER || (t->cost >= 0 && t->b->bound >= t->cost))
         return false;
     for (int32_t v = 0; v < p->n_nodes; v++) {
         int32_t left = 0;
 
         for (int32_t c = p->first_choice[v]; c < p->first_choice[v + 1]; c++) {
-            clv_int128 most = t->cost >= 0 ? t->cost : CLV_STRATEGY_NEVER;
+            clv_int128 most = t->cost >= 0 ? t->cost : CLV_INTRA_OP_NEVER;
 
             if (is_open(t, c) && t->b->least[c] >= most)
                 shut(t, c);
@@ -119,8 +119,8 @@ static bool narrow(tree *t)
 /* Bounds the part in hand. False: nothing better is in it. */
 static bool bound_part(tree *t)
 {
-    clv_strategy_bound *b = t->b;
-    const clv_strategies *p = t->p;
+    clv_intra_op_bound *b = t->b;
+    const clv_intra_op_problem *p = t->p;
     int32_t n = p->first_choice[p->n_nodes];
 
     clv_bound_restart(b);
@@ -129,7 +129,7 @@ static bool bound_part(tree *t)
         clv_int128 before = b->bound;
 
         for (int32_t i = 0; i < ROUNDS; i++) {
-            clv_strategy_bound_run(b, 1, t->cost, NULL, NULL);
+            clv_intra_op_bound_run(b, 1, t->cost, NULL, NULL);
             tally(t);
         }
         clv_bound_count(b);
@@ -148,7 +148,7 @@ static bool bound_part(tree *t)
  * left to choose. */
 static int32_t choose(const tree *t, int32_t *node)
 {
-    const clv_strategies *p = t->p;
+    const clv_intra_op_problem *p = t->p;
     double best_score = -1;
     int32_t best = -1;
 
@@ -228,7 +228,7 @@ static bool next_part(tree *t)
 /* No answer better than the best is below this: the least of the parts not looked at. */
 static clv_int128 least_open(const tree *t)
 {
-    clv_int128 least = t->cost >= 0 ? t->cost : CLV_STRATEGY_NEVER;
+    clv_int128 least = t->cost >= 0 ? t->cost : CLV_INTRA_OP_NEVER;
 
     for (int32_t i = 0; i < t->depth; i++)
         if (t->levels[i].bound < least)
@@ -236,7 +236,7 @@ static clv_int128 least_open(const tree *t)
     return least;
 }
 
-clv_status clv_strategy_tree_run(tree *t, int64_t rounds, bool (*stop)(void *ctx), void *ctx,
+clv_status clv_intra_op_tree_run(tree *t, int64_t rounds, bool (*stop)(void *ctx), void *ctx,
                                  clv_error *err)
 {
     int64_t until = t->rounds + rounds;
@@ -261,20 +261,20 @@ clv_status clv_strategy_tree_run(tree *t, int64_t rounds, bool (*stop)(void *ctx
 
 /* A part begun and not bounded counts with the bound of the level it came from, which is still
  * there; before the first part nothing is known but what was known before. */
-clv_int128 clv_strategy_tree_bound(const tree *t)
+clv_int128 clv_intra_op_tree_bound(const tree *t)
 {
     return !t->more || t->depth ? least_open(t) : t->floor;
 }
 
-bool clv_strategy_tree_over(const tree *t) { return !t->more || t->depth == MOST_DEPTH; }
+bool clv_intra_op_tree_over(const tree *t) { return !t->more || t->depth == MOST_DEPTH; }
 
-void clv_strategy_tree_know(tree *t, clv_int128 cost)
+void clv_intra_op_tree_know(tree *t, clv_int128 cost)
 {
     if (t->cost < 0 || cost < t->cost)
         t->cost = cost;
 }
 
-const int32_t *clv_strategy_tree_news(tree *t, clv_int128 *cost)
+const int32_t *clv_intra_op_tree_news(tree *t, clv_int128 *cost)
 {
     bool news = t->news;
 
@@ -285,7 +285,7 @@ const int32_t *clv_strategy_tree_news(tree *t, clv_int128 *cost)
 
 static bool take_arrays(tree *t)
 {
-    const clv_strategies *p = t->p;
+    const clv_intra_op_problem *p = t->p;
     int32_t n = p->first_choice[p->n_nodes];
 
     t->levels = CLV_NEW_ARRAY(t->arena, level, MOST_DEPTH);
@@ -295,11 +295,11 @@ static bool take_arrays(tree *t)
     t->often = CLV_NEW_ARRAY(t->arena, double, n);
     for (int32_t e = 0; e < p->n_edges; e++)
         for (int32_t i = p->first_end[e]; i < p->first_end[e + 1]; i++)
-            t->n_messages += clv_strategy_n_choices(p, p->end[i]);
+            t->n_messages += clv_intra_op_n_choices(p, p->end[i]);
     return t->levels && t->trail && t->answer && t->best && t->often;
 }
 
-clv_status clv_strategy_tree_new(const clv_strategies *p, const clv_strategy_bound *start,
+clv_status clv_intra_op_tree_new(const clv_intra_op_problem *p, const clv_intra_op_bound *start,
                                  clv_arena *arena, tree **ret, clv_error *err)
 {
     tree *t = CLV_NEW(arena, tree);
@@ -312,7 +312,7 @@ clv_status clv_strategy_tree_new(const clv_strategies *p, const clv_strategy_bou
             *ret = NULL;
             return CLV_OK;
         }
-    CLV_TRY(clv_strategy_bound_new(p, arena, &t->b, err));
+    CLV_TRY(clv_intra_op_bound_new(p, arena, &t->b, err));
     if (!take_arrays(t))
         return clv_fail_nomem(err, "an exact search of a strategy problem");
     if (start) {
@@ -324,25 +324,25 @@ clv_status clv_strategy_tree_new(const clv_strategies *p, const clv_strategy_bou
     return CLV_OK;
 }
 
-clv_status clv_strategy_exact(const clv_strategies *p, const clv_strategy_exact_options *options,
-                              clv_arena *arena, int32_t *choice, clv_int128 *cost,
-                              clv_int128 *bound, clv_error *err)
+clv_status clv_intra_op_exact(const clv_intra_op_problem *p,
+                              const clv_intra_op_exact_options *options, clv_arena *arena,
+                              int32_t *choice, clv_int128 *cost, clv_int128 *bound, clv_error *err)
 {
     const int32_t *better;
     clv_int128 least;
     tree *t;
 
-    CLV_TRY(clv_strategy_tree_new(p, options->start, arena, &t, err));
+    CLV_TRY(clv_intra_op_tree_new(p, options->start, arena, &t, err));
     *bound = options->start ? options->start->bound : 0;
     if (!t)
         return CLV_OK;
     if (*cost >= 0)
-        clv_strategy_tree_know(t, *cost);
-    CLV_TRY(clv_strategy_tree_run(t, options->rounds, options->stop, options->stop_ctx, err));
-    better = clv_strategy_tree_news(t, &least);
+        clv_intra_op_tree_know(t, *cost);
+    CLV_TRY(clv_intra_op_tree_run(t, options->rounds, options->stop, options->stop_ctx, err));
+    better = clv_intra_op_tree_news(t, &least);
     if (better)
         memcpy(choice, better, (size_t)p->n_nodes * sizeof *choice);
     *cost = least;
-    *bound = clv_strategy_tree_bound(t);
+    *bound = clv_intra_op_tree_bound(t);
     return CLV_OK;
 }

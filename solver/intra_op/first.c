@@ -7,7 +7,7 @@
 enum { SWEEPS_AFTER = 3 }; /* without a never, to get cheaper */
 
 typedef struct {
-    const clv_strategies *p;
+    const clv_intra_op_problem *p;
     int32_t n_rows;
     clv_int128 *room;    /* by row */
     int32_t *first_edge; /* by node, into edge */
@@ -20,7 +20,7 @@ typedef struct {
 
 static void hold(first *f, int32_t v, int sign)
 {
-    const clv_strategies *p = f->p;
+    const clv_intra_op_problem *p = f->p;
 
     for (int32_t i = p->first_span[v]; f->n_rows && i < p->first_span[v + 1]; i++) {
         clv_int128 u = p->usage[p->span_usage[i] + f->choice[v]];
@@ -32,7 +32,7 @@ static void hold(first *f, int32_t v, int sign)
 
 static bool fits(const first *f, int32_t v, int32_t c)
 {
-    const clv_strategies *p = f->p;
+    const clv_intra_op_problem *p = f->p;
 
     for (int32_t i = p->first_span[v]; f->n_rows && i < p->first_span[v + 1]; i++) {
         int64_t u = p->usage[p->span_usage[i] + c];
@@ -47,27 +47,27 @@ static bool fits(const first *f, int32_t v, int32_t c)
 /* Adds what edge e costs by choice of v, the others as they are. */
 static void add_edge(first *f, int32_t e, int32_t v)
 {
-    const clv_strategies *p = f->p;
+    const clv_intra_op_problem *p = f->p;
     int64_t at = 0, stride = 0;
 
     for (int32_t i = p->first_end[e]; i < p->first_end[e + 1]; i++) {
-        int32_t w = p->end[i], n = clv_strategy_n_choices(p, w);
+        int32_t w = p->end[i], n = clv_intra_op_n_choices(p, w);
 
         stride = w == v ? 1 : stride * n;
         at = at * n + (w == v ? 0 : f->choice[w]);
     }
     at += p->first_entry[p->matrix_of[e]];
-    for (int32_t c = 0; c < clv_strategy_n_choices(p, v); c++) {
+    for (int32_t c = 0; c < clv_intra_op_n_choices(p, v); c++) {
         int64_t x = p->entry[at + c * stride];
 
-        f->sum[c] += x >= CLV_STRATEGY_NEVER ? f->never * f->weight[e] : (double)x;
+        f->sum[c] += x >= CLV_INTRA_OP_NEVER ? f->never * f->weight[e] : (double)x;
     }
 }
 
 static void choose(first *f, int32_t v)
 {
-    const clv_strategies *p = f->p;
-    int32_t n = clv_strategy_n_choices(p, v), best = -1;
+    const clv_intra_op_problem *p = f->p;
+    int32_t n = clv_intra_op_n_choices(p, v), best = -1;
 
     if (n == 1)
         return;
@@ -75,7 +75,7 @@ static void choose(first *f, int32_t v)
     for (int32_t c = 0; c < n; c++) {
         int64_t x = p->cost[p->first_choice[v] + c];
 
-        f->sum[c] = x >= CLV_STRATEGY_NEVER ? f->never : (double)x;
+        f->sum[c] = x >= CLV_INTRA_OP_NEVER ? f->never : (double)x;
     }
     for (int32_t i = f->first_edge[v]; i < f->first_edge[v + 1]; i++)
         add_edge(f, f->edge[i], v);
@@ -89,22 +89,22 @@ static void choose(first *f, int32_t v)
 /* The nevers of the answer; their edges get dearer. */
 static int32_t weigh(first *f, clv_int128 *cost)
 {
-    const clv_strategies *p = f->p;
+    const clv_intra_op_problem *p = f->p;
     int32_t n = 0;
 
     *cost = 0;
     for (int32_t v = 0; v < p->n_nodes; v++) {
         *cost += p->cost[p->first_choice[v] + f->choice[v]];
-        n += p->cost[p->first_choice[v] + f->choice[v]] >= CLV_STRATEGY_NEVER;
+        n += p->cost[p->first_choice[v] + f->choice[v]] >= CLV_INTRA_OP_NEVER;
     }
     for (int32_t e = 0; e < p->n_edges; e++) {
         int64_t at = 0;
 
         for (int32_t i = p->first_end[e]; i < p->first_end[e + 1]; i++)
-            at = at * clv_strategy_n_choices(p, p->end[i]) + f->choice[p->end[i]];
+            at = at * clv_intra_op_n_choices(p, p->end[i]) + f->choice[p->end[i]];
         at = p->entry[p->first_entry[p->matrix_of[e]] + at];
         *cost += at;
-        if (at >= CLV_STRATEGY_NEVER) {
+        if (at >= CLV_INTRA_OP_NEVER) {
             f->weight[e]++;
             n++;
         }
@@ -115,13 +115,13 @@ static int32_t weigh(first *f, clv_int128 *cost)
 /* What holds least, all spans together. */
 static void begin(first *f)
 {
-    const clv_strategies *p = f->p;
+    const clv_intra_op_problem *p = f->p;
 
     for (int32_t v = 0; v < p->n_nodes; v++) {
         double least = INFINITY;
 
         f->choice[v] = 0;
-        for (int32_t c = 0; c < clv_strategy_n_choices(p, v); c++) {
+        for (int32_t c = 0; c < clv_intra_op_n_choices(p, v); c++) {
             double sum = 0;
 
             for (int32_t i = p->first_span[v]; i < p->first_span[v + 1]; i++)
@@ -138,11 +138,11 @@ static void begin(first *f)
 
 static clv_status prepare(first *f, clv_arena *arena, clv_error *err)
 {
-    const clv_strategies *p = f->p;
+    const clv_intra_op_problem *p = f->p;
     int32_t most = 1;
 
     for (int32_t v = 0; v < p->n_nodes; v++) {
-        int32_t n = clv_strategy_n_choices(p, v);
+        int32_t n = clv_intra_op_n_choices(p, v);
 
         most = n > most ? n : most;
         for (int32_t i = p->first_span[v]; i < p->first_span[v + 1]; i++)
@@ -170,10 +170,10 @@ static clv_status prepare(first *f, clv_arena *arena, clv_error *err)
             f->edge[f->first_edge[p->end[i] + 1]++] = e;
     }
     for (int64_t i = 0; i < p->first_entry[p->n_matrices]; i++)
-        if (p->entry[i] < CLV_STRATEGY_NEVER && (double)p->entry[i] > f->never)
+        if (p->entry[i] < CLV_INTRA_OP_NEVER && (double)p->entry[i] > f->never)
             f->never = (double)p->entry[i];
     for (int32_t c = 0; c < p->first_choice[p->n_nodes]; c++)
-        if (p->cost[c] < CLV_STRATEGY_NEVER && (double)p->cost[c] > f->never)
+        if (p->cost[c] < CLV_INTRA_OP_NEVER && (double)p->cost[c] > f->never)
             f->never = (double)p->cost[c];
     return CLV_OK;
 }
@@ -181,7 +181,7 @@ static clv_status prepare(first *f, clv_arena *arena, clv_error *err)
 static clv_status sweep_all(first *f, int32_t sweeps, const clv_halt *halt, clv_arena *arena,
                             int32_t *choice, clv_error *err)
 {
-    const clv_strategies *p = f->p;
+    const clv_intra_op_problem *p = f->p;
     size_t size = (size_t)p->n_nodes * sizeof *choice;
     clv_int128 cost, best_cost;
     int32_t fewest, clean = 0;
@@ -208,7 +208,7 @@ static clv_status sweep_all(first *f, int32_t sweeps, const clv_halt *halt, clv_
     return CLV_OK;
 }
 
-clv_status clv_strategy_first(const clv_strategies *p, int32_t sweeps, const clv_halt *halt,
+clv_status clv_intra_op_first(const clv_intra_op_problem *p, int32_t sweeps, const clv_halt *halt,
                               clv_arena *arena, int32_t *choice, clv_error *err)
 {
     first f = { .p = p };

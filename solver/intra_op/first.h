@@ -2,7 +2,7 @@
 #ifndef CLV_SOLVER_INTRA_OP_FIRST_H
 #define CLV_SOLVER_INTRA_OP_FIRST_H
 
-#include "problem/strategy.h"
+#include "problem/intra_op_problem.h"
 #include "solver/intra_op/halt.h"
 
 /* Nodes begin with what holds least; then each takes what costs least with the others as they are,
@@ -11,7 +11,7 @@
  * the answer with the fewest nevers, then the least cost, of all sweeps; not always within the
  * limit. halt: once it says so, no further sweep is begun; NULL: none. A sweep is O(choices of both
  * ends over all edges + rows of all spans * choices). */
-clv_status clv_strategy_first(const clv_strategies *p, int32_t sweeps, const clv_halt *halt,
+clv_status clv_intra_op_first(const clv_intra_op_problem *p, int32_t sweeps, const clv_halt *halt,
                               clv_arena *arena, int32_t *choice, clv_error *err);
 
 #endif

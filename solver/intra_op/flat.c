@@ -16,7 +16,7 @@ typedef struct {
 } edge;
 
 typedef struct {
-    const clv_strategies *p;
+    const clv_intra_op_problem *p;
     clv_arena *arena;
     clv_flat *f;
     double *cost;
@@ -30,7 +30,7 @@ typedef struct {
 
 static double as_double(const maker *m, int64_t cost)
 {
-    return cost >= CLV_STRATEGY_NEVER ? m->f->never : (double)cost;
+    return cost >= CLV_INTRA_OP_NEVER ? m->f->never : (double)cost;
 }
 
 /* The largest cost below never, 0 without one. */
@@ -38,14 +38,14 @@ static double largest(const int64_t *cost, int64_t n)
 {
     int64_t max = 0;
     for (int64_t i = 0; i < n; i++)
-        if (cost[i] < CLV_STRATEGY_NEVER && cost[i] > max)
+        if (cost[i] < CLV_INTRA_OP_NEVER && cost[i] > max)
             max = cost[i];
     return (double)max;
 }
 
 static clv_status find_never(maker *m, clv_error *err)
 {
-    const clv_strategies *p = m->p;
+    const clv_intra_op_problem *p = m->p;
     double *most = CLV_NEW_ARRAY(m->arena, double, p->n_matrices);
     if (!most)
         return clv_fail_nomem(err, "a strategy problem");
@@ -53,7 +53,7 @@ static clv_status find_never(maker *m, clv_error *err)
         most[i] = largest(p->entry + p->first_entry[i], p->first_entry[i + 1] - p->first_entry[i]);
     double total = 1;
     for (int32_t v = 0; v < p->n_nodes; v++)
-        total += largest(p->cost + p->first_choice[v], clv_strategy_n_choices(p, v));
+        total += largest(p->cost + p->first_choice[v], clv_intra_op_n_choices(p, v));
     for (int32_t e = 0; e < p->n_edges; e++)
         total += most[p->matrix_of[e]];
     m->f->total = total;
@@ -63,7 +63,7 @@ static clv_status find_never(maker *m, clv_error *err)
 
 static clv_status make_nodes(maker *m, clv_error *err)
 {
-    const clv_strategies *p = m->p;
+    const clv_intra_op_problem *p = m->p;
     int64_t n = p->n_nodes;
     int64_t n_choices = p->first_choice[p->n_nodes];
     for (int32_t e = 0; e < p->n_edges; e++)
@@ -71,7 +71,7 @@ static clv_status make_nodes(maker *m, clv_error *err)
             int32_t matrix = p->matrix_of[e];
             int64_t finite = 0;
             for (int64_t i = p->first_entry[matrix]; i < p->first_entry[matrix + 1]; i++)
-                finite += p->entry[i] < CLV_STRATEGY_NEVER;
+                finite += p->entry[i] < CLV_INTRA_OP_NEVER;
             if (finite > CLV_FLAT_MAX_COMBINATIONS)
                 return clv_fail(err, CLV_ELIMIT,
                                 "edge %d joins %d nodes in %lld ways; at most %d can be solved", e,
@@ -117,7 +117,7 @@ static double *flip(const double *cost, int32_t rows, int32_t columns, clv_arena
 /* The matrix as doubles, made once. */
 static clv_status use_matrix(maker *m, int32_t matrix, clv_error *err)
 {
-    const clv_strategies *p = m->p;
+    const clv_intra_op_problem *p = m->p;
     int64_t n = p->first_entry[matrix + 1] - p->first_entry[matrix];
     if (m->matrix[matrix])
         return CLV_OK;
@@ -133,7 +133,7 @@ static clv_status use_matrix(maker *m, int32_t matrix, clv_error *err)
 /* An edge over k > 2 nodes: a node of its combinations, tied to each of the k. */
 static clv_status add_wide(maker *m, int32_t e, clv_error *err)
 {
-    const clv_strategies *p = m->p;
+    const clv_intra_op_problem *p = m->p;
     const int32_t *end = p->end + p->first_end[e];
     int32_t k = p->first_end[e + 1] - p->first_end[e];
     int32_t node = m->f->n++;
@@ -142,20 +142,20 @@ static clv_status add_wide(maker *m, int32_t e, clv_error *err)
     int64_t n = p->first_entry[p->matrix_of[e] + 1] - p->first_entry[p->matrix_of[e]];
     int32_t n_own = 0;
     for (int64_t i = 0; i < n; i++)
-        n_own += entry[i] < CLV_STRATEGY_NEVER;
+        n_own += entry[i] < CLV_INTRA_OP_NEVER;
     bool none = n_own == 0; /* then one combination stands for all, at the price of never */
     n_own = none ? 1 : n_own;
     m->first_choice[node + 1] = at + n_own;
     m->cost[at] = m->f->never;
     int64_t right = 1;
     for (int32_t j = k - 1; j >= 0; j--) {
-        int32_t choices = clv_strategy_n_choices(p, end[j]);
+        int32_t choices = clv_intra_op_n_choices(p, end[j]);
         double *cost = CLV_NEW_ARRAY(m->arena, double, (int64_t)n_own *choices);
         if (!cost)
             return clv_fail_nomem(err, "a strategy problem");
         int32_t own = 0;
         for (int64_t i = 0; i < n && !none; i++) {
-            if (entry[i] >= CLV_STRATEGY_NEVER)
+            if (entry[i] >= CLV_INTRA_OP_NEVER)
                 continue;
             m->cost[at + own] = (double)entry[i];
             for (int32_t c = 0; c < choices; c++)
@@ -173,15 +173,15 @@ static clv_status add_wide(maker *m, int32_t e, clv_error *err)
 
 static clv_status add_pair(maker *m, int32_t e, clv_error *err)
 {
-    const clv_strategies *p = m->p;
+    const clv_intra_op_problem *p = m->p;
     const int32_t *end = p->end + p->first_end[e];
     int32_t matrix = p->matrix_of[e];
-    int32_t rows = clv_strategy_n_choices(p, end[0]);
+    int32_t rows = clv_intra_op_n_choices(p, end[0]);
     CLV_TRY(use_matrix(m, matrix, err));
     const double *flipped = m->flipped[matrix];
     /* Equal entries may serve an edge of another shape: that has a flip of its own. */
     if (!flipped || m->flipped_rows[matrix] != rows) {
-        flipped = flip(m->matrix[matrix], rows, clv_strategy_n_choices(p, end[1]), m->arena);
+        flipped = flip(m->matrix[matrix], rows, clv_intra_op_n_choices(p, end[1]), m->arena);
         if (!flipped)
             return clv_fail_nomem(err, "a strategy problem");
         if (!m->flipped[matrix]) {
@@ -194,13 +194,13 @@ static clv_status add_pair(maker *m, int32_t e, clv_error *err)
 
 static clv_status add_edges(maker *m, clv_error *err)
 {
-    const clv_strategies *p = m->p;
+    const clv_intra_op_problem *p = m->p;
     for (int32_t e = 0; e < p->n_edges; e++) {
         int32_t k = p->first_end[e + 1] - p->first_end[e];
         if (k == 1) {
             const int64_t *entry = p->entry + p->first_entry[p->matrix_of[e]];
             int32_t node = p->end[p->first_end[e]];
-            for (int32_t c = 0; c < clv_strategy_n_choices(p, node); c++)
+            for (int32_t c = 0; c < clv_intra_op_n_choices(p, node); c++)
                 m->cost[p->first_choice[node] + c] += as_double(m, entry[c]);
         } else {
             CLV_TRY(k == 2 ? add_pair(m, e, err) : add_wide(m, e, err));
@@ -304,7 +304,7 @@ static int32_t time_at(const int64_t *time, int32_t n, int64_t t)
 }
 
 /* Moments at which spans begin or end, ascending. */
-static int32_t sort_times(const clv_strategies *p, int64_t *time)
+static int32_t sort_times(const clv_intra_op_problem *p, int64_t *time)
 {
     int32_t n_spans = p->first_span[p->n_nodes], n = 0;
     for (int32_t s = 0; s < n_spans; s++) {
@@ -324,11 +324,11 @@ static int32_t sort_times(const clv_strategies *p, int64_t *time)
 static int32_t choose_rows(const maker *m, const int64_t *time, int32_t n_times, int32_t *row,
                            double *most, bool *ends)
 {
-    const clv_strategies *p = m->p;
+    const clv_intra_op_problem *p = m->p;
     for (int32_t v = 0; v < p->n_nodes; v++)
         for (int32_t s = p->first_span[v]; s < p->first_span[v + 1]; s++) {
             int64_t max = 0;
-            for (int32_t c = 0; c < clv_strategy_n_choices(p, v); c++) {
+            for (int32_t c = 0; c < clv_intra_op_n_choices(p, v); c++) {
                 int64_t usage = scaled(p->usage[p->span_usage[s] + c], p->usage_limit, 0);
                 max = usage > max ? usage : max;
             }
@@ -353,13 +353,13 @@ static int32_t choose_rows(const maker *m, const int64_t *time, int32_t n_times,
 static clv_status make_spans(maker *m, const int64_t *time, int32_t n_times, const int32_t *row,
                              clv_error *err)
 {
-    const clv_strategies *p = m->p;
+    const clv_intra_op_problem *p = m->p;
     clv_flat *f = m->f;
     int32_t *first = CLV_NEW_ARRAY(m->arena, int32_t, (int64_t)f->n + 1);
     int64_t n_usages = 0;
     for (int32_t v = 0; v < p->n_nodes; v++)
         n_usages +=
-            (int64_t)clv_strategy_n_choices(p, v) * (p->first_span[v + 1] - p->first_span[v]);
+            (int64_t)clv_intra_op_n_choices(p, v) * (p->first_span[v + 1] - p->first_span[v]);
     int64_t *usage = CLV_NEW_ARRAY(m->arena, int64_t, n_usages);
     clv_flat_span *span = CLV_NEW_ARRAY(m->arena, clv_flat_span, p->first_span[p->n_nodes]);
     if (!first || !usage || !span)
@@ -374,7 +374,7 @@ static clv_status make_spans(maker *m, const int64_t *time, int32_t n_times, con
                 continue;
             clv_flat_span *made = &span[n++];
             *made = (clv_flat_span){ lo, hi, INT64_MAX, usage };
-            for (int32_t c = 0; c < clv_strategy_n_choices(p, v); c++) {
+            for (int32_t c = 0; c < clv_intra_op_n_choices(p, v); c++) {
                 *usage = scaled(p->usage[p->span_usage[s] + c], p->usage_limit, f->shift);
                 if (*usage < made->least)
                     made->least = *usage;
@@ -391,7 +391,7 @@ static clv_status make_spans(maker *m, const int64_t *time, int32_t n_times, con
 
 static clv_status make_rows(maker *m, clv_error *err)
 {
-    const clv_strategies *p = m->p;
+    const clv_intra_op_problem *p = m->p;
     clv_flat *f = m->f;
     int32_t n_spans = p->first_span[p->n_nodes];
     if (p->usage_limit < 0 || n_spans == 0) {
@@ -418,7 +418,8 @@ static clv_status make_rows(maker *m, clv_error *err)
     return make_spans(m, time, n_times, row, err);
 }
 
-clv_status clv_flat_make(const clv_strategies *p, clv_arena *arena, clv_flat **ret, clv_error *err)
+clv_status clv_flat_make(const clv_intra_op_problem *p, clv_arena *arena, clv_flat **ret,
+                         clv_error *err)
 {
     maker m = { .p = p, .arena = arena, .f = CLV_NEW(arena, clv_flat) };
     m.matrix = CLV_NEW_ARRAY(arena, const double *, p->n_matrices);

@@ -9,7 +9,7 @@
 #ifndef CLV_SOLVER_INTRA_OP_FLAT_H
 #define CLV_SOLVER_INTRA_OP_FLAT_H
 
-#include "problem/strategy.h"
+#include "problem/intra_op_problem.h"
 
 /* One end of an edge: what the other's choices cost, by own choice. */
 typedef struct {
@@ -48,7 +48,8 @@ static inline int32_t clv_flat_choices(const clv_flat *f, int32_t node)
 
 /* All in the arena; p must outlive it. CLV_ELIMIT where an edge over many nodes has more finite
  * combinations than CLV_FLAT_MAX_COMBINATIONS. O(size of p + matrices + s log s), s spans. */
-clv_status clv_flat_make(const clv_strategies *p, clv_arena *arena, clv_flat **ret, clv_error *err);
+clv_status clv_flat_make(const clv_intra_op_problem *p, clv_arena *arena, clv_flat **ret,
+                         clv_error *err);
 
 #define CLV_FLAT_MAX_COMBINATIONS 1000000
 

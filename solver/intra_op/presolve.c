@@ -19,7 +19,7 @@ enum { MOST_ROUNDS = 200 };
 enum { LITTLE = 128, LITTLE_ROWS = 16 };
 
 struct clv_presolved {
-    const clv_strategies *p;
+    const clv_intra_op_problem *p;
     clv_int128 base;
     clv_pre_layer *last;
     int32_t n_nodes; /* of p, without the one that holds what is held whatever is chosen */
@@ -192,22 +192,22 @@ static void *copy(clv_arena *arena, const void *from, int64_t n, int64_t room, s
 #define COPY(from, n, room) copy(arena, from, n, room, sizeof *(from), &ok)
 
 /* The end of usage[] that is in use. */
-static int64_t usage_end(const clv_strategies *p)
+static int64_t usage_end(const clv_intra_op_problem *p)
 {
     int64_t end = 0;
 
     for (int32_t v = 0; v < p->n_nodes; v++)
         for (int32_t i = p->first_span[v]; i < p->first_span[v + 1]; i++)
-            if (p->span_usage[i] + clv_strategy_n_choices(p, v) > end)
-                end = p->span_usage[i] + clv_strategy_n_choices(p, v);
+            if (p->span_usage[i] + clv_intra_op_n_choices(p, v) > end)
+                end = p->span_usage[i] + clv_intra_op_n_choices(p, v);
     return end;
 }
 
 /* The matrices in use, numbered in the order in which edges of many nodes, then those of two, first
  * have them. */
-static bool copy_matrices(const clv_pre_work *w, clv_arena *arena, clv_strategies *q)
+static bool copy_matrices(const clv_pre_work *w, clv_arena *arena, clv_intra_op_problem *q)
 {
-    const clv_strategies *p = &w->p;
+    const clv_intra_op_problem *p = &w->p;
     int32_t *of = CLV_NEW_ARRAY(arena, int32_t, p->n_edges), n = 0;
     int32_t *number = CLV_NEW_ARRAY(w->set->arena, int32_t, w->set->n); /* from 1 on */
     int64_t *first = CLV_NEW_ARRAY(arena, int64_t, p->n_edges + 1), *entry, total = 0;
@@ -239,10 +239,10 @@ static bool copy_matrices(const clv_pre_work *w, clv_arena *arena, clv_strategie
 }
 
 /* A copy that has, if there are rows, one more node of one choice: what is held anyway. */
-static clv_status copy_out(const clv_pre_work *w, clv_arena *arena, clv_strategies *q,
+static clv_status copy_out(const clv_pre_work *w, clv_arena *arena, clv_intra_op_problem *q,
                            clv_error *err)
 {
-    const clv_strategies *p = &w->p;
+    const clv_intra_op_problem *p = &w->p;
     int32_t n = p->n_nodes, n_spans = p->first_span[n], rows = w->n_rows;
     int64_t used = usage_end(p);
     bool ok = true;
@@ -276,7 +276,7 @@ static clv_status copy_out(const clv_pre_work *w, clv_arena *arena, clv_strategi
 }
 
 /* Largest usages of all spans together are small enough to be added up in 64 bits. */
-static bool countable(const clv_strategies *p)
+static bool countable(const clv_intra_op_problem *p)
 {
     clv_int128 sum = 0;
 
@@ -285,7 +285,7 @@ static bool countable(const clv_strategies *p)
             const int64_t *u = p->usage + p->span_usage[i];
             int64_t most = 0;
 
-            for (int32_t c = 0, n = clv_strategy_n_choices(p, v); c < n; c++)
+            for (int32_t c = 0, n = clv_intra_op_n_choices(p, v); c < n; c++)
                 most = u[c] > most ? u[c] : most;
             sum += most;
         }
@@ -293,7 +293,7 @@ static bool countable(const clv_strategies *p)
 }
 
 /* Where not even the least of everything is within the limit. */
-static bool look_full(const clv_strategies *p, int32_t n_rows, const int64_t *row_time,
+static bool look_full(const clv_intra_op_problem *p, int32_t n_rows, const int64_t *row_time,
                       clv_int128 *least, char why[static 200])
 {
     clv_int128 sum = 0;
@@ -303,7 +303,7 @@ static bool look_full(const clv_strategies *p, int32_t n_rows, const int64_t *ro
             const int64_t *u = p->usage + p->span_usage[i];
             int64_t low = u[0];
 
-            for (int32_t c = 1, n = clv_strategy_n_choices(p, v); c < n; c++)
+            for (int32_t c = 1, n = clv_intra_op_n_choices(p, v); c < n; c++)
                 low = u[c] < low ? u[c] : low;
             least[p->span_lo[i]] += low;
             least[p->span_hi[i]] -= low;
@@ -326,7 +326,7 @@ static bool look_full(const clv_strategies *p, int32_t n_rows, const int64_t *ro
 /* Only the rows: nodes, choices and edges as given. */
 static clv_status rows_alone(presolve *s, const clv_pre_work *given)
 {
-    const clv_strategies *p = &given->p;
+    const clv_intra_op_problem *p = &given->p;
     int32_t n = p->first_span[p->n_nodes], rows = 0;
     int32_t *number = CLV_NEW_ARRAY(s->keep, int32_t, given->n_rows + 1);
     int32_t *first = CLV_NEW_ARRAY(s->keep, int32_t, p->n_nodes + 1);
@@ -364,7 +364,7 @@ static clv_status rows_alone(presolve *s, const clv_pre_work *given)
 static clv_status finish(presolve *s, bool finite, clv_presolved **ret)
 {
     clv_presolved *made = CLV_NEW(s->keep, clv_presolved);
-    clv_strategies *q = CLV_NEW(s->keep, clv_strategies);
+    clv_intra_op_problem *q = CLV_NEW(s->keep, clv_intra_op_problem);
 
     if (!made || !q)
         return clv_fail_nomem(s->err, "a smaller strategy problem");
@@ -378,7 +378,7 @@ static clv_status finish(presolve *s, bool finite, clv_presolved **ret)
     return CLV_OK;
 }
 
-static clv_status solve(presolve *s, const clv_strategies *p, bool finite, const bool *alive,
+static clv_status solve(presolve *s, const clv_intra_op_problem *p, bool finite, const bool *alive,
                         clv_presolved **ret, bool *infeasible, char why[static 200])
 {
     clv_pre_work given = { 0 };
@@ -409,7 +409,7 @@ static clv_status solve(presolve *s, const clv_strategies *p, bool finite, const
     return finish(s, finite, ret);
 }
 
-static clv_status presolve_run(const clv_strategies *p, bool finite, const bool *alive,
+static clv_status presolve_run(const clv_intra_op_problem *p, bool finite, const bool *alive,
                                clv_arena *arena, clv_presolved **ret, bool *infeasible,
                                char why[static 200], clv_error *err)
 {
@@ -426,26 +426,26 @@ static clv_status presolve_run(const clv_strategies *p, bool finite, const bool 
     return status;
 }
 
-clv_status clv_presolve(const clv_strategies *p, clv_arena *arena, clv_presolved **ret,
+clv_status clv_presolve(const clv_intra_op_problem *p, clv_arena *arena, clv_presolved **ret,
                         bool *infeasible, char why[static 200], clv_error *err)
 {
     return presolve_run(p, true, NULL, arena, ret, infeasible, why, err);
 }
 
-clv_status clv_presolve_alive(const clv_strategies *p, const bool *alive, clv_arena *arena,
+clv_status clv_presolve_alive(const clv_intra_op_problem *p, const bool *alive, clv_arena *arena,
                               clv_presolved **ret, bool *infeasible, char why[static 200],
                               clv_error *err)
 {
     return presolve_run(p, true, alive, arena, ret, infeasible, why, err);
 }
 
-clv_status clv_presolve_rows(const clv_strategies *p, clv_arena *arena, clv_presolved **ret,
+clv_status clv_presolve_rows(const clv_intra_op_problem *p, clv_arena *arena, clv_presolved **ret,
                              bool *infeasible, char why[static 200], clv_error *err)
 {
     return presolve_run(p, false, NULL, arena, ret, infeasible, why, err);
 }
 
-const clv_strategies *clv_presolve_problem(const clv_presolved *s) { return s->p; }
+const clv_intra_op_problem *clv_presolve_problem(const clv_presolved *s) { return s->p; }
 
 clv_int128 clv_presolve_base(const clv_presolved *s) { return s->base; }
 

@@ -8,7 +8,7 @@
 #include "solver/intra_op/presolve_work.h"
 
 typedef struct {
-    const clv_strategies *p;
+    const clv_intra_op_problem *p;
     const clv_pre_matrices *set;
     bool *alive;
     int32_t *first_edge, *edge; /* by node: its edges of two nodes that can say never */
@@ -29,8 +29,8 @@ static bool has_partner(const arcs *a, const int64_t *row, int64_t stride, int32
 {
     const bool *alive = a->alive + a->p->first_choice[other];
 
-    for (int32_t j = 0, n = clv_strategy_n_choices(a->p, other); j < n; j++)
-        if (alive[j] && row[stride * j] < CLV_STRATEGY_NEVER)
+    for (int32_t j = 0, n = clv_intra_op_n_choices(a->p, other); j < n; j++)
+        if (alive[j] && row[stride * j] < CLV_INTRA_OP_NEVER)
             return true;
     return false;
 }
@@ -38,14 +38,14 @@ static bool has_partner(const arcs *a, const int64_t *row, int64_t stride, int32
 /* Drops the choices of v that have no partner in `other` over edge e. */
 static void revise(arcs *a, int32_t e, int32_t v, int32_t other)
 {
-    const clv_strategies *p = a->p;
+    const clv_intra_op_problem *p = a->p;
     bool v_first = p->end[p->first_end[e]] == v;
-    int64_t row = v_first ? clv_strategy_n_choices(p, other) : 1;
-    int64_t column = v_first ? 1 : clv_strategy_n_choices(p, v);
+    int64_t row = v_first ? clv_intra_op_n_choices(p, other) : 1;
+    int64_t column = v_first ? 1 : clv_intra_op_n_choices(p, v);
     const int64_t *m = a->set->of[p->matrix_of[e]].entry;
     bool *alive = a->alive + p->first_choice[v];
 
-    for (int32_t c = 0, n = clv_strategy_n_choices(p, v); c < n; c++)
+    for (int32_t c = 0, n = clv_intra_op_n_choices(p, v); c < n; c++)
         if (alive[c] && !has_partner(a, m + row * c, column, other)) {
             alive[c] = false;
             push(a, v);
@@ -54,7 +54,7 @@ static void revise(arcs *a, int32_t e, int32_t v, int32_t other)
 
 static void settle(arcs *a)
 {
-    const clv_strategies *p = a->p;
+    const clv_intra_op_problem *p = a->p;
 
     while (a->n_queue) {
         int32_t v = a->queue[a->head];
@@ -77,7 +77,7 @@ static bool says_never(const arcs *a, int32_t e)
 
 static clv_status new_arcs(arcs *a, clv_arena *arena, clv_error *err)
 {
-    const clv_strategies *p = a->p;
+    const clv_intra_op_problem *p = a->p;
 
     a->alive = CLV_NEW_ARRAY(arena, bool, p->first_choice[p->n_nodes]);
     a->queue = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
@@ -86,7 +86,7 @@ static clv_status new_arcs(arcs *a, clv_arena *arena, clv_error *err)
         return clv_fail_nomem(err, "the choices of a strategy problem");
     for (int32_t v = 0; v < p->n_nodes; v++)
         for (int32_t c = p->first_choice[v]; c < p->first_choice[v + 1]; c++) {
-            a->alive[c] = p->cost[c] < CLV_STRATEGY_NEVER;
+            a->alive[c] = p->cost[c] < CLV_INTRA_OP_NEVER;
             if (!a->alive[c])
                 push(a, v);
         }
@@ -95,7 +95,7 @@ static clv_status new_arcs(arcs *a, clv_arena *arena, clv_error *err)
 
 static clv_status find_edges(arcs *a, clv_arena *arena, clv_error *err)
 {
-    const clv_strategies *p = a->p;
+    const clv_intra_op_problem *p = a->p;
 
     a->first_edge = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes + 2);
     a->edge = CLV_NEW_ARRAY(arena, int32_t, p->first_end[p->n_edges]);
@@ -158,7 +158,7 @@ static int64_t room_of(const rooms *s, int32_t lo, int32_t hi)
 /* Choices with too much memory go; their nodes are queued. */
 static clv_status fit(arcs *a, const clv_pre_work *w, clv_arena *arena, clv_error *err)
 {
-    const clv_strategies *p = a->p;
+    const clv_intra_op_problem *p = a->p;
     rooms left;
 
     if (!w->n_rows)
@@ -168,7 +168,7 @@ static clv_status fit(arcs *a, const clv_pre_work *w, clv_arena *arena, clv_erro
         for (int32_t i = p->first_span[v]; i < p->first_span[v + 1]; i++) {
             int64_t room = room_of(&left, (int32_t)p->span_lo[i], (int32_t)p->span_hi[i]);
 
-            for (int32_t c = 0, n = clv_strategy_n_choices(p, v); c < n; c++)
+            for (int32_t c = 0, n = clv_intra_op_n_choices(p, v); c < n; c++)
                 if (p->usage[p->span_usage[i] + c] > room && a->alive[p->first_choice[v] + c]) {
                     a->alive[p->first_choice[v] + c] = false;
                     push(a, v);
@@ -180,7 +180,7 @@ static clv_status fit(arcs *a, const clv_pre_work *w, clv_arena *arena, clv_erro
 clv_status clv_pre_arcs(const clv_pre_work *w, clv_arena *arena, clv_pre_fold *fold,
                         clv_pre_trouble *trouble, clv_error *err)
 {
-    const clv_strategies *p = &w->p;
+    const clv_intra_op_problem *p = &w->p;
     arcs a = { .p = p, .set = w->set };
 
     *trouble = CLV_PRE_FINE;

@@ -19,7 +19,7 @@
 #define MOST_WORK INT64_C(1000000000)
 
 typedef struct {
-    const clv_strategies *p;
+    const clv_intra_op_problem *p;
     int32_t *first_edge, *edge; /* by node */
     bool *hyper;
     const clv_pre_matrices *set;
@@ -55,8 +55,8 @@ static int32_t *find_suits(goldstein *g, const side *s, int32_t n)
 /* The edges of v; false: no memory. */
 static bool look(goldstein *g, int32_t v, side *sides)
 {
-    const clv_strategies *p = g->p;
-    int32_t n = clv_strategy_n_choices(p, v);
+    const clv_intra_op_problem *p = g->p;
+    int32_t n = clv_intra_op_n_choices(p, v);
 
     for (int32_t i = g->first_edge[v]; i < g->first_edge[v + 1]; i++, sides++) {
         const int32_t *end = p->end + p->first_end[g->edge[i]];
@@ -64,7 +64,7 @@ static bool look(goldstein *g, int32_t v, side *sides)
         int32_t **suits = &g->suits[turned][m];
 
         *sides =
-            (side){ .m = g->set->of[m].entry, .width = clv_strategy_n_choices(p, end[!turned]) };
+            (side){ .m = g->set->of[m].entry, .width = clv_intra_op_n_choices(p, end[!turned]) };
         sides->row = turned ? 1 : sides->width;
         sides->column = turned ? n : 1;
         if (!*suits)
@@ -96,7 +96,7 @@ static bool first_test(const side *s, int32_t n, int32_t b, int64_t *ahead)
     for (int32_t i = 0; i < n; i++) {
         int64_t entry = s[i].suited[s[i].row * b];
 
-        if (entry >= CLV_STRATEGY_NEVER)
+        if (entry >= CLV_INTRA_OP_NEVER)
             return false;
         *ahead -= entry;
     }
@@ -108,16 +108,16 @@ static bool first_test(const side *s, int32_t n, int32_t b, int64_t *ahead)
 static bool least_more(const side *s, int32_t a, int32_t b, int64_t enough, int64_t *ret)
 {
     const int64_t *x = s->m + s->row * a, *y = s->m + s->row * b;
-    int64_t least = CLV_STRATEGY_NEVER;
+    int64_t least = CLV_INTRA_OP_NEVER;
 
     for (int32_t j = 0; j < s->width; j++, x += s->column, y += s->column) {
-        if (*x >= CLV_STRATEGY_NEVER)
+        if (*x >= CLV_INTRA_OP_NEVER)
             continue;
-        if (*y >= CLV_STRATEGY_NEVER || *x - *y < enough)
+        if (*y >= CLV_INTRA_OP_NEVER || *x - *y < enough)
             return false;
         least = *x - *y < least ? *x - *y : least;
     }
-    *ret = least < CLV_STRATEGY_NEVER ? least : 0;
+    *ret = least < CLV_INTRA_OP_NEVER ? least : 0;
     return true;
 }
 
@@ -139,7 +139,7 @@ static bool beats(goldstein *g, const side *s, int32_t n, int64_t ahead, int32_t
     return ahead >= 0;
 }
 
-static bool no_more_memory(const clv_strategies *p, int32_t v, int32_t b, int32_t a)
+static bool no_more_memory(const clv_intra_op_problem *p, int32_t v, int32_t b, int32_t a)
 {
     for (int32_t i = p->first_span[v]; i < p->first_span[v + 1]; i++)
         if (p->usage[p->span_usage[i] + b] > p->usage[p->span_usage[i] + a])
@@ -149,9 +149,9 @@ static bool no_more_memory(const clv_strategies *p, int32_t v, int32_t b, int32_
 
 static void drop(goldstein *g, int32_t v, side *sides, bool *alive)
 {
-    const clv_strategies *p = g->p;
+    const clv_intra_op_problem *p = g->p;
     const int64_t *cost = p->cost + p->first_choice[v];
-    int32_t n = clv_strategy_n_choices(p, v), degree = g->first_edge[v + 1] - g->first_edge[v];
+    int32_t n = clv_intra_op_n_choices(p, v), degree = g->first_edge[v + 1] - g->first_edge[v];
 
     for (int32_t a = n - 1; a >= 0; a--) {
         int64_t all = cost[a] + take(sides, degree, a);
@@ -165,7 +165,7 @@ static void drop(goldstein *g, int32_t v, side *sides, bool *alive)
 
 static clv_status new_goldstein(goldstein *g, clv_error *err)
 {
-    const clv_strategies *p = g->p;
+    const clv_intra_op_problem *p = g->p;
 
     g->first_edge = CLV_NEW_ARRAY(g->arena, int32_t, p->n_nodes + 2);
     g->edge = CLV_NEW_ARRAY(g->arena, int32_t, p->first_end[p->n_edges]);
@@ -195,7 +195,7 @@ static bool open_to(const goldstein *g, int32_t v)
     int64_t degree = g->first_edge[v + 1] - g->first_edge[v];
 
     return !g->hyper[v] && g->work < MOST_WORK &&
-           (g->largest == 0 || degree <= CLV_STRATEGY_NEVER / g->largest);
+           (g->largest == 0 || degree <= CLV_INTRA_OP_NEVER / g->largest);
 }
 
 /* What a node is judged by, but for its costs and memory: a number for each edge. */
@@ -214,7 +214,7 @@ static uint64_t mix(uint64_t h, uint64_t x)
 
 static uint64_t hash_of(const goldstein *g, int32_t v)
 {
-    const clv_strategies *p = g->p;
+    const clv_intra_op_problem *p = g->p;
     int32_t degree = g->first_edge[v + 1] - g->first_edge[v];
     uint64_t h = (uint64_t)degree;
 
@@ -227,10 +227,10 @@ static uint64_t hash_of(const goldstein *g, int32_t v)
 
 static bool alike(const goldstein *g, int32_t v, int32_t u)
 {
-    const clv_strategies *p = g->p;
-    int32_t n = clv_strategy_n_choices(p, v), degree = g->first_edge[v + 1] - g->first_edge[v];
+    const clv_intra_op_problem *p = g->p;
+    int32_t n = clv_intra_op_n_choices(p, v), degree = g->first_edge[v + 1] - g->first_edge[v];
     int32_t spans = p->first_span[v + 1] - p->first_span[v];
-    bool same = clv_strategy_n_choices(p, u) == n &&
+    bool same = clv_intra_op_n_choices(p, u) == n &&
                 g->first_edge[u + 1] - g->first_edge[u] == degree &&
                 p->first_span[u + 1] - p->first_span[u] == spans &&
                 memcmp(p->cost + p->first_choice[v], p->cost + p->first_choice[u],
@@ -270,12 +270,12 @@ static bool new_slots(goldstein *g)
 
 static bool judge(goldstein *g, int32_t v, side *sides, bool *alive)
 {
-    const clv_strategies *p = g->p;
+    const clv_intra_op_problem *p = g->p;
     int32_t like = find_alike(g, v);
 
     if (like != v) {
         memcpy(alive + p->first_choice[v], alive + p->first_choice[like],
-               (size_t)clv_strategy_n_choices(p, v) * sizeof *alive);
+               (size_t)clv_intra_op_n_choices(p, v) * sizeof *alive);
         return true;
     }
     if (!look(g, v, sides))
@@ -287,7 +287,7 @@ static bool judge(goldstein *g, int32_t v, side *sides, bool *alive)
 clv_status clv_pre_dominated(const clv_pre_work *w, clv_arena *arena, clv_pre_fold *fold,
                              clv_error *err)
 {
-    const clv_strategies *p = &w->p;
+    const clv_intra_op_problem *p = &w->p;
     goldstein g = { .p = p, .set = w->set, .arena = arena };
     bool *alive = CLV_NEW_ARRAY(arena, bool, p->first_choice[p->n_nodes]);
     side *sides = CLV_NEW_ARRAY(arena, side, p->n_edges);

@@ -9,13 +9,13 @@
 clv_status clv_pre_fold_new(const clv_pre_work *w, clv_arena *arena, clv_pre_fold *ret,
                             clv_error *err)
 {
-    const clv_strategies *p = &w->p;
+    const clv_intra_op_problem *p = &w->p;
     int32_t n = p->n_nodes, most = 0;
     int32_t *same;
 
     for (int32_t v = 0; v < n; v++)
-        if (clv_strategy_n_choices(p, v) > most)
-            most = clv_strategy_n_choices(p, v);
+        if (clv_intra_op_n_choices(p, v) > most)
+            most = clv_intra_op_n_choices(p, v);
     *ret = (clv_pre_fold){ .into = CLV_NEW_ARRAY(arena, int32_t, n),
                            .map = CLV_NEW_ARRAY(arena, const int32_t *, n),
                            .n_new = CLV_NEW_ARRAY(arena, int32_t, n) };
@@ -27,7 +27,7 @@ clv_status clv_pre_fold_new(const clv_pre_work *w, clv_arena *arena, clv_pre_fol
     for (int32_t v = 0; v < n; v++) {
         ret->into[v] = v;
         ret->map[v] = same;
-        ret->n_new[v] = clv_strategy_n_choices(p, v);
+        ret->n_new[v] = clv_intra_op_n_choices(p, v);
     }
     return CLV_OK;
 }
@@ -35,11 +35,11 @@ clv_status clv_pre_fold_new(const clv_pre_work *w, clv_arena *arena, clv_pre_fol
 clv_status clv_pre_fold_alive(const clv_pre_work *w, const bool *alive, clv_arena *arena,
                               clv_pre_fold *ret, clv_error *err)
 {
-    const clv_strategies *p = &w->p;
+    const clv_intra_op_problem *p = &w->p;
 
     CLV_TRY(clv_pre_fold_new(w, arena, ret, err));
     for (int32_t v = 0; v < p->n_nodes; v++) {
-        int32_t n = clv_strategy_n_choices(p, v), left = 0, *map;
+        int32_t n = clv_intra_op_n_choices(p, v), left = 0, *map;
         const bool *a = alive + p->first_choice[v];
 
         for (int32_t k = 0; k < n; k++)
@@ -60,7 +60,7 @@ clv_status clv_pre_fold_alive(const clv_pre_work *w, const bool *alive, clv_aren
 }
 
 typedef struct {
-    const clv_strategies *p;
+    const clv_intra_op_problem *p;
     clv_pre_fold *fold; /* into: parent; map: own choice by the parent's */
     bool *hyper;        /* by node: it has an edge of three or more */
     clv_pre_matrices *set;
@@ -81,11 +81,11 @@ static bool find(forcing *f, int32_t v, int32_t *root)
     /* The last of the path hangs from the root already. */
     for (int32_t i = n - 2; i >= 0; i--) {
         int32_t node = f->path[i], parent = f->path[i + 1];
-        int32_t *map = CLV_NEW_ARRAY(f->arena, int32_t, clv_strategy_n_choices(f->p, v));
+        int32_t *map = CLV_NEW_ARRAY(f->arena, int32_t, clv_intra_op_n_choices(f->p, v));
 
         if (!map)
             return false;
-        for (int32_t k = 0; k < clv_strategy_n_choices(f->p, v); k++)
+        for (int32_t k = 0; k < clv_intra_op_n_choices(f->p, v); k++)
             map[k] = f->fold->map[node][f->fold->map[parent][k]];
         f->fold->map[node] = map;
         f->fold->into[node] = v;
@@ -109,7 +109,7 @@ static bool forces(const view *e, int32_t *ret)
         int32_t found = 0;
 
         for (int32_t j = 0; j < e->other_n && found < 2; j++)
-            if (row[e->column * e->other_map[j]] < CLV_STRATEGY_NEVER) {
+            if (row[e->column * e->other_map[j]] < CLV_INTRA_OP_NEVER) {
                 found++;
                 ret[k] = j;
             }
@@ -141,9 +141,9 @@ static bool hang(forcing *f, int32_t root, int32_t child, const view *e, bool *o
 
 static bool force_edge(forcing *f, int32_t e)
 {
-    const clv_strategies *p = f->p;
+    const clv_intra_op_problem *p = f->p;
     const int32_t *end = p->end + p->first_end[e];
-    int32_t u = end[0], v = end[1], n_v = clv_strategy_n_choices(p, v), a, b;
+    int32_t u = end[0], v = end[1], n_v = clv_intra_op_n_choices(p, v), a, b;
     int32_t m = p->matrix_of[e];
     bool ok = true;
     view there, back;
@@ -160,8 +160,8 @@ static bool force_edge(forcing *f, int32_t e)
                     .column = 1,
                     .map = f->fold->map[u],
                     .other_map = f->fold->map[v],
-                    .n = clv_strategy_n_choices(p, a),
-                    .other_n = clv_strategy_n_choices(p, b) };
+                    .n = clv_intra_op_n_choices(p, a),
+                    .other_n = clv_intra_op_n_choices(p, b) };
     back = (view){ .m = there.m,
                    .row = 1,
                    .column = n_v,
@@ -177,7 +177,7 @@ static bool force_edge(forcing *f, int32_t e)
 /* Which nodes must stay themselves. */
 static void look(forcing *f)
 {
-    const clv_strategies *p = f->p;
+    const clv_intra_op_problem *p = f->p;
 
     for (int32_t e = 0; e < p->n_edges; e++)
         for (int32_t i = p->first_end[e]; i < p->first_end[e + 1]; i++)
@@ -188,7 +188,7 @@ static void look(forcing *f)
 clv_status clv_pre_forced(const clv_pre_work *w, clv_arena *arena, clv_pre_fold *fold,
                           clv_error *err)
 {
-    const clv_strategies *p = &w->p;
+    const clv_intra_op_problem *p = &w->p;
     forcing f = { .p = p,
                   .fold = fold,
                   .hyper = CLV_NEW_ARRAY(arena, bool, p->n_nodes),

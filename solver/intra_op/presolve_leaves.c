@@ -24,7 +24,7 @@ typedef struct {
 } answer;
 
 typedef struct {
-    const clv_strategies *p;
+    const clv_intra_op_problem *p;
     clv_pre_matrices *set;
     clv_arena *arena, *keep;
     int32_t *degree, *edge; /* by node; its first two edges at [2 * v] */
@@ -50,8 +50,8 @@ static int32_t other_end(const leaves *s, int32_t e, int32_t v)
 
 static bool can_go(const leaves *s, int32_t v)
 {
-    const clv_strategies *p = s->p;
-    int64_t n = clv_strategy_n_choices(p, v), a, b;
+    const clv_intra_op_problem *p = s->p;
+    int64_t n = clv_intra_op_n_choices(p, v), a, b;
 
     if (p->first_span[v] != p->first_span[v + 1] || s->hyper[v] || s->degree[v] > 2 || s->stays[v])
         return false;
@@ -60,8 +60,8 @@ static bool can_go(const leaves *s, int32_t v)
             return false;
     if (s->degree[v] < 2)
         return true;
-    a = clv_strategy_n_choices(p, other_end(s, s->edge[2 * v], v));
-    b = clv_strategy_n_choices(p, other_end(s, s->edge[2 * v + 1], v));
+    a = clv_intra_op_n_choices(p, other_end(s, s->edge[2 * v], v));
+    b = clv_intra_op_n_choices(p, other_end(s, s->edge[2 * v + 1], v));
     return a * b <= MOST_GROWTH * n * (a + b) && a * b * n <= MOST_WORK;
 }
 
@@ -82,7 +82,7 @@ static side side_of(const leaves *s, int32_t v, int32_t i)
 
         x.matrix = s->p->matrix_of[e];
         x.turned = s->p->end[s->p->first_end[e]] != v;
-        x.width = clv_strategy_n_choices(s->p, other_end(s, e, v));
+        x.width = clv_intra_op_n_choices(s->p, other_end(s, e, v));
     }
     return x;
 }
@@ -108,7 +108,7 @@ static int64_t largest(const int64_t *at, int64_t n)
     int64_t most = 0;
 
     for (int64_t i = 0; i < n; i++)
-        most = at[i] > most && at[i] < CLV_STRATEGY_NEVER ? at[i] : most;
+        most = at[i] > most && at[i] < CLV_INTRA_OP_NEVER ? at[i] : most;
     return most;
 }
 
@@ -119,7 +119,7 @@ static bool too_big(const int64_t *cost, int32_t n, const side *a, const side *b
 
     if (largest(cost, n) + largest(a->at, (int64_t)n * a->width) +
             largest(b->at, (int64_t)n * b->width) <
-        CLV_STRATEGY_NEVER)
+        CLV_INTRA_OP_NEVER)
         return false;
     for (int32_t i = 0; i < n; i++)
         for (int32_t j = 0; j < a->width; j++) {
@@ -137,12 +137,12 @@ static void find_best(const int64_t *cost, int32_t n, const side *a, const side 
 {
     for (int32_t j = 0; j < a->width; j++, best += b->width, least += b->width) {
         for (int32_t k = 0; k < b->width; k++)
-            least[k] = CLV_STRATEGY_NEVER;
+            least[k] = CLV_INTRA_OP_NEVER;
         for (int32_t i = 0; i < n; i++) {
             const int64_t *row = b->at + (int64_t)i * b->width;
             int64_t own = a->at[(int64_t)i * a->width + j];
 
-            if (own >= CLV_STRATEGY_NEVER || cost[i] >= CLV_STRATEGY_NEVER)
+            if (own >= CLV_INTRA_OP_NEVER || cost[i] >= CLV_INTRA_OP_NEVER)
                 continue;
             own += cost[i];
             for (int32_t k = 0; k < b->width; k++) {
@@ -156,7 +156,7 @@ static void find_best(const int64_t *cost, int32_t n, const side *a, const side 
 static bool make_answer(leaves *s, int32_t v, answer *ret)
 {
     const int64_t *cost = s->p->cost + s->p->first_choice[v];
-    int32_t n = clv_strategy_n_choices(s->p, v);
+    int32_t n = clv_intra_op_n_choices(s->p, v);
     side a = side_of(s, v, 0), b = side_of(s, v, 1);
     int64_t size = (int64_t)a.width * b.width;
     int32_t *best = CLV_NEW_ARRAY(s->keep, int32_t, size);
@@ -190,10 +190,10 @@ static uint64_t hash_of(const leaves *s, int32_t v)
 
 static bool alike(const leaves *s, int32_t v, int32_t u)
 {
-    const clv_strategies *p = s->p;
-    int32_t n = clv_strategy_n_choices(p, v);
+    const clv_intra_op_problem *p = s->p;
+    int32_t n = clv_intra_op_n_choices(p, v);
 
-    if (s->degree[u] != s->degree[v] || clv_strategy_n_choices(p, u) != n)
+    if (s->degree[u] != s->degree[v] || clv_intra_op_n_choices(p, u) != n)
         return false;
     for (int32_t i = 0; i < s->degree[v]; i++) {
         side x = side_of(s, v, i), y = side_of(s, u, i);
@@ -242,7 +242,7 @@ static const answer *find_answer(leaves *s, int32_t v)
 
 static bool eliminate(leaves *s, int32_t v, bool *fresh)
 {
-    const clv_strategies *p = s->p;
+    const clv_intra_op_problem *p = s->p;
     int32_t d = s->degree[v], a = d > 0 ? other_end(s, s->edge[2 * v], v) : -1;
     int32_t b = d > 1 ? other_end(s, s->edge[2 * v + 1], v) : -1;
     const answer *x = find_answer(s, v);
@@ -250,12 +250,12 @@ static bool eliminate(leaves *s, int32_t v, bool *fresh)
     if (!x)
         return false;
     s->leaf[s->fold->n_gone++] = (clv_pre_leaf){
-        .node = v, .a = a, .b = b, .n_b = b < 0 ? 1 : clv_strategy_n_choices(p, b), .best = x->best
+        .node = v, .a = a, .b = b, .n_b = b < 0 ? 1 : clv_intra_op_n_choices(p, b), .best = x->best
     };
     s->gone[v] = true;
     if (d == 0)
         s->base += x->cost[0];
-    for (int32_t i = 0; d == 1 && i < clv_strategy_n_choices(p, a); i++) {
+    for (int32_t i = 0; d == 1 && i < clv_intra_op_n_choices(p, a); i++) {
         int64_t *at = &s->cost[p->first_choice[a] + i];
 
         *at = clv_pre_add(*at, x->cost[i], &s->big);
@@ -273,7 +273,7 @@ static bool eliminate(leaves *s, int32_t v, bool *fresh)
 
 static clv_status start(leaves *s, const clv_pre_work *w, clv_error *err)
 {
-    const clv_strategies *p = &w->p;
+    const clv_intra_op_problem *p = &w->p;
     int32_t n = p->n_nodes;
 
     s->degree = CLV_NEW_ARRAY(s->arena, int32_t, n);
@@ -312,7 +312,7 @@ static bool loses(const leaves *s, int32_t e)
 /* The problem with the new edges in place of those of nodes that are gone. */
 static clv_status rewire(leaves *s, const clv_pre_work *w, clv_pre_work *ret, clv_error *err)
 {
-    const clv_strategies *p = s->p;
+    const clv_intra_op_problem *p = s->p;
     int32_t *first = CLV_NEW_ARRAY(s->arena, int32_t, p->n_edges + s->n_new + 1);
     int32_t *end = CLV_NEW_ARRAY(s->arena, int32_t, p->first_end[p->n_edges] + 2 * s->n_new);
     int32_t *matrix_of = CLV_NEW_ARRAY(s->arena, int32_t, p->n_edges + s->n_new), n = 0;

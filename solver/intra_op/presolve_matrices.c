@@ -19,7 +19,7 @@ static bool new_slots(clv_pre_matrices *set, int32_t n)
     return set->slot != NULL;
 }
 
-clv_status clv_pre_matrices_new(clv_pre_matrices *set, const clv_strategies *p,
+clv_status clv_pre_matrices_new(clv_pre_matrices *set, const clv_intra_op_problem *p,
                                 const clv_alloc *alloc, clv_error *err)
 {
     *set = (clv_pre_matrices){ .arena = clv_arena_new(alloc, 0) };
@@ -35,7 +35,7 @@ clv_status clv_pre_matrices_new(clv_pre_matrices *set, const clv_strategies *p,
                                        .given = true };
     set->n = p->n_matrices;
     for (int32_t e = 0; e < p->n_edges; e++)
-        set->of[p->matrix_of[e]].rows = clv_strategy_n_choices(p, p->end[p->first_end[e]]);
+        set->of[p->matrix_of[e]].rows = clv_intra_op_n_choices(p, p->end[p->first_end[e]]);
     return CLV_OK;
 }
 
@@ -91,7 +91,7 @@ static bool more_slots(clv_pre_matrices *set)
 static void look_at(clv_pre_matrix *x)
 {
     for (int64_t i = 0; i < x->n; i++) {
-        bool never = x->entry[i] >= CLV_STRATEGY_NEVER;
+        bool never = x->entry[i] >= CLV_INTRA_OP_NEVER;
 
         x->never |= never;
         x->largest = !never && x->entry[i] > x->largest ? x->entry[i] : x->largest;
@@ -205,7 +205,7 @@ static bool one_each(const int64_t *m, int64_t n, int64_t line, int64_t width, i
         int found = 0;
 
         for (int64_t j = 0; j < width && found < 2; j++)
-            found += m[i * line + j * step] < CLV_STRATEGY_NEVER;
+            found += m[i * line + j * step] < CLV_INTRA_OP_NEVER;
         if (found != 1)
             return false;
     }

@@ -7,7 +7,7 @@
 #ifndef CLV_SOLVER_INTRA_OP_PRESOLVE_MATRICES_H
 #define CLV_SOLVER_INTRA_OP_PRESOLVE_MATRICES_H
 
-#include "problem/strategy.h"
+#include "problem/intra_op_problem.h"
 
 typedef struct {
     const int64_t *entry;
@@ -33,7 +33,7 @@ typedef struct {
 
 /* The matrices of p, under the same numbers; their entries stay where they are. The arena is the
  * set's to free, and to change. */
-clv_status clv_pre_matrices_new(clv_pre_matrices *set, const clv_strategies *p,
+clv_status clv_pre_matrices_new(clv_pre_matrices *set, const clv_intra_op_problem *p,
                                 const clv_alloc *alloc, clv_error *err);
 void clv_pre_matrices_free(clv_pre_matrices *set);
 

@@ -57,8 +57,9 @@ static int32_t moments(int64_t *lo, int32_t n_lo, const int64_t *hi, int32_t n_h
     return n;
 }
 
-clv_status clv_pre_moments(const clv_strategies *p, clv_arena *arena, clv_strategies *ret,
-                           int32_t *n_rows, const int64_t **row_time, clv_error *err)
+clv_status clv_pre_moments(const clv_intra_op_problem *p, clv_arena *arena,
+                           clv_intra_op_problem *ret, int32_t *n_rows, const int64_t **row_time,
+                           clv_error *err)
 {
     int32_t n = p->first_span[p->n_nodes], rows;
     int64_t *lo = CLV_NEW_ARRAY(arena, int64_t, n), *hi = CLV_NEW_ARRAY(arena, int64_t, n);
@@ -72,7 +73,7 @@ clv_status clv_pre_moments(const clv_strategies *p, clv_arena *arena, clv_strate
     }
     rows = moments(lo, tidy(lo, n), hi, tidy(hi, n), time);
     *ret = *p;
-    if (p->usage_limit == CLV_STRATEGY_UNLIMITED) {
+    if (p->usage_limit == CLV_INTRA_OP_UNLIMITED) {
         rows = n = 0;
         ret->first_span = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes + 1);
         if (!ret->first_span)

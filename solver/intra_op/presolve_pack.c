@@ -8,7 +8,7 @@ void clv_packing_charge(clv_packing *k, int32_t v, int32_t choice, int64_t cost)
     int64_t *at;
 
     if (v < 0) {
-        k->never = k->never || cost >= CLV_STRATEGY_NEVER;
+        k->never = k->never || cost >= CLV_INTRA_OP_NEVER;
         k->w->base += cost;
         return;
     }
@@ -18,8 +18,8 @@ void clv_packing_charge(clv_packing *k, int32_t v, int32_t choice, int64_t cost)
 
 static clv_status number_nodes(clv_packing *k, clv_error *err)
 {
-    const clv_strategies *p = &k->old->p;
-    clv_strategies *q = &k->w->p;
+    const clv_intra_op_problem *p = &k->old->p;
+    clv_intra_op_problem *q = &k->w->p;
     int32_t *first = CLV_NEW_ARRAY(k->out, int32_t, p->n_nodes + 1);
 
     k->number = CLV_NEW_ARRAY(k->out, int32_t, p->n_nodes);
@@ -46,7 +46,7 @@ static clv_status number_nodes(clv_packing *k, clv_error *err)
 
 static void add_costs(clv_packing *k)
 {
-    const clv_strategies *p = &k->old->p;
+    const clv_intra_op_problem *p = &k->old->p;
 
     /* First what the nodes that stay have themselves, which comes to nothing more. */
     for (int32_t v = 0; v < p->n_nodes; v++) {
@@ -56,7 +56,7 @@ static void add_costs(clv_packing *k)
         for (int32_t c = 0; to && c < k->fold->n_new[v]; c++) {
             int64_t cost = from[k->fold->map[v][c]];
 
-            to[c] = cost < CLV_STRATEGY_NEVER ? cost : CLV_STRATEGY_NEVER;
+            to[c] = cost < CLV_INTRA_OP_NEVER ? cost : CLV_INTRA_OP_NEVER;
         }
     }
     for (int32_t v = 0; v < p->n_nodes; v++) {
@@ -71,19 +71,19 @@ static void add_costs(clv_packing *k)
 /* The least cost of each node goes to the base. */
 static void take_least(clv_packing *k)
 {
-    const clv_strategies *q = &k->w->p;
+    const clv_intra_op_problem *q = &k->w->p;
 
     for (int32_t v = 0; v < q->n_nodes; v++) {
-        int64_t *c = k->cost + q->first_choice[v], least = CLV_STRATEGY_NEVER;
-        int32_t n = clv_strategy_n_choices(q, v);
+        int64_t *c = k->cost + q->first_choice[v], least = CLV_INTRA_OP_NEVER;
+        int32_t n = clv_intra_op_n_choices(q, v);
 
         for (int32_t i = 0; i < n; i++)
             least = c[i] < least ? c[i] : least;
-        if (least == CLV_STRATEGY_NEVER)
+        if (least == CLV_INTRA_OP_NEVER)
             continue;
         k->w->base += least;
         for (int32_t i = 0; i < n; i++)
-            if (c[i] < CLV_STRATEGY_NEVER)
+            if (c[i] < CLV_INTRA_OP_NEVER)
                 c[i] -= least;
     }
 }

@@ -29,13 +29,13 @@ typedef struct {
 
 static int32_t n_choices(const edges *s, int32_t v)
 {
-    return clv_strategy_n_choices(&s->k->w->p, v);
+    return clv_intra_op_n_choices(&s->k->w->p, v);
 }
 
 static bool is_same(const edges *s, int32_t v)
 {
     const int32_t *map = s->k->fold->map[v];
-    int32_t n = clv_strategy_n_choices(&s->k->old->p, v);
+    int32_t n = clv_intra_op_n_choices(&s->k->old->p, v);
 
     if (s->k->fold->into[v] != v || s->k->fold->n_new[v] != n)
         return false;
@@ -63,21 +63,21 @@ static int32_t place_of(const int32_t *list, int32_t n, int32_t v)
 static int64_t entry_at(const edges *s, int32_t e, const int32_t *all, int32_t n,
                         const int32_t *digit)
 {
-    const clv_strategies *p = &s->k->old->p;
+    const clv_intra_op_problem *p = &s->k->old->p;
     int64_t at = 0;
 
     for (int32_t i = p->first_end[e]; i < p->first_end[e + 1]; i++) {
         int32_t v = p->end[i], to = s->k->number[s->k->fold->into[v]];
         int32_t d = to < 0 ? 0 : digit[place_of(all, n, to)];
 
-        at = at * clv_strategy_n_choices(p, v) + s->k->fold->map[v][d];
+        at = at * clv_intra_op_n_choices(p, v) + s->k->fold->map[v][d];
     }
     return s->k->old->set->of[p->matrix_of[e]].entry[at];
 }
 
 static clv_status reduce(edges *s, int32_t e, reduced *ret, clv_error *err)
 {
-    const clv_strategies *p = &s->k->old->p;
+    const clv_intra_op_problem *p = &s->k->old->p;
     int32_t k = p->first_end[e + 1] - p->first_end[e];
     int32_t *digit = CLV_NEW_ARRAY(s->k->out, int32_t, k);
 
@@ -154,11 +154,11 @@ static clv_status take_odd(edges *s, int32_t e, clv_error *err)
 /* Edges of two nodes. */
 static clv_status take_pair(edges *s, int32_t e, clv_error *err)
 {
-    const clv_strategies *p = &s->k->old->p;
+    const clv_intra_op_problem *p = &s->k->old->p;
     const clv_pre_fold *fold = s->k->fold;
     int32_t u = p->end[p->first_end[e]], v = p->end[p->first_end[e] + 1];
     int32_t a = s->k->number[fold->into[u]], b = s->k->number[fold->into[v]];
-    int64_t row = clv_strategy_n_choices(p, v);
+    int64_t row = clv_intra_op_n_choices(p, v);
     const int64_t *m = s->k->old->set->of[p->matrix_of[e]].entry;
     const int32_t *map_u = fold->map[u], *map_v = fold->map[v];
 
@@ -276,7 +276,7 @@ static clv_status join_all(edges *s, clv_error *err)
 
 static clv_status start(edges *s, clv_error *err)
 {
-    const clv_strategies *p = &s->k->old->p;
+    const clv_intra_op_problem *p = &s->k->old->p;
     const clv_pre_fold *fold = s->k->fold;
 
     s->map = CLV_NEW_ARRAY(s->k->out, int32_t, p->n_nodes);
@@ -295,8 +295,8 @@ static clv_status start(edges *s, clv_error *err)
 
 clv_status clv_pack_edges(clv_packing *k, clv_error *err)
 {
-    const clv_strategies *p = &k->old->p;
-    clv_strategies *q = &k->w->p;
+    const clv_intra_op_problem *p = &k->old->p;
+    clv_intra_op_problem *q = &k->w->p;
     edges s = { .k = k };
 
     CLV_TRY(start(&s, err));

@@ -93,7 +93,7 @@ static bool stretch(sweep *s, int32_t node, int32_t n, int32_t lo, int32_t hi)
 
 static void step(sweep *s, const event *e, int32_t n)
 {
-    const clv_strategies *p = &s->k->old->p;
+    const clv_intra_op_problem *p = &s->k->old->p;
     const int64_t *u = p->usage + p->span_usage[e->span];
     const int32_t *map = s->k->fold->map[e->node];
 
@@ -122,7 +122,7 @@ static bool sweep_node(sweep *s, int32_t node, int32_t n)
 /* The same for a node of one member, v. */
 static bool carry_over(sweep *s, int32_t node, int32_t v, int32_t n)
 {
-    const clv_strategies *p = &s->k->old->p;
+    const clv_intra_op_problem *p = &s->k->old->p;
     const int32_t *map = s->k->fold->map[v];
 
     for (int32_t i = p->first_span[v]; i < p->first_span[v + 1]; i++) {
@@ -144,7 +144,7 @@ static bool carry_over(sweep *s, int32_t node, int32_t v, int32_t n)
 /* Nodes with one choice hold the same whatever happens. */
 static void hold(sweep *s, int32_t first, int32_t end)
 {
-    const clv_strategies *p = &s->k->old->p;
+    const clv_intra_op_problem *p = &s->k->old->p;
 
     for (int32_t i = first; i < end; i++) {
         const event *e = &s->events[i];
@@ -182,7 +182,7 @@ static clv_status number_rows(sweep *s, clv_error *err)
     return CLV_OK;
 }
 
-static bool in_order(const clv_strategies *p, int32_t v)
+static bool in_order(const clv_intra_op_problem *p, int32_t v)
 {
     for (int32_t i = p->first_span[v]; i + 1 < p->first_span[v + 1]; i++)
         if (p->span_lo[i] > p->span_lo[i + 1])
@@ -194,7 +194,7 @@ static bool in_order(const clv_strategies *p, int32_t v)
 static clv_status look_at_members(sweep *s, clv_error *err)
 {
     clv_packing *k = s->k;
-    const clv_strategies *p = &k->old->p;
+    const clv_intra_op_problem *p = &k->old->p;
     int32_t n_new = k->w->p.n_nodes;
 
     s->alone = CLV_NEW_ARRAY(k->out, int32_t, n_new);
@@ -208,7 +208,7 @@ static clv_status look_at_members(sweep *s, clv_error *err)
         if (to < 0)
             continue;
         s->alone[to] = s->alone[to] == NONE_YET && in_order(p, v) ? v : SEVERAL;
-        s->cap_usage += (int64_t)spans * clv_strategy_n_choices(&k->w->p, to);
+        s->cap_usage += (int64_t)spans * clv_intra_op_n_choices(&k->w->p, to);
     }
     s->cap_lo = s->cap_hi = s->cap_su = p->first_span[p->n_nodes];
     s->lo = CLV_NEW_ARRAY(k->out, int64_t, s->cap_lo);
@@ -224,7 +224,7 @@ static clv_status look_at_members(sweep *s, clv_error *err)
 static clv_status sort_events(sweep *s, clv_error *err)
 {
     clv_packing *k = s->k;
-    const clv_strategies *p = &k->old->p;
+    const clv_intra_op_problem *p = &k->old->p;
     int32_t n_new = k->w->p.n_nodes;
     int32_t *first = CLV_NEW_ARRAY(k->out, int32_t, n_new + 3);
 
@@ -261,13 +261,13 @@ static clv_status sort_events(sweep *s, clv_error *err)
 
 clv_status clv_pack_spans(clv_packing *k, clv_error *err)
 {
-    clv_strategies *p = &k->w->p;
+    clv_intra_op_problem *p = &k->w->p;
     sweep s = { .k = k };
     int32_t most = 1;
 
     for (int32_t v = 0; v < p->n_nodes; v++)
-        if (clv_strategy_n_choices(p, v) > most)
-            most = clv_strategy_n_choices(p, v);
+        if (clv_intra_op_n_choices(p, v) > most)
+            most = clv_intra_op_n_choices(p, v);
     CLV_TRY(number_rows(&s, err));
     CLV_TRY(look_at_members(&s, err));
     CLV_TRY(sort_events(&s, err));
@@ -276,7 +276,7 @@ clv_status clv_pack_spans(clv_packing *k, clv_error *err)
     if (!s.now || !s.span_first)
         return clv_fail_nomem(err, "the spans of a strategy problem");
     for (int32_t v = 0; v < p->n_nodes; v++) {
-        int32_t n = clv_strategy_n_choices(p, v);
+        int32_t n = clv_intra_op_n_choices(p, v);
 
         s.span_first[v] = s.n_spans;
         if (!(s.alone[v] >= 0 ? carry_over(&s, v, s.alone[v], n) : sweep_node(&s, v, n)))

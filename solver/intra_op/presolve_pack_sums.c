@@ -127,10 +127,10 @@ static bool equal(const clv_pack_piece *x, const clv_pack_piece *y, int32_t n)
  * without one. */
 static inline int64_t add(int64_t a, int64_t b, bool *big)
 {
-    bool never = (a >= CLV_STRATEGY_NEVER) | (b >= CLV_STRATEGY_NEVER);
-    int64_t sum = never ? CLV_STRATEGY_NEVER : a + b;
+    bool never = (a >= CLV_INTRA_OP_NEVER) | (b >= CLV_INTRA_OP_NEVER);
+    int64_t sum = never ? CLV_INTRA_OP_NEVER : a + b;
 
-    *big |= !never & (sum >= CLV_STRATEGY_NEVER);
+    *big |= !never & (sum >= CLV_INTRA_OP_NEVER);
     return sum;
 }
 
@@ -162,7 +162,7 @@ static void add_up(clv_pack_sums *s, const clv_pack_piece *x, int32_t n, int32_t
 
         read_row(s, x, i, n_b, to);
         for (int32_t j = 0; j < n_b; j++) /* a given never may be more than it */
-            to[j] = to[j] < CLV_STRATEGY_NEVER ? to[j] : CLV_STRATEGY_NEVER;
+            to[j] = to[j] < CLV_INTRA_OP_NEVER ? to[j] : CLV_INTRA_OP_NEVER;
         for (int32_t k = 1; k < n; k++) {
             read_row(s, x + k, i, n_b, more);
             for (int32_t j = 0; j < n_b; j++)
@@ -175,9 +175,9 @@ static void add_up(clv_pack_sums *s, const clv_pack_piece *x, int32_t n, int32_t
 /* An entry less what goes to a node; never, where the node's cost is never, says that already. */
 static inline int64_t less(int64_t entry, int64_t least)
 {
-    if (least == CLV_STRATEGY_NEVER)
+    if (least == CLV_INTRA_OP_NEVER)
         return 0;
-    return entry < CLV_STRATEGY_NEVER ? entry - least : entry;
+    return entry < CLV_INTRA_OP_NEVER ? entry - least : entry;
 }
 
 /* Takes the least of each row and then of each column out of the scratch. False: nothing is left.
@@ -187,9 +187,9 @@ static bool settle(clv_pack_sums *s, int32_t n_a, int32_t n_b, int64_t *rows, in
     int64_t any = 0;
 
     for (int32_t j = 0; j < n_b; j++)
-        columns[j] = CLV_STRATEGY_NEVER;
+        columns[j] = CLV_INTRA_OP_NEVER;
     for (int32_t i = 0; i < n_a; i++) {
-        int64_t *row = s->scratch + (int64_t)i * n_b, least = CLV_STRATEGY_NEVER;
+        int64_t *row = s->scratch + (int64_t)i * n_b, least = CLV_INTRA_OP_NEVER;
 
         for (int32_t j = 0; j < n_b; j++)
             least = row[j] < least ? row[j] : least;

@@ -37,13 +37,13 @@ typedef struct {
 
 static bool find_smallest(pairs *s, clv_arena *arena)
 {
-    const clv_strategies *p = &s->w->p;
+    const clv_intra_op_problem *p = &s->w->p;
 
     s->smallest = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
     for (int32_t v = 0; s->smallest && v < p->n_nodes; v++) {
         clv_int128 least = -1;
 
-        for (int32_t c = 0, n = clv_strategy_n_choices(p, v); c < n; c++) {
+        for (int32_t c = 0, n = clv_intra_op_n_choices(p, v); c < n; c++) {
             clv_int128 sum = 0;
 
             for (int32_t i = p->first_span[v]; i < p->first_span[v + 1]; i++)
@@ -80,7 +80,7 @@ static bool sort_spans(const pairs *s, const int64_t *at, clv_arena *arena, int3
 
 static bool look_at_spans(pairs *s, clv_arena *arena)
 {
-    const clv_strategies *p = &s->w->p;
+    const clv_intra_op_problem *p = &s->w->p;
     int32_t n = p->first_span[p->n_nodes];
 
     s->largest = CLV_NEW_ARRAY(arena, int32_t, n);
@@ -96,7 +96,7 @@ static bool look_at_spans(pairs *s, clv_arena *arena)
             const int64_t *u = p->usage + p->span_usage[i];
 
             s->node[i] = v;
-            for (int32_t c = 1, n_c = clv_strategy_n_choices(p, v); c < n_c; c++)
+            for (int32_t c = 1, n_c = clv_intra_op_n_choices(p, v); c < n_c; c++)
                 s->largest[i] = u[c] > u[s->largest[i]] ? c : s->largest[i];
         }
     return true;
@@ -106,7 +106,7 @@ static bool look_at_spans(pairs *s, clv_arena *arena)
  * none on either side: a walk from any row to the last in both directions stays in them. */
 static bool empty_steps(pairs *s, clv_arena *arena)
 {
-    const clv_strategies *p = &s->w->p;
+    const clv_intra_op_problem *p = &s->w->p;
     int32_t n = s->w->n_rows;
     int64_t *step = CLV_NEW_ARRAY(arena, int64_t, 3 * (int64_t)n + 1);
     int64_t *shut = CLV_NEW_ARRAY(arena, int64_t, 3 * (int64_t)n + 1);
@@ -131,7 +131,7 @@ static bool empty_steps(pairs *s, clv_arena *arena)
 /* The node of the span takes the largest choice for it (sign 1), or its smallest again (-1). */
 static void fill(pairs *s, int32_t span, int64_t sign)
 {
-    const clv_strategies *p = &s->w->p;
+    const clv_intra_op_problem *p = &s->w->p;
     int32_t v = s->node[span];
 
     for (int32_t i = p->first_span[v]; i < p->first_span[v + 1]; i++) {
@@ -153,12 +153,12 @@ static void fill_next(pairs *s, int32_t r)
         fill(s, s->by_lo[i], 1);
 }
 
-static int64_t most_more(const clv_strategies *p, int32_t v, int32_t one, int32_t other)
+static int64_t most_more(const clv_intra_op_problem *p, int32_t v, int32_t one, int32_t other)
 {
     const int64_t *a = p->usage + p->span_usage[one], *b = p->usage + p->span_usage[other];
     int64_t most = INT64_MIN;
 
-    for (int32_t c = 0, n = clv_strategy_n_choices(p, v); c < n; c++)
+    for (int32_t c = 0, n = clv_intra_op_n_choices(p, v); c < n; c++)
         most = a[c] - b[c] > most ? a[c] - b[c] : most;
     return most;
 }
@@ -176,7 +176,7 @@ static void pass_by(pairs *s, passed *x, int32_t k, bool last)
 /* All spans of r that are over at q, or not yet there. */
 static void pass_on(pairs *s, int32_t q, int32_t r)
 {
-    const clv_strategies *p = &s->w->p;
+    const clv_intra_op_problem *p = &s->w->p;
     passed *x = &s->passed[q < r];
 
     while (x->row < q) {
@@ -203,7 +203,7 @@ static void pass_on(pairs *s, int32_t q, int32_t r)
 /* The span of k's node at row q; -1: none. The spans of a node are in order. */
 static int32_t span_at(const pairs *s, int32_t k, int32_t q)
 {
-    const clv_strategies *p = &s->w->p;
+    const clv_intra_op_problem *p = &s->w->p;
     int32_t v = s->node[k], i = k;
 
     if (p->span_lo[k] > q)
@@ -222,7 +222,7 @@ static int32_t span_at(const pairs *s, int32_t k, int32_t q)
  * at q alone can hold nothing there, those of a span over both hold the same. */
 static bool stands_for(pairs *s, int32_t q, int32_t r)
 {
-    const clv_strategies *p = &s->w->p;
+    const clv_intra_op_problem *p = &s->w->p;
     const passed *x = &s->passed[q < r];
     int64_t more;
 
@@ -233,7 +233,7 @@ static bool stands_for(pairs *s, int32_t q, int32_t r)
 
         more += other < 0 ? p->usage[p->span_usage[one] + s->largest[one]]
                           : most_more(p, s->node[one], one, other);
-        s->work += other < 0 ? 1 : clv_strategy_n_choices(p, s->node[one]);
+        s->work += other < 0 ? 1 : clv_intra_op_n_choices(p, s->node[one]);
     }
     return more <= 0;
 }

@@ -19,11 +19,11 @@ typedef struct {
     clv_int128 *rise, *fall; /* by row r: what row r needs more than r - 1 at most; and less */
 } rows;
 
-static int64_t most_more(const clv_strategies *p, int32_t v, int32_t one, int32_t other)
+static int64_t most_more(const clv_intra_op_problem *p, int32_t v, int32_t one, int32_t other)
 {
     int64_t most = INT64_MIN;
 
-    for (int32_t c = 0, n = clv_strategy_n_choices(p, v); c < n; c++) {
+    for (int32_t c = 0, n = clv_intra_op_n_choices(p, v); c < n; c++) {
         int64_t more = (one < 0 ? 0 : p->usage[p->span_usage[one] + c]) -
                        (other < 0 ? 0 : p->usage[p->span_usage[other] + c]);
 
@@ -44,7 +44,7 @@ static void change(rows *s, int32_t v, int64_t r, int32_t before, int32_t after)
 /* Rows that cannot be exceeded. */
 static void slack_rows(rows *s, clv_int128 *most)
 {
-    const clv_strategies *p = &s->w->p;
+    const clv_intra_op_problem *p = &s->w->p;
 
     for (int32_t v = 0; v < p->n_nodes; v++)
         for (int32_t i = p->first_span[v]; i < p->first_span[v + 1]; i++) {
@@ -61,7 +61,7 @@ static void slack_rows(rows *s, clv_int128 *most)
 
 static void neighbours(rows *s)
 {
-    const clv_strategies *p = &s->w->p;
+    const clv_intra_op_problem *p = &s->w->p;
     const int64_t *held = s->w->held;
 
     for (int32_t v = 0; v < p->n_nodes; v++)

@@ -13,8 +13,8 @@
 #include "solver/intra_op/presolve_matrices.h"
 
 typedef struct {
-    clv_strategies p; /* edges of one node do not occur once packed; matrix_of counts in
-                       * `set`, the matrices of p itself are those given */
+    clv_intra_op_problem p; /* edges of one node do not occur once packed; matrix_of counts in
+                             * `set`, the matrices of p itself are those given */
     clv_pre_matrices *set;
     bool *fresh;             /* by node: what an answer of clv_pre_dominated() rests on changed
                               * since it was asked; NULL: all are */
@@ -77,9 +77,9 @@ typedef enum {
 /* A sum of costs in which never stays never. *big: the sum reached never without one. */
 static inline int64_t clv_pre_add(int64_t a, int64_t b, bool *big)
 {
-    if (a >= CLV_STRATEGY_NEVER || b >= CLV_STRATEGY_NEVER)
-        return CLV_STRATEGY_NEVER;
-    if (a + b >= CLV_STRATEGY_NEVER)
+    if (a >= CLV_INTRA_OP_NEVER || b >= CLV_INTRA_OP_NEVER)
+        return CLV_INTRA_OP_NEVER;
+    if (a + b >= CLV_INTRA_OP_NEVER)
         *big = true;
     return a + b;
 }
@@ -128,7 +128,8 @@ clv_status clv_pre_pairs(const clv_pre_work *w, clv_arena *arena, bool *keep, cl
 
 /* The problem as given with its times made rows: moments at which the set of nodes that hold memory
  * is not part of the next or the last moment's. row_time as in clv_pre_work. */
-clv_status clv_pre_moments(const clv_strategies *p, clv_arena *arena, clv_strategies *ret,
-                           int32_t *n_rows, const int64_t **row_time, clv_error *err);
+clv_status clv_pre_moments(const clv_intra_op_problem *p, clv_arena *arena,
+                           clv_intra_op_problem *ret, int32_t *n_rows, const int64_t **row_time,
+                           clv_error *err);
 
 #endif

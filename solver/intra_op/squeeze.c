@@ -24,7 +24,7 @@ enum {
 typedef enum { BOUNDING, DIVIDING, OVER } phase;
 
 struct clv_squeezer {
-    const clv_strategies *given, *p; /* the whole one; and the one in hand */
+    const clv_intra_op_problem *given, *p; /* the whole one; and the one in hand */
     clv_presolved *stage[MOST_STAGES];
     int32_t n_stages, most_stages;
     int32_t rounds, n_rounds; /* of a stage */
@@ -44,8 +44,8 @@ struct clv_squeezer {
     clv_int128 cost, bound; /* of the given one */
     bool news;
     clv_arena *arena, *scratch; /* of all stages; of the one in hand */
-    clv_strategy_bound *b;
-    clv_strategy_tree *tree;
+    clv_intra_op_bound *b;
+    clv_intra_op_tree *tree;
 };
 
 void clv_squeezer_lift(const clv_squeezer *q, int32_t n_stages, const int32_t *from, int32_t *to)
@@ -64,7 +64,7 @@ void clv_squeezer_lift(const clv_squeezer *q, int32_t n_stages, const int32_t *f
  * one. Found by trying: for each binary digit of their numbers, those nodes left take their second
  * choice that have it, then those that do not; what follows from one node changes in just one of
  * the two. a, b: scratch. O(log nodes left) lifts. */
-static void find_owners(const clv_squeezer *q, int32_t n_stages, const clv_strategies *p,
+static void find_owners(const clv_squeezer *q, int32_t n_stages, const clv_intra_op_problem *p,
                         int32_t *left, int32_t *a, int32_t *b, int32_t *owner)
 {
     int32_t n = q->given->n_nodes;
@@ -75,7 +75,7 @@ static void find_owners(const clv_squeezer *q, int32_t n_stages, const clv_strat
     for (int64_t digit = 1; digit == 1 || digit < p->n_nodes; digit *= 2) {
         for (int32_t turn = 0; turn < 2; turn++) {
             for (int32_t v = 0; v < p->n_nodes; v++)
-                left[v] = !(v & digit) == !turn && clv_strategy_n_choices(p, v) > 1;
+                left[v] = !(v & digit) == !turn && clv_intra_op_n_choices(p, v) > 1;
             clv_squeezer_lift(q, n_stages, left, turn ? b : b + n);
         }
         for (int32_t i = 0; i < n; i++) {
@@ -89,7 +89,7 @@ static void find_owners(const clv_squeezer *q, int32_t n_stages, const clv_strat
 clv_status clv_squeezer_lower(const clv_squeezer *q, int32_t n_stages, const int32_t *from,
                               int32_t *to, bool *whole, clv_error *err)
 {
-    const clv_strategies *p = clv_presolve_problem(q->stage[n_stages - 1]);
+    const clv_intra_op_problem *p = clv_presolve_problem(q->stage[n_stages - 1]);
     clv_arena *arena = clv_arena_new(clv_arena_alloc(q->arena), 0);
     int32_t n = q->given->n_nodes, most = 0;
     int32_t *a = arena ? CLV_NEW_ARRAY(arena, int32_t, n + 1) : NULL;
@@ -105,13 +105,13 @@ clv_status clv_squeezer_lower(const clv_squeezer *q, int32_t n_stages, const int
     }
     find_owners(q, n_stages, p, left, a, b, owner);
     for (int32_t v = 0; v < p->n_nodes; v++) {
-        most = clv_strategy_n_choices(p, v) > most ? clv_strategy_n_choices(p, v) : most;
+        most = clv_intra_op_n_choices(p, v) > most ? clv_intra_op_n_choices(p, v) : most;
         best[v] = -1;
         to[v] = 0;
     }
     for (int32_t c = 0; c < most; c++) {
         for (int32_t v = 0; v < p->n_nodes; v++) {
-            left[v] = c < clv_strategy_n_choices(p, v) ? c : 0;
+            left[v] = c < clv_intra_op_n_choices(p, v) ? c : 0;
             hits[v] = 0;
         }
         clv_squeezer_lift(q, n_stages, left, a);
@@ -133,7 +133,7 @@ clv_status clv_squeezer_lower(const clv_squeezer *q, int32_t n_stages, const int
 /* An answer of the problem in hand, which costs so much, becomes the best where it is. */
 static void offer(clv_squeezer *q, const int32_t *answer, clv_int128 cost)
 {
-    if (cost >= CLV_STRATEGY_NEVER || (q->cost >= 0 && cost + q->base >= q->cost))
+    if (cost >= CLV_INTRA_OP_NEVER || (q->cost >= 0 && cost + q->base >= q->cost))
         return;
     q->cost = cost + q->base;
     clv_squeezer_lift(q, q->n_stages, answer, q->choice);
@@ -143,7 +143,7 @@ static void offer(clv_squeezer *q, const int32_t *answer, clv_int128 cost)
 /* A bound of what is left holds for all answers better than the best one. */
 static void raise(clv_squeezer *q, clv_int128 bound)
 {
-    if (bound < CLV_STRATEGY_NEVER)
+    if (bound < CLV_INTRA_OP_NEVER)
         bound += q->base;
     if (q->cost >= 0 && bound > q->cost)
         bound = q->cost;
@@ -152,7 +152,7 @@ static void raise(clv_squeezer *q, clv_int128 bound)
 
 static bool proven(const clv_squeezer *q)
 {
-    return q->bound >= CLV_STRATEGY_NEVER || (q->cost >= 0 && q->bound >= q->cost);
+    return q->bound >= CLV_INTRA_OP_NEVER || (q->cost >= 0 && q->bound >= q->cost);
 }
 
 static clv_int128 cost_in_hand(const clv_squeezer *q)
@@ -169,21 +169,21 @@ static void run_bound(clv_squeezer *q)
 {
     double price = answer_prices[q->n_rounds / BETWEEN_ANSWERS % N_PRICES];
 
-    clv_strategy_bound_run(q->b, BETWEEN_ANSWERS, cost_in_hand(q), NULL, NULL);
+    clv_intra_op_bound_run(q->b, BETWEEN_ANSWERS, cost_in_hand(q), NULL, NULL);
     for (int turn = 0; turn < 2; turn++)
-        if (clv_strategy_bound_answer(q->b, turn, price, q->answer))
-            offer(q, q->answer, clv_strategy_cost(q->p, q->answer));
+        if (clv_intra_op_bound_answer(q->b, turn, price, q->answer))
+            offer(q, q->answer, clv_intra_op_cost(q->p, q->answer));
     for (int turn = 0; turn < 2 && q->n_rounds % BETWEEN_MIXTURES == 0; turn++)
-        if (clv_strategy_bound_mix(q->b, turn, q->answer))
-            offer(q, q->answer, clv_strategy_cost(q->p, q->answer));
-    raise(q, clv_strategy_bound_value(q->b));
+        if (clv_intra_op_bound_mix(q->b, turn, q->answer))
+            offer(q, q->answer, clv_intra_op_cost(q->p, q->answer));
+    raise(q, clv_intra_op_bound_value(q->b));
     q->n_rounds += BETWEEN_ANSWERS;
 }
 
 /* A bound of the problem in hand, from the start. */
 static clv_status begin_stage(clv_squeezer *q, clv_error *err)
 {
-    const clv_strategies *p = q->p;
+    const clv_intra_op_problem *p = q->p;
 
     clv_arena_free(q->scratch);
     q->tree = NULL;
@@ -193,8 +193,8 @@ static clv_status begin_stage(clv_squeezer *q, clv_error *err)
     q->alive = CLV_NEW_ARRAY(q->scratch, bool, p->first_choice[p->n_nodes]);
     if (!q->alive)
         return clv_fail_nomem(err, "a bound of a strategy problem");
-    CLV_TRY(clv_strategy_bound_new(p, q->scratch, &q->b, err));
-    raise(q, clv_strategy_bound_value(q->b));
+    CLV_TRY(clv_intra_op_bound_new(p, q->scratch, &q->b, err));
+    raise(q, clv_intra_op_bound_value(q->b));
     q->n_rounds = q->looked = q->risen = 0;
     q->mark = 0;
     q->phase = BOUNDING;
@@ -210,7 +210,7 @@ static int32_t look(clv_squeezer *q)
     int32_t n = q->p->first_choice[q->p->n_nodes];
 
     memset(q->alive, 1, (size_t)n);
-    return q->cost >= 0 ? clv_strategy_bound_fix(q->b, q->cost - q->base, q->alive) : 0;
+    return q->cost >= 0 ? clv_intra_op_bound_fix(q->b, q->cost - q->base, q->alive) : 0;
 }
 
 /* The problem in hand without choices that are not alive; *narrower: a new stage has begun. */
@@ -246,10 +246,10 @@ static clv_status end_stage(clv_squeezer *q, int32_t n_out, clv_error *err)
     if (narrower || proven(q))
         return CLV_OK;
     q->phase = q->once ? OVER : BOUNDING;
-    clv_strategy_bound_stir(q->b);
+    clv_intra_op_bound_stir(q->b);
     q->n_rounds = q->looked = q->risen = 0;
     if (n <= EXACT_CHOICES && q->exact_rounds > 0) {
-        CLV_TRY(clv_strategy_tree_new(q->p, q->b, q->scratch, &q->tree, err));
+        CLV_TRY(clv_intra_op_tree_new(q->p, q->b, q->scratch, &q->tree, err));
         q->phase = q->tree ? DIVIDING : OVER;
     }
     return CLV_OK;
@@ -258,7 +258,7 @@ static clv_status end_stage(clv_squeezer *q, int32_t n_out, clv_error *err)
 /* The bound of this stage has all but come to an end. */
 static bool idle(clv_squeezer *q)
 {
-    clv_int128 bound = clv_strategy_bound_value(q->b);
+    clv_int128 bound = clv_intra_op_bound_value(q->b);
 
     if (q->cost < 0 || bound - q->mark > (q->cost - q->base - bound) / IDLE_PART) {
         q->mark = bound;
@@ -288,13 +288,13 @@ static clv_status divide_more(clv_squeezer *q, bool (*stop)(void *), void *ctx, 
     clv_int128 cost;
 
     if (q->cost >= 0)
-        clv_strategy_tree_know(q->tree, q->cost - q->base);
-    CLV_TRY(clv_strategy_tree_run(q->tree, 1, stop, ctx, err));
-    better = clv_strategy_tree_news(q->tree, &cost);
+        clv_intra_op_tree_know(q->tree, q->cost - q->base);
+    CLV_TRY(clv_intra_op_tree_run(q->tree, 1, stop, ctx, err));
+    better = clv_intra_op_tree_news(q->tree, &cost);
     if (better)
         offer(q, better, cost);
-    raise(q, clv_strategy_tree_bound(q->tree));
-    if (clv_strategy_tree_over(q->tree))
+    raise(q, clv_intra_op_tree_bound(q->tree));
+    if (clv_intra_op_tree_over(q->tree))
         q->phase = OVER;
     return CLV_OK;
 }
@@ -324,7 +324,7 @@ clv_status clv_squeezer_step(clv_squeezer *q, int64_t work, bool (*stop)(void *c
 
 void clv_squeezer_know(clv_squeezer *q, clv_int128 cost)
 {
-    if (cost < CLV_STRATEGY_NEVER && (q->cost < 0 || cost < q->cost))
+    if (cost < CLV_INTRA_OP_NEVER && (q->cost < 0 || cost < q->cost))
         q->cost = cost;
 }
 
@@ -340,15 +340,15 @@ const int32_t *clv_squeezer_news(clv_squeezer *q, clv_int128 *cost)
 int64_t clv_squeezer_work(const clv_squeezer *q) { return q->work; }
 clv_int128 clv_squeezer_bound(const clv_squeezer *q) { return q->bound; }
 bool clv_squeezer_over(const clv_squeezer *q) { return q->phase == OVER || proven(q); }
-const clv_strategies *clv_squeezer_problem(const clv_squeezer *q) { return q->p; }
+const clv_intra_op_problem *clv_squeezer_problem(const clv_squeezer *q) { return q->p; }
 clv_int128 clv_squeezer_base(const clv_squeezer *q) { return q->base; }
 int32_t clv_squeezer_n_stages(const clv_squeezer *q) { return q->n_stages; }
-const int64_t *clv_squeezer_least(const clv_squeezer *q) { return clv_strategy_bound_least(q->b); }
+const int64_t *clv_squeezer_least(const clv_squeezer *q) { return clv_intra_op_bound_least(q->b); }
 
 const double *clv_squeezer_price(const clv_squeezer *q, int32_t *n_rows)
 {
-    *n_rows = clv_strategy_bound_n_rows(q->b);
-    return clv_strategy_bound_price(q->b);
+    *n_rows = clv_intra_op_bound_n_rows(q->b);
+    return clv_intra_op_bound_price(q->b);
 }
 
 void clv_squeezer_free(clv_squeezer *q)
@@ -360,7 +360,7 @@ void clv_squeezer_free(clv_squeezer *q)
     q->scratch = q->arena = NULL;
 }
 
-clv_status clv_squeezer_new(const clv_strategies *p, int32_t rounds, clv_arena *arena,
+clv_status clv_squeezer_new(const clv_intra_op_problem *p, int32_t rounds, clv_arena *arena,
                             clv_squeezer **ret, clv_error *err)
 {
     /* What is held whatever is chosen is one node more. */
@@ -392,7 +392,7 @@ clv_status clv_squeezer_new(const clv_strategies *p, int32_t rounds, clv_arena *
     return status;
 }
 
-static clv_status squeeze(clv_squeezer *q, const clv_strategy_squeeze_options *o, int32_t *choice,
+static clv_status squeeze(clv_squeezer *q, const clv_intra_op_squeeze_options *o, int32_t *choice,
                           clv_error *err)
 {
     clv_int128 told = 0;
@@ -417,8 +417,8 @@ static clv_status squeeze(clv_squeezer *q, const clv_strategy_squeeze_options *o
     return CLV_OK;
 }
 
-clv_status clv_strategy_squeeze(const clv_strategies *p,
-                                const clv_strategy_squeeze_options *options, clv_arena *arena,
+clv_status clv_intra_op_squeeze(const clv_intra_op_problem *p,
+                                const clv_intra_op_squeeze_options *options, clv_arena *arena,
                                 int32_t *choice, clv_int128 *cost, clv_int128 *bound,
                                 clv_error *err)
 {

@@ -2,7 +2,7 @@
 #ifndef CLV_SOLVER_INTRA_OP_SQUEEZE_H
 #define CLV_SOLVER_INTRA_OP_SQUEEZE_H
 
-#include "problem/strategy.h"
+#include "problem/intra_op_problem.h"
 
 typedef struct {
     int32_t stages;          /* each: rounds of the bound, then reduction by what it says */
@@ -14,13 +14,13 @@ typedef struct {
     void (*found)(void *ctx, const int32_t *choice, clv_int128 cost);
     void (*raised)(void *ctx, clv_int128 bound);
     void *ctx;
-} clv_strategy_squeeze_options;
+} clv_intra_op_squeeze_options;
 
 /* p: as presolve leaves it. choice, *cost: the best answer known before and after, *cost -1: none.
  * *bound: no legal answer without a cost of never costs less; *cost when that is proven best,
- * CLV_STRATEGY_NEVER with *cost -1 when there is none. */
-clv_status clv_strategy_squeeze(const clv_strategies *p,
-                                const clv_strategy_squeeze_options *options, clv_arena *arena,
+ * CLV_INTRA_OP_NEVER with *cost -1 when there is none. */
+clv_status clv_intra_op_squeeze(const clv_intra_op_problem *p,
+                                const clv_intra_op_squeeze_options *options, clv_arena *arena,
                                 int32_t *choice, clv_int128 *cost, clv_int128 *bound,
                                 clv_error *err);
 
@@ -30,7 +30,7 @@ clv_status clv_strategy_squeeze(const clv_strategies *p,
 typedef struct clv_squeezer clv_squeezer;
 
 /* rounds: of a stage, at most. */
-clv_status clv_squeezer_new(const clv_strategies *p, int32_t rounds, clv_arena *arena,
+clv_status clv_squeezer_new(const clv_intra_op_problem *p, int32_t rounds, clv_arena *arena,
                             clv_squeezer **ret, clv_error *err);
 void clv_squeezer_free(clv_squeezer *q); /* NULL is fine */
 /* Works until about so many entries of edges have been looked at. */
@@ -46,7 +46,7 @@ clv_int128 clv_squeezer_bound(const clv_squeezer *q); /* as *bound above */
 bool clv_squeezer_over(const clv_squeezer *q);
 /* What is left: answers of it cost base less and lift to answers of p, and all better answers are
  * among those, or as good ones are. Stays as it is after later stages. */
-const clv_strategies *clv_squeezer_problem(const clv_squeezer *q);
+const clv_intra_op_problem *clv_squeezer_problem(const clv_squeezer *q);
 clv_int128 clv_squeezer_base(const clv_squeezer *q);
 int32_t clv_squeezer_n_stages(const clv_squeezer *q); /* 0: what is left is p */
 /* An answer of what was left after so many stages, lifted to one of p. Not while a step runs. */

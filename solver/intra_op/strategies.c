@@ -17,7 +17,7 @@
 #define CLV_SOLVE_STAGE_ROUNDS 1200
 
 /* Why the search ended, the answers being as they are. */
-static clv_strategy_end end_of(const clv_solve *s)
+static clv_intra_op_end end_of(const clv_solve *s)
 {
     if (s->r->found && s->r->bound >= s->r->value.cost)
         return CLV_SOLVED_OPTIMAL;
@@ -35,7 +35,7 @@ static clv_strategy_end end_of(const clv_solve *s)
 /* *ret_none: proven that no answer of the reduced problem is within the limit. */
 static clv_status solve_reduced(clv_solve *s, bool *ret_none, clv_error *err)
 {
-    const clv_strategies *reduced = clv_presolve_problem(s->presolved);
+    const clv_intra_op_problem *reduced = clv_presolve_problem(s->presolved);
     int64_t room = (int64_t)reduced->n_nodes + 1;
     s->base = clv_presolve_base(s->presolved);
     s->kept = CLV_NEW_ARRAY(s->arena, int32_t, room);
@@ -46,7 +46,7 @@ static clv_status solve_reduced(clv_solve *s, bool *ret_none, clv_error *err)
     if (s->r->found && s->r->value.nevers == 0)
         clv_squeezer_know(s->squeezer, s->r->value.cost - s->base);
     int32_t sweeps = s->o->brief ? CLV_SOLVE_BRIEF_SWEEPS : CLV_SOLVE_FIRST_SWEEPS;
-    CLV_TRY(clv_strategy_first(reduced, sweeps, &s->own, s->arena, s->lifted, err));
+    CLV_TRY(clv_intra_op_first(reduced, sweeps, &s->own, s->arena, s->lifted, err));
     CLV_TRY(clv_solve_offer(s, s->lifted, "sweeps", err));
     if (s->r->found)
         clv_solve_tell(s, "sweeps");
@@ -91,10 +91,10 @@ static clv_status solve_all(clv_solve *s, clv_error *err)
     return CLV_OK;
 }
 
-clv_status clv_strategy_solve(const clv_strategies *p, const clv_strategy_options *options,
-                              clv_arena *arena, clv_strategy_result *ret, clv_error *err)
+clv_status clv_intra_op_solve(const clv_intra_op_problem *p, const clv_intra_op_options *options,
+                              clv_arena *arena, clv_intra_op_result *ret, clv_error *err)
 {
-    clv_strategy_result r = { .bound_by = "costs are not negative", .found_by = "" };
+    clv_intra_op_result r = { .bound_by = "costs are not negative", .found_by = "" };
     clv_arena *own = clv_arena_new(clv_arena_alloc(arena), 0);
     clv_solve *s = own ? CLV_NEW(own, clv_solve) : NULL;
     int32_t *choice_of = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);

@@ -1,13 +1,13 @@
 /* strategies.h - the door of the solver of strategy problems.
  *
- * clv_strategy_solve() reduces the problem exactly, then searches what is left with several
+ * clv_intra_op_solve() reduces the problem exactly, then searches what is left with several
  * threads: an answer soon, then better ones and better bounds, until one meets the other or time is
- * up. Every answer is judged by clv_strategy_judge() on the problem as it was given.
+ * up. Every answer is judged by clv_intra_op_judge() on the problem as it was given.
  */
 #ifndef CLV_SOLVER_INTRA_OP_STRATEGIES_H
 #define CLV_SOLVER_INTRA_OP_STRATEGIES_H
 
-#include "problem/strategy.h"
+#include "problem/intra_op_problem.h"
 
 typedef enum {
     CLV_SOLVED_OPTIMAL, /* the bound meets the cost */
@@ -17,7 +17,7 @@ typedef enum {
     CLV_SOLVED_STOPPED,    /* the caller said stop */
     CLV_SOLVED_INFEASIBLE, /* proven: no answer is within the limit */
     CLV_SOLVED_ENOUGH      /* the bound is as high as asked */
-} clv_strategy_end;
+} clv_intra_op_end;
 
 typedef struct {
     double deadline_s; /* from the call; 0: none, and the answer depends on input and seed alone */
@@ -33,21 +33,21 @@ typedef struct {
      * answer. May be NULL. */
     void (*news)(void *ctx, const char *method, clv_int128 cost, clv_int128 bound, double seconds);
     void *news_ctx;
-} clv_strategy_options;
+} clv_intra_op_options;
 
 typedef struct {
     bool found;
     int32_t *choice_of; /* by node; NULL unless found */
-    clv_strategy_value value;
+    clv_intra_op_value value;
     clv_int128 bound; /* no legal answer costs less */
-    clv_strategy_end end;
+    clv_intra_op_end end;
     double seconds;
     const char *found_by, *bound_by; /* names of methods */
     char why[200]; /* infeasible: at which moment the smallest usages exceed the limit, by how much
                     */
-} clv_strategy_result;
+} clv_intra_op_result;
 
-clv_status clv_strategy_solve(const clv_strategies *p, const clv_strategy_options *options,
-                              clv_arena *arena, clv_strategy_result *ret, clv_error *err);
+clv_status clv_intra_op_solve(const clv_intra_op_problem *p, const clv_intra_op_options *options,
+                              clv_arena *arena, clv_intra_op_result *ret, clv_error *err);
 
 #endif

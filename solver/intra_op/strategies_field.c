@@ -158,7 +158,7 @@ void clv_solve_share(clv_solve *s)
     if (f->n_stages != clv_squeezer_n_stages(s->squeezer))
         return;
     const int64_t *least = clv_squeezer_least(s->squeezer);
-    int64_t most = CLV_STRATEGY_NEVER;
+    int64_t most = CLV_INTRA_OP_NEVER;
     if (s->r->found && s->r->value.cost - s->base - f->base < most)
         most = (int64_t)(s->r->value.cost - s->base - f->base);
     for (int32_t c = 0; c < f->p->first_choice[f->p->n_nodes]; c++) {

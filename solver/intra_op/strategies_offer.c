@@ -16,8 +16,8 @@ void clv_solve_tell(clv_solve *s, const char *method)
 
 void clv_solve_offer_bound(clv_solve *s, clv_int128 bound, const char *method)
 {
-    if (bound > CLV_STRATEGY_NEVER)
-        bound = CLV_STRATEGY_NEVER;
+    if (bound > CLV_INTRA_OP_NEVER)
+        bound = CLV_INTRA_OP_NEVER;
     if (bound <= s->r->bound)
         return;
     s->r->bound = bound;
@@ -26,10 +26,10 @@ void clv_solve_offer_bound(clv_solve *s, clv_int128 bound, const char *method)
 
 clv_status clv_solve_offer(clv_solve *s, const int32_t *reduced, const char *method, clv_error *err)
 {
-    clv_strategy_value value;
+    clv_intra_op_value value;
     clv_presolve_lift(s->presolved, reduced, s->choice);
     clv_mark mark = clv_arena_mark(s->arena);
-    clv_status status = clv_strategy_judge(s->p, s->choice, s->arena, &value, err);
+    clv_status status = clv_intra_op_judge(s->p, s->choice, s->arena, &value, err);
     clv_arena_rewind(s->arena, mark);
     CLV_TRY(status);
     if (!value.legal || (s->r->found && value.cost >= s->r->value.cost))
@@ -54,7 +54,7 @@ clv_status clv_solve_offer_field(clv_solve *s, const int32_t *choice, const char
 
 bool clv_solve_near_enough(const clv_solve *s)
 {
-    const clv_strategy_result *r = s->r;
+    const clv_intra_op_result *r = s->r;
     if (s->o->enough > 0 && r->bound >= s->o->enough)
         return true;
     return r->found && (r->bound >= r->value.cost ||
@@ -65,6 +65,6 @@ bool clv_solve_is_finite(const clv_solve *s) { return s->r->found && s->r->value
 
 bool clv_solve_none_left(const clv_solve *s)
 {
-    return !clv_solve_is_finite(s) && clv_squeezer_bound(s->squeezer) >= CLV_STRATEGY_NEVER &&
+    return !clv_solve_is_finite(s) && clv_squeezer_bound(s->squeezer) >= CLV_INTRA_OP_NEVER &&
            clv_presolve_finite(s->presolved);
 }

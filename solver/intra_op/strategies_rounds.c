@@ -102,7 +102,7 @@ static void deal(clv_solve *s)
 
 static bool is_smaller(const clv_solve *s)
 {
-    const clv_strategies *now = clv_squeezer_problem(s->squeezer), *old = s->field->p;
+    const clv_intra_op_problem *now = clv_squeezer_problem(s->squeezer), *old = s->field->p;
     return now != old &&
            now->first_choice[now->n_nodes] <= CLV_SOLVE_ADOPT * old->first_choice[old->n_nodes];
 }

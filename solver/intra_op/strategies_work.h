@@ -19,7 +19,7 @@
 /* What the searchers work on: the problem after so many stages of the squeezer. */
 typedef struct {
     clv_arena *arena;
-    const clv_strategies *p;
+    const clv_intra_op_problem *p;
     int32_t n_stages;
     clv_int128 base; /* of these stages */
     clv_flat *flat;
@@ -33,10 +33,10 @@ typedef struct {
 } clv_solve_field;
 
 typedef struct {
-    const clv_strategies *p;
-    const clv_strategy_options *o;
+    const clv_intra_op_problem *p;
+    const clv_intra_op_options *o;
     clv_arena *arena;
-    clv_strategy_result *r;
+    clv_intra_op_result *r;
     int64_t start_ns;
     clv_presolved *presolved;
     clv_int128 base;

@@ -93,7 +93,7 @@ static bool has_room(const furnace *f, const step *s)
 static bool add_feeders(furnace *f, step *s)
 {
     const clv_groups *g = f->g;
-    const clv_partition *p = g->p;
+    const clv_partition_problem *p = g->p;
     int32_t unit = f->moved[0];
     bool reads = false;
     for (int32_t i = p->reads_first[unit]; i < p->reads_first[unit + 1]; i++) {
@@ -197,7 +197,7 @@ static bool is_taken(furnace *f, double more, double heat)
 }
 
 /* O(pins). */
-static void find_readers(const clv_partition *p, int32_t *reader_of)
+static void find_readers(const clv_partition_problem *p, int32_t *reader_of)
 {
     for (int32_t u = 0; u < p->n_units; u++) {
         int32_t first = p->net_first[p->unit_first_net[u]];

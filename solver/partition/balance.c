@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static bool take_line(const clv_partition *p, clv_arena *arena, clv_line *l)
+static bool take_line(const clv_partition_problem *p, clv_arena *arena, clv_line *l)
 {
     size_t n = (size_t)p->n_units + 1, d = (size_t)p->n_devices + 1;
     if (n > SIZE_MAX / sizeof(int64_t) / d || n > SIZE_MAX / sizeof(int64_t) / 2)
@@ -33,7 +33,7 @@ static bool take_line(const clv_partition *p, clv_arena *arena, clv_line *l)
 }
 
 /* A net crosses all positions after its writer up to its last reader. */
-static void add_cuts(const clv_partition *p, clv_line *l)
+static void add_cuts(const clv_partition_problem *p, clv_line *l)
 {
     for (int32_t net = 0; net < p->n_nets; net++) {
         if (p->net_first[net] == p->net_first[net + 1])
@@ -50,7 +50,8 @@ static void add_cuts(const clv_partition *p, clv_line *l)
     }
 }
 
-static clv_status add_rules(const clv_partition *p, clv_arena *arena, clv_line *l, clv_error *err)
+static clv_status add_rules(const clv_partition_problem *p, clv_arena *arena, clv_line *l,
+                            clv_error *err)
 {
     const clv_rules *r = p->rules;
     size_t n = (size_t)p->n_units + 1;
@@ -73,7 +74,7 @@ static clv_status add_rules(const clv_partition *p, clv_arena *arena, clv_line *
 /* The i-th of n devices of a kind comes at (2 i + 1) / (2 n). */
 static void spread_kinds(clv_line *l)
 {
-    const clv_partition *p = l->p;
+    const clv_partition_problem *p = l->p;
     for (int32_t d = 0; d < p->n_devices; d++) {
         int32_t before = 0, n = 0;
         for (int32_t other = 0; other < p->n_devices; other++) {
@@ -87,7 +88,7 @@ static void spread_kinds(clv_line *l)
 
 void clv_line_retime(clv_line *l)
 {
-    const clv_partition *p = l->p;
+    const clv_partition_problem *p = l->p;
     for (int32_t k = 0; k < p->n_kinds; k++) {
         int64_t *time = l->time + (size_t)k * ((size_t)p->n_units + 1);
         const int64_t *unit = p->time_ns + (size_t)k * (size_t)p->n_units;
@@ -96,7 +97,7 @@ void clv_line_retime(clv_line *l)
     }
 }
 
-clv_status clv_line_new(const clv_partition *p, const int64_t *held_bytes, clv_arena *arena,
+clv_status clv_line_new(const clv_partition_problem *p, const int64_t *held_bytes, clv_arena *arena,
                         clv_line **ret, clv_error *err)
 {
     clv_line *l = CLV_NEW(arena, clv_line);
@@ -116,7 +117,7 @@ clv_status clv_line_new(const clv_partition *p, const int64_t *held_bytes, clv_a
 }
 
 typedef struct {
-    const clv_partition *p;
+    const clv_partition_problem *p;
     const int32_t *device_of;
     int64_t *port_ns; /* by port: of the unit at hand; 0 between units */
     int32_t *sent;    /* by device: last net sent there, plus 1 */
@@ -124,7 +125,7 @@ typedef struct {
 
 static int64_t busiest_port(const fans *f, int32_t from, int32_t to)
 {
-    const clv_partition *p = f->p;
+    const clv_partition_problem *p = f->p;
     size_t link = (size_t)from * (size_t)p->n_devices + (size_t)to;
     int64_t most = 0;
     if (!p->link_first_port)
@@ -137,7 +138,7 @@ static int64_t busiest_port(const fans *f, int32_t from, int32_t to)
 /* A net goes to each device that reads it; the first is left out. Returns the busiest port. */
 static int64_t send_net(const fans *f, int32_t net, int64_t sign, int64_t most)
 {
-    const clv_partition *p = f->p;
+    const clv_partition_problem *p = f->p;
     int32_t from = f->device_of[p->net_from[net]], n_sent = 0;
     for (int32_t i = p->net_first[net]; i < p->net_first[net + 1]; i++) {
         int32_t to = f->device_of[p->net_to[i]];
@@ -158,7 +159,7 @@ static int64_t send_net(const fans *f, int32_t net, int64_t sign, int64_t most)
 clv_status clv_line_learn_fans(clv_line *l, const int32_t *device_of, clv_arena *scratch,
                                clv_error *err)
 {
-    const clv_partition *p = l->p;
+    const clv_partition_problem *p = l->p;
     fans f = { p, device_of, CLV_NEW_ARRAY(scratch, int64_t, clv_n_ports(p)),
                CLV_NEW_ARRAY(scratch, int32_t, p->n_devices) };
     if (!f.port_ns || !f.sent)
@@ -177,7 +178,7 @@ clv_status clv_line_learn_fans(clv_line *l, const int32_t *device_of, clv_arena 
 /* end[g] is the position after run g. Returns the number of runs; the last one ends at n_units. */
 static int32_t cut_at_average(const clv_line *l, int32_t *end)
 {
-    const clv_partition *p = l->p;
+    const clv_partition_problem *p = l->p;
     double average = (double)l->weight[p->n_units] / p->n_devices;
     int64_t sum = 0;
     int32_t n = 0;
@@ -225,7 +226,7 @@ static int32_t half_of(const clv_line *l, int32_t first, int32_t end)
 
 void clv_cut_by_weight(const clv_line *l, bool use_all, int32_t *device_of)
 {
-    const clv_partition *p = l->p;
+    const clv_partition_problem *p = l->p;
     if (p->n_units == 0)
         return;
     int32_t *end = l->window; /* at most n_units runs */

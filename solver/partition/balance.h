@@ -16,7 +16,7 @@ typedef struct {
 
 /* What the runs are cut for. Prefix sums are made once and shared by all cuts. */
 typedef struct {
-    const clv_partition *p;
+    const clv_partition_problem *p;
     int64_t *weight; /* n_units + 1: of all units before */
     int64_t *held;  /* n_units + 1: weights and what units hold all the time, of all units before */
     int64_t *time;  /* [kind * (n_units + 1) + position] */
@@ -42,8 +42,8 @@ typedef struct {
     bool *inside;       /* n_units + 1: this position is inside a group */
 } clv_line;
 
-/* held_bytes: as in clv_judge, or NULL. */
-clv_status clv_line_new(const clv_partition *p, const int64_t *held_bytes, clv_arena *arena,
+/* held_bytes: as in clv_partition_judge, or NULL. */
+clv_status clv_line_new(const clv_partition_problem *p, const int64_t *held_bytes, clv_arena *arena,
                         clv_line **ret, clv_error *err);
 
 /* Sums up the times of the problem again, which have changed. O(units * kinds). */

@@ -17,7 +17,7 @@
 /* -- work -- */
 
 typedef struct {
-    const clv_partition *p;
+    const clv_partition_problem *p;
     double *price;      /* n_kinds: 0: no device has it */
     int32_t *n_of_kind; /* n_kinds */
 } market;
@@ -27,7 +27,7 @@ typedef struct {
  * less than cost over income. */
 static double worth(const market *m)
 {
-    const clv_partition *p = m->p;
+    const clv_partition_problem *p = m->p;
     double cost = 0, income = 0;
     for (int32_t u = 0; u < p->n_units; u++) {
         double least = INFINITY;
@@ -69,7 +69,7 @@ static double find_price(market *m, int32_t kind)
 
 static int64_t shared_evenly(market *m)
 {
-    const clv_partition *p = m->p;
+    const clv_partition_problem *p = m->p;
     double best = 0;
     for (int32_t turn = 0; turn < PRICE_TURNS; turn++)
         for (int32_t k = 0; k < p->n_kinds; k++)
@@ -78,7 +78,8 @@ static int64_t shared_evenly(market *m)
     return (int64_t)floor(best * (1 - CLV_BOUND_MARGIN));
 }
 
-clv_status clv_bound_work(const clv_partition *p, clv_arena *arena, int64_t *ret_ns, clv_error *err)
+clv_status clv_bound_work(const clv_partition_problem *p, clv_arena *arena, int64_t *ret_ns,
+                          clv_error *err)
 {
     market m = { p, CLV_NEW_ARRAY(arena, double, p->n_kinds),
                  CLV_NEW_ARRAY(arena, int32_t, p->n_kinds) };
@@ -102,7 +103,7 @@ clv_status clv_bound_work(const clv_partition *p, clv_arena *arena, int64_t *ret
 
 /* -- units that must share -- */
 
-static int64_t fastest(const clv_partition *p, const bool *used, int32_t unit)
+static int64_t fastest(const clv_partition_problem *p, const bool *used, int32_t unit)
 {
     int64_t least = INT64_MAX;
     for (int32_t k = 0; k < p->n_kinds; k++) {
@@ -112,7 +113,8 @@ static int64_t fastest(const clv_partition *p, const bool *used, int32_t unit)
     return least;
 }
 
-clv_status clv_bound_sharing(const clv_partition *p, clv_arena *arena, int64_t *ret, clv_error *err)
+clv_status clv_bound_sharing(const clv_partition_problem *p, clv_arena *arena, int64_t *ret,
+                             clv_error *err)
 {
     bool *used = CLV_NEW_ARRAY(arena, bool, p->n_kinds);
     int64_t *before = CLV_NEW_ARRAY(arena, int64_t, p->n_units + 1), *time = before + 1;
@@ -161,9 +163,9 @@ static clv_status ask(bisection *b, int64_t period_ns, clv_error *err)
     return CLV_OK;
 }
 
-static clv_status bound_order(const clv_partition *p, const clv_bound_options *o, int64_t best_ns,
-                              clv_arena *scratch, int32_t *device_of, clv_bound *ret,
-                              clv_error *err)
+static clv_status bound_order(const clv_partition_problem *p, const clv_bound_options *o,
+                              int64_t best_ns, clv_arena *scratch, int32_t *device_of,
+                              clv_bound *ret, clv_error *err)
 {
     clv_trunk trunk;
     bisection b = { .low = ret->ns, .high = best_ns, .device_of = device_of };
@@ -179,7 +181,7 @@ static clv_status bound_order(const clv_partition *p, const clv_bound_options *o
     return CLV_OK;
 }
 
-clv_status clv_bound_period(const clv_partition *p, const clv_bound_options *options,
+clv_status clv_bound_period(const clv_partition_problem *p, const clv_bound_options *options,
                             int64_t best_ns, clv_arena *arena, int32_t *device_of, clv_bound *ret,
                             clv_error *err)
 {

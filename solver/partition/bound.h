@@ -7,7 +7,7 @@
 #ifndef CLV_SOLVER_PARTITION_BOUND_H
 #define CLV_SOLVER_PARTITION_BOUND_H
 
-#include "problem/partition.h"
+#include "problem/partition_problem.h"
 
 /* Sums of so many doubles are this exact; what is proven in doubles is told that much lower. */
 #define CLV_BOUND_MARGIN 1e-9
@@ -16,7 +16,7 @@
 #define CLV_BOUND_ORDERS 2
 
 typedef struct {
-    const int64_t *live_bytes; /* as in clv_judge, or NULL; the next one too */
+    const int64_t *live_bytes; /* as in clv_partition_judge, or NULL; the next one too */
     const int64_t *held_bytes;
     int64_t reserve_bytes; /* of each device; more than 0: for a plan that is likely to fit, and
                               what is proven then holds for such plans only */
@@ -38,7 +38,7 @@ typedef struct {
  *   - what order and memory allow, transfers aside (pieces.h): within a limit of work;
  *   - what one device must send to many (clv_bound_sending);
  *   - the first two, of units that too much is sent between (clv_bound_together). */
-clv_status clv_bound_period(const clv_partition *p, const clv_bound_options *options,
+clv_status clv_bound_period(const clv_partition_problem *p, const clv_bound_options *options,
                             int64_t best_ns, clv_arena *arena, int32_t *device_of, clv_bound *ret,
                             clv_error *err);
 
@@ -46,13 +46,13 @@ clv_status clv_bound_period(const clv_partition *p, const clv_bound_options *opt
  * that has some of them. At least low_ns, which must be a bound, at most best_ns, which a plan has.
  * CLV_ENOMEM. O(units + pins), and O(devices^2) for each net that many units read, within a limit
  * of work. */
-clv_status clv_bound_sending(const clv_partition *p, int64_t low_ns, int64_t best_ns,
+clv_status clv_bound_sending(const clv_partition_problem *p, int64_t low_ns, int64_t best_ns,
                              clv_arena *arena, int64_t *ret_ns, clv_error *err);
 
 /* Period: units that too much is sent between within it are one. At least low_ns, which must be a
  * bound, at most best_ns, which a plan has. CLV_ENOMEM. O((units * kinds^2 * 40 + pins) * log
  * best_ns), within a limit of work. */
-clv_status clv_bound_together(const clv_partition *p, int64_t low_ns, int64_t best_ns,
+clv_status clv_bound_together(const clv_partition_problem *p, int64_t low_ns, int64_t best_ns,
                               clv_arena *arena, int64_t *ret_ns, clv_error *err);
 
 /* Latency: every path; and between two units through which all paths lead, either all units run on
@@ -60,17 +60,17 @@ clv_status clv_bound_together(const clv_partition *p, int64_t low_ns, int64_t be
  * (bound_latency.c, runs.c). O(units * (64 + log units) + nets' readers), some hundred times that
  * with unequal devices, within a limit. orders: CLV_BOUND_ORDERS * n_devices, each for cuts of the
  * list of units; device_of: n_units. */
-clv_status clv_bound_latency(const clv_partition *p, const clv_bound_options *options,
+clv_status clv_bound_latency(const clv_partition_problem *p, const clv_bound_options *options,
                              clv_arena *arena, int32_t *orders, int32_t *device_of, clv_bound *ret,
                              clv_error *err);
 
 /* Of the longest k * devices + 1 units some k + 1 are on one device: a period cannot be less than
  * the last ones of those take. CLV_ENOMEM. O(units * log units). */
-clv_status clv_bound_sharing(const clv_partition *p, clv_arena *arena, int64_t *ret_ns,
+clv_status clv_bound_sharing(const clv_partition_problem *p, clv_arena *arena, int64_t *ret_ns,
                              clv_error *err);
 
 /* All work shared evenly; a period and a latency cannot be less. CLV_ENOMEM. */
-clv_status clv_bound_work(const clv_partition *p, clv_arena *arena, int64_t *ret_ns,
+clv_status clv_bound_work(const clv_partition_problem *p, clv_arena *arena, int64_t *ret_ns,
                           clv_error *err);
 
 #endif

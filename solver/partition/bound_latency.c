@@ -206,7 +206,7 @@ static bool has_prices(const bound *b, bool walked)
 /* Nothing is worth more than all time: no device, and no share of the weights. */
 static double with_prices(bound *b)
 {
-    const clv_partition *p = b->p;
+    const clv_partition_problem *p = b->p;
     double best = at_prices(b), weights = total(b->weight, p->n_units), all = 0;
     double free_best = best;
     for (int32_t k = 0; k < p->n_kinds; k++)
@@ -253,7 +253,7 @@ static int32_t trace(const bound *b, int32_t *kinds)
 static void order_by(const bound *b, const int32_t *kinds, int32_t n_runs, bool *taken,
                      int32_t *order)
 {
-    const clv_partition *p = b->p;
+    const clv_partition_problem *p = b->p;
     for (int32_t i = 0; i < p->n_devices; i++) {
         int32_t d = 0;
         while (d < p->n_devices && (taken[d] || (i < n_runs && p->kind_of[d] != kinds[i])))
@@ -268,7 +268,7 @@ static void order_by(const bound *b, const int32_t *kinds, int32_t n_runs, bool 
 
 static clv_status find_order(bound *b, clv_arena *scratch, int32_t *order, clv_error *err)
 {
-    const clv_partition *p = b->p;
+    const clv_partition_problem *p = b->p;
     size_t width = (size_t)p->n_kinds * (size_t)p->n_devices;
     int32_t *kinds = CLV_NEW_ARRAY(scratch, int32_t, p->n_devices);
     bool *taken = CLV_NEW_ARRAY(scratch, bool, p->n_devices);
@@ -302,8 +302,8 @@ typedef struct {
 static double proven(double ns) { return isfinite(ns) ? floor(ns) : 0; }
 
 /* With one width of the trunk. */
-static clv_status bound_with(const clv_partition *p, const clv_bound_options *o, int32_t near,
-                             clv_arena *scratch, double *ret, clv_error *err)
+static clv_status bound_with(const clv_partition_problem *p, const clv_bound_options *o,
+                             int32_t near, clv_arena *scratch, double *ret, clv_error *err)
 {
     clv_mark mark = clv_arena_mark(scratch);
     bound b;
@@ -315,8 +315,9 @@ static clv_status bound_with(const clv_partition *p, const clv_bound_options *o,
 }
 
 /* What takes longer. */
-static clv_status bound_further(const clv_partition *p, const clv_bound_options *o, int32_t near,
-                                clv_arena *scratch, double *ret, finds *also, clv_error *err)
+static clv_status bound_further(const clv_partition_problem *p, const clv_bound_options *o,
+                                int32_t near, clv_arena *scratch, double *ret, finds *also,
+                                clv_error *err)
 {
     clv_mark mark = clv_arena_mark(scratch);
     clv_runs runs;
@@ -335,8 +336,8 @@ static clv_status bound_further(const clv_partition *p, const clv_bound_options 
 }
 
 /* The width that proves most by what takes little, and then the rest with that. */
-static clv_status bound_best(const clv_partition *p, const clv_bound_options *o, clv_arena *scratch,
-                             double *best, finds *also, clv_error *err)
+static clv_status bound_best(const clv_partition_problem *p, const clv_bound_options *o,
+                             clv_arena *scratch, double *best, finds *also, clv_error *err)
 {
     int32_t near = o->near;
     double here = 0;
@@ -354,7 +355,7 @@ static clv_status bound_best(const clv_partition *p, const clv_bound_options *o,
     return CLV_OK;
 }
 
-clv_status clv_bound_latency(const clv_partition *p, const clv_bound_options *options,
+clv_status clv_bound_latency(const clv_partition_problem *p, const clv_bound_options *options,
                              clv_arena *arena, int32_t *orders, int32_t *device_of, clv_bound *ret,
                              clv_error *err)
 {

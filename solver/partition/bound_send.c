@@ -26,7 +26,7 @@ typedef struct {
 } way;
 
 typedef struct {
-    const clv_partition *p;
+    const clv_partition_problem *p;
     int64_t *time; /* by unit, where it is fastest */
     uint8_t *before,
         *lead; /* by unit, scratch: comes of the last link of the chain; leads to the next */
@@ -53,7 +53,7 @@ static bool take(sender *s, clv_arena *arena)
 
 static void find_times(sender *s)
 {
-    const clv_partition *p = s->p;
+    const clv_partition_problem *p = s->p;
     for (int32_t u = 0; u < p->n_units; u++) {
         s->time[u] = INT64_MAX;
         for (int32_t d = 0; d < p->n_devices; d++) {
@@ -70,7 +70,7 @@ static void find_times(sender *s)
 /* Marks what comes of unit from, up to unit to. True: to is among it. */
 static bool mark_behind(sender *s, int32_t from, int32_t to)
 {
-    const clv_partition *p = s->p;
+    const clv_partition_problem *p = s->p;
     memset(s->before + from, 0, (size_t)(to - from) + 1);
     s->before[from] = 1;
     for (int32_t u = from + 1; u <= to; u++)
@@ -85,7 +85,7 @@ static bool mark_behind(sender *s, int32_t from, int32_t to)
 /* Time of the units between the two, of those marked, that lead to the second. */
 static int64_t time_between(sender *s, int32_t from, int32_t to)
 {
-    const clv_partition *p = s->p;
+    const clv_partition_problem *p = s->p;
     int64_t sum = 0;
     memset(s->lead + from, 0, (size_t)(to - from) + 1);
     s->lead[to] = 1;
@@ -103,7 +103,7 @@ static int64_t time_between(sender *s, int32_t from, int32_t to)
 /* The writer, and readers of its net each of which leads to the next. */
 static void find_chain(sender *s, int32_t net)
 {
-    const clv_partition *p = s->p;
+    const clv_partition_problem *p = s->p;
     int32_t last = p->net_from[net];
     s->n_links = 0;
     s->link[s->n_links++] = s->time[last];
@@ -164,7 +164,7 @@ static void add_way(sender *s, int32_t device, int32_t port, int64_t ns)
  * one. The first port of a route is enough: the others may be another device's. */
 static void find_ways(sender *s, int32_t first_net, int32_t end_net)
 {
-    const clv_partition *p = s->p;
+    const clv_partition_problem *p = s->p;
     for (int32_t from = 0; from < p->n_devices; from++) {
         s->ways[(size_t)from * SEND_WAYS] = (way){ -1, 0, 0 };
         s->n_ways[from] = 1;
@@ -214,7 +214,7 @@ static bool can_send(const sender *s, int64_t period_ns)
 
 /* -- all writers -- */
 
-static bool same_readers(const clv_partition *p, int32_t a, int32_t b)
+static bool same_readers(const clv_partition_problem *p, int32_t a, int32_t b)
 {
     int32_t n = p->net_first[a + 1] - p->net_first[a];
     return n == p->net_first[b + 1] - p->net_first[b] &&
@@ -223,7 +223,7 @@ static bool same_readers(const clv_partition *p, int32_t a, int32_t b)
 }
 
 /* The dearest way to send one byte, and one tensor. */
-static void find_dearest(const clv_partition *p, double *byte_ns, double *net_ns)
+static void find_dearest(const clv_partition_problem *p, double *byte_ns, double *net_ns)
 {
     size_t n = (size_t)p->n_devices * (size_t)p->n_devices;
     *byte_ns = *net_ns = 0;
@@ -253,7 +253,7 @@ static void ask(sender *s, int32_t first, int32_t end, int64_t *low, int64_t bes
     }
 }
 
-clv_status clv_bound_sending(const clv_partition *p, int64_t low_ns, int64_t best_ns,
+clv_status clv_bound_sending(const clv_partition_problem *p, int64_t low_ns, int64_t best_ns,
                              clv_arena *arena, int64_t *ret_ns, clv_error *err)
 {
     sender s = { .p = p, .steps = SEND_STEPS };

@@ -22,7 +22,7 @@
 #define WORK_LOOKS 200
 
 typedef struct {
-    const clv_partition *p;
+    const clv_partition_problem *p;
     int64_t latency_ns; /* the least of all links, and the most of the next */
     double bytes_per_s;
     int64_t *sent_ns; /* by read: what its writer sends the unit in all, on the fastest link; in the
@@ -30,13 +30,13 @@ typedef struct {
     int64_t *from_ns; /* by unit, scratch: all 0 */
     int32_t *group_of; /* by unit: a unit of joined */
     int64_t *time_ns;  /* of joined */
-    clv_partition joined;
+    clv_partition_problem joined;
 } joiner;
 
 /* False: some device sends for nothing. */
 static bool find_link(joiner *j)
 {
-    const clv_partition *p = j->p;
+    const clv_partition_problem *p = j->p;
     int32_t n = p->n_devices;
     j->latency_ns = INT64_MAX;
     j->bytes_per_s = 0;
@@ -63,7 +63,7 @@ static int64_t least_wire_ns(const joiner *j, int64_t bytes)
 /* The most that any unit sends another. O(pins). */
 static int64_t find_sent(joiner *j)
 {
-    const clv_partition *p = j->p;
+    const clv_partition_problem *p = j->p;
     int64_t most = 0;
     for (int32_t u = 0; u < p->n_units; u++) {
         for (int32_t i = p->reads_first[u]; i < p->reads_first[u + 1]; i++) {
@@ -83,7 +83,7 @@ static int64_t find_sent(joiner *j)
 /* Units that a plan of this period has together become one each. O(units + pins). */
 static clv_status join(joiner *j, int64_t period_ns, clv_arena *arena, clv_error *err)
 {
-    const clv_partition *p = j->p;
+    const clv_partition_problem *p = j->p;
     int32_t n, *first, *units;
     for (int32_t u = 0; u < p->n_units; u++)
         j->group_of[u] = u;
@@ -104,11 +104,11 @@ static clv_status join(joiner *j, int64_t period_ns, clv_arena *arena, clv_error
             int64_t *sum = &j->time_ns[(size_t)k * (size_t)n + (size_t)j->group_of[u]];
             *sum = clv_add_sat(*sum, p->time_ns[(size_t)k * (size_t)p->n_units + (size_t)u]);
         }
-    j->joined = (clv_partition){ .n_units = n,
-                                 .n_devices = p->n_devices,
-                                 .n_kinds = p->n_kinds,
-                                 .kind_of = p->kind_of,
-                                 .time_ns = j->time_ns };
+    j->joined = (clv_partition_problem){ .n_units = n,
+                                         .n_devices = p->n_devices,
+                                         .n_kinds = p->n_kinds,
+                                         .kind_of = p->kind_of,
+                                         .time_ns = j->time_ns };
     return CLV_OK;
 }
 
@@ -131,7 +131,7 @@ static clv_status is_too_short(joiner *j, int64_t period_ns, clv_arena *arena, b
 
 static bool take(joiner *j, clv_arena *arena)
 {
-    const clv_partition *p = j->p;
+    const clv_partition_problem *p = j->p;
     size_t n = (size_t)p->n_units;
     j->sent_ns = CLV_NEW_ARRAY(arena, int64_t, (size_t)p->reads_first[n]);
     j->from_ns = CLV_NEW_ARRAY(arena, int64_t, n);
@@ -140,7 +140,7 @@ static bool take(joiner *j, clv_arena *arena)
     return j->sent_ns && j->from_ns && j->group_of && j->time_ns;
 }
 
-clv_status clv_bound_together(const clv_partition *p, int64_t low_ns, int64_t best_ns,
+clv_status clv_bound_together(const clv_partition_problem *p, int64_t low_ns, int64_t best_ns,
                               clv_arena *arena, int64_t *ret_ns, clv_error *err)
 {
     joiner j = { .p = p };

@@ -5,7 +5,7 @@
 #ifndef CLV_SOLVER_PARTITION_CLASSES_H
 #define CLV_SOLVER_PARTITION_CLASSES_H
 
-#include "problem/partition.h"
+#include "problem/partition_problem.h"
 
 #define CLV_CLASSES_MAX 4
 
@@ -15,7 +15,7 @@ typedef struct {
 } clv_device_class;
 
 /* Classes by their first device into ret (CLV_CLASSES_MAX long). How many; -1: too many. */
-static inline int32_t clv_find_classes(const clv_partition *p, clv_device_class *ret)
+static inline int32_t clv_find_classes(const clv_partition_problem *p, clv_device_class *ret)
 {
     int32_t n = 0;
     for (int32_t d = 0; d < p->n_devices; d++) {

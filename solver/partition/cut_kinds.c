@@ -77,7 +77,7 @@ static bool count_cells(cutter *c)
  * a class those to the next one. */
 static bool find_rows(cutter *c)
 {
-    const clv_partition *p = c->l->p;
+    const clv_partition_problem *p = c->l->p;
     int32_t from[ROWS_MAX], to[ROWS_MAX], n = p->n_devices;
     for (int32_t a = 0; a < n; a++)
         for (int32_t b = 0; b < n; b++) {
@@ -100,7 +100,7 @@ static bool find_rows(cutter *c)
 
 static clv_status open_cutter(cutter *c, clv_arena *scratch, bool *ret_few, clv_error *err)
 {
-    const clv_partition *p = c->l->p;
+    const clv_partition_problem *p = c->l->p;
     ptrdiff_t n = c->n + 1;
     c->n_classes = clv_find_classes(p, c->class);
     *ret_few = count_cells(c);

@@ -64,7 +64,7 @@ typedef struct {
 
 static run_link link_into(const cutter *c, int32_t k)
 {
-    const clv_partition *p = c->l->p;
+    const clv_partition_problem *p = c->l->p;
     if (k == 0)
         return (run_link){ 0, 0 };
     size_t link = (size_t)c->o->order[k - 1] * (size_t)p->n_devices + (size_t)c->o->order[k];
@@ -264,7 +264,7 @@ static int64_t longest_period(const cutter *c)
 /* No period can be shorter: all work shared evenly, each unit where it is fastest. */
 static int64_t shortest_period(const cutter *c)
 {
-    const clv_partition *p = c->l->p;
+    const clv_partition_problem *p = c->l->p;
     int64_t sum = 0, longest = 0;
     for (int32_t u = 0; u < c->n; u++) {
         int64_t ns = INT64_MAX;
@@ -332,7 +332,7 @@ bool clv_cut_by_time(const clv_line *l, const clv_cut_options *o, int32_t *devic
  * counted from the end of the run. Those written longer ago are there by then. */
 static void send_over(const clv_line *l, int32_t from, int32_t to, int32_t i, int32_t window)
 {
-    const clv_partition *p = l->p;
+    const clv_partition_problem *p = l->p;
     int32_t kind = p->kind_of[from];
     const int64_t *time = l->time + (size_t)kind * ((size_t)p->n_units + 1);
     int32_t first = i > window ? i - window : 0;
@@ -352,7 +352,7 @@ static void send_over(const clv_line *l, int32_t from, int32_t to, int32_t i, in
 static int64_t delay_at(const clv_line *l, int32_t from_device, int32_t to, int32_t i,
                         int32_t window)
 {
-    const clv_partition *p = l->p;
+    const clv_partition_problem *p = l->p;
     int32_t kind = p->kind_of[to], n = p->n_units;
     int32_t first = i > window ? i - window : 0, end = n - i > window ? i + window : n;
     const int64_t *time = l->time + (size_t)kind * ((size_t)n + 1);
@@ -375,7 +375,7 @@ static int64_t delay_at(const clv_line *l, int32_t from_device, int32_t to, int3
 bool clv_line_same_boundary(const clv_line *l, int32_t from, int32_t to, int32_t other_from,
                             int32_t other_to)
 {
-    const clv_partition *p = l->p;
+    const clv_partition_problem *p = l->p;
     size_t a = (size_t)from * (size_t)p->n_devices + (size_t)to;
     size_t b = (size_t)other_from * (size_t)p->n_devices + (size_t)other_to;
     return p->kind_of[from] == p->kind_of[other_from] && p->kind_of[to] == p->kind_of[other_to] &&

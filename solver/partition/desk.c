@@ -26,7 +26,7 @@ int32_t clv_desk_default_budget(int32_t n_units)
     return budget < BUDGET_MIN ? BUDGET_MIN : budget;
 }
 
-clv_status clv_desk_open(const clv_partition *p, const clv_judge *judge,
+clv_status clv_desk_open(const clv_partition_problem *p, const clv_partition_judge *judge,
                          const clv_search_options *options, clv_arena *arena, clv_desk *ret,
                          clv_error *err)
 {

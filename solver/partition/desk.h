@@ -10,8 +10,8 @@
 #include "solver/partition/search.h"
 
 typedef struct {
-    const clv_partition *p;
-    const clv_judge *judge;
+    const clv_partition_problem *p;
+    const clv_partition_judge *judge;
     const clv_search_options *options;
     clv_arena *arena; /* for what the result keeps */
     clv_tried *tried; /* [0 .. n_judged) have verdicts, [n_judged .. n) wait */
@@ -37,7 +37,7 @@ typedef struct {
 /* max_judged when the caller gives none. */
 int32_t clv_desk_default_budget(int32_t n_units);
 
-clv_status clv_desk_open(const clv_partition *p, const clv_judge *judge,
+clv_status clv_desk_open(const clv_partition_problem *p, const clv_partition_judge *judge,
                          const clv_search_options *options, clv_arena *arena, clv_desk *ret,
                          clv_error *err);
 

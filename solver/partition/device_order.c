@@ -19,7 +19,7 @@ static int64_t from_the_middle(const clv_line *l, int32_t device)
 
 static bool comes_before(const clv_line *l, clv_device_order how, int32_t a, int32_t b)
 {
-    const clv_partition *p = l->p;
+    const clv_partition_problem *p = l->p;
     if (how == CLV_BY_CAPACITY)
         return p->capacity_bytes[a] > p->capacity_bytes[b];
     if (how == CLV_MIXED)
@@ -30,7 +30,7 @@ static bool comes_before(const clv_line *l, clv_device_order how, int32_t a, int
     return how == CLV_SLOWEST_FIRST ? all_a > all_b : all_a < all_b;
 }
 
-static bool order_by_rules(const clv_partition *p, clv_obey *obey, int32_t *order)
+static bool order_by_rules(const clv_partition_problem *p, clv_obey *obey, int32_t *order)
 {
     bool changed = false;
     if (!obey)

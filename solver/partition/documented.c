@@ -340,7 +340,7 @@ static clv_status mend(documented *s, clv_error *err)
 
 static clv_status open_queue(documented *s, clv_error *err)
 {
-    const clv_partition *p = s->desk->p;
+    const clv_partition_problem *p = s->desk->p;
     clv_line *line;
     CLV_TRY(clv_groups_new(p, s->arena, &s->g, err));
     CLV_TRY(clv_moves_new(s->g, s->desk->options->use_all_devices, s->arena, &s->moves, err));

@@ -26,7 +26,7 @@ static void list_units(filler *f)
  * there is one, by the fastest link; -1: none. O(devices). */
 static int32_t nearest(const filler *f, int32_t d)
 {
-    const clv_partition *p = f->g->p;
+    const clv_partition_problem *p = f->g->p;
     int64_t bytes = p->weight_bytes[f->unit[f->first[d + 1] - 1]];
     int32_t best = -1;
     for (int32_t e = 0; e < p->n_devices; e++) {

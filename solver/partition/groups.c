@@ -101,7 +101,7 @@ static void add_inner_send(clv_groups *g, int32_t unit, int32_t sign)
 
 static void add_sums(clv_groups *g, int32_t unit, int32_t device, int32_t sign)
 {
-    const clv_partition *p = g->p;
+    const clv_partition_problem *p = g->p;
     g->n_used -= g->n_units[device] > 0;
     g->n_units[device] += sign;
     g->n_used += g->n_units[device] > 0;
@@ -115,7 +115,7 @@ static void add_sums(clv_groups *g, int32_t unit, int32_t device, int32_t sign)
 /* The nets that unit writes now come from another device. */
 static void move_written(clv_groups *g, int32_t unit, int32_t from, int32_t to)
 {
-    const clv_partition *p = g->p;
+    const clv_partition_problem *p = g->p;
     g->inner_sends[unit] = 0;
     for (int32_t net = p->unit_first_net[unit]; net < p->unit_first_net[unit + 1]; net++) {
         for (int32_t i = 0; i < g->n_pins[net]; i++) {
@@ -139,7 +139,7 @@ static void move_written(clv_groups *g, int32_t unit, int32_t from, int32_t to)
 /* The nets that unit reads are now read on another device. */
 static void move_read(clv_groups *g, int32_t unit, int32_t from, int32_t to)
 {
-    const clv_partition *p = g->p;
+    const clv_partition_problem *p = g->p;
     g->inner_reads[unit] = 0;
     for (int32_t i = p->reads_first[unit]; i < p->reads_first[unit + 1]; i++) {
         int32_t net = p->reads[i], writer = p->net_from[net], d = g->device_of[writer];
@@ -232,7 +232,7 @@ static void clear(clv_groups *g)
 
 static void load_net(clv_groups *g, int32_t net)
 {
-    const clv_partition *p = g->p;
+    const clv_partition_problem *p = g->p;
     int32_t writer = p->net_from[net], from = g->device_of[writer];
     for (int32_t i = p->net_first[net]; i < p->net_first[net + 1]; i++) {
         int32_t to = g->device_of[p->net_to[i]];
@@ -248,7 +248,7 @@ static void load_net(clv_groups *g, int32_t net)
 
 void clv_groups_load(clv_groups *g, const int32_t *device_of)
 {
-    const clv_partition *p = g->p;
+    const clv_partition_problem *p = g->p;
     clear(g);
     if (p->n_units > 0)
         memmove(g->device_of, device_of, (size_t)p->n_units * sizeof *device_of);
@@ -290,7 +290,7 @@ bool clv_groups_legal_at(clv_groups *g, int32_t d)
 /* Counts the nets that cross because of this unit alone, sign times. */
 static void count_own_crossings(clv_groups *g, int32_t unit, int32_t sign)
 {
-    const clv_partition *p = g->p;
+    const clv_partition_problem *p = g->p;
     int32_t here = g->device_of[unit];
     for (int32_t net = p->unit_first_net[unit]; net < p->unit_first_net[unit + 1]; net++)
         for (int32_t i = 0; i < g->n_pins[net]; i++)
@@ -326,7 +326,7 @@ static void reach_from_sources(clv_groups *g, const uint64_t *rows, uint64_t *ro
 
 void clv_groups_barred(clv_groups *g, int32_t unit, uint64_t *barred)
 {
-    const clv_partition *p = g->p;
+    const clv_partition_problem *p = g->p;
     memset(barred, 0, g->words * sizeof *barred);
     if (g->inner_reads[unit] > 0 &&
         g->inner_sends[unit] > 0) { /* its group would wait for itself */
@@ -364,7 +364,7 @@ int64_t clv_groups_period_ns(const clv_groups *g)
 /* Time that the links from one device use a port. */
 static int64_t sent_through(const clv_groups *g, int32_t from, int32_t port)
 {
-    const clv_partition *p = g->p;
+    const clv_partition_problem *p = g->p;
     int64_t sum = 0;
     for (int32_t to = 0; to < p->n_devices; to++) {
         size_t link = link_at(g, from, to);
@@ -402,7 +402,7 @@ int64_t clv_groups_serial_ns(const clv_groups *g)
     return sum;
 }
 
-static bool take_lists(const clv_partition *p, clv_arena *arena, clv_unit_lists *list)
+static bool take_lists(const clv_partition_problem *p, clv_arena *arena, clv_unit_lists *list)
 {
     *list = (clv_unit_lists){ CLV_NEW_ARRAY(arena, int32_t, p->n_units),
                               CLV_NEW_ARRAY(arena, int32_t, p->n_units),
@@ -410,7 +410,7 @@ static bool take_lists(const clv_partition *p, clv_arena *arena, clv_unit_lists 
     return list->next && list->prev && list->head;
 }
 
-static bool take_pins(const clv_partition *p, clv_arena *arena, clv_groups *g)
+static bool take_pins(const clv_partition_problem *p, clv_arena *arena, clv_groups *g)
 {
     g->pin_first = CLV_NEW_ARRAY(arena, int32_t, (size_t)p->n_nets + 1);
     g->n_pins = CLV_NEW_ARRAY(arena, int32_t, p->n_nets);
@@ -425,7 +425,7 @@ static bool take_pins(const clv_partition *p, clv_arena *arena, clv_groups *g)
     return g->pins != NULL;
 }
 
-static bool take_sums(const clv_partition *p, clv_arena *arena, clv_groups *g)
+static bool take_sums(const clv_partition_problem *p, clv_arena *arena, clv_groups *g)
 {
     size_t d = (size_t)p->n_devices;
     g->device_of = CLV_NEW_ARRAY(arena, int32_t, p->n_units);
@@ -448,7 +448,7 @@ static bool take_sums(const clv_partition *p, clv_arena *arena, clv_groups *g)
            g->sources && g->queue && g->inner_reads && g->inner_sends;
 }
 
-clv_status clv_groups_new(const clv_partition *p, clv_arena *arena, clv_groups **ret,
+clv_status clv_groups_new(const clv_partition_problem *p, clv_arena *arena, clv_groups **ret,
                           clv_error *err)
 {
     clv_groups *g = CLV_NEW(arena, clv_groups);

@@ -25,7 +25,7 @@ typedef struct {
 } clv_pin;
 
 typedef struct {
-    const clv_partition *p;
+    const clv_partition_problem *p;
     int32_t *device_of;
     int32_t n_used; /* devices with units */
     int32_t *n_units;
@@ -46,7 +46,7 @@ typedef struct {
     clv_rule_counts counts;             /* where p has rules */
 } clv_groups;
 
-clv_status clv_groups_new(const clv_partition *p, clv_arena *arena, clv_groups **ret,
+clv_status clv_groups_new(const clv_partition_problem *p, clv_arena *arena, clv_groups **ret,
                           clv_error *err);
 
 /* Becomes this assignment. O(units + pins + devices^2). */

@@ -46,7 +46,7 @@ static int by_score(const void *a, const void *b)
 
 clv_status clv_improver_new(clv_desk *desk, clv_arena *arena, clv_improver *ret, clv_error *err)
 {
-    const clv_partition *p = desk->p;
+    const clv_partition_problem *p = desk->p;
     *ret = (clv_improver){ .desk = desk, .work = WORK_TOTAL, .goal_plan = -1 };
     ret->n_pins = p->n_nets > 0 ? p->net_first[p->n_nets] : 0;
     ret->reserve_bytes = CLV_NEW_ARRAY(arena, int64_t, p->n_devices);
@@ -59,7 +59,7 @@ clv_status clv_improver_new(clv_desk *desk, clv_arena *arena, clv_improver *ret,
 
 void clv_improver_learn(clv_improver *im, const clv_tried *plan)
 {
-    const clv_partition *p = im->desk->p;
+    const clv_partition_problem *p = im->desk->p;
     int32_t d = plan->verdict.device;
     if (plan->verdict.outcome != CLV_OOM || d < 0 || d >= p->n_devices)
         return;
@@ -96,7 +96,7 @@ static double unevenness(const clv_groups *g)
 
 /* Walks among few devices are long enough with a step for each pair of them, which leaves work for
  * walks from more plans; among many, that would end them after some moves. */
-static int64_t steps_of_score(const clv_partition *p)
+static int64_t steps_of_score(const clv_partition_problem *p)
 {
     int64_t d = p->n_devices;
     return (d <= FEW_DEVICES ? d * d : d + clv_n_ports(p)) + 16;

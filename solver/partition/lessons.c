@@ -18,7 +18,7 @@
 /* No device is believed to take longer (28 hours): sums of the search stay in 64 bits. */
 #define TOLD_MAX 1e14
 
-clv_status clv_lessons_new(const clv_partition *p, clv_arena *arena, clv_lessons **ret,
+clv_status clv_lessons_new(const clv_partition_problem *p, clv_arena *arena, clv_lessons **ret,
                            clv_error *err)
 {
     size_t kinds = (size_t)p->n_kinds, units = (size_t)p->n_units;
@@ -52,7 +52,7 @@ clv_status clv_lessons_new(const clv_partition *p, clv_arena *arena, clv_lessons
 
 static double *time_at(clv_lessons *l, int32_t device, int32_t unit)
 {
-    const clv_partition *p = l->model;
+    const clv_partition_problem *p = l->model;
     return l->time + (size_t)p->kind_of[device] * (size_t)p->n_units + (size_t)unit;
 }
 
@@ -109,7 +109,7 @@ static void scale(clv_lessons *l, const clv_desk *desk, int32_t plan)
 
 static void fit(clv_lessons *l, const clv_desk *desk)
 {
-    const clv_partition *p = l->model;
+    const clv_partition_problem *p = l->model;
     int64_t work = 0;
     for (size_t i = 0; i < (size_t)p->n_kinds * (size_t)p->n_units; i++)
         l->time[i] = (double)p->time_ns[i];
@@ -135,7 +135,7 @@ static int64_t stretched(const clv_lessons *l, int32_t kind, int32_t unit, int64
 
 static void write_back(clv_lessons *l)
 {
-    const clv_partition *p = l->model;
+    const clv_partition_problem *p = l->model;
     for (size_t i = 0; i < (size_t)p->n_kinds * (size_t)p->n_units; i++)
         l->time_ns[i] = (int64_t)llround(l->time[i]);
     for (int32_t k = 0; k < p->n_kinds; k++) {

@@ -11,8 +11,8 @@
 #include "solver/partition/desk.h"
 
 typedef struct {
-    const clv_partition *model;
-    clv_partition corrected;                         /* what the search works on */
+    const clv_partition_problem *model;
+    clv_partition_problem corrected;                 /* what the search works on */
     int64_t *time_ns, *net_ready_ns, *read_after_ns; /* of corrected */
     double *time;                                    /* scratch: as time_ns */
     double *sum;                                     /* scratch: by device */
@@ -22,7 +22,7 @@ typedef struct {
 } clv_lessons;
 
 /* The desk asks for times from then on, and works on corrected. CLV_ENOMEM. O(units + pins). */
-clv_status clv_lessons_new(const clv_partition *p, clv_arena *arena, clv_lessons **ret,
+clv_status clv_lessons_new(const clv_partition_problem *p, clv_arena *arena, clv_lessons **ret,
                            clv_error *err);
 
 /* Looks at what was judged since the last call. True when corrected has changed. O(plans * units),

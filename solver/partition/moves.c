@@ -53,7 +53,7 @@ bool clv_move_is_legal(clv_moves *m, int32_t unit, int32_t to)
 static void find_linked(clv_moves *m, int32_t unit, clv_move_kind kind)
 {
     const clv_groups *g = m->g;
-    const clv_partition *p = g->p;
+    const clv_partition_problem *p = g->p;
     memset(m->linked, 0, g->words * sizeof *m->linked);
     if (kind == CLV_TO_PARENT) {
         for (int32_t i = p->reads_first[unit]; i < p->reads_first[unit + 1]; i++)

@@ -7,7 +7,7 @@
 
 static clv_status take_scratch(clv_obey *o, clv_error *err)
 {
-    const clv_partition *p = o->p;
+    const clv_partition_problem *p = o->p;
     size_t d = (size_t)p->n_devices;
     o->found = CLV_NEW_ARRAY(o->arena, int32_t, p->n_units);
     o->trial = CLV_NEW_ARRAY(o->arena, int32_t, p->n_units);
@@ -129,7 +129,8 @@ void clv_obey_order(const clv_obey *o, int32_t *order)
     memcpy(order, o->pin_order, (size_t)o->p->n_devices * sizeof *order);
 }
 
-clv_status clv_obey_new(const clv_partition *p, clv_arena *arena, clv_obey **ret, clv_error *err)
+clv_status clv_obey_new(const clv_partition_problem *p, clv_arena *arena, clv_obey **ret,
+                        clv_error *err)
 {
     clv_obey *o = CLV_NEW(arena, clv_obey);
     if (!o)

@@ -19,7 +19,8 @@ typedef enum {
 } clv_obey_outcome;
 
 /* p has rules. O(units + nets' readers + units * devices / 64). */
-clv_status clv_obey_new(const clv_partition *p, clv_arena *arena, clv_obey **ret, clv_error *err);
+clv_status clv_obey_new(const clv_partition_problem *p, clv_arena *arena, clv_obey **ret,
+                        clv_error *err);
 
 /* Any assignment that obeys; device_of: n_units, written when one is found. The first call
  * searches, later ones give the same. Mostly O(units + nets' readers); in the worst case

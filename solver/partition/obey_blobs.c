@@ -24,7 +24,7 @@ static void number_units(clv_obey *o)
 /* Edges between blobs, by their number, in both directions. */
 static clv_status list_edges(clv_obey *o, clv_error *err)
 {
-    const clv_partition *p = o->p;
+    const clv_partition_problem *p = o->p;
     int32_t n_pins = p->n_nets > 0 ? p->net_first[p->n_nets] : 0;
     size_t n = (size_t)o->n + 2;
     o->read_first = CLV_NEW_ARRAY(o->arena, int32_t, n);

@@ -5,7 +5,7 @@
 #include "solver/partition/obey.h"
 
 struct clv_obey {
-    const clv_partition *p;
+    const clv_partition_problem *p;
     const clv_rules *rules;
     clv_arena *arena;
     int32_t n; /* blobs, in topological order */

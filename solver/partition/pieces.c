@@ -30,7 +30,7 @@ typedef struct {
 } ideal;
 
 struct clv_pieces {
-    const clv_partition *p;
+    const clv_partition_problem *p;
     const clv_trunk *t;
     clv_arena *arena;
     device_class classes[CLV_CLASSES_MAX];
@@ -56,7 +56,7 @@ struct clv_pieces {
 
 static int64_t unit_time(const clv_pieces *s, const device_class *c, int32_t place)
 {
-    const clv_partition *p = s->p;
+    const clv_partition_problem *p = s->p;
     size_t unit = (size_t)s->t->unit[place], n = (size_t)p->n_units;
     if (c->kind >= 0)
         return p->time_ns[(size_t)c->kind * n + unit];
@@ -117,7 +117,7 @@ static bool fill_class(clv_pieces *s, device_class *c)
 }
 
 /* Can a link carry any number of transfers at once? */
-static bool is_free(const clv_partition *p, size_t link)
+static bool is_free(const clv_partition_problem *p, size_t link)
 {
     return p->link_first_port && p->link_first_port[link] == p->link_first_port[link + 1];
 }
@@ -126,7 +126,7 @@ static bool is_free(const clv_partition *p, size_t link)
  * little less than 1 is for rounding. */
 static void find_fastest_link(clv_pieces *s)
 {
-    const clv_partition *p = s->p;
+    const clv_partition_problem *p = s->p;
     bool any = false;
     for (int32_t from = 0; from < p->n_devices; from++)
         for (int32_t to = 0; to < p->n_devices; to++) {
@@ -168,7 +168,7 @@ static bool fill_memory(clv_pieces *s, const int64_t *live_bytes, const int64_t 
     return true;
 }
 
-clv_status clv_pieces_new(const clv_partition *p, const clv_trunk *trunk,
+clv_status clv_pieces_new(const clv_partition_problem *p, const clv_trunk *trunk,
                           const clv_bound_options *o, clv_arena *arena, clv_pieces **ret,
                           clv_error *err)
 {
@@ -337,7 +337,7 @@ static void grow(const growth *g, load x, int32_t place)
 /* What two units have to send each other goes over one link. */
 static void find_glue(clv_pieces *s, int64_t period_ns)
 {
-    const clv_partition *p = s->p;
+    const clv_partition_problem *p = s->p;
     memset(s->is_writer, 0, (size_t)s->t->n * sizeof *s->is_writer);
     for (int32_t i = 0; i < s->t->n; i++) {
         int32_t u = s->t->unit[i];
@@ -412,7 +412,7 @@ clv_status clv_pieces_ask(clv_pieces *s, int64_t period_ns, clv_pieces_answer *r
 /* The next device of a class behind device d. */
 static int32_t next_of_class(const clv_pieces *s, const device_class *c, int32_t d)
 {
-    const clv_partition *p = s->p;
+    const clv_partition_problem *p = s->p;
     while (++d < p->n_devices && (p->kind_of[d] != c->kind || p->capacity_bytes[d] != c->capacity))
         continue;
     return d;
@@ -421,7 +421,7 @@ static int32_t next_of_class(const clv_pieces *s, const device_class *c, int32_t
 /* piece[unit]: how many devices come before its own. */
 static bool place_units(const clv_pieces *s, const int32_t *chain, int32_t n, int32_t *piece)
 {
-    const clv_partition *p = s->p;
+    const clv_partition_problem *p = s->p;
     for (int32_t u = 0; u < p->n_units; u++)
         piece[u] = -1;
     for (int32_t k = 0, place = 0; k < n; k++) {
@@ -457,7 +457,7 @@ static int32_t list_ideals(const clv_pieces *s, int32_t *chain)
 
 bool clv_pieces_plan(const clv_pieces *s, int32_t *device_of, int64_t *ret_period_ns)
 {
-    const clv_partition *p = s->p;
+    const clv_partition_problem *p = s->p;
     if (s->last < 0 || s->classes[0].kind < 0)
         return false;
     clv_mark mark = clv_arena_mark(s->arena);

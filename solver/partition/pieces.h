@@ -21,7 +21,7 @@ typedef enum {
 
 /* Devices of one kind and capacity are a class. The
  * trunk and the partition must outlive it. CLV_ENOMEM. O(units * (64 + kinds)). */
-clv_status clv_pieces_new(const clv_partition *p, const clv_trunk *trunk,
+clv_status clv_pieces_new(const clv_partition_problem *p, const clv_trunk *trunk,
                           const clv_bound_options *o, clv_arena *arena, clv_pieces **ret,
                           clv_error *err);
 

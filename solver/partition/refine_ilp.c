@@ -89,7 +89,7 @@ static clv_status note_net(window *w, int32_t net, clv_error *err)
 
 static clv_status note_nets(window *w, clv_error *err)
 {
-    const clv_partition *p = w->im->g->p;
+    const clv_partition_problem *p = w->im->g->p;
     w->n_nets = 0;
     for (int32_t i = 0; i < w->n; i++) {
         int32_t u = w->unit[i];
@@ -161,7 +161,7 @@ static void add_reader(window *w, int32_t i, int32_t from, int32_t v)
 
 static void add_nets(window *w)
 {
-    const clv_partition *p = w->im->g->p;
+    const clv_partition_problem *p = w->im->g->p;
     for (int32_t i = 0; i < w->n_nets; i++) {
         int32_t net = w->nets[i], from = place_of(w, p->net_from[net]);
         for (int32_t r = p->net_first[net]; r < p->net_first[net + 1]; r++)
@@ -192,7 +192,7 @@ static void add_time_rows(window *w)
 
 static double wire(const window *w, int32_t i)
 {
-    const clv_partition *p = w->im->g->p;
+    const clv_partition_problem *p = w->im->g->p;
     return (double)clv_wire_ns(p, w->a, w->b, p->net_bytes[w->nets[i]]) / w->scale;
 }
 
@@ -225,7 +225,7 @@ static void add_link_row(window *w)
 static void add_memory_row(window *w)
 {
     const clv_groups *g = w->im->g;
-    const clv_partition *p = g->p;
+    const clv_partition_problem *p = g->p;
     double room[2], outside[2], all = 0;
     for (int side = 0; side < 2; side++) {
         int32_t d = side ? w->b : w->a;
@@ -251,7 +251,7 @@ static void add_memory_row(window *w)
 
 static void add_columns(window *w)
 {
-    const clv_partition *p = w->im->g->p;
+    const clv_partition_problem *p = w->im->g->p;
     bool latency = w->im->desk->options->objective == CLV_LATENCY;
     for (int32_t i = 0; i < w->n; i++) {
         int64_t ns = clv_unit_ns(p, w->unit[i], w->b) - clv_unit_ns(p, w->unit[i], w->a);
@@ -372,7 +372,7 @@ clv_status clv_refine_ilp(clv_improver *im, clv_arena *arena, clv_error *err)
     window w = { .im = im };
     pair pairs[PAIRS] = { 0 };
     clv_score now;
-    const clv_partition *p = im->desk->p;
+    const clv_partition_problem *p = im->desk->p;
     const int32_t *plan = im->desk->tried[im->desk->best].device_of;
     if (!clv_ilp_solver())
         return CLV_OK;

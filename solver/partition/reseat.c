@@ -23,7 +23,7 @@ typedef struct {
 } change;
 
 typedef struct {
-    const clv_partition *p;
+    const clv_partition_problem *p;
     int32_t *seat; /* by group */
     transfer *sent;
     int32_t *first, *touch;      /* by group, + 1: the transfers from and to it */
@@ -43,7 +43,7 @@ typedef struct {
 /* seen is by device here: the last net sent there, plus 1. */
 static void list_transfers(seating *s, const int32_t *device_of, int32_t *seen)
 {
-    const clv_partition *p = s->p;
+    const clv_partition_problem *p = s->p;
     for (int32_t net = 0; net < p->n_nets; net++) {
         int32_t from = device_of[p->net_from[net]];
         for (int32_t i = p->net_first[net]; i < p->net_first[net + 1] && p->net_bytes[net]; i++) {
@@ -65,7 +65,7 @@ static void sum_up(int32_t *first, int32_t n)
 /* fill is scratch: n_devices. */
 static void list_by_group(seating *s, const int32_t *device_of, int32_t *fill)
 {
-    const clv_partition *p = s->p;
+    const clv_partition_problem *p = s->p;
     size_t row = (size_t)p->n_devices * sizeof *fill;
     for (int32_t t = 0; t < s->n_sent; t++) {
         s->first[s->sent[t].from + 1]++;
@@ -97,7 +97,7 @@ static void note_change(seating *s, int32_t port)
 
 static void add_transfer(seating *s, int32_t t, int64_t sign)
 {
-    const clv_partition *p = s->p;
+    const clv_partition_problem *p = s->p;
     int32_t from = s->seat[s->sent[t].from], to = s->seat[s->sent[t].to];
     size_t link = (size_t)from * (size_t)p->n_devices + (size_t)to;
     if (!p->link_first_port)
@@ -147,7 +147,7 @@ static void undo(seating *s, int32_t a, int32_t b)
 
 static bool goes_through(const seating *s, int32_t from, int32_t to, int32_t port)
 {
-    const clv_partition *p = s->p;
+    const clv_partition_problem *p = s->p;
     size_t link = (size_t)from * (size_t)p->n_devices + (size_t)to;
     if (!p->link_first_port)
         return port == (int32_t)link;
@@ -168,7 +168,7 @@ static bool may_sit(const seating *s, int32_t group, int32_t device)
 
 static bool may_exchange(const seating *s, int32_t a, int32_t b)
 {
-    const clv_partition *p = s->p;
+    const clv_partition_problem *p = s->p;
     int32_t at_a = s->seat[a], at_b = s->seat[b];
     return a != b && p->kind_of[at_a] == p->kind_of[at_b] &&
            p->capacity_bytes[at_a] == p->capacity_bytes[at_b] && may_sit(s, a, at_b) &&
@@ -264,7 +264,7 @@ static bool improve(seating *s)
 
 static bool take(seating *s, clv_arena *arena)
 {
-    const clv_partition *p = s->p;
+    const clv_partition_problem *p = s->p;
     size_t n = (size_t)p->n_units, d = (size_t)p->n_devices, ports = (size_t)clv_n_ports(p);
     size_t pins = p->n_nets > 0 ? (size_t)p->net_first[p->n_nets] : 0;
     s->seat = CLV_NEW_ARRAY(arena, int32_t, d);
@@ -280,7 +280,8 @@ static bool take(seating *s, clv_arena *arena)
            s->changes && s->seen;
 }
 
-static int64_t busiest_device(const clv_partition *p, const int32_t *device_of, int64_t *time_ns)
+static int64_t busiest_device(const clv_partition_problem *p, const int32_t *device_of,
+                              int64_t *time_ns)
 {
     int64_t most = 0;
     for (int32_t u = 0; u < p->n_units; u++) {
@@ -294,7 +295,7 @@ static int64_t busiest_device(const clv_partition *p, const int32_t *device_of, 
 static clv_status reseat(seating *s, int32_t *device_of, clv_arena *arena, int64_t *ret_ns,
                          clv_error *err)
 {
-    const clv_partition *p = s->p;
+    const clv_partition_problem *p = s->p;
     int32_t *by_device = CLV_NEW_ARRAY(arena, int32_t, p->n_devices);
     int64_t *time_ns = CLV_NEW_ARRAY(arena, int64_t, p->n_devices);
     if (!take(s, arena) || !by_device || !time_ns)
@@ -314,8 +315,8 @@ static clv_status reseat(seating *s, int32_t *device_of, clv_arena *arena, int64
     return CLV_OK;
 }
 
-clv_status clv_reseat(const clv_partition *p, int32_t *device_of, clv_arena *scratch, int64_t *work,
-                      int64_t *ret_ns, clv_error *err)
+clv_status clv_reseat(const clv_partition_problem *p, int32_t *device_of, clv_arena *scratch,
+                      int64_t *work, int64_t *ret_ns, clv_error *err)
 {
     seating s = { .p = p, .steps = *work };
     clv_arena *arena = clv_arena_new(clv_arena_alloc(scratch), 0);

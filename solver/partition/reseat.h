@@ -3,7 +3,7 @@
 #ifndef CLV_SOLVER_PARTITION_RESEAT_H
 #define CLV_SOLVER_PARTITION_RESEAT_H
 
-#include "problem/partition.h"
+#include "problem/partition_problem.h"
 
 /* Groups of units change devices with each other, or with empty ones, two at a time, where kind and
  * capacity are the same and the rules of p allow it. Each time it is the exchange after which the
@@ -13,7 +13,7 @@
  * *ret_ns is the busiest device's or port's time in the end. *work: how many transfers may be
  * looked at, and how many of them are left. O(units + pins + ports) and, for each exchange, O(ends
  * of transfers through the port * devices * transfers of both). CLV_ENOMEM. */
-clv_status clv_reseat(const clv_partition *p, int32_t *device_of, clv_arena *scratch, int64_t *work,
-                      int64_t *ret_ns, clv_error *err);
+clv_status clv_reseat(const clv_partition_problem *p, int32_t *device_of, clv_arena *scratch,
+                      int64_t *work, int64_t *ret_ns, clv_error *err);
 
 #endif

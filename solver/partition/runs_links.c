@@ -11,7 +11,7 @@
 /* Bandwidths that may tell parts apart. */
 #define SPEEDS_MAX 8
 
-static clv_runs_link link_of(const clv_partition *p, int32_t from, int32_t to)
+static clv_runs_link link_of(const clv_partition_problem *p, int32_t from, int32_t to)
 {
     size_t at = (size_t)from * (size_t)p->n_devices + (size_t)to;
     return (clv_runs_link){ (double)p->link_latency_ns[at], 1e9 / p->link_bytes_per_s[at], true };
@@ -39,7 +39,7 @@ static clv_runs_link first_link(const clv_runs_walk *w, const clv_runs_link *dir
  * its slowest link. direct: scratch. */
 static void find_pairs(clv_runs_walk *w, clv_runs_link *direct)
 {
-    const clv_partition *p = w->b->p;
+    const clv_partition_problem *p = w->b->p;
     int32_t n = w->n_slots;
     for (int32_t i = 0; i < n * n; i++)
         w->pair[i] = (clv_runs_link){ INFINITY, INFINITY, false };
@@ -83,7 +83,8 @@ static clv_status tell_stretches(const clv_runs_walk *w, const clv_runs_link *di
 
 /* Parts joined by links with so many ns a byte at most: are there two? *ret: the fastest link
  * between two, each of its numbers. */
-static bool join(const clv_partition *p, double byte_ns, int32_t *parent, clv_runs_link *ret)
+static bool join(const clv_partition_problem *p, double byte_ns, int32_t *parent,
+                 clv_runs_link *ret)
 {
     bool has_parts = false;
     *ret = (clv_runs_link){ INFINITY, INFINITY, true };
@@ -103,7 +104,7 @@ static bool join(const clv_partition *p, double byte_ns, int32_t *parent, clv_ru
 }
 
 /* Different times of a byte, ascending; the first few. */
-static int32_t list_speeds(const clv_partition *p, double *speed)
+static int32_t list_speeds(const clv_partition_problem *p, double *speed)
 {
     int32_t n = 0;
     for (int32_t from = 0; from < p->n_devices; from++)
@@ -125,7 +126,7 @@ static int32_t list_speeds(const clv_partition *p, double *speed)
 /* Sizes of the parts. count: scratch, slots * n_devices, all 0. */
 static void size_parts(clv_runs_walk *w, int32_t *parent, int32_t *count)
 {
-    const clv_partition *p = w->b->p;
+    const clv_partition_problem *p = w->b->p;
     int32_t n = p->n_devices, largest = 0;
     w->is_pure = true;
     for (int32_t d = 0; d < n; d++)
@@ -147,7 +148,7 @@ static void size_parts(clv_runs_walk *w, int32_t *parent, int32_t *count)
 /* The parts between which links are slowest, compared to those within. */
 static clv_status find_parts(clv_runs_walk *w, clv_error *err)
 {
-    const clv_partition *p = w->b->p;
+    const clv_partition_problem *p = w->b->p;
     int32_t *parent = CLV_NEW_ARRAY(w->arena, int32_t, p->n_devices);
     int32_t *count = CLV_NEW_ARRAY(w->arena, int32_t, w->n_slots * p->n_devices);
     double speed[SPEEDS_MAX], best = 1;

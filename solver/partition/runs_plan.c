@@ -93,7 +93,7 @@ typedef struct {
 
 static int32_t take_device(builder *t, const clv_runs_class *c)
 {
-    const clv_partition *p = t->w->b->p;
+    const clv_partition_problem *p = t->w->b->p;
     for (int32_t d = 0; d < p->n_devices; d++)
         if (!t->taken[d] && p->kind_of[d] == c->kind &&
             p->capacity_bytes[d] - t->w->reserve_bytes == c->capacity) {
@@ -141,7 +141,7 @@ static void place_own(builder *t, const run *a)
 /* The others on the device of the run before or behind, in turn, so that two may run at a time. */
 static void place_between(builder *t, const run *a, int32_t from, int32_t to)
 {
-    const clv_partition *p = t->w->b->p;
+    const clv_partition_problem *p = t->w->b->p;
     int32_t first = first_between(t->w, a), turn = 0;
     for (int32_t i = first; i < end_between(t->w, a); i++) {
         int32_t *d = &t->device_of[t->w->b->trunk.unit[i]];
@@ -165,7 +165,7 @@ static void place_run(builder *t, const run *r, int32_t device)
  * last unit that they wait for is. */
 static void place_others(builder *t, int32_t first_device)
 {
-    const clv_partition *p = t->w->b->p;
+    const clv_partition_problem *p = t->w->b->p;
     int32_t idle = 0;
     for (int32_t u = 0; u < p->n_units; u++) {
         if (t->device_of[u] >= 0)
@@ -202,7 +202,7 @@ static void fill_order(const clv_runs_walk *w, const int32_t *device_of, bool *s
 clv_status clv_runs_plan(const clv_runs_walk *w, const clv_runs_end *end, int32_t *order,
                          int32_t *device_of, bool *ret, clv_error *err)
 {
-    const clv_partition *p = w->b->p;
+    const clv_partition_problem *p = w->b->p;
     run *runs = CLV_NEW_ARRAY(w->arena, run, p->n_devices + 1);
     int32_t *device = CLV_NEW_ARRAY(w->arena, int32_t, p->n_devices + 1);
     bool *seen = CLV_NEW_ARRAY(w->arena, bool, p->n_devices);

@@ -287,7 +287,7 @@ static clv_status is_hopeless(const clv_seeker *s, bool *ret, clv_error *err)
 
 static clv_status open_search(clv_seeker *s, clv_arena *arena, clv_error *err)
 {
-    const clv_partition *p = s->desk.p;
+    const clv_partition_problem *p = s->desk.p;
     CLV_TRY(clv_line_new(p, s->desk.judge->held_bytes, arena, &s->line, err));
     CLV_TRY(clv_improver_new(&s->desk, arena, &s->improver, err));
     s->order = CLV_NEW_ARRAY(arena, int32_t, p->n_devices);
@@ -381,7 +381,7 @@ static clv_status check_rules(clv_seeker *s, clv_arena *arena, clv_search_result
     return CLV_OK;
 }
 
-clv_status clv_search(const clv_partition *p, const clv_judge *judge,
+clv_status clv_search(const clv_partition_problem *p, const clv_partition_judge *judge,
                       const clv_search_options *options, clv_arena *arena, clv_search_result *ret,
                       clv_error *err)
 {

@@ -6,7 +6,7 @@
 #ifndef CLV_SOLVER_PARTITION_SEARCH_H
 #define CLV_SOLVER_PARTITION_SEARCH_H
 
-#include "problem/partition.h"
+#include "problem/partition_problem.h"
 
 typedef enum {
     CLV_SEARCH_DEFAULT,   /* balanced seeds, moves, best of all (search.c) */
@@ -70,7 +70,7 @@ typedef struct {
     bool none_obeys, proven;
 } clv_search_result;
 
-clv_status clv_search(const clv_partition *p, const clv_judge *judge,
+clv_status clv_search(const clv_partition_problem *p, const clv_partition_judge *judge,
                       const clv_search_options *options, clv_arena *arena, clv_search_result *ret,
                       clv_error *err);
 

@@ -18,8 +18,8 @@ static clv_bound_options bound_options(const clv_seeker *s)
  * more than before. */
 static int64_t untold_bytes(const clv_seeker *s, const clv_tried *plan, int64_t before)
 {
-    const clv_partition *p = s->desk.p;
-    const clv_judge *judge = s->desk.judge;
+    const clv_partition_problem *p = s->desk.p;
+    const clv_partition_judge *judge = s->desk.judge;
     int64_t known = 0, most = 0;
     for (int32_t u = 0; u < p->n_units; u++) {
         if (plan->device_of[u] != plan->verdict.device)

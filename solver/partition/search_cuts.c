@@ -10,8 +10,8 @@
  */
 void clv_seeker_find_alive_room(clv_seeker *s)
 {
-    const clv_partition *p = s->desk.p;
-    const clv_judge *judge = s->desk.judge;
+    const clv_partition_problem *p = s->desk.p;
+    const clv_partition_judge *judge = s->desk.judge;
     int64_t most = 0;
     for (int32_t u = 0; u < p->n_units && judge->live_bytes; u++) {
         int64_t live = judge->live_bytes[u] - (judge->held_bytes ? judge->held_bytes[u] : 0);
@@ -104,7 +104,7 @@ clv_status clv_seeker_first_plans(clv_seeker *s, clv_error *err)
  * neediest one, if all is set. False when there is nothing to learn from. */
 bool clv_seeker_leave_room(clv_seeker *s, bool all)
 {
-    const clv_partition *p = s->desk.p;
+    const clv_partition_problem *p = s->desk.p;
     int64_t most = 0;
     for (int32_t d = 0; d < p->n_devices; d++)
         most = s->improver.reserve_bytes[d] > most ? s->improver.reserve_bytes[d] : most;

@@ -154,7 +154,7 @@ static double arrival(const bound *b, const stretch *s, int32_t net, int32_t kin
 static double run_far(bound *b, const stretch *s, int32_t unit, int32_t kind, bool first_kind,
                       side at)
 {
-    const clv_partition *p = b->p;
+    const clv_partition_problem *p = b->p;
     int32_t read = p->reads_first[unit], end = p->reads_first[unit + 1];
     double start = s->first < 0 ? 0 : -INFINITY, price = paid(b, unit, kind);
     double *there = at == BEHIND ? b->far : b->sent;
@@ -185,7 +185,7 @@ static double time_near(const bound *b, const stretch *s, int32_t place)
  */
 static void run_near(bound *b, const stretch *s, int32_t place)
 {
-    const clv_partition *p = b->p;
+    const clv_partition_problem *p = b->p;
     int32_t unit = b->trunk.unit[place], n_before = place - s->first - 1;
     uint64_t past = b->past[place];
     if (n_before < WORD)
@@ -298,7 +298,7 @@ static int64_t room_of(const bound *b, int64_t capacity)
  */
 static void find_rooms(bound *b, int64_t *room)
 {
-    const clv_partition *p = b->p;
+    const clv_partition_problem *p = b->p;
     int64_t weights = 0, held = 0;
     for (int32_t d = 0; d < p->n_devices; d++) {
         int32_t like = 0;
@@ -318,7 +318,7 @@ static void find_rooms(bound *b, int64_t *room)
  * kind that have no unit through which all paths lead. */
 static void find_demand(bound *b)
 {
-    const clv_partition *p = b->p;
+    const clv_partition_problem *p = b->p;
     int32_t others = p->n_units - b->trunk.n, beside = p->n_units;
     if (p->n_units < p->n_devices)
         return;
@@ -356,7 +356,7 @@ static void find_least_partings(bound *b)
 
 static void find_fastest_link(bound *b)
 {
-    const clv_partition *p = b->p;
+    const clv_partition_problem *p = b->p;
     b->latency_ns = b->bytes_ns = INFINITY;
     for (int32_t from = 0; from < p->n_devices; from++)
         for (int32_t to = 0; to < p->n_devices; to++) {
@@ -388,7 +388,7 @@ static void find_past(bound *b)
  * stretches do not begin with it. */
 static void drop_early_writers(bound *b)
 {
-    const clv_partition *p = b->p;
+    const clv_partition_problem *p = b->p;
     for (int32_t i = 0; i < b->trunk.n && p->net_reads; i++) {
         int32_t u = b->trunk.unit[i], n_reads = p->reads_first[u + 1] - p->reads_first[u];
         for (int32_t net = p->unit_first_net[u]; net < p->unit_first_net[u + 1]; net++)
@@ -412,7 +412,7 @@ static void drop_loose_ends(bound *b)
     }
 }
 
-static bool take_bound(const clv_partition *p, clv_arena *scratch, bound *b)
+static bool take_bound(const clv_partition_problem *p, clv_arena *scratch, bound *b)
 {
     *b = (bound){ .p = p,
                   .used = CLV_NEW_ARRAY(scratch, bool, p->n_kinds),
@@ -437,8 +437,8 @@ static bool take_bound(const clv_partition *p, clv_arena *scratch, bound *b)
            b->far && b->sent && b->partings;
 }
 
-clv_status clv_stretches_open(const clv_partition *p, const clv_bound_options *o, int32_t near,
-                              clv_arena *scratch, clv_stretches *b, clv_error *err)
+clv_status clv_stretches_open(const clv_partition_problem *p, const clv_bound_options *o,
+                              int32_t near, clv_arena *scratch, clv_stretches *b, clv_error *err)
 {
     int64_t *room = CLV_NEW_ARRAY(scratch, int64_t, p->n_devices);
     if (!room || !take_bound(p, scratch, b))

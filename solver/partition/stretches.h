@@ -17,7 +17,7 @@ typedef struct {
 } clv_parting;
 
 typedef struct {
-    const clv_partition *p;
+    const clv_partition_problem *p;
     clv_trunk trunk;
     bool *used;    /* n_kinds: some device has it */
     double *price; /* n_kinds: ns for a byte */
@@ -65,7 +65,7 @@ typedef struct {
 } clv_stretch;
 
 /* near: width of the trunk. All lives in scratch. CLV_ENOMEM. O(units * 64 + nets' readers). */
-clv_status clv_stretches_open(const clv_partition *p, const clv_bound_options *options,
+clv_status clv_stretches_open(const clv_partition_problem *p, const clv_bound_options *options,
                               int32_t near, clv_arena *scratch, clv_stretches *ret, clv_error *err);
 
 /* Fills whole: the stretch on one device of each kind. O(units in it * kinds). */

@@ -11,7 +11,7 @@
 #define NOBODY INT32_MAX
 
 typedef struct {
-    const clv_partition *p;
+    const clv_partition_problem *p;
     clv_trunk *t;
     int32_t near;
     bool *out;     /* n_units: left out */
@@ -30,7 +30,7 @@ static int32_t place_of(const builder *b, int32_t unit)
 
 static void note_reader(builder *b, int32_t unit, int32_t place)
 {
-    const clv_partition *p = b->p;
+    const clv_partition_problem *p = b->p;
     for (int32_t i = p->reads_first[unit]; i < p->reads_first[unit + 1]; i++) {
         int32_t before = place_of(b, p->net_from[p->reads[i]]);
         if (before >= 0 && b->to[before] == NOBODY)
@@ -42,7 +42,7 @@ static void note_reader(builder *b, int32_t unit, int32_t place)
  * for nothing near it could run at any time before. */
 static bool number(builder *b)
 {
-    const clv_partition *p = b->p;
+    const clv_partition_problem *p = b->p;
     clv_trunk *t = b->t;
     bool changed = false;
     t->n = 0;
@@ -133,8 +133,8 @@ static bool drop_loose(builder *b)
     return changed;
 }
 
-clv_status clv_trunk_new(const clv_partition *p, int32_t near, bool with_ideals, clv_arena *arena,
-                         clv_trunk *ret, clv_error *err)
+clv_status clv_trunk_new(const clv_partition_problem *p, int32_t near, bool with_ideals,
+                         clv_arena *arena, clv_trunk *ret, clv_error *err)
 {
     assert(near > 0 && (!with_ideals || near <= CLV_TRUNK_WORD));
     clv_trunk t = { .unit = CLV_NEW_ARRAY(arena, int32_t, p->n_units),

@@ -8,7 +8,7 @@
 #ifndef CLV_SOLVER_PARTITION_TRUNK_H
 #define CLV_SOLVER_PARTITION_TRUNK_H
 
-#include "problem/partition.h"
+#include "problem/partition_problem.h"
 
 /* Units that a word of bits tells of. */
 #define CLV_TRUNK_WORD 64
@@ -26,7 +26,7 @@ typedef struct {
  * for one are near it, so that a set closed under "comes before" is a prefix of the trunk and a
  * word of bits behind it; near is at most CLV_TRUNK_WORD then. CLV_ENOMEM. A few passes, each
  * O(units + nets' readers), and O(units * near) more with ideals. */
-clv_status clv_trunk_new(const clv_partition *p, int32_t near, bool with_ideals, clv_arena *arena,
-                         clv_trunk *ret, clv_error *err);
+clv_status clv_trunk_new(const clv_partition_problem *p, int32_t near, bool with_ideals,
+                         clv_arena *arena, clv_trunk *ret, clv_error *err);
 
 #endif

@@ -9,7 +9,7 @@
 typedef struct {
     clv_place_run *run;
     clv_arena *arena;
-    clv_placement part; /* the problem with so many of each kind */
+    clv_place_problem part; /* the problem with so many of each kind */
     clv_place_kind *kinds;
     double max_load;  /* INFINITY: any */
     int32_t n;        /* devices taken */
@@ -48,7 +48,7 @@ static bool has_room(const taking *t)
 /* Devices of the part are the first ones of their kinds in the whole. */
 static clv_status offer(const taking *t, const int32_t *device_of, clv_error *err)
 {
-    const clv_placement *p = clv_run_problem(t->run);
+    const clv_place_problem *p = clv_run_problem(t->run);
     int32_t *of = CLV_NEW_ARRAY(t->arena, int32_t, p->n_nodes);
     if (!of)
         return clv_fail_nomem(err, "the fewest devices");
@@ -94,7 +94,7 @@ static clv_status try_part(taking *t, clv_error *err)
 /* All ways to take n more devices from kind k on. */
 static clv_status take(taking *t, int32_t k, int32_t n, clv_error *err)
 {
-    const clv_placement *p = clv_run_problem(t->run);
+    const clv_place_problem *p = clv_run_problem(t->run);
     if (k == p->n_kinds)
         return n == 0 && !clv_run_over(t->run) && clv_run_best(t->run) > t->n ? try_part(t, err)
                                                                               : CLV_OK;
@@ -108,7 +108,7 @@ static clv_status take(taking *t, int32_t k, int32_t n, clv_error *err)
 
 clv_status clv_solve_fewest(clv_place_run *run, clv_arena *arena, clv_error *err)
 {
-    const clv_placement *p = clv_run_problem(run);
+    const clv_place_problem *p = clv_run_problem(run);
     double max_load = clv_run_options(run)->rules.max_load;
     taking t = { .run = run,
                  .arena = arena,

@@ -22,7 +22,7 @@
 #define FILL_NODES 5000
 
 struct clv_place_run {
-    const clv_placement *p;
+    const clv_place_problem *p;
     const clv_place_options *options;
     clv_arena *arena;
     clv_place_result *result;
@@ -32,7 +32,7 @@ struct clv_place_run {
 
 /* -- for solvers -- */
 
-const clv_placement *clv_run_problem(const clv_place_run *run) { return run->p; }
+const clv_place_problem *clv_run_problem(const clv_place_run *run) { return run->p; }
 const clv_place_options *clv_run_options(const clv_place_run *run) { return run->options; }
 double clv_run_bound(const clv_place_run *run) { return run->result->bound; }
 double clv_run_seconds(const clv_place_run *run) { return clv_seconds_since(run->start_ns); }
@@ -127,7 +127,7 @@ static void say_why(clv_place_result *r, const char *fmt, ...)
 /* A block that no device can take, or more bytes than all devices hold. */
 static void check_fit(clv_place_run *run, const clv_blocks *b)
 {
-    const clv_placement *p = run->p;
+    const clv_place_problem *p = run->p;
     double all = 0, room = 0;
     for (int32_t k = 0; k < p->n_kinds; k++)
         if (p->kinds[k].count > 0)
@@ -156,7 +156,7 @@ static void check_fit(clv_place_run *run, const clv_blocks *b)
 /* Everything on one device, of each kind: an answer at once. */
 static clv_status try_single(clv_place_run *run, clv_arena *arena, clv_error *err)
 {
-    const clv_placement *p = run->p;
+    const clv_place_problem *p = run->p;
     int32_t device = 0, *device_of = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
     if (!device_of)
         return clv_fail_nomem(err, "a placement");
@@ -216,7 +216,7 @@ static void set_end(clv_place_run *run)
     r->seconds = clv_run_seconds(run);
 }
 
-clv_status clv_place_solve(const clv_placement *p, const clv_place_options *options,
+clv_status clv_place_solve(const clv_place_problem *p, const clv_place_options *options,
                            clv_arena *arena, clv_place_result *ret, clv_error *err)
 {
     assert(p && options && arena && ret);

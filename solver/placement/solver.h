@@ -7,7 +7,7 @@
 #ifndef CLV_SOLVER_PLACEMENT_SOLVER_H
 #define CLV_SOLVER_PLACEMENT_SOLVER_H
 
-#include "problem/placement.h"
+#include "problem/place_problem.h"
 
 typedef enum {
     CLV_END_OPTIMAL, /* the bound meets the objective */
@@ -43,14 +43,14 @@ typedef struct {
     char why[160];                   /* infeasible: what fits nowhere */
 } clv_place_result;
 
-clv_status clv_place_solve(const clv_placement *p, const clv_place_options *options,
+clv_status clv_place_solve(const clv_place_problem *p, const clv_place_options *options,
                            clv_arena *arena, clv_place_result *ret, clv_error *err);
 
 /* -- for solvers -- */
 
 typedef struct clv_place_run clv_place_run;
 
-const clv_placement *clv_run_problem(const clv_place_run *run);
+const clv_place_problem *clv_run_problem(const clv_place_run *run);
 const clv_place_options *clv_run_options(const clv_place_run *run);
 /* Objective of the best answer so far, INFINITY without; no legal answer is below the bound. */
 double clv_run_best(const clv_place_run *run);

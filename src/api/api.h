@@ -32,13 +32,13 @@ struct cleave_plan {
 
 struct cleave_workload {
     clv_arena *arena;
-    clv_placement *problem;
+    clv_place_problem *problem;
     const char *name;
 };
 
 struct cleave_placement {
     clv_arena *arena;
-    const clv_placement *problem; /* the workload's */
+    const clv_place_problem *problem; /* the workload's */
     clv_place_result result;
     const char *text, *json;
     size_t n_json;
@@ -46,14 +46,14 @@ struct cleave_placement {
 
 struct cleave_strategies {
     clv_arena *arena;
-    const clv_strategies *problem;
+    const clv_intra_op_problem *problem;
     const char *name; /* of the file */
 };
 
 struct cleave_solution {
     clv_arena *arena;
-    const clv_strategies *problem; /* the strategies' */
-    clv_strategy_result result;
+    const clv_intra_op_problem *problem; /* the strategies' */
+    clv_intra_op_result result;
     char cost[CLV_INT128_TEXT], bound[CLV_INT128_TEXT];
     const char *text, *json;
     size_t n_json;

@@ -6,7 +6,7 @@
 #include "api/api.h"
 #include "api/place_answer.h"
 #include "base/file.h"
-#include "problem/placement_json.h"
+#include "problem/place_json.h"
 
 #define WORKLOAD_FILE_MAX ((size_t)1 << 30) /* ten million nodes take less */
 #define DEADLINE_MAX_S    1e9               /* 30 years; no sum of it and a clock goes wrong */
@@ -70,7 +70,7 @@ static clv_status read_workload(const char *path, cleave_workload *w, clv_error 
     if (status == CLV_OK)
         status = clv_read_file(path, WORKLOAD_FILE_MAX, scratch, &text, &n, err);
     if (status == CLV_OK)
-        status = clv_placement_read(text, n, path, w->arena, &w->problem, err);
+        status = clv_place_read_text(text, n, path, w->arena, &w->problem, err);
     clv_arena_free(scratch);
     return status;
 }

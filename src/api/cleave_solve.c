@@ -5,7 +5,7 @@
 
 #include "api/api.h"
 #include "api/solve_answer.h"
-#include "problem/strategy_json.h"
+#include "problem/intra_op_json.h"
 
 #define DEADLINE_MAX_S 1e9 /* 30 years; no sum of it and a clock goes wrong */
 #define JOBS           2
@@ -48,7 +48,7 @@ static clv_status read_strategies(const char *path, cleave_strategies *s, clv_er
     s->name = clv_api_file_name(s->arena, path);
     if (!s->name)
         return clv_fail_nomem(err, "a strategy problem");
-    return clv_strategy_read_file(path, s->arena, &s->problem, err);
+    return clv_intra_op_read_file(path, s->arena, &s->problem, err);
 }
 
 cleave_status cleave_strategies_open(const char *path, const cleave_allocator *allocator,
@@ -93,7 +93,7 @@ static clv_status solve(const cleave_strategies *s, const cleave_solve_options *
 {
     relay r = { o };
     CLV_TRY(check_options(o, err));
-    clv_strategy_options options = {
+    clv_intra_op_options options = {
         .deadline_s = o->deadline_s,
         .gap = o->gap,
         .jobs = o->jobs ? o->jobs : JOBS,
@@ -103,8 +103,8 @@ static clv_status solve(const cleave_strategies *s, const cleave_solve_options *
         .news = o->news ? relay_news : NULL,
         .news_ctx = &r,
     };
-    CLV_TRY(clv_strategy_solve(s->problem, &options, ret->arena, &ret->result, err));
-    const clv_strategy_result *result = &ret->result;
+    CLV_TRY(clv_intra_op_solve(s->problem, &options, ret->arena, &ret->result, err));
+    const clv_intra_op_result *result = &ret->result;
     if (!result->found && result->end == CLV_SOLVED_STOPPED)
         return clv_fail(err, CLV_ECANCELED, "stopped before an answer was found");
     if (result->found)

@@ -73,7 +73,7 @@ static double gap_of(const clv_place_result *r)
 }
 
 /* By device; the judge's loads. */
-static clv_status share_out(const clv_placement *p, const clv_place_options *o,
+static clv_status share_out(const clv_place_problem *p, const clv_place_options *o,
                             const clv_place_result *r, clv_arena *arena, share **ret,
                             clv_error *err)
 {
@@ -116,7 +116,7 @@ static void put_head(clv_text *text, const clv_place_options *o, const clv_place
                     r->found_by, r->seconds);
 }
 
-static void put_devices(clv_text *text, const clv_placement *p, const share *shares)
+static void put_devices(clv_text *text, const clv_place_problem *p, const share *shares)
 {
     static const char *const titles[] = { "device", ">load", ">nodes", ">memory", ">of" };
     clv_table table = clv_table_of(titles, 5);
@@ -141,7 +141,7 @@ static void put_devices(clv_text *text, const clv_placement *p, const share *sha
     clv_table_write(&table, text);
 }
 
-clv_status clv_place_text(const clv_placement *p, const clv_place_options *options,
+clv_status clv_place_text(const clv_place_problem *p, const clv_place_options *options,
                           const clv_place_result *result, const char *workload, clv_arena *arena,
                           const char **ret, clv_error *err)
 {
@@ -173,7 +173,7 @@ static void put_value(clv_json_out *out, const char *key, bool known, double val
         clv_json_put_null(out, key);
 }
 
-static void put_answer(clv_json_out *out, const clv_placement *p, const clv_place_result *r,
+static void put_answer(clv_json_out *out, const clv_place_problem *p, const clv_place_result *r,
                        const share *shares)
 {
     clv_json_open_array(out, "devices");
@@ -198,7 +198,7 @@ static void put_answer(clv_json_out *out, const clv_placement *p, const clv_plac
     clv_json_close_object(out);
 }
 
-clv_status clv_place_json(const clv_placement *p, const clv_place_options *options,
+clv_status clv_place_json(const clv_place_problem *p, const clv_place_options *options,
                           const clv_place_result *result, const char *workload, clv_arena *arena,
                           const char **ret, size_t *ret_n, clv_error *err)
 {

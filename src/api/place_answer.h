@@ -5,10 +5,10 @@
 #include "solver/placement/solver.h"
 
 /* workload names the file in both. Text and JSON live in the arena. O(nodes + devices). */
-clv_status clv_place_text(const clv_placement *p, const clv_place_options *options,
+clv_status clv_place_text(const clv_place_problem *p, const clv_place_options *options,
                           const clv_place_result *result, const char *workload, clv_arena *arena,
                           const char **ret, clv_error *err);
-clv_status clv_place_json(const clv_placement *p, const clv_place_options *options,
+clv_status clv_place_json(const clv_place_problem *p, const clv_place_options *options,
                           const clv_place_result *result, const char *workload, clv_arena *arena,
                           const char **ret, size_t *ret_n, clv_error *err);
 

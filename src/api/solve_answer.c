@@ -3,7 +3,7 @@
 #include "base/json.h"
 #include "explain/text.h"
 
-const char *clv_solve_end_word(clv_strategy_end end)
+const char *clv_solve_end_word(clv_intra_op_end end)
 {
     switch (end) {
     case CLV_SOLVED_OPTIMAL:
@@ -23,7 +23,7 @@ const char *clv_solve_end_word(clv_strategy_end end)
     return "infeasible";
 }
 
-static const char *end_sentence(clv_strategy_end end)
+static const char *end_sentence(clv_intra_op_end end)
 {
     switch (end) {
     case CLV_SOLVED_OPTIMAL:
@@ -43,7 +43,7 @@ static const char *end_sentence(clv_strategy_end end)
     return "proven infeasible";
 }
 
-double clv_solve_gap(const clv_strategy_result *r)
+double clv_solve_gap(const clv_intra_op_result *r)
 {
     clv_int128 left = r->value.cost - r->bound;
     return left > 0 ? (double)left / (double)r->value.cost : 0;
@@ -51,15 +51,15 @@ double clv_solve_gap(const clv_strategy_result *r)
 
 /* -- for people -- */
 
-static void put_limit(clv_text *text, const clv_strategies *p)
+static void put_limit(clv_text *text, const clv_intra_op_problem *p)
 {
-    if (p->usage_limit == CLV_STRATEGY_UNLIMITED)
+    if (p->usage_limit == CLV_INTRA_OP_UNLIMITED)
         clv_text_printf(text, "no memory limit\n");
     else
         clv_text_printf(text, "memory limit %lld\n", (long long)p->usage_limit);
 }
 
-static void put_peak(clv_text *text, const clv_strategies *p, const clv_strategy_value *value)
+static void put_peak(clv_text *text, const clv_intra_op_problem *p, const clv_intra_op_value *value)
 {
     char peak[CLV_INT128_TEXT];
     clv_text_printf(text, "memory peak %s at time %lld", clv_int128_text(peak, value->peak),
@@ -70,7 +70,7 @@ static void put_peak(clv_text *text, const clv_strategies *p, const clv_strategy
     clv_text_printf(text, "\n");
 }
 
-static void put_answer(clv_text *text, const clv_strategies *p, const clv_strategy_result *r)
+static void put_answer(clv_text *text, const clv_intra_op_problem *p, const clv_intra_op_result *r)
 {
     char cost[CLV_INT128_TEXT], bound[CLV_INT128_TEXT];
     clv_text_printf(text, "cost %s, %s\n", clv_int128_text(cost, r->value.cost),
@@ -84,8 +84,8 @@ static void put_answer(clv_text *text, const clv_strategies *p, const clv_strate
                         (long long)r->value.nevers);
 }
 
-clv_status clv_solve_text(const clv_strategies *p, const clv_strategy_result *r, const char *file,
-                          clv_arena *arena, const char **ret, clv_error *err)
+clv_status clv_solve_text(const clv_intra_op_problem *p, const clv_intra_op_result *r,
+                          const char *file, clv_arena *arena, const char **ret, clv_error *err)
 {
     clv_text text = { .arena = arena };
     const char *name = clv_show_name(arena, clv_str_of(file));
@@ -116,8 +116,9 @@ static void put_wide(clv_json_out *out, const char *key, bool known, clv_int128 
     clv_json_put_string(out, key, known ? clv_int128_text(digits, value) : NULL);
 }
 
-clv_status clv_solve_json(const clv_strategies *p, const clv_strategy_result *r, const char *file,
-                          clv_arena *arena, const char **ret, size_t *ret_n, clv_error *err)
+clv_status clv_solve_json(const clv_intra_op_problem *p, const clv_intra_op_result *r,
+                          const char *file, clv_arena *arena, const char **ret, size_t *ret_n,
+                          clv_error *err)
 {
     clv_json_out out;
     bool held = r->found && r->value.peak > 0;
@@ -129,7 +130,7 @@ clv_status clv_solve_json(const clv_strategies *p, const clv_strategy_result *r,
     clv_json_put_int(&out, "nodes", p->n_nodes);
     clv_json_put_int(&out, "edges", p->n_edges);
     clv_json_put_int(&out, "choices", p->first_choice[p->n_nodes]);
-    put_wide(&out, "usage_limit", p->usage_limit != CLV_STRATEGY_UNLIMITED, p->usage_limit);
+    put_wide(&out, "usage_limit", p->usage_limit != CLV_INTRA_OP_UNLIMITED, p->usage_limit);
     clv_json_put_string(&out, "status", clv_solve_end_word(r->end));
     put_wide(&out, "cost", r->found, r->value.cost);
     put_wide(&out, "bound", r->end != CLV_SOLVED_INFEASIBLE, r->bound);

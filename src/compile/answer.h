@@ -4,7 +4,7 @@
 
 #include "cluster/cluster.h"
 #include "compile/process.h"
-#include "problem/partition.h"
+#include "problem/partition_problem.h"
 
 /* Of options.json and of the answer. */
 #define CLV_PROTOCOL_VERSION 1

@@ -6,7 +6,7 @@
 
 #include "cluster/cluster.h"
 #include "cost/subgraph.h"
-#include "problem/partition.h"
+#include "problem/partition_problem.h"
 
 /* All that any candidate of one job shares. Read-only: compilers run on many threads. */
 typedef struct {
@@ -59,11 +59,11 @@ struct clv_compiler {
                           clv_arena *arena, clv_verdict *verdict, clv_compile_report *report,
                           clv_error *err);
     void (*close)(clv_compiler *self); /* NULL-safe through clv_compiler_close() */
-    const int64_t *live_bytes;         /* as in clv_judge, and the next one, with one micro-batch */
+    const int64_t *live_bytes;         /* as in clv_partition_judge, and the next one, with one micro-batch */
     const int64_t *held_bytes;
     const int64_t *piped_live_bytes; /* the same with more than one */
     const int64_t *piped_held_bytes;
-    double bounded_at;         /* as in clv_judge */
+    double bounded_at;         /* as in clv_partition_judge */
     int32_t microbatches;      /* so many pass the pipeline in a run: their memory is judged; 0 is as 1,
                                   CLV_MICRO_FULL any number. May be set while nothing is compiled */
     const char *warning; /* a sentence for the user about how it will run; NULL: none */
@@ -103,12 +103,12 @@ clv_status clv_external_open(const clv_workload *workload, const clv_external_op
 
 /* -- the pool -- */
 
-/* jobs workers (libuv threads, at least 1) that judge batches with a compiler; makes a clv_judge.
+/* jobs workers (libuv threads, at least 1) that judge batches with a compiler; makes a clv_partition_judge.
  * Close the judge before the compiler. */
 typedef struct clv_pool clv_pool;
 clv_status clv_pool_open(clv_compiler *compiler, int32_t jobs, int32_t batch, const clv_alloc *alloc,
                          clv_pool **ret, clv_error *err);
 void clv_pool_close(clv_pool *pool); /* NULL is fine; waits for what runs */
-clv_judge clv_pool_judge(clv_pool *pool);
+clv_partition_judge clv_pool_judge(clv_pool *pool);
 
 #endif

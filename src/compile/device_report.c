@@ -14,7 +14,7 @@ int64_t clv_group_capacity(const clv_cluster *cluster, int32_t device)
 /* Largest first; the one written first on a tie. */
 static int by_size(const void *a, const void *b)
 {
-    const clv_placement *x = a, *y = b;
+    const clv_place_problem *x = a, *y = b;
     if (x->bytes != y->bytes)
         return x->bytes > y->bytes ? -1 : 1;
     return (x->slot > y->slot) - (x->slot < y->slot);

@@ -207,7 +207,7 @@ static void find_lifetimes(layout *l)
     }
 }
 
-static clv_status record(layout *l, clv_placement made, clv_error *err)
+static clv_status record(layout *l, clv_place_problem made, clv_error *err)
 {
     clv_placements *to = l->placements;
     if (!to)
@@ -229,7 +229,7 @@ static clv_status place(layout *l, int32_t b, clv_error *err)
     l->live += clv_align_bytes(it->bytes);
     return record(
         l,
-        (clv_placement){ it->slot, it->first, it->last, l->space.at[it->block].offset, it->bytes },
+        (clv_place_problem){ it->slot, it->first, it->last, l->space.at[it->block].offset, it->bytes },
         err);
 }
 
@@ -267,7 +267,7 @@ static clv_status work(layout *l, int32_t position, int32_t i, clv_error *err)
     if (block < 0)
         return clv_fail_nomem(err, "a device's memory");
     clv_status status = record(
-        l, (clv_placement){ CLV_SLOT_WORKSPACE, i, i, l->space.at[block].offset, bytes }, err);
+        l, (clv_place_problem){ CLV_SLOT_WORKSPACE, i, i, l->space.at[block].offset, bytes }, err);
     clv_addresses_give(&l->space, block);
     return status;
 }

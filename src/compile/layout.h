@@ -44,10 +44,10 @@ typedef struct {
 typedef struct {
     int32_t slot, first, last;
     int64_t offset, bytes;
-} clv_placement;
+} clv_place_problem;
 
 typedef struct {
-    clv_placement *at;
+    clv_place_problem *at;
     int32_t n, cap;
 } clv_placements;
 

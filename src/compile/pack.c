@@ -38,7 +38,7 @@ static int64_t put(const item **placed, int32_t n, item *new)
     return offset + new->size;
 }
 
-clv_status clv_pack(clv_placement *at, int32_t n, clv_arena *arena, int64_t *ret_bytes,
+clv_status clv_pack(clv_place_problem *at, int32_t n, clv_arena *arena, int64_t *ret_bytes,
                     clv_error *err)
 {
     int64_t height = 0;

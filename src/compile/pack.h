@@ -13,7 +13,7 @@
 /* Gives n placements new offsets and *ret_bytes the end of the highest one; both are left alone
  * where the old end, *ret_bytes, is no higher or n is above CLV_PACK_MAX. CLV_ENOMEM. O(n^2), a ns
  * or two each. */
-clv_status clv_pack(clv_placement *at, int32_t n, clv_arena *arena, int64_t *ret_bytes,
+clv_status clv_pack(clv_place_problem *at, int32_t n, clv_arena *arena, int64_t *ret_bytes,
                     clv_error *err);
 
 #endif

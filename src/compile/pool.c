@@ -210,12 +210,12 @@ void clv_pool_close(clv_pool *pool)
     free_memory(pool);
 }
 
-clv_judge clv_pool_judge(clv_pool *pool)
+clv_partition_judge clv_pool_judge(clv_pool *pool)
 {
-    return (clv_judge){ judge,
-                        pool,
-                        pool->batch,
-                        pool->compiler->live_bytes,
-                        pool->compiler->held_bytes,
-                        pool->compiler->bounded_at };
+    return (clv_partition_judge){ judge,
+                                  pool,
+                                  pool->batch,
+                                  pool->compiler->live_bytes,
+                                  pool->compiler->held_bytes,
+                                  pool->compiler->bounded_at };
 }

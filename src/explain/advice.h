@@ -4,7 +4,7 @@
 #define CLV_EXPLAIN_ADVICE_H
 
 #include "plan/plan.h"
-#include "problem/partition.h"
+#include "problem/partition_problem.h"
 
 /* The same request, but for these. */
 typedef struct {

@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "lower/stage_cluster.h"
-#include "problem/strategy_forest.h"
+#include "problem/intra_op_forest.h"
 #include "stages/stages.h"
 
 #define MEMORY_ROUNDS   4    /* choices are made anew for less memory so often */
@@ -141,7 +141,7 @@ static clv_status solve(clv_mesh_candidate *c, clv_error *err)
 {
     const clv_joint *j = c->j;
     bool has_plan = j->any && j->best.outcome == CLV_FITS;
-    clv_strategy_options options = {
+    clv_intra_op_options options = {
         .gap = SOLVER_GAP,
         .brief = true,
         .known = c->known,
@@ -152,7 +152,7 @@ static clv_status solve(clv_mesh_candidate *c, clv_error *err)
         .stop = j->req->stop,
         .stop_ctx = j->req->stop_ctx
     };
-    CLV_TRY(clv_strategy_solve(c->problem->problem, &options, c->arena, &c->strategy, err));
+    CLV_TRY(clv_intra_op_solve(c->problem->problem, &options, c->arena, &c->strategy, err));
     c->known = c->strategy.bound; /* limits only fall */
     if (c->strategy.found || c->strategy.end == CLV_SOLVED_INFEASIBLE ||
         c->strategy.end == CLV_SOLVED_ENOUGH)
@@ -199,7 +199,7 @@ clv_status clv_mesh_candidate_bound(clv_mesh_candidate *c, clv_error *err)
     if (is_beaten(c, c->floor) || (c->n_stages > 1 && c->j->path))
         return CLV_OK; /* of several stages a path says more of latency than a share of the sum */
     CLV_TRY(build_problem(c, memory_of_stages(c), err));
-    CLV_TRY(clv_strategy_forest(c->problem->problem, c->arena, &sum, err));
+    CLV_TRY(clv_intra_op_forest(c->problem->problem, c->arena, &sum, err));
     sum = (sum + c->n_stages - 1) / c->n_stages;
     c->floor = sum > c->floor ? sum : c->floor;
     return CLV_OK;
@@ -298,7 +298,7 @@ clv_status clv_mesh_candidate_search(clv_mesh_candidate *c, clv_error *err)
         if (c->j->any && (c->j->best.outcome == CLV_FITS || !c->shows))
             return CLV_OK;
         c->known = 0; /* of answers that keep the limit */
-        CLV_TRY(build_problem(c, CLV_STRATEGY_UNLIMITED, err));
+        CLV_TRY(build_problem(c, CLV_INTRA_OP_UNLIMITED, err));
         CLV_TRY(solve(c, err));
         return cut_for_memory(c, 0, err);
     }
@@ -313,7 +313,7 @@ clv_status clv_mesh_candidate_search(clv_mesh_candidate *c, clv_error *err)
 clv_status clv_mesh_candidate_remake(clv_mesh_candidate *c, clv_error *err)
 {
     const clv_joint *j = c->j;
-    int64_t limit_bytes = j->limit_bytes > 0 ? j->limit_bytes : CLV_STRATEGY_UNLIMITED;
+    int64_t limit_bytes = j->limit_bytes > 0 ? j->limit_bytes : CLV_INTRA_OP_UNLIMITED;
     CLV_TRY(make_mesh(c, err));
     CLV_TRY(clv_mesh_candidate_pins(j, c->factors, c->mesh, c->arena, &c->pins, err));
     CLV_TRY(build_problem(c, limit_bytes, err));

@@ -29,7 +29,7 @@ typedef struct clv_mesh_candidate {
     bool shows;             /* where not even its weights fit, what is missing is of interest */
     clv_shard_tables *tables;
     clv_shard_problem *problem; /* NULL: not yet built */
-    clv_strategy_result strategy;
+    clv_intra_op_result strategy;
     clv_int128 known; /* ns: no choices cost less, with as much memory as was asked for last */
     clv_local_model *local;
     clv_cluster *stages; /* of meshes */

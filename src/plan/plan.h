@@ -8,7 +8,7 @@
 
 #include "base/arena.h"
 #include "notation/sharding.h"
-#include "problem/partition.h"
+#include "problem/partition_problem.h"
 
 #define CLV_PLAN_UNKNOWN (-1) /* of numbers that are not negative */
 

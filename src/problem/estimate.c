@@ -15,7 +15,7 @@ typedef struct {
     int32_t *sent;                  /* by device: last net sent there, plus 1 */
 } sums;
 
-static bool take_sums(const clv_partition *p, clv_arena *arena, sums *s)
+static bool take_sums(const clv_partition_problem *p, clv_arena *arena, sums *s)
 {
     size_t d = (size_t)p->n_devices;
     *s = (sums){
@@ -30,7 +30,7 @@ static bool take_sums(const clv_partition *p, clv_arena *arena, sums *s)
 }
 
 /* Uses the ports for one net: once to each device that reads it. */
-static void send(const clv_partition *p, const int32_t *device_of, int32_t net, sums *s)
+static void send(const clv_partition_problem *p, const int32_t *device_of, int32_t net, sums *s)
 {
     int32_t from = device_of[p->net_from[net]];
     for (int32_t i = p->net_first[net]; i < p->net_first[net + 1]; i++) {
@@ -45,7 +45,7 @@ static void send(const clv_partition *p, const int32_t *device_of, int32_t net, 
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 /* When a device could have started a unit, had it all else: the net of this read keeps it back. */
-static int64_t start_for(const clv_partition *p, const int32_t *device_of, int32_t device,
+static int64_t start_for(const clv_partition_problem *p, const int32_t *device_of, int32_t device,
                          int32_t read, const sums *s)
 {
     int32_t net = p->reads[read], from = device_of[p->net_from[net]];
@@ -54,7 +54,7 @@ static int64_t start_for(const clv_partition *p, const int32_t *device_of, int32
 }
 
 /* Runs one unit: it stalls at each read that is not there yet, and all behind it moves back. */
-static void run_unit(const clv_partition *p, const int32_t *device_of, int32_t u, sums *s)
+static void run_unit(const clv_partition_problem *p, const int32_t *device_of, int32_t u, sums *s)
 {
     int32_t d = device_of[u], read = p->reads_first[u], end = p->reads_first[u + 1];
     int64_t start = s->ready[d];
@@ -70,7 +70,7 @@ static void run_unit(const clv_partition *p, const int32_t *device_of, int32_t u
     s->ready[d] = clv_add_sat(start, clv_unit_ns(p, u, d));
 }
 
-static clv_estimate add_up(const clv_partition *p, const int32_t *device_of, sums *s)
+static clv_estimate add_up(const clv_partition_problem *p, const int32_t *device_of, sums *s)
 {
     clv_estimate e = { 0 };
     for (int32_t u = 0; u < p->n_units; u++) {
@@ -90,7 +90,7 @@ static clv_estimate add_up(const clv_partition *p, const int32_t *device_of, sum
     return e;
 }
 
-clv_status clv_partition_estimate(const clv_partition *p, const int32_t *device_of,
+clv_status clv_partition_estimate(const clv_partition_problem *p, const int32_t *device_of,
                                   clv_arena *arena, clv_estimate *ret, clv_error *err)
 {
     assert(p && ret && (device_of || p->n_units == 0));

@@ -12,7 +12,7 @@ typedef struct {
 } need;
 
 typedef struct {
-    const clv_partition *p;
+    const clv_partition_problem *p;
     need *needs;       /* most alive first */
     int64_t *capacity; /* largest first */
     int64_t weights, room;
@@ -83,7 +83,7 @@ static clv_fit_bound look(const bound *b)
     return ret;
 }
 
-clv_status clv_partition_fit_bound(const clv_partition *p, const int64_t *live_bytes,
+clv_status clv_partition_fit_bound(const clv_partition_problem *p, const int64_t *live_bytes,
                                    clv_arena *arena, clv_fit_bound *ret, clv_error *err)
 {
     assert(p && ret && p->n_devices > 0);

@@ -7,7 +7,7 @@
 #ifndef CLV_PROBLEM_FIT_H
 #define CLV_PROBLEM_FIT_H
 
-#include "problem/partition.h"
+#include "problem/partition_problem.h"
 
 typedef struct {
     int64_t least_bytes;  /* were all devices of one capacity, nothing would fit below this */
@@ -18,9 +18,9 @@ typedef struct {
     int64_t room_bytes;   /* of the largest device, or on all devices for weights */
 } clv_fit_bound;
 
-/* live_bytes: as in clv_judge; NULL counts as zeros, so that only weights speak. n units, D devices:
- * O(n log n + 64 (n + D)). */
-clv_status clv_partition_fit_bound(const clv_partition *p, const int64_t *live_bytes,
+/* live_bytes: as in clv_partition_judge; NULL counts as zeros, so that only weights speak. n units,
+ * D devices: O(n log n + 64 (n + D)). */
+clv_status clv_partition_fit_bound(const clv_partition_problem *p, const int64_t *live_bytes,
                                    clv_arena *arena, clv_fit_bound *ret, clv_error *err);
 
 #endif

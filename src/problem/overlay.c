@@ -14,7 +14,7 @@ typedef struct {
 } pair;
 
 typedef struct {
-    const clv_partition *p;
+    const clv_partition_problem *p;
     clv_overlay *fold;
     clv_arena *arena;
     int32_t *last_use; /* nets of the forward pass: last folded unit that has to do with it */
@@ -25,7 +25,7 @@ typedef struct {
 } folder;
 
 /* Backward is what reads from a backward unit. Nets lead to later units, so one pass is enough. */
-static int32_t mark_readers(const clv_partition *p, bool *backward)
+static int32_t mark_readers(const clv_partition_problem *p, bool *backward)
 {
     int32_t n = 0;
     for (int32_t u = 0; u < p->n_units; u++) {
@@ -38,7 +38,7 @@ static int32_t mark_readers(const clv_partition *p, bool *backward)
 
 static void find_last_uses(const folder *f)
 {
-    const clv_partition *p = f->p;
+    const clv_partition_problem *p = f->p;
     for (int32_t net = 0; net < p->n_nets; net++) {
         f->last_use[net] = f->fold->of[p->net_from[net]];
         for (int32_t i = p->net_first[net]; i < p->net_first[net + 1]; i++)
@@ -49,7 +49,7 @@ static void find_last_uses(const folder *f)
 
 static int32_t place_of(const folder *f, int32_t u, int32_t weight_of)
 {
-    const clv_partition *p = f->p;
+    const clv_partition_problem *p = f->p;
     const clv_overlay *fold = f->fold;
     int32_t limit = fold->folded.n_units - 1, place = -1;
     bool after_backward = false;
@@ -71,7 +71,7 @@ static int32_t place_of(const folder *f, int32_t u, int32_t weight_of)
 
 static void number_units(folder *f, const int32_t *weight_of)
 {
-    const clv_partition *p = f->p;
+    const clv_partition_problem *p = f->p;
     clv_overlay *fold = f->fold;
     for (int32_t u = 0; u < p->n_units; u++) {
         if (fold->backward[u])
@@ -96,7 +96,7 @@ static clv_status note_order(folder *f, int32_t from, int32_t to)
 /* A gradient that goes from a later unit to an earlier one keeps their stages in that order. */
 static clv_status find_order(folder *f)
 {
-    const clv_partition *p = f->p;
+    const clv_partition_problem *p = f->p;
     const clv_overlay *fold = f->fold;
     for (int32_t net = 0; net < p->n_nets; net++)
         for (int32_t i = p->net_first[net]; i < p->net_first[net + 1]; i++) {
@@ -147,7 +147,7 @@ static void end_net(tables *t, int32_t from, int64_t bytes, int32_t first)
 
 static void fold_nets(const folder *f, tables *t)
 {
-    const clv_partition *p = f->p;
+    const clv_partition_problem *p = f->p;
     const clv_overlay *fold = f->fold;
     int32_t at = 0;
     for (int32_t u = 0; u < fold->folded.n_units; u++) {
@@ -169,7 +169,7 @@ static void fold_nets(const folder *f, tables *t)
 
 static void fold_sums(const folder *f, tables *t)
 {
-    const clv_partition *p = f->p;
+    const clv_partition_problem *p = f->p;
     size_t n = (size_t)f->fold->folded.n_units;
     for (int32_t u = 0; u < p->n_units; u++) {
         int32_t to = f->fold->of[u];
@@ -198,9 +198,9 @@ static void fold_reads(int32_t n_units, tables *t, int32_t *next)
 
 static clv_status build_tables(folder *f)
 {
-    const clv_partition *p = f->p;
+    const clv_partition_problem *p = f->p;
     clv_arena *a = f->arena;
-    clv_partition *to = &f->fold->folded;
+    clv_partition_problem *to = &f->fold->folded;
     int32_t n = to->n_units, n_nets = p->n_nets + n, n_to = p->net_first[p->n_nets] + f->n_order;
     tables t = { .net_from = CLV_NEW_ARRAY(a, int32_t, n_nets),
                  .net_first = CLV_NEW_ARRAY(a, int32_t, n_nets + 1),
@@ -221,32 +221,33 @@ static clv_status build_tables(folder *f)
     fold_nets(f, &t);
     fold_sums(f, &t);
     fold_reads(n, &t, next);
-    *to = (clv_partition){ .n_units = n,
-                           .n_devices = p->n_devices,
-                           .n_kinds = p->n_kinds,
-                           .n_nets = t.n_nets,
-                           .kind_of = p->kind_of,
-                           .capacity_bytes = p->capacity_bytes,
-                           .weight_bytes = t.weight_bytes,
-                           .flops = t.flops,
-                           .time_ns = t.time_ns,
-                           .net_from = t.net_from,
-                           .net_bytes = t.net_bytes,
-                           .net_first = t.net_first,
-                           .net_to = t.net_to,
-                           .unit_first_net = t.unit_first_net,
-                           .reads_first = t.reads_first,
-                           .reads = t.reads,
-                           .link_latency_ns = p->link_latency_ns,
-                           .link_bytes_per_s = p->link_bytes_per_s,
-                           .n_ports = p->n_ports,
-                           .link_first_port = p->link_first_port,
-                           .link_ports = p->link_ports };
+    *to = (clv_partition_problem){ .n_units = n,
+                                   .n_devices = p->n_devices,
+                                   .n_kinds = p->n_kinds,
+                                   .n_nets = t.n_nets,
+                                   .kind_of = p->kind_of,
+                                   .capacity_bytes = p->capacity_bytes,
+                                   .weight_bytes = t.weight_bytes,
+                                   .flops = t.flops,
+                                   .time_ns = t.time_ns,
+                                   .net_from = t.net_from,
+                                   .net_bytes = t.net_bytes,
+                                   .net_first = t.net_first,
+                                   .net_to = t.net_to,
+                                   .unit_first_net = t.unit_first_net,
+                                   .reads_first = t.reads_first,
+                                   .reads = t.reads,
+                                   .link_latency_ns = p->link_latency_ns,
+                                   .link_bytes_per_s = p->link_bytes_per_s,
+                                   .n_ports = p->n_ports,
+                                   .link_first_port = p->link_first_port,
+                                   .link_ports = p->link_ports };
     return CLV_OK;
 }
 
-clv_status clv_overlay_build(const clv_partition *p, bool *backward, const int32_t *weight_of,
-                             clv_arena *arena, clv_overlay **ret, clv_error *err)
+clv_status clv_overlay_build(const clv_partition_problem *p, bool *backward,
+                             const int32_t *weight_of, clv_arena *arena, clv_overlay **ret,
+                             clv_error *err)
 {
     int32_t n = p->n_units;
     *ret = NULL;

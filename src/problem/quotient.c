@@ -7,7 +7,7 @@
 
 #include <assert.h>
 
-void clv_quotient_rows(const clv_partition *p, const int32_t *device_of, uint64_t *rows)
+void clv_quotient_rows(const clv_partition_problem *p, const int32_t *device_of, uint64_t *rows)
 {
     size_t words = clv_bits_words(p->n_devices);
     for (int32_t n = 0; n < p->n_nets; n++) {
@@ -51,7 +51,8 @@ typedef struct {
 } levels;
 
 /* What it takes from the arena is for the caller to give back. */
-static levels find_levels(const clv_partition *p, const int32_t *device_of, clv_arena *arena)
+static levels find_levels(const clv_partition_problem *p, const int32_t *device_of,
+                          clv_arena *arena)
 {
     size_t n = (size_t)p->n_devices;
     uint64_t *rows = CLV_NEW_ARRAY(arena, uint64_t, n * clv_bits_words(p->n_devices));
@@ -63,7 +64,8 @@ static levels find_levels(const clv_partition *p, const int32_t *device_of, clv_
     return (levels){ level, true, acyclic };
 }
 
-bool clv_partition_is_acyclic(const clv_partition *p, const int32_t *device_of, clv_arena *arena)
+bool clv_partition_is_acyclic(const clv_partition_problem *p, const int32_t *device_of,
+                              clv_arena *arena)
 {
     assert(p && p->n_devices >= 0 && (device_of || p->n_units == 0));
     clv_mark mark = clv_arena_mark(arena);
@@ -72,8 +74,8 @@ bool clv_partition_is_acyclic(const clv_partition *p, const int32_t *device_of, 
     return found.known && found.acyclic;
 }
 
-int32_t clv_partition_stages(const clv_partition *p, const int32_t *device_of, clv_arena *arena,
-                             int32_t *stage_of_device)
+int32_t clv_partition_stages(const clv_partition_problem *p, const int32_t *device_of,
+                             clv_arena *arena, int32_t *stage_of_device)
 {
     clv_mark mark = clv_arena_mark(arena);
     levels found = find_levels(p, device_of, arena);

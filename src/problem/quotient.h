@@ -2,7 +2,7 @@
 #ifndef CLV_PROBLEM_QUOTIENT_H
 #define CLV_PROBLEM_QUOTIENT_H
 
-#include "problem/partition.h"
+#include "problem/partition_problem.h"
 
 static inline size_t clv_bits_words(int32_t n) { return ((size_t)n + 63) / 64; }
 static inline bool clv_bit(const uint64_t *row, int32_t i) { return row[i / 64] >> (i % 64) & 1; }
@@ -13,7 +13,7 @@ static inline void clv_bit_clear(uint64_t *row, int32_t i)
 }
 
 /* Row a has bit b where a net leads from device a to device b. rows: n_devices * words, zeroed. */
-void clv_quotient_rows(const clv_partition *p, const int32_t *device_of, uint64_t *rows);
+void clv_quotient_rows(const clv_partition_problem *p, const int32_t *device_of, uint64_t *rows);
 
 /* Longest chain before each of n nodes; false when there is a cycle. scratch: 2 * n. O(n * n). */
 bool clv_quotient_levels(const uint64_t *rows, int32_t n, int32_t *level, int32_t *scratch);

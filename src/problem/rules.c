@@ -8,8 +8,8 @@ static size_t at(const clv_rule_counts *c, int32_t row, int32_t device)
     return (size_t)row * (size_t)c->p->n_devices + (size_t)device;
 }
 
-clv_status clv_rule_counts_new(const clv_partition *p, clv_arena *arena, clv_rule_counts *ret,
-                               clv_error *err)
+clv_status clv_rule_counts_new(const clv_partition_problem *p, clv_arena *arena,
+                               clv_rule_counts *ret, clv_error *err)
 {
     const clv_rules *r = p->rules;
     size_t d = (size_t)p->n_devices;
@@ -113,7 +113,7 @@ static bool groups_obey(const clv_rules *r, const int32_t *device_of)
     return true;
 }
 
-static bool obeys(const clv_partition *p, const int32_t *device_of, clv_arena *arena)
+static bool obeys(const clv_partition_problem *p, const int32_t *device_of, clv_arena *arena)
 {
     const clv_rules *r = p->rules;
     clv_rule_counts c;
@@ -138,7 +138,7 @@ static bool obeys(const clv_partition *p, const int32_t *device_of, clv_arena *a
     return clv_rule_counts_stages_obey(&c, rows);
 }
 
-bool clv_partition_obeys(const clv_partition *p, const int32_t *device_of, clv_arena *arena)
+bool clv_partition_obeys(const clv_partition_problem *p, const int32_t *device_of, clv_arena *arena)
 {
     assert(p && (device_of || p->n_units == 0));
     if (!p->rules)

@@ -47,7 +47,7 @@ static inline bool clv_rules_order_stages(const clv_rules *r)
 
 /* What of the rules' subjects is where: follows single moves. */
 typedef struct {
-    const clv_partition *p;
+    const clv_partition_problem *p;
     const clv_rules *rules;
     int32_t *tagged; /* [tag * n_devices + device]: units */
     int32_t *mixed;  /* [family * n_devices + device]: different tags */
@@ -57,8 +57,8 @@ typedef struct {
 } clv_rule_counts;
 
 /* p has rules. Memory O((tags + families + stage sets) * devices). */
-clv_status clv_rule_counts_new(const clv_partition *p, clv_arena *arena, clv_rule_counts *ret,
-                               clv_error *err);
+clv_status clv_rule_counts_new(const clv_partition_problem *p, clv_arena *arena,
+                               clv_rule_counts *ret, clv_error *err);
 void clv_rule_counts_clear(clv_rule_counts *c);
 /* The unit comes to the device (sign 1) or leaves it (-1). O(its tags). */
 void clv_rule_counts_add(clv_rule_counts *c, int32_t unit, int32_t device, int32_t sign);
@@ -71,13 +71,14 @@ bool clv_rule_counts_stages_obey(clv_rule_counts *c, const uint64_t *rows);
 /* Does a legal assignment obey the rules of p? True without rules; without memory false. What it
  * takes from the arena is given back. O(units + tags + nets' readers + devices * (devices + tags)).
  */
-bool clv_partition_obeys(const clv_partition *p, const int32_t *device_of, clv_arena *arena);
+bool clv_partition_obeys(const clv_partition_problem *p, const int32_t *device_of,
+                         clv_arena *arena);
 
 /* Units that have to be on one device because some of them have: with u and v in a group, all that
  * is read on a way from u to v as well. group_of: n_units, -1 or any number below n_units; becomes
  * the closed groups, numbered by their first unit. *ret_first and *ret_units: as in clv_rules.
  * O(units + nets' readers). */
-clv_status clv_rules_close(const clv_partition *p, clv_arena *arena, int32_t *group_of,
+clv_status clv_rules_close(const clv_partition_problem *p, clv_arena *arena, int32_t *group_of,
                            int32_t *ret_n, int32_t **ret_first, int32_t **ret_units,
                            clv_error *err);
 

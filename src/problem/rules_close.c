@@ -9,7 +9,7 @@
 #define NOT_SEEN (-1)
 
 typedef struct {
-    const clv_partition *p;
+    const clv_partition_problem *p;
     int32_t n;           /* nodes */
     int32_t *node_of;    /* by unit */
     int32_t *first, *to; /* readers of each node, by node */
@@ -21,7 +21,7 @@ typedef struct {
 
 static bool take(closer *c, clv_arena *arena)
 {
-    const clv_partition *p = c->p;
+    const clv_partition_problem *p = c->p;
     size_t n = (size_t)p->n_units + 1;
     c->node_of = CLV_NEW_ARRAY(arena, int32_t, n);
     c->first = CLV_NEW_ARRAY(arena, int32_t, n + 1);
@@ -55,7 +55,7 @@ static void number_nodes(closer *c, const int32_t *group_of)
 
 static void list_readers(closer *c)
 {
-    const clv_partition *p = c->p;
+    const clv_partition_problem *p = c->p;
     for (int32_t net = 0; net < p->n_nets; net++)
         c->first[c->node_of[p->net_from[net]] + 1] += p->net_first[net + 1] - p->net_first[net];
     for (int32_t i = 0; i < c->n; i++)
@@ -142,7 +142,7 @@ static clv_status close_groups(closer *c, clv_arena *scratch, int32_t *group_of,
     return CLV_OK;
 }
 
-clv_status clv_rules_close(const clv_partition *p, clv_arena *arena, int32_t *group_of,
+clv_status clv_rules_close(const clv_partition_problem *p, clv_arena *arena, int32_t *group_of,
                            int32_t *ret_n, int32_t **ret_first, int32_t **ret_units, clv_error *err)
 {
     closer c = { .p = p };

@@ -2,7 +2,7 @@
 #include "problem/sums.h"
 
 /* All transfers one after the other over the worst of all links. */
-static double worst_wire_ns(const clv_partition *p)
+static double worst_wire_ns(const clv_partition_problem *p)
 {
     double latency = 0, per_byte = 0, sum = 0;
     for (int32_t a = 0; a < p->n_devices; a++) {
@@ -21,7 +21,7 @@ static double worst_wire_ns(const clv_partition *p)
     return sum;
 }
 
-clv_status clv_partition_check_sums(const clv_partition *p, clv_error *err)
+clv_status clv_partition_check_sums(const clv_partition_problem *p, clv_error *err)
 {
     double weights = 0, flops = 0, time = 0, bytes = 0;
     for (int32_t u = 0; u < p->n_units; u++) {

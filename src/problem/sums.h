@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "problem/partition.h"
+#include "problem/partition_problem.h"
 
 /* No sum of real times or sizes comes near this; what is dearer counts as this, so that sums of a
  * few such numbers still hold. */
@@ -14,7 +14,7 @@
 /* CLV_ELIMIT where weights, FLOPs, times or transfers, added up in the dearest way, come near 64
  * bits: if this is well, nothing that the search adds up has to be checked. O(units * kinds + nets
  * + devices^2). */
-clv_status clv_partition_check_sums(const clv_partition *p, clv_error *err);
+clv_status clv_partition_check_sums(const clv_partition_problem *p, clv_error *err);
 
 /* For numbers that are not negative. */
 static inline int64_t clv_add_sat(int64_t a, int64_t b)
@@ -23,7 +23,8 @@ static inline int64_t clv_add_sat(int64_t a, int64_t b)
 }
 
 /* Time on the wire of one transfer, rounded up. 0 on one device. */
-static inline int64_t clv_wire_ns(const clv_partition *p, int32_t from, int32_t to, int64_t bytes)
+static inline int64_t clv_wire_ns(const clv_partition_problem *p, int32_t from, int32_t to,
+                                  int64_t bytes)
 {
     if (from == to || bytes == 0)
         return 0;
@@ -35,14 +36,14 @@ static inline int64_t clv_wire_ns(const clv_partition *p, int32_t from, int32_t 
 }
 
 /* How many times clv_add_to_ports() adds to. */
-static inline int32_t clv_n_ports(const clv_partition *p)
+static inline int32_t clv_n_ports(const clv_partition_problem *p)
 {
     return p->link_first_port ? p->n_ports : p->n_devices * p->n_devices;
 }
 
 /* A transfer of so long, or with a negative time one less, on all ports that it occupies. */
-static inline void clv_add_to_ports(const clv_partition *p, int32_t from, int32_t to, int64_t ns,
-                                    int64_t *port_ns)
+static inline void clv_add_to_ports(const clv_partition_problem *p, int32_t from, int32_t to,
+                                    int64_t ns, int64_t *port_ns)
 {
     size_t link = (size_t)from * (size_t)p->n_devices + (size_t)to;
     if (!p->link_first_port) {
@@ -55,13 +56,13 @@ static inline void clv_add_to_ports(const clv_partition *p, int32_t from, int32_
     }
 }
 
-static inline int64_t clv_unit_ns(const clv_partition *p, int32_t unit, int32_t device)
+static inline int64_t clv_unit_ns(const clv_partition_problem *p, int32_t unit, int32_t device)
 {
     return p->time_ns[(size_t)p->kind_of[device] * (size_t)p->n_units + (size_t)unit];
 }
 
 /* From the start of its unit, on a device of this kind, until a net is written. */
-static inline int64_t clv_net_ready_ns(const clv_partition *p, int32_t net, int32_t kind)
+static inline int64_t clv_net_ready_ns(const clv_partition_problem *p, int32_t net, int32_t kind)
 {
     if (p->net_ready_ns)
         return p->net_ready_ns[(size_t)kind * (size_t)p->n_nets + (size_t)net];
@@ -69,7 +70,7 @@ static inline int64_t clv_net_ready_ns(const clv_partition *p, int32_t net, int3
 }
 
 /* From the start of the unit, on a device of this kind, until reads[read] is needed. */
-static inline int64_t clv_read_after_ns(const clv_partition *p, int32_t read, int32_t kind)
+static inline int64_t clv_read_after_ns(const clv_partition_problem *p, int32_t read, int32_t kind)
 {
     if (!p->read_after_ns)
         return 0;

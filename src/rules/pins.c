@@ -110,7 +110,7 @@ typedef struct {
     const clv_constraints *c;
     const bool *skip;
     const clv_subgraphs *units;
-    const clv_partition *p;
+    const clv_partition_problem *p;
     clv_arena *arena;
     clv_rules *out;
     clv_error *err;
@@ -320,7 +320,7 @@ static clv_status lower_families(lowerer *l)
 }
 
 clv_status clv_pins_lower(const clv_constraints *c, const bool *skip, const clv_subgraphs *units,
-                          const clv_partition *p, clv_arena *arena, const clv_rules **ret,
+                          const clv_partition_problem *p, clv_arena *arena, const clv_rules **ret,
                           clv_error *err)
 {
     lowerer l = { c, skip, units, p, arena, CLV_NEW(arena, clv_rules), err };

@@ -20,7 +20,7 @@ clv_status clv_pins_mark(const clv_constraints *c, const clv_graph *g, clv_arena
  * which units hold more than its operators binds all of the unit. O(operators in rules + units *
  * devices / 64 + nets' readers). */
 clv_status clv_pins_lower(const clv_constraints *c, const bool *skip, const clv_subgraphs *units,
-                          const clv_partition *p, clv_arena *arena, const clv_rules **ret,
+                          const clv_partition_problem *p, clv_arena *arena, const clv_rules **ret,
                           clv_error *err);
 
 #endif

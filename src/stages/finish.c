@@ -83,7 +83,7 @@ clv_status clv_stage_finish(clv_stage_search *s, const clv_search_result *result
 {
     const clv_request *req = s->req;
     const clv_graph *g = req->model->main;
-    const clv_partition *whole = s->overlay ? s->overlay->whole : s->problem;
+    const clv_partition_problem *whole = s->overlay ? s->overlay->whole : s->problem;
     clv_assignment best = { .proportion = result->best.proportion };
     clv_verdict verdict = result->best.verdict;
     clv_compile_report built = { .devices = NULL }, *report = req->compiler ? NULL : &built;

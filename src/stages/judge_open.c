@@ -36,7 +36,7 @@ static clv_status emit_candidate(void *ctx, const clv_assignment *candidate, con
     const char *text;
     size_t n;
     clv_verdict unknown = { .outcome = CLV_FITS };
-    const clv_partition *whole = s->overlay ? s->overlay->whole : s->problem;
+    const clv_partition_problem *whole = s->overlay ? s->overlay->whole : s->problem;
     CLV_TRY(clv_plan_make(&s->workload, whole, candidate, &unknown, NULL, arena, &plan, err));
     CLV_TRY(clv_training_mark_plan(s, candidate->device_of, arena, plan, err));
     plan->model = req->model_name;

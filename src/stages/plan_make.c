@@ -10,7 +10,7 @@ static const char *copy_str(clv_arena *arena, clv_str s)
 
 /* A unit is maximal when no unit of its own group reads what it writes: with an acyclic quotient no
  * path leaves a group and comes back, so direct readers decide (B.043). */
-static bool is_maximal(const clv_partition *p, const int32_t *device_of, int32_t unit)
+static bool is_maximal(const clv_partition_problem *p, const int32_t *device_of, int32_t unit)
 {
     for (int32_t net = p->unit_first_net[unit]; net < p->unit_first_net[unit + 1]; net++)
         for (int32_t k = p->net_first[net]; k < p->net_first[net + 1]; k++)
@@ -20,7 +20,7 @@ static bool is_maximal(const clv_partition *p, const int32_t *device_of, int32_t
 }
 
 /* Sharding nodes of every group but the last one that has units (B.031, B.044). */
-static clv_status add_sharding_nodes(const clv_workload *w, const clv_partition *p,
+static clv_status add_sharding_nodes(const clv_workload *w, const clv_partition_problem *p,
                                      const int32_t *device_of, clv_arena *arena, clv_plan *plan,
                                      clv_error *err)
 {
@@ -98,8 +98,8 @@ static clv_status add_ops(const clv_workload *w, const int32_t *device_of, clv_a
     return CLV_OK;
 }
 
-static clv_status add_stages(const clv_partition *p, const int32_t *device_of, clv_arena *arena,
-                             clv_plan *plan, clv_error *err)
+static clv_status add_stages(const clv_partition_problem *p, const int32_t *device_of,
+                             clv_arena *arena, clv_plan *plan, clv_error *err)
 {
     int32_t *stage = CLV_NEW_ARRAY(arena, int32_t, p->n_devices);
     if (!stage)
@@ -129,7 +129,7 @@ static clv_status add_transfers(const clv_workload *w, const clv_compile_report 
     return CLV_OK;
 }
 
-clv_status clv_plan_make(const clv_workload *w, const clv_partition *problem,
+clv_status clv_plan_make(const clv_workload *w, const clv_partition_problem *problem,
                          const clv_assignment *assignment, const clv_verdict *verdict,
                          const clv_compile_report *report, clv_arena *arena, clv_plan **ret,
                          clv_error *err)

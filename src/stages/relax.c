@@ -51,7 +51,7 @@ static clv_status find_assignment(void *ctx, const bool *skip, clv_obey_outcome 
                                   clv_error *err)
 {
     clv_stage_search *s = ((const trial *)ctx)->s;
-    clv_partition p = *s->problem;
+    clv_partition_problem p = *s->problem;
     clv_obey *o;
     clv_arena *scratch = clv_arena_new(clv_arena_alloc(s->arena), 0);
     int32_t *device_of = scratch ? CLV_NEW_ARRAY(scratch, int32_t, p.n_units) : NULL;

@@ -150,7 +150,7 @@ clv_status clv_training_mark_plan(const clv_stage_search *s, const int32_t *devi
     const clv_graph *g = s->req->model->main;
     if (!s->overlay)
         return CLV_OK;
-    const clv_partition *folded = &s->overlay->folded;
+    const clv_partition_problem *folded = &s->overlay->folded;
     int32_t *stage = CLV_NEW_ARRAY(arena, int32_t, plan->n_devices);
     int32_t *device = CLV_NEW_ARRAY(arena, int32_t, folded->n_units);
     bool *backward = CLV_NEW_ARRAY(arena, bool, g->n_ops);

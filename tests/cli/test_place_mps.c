@@ -14,7 +14,7 @@ static void tear_down(void) { folder_free(folder); }
 
 TestSuite(place_mps, .init = set_up, .fini = tear_down, .timeout = 300);
 
-static void write_nodes(FILE *f, const clv_placement *p)
+static void write_nodes(FILE *f, const clv_place_problem *p)
 {
     for (int32_t v = 0; v < p->n_nodes; v++)
         fprintf(f,
@@ -25,7 +25,7 @@ static void write_nodes(FILE *f, const clv_placement *p)
                 p->time[v] >= 0, p->backward[v], (int)p->class_of[v], (int)p->bytes[v]);
 }
 
-static void write_workload(const clv_placement *p)
+static void write_workload(const clv_place_problem *p)
 {
     char path[200];
     int64_t room = p->kinds[0].capacity_bytes;
@@ -66,7 +66,7 @@ static double glpsol_optimum(void)
     return kind == 'o' ? objective : INFINITY;
 }
 
-static void check(const clv_placement *p, bool contiguous, clv_arena *arena)
+static void check(const clv_place_problem *p, bool contiguous, clv_arena *arena)
 {
     clv_place_rules rules = { CLV_PLACE_THROUGHPUT, contiguous, 0 };
     double best = small_best(p, &rules, arena), theirs = glpsol_optimum();
@@ -94,7 +94,7 @@ Test(place_mps, glpsol_finds_our_optimum)
     run_result has = run_in(folder, "command -v glpsol");
     for (uint64_t seed = 0; seed < 40; seed++) {
         clv_arena *arena = clv_arena_new(NULL, 0);
-        clv_placement *p = small_placement(seed, &size, arena);
+        clv_place_problem *p = small_placement(seed, &size, arena);
         bool contiguous = seed % 2;
         write_workload(p);
         run_result r = run_in(folder, "%s place w.json %s --mps p.mps", TEST_CLEAVE,

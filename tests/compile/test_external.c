@@ -484,7 +484,7 @@ Test(external, works_in_several_workers_at_once)
         candidates[k] = (clv_assignment){ (int32_t[]){ 0 }, 0, NULL };
     cr_assert_eq(clv_external_open(&t->workload, &o, NULL, &c, NULL), CLV_OK);
     cr_assert_eq(clv_pool_open(c, 4, 4, NULL, &pool, NULL), CLV_OK);
-    clv_judge judge = clv_pool_judge(pool);
+    clv_partition_judge judge = clv_pool_judge(pool);
 
     cr_assert_eq(judge.judge(judge.ctx, candidates, 12, verdicts, NULL), CLV_OK);
 

@@ -54,7 +54,7 @@ static laid lay_packed(toy *t, const int32_t *device_of, int32_t device)
     return l;
 }
 
-static const clv_placement *find(const laid *l, clv_tensor tensor)
+static const clv_place_problem *find(const laid *l, clv_tensor tensor)
 {
     for (int32_t k = 0; k < l->placements.n; k++)
         if (l->placements.at[k].slot >= 0 &&
@@ -362,7 +362,7 @@ static void work_out(const toy *t, const int32_t *device_of, int32_t device, lif
     }
 }
 
-static bool clash(const clv_placement *a, const clv_placement *b)
+static bool clash(const clv_place_problem *a, const clv_place_problem *b)
 {
     return a->first <= b->last && b->first <= a->last && a->offset < b->offset + b->bytes &&
            b->offset < a->offset + a->bytes;
@@ -377,7 +377,7 @@ static void check(const toy *t, const int32_t *device_of, const laid *l, uint32_
     for (int32_t x = 0; x < t->graph.n_tensors; x++)
         expected += of[x].first >= 0 && of[x].bytes > 0;
     for (int32_t k = 0; k < l->placements.n; k++) {
-        const clv_placement *p = &l->placements.at[k];
+        const clv_place_problem *p = &l->placements.at[k];
         cr_assert(p->offset >= 0 && p->offset + p->bytes <= l->result.arena_bytes);
         for (int32_t j = 0; j < k; j++)
             cr_assert_not(clash(p, &l->placements.at[j]), "seed %u: %d and %d", seed, k, j);

@@ -49,7 +49,7 @@ static void judge_all(batch *b, int32_t jobs, clv_verdict *verdicts)
     clv_pool *pool = NULL;
     cr_assert_eq(clv_builtin_open(&b->t.workload, jobs, NULL, &compiler, NULL), CLV_OK);
     cr_assert_eq(clv_pool_open(compiler, jobs, 8, NULL, &pool, NULL), CLV_OK);
-    clv_judge judge = clv_pool_judge(pool);
+    clv_partition_judge judge = clv_pool_judge(pool);
     cr_assert_eq(judge.batch, 8);
     for (int32_t k = 0; k < N_CANDIDATES; k += 20)
         cr_assert_eq(judge.judge(judge.ctx, b->candidates + k, 20, verdicts + k, NULL), CLV_OK);
@@ -112,7 +112,7 @@ Test(pool, runs_as_many_at_once_as_it_has_workers, .timeout = 60)
     clv_verdict verdicts[4];
     clv_pool *pool = NULL;
     cr_assert_eq(clv_pool_open(&p.base, 4, 4, NULL, &pool, NULL), CLV_OK);
-    clv_judge judge = clv_pool_judge(pool);
+    clv_partition_judge judge = clv_pool_judge(pool);
 
     cr_assert_eq(judge.judge(judge.ctx, candidates, 4, verdicts, NULL), CLV_OK);
 
@@ -136,7 +136,7 @@ Test(pool, tells_the_first_failure_by_number, .timeout = 60)
         for (int k = 0; k < 60; k++)
             candidates[k] = (clv_assignment){ NULL, k == 12 || k == 40 || k == 13 ? -k : k, NULL };
         cr_assert_eq(clv_pool_open(&p.base, jobs[j], 4, NULL, &pool, NULL), CLV_OK);
-        clv_judge judge = clv_pool_judge(pool);
+        clv_partition_judge judge = clv_pool_judge(pool);
 
         cr_assert_eq(judge.judge(judge.ctx, candidates, 60, verdicts, &err), CLV_EIO);
         cr_assert_str_eq(err.message, "candidate 12 cannot be judged");
@@ -153,7 +153,7 @@ Test(pool, of_an_empty_batch_and_no_batch_at_all, .timeout = 60)
     probe p = { .base = { .name = "probe", .compile = probe_compile } };
     clv_pool *pool = NULL;
     cr_assert_eq(clv_pool_open(&p.base, 2, 4, NULL, &pool, NULL), CLV_OK);
-    clv_judge judge = clv_pool_judge(pool);
+    clv_partition_judge judge = clv_pool_judge(pool);
     cr_assert_eq(judge.judge(judge.ctx, NULL, 0, NULL, NULL), CLV_OK);
     clv_pool_close(pool);
     clv_pool_close(NULL);
@@ -174,7 +174,7 @@ Test(pool, works_without_threads, .timeout = 60)
     cr_assert_eq(setrlimit(RLIMIT_AS, &none), 0);
 
     clv_status s = clv_pool_open(&p.base, 2, 4, NULL, &pool, NULL);
-    clv_judge judge = clv_pool_judge(pool);
+    clv_partition_judge judge = clv_pool_judge(pool);
     if (s == CLV_OK)
         s = judge.judge(judge.ctx, candidates, 3, verdicts, NULL);
 
@@ -211,7 +211,7 @@ Test(pool, survives_running_out_of_memory_anywhere, .timeout = 60)
         cr_assert(s == CLV_OK ? pool != NULL : s == CLV_ENOMEM && !pool);
         if (s == CLV_OK && atomic_load(&left) > 0) {
             atomic_store(&left, 1000000);
-            clv_judge judge = clv_pool_judge(pool);
+            clv_partition_judge judge = clv_pool_judge(pool);
             s = judge.judge(judge.ctx, candidates, 40, verdicts, NULL);
         } else {
             s = CLV_ENOMEM;

@@ -6,7 +6,7 @@
 static clv_arena *arena;
 static made *m;
 static clv_subgraphs *units;
-static clv_partition *p;
+static clv_partition_problem *p;
 static clv_device_kind kinds[2];
 static clv_device devices[3];
 static clv_route routes[9];
@@ -249,7 +249,7 @@ Test(problem_build, survives_running_out_of_memory_anywhere)
     clv_status s = CLV_ENOMEM;
     for (size_t limit = 1; s != CLV_OK && limit < 1 << 20; limit += 64) {
         clv_arena *small = clv_arena_new(NULL, limit);
-        clv_partition *got = NULL;
+        clv_partition_problem *got = NULL;
         if (!small)
             continue;
         s = clv_problem_build(m->types, m->costs, units, &cluster, small, &got, NULL);

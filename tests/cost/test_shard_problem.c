@@ -73,13 +73,13 @@ static clv_shard_problem *build(const char *form, bool share, int64_t limit)
 
 static void expect_same_nodes(const clv_shard_problem *one, const clv_shard_problem *two)
 {
-    const clv_strategies *p = one->problem, *q = two->problem;
+    const clv_intra_op_problem *p = one->problem, *q = two->problem;
     cr_assert_eq(p->n_nodes, q->n_nodes);
     for (int32_t v = 0; v < p->n_nodes; v++) {
         cr_assert_eq(p->first_choice[v + 1], q->first_choice[v + 1]);
         cr_assert_eq(p->first_span[v + 1], q->first_span[v + 1]);
         cr_assert_eq(!one->op_choice[v], !two->op_choice[v]);
-        for (int32_t c = 0; c < clv_strategy_n_choices(p, v); c++) {
+        for (int32_t c = 0; c < clv_intra_op_n_choices(p, v); c++) {
             int32_t s = p->first_span[v];
             cr_expect_eq(p->cost[p->first_choice[v] + c], q->cost[q->first_choice[v] + c]);
             cr_expect_eq(p->usage[p->span_usage[s] + c], q->usage[q->span_usage[s] + c]);
@@ -92,14 +92,14 @@ static void expect_same_nodes(const clv_shard_problem *one, const clv_shard_prob
     }
 }
 
-static void expect_same_edges(const clv_strategies *p, const clv_strategies *q)
+static void expect_same_edges(const clv_intra_op_problem *p, const clv_intra_op_problem *q)
 {
     cr_assert_eq(p->n_edges, q->n_edges);
     for (int32_t e = 0; e < p->n_edges; e++) {
         int32_t v = p->end[p->first_end[e]], u = p->end[p->first_end[e] + 1];
         cr_assert_eq(v, q->end[q->first_end[e]]);
         cr_assert_eq(u, q->end[q->first_end[e] + 1]);
-        size_t n = (size_t)clv_strategy_n_choices(p, v) * (size_t)clv_strategy_n_choices(p, u);
+        size_t n = (size_t)clv_intra_op_n_choices(p, v) * (size_t)clv_intra_op_n_choices(p, u);
         cr_expect_arr_eq(p->entry + p->first_entry[p->matrix_of[e]],
                          q->entry + q->first_entry[q->matrix_of[e]], n * sizeof *p->entry);
     }
@@ -110,8 +110,8 @@ Test(shard_problem, sharing_changes_nothing)
     static const char *const forms[] = { "2", "8", "2x4", "4x2", "2x2x2" };
     layers();
     for (int32_t i = 0; i < 5; i++) {
-        const clv_shard_problem *one = build(forms[i], false, CLV_STRATEGY_UNLIMITED);
-        const clv_shard_problem *two = build(forms[i], true, CLV_STRATEGY_UNLIMITED);
+        const clv_shard_problem *one = build(forms[i], false, CLV_INTRA_OP_UNLIMITED);
+        const clv_shard_problem *two = build(forms[i], true, CLV_INTRA_OP_UNLIMITED);
         expect_same_nodes(one, two);
         expect_same_edges(one->problem, two->problem);
     }
@@ -121,7 +121,7 @@ Test(shard_problem, sharing_changes_nothing)
 Test(shard_problem, layers_repeat)
 {
     layers();
-    build("2", true, CLV_STRATEGY_UNLIMITED);
+    build("2", true, CLV_INTRA_OP_UNLIMITED);
     for (int32_t i = 0; i < 4; i++)
         cr_expect_eq(classes.of[i], classes.of[i + 4], "operator %d", i);
     for (int32_t i = 8; i < 11; i++)
@@ -136,8 +136,8 @@ Test(shard_problem, layers_repeat)
 Test(shard_problem, a_weight_counts_once)
 {
     layers();
-    const clv_shard_problem *s = build("2", true, CLV_STRATEGY_UNLIMITED);
-    const clv_strategies *p = s->problem;
+    const clv_shard_problem *s = build("2", true, CLV_INTRA_OP_UNLIMITED);
+    const clv_intra_op_problem *p = s->problem;
     int32_t first = s->node_of_op[0], second = s->node_of_op[4];
     cr_expect_eq(classes.of[0], classes.of[4]);
     cr_expect_eq(p->usage[p->span_usage[p->first_span[first]]], 64 * 256 * 4);

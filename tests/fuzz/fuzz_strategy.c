@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "problem/strategy_json.h"
+#include "problem/intra_op_json.h"
 #include "solver/intra_op/strategies.h"
 
 #define MEMORY_MAX  ((size_t)256 << 20)
@@ -20,9 +20,9 @@ static void must(bool yes)
         abort();
 }
 
-static void is_node_whole(const clv_strategies *p, int32_t v)
+static void is_node_whole(const clv_intra_op_problem *p, int32_t v)
 {
-    int32_t n = clv_strategy_n_choices(p, v);
+    int32_t n = clv_intra_op_n_choices(p, v);
     must(n >= 1 && p->first_span[v] <= p->first_span[v + 1]);
     for (int32_t i = 0; i < n; i++)
         must(p->cost[p->first_choice[v] + i] >= 0);
@@ -33,31 +33,31 @@ static void is_node_whole(const clv_strategies *p, int32_t v)
     }
 }
 
-static void is_edge_whole(const clv_strategies *p, int32_t e)
+static void is_edge_whole(const clv_intra_op_problem *p, int32_t e)
 {
     int32_t m = p->matrix_of[e];
     int64_t n = 1;
     must(m >= 0 && m < p->n_matrices && p->first_end[e] < p->first_end[e + 1]);
     for (int32_t i = p->first_end[e]; i < p->first_end[e + 1]; i++) {
         must(p->end[i] >= 0 && p->end[i] < p->n_nodes);
-        n *= clv_strategy_n_choices(p, p->end[i]);
+        n *= clv_intra_op_n_choices(p, p->end[i]);
     }
     must(p->first_entry[m + 1] - p->first_entry[m] == n);
     for (int64_t i = p->first_entry[m]; i < p->first_entry[m + 1]; i++)
         must(p->entry[i] >= 0);
 }
 
-static void is_whole(const clv_strategies *p)
+static void is_whole(const clv_intra_op_problem *p)
 {
     must(p->first_choice[0] == 0 && p->first_span[0] == 0 && p->first_end[0] == 0);
-    must(p->usage_limit >= 0 || p->usage_limit == CLV_STRATEGY_UNLIMITED);
+    must(p->usage_limit >= 0 || p->usage_limit == CLV_INTRA_OP_UNLIMITED);
     for (int32_t v = 0; v < p->n_nodes; v++)
         is_node_whole(p, v);
     for (int32_t e = 0; e < p->n_edges; e++)
         is_edge_whole(p, e);
 }
 
-static clv_int128 held_at(const clv_strategies *p, const int32_t *choice_of, int64_t time)
+static clv_int128 held_at(const clv_intra_op_problem *p, const int32_t *choice_of, int64_t time)
 {
     clv_int128 sum = 0;
     for (int32_t v = 0; v < p->n_nodes; v++)
@@ -68,7 +68,7 @@ static clv_int128 held_at(const clv_strategies *p, const int32_t *choice_of, int
 }
 
 /* The cost of an answer, -1 of one that is over the limit. */
-static clv_int128 cost_of(const clv_strategies *p, const int32_t *choice_of)
+static clv_int128 cost_of(const clv_intra_op_problem *p, const int32_t *choice_of)
 {
     clv_int128 cost = 0;
     for (int32_t s = 0; s < p->first_span[p->n_nodes]; s++) /* peaks are where spans begin */
@@ -79,34 +79,34 @@ static clv_int128 cost_of(const clv_strategies *p, const int32_t *choice_of)
     for (int32_t e = 0; e < p->n_edges; e++) {
         int64_t at = 0;
         for (int32_t i = p->first_end[e]; i < p->first_end[e + 1]; i++)
-            at = at * clv_strategy_n_choices(p, p->end[i]) + choice_of[p->end[i]];
+            at = at * clv_intra_op_n_choices(p, p->end[i]) + choice_of[p->end[i]];
         cost += p->entry[p->first_entry[p->matrix_of[e]] + at];
     }
     return cost;
 }
 
 /* How many answers there are, or a number above ANSWERS_MAX. */
-static int32_t n_answers(const clv_strategies *p)
+static int32_t n_answers(const clv_intra_op_problem *p)
 {
     int64_t n = 1;
     for (int32_t v = 0; v < p->n_nodes && n <= ANSWERS_MAX; v++)
-        n *= clv_strategy_n_choices(p, v);
+        n *= clv_intra_op_n_choices(p, v);
     return n <= ANSWERS_MAX ? (int32_t)n : ANSWERS_MAX + 1;
 }
 
 /* The least cost of all answers, -1 where none is legal; the judge agrees on each. */
-static clv_int128 best_of_all(const clv_strategies *p, int32_t n, clv_arena *arena)
+static clv_int128 best_of_all(const clv_intra_op_problem *p, int32_t n, clv_arena *arena)
 {
     clv_int128 best = -1;
     for (int32_t answer = 0; answer < n; answer++) {
         int32_t choice_of[NODES_MAX] = { 0 }, left = answer;
-        clv_strategy_value value;
+        clv_intra_op_value value;
         for (int32_t v = 0; v < p->n_nodes; v++) {
-            choice_of[v] = left % clv_strategy_n_choices(p, v);
-            left /= clv_strategy_n_choices(p, v);
+            choice_of[v] = left % clv_intra_op_n_choices(p, v);
+            left /= clv_intra_op_n_choices(p, v);
         }
         clv_int128 cost = cost_of(p, choice_of);
-        must(clv_strategy_judge(p, choice_of, arena, &value, NULL) == CLV_OK);
+        must(clv_intra_op_judge(p, choice_of, arena, &value, NULL) == CLV_OK);
         must(value.legal == (cost >= 0) && (!value.legal || value.cost == cost));
         must(value.legal || value.why[0]);
         if (cost >= 0 && (best < 0 || cost < best))
@@ -118,12 +118,12 @@ static clv_int128 best_of_all(const clv_strategies *p, int32_t n, clv_arena *are
 static bool is_enough(void *ctx) { return ++*(int *)ctx > SOLVE_LOOKS; }
 
 /* Whatever an answer says of itself is so, whenever it is asked for. */
-static void solver_is_honest(const clv_strategies *p, clv_arena *arena, clv_int128 best)
+static void solver_is_honest(const clv_intra_op_problem *p, clv_arena *arena, clv_int128 best)
 {
     int looks = 0;
-    clv_strategy_options options = { .jobs = 1, .stop = is_enough, .stop_ctx = &looks };
-    clv_strategy_result r;
-    clv_status status = clv_strategy_solve(p, &options, arena, &r, NULL);
+    clv_intra_op_options options = { .jobs = 1, .stop = is_enough, .stop_ctx = &looks };
+    clv_intra_op_result r;
+    clv_status status = clv_intra_op_solve(p, &options, arena, &r, NULL);
     must(status == CLV_OK || status == CLV_ENOMEM);
     if (status != CLV_OK)
         return;
@@ -137,10 +137,10 @@ static void solver_is_honest(const clv_strategies *p, clv_arena *arena, clv_int1
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     clv_arena *arena = clv_arena_new(NULL, MEMORY_MAX);
-    const clv_strategies *p = NULL;
+    const clv_intra_op_problem *p = NULL;
     clv_error err = { 0 };
     must(arena != NULL);
-    clv_status status = clv_strategy_read_text((const char *)data, size, "fuzz", arena, &p, &err);
+    clv_status status = clv_intra_op_read_text((const char *)data, size, "fuzz", arena, &p, &err);
     must((status == CLV_OK) == (p != NULL));
     must(status == CLV_OK || status == CLV_EFORMAT || status == CLV_ELIMIT || status == CLV_ENOMEM);
     must(status == CLV_OK || (err.message[0] && memchr(err.message, '\0', sizeof err.message)));

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "problem/placement_json.h"
+#include "problem/place_json.h"
 #include "solver/placement/solver.h"
 #include "tests/support/place_convert.h"
 
@@ -21,7 +21,7 @@ static void must(bool yes)
         abort();
 }
 
-static void is_node_whole(const clv_placement *p, int32_t v, const int32_t *place)
+static void is_node_whole(const clv_place_problem *p, int32_t v, const int32_t *place)
 {
     must(p->class_of[v] >= 0 && p->class_of[v] < p->n_classes);
     must(p->bytes[v] >= 0 && p->send_cost[v] >= 0 && isfinite(p->send_cost[v]));
@@ -37,7 +37,7 @@ static void is_node_whole(const clv_placement *p, int32_t v, const int32_t *plac
     }
 }
 
-static void is_whole(const clv_placement *p, clv_arena *arena)
+static void is_whole(const clv_place_problem *p, clv_arena *arena)
 {
     int32_t *place = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes + 1); /* 0: in no place yet */
     must(place && clv_place_devices(p) > 0);
@@ -53,7 +53,7 @@ static void is_whole(const clv_placement *p, clv_arena *arena)
 /* Sums of the same numbers in another order. */
 static bool close_to(double a, double b) { return a == b || fabs(a - b) <= 1e-12 * fabs(b); }
 
-static void judges_agree(const clv_placement *p, clv_arena *arena, uint64_t random)
+static void judges_agree(const clv_place_problem *p, clv_arena *arena, uint64_t random)
 {
     static oracle_problem of;
     int device_of[ORACLE_NODES];
@@ -76,7 +76,7 @@ static void judges_agree(const clv_placement *p, clv_arena *arena, uint64_t rand
 static bool is_enough(void *ctx) { return ++*(int *)ctx > SOLVE_LOOKS; }
 
 /* Whatever an answer says of itself is so, whenever it is asked for. */
-static void solver_is_honest(const clv_placement *p, clv_arena *arena, size_t size)
+static void solver_is_honest(const clv_place_problem *p, clv_arena *arena, size_t size)
 {
     static oracle_problem of;
     int looks = 0;
@@ -99,10 +99,10 @@ static void solver_is_honest(const clv_placement *p, clv_arena *arena, size_t si
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     clv_arena *arena = clv_arena_new(NULL, MEMORY_MAX);
-    clv_placement *p = NULL;
+    clv_place_problem *p = NULL;
     clv_error err = { 0 };
     must(arena != NULL);
-    clv_status status = clv_placement_read((const char *)data, size, "fuzz", arena, &p, &err);
+    clv_status status = clv_place_read_text((const char *)data, size, "fuzz", arena, &p, &err);
     must((status == CLV_OK) == (p != NULL));
     must(status == CLV_OK || status == CLV_EFORMAT || status == CLV_ELIMIT || status == CLV_ENOMEM);
     must(status == CLV_OK || (err.message[0] && memchr(err.message, '\0', sizeof err.message)));

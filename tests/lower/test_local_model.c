@@ -4,7 +4,7 @@
 
 #include "cost/made_shards.h"
 #include "cost/shard_path.h"
-#include "problem/strategy.h"
+#include "problem/intra_op_problem.h"
 
 #define N_DEVICES 4
 
@@ -67,7 +67,7 @@ static void build(const char *form)
 {
     made_build(m);
     mesh = made_mesh(m, &cluster, form);
-    made_shards s = made_shards_of(m, &cluster, mesh, false, CLV_STRATEGY_UNLIMITED);
+    made_shards s = made_shards_of(m, &cluster, mesh, false, CLV_INTRA_OP_UNLIMITED);
     resharder = s.resharder;
     tables = s.tables;
     problem = s.problem;
@@ -110,13 +110,13 @@ static void expect_graph(void)
 
 static void try_answers(int32_t n)
 {
-    const clv_strategies *p = problem->problem;
+    const clv_intra_op_problem *p = problem->problem;
     int32_t *answer = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
-    clv_strategy_value value;
+    clv_intra_op_value value;
     for (int32_t round = 0; round < n; round++) {
         for (int32_t v = 0; v < p->n_nodes; v++)
-            answer[v] = round == 0 ? 0 : below(clv_strategy_n_choices(p, v));
-        cr_assert_eq(clv_strategy_judge(p, answer, arena, &value, &m->err), CLV_OK);
+            answer[v] = round == 0 ? 0 : below(clv_intra_op_n_choices(p, v));
+        cr_assert_eq(clv_intra_op_judge(p, answer, arena, &value, &m->err), CLV_OK);
         make_local(answer);
         cr_assert_eq((int64_t)value.cost, local_ns(), "answer %d: %lld and %lld ns", round,
                      (long long)value.cost, (long long)local_ns());
@@ -156,12 +156,12 @@ Test(local_model, columns_then_rows_need_one_all_reduce)
 {
     mlp();
     build("4");
-    const clv_strategies *p = problem->problem;
+    const clv_intra_op_problem *p = problem->problem;
     int32_t *answer = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
     const clv_graph *g = m->model->main;
     for (int32_t i = 0; i < 3; i++) {
         int32_t node = problem->node_of_op[i];
-        for (int32_t c = 0; c < clv_strategy_n_choices(p, node); c++) {
+        for (int32_t c = 0; c < clv_intra_op_n_choices(p, node); c++) {
             answer[node] = c;
             clv_layout out = clv_shard_made(problem, answer, clv_op_output(g, &g->ops[i], 0));
             if (i < 2 ? out.dim[0] == 2 : out.dim[0] == CLV_AXIS_PARTIAL)
@@ -212,13 +212,13 @@ static void expect_collectives_beside_operators(const clv_subgraphs *units)
 
 static void cut_into_units(int32_t rounds)
 {
-    const clv_strategies *p = problem->problem;
+    const clv_intra_op_problem *p = problem->problem;
     int32_t *answer = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
     int32_t n_collectives = 0;
     for (int32_t round = 0; round < rounds; round++) {
         clv_subgraphs *units;
         for (int32_t v = 0; v < p->n_nodes; v++)
-            answer[v] = below(clv_strategy_n_choices(p, v));
+            answer[v] = below(clv_intra_op_n_choices(p, v));
         make_local(answer);
         n_collectives += local->n_communications;
         int32_t n = local->model->main->n_ops;
@@ -268,14 +268,14 @@ Test(local_model, nor_is_one_of_a_chain)
 
 static int64_t cheapest(void)
 {
-    const clv_strategies *p = problem->problem;
+    const clv_intra_op_problem *p = problem->problem;
     int32_t *answer = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes), v = 0;
-    clv_strategy_value value;
+    clv_intra_op_value value;
     int64_t least = INT64_MAX;
     while (v < p->n_nodes) { /* counts through all answers */
-        cr_assert_eq(clv_strategy_judge(p, answer, arena, &value, &m->err), CLV_OK);
+        cr_assert_eq(clv_intra_op_judge(p, answer, arena, &value, &m->err), CLV_OK);
         least = (int64_t)value.cost < least ? (int64_t)value.cost : least;
-        for (v = 0; v < p->n_nodes && ++answer[v] == clv_strategy_n_choices(p, v); v++)
+        for (v = 0; v < p->n_nodes && ++answer[v] == clv_intra_op_n_choices(p, v); v++)
             answer[v] = 0;
     }
     return least;

@@ -1,10 +1,11 @@
-#include "problem/partition.h"
+#include "problem/partition_problem.h"
 
 #include "solver/partition/synthetic.h"
 
 #include <criterion/criterion.h>
 
-static clv_estimate estimate(const clv_partition *p, const int32_t *device_of, clv_arena *arena)
+static clv_estimate estimate(const clv_partition_problem *p, const int32_t *device_of,
+                             clv_arena *arena)
 {
     clv_estimate e = { 0 };
     cr_assert_eq(clv_partition_estimate(p, device_of, arena, &e, NULL), CLV_OK);
@@ -89,7 +90,7 @@ Test(estimate, takes_the_time_of_each_device_s_kind)
     synthetic s = synthetic_new(arena, 2, 2, 2, 1, 1);
     s.kind_of[1] = 1;
     s.time[2] = s.time[3] = 100; /* kind 1 */
-    const clv_partition *p = synthetic_done(&s);
+    const clv_partition_problem *p = synthetic_done(&s);
     cr_assert_eq(estimate(p, (int32_t[]){ 0, 0 }, arena).period_ns, 2);
     cr_assert_eq(estimate(p, (int32_t[]){ 0, 1 }, arena).period_ns, 100);
     cr_assert_eq(estimate(p, (int32_t[]){ 1, 1 }, arena).latency_bound_ns, 200);
@@ -112,7 +113,7 @@ Test(estimate, is_never_above_a_simulation)
     for (uint64_t seed = 0; seed < 200; seed++) {
         clv_arena *arena = clv_arena_new(NULL, 0);
         synthetic s = synthetic_any(arena, seed, 20, 3, 100);
-        const clv_partition *p = synthetic_done(&s);
+        const clv_partition_problem *p = synthetic_done(&s);
         int32_t device_of[20];
         for (int32_t u = 0; u < 20; u++)
             device_of[u] = u / 7;
@@ -143,7 +144,7 @@ Test(estimate, survives_running_out_of_memory_anywhere)
 {
     clv_arena *problem = clv_arena_new(NULL, 0);
     synthetic s = synthetic_chain(problem, 5, 2, 1);
-    const clv_partition *p = synthetic_done(&s);
+    const clv_partition_problem *p = synthetic_done(&s);
     clv_status status = CLV_ENOMEM;
     for (size_t limit = 1; status != CLV_OK; limit++) {
         clv_arena *arena = clv_arena_new(NULL, limit);

@@ -4,7 +4,7 @@
 
 #include <criterion/criterion.h>
 
-static clv_fit_bound bound_of(const clv_partition *p, const int64_t *live, clv_arena *arena)
+static clv_fit_bound bound_of(const clv_partition_problem *p, const int64_t *live, clv_arena *arena)
 {
     clv_fit_bound b;
     cr_assert_eq(clv_partition_fit_bound(p, live, arena, &b, NULL), CLV_OK);
@@ -88,8 +88,8 @@ static int64_t draw(uint64_t *seed, int64_t below)
 }
 
 /* What one assignment needs of device d. */
-static int64_t need_of(const clv_partition *p, const int64_t *live, const int32_t *device_of,
-                       int32_t d)
+static int64_t need_of(const clv_partition_problem *p, const int64_t *live,
+                       const int32_t *device_of, int32_t d)
 {
     int64_t weights = 0, most = 0;
     for (int32_t u = 0; u < p->n_units; u++) {
@@ -119,7 +119,7 @@ Test(fit, is_below_the_best_of_all_assignments_and_near_it)
         }
         for (int32_t d = 0; d < 3; d++)
             s.capacity[d] = 60 + draw(&random, 60);
-        const clv_partition *p = synthetic_done(&s);
+        const clv_partition_problem *p = synthetic_done(&s);
         for (int32_t code = 0; code < 2187; code++) {
             int64_t most = 0;
             bool this_fits = true;

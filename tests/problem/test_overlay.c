@@ -21,7 +21,7 @@ static int32_t below(int32_t n)
 /* Forward units 0 .. n-1 read earlier ones; unit n + k is the backward unit of n - 1 - k: it reads
  * those of its readers, and mostly what its forward unit makes or reads; then updates. */
 typedef struct {
-    clv_partition p;
+    clv_partition_problem p;
     int32_t layers, n_edges;
     int32_t from[NETS_MAX], to[NETS_MAX];
     int32_t net_from[UNITS_MAX], net_first[UNITS_MAX + 1], net_to[NETS_MAX],
@@ -112,28 +112,28 @@ static void make(problem *x)
         x->capacity[d] = 1 << 20;
     make_edges(x);
     make_nets(x, n_units);
-    x->p = (clv_partition){ .n_units = n_units,
-                            .n_devices = DEVICES,
-                            .n_kinds = 1,
-                            .n_nets = x->p.n_nets,
-                            .kind_of = x->kind_of,
-                            .capacity_bytes = x->capacity,
-                            .weight_bytes = x->weight,
-                            .flops = x->flops,
-                            .time_ns = x->time,
-                            .net_from = x->net_from,
-                            .net_bytes = x->net_bytes,
-                            .net_first = x->net_first,
-                            .net_to = x->net_to,
-                            .unit_first_net = x->unit_first_net,
-                            .reads_first = x->reads_first,
-                            .reads = x->reads,
-                            .link_latency_ns = x->latency,
-                            .link_bytes_per_s = x->speed };
+    x->p = (clv_partition_problem){ .n_units = n_units,
+                                    .n_devices = DEVICES,
+                                    .n_kinds = 1,
+                                    .n_nets = x->p.n_nets,
+                                    .kind_of = x->kind_of,
+                                    .capacity_bytes = x->capacity,
+                                    .weight_bytes = x->weight,
+                                    .flops = x->flops,
+                                    .time_ns = x->time,
+                                    .net_from = x->net_from,
+                                    .net_bytes = x->net_bytes,
+                                    .net_first = x->net_first,
+                                    .net_to = x->net_to,
+                                    .unit_first_net = x->unit_first_net,
+                                    .reads_first = x->reads_first,
+                                    .reads = x->reads,
+                                    .link_latency_ns = x->latency,
+                                    .link_bytes_per_s = x->speed };
 }
 
 /* Random, but legal: runs of units, on devices in a random order. */
-static void cut(const clv_partition *p, int32_t *device_of)
+static void cut(const clv_partition_problem *p, int32_t *device_of)
 {
     int32_t order[DEVICES], at = 0;
     for (int32_t d = 0; d < DEVICES; d++) {
@@ -150,7 +150,7 @@ static void cut(const clv_partition *p, int32_t *device_of)
 static void check_turns(const problem *x, const clv_overlay *o, const int32_t *device_of,
                         const int32_t *stage)
 {
-    const clv_partition *p = &x->p;
+    const clv_partition_problem *p = &x->p;
     for (int32_t net = 0; net < p->n_nets; net++)
         for (int32_t i = p->net_first[net]; i < p->net_first[net + 1]; i++) {
             int32_t a = p->net_from[net], b = p->net_to[i];

@@ -1,4 +1,4 @@
-#include "problem/partition.h"
+#include "problem/partition_problem.h"
 
 #include "solver/partition/synthetic.h"
 
@@ -19,7 +19,7 @@ Test(quotient, of_contiguous_runs_is_acyclic)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     synthetic s = diamond(arena, 2);
-    const clv_partition *p = synthetic_done(&s);
+    const clv_partition_problem *p = synthetic_done(&s);
     cr_assert(clv_partition_is_acyclic(p, (int32_t[]){ 0, 0, 1, 1 }, arena));
     cr_assert(clv_partition_is_acyclic(p, (int32_t[]){ 1, 1, 0, 0 }, arena), "any device first");
     cr_assert(!clv_partition_is_acyclic(p, (int32_t[]){ 0, 1, 0, 0 }, arena), "0 to 1 and back");
@@ -30,7 +30,7 @@ Test(quotient, finds_a_cycle_over_three_devices)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     synthetic s = synthetic_chain(arena, 4, 3, 1);
-    const clv_partition *p = synthetic_done(&s);
+    const clv_partition_problem *p = synthetic_done(&s);
     cr_assert(!clv_partition_is_acyclic(p, (int32_t[]){ 0, 1, 2, 0 }, arena));
     cr_assert(clv_partition_is_acyclic(p, (int32_t[]){ 2, 0, 1, 1 }, arena));
     clv_arena_free(arena);
@@ -54,7 +54,7 @@ Test(quotient, of_no_units_is_acyclic_and_has_no_stage)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     synthetic s = synthetic_chain(arena, 0, 2, 1);
-    const clv_partition *p = synthetic_done(&s);
+    const clv_partition_problem *p = synthetic_done(&s);
     int32_t stage[2] = { 7, 7 };
     cr_assert(clv_partition_is_acyclic(p, NULL, arena));
     cr_assert_eq(clv_partition_stages(p, NULL, arena, stage), 0);
@@ -66,7 +66,7 @@ Test(quotient, works_with_more_devices_than_bits_in_a_word)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     synthetic s = synthetic_chain(arena, 200, 200, 1);
-    const clv_partition *p = synthetic_done(&s);
+    const clv_partition_problem *p = synthetic_done(&s);
     int32_t device_of[200], stage[200];
     for (int32_t u = 0; u < 200; u++)
         device_of[u] = 199 - u;
@@ -84,7 +84,7 @@ Test(quotient, agrees_with_a_transitive_closure)
     for (uint64_t seed = 1; seed < 300; seed++) {
         clv_arena *arena = clv_arena_new(NULL, 0);
         synthetic s = synthetic_any(arena, seed, 12, 4, 100);
-        const clv_partition *p = synthetic_done(&s);
+        const clv_partition_problem *p = synthetic_done(&s);
         int32_t device_of[12];
         uint64_t random = seed;
         for (int32_t u = 0; u < 12; u++)
@@ -101,7 +101,7 @@ Test(quotient, survives_running_out_of_memory)
 {
     clv_arena *problem = clv_arena_new(NULL, 0), *tiny = clv_arena_new(NULL, 1);
     synthetic s = diamond(problem, 2);
-    const clv_partition *p = synthetic_done(&s);
+    const clv_partition_problem *p = synthetic_done(&s);
     int32_t stage[2] = { 7, 7 };
     cr_assert(!clv_partition_is_acyclic(p, (int32_t[]){ 0, 0, 1, 1 }, tiny));
     cr_assert_eq(clv_partition_stages(p, (int32_t[]){ 0, 0, 1, 1 }, tiny, stage), -1);

@@ -29,7 +29,7 @@ static int32_t bind(const clv_model *model, clv_binding *ret)
 typedef struct {
     clv_arena *arena;
     clv_onnx_file *file;
-    clv_partition *p;
+    clv_partition_problem *p;
     clv_compiler *compiler;
 } opened;
 
@@ -97,7 +97,7 @@ static uint64_t draw(uint64_t *seed)
  * plan legal. */
 static void make_plan(const opened *o, uint64_t *seed, bool stray, int32_t *device_of)
 {
-    const clv_partition *p = o->p;
+    const clv_partition_problem *p = o->p;
     int32_t d = 0;
     for (int32_t u = 0; u < p->n_units; u++) {
         int32_t left = p->n_units - u;

@@ -5,7 +5,7 @@
 #include "cost/made_shards.h"
 #include "lower/local_model.h"
 #include "lower/stage_cluster.h"
-#include "problem/strategy.h"
+#include "problem/intra_op_problem.h"
 #include "support/layout_sim.h"
 
 #define ANSWERS 60
@@ -54,7 +54,7 @@ static void build(const char *form)
     cr_assert_eq(clv_mesh_form_parse(form, arena, &shape, &m->err), CLV_OK);
     cr_assert_eq(clv_stage_cluster_make(cluster, order, mesh->n_devices, arena, &stages, &m->err),
                  CLV_OK);
-    made_shards s = made_shards_of(m, cluster, mesh, false, CLV_STRATEGY_UNLIMITED);
+    made_shards s = made_shards_of(m, cluster, mesh, false, CLV_INTRA_OP_UNLIMITED);
     resharder = s.resharder;
     problem = s.problem;
 }
@@ -158,11 +158,11 @@ static void compare(int32_t round)
 
 static void try_answers(void)
 {
-    const clv_strategies *p = problem->problem;
+    const clv_intra_op_problem *p = problem->problem;
     int32_t *answer = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
     for (int32_t round = 0; round < ANSWERS; round++) {
         for (int32_t v = 0; v < p->n_nodes; v++)
-            answer[v] = round == 0 ? 0 : below(clv_strategy_n_choices(p, v));
+            answer[v] = round == 0 ? 0 : below(clv_intra_op_n_choices(p, v));
         cr_assert_eq(clv_local_model_make(m->model, m->costs, problem, answer, resharder, arena,
                                           &local, &m->err),
                      CLV_OK, "%s", m->err.message);

@@ -26,7 +26,7 @@ static clv_place_kind *kinds_of(const oracle_problem *p, clv_arena *arena)
     return kinds;
 }
 
-static void set_edges(const oracle_problem *p, clv_arena *arena, clv_placement *ret)
+static void set_edges(const oracle_problem *p, clv_arena *arena, clv_place_problem *ret)
 {
     int32_t *first = array(arena, p->n + 1, sizeof *first), *out = array(arena, p->m, sizeof *out);
     int n = 0;
@@ -61,9 +61,9 @@ static int32_t *order_of(const oracle_problem *p, clv_arena *arena)
     return order;
 }
 
-clv_placement *placement_of(const oracle_problem *p, clv_arena *arena)
+clv_place_problem *placement_of(const oracle_problem *p, clv_arena *arena)
 {
-    clv_placement *ret = array(arena, 1, sizeof *ret);
+    clv_place_problem *ret = array(arena, 1, sizeof *ret);
     int64_t *id = array(arena, p->n, sizeof *id), *bytes = array(arena, p->n, sizeof *bytes);
     double *time = array(arena, p->n * p->n_kinds, sizeof *time);
     double *cost = array(arena, p->n, sizeof *cost);
@@ -78,18 +78,18 @@ clv_placement *placement_of(const oracle_problem *p, clv_arena *arena)
         for (int k = 0; k < p->n_kinds; k++)
             time[k * p->n + v] = p->time[k][v] < 0 ? CLV_PLACE_NEVER : p->time[k][v];
     }
-    *ret = (clv_placement){ .n_nodes = p->n,
-                            .n_edges = p->m,
-                            .n_classes = p->n_classes,
-                            .n_kinds = p->n_kinds,
-                            .kinds = kinds_of(p, arena),
-                            .id = id,
-                            .time = time,
-                            .bytes = bytes,
-                            .send_cost = cost,
-                            .backward = backward,
-                            .class_of = class_of,
-                            .order = order_of(p, arena) };
+    *ret = (clv_place_problem){ .n_nodes = p->n,
+                                .n_edges = p->m,
+                                .n_classes = p->n_classes,
+                                .n_kinds = p->n_kinds,
+                                .kinds = kinds_of(p, arena),
+                                .id = id,
+                                .time = time,
+                                .bytes = bytes,
+                                .send_cost = cost,
+                                .backward = backward,
+                                .class_of = class_of,
+                                .order = order_of(p, arena) };
     set_edges(p, arena, ret);
     return ret;
 }
@@ -104,7 +104,7 @@ clv_place_rules placement_rules(const oracle_rules *rules)
                               .max_load = rules->max_load };
 }
 
-static bool is_small(const clv_placement *p)
+static bool is_small(const clv_place_problem *p)
 {
     int64_t devices = 0;
     for (int32_t k = 0; k < p->n_kinds; k++)
@@ -113,7 +113,7 @@ static bool is_small(const clv_placement *p)
            devices <= ORACLE_DEVICES;
 }
 
-static void copy_node(const clv_placement *p, int32_t v, oracle_problem *ret)
+static void copy_node(const clv_place_problem *p, int32_t v, oracle_problem *ret)
 {
     ret->bytes[v] = p->bytes[v];
     ret->cost[v] = p->send_cost[v];
@@ -127,7 +127,7 @@ static void copy_node(const clv_placement *p, int32_t v, oracle_problem *ret)
     }
 }
 
-bool oracle_of(const clv_placement *p, oracle_problem *ret)
+bool oracle_of(const clv_place_problem *p, oracle_problem *ret)
 {
     if (!is_small(p))
         return false;

@@ -1,8 +1,8 @@
 /* place_oracle.h - small placement problems, judged and solved in the plainest way there is.
  *
- * A second opinion on src/problem/placement.h. Written from the words of docs/formats/workload.md
- * and of the published programs, and from none of our code: fixed arrays, long sums, every
- * assignment tried. A maker of random problems comes with it.
+ * A second opinion on src/problem/place_problem.h. Written from the words of
+ * docs/formats/workload.md and of the published programs, and from none of our code: fixed arrays,
+ * long sums, every assignment tried. A maker of random problems comes with it.
  */
 #ifndef CLV_TESTS_PLACE_ORACLE_H
 #define CLV_TESTS_PLACE_ORACLE_H

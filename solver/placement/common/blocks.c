@@ -18,7 +18,7 @@ typedef struct {
 
 /* A partition of the classes that gets coarser; all arrays by group. */
 typedef struct {
-    const clv_placement *p;
+    const clv_place_problem *p;
     clv_arena *arena;
     bool contiguous,
         roomy; /* roomy: all bytes together fit every device, so memory never matters */
@@ -37,7 +37,7 @@ static clv_status nomem(clv_error *err) { return clv_fail_nomem(err, "the blocks
 
 /* -- ticks -- */
 
-static double all_of(const clv_placement *p)
+static double all_of(const clv_place_problem *p)
 {
     double sum = 0;
     for (int32_t v = 0; v < p->n_nodes; v++) {
@@ -52,7 +52,7 @@ static double all_of(const clv_placement *p)
 }
 
 /* So that all times and costs together stay below CLV_TICKS_MAX. */
-static double choose_tick(const clv_placement *p)
+static double choose_tick(const clv_place_problem *p)
 {
     int exponent;
     double sum = all_of(p);
@@ -86,7 +86,7 @@ void clv_blocks_spread(const clv_blocks *b, const int32_t *of_block, int32_t *of
 
 static void add_times(joining *j, double tick)
 {
-    const clv_placement *p = j->p;
+    const clv_place_problem *p = j->p;
     memset(j->time, 0, (size_t)p->n_kinds * (size_t)p->n_classes * sizeof *j->time);
     memset(j->bytes, 0, (size_t)p->n_classes * sizeof *j->bytes);
     for (int32_t v = 0; v < p->n_nodes; v++) {
@@ -126,7 +126,7 @@ static void tidy_arcs(joining *j)
 
 static clv_status note_arcs(joining *j, clv_error *err)
 {
-    const clv_placement *p = j->p;
+    const clv_place_problem *p = j->p;
     bool *has_forward = CLV_NEW_ARRAY(j->arena, bool, p->n_classes);
     j->arcs = CLV_NEW_ARRAY(j->arena, arc, p->n_edges);
     if (!has_forward || !j->arcs)
@@ -167,7 +167,7 @@ static int compare_nets(const void *a, const void *b)
 /* The groups that a node's transfers join. */
 static int32_t pins_of(const joining *j, int32_t u, int32_t *pins)
 {
-    const clv_placement *p = j->p;
+    const clv_place_problem *p = j->p;
     int32_t n = 0, unique = 0;
     pins[n++] = j->group_of[u];
     for (int32_t i = p->out_first[u]; i < p->out_first[u + 1]; i++)
@@ -199,7 +199,7 @@ static clv_status list_nets_of_groups(joining *j, clv_error *err)
 /* O(edges log edges). */
 static clv_status note_nets(joining *j, double tick, clv_error *err)
 {
-    const clv_placement *p = j->p;
+    const clv_place_problem *p = j->p;
     int32_t n = 0, n_pins = 0;
     net *nets = CLV_NEW_ARRAY(j->arena, net, p->n_nodes);
     int32_t *pins = CLV_NEW_ARRAY(j->arena, int32_t, (size_t)p->n_nodes + (size_t)p->n_edges);
@@ -488,7 +488,7 @@ static clv_status join_idle(joining *j, bool *ret_joined, clv_error *err)
 /* Order of the blocks: along the arcs, and else as the nodes come. */
 static clv_status number_blocks(joining *j, clv_error *err)
 {
-    const clv_placement *p = j->p;
+    const clv_place_problem *p = j->p;
     int32_t n_heap = 0, n = 0, *first, *waits = CLV_NEW_ARRAY(j->arena, int32_t, j->n),
             *place = CLV_NEW_ARRAY(j->arena, int32_t, j->n),
             *heap = CLV_NEW_ARRAY(j->arena, int32_t, j->n),
@@ -590,7 +590,7 @@ static clv_status copy_blocks(const joining *j, clv_blocks *b, clv_arena *arena,
     return copy_arcs(j, b, arena, err);
 }
 
-static bool is_roomy(const clv_placement *p)
+static bool is_roomy(const clv_place_problem *p)
 {
     int64_t sum = 0;
     for (int32_t v = 0; v < p->n_nodes; v++)
@@ -604,7 +604,7 @@ static bool is_roomy(const clv_placement *p)
 static clv_status build(joining *j, clv_blocks *b, clv_arena *arena, clv_error *err)
 {
     bool joined = true;
-    const clv_placement *p = j->p;
+    const clv_place_problem *p = j->p;
     j->n = p->n_classes;
     j->roomy = is_roomy(p);
     j->group_of = CLV_NEW_ARRAY(j->arena, int32_t, p->n_nodes);
@@ -629,8 +629,8 @@ static clv_status build(joining *j, clv_blocks *b, clv_arena *arena, clv_error *
     return copy_blocks(j, b, arena, err);
 }
 
-clv_status clv_blocks_new(const clv_placement *p, const clv_place_rules *rules, clv_arena *arena,
-                          clv_blocks **ret, clv_error *err)
+clv_status clv_blocks_new(const clv_place_problem *p, const clv_place_rules *rules,
+                          clv_arena *arena, clv_blocks **ret, clv_error *err)
 {
     assert(p && rules && arena && ret);
     clv_blocks *b = CLV_NEW(arena, clv_blocks);

@@ -8,10 +8,10 @@
 #ifndef CLV_SOLVER_PLACEMENT_COMMON_BLOCKS_H
 #define CLV_SOLVER_PLACEMENT_COMMON_BLOCKS_H
 
-#include "problem/placement.h"
+#include "problem/place_problem.h"
 
 typedef struct {
-    const clv_placement *p;
+    const clv_place_problem *p;
     int32_t n, n_kinds, n_nets;
     bool roomy;               /* all bytes together fit any device, so memory never matters */
     double tick;              /* in the instance's unit: a power of two */
@@ -48,7 +48,7 @@ void clv_blocks_spread(const clv_blocks *b, const int32_t *of_block, int32_t *of
 
 /* Classes, and where contiguous strongly connected groups of them, and then blocks without time
  * that have one neighbour only, where no memory can run short by it. O(nodes + edges log). */
-clv_status clv_blocks_new(const clv_placement *p, const clv_place_rules *rules, clv_arena *arena,
-                          clv_blocks **ret, clv_error *err);
+clv_status clv_blocks_new(const clv_place_problem *p, const clv_place_rules *rules,
+                          clv_arena *arena, clv_blocks **ret, clv_error *err);
 
 #endif

@@ -34,7 +34,7 @@ typedef struct {
     clv_ideals *of;
     clv_growth *g;
     const clv_share *share;
-    const clv_placement *p;
+    const clv_place_problem *p;
     clv_arena *arena;
     clv_labels labels;
     frame *frames;
@@ -281,7 +281,7 @@ static clv_status grow_pieces(search *s, growing *w, clv_error *err)
 static clv_status find_sources(search *s, int32_t from, int32_t size, int32_t kind,
                                int64_t *ret_most, clv_error *err)
 {
-    const clv_placement *p = s->p;
+    const clv_place_problem *p = s->p;
     *ret_most = -1;
     s->n_sources = 0;
     for (int32_t l = s->labels.states[from].first; l >= 0; l = s->labels.labels[l].next) {

@@ -306,7 +306,7 @@ static double time_on(const clv_blocks *b, int32_t kind)
 static clv_status order_devices(const filling *f, int32_t *devices, bool fastest, clv_arena *arena,
                                 clv_error *err)
 {
-    const clv_placement *p = f->b->p;
+    const clv_place_problem *p = f->b->p;
     double *time = CLV_NEW_ARRAY(arena, double, p->n_kinds);
     bool *done = CLV_NEW_ARRAY(arena, bool, p->n_kinds);
     int32_t n = 0;

@@ -37,7 +37,7 @@ typedef enum { BY_PAYING_TIME, BY_TIME_AND_SENDING, BY_LEAST, BY_FREE_TIME, N_WE
 
 static double weigh(const bounder *b, int32_t v, weight_kind kind)
 {
-    const clv_placement *p = b->form->p;
+    const clv_place_problem *p = b->form->p;
     double pays = INFINITY, free = INFINITY, send = p->send_cost[v];
     for (int32_t k = 0; k < p->n_kinds; k++) {
         double time = p->time[(size_t)k * (size_t)p->n_nodes + (size_t)v];
@@ -62,7 +62,7 @@ static double weigh(const bounder *b, int32_t v, weight_kind kind)
 static void find_path(bounder *b, weight_kind kind)
 {
     const clv_latency_form *f = b->form;
-    const clv_placement *p = f->p;
+    const clv_place_problem *p = f->p;
     int32_t end = -1;
     for (int32_t i = 0; i < p->n_nodes; i++) {
         int32_t v = p->order[i];
@@ -248,7 +248,7 @@ static clv_status bound_chains(bounder *b, clv_arena *arena, clv_latency_chain_f
 /* Units, cuts, and the best chain; NULL where the problem is too large for chains. */
 static clv_status begin(bounder *b, clv_arena *arena, clv_latency_chain_form **ret, clv_error *err)
 {
-    const clv_placement *p = b->form->p;
+    const clv_place_problem *p = b->form->p;
     clv_latency_units *units;
     *ret = NULL;
     b->heavy = CLV_NEW_ARRAY(arena, double, p->n_nodes);

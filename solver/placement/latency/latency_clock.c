@@ -93,7 +93,7 @@ static void find_level(clv_latency_clock *c, const int32_t *device_of_class, int
 static void find_items(clv_latency_clock *c, const int32_t *device_of_class)
 {
     const clv_latency_form *f = c->form;
-    const clv_placement *p = f->p;
+    const clv_place_problem *p = f->p;
     memset(c->deepest, 0, (size_t)c->row * sizeof *c->deepest);
     for (int32_t i = 0; i < p->n_nodes; i++)
         find_level(c, device_of_class, p->order[i]);
@@ -128,7 +128,7 @@ static void find_items(clv_latency_clock *c, const int32_t *device_of_class)
 static void add_costs(clv_latency_clock *c, const int32_t *device_of_class)
 {
     const clv_latency_form *f = c->form;
-    const clv_placement *p = f->p;
+    const clv_place_problem *p = f->p;
     for (int32_t v = 0; v < p->n_nodes; v++) {
         int32_t item = c->item_of[v], kind = f->kind_of[device_of_class[p->class_of[v]]];
         bool sends = false;
@@ -151,7 +151,7 @@ static void add_costs(clv_latency_clock *c, const int32_t *device_of_class)
 
 clv_latency_time clv_latency_clock_read(clv_latency_clock *c, const int32_t *device_of_class)
 {
-    const clv_placement *p = c->form->p;
+    const clv_place_problem *p = c->form->p;
     clv_latency_time time = { 0, 0 };
     int32_t n_done = 0, n_queued = 0;
     find_items(c, device_of_class);

@@ -99,7 +99,7 @@ static bool place_others(placer *s)
 
 static clv_status offer_steps(placer *s, bool fullest, bool *ret_placed, clv_error *err)
 {
-    const clv_placement *p = s->units->form->p;
+    const clv_place_problem *p = s->units->form->p;
     for (int32_t i = 0; i < s->found->n_steps; i++)
         s->device[i] = -1;
     *ret_placed = place_pieces(s, fullest) && place_others(s);

@@ -53,7 +53,7 @@ static void pair_add(pairs *list, int32_t from, int32_t to)
 /* Edges between nodes, then between classes, in the direction wanted. */
 static clv_status edge_lists(clv_latency_form *f, clv_arena *arena, clv_error *err)
 {
-    const clv_placement *p = f->p;
+    const clv_place_problem *p = f->p;
     pairs list;
     CLV_TRY(pairs_new(p->n_edges, arena, &list, err));
     for (int32_t i = 0; i < p->n_nodes; i++)
@@ -68,10 +68,10 @@ static clv_status edge_lists(clv_latency_form *f, clv_arena *arena, clv_error *e
     return clv_lists_of(p->n_classes, list.n, list.to, list.from, arena, &f->down, err);
 }
 
-/* What contiguous rules look at: see placement.h on backward nodes. */
+/* What contiguous rules look at: see place_problem.h on backward nodes. */
 static clv_status line_lists(clv_latency_form *f, clv_arena *arena, clv_error *err)
 {
-    const clv_placement *p = f->p;
+    const clv_place_problem *p = f->p;
     bool *forward = CLV_NEW_ARRAY(arena, bool, p->n_classes);
     pairs list;
     CLV_TRY(pairs_new(p->n_edges, arena, &list, err));
@@ -92,7 +92,7 @@ static clv_status line_lists(clv_latency_form *f, clv_arena *arena, clv_error *e
 
 static clv_status class_lists(clv_latency_form *f, clv_arena *arena, clv_error *err)
 {
-    const clv_placement *p = f->p;
+    const clv_place_problem *p = f->p;
     size_t n_classes = (size_t)p->n_classes;
     pairs list;
     CLV_TRY(pairs_new(p->n_nodes, arena, &list, err));
@@ -124,7 +124,7 @@ static clv_status class_lists(clv_latency_form *f, clv_arena *arena, clv_error *
     return CLV_OK;
 }
 
-clv_status clv_latency_form_new(const clv_placement *p, bool contiguous, clv_arena *arena,
+clv_status clv_latency_form_new(const clv_place_problem *p, bool contiguous, clv_arena *arena,
                                 clv_latency_form **ret, clv_error *err)
 {
     clv_latency_form *f = CLV_NEW(arena, clv_latency_form);

@@ -7,7 +7,7 @@
 #ifndef CLV_SOLVER_PLACEMENT_LATENCY_LATENCY_FORM_H
 #define CLV_SOLVER_PLACEMENT_LATENCY_LATENCY_FORM_H
 
-#include "problem/placement.h"
+#include "problem/place_problem.h"
 
 /* Lists of numbers, one after the other: those of i are at[first[i] .. first[i + 1]). */
 typedef struct {
@@ -15,7 +15,7 @@ typedef struct {
 } clv_lists;
 
 typedef struct {
-    const clv_placement *p;
+    const clv_place_problem *p;
     bool contiguous;
     int32_t n_devices;
     int32_t *kind_of;     /* by device */
@@ -29,7 +29,7 @@ typedef struct {
     bool *class_fits;     /* [kind * n_classes + class]: every member runs there, and it has room */
 } clv_latency_form;
 
-clv_status clv_latency_form_new(const clv_placement *p, bool contiguous, clv_arena *arena,
+clv_status clv_latency_form_new(const clv_place_problem *p, bool contiguous, clv_arena *arena,
                                 clv_latency_form **ret, clv_error *err);
 
 /* Sorts pairs (from[i], to[i]) into lists by from, each to once, none of a number to itself.

@@ -32,7 +32,7 @@ static bool tick_work(clv_latency_search *s)
 static int64_t rest_of(const clv_latency_search *s, int32_t node, const uint64_t *set,
                        int32_t places)
 {
-    const clv_placement *p = s->u->form->p;
+    const clv_place_problem *p = s->u->form->p;
     int32_t first = s->first[node] > places ? s->first[node] : places;
     int64_t rest = first < s->chain->n && s->first[node] < s->chain->n ? s->rest.begin[first] : 0;
     for (int32_t e = p->out_first[node]; e < p->out_first[node + 1]; e++)
@@ -43,7 +43,7 @@ static int64_t rest_of(const clv_latency_search *s, int32_t node, const uint64_t
 
 static bool read_outside(const clv_latency_search *s, int32_t node, const uint64_t *set)
 {
-    const clv_placement *p = s->u->form->p;
+    const clv_place_problem *p = s->u->form->p;
     for (int32_t e = p->out_first[node]; e < p->out_first[node + 1]; e++)
         if (!clv_bit(set, s->u->unit_of[p->out[e]]))
             return true;

@@ -190,7 +190,7 @@ static void undo(local *s)
 
 static clv_status offer(local *s, const int32_t *device_of, clv_error *err)
 {
-    const clv_placement *p = s->form->p;
+    const clv_place_problem *p = s->form->p;
     for (int32_t i = 0; i < p->n_nodes; i++)
         s->by_node[i] = device_of[p->class_of[i]];
     return clv_run_offer(s->run, "local search", s->by_node, err);
@@ -227,7 +227,7 @@ static clv_status anneal(local *s, int32_t steps, double hot, clv_error *err)
 static clv_status local_new(clv_place_run *run, const clv_latency_form *form, clv_arena *arena,
                             local *s, clv_error *err)
 {
-    const clv_placement *p = form->p;
+    const clv_place_problem *p = form->p;
     *s = (local){ .run = run, .form = form };
     CLV_TRY(clv_latency_clock_new(form, arena, &s->clock, err));
     s->device_of = CLV_NEW_ARRAY(arena, int32_t, p->n_classes);
@@ -247,7 +247,7 @@ static clv_status local_new(clv_place_run *run, const clv_latency_form *form, cl
 clv_status clv_latency_local(clv_place_run *run, const clv_latency_form *form, const int32_t *start,
                              int32_t rounds, double share, clv_arena *arena, clv_error *err)
 {
-    const clv_placement *p = form->p;
+    const clv_place_problem *p = form->p;
     if (p->n_classes == 0 || form->n_devices == 0 || (!start && !clv_run_answer(run)) ||
         (int64_t)p->n_nodes * (form->n_columns + ROW_SPARE) > MOST_LEVELS || clv_run_over(run))
         return CLV_OK;
@@ -276,7 +276,7 @@ clv_status clv_latency_local(clv_place_run *run, const clv_latency_form *form, c
  * (contiguous), or to where there is room (free). False: some class found no place. */
 static bool fill(const clv_latency_form *f, int32_t first_device, int64_t *used, int32_t *device_of)
 {
-    const clv_placement *p = f->p;
+    const clv_place_problem *p = f->p;
     int32_t n = f->n_devices, d = 0;
     for (int32_t c = 0; c < p->n_classes; c++)
         device_of[c] = -1;
@@ -305,7 +305,7 @@ static bool fill(const clv_latency_form *f, int32_t first_device, int64_t *used,
 clv_status clv_latency_first(clv_place_run *run, const clv_latency_form *form, clv_arena *arena,
                              clv_error *err)
 {
-    const clv_placement *p = form->p;
+    const clv_place_problem *p = form->p;
     clv_mark mark = clv_arena_mark(arena);
     int32_t *device_of = CLV_NEW_ARRAY(arena, int32_t, p->n_classes);
     int32_t *answer = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);

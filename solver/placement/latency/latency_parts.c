@@ -8,7 +8,7 @@
 #include "base/root.h"
 
 /* Parts are numbered by their first nodes. */
-static clv_status find_parts(const clv_placement *p, clv_arena *arena, clv_latency_parts *parts,
+static clv_status find_parts(const clv_place_problem *p, clv_arena *arena, clv_latency_parts *parts,
                              clv_error *err)
 {
     int32_t *root = CLV_NEW_ARRAY(arena, int32_t, p->n_classes);
@@ -44,7 +44,7 @@ static clv_status find_parts(const clv_placement *p, clv_arena *arena, clv_laten
 
 /* All parts as problems of their own, one behind the other in arrays of the whole's size. */
 typedef struct {
-    const clv_placement *p;
+    const clv_place_problem *p;
     const clv_latency_parts *parts;
     int32_t *local; /* by node: number in its part */
     int32_t *class_of, *out, *order;
@@ -52,7 +52,7 @@ typedef struct {
     int64_t *id, *bytes;
     double *time, *send_cost;
     bool *backward;
-    clv_placement *each; /* by part */
+    clv_place_problem *each; /* by part */
 } splitter;
 
 static clv_status splitter_new(splitter *s, clv_arena *arena, clv_error *err)
@@ -68,7 +68,7 @@ static clv_status splitter_new(splitter *s, clv_arena *arena, clv_error *err)
     s->time = CLV_NEW_ARRAY(arena, double, n *(size_t)s->p->n_kinds);
     s->send_cost = CLV_NEW_ARRAY(arena, double, n);
     s->backward = CLV_NEW_ARRAY(arena, bool, n);
-    s->each = CLV_NEW_ARRAY(arena, clv_placement, n_parts);
+    s->each = CLV_NEW_ARRAY(arena, clv_place_problem, n_parts);
     return s->local && s->class_of && s->out && s->order && s->out_first && s->id && s->bytes &&
                    s->time && s->send_cost && s->backward && s->each
                ? CLV_OK
@@ -78,7 +78,7 @@ static clv_status splitter_new(splitter *s, clv_arena *arena, clv_error *err)
 /* Copies what belongs to nodes, from place first on. */
 static void split_nodes(const splitter *s, int32_t part, int32_t first)
 {
-    const clv_placement *p = s->p;
+    const clv_place_problem *p = s->p;
     const int32_t *node = s->parts->nodes.at + first;
     size_t n = (size_t)s->each[part].n_nodes;
     for (size_t i = 0; i < n; i++) {
@@ -97,7 +97,7 @@ static void split_nodes(const splitter *s, int32_t part, int32_t first)
 
 static void split_edges(const splitter *s, int32_t part, int32_t first, int32_t first_edge)
 {
-    const clv_placement *p = s->p;
+    const clv_place_problem *p = s->p;
     const int32_t *node = s->parts->nodes.at + first;
     int32_t *out_first = s->out_first + first + part, n = s->each[part].n_nodes, n_edges = 0;
     for (int32_t i = 0; i < n; i++) {
@@ -125,7 +125,7 @@ static void split_classes(const splitter *s, int32_t *number)
 
 static clv_status split(splitter *s, clv_arena *arena, clv_error *err)
 {
-    const clv_placement *p = s->p;
+    const clv_place_problem *p = s->p;
     int32_t *part_of = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
     int32_t *done = CLV_NEW_ARRAY(arena, int32_t, s->parts->n);
     int32_t *number = CLV_NEW_ARRAY(arena, int32_t, p->n_classes);
@@ -133,18 +133,18 @@ static clv_status split(splitter *s, clv_arena *arena, clv_error *err)
         return clv_fail_nomem(err, "the parts of a placement");
     for (int32_t part = 0, edges = 0; part < s->parts->n; part++) {
         int32_t first = s->parts->nodes.first[part];
-        s->each[part] = (clv_placement){ .n_nodes = s->parts->nodes.first[part + 1] - first,
-                                         .n_kinds = p->n_kinds,
-                                         .kinds = p->kinds,
-                                         .id = s->id + first,
-                                         .time = s->time + (size_t)p->n_kinds * (size_t)first,
-                                         .bytes = s->bytes + first,
-                                         .send_cost = s->send_cost + first,
-                                         .backward = s->backward + first,
-                                         .class_of = s->class_of + first,
-                                         .out_first = s->out_first + first + part,
-                                         .out = s->out + edges,
-                                         .order = s->order + first };
+        s->each[part] = (clv_place_problem){ .n_nodes = s->parts->nodes.first[part + 1] - first,
+                                             .n_kinds = p->n_kinds,
+                                             .kinds = p->kinds,
+                                             .id = s->id + first,
+                                             .time = s->time + (size_t)p->n_kinds * (size_t)first,
+                                             .bytes = s->bytes + first,
+                                             .send_cost = s->send_cost + first,
+                                             .backward = s->backward + first,
+                                             .class_of = s->class_of + first,
+                                             .out_first = s->out_first + first + part,
+                                             .out = s->out + edges,
+                                             .order = s->order + first };
         split_nodes(s, part, first);
         split_edges(s, part, first, edges);
         edges += s->each[part].n_edges;
@@ -160,7 +160,7 @@ static clv_status split(splitter *s, clv_arena *arena, clv_error *err)
 }
 
 /* Parts that differ only in what is not hashed are told apart by is_equal(). */
-static uint64_t hash_part(const clv_placement *p)
+static uint64_t hash_part(const clv_place_problem *p)
 {
     size_t n = (size_t)p->n_nodes;
     uint64_t hash = clv_hash(CLV_HASH_INIT, p->time, n * (size_t)p->n_kinds * sizeof *p->time);
@@ -174,7 +174,7 @@ static bool is_same(const void *a, const void *b, size_t n, size_t size)
     return n == 0 || memcmp(a, b, n * size) == 0;
 }
 
-static bool is_equal(const clv_placement *a, const clv_placement *b)
+static bool is_equal(const clv_place_problem *a, const clv_place_problem *b)
 {
     size_t n = (size_t)a->n_nodes;
     return a->n_nodes == b->n_nodes && a->n_edges == b->n_edges && a->n_classes == b->n_classes &&
@@ -204,20 +204,20 @@ static int compare_keys(const void *a, const void *b)
 
 /* Neighbours in the order of keys are a group while they are equal. Two contents with one hash may
  * alternate: then there are more groups than need be, nothing else. */
-static clv_status find_groups(clv_latency_parts *parts, const clv_placement *each, clv_arena *arena,
-                              clv_error *err)
+static clv_status find_groups(clv_latency_parts *parts, const clv_place_problem *each,
+                              clv_arena *arena, clv_error *err)
 {
     key *keys = CLV_NEW_ARRAY(arena, key, parts->n);
     int32_t *first = CLV_NEW_ARRAY(arena, int32_t, parts->n + 1);
     int32_t *at = CLV_NEW_ARRAY(arena, int32_t, parts->n);
-    parts->p = CLV_NEW_ARRAY(arena, clv_placement, parts->n);
+    parts->p = CLV_NEW_ARRAY(arena, clv_place_problem, parts->n);
     if (!keys || !first || !at || !parts->p)
         return clv_fail_nomem(err, "the parts of a placement");
     for (int32_t i = 0; i < parts->n; i++)
         keys[i] = (key){ each[i].n_nodes, i, hash_part(&each[i]) };
     qsort(keys, (size_t)parts->n, sizeof *keys, compare_keys);
     for (int32_t i = 0; i < parts->n; i++) {
-        const clv_placement *p = &each[keys[i].part];
+        const clv_place_problem *p = &each[keys[i].part];
         if (i == 0 || !is_equal(&parts->p[parts->n_groups - 1], p))
             parts->p[parts->n_groups++] = *p;
         at[i] = keys[i].part;
@@ -227,8 +227,8 @@ static clv_status find_groups(clv_latency_parts *parts, const clv_placement *eac
     return CLV_OK;
 }
 
-clv_status clv_latency_parts_new(const clv_placement *p, clv_arena *arena, clv_latency_parts *ret,
-                                 clv_error *err)
+clv_status clv_latency_parts_new(const clv_place_problem *p, clv_arena *arena,
+                                 clv_latency_parts *ret, clv_error *err)
 {
     *ret = (clv_latency_parts){ 0 };
     splitter s = { .p = p, .parts = ret };

@@ -10,15 +10,15 @@
 #include "solver/placement/latency/latency_form.h"
 
 typedef struct {
-    int32_t n;        /* parts */
-    clv_lists nodes;  /* by part: nodes in the order of their numbers */
-    int32_t n_groups; /* those of many nodes first */
-    clv_lists copies; /* by group: parts, at least one */
-    clv_placement *p; /* by group: its first part as a problem of its own, with all devices */
+    int32_t n;            /* parts */
+    clv_lists nodes;      /* by part: nodes in the order of their numbers */
+    int32_t n_groups;     /* those of many nodes first */
+    clv_lists copies;     /* by group: parts, at least one */
+    clv_place_problem *p; /* by group: its first part as a problem of its own, with all devices */
 } clv_latency_parts;
 
 /* O(nodes * kinds + edges + parts * log parts). With one part there are no groups. */
-clv_status clv_latency_parts_new(const clv_placement *p, clv_arena *arena, clv_latency_parts *ret,
-                                 clv_error *err);
+clv_status clv_latency_parts_new(const clv_place_problem *p, clv_arena *arena,
+                                 clv_latency_parts *ret, clv_error *err);
 
 #endif

@@ -99,7 +99,7 @@ static clv_status look_closer(rooms *r, bool first, double all, bool *more, clv_
     return CLV_OK;
 }
 
-static double room_of(const clv_placement *p)
+static double room_of(const clv_place_problem *p)
 {
     double room = 0;
     for (int32_t k = 0; k < p->n_kinds; k++)

@@ -13,7 +13,7 @@ int64_t clv_latency_least(const clv_latency_units *u, int32_t node)
 
 static void find_tails(clv_latency_search *s)
 {
-    const clv_placement *p = s->u->form->p;
+    const clv_place_problem *p = s->u->form->p;
     int32_t n = s->chain->n;
     for (int32_t i = p->n_nodes - 1; i >= 0; i--) {
         int32_t v = p->order[i];
@@ -39,7 +39,7 @@ static void find_tails(clv_latency_search *s)
 static clv_status pin_lists(clv_latency_search *s, clv_arena *arena, clv_error *err)
 {
     const clv_latency_units *u = s->u;
-    const clv_placement *p = u->form->p;
+    const clv_place_problem *p = u->form->p;
     int32_t n_pins = u->pins.first[u->n_nets];
     /* lists drop pairs of equal numbers, so numbers of units and nets are kept apart */
     int32_t *first = CLV_NEW_ARRAY(arena, int32_t, u->n + 1), *at;

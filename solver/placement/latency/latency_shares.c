@@ -19,7 +19,7 @@
 
 /* -- what is known without a search -- */
 
-static double longest_path(const clv_placement *p, const double *time, double *ends)
+static double longest_path(const clv_place_problem *p, const double *time, double *ends)
 {
     double last = 0;
     memset(ends, 0, (size_t)p->n_nodes * sizeof *ends);
@@ -47,7 +47,7 @@ static bool can_hold(const clv_part_group *g, int32_t k)
 /* scratch: two numbers a node. */
 static void look_at(const clv_shares *s, clv_part_group *g, double *scratch)
 {
-    const clv_placement *p = g->p;
+    const clv_place_problem *p = g->p;
     double *least = scratch, *ends = scratch + p->n_nodes;
     g->alone = g->whole = INFINITY;
     g->alone_is_best = s->n_free == 0;
@@ -96,7 +96,7 @@ static void look_at_kinds(clv_shares *s)
 }
 
 /* Shares of which no device stays empty but for want of classes: as good as all. */
-static int32_t most_shares(const clv_shares *s, const clv_placement *p)
+static int32_t most_shares(const clv_shares *s, const clv_place_problem *p)
 {
     int32_t shares = 0;
     for (int32_t k = 0; k < p->n_kinds; k++) {
@@ -110,7 +110,7 @@ static int32_t most_shares(const clv_shares *s, const clv_placement *p)
 
 clv_status clv_shares_new(clv_place_run *run, clv_arena *arena, clv_shares *ret, clv_error *err)
 {
-    const clv_placement *p = clv_run_problem(run);
+    const clv_place_problem *p = clv_run_problem(run);
     double deadline = clv_run_options(run)->deadline_s;
     clv_shares s = { .run = run, .p = p, .arena = arena, .packing = -1, .budget = BUDGET };
     CLV_TRY(clv_latency_parts_new(p, arena, &s.parts, err));
@@ -157,7 +157,7 @@ clv_share *clv_shares_solved(const clv_part_group *g, int32_t shares)
 
 /* Contiguous rules want the devices of all parts in one line. Those that do not pay are in several
  * parts: within a kind, each part takes them in the order of its line. O(devices * edges). */
-static clv_status rank_in_line(const clv_placement *p, const int32_t *device_of, int32_t *rank,
+static clv_status rank_in_line(const clv_place_problem *p, const int32_t *device_of, int32_t *rank,
                                clv_arena *arena, clv_error *err)
 {
     clv_latency_form *f;
@@ -185,7 +185,7 @@ static clv_status rank_in_line(const clv_placement *p, const int32_t *device_of,
 
 /* Devices of a part, numbered as in the whole: of each kind that pays the first ones, without gaps;
  * others in the order of rank. Returns the shares that are enough. */
-static int32_t renumber(const clv_shares *s, const clv_placement *p, const int32_t *rank,
+static int32_t renumber(const clv_shares *s, const clv_place_problem *p, const int32_t *rank,
                         const bool *is_used, int32_t *device_of, int32_t *number, int32_t *used)
 {
     int32_t begin = 0, shares = 0;
@@ -211,7 +211,7 @@ static int32_t renumber(const clv_shares *s, const clv_placement *p, const int32
 }
 
 /* The answer of a solve, in the whole's numbers. O(nodes + devices * edges + used^2). */
-static clv_status take_answer(clv_shares *s, const clv_placement *p, const int32_t *device_of,
+static clv_status take_answer(clv_shares *s, const clv_place_problem *p, const int32_t *device_of,
                               clv_share *share, clv_arena *scratch, clv_error *err)
 {
     int32_t n = clv_place_devices(p);
@@ -248,7 +248,7 @@ static bool is_over(void *ctx)
     return s->enough || clv_run_over(s->run);
 }
 
-static clv_status note(clv_shares *s, clv_part_group *g, const clv_placement *p,
+static clv_status note(clv_shares *s, clv_part_group *g, const clv_place_problem *p,
                        const clv_place_result *r, int32_t shares, bool brief, clv_arena *scratch,
                        clv_error *err)
 {
@@ -272,7 +272,7 @@ clv_status clv_shares_solve(clv_shares *s, clv_part_group *g, int32_t shares, bo
                             clv_error *err)
 {
     const clv_place_options *whole = clv_run_options(s->run);
-    clv_placement part = *g->p;
+    clv_place_problem part = *g->p;
     clv_place_result r;
     memcpy(s->kinds, s->p->kinds, (size_t)s->p->n_kinds * sizeof *s->kinds);
     for (int32_t k = 0; k < s->p->n_kinds; k++) {

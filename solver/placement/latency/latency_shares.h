@@ -23,7 +23,7 @@ struct clv_share {
 
 /* Equal parts, and what is known of each of them. */
 typedef struct {
-    const clv_placement *p;
+    const clv_place_problem *p;
     int32_t n_copies;
     int32_t most; /* shares that are as good as all: more devices could not have nodes */
     int64_t bytes;
@@ -40,7 +40,7 @@ typedef struct {
 
 typedef struct {
     clv_place_run *run;
-    const clv_placement *p;
+    const clv_place_problem *p;
     clv_arena *arena;
     clv_latency_parts parts;
     clv_part_group *groups;

@@ -45,7 +45,7 @@ static void look(small *s)
 static void place_from(small *s, int32_t class)
 {
     const clv_latency_form *f = s->form;
-    const clv_placement *p = f->p;
+    const clv_place_problem *p = f->p;
     int32_t empty_kind = -1;
     if (class == p->n_classes) {
         look(s);
@@ -73,7 +73,7 @@ static void place_from(small *s, int32_t class)
 clv_status clv_latency_small(clv_place_run *run, const clv_latency_form *form, clv_arena *arena,
                              clv_error *err)
 {
-    const clv_placement *p = form->p;
+    const clv_place_problem *p = form->p;
     if (p->n_classes * log2(fmax(form->n_devices, 1)) > log2(MOST_ASSIGNMENTS) || clv_run_over(run))
         return CLV_OK;
     small s = { .run = run, .form = form, .best = INFINITY };

@@ -73,7 +73,7 @@ clv_status clv_latency_start(clv_place_run *run, clv_latency_chain_form *chain, 
                              clv_error *err)
 {
     const clv_latency_units *u = chain->units;
-    const clv_placement *p = u->form->p;
+    const clv_place_problem *p = u->form->p;
     maker m = { .chain = chain,
                 .span_of = CLV_NEW_ARRAY(arena, int32_t, u->n),
                 .device_of = CLV_NEW_ARRAY(arena, int32_t, chain->n_spans),

@@ -13,7 +13,7 @@
 /* Larger classes stay single nodes: joining looks at all pairs of members. Bounds stay bounds. */
 #define MOST_JOINED 256
 
-static double tick_of(const clv_placement *p)
+static double tick_of(const clv_place_problem *p)
 {
     double sum = 0;
     for (int32_t k = 0; k < p->n_kinds; k++)
@@ -25,7 +25,7 @@ static double tick_of(const clv_placement *p)
 }
 
 /* Least time of a node over the kinds that pay, or do not. */
-static int64_t least_time(const clv_placement *p, int32_t node, bool pays, double tick)
+static int64_t least_time(const clv_place_problem *p, int32_t node, bool pays, double tick)
 {
     double best = -1;
     for (int32_t k = 0; k < p->n_kinds; k++) {
@@ -51,7 +51,7 @@ static int32_t sole_unit(int32_t *root, const int32_t *at, int32_t n, int32_t ow
 /* One round of the two rules for units that are never torn apart, over all classes. */
 static bool join_once(const clv_latency_form *f, int32_t *root, const bool *idle)
 {
-    const clv_placement *p = f->p;
+    const clv_place_problem *p = f->p;
     bool joined = false;
     for (int32_t c = 0; c < p->n_classes; c++) {
         const int32_t *member = f->members.at + f->members.first[c];
@@ -86,7 +86,7 @@ static bool join_once(const clv_latency_form *f, int32_t *root, const bool *idle
 static bool leads_through(const clv_latency_form *f, int32_t *root, const int32_t *member,
                           int32_t n, int32_t unit, bool *reached)
 {
-    const clv_placement *p = f->p;
+    const clv_place_problem *p = f->p;
     for (int32_t i = 0; i < n; i++) {
         if (clv_root(root, member[i]) != unit ||
             sole_unit(root, f->in.at + f->in.first[member[i]],
@@ -115,7 +115,7 @@ static bool leads_through(const clv_latency_form *f, int32_t *root, const int32_
 static clv_status part_units(const clv_latency_form *f, int32_t *root, clv_arena *arena,
                              clv_error *err)
 {
-    const clv_placement *p = f->p;
+    const clv_place_problem *p = f->p;
     bool *reached = CLV_NEW_ARRAY(arena, bool, p->n_nodes);
     bool *parted = CLV_NEW_ARRAY(arena, bool, p->n_nodes);
     if (!reached || !parted)
@@ -139,7 +139,7 @@ static clv_status part_units(const clv_latency_form *f, int32_t *root, clv_arena
 static clv_status join_circles(const clv_latency_form *f, int32_t *root, clv_arena *arena,
                                clv_error *err)
 {
-    const clv_placement *p = f->p;
+    const clv_place_problem *p = f->p;
     size_t words = clv_bits_words(p->n_classes), n = (size_t)p->n_classes;
     uint64_t *reach = CLV_NEW_ARRAY(arena, uint64_t, n * words);
     if (!reach)
@@ -177,7 +177,7 @@ static clv_status join_circles(const clv_latency_form *f, int32_t *root, clv_are
 static clv_status number_units(clv_latency_units *u, int32_t *root, clv_arena *arena,
                                clv_error *err)
 {
-    const clv_placement *p = u->form->p;
+    const clv_place_problem *p = u->form->p;
     int32_t *id = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
     int32_t *waits = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
     int32_t *queue = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
@@ -222,7 +222,7 @@ static clv_status number_units(clv_latency_units *u, int32_t *root, clv_arena *a
 static clv_status find_units(clv_latency_units *u, clv_arena *arena, clv_error *err)
 {
     const clv_latency_form *f = u->form;
-    const clv_placement *p = f->p;
+    const clv_place_problem *p = f->p;
     int32_t *root = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
     bool *idle = CLV_NEW_ARRAY(arena, bool, p->n_nodes), backward = false;
     u->unit_of = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
@@ -249,7 +249,7 @@ static clv_status find_units(clv_latency_units *u, clv_arena *arena, clv_error *
 
 static clv_status sum_units(clv_latency_units *u, clv_arena *arena, clv_error *err)
 {
-    const clv_placement *p = u->form->p;
+    const clv_place_problem *p = u->form->p;
     u->bytes = CLV_NEW_ARRAY(arena, int64_t, u->n);
     u->paying_time = CLV_NEW_ARRAY(arena, int64_t, u->n);
     u->node_free = CLV_NEW_ARRAY(arena, int64_t, p->n_nodes);
@@ -279,7 +279,7 @@ static clv_status sum_units(clv_latency_units *u, clv_arena *arena, clv_error *e
 /* A net for each node that is read outside its unit. */
 static clv_status find_nets(clv_latency_units *u, clv_arena *arena, clv_error *err)
 {
-    const clv_placement *p = u->form->p;
+    const clv_place_problem *p = u->form->p;
     int32_t room = p->n_edges + p->n_nodes, n_pins = 0;
     int32_t *seen = CLV_NEW_ARRAY(arena, int32_t, u->n);
     u->pins.first = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes + 1);
@@ -346,7 +346,7 @@ int64_t clv_latency_ticks(const clv_latency_units *units, double time)
 
 int64_t clv_latency_most_held(const clv_latency_units *u)
 {
-    const clv_placement *p = u->form->p;
+    const clv_place_problem *p = u->form->p;
     int64_t room = 0, need = 0;
     for (int32_t k = 0; k < p->n_kinds; k++)
         for (int32_t i = 0; i < p->kinds[k].count && p->kinds[k].pays; i++) {

@@ -43,7 +43,7 @@ static const clv_place_kind *kind_at(const program *p, int32_t q)
 
 static clv_status list_places(program *p, clv_arena *arena, clv_error *err)
 {
-    const clv_placement *x = p->b->p;
+    const clv_place_problem *x = p->b->p;
     int32_t n = 0;
     p->n_seats = clv_place_devices(x);
     for (int32_t k = 0; k < x->n_kinds; k++)
@@ -245,7 +245,7 @@ static clv_status add_order(program *p, clv_arena *arena, clv_error *err)
 /* A seat has one device, a kind as many seats as devices, and blocks go where their kind sits. */
 static void add_seats(program *p)
 {
-    const clv_placement *x = p->b->p;
+    const clv_place_problem *x = p->b->p;
     for (int32_t s = 0; s < p->n_seats; s++) {
         clv_ilp_add_row(p->ilp, 1, 1);
         for (int32_t i = 0; i < p->n_sorts; i++)
@@ -343,7 +343,7 @@ clv_status clv_place_program(const clv_blocks *b, const clv_place_rules *rules, 
 /* The devices of a kind get its seats in their order. */
 static void seat_devices(const program *p, const double *values, int32_t *device_at)
 {
-    const clv_placement *x = p->b->p;
+    const clv_place_problem *x = p->b->p;
     int32_t first = 0;
     for (int32_t k = 0; k < x->n_kinds; first += x->kinds[k++].count) {
         int32_t n = 0;

@@ -49,7 +49,7 @@ static clv_status dive_for(clv_free_bound *f, clv_place_run *run, int32_t kind, 
 clv_status clv_free_bound_dive(clv_free_bound *f, clv_place_run *run, int64_t t, uint64_t *random,
                                int32_t *device_of, bool *found, clv_error *err)
 {
-    const clv_placement *p = f->b->p;
+    const clv_place_problem *p = f->b->p;
     for (int32_t i = 0; i < f->b->n; i++) {
         f->now[i] = f->best[i] * (1 + DIVE_CHANGE * (clv_random_unit(random) - 0.5));
         device_of[i] = -1;

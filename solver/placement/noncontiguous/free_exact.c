@@ -171,7 +171,7 @@ static clv_status go_through(search *s, int32_t *next, clv_error *err)
 
 static clv_status make(search *s, clv_arena *arena, clv_error *err)
 {
-    const clv_placement *p = s->b->p;
+    const clv_place_problem *p = s->b->p;
     size_t d = (size_t)s->n_devices, n = (size_t)s->b->n, nets = (size_t)s->b->n_nets;
     s->kind_of = CLV_NEW_ARRAY(arena, int32_t, d);
     s->device_of = CLV_NEW_ARRAY(arena, int32_t, n);

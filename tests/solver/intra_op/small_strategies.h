@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "problem/strategy.h"
+#include "problem/intra_op_problem.h"
 #include "solver/common/random.h"
 
 enum {
@@ -18,7 +18,7 @@ enum {
 };
 
 typedef struct {
-    clv_strategies p;
+    clv_intra_op_problem p;
     int32_t first_choice[SMALL_NODES + 1], first_span[SMALL_NODES + 1];
     int64_t cost[SMALL_NODES * SMALL_CHOICES];
     int64_t span_lo[SMALL_SPANS], span_hi[SMALL_SPANS], span_usage[SMALL_SPANS];
@@ -41,7 +41,7 @@ static inline int32_t small_n(const small_strategies *s, int32_t v)
 
 static inline void small_nodes(small_strategies *s, uint64_t *rng, small_kind kind)
 {
-    clv_strategies *p = &s->p;
+    clv_intra_op_problem *p = &s->p;
     int64_t n_usage = 0;
     int32_t n_spans = 0;
 
@@ -52,7 +52,7 @@ static inline void small_nodes(small_strategies *s, uint64_t *rng, small_kind ki
         s->first_choice[v + 1] = s->first_choice[v] + n;
         for (int32_t c = 0; c < n; c++)
             s->cost[s->first_choice[v] + c] = kind.never && clv_random_below(rng, 30) == 0
-                                                  ? CLV_STRATEGY_NEVER
+                                                  ? CLV_INTRA_OP_NEVER
                                                   : clv_random_below(rng, 20);
         for (int k = 0; kind.memory && k < 2 && clv_random_below(rng, 4) > 0; k++) {
             s->span_lo[n_spans] = at;
@@ -84,19 +84,19 @@ static inline void small_matrix(small_strategies *s, uint64_t *rng, small_kind k
         row = (int32_t)(i / columns) % SMALL_CHOICES;
         *x = clv_random_below(rng, most);
         if (form == 1 && kind.never && ties[row] != column)
-            *x = CLV_STRATEGY_NEVER;
+            *x = CLV_INTRA_OP_NEVER;
         else if (form == 2)
             *x = 3;
         else if (form == 3)
             *x = ties[row] + 2 * column;
         else if (kind.never && clv_random_below(rng, 12) == 0)
-            *x = CLV_STRATEGY_NEVER + clv_random_below(rng, 2);
+            *x = CLV_INTRA_OP_NEVER + clv_random_below(rng, 2);
     }
 }
 
 static inline void small_edges(small_strategies *s, uint64_t *rng, small_kind kind)
 {
-    clv_strategies *p = &s->p;
+    clv_intra_op_problem *p = &s->p;
     int32_t want = kind.tree ? p->n_nodes - 1 : clv_random_below(rng, SMALL_EDGES);
 
     for (int32_t e = 0; e < want; e++) {
@@ -130,42 +130,42 @@ static inline void small_strategies_make(small_strategies *s, uint64_t seed, sma
     uint64_t rng = seed;
 
     memset(s, 0, sizeof *s);
-    s->p = (clv_strategies){ .name = "small",
-                             .first_choice = s->first_choice,
-                             .cost = s->cost,
-                             .first_span = s->first_span,
-                             .span_lo = s->span_lo,
-                             .span_hi = s->span_hi,
-                             .span_usage = s->span_usage,
-                             .usage = s->usage,
-                             .first_end = s->first_end,
-                             .end = s->end,
-                             .matrix_of = s->matrix_of,
-                             .first_entry = s->first_entry,
-                             .entry = s->entry };
+    s->p = (clv_intra_op_problem){ .name = "small",
+                                   .first_choice = s->first_choice,
+                                   .cost = s->cost,
+                                   .first_span = s->first_span,
+                                   .span_lo = s->span_lo,
+                                   .span_hi = s->span_hi,
+                                   .span_usage = s->span_usage,
+                                   .usage = s->usage,
+                                   .first_end = s->first_end,
+                                   .end = s->end,
+                                   .matrix_of = s->matrix_of,
+                                   .first_entry = s->first_entry,
+                                   .entry = s->entry };
     small_nodes(s, &rng, kind);
     small_edges(s, &rng, kind);
     s->p.usage_limit = kind.memory && clv_random_below(&rng, 10)
                            ? 3 + clv_random_below(&rng, 4 * s->p.n_nodes)
-                           : CLV_STRATEGY_UNLIMITED;
+                           : CLV_INTRA_OP_UNLIMITED;
 }
 
 /* The first matrix entry of edge e when its nodes choose so. */
-static inline int64_t small_entry(const clv_strategies *p, int32_t e, const int32_t *choice)
+static inline int64_t small_entry(const clv_intra_op_problem *p, int32_t e, const int32_t *choice)
 {
     int64_t at = 0;
 
     for (int32_t i = p->first_end[e]; i < p->first_end[e + 1]; i++)
-        at = at * clv_strategy_n_choices(p, p->end[i]) + choice[p->end[i]];
+        at = at * clv_intra_op_n_choices(p, p->end[i]) + choice[p->end[i]];
     return p->entry[p->first_entry[p->matrix_of[e]] + at];
 }
 
 /* Within the limit at every beginning of a span. */
-static inline bool small_fits(const clv_strategies *p, const int32_t *choice)
+static inline bool small_fits(const clv_intra_op_problem *p, const int32_t *choice)
 {
     int32_t n = p->first_span[p->n_nodes];
 
-    for (int32_t t = 0; p->usage_limit != CLV_STRATEGY_UNLIMITED && t < n; t++) {
+    for (int32_t t = 0; p->usage_limit != CLV_INTRA_OP_UNLIMITED && t < n; t++) {
         int64_t sum = 0;
 
         for (int32_t v = 0; v < p->n_nodes; v++)
@@ -179,7 +179,8 @@ static inline bool small_fits(const clv_strategies *p, const int32_t *choice)
 }
 
 /* *nevers counts costs of never or more. */
-static inline clv_int128 small_cost(const clv_strategies *p, const int32_t *choice, int32_t *nevers)
+static inline clv_int128 small_cost(const clv_intra_op_problem *p, const int32_t *choice,
+                                    int32_t *nevers)
 {
     clv_int128 sum = 0;
 
@@ -188,22 +189,22 @@ static inline clv_int128 small_cost(const clv_strategies *p, const int32_t *choi
         int64_t c = p->cost[p->first_choice[v] + choice[v]];
 
         sum += c;
-        *nevers += c >= CLV_STRATEGY_NEVER;
+        *nevers += c >= CLV_INTRA_OP_NEVER;
     }
     for (int32_t e = 0; e < p->n_edges; e++) {
         int64_t c = small_entry(p, e, choice);
 
         sum += c;
-        *nevers += c >= CLV_STRATEGY_NEVER;
+        *nevers += c >= CLV_INTRA_OP_NEVER;
     }
     return sum;
 }
 
 /* The next answer in order; false after the last. */
-static inline bool small_next(const clv_strategies *p, int32_t *choice)
+static inline bool small_next(const clv_intra_op_problem *p, int32_t *choice)
 {
     for (int32_t v = p->n_nodes - 1; v >= 0; v--) {
-        if (++choice[v] < clv_strategy_n_choices(p, v))
+        if (++choice[v] < clv_intra_op_n_choices(p, v))
             return true;
         choice[v] = 0;
     }
@@ -211,7 +212,7 @@ static inline bool small_next(const clv_strategies *p, int32_t *choice)
 }
 
 /* The cheapest legal answer, those without nevers before all others; -1: none is legal. */
-static inline clv_int128 small_best(const clv_strategies *p, int32_t *ret_nevers)
+static inline clv_int128 small_best(const clv_intra_op_problem *p, int32_t *ret_nevers)
 {
     int32_t choice[SMALL_NODES + 1] = { 0 }, nevers;
     clv_int128 best = -1;

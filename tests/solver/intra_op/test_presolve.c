@@ -8,7 +8,7 @@
 
 typedef struct {
     small_strategies s;
-    const clv_strategies *p; /* s.p, but for problems made of it */
+    const clv_intra_op_problem *p; /* s.p, but for problems made of it */
     clv_arena *arena;
     clv_presolved *made;
     bool infeasible;
@@ -32,7 +32,7 @@ static void begin(trial *t, uint64_t seed, small_kind kind)
  * returned, -1: none is legal. */
 static clv_int128 lift_all(const trial *t, int32_t *ret_nevers)
 {
-    const clv_strategies *q = clv_presolve_problem(t->made);
+    const clv_intra_op_problem *q = clv_presolve_problem(t->made);
     int32_t choice[SMALL_NODES + 1] = { 0 }, whole[SMALL_NODES], nevers, more;
     clv_int128 best = -1;
 
@@ -43,7 +43,7 @@ static clv_int128 lift_all(const trial *t, int32_t *ret_nevers)
             continue;
         clv_presolve_lift(t->made, choice, whole);
         for (int32_t v = 0; v < t->p->n_nodes; v++)
-            cr_assert(whole[v] >= 0 && whole[v] < clv_strategy_n_choices(t->p, v));
+            cr_assert(whole[v] >= 0 && whole[v] < clv_intra_op_n_choices(t->p, v));
         cr_assert(small_fits(t->p, whole), "seed %llu", (unsigned long long)t->seed);
         cr_assert(cost == small_cost(t->p, whole, &more) && more == nevers, "seed %llu",
                   (unsigned long long)t->seed);
@@ -154,7 +154,7 @@ enum { BLOCKS = 3, BLOCK_NODES = SMALL_NODES / BLOCKS };
 
 typedef struct {
     small_strategies of[1];
-    clv_strategies p;
+    clv_intra_op_problem p;
     int32_t first_choice[SMALL_NODES + 1], first_span[SMALL_NODES + 1];
     int64_t cost[SMALL_NODES * SMALL_CHOICES];
     int64_t span_lo[SMALL_SPANS], span_hi[SMALL_SPANS], span_usage[SMALL_SPANS];
@@ -175,7 +175,7 @@ static void put_edge(repeated *x, int32_t k, const int32_t *end, int32_t shift, 
 /* An edge from each block to the next, where a matrix of the block fits; every other one turned. */
 static void put_links(repeated *x)
 {
-    const clv_strategies *b = &x->of->p;
+    const clv_intra_op_problem *b = &x->of->p;
 
     for (int32_t e = 0; e < b->n_edges && e < 1; e++)
         for (int32_t k = 1; b->first_end[e + 1] - b->first_end[e] == 2 && k < BLOCKS; k++) {
@@ -188,7 +188,7 @@ static void put_links(repeated *x)
 
 static void put_block(repeated *x, int32_t k)
 {
-    const clv_strategies *b = &x->of->p;
+    const clv_intra_op_problem *b = &x->of->p;
     int32_t n = b->n_nodes, choices = b->first_choice[n], spans = b->first_span[n];
 
     for (int32_t v = 0; v <= n; v++) {
@@ -237,10 +237,10 @@ static bool repeat(repeated *x, uint64_t seed, small_kind kind)
 /* The same answer for blocks with matrices of their own: nothing hangs on which are shared. */
 static void check_against_own_matrices(const trial *t)
 {
-    const clv_strategies *q = clv_presolve_problem(t->made), *r;
+    const clv_intra_op_problem *q = clv_presolve_problem(t->made), *r;
     int64_t entry[BLOCKS * SMALL_ENTRIES], first[BLOCKS * SMALL_EDGES + 1] = { 0 };
     int32_t matrix_of[BLOCKS * SMALL_EDGES];
-    clv_strategies own = *t->p;
+    clv_intra_op_problem own = *t->p;
     clv_presolved *made;
     bool infeasible;
     char why[200];
@@ -302,7 +302,7 @@ Test(presolve, keeps_the_best_answer_of_equal_blocks)
 enum { WIDE_NODES = 20, WIDE_CHOICES = 5, WIDE_EDGES = 2 * WIDE_NODES };
 
 typedef struct {
-    clv_strategies p;
+    clv_intra_op_problem p;
     int32_t first_choice[WIDE_NODES + 1], first_span[WIDE_NODES + 1];
     int64_t cost[WIDE_NODES * WIDE_CHOICES], usage[WIDE_NODES * WIDE_CHOICES];
     int64_t lo[WIDE_NODES], hi[WIDE_NODES], at[WIDE_NODES];
@@ -338,23 +338,23 @@ static void make_wide(wide *x, uint64_t seed)
         for (int32_t i = 0; i < entries; i++)
             x->entry[e * entries + i] = clv_random_below(&rng, 20);
     }
-    x->p = (clv_strategies){ .name = "wide",
-                             .n_nodes = WIDE_NODES,
-                             .n_edges = WIDE_EDGES,
-                             .n_matrices = WIDE_EDGES,
-                             .usage_limit = 8 + clv_random_below(&rng, 8),
-                             .first_choice = x->first_choice,
-                             .cost = x->cost,
-                             .first_span = x->first_span,
-                             .span_lo = x->lo,
-                             .span_hi = x->hi,
-                             .span_usage = x->at,
-                             .usage = x->usage,
-                             .first_end = x->first_end,
-                             .end = x->end,
-                             .matrix_of = x->matrix_of,
-                             .first_entry = x->first_entry,
-                             .entry = x->entry };
+    x->p = (clv_intra_op_problem){ .name = "wide",
+                                   .n_nodes = WIDE_NODES,
+                                   .n_edges = WIDE_EDGES,
+                                   .n_matrices = WIDE_EDGES,
+                                   .usage_limit = 8 + clv_random_below(&rng, 8),
+                                   .first_choice = x->first_choice,
+                                   .cost = x->cost,
+                                   .first_span = x->first_span,
+                                   .span_lo = x->lo,
+                                   .span_hi = x->hi,
+                                   .span_usage = x->at,
+                                   .usage = x->usage,
+                                   .first_end = x->first_end,
+                                   .end = x->end,
+                                   .matrix_of = x->matrix_of,
+                                   .first_entry = x->first_entry,
+                                   .entry = x->entry };
 }
 
 /* A node is looked at again only where something changed: nothing may be missed by that. */
@@ -365,7 +365,7 @@ Test(presolve, finds_no_more_in_what_it_left)
     for (uint64_t seed = 0; seed < 2000; seed++) {
         clv_arena *arena = clv_arena_new(NULL, 0);
         clv_presolved *made, *again;
-        const clv_strategies *q, *r;
+        const clv_intra_op_problem *q, *r;
         bool infeasible;
         char why[200];
         clv_error err;

@@ -12,7 +12,7 @@ static void begin(clv_pre_matrices *set)
 {
     static const int32_t none[1] = { 0 };
     static const int64_t no_entry[1] = { 0 };
-    clv_strategies p = { .first_choice = none, .first_end = none, .first_entry = no_entry };
+    clv_intra_op_problem p = { .first_choice = none, .first_end = none, .first_entry = no_entry };
     clv_error err;
 
     cr_assert_eq(clv_pre_matrices_new(set, &p, NULL, &err), CLV_OK);
@@ -92,9 +92,9 @@ Test(presolve_matrices, knows_what_it_holds)
 
         begin(&set);
         for (int32_t i = 0; i < rows * columns; i++) {
-            entry[i] = clv_random_below(&rng, 2) ? CLV_STRATEGY_NEVER : clv_random_below(&rng, 9);
-            never = never || entry[i] == CLV_STRATEGY_NEVER;
-            if (entry[i] < CLV_STRATEGY_NEVER && entry[i] > largest)
+            entry[i] = clv_random_below(&rng, 2) ? CLV_INTRA_OP_NEVER : clv_random_below(&rng, 9);
+            never = never || entry[i] == CLV_INTRA_OP_NEVER;
+            if (entry[i] < CLV_INTRA_OP_NEVER && entry[i] > largest)
                 largest = entry[i];
         }
         m = put(&set, (int64_t)rows * columns, rows, entry);
@@ -102,14 +102,14 @@ Test(presolve_matrices, knows_what_it_holds)
             int32_t found = 0;
 
             for (int32_t j = 0; j < columns; j++)
-                found += entry[i * columns + j] < CLV_STRATEGY_NEVER;
+                found += entry[i * columns + j] < CLV_INTRA_OP_NEVER;
             first = first && found == 1;
         }
         for (int32_t j = 0; j < columns; j++) {
             int32_t found = 0;
 
             for (int32_t i = 0; i < rows; i++)
-                found += entry[i * columns + j] < CLV_STRATEGY_NEVER;
+                found += entry[i * columns + j] < CLV_INTRA_OP_NEVER;
             second = second && found == 1;
         }
         cr_assert_eq(set.of[m].never, never);

@@ -38,13 +38,13 @@ static void make(rows *s, uint64_t seed)
         }
         s->first_span[v + 1] = n;
     }
-    s->w.p = (clv_strategies){ .n_nodes = NODES,
-                               .first_choice = s->first_choice,
-                               .first_span = s->first_span,
-                               .span_lo = s->lo,
-                               .span_hi = s->hi,
-                               .span_usage = s->at,
-                               .usage = s->usage };
+    s->w.p = (clv_intra_op_problem){ .n_nodes = NODES,
+                                     .first_choice = s->first_choice,
+                                     .first_span = s->first_span,
+                                     .span_lo = s->lo,
+                                     .span_hi = s->hi,
+                                     .span_usage = s->at,
+                                     .usage = s->usage };
     s->w.held = s->held;
 }
 

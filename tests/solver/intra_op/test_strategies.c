@@ -4,7 +4,7 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
-#include "problem/strategy_draft.h"
+#include "problem/intra_op_draft.h"
 #include "solver/intra_op/small_strategies.h"
 #include "solver/intra_op/strategies.h"
 
@@ -12,12 +12,12 @@ typedef struct {
     int32_t n, found, optimal, infeasible;
 } tally;
 
-static clv_strategy_result solve(const clv_strategies *p, const clv_strategy_options *o,
+static clv_intra_op_result solve(const clv_intra_op_problem *p, const clv_intra_op_options *o,
                                  clv_arena *arena)
 {
-    clv_strategy_result r;
+    clv_intra_op_result r;
     clv_error err;
-    cr_assert_eq(clv_strategy_solve(p, o, arena, &r, &err), CLV_OK, "%s", err.message);
+    cr_assert_eq(clv_intra_op_solve(p, o, arena, &r, &err), CLV_OK, "%s", err.message);
     return r;
 }
 
@@ -26,8 +26,8 @@ static void check(uint64_t seed, small_kind kind, tally *t)
     small_strategies s;
     small_strategies_make(&s, seed, kind);
     clv_arena *arena = clv_arena_new(NULL, 0);
-    clv_strategy_options o = { .jobs = 1, .seed = seed };
-    clv_strategy_result r = solve(&s.p, &o, arena);
+    clv_intra_op_options o = { .jobs = 1, .seed = seed };
+    clv_intra_op_result r = solve(&s.p, &o, arena);
     int32_t nevers = 0, own = 0;
     clv_int128 best = small_best(&s.p, &nevers);
     int at = (int)seed;
@@ -71,45 +71,45 @@ typedef struct {
     int64_t limit;
 } shape;
 
-static const clv_strategies *make(shape k, uint64_t rng, clv_arena *arena)
+static const clv_intra_op_problem *make(shape k, uint64_t rng, clv_arena *arena)
 {
     enum { MOST = 8 };
-    clv_strategy_draft *d;
-    const clv_strategies *p;
+    clv_intra_op_draft *d;
+    const clv_intra_op_problem *p;
     int64_t cost[MOST], usage[MOST], entry[MOST * MOST];
     int32_t matrix[16];
     clv_error err;
-    cr_assert_eq(clv_strategy_draft_new(arena, &d, &err), CLV_OK);
+    cr_assert_eq(clv_intra_op_draft_new(arena, &d, &err), CLV_OK);
     for (int32_t v = 0; v < k.n; v++) {
         for (int32_t c = 0; c < k.n_choices; c++) {
             cost[c] = clv_random_below(&rng, 100);
             usage[c] = 1 + clv_random_below(&rng, 10);
         }
-        cr_assert_eq(clv_strategy_draft_node(d, k.n_choices, cost, &err), CLV_OK);
+        cr_assert_eq(clv_intra_op_draft_node(d, k.n_choices, cost, &err), CLV_OK);
         if (k.limit >= 0)
-            cr_assert_eq(clv_strategy_draft_span(d, v, v + 6, usage, &err), CLV_OK);
+            cr_assert_eq(clv_intra_op_draft_span(d, v, v + 6, usage, &err), CLV_OK);
     }
     for (int32_t m = 0; m < 16; m++) {
         for (int32_t i = 0; i < k.n_choices * k.n_choices; i++)
             entry[i] = clv_random_below(&rng, 100);
         cr_assert_eq(
-            clv_strategy_draft_matrix(d, k.n_choices * k.n_choices, entry, &matrix[m], &err),
+            clv_intra_op_draft_matrix(d, k.n_choices * k.n_choices, entry, &matrix[m], &err),
             CLV_OK);
     }
     for (int32_t e = 0; e < k.n - 1 + k.n_more; e++) {
         int32_t a = e < k.n - 1 ? e : clv_random_below(&rng, k.n - 1);
         int32_t b = e < k.n - 1 ? e + 1 : a + 1 + clv_random_below(&rng, k.n - 1 - a);
-        cr_assert_eq(clv_strategy_draft_edge(d, 2, (int32_t[]){ a, b },
+        cr_assert_eq(clv_intra_op_draft_edge(d, 2, (int32_t[]){ a, b },
                                              matrix[clv_random_below(&rng, 16)], &err),
                      CLV_OK);
     }
-    cr_assert_eq(clv_strategy_draft_freeze(d, "made", k.limit, &p, &err), CLV_OK, "%s",
+    cr_assert_eq(clv_intra_op_draft_freeze(d, "made", k.limit, &p, &err), CLV_OK, "%s",
                  err.message);
     return p;
 }
 
-static void same(const clv_strategies *p, const clv_strategy_result *a,
-                 const clv_strategy_result *b)
+static void same(const clv_intra_op_problem *p, const clv_intra_op_result *a,
+                 const clv_intra_op_result *b)
 {
     cr_assert(a->found && b->found);
     cr_assert(a->value.cost == b->value.cost);
@@ -122,13 +122,13 @@ static void same(const clv_strategies *p, const clv_strategy_result *a,
 Test(strategies, threads_change_nothing)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
-    const clv_strategies *p = make((shape){ 60, 6, 120, 22 }, 5, arena);
-    clv_strategy_options o = { .jobs = 1, .seed = 3 };
-    clv_strategy_result one = solve(p, &o, arena);
+    const clv_intra_op_problem *p = make((shape){ 60, 6, 120, 22 }, 5, arena);
+    clv_intra_op_options o = { .jobs = 1, .seed = 3 };
+    clv_intra_op_result one = solve(p, &o, arena);
     o.jobs = 2;
-    clv_strategy_result two = solve(p, &o, arena);
+    clv_intra_op_result two = solve(p, &o, arena);
     o.jobs = 7;
-    clv_strategy_result seven = solve(p, &o, arena);
+    clv_intra_op_result seven = solve(p, &o, arena);
     same(p, &one, &two);
     same(p, &one, &seven);
     clv_arena_free(arena);
@@ -137,9 +137,9 @@ Test(strategies, threads_change_nothing)
 Test(strategies, a_long_chain_is_solved_to_the_optimum)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
-    const clv_strategies *p = make((shape){ 100000, 4, 0, CLV_STRATEGY_UNLIMITED }, 9, arena);
-    clv_strategy_options o = { .jobs = 1 };
-    clv_strategy_result r = solve(p, &o, arena);
+    const clv_intra_op_problem *p = make((shape){ 100000, 4, 0, CLV_INTRA_OP_UNLIMITED }, 9, arena);
+    clv_intra_op_options o = { .jobs = 1 };
+    clv_intra_op_result r = solve(p, &o, arena);
     int64_t best[4], next[4]; /* cheapest up to a node, by its choice */
     for (int32_t c = 0; c < 4; c++)
         best[c] = p->cost[c];
@@ -164,26 +164,26 @@ Test(strategies, a_long_chain_is_solved_to_the_optimum)
 Test(strategies, nothing_and_one_node)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
-    clv_strategy_options o = { .jobs = 2 };
-    clv_strategy_draft *d;
-    const clv_strategies *p;
-    clv_strategy_draft_new(arena, &d, NULL);
-    clv_strategy_draft_freeze(d, "nothing", 10, &p, NULL);
-    clv_strategy_result r = solve(p, &o, arena);
+    clv_intra_op_options o = { .jobs = 2 };
+    clv_intra_op_draft *d;
+    const clv_intra_op_problem *p;
+    clv_intra_op_draft_new(arena, &d, NULL);
+    clv_intra_op_draft_freeze(d, "nothing", 10, &p, NULL);
+    clv_intra_op_result r = solve(p, &o, arena);
     cr_assert(r.found && r.value.cost == 0 && r.end == CLV_SOLVED_OPTIMAL);
 
-    clv_strategy_draft_new(arena, &d, NULL);
-    clv_strategy_draft_node(d, 3, (int64_t[]){ 5, 4, 9 }, NULL);
-    clv_strategy_draft_span(d, 0, 1, (int64_t[]){ 1, 20, 2 }, NULL);
-    clv_strategy_draft_freeze(d, "one", 10, &p, NULL);
+    clv_intra_op_draft_new(arena, &d, NULL);
+    clv_intra_op_draft_node(d, 3, (int64_t[]){ 5, 4, 9 }, NULL);
+    clv_intra_op_draft_span(d, 0, 1, (int64_t[]){ 1, 20, 2 }, NULL);
+    clv_intra_op_draft_freeze(d, "one", 10, &p, NULL);
     r = solve(p, &o, arena);
     cr_assert(r.found && r.value.cost == 5 && r.choice_of[0] == 0);
     cr_assert_eq(r.end, CLV_SOLVED_OPTIMAL);
 
-    clv_strategy_draft_new(arena, &d, NULL);
-    clv_strategy_draft_node(d, 2, (int64_t[]){ 5, 4 }, NULL);
-    clv_strategy_draft_span(d, 0, 1, (int64_t[]){ 11, 20 }, NULL);
-    clv_strategy_draft_freeze(d, "too much", 10, &p, NULL);
+    clv_intra_op_draft_new(arena, &d, NULL);
+    clv_intra_op_draft_node(d, 2, (int64_t[]){ 5, 4 }, NULL);
+    clv_intra_op_draft_span(d, 0, 1, (int64_t[]){ 11, 20 }, NULL);
+    clv_intra_op_draft_freeze(d, "too much", 10, &p, NULL);
     r = solve(p, &o, arena);
     cr_assert(!r.found && !r.choice_of);
     cr_assert_eq(r.end, CLV_SOLVED_INFEASIBLE);
@@ -219,12 +219,12 @@ static void news(void *ctx, const char *method, clv_int128 cost, clv_int128 boun
 Test(strategies, stops_when_told_with_what_it_has)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
-    const clv_strategies *p = make((shape){ 400, 8, 900, 26 }, 11, arena);
+    const clv_intra_op_problem *p = make((shape){ 400, 8, 900, 26 }, 11, arena);
     caller c = { .cost = -1, .bound = -1 };
-    clv_strategy_options o = {
+    clv_intra_op_options o = {
         .jobs = 2, .stop = stop, .stop_ctx = &c, .news = news, .news_ctx = &c
     };
-    clv_strategy_result r = solve(p, &o, arena);
+    clv_intra_op_result r = solve(p, &o, arena);
     cr_assert_eq(r.end, CLV_SOLVED_STOPPED);
     cr_assert(!c.worse);
     cr_assert_gt(c.told, 0);
@@ -238,9 +238,9 @@ Test(strategies, stops_when_told_with_what_it_has)
 Test(strategies, a_gap_that_is_enough_ends_the_search)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
-    const clv_strategies *p = make((shape){ 400, 8, 900, 30 }, 13, arena);
-    clv_strategy_options o = { .jobs = 2, .gap = 0.9 };
-    clv_strategy_result r = solve(p, &o, arena);
+    const clv_intra_op_problem *p = make((shape){ 400, 8, 900, 30 }, 13, arena);
+    clv_intra_op_options o = { .jobs = 2, .gap = 0.9 };
+    clv_intra_op_result r = solve(p, &o, arena);
     cr_assert(r.end == CLV_SOLVED_GAP || r.end == CLV_SOLVED_OPTIMAL);
     cr_assert((double)(r.value.cost - r.bound) <= 0.9 * (double)r.value.cost);
     clv_arena_free(arena);

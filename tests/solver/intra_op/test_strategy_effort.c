@@ -2,7 +2,7 @@
  * enough ends it; problems of one row, as of weights held all the time, come out right. */
 #include <criterion/criterion.h>
 
-#include "problem/strategy_draft.h"
+#include "problem/intra_op_draft.h"
 #include "solver/intra_op/bound.h"
 #include "solver/intra_op/first.h"
 #include "solver/intra_op/presolve.h"
@@ -12,20 +12,21 @@
 
 /* Equal layers in a row, each held for so many moments from its own (0: all of them all the time);
  * n_long: edges to layers far behind. */
-static const clv_strategies *make_held(int32_t n, int32_t n_choices, int32_t n_long, int32_t held,
-                                       double room, uint64_t rng, clv_arena *arena)
+static const clv_intra_op_problem *make_held(int32_t n, int32_t n_choices, int32_t n_long,
+                                             int32_t held, double room, uint64_t rng,
+                                             clv_arena *arena)
 {
     enum { MOST = 12, KINDS = 5 };
     int64_t cost[KINDS][MOST], usage[KINDS][MOST], entry[MOST * MOST];
     int32_t n_times = held ? n + held : 1;
     int64_t *low = CLV_NEW_ARRAY(arena, int64_t, n_times), most_low = 0;
     int64_t *high = CLV_NEW_ARRAY(arena, int64_t, n_times), most_high = 0;
-    clv_strategy_draft *d;
-    const clv_strategies *p;
+    clv_intra_op_draft *d;
+    const clv_intra_op_problem *p;
     int32_t matrix[KINDS];
     clv_error err;
 
-    cr_assert_eq(clv_strategy_draft_new(arena, &d, &err), CLV_OK);
+    cr_assert_eq(clv_intra_op_draft_new(arena, &d, &err), CLV_OK);
     for (int32_t k = 0; k < KINDS; k++) {
         for (int32_t c = 0; c < n_choices; c++) {
             usage[k][c] = 1 + clv_random_below(&rng, 1000);
@@ -33,15 +34,15 @@ static const clv_strategies *make_held(int32_t n, int32_t n_choices, int32_t n_l
         }
         for (int32_t i = 0; i < n_choices * n_choices; i++)
             entry[i] = i % (n_choices + 1) ? clv_random_below(&rng, 600) : 0;
-        cr_assert_eq(clv_strategy_draft_matrix(d, n_choices * n_choices, entry, &matrix[k], &err),
+        cr_assert_eq(clv_intra_op_draft_matrix(d, n_choices * n_choices, entry, &matrix[k], &err),
                      CLV_OK);
     }
     for (int32_t v = 0; v < n; v++) {
         int64_t least = INT64_MAX, most = 0;
         int32_t from = held ? v : 0, to = held ? v + held : 1;
 
-        cr_assert_eq(clv_strategy_draft_node(d, n_choices, cost[v % KINDS], &err), CLV_OK);
-        cr_assert_eq(clv_strategy_draft_span(d, from, to, usage[v % KINDS], &err), CLV_OK);
+        cr_assert_eq(clv_intra_op_draft_node(d, n_choices, cost[v % KINDS], &err), CLV_OK);
+        cr_assert_eq(clv_intra_op_draft_span(d, from, to, usage[v % KINDS], &err), CLV_OK);
         for (int32_t c = 0; c < n_choices; c++) {
             least = usage[v % KINDS][c] < least ? usage[v % KINDS][c] : least;
             most = usage[v % KINDS][c] > most ? usage[v % KINDS][c] : most;
@@ -55,42 +56,42 @@ static const clv_strategies *make_held(int32_t n, int32_t n_choices, int32_t n_l
     }
     for (int32_t v = 1; v < n; v++)
         cr_assert_eq(
-            clv_strategy_draft_edge(d, 2, (int32_t[]){ v - 1, v }, matrix[v % KINDS], &err),
+            clv_intra_op_draft_edge(d, 2, (int32_t[]){ v - 1, v }, matrix[v % KINDS], &err),
             CLV_OK);
     for (int32_t i = 0; i < n_long; i++) {
         int32_t v = clv_random_below(&rng, n - KINDS);
 
         cr_assert_eq(
-            clv_strategy_draft_edge(d, 2, (int32_t[]){ v, v + KINDS }, matrix[v % KINDS], &err),
+            clv_intra_op_draft_edge(d, 2, (int32_t[]){ v, v + KINDS }, matrix[v % KINDS], &err),
             CLV_OK);
     }
     cr_assert_eq(
-        clv_strategy_draft_freeze(
+        clv_intra_op_draft_freeze(
             d, "row", most_low + (int64_t)(room * (double)(most_high - most_low)), &p, &err),
         CLV_OK, "%s", err.message);
     return p;
 }
 
-static const clv_strategies *make(int32_t n, int32_t n_choices, int32_t n_long, double room,
-                                  uint64_t rng, clv_arena *arena)
+static const clv_intra_op_problem *make(int32_t n, int32_t n_choices, int32_t n_long, double room,
+                                        uint64_t rng, clv_arena *arena)
 {
     return make_held(n, n_choices, n_long, 0, room, rng, arena);
 }
 
-static clv_strategy_result solve(const clv_strategies *p, const clv_strategy_options *o,
+static clv_intra_op_result solve(const clv_intra_op_problem *p, const clv_intra_op_options *o,
                                  clv_arena *arena)
 {
-    clv_strategy_result r;
+    clv_intra_op_result r;
     clv_error err;
 
-    cr_assert_eq(clv_strategy_solve(p, o, arena, &r, &err), CLV_OK, "%s", err.message);
+    cr_assert_eq(clv_intra_op_solve(p, o, arena, &r, &err), CLV_OK, "%s", err.message);
     return r;
 }
 
 /* The best answer by a table over the row: chains only. */
-static int64_t by_table(const clv_strategies *p, clv_arena *arena)
+static int64_t by_table(const clv_intra_op_problem *p, clv_arena *arena)
 {
-    int32_t n = clv_strategy_n_choices(p, 0);
+    int32_t n = clv_intra_op_n_choices(p, 0);
     int64_t room = p->usage_limit + 1, size = n * room, best = INT64_MAX;
     int64_t *now = CLV_NEW_ARRAY(arena, int64_t, size), *next = CLV_NEW_ARRAY(arena, int64_t, size);
 
@@ -124,10 +125,10 @@ Test(strategy_effort, one_row_against_a_table)
 {
     for (uint64_t seed = 0; seed < 12; seed++) {
         clv_arena *arena = clv_arena_new(NULL, 0);
-        const clv_strategies *p =
+        const clv_intra_op_problem *p =
             make(6 + (int32_t)seed, 3, 0, 0.2 + 0.05 * (double)seed, seed, arena);
-        clv_strategy_options o = { .jobs = 1 };
-        clv_strategy_result r = solve(p, &o, arena);
+        clv_intra_op_options o = { .jobs = 1 };
+        clv_intra_op_result r = solve(p, &o, arena);
         int64_t best = by_table(p, arena);
 
         cr_assert_eq(r.end, CLV_SOLVED_OPTIMAL);
@@ -145,9 +146,9 @@ Test(strategy_effort, brief_is_near_on_equal_layers_of_one_row)
 {
     for (uint64_t seed = 0; seed < 4; seed++) {
         clv_arena *arena = clv_arena_new(NULL, 0);
-        const clv_strategies *p = make(1000, 8, 0, 0.3 + 0.1 * (double)seed, seed, arena);
-        clv_strategy_options o = { .jobs = 1, .brief = true, .gap = 0.001 };
-        clv_strategy_result r = solve(p, &o, arena);
+        const clv_intra_op_problem *p = make(1000, 8, 0, 0.3 + 0.1 * (double)seed, seed, arena);
+        clv_intra_op_options o = { .jobs = 1, .brief = true, .gap = 0.001 };
+        clv_intra_op_result r = solve(p, &o, arena);
 
         cr_assert(r.found && r.value.legal);
         cr_expect((double)(r.value.cost - r.bound) <= 0.005 * (double)r.value.cost,
@@ -160,12 +161,12 @@ Test(strategy_effort, brief_is_near_on_equal_layers_of_one_row)
 Test(strategy_effort, brief_ends_alike_on_any_number_of_threads)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
-    const clv_strategies *p = make(600, 12, 900, 0.35, 7, arena);
-    clv_strategy_options o = { .jobs = 1, .brief = true };
-    clv_strategy_result one = solve(p, &o, arena);
+    const clv_intra_op_problem *p = make(600, 12, 900, 0.35, 7, arena);
+    clv_intra_op_options o = { .jobs = 1, .brief = true };
+    clv_intra_op_result one = solve(p, &o, arena);
 
     o.jobs = 5;
-    clv_strategy_result five = solve(p, &o, arena);
+    clv_intra_op_result five = solve(p, &o, arena);
     cr_assert(one.found && five.found);
     cr_assert(one.value.cost == five.value.cost && one.bound == five.bound);
     cr_assert_eq(one.end, five.end);
@@ -177,9 +178,9 @@ Test(strategy_effort, brief_ends_alike_on_any_number_of_threads)
 Test(strategy_effort, a_bound_that_is_enough_ends_it)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
-    const clv_strategies *p = make(400, 8, 200, 0.3, 3, arena);
-    clv_strategy_options o = { .jobs = 2, .brief = true, .gap = 0.01 };
-    clv_strategy_result r = solve(p, &o, arena);
+    const clv_intra_op_problem *p = make(400, 8, 200, 0.3, 3, arena);
+    clv_intra_op_options o = { .jobs = 2, .brief = true, .gap = 0.01 };
+    clv_intra_op_result r = solve(p, &o, arena);
     clv_int128 bound = r.bound;
 
     o.gap = 0;
@@ -211,12 +212,12 @@ Test(strategy_effort, a_first_answer_is_legal)
         small_strategies_make(&s, seed, (small_kind){ .memory = seed % 2, .never = seed % 3 == 0 });
         cr_assert_eq(clv_presolve(&s.p, arena, &made, &infeasible, why, &err), CLV_OK);
         if (!infeasible) {
-            const clv_strategies *p = clv_presolve_problem(made);
+            const clv_intra_op_problem *p = clv_presolve_problem(made);
             int32_t choice[SMALL_NODES + 1] = { 0 };
 
-            cr_assert_eq(clv_strategy_first(p, 20, NULL, arena, choice, &err), CLV_OK);
+            cr_assert_eq(clv_intra_op_first(p, 20, NULL, arena, choice, &err), CLV_OK);
             for (int32_t v = 0; v < p->n_nodes; v++)
-                cr_assert(choice[v] >= 0 && choice[v] < clv_strategy_n_choices(p, v));
+                cr_assert(choice[v] >= 0 && choice[v] < clv_intra_op_n_choices(p, v));
             n++;
             n_legal += small_fits(p, choice);
         }
@@ -229,15 +230,15 @@ Test(strategy_effort, a_first_answer_is_legal)
 Test(strategy_effort, a_first_answer_comes_even_when_time_is_up)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
-    const clv_strategies *p = make(200, 6, 40, 0.4, 3, arena);
+    const clv_intra_op_problem *p = make(200, 6, 40, 0.4, 3, arena);
     int32_t now[200], begun[200], swept[200];
     atomic_bool told = true;
     clv_halt halt = { .told = &told };
     clv_error err;
 
-    cr_assert_eq(clv_strategy_first(p, 20, &halt, arena, now, &err), CLV_OK);
-    cr_assert_eq(clv_strategy_first(p, 0, NULL, arena, begun, &err), CLV_OK);
-    cr_assert_eq(clv_strategy_first(p, 20, NULL, arena, swept, &err), CLV_OK);
+    cr_assert_eq(clv_intra_op_first(p, 20, &halt, arena, now, &err), CLV_OK);
+    cr_assert_eq(clv_intra_op_first(p, 0, NULL, arena, begun, &err), CLV_OK);
+    cr_assert_eq(clv_intra_op_first(p, 20, NULL, arena, swept, &err), CLV_OK);
     cr_expect_arr_eq(now, begun, sizeof now);
     cr_expect_arr_neq(now, swept, sizeof now);
     clv_arena_free(arena);
@@ -250,7 +251,7 @@ Test(strategy_effort, answers_go_down_to_what_is_left)
     int32_t n_stages = 0, n_whole = 0, n = 0;
 
     for (uint64_t seed = 0; seed < 6; seed++) {
-        const clv_strategies *p = make(500, 6, 100, 0.4, seed, arena);
+        const clv_intra_op_problem *p = make(500, 6, 100, 0.4, seed, arena);
         clv_squeezer *q;
         clv_error err;
         bool whole;
@@ -260,18 +261,18 @@ Test(strategy_effort, answers_go_down_to_what_is_left)
             cr_assert_eq(clv_squeezer_step(q, 1, NULL, NULL, &err), CLV_OK);
         n_stages += clv_squeezer_n_stages(q);
         if (clv_squeezer_n_stages(q)) {
-            const clv_strategies *left = clv_squeezer_problem(q);
+            const clv_intra_op_problem *left = clv_squeezer_problem(q);
             int32_t *a = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes + 1);
             int32_t *up = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes + 1);
             uint64_t rng = seed;
 
             for (int32_t v = 0; v < left->n_nodes; v++)
-                a[v] = clv_random_below(&rng, clv_strategy_n_choices(left, v));
+                a[v] = clv_random_below(&rng, clv_intra_op_n_choices(left, v));
             clv_squeezer_lift(q, clv_squeezer_n_stages(q), a, up);
             cr_assert_eq(clv_squeezer_lower(q, clv_squeezer_n_stages(q), up, a, &whole, &err),
                          CLV_OK);
             for (int32_t v = 0; v < left->n_nodes; v++)
-                cr_assert(a[v] >= 0 && a[v] < clv_strategy_n_choices(left, v));
+                cr_assert(a[v] >= 0 && a[v] < clv_intra_op_n_choices(left, v));
             n++;
             n_whole += whole;
         }
@@ -291,19 +292,19 @@ Test(strategy_effort, a_bound_is_soon_near_its_end)
     for (uint64_t seed = 0; seed < 3; seed++)
         for (int i = 0; i < 5; i++) {
             clv_arena *arena = clv_arena_new(NULL, 0);
-            const clv_strategies *p = make_held(400, 8, 200, held[i], 0.35, seed, arena);
-            clv_strategy_bound *b;
+            const clv_intra_op_problem *p = make_held(400, 8, 200, held[i], 0.35, seed, arena);
+            clv_intra_op_bound *b;
             clv_int128 soon, late;
             clv_error err;
 
-            cr_assert_eq(clv_strategy_bound_new(p, arena, &b, &err), CLV_OK);
-            clv_strategy_bound_run(b, 250, -1, NULL, NULL);
-            soon = clv_strategy_bound_value(b);
+            cr_assert_eq(clv_intra_op_bound_new(p, arena, &b, &err), CLV_OK);
+            clv_intra_op_bound_run(b, 250, -1, NULL, NULL);
+            soon = clv_intra_op_bound_value(b);
             for (int turn = 0; turn < 4; turn++) {
-                clv_strategy_bound_run(b, 250, -1, NULL, NULL);
-                clv_strategy_bound_stir(b);
+                clv_intra_op_bound_run(b, 250, -1, NULL, NULL);
+                clv_intra_op_bound_stir(b);
             }
-            late = clv_strategy_bound_value(b);
+            late = clv_intra_op_bound_value(b);
             cr_expect(1000 * soon >= 998 * late, "seed %d, held %d: %lld, later %lld", (int)seed,
                       (int)held[i], (long long)soon, (long long)late);
             clv_arena_free(arena);

@@ -9,11 +9,11 @@
 /* Solves what presolve leaves, with a try at every answer of the whole problem beside it. */
 static void check(uint64_t seed, bool presolved)
 {
-    clv_strategy_exact_options options = { .rounds = 1000000 };
+    clv_intra_op_exact_options options = { .rounds = 1000000 };
     int32_t choice[SMALL_NODES + 1] = { 0 }, nevers = 0;
     clv_int128 best, cost = -1, bound, base = 0;
     small_strategies s;
-    const clv_strategies *p = &s.p;
+    const clv_intra_op_problem *p = &s.p;
     clv_arena *arena = clv_arena_new(NULL, 0);
     clv_presolved *made;
     bool infeasible = false;
@@ -33,10 +33,10 @@ static void check(uint64_t seed, bool presolved)
     if (infeasible) {
         cr_assert(best < 0);
     } else {
-        cr_assert_eq(clv_strategy_exact(p, &options, arena, choice, &cost, &bound, &err), CLV_OK);
+        cr_assert_eq(clv_intra_op_exact(p, &options, arena, choice, &cost, &bound, &err), CLV_OK);
         cr_assert((cost < 0 ? cost : cost + base) == best, "seed %llu: %lld, not %lld",
                   (unsigned long long)seed, (long long)(cost + base), (long long)best);
-        cr_assert(bound == (cost < 0 ? CLV_STRATEGY_NEVER : cost), "seed %llu",
+        cr_assert(bound == (cost < 0 ? CLV_INTRA_OP_NEVER : cost), "seed %llu",
                   (unsigned long long)seed);
         if (cost >= 0) {
             cr_assert(small_fits(p, choice));
@@ -56,22 +56,22 @@ Test(strategy_exact, finds_the_best_answer)
 Test(strategy_exact, is_honest_when_cut_short)
 {
     for (uint64_t seed = 1; seed < 1000; seed += 2) {
-        clv_strategy_exact_options options = { .rounds = (int64_t)(seed % 64) };
+        clv_intra_op_exact_options options = { .rounds = (int64_t)(seed % 64) };
         int32_t choice[SMALL_NODES] = { 0 }, nevers = 0;
         clv_int128 best, cost = -1, bound;
         small_strategies s;
         clv_arena *arena = clv_arena_new(NULL, 0);
-        clv_strategy_bound *start;
+        clv_intra_op_bound *start;
         clv_error err;
 
         small_strategies_make(&s, seed, (small_kind){ .memory = true });
         best = small_best(&s.p, &nevers);
-        cr_assert_eq(clv_strategy_bound_new(&s.p, arena, &start, &err), CLV_OK);
-        clv_strategy_bound_run(start, (int32_t)(seed % 16), -1, NULL, NULL);
+        cr_assert_eq(clv_intra_op_bound_new(&s.p, arena, &start, &err), CLV_OK);
+        clv_intra_op_bound_run(start, (int32_t)(seed % 16), -1, NULL, NULL);
         options.start = seed % 4 == 1 ? start : NULL;
-        cr_assert_eq(clv_strategy_exact(&s.p, &options, arena, choice, &cost, &bound, &err),
+        cr_assert_eq(clv_intra_op_exact(&s.p, &options, arena, choice, &cost, &bound, &err),
                      CLV_OK);
-        cr_assert(!options.start || bound >= clv_strategy_bound_value(start));
+        cr_assert(!options.start || bound >= clv_intra_op_bound_value(start));
         cr_assert(best < 0 || (bound <= best && (cost < 0 || cost >= best)), "seed %llu",
                   (unsigned long long)seed);
         clv_arena_free(arena);

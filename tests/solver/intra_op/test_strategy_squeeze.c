@@ -8,7 +8,7 @@
 
 typedef struct {
     clv_int128 cost, bound;
-    const clv_strategies *p;
+    const clv_intra_op_problem *p;
 } news;
 
 static void found(void *ctx, const int32_t *choice, clv_int128 cost)
@@ -41,7 +41,7 @@ static void check(uint64_t seed, int32_t stages, int32_t rounds, int64_t exact_r
     char why[200];
     clv_error err;
     news told = { .cost = -1 };
-    clv_strategy_squeeze_options options = { .stages = stages,
+    clv_intra_op_squeeze_options options = { .stages = stages,
                                              .rounds = rounds,
                                              .exact_rounds = exact_rounds,
                                              .found = found,
@@ -55,12 +55,12 @@ static void check(uint64_t seed, int32_t stages, int32_t rounds, int64_t exact_r
         told.p = clv_presolve_problem(made);
         best = small_best(told.p, &nevers);
         best = nevers ? -1 : best;
-        cr_assert_eq(clv_strategy_squeeze(told.p, &options, arena, choice, &cost, &bound, &err),
+        cr_assert_eq(clv_intra_op_squeeze(told.p, &options, arena, choice, &cost, &bound, &err),
                      CLV_OK);
         cr_assert(cost == told.cost && (bound == told.bound || bound == 0));
         cr_assert(best < 0 ? cost < 0 : bound <= best && (cost < 0 || cost >= best), "seed %llu",
                   (unsigned long long)seed);
-        *proven = bound == (best < 0 ? CLV_STRATEGY_NEVER : best) && cost == best;
+        *proven = bound == (best < 0 ? CLV_INTRA_OP_NEVER : best) && cost == best;
         if (cost >= 0)
             cr_assert(small_cost(told.p, choice, &nevers) == cost);
     }

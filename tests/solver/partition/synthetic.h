@@ -6,7 +6,7 @@
 #ifndef TEST_SOLVER_PARTITION_SYNTHETIC_H
 #define TEST_SOLVER_PARTITION_SYNTHETIC_H
 
-#include "problem/partition.h"
+#include "problem/partition_problem.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -16,7 +16,7 @@
 
 typedef struct {
     clv_arena *arena;
-    clv_partition p;
+    clv_partition_problem p;
     int32_t *kind_of;
     int64_t *capacity, *weight, *flops, *time, *net_bytes, *link_latency;
     double *link_bandwidth;
@@ -73,9 +73,9 @@ static inline void synthetic_net(synthetic *s, int32_t from, int32_t n, const in
     s->net_first[net + 1] = s->n_to;
 }
 
-static inline const clv_partition *synthetic_done(synthetic *s)
+static inline const clv_partition_problem *synthetic_done(synthetic *s)
 {
-    clv_partition *p = &s->p;
+    clv_partition_problem *p = &s->p;
     int32_t *first = synthetic_take(s->arena, (size_t)p->n_units + 1, sizeof(int32_t));
     int32_t *reads_first = synthetic_take(s->arena, (size_t)p->n_units + 2, sizeof(int32_t));
     int32_t *reads = synthetic_take(s->arena, (size_t)s->n_to, sizeof(int32_t));
@@ -195,7 +195,7 @@ static inline synthetic synthetic_any(clv_arena *arena, uint64_t seed, int32_t u
 
 /* Counts what it is asked, and can be told to misbehave. */
 typedef struct {
-    const clv_partition *p;
+    const clv_partition_problem *p;
     int32_t n_asked, n_calls, largest_batch;
     int64_t net_percent; /* of the bytes of the nets that a device sends or receives */
     int64_t extra_bytes; /* needed on each device that is used, times the proportion */
@@ -204,7 +204,8 @@ typedef struct {
     clv_status status; /* what the call itself returns */
 } synthetic_judge;
 
-static inline int64_t synthetic_wire(const clv_partition *p, int32_t a, int32_t b, int64_t bytes)
+static inline int64_t synthetic_wire(const clv_partition_problem *p, int32_t a, int32_t b,
+                                     int64_t bytes)
 {
     return p->link_latency_ns[a * p->n_devices + b] +
            (int64_t)ceil((double)bytes / p->link_bytes_per_s[a * p->n_devices + b] * 1e9);
@@ -213,7 +214,7 @@ static inline int64_t synthetic_wire(const clv_partition *p, int32_t a, int32_t 
 static inline void synthetic_memory(const synthetic_judge *j, const clv_assignment *a,
                                     int64_t *need)
 {
-    const clv_partition *p = j->p;
+    const clv_partition_problem *p = j->p;
     double proportion = a->proportion > 0 ? a->proportion : 1;
     bool *used = calloc((size_t)p->n_devices, sizeof *used);
     for (int32_t u = 0; u < p->n_units; u++) {
@@ -237,7 +238,8 @@ static inline void synthetic_memory(const synthetic_judge *j, const clv_assignme
     free(used);
 }
 
-static inline void synthetic_times(const clv_partition *p, const int32_t *device_of, clv_verdict *v)
+static inline void synthetic_times(const clv_partition_problem *p, const int32_t *device_of,
+                                   clv_verdict *v)
 {
     size_t d = (size_t)p->n_devices;
     int64_t *busy = calloc(d, sizeof *busy), *free_at = calloc(d, sizeof *free_at);
@@ -322,13 +324,13 @@ static inline clv_status synthetic_ask(void *ctx, const clv_assignment *a, int32
     return CLV_OK;
 }
 
-static inline clv_judge synthetic_as_judge(synthetic_judge *j, int32_t batch)
+static inline clv_partition_judge synthetic_as_judge(synthetic_judge *j, int32_t batch)
 {
-    return (clv_judge){ .judge = synthetic_ask, .ctx = j, .batch = batch };
+    return (clv_partition_judge){ .judge = synthetic_ask, .ctx = j, .batch = batch };
 }
 
 /* Acyclic quotient, by walking from each device; no code of the product. */
-static inline bool synthetic_legal(const clv_partition *p, const int32_t *device_of)
+static inline bool synthetic_legal(const clv_partition_problem *p, const int32_t *device_of)
 {
     size_t d = (size_t)p->n_devices;
     bool *edge = calloc(d * d, sizeof *edge), legal = true;
@@ -371,7 +373,7 @@ static inline void synthetic_any_ports(synthetic *s, uint64_t *random)
 /* The least period of all legal assignments of at most 16 units. */
 static inline int64_t synthetic_least_period(const synthetic *s)
 {
-    const clv_partition *p = &s->p;
+    const clv_partition_problem *p = &s->p;
     int64_t best = INT64_MAX;
     int32_t device_of[16] = { 0 };
     for (int32_t u = 0; u < p->n_units;) {

@@ -10,7 +10,7 @@ static void tear_down(void) { clv_arena_free(arena); }
 
 TestSuite(anneal, .init = set_up, .fini = tear_down);
 
-static int64_t period_of(const clv_partition *p, const int32_t *device_of)
+static int64_t period_of(const clv_partition_problem *p, const int32_t *device_of)
 {
     clv_estimate e;
     clv_error err;
@@ -18,7 +18,7 @@ static int64_t period_of(const clv_partition *p, const int32_t *device_of)
     return e.period_ns;
 }
 
-static void check(const clv_partition *p, const int32_t *start, const clv_anneal_options *o,
+static void check(const clv_partition_problem *p, const int32_t *start, const clv_anneal_options *o,
                   const int32_t *best, int64_t ns, uint64_t seed)
 {
     int64_t weights[16] = { 0 };
@@ -43,7 +43,7 @@ Test(anneal, keeps_to_the_rules_and_finds_better_plans)
         clv_mark mark = clv_arena_mark(arena);
         int32_t n_units = 12 + (int32_t)(seed % 20), n_devices = 2 + (int32_t)(seed % 4);
         synthetic s = synthetic_any(arena, seed, n_units, n_devices, 1000);
-        const clv_partition *p = synthetic_done(&s);
+        const clv_partition_problem *p = synthetic_done(&s);
         int32_t start[32], best[32], again[32];
         int64_t room[16], ns, ns_again;
         clv_groups *g;
@@ -83,7 +83,7 @@ Test(anneal, exchanges_devices)
     s.time[2] = 10; /* on the second */
     s.time[3] = 10;
     s.weight[0] = s.weight[1] = 5;
-    const clv_partition *p = synthetic_done(&s);
+    const clv_partition_problem *p = synthetic_done(&s);
     int64_t room[2] = { 5, 5 }, ns;
     int32_t best[2];
     clv_groups *g;
@@ -107,7 +107,7 @@ Test(anneal, moves_a_unit_with_its_feeder)
     synthetic_net(&s, 2, 1, (int32_t[]){ 3 }, 1);
     for (int32_t u = 0; u < 4; u++)
         s.time[u] = u < 2 ? 1 : 20;
-    const clv_partition *p = synthetic_done(&s);
+    const clv_partition_problem *p = synthetic_done(&s);
     int64_t room[2] = { 100, 100 }, ns;
     int32_t best[4];
     clv_groups *g;

@@ -164,7 +164,7 @@ typedef struct {
 
 /* How much later the run on device k, from unit first on, ends because it waits for the run on
  * device j, which wrote units [before, first): nets one after another, as they are written. */
-static int64_t delay_of(const clv_partition *p, int32_t j, int32_t k, int32_t first)
+static int64_t delay_of(const clv_partition_problem *p, int32_t j, int32_t k, int32_t first)
 {
     int64_t now = 0, link_free = 0, late = 0, run = 0;
     int64_t arrives[64] = { 0 };
@@ -190,7 +190,7 @@ static int64_t delay_of(const clv_partition *p, int32_t j, int32_t k, int32_t fi
 
 /* Of runs that end at end[0..d): period with every crossing net on every boundary, latency of the
  * runs one after another with a delay between each and the next device's. */
-static sums add_up(const clv_partition *p, const int32_t *end)
+static sums add_up(const clv_partition_problem *p, const int32_t *end)
 {
     sums r = { .fits = true, .all_used = true };
     for (int32_t k = 0, first = 0; k < p->n_devices; first = end[k++]) {
@@ -216,7 +216,7 @@ static sums add_up(const clv_partition *p, const int32_t *end)
 
 /* Runs by rules: allowed on the device, at the stage that is their number, nothing in one run that
  * must be apart, no cut inside a group. */
-static bool runs_obey(const clv_partition *p, const int32_t *end)
+static bool runs_obey(const clv_partition_problem *p, const int32_t *end)
 {
     const clv_rules *r = p->rules;
     for (int32_t k = 0, first = 0; k < p->n_devices; first = end[k++])
@@ -239,7 +239,8 @@ static bool runs_obey(const clv_partition *p, const int32_t *end)
     return true;
 }
 
-static void best_of_all(const clv_partition *p, int32_t k, int32_t *end, bool use_all, sums *best)
+static void best_of_all(const clv_partition_problem *p, int32_t k, int32_t *end, bool use_all,
+                        sums *best)
 {
     if (k == p->n_devices - 1) {
         end[k] = p->n_units;
@@ -255,7 +256,7 @@ static void best_of_all(const clv_partition *p, int32_t k, int32_t *end, bool us
         best_of_all(p, k + 1, end, use_all, best);
 }
 
-static sums sums_of(const clv_partition *p, const int32_t *device_of)
+static sums sums_of(const clv_partition_problem *p, const int32_t *device_of)
 {
     int32_t end[8] = { 0 };
     for (int32_t k = 0, u = 0; k < p->n_devices; k++) {
@@ -298,7 +299,7 @@ Test(balance, finds_the_best_of_all_cuts)
 }
 
 /* Some units bound to devices or stages, two families of tags, one group of two units. */
-static const clv_rules *some_rules(const clv_partition *p, uint64_t seed, clv_arena *arena)
+static const clv_rules *some_rules(const clv_partition_problem *p, uint64_t seed, clv_arena *arena)
 {
     int32_t n = p->n_units, at = 0;
     uint64_t draw = seed * 77 + 5, all = (UINT64_C(1) << p->n_devices) - 1;
@@ -369,7 +370,7 @@ Test(balance, survives_running_out_of_memory_anywhere)
 {
     clv_arena *problem = clv_arena_new(NULL, 0);
     synthetic s = synthetic_any(problem, 1, 10, 3, 150);
-    const clv_partition *p = synthetic_done(&s);
+    const clv_partition_problem *p = synthetic_done(&s);
     clv_status status = CLV_ENOMEM;
     for (size_t limit = 1; status != CLV_OK; limit += 13) {
         clv_arena *arena = clv_arena_new(NULL, limit);
@@ -413,7 +414,7 @@ typedef struct {
 
 static stretch stretch_of(const clv_line *l, const int32_t *device_of)
 {
-    const clv_partition *p = l->p;
+    const clv_partition_problem *p = l->p;
     int64_t fan[3] = { 0 }, run[3] = { 0 };
     stretch most = { 0, 0 };
     for (int32_t u = 0; u < p->n_units; u++) {

@@ -20,7 +20,7 @@ typedef struct {
     int64_t latency_of_all_ns;     /* no device is empty */
 } best;
 
-static bool fits(const clv_partition *p, const int64_t *live, const int32_t *device_of)
+static bool fits(const clv_partition_problem *p, const int64_t *live, const int32_t *device_of)
 {
     for (int32_t d = 0; d < p->n_devices; d++) {
         int64_t weights = 0, alive = 0;
@@ -36,7 +36,7 @@ static bool fits(const clv_partition *p, const int64_t *live, const int32_t *dev
     return true;
 }
 
-static bool uses_all(const clv_partition *p, const int32_t *device_of)
+static bool uses_all(const clv_partition_problem *p, const int32_t *device_of)
 {
     int32_t n = 0;
     for (int32_t d = 0; d < p->n_devices; d++)
@@ -49,7 +49,7 @@ static bool uses_all(const clv_partition *p, const int32_t *device_of)
 }
 
 /* All assignments, counted as numbers with a digit for each unit. */
-static best best_of_all(const clv_partition *p, const int64_t *live)
+static best best_of_all(const clv_partition_problem *p, const int64_t *live)
 {
     best b = { INT64_MAX, INT64_MAX, INT64_MAX };
     int32_t device_of[16] = { 0 };
@@ -74,7 +74,7 @@ static best best_of_all(const clv_partition *p, const int64_t *live)
 /* Operators within units: nets ready before their unit ends, reads needed after it starts. */
 static void add_operators(synthetic *s, uint64_t *seed)
 {
-    clv_partition *p = &s->p;
+    clv_partition_problem *p = &s->p;
     size_t kinds = (size_t)p->n_kinds, nets = (size_t)p->n_nets;
     size_t reads = (size_t)p->reads_first[p->n_units];
     int32_t *net_reads = synthetic_take(s->arena, nets, sizeof *net_reads);
@@ -111,8 +111,8 @@ typedef struct {
     double period_part, latency_part; /* sums of bound / best */
 } tally;
 
-static void check_bounds(const clv_partition *p, const int64_t *live, uint64_t seed, int32_t near,
-                         tally *t)
+static void check_bounds(const clv_partition_problem *p, const int64_t *live, uint64_t seed,
+                         int32_t near, tally *t)
 {
     best b = best_of_all(p, live);
     clv_bound period;
@@ -151,7 +151,7 @@ static tally many(uint64_t first, int n, bool operators, bool lives, int32_t nea
                 units = 3 + (int32_t)(seed % (devices == 2 ? 6 : 4));
         synthetic s =
             synthetic_any(arena, seed, units, devices, 100 + synthetic_below(&random, 200));
-        const clv_partition *p = synthetic_done(&s);
+        const clv_partition_problem *p = synthetic_done(&s);
         int64_t live[16];
         if (operators)
             add_operators(&s, &random);
@@ -191,7 +191,7 @@ Test(bound, no_legal_plan_is_better_when_units_are_left_out)
 
 /* -- known answers -- */
 
-static clv_bound period_of(const clv_partition *p, int64_t best_ns, int32_t *device_of)
+static clv_bound period_of(const clv_partition_problem *p, int64_t best_ns, int32_t *device_of)
 {
     clv_bound b;
     clv_error err;
@@ -201,7 +201,7 @@ static clv_bound period_of(const clv_partition *p, int64_t best_ns, int32_t *dev
     return b;
 }
 
-static int64_t latency_of(const clv_partition *p)
+static int64_t latency_of(const clv_partition_problem *p)
 {
     clv_bound b;
     clv_error err;
@@ -275,7 +275,7 @@ Test(bound, a_chain_is_sent_as_often_as_memory_asks_for)
     synthetic s = synthetic_chain(arena, 10, 4, 100); /* 100 ns a boundary */
     for (int32_t u = 0; u < 10; u++)
         s.time[u] = 50;
-    const clv_partition *p = synthetic_done(&s);
+    const clv_partition_problem *p = synthetic_done(&s);
     cr_expect_eq(latency_of(p), 500);
     for (int32_t d = 0; d < 4; d++)
         s.capacity[d] = 4;
@@ -334,7 +334,7 @@ Test(bound, chains_on_unequal_devices_are_exact)
         for (int32_t d = 0; d < 3; d++)
             s.capacity[d] = 15 + synthetic_below(&random, 25);
         s.kind_of[1] = s.kind_of[2] = 1;
-        const clv_partition *p = synthetic_done(&s);
+        const clv_partition_problem *p = synthetic_done(&s);
         best b = best_of_all(p, live);
         for (int use_all = 0; use_all < 2 && b.latency_of_all_ns < INT64_MAX; use_all++) {
             clv_bound_options o = { .live_bytes = live, .use_all = use_all };
@@ -371,7 +371,7 @@ Test(bound, slow_devices_take_what_is_beside)
                           1);
     }
     s.kind_of[3] = s.kind_of[4] = 1;
-    const clv_partition *p = synthetic_done(&s);
+    const clv_partition_problem *p = synthetic_done(&s);
     clv_bound_options o = { .use_all = true };
     int32_t order[10], device_of[7];
     clv_bound b;

@@ -32,7 +32,7 @@ static bool one_in(problem *m, int64_t n) { return below(m, n) == 0; }
  * other ones on each kind. */
 static void add_operators(problem *m)
 {
-    clv_partition *p = &m->s.p;
+    clv_partition_problem *p = &m->s.p;
     size_t kinds = (size_t)p->n_kinds, nets = (size_t)p->n_nets, units = (size_t)p->n_units;
     size_t reads = (size_t)p->reads_first[p->n_units];
     int32_t *net_reads = synthetic_take(arena, nets, sizeof *net_reads);
@@ -183,7 +183,7 @@ static int64_t longer(int64_t a, int64_t b) { return a > b ? a : b; }
 
 static bool fits(const problem *m, const int32_t *device_of, int32_t units, int32_t d)
 {
-    const clv_partition *p = &m->s.p;
+    const clv_partition_problem *p = &m->s.p;
     int64_t sum = 0, most = 0;
     for (int32_t u = 0; u < units; u++)
         if (device_of[u] == d) {
@@ -195,7 +195,7 @@ static bool fits(const problem *m, const int32_t *device_of, int32_t units, int3
 
 static int64_t start_for(const walk *w, int32_t d, int32_t read)
 {
-    const clv_partition *p = &w->m->s.p;
+    const clv_partition_problem *p = &w->m->s.p;
     int32_t net = p->reads[read], from = w->device_of[p->net_from[net]];
     int64_t wire =
         from == d || p->net_bytes[net] == 0 ? 0 : synthetic_wire(p, from, d, p->net_bytes[net]);
@@ -206,7 +206,7 @@ static int64_t start_for(const walk *w, int32_t d, int32_t read)
 
 static void run(walk *w, int32_t u, int32_t d)
 {
-    const clv_partition *p = &w->m->s.p;
+    const clv_partition_problem *p = &w->m->s.p;
     int32_t read = p->reads_first[u], end = p->reads_first[u + 1], kind = p->kind_of[d];
     int64_t start = w->ready[u][d], ns = p->time_ns[kind * p->n_units + u];
     for (int32_t net = p->unit_first_net[u]; net < p->unit_first_net[u + 1]; net++) {
@@ -224,7 +224,7 @@ static void run(walk *w, int32_t u, int32_t d)
 /* Closes who leads to whom by what the unit reads; false: a circle. */
 static bool lead(walk *w, int32_t u, int32_t d)
 {
-    const clv_partition *p = &w->m->s.p;
+    const clv_partition_problem *p = &w->m->s.p;
     uint32_t *leads = w->leads[u + 1];
     memcpy(leads, w->leads[u], sizeof w->leads[u]);
     for (int32_t i = p->reads_first[u]; i < p->reads_first[u + 1]; i++) {
@@ -252,7 +252,7 @@ static int32_t n_used(const walk *w, int32_t units)
 /* All ways for units from u on, but those that are too late already. */
 static void try_all(walk *w, int32_t u)
 {
-    const clv_partition *p = &w->m->s.p;
+    const clv_partition_problem *p = &w->m->s.p;
     int64_t end = 0;
     for (int32_t d = 0; d < p->n_devices; d++)
         end = longer(end, w->ready[u][d]);
@@ -293,7 +293,7 @@ typedef struct {
 
 static clv_bound bound_of(const problem *m, bool use_all, int32_t near, uint64_t seed)
 {
-    const clv_partition *p = &m->s.p;
+    const clv_partition_problem *p = &m->s.p;
     clv_bound_options o = {
         .live_bytes = m->live, .held_bytes = m->held, .use_all = use_all, .near = near
     };

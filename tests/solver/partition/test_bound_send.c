@@ -13,7 +13,7 @@ static void tear_down(void) { clv_arena_free(arena); }
 
 TestSuite(bound_send, .init = set_up, .fini = tear_down);
 
-static int64_t bound_of(const clv_partition *p, int64_t best_ns)
+static int64_t bound_of(const clv_partition_problem *p, int64_t best_ns)
 {
     int64_t ns = 0;
     cr_assert_eq(clv_bound_sending(p, 1, best_ns, arena, &ns, NULL), CLV_OK);
@@ -162,7 +162,7 @@ Test(bound_send, no_plan_is_better_whatever_links_share)
 static clv_status judge_by_sums(void *ctx, const clv_assignment *a, int32_t n, clv_verdict *v,
                                 clv_error *err)
 {
-    const clv_partition *p = ctx;
+    const clv_partition_problem *p = ctx;
     (void)err;
     for (int32_t i = 0; i < n; i++) {
         clv_estimate e = { 0 };
@@ -188,7 +188,7 @@ Test(bound_send, the_search_spreads_what_all_layers_read)
         s.time[u] = 300;
     synthetic_done(&s);
     synthetic_ports(&s);
-    clv_judge judge = { judge_by_sums, &s.p, 8, NULL, NULL, 1 };
+    clv_partition_judge judge = { judge_by_sums, &s.p, 8, NULL, NULL, 1 };
     clv_search_options o = { .objective = CLV_THROUGHPUT };
     clv_search_result r;
     cr_assert_eq(clv_search(&s.p, &judge, &o, arena, &r, NULL), CLV_OK);

@@ -12,7 +12,7 @@ static void tear_down(void) { clv_arena_free(arena); }
 
 TestSuite(bound_together, .init = set_up, .fini = tear_down);
 
-static int64_t bound_of(const clv_partition *p, int64_t best_ns)
+static int64_t bound_of(const clv_partition_problem *p, int64_t best_ns)
 {
     int64_t ns = 0;
     cr_assert_eq(clv_bound_together(p, 1, best_ns, arena, &ns, NULL), CLV_OK);

@@ -38,7 +38,7 @@ static synthetic make(clv_arena *arena, uint64_t seed)
 }
 
 typedef struct {
-    const clv_partition *p;
+    const clv_partition_problem *p;
     bool use_all;
     int64_t best; /* INT64_MAX: none fits */
     int32_t device_of[UNITS_MAX];
@@ -58,7 +58,7 @@ static bool is_next(const search *s, int32_t d)
 /* Runs in a row: computed one after another, and sent between. */
 static void try_all(search *s, int32_t first, int32_t n_used, int32_t before, int64_t ns)
 {
-    const clv_partition *p = s->p;
+    const clv_partition_problem *p = s->p;
     if (first == p->n_units) {
         if (!s->use_all || n_used == (p->n_units < p->n_devices ? p->n_units : p->n_devices))
             s->best = ns < s->best ? ns : s->best;
@@ -82,7 +82,7 @@ static void try_all(search *s, int32_t first, int32_t n_used, int32_t before, in
     }
 }
 
-static void expect_runs(const clv_partition *p, const int32_t *device_of, bool use_all)
+static void expect_runs(const clv_partition_problem *p, const int32_t *device_of, bool use_all)
 {
     int64_t weight[DEVICES_MAX] = { 0 };
     bool used[DEVICES_MAX] = { false };
@@ -107,7 +107,7 @@ Test(cut_kinds, is_the_best_of_all_runs)
     for (uint64_t seed = 0; seed < 1500; seed++) {
         clv_arena *arena = clv_arena_new(NULL, 0);
         synthetic s = make(arena, seed);
-        const clv_partition *p = synthetic_done(&s);
+        const clv_partition_problem *p = synthetic_done(&s);
         bool use_all = seed % 2, found;
         search all = { .p = p, .use_all = use_all, .best = INT64_MAX };
         int32_t device_of[UNITS_MAX];
@@ -172,7 +172,7 @@ Test(cut_kinds, survives_running_out_of_memory_anywhere)
 {
     clv_arena *problem = clv_arena_new(NULL, 0);
     synthetic s = make(problem, 12);
-    const clv_partition *p = synthetic_done(&s);
+    const clv_partition_problem *p = synthetic_done(&s);
     clv_line *line;
     clv_status status = CLV_ENOMEM;
     cr_assert_eq(clv_line_new(p, NULL, problem, &line, NULL), CLV_OK);

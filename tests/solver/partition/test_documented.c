@@ -6,11 +6,11 @@
 
 typedef struct {
     synthetic_judge j;
-    clv_judge judge;
+    clv_partition_judge judge;
     clv_search_result r;
 } outcome;
 
-static outcome run(const clv_partition *p, synthetic_judge j, bool first_fit, int32_t batch,
+static outcome run(const clv_partition_problem *p, synthetic_judge j, bool first_fit, int32_t batch,
                    clv_arena *arena)
 {
     outcome o = { .j = j };
@@ -113,11 +113,11 @@ static clv_status by_script(void *ctx, const clv_assignment *a, int32_t n, clv_v
     return CLV_OK;
 }
 
-static clv_search_result run_script(const clv_partition *p, const clv_verdict *verdicts, int32_t n,
-                                    clv_arena *arena)
+static clv_search_result run_script(const clv_partition_problem *p, const clv_verdict *verdicts,
+                                    int32_t n, clv_arena *arena)
 {
     script s = { verdicts, n, 0 };
-    clv_judge judge = { .judge = by_script, .ctx = &s, .batch = 1 };
+    clv_partition_judge judge = { .judge = by_script, .ctx = &s, .batch = 1 };
     clv_search_options options = { .kind = CLV_SEARCH_DOCUMENTED };
     clv_search_result r;
     cr_assert_eq(clv_search(p, &judge, &options, arena, &r, NULL), CLV_OK);

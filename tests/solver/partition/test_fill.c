@@ -11,7 +11,7 @@ static void tear_down(void) { clv_arena_free(arena); }
 
 TestSuite(fill, .init = set_up, .fini = tear_down);
 
-static clv_groups *filled(const clv_partition *p, const int32_t *device_of)
+static clv_groups *filled(const clv_partition_problem *p, const int32_t *device_of)
 {
     clv_groups *g;
     clv_error err;
@@ -26,7 +26,7 @@ Test(fill, parts_where_the_least_is_sent)
 {
     synthetic s = synthetic_chain(arena, 7, 2, 100);
     s.net_bytes[2] = 10;
-    const clv_partition *p = synthetic_done(&s);
+    const clv_partition_problem *p = synthetic_done(&s);
     clv_groups *g = filled(p, (int32_t[7]){ 0 });
     for (int32_t u = 0; u < 7; u++)
         cr_expect_eq(g->device_of[u], u > 2, "unit %d", (int)u);
@@ -42,7 +42,7 @@ Test(fill, sends_more_rather_than_be_slower)
         synthetic_net(&s, u, 1, (int32_t[]){ u + 1 }, u == 2 ? 5 : 1);
     for (int32_t u = 0; u < 8; u++)
         s.time[u] = u < 4 ? 3 : 9;
-    const clv_partition *p = synthetic_done(&s);
+    const clv_partition_problem *p = synthetic_done(&s);
     clv_groups *g = filled(p, (int32_t[]){ 0, 1, 1, 1 });
     cr_expect_eq(clv_groups_period_ns(g), 9);
     cr_expect(g->device_of[1] == 1 && g->device_of[2] == 1 && g->device_of[3] == 2);
@@ -57,7 +57,7 @@ Test(fill, keeps_to_room_and_kinds)
     for (int32_t u = 0; u < 8; u++)
         s.time[u] = u < 4 ? 10 : 30;
     s.capacity[2] = 0;
-    const clv_partition *p = synthetic_done(&s);
+    const clv_partition_problem *p = synthetic_done(&s);
     clv_groups *g = filled(p, (int32_t[4]){ 0 });
     cr_expect_eq(g->n_units[2], 0, "no room");
     cr_expect_gt(g->n_units[3], 0);
@@ -75,7 +75,7 @@ Test(fill, any_plan_stays_legal_and_uses_all)
         int32_t start[32];
         for (int32_t d = 0; d < devices; d++)
             s.capacity[d] = INT64_C(1) << 40;
-        const clv_partition *p = synthetic_done(&s);
+        const clv_partition_problem *p = synthetic_done(&s);
         if (seed % 2)
             synthetic_ports(&s);
         for (int32_t u = 0; u < p->n_units; u++) /* in order, so it is legal */

@@ -16,12 +16,12 @@
 #define SEND       1  /* between layers */
 #define SEND_INNER 20 /* within one: at least WORK + SEND, so that nobody wants it */
 
-static clv_placement *equal_layers(int32_t n_layers, int32_t n_devices, int64_t capacity,
-                                   clv_arena *arena)
+static clv_place_problem *equal_layers(int32_t n_layers, int32_t n_devices, int64_t capacity,
+                                       clv_arena *arena)
 {
     static const double times[LAYER] = { 1, 4, 3, 2 };
     int32_t n = LAYER * n_layers;
-    clv_placement *p = CLV_NEW(arena, clv_placement);
+    clv_place_problem *p = CLV_NEW(arena, clv_place_problem);
     clv_place_kind *kinds = CLV_NEW_ARRAY(arena, clv_place_kind, 1);
     int64_t *id = CLV_NEW_ARRAY(arena, int64_t, n), *bytes = CLV_NEW_ARRAY(arena, int64_t, n);
     double *time = CLV_NEW_ARRAY(arena, double, n), *cost = CLV_NEW_ARRAY(arena, double, n);
@@ -45,20 +45,20 @@ static clv_placement *equal_layers(int32_t n_layers, int32_t n_devices, int64_t 
         first[v + 1] = n_edges;
     }
     kinds[0] = (clv_place_kind){ "accelerator", n_devices, capacity, true };
-    *p = (clv_placement){ .n_nodes = n,
-                          .n_classes = n,
-                          .n_kinds = 1,
-                          .kinds = kinds,
-                          .n_edges = n_edges,
-                          .id = id,
-                          .time = time,
-                          .bytes = bytes,
-                          .backward = backward,
-                          .class_of = class_of,
-                          .order = order,
-                          .out_first = first,
-                          .out = out,
-                          .send_cost = cost };
+    *p = (clv_place_problem){ .n_nodes = n,
+                              .n_classes = n,
+                              .n_kinds = 1,
+                              .kinds = kinds,
+                              .n_edges = n_edges,
+                              .id = id,
+                              .time = time,
+                              .bytes = bytes,
+                              .backward = backward,
+                              .class_of = class_of,
+                              .order = order,
+                              .out_first = first,
+                              .out = out,
+                              .send_cost = cost };
     return p;
 }
 
@@ -74,7 +74,7 @@ static double best_load(int32_t n_layers, int32_t n_devices)
 
 static bool count_down(void *left) { return --*(int32_t *)left < 0; }
 
-static clv_place_result solve(const clv_placement *p, clv_place_objective objective,
+static clv_place_result solve(const clv_place_problem *p, clv_place_objective objective,
                               bool contiguous, int32_t looks, clv_arena *arena)
 {
     clv_place_result result;
@@ -93,7 +93,7 @@ Test(layers, contiguous_is_proven_whatever_their_number)
     static const int32_t layers[] = { 12, 126, 1200 };
     for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
         clv_arena *arena = clv_arena_new(NULL, 0);
-        clv_placement *p = equal_layers(layers[i], 7, CLV_PLACE_UNLIMITED, arena);
+        clv_place_problem *p = equal_layers(layers[i], 7, CLV_PLACE_UNLIMITED, arena);
         clv_place_result r = solve(p, CLV_PLACE_THROUGHPUT, true, LOOKS_MANY, arena);
         cr_expect_eq(r.end, CLV_END_OPTIMAL, "%d layers: gap left", layers[i]);
         cr_expect_float_eq(r.value.objective, best_load(layers[i], 7), 1e-6, "%d layers: %g",
@@ -106,7 +106,7 @@ Test(layers, contiguous_is_proven_whatever_their_number)
 Test(layers, free_has_an_answer_and_a_bound_at_once)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
-    clv_placement *p = equal_layers(1200, 7, CLV_PLACE_UNLIMITED, arena);
+    clv_place_problem *p = equal_layers(1200, 7, CLV_PLACE_UNLIMITED, arena);
     clv_place_result r = solve(p, CLV_PLACE_THROUGHPUT, false, 5000, arena);
     cr_expect(r.value.objective <= best_load(1200, 7) + 1e-6, "%g", r.value.objective);
     cr_expect(r.bound >= 1200.0 * WORK / 7 * (1 - 1e-9), "bound %g", r.bound);
@@ -120,7 +120,7 @@ Test(layers, latency_is_proven_whatever_their_number)
     for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
         clv_arena *arena = clv_arena_new(NULL, 0);
         int64_t capacity = LAYER * (layers[i] / 2);
-        clv_placement *p = equal_layers(layers[i], 3, capacity, arena);
+        clv_place_problem *p = equal_layers(layers[i], 3, capacity, arena);
         clv_place_result r = solve(p, CLV_PLACE_LATENCY, true, LOOKS_MANY, arena);
         cr_expect_eq(r.end, CLV_END_OPTIMAL, "%d layers: gap left", layers[i]);
         cr_expect_float_eq(r.value.objective, layers[i] * WORK + 2 * SEND, 1e-6, "%d layers: %g",
@@ -138,7 +138,7 @@ static bool never(void *ctx)
 }
 
 /* The path with most nodes. */
-static int32_t longest_path(const clv_placement *p, int32_t *path)
+static int32_t longest_path(const clv_place_problem *p, int32_t *path)
 {
     int32_t length[64], next[64], best = p->n_nodes - 1, n = 0;
     for (int32_t v = p->n_nodes - 1; v >= 0; v--) {
@@ -157,7 +157,7 @@ static int32_t longest_path(const clv_placement *p, int32_t *path)
 }
 
 /* Nodes read some of the last few: long, with places that hold it together. */
-static void make_long(clv_placement *p, small_dice *d, clv_arena *arena)
+static void make_long(clv_place_problem *p, small_dice *d, clv_arena *arena)
 {
     int32_t *first = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes + 1);
     int32_t *out = CLV_NEW_ARRAY(arena, int32_t, 4 * p->n_nodes);
@@ -175,7 +175,7 @@ static void make_long(clv_placement *p, small_dice *d, clv_arena *arena)
     p->send_cost = cost;
 }
 
-static clv_latency_chain_form *make_chain(const clv_placement *p, clv_arena *arena)
+static clv_latency_chain_form *make_chain(const clv_place_problem *p, clv_arena *arena)
 {
     clv_latency_form *form;
     clv_latency_units *units;
@@ -197,7 +197,7 @@ Test(layers, ends_are_smallest_cuts)
     for (uint64_t seed = 1; seed <= 400; seed++) {
         clv_arena *arena = clv_arena_new(NULL, 0);
         small_dice d = small_dice_of(seed);
-        clv_placement *p = small_placement(seed, &(small_size){ 40, 64, 4, 2 }, arena);
+        clv_place_problem *p = small_placement(seed, &(small_size){ 40, 64, 4, 2 }, arena);
         make_long(p, &d, arena);
         clv_latency_chain_form *ends = make_chain(p, arena), *cuts = make_chain(p, arena),
                                *first = make_chain(p, arena);

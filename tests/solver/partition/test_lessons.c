@@ -15,12 +15,12 @@ TestSuite(lessons, .init = set_up, .fini = tear_down);
 /* -- a judge that measures -- */
 
 typedef struct {
-    const clv_partition *real; /* the same units, with the times that it measures */
+    const clv_partition_problem *real; /* the same units, with the times that it measures */
     bool tells;
     int32_t n_asked, n_told;
 } measurer;
 
-static int64_t busy_ns(const clv_partition *p, const int32_t *device_of, int32_t device)
+static int64_t busy_ns(const clv_partition_problem *p, const int32_t *device_of, int32_t device)
 {
     int64_t sum = 0;
     for (int32_t u = 0; u < p->n_units; u++)
@@ -46,9 +46,9 @@ static clv_status measure(void *ctx, const clv_assignment *a, int32_t n, clv_ver
     return CLV_OK;
 }
 
-static clv_search_result search(const clv_partition *p, measurer *m, clv_search_options o)
+static clv_search_result search(const clv_partition_problem *p, measurer *m, clv_search_options o)
 {
-    clv_judge judge = { .judge = measure, .ctx = m, .batch = 8 };
+    clv_partition_judge judge = { .judge = measure, .ctx = m, .batch = 8 };
     clv_search_result r;
     m->n_asked = m->n_told = 0;
     cr_assert_eq(clv_search(p, &judge, &o, arena, &r, NULL), CLV_OK);
@@ -78,7 +78,7 @@ static chain layers(int32_t n, int32_t devices, int64_t times)
 }
 
 /* The least period of all cuts of the list into runs, by a walk over the places of the cuts. */
-static int64_t best_cut(const clv_partition *p, int32_t first, int32_t device)
+static int64_t best_cut(const clv_partition_problem *p, int32_t first, int32_t device)
 {
     int64_t best = INT64_MAX, run = 0;
     if (device == p->n_devices - 1) {
@@ -283,7 +283,7 @@ Test(lessons, whatever_is_told_the_search_ends_the_same_way)
             s.time[u] = 0;
         synthetic_done(&s);
         measurer m = { &s.p, true, 0, 0 };
-        clv_judge judge = { .judge = tell_anything, .ctx = &m, .batch = 8 };
+        clv_partition_judge judge = { .judge = tell_anything, .ctx = &m, .batch = 8 };
         clv_search_options o = { .objective = seed % 2 ? CLV_LATENCY : CLV_THROUGHPUT,
                                  .max_judged = 80 };
         clv_search_result r[2];

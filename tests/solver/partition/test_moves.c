@@ -236,7 +236,7 @@ Test(moves, sums_that_follow_moves_equal_sums_made_anew)
     for (uint64_t seed = 1; seed < 40; seed++) {
         clv_arena *arena = clv_arena_new(NULL, 0);
         synthetic s = synthetic_any(arena, seed, 25, 5, 100);
-        const clv_partition *p = synthetic_done(&s);
+        const clv_partition_problem *p = synthetic_done(&s);
         if (seed % 2)
             synthetic_ports(&s);
         clv_groups *moved, *fresh;
@@ -268,7 +268,7 @@ Test(moves, barred_is_what_is_not_legal)
         clv_arena *arena = clv_arena_new(NULL, 0);
         int32_t units = 4 + (int32_t)(seed % 12), devices = 2 + (int32_t)(seed % 4);
         synthetic s = synthetic_any(arena, seed, units, devices, 100);
-        const clv_partition *p = synthetic_done(&s);
+        const clv_partition_problem *p = synthetic_done(&s);
         if (seed % 3)
             synthetic_ports(&s);
         clv_groups *g, *fresh;

@@ -23,7 +23,7 @@ typedef struct {
 
 /* -- making them -- */
 
-static void find_paths(const clv_partition *p, stated *s)
+static void find_paths(const clv_partition_problem *p, stated *s)
 {
     for (int32_t net = 0; net < p->n_nets; net++)
         for (int32_t i = p->net_first[net]; i < p->net_first[net + 1]; i++)
@@ -46,7 +46,7 @@ static void add_family(stated *s, uint64_t *seed)
     }
 }
 
-static stated some_rules(const clv_partition *p, uint64_t *seed)
+static stated some_rules(const clv_partition_problem *p, uint64_t *seed)
 {
     stated s = { .n = p->n_units, .n_devices = p->n_devices };
     uint64_t all = (UINT64_C(1) << p->n_devices) - 1;
@@ -69,7 +69,7 @@ static stated some_rules(const clv_partition *p, uint64_t *seed)
 }
 
 /* Stated rules as numbers. */
-static const clv_rules *as_rules(const clv_partition *p, const stated *s, clv_arena *arena)
+static const clv_rules *as_rules(const clv_partition_problem *p, const stated *s, clv_arena *arena)
 {
     size_t n = (size_t)s->n;
     clv_rules *r = CLV_NEW(arena, clv_rules);
@@ -116,7 +116,7 @@ static const clv_rules *as_rules(const clv_partition *p, const stated *s, clv_ar
 
 /* -- the judge of rules -- */
 
-static void find_stages(const clv_partition *p, const int32_t *device_of, int32_t *stage)
+static void find_stages(const clv_partition_problem *p, const int32_t *device_of, int32_t *stage)
 {
     bool moved = true;
     for (int32_t d = 0; d < p->n_devices; d++)
@@ -134,7 +134,7 @@ static void find_stages(const clv_partition *p, const int32_t *device_of, int32_
     }
 }
 
-static bool obeys(const clv_partition *p, const stated *s, const int32_t *device_of)
+static bool obeys(const clv_partition_problem *p, const stated *s, const int32_t *device_of)
 {
     int32_t stage[8];
     find_stages(p, device_of, stage);
@@ -167,8 +167,8 @@ static int64_t measure(const clv_verdict *v, clv_objective objective)
 
 /* How many assignments are legal and obey; the least latency or period of those that fit, -1
  * without. */
-static int32_t brute_force(const clv_partition *p, const stated *s, const synthetic_judge *judge,
-                           clv_objective objective, int64_t *ret_best)
+static int32_t brute_force(const clv_partition_problem *p, const stated *s,
+                           const synthetic_judge *judge, clv_objective objective, int64_t *ret_best)
 {
     int32_t device_of[UNITS_MAX] = { 0 }, n = 0, all = 1;
     *ret_best = -1;
@@ -188,14 +188,14 @@ static int32_t brute_force(const clv_partition *p, const stated *s, const synthe
     return n;
 }
 
-static const clv_partition *some_problem(synthetic *s, stated *rules, uint64_t seed,
-                                         clv_arena *arena)
+static const clv_partition_problem *some_problem(synthetic *s, stated *rules, uint64_t seed,
+                                                 clv_arena *arena)
 {
     uint64_t draw = seed * UINT64_C(0x9E3779B97F4A7C15) + 7;
     int32_t units = 2 + (int32_t)synthetic_below(&draw, UNITS_MAX - 1);
     int32_t devices = 1 + (int32_t)synthetic_below(&draw, 3);
     *s = synthetic_any(arena, seed, units, devices, 1000);
-    const clv_partition *p = synthetic_done(s);
+    const clv_partition_problem *p = synthetic_done(s);
     *rules = some_rules(p, &draw);
     s->p.rules = as_rules(p, rules, arena);
     return p;
@@ -212,7 +212,7 @@ Test(obey, finds_one_exactly_where_there_is_one)
         clv_obey *o;
         int64_t period;
         int32_t device_of[UNITS_MAX];
-        const clv_partition *p = some_problem(&s, &rules, seed, arena);
+        const clv_partition_problem *p = some_problem(&s, &rules, seed, arena);
         synthetic_judge judge = { .p = p };
         cr_assert_eq(clv_obey_new(p, arena, &o, NULL), CLV_OK);
         clv_obey_outcome outcome = clv_obey_find(o, device_of);
@@ -237,7 +237,7 @@ Test(obey, agrees_with_the_rules_as_stated)
         synthetic s;
         stated rules;
         int32_t device_of[UNITS_MAX];
-        const clv_partition *p = some_problem(&s, &rules, seed, arena);
+        const clv_partition_problem *p = some_problem(&s, &rules, seed, arena);
         uint64_t draw = seed;
         for (int32_t i = 0; i < 300; i++) {
             for (int32_t u = 0; u < p->n_units; u++)
@@ -260,9 +260,9 @@ static void search_with(clv_search_kind kind, int32_t *ret_best, int32_t *ret_fo
         stated rules;
         int64_t least;
         clv_search_result r = { 0 };
-        const clv_partition *p = some_problem(&s, &rules, seed, arena);
+        const clv_partition_problem *p = some_problem(&s, &rules, seed, arena);
         synthetic_judge j = { .p = p };
-        clv_judge judge = synthetic_as_judge(&j, 4);
+        clv_partition_judge judge = synthetic_as_judge(&j, 4);
         clv_search_options o = { .kind = kind,
                                  .objective = seed % 2 ? CLV_THROUGHPUT : CLV_LATENCY,
                                  .use_all_devices = seed % 3 == 0 };
@@ -327,10 +327,10 @@ Test(obey, pins_at_the_wrong_ends_cost_nothing)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     synthetic s = synthetic_chain(arena, 80, 4, 1);
-    const clv_partition *p = synthetic_done(&s);
+    const clv_partition_problem *p = synthetic_done(&s);
     s.p.rules = pin_ends(arena, 80, 3, 0);
     synthetic_judge j = { .p = p };
-    clv_judge judge = synthetic_as_judge(&j, 4);
+    clv_partition_judge judge = synthetic_as_judge(&j, 4);
     clv_search_result r = { 0 };
     clv_search_options o = { .objective = CLV_THROUGHPUT };
     cr_assert_eq(clv_search(p, &judge, &o, arena, &r, NULL), CLV_OK);
@@ -346,7 +346,7 @@ Test(obey, both_ends_on_one_device_bind_the_chain)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     synthetic s = synthetic_chain(arena, 30, 4, 1);
-    const clv_partition *p = synthetic_done(&s);
+    const clv_partition_problem *p = synthetic_done(&s);
     s.p.rules = pin_ends(arena, 30, 2, 2);
     int32_t device_of[30];
     clv_obey *o;
@@ -365,9 +365,9 @@ Test(obey, survives_running_out_of_memory_anywhere)
         synthetic s;
         stated rules;
         int64_t period;
-        const clv_partition *p = some_problem(&s, &rules, seed, problem);
+        const clv_partition_problem *p = some_problem(&s, &rules, seed, problem);
         synthetic_judge j = { .p = p };
-        clv_judge judge = synthetic_as_judge(&j, 4);
+        clv_partition_judge judge = synthetic_as_judge(&j, 4);
         clv_search_options o = { .objective = CLV_THROUGHPUT, .max_judged = 6 };
         bool none = brute_force(p, &rules, &j, CLV_THROUGHPUT, &period) == 0;
         clv_status status = CLV_ENOMEM;

@@ -13,13 +13,14 @@
 
 typedef struct {
     synthetic_judge j;
-    clv_judge judge;
+    clv_partition_judge judge;
     clv_search_options options;
     clv_desk desk;
     clv_improver im;
 } bench;
 
-static void open_bench(bench *b, const clv_partition *p, const int32_t *device_of, clv_arena *arena)
+static void open_bench(bench *b, const clv_partition_problem *p, const int32_t *device_of,
+                       clv_arena *arena)
 {
     b->j.p = p;
     b->judge = synthetic_as_judge(&b->j, 4);
@@ -94,7 +95,7 @@ Test(refine_ilp, agrees_with_all_two_sided_plans_of_ten_units)
     for (uint64_t seed = 0; seed < 40; seed++) {
         clv_arena *arena = clv_arena_new(NULL, 0);
         synthetic s = synthetic_any(arena, seed, 10, 2, 160);
-        const clv_partition *p = synthetic_done(&s);
+        const clv_partition_problem *p = synthetic_done(&s);
         bench b = { .options = { .objective = CLV_THROUGHPUT } };
         int32_t given[10], device_of[10];
         for (int32_t u = 0; u < 10; u++)

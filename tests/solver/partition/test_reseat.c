@@ -18,7 +18,7 @@ static void tear_down(void) { clv_arena_free(arena); }
 
 TestSuite(reseat, .init = set_up, .fini = tear_down);
 
-static int64_t period_of(const clv_partition *p, const int32_t *device_of)
+static int64_t period_of(const clv_partition_problem *p, const int32_t *device_of)
 {
     clv_estimate e = { 0 };
     cr_assert_eq(clv_partition_estimate(p, device_of, arena, &e, NULL), CLV_OK);
@@ -26,7 +26,7 @@ static int64_t period_of(const clv_partition *p, const int32_t *device_of)
 }
 
 /* True where it is another assignment then; what it says of its period has to be so. */
-static bool reseat(const clv_partition *p, int32_t *device_of)
+static bool reseat(const clv_partition_problem *p, int32_t *device_of)
 {
     int64_t ns = 0, work = ENOUGH;
     size_t row = (size_t)p->n_units * sizeof *device_of;
@@ -127,7 +127,7 @@ Test(reseat, nobody_moves_where_no_port_is_the_busiest)
 
 /* -- the best of all seats -- */
 
-static int64_t best_of_all(const clv_partition *p, const int32_t *device_of, int32_t *seat,
+static int64_t best_of_all(const clv_partition_problem *p, const int32_t *device_of, int32_t *seat,
                            uint64_t taken, int32_t group)
 {
     int64_t best = INT64_MAX;
@@ -151,7 +151,7 @@ static int64_t best_of_all(const clv_partition *p, const int32_t *device_of, int
 }
 
 /* Every group has one seat, no two have the same, and it is as good for it as its own. */
-static void check_seats(const clv_partition *p, const int32_t *before, const int32_t *after)
+static void check_seats(const clv_partition_problem *p, const int32_t *before, const int32_t *after)
 {
     for (int32_t u = 0; u < p->n_units; u++) {
         cr_assert_eq(p->kind_of[after[u]], p->kind_of[before[u]]);
@@ -214,7 +214,7 @@ Test(reseat, is_never_worse_and_mostly_the_best_of_all_seats)
 static clv_status judge_by_sums(void *ctx, const clv_assignment *a, int32_t n, clv_verdict *v,
                                 clv_error *err)
 {
-    const clv_partition *p = ctx;
+    const clv_partition_problem *p = ctx;
     for (int32_t i = 0; i < n; i++) {
         clv_estimate e = { 0 };
         CLV_TRY(clv_partition_estimate(p, a[i].device_of, arena, &e, err));
@@ -233,7 +233,7 @@ Test(reseat, the_search_seats_readers_beside_their_writer)
         s.time[u] = 100;
     synthetic_done(&s);
     put_in_servers(&s, 4, 4);
-    clv_judge judge = { .judge = judge_by_sums, .ctx = &s.p, .batch = 4 };
+    clv_partition_judge judge = { .judge = judge_by_sums, .ctx = &s.p, .batch = 4 };
     clv_search_options o = { .objective = CLV_THROUGHPUT, .use_all_devices = true };
     clv_search_result r;
     cr_assert_eq(clv_search(&s.p, &judge, &o, arena, &r, NULL), CLV_OK);

@@ -5,18 +5,18 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
-static clv_search_result run(const clv_partition *p, synthetic_judge *j, clv_search_options o,
-                             int32_t batch, clv_arena *arena)
+static clv_search_result run(const clv_partition_problem *p, synthetic_judge *j,
+                             clv_search_options o, int32_t batch, clv_arena *arena)
 {
     clv_search_result r = { 0 };
     clv_error err = { 0 };
-    clv_judge judge = synthetic_as_judge(j, batch);
+    clv_partition_judge judge = synthetic_as_judge(j, batch);
     j->p = p;
     cr_assert_eq(clv_search(p, &judge, &o, arena, &r, &err), CLV_OK, "%s", err.message);
     return r;
 }
 
-static int32_t n_used(const clv_partition *p, const int32_t *device_of)
+static int32_t n_used(const clv_partition_problem *p, const int32_t *device_of)
 {
     bool used[64] = { 0 };
     int32_t n = 0;
@@ -93,7 +93,7 @@ Test(search, leaves_devices_empty_for_latency_unless_told_to_use_all)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     synthetic s = synthetic_chain(arena, 9, 3, 50);
-    const clv_partition *p = synthetic_done(&s);
+    const clv_partition_problem *p = synthetic_done(&s);
     synthetic_judge j = { 0 };
     clv_search_options o = { .objective = CLV_LATENCY };
     clv_search_result r = run(p, &j, o, 4, arena);
@@ -202,7 +202,7 @@ Test(search, works_on_no_unit_one_unit_and_one_device)
             for (int kind = 0; kind < 2; kind++) {
                 clv_arena *arena = clv_arena_new(NULL, 0);
                 synthetic s = synthetic_chain(arena, units, devices, 1);
-                const clv_partition *p = synthetic_done(&s);
+                const clv_partition_problem *p = synthetic_done(&s);
                 synthetic_judge j = { 0 };
                 clv_search_result r = run(
                     p, &j,
@@ -220,7 +220,7 @@ Test(search, stays_within_max_judged_and_says_that_it_was_stopped)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     synthetic s = synthetic_any(arena, 3, 60, 4, 90);
-    const clv_partition *p = synthetic_done(&s);
+    const clv_partition_problem *p = synthetic_done(&s);
     for (int32_t max = 1; max < 30; max++) {
         for (int kind = 0; kind < 2; kind++) {
             synthetic_judge j = { .net_percent = 10 };
@@ -259,11 +259,11 @@ Test(search, is_canceled_when_stopped_before_anything_fits)
     synthetic s = synthetic_chain(arena, 20, 4, 1);
     for (int d = 0; d < 4; d++)
         s.capacity[d] = 1;
-    const clv_partition *p = synthetic_done(&s);
+    const clv_partition_problem *p = synthetic_done(&s);
     synthetic_judge j = { .p = p };
     int32_t after = 1;
     clv_search_options o = { .progress = stop_after, .progress_ctx = &after };
-    clv_judge judge = synthetic_as_judge(&j, 1);
+    clv_partition_judge judge = synthetic_as_judge(&j, 1);
     clv_search_result r = { .n_judged = -7 };
     clv_error err = { 0 };
     cr_assert_eq(clv_search(p, &judge, &o, arena, &r, &err), CLV_ECANCELED);
@@ -275,9 +275,9 @@ Test(search, passes_on_what_the_judge_itself_reports)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     synthetic s = synthetic_chain(arena, 5, 2, 1);
-    const clv_partition *p = synthetic_done(&s);
+    const clv_partition_problem *p = synthetic_done(&s);
     synthetic_judge j = { .p = p, .status = CLV_EIO };
-    clv_judge judge = synthetic_as_judge(&j, 1);
+    clv_partition_judge judge = synthetic_as_judge(&j, 1);
     clv_search_result r;
     clv_error err = { 0 };
     cr_assert_eq(clv_search(p, &judge, &(clv_search_options){ 0 }, arena, &r, &err), CLV_EIO);
@@ -289,9 +289,9 @@ Test(search, refuses_sums_that_do_not_fit)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     synthetic s = synthetic_chain(arena, 5, 2, 1);
-    const clv_partition *p = synthetic_done(&s);
+    const clv_partition_problem *p = synthetic_done(&s);
     synthetic_judge j = { .p = p };
-    clv_judge judge = synthetic_as_judge(&j, 1);
+    clv_partition_judge judge = synthetic_as_judge(&j, 1);
     clv_search_result r;
     clv_error err = { 0 };
     s.weight[1] = s.weight[2] = INT64_MAX / 2 + 1;
@@ -306,13 +306,13 @@ Test(search, survives_running_out_of_memory_anywhere)
 {
     clv_arena *problem = clv_arena_new(NULL, 0);
     synthetic s = synthetic_any(problem, 5, 12, 3, 110);
-    const clv_partition *p = synthetic_done(&s);
+    const clv_partition_problem *p = synthetic_done(&s);
     for (int kind = 0; kind < 2; kind++) {
         clv_status status = CLV_ENOMEM;
         for (size_t limit = 1; status != CLV_OK; limit += 97) {
             clv_arena *arena = clv_arena_new(NULL, limit);
             synthetic_judge j = { .p = p, .net_percent = 10 };
-            clv_judge judge = synthetic_as_judge(&j, 2);
+            clv_partition_judge judge = synthetic_as_judge(&j, 2);
             clv_search_options o = { .kind = (clv_search_kind)kind, .objective = CLV_THROUGHPUT };
             clv_search_result r = { .n_judged = -7 };
             status = clv_search(p, &judge, &o, arena, &r, NULL);
@@ -328,7 +328,7 @@ Test(search, gives_the_same_answer_twice)
     for (uint64_t seed = 0; seed < 10; seed++) {
         clv_arena *arena = clv_arena_new(NULL, 0);
         synthetic s = synthetic_any(arena, seed, 80, 5, 120);
-        const clv_partition *p = synthetic_done(&s);
+        const clv_partition_problem *p = synthetic_done(&s);
         synthetic_judge j = { .net_percent = 10 };
         clv_search_options o = { .objective = (clv_objective)(seed % 2) };
         clv_search_result a = run(p, &j, o, 4, arena), b = run(p, &j, o, 4, arena);
@@ -348,7 +348,7 @@ Test(search, never_judges_a_plan_twice_or_an_illegal_one)
     for (uint64_t seed = 0; seed < 60; seed++) {
         clv_arena *arena = clv_arena_new(NULL, 0);
         synthetic s = synthetic_any(arena, seed, 3 + (int32_t)seed, 4, 100 + (int64_t)seed);
-        const clv_partition *p = synthetic_done(&s);
+        const clv_partition_problem *p = synthetic_done(&s);
         synthetic_judge j = { .net_percent = 5, .fail_every = 7 };
         clv_search_options o = { .kind = (clv_search_kind)(seed % 2),
                                  .objective = (clv_objective)(seed / 2 % 2) };
@@ -379,7 +379,7 @@ Test(search, ends_at_once_when_it_is_proven_that_nothing_fits)
     for (int32_t d = 0; d < 3; d++)
         s.capacity[d] = 35;
     synthetic_judge j = { .p = synthetic_done(&s), .extra_bytes = 30 };
-    clv_judge judge = synthetic_as_judge(&j, 4);
+    clv_partition_judge judge = synthetic_as_judge(&j, 4);
     clv_search_options o = { .objective = CLV_LATENCY };
     clv_search_result r[2];
     for (int known = 0; known < 2; known++) {
@@ -406,7 +406,7 @@ static clv_search_result bounded(clv_search_options o, double bounded_at, clv_ar
     for (int32_t u = 0; u < 13; u++)
         s->time[u] = 100;
     synthetic_judge j = { .p = synthetic_done(s) };
-    clv_judge judge = synthetic_as_judge(&j, 2);
+    clv_partition_judge judge = synthetic_as_judge(&j, 2);
     clv_search_result r = { 0 };
     clv_error err = { 0 };
     judge.bounded_at = bounded_at;
@@ -471,7 +471,7 @@ Test(search, is_never_worse_than_the_documented_search_and_asks_little_more)
         clv_arena *arena = clv_arena_new(NULL, 0);
         int32_t units = 4 + (int32_t)(seed * 7 % 60), devices = 2 + (int32_t)(seed % 4);
         synthetic s = synthetic_any(arena, seed, units, devices, 105 + (int64_t)(seed % 5) * 20);
-        const clv_partition *p = synthetic_done(&s);
+        const clv_partition_problem *p = synthetic_done(&s);
         clv_search_result r[2];
         clv_objective objective = (clv_objective)(seed / 4 % 2);
         for (int kind = 0; kind < 2; kind++) {
@@ -504,7 +504,8 @@ Test(search, is_never_worse_than_the_documented_search_and_asks_little_more)
 
 /* -- against all assignments -- */
 
-static clv_verdict brute_force(const clv_partition *p, const synthetic_judge *j, clv_objective o)
+static clv_verdict brute_force(const clv_partition_problem *p, const synthetic_judge *j,
+                               clv_objective o)
 {
     int32_t device_of[8] = { 0 };
     clv_verdict best = { .outcome = CLV_FAILED };
@@ -530,7 +531,7 @@ Test(search, finds_the_best_of_all_assignments_of_small_problems_most_times)
         clv_arena *arena = clv_arena_new(NULL, 0);
         int32_t units = 2 + (int32_t)(seed % 6), devices = 2 + (int32_t)(seed / 6 % 2);
         synthetic s = synthetic_any(arena, seed, units, devices, 110 + (int64_t)(seed % 7) * 20);
-        const clv_partition *p = synthetic_done(&s);
+        const clv_partition_problem *p = synthetic_done(&s);
         synthetic_judge j = { .p = p, .net_percent = 2, .extra_bytes = 5 };
         clv_objective o = (clv_objective)(seed / 2 % 2);
         clv_search_result r = run(p, &j, (clv_search_options){ .objective = o }, 2, arena);
@@ -565,10 +566,10 @@ Test(search, judges_few_plans_of_150000_units_on_16_devices)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     synthetic s = synthetic_any(arena, 11, 150000, 16, 150);
-    const clv_partition *p = synthetic_done(&s);
+    const clv_partition_problem *p = synthetic_done(&s);
     for (int objective = 0; objective < 2; objective++) {
         int32_t n = 0;
-        clv_judge judge = { .judge = at_once, .ctx = &n, .batch = 4 };
+        clv_partition_judge judge = { .judge = at_once, .ctx = &n, .batch = 4 };
         clv_search_result r;
         clv_search_options o = { .objective = (clv_objective)objective };
         cr_assert_eq(clv_search(p, &judge, &o, arena, &r, NULL), CLV_OK);

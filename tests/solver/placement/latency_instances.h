@@ -7,14 +7,14 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "problem/placement.h"
+#include "problem/place_problem.h"
 
 #define MOST_NODES 9
 #define MOST_EDGES (MOST_NODES * MOST_NODES)
 #define MOST_KINDS 4
 
 typedef struct {
-    clv_placement p;
+    clv_place_problem p;
     clv_place_kind kinds[MOST_KINDS];
     int64_t id[MOST_NODES], bytes[MOST_NODES];
     double time[MOST_KINDS * MOST_NODES], send[MOST_NODES];
@@ -115,14 +115,14 @@ static inline void make(instance *in, uint64_t seed)
     in->p.n_classes = n_classes;
     if (below(3) == 0)
         join_classes(in, n);
-    in->p = (clv_placement){ n,         in->p.n_edges, n_classes,    in->p.n_kinds,
-                             in->kinds, in->id,        in->time,     in->bytes,
-                             in->send,  in->backward,  in->class_of, in->out_first,
-                             in->out,   in->order };
+    in->p = (clv_place_problem){ n,         in->p.n_edges, n_classes,    in->p.n_kinds,
+                                 in->kinds, in->id,        in->time,     in->bytes,
+                                 in->send,  in->backward,  in->class_of, in->out_first,
+                                 in->out,   in->order };
 }
 
 /* Least latency over all assignments; INFINITY: none is legal. */
-static inline double brute(const clv_placement *p, const clv_place_rules *rules)
+static inline double brute(const clv_place_problem *p, const clv_place_rules *rules)
 {
     int32_t n = clv_place_devices(p), of_class[MOST_NODES] = { 0 }, of_node[MOST_NODES];
     double best = INFINITY;

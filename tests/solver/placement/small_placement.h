@@ -5,7 +5,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "problem/placement.h"
+#include "problem/place_problem.h"
 
 typedef struct {
     uint64_t state;
@@ -32,7 +32,7 @@ typedef struct {
     int32_t max_nodes, max_classes, max_accelerators, max_cpus;
 } small_size;
 
-static inline void small_edges(small_dice *d, clv_placement *p, clv_arena *arena)
+static inline void small_edges(small_dice *d, clv_place_problem *p, clv_arena *arena)
 {
     int32_t *first = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes + 1);
     int32_t *out = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes * p->n_nodes);
@@ -51,11 +51,11 @@ static inline void small_edges(small_dice *d, clv_placement *p, clv_arena *arena
 }
 
 /* Nodes are in an order of the graph already. Everything comes from the seed. */
-static inline clv_placement *small_placement(uint64_t seed, const small_size *size,
-                                             clv_arena *arena)
+static inline clv_place_problem *small_placement(uint64_t seed, const small_size *size,
+                                                 clv_arena *arena)
 {
     small_dice d = small_dice_of(seed);
-    clv_placement *p = CLV_NEW(arena, clv_placement);
+    clv_place_problem *p = CLV_NEW(arena, clv_place_problem);
     int32_t n = 1 + small_roll(&d, size->max_nodes), n_forward = n - small_roll(&d, n / 2 + 1);
     int32_t n_classes = n < size->max_classes ? n : size->max_classes;
     clv_place_kind *kinds = CLV_NEW_ARRAY(arena, clv_place_kind, 2);
@@ -80,22 +80,22 @@ static inline clv_placement *small_placement(uint64_t seed, const small_size *si
                                  true };
     kinds[1] =
         (clv_place_kind){ "cpu", small_roll(&d, size->max_cpus + 1), CLV_PLACE_UNLIMITED, false };
-    *p = (clv_placement){ .n_nodes = n,
-                          .n_classes = n_classes,
-                          .n_kinds = 2,
-                          .kinds = kinds,
-                          .id = id,
-                          .time = time,
-                          .bytes = bytes,
-                          .backward = backward,
-                          .class_of = class_of,
-                          .order = order };
+    *p = (clv_place_problem){ .n_nodes = n,
+                              .n_classes = n_classes,
+                              .n_kinds = 2,
+                              .kinds = kinds,
+                              .id = id,
+                              .time = time,
+                              .bytes = bytes,
+                              .backward = backward,
+                              .class_of = class_of,
+                              .order = order };
     small_edges(&d, p, arena);
     return p;
 }
 
 /* The k-th of all assignments of classes to devices, or false when there are no more. */
-static inline bool small_assignment(const clv_placement *p, int64_t k, int32_t *device_of)
+static inline bool small_assignment(const clv_place_problem *p, int64_t k, int32_t *device_of)
 {
     int32_t of_class[16], n = clv_place_devices(p);
     for (int32_t c = 0; c < p->n_classes; c++, k /= n)
@@ -105,7 +105,7 @@ static inline bool small_assignment(const clv_placement *p, int64_t k, int32_t *
     return k == 0;
 }
 
-static inline clv_place_value small_judged(const clv_placement *p, const clv_place_rules *rules,
+static inline clv_place_value small_judged(const clv_place_problem *p, const clv_place_rules *rules,
                                            const int32_t *device_of, clv_arena *arena)
 {
     clv_place_value value;
@@ -116,7 +116,7 @@ static inline clv_place_value small_judged(const clv_placement *p, const clv_pla
 }
 
 /* The least objective of all assignments; INFINITY when none is legal. */
-static inline double small_best(const clv_placement *p, const clv_place_rules *rules,
+static inline double small_best(const clv_place_problem *p, const clv_place_rules *rules,
                                 clv_arena *arena)
 {
     double best = INFINITY;

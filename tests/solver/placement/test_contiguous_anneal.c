@@ -37,7 +37,7 @@ static bool in_line(clv_contiguous_state *s)
 
 static void is_as_judged(clv_contiguous_state *s, unsigned seed, clv_arena *arena)
 {
-    const clv_placement *p = s->b->p;
+    const clv_place_problem *p = s->b->p;
     clv_place_value value;
     clv_mark mark = clv_arena_mark(arena);
     int32_t *device_of = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
@@ -76,7 +76,7 @@ static bool runs_somewhere(const clv_contiguous_state *s, int32_t block)
 static void moves_are_right(unsigned seed, clv_arena *arena)
 {
     const small_size size = { 12, 12, 4, 2 };
-    const clv_placement *p = small_placement(seed, &size, arena);
+    const clv_place_problem *p = small_placement(seed, &size, arena);
     small_dice dice = small_dice_of(seed + 1);
     clv_blocks *b;
     clv_contiguous_state s;
@@ -123,7 +123,7 @@ Test(contiguous_anneal, circles_over_many_devices)
 {
     enum { N = 150 };
     clv_arena *arena = clv_arena_new(NULL, 0);
-    clv_placement *p = CLV_NEW(arena, clv_placement);
+    clv_place_problem *p = CLV_NEW(arena, clv_place_problem);
     clv_place_kind kind = { "accelerator", N, CLV_PLACE_UNLIMITED, true };
     int32_t list[N], first[N + 1] = { 0 }, out[N];
     int64_t bytes[N] = { 0 }, id[N];
@@ -136,20 +136,20 @@ Test(contiguous_anneal, circles_over_many_devices)
         first[v + 1] = v + 1 < N ? v + 1 : v;
         out[v] = v + 1;
     }
-    *p = (clv_placement){ .n_nodes = N,
-                          .n_edges = N - 1,
-                          .n_classes = N,
-                          .n_kinds = 1,
-                          .kinds = &kind,
-                          .id = id,
-                          .time = time,
-                          .bytes = bytes,
-                          .send_cost = cost,
-                          .backward = backward,
-                          .class_of = list,
-                          .out_first = first,
-                          .out = out,
-                          .order = list };
+    *p = (clv_place_problem){ .n_nodes = N,
+                              .n_edges = N - 1,
+                              .n_classes = N,
+                              .n_kinds = 1,
+                              .kinds = &kind,
+                              .id = id,
+                              .time = time,
+                              .bytes = bytes,
+                              .send_cost = cost,
+                              .backward = backward,
+                              .class_of = list,
+                              .out_first = first,
+                              .out = out,
+                              .order = list };
     clv_blocks *b;
     clv_contiguous_state s;
     cr_assert_eq(clv_blocks_new(p, &contiguous, arena, &b, NULL), CLV_OK);
@@ -188,7 +188,7 @@ static bool runs_all(const clv_blocks *b, int32_t kind)
 static bool is_best(unsigned seed, bool *ret_tried, clv_arena *arena)
 {
     const small_size size = { 9, 9, 3, 1 };
-    const clv_placement *p = small_placement(seed, &size, arena);
+    const clv_place_problem *p = small_placement(seed, &size, arena);
     clv_blocks *b;
     clv_contiguous_anneal *w;
     double best = small_best(p, &contiguous, arena);
@@ -236,7 +236,7 @@ Test(contiguous_anneal, small_ones_are_best)
 #define TIME_ALL 24.0 /* of a half: sums to this */
 
 typedef struct {
-    clv_placement *p;
+    clv_place_problem *p;
     int32_t *planted; /* by node */
     double most;      /* its largest load */
 } planted;
@@ -246,7 +246,7 @@ static planted plant(unsigned seed, clv_arena *arena)
 {
     enum { PART = 2 * HALF, N = PARTS * PART };
     small_dice dice = small_dice_of(seed);
-    planted ret = { CLV_NEW(arena, clv_placement), CLV_NEW_ARRAY(arena, int32_t, N), 0 };
+    planted ret = { CLV_NEW(arena, clv_place_problem), CLV_NEW_ARRAY(arena, int32_t, N), 0 };
     int32_t *list = CLV_NEW_ARRAY(arena, int32_t, N), *out = CLV_NEW_ARRAY(arena, int32_t, 3 * N),
             *first = CLV_NEW_ARRAY(arena, int32_t, N + 1), n_edges = 0;
     int64_t *bytes = CLV_NEW_ARRAY(arena, int64_t, N), *id = CLV_NEW_ARRAY(arena, int64_t, N);
@@ -270,26 +270,26 @@ static planted plant(unsigned seed, clv_arena *arena)
         cost[v] = first[v] == n_edges ? 0 : cost[v];
         first[v + 1] = n_edges;
     }
-    *ret.p = (clv_placement){ .n_nodes = N,
-                              .n_edges = n_edges,
-                              .n_classes = N,
-                              .n_kinds = 1,
-                              .kinds = kind,
-                              .id = id,
-                              .time = time,
-                              .bytes = bytes,
-                              .send_cost = cost,
-                              .backward = CLV_NEW_ARRAY(arena, bool, N),
-                              .class_of = list,
-                              .out_first = first,
-                              .out = out,
-                              .order = list };
+    *ret.p = (clv_place_problem){ .n_nodes = N,
+                                  .n_edges = n_edges,
+                                  .n_classes = N,
+                                  .n_kinds = 1,
+                                  .kinds = kind,
+                                  .id = id,
+                                  .time = time,
+                                  .bytes = bytes,
+                                  .send_cost = cost,
+                                  .backward = CLV_NEW_ARRAY(arena, bool, N),
+                                  .class_of = list,
+                                  .out_first = first,
+                                  .out = out,
+                                  .order = list };
     ret.most = TIME_ALL + WIDTH * LITTLE;
     return ret;
 }
 
 /* Bytes that hardly go into the devices, in any line. */
-static void make_tight(clv_placement *p, clv_arena *arena)
+static void make_tight(clv_place_problem *p, clv_arena *arena)
 {
     small_dice dice = small_dice_of(1);
     int64_t *bytes = CLV_NEW_ARRAY(arena, int64_t, p->n_nodes), all = 0;
@@ -333,7 +333,7 @@ Test(contiguous_anneal, parts_with_dear_insides)
 Test(contiguous_anneal, memory_just_enough)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
-    clv_placement *p = plant(1, arena).p;
+    clv_place_problem *p = plant(1, arena).p;
     clv_place_result result;
     int left = LOOKS;
     clv_place_options options = { .rules = contiguous, .stop = count_down, .stop_ctx = &left };

@@ -263,7 +263,7 @@ static void check_blocks(const clv_blocks *b, clv_arena *arena, tally *t)
 }
 
 /* Both ways round. */
-static void check_problem(const clv_placement *p, clv_arena *arena, tally *t)
+static void check_problem(const clv_place_problem *p, clv_arena *arena, tally *t)
 {
     clv_place_rules rules = { CLV_PLACE_THROUGHPUT, true, 0 };
     clv_blocks *b, reverse;

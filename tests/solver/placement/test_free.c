@@ -16,7 +16,7 @@
 typedef struct {
     clv_arena *arena;
     uint64_t random;
-    clv_placement *p;
+    clv_place_problem *p;
 } made;
 
 static int32_t below(made *m, int32_t n)
@@ -41,7 +41,7 @@ static double some_time(made *m)
 
 static void make_kinds(made *m, int64_t all_bytes)
 {
-    clv_placement *p = m->p;
+    clv_place_problem *p = m->p;
     clv_place_kind *kinds = take(m->arena, 3, sizeof *kinds);
     p->n_kinds = 1 + below(m, 3);
     for (int32_t k = 0; k < p->n_kinds; k++) {
@@ -56,7 +56,7 @@ static void make_kinds(made *m, int64_t all_bytes)
 
 static void make_edges(made *m)
 {
-    clv_placement *p = m->p;
+    clv_place_problem *p = m->p;
     int32_t n = p->n_nodes, *first = take(m->arena, (size_t)n + 1, sizeof *first);
     int32_t *out = take(m->arena, (size_t)n * (size_t)n, sizeof *out);
     double *cost = take(m->arena, (size_t)n, sizeof *cost);
@@ -77,7 +77,7 @@ static made make_problem(uint64_t seed, int32_t most)
 {
     made m = { .arena = clv_arena_new(NULL, 0), .random = seed * 977 + 13 };
     cr_assert_not_null(m.arena);
-    clv_placement *p = m.p = take(m.arena, 1, sizeof *p);
+    clv_place_problem *p = m.p = take(m.arena, 1, sizeof *p);
     int32_t n = p->n_nodes = 1 + below(&m, most);
     int64_t *id = take(m.arena, (size_t)n, sizeof *id), all = 0;
     int64_t *bytes = take(m.arena, (size_t)n, sizeof *bytes);
@@ -108,7 +108,7 @@ static made make_problem(uint64_t seed, int32_t most)
 
 /* Largest load of an assignment, INFINITY where it is not legal; shares no code with the product.
  */
-static double judge(const clv_placement *p, const int32_t *device_of)
+static double judge(const clv_place_problem *p, const int32_t *device_of)
 {
     double load[16] = { 0 }, most = 0;
     int64_t bytes[16] = { 0 };
@@ -138,7 +138,7 @@ static double judge(const clv_placement *p, const int32_t *device_of)
     return most;
 }
 
-static double best_of_all(const clv_placement *p)
+static double best_of_all(const clv_place_problem *p)
 {
     int32_t of_class[16] = { 0 }, device_of[16], devices = clv_place_devices(p), at = 0;
     double best = (double)INFINITY;
@@ -224,7 +224,7 @@ static made make_wide(uint64_t seed)
 {
     made m = { .arena = clv_arena_new(NULL, 0), .random = seed * 31 + 7 };
     cr_assert_not_null(m.arena);
-    clv_placement *p = m.p = take(m.arena, 1, sizeof *p);
+    clv_place_problem *p = m.p = take(m.arena, 1, sizeof *p);
     clv_place_kind *kind = take(m.arena, 1, sizeof *kind);
     *kind = (clv_place_kind){ "kind", 2, CLV_PLACE_UNLIMITED, true };
     int64_t *id = take(m.arena, NODES, sizeof *id), *bytes = take(m.arena, NODES, sizeof *bytes);
@@ -242,13 +242,13 @@ static made make_wide(uint64_t seed)
                 out[p->n_edges++] = w;
         first[v + 1] = p->n_edges;
     }
-    *p = (clv_placement){ NODES, p->n_edges, NODES,    1,        kind,  id,  time,
-                          bytes, cost,       backward, class_of, first, out, class_of };
+    *p = (clv_place_problem){ NODES, p->n_edges, NODES,    1,        kind,  id,  time,
+                              bytes, cost,       backward, class_of, first, out, class_of };
     return m;
 }
 
 /* All ways by Gray code: one node changes sides at a time. */
-static double best_of_two(const clv_placement *p)
+static double best_of_two(const clv_place_problem *p)
 {
     int32_t held[NODES] = { 0 };
     double time[2] = { 0 }, cut = 0, best = (double)INFINITY;
@@ -501,7 +501,7 @@ static made make_hub(void)
     enum { N = SPOKES + 1 };
     made m = { .arena = clv_arena_new(NULL, 0) };
     cr_assert_not_null(m.arena);
-    clv_placement *p = m.p = take(m.arena, 1, sizeof *p);
+    clv_place_problem *p = m.p = take(m.arena, 1, sizeof *p);
     clv_place_kind *kind = take(m.arena, 1, sizeof *kind);
     *kind = (clv_place_kind){ "kind", 2, CLV_PLACE_UNLIMITED, true };
     int64_t *id = take(m.arena, N, sizeof *id), *bytes = take(m.arena, N, sizeof *bytes);
@@ -517,8 +517,8 @@ static made make_hub(void)
         if (v < N - 1)
             out[v] = N - 1;
     }
-    *p = (clv_placement){ N,     N - 1, N,        1,        kind,  id,  time,
-                          bytes, cost,  backward, class_of, first, out, class_of };
+    *p = (clv_place_problem){ N,     N - 1, N,        1,        kind,  id,  time,
+                              bytes, cost,  backward, class_of, first, out, class_of };
     return m;
 }
 

@@ -120,8 +120,8 @@ static void check_chain(uint64_t seed)
     }
     clv_place_kind kinds[] = { { "fast", DEVICES, c.room, true },
                                { "slow", c.n_alone, CLV_PLACE_UNLIMITED, false } };
-    clv_placement p = { CHAIN,   CHAIN - 1, CHAIN,    2,     kinds,     id,  time,
-                        c.bytes, c.send,    backward, order, out_first, out, order };
+    clv_place_problem p = { CHAIN,   CHAIN - 1, CHAIN,    2,     kinds,     id,  time,
+                            c.bytes, c.send,    backward, order, out_first, out, order };
     clv_place_options options = { .rules = { CLV_PLACE_LATENCY, true, 0 } };
     clv_place_result r;
     clv_arena *arena = clv_arena_new(NULL, 0);

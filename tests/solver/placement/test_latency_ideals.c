@@ -10,14 +10,14 @@
 /* -- a run that only listens: in place of the portfolio's -- */
 
 struct clv_place_run {
-    const clv_placement *p;
+    const clv_place_problem *p;
     clv_place_options options;
     double bound;
     bool raised_too_high;
     double optimum;
 };
 
-const clv_placement *clv_run_problem(const clv_place_run *run) { return run->p; }
+const clv_place_problem *clv_run_problem(const clv_place_run *run) { return run->p; }
 const clv_place_options *clv_run_options(const clv_place_run *run) { return &run->options; }
 double clv_run_best(const clv_place_run *run)
 {

@@ -213,7 +213,7 @@ typedef struct {
     bool backward[NODES];
     int32_t class_of[NODES], out_first[NODES + 1], out[NODES], order[NODES];
     clv_place_kind kinds[2];
-    clv_placement p;
+    clv_place_problem p;
 } bundle;
 
 static void fill(bundle *b, int n_pays, int64_t room, int n_alone)
@@ -240,9 +240,9 @@ static void fill(bundle *b, int n_pays, int64_t room, int n_alone)
     b->out_first[n] = edges;
     b->kinds[0] = (clv_place_kind){ "pays", n_pays, room, true };
     b->kinds[1] = (clv_place_kind){ "alone", n_alone, CLV_PLACE_UNLIMITED, false };
-    b->p = (clv_placement){ n,           edges,        n,        2,       b->kinds,
-                            b->id,       b->time,      b->bytes, b->send, b->backward,
-                            b->class_of, b->out_first, b->out,   b->order };
+    b->p = (clv_place_problem){ n,           edges,        n,        2,       b->kinds,
+                                b->id,       b->time,      b->bytes, b->send, b->backward,
+                                b->class_of, b->out_first, b->out,   b->order };
 }
 
 /* The least latency, over all ways to divide n devices among the chains from one on. */

@@ -5,7 +5,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "problem/placement_json.h"
+#include "problem/place_json.h"
 #include "support/failing_alloc.h"
 #include "support/place_convert.h"
 #include "support/run.h"
@@ -26,7 +26,7 @@ typedef struct {
     oracle_problem of;
     oracle_rules rules;
     clv_arena *arena;
-    const clv_placement *p;
+    const clv_place_problem *p;
     unsigned long long seed;
     bool feasible;
     double optimum;
@@ -279,13 +279,13 @@ Test(place, published_workloads_have_their_published_optima)
     };
     clv_arena *arena = clv_arena_new(NULL, 0);
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        clv_placement *p = NULL;
+        clv_place_problem *p = NULL;
         clv_place_result r;
         clv_place_options options = { .rules = { CLV_PLACE_THROUGHPUT, true, 0 } };
         char *text = file_text(TEST_SOURCE_DIR "/tests/data/placement/throughput/LayerGraphs",
                                files[i].file, NULL);
         cr_assert_not_null(text);
-        cr_assert_eq(clv_placement_read(text, strlen(text), "w", arena, &p, NULL), CLV_OK);
+        cr_assert_eq(clv_place_read_text(text, strlen(text), "w", arena, &p, NULL), CLV_OK);
         cr_assert_eq(clv_place_solve(p, &options, arena, &r, NULL), CLV_OK);
         free(text);
         cr_expect(r.found && r.end == CLV_END_OPTIMAL, "%s: end %d", files[i].file, (int)r.end);
@@ -492,7 +492,7 @@ Test(place, survives_running_out_of_memory)
         oracle_problem of;
         oracle_rules rules;
         oracle_make(seed + 31, 12, ASSIGNMENTS, false, &of, &rules);
-        const clv_placement *p = placement_of(&of, arena);
+        const clv_place_problem *p = placement_of(&of, arena);
         clv_place_options options = { .rules = placement_rules(&rules) };
         bool done = false;
         for (long calls = 1; !done; calls++) {

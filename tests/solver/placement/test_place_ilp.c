@@ -14,7 +14,7 @@ Test(place_ilp, answers_are_legal_and_bounds_hold)
     for (uint64_t seed = 0; seed < 600; seed++) {
         clv_arena *arena = clv_arena_new(NULL, 0);
         clv_place_options options = { .rules = { CLV_PLACE_THROUGHPUT, seed % 2, 0 } };
-        clv_placement *p = small_placement(seed, &size, arena);
+        clv_place_problem *p = small_placement(seed, &size, arena);
         clv_place_result r;
         double best = small_best(p, &options.rules, arena);
         cr_assert_eq(clv_place_solve(p, &options, arena, &r, NULL), CLV_OK);
@@ -48,7 +48,7 @@ Test(place_ilp, stop_is_heard_at_once)
     for (uint64_t seed = 0; seed < 20; seed++) {
         clv_place_result r;
         n_asked = 0;
-        clv_placement *p = small_placement(seed, &size, arena);
+        clv_place_problem *p = small_placement(seed, &size, arena);
         cr_assert_eq(clv_place_solve(p, &options, arena, &r, NULL), CLV_OK);
         cr_assert(r.end == CLV_END_STOPPED || r.end == CLV_END_OPTIMAL ||
                       r.end == CLV_END_INFEASIBLE,

@@ -22,7 +22,7 @@ Test(place_program, has_the_optimum_of_all_assignments)
     for (uint64_t seed = 0; seed < 1500; seed++) {
         double best[2];
         clv_arena *arena = clv_arena_new(NULL, 0);
-        clv_placement *p = small_placement(seed, &size, arena);
+        clv_place_problem *p = small_placement(seed, &size, arena);
         for (int r = 0; r < 2; r++) {
             clv_blocks *b;
             clv_ilp ilp;
@@ -68,7 +68,7 @@ Test(place_program, the_relaxation_is_a_bound)
     int32_t n_tight = 0, n_zero = 0;
     for (uint64_t seed = 0; seed < 2000; seed++) {
         clv_arena *arena = clv_arena_new(NULL, 0);
-        clv_placement *p = small_placement(seed, &size, arena);
+        clv_place_problem *p = small_placement(seed, &size, arena);
         const clv_place_rules *rules = &rules_of[seed % 2];
         double best = small_best(p, rules, arena);
         clv_blocks *b;
@@ -94,7 +94,7 @@ Test(place_program, refuses_what_it_does_not_say)
 {
     const small_size size = { 5, 5, 2, 1 };
     clv_arena *arena = clv_arena_new(NULL, 0);
-    clv_placement *p = small_placement(1, &size, arena);
+    clv_place_problem *p = small_placement(1, &size, arena);
     clv_place_rules rules = { .objective = CLV_PLACE_LATENCY };
     clv_blocks *b;
     clv_ilp ilp;

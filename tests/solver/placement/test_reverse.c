@@ -55,7 +55,7 @@ Test(reverse, everything_is_mirrored_and_twice_is_the_same)
     const small_size size = { 20, 16, 3, 1 };
     for (uint64_t seed = 0; seed < 500; seed++) {
         clv_arena *arena = clv_arena_new(NULL, 0);
-        clv_placement *p = small_placement(seed, &size, arena);
+        clv_place_problem *p = small_placement(seed, &size, arena);
         clv_place_rules rules = { CLV_PLACE_THROUGHPUT, true, 0 };
         clv_blocks *b, r, again;
         cr_assert_eq(clv_blocks_new(p, &rules, arena, &b, NULL), CLV_OK);

@@ -8,7 +8,7 @@
 TestSuite(windows, .timeout = 600);
 
 typedef struct {
-    const clv_placement *p;
+    const clv_place_problem *p;
     const clv_blocks *b;
     const clv_place_rules *rules;
     clv_arena *arena;

@@ -1,4 +1,4 @@
-#include "problem/strategy_draft.h"
+#include "problem/intra_op_draft.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -18,9 +18,9 @@ typedef struct {
     int32_t other; /* the next with equal entries and another shape; 0: none */
 } matrix_note;
 
-struct clv_strategy_draft {
+struct clv_intra_op_draft {
     clv_arena *arena;
-    clv_strategies p; /* counts as they are now */
+    clv_intra_op_problem p; /* counts as they are now */
     int32_t n_choices, n_spans, n_ends;
     int32_t last_node; /* of the last span; -1: none */
     int64_t last_hi;
@@ -35,12 +35,12 @@ struct clv_strategy_draft {
 
 static clv_status nomem(clv_error *err) { return clv_fail_nomem(err, "a strategy problem"); }
 
-clv_status clv_strategy_draft_new(clv_arena *arena, clv_strategy_draft **ret, clv_error *err)
+clv_status clv_intra_op_draft_new(clv_arena *arena, clv_intra_op_draft **ret, clv_error *err)
 {
-    clv_strategy_draft *d = CLV_NEW(arena, clv_strategy_draft);
+    clv_intra_op_draft *d = CLV_NEW(arena, clv_intra_op_draft);
     if (!d)
         return nomem(err);
-    *d = (clv_strategy_draft){
+    *d = (clv_intra_op_draft){
         .arena = arena, .last_node = -1, .in_order = true, .n_slots = TABLE_MIN
     };
     d->slot = CLV_NEW_ARRAY(arena, int32_t, TABLE_MIN);
@@ -91,7 +91,7 @@ static clv_status check_amounts(const int64_t *amount, int32_t n, int32_t node, 
     return CLV_OK;
 }
 
-clv_status clv_strategy_draft_node(clv_strategy_draft *d, int32_t n, const int64_t *cost,
+clv_status clv_intra_op_draft_node(clv_intra_op_draft *d, int32_t n, const int64_t *cost,
                                    clv_error *err)
 {
     int32_t node = d->p.n_nodes, first = d->n_choices;
@@ -105,7 +105,7 @@ clv_status clv_strategy_draft_node(clv_strategy_draft *d, int32_t n, const int64
     return CLV_OK;
 }
 
-clv_status clv_strategy_draft_usages(clv_strategy_draft *d, int32_t n, const int64_t *usage,
+clv_status clv_intra_op_draft_usages(clv_intra_op_draft *d, int32_t n, const int64_t *usage,
                                      int64_t *ret, clv_error *err)
 {
     int64_t at = (int64_t)d->usage.n;
@@ -115,7 +115,7 @@ clv_status clv_strategy_draft_usages(clv_strategy_draft *d, int32_t n, const int
     return CLV_OK;
 }
 
-clv_status clv_strategy_draft_hold(clv_strategy_draft *d, int32_t node, int64_t lo, int64_t hi,
+clv_status clv_intra_op_draft_hold(clv_intra_op_draft *d, int32_t node, int64_t lo, int64_t hi,
                                    int64_t usages, clv_error *err)
 {
     assert(node >= d->last_node && node < d->p.n_nodes);
@@ -137,7 +137,7 @@ clv_status clv_strategy_draft_hold(clv_strategy_draft *d, int32_t node, int64_t 
     return CLV_OK;
 }
 
-clv_status clv_strategy_draft_span(clv_strategy_draft *d, int64_t lo, int64_t hi,
+clv_status clv_intra_op_draft_span(clv_intra_op_draft *d, int64_t lo, int64_t hi,
                                    const int64_t *usage, clv_error *err)
 {
     assert(d->p.n_nodes > 0);
@@ -147,8 +147,8 @@ clv_status clv_strategy_draft_span(clv_strategy_draft *d, int64_t lo, int64_t hi
     if (hi == lo)
         return CLV_OK;
     CLV_TRY(check_amounts(usage, n, node, "uses", err));
-    CLV_TRY(clv_strategy_draft_usages(d, n, usage, &at, err));
-    return clv_strategy_draft_hold(d, node, lo, hi, at, err);
+    CLV_TRY(clv_intra_op_draft_usages(d, n, usage, &at, err));
+    return clv_intra_op_draft_hold(d, node, lo, hi, at, err);
 }
 
 /* -- matrices -- */
@@ -167,7 +167,7 @@ static uint64_t hash_entries(const int64_t *entry, int64_t n, int64_t *ret_or)
     return hash;
 }
 
-static uint32_t find_slot(const clv_strategy_draft *d, uint64_t hash, int64_t n,
+static uint32_t find_slot(const clv_intra_op_draft *d, uint64_t hash, int64_t n,
                           const int64_t *entry)
 {
     uint32_t at = (uint32_t)hash & (d->n_slots - 1);
@@ -180,7 +180,7 @@ static uint32_t find_slot(const clv_strategy_draft *d, uint64_t hash, int64_t n,
     return at;
 }
 
-static clv_status widen_table(clv_strategy_draft *d, clv_error *err)
+static clv_status widen_table(clv_intra_op_draft *d, clv_error *err)
 {
     if ((uint32_t)d->p.n_matrices < d->n_slots / 2)
         return CLV_OK;
@@ -194,7 +194,7 @@ static clv_status widen_table(clv_strategy_draft *d, clv_error *err)
     return CLV_OK;
 }
 
-static clv_status add_matrix(clv_strategy_draft *d, const matrix_note *m, clv_error *err)
+static clv_status add_matrix(clv_intra_op_draft *d, const matrix_note *m, clv_error *err)
 {
     if (!CLV_PUSH_ROOM(d->arena, d->matrices, d->p.n_matrices, d->room))
         return nomem(err);
@@ -211,7 +211,7 @@ static clv_status check_entries(int64_t n, const int64_t *entry, clv_error *err)
     return CLV_OK;
 }
 
-clv_status clv_strategy_draft_matrix(clv_strategy_draft *d, int64_t n, const int64_t *entry,
+clv_status clv_intra_op_draft_matrix(clv_intra_op_draft *d, int64_t n, const int64_t *entry,
                                      int32_t *ret, clv_error *err)
 {
     int64_t all;
@@ -234,14 +234,14 @@ clv_status clv_strategy_draft_matrix(clv_strategy_draft *d, int64_t n, const int
     return widen_table(d, err);
 }
 
-int64_t clv_strategy_draft_entries(const clv_strategy_draft *d, int32_t matrix)
+int64_t clv_intra_op_draft_entries(const clv_intra_op_draft *d, int32_t matrix)
 {
     return d->matrices[matrix].n;
 }
 
 /* -- edges -- */
 
-clv_status clv_strategy_draft_edge(clv_strategy_draft *d, int32_t k, const int32_t *node,
+clv_status clv_intra_op_draft_edge(clv_intra_op_draft *d, int32_t k, const int32_t *node,
                                    int32_t matrix, clv_error *err)
 {
     int32_t edge = d->p.n_edges, first = d->n_ends;
@@ -273,7 +273,7 @@ static clv_status join(clv_chunk_list *pile, const int32_t *last, void *ret, clv
 }
 
 /* first_span, from the nodes of the spans, which ascend. */
-static clv_status list_spans(clv_strategy_draft *d, clv_error *err)
+static clv_status list_spans(clv_intra_op_draft *d, clv_error *err)
 {
     int32_t *first = CLV_NEW_ARRAY(d->arena, int32_t, d->p.n_nodes + 1);
     const int32_t *node = clv_chunk_list_join(&d->span_node, 0);
@@ -287,9 +287,9 @@ static clv_status list_spans(clv_strategy_draft *d, clv_error *err)
     return CLV_OK;
 }
 
-static clv_status join_all(clv_strategy_draft *d, clv_error *err)
+static clv_status join_all(clv_intra_op_draft *d, clv_error *err)
 {
-    clv_strategies *p = &d->p;
+    clv_intra_op_problem *p = &d->p;
     CLV_TRY(join(&d->first_choice, &d->n_choices, &p->first_choice, err));
     CLV_TRY(join(&d->cost, NULL, &p->cost, err));
     CLV_TRY(list_spans(d, err));
@@ -312,9 +312,9 @@ static int compare_spans(const void *a, const void *b)
     return (x->lo > y->lo) - (x->lo < y->lo);
 }
 
-static clv_status check_spans(const clv_strategy_draft *d, clv_error *err)
+static clv_status check_spans(const clv_intra_op_draft *d, clv_error *err)
 {
-    const clv_strategies *p = &d->p;
+    const clv_intra_op_problem *p = &d->p;
     clv_mark mark = clv_arena_mark(d->arena);
     span *sorted = CLV_NEW_ARRAY(d->arena, span, d->n_spans);
     clv_status status = sorted ? CLV_OK : nomem(err);
@@ -335,20 +335,20 @@ static clv_status check_spans(const clv_strategy_draft *d, clv_error *err)
 }
 
 /* "2 x 3", choices of an edge's nodes, into buf. */
-static const char *show_shape(const clv_strategies *p, int32_t edge, char *buf, size_t size)
+static const char *show_shape(const clv_intra_op_problem *p, int32_t edge, char *buf, size_t size)
 {
     size_t n = 0;
     for (int32_t i = p->first_end[edge]; i < p->first_end[edge + 1] && n < size; i++)
         n += (size_t)snprintf(buf + n, size - n, "%s%d", n ? " x " : "",
-                              clv_strategy_n_choices(p, p->end[i]));
+                              clv_intra_op_n_choices(p, p->end[i]));
     return buf;
 }
 
 /* seen: by node, the last edge that had it, plus 1. */
-static clv_status check_edge(const clv_strategy_draft *d, int32_t edge, int32_t *seen,
+static clv_status check_edge(const clv_intra_op_draft *d, int32_t edge, int32_t *seen,
                              clv_error *err)
 {
-    const clv_strategies *p = &d->p;
+    const clv_intra_op_problem *p = &d->p;
     int64_t n = 1, has = d->matrices[p->matrix_of[edge]].n;
     char shape[100];
     for (int32_t i = p->first_end[edge]; i < p->first_end[edge + 1]; i++) {
@@ -361,7 +361,7 @@ static clv_status check_edge(const clv_strategy_draft *d, int32_t edge, int32_t 
                             v);
         seen[v] = edge + 1;
         if (n <= has) /* beyond, any product is wrong and might be too large */
-            n *= clv_strategy_n_choices(p, v);
+            n *= clv_intra_op_n_choices(p, v);
     }
     if (n == has)
         return CLV_OK;
@@ -369,17 +369,17 @@ static clv_status check_edge(const clv_strategy_draft *d, int32_t edge, int32_t 
                     (long long)has, show_shape(p, edge, shape, sizeof shape));
 }
 
-static bool same_shape(const clv_strategies *p, int32_t a, int32_t b)
+static bool same_shape(const clv_intra_op_problem *p, int32_t a, int32_t b)
 {
     int32_t i = p->first_end[a], j = p->first_end[b], k = p->first_end[a + 1] - i;
     bool same = k == p->first_end[b + 1] - j;
     for (; same && k > 0; k--, i++, j++)
-        same = clv_strategy_n_choices(p, p->end[i]) == clv_strategy_n_choices(p, p->end[j]);
+        same = clv_intra_op_n_choices(p, p->end[i]) == clv_intra_op_n_choices(p, p->end[j]);
     return same;
 }
 
 /* The matrix with the entries of m and the shape of edge: that one, or a copy of it. */
-static clv_status shape_matrix(clv_strategy_draft *d, int32_t edge, int32_t *m, clv_error *err)
+static clv_status shape_matrix(clv_intra_op_draft *d, int32_t edge, int32_t *m, clv_error *err)
 {
     int32_t at = *m;
     for (;;) {
@@ -401,9 +401,9 @@ static clv_status shape_matrix(clv_strategy_draft *d, int32_t edge, int32_t *m, 
     }
 }
 
-static clv_status check_edges(clv_strategy_draft *d, int32_t *matrix_of, clv_error *err)
+static clv_status check_edges(clv_intra_op_draft *d, int32_t *matrix_of, clv_error *err)
 {
-    const clv_strategies *p = &d->p;
+    const clv_intra_op_problem *p = &d->p;
     int32_t *seen = CLV_NEW_ARRAY(d->arena, int32_t, p->n_nodes);
     if (!seen)
         return nomem(err);
@@ -415,7 +415,7 @@ static clv_status check_edges(clv_strategy_draft *d, int32_t *matrix_of, clv_err
 }
 
 /* Entries of all matrices into one array; copies of other shapes, from first on, behind. */
-static clv_status join_entries(clv_strategy_draft *d, int32_t first, clv_error *err)
+static clv_status join_entries(clv_intra_op_draft *d, int32_t first, clv_error *err)
 {
     int64_t at = 0, *first_entry = CLV_NEW_ARRAY(d->arena, int64_t, d->p.n_matrices + 1);
     size_t extra = 0;
@@ -439,11 +439,11 @@ static clv_status join_entries(clv_strategy_draft *d, int32_t first, clv_error *
     return CLV_OK;
 }
 
-clv_status clv_strategy_draft_freeze(clv_strategy_draft *d, const char *name, int64_t usage_limit,
-                                     const clv_strategies **ret, clv_error *err)
+clv_status clv_intra_op_draft_freeze(clv_intra_op_draft *d, const char *name, int64_t usage_limit,
+                                     const clv_intra_op_problem **ret, clv_error *err)
 {
     int32_t *matrix_of, n_before = d->p.n_matrices;
-    if (usage_limit < 0 && usage_limit != CLV_STRATEGY_UNLIMITED)
+    if (usage_limit < 0 && usage_limit != CLV_INTRA_OP_UNLIMITED)
         return clv_fail(err, CLV_EFORMAT, "the memory limit is %lld, expected 0 or more",
                         (long long)usage_limit);
     d->p.name = clv_arena_printf(d->arena, "%s", name ? name : "");

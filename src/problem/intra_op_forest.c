@@ -1,11 +1,11 @@
-/* strategy_forest.c - a spanning forest, then messages from its leaves to its roots.
+/* intra_op_forest.c - a spanning forest, then messages from its leaves to its roots.
  *
  * Memory has a price: what answers hold at one moment, beyond the limit, times that. The least of
  * cost and price together is a bound for any price that is not negative; as a function of the price
  * it is concave, and tangents lead to where it is greatest. They are found in floating point; the
  * bound is worked out in whole numbers for the price that they lead to.
  */
-#include "problem/strategy_forest.h"
+#include "problem/intra_op_forest.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ typedef struct {
 } weighted;
 
 typedef struct {
-    const clv_strategies *p;
+    const clv_intra_op_problem *p;
     int32_t *parent;         /* by node: towards the first of those joined; then the root's side */
     int32_t *up;             /* by node: the edge to its parent; -1: a root */
     int32_t *first, *beside; /* by node: edges of the forest at it, place in beside; n_nodes + 1 */
@@ -34,19 +34,19 @@ typedef struct {
     clv_int128 *best;    /* by choice: the least, in parts of PRICE_BITS */
 } forest;
 
-static int32_t end_of(const clv_strategies *p, int32_t edge, int32_t k)
+static int32_t end_of(const clv_intra_op_problem *p, int32_t edge, int32_t k)
 {
     return p->end[p->first_end[edge] + k];
 }
 
 /* How much an edge of this matrix may cost more than its least: what leaving it out may lose. The
  * mean, so that a few dear entries do not make it great. */
-static int64_t spread_of(const clv_strategies *p, int32_t m)
+static int64_t spread_of(const clv_intra_op_problem *p, int32_t m)
 {
     int64_t first = p->first_entry[m], n = p->first_entry[m + 1] - first;
     clv_int128 sum = 0;
     for (int64_t i = 0; i < n; i++)
-        sum += p->entry[first + i] < CLV_STRATEGY_NEVER ? p->entry[first + i] : CLV_STRATEGY_NEVER;
+        sum += p->entry[first + i] < CLV_INTRA_OP_NEVER ? p->entry[first + i] : CLV_INTRA_OP_NEVER;
     return n > 0 ? (int64_t)(sum / n) : 0;
 }
 
@@ -67,7 +67,7 @@ static int32_t joined(int32_t *parent, int32_t v)
 /* Kruskal's algorithm, the heaviest first. Edges of other than two nodes are left out. */
 static void find_forest(forest *t)
 {
-    const clv_strategies *p = t->p;
+    const clv_intra_op_problem *p = t->p;
     int32_t n = 0, kept = 0;
     for (int32_t m = 0; m < p->n_matrices; m++)
         t->spread[m] = spread_of(p, m);
@@ -90,7 +90,7 @@ static void find_forest(forest *t)
 
 static void list_beside(forest *t)
 {
-    const clv_strategies *p = t->p;
+    const clv_intra_op_problem *p = t->p;
     for (int32_t i = 0; i < t->n_edges; i++)
         for (int32_t k = 0; k < 2; k++)
             t->first[end_of(p, t->edges[i].edge, k) + 1]++;
@@ -105,14 +105,14 @@ static void list_beside(forest *t)
 }
 
 /* The other node of an edge. */
-static int32_t across(const clv_strategies *p, int32_t edge, int32_t v)
+static int32_t across(const clv_intra_op_problem *p, int32_t edge, int32_t v)
 {
     return end_of(p, edge, end_of(p, edge, 0) == v);
 }
 
 static void put_in_order(forest *t)
 {
-    const clv_strategies *p = t->p;
+    const clv_intra_op_problem *p = t->p;
     int32_t n = 0, done = 0;
     for (int32_t v = 0; v < p->n_nodes; v++) {
         if (t->parent[v] != v)
@@ -144,9 +144,9 @@ static int32_t nearest(const double *below, int32_t n, const int64_t *at, int64_
 
 static void send_near(forest *t, int32_t v)
 {
-    const clv_strategies *p = t->p;
+    const clv_intra_op_problem *p = t->p;
     int32_t edge = t->up[v], u = across(p, edge, v);
-    int32_t n_v = clv_strategy_n_choices(p, v), n_u = clv_strategy_n_choices(p, u);
+    int32_t n_v = clv_intra_op_n_choices(p, v), n_u = clv_intra_op_n_choices(p, u);
     bool is_row = end_of(p, edge, 0) == v;
     const int64_t *entry = p->entry + p->first_entry[p->matrix_of[edge]];
     for (int32_t i = 0; i < n_u; i++) {
@@ -165,7 +165,7 @@ typedef struct {
 
 static tangent at_price(forest *t, double price)
 {
-    const clv_strategies *p = t->p;
+    const clv_intra_op_problem *p = t->p;
     double limit = (double)p->usage_limit;
     tangent ret = { price, -price * limit, -limit };
     for (int32_t c = 0; c < p->first_choice[p->n_nodes]; c++) {
@@ -223,9 +223,9 @@ static double find_price(forest *t)
 /* What is below v, by the choices of its parent, added to what is below that. */
 static void send(forest *t, int32_t v)
 {
-    const clv_strategies *p = t->p;
+    const clv_intra_op_problem *p = t->p;
     int32_t edge = t->up[v], u = across(p, edge, v);
-    int32_t n_v = clv_strategy_n_choices(p, v), n_u = clv_strategy_n_choices(p, u);
+    int32_t n_v = clv_intra_op_n_choices(p, v), n_u = clv_intra_op_n_choices(p, u);
     bool is_row = end_of(p, edge, 0) == v;
     const int64_t *entry = p->entry + p->first_entry[p->matrix_of[edge]];
     const clv_int128 *below = t->best + p->first_choice[v];
@@ -243,7 +243,7 @@ static void send(forest *t, int32_t v)
 
 static clv_int128 bound_at(forest *t, double price)
 {
-    const clv_strategies *p = t->p;
+    const clv_intra_op_problem *p = t->p;
     int64_t parts = (int64_t)(price * (double)(INT64_C(1) << PRICE_BITS));
     clv_int128 sum = p->usage_limit > 0 ? -(clv_int128)parts * p->usage_limit : 0;
     for (int32_t c = 0; c < p->first_choice[p->n_nodes]; c++)
@@ -267,20 +267,20 @@ static clv_int128 bound_at(forest *t, double price)
 /* What each choice holds at one moment: when the first span of all begins. */
 static void find_usage(forest *t)
 {
-    const clv_strategies *p = t->p;
+    const clv_intra_op_problem *p = t->p;
     if (p->usage_limit < 0 || p->first_span[p->n_nodes] == 0)
         return;
     int64_t moment = p->span_lo[0];
     for (int32_t v = 0; v < p->n_nodes; v++)
         for (int32_t s = p->first_span[v]; s < p->first_span[v + 1]; s++)
-            for (int32_t c = 0; c < clv_strategy_n_choices(p, v); c++)
+            for (int32_t c = 0; c < clv_intra_op_n_choices(p, v); c++)
                 if (p->span_lo[s] <= moment && moment < p->span_hi[s])
                     t->usage[p->first_choice[v] + c] = p->usage[p->span_usage[s] + c];
 }
 
 static bool take_room(forest *t, clv_arena *arena)
 {
-    const clv_strategies *p = t->p;
+    const clv_intra_op_problem *p = t->p;
     size_t n = (size_t)p->n_nodes, n_choices = (size_t)p->first_choice[n];
     t->parent = CLV_NEW_ARRAY(arena, int32_t, n);
     t->up = CLV_NEW_ARRAY(arena, int32_t, n);
@@ -297,7 +297,7 @@ static bool take_room(forest *t, clv_arena *arena)
            t->usage && t->near && t->held && t->best;
 }
 
-clv_status clv_strategy_forest(const clv_strategies *p, clv_arena *arena, clv_int128 *ret,
+clv_status clv_intra_op_forest(const clv_intra_op_problem *p, clv_arena *arena, clv_int128 *ret,
                                clv_error *err)
 {
     forest t = { .p = p };

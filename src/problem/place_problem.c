@@ -1,5 +1,5 @@
-/* placement.c - the judge: the rules one after the other, then loads, then latency. */
-#include "problem/placement.h"
+/* place_problem.c - the judge: the rules one after the other, then loads, then latency. */
+#include "problem/place_problem.h"
 
 #include <assert.h>
 #include <math.h>
@@ -23,7 +23,7 @@ static void add_to(exact_sum *s, double x)
 static double value_of(const exact_sum *s) { return s->sum + s->lost; }
 
 typedef struct {
-    const clv_placement *p;
+    const clv_place_problem *p;
     const clv_place_rules *rules;
     const int32_t *device_of;
     int32_t n_devices;
@@ -32,7 +32,7 @@ typedef struct {
     clv_place_value *value;
 } judging;
 
-int32_t clv_place_devices(const clv_placement *p)
+int32_t clv_place_devices(const clv_place_problem *p)
 {
     int32_t n = 0;
     for (int32_t k = 0; k < p->n_kinds; k++)
@@ -40,7 +40,7 @@ int32_t clv_place_devices(const clv_placement *p)
     return n;
 }
 
-void clv_place_kinds(const clv_placement *p, int32_t *kind_of)
+void clv_place_kinds(const clv_place_problem *p, int32_t *kind_of)
 {
     int32_t d = 0;
     for (int32_t k = 0; k < p->n_kinds; k++)
@@ -69,7 +69,7 @@ static void CLV_PRINTF(2, 3) break_rule(judging *j, const char *fmt, ...)
 
 static void check_devices(judging *j)
 {
-    const clv_placement *p = j->p;
+    const clv_place_problem *p = j->p;
     for (int32_t v = 0; v < p->n_nodes && j->value->legal; v++) {
         int32_t d = j->device_of[v];
         if (d < 0 || d >= j->n_devices)
@@ -83,7 +83,7 @@ static void check_devices(judging *j)
 
 static clv_status check_classes(judging *j, clv_error *err)
 {
-    const clv_placement *p = j->p;
+    const clv_place_problem *p = j->p;
     int32_t *first = CLV_NEW_ARRAY(j->arena, int32_t, p->n_classes); /* a member, plus 1 */
     if (!first)
         return clv_fail_nomem(err, "the judge of a placement");
@@ -101,7 +101,7 @@ static clv_status check_classes(judging *j, clv_error *err)
 
 static clv_status check_memory(judging *j, clv_error *err)
 {
-    const clv_placement *p = j->p;
+    const clv_place_problem *p = j->p;
     int64_t *bytes = CLV_NEW_ARRAY(j->arena, int64_t, j->n_devices);
     if (!bytes)
         return clv_fail_nomem(err, "the judge of a placement");
@@ -117,7 +117,7 @@ static clv_status check_memory(judging *j, clv_error *err)
 /* Does this class have a forward node? by class. */
 static bool *forward_classes(const judging *j)
 {
-    const clv_placement *p = j->p;
+    const clv_place_problem *p = j->p;
     bool *has = CLV_NEW_ARRAY(j->arena, bool, p->n_classes);
     for (int32_t v = 0; has && v < p->n_nodes; v++)
         if (!p->backward[v])
@@ -145,7 +145,7 @@ static bool is_acyclic(const bool *before, int32_t n, int32_t *waits, int32_t *q
 
 static clv_status check_line(judging *j, clv_error *err)
 {
-    const clv_placement *p = j->p;
+    const clv_place_problem *p = j->p;
     size_t n = (size_t)j->n_devices;
     bool *has_forward = forward_classes(j), *before = clv_arena_take_array(j->arena, n * n, 1);
     int32_t *waits = CLV_NEW_ARRAY(j->arena, int32_t, n),
@@ -187,7 +187,7 @@ static clv_status check_rules(judging *j, clv_error *err)
  */
 static void pay_transfers(const judging *j, int32_t u, int32_t *stamp, exact_sum *load)
 {
-    const clv_placement *p = j->p;
+    const clv_place_problem *p = j->p;
     int32_t home = j->device_of[u];
     for (int32_t i = p->out_first[u]; i < p->out_first[u + 1]; i++) {
         int32_t d = j->device_of[p->out[i]];
@@ -204,7 +204,7 @@ static void pay_transfers(const judging *j, int32_t u, int32_t *stamp, exact_sum
 
 static clv_status add_up_loads(judging *j, double *loads, clv_error *err)
 {
-    const clv_placement *p = j->p;
+    const clv_place_problem *p = j->p;
     exact_sum *load = CLV_NEW_ARRAY(j->arena, exact_sum, j->n_devices);
     int32_t *stamp = CLV_NEW_ARRAY(j->arena, int32_t, j->n_devices);
     bool *used = CLV_NEW_ARRAY(j->arena, bool, j->n_devices);
@@ -249,7 +249,7 @@ typedef struct {
 /* Numbers the pieces of one device: a node's level is how often a path to it has come in. */
 static void number_pieces(const judging *j, int32_t d, int32_t *level, int32_t *piece_at, parts *q)
 {
-    const clv_placement *p = j->p;
+    const clv_place_problem *p = j->p;
     int32_t base = q->n, most = 0;
     memset(level, 0, (size_t)p->n_nodes * sizeof *level);
     for (int32_t i = 0; i < p->n_nodes; i++) {
@@ -280,7 +280,7 @@ static void number_pieces(const judging *j, int32_t d, int32_t *level, int32_t *
 
 static clv_status make_parts(const judging *j, parts *q, clv_error *err)
 {
-    const clv_placement *p = j->p;
+    const clv_place_problem *p = j->p;
     bool *used = CLV_NEW_ARRAY(j->arena, bool, j->n_devices);
     int32_t *level = CLV_NEW_ARRAY(j->arena, int32_t, p->n_nodes);
     int32_t *piece_at = CLV_NEW_ARRAY(j->arena, int32_t, p->n_nodes + 1);
@@ -320,7 +320,7 @@ static clv_status list_nodes(const judging *j, parts *q, clv_error *err)
 /* What each part pays and for how many edges it waits. stamp: by part, the last sender plus 1. */
 static void add_up_parts(const judging *j, parts *q, int32_t *stamp)
 {
-    const clv_placement *p = j->p;
+    const clv_place_problem *p = j->p;
     for (int32_t u = 0; u < p->n_nodes; u++) {
         int32_t own = q->part_of[u], k = j->kind_of[j->device_of[u]];
         bool sent = false;
@@ -350,7 +350,7 @@ static void finish_part(part *t)
 /* Runs the parts as they become ready; INFINITY when some never do. */
 static double run_parts(const judging *j, parts *q, int32_t *queue)
 {
-    const clv_placement *p = j->p;
+    const clv_place_problem *p = j->p;
     int32_t n_queue = 0;
     double last = 0;
     for (int32_t i = 0; i < q->n; i++)
@@ -428,7 +428,7 @@ static clv_status judge(judging *j, double *loads, clv_error *err)
     return CLV_OK;
 }
 
-clv_status clv_place_judge(const clv_placement *p, const clv_place_rules *rules,
+clv_status clv_place_judge(const clv_place_problem *p, const clv_place_rules *rules,
                            const int32_t *device_of, clv_arena *arena, clv_place_value *ret,
                            double *loads, clv_error *err)
 {

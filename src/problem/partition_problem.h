@@ -1,11 +1,12 @@
-/* partition.h - the partition problem as numbers: units on devices. Knows no model and no file.
+/* partition_problem.h - the partition problem as numbers: units on devices. Knows no model and no
+ * file.
  *
  * Units are in topological order: nets lead from a unit to later ones only. An assignment gives
  * each unit a device. It is legal when the devices that have units form no cycle: the quotient
  * graph of groups is acyclic, so each group can run as one stage.
  */
-#ifndef CLV_PROBLEM_PARTITION_H
-#define CLV_PROBLEM_PARTITION_H
+#ifndef CLV_PROBLEM_PARTITION_PROBLEM_H
+#define CLV_PROBLEM_PARTITION_PROBLEM_H
 
 #include <stdbool.h>
 
@@ -49,7 +50,7 @@ typedef struct {
     const int32_t *link_ports;
     const struct clv_rules
         *rules; /* what an assignment has to obey besides (rules.h); NULL: none */
-} clv_partition;
+} clv_partition_problem;
 
 typedef enum {
     CLV_FITS,
@@ -66,8 +67,8 @@ typedef struct {
     int64_t latency_ns; /* one sample, start to end */
     int64_t period_ns;  /* steady state: one sample leaves each period */
     char reason[160];   /* FAILED */
-    int64_t share_ns;   /* where a number of micro-batches is given: the time of all, from the first's start
-                           to the last's end, divided by it; set by the search, not by judges */
+    int64_t share_ns; /* where a number of micro-batches is given: the time of all, from the first's
+                         start to the last's end, divided by it; set by the search, not by judges */
 } clv_verdict;
 
 typedef struct {
@@ -93,17 +94,18 @@ typedef struct {
     /* Times are never below those of clv_partition_estimate() where the available memory proportion
      * is a device's default or at most this. 0: not known, so nothing is known of what is best. */
     double bounded_at;
-} clv_judge;
+} clv_partition_judge;
 
 /* Is the quotient of devices acyclic? scratch from the arena, given back; without memory the answer
  * is false. O(units + nets' readers + devices^2). */
-bool clv_partition_is_acyclic(const clv_partition *p, const int32_t *device_of, clv_arena *arena);
+bool clv_partition_is_acyclic(const clv_partition_problem *p, const int32_t *device_of,
+                              clv_arena *arena);
 
 /* Level of each device that has units in the quotient graph: the longest chain of devices before
  * it. -1 for devices without units. Returns the number of stages; assumes an acyclic quotient.
  * Without memory returns -1 and leaves stage_of_device alone. */
-int32_t clv_partition_stages(const clv_partition *p, const int32_t *device_of, clv_arena *arena,
-                             int32_t *stage_of_device);
+int32_t clv_partition_stages(const clv_partition_problem *p, const int32_t *device_of,
+                             clv_arena *arena, int32_t *stage_of_device);
 
 /* Fast sums of an assignment, before any compilation, to decide what is worth compiling. Both times
  * are true lower bounds of the built-in judge's at the default workspace: it adds only that
@@ -115,7 +117,7 @@ typedef struct {
     int64_t latency_bound_ns; /* operators in order on each device, transfers as if alone */
     int64_t max_weight_bytes;
 } clv_estimate;
-clv_status clv_partition_estimate(const clv_partition *p, const int32_t *device_of,
+clv_status clv_partition_estimate(const clv_partition_problem *p, const int32_t *device_of,
                                   clv_arena *arena, clv_estimate *ret, clv_error *err);
 
 #endif

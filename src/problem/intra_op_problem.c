@@ -1,4 +1,4 @@
-#include "problem/strategy.h"
+#include "problem/intra_op_problem.h"
 
 #include <stdlib.h>
 
@@ -8,7 +8,7 @@ typedef struct {
 } event;
 
 /* The first rule broken is the one told. */
-static void CLV_PRINTF(2, 3) break_rule(clv_strategy_value *value, const char *fmt, ...)
+static void CLV_PRINTF(2, 3) break_rule(clv_intra_op_value *value, const char *fmt, ...)
 {
     va_list args;
     if (!value->legal)
@@ -19,30 +19,31 @@ static void CLV_PRINTF(2, 3) break_rule(clv_strategy_value *value, const char *f
     va_end(args);
 }
 
-static void check_choices(const clv_strategies *p, const int32_t *choice_of,
-                          clv_strategy_value *value)
+static void check_choices(const clv_intra_op_problem *p, const int32_t *choice_of,
+                          clv_intra_op_value *value)
 {
     for (int32_t v = 0; v < p->n_nodes && value->legal; v++)
-        if (choice_of[v] < 0 || choice_of[v] >= clv_strategy_n_choices(p, v))
+        if (choice_of[v] < 0 || choice_of[v] >= clv_intra_op_n_choices(p, v))
             break_rule(value, "node %d takes choice %d, and it has %d", v, choice_of[v],
-                       clv_strategy_n_choices(p, v));
+                       clv_intra_op_n_choices(p, v));
 }
 
-static void add_cost(clv_strategy_value *value, int64_t cost)
+static void add_cost(clv_intra_op_value *value, int64_t cost)
 {
     value->cost += cost;
-    value->nevers += cost >= CLV_STRATEGY_NEVER;
+    value->nevers += cost >= CLV_INTRA_OP_NEVER;
 }
 
-static int64_t entry_of(const clv_strategies *p, int32_t edge, const int32_t *choice_of)
+static int64_t entry_of(const clv_intra_op_problem *p, int32_t edge, const int32_t *choice_of)
 {
     int64_t at = 0;
     for (int32_t i = p->first_end[edge]; i < p->first_end[edge + 1]; i++)
-        at = at * clv_strategy_n_choices(p, p->end[i]) + choice_of[p->end[i]];
+        at = at * clv_intra_op_n_choices(p, p->end[i]) + choice_of[p->end[i]];
     return p->entry[p->first_entry[p->matrix_of[edge]] + at];
 }
 
-static void add_costs(const clv_strategies *p, const int32_t *choice_of, clv_strategy_value *value)
+static void add_costs(const clv_intra_op_problem *p, const int32_t *choice_of,
+                      clv_intra_op_value *value)
 {
     for (int32_t v = 0; v < p->n_nodes; v++)
         add_cost(value, p->cost[p->first_choice[v] + choice_of[v]]);
@@ -50,9 +51,9 @@ static void add_costs(const clv_strategies *p, const int32_t *choice_of, clv_str
         add_cost(value, entry_of(p, e, choice_of));
 }
 
-clv_int128 clv_strategy_cost(const clv_strategies *p, const int32_t *choice_of)
+clv_int128 clv_intra_op_cost(const clv_intra_op_problem *p, const int32_t *choice_of)
 {
-    clv_strategy_value value = { .cost = 0 };
+    clv_intra_op_value value = { .cost = 0 };
     add_costs(p, choice_of, &value);
     return value.cost;
 }
@@ -64,7 +65,7 @@ static int compare_events(const void *a, const void *b)
 }
 
 /* All changes in memory of this answer, by time. */
-static void list_events(const clv_strategies *p, const int32_t *choice_of, event *events)
+static void list_events(const clv_intra_op_problem *p, const int32_t *choice_of, event *events)
 {
     for (int32_t v = 0; v < p->n_nodes; v++) {
         for (int32_t s = p->first_span[v]; s < p->first_span[v + 1]; s++) {
@@ -75,7 +76,7 @@ static void list_events(const clv_strategies *p, const int32_t *choice_of, event
     }
 }
 
-static void find_peak(const event *events, size_t n, clv_strategy_value *value)
+static void find_peak(const event *events, size_t n, clv_intra_op_value *value)
 {
     clv_int128 now = 0;
     for (size_t i = 0; i < n; i++) {
@@ -88,20 +89,20 @@ static void find_peak(const event *events, size_t n, clv_strategy_value *value)
     }
 }
 
-static void check_limit(const clv_strategies *p, clv_strategy_value *value)
+static void check_limit(const clv_intra_op_problem *p, clv_intra_op_value *value)
 {
     char held[CLV_INT128_TEXT], over[CLV_INT128_TEXT];
-    if (p->usage_limit == CLV_STRATEGY_UNLIMITED || value->peak <= p->usage_limit)
+    if (p->usage_limit == CLV_INTRA_OP_UNLIMITED || value->peak <= p->usage_limit)
         return;
     break_rule(value, "at time %lld the nodes hold %s, which is %s more than the limit of %lld",
                (long long)value->peak_at, clv_int128_text(held, value->peak),
                clv_int128_text(over, value->peak - p->usage_limit), (long long)p->usage_limit);
 }
 
-clv_status clv_strategy_judge(const clv_strategies *p, const int32_t *choice_of, clv_arena *arena,
-                              clv_strategy_value *ret, clv_error *err)
+clv_status clv_intra_op_judge(const clv_intra_op_problem *p, const int32_t *choice_of,
+                              clv_arena *arena, clv_intra_op_value *ret, clv_error *err)
 {
-    clv_strategy_value value = { .legal = true };
+    clv_intra_op_value value = { .legal = true };
     clv_mark mark = clv_arena_mark(arena);
     size_t n = 2 * (size_t)p->first_span[p->n_nodes];
     event *events = CLV_NEW_ARRAY(arena, event, n);

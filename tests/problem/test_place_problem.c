@@ -1,5 +1,5 @@
-/* test_placement.c - the judge of placements, against the published programs' numbers and against a
- * second judge that shares no code with it. */
+/* test_place_problem.c - the judge of placements, against the published programs' numbers and
+ * against a second judge that shares no code with it. */
 #include <criterion/criterion.h>
 #include <math.h>
 
@@ -11,14 +11,14 @@ static clv_arena *arena;
 static void set_up(void) { arena = clv_arena_new(NULL, 0); }
 static void tear_down(void) { clv_arena_free(arena); }
 
-TestSuite(placement, .init = set_up, .fini = tear_down);
+TestSuite(place_problem, .init = set_up, .fini = tear_down);
 
 static const clv_place_rules throughput = { CLV_PLACE_THROUGHPUT, true, 0 };
 static const clv_place_rules throughput_free = { CLV_PLACE_THROUGHPUT, false, 0 };
 static const clv_place_rules latency = { CLV_PLACE_LATENCY, true, 0 };
 static const clv_place_rules latency_free = { CLV_PLACE_LATENCY, false, 0 };
 
-static clv_place_value judged(const clv_placement *p, const clv_place_rules *rules,
+static clv_place_value judged(const clv_place_problem *p, const clv_place_rules *rules,
                               const int32_t *device_of, double *loads)
 {
     clv_place_value value;
@@ -98,7 +98,7 @@ typedef struct {
 
 static void check_examples(const oracle_problem *of, const example *examples, int n)
 {
-    const clv_placement *p = placement_of(of, arena);
+    const clv_place_problem *p = placement_of(of, arena);
     for (int i = 0; i < n; i++) {
         const example *x = &examples[i];
         double loads[4] = { -1, -1, -1, -1 };
@@ -116,7 +116,7 @@ static void check_examples(const oracle_problem *of, const example *examples, in
     }
 }
 
-Test(placement, a_sender_pays_once_and_each_receiver_once)
+Test(place_problem, a_sender_pays_once_and_each_receiver_once)
 {
     oracle_problem p = example_a();
     static const example examples[] = {
@@ -130,7 +130,7 @@ Test(placement, a_sender_pays_once_and_each_receiver_once)
     check_examples(&p, examples, sizeof examples / sizeof *examples);
 }
 
-Test(placement, contiguous_is_more_than_each_device_for_itself)
+Test(place_problem, contiguous_is_more_than_each_device_for_itself)
 {
     oracle_problem p = example_b();
     static const example examples[] = {
@@ -147,7 +147,7 @@ Test(placement, contiguous_is_more_than_each_device_for_itself)
     cr_expect_eq(objective, 9);
 }
 
-Test(placement, a_forward_node_read_forward_and_backward_pays_once)
+Test(place_problem, a_forward_node_read_forward_and_backward_pays_once)
 {
     oracle_problem p = example_c();
     static const example examples[] = {
@@ -161,13 +161,13 @@ Test(placement, a_forward_node_read_forward_and_backward_pays_once)
 /* -- latency -- */
 
 /* 0 on the CPU, then 1 and 2 in a piece, then 3 on another: 50 + (2 + 20 + 1) + (1 + 10). */
-Test(placement, latency_is_that_of_pieces_one_behind_the_other)
+Test(place_problem, latency_is_that_of_pieces_one_behind_the_other)
 {
     oracle_problem of = equal_nodes(4, 2, 1, 50, 10);
     add_edge(&of, 0, 1, 2);
     add_edge(&of, 1, 2, 7);
     add_edge(&of, 2, 3, 1);
-    const clv_placement *p = placement_of(&of, arena);
+    const clv_place_problem *p = placement_of(&of, arena);
     clv_place_value value = judged(p, &latency, (int32_t[]){ 2, 0, 0, 1 }, NULL);
     cr_expect(value.legal, "%s", value.why);
     cr_expect_eq(value.objective, 84, "%g", value.objective);
@@ -177,12 +177,12 @@ Test(placement, latency_is_that_of_pieces_one_behind_the_other)
 }
 
 /* 0 -> 1 -> 2 with 1 elsewhere: two pieces of one device, (10 + 2) + (2 + 10 + 1) + (1 + 10). */
-Test(placement, a_path_that_leaves_and_comes_back_makes_two_pieces)
+Test(place_problem, a_path_that_leaves_and_comes_back_makes_two_pieces)
 {
     oracle_problem of = equal_nodes(3, 2, 0, 50, 10);
     add_edge(&of, 0, 1, 2);
     add_edge(&of, 1, 2, 1);
-    const clv_placement *p = placement_of(&of, arena);
+    const clv_place_problem *p = placement_of(&of, arena);
     clv_place_value value = judged(p, &latency_free, (int32_t[]){ 0, 1, 0 }, NULL);
     cr_expect(value.legal, "%s", value.why);
     cr_expect_eq(value.objective, 36, "%g", value.objective);
@@ -190,10 +190,10 @@ Test(placement, a_path_that_leaves_and_comes_back_makes_two_pieces)
     cr_expect(!value.legal, "not contiguous");
 }
 
-Test(placement, pieces_that_wait_for_each_other_never_end)
+Test(place_problem, pieces_that_wait_for_each_other_never_end)
 {
     oracle_problem of = example_b();
-    const clv_placement *p = placement_of(&of, arena);
+    const clv_place_problem *p = placement_of(&of, arena);
     clv_place_value value = judged(p, &latency_free, (int32_t[]){ 0, 0, 1, 1 }, NULL);
     cr_expect(!value.legal && isinf(value.latency));
     value = judged(p, &throughput_free, (int32_t[]){ 0, 0, 1, 1 }, NULL);
@@ -203,7 +203,7 @@ Test(placement, pieces_that_wait_for_each_other_never_end)
 
 /* -- what must hold -- */
 
-static void is_illegal(const clv_placement *p, const clv_place_rules *rules,
+static void is_illegal(const clv_place_problem *p, const clv_place_rules *rules,
                        const int32_t *device_of, const char *what)
 {
     clv_place_value value = judged(p, rules, device_of, NULL);
@@ -211,10 +211,10 @@ static void is_illegal(const clv_placement *p, const clv_place_rules *rules,
     cr_expect(memchr(value.why, '\0', sizeof value.why) && value.why[0], "no word about %s", what);
 }
 
-Test(placement, a_device_that_there_is_not_is_illegal)
+Test(place_problem, a_device_that_there_is_not_is_illegal)
 {
     oracle_problem of = example_a();
-    const clv_placement *p = placement_of(&of, arena);
+    const clv_place_problem *p = placement_of(&of, arena);
     is_illegal(p, &throughput, (int32_t[]){ 0, 1, 4, 1 }, "device 4 of 4");
     is_illegal(p, &throughput, (int32_t[]){ 0, 1, -1, 1 }, "device -1");
     is_illegal(p, &latency_free, (int32_t[]){ INT32_MAX, 1, 1, 1 }, "device 2147483647");
@@ -224,11 +224,11 @@ Test(placement, a_device_that_there_is_not_is_illegal)
 }
 
 /* Plain <=: the last byte may be used. */
-Test(placement, memory_may_be_used_to_the_last_byte)
+Test(place_problem, memory_may_be_used_to_the_last_byte)
 {
     oracle_problem of = example_a();
     of.kind[0].capacity = 2;
-    const clv_placement *p = placement_of(&of, arena);
+    const clv_place_problem *p = placement_of(&of, arena);
     cr_expect(judged(p, &throughput, (int32_t[]){ 0, 0, 1, 1 }, NULL).legal);
     cr_expect(judged(p, &throughput, (int32_t[]){ 3, 3, 3, 3 }, NULL).legal, "CPUs have no limit");
     is_illegal(p, &throughput, (int32_t[]){ 0, 0, 0, 1 }, "3 bytes of 2");
@@ -240,21 +240,21 @@ Test(placement, memory_may_be_used_to_the_last_byte)
     cr_expect(judged(p, &throughput, (int32_t[]){ 0, 0, 1, 2 }, NULL).legal);
 }
 
-Test(placement, support_and_classes_are_kept)
+Test(place_problem, support_and_classes_are_kept)
 {
     oracle_problem of = example_c();
     of.kind[1].count = 1;
     of.time[0][1] = -1;
-    const clv_placement *p = placement_of(&of, arena);
+    const clv_place_problem *p = placement_of(&of, arena);
     is_illegal(p, &throughput, (int32_t[]){ 0, 0, 0, 0, 0, 0 }, "node 1 on an accelerator");
     cr_expect(judged(p, &throughput, (int32_t[]){ 0, 2, 1, 0, 2, 1 }, NULL).legal);
     is_illegal(p, &throughput_free, (int32_t[]){ 0, 2, 1, 0, 2, 0 }, "a class on two devices");
 }
 
-Test(placement, the_fewest_devices_may_have_a_largest_load)
+Test(place_problem, the_fewest_devices_may_have_a_largest_load)
 {
     oracle_problem of = example_a();
-    const clv_placement *p = placement_of(&of, arena);
+    const clv_place_problem *p = placement_of(&of, arena);
     clv_place_rules rules = { CLV_PLACE_DEVICES, true, 22 };
     clv_place_value value = judged(p, &rules, (int32_t[]){ 0, 1, 1, 2 }, NULL);
     cr_expect(value.legal, "%s", value.why);
@@ -266,13 +266,13 @@ Test(placement, the_fewest_devices_may_have_a_largest_load)
 }
 
 /* b1 and b2 have no forward node: their edge counts the other way round. */
-Test(placement, a_class_without_forward_node_is_as_in_a_mirror)
+Test(place_problem, a_class_without_forward_node_is_as_in_a_mirror)
 {
     oracle_problem of = equal_nodes(4, 2, 0, 99, 1);
     of.backward[2] = of.backward[3] = true;
     add_edge(&of, 0, 1, 1);
     add_edge(&of, 2, 3, 1); /* as if 3 -> 2 */
-    const clv_placement *p = placement_of(&of, arena);
+    const clv_place_problem *p = placement_of(&of, arena);
     cr_expect(judged(p, &throughput, (int32_t[]){ 0, 1, 1, 0 }, NULL).legal);
     is_illegal(p, &throughput, (int32_t[]){ 0, 1, 0, 1 }, "0 -> 1 and, mirrored, 1 -> 0");
     of.class_of[2] = 1; /* with forward node 1; node 3 stays alone: still mirrored */
@@ -289,10 +289,10 @@ Test(placement, a_class_without_forward_node_is_as_in_a_mirror)
 
 /* -- little or nothing -- */
 
-Test(placement, no_nodes_are_placed_for_nothing)
+Test(place_problem, no_nodes_are_placed_for_nothing)
 {
     oracle_problem of = equal_nodes(0, 2, 1, 1, 1);
-    const clv_placement *p = placement_of(&of, arena);
+    const clv_place_problem *p = placement_of(&of, arena);
     for (int i = 0; i < 3; i++) {
         clv_place_rules rules = { (clv_place_objective)i, true, 0 };
         double loads[3] = { 7, 7, 7 };
@@ -304,27 +304,27 @@ Test(placement, no_nodes_are_placed_for_nothing)
     }
 }
 
-Test(placement, one_node_takes_its_time_and_pays_nothing)
+Test(place_problem, one_node_takes_its_time_and_pays_nothing)
 {
     oracle_problem of = equal_nodes(1, 1, 1, 5, 3);
-    const clv_placement *p = placement_of(&of, arena);
+    const clv_place_problem *p = placement_of(&of, arena);
     cr_expect_eq(judged(p, &throughput, (int32_t[]){ 0 }, NULL).objective, 3);
     cr_expect_eq(judged(p, &latency, (int32_t[]){ 1 }, NULL).objective, 5);
     cr_expect_eq(judged(p, &latency, (int32_t[]){ 1 }, NULL).n_used, 1);
 }
 
-Test(placement, without_devices_nothing_is_legal)
+Test(place_problem, without_devices_nothing_is_legal)
 {
     oracle_problem of = equal_nodes(1, 0, 0, 5, 3);
-    const clv_placement *p = placement_of(&of, arena);
+    const clv_place_problem *p = placement_of(&of, arena);
     cr_expect_eq(clv_place_devices(p), 0);
     is_illegal(p, &throughput, (int32_t[]){ 0 }, "device 0 of none");
 }
 
-Test(placement, devices_are_numbered_kind_by_kind)
+Test(place_problem, devices_are_numbered_kind_by_kind)
 {
     oracle_problem of = equal_nodes(1, 2, 3, 5, 3);
-    const clv_placement *p = placement_of(&of, arena);
+    const clv_place_problem *p = placement_of(&of, arena);
     int32_t kind_of[5] = { 9, 9, 9, 9, 9 };
     cr_assert_eq(clv_place_devices(p), 5);
     clv_place_kinds(p, kind_of);
@@ -358,7 +358,7 @@ static void expect_same(uint64_t seed, const clv_place_value *value, const doubl
     cr_assert(n_devices == 0 || loads[value->busiest] == value->max_load, "%llu: busiest", s);
 }
 
-Test(placement, agrees_with_the_other_judge)
+Test(place_problem, agrees_with_the_other_judge)
 {
     int n[2] = { 0, 0 }, waits = 0;
     for (uint64_t seed = 1; seed <= 3000; seed++) {
@@ -368,7 +368,7 @@ Test(placement, agrees_with_the_other_judge)
         oracle_make(seed, seed % 4 ? 12 : 40, 1e18, seed % 5 == 4, &of, &rules);
         clv_place_rules product_rules = placement_rules(&rules);
         clv_mark mark = clv_arena_mark(arena);
-        const clv_placement *p = placement_of(&of, arena);
+        const clv_place_problem *p = placement_of(&of, arena);
         for (int i = 0; i < 6 && oracle_devices(&of) > 0; i++) {
             int device_of[ORACLE_NODES];
             double loads[ORACLE_DEVICES];
@@ -391,12 +391,12 @@ Test(placement, agrees_with_the_other_judge)
 }
 
 /* Long sums of small numbers beside a large one. */
-Test(placement, sums_are_exact)
+Test(place_problem, sums_are_exact)
 {
     oracle_problem of = equal_nodes(ORACLE_NODES, 1, 1, 1, 0.1);
     of.time[0][ORACLE_NODES - 1] = 0x1p53;
     int32_t device_of[ORACLE_NODES] = { 0 };
-    const clv_placement *p = placement_of(&of, arena);
+    const clv_place_problem *p = placement_of(&of, arena);
     oracle_value want = oracle_judge(&of, &(oracle_rules){ 0 }, device_of);
     double got = judged(p, &throughput, device_of, NULL).objective;
     cr_expect(close_to(got, want.objective, 2), "%a not %a", got, want.objective);
@@ -404,10 +404,10 @@ Test(placement, sums_are_exact)
 
 /* Every node reads the one before and all are on two devices in turn, so that only free rules allow
  * it: a load is n / 2 nodes and all n - 1 costs. */
-Test(placement, a_long_chain_is_judged)
+Test(place_problem, a_long_chain_is_judged)
 {
     enum { N = 20000 };
-    clv_placement p = { .n_nodes = N, .n_edges = N - 1, .n_classes = N, .n_kinds = 1 };
+    clv_place_problem p = { .n_nodes = N, .n_edges = N - 1, .n_classes = N, .n_kinds = 1 };
     clv_place_kind kind = { "accelerator", 2, CLV_PLACE_UNLIMITED, true };
     int64_t *id = CLV_NEW_ARRAY(arena, int64_t, N);
     double *one = CLV_NEW_ARRAY(arena, double, N);
@@ -437,10 +437,10 @@ Test(placement, a_long_chain_is_judged)
 
 /* -- without memory -- */
 
-Test(placement, survives_running_out_of_memory)
+Test(place_problem, survives_running_out_of_memory)
 {
     oracle_problem of = example_c();
-    const clv_placement *p = placement_of(&of, arena);
+    const clv_place_problem *p = placement_of(&of, arena);
     bool done = false;
     for (size_t limit = 1; !done; limit += 8) { /* every use of the arena */
         clv_arena *small = clv_arena_new(NULL, limit);

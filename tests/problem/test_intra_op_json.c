@@ -1,5 +1,5 @@
-/* test_strategy_json.c - problems of the contest: what is read, and what is refused how. */
-#include "problem/strategy_json.h"
+/* test_intra_op_json.c - problems of the contest: what is read, and what is refused how. */
+#include "problem/intra_op_json.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -12,10 +12,10 @@
 
 static clv_error err;
 
-static const clv_strategies *read_ok(const char *text, clv_arena *arena)
+static const clv_intra_op_problem *read_ok(const char *text, clv_arena *arena)
 {
-    const clv_strategies *p = NULL;
-    clv_status s = clv_strategy_read_text(text, strlen(text), "p.json", arena, &p, &err);
+    const clv_intra_op_problem *p = NULL;
+    clv_status s = clv_intra_op_read_text(text, strlen(text), "p.json", arena, &p, &err);
     cr_assert_eq(s, CLV_OK, "%s: %s", text, err.message);
     return p;
 }
@@ -23,18 +23,18 @@ static const clv_strategies *read_ok(const char *text, clv_arena *arena)
 static void refused(const char *text, const char *message)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
-    const clv_strategies *p = NULL;
-    clv_status s = clv_strategy_read_text(text, strlen(text), "p.json", arena, &p, &err);
+    const clv_intra_op_problem *p = NULL;
+    clv_status s = clv_intra_op_read_text(text, strlen(text), "p.json", arena, &p, &err);
     cr_expect_eq(s, CLV_EFORMAT, "%s gave %d", text, (int)s);
     cr_expect_null(p);
     cr_expect_str_eq(err.message, message, "%s: %s", text, err.message);
     clv_arena_free(arena);
 }
 
-static clv_int128 cost_of(const clv_strategies *p, const int32_t *choice_of, clv_arena *arena)
+static clv_int128 cost_of(const clv_intra_op_problem *p, const int32_t *choice_of, clv_arena *arena)
 {
-    clv_strategy_value value;
-    cr_assert_eq(clv_strategy_judge(p, choice_of, arena, &value, &err), CLV_OK);
+    clv_intra_op_value value;
+    cr_assert_eq(clv_intra_op_judge(p, choice_of, arena, &value, &err), CLV_OK);
     return value.legal ? value.cost : -1;
 }
 
@@ -51,11 +51,11 @@ static clv_int128 cost_of(const clv_strategies *p, const int32_t *choice_of, clv
 
 /* -- what is read -- */
 
-Test(strategy_json, the_example_of_the_contest)
+Test(intra_op_json, the_example_of_the_contest)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
-    const clv_strategies *p = NULL;
-    clv_status s = clv_strategy_read_file(TEST_SOURCE_DIR "/tests/data/strategy/example.json",
+    const clv_intra_op_problem *p = NULL;
+    clv_status s = clv_intra_op_read_file(TEST_SOURCE_DIR "/tests/data/strategy/example.json",
                                           arena, &p, &err);
     cr_assert_eq(s, CLV_OK, "%s", err.message);
     cr_expect_str_eq(p->name, "example");
@@ -71,13 +71,13 @@ Test(strategy_json, the_example_of_the_contest)
 }
 
 /* The example of docs/formats/strategy.md, and what it says of it. */
-Test(strategy_json, the_example_of_the_docs)
+Test(intra_op_json, the_example_of_the_docs)
 {
     char *text = file_text(TEST_SOURCE_DIR "/docs/formats", "strategy.md", NULL);
     char *start = strstr(text, "```json\n"), *end = strstr(start + 8, "```");
     *end = '\0';
     clv_arena *arena = clv_arena_new(NULL, 0);
-    const clv_strategies *p = read_ok(start + 8, arena);
+    const clv_intra_op_problem *p = read_ok(start + 8, arena);
     cr_expect(cost_of(p, (int32_t[]){ 0, 0, 0 }, arena) == 40);
     cr_expect(cost_of(p, (int32_t[]){ 0, 0, 1 }, arena) == 42);
     cr_expect(cost_of(p, (int32_t[]){ 1, 0, 0 }, arena) == -1);
@@ -85,7 +85,7 @@ Test(strategy_json, the_example_of_the_docs)
     free(text);
 }
 
-Test(strategy_json, keys_may_come_in_any_order)
+Test(intra_op_json, keys_may_come_in_any_order)
 {
     static const char *const texts[] = {
         PROBLEM(NODES, EDGES, ",\"usage_limit\":7,\"name\":\"n\""),
@@ -96,7 +96,7 @@ Test(strategy_json, keys_may_come_in_any_order)
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         clv_arena *arena = clv_arena_new(NULL, 0);
-        const clv_strategies *p = read_ok(texts[i], arena);
+        const clv_intra_op_problem *p = read_ok(texts[i], arena);
         cr_expect_str_eq(p->name, "n");
         cr_expect_eq(p->usage_limit, 7);
         cr_expect(cost_of(p, (int32_t[]){ 1, 2 }, arena) == 2 + 5 + 50);
@@ -105,15 +105,15 @@ Test(strategy_json, keys_may_come_in_any_order)
     }
 }
 
-Test(strategy_json, edges_of_one_node_and_of_three)
+Test(intra_op_json, edges_of_one_node_and_of_three)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
-    const clv_strategies *p =
+    const clv_intra_op_problem *p =
         read_ok(PROBLEM("\"costs\":[[0,0],[0],[0,0]],\"intervals\":[[0,0],[5,5],[0,1]],\"usages\":["
                         "[],[],[1,2]]",
                         "\"nodes\":[[2,1,0],[0]],\"costs\":[[1,2,4,8],[100,200]]", ""),
                 arena);
-    cr_expect_eq(p->usage_limit, CLV_STRATEGY_UNLIMITED);
+    cr_expect_eq(p->usage_limit, CLV_INTRA_OP_UNLIMITED);
     cr_expect_str_eq(p->name, "");
     cr_expect_eq(p->first_span[3], 1, "empty intervals are no spans");
     cr_expect(cost_of(p, (int32_t[]){ 0, 0, 0 }, arena) == 101);
@@ -122,10 +122,10 @@ Test(strategy_json, edges_of_one_node_and_of_three)
     clv_arena_free(arena);
 }
 
-Test(strategy_json, parallel_edges_and_no_edges)
+Test(intra_op_json, parallel_edges_and_no_edges)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
-    const clv_strategies *p = read_ok(
+    const clv_intra_op_problem *p = read_ok(
         PROBLEM(
             NODES,
             "\"nodes\":[[0,1],[0,1],[1,0]],\"costs\":[[0,1,2,3,4,5],[0,1,2,3,4,5.0],[0,1,2,3,4,5]]",
@@ -142,18 +142,18 @@ Test(strategy_json, parallel_edges_and_no_edges)
     clv_arena_free(arena);
 }
 
-Test(strategy_json, numbers_up_to_64_bits)
+Test(intra_op_json, numbers_up_to_64_bits)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
-    const clv_strategies *p = read_ok(
+    const clv_intra_op_problem *p = read_ok(
         PROBLEM("\"costs\":[[9223372036854775807],[1e18]],\"usages\":[[9223372036854775807],[1E0]],"
                 "\"intervals\":[[-9223372036854775808,9223372036854775807],[-5,-4]]",
                 "\"nodes\":[[0,1]],\"costs\":[[9223372036854775807]]",
                 ",\"usage_limit\":9223372036854775807"),
         arena);
-    clv_strategy_value value;
+    clv_intra_op_value value;
     char text[CLV_INT128_TEXT];
-    cr_assert_eq(clv_strategy_judge(p, (int32_t[]){ 0, 0 }, arena, &value, &err), CLV_OK);
+    cr_assert_eq(clv_intra_op_judge(p, (int32_t[]){ 0, 0 }, arena, &value, &err), CLV_OK);
     cr_expect_str_eq(clv_int128_text(text, value.cost), "19446744073709551614");
     cr_expect_str_eq(value.why,
                      "at time -5 the nodes hold 9223372036854775808, which is 1 more than the "
@@ -164,7 +164,7 @@ Test(strategy_json, numbers_up_to_64_bits)
 
 /* -- what is refused -- */
 
-Test(strategy_json, rows_that_do_not_fit_each_other)
+Test(intra_op_json, rows_that_do_not_fit_each_other)
 {
     refused(PROBLEM(NODES, ENDS ",\"costs\":[[0,1,2,3,4]]", ""),
             "p.json: problem.edges.costs[0] has 5 entries, expected 2 x 3");
@@ -197,7 +197,7 @@ Test(strategy_json, rows_that_do_not_fit_each_other)
             "start");
 }
 
-Test(strategy_json, edges_to_nowhere)
+Test(intra_op_json, edges_to_nowhere)
 {
     refused(PROBLEM(NODES, "\"nodes\":[[0,2]]," ENTRIES, ""),
             "p.json: problem.edges.nodes[0][1] is 2, expected one of the 2 nodes, from 0");
@@ -214,7 +214,7 @@ Test(strategy_json, edges_to_nowhere)
 
 #define WHOLE ", expected a whole number from 0 to 9223372036854775807"
 
-Test(strategy_json, numbers_that_are_none)
+Test(intra_op_json, numbers_that_are_none)
 {
     refused(PROBLEM(NODES, ENDS ",\"costs\":[[0,10,20,30,40,9223372036854775808]]", ""),
             "p.json: problem.edges.costs[0][5] is 9223372036854775808" WHOLE);
@@ -239,7 +239,7 @@ Test(strategy_json, numbers_that_are_none)
             "p.json: problem.usage_limit is 1e30" WHOLE);
 }
 
-Test(strategy_json, keys_that_are_missing_unknown_or_twice_there)
+Test(intra_op_json, keys_that_are_missing_unknown_or_twice_there)
 {
     refused("{}", "p.json has no key 'problem', which is required");
     refused("[]", "p.json is an array, expected an object");
@@ -262,15 +262,15 @@ Test(strategy_json, keys_that_are_missing_unknown_or_twice_there)
             "p.json: line 1, byte 155: not JSON: 'x', expected nothing behind the value");
 }
 
-Test(strategy_json, any_beginning_of_a_text_is_refused)
+Test(intra_op_json, any_beginning_of_a_text_is_refused)
 {
     static const char text[] = PROBLEM(NODES, EDGES, ",\"usage_limit\":7");
     for (size_t n = 0; n < sizeof text - 1; n++) {
         clv_arena *arena = clv_arena_new(NULL, 0);
-        const clv_strategies *p = NULL;
+        const clv_intra_op_problem *p = NULL;
         char *copy = malloc(n ? n : 1);
         memcpy(copy, text, n);
-        cr_assert_eq(clv_strategy_read_text(copy, n, "p.json", arena, &p, &err), CLV_EFORMAT, "%zu",
+        cr_assert_eq(clv_intra_op_read_text(copy, n, "p.json", arena, &p, &err), CLV_EFORMAT, "%zu",
                      n);
         cr_assert(!p && err.message[0]);
         free(copy);
@@ -278,26 +278,26 @@ Test(strategy_json, any_beginning_of_a_text_is_refused)
     }
 }
 
-Test(strategy_json, files_that_cannot_be_read)
+Test(intra_op_json, files_that_cannot_be_read)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
-    const clv_strategies *p = NULL;
-    cr_expect_eq(clv_strategy_read_file("/nowhere.json", arena, &p, &err), CLV_EIO);
+    const clv_intra_op_problem *p = NULL;
+    cr_expect_eq(clv_intra_op_read_file("/nowhere.json", arena, &p, &err), CLV_EIO);
     cr_expect(strstr(err.message, "could not open /nowhere.json"), "%s", err.message);
-    cr_expect_eq(clv_strategy_read_file("/", arena, &p, &err), CLV_EIO);
+    cr_expect_eq(clv_intra_op_read_file("/", arena, &p, &err), CLV_EIO);
     cr_expect_str_eq(err.message, "/ is not a regular file");
     cr_expect_null(p);
     clv_arena_free(arena);
 }
 
-Test(strategy_json, survives_running_out_of_memory)
+Test(intra_op_json, survives_running_out_of_memory)
 {
     static const char text[] = PROBLEM(NODES, EDGES, ",\"usage_limit\":7");
     bool done = false;
     for (size_t limit = 1; !done; limit += 64) {
         clv_arena *arena = clv_arena_new(NULL, limit);
-        const clv_strategies *p = NULL;
-        clv_status s = arena ? clv_strategy_read_text(text, sizeof text - 1, "p", arena, &p, NULL)
+        const clv_intra_op_problem *p = NULL;
+        clv_status s = arena ? clv_intra_op_read_text(text, sizeof text - 1, "p", arena, &p, NULL)
                              : CLV_ENOMEM;
         done = s == CLV_OK;
         cr_assert(done || s == CLV_ENOMEM, "limit %zu gave %d", limit, (int)s);
@@ -310,9 +310,9 @@ Test(strategy_json, survives_running_out_of_memory)
         failing f = { .fail_at = calls };
         clv_alloc alloc = failing_alloc(&f);
         clv_arena *arena = clv_arena_new(&alloc, 0);
-        const clv_strategies *p = NULL;
+        const clv_intra_op_problem *p = NULL;
         done =
-            arena && clv_strategy_read_text(text, sizeof text - 1, "p", arena, &p, NULL) == CLV_OK;
+            arena && clv_intra_op_read_text(text, sizeof text - 1, "p", arena, &p, NULL) == CLV_OK;
         cr_assert_eq(done, p != NULL);
         clv_arena_free(arena);
         cr_assert_eq(f.live, 0);
@@ -348,7 +348,7 @@ static void write_large(const char *path)
     cr_assert_eq(fclose(f), 0);
 }
 
-Test(strategy_json, a_large_file_is_not_held)
+Test(intra_op_json, a_large_file_is_not_held)
 {
     char *folder = folder_new(), path[4096];
     snprintf(path, sizeof path, "%s/large.json", folder);
@@ -356,8 +356,8 @@ Test(strategy_json, a_large_file_is_not_held)
     failing f = { 0 };
     clv_alloc alloc = failing_alloc(&f);
     clv_arena *arena = clv_arena_new(&alloc, 0);
-    const clv_strategies *p = NULL;
-    cr_assert_eq(clv_strategy_read_file(path, arena, &p, &err), CLV_OK, "%s", err.message);
+    const clv_intra_op_problem *p = NULL;
+    cr_assert_eq(clv_intra_op_read_file(path, arena, &p, &err), CLV_OK, "%s", err.message);
     cr_expect_eq(p->n_matrices, 50);
     cr_expect_lt(clv_arena_peak(arena), (size_t)4 << 20, "%zu", clv_arena_peak(arena));
     int32_t choice_of[10] = { 0 };

@@ -1,4 +1,4 @@
-/* placement.h - the device-placement problem as numbers, and the only judge of its answers.
+/* place_problem.h - the device-placement problem as numbers, and the only judge of its answers.
  *
  * Nodes of an acyclic graph are put on devices of a few kinds. It is the problem of "Efficient
  * Algorithms for Device Placement of DNN Graph Operators" (Tarnawski et al., NeurIPS 2020), whose
@@ -21,8 +21,8 @@
  * receives, runs its nodes one by one, pays what it sends; all its nodes end then. On other kinds
  * every node starts when what it reads is there; any number run at once.
  */
-#ifndef CLV_PROBLEM_PLACEMENT_H
-#define CLV_PROBLEM_PLACEMENT_H
+#ifndef CLV_PROBLEM_PLACE_PROBLEM_H
+#define CLV_PROBLEM_PLACE_PROBLEM_H
 
 #include <stdbool.h>
 
@@ -57,7 +57,7 @@ typedef struct {
     const int32_t *out_first; /* n_nodes + 1, into out */
     const int32_t *out;       /* no edge twice, none from a node to itself */
     const int32_t *order;     /* n_nodes: every node after what it reads */
-} clv_placement;
+} clv_place_problem;
 
 #define CLV_PLACE_NEVER (-1.0)
 
@@ -75,15 +75,15 @@ typedef struct {
     int32_t busiest, n_used; /* device with the largest load; devices with nodes */
 } clv_place_value;
 
-int32_t clv_place_devices(const clv_placement *p);
+int32_t clv_place_devices(const clv_place_problem *p);
 /* Kind of each device into kind_of (clv_place_devices() long). */
-void clv_place_kinds(const clv_placement *p, int32_t *kind_of);
+void clv_place_kinds(const clv_place_problem *p, int32_t *kind_of);
 
 /* Judges an assignment: device_of[node], any numbers. loads (by device) may be NULL. latency is
  * INFINITY where pieces wait for each other, which is legal unless it is the objective. Sums are
  * exact to the last bit of a double but one. O(nodes + edges + devices^2), for free answers with
  * latency O(devices * edges). */
-clv_status clv_place_judge(const clv_placement *p, const clv_place_rules *rules,
+clv_status clv_place_judge(const clv_place_problem *p, const clv_place_rules *rules,
                            const int32_t *device_of, clv_arena *arena, clv_place_value *ret,
                            double *loads, clv_error *err);
 

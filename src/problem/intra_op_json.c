@@ -1,7 +1,7 @@
-/* strategy_json.c - what is large goes into the draft as it comes: matrices, costs and usages of
+/* intra_op_json.c - what is large goes into the draft as it comes: matrices, costs and usages of
  * nodes. Of all rows the lengths are kept, to be checked against each other when all is known; then
  * spans and edges are made. */
-#include "problem/strategy_json.h"
+#include "problem/intra_op_json.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 
 #include "base/chunk_list.h"
 #include "base/json_pull.h"
-#include "problem/strategy_draft.h"
+#include "problem/intra_op_draft.h"
 
 #define NAME_SIZE 256 /* of a problem; what is longer is cut */
 
@@ -33,7 +33,7 @@ typedef struct {
 typedef struct {
     clv_json_pull j;
     clv_arena *arena, *scratch; /* of the problem; of the reading */
-    clv_strategy_draft *draft;
+    clv_intra_op_draft *draft;
     clv_json_ints row; /* the one at hand */
     rows intervals, ends;
     counts costs, usages;
@@ -120,14 +120,14 @@ static clv_status read_cost(reader *r, clv_error *err)
     if (r->row.n == 0)
         return clv_fail(err, CLV_EFORMAT, "%s is empty, expected at least one choice",
                         clv_json_pull_path(&r->j, path, sizeof path));
-    return clv_strategy_draft_node(r->draft, r->row.n, r->row.at, err);
+    return clv_intra_op_draft_node(r->draft, r->row.n, r->row.at, err);
 }
 
 static clv_status read_usage(reader *r, clv_error *err)
 {
     int64_t at;
     CLV_TRY(read_amounts(r, &r->usages, err));
-    return clv_strategy_draft_usages(r->draft, r->row.n, r->row.at, &at, err);
+    return clv_intra_op_draft_usages(r->draft, r->row.n, r->row.at, &at, err);
 }
 
 static clv_status read_matrix(reader *r, clv_error *err)
@@ -141,7 +141,7 @@ static clv_status read_matrix(reader *r, clv_error *err)
     int32_t *matrix = clv_chunk_list_add(&r->matrices, 1);
     if (!matrix)
         return nomem(err);
-    return clv_strategy_draft_matrix(r->draft, r->row.n, r->row.at, matrix, err);
+    return clv_intra_op_draft_matrix(r->draft, r->row.n, r->row.at, matrix, err);
 }
 
 /* An array, each element by read_one. */
@@ -257,7 +257,7 @@ static clv_status make_span(reader *r, int32_t v, int64_t at, clv_error *err)
                         r->j.what, v, n_usages, n);
     if (!holds)
         return CLV_OK;
-    return clv_strategy_draft_hold(r->draft, v, interval[0], interval[1], at, err);
+    return clv_intra_op_draft_hold(r->draft, v, interval[0], interval[1], at, err);
 }
 
 static clv_status make_spans(reader *r, clv_error *err)
@@ -304,7 +304,7 @@ static clv_status check_ends(const reader *r, int32_t e, const int64_t *end, int
 static clv_status check_shape(const reader *r, int32_t e, const int64_t *end, int64_t k,
                               clv_error *err)
 {
-    int64_t has = clv_strategy_draft_entries(r->draft, r->matrix_of[e]), n = 1;
+    int64_t has = clv_intra_op_draft_entries(r->draft, r->matrix_of[e]), n = 1;
     char shape[100];
     size_t at = 0;
     for (int64_t i = 0; i < k; i++) {
@@ -335,7 +335,7 @@ static clv_status make_edge(reader *r, int32_t e, clv_error *err)
     }
     for (int64_t i = 0; i < k; i++)
         r->node[i] = (int32_t)end[i];
-    return clv_strategy_draft_edge(r->draft, (int32_t)k, r->node, r->matrix_of[e], err);
+    return clv_intra_op_draft_edge(r->draft, (int32_t)k, r->node, r->matrix_of[e], err);
 }
 
 static clv_status make_edges(reader *r, clv_error *err)
@@ -365,14 +365,14 @@ static void begin_rows(rows *list, clv_arena *arena)
 
 static clv_status read_all(reader *r, clv_error *err)
 {
-    r->limit = CLV_STRATEGY_UNLIMITED;
+    r->limit = CLV_INTRA_OP_UNLIMITED;
     r->row.arena = r->scratch;
     begin_rows(&r->intervals, r->scratch);
     begin_rows(&r->ends, r->scratch);
     clv_chunk_list_init(&r->costs.lengths, r->scratch, sizeof(int32_t));
     clv_chunk_list_init(&r->usages.lengths, r->scratch, sizeof(int32_t));
     clv_chunk_list_init(&r->matrices, r->scratch, sizeof(int32_t));
-    CLV_TRY(clv_strategy_draft_new(r->arena, &r->draft, err));
+    CLV_TRY(clv_intra_op_draft_new(r->arena, &r->draft, err));
     CLV_TRY(read_document(r, err));
     CLV_TRY(make_spans(r, err));
     return make_edges(r, err);
@@ -380,16 +380,17 @@ static clv_status read_all(reader *r, clv_error *err)
 
 /* The scratch is given back before matrices are moved together: the two are the largest there are.
  */
-static clv_status finish(reader *r, clv_status status, const clv_strategies **ret, clv_error *err)
+static clv_status finish(reader *r, clv_status status, const clv_intra_op_problem **ret,
+                         clv_error *err)
 {
     clv_arena_free(r->scratch);
     if (status != CLV_OK)
         return status;
-    return clv_strategy_draft_freeze(r->draft, r->name, r->limit, ret, err);
+    return clv_intra_op_draft_freeze(r->draft, r->name, r->limit, ret, err);
 }
 
-clv_status clv_strategy_read_text(const char *text, size_t n, const char *what, clv_arena *arena,
-                                  const clv_strategies **ret, clv_error *err)
+clv_status clv_intra_op_read_text(const char *text, size_t n, const char *what, clv_arena *arena,
+                                  const clv_intra_op_problem **ret, clv_error *err)
 {
     reader r = { .arena = arena };
     r.scratch = clv_arena_new(clv_arena_alloc(arena), 0);
@@ -411,8 +412,8 @@ static clv_status check_file(int fd, const char *path, clv_error *err)
     return CLV_OK;
 }
 
-static clv_status read_open(int fd, const char *path, clv_arena *arena, const clv_strategies **ret,
-                            clv_error *err)
+static clv_status read_open(int fd, const char *path, clv_arena *arena,
+                            const clv_intra_op_problem **ret, clv_error *err)
 {
     reader r = { .arena = arena };
     CLV_TRY(check_file(fd, path, err));
@@ -423,8 +424,8 @@ static clv_status read_open(int fd, const char *path, clv_arena *arena, const cl
     return finish(&r, status == CLV_OK ? read_all(&r, err) : status, ret, err);
 }
 
-clv_status clv_strategy_read_file(const char *path, clv_arena *arena, const clv_strategies **ret,
-                                  clv_error *err)
+clv_status clv_intra_op_read_file(const char *path, clv_arena *arena,
+                                  const clv_intra_op_problem **ret, clv_error *err)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO must not hang us */
     if (fd < 0)

@@ -1,11 +1,12 @@
-/* test_strategy.c - drafts of strategy problems, and the judge against sums over every moment. */
-#include "problem/strategy.h"
+/* test_intra_op_problem.c - drafts of strategy problems, and the judge against sums over every
+ * moment. */
+#include "problem/intra_op_problem.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "problem/strategy_draft.h"
+#include "problem/intra_op_draft.h"
 #include "support/failing_alloc.h"
 
 static clv_error err;
@@ -38,7 +39,7 @@ typedef struct {
 static int64_t any_amount(uint64_t *seed)
 {
     int32_t kind = below(seed, 8);
-    return kind == 0 ? INT64_MAX : kind == 1 ? CLV_STRATEGY_NEVER : below(seed, 5);
+    return kind == 0 ? INT64_MAX : kind == 1 ? CLV_INTRA_OP_NEVER : below(seed, 5);
 }
 
 static void make_node(small *s, int32_t v, uint64_t *seed)
@@ -78,7 +79,7 @@ static void make_small(small *s, uint64_t *seed)
     s->n_nodes = 1 + below(seed, NODES);
     s->n_edges = below(seed, EDGES + 1);
     int32_t kind = below(seed, 4);
-    s->limit = kind == 0 ? CLV_STRATEGY_UNLIMITED : kind == 1 ? any_amount(seed) : below(seed, 30);
+    s->limit = kind == 0 ? CLV_INTRA_OP_UNLIMITED : kind == 1 ? any_amount(seed) : below(seed, 30);
     for (int32_t v = 0; v < s->n_nodes; v++)
         make_node(s, v, seed);
     for (int32_t e = 0; e < s->n_edges; e++)
@@ -93,27 +94,27 @@ static int64_t n_entries(const small *s, int32_t e)
     return n;
 }
 
-static clv_status draft_small(const small *s, clv_arena *arena, const clv_strategies **ret,
+static clv_status draft_small(const small *s, clv_arena *arena, const clv_intra_op_problem **ret,
                               clv_error *e)
 {
-    clv_strategy_draft *d;
-    CLV_TRY(clv_strategy_draft_new(arena, &d, e));
+    clv_intra_op_draft *d;
+    CLV_TRY(clv_intra_op_draft_new(arena, &d, e));
     for (int32_t i = 0; i < s->n_edges / 2; i++) { /* edges may come before their nodes */
         int32_t matrix;
-        CLV_TRY(clv_strategy_draft_matrix(d, n_entries(s, i), s->entry[i], &matrix, e));
-        CLV_TRY(clv_strategy_draft_edge(d, s->n_ends[i], s->end[i], matrix, e));
+        CLV_TRY(clv_intra_op_draft_matrix(d, n_entries(s, i), s->entry[i], &matrix, e));
+        CLV_TRY(clv_intra_op_draft_edge(d, s->n_ends[i], s->end[i], matrix, e));
     }
     for (int32_t v = 0; v < s->n_nodes; v++) {
-        CLV_TRY(clv_strategy_draft_node(d, s->n_choices[v], s->cost[v], e));
+        CLV_TRY(clv_intra_op_draft_node(d, s->n_choices[v], s->cost[v], e));
         for (int32_t i = s->n_spans[v]; i-- > 0;) /* in any order */
-            CLV_TRY(clv_strategy_draft_span(d, s->lo[v][i], s->hi[v][i], s->usage[v][i], e));
+            CLV_TRY(clv_intra_op_draft_span(d, s->lo[v][i], s->hi[v][i], s->usage[v][i], e));
     }
     for (int32_t i = s->n_edges / 2; i < s->n_edges; i++) {
         int32_t matrix;
-        CLV_TRY(clv_strategy_draft_matrix(d, n_entries(s, i), s->entry[i], &matrix, e));
-        CLV_TRY(clv_strategy_draft_edge(d, s->n_ends[i], s->end[i], matrix, e));
+        CLV_TRY(clv_intra_op_draft_matrix(d, n_entries(s, i), s->entry[i], &matrix, e));
+        CLV_TRY(clv_intra_op_draft_edge(d, s->n_ends[i], s->end[i], matrix, e));
     }
-    return clv_strategy_draft_freeze(d, "small", s->limit, ret, e);
+    return clv_intra_op_draft_freeze(d, "small", s->limit, ret, e);
 }
 
 /* -- the judge -- */
@@ -136,16 +137,16 @@ static int64_t entry_of(const small *s, int32_t e, const int32_t *choice)
     return s->entry[e][at];
 }
 
-static clv_strategy_value judge_by_sums(const small *s, const int32_t *choice)
+static clv_intra_op_value judge_by_sums(const small *s, const int32_t *choice)
 {
-    clv_strategy_value value = { .legal = true };
+    clv_intra_op_value value = { .legal = true };
     for (int32_t v = 0; v < s->n_nodes; v++) {
         value.cost += s->cost[v][choice[v]];
-        value.nevers += s->cost[v][choice[v]] >= CLV_STRATEGY_NEVER;
+        value.nevers += s->cost[v][choice[v]] >= CLV_INTRA_OP_NEVER;
     }
     for (int32_t e = 0; e < s->n_edges; e++) {
         value.cost += entry_of(s, e, choice);
-        value.nevers += entry_of(s, e, choice) >= CLV_STRATEGY_NEVER;
+        value.nevers += entry_of(s, e, choice) >= CLV_INTRA_OP_NEVER;
     }
     for (int64_t t = -TIMES; t < 3 * TIMES; t++) {
         clv_int128 sum = sum_at(s, choice, t);
@@ -154,22 +155,22 @@ static clv_strategy_value judge_by_sums(const small *s, const int32_t *choice)
         value.peak = sum;
         value.peak_at = t;
     }
-    value.legal = s->limit == CLV_STRATEGY_UNLIMITED || value.peak <= s->limit;
+    value.legal = s->limit == CLV_INTRA_OP_UNLIMITED || value.peak <= s->limit;
     return value;
 }
 
 static void judges_agree(const small *s, uint64_t *seed)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
-    const clv_strategies *p = NULL;
-    clv_strategy_value value;
+    const clv_intra_op_problem *p = NULL;
+    clv_intra_op_value value;
     cr_assert_eq(draft_small(s, arena, &p, &err), CLV_OK, "%s", err.message);
     for (int round = 0; round < 5; round++) {
         int32_t choice[NODES];
         for (int32_t v = 0; v < s->n_nodes; v++)
             choice[v] = below(seed, s->n_choices[v]);
-        clv_strategy_value want = judge_by_sums(s, choice);
-        cr_assert_eq(clv_strategy_judge(p, choice, arena, &value, &err), CLV_OK);
+        clv_intra_op_value want = judge_by_sums(s, choice);
+        cr_assert_eq(clv_intra_op_judge(p, choice, arena, &value, &err), CLV_OK);
         cr_assert_eq(value.legal, want.legal);
         cr_assert(value.cost == want.cost);
         cr_assert_eq(value.nevers, want.nevers);
@@ -180,7 +181,7 @@ static void judges_agree(const small *s, uint64_t *seed)
     clv_arena_free(arena);
 }
 
-Test(strategy, the_judge_says_what_sums_over_all_moments_say)
+Test(intra_op_problem, the_judge_says_what_sums_over_all_moments_say)
 {
     uint64_t seed = 42;
     small s;
@@ -191,69 +192,69 @@ Test(strategy, the_judge_says_what_sums_over_all_moments_say)
 }
 
 /* A problem of two nodes that hold memory from 3 to 9 and from 5 to 7, and an edge. */
-static const clv_strategies *two_nodes(clv_arena *arena, int64_t limit)
+static const clv_intra_op_problem *two_nodes(clv_arena *arena, int64_t limit)
 {
     static const int64_t cost[] = { 1, 2, 3 }, usage[] = { 10, 20, 30 };
     static const int64_t entry[] = { 0, 100, 200, 300, 400, 500 };
     static const int32_t ends[] = { 1, 0 };
-    clv_strategy_draft *d;
-    const clv_strategies *p = NULL;
+    clv_intra_op_draft *d;
+    const clv_intra_op_problem *p = NULL;
     int32_t matrix;
-    cr_assert_eq(clv_strategy_draft_new(arena, &d, &err), CLV_OK);
-    cr_assert_eq(clv_strategy_draft_node(d, 3, cost, &err), CLV_OK);
-    cr_assert_eq(clv_strategy_draft_span(d, 3, 9, usage, &err), CLV_OK);
-    cr_assert_eq(clv_strategy_draft_node(d, 2, cost, &err), CLV_OK);
-    cr_assert_eq(clv_strategy_draft_span(d, 5, 7, usage, &err), CLV_OK);
-    cr_assert_eq(clv_strategy_draft_matrix(d, 6, entry, &matrix, &err), CLV_OK);
-    cr_assert_eq(clv_strategy_draft_edge(d, 2, ends, matrix, &err), CLV_OK);
-    cr_assert_eq(clv_strategy_draft_freeze(d, "two", limit, &p, &err), CLV_OK, "%s", err.message);
+    cr_assert_eq(clv_intra_op_draft_new(arena, &d, &err), CLV_OK);
+    cr_assert_eq(clv_intra_op_draft_node(d, 3, cost, &err), CLV_OK);
+    cr_assert_eq(clv_intra_op_draft_span(d, 3, 9, usage, &err), CLV_OK);
+    cr_assert_eq(clv_intra_op_draft_node(d, 2, cost, &err), CLV_OK);
+    cr_assert_eq(clv_intra_op_draft_span(d, 5, 7, usage, &err), CLV_OK);
+    cr_assert_eq(clv_intra_op_draft_matrix(d, 6, entry, &matrix, &err), CLV_OK);
+    cr_assert_eq(clv_intra_op_draft_edge(d, 2, ends, matrix, &err), CLV_OK);
+    cr_assert_eq(clv_intra_op_draft_freeze(d, "two", limit, &p, &err), CLV_OK, "%s", err.message);
     return p;
 }
 
-Test(strategy, the_first_rule_broken_is_told)
+Test(intra_op_problem, the_first_rule_broken_is_told)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
-    const clv_strategies *p = two_nodes(arena, 49);
-    clv_strategy_value value;
-    cr_assert_eq(clv_strategy_judge(p, (int32_t[]){ 2, 1 }, arena, &value, &err), CLV_OK);
+    const clv_intra_op_problem *p = two_nodes(arena, 49);
+    clv_intra_op_value value;
+    cr_assert_eq(clv_intra_op_judge(p, (int32_t[]){ 2, 1 }, arena, &value, &err), CLV_OK);
     cr_expect(!value.legal);
     cr_expect_str_eq(value.why,
                      "at time 5 the nodes hold 50, which is 1 more than the limit of 49");
     cr_expect(value.cost == 3 + 2 + 500 && value.peak == 50 && value.peak_at == 5);
-    cr_assert_eq(clv_strategy_judge(p, (int32_t[]){ 2, 0 }, arena, &value, &err), CLV_OK);
+    cr_assert_eq(clv_intra_op_judge(p, (int32_t[]){ 2, 0 }, arena, &value, &err), CLV_OK);
     cr_expect(value.legal && value.cost == 3 + 1 + 200 && value.peak == 40, "row-major over 1, 0");
-    cr_assert_eq(clv_strategy_judge(p, (int32_t[]){ 3, 0 }, arena, &value, &err), CLV_OK);
+    cr_assert_eq(clv_intra_op_judge(p, (int32_t[]){ 3, 0 }, arena, &value, &err), CLV_OK);
     cr_expect_str_eq(value.why, "node 0 takes choice 3, and it has 3");
-    cr_assert_eq(clv_strategy_judge(p, (int32_t[]){ 0, -1 }, arena, &value, &err), CLV_OK);
+    cr_assert_eq(clv_intra_op_judge(p, (int32_t[]){ 0, -1 }, arena, &value, &err), CLV_OK);
     cr_expect_str_eq(value.why, "node 1 takes choice -1, and it has 2");
     clv_arena_free(arena);
 }
 
 /* -- drafts -- */
 
-Test(strategy, equal_matrices_of_one_shape_are_kept_once)
+Test(intra_op_problem, equal_matrices_of_one_shape_are_kept_once)
 {
     enum { N = 500, PER = 7 };
     static const int64_t cost[6] = { 0 };
     static const int32_t choices[] = { 2, 3, 6, 1 };
     clv_arena *arena = clv_arena_new(NULL, 0);
-    clv_strategy_draft *d;
-    const clv_strategies *p = NULL;
-    cr_assert_eq(clv_strategy_draft_new(arena, &d, &err), CLV_OK);
+    clv_intra_op_draft *d;
+    const clv_intra_op_problem *p = NULL;
+    cr_assert_eq(clv_intra_op_draft_new(arena, &d, &err), CLV_OK);
     for (int v = 0; v < 4; v++)
-        cr_assert_eq(clv_strategy_draft_node(d, choices[v], cost, &err), CLV_OK);
+        cr_assert_eq(clv_intra_op_draft_node(d, choices[v], cost, &err), CLV_OK);
     for (int e = 0; e < N * PER; e++) { /* 2 x 3, 3 x 2, 6, 6 x 1, 1 x 6, 2 x 3, 2 x 1 x 3 */
         static const int32_t ends[PER][3] = { { 0, 1 }, { 1, 0 }, { 2 },      { 2, 3 },
                                               { 3, 2 }, { 0, 1 }, { 0, 3, 1 } };
         static const int32_t k[PER] = { 2, 2, 1, 2, 2, 2, 3 };
         int64_t entry[6] = { e % N, 1, 2, 3, 4, 5 };
         int32_t matrix;
-        cr_assert_eq(clv_strategy_draft_matrix(d, 6, entry, &matrix, &err), CLV_OK);
+        cr_assert_eq(clv_intra_op_draft_matrix(d, 6, entry, &matrix, &err), CLV_OK);
         cr_assert_eq(matrix, e % N);
-        cr_assert_eq(clv_strategy_draft_entries(d, matrix), 6);
-        cr_assert_eq(clv_strategy_draft_edge(d, k[e / N], ends[e / N], matrix, &err), CLV_OK);
+        cr_assert_eq(clv_intra_op_draft_entries(d, matrix), 6);
+        cr_assert_eq(clv_intra_op_draft_edge(d, k[e / N], ends[e / N], matrix, &err), CLV_OK);
     }
-    cr_assert_eq(clv_strategy_draft_freeze(d, NULL, 0, &p, &err), CLV_OK, "%s", err.message);
+    cr_assert_eq(clv_intra_op_draft_freeze(d, NULL, 0, &p, &err), CLV_OK, "%s", err.message);
     cr_expect_str_eq(p->name, "");
     cr_expect_eq(p->n_matrices, N * 6, "two of the seven have one shape");
     cr_expect_eq(p->first_entry[p->n_matrices], N * 6 * 6);
@@ -265,11 +266,11 @@ Test(strategy, equal_matrices_of_one_shape_are_kept_once)
     clv_arena_free(arena);
 }
 
-static clv_strategy_draft *new_draft(clv_arena *arena)
+static clv_intra_op_draft *new_draft(clv_arena *arena)
 {
-    clv_strategy_draft *d;
-    cr_assert_eq(clv_strategy_draft_new(arena, &d, &err), CLV_OK);
-    cr_assert_eq(clv_strategy_draft_node(d, 2, (int64_t[]){ 0, 0 }, &err), CLV_OK);
+    clv_intra_op_draft *d;
+    cr_assert_eq(clv_intra_op_draft_new(arena, &d, &err), CLV_OK);
+    cr_assert_eq(clv_intra_op_draft_node(d, 2, (int64_t[]){ 0, 0 }, &err), CLV_OK);
     return d;
 }
 
@@ -279,26 +280,26 @@ static void refused(clv_status status, const char *message)
     cr_expect_str_eq(err.message, message, "%s", err.message);
 }
 
-Test(strategy, a_draft_refuses_what_breaks_a_rule)
+Test(intra_op_problem, a_draft_refuses_what_breaks_a_rule)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
-    clv_strategy_draft *d = new_draft(arena);
+    clv_intra_op_draft *d = new_draft(arena);
     int32_t matrix;
-    refused(clv_strategy_draft_node(d, 0, NULL, &err),
+    refused(clv_intra_op_draft_node(d, 0, NULL, &err),
             "node 1 has no choices, expected at least one");
-    refused(clv_strategy_draft_node(d, 2, (int64_t[]){ 0, -1 }, &err),
+    refused(clv_intra_op_draft_node(d, 2, (int64_t[]){ 0, -1 }, &err),
             "node 1: choice 1 costs -1, expected 0 or more");
-    refused(clv_strategy_draft_span(d, 5, 4, (int64_t[]){ 0, 0 }, &err),
+    refused(clv_intra_op_draft_span(d, 5, 4, (int64_t[]){ 0, 0 }, &err),
             "node 0 holds memory from 5 to 4, expected an end not before the start");
-    refused(clv_strategy_draft_span(d, 4, 5, (int64_t[]){ -7, 0 }, &err),
+    refused(clv_intra_op_draft_span(d, 4, 5, (int64_t[]){ -7, 0 }, &err),
             "node 0: choice 0 uses -7, expected 0 or more");
-    refused(clv_strategy_draft_matrix(d, 2, (int64_t[]){ 0, -3 }, &matrix, &err),
+    refused(clv_intra_op_draft_matrix(d, 2, (int64_t[]){ 0, -3 }, &matrix, &err),
             "entry 1 of a matrix is -3, expected 0 or more");
-    refused(clv_strategy_draft_matrix(d, 0, NULL, &matrix, &err),
+    refused(clv_intra_op_draft_matrix(d, 0, NULL, &matrix, &err),
             "a matrix has no entries, expected at least one");
-    refused(clv_strategy_draft_edge(d, 0, NULL, 0, &err),
+    refused(clv_intra_op_draft_edge(d, 0, NULL, 0, &err),
             "edge 0 has no nodes, expected at least one");
-    refused(clv_strategy_draft_edge(d, 1, (int32_t[]){ 0 }, 0, &err),
+    refused(clv_intra_op_draft_edge(d, 1, (int32_t[]){ 0 }, 0, &err),
             "edge 0 has matrix 0, expected one of 0");
     clv_arena_free(arena);
 }
@@ -307,18 +308,18 @@ static void no_edge(int32_t k, const int32_t *ends, int64_t n, const char *messa
 {
     static const int64_t entry[8] = { 0 };
     clv_arena *arena = clv_arena_new(NULL, 0);
-    clv_strategy_draft *d = new_draft(arena);
-    const clv_strategies *p = NULL;
+    clv_intra_op_draft *d = new_draft(arena);
+    const clv_intra_op_problem *p = NULL;
     int32_t matrix;
-    cr_assert_eq(clv_strategy_draft_node(d, 3, entry, &err), CLV_OK);
-    cr_assert_eq(clv_strategy_draft_matrix(d, n, entry, &matrix, &err), CLV_OK);
-    cr_assert_eq(clv_strategy_draft_edge(d, k, ends, matrix, &err), CLV_OK);
-    refused(clv_strategy_draft_freeze(d, "", 0, &p, &err), message);
+    cr_assert_eq(clv_intra_op_draft_node(d, 3, entry, &err), CLV_OK);
+    cr_assert_eq(clv_intra_op_draft_matrix(d, n, entry, &matrix, &err), CLV_OK);
+    cr_assert_eq(clv_intra_op_draft_edge(d, k, ends, matrix, &err), CLV_OK);
+    refused(clv_intra_op_draft_freeze(d, "", 0, &p, &err), message);
     cr_expect_null(p);
     clv_arena_free(arena);
 }
 
-Test(strategy, freezing_refuses_edges_that_do_not_fit)
+Test(intra_op_problem, freezing_refuses_edges_that_do_not_fit)
 {
     no_edge(2, (int32_t[]){ 0, 2 }, 4, "edge 0 is of node 2, expected one of 2");
     no_edge(2, (int32_t[]){ -1, 0 }, 4, "edge 0 is of node -1, expected one of 2");
@@ -328,42 +329,42 @@ Test(strategy, freezing_refuses_edges_that_do_not_fit)
     no_edge(1, (int32_t[]){ 1 }, 6, "edge 0 has a matrix of 6 entries, expected 3");
 }
 
-Test(strategy, spans_of_a_node_may_touch_and_not_meet)
+Test(intra_op_problem, spans_of_a_node_may_touch_and_not_meet)
 {
     static const int64_t usage[] = { 1, 1 };
     clv_arena *arena = clv_arena_new(NULL, 0);
-    const clv_strategies *p = NULL;
-    clv_strategy_draft *d = new_draft(arena);
-    cr_assert_eq(clv_strategy_draft_span(d, 5, 8, usage, &err), CLV_OK);
-    cr_assert_eq(clv_strategy_draft_span(d, 3, 3, usage, &err), CLV_OK);
-    cr_assert_eq(clv_strategy_draft_span(d, 2, 5, usage, &err), CLV_OK);
-    cr_assert_eq(clv_strategy_draft_freeze(d, "", 0, &p, &err), CLV_OK, "%s", err.message);
+    const clv_intra_op_problem *p = NULL;
+    clv_intra_op_draft *d = new_draft(arena);
+    cr_assert_eq(clv_intra_op_draft_span(d, 5, 8, usage, &err), CLV_OK);
+    cr_assert_eq(clv_intra_op_draft_span(d, 3, 3, usage, &err), CLV_OK);
+    cr_assert_eq(clv_intra_op_draft_span(d, 2, 5, usage, &err), CLV_OK);
+    cr_assert_eq(clv_intra_op_draft_freeze(d, "", 0, &p, &err), CLV_OK, "%s", err.message);
     cr_expect_eq(p->first_span[1], 2, "an empty one is none");
     d = new_draft(arena);
-    cr_assert_eq(clv_strategy_draft_span(d, 5, 8, usage, &err), CLV_OK);
-    cr_assert_eq(clv_strategy_draft_span(d, 2, 6, usage, &err), CLV_OK);
-    refused(clv_strategy_draft_freeze(d, "", 0, &p, &err),
+    cr_assert_eq(clv_intra_op_draft_span(d, 5, 8, usage, &err), CLV_OK);
+    cr_assert_eq(clv_intra_op_draft_span(d, 2, 6, usage, &err), CLV_OK);
+    refused(clv_intra_op_draft_freeze(d, "", 0, &p, &err),
             "node 0 holds memory twice at time 5, expected spans that do not meet");
     d = new_draft(arena);
-    refused(clv_strategy_draft_freeze(d, "", -2, &p, &err),
+    refused(clv_intra_op_draft_freeze(d, "", -2, &p, &err),
             "the memory limit is -2, expected 0 or more");
     clv_arena_free(arena);
 }
 
-Test(strategy, nothing_at_all_is_a_problem_too)
+Test(intra_op_problem, nothing_at_all_is_a_problem_too)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
-    clv_strategy_draft *d;
-    const clv_strategies *p = NULL;
-    clv_strategy_value value;
-    cr_assert_eq(clv_strategy_draft_new(arena, &d, &err), CLV_OK);
-    cr_assert_eq(clv_strategy_draft_freeze(d, "", 0, &p, &err), CLV_OK);
-    cr_assert_eq(clv_strategy_judge(p, NULL, arena, &value, &err), CLV_OK);
+    clv_intra_op_draft *d;
+    const clv_intra_op_problem *p = NULL;
+    clv_intra_op_value value;
+    cr_assert_eq(clv_intra_op_draft_new(arena, &d, &err), CLV_OK);
+    cr_assert_eq(clv_intra_op_draft_freeze(d, "", 0, &p, &err), CLV_OK);
+    cr_assert_eq(clv_intra_op_judge(p, NULL, arena, &value, &err), CLV_OK);
     cr_expect(value.legal && value.cost == 0 && value.peak == 0);
     clv_arena_free(arena);
 }
 
-Test(strategy, survives_running_out_of_memory)
+Test(intra_op_problem, survives_running_out_of_memory)
 {
     uint64_t seed = 7;
     small s;
@@ -375,12 +376,12 @@ Test(strategy, survives_running_out_of_memory)
         failing f = { .fail_at = calls };
         clv_alloc alloc = failing_alloc(&f);
         clv_arena *arena = clv_arena_new(&alloc, 0);
-        const clv_strategies *p = NULL;
-        clv_strategy_value value;
+        const clv_intra_op_problem *p = NULL;
+        clv_intra_op_value value;
         int32_t choice[NODES] = { 0 };
         clv_status status = arena ? draft_small(&s, arena, &p, NULL) : CLV_ENOMEM;
         if (status == CLV_OK)
-            status = clv_strategy_judge(p, choice, arena, &value, NULL);
+            status = clv_intra_op_judge(p, choice, arena, &value, NULL);
         done = status == CLV_OK;
         cr_assert(done || status == CLV_ENOMEM);
         clv_arena_free(arena);

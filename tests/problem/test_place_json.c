@@ -1,6 +1,6 @@
-/* test_placement_json.c - workloads of the placement paper: what is read, and what is refused how.
+/* test_place_json.c - workloads of the placement paper: what is read, and what is refused how.
  */
-#include "problem/placement_json.h"
+#include "problem/place_json.h"
 
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
@@ -19,17 +19,17 @@
     "{" devices ", \"nodes\": [" nodes "], \"edges\": [" edges "]}"
 #define THREE NODE(10) ", " NODE(20) ", " NODE(30)
 
-static clv_placement *read_ok(const char *text, clv_arena *arena)
+static clv_place_problem *read_ok(const char *text, clv_arena *arena)
 {
-    clv_placement *p = NULL;
+    clv_place_problem *p = NULL;
     clv_error err = { 0 };
-    clv_status s = clv_placement_read(text, strlen(text), "w.json", arena, &p, &err);
+    clv_status s = clv_place_read_text(text, strlen(text), "w.json", arena, &p, &err);
     cr_assert_eq(s, CLV_OK, "%s: %s", text, err.message);
     cr_assert_not_null(p);
     return p;
 }
 
-static int32_t node_of(const clv_placement *p, int64_t id)
+static int32_t node_of(const clv_place_problem *p, int64_t id)
 {
     for (int32_t v = 0; v < p->n_nodes; v++)
         if (p->id[v] == id)
@@ -38,7 +38,7 @@ static int32_t node_of(const clv_placement *p, int64_t id)
     return -1;
 }
 
-static bool has_edge(const clv_placement *p, int64_t from, int64_t to)
+static bool has_edge(const clv_place_problem *p, int64_t from, int64_t to)
 {
     int32_t u = node_of(p, from), v = node_of(p, to);
     for (int32_t i = p->out_first[u]; i < p->out_first[u + 1]; i++)
@@ -48,7 +48,7 @@ static bool has_edge(const clv_placement *p, int64_t from, int64_t to)
 }
 
 /* Arrays are whole, and order is one. */
-static void is_sound(const clv_placement *p, clv_arena *arena)
+static void is_sound(const clv_place_problem *p, clv_arena *arena)
 {
     int32_t *place = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes + 1);
     for (int32_t i = 0; i < p->n_nodes; i++)
@@ -66,10 +66,11 @@ static void is_sound(const clv_placement *p, clv_arena *arena)
 
 /* -- what is read -- */
 
-Test(placement_json, the_plainest_workload)
+Test(place_json, the_plainest_workload)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
-    clv_placement *p = read_ok(WORKLOAD(DEVICES, NODE(7) ", " NODE(3), EDGE(3, 7, 0.25)), arena);
+    clv_place_problem *p =
+        read_ok(WORKLOAD(DEVICES, NODE(7) ", " NODE(3), EDGE(3, 7, 0.25)), arena);
     cr_assert_eq(p->n_nodes, 2);
     cr_assert_eq(p->n_edges, 1);
     cr_assert_eq(p->n_classes, 2);
@@ -90,7 +91,7 @@ Test(placement_json, the_plainest_workload)
     clv_arena_free(arena);
 }
 
-Test(placement_json, flags_are_bools_or_0_and_1)
+Test(place_json, flags_are_bools_or_0_and_1)
 {
     static const char text[] =
         "{\"maxSizePerFPGA\": 17185374208.0, \"maxFPGAs\": 1, \"maxCPUs\": 0, \"nodes\": ["
@@ -102,7 +103,7 @@ Test(placement_json, flags_are_bools_or_0_and_1)
         "\"isBackwardNode\": true}],"
         "\"edges\": [{\"sourceId\": 1, \"destId\": 2, \"cost\": 0, \"size\": 12.5}]}";
     clv_arena *arena = clv_arena_new(NULL, 0);
-    clv_placement *p = read_ok(text, arena);
+    clv_place_problem *p = read_ok(text, arena);
     cr_assert_eq(p->kinds[0].capacity_bytes, INT64_C(17185374208));
     cr_assert(p->time[0] == 1 && p->time[1] == CLV_PLACE_NEVER && p->time[2] == CLV_PLACE_NEVER);
     cr_assert(p->time[3] == 5 && p->time[4] == 5 && p->time[5] == 5);
@@ -114,10 +115,10 @@ Test(placement_json, flags_are_bools_or_0_and_1)
 
 #define IN_CLASS(id, class) "{\"id\": " #id ", " FORWARD ", \"colorClass\": " #class "}"
 
-Test(placement_json, nodes_of_one_colour_are_a_class_and_others_are_alone)
+Test(place_json, nodes_of_one_colour_are_a_class_and_others_are_alone)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
-    clv_placement *p =
+    clv_place_problem *p =
         read_ok(WORKLOAD(DEVICES,
                          IN_CLASS(1, 2147483000) ", " IN_CLASS(2, 0) ", " NODE(3) ", " IN_CLASS(
                              4, 2147483000) ", " NODE(5) ", " IN_CLASS(0, 0),
@@ -135,10 +136,10 @@ Test(placement_json, nodes_of_one_colour_are_a_class_and_others_are_alone)
 }
 
 /* Also where they are listed apart, and where profiling left a difference that means nothing. */
-Test(placement_json, a_source_has_one_cost)
+Test(place_json, a_source_has_one_cost)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
-    clv_placement *p = read_ok(
+    clv_place_problem *p = read_ok(
         WORKLOAD(DEVICES, THREE, EDGE(10, 20, 3) ", " EDGE(20, 30, 1) ", " EDGE(10, 30, 3.0000001)),
         arena);
     cr_assert_eq(p->send_cost[0], 3);
@@ -149,44 +150,46 @@ Test(placement_json, a_source_has_one_cost)
     clv_arena_free(arena);
 }
 
-Test(placement_json, an_edge_said_twice_counts_once)
+Test(place_json, an_edge_said_twice_counts_once)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
-    clv_placement *p = read_ok(WORKLOAD(DEVICES, THREE,
-                                        EDGE(10, 20, 1) ", " EDGE(20, 30, 1) ", " EDGE(
-                                            10, 30, 1) ", " EDGE(10, 20, 1) ", " EDGE(20, 30, 1)),
-                               arena);
+    clv_place_problem *p =
+        read_ok(WORKLOAD(DEVICES, THREE,
+                         EDGE(10, 20, 1) ", " EDGE(20, 30, 1) ", " EDGE(10, 30, 1) ", " EDGE(
+                             10, 20, 1) ", " EDGE(20, 30, 1)),
+                arena);
     cr_assert_eq(p->n_edges, 3);
     cr_assert(has_edge(p, 10, 20) && has_edge(p, 10, 30) && has_edge(p, 20, 30));
     is_sound(p, arena);
     clv_arena_free(arena);
 }
 
-Test(placement_json, parts_of_bytes_are_rounded_the_safe_way)
+Test(place_json, parts_of_bytes_are_rounded_the_safe_way)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
-    clv_placement *p = read_ok(WORKLOAD("\"maxSizePerFPGA\": 99.5, \"maxFPGAs\": 1, \"maxCPUs\": 0",
-                                        "{\"id\": 1, " FORWARD ", \"size\": 2.25}", ""),
-                               arena);
+    clv_place_problem *p =
+        read_ok(WORKLOAD("\"maxSizePerFPGA\": 99.5, \"maxFPGAs\": 1, \"maxCPUs\": 0",
+                         "{\"id\": 1, " FORWARD ", \"size\": 2.25}", ""),
+                arena);
     cr_assert_eq(p->kinds[0].capacity_bytes, 99);
     cr_assert_eq(p->bytes[0], 3);
     clv_arena_free(arena);
 }
 
-Test(placement_json, no_nodes_are_a_workload_too)
+Test(place_json, no_nodes_are_a_workload_too)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
-    clv_placement *p = read_ok(WORKLOAD(DEVICES, "", ""), arena);
+    clv_place_problem *p = read_ok(WORKLOAD(DEVICES, "", ""), arena);
     cr_assert(p->n_nodes == 0 && p->n_edges == 0 && p->n_classes == 0);
     clv_arena_free(arena);
 }
 
-Test(placement_json, the_result_does_not_need_the_text)
+Test(place_json, the_result_does_not_need_the_text)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     char text[] = WORKLOAD(DEVICES, THREE, EDGE(30, 10, 2)), what[] = "gone";
-    clv_placement *p = NULL;
-    cr_assert_eq(clv_placement_read(text, strlen(text), what, arena, &p, NULL), CLV_OK);
+    clv_place_problem *p = NULL;
+    cr_assert_eq(clv_place_read_text(text, strlen(text), what, arena, &p, NULL), CLV_OK);
     memset(text, 'x', sizeof text);
     memset(what, 'x', sizeof what);
     cr_assert_str_eq(p->kinds[0].name, "accelerator");
@@ -199,7 +202,7 @@ typedef struct {
     int32_t nodes, edges, classes, accelerators;
 } published;
 
-Test(placement_json, published_workloads)
+Test(place_json, published_workloads)
 {
     static const published files[] = {
         { "throughput/LayerGraphs/bert24_inference.json", 32, 55, 32, 6 },
@@ -211,7 +214,7 @@ Test(placement_json, published_workloads)
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         char *text = file_text(TEST_SOURCE_DIR "/tests/data/placement", files[i].file, NULL);
         cr_assert_not_null(text, "%s", files[i].file);
-        clv_placement *p = read_ok(text, arena);
+        clv_place_problem *p = read_ok(text, arena);
         free(text);
         cr_expect_eq(p->n_nodes, files[i].nodes);
         cr_expect_eq(p->n_edges, files[i].edges);
@@ -223,7 +226,7 @@ Test(placement_json, published_workloads)
 }
 
 /* The example of docs/formats/workload.md. */
-Test(placement_json, the_documented_example)
+Test(place_json, the_documented_example)
 {
     char *text = file_text(TEST_SOURCE_DIR "/docs/formats", "workload.md", NULL);
     cr_assert_not_null(text);
@@ -232,7 +235,7 @@ Test(placement_json, the_documented_example)
     start += strlen("```json\n");
     *strstr(start, "```") = '\0';
     clv_arena *arena = clv_arena_new(NULL, 0);
-    clv_placement *p = read_ok(start, arena);
+    clv_place_problem *p = read_ok(start, arena);
     cr_assert(p->n_nodes == 2 && has_edge(p, 1, 2));
     clv_arena_free(arena);
     free(text);
@@ -409,17 +412,17 @@ static const bad_text bad[] = {
       { "cycle" } },
 };
 
-ParameterizedTestParameters(placement_json, is_refused_in_a_sentence_that_helps)
+ParameterizedTestParameters(place_json, is_refused_in_a_sentence_that_helps)
 {
     return cr_make_param_array(bad_text, (void *)bad, sizeof bad / sizeof *bad);
 }
 
-ParameterizedTest(bad_text *b, placement_json, is_refused_in_a_sentence_that_helps)
+ParameterizedTest(bad_text *b, place_json, is_refused_in_a_sentence_that_helps)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
-    clv_placement *p = NULL;
+    clv_place_problem *p = NULL;
     clv_error err = { 0 };
-    clv_status s = clv_placement_read(b->text, strlen(b->text), "w.json", arena, &p, &err);
+    clv_status s = clv_place_read_text(b->text, strlen(b->text), "w.json", arena, &p, &err);
     cr_assert_eq(s, b->status, "%s: %d %s", b->what, (int)s, err.message);
     cr_assert_null(p, "a failed call leaves its result alone");
     cr_expect(s == CLV_ELIMIT || strstr(err.message, "w.json") == err.message, "%s: said: %s",
@@ -432,43 +435,43 @@ ParameterizedTest(bad_text *b, placement_json, is_refused_in_a_sentence_that_hel
 }
 
 /* The message of a cycle names a node that is on it, not one that leads to it. */
-Test(placement_json, a_cycle_is_named_by_its_nodes)
+Test(place_json, a_cycle_is_named_by_its_nodes)
 {
     static const char text[] =
         WORKLOAD(DEVICES, NODE(88) ", " NODE(77) ", " NODE(11) ", " NODE(12),
                  EDGE(77, 11, 1) ", " EDGE(11, 12, 1) ", " EDGE(12, 11, 1) ", " EDGE(12, 88, 1));
     clv_arena *arena = clv_arena_new(NULL, 0);
-    clv_placement *p = NULL;
+    clv_place_problem *p = NULL;
     clv_error err = { 0 };
-    cr_assert_eq(clv_placement_read(text, sizeof text - 1, "w", arena, &p, &err), CLV_EFORMAT);
+    cr_assert_eq(clv_place_read_text(text, sizeof text - 1, "w", arena, &p, &err), CLV_EFORMAT);
     cr_expect(strstr(err.message, "11") || strstr(err.message, "12"), "%s", err.message);
     cr_expect(!strstr(err.message, "77") && !strstr(err.message, "88"), "%s", err.message);
     clv_arena_free(arena);
 }
 
-Test(placement_json, any_beginning_of_a_text_is_refused)
+Test(place_json, any_beginning_of_a_text_is_refused)
 {
     static const char text[] = WORKLOAD(DEVICES, THREE, EDGE(10, 20, 1) ", " EDGE(20, 30, 2));
     for (size_t n = 0; n < sizeof text - 1; n++) {
         clv_arena *arena = clv_arena_new(NULL, 0);
-        clv_placement *p = NULL;
+        clv_place_problem *p = NULL;
         clv_error err = { 0 };
-        cr_assert_eq(clv_placement_read(text, n, "w", arena, &p, &err), CLV_EFORMAT, "%zu", n);
+        cr_assert_eq(clv_place_read_text(text, n, "w", arena, &p, &err), CLV_EFORMAT, "%zu", n);
         cr_assert(!p && err.message[0]);
         clv_arena_free(arena);
     }
 }
 
-Test(placement_json, survives_running_out_of_memory)
+Test(place_json, survives_running_out_of_memory)
 {
     static const char text[] = WORKLOAD(DEVICES, THREE ", " IN_CLASS(5, 2) ", " IN_CLASS(6, 2),
                                         EDGE(10, 20, 1) ", " EDGE(20, 30, 2));
     bool done = false;
     for (size_t limit = 1; !done; limit += 8) {
         clv_arena *arena = clv_arena_new(NULL, limit);
-        clv_placement *p = NULL;
+        clv_place_problem *p = NULL;
         clv_status s =
-            arena ? clv_placement_read(text, sizeof text - 1, "w", arena, &p, NULL) : CLV_ENOMEM;
+            arena ? clv_place_read_text(text, sizeof text - 1, "w", arena, &p, NULL) : CLV_ENOMEM;
         done = s == CLV_OK;
         cr_assert(done || s == CLV_ENOMEM, "limit %zu gave %d", limit, (int)s);
         cr_assert_eq(done, p != NULL);
@@ -480,8 +483,8 @@ Test(placement_json, survives_running_out_of_memory)
         failing f = { .fail_at = calls };
         clv_alloc alloc = failing_alloc(&f);
         clv_arena *arena = clv_arena_new(&alloc, 0);
-        clv_placement *p = NULL;
-        done = arena && clv_placement_read(text, sizeof text - 1, "w", arena, &p, NULL) == CLV_OK;
+        clv_place_problem *p = NULL;
+        done = arena && clv_place_read_text(text, sizeof text - 1, "w", arena, &p, NULL) == CLV_OK;
         cr_assert_eq(done, p != NULL);
         clv_arena_free(arena);
         cr_assert_eq(f.live, 0);

@@ -1,9 +1,9 @@
 /* The bound from a forest of edges, against all answers of small problems. */
-#include "problem/strategy_forest.h"
+#include "problem/intra_op_forest.h"
 
 #include <criterion/criterion.h>
 
-#include "problem/strategy_draft.h"
+#include "problem/intra_op_draft.h"
 
 #define N_MAX 5
 #define PER   3 /* choices of a node at most */
@@ -18,22 +18,23 @@ static int32_t below(uint64_t *state, int32_t n)
 
 /* A chain where edges is 0, a clique of up to twice as many edges at 2. Memory of half the nodes at
  * one moment, of some at another. */
-static const clv_strategies *make(clv_arena *arena, uint64_t *seed, int32_t edges, int64_t limit)
+static const clv_intra_op_problem *make(clv_arena *arena, uint64_t *seed, int32_t edges,
+                                        int64_t limit)
 {
-    clv_strategy_draft *d;
-    const clv_strategies *p = NULL;
+    clv_intra_op_draft *d;
+    const clv_intra_op_problem *p = NULL;
     int32_t n = 2 + below(seed, N_MAX - 1), choices[N_MAX], matrix;
     int64_t at[PER * PER];
-    cr_assert_eq(clv_strategy_draft_new(arena, &d, &err), CLV_OK);
+    cr_assert_eq(clv_intra_op_draft_new(arena, &d, &err), CLV_OK);
     for (int32_t v = 0; v < n; v++) {
         choices[v] = 1 + below(seed, PER);
         for (int32_t c = 0; c < choices[v]; c++)
             at[c] = below(seed, 100);
-        cr_assert_eq(clv_strategy_draft_node(d, choices[v], at, &err), CLV_OK);
+        cr_assert_eq(clv_intra_op_draft_node(d, choices[v], at, &err), CLV_OK);
         for (int32_t c = 0; c < choices[v]; c++)
             at[c] = below(seed, 40);
         if (v % 2 == 0)
-            cr_assert_eq(clv_strategy_draft_span(d, v == 2 ? 1 : 0, 2, at, &err), CLV_OK);
+            cr_assert_eq(clv_intra_op_draft_span(d, v == 2 ? 1 : 0, 2, at, &err), CLV_OK);
     }
     for (int32_t i = 1; i < n + edges * n; i++) {
         int32_t v = i < n ? i : 1 + below(seed, n - 1), u = i < n ? i - 1 : below(seed, v);
@@ -44,57 +45,57 @@ static const clv_strategies *make(clv_arena *arena, uint64_t *seed, int32_t edge
         }
         for (int32_t k = 0; k < PER * PER; k++)
             at[k] = below(seed, 100);
-        cr_assert_eq(clv_strategy_draft_matrix(d, choices[u] * choices[v], at, &matrix, &err),
+        cr_assert_eq(clv_intra_op_draft_matrix(d, choices[u] * choices[v], at, &matrix, &err),
                      CLV_OK);
-        cr_assert_eq(clv_strategy_draft_edge(d, 2, ends, matrix, &err), CLV_OK);
+        cr_assert_eq(clv_intra_op_draft_edge(d, 2, ends, matrix, &err), CLV_OK);
     }
-    cr_assert_eq(clv_strategy_draft_freeze(d, "small", limit, &p, &err), CLV_OK);
+    cr_assert_eq(clv_intra_op_draft_freeze(d, "small", limit, &p, &err), CLV_OK);
     return p;
 }
 
 /* The least cost of a legal answer; -1: there is none. */
-static clv_int128 least_of(const clv_strategies *p, clv_arena *arena)
+static clv_int128 least_of(const clv_intra_op_problem *p, clv_arena *arena)
 {
     int32_t answer[N_MAX] = { 0 }, v = 0;
     clv_int128 least = -1;
     while (v < p->n_nodes) { /* counts through all answers */
-        clv_strategy_value value;
-        cr_assert_eq(clv_strategy_judge(p, answer, arena, &value, &err), CLV_OK);
+        clv_intra_op_value value;
+        cr_assert_eq(clv_intra_op_judge(p, answer, arena, &value, &err), CLV_OK);
         if (value.legal && (least < 0 || value.cost < least))
             least = value.cost;
-        for (v = 0; v < p->n_nodes && ++answer[v] == clv_strategy_n_choices(p, v); v++)
+        for (v = 0; v < p->n_nodes && ++answer[v] == clv_intra_op_n_choices(p, v); v++)
             answer[v] = 0;
     }
     return least;
 }
 
-static clv_int128 bound_of(const clv_strategies *p, clv_arena *arena)
+static clv_int128 bound_of(const clv_intra_op_problem *p, clv_arena *arena)
 {
     clv_int128 bound;
-    cr_assert_eq(clv_strategy_forest(p, arena, &bound, &err), CLV_OK);
+    cr_assert_eq(clv_intra_op_forest(p, arena, &bound, &err), CLV_OK);
     return bound;
 }
 
-Test(strategy_forest, a_chain_without_memory_is_solved)
+Test(intra_op_forest, a_chain_without_memory_is_solved)
 {
     uint64_t seed = 5;
     for (int i = 0; i < 1000; i++) {
         clv_arena *arena = clv_arena_new(NULL, 0);
-        const clv_strategies *p = make(arena, &seed, 0, CLV_STRATEGY_UNLIMITED);
+        const clv_intra_op_problem *p = make(arena, &seed, 0, CLV_INTRA_OP_UNLIMITED);
         cr_assert_eq((int64_t)bound_of(p, arena), (int64_t)least_of(p, arena), "problem %d", i);
         clv_arena_free(arena);
     }
 }
 
-Test(strategy_forest, no_answer_costs_less)
+Test(intra_op_forest, no_answer_costs_less)
 {
     uint64_t seed = 6;
     int n_near = 0, n_priced = 0;
     for (int i = 0; i < 3000; i++) {
         clv_arena *arena = clv_arena_new(NULL, 0);
-        const clv_strategies *p = make(arena, &seed, i % 3, below(&seed, 60));
-        clv_strategies free = *p;
-        free.usage_limit = CLV_STRATEGY_UNLIMITED;
+        const clv_intra_op_problem *p = make(arena, &seed, i % 3, below(&seed, 60));
+        clv_intra_op_problem free = *p;
+        free.usage_limit = CLV_INTRA_OP_UNLIMITED;
         clv_int128 bound = bound_of(p, arena), least = least_of(p, arena);
         cr_assert_geq(bound, 0);
         cr_assert(least < 0 || bound <= least, "problem %d: %lld for %lld", i, (long long)bound,
@@ -108,34 +109,34 @@ Test(strategy_forest, no_answer_costs_less)
 }
 
 /* Costs that do not fit 64 bits together, and memory that 64 bits just hold. */
-Test(strategy_forest, large_numbers_are_summed)
+Test(intra_op_forest, large_numbers_are_summed)
 {
-    static const int64_t cost[2] = { CLV_STRATEGY_NEVER, INT64_MAX }, most[2] = { INT64_MAX, 0 };
+    static const int64_t cost[2] = { CLV_INTRA_OP_NEVER, INT64_MAX }, most[2] = { INT64_MAX, 0 };
     static const int64_t entry[4] = { INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX };
     clv_arena *arena = clv_arena_new(NULL, 0);
-    clv_strategy_draft *d;
-    const clv_strategies *p = NULL;
+    clv_intra_op_draft *d;
+    const clv_intra_op_problem *p = NULL;
     int32_t matrix;
-    cr_assert_eq(clv_strategy_draft_new(arena, &d, &err), CLV_OK);
+    cr_assert_eq(clv_intra_op_draft_new(arena, &d, &err), CLV_OK);
     for (int i = 0; i < 2; i++) {
-        cr_assert_eq(clv_strategy_draft_node(d, 2, cost, &err), CLV_OK);
-        cr_assert_eq(clv_strategy_draft_span(d, 0, 1, most, &err), CLV_OK);
+        cr_assert_eq(clv_intra_op_draft_node(d, 2, cost, &err), CLV_OK);
+        cr_assert_eq(clv_intra_op_draft_span(d, 0, 1, most, &err), CLV_OK);
     }
-    cr_assert_eq(clv_strategy_draft_matrix(d, 4, entry, &matrix, &err), CLV_OK);
-    cr_assert_eq(clv_strategy_draft_edge(d, 2, (int32_t[]){ 0, 1 }, matrix, &err), CLV_OK);
-    cr_assert_eq(clv_strategy_draft_freeze(d, "large", INT64_MAX, &p, &err), CLV_OK);
+    cr_assert_eq(clv_intra_op_draft_matrix(d, 4, entry, &matrix, &err), CLV_OK);
+    cr_assert_eq(clv_intra_op_draft_edge(d, 2, (int32_t[]){ 0, 1 }, matrix, &err), CLV_OK);
+    cr_assert_eq(clv_intra_op_draft_freeze(d, "large", INT64_MAX, &p, &err), CLV_OK);
     clv_int128 bound = bound_of(p, arena), least = least_of(p, arena);
     cr_expect(bound <= least && bound > INT64_MAX);
     clv_arena_free(arena);
 }
 
-Test(strategy_forest, nothing_costs_nothing)
+Test(intra_op_forest, nothing_costs_nothing)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
-    clv_strategy_draft *d;
-    const clv_strategies *p = NULL;
-    cr_assert_eq(clv_strategy_draft_new(arena, &d, &err), CLV_OK);
-    cr_assert_eq(clv_strategy_draft_freeze(d, "none", 0, &p, &err), CLV_OK);
+    clv_intra_op_draft *d;
+    const clv_intra_op_problem *p = NULL;
+    cr_assert_eq(clv_intra_op_draft_new(arena, &d, &err), CLV_OK);
+    cr_assert_eq(clv_intra_op_draft_freeze(d, "none", 0, &p, &err), CLV_OK);
     cr_expect_eq((int64_t)bound_of(p, arena), 0);
     clv_arena_free(arena);
 }

@@ -1,4 +1,4 @@
-#include "problem/placement_json.h"
+#include "problem/place_json.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ typedef struct {
 
 typedef struct {
     clv_arena *arena;
-    clv_placement *p;
+    clv_place_problem *p;
     clv_place_kind *kinds;
     int64_t *id, *bytes;
     double *time, *send_cost;
@@ -323,7 +323,7 @@ static clv_status read_devices(reader *r, const clv_json_at *root, const char *w
 
 static clv_status take_arrays(reader *r, clv_error *err)
 {
-    clv_placement *p = r->p;
+    clv_place_problem *p = r->p;
     int32_t n = p->n_nodes;
     p->n_kinds = N_KINDS;
     p->kinds = r->kinds = CLV_NEW_ARRAY(r->arena, clv_place_kind, N_KINDS);
@@ -361,11 +361,11 @@ static clv_status read_workload(reader *r, const clv_json_at *root, const char *
     return CLV_OK;
 }
 
-clv_status clv_placement_read(const char *text, size_t n, const char *what, clv_arena *arena,
-                              clv_placement **ret, clv_error *err)
+clv_status clv_place_read_text(const char *text, size_t n, const char *what, clv_arena *arena,
+                               clv_place_problem **ret, clv_error *err)
 {
     clv_json *json;
-    reader r = { .arena = arena, .p = CLV_NEW(arena, clv_placement), .what = what };
+    reader r = { .arena = arena, .p = CLV_NEW(arena, clv_place_problem), .what = what };
     if (!r.p)
         return nomem(err);
     CLV_TRY(clv_json_parse(text, n, what, &json, err));
