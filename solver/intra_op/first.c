@@ -178,7 +178,7 @@ static clv_status prepare(first *f, clv_arena *arena, clv_error *err)
     return CLV_OK;
 }
 
-static clv_status sweep_all(first *f, int32_t sweeps, const clv_halt *halt, clv_arena *arena,
+static clv_status sweep_all(first *f, int32_t sweeps, const clv_limits *halt, clv_arena *arena,
                             int32_t *choice, clv_error *err)
 {
     const clv_intra_op_problem *p = f->p;
@@ -192,7 +192,8 @@ static clv_status sweep_all(first *f, int32_t sweeps, const clv_halt *halt, clv_
     begin(f);
     memcpy(choice, f->choice, size);
     fewest = weigh(f, &best_cost);
-    for (int32_t i = 0; i < sweeps && clean < SWEEPS_AFTER && !(halt && clv_halted(halt)); i++) {
+    for (int32_t i = 0; i < sweeps && clean < SWEEPS_AFTER && !(halt && clv_limits_over(halt));
+         i++) {
         int32_t n;
 
         for (int32_t k = 0; k < p->n_nodes; k++)
@@ -208,7 +209,7 @@ static clv_status sweep_all(first *f, int32_t sweeps, const clv_halt *halt, clv_
     return CLV_OK;
 }
 
-clv_status clv_intra_op_first(const clv_intra_op_problem *p, int32_t sweeps, const clv_halt *halt,
+clv_status clv_intra_op_first(const clv_intra_op_problem *p, int32_t sweeps, const clv_limits *halt,
                               clv_arena *arena, int32_t *choice, clv_error *err)
 {
     first f = { .p = p };

@@ -3,7 +3,7 @@
 #define CLV_SOLVER_INTRA_OP_FIRST_H
 
 #include "problem/intra_op_problem.h"
-#include "solver/intra_op/halt.h"
+#include "solver/common/limits.h"
 
 /* Nodes begin with what holds least; then each takes what costs least with the others as they are,
  * as memory allows, in so many sweeps at most. Costs of never that stay are held against their
@@ -11,7 +11,7 @@
  * the answer with the fewest nevers, then the least cost, of all sweeps; not always within the
  * limit. halt: once it says so, no further sweep is begun; NULL: none. A sweep is O(choices of both
  * ends over all edges + rows of all spans * choices). */
-clv_status clv_intra_op_first(const clv_intra_op_problem *p, int32_t sweeps, const clv_halt *halt,
+clv_status clv_intra_op_first(const clv_intra_op_problem *p, int32_t sweeps, const clv_limits *halt,
                               clv_arena *arena, int32_t *choice, clv_error *err);
 
 #endif

@@ -391,7 +391,7 @@ static bool branch(job *j)
     j->b->spent[x->n_order] = 0;
     if (p >= 0)
         count_regrets(j, p);
-    while (p < x->n_order && steps < j->o->n_branches && !(x->halt && clv_halted(x->halt))) {
+    while (p < x->n_order && steps < j->o->n_branches && !(x->halt && clv_limits_over(x->halt))) {
         if (p >= 0 && take_next(j, p, last, &steps)) {
             last = -1;
             if (--p >= 0)

@@ -7,8 +7,8 @@
 #ifndef CLV_SOLVER_INTRA_OP_PIECE_H
 #define CLV_SOLVER_INTRA_OP_PIECE_H
 
+#include "solver/common/limits.h"
 #include "solver/intra_op/flat.h"
-#include "solver/intra_op/halt.h"
 
 /* A table over x (the node eliminated) and nodes eliminated later, x slowest. */
 typedef struct {
@@ -36,11 +36,11 @@ typedef struct {
     int32_t *scope;        /* local nodes, earliest eliminated first */
     int32_t *factor_first; /* by position, n_order + 1 */
     clv_piece_factor *factor;
-    double **table;       /* by position; NULL for no table */
-    int32_t *chosen;      /* n: index of value, filled by reading */
-    double *row;          /* max_choices */
-    int64_t work;         /* table entries times factors, of one solve */
-    const clv_halt *halt; /* asked while tables are filled; NULL: never */
+    double **table;         /* by position; NULL for no table */
+    int32_t *chosen;        /* n: index of value, filled by reading */
+    double *row;            /* max_choices */
+    int64_t work;           /* table entries times factors, of one solve */
+    const clv_limits *halt; /* asked while tables are filled; NULL: never */
 } clv_piece;
 
 typedef struct {

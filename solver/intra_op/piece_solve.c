@@ -159,7 +159,7 @@ double clv_piece_solve(clv_piece *x, const double *price)
         filled += fill_table(x, p, walkers, lists);
         if (filled > CLV_PIECE_ASK_EVERY) {
             filled = 0;
-            if (x->halt && clv_halted(x->halt)) {
+            if (x->halt && clv_limits_over(x->halt)) {
                 constant = -INFINITY;
                 break;
             }

@@ -320,7 +320,7 @@ clv_status clv_searcher_round(clv_searcher *s, clv_bench *b, const clv_state *sh
                               clv_error *err)
 {
     int64_t until = s->work + work;
-    while (s->work < until && !(b->piece->halt && clv_halted(b->piece->halt))) {
+    while (s->work < until && !(b->piece->halt && clv_limits_over(b->piece->halt))) {
         s->work += CLV_SEARCH_STEP + s->f->n + s->f->n_rows;
         switch (s->stage) {
         case CLV_SEARCH_ASCEND:

@@ -7,10 +7,11 @@
 #ifndef CLV_SOLVER_INTRA_OP_STRATEGIES_WORK_H
 #define CLV_SOLVER_INTRA_OP_STRATEGIES_WORK_H
 
+#include "solver/common/incumbent.h"
 #include "solver/intra_op/presolve.h"
 #include "solver/intra_op/search.h"
+#include "solver/intra_op/solve.h"
 #include "solver/intra_op/squeeze.h"
-#include "solver/intra_op/strategies.h"
 
 /* Searchers at most. Without a deadline all of them, whatever the threads, so that the answer does
  * not depend on them. */
@@ -30,20 +31,20 @@ typedef struct {
     bool *alive;      /* by choice of p */
     double *likely;   /* by choice of flat: what answers with it cost at least */
     int64_t work;     /* of a round */
-} clv_solve_field;
+} clv_intra_op_field;
 
 typedef struct {
     const clv_intra_op_problem *p;
     const clv_intra_op_options *o;
     clv_arena *arena;
     clv_intra_op_result *r;
-    int64_t start_ns;
+    clv_incumbent incumbent; /* of the problem as given */
+    int32_t jobs;
     clv_presolved *presolved;
     clv_int128 base;
     clv_squeezer *squeezer;
-    clv_halt own, others; /* for the calling thread, for all others */
-    atomic_bool told;
-    clv_solve_field *field;
+    clv_limits elsewhere; /* for all other threads than the calling one */
+    clv_intra_op_field *field;
     int32_t *choice; /* of the whole problem */
     int32_t *kept;   /* of the reduced one: the best answer */
     int32_t *lifted; /* of the reduced one: scratch */
@@ -53,44 +54,44 @@ typedef struct {
     atomic_int next;  /* item of a round: 0 the squeezer, then searchers */
     clv_status status[CLV_SOLVE_SEARCHERS + 1];
     clv_error error[CLV_SOLVE_SEARCHERS + 1];
-} clv_solve;
+} clv_intra_op_state;
 
 /* ---- what is found (strategies_offer.c) ---- */
 
-double clv_solve_seconds(const clv_solve *s);
-/* The caller is told of the best answer and bound. */
-void clv_solve_tell(clv_solve *s, const char *method);
+/* Cost of the best answer; there must be one. */
+clv_int128 clv_intra_op_best_cost(const clv_intra_op_state *s);
+clv_int128 clv_intra_op_best_bound(const clv_intra_op_state *s);
+/* Tells the caller of the best answer and bound. */
+void clv_intra_op_report(clv_intra_op_state *s, const char *method);
 /* A bound of the whole problem. Answers that cost never are beyond it. */
-void clv_solve_offer_bound(clv_solve *s, clv_int128 bound, const char *method);
+void clv_intra_op_raise(clv_intra_op_state *s, clv_int128 bound, const char *method);
 /* An answer of the reduced problem: lifted, judged, and kept if it is legal and better. */
-clv_status clv_solve_offer(clv_solve *s, const int32_t *reduced, const char *method,
-                           clv_error *err);
+clv_status clv_intra_op_offer(clv_intra_op_state *s, const int32_t *reduced, const char *method,
+                              clv_error *err);
 /* The same of what the searchers work on. */
-clv_status clv_solve_offer_field(clv_solve *s, const int32_t *choice, const char *method,
-                                 clv_error *err);
-/* The gap asked for is reached, or the bound. */
-bool clv_solve_near_enough(const clv_solve *s);
+clv_status clv_intra_op_offer_field(clv_intra_op_state *s, const int32_t *choice,
+                                    const char *method, clv_error *err);
 /* The best answer has no cost of never. */
-bool clv_solve_is_finite(const clv_solve *s);
+bool clv_intra_op_is_finite(const clv_intra_op_state *s);
 /* Answers without never are proven not to be, or the reduced problem has no others. */
-bool clv_solve_none_left(const clv_solve *s);
+bool clv_intra_op_none_left(const clv_intra_op_state *s);
 
 /* ---- what the searchers work on (strategies_field.c) ---- */
 
 /* Searchers on what the squeezer has left now; first tried as one piece, where its tables are
  * small. They begin with the best answer known. *none: proven that nothing is within the limit. */
-clv_status clv_solve_enter_field(clv_solve *s, bool *none, clv_error *err);
+clv_status clv_intra_op_enter_field(clv_intra_op_state *s, bool *none, clv_error *err);
 /* The best answer becomes one of the field, if it can be, for searchers to begin a life with. */
-clv_status clv_solve_bring(clv_solve *s, clv_error *err);
+clv_status clv_intra_op_bring(clv_intra_op_state *s, clv_error *err);
 /* The squeezer has better news: which choices are out, and what others cost. */
-void clv_solve_share(clv_solve *s);
-void clv_solve_free_field(clv_solve *s);
+void clv_intra_op_share(clv_intra_op_state *s);
+void clv_intra_op_free_field(clv_intra_op_state *s);
 
 /* ---- squeezer and searchers (strategies_rounds.c) ---- */
 
 /* The squeezer alone for so much work, at first in the smallest steps: an answer soon. */
-clv_status clv_solve_squeeze(clv_solve *s, int64_t work, clv_error *err);
+clv_status clv_intra_op_run_squeezer(clv_intra_op_state *s, int64_t work, clv_error *err);
 /* Rounds of both, until there is nothing more to be had. */
-clv_status clv_solve_search(clv_solve *s, clv_error *err);
+clv_status clv_intra_op_search(clv_intra_op_state *s, clv_error *err);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "problem/quotient.h"
+#include "solver/common/annealing.h"
 #include "solver/common/random.h"
 
 /* Temperatures at the start and the end, as a part of the energy at the start. */
@@ -190,12 +191,6 @@ static void undo(furnace *f, const step *s)
         move(f, s, s->from);
 }
 
-static bool is_taken(furnace *f, double more, double heat)
-{
-    double draw = clv_random_unit(&f->random);
-    return more <= 0 || draw < exp(-more / heat);
-}
-
 /* O(pins). */
 static void find_readers(const clv_partition_problem *p, int32_t *reader_of)
 {
@@ -224,15 +219,15 @@ clv_status clv_anneal(clv_groups *g, const clv_anneal_options *o, clv_arena *are
         return clv_fail_nomem(err, "a search");
     find_readers(g->p, f.reader_of);
     size_t bytes = (size_t)g->p->n_units * sizeof *best;
-    double here = energy(&f), heat = HOT * here;
-    double cooling = o->steps > 0 ? pow(COLD / HOT, 1 / (double)o->steps) : 1;
+    double here = energy(&f), temperature = HOT * here;
+    double cooling = clv_annealing_cooling(COLD / HOT, (double)o->steps);
     memcpy(best, g->device_of, bytes);
-    for (int64_t i = 0; i < o->steps; i++, heat *= cooling) {
+    for (int64_t i = 0; i < o->steps; i++, temperature *= cooling) {
         step s;
         if (!draw_step(&f, &s))
             continue;
         double there = energy(&f);
-        if (!is_taken(&f, there - here, heat)) {
+        if (!clv_annealing_takes(there - here, temperature, clv_random_unit(&f.random))) {
             undo(&f, &s);
             continue;
         }

@@ -20,7 +20,7 @@ typedef struct {
     const int64_t *held_bytes;
     int64_t reserve_bytes; /* of each device; more than 0: for a plan that is likely to fit, and
                               what is proven then holds for such plans only */
-    bool use_all;          /* as in clv_search_options */
+    bool use_all;          /* as in clv_partition_options */
     int32_t near;          /* of the trunk (trunk.h); 0: what proves most */
 } clv_bound_options;
 

@@ -3,7 +3,6 @@
  */
 #include "solver/partition/desk.h"
 
-#include "base/clock.h"
 #include "base/map.h"
 #include "problem/micro.h"
 
@@ -27,10 +26,12 @@ int32_t clv_desk_default_budget(int32_t n_units)
 }
 
 clv_status clv_desk_open(const clv_partition_problem *p, const clv_partition_judge *judge,
-                         const clv_search_options *options, clv_arena *arena, clv_desk *ret,
+                         const clv_partition_options *options, clv_arena *arena, clv_desk *ret,
                          clv_error *err)
 {
     *ret = (clv_desk){ .p = p, .judge = judge, .options = options, .arena = arena, .best = -1 };
+    CLV_TRY(
+        clv_incumbent_open(&ret->incumbent, &options->solve, p->n_units, arena, &ret->result, err));
     ret->max_judged =
         options->max_judged > 0 ? options->max_judged : clv_desk_default_budget(p->n_units);
     ret->n_slots = 64;
@@ -118,7 +119,7 @@ clv_status clv_desk_add(clv_desk *desk, const int32_t *device_of, double proport
     if (desk->slot[at] || !clv_partition_obeys(desk->p, device_of, desk->arena))
         return CLV_OK;
     if (desk->n >= limit(desk, proportion)) {
-        desk->stopped = true;
+        desk->is_full = true;
         return CLV_OK;
     }
     const int32_t *copy = NULL;
@@ -134,19 +135,26 @@ clv_status clv_desk_add(clv_desk *desk, const int32_t *device_of, double proport
     return desk->n * 2 > desk->n_slots ? grow_slots(desk, err) : CLV_OK;
 }
 
+static void set_best(clv_desk *desk, int32_t i)
+{
+    const clv_tried *t = &desk->tried[i];
+    desk->best = i;
+    if (t->verdict.outcome == CLV_FITS)
+        clv_incumbent_set(&desk->incumbent, t->device_of,
+                          clv_objval_whole(clv_desk_objective(desk, &t->verdict)), t->move);
+}
+
 static void note_verdict(clv_desk *desk, int32_t i)
 {
     if (desk->done)
         return;
     const clv_verdict *v = &desk->tried[i].verdict;
-    if (desk->best < 0 ||
+    bool first_fit = desk->options->first_fit && v->outcome == CLV_FITS;
+    if (first_fit || desk->best < 0 ||
         clv_verdict_better(v, &desk->tried[desk->best].verdict, desk->options->objective))
-        desk->best = i;
-    if (desk->options->first_fit && v->outcome == CLV_FITS) {
-        desk->best = i;
-        desk->done = true;
-        desk->why = CLV_STOP_FIRST_FIT;
-    }
+        set_best(desk, i);
+    desk->done = first_fit;
+    desk->why = CLV_END_FIRST_FIT;
 }
 
 int64_t clv_desk_objective(const clv_desk *desk, const clv_verdict *v)
@@ -157,18 +165,16 @@ int64_t clv_desk_objective(const clv_desk *desk, const clv_verdict *v)
 /* Is the best plan near enough to the bound? */
 static void note_gap(clv_desk *desk)
 {
-    if (desk->done || desk->bound_ns <= 0 || !clv_desk_fits(desk))
+    const clv_solve_result *r = &desk->result;
+    if (desk->done || r->bound.whole <= 0 || !r->found)
         return;
-    int64_t best = clv_desk_objective(desk, &desk->tried[desk->best].verdict);
-    int64_t above = best - desk->bound_ns;
-    desk->done = above <= 0 || (double)above <= desk->options->gap * (double)best;
-    if (desk->done)
-        desk->why = above <= 0 ? CLV_STOP_OPTIMAL : CLV_STOP_GAP;
+    desk->done = clv_incumbent_is_enough(&desk->incumbent);
+    desk->why = clv_objval_less(r->bound, r->value) ? CLV_END_GAP : CLV_END_OPTIMAL;
 }
 
-void clv_desk_set_bound(clv_desk *desk, int64_t bound_ns)
+void clv_desk_raise_bound(clv_desk *desk, int64_t bound_ns, const char *method)
 {
-    desk->bound_ns = bound_ns > desk->bound_ns ? bound_ns : desk->bound_ns;
+    clv_incumbent_raise(&desk->incumbent, clv_objval_whole(bound_ns), method);
     note_gap(desk);
 }
 
@@ -219,46 +225,32 @@ static clv_status judge_batch(clv_desk *desk, int32_t n, clv_error *err)
     return CLV_OK;
 }
 
-static void cancel(clv_desk *desk, clv_stop why)
+/* Once something is judged. */
+static void look_at_limits(clv_desk *desk)
 {
-    desk->canceled = desk->stopped = true;
-    desk->why = why;
-}
-
-static void look_at_clock(clv_desk *desk)
-{
-    if (desk->n_judged == 0 || desk->canceled || desk->done)
-        return;
-    if (clv_time_is_up(desk->options->deadline_ns))
-        cancel(desk, CLV_STOP_DEADLINE);
-}
-
-static void ask_to_go_on(clv_desk *desk)
-{
-    const clv_search_options *o = desk->options;
-    look_at_clock(desk);
-    if (o->progress && o->progress(o->progress_ctx, desk->n_judged, desk->n - desk->n_judged,
-                                   desk->best < 0 ? NULL : &desk->tried[desk->best].verdict))
-        cancel(desk, CLV_STOP_CANCELED);
+    if (desk->n_judged > 0 && !desk->done && clv_limits_over(&desk->incumbent.limits))
+        desk->is_over = desk->is_full = true;
 }
 
 clv_status clv_desk_judge(clv_desk *desk, clv_error *err)
 {
     int32_t batch = desk->judge->batch > 0 ? desk->judge->batch : 1;
-    while (desk->n_judged < desk->n && !desk->done && !desk->canceled) {
+    while (desk->n_judged < desk->n && !desk->done && !desk->is_over) {
         int32_t n = desk->n - desk->n_judged;
         if (desk->options->first_fit && n > desk->n_judged + 1)
             n = desk->n_judged + 1; /* 1, 2, 4, ...: the first plan mostly fits */
         CLV_TRY(judge_batch(desk, n < batch ? n : batch, err));
-        ask_to_go_on(desk);
+        clv_incumbent_report(&desk->incumbent, desk->result.found_by, desk->n_judged,
+                             desk->n - desk->n_judged);
+        look_at_limits(desk);
     }
     return CLV_OK;
 }
 
 bool clv_desk_over(clv_desk *desk)
 {
-    look_at_clock(desk);
-    return desk->done || desk->canceled || desk->n >= limit(desk, 0);
+    look_at_limits(desk);
+    return desk->done || desk->is_over || desk->n >= limit(desk, 0);
 }
 
 bool clv_desk_fits(const clv_desk *desk)
@@ -291,7 +283,7 @@ static clv_status retry_plan(clv_desk *desk, int32_t plan, bool *ret_fits, clv_e
 {
     const int32_t *device_of = desk->tried[plan].device_of;
     *ret_fits = false;
-    for (int32_t i = 0; i < CLV_RETRIES && !desk->canceled && !*ret_fits; i++) {
+    for (int32_t i = 0; i < CLV_RETRIES && !desk->is_over && !*ret_fits; i++) {
         const char *move =
             clv_arena_printf(desk->arena, "plan %d with available memory proportion %.1f", plan + 1,
                              lower_proportions[i]);
@@ -317,7 +309,7 @@ clv_status clv_desk_retry(clv_desk *desk, int32_t n_more, int32_t other, clv_err
 {
     int32_t n = desk->n_judged, plan = -1;
     bool fits = false;
-    if (desk->canceled)
+    if (desk->is_over)
         return CLV_OK;
     bool other_may = other >= 0 && desk->tried[other].verdict.outcome == CLV_OOM;
     if (clv_desk_fits(desk))
@@ -331,4 +323,19 @@ clv_status clv_desk_retry(clv_desk *desk, int32_t n_more, int32_t other, clv_err
         CLV_TRY(retry_plan(desk, plan, &fits, err));
     }
     return other_may && !desk->done ? retry_plan(desk, other, &fits, err) : CLV_OK;
+}
+
+void clv_desk_close(clv_desk *desk)
+{
+    clv_solve_result *r = &desk->result;
+    if (desk->done)
+        r->end = desk->why;
+    else if (desk->is_over)
+        r->end = clv_limits_end(&desk->incumbent.limits);
+    else if (clv_objval_is_infinite(r->bound))
+        r->end = CLV_END_INFEASIBLE;
+    else
+        r->end = desk->is_full ? CLV_END_CANDIDATES : CLV_END_SEARCHED;
+    desk->done = true;
+    r->seconds = clv_incumbent_seconds(&desk->incumbent);
 }

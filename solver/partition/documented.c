@@ -311,7 +311,7 @@ static clv_status run_queue(documented *s, clv_error *err)
 {
     clv_desk *desk = s->desk;
     int32_t batch = batch_of(s);
-    while (s->head < s->n && !desk->done && !desk->canceled && !desk->stopped) {
+    while (s->head < s->n && !desk->done && !desk->is_full) {
         int32_t n = 0;
         for (; n < batch && s->head < s->n; n++)
             CLV_TRY(submit(s, &s->queue[s->head++], &s->batch[n], err));

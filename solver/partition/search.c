@@ -73,31 +73,6 @@ bool clv_verdict_better(const clv_verdict *a, const clv_verdict *b, clv_objectiv
     return latency ? a->period_ns < b->period_ns : a->latency_ns < b->latency_ns;
 }
 
-const char *clv_stop_name(clv_stop why)
-{
-    switch (why) {
-    case CLV_STOP_SEARCHED:
-        return "searched";
-    case CLV_STOP_OPTIMAL:
-        return "optimal";
-    case CLV_STOP_GAP:
-        return "gap";
-    case CLV_STOP_FIRST_FIT:
-        return "first fit";
-    case CLV_STOP_LIMIT:
-        return "limit";
-    case CLV_STOP_DEADLINE:
-        return "deadline";
-    case CLV_STOP_CANCELED:
-        return "stopped";
-    case CLV_STOP_INFEASIBLE:
-        return "infeasible";
-    case CLV_STOP_NONE:
-        break;
-    }
-    return NULL;
-}
-
 /* Judges what waits. Where that teaches other times, all sums are made of those from then on. */
 clv_status clv_seeker_judge(clv_seeker *s, clv_error *err)
 {
@@ -153,7 +128,7 @@ static clv_status climb(clv_seeker *s, clv_error *err)
         stale = desk->best != best ? 0 : stale + added;
     }
     if (!desk->done && clv_desk_over(desk))
-        desk->stopped = true; /* there was more to try */
+        desk->is_full = true; /* there was more to try */
     return CLV_OK;
 }
 
@@ -314,7 +289,7 @@ static clv_status search_default(clv_seeker *s, clv_arena *arena, clv_error *err
     if (s->desk.p->n_devices > 1)
         CLV_TRY(clv_seeker_cut_again(s, err));
     if (hopeless) {
-        s->desk.why = CLV_STOP_INFEASIBLE;
+        s->desk.result.bound = CLV_OBJVAL_INFINITE;
         return CLV_OK;
     }
     CLV_TRY(clv_seeker_find_bound(s, err));
@@ -341,16 +316,14 @@ static clv_status search_default(clv_seeker *s, clv_arena *arena, clv_error *err
 
 /* -- the call -- */
 
-/* Why it ended; optimal where that is proven, whatever the end was. The bound may still be missing:
- * the documented search asks for none, and some plans fit only at a lower proportion. */
-static clv_status end_search(clv_seeker *s, clv_stop *ret_why, clv_error *err)
+/* Optimal where that is proven, whatever the end was. The bound may still be missing: the
+ * documented search asks for none, and some plans fit only at a lower proportion. */
+static clv_status end_search(clv_seeker *s, clv_error *err)
 {
     clv_desk *desk = &s->desk;
-    bool told = desk->canceled || desk->done || desk->why == CLV_STOP_INFEASIBLE;
-    *ret_why = told ? desk->why : desk->stopped ? CLV_STOP_LIMIT : CLV_STOP_SEARCHED;
-    if (!clv_desk_fits(desk))
+    clv_desk_close(desk);
+    if (!desk->result.found)
         return CLV_OK;
-    desk->done = true; /* no more plans */
     if (!s->bound_orders) {
         s->bound_orders =
             CLV_NEW_ARRAY(desk->arena, int32_t, CLV_BOUND_ORDERS * desk->p->n_devices);
@@ -360,13 +333,13 @@ static clv_status end_search(clv_seeker *s, clv_stop *ret_why, clv_error *err)
             return clv_fail_nomem(err, "a search");
     }
     CLV_TRY(clv_seeker_find_bound(s, err));
-    if (clv_desk_objective(desk, &desk->tried[desk->best].verdict) <= desk->bound_ns)
-        *ret_why = CLV_STOP_OPTIMAL;
+    if (!clv_objval_less(desk->result.bound, desk->result.value))
+        desk->result.end = CLV_END_OPTIMAL;
     return CLV_OK;
 }
 
 /* Is there anything to search for? */
-static clv_status check_rules(clv_seeker *s, clv_arena *arena, clv_search_result *ret,
+static clv_status check_rules(clv_seeker *s, clv_arena *arena, clv_partition_result *ret,
                               clv_error *err)
 {
     int32_t *device_of = CLV_NEW_ARRAY(arena, int32_t, s->desk.p->n_units);
@@ -374,16 +347,16 @@ static clv_status check_rules(clv_seeker *s, clv_arena *arena, clv_search_result
         return clv_fail_nomem(err, "a search");
     clv_obey_outcome outcome =
         s->desk.obey ? clv_obey_find(s->desk.obey, device_of) : CLV_OBEY_FOUND;
-    *ret = (clv_search_result){ .none_obeys = outcome != CLV_OBEY_FOUND,
-                                .proven = outcome == CLV_OBEY_NONE };
+    *ret = (clv_partition_result){ .none_obeys = outcome != CLV_OBEY_FOUND,
+                                   .proven = outcome == CLV_OBEY_NONE };
     if (ret->none_obeys)
         ret->best.verdict.outcome = CLV_INFEASIBLE;
     return CLV_OK;
 }
 
-clv_status clv_search(const clv_partition_problem *p, const clv_partition_judge *judge,
-                      const clv_search_options *options, clv_arena *arena, clv_search_result *ret,
-                      clv_error *err)
+clv_status clv_partition_solve(const clv_partition_problem *p, const clv_partition_judge *judge,
+                               const clv_partition_options *options, clv_arena *arena,
+                               clv_partition_result *ret, clv_error *err)
 {
     assert(p && judge && judge->judge && options && arena && ret && p->n_devices > 0);
     clv_seeker s = { .seat_work = SEAT_WORK };
@@ -394,7 +367,7 @@ clv_status clv_search(const clv_partition_problem *p, const clv_partition_judge 
     }
     CLV_TRY(clv_desk_open(p, judge, options, arena, &s.desk, err));
     s.desk.asks_times = s.lessons != NULL;
-    clv_search_result looked;
+    clv_partition_result looked;
     CLV_TRY(check_rules(&s, arena, &looked, err));
     if (looked.none_obeys) {
         *ret = looked;
@@ -406,18 +379,13 @@ clv_status clv_search(const clv_partition_problem *p, const clv_partition_judge 
         CLV_TRY(search_default(&s, arena, err));
     if (s.desk.best < 0) /* no plan could be held against the rules */
         return clv_fail_nomem(err, "the plans of a search");
-    bool fits = clv_desk_fits(&s.desk);
-    clv_stop why;
-    CLV_TRY(end_search(&s, &why, err));
-    if (why == CLV_STOP_CANCELED && !fits)
+    CLV_TRY(end_search(&s, err));
+    if (s.desk.result.end == CLV_END_STOPPED && !s.desk.result.found)
         return clv_fail(err, CLV_ECANCELED, "stopped after %d plans, none of which fits",
                         s.desk.n_judged);
-    *ret = (clv_search_result){ .found = fits,
-                                .best = s.desk.tried[s.desk.best],
-                                .n_judged = s.desk.n_judged,
-                                .tried = s.desk.tried,
-                                .stopped = s.desk.stopped,
-                                .why = why,
-                                .bound_ns = fits ? s.desk.bound_ns : 0 };
+    *ret = (clv_partition_result){ .solve = s.desk.result,
+                                   .best = s.desk.tried[s.desk.best],
+                                   .n_judged = s.desk.n_judged,
+                                   .tried = s.desk.tried };
     return CLV_OK;
 }

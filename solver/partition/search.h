@@ -7,6 +7,7 @@
 #define CLV_SOLVER_PARTITION_SEARCH_H
 
 #include "problem/partition_problem.h"
+#include "solver/common/solve.h"
 
 typedef enum {
     CLV_SEARCH_DEFAULT,   /* balanced seeds, moves, best of all (search.c) */
@@ -15,38 +16,19 @@ typedef enum {
 } clv_search_kind;
 
 typedef struct {
+    clv_solve_options solve; /* nothing is tried at random; candidates are judged by the judge's
+                                threads. A deadline counts after the first plans. Stopped before
+                                one that fits: CLV_ECANCELED */
     clv_search_kind kind;
     clv_objective objective;
     bool first_fit;       /* stop at the first plan that compiles */
     bool use_all_devices; /* as many groups as devices, where there are units enough */
     int32_t max_judged;   /* 0: the default of the search */
-    /* Called between batches on the calling thread; true stops: the best so far is returned, or
-     * CLV_ECANCELED if there is none. May be NULL. */
-    bool (*progress)(void *ctx, int32_t judged, int32_t queued, const clv_verdict *best);
-    void *progress_ctx;
-    double gap; /* stop when no more than this part of the best objective is above what is proven */
-    int64_t deadline_ns;  /* of CLOCK_MONOTONIC: stop then, after the first plans; 0: none */
     int32_t microbatches; /* for throughput: the least time of so many one behind the other, filling
                              and draining included; 0: the least period */
     bool only_period_is_bounded; /* the judge's latency may be below that of
                                     clv_partition_estimate() */
-} clv_search_options;
-
-/* Why a search stopped. */
-typedef enum {
-    CLV_STOP_SEARCHED,  /* it had nothing more to try */
-    CLV_STOP_OPTIMAL,   /* no plan is better by the objective: proven */
-    CLV_STOP_GAP,       /* near enough to what is proven */
-    CLV_STOP_FIRST_FIT, /* the first plan that fits was asked for */
-    CLV_STOP_LIMIT,     /* max_judged */
-    CLV_STOP_DEADLINE,
-    CLV_STOP_CANCELED,   /* by progress */
-    CLV_STOP_INFEASIBLE, /* nothing fits: proven */
-    CLV_STOP_NONE        /* no search: the plan was given */
-} clv_stop;
-
-/* "optimal", "first fit", ...: the words of docs/formats/plan.md; NULL for CLV_STOP_NONE. */
-const char *clv_stop_name(clv_stop why);
+} clv_partition_options;
 
 /* One assignment that was judged, for the report. */
 typedef struct {
@@ -57,22 +39,20 @@ typedef struct {
 } clv_tried;
 
 typedef struct {
-    bool found;     /* some assignment fits */
-    clv_tried best; /* found: the best that fits; else the one with the smallest OOM, or a
-                       failed one if nothing else */
+    clv_solve_result solve; /* found: some assignment fits. By unit: its device; ns of the objective
+                               in the whole part of value and bound, 0: no bound is known */
+    clv_tried best;         /* found: the best that fits; else the one with the smallest OOM, or a
+                               failed one if nothing else */
     int32_t n_judged;
     clv_tried *tried; /* in the order judged */
-    bool stopped;     /* by progress, deadline or max_judged, not by itself */
-    clv_stop why;
-    int64_t bound_ns; /* found: no plan has less of the objective; 0: not known */
     /* Nothing was judged, because no legal assignment obeys the rules: proven, or none was found.
      * best has the outcome CLV_INFEASIBLE then. */
     bool none_obeys, proven;
-} clv_search_result;
+} clv_partition_result;
 
-clv_status clv_search(const clv_partition_problem *p, const clv_partition_judge *judge,
-                      const clv_search_options *options, clv_arena *arena, clv_search_result *ret,
-                      clv_error *err);
+clv_status clv_partition_solve(const clv_partition_problem *p, const clv_partition_judge *judge,
+                               const clv_partition_options *options, clv_arena *arena,
+                               clv_partition_result *ret, clv_error *err);
 
 /* What the objective is counted in: latency, or period, or share_ns where that is set. No bound of
  * the period is above a share. */

@@ -144,7 +144,7 @@ clv_status clv_seeker_find_bound(clv_seeker *s, clv_error *err)
     s->n_orders = bound.n_orders;
     s->has_bound_plan = bound.found;
     CLV_TRY(bound_share(s, &options, &bound.ns, err));
-    clv_desk_set_bound(desk, bound.ns);
+    clv_desk_raise_bound(desk, bound.ns, "bound");
     if (desk->options->objective == CLV_LATENCY)
         return CLV_OK; /* later, so that it is only more that is tried */
     return clv_seeker_try_bound_plan(s, "least period by order and memory", err);

@@ -50,7 +50,7 @@ bool clv_seeker_cut_by_rules(clv_seeker *s, const clv_cut_options *o, clv_object
 clv_status clv_seeker_add_cut(clv_seeker *s, const int64_t *capacity, bool with_held,
                               const char *by_time, const char *by_latency, clv_error *err)
 {
-    const clv_search_options *options = s->desk.options;
+    const clv_partition_options *options = s->desk.options;
     clv_cut_options o = { .order = s->order,
                           .capacity_bytes = capacity,
                           .use_all = options->use_all_devices,

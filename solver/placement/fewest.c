@@ -7,7 +7,7 @@
 
 /* One way to take devices from the kinds. */
 typedef struct {
-    clv_place_run *run;
+    clv_place_search *search;
     clv_arena *arena;
     clv_place_problem part; /* the problem with so many of each kind */
     clv_place_kind *kinds;
@@ -17,18 +17,16 @@ typedef struct {
     bool all_refuted; /* so far, of this count of devices */
 } taking;
 
-static void look(void *ctx, const char *solver, double objective, double bound, double seconds)
+static void look(void *ctx, const clv_solve_progress *p)
 {
     taking *t = ctx;
-    (void)solver;
-    (void)seconds;
-    t->enough = objective <= t->max_load || bound > t->max_load;
+    t->enough = p->value.real <= t->max_load || p->bound.real > t->max_load;
 }
 
 static bool is_over(void *ctx)
 {
     taking *t = ctx;
-    return t->enough || clv_run_over(t->run);
+    return t->enough || clv_place_over(t->search);
 }
 
 /* Bytes, in doubles: only whether they are clearly too many. */
@@ -48,7 +46,7 @@ static bool has_room(const taking *t)
 /* Devices of the part are the first ones of their kinds in the whole. */
 static clv_status offer(const taking *t, const int32_t *device_of, clv_error *err)
 {
-    const clv_place_problem *p = clv_run_problem(t->run);
+    const clv_place_problem *p = t->search->p;
     int32_t *of = CLV_NEW_ARRAY(t->arena, int32_t, p->n_nodes);
     if (!of)
         return clv_fail_nomem(err, "the fewest devices");
@@ -60,33 +58,31 @@ static clv_status offer(const taking *t, const int32_t *device_of, clv_error *er
         }
         of[v] = first + device;
     }
-    return clv_run_offer(t->run, NAME, of, err);
+    return clv_place_offer(t->search, NAME, of, err);
 }
 
 static clv_status try_part(taking *t, clv_error *err)
 {
     clv_place_result r;
-    double left = clv_run_options(t->run)->deadline_s;
-    if (left > 0)
-        left -= clv_run_seconds(t->run);
-    clv_place_options o = { .rules = { CLV_PLACE_THROUGHPUT, false, 0 },
-                            .deadline_s = left > 0 ? left : 0,
-                            .seed = clv_run_options(t->run)->seed,
-                            .stop = is_over,
-                            .stop_ctx = t,
-                            .news = look,
-                            .news_ctx = t };
+    const clv_solve_options *whole = &t->search->options->solve;
+    clv_place_options o = { .solve = { .deadline_ns = whole->deadline_ns,
+                                       .seed = whole->seed,
+                                       .stop = is_over,
+                                       .stop_ctx = t,
+                                       .progress = look,
+                                       .progress_ctx = t },
+                            .rules = { CLV_PLACE_THROUGHPUT, false, 0 } };
     if (!has_room(t))
         return CLV_OK;
     t->enough = false;
     clv_mark mark = clv_arena_mark(t->arena);
-    CLV_TRY(clv_place_solve(&t->part, &o, t->arena, &r, err));
-    if (r.found && r.value.objective <= t->max_load)
-        CLV_TRY(offer(t, r.device_of, err));
-    else if (!(r.bound > t->max_load || isinf(r.bound)))
+    CLV_TRY(t->search->solve_part(&t->part, &o, t->arena, &r, err));
+    if (r.solve.found && r.value.objective <= t->max_load)
+        CLV_TRY(offer(t, r.solve.answer, err));
+    else if (!(r.solve.bound.real > t->max_load || isinf(r.solve.bound.real)))
         t->all_refuted = false;
-    else if (t->n == clv_place_devices(clv_run_problem(t->run)))
-        clv_run_raise(t->run, NAME, INFINITY); /* not with all of them */
+    else if (t->n == clv_place_devices(t->search->p))
+        clv_place_raise(t->search, NAME, INFINITY); /* not with all of them */
     clv_arena_rewind(t->arena, mark);
     return CLV_OK;
 }
@@ -94,10 +90,11 @@ static clv_status try_part(taking *t, clv_error *err)
 /* All ways to take n more devices from kind k on. */
 static clv_status take(taking *t, int32_t k, int32_t n, clv_error *err)
 {
-    const clv_place_problem *p = clv_run_problem(t->run);
+    const clv_place_problem *p = t->search->p;
     if (k == p->n_kinds)
-        return n == 0 && !clv_run_over(t->run) && clv_run_best(t->run) > t->n ? try_part(t, err)
-                                                                              : CLV_OK;
+        return n == 0 && !clv_place_over(t->search) && clv_place_best(t->search) > t->n
+                   ? try_part(t, err)
+                   : CLV_OK;
     int32_t most = n < p->kinds[k].count ? n : p->kinds[k].count;
     for (int32_t i = most; i >= 0; i--) {
         t->kinds[k].count = i;
@@ -106,11 +103,11 @@ static clv_status take(taking *t, int32_t k, int32_t n, clv_error *err)
     return CLV_OK;
 }
 
-clv_status clv_solve_fewest(clv_place_run *run, clv_arena *arena, clv_error *err)
+clv_status clv_solve_fewest(clv_place_search *search, clv_arena *arena, clv_error *err)
 {
-    const clv_place_problem *p = clv_run_problem(run);
-    double max_load = clv_run_options(run)->rules.max_load;
-    taking t = { .run = run,
+    const clv_place_problem *p = search->p;
+    double max_load = search->options->rules.max_load;
+    taking t = { .search = search,
                  .arena = arena,
                  .part = *p,
                  .kinds = CLV_NEW_ARRAY(arena, clv_place_kind, p->n_kinds),
@@ -122,13 +119,15 @@ clv_status clv_solve_fewest(clv_place_run *run, clv_arena *arena, clv_error *err
     t.part.kinds = t.kinds;
     t.n = clv_place_devices(p);
     CLV_TRY(take(&t, 0, t.n, err)); /* an answer, whatever comes of the rest */
-    for (t.n = 1; t.n < clv_place_devices(p) && clv_run_best(run) > t.n && !clv_run_over(run);
+    for (t.n = 1;
+         t.n < clv_place_devices(p) && clv_place_best(search) > t.n && !clv_place_over(search);
          t.n++) {
         t.all_refuted = true;
         CLV_TRY(take(&t, 0, t.n, err));
-        refuted = refuted && t.all_refuted && clv_run_best(run) > t.n && !clv_run_over(run);
+        refuted =
+            refuted && t.all_refuted && clv_place_best(search) > t.n && !clv_place_over(search);
         if (refuted)
-            clv_run_raise(run, NAME, t.n + 1.0);
+            clv_place_raise(search, NAME, t.n + 1.0);
     }
     return CLV_OK;
 }

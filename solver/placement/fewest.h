@@ -8,9 +8,9 @@
 #ifndef CLV_SOLVER_PLACEMENT_FEWEST_H
 #define CLV_SOLVER_PLACEMENT_FEWEST_H
 
-#include "solver/placement/solver.h"
+#include "solver/placement/common/place_search.h"
 
 /* Rules: CLV_PLACE_DEVICES, free. Each throughput problem has the budget of clv_place_solve(). */
-clv_status clv_solve_fewest(clv_place_run *run, clv_arena *arena, clv_error *err);
+clv_status clv_solve_fewest(clv_place_search *search, clv_arena *arena, clv_error *err);
 
 #endif

@@ -4,8 +4,8 @@
 
 #include "cleave.h"
 #include "request/request.h"
-#include "solver/intra_op/strategies.h"
-#include "solver/placement/solver.h"
+#include "solver/intra_op/solve.h"
+#include "solver/placement/common/place_search.h"
 
 struct cleave_model {
     clv_alloc alloc;

@@ -7,6 +7,7 @@
 #include "api/place_answer.h"
 #include "base/file.h"
 #include "problem/place_json.h"
+#include "solver/placement/portfolio.h"
 
 #define WORKLOAD_FILE_MAX ((size_t)1 << 30) /* ten million nodes take less */
 #define DEADLINE_MAX_S    1e9               /* 30 years; no sum of it and a clock goes wrong */
@@ -16,11 +17,10 @@ typedef struct {
     const cleave_place_options *options;
 } relay;
 
-static void relay_news(void *ctx, const char *solver, double objective, double bound,
-                       double seconds)
+static void relay_progress(void *ctx, const clv_solve_progress *p)
 {
     const relay *r = ctx;
-    cleave_place_news news = { solver, objective, bound, seconds };
+    cleave_place_news news = { p->method, p->value.real, p->bound.real, p->seconds };
     r->options->news(r->options->news_ctx, &news);
 }
 
@@ -108,17 +108,17 @@ static clv_status place(const cleave_workload *w, const cleave_place_options *o,
     relay r = { o };
     CLV_TRY(check_options(o, err));
     clv_place_options options = {
+        .solve = { .deadline_ns = clv_deadline_in(o->deadline_s),
+                   .gap = o->gap,
+                   .seed = o->seed,
+                   .stop = o->stop ? relay_stop : NULL,
+                   .stop_ctx = &r,
+                   .progress = o->news ? relay_progress : NULL,
+                   .progress_ctx = &r },
         .rules = { objective_of(o->objective), o->free_assignment == 0, o->max_load },
-        .deadline_s = o->deadline_s,
-        .gap = o->gap,
-        .seed = o->seed,
-        .stop = o->stop ? relay_stop : NULL,
-        .stop_ctx = &r,
-        .news = o->news ? relay_news : NULL,
-        .news_ctx = &r,
     };
     CLV_TRY(clv_place_solve(w->problem, &options, ret->arena, &ret->result, err));
-    if (!ret->result.found && ret->result.end == CLV_END_STOPPED)
+    if (!ret->result.solve.found && ret->result.solve.end == CLV_END_STOPPED)
         return clv_fail(err, CLV_ECANCELED, "stopped before an answer was found");
     CLV_TRY(
         clv_place_text(w->problem, &options, &ret->result, w->name, ret->arena, &ret->text, err));
@@ -147,9 +147,9 @@ cleave_status cleave_place(cleave_workload *workload, const cleave_place_options
         return clv_api_give(status, &err, error);
     }
     *ret_placement = p;
-    if (p->result.found)
+    if (p->result.solve.found)
         return clv_api_give(CLV_OK, &err, error);
-    return clv_api_no_answer(error, p->result.why);
+    return clv_api_no_answer(error, p->result.solve.why);
 }
 
 void cleave_placement_free(cleave_placement *placement)
@@ -158,19 +158,25 @@ void cleave_placement_free(cleave_placement *placement)
         clv_arena_free(placement->arena);
 }
 
-int cleave_placement_found(const cleave_placement *placement) { return placement->result.found; }
+int cleave_placement_found(const cleave_placement *placement)
+{
+    return placement->result.solve.found;
+}
 
 double cleave_placement_objective(const cleave_placement *placement)
 {
-    return placement->result.found ? placement->result.value.objective : INFINITY;
+    return placement->result.solve.found ? placement->result.value.objective : INFINITY;
 }
 
-double cleave_placement_bound(const cleave_placement *placement) { return placement->result.bound; }
+double cleave_placement_bound(const cleave_placement *placement)
+{
+    return placement->result.solve.bound.real;
+}
 
 int cleave_placement_device_of(const cleave_placement *placement, int64_t node)
 {
-    return placement->result.found && node >= 0 && node < placement->problem->n_nodes
-               ? placement->result.device_of[node]
+    return placement->result.solve.found && node >= 0 && node < placement->problem->n_nodes
+               ? placement->result.solve.answer[node]
                : -1;
 }
 

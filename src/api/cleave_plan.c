@@ -19,34 +19,40 @@
 #define TIMEOUT_MAX_S      1e9    /* 30 years; no sum of it and a clock leaves 64 bits */
 #define PLAN_FILE_MAX      ((size_t)1 << 30) /* a plan of 10^8 operators is smaller */
 
-/* Between the search's callback and the host's. */
+/* Between the search's callbacks and the host's. */
 typedef struct {
     const cleave_plan_options *options;
     int64_t start_ns;
-} progress_relay;
+    bool stopped; /* the host's progress() said so */
+} callbacks;
 
 static double per_second(int64_t period_ns) { return period_ns > 0 ? 1e9 / (double)period_ns : 0; }
 
-static bool relay_progress(void *ctx, int32_t judged, int32_t queued, const clv_verdict *best)
+static void on_progress(void *ctx, const clv_solve_progress *p)
 {
-    const progress_relay *relay = ctx;
-    double seconds = clv_seconds_since(relay->start_ns);
-    cleave_progress p = { .candidates_judged = judged,
-                          .candidates_queued = queued,
-                          .found = best && best->outcome == CLV_FITS,
-                          .seconds = seconds,
-                          .seconds_left = judged > 0 ? seconds / judged * queued : -1 };
-    if (p.found) {
-        p.latency_ms = (double)best->latency_ns * 1e-6;
-        p.throughput = per_second(best->period_ns);
-    }
-    return relay->options->progress(relay->options->progress_ctx, &p) != 0;
+    callbacks *c = ctx;
+    double seconds = clv_seconds_since(c->start_ns);
+    cleave_progress shown = { .candidates_judged = p->n_judged,
+                              .candidates_queued = p->n_waiting,
+                              .found = !clv_objval_is_infinite(p->value),
+                              .objective = clv_objval_number(p->value) * 1e-9,
+                              .bound = clv_objval_number(p->bound) * 1e-9,
+                              .seconds = seconds,
+                              .seconds_left =
+                                  p->n_judged > 0 ? seconds / p->n_judged * p->n_waiting : -1 };
+    c->stopped |= c->options->progress(c->options->progress_ctx, &shown) != 0;
 }
 
-static bool relay_stop(void *ctx)
+static bool on_stop(void *ctx)
 {
-    const cleave_plan_options *options = ctx;
-    return options->stop(options->stop_ctx) != 0;
+    const callbacks *c = ctx;
+    return c->stopped;
+}
+
+static bool on_stop_at_once(void *ctx)
+{
+    const callbacks *c = ctx;
+    return c->options->stop(c->options->stop_ctx) != 0;
 }
 
 static clv_status check_options(const cleave_plan_options *o, clv_error *err)
@@ -86,11 +92,6 @@ static clv_status check_options(const cleave_plan_options *o, clv_error *err)
     return CLV_OK;
 }
 
-static int64_t deadline_ns(int64_t start_ns, double seconds)
-{
-    return seconds > 0 ? start_ns + (int64_t)(seconds * (double)CLV_NS_PER_S) : 0;
-}
-
 /* A part of a millisecond is one: 0 would be the default. */
 static int64_t timeout_ms(double seconds)
 {
@@ -109,7 +110,8 @@ static clv_status show_plan(cleave_plan *p, clv_error *err)
 static clv_status make_plan(const cleave_model *m, const cleave_plan_options *o, cleave_plan *p,
                             clv_error *err)
 {
-    progress_relay relay = { .options = o, .start_ns = clv_now_ns() };
+    callbacks c = { .options = o, .start_ns = clv_now_ns() };
+    int64_t deadline_ns = clv_deadline_in(o->deadline_s);
     CLV_TRY(check_options(o, err));
     const char *configs = o->configs_path ? o->configs_path : clv_configs_path(p->arena);
     if (!configs)
@@ -135,17 +137,19 @@ static clv_status make_plan(const cleave_model *m, const cleave_plan_options *o,
         .jobs = o->jobs,
         .compiler = o->compiler,
         .compiler_timeout_ms = timeout_ms(o->compiler_timeout_s),
-        .stop = o->stop ? relay_stop : NULL,
-        .stop_ctx = (void *)o,
+        .stop = o->stop ? on_stop_at_once : NULL,
+        .stop_ctx = &c,
         .alloc = clv_api_alloc(m),
-        .search = { .kind = o->documented_search ? CLV_SEARCH_DOCUMENTED : CLV_SEARCH_DEFAULT,
+        .search = { .solve = { .deadline_ns = deadline_ns,
+                               .gap = o->gap,
+                               .stop = on_stop,
+                               .stop_ctx = &c,
+                               .progress = o->progress ? on_progress : NULL,
+                               .progress_ctx = &c },
+                    .kind = o->documented_search ? CLV_SEARCH_DOCUMENTED : CLV_SEARCH_DEFAULT,
                     .objective = o->objective == CLEAVE_THROUGHPUT ? CLV_THROUGHPUT : CLV_LATENCY,
                     .first_fit = o->first_fit != 0,
-                    .max_judged = o->max_candidates,
-                    .progress = o->progress ? relay_progress : NULL,
-                    .progress_ctx = &relay,
-                    .gap = o->gap,
-                    .deadline_ns = deadline_ns(relay.start_ns, o->deadline_s) },
+                    .max_judged = o->max_candidates },
     };
     clv_cluster *cluster;
     CLV_TRY(clv_cluster_load(o->cluster ? o->cluster : DEFAULT_CLUSTER, configs, p->arena, &cluster,

@@ -16,11 +16,11 @@ typedef struct {
     const cleave_solve_options *options;
 } relay;
 
-static void relay_news(void *ctx, const char *method, clv_int128 cost, clv_int128 bound,
-                       double seconds)
+static void relay_progress(void *ctx, const clv_solve_progress *p)
 {
     const relay *r = ctx;
-    cleave_solve_news news = { method, cost < 0 ? INFINITY : (double)cost, (double)bound, seconds };
+    cleave_solve_news news = { p->method, clv_objval_number(p->value), clv_objval_number(p->bound),
+                               p->seconds };
     r->options->news(r->options->news_ctx, &news);
 }
 
@@ -94,25 +94,26 @@ static clv_status solve(const cleave_strategies *s, const cleave_solve_options *
     relay r = { o };
     CLV_TRY(check_options(o, err));
     clv_intra_op_options options = {
-        .deadline_s = o->deadline_s,
-        .gap = o->gap,
-        .jobs = o->jobs ? o->jobs : JOBS,
-        .seed = o->seed,
-        .stop = o->stop ? relay_stop : NULL,
-        .stop_ctx = &r,
-        .news = o->news ? relay_news : NULL,
-        .news_ctx = &r,
+        .solve = { .deadline_ns = clv_deadline_in(o->deadline_s),
+                   .gap = o->gap,
+                   .jobs = o->jobs ? o->jobs : JOBS,
+                   .seed = o->seed,
+                   .stop = o->stop ? relay_stop : NULL,
+                   .stop_ctx = &r,
+                   .progress = o->news ? relay_progress : NULL,
+                   .progress_ctx = &r },
     };
     CLV_TRY(clv_intra_op_solve(s->problem, &options, ret->arena, &ret->result, err));
     const clv_intra_op_result *result = &ret->result;
-    if (!result->found && result->end == CLV_SOLVED_STOPPED)
+    if (!result->solve.found && result->solve.end == CLV_END_STOPPED)
         return clv_fail(err, CLV_ECANCELED, "stopped before an answer was found");
-    if (result->found)
+    if (result->solve.found)
         clv_int128_text(ret->cost, result->value.cost);
-    if (result->end != CLV_SOLVED_INFEASIBLE)
-        clv_int128_text(ret->bound, result->bound);
-    CLV_TRY(clv_solve_text(s->problem, result, s->name, ret->arena, &ret->text, err));
-    return clv_solve_json(s->problem, result, s->name, ret->arena, &ret->json, &ret->n_json, err);
+    if (result->solve.end != CLV_END_INFEASIBLE)
+        clv_int128_text(ret->bound, result->solve.bound.whole);
+    CLV_TRY(clv_intra_op_text(s->problem, result, s->name, ret->arena, &ret->text, err));
+    return clv_intra_op_json(s->problem, result, s->name, ret->arena, &ret->json, &ret->n_json,
+                             err);
 }
 
 cleave_status cleave_solve(cleave_strategies *strategies, const cleave_solve_options *options,
@@ -136,9 +137,9 @@ cleave_status cleave_solve(cleave_strategies *strategies, const cleave_solve_opt
         return clv_api_give(status, &err, error);
     }
     *ret_solution = s;
-    if (s->result.found)
+    if (s->result.solve.found)
         return clv_api_give(CLV_OK, &err, error);
-    return clv_api_no_answer(error, s->result.why);
+    return clv_api_no_answer(error, s->result.solve.why);
 }
 
 void cleave_solution_free(cleave_solution *solution)
@@ -147,24 +148,24 @@ void cleave_solution_free(cleave_solution *solution)
         clv_arena_free(solution->arena);
 }
 
-int cleave_solution_found(const cleave_solution *solution) { return solution->result.found; }
+int cleave_solution_found(const cleave_solution *solution) { return solution->result.solve.found; }
 const char *cleave_solution_cost(const cleave_solution *solution) { return solution->cost; }
 const char *cleave_solution_bound(const cleave_solution *solution) { return solution->bound; }
 
 double cleave_solution_gap(const cleave_solution *solution)
 {
-    return solution->result.found ? clv_solve_gap(&solution->result) : -1;
+    return solution->result.solve.found ? clv_solve_gap(&solution->result.solve) : -1;
 }
 
 const char *cleave_solution_stopped(const cleave_solution *solution)
 {
-    return clv_solve_end_word(solution->result.end);
+    return clv_end_name(solution->result.solve.end);
 }
 
 int cleave_solution_choice_of(const cleave_solution *solution, int64_t node)
 {
-    return solution->result.found && node >= 0 && node < solution->problem->n_nodes
-               ? solution->result.choice_of[node]
+    return solution->result.solve.found && node >= 0 && node < solution->problem->n_nodes
+               ? solution->result.solve.answer[node]
                : -1;
 }
 

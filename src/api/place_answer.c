@@ -28,50 +28,6 @@ static const char *objective_word(clv_place_objective objective)
     return "devices";
 }
 
-static const char *end_word(clv_place_end end)
-{
-    switch (end) {
-    case CLV_END_OPTIMAL:
-        return "optimal";
-    case CLV_END_GAP:
-        return "gap";
-    case CLV_END_DEADLINE:
-        return "deadline";
-    case CLV_END_SEARCHED:
-        return "searched";
-    case CLV_END_STOPPED:
-        return "stopped";
-    case CLV_END_INFEASIBLE:
-        break;
-    }
-    return "infeasible";
-}
-
-static const char *end_sentence(clv_place_end end)
-{
-    switch (end) {
-    case CLV_END_OPTIMAL:
-        return "proven optimal";
-    case CLV_END_GAP:
-        return "near enough, as asked";
-    case CLV_END_DEADLINE:
-        return "stopped at the deadline";
-    case CLV_END_SEARCHED:
-        return "searched to the end of the budget";
-    case CLV_END_STOPPED:
-        return "stopped";
-    case CLV_END_INFEASIBLE:
-        break;
-    }
-    return "proven infeasible";
-}
-
-static double gap_of(const clv_place_result *r)
-{
-    double left = r->value.objective - r->bound;
-    return r->value.objective > 0 && left > 0 ? left / r->value.objective : 0;
-}
-
 /* By device; the judge's loads. */
 static clv_status share_out(const clv_place_problem *p, const clv_place_options *o,
                             const clv_place_result *r, clv_arena *arena, share **ret,
@@ -83,10 +39,10 @@ static clv_status share_out(const clv_place_problem *p, const clv_place_options 
     double *loads = CLV_NEW_ARRAY(arena, double, n);
     if (!shares || !loads)
         return clv_fail_nomem(err, "a report");
-    CLV_TRY(clv_place_judge(p, &o->rules, r->device_of, arena, &value, loads, err));
+    CLV_TRY(clv_place_judge(p, &o->rules, r->solve.answer, arena, &value, loads, err));
     for (int32_t v = 0; v < p->n_nodes; v++) {
-        shares[r->device_of[v]].nodes++;
-        shares[r->device_of[v]].bytes += p->bytes[v];
+        shares[r->solve.answer[v]].nodes++;
+        shares[r->solve.answer[v]].bytes += p->bytes[v];
     }
     for (int32_t d = 0; d < n; d++)
         shares[d].load = loads[d];
@@ -100,20 +56,21 @@ static void put_head(clv_text *text, const clv_place_options *o, const clv_place
 {
     clv_text_printf(text, "%s, %s: ", objective_word(o->rules.objective),
                     o->rules.contiguous ? "contiguous" : "free");
-    if (!r->found) {
+    if (!r->solve.found) {
         clv_text_printf(text, "%s%s%s, %.3f s\n",
-                        r->end == CLV_END_INFEASIBLE ? "no answer, " : "no answer found, ",
-                        end_sentence(r->end), "", r->seconds);
-        if (r->why[0])
-            clv_text_printf(text, "%s\n", r->why);
+                        r->solve.end == CLV_END_INFEASIBLE ? "no answer, " : "no answer found, ",
+                        clv_end_words(r->solve.end), "", r->solve.seconds);
+        if (r->solve.why[0])
+            clv_text_printf(text, "%s\n", r->solve.why);
         return;
     }
-    clv_text_printf(text, "%.15g, %s\n", r->value.objective, end_sentence(r->end));
+    clv_text_printf(text, "%.15g, %s\n", r->value.objective, clv_end_words(r->solve.end));
     /* nobody wants to see what rounding leaves between two equal numbers */
-    double gap = r->end == CLV_END_OPTIMAL ? 0 : gap_of(r);
-    clv_text_printf(text, "bound %.12g%s%s%s, gap %.2g %%, found by %s, %.3f s\n", r->bound,
-                    r->bound_by[0] ? " (" : "", r->bound_by, r->bound_by[0] ? ")" : "", 100 * gap,
-                    r->found_by, r->seconds);
+    double gap = r->solve.end == CLV_END_OPTIMAL ? 0 : clv_solve_gap(&r->solve);
+    clv_text_printf(text, "bound %.12g%s%s%s, gap %.2g %%, found by %s, %.3f s\n",
+                    r->solve.bound.real, r->solve.bound_by[0] ? " (" : "", r->solve.bound_by,
+                    r->solve.bound_by[0] ? ")" : "", 100 * gap, r->solve.found_by,
+                    r->solve.seconds);
 }
 
 static void put_devices(clv_text *text, const clv_place_problem *p, const share *shares)
@@ -153,7 +110,7 @@ clv_status clv_place_text(const clv_place_problem *p, const clv_place_options *o
     clv_text_printf(&text, "%s: %d nodes, %d edges, %d devices\n", name, p->n_nodes, p->n_edges,
                     clv_place_devices(p));
     put_head(&text, options, result);
-    if (result->found) {
+    if (result->solve.found) {
         CLV_TRY(share_out(p, options, result, arena, &shares, err));
         if (result->value.n_used > 0)
             put_devices(&text, p, shares);
@@ -182,18 +139,18 @@ static void put_answer(clv_json_out *out, const clv_place_problem *p, const clv_
             clv_json_open_object(out, NULL);
             clv_json_put_int(out, "device", d);
             clv_json_put_string(out, "kind", p->kinds[k].name);
-            clv_json_put_number(out, "load", r->found ? shares[d].load : 0);
-            clv_json_put_int(out, "bytes", r->found ? shares[d].bytes : 0);
-            clv_json_put_int(out, "nodes", r->found ? shares[d].nodes : 0);
+            clv_json_put_number(out, "load", r->solve.found ? shares[d].load : 0);
+            clv_json_put_int(out, "bytes", r->solve.found ? shares[d].bytes : 0);
+            clv_json_put_int(out, "nodes", r->solve.found ? shares[d].nodes : 0);
             clv_json_close_object(out);
         }
     }
     clv_json_close_array(out);
     clv_json_open_object(out, "assignment");
-    for (int32_t v = 0; r->found && v < p->n_nodes; v++) {
+    for (int32_t v = 0; r->solve.found && v < p->n_nodes; v++) {
         char id[24];
         snprintf(id, sizeof id, "%" PRId64, p->id[v]);
-        clv_json_put_int(out, id, r->device_of[v]);
+        clv_json_put_int(out, id, r->solve.answer[v]);
     }
     clv_json_close_object(out);
 }
@@ -204,7 +161,7 @@ clv_status clv_place_json(const clv_place_problem *p, const clv_place_options *o
 {
     clv_json_out out;
     share *shares = NULL;
-    if (result->found)
+    if (result->solve.found)
         CLV_TRY(share_out(p, options, result, arena, &shares, err));
     clv_json_begin(&out, arena, true);
     clv_json_open_object(&out, NULL);
@@ -213,16 +170,16 @@ clv_status clv_place_json(const clv_place_problem *p, const clv_place_options *o
     clv_json_put_string(&out, "objective_name", objective_word(options->rules.objective));
     clv_json_put_bool(&out, "contiguous", options->rules.contiguous);
     put_value(&out, "max_load", options->rules.max_load > 0, options->rules.max_load);
-    clv_json_put_string(&out, "status", end_word(result->end));
-    put_value(&out, "objective", result->found, result->value.objective);
-    put_value(&out, "bound", true, result->bound);
-    put_value(&out, "gap", result->found, gap_of(result));
-    put_value(&out, "time_per_sample", result->found, result->value.max_load);
-    put_value(&out, "latency", result->found, result->value.latency);
-    clv_json_put_number(&out, "seconds", result->seconds);
-    clv_json_put_string(&out, "found_by", result->found_by);
-    clv_json_put_string(&out, "bound_by", result->bound_by);
-    clv_json_put_string(&out, "reason", result->found ? "" : result->why);
+    clv_json_put_string(&out, "status", clv_end_name(result->solve.end));
+    put_value(&out, "objective", result->solve.found, result->value.objective);
+    put_value(&out, "bound", true, result->solve.bound.real);
+    put_value(&out, "gap", result->solve.found, clv_solve_gap(&result->solve));
+    put_value(&out, "time_per_sample", result->solve.found, result->value.max_load);
+    put_value(&out, "latency", result->solve.found, result->value.latency);
+    clv_json_put_number(&out, "seconds", result->solve.seconds);
+    clv_json_put_string(&out, "found_by", result->solve.found_by);
+    clv_json_put_string(&out, "bound_by", result->solve.bound_by);
+    clv_json_put_string(&out, "reason", result->solve.found ? "" : result->solve.why);
     put_answer(&out, p, result, shares);
     clv_json_close_object(&out);
     CLV_TRY(clv_json_end(&out, err));

@@ -2,7 +2,7 @@
 #ifndef CLV_API_PLACE_ANSWER_H
 #define CLV_API_PLACE_ANSWER_H
 
-#include "solver/placement/solver.h"
+#include "solver/placement/common/place_search.h"
 
 /* workload names the file in both. Text and JSON live in the arena. O(nodes + devices). */
 clv_status clv_place_text(const clv_place_problem *p, const clv_place_options *options,

@@ -2,18 +2,13 @@
 #ifndef CLV_API_SOLVE_ANSWER_H
 #define CLV_API_SOLVE_ANSWER_H
 
-#include "solver/intra_op/strategies.h"
-
-/* "optimal" "gap" "deadline" "searched" "stopped" "infeasible" */
-const char *clv_solve_end_word(clv_intra_op_end end);
-/* (cost - bound) / cost, from 0 to 1; r has an answer. */
-double clv_solve_gap(const clv_intra_op_result *r);
+#include "solver/intra_op/solve.h"
 
 /* file names the problem's file in both. Text and JSON live in the arena. O(nodes). */
-clv_status clv_solve_text(const clv_intra_op_problem *p, const clv_intra_op_result *r,
-                          const char *file, clv_arena *arena, const char **ret, clv_error *err);
-clv_status clv_solve_json(const clv_intra_op_problem *p, const clv_intra_op_result *r,
-                          const char *file, clv_arena *arena, const char **ret, size_t *ret_n,
-                          clv_error *err);
+clv_status clv_intra_op_text(const clv_intra_op_problem *p, const clv_intra_op_result *r,
+                             const char *file, clv_arena *arena, const char **ret, clv_error *err);
+clv_status clv_intra_op_json(const clv_intra_op_problem *p, const clv_intra_op_result *r,
+                             const char *file, clv_arena *arena, const char **ret, size_t *ret_n,
+                             clv_error *err);
 
 #endif

@@ -10,14 +10,13 @@
 
 static void draw(const cleave_progress *p)
 {
-    char line[200], time[32], rate[32];
+    char line[200], time[32];
     size_t n = (size_t)snprintf(line, sizeof line, "%d candidates judged, %d waiting",
                                 p->candidates_judged, p->candidates_queued);
 
     if (p->found)
-        n += (size_t)snprintf(line + n, sizeof line - n, "; best %s, %s runs/s",
-                              clv_show_time(time, (int64_t)(p->latency_ms * 1e6 + 0.5)),
-                              clv_show_number(rate, p->throughput));
+        n += (size_t)snprintf(line + n, sizeof line - n, "; best %s",
+                              clv_show_time(time, (int64_t)(p->objective * 1e9 + 0.5)));
     n += (size_t)snprintf(line + n, sizeof line - n, "; %.0f s", p->seconds);
     if (p->seconds_left >= 0)
         n += (size_t)snprintf(line + n, sizeof line - n, ", about %.0f s left", p->seconds_left);

@@ -35,14 +35,14 @@ clv_status clv_note_shortage(const clv_verdict *verdict, const clv_graph *g,
     return CLV_OK;
 }
 
-clv_status clv_note_shortages_tried(const clv_search_result *result, clv_plan *plan,
+clv_status clv_note_shortages_tried(const clv_partition_result *result, clv_plan *plan,
                                     clv_arena *arena, clv_error *err)
 {
     const clv_verdict *best = &result->best.verdict;
     if (best->outcome == CLV_OOM && best->reason[0])
         CLV_TRY(clv_plan_note(
             plan, clv_arena_printf(arena, "memory is missing at: %s", best->reason), arena, err));
-    if (result->found && !(result->best.proportion > 0))
+    if (result->solve.found && !(result->best.proportion > 0))
         return CLV_OK;
     for (int32_t i = 0; i < result->n_judged; i++) {
         const clv_tried *t = &result->tried[i];

@@ -19,7 +19,7 @@ clv_status clv_note_shortage(const clv_verdict *verdict, const clv_graph *g,
 /* What other verdicts of the search say of memory: where it is missing, if the compiler knows more
  * than the device, and what each lower proportion lacked, but for those that were tried only in the
  * hope of something faster. O(plans judged). */
-clv_status clv_note_shortages_tried(const clv_search_result *result, clv_plan *plan,
+clv_status clv_note_shortages_tried(const clv_partition_result *result, clv_plan *plan,
                                     clv_arena *arena, clv_error *err);
 
 /* That no cut can help, where bound proves it: none at all where the weights alone are too much,

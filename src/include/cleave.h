@@ -131,7 +131,8 @@ typedef enum { CLEAVE_LATENCY, CLEAVE_THROUGHPUT, CLEAVE_FEWEST_DEVICES } cleave
 typedef struct {
     int candidates_judged, candidates_queued;
     int found;             /* a plan that fits is known */
-    double latency_ms, throughput; /* of the best so far; samples are runs of the model a second */
+    double objective;      /* of the best so far, in seconds: of a run, or between runs */
+    double bound;          /* seconds: no plan has less; 0: not known */
     double seconds;        /* since the start */
     double seconds_left;   /* estimate; negative when unknown */
 } cleave_progress;

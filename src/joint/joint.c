@@ -31,7 +31,7 @@ static clv_status plan_whole_operators(clv_joint *j, clv_error *err)
 {
     clv_request req = *j->req;
     clv_plan *plan;
-    int64_t *deadline_ns = &req.search.deadline_ns;
+    int64_t *deadline_ns = &req.search.solve.deadline_ns;
     req.cluster = j->cluster;
     if (req.stages > 0)
         req.devices = j->cluster->n_devices;
@@ -123,16 +123,17 @@ static clv_status make_best_plan(clv_joint *j, clv_plan **ret, clv_error *err)
 /* Why it ended, of all shapes together; what the cut of one says is not true of the others. */
 static const char *end_of(const clv_joint *j, const clv_plan *plan)
 {
-    const clv_search_options *asked = &j->req->search;
+    const clv_partition_options *asked = &j->req->search;
     bool fits = plan->outcome == CLV_FITS;
     if (fits && plan->bound_ns > 0 && j->best.ns <= plan->bound_ns)
-        return clv_stop_name(CLV_STOP_OPTIMAL);
-    if (fits && asked->gap > 0 && clv_plan_gap(plan) >= 0 && clv_plan_gap(plan) <= asked->gap)
-        return clv_stop_name(CLV_STOP_GAP);
+        return clv_end_name(CLV_END_OPTIMAL);
+    if (fits && asked->solve.gap > 0 && clv_plan_gap(plan) >= 0 &&
+        clv_plan_gap(plan) <= asked->solve.gap)
+        return clv_end_name(CLV_END_GAP);
     if (j->req->stop && j->req->stop(j->req->stop_ctx))
-        return clv_stop_name(CLV_STOP_CANCELED);
-    return clv_stop_name(clv_time_is_up(asked->deadline_ns) ? CLV_STOP_DEADLINE
-                                                            : CLV_STOP_SEARCHED);
+        return clv_end_name(CLV_END_STOPPED);
+    return clv_end_name(clv_time_is_up(asked->solve.deadline_ns) ? CLV_END_DEADLINE
+                                                                 : CLV_END_SEARCHED);
 }
 
 /* A plan that lacks memory: is that for the rules on tensors? */
@@ -171,7 +172,7 @@ static clv_status try_with(void *ctx, const clv_room *room, clv_verdict *ret, cl
         req.devices = room->devices;
     req.memory_bytes = room->memory_bytes;
     req.microbatches = room->microbatches;
-    req.search.progress = NULL;
+    clv_solve_detach(&req.search.solve);
     req.search.first_fit = true;
     clv_status status = search(&more, &whole, err);
     *ret = (clv_verdict){ .outcome = CLV_INFEASIBLE };

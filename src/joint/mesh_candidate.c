@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "base/clock.h"
 #include "lower/stage_cluster.h"
 #include "problem/intra_op_forest.h"
 #include "stages/stages.h"
@@ -127,13 +126,11 @@ static clv_status build_problem(clv_mesh_candidate *c, int64_t limit_bytes, clv_
     return clv_shard_problem_build(c->tables, limit_bytes, c->arena, &c->problem, err);
 }
 
-/* Seconds until the request's deadline, hardly any when it is over; 0: there is no deadline. */
-static double seconds_left(const clv_request *req)
+/* The request's deadline, or hardly any time when it is over; 0: there is none. */
+static int64_t least_deadline(int64_t deadline_ns)
 {
-    if (req->search.deadline_ns == 0)
-        return 0;
-    double left = -clv_seconds_since(req->search.deadline_ns);
-    return left > LEAST_SECONDS_S ? left : LEAST_SECONDS_S;
+    int64_t least_ns = clv_deadline_in(LEAST_SECONDS_S);
+    return deadline_ns == 0 || deadline_ns > least_ns ? deadline_ns : least_ns;
 }
 
 /* Of the problem as it was built last. */
@@ -142,26 +139,26 @@ static clv_status solve(clv_mesh_candidate *c, clv_error *err)
     const clv_joint *j = c->j;
     bool has_plan = j->any && j->best.outcome == CLV_FITS;
     clv_intra_op_options options = {
-        .gap = SOLVER_GAP,
+        .solve = { .deadline_ns = least_deadline(j->req->search.solve.deadline_ns),
+                   .gap = SOLVER_GAP,
+                   .jobs = c->jobs,
+                   .stop = j->req->stop,
+                   .stop_ctx = j->req->stop_ctx },
         .brief = true,
         .known = c->known,
         /* as soon as the bound says that the best plan is not beaten, the rest is of no use */
-        .enough = has_plan ? (clv_int128)j->best.ns * c->n_stages : 0,
-        .deadline_s = seconds_left(j->req),
-        .jobs = c->jobs,
-        .stop = j->req->stop,
-        .stop_ctx = j->req->stop_ctx
+        .enough = has_plan ? (clv_int128)j->best.ns * c->n_stages : 0
     };
     CLV_TRY(clv_intra_op_solve(c->problem->problem, &options, c->arena, &c->strategy, err));
-    c->known = c->strategy.bound; /* limits only fall */
-    if (c->strategy.found || c->strategy.end == CLV_SOLVED_INFEASIBLE ||
-        c->strategy.end == CLV_SOLVED_ENOUGH)
+    c->known = c->strategy.solve.bound.whole; /* limits only fall */
+    if (c->strategy.solve.found || c->strategy.solve.end == CLV_END_INFEASIBLE ||
+        c->strategy.solve.end == CLV_END_BOUND)
         return CLV_OK;
     /* choice 0 of every operator and tensor is a plan, if a slow one: all weights are everywhere */
-    c->strategy.choice_of = CLV_NEW_ARRAY(c->arena, int32_t, c->problem->problem->n_nodes);
-    if (!c->strategy.choice_of)
+    c->strategy.solve.answer = CLV_NEW_ARRAY(c->arena, int32_t, c->problem->problem->n_nodes);
+    if (!c->strategy.solve.answer)
         return clv_fail_nomem(err, "strategies");
-    c->strategy.found = true;
+    c->strategy.solve.found = true;
     return CLV_OK;
 }
 
@@ -229,7 +226,7 @@ static clv_status cut_into_stages(clv_mesh_candidate *c, const int32_t *answer, 
     req.memory_bytes = 0;               /* the cluster has it */
     req.terse = true;
     req.jobs = c->jobs;
-    req.search.progress = NULL; /* of the calling thread only */
+    clv_solve_detach(&req.search.solve); /* of the calling thread only */
     return clv_stages_plan(&req, &analysis, c->arena, ret, err);
 }
 
@@ -249,7 +246,7 @@ static clv_status keep_if_better(clv_mesh_candidate *c, int64_t limit_bytes, clv
     c->answer = CLV_NEW_ARRAY(c->arena, int32_t, c->n_answer);
     if (!c->answer)
         return clv_fail_nomem(err, "strategies");
-    memcpy(c->answer, c->strategy.choice_of, (size_t)c->n_answer * sizeof *c->answer);
+    memcpy(c->answer, c->strategy.solve.answer, (size_t)c->n_answer * sizeof *c->answer);
     return CLV_OK;
 }
 
@@ -267,9 +264,9 @@ static int64_t next_limit(const clv_mesh_candidate *c, int64_t limit_bytes, int6
  * less. */
 static clv_status cut_for_memory(clv_mesh_candidate *c, int64_t limit_bytes, clv_error *err)
 {
-    for (int32_t round = 0; c->strategy.found; round++) {
+    for (int32_t round = 0; c->strategy.solve.found; round++) {
         clv_plan *cut;
-        CLV_TRY(cut_into_stages(c, c->strategy.choice_of, &cut, err));
+        CLV_TRY(cut_into_stages(c, c->strategy.solve.answer, &cut, err));
         CLV_TRY(keep_if_better(c, limit_bytes, cut, err));
         if (cut->outcome != CLV_OOM || round + 1 == MEMORY_ROUNDS)
             break;
@@ -293,7 +290,7 @@ clv_status clv_mesh_candidate_search(clv_mesh_candidate *c, clv_error *err)
         return CLV_OK;
     CLV_TRY(build_problem(c, limit_bytes, err));
     CLV_TRY(solve(c, err));
-    if (c->strategy.end == CLV_SOLVED_INFEASIBLE) {
+    if (c->strategy.solve.end == CLV_END_INFEASIBLE) {
         /* not even the weights fit: the fastest choices, to show what is missing */
         if (c->j->any && (c->j->best.outcome == CLV_FITS || !c->shows))
             return CLV_OK;
@@ -303,7 +300,7 @@ clv_status clv_mesh_candidate_search(clv_mesh_candidate *c, clv_error *err)
         return cut_for_memory(c, 0, err);
     }
     /* one stage does all of it; of several the busiest does its share at least */
-    clv_int128 bound = (c->strategy.bound + c->n_stages - 1) / c->n_stages;
+    clv_int128 bound = (c->strategy.solve.bound.whole + c->n_stages - 1) / c->n_stages;
     bound = bound > c->floor ? bound : c->floor;
     c->bounded = true;
     c->bound_ns = bound < INT64_MAX ? (int64_t)bound : 0;

@@ -10,7 +10,7 @@
 #include "joint/joint_state.h"
 #include "lower/local_model.h"
 #include "rules/split_pins.h"
-#include "solver/intra_op/strategies.h"
+#include "solver/intra_op/solve.h"
 
 typedef struct clv_mesh_candidate {
     const clv_joint *j; /* as it was before any of those at once */

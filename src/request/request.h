@@ -32,11 +32,11 @@ typedef struct {
     double overlap;          /* of collectives with compute, as in clv_comm_options */
     bool fewest; /* as few devices as it fits, at most `devices`; on so many by the objective */
     bool terse;  /* one candidate of several: where it does not fit, no advice on what would */
-    clv_search_options search; /* without its microbatches */
-    int32_t microbatches;      /* a run of the pipeline; 0: chosen */
-    const char *backward;      /* as in clv_backward_ops() */
-    int32_t jobs;              /* 0: CLV_DEFAULT_JOBS */
-    const char *compiler;      /* a command; NULL: built in */
+    clv_partition_options search; /* without its microbatches */
+    int32_t microbatches;         /* a run of the pipeline; 0: chosen */
+    const char *backward;         /* as in clv_backward_ops() */
+    int32_t jobs;                 /* 0: CLV_DEFAULT_JOBS */
+    const char *compiler;         /* a command; NULL: built in */
     int64_t compiler_timeout_ms;
     bool (*stop)(void *ctx); /* asked on any thread while external compilers run; may be NULL */
     void *stop_ctx;

@@ -15,22 +15,23 @@ static clv_status try_with(void *ctx, const clv_room *room, clv_verdict *ret, cl
     const retrial *again = ctx;
     const clv_stage_search *s = again->s;
     clv_stage_search beside = clv_stage_search_beside(s);
-    clv_search_options options = s->req->search;
-    clv_search_result result = { .found = false };
+    clv_partition_options options = s->req->search;
+    clv_partition_result result = { .solve = { .found = false } };
     clv_mark scratch = clv_arena_mark(s->arena);
     beside.rules.skip = s->rules.skip;
     beside.by_ops = s->by_ops;
     beside.microbatches = room->microbatches;
     options.first_fit = true;
     options.use_all_devices = s->req->devices > 0 || room->devices != s->cluster->n_devices;
-    options.progress = NULL;
+    clv_solve_detach(&options.solve);
     clv_status status = clv_stage_search_open(&beside, room->devices, room->memory_bytes, err);
     if (status == CLV_OK && again->given) {
         clv_assignment plan = { .device_of = again->given->device_of,
                                 .proportion = again->given->proportion };
         status = beside.judge.judge(beside.judge.ctx, &plan, 1, &result.best.verdict, err);
     } else if (status == CLV_OK) {
-        status = clv_search(beside.problem, &beside.judge, &options, s->arena, &result, err);
+        status =
+            clv_partition_solve(beside.problem, &beside.judge, &options, s->arena, &result, err);
     }
     clv_stage_search_close(&beside);
     clv_arena_rewind(s->arena, scratch);

@@ -48,7 +48,7 @@ static clv_status add_open_things(const clv_stage_search *s, clv_plan *plan, clv
 
 static const char *search_name(const clv_request *req)
 {
-    const clv_search_options *o = &req->search;
+    const clv_partition_options *o = &req->search;
     if (req->sharding_nodes)
         return "manual";
     if (o->kind == CLV_SEARCH_DOCUMENTED)
@@ -58,7 +58,7 @@ static const char *search_name(const clv_request *req)
 
 /* What was asked, and how the search went. The plan outlives the compiler and may outlive the
  * model. */
-static clv_status add_search(const clv_stage_search *s, const clv_search_result *result,
+static clv_status add_search(const clv_stage_search *s, const clv_partition_result *result,
                              clv_plan *plan, clv_error *err)
 {
     const clv_request *req = s->req;
@@ -71,14 +71,14 @@ static clv_status add_search(const clv_stage_search *s, const clv_search_result 
     plan->objective = req->search.objective;
     plan->search = search_name(req);
     plan->n_judged = result->n_judged;
-    plan->stopped = clv_stop_name(result->why);
-    plan->bound_ns = result->bound_ns;
+    plan->stopped = clv_end_name(result->solve.end);
+    plan->bound_ns = result->solve.found ? (int64_t)result->solve.bound.whole : 0;
     for (int32_t i = 0; i < result->n_judged; i++)
         plan->n_fitting += result->tried[i].verdict.outcome == CLV_FITS;
     return CLV_OK;
 }
 
-clv_status clv_stage_finish(clv_stage_search *s, const clv_search_result *result, clv_plan **ret,
+clv_status clv_stage_finish(clv_stage_search *s, const clv_partition_result *result, clv_plan **ret,
                             clv_error *err)
 {
     const clv_request *req = s->req;
@@ -106,7 +106,7 @@ clv_status clv_stage_finish(clv_stage_search *s, const clv_search_result *result
     if (s->compiler->warning)
         CLV_TRY(clv_plan_note(plan, clv_arena_printf(s->arena, "%s", s->compiler->warning),
                               s->arena, err));
-    if (result->found) {
+    if (result->solve.found) {
         CLV_TRY(clv_plan_check(plan, g, s->arena, err));
     } else if (!s->rules.conflict) {
         const clv_verdict *v = &result->best.verdict;

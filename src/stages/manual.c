@@ -1,6 +1,6 @@
 #include "stages/manual.h"
 
-clv_status clv_manual_judge(clv_stage_search *s, clv_search_result *ret, clv_error *err)
+clv_status clv_manual_judge(clv_stage_search *s, clv_partition_result *ret, clv_error *err)
 {
     int32_t *device_of = CLV_NEW_ARRAY(s->arena, int32_t, s->problem->n_units);
     clv_tried *tried = CLV_NEW(s->arena, clv_tried);
@@ -11,11 +11,11 @@ clv_status clv_manual_judge(clv_stage_search *s, clv_search_result *ret, clv_err
     clv_assignment given = { .device_of = device_of };
     *tried = (clv_tried){ .device_of = device_of, .move = "given by hand" };
     CLV_TRY(s->judge.judge(s->judge.ctx, &given, 1, &tried->verdict, err));
-    *ret = (clv_search_result){ .found = tried->verdict.outcome == CLV_FITS,
-                                .best = *tried,
-                                .n_judged = 1,
-                                .tried = tried,
-                                .why = CLV_STOP_NONE };
+    *ret = (clv_partition_result){ .solve = { .found = tried->verdict.outcome == CLV_FITS,
+                                              .end = CLV_END_GIVEN },
+                                   .best = *tried,
+                                   .n_judged = 1,
+                                   .tried = tried };
     return CLV_OK;
 }
 

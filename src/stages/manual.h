@@ -5,7 +5,7 @@
 #include "stages/stage_search.h"
 
 /* The one assignment that the given nodes mean, judged like any other. */
-clv_status clv_manual_judge(clv_stage_search *s, clv_search_result *ret, clv_error *err);
+clv_status clv_manual_judge(clv_stage_search *s, clv_partition_result *ret, clv_error *err);
 
 /* The stages of pipelining_info into the plan, where they are given, instead of those that follow
  * from the devices' order. */

@@ -26,32 +26,32 @@ void clv_microbatches_begin(clv_stage_search *s)
         judge_memory_for(s, 1, CLV_MICRO_GIVEN);
 }
 
-static clv_status find_with(clv_stage_search *s, const clv_search_options *options,
-                            clv_stage_find *find, clv_search_result *ret, clv_error *err)
+static clv_status find_with(clv_stage_search *s, const clv_partition_options *options,
+                            clv_stage_find *find, clv_partition_result *ret, clv_error *err)
 {
-    clv_search_options o = *options;
+    clv_partition_options o = *options;
     o.microbatches = s->microbatches < CLV_MICRO_FULL ? s->microbatches : 0;
     o.only_period_is_bounded = s->overlay != NULL;
     return find(s, &o, ret, err);
 }
 
-clv_status clv_microbatches_find(clv_stage_search *s, const clv_search_options *options,
-                                 clv_stage_find *find, clv_search_result *ret, clv_error *err)
+clv_status clv_microbatches_find(clv_stage_search *s, const clv_partition_options *options,
+                                 clv_stage_find *find, clv_partition_result *ret, clv_error *err)
 {
     CLV_TRY(find_with(s, options, find, ret, err));
     bool is_open = s->microbatches == CLV_MICRO_FULL;
-    if (!is_open || ret->found || ret->best.verdict.outcome != CLV_OOM)
+    if (!is_open || ret->solve.found || ret->best.verdict.outcome != CLV_OOM)
         return CLV_OK;
     judge_memory_for(s, 1, CLV_MICRO_MEMORY); /* if not even one fits, the report is of that */
     CLV_TRY(find_with(s, options, find, ret, err));
-    clv_search_result more = *ret;
+    clv_partition_result more = *ret;
     int32_t n = 1; /* the largest power of two below the devices: no pipeline has more stages */
     while (n < s->cluster->n_devices / 2 + s->cluster->n_devices % 2)
         n *= 2;
-    for (; ret->found && n > 1; n /= 2) {
+    for (; ret->solve.found && n > 1; n /= 2) {
         judge_memory_for(s, n, CLV_MICRO_MEMORY);
         CLV_TRY(find_with(s, options, find, &more, err));
-        if (more.found) {
+        if (more.solve.found) {
             *ret = more;
             return CLV_OK;
         }

@@ -18,13 +18,13 @@
 void clv_microbatches_begin(clv_stage_search *s);
 
 /* A search, or a plan given by hand that is judged. */
-typedef clv_status clv_stage_find(clv_stage_search *s, const clv_search_options *options,
-                                  clv_search_result *ret, clv_error *err);
+typedef clv_status clv_stage_find(clv_stage_search *s, const clv_partition_options *options,
+                                  clv_partition_result *ret, clv_error *err);
 /* Finds a plan with that. Where the number is open and nothing fits with a full pipeline, again
  * with fewer in flight: the largest power of two with which a plan is found, at last with one. At
  * most log2(devices) + 2 searches. */
-clv_status clv_microbatches_find(clv_stage_search *s, const clv_search_options *options,
-                                 clv_stage_find *find, clv_search_result *ret, clv_error *err);
+clv_status clv_microbatches_find(clv_stage_search *s, const clv_partition_options *options,
+                                 clv_stage_find *find, clv_partition_result *ret, clv_error *err);
 
 /* Number, reason, fill and drain into the plan. report: NULL, or of a compiler that reports
  * nothing. */

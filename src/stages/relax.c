@@ -11,14 +11,14 @@
 
 typedef struct {
     clv_stage_search *s;
-    const clv_search_options *options;
+    const clv_partition_options *options;
 } trial;
 
-static clv_search_options relaxed_options(const clv_stage_search *s,
-                                          const clv_search_options *options)
+static clv_partition_options relaxed_options(const clv_stage_search *s,
+                                             const clv_partition_options *options)
 {
-    clv_search_options o = *options;
-    o.progress = NULL;
+    clv_partition_options o = *options;
+    clv_solve_detach(&o.solve);
     if (o.max_judged == 0 || o.max_judged > RELAXED_JUDGED)
         o.max_judged = RELAXED_JUDGED;
     if (s->req->compiler) /* which takes minutes for each */
@@ -28,11 +28,11 @@ static clv_search_options relaxed_options(const clv_stage_search *s,
 
 /* The result without the rules in skip, of a search beside s. */
 static clv_status search_without(const clv_stage_search *s, const bool *skip,
-                                 const clv_search_options *options, clv_search_result *ret,
+                                 const clv_partition_options *options, clv_partition_result *ret,
                                  clv_error *err)
 {
     clv_stage_search beside = clv_stage_search_beside(s);
-    clv_search_options o = relaxed_options(s, options);
+    clv_partition_options o = relaxed_options(s, options);
     clv_mark scratch = clv_arena_mark(s->arena);
     beside.rules.skip = skip;
     beside.analysis.units = s->plain_units;
@@ -73,11 +73,11 @@ static clv_status find_assignment(void *ctx, const bool *skip, clv_obey_outcome 
 static clv_status find_fitting(void *ctx, const bool *skip, clv_obey_outcome *ret, clv_error *err)
 {
     const trial *t = ctx;
-    clv_search_options o = *t->options;
-    clv_search_result result = { .found = false };
+    clv_partition_options o = *t->options;
+    clv_partition_result result = { .solve = { .found = false } };
     o.first_fit = true;
     CLV_TRY(search_without(t->s, skip, &o, &result, err));
-    *ret = result.found ? CLV_OBEY_FOUND : CLV_OBEY_UNKNOWN;
+    *ret = result.solve.found ? CLV_OBEY_FOUND : CLV_OBEY_UNKNOWN;
     return CLV_OK;
 }
 
@@ -92,7 +92,7 @@ static clv_status skip_rule(const clv_stage_search *s, int32_t rule, bool **ret,
     return CLV_OK;
 }
 
-static const char *words_for(const clv_stage_search *s, const clv_search_result *result,
+static const char *words_for(const clv_stage_search *s, const clv_partition_result *result,
                              const char *without)
 {
     char shown[32];
@@ -117,11 +117,11 @@ static clv_status relax_each(const trial *t, const clv_conflicting_set *set, boo
                              clv_error *err)
 {
     clv_stage_search *s = t->s;
-    clv_search_result best = { .none_obeys = true };
+    clv_partition_result best = { .none_obeys = true };
     CLV_TRY(skip_rule(s, -1, ret_skip, err));
     for (int32_t i = 0, n = 0; i < s->rules.rules.n && n < RELAXED_MAX; i++) {
         bool *skip;
-        clv_search_result result = { .found = false };
+        clv_partition_result result = { .solve = { .found = false } };
         if (!set->core[i])
             continue;
         n++;
@@ -140,14 +140,14 @@ static clv_status relax_each(const trial *t, const clv_conflicting_set *set, boo
     return CLV_OK;
 }
 
-clv_status clv_relax_conflict(clv_stage_search *s, const clv_search_options *options, bool proven,
-                              clv_search_result *ret, clv_error *err)
+clv_status clv_relax_conflict(clv_stage_search *s, const clv_partition_options *options,
+                              bool proven, clv_partition_result *ret, clv_error *err)
 {
     trial t = { s, options };
     clv_conflicting_set set = {
         .rules = &s->rules.rules, .find_plan = find_assignment, .ctx = &t, .proven = proven
     };
-    clv_search_options o = relaxed_options(s, options);
+    clv_partition_options o = relaxed_options(s, options);
     int32_t devices = s->cluster->n_devices;
     const char *words;
     bool *skip;
@@ -164,7 +164,8 @@ clv_status clv_relax_conflict(clv_stage_search *s, const clv_search_options *opt
     return clv_stage_search_run(s, &o, ret, err);
 }
 
-clv_status clv_relax_memory(clv_stage_search *s, const clv_search_options *options, clv_error *err)
+clv_status clv_relax_memory(clv_stage_search *s, const clv_partition_options *options,
+                            clv_error *err)
 {
     trial t = { s, options };
     clv_conflicting_set set = {

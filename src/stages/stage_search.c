@@ -91,15 +91,15 @@ void clv_stage_search_close(clv_stage_search *s)
     s->compiler = NULL;
 }
 
-clv_status clv_stage_search_run(clv_stage_search *s, const clv_search_options *options,
-                                clv_search_result *ret, clv_error *err)
+clv_status clv_stage_search_run(clv_stage_search *s, const clv_partition_options *options,
+                                clv_partition_result *ret, clv_error *err)
 {
-    CLV_TRY(clv_search(s->problem, &s->judge, options, s->arena, ret, err));
+    CLV_TRY(clv_partition_solve(s->problem, &s->judge, options, s->arena, ret, err));
     if (!ret->none_obeys || s->by_ops || s->problem->n_units == s->req->model->main->n_ops)
         return CLV_OK;
     int32_t devices = s->cluster->n_devices;
     clv_stage_search_close(s);
     s->by_ops = true;
     CLV_TRY(clv_stage_search_open(s, devices, s->memory_bytes, err));
-    return clv_search(s->problem, &s->judge, options, s->arena, ret, err);
+    return clv_partition_solve(s->problem, &s->judge, options, s->arena, ret, err);
 }

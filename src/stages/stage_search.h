@@ -50,7 +50,7 @@ void clv_stage_search_close(clv_stage_search *s);
 
 /* Searches what is open. Where no plan of the units obeys the rules, s is opened again with each
  * operator as a unit, and that is searched. */
-clv_status clv_stage_search_run(clv_stage_search *s, const clv_search_options *options,
-                                clv_search_result *ret, clv_error *err);
+clv_status clv_stage_search_run(clv_stage_search *s, const clv_partition_options *options,
+                                clv_partition_result *ret, clv_error *err);
 
 #endif

@@ -5,8 +5,8 @@
 #include "stages/microbatches.h"
 #include "stages/relax.h"
 
-static clv_status find_plan(clv_stage_search *s, const clv_search_options *options,
-                            clv_search_result *ret, clv_error *err)
+static clv_status find_plan(clv_stage_search *s, const clv_partition_options *options,
+                            clv_partition_result *ret, clv_error *err)
 {
     return s->req->sharding_nodes ? clv_manual_judge(s, ret, err)
                                   : clv_stage_search_run(s, options, ret, err);
@@ -15,8 +15,8 @@ static clv_status find_plan(clv_stage_search *s, const clv_search_options *optio
 static clv_status plan_with(clv_stage_search *s, clv_plan **ret, clv_error *err)
 {
     const clv_request *req = s->req;
-    clv_search_options options = req->search;
-    clv_search_result result = { .found = false };
+    clv_partition_options options = req->search;
+    clv_partition_result result = { .solve = { .found = false } };
     options.use_all_devices = req->devices > 0;
     /* cluster -> problem and judge */
     CLV_TRY(clv_stage_search_open(s, req->devices, req->memory_bytes, err));
@@ -24,7 +24,7 @@ static clv_status plan_with(clv_stage_search *s, clv_plan **ret, clv_error *err)
     CLV_TRY(clv_microbatches_find(s, &options, find_plan, &result, err));
     if (result.none_obeys)
         CLV_TRY(clv_relax_conflict(s, &options, result.proven, &result, err));
-    else if (!result.found && s->rules.rules.n > 0)
+    else if (!result.solve.found && s->rules.rules.n > 0)
         CLV_TRY(clv_relax_memory(s, &options, err));
     /* assignment -> plan, checked by code that did not make it */
     return clv_stage_finish(s, &result, ret, err);

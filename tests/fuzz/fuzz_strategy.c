@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "problem/intra_op_json.h"
-#include "solver/intra_op/strategies.h"
+#include "solver/intra_op/solve.h"
 
 #define MEMORY_MAX  ((size_t)256 << 20)
 #define ANSWERS_MAX 512 /* of a problem, for all of them to be tried */
@@ -121,17 +121,19 @@ static bool is_enough(void *ctx) { return ++*(int *)ctx > SOLVE_LOOKS; }
 static void solver_is_honest(const clv_intra_op_problem *p, clv_arena *arena, clv_int128 best)
 {
     int looks = 0;
-    clv_intra_op_options options = { .jobs = 1, .stop = is_enough, .stop_ctx = &looks };
+    clv_intra_op_options options = { .solve.jobs = 1,
+                                     .solve.stop = is_enough,
+                                     .solve.stop_ctx = &looks };
     clv_intra_op_result r;
     clv_status status = clv_intra_op_solve(p, &options, arena, &r, NULL);
     must(status == CLV_OK || status == CLV_ENOMEM);
     if (status != CLV_OK)
         return;
-    must(!r.found || (best >= 0 && cost_of(p, r.choice_of) == r.value.cost));
-    must(r.found || r.end != CLV_SOLVED_OPTIMAL);
-    must(r.end != CLV_SOLVED_INFEASIBLE || (best < 0 && !r.found && r.why[0]));
-    must(best < 0 || r.bound <= best);
-    must(r.end != CLV_SOLVED_OPTIMAL || r.value.cost == best);
+    must(!r.solve.found || (best >= 0 && cost_of(p, r.solve.answer) == r.value.cost));
+    must(r.solve.found || r.solve.end != CLV_END_OPTIMAL);
+    must(r.solve.end != CLV_END_INFEASIBLE || (best < 0 && !r.solve.found && r.solve.why[0]));
+    must(best < 0 || r.solve.bound.whole <= best);
+    must(r.solve.end != CLV_END_OPTIMAL || r.value.cost == best);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

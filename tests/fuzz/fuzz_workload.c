@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "problem/place_json.h"
-#include "solver/placement/solver.h"
+#include "solver/placement/portfolio.h"
 #include "tests/support/place_convert.h"
 
 #define MEMORY_MAX  ((size_t)256 << 20)
@@ -82,18 +82,18 @@ static void solver_is_honest(const clv_place_problem *p, clv_arena *arena, size_
     int looks = 0;
     oracle_rules rules = { (oracle_objective)(size % 3), size / 3 % 2, 0 };
     clv_place_options options = { .rules = placement_rules(&rules),
-                                  .stop = is_enough,
-                                  .stop_ctx = &looks };
+                                  .solve.stop = is_enough,
+                                  .solve.stop_ctx = &looks };
     clv_place_result r;
     if (p->n_nodes > SOLVE_NODES || !oracle_of(p, &of))
         return;
     clv_status status = clv_place_solve(p, &options, arena, &r, NULL);
     must(status == CLV_OK || status == CLV_ENOMEM);
-    if (status != CLV_OK || !r.found)
+    if (status != CLV_OK || !r.solve.found)
         return;
-    oracle_value value = oracle_judge(&of, &rules, r.device_of);
+    oracle_value value = oracle_judge(&of, &rules, r.solve.answer);
     must(value.legal && close_to(r.value.objective, value.objective));
-    must(r.bound <= r.value.objective);
+    must(r.solve.bound.real <= r.value.objective);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

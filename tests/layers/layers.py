@@ -11,7 +11,8 @@ import sys
 B, G, C = "src/base", "src/graph", "src/cluster"
 MODEL = [B, G, C, "src/sharding", "src/notation"]
 COSTS = [*MODEL, "src/problem", "cost"]
-SOLVERS = ["solver/common", "solver/common/ilp", "solver/partition", "solver/placement", "solver/placement/mip", "solver/intra_op"]
+SOLVERS = ["solver/common", "solver/partition", "solver/placement", "solver/placement/common", "solver/placement/mip",
+           "solver/intra_op"]
 MAY = {
     "src/base": [],
     "src/graph": [B],
@@ -23,14 +24,14 @@ MAY = {
     "solver/common": [B],
     "solver/common/ilp": [B],
     "solver/partition": [B, "src/problem", "solver/common", "solver/common/ilp"],
+    "solver/placement/common": [B, "src/problem", "solver/common"],
+    "solver/placement/noncontiguous": [B, "src/problem", "solver/common", "solver/placement/common"],
+    "solver/placement/contiguous": [B, "src/problem", "solver/common", "solver/placement/common",
+                                    "solver/placement/noncontiguous"],
+    "solver/placement/latency": [B, "src/problem", "solver/common", "solver/placement/common"],
+    "solver/placement/mip": [B, "src/problem", "solver/common/ilp", "solver/placement/common"],
     "solver/placement": [B, "src/problem", "solver/placement/common", "solver/placement/contiguous",
                          "solver/placement/noncontiguous", "solver/placement/latency", "solver/placement/mip"],
-    "solver/placement/common": [B, "src/problem"],
-    "solver/placement/noncontiguous": [B, "src/problem", "solver/common", "solver/placement", "solver/placement/common"],
-    "solver/placement/contiguous": [B, "src/problem", "solver/common", "solver/placement", "solver/placement/common",
-                                    "solver/placement/noncontiguous"],
-    "solver/placement/latency": [B, "src/problem", "solver/common", "solver/placement", "solver/placement/common"],
-    "solver/placement/mip": [B, "src/problem", "solver/common/ilp", "solver/placement", "solver/placement/common"],
     "solver/intra_op": [B, "src/problem", "solver/common"],
     "src/plan": [*MODEL, "src/problem"],
     "src/compile": COSTS,
@@ -45,9 +46,9 @@ MAY = {
     "src/cli": [B, "src/include"],
     "run": [B, "src/cli", "src/plan", "proto"],
     "src/request": [*COSTS, "solver/partition", "proto"],
-    "src/stages": [*COSTS, "solver/partition", "src/plan", "src/compile", "src/rules", "src/explain", "proto",
+    "src/stages": [*COSTS, "solver/common", "solver/partition", "src/plan", "src/compile", "src/rules", "src/explain", "proto",
                    "src/request"],
-    "src/joint": [*COSTS, "solver/partition", "solver/intra_op", "src/plan", "src/rules", "src/explain", "proto",
+    "src/joint": [*COSTS, "solver/common", "solver/partition", "solver/intra_op", "src/plan", "src/rules", "src/explain", "proto",
                   "src/lower", "src/request", "src/stages"],
     "src/pipeline": [*COSTS, "src/plan", "proto", "src/request", "src/stages", "src/joint"],
     "src/api": [*COSTS, *SOLVERS, "src/plan", "src/compile", "src/rules", "src/explain", "proto", "src/weights",

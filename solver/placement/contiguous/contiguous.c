@@ -47,14 +47,14 @@ static const double stretches[] = { 1.02, 1.1, 1.5, 4, INFINITY };
 
 static void raise(const clv_ideals *s, int64_t ticks)
 {
-    clv_run_raise(s->run, s->name, clv_blocks_unit(s->growth.b, ticks));
+    clv_place_raise(s->search, s->name, clv_blocks_unit(s->growth.b, ticks));
 }
 
 /* The largest load of the best answer so far, in ticks. O(kinds * n + devices + pins). */
 static clv_status load_of_best(const clv_ideals *s, clv_arena *arena, int64_t *ret, clv_error *err)
 {
     const clv_blocks *b = s->growth.b;
-    const int32_t *answer = clv_run_answer(s->run);
+    const int32_t *answer = clv_place_best_answer(s->search);
     int32_t n_devices = clv_place_devices(b->p),
             *kind_of = CLV_NEW_ARRAY(arena, int32_t, n_devices),
             *device_of = CLV_NEW_ARRAY(arena, int32_t, b->n),
@@ -87,7 +87,7 @@ static clv_status load_of_best(const clv_ideals *s, clv_arena *arena, int64_t *r
 /* In ticks, the largest load worth having: below the best answer. */
 static clv_status top_limit(const clv_ideals *s, clv_arena *arena, int64_t *ret, clv_error *err)
 {
-    double best = clv_run_best(s->run);
+    double best = clv_place_best(s->search);
     *ret = CLV_TICKS_MAX;
     if (isinf(best))
         return CLV_OK;
@@ -144,7 +144,7 @@ static clv_status close_in(clv_ideals *s, double step, clv_arena *arena, clv_err
         part *= step;
     }
     if (s->growth.low > CLV_TICKS_MAX)
-        clv_run_raise(s->run, s->name, INFINITY); /* not with any load */
+        clv_place_raise(s->search, s->name, INFINITY); /* not with any load */
     return CLV_OK;
 }
 
@@ -157,12 +157,13 @@ static clv_status count_devices(clv_ideals *line, clv_ideals *s, int64_t limit, 
     line->count_only = s->count_only = true;
     line->growth.low = s->growth.low = limit;
     CLV_TRY(clv_ideals_try(line, limit, &o, &load, err));
-    if (clv_run_over(s->run))
+    if (clv_place_over(s->search))
         return CLV_OK;
     CLV_TRY(clv_ideals_learn(s, arena, err));
     CLV_TRY(clv_ideals_try(s, limit, &o, &load, err));
     if (o != CLV_IDEALS_SOME)
-        clv_run_raise(s->run, s->name, clv_run_best(s->run)); /* INFINITY without an answer */
+        clv_place_raise(s->search, s->name,
+                        clv_place_best(s->search)); /* INFINITY without an answer */
     return CLV_OK;
 }
 
@@ -171,7 +172,7 @@ static clv_status count_devices(clv_ideals *line, clv_ideals *s, int64_t limit, 
 static clv_status close_both(clv_ideals *ways, double step, int64_t steps, clv_arena *arena,
                              clv_error *err)
 {
-    for (int i = 0; i < 2 && !clv_run_over(ways[0].run); i++) {
+    for (int i = 0; i < 2 && !clv_place_over(ways[0].search); i++) {
         ways[i].steps = steps;
         ways[i].growth.low =
             ways[0].growth.low > ways[1].growth.low ? ways[0].growth.low : ways[1].growth.low;
@@ -191,7 +192,7 @@ static clv_status close_more(clv_ideals *ways, clv_arena *arena, clv_error *err)
 /* -- what has too many ideals -- */
 
 typedef struct {
-    clv_place_run *run;
+    clv_place_search *search;
     const clv_blocks *b;
     clv_contiguous_anneal *wide; /* NULL: there are too many blocks for it */
     clv_free_bound *bound;       /* the same */
@@ -204,35 +205,35 @@ static clv_status begin_turns(turns *t, clv_arena *arena, clv_error *err)
     if (!order)
         return clv_fail_nomem(err, "an order of blocks");
     CLV_TRY(clv_free_order(t->b, arena, order, err));
-    return clv_free_prove_begin(t->run, t->b, order, arena, &t->bound, err);
+    return clv_free_prove_begin(t->search, t->b, order, arena, &t->bound, err);
 }
 
 /* The bounds of free placements hold here, too. */
 static clv_status prove(turns *t, int64_t work, clv_error *err)
 {
     bool all;
-    double before = clv_run_bound(t->run);
-    if (!t->bound || !clv_run_answer(t->run) || t->vain == VAIN_MAX)
+    double before = clv_place_bound(t->search);
+    if (!t->bound || !clv_place_best_answer(t->search) || t->vain == VAIN_MAX)
         return CLV_OK;
-    CLV_TRY(clv_free_prove(t->bound, t->b, t->run, work, &all, err));
-    t->vain = clv_run_bound(t->run) > before ? 0 : t->vain + 1;
+    CLV_TRY(clv_free_prove(t->bound, t->b, t->search, work, &all, err));
+    t->vain = clv_place_bound(t->search) > before ? 0 : t->vain + 1;
     return CLV_OK;
 }
 
 /* Better answers, and bounds of any kind, with more and more work. */
-static clv_status take_turns(clv_place_run *run, const clv_blocks *b, clv_ideals *ways,
+static clv_status take_turns(clv_place_search *search, const clv_blocks *b, clv_ideals *ways,
                              clv_arena *arena, clv_error *err)
 {
-    turns t = { .run = run, .b = b };
+    turns t = { .search = search, .b = b };
     int64_t times = 1, anneal = ANNEAL_FIRST;
-    if (clv_run_over(run))
+    if (clv_place_over(search))
         return CLV_OK;
-    CLV_TRY(clv_contiguous_anneal_new(b, clv_run_options(run)->seed, arena, &t.wide, err));
-    for (int32_t i = 0; i < TURNS && !clv_run_over(run); i++) {
+    CLV_TRY(clv_contiguous_anneal_new(b, search->options->solve.seed, arena, &t.wide, err));
+    for (int32_t i = 0; i < TURNS && !clv_place_over(search); i++) {
         if (t.wide)
-            CLV_TRY(clv_contiguous_anneal_run(t.wide, run, anneal, err));
-        CLV_TRY(clv_solve_lines(run, b, ways[1].growth.low, times * LINES_FIRST, arena, err));
-        if (i == 0 && !clv_run_over(run))
+            CLV_TRY(clv_contiguous_anneal_run(t.wide, search, anneal, err));
+        CLV_TRY(clv_solve_lines(search, b, ways[1].growth.low, times * LINES_FIRST, arena, err));
+        if (i == 0 && !clv_place_over(search))
             CLV_TRY(begin_turns(&t, arena, err));
         CLV_TRY(prove(&t, times * PROOF_FIRST, err));
         CLV_TRY(close_both(ways, SMALL_STEP, times * STEPS_LAST, arena, err));
@@ -242,37 +243,37 @@ static clv_status take_turns(clv_place_run *run, const clv_blocks *b, clv_ideals
     return CLV_OK;
 }
 
-static clv_status anneal_only(clv_place_run *run, const clv_blocks *b, clv_arena *arena,
+static clv_status anneal_only(clv_place_search *search, const clv_blocks *b, clv_arena *arena,
                               clv_error *err)
 {
     clv_contiguous_anneal *wide;
-    CLV_TRY(clv_contiguous_anneal_new(b, clv_run_options(run)->seed, arena, &wide, err));
-    return wide ? clv_contiguous_anneal_run(wide, run, ANNEAL_LARGE, err) : CLV_OK;
+    CLV_TRY(clv_contiguous_anneal_new(b, search->options->solve.seed, arena, &wide, err));
+    return wide ? clv_contiguous_anneal_run(wide, search, ANNEAL_LARGE, err) : CLV_OK;
 }
 
-clv_status clv_solve_contiguous(clv_place_run *run, const clv_blocks *b, clv_arena *arena,
+clv_status clv_solve_contiguous(clv_place_search *search, const clv_blocks *b, clv_arena *arena,
                                 clv_error *err)
 {
-    const clv_place_rules *rules = &clv_run_options(run)->rules;
+    const clv_place_rules *rules = &search->options->rules;
     clv_ideals ways[2], line;
     clv_blocks reverse;
-    CLV_TRY(clv_solve_fill(run, b, arena, err));
-    if (clv_run_over(run))
+    CLV_TRY(clv_solve_fill(search, b, arena, err));
+    if (clv_place_over(search))
         return CLV_OK;
     if (b->n > BLOCKS_MAX)
-        return rules->objective == CLV_PLACE_DEVICES ? CLV_OK : anneal_only(run, b, arena, err);
-    CLV_TRY(clv_ideals_new(run, "order ideals", b, false, STEPS_LAST, arena, &ways[0], err));
-    CLV_TRY(clv_ideals_new(run, "one line", b, true, STEPS_LINES, arena, &line, err));
+        return rules->objective == CLV_PLACE_DEVICES ? CLV_OK : anneal_only(search, b, arena, err);
+    CLV_TRY(clv_ideals_new(search, "order ideals", b, false, STEPS_LAST, arena, &ways[0], err));
+    CLV_TRY(clv_ideals_new(search, "one line", b, true, STEPS_LINES, arena, &line, err));
     if (rules->objective == CLV_PLACE_DEVICES)
         return count_devices(
             &line, &ways[0],
             rules->max_load > 0 ? clv_blocks_ticks(b, rules->max_load) : CLV_TICKS_MAX, arena, err);
     CLV_TRY(clv_blocks_reverse(b, arena, &reverse, err));
-    CLV_TRY(clv_ideals_new(run, "order ideals, reversed", &reverse, false, STEPS_LAST, arena,
+    CLV_TRY(clv_ideals_new(search, "order ideals, reversed", &reverse, false, STEPS_LAST, arena,
                            &ways[1], err));
     line.growth.low = clv_share_least_limit(&line.share);
     ways[0].growth.low = ways[1].growth.low = line.growth.low;
     CLV_TRY(cut_line(&line, err));
     CLV_TRY(close_more(ways, arena, err));
-    return take_turns(run, b, ways, arena, err);
+    return take_turns(search, b, ways, arena, err);
 }

@@ -16,11 +16,11 @@
 #define CLV_SOLVER_PLACEMENT_CONTIGUOUS_CONTIGUOUS_H
 
 #include "solver/placement/common/blocks.h"
-#include "solver/placement/solver.h"
+#include "solver/placement/common/place_search.h"
 
 /* Throughput and fewest devices. Ends with the optimum proven, when the run is over, or with its
  * budget of work, a minute or two. */
-clv_status clv_solve_contiguous(clv_place_run *run, const clv_blocks *b, clv_arena *arena,
+clv_status clv_solve_contiguous(clv_place_search *search, const clv_blocks *b, clv_arena *arena,
                                 clv_error *err);
 
 #endif

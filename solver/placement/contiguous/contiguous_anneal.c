@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "solver/common/annealing.h"
 #include "solver/common/random.h"
 #include "solver/placement/contiguous/contiguous_state.h"
 
@@ -183,12 +184,6 @@ static bool step(clv_contiguous_anneal *w)
 
 /* -- rounds -- */
 
-static bool is_taken(clv_contiguous_anneal *w, double more, double heat)
-{
-    double draw = clv_random_unit(&w->random);
-    return more <= 0 || draw < exp(-more / heat);
-}
-
 static void keep(clv_contiguous_anneal *w)
 {
     int64_t top = clv_contiguous_state_top(&w->state);
@@ -224,19 +219,19 @@ static void anneal(clv_contiguous_anneal *w, int64_t work)
     clv_contiguous_state *s = &w->state;
     const heat_range range = range_of_round(w, work);
     int64_t begin = s->work, look = begin;
-    double here = energy(w), heat = 0;
+    double here = energy(w), temperature = 0;
     while (s->work - begin < work) {
         if (s->work >= look) {
             if (w->stop(w->stop_ctx))
                 break;
             look = s->work + WORK_A_LOOK;
             double done = (double)(s->work - begin) / (double)work;
-            heat = here * range.hot * pow(range.cold / range.hot, done);
+            temperature = clv_annealing_temperature(here * range.hot, range.cold / range.hot, done);
         }
         if (!step(w))
             continue;
         double there = energy(w);
-        if (!is_taken(w, there - here, heat)) {
+        if (!clv_annealing_takes(there - here, temperature, clv_random_unit(&w->random))) {
             undo(w);
             continue;
         }
@@ -264,7 +259,7 @@ int64_t clv_contiguous_anneal_improve(clv_contiguous_anneal *w, int64_t work,
     return w->state.work - before;
 }
 
-static bool is_over(void *run) { return clv_run_over(run); }
+static bool is_over(void *search) { return clv_place_over(search); }
 
 /* All on one device that runs all, more than it has memory for. False: there is none. */
 static bool put_on_one(clv_contiguous_anneal *w)
@@ -282,19 +277,19 @@ static bool put_on_one(clv_contiguous_anneal *w)
     return false;
 }
 
-clv_status clv_contiguous_anneal_run(clv_contiguous_anneal *w, clv_place_run *run, int64_t work,
-                                     clv_error *err)
+clv_status clv_contiguous_anneal_run(clv_contiguous_anneal *w, clv_place_search *search,
+                                     int64_t work, clv_error *err)
 {
     const clv_blocks *b = w->state.b;
-    if (!clv_run_answer(run) && !put_on_one(w))
+    if (!clv_place_best_answer(search) && !put_on_one(w))
         return CLV_OK;
-    while (work > 0 && !clv_run_over(run)) {
-        const int32_t *answer = clv_run_answer(run);
+    while (work > 0 && !clv_place_over(search)) {
+        const int32_t *answer = clv_place_best_answer(search);
         for (int32_t v = 0; v < b->p->n_nodes && answer; v++)
             w->of_block[b->block_of[v]] = answer[v];
-        work -= clv_contiguous_anneal_improve(w, work, is_over, run, w->of_block);
+        work -= clv_contiguous_anneal_improve(w, work, is_over, search, w->of_block);
         clv_blocks_spread(b, w->of_block, w->of_node);
-        CLV_TRY(clv_run_offer(run, NAME, w->of_node, err));
+        CLV_TRY(clv_place_offer(search, NAME, w->of_node, err));
     }
     return CLV_OK;
 }

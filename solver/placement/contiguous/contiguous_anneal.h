@@ -13,7 +13,7 @@
 #define CLV_SOLVER_PLACEMENT_CONTIGUOUS_CONTIGUOUS_ANNEAL_H
 
 #include "solver/placement/common/blocks.h"
-#include "solver/placement/solver.h"
+#include "solver/placement/common/place_search.h"
 
 typedef struct clv_contiguous_anneal clv_contiguous_anneal;
 
@@ -31,7 +31,7 @@ int64_t clv_contiguous_anneal_improve(clv_contiguous_anneal *w, int64_t work,
 
 /* Rounds from the best answer of the run, or without one from all on one device, until about so
  * much work is done. */
-clv_status clv_contiguous_anneal_run(clv_contiguous_anneal *w, clv_place_run *run, int64_t work,
-                                     clv_error *err);
+clv_status clv_contiguous_anneal_run(clv_contiguous_anneal *w, clv_place_search *search,
+                                     int64_t work, clv_error *err);
 
 #endif

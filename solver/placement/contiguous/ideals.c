@@ -45,16 +45,16 @@ typedef struct {
     int32_t *firm_state; /* [clv_firm_at]: the state that is this ideal; -1: none */
     int64_t n_steps, next_look;
     bool gave_up;
-} search;
+} ideal_search;
 
 static clv_status nomem(clv_error *err) { return clv_fail_nomem(err, "the search over ideals"); }
 
-static bool knows_firm(const search *s) { return s->of->firm.n_chains > 0; }
+static bool knows_firm(const ideal_search *s) { return s->of->firm.n_chains > 0; }
 
 /* -- firm ideals that are states -- */
 
 /* The shortest prefix of the blocks that holds a row. */
-static int32_t prefix_of(const search *s, const uint64_t *row)
+static int32_t prefix_of(const ideal_search *s, const uint64_t *row)
 {
     for (size_t w = s->g->words; w > 0; w--)
         if (row[w - 1])
@@ -63,7 +63,7 @@ static int32_t prefix_of(const search *s, const uint64_t *row)
 }
 
 /* Takes note of a state that is an ideal of a chain. O(chains * n / 64). */
-static void note_state(search *s, int32_t state)
+static void note_state(ideal_search *s, int32_t state)
 {
     const clv_firm *firm = &s->of->firm;
     const uint64_t *row = clv_labels_row(&s->labels, state);
@@ -79,7 +79,8 @@ static void note_state(search *s, int32_t state)
 
 /* Has a state a label that is no worse than this one with one more device of a kind? kind -1: with
  * none. */
-static bool has_as_good(const search *s, int32_t state, int32_t label, int32_t kind, int64_t load)
+static bool has_as_good(const ideal_search *s, int32_t state, int32_t label, int32_t kind,
+                        int64_t load)
 {
     const int32_t *counts = clv_labels_counts(&s->labels, label);
     for (int32_t l = s->labels.states[state].first; l >= 0; l = s->labels.labels[l].next) {
@@ -94,7 +95,7 @@ static bool has_as_good(const search *s, int32_t state, int32_t label, int32_t k
 }
 
 /* Is this ideal within a firm one that is reached in as good a way? O(chains * n). */
-static bool is_left_behind(const search *s, const uint64_t *row, int32_t size, int32_t label,
+static bool is_left_behind(const ideal_search *s, const uint64_t *row, int32_t size, int32_t label,
                            int32_t kind, int64_t load)
 {
     const clv_firm *firm = &s->of->firm;
@@ -118,7 +119,7 @@ static bool is_left_behind(const search *s, const uint64_t *row, int32_t size, i
 
 /* Block u, and all behind it, will not be in the piece as grown from this level. Of what is lost,
  * only the largest loss at once is counted: less than the truth, and quick. */
-static void leave_out(search *s, int32_t depth, int32_t u)
+static void leave_out(ideal_search *s, int32_t depth, int32_t u)
 {
     size_t words = s->g->words;
     uint64_t *gone = s->gone + (size_t)depth * words;
@@ -133,8 +134,8 @@ static void leave_out(search *s, int32_t depth, int32_t u)
 }
 
 /* The piece as it is now ends here: what labels come of it. */
-static clv_status end_piece(search *s, int32_t kind, int32_t size, uint64_t hash, int64_t rest,
-                            clv_error *err)
+static clv_status end_piece(ideal_search *s, int32_t kind, int32_t size, uint64_t hash,
+                            int64_t rest, clv_error *err)
 {
     int64_t load = clv_growth_load(s->g, kind);
     int32_t to = -1;
@@ -159,12 +160,12 @@ static clv_status end_piece(search *s, int32_t kind, int32_t size, uint64_t hash
 }
 
 /* Has the budget ended, or the run? */
-static bool is_over(search *s)
+static bool is_over(ideal_search *s)
 {
     if (++s->n_steps < s->next_look)
         return s->gave_up;
     s->next_look = s->n_steps + STEPS_LOOK;
-    if (clv_run_over(s->of->run) || s->n_steps > s->of->steps ||
+    if (clv_place_over(s->of->search) || s->n_steps > s->of->steps ||
         clv_arena_bytes(s->arena) > BYTES_MAX)
         s->gave_up = true;
     return s->gave_up;
@@ -182,7 +183,7 @@ typedef struct {
 } growing;
 
 /* Looks at the piece as it is. Returns a block that has to join, or -1. */
-static clv_status look(search *s, growing *w, int32_t *ret_forced, clv_error *err)
+static clv_status look(ideal_search *s, growing *w, int32_t *ret_forced, clv_error *err)
 {
     frame *f = &s->frames[w->depth];
     clv_growth_advice a = clv_growth_look(s->g, w->kind);
@@ -199,7 +200,7 @@ static clv_status look(search *s, growing *w, int32_t *ret_forced, clv_error *er
 }
 
 /* The block joins, and opens a level. Is the piece worth a look? */
-static bool open_level(search *s, growing *w, int32_t u, bool forced)
+static bool open_level(ideal_search *s, growing *w, int32_t u, bool forced)
 {
     const clv_growth *g = s->g;
     const frame *f = &s->frames[w->depth];
@@ -217,7 +218,7 @@ static bool open_level(search *s, growing *w, int32_t u, bool forced)
 }
 
 /* Back to the level before, where the block is left out, or with which that level ends too. */
-static void close_level(search *s, growing *w)
+static void close_level(ideal_search *s, growing *w)
 {
     const frame *f = &s->frames[w->depth--];
     clv_growth_change(s->g, w->kind, f->block, -1);
@@ -228,7 +229,7 @@ static void close_level(search *s, growing *w)
 }
 
 /* What every piece has joins it. */
-static void lay_base(search *s, growing *w)
+static void lay_base(ideal_search *s, growing *w)
 {
     if (!knows_firm(s))
         return;
@@ -241,7 +242,7 @@ static void lay_base(search *s, growing *w)
 }
 
 /* Grows all pieces of a kind from a state. */
-static clv_status grow_pieces(search *s, growing *w, clv_error *err)
+static clv_status grow_pieces(ideal_search *s, growing *w, clv_error *err)
 {
     int32_t n = s->g->b->n;
     s->frames[0] = (frame){ .block = -1 };
@@ -278,7 +279,7 @@ static clv_status grow_pieces(search *s, growing *w, clv_error *err)
 
 /* Labels that a device of this kind may follow. *ret_most: the most value that may be left behind
  * it; -1: none may be followed. */
-static clv_status find_sources(search *s, int32_t from, int32_t size, int32_t kind,
+static clv_status find_sources(ideal_search *s, int32_t from, int32_t size, int32_t kind,
                                int64_t *ret_most, clv_error *err)
 {
     const clv_place_problem *p = s->p;
@@ -309,7 +310,7 @@ static clv_status find_sources(search *s, int32_t from, int32_t size, int32_t ki
     return CLV_OK;
 }
 
-static clv_status expand(search *s, int32_t from, int32_t size, clv_error *err)
+static clv_status expand(ideal_search *s, int32_t from, int32_t size, clv_error *err)
 {
     if (s->labels.states[from].first < 0)
         return CLV_OK;
@@ -330,7 +331,7 @@ static clv_status expand(search *s, int32_t from, int32_t size, clv_error *err)
 
 /* -- one limit -- */
 
-static clv_status new_search(search *s, clv_error *err)
+static clv_status new_search(ideal_search *s, clv_error *err)
 {
     size_t n = (size_t)s->g->b->n, all = clv_firm_at(&s->of->firm, s->of->firm.n_chains, 0);
     s->frames = CLV_NEW_ARRAY(s->arena, frame, n + 1);
@@ -345,12 +346,12 @@ static clv_status new_search(search *s, clv_error *err)
 }
 
 /* Enough is known: any answer will do, and there is one. */
-static bool is_done(const search *s)
+static bool is_done(const ideal_search *s)
 {
     return s->gave_up || (s->of->any && s->labels.of_size[s->g->b->n] >= 0);
 }
 
-static clv_status fill_states(search *s, clv_error *err)
+static clv_status fill_states(ideal_search *s, clv_error *err)
 {
     int32_t start, n = s->g->b->n;
     size_t words = s->g->words;
@@ -369,7 +370,7 @@ static clv_status fill_states(search *s, clv_error *err)
 }
 
 /* The label of the full ideal that is best; -1: none. */
-static int32_t best_label(const search *s)
+static int32_t best_label(const ideal_search *s)
 {
     int32_t full = s->labels.of_size[s->g->b->n], best = -1;
     int64_t best_key = 0;
@@ -387,7 +388,8 @@ static int32_t best_label(const search *s)
 }
 
 /* The load of the last piece of a label. O(n + arcs + pins). */
-static int64_t last_load(const search *s, int32_t l, const uint64_t *before, const uint64_t *row)
+static int64_t last_load(const ideal_search *s, int32_t l, const uint64_t *before,
+                         const uint64_t *row)
 {
     clv_growth_start(s->g, before);
     for (int32_t u = 0; u < s->g->b->n; u++)
@@ -397,7 +399,7 @@ static int64_t last_load(const search *s, int32_t l, const uint64_t *before, con
 }
 
 /* Pieces onto devices of their kinds, the first piece on the first device. */
-static clv_status offer(search *s, int32_t l, int64_t *ret_load, clv_error *err)
+static clv_status offer(ideal_search *s, int32_t l, int64_t *ret_load, clv_error *err)
 {
     const clv_label *labels = s->labels.labels;
     int32_t n = s->g->b->n, *of_block = CLV_NEW_ARRAY(s->arena, int32_t, n);
@@ -418,18 +420,18 @@ static clv_status offer(search *s, int32_t l, int64_t *ret_load, clv_error *err)
         *ret_load = load > *ret_load ? load : *ret_load;
     }
     clv_blocks_spread(s->g->b, of_block, of_node);
-    return clv_run_offer(s->of->run, s->of->name, of_node, err);
+    return clv_place_offer(s->of->search, s->of->name, of_node, err);
 }
 
 clv_status clv_ideals_try(clv_ideals *of, int64_t limit, clv_ideals_outcome *ret, int64_t *ret_load,
                           clv_error *err)
 {
-    search s = { .of = of,
-                 .g = &of->growth,
-                 .share = &of->share,
-                 .p = of->growth.b->p,
-                 .next_look = STEPS_LOOK,
-                 .arena = clv_arena_new(of->alloc, 0) };
+    ideal_search s = { .of = of,
+                       .g = &of->growth,
+                       .share = &of->share,
+                       .p = of->growth.b->p,
+                       .next_look = STEPS_LOOK,
+                       .arena = clv_arena_new(of->alloc, 0) };
     if (!s.arena)
         return nomem(err);
     int64_t low = of->growth.low;
@@ -464,10 +466,11 @@ clv_status clv_ideals_learn(clv_ideals *s, clv_arena *arena, clv_error *err)
     return clv_firm_new(s->growth.b, &s->share, s->growth.behind, arena, &s->firm, err);
 }
 
-clv_status clv_ideals_new(clv_place_run *run, const char *name, const clv_blocks *b, bool line,
-                          int64_t steps, clv_arena *arena, clv_ideals *ret, clv_error *err)
+clv_status clv_ideals_new(clv_place_search *search, const char *name, const clv_blocks *b,
+                          bool line, int64_t steps, clv_arena *arena, clv_ideals *ret,
+                          clv_error *err)
 {
-    *ret = (clv_ideals){ .run = run,
+    *ret = (clv_ideals){ .search = search,
                          .name = name,
                          .alloc = clv_arena_alloc(arena),
                          .key = CLV_NEW_ARRAY(arena, uint64_t, b->n),

@@ -20,9 +20,9 @@
 #ifndef CLV_SOLVER_PLACEMENT_CONTIGUOUS_IDEALS_H
 #define CLV_SOLVER_PLACEMENT_CONTIGUOUS_IDEALS_H
 
+#include "solver/placement/common/place_search.h"
 #include "solver/placement/contiguous/firm.h"
 #include "solver/placement/contiguous/growth.h"
-#include "solver/placement/solver.h"
 
 typedef enum {
     CLV_IDEALS_NONE, /* proven: no answer within the limit */
@@ -31,7 +31,7 @@ typedef enum {
 } clv_ideals_outcome;
 
 typedef struct {
-    clv_place_run *run;
+    clv_place_search *search;
     const char *name; /* answers are offered under it */
     const clv_alloc *alloc;
     uint64_t *key;         /* by block: its part of a hash */
@@ -45,8 +45,9 @@ typedef struct {
 } clv_ideals;
 
 /* line: only differences of prefixes of the blocks' order. O(n * (n + arcs) / 64 + pins). */
-clv_status clv_ideals_new(clv_place_run *run, const char *name, const clv_blocks *b, bool line,
-                          int64_t steps, clv_arena *arena, clv_ideals *ret, clv_error *err);
+clv_status clv_ideals_new(clv_place_search *search, const char *name, const clv_blocks *b,
+                          bool line, int64_t steps, clv_arena *arena, clv_ideals *ret,
+                          clv_error *err);
 
 /* Finds out which ideals are firm (firm.h), so that later calls are quicker. */
 clv_status clv_ideals_learn(clv_ideals *s, clv_arena *arena, clv_error *err);

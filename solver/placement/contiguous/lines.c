@@ -154,12 +154,12 @@ static void draw_line(line *l)
     }
 }
 
-static clv_status new_line(const clv_place_run *run, const clv_blocks *b, clv_arena *arena, line *l,
-                           clv_error *err)
+static clv_status new_line(const clv_place_search *search, const clv_blocks *b, clv_arena *arena,
+                           line *l, clv_error *err)
 {
     size_t n = (size_t)b->n;
     *l = (line){ .b = b,
-                 .random = clv_run_options(run)->seed + 1,
+                 .random = search->options->solve.seed + 1,
                  .n_devices = clv_place_devices(b->p),
                  .device_of = CLV_NEW_ARRAY(arena, int32_t, n),
                  .waits = CLV_NEW_ARRAY(arena, int32_t, n),
@@ -174,51 +174,51 @@ static clv_status new_line(const clv_place_run *run, const clv_blocks *b, clv_ar
 }
 
 /* Takes over the best answer of the run, if it has a new one. */
-static void follow(line *l, const clv_place_run *run)
+static void follow(line *l, const clv_place_search *search)
 {
-    const int32_t *answer = clv_run_answer(run);
+    const int32_t *answer = clv_place_best_answer(search);
     for (int32_t v = 0; v < l->b->p->n_nodes; v++)
         l->device_of[l->b->block_of[v]] = answer[v];
     rank_devices(l);
 }
 
 /* Cuts the line in the best way, if that is better than the best answer. */
-static clv_status cut(clv_place_run *run, const reordered *r, int64_t low, int64_t *steps,
+static clv_status cut(clv_place_search *search, const reordered *r, int64_t low, int64_t *steps,
                       clv_arena *arena, clv_error *err)
 {
     clv_ideals s;
     clv_ideals_outcome o;
     int64_t load;
     clv_mark mark = clv_arena_mark(arena);
-    CLV_TRY(clv_ideals_new(run, "lines", &r->blocks, true, *steps, arena, &s, err));
+    CLV_TRY(clv_ideals_new(search, "lines", &r->blocks, true, *steps, arena, &s, err));
     s.growth.low = low;
-    CLV_TRY(
-        clv_ideals_try(&s, clv_blocks_ticks(&r->blocks, clv_run_best(run)) - 1, &o, &load, err));
+    CLV_TRY(clv_ideals_try(&s, clv_blocks_ticks(&r->blocks, clv_place_best(search)) - 1, &o, &load,
+                           err));
     /* the work of making the line counts too */
     *steps = s.steps - (int64_t)s.growth.words * r->blocks.n;
     clv_arena_rewind(arena, mark);
     return CLV_OK;
 }
 
-clv_status clv_solve_lines(clv_place_run *run, const clv_blocks *b, int64_t low, int64_t steps,
-                           clv_arena *arena, clv_error *err)
+clv_status clv_solve_lines(clv_place_search *search, const clv_blocks *b, int64_t low,
+                           int64_t steps, clv_arena *arena, clv_error *err)
 {
     line l;
     reordered r;
     double best = INFINITY;
-    if (!clv_run_answer(run))
+    if (!clv_place_best_answer(search))
         return CLV_OK;
-    CLV_TRY(new_line(run, b, arena, &l, err));
+    CLV_TRY(new_line(search, b, arena, &l, err));
     CLV_TRY(new_reordered(b, arena, &r, err));
-    for (int32_t stale = 0; stale < PATIENCE && steps > 0 && !clv_run_over(run); stale++) {
-        if (clv_run_best(run) < best) {
-            best = clv_run_best(run);
+    for (int32_t stale = 0; stale < PATIENCE && steps > 0 && !clv_place_over(search); stale++) {
+        if (clv_place_best(search) < best) {
+            best = clv_place_best(search);
             stale = 0;
-            follow(&l, run);
+            follow(&l, search);
         }
         draw_line(&l);
         reorder(b, l.order, &r);
-        CLV_TRY(cut(run, &r, low, &steps, arena, err));
+        CLV_TRY(cut(search, &r, low, &steps, arena, err));
     }
     return CLV_OK;
 }
@@ -282,13 +282,14 @@ static bool fill(filling *f, int64_t limit)
     return end == f->b->n;
 }
 
-static clv_status offer(clv_place_run *run, const filling *f, clv_arena *arena, clv_error *err)
+static clv_status offer(clv_place_search *search, const filling *f, clv_arena *arena,
+                        clv_error *err)
 {
     int32_t *of_node = CLV_NEW_ARRAY(arena, int32_t, f->b->p->n_nodes);
     if (!of_node)
         return nomem(err);
     clv_blocks_spread(f->b, f->device_of, of_node);
-    return clv_run_offer(run, "fill", of_node, err);
+    return clv_place_offer(search, "fill", of_node, err);
 }
 
 /* Time of all blocks on a kind; those that cannot run there make it slow. */
@@ -328,7 +329,8 @@ static clv_status order_devices(const filling *f, int32_t *devices, bool fastest
     return CLV_OK;
 }
 
-clv_status clv_solve_fill(clv_place_run *run, const clv_blocks *b, clv_arena *arena, clv_error *err)
+clv_status clv_solve_fill(clv_place_search *search, const clv_blocks *b, clv_arena *arena,
+                          clv_error *err)
 {
     clv_share share;
     int32_t n_devices = clv_place_devices(b->p);
@@ -346,12 +348,12 @@ clv_status clv_solve_fill(clv_place_run *run, const clv_blocks *b, clv_arena *ar
     clv_place_kinds(b->p, kind_of);
     CLV_TRY(clv_share_new(b, arena, &share, err));
     int64_t least = clv_share_least_limit(&share);
-    if (clv_run_options(run)->rules.objective == CLV_PLACE_THROUGHPUT)
-        clv_run_raise(run, "share of work", clv_blocks_unit(b, least));
+    if (search->options->rules.objective == CLV_PLACE_THROUGHPUT)
+        clv_place_raise(search, "share of work", clv_blocks_unit(b, least));
     for (int fastest = 0; fastest < 2; fastest++) {
         CLV_TRY(order_devices(&f, devices, fastest != 0, arena, err));
         int64_t low = least, high = CLV_TICKS_MAX;
-        while (low < high && !clv_run_over(run)) {
+        while (low < high && !clv_place_over(search)) {
             int64_t middle = low + (high - low) / 2;
             if (fill(&f, middle))
                 high = middle;
@@ -359,7 +361,7 @@ clv_status clv_solve_fill(clv_place_run *run, const clv_blocks *b, clv_arena *ar
                 low = middle + 1;
         }
         if (fill(&f, high))
-            CLV_TRY(offer(run, &f, arena, err));
+            CLV_TRY(offer(search, &f, arena, err));
     }
     return CLV_OK;
 }

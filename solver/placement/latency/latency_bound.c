@@ -21,7 +21,7 @@
 #define MOST_PRICED 0x1p57
 
 typedef struct {
-    clv_place_run *run;
+    clv_place_search *search;
     const clv_latency_form *form;
     const clv_latency_units *units; /* NULL where only paths are sought */
     clv_latency_cut *cut;
@@ -84,7 +84,7 @@ static void find_path(bounder *b, weight_kind kind)
     }
 }
 
-static bool is_over(void *run) { return clv_run_over(run); }
+static bool is_over(void *search) { return clv_place_over(search); }
 
 /* Divides the path in the best way, with exact values, if the run lets it. */
 static clv_status divide(bounder *b, const int64_t *weight, clv_arena *arena,
@@ -94,11 +94,11 @@ static clv_status divide(bounder *b, const int64_t *weight, clv_arena *arena,
     CLV_TRY(clv_latency_chain_new(b->units, b->cut, weight, b->path, b->n_path,
                                   b->units->whole ? b->form->n_columns : 0, arena, &chain, err));
     if (chain->n >= MANY_PLACES)
-        CLV_TRY(clv_latency_chain_ends(chain, is_over, b->run, arena, err));
+        CLV_TRY(clv_latency_chain_ends(chain, is_over, b->search, arena, err));
     bool any = clv_latency_chain_way(chain);
     if (!any) /* some unit of the path runs nowhere */
-        clv_run_raise(b->run, "chain", INFINITY);
-    while (any && !clv_run_over(b->run) && clv_latency_chain_sharpen(chain))
+        clv_place_raise(b->search, "chain", INFINITY);
+    while (any && !clv_place_over(b->search) && clv_latency_chain_sharpen(chain))
         any = clv_latency_chain_way(chain);
     *ret = chain;
     return CLV_OK;
@@ -139,7 +139,7 @@ static clv_status bound_priced(bounder *b, int64_t room, priced *at, clv_arena *
     CLV_TRY(divide_priced(b, at->price, arena, &chain, err));
     at->bound = (double)chain->bound * (1 - ROUNDING) - at->price * (double)room * (1 + ROUNDING);
     if (!b->lines)
-        clv_run_raise(b->run, "chain, memory priced", at->bound * u->tick);
+        clv_place_raise(b->search, "chain, memory priced", at->bound * u->tick);
     else if (b->lines->n < CLV_LATENCY_MOST_LINES)
         b->lines->at[b->lines->n++] =
             (clv_latency_line){ (double)chain->bound * (1 - ROUNDING) * u->tick,
@@ -167,7 +167,7 @@ static clv_status find_price(bounder *b, int64_t room, priced *best, clv_arena *
     for (int32_t i = 0; i < u->n; i++)
         all += (double)u->bytes[i];
     CLV_TRY(bound_priced(b, room, &low, arena, err));
-    for (int32_t i = 0; i < MOST_PRICES && !clv_run_over(b->run); i++) {
+    for (int32_t i = 0; i < MOST_PRICES && !clv_place_over(b->search); i++) {
         bool climbs = high.bytes == 0 && high.cost == 0;
         priced mid = high;
         if (!climbs) {
@@ -202,7 +202,7 @@ static clv_status bound_memory(bounder *b, clv_latency_chain_form *chain, clv_ar
     if (b->units->whole || room <= 0 || chain->bound <= 0)
         return CLV_OK;
     CLV_TRY(find_price(b, room, &best, arena, err));
-    if (best.price <= 0 || clv_run_over(b->run))
+    if (best.price <= 0 || clv_place_over(b->search))
         return CLV_OK;
     chain->price = best.price;
     return divide_priced(b, best.price, arena, &chain->priced, err);
@@ -221,7 +221,7 @@ static clv_status bound_chains(bounder *b, clv_arena *arena, clv_latency_chain_f
     int64_t bound = -1;
     uint64_t seen[N_WEIGHTS];
     int32_t best = 0;
-    for (int32_t kind = 0; kind < N_WEIGHTS && !clv_run_over(b->run); kind++) {
+    for (int32_t kind = 0; kind < N_WEIGHTS && !clv_place_over(b->search); kind++) {
         clv_latency_chain_form *chain;
         bool again = false;
         find_path(b, (weight_kind)kind);
@@ -232,7 +232,7 @@ static clv_status bound_chains(bounder *b, clv_arena *arena, clv_latency_chain_f
             continue;
         clv_mark mark = clv_arena_mark(arena);
         CLV_TRY(divide(b, b->units->paying_time, arena, &chain, err));
-        clv_run_raise(b->run, "chain", (double)chain->bound * b->units->tick * (1 - ROUNDING));
+        clv_place_raise(b->search, "chain", (double)chain->bound * b->units->tick * (1 - ROUNDING));
         if (chain->bound > bound) {
             bound = chain->bound;
             best = kind;
@@ -259,8 +259,9 @@ static clv_status begin(bounder *b, clv_arena *arena, clv_latency_chain_form **r
     if (p->n_nodes == 0)
         return CLV_OK;
     find_path(b, BY_LEAST);
-    clv_run_raise(b->run, "longest path", b->heavy[b->path[b->n_path - 1]] * (1 - PATH_ROUNDING));
-    if (p->n_nodes > MOST_NODES || clv_run_over(b->run))
+    clv_place_raise(b->search, "longest path",
+                    b->heavy[b->path[b->n_path - 1]] * (1 - PATH_ROUNDING));
+    if (p->n_nodes > MOST_NODES || clv_place_over(b->search))
         return CLV_OK;
     CLV_TRY(clv_latency_units_new(b->form, arena, &units, err));
     CLV_TRY(clv_latency_cut_new(units, arena, &b->cut, err));
@@ -268,22 +269,23 @@ static clv_status begin(bounder *b, clv_arena *arena, clv_latency_chain_form **r
     return bound_chains(b, arena, ret, err);
 }
 
-clv_status clv_latency_bounds(clv_place_run *run, const clv_latency_form *form, clv_arena *arena,
-                              clv_latency_chain_form **ret, clv_error *err)
+clv_status clv_latency_bounds(clv_place_search *search, const clv_latency_form *form,
+                              clv_arena *arena, clv_latency_chain_form **ret, clv_error *err)
 {
-    bounder b = { .run = run, .form = form };
+    bounder b = { .search = search, .form = form };
     CLV_TRY(begin(&b, arena, ret, err));
     return *ret ? bound_memory(&b, *ret, arena, err) : CLV_OK;
 }
 
-clv_status clv_latency_room_lines(clv_place_run *run, const clv_latency_form *form, int64_t room,
-                                  clv_arena *arena, clv_latency_lines *lines, clv_error *err)
+clv_status clv_latency_room_lines(clv_place_search *search, const clv_latency_form *form,
+                                  int64_t room, clv_arena *arena, clv_latency_lines *lines,
+                                  clv_error *err)
 {
-    bounder b = { .run = run, .form = form, .lines = lines };
+    bounder b = { .search = search, .form = form, .lines = lines };
     clv_mark mark = clv_arena_mark(arena);
     clv_latency_chain_form *chain;
     CLV_TRY(begin(&b, arena, &chain, err));
-    if (chain && chain->bound > 0 && !clv_run_over(run)) {
+    if (chain && chain->bound > 0 && !clv_place_over(search)) {
         priced best = { .bound = (double)chain->bound };
         CLV_TRY(find_price(&b, room > 0 ? room : 1, &best, arena, err));
     }

@@ -194,15 +194,15 @@ static clv_status offer(divider *d, double *ret, clv_error *err)
         }
     }
     *ret = longest;
-    return clv_run_offer(d->s.run, NAME, d->answer, err);
+    return clv_place_offer(d->s.search, NAME, d->answer, err);
 }
 
 /* The least limit that has a division, and the division. */
 static clv_status divide(divider *d, clv_error *err)
 {
-    double low = d->s.bound * (1 + SAME), high = clv_run_best(d->s.run), limit = low, value;
+    double low = d->s.bound * (1 + SAME), high = clv_place_best(d->s.search), limit = low, value;
     double most = TEST_WORK / (1.0 + (double)d->s.parts.n * (d->s.n_shares + 1));
-    for (int32_t i = 0; i < MOST_TESTS && i <= most && !clv_run_over(d->s.run); i++) {
+    for (int32_t i = 0; i < MOST_TESTS && i <= most && !clv_place_over(d->s.search); i++) {
         bool found;
         if (limit >= high)
             return CLV_OK;
@@ -227,7 +227,7 @@ static clv_status divide(divider *d, clv_error *err)
 static void raise_bound(divider *d, double bound)
 {
     d->s.bound = fmax(d->s.bound, bound);
-    clv_run_raise(d->s.run, NAME, bound);
+    clv_place_raise(d->s.search, NAME, bound);
 }
 
 /* Each part alone on all devices, but for those that can do no better than the bound so far. */
@@ -301,17 +301,17 @@ static clv_status run_divider(divider *d, clv_error *err)
     d->may_solve = true;
     CLV_TRY(bound_parts(d, err));
     CLV_TRY(divide(d, err));
-    if (!clv_run_over(d->s.run))
+    if (!clv_place_over(d->s.search))
         CLV_TRY(clv_latency_room(&d->s, err));
     return look_closer(d, err);
 }
 
-clv_status clv_latency_divide(clv_place_run *run, clv_arena *arena, clv_error *err)
+clv_status clv_latency_divide(clv_place_search *search, clv_arena *arena, clv_error *err)
 {
     divider d = { 0 };
     clv_mark mark = clv_arena_mark(arena);
-    CLV_TRY(clv_shares_new(run, arena, &d.s, err));
-    if (d.s.parts.n_groups > 0 && !clv_run_over(run)) {
+    CLV_TRY(clv_shares_new(search, arena, &d.s, err));
+    if (d.s.parts.n_groups > 0 && !clv_place_over(search)) {
         d.bin_time = CLV_NEW_ARRAY(arena, double, d.s.n_shares);
         d.bin_bytes = CLV_NEW_ARRAY(arena, int64_t, d.s.n_shares);
         d.bin_of = CLV_NEW_ARRAY(arena, int32_t, d.s.parts.n);

@@ -19,7 +19,7 @@
 #define TICKS_A_NODE 4
 
 typedef struct {
-    clv_place_run *run;
+    clv_place_search *search;
     const clv_latency_units *units;
     const clv_ideal_result *found;
     int64_t *need;     /* by step: bytes */
@@ -30,7 +30,7 @@ typedef struct {
     int32_t *answer;   /* by node */
 } placer;
 
-static bool is_over(void *run) { return clv_run_over(run); }
+static bool is_over(void *search) { return clv_place_over(search); }
 
 /* A device for a piece: empty for contiguous rules; else the fullest, or the emptiest, with room.
  */
@@ -114,15 +114,15 @@ static clv_status offer_steps(placer *s, bool fullest, bool *ret_placed, clv_err
     }
     for (int32_t i = 0; i < p->n_nodes; i++)
         s->answer[i] = s->class_of[p->class_of[i]];
-    return clv_run_offer(s->run, "latency ideals", s->answer, err);
+    return clv_place_offer(s->search, "latency ideals", s->answer, err);
 }
 
 /* Offers what a search found in the ways that devices can share. O(steps^2 + steps * devices). */
-static clv_status offer_found(clv_place_run *run, const clv_latency_units *units,
+static clv_status offer_found(clv_place_search *search, const clv_latency_units *units,
                               const clv_ideal_result *found, clv_arena *arena, int32_t *ret_start,
                               bool *ret_placed, clv_error *err)
 {
-    placer s = { .run = run, .units = units, .found = found, .class_of = ret_start };
+    placer s = { .search = search, .units = units, .found = found, .class_of = ret_start };
     const clv_latency_form *f = units->form;
     s.need = CLV_NEW_ARRAY(arena, int64_t, found->n_steps);
     s.used = CLV_NEW_ARRAY(arena, int64_t, f->n_devices);
@@ -147,59 +147,60 @@ static clv_status offer_found(clv_place_run *run, const clv_latency_units *units
 }
 
 /* One search below a limit, in the instance's unit; at most the objective. */
-static clv_status search_below(clv_place_run *run, clv_latency_chain_form *chain, double limit,
-                               bool strict, int32_t *start, int64_t *work, clv_arena *arena,
-                               bool *ret_placed, clv_ideal_end *ret, clv_error *err)
+static clv_status search_below(clv_place_search *search, clv_latency_chain_form *chain,
+                               double limit, bool strict, int32_t *start, int64_t *work,
+                               clv_arena *arena, bool *ret_placed, clv_ideal_end *ret,
+                               clv_error *err)
 {
     const clv_latency_units *u = chain->units;
     int64_t ticks = clv_latency_ticks(u, limit);
     int64_t best =
-        clv_latency_ticks(u, clv_run_best(run)) - TICKS_A_NODE * (int64_t)u->form->p->n_nodes;
+        clv_latency_ticks(u, clv_place_best(search)) - TICKS_A_NODE * (int64_t)u->form->p->n_nodes;
     clv_ideal_result found;
     ticks = ticks < best ? ticks : best;
-    clv_latency_chain_sharpen_below(chain, ticks, is_over, run);
+    clv_latency_chain_sharpen_below(chain, ticks, is_over, search);
     if (strict && chain->priced) {
         double worth = chain->price * (double)clv_latency_most_held(u);
-        clv_latency_chain_sharpen_below(chain->priced, ticks + (int64_t)worth, is_over, run);
+        clv_latency_chain_sharpen_below(chain->priced, ticks + (int64_t)worth, is_over, search);
     }
-    CLV_TRY(clv_latency_ideals(run, chain, ticks, strict, *work, arena, &found, err));
+    CLV_TRY(clv_latency_ideals(search, chain, ticks, strict, *work, arena, &found, err));
     *work -= found.work;
-    if (found.end == CLV_IDEAL_NONE && isinf(limit) && isinf(clv_run_best(run)))
-        clv_run_raise(run, "latency ideals", INFINITY);
+    if (found.end == CLV_IDEAL_NONE && isinf(limit) && isinf(clv_place_best(search)))
+        clv_place_raise(search, "latency ideals", INFINITY);
     else if (found.end != CLV_IDEAL_ENDED)
-        clv_run_raise(run, "latency ideals", (double)found.value * u->tick * (1 - ROUNDING));
+        clv_place_raise(search, "latency ideals", (double)found.value * u->tick * (1 - ROUNDING));
     if (found.step_of)
-        CLV_TRY(offer_found(run, u, &found, arena, start, ret_placed, err));
+        CLV_TRY(offer_found(search, u, &found, arena, start, ret_placed, err));
     *ret = found.end;
     return CLV_OK;
 }
 
-clv_status clv_latency_exact(clv_place_run *run, clv_latency_chain_form *chain, int64_t work,
+clv_status clv_latency_exact(clv_place_search *search, clv_latency_chain_form *chain, int64_t work,
                              clv_arena *arena, int32_t **ret_start, clv_error *err)
 {
     int32_t *start = CLV_NEW_ARRAY(arena, int32_t, chain->units->form->p->n_classes);
     bool strict = chain->units->whole, placed = false;
-    double rise = FIRST_RISE * clv_run_bound(run);
+    double rise = FIRST_RISE * clv_place_bound(search);
     *ret_start = NULL;
     if (!start)
         return clv_fail_nomem(err, "an answer");
-    if (isinf(clv_run_best(run)))
+    if (isinf(clv_place_best(search)))
         rise = INFINITY; /* any answer is welcome, or the proof that there is none */
     else
-        rise = fmax(rise, LEAST_RISE * FIRST_RISE * clv_run_best(run));
-    for (double limit = clv_run_bound(run) + rise; rise > 0 && !clv_run_over(run);) {
+        rise = fmax(rise, LEAST_RISE * FIRST_RISE * clv_place_best(search));
+    for (double limit = clv_place_bound(search) + rise; rise > 0 && !clv_place_over(search);) {
         clv_mark mark = clv_arena_mark(arena);
         clv_ideal_end end;
         bool was_placed = false;
-        CLV_TRY(
-            search_below(run, chain, limit, strict, start, &work, arena, &was_placed, &end, err));
+        CLV_TRY(search_below(search, chain, limit, strict, start, &work, arena, &was_placed, &end,
+                             err));
         clv_arena_rewind(arena, mark);
         placed |= was_placed;
         if (end == CLV_IDEAL_NONE) {
-            if (limit >= clv_run_best(run) || isinf(limit))
+            if (limit >= clv_place_best(search) || isinf(limit))
                 break;
             rise *= GROWTH;
-            limit = clv_run_bound(run) + rise;
+            limit = clv_place_bound(search) + rise;
         } else if (end == CLV_IDEAL_ENDED || strict) {
             break;
         } else {

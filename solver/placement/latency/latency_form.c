@@ -68,7 +68,7 @@ static clv_status edge_lists(clv_latency_form *f, clv_arena *arena, clv_error *e
     return clv_lists_of(p->n_classes, list.n, list.to, list.from, arena, &f->down, err);
 }
 
-/* What contiguous rules look at: see place_problem.h on backward nodes. */
+/* What contiguous rules look at: see placement.h on backward nodes. */
 static clv_status line_lists(clv_latency_form *f, clv_arena *arena, clv_error *err)
 {
     const clv_place_problem *p = f->p;

@@ -20,9 +20,9 @@
 static bool tick_work(clv_latency_search *s)
 {
     if (++s->work % WORK_A_LOOK == 0 && !s->ended)
-        s->ended = s->work > s->most_work || s->f.n_times > MOST_TIMES ||
-                   s->f.n_labels > MOST_LABELS ||
-                   (int64_t)s->f.n_ideals * s->f.words > MOST_SET_WORDS || clv_run_over(s->run);
+        s->ended =
+            s->work > s->most_work || s->f.n_times > MOST_TIMES || s->f.n_labels > MOST_LABELS ||
+            (int64_t)s->f.n_ideals * s->f.words > MOST_SET_WORDS || clv_place_over(s->search);
     return !s->ended;
 }
 
@@ -518,7 +518,7 @@ static clv_status begin(clv_latency_search *s, clv_error *err)
     return CLV_OK;
 }
 
-clv_status clv_latency_ideals(clv_place_run *run, const clv_latency_chain_form *chain,
+clv_status clv_latency_ideals(clv_place_search *search, const clv_latency_chain_form *chain,
                               int64_t limit, bool strict, int64_t most_work, clv_arena *arena,
                               clv_ideal_result *ret, clv_error *err)
 {
@@ -526,7 +526,7 @@ clv_status clv_latency_ideals(clv_place_run *run, const clv_latency_chain_form *
     clv_latency_search *s = CLV_NEW(arena, clv_latency_search);
     if (!s)
         return clv_fail_nomem(err, "a search");
-    s->run = run;
+    s->search = search;
     s->u = chain->units;
     s->chain = chain;
     s->limit = limit;

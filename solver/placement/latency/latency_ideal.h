@@ -14,8 +14,8 @@
 #ifndef CLV_SOLVER_PLACEMENT_LATENCY_LATENCY_IDEAL_H
 #define CLV_SOLVER_PLACEMENT_LATENCY_LATENCY_IDEAL_H
 
+#include "solver/placement/common/place_search.h"
 #include "solver/placement/latency/latency_front.h"
-#include "solver/placement/solver.h"
 
 typedef enum {
     CLV_IDEAL_NONE,  /* nothing is below the limit: it is a bound */
@@ -34,7 +34,7 @@ typedef struct {
 } clv_ideal_result;
 
 /* limit in ticks. O(pairs of ideals * labels) at worst, far less with a limit near the best. */
-clv_status clv_latency_ideals(clv_place_run *run, const clv_latency_chain_form *chain,
+clv_status clv_latency_ideals(clv_place_search *search, const clv_latency_chain_form *chain,
                               int64_t limit, bool strict, int64_t most_work, clv_arena *arena,
                               clv_ideal_result *ret, clv_error *err);
 

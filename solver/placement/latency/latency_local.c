@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "solver/common/annealing.h"
 #include "solver/common/random.h"
 #include "solver/placement/latency/latency_form.h"
 
@@ -38,7 +39,7 @@ static const double HOT[] = { 3e-3, 3e-2, 3e-1 };
 #define FIRST_WORK 1e8
 
 typedef struct {
-    clv_place_run *run;
+    clv_place_search *search;
     const clv_latency_form *form;
     clv_latency_clock *clock;
     uint64_t random;
@@ -193,7 +194,7 @@ static clv_status offer(local *s, const int32_t *device_of, clv_error *err)
     const clv_place_problem *p = s->form->p;
     for (int32_t i = 0; i < p->n_nodes; i++)
         s->by_node[i] = device_of[p->class_of[i]];
-    return clv_run_offer(s->run, "local search", s->by_node, err);
+    return clv_place_offer(s->search, "local search", s->by_node, err);
 }
 
 /* One round of annealing from the assignment at hand; the best is in kept. O(steps * clock). */
@@ -204,14 +205,15 @@ static clv_status anneal(local *s, int32_t steps, double hot, clv_error *err)
     s->kept_score = s->over > OVER_FEE / 2 ? INFINITY : s->score;
     memcpy(s->kept, s->device_of, n * sizeof *s->kept);
     int32_t look = 1 + WORK_A_LOOK / (1 + s->form->p->n_nodes + s->form->p->n_edges);
-    double heat = hot * s->scale, cooling = pow(COLD / hot, 1.0 / steps);
-    for (int32_t i = 0; i < steps; i++, heat *= cooling) {
-        if (i % look == 0 && clv_run_over(s->run))
+    double temperature = hot * s->scale, cooling = clv_annealing_cooling(COLD / hot, steps);
+    for (int32_t i = 0; i < steps; i++, temperature *= cooling) {
+        if (i % look == 0 && clv_place_over(s->search))
             break;
         if (!step(s))
             continue;
         double score = score_now(s);
-        if (score > s->score - heat * log(1.0 - clv_random_unit(&s->random))) {
+        double draw = 1.0 - clv_random_unit(&s->random);
+        if (!clv_annealing_takes(score - s->score, temperature, draw)) {
             undo(s);
             continue;
         }
@@ -224,11 +226,11 @@ static clv_status anneal(local *s, int32_t steps, double hot, clv_error *err)
     return isinf(s->kept_score) ? CLV_OK : offer(s, s->kept, err);
 }
 
-static clv_status local_new(clv_place_run *run, const clv_latency_form *form, clv_arena *arena,
-                            local *s, clv_error *err)
+static clv_status local_new(clv_place_search *search, const clv_latency_form *form,
+                            clv_arena *arena, local *s, clv_error *err)
 {
     const clv_place_problem *p = form->p;
-    *s = (local){ .run = run, .form = form };
+    *s = (local){ .search = search, .form = form };
     CLV_TRY(clv_latency_clock_new(form, arena, &s->clock, err));
     s->device_of = CLV_NEW_ARRAY(arena, int32_t, p->n_classes);
     s->bytes = CLV_NEW_ARRAY(arena, int64_t, form->n_devices);
@@ -244,26 +246,27 @@ static clv_status local_new(clv_place_run *run, const clv_latency_form *form, cl
     return CLV_OK;
 }
 
-clv_status clv_latency_local(clv_place_run *run, const clv_latency_form *form, const int32_t *start,
-                             int32_t rounds, double share, clv_arena *arena, clv_error *err)
+clv_status clv_latency_local(clv_place_search *search, const clv_latency_form *form,
+                             const int32_t *start, int32_t rounds, double share, clv_arena *arena,
+                             clv_error *err)
 {
     const clv_place_problem *p = form->p;
-    if (p->n_classes == 0 || form->n_devices == 0 || (!start && !clv_run_answer(run)) ||
-        (int64_t)p->n_nodes * (form->n_columns + ROW_SPARE) > MOST_LEVELS || clv_run_over(run))
+    if (p->n_classes == 0 || form->n_devices == 0 || (!start && !clv_place_best_answer(search)) ||
+        (int64_t)p->n_nodes * (form->n_columns + ROW_SPARE) > MOST_LEVELS || clv_place_over(search))
         return CLV_OK;
     local s;
     clv_mark mark = clv_arena_mark(arena);
-    CLV_TRY(local_new(run, form, arena, &s, err));
+    CLV_TRY(local_new(search, form, arena, &s, err));
     double steps = WORK_A_ROUND / (p->n_nodes + p->n_edges) * share;
     steps = fmin(steps, STEPS_A_PAIR * p->n_classes * form->n_devices);
     steps = fmax(steps, LEAST_STEPS);
-    for (int32_t round = 0; round < rounds && !clv_run_over(run); round++) {
+    for (int32_t round = 0; round < rounds && !clv_place_over(search); round++) {
         for (int32_t i = 0; !start && i < p->n_nodes; i++)
-            s.start[p->class_of[i]] = clv_run_answer(run)[i];
+            s.start[p->class_of[i]] = clv_place_best_answer(search)[i];
         load(&s, start ? start : s.start);
         clv_latency_time time = clv_latency_clock_read(s.clock, s.device_of);
-        s.scale = fmin(clv_run_best(run), time.latency);
-        s.random = clv_run_options(run)->seed + (uint64_t)round + (start ? UINT64_C(1) << 32 : 0);
+        s.scale = fmin(clv_place_best(search), time.latency);
+        s.random = search->options->solve.seed + (uint64_t)round + (start ? UINT64_C(1) << 32 : 0);
         if (isinf(s.scale))
             break;
         CLV_TRY(anneal(&s, (int32_t)steps, HOT[round % N_HOT], err));
@@ -302,8 +305,8 @@ static bool fill(const clv_latency_form *f, int32_t first_device, int64_t *used,
     return true;
 }
 
-clv_status clv_latency_first(clv_place_run *run, const clv_latency_form *form, clv_arena *arena,
-                             clv_error *err)
+clv_status clv_latency_first(clv_place_search *search, const clv_latency_form *form,
+                             clv_arena *arena, clv_error *err)
 {
     const clv_place_problem *p = form->p;
     clv_mark mark = clv_arena_mark(arena);
@@ -314,11 +317,11 @@ clv_status clv_latency_first(clv_place_run *run, const clv_latency_form *form, c
         return clv_fail_nomem(err, "a first answer");
     double most = fmin(fmin(MOST_FIRST, form->n_devices),
                        1 + FIRST_WORK / (1.0 + (double)p->n_nodes * form->n_devices));
-    for (int32_t d = 0; d + 1 <= most && !clv_run_over(run); d++)
+    for (int32_t d = 0; d + 1 <= most && !clv_place_over(search); d++)
         if (fill(form, d, used, device_of)) {
             for (int32_t i = 0; i < p->n_nodes; i++)
                 answer[i] = device_of[p->class_of[i]];
-            CLV_TRY(clv_run_offer(run, "filling", answer, err));
+            CLV_TRY(clv_place_offer(search, "filling", answer, err));
         }
     clv_arena_rewind(arena, mark);
     return CLV_OK;

@@ -70,9 +70,10 @@ static clv_status add_lines(rooms *r, int32_t group, double room, clv_error *err
     clv_mark mark = clv_arena_mark(s->arena);
     clv_latency_form *form;
     r->asked[group] = room;
-    CLV_TRY(clv_latency_form_new(s->groups[group].p, clv_run_options(s->run)->rules.contiguous,
-                                 s->arena, &form, err));
-    CLV_TRY(clv_latency_room_lines(s->run, form, (int64_t)room, s->arena, &r->lines[group], err));
+    CLV_TRY(clv_latency_form_new(s->groups[group].p, s->search->options->rules.contiguous, s->arena,
+                                 &form, err));
+    CLV_TRY(
+        clv_latency_room_lines(s->search, form, (int64_t)room, s->arena, &r->lines[group], err));
     clv_arena_rewind(s->arena, mark);
     return CLV_OK;
 }
@@ -127,11 +128,11 @@ clv_status clv_latency_room(clv_shares *s, clv_error *err)
     r.asked = CLV_NEW_ARRAY(s->arena, double, n);
     if (!r.lines || !r.asked)
         return clv_fail_nomem(err, "a bound");
-    for (int32_t i = 0; i < ROUNDS && more && !clv_run_over(s->run); i++) {
+    for (int32_t i = 0; i < ROUNDS && more && !clv_place_over(s->search); i++) {
         more = false;
         CLV_TRY(look_closer(&r, i == 0, all, &more, err));
         s->bound = fmax(s->bound, refuted(&r, s->bound));
-        clv_run_raise(s->run, NAME, s->bound);
+        clv_place_raise(s->search, NAME, s->bound);
         all = all_needed(&r, s->bound);
     }
     clv_arena_rewind(s->arena, mark);

@@ -4,13 +4,13 @@
 #ifndef CLV_SOLVER_PLACEMENT_LATENCY_LATENCY_SEARCH_H
 #define CLV_SOLVER_PLACEMENT_LATENCY_LATENCY_SEARCH_H
 
+#include "solver/placement/common/place_search.h"
 #include "solver/placement/latency/latency_front.h"
-#include "solver/placement/solver.h"
 
 typedef enum { CLV_OUTSIDE, CLV_DONE, CLV_CHOSEN, CLV_BARRED } clv_unit_state;
 
 typedef struct {
-    clv_place_run *run;
+    clv_place_search *search;
     const clv_latency_units *u;
     const clv_latency_chain_form *chain;
     clv_chain_rest rest;

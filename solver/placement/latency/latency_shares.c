@@ -108,11 +108,12 @@ static int32_t most_shares(const clv_shares *s, const clv_place_problem *p)
     return shares;
 }
 
-clv_status clv_shares_new(clv_place_run *run, clv_arena *arena, clv_shares *ret, clv_error *err)
+clv_status clv_shares_new(clv_place_search *search, clv_arena *arena, clv_shares *ret,
+                          clv_error *err)
 {
-    const clv_place_problem *p = clv_run_problem(run);
-    double deadline = clv_run_options(run)->deadline_s;
-    clv_shares s = { .run = run, .p = p, .arena = arena, .packing = -1, .budget = BUDGET };
+    const clv_place_problem *p = search->p;
+    double deadline = clv_place_time_s(search);
+    clv_shares s = { .search = search, .p = p, .arena = arena, .packing = -1, .budget = BUDGET };
     CLV_TRY(clv_latency_parts_new(p, arena, &s.parts, err));
     s.groups = CLV_NEW_ARRAY(arena, clv_part_group, s.parts.n_groups);
     s.first = CLV_NEW_ARRAY(arena, int32_t, p->n_kinds);
@@ -120,7 +121,7 @@ clv_status clv_shares_new(clv_place_run *run, clv_arena *arena, clv_shares *ret,
     double *scratch = CLV_NEW_ARRAY(arena, double, 2 * (size_t)p->n_nodes);
     if (!s.groups || !s.first || !s.kinds || !scratch)
         return clv_fail_nomem(err, "the parts of a placement");
-    s.end_s = clv_run_seconds(run);
+    s.end_s = clv_place_seconds(search);
     s.end_s = deadline > 0 ? s.end_s + TIME_SHARE * (deadline - s.end_s) : INFINITY;
     look_at_kinds(&s);
     for (int32_t i = 0; i < s.parts.n_groups; i++) {
@@ -144,7 +145,7 @@ int32_t clv_shares_devices(const clv_shares *s, int32_t kind, int32_t shares)
 
 bool clv_shares_may_solve(const clv_shares *s)
 {
-    return s->budget > 0 && clv_run_seconds(s->run) < s->end_s && !clv_run_over(s->run);
+    return s->budget > 0 && clv_place_seconds(s->search) < s->end_s && !clv_place_over(s->search);
 }
 
 clv_share *clv_shares_solved(const clv_part_group *g, int32_t shares)
@@ -227,25 +228,22 @@ static clv_status take_answer(clv_shares *s, const clv_place_problem *p, const i
         share->device_of[v] = device_of[v];
         is_used[device_of[v]] = true;
     }
-    if (clv_run_options(s->run)->rules.contiguous)
+    if (s->search->options->rules.contiguous)
         CLV_TRY(rank_in_line(p, device_of, rank, scratch, err));
     share->used = renumber(s, p, rank, is_used, share->device_of, number, used);
     return CLV_OK;
 }
 
-static void look(void *ctx, const char *solver, double objective, double bound, double seconds)
+static void look(void *ctx, const clv_solve_progress *p)
 {
     clv_shares *s = ctx;
-    (void)solver;
-    (void)bound;
-    (void)seconds;
-    s->enough = objective <= s->bound * (1 + SAME);
+    s->enough = p->value.real <= s->bound * (1 + SAME);
 }
 
 static bool is_over(void *ctx)
 {
     clv_shares *s = ctx;
-    return s->enough || clv_run_over(s->run);
+    return s->enough || clv_place_over(s->search);
 }
 
 static clv_status note(clv_shares *s, clv_part_group *g, const clv_place_problem *p,
@@ -261,17 +259,17 @@ static clv_status note(clv_shares *s, clv_part_group *g, const clv_place_problem
         g->solved = share;
     }
     share->brief = brief;
-    share->bound = fmax(share->bound, r->bound);
-    if (!r->found || r->value.objective >= share->value)
+    share->bound = fmax(share->bound, r->solve.bound.real);
+    if (!r->solve.found || r->value.objective >= share->value)
         return CLV_OK;
     share->value = r->value.objective;
-    return take_answer(s, p, r->device_of, share, scratch, err);
+    return take_answer(s, p, r->solve.answer, share, scratch, err);
 }
 
 clv_status clv_shares_solve(clv_shares *s, clv_part_group *g, int32_t shares, bool brief,
                             clv_error *err)
 {
-    const clv_place_options *whole = clv_run_options(s->run);
+    const clv_place_options *whole = s->search->options;
     clv_place_problem part = *g->p;
     clv_place_result r;
     memcpy(s->kinds, s->p->kinds, (size_t)s->p->n_kinds * sizeof *s->kinds);
@@ -283,23 +281,24 @@ clv_status clv_shares_solve(clv_shares *s, clv_part_group *g, int32_t shares, bo
     }
     part.kinds = s->kinds;
     clv_place_options options = {
+        .solve = { .gap = whole->solve.gap,
+                   .seed = whole->solve.seed,
+                   .stop = is_over,
+                   .stop_ctx = s,
+                   .progress = look,
+                   .progress_ctx = s },
         .rules = whole->rules,
-        .gap = whole->gap,
-        .seed = whole->seed,
         .brief = brief,
-        .stop = is_over,
-        .stop_ctx = s,
-        .news = look,
-        .news_ctx = s,
     };
     if (!isinf(s->end_s))
-        options.deadline_s = fmax(SOLVE_SHARE * (s->end_s - clv_run_seconds(s->run)), LEAST_TIME);
+        options.solve.deadline_ns = clv_deadline_in(
+            fmax(SOLVE_SHARE * (s->end_s - clv_place_seconds(s->search)), LEAST_TIME));
     s->budget -= part.n_nodes < MOST_PRICE ? part.n_nodes : MOST_PRICE;
     s->enough = false;
     clv_arena *scratch = clv_arena_new(clv_arena_alloc(s->arena), 0);
     if (!scratch)
         return clv_fail_nomem(err, "a part of a placement");
-    clv_status status = clv_place_solve(&part, &options, scratch, &r, err);
+    clv_status status = s->search->solve_part(&part, &options, scratch, &r, err);
     if (status == CLV_OK)
         status = note(s, g, &part, &r, shares, brief, scratch, err);
     clv_arena_free(scratch);

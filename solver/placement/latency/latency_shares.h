@@ -7,8 +7,8 @@
 #ifndef CLV_SOLVER_PLACEMENT_LATENCY_LATENCY_SHARES_H
 #define CLV_SOLVER_PLACEMENT_LATENCY_LATENCY_SHARES_H
 
+#include "solver/placement/common/place_search.h"
 #include "solver/placement/latency/latency_parts.h"
-#include "solver/placement/solver.h"
 
 /* One solve of a part. */
 typedef struct clv_share clv_share;
@@ -39,7 +39,7 @@ typedef struct {
 } clv_part_group;
 
 typedef struct {
-    clv_place_run *run;
+    clv_place_search *search;
     const clv_place_problem *p;
     clv_arena *arena;
     clv_latency_parts parts;
@@ -56,7 +56,8 @@ typedef struct {
 } clv_shares;
 
 /* Everything but solves; groups are not made where there is one part. O(nodes * kinds + edges). */
-clv_status clv_shares_new(clv_place_run *run, clv_arena *arena, clv_shares *ret, clv_error *err);
+clv_status clv_shares_new(clv_place_search *search, clv_arena *arena, clv_shares *ret,
+                          clv_error *err);
 
 /* Devices that a kind gives for so many shares. */
 int32_t clv_shares_devices(const clv_shares *s, int32_t kind, int32_t shares);

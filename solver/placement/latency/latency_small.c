@@ -17,7 +17,7 @@
 #define ROUNDING 0x1p-40
 
 typedef struct {
-    clv_place_run *run;
+    clv_place_search *search;
     const clv_latency_form *form;
     clv_latency_clock *clock;
     int32_t *device_of, *best_of; /* by class */
@@ -31,7 +31,8 @@ typedef struct {
 
 static void look(small *s)
 {
-    s->ended |= ++s->looks > MOST_LOOKS || (s->looks % LOOKS_A_CHECK == 0 && clv_run_over(s->run));
+    s->ended |=
+        ++s->looks > MOST_LOOKS || (s->looks % LOOKS_A_CHECK == 0 && clv_place_over(s->search));
     if (s->ended || (s->form->contiguous && !clv_latency_in_line(s->clock, s->device_of)))
         return;
     double latency = clv_latency_clock_read(s->clock, s->device_of).latency;
@@ -70,13 +71,14 @@ static void place_from(small *s, int32_t class)
     }
 }
 
-clv_status clv_latency_small(clv_place_run *run, const clv_latency_form *form, clv_arena *arena,
-                             clv_error *err)
+clv_status clv_latency_small(clv_place_search *search, const clv_latency_form *form,
+                             clv_arena *arena, clv_error *err)
 {
     const clv_place_problem *p = form->p;
-    if (p->n_classes * log2(fmax(form->n_devices, 1)) > log2(MOST_ASSIGNMENTS) || clv_run_over(run))
+    if (p->n_classes * log2(fmax(form->n_devices, 1)) > log2(MOST_ASSIGNMENTS) ||
+        clv_place_over(search))
         return CLV_OK;
-    small s = { .run = run, .form = form, .best = INFINITY };
+    small s = { .search = search, .form = form, .best = INFINITY };
     CLV_TRY(clv_latency_clock_new(form, arena, &s.clock, err));
     s.device_of = CLV_NEW_ARRAY(arena, int32_t, p->n_classes);
     s.best_of = CLV_NEW_ARRAY(arena, int32_t, p->n_classes);
@@ -89,9 +91,9 @@ clv_status clv_latency_small(clv_place_run *run, const clv_latency_form *form, c
     if (!isinf(s.best)) {
         for (int32_t i = 0; i < p->n_nodes; i++)
             s.answer[i] = s.best_of[p->class_of[i]];
-        CLV_TRY(clv_run_offer(run, "all assignments", s.answer, err));
+        CLV_TRY(clv_place_offer(search, "all assignments", s.answer, err));
     }
     if (!s.ended)
-        clv_run_raise(run, "all assignments", s.best * (1 - ROUNDING));
+        clv_place_raise(search, "all assignments", s.best * (1 - ROUNDING));
     return CLV_OK;
 }

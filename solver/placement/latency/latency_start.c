@@ -69,8 +69,8 @@ static bool take_devices(maker *m)
     return true;
 }
 
-clv_status clv_latency_start(clv_place_run *run, clv_latency_chain_form *chain, clv_arena *arena,
-                             clv_error *err)
+clv_status clv_latency_start(clv_place_search *search, clv_latency_chain_form *chain,
+                             clv_arena *arena, clv_error *err)
 {
     const clv_latency_units *u = chain->units;
     const clv_place_problem *p = u->form->p;
@@ -91,5 +91,5 @@ clv_status clv_latency_start(clv_place_run *run, clv_latency_chain_form *chain, 
     }
     for (int32_t v = 0; v < p->n_nodes; v++)
         answer[v] = of_class[p->class_of[v]];
-    return clv_run_offer(run, "chain", answer, err);
+    return clv_place_offer(search, "chain", answer, err);
 }

@@ -15,17 +15,17 @@
 #define ROUNDED_PART 1e-9
 
 typedef struct {
-    clv_place_run *run;
+    clv_place_search *search;
     const clv_blocks *b;
     int32_t *of_node;
 } relay;
 
-static bool is_over(void *ctx) { return clv_run_over(((relay *)ctx)->run); }
+static bool is_over(void *ctx) { return clv_place_over(((relay *)ctx)->search); }
 
 static double seconds_left(void *ctx)
 {
-    const clv_place_run *run = ((relay *)ctx)->run;
-    double deadline = clv_run_options(run)->deadline_s, left = deadline - clv_run_seconds(run);
+    const clv_place_search *search = ((relay *)ctx)->search;
+    double deadline = clv_place_time_s(search), left = deadline - clv_place_seconds(search);
     if (deadline <= 0)
         return 0;
     return left > 1e-3 ? left : 1e-3;
@@ -35,15 +35,15 @@ static clv_status offer(void *ctx, const int32_t *device_of, clv_error *err)
 {
     relay *r = ctx;
     clv_blocks_spread(r->b, device_of, r->of_node);
-    return clv_run_offer(r->run, "windows", r->of_node, err);
+    return clv_place_offer(r->search, "windows", r->of_node, err);
 }
 
-clv_status clv_place_refine(clv_place_run *run, const clv_blocks *b, clv_arena *arena,
+clv_status clv_place_refine(clv_place_search *search, const clv_blocks *b, clv_arena *arena,
                             clv_error *err)
 {
-    const clv_place_rules *rules = &clv_run_options(run)->rules;
-    const int32_t *answer = clv_run_answer(run);
-    relay r = { run, b, CLV_NEW_ARRAY(arena, int32_t, b->p->n_nodes) };
+    const clv_place_rules *rules = &search->options->rules;
+    const int32_t *answer = clv_place_best_answer(search);
+    relay r = { search, b, CLV_NEW_ARRAY(arena, int32_t, b->p->n_nodes) };
     int32_t *device_of = CLV_NEW_ARRAY(arena, int32_t, b->n);
     clv_windows_options options = {
         .stop = is_over, .left = seconds_left, .better = offer, .ctx = &r
@@ -75,21 +75,21 @@ clv_status clv_place_relaxation(const clv_blocks *b, const clv_place_rules *rule
     return CLV_OK;
 }
 
-clv_status clv_place_root_bound(clv_place_run *run, const clv_blocks *b, clv_arena *arena,
+clv_status clv_place_root_bound(clv_place_search *search, const clv_blocks *b, clv_arena *arena,
                                 clv_error *err)
 {
-    const clv_place_rules *rules = &clv_run_options(run)->rules;
-    relay r = { .run = run };
+    const clv_place_rules *rules = &search->options->rules;
+    relay r = { .search = search };
     clv_ilp_limits limits = {
         .pivots = RELAX_PIVOTS, .seconds = seconds_left(&r), .stop = is_over, .stop_ctx = &r
     };
     int64_t ticks;
-    if (!clv_run_answer(run) || clv_place_program_terms(b, rules) > RELAX_TERMS)
+    if (!clv_place_best_answer(search) || clv_place_program_terms(b, rules) > RELAX_TERMS)
         return CLV_OK;
     clv_mark mark = clv_arena_mark(arena);
-    int64_t most = clv_blocks_ticks(b, clv_run_best(run));
+    int64_t most = clv_blocks_ticks(b, clv_place_best(search));
     CLV_TRY(clv_place_relaxation(b, rules, most, &limits, arena, &ticks, err));
     clv_arena_rewind(arena, mark);
-    clv_run_raise(run, "relaxation", clv_blocks_unit(b, ticks));
+    clv_place_raise(search, "relaxation", clv_blocks_unit(b, ticks));
     return CLV_OK;
 }

@@ -6,19 +6,19 @@
 
 #include "solver/common/ilp/ilp.h"
 #include "solver/placement/common/blocks.h"
-#include "solver/placement/solver.h"
+#include "solver/placement/common/place_search.h"
 
 /* Throughput. Starts from the run's best answer and offers what is better, until no window gains,
  * or a fixed amount of work is done, or the run is over. For other objectives, without an answer,
  * and without a solver of programs nothing happens. windows.h; O(pins) for each window beside its
  * program. */
-clv_status clv_place_refine(clv_place_run *run, const clv_blocks *b, clv_arena *arena,
+clv_status clv_place_refine(clv_place_search *search, const clv_blocks *b, clv_arena *arena,
                             clv_error *err);
 
 /* Throughput. Raises the run's bound to that of the linear relaxation of the whole program, where
  * that is small enough to be solved with a fixed amount of work. The bound is proven whatever the
  * solver says: clv_ilp_relax(). */
-clv_status clv_place_root_bound(clv_place_run *run, const clv_blocks *b, clv_arena *arena,
+clv_status clv_place_root_bound(clv_place_search *search, const clv_blocks *b, clv_arena *arena,
                                 clv_error *err);
 
 /* The same without a run: in ticks, 0 where nothing is known. most: ticks of an answer. */

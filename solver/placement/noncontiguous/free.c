@@ -29,7 +29,7 @@
 #define EXACT_TRIES  INT64_C(2000000)
 
 typedef struct {
-    clv_place_run *run;
+    clv_place_search *search;
     const clv_blocks *b;
     clv_free_local *local;
     clv_free_bound *bound; /* NULL where there are too many blocks */
@@ -41,13 +41,13 @@ typedef struct {
 /* Starts the search from placements that prices lead to. */
 static clv_status dive(turns *t, clv_error *err)
 {
-    for (int32_t i = 0; i < DIVES && !clv_run_over(t->run); i++) {
+    for (int32_t i = 0; i < DIVES && !clv_place_over(t->search); i++) {
         bool found;
-        int64_t ticks = clv_blocks_ticks(t->b, clv_run_best(t->run) * DIVE_PART);
+        int64_t ticks = clv_blocks_ticks(t->b, clv_place_best(t->search) * DIVE_PART);
         CLV_TRY(
-            clv_free_bound_dive(t->bound, t->run, ticks, &t->random, t->device_of, &found, err));
+            clv_free_bound_dive(t->bound, t->search, ticks, &t->random, t->device_of, &found, err));
         if (found)
-            CLV_TRY(clv_free_local_try(t->local, t->run, t->device_of, err));
+            CLV_TRY(clv_free_local_try(t->local, t->search, t->device_of, err));
     }
     return CLV_OK;
 }
@@ -57,46 +57,47 @@ static clv_status dive(turns *t, clv_error *err)
 static clv_status prove(turns *t, int64_t work, clv_error *err)
 {
     bool all;
-    CLV_TRY(clv_free_prove(t->bound, t->b, t->run, work, &all, err));
+    CLV_TRY(clv_free_prove(t->bound, t->b, t->search, work, &all, err));
     return all ? CLV_OK : dive(t, err);
 }
 
 /* -- the best contiguous placement, for a start -- */
 
 typedef struct {
-    clv_place_run *run;
+    clv_place_search *search;
     int32_t left;
 } looks;
 
 static bool count_down(void *ctx)
 {
     looks *l = ctx;
-    return --l->left < 0 || clv_run_over(l->run);
+    return --l->left < 0 || clv_place_over(l->search);
 }
 
 /* It is legal here, too, and often near. It gets a fixed number of looks at the clock. */
 static clv_status find_contiguous(turns *t, int32_t n_looks, clv_arena *arena, clv_error *err)
 {
-    clv_place_options options = *clv_run_options(t->run);
+    clv_place_options options = *t->search->options;
     clv_place_result result;
-    looks left = { t->run, n_looks };
+    looks left = { t->search, n_looks };
     options.rules.contiguous = true;
-    options.gap = options.gap > CONTIGUOUS_GAP ? options.gap : CONTIGUOUS_GAP;
-    options.news = NULL;
-    options.stop = count_down;
-    options.stop_ctx = &left;
-    if (options.deadline_s > 0) {
-        options.deadline_s = (options.deadline_s - clv_run_seconds(t->run)) * CONTIGUOUS_PART;
-        if (options.deadline_s <= 0)
+    options.solve.gap = options.solve.gap > CONTIGUOUS_GAP ? options.solve.gap : CONTIGUOUS_GAP;
+    options.solve.progress = NULL;
+    options.solve.stop = count_down;
+    options.solve.stop_ctx = &left;
+    if (options.solve.deadline_ns > 0) {
+        double left_s = clv_place_time_s(t->search) - clv_place_seconds(t->search);
+        if (left_s <= 0)
             return CLV_OK;
+        options.solve.deadline_ns = clv_deadline_in(left_s * CONTIGUOUS_PART);
     }
-    CLV_TRY(clv_place_solve(clv_run_problem(t->run), &options, arena, &result, err));
-    if (!result.found)
+    CLV_TRY(t->search->solve_part(t->search->p, &options, arena, &result, err));
+    if (!result.solve.found)
         return CLV_OK;
     for (int32_t v = 0; v < t->b->p->n_nodes; v++)
-        t->device_of[t->b->block_of[v]] = result.device_of[v];
+        t->device_of[t->b->block_of[v]] = result.solve.answer[v];
     t->contiguous = true;
-    return clv_run_offer(t->run, result.found_by, result.device_of, err);
+    return clv_place_offer(t->search, result.solve.found_by, result.solve.answer, err);
 }
 
 static clv_status start_contiguous(turns *t, clv_error *err)
@@ -104,18 +105,18 @@ static clv_status start_contiguous(turns *t, clv_error *err)
     if (!t->contiguous)
         return CLV_OK;
     t->contiguous = false;
-    return clv_free_local_try(t->local, t->run, t->device_of, err);
+    return clv_free_local_try(t->local, t->search, t->device_of, err);
 }
 
 static clv_status take_turns(turns *t, clv_arena *arena, clv_error *err)
 {
     int64_t search = SEARCH_FIRST, proof = PROOF_FIRST;
-    for (int32_t i = 0; i < TURNS && !clv_run_over(t->run); i++, search *= 2, proof *= 2) {
+    for (int32_t i = 0; i < TURNS && !clv_place_over(t->search); i++, search *= 2, proof *= 2) {
         if (i == 1 && t->b->n <= CONTIGUOUS_BLOCKS) /* it may take long, and is mostly not needed */
             CLV_TRY(find_contiguous(t, CONTIGUOUS_LOOKS, arena, err));
         CLV_TRY(start_contiguous(t, err));
-        CLV_TRY(clv_free_local_run(t->local, t->run, search, err));
-        if (t->bound && clv_run_answer(t->run))
+        CLV_TRY(clv_free_local_run(t->local, t->search, search, err));
+        if (t->bound && clv_place_best_answer(t->search))
             CLV_TRY(prove(t, proof, err));
     }
     return CLV_OK;
@@ -128,7 +129,7 @@ static clv_status begin(turns *t, clv_arena *arena, clv_error *err)
     clv_mark mark = clv_arena_mark(arena);
     CLV_TRY(clv_share_new(t->b, arena, &share, err));
     int64_t least = clv_share_least_limit(&share);
-    clv_run_raise(t->run, "share of work", clv_blocks_unit(t->b, least));
+    clv_place_raise(t->search, "share of work", clv_blocks_unit(t->b, least));
     clv_arena_rewind(arena, mark);
     return t->b->n > CONTIGUOUS_BLOCKS ? find_contiguous(t, CONTIGUOUS_FIRST, arena, err) : CLV_OK;
 }
@@ -136,14 +137,15 @@ static clv_status begin(turns *t, clv_arena *arena, clv_error *err)
 /* The search, and the proof where there are not too many blocks. */
 static clv_status make_parts(turns *t, const int32_t *order, clv_arena *arena, clv_error *err)
 {
-    uint64_t seed = clv_run_options(t->run)->seed;
+    uint64_t seed = t->search->options->solve.seed;
     CLV_TRY(clv_free_local_new(t->b, order, seed, arena, &t->local, err));
-    return clv_free_prove_begin(t->run, t->b, order, arena, &t->bound, err);
+    return clv_free_prove_begin(t->search, t->b, order, arena, &t->bound, err);
 }
 
-clv_status clv_free_solve(clv_place_run *run, const clv_blocks *b, clv_arena *arena, clv_error *err)
+clv_status clv_free_solve(clv_place_search *search, const clv_blocks *b, clv_arena *arena,
+                          clv_error *err)
 {
-    turns t = { .run = run, .b = b, .random = clv_run_options(run)->seed };
+    turns t = { .search = search, .b = b, .random = search->options->solve.seed };
     int32_t *order = CLV_NEW_ARRAY(arena, int32_t, b->n);
     t.device_of = CLV_NEW_ARRAY(arena, int32_t, b->n);
     if (!order || !t.device_of)
@@ -151,18 +153,18 @@ clv_status clv_free_solve(clv_place_run *run, const clv_blocks *b, clv_arena *ar
     if (b->n == 0)
         return CLV_OK;
     CLV_TRY(begin(&t, arena, err));
-    if (clv_run_over(run))
+    if (clv_place_over(search))
         return CLV_OK;
     CLV_TRY(clv_free_order(b, arena, order, err));
     if (b->n <= EXACT_BLOCKS)
-        CLV_TRY(clv_free_exact(run, b, order, EXACT_TRIES, arena, err));
-    if (clv_run_over(run))
+        CLV_TRY(clv_free_exact(search, b, order, EXACT_TRIES, arena, err));
+    if (clv_place_over(search))
         return CLV_OK;
     bool found = false;
     CLV_TRY(make_parts(&t, order, arena, err));
     if (!t.contiguous)
         CLV_TRY(clv_free_runs(b, order, arena, t.device_of, &found, err));
     if (found)
-        CLV_TRY(clv_free_local_try(t.local, run, t.device_of, err));
+        CLV_TRY(clv_free_local_try(t.local, search, t.device_of, err));
     return take_turns(&t, arena, err);
 }

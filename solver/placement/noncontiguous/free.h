@@ -3,12 +3,12 @@
 #define CLV_SOLVER_PLACEMENT_NONCONTIGUOUS_FREE_H
 
 #include "solver/placement/common/blocks.h"
-#include "solver/placement/solver.h"
+#include "solver/placement/common/place_search.h"
 
 /* Throughput, free. Starts from the answer that the run has, if any; ends when the run is over, or
  * with fixed amounts of work done. Memory: some 10 MB for a problem of hundreds of blocks, at most
  * about 500 MB. */
-clv_status clv_free_solve(clv_place_run *run, const clv_blocks *b, clv_arena *arena,
+clv_status clv_free_solve(clv_place_search *search, const clv_blocks *b, clv_arena *arena,
                           clv_error *err);
 
 #endif

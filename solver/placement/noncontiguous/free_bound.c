@@ -133,19 +133,20 @@ static double work_bound(const clv_free_bound *f, int32_t kind)
     return rate > 0 ? all / rate : 0;
 }
 
-void clv_free_bound_work(clv_free_bound *f, clv_place_run *run)
+void clv_free_bound_work(clv_free_bound *f, clv_place_search *search)
 {
     for (int32_t k = 0; k < f->b->n_kinds; k++)
         if (f->devices[k] > 0)
-            clv_run_raise(run, NAME_WORK, work_bound(f, k) * (1 - CLV_ROUNDING_PART) * f->b->tick);
+            clv_place_raise(search, NAME_WORK,
+                            work_bound(f, k) * (1 - CLV_ROUNDING_PART) * f->b->tick);
 }
 
 /* -- prices -- */
 
 /* Tries prices: a proof, or sets that join. *part: by how much devices hold more than all blocks,
  * as a part of all. */
-static clv_status try_prices(clv_free_bound *f, clv_place_run *run, const double *price, int64_t t,
-                             bool *proven, double *part, clv_error *err)
+static clv_status try_prices(clv_free_bound *f, clv_place_search *search, const double *price,
+                             int64_t t, bool *proven, double *part, clv_error *err)
 {
     int64_t all = clv_sets_price(f, price), held = 0;
     *proven = false;
@@ -155,7 +156,7 @@ static clv_status try_prices(clv_free_bound *f, clv_place_run *run, const double
         int64_t most;
         if (f->devices[k] == 0)
             continue;
-        CLV_TRY(clv_sets_find(f, run, k, t, all, &most, err));
+        CLV_TRY(clv_sets_find(f, search, k, t, all, &most, err));
         if (!clv_splitter_done(f->splitter))
             return CLV_OK;
         held += f->devices[k] * most;
@@ -176,12 +177,12 @@ static void mix_prices(clv_free_bound *f, double of_best)
 }
 
 /* Tries the prices in now, and keeps them where they are the best so far. */
-static clv_status try_now(clv_free_bound *f, clv_place_run *run, int64_t t, bool *proven,
+static clv_status try_now(clv_free_bound *f, clv_place_search *search, int64_t t, bool *proven,
                           clv_error *err)
 {
     double part;
     f->over = 0;
-    CLV_TRY(try_prices(f, run, f->now, t, proven, &part, err));
+    CLV_TRY(try_prices(f, search, f->now, t, proven, &part, err));
     if (part >= f->best_part)
         return CLV_OK;
     f->best_part = part;
@@ -192,18 +193,18 @@ static clv_status try_now(clv_free_bound *f, clv_place_run *run, int64_t t, bool
 }
 
 /* One round: smoothed prices, and now and then those of the linear program. */
-static clv_status try_round(clv_free_bound *f, clv_place_run *run, int64_t t, int32_t round,
+static clv_status try_round(clv_free_bound *f, clv_place_search *search, int64_t t, int32_t round,
                             bool *proven, clv_error *err)
 {
     if (round == 0)
         memcpy(f->now, f->best, (size_t)f->b->n * sizeof *f->now);
     else
         mix_prices(f, SMOOTH);
-    CLV_TRY(try_now(f, run, t, proven, err));
+    CLV_TRY(try_now(f, search, t, proven, err));
     if (*proven || round % PLAIN_EVERY != 0)
         return CLV_OK;
     mix_prices(f, 0);
-    return try_now(f, run, t, proven, err);
+    return try_now(f, search, t, proven, err);
 }
 
 /* All that right sides were shifted by, priced as high as can be, is not a penalty. */
@@ -247,19 +248,20 @@ static clv_status look_closer(clv_free_bound *f, int64_t t, bool *can, clv_error
 }
 
 /* The best prices do not refute t, but they may refute a smaller T that is above the bound. */
-static clv_status refute_less(clv_free_bound *f, clv_place_run *run, int64_t t, clv_error *err)
+static clv_status refute_less(clv_free_bound *f, clv_place_search *search, int64_t t,
+                              clv_error *err)
 {
     double part;
     bool proven;
     double step = f->best_slope > 0 ? LESS_STEPS * f->best_part / f->best_slope : (double)t;
     int64_t less = step < (double)t ? t - (int64_t)step : 0;
     if (f->best_part > LESS_AGAIN * f->less_part ||
-        clv_blocks_unit(f->b, less) <= clv_run_bound(run) * (1 + RISE_PART))
+        clv_blocks_unit(f->b, less) <= clv_place_bound(search) * (1 + RISE_PART))
         return CLV_OK;
     f->less_part = f->best_part;
-    CLV_TRY(try_prices(f, run, f->best, less, &proven, &part, err));
+    CLV_TRY(try_prices(f, search, f->best, less, &proven, &part, err));
     if (proven)
-        clv_run_raise(run, NAME, clv_blocks_unit(f->b, less + 1));
+        clv_place_raise(search, NAME, clv_blocks_unit(f->b, less + 1));
     return CLV_OK;
 }
 
@@ -285,8 +287,8 @@ static clv_status go_on(clv_free_bound *f, int64_t t, bool *can, clv_error *err)
     return clv_sets_drop(f, t, err);
 }
 
-clv_status clv_free_bound_refute(clv_free_bound *f, clv_place_run *run, int64_t t, int64_t work,
-                                 clv_refutation *ret, clv_error *err)
+clv_status clv_free_bound_refute(clv_free_bound *f, clv_place_search *search, int64_t t,
+                                 int64_t work, clv_refutation *ret, clv_error *err)
 {
     int64_t end = work_done(f) + work;
     *ret = CLV_GAVE_UP;
@@ -294,15 +296,15 @@ clv_status clv_free_bound_refute(clv_free_bound *f, clv_place_run *run, int64_t 
     f->best_over = 0;
     CLV_TRY(clv_sets_use_light(f, t, err));
     clv_cover_solve(f->cover);
-    for (int32_t round = 0; work_done(f) < end && !clv_run_over(run); round++) {
+    for (int32_t round = 0; work_done(f) < end && !clv_place_over(search); round++) {
         bool proven, can;
-        CLV_TRY(try_round(f, run, t, round, &proven, err));
+        CLV_TRY(try_round(f, search, t, round, &proven, err));
         if (proven) {
-            clv_run_raise(run, NAME, clv_blocks_unit(f->b, t + 1));
+            clv_place_raise(search, NAME, clv_blocks_unit(f->b, t + 1));
             *ret = CLV_REFUTED;
             return CLV_OK;
         }
-        CLV_TRY(refute_less(f, run, t, err));
+        CLV_TRY(refute_less(f, search, t, err));
         CLV_TRY(go_on(f, t, &can, err));
         if (!can) {
             *ret = CLV_COVERED;

@@ -26,7 +26,7 @@
 #define CLV_SOLVER_PLACEMENT_NONCONTIGUOUS_FREE_BOUND_H
 
 #include "solver/placement/common/blocks.h"
-#include "solver/placement/solver.h"
+#include "solver/placement/common/place_search.h"
 
 typedef struct clv_free_bound clv_free_bound;
 
@@ -43,21 +43,21 @@ clv_status clv_free_bound_new(const clv_blocks *b, const int32_t *order, clv_are
 /* All work over all devices, as if it could be shared out evenly and nothing be sent. O(n *
  * kinds^2).
  */
-void clv_free_bound_work(clv_free_bound *f, clv_place_run *run);
+void clv_free_bound_work(clv_free_bound *f, clv_place_search *search);
 
 /* A load that some device has at least: every block is somewhere, and beside it what is cheaper to
  * have there than to send. Of the blocks with most time. In the instance's unit. O(states) each. */
 clv_status clv_free_bound_largest(clv_free_bound *f, double *ret, clv_error *err);
 
 /* T in ticks; work as in clv_splitter_work(). Sets are kept for the next T. */
-clv_status clv_free_bound_refute(clv_free_bound *f, clv_place_run *run, int64_t t, int64_t work,
-                                 clv_refutation *ret, clv_error *err);
+clv_status clv_free_bound_refute(clv_free_bound *f, clv_place_search *search, int64_t t,
+                                 int64_t work, clv_refutation *ret, clv_error *err);
 
 /* A placement of blocks that may be near one with loads up to T: device by device takes the set
  * that is worth most, of blocks not taken yet, at the best prices of the last proof tried, each
  * changed a little at random. What is left goes beside its neighbours, so loads may be above T, and
  * memory may be broken. Not found when the run is over. */
-clv_status clv_free_bound_dive(clv_free_bound *f, clv_place_run *run, int64_t t, uint64_t *random,
-                               int32_t *device_of, bool *found, clv_error *err);
+clv_status clv_free_bound_dive(clv_free_bound *f, clv_place_search *search, int64_t t,
+                               uint64_t *random, int32_t *device_of, bool *found, clv_error *err);
 
 #endif

@@ -27,13 +27,13 @@ static void give_rest(const clv_free_bound *f, int32_t *device_of)
 }
 
 /* The best set of a device joins, of blocks that may still be had; they may not be any more. */
-static clv_status dive_for(clv_free_bound *f, clv_place_run *run, int32_t kind, int32_t device,
-                           int64_t t, int32_t *device_of, clv_error *err)
+static clv_status dive_for(clv_free_bound *f, clv_place_search *search, int32_t kind,
+                           int32_t device, int64_t t, int32_t *device_of, clv_error *err)
 {
     int64_t all = 0, most;
     for (int32_t i = 0; i < f->b->n; i++)
         all += f->price[i];
-    CLV_TRY(clv_sets_find(f, run, kind, t, all, &most, err));
+    CLV_TRY(clv_sets_find(f, search, kind, t, all, &most, err));
     for (int32_t i = 0; i < f->b->n && clv_splitter_done(f->splitter); i++) {
         int32_t block = f->order[i];
         if (f->side[i] != 0)
@@ -46,8 +46,8 @@ static clv_status dive_for(clv_free_bound *f, clv_place_run *run, int32_t kind, 
     return CLV_OK;
 }
 
-clv_status clv_free_bound_dive(clv_free_bound *f, clv_place_run *run, int64_t t, uint64_t *random,
-                               int32_t *device_of, bool *found, clv_error *err)
+clv_status clv_free_bound_dive(clv_free_bound *f, clv_place_search *search, int64_t t,
+                               uint64_t *random, int32_t *device_of, bool *found, clv_error *err)
 {
     const clv_place_problem *p = f->b->p;
     for (int32_t i = 0; i < f->b->n; i++) {
@@ -58,7 +58,7 @@ clv_status clv_free_bound_dive(clv_free_bound *f, clv_place_run *run, int64_t t,
     *found = true;
     for (int32_t k = 0, first = 0; k < f->b->n_kinds; first += p->kinds[k++].count) {
         for (int32_t d = 0; d < f->devices[k] && *found; d++) {
-            CLV_TRY(dive_for(f, run, k, first + d, t, device_of, err));
+            CLV_TRY(dive_for(f, search, k, first + d, t, device_of, err));
             *found = clv_splitter_done(f->splitter);
         }
     }

@@ -11,7 +11,7 @@ static const char NAME[] = "all placements";
 typedef struct {
     const clv_blocks *b;
     const int32_t *order;
-    clv_place_run *run;
+    clv_place_search *search;
     int32_t n_devices;
     int32_t *kind_of, *device_of, *of_node;
     int64_t *load, *bytes;
@@ -22,11 +22,11 @@ typedef struct {
     double *rest;    /* by place: least times of the blocks from here on */
     double rates;    /* of all devices */
     int64_t best, tries;
-} search;
+} exact_search;
 
 /* -- what bounds need -- */
 
-static double least_time(const search *s, int32_t block)
+static double least_time(const exact_search *s, int32_t block)
 {
     double least = (double)INFINITY;
     for (int32_t k = 0; k < s->b->n_kinds; k++) {
@@ -37,7 +37,7 @@ static double least_time(const search *s, int32_t block)
     return isinf(least) ? 0 : least;
 }
 
-static void find_rates(search *s)
+static void find_rates(exact_search *s)
 {
     const clv_blocks *b = s->b;
     for (int32_t k = 0; k < b->n_kinds; k++) {
@@ -55,7 +55,7 @@ static void find_rates(search *s)
 }
 
 /* The work left is too much for less than the best. */
-static bool is_too_much(const search *s, int32_t place)
+static bool is_too_much(const exact_search *s, int32_t place)
 {
     double done = s->rest[place];
     for (int32_t d = 0; d < s->n_devices; d++)
@@ -65,21 +65,21 @@ static bool is_too_much(const search *s, int32_t place)
 
 /* -- a block on a device, and back -- */
 
-static void pay(search *s, int32_t device, int64_t cost)
+static void pay(exact_search *s, int32_t device, int64_t cost)
 {
     if (s->b->p->kinds[s->kind_of[device]].pays)
         s->load[device] += cost;
 }
 
 /* The device is the only one with blocks of the net: it pays once another has some. */
-static void pay_first(search *s, int32_t net, int32_t but, int64_t cost)
+static void pay_first(exact_search *s, int32_t net, int32_t but, int64_t cost)
 {
     for (int32_t d = 0; d < s->n_devices; d++)
         if (d != but && s->count[net * s->n_devices + d] > 0)
             pay(s, d, cost);
 }
 
-static void put(search *s, int32_t block, int32_t device)
+static void put(exact_search *s, int32_t block, int32_t device)
 {
     const clv_blocks *b = s->b;
     s->device_of[block] = device;
@@ -97,7 +97,7 @@ static void put(search *s, int32_t block, int32_t device)
     }
 }
 
-static void take_back(search *s, int32_t block)
+static void take_back(exact_search *s, int32_t block)
 {
     const clv_blocks *b = s->b;
     int32_t device = s->device_of[block];
@@ -115,7 +115,7 @@ static void take_back(search *s, int32_t block)
     s->held[device]--;
 }
 
-static bool may_go(const search *s, int32_t block, int32_t device)
+static bool may_go(const exact_search *s, int32_t block, int32_t device)
 {
     const clv_place_kind *kind = &s->b->p->kinds[s->kind_of[device]];
     if (clv_block_time(s->b, s->kind_of[device], block) == CLV_BLOCK_NEVER)
@@ -128,7 +128,7 @@ static bool may_go(const search *s, int32_t block, int32_t device)
 
 /* -- the search -- */
 
-static int64_t most_of(const search *s)
+static int64_t most_of(const exact_search *s)
 {
     int64_t most = 0;
     for (int32_t d = 0; d < s->n_devices; d++)
@@ -136,15 +136,15 @@ static int64_t most_of(const search *s)
     return most;
 }
 
-static clv_status finish(search *s, clv_error *err)
+static clv_status finish(exact_search *s, clv_error *err)
 {
     s->best = most_of(s);
     clv_blocks_spread(s->b, s->device_of, s->of_node);
-    return clv_run_offer(s->run, NAME, s->of_node, err);
+    return clv_place_offer(s->search, NAME, s->of_node, err);
 }
 
 /* next[place]: the device to try there. */
-static clv_status go_through(search *s, int32_t *next, clv_error *err)
+static clv_status go_through(exact_search *s, int32_t *next, clv_error *err)
 {
     int32_t place = 0;
     next[0] = 0;
@@ -169,7 +169,7 @@ static clv_status go_through(search *s, int32_t *next, clv_error *err)
     return CLV_OK;
 }
 
-static clv_status make(search *s, clv_arena *arena, clv_error *err)
+static clv_status make(exact_search *s, clv_arena *arena, clv_error *err)
 {
     const clv_place_problem *p = s->b->p;
     size_t d = (size_t)s->n_devices, n = (size_t)s->b->n, nets = (size_t)s->b->n_nets;
@@ -191,20 +191,22 @@ static clv_status make(search *s, clv_arena *arena, clv_error *err)
     return CLV_OK;
 }
 
-clv_status clv_free_exact(clv_place_run *run, const clv_blocks *b, const int32_t *order,
+clv_status clv_free_exact(clv_place_search *search, const clv_blocks *b, const int32_t *order,
                           int64_t tries, clv_arena *arena, clv_error *err)
 {
-    search s = { .b = b, .order = order, .run = run, .tries = tries, .best = INT64_MAX };
+    exact_search s = {
+        .b = b, .order = order, .search = search, .tries = tries, .best = INT64_MAX
+    };
     s.n_devices = clv_place_devices(b->p);
     int32_t *next = CLV_NEW_ARRAY(arena, int32_t, b->n + 1);
     if (!next)
         return clv_fail_nomem(err, "trying all placements");
     CLV_TRY(make(&s, arena, err));
-    if (clv_run_answer(run))
-        s.best = clv_blocks_ticks(b, clv_run_best(run));
+    if (clv_place_best_answer(search))
+        s.best = clv_blocks_ticks(b, clv_place_best(search));
     CLV_TRY(go_through(&s, next, err));
     if (s.tries > 0)
-        clv_run_raise(run, NAME,
-                      s.best == INT64_MAX ? (double)INFINITY : clv_blocks_unit(b, s.best));
+        clv_place_raise(search, NAME,
+                        s.best == INT64_MAX ? (double)INFINITY : clv_blocks_unit(b, s.best));
     return CLV_OK;
 }

@@ -12,11 +12,11 @@
 #define CLV_SOLVER_PLACEMENT_NONCONTIGUOUS_FREE_EXACT_H
 
 #include "solver/placement/common/blocks.h"
-#include "solver/placement/solver.h"
+#include "solver/placement/common/place_search.h"
 
 /* Tries at most so many placements of one block. If that is enough, the best is offered and the
  * bound raised to it; to INFINITY, where there is none. */
-clv_status clv_free_exact(clv_place_run *run, const clv_blocks *b, const int32_t *order,
+clv_status clv_free_exact(clv_place_search *search, const clv_blocks *b, const int32_t *order,
                           int64_t tries, clv_arena *arena, clv_error *err);
 
 #endif

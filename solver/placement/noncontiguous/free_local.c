@@ -306,7 +306,7 @@ static void take_split(clv_free_local *l, const int32_t device[2], int32_t n, do
     find_most(&l->now, l->n_devices);
 }
 
-static clv_status cut_anew(clv_free_local *l, clv_place_run *run, int32_t d, int32_t e,
+static clv_status cut_anew(clv_free_local *l, clv_place_search *search, int32_t d, int32_t e,
                            clv_error *err)
 {
     const clv_blocks *b = l->b;
@@ -330,7 +330,7 @@ static clv_status cut_anew(clv_free_local *l, clv_place_run *run, int32_t d, int
     ask.weighted = most * worth;
     if (!l->flat)
         ask.weighted *= eighth_root(before / worth); /* by means of powers */
-    CLV_TRY(clv_splitter_run(l->splitter, &ask, run, err));
+    CLV_TRY(clv_splitter_run(l->splitter, &ask, search, err));
     if (!clv_splitter_done(l->splitter))
         return CLV_OK;
     int32_t best = best_pair(l, device, before);
@@ -368,7 +368,7 @@ static void settle(clv_free_local *l)
 }
 
 /* Cuts pairs anew until none gets better. */
-static clv_status go_down(clv_free_local *l, clv_place_run *run, clv_error *err)
+static clv_status go_down(clv_free_local *l, clv_place_search *search, clv_error *err)
 {
     for (bool better = true; better;) {
         better = false;
@@ -378,9 +378,9 @@ static clv_status go_down(clv_free_local *l, clv_place_run *run, clv_error *err)
                 if (*tried_at(l, d, e) == before || (l->held[d] == 0 && l->held[e] == 0) ||
                     is_spare(l, d) || is_spare(l, e))
                     continue;
-                if (clv_run_over(run))
+                if (clv_place_over(search))
                     return CLV_OK;
-                CLV_TRY(cut_anew(l, run, d, e, err));
+                CLV_TRY(cut_anew(l, search, d, e, err));
                 *tried_at(l, d, e) = versions(l, d, e);
                 better = better || versions(l, d, e) != before;
             }
@@ -399,7 +399,7 @@ static int32_t busiest(const clv_free_local *l)
 
 /* Where powers cannot fall, the largest load may: the busiest device with each other, as even as
  * can be, until that does not help. */
-static clv_status level(clv_free_local *l, clv_place_run *run, clv_error *err)
+static clv_status level(clv_free_local *l, clv_place_search *search, clv_error *err)
 {
     l->flat = true;
     for (bool better = true; better;) {
@@ -409,9 +409,9 @@ static clv_status level(clv_free_local *l, clv_place_run *run, clv_error *err)
         for (int32_t e = 0; e < l->n_devices && !better; e++) {
             if (e == d || is_spare(l, e))
                 continue;
-            if (clv_run_over(run))
+            if (clv_place_over(search))
                 break;
-            CLV_TRY(cut_anew(l, run, d < e ? d : e, d < e ? e : d, err));
+            CLV_TRY(cut_anew(l, search, d < e ? d : e, d < e ? e : d, err));
             better = l->now.load[d] < load;
         }
     }
@@ -419,21 +419,21 @@ static clv_status level(clv_free_local *l, clv_place_run *run, clv_error *err)
     return CLV_OK;
 }
 
-static clv_status keep_best(clv_free_local *l, clv_place_run *run, clv_error *err)
+static clv_status keep_best(clv_free_local *l, clv_place_search *search, clv_error *err)
 {
     if (l->now.most >= l->best.most)
         return CLV_OK;
     copy(l, &l->best, &l->now);
     clv_blocks_spread(l->b, l->now.device_of, l->of_node);
-    return clv_run_offer(run, NAME, l->of_node, err);
+    return clv_place_offer(search, NAME, l->of_node, err);
 }
 
 /* Goes down from now, and stays there if it is better than here. */
-static clv_status explore(clv_free_local *l, clv_place_run *run, bool *better, clv_error *err)
+static clv_status explore(clv_free_local *l, clv_place_search *search, bool *better, clv_error *err)
 {
-    CLV_TRY(go_down(l, run, err));
-    CLV_TRY(level(l, run, err));
-    CLV_TRY(keep_best(l, run, err));
+    CLV_TRY(go_down(l, search, err));
+    CLV_TRY(level(l, search, err));
+    CLV_TRY(keep_best(l, search, err));
     *better = l->now.most < l->here.most;
     if (l->now.most <= l->here.most)
         copy(l, &l->here, &l->now);
@@ -442,16 +442,16 @@ static clv_status explore(clv_free_local *l, clv_place_run *run, bool *better, c
 
 /* -- starts and throws -- */
 
-static clv_status start_here(clv_free_local *l, clv_place_run *run, clv_error *err)
+static clv_status start_here(clv_free_local *l, clv_place_search *search, clv_error *err)
 {
     bool better;
     touch_all(l);
     l->here.most = INT64_MAX;
-    CLV_TRY(explore(l, run, &better, err));
+    CLV_TRY(explore(l, search, &better, err));
     return CLV_OK;
 }
 
-clv_status clv_free_local_try(clv_free_local *l, clv_place_run *run, const int32_t *device_of,
+clv_status clv_free_local_try(clv_free_local *l, clv_place_search *search, const int32_t *device_of,
                               clv_error *err)
 {
     for (int32_t i = 0; i < l->b->n; i++) {
@@ -463,7 +463,7 @@ clv_status clv_free_local_try(clv_free_local *l, clv_place_run *run, const int32
         return CLV_OK;
     l->vain = 0;
     l->patience = PATIENCE_AFTER;
-    return start_here(l, run, err);
+    return start_here(l, search, err);
 }
 
 /* Throws a run of the line on a device, block by block where it fits. */
@@ -490,7 +490,8 @@ static void throw_some(clv_free_local *l, int32_t runs, int32_t longest)
 }
 
 /* far: starts a search elsewhere, from much of the best thrown about. */
-static clv_status throw_and_go_down(clv_free_local *l, clv_place_run *run, bool far, clv_error *err)
+static clv_status throw_and_go_down(clv_free_local *l, clv_place_search *search, bool far,
+                                    clv_error *err)
 {
     bool better;
     int32_t longest = l->b->n / THROWN_PART + 1;
@@ -504,7 +505,7 @@ static clv_status throw_and_go_down(clv_free_local *l, clv_place_run *run, bool 
     add_up(l);
     if (far)
         l->here.most = INT64_MAX;
-    CLV_TRY(explore(l, run, &better, err));
+    CLV_TRY(explore(l, search, &better, err));
     l->vain = better ? 0 : l->vain + 1;
     return CLV_OK;
 }
@@ -543,9 +544,9 @@ static void put_by_size(clv_free_local *l)
 }
 
 /* What the run has, by block. */
-static bool take_answer(clv_free_local *l, const clv_place_run *run)
+static bool take_answer(clv_free_local *l, const clv_place_search *search)
 {
-    const int32_t *answer = clv_run_answer(run);
+    const int32_t *answer = clv_place_best_answer(search);
     for (int32_t v = 0; answer && v < l->b->p->n_nodes; v++) {
         if (answer[v] >= l->n_devices)
             return false;
@@ -554,23 +555,23 @@ static bool take_answer(clv_free_local *l, const clv_place_run *run)
     return answer && add_up(l);
 }
 
-static clv_status start(clv_free_local *l, clv_place_run *run, clv_error *err)
+static clv_status start(clv_free_local *l, clv_place_search *search, clv_error *err)
 {
     l->patience = PATIENCE;
-    if (take_answer(l, run))
-        CLV_TRY(start_here(l, run, err));
+    if (take_answer(l, search))
+        CLV_TRY(start_here(l, search, err));
     for (int32_t d = 0; d < l->n_devices; d++) {
         if (d > 0 && l->kind_of[d] == l->kind_of[d - 1])
             continue;
         for (int32_t i = 0; i < l->b->n; i++)
             l->now.device_of[i] = d;
         if (add_up(l))
-            CLV_TRY(start_here(l, run, err));
+            CLV_TRY(start_here(l, search, err));
     }
     if (l->best.most == INT64_MAX && l->b->n <= BY_SIZE_MAX) {
         put_by_size(l);
         if (add_up(l))
-            CLV_TRY(start_here(l, run, err));
+            CLV_TRY(start_here(l, search, err));
     }
     if (l->best.most < INT64_MAX)
         copy(l, &l->here, &l->best);
@@ -583,17 +584,18 @@ static int64_t work_done(const clv_free_local *l)
     return l->sorted + clv_splitter_work(l->splitter);
 }
 
-clv_status clv_free_local_run(clv_free_local *l, clv_place_run *run, int64_t work, clv_error *err)
+clv_status clv_free_local_run(clv_free_local *l, clv_place_search *search, int64_t work,
+                              clv_error *err)
 {
     int64_t end = work_done(l) + work;
     if (l->n_devices == 0 || l->b->n == 0)
         return CLV_OK;
     if (!l->started)
-        CLV_TRY(start(l, run, err));
+        CLV_TRY(start(l, search, err));
     while (l->best.most < INT64_MAX && l->n_devices > 1 && work_done(l) < end &&
-           !clv_run_over(run)) {
+           !clv_place_over(search)) {
         bool far = l->vain >= l->patience && change_place(l);
-        CLV_TRY(throw_and_go_down(l, run, far, err));
+        CLV_TRY(throw_and_go_down(l, search, far, err));
     }
     return CLV_OK;
 }

@@ -16,7 +16,7 @@
 #define CLV_SOLVER_PLACEMENT_NONCONTIGUOUS_FREE_LOCAL_H
 
 #include "solver/placement/common/blocks.h"
-#include "solver/placement/solver.h"
+#include "solver/placement/common/place_search.h"
 
 typedef struct clv_free_local clv_free_local;
 
@@ -28,11 +28,12 @@ clv_status clv_free_local_new(const clv_blocks *b, const int32_t *order, uint64_
 
 /* Takes this placement of blocks as a start of its own if it is legal, and improves it until no
  * pair gets better. */
-clv_status clv_free_local_try(clv_free_local *l, clv_place_run *run, const int32_t *device_of,
+clv_status clv_free_local_try(clv_free_local *l, clv_place_search *search, const int32_t *device_of,
                               clv_error *err);
 
 /* Searches for so much work (pairs of loads looked at, some 2 * 10^8 in a second) and offers what
  * it finds. Goes on where it was when called again. Devices in excess of 512 are not used by it. */
-clv_status clv_free_local_run(clv_free_local *l, clv_place_run *run, int64_t work, clv_error *err);
+clv_status clv_free_local_run(clv_free_local *l, clv_place_search *search, int64_t work,
+                              clv_error *err);
 
 #endif

@@ -8,18 +8,18 @@
 static const double GAPS[] = { 0.01, 0.005, 0.002, 0.001, 0.0003, 0.0001, 5e-10 };
 enum { N_GAPS = (int)(sizeof GAPS / sizeof *GAPS) };
 
-clv_status clv_free_prove(clv_free_bound *bound, const clv_blocks *b, clv_place_run *run,
+clv_status clv_free_prove(clv_free_bound *bound, const clv_blocks *b, clv_place_search *search,
                           int64_t work, bool *ret_all, clv_error *err)
 {
-    double asked = clv_run_options(run)->gap;
+    double asked = search->options->solve.gap;
     *ret_all = true;
-    for (int32_t i = -1; i < N_GAPS && !clv_run_over(run); i++) {
+    for (int32_t i = -1; i < N_GAPS && !clv_place_over(search); i++) {
         double gap = i < 0 ? asked : GAPS[i];
-        double want = clv_run_best(run) * (1 - gap);
+        double want = clv_place_best(search) * (1 - gap);
         clv_refutation r;
-        if (want <= clv_run_bound(run) || (i < 0 && asked <= 0))
+        if (want <= clv_place_bound(search) || (i < 0 && asked <= 0))
             continue;
-        CLV_TRY(clv_free_bound_refute(bound, run, clv_blocks_ticks(b, want), work, &r, err));
+        CLV_TRY(clv_free_bound_refute(bound, search, clv_blocks_ticks(b, want), work, &r, err));
         *ret_all = r == CLV_REFUTED;
         if (!*ret_all)
             return CLV_OK;
@@ -27,7 +27,7 @@ clv_status clv_free_prove(clv_free_bound *bound, const clv_blocks *b, clv_place_
     return CLV_OK;
 }
 
-clv_status clv_free_prove_begin(clv_place_run *run, const clv_blocks *b, const int32_t *order,
+clv_status clv_free_prove_begin(clv_place_search *search, const clv_blocks *b, const int32_t *order,
                                 clv_arena *arena, clv_free_bound **ret, clv_error *err)
 {
     double largest;
@@ -35,8 +35,8 @@ clv_status clv_free_prove_begin(clv_place_run *run, const clv_blocks *b, const i
     if (b->n > PROOF_BLOCKS)
         return CLV_OK;
     CLV_TRY(clv_free_bound_new(b, order, arena, ret, err));
-    clv_free_bound_work(*ret, run);
+    clv_free_bound_work(*ret, search);
     CLV_TRY(clv_free_bound_largest(*ret, &largest, err));
-    clv_run_raise(run, "largest block", largest);
+    clv_place_raise(search, "largest block", largest);
     return CLV_OK;
 }

@@ -7,12 +7,12 @@
 /* Tries to prove that no answer is better than the run's best but for a gap: first the one asked
  * for, then 1 %, 0.5 % and so on, to the optimum. Each try has so much work. *ret_all: every one
  * succeeded, or the run is over. Needs an answer in the run. */
-clv_status clv_free_prove(clv_free_bound *bound, const clv_blocks *b, clv_place_run *run,
+clv_status clv_free_prove(clv_free_bound *bound, const clv_blocks *b, clv_place_search *search,
                           int64_t work, bool *ret_all, clv_error *err);
 
 /* What there is to prove with, and what takes no search: work, and the largest block. *ret NULL:
  * too many blocks, one split takes longer than all else. order as in clv_free_bound_new. */
-clv_status clv_free_prove_begin(clv_place_run *run, const clv_blocks *b, const int32_t *order,
+clv_status clv_free_prove_begin(clv_place_search *search, const clv_blocks *b, const int32_t *order,
                                 clv_arena *arena, clv_free_bound **ret, clv_error *err);
 
 #endif

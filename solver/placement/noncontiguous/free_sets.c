@@ -265,7 +265,7 @@ static clv_status weigh_load(clv_free_bound *f, clv_split *ask, int64_t t, int64
 }
 
 /* The most that a device of the kind can hold by price within T, into *most, and its set joins. */
-clv_status clv_sets_find(clv_free_bound *f, clv_place_run *run, int32_t kind, int64_t t,
+clv_status clv_sets_find(clv_free_bound *f, clv_place_search *search, int32_t kind, int64_t t,
                          int64_t all, int64_t *most, clv_error *err)
 {
     const clv_split_pair *pairs;
@@ -279,7 +279,7 @@ clv_status clv_sets_find(clv_free_bound *f, clv_place_run *run, int32_t kind, in
     CLV_TRY(weigh_load(f, &ask, t, all, err));
     double known = (double)(all - best_known(f, kind, t)) + ask.weight[0] * (double)t;
     ask.weighted = known < ask.weighted ? known : ask.weighted;
-    CLV_TRY(clv_splitter_run(f->splitter, &ask, run, err));
+    CLV_TRY(clv_splitter_run(f->splitter, &ask, search, err));
     int32_t n = clv_splitter_pairs(f->splitter, &pairs);
     *most = all;
     f->worth = 0;

@@ -73,7 +73,7 @@ int64_t clv_sets_price(clv_free_bound *f, const double *price);
 
 /* The most that a device of the kind can hold by price within t, into *most; its set joins. all:
  * the sum of prices. Not there when the run is over: clv_splitter_done(). */
-clv_status clv_sets_find(clv_free_bound *f, clv_place_run *run, int32_t kind, int64_t t,
+clv_status clv_sets_find(clv_free_bound *f, clv_place_search *search, int32_t kind, int64_t t,
                          int64_t all, int64_t *most, clv_error *err);
 
 /* The linear program anew, with the bunches as they are and the sets that one device can hold

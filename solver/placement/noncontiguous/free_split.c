@@ -371,12 +371,12 @@ static clv_status begin(clv_splitter *s, const clv_split *ask, clv_error *err)
     return CLV_OK;
 }
 
-clv_status clv_splitter_run(clv_splitter *s, const clv_split *ask, clv_place_run *run,
+clv_status clv_splitter_run(clv_splitter *s, const clv_split *ask, clv_place_search *search,
                             clv_error *err)
 {
     CLV_TRY(begin(s, ask, err));
     for (int32_t i = 0; i < s->line->n; i++) {
-        if (run && clv_run_over(run))
+        if (search && clv_place_over(search))
             return CLV_OK;
         CLV_TRY(pass(s, ask, i, err));
     }

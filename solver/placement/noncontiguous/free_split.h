@@ -24,8 +24,8 @@
 #ifndef CLV_SOLVER_PLACEMENT_NONCONTIGUOUS_FREE_SPLIT_H
 #define CLV_SOLVER_PLACEMENT_NONCONTIGUOUS_FREE_SPLIT_H
 
+#include "solver/placement/common/place_search.h"
 #include "solver/placement/noncontiguous/free_line.h"
-#include "solver/placement/solver.h"
 
 typedef struct clv_splitter clv_splitter;
 
@@ -61,7 +61,7 @@ clv_status clv_splitter_least(clv_splitter *s, const clv_split *ask, clv_split_p
 
 /* Nothing is found, and nothing proven, when the run is over: then false from clv_splitter_done().
  */
-clv_status clv_splitter_run(clv_splitter *s, const clv_split *ask, clv_place_run *run,
+clv_status clv_splitter_run(clv_splitter *s, const clv_split *ask, clv_place_search *search,
                             clv_error *err);
 
 bool clv_splitter_done(const clv_splitter *s);

@@ -6,7 +6,7 @@
 
 #include "problem/intra_op_draft.h"
 #include "solver/intra_op/small_strategies.h"
-#include "solver/intra_op/strategies.h"
+#include "solver/intra_op/solve.h"
 
 typedef struct {
     int32_t n, found, optimal, infeasible;
@@ -26,30 +26,31 @@ static void check(uint64_t seed, small_kind kind, tally *t)
     small_strategies s;
     small_strategies_make(&s, seed, kind);
     clv_arena *arena = clv_arena_new(NULL, 0);
-    clv_intra_op_options o = { .jobs = 1, .seed = seed };
+    clv_intra_op_options o = { .solve.jobs = 1, .solve.seed = seed };
     clv_intra_op_result r = solve(&s.p, &o, arena);
     int32_t nevers = 0, own = 0;
     clv_int128 best = small_best(&s.p, &nevers);
     int at = (int)seed;
-    cr_assert(r.end != CLV_SOLVED_INFEASIBLE || best < 0, "seed %d is not infeasible", at);
-    cr_assert(best >= 0 || !r.found, "seed %d has no legal answer", at);
-    cr_assert(best < 0 || r.found, "seed %d: no answer found", at);
-    if (r.found) {
-        cr_assert(small_fits(&s.p, r.choice_of), "seed %d: over the limit", at);
+    cr_assert(r.solve.end != CLV_END_INFEASIBLE || best < 0, "seed %d is not infeasible", at);
+    cr_assert(best >= 0 || !r.solve.found, "seed %d has no legal answer", at);
+    cr_assert(best < 0 || r.solve.found, "seed %d: no answer found", at);
+    if (r.solve.found) {
+        cr_assert(small_fits(&s.p, r.solve.answer), "seed %d: over the limit", at);
         cr_assert(r.value.legal);
-        cr_assert(small_cost(&s.p, r.choice_of, &own) == r.value.cost, "seed %d: wrong cost", at);
+        cr_assert(small_cost(&s.p, r.solve.answer, &own) == r.value.cost, "seed %d: wrong cost",
+                  at);
         cr_assert(r.value.cost >= best, "seed %d: below the optimum", at);
-        cr_assert(r.bound <= best, "seed %d: bound %lld above the optimum %lld", at,
-                  (long long)r.bound, (long long)best);
-        cr_assert(r.end != CLV_SOLVED_OPTIMAL || r.value.cost == best, "seed %d", at);
+        cr_assert(r.solve.bound.whole <= best, "seed %d: bound %lld above the optimum %lld", at,
+                  (long long)r.solve.bound.whole, (long long)best);
+        cr_assert(r.solve.end != CLV_END_OPTIMAL || r.value.cost == best, "seed %d", at);
         cr_assert_eq(own, nevers, "seed %d: %d nevers, %d would do", at, own, nevers);
         cr_assert(nevers || r.value.cost == best, "seed %d: %lld, optimum %lld", at,
                   (long long)r.value.cost, (long long)best);
-        t->optimal += r.end == CLV_SOLVED_OPTIMAL;
+        t->optimal += r.solve.end == CLV_END_OPTIMAL;
     }
     t->n++;
-    t->found += r.found;
-    t->infeasible += r.end == CLV_SOLVED_INFEASIBLE;
+    t->found += r.solve.found;
+    t->infeasible += r.solve.end == CLV_END_INFEASIBLE;
     clv_arena_free(arena);
 }
 
@@ -111,23 +112,23 @@ static const clv_intra_op_problem *make(shape k, uint64_t rng, clv_arena *arena)
 static void same(const clv_intra_op_problem *p, const clv_intra_op_result *a,
                  const clv_intra_op_result *b)
 {
-    cr_assert(a->found && b->found);
+    cr_assert(a->solve.found && b->solve.found);
     cr_assert(a->value.cost == b->value.cost);
-    cr_assert(a->bound == b->bound);
-    cr_assert_eq(a->end, b->end);
+    cr_assert(a->solve.bound.whole == b->solve.bound.whole);
+    cr_assert_eq(a->solve.end, b->solve.end);
     for (int32_t v = 0; v < p->n_nodes; v++)
-        cr_assert_eq(a->choice_of[v], b->choice_of[v]);
+        cr_assert_eq(a->solve.answer[v], b->solve.answer[v]);
 }
 
 Test(strategies, threads_change_nothing)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     const clv_intra_op_problem *p = make((shape){ 60, 6, 120, 22 }, 5, arena);
-    clv_intra_op_options o = { .jobs = 1, .seed = 3 };
+    clv_intra_op_options o = { .solve.jobs = 1, .solve.seed = 3 };
     clv_intra_op_result one = solve(p, &o, arena);
-    o.jobs = 2;
+    o.solve.jobs = 2;
     clv_intra_op_result two = solve(p, &o, arena);
-    o.jobs = 7;
+    o.solve.jobs = 7;
     clv_intra_op_result seven = solve(p, &o, arena);
     same(p, &one, &two);
     same(p, &one, &seven);
@@ -138,7 +139,7 @@ Test(strategies, a_long_chain_is_solved_to_the_optimum)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     const clv_intra_op_problem *p = make((shape){ 100000, 4, 0, CLV_INTRA_OP_UNLIMITED }, 9, arena);
-    clv_intra_op_options o = { .jobs = 1 };
+    clv_intra_op_options o = { .solve.jobs = 1 };
     clv_intra_op_result r = solve(p, &o, arena);
     int64_t best[4], next[4]; /* cheapest up to a node, by its choice */
     for (int32_t c = 0; c < 4; c++)
@@ -156,7 +157,7 @@ Test(strategies, a_long_chain_is_solved_to_the_optimum)
     int64_t least = best[0];
     for (int32_t c = 1; c < 4; c++)
         least = best[c] < least ? best[c] : least;
-    cr_assert_eq(r.end, CLV_SOLVED_OPTIMAL);
+    cr_assert_eq(r.solve.end, CLV_END_OPTIMAL);
     cr_assert(r.value.cost == least);
     clv_arena_free(arena);
 }
@@ -164,30 +165,30 @@ Test(strategies, a_long_chain_is_solved_to_the_optimum)
 Test(strategies, nothing_and_one_node)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
-    clv_intra_op_options o = { .jobs = 2 };
+    clv_intra_op_options o = { .solve.jobs = 2 };
     clv_intra_op_draft *d;
     const clv_intra_op_problem *p;
     clv_intra_op_draft_new(arena, &d, NULL);
     clv_intra_op_draft_freeze(d, "nothing", 10, &p, NULL);
     clv_intra_op_result r = solve(p, &o, arena);
-    cr_assert(r.found && r.value.cost == 0 && r.end == CLV_SOLVED_OPTIMAL);
+    cr_assert(r.solve.found && r.value.cost == 0 && r.solve.end == CLV_END_OPTIMAL);
 
     clv_intra_op_draft_new(arena, &d, NULL);
     clv_intra_op_draft_node(d, 3, (int64_t[]){ 5, 4, 9 }, NULL);
     clv_intra_op_draft_span(d, 0, 1, (int64_t[]){ 1, 20, 2 }, NULL);
     clv_intra_op_draft_freeze(d, "one", 10, &p, NULL);
     r = solve(p, &o, arena);
-    cr_assert(r.found && r.value.cost == 5 && r.choice_of[0] == 0);
-    cr_assert_eq(r.end, CLV_SOLVED_OPTIMAL);
+    cr_assert(r.solve.found && r.value.cost == 5 && r.solve.answer[0] == 0);
+    cr_assert_eq(r.solve.end, CLV_END_OPTIMAL);
 
     clv_intra_op_draft_new(arena, &d, NULL);
     clv_intra_op_draft_node(d, 2, (int64_t[]){ 5, 4 }, NULL);
     clv_intra_op_draft_span(d, 0, 1, (int64_t[]){ 11, 20 }, NULL);
     clv_intra_op_draft_freeze(d, "too much", 10, &p, NULL);
     r = solve(p, &o, arena);
-    cr_assert(!r.found && !r.choice_of);
-    cr_assert_eq(r.end, CLV_SOLVED_INFEASIBLE);
-    cr_assert(r.why[0] != '\0');
+    cr_assert(!r.solve.found && !r.solve.answer);
+    cr_assert_eq(r.solve.end, CLV_END_INFEASIBLE);
+    cr_assert(r.solve.why[0] != '\0');
     clv_arena_free(arena);
 }
 
@@ -195,7 +196,7 @@ Test(strategies, nothing_and_one_node)
 
 typedef struct {
     bool at_once;
-    int32_t told;
+    int32_t n_reports;
     clv_int128 cost, bound;
     bool worse;
 } caller;
@@ -206,14 +207,15 @@ static bool stop(void *ctx)
     return c->at_once || c->cost >= 0;
 }
 
-static void news(void *ctx, const char *method, clv_int128 cost, clv_int128 bound, double s)
+static void news(void *ctx, const clv_solve_progress *p)
 {
     caller *c = ctx;
-    c->worse = c->worse || !method || s < 0 || bound < c->bound ||
+    clv_int128 cost = clv_objval_is_infinite(p->value) ? -1 : p->value.whole;
+    c->worse = c->worse || !p->method || p->seconds < 0 || p->bound.whole < c->bound ||
                (c->cost >= 0 && (cost < 0 || cost > c->cost));
     c->cost = cost;
-    c->bound = bound;
-    c->told++;
+    c->bound = p->bound.whole;
+    c->n_reports++;
 }
 
 Test(strategies, stops_when_told_with_what_it_has)
@@ -221,17 +223,19 @@ Test(strategies, stops_when_told_with_what_it_has)
     clv_arena *arena = clv_arena_new(NULL, 0);
     const clv_intra_op_problem *p = make((shape){ 400, 8, 900, 26 }, 11, arena);
     caller c = { .cost = -1, .bound = -1 };
-    clv_intra_op_options o = {
-        .jobs = 2, .stop = stop, .stop_ctx = &c, .news = news, .news_ctx = &c
-    };
+    clv_intra_op_options o = { .solve.jobs = 2,
+                               .solve.stop = stop,
+                               .solve.stop_ctx = &c,
+                               .solve.progress = news,
+                               .solve.progress_ctx = &c };
     clv_intra_op_result r = solve(p, &o, arena);
-    cr_assert_eq(r.end, CLV_SOLVED_STOPPED);
+    cr_assert_eq(r.solve.end, CLV_END_STOPPED);
     cr_assert(!c.worse);
-    cr_assert_gt(c.told, 0);
-    cr_assert(r.found && r.value.legal);
+    cr_assert_gt(c.n_reports, 0);
+    cr_assert(r.solve.found && r.value.legal);
     c = (caller){ .at_once = true, .cost = -1, .bound = -1 };
     r = solve(p, &o, arena);
-    cr_assert_eq(r.end, CLV_SOLVED_STOPPED);
+    cr_assert_eq(r.solve.end, CLV_END_STOPPED);
     clv_arena_free(arena);
 }
 
@@ -239,9 +243,9 @@ Test(strategies, a_gap_that_is_enough_ends_the_search)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     const clv_intra_op_problem *p = make((shape){ 400, 8, 900, 30 }, 13, arena);
-    clv_intra_op_options o = { .jobs = 2, .gap = 0.9 };
+    clv_intra_op_options o = { .solve.jobs = 2, .solve.gap = 0.9 };
     clv_intra_op_result r = solve(p, &o, arena);
-    cr_assert(r.end == CLV_SOLVED_GAP || r.end == CLV_SOLVED_OPTIMAL);
-    cr_assert((double)(r.value.cost - r.bound) <= 0.9 * (double)r.value.cost);
+    cr_assert(r.solve.end == CLV_END_GAP || r.solve.end == CLV_END_OPTIMAL);
+    cr_assert((double)(r.value.cost - r.solve.bound.whole) <= 0.9 * (double)r.value.cost);
     clv_arena_free(arena);
 }

@@ -7,8 +7,8 @@
 #include "solver/intra_op/first.h"
 #include "solver/intra_op/presolve.h"
 #include "solver/intra_op/small_strategies.h"
+#include "solver/intra_op/solve.h"
 #include "solver/intra_op/squeeze.h"
-#include "solver/intra_op/strategies.h"
 
 /* Equal layers in a row, each held for so many moments from its own (0: all of them all the time);
  * n_long: edges to layers far behind. */
@@ -127,17 +127,17 @@ Test(strategy_effort, one_row_against_a_table)
         clv_arena *arena = clv_arena_new(NULL, 0);
         const clv_intra_op_problem *p =
             make(6 + (int32_t)seed, 3, 0, 0.2 + 0.05 * (double)seed, seed, arena);
-        clv_intra_op_options o = { .jobs = 1 };
+        clv_intra_op_options o = { .solve.jobs = 1 };
         clv_intra_op_result r = solve(p, &o, arena);
         int64_t best = by_table(p, arena);
 
-        cr_assert_eq(r.end, CLV_SOLVED_OPTIMAL);
+        cr_assert_eq(r.solve.end, CLV_END_OPTIMAL);
         cr_assert(r.value.legal && r.value.cost == best, "seed %d: %lld, best %lld", (int)seed,
                   (long long)r.value.cost, (long long)best);
         o.brief = true;
         r = solve(p, &o, arena);
-        cr_assert(r.found && r.value.legal);
-        cr_assert(r.value.cost >= best && r.bound <= best);
+        cr_assert(r.solve.found && r.value.legal);
+        cr_assert(r.value.cost >= best && r.solve.bound.whole <= best);
         clv_arena_free(arena);
     }
 }
@@ -147,13 +147,13 @@ Test(strategy_effort, brief_is_near_on_equal_layers_of_one_row)
     for (uint64_t seed = 0; seed < 4; seed++) {
         clv_arena *arena = clv_arena_new(NULL, 0);
         const clv_intra_op_problem *p = make(1000, 8, 0, 0.3 + 0.1 * (double)seed, seed, arena);
-        clv_intra_op_options o = { .jobs = 1, .brief = true, .gap = 0.001 };
+        clv_intra_op_options o = { .solve.jobs = 1, .brief = true, .solve.gap = 0.001 };
         clv_intra_op_result r = solve(p, &o, arena);
 
-        cr_assert(r.found && r.value.legal);
-        cr_expect((double)(r.value.cost - r.bound) <= 0.005 * (double)r.value.cost,
+        cr_assert(r.solve.found && r.value.legal);
+        cr_expect((double)(r.value.cost - r.solve.bound.whole) <= 0.005 * (double)r.value.cost,
                   "seed %d: cost %lld, bound %lld", (int)seed, (long long)r.value.cost,
-                  (long long)r.bound);
+                  (long long)r.solve.bound.whole);
         clv_arena_free(arena);
     }
 }
@@ -162,16 +162,17 @@ Test(strategy_effort, brief_ends_alike_on_any_number_of_threads)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     const clv_intra_op_problem *p = make(600, 12, 900, 0.35, 7, arena);
-    clv_intra_op_options o = { .jobs = 1, .brief = true };
+    clv_intra_op_options o = { .solve.jobs = 1, .brief = true };
     clv_intra_op_result one = solve(p, &o, arena);
 
-    o.jobs = 5;
+    o.solve.jobs = 5;
     clv_intra_op_result five = solve(p, &o, arena);
-    cr_assert(one.found && five.found);
-    cr_assert(one.value.cost == five.value.cost && one.bound == five.bound);
-    cr_assert_eq(one.end, five.end);
-    cr_assert_neq(one.end, CLV_SOLVED_DEADLINE);
-    cr_assert_arr_eq(one.choice_of, five.choice_of, (size_t)p->n_nodes * sizeof *one.choice_of);
+    cr_assert(one.solve.found && five.solve.found);
+    cr_assert(one.value.cost == five.value.cost && one.solve.bound.whole == five.solve.bound.whole);
+    cr_assert_eq(one.solve.end, five.solve.end);
+    cr_assert_neq(one.solve.end, CLV_END_DEADLINE);
+    cr_assert_arr_eq(one.solve.answer, five.solve.answer,
+                     (size_t)p->n_nodes * sizeof *one.solve.answer);
     clv_arena_free(arena);
 }
 
@@ -179,20 +180,20 @@ Test(strategy_effort, a_bound_that_is_enough_ends_it)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     const clv_intra_op_problem *p = make(400, 8, 200, 0.3, 3, arena);
-    clv_intra_op_options o = { .jobs = 2, .brief = true, .gap = 0.01 };
+    clv_intra_op_options o = { .solve.jobs = 2, .brief = true, .solve.gap = 0.01 };
     clv_intra_op_result r = solve(p, &o, arena);
-    clv_int128 bound = r.bound;
+    clv_int128 bound = r.solve.bound.whole;
 
-    o.gap = 0;
+    o.solve.gap = 0;
     o.enough = bound / 2;
     r = solve(p, &o, arena);
-    cr_assert_eq(r.end, CLV_SOLVED_ENOUGH);
-    cr_assert(r.bound >= o.enough);
+    cr_assert_eq(r.solve.end, CLV_END_BOUND);
+    cr_assert(r.solve.bound.whole >= o.enough);
     /* more than any answer costs */
     o.enough = 2 * r.value.cost;
     r = solve(p, &o, arena);
-    cr_assert_neq(r.end, CLV_SOLVED_ENOUGH);
-    cr_assert(r.found && r.bound < o.enough);
+    cr_assert_neq(r.solve.end, CLV_END_BOUND);
+    cr_assert(r.solve.found && r.solve.bound.whole < o.enough);
     clv_arena_free(arena);
 }
 
@@ -232,8 +233,8 @@ Test(strategy_effort, a_first_answer_comes_even_when_time_is_up)
     clv_arena *arena = clv_arena_new(NULL, 0);
     const clv_intra_op_problem *p = make(200, 6, 40, 0.4, 3, arena);
     int32_t now[200], begun[200], swept[200];
-    atomic_bool told = true;
-    clv_halt halt = { .told = &told };
+    atomic_int ended = 1 + CLV_END_STOPPED;
+    clv_limits halt = { .ended = &ended };
     clv_error err;
 
     cr_assert_eq(clv_intra_op_first(p, 20, &halt, arena, now, &err), CLV_OK);

@@ -189,10 +189,10 @@ Test(bound_send, the_search_spreads_what_all_layers_read)
     synthetic_done(&s);
     synthetic_ports(&s);
     clv_partition_judge judge = { judge_by_sums, &s.p, 8, NULL, NULL, 1 };
-    clv_search_options o = { .objective = CLV_THROUGHPUT };
-    clv_search_result r;
-    cr_assert_eq(clv_search(&s.p, &judge, &o, arena, &r, NULL), CLV_OK);
-    cr_assert(r.found);
-    cr_assert_geq(r.bound_ns, 39 * 20, "sending one of the masks");
-    cr_assert_leq(r.best.verdict.period_ns * 100, r.bound_ns * 115);
+    clv_partition_options o = { .objective = CLV_THROUGHPUT };
+    clv_partition_result r;
+    cr_assert_eq(clv_partition_solve(&s.p, &judge, &o, arena, &r, NULL), CLV_OK);
+    cr_assert(r.solve.found);
+    cr_assert_geq(r.solve.bound.whole, 39 * 20, "sending one of the masks");
+    cr_assert_leq(r.best.verdict.period_ns * 100, r.solve.bound.whole * 115);
 }

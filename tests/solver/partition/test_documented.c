@@ -7,7 +7,7 @@
 typedef struct {
     synthetic_judge j;
     clv_partition_judge judge;
-    clv_search_result r;
+    clv_partition_result r;
 } outcome;
 
 static outcome run(const clv_partition_problem *p, synthetic_judge j, bool first_fit, int32_t batch,
@@ -17,8 +17,9 @@ static outcome run(const clv_partition_problem *p, synthetic_judge j, bool first
     clv_error err = { 0 };
     o.j.p = p;
     o.judge = synthetic_as_judge(&o.j, batch);
-    clv_search_options options = { .kind = CLV_SEARCH_DOCUMENTED, .first_fit = first_fit };
-    cr_assert_eq(clv_search(p, &o.judge, &options, arena, &o.r, &err), CLV_OK, "%s", err.message);
+    clv_partition_options options = { .kind = CLV_SEARCH_DOCUMENTED, .first_fit = first_fit };
+    cr_assert_eq(clv_partition_solve(p, &o.judge, &options, arena, &o.r, &err), CLV_OK, "%s",
+                 err.message);
     return o;
 }
 
@@ -28,7 +29,7 @@ Test(documented, starts_from_the_cut_by_bytes_and_stops_there_if_it_fits)
     clv_arena *arena = clv_arena_new(NULL, 0);
     synthetic s = synthetic_chain(arena, 4, 2, 1);
     outcome o = run(synthetic_done(&s), (synthetic_judge){ 0 }, true, 2, arena);
-    cr_assert(o.r.found);
+    cr_assert(o.r.solve.found);
     cr_assert_eq(o.r.n_judged, 1);
     cr_assert_eq(memcmp(o.r.best.device_of, (int32_t[]){ 0, 0, 1, 1 }, 16), 0);
     clv_arena_free(arena);
@@ -45,7 +46,7 @@ Test(documented, balances_flops_for_the_best_plan_until_the_queue_is_empty)
     s.flops[3] = s.time[3] = 5;
     outcome o = run(synthetic_done(&s), (synthetic_judge){ 0 }, false, 1, arena);
     cr_assert_eq(o.r.n_judged, 2);
-    cr_assert(!o.r.stopped);
+    cr_assert_neq(o.r.solve.end, CLV_END_CANDIDATES);
     cr_assert_eq(o.r.best.verdict.period_ns, 5);
     cr_assert_str_eq(o.r.tried[1].move, "unit 2: device 1 to 0 (parent)");
     clv_arena_free(arena);
@@ -59,7 +60,7 @@ Test(documented, moves_an_ending_unit_out_of_the_device_without_memory)
     synthetic s = synthetic_chain(arena, 6, 2, 0);
     s.capacity[0] = 2;
     outcome o = run(synthetic_done(&s), (synthetic_judge){ 0 }, true, 1, arena);
-    cr_assert(o.r.found);
+    cr_assert(o.r.solve.found);
     cr_assert_eq(o.r.n_judged, 2);
     cr_assert_eq(o.r.tried[0].verdict.outcome, CLV_OOM);
     cr_assert_eq(o.r.tried[0].verdict.device, 0);
@@ -76,7 +77,7 @@ Test(documented, moves_a_unit_to_a_parallel_device)
     s.weight[2] = 2;
     s.capacity[0] = 1;
     outcome o = run(synthetic_done(&s), (synthetic_judge){ 0 }, true, 1, arena);
-    cr_assert(o.r.found);
+    cr_assert(o.r.solve.found);
     cr_assert_eq(o.r.n_judged, 2);
     cr_assert_str_eq(o.r.tried[1].move, "unit 0: device 0 to 1 (parallel)");
     clv_arena_free(arena);
@@ -113,18 +114,18 @@ static clv_status by_script(void *ctx, const clv_assignment *a, int32_t n, clv_v
     return CLV_OK;
 }
 
-static clv_search_result run_script(const clv_partition_problem *p, const clv_verdict *verdicts,
-                                    int32_t n, clv_arena *arena)
+static clv_partition_result run_script(const clv_partition_problem *p, const clv_verdict *verdicts,
+                                       int32_t n, clv_arena *arena)
 {
     script s = { verdicts, n, 0 };
     clv_partition_judge judge = { .judge = by_script, .ctx = &s, .batch = 1 };
-    clv_search_options options = { .kind = CLV_SEARCH_DOCUMENTED };
-    clv_search_result r;
-    cr_assert_eq(clv_search(p, &judge, &options, arena, &r, NULL), CLV_OK);
+    clv_partition_options options = { .kind = CLV_SEARCH_DOCUMENTED };
+    clv_partition_result r;
+    cr_assert_eq(clv_partition_solve(p, &judge, &options, arena, &r, NULL), CLV_OK);
     return r;
 }
 
-static int32_t n_at_default(const clv_search_result *r)
+static int32_t n_at_default(const clv_partition_result *r)
 {
     int32_t n = 0;
     for (int32_t i = 0; i < r->n_judged; i++)
@@ -153,7 +154,7 @@ static int32_t n_tried(int64_t first, int64_t second, int64_t third)
     clv_arena *arena = clv_arena_new(NULL, 0);
     synthetic s = star(arena, rising);
     s.capacity[0] = 638976;
-    clv_search_result r = run_script(
+    clv_partition_result r = run_script(
         synthetic_done(&s), (clv_verdict[]){ lacks(first), lacks(second), lacks(third) }, 3, arena);
     int32_t n = n_at_default(&r);
     clv_arena_free(arena);
@@ -186,7 +187,7 @@ Test(documented, moves_by_bytes_when_out_of_memory_and_by_flops_for_balance)
     synthetic s = synthetic_new(arena, 4, 3, 1, 0, 0);
     memcpy(s.weight, (int64_t[]){ 3, 3, 6, 3 }, 4 * sizeof *s.weight);
     memcpy(s.flops, (int64_t[]){ 10, 10, 1, 5 }, 4 * sizeof *s.flops);
-    clv_search_result r = run_script(synthetic_done(&s), (clv_verdict[]){ lacks(1) }, 1, arena);
+    clv_partition_result r = run_script(synthetic_done(&s), (clv_verdict[]){ lacks(1) }, 1, arena);
     cr_assert_str_eq(r.tried[1].move, "unit 0: device 0 to 2 (parallel)");
     r = run_script(&s.p, (clv_verdict[]){ fits(1) }, 1, arena);
     cr_assert_str_eq(r.tried[1].move, "unit 0: device 0 to 1 (parallel)");
@@ -198,9 +199,9 @@ Test(documented, returns_the_smallest_shortage_and_tries_that_again)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     synthetic s = star(arena, rising);
-    clv_search_result r = run_script(
+    clv_partition_result r = run_script(
         synthetic_done(&s), (clv_verdict[]){ lacks(5000), lacks(3000), lacks(4000) }, 3, arena);
-    cr_assert(!r.found);
+    cr_assert(!r.solve.found);
     cr_assert_eq(r.best.verdict.short_bytes, 3000);
     cr_assert_eq(r.best.device_of, r.tried[1].device_of);
     cr_assert_str_eq(r.tried[r.n_judged - 2].move, "plan 2 with available memory proportion 0.3");
@@ -215,11 +216,11 @@ Test(documented, lowers_the_proportion_of_the_smallest_shortage)
     synthetic s = synthetic_chain(arena, 4, 2, 0);
     s.capacity[0] = s.capacity[1] = 3; /* 2 weights and 4 * proportion */
     outcome o = run(synthetic_done(&s), (synthetic_judge){ .extra_bytes = 4 }, true, 1, arena);
-    cr_assert(o.r.found);
+    cr_assert(o.r.solve.found);
     cr_assert_float_eq(o.r.best.proportion, 0.3, 1e-12);
     s.capacity[0] = s.capacity[1] = 2; /* int(4 * 0.1) = 0 fits, int(4 * 0.3) = 1 does not */
     o = run(&s.p, (synthetic_judge){ .extra_bytes = 4 }, true, 1, arena);
-    cr_assert(o.r.found);
+    cr_assert(o.r.solve.found);
     cr_assert_float_eq(o.r.best.proportion, 0.1, 1e-12);
     cr_assert_float_eq(o.r.tried[o.r.n_judged - 2].proportion, 0.3, 1e-12);
     cr_assert_eq(o.r.tried[o.r.n_judged - 2].verdict.outcome, CLV_OOM);
@@ -232,7 +233,7 @@ Test(documented, tries_the_next_of_three_balanced_neighbours_when_one_fails)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     synthetic s = star(arena, rising);
-    clv_search_result r =
+    clv_partition_result r =
         run_script(synthetic_done(&s), (clv_verdict[]){ fits(1), fails, fails, fits(1) }, 4, arena);
     cr_assert_str_eq(r.tried[1].move, "unit 6: device 0 to 1 (child)");
     cr_assert_str_eq(r.tried[2].move, "unit 5: device 0 to 1 (child)");
@@ -251,7 +252,7 @@ Test(documented, keeps_the_five_most_balanced_and_returns_the_fastest_of_them)
     clv_arena *arena = clv_arena_new(NULL, 0);
     synthetic s = synthetic_chain(arena, 14, 2, 0);
     s.weight[0] = 13;
-    clv_search_result r = run_script(
+    clv_partition_result r = run_script(
         synthetic_done(&s),
         (clv_verdict[]){ fits(1), fits(2), fits(3), fits(4), fits(5), fits(6), fits(7) }, 7, arena);
     cr_assert_eq(r.n_judged, 7);
@@ -266,7 +267,7 @@ Test(documented, drops_the_sixth_when_it_is_least_balanced_though_it_is_fastest)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     synthetic s = star(arena, falling);
-    clv_search_result r = run_script(
+    clv_partition_result r = run_script(
         synthetic_done(&s),
         (clv_verdict[]){ lacks(1), fits(9), fits(8), fits(7), fits(6), fits(5), fits(4) }, 7,
         arena);
@@ -285,7 +286,7 @@ Test(documented, skips_a_plan_with_the_sharding_nodes_of_another)
     synthetic s = synthetic_new(arena, 3, 2, 1, 1, 1);
     synthetic_net(&s, 0, 1, (int32_t[]){ 1 }, 0);
     s.weight[2] = 2;
-    clv_search_result r = run_script(synthetic_done(&s), (clv_verdict[]){ lacks(1) }, 1, arena);
+    clv_partition_result r = run_script(synthetic_done(&s), (clv_verdict[]){ lacks(1) }, 1, arena);
     cr_assert_eq(n_at_default(&r), 2);
     cr_assert_str_eq(r.tried[1].move, "unit 1: device 0 to 1 (parallel)");
     clv_arena_free(arena);
@@ -316,6 +317,6 @@ Test(documented, survives_a_first_cut_with_no_cut_in_it)
     synthetic s = synthetic_chain(arena, 3, 3, 1);
     s.weight[0] = s.weight[1] = 0;
     outcome o = run(synthetic_done(&s), (synthetic_judge){ 0 }, true, 2, arena);
-    cr_assert(o.r.found);
+    cr_assert(o.r.solve.found);
     clv_arena_free(arena);
 }

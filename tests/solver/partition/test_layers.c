@@ -5,8 +5,8 @@
 #include <math.h>
 
 #include "solver/placement/latency/latency_chain.h"
+#include "solver/placement/portfolio.h"
 #include "solver/placement/small_placement.h"
-#include "solver/placement/solver.h"
 
 /* -- equal layers -- */
 
@@ -79,10 +79,10 @@ static clv_place_result solve(const clv_place_problem *p, clv_place_objective ob
 {
     clv_place_result result;
     clv_place_options options = { .rules = { .objective = objective, .contiguous = contiguous },
-                                  .stop = count_down,
-                                  .stop_ctx = &looks };
+                                  .solve.stop = count_down,
+                                  .solve.stop_ctx = &looks };
     cr_assert_eq(clv_place_solve(p, &options, arena, &result, NULL), CLV_OK);
-    cr_assert(result.found);
+    cr_assert(result.solve.found);
     return result;
 }
 
@@ -95,7 +95,7 @@ Test(layers, contiguous_is_proven_whatever_their_number)
         clv_arena *arena = clv_arena_new(NULL, 0);
         clv_place_problem *p = equal_layers(layers[i], 7, CLV_PLACE_UNLIMITED, arena);
         clv_place_result r = solve(p, CLV_PLACE_THROUGHPUT, true, LOOKS_MANY, arena);
-        cr_expect_eq(r.end, CLV_END_OPTIMAL, "%d layers: gap left", layers[i]);
+        cr_expect_eq(r.solve.end, CLV_END_OPTIMAL, "%d layers: gap left", layers[i]);
         cr_expect_float_eq(r.value.objective, best_load(layers[i], 7), 1e-6, "%d layers: %g",
                            layers[i], r.value.objective);
         clv_arena_free(arena);
@@ -109,7 +109,7 @@ Test(layers, free_has_an_answer_and_a_bound_at_once)
     clv_place_problem *p = equal_layers(1200, 7, CLV_PLACE_UNLIMITED, arena);
     clv_place_result r = solve(p, CLV_PLACE_THROUGHPUT, false, 5000, arena);
     cr_expect(r.value.objective <= best_load(1200, 7) + 1e-6, "%g", r.value.objective);
-    cr_expect(r.bound >= 1200.0 * WORK / 7 * (1 - 1e-9), "bound %g", r.bound);
+    cr_expect(r.solve.bound.real >= 1200.0 * WORK / 7 * (1 - 1e-9), "bound %g", r.solve.bound.real);
     clv_arena_free(arena);
 }
 
@@ -122,7 +122,7 @@ Test(layers, latency_is_proven_whatever_their_number)
         int64_t capacity = LAYER * (layers[i] / 2);
         clv_place_problem *p = equal_layers(layers[i], 3, capacity, arena);
         clv_place_result r = solve(p, CLV_PLACE_LATENCY, true, LOOKS_MANY, arena);
-        cr_expect_eq(r.end, CLV_END_OPTIMAL, "%d layers: gap left", layers[i]);
+        cr_expect_eq(r.solve.end, CLV_END_OPTIMAL, "%d layers: gap left", layers[i]);
         cr_expect_float_eq(r.value.objective, layers[i] * WORK + 2 * SEND, 1e-6, "%d layers: %g",
                            layers[i], r.value.objective);
         clv_arena_free(arena);

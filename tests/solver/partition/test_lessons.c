@@ -46,13 +46,14 @@ static clv_status measure(void *ctx, const clv_assignment *a, int32_t n, clv_ver
     return CLV_OK;
 }
 
-static clv_search_result search(const clv_partition_problem *p, measurer *m, clv_search_options o)
+static clv_partition_result search(const clv_partition_problem *p, measurer *m,
+                                   clv_partition_options o)
 {
     clv_partition_judge judge = { .judge = measure, .ctx = m, .batch = 8 };
-    clv_search_result r;
+    clv_partition_result r;
     m->n_asked = m->n_told = 0;
-    cr_assert_eq(clv_search(p, &judge, &o, arena, &r, NULL), CLV_OK);
-    cr_assert(r.found);
+    cr_assert_eq(clv_partition_solve(p, &judge, &o, arena, &r, NULL), CLV_OK);
+    cr_assert(r.solve.found);
     return r;
 }
 
@@ -100,13 +101,14 @@ Test(lessons, one_kind_of_operator_that_is_five_times_as_slow)
 {
     chain c = layers(7, 5, 5);
     measurer silent = { &c.real.p, false, 0, 0 }, told = { &c.real.p, true, 0, 0 };
-    clv_search_options o = { .objective = CLV_THROUGHPUT };
-    clv_search_result without = search(&c.model.p, &silent, o), with = search(&c.model.p, &told, o);
+    clv_partition_options o = { .objective = CLV_THROUGHPUT };
+    clv_partition_result without = search(&c.model.p, &silent, o),
+                         with = search(&c.model.p, &told, o);
     int64_t best = best_cut(&c.real.p, 0, 0);
     cr_assert_lt(with.best.verdict.period_ns, without.best.verdict.period_ns);
     cr_assert_leq(with.best.verdict.period_ns * 100, best * 102, "%lld, best %lld",
                   (long long)with.best.verdict.period_ns, (long long)best);
-    cr_assert_eq(with.bound_ns, 0, "nothing is known of what is best");
+    cr_assert_eq(with.solve.bound.whole, 0, "nothing is known of what is best");
     o.max_judged = 6; /* within the limit, and better at once */
     with = search(&c.model.p, &told, o);
     without = search(&c.model.p, &silent, o);
@@ -130,8 +132,8 @@ Test(lessons, times_are_learned_for_each_kind_of_device)
         synthetic_done(&s[i]);
     }
     measurer silent = { &s[1].p, false, 0, 0 }, told = { &s[1].p, true, 0, 0 };
-    clv_search_options o = { .objective = CLV_THROUGHPUT };
-    clv_search_result without = search(&s[0].p, &silent, o), with = search(&s[0].p, &told, o);
+    clv_partition_options o = { .objective = CLV_THROUGHPUT };
+    clv_partition_result without = search(&s[0].p, &silent, o), with = search(&s[0].p, &told, o);
     int64_t best = best_cut(&s[1].p, 0, 0);
     cr_assert_lt(with.best.verdict.period_ns, without.best.verdict.period_ns);
     cr_assert_leq(with.best.verdict.period_ns * 100, best * 105);
@@ -144,8 +146,8 @@ Test(lessons, times_that_are_the_model_s_change_nothing)
             synthetic s = synthetic_any(arena, seed, 30, 4, 1000);
             synthetic_done(&s);
             measurer silent = { &s.p, false, 0, 0 }, told = { &s.p, true, 0, 0 };
-            clv_search_options o = { .objective = (clv_objective)objective };
-            clv_search_result a = search(&s.p, &silent, o), b = search(&s.p, &told, o);
+            clv_partition_options o = { .objective = (clv_objective)objective };
+            clv_partition_result a = search(&s.p, &silent, o), b = search(&s.p, &told, o);
             cr_assert_gt(told.n_told, 0);
             cr_assert_eq(a.n_judged, b.n_judged);
             for (int32_t i = 0; i < a.n_judged; i++)
@@ -168,7 +170,7 @@ Test(lessons, what_is_told_helps_on_the_whole)
         synthetic_done(&s);
         synthetic_done(&real);
         measurer silent = { &real.p, false, 0, 0 }, told = { &real.p, true, 0, 0 };
-        clv_search_options o = { .objective = CLV_THROUGHPUT, .max_judged = 60 };
+        clv_partition_options o = { .objective = CLV_THROUGHPUT, .max_judged = 60 };
         int64_t a = search(&s.p, &silent, o).best.verdict.period_ns;
         int64_t b = search(&s.p, &told, o).best.verdict.period_ns;
         better += b < a;
@@ -182,7 +184,7 @@ Test(lessons, the_documented_search_asks_for_no_times)
     chain c = layers(5, 3, 5);
     measurer told = { &c.real.p, true, 0, 0 };
     search(&c.model.p, &told,
-           (clv_search_options){ .kind = CLV_SEARCH_DOCUMENTED, .objective = CLV_THROUGHPUT });
+           (clv_partition_options){ .kind = CLV_SEARCH_DOCUMENTED, .objective = CLV_THROUGHPUT });
     cr_assert_eq(told.n_told, 0);
 }
 
@@ -284,11 +286,11 @@ Test(lessons, whatever_is_told_the_search_ends_the_same_way)
         synthetic_done(&s);
         measurer m = { &s.p, true, 0, 0 };
         clv_partition_judge judge = { .judge = tell_anything, .ctx = &m, .batch = 8 };
-        clv_search_options o = { .objective = seed % 2 ? CLV_LATENCY : CLV_THROUGHPUT,
-                                 .max_judged = 80 };
-        clv_search_result r[2];
+        clv_partition_options o = { .objective = seed % 2 ? CLV_LATENCY : CLV_THROUGHPUT,
+                                    .max_judged = 80 };
+        clv_partition_result r[2];
         for (int i = 0; i < 2; i++)
-            cr_assert_eq(clv_search(&s.p, &judge, &o, arena, &r[i], NULL), CLV_OK);
+            cr_assert_eq(clv_partition_solve(&s.p, &judge, &o, arena, &r[i], NULL), CLV_OK);
         cr_assert_eq(r[0].n_judged, r[1].n_judged);
         for (int32_t i = 0; i < r[0].n_judged; i++) {
             const int32_t *plan = r[0].tried[i].device_of;

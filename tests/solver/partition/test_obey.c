@@ -259,15 +259,15 @@ static void search_with(clv_search_kind kind, int32_t *ret_best, int32_t *ret_fo
         synthetic s;
         stated rules;
         int64_t least;
-        clv_search_result r = { 0 };
+        clv_partition_result r = { 0 };
         const clv_partition_problem *p = some_problem(&s, &rules, seed, arena);
         synthetic_judge j = { .p = p };
         clv_partition_judge judge = synthetic_as_judge(&j, 4);
-        clv_search_options o = { .kind = kind,
-                                 .objective = seed % 2 ? CLV_THROUGHPUT : CLV_LATENCY,
-                                 .use_all_devices = seed % 3 == 0 };
+        clv_partition_options o = { .kind = kind,
+                                    .objective = seed % 2 ? CLV_THROUGHPUT : CLV_LATENCY,
+                                    .use_all_devices = seed % 3 == 0 };
         judge.bounded_at = 1;
-        cr_assert_eq(clv_search(p, &judge, &o, arena, &r, NULL), CLV_OK);
+        cr_assert_eq(clv_partition_solve(p, &judge, &o, arena, &r, NULL), CLV_OK);
         int32_t n = brute_force(p, &rules, &j, o.objective, &least);
         cr_assert_eq(r.none_obeys, n == 0, "seed %d", (int)seed);
         cr_assert_eq(r.proven, n == 0, "seed %d", (int)seed);
@@ -280,14 +280,14 @@ static void search_with(clv_search_kind kind, int32_t *ret_best, int32_t *ret_fo
         else
             cr_assert_geq(r.n_judged, 1);
         int64_t got = measure(&r.best.verdict, o.objective);
-        if (r.found)
+        if (r.solve.found)
             cr_assert_geq(got, least);
-        if (r.found) /* bounds know nothing of rules, so they are below what obeys */
-            cr_assert_leq(r.bound_ns, least, "seed %d", (int)seed);
-        if (r.found && r.why == CLV_STOP_OPTIMAL)
+        if (r.solve.found) /* bounds know nothing of rules, so they are below what obeys */
+            cr_assert_leq(r.solve.bound.whole, least, "seed %d", (int)seed);
+        if (r.solve.found && r.solve.end == CLV_END_OPTIMAL)
             cr_assert_eq(got, least, "seed %d", (int)seed);
-        *ret_found += r.found;
-        *ret_best += r.found && got == least;
+        *ret_found += r.solve.found;
+        *ret_best += r.solve.found && got == least;
         clv_arena_free(arena);
     }
 }
@@ -331,10 +331,10 @@ Test(obey, pins_at_the_wrong_ends_cost_nothing)
     s.p.rules = pin_ends(arena, 80, 3, 0);
     synthetic_judge j = { .p = p };
     clv_partition_judge judge = synthetic_as_judge(&j, 4);
-    clv_search_result r = { 0 };
-    clv_search_options o = { .objective = CLV_THROUGHPUT };
-    cr_assert_eq(clv_search(p, &judge, &o, arena, &r, NULL), CLV_OK);
-    cr_assert(r.found);
+    clv_partition_result r = { 0 };
+    clv_partition_options o = { .objective = CLV_THROUGHPUT };
+    cr_assert_eq(clv_partition_solve(p, &judge, &o, arena, &r, NULL), CLV_OK);
+    cr_assert(r.solve.found);
     cr_assert_eq(r.best.verdict.period_ns, 20);
     cr_assert_eq(r.best.device_of[0], 3);
     cr_assert_eq(r.best.device_of[79], 0);
@@ -368,15 +368,15 @@ Test(obey, survives_running_out_of_memory_anywhere)
         const clv_partition_problem *p = some_problem(&s, &rules, seed, problem);
         synthetic_judge j = { .p = p };
         clv_partition_judge judge = synthetic_as_judge(&j, 4);
-        clv_search_options o = { .objective = CLV_THROUGHPUT, .max_judged = 6 };
+        clv_partition_options o = { .objective = CLV_THROUGHPUT, .max_judged = 6 };
         bool none = brute_force(p, &rules, &j, CLV_THROUGHPUT, &period) == 0;
         clv_status status = CLV_ENOMEM;
         for (size_t limit = 1; status != CLV_OK && limit < 1 << 22; limit += 1024) {
             clv_arena *arena = clv_arena_new(NULL, limit);
-            clv_search_result r = { 0 };
+            clv_partition_result r = { 0 };
             if (!arena)
                 continue;
-            status = clv_search(p, &judge, &o, arena, &r, NULL);
+            status = clv_partition_solve(p, &judge, &o, arena, &r, NULL);
             cr_assert(status == CLV_OK || status == CLV_ENOMEM);
             cr_assert(status != CLV_OK || !r.proven || none, "seed %d, %zu bytes", (int)seed,
                       limit);

@@ -14,7 +14,7 @@
 typedef struct {
     synthetic_judge j;
     clv_partition_judge judge;
-    clv_search_options options;
+    clv_partition_options options;
     clv_desk desk;
     clv_improver im;
 } bench;

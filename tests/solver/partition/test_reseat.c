@@ -234,9 +234,9 @@ Test(reseat, the_search_seats_readers_beside_their_writer)
     synthetic_done(&s);
     put_in_servers(&s, 4, 4);
     clv_partition_judge judge = { .judge = judge_by_sums, .ctx = &s.p, .batch = 4 };
-    clv_search_options o = { .objective = CLV_THROUGHPUT, .use_all_devices = true };
-    clv_search_result r;
-    cr_assert_eq(clv_search(&s.p, &judge, &o, arena, &r, NULL), CLV_OK);
+    clv_partition_options o = { .objective = CLV_THROUGHPUT, .use_all_devices = true };
+    clv_partition_result r;
+    cr_assert_eq(clv_partition_solve(&s.p, &judge, &o, arena, &r, NULL), CLV_OK);
     cr_assert_eq(r.best.verdict.period_ns, 12 * 40 + 4);
 }
 

@@ -5,14 +5,14 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
-static clv_search_result run(const clv_partition_problem *p, synthetic_judge *j,
-                             clv_search_options o, int32_t batch, clv_arena *arena)
+static clv_partition_result run(const clv_partition_problem *p, synthetic_judge *j,
+                                clv_partition_options o, int32_t batch, clv_arena *arena)
 {
-    clv_search_result r = { 0 };
+    clv_partition_result r = { 0 };
     clv_error err = { 0 };
     clv_partition_judge judge = synthetic_as_judge(j, batch);
     j->p = p;
-    cr_assert_eq(clv_search(p, &judge, &o, arena, &r, &err), CLV_OK, "%s", err.message);
+    cr_assert_eq(clv_partition_solve(p, &judge, &o, arena, &r, &err), CLV_OK, "%s", err.message);
     return r;
 }
 
@@ -34,10 +34,10 @@ Test(search, cuts_a_chain_of_equal_units_in_the_middle)
     clv_arena *arena = clv_arena_new(NULL, 0);
     synthetic s = synthetic_chain(arena, 8, 2, 1);
     synthetic_judge j = { 0 };
-    clv_search_result r =
-        run(synthetic_done(&s), &j, (clv_search_options){ .objective = CLV_THROUGHPUT }, 4, arena);
+    clv_partition_result r = run(synthetic_done(&s), &j,
+                                 (clv_partition_options){ .objective = CLV_THROUGHPUT }, 4, arena);
     int32_t want[] = { 0, 0, 0, 0, 1, 1, 1, 1 };
-    cr_assert(r.found);
+    cr_assert(r.solve.found);
     cr_assert_eq(memcmp(r.best.device_of, want, sizeof want), 0);
     cr_assert_eq(r.best.verdict.period_ns, 4);
     cr_assert_str_eq(r.tried[0].move, "memory balance");
@@ -60,10 +60,10 @@ Test(search, cuts_24_equal_layers_after_the_12th_for_latency)
     for (int d = 0; d < 2; d++)
         s.capacity[d] = 200000; /* all weights: 24 * 12600 + 6000 = 308400, so two devices */
     synthetic_judge j = { 0 };
-    clv_search_result r =
+    clv_partition_result r =
         run(synthetic_done(&s), &j,
-            (clv_search_options){ .objective = CLV_LATENCY, .use_all_devices = true }, 2, arena);
-    cr_assert(r.found);
+            (clv_partition_options){ .objective = CLV_LATENCY, .use_all_devices = true }, 2, arena);
+    cr_assert(r.solve.found);
     for (int32_t u = 0; u < 50; u++)
         cr_assert_eq(r.best.device_of[u], u > 24, "unit %d is on device %d", u,
                      r.best.device_of[u]);
@@ -81,8 +81,8 @@ Test(search, puts_parallel_branches_on_two_devices_for_latency)
     synthetic_net(&s, 2, 1, (int32_t[]){ 3 }, 1);
     s.time[1] = s.time[2] = 100;
     synthetic_judge j = { 0 };
-    clv_search_result r =
-        run(synthetic_done(&s), &j, (clv_search_options){ .objective = CLV_LATENCY }, 4, arena);
+    clv_partition_result r =
+        run(synthetic_done(&s), &j, (clv_partition_options){ .objective = CLV_LATENCY }, 4, arena);
     /* with both ends on one device the quotient would have a cycle, so one branch takes an end
      * along: fork and branch 1 on a, branch 2 and join on b: 1 + 1 + 100 + 1 + ... = 103 */
     cr_assert_leq(r.best.verdict.latency_ns, 104, "took %ld", (long)r.best.verdict.latency_ns);
@@ -95,8 +95,8 @@ Test(search, leaves_devices_empty_for_latency_unless_told_to_use_all)
     synthetic s = synthetic_chain(arena, 9, 3, 50);
     const clv_partition_problem *p = synthetic_done(&s);
     synthetic_judge j = { 0 };
-    clv_search_options o = { .objective = CLV_LATENCY };
-    clv_search_result r = run(p, &j, o, 4, arena);
+    clv_partition_options o = { .objective = CLV_LATENCY };
+    clv_partition_result r = run(p, &j, o, 4, arena);
     cr_assert_eq(n_used(p, r.best.device_of), 1);
     o.use_all_devices = true;
     r = run(p, &j, o, 4, arena);
@@ -112,10 +112,10 @@ Test(search, first_fit_stops_at_the_lowest_index_that_fits)
     clv_arena *arena = clv_arena_new(NULL, 0);
     synthetic s = synthetic_any(arena, 7, 40, 4, 130);
     synthetic_judge j = { .net_percent = 5 };
-    clv_search_result r =
+    clv_partition_result r =
         run(synthetic_done(&s), &j,
-            (clv_search_options){ .objective = CLV_THROUGHPUT, .first_fit = true }, 4, arena);
-    cr_assert(r.found);
+            (clv_partition_options){ .objective = CLV_THROUGHPUT, .first_fit = true }, 4, arena);
+    cr_assert(r.solve.found);
     int32_t first = 0;
     while (r.tried[first].verdict.outcome != CLV_FITS)
         first++;
@@ -135,8 +135,8 @@ Test(search, lowers_the_proportion_when_nothing_fits_and_stops_at_the_first_succ
         s.weight[u] = 6;
     s.capacity[0] = s.capacity[1] = 14;
     synthetic_judge j = { .extra_bytes = 4 };
-    clv_search_result r = run(synthetic_done(&s), &j, (clv_search_options){ 0 }, 2, arena);
-    cr_assert(r.found);
+    clv_partition_result r = run(synthetic_done(&s), &j, (clv_partition_options){ 0 }, 2, arena);
+    cr_assert(r.solve.found);
     cr_assert_float_eq(r.best.proportion, 0.3, 1e-12);
     cr_assert_float_eq(r.tried[r.n_judged - 1].proportion, 0.3, 1e-12, "0.1 is not tried");
     clv_arena_free(arena);
@@ -151,8 +151,8 @@ Test(search, reports_the_smallest_shortage_when_even_the_lowest_proportion_fails
         s.weight[u] = 6;
     s.capacity[0] = s.capacity[1] = 10; /* 12 each: lacks 2, and 24 in all > 20 */
     synthetic_judge j = { 0 };
-    clv_search_result r = run(synthetic_done(&s), &j, (clv_search_options){ 0 }, 2, arena);
-    cr_assert(!r.found);
+    clv_partition_result r = run(synthetic_done(&s), &j, (clv_partition_options){ 0 }, 2, arena);
+    cr_assert(!r.solve.found);
     cr_assert_eq(r.best.verdict.outcome, CLV_OOM);
     cr_assert_eq(r.best.verdict.total_short_bytes, 4);
     int32_t tenths = 0, thirds = 0;
@@ -173,10 +173,10 @@ Test(search, repairs_an_out_of_memory_device_by_moving_units_on)
     s.capacity[0] = 6;
     s.capacity[1] = 100;
     synthetic_judge j = { .extra_bytes = 4 };
-    clv_search_result r =
-        run(synthetic_done(&s), &j,
-            (clv_search_options){ .objective = CLV_THROUGHPUT, .use_all_devices = true }, 1, arena);
-    cr_assert(r.found);
+    clv_partition_result r = run(
+        synthetic_done(&s), &j,
+        (clv_partition_options){ .objective = CLV_THROUGHPUT, .use_all_devices = true }, 1, arena);
+    cr_assert(r.solve.found);
     cr_assert_eq(r.best.verdict.period_ns, 6, "2 | 6 is the best that fits");
     cr_assert(!(r.best.proportion > 0), "without a lower proportion");
     clv_arena_free(arena);
@@ -187,8 +187,8 @@ Test(search, a_failed_compiler_is_not_out_of_memory)
     clv_arena *arena = clv_arena_new(NULL, 0);
     synthetic s = synthetic_chain(arena, 6, 2, 1);
     synthetic_judge j = { .all_fail = true };
-    clv_search_result r = run(synthetic_done(&s), &j, (clv_search_options){ 0 }, 2, arena);
-    cr_assert(!r.found);
+    clv_partition_result r = run(synthetic_done(&s), &j, (clv_partition_options){ 0 }, 2, arena);
+    cr_assert(!r.solve.found);
     cr_assert_eq(r.best.verdict.outcome, CLV_FAILED);
     for (int32_t i = 0; i < r.n_judged; i++)
         cr_assert(!(r.tried[i].proportion > 0), "a crash says nothing about memory");
@@ -204,11 +204,11 @@ Test(search, works_on_no_unit_one_unit_and_one_device)
                 synthetic s = synthetic_chain(arena, units, devices, 1);
                 const clv_partition_problem *p = synthetic_done(&s);
                 synthetic_judge j = { 0 };
-                clv_search_result r = run(
-                    p, &j,
-                    (clv_search_options){ .kind = (clv_search_kind)kind, .use_all_devices = true },
-                    2, arena);
-                cr_assert(r.found);
+                clv_partition_result r = run(p, &j,
+                                             (clv_partition_options){ .kind = (clv_search_kind)kind,
+                                                                      .use_all_devices = true },
+                                             2, arena);
+                cr_assert(r.solve.found);
                 cr_assert_eq(n_used(p, r.best.device_of), units < devices ? units : devices);
                 clv_arena_free(arena);
             }
@@ -224,20 +224,38 @@ Test(search, stays_within_max_judged_and_says_that_it_was_stopped)
     for (int32_t max = 1; max < 30; max++) {
         for (int kind = 0; kind < 2; kind++) {
             synthetic_judge j = { .net_percent = 10 };
-            clv_search_options o = { .kind = (clv_search_kind)kind, .max_judged = max };
-            clv_search_result r = run(p, &j, o, 3, arena);
+            clv_partition_options o = { .kind = (clv_search_kind)kind, .max_judged = max };
+            clv_partition_result r = run(p, &j, o, 3, arena);
             cr_assert_leq(r.n_judged, max);
             if (r.n_judged == max && max == 1)
-                cr_assert(r.stopped);
+                cr_assert_eq(r.solve.end, CLV_END_CANDIDATES);
         }
     }
     clv_arena_free(arena);
 }
 
-static bool stop_after(void *ctx, int32_t judged, int32_t queued, const clv_verdict *best)
+/* Stops when so many are judged. */
+typedef struct {
+    int32_t after, judged;
+} countdown;
+
+static void count_judged(void *ctx, const clv_solve_progress *p)
 {
-    cr_assert(queued >= 0 && best != NULL);
-    return judged >= *(int32_t *)ctx;
+    cr_assert_geq(p->n_waiting, 0);
+    ((countdown *)ctx)->judged = p->n_judged;
+}
+
+static bool is_counted(void *ctx)
+{
+    const countdown *c = ctx;
+    return c->judged >= c->after;
+}
+
+static clv_partition_options stop_after(countdown *c)
+{
+    return (clv_partition_options){
+        .solve = { .progress = count_judged, .progress_ctx = c, .stop = is_counted, .stop_ctx = c }
+    };
 }
 
 Test(search, stops_when_asked_and_returns_the_best_so_far)
@@ -245,10 +263,10 @@ Test(search, stops_when_asked_and_returns_the_best_so_far)
     clv_arena *arena = clv_arena_new(NULL, 0);
     synthetic s = synthetic_chain(arena, 20, 4, 1);
     synthetic_judge j = { 0 };
-    int32_t after = 2;
-    clv_search_options o = { .progress = stop_after, .progress_ctx = &after };
-    clv_search_result r = run(synthetic_done(&s), &j, o, 2, arena);
-    cr_assert(r.found && r.stopped);
+    countdown after = { 2, 0 };
+    clv_partition_options o = stop_after(&after);
+    clv_partition_result r = run(synthetic_done(&s), &j, o, 2, arena);
+    cr_assert(r.solve.found && r.solve.end == CLV_END_STOPPED);
     cr_assert_eq(r.n_judged, 2);
     clv_arena_free(arena);
 }
@@ -261,12 +279,12 @@ Test(search, is_canceled_when_stopped_before_anything_fits)
         s.capacity[d] = 1;
     const clv_partition_problem *p = synthetic_done(&s);
     synthetic_judge j = { .p = p };
-    int32_t after = 1;
-    clv_search_options o = { .progress = stop_after, .progress_ctx = &after };
+    countdown after = { 1, 0 };
+    clv_partition_options o = stop_after(&after);
     clv_partition_judge judge = synthetic_as_judge(&j, 1);
-    clv_search_result r = { .n_judged = -7 };
+    clv_partition_result r = { .n_judged = -7 };
     clv_error err = { 0 };
-    cr_assert_eq(clv_search(p, &judge, &o, arena, &r, &err), CLV_ECANCELED);
+    cr_assert_eq(clv_partition_solve(p, &judge, &o, arena, &r, &err), CLV_ECANCELED);
     cr_assert_eq(r.n_judged, -7, "a failed call leaves its result alone");
     clv_arena_free(arena);
 }
@@ -278,9 +296,10 @@ Test(search, passes_on_what_the_judge_itself_reports)
     const clv_partition_problem *p = synthetic_done(&s);
     synthetic_judge j = { .p = p, .status = CLV_EIO };
     clv_partition_judge judge = synthetic_as_judge(&j, 1);
-    clv_search_result r;
+    clv_partition_result r;
     clv_error err = { 0 };
-    cr_assert_eq(clv_search(p, &judge, &(clv_search_options){ 0 }, arena, &r, &err), CLV_EIO);
+    cr_assert_eq(clv_partition_solve(p, &judge, &(clv_partition_options){ 0 }, arena, &r, &err),
+                 CLV_EIO);
     cr_assert_str_eq(err.message, "the judge was told to fail");
     clv_arena_free(arena);
 }
@@ -292,13 +311,15 @@ Test(search, refuses_sums_that_do_not_fit)
     const clv_partition_problem *p = synthetic_done(&s);
     synthetic_judge j = { .p = p };
     clv_partition_judge judge = synthetic_as_judge(&j, 1);
-    clv_search_result r;
+    clv_partition_result r;
     clv_error err = { 0 };
     s.weight[1] = s.weight[2] = INT64_MAX / 2 + 1;
-    cr_assert_eq(clv_search(p, &judge, &(clv_search_options){ 0 }, arena, &r, &err), CLV_ELIMIT);
+    cr_assert_eq(clv_partition_solve(p, &judge, &(clv_partition_options){ 0 }, arena, &r, &err),
+                 CLV_ELIMIT);
     s.weight[1] = s.weight[2] = 1;
     s.time[0] = INT64_MAX;
-    cr_assert_eq(clv_search(p, &judge, &(clv_search_options){ 0 }, arena, &r, &err), CLV_ELIMIT);
+    cr_assert_eq(clv_partition_solve(p, &judge, &(clv_partition_options){ 0 }, arena, &r, &err),
+                 CLV_ELIMIT);
     clv_arena_free(arena);
 }
 
@@ -313,9 +334,10 @@ Test(search, survives_running_out_of_memory_anywhere)
             clv_arena *arena = clv_arena_new(NULL, limit);
             synthetic_judge j = { .p = p, .net_percent = 10 };
             clv_partition_judge judge = synthetic_as_judge(&j, 2);
-            clv_search_options o = { .kind = (clv_search_kind)kind, .objective = CLV_THROUGHPUT };
-            clv_search_result r = { .n_judged = -7 };
-            status = clv_search(p, &judge, &o, arena, &r, NULL);
+            clv_partition_options o = { .kind = (clv_search_kind)kind,
+                                        .objective = CLV_THROUGHPUT };
+            clv_partition_result r = { .n_judged = -7 };
+            status = clv_partition_solve(p, &judge, &o, arena, &r, NULL);
             cr_assert(status == CLV_OK || (status == CLV_ENOMEM && r.n_judged == -7));
             clv_arena_free(arena);
         }
@@ -330,8 +352,8 @@ Test(search, gives_the_same_answer_twice)
         synthetic s = synthetic_any(arena, seed, 80, 5, 120);
         const clv_partition_problem *p = synthetic_done(&s);
         synthetic_judge j = { .net_percent = 10 };
-        clv_search_options o = { .objective = (clv_objective)(seed % 2) };
-        clv_search_result a = run(p, &j, o, 4, arena), b = run(p, &j, o, 4, arena);
+        clv_partition_options o = { .objective = (clv_objective)(seed % 2) };
+        clv_partition_result a = run(p, &j, o, 4, arena), b = run(p, &j, o, 4, arena);
         cr_assert_eq(a.n_judged, b.n_judged);
         for (int32_t i = 0; i < a.n_judged; i++) {
             cr_assert_eq(memcmp(a.tried[i].device_of, b.tried[i].device_of, 80 * sizeof(int32_t)),
@@ -350,9 +372,9 @@ Test(search, never_judges_a_plan_twice_or_an_illegal_one)
         synthetic s = synthetic_any(arena, seed, 3 + (int32_t)seed, 4, 100 + (int64_t)seed);
         const clv_partition_problem *p = synthetic_done(&s);
         synthetic_judge j = { .net_percent = 5, .fail_every = 7 };
-        clv_search_options o = { .kind = (clv_search_kind)(seed % 2),
-                                 .objective = (clv_objective)(seed / 2 % 2) };
-        clv_search_result r = run(p, &j, o, 3, arena);
+        clv_partition_options o = { .kind = (clv_search_kind)(seed % 2),
+                                    .objective = (clv_objective)(seed / 2 % 2) };
+        clv_partition_result r = run(p, &j, o, 3, arena);
         for (int32_t a = 0; a < r.n_judged; a++) {
             cr_assert(synthetic_legal(p, r.tried[a].device_of), "seed %d, %s", (int)seed,
                       r.tried[a].move);
@@ -380,17 +402,17 @@ Test(search, ends_at_once_when_it_is_proven_that_nothing_fits)
         s.capacity[d] = 35;
     synthetic_judge j = { .p = synthetic_done(&s), .extra_bytes = 30 };
     clv_partition_judge judge = synthetic_as_judge(&j, 4);
-    clv_search_options o = { .objective = CLV_LATENCY };
-    clv_search_result r[2];
+    clv_partition_options o = { .objective = CLV_LATENCY };
+    clv_partition_result r[2];
     for (int known = 0; known < 2; known++) {
         judge.live_bytes = known ? live : NULL;
-        cr_assert_eq(clv_search(j.p, &judge, &o, arena, &r[known], NULL), CLV_OK);
-        cr_assert_not(r[known].found);
+        cr_assert_eq(clv_partition_solve(j.p, &judge, &o, arena, &r[known], NULL), CLV_OK);
+        cr_assert_not(r[known].solve.found);
         cr_assert_eq(r[known].best.verdict.outcome, CLV_OOM);
     }
     cr_assert_leq(r[1].n_judged, 2);
-    cr_assert_eq(r[1].why, CLV_STOP_INFEASIBLE);
-    cr_assert_eq(r[0].why, CLV_STOP_SEARCHED);
+    cr_assert_eq(r[1].solve.end, CLV_END_INFEASIBLE);
+    cr_assert_eq(r[0].solve.end, CLV_END_SEARCHED);
     cr_assert_gt(r[0].n_judged, 4, "%d", r[0].n_judged);
     clv_arena_free(arena);
 }
@@ -399,7 +421,7 @@ Test(search, ends_at_once_when_it_is_proven_that_nothing_fits)
 
 /* 13 equal units in a chain on 4 devices: 4 on one of them at least, and any cut into runs of 3 and
  * 4 is as good. */
-static clv_search_result bounded(clv_search_options o, double bounded_at, clv_arena *arena)
+static clv_partition_result bounded(clv_partition_options o, double bounded_at, clv_arena *arena)
 {
     synthetic *s = CLV_NEW(arena, synthetic);
     *s = synthetic_chain(arena, 13, 4, 1);
@@ -407,40 +429,40 @@ static clv_search_result bounded(clv_search_options o, double bounded_at, clv_ar
         s->time[u] = 100;
     synthetic_judge j = { .p = synthetic_done(s) };
     clv_partition_judge judge = synthetic_as_judge(&j, 2);
-    clv_search_result r = { 0 };
+    clv_partition_result r = { 0 };
     clv_error err = { 0 };
     judge.bounded_at = bounded_at;
-    cr_assert_eq(clv_search(j.p, &judge, &o, arena, &r, &err), CLV_OK, "%s", err.message);
+    cr_assert_eq(clv_partition_solve(j.p, &judge, &o, arena, &r, &err), CLV_OK, "%s", err.message);
     return r;
 }
 
 Test(search, ends_where_no_plan_can_be_better)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
-    clv_search_options o = { .objective = CLV_THROUGHPUT };
-    clv_search_result known = bounded(o, 1, arena), unknown = bounded(o, 0, arena);
-    cr_expect_eq(known.why, CLV_STOP_OPTIMAL);
-    cr_expect_eq(known.bound_ns, 400);
+    clv_partition_options o = { .objective = CLV_THROUGHPUT };
+    clv_partition_result known = bounded(o, 1, arena), unknown = bounded(o, 0, arena);
+    cr_expect_eq(known.solve.end, CLV_END_OPTIMAL);
+    cr_expect_eq(known.solve.bound.whole, 400);
     cr_expect_eq(known.best.verdict.period_ns, 400);
-    cr_expect_eq(unknown.why, CLV_STOP_SEARCHED);
-    cr_expect_eq(unknown.bound_ns, 0);
+    cr_expect_eq(unknown.solve.end, CLV_END_SEARCHED);
+    cr_expect_eq(unknown.solve.bound.whole, 0);
     cr_expect_eq(unknown.best.verdict.period_ns, 400);
     cr_expect_lt(known.n_judged, unknown.n_judged);
     o.kind = CLV_SEARCH_DOCUMENTED;
-    cr_expect_eq(bounded(o, 1, arena).bound_ns, 400, "it is told of this search too");
+    cr_expect_eq(bounded(o, 1, arena).solve.bound.whole, 400, "it is told of this search too");
     clv_arena_free(arena);
 }
 
 Test(search, ends_near_enough_if_that_is_asked_for)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
-    clv_search_options o = { .objective = CLV_LATENCY, .use_all_devices = true };
-    clv_search_result all = bounded(o, 1, arena);
-    cr_expect_leq(all.bound_ns, all.best.verdict.latency_ns);
-    cr_expect_geq(all.bound_ns, 1300, "%lld", (long long)all.bound_ns);
-    o.gap = 0.5;
-    clv_search_result near = bounded(o, 1, arena);
-    cr_expect(near.why == CLV_STOP_GAP || near.why == CLV_STOP_OPTIMAL);
+    clv_partition_options o = { .objective = CLV_LATENCY, .use_all_devices = true };
+    clv_partition_result all = bounded(o, 1, arena);
+    cr_expect_leq(all.solve.bound.whole, all.best.verdict.latency_ns);
+    cr_expect_geq(all.solve.bound.whole, 1300, "%lld", (long long)all.solve.bound.whole);
+    o.solve.gap = 0.5;
+    clv_partition_result near = bounded(o, 1, arena);
+    cr_expect(near.solve.end == CLV_END_GAP || near.solve.end == CLV_END_OPTIMAL);
     cr_expect_leq(near.n_judged, all.n_judged);
     clv_arena_free(arena);
 }
@@ -448,14 +470,16 @@ Test(search, ends_near_enough_if_that_is_asked_for)
 Test(search, says_what_else_stopped_it)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
-    clv_search_options first = { .objective = CLV_LATENCY, .first_fit = true };
-    clv_search_options few = { .objective = CLV_LATENCY, .use_all_devices = true, .max_judged = 1 };
-    clv_search_options late = { .objective = CLV_LATENCY, .deadline_ns = 1 };
-    cr_expect_eq(bounded(first, 0, arena).why, CLV_STOP_FIRST_FIT);
-    cr_expect_eq(bounded(few, 0, arena).why, CLV_STOP_LIMIT);
-    clv_search_result r = bounded(late, 0, arena);
-    cr_expect_eq(r.why, CLV_STOP_DEADLINE);
-    cr_expect(r.found && r.stopped);
+    clv_partition_options first = { .objective = CLV_LATENCY, .first_fit = true };
+    clv_partition_options few = { .objective = CLV_LATENCY,
+                                  .use_all_devices = true,
+                                  .max_judged = 1 };
+    clv_partition_options late = { .objective = CLV_LATENCY, .solve.deadline_ns = 1 };
+    cr_expect_eq(bounded(first, 0, arena).solve.end, CLV_END_FIRST_FIT);
+    cr_expect_eq(bounded(few, 0, arena).solve.end, CLV_END_CANDIDATES);
+    clv_partition_result r = bounded(late, 0, arena);
+    cr_expect_eq(r.solve.end, CLV_END_DEADLINE);
+    cr_expect(r.solve.found);
     cr_expect_geq(r.n_judged, 1);
     clv_arena_free(arena);
 }
@@ -472,19 +496,20 @@ Test(search, is_never_worse_than_the_documented_search_and_asks_little_more)
         int32_t units = 4 + (int32_t)(seed * 7 % 60), devices = 2 + (int32_t)(seed % 4);
         synthetic s = synthetic_any(arena, seed, units, devices, 105 + (int64_t)(seed % 5) * 20);
         const clv_partition_problem *p = synthetic_done(&s);
-        clv_search_result r[2];
+        clv_partition_result r[2];
         clv_objective objective = (clv_objective)(seed / 4 % 2);
         for (int kind = 0; kind < 2; kind++) {
             synthetic_judge j = { .net_percent = 2, .extra_bytes = 5 };
-            r[kind] =
-                run(p, &j,
-                    (clv_search_options){ .kind = (clv_search_kind)kind, .objective = objective },
-                    2, arena);
+            r[kind] = run(
+                p, &j,
+                (clv_partition_options){ .kind = (clv_search_kind)kind, .objective = objective }, 2,
+                arena);
             asked[kind] += r[kind].n_judged;
-            fits[kind] += r[kind].found;
+            fits[kind] += r[kind].solve.found;
         }
         n++;
-        cr_expect(r[0].found || !r[1].found, "seed %d fits, but is not found", (int)seed);
+        cr_expect(r[0].solve.found || !r[1].solve.found, "seed %d fits, but is not found",
+                  (int)seed);
         if (clv_verdict_better(&r[1].best.verdict, &r[0].best.verdict, objective)) {
             worse++;
             printf("worse than documented: seed %d\n", (int)seed);
@@ -534,7 +559,7 @@ Test(search, finds_the_best_of_all_assignments_of_small_problems_most_times)
         const clv_partition_problem *p = synthetic_done(&s);
         synthetic_judge j = { .p = p, .net_percent = 2, .extra_bytes = 5 };
         clv_objective o = (clv_objective)(seed / 2 % 2);
-        clv_search_result r = run(p, &j, (clv_search_options){ .objective = o }, 2, arena);
+        clv_partition_result r = run(p, &j, (clv_partition_options){ .objective = o }, 2, arena);
         clv_verdict best = brute_force(p, &j, o);
         bool lowered = r.best.proportion > 0;
         if (!lowered) {
@@ -570,9 +595,9 @@ Test(search, judges_few_plans_of_150000_units_on_16_devices)
     for (int objective = 0; objective < 2; objective++) {
         int32_t n = 0;
         clv_partition_judge judge = { .judge = at_once, .ctx = &n, .batch = 4 };
-        clv_search_result r;
-        clv_search_options o = { .objective = (clv_objective)objective };
-        cr_assert_eq(clv_search(p, &judge, &o, arena, &r, NULL), CLV_OK);
+        clv_partition_result r;
+        clv_partition_options o = { .objective = (clv_objective)objective };
+        cr_assert_eq(clv_partition_solve(p, &judge, &o, arena, &r, NULL), CLV_OK);
         cr_assert_leq(n, 12);
     }
     clv_arena_free(arena);

@@ -6,8 +6,8 @@
 #include <math.h>
 
 #include "solver/placement/contiguous/contiguous_state.h"
+#include "solver/placement/portfolio.h"
 #include "solver/placement/small_placement.h"
-#include "solver/placement/solver.h"
 
 TestSuite(contiguous_anneal, .timeout = 600);
 
@@ -319,13 +319,15 @@ Test(contiguous_anneal, parts_with_dear_insides)
         clv_place_value value = small_judged(q.p, &contiguous, q.planted, arena);
         clv_place_result result;
         int left = LOOKS;
-        clv_place_options options = { .rules = contiguous, .stop = count_down, .stop_ctx = &left };
+        clv_place_options options = { .rules = contiguous,
+                                      .solve.stop = count_down,
+                                      .solve.stop_ctx = &left };
         cr_assert(value.legal, "%s", value.why);
         cr_assert(is_near(value.objective, q.most), "%g", value.objective);
         cr_assert_eq(clv_place_solve(q.p, &options, arena, &result, NULL), CLV_OK);
-        cr_assert(result.found);
+        cr_assert(result.solve.found);
         cr_assert_leq(result.value.objective, q.most, "%u: %g", seed, result.value.objective);
-        cr_assert_leq(result.bound, q.most);
+        cr_assert_leq(result.solve.bound.real, q.most);
     }
     clv_arena_free(arena);
 }
@@ -336,10 +338,12 @@ Test(contiguous_anneal, memory_just_enough)
     clv_place_problem *p = plant(1, arena).p;
     clv_place_result result;
     int left = LOOKS;
-    clv_place_options options = { .rules = contiguous, .stop = count_down, .stop_ctx = &left };
+    clv_place_options options = { .rules = contiguous,
+                                  .solve.stop = count_down,
+                                  .solve.stop_ctx = &left };
     make_tight(p, arena);
     cr_assert_eq(clv_place_solve(p, &options, arena, &result, NULL), CLV_OK);
-    cr_assert(result.found);
-    cr_assert(small_judged(p, &contiguous, result.device_of, arena).legal);
+    cr_assert(result.solve.found);
+    cr_assert(small_judged(p, &contiguous, result.solve.answer, arena).legal);
     clv_arena_free(arena);
 }

@@ -8,8 +8,8 @@
 
 #include "solver/placement/contiguous/growth.h"
 #include "solver/placement/contiguous/reverse.h"
+#include "solver/placement/portfolio.h"
 #include "solver/placement/small_placement.h"
-#include "solver/placement/solver.h"
 #include "support/place_convert.h"
 #include "support/place_oracle.h"
 
@@ -310,10 +310,10 @@ static void compare(const oracle_problem *of, const oracle_rules *rules, int see
         return;
     clv_place_options options = { .rules = placement_rules(rules) };
     cr_assert_eq(clv_place_solve(placement_of(of, arena), &options, arena, &r, NULL), CLV_OK);
-    cr_assert_eq(r.end, feasible ? CLV_END_OPTIMAL : CLV_END_INFEASIBLE, "%d: end %d", seed,
-                 (int)r.end);
+    cr_assert_eq(r.solve.end, feasible ? CLV_END_OPTIMAL : CLV_END_INFEASIBLE, "%d: end %d", seed,
+                 (int)r.solve.end);
     if (feasible) {
-        oracle_value value = oracle_judge(of, rules, r.device_of);
+        oracle_value value = oracle_judge(of, rules, r.solve.answer);
         cr_assert(value.legal, "%d: %s", seed, value.why);
         cr_assert_float_eq(value.objective, optimum, PROOF_PART * (1 + optimum),
                            "%d: %.17g, not %.17g", seed, value.objective, optimum);

@@ -1,5 +1,6 @@
 /* Free placements for throughput: every part against counting all cases. */
 #include "solver/placement/noncontiguous/free.h"
+#include "solver/placement/portfolio.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -159,7 +160,7 @@ static clv_place_result solve(made *m, double deadline_s)
     clv_place_result r;
     clv_error err = { 0 };
     clv_place_options options = { .rules = { .objective = CLV_PLACE_THROUGHPUT },
-                                  .deadline_s = deadline_s };
+                                  .solve.deadline_ns = clv_deadline_in(deadline_s) };
     cr_assert_eq(clv_place_solve(m->p, &options, m->arena, &r, &err), CLV_OK, "%s", err.message);
     return r;
 }
@@ -168,21 +169,23 @@ static void check(const made *m, const clv_place_result *r, double best, uint64_
 {
     double much = 1e-7 * best;
     if (isinf(best)) {
-        cr_assert(!r->found, "seed %d", (int)seed);
+        cr_assert(!r->solve.found, "seed %d", (int)seed);
         return;
     }
-    cr_assert(r->bound <= best + much, "seed %d: bound %.9g above %.9g", (int)seed, r->bound, best);
-    if (!r->found)
+    cr_assert(r->solve.bound.real <= best + much, "seed %d: bound %.9g above %.9g", (int)seed,
+              r->solve.bound.real, best);
+    if (!r->solve.found)
         return;
-    double told = judge(m->p, r->device_of);
+    double told = judge(m->p, r->solve.answer);
     for (int32_t v = 1; v < m->p->n_nodes; v++)
         for (int32_t u = 0; u < v; u++)
-            cr_assert(m->p->class_of[u] != m->p->class_of[v] || r->device_of[u] == r->device_of[v]);
+            cr_assert(m->p->class_of[u] != m->p->class_of[v] ||
+                      r->solve.answer[u] == r->solve.answer[v]);
     cr_assert(fabs(told - r->value.objective) <= 1e-9 * (1 + told), "seed %d: told %.9g, is %.9g",
               (int)seed, r->value.objective, told);
     cr_assert(told >= best - much, "seed %d", (int)seed);
-    cr_assert(r->end != CLV_END_OPTIMAL || told <= best + much, "seed %d: %.9g is not optimal %.9g",
-              (int)seed, told, best);
+    cr_assert(r->solve.end != CLV_END_OPTIMAL || told <= best + much,
+              "seed %d: %.9g is not optimal %.9g", (int)seed, told, best);
 }
 
 Test(free, small_problems_against_all_assignments)
@@ -191,8 +194,8 @@ Test(free, small_problems_against_all_assignments)
         made m = make_problem(seed, 7);
         clv_place_result r = solve(&m, 0);
         check(&m, &r, best_of_all(m.p), seed);
-        cr_assert(isinf(r.bound) || r.end == CLV_END_OPTIMAL, "seed %d: end %d", (int)seed,
-                  (int)r.end);
+        cr_assert(isinf(r.solve.bound.real) || r.solve.end == CLV_END_OPTIMAL, "seed %d: end %d",
+                  (int)seed, (int)r.solve.end);
         clv_arena_free(m.arena);
     }
 }
@@ -207,8 +210,8 @@ Test(free, stopped_at_any_time_it_is_honest)
         clv_place_result r;
         int32_t left = below(&m, 12);
         clv_place_options options = { .rules = { .objective = CLV_PLACE_THROUGHPUT },
-                                      .stop = count_down,
-                                      .stop_ctx = &left };
+                                      .solve.stop = count_down,
+                                      .solve.stop_ctx = &left };
         cr_assert_eq(clv_place_solve(m.p, &options, m.arena, &r, NULL), CLV_OK);
         check(&m, &r, best_of_all(m.p), seed);
         clv_arena_free(m.arena);
@@ -287,16 +290,16 @@ Test(free, larger_problems_against_all_cuts_in_two)
         clv_place_result r;
         int32_t left = 1500;
         clv_place_options options = { .rules = { .objective = CLV_PLACE_THROUGHPUT },
-                                      .gap = 0.01,
-                                      .stop = count_down,
-                                      .stop_ctx = &left };
+                                      .solve.gap = 0.01,
+                                      .solve.stop = count_down,
+                                      .solve.stop_ctx = &left };
         double best = best_of_two(m.p);
         cr_assert_eq(clv_place_solve(m.p, &options, m.arena, &r, NULL), CLV_OK);
-        cr_assert(r.found);
+        cr_assert(r.solve.found);
         check(&m, &r, best, seed);
         cr_assert(r.value.objective <= best * 1.01, "seed %d: %g, best is %g", (int)seed,
                   r.value.objective, best);
-        near += r.bound >= best * 0.97;
+        near += r.solve.bound.real >= best * 0.97;
         clv_arena_free(m.arena);
     }
     cr_assert(near >= 8, "%d of 25 bounds are near", (int)near);

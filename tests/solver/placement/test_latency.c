@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "solver/placement/latency_instances.h"
-#include "solver/placement/solver.h"
+#include "solver/placement/portfolio.h"
 
 typedef struct {
     int32_t solved, proven, optimal, infeasible;
@@ -15,7 +15,8 @@ static void check(uint64_t seed, bool contiguous, tally *t)
 {
     instance in = { 0 };
     make(&in, seed);
-    clv_place_options options = { .rules = { CLV_PLACE_LATENCY, contiguous, 0 }, .seed = seed };
+    clv_place_options options = { .rules = { CLV_PLACE_LATENCY, contiguous, 0 },
+                                  .solve.seed = seed };
     clv_place_result r;
     clv_place_value value;
     clv_arena *arena = clv_arena_new(NULL, 0);
@@ -23,19 +24,21 @@ static void check(uint64_t seed, bool contiguous, tally *t)
     cr_assert_eq(clv_place_solve(&in.p, &options, arena, &r, NULL), CLV_OK);
     t->solved += !isinf(best);
     t->infeasible += isinf(best);
-    cr_assert(r.bound <= best + slack, "seed %d contiguous %d: bound %.17g, optimum %.17g",
-              (int)seed, contiguous, r.bound, best);
-    if (r.found) {
-        cr_assert_eq(clv_place_judge(&in.p, &options.rules, r.device_of, arena, &value, NULL, NULL),
-                     CLV_OK);
+    cr_assert(r.solve.bound.real <= best + slack,
+              "seed %d contiguous %d: bound %.17g, optimum %.17g", (int)seed, contiguous,
+              r.solve.bound.real, best);
+    if (r.solve.found) {
+        cr_assert_eq(
+            clv_place_judge(&in.p, &options.rules, r.solve.answer, arena, &value, NULL, NULL),
+            CLV_OK);
         cr_assert(value.legal, "seed %d: %s", (int)seed, value.why);
         cr_assert_eq(value.objective, r.value.objective);
         cr_assert(value.objective >= best - slack, "seed %d: %.17g below the optimum %.17g",
                   (int)seed, value.objective, best);
         t->optimal += value.objective <= best + slack;
     }
-    t->proven += r.end == CLV_END_OPTIMAL || r.end == CLV_END_INFEASIBLE;
-    cr_assert(r.end != CLV_END_INFEASIBLE || isinf(best));
+    t->proven += r.solve.end == CLV_END_OPTIMAL || r.solve.end == CLV_END_INFEASIBLE;
+    cr_assert(r.solve.end != CLV_END_INFEASIBLE || isinf(best));
     clv_arena_free(arena);
 }
 
@@ -127,7 +130,7 @@ static void check_chain(uint64_t seed)
     clv_arena *arena = clv_arena_new(NULL, 0);
     cr_assert_eq(clv_place_solve(&p, &options, arena, &r, NULL), CLV_OK);
     best = best_chain(&c);
-    cr_assert_eq(r.end, CLV_END_OPTIMAL, "seed %d: end %d", (int)seed, (int)r.end);
+    cr_assert_eq(r.solve.end, CLV_END_OPTIMAL, "seed %d: end %d", (int)seed, (int)r.solve.end);
     cr_assert_float_eq(r.value.objective, best, 1e-9 * best, "seed %d: %.17g for %.17g", (int)seed,
                        r.value.objective, best);
     clv_arena_free(arena);
@@ -148,17 +151,19 @@ Test(latency, same_seed_same_answer_and_deadline_keeps_it_honest)
         instance in = { 0 };
         make(&in, seed);
         clv_arena *arena = clv_arena_new(NULL, 0);
-        clv_place_options options = { .rules = { CLV_PLACE_LATENCY, false, 0 }, .seed = seed };
+        clv_place_options options = { .rules = { CLV_PLACE_LATENCY, false, 0 },
+                                      .solve.seed = seed };
         clv_place_result a, b, hurried;
         cr_assert_eq(clv_place_solve(&in.p, &options, arena, &a, NULL), CLV_OK);
         cr_assert_eq(clv_place_solve(&in.p, &options, arena, &b, NULL), CLV_OK);
-        cr_assert_eq(a.found, b.found);
-        for (int32_t v = 0; a.found && v < in.p.n_nodes; v++)
-            cr_assert_eq(a.device_of[v], b.device_of[v]);
-        options.deadline_s = 1e-9;
+        cr_assert_eq(a.solve.found, b.solve.found);
+        for (int32_t v = 0; a.solve.found && v < in.p.n_nodes; v++)
+            cr_assert_eq(a.solve.answer[v], b.solve.answer[v]);
+        options.solve.deadline_ns = clv_deadline_in(1e-9);
         cr_assert_eq(clv_place_solve(&in.p, &options, arena, &hurried, NULL), CLV_OK);
-        cr_assert(!hurried.found || hurried.value.objective >= a.bound * (1 - 1e-9));
-        cr_assert(!a.found || hurried.bound <= a.value.objective * (1 + 1e-9));
+        cr_assert(!hurried.solve.found ||
+                  hurried.value.objective >= a.solve.bound.real * (1 - 1e-9));
+        cr_assert(!a.solve.found || hurried.solve.bound.real <= a.value.objective * (1 + 1e-9));
         clv_arena_free(arena);
     }
 }

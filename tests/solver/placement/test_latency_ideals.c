@@ -7,50 +7,32 @@
 #include "solver/placement/latency/latency_units.h"
 #include "solver/placement/latency_instances.h"
 
-/* -- a run that only listens: in place of the portfolio's -- */
-
-struct clv_place_run {
-    const clv_place_problem *p;
+/* A search that nobody offers an answer to, so that it is never near enough. */
+typedef struct {
     clv_place_options options;
-    double bound;
-    bool raised_too_high;
+    clv_place_result result;
+    clv_place_search s;
     double optimum;
-};
+    bool raised_too_high;
+} listener;
 
-const clv_place_problem *clv_run_problem(const clv_place_run *run) { return run->p; }
-const clv_place_options *clv_run_options(const clv_place_run *run) { return &run->options; }
-double clv_run_best(const clv_place_run *run)
+static void hear_bound(void *ctx, const clv_solve_progress *p)
 {
-    (void)run;
-    return INFINITY;
+    listener *l = ctx;
+    l->raised_too_high |= p->bound.real > l->optimum * (1 + 1e-9) + 1e-9;
 }
-const int32_t *clv_run_answer(const clv_place_run *run)
+
+static void open_listener(listener *l, const clv_place_problem *p, bool contiguous,
+                          clv_arena *arena)
 {
-    (void)run;
-    return NULL;
-}
-double clv_run_bound(const clv_place_run *run) { return run->bound; }
-double clv_run_seconds(const clv_place_run *run)
-{
-    (void)run;
-    return 0;
-}
-bool clv_run_over(clv_place_run *run)
-{
-    (void)run;
-    return false;
-}
-clv_status clv_run_offer(clv_place_run *run, const char *solver, const int32_t *device_of,
-                         clv_error *err)
-{
-    (void)run, (void)solver, (void)device_of, (void)err;
-    return CLV_OK;
-}
-void clv_run_raise(clv_place_run *run, const char *solver, double bound)
-{
-    (void)solver;
-    run->raised_too_high |= bound > run->optimum * (1 + 1e-9) + 1e-9;
-    run->bound = bound > run->bound ? bound : run->bound;
+    clv_place_rules rules = { CLV_PLACE_LATENCY, contiguous, 0 };
+    *l = (listener){ .options = { .solve = { .progress = hear_bound, .progress_ctx = l },
+                                  .rules = rules },
+                     .s = { .p = p, .options = &l->options, .result = &l->result },
+                     .optimum = brute(p, &rules) };
+    cr_assert_eq(clv_incumbent_open(&l->s.incumbent, &l->options.solve, p->n_nodes, arena,
+                                    &l->result.solve, NULL),
+                 CLV_OK);
 }
 
 /* -- */
@@ -69,14 +51,15 @@ typedef struct {
     int32_t exact, met, searched; /* searches that must be exact; that met the optimum; all */
 } tally;
 
-static void check_search(clv_place_run *run, clv_latency_chain_form *chain, double limit,
-                         bool strict, bool exact, uint64_t seed, clv_arena *arena, tally *t)
+static void check_search(listener *run, clv_latency_chain_form *chain, double limit, bool strict,
+                         bool exact, uint64_t seed, clv_arena *arena, tally *t)
 {
     clv_ideal_result r;
     const clv_latency_units *u = chain->units;
     int64_t ticks = clv_latency_ticks(u, limit);
-    cr_assert_eq(clv_latency_ideals(run, chain, ticks, strict, INT64_C(100000000), arena, &r, NULL),
-                 CLV_OK);
+    cr_assert_eq(
+        clv_latency_ideals(&run->s, chain, ticks, strict, INT64_C(100000000), arena, &r, NULL),
+        CLV_OK);
     double value = (double)r.value * u->tick, slack = 1e-9 * (1 + value);
     t->searched++;
     if (r.end == CLV_IDEAL_ENDED)
@@ -97,16 +80,15 @@ static void check(uint64_t seed, bool contiguous, tally *t)
 {
     instance in = { 0 };
     make(&in, seed);
-    clv_place_run run = { .p = &in.p };
+    listener run;
     clv_arena *arena = clv_arena_new(NULL, 0);
     clv_latency_form *form;
     clv_latency_chain_form *chain;
-    run.options.rules = (clv_place_rules){ CLV_PLACE_LATENCY, contiguous, 0 };
-    run.optimum = brute(&in.p, &run.options.rules);
+    open_listener(&run, &in.p, contiguous, arena);
     cr_assert_eq(clv_latency_form_new(&in.p, contiguous, arena, &form, NULL), CLV_OK);
-    cr_assert_eq(clv_latency_bounds(&run, form, arena, &chain, NULL), CLV_OK);
+    cr_assert_eq(clv_latency_bounds(&run.s, form, arena, &chain, NULL), CLV_OK);
     cr_assert(!run.raised_too_high, "seed %d contiguous %d: bound %.17g, optimum %.17g", (int)seed,
-              contiguous, run.bound, run.optimum);
+              contiguous, clv_place_bound(&run.s), run.optimum);
     cr_assert_not_null(chain);
     bool exact = is_exact(&in, contiguous);
     for (int32_t strict = chain->units->whole; strict < 2; strict++) {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "solver/placement/latency/latency_parts.h"
-#include "solver/placement/solver.h"
+#include "solver/placement/portfolio.h"
 #include "support/place_convert.h"
 
 /* -- small problems against all assignments -- */
@@ -88,15 +88,13 @@ typedef struct {
     double most; /* the optimum of the problem at hand, and what sums may be off by */
 } tally;
 
-static void note(void *ctx, const char *solver, double objective, double bound, double seconds)
+static void note(void *ctx, const clv_solve_progress *p)
 {
     tally *t = ctx;
-    (void)objective;
-    (void)seconds;
-    cr_assert(bound <= t->most, "%llu: %s's bound %.17g, optimum %.17g", t->seed, solver, bound,
-              t->most);
-    t->by_parts += strcmp(solver, "parts") == 0;
-    t->by_room += strcmp(solver, "parts, memory priced") == 0;
+    cr_assert(p->bound.real <= t->most, "%llu: %s's bound %.17g, optimum %.17g", t->seed, p->method,
+              p->bound.real, t->most);
+    t->by_parts += strcmp(p->method, "parts") == 0;
+    t->by_room += strcmp(p->method, "parts, memory priced") == 0;
 }
 
 static void check(unsigned long long seed, tally *t)
@@ -108,9 +106,10 @@ static void check(unsigned long long seed, tally *t)
     if (!make_parts(seed, &of, &rules))
         return;
     clv_arena *arena = clv_arena_new(NULL, 0);
-    clv_place_options options = {
-        .rules = placement_rules(&rules), .seed = seed, .news = note, .news_ctx = t
-    };
+    clv_place_options options = { .rules = placement_rules(&rules),
+                                  .solve.seed = seed,
+                                  .solve.progress = note,
+                                  .solve.progress_ctx = t };
     clv_place_result r;
     if (!oracle_best(&of, &rules, false, &optimum, best))
         optimum = (double)INFINITY;
@@ -118,10 +117,10 @@ static void check(unsigned long long seed, tally *t)
     t->seed = seed;
     t->most = optimum + slack;
     cr_assert_eq(clv_place_solve(placement_of(&of, arena), &options, arena, &r, NULL), CLV_OK);
-    cr_assert(r.bound <= t->most, "%llu", seed);
-    cr_assert(r.end != CLV_END_INFEASIBLE || isinf(optimum), "%llu", seed);
-    if (r.found) {
-        oracle_value value = oracle_judge(&of, &rules, r.device_of);
+    cr_assert(r.solve.bound.real <= t->most, "%llu", seed);
+    cr_assert(r.solve.end != CLV_END_INFEASIBLE || isinf(optimum), "%llu", seed);
+    if (r.solve.found) {
+        oracle_value value = oracle_judge(&of, &rules, r.solve.answer);
         cr_assert(value.legal, "%llu: %s", seed, value.why);
         cr_assert_float_eq(value.objective, r.value.objective, slack, "%llu", seed);
         cr_assert(value.objective >= optimum - slack, "%llu", seed);
@@ -129,7 +128,7 @@ static void check(unsigned long long seed, tally *t)
     }
     t->solved++;
     t->infeasible += isinf(optimum);
-    t->proven += r.end == CLV_END_OPTIMAL || r.end == CLV_END_INFEASIBLE;
+    t->proven += r.solve.end == CLV_END_OPTIMAL || r.solve.end == CLV_END_INFEASIBLE;
     clv_arena_free(arena);
 }
 
@@ -260,12 +259,9 @@ typedef struct {
     double wanted, objective;
 } target;
 
-static void look(void *ctx, const char *solver, double objective, double bound, double seconds)
+static void look(void *ctx, const clv_solve_progress *p)
 {
-    (void)solver;
-    (void)bound;
-    (void)seconds;
-    ((target *)ctx)->objective = objective;
+    ((target *)ctx)->objective = p->value.real;
 }
 
 static bool is_reached(void *ctx)
@@ -279,10 +275,10 @@ static clv_place_result solve(const bundle *b, double wanted, clv_arena *arena)
 {
     target t = { wanted * (1 + 1e-9), (double)INFINITY };
     clv_place_options options = { .rules = { CLV_PLACE_LATENCY, true, 0 },
-                                  .stop = is_reached,
-                                  .stop_ctx = &t,
-                                  .news = look,
-                                  .news_ctx = &t };
+                                  .solve.stop = is_reached,
+                                  .solve.stop_ctx = &t,
+                                  .solve.progress = look,
+                                  .solve.progress_ctx = &t };
     clv_place_result r;
     cr_assert_eq(clv_place_solve(&b->p, &options, arena, &r, NULL), CLV_OK);
     return r;
@@ -310,12 +306,13 @@ static void check_chains(uint64_t seed, bool ample, int *n_by_parts)
     double divided = divide(&b, 0, n_pays);
     clv_arena *arena = clv_arena_new(NULL, 0);
     clv_place_result r = solve(&b, divided, arena);
-    cr_assert(r.found && r.value.objective <= divided * (1 + 1e-9),
+    cr_assert(r.solve.found && r.value.objective <= divided * (1 + 1e-9),
               "seed %d: %.17g, a division has %.17g", (int)seed, r.value.objective, divided);
-    cr_assert(r.bound <= r.value.objective && r.value.objective >= alone * (1 - 1e-9));
+    cr_assert(r.solve.bound.real <= r.value.objective && r.value.objective >= alone * (1 - 1e-9));
     if (divided <= alone)
-        cr_assert_eq(r.end, CLV_END_OPTIMAL, "seed %d: %.17g of %.17g", (int)seed, r.bound, alone);
-    *n_by_parts += strcmp(r.found_by, "parts") == 0;
+        cr_assert_eq(r.solve.end, CLV_END_OPTIMAL, "seed %d: %.17g of %.17g", (int)seed,
+                     r.solve.bound.real, alone);
+    *n_by_parts += strcmp(r.solve.found_by, "parts") == 0;
     clv_arena_free(arena);
 }
 
@@ -362,7 +359,7 @@ Test(latency_parts, specks_spoil_no_proof)
         clv_place_result r;
         if (wanted == main.best[3]) { /* else the fourth device helps the chain, too */
             cr_assert_eq(clv_place_solve(&b.p, &options, arena, &r, NULL), CLV_OK);
-            cr_assert_eq(r.end, CLV_END_OPTIMAL, "seed %d", (int)seed);
+            cr_assert_eq(r.solve.end, CLV_END_OPTIMAL, "seed %d", (int)seed);
             cr_assert_float_eq(r.value.objective, wanted, 1e-9 * wanted);
         }
         clv_arena_free(arena);

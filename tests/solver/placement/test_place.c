@@ -1,6 +1,6 @@
 /* test_place.c - the portfolio of placements against all assignments of some 10,000 small problems,
  * judged by a judge that shares no code with it (support/place_oracle.h). */
-#include "solver/placement/solver.h"
+#include "solver/placement/portfolio.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -17,7 +17,8 @@
 #define PROBLEMS 2500
 #endif
 #define ASSIGNMENTS 8000.0
-/* Of the value: what a proof may lose to rounding (solver/placement/common/blocks.h), and what a sum may.
+/* Of the value: what a proof may lose to rounding (solver/placement/common/blocks.h), and what a
+ * sum may.
  */
 #define PROOF_PART 1e-9
 #define SUM_PART   1e-12
@@ -30,7 +31,7 @@ typedef struct {
     unsigned long long seed;
     bool feasible;
     double optimum;
-    int counts[CLV_END_INFEASIBLE + 1], n_missed; /* missed: no answer where there is one */
+    int counts[CLV_END_GIVEN + 1], n_missed; /* missed: no answer where there is one */
 } suite;
 
 static double slack(double value, double part)
@@ -38,7 +39,7 @@ static double slack(double value, double part)
     return part * (fabs(value) > 1 ? fabs(value) : 1);
 }
 
-/* -- what is told on the way -- */
+/* -- what is reported on the way -- */
 
 typedef struct {
     double objective, bound;
@@ -46,13 +47,13 @@ typedef struct {
     bool fine;
 } news;
 
-static void note(void *ctx, const char *solver, double objective, double bound, double seconds)
+static void note(void *ctx, const clv_solve_progress *p)
 {
     news *n = ctx;
-    n->fine = n->fine && solver && solver[0] && objective <= n->objective && bound >= n->bound &&
-              seconds >= 0;
-    n->objective = objective;
-    n->bound = bound;
+    n->fine = n->fine && p->method && p->method[0] && p->value.real <= n->objective &&
+              p->bound.real >= n->bound && p->seconds >= 0;
+    n->objective = p->value.real;
+    n->bound = p->bound.real;
     n->n++;
 }
 
@@ -65,10 +66,12 @@ static clv_place_result solve(const suite *s, double gap, news *told)
 {
     clv_error err = { 0 };
     clv_place_result result;
-    clv_place_options options = { .rules = placement_rules(&s->rules), .gap = gap, .seed = 1 };
+    clv_place_options options = { .rules = placement_rules(&s->rules),
+                                  .solve.gap = gap,
+                                  .solve.seed = 1 };
     *told = (news){ .objective = (double)INFINITY, .bound = -1, .fine = true };
-    options.news = note;
-    options.news_ctx = told;
+    options.solve.progress = note;
+    options.solve.progress_ctx = told;
     memset(&result, 0x5a, sizeof result);
     clv_status status = clv_place_solve(s->p, &options, s->arena, &result, &err);
     cr_assert_eq(status, CLV_OK, "%llu: %s", s->seed, err.message);
@@ -79,16 +82,19 @@ static clv_place_result solve(const suite *s, double gap, news *told)
 
 static void is_honest(const suite *s, const clv_place_result *r, const news *told)
 {
-    cr_assert_eq(r->found, r->device_of != NULL, "%llu", s->seed);
+    cr_assert_eq(r->solve.found, r->solve.answer != NULL, "%llu", s->seed);
     cr_assert(told->fine, "%llu: what is told gets worse", s->seed);
-    cr_assert(r->found_by && r->bound_by, "%llu", s->seed);
-    cr_assert(!isnan(r->bound) && r->bound >= 0, "%llu: bound %g", s->seed, r->bound);
-    cr_assert(r->end <= CLV_END_INFEASIBLE, "%llu", s->seed);
-    cr_assert_eq(r->end == CLV_END_INFEASIBLE, isinf(r->bound) && !r->found, "%llu", s->seed);
-    cr_assert(r->end != CLV_END_INFEASIBLE || r->why[0], "%llu: no word of why", s->seed);
-    if (!r->found)
+    cr_assert(r->solve.found_by && r->solve.bound_by, "%llu", s->seed);
+    cr_assert(!isnan(r->solve.bound.real) && r->solve.bound.real >= 0, "%llu: bound %g", s->seed,
+              r->solve.bound.real);
+    cr_assert(r->solve.end <= CLV_END_STOPPED, "%llu", s->seed);
+    cr_assert_eq(r->solve.end == CLV_END_INFEASIBLE, isinf(r->solve.bound.real) && !r->solve.found,
+                 "%llu", s->seed);
+    cr_assert(r->solve.end != CLV_END_INFEASIBLE || r->solve.why[0], "%llu: no word of why",
+              s->seed);
+    if (!r->solve.found)
         return;
-    oracle_value true_value = oracle_judge(&s->of, &s->rules, r->device_of);
+    oracle_value true_value = oracle_judge(&s->of, &s->rules, r->solve.answer);
     cr_assert(true_value.legal, "%llu: %s", s->seed, true_value.why);
     cr_assert(r->value.legal, "%llu", s->seed);
     cr_assert_float_eq(r->value.objective, true_value.objective,
@@ -96,25 +102,26 @@ static void is_honest(const suite *s, const clv_place_result *r, const news *tol
                        r->value.objective, true_value.objective);
     cr_assert_eq(told->objective, r->value.objective, "%llu: the last answer was not told",
                  s->seed);
-    cr_assert(r->bound <= r->value.objective, "%llu: bound %.17g above %.17g", s->seed, r->bound,
-              r->value.objective);
+    cr_assert(r->solve.bound.real <= r->value.objective, "%llu: bound %.17g above %.17g", s->seed,
+              r->solve.bound.real, r->value.objective);
 }
 
 static void is_true(const suite *s, const clv_place_result *r)
 {
     double objective = r->value.objective;
     if (!s->feasible) {
-        cr_assert(!r->found, "%llu: an answer where there is none", s->seed);
+        cr_assert(!r->solve.found, "%llu: an answer where there is none", s->seed);
         return;
     }
-    cr_assert_neq(r->end, CLV_END_INFEASIBLE, "%llu: %s", s->seed, r->why);
-    cr_assert(r->bound <= s->optimum + slack(s->optimum, SUM_PART),
-              "%llu: bound %.17g above the optimum %.17g", s->seed, r->bound, s->optimum);
-    if (!r->found)
+    cr_assert_neq(r->solve.end, CLV_END_INFEASIBLE, "%llu: %s", s->seed, r->solve.why);
+    cr_assert(r->solve.bound.real <= s->optimum + slack(s->optimum, SUM_PART),
+              "%llu: bound %.17g above the optimum %.17g", s->seed, r->solve.bound.real,
+              s->optimum);
+    if (!r->solve.found)
         return;
     cr_assert(objective >= s->optimum - slack(s->optimum, SUM_PART),
               "%llu: %.17g is below brute force's %.17g", s->seed, objective, s->optimum);
-    if (r->end == CLV_END_OPTIMAL)
+    if (r->solve.end == CLV_END_OPTIMAL)
         cr_assert_float_eq(objective, s->optimum, slack(s->optimum, PROOF_PART),
                            "%llu: %.17g is proven, and %.17g is possible", s->seed, objective,
                            s->optimum);
@@ -123,13 +130,14 @@ static void is_true(const suite *s, const clv_place_result *r)
 /* Unless the clock has ended one of them. */
 static void is_same(const suite *s, const clv_place_result *a, const clv_place_result *b)
 {
-    if (a->end == CLV_END_DEADLINE || b->end == CLV_END_DEADLINE)
+    if (a->solve.end == CLV_END_DEADLINE || b->solve.end == CLV_END_DEADLINE)
         return;
-    cr_assert_eq(a->found, b->found, "%llu", s->seed);
-    cr_assert_eq(a->end, b->end, "%llu", s->seed);
-    cr_assert_eq(a->bound, b->bound, "%llu: bound %.17g, then %.17g", s->seed, a->bound, b->bound);
-    for (int32_t v = 0; a->found && v < s->p->n_nodes; v++)
-        cr_assert_eq(a->device_of[v], b->device_of[v], "%llu: node %d moves", s->seed, v);
+    cr_assert_eq(a->solve.found, b->solve.found, "%llu", s->seed);
+    cr_assert_eq(a->solve.end, b->solve.end, "%llu", s->seed);
+    cr_assert_eq(a->solve.bound.real, b->solve.bound.real, "%llu: bound %.17g, then %.17g", s->seed,
+                 a->solve.bound.real, b->solve.bound.real);
+    for (int32_t v = 0; a->solve.found && v < s->p->n_nodes; v++)
+        cr_assert_eq(a->solve.answer[v], b->solve.answer[v], "%llu: node %d moves", s->seed, v);
 }
 
 static void check(suite *s, bool twice)
@@ -142,14 +150,15 @@ static void check(suite *s, bool twice)
     clv_place_result result = solve(s, 0, &told);
     is_honest(s, &result, &told);
     is_true(s, &result);
-    cr_assert(!is_exact(s) || result.end == CLV_END_OPTIMAL || result.end == CLV_END_INFEASIBLE,
-              "%llu: contiguous, and not proven: end %d", s->seed, (int)result.end);
+    cr_assert(!is_exact(s) || result.solve.end == CLV_END_OPTIMAL ||
+                  result.solve.end == CLV_END_INFEASIBLE,
+              "%llu: contiguous, and not proven: end %d", s->seed, (int)result.solve.end);
     if (twice) {
         clv_place_result again = solve(s, 0, &told);
         is_same(s, &result, &again);
     }
-    s->counts[result.end]++;
-    s->n_missed += s->feasible && !result.found;
+    s->counts[result.solve.end]++;
+    s->n_missed += s->feasible && !result.solve.found;
     clv_arena_rewind(s->arena, mark);
 }
 
@@ -218,8 +227,8 @@ Test(place, contiguous_answers_are_those_of_the_published_program)
         clv_place_result r = solve(&s, 0, &told);
         is_honest(&s, &r, &told);
         is_true(&s, &r);
-        cr_assert_eq(r.end, s.feasible ? CLV_END_OPTIMAL : CLV_END_INFEASIBLE, "%llu: end %d",
-                     s.seed, (int)r.end);
+        cr_assert_eq(r.solve.end, s.feasible ? CLV_END_OPTIMAL : CLV_END_INFEASIBLE, "%llu: end %d",
+                     s.seed, (int)r.solve.end);
         n_small += !large;
         n_large += large && s.of.n > 15;
         clv_arena_rewind(s.arena, mark);
@@ -250,10 +259,11 @@ Test(place, of_larger_problems_no_bound_is_above_an_answer)
             int device_of[ORACLE_NODES];
             oracle_assign(&random, &s.of, device_of);
             oracle_value value = oracle_judge(&s.of, &s.rules, device_of);
-            cr_assert(
-                !value.legal || result.bound <= value.objective + slack(value.objective, SUM_PART),
-                "%llu: bound %.17g, and %.17g is legal", s.seed, result.bound, value.objective);
-            cr_assert(!value.legal || result.end != CLV_END_OPTIMAL ||
+            cr_assert(!value.legal || result.solve.bound.real <=
+                                          value.objective + slack(value.objective, SUM_PART),
+                      "%llu: bound %.17g, and %.17g is legal", s.seed, result.solve.bound.real,
+                      value.objective);
+            cr_assert(!value.legal || result.solve.end != CLV_END_OPTIMAL ||
                           result.value.objective <=
                               value.objective + slack(value.objective, PROOF_PART),
                       "%llu: %.17g is proven, and %.17g is legal", s.seed, result.value.objective,
@@ -288,7 +298,8 @@ Test(place, published_workloads_have_their_published_optima)
         cr_assert_eq(clv_place_read_text(text, strlen(text), "w", arena, &p, NULL), CLV_OK);
         cr_assert_eq(clv_place_solve(p, &options, arena, &r, NULL), CLV_OK);
         free(text);
-        cr_expect(r.found && r.end == CLV_END_OPTIMAL, "%s: end %d", files[i].file, (int)r.end);
+        cr_expect(r.solve.found && r.solve.end == CLV_END_OPTIMAL, "%s: end %d", files[i].file,
+                  (int)r.solve.end);
         cr_expect_float_eq(r.value.objective, files[i].optimum, 1e-12, "%s: %.17g", files[i].file,
                            r.value.objective);
     }
@@ -313,7 +324,7 @@ Test(place, without_a_deadline_the_same_comes_twice)
         clv_place_result r = solve(&s, 0, &told);
         is_honest(&s, &r, &told);
         is_true(&s, &r);
-        cr_assert_neq(r.end, CLV_END_DEADLINE);
+        cr_assert_neq(r.solve.end, CLV_END_DEADLINE);
         clv_place_result again = solve(&s, 0, &told);
         is_same(&s, &r, &again);
     }
@@ -339,11 +350,12 @@ Test(place, a_gap_that_is_near_enough_ends_it)
         clv_place_result r = solve(&s, gap, &told);
         is_honest(&s, &r, &told);
         is_true(&s, &r);
-        if (r.end != CLV_END_GAP)
+        if (r.solve.end != CLV_END_GAP)
             continue;
         n_gap++;
-        cr_assert(r.found && r.value.objective * (1 - gap) <= r.bound * (1 + PROOF_PART),
-                  "%llu: %g, bound %g", s.seed, r.value.objective, r.bound);
+        cr_assert(r.solve.found &&
+                      r.value.objective * (1 - gap) <= r.solve.bound.real * (1 + PROOF_PART),
+                  "%llu: %g, bound %g", s.seed, r.value.objective, r.solve.bound.real);
     }
     clv_arena_free(s.arena);
     cr_assert(n_gap > 0, "a gap was asked for in vain");
@@ -371,15 +383,15 @@ Test(place, stops_when_it_is_told_to)
         s.p = placement_of(&s.of, s.arena);
         s.feasible = oracle_best(&s.of, &s.rules, false, &s.optimum, best);
         clv_place_options options = { .rules = placement_rules(&s.rules),
-                                      .stop = seed % 2 ? at_once : after_some,
-                                      .stop_ctx = &asked,
-                                      .news = note,
-                                      .news_ctx = &told };
+                                      .solve.stop = seed % 2 ? at_once : after_some,
+                                      .solve.stop_ctx = &asked,
+                                      .solve.progress = note,
+                                      .solve.progress_ctx = &told };
         cr_assert_eq(clv_place_solve(s.p, &options, s.arena, &r, NULL), CLV_OK);
         is_honest(&s, &r, &told);
         is_true(&s, &r);
-        n_stopped += r.end == CLV_END_STOPPED;
-        cr_assert(r.end != CLV_END_STOPPED || asked > 0);
+        n_stopped += r.solve.end == CLV_END_STOPPED;
+        cr_assert(r.solve.end != CLV_END_STOPPED || asked > 0);
     }
     clv_arena_free(s.arena);
     cr_assert(n_stopped > PROBLEMS / 50, "%d stopped", n_stopped);
@@ -397,9 +409,10 @@ Test(place, a_deadline_that_is_over_leaves_what_holds)
         oracle_make(seed, 10, ASSIGNMENTS / 4, false, &s.of, &s.rules);
         s.p = placement_of(&s.of, s.arena);
         s.feasible = oracle_best(&s.of, &s.rules, false, &s.optimum, best);
-        clv_place_options options = {
-            .rules = placement_rules(&s.rules), .deadline_s = 1e-9, .news = note, .news_ctx = &told
-        };
+        clv_place_options options = { .rules = placement_rules(&s.rules),
+                                      .solve.deadline_ns = clv_deadline_in(1e-9),
+                                      .solve.progress = note,
+                                      .solve.progress_ctx = &told };
         cr_assert_eq(clv_place_solve(s.p, &options, s.arena, &r, NULL), CLV_OK);
         is_honest(&s, &r, &told);
         is_true(&s, &r);
@@ -427,9 +440,9 @@ Test(place, no_nodes_are_placed_at_no_cost)
     oracle_problem of = { .n_kinds = 1, .kind = { { 2, -1, true } } };
     for (int i = 0; i < 6; i++) {
         clv_place_result r = solve_of(&of, (oracle_objective)(i / 2), i % 2, arena);
-        cr_expect(r.found && r.value.objective == 0 && r.end == CLV_END_OPTIMAL, "%d: end %d", i,
-                  (int)r.end);
-        cr_expect_eq(r.bound, 0);
+        cr_expect(r.solve.found && r.value.objective == 0 && r.solve.end == CLV_END_OPTIMAL,
+                  "%d: end %d", i, (int)r.solve.end);
+        cr_expect_eq(r.solve.bound.real, 0);
     }
     clv_arena_free(arena);
 }
@@ -444,9 +457,10 @@ Test(place, one_node_goes_where_it_is_fastest)
     of.time[1][0] = 4;
     for (int i = 0; i < 4; i++) {
         clv_place_result r = solve_of(&of, (oracle_objective)(i / 2), i % 2, arena);
-        cr_expect(r.found && r.end == CLV_END_OPTIMAL, "%d: end %d", i, (int)r.end);
+        cr_expect(r.solve.found && r.solve.end == CLV_END_OPTIMAL, "%d: end %d", i,
+                  (int)r.solve.end);
         cr_expect_eq(r.value.objective, 4, "%g", r.value.objective);
-        cr_expect_eq(r.device_of[0], 2);
+        cr_expect_eq(r.solve.answer[0], 2);
     }
     clv_arena_free(arena);
 }
@@ -462,13 +476,14 @@ Test(place, a_class_that_fits_nowhere_is_named)
     of.bytes[1] = 11;
     for (int i = 0; i < 6; i++) {
         clv_place_result r = solve_of(&of, (oracle_objective)(i / 2), i % 2, arena);
-        cr_expect(!r.found && r.end == CLV_END_INFEASIBLE, "%d: end %d", i, (int)r.end);
-        cr_expect(strstr(r.why, "17") && strstr(r.why, "11"), "%s", r.why);
+        cr_expect(!r.solve.found && r.solve.end == CLV_END_INFEASIBLE, "%d: end %d", i,
+                  (int)r.solve.end);
+        cr_expect(strstr(r.solve.why, "17") && strstr(r.solve.why, "11"), "%s", r.solve.why);
     }
     of.bytes[1] = 1;
     of.time[0][1] = -1;
     clv_place_result r = solve_of(&of, ORACLE_THROUGHPUT, true, arena);
-    cr_expect(r.end == CLV_END_INFEASIBLE && strstr(r.why, "17"), "%s", r.why);
+    cr_expect(r.solve.end == CLV_END_INFEASIBLE && strstr(r.solve.why, "17"), "%s", r.solve.why);
     clv_arena_free(arena);
 }
 
@@ -479,7 +494,8 @@ Test(place, without_devices_nothing_can_be_done)
     of.kind[0] = (oracle_kind){ 0, -1, true };
     for (int i = 0; i < 6; i++) {
         clv_place_result r = solve_of(&of, (oracle_objective)(i / 2), i % 2, arena);
-        cr_expect(!r.found && r.end == CLV_END_INFEASIBLE && r.why[0], "%d: end %d", i, (int)r.end);
+        cr_expect(!r.solve.found && r.solve.end == CLV_END_INFEASIBLE && r.solve.why[0],
+                  "%d: end %d", i, (int)r.solve.end);
     }
     clv_arena_free(arena);
 }
@@ -499,10 +515,11 @@ Test(place, survives_running_out_of_memory)
             failing f = { .fail_at = calls };
             clv_alloc alloc = failing_alloc(&f);
             clv_arena *small = clv_arena_new(&alloc, 0);
-            clv_place_result r = { .bound = -7 };
+            clv_place_result r = { .solve.bound.real = -7 };
             clv_status s = small ? clv_place_solve(p, &options, small, &r, NULL) : CLV_ENOMEM;
             done = s == CLV_OK;
-            cr_assert(done || (s == CLV_ENOMEM && r.bound == -7), "%ld: %d", calls, (int)s);
+            cr_assert(done || (s == CLV_ENOMEM && r.solve.bound.real == -7), "%ld: %d", calls,
+                      (int)s);
             clv_arena_free(small);
             cr_assert_eq(f.live, 0, "%ld are kept", f.live);
             cr_assert(calls < 100000);

@@ -1,4 +1,5 @@
 #include "solver/placement/mip/place_ilp.h"
+#include "solver/placement/portfolio.h"
 
 #include <string.h>
 
@@ -18,10 +19,10 @@ Test(place_ilp, answers_are_legal_and_bounds_hold)
         clv_place_result r;
         double best = small_best(p, &options.rules, arena);
         cr_assert_eq(clv_place_solve(p, &options, arena, &r, NULL), CLV_OK);
-        cr_assert(!isfinite(r.bound) || r.bound <= best, "problem %d: bound %g of %g", (int)seed,
-                  r.bound, best);
-        if (r.found) {
-            clv_place_value v = small_judged(p, &options.rules, r.device_of, arena);
+        cr_assert(!isfinite(r.solve.bound.real) || r.solve.bound.real <= best,
+                  "problem %d: bound %g of %g", (int)seed, r.solve.bound.real, best);
+        if (r.solve.found) {
+            clv_place_value v = small_judged(p, &options.rules, r.solve.answer, arena);
             cr_assert(v.legal, "problem %d: %s", (int)seed, v.why);
             cr_assert_eq(v.objective, r.value.objective, "problem %d", (int)seed);
             cr_assert_geq(v.objective, best, "problem %d", (int)seed);
@@ -43,16 +44,16 @@ Test(place_ilp, stop_is_heard_at_once)
     clv_arena *arena = clv_arena_new(NULL, 0);
     int32_t n_asked = 0;
     clv_place_options options = { .rules = { CLV_PLACE_THROUGHPUT, false, 0 },
-                                  .stop = stop_at_once,
-                                  .stop_ctx = &n_asked };
+                                  .solve.stop = stop_at_once,
+                                  .solve.stop_ctx = &n_asked };
     for (uint64_t seed = 0; seed < 20; seed++) {
         clv_place_result r;
         n_asked = 0;
         clv_place_problem *p = small_placement(seed, &size, arena);
         cr_assert_eq(clv_place_solve(p, &options, arena, &r, NULL), CLV_OK);
-        cr_assert(r.end == CLV_END_STOPPED || r.end == CLV_END_OPTIMAL ||
-                      r.end == CLV_END_INFEASIBLE,
-                  "problem %d ended by %d", (int)seed, (int)r.end);
+        cr_assert(r.solve.end == CLV_END_STOPPED || r.solve.end == CLV_END_OPTIMAL ||
+                      r.solve.end == CLV_END_INFEASIBLE,
+                  "problem %d ended by %d", (int)seed, (int)r.solve.end);
         cr_assert_leq(n_asked, 100);
     }
     clv_arena_free(arena);

@@ -4,8 +4,8 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "solver/placement/portfolio.h"
 #include "solver/placement/small_placement.h"
-#include "solver/placement/solver.h"
 #include "support/place_convert.h"
 #include "support/place_oracle.h"
 
@@ -94,8 +94,8 @@ Test(reverse, what_decides_at_the_end_is_proven_from_the_back)
     }
     of.time[0][LOOSE] = HEAVY;
     cr_assert_eq(clv_place_solve(placement_of(&of, arena), &options, arena, &r, NULL), CLV_OK);
-    cr_assert_eq(r.end, CLV_END_OPTIMAL);
-    cr_assert_str_eq(r.bound_by, "order ideals, reversed");
+    cr_assert_eq(r.solve.end, CLV_END_OPTIMAL);
+    cr_assert_str_eq(r.solve.bound_by, "order ideals, reversed");
     cr_assert_float_eq(r.value.objective, optimum, 1e-9, "%.17g, not %.17g", r.value.objective,
                        optimum);
     clv_arena_free(arena);

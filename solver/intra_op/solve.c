@@ -1,0 +1,111 @@
+/* solve.c - the door: presolve, a first answer, the bound, then searchers beside it. */
+#include "solver/intra_op/solve.h"
+
+#include <stdio.h>
+
+#include "solver/intra_op/first.h"
+#include "solver/intra_op/strategies_work.h"
+
+/* Sweeps over all nodes for the first answer, and the squeezer's work before anything else is done;
+ * the same briefly. */
+#define CLV_SOLVE_FIRST_SWEEPS 40
+#define CLV_SOLVE_FIRST_WORK   100000000
+#define CLV_SOLVE_BRIEF_SWEEPS 10
+#define CLV_SOLVE_BRIEF_FIRST  30000000
+/* Rounds of the bound in a stage of the squeezer, at most. */
+#define CLV_SOLVE_STAGE_ROUNDS 1200
+
+/* *ret_none: proven that no answer of the reduced problem is within the limit. */
+static clv_status solve_reduced(clv_intra_op_state *s, bool *ret_none, clv_error *err)
+{
+    const clv_intra_op_problem *reduced = clv_presolve_problem(s->presolved);
+    int64_t room = (int64_t)reduced->n_nodes + 1;
+    s->base = clv_presolve_base(s->presolved);
+    s->kept = CLV_NEW_ARRAY(s->arena, int32_t, room);
+    s->lifted = CLV_NEW_ARRAY(s->arena, int32_t, room);
+    if (!s->kept || !s->lifted)
+        return clv_fail_nomem(err, "a search");
+    CLV_TRY(clv_squeezer_new(reduced, CLV_SOLVE_STAGE_ROUNDS, s->arena, &s->squeezer, err));
+    if (s->r->solve.found && s->r->value.nevers == 0)
+        clv_squeezer_know(s->squeezer, clv_intra_op_best_cost(s) - s->base);
+    int32_t sweeps = s->o->brief ? CLV_SOLVE_BRIEF_SWEEPS : CLV_SOLVE_FIRST_SWEEPS;
+    CLV_TRY(clv_intra_op_first(reduced, sweeps, &s->incumbent.limits, s->arena, s->lifted, err));
+    CLV_TRY(clv_intra_op_offer(s, s->lifted, "sweeps", err));
+    if (s->r->solve.found)
+        clv_intra_op_report(s, "sweeps");
+    CLV_TRY(clv_intra_op_run_squeezer(s, s->o->brief ? CLV_SOLVE_BRIEF_FIRST : CLV_SOLVE_FIRST_WORK,
+                                      err));
+    if (clv_incumbent_is_enough(&s->incumbent) || clv_intra_op_none_left(s) ||
+        clv_limits_over(&s->incumbent.limits))
+        return CLV_OK;
+    CLV_TRY(clv_intra_op_enter_field(s, ret_none, err));
+    if (*ret_none)
+        return CLV_OK;
+    return clv_intra_op_search(s, err);
+}
+
+static void free_all(clv_intra_op_state *s)
+{
+    clv_intra_op_free_field(s);
+    clv_squeezer_free(s->squeezer);
+    s->squeezer = NULL;
+}
+
+static clv_status solve_all(clv_intra_op_state *s, clv_error *err)
+{
+    bool infeasible = false, none = false;
+    CLV_TRY(clv_presolve(s->p, s->arena, &s->presolved, &infeasible, s->r->solve.why, err));
+    if (!infeasible) {
+        CLV_TRY(solve_reduced(s, &none, err));
+        if (!clv_intra_op_is_finite(s) && clv_presolve_finite(s->presolved) &&
+            !clv_limits_over(&s->incumbent.limits)) {
+            /* Perhaps only answers that cost never are within the limit: the best of those. */
+            free_all(s);
+            s->n_rounds = s->n_stale = 0;
+            CLV_TRY(clv_presolve_rows(s->p, s->arena, &s->presolved, &infeasible, s->r->solve.why,
+                                      err));
+            if (!infeasible)
+                CLV_TRY(solve_reduced(s, &none, err));
+        }
+    }
+    if (none && !s->r->solve.found && !clv_presolve_finite(s->presolved)) {
+        infeasible = true;
+        snprintf(s->r->solve.why, sizeof s->r->solve.why,
+                 "no choices together keep within the limit of %lld at every moment",
+                 (long long)s->p->usage_limit);
+    }
+    if (infeasible)
+        s->r->solve.bound = CLV_OBJVAL_INFINITE;
+    return CLV_OK;
+}
+
+clv_status clv_intra_op_solve(const clv_intra_op_problem *p, const clv_intra_op_options *options,
+                              clv_arena *arena, clv_intra_op_result *ret, clv_error *err)
+{
+    clv_intra_op_result r = { .value = { 0 } };
+    clv_arena *own = clv_arena_new(clv_arena_alloc(arena), 0);
+    clv_intra_op_state *s = own ? CLV_NEW(own, clv_intra_op_state) : NULL;
+    int32_t *choice = own ? CLV_NEW_ARRAY(own, int32_t, p->n_nodes) : NULL;
+    clv_status status = s && choice ? CLV_OK : clv_fail_nomem(err, "a strategy problem");
+    if (status == CLV_OK) {
+        *s = (clv_intra_op_state){ .p = p, .o = options, .arena = own, .r = &r, .choice = choice };
+        s->jobs = options->solve.jobs > 0 ? options->solve.jobs : 1;
+        status =
+            clv_incumbent_open(&s->incumbent, &options->solve, p->n_nodes, arena, &r.solve, err);
+    }
+    if (status == CLV_OK) {
+        s->elsewhere = clv_incumbent_limits_elsewhere(&s->incumbent);
+        if (options->enough > 0)
+            s->incumbent.enough_bound = clv_objval_whole(options->enough);
+        r.solve.bound_by = "costs are not negative";
+        clv_intra_op_raise(s, options->known, "what was known before");
+        status = solve_all(s, err);
+        free_all(s);
+    }
+    if (status == CLV_OK) {
+        clv_incumbent_close(&s->incumbent);
+        *ret = r;
+    }
+    clv_arena_free(own);
+    return status;
+}

@@ -1,0 +1,36 @@
+#include "solver/placement/common/place_search.h"
+
+double clv_place_best(const clv_place_search *s) { return s->result->solve.value.real; }
+double clv_place_bound(const clv_place_search *s) { return s->result->solve.bound.real; }
+double clv_place_seconds(const clv_place_search *s) { return clv_incumbent_seconds(&s->incumbent); }
+bool clv_place_over(clv_place_search *s) { return clv_incumbent_over(&s->incumbent); }
+
+const int32_t *clv_place_best_answer(const clv_place_search *s)
+{
+    return s->result->solve.found ? s->result->solve.answer : NULL;
+}
+
+double clv_place_time_s(const clv_place_search *s)
+{
+    return clv_seconds_until(s->options->solve.deadline_ns, s->incumbent.start_ns);
+}
+
+clv_status clv_place_offer(clv_place_search *s, const char *method, const int32_t *device_of,
+                           clv_error *err)
+{
+    clv_place_value value;
+    CLV_TRY(
+        clv_place_judge(s->p, &s->options->rules, device_of, s->judge_arena, &value, NULL, err));
+    if (!value.legal ||
+        !clv_incumbent_offer(&s->incumbent, device_of, clv_objval_real(value.objective), method))
+        return CLV_OK;
+    s->result->value = value;
+    clv_incumbent_report(&s->incumbent, method, 0, 0);
+    return CLV_OK;
+}
+
+void clv_place_raise(clv_place_search *s, const char *method, double bound)
+{
+    if (clv_incumbent_raise(&s->incumbent, clv_objval_real(bound), method))
+        clv_incumbent_report(&s->incumbent, method, 0, 0);
+}

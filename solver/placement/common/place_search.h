@@ -1,0 +1,54 @@
+/* place_search.h - a placement problem while it is solved: options, result, and the incumbent that
+ * all methods share.
+ *
+ * Methods offer assignments, which clv_place_judge() judges, raise the bound, and look whether it
+ * is over. One thread.
+ */
+#ifndef CLV_SOLVER_PLACEMENT_COMMON_PLACE_SEARCH_H
+#define CLV_SOLVER_PLACEMENT_COMMON_PLACE_SEARCH_H
+
+#include "problem/place_problem.h"
+#include "solver/common/incumbent.h"
+
+typedef struct {
+    clv_solve_options solve; /* jobs: placements are solved by one thread */
+    clv_place_rules rules;
+    bool brief; /* latency: one turn of the search, some seconds at most */
+} clv_place_options;
+
+typedef struct {
+    clv_solve_result solve; /* by node: its device; value and bound in the unit of the file */
+    clv_place_value value;  /* of the answer */
+} clv_place_result;
+
+/* Solves a problem with all methods that suit it: clv_place_solve() (solver/placement/portfolio.h),
+ * for methods that solve parts of a problem, or the problem under other rules. */
+typedef clv_status clv_place_solver(const clv_place_problem *p, const clv_place_options *options,
+                                    clv_arena *arena, clv_place_result *ret, clv_error *err);
+
+typedef struct {
+    const clv_place_problem *p;
+    const clv_place_options *options;
+    clv_place_result *result;
+    clv_place_solver *solve_part;
+    clv_arena *judge_arena; /* of clv_place_judge(); rewound by it */
+    clv_incumbent incumbent;
+} clv_place_search;
+
+/* Objective of the best answer so far, INFINITY without; no legal answer is below the bound. */
+double clv_place_best(const clv_place_search *s);
+double clv_place_bound(const clv_place_search *s);
+const int32_t *clv_place_best_answer(const clv_place_search *s); /* by node; NULL without */
+double clv_place_seconds(const clv_place_search *s);             /* since the start */
+/* Seconds that the search has in all; 0: no deadline. */
+double clv_place_time_s(const clv_place_search *s);
+
+/* Deadline, stop, or the bound near enough: return at once. Looks at the clock: some 30 ns. */
+bool clv_place_over(clv_place_search *s);
+/* Judges, and keeps it if it is legal and better. method is a text that stays. */
+clv_status clv_place_offer(clv_place_search *s, const char *method, const int32_t *device_of,
+                           clv_error *err);
+/* bound: proven for every legal answer, rounded down; INFINITY: there is none. */
+void clv_place_raise(clv_place_search *s, const char *method, double bound);
+
+#endif

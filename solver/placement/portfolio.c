@@ -1,0 +1,155 @@
+#include "solver/placement/portfolio.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "solver/placement/common/blocks.h"
+#include "solver/placement/contiguous/contiguous.h"
+#include "solver/placement/contiguous/lines.h"
+#include "solver/placement/fewest.h"
+#include "solver/placement/latency/latency.h"
+#include "solver/placement/mip/place_ilp.h"
+#include "solver/placement/noncontiguous/free.h"
+
+/* Objective and bound are the same within this part: what rounding to ticks can lose is far less
+ * (2^-56 of all work, for each node). */
+#define PROOF_PART 1e-9
+
+/* More nodes have a line of filled devices as a first answer for latency, too. */
+#define FILL_NODES 5000
+
+/* -- what is infeasible at once -- */
+
+static bool fits_somewhere(const clv_blocks *b, int32_t u)
+{
+    for (int32_t k = 0; k < b->n_kinds; k++) {
+        const clv_place_kind *kind = &b->p->kinds[k];
+        if (kind->count > 0 && clv_block_time(b, k, u) != CLV_BLOCK_NEVER &&
+            (kind->capacity_bytes < 0 || b->bytes[u] <= kind->capacity_bytes))
+            return true;
+    }
+    return false;
+}
+
+static void prove_infeasible(clv_place_search *s, const char *fmt, ...) CLV_PRINTF(2, 3);
+static void prove_infeasible(clv_place_search *s, const char *fmt, ...)
+{
+    clv_solve_result *r = &s->result->solve;
+    va_list args;
+    clv_place_raise(s, "memory", INFINITY);
+    va_start(args, fmt);
+    clv_words(r->why, sizeof r->why, fmt, args);
+    va_end(args);
+}
+
+/* A block that no device can take, or more bytes than all devices hold. */
+static void check_memory(clv_place_search *s, const clv_blocks *b)
+{
+    const clv_place_problem *p = s->p;
+    double all_bytes = 0, room_bytes = 0;
+    for (int32_t k = 0; k < p->n_kinds; k++)
+        if (p->kinds[k].count > 0)
+            room_bytes += p->kinds[k].capacity_bytes < 0
+                              ? INFINITY
+                              : (double)p->kinds[k].capacity_bytes * p->kinds[k].count;
+    for (int32_t v = 0; v < p->n_nodes; v++) {
+        all_bytes += (double)p->bytes[v];
+        if (fits_somewhere(b, b->block_of[v]))
+            continue;
+        prove_infeasible(
+            s,
+            "node %lld and what must be with it hold %lld bytes and fit no device that "
+            "can run them",
+            (long long)p->id[v], (long long)b->bytes[b->block_of[v]]);
+        return;
+    }
+    if (all_bytes > room_bytes)
+        prove_infeasible(s, "all nodes hold %.0f bytes, and all devices %.0f", all_bytes,
+                         room_bytes);
+}
+
+/* -- the methods -- */
+
+/* Everything on one device, of each kind: an answer at once. */
+static clv_status try_one_device(clv_place_search *s, clv_arena *arena, clv_error *err)
+{
+    const clv_place_problem *p = s->p;
+    int32_t device = 0, *device_of = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
+    if (!device_of)
+        return clv_fail_nomem(err, "a placement");
+    for (int32_t k = 0; k < p->n_kinds; device += p->kinds[k++].count) {
+        if (p->kinds[k].count == 0)
+            continue;
+        for (int32_t v = 0; v < p->n_nodes; v++)
+            device_of[v] = device;
+        CLV_TRY(clv_place_offer(s, "one device", device_of, err));
+    }
+    return CLV_OK;
+}
+
+static clv_status run_methods(clv_place_search *s, clv_arena *arena, clv_error *err)
+{
+    const clv_place_rules *rules = &s->options->rules;
+    bool devices = rules->objective == CLV_PLACE_DEVICES;
+    clv_blocks *b;
+    CLV_TRY(clv_blocks_new(s->p, rules, arena, &b, err));
+    check_memory(s, b);
+    if (clv_place_over(s))
+        return CLV_OK;
+    CLV_TRY(try_one_device(s, arena, err));
+    if (devices)
+        clv_place_raise(s, "one device", s->p->n_nodes > 0 ? 1 : 0);
+    if (clv_place_over(s))
+        return CLV_OK;
+    if (rules->objective == CLV_PLACE_LATENCY) {
+        if (s->p->n_nodes > FILL_NODES) /* small ones have better first answers */
+            CLV_TRY(clv_solve_fill(s, b, arena, err));
+        return clv_latency_solve(s, arena, err);
+    }
+    if (devices && !rules->contiguous)
+        return clv_solve_fewest(s, arena, err);
+    CLV_TRY(rules->contiguous ? clv_solve_contiguous(s, b, arena, err)
+                              : clv_free_solve(s, b, arena, err));
+    if (devices || clv_place_over(s))
+        return CLV_OK;
+    CLV_TRY(clv_place_root_bound(s, b, arena, err));
+    return clv_place_refine(s, b, arena, err);
+}
+
+static void close_search(clv_place_search *s)
+{
+    clv_solve_result *r = &s->result->solve;
+    clv_incumbent_close(&s->incumbent);
+    if (r->end == CLV_END_INFEASIBLE && !r->why[0])
+        snprintf(r->why, sizeof r->why, "no assignment keeps all rules");
+    if (r->end == CLV_END_OPTIMAL && !clv_objval_less(r->bound, r->value))
+        r->bound = r->value; /* rounding */
+}
+
+clv_status clv_place_solve(const clv_place_problem *p, const clv_place_options *options,
+                           clv_arena *arena, clv_place_result *ret, clv_error *err)
+{
+    assert(p && options && arena && ret);
+    clv_place_result result = { .value = { 0 } };
+    clv_place_search s = { .p = p,
+                           .options = options,
+                           .result = &result,
+                           .solve_part = clv_place_solve,
+                           .judge_arena = clv_arena_new(clv_arena_alloc(arena), 0) };
+    clv_arena *scratch = clv_arena_new(clv_arena_alloc(arena), 0);
+    clv_status status = scratch && s.judge_arena ? CLV_OK : clv_fail_nomem(err, "a placement");
+    if (status == CLV_OK)
+        status = clv_incumbent_open(&s.incumbent, &options->solve, p->n_nodes, arena, &result.solve,
+                                    err);
+    s.incumbent.proof_part = PROOF_PART;
+    if (status == CLV_OK)
+        status = run_methods(&s, scratch, err);
+    if (status == CLV_OK) {
+        close_search(&s);
+        *ret = result;
+    }
+    clv_arena_free(scratch);
+    clv_arena_free(s.judge_arena);
+    return status;
+}
