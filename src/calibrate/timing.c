@@ -12,30 +12,30 @@
 
 /* -- how it ended -- */
 
-static clv_status check_end(const char *runner, const clv_run *run, clv_error *err)
+static clv_status check_end(const char *runner, const clv_process_result *run, clv_error *err)
 {
-    clv_str words = clv_run_last_line(run);
+    clv_str words = clv_process_last_error_line(run);
 
     switch (run->end) {
-    case CLV_RUN_EXITED:
+    case CLV_PROCESS_EXITED:
         if (run->code == 0)
             return CLV_OK;
         return clv_fail(err, CLV_EIO, "the runner '%.100s' ended with exit code %d%s%.*s", runner,
                         run->code, words.n ? ": " : "", words.n > 200 ? 200 : words.n, words.at);
-    case CLV_RUN_SIGNALED:
+    case CLV_PROCESS_SIGNALED:
         return clv_fail(err, CLV_EIO, "the runner '%.100s' was ended by signal %d", runner,
                         run->code);
-    case CLV_RUN_TIMED_OUT:
+    case CLV_PROCESS_TIMED_OUT:
         return clv_fail(err, CLV_EIO, "the runner '%.100s' took more than %d s", runner,
                         (int)(TIMEOUT_MS / 1000));
-    case CLV_RUN_STOPPED:
+    case CLV_PROCESS_STOPPED:
         return clv_fail(err, CLV_ECANCELED, "stopped while the runner '%.100s' ran", runner);
-    case CLV_RUN_NO_START:
+    case CLV_PROCESS_NOT_STARTED:
         return clv_fail(err, CLV_EIO, "the runner '%.100s' cannot be started: %s", runner,
                         strerror(run->code));
-    case CLV_RUN_TOO_MUCH:
-    case CLV_RUN_HELD:
-    case CLV_RUN_LOST:
+    case CLV_PROCESS_OUTPUT_TOO_LONG:
+    case CLV_PROCESS_OUTPUT_HELD_OPEN:
+    case CLV_PROCESS_LOST:
         break;
     }
     return clv_fail(err, CLV_EIO, "the runner '%.100s' gave no answer that can be read", runner);
@@ -126,7 +126,7 @@ static clv_status ask(const clv_calibrate_options *o, const char *folder, const 
                                   "--optimize", "none",   "--warmup", WARMUP,      how,
                                   repeat,       "--json", NULL };
     clv_cleave_run call = { o->runner, words, folder, TIMEOUT_MS, o->stop, o->stop_ctx };
-    clv_run run;
+    clv_process_result run;
 
     if (!repeat)
         return clv_fail_nomem(err, "the runner");

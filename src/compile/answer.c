@@ -30,9 +30,9 @@ static void fail(clv_verdict *v, const char *fmt, ...)
 }
 
 /* With the last line of stderr behind it, if there is one. */
-static void fail_with_errors(clv_verdict *v, const clv_run *run, const char *what)
+static void fail_with_errors(clv_verdict *v, const clv_process_result *result, const char *what)
 {
-    clv_str line = clv_run_last_line(run);
+    clv_str line = clv_process_last_error_line(result);
     if (line.n > 0)
         fail(v, "%s: %.*s", what, CLV_STR_ARG(line));
     else
@@ -40,39 +40,39 @@ static void fail_with_errors(clv_verdict *v, const clv_run *run, const char *wha
 }
 
 /* False, and a reason, where the command did not come to a good end. */
-static bool ended_well(const clv_run *run, clv_verdict *v)
+static bool ended_well(const clv_process_result *result, clv_verdict *v)
 {
     char what[64] = "";
-    switch (run->end) {
-    case CLV_RUN_EXITED:
-        if (run->code == 0)
+    switch (result->end) {
+    case CLV_PROCESS_EXITED:
+        if (result->code == 0)
             return true;
         snprintf(what, sizeof what,
-                 run->code == 127 ? "exit status 127, command not found" : "exit status %d",
-                 run->code);
+                 result->code == 127 ? "exit status 127, command not found" : "exit status %d",
+                 result->code);
         break;
-    case CLV_RUN_SIGNALED:
-        snprintf(what, sizeof what, "ended by signal %d", run->code);
+    case CLV_PROCESS_SIGNALED:
+        snprintf(what, sizeof what, "ended by signal %d", result->code);
         break;
-    case CLV_RUN_LOST:
+    case CLV_PROCESS_LOST:
         return true; /* nobody knows; the answer decides */
-    case CLV_RUN_TIMED_OUT:
+    case CLV_PROCESS_TIMED_OUT:
         snprintf(what, sizeof what, "no end within the time allowed");
         break;
-    case CLV_RUN_TOO_MUCH:
+    case CLV_PROCESS_OUTPUT_TOO_LONG:
         snprintf(what, sizeof what, "the answer is longer than allowed");
         break;
-    case CLV_RUN_HELD:
+    case CLV_PROCESS_OUTPUT_HELD_OPEN:
         snprintf(what, sizeof what, "left a process behind that keeps its output open");
         break;
-    case CLV_RUN_STOPPED:
+    case CLV_PROCESS_STOPPED:
         snprintf(what, sizeof what, "stopped");
         break;
-    case CLV_RUN_NO_START:
-        snprintf(what, sizeof what, "could not be started: %s", strerror(run->code));
+    case CLV_PROCESS_NOT_STARTED:
+        snprintf(what, sizeof what, "could not be started: %s", strerror(result->code));
         break;
     }
-    fail_with_errors(v, run, what);
+    fail_with_errors(v, result, what);
     return false;
 }
 
@@ -227,22 +227,22 @@ static clv_status read_json(const clv_json *json, const clv_cluster *cluster, in
                     text);
 }
 
-clv_status clv_answer_read(const clv_run *run, const clv_cluster *cluster, int64_t *busy_ns,
-                           clv_verdict *ret, clv_error *err)
+clv_status clv_answer_read(const clv_process_result *result, const clv_cluster *cluster,
+                           int64_t *busy_ns, clv_verdict *ret, clv_error *err)
 {
-    assert(run->end != CLV_RUN_STOPPED);
+    assert(result->end != CLV_PROCESS_STOPPED);
     clv_verdict v = { 0 };
     clv_error why = { CLV_OK, "" };
     clv_json *json = NULL;
-    if (!ended_well(run, &v)) {
+    if (!ended_well(result, &v)) {
         *ret = v;
         return CLV_OK;
     }
-    if (run->n_output == 0) {
-        fail_with_errors(ret, run, "no answer on standard output");
+    if (result->n_output == 0) {
+        fail_with_errors(ret, result, "no answer on standard output");
         return CLV_OK;
     }
-    clv_status status = clv_json_parse(run->output, run->n_output, "answer", &json, &why);
+    clv_status status = clv_json_parse(result->output, result->n_output, "answer", &json, &why);
     if (status == CLV_OK)
         status = read_json(json, cluster, busy_ns, &v, &why);
     clv_json_free(json);

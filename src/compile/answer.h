@@ -10,9 +10,9 @@
 #define CLV_PROTOCOL_VERSION 1
 
 /* How a command ended and what it said. Anything but a good answer is CLV_FAILED with a reason; the
- * status tells of faults of ours only: CLV_ENOMEM. A stopped run is not for here. busy_ns: as in
- * clv_assignment; written only where the answer is good and tells of devices. */
-clv_status clv_answer_read(const clv_run *run, const clv_cluster *cluster, int64_t *busy_ns,
-                           clv_verdict *ret, clv_error *err);
+ * status tells of faults of ours only: CLV_ENOMEM. A process that was stopped is not for here.
+ * busy_ns: as in clv_assignment; written only where the answer is good and tells of devices. */
+clv_status clv_answer_read(const clv_process_result *result, const clv_cluster *cluster,
+                           int64_t *busy_ns, clv_verdict *ret, clv_error *err);
 
 #endif

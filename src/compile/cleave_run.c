@@ -36,8 +36,8 @@ static const char *line_of(const clv_cleave_run *call, clv_arena *arena)
     return line;
 }
 
-clv_status clv_cleave_run_call(const clv_cleave_run *call, clv_arena *arena, clv_run *ret,
-                               clv_error *err)
+clv_status clv_cleave_run_call(const clv_cleave_run *call, clv_arena *arena,
+                               clv_process_result *ret, clv_error *err)
 {
     clv_command c = { .command = line_of(call, arena),
                       .folder = call->folder,
@@ -47,17 +47,18 @@ clv_status clv_cleave_run_call(const clv_cleave_run *call, clv_arena *arena, clv
                       .stop = call->stop,
                       .stop_ctx = call->stop_ctx };
 
-    return c.command ? clv_command_run(&c, arena, ret, err) : clv_fail_nomem(err, WHAT);
+    return c.command ? clv_process_run(&c, arena, ret, err) : clv_fail_nomem(err, WHAT);
 }
 
-clv_status clv_cleave_run_answer(const char *program, const clv_run *run, clv_arena *arena,
-                                 clv_json **ret, clv_json_at *ret_root, clv_error *err)
+clv_status clv_cleave_run_answer(const char *program, const clv_process_result *result,
+                                 clv_arena *arena, clv_json **ret, clv_json_at *ret_root,
+                                 clv_error *err)
 {
     const char *what = clv_arena_printf(arena, "the answer of '%.100s'", program);
 
     if (!what)
         return clv_fail_nomem(err, WHAT);
-    CLV_TRY(clv_json_parse(run->output, run->n_output, what, ret, err));
+    CLV_TRY(clv_json_parse(result->output, result->n_output, what, ret, err));
     *ret_root = clv_json_root(*ret, what);
     return CLV_OK;
 }

@@ -17,12 +17,13 @@ typedef struct {
 } clv_cleave_run;
 
 /* CLV_ENOMEM is the only failure; what became of it is in *ret. */
-clv_status clv_cleave_run_call(const clv_cleave_run *call, clv_arena *arena, clv_run *ret,
-                               clv_error *err);
+clv_status clv_cleave_run_call(const clv_cleave_run *call, clv_arena *arena,
+                               clv_process_result *ret, clv_error *err);
 
 /* The JSON that a run which ended well has written; *ret is to be freed. CLV_EFORMAT: it is none.
  * Messages call it the program's answer. */
-clv_status clv_cleave_run_answer(const char *program, const clv_run *run, clv_arena *arena,
-                                 clv_json **ret, clv_json_at *ret_root, clv_error *err);
+clv_status clv_cleave_run_answer(const char *program, const clv_process_result *result,
+                                 clv_arena *arena, clv_json **ret, clv_json_at *ret_root,
+                                 clv_error *err);
 
 #endif

@@ -176,18 +176,18 @@ static clv_status judge_in(const external *x, int32_t worker, const clv_assignme
 {
     const clv_external_options *o = &x->options;
     char **env = NULL;
-    clv_run *run = CLV_NEW(arena, clv_run);
-    if (!run)
+    clv_process_result *result = CLV_NEW(arena, clv_process_result);
+    if (!result)
         return clv_fail_nomem(err, "the compiler's answer");
     CLV_TRY(o->emit(o->emit_ctx, candidate, folder, arena, err));
     CLV_TRY(write_options(x, candidate, folder, arena, err));
     CLV_TRY(make_environment(x, worker, folder, arena, &env, err));
     clv_command command = { o->command,          folder,  env,        o->timeout_ms,
                             o->max_answer_bytes, o->stop, o->stop_ctx };
-    CLV_TRY(clv_command_run(&command, arena, run, err));
-    if (run->end == CLV_RUN_STOPPED)
+    CLV_TRY(clv_process_run(&command, arena, result, err));
+    if (result->end == CLV_PROCESS_STOPPED)
         return clv_fail(err, CLV_ECANCELED, "stopped while the compiler '%s' ran", o->command);
-    return clv_answer_read(run, x->workload.cluster, candidate->busy_ns, verdict, err);
+    return clv_answer_read(result, x->workload.cluster, candidate->busy_ns, verdict, err);
 }
 
 static clv_status compile(clv_compiler *self, int32_t worker, const clv_assignment *candidate,

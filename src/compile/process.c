@@ -25,7 +25,7 @@
 typedef struct {
     const clv_command *command;
     clv_arena *arena;
-    clv_run *run;
+    clv_process_result *result;
     pid_t pid;
     int out, errors, pidfd; /* -1: closed */
     size_t room;
@@ -129,53 +129,54 @@ static int start(child *c)
     return 0;
 }
 
-static void end_it(child *c, clv_run_end why)
+static void end_it(child *c, clv_process_end why)
 {
     if (c->ending)
         return;
     c->ending = true;
-    c->run->end = why;
+    c->result->end = why;
     c->kill_at = now_ms() + TERM_GRACE_MS;
     kill(-c->pid, SIGTERM);
 }
 
 static void keep_output(child *c, const char *bytes, size_t n)
 {
-    clv_run *run = c->run;
+    clv_process_result *result = c->result;
     if (c->ending)
         return;
-    if (n > (size_t)c->command->max_output_bytes - run->n_output) {
-        end_it(c, CLV_RUN_TOO_MUCH);
+    if (n > (size_t)c->command->max_output_bytes - result->n_output) {
+        end_it(c, CLV_PROCESS_OUTPUT_TOO_LONG);
         return;
     }
-    if (run->n_output + n + 1 > c->room) {
-        size_t room = c->room * 2 > run->n_output + n + 1 ? c->room * 2 : run->n_output + n + 1;
-        char *bigger = clv_arena_grow(c->arena, run->output, c->room, room, 1);
+    if (result->n_output + n + 1 > c->room) {
+        size_t room =
+            c->room * 2 > result->n_output + n + 1 ? c->room * 2 : result->n_output + n + 1;
+        char *bigger = clv_arena_grow(c->arena, result->output, c->room, room, 1);
         if (!bigger) {
             c->no_memory = true;
-            end_it(c, CLV_RUN_TOO_MUCH);
+            end_it(c, CLV_PROCESS_OUTPUT_TOO_LONG);
             return;
         }
-        run->output = bigger;
+        result->output = bigger;
         c->room = room;
     }
-    memcpy(run->output + run->n_output, bytes, n);
-    run->n_output += n;
-    run->output[run->n_output] = '\0';
+    memcpy(result->output + result->n_output, bytes, n);
+    result->n_output += n;
+    result->output[result->n_output] = '\0';
 }
 
 /* Only the last CLV_ERRORS_KEPT bytes stay. n is not above that. */
 static void keep_errors(child *c, const char *bytes, size_t n)
 {
-    clv_run *run = c->run;
-    if (run->n_errors + n > CLV_ERRORS_KEPT) {
-        size_t drop = run->n_errors + n - CLV_ERRORS_KEPT;
-        memmove(run->errors, run->errors + drop, run->n_errors - drop);
-        run->n_errors -= drop;
+    clv_process_result *result = c->result;
+    if (result->n_errors + n > CLV_ERRORS_KEPT) {
+        size_t drop = result->n_errors + n - CLV_ERRORS_KEPT;
+        memmove(result->errors, result->errors + drop, result->n_errors - drop);
+        result->n_errors -= drop;
     }
-    memcpy(run->errors + run->n_errors, bytes, n);
-    run->n_errors += n;
-    run->errors[run->n_errors] = '\0';
+    memcpy(result->errors + result->n_errors, bytes, n);
+    result->n_errors += n;
+    result->errors[result->n_errors] = '\0';
 }
 
 /* One read a call: a command that never stops writing must not keep us from the clock. */
@@ -205,9 +206,10 @@ static void look_for_exit(child *c)
     close_fd(&c->pidfd);
     if (c->ending)
         return;
-    c->run->end =
-        e != 0 ? CLV_RUN_LOST : (info.si_code == CLD_EXITED ? CLV_RUN_EXITED : CLV_RUN_SIGNALED);
-    c->run->code = e != 0 ? 0 : info.si_status;
+    c->result->end = e != 0
+                         ? CLV_PROCESS_LOST
+                         : (info.si_code == CLD_EXITED ? CLV_PROCESS_EXITED : CLV_PROCESS_SIGNALED);
+    c->result->code = e != 0 ? 0 : info.si_status;
 }
 
 static void wait_for_something(child *c, int64_t deadline)
@@ -236,7 +238,7 @@ static bool is_over(child *c)
         return true;
     if (now_ms() - c->exited_at < HOLD_GRACE_MS)
         return false;
-    c->run->end = CLV_RUN_HELD;
+    c->result->end = CLV_PROCESS_OUTPUT_HELD_OPEN;
     return true;
 }
 
@@ -250,36 +252,36 @@ static void follow(child *c)
         wait_for_something(c, deadline);
         int64_t now = now_ms();
         if (c->command->stop && !c->ending && c->command->stop(c->command->stop_ctx))
-            end_it(c, CLV_RUN_STOPPED);
+            end_it(c, CLV_PROCESS_STOPPED);
         else if (now >= deadline && !c->exited)
-            end_it(c, CLV_RUN_TIMED_OUT);
+            end_it(c, CLV_PROCESS_TIMED_OUT);
         if (c->ending && !c->exited && now >= c->kill_at)
             kill(-c->pid, SIGKILL);
     }
 }
 
-clv_status clv_command_run(const clv_command *command, clv_arena *arena, clv_run *ret,
+clv_status clv_process_run(const clv_command *command, clv_arena *arena, clv_process_result *ret,
                            clv_error *err)
 {
-    clv_run *run = ret;
-    *run = (clv_run){ .output = clv_arena_take(arena, FIRST_ROOM) };
+    clv_process_result *result = ret;
+    *result = (clv_process_result){ .output = clv_arena_take(arena, FIRST_ROOM) };
     child c = { .command = command,
                 .arena = arena,
-                .run = run,
+                .result = result,
                 .room = FIRST_ROOM,
                 .out = -1,
                 .errors = -1,
                 .pidfd = -1 };
-    if (!run->output)
+    if (!result->output)
         return clv_fail_nomem(err, "the compiler's answer");
     int e = start(&c);
     if (e != 0) {
-        run->end = CLV_RUN_NO_START;
-        run->code = e;
+        result->end = CLV_PROCESS_NOT_STARTED;
+        result->code = e;
         return CLV_OK;
     }
     follow(&c);
-    if (run->end != CLV_RUN_LOST)
+    if (result->end != CLV_PROCESS_LOST)
         kill(-c.pid, SIGKILL); /* whoever it left behind */
     while (waitpid(c.pid, NULL, 0) < 0 && errno == EINTR)
         continue;
@@ -289,13 +291,13 @@ clv_status clv_command_run(const clv_command *command, clv_arena *arena, clv_run
     return c.no_memory ? clv_fail_nomem(err, "the compiler's answer") : CLV_OK;
 }
 
-clv_str clv_run_last_line(const clv_run *run)
+clv_str clv_process_last_error_line(const clv_process_result *result)
 {
-    size_t end = run->n_errors;
-    while (end > 0 && isspace((unsigned char)run->errors[end - 1]))
+    size_t end = result->n_errors;
+    while (end > 0 && isspace((unsigned char)result->errors[end - 1]))
         end--;
     size_t start = end;
-    while (start > 0 && run->errors[start - 1] != '\n')
+    while (start > 0 && result->errors[start - 1] != '\n')
         start--;
-    return (clv_str){ run->errors + start, (int32_t)(end - start) };
+    return (clv_str){ result->errors + start, (int32_t)(end - start) };
 }

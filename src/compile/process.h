@@ -26,32 +26,32 @@ typedef struct {
 #define CLV_STOP_EVERY_MS 50
 
 typedef enum {
-    CLV_RUN_EXITED,    /* code: exit status */
-    CLV_RUN_SIGNALED,  /* code: signal */
-    CLV_RUN_LOST,      /* somebody else in this process took the exit status */
-    CLV_RUN_TIMED_OUT, /* killed */
-    CLV_RUN_TOO_MUCH,  /* killed: more output than allowed */
-    CLV_RUN_HELD,      /* ended, but left a process behind that keeps its output open */
-    CLV_RUN_STOPPED,   /* killed: stop said so */
-    CLV_RUN_NO_START   /* code: errno */
-} clv_run_end;
+    CLV_PROCESS_EXITED,           /* code: exit status */
+    CLV_PROCESS_SIGNALED,         /* code: signal */
+    CLV_PROCESS_LOST,             /* somebody else in this process took the exit status */
+    CLV_PROCESS_TIMED_OUT,        /* killed */
+    CLV_PROCESS_OUTPUT_TOO_LONG,  /* killed: more output than allowed */
+    CLV_PROCESS_OUTPUT_HELD_OPEN, /* ended, but left a process behind that keeps its output open */
+    CLV_PROCESS_STOPPED,          /* killed: stop said so */
+    CLV_PROCESS_NOT_STARTED       /* code: errno */
+} clv_process_end;
 
 #define CLV_ERRORS_KEPT 4096
 
 typedef struct {
-    clv_run_end end;
+    clv_process_end end;
     int code;
     char *output; /* in the arena, NUL-terminated */
     size_t n_output;
     char errors[CLV_ERRORS_KEPT + 1]; /* the last of what it wrote to stderr */
     size_t n_errors;
-} clv_run;
+} clv_process_result;
 
 /* CLV_ENOMEM is the only failure; what the command does is in *ret. */
-clv_status clv_command_run(const clv_command *command, clv_arena *arena, clv_run *ret,
+clv_status clv_process_run(const clv_command *command, clv_arena *arena, clv_process_result *ret,
                            clv_error *err);
 
 /* The last line of stderr that says anything, without blanks at its end; n == 0: there is none. */
-clv_str clv_run_last_line(const clv_run *run);
+clv_str clv_process_last_error_line(const clv_process_result *result);
 
 #endif

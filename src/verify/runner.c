@@ -33,22 +33,22 @@ clv_status clv_runner_shapes(const clv_types *types, clv_arena *arena, const cha
 }
 
 /* The last line that it wrote, without its own name before it; NULL: none. */
-static const char *last_words(const clv_run *run, clv_arena *arena)
+static const char *last_words(const clv_process_result *run, clv_arena *arena)
 {
     static const char own[] = "cleave-run: ";
     enum { N_OWN = sizeof own - 1 };
-    clv_str line = clv_run_last_line(run);
+    clv_str line = clv_process_last_error_line(run);
     if (line.n > N_OWN && memcmp(line.at, own, N_OWN) == 0)
         line = (clv_str){ line.at + N_OWN, line.n - N_OWN };
     return line.n > 0 ? clv_arena_printf(arena, "%.*s", CLV_STR_ARG(line)) : NULL;
 }
 
-static clv_status tell_fault(const clv_runner *r, const clv_run *run, clv_arena *arena,
+static clv_status tell_fault(const clv_runner *r, const clv_process_result *run, clv_arena *arena,
                              clv_runner_answer *ret, clv_error *err)
 {
     const char *words = last_words(run, arena);
     switch (run->end) {
-    case CLV_RUN_EXITED:
+    case CLV_PROCESS_EXITED:
         if (run->code == 126 || run->code == 127) /* of the shell: not found, not executable */
             return clv_fail(err, CLV_EIO, "'%s' cannot be run: %s", r->program,
                             words ? words : "it is no program");
@@ -58,17 +58,17 @@ static clv_status tell_fault(const clv_runner *r, const clv_run *run, clv_arena 
         ret->fault =
             words ? words : clv_arena_printf(arena, "the runner ended with code %d", run->code);
         break;
-    case CLV_RUN_SIGNALED:
+    case CLV_PROCESS_SIGNALED:
         ret->fault = clv_arena_printf(arena, "the runner was ended by signal %d", run->code);
         break;
-    case CLV_RUN_STOPPED:
+    case CLV_PROCESS_STOPPED:
         return clv_fail(err, CLV_ECANCELED, "stopped while a model was running");
-    case CLV_RUN_NO_START:
+    case CLV_PROCESS_NOT_STARTED:
         return clv_fail(err, CLV_EIO, "'%s' cannot be run: %s", r->program, strerror(run->code));
-    case CLV_RUN_LOST:
-    case CLV_RUN_TIMED_OUT:
-    case CLV_RUN_TOO_MUCH:
-    case CLV_RUN_HELD:
+    case CLV_PROCESS_LOST:
+    case CLV_PROCESS_TIMED_OUT:
+    case CLV_PROCESS_OUTPUT_TOO_LONG:
+    case CLV_PROCESS_OUTPUT_HELD_OPEN:
         ret->fault = "the runner did not come to an end";
         break;
     }
@@ -76,7 +76,7 @@ static clv_status tell_fault(const clv_runner *r, const clv_run *run, clv_arena 
 }
 
 /* What it tells of itself is for people: without it nothing is wrong. */
-static clv_status read_report(const clv_runner *r, const clv_run *run, clv_arena *arena,
+static clv_status read_report(const clv_runner *r, const clv_process_result *run, clv_arena *arena,
                               clv_runner_answer *ret, clv_error *err)
 {
     clv_json *json = NULL;
@@ -104,7 +104,7 @@ clv_status clv_runner_run(const clv_runner *r, const char *what, const char *out
     enum { FIXED = 7, OPTIONS = 4 };
     const char *words[FIXED + OPTIONS + 2] = { "run", "--json", "--random", "--seed" };
     int32_t n = 4;
-    clv_run run;
+    clv_process_result run;
     *ret = (clv_runner_answer){ .ms = -1 };
     if (!(words[n++] = clv_arena_printf(arena, "%" PRIu64, r->seed)))
         return clv_fail_nomem(err, WHAT);
@@ -121,7 +121,7 @@ clv_status clv_runner_run(const clv_runner *r, const char *what, const char *out
     words[n++] = what;
     clv_cleave_run call = { r->program, words, ".", TIMEOUT_MS, r->stop, r->stop_ctx };
     CLV_TRY(clv_cleave_run_call(&call, arena, &run, err));
-    if (run.end != CLV_RUN_EXITED || run.code != 0)
+    if (run.end != CLV_PROCESS_EXITED || run.code != 0)
         return tell_fault(r, &run, arena, ret, err);
     return read_report(r, &run, arena, ret, err);
 }

@@ -4,7 +4,7 @@
 #include <criterion/criterion.h>
 
 static clv_arena *arena;
-static clv_run run;
+static clv_process_result run;
 static void set_up(void) { arena = clv_arena_new(NULL, 0); }
 static void tear_down(void) { clv_arena_free(arena); }
 TestSuite(cleave_run, .init = set_up, .fini = tear_down, .timeout = 60);
@@ -13,7 +13,7 @@ static void call(const char *program, const char *const *words)
 {
     const clv_cleave_run c = { program, words, "/", 60000, NULL, NULL };
     cr_assert_eq(clv_cleave_run_call(&c, arena, &run, NULL), CLV_OK);
-    cr_assert_eq(run.end, CLV_RUN_EXITED);
+    cr_assert_eq(run.end, CLV_PROCESS_EXITED);
 }
 
 Test(cleave_run, words_arrive_as_they_are)
@@ -33,7 +33,7 @@ Test(cleave_run, it_runs_in_the_folder_and_is_found_by_name_or_path)
     cr_expect_str_eq(run.output, "x\n");
     call("./it's none", (const char *const[]){ NULL });
     cr_expect_eq(run.code, 127);
-    clv_str line = clv_run_last_line(&run);
+    clv_str line = clv_process_last_error_line(&run);
     cr_expect(line.n > 0 && line.at[line.n - 1] != '\n');
 }
 
