@@ -8,7 +8,7 @@
 #define QUOTED_QUOTE_N 4
 
 /* 'it'\''s': as one word of the shell. */
-static const char *quoted(const char *word, clv_arena *arena)
+static const char *shell_quoted(const char *word, clv_arena *arena)
 {
     size_t n = strlen(word), at = 0;
     char *ret = clv_arena_take(arena, n * QUOTED_QUOTE_N + 3);
@@ -26,28 +26,23 @@ static const char *quoted(const char *word, clv_arena *arena)
     return ret;
 }
 
-static const char *line_of(const clv_cleave_run *call, clv_arena *arena)
-{
-    const char *word = quoted(call->program, arena);
-    const char *line = word ? clv_arena_printf(arena, "exec %s", word) : NULL;
-
-    for (const char *const *at = call->words; line && *at; at++)
-        line = (word = quoted(*at, arena)) ? clv_arena_printf(arena, "%s %s", line, word) : NULL;
-    return line;
-}
-
 clv_status clv_cleave_run_call(const clv_cleave_run *call, clv_arena *arena,
                                clv_process_result *ret, clv_error *err)
 {
-    clv_command c = { .command = line_of(call, arena),
+    const char *word = shell_quoted(call->program, arena);
+    const char *line = word ? clv_arena_printf(arena, "exec %s", word) : NULL;
+
+    for (const char *const *at = call->words; line && *at; at++)
+        line =
+            (word = shell_quoted(*at, arena)) ? clv_arena_printf(arena, "%s %s", line, word) : NULL;
+    clv_command c = { .command = line,
                       .folder = call->folder,
                       .env = environ,
                       .timeout_ms = call->timeout_ms,
                       .max_output_bytes = ANSWER_MAX,
                       .stop = call->stop,
                       .stop_ctx = call->stop_ctx };
-
-    return c.command ? clv_process_run(&c, arena, ret, err) : clv_fail_nomem(err, WHAT);
+    return line ? clv_process_run(&c, arena, ret, err) : clv_fail_nomem(err, WHAT);
 }
 
 clv_status clv_cleave_run_answer(const char *program, const clv_process_result *result,

@@ -2,15 +2,16 @@
 #ifndef CLV_COMPILE_DEVICE_REPORT_H
 #define CLV_COMPILE_DEVICE_REPORT_H
 
-#include "compile/layout.h"
+#include "compile/memory_plan.h"
 
 /* What the group's tensors may use: the device's memory less what is reserved, at least 0. */
 int64_t clv_group_capacity(const clv_cluster *cluster, int32_t device);
 
-/* Lays the group out again to see what lives at its fullest moment; the live tensors' addresses
- * count from the device's first byte, weights lying below them. */
-clv_status clv_device_report_fill(const clv_program *p, const clv_group *group,
-                                  const clv_group_result *result, clv_layout_marks *marks,
-                                  clv_arena *arena, clv_device_report *ret, clv_error *err);
+/* Plans the group's memory again to see what lives at its fullest moment; the live tensors'
+ * addresses count from the device's first byte, weights lying below them. ret->live lives in the
+ * arena. CLV_ENOMEM. O() as clv_plan_memory(). */
+clv_status clv_device_report_make(clv_memory_planner *planner, const clv_group *group,
+                                  const clv_group_result *result, clv_arena *arena,
+                                  clv_device_report *ret, clv_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-#include "compile/compiler.h"
+#include "compile/external.h"
 
 #include <assert.h>
 #include <limits.h>
@@ -8,9 +8,8 @@
 #include <unistd.h>
 
 #include "base/json.h"
-#include "compile/answer.h"
+#include "compile/external_answer.h"
 #include "compile/folder.h"
-#include "compile/process.h"
 #include "problem/micro.h"
 
 /* For each candidate: a folder, the files in it, the command, its answer, no folder. The
@@ -27,11 +26,10 @@
 /* Makes the Poplar engine write profiles while it runs, which slows it down. */
 #define DISTURBING_VARIABLE "POPLAR_ENGINE_OPTIONS"
 
-static const char *const own_variables[] = { "CLEAVE_MODEL",     "CLEAVE_PLAN",
-                                             "CLEAVE_OPTIONS",   "CLEAVE_DEVICES",
-                                             "CLEAVE_WORKER",    "CLEAVE_CALLER_DIR",
-                                             "CLEAVE_SOURCE",
-                                             DISTURBING_VARIABLE };
+static const char *const own_variables[] = { "CLEAVE_MODEL",   "CLEAVE_PLAN",
+                                             "CLEAVE_OPTIONS", "CLEAVE_DEVICES",
+                                             "CLEAVE_WORKER",  "CLEAVE_CALLER_DIR",
+                                             "CLEAVE_SOURCE",  DISTURBING_VARIABLE };
 
 typedef struct {
     clv_compiler base;
@@ -49,34 +47,9 @@ static bool names(const char *entry, const char *variable)
     return strncmp(entry, variable, n) == 0 && entry[n] == '=';
 }
 
-static bool is_replaced(const char *entry)
+/* entry: NULL without memory. */
+static clv_status add_variable(external *x, char *entry, clv_error *err)
 {
-    for (size_t k = 0; k < sizeof own_variables / sizeof *own_variables; k++)
-        if (names(entry, own_variables[k]))
-            return true;
-    return false;
-}
-
-/* The command runs elsewhere; this is where its files are. Left out where that folder is gone. */
-static clv_status add_caller_folder(external *x, clv_error *err)
-{
-    char folder[PATH_MAX];
-    if (!getcwd(folder, sizeof folder))
-        return CLV_OK;
-    char *entry = clv_arena_printf(x->arena, "CLEAVE_CALLER_DIR=%s", folder);
-    if (!entry)
-        return clv_fail_nomem(err, "the environment");
-    x->env[x->n_env++] = entry;
-    return CLV_OK;
-}
-
-/* Where the planned model is, so that weights beside it are found. Left out where there is none. */
-static clv_status add_source(external *x, const char *path, clv_error *err)
-{
-    char place[PATH_MAX];
-    if (!path || !realpath(path, place))
-        return CLV_OK;
-    char *entry = clv_arena_printf(x->arena, "CLEAVE_SOURCE=%s", place);
     if (!entry)
         return clv_fail_nomem(err, "the environment");
     x->env[x->n_env++] = entry;
@@ -85,28 +58,38 @@ static clv_status add_source(external *x, const char *path, clv_error *err)
 
 static clv_status copy_environment(external *x, clv_error *err)
 {
+    char path[PATH_MAX];
     int32_t n = 0;
     while (environ && environ[n])
         n++;
     x->env = CLV_NEW_ARRAY(x->arena, char *, (size_t)n + N_ADDED);
-    for (int32_t k = 0; x->env && k < n; k++) {
+    if (!x->env)
+        return clv_fail_nomem(err, "the environment");
+    for (int32_t k = 0; k < n; k++) {
+        bool is_replaced = false;
+        for (size_t v = 0; v < sizeof own_variables / sizeof *own_variables; v++)
+            is_replaced = is_replaced || names(environ[k], own_variables[v]);
         if (names(environ[k], DISTURBING_VARIABLE))
             x->base.warning = DISTURBING_VARIABLE
                 " is unset for the external compiler: profiling would disturb its measurements";
-        if (is_replaced(environ[k]))
-            continue;
-        if (!(x->env[x->n_env++] = clv_arena_printf(x->arena, "%s", environ[k])))
-            return clv_fail_nomem(err, "the environment");
+        if (!is_replaced)
+            CLV_TRY(add_variable(x, clv_arena_printf(x->arena, "%s", environ[k]), err));
     }
-    if (!x->env)
-        return clv_fail_nomem(err, "the environment");
-    CLV_TRY(add_caller_folder(x, err));
-    return add_source(x, x->options.source, err);
+    /* The command runs elsewhere; this is where its files are. Left out where that folder is gone.
+     */
+    if (getcwd(path, sizeof path))
+        CLV_TRY(add_variable(x, clv_arena_printf(x->arena, "CLEAVE_CALLER_DIR=%s", path), err));
+    /* Where the planned model is, so that weights beside it are found. Left out without one. */
+    if (x->options.source && realpath(x->options.source, path))
+        CLV_TRY(add_variable(x, clv_arena_printf(x->arena, "CLEAVE_SOURCE=%s", path), err));
+    return CLV_OK;
 }
 
-static clv_status make_environment(const external *x, int32_t worker, const char *folder,
-                                   clv_arena *arena, char ***ret, clv_error *err)
+/* Of one call. */
+static clv_status make_environment(const external *x, const clv_compile_worker *worker,
+                                   const char *folder, char ***ret, clv_error *err)
 {
+    clv_arena *arena = worker->arena;
     char **env = CLV_NEW_ARRAY(arena, char *, x->n_env + N_OWN_VARIABLES + 1);
     if (!env)
         return clv_fail_nomem(err, "the environment");
@@ -115,22 +98,13 @@ static clv_status make_environment(const external *x, int32_t worker, const char
     env[n++] = clv_arena_printf(arena, "CLEAVE_PLAN=%s/plan.json", folder);
     env[n++] = clv_arena_printf(arena, "CLEAVE_OPTIONS=%s/options.json", folder);
     env[n++] = clv_arena_printf(arena, "CLEAVE_DEVICES=%d", x->workload.cluster->n_devices);
-    env[n++] = clv_arena_printf(arena, "CLEAVE_WORKER=%d", worker);
+    env[n++] = clv_arena_printf(arena, "CLEAVE_WORKER=%d", worker->index);
     for (int32_t k = 0; k < n; k++)
         if (!env[k])
             return clv_fail_nomem(err, "the environment");
     memcpy(env + n, x->env, (size_t)x->n_env * sizeof *env);
     *ret = env;
     return CLV_OK;
-}
-
-/* Is any input of the model FLOAT16? */
-static bool is_half(const clv_workload *w)
-{
-    for (int32_t k = 0; k < w->model->main->n_inputs; k++)
-        if (w->types->of[w->model->main->inputs[k].i].dtype == CLV_DT_FLOAT16)
-            return true;
-    return false;
 }
 
 static void put_devices(clv_json_out *out, const clv_cluster *cluster)
@@ -152,53 +126,57 @@ static void put_devices(clv_json_out *out, const clv_cluster *cluster)
 static clv_status write_options(const external *x, const clv_assignment *candidate,
                                 const char *folder, clv_arena *arena, clv_error *err)
 {
+    const clv_workload *w = &x->workload;
+    bool is_half = false; /* is any input of the model FLOAT16? */
     clv_json_out out;
+    for (int32_t k = 0; k < w->model->main->n_inputs; k++)
+        is_half = is_half || w->types->of[w->model->main->inputs[k].i].dtype == CLV_DT_FLOAT16;
     clv_json_begin(&out, arena, true);
     clv_json_open_object(&out, NULL);
     clv_json_put_int(&out, "version", CLV_PROTOCOL_VERSION);
     if (candidate->proportion > 0)
         clv_json_put_number(&out, "available_memory_proportion", candidate->proportion);
     clv_json_put_string(&out, "virtual_graph_mode", "manual");
-    clv_json_put_int(&out, "num_ipus", x->workload.cluster->n_devices);
-    if (is_half(&x->workload))
+    clv_json_put_int(&out, "num_ipus", w->cluster->n_devices);
+    if (is_half)
         clv_json_put_string(&out, "partials_type", "half");
     if (x->base.microbatches > 1 && x->base.microbatches < CLV_MICRO_FULL)
         clv_json_put_int(&out, "microbatches", x->base.microbatches);
-    put_devices(&out, x->workload.cluster);
+    put_devices(&out, w->cluster);
     clv_json_close_object(&out);
     CLV_TRY(clv_json_end(&out, err));
     return clv_folder_write(folder, "options.json", out.text, out.n, arena, err);
 }
 
-static clv_status judge_in(const external *x, int32_t worker, const clv_assignment *candidate,
-                           const char *folder, clv_arena *arena, clv_verdict *verdict,
-                           clv_error *err)
+static clv_status judge_in(const external *x, const char *folder, const clv_compile_worker *worker,
+                           const clv_assignment *candidate, clv_verdict *verdict, clv_error *err)
 {
     const clv_external_options *o = &x->options;
+    clv_arena *arena = worker->arena;
     char **env = NULL;
     clv_process_result *result = CLV_NEW(arena, clv_process_result);
     if (!result)
         return clv_fail_nomem(err, "the compiler's answer");
     CLV_TRY(o->emit(o->emit_ctx, candidate, folder, arena, err));
     CLV_TRY(write_options(x, candidate, folder, arena, err));
-    CLV_TRY(make_environment(x, worker, folder, arena, &env, err));
+    CLV_TRY(make_environment(x, worker, folder, &env, err));
     clv_command command = { o->command,          folder,  env,        o->timeout_ms,
                             o->max_answer_bytes, o->stop, o->stop_ctx };
     CLV_TRY(clv_process_run(&command, arena, result, err));
     if (result->end == CLV_PROCESS_STOPPED)
         return clv_fail(err, CLV_ECANCELED, "stopped while the compiler '%s' ran", o->command);
-    return clv_answer_read(result, x->workload.cluster, candidate->busy_ns, verdict, err);
+    return clv_external_answer_read(result, x->workload.cluster, candidate->busy_ns, verdict, err);
 }
 
-static clv_status compile(clv_compiler *self, int32_t worker, const clv_assignment *candidate,
-                          clv_arena *arena, clv_verdict *verdict, clv_compile_report *report,
-                          clv_error *err)
+static clv_status compile(clv_compiler *self, const clv_compile_worker *worker,
+                          const clv_assignment *candidate, clv_verdict *verdict,
+                          clv_compile_report *report, clv_error *err)
 {
     const external *x = (const external *)self;
     const char *folder;
     clv_verdict made;
-    CLV_TRY(clv_folder_make(x->parent, arena, &folder, err));
-    clv_status status = judge_in(x, worker, candidate, folder, arena, &made, err);
+    CLV_TRY(clv_folder_make(x->parent, worker->arena, &folder, err));
+    clv_status status = judge_in(x, folder, worker, candidate, &made, err);
     clv_folder_remove(folder);
     if (status != CLV_OK)
         return status;
@@ -210,7 +188,7 @@ static clv_status compile(clv_compiler *self, int32_t worker, const clv_assignme
 
 static void close_external(clv_compiler *self) { clv_arena_free(((external *)self)->arena); }
 
-static clv_status fill(external *x, const clv_external_options *options, clv_error *err)
+static clv_status set_up(external *x, const clv_external_options *options, clv_error *err)
 {
     const char *parent = getenv("TMPDIR");
     x->options = *options;
@@ -239,7 +217,7 @@ clv_status clv_external_open(const clv_workload *workload, const clv_external_op
     *x = (external){ .base = { .compile = compile, .close = close_external },
                      .arena = arena,
                      .workload = *workload };
-    clv_status status = fill(x, options, err);
+    clv_status status = set_up(x, options, err);
     if (status != CLV_OK) {
         clv_arena_free(arena);
         return status;

@@ -7,7 +7,7 @@
 #ifndef CLV_COMPILE_GROUP_CACHE_H
 #define CLV_COMPILE_GROUP_CACHE_H
 
-#include "compile/layout.h"
+#include "compile/memory_plan.h"
 
 typedef struct clv_group_cache clv_group_cache;
 

@@ -1,4 +1,4 @@
-#include "compile/compiler.h"
+#include "compile/pool.h"
 
 #include <assert.h>
 #include <string.h>
@@ -12,9 +12,8 @@
  */
 typedef struct {
     clv_pool *pool;
-    clv_arena *arena;
+    clv_compile_worker self;
     uv_thread_t thread;
-    int32_t index;
 } worker;
 
 struct clv_pool {
@@ -43,10 +42,10 @@ static void judge_next(clv_pool *pool, worker *w)
 
     clv_error error = { CLV_OK, "" };
     clv_verdict verdict = { 0 };
-    clv_mark mark = clv_arena_mark(w->arena);
-    clv_status status = pool->compiler->compile(pool->compiler, w->index, &pool->assignments[k],
-                                                w->arena, &verdict, NULL, &error);
-    clv_arena_rewind(w->arena, mark);
+    clv_mark mark = clv_arena_mark(w->self.arena);
+    clv_status status = pool->compiler->compile(pool->compiler, &w->self, &pool->assignments[k],
+                                                &verdict, NULL, &error);
+    clv_arena_rewind(w->self.arena, mark);
 
     uv_mutex_lock(&pool->lock);
     pool->running--;
@@ -80,19 +79,6 @@ static void work_on(void *arg)
     uv_mutex_unlock(&pool->lock);
 }
 
-static clv_status take_room(clv_pool *pool, int32_t n, clv_error *err)
-{
-    if (n <= pool->room)
-        return CLV_OK;
-    int32_t room = n / 2 < pool->room && pool->room <= INT32_MAX / 2 ? pool->room * 2 : n;
-    clv_verdict *made = CLV_NEW_ARRAY(pool->arena, clv_verdict, room);
-    if (!made)
-        return clv_fail_nomem(err, "a batch of verdicts");
-    pool->made = made;
-    pool->room = room;
-    return CLV_OK;
-}
-
 /* Without threads the caller is the worker. */
 static void run_batch(clv_pool *pool, const clv_assignment *assignments, int32_t n)
 {
@@ -121,7 +107,14 @@ static clv_status judge(void *ctx, const clv_assignment *assignments, int32_t n,
     assert(n >= 0);
     if (n == 0)
         return CLV_OK;
-    CLV_TRY(take_room(pool, n, err));
+    if (n > pool->room) {
+        int32_t room = n / 2 < pool->room && pool->room <= INT32_MAX / 2 ? pool->room * 2 : n;
+        clv_verdict *made = CLV_NEW_ARRAY(pool->arena, clv_verdict, room);
+        if (!made)
+            return clv_fail_nomem(err, "a batch of verdicts");
+        pool->made = made;
+        pool->room = room;
+    }
     run_batch(pool, assignments, n);
     if (pool->status != CLV_OK) {
         if (err)
@@ -139,7 +132,7 @@ static bool make_workers(clv_pool *pool, int32_t jobs)
         clv_arena *arena = clv_arena_new(clv_arena_alloc(pool->arena), 0);
         if (!arena)
             return false;
-        pool->workers[k] = (worker){ .pool = pool, .arena = arena, .index = k };
+        pool->workers[k] = (worker){ .pool = pool, .self = { k, arena } };
         pool->n_workers++;
     }
     return pool->workers != NULL;
@@ -148,7 +141,7 @@ static bool make_workers(clv_pool *pool, int32_t jobs)
 static void free_memory(clv_pool *pool)
 {
     for (int32_t k = 0; k < pool->n_workers; k++)
-        clv_arena_free(pool->workers[k].arena);
+        clv_arena_free(pool->workers[k].self.arena);
     clv_arena_free(pool->arena);
 }
 

@@ -129,7 +129,7 @@ static int start(child *c)
     return 0;
 }
 
-static void end_it(child *c, clv_process_end why)
+static void terminate(child *c, clv_process_end why)
 {
     if (c->ending)
         return;
@@ -145,7 +145,7 @@ static void keep_output(child *c, const char *bytes, size_t n)
     if (c->ending)
         return;
     if (n > (size_t)c->command->max_output_bytes - result->n_output) {
-        end_it(c, CLV_PROCESS_OUTPUT_TOO_LONG);
+        terminate(c, CLV_PROCESS_OUTPUT_TOO_LONG);
         return;
     }
     if (result->n_output + n + 1 > c->room) {
@@ -154,7 +154,7 @@ static void keep_output(child *c, const char *bytes, size_t n)
         char *bigger = clv_arena_grow(c->arena, result->output, c->room, room, 1);
         if (!bigger) {
             c->no_memory = true;
-            end_it(c, CLV_PROCESS_OUTPUT_TOO_LONG);
+            terminate(c, CLV_PROCESS_OUTPUT_TOO_LONG);
             return;
         }
         result->output = bigger;
@@ -190,8 +190,8 @@ static void read_from(child *c, int *fd, void (*keep)(child *, const char *, siz
         close_fd(fd);
 }
 
-/* Notes the end of the child, and leaves it unreaped. */
-static void look_for_exit(child *c)
+/* Sees whether the child has ended, and leaves it unreaped. */
+static void check_exit(child *c)
 {
     siginfo_t info = { 0 };
     if (c->exited)
@@ -212,7 +212,7 @@ static void look_for_exit(child *c)
     c->result->code = e != 0 ? 0 : info.si_status;
 }
 
-static void wait_for_something(child *c, int64_t deadline)
+static void poll_once(child *c, int64_t deadline)
 {
     struct pollfd fds[] = { { c->out, POLLIN, 0 },
                             { c->errors, POLLIN, 0 },
@@ -242,19 +242,19 @@ static bool is_over(child *c)
     return true;
 }
 
-static void follow(child *c)
+static void follow_to_end(child *c)
 {
     int64_t deadline = now_ms() + c->command->timeout_ms;
     for (;;) {
-        look_for_exit(c);
+        check_exit(c);
         if (is_over(c))
             return;
-        wait_for_something(c, deadline);
+        poll_once(c, deadline);
         int64_t now = now_ms();
         if (c->command->stop && !c->ending && c->command->stop(c->command->stop_ctx))
-            end_it(c, CLV_PROCESS_STOPPED);
+            terminate(c, CLV_PROCESS_STOPPED);
         else if (now >= deadline && !c->exited)
-            end_it(c, CLV_PROCESS_TIMED_OUT);
+            terminate(c, CLV_PROCESS_TIMED_OUT);
         if (c->ending && !c->exited && now >= c->kill_at)
             kill(-c->pid, SIGKILL);
     }
@@ -280,7 +280,7 @@ clv_status clv_process_run(const clv_command *command, clv_arena *arena, clv_pro
         result->code = e;
         return CLV_OK;
     }
-    follow(&c);
+    follow_to_end(&c);
     if (result->end != CLV_PROCESS_LOST)
         kill(-c.pid, SIGKILL); /* whoever it left behind */
     while (waitpid(c.pid, NULL, 0) < 0 && errno == EINTR)

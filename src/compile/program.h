@@ -38,8 +38,9 @@ typedef struct {
     int32_t *first_weight; /* n_ops + 1, into weight_reads */
     int32_t *weight_reads;
     int64_t *weight_bytes; /* n_weights: initialisers, then what bodies own, one for each owner */
-    int64_t **ticks;       /* [kind][n_ops + 1]: time of all operators before, default workspace */
-    const bool *backward;  /* n_units: of the backward pass of a training graph (overlay.h); NULL: none is */
+    int64_t **prefix_ns;   /* [kind][n_ops + 1]: time of all operators before, default workspace */
+    const bool *
+        backward; /* n_units: of the backward pass of a training graph (overlay.h); NULL: none is */
     /* segments, nets and edges (a segment reads a net) */
     int32_t *unit_segment;  /* n_units + 1: first segment of a unit */
     int32_t *segment_first; /* n_segments + 1: positions */
@@ -56,9 +57,10 @@ typedef struct {
 clv_status clv_program_build(const clv_workload *workload, clv_arena *arena, clv_program **ret,
                              clv_error *err);
 
-/* ticks of one kind at another proportion; n_ops + 1. O(ops). */
-clv_status clv_program_ticks(const clv_program *p, int32_t kind, double proportion,
-                             clv_arena *arena, int64_t **ret, clv_error *err);
+/* prefix_ns of one kind at another proportion; n_ops + 1. CLV_ELIMIT when all do not fit. O(ops).
+ */
+clv_status clv_program_prefix_ns(const clv_program *p, int32_t kind, double proportion,
+                                 clv_arena *arena, int64_t **ret, clv_error *err);
 
 static inline const clv_op_cost *clv_program_cost(const clv_program *p, int32_t position)
 {

@@ -1,5 +1,7 @@
 #include "stages/judge_open.h"
 
+#include "compile/builtin.h"
+#include "compile/external.h"
 #include "plan/plan_json.h"
 #include "stages/microbatches.h"
 #include "stages/plan_make.h"

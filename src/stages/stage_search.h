@@ -7,7 +7,7 @@
 #ifndef CLV_STAGES_STAGE_SEARCH_H
 #define CLV_STAGES_STAGE_SEARCH_H
 
-#include "compile/compiler.h"
+#include "compile/pool.h"
 #include "problem/micro.h"
 #include "problem/overlay.h"
 #include "request/analysis.h"

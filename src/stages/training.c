@@ -1,5 +1,6 @@
 #include "stages/training.h"
 
+#include "compile/builtin.h"
 #include "graph/backward.h"
 
 #define REST_OPS_MAX 20000 /* as units of their own, what a search still handles quickly */

@@ -8,7 +8,8 @@
 #include <unistd.h>
 
 #include "base/json.h"
-#include "compile/compiler.h"
+#include "compile/external.h"
+#include "compile/pool.h"
 #include "compile/toy.h"
 
 #define ANSWER(rest) "echo '{\"version\":1," rest "}'"
@@ -83,8 +84,9 @@ static clv_status run_with(toy *t, const clv_external_options *options, double p
 {
     clv_compiler *c = NULL;
     cr_assert_eq(clv_external_open(&t->workload, options, NULL, &c, NULL), CLV_OK);
-    clv_status s = c->compile(c, 3, &(clv_assignment){ (int32_t[]){ 0 }, proportion, NULL },
-                              t->arena, verdict, NULL, err);
+    clv_status s =
+        c->compile(c, &(clv_compile_worker){ 3, t->arena },
+                   &(clv_assignment){ (int32_t[]){ 0 }, proportion, NULL }, verdict, NULL, err);
     clv_compiler_close(c);
     return s;
 }
@@ -125,11 +127,11 @@ Test(external, takes_the_latency_as_period_without_a_throughput)
     cr_assert_eq(v.period_ns, 2500000);
 }
 
-/* The toy has four devices. Nothing is told by an answer that is refused. */
-static void expect_told(const char *busy, clv_outcome outcome, const int64_t *want)
+/* The toy has four devices. Nothing is written by an answer that is refused. */
+static void expect_busy_ns(const char *busy, clv_outcome outcome, const int64_t *want)
 {
     toy *t = new_toy();
-    int64_t told[4] = { -1, -1, -1, -1 };
+    int64_t busy_ns[4] = { -1, -1, -1, -1 };
     char command[200];
     clv_verdict v;
     clv_compiler *c = NULL;
@@ -140,11 +142,12 @@ static void expect_told(const char *busy, clv_outcome outcome, const int64_t *wa
     };
     cr_assert_eq(clv_external_open(&t->workload, &o, NULL, &c, NULL), CLV_OK);
     for (int i = 0; i < 2; i++) { /* and where nobody asks */
-        clv_assignment a = { (int32_t[]){ 0 }, 0, i == 0 ? told : NULL };
-        cr_assert_eq(c->compile(c, 0, &a, t->arena, &v, NULL, NULL), CLV_OK);
+        clv_assignment a = { (int32_t[]){ 0 }, 0, i == 0 ? busy_ns : NULL };
+        cr_assert_eq(c->compile(c, &(clv_compile_worker){ 0, t->arena }, &a, &v, NULL, NULL),
+                     CLV_OK);
         cr_expect_eq(v.outcome, outcome, "%s: %s", busy, v.reason);
     }
-    cr_expect_eq(memcmp(told, want, sizeof told), 0, "%s", busy);
+    cr_expect_eq(memcmp(busy_ns, want, sizeof busy_ns), 0, "%s", busy);
     clv_compiler_close(c);
     clv_arena_free(t->arena);
 }
@@ -152,13 +155,13 @@ static void expect_told(const char *busy, clv_outcome outcome, const int64_t *wa
 Test(external, hears_how_long_each_device_computes)
 {
     const int64_t nothing[4] = { -1, -1, -1, -1 };
-    expect_told("[1.5,0,2,0.000001]", CLV_FITS, (int64_t[]){ 1500000, 0, 2000000, 1 });
-    expect_told("[1.5,0,2]", CLV_FAILED, nothing);
-    expect_told("[1,2,3,4,5]", CLV_FAILED, nothing);
-    expect_told("[1,2,3,-4]", CLV_FAILED, nothing);
-    expect_told("[1,2,3,1e13]", CLV_FAILED, nothing);
-    expect_told("{}", CLV_FAILED, nothing);
-    expect_told("7", CLV_FAILED, nothing);
+    expect_busy_ns("[1.5,0,2,0.000001]", CLV_FITS, (int64_t[]){ 1500000, 0, 2000000, 1 });
+    expect_busy_ns("[1.5,0,2]", CLV_FAILED, nothing);
+    expect_busy_ns("[1,2,3,4,5]", CLV_FAILED, nothing);
+    expect_busy_ns("[1,2,3,-4]", CLV_FAILED, nothing);
+    expect_busy_ns("[1,2,3,1e13]", CLV_FAILED, nothing);
+    expect_busy_ns("{}", CLV_FAILED, nothing);
+    expect_busy_ns("7", CLV_FAILED, nothing);
 }
 
 /* covers: B.023 B.050 */
@@ -522,8 +525,9 @@ Test(external, survives_running_out_of_memory_anywhere)
             clv_arena *arena = clv_arena_new(NULL, bytes);
             clv_compiler *real = NULL;
             cr_assert_eq(clv_external_open(&t->workload, &o, NULL, &real, NULL), CLV_OK);
-            clv_status r = real->compile(real, 0, &(clv_assignment){ (int32_t[]){ 0 }, 0, NULL },
-                                         arena, &v, NULL, NULL);
+            clv_status r =
+                real->compile(real, &(clv_compile_worker){ 0, arena },
+                              &(clv_assignment){ (int32_t[]){ 0 }, 0, NULL }, &v, NULL, NULL);
             cr_assert(r == CLV_OK || r == CLV_ENOMEM || r == CLV_EIO);
             clv_compiler_close(real);
             clv_arena_free(arena);

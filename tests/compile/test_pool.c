@@ -3,7 +3,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "compile/compiler.h"
+#include "compile/builtin.h"
+#include "compile/pool.h"
 #include "compile/toy.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -78,14 +79,14 @@ typedef struct {
     int wait_for; /* so many calls have to be inside at once before any returns */
 } probe;
 
-static clv_status probe_compile(clv_compiler *self, int32_t worker, const clv_assignment *candidate,
-                                clv_arena *arena, clv_verdict *verdict, clv_compile_report *report,
-                                clv_error *err)
+static clv_status probe_compile(clv_compiler *self, const clv_compile_worker *worker,
+                                const clv_assignment *candidate, clv_verdict *verdict,
+                                clv_compile_report *report, clv_error *err)
 {
     probe *p = (probe *)self;
     (void)report;
-    cr_assert(worker >= 0 && worker < 8);
-    cr_assert_not_null(clv_arena_take(arena, 10000));
+    cr_assert(worker->index >= 0 && worker->index < 8);
+    cr_assert_not_null(clv_arena_take(worker->arena, 10000));
     atomic_fetch_add(&p->calls, 1);
     int inside = atomic_fetch_add(&p->inside, 1) + 1;
     for (int tries = 0; tries < 5000 && atomic_load(&p->inside) < p->wait_for &&
@@ -122,8 +123,8 @@ Test(pool, runs_as_many_at_once_as_it_has_workers, .timeout = 60)
     clv_pool_close(pool);
 }
 
-/* 12 and 40 fail; with any number of workers it is 12 that is told, and nothing is written. After
- * it the pool works as before. */
+/* 12 and 40 fail; with any number of workers it is 12 that is reported, and nothing is written.
+ * After it the pool works as before. */
 Test(pool, tells_the_first_failure_by_number, .timeout = 60)
 {
     static const int32_t jobs[] = { 1, 3, 8 };

@@ -1,7 +1,7 @@
 /* Memory of a device of a mesh, for random strategies: what the built-in compiler says of its
  * program, against tensors laid out element by element and counted operator by operator.
  */
-#include "compile/compiler.h"
+#include "compile/builtin.h"
 #include "cost/made_shards.h"
 #include "lower/local_model.h"
 #include "lower/stage_cluster.h"
@@ -148,7 +148,8 @@ static void compare(int32_t round)
     int32_t *device_of = CLV_NEW_ARRAY(arena, int32_t, units->n);
     cr_assert_eq(clv_builtin_open(&workload, 1, NULL, &c, NULL), CLV_OK);
     clv_assignment all_on_one = { device_of, 0, NULL };
-    cr_assert_eq(c->compile(c, 0, &all_on_one, arena, &v, &report, NULL), CLV_OK);
+    cr_assert_eq(c->compile(c, &(clv_compile_worker){ 0, arena }, &all_on_one, &v, &report, NULL),
+                 CLV_OK);
     const clv_device_report *d = &report.devices[0];
     cr_assert_eq(d->weight_bytes, weights(), "answer %d", round);
     cr_assert_eq(d->activation_bytes, most_alive(), "answer %d", round);

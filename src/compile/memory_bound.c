@@ -1,9 +1,9 @@
-#include "compile/live.h"
+#include "compile/memory_bound.h"
 
-#include "compile/addresses.h"
+#include "compile/offset_allocator.h"
 
-/* As layout.c finds lifetimes, for a unit whose neighbours may be here or elsewhere; of two cases
- * always the one that holds less:
+/* As memory_plan.c finds lifetimes, for a unit whose neighbours may be here or elsewhere; of two
+ * cases always the one that holds less:
  *
  * - made elsewhere: from its first reader in the unit to its last;
  * - made here and read by other units: through the operator after its own, as if it were sent;
@@ -44,37 +44,29 @@ static bool lies_with_weights(const walk *w, int32_t slot)
     return w->root[slot] == CLV_VIEW_OF_WEIGHT;
 }
 
-static void note(walk *w, int32_t slot, int32_t number)
+static void set_buffer(walk *w, int32_t slot, int32_t number)
 {
     w->unit_of[slot] = w->unit + 1;
     w->buffer_of[slot] = number;
 }
 
 /* The slot's bytes count from operator i on, unless they may not or its root's count already. */
-static void begin(walk *w, int32_t slot, int32_t i)
+static void begin_lifetime(walk *w, int32_t slot, int32_t i)
 {
     if (lies_with_weights(w, slot) || w->taken_by[w->root[slot]] == w->unit + 1) {
-        note(w, slot, UNCOUNTED);
+        set_buffer(w, slot, UNCOUNTED);
         return;
     }
     w->taken_by[w->root[slot]] = w->unit + 1;
     w->buffers[w->n_buffers] = (buffer){ w->p->bytes[slot], i, i };
-    note(w, slot, w->n_buffers++);
+    set_buffer(w, slot, w->n_buffers++);
 }
 
-static void use(walk *w, int32_t slot, int32_t i)
+static void extend_lifetime(walk *w, int32_t slot, int32_t i)
 {
     int32_t number = w->buffer_of[slot];
     if (number != UNCOUNTED && w->buffers[number].last < i)
         w->buffers[number].last = i;
-}
-
-static void read_slot(walk *w, int32_t slot, int32_t i)
-{
-    if (w->unit_of[slot] == w->unit + 1)
-        use(w, slot, i);
-    else
-        begin(w, slot, i);
 }
 
 static void write_slot(walk *w, int32_t slot, int32_t i)
@@ -82,23 +74,23 @@ static void write_slot(walk *w, int32_t slot, int32_t i)
     const clv_program *p = w->p;
     int32_t of = p->view_of[slot];
     if (of < 0 || lies_with_weights(w, slot)) {
-        begin(w, slot, i);
+        begin_lifetime(w, slot, i);
     } else {
         int32_t number = w->buffer_of[of]; /* the operator has read it */
-        note(w, slot, number);
+        set_buffer(w, slot, number);
         if (number != UNCOUNTED && w->buffers[number].bytes < p->bytes[slot])
             w->buffers[number].bytes = p->bytes[slot];
-        use(w, slot, i);
+        extend_lifetime(w, slot, i);
     }
     if (p->net_of[slot] >= 0 && i + 1 < w->n_ops)
-        use(w, slot, i + 1);
+        extend_lifetime(w, slot, i + 1);
     if (p->flags[slot] & CLV_SLOT_OUTPUT)
-        use(w, slot, w->n_ops - 1);
+        extend_lifetime(w, slot, w->n_ops - 1);
 }
 
-static int64_t most_alive(walk *w)
+static int64_t most_alive_bytes(walk *w)
 {
-    int64_t now = 0, most = 0;
+    int64_t now_bytes = 0, most_bytes = 0;
     for (int32_t i = 0; i <= w->n_ops; i++)
         w->change[i] = 0;
     for (int32_t b = 0; b < w->n_buffers; b++) {
@@ -106,13 +98,13 @@ static int64_t most_alive(walk *w)
         w->change[w->buffers[b].last + 1] -= clv_align_bytes(w->buffers[b].bytes);
     }
     for (int32_t i = 0; i < w->n_ops; i++) {
-        now += w->change[i];
-        most = now > most ? now : most;
+        now_bytes += w->change[i];
+        most_bytes = now_bytes > most_bytes ? now_bytes : most_bytes;
     }
-    return most;
+    return most_bytes;
 }
 
-static int64_t visit_unit(walk *w)
+static int64_t bound_unit(walk *w)
 {
     const clv_program *p = w->p;
     w->first_op = p->segment_first[p->unit_segment[w->unit]];
@@ -121,15 +113,18 @@ static int64_t visit_unit(walk *w)
     for (int32_t i = 0; i < w->n_ops; i++) {
         int32_t at = w->first_op + i;
         for (int32_t k = p->first_read[at]; k < p->first_read[at + 1]; k++)
-            read_slot(w, p->reads[k], i);
+            if (w->unit_of[p->reads[k]] == w->unit + 1)
+                extend_lifetime(w, p->reads[k], i);
+            else
+                begin_lifetime(w, p->reads[k], i);
         for (int32_t s = p->first_write[at]; s < p->first_write[at + 1]; s++)
             write_slot(w, s, i);
     }
-    return most_alive(w);
+    return most_alive_bytes(w);
 }
 
-clv_status clv_program_live(const clv_program *p, clv_arena *arena, int64_t *live_bytes,
-                            clv_error *err)
+clv_status clv_unit_live_bytes(const clv_program *p, clv_arena *arena, int64_t *live_bytes,
+                               clv_error *err)
 {
     clv_mark mark = clv_arena_mark(arena);
     walk w = { .p = p,
@@ -143,7 +138,7 @@ clv_status clv_program_live(const clv_program *p, clv_arena *arena, int64_t *liv
     for (int32_t s = 0; enough && s < p->n_slots; s++)
         w.root[s] = root_of(&w, s);
     for (; enough && w.unit < p->n_units; w.unit++)
-        live_bytes[w.unit] = visit_unit(&w);
+        live_bytes[w.unit] = bound_unit(&w);
     clv_arena_rewind(arena, mark);
     return enough ? CLV_OK : clv_fail_nomem(err, "the bytes alive in units");
 }
@@ -178,7 +173,7 @@ static void find_owners(const walk *w, int32_t *owner)
 }
 
 /* The root of each slot into w, and the owner of each root. False without memory. */
-static bool look_for_owners(walk *w, const clv_program *p, clv_arena *arena, int32_t **ret_owner)
+static bool find_roots(walk *w, const clv_program *p, clv_arena *arena, int32_t **ret_owner)
 {
     *w = (walk){ .p = p, .root = CLV_NEW_ARRAY(arena, int32_t, p->n_slots) };
     *ret_owner = CLV_NEW_ARRAY(arena, int32_t, p->n_slots);
@@ -190,14 +185,14 @@ static bool look_for_owners(walk *w, const clv_program *p, clv_arena *arena, int
     return true;
 }
 
-clv_status clv_program_held(const clv_program *p, clv_arena *arena, int64_t *held_bytes,
-                            clv_error *err)
+clv_status clv_unit_held_bytes(const clv_program *p, clv_arena *arena, int64_t *held_bytes,
+                               clv_error *err)
 {
     walk w;
     int32_t *owner;
     clv_mark mark = clv_arena_mark(arena);
     int64_t *outputs = CLV_NEW_ARRAY(arena, int64_t, p->n_units);
-    bool enough = outputs && look_for_owners(&w, p, arena, &owner);
+    bool enough = outputs && find_roots(&w, p, arena, &owner);
     for (int32_t u = 0; enough && u < p->n_units; u++)
         held_bytes[u] = 0;
     for (int32_t s = 0; enough && s < p->n_slots; s++) {
@@ -214,13 +209,13 @@ clv_status clv_program_held(const clv_program *p, clv_arena *arena, int64_t *hel
     return enough ? CLV_OK : clv_fail_nomem(err, "the bytes that units keep");
 }
 
-clv_status clv_program_copied(const clv_program *p, clv_arena *arena, int64_t *copied_bytes,
-                              clv_error *err)
+clv_status clv_unit_copied_bytes(const clv_program *p, clv_arena *arena, int64_t *copied_bytes,
+                                 clv_error *err)
 {
     walk w;
     int32_t *owner;
     clv_mark mark = clv_arena_mark(arena);
-    bool enough = look_for_owners(&w, p, arena, &owner);
+    bool enough = find_roots(&w, p, arena, &owner);
     for (int32_t u = 0; enough && u < p->n_units; u++)
         copied_bytes[u] = 0;
     for (int32_t s = 0; enough && s < p->n_slots; s++)

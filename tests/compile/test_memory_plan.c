@@ -1,17 +1,17 @@
-#include "compile/layout.h"
+#include "compile/memory_plan.h"
 
 #include <criterion/criterion.h>
 
-#include "compile/addresses.h"
+#include "compile/offset_allocator.h"
 #include "compile/toy.h"
 
-/* One device of a candidate, laid out with all its placements. */
+/* One device of a candidate, laid out with all its buffers. */
 typedef struct {
     clv_program *program;
-    clv_layout_marks marks;
+    clv_memory_planner planner;
     clv_group group;
     clv_group_result result;
-    clv_placements placements;
+    clv_placed_buffers buffers;
 } laid;
 
 static clv_status try_lay(toy *t, const int32_t *device_of, int32_t device, double proportion,
@@ -29,15 +29,15 @@ static clv_status try_lay(toy *t, const int32_t *device_of, int32_t device, doub
             ranges[n++] = (clv_unit_range){ u, u + 1 };
     }
     CLV_TRY(clv_program_build(&t->workload, arena, &l->program, NULL));
-    CLV_TRY(clv_layout_marks_init(&l->marks, l->program, arena, NULL));
+    CLV_TRY(clv_memory_planner_init(&l->planner, l->program, arena, NULL));
     l->group = (clv_group){ .device = device,
                             .proportion = proportion,
                             .is_packed = is_packed,
                             .ranges = ranges,
                             .n_ranges = n,
                             .device_of = device_of,
-                            .ticks = l->program->ticks[0] };
-    return clv_layout(l->program, &l->group, &l->marks, arena, &l->result, &l->placements, NULL);
+                            .prefix_ns = l->program->prefix_ns[0] };
+    return clv_plan_memory(&l->planner, &l->group, arena, &l->result, &l->buffers, NULL);
 }
 
 static laid lay(toy *t, const int32_t *device_of, int32_t device)
@@ -54,12 +54,12 @@ static laid lay_packed(toy *t, const int32_t *device_of, int32_t device)
     return l;
 }
 
-static const clv_place_problem *find(const laid *l, clv_tensor tensor)
+static const clv_placed_buffer *find(const laid *l, clv_tensor tensor)
 {
-    for (int32_t k = 0; k < l->placements.n; k++)
-        if (l->placements.at[k].slot >= 0 &&
-            l->program->tensor_of[l->placements.at[k].slot].i == tensor.i)
-            return &l->placements.at[k];
+    for (int32_t k = 0; k < l->buffers.n; k++)
+        if (l->buffers.at[k].slot >= 0 &&
+            l->program->tensor_of[l->buffers.at[k].slot].i == tensor.i)
+            return &l->buffers.at[k];
     return NULL;
 }
 
@@ -76,7 +76,7 @@ static void free_toy(toy *t) { clv_arena_free(t->arena); }
 
 /* x -> a -> b -> c -> out, 256 bytes each: at any operator its input and its output live, so two of
  * them. The third tensor takes the place of the first. */
-Test(layout, of_a_chain_holds_two_tensors_at_a_time)
+Test(memory_plan, of_a_chain_holds_two_tensors_at_a_time)
 {
     toy *t = new_toy(1);
     clv_tensor x = toy_input(t, 256);
@@ -98,7 +98,7 @@ Test(layout, of_a_chain_holds_two_tensors_at_a_time)
     free_toy(t);
 }
 
-Test(layout, counts_each_weight_once_on_each_device_that_reads_it)
+Test(memory_plan, counts_each_weight_once_on_each_device_that_reads_it)
 {
     toy *t = new_toy(2);
     clv_tensor x = toy_input(t, 256), w = toy_weight(t, 1000), v = toy_weight(t, 10);
@@ -115,7 +115,7 @@ Test(layout, counts_each_weight_once_on_each_device_that_reads_it)
 }
 
 /* The bodies of an If own 500 bytes beside w, which the main graph has: 500 more, once. */
-Test(layout, counts_what_bodies_own)
+Test(memory_plan, counts_what_bodies_own)
 {
     toy *t = new_toy(1);
     clv_tensor x = toy_input(t, 256), w = toy_weight(t, 1000);
@@ -130,7 +130,7 @@ Test(layout, counts_what_bodies_own)
 
 /* a (1024) -> identity -> identity -> b (256); a is read again by c. One buffer, alive from a to c.
  */
-Test(layout, gives_a_chain_of_views_one_buffer)
+Test(memory_plan, gives_a_chain_of_views_one_buffer)
 {
     toy *t = new_toy(1);
     clv_tensor x = toy_input(t, 256);
@@ -149,7 +149,7 @@ Test(layout, gives_a_chain_of_views_one_buffer)
     free_toy(t);
 }
 
-Test(layout, keeps_a_view_of_a_weight_with_the_weights)
+Test(memory_plan, keeps_a_view_of_a_weight_with_the_weights)
 {
     toy *t = new_toy(1);
     clv_tensor w = toy_weight(t, 4096), x = toy_input(t, 256);
@@ -165,7 +165,7 @@ Test(layout, keeps_a_view_of_a_weight_with_the_weights)
 
 /* Device 0: a is sent to device 1 and read here by nobody. It stays through the operator behind it
  * (b), and is gone at c. Device 1 gets a just before its reader d. */
-Test(layout, keeps_a_sent_tensor_through_the_next_operator)
+Test(memory_plan, keeps_a_sent_tensor_through_the_next_operator)
 {
     toy *t = new_toy(2);
     clv_tensor x = toy_input(t, 256);
@@ -185,7 +185,7 @@ Test(layout, keeps_a_sent_tensor_through_the_next_operator)
     free_toy(t);
 }
 
-Test(layout, has_model_inputs_from_the_start_and_outputs_to_the_end)
+Test(memory_plan, has_model_inputs_from_the_start_and_outputs_to_the_end)
 {
     toy *t = new_toy(1);
     clv_tensor x = toy_input(t, 256), late = toy_input(t, 256);
@@ -204,7 +204,7 @@ Test(layout, has_model_inputs_from_the_start_and_outputs_to_the_end)
 }
 
 /* A Constant's tensor and a folded tensor of another device are copies among the weights. */
-Test(layout, copies_constants_and_folded_values)
+Test(memory_plan, copies_constants_and_folded_values)
 {
     toy *t = new_toy(2);
     clv_tensor x = toy_input(t, 256);
@@ -223,7 +223,7 @@ Test(layout, copies_constants_and_folded_values)
 }
 
 /* 1,000,000 bytes for tensors; the operator wants 700,000 and gets 60 % of them, then 10 %. */
-Test(layout, gives_an_operator_workspace_by_the_proportion)
+Test(memory_plan, gives_an_operator_workspace_by_the_proportion)
 {
     toy *t = new_toy(1);
     clv_tensor x = toy_input(t, 256);
@@ -240,7 +240,7 @@ Test(layout, gives_an_operator_workspace_by_the_proportion)
     free_toy(t);
 }
 
-Test(layout, counts_tensors_of_open_shape_as_empty)
+Test(memory_plan, counts_tensors_of_open_shape_as_empty)
 {
     toy *t = new_toy(1);
     clv_tensor x = toy_input(t, -1);
@@ -256,7 +256,7 @@ Test(layout, counts_tensors_of_open_shape_as_empty)
 
 /* A hundred layers of the same four sizes: the arena is less than a fifth larger than what lives.
  */
-Test(layout, hardly_wastes_on_chains_of_layers)
+Test(memory_plan, hardly_wastes_on_chains_of_layers)
 {
     toy *t = new_toy(1);
     clv_tensor at = toy_input(t, 3000);
@@ -362,7 +362,7 @@ static void work_out(const toy *t, const int32_t *device_of, int32_t device, lif
     }
 }
 
-static bool clash(const clv_place_problem *a, const clv_place_problem *b)
+static bool clash(const clv_placed_buffer *a, const clv_placed_buffer *b)
 {
     return a->first <= b->last && b->first <= a->last && a->offset < b->offset + b->bytes &&
            b->offset < a->offset + a->bytes;
@@ -376,11 +376,11 @@ static void check(const toy *t, const int32_t *device_of, const laid *l, uint32_
     work_out(t, device_of, l->group.device, of);
     for (int32_t x = 0; x < t->graph.n_tensors; x++)
         expected += of[x].first >= 0 && of[x].bytes > 0;
-    for (int32_t k = 0; k < l->placements.n; k++) {
-        const clv_place_problem *p = &l->placements.at[k];
+    for (int32_t k = 0; k < l->buffers.n; k++) {
+        const clv_placed_buffer *p = &l->buffers.at[k];
         cr_assert(p->offset >= 0 && p->offset + p->bytes <= l->result.arena_bytes);
         for (int32_t j = 0; j < k; j++)
-            cr_assert_not(clash(p, &l->placements.at[j]), "seed %u: %d and %d", seed, k, j);
+            cr_assert_not(clash(p, &l->buffers.at[j]), "seed %u: %d and %d", seed, k, j);
         for (int32_t i = p->first; i <= p->last; i++)
             live[i] += clv_align_bytes(p->bytes);
         if (p->slot < 0)
@@ -402,7 +402,7 @@ static void check(const toy *t, const int32_t *device_of, const laid *l, uint32_
     cr_assert_leq(l->result.arena_bytes, most * 2, "seed %u: half wasted", seed);
 }
 
-Test(layout, never_lets_two_live_tensors_overlap)
+Test(memory_plan, never_lets_two_live_tensors_overlap)
 {
     int32_t n_closer = 0;
     for (uint32_t seed = 1; seed <= 60; seed++) {
@@ -426,7 +426,7 @@ Test(layout, never_lets_two_live_tensors_overlap)
 
 /* A decoder's layers read a cache each and write one that is a little larger, so no new one fits
  * where an old one was: in one pass the arena grows with each. All lifetimes known, it need not. */
-Test(layout, of_packed_caches_has_no_gaps)
+Test(memory_plan, of_packed_caches_has_no_gaps)
 {
     enum { LAYERS = 8, CACHE = 25600, GROWN = 25856, CARRY = 256 };
     toy *t = new_toy(1);
@@ -449,7 +449,7 @@ Test(layout, of_packed_caches_has_no_gaps)
     free_toy(t);
 }
 
-Test(layout, refuses_tensors_that_64_bits_cannot_add)
+Test(memory_plan, refuses_tensors_that_64_bits_cannot_add)
 {
     toy *t = new_toy(1);
     clv_tensor x = toy_input(t, INT64_MAX / 9);
@@ -463,7 +463,7 @@ Test(layout, refuses_tensors_that_64_bits_cannot_add)
     free_toy(t);
 }
 
-Test(layout, refuses_times_that_64_bits_cannot_add)
+Test(memory_plan, refuses_times_that_64_bits_cannot_add)
 {
     toy *t = new_toy(1);
     clv_tensor x = toy_input(t, 1);
@@ -477,7 +477,7 @@ Test(layout, refuses_times_that_64_bits_cannot_add)
     free_toy(t);
 }
 
-Test(layout, of_an_empty_model_is_empty)
+Test(memory_plan, of_an_empty_model_is_empty)
 {
     toy *t = new_toy(1);
 
@@ -488,7 +488,7 @@ Test(layout, of_an_empty_model_is_empty)
     free_toy(t);
 }
 
-Test(layout, survives_running_out_of_memory_anywhere)
+Test(memory_plan, survives_running_out_of_memory_anywhere)
 {
     toy *t = new_toy(2);
     toy_grow_random(t, 60, 3);

@@ -1,6 +1,6 @@
-#include "compile/flight.h"
+#include "compile/in_flight.h"
 
-#include "compile/addresses.h"
+#include "compile/offset_allocator.h"
 #include "problem/micro.h"
 #include "problem/quotient.h"
 
@@ -19,7 +19,7 @@ typedef struct {
 /* A net on its way to a device; reader is the first unit that reads it there. */
 typedef struct {
     int32_t net, writer, reader;
-} cut;
+} delivery;
 
 static bool is_backward(const flight *f, int32_t unit)
 {
@@ -27,7 +27,7 @@ static bool is_backward(const flight *f, int32_t unit)
 }
 
 /* Visits each net once for each device that it is sent to. */
-static void for_each_cut(flight *f, void (*visit)(flight *f, cut c))
+static void for_each_delivery(flight *f, void (*visit)(flight *f, delivery c))
 {
     const clv_program *p = f->p;
     for (int32_t d = 0; d < f->n_devices; d++)
@@ -41,13 +41,13 @@ static void for_each_cut(flight *f, void (*visit)(flight *f, cut c))
                 if (to == f->device_of[writer] || f->last_net[to] == net + 1)
                     continue;
                 f->last_net[to] = net + 1;
-                visit(f, (cut){ net, writer, reader });
+                visit(f, (delivery){ net, writer, reader });
             }
     }
 }
 
-/* The backward pass goes through the stages the other way. */
-static void mark_row(flight *f, cut c)
+/* An edge of the graph of devices. The backward pass goes through the stages the other way. */
+static void add_edge(flight *f, delivery c)
 {
     int32_t from = f->device_of[c.writer], to = f->device_of[c.reader];
     size_t words = clv_bits_words(f->n_devices);
@@ -57,52 +57,40 @@ static void mark_row(flight *f, cut c)
         clv_bit_set(f->rows + (size_t)to * words, from);
 }
 
-static void add(int64_t *sum, int64_t bytes, int32_t copies)
+static void add_copies(int64_t *sum_bytes, int64_t bytes, int32_t copies)
 {
     int64_t more;
     if (__builtin_mul_overflow(clv_align_bytes(bytes), (int64_t)copies, &more))
         more = INT64_MAX;
-    *sum = clv_add_saturated(*sum, more);
-}
-
-/* How many of it are between writer and reader at once. From the forward to the backward pass it is
- * as many as the earlier of the two stages has between its own passes. */
-static int32_t copies_of(const flight *f, cut c)
-{
-    int32_t from = f->level[f->device_of[c.writer]], to = f->level[f->device_of[c.reader]];
-    if (is_backward(f, c.reader) && !is_backward(f, c.writer))
-        return clv_micro_stashed(f->microbatches, f->n_levels, from < to ? from : to);
-    int32_t ahead = is_backward(f, c.reader) ? from - to : to - from;
-    return clv_micro_copies(f->microbatches, ahead > 0 ? ahead : 1);
+    *sum_bytes = clv_add_saturated(*sum_bytes, more);
 }
 
 /* The reader's copies beyond the one that is in its arena; and one at the writer, which makes the
- * next while this one is still being sent. */
-static void count_copies(flight *f, cut c)
+ * next while this one is still being sent. Of a net from the forward to the backward pass there are
+ * as many between writer and reader as the earlier of the two stages has between its own passes. */
+static void count_copies(flight *f, delivery c)
 {
-    int32_t slot = f->p->net_slot[c.net];
-    add(&f->bytes[f->device_of[c.reader]], f->p->bytes[slot], copies_of(f, c) - 1);
+    int32_t slot = f->p->net_slot[c.net], copies;
+    int32_t from = f->level[f->device_of[c.writer]], to = f->level[f->device_of[c.reader]];
+    if (is_backward(f, c.reader) && !is_backward(f, c.writer)) {
+        copies = clv_micro_stashed(f->microbatches, f->n_levels, from < to ? from : to);
+    } else {
+        int32_t ahead = is_backward(f, c.reader) ? from - to : to - from;
+        copies = clv_micro_copies(f->microbatches, ahead > 0 ? ahead : 1);
+    }
+    add_copies(&f->bytes[f->device_of[c.reader]], f->p->bytes[slot], copies - 1);
     if (f->last_sent == c.net || (f->p->flags[slot] & CLV_SLOT_OUTPUT))
         return;
     f->last_sent = c.net;
-    add(&f->bytes[f->device_of[c.writer]], f->p->bytes[slot], 1);
+    add_copies(&f->bytes[f->device_of[c.writer]], f->p->bytes[slot], 1);
 }
 
-static void find_levels(flight *f)
+clv_status clv_in_flight_bytes(const clv_candidate *candidate, const clv_group_result *results,
+                               int32_t microbatches, clv_arena *arena, int64_t *ret, clv_error *err)
 {
-    for_each_cut(f, mark_row);
-    clv_quotient_levels(f->rows, f->n_devices, f->level, f->level + f->n_devices);
-    for (int32_t d = 0; d < f->n_devices; d++)
-        f->n_levels = f->level[d] + 1 > f->n_levels ? f->level[d] + 1 : f->n_levels;
-}
-
-clv_status clv_in_flight(const clv_program *p, const int32_t *device_of,
-                         const clv_group_result *results, int32_t microbatches, clv_arena *arena,
-                         int64_t *ret, clv_error *err)
-{
-    int32_t n = p->workload.cluster->n_devices;
-    flight f = { .p = p,
-                 .device_of = device_of,
+    int32_t n = candidate->program->workload.cluster->n_devices;
+    flight f = { .p = candidate->program,
+                 .device_of = candidate->device_of,
                  .n_devices = n,
                  .microbatches = microbatches,
                  .last_sent = -1,
@@ -117,11 +105,14 @@ clv_status clv_in_flight(const clv_program *p, const int32_t *device_of,
     f.last_net = CLV_NEW_ARRAY(arena, int32_t, n);
     if (!f.rows || !f.level || !f.last_net)
         return clv_fail_nomem(err, "what is in flight");
-    find_levels(&f);
-    for_each_cut(&f, count_copies);
+    for_each_delivery(&f, add_edge);
+    clv_quotient_levels(f.rows, n, f.level, f.level + n);
     for (int32_t d = 0; d < n; d++)
-        add(&ret[d], results[d].stash_bytes,
-            clv_micro_stashed(microbatches, f.n_levels, f.level[d]) - 1);
+        f.n_levels = f.level[d] + 1 > f.n_levels ? f.level[d] + 1 : f.n_levels;
+    for_each_delivery(&f, count_copies);
+    for (int32_t d = 0; d < n; d++)
+        add_copies(&ret[d], results[d].stash_bytes,
+                   clv_micro_stashed(microbatches, f.n_levels, f.level[d]) - 1);
     clv_arena_rewind(arena, mark);
     return CLV_OK;
 }

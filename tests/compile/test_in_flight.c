@@ -1,10 +1,10 @@
-/* test_flight.c - what is held for further micro-batches, against a count of every time slot. */
-#include "compile/flight.h"
+/* test_in_flight.c - what is held for further micro-batches, against a count of every time slot. */
+#include "compile/in_flight.h"
 
 #include <criterion/criterion.h>
 
-#include "compile/addresses.h"
 #include "compile/builtin.h"
+#include "compile/offset_allocator.h"
 #include "compile/toy.h"
 #include "problem/micro.h"
 
@@ -26,9 +26,9 @@ static clv_verdict compiled(toy *t, int32_t microbatches, const int32_t *device_
     clv_verdict v;
     cr_assert_eq(clv_builtin_open(&t->workload, 1, NULL, &c, NULL), CLV_OK);
     c->microbatches = microbatches;
-    cr_assert_eq(
-        c->compile(c, 0, &(clv_assignment){ device_of, 0, NULL }, t->arena, &v, report, NULL),
-        CLV_OK);
+    cr_assert_eq(c->compile(c, &(clv_compile_worker){ 0, t->arena },
+                            &(clv_assignment){ device_of, 0, NULL }, &v, report, NULL),
+                 CLV_OK);
     clv_compiler_close(c);
     return v;
 }
@@ -59,7 +59,7 @@ static void check(toy *t, int32_t microbatches, const int64_t *kib)
 
 /* Device 0: the next x, and a new a while one is sent. Device 1: the next a, the new b. Device 2:
  * the next b, two more a, the last c while it leaves. */
-Test(flight, counts_what_comes_leaves_and_skips)
+Test(in_flight, counts_what_comes_leaves_and_skips)
 {
     toy *t = new_toy(3, 1000 * KIB, 3);
     three_stages(t);
@@ -72,7 +72,7 @@ Test(flight, counts_what_comes_leaves_and_skips)
 }
 
 /* Device 2 holds c, b and a: 14 KiB; 16 more in flight. */
-Test(flight, what_does_not_fit_is_out_of_memory)
+Test(in_flight, what_does_not_fit_is_out_of_memory)
 {
     toy *t = new_toy(3, 30 * KIB, 3);
     three_stages(t);
@@ -86,7 +86,7 @@ Test(flight, what_does_not_fit_is_out_of_memory)
     clv_arena_free(t->arena);
 }
 
-Test(flight, one_device_holds_the_next_input_and_the_last_output_alone)
+Test(in_flight, one_device_holds_the_next_input_and_the_last_output_alone)
 {
     toy *t = new_toy(1, 1000 * KIB, 3);
     clv_compile_report r;
@@ -97,7 +97,7 @@ Test(flight, one_device_holds_the_next_input_and_the_last_output_alone)
 }
 
 /* Stages of 1 us, transfers of 2148 and 4196 ns: the third starts at 1000 + 2148 + 1000 + 4196. */
-Test(flight, fill_and_drain_are_of_the_schedule)
+Test(in_flight, fill_and_drain_are_of_the_schedule)
 {
     toy *t = new_toy(3, 1000 * KIB, 3);
     clv_compile_report r;
@@ -128,7 +128,8 @@ static clv_compile_report trained(int32_t microbatches, const int32_t *device_of
     cr_assert_eq(clv_builtin_open(&t->workload, 1, NULL, &c, NULL), CLV_OK);
     clv_builtin_set_backward(c, backward);
     c->microbatches = microbatches;
-    cr_assert_eq(c->compile(c, 0, &(clv_assignment){ device_of, 0, NULL }, t->arena, &v, &r, NULL),
+    cr_assert_eq(c->compile(c, &(clv_compile_worker){ 0, t->arena },
+                            &(clv_assignment){ device_of, 0, NULL }, &v, &r, NULL),
                  CLV_OK);
     clv_compiler_close(c);
     *ret = t;
@@ -138,7 +139,7 @@ static clv_compile_report trained(int32_t microbatches, const int32_t *device_of
 /* Device 0 may keep two micro-batches between its passes: one more x and a. It has also the next x
  * (an input), sends a, and gets the next gb. Device 1 keeps one: nothing more; it gets the next a,
  * sends gb. */
-Test(flight, a_training_stage_keeps_what_its_backward_part_reads)
+Test(in_flight, a_training_stage_keeps_what_its_backward_part_reads)
 {
     toy *t;
     clv_compile_report r = trained(5, (int32_t[]){ 0, 1, 1, 0 }, &t);
@@ -151,7 +152,7 @@ Test(flight, a_training_stage_keeps_what_its_backward_part_reads)
 }
 
 /* Both passes on one device: one micro-batch at a time. */
-Test(flight, one_training_stage_keeps_one)
+Test(in_flight, one_training_stage_keeps_one)
 {
     toy *t;
     clv_compile_report r = trained(5, (int32_t[]){ 0, 0, 0, 0 }, &t);
@@ -161,7 +162,7 @@ Test(flight, one_training_stage_keeps_one)
 
 /* Stage 0 runs f0 until 1000, stage 1 both of its parts, then stage 0 the last: filled when stage 1
  * starts, drained from its end. */
-Test(flight, training_fills_with_the_forward_and_drains_with_the_backward_pass)
+Test(in_flight, training_fills_with_the_forward_and_drains_with_the_backward_pass)
 {
     toy *t;
     clv_compile_report r = trained(5, (int32_t[]){ 0, 1, 1, 0 }, &t);
@@ -241,7 +242,7 @@ static int64_t count(const slots *s, const clv_group_result *result, int32_t dev
     return sum;
 }
 
-Test(flight, agrees_with_a_count_of_every_slot)
+Test(in_flight, agrees_with_a_count_of_every_slot)
 {
     for (uint32_t seed = 1; seed <= 300; seed++) {
         uint32_t random = seed * 7919 + 1;
@@ -261,8 +262,8 @@ Test(flight, agrees_with_a_count_of_every_slot)
         int64_t found[6];
         for (int32_t d = 0; d < 6; d++)
             results[d].io_bytes = (int64_t)toy_random(&random, 1000);
-        cr_assert_eq(clv_in_flight(p, device_of, results, microbatches, t->arena, found, NULL),
-                     CLV_OK);
+        clv_candidate c = { .program = p, .device_of = device_of };
+        cr_assert_eq(clv_in_flight_bytes(&c, results, microbatches, t->arena, found, NULL), CLV_OK);
         for (int32_t d = 0; d < 6; d++)
             cr_assert_eq(found[d], count(&s, &results[d], d, microbatches), "seed %u, device %d",
                          seed, (int)d);

@@ -1,9 +1,10 @@
-#include "compile/pack.h"
+#include "compile/offset_packing.h"
 
 #include <stdlib.h>
 
-#include "compile/addresses.h"
+#include "compile/offset_allocator.h"
 
+/* A rectangle: a size in memory, and operators from first to last. */
 typedef struct {
     int64_t offset, size;
     int32_t first, last, index;
@@ -17,8 +18,9 @@ static int largest_first(const void *a, const void *b)
     return (x->index > y->index) - (x->index < y->index);
 }
 
-/* Items 0 .. n - 1 of placed are there, by offset. Returns the end of the new one. */
-static int64_t put(const item **placed, int32_t n, item *new)
+/* First fit: into the lowest gap that holds it. placed: the n items before, by offset; the new one
+ * is inserted. Returns its end. */
+static int64_t place_lowest(const item **placed, int32_t n, item *new)
 {
     int64_t offset = 0;
     int32_t at = n;
@@ -38,8 +40,8 @@ static int64_t put(const item **placed, int32_t n, item *new)
     return offset + new->size;
 }
 
-clv_status clv_pack(clv_place_problem *at, int32_t n, clv_arena *arena, int64_t *ret_bytes,
-                    clv_error *err)
+clv_status clv_pack_by_size(clv_placed_buffer *at, int32_t n, clv_arena *arena, int64_t *ret_bytes,
+                            clv_error *err)
 {
     int64_t height = 0;
     if (n > CLV_PACK_MAX)
@@ -53,7 +55,7 @@ clv_status clv_pack(clv_place_problem *at, int32_t n, clv_arena *arena, int64_t 
     if (n > 0)
         qsort(items, (size_t)n, sizeof *items, largest_first);
     for (int32_t k = 0; k < n; k++) {
-        int64_t end = put(placed, k, &items[k]);
+        int64_t end = place_lowest(placed, k, &items[k]);
         height = end > height ? end : height;
     }
     if (height >= *ret_bytes)

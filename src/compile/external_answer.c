@@ -1,4 +1,4 @@
-#include "compile/answer.h"
+#include "compile/external_answer.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -14,10 +14,8 @@
 #define THROUGHPUT_MAX 1e9                /* a period of one nanosecond */
 #define BYTES_MAX      (INT64_C(1) << 53) /* what JSON numbers hold exactly */
 
-static void fail(clv_verdict *v, const char *fmt, ...) CLV_PRINTF(2, 3);
-
 /* Control characters become spaces: a reason is one line. */
-static void fail(clv_verdict *v, const char *fmt, ...)
+CLV_PRINTF(2, 3) static void set_failed(clv_verdict *v, const char *fmt, ...)
 {
     *v = (clv_verdict){ .outcome = CLV_FAILED };
     va_list ap;
@@ -30,13 +28,14 @@ static void fail(clv_verdict *v, const char *fmt, ...)
 }
 
 /* With the last line of stderr behind it, if there is one. */
-static void fail_with_errors(clv_verdict *v, const clv_process_result *result, const char *what)
+static void set_failed_with_errors(clv_verdict *v, const clv_process_result *result,
+                                   const char *what)
 {
     clv_str line = clv_process_last_error_line(result);
     if (line.n > 0)
-        fail(v, "%s: %.*s", what, CLV_STR_ARG(line));
+        set_failed(v, "%s: %.*s", what, CLV_STR_ARG(line));
     else
-        fail(v, "%s", what);
+        set_failed(v, "%s", what);
 }
 
 /* False, and a reason, where the command did not come to a good end. */
@@ -72,11 +71,11 @@ static bool ended_well(const clv_process_result *result, clv_verdict *v)
         snprintf(what, sizeof what, "could not be started: %s", strerror(result->code));
         break;
     }
-    fail_with_errors(v, result, what);
+    set_failed_with_errors(v, result, what);
     return false;
 }
 
-static clv_status take_int(const clv_json_at *root, const char *key, int64_t min, int64_t max,
+static clv_status read_int(const clv_json_at *root, const char *key, int64_t min, int64_t max,
                            int64_t *ret, clv_error *err)
 {
     clv_json_at at;
@@ -84,7 +83,7 @@ static clv_status take_int(const clv_json_at *root, const char *key, int64_t min
     return clv_json_int(&at, min, max, ret, err);
 }
 
-/* How long each device computes. All are looked at before any is told. */
+/* How long each device computes. All are checked before any is written. */
 static clv_status read_busy(const clv_json_at *root, const clv_cluster *cluster, int64_t *busy_ns,
                             clv_error *err)
 {
@@ -129,26 +128,21 @@ static clv_status read_fits(const clv_json_at *root, const clv_cluster *cluster,
     return read_busy(root, cluster, busy_ns, err);
 }
 
-/* The device whose tile it is, tiles being counted through all devices. */
-static int32_t device_of_tile(const clv_cluster *cluster, int64_t tile)
-{
-    for (int32_t d = 0; d < cluster->n_devices; d++) {
-        int64_t tiles = clv_device_kind_of(cluster, d)->tiles;
-        if (tile < tiles)
-            return d;
-        tile -= tiles;
-    }
-    return -1;
-}
-
-/* bytes is what the tile would hold; what is missing is the part beyond its own memory. */
+/* Tiles are counted through all devices. bytes is what the tile would hold; what is missing is the
+ * part beyond its own memory. */
 static clv_status read_tile(const clv_json_at *root, const clv_cluster *cluster, int64_t bytes,
                             clv_verdict *v, clv_error *err)
 {
-    int64_t tile;
-    CLV_TRY(take_int(root, "tile", 0, INT32_MAX, &tile, err));
-    v->device = device_of_tile(cluster, tile);
-    if (v->device < 0)
+    int64_t tile, left;
+    CLV_TRY(read_int(root, "tile", 0, INT32_MAX, &tile, err));
+    v->device = 0;
+    for (left = tile; v->device < cluster->n_devices; v->device++) {
+        int64_t tiles = clv_device_kind_of(cluster, v->device)->tiles;
+        if (left < tiles)
+            break;
+        left -= tiles;
+    }
+    if (v->device == cluster->n_devices)
         return clv_fail(err, CLV_EFORMAT,
                         "answer: tile is %lld, but the %d devices have fewer tiles",
                         (long long)tile, cluster->n_devices);
@@ -159,27 +153,16 @@ static clv_status read_tile(const clv_json_at *root, const clv_cluster *cluster,
     return CLV_OK;
 }
 
-static clv_status read_place(const clv_json_at *root, clv_verdict *v, clv_error *err)
-{
-    clv_json_at place;
-    const char *text;
-    CLV_TRY(clv_json_member(root, "place", false, &place, err));
-    if (!place.json)
-        return CLV_OK;
-    CLV_TRY(clv_json_string(&place, &text, err));
-    snprintf(v->reason, sizeof v->reason, "%s", text);
-    return CLV_OK;
-}
-
 static clv_status read_oom(const clv_json_at *root, const clv_cluster *cluster, clv_verdict *v,
                            clv_error *err)
 {
     static const char *const keys[] = { "version", "outcome", "device",      "tile",
                                         "bytes",   "place",   "total_bytes", NULL };
-    clv_json_at device, total;
+    clv_json_at device, place, total;
     int64_t bytes, number;
+    const char *text;
     CLV_TRY(clv_json_keys(root, keys, err));
-    CLV_TRY(take_int(root, "bytes", 1, BYTES_MAX, &bytes, err));
+    CLV_TRY(read_int(root, "bytes", 1, BYTES_MAX, &bytes, err));
     CLV_TRY(clv_json_member(root, "device", false, &device, err));
     v->outcome = CLV_OOM;
     if (device.json) {
@@ -189,46 +172,43 @@ static clv_status read_oom(const clv_json_at *root, const clv_cluster *cluster, 
     } else {
         CLV_TRY(read_tile(root, cluster, bytes, v, err));
     }
-    CLV_TRY(read_place(root, v, err));
+    CLV_TRY(clv_json_member(root, "place", false, &place, err));
+    if (place.json) {
+        CLV_TRY(clv_json_string(&place, &text, err));
+        snprintf(v->reason, sizeof v->reason, "%s", text);
+    }
     v->total_short_bytes = v->short_bytes;
     CLV_TRY(clv_json_member(root, "total_bytes", false, &total, err));
     return total.json ? clv_json_int(&total, v->short_bytes, BYTES_MAX, &v->total_short_bytes, err)
                       : CLV_OK;
 }
 
-static clv_status read_failed(const clv_json_at *root, clv_verdict *v, clv_error *err)
-{
-    static const char *const keys[] = { "version", "outcome", "reason", NULL };
-    clv_json_at reason;
-    const char *text;
-    CLV_TRY(clv_json_keys(root, keys, err));
-    CLV_TRY(clv_json_member(root, "reason", true, &reason, err));
-    CLV_TRY(clv_json_string(&reason, &text, err));
-    fail(v, "%s", text);
-    return CLV_OK;
-}
-
 static clv_status read_json(const clv_json *json, const clv_cluster *cluster, int64_t *busy_ns,
                             clv_verdict *v, clv_error *err)
 {
-    clv_json_at root = clv_json_root(json, "answer"), outcome;
+    static const char *const failed_keys[] = { "version", "outcome", "reason", NULL };
+    clv_json_at root = clv_json_root(json, "answer"), outcome, reason;
     int64_t version;
     const char *text;
-    CLV_TRY(take_int(&root, "version", CLV_PROTOCOL_VERSION, CLV_PROTOCOL_VERSION, &version, err));
+    CLV_TRY(read_int(&root, "version", CLV_PROTOCOL_VERSION, CLV_PROTOCOL_VERSION, &version, err));
     CLV_TRY(clv_json_member(&root, "outcome", true, &outcome, err));
     CLV_TRY(clv_json_string(&outcome, &text, err));
     if (strcmp(text, "fits") == 0)
         return read_fits(&root, cluster, busy_ns, v, err);
     if (strcmp(text, "oom") == 0)
         return read_oom(&root, cluster, v, err);
-    if (strcmp(text, "failed") == 0)
-        return read_failed(&root, v, err);
-    return clv_fail(err, CLV_EFORMAT, "answer: outcome is '%s', expected fits, oom or failed",
-                    text);
+    if (strcmp(text, "failed") != 0)
+        return clv_fail(err, CLV_EFORMAT, "answer: outcome is '%s', expected fits, oom or failed",
+                        text);
+    CLV_TRY(clv_json_keys(&root, failed_keys, err));
+    CLV_TRY(clv_json_member(&root, "reason", true, &reason, err));
+    CLV_TRY(clv_json_string(&reason, &text, err));
+    set_failed(v, "%s", text);
+    return CLV_OK;
 }
 
-clv_status clv_answer_read(const clv_process_result *result, const clv_cluster *cluster,
-                           int64_t *busy_ns, clv_verdict *ret, clv_error *err)
+clv_status clv_external_answer_read(const clv_process_result *result, const clv_cluster *cluster,
+                                    int64_t *busy_ns, clv_verdict *ret, clv_error *err)
 {
     assert(result->end != CLV_PROCESS_STOPPED);
     clv_verdict v = { 0 };
@@ -239,7 +219,7 @@ clv_status clv_answer_read(const clv_process_result *result, const clv_cluster *
         return CLV_OK;
     }
     if (result->n_output == 0) {
-        fail_with_errors(ret, result, "no answer on standard output");
+        set_failed_with_errors(ret, result, "no answer on standard output");
         return CLV_OK;
     }
     clv_status status = clv_json_parse(result->output, result->n_output, "answer", &json, &why);
@@ -252,7 +232,7 @@ clv_status clv_answer_read(const clv_process_result *result, const clv_cluster *
         return status;
     }
     if (status != CLV_OK)
-        fail(&v, "%s", why.message);
+        set_failed(&v, "%s", why.message);
     *ret = v;
     return CLV_OK;
 }

@@ -1,5 +1,5 @@
-/* test_live.c - the bytes that no cut can avoid, held against what layouts of cuts hold. */
-#include "compile/live.h"
+/* test_memory_bound.c - the bytes that no cut can avoid, held against what layouts of cuts hold. */
+#include "compile/memory_bound.h"
 
 #include <criterion/criterion.h>
 
@@ -21,7 +21,7 @@ static const int64_t *live_of(toy *t)
     clv_error err = { 0 };
     int64_t *live = CLV_NEW_ARRAY(t->arena, int64_t, t->units.n);
     cr_assert_eq(clv_program_build(&t->workload, t->arena, &p, &err), CLV_OK, "%s", err.message);
-    cr_assert_eq(clv_program_live(p, t->arena, live, &err), CLV_OK, "%s", err.message);
+    cr_assert_eq(clv_unit_live_bytes(p, t->arena, live, &err), CLV_OK, "%s", err.message);
     return live;
 }
 
@@ -31,11 +31,11 @@ static const int64_t *held_of(toy *t)
     clv_error err = { 0 };
     int64_t *held = CLV_NEW_ARRAY(t->arena, int64_t, t->units.n);
     cr_assert_eq(clv_program_build(&t->workload, t->arena, &p, &err), CLV_OK, "%s", err.message);
-    cr_assert_eq(clv_program_held(p, t->arena, held, &err), CLV_OK, "%s", err.message);
+    cr_assert_eq(clv_unit_held_bytes(p, t->arena, held, &err), CLV_OK, "%s", err.message);
     return held;
 }
 
-Test(live, is_what_an_operator_reads_and_writes)
+Test(memory_bound, is_what_an_operator_reads_and_writes)
 {
     toy *t = new_toy(1, 3);
     clv_tensor x = toy_input(t, 512);
@@ -50,7 +50,7 @@ Test(live, is_what_an_operator_reads_and_writes)
 }
 
 /* Within a unit, what is read again later stays: x, a and b at the second operator. */
-Test(live, counts_what_a_unit_keeps_for_later)
+Test(memory_bound, counts_what_a_unit_keeps_for_later)
 {
     toy *t = new_toy(1, 3);
     clv_tensor x = toy_input(t, 256);
@@ -63,7 +63,7 @@ Test(live, counts_what_a_unit_keeps_for_later)
 }
 
 /* Both views may lie in the memory of a, if a is here: then they are one. */
-Test(live, counts_two_views_of_one_tensor_once)
+Test(memory_bound, counts_two_views_of_one_tensor_once)
 {
     toy *t = new_toy(1, 4);
     clv_tensor x = toy_input(t, 256);
@@ -77,7 +77,7 @@ Test(live, counts_two_views_of_one_tensor_once)
     clv_arena_free(t->arena);
 }
 
-Test(live, leaves_out_what_lies_with_the_weights)
+Test(memory_bound, leaves_out_what_lies_with_the_weights)
 {
     toy *t = new_toy(1, 3);
     clv_tensor w = toy_weight(t, 4096);
@@ -92,7 +92,7 @@ Test(live, leaves_out_what_lies_with_the_weights)
 }
 
 /* v is copied to the device that reads it, with the weights there; x is a view of that copy. */
-Test(live, leaves_out_views_of_what_is_copied)
+Test(memory_bound, leaves_out_views_of_what_is_copied)
 {
     toy *t = new_toy(1, 4);
     clv_tensor a = TOY_OP(t, NULL, 1, 1024, toy_input(t, 256));
@@ -135,12 +135,14 @@ static void compare(toy *t, const int64_t *live, const int32_t *device_of, uint3
     clv_compile_report report;
     clv_assignment plan = { device_of, 0, NULL };
     cr_assert_eq(clv_builtin_open(&t->workload, 1, NULL, &c, NULL), CLV_OK);
-    cr_assert_eq(c->compile(c, 0, &plan, t->arena, &v, &report, NULL), CLV_OK);
+    cr_assert_eq(c->compile(c, &(clv_compile_worker){ 0, t->arena }, &plan, &v, &report, NULL),
+                 CLV_OK);
     for (int32_t u = 0; u < t->units.n; u++)
         cr_assert_eq(c->live_bytes[u], live[u]);
     *ret_same += compare_units(t, c->live_bytes, c->held_bytes, device_of, report.devices, seed);
     c->microbatches = 2;
-    cr_assert_eq(c->compile(c, 0, &plan, t->arena, &v, &report, NULL), CLV_OK);
+    cr_assert_eq(c->compile(c, &(clv_compile_worker){ 0, t->arena }, &plan, &v, &report, NULL),
+                 CLV_OK);
     compare_units(t, c->piped_live_bytes, c->piped_held_bytes, device_of, report.devices, seed);
     for (int32_t d = 0; d < t->cluster.n_devices; d++) {
         int64_t copies = 0;
@@ -151,7 +153,7 @@ static void compare(toy *t, const int64_t *live, const int32_t *device_of, uint3
     clv_compiler_close(c);
 }
 
-Test(live, is_never_more_than_a_device_of_any_plan_holds)
+Test(memory_bound, is_never_more_than_a_device_of_any_plan_holds)
 {
     int64_t same = 0, units = 0;
     for (uint32_t seed = 1; seed <= 150; seed++) {
@@ -179,7 +181,7 @@ Test(live, is_never_more_than_a_device_of_any_plan_holds)
 
 /* A decoder's cache: an input and an output as large, of which one or the other is always there.
  * Not what two units read, nor what another unit reads as well as the caller. */
-Test(live, what_waits_or_stays_is_held_all_the_time)
+Test(memory_bound, what_waits_or_stays_is_held_all_the_time)
 {
     toy *t = new_toy(1, 4);
     clv_tensor x = toy_input(t, 256), cache = toy_input(t, 1024), both = toy_input(t, 2048);
@@ -196,7 +198,7 @@ Test(live, what_waits_or_stays_is_held_all_the_time)
     int64_t *copied = CLV_NEW_ARRAY(t->arena, int64_t, t->units.n);
     clv_program *p;
     cr_assert_eq(clv_program_build(&t->workload, t->arena, &p, NULL), CLV_OK);
-    cr_assert_eq(clv_program_copied(p, t->arena, copied, NULL), CLV_OK);
+    cr_assert_eq(clv_unit_copied_bytes(p, t->arena, copied, NULL), CLV_OK);
     cr_expect_eq(copied[0], 1024 + 1280, "the next input, and the output before");
     cr_expect_eq(copied[1], 0);
     cr_expect_eq(copied[2], 0);
@@ -225,7 +227,7 @@ static toy *new_decoder(uint32_t *random, int32_t n_layers)
     return t;
 }
 
-Test(live, caches_are_in_memory_besides_what_a_unit_needs)
+Test(memory_bound, caches_are_in_memory_besides_what_a_unit_needs)
 {
     int64_t same = 0, sum = 0;
     for (uint32_t seed = 1; seed <= 200; seed++) {
@@ -245,7 +247,7 @@ Test(live, caches_are_in_memory_besides_what_a_unit_needs)
     cr_assert_gt(sum, 200 * 1000, "%lld bytes", (long long)sum);
 }
 
-Test(live, survives_running_out_of_memory_anywhere)
+Test(memory_bound, survives_running_out_of_memory_anywhere)
 {
     toy *t = new_toy(2, 60);
     clv_program *p;
@@ -257,11 +259,11 @@ Test(live, survives_running_out_of_memory_anywhere)
         clv_arena *arena = clv_arena_new(NULL, limit);
         if (!arena)
             continue;
-        s = clv_program_live(p, arena, live, NULL);
+        s = clv_unit_live_bytes(p, arena, live, NULL);
         if (s == CLV_OK)
-            s = clv_program_held(p, arena, live, NULL);
+            s = clv_unit_held_bytes(p, arena, live, NULL);
         if (s == CLV_OK)
-            s = clv_program_copied(p, arena, live, NULL);
+            s = clv_unit_copied_bytes(p, arena, live, NULL);
         cr_assert(s == CLV_OK || s == CLV_ENOMEM);
         clv_arena_free(arena);
     }

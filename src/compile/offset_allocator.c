@@ -1,16 +1,15 @@
-#include "compile/addresses.h"
+#include "compile/offset_allocator.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* Two-level segregated fit (TLSF) on numbers. A size in units of the alignment has a group (its
- * power of two) and one of 16 classes inside it. Any block of a higher class than the wanted one
- * fits; a few blocks of the wanted class itself are tried first, because repeated layers free and
- * want the very same sizes. What is free at the end is cut off, so the arena grows only where no
- * hole was found.
+/* A size in units of the alignment has a group (its power of two) and one of 16 classes inside it.
+ * Any block of a higher class than the wanted one fits; a few blocks of the wanted class itself are
+ * tried first, because repeated layers free and want the very same sizes. What is free at the end
+ * is cut off, so the arena grows only where no hole was found.
  */
-#define CLASS_BITS 4 /* 2^4 == CLV_SIZE_CLASSES */
-#define LOOKS      8 /* blocks of the wanted class that are tried */
+#define CLASS_BITS      4 /* 2^4 == CLV_SIZE_CLASSES */
+#define SAME_CLASS_MOST 8 /* blocks of the wanted class that are tried */
 
 typedef struct {
     int32_t group, in_group;
@@ -26,9 +25,9 @@ static size_class class_of(int64_t size)
                          (int32_t)((units >> (log2 - CLASS_BITS)) & (CLV_SIZE_CLASSES - 1)) };
 }
 
-static void list_push(clv_addresses *a, int32_t id)
+static void list_push(clv_offset_allocator *a, int32_t id)
 {
-    clv_block *b = &a->at[id];
+    clv_offset_block *b = &a->at[id];
     size_class c = class_of(b->size);
     int32_t *head = &a->heads[c.group][c.in_group];
     b->is_free = true;
@@ -41,9 +40,9 @@ static void list_push(clv_addresses *a, int32_t id)
     a->classes[c.group] = (uint16_t)(a->classes[c.group] | 1u << c.in_group);
 }
 
-static void list_remove(clv_addresses *a, int32_t id)
+static void list_remove(clv_offset_allocator *a, int32_t id)
 {
-    clv_block *b = &a->at[id];
+    clv_offset_block *b = &a->at[id];
     size_class c = class_of(b->size);
     if (b->next >= 0)
         a->at[b->next].prev = b->prev;
@@ -59,19 +58,17 @@ static void list_remove(clv_addresses *a, int32_t id)
         a->groups &= ~(UINT64_C(1) << c.group);
 }
 
-/* The tightest of the first few of the wanted class, or -1. */
-static int32_t find_same_class(const clv_addresses *a, size_class c, int64_t size)
+/* The tightest of the first few of the wanted class, else the first of the next class that has any,
+ * or -1. */
+static int32_t find_free(const clv_offset_allocator *a, int64_t size)
 {
-    int32_t best = -1;
-    int32_t id = a->heads[c.group][c.in_group];
-    for (int looks = 0; id >= 0 && looks < LOOKS; looks++, id = a->at[id].next)
+    size_class c = class_of(size);
+    int32_t best = -1, id = a->heads[c.group][c.in_group];
+    for (int tried = 0; id >= 0 && tried < SAME_CLASS_MOST; tried++, id = a->at[id].next)
         if (a->at[id].size >= size && (best < 0 || a->at[id].size < a->at[best].size))
             best = id;
-    return best;
-}
-
-static int32_t find_higher_class(const clv_addresses *a, size_class c)
-{
+    if (best >= 0)
+        return best;
     unsigned classes = a->classes[c.group] & ~((2u << c.in_group) - 1);
     if (classes)
         return a->heads[c.group][__builtin_ctz(classes)];
@@ -82,7 +79,7 @@ static int32_t find_higher_class(const clv_addresses *a, size_class c)
     return a->heads[group][__builtin_ctz(a->classes[group])];
 }
 
-static int32_t new_node(clv_addresses *a)
+static int32_t new_node(clv_offset_allocator *a)
 {
     int32_t id = a->unused;
     if (id >= 0) {
@@ -94,18 +91,19 @@ static int32_t new_node(clv_addresses *a)
     return a->n++;
 }
 
-static void drop_node(clv_addresses *a, int32_t id)
+static void drop_node(clv_offset_allocator *a, int32_t id)
 {
     a->at[id].next = a->unused;
     a->unused = id;
 }
 
-static int32_t append(clv_addresses *a, int64_t size)
+static int32_t append_block(clv_offset_allocator *a, int64_t size)
 {
     int32_t id = new_node(a);
     if (id < 0)
         return -1;
-    a->at[id] = (clv_block){ .offset = a->top, .size = size, .before = a->last, .after = -1 };
+    a->at[id] =
+        (clv_offset_block){ .offset = a->top, .size = size, .before = a->last, .after = -1 };
     if (a->last >= 0)
         a->at[a->last].after = id;
     a->last = id;
@@ -117,15 +115,15 @@ static int32_t append(clv_addresses *a, int64_t size)
 
 /* Leaves size bytes in block id, which is in no list; the rest becomes a free block behind it. What
  * was free is never the last block, so there is one after it. */
-static bool split(clv_addresses *a, int32_t id, int64_t size)
+static bool split(clv_offset_allocator *a, int32_t id, int64_t size)
 {
     if (a->at[id].size == size)
         return true;
     int32_t rest = new_node(a);
     if (rest < 0)
         return false;
-    clv_block *b = &a->at[id];
-    a->at[rest] = (clv_block){
+    clv_offset_block *b = &a->at[id];
+    a->at[rest] = (clv_offset_block){
         .offset = b->offset + size, .size = b->size - size, .before = id, .after = b->after
     };
     a->at[b->after].before = rest;
@@ -136,9 +134,9 @@ static bool split(clv_addresses *a, int32_t id, int64_t size)
 }
 
 /* Block b, not in a list, takes over its neighbour after, which is not in a list either. */
-static void join(clv_addresses *a, int32_t id, int32_t after)
+static void join(clv_offset_allocator *a, int32_t id, int32_t after)
 {
-    clv_block *b = &a->at[id];
+    clv_offset_block *b = &a->at[id];
     b->size += a->at[after].size;
     b->after = a->at[after].after;
     if (b->after >= 0)
@@ -148,37 +146,24 @@ static void join(clv_addresses *a, int32_t id, int32_t after)
     drop_node(a, after);
 }
 
-/* The last block, in no list, is free: the arena ends before it. */
-static void cut_off(clv_addresses *a, int32_t id)
+void clv_offset_allocator_init(clv_offset_allocator *a, clv_arena *arena)
 {
-    a->top = a->at[id].offset;
-    a->last = a->at[id].before;
-    if (a->last >= 0)
-        a->at[a->last].after = -1;
-    drop_node(a, id);
-}
-
-void clv_addresses_init(clv_addresses *a, clv_arena *arena)
-{
-    *a = (clv_addresses){ .arena = arena, .unused = -1, .last = -1 };
+    *a = (clv_offset_allocator){ .arena = arena, .unused = -1, .last = -1 };
     memset(a->heads, -1, sizeof a->heads);
 }
 
-int32_t clv_addresses_take(clv_addresses *a, int64_t bytes)
+int32_t clv_offset_alloc(clv_offset_allocator *a, int64_t bytes)
 {
     assert(bytes >= 1);
     int64_t size = clv_align_bytes(bytes);
-    size_class c = class_of(size);
-    int32_t id = find_same_class(a, c, size);
+    int32_t id = find_free(a, size);
     if (id < 0)
-        id = find_higher_class(a, c);
-    if (id < 0)
-        return append(a, size);
+        return append_block(a, size);
     list_remove(a, id);
     return split(a, id, size) ? id : -1;
 }
 
-void clv_addresses_give(clv_addresses *a, int32_t block)
+void clv_offset_free(clv_offset_allocator *a, int32_t block)
 {
     int32_t id = block;
     assert(!a->at[id].is_free);
@@ -193,8 +178,13 @@ void clv_addresses_give(clv_addresses *a, int32_t block)
         join(a, before, id);
         id = before;
     }
-    if (a->at[id].after >= 0)
+    if (a->at[id].after >= 0) {
         list_push(a, id);
-    else
-        cut_off(a, id);
+        return;
+    }
+    a->top = a->at[id].offset; /* nothing lives behind it: the arena ends before it */
+    a->last = a->at[id].before;
+    if (a->last >= 0)
+        a->at[a->last].after = -1;
+    drop_node(a, id);
 }

@@ -1,4 +1,4 @@
-#include "compile/addresses.h"
+#include "compile/offset_allocator.h"
 
 #include <criterion/criterion.h>
 
@@ -16,13 +16,13 @@ static bool overlap(const piece *a, const piece *b)
     return a->offset < b->offset + b->size && b->offset < a->offset + a->size;
 }
 
-Test(addresses, follow_each_other_from_zero)
+Test(offset_allocator, follow_each_other_from_zero)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
-    clv_addresses a;
-    clv_addresses_init(&a, arena);
+    clv_offset_allocator a;
+    clv_offset_allocator_init(&a, arena);
 
-    int32_t x = clv_addresses_take(&a, 1), y = clv_addresses_take(&a, 257);
+    int32_t x = clv_offset_alloc(&a, 1), y = clv_offset_alloc(&a, 257);
 
     cr_assert_eq(a.at[x].offset, 0);
     cr_assert_eq(a.at[y].offset, 256, "the first byte took a whole unit");
@@ -30,16 +30,16 @@ Test(addresses, follow_each_other_from_zero)
     clv_arena_free(arena);
 }
 
-Test(addresses, are_used_again_after_they_are_given_back)
+Test(offset_allocator, are_used_again_after_they_are_given_back)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
-    clv_addresses a;
-    clv_addresses_init(&a, arena);
-    int32_t x = clv_addresses_take(&a, 1024), y = clv_addresses_take(&a, 1024);
+    clv_offset_allocator a;
+    clv_offset_allocator_init(&a, arena);
+    int32_t x = clv_offset_alloc(&a, 1024), y = clv_offset_alloc(&a, 1024);
 
-    clv_addresses_give(&a, x);
-    int32_t small = clv_addresses_take(&a, 256);
-    int32_t rest = clv_addresses_take(&a, 768);
+    clv_offset_free(&a, x);
+    int32_t small = clv_offset_alloc(&a, 256);
+    int32_t rest = clv_offset_alloc(&a, 768);
 
     cr_assert_eq(a.at[small].offset, 0);
     cr_assert_eq(a.at[rest].offset, 256, "what was left of the hole is a hole");
@@ -48,51 +48,51 @@ Test(addresses, are_used_again_after_they_are_given_back)
     clv_arena_free(arena);
 }
 
-Test(addresses, of_neighbours_join_when_both_are_free)
+Test(offset_allocator, of_neighbours_join_when_both_are_free)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
-    clv_addresses a;
-    clv_addresses_init(&a, arena);
+    clv_offset_allocator a;
+    clv_offset_allocator_init(&a, arena);
     int32_t at[4];
     for (int k = 0; k < 4; k++)
-        at[k] = clv_addresses_take(&a, 256);
+        at[k] = clv_offset_alloc(&a, 256);
 
-    clv_addresses_give(&a, at[0]);
-    clv_addresses_give(&a, at[2]);
-    clv_addresses_give(&a, at[1]); /* between two holes: one hole of 768 */
-    int32_t big = clv_addresses_take(&a, 768);
+    clv_offset_free(&a, at[0]);
+    clv_offset_free(&a, at[2]);
+    clv_offset_free(&a, at[1]); /* between two holes: one hole of 768 */
+    int32_t big = clv_offset_alloc(&a, 768);
 
     cr_assert_eq(a.at[big].offset, 0);
     cr_assert_eq(a.peak, 1024);
     clv_arena_free(arena);
 }
 
-Test(addresses, end_where_nothing_lives_any_more)
+Test(offset_allocator, end_where_nothing_lives_any_more)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
-    clv_addresses a;
-    clv_addresses_init(&a, arena);
-    int32_t x = clv_addresses_take(&a, 1000), y = clv_addresses_take(&a, 2000);
+    clv_offset_allocator a;
+    clv_offset_allocator_init(&a, arena);
+    int32_t x = clv_offset_alloc(&a, 1000), y = clv_offset_alloc(&a, 2000);
 
-    clv_addresses_give(&a, x);
-    clv_addresses_give(&a, y);
+    clv_offset_free(&a, x);
+    clv_offset_free(&a, y);
 
     cr_assert_eq(a.top, 0);
     cr_assert_eq(a.peak, 1024 + 2048, "the peak is remembered");
-    cr_assert_eq(a.at[clv_addresses_take(&a, 5000)].offset, 0);
+    cr_assert_eq(a.at[clv_offset_alloc(&a, 5000)].offset, 0);
     clv_arena_free(arena);
 }
 
-Test(addresses, go_up_to_sizes_that_no_machine_has)
+Test(offset_allocator, go_up_to_sizes_that_no_machine_has)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
-    clv_addresses a;
-    clv_addresses_init(&a, arena);
+    clv_offset_allocator a;
+    clv_offset_allocator_init(&a, arena);
     int64_t huge = INT64_MAX / 4;
 
-    int32_t x = clv_addresses_take(&a, huge), y = clv_addresses_take(&a, 256);
-    clv_addresses_give(&a, x);
-    int32_t z = clv_addresses_take(&a, huge);
+    int32_t x = clv_offset_alloc(&a, huge), y = clv_offset_alloc(&a, 256);
+    clv_offset_free(&a, x);
+    int32_t z = clv_offset_alloc(&a, huge);
 
     cr_assert_eq(a.at[z].offset, 0);
     cr_assert_eq(a.at[y].offset, clv_align_bytes(huge));
@@ -100,24 +100,24 @@ Test(addresses, go_up_to_sizes_that_no_machine_has)
 }
 
 /* Against a list of what is alive, kept by the test: nothing overlaps, all lies below the peak. */
-Test(addresses, never_overlap_whatever_is_taken_and_given)
+Test(offset_allocator, never_overlap_whatever_is_taken_and_given)
 {
     static piece live[LIVE_MAX];
     for (uint32_t seed = 1; seed <= 20; seed++) {
         clv_arena *arena = clv_arena_new(NULL, 0);
-        clv_addresses a;
-        clv_addresses_init(&a, arena);
+        clv_offset_allocator a;
+        clv_offset_allocator_init(&a, arena);
         uint32_t random = seed * 7919;
         int32_t n = 0;
         for (int step = 0; step < 4000; step++) {
             if (n > 0 && (n == 200 || toy_random(&random, 5) < 2)) {
                 int32_t k = (int32_t)toy_random(&random, (uint32_t)n);
-                clv_addresses_give(&a, live[k].block);
+                clv_offset_free(&a, live[k].block);
                 live[k] = live[--n];
                 continue;
             }
             int64_t size = 1 + (int64_t)toy_random(&random, 1u << toy_random(&random, 24));
-            piece p = { clv_addresses_take(&a, size), 0, size };
+            piece p = { clv_offset_alloc(&a, size), 0, size };
             cr_assert_geq(p.block, 0);
             p.offset = a.at[p.block].offset;
             cr_assert_eq(p.offset % CLV_MEMORY_ALIGN, 0);
@@ -127,7 +127,7 @@ Test(addresses, never_overlap_whatever_is_taken_and_given)
             live[n++] = p;
         }
         for (; n > 0; n--)
-            clv_addresses_give(&a, live[n - 1].block);
+            clv_offset_free(&a, live[n - 1].block);
         cr_assert_eq(a.top, 0, "all holes joined");
         clv_arena_free(arena);
     }
@@ -135,35 +135,35 @@ Test(addresses, never_overlap_whatever_is_taken_and_given)
 
 /* A million live blocks and a hole between each two: taking stays as fast as with one. A scan over
  * live blocks would need 10^12 steps here. */
-Test(addresses, cost_the_same_with_a_million_alive, .timeout = 60)
+Test(offset_allocator, cost_the_same_with_a_million_alive, .timeout = 60)
 {
     enum { N = 1000000 };
     clv_arena *arena = clv_arena_new(NULL, 0);
     int32_t *at = CLV_NEW_ARRAY(arena, int32_t, N);
-    clv_addresses a;
-    clv_addresses_init(&a, arena);
+    clv_offset_allocator a;
+    clv_offset_allocator_init(&a, arena);
 
     for (int32_t k = 0; k < N; k++)
-        cr_assert_geq(at[k] = clv_addresses_take(&a, 256 * (1 + k % 37)), 0);
+        cr_assert_geq(at[k] = clv_offset_alloc(&a, 256 * (1 + k % 37)), 0);
     int64_t peak = a.peak;
     for (int32_t k = 0; k < N; k += 2)
-        clv_addresses_give(&a, at[k]);
+        clv_offset_free(&a, at[k]);
     for (int32_t k = 0; k < N; k += 2)
-        cr_assert_geq(clv_addresses_take(&a, 256 * (1 + k % 37)), 0);
+        cr_assert_geq(clv_offset_alloc(&a, 256 * (1 + k % 37)), 0);
 
     cr_assert_leq(a.peak, peak + peak / 100, "equal sizes find equal holes");
     clv_arena_free(arena);
 }
 
-Test(addresses, survive_running_out_of_memory_anywhere)
+Test(offset_allocator, survive_running_out_of_memory_anywhere)
 {
     bool done = false;
     for (size_t limit = 100; !done; limit += 200) {
         clv_arena *arena = clv_arena_new(NULL, limit);
-        clv_addresses a;
-        clv_addresses_init(&a, arena);
+        clv_offset_allocator a;
+        clv_offset_allocator_init(&a, arena);
         int32_t n = 0;
-        while (n < 100 && clv_addresses_take(&a, 256) >= 0)
+        while (n < 100 && clv_offset_alloc(&a, 256) >= 0)
             n++;
         done = n == 100;
         clv_arena_free(arena);
