@@ -155,17 +155,30 @@ Test(offset_allocator, cost_the_same_with_a_million_alive, .timeout = 60)
     clv_arena_free(arena);
 }
 
-Test(offset_allocator, survive_running_out_of_memory_anywhere)
+/* More memory each time: a call that fails changes no offset and says so by -1, what was allocated
+ * before can still be freed, and soon enough all is allocated. */
+Test(offset_allocator, survives_running_out_of_memory_anywhere)
 {
-    bool done = false;
-    for (size_t limit = 100; !done; limit += 200) {
-        clv_arena *arena = clv_arena_new(NULL, limit);
+    enum { N = 100, TRIES = 400, STEP = 200 };
+    int32_t done = 0, most = -1;
+    for (int tries = 0; done < N; tries++) {
+        cr_assert_lt(tries, TRIES, "%d bytes are not enough for %d blocks", TRIES * STEP, N);
+        clv_arena *arena = clv_arena_new(NULL, 100 + (size_t)tries * STEP);
         clv_offset_allocator a;
+        int32_t at[N];
         clv_offset_allocator_init(&a, arena);
-        int32_t n = 0;
-        while (n < 100 && clv_offset_alloc(&a, 256) >= 0)
-            n++;
-        done = n == 100;
+        for (done = 0; done < N && (at[done] = clv_offset_alloc(&a, 256)) >= 0; done++)
+            continue;
+        cr_assert(done == N || at[done] == -1);
+        cr_assert_geq(done, most, "more memory is never worse");
+        most = done;
+        cr_assert_eq(a.top, 256 * done);
+        cr_assert_eq(a.peak, 256 * done);
+        for (int32_t k = 0; k < done; k++)
+            cr_assert_eq(a.at[at[k]].offset, 256 * k);
+        for (int32_t k = 0; k < done; k++)
+            clv_offset_free(&a, at[k]);
+        cr_assert_eq(a.top, 0);
         clv_arena_free(arena);
     }
 }
