@@ -6,23 +6,23 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "run/cmd.h"
+#include "run/command.h"
 
 #define EXIT_NO_SHELL 127 /* as system() has it */
 
-bool clr_end_with_parent(pid_t parent, int signal)
+bool clr_die_with_parent(pid_t parent, int signal)
 {
     return prctl(PR_SET_PDEATHSIG, signal) == 0 && getppid() == parent;
 }
 
-clv_status clr_shell(const char *command, int *ret_how, clv_error *err)
+clv_status clr_shell_run(const char *command, int *ret_how, clv_error *err)
 {
     pid_t parent = getpid(), pid = fork();
 
     if (pid < 0)
         return clv_fail(err, CLV_EIO, "no process: %s", strerror(errno));
     if (pid == 0) {
-        if (clr_end_with_parent(parent, SIGTERM) && dup2(STDERR_FILENO, STDOUT_FILENO) >= 0)
+        if (clr_die_with_parent(parent, SIGTERM) && dup2(STDERR_FILENO, STDOUT_FILENO) >= 0)
             execl("/bin/sh", "sh", "-c", command, (char *)NULL);
         _exit(EXIT_NO_SHELL);
     }

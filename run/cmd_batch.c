@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "run/batch.h"
-#include "run/cmd.h"
+#include "run/batch_entry.h"
+#include "run/command.h"
 
 enum { JOBS, THREADS, TIMEOUT, COMMON, N_OPTIONS = COMMON + 3 };
 
@@ -52,7 +52,7 @@ typedef struct {
 
 typedef struct {
     clr_cli *c;
-    const clr_entry *entries;
+    const clr_batch_entry *entries;
     int32_t n;
     const char **lines; /* of each entry, NULL as long as there is none */
     int32_t printed;
@@ -87,13 +87,13 @@ static _Noreturn void live(const batch *b, pid_t parent, int32_t at, int fd)
     clr_ort ort = { 0 };
     clv_error err;
 
-    if (!clr_end_with_parent(parent, SIGKILL) || clr_ort_open(&ort, &err) != CLV_OK)
+    if (!clr_die_with_parent(parent, SIGKILL) || clr_ort_open(&ort, &err) != CLV_OK)
         _exit(RUN_FAULT);
     for (; at < b->n; at += b->jobs) {
         const char *line = NULL;
         clv_arena *arena = clv_arena_new(NULL, 0);
-        if (!arena ||
-            clr_entry_run(&ort, &b->entries[at], at, b->threads, arena, &line, &err) != CLV_OK)
+        if (!arena || clr_batch_entry_run(&ort, &b->entries[at], at, b->threads, arena, &line,
+                                          &err) != CLV_OK)
             _exit(RUN_FAULT);
         if (!write_all(fd, line))
             _exit(RUN_IO);
@@ -189,8 +189,8 @@ static clv_status bury(batch *b, child *k, clv_error *err)
         snprintf(reason, sizeof reason, "the runtime ended the process with code %d",
                  WEXITSTATUS(how));
     CLV_TRY(keep(b, k->at,
-                 clr_entry_lost(&b->entries[k->at], k->at, k->late ? "timeout" : "crashed", reason,
-                                b->c->arena),
+                 clr_batch_entry_lost(&b->entries[k->at], k->at, k->late ? "timeout" : "crashed",
+                                      reason, b->c->arena),
                  err));
     return start(b, k, k->at + b->jobs, err);
 }
@@ -262,19 +262,20 @@ static int run(clr_cli *c, const cli_args *args)
                 .jobs = v[JOBS].by ? (int)v[JOBS].number : 1,
                 .threads = v[THREADS].by ? (int)v[THREADS].number : 1,
                 .timeout_s = v[TIMEOUT].seconds };
-    clr_entry *entries = NULL;
+    clr_batch_entry *entries = NULL;
     clv_error err;
 
     if (args->n_operands != 1)
-        return clr_usage(c, args->n_operands ? "one list is expected" : "no list is given");
-    clv_status status = clr_entries_read(args->operands[0], c->arena, &entries, &b.n, &err);
+        return clr_print_usage_error(c, args->n_operands ? "one list is expected"
+                                                         : "no list is given");
+    clv_status status = clr_batch_list_read(args->operands[0], c->arena, &entries, &b.n, &err);
     b.entries = entries;
     if (status == CLV_OK)
         status = run_all(&b, &err);
     if (b.told != RUN_OK)
         return b.told;
     if (status != CLV_OK)
-        return clr_fail(c, &err);
+        return clr_print_error(c, &err);
     if (!c->quiet)
         fprintf(stderr,
                 "%d entries: %lld equal, %lld differ, %lld unsupported by the runtime, %lld "

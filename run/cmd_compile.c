@@ -11,7 +11,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "run/cmd.h"
+#include "run/command.h"
 #include "run/inputs.h"
 #include "run/measure.h"
 #include "run/warm.h"
@@ -65,7 +65,7 @@ typedef struct {
     const cli_value *v;
     clr_ort ort;
     clr_program program;
-    clr_run_options run_options;
+    clr_execution_options run_options;
     clr_execution x;
     OrtValue **inputs;
     clr_measured measured;
@@ -156,7 +156,7 @@ static clv_status lower(job *j)
     CLV_TRY(find_cleave(j));
     if (setenv("CLEAVE_LOWERED", LOWERED, 1) != 0 || setenv("CLEAVE_FORM", form, 1) != 0)
         return nomem(j);
-    CLV_TRY(clr_shell(command, &how, j->err));
+    CLV_TRY(clr_shell_run(command, &how, j->err));
     if (!WIFEXITED(how) || WEXITSTATUS(how) != 0)
         return clv_fail(j->err, CLV_EFORMAT, "lowering ended with %s %d",
                         WIFEXITED(how) ? "code" : "signal",
@@ -168,17 +168,17 @@ static clv_status lower(job *j)
 
 static clv_status run_it(job *j)
 {
-    clr_wishes wishes = { .random = true };
+    clr_input_options wishes = { .random = true };
     clr_measure_options o = { .warmup = WARMUP,
                               .repeat = REPEAT,
                               .budget_s = j->v[SECONDS].by ? j->v[SECONDS].seconds : BUDGET_S };
 
-    CLV_TRY(clr_program_read(LOWERED, j->arena, &j->program, j->err));
-    CLV_TRY(clr_program_check_files(&j->program, j->arena, j->err));
+    CLV_TRY(clr_manifest_read(LOWERED, j->arena, &j->program, j->err));
+    CLV_TRY(clr_manifest_check_files(&j->program, j->arena, j->err));
     CLV_TRY(clr_ort_open(&j->ort, j->err));
-    CLV_TRY(clr_warm_up(&j->ort, j->err));
+    CLV_TRY(clr_ort_warm_up(&j->ort, j->err));
     j->run_options =
-        (clr_run_options){ .threads = (int)j->v[THREADS].number, .level = CLR_OPT_ALL };
+        (clr_execution_options){ .threads = (int)j->v[THREADS].number, .level = CLR_OPT_ALL };
     CLV_TRY(clr_execution_open(&j->ort, &j->program, &j->run_options, j->arena, &j->x, j->err));
     j->inputs = CLV_NEW_ARRAY(j->arena, OrtValue *, j->program.n_inputs);
     if (!j->inputs)
@@ -192,14 +192,14 @@ static clv_status run_it(job *j)
 static void share_out(job *j)
 {
     for (int32_t i = 0; i < j->program.n_members; i++) {
-        const clr_member *m = &j->program.members[i];
+        const clr_program_model *m = &j->program.members[i];
         int32_t d = j->n_devices;
         while (m->device && d-- > 0)
             if (strcmp(j->devices[d].name, m->device) == 0)
                 break;
         if (!m->device || d < 0)
             continue;
-        const clr_times *t = &j->measured.times[i];
+        const clr_model_times *t = &j->measured.times[i];
         j->devices[d].busy_s += t->run_s - t->waited_s;
         j->devices[d].used += j->x.memory[i].loaded + j->x.memory[i].run_most;
     }
@@ -273,15 +273,16 @@ static int run(clr_cli *c, const cli_args *args)
     job j = { .arena = c->arena, .v = args->values, .err = &err };
 
     if (args->n_operands > 0)
-        return clr_usage(c, "'%s' is one operand too many, expected none", args->operands[0]);
+        return clr_print_usage_error(c, "'%s' is one operand too many, expected none",
+                                     args->operands[0]);
     clv_status status = judge(&j);
     if (status == CLV_EUSAGE)
-        return clr_usage(c, "%s", err.message);
+        return clr_print_usage_error(c, "%s", err.message);
     const char *text = answer(&j, status);
     clr_values_free(&j.ort, j.inputs, j.program.n_inputs);
     clr_execution_close(&j.x);
     clr_ort_close(&j.ort);
-    return text ? clr_print(text) : clr_nomem(c);
+    return text ? clr_print(text) : clr_print_nomem(c);
 }
 
 const clr_command clr_cmd_compile = {

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "run/cmd.h"
+#include "run/command.h"
 #include "run/inputs.h"
 #include "run/report.h"
 #include "run/value_file.h"
@@ -122,8 +122,8 @@ typedef struct {
     clr_ort ort;
     clr_program program;
     clr_execution x;
-    clr_run_options options;
-    clr_wishes wishes;
+    clr_execution_options options;
+    clr_input_options wishes;
     OrtValue **inputs;
     clr_report report;
     const char *profiles; /* folder */
@@ -182,7 +182,7 @@ static clv_status split_paths(job *j, const char *text)
 static clv_status read_wishes(job *j)
 {
     const cli_value *v = j->v;
-    clr_wishes *w = &j->wishes;
+    clr_input_options *w = &j->wishes;
 
     w->random = v[RANDOM].by != NULL;
     w->seed = (uint64_t)v[SEED].number;
@@ -217,10 +217,10 @@ static clv_status read_program(job *j, const cli_args *args)
 
     CLV_TRY(look_at(j, args, &folder));
     if (!folder)
-        return clr_program_of_paths(args->operands, args->n_operands, j->arena, &j->program,
-                                    j->err);
-    CLV_TRY(clr_program_read(first, j->arena, &j->program, j->err));
-    return clr_program_check_files(&j->program, j->arena, j->err);
+        return clr_program_from_paths(args->operands, args->n_operands, j->arena, &j->program,
+                                      j->err);
+    CLV_TRY(clr_manifest_read(first, j->arena, &j->program, j->err));
+    return clr_manifest_check_files(&j->program, j->arena, j->err);
 }
 
 /* -- outputs -- */
@@ -240,14 +240,14 @@ static clv_status make_folder(job *j)
     return clv_fail(j->err, CLV_EIO, "cannot make the folder %s: %s", folder, strerror(why));
 }
 
-static clv_status take_output(job *j, int32_t i, clr_facts *facts, const char **file)
+static clv_status take_output(job *j, int32_t i, clr_value_stats *facts, const char **file)
 {
     clr_file_kind kind = j->v[FORMAT].by && j->v[FORMAT].number == 1 ? CLR_FILE_NPY : CLR_FILE_PB;
     const OrtValue *value = NULL;
     OrtValue *own = NULL;
 
     CLV_TRY(clr_execution_output(&j->x, i, &value, &own, j->err));
-    clv_status status = clr_facts_of(&j->ort, value, facts, j->err);
+    clv_status status = clr_value_stats_compute(&j->ort, value, facts, j->err);
     if (status == CLV_OK && j->v[OUTPUT].text) {
         *file = clv_arena_printf(j->arena, "%s/output_%d.%s", j->v[OUTPUT].text, (int)i,
                                  formats[kind == CLR_FILE_NPY]);
@@ -262,7 +262,7 @@ static clv_status take_output(job *j, int32_t i, clr_facts *facts, const char **
 static clv_status take_outputs(job *j)
 {
     int32_t n = j->program.n_outputs;
-    clr_facts *facts = CLV_NEW_ARRAY(j->arena, clr_facts, n);
+    clr_value_stats *facts = CLV_NEW_ARRAY(j->arena, clr_value_stats, n);
     const char **files = CLV_NEW_ARRAY(j->arena, const char *, n);
 
     if (!facts || !files)
@@ -301,8 +301,8 @@ static clv_status open_all(job *j, const cli_args *args)
     CLV_TRY(read_wishes(j));
     CLV_TRY(read_program(j, args));
     if (v[PROFILE].by)
-        CLV_TRY(clr_make_temporary(j->arena, &j->profiles, j->err));
-    j->options = (clr_run_options){
+        CLV_TRY(clr_temporary_make(j->arena, &j->profiles, j->err));
+    j->options = (clr_execution_options){
         .threads = (int)v[THREADS].number,
         .level = v[OPTIMIZE].by ? (clr_opt_level)v[OPTIMIZE].number : CLR_OPT_ALL,
         .level_given = v[OPTIMIZE].by != NULL,
@@ -310,7 +310,7 @@ static clv_status open_all(job *j, const cli_args *args)
         .profile = j->profiles,
     };
     CLV_TRY(clr_ort_open(&j->ort, j->err));
-    CLV_TRY(clr_warm_up(&j->ort, j->err));
+    CLV_TRY(clr_ort_warm_up(&j->ort, j->err));
     return clr_execution_open(&j->ort, &j->program, &j->options, j->arena, &j->x, j->err);
 }
 
@@ -338,7 +338,7 @@ static int tell(job *j)
         return RUN_OK;
     const char *text =
         j->c->json ? clr_report_json(&j->report, j->arena) : clr_report_text(&j->report, j->arena);
-    return text ? clr_print(text) : clr_nomem(j->c);
+    return text ? clr_print(text) : clr_print_nomem(j->c);
 }
 
 static void clean_up(job *j)
@@ -346,7 +346,7 @@ static void clean_up(job *j)
     clr_values_free(&j->ort, j->inputs, j->program.n_inputs);
     clr_execution_close(&j->x);
     clr_ort_close(&j->ort);
-    clr_forget_temporary();
+    clr_temporary_remove();
 }
 
 static int run(clr_cli *c, const cli_args *args)
@@ -355,12 +355,12 @@ static int run(clr_cli *c, const cli_args *args)
     job j = { .c = c, .v = args->values, .arena = c->arena, .err = &err };
 
     if (args->n_operands == 0)
-        return clr_usage(c, "no model is given");
-    clr_watch_signals();
+        return clr_print_usage_error(c, "no model is given");
+    clr_signals_watch();
     clv_status status = do_all(&j, args);
     int code = status == CLV_OK       ? tell(&j)
-               : status == CLV_EUSAGE ? clr_usage(c, "%s", err.message)
-                                      : clr_fail(c, &err);
+               : status == CLV_EUSAGE ? clr_print_usage_error(c, "%s", err.message)
+                                      : clr_print_error(c, &err);
     clean_up(&j);
     return code;
 }

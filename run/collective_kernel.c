@@ -34,7 +34,7 @@ const char *clr_collective_op_name(int which) { return ops[which].name; }
 /* What a device shows to the others of its group. */
 typedef struct {
     kind kind;
-    clr_reduce reduce;
+    clr_reduce_op reduce;
     int64_t axis, root;
     clr_shape shape;
     const void *in;
@@ -44,7 +44,7 @@ typedef struct {
 struct clr_kernel {
     const clr_participant *owner;
     const char *node;
-    clr_place *place;
+    clr_barrier *place;
     int32_t *group, n, me; /* members, and which of them this is */
     offer offer;           /* but for the tensors */
 };
@@ -129,7 +129,7 @@ static clv_status read_attributes(const attributes *a, const op *o, clr_kernel *
     if (k->offer.kind != ALL_REDUCE && k->offer.kind != REDUCE_SCATTER)
         return CLV_OK; /* whatever reduce_op says */
     reduce = get_text(a, "reduce_op", "sum");
-    if (!clr_reduce_of(reduce, &k->offer.reduce))
+    if (!clr_reduce_op_parse(reduce, &k->offer.reduce))
         return clv_fail(err, CLV_EFORMAT,
                         "node '%s': reduce_op is '%s', expected sum, prod, min, max or avg",
                         k->node, reduce);
@@ -153,7 +153,7 @@ static clv_status make_group(const attributes *a, clr_kernel *k, clv_error *err)
     int32_t which = 0, first = 0, member = k->owner->member;
     int64_t size = p->n_members;
     size_t n = 0;
-    const clr_collective *c = clr_program_collective(p, k->node, member, &which);
+    const clr_collective *c = clr_program_find_collective(p, k->node, member, &which);
 
     if (c) {
         k->group = c->members + c->starts[which];
@@ -199,7 +199,8 @@ clv_status clr_kernel_new(const clr_participant *owner, int which, const OrtApi 
     CLV_TRY(node_name(&a, owner->ort, &k->node, err));
     CLV_TRY(read_attributes(&a, &ops[which], k, err));
     CLV_TRY(make_group(&a, k, err));
-    CLV_TRY(clr_meet_place(owner->meet, k->node, k->group, k->n, sizeof(offer), &k->place, err));
+    CLV_TRY(clr_rendezvous_barrier(owner->rendezvous, k->node, k->group, k->n, sizeof(offer),
+                                   &k->place, err));
     *ret = k;
     return CLV_OK;
 }
@@ -208,7 +209,7 @@ const clr_participant *clr_kernel_owner(const clr_kernel *k) { return k->owner; 
 
 /* -- running it -- */
 
-static offer *offer_of(const clr_kernel *k, int32_t i) { return clr_place_of(k->place, i); }
+static offer *offer_of(const clr_kernel *k, int32_t i) { return clr_barrier_slot(k->place, i); }
 
 static clv_status differ(const clr_kernel *k, int32_t i, clv_error *err)
 {
@@ -253,7 +254,7 @@ static clv_status own_output(const clr_kernel *k, clr_shape *ret, clv_error *err
     *ret = mine->shape;
     if (mine->shape.dtype == ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING ||
         clr_dtype_bits((int)mine->shape.dtype) < 8 ||
-        (reduces && !clr_can_reduce((int)mine->shape.dtype)))
+        (reduces && !clr_reduce_supports((int)mine->shape.dtype)))
         return clv_fail(err, CLV_EUNSUPP, "node '%s': there is no %s of %s", k->node,
                         kind_names[mine->kind], clr_dtype_name((int)mine->shape.dtype));
     if ((splits && (mine->shape.rank == 0 || mine->shape.dims[0] % k->n != 0)) ||
@@ -372,14 +373,15 @@ clv_status clr_kernel_run(clr_kernel *k, OrtKernelContext *context, clv_error *e
     if (mine->shape.dtype != ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING)
         CLV_TRY(clr_tensor_data(c->ort, in, &data, err));
     mine->in = data;
-    CLV_TRY(clr_meet_wait(c->meet, k->place, c->member, err));
+    CLV_TRY(clr_rendezvous_wait(c->rendezvous, k->place, c->member, err));
     CLV_TRY(check_offers(k, err));
     CLV_TRY(own_output(k, &shape, err));
     CLV_TRY(clr_ort_check(
         c->ort, api->KernelContext_GetOutput(context, 0, shape.dims, (size_t)shape.rank, &out),
         k->node, err));
     CLV_TRY(clr_tensor_data(c->ort, out, &mine->out, err));
-    CLV_TRY(clr_meet_wait(c->meet, k->place, c->member, err)); /* outputs are there */
+    CLV_TRY(clr_rendezvous_wait(c->rendezvous, k->place, c->member, err)); /* outputs are there */
     CLV_TRY(compute(k, err));
-    return clr_meet_wait(c->meet, k->place, c->member, err); /* nobody looks at my input any more */
+    return clr_rendezvous_wait(c->rendezvous, k->place, c->member,
+                               err); /* nobody looks at my input any more */
 }

@@ -4,10 +4,10 @@
 #ifndef CLV_RUN_COLLECTIVE_KERNEL_H
 #define CLV_RUN_COLLECTIVE_KERNEL_H
 
-#include "run/meet.h"
 #include "run/program.h"
+#include "run/rendezvous.h"
 
-/* Operators that there are kernels of, by number; collectives.h says what they have. */
+/* Operators that there are kernels of, by number; collective_ops.h says what they have. */
 #define CLR_N_COLLECTIVE_OPS 4
 #define CLR_DIST_COLLECTIVE  3
 const char *clr_collective_op_name(int which);
@@ -18,7 +18,7 @@ typedef struct {
     const clr_ort *ort;
     const clr_program *program;
     int32_t member;
-    clr_meet *meet;
+    clr_rendezvous *rendezvous;
 } clr_participant;
 
 typedef struct clr_kernel clr_kernel;
@@ -31,7 +31,7 @@ clv_status clr_kernel_new(const clr_participant *owner, int which, const OrtApi 
 const clr_participant *clr_kernel_owner(const clr_kernel *k);
 
 /* Comes together with the others of the group; returns when nobody looks at its input any more. As
- * clr_meet_wait(); CLV_EFORMAT, CLV_EUNSUPP: what they bring does not go together. */
+ * clr_rendezvous_wait(); CLV_EFORMAT, CLV_EUNSUPP: what they bring does not go together. */
 clv_status clr_kernel_run(clr_kernel *k, OrtKernelContext *context, clv_error *err);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "run/facts.h"
+#include "run/value_stats.h"
 
 #define DEPTH_MAX 8 /* of sequences in sequences */
 

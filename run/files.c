@@ -36,7 +36,7 @@ static clv_status check_file(const clr_program *p, const clr_file *f, clv_arena 
     return CLV_OK;
 }
 
-clv_status clr_program_check_files(const clr_program *program, clv_arena *arena, clv_error *err)
+clv_status clr_manifest_check_files(const clr_program *program, clv_arena *arena, clv_error *err)
 {
     for (int32_t i = 0; i < program->n_files; i++)
         CLV_TRY(check_file(program, &program->files[i], arena, err));

@@ -15,7 +15,7 @@ typedef struct {
     const clr_ort *ort;
     const clr_program *p;
     const clr_session *sessions;
-    const clr_wishes *wishes;
+    const clr_input_options *wishes;
     clv_arena *arena;
     OrtValue **values;
     const char **paths;     /* where the value of each comes from, NULL: not from a file */
@@ -32,9 +32,10 @@ static clv_status find_ports(making *m)
 {
     for (int32_t i = 0; i < m->p->n_members; i++)
         for (int32_t k = 0; k < m->p->members[i].n_takes; k++) {
-            const clr_take *take = &m->p->members[i].takes[k];
-            int32_t id =
-                take->from == CLR_FROM_MODEL ? clv_map_get(&m->ids, clv_str_of(take->tensor)) : -1;
+            const clr_input_source *take = &m->p->members[i].takes[k];
+            int32_t id = take->from == CLR_FROM_PROGRAM
+                             ? clv_map_get(&m->ids, clv_str_of(take->tensor))
+                             : -1;
             if (id < 0 || (m->ports[id] && !take->part.whole))
                 continue;
             int32_t port =
@@ -97,7 +98,7 @@ static clv_status bind_shape(making *m, const char *name, const clr_port *port, 
 
 static clv_status wanted_shape(making *m, int32_t id, clr_shape *ret)
 {
-    const clr_tensor_of *input = &m->p->inputs[id];
+    const clr_program_tensor *input = &m->p->inputs[id];
     const clr_port *port = m->ports[id];
     const char *text = setting(m->wishes->shapes, m->wishes->n_shapes, input->name);
 
@@ -118,7 +119,7 @@ static clv_status wanted_shape(making *m, int32_t id, clr_shape *ret)
 /* A file's value has the model's type and, where they are numbers, its dimensions. */
 static clv_status check_value(making *m, int32_t id, const OrtValue *value, const char *path)
 {
-    const clr_tensor_of *input = &m->p->inputs[id];
+    const clr_program_tensor *input = &m->p->inputs[id];
     const clr_port *port = m->ports[id];
     clr_shape is, want = input->shape;
     char a[200], b[200];
@@ -157,7 +158,7 @@ static clv_status give(making *m, int32_t id, const char *path)
                            &m->values[id], &unused, m->err));
     m->paths[id] = path;
     if (port)
-        CLV_TRY(clr_value_as(m->ort, &m->values[id], port->shape.dtype, m->err));
+        CLV_TRY(clr_value_reinterpret(m->ort, &m->values[id], port->shape.dtype, m->err));
     return check_value(m, id, m->values[id], path);
 }
 
@@ -250,7 +251,7 @@ static clv_status give_path(making *m, const char *text)
 
 static clv_status make_random(making *m, int32_t id)
 {
-    const clr_tensor_of *input = &m->p->inputs[id];
+    const clr_program_tensor *input = &m->p->inputs[id];
     const char *text = setting(m->wishes->ranges, m->wishes->n_ranges, input->name);
     double lo = 1, hi = 0;
     char rest = 0;
@@ -264,7 +265,7 @@ static clv_status make_random(making *m, int32_t id)
                         input->name);
     CLV_TRY(wanted_shape(m, id, &shape));
     CLV_TRY(clr_tensor_new(m->ort, &shape, &m->values[id], m->err));
-    return clr_fill_random(m->ort, m->values[id], m->wishes->seed, input->name, lo, hi, m->err);
+    return clr_random_fill(m->ort, m->values[id], m->wishes->seed, input->name, lo, hi, m->err);
 }
 
 static clv_status check_names(making *m, const char *option, const clr_setting *all, int32_t n)
@@ -335,8 +336,8 @@ static clv_status make_all(making *m)
 }
 
 clv_status clr_inputs_make(const clr_ort *ort, const clr_program *program,
-                           const clr_session *sessions, const clr_wishes *wishes, clv_arena *arena,
-                           OrtValue **values, clv_error *err)
+                           const clr_session *sessions, const clr_input_options *wishes,
+                           clv_arena *arena, OrtValue **values, clv_error *err)
 {
     making m = { .ort = ort,
                  .p = program,

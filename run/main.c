@@ -5,7 +5,7 @@
 
 #include "base/streams.h"
 #include "base/suggest.h"
-#include "run/cmd.h"
+#include "run/command.h"
 
 static const clr_command *const commands[] = { &clr_cmd_run, &clr_cmd_batch, &clr_cmd_compile };
 #define N_COMMANDS ((int)(sizeof commands / sizeof *commands))
@@ -37,7 +37,7 @@ static int print_help(clr_cli *c)
                                           "usage: cleave-run %s [option ...] %s\n\n%s.\n\n%s\n%s",
                                           k->name, k->operands, k->summary, options, k->details)
                        : NULL;
-        return text ? clr_print(text) : clr_nomem(c);
+        return text ? clr_print(text) : clr_print_nomem(c);
     }
     text = clv_arena_printf(c->arena, "usage: cleave-run COMMAND [option ...] ...\n\n"
                                       "Runs models, stages and devices on ONNX Runtime.\n\n");
@@ -47,7 +47,7 @@ static int print_help(clr_cli *c)
     if (text)
         text = clv_arena_printf(c->arena, "%s\n'cleave-run COMMAND --help' tells its options.\n",
                                 text);
-    return text ? clr_print(text) : clr_nomem(c);
+    return text ? clr_print(text) : clr_print_nomem(c);
 }
 
 static int run_command(clr_cli *c, int argc, char **argv)
@@ -60,7 +60,8 @@ static int run_command(clr_cli *c, int argc, char **argv)
         return print_help(c);
     if (cli_parse(c->command->options, c->command->n_options, argc, argv, c->arena, &args, &err) !=
         CLV_OK)
-        return err.status == CLV_ENOMEM ? clr_nomem(c) : clr_usage(c, "%s", err.message);
+        return err.status == CLV_ENOMEM ? clr_print_nomem(c)
+                                        : clr_print_usage_error(c, "%s", err.message);
     c->json = given(c->command, &args, "--json");
     c->quiet = given(c->command, &args, "--quiet");
     return c->command->run(c, &args);
@@ -71,7 +72,7 @@ static int print_version(clr_cli *c)
     char *line = clv_arena_printf(c->arena, "cleave-run %s, ONNX Runtime %s\n", CLEAVE_VERSION,
                                   OrtGetApiBase()->GetVersionString());
 
-    return line ? clr_print(line) : clr_nomem(c);
+    return line ? clr_print(line) : clr_print_nomem(c);
 }
 
 static int dispatch(clr_cli *c, int argc, char **argv)
@@ -79,7 +80,7 @@ static int dispatch(clr_cli *c, int argc, char **argv)
     const char *names[N_COMMANDS];
 
     if (argc < 2)
-        return clr_usage(c, "no command is given");
+        return clr_print_usage_error(c, "no command is given");
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
         return print_help(c);
     if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)
@@ -92,8 +93,9 @@ static int dispatch(clr_cli *c, int argc, char **argv)
         }
     }
     const char *near = clv_suggest(argv[1], names, N_COMMANDS);
-    return near ? clr_usage(c, "unknown command '%s', did you mean '%s'?", argv[1], near)
-                : clr_usage(c, "unknown command '%s'", argv[1]);
+    return near
+               ? clr_print_usage_error(c, "unknown command '%s', did you mean '%s'?", argv[1], near)
+               : clr_print_usage_error(c, "unknown command '%s'", argv[1]);
 }
 
 int main(int argc, char **argv)
@@ -102,7 +104,7 @@ int main(int argc, char **argv)
     clr_cli c = { .arena = clv_arena_new(NULL, 0) };
 
     if (!c.arena)
-        return clr_nomem(&c);
+        return clr_print_nomem(&c);
     /* A reader that goes away and a file that may not grow are seen as failed writes. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);

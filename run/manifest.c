@@ -77,13 +77,13 @@ static clv_status read_sizes(reading *r, const clv_json_at *object, const char *
     return *ret_n <= CLR_MAX_RANK ? CLV_OK : bad(r, object, "a tensor has more than 64 dimensions");
 }
 
-static clv_status read_part(reading *r, const clv_json_at *object, clr_part *ret)
+static clv_status read_part(reading *r, const clv_json_at *object, clr_slice *ret)
 {
     static const char *const keys[] = { "offsets", "dims", "view", NULL };
     clv_json_at at;
     int32_t n_dims = 0;
 
-    *ret = (clr_part){ .whole = true };
+    *ret = (clr_slice){ .whole = true };
     CLV_TRY(clv_json_member(object, "part", false, &at, r->err));
     if (!at.json)
         return CLV_OK;
@@ -124,7 +124,7 @@ static clv_status read_piece(reading *r, const clv_json_at *at, void *to)
 static clv_status read_tensor(reading *r, const clv_json_at *at, void *to)
 {
     static const char *const keys[] = { "name", "dtype", "dims", "pieces", NULL };
-    clr_tensor_of *t = to;
+    clr_program_tensor *t = to;
     const char *dtype = NULL;
     const int64_t *dims = NULL;
     void *pieces = NULL;
@@ -150,7 +150,7 @@ static clv_status read_tensor(reading *r, const clv_json_at *at, void *to)
 static clv_status read_take(reading *r, const clv_json_at *at, void *to)
 {
     static const char *const keys[] = { "name", "from", "tensor", "part", NULL };
-    clr_take *take = to;
+    clr_input_source *take = to;
     clv_json_at from;
     const char *word = NULL;
 
@@ -163,14 +163,14 @@ static clv_status read_take(reading *r, const clv_json_at *at, void *to)
     if (!clv_json_is_string(&from))
         return read_index(r, &from, &take->from);
     CLV_TRY(clv_json_string(&from, &word, r->err));
-    take->from = CLR_FROM_MODEL;
+    take->from = CLR_FROM_PROGRAM;
     return strcmp(word, "model") == 0 ? CLV_OK
                                       : bad(r, &from, "expected \"model\" or the index of a model");
 }
 
 static clv_status read_member(reading *r, const clv_json_at *at, void *to)
 {
-    clr_member *m = to;
+    clr_program_model *m = to;
     clv_json_at stage, outputs;
     void *takes = NULL;
     int32_t n_outputs = 0;
@@ -186,7 +186,7 @@ static clv_status read_member(reading *r, const clv_json_at *at, void *to)
     CLV_TRY(clv_json_member(at, "stage", false, &stage, r->err));
     if (stage.json)
         CLV_TRY(read_index(r, &stage, &m->stage));
-    CLV_TRY(each(r, at, "inputs", true, sizeof(clr_take), &takes, &m->n_takes, read_take));
+    CLV_TRY(each(r, at, "inputs", true, sizeof(clr_input_source), &takes, &m->n_takes, read_take));
     m->takes = takes;
     CLV_TRY(clv_json_member(at, "outputs", true, &outputs, r->err));
     CLV_TRY(clv_json_length(&outputs, &n_outputs, r->err));
@@ -263,11 +263,11 @@ static clv_status read_all(reading *r, const clv_json_at *root)
     CLV_TRY(clv_json_int(&version, 1, 1, &number, r->err));
     CLV_TRY(read_text(r, root, "form", true, &p->form));
     p->at_once = strcmp(p->form, "devices") == 0;
-    CLV_TRY(
-        each(r, root, "models", true, sizeof(clr_member), &members, &p->n_members, read_member));
-    CLV_TRY(
-        each(r, root, "inputs", true, sizeof(clr_tensor_of), &inputs, &p->n_inputs, read_tensor));
-    CLV_TRY(each(r, root, "outputs", true, sizeof(clr_tensor_of), &outputs, &p->n_outputs,
+    CLV_TRY(each(r, root, "models", true, sizeof(clr_program_model), &members, &p->n_members,
+                 read_member));
+    CLV_TRY(each(r, root, "inputs", true, sizeof(clr_program_tensor), &inputs, &p->n_inputs,
+                 read_tensor));
+    CLV_TRY(each(r, root, "outputs", true, sizeof(clr_program_tensor), &outputs, &p->n_outputs,
                  read_tensor));
     CLV_TRY(each(r, root, "collectives", false, sizeof(clr_collective), &collectives,
                  &p->n_collectives, read_collective));
@@ -280,7 +280,7 @@ static clv_status read_all(reading *r, const clv_json_at *root)
     return p->n_members > 0 ? CLV_OK : bad(r, root, "there are no models");
 }
 
-clv_status clr_program_read(const char *folder, clv_arena *arena, clr_program *ret, clv_error *err)
+clv_status clr_manifest_read(const char *folder, clv_arena *arena, clr_program *ret, clv_error *err)
 {
     clr_program program = { .folder = folder };
     reading r = { &program, arena, err };

@@ -12,7 +12,7 @@ static int by_time(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static clv_status find_median(clr_measured *m, const clr_times *times, size_t members,
+static clv_status find_median(clr_measured *m, const clr_model_times *times, size_t members,
                               clv_arena *arena, clv_error *err)
 {
     double *sorted = CLV_NEW_ARRAY(arena, double, m->n);
@@ -40,7 +40,7 @@ static clv_status measure_pipeline(clr_execution *x, OrtValue *const *inputs, in
 
     if (!end_s)
         return clv_fail_nomem(err, "times");
-    CLV_TRY(clr_execution_flow(x, inputs, runs, end_s, err));
+    CLV_TRY(clr_execution_run_pipelined(x, inputs, runs, end_s, err));
     m->pipelined = runs;
     m->end_s = end_s;
     m->period_s = runs > 1 ? (end_s[runs - 1] - end_s[0]) / (runs - 1) : end_s[0];
@@ -52,7 +52,7 @@ clv_status clr_measure(clr_execution *x, OrtValue *const *inputs, const clr_meas
 {
     size_t members = (size_t)x->program->n_members;
     double *run_s = CLV_NEW_ARRAY(arena, double, o->repeat);
-    clr_times *times = CLV_NEW_ARRAY(arena, clr_times, (size_t)o->repeat * members);
+    clr_model_times *times = CLV_NEW_ARRAY(arena, clr_model_times, (size_t)o->repeat * members);
     clr_measured m = { .run_s = run_s, .all = times };
     int64_t start = clv_now_ns();
     double unused;

@@ -4,7 +4,7 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "run/parts.h"
+#include "run/slice.h"
 
 /* The inputs of a model: borrowed where they are whole, made where they are parts. */
 typedef struct {
@@ -13,7 +13,7 @@ typedef struct {
     int32_t n;
 } taken;
 
-static const clr_take *take_of(const clr_member *m, const char *name)
+static const clr_input_source *take_of(const clr_program_model *m, const char *name)
 {
     for (int32_t t = 0; t < m->n_takes; t++)
         if (strcmp(m->takes[t].name, name) == 0)
@@ -21,19 +21,19 @@ static const clr_take *take_of(const clr_member *m, const char *name)
     return NULL; /* connecting has refused that */
 }
 
-static const OrtValue *source_of(const clr_execution *x, const clr_take *take, int32_t run,
+static const OrtValue *source_of(const clr_execution *x, const clr_input_source *take, int32_t run,
                                  OrtValue *const *inputs)
 {
     const clr_program *p = x->program;
 
-    if (take->from == CLR_FROM_MODEL) {
+    if (take->from == CLR_FROM_PROGRAM) {
         for (int32_t i = 0; i < p->n_inputs; i++)
             if (strcmp(p->inputs[i].name, take->tensor) == 0)
                 return inputs[i];
         return NULL;
     }
     const clr_session *s = &x->sessions[take->from];
-    OrtValue **made = x->made[run % CLR_SLOTS][take->from];
+    OrtValue **made = x->made[run % CLR_RUNS_KEPT][take->from];
     return made[clr_find_port(s->outputs, s->n_outputs, take->tensor)];
 }
 
@@ -43,11 +43,12 @@ static clv_status take_inputs(clr_execution *x, int32_t i, int32_t run, OrtValue
     const clr_session *s = &x->sessions[i];
 
     for (int32_t k = 0; k < s->n_inputs; k++) {
-        const clr_take *take = take_of(&x->program->members[i], s->inputs[k].name);
+        const clr_input_source *take = take_of(&x->program->members[i], s->inputs[k].name);
         t->values[k] = source_of(x, take, run, inputs);
         if (take->part.whole)
             continue;
-        CLV_TRY(clr_part_cut(x->ort, t->values[k], &take->part, take->tensor, &t->own[k], err));
+        CLV_TRY(
+            clr_slice_extract(x->ort, t->values[k], &take->part, take->tensor, &t->own[k], err));
         t->values[k] = t->own[k];
     }
     return CLV_OK;
@@ -66,18 +67,19 @@ static int64_t thread_cpu_ns(void)
 static clv_status run_taken(clr_execution *x, int32_t i, int32_t run, OrtValue *const *inputs,
                             taken *t, clv_error *err)
 {
-    OrtValue **made = x->made[run % CLR_SLOTS][i];
+    OrtValue **made = x->made[run % CLR_RUNS_KEPT][i];
 
     CLV_TRY(take_inputs(x, i, run, inputs, t, err));
     clr_values_free(x->ort, made, x->sessions[i].n_outputs);
-    double waited = clr_meet_waited_s(x->meet, i), spun = clr_meet_spun_s(x->meet, i);
+    double waited = clr_rendezvous_waited_s(x->rendezvous, i),
+           spun = clr_rendezvous_spun_s(x->rendezvous, i);
     int64_t start = clv_now_ns(), cpu = thread_cpu_ns();
     clv_status status = clr_session_run(&x->sessions[i], x->run_options[i], t->values, made, err);
     double cpu_s = (double)(thread_cpu_ns() - cpu) * 1e-9;
-    spun = clr_meet_spun_s(x->meet, i) - spun;
-    x->times[i] = (clr_times){ .run_s = clv_seconds_since(start),
-                               .waited_s = clr_meet_waited_s(x->meet, i) - waited,
-                               .cpu_s = cpu_s > spun ? cpu_s - spun : 0 };
+    spun = clr_rendezvous_spun_s(x->rendezvous, i) - spun;
+    x->times[i] = (clr_model_times){ .run_s = clv_seconds_since(start),
+                                     .waited_s = clr_rendezvous_waited_s(x->rendezvous, i) - waited,
+                                     .cpu_s = cpu_s > spun ? cpu_s - spun : 0 };
     return status;
 }
 

@@ -5,16 +5,16 @@
 
 #include "base/map.h"
 
-clv_status clr_program_of_paths(const char *const *paths, int32_t n, clv_arena *arena,
-                                clr_program *ret, clv_error *err)
+clv_status clr_program_from_paths(const char *const *paths, int32_t n, clv_arena *arena,
+                                  clr_program *ret, clv_error *err)
 {
     clr_program p = { .form = n == 1 ? "model" : "chain", .n_members = n };
 
-    p.members = CLV_NEW_ARRAY(arena, clr_member, n);
+    p.members = CLV_NEW_ARRAY(arena, clr_program_model, n);
     if (!p.members)
         return clv_fail_nomem(err, "a program");
     for (int32_t i = 0; i < n; i++)
-        p.members[i] = (clr_member){ .file = paths[i], .path = paths[i], .stage = -1 };
+        p.members[i] = (clr_program_model){ .file = paths[i], .path = paths[i], .stage = -1 };
     *ret = p;
     return CLV_OK;
 }
@@ -31,26 +31,26 @@ typedef struct {
     clv_map read;     /* outputs that a later model takes */
 } chain;
 
-static clv_status take_one(chain *c, clr_take *take, const clr_port *port)
+static clv_status take_one(chain *c, clr_input_source *take, const clr_port *port)
 {
     int32_t from = clv_map_get(&c->made, clv_str_of(port->name)), id = c->p->n_inputs;
 
-    *take = (clr_take){ port->name, from, port->name, { .whole = true } };
+    *take = (clr_input_source){ port->name, from, port->name, { .whole = true } };
     if (from >= 0)
         return clv_map_put(&c->read, clv_str_of(port->name), 0, &id, c->err);
     CLV_TRY(clv_map_put(&c->is_input, clv_str_of(port->name), c->p->n_inputs, &id, c->err));
     if (id == c->p->n_inputs)
-        c->p->inputs[c->p->n_inputs++] = (clr_tensor_of){ .name = port->name };
+        c->p->inputs[c->p->n_inputs++] = (clr_program_tensor){ .name = port->name };
     return CLV_OK;
 }
 
 static clv_status take_all(chain *c, int32_t i)
 {
     const clr_session *s = &c->sessions[i];
-    clr_member *m = &c->p->members[i];
+    clr_program_model *m = &c->p->members[i];
     int32_t id = 0;
 
-    m->takes = CLV_NEW_ARRAY(c->arena, clr_take, s->n_inputs);
+    m->takes = CLV_NEW_ARRAY(c->arena, clr_input_source, s->n_inputs);
     if (!m->takes)
         return clv_fail_nomem(c->err, "a program");
     m->n_takes = s->n_inputs;
@@ -79,7 +79,7 @@ static clv_status give_all(chain *c, int32_t i)
             return clv_fail_nomem(c->err, "a program");
         *piece = (clr_piece){ i, name, { .whole = true } };
         c->p->outputs[c->p->n_outputs++] =
-            (clr_tensor_of){ .name = name, .pieces = piece, .n_pieces = 1 };
+            (clr_program_tensor){ .name = name, .pieces = piece, .n_pieces = 1 };
     }
     return CLV_OK;
 }
@@ -94,8 +94,8 @@ static clv_status connect_by_names(clr_program *p, const clr_session *sessions, 
         n_in += sessions[i].n_inputs;
         n_out += sessions[i].n_outputs;
     }
-    p->inputs = CLV_NEW_ARRAY(arena, clr_tensor_of, n_in);
-    p->outputs = CLV_NEW_ARRAY(arena, clr_tensor_of, n_out);
+    p->inputs = CLV_NEW_ARRAY(arena, clr_program_tensor, n_in);
+    p->outputs = CLV_NEW_ARRAY(arena, clr_program_tensor, n_out);
     if (!p->inputs || !p->outputs)
         return clv_fail_nomem(err, "a program");
     CLV_TRY(clv_map_init(&c.made, arena, n_out, err));
@@ -111,14 +111,14 @@ static clv_status connect_by_names(clr_program *p, const clr_session *sessions, 
 /* -- a manifest: is it about these models? -- */
 
 static clv_status check_take(const clr_program *p, const clr_session *sessions, int32_t i,
-                             const clr_take *take, clv_error *err)
+                             const clr_input_source *take, clv_error *err)
 {
-    const clr_member *m = &p->members[i];
+    const clr_program_model *m = &p->members[i];
 
     if (clr_find_port(sessions[i].inputs, sessions[i].n_inputs, take->name) < 0)
         return clv_fail(err, CLV_EFORMAT, "%s has no input '%s', which the manifest speaks of",
                         m->file, take->name);
-    if (take->from == CLR_FROM_MODEL) {
+    if (take->from == CLR_FROM_PROGRAM) {
         for (int32_t k = 0; k < p->n_inputs; k++)
             if (strcmp(p->inputs[k].name, take->tensor) == 0)
                 return CLV_OK;
@@ -142,7 +142,7 @@ static clv_status check_take(const clr_program *p, const clr_session *sessions, 
 static clv_status check_member(const clr_program *p, const clr_session *sessions, int32_t i,
                                clv_error *err)
 {
-    const clr_member *m = &p->members[i];
+    const clr_program_model *m = &p->members[i];
 
     for (int32_t k = 0; k < m->n_takes; k++) {
         CLV_TRY(check_take(p, sessions, i, &m->takes[k], err));
@@ -162,7 +162,8 @@ static clv_status check_member(const clr_program *p, const clr_session *sessions
 }
 
 static clv_status check_piece(const clr_program *p, const clr_session *sessions,
-                              const clr_tensor_of *output, const clr_piece *piece, clv_error *err)
+                              const clr_program_tensor *output, const clr_piece *piece,
+                              clv_error *err)
 {
     if (piece->model >= p->n_members)
         return clv_fail(err, CLV_EFORMAT,
@@ -211,8 +212,8 @@ clv_status clr_program_connect(clr_program *program, const clr_session *sessions
                            : connect_by_names(program, sessions, arena, err);
 }
 
-const clr_collective *clr_program_collective(const clr_program *program, const char *node,
-                                             int32_t member, int32_t *ret_group)
+const clr_collective *clr_program_find_collective(const clr_program *program, const char *node,
+                                                  int32_t member, int32_t *ret_group)
 {
     for (int32_t i = 0; i < program->n_collectives; i++) {
         const clr_collective *c = &program->collectives[i];

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/map.h"
-#include "run/floats.h"
+#include "run/element.h"
 #include "run/inputs.h"
 
 /* splitmix64: the i-th of a sequence without the ones before it. */
@@ -98,10 +98,10 @@ static void fill_numbers(const source *s, int dtype, void *data, int64_t count)
         FILL(double, v);
         break;
     case ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT16:
-        FILL(uint16_t, clr_half_of((float)v));
+        FILL(uint16_t, clr_half_from_float((float)v));
         break;
     case ONNX_TENSOR_ELEMENT_DATA_TYPE_BFLOAT16:
-        FILL(uint16_t, clr_bfloat_of((float)v));
+        FILL(uint16_t, clr_bfloat_from_float((float)v));
         break;
     case ONNX_TENSOR_ELEMENT_DATA_TYPE_INT8:
         FILL(int8_t, v);
@@ -145,7 +145,7 @@ static clv_status fill_strings(const clr_ort *ort, const source *s, OrtValue *va
     return CLV_OK;
 }
 
-clv_status clr_fill_random(const clr_ort *ort, OrtValue *value, uint64_t seed, const char *name,
+clv_status clr_random_fill(const clr_ort *ort, OrtValue *value, uint64_t seed, const char *name,
                            double lo, double hi, clv_error *err)
 {
     source s = { mix(clv_hash(CLV_HASH_INIT ^ mix(seed), name, strlen(name))), lo, hi, true };

@@ -3,22 +3,22 @@
 #include <onnxruntime_c_api.h>
 #include <string.h>
 
-#include "run/floats.h"
+#include "run/element.h"
 
 static const char *const names[] = { "sum", "prod", "min", "max", "avg" };
 
-bool clr_reduce_of(const char *name, clr_reduce *ret)
+bool clr_reduce_op_parse(const char *name, clr_reduce_op *ret)
 {
     for (int i = 0; i < (int)(sizeof names / sizeof *names); i++)
         if (strcmp(names[i], name) == 0) {
-            *ret = (clr_reduce)i;
+            *ret = (clr_reduce_op)i;
             return true;
         }
     return false;
 }
 
 typedef struct {
-    clr_reduce how;
+    clr_reduce_op how;
     const void *const *ins;
     void *const *outs;
     int32_t n_ins, n_outs;
@@ -60,8 +60,8 @@ typedef struct {
 #define SAME(x) (x)
 REDUCE(float, float, float, SAME, SAME)
 REDUCE(double, double, double, SAME, SAME)
-REDUCE(half, uint16_t, float, clr_half_value, clr_half_of)
-REDUCE(bfloat, uint16_t, float, clr_bfloat_value, clr_bfloat_of)
+REDUCE(half, uint16_t, float, clr_half_to_float, clr_half_from_float)
+REDUCE(bfloat, uint16_t, float, clr_bfloat_to_float, clr_bfloat_from_float)
 #define WRAP(name, T, U)                                                                           \
     static T add_##name(T a, T b) { return (T)((U)a + (U)b); }                                     \
     static T mul_##name(T a, T b) { return (T)((U)a * (U)b); }                                     \
@@ -127,9 +127,9 @@ static void (*reducer(int dtype))(const job *)
     }
 }
 
-bool clr_can_reduce(int dtype) { return reducer(dtype) != NULL; }
+bool clr_reduce_supports(int dtype) { return reducer(dtype) != NULL; }
 
-void clr_reduce_run(clr_reduce how, int dtype, const void *const *ins, int32_t n_ins,
+void clr_reduce_run(clr_reduce_op how, int dtype, const void *const *ins, int32_t n_ins,
                     void *const *outs, int32_t n_outs, int64_t first, int64_t n, bool to_start)
 {
     job j = { how, ins, outs, n_ins, n_outs, first, n, to_start ? first : 0 };

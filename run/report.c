@@ -53,7 +53,7 @@ static void say_outputs(page *p, const clr_report *r)
 
     say(p, "\noutputs\n");
     for (int32_t i = 0; i < program->n_outputs; i++) {
-        const clr_facts *f = &r->outputs[i];
+        const clr_value_stats *f = &r->outputs[i];
         char shape[400], min[32], max[32];
         if (!f->tensor) {
             say(p, "  %s  is no tensor\n", program->outputs[i].name);
@@ -161,7 +161,7 @@ static void put_nodes(clv_json_out *out, const clr_node_times *nodes)
 
 static void put_model(clv_json_out *out, const clr_report *r, int32_t i)
 {
-    const clr_member *m = &r->x->program->members[i];
+    const clr_program_model *m = &r->x->program->members[i];
 
     clv_json_open_object(out, NULL);
     clv_json_put_string(out, "file", m->file);
@@ -187,7 +187,7 @@ static void put_model(clv_json_out *out, const clr_report *r, int32_t i)
 
 static void put_output(clv_json_out *out, const clr_report *r, int32_t i)
 {
-    const clr_facts *f = &r->outputs[i];
+    const clr_value_stats *f = &r->outputs[i];
     char checksum[17];
 
     clv_json_open_object(out, NULL);

@@ -2,9 +2,9 @@
 #ifndef CLV_RUN_REPORT_H
 #define CLV_RUN_REPORT_H
 
-#include "run/execute.h"
-#include "run/facts.h"
+#include "run/execution.h"
 #include "run/measure.h"
+#include "run/value_stats.h"
 
 typedef struct {
     const char *name, *op_type;
@@ -19,8 +19,8 @@ typedef struct {
 
 typedef struct {
     const clr_execution *x;
-    const clr_facts *outputs; /* of each output of the program */
-    const char **files;       /* where each was written; NULL: none was */
+    const clr_value_stats *outputs; /* of each output of the program */
+    const char **files;             /* where each was written; NULL: none was */
     clr_measured measured;
     const clr_node_times *nodes; /* of each model; NULL: not asked for */
     int32_t n_runs, n_warmup;

@@ -9,7 +9,7 @@
 
 #include "proto/onnx_file.h"
 #include "proto/wire.h"
-#include "run/cmd.h"
+#include "run/command.h"
 
 clr_file_kind clr_file_kind_of(const char *path)
 {
@@ -18,7 +18,7 @@ clr_file_kind clr_file_kind_of(const char *path)
     return n > 4 && strcmp(path + n - 4, ".npy") == 0 ? CLR_FILE_NPY : CLR_FILE_PB;
 }
 
-clv_status clr_map_open(const char *path, clr_map *ret, clv_error *err)
+clv_status clr_mapped_file_open(const char *path, clr_mapped_file *ret, clv_error *err)
 {
     static const uint8_t nothing[1];
     struct stat st;
@@ -37,24 +37,24 @@ clv_status clr_map_open(const char *path, clr_map *ret, clv_error *err)
     close(fd);
     if (st.st_size > 0 && bytes == MAP_FAILED)
         return clv_fail(err, CLV_EIO, "cannot read %s: %s", path, strerror(why));
-    *ret = (clr_map){ path, st.st_size > 0 ? bytes : nothing, (size_t)st.st_size };
+    *ret = (clr_mapped_file){ path, st.st_size > 0 ? bytes : nothing, (size_t)st.st_size };
     return CLV_OK;
 }
 
-void clr_map_close(clr_map *map)
+void clr_mapped_file_close(clr_mapped_file *map)
 {
     if (map->n > 0)
         munmap((void *)(uintptr_t)map->bytes, map->n);
-    *map = (clr_map){ 0 };
+    *map = (clr_mapped_file){ 0 };
 }
 
 clv_status clr_value_read(const clr_ort *ort, const char *path, ONNXType kind, clv_arena *arena,
                           OrtValue **ret, const char **ret_name, clv_error *err)
 {
-    clr_map file = { 0 };
+    clr_mapped_file file = { 0 };
     clv_status status;
 
-    CLV_TRY(clr_map_open(path, &file, err));
+    CLV_TRY(clr_mapped_file_open(path, &file, err));
     if (clr_file_kind_of(path) == CLR_FILE_PB)
         status = clr_pb_read(ort, &file, kind, arena, ret, ret_name, err);
     else {
@@ -62,7 +62,7 @@ clv_status clr_value_read(const clr_ort *ort, const char *path, ONNXType kind, c
         if (status == CLV_OK)
             *ret_name = "";
     }
-    clr_map_close(&file);
+    clr_mapped_file_close(&file);
     return status;
 }
 
@@ -79,8 +79,8 @@ static clv_status same_bits(const clr_ort *ort, const OrtValue *from, OrtValue *
     return CLV_OK;
 }
 
-clv_status clr_value_as(const clr_ort *ort, OrtValue **value, ONNXTensorElementDataType wanted,
-                        clv_error *err)
+clv_status clr_value_reinterpret(const clr_ort *ort, OrtValue **value,
+                                 ONNXTensorElementDataType wanted, clv_error *err)
 {
     enum ONNXType type = ONNX_TYPE_UNKNOWN;
     clr_shape shape;
@@ -123,7 +123,7 @@ static clv_status put(writing *w, const void *bytes, size_t n)
     for (size_t part; n > 0; at += part, n -= part) {
         part = n < ASK_EVERY ? n : ASK_EVERY;
         CLV_TRY(w->sink.write(w->sink.ctx, at, part, w->err));
-        if (clr_stopped())
+        if (clr_interrupted())
             return clv_fail(w->err, CLV_ECANCELED, "stopped while an output was written");
     }
     return CLV_OK;
@@ -211,9 +211,9 @@ clv_status clr_value_write(const clr_ort *ort, const char *path, clr_file_kind k
 
     if (!arena)
         return clv_fail_nomem(err, "a file");
-    clr_be_careful_of(path);
+    clr_interrupt_defer(path);
     clv_status status = write_value(&w, path, kind, name);
-    clr_end_careful();
+    clr_interrupt_allow();
     clv_arena_free(arena);
     return status;
 }

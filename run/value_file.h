@@ -21,8 +21,8 @@ clv_status clr_value_read(const clr_ort *ort, const char *path, ONNXType kind, c
                           OrtValue **ret, const char **ret_name, clv_error *err);
 /* Older .pb and all .npy files keep bfloat16 as uint16: where that is what *value has and bfloat16
  * what is wanted, *value becomes a new tensor of the same bits. */
-clv_status clr_value_as(const clr_ort *ort, OrtValue **value, ONNXTensorElementDataType wanted,
-                        clv_error *err);
+clv_status clr_value_reinterpret(const clr_ort *ort, OrtValue **value,
+                                 ONNXTensorElementDataType wanted, clv_error *err);
 /* Only the name: O(bytes that are not payload). */
 clv_status clr_value_name(const char *path, clv_arena *arena, const char **ret, clv_error *err);
 
@@ -38,15 +38,16 @@ typedef struct {
     const char *path;
     const uint8_t *bytes;
     size_t n;
-} clr_map;
-clv_status clr_map_open(const char *path, clr_map *ret, clv_error *err);
-void clr_map_close(clr_map *map); /* zeroed is fine */
+} clr_mapped_file;
+clv_status clr_mapped_file_open(const char *path, clr_mapped_file *ret, clv_error *err);
+void clr_mapped_file_close(clr_mapped_file *map); /* zeroed is fine */
 
-clv_status clr_npy_read(const clr_ort *ort, const clr_map *file, OrtValue **ret, clv_error *err);
+clv_status clr_npy_read(const clr_ort *ort, const clr_mapped_file *file, OrtValue **ret,
+                        clv_error *err);
 /* The head of an .npy file for a tensor of this shape: up to its first element. */
 clv_status clr_npy_head(const clr_shape *shape, clv_arena *arena, const char **ret, size_t *ret_n,
                         clv_error *err);
-clv_status clr_pb_read(const clr_ort *ort, const clr_map *file, ONNXType kind, clv_arena *arena,
-                       OrtValue **ret, const char **ret_name, clv_error *err);
+clv_status clr_pb_read(const clr_ort *ort, const clr_mapped_file *file, ONNXType kind,
+                       clv_arena *arena, OrtValue **ret, const char **ret_name, clv_error *err);
 
 #endif

@@ -312,8 +312,8 @@ static clv_status read_optional(reading *r, clv_wire w, OrtValue **ret, clv_str 
     return status;
 }
 
-clv_status clr_pb_read(const clr_ort *ort, const clr_map *file, ONNXType kind, clv_arena *arena,
-                       OrtValue **ret, const char **ret_name, clv_error *err)
+clv_status clr_pb_read(const clr_ort *ort, const clr_mapped_file *file, ONNXType kind,
+                       clv_arena *arena, OrtValue **ret, const char **ret_name, clv_error *err)
 {
     clv_wire w = { file->path, file->bytes, file->bytes, file->bytes + file->n };
     reading r = { ort, arena, file->path, err };
@@ -343,11 +343,11 @@ clv_status clr_pb_read(const clr_ort *ort, const clr_map *file, ONNXType kind, c
 
 clv_status clr_value_name(const char *path, clv_arena *arena, const char **ret, clv_error *err)
 {
-    clr_map file = { 0 };
+    clr_mapped_file file = { 0 };
     clv_field f = { 0 };
     clv_str name = { "", 0 };
 
-    CLV_TRY(clr_map_open(path, &file, err));
+    CLV_TRY(clr_mapped_file_open(path, &file, err));
     clv_wire w = { path, file.bytes, file.bytes, file.bytes + file.n };
     clv_status status = clv_wire_next(&w, &f, err);
     /* a TensorProto has its name here; the others have theirs in a field of numbers of it */
@@ -360,7 +360,7 @@ clv_status clr_value_name(const char *path, clv_arena *arena, const char **ret, 
         status = clv_wire_next(&w, &f, err);
     }
     const char *kept = clv_arena_printf(arena, "%.*s", CLV_STR_ARG(name));
-    clr_map_close(&file);
+    clr_mapped_file_close(&file);
     if (status != CLV_OK)
         return status;
     if (!kept)

@@ -19,7 +19,7 @@ static const unsigned char identity[] = {
     0x42, 0x02,       0x10,       0x11,                               /* opset_import: version 17 */
 };
 
-clv_status clr_warm_up(const clr_ort *ort, clv_error *err)
+clv_status clr_ort_warm_up(const clr_ort *ort, clv_error *err)
 {
     const OrtApi *api = ort->api;
     OrtSessionOptions *options = NULL;

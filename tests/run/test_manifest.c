@@ -62,7 +62,7 @@ static size_t damage(char *text, size_t n)
     return n - len + n_word;
 }
 
-static void check_part(const clr_part *part)
+static void check_part(const clr_slice *part)
 {
     cr_assert(part->whole || (part->rank >= 0 && part->rank <= CLR_MAX_RANK));
     cr_assert(part->whole || part->rank == 0 || (part->offsets && part->dims));
@@ -72,11 +72,11 @@ static void check(const clr_program *p)
 {
     cr_assert_gt(p->n_members, 0);
     for (int32_t i = 0; i < p->n_members; i++) {
-        const clr_member *m = &p->members[i];
+        const clr_program_model *m = &p->members[i];
         cr_assert(m->file && m->path && !strstr(m->file, ".."));
         for (int32_t k = 0; k < m->n_takes; k++) {
             cr_assert(m->takes[k].name && m->takes[k].tensor);
-            cr_assert(m->takes[k].from >= CLR_FROM_MODEL);
+            cr_assert(m->takes[k].from >= CLR_FROM_PROGRAM);
             check_part(&m->takes[k].part);
         }
     }
@@ -99,7 +99,7 @@ static bool read_mutant(const char *text, size_t n)
     clr_program program;
     clv_error err = { 0 };
     file_write(folder, "manifest.json", text, n);
-    clv_status status = clr_program_read(folder, arena, &program, &err);
+    clv_status status = clr_manifest_read(folder, arena, &program, &err);
     if (status == CLV_OK)
         check(&program);
     else {

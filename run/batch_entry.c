@@ -1,4 +1,4 @@
-#include "run/batch.h"
+#include "run/batch_entry.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -7,17 +7,17 @@
 
 #include "base/clock.h"
 #include "base/json.h"
-#include "run/cmd.h"
-#include "run/execute.h"
+#include "run/command.h"
+#include "run/execution.h"
 #include "run/inputs.h"
 #include "run/value_file.h"
 
 typedef struct {
     const clr_ort *ort;
-    const clr_entry *e;
+    const clr_batch_entry *e;
     clv_arena *arena;
     clr_program program;
-    clr_run_options options;
+    clr_execution_options options;
     clr_execution x;
     OrtValue **inputs;
     const char *output; /* the first that differs */
@@ -36,16 +36,16 @@ static clv_status open_program(job *j)
     if (stat(j->e->model, &st) != 0)
         return clv_fail(j->err, CLV_EIO, "cannot read %s", j->e->model);
     if (S_ISDIR(st.st_mode)) {
-        CLV_TRY(clr_program_read(j->e->model, j->arena, &j->program, j->err));
-        CLV_TRY(clr_program_check_files(&j->program, j->arena, j->err));
+        CLV_TRY(clr_manifest_read(j->e->model, j->arena, &j->program, j->err));
+        CLV_TRY(clr_manifest_check_files(&j->program, j->arena, j->err));
     } else
-        CLV_TRY(clr_program_of_paths(&j->e->model, 1, j->arena, &j->program, j->err));
+        CLV_TRY(clr_program_from_paths(&j->e->model, 1, j->arena, &j->program, j->err));
     return clr_execution_open(j->ort, &j->program, &j->options, j->arena, &j->x, j->err);
 }
 
 static clv_status make_inputs(job *j)
 {
-    clr_wishes wishes = { .seed = 0 };
+    clr_input_options wishes = { .seed = 0 };
     const char **paths = CLV_NEW_ARRAY(j->arena, const char *, j->e->n_inputs + 1);
 
     j->inputs = CLV_NEW_ARRAY(j->arena, OrtValue *, j->program.n_inputs);
@@ -95,7 +95,7 @@ static clv_status compare_with(job *j, int32_t output, const char *path, const O
     clr_difference d;
 
     CLV_TRY(clr_value_read(j->ort, path, kind_of(j, output), j->arena, &expected, &unused, j->err));
-    clv_status status = clr_value_as(j->ort, &expected, type_of(j, got), j->err);
+    clv_status status = clr_value_reinterpret(j->ort, &expected, type_of(j, got), j->err);
     if (status == CLV_OK)
         status = clr_compare(j->ort, got, expected, &j->e->tolerance, &d, j->err);
     clr_value_free(j->ort, expected);
@@ -164,7 +164,8 @@ static clv_status run_entry(job *j)
 
 /* -- telling -- */
 
-static void put_head(clv_json_out *out, const clr_entry *e, int32_t number, const char *outcome)
+static void put_head(clv_json_out *out, const clr_batch_entry *e, int32_t number,
+                     const char *outcome)
 {
     clv_json_open_object(out, NULL);
     clv_json_put_int(out, "entry", number);
@@ -181,8 +182,8 @@ static const char *outcome_of(const job *j, clv_status status)
     return status == CLV_EUNSUPP ? "unsupported" : "error";
 }
 
-clv_status clr_entry_run(const clr_ort *ort, const clr_entry *entry, int32_t number, int threads,
-                         clv_arena *arena, const char **ret, clv_error *err)
+clv_status clr_batch_entry_run(const clr_ort *ort, const clr_batch_entry *entry, int32_t number,
+                               int threads, clv_arena *arena, const char **ret, clv_error *err)
 {
     clv_error why = { 0 };
     job j = { .ort = ort,
@@ -216,8 +217,8 @@ clv_status clr_entry_run(const clr_ort *ort, const clr_entry *entry, int32_t num
     return CLV_OK;
 }
 
-const char *clr_entry_lost(const clr_entry *entry, int32_t number, const char *outcome,
-                           const char *reason, clv_arena *arena)
+const char *clr_batch_entry_lost(const clr_batch_entry *entry, int32_t number, const char *outcome,
+                                 const char *reason, clv_arena *arena)
 {
     clv_json_out out;
 

@@ -1,4 +1,4 @@
-/* temporary.c - a folder that goes again, files half written, and signals. What a signal has to
+/* interrupt.c - a folder that goes again, files half written, and signals. What a signal has to
  * clean up cannot be handed to it, so it is global, and so is the signal that came.
  *
  * Who makes or removes a file that a stop must not leave has the lock. A signal that finds it free
@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/streams.h"
-#include "run/cmd.h"
+#include "run/command.h"
 
 #define PATH_ROOM 4096
 
@@ -66,7 +66,7 @@ static void release(void)
     end();
 }
 
-clv_status clr_make_temporary(clv_arena *arena, const char **ret, clv_error *err)
+clv_status clr_temporary_make(clv_arena *arena, const char **ret, clv_error *err)
 {
     const char *base = getenv("TMPDIR");
     char path[PATH_ROOM];
@@ -83,28 +83,28 @@ clv_status clr_make_temporary(clv_arena *arena, const char **ret, clv_error *err
     return *ret ? CLV_OK : clv_fail_nomem(err, "a path");
 }
 
-void clr_forget_temporary(void)
+void clr_temporary_remove(void)
 {
     pthread_mutex_lock(&lock);
     forget();
     release();
 }
 
-void clr_be_careful_of(const char *path)
+void clr_interrupt_defer(const char *path)
 {
     careful = !clv_is_stream(path);
     if (careful)
         pthread_mutex_lock(&lock);
 }
 
-void clr_end_careful(void)
+void clr_interrupt_allow(void)
 {
     if (careful)
         release();
     careful = false;
 }
 
-bool clr_stopped(void) { return came != 0; }
+bool clr_interrupted(void) { return came != 0; }
 
 static void *wait_for_signal(void *signals)
 {
@@ -121,7 +121,7 @@ static void *wait_for_signal(void *signals)
     return NULL;
 }
 
-void clr_watch_signals(void)
+void clr_signals_watch(void)
 {
     static sigset_t signals; /* of the thread, for as long as the process lives */
     const int ours[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };

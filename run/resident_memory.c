@@ -1,13 +1,13 @@
-#include "run/memory.h"
+#include "run/resident_memory.h"
 
 #include <stdio.h>
 
-clr_memory clr_memory_look(void)
+clr_resident clr_resident_read(void)
 {
     FILE *f = fopen("/proc/self/status", "r");
     char line[256];
     long long kib = 0;
-    clr_memory m = { 0 };
+    clr_resident m = { 0 };
 
     while (f && fgets(line, sizeof line, f))
         if (sscanf(line, "VmHWM: %lld kB", &kib) == 1)
@@ -19,7 +19,7 @@ clr_memory clr_memory_look(void)
     return m;
 }
 
-bool clr_memory_restart(void)
+bool clr_resident_reset_peak(void)
 {
     FILE *f = fopen("/proc/self/clear_refs", "w");
 
@@ -29,17 +29,17 @@ bool clr_memory_restart(void)
     return fclose(f) == 0 && done;
 }
 
-clr_memory clr_memory_after(int64_t *peak)
+clr_resident clr_resident_end(int64_t *peak)
 {
-    clr_memory m = clr_memory_look();
+    clr_resident m = clr_resident_read();
 
     if (m.most > *peak)
         *peak = m.most;
     return m;
 }
 
-int64_t clr_memory_before(int64_t *peak)
+int64_t clr_resident_begin(int64_t *peak)
 {
-    (void)clr_memory_after(peak);
-    return clr_memory_restart() ? clr_memory_look().now : 0;
+    (void)clr_resident_end(peak);
+    return clr_resident_reset_peak() ? clr_resident_read().now : 0;
 }

@@ -1,4 +1,4 @@
-#include "run/meet.h"
+#include "run/rendezvous.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -14,27 +14,27 @@
  * some 30 us on virtual machines, as long as a small collective. */
 #define SPIN_NS (50 * INT64_C(1000))
 
-struct clr_place {
+struct clr_barrier {
     const char *name;
     int32_t *group, n;
     int32_t count; /* who have come */
     uint8_t *kept;
     size_t size;
-    clr_place *next;
+    clr_barrier *next;
 };
 
 typedef enum { RUNNING, AT_PLACE, FOR_RUN, ENDED } state;
 
 typedef struct {
-    _Atomic state is;       /* written with the lock held */
-    const clr_place *place; /* AT_PLACE */
-    int32_t other, until;   /* FOR_RUN: has ended so many */
-    int32_t runs;           /* that it has ended */
+    _Atomic state is;         /* written with the lock held */
+    const clr_barrier *place; /* AT_PLACE */
+    int32_t other, until;     /* FOR_RUN: has ended so many */
+    int32_t runs;             /* that it has ended */
     int64_t waited_ns;
     int64_t spun_ns; /* of that, while it kept its core */
 } member;
 
-struct clr_meet {
+struct clr_rendezvous {
     clv_arena *arena; /* holds this */
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -43,17 +43,17 @@ struct clr_meet {
     int32_t n;
     int64_t timeout_ns; /* 0: none */
     bool spins;
-    clr_place *places;
+    clr_barrier *places;
     clv_error why; /* status CLV_OK: not stopped */
     void (*on_stop)(void *ctx);
     void *ctx;
 };
 
-clv_status clr_meet_new(const char *const *names, int32_t n, double timeout_s, clr_meet **ret,
-                        clv_error *err)
+clv_status clr_rendezvous_new(const char *const *names, int32_t n, double timeout_s,
+                              clr_rendezvous **ret, clv_error *err)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
-    clr_meet *m = arena ? CLV_NEW(arena, clr_meet) : NULL;
+    clr_rendezvous *m = arena ? CLV_NEW(arena, clr_rendezvous) : NULL;
     pthread_condattr_t attr;
 
     if (!m || !(m->members = CLV_NEW_ARRAY(arena, member, n))) {
@@ -74,41 +74,42 @@ clv_status clr_meet_new(const char *const *names, int32_t n, double timeout_s, c
     return CLV_OK;
 }
 
-void clr_meet_free(clr_meet *meet)
+void clr_rendezvous_free(clr_rendezvous *rendezvous)
 {
-    if (!meet)
+    if (!rendezvous)
         return;
-    pthread_cond_destroy(&meet->changed);
-    pthread_mutex_destroy(&meet->lock);
-    clv_arena_free(meet->arena);
+    pthread_cond_destroy(&rendezvous->changed);
+    pthread_mutex_destroy(&rendezvous->lock);
+    clv_arena_free(rendezvous->arena);
 }
 
-void clr_meet_start(clr_meet *meet, void (*on_stop)(void *ctx), void *ctx)
+void clr_rendezvous_start(clr_rendezvous *rendezvous, void (*on_stop)(void *ctx), void *ctx)
 {
-    pthread_mutex_lock(&meet->lock);
-    for (int32_t i = 0; i < meet->n; i++)
-        meet->members[i] = (member){ .is = RUNNING };
-    for (clr_place *p = meet->places; p; p = p->next)
+    pthread_mutex_lock(&rendezvous->lock);
+    for (int32_t i = 0; i < rendezvous->n; i++)
+        rendezvous->members[i] = (member){ .is = RUNNING };
+    for (clr_barrier *p = rendezvous->places; p; p = p->next)
         p->count = 0;
-    meet->why = (clv_error){ .status = CLV_OK };
-    meet->on_stop = on_stop;
-    meet->ctx = ctx;
-    pthread_mutex_unlock(&meet->lock);
+    rendezvous->why = (clv_error){ .status = CLV_OK };
+    rendezvous->on_stop = on_stop;
+    rendezvous->ctx = ctx;
+    pthread_mutex_unlock(&rendezvous->lock);
 }
 
-static clr_place *find_place(const clr_meet *m, const char *name, const int32_t *group, int32_t n)
+static clr_barrier *find_place(const clr_rendezvous *m, const char *name, const int32_t *group,
+                               int32_t n)
 {
-    for (clr_place *p = m->places; p; p = p->next)
+    for (clr_barrier *p = m->places; p; p = p->next)
         if (p->n == n && strcmp(p->name, name) == 0 &&
             memcmp(p->group, group, (size_t)n * sizeof *group) == 0)
             return p;
     return NULL;
 }
 
-static clr_place *make_place(clr_meet *m, const char *name, const int32_t *group, int32_t n,
-                             size_t size)
+static clr_barrier *make_place(clr_rendezvous *m, const char *name, const int32_t *group, int32_t n,
+                               size_t size)
 {
-    clr_place *p = CLV_NEW(m->arena, clr_place);
+    clr_barrier *p = CLV_NEW(m->arena, clr_barrier);
 
     if (!p)
         return NULL;
@@ -125,28 +126,29 @@ static clr_place *make_place(clr_meet *m, const char *name, const int32_t *group
     return p;
 }
 
-clv_status clr_meet_place(clr_meet *meet, const char *name, const int32_t *group, int32_t n,
-                          size_t size, clr_place **ret, clv_error *err)
+clv_status clr_rendezvous_barrier(clr_rendezvous *rendezvous, const char *name,
+                                  const int32_t *group, int32_t n, size_t size, clr_barrier **ret,
+                                  clv_error *err)
 {
-    pthread_mutex_lock(&meet->lock);
-    clr_place *place = find_place(meet, name, group, n);
+    pthread_mutex_lock(&rendezvous->lock);
+    clr_barrier *place = find_place(rendezvous, name, group, n);
     if (!place)
-        place = make_place(meet, name, group, n, size);
-    pthread_mutex_unlock(&meet->lock);
+        place = make_place(rendezvous, name, group, n, size);
+    pthread_mutex_unlock(&rendezvous->lock);
     if (!place)
         return clv_fail_nomem(err, "a meeting");
     *ret = place;
     return CLV_OK;
 }
 
-void *clr_place_of(const clr_place *place, int32_t i)
+void *clr_barrier_slot(const clr_barrier *place, int32_t i)
 {
     return place->kept + (size_t)i * place->size;
 }
 
 /* -- with the lock held -- */
 
-static void stop(clr_meet *m, const clv_error *why)
+static void stop(clr_rendezvous *m, const clv_error *why)
 {
     if (m->why.status != CLV_OK)
         return;
@@ -156,13 +158,13 @@ static void stop(clr_meet *m, const clv_error *why)
         m->on_stop(m->ctx);
 }
 
-static const char *waits_for(const clr_meet *m, int32_t i)
+static const char *waits_for(const clr_rendezvous *m, int32_t i)
 {
     return m->members[i].is == AT_PLACE ? m->members[i].place->name : m->names[m->members[i].other];
 }
 
 /* Somebody has begun to wait, or has ended: can anyone still go on? */
-static void look_for_deadlock(clr_meet *m)
+static void look_for_deadlock(clr_rendezvous *m)
 {
     char words[CLV_MESSAGE_SIZE];
     size_t n = 0;
@@ -187,7 +189,7 @@ static void look_for_deadlock(clr_meet *m)
     stop(m, &why);
 }
 
-static void let_go(clr_meet *m, clr_place *place)
+static void let_go(clr_rendezvous *m, clr_barrier *place)
 {
     place->count = 0;
     for (int32_t i = 0; i < place->n; i++)
@@ -195,7 +197,7 @@ static void let_go(clr_meet *m, clr_place *place)
     pthread_cond_broadcast(&m->changed);
 }
 
-static void time_is_up(clr_meet *m, int32_t i)
+static void time_is_up(clr_rendezvous *m, int32_t i)
 {
     clv_error why;
 
@@ -205,7 +207,7 @@ static void time_is_up(clr_meet *m, int32_t i)
 }
 
 /* Without the lock meanwhile. */
-static void spin(clr_meet *m, int32_t i)
+static void spin(clr_rendezvous *m, int32_t i)
 {
     int64_t start = clv_now_ns();
 
@@ -217,7 +219,7 @@ static void spin(clr_meet *m, int32_t i)
 }
 
 /* Waits while the member's state is not RUNNING. */
-static clv_status sleep_until_running(clr_meet *m, int32_t i, clv_error *err)
+static clv_status sleep_until_running(clr_rendezvous *m, int32_t i, clv_error *err)
 {
     int64_t start = clv_now_ns(), end = start + m->timeout_ns;
     struct timespec until = { .tv_sec = end / CLV_NS_PER_S, .tv_nsec = end % CLV_NS_PER_S };
@@ -237,83 +239,85 @@ static clv_status sleep_until_running(clr_meet *m, int32_t i, clv_error *err)
     return clv_fail(err, CLV_ECANCELED, "stopped, as another device failed");
 }
 
-clv_status clr_meet_wait(clr_meet *meet, clr_place *place, int32_t i, clv_error *err)
+clv_status clr_rendezvous_wait(clr_rendezvous *rendezvous, clr_barrier *place, int32_t i,
+                               clv_error *err)
 {
     clv_status status = CLV_OK;
 
-    pthread_mutex_lock(&meet->lock);
-    if (meet->why.status != CLV_OK)
+    pthread_mutex_lock(&rendezvous->lock);
+    if (rendezvous->why.status != CLV_OK)
         status = clv_fail(err, CLV_ECANCELED, "stopped, as another device failed");
     else if (++place->count == place->n)
-        let_go(meet, place);
+        let_go(rendezvous, place);
     else {
-        meet->members[i].is = AT_PLACE;
-        meet->members[i].place = place;
-        look_for_deadlock(meet);
-        status = sleep_until_running(meet, i, err);
+        rendezvous->members[i].is = AT_PLACE;
+        rendezvous->members[i].place = place;
+        look_for_deadlock(rendezvous);
+        status = sleep_until_running(rendezvous, i, err);
     }
-    pthread_mutex_unlock(&meet->lock);
+    pthread_mutex_unlock(&rendezvous->lock);
     return status;
 }
 
-clv_status clr_meet_wait_runs(clr_meet *meet, int32_t i, int32_t other, int32_t runs,
-                              clv_error *err)
+clv_status clr_rendezvous_wait_runs(clr_rendezvous *rendezvous, int32_t i, int32_t other,
+                                    int32_t runs, clv_error *err)
 {
     clv_status status = CLV_OK;
 
-    pthread_mutex_lock(&meet->lock);
-    if (meet->why.status != CLV_OK)
+    pthread_mutex_lock(&rendezvous->lock);
+    if (rendezvous->why.status != CLV_OK)
         status = clv_fail(err, CLV_ECANCELED, "stopped, as another device failed");
-    else if (meet->members[other].runs < runs) {
-        meet->members[i].is = FOR_RUN;
-        meet->members[i].other = other;
-        meet->members[i].until = runs;
-        look_for_deadlock(meet);
-        status = sleep_until_running(meet, i, err);
+    else if (rendezvous->members[other].runs < runs) {
+        rendezvous->members[i].is = FOR_RUN;
+        rendezvous->members[i].other = other;
+        rendezvous->members[i].until = runs;
+        look_for_deadlock(rendezvous);
+        status = sleep_until_running(rendezvous, i, err);
     }
-    pthread_mutex_unlock(&meet->lock);
+    pthread_mutex_unlock(&rendezvous->lock);
     return status;
 }
 
-void clr_meet_end_run(clr_meet *meet, int32_t i)
+void clr_rendezvous_end_run(clr_rendezvous *rendezvous, int32_t i)
 {
-    pthread_mutex_lock(&meet->lock);
-    meet->members[i].runs++;
-    for (int32_t k = 0; k < meet->n; k++) {
-        member *m = &meet->members[k];
-        if (m->is == FOR_RUN && m->other == i && m->until <= meet->members[i].runs)
+    pthread_mutex_lock(&rendezvous->lock);
+    rendezvous->members[i].runs++;
+    for (int32_t k = 0; k < rendezvous->n; k++) {
+        member *m = &rendezvous->members[k];
+        if (m->is == FOR_RUN && m->other == i && m->until <= rendezvous->members[i].runs)
             m->is = RUNNING;
     }
-    pthread_cond_broadcast(&meet->changed);
-    pthread_mutex_unlock(&meet->lock);
+    pthread_cond_broadcast(&rendezvous->changed);
+    pthread_mutex_unlock(&rendezvous->lock);
 }
 
-void clr_meet_end(clr_meet *meet, int32_t i, clv_status status, const clv_error *err)
+void clr_rendezvous_leave(clr_rendezvous *rendezvous, int32_t i, clv_status status,
+                          const clv_error *err)
 {
-    pthread_mutex_lock(&meet->lock);
-    meet->members[i].is = ENDED;
+    pthread_mutex_lock(&rendezvous->lock);
+    rendezvous->members[i].is = ENDED;
     if (status != CLV_OK)
-        stop(meet, err);
-    look_for_deadlock(meet);
-    pthread_mutex_unlock(&meet->lock);
+        stop(rendezvous, err);
+    look_for_deadlock(rendezvous);
+    pthread_mutex_unlock(&rendezvous->lock);
 }
 
-clv_status clr_meet_why(clr_meet *meet, clv_error *err)
+clv_status clr_rendezvous_failure(clr_rendezvous *rendezvous, clv_error *err)
 {
-    pthread_mutex_lock(&meet->lock);
-    clv_status status = meet->why.status;
+    pthread_mutex_lock(&rendezvous->lock);
+    clv_status status = rendezvous->why.status;
     if (status != CLV_OK && err)
-        *err = meet->why;
-    pthread_mutex_unlock(&meet->lock);
+        *err = rendezvous->why;
+    pthread_mutex_unlock(&rendezvous->lock);
     return status;
 }
 
-double clr_meet_spun_s(const clr_meet *meet, int32_t i)
+double clr_rendezvous_spun_s(const clr_rendezvous *rendezvous, int32_t i)
 {
-    return (double)meet->members[i].spun_ns / (double)CLV_NS_PER_S;
+    return (double)rendezvous->members[i].spun_ns / (double)CLV_NS_PER_S;
 }
 
-double clr_meet_waited_s(const clr_meet *meet, int32_t i)
+double clr_rendezvous_waited_s(const clr_rendezvous *rendezvous, int32_t i)
 {
-    return (double)meet->members[i].waited_ns / (double)CLV_NS_PER_S;
+    return (double)rendezvous->members[i].waited_ns / (double)CLV_NS_PER_S;
 }

@@ -1,4 +1,4 @@
-#include "run/collectives.h"
+#include "run/collective_ops.h"
 
 #include "run/collective_kernel.h"
 
@@ -14,11 +14,11 @@ static const struct {
 /* The runtime hands this back as the OrtCustomOp that it begins with. */
 typedef struct {
     OrtCustomOp custom;
-    clr_collectives *owner;
+    clr_collective_ops *owner;
     int which;
 } op;
 
-struct clr_collectives {
+struct clr_collective_ops {
     clr_participant device; /* its arena holds this */
     op ops[CLR_N_COLLECTIVE_OPS];
     OrtCustomOpDomain *domains[N_DOMAINS];
@@ -105,7 +105,7 @@ static int ORT_API_CALL last_version(const OrtCustomOp *custom)
     return INT32_MAX;
 }
 
-static void describe(op *o, clr_collectives *owner, int i)
+static void describe(op *o, clr_collective_ops *owner, int i)
 {
     *o = (op){ .owner = owner, .which = i };
     o->custom = (OrtCustomOp){ .version = ORT_API_VERSION,
@@ -127,7 +127,7 @@ static void describe(op *o, clr_collectives *owner, int i)
 
 /* -- life -- */
 
-static clv_status make_domains(clr_collectives *c, clv_error *err)
+static clv_status make_domains(clr_collective_ops *c, clv_error *err)
 {
     const OrtApi *api = c->device.ort->api;
 
@@ -146,27 +146,28 @@ static clv_status make_domains(clr_collectives *c, clv_error *err)
     return CLV_OK;
 }
 
-clv_status clr_collectives_new(const clr_ort *ort, const clr_program *program, int32_t member,
-                               clr_meet *meet, clr_collectives **ret, clv_error *err)
+clv_status clr_collective_ops_new(const clr_ort *ort, const clr_program *program, int32_t member,
+                                  clr_rendezvous *rendezvous, clr_collective_ops **ret,
+                                  clv_error *err)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
-    clr_collectives *c = arena ? CLV_NEW(arena, clr_collectives) : NULL;
+    clr_collective_ops *c = arena ? CLV_NEW(arena, clr_collective_ops) : NULL;
 
     if (!c) {
         clv_arena_free(arena);
         return clv_fail_nomem(err, "collectives");
     }
-    c->device = (clr_participant){ arena, ort, program, member, meet };
+    c->device = (clr_participant){ arena, ort, program, member, rendezvous };
     clv_status status = make_domains(c, err);
     if (status != CLV_OK) {
-        clr_collectives_free(c);
+        clr_collective_ops_free(c);
         return status;
     }
     *ret = c;
     return CLV_OK;
 }
 
-void clr_collectives_free(clr_collectives *collectives)
+void clr_collective_ops_free(clr_collective_ops *collectives)
 {
     if (!collectives)
         return;
@@ -176,7 +177,7 @@ void clr_collectives_free(clr_collectives *collectives)
     clv_arena_free(collectives->device.arena);
 }
 
-OrtCustomOpDomain **clr_collectives_domains(clr_collectives *collectives, int *ret_n)
+OrtCustomOpDomain **clr_collective_ops_domains(clr_collective_ops *collectives, int *ret_n)
 {
     *ret_n = N_DOMAINS;
     return collectives->domains;

@@ -1,11 +1,11 @@
-#include "run/parts.h"
+#include "run/slice.h"
 
 #include <string.h>
 
 /* Merges the dims of a part of a view as the view merges into the whole: each dimension of the
  * whole is the product of the next few of the view. Ones may go to either side, for they are ones
  * in the part too. */
-static bool merge(const clr_part *part, const clr_shape *whole, clr_shape *ret)
+static bool merge(const clr_slice *part, const clr_shape *whole, clr_shape *ret)
 {
     int32_t v = 0;
 
@@ -26,8 +26,8 @@ static bool merge(const clr_part *part, const clr_shape *whole, clr_shape *ret)
     return v == part->view_rank;
 }
 
-clv_status clr_part_shape(const clr_part *part, const clr_shape *whole, const char *what,
-                          clr_shape *ret, clv_error *err)
+clv_status clr_slice_shape(const clr_slice *part, const clr_shape *whole, const char *what,
+                           clr_shape *ret, clv_error *err)
 {
     const int64_t *of = part->view ? part->view : whole->dims;
     int32_t rank = part->view ? part->view_rank : whole->rank;
@@ -59,7 +59,7 @@ clv_status clr_part_shape(const clr_part *part, const clr_shape *whole, const ch
 /* -- going through the runs of elements that lie side by side in the whole -- */
 
 typedef struct {
-    const clr_part *part;
+    const clr_slice *part;
     const int64_t *of; /* dims of the view, or of the whole */
     int32_t rank;
     int64_t run;   /* elements side by side */
@@ -67,7 +67,7 @@ typedef struct {
     int64_t index[CLR_MAX_RANK];
 } walk;
 
-static void start_walk(walk *w, const clr_part *part, const clr_shape *whole)
+static void start_walk(walk *w, const clr_slice *part, const clr_shape *whole)
 {
     *w = (walk){ .part = part,
                  .of = part->view ? part->view : whole->dims,
@@ -158,7 +158,7 @@ static clv_status copy_run(copying *c, int64_t from, int64_t to, int64_t n)
 }
 
 /* The part of whole, which is from (cutting) or to (joining); the other is the part alone. */
-static clv_status copy_part(copying *c, const clr_part *part, const clr_shape *whole,
+static clv_status copy_part(copying *c, const clr_slice *part, const clr_shape *whole,
                             const clr_shape *own, bool cutting)
 {
     walk w;
@@ -178,7 +178,7 @@ static clv_status copy_part(copying *c, const clr_part *part, const clr_shape *w
 }
 
 static clv_status copy_all(const clr_ort *ort, const OrtValue *from, const clr_shape *from_shape,
-                           OrtValue *to, const clr_part *part, const clr_shape *whole,
+                           OrtValue *to, const clr_slice *part, const clr_shape *whole,
                            const clr_shape *own, bool cutting, const char *what, clv_error *err)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
@@ -193,14 +193,14 @@ static clv_status copy_all(const clr_ort *ort, const OrtValue *from, const clr_s
     return status;
 }
 
-clv_status clr_part_cut(const clr_ort *ort, const OrtValue *whole, const clr_part *part,
-                        const char *what, OrtValue **ret, clv_error *err)
+clv_status clr_slice_extract(const clr_ort *ort, const OrtValue *whole, const clr_slice *part,
+                             const char *what, OrtValue **ret, clv_error *err)
 {
     clr_shape shape, own;
     OrtValue *value = NULL;
 
     CLV_TRY(clr_tensor_shape(ort, whole, &shape, err));
-    CLV_TRY(clr_part_shape(part, &shape, what, &own, err));
+    CLV_TRY(clr_slice_shape(part, &shape, what, &own, err));
     CLV_TRY(clr_tensor_new(ort, &own, &value, err));
     clv_status status =
         own.count ? copy_all(ort, whole, &shape, value, part, &shape, &own, true, what, err)
@@ -216,7 +216,7 @@ clv_status clr_part_cut(const clr_ort *ort, const OrtValue *whole, const clr_par
 /* -- joining -- */
 
 /* Boxes of one view; parts of different views are compared only by what they cover together. */
-static bool overlap(const clr_part *a, const clr_part *b)
+static bool overlap(const clr_slice *a, const clr_slice *b)
 {
     if (a->whole || b->whole)
         return true;
@@ -230,14 +230,14 @@ static bool overlap(const clr_part *a, const clr_part *b)
     return true;
 }
 
-static clv_status check_cover(const clr_shape *shape, const clr_part *const *parts, int32_t n,
+static clv_status check_cover(const clr_shape *shape, const clr_slice *const *parts, int32_t n,
                               const char *what, clv_error *err)
 {
     int64_t count = 0;
 
     for (int32_t i = 0; i < n; i++) {
         clr_shape own;
-        CLV_TRY(clr_part_shape(parts[i], shape, what, &own, err));
+        CLV_TRY(clr_slice_shape(parts[i], shape, what, &own, err));
         count += own.count;
         for (int32_t k = 0; k < i && own.count; k++)
             if (overlap(parts[i], parts[k]))
@@ -250,13 +250,13 @@ static clv_status check_cover(const clr_shape *shape, const clr_part *const *par
     return CLV_OK;
 }
 
-static clv_status put_piece(const clr_ort *ort, const clr_shape *shape, const clr_part *part,
+static clv_status put_piece(const clr_ort *ort, const clr_shape *shape, const clr_slice *part,
                             const OrtValue *value, OrtValue *to, const char *what, clv_error *err)
 {
     clr_shape own, is;
     char a[200], b[200];
 
-    CLV_TRY(clr_part_shape(part, shape, what, &own, err));
+    CLV_TRY(clr_slice_shape(part, shape, what, &own, err));
     CLV_TRY(clr_tensor_shape(ort, value, &is, err));
     if (is.dtype != shape->dtype || is.rank != own.rank ||
         memcmp(is.dims, own.dims, (size_t)is.rank * sizeof *is.dims) != 0)
@@ -265,9 +265,9 @@ static clv_status put_piece(const clr_ort *ort, const clr_shape *shape, const cl
     return own.count ? copy_all(ort, value, &is, to, part, shape, &own, false, what, err) : CLV_OK;
 }
 
-clv_status clr_parts_join(const clr_ort *ort, const clr_shape *shape, const clr_part *const *parts,
-                          const OrtValue *const *values, int32_t n, const char *what,
-                          OrtValue **ret, clv_error *err)
+clv_status clr_slices_assemble(const clr_ort *ort, const clr_shape *shape,
+                               const clr_slice *const *parts, const OrtValue *const *values,
+                               int32_t n, const char *what, OrtValue **ret, clv_error *err)
 {
     OrtValue *value = NULL;
     clv_status status = CLV_OK;

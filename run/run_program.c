@@ -1,12 +1,12 @@
-/* flow.c - all models of a program: one after the other, or each on a thread of its own, through
- * which one run follows the other as through a pipeline. */
+/* run_program.c - all models of a program: one after the other, or each on a thread of its own,
+ * through which one run follows the other as through a pipeline. */
 #include <stdlib.h>
 
 #include <pthread.h>
 
 #include "base/clock.h"
-#include "run/memory.h"
 #include "run/one_run.h"
+#include "run/resident_memory.h"
 
 /* -- each on a thread of its own -- */
 
@@ -39,13 +39,15 @@ typedef struct {
 /* Until what it takes is there, and those who read what is overwritten have done so. */
 static clv_status wait_for_others(const device *d, int32_t run, clv_error *err)
 {
-    const clr_member *m = &d->x->program->members[d->i];
+    const clr_program_model *m = &d->x->program->members[d->i];
 
     for (int32_t k = 0; k < m->n_takes; k++)
-        if (m->takes[k].from != CLR_FROM_MODEL)
-            CLV_TRY(clr_meet_wait_runs(d->x->meet, d->i, m->takes[k].from, run + 1, err));
+        if (m->takes[k].from != CLR_FROM_PROGRAM)
+            CLV_TRY(
+                clr_rendezvous_wait_runs(d->x->rendezvous, d->i, m->takes[k].from, run + 1, err));
     for (int32_t k = 0; k < d->n_readers; k++)
-        CLV_TRY(clr_meet_wait_runs(d->x->meet, d->i, d->readers[k], run - (CLR_SLOTS - 1), err));
+        CLV_TRY(clr_rendezvous_wait_runs(d->x->rendezvous, d->i, d->readers[k],
+                                         run - (CLR_RUNS_KEPT - 1), err));
     return CLV_OK;
 }
 
@@ -55,7 +57,7 @@ static clv_status run_all_of(const device *d, clv_error *err)
         CLV_TRY(wait_for_others(d, run, err));
         CLV_TRY(clr_run_once(d->x, d->i, run, d->inputs, err));
         d->end_s[run] = clv_seconds_since(d->start_ns);
-        clr_meet_end_run(d->x->meet, d->i);
+        clr_rendezvous_end_run(d->x->rendezvous, d->i);
     }
     return CLV_OK;
 }
@@ -66,7 +68,7 @@ static void *run_device(void *ctx)
     clv_error err = { 0 };
     clv_status status = run_all_of(d, &err);
 
-    clr_meet_end(d->x->meet, d->i, status, &err);
+    clr_rendezvous_leave(d->x->rendezvous, d->i, status, &err);
     return NULL;
 }
 
@@ -77,12 +79,12 @@ static void run_threads(clr_execution *x, device *devices)
         clv_error none;
         d->started = pthread_create(&d->thread, NULL, run_device, d) == 0;
         if (!d->started)
-            clr_meet_end(x->meet, i,
-                         clv_fail(&none, CLV_ELIMIT,
-                                  "no thread for device '%s': the system gives "
-                                  "no more",
-                                  x->names[i]),
-                         &none);
+            clr_rendezvous_leave(x->rendezvous, i,
+                                 clv_fail(&none, CLV_ELIMIT,
+                                          "no thread for device '%s': the system gives "
+                                          "no more",
+                                          x->names[i]),
+                                 &none);
     }
     for (int32_t i = 0; i < x->program->n_members; i++)
         if (devices[i].started)
@@ -106,7 +108,7 @@ static clv_status find_readers(const clr_program *p, device *devices, clv_arena 
         for (int32_t i = 0; i < p->n_members; i++)
             for (int32_t k = 0; k < p->members[i].n_takes; k++) {
                 int32_t from = p->members[i].takes[k].from;
-                if (from == CLR_FROM_MODEL || seen[from] == i)
+                if (from == CLR_FROM_PROGRAM || seen[from] == i)
                     continue;
                 seen[from] = i;
                 if (pass == 1)
@@ -149,22 +151,22 @@ static clv_status flow(clr_execution *x, OrtValue *const *inputs, int32_t runs, 
     device *devices = NULL;
 
     CLV_TRY(make_devices(x, inputs, runs, arena, &devices, err));
-    clr_meet_start(x->meet, stop_all, x);
+    clr_rendezvous_start(x->rendezvous, stop_all, x);
     run_threads(x, devices);
-    CLV_TRY(clr_meet_why(x->meet, err));
+    CLV_TRY(clr_rendezvous_failure(x->rendezvous, err));
     for (int32_t run = 0; run < runs; run++) {
         ret_end_s[run] = 0;
         for (int32_t i = 0; i < x->program->n_members; i++)
             if (devices[i].end_s[run] > ret_end_s[run])
                 ret_end_s[run] = devices[i].end_s[run];
     }
-    x->last = (runs - 1) % CLR_SLOTS;
-    (void)clr_memory_after(&x->peak_bytes);
+    x->last = (runs - 1) % CLR_RUNS_KEPT;
+    (void)clr_resident_end(&x->peak_bytes);
     return CLV_OK;
 }
 
-clv_status clr_execution_flow(clr_execution *x, OrtValue *const *inputs, int32_t runs,
-                              double *ret_end_s, clv_error *err)
+clv_status clr_execution_run_pipelined(clr_execution *x, OrtValue *const *inputs, int32_t runs,
+                                       double *ret_end_s, clv_error *err)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     clv_status status =
@@ -182,9 +184,9 @@ static clv_status run_in_order(clr_execution *x, OrtValue *const *inputs, double
     int64_t start = clv_now_ns();
 
     for (int32_t i = 0; i < x->program->n_members; i++) {
-        int64_t before = x->looks ? clr_memory_before(&x->peak_bytes) : 0;
+        int64_t before = x->looks ? clr_resident_begin(&x->peak_bytes) : 0;
         CLV_TRY(clr_run_once(x, i, 0, inputs, err));
-        int64_t most = x->looks ? clr_memory_after(&x->peak_bytes).most - before : 0;
+        int64_t most = x->looks ? clr_resident_end(&x->peak_bytes).most - before : 0;
         if (before && most > x->memory[i].run_most)
             x->memory[i].run_most = most;
     }
@@ -197,6 +199,6 @@ static clv_status run_in_order(clr_execution *x, OrtValue *const *inputs, double
 clv_status clr_execution_run(clr_execution *x, OrtValue *const *inputs, double *ret_s,
                              clv_error *err)
 {
-    return x->program->at_once ? clr_execution_flow(x, inputs, 1, ret_s, err)
+    return x->program->at_once ? clr_execution_run_pipelined(x, inputs, 1, ret_s, err)
                                : run_in_order(x, inputs, ret_s, err);
 }

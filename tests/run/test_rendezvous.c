@@ -1,14 +1,14 @@
-/* test_meet.c - threads that wait for each other, and those that would for ever. */
+/* test_rendezvous.c - threads that wait for each other, and those that would for ever. */
 #include <criterion/criterion.h>
 #include <pthread.h>
 #include <string.h>
 
-#include "run/meet.h"
+#include "run/rendezvous.h"
 
 #define N 3
 
 typedef struct {
-    clr_meet *meet;
+    clr_rendezvous *rendezvous;
     int32_t member;
     const char *places[2]; /* in the order in which it comes there; NULL: none */
     clv_status status;     /* of which it ends where all goes well */
@@ -22,17 +22,18 @@ static const int32_t everyone[N] = { 0, 1, 2 };
 static clv_status play(actor *a, clv_error *err)
 {
     if (a->after >= 0)
-        CLV_TRY(clr_meet_wait_runs(a->meet, a->member, a->after, 1, err));
+        CLV_TRY(clr_rendezvous_wait_runs(a->rendezvous, a->member, a->after, 1, err));
     for (int i = 0; i < 2 && a->places[i]; i++) {
-        clr_place *place = NULL;
-        CLV_TRY(clr_meet_place(a->meet, a->places[i], everyone, N, sizeof(int), &place, err));
-        *(int *)clr_place_of(place, a->member) = 10 * a->member;
-        CLV_TRY(clr_meet_wait(a->meet, place, a->member, err));
+        clr_barrier *place = NULL;
+        CLV_TRY(clr_rendezvous_barrier(a->rendezvous, a->places[i], everyone, N, sizeof(int),
+                                       &place, err));
+        *(int *)clr_barrier_slot(place, a->member) = 10 * a->member;
+        CLV_TRY(clr_rendezvous_wait(a->rendezvous, place, a->member, err));
         for (int32_t k = 0; k < N; k++)
-            if (*(int *)clr_place_of(place, k) != 10 * k)
+            if (*(int *)clr_barrier_slot(place, k) != 10 * k)
                 return clv_fail(err, CLV_EINTERNAL, "%s does not see %s", names[a->member],
                                 names[k]);
-        CLV_TRY(clr_meet_wait(a->meet, place, a->member, err));
+        CLV_TRY(clr_rendezvous_wait(a->rendezvous, place, a->member, err));
     }
     return a->status == CLV_OK ? CLV_OK : clv_fail(err, a->status, "%s gives up", names[a->member]);
 }
@@ -44,8 +45,8 @@ static void *live(void *ctx)
 
     a->is = play(a, &err);
     if (a->is == CLV_OK)
-        clr_meet_end_run(a->meet, a->member);
-    clr_meet_end(a->meet, a->member, a->is, &err);
+        clr_rendezvous_end_run(a->rendezvous, a->member);
+    clr_rendezvous_leave(a->rendezvous, a->member, a->is, &err);
     return NULL;
 }
 
@@ -53,23 +54,23 @@ static void *live(void *ctx)
 static clv_status run(actor *actors, double timeout_s, clv_error *why)
 {
     pthread_t threads[N];
-    clr_meet *meet = NULL;
+    clr_rendezvous *rendezvous = NULL;
 
-    cr_assert_eq(clr_meet_new(names, N, timeout_s, &meet, why), CLV_OK);
-    clr_meet_start(meet, NULL, NULL);
+    cr_assert_eq(clr_rendezvous_new(names, N, timeout_s, &rendezvous, why), CLV_OK);
+    clr_rendezvous_start(rendezvous, NULL, NULL);
     for (int32_t i = 0; i < N; i++) {
-        actors[i].meet = meet;
+        actors[i].rendezvous = rendezvous;
         actors[i].member = i;
         cr_assert_eq(pthread_create(&threads[i], NULL, live, &actors[i]), 0);
     }
     for (int32_t i = 0; i < N; i++)
         pthread_join(threads[i], NULL);
-    clv_status status = clr_meet_why(meet, why);
-    clr_meet_free(meet);
+    clv_status status = clr_rendezvous_failure(rendezvous, why);
+    clr_rendezvous_free(rendezvous);
     return status;
 }
 
-Test(meet, all_see_what_all_brought)
+Test(rendezvous, all_see_what_all_brought)
 {
     for (int round = 0; round < 200; round++) {
         clv_error why = { 0 };
@@ -80,7 +81,7 @@ Test(meet, all_see_what_all_brought)
     }
 }
 
-Test(meet, who_waits_crosswise_is_named)
+Test(rendezvous, who_waits_crosswise_is_named)
 {
     clv_error why = { 0 };
     actor actors[N] = { { .places = { "a", "b" }, .after = -1 },
@@ -95,7 +96,7 @@ Test(meet, who_waits_crosswise_is_named)
         cr_expect_eq(actors[i].is, CLV_ECANCELED);
 }
 
-Test(meet, nobody_waits_for_who_has_ended)
+Test(rendezvous, nobody_waits_for_who_has_ended)
 {
     clv_error why = { 0 };
     actor actors[N] = { { .places = { "a" }, .after = -1 },
@@ -106,7 +107,7 @@ Test(meet, nobody_waits_for_who_has_ended)
     cr_expect(strstr(why.message, "bob has ended"), "%s", why.message);
 }
 
-Test(meet, a_ring_of_ends_is_found)
+Test(rendezvous, a_ring_of_ends_is_found)
 {
     clv_error why = { 0 };
     actor actors[N] = { { .after = 1 }, { .after = 2 }, { .after = 0 } };
@@ -115,7 +116,7 @@ Test(meet, a_ring_of_ends_is_found)
     cr_expect(strstr(why.message, "ann waits for the end of 'bob'"), "%s", why.message);
 }
 
-Test(meet, ends_let_others_go)
+Test(rendezvous, ends_let_others_go)
 {
     clv_error why = { 0 };
     actor actors[N] = { { .after = 1 }, { .after = 2 }, { .after = -1 } };
@@ -126,7 +127,7 @@ Test(meet, ends_let_others_go)
 /* A pipeline of three: each run waits for that of the member before, and is at most two ahead of
  * the member behind. */
 typedef struct {
-    clr_meet *meet;
+    clr_rendezvous *rendezvous;
     int32_t member;
     int32_t *runs; /* of all members: one's own is written between others' waits only */
 } worker;
@@ -142,47 +143,47 @@ static void *work(void *ctx)
 
     for (int32_t run = 0; run < RUNS && status == CLV_OK; run++) {
         if (i > 0)
-            status = clr_meet_wait_runs(w->meet, i, i - 1, run + 1, &err);
+            status = clr_rendezvous_wait_runs(w->rendezvous, i, i - 1, run + 1, &err);
         if (status == CLV_OK && i + 1 < N)
-            status = clr_meet_wait_runs(w->meet, i, i + 1, run - 1, &err);
+            status = clr_rendezvous_wait_runs(w->rendezvous, i, i + 1, run - 1, &err);
         if (status == CLV_OK && i > 0 && __atomic_load_n(&w->runs[i - 1], __ATOMIC_SEQ_CST) <= run)
             status = clv_fail(&err, CLV_EINTERNAL, "%s is ahead of its inputs", names[i]);
         if (status == CLV_OK && i + 1 < N &&
             __atomic_load_n(&w->runs[i + 1], __ATOMIC_SEQ_CST) < run - 1)
             status = clv_fail(&err, CLV_EINTERNAL, "%s is ahead of its reader", names[i]);
         __atomic_add_fetch(&w->runs[i], 1, __ATOMIC_SEQ_CST);
-        clr_meet_end_run(w->meet, i);
+        clr_rendezvous_end_run(w->rendezvous, i);
     }
-    clr_meet_end(w->meet, i, status, &err);
+    clr_rendezvous_leave(w->rendezvous, i, status, &err);
     return NULL;
 }
 
-Test(meet, runs_follow_each_other_as_through_a_pipeline)
+Test(rendezvous, runs_follow_each_other_as_through_a_pipeline)
 {
     clv_error why = { 0 };
     int32_t runs[N] = { 0 };
     worker workers[N];
     pthread_t threads[N];
-    clr_meet *meet = NULL;
+    clr_rendezvous *rendezvous = NULL;
 
-    cr_assert_eq(clr_meet_new(names, N, 0, &meet, &why), CLV_OK);
+    cr_assert_eq(clr_rendezvous_new(names, N, 0, &rendezvous, &why), CLV_OK);
     for (int round = 0; round < 2; round++) { /* the second starts anew */
         memset(runs, 0, sizeof runs);
-        clr_meet_start(meet, NULL, NULL);
+        clr_rendezvous_start(rendezvous, NULL, NULL);
         for (int32_t i = 0; i < N; i++) {
-            workers[i] = (worker){ meet, i, runs };
+            workers[i] = (worker){ rendezvous, i, runs };
             cr_assert_eq(pthread_create(&threads[i], NULL, work, &workers[i]), 0);
         }
         for (int32_t i = 0; i < N; i++)
             pthread_join(threads[i], NULL);
-        cr_expect_eq(clr_meet_why(meet, &why), CLV_OK, "%s", why.message);
+        cr_expect_eq(clr_rendezvous_failure(rendezvous, &why), CLV_OK, "%s", why.message);
         for (int32_t i = 0; i < N; i++)
             cr_expect_eq(runs[i], RUNS);
     }
-    clr_meet_free(meet);
+    clr_rendezvous_free(rendezvous);
 }
 
-Test(meet, a_failure_lets_all_go_and_is_why)
+Test(rendezvous, a_failure_lets_all_go_and_is_why)
 {
     clv_error why = { 0 };
     actor actors[N] = { { .places = { "a" }, .after = -1 },
@@ -196,30 +197,30 @@ Test(meet, a_failure_lets_all_go_and_is_why)
 /* One never comes and never ends: only the clock can tell. */
 static void *sleep_long(void *ctx)
 {
-    clr_meet *meet = ctx;
+    clr_rendezvous *rendezvous = ctx;
     clv_error err;
 
-    while (clr_meet_why(meet, &err) == CLV_OK)
+    while (clr_rendezvous_failure(rendezvous, &err) == CLV_OK)
         sched_yield();
-    clr_meet_end(meet, 1, CLV_OK, NULL);
+    clr_rendezvous_leave(rendezvous, 1, CLV_OK, NULL);
     return NULL;
 }
 
-Test(meet, a_wait_ends_at_the_timeout)
+Test(rendezvous, a_wait_ends_at_the_timeout)
 {
     const int32_t two[] = { 0, 1 };
-    clr_meet *meet = NULL;
-    clr_place *place = NULL;
+    clr_rendezvous *rendezvous = NULL;
+    clr_barrier *place = NULL;
     clv_error err = { 0 };
     pthread_t thread;
 
-    cr_assert_eq(clr_meet_new(names, 2, 0.05, &meet, &err), CLV_OK);
-    clr_meet_start(meet, NULL, NULL);
-    cr_assert_eq(pthread_create(&thread, NULL, sleep_long, meet), 0);
-    cr_assert_eq(clr_meet_place(meet, "a", two, 2, 1, &place, &err), CLV_OK);
-    cr_expect_eq(clr_meet_wait(meet, place, 0, &err), CLV_ECANCELED);
+    cr_assert_eq(clr_rendezvous_new(names, 2, 0.05, &rendezvous, &err), CLV_OK);
+    clr_rendezvous_start(rendezvous, NULL, NULL);
+    cr_assert_eq(pthread_create(&thread, NULL, sleep_long, rendezvous), 0);
+    cr_assert_eq(clr_rendezvous_barrier(rendezvous, "a", two, 2, 1, &place, &err), CLV_OK);
+    cr_expect_eq(clr_rendezvous_wait(rendezvous, place, 0, &err), CLV_ECANCELED);
     pthread_join(thread, NULL);
-    cr_expect_eq(clr_meet_why(meet, &err), CLV_EFORMAT);
+    cr_expect_eq(clr_rendezvous_failure(rendezvous, &err), CLV_EFORMAT);
     cr_expect(strstr(err.message, "ann has waited 0.05 s for 'a'"), "%s", err.message);
-    clr_meet_free(meet);
+    clr_rendezvous_free(rendezvous);
 }

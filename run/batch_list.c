@@ -3,7 +3,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "run/batch.h"
+#include "run/batch_entry.h"
 
 #define LIST_MAX ((size_t)1 << 30) /* bytes of a list */
 /* What ONNX's own backend tests allow. */
@@ -54,13 +54,13 @@ static clv_status read_number(const clv_json_at *root, const char *key, double *
     return member.json ? clv_json_number(&member, 0, 1e300, ret, err) : CLV_OK;
 }
 
-static clv_status read_entry(const clv_json_at *root, clv_arena *arena, clr_entry *ret,
+static clv_status read_entry(const clv_json_at *root, clv_arena *arena, clr_batch_entry *ret,
                              clv_error *err)
 {
     static const char *const keys[] = { "id",      "model", "data", "inputs",
                                         "outputs", "rtol",  "atol", NULL };
 
-    *ret = (clr_entry){ .tolerance = { RTOL, ATOL } };
+    *ret = (clr_batch_entry){ .tolerance = { RTOL, ATOL } };
     CLV_TRY(clv_json_keys(root, keys, err));
     CLV_TRY(read_text(root, "id", false, arena, &ret->id, err));
     CLV_TRY(read_text(root, "model", true, arena, &ret->model, err));
@@ -72,7 +72,7 @@ static clv_status read_entry(const clv_json_at *root, clv_arena *arena, clr_entr
 }
 
 static clv_status read_line(const char *path, int number, const char *text, size_t n,
-                            clv_arena *arena, clr_entry *ret, clv_error *err)
+                            clv_arena *arena, clr_batch_entry *ret, clv_error *err)
 {
     char what[200]; /* as much as messages show of it */
     clv_json *json = NULL;
@@ -85,12 +85,12 @@ static clv_status read_line(const char *path, int number, const char *text, size
     return status;
 }
 
-clv_status clr_entries_read(const char *path, clv_arena *arena, clr_entry **ret, int32_t *ret_n,
-                            clv_error *err)
+clv_status clr_batch_list_read(const char *path, clv_arena *arena, clr_batch_entry **ret,
+                               int32_t *ret_n, clv_error *err)
 {
     const char *text = NULL;
     size_t left = 0;
-    clr_entry *all = NULL;
+    clr_batch_entry *all = NULL;
     int32_t n = 0, cap = 0;
 
     CLV_TRY(clv_read_file(path, LIST_MAX, arena, &text, &left, err));

@@ -1,6 +1,6 @@
-/* cmd.h - what the subcommands of cleave-run share. */
-#ifndef CLV_RUN_CMD_H
-#define CLV_RUN_CMD_H
+/* command.h - what the subcommands of cleave-run share. */
+#ifndef CLV_RUN_COMMAND_H
+#define CLV_RUN_COMMAND_H
 
 #include <sys/types.h>
 
@@ -40,36 +40,36 @@ extern const clr_command clr_cmd_run, clr_cmd_batch, clr_cmd_compile;
 /* Writes to standard output; RUN_OK, or the exit code if it cannot be written, which is told. */
 int clr_print(const char *text);
 /* "cleave-run: sentence" on standard error, with --json {"error": ...} too; the exit code. */
-int clr_fail(clr_cli *c, const clv_error *error);
-int clr_usage(clr_cli *c, const char *fmt, ...) CLV_PRINTF(2, 3);
-int clr_nomem(clr_cli *c);
+int clr_print_error(clr_cli *c, const clv_error *error);
+int clr_print_usage_error(clr_cli *c, const char *fmt, ...) CLV_PRINTF(2, 3);
+int clr_print_nomem(clr_cli *c);
 /* "input", "io", ... for a status; the same words that cleave uses. */
-const char *clr_word_of(clv_status status);
+const char *clr_status_word(clv_status status);
 
-/* -- what has to go when the command ends, however it ends (temporary.c) -- */
+/* -- what has to go when the command ends, however it ends (interrupt.c) -- */
 
-/* A new folder below TMPDIR. One at a time. It and the files in it go with clr_forget_temporary(),
+/* A new folder below TMPDIR. One at a time. It and the files in it go with clr_temporary_remove(),
  * or when a signal ends the process. */
-clv_status clr_make_temporary(clv_arena *arena, const char **ret, clv_error *err);
-void clr_forget_temporary(void);
+clv_status clr_temporary_make(clv_arena *arena, const char **ret, clv_error *err);
+void clr_temporary_remove(void);
 /* From now on SIGINT, SIGTERM, SIGHUP and SIGQUIT end the process at once, by a thread that waits
  * for them; to be called before any other thread is started. */
-void clr_watch_signals(void);
+void clr_signals_watch(void);
 /* From the first to the second, by one thread, a file is written that a stop must not leave half
- * there: the writer asks clr_stopped() now and then, and the second is where a stop ends the
+ * there: the writer asks clr_interrupted() now and then, and the second is where a stop ends the
  * process. It takes a third signal to leave the file. A stream is not waited for. */
-void clr_be_careful_of(const char *path);
-void clr_end_careful(void);
+void clr_interrupt_defer(const char *path);
+void clr_interrupt_allow(void);
 /* Did a signal come? */
-bool clr_stopped(void);
+bool clr_interrupted(void);
 
 /* -- processes (child.c) -- */
 
 /* In a child just forked: from now on the signal comes when the parent ends, however it ends.
  * False: it has. */
-bool clr_end_with_parent(pid_t parent, int signal);
+bool clr_die_with_parent(pid_t parent, int signal);
 /* sh -c COMMAND, both of whose streams are our standard error; *ret_how is as of waitpid(). It gets
  * SIGTERM when we end. To be called before any other thread is started. CLV_EIO: no process. */
-clv_status clr_shell(const char *command, int *ret_how, clv_error *err);
+clv_status clr_shell_run(const char *command, int *ret_how, clv_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-#include "run/floats.h"
+#include "run/element.h"
 
 #include <math.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static float of_bits(uint32_t bits)
     return value;
 }
 
-uint16_t clr_bfloat_of(float value)
+uint16_t clr_bfloat_from_float(float value)
 {
     uint32_t bits = bits_of(value);
 
@@ -28,10 +28,10 @@ uint16_t clr_bfloat_of(float value)
     return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
-float clr_bfloat_value(uint16_t bits) { return of_bits((uint32_t)bits << 16); }
+float clr_bfloat_to_float(uint16_t bits) { return of_bits((uint32_t)bits << 16); }
 
 /* 5 bits of exponent with bias 15, 10 of fraction. */
-float clr_half_value(uint16_t bits)
+float clr_half_to_float(uint16_t bits)
 {
     int exponent = bits >> 10 & 0x1f;
     int fraction = bits & 0x3ff;
@@ -44,7 +44,7 @@ float clr_half_value(uint16_t bits)
     return sign * ldexpf((float)(fraction + 0x400), exponent - 25);
 }
 
-uint16_t clr_half_of(float value)
+uint16_t clr_half_from_float(float value)
 {
     uint16_t sign = (uint16_t)(bits_of(value) >> 16 & 0x8000);
     float size = fabsf(value);
@@ -77,7 +77,7 @@ static double small_float(uint8_t bits, int exponent_bits, int bias)
     return sign * ldexp(fraction + (1 << fraction_bits), exponent - bias - fraction_bits);
 }
 
-double clr_float8_value(int dtype, uint8_t bits)
+double clr_float8_to_double(int dtype, uint8_t bits)
 {
     switch (dtype) {
     case 17: /* float8e4m3fn */

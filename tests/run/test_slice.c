@@ -1,9 +1,9 @@
-/* test_parts.c - boxes out of tensors and back, held against going through every index. */
+/* test_slice.c - boxes out of tensors and back, held against going through every index. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "run/parts.h"
+#include "run/slice.h"
 
 static clr_ort ort;
 
@@ -16,7 +16,7 @@ static void set_up(void)
 
 static void tear_down(void) { clr_ort_close(&ort); }
 
-TestSuite(parts, .init = set_up, .fini = tear_down);
+TestSuite(slice, .init = set_up, .fini = tear_down);
 
 /* 0, 1, 2, ... as int32. */
 static OrtValue *counting(const clr_shape *shape)
@@ -42,7 +42,7 @@ static clr_shape shape_of(int32_t rank, const int64_t *dims)
 }
 
 /* Element k of the part, by its index in the view. */
-static int64_t place_of(int32_t rank, const int64_t *view, const clr_part *part, int64_t k)
+static int64_t place_of(int32_t rank, const int64_t *view, const clr_slice *part, int64_t k)
 {
     int64_t at = 0, step = 1;
 
@@ -54,14 +54,14 @@ static int64_t place_of(int32_t rank, const int64_t *view, const clr_part *part,
     return at;
 }
 
-static void check_cut(const clr_shape *whole, const int64_t *view, const clr_part *part)
+static void check_cut(const clr_shape *whole, const int64_t *view, const clr_slice *part)
 {
     OrtValue *value = counting(whole), *cut = NULL;
     clr_shape shape;
     void *data = NULL;
     clv_error err;
 
-    cr_assert_eq(clr_part_cut(&ort, value, part, "x", &cut, &err), CLV_OK, "%s", err.message);
+    cr_assert_eq(clr_slice_extract(&ort, value, part, "x", &cut, &err), CLV_OK, "%s", err.message);
     cr_assert_eq(clr_tensor_shape(&ort, cut, &shape, NULL), CLV_OK);
     cr_assert_eq(shape.rank, whole->rank);
     if (shape.count)
@@ -72,7 +72,7 @@ static void check_cut(const clr_shape *whole, const int64_t *view, const clr_par
     clr_value_free(&ort, cut);
 }
 
-Test(parts, every_box_of_a_tensor_is_cut)
+Test(slice, every_box_of_a_tensor_is_cut)
 {
     const int64_t dims[] = { 3, 4, 2 };
     clr_shape whole = shape_of(3, dims);
@@ -84,77 +84,77 @@ Test(parts, every_box_of_a_tensor_is_cut)
                     const int64_t offsets[] = { a, b, c };
                     const int64_t size[] = { 1 + n % (3 - a), 1 + n / (3 - a) % (4 - b),
                                              1 + n / (3 - a) / (4 - b) };
-                    clr_part part = { .rank = 3, .offsets = offsets, .dims = size };
+                    clr_slice part = { .rank = 3, .offsets = offsets, .dims = size };
                     check_cut(&whole, dims, &part);
                 }
 }
 
-Test(parts, a_dimension_that_was_taken_apart_is_merged_again)
+Test(slice, a_dimension_that_was_taken_apart_is_merged_again)
 {
     const int64_t dims[] = { 6, 8 }, view[] = { 2, 3, 8 }, offsets[] = { 0, 1, 2 };
     const int64_t size[] = { 2, 2, 3 };
     clr_shape whole = shape_of(2, dims), own;
-    clr_part part = { .rank = 3, .offsets = offsets, .dims = size, .view_rank = 3, .view = view };
+    clr_slice part = { .rank = 3, .offsets = offsets, .dims = size, .view_rank = 3, .view = view };
 
     check_cut(&whole, view, &part);
-    cr_assert_eq(clr_part_shape(&part, &whole, "x", &own, NULL), CLV_OK);
+    cr_assert_eq(clr_slice_shape(&part, &whole, "x", &own, NULL), CLV_OK);
     cr_expect_eq(own.dims[0], 4);
     cr_expect_eq(own.dims[1], 3);
 }
 
-Test(parts, ones_of_a_view_go_to_either_side)
+Test(slice, ones_of_a_view_go_to_either_side)
 {
     const int64_t dims[] = { 1, 6, 1 }, view[] = { 1, 1, 2, 3, 1, 1 };
     const int64_t offsets[] = { 0, 0, 1, 0, 0, 0 }, size[] = { 1, 1, 1, 3, 1, 1 };
     clr_shape whole = shape_of(3, dims);
-    clr_part part = { .rank = 6, .offsets = offsets, .dims = size, .view_rank = 6, .view = view };
+    clr_slice part = { .rank = 6, .offsets = offsets, .dims = size, .view_rank = 6, .view = view };
 
     check_cut(&whole, view, &part);
 }
 
-Test(parts, an_empty_part_is_a_tensor_too)
+Test(slice, an_empty_part_is_a_tensor_too)
 {
     const int64_t dims[] = { 3, 2 }, offsets[] = { 3, 0 }, size[] = { 0, 2 };
     clr_shape whole = shape_of(2, dims);
-    clr_part part = { .rank = 2, .offsets = offsets, .dims = size };
+    clr_slice part = { .rank = 2, .offsets = offsets, .dims = size };
 
     check_cut(&whole, dims, &part);
 }
 
-Test(parts, a_view_may_have_no_elements)
+Test(slice, a_view_may_have_no_elements)
 {
     const int64_t dims[] = { 1, 8, 0 }, view[] = { 1, 2, 4, 0 }, offsets[] = { 0, 0, 2, 0 };
     const int64_t size[] = { 1, 2, 2, 0 };
     clr_shape whole = shape_of(3, dims), own;
-    clr_part part = { .rank = 4, .offsets = offsets, .dims = size, .view_rank = 4, .view = view };
+    clr_slice part = { .rank = 4, .offsets = offsets, .dims = size, .view_rank = 4, .view = view };
 
-    cr_assert_eq(clr_part_shape(&part, &whole, "x", &own, NULL), CLV_OK);
+    cr_assert_eq(clr_slice_shape(&part, &whole, "x", &own, NULL), CLV_OK);
     cr_expect_eq(own.dims[1], 4);
     cr_expect_eq(own.dims[2], 0);
 }
 
-static void refused(const clr_part *part, const char *words)
+static void refused(const clr_slice *part, const char *words)
 {
     const int64_t dims[] = { 4, 2 };
     clr_shape whole = shape_of(2, dims);
     OrtValue *value = counting(&whole), *cut = NULL;
     clv_error err = { 0 };
 
-    cr_expect_eq(clr_part_cut(&ort, value, part, "x", &cut, &err), CLV_EFORMAT);
+    cr_expect_eq(clr_slice_extract(&ort, value, part, "x", &cut, &err), CLV_EFORMAT);
     cr_expect_null(cut);
     cr_expect(strstr(err.message, words), "%s", err.message);
     clr_value_free(&ort, value);
 }
 
-Test(parts, what_lies_outside_is_refused)
+Test(slice, what_lies_outside_is_refused)
 {
     const int64_t zero[] = { 0, 0, 0 }, far[] = { 5, 0 }, size[] = { 4, 3 }, ones[] = { 1, 1, 1 };
     const int64_t view[] = { 3, 3 };
 
-    refused(&(clr_part){ .rank = 2, .offsets = zero, .dims = size }, "lies not within int32[4,2]");
-    refused(&(clr_part){ .rank = 2, .offsets = far, .dims = ones }, "lies not within");
-    refused(&(clr_part){ .rank = 3, .offsets = zero, .dims = ones }, "has 3 dimensions");
-    refused(&(clr_part){ .rank = 2, .offsets = zero, .dims = ones, .view_rank = 2, .view = view },
+    refused(&(clr_slice){ .rank = 2, .offsets = zero, .dims = size }, "lies not within int32[4,2]");
+    refused(&(clr_slice){ .rank = 2, .offsets = far, .dims = ones }, "lies not within");
+    refused(&(clr_slice){ .rank = 3, .offsets = zero, .dims = ones }, "has 3 dimensions");
+    refused(&(clr_slice){ .rank = 2, .offsets = zero, .dims = ones, .view_rank = 2, .view = view },
             "has a view that is not of");
 }
 
@@ -166,16 +166,16 @@ static clv_status join(const int64_t *offsets_b, const int64_t *size_b, bool *re
 {
     const int64_t dims[] = { 4, 3 }, zero[] = { 0, 0 }, size[] = { 2, 3 };
     clr_shape whole = shape_of(2, dims);
-    clr_part a = { .rank = 2, .offsets = zero, .dims = size };
-    clr_part b = { .rank = 2, .offsets = offsets_b, .dims = size_b };
-    const clr_part *parts[] = { &a, &b };
+    clr_slice a = { .rank = 2, .offsets = zero, .dims = size };
+    clr_slice b = { .rank = 2, .offsets = offsets_b, .dims = size_b };
+    const clr_slice *parts[] = { &a, &b };
     OrtValue *value = counting(&whole), *values[2] = { NULL, NULL }, *joined = NULL;
     void *was = NULL, *is = NULL;
 
-    cr_assert_eq(clr_part_cut(&ort, value, &a, "x", &values[0], NULL), CLV_OK);
-    cr_assert_eq(clr_part_cut(&ort, value, &b, "x", &values[1], NULL), CLV_OK);
-    clv_status status =
-        clr_parts_join(&ort, &whole, parts, (const OrtValue *const *)values, 2, "x", &joined, err);
+    cr_assert_eq(clr_slice_extract(&ort, value, &a, "x", &values[0], NULL), CLV_OK);
+    cr_assert_eq(clr_slice_extract(&ort, value, &b, "x", &values[1], NULL), CLV_OK);
+    clv_status status = clr_slices_assemble(&ort, &whole, parts, (const OrtValue *const *)values, 2,
+                                            "x", &joined, err);
     if (status == CLV_OK) {
         cr_assert_eq(clr_tensor_data(&ort, value, &was, NULL), CLV_OK);
         cr_assert_eq(clr_tensor_data(&ort, joined, &is, NULL), CLV_OK);
@@ -188,7 +188,7 @@ static clv_status join(const int64_t *offsets_b, const int64_t *size_b, bool *re
     return status;
 }
 
-Test(parts, joined_parts_are_the_whole)
+Test(slice, joined_parts_are_the_whole)
 {
     const int64_t offsets[] = { 2, 0 }, size[] = { 2, 3 };
     bool same = false;
@@ -198,7 +198,7 @@ Test(parts, joined_parts_are_the_whole)
     cr_expect(same);
 }
 
-Test(parts, gaps_and_overlaps_are_refused)
+Test(slice, gaps_and_overlaps_are_refused)
 {
     const int64_t overlap[] = { 1, 0 }, size[] = { 2, 3 }, end[] = { 3, 0 }, one[] = { 1, 3 };
     bool same = false;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "run/cmd.h"
+#include "run/command.h"
 
 int clr_print(const char *text)
 {
@@ -17,7 +17,7 @@ int clr_print(const char *text)
     return RUN_IO;
 }
 
-const char *clr_word_of(clv_status status)
+const char *clr_status_word(clv_status status)
 {
     switch (status) {
     case CLV_EUSAGE:
@@ -72,7 +72,7 @@ CLV_PRINTF(3, 4) static void one_line(char *buf, size_t size, const char *fmt, .
     va_end(args);
 }
 
-int clr_fail(clr_cli *c, const clv_error *error)
+int clr_print_error(clr_cli *c, const clv_error *error)
 {
     char line[CLV_MESSAGE_SIZE];
     clv_json_out out;
@@ -84,7 +84,7 @@ int clr_fail(clr_cli *c, const clv_error *error)
     clv_json_begin(&out, c->arena, true);
     clv_json_open_object(&out, NULL);
     clv_json_open_object(&out, "error");
-    clv_json_put_string(&out, "code", clr_word_of(error->status));
+    clv_json_put_string(&out, "code", clr_status_word(error->status));
     clv_json_put_string(&out, "message", line);
     clv_json_close_object(&out);
     clv_json_close_object(&out);
@@ -93,7 +93,7 @@ int clr_fail(clr_cli *c, const clv_error *error)
     return code_of(error->status);
 }
 
-int clr_usage(clr_cli *c, const char *fmt, ...)
+int clr_print_usage_error(clr_cli *c, const char *fmt, ...)
 {
     char words[CLV_MESSAGE_SIZE - 64];
     clv_error error;
@@ -104,13 +104,13 @@ int clr_usage(clr_cli *c, const char *fmt, ...)
     va_end(args);
     clv_fail(&error, CLV_EUSAGE, "%s; try 'cleave-run %s%s--help'", words,
              c->command ? c->command->name : "", c->command ? " " : "");
-    return clr_fail(c, &error);
+    return clr_print_error(c, &error);
 }
 
-int clr_nomem(clr_cli *c)
+int clr_print_nomem(clr_cli *c)
 {
     clv_error error;
 
     clv_fail_nomem(&error, "the answer");
-    return clr_fail(c, &error);
+    return clr_print_error(c, &error);
 }

@@ -1,10 +1,10 @@
-#include "run/facts.h"
+#include "run/value_stats.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/map.h"
-#include "run/floats.h"
+#include "run/element.h"
 
 static double nibble(int dtype, const uint8_t *bytes, int64_t i)
 {
@@ -28,9 +28,9 @@ double clr_element(int dtype, const void *data, int64_t i)
     case ONNX_TENSOR_ELEMENT_DATA_TYPE_DOUBLE:
         return AT(double);
     case ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT16:
-        return (double)clr_half_value(((const uint16_t *)data)[i]);
+        return (double)clr_half_to_float(((const uint16_t *)data)[i]);
     case ONNX_TENSOR_ELEMENT_DATA_TYPE_BFLOAT16:
-        return (double)clr_bfloat_value(((const uint16_t *)data)[i]);
+        return (double)clr_bfloat_to_float(((const uint16_t *)data)[i]);
     case ONNX_TENSOR_ELEMENT_DATA_TYPE_INT8:
         return AT(int8_t);
     case ONNX_TENSOR_ELEMENT_DATA_TYPE_INT16:
@@ -53,10 +53,11 @@ double clr_element(int dtype, const void *data, int64_t i)
     }
     if (clr_dtype_bits(dtype) == 4)
         return nibble(dtype, data, i);
-    return clr_dtype_bits(dtype) == 8 ? clr_float8_value(dtype, ((const uint8_t *)data)[i]) : NAN;
+    return clr_dtype_bits(dtype) == 8 ? clr_float8_to_double(dtype, ((const uint8_t *)data)[i])
+                                      : NAN;
 }
 
-static void count_numbers(clr_facts *f, const void *data)
+static void count_numbers(clr_value_stats *f, const void *data)
 {
     double sum = 0;
 
@@ -76,7 +77,7 @@ static void count_numbers(clr_facts *f, const void *data)
     f->mean = f->finite ? sum / (double)f->finite : 0;
 }
 
-static clv_status of_strings(const clr_ort *ort, const OrtValue *value, clr_facts *f,
+static clv_status of_strings(const clr_ort *ort, const OrtValue *value, clr_value_stats *f,
                              clv_error *err)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
@@ -95,10 +96,11 @@ static clv_status of_strings(const clr_ort *ort, const OrtValue *value, clr_fact
     return status;
 }
 
-clv_status clr_facts_of(const clr_ort *ort, const OrtValue *value, clr_facts *ret, clv_error *err)
+clv_status clr_value_stats_compute(const clr_ort *ort, const OrtValue *value, clr_value_stats *ret,
+                                   clv_error *err)
 {
     enum ONNXType type = ONNX_TYPE_UNKNOWN;
-    clr_facts f = { .checksum = CLV_HASH_INIT };
+    clr_value_stats f = { .checksum = CLV_HASH_INIT };
     void *data = NULL;
 
     CLV_TRY(clr_ort_check(ort, ort->api->GetValueType(value, &type), "a value", err));

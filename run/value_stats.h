@@ -1,6 +1,7 @@
-/* facts.h - what can be said of a value in a line: so that two runs are compared at a glance. */
-#ifndef CLV_RUN_FACTS_H
-#define CLV_RUN_FACTS_H
+/* value_stats.h - what can be said of a value in a line: so that two runs are compared at a glance.
+ */
+#ifndef CLV_RUN_VALUE_STATS_H
+#define CLV_RUN_VALUE_STATS_H
 
 #include "run/ort.h"
 
@@ -12,10 +13,11 @@ typedef struct {
     bool numbers;      /* min, max and mean hold: of what is finite, if anything is */
     double min, max, mean;
     int64_t finite, nan, inf;
-} clr_facts;
+} clr_value_stats;
 
 /* O(bytes). */
-clv_status clr_facts_of(const clr_ort *ort, const OrtValue *value, clr_facts *ret, clv_error *err);
+clv_status clr_value_stats_compute(const clr_ort *ort, const OrtValue *value, clr_value_stats *ret,
+                                   clv_error *err);
 
 /* Element i of n bits each as a double; what is no number is NaN. Not for strings. */
 double clr_element(int dtype, const void *data, int64_t i);
