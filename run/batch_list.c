@@ -1,9 +1,10 @@
+#include "run/batch_list.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "base/json.h"
-#include "run/batch_entry.h"
 
 #define LIST_MAX ((size_t)1 << 30) /* bytes of a list */
 /* What ONNX's own backend tests allow. */
@@ -71,15 +72,14 @@ static clv_status read_entry(const clv_json_at *root, clv_arena *arena, clr_batc
     return read_files(root, "outputs", arena, &ret->outputs, &ret->n_outputs, err);
 }
 
-static clv_status read_line(const char *path, int number, const char *text, size_t n,
-                            clv_arena *arena, clr_batch_entry *ret, clv_error *err)
+/* where: names the line in messages. */
+static clv_status read_line(const char *where, const char *text, size_t n, clv_arena *arena,
+                            clr_batch_entry *ret, clv_error *err)
 {
-    char what[200]; /* as much as messages show of it */
     clv_json *json = NULL;
 
-    snprintf(what, sizeof what, "%.180s: line %d", path, number);
-    CLV_TRY(clv_json_parse_line(text, n, what, &json, err));
-    clv_json_at root = clv_json_root(json, what);
+    CLV_TRY(clv_json_parse_line(text, n, where, &json, err));
+    clv_json_at root = clv_json_root(json, where);
     clv_status status = read_entry(&root, arena, ret, err);
     clv_json_free(json);
     return status;
@@ -98,9 +98,13 @@ clv_status clr_batch_list_read(const char *path, clv_arena *arena, clr_batch_ent
         const char *end = memchr(text, '\n', left);
         size_t length = end ? (size_t)(end - text) : left;
         if (strspn(text, " \t\r") < length) {
+            char where[200]; /* as much as messages show of it */
             if (!CLV_PUSH_ROOM(arena, all, n, cap))
                 return clv_fail_nomem(err, "the list");
-            CLV_TRY(read_line(path, number, text, length, arena, &all[n++], err));
+            snprintf(where, sizeof where, "%.180s: line %d", path, number);
+            CLV_TRY(read_line(where, text, length, arena, &all[n], err));
+            all[n].number = n;
+            n++;
         }
         text += length + (end != NULL);
         left -= length + (end != NULL);

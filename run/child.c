@@ -1,12 +1,11 @@
-/* child.c - processes that end with this one. */
+#include "run/child.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include "run/command.h"
 
 #define EXIT_NO_SHELL 127 /* as system() has it */
 
@@ -15,7 +14,7 @@ bool clr_die_with_parent(pid_t parent, int signal)
     return prctl(PR_SET_PDEATHSIG, signal) == 0 && getppid() == parent;
 }
 
-clv_status clr_shell_run(const char *command, int *ret_how, clv_error *err)
+clv_status clr_shell_run(const char *command, int *ret_wait_status, clv_error *err)
 {
     pid_t parent = getpid(), pid = fork();
 
@@ -26,7 +25,7 @@ clv_status clr_shell_run(const char *command, int *ret_how, clv_error *err)
             execl("/bin/sh", "sh", "-c", command, (char *)NULL);
         _exit(EXIT_NO_SHELL);
     }
-    while (waitpid(pid, ret_how, 0) < 0)
+    while (waitpid(pid, ret_wait_status, 0) < 0)
         if (errno != EINTR)
             return clv_fail(err, CLV_EIO, "no process: %s", strerror(errno));
     return CLV_OK;

@@ -1,9 +1,5 @@
-/* cmd_batch.c - many models in few processes, for test programs.
- *
- * Entries are run by children, for the runtime may crash in one. Child j of n has entries j, j + n,
- * ... and writes a line for each; where it ends too early, the entry it was at is lost, and another
- * child goes on behind it. The parent never loads the runtime, and prints in the order of the list.
- */
+#include "run/cmd_batch.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -14,7 +10,12 @@
 
 #include "base/clock.h"
 #include "run/batch_entry.h"
-#include "run/command.h"
+#include "run/child.h"
+
+/* Entries are run by children, for the runtime may crash in one. Child j of n has entries j, j + n,
+ * ... and writes a line for each; where it ends too early, the entry it was at is lost, and another
+ * child goes on behind it. The parent never loads the runtime, and prints in the order of the list.
+ */
 
 enum { JOBS, THREADS, TIMEOUT, COMMON, N_OPTIONS = COMMON + 3 };
 
@@ -60,7 +61,7 @@ typedef struct {
     double timeout_s;
     child *children;
     int64_t equal, differs, unsupported, failed;
-    int told; /* RUN_OK, or the exit code where a line could not be printed */
+    int print_code; /* RUN_OK, or the exit code where a line could not be printed */
 } batch;
 
 /* -- a child -- */
@@ -82,7 +83,7 @@ static bool write_all(int fd, const char *text)
 }
 
 /* Ends the process: there is nothing of the parent's to free. */
-static _Noreturn void live(const batch *b, pid_t parent, int32_t at, int fd)
+static _Noreturn void run_child(const batch *b, pid_t parent, int32_t at, int fd)
 {
     clr_ort ort = { 0 };
     clv_error err;
@@ -92,8 +93,8 @@ static _Noreturn void live(const batch *b, pid_t parent, int32_t at, int fd)
     for (; at < b->n; at += b->jobs) {
         const char *line = NULL;
         clv_arena *arena = clv_arena_new(NULL, 0);
-        if (!arena || clr_batch_entry_run(&ort, &b->entries[at], at, b->threads, arena, &line,
-                                          &err) != CLV_OK)
+        if (!arena ||
+            clr_batch_entry_run(&ort, &b->entries[at], b->threads, arena, &line, &err) != CLV_OK)
             _exit(RUN_FAULT);
         if (!write_all(fd, line))
             _exit(RUN_IO);
@@ -102,7 +103,7 @@ static _Noreturn void live(const batch *b, pid_t parent, int32_t at, int fd)
     _exit(RUN_OK);
 }
 
-static clv_status start(batch *b, child *k, int32_t at, clv_error *err)
+static clv_status start_child(batch *b, child *k, int32_t at, clv_error *err)
 {
     int pipes[2];
     pid_t parent = getpid();
@@ -116,7 +117,7 @@ static clv_status start(batch *b, child *k, int32_t at, clv_error *err)
     k->pid = fork();
     if (k->pid == 0) {
         close(pipes[0]);
-        live(b, parent, at, pipes[1]);
+        run_child(b, parent, at, pipes[1]);
     }
     close(pipes[1]);
     k->fd = pipes[0];
@@ -126,50 +127,37 @@ static clv_status start(batch *b, child *k, int32_t at, clv_error *err)
 
 /* -- the parent -- */
 
-static void count(batch *b, const char *line)
+static bool has_outcome(const char *line, const char *outcome)
 {
-    if (strstr(line, "\"outcome\":\"equal\"") || strstr(line, "\"outcome\": \"equal\""))
-        b->equal++;
-    else if (strstr(line, "\"outcome\":\"differs\"") || strstr(line, "\"outcome\": \"differs\""))
-        b->differs++;
-    else if (strstr(line, "\"outcome\":\"unsupported\"") ||
-             strstr(line, "\"outcome\": \"unsupported\""))
-        b->unsupported++;
-    else
-        b->failed++;
+    char compact[64], spaced[64];
+
+    snprintf(compact, sizeof compact, "\"outcome\":\"%s\"", outcome);
+    snprintf(spaced, sizeof spaced, "\"outcome\": \"%s\"", outcome);
+    return strstr(line, compact) || strstr(line, spaced);
 }
 
-static clv_status keep(batch *b, int32_t at, const char *line, clv_error *err)
+/* line: of that entry; NULL without memory. Prints all lines that no earlier one is missing for. */
+static clv_status add_line(batch *b, int32_t at, const char *line, clv_error *err)
 {
     b->lines[at] = line;
     if (!line)
         return clv_fail_nomem(err, "a line");
-    count(b, line);
+    if (has_outcome(line, "equal"))
+        b->equal++;
+    else if (has_outcome(line, "differs"))
+        b->differs++;
+    else if (has_outcome(line, "unsupported"))
+        b->unsupported++;
+    else
+        b->failed++;
     for (; b->printed < b->n && b->lines[b->printed]; b->printed++)
-        if ((b->told = clr_print(b->lines[b->printed])) != RUN_OK)
+        if ((b->print_code = clr_print(b->lines[b->printed])) != RUN_OK)
             return clv_fail(err, CLV_EIO, "standard output cannot be written");
     return CLV_OK;
 }
 
-static clv_status take_lines(batch *b, child *k, clv_error *err)
-{
-    char *end;
-
-    while ((end = memchr(k->line, '\n', k->n))) {
-        size_t length = (size_t)(end - k->line) + 1;
-        CLV_TRY(keep(b, k->at, clv_arena_printf(b->c->arena, "%.*s", (int)length, k->line), err));
-        k->n -= length;
-        memmove(k->line, k->line + length, k->n);
-        k->at += b->jobs;
-        k->started_ns = clv_now_ns();
-    }
-    if (k->n == sizeof k->line)
-        return clv_fail(err, CLV_EINTERNAL, "a line is longer than %d bytes", LINE_MAX_BYTES);
-    return CLV_OK;
-}
-
-/* The child has ended: at its last entry, or too early. */
-static clv_status bury(batch *b, child *k, clv_error *err)
+/* The child has ended: at its last entry, or too early; then another goes on behind the entry. */
+static clv_status replace_child(batch *b, child *k, clv_error *err)
 {
     int how = 0;
     char reason[80];
@@ -188,39 +176,39 @@ static clv_status bury(batch *b, child *k, clv_error *err)
     else
         snprintf(reason, sizeof reason, "the runtime ended the process with code %d",
                  WEXITSTATUS(how));
-    CLV_TRY(keep(b, k->at,
-                 clr_batch_entry_lost(&b->entries[k->at], k->at, k->late ? "timeout" : "crashed",
-                                      reason, b->c->arena),
-                 err));
-    return start(b, k, k->at + b->jobs, err);
+    const char *line = clr_batch_entry_lost(&b->entries[k->at], k->late ? "timeout" : "crashed",
+                                            reason, b->c->arena);
+    CLV_TRY(add_line(b, k->at, line, err));
+    return start_child(b, k, k->at + b->jobs, err);
 }
 
-static clv_status hear(batch *b, child *k, clv_error *err)
+static clv_status read_child(batch *b, child *k, clv_error *err)
 {
     ssize_t got = read(k->fd, k->line + k->n, sizeof k->line - k->n);
+    char *end;
 
     if (got < 0 && errno == EINTR)
         return CLV_OK;
     if (got <= 0)
-        return bury(b, k, err);
+        return replace_child(b, k, err);
     k->n += (size_t)got;
-    return take_lines(b, k, err);
-}
-
-static void kill_late(batch *b)
-{
-    for (int j = 0; j < b->jobs && b->timeout_s > 0; j++) {
-        child *k = &b->children[j];
-        if (k->pid && !k->late && clv_seconds_since(k->started_ns) > b->timeout_s) {
-            k->late = true;
-            kill(k->pid, SIGKILL);
-        }
+    while ((end = memchr(k->line, '\n', k->n))) {
+        size_t length = (size_t)(end - k->line) + 1;
+        const char *line = clv_arena_printf(b->c->arena, "%.*s", (int)length, k->line);
+        CLV_TRY(add_line(b, k->at, line, err));
+        k->n -= length;
+        memmove(k->line, k->line + length, k->n);
+        k->at += b->jobs;
+        k->started_ns = clv_now_ns();
     }
+    if (k->n == sizeof k->line)
+        return clv_fail(err, CLV_EINTERNAL, "a line is longer than %d bytes", LINE_MAX_BYTES);
+    return CLV_OK;
 }
 
-#define LOOK_MS 100 /* how often a deadline is looked at */
+#define DEADLINE_CHECK_MS 100
 
-static clv_status listen_once(batch *b, struct pollfd *fds, bool *ret_any, clv_error *err)
+static clv_status poll_children(batch *b, struct pollfd *fds, bool *ret_any, clv_error *err)
 {
     *ret_any = false;
     for (int j = 0; j < b->jobs; j++) {
@@ -230,12 +218,18 @@ static clv_status listen_once(batch *b, struct pollfd *fds, bool *ret_any, clv_e
     }
     if (!*ret_any)
         return CLV_OK;
-    if (poll(fds, (nfds_t)b->jobs, b->timeout_s > 0 ? LOOK_MS : -1) < 0 && errno != EINTR)
+    if (poll(fds, (nfds_t)b->jobs, b->timeout_s > 0 ? DEADLINE_CHECK_MS : -1) < 0 && errno != EINTR)
         return clv_fail(err, CLV_EIO, "poll: %s", strerror(errno));
     for (int j = 0; j < b->jobs; j++)
         if (fds[j].fd >= 0 && fds[j].revents)
-            CLV_TRY(hear(b, &b->children[j], err));
-    kill_late(b);
+            CLV_TRY(read_child(b, &b->children[j], err));
+    for (int j = 0; j < b->jobs && b->timeout_s > 0; j++) {
+        child *k = &b->children[j];
+        if (k->pid && !k->late && clv_seconds_since(k->started_ns) > b->timeout_s) {
+            k->late = true;
+            kill(k->pid, SIGKILL);
+        }
+    }
     return CLV_OK;
 }
 
@@ -249,9 +243,9 @@ static clv_status run_all(batch *b, clv_error *err)
     if (!fds || !b->children || !b->lines)
         return clv_fail_nomem(err, "the list");
     for (int j = 0; j < b->jobs; j++)
-        CLV_TRY(start(b, &b->children[j], j, err));
+        CLV_TRY(start_child(b, &b->children[j], j, err));
     while (any)
-        CLV_TRY(listen_once(b, fds, &any, err));
+        CLV_TRY(poll_children(b, fds, &any, err));
     return CLV_OK;
 }
 
@@ -272,8 +266,8 @@ static int run(clr_cli *c, const cli_args *args)
     b.entries = entries;
     if (status == CLV_OK)
         status = run_all(&b, &err);
-    if (b.told != RUN_OK)
-        return b.told;
+    if (b.print_code != RUN_OK)
+        return b.print_code;
     if (status != CLV_OK)
         return clr_print_error(c, &err);
     if (!c->quiet)

@@ -1,18 +1,15 @@
+#include "run/cmd_run.h"
+
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/file.h"
-#include "run/command.h"
 #include "run/inputs.h"
+#include "run/interrupt.h"
+#include "run/manifest.h"
 #include "run/report.h"
 #include "run/value_file.h"
-#include "run/warm.h"
-
-/* cleave-run run: a model, a chain of them, or a lowered folder. */
 
 enum {
     INPUTS,
@@ -116,28 +113,24 @@ static const cli_option options[N_OPTIONS] = {
 };
 
 typedef struct {
-    clr_cli *c;
     const cli_value *v;
     clv_arena *arena;
     clr_ort ort;
     clr_program program;
     clr_execution x;
     clr_execution_options options;
-    clr_input_options wishes;
-    OrtValue **inputs;
+    clr_input_options inputs;
+    OrtValue **values; /* of the inputs */
     clr_report report;
     const char *profiles; /* folder */
-    clv_error *err;
 } job;
-
-static clv_status nomem(job *j) { return clv_fail_nomem(j->err, "the run"); }
 
 /* -- options -- */
 
 /* "a=1,b=2" into its settings; a comma in a name stays where no '=' is behind it before the next.
  */
-static clv_status split(job *j, const char *option, const char *text, const clr_setting **ret,
-                        int32_t *ret_n)
+static clv_status split_settings(clv_arena *arena, const char *option, const char *text,
+                                 clr_settings *ret, clv_error *err)
 {
     clr_setting *all = NULL;
     int32_t n = 0, cap = 0;
@@ -145,22 +138,21 @@ static clv_status split(job *j, const char *option, const char *text, const clr_
     while (text && *text) {
         size_t length = strcspn(text, "=");
         length += strcspn(text + length, ",");
-        char *name = clv_arena_printf(j->arena, "%.*s", (int)length, text);
-        if (!name || !CLV_PUSH_ROOM(j->arena, all, n, cap))
-            return nomem(j);
+        char *name = clv_arena_printf(arena, "%.*s", (int)length, text);
+        if (!name || !CLV_PUSH_ROOM(arena, all, n, cap))
+            return clv_fail_nomem(err, "the run");
         char *equals = strrchr(name, '=');
         if (!equals || equals == name)
-            return clv_fail(j->err, CLV_EUSAGE, "%s: '%.100s' is not NAME=VALUE", option, name);
+            return clv_fail(err, CLV_EUSAGE, "%s: '%.100s' is not NAME=VALUE", option, name);
         *equals = '\0';
         all[n++] = (clr_setting){ name, equals + 1 };
         text += length + (text[length] == ',');
     }
-    *ret = all;
-    *ret_n = n;
+    *ret = (clr_settings){ all, n };
     return CLV_OK;
 }
 
-static clv_status split_paths(job *j, const char *text)
+static clv_status split_paths(job *j, const char *text, clv_error *err)
 {
     const char **all = NULL;
     int32_t n = 0, cap = 0;
@@ -168,125 +160,99 @@ static clv_status split_paths(job *j, const char *text)
     while (text && *text) {
         size_t length = strcspn(text, ",");
         if (!CLV_PUSH_ROOM(j->arena, all, n, cap))
-            return nomem(j);
+            return clv_fail_nomem(err, "the run");
         all[n] = clv_arena_printf(j->arena, "%.*s", (int)length, text);
         if (!all[n++])
-            return nomem(j);
+            return clv_fail_nomem(err, "the run");
         text += length + (text[length] == ',');
     }
-    j->wishes.paths = all;
-    j->wishes.n_paths = n;
+    j->inputs.paths = all;
+    j->inputs.n_paths = n;
     return CLV_OK;
 }
 
-static clv_status read_wishes(job *j)
-{
-    const cli_value *v = j->v;
-    clr_input_options *w = &j->wishes;
-
-    w->random = v[RANDOM].by != NULL;
-    w->seed = (uint64_t)v[SEED].number;
-    CLV_TRY(split_paths(j, v[INPUTS].text));
-    CLV_TRY(split(j, "--range", v[RANGE].text, &w->ranges, &w->n_ranges));
-    CLV_TRY(split(j, "--bind", v[BIND].text, &w->binds, &w->n_binds));
-    return split(j, "--shape", v[SHAPE].text, &w->shapes, &w->n_shapes);
-}
-
-/* May they be read, and is it one folder or models? */
-static clv_status look_at(job *j, const cli_args *args, bool *ret_folder)
+/* May the operands be read, and are they one folder or models? */
+static clv_status check_operands(const cli_args *args, bool *ret_folder, clv_error *err)
 {
     *ret_folder = false;
     for (int i = 0; i < args->n_operands; i++) {
         const char *path = args->operands[i];
         struct stat st;
         if (stat(path, &st) != 0 || access(path, R_OK) != 0)
-            return clv_fail(j->err, CLV_EIO, "cannot read %s: %s", path, strerror(errno));
+            return clv_fail(err, CLV_EIO, "cannot read %s: %s", path, strerror(errno));
         if (*ret_folder)
-            return clv_fail(j->err, CLV_EUSAGE, "'%s' is one too many, expected one folder", path);
+            return clv_fail(err, CLV_EUSAGE, "'%s' is one too many, expected one folder", path);
         if (S_ISDIR(st.st_mode) && i > 0)
-            return clv_fail(j->err, CLV_EUSAGE, "'%s' is a folder, expected a model", path);
+            return clv_fail(err, CLV_EUSAGE, "'%s' is a folder, expected a model", path);
         *ret_folder = S_ISDIR(st.st_mode);
     }
     return CLV_OK;
 }
 
-static clv_status read_program(job *j, const cli_args *args)
-{
-    const char *first = args->operands[0];
-    bool folder;
-
-    CLV_TRY(look_at(j, args, &folder));
-    if (!folder)
-        return clr_program_from_paths(args->operands, args->n_operands, j->arena, &j->program,
-                                      j->err);
-    CLV_TRY(clr_manifest_read(first, j->arena, &j->program, j->err));
-    return clr_manifest_check_files(&j->program, j->arena, j->err);
-}
-
 /* -- outputs -- */
 
-static clv_status make_folder(job *j)
+static clv_status make_folder(const char *folder, clv_error *err)
 {
-    const char *folder = j->v[OUTPUT].text;
     struct stat st;
 
-    if (!folder)
-        return CLV_OK;
     if (mkdir(folder, 0777) == 0)
         return CLV_OK;
     int why = errno;
     if (stat(folder, &st) == 0 && S_ISDIR(st.st_mode))
         return CLV_OK;
-    return clv_fail(j->err, CLV_EIO, "cannot make the folder %s: %s", folder, strerror(why));
+    return clv_fail(err, CLV_EIO, "cannot make the folder %s: %s", folder, strerror(why));
 }
 
-static clv_status take_output(job *j, int32_t i, clr_value_stats *facts, const char **file)
+/* Describes output i, and writes it where that is wanted. */
+static clv_status handle_output(job *j, int32_t i, clr_value_stats *stats, const char **file,
+                                clv_error *err)
 {
     clr_file_kind kind = j->v[FORMAT].by && j->v[FORMAT].number == 1 ? CLR_FILE_NPY : CLR_FILE_PB;
     const OrtValue *value = NULL;
     OrtValue *own = NULL;
 
-    CLV_TRY(clr_execution_output(&j->x, i, &value, &own, j->err));
-    clv_status status = clr_value_stats_compute(&j->ort, value, facts, j->err);
+    CLV_TRY(clr_execution_output(&j->x, i, &value, &own, err));
+    clv_status status = clr_value_stats_compute(&j->ort, value, stats, err);
     if (status == CLV_OK && j->v[OUTPUT].text) {
         *file = clv_arena_printf(j->arena, "%s/output_%d.%s", j->v[OUTPUT].text, (int)i,
                                  formats[kind == CLR_FILE_NPY]);
-        status =
-            *file ? clr_value_write(&j->ort, *file, kind, j->program.outputs[i].name, value, j->err)
-                  : nomem(j);
+        status = *file
+                     ? clr_value_write(&j->ort, *file, kind, j->program.outputs[i].name, value, err)
+                     : clv_fail_nomem(err, "the run");
     }
     clr_value_free(&j->ort, own);
     return status;
 }
 
-static clv_status take_outputs(job *j)
+static clv_status handle_outputs(job *j, clv_error *err)
 {
     int32_t n = j->program.n_outputs;
-    clr_value_stats *facts = CLV_NEW_ARRAY(j->arena, clr_value_stats, n);
+    clr_value_stats *stats = CLV_NEW_ARRAY(j->arena, clr_value_stats, n);
     const char **files = CLV_NEW_ARRAY(j->arena, const char *, n);
 
-    if (!facts || !files)
-        return nomem(j);
-    CLV_TRY(make_folder(j));
+    if (!stats || !files)
+        return clv_fail_nomem(err, "the run");
+    if (j->v[OUTPUT].text)
+        CLV_TRY(make_folder(j->v[OUTPUT].text, err));
     for (int32_t i = 0; i < n; i++)
-        CLV_TRY(take_output(j, i, &facts[i], &files[i]));
-    j->report.outputs = facts;
+        CLV_TRY(handle_output(j, i, &stats[i], &files[i], err));
+    j->report.outputs = stats;
     j->report.files = files;
     return CLV_OK;
 }
 
-static clv_status take_profiles(job *j)
+static clv_status read_profiles(job *j, clv_error *err)
 {
-    clr_node_times *nodes = CLV_NEW_ARRAY(j->arena, clr_node_times, j->program.n_members);
+    clr_node_times *nodes = CLV_NEW_ARRAY(j->arena, clr_node_times, j->program.n_models);
 
     if (!nodes)
-        return nomem(j);
-    for (int32_t i = 0; i < j->program.n_members; i++) {
+        return clv_fail_nomem(err, "the run");
+    for (int32_t i = 0; i < j->program.n_models; i++) {
         const char *path = NULL;
-        if (j->program.members[i].empty)
+        if (j->program.models[i].empty)
             continue;
-        CLV_TRY(clr_session_profile(&j->x.sessions[i], j->arena, &path, j->err));
-        CLV_TRY(clr_profile_read(path, j->arena, &nodes[i], j->err));
+        CLV_TRY(clr_session_profile(&j->x.sessions[i], j->arena, &path, err));
+        CLV_TRY(clr_profile_read(path, j->arena, &nodes[i], err));
     }
     j->report.nodes = nodes;
     return CLV_OK;
@@ -294,14 +260,27 @@ static clv_status take_profiles(job *j)
 
 /* -- all of it -- */
 
-static clv_status open_all(job *j, const cli_args *args)
+static clv_status open_all(job *j, const cli_args *args, clv_error *err)
 {
     const cli_value *v = j->v;
+    clr_input_options *in = &j->inputs;
+    bool is_folder;
 
-    CLV_TRY(read_wishes(j));
-    CLV_TRY(read_program(j, args));
+    in->random = v[RANDOM].by != NULL;
+    in->seed = (uint64_t)v[SEED].number;
+    CLV_TRY(split_paths(j, v[INPUTS].text, err));
+    CLV_TRY(split_settings(j->arena, "--range", v[RANGE].text, &in->ranges, err));
+    CLV_TRY(split_settings(j->arena, "--bind", v[BIND].text, &in->binds, err));
+    CLV_TRY(split_settings(j->arena, "--shape", v[SHAPE].text, &in->shapes, err));
+    CLV_TRY(check_operands(args, &is_folder, err));
+    if (is_folder) {
+        CLV_TRY(clr_manifest_read(args->operands[0], j->arena, &j->program, err));
+        CLV_TRY(clr_manifest_check_files(&j->program, j->arena, err));
+    } else
+        CLV_TRY(
+            clr_program_from_paths(args->operands, args->n_operands, j->arena, &j->program, err));
     if (v[PROFILE].by)
-        CLV_TRY(clr_temporary_make(j->arena, &j->profiles, j->err));
+        CLV_TRY(clr_temporary_make(j->arena, &j->profiles, err));
     j->options = (clr_execution_options){
         .threads = (int)v[THREADS].number,
         .level = v[OPTIMIZE].by ? (clr_opt_level)v[OPTIMIZE].number : CLR_OPT_ALL,
@@ -309,59 +288,53 @@ static clv_status open_all(job *j, const cli_args *args)
         .timeout_s = v[TIMEOUT].seconds,
         .profile = j->profiles,
     };
-    CLV_TRY(clr_ort_open(&j->ort, j->err));
-    CLV_TRY(clr_ort_warm_up(&j->ort, j->err));
-    return clr_execution_open(&j->ort, &j->program, &j->options, j->arena, &j->x, j->err);
+    CLV_TRY(clr_ort_open(&j->ort, err));
+    CLV_TRY(clr_ort_warm_up(&j->ort, err));
+    return clr_execution_open(&j->ort, &j->program, &j->options, j->arena, &j->x, err);
 }
 
-static clv_status do_all(job *j, const cli_args *args)
+static clv_status run_all(job *j, const cli_args *args, clv_error *err)
 {
-    CLV_TRY(open_all(j, args));
-    j->inputs = CLV_NEW_ARRAY(j->arena, OrtValue *, j->program.n_inputs);
-    if (!j->inputs)
-        return nomem(j);
-    CLV_TRY(clr_inputs_make(&j->ort, &j->program, j->x.sessions, &j->wishes, j->arena, j->inputs,
-                            j->err));
+    CLV_TRY(open_all(j, args, err));
+    j->values = CLV_NEW_ARRAY(j->arena, OrtValue *, j->program.n_inputs);
+    if (!j->values)
+        return clv_fail_nomem(err, "the run");
+    CLV_TRY(clr_inputs_make(&j->x, &j->inputs, j->arena, j->values, err));
     clr_measure_options o = { .warmup = (int)j->v[WARMUP].number,
                               .repeat = j->v[REPEAT].by ? (int)j->v[REPEAT].number : 1,
                               .pipeline = (int)j->v[PIPELINE].number };
-    CLV_TRY(clr_measure(&j->x, j->inputs, &o, j->arena, &j->report.measured, j->err));
+    CLV_TRY(clr_measure(&j->x, j->values, &o, j->arena, &j->report.measured, err));
     j->report.x = &j->x;
     if (j->profiles)
-        CLV_TRY(take_profiles(j));
-    return take_outputs(j);
+        CLV_TRY(read_profiles(j, err));
+    return handle_outputs(j, err);
 }
 
-static int tell(job *j)
+static int print_report(clr_cli *c, const clr_report *report)
 {
-    if (j->c->quiet && !j->c->json)
+    if (c->quiet && !c->json)
         return RUN_OK;
     const char *text =
-        j->c->json ? clr_report_json(&j->report, j->arena) : clr_report_text(&j->report, j->arena);
-    return text ? clr_print(text) : clr_print_nomem(j->c);
-}
-
-static void clean_up(job *j)
-{
-    clr_values_free(&j->ort, j->inputs, j->program.n_inputs);
-    clr_execution_close(&j->x);
-    clr_ort_close(&j->ort);
-    clr_temporary_remove();
+        c->json ? clr_report_json(report, c->arena) : clr_report_text(report, c->arena);
+    return text ? clr_print(text) : clr_print_nomem(c);
 }
 
 static int run(clr_cli *c, const cli_args *args)
 {
     clv_error err;
-    job j = { .c = c, .v = args->values, .arena = c->arena, .err = &err };
+    job j = { .v = args->values, .arena = c->arena };
 
     if (args->n_operands == 0)
         return clr_print_usage_error(c, "no model is given");
     clr_signals_watch();
-    clv_status status = do_all(&j, args);
-    int code = status == CLV_OK       ? tell(&j)
+    clv_status status = run_all(&j, args, &err);
+    int code = status == CLV_OK       ? print_report(c, &j.report)
                : status == CLV_EUSAGE ? clr_print_usage_error(c, "%s", err.message)
                                       : clr_print_error(c, &err);
-    clean_up(&j);
+    clr_values_free(&j.ort, j.values, j.program.n_inputs);
+    clr_execution_close(&j.x);
+    clr_ort_close(&j.ort);
+    clr_temporary_remove();
     return code;
 }
 

@@ -44,9 +44,10 @@ typedef struct {
 struct clr_kernel {
     const clr_participant *owner;
     const char *node;
-    clr_barrier *place;
-    int32_t *group, n, me; /* members, and which of them this is */
-    offer offer;           /* but for the tensors */
+    clr_barrier *barrier;
+    clr_group group;
+    int32_t me;  /* which of the group this is */
+    offer offer; /* but for the tensors */
 };
 
 /* -- making a kernel: attributes and group -- */
@@ -139,8 +140,8 @@ static clv_status read_attributes(const attributes *a, const op *o, clr_kernel *
 static clv_status find_me(clr_kernel *k, clv_error *err)
 {
     k->me = -1;
-    for (int32_t i = 0; i < k->n; i++)
-        if (k->group[i] == k->owner->member)
+    for (int32_t i = 0; i < k->group.n; i++)
+        if (k->group.members[i] == k->owner->member)
             k->me = i;
     return k->me >= 0 ? CLV_OK
                       : clv_fail(err, CLV_EFORMAT, "node '%s': no group of it has device %" PRId32,
@@ -151,39 +152,39 @@ static clv_status make_group(const attributes *a, clr_kernel *k, clv_error *err)
 {
     const clr_program *p = k->owner->program;
     int32_t which = 0, first = 0, member = k->owner->member;
-    int64_t size = p->n_members;
+    int64_t size = p->n_models;
     size_t n = 0;
     const clr_collective *c = clr_program_find_collective(p, k->node, member, &which);
 
     if (c) {
-        k->group = c->members + c->starts[which];
-        k->n = c->starts[which + 1] - c->starts[which];
+        k->group =
+            (clr_group){ c->members + c->starts[which], c->starts[which + 1] - c->starts[which] };
         return find_me(k, err);
     }
     get_int(a, "group_size", &size);
-    if (size < 1 || size > p->n_members || p->n_members % size != 0)
+    if (size < 1 || size > p->n_models || p->n_models % size != 0)
         return clv_fail(err, CLV_EFORMAT,
                         "node '%s': group_size is %" PRId64 ", but there are %" PRId32 " devices",
-                        k->node, size, p->n_members);
+                        k->node, size, p->n_models);
     const int64_t *groups = get_ints(a, "groups", &n);
     if (n % (size_t)size != 0)
         return clv_fail(err, CLV_EFORMAT, "node '%s': groups has not group_size devices each",
                         k->node);
-    k->n = (int32_t)size;
-    k->group = CLV_NEW_ARRAY(a->arena, int32_t, size);
-    if (!k->group)
+    int32_t *members = CLV_NEW_ARRAY(a->arena, int32_t, size);
+    k->group = (clr_group){ members, (int32_t)size };
+    if (!members)
         return clv_fail_nomem(err, "a group");
-    first = member / k->n * k->n;
+    first = member / k->group.n * k->group.n;
     for (size_t i = 0; i < n; i++) {
-        if (groups[i] < 0 || groups[i] >= p->n_members)
+        if (groups[i] < 0 || groups[i] >= p->n_models)
             return clv_fail(err, CLV_EFORMAT,
                             "node '%s': groups has device %" PRId64 ", but there are %" PRId32,
-                            k->node, groups[i], p->n_members);
+                            k->node, groups[i], p->n_models);
         if (groups[i] == member)
             first = (int32_t)(i / (size_t)size * (size_t)size);
     }
-    for (int32_t i = 0; i < k->n; i++)
-        k->group[i] = n ? (int32_t)groups[first + i] : first + i;
+    for (int32_t i = 0; i < k->group.n; i++)
+        members[i] = n ? (int32_t)groups[first + i] : first + i;
     return find_me(k, err);
 }
 
@@ -199,8 +200,8 @@ clv_status clr_kernel_new(const clr_participant *owner, int which, const OrtApi 
     CLV_TRY(node_name(&a, owner->ort, &k->node, err));
     CLV_TRY(read_attributes(&a, &ops[which], k, err));
     CLV_TRY(make_group(&a, k, err));
-    CLV_TRY(clr_rendezvous_barrier(owner->rendezvous, k->node, k->group, k->n, sizeof(offer),
-                                   &k->place, err));
+    CLV_TRY(clr_rendezvous_barrier(owner->rendezvous, k->node, k->group, sizeof(offer), &k->barrier,
+                                   err));
     *ret = k;
     return CLV_OK;
 }
@@ -209,37 +210,32 @@ const clr_participant *clr_kernel_owner(const clr_kernel *k) { return k->owner; 
 
 /* -- running it -- */
 
-static offer *offer_of(const clr_kernel *k, int32_t i) { return clr_barrier_slot(k->place, i); }
-
-static clv_status differ(const clr_kernel *k, int32_t i, clv_error *err)
-{
-    char a[160], b[160];
-
-    return clv_fail(err, CLV_EFORMAT,
-                    "node '%s': device %" PRId32 " comes with %s, device %" PRId32
-                    " with %s, which do not go together",
-                    k->node, k->group[0], clr_shape_text(a, sizeof a, &offer_of(k, 0)->shape),
-                    k->group[i], clr_shape_text(b, sizeof b, &offer_of(k, i)->shape));
-}
+static offer *offer_of(const clr_kernel *k, int32_t i) { return clr_barrier_slot(k->barrier, i); }
 
 static clv_status check_offers(const clr_kernel *k, clv_error *err)
 {
     const offer *first = offer_of(k, 0);
+    char a[160], b[160];
 
-    for (int32_t i = 1; i < k->n; i++) {
+    for (int32_t i = 1; i < k->group.n; i++) {
         const offer *o = offer_of(k, i);
         if (o->kind != first->kind || o->reduce != first->reduce || o->axis != first->axis ||
             o->root != first->root)
             return clv_fail(err, CLV_EFORMAT,
                             "node '%s': devices %" PRId32 " and %" PRId32
                             " want different collectives",
-                            k->node, k->group[0], k->group[i]);
+                            k->node, k->group.members[0], k->group.members[i]);
         bool same = o->shape.dtype == first->shape.dtype && o->shape.rank == first->shape.rank;
         for (int32_t d = 0; same && d < o->shape.rank; d++)
             same =
                 o->shape.dims[d] == first->shape.dims[d] || (o->kind == ALL_GATHER && d == o->axis);
         if (!same)
-            return differ(k, i, err);
+            return clv_fail(err, CLV_EFORMAT,
+                            "node '%s': device %" PRId32 " comes with %s, device %" PRId32
+                            " with %s, which do not go together",
+                            k->node, k->group.members[0],
+                            clr_shape_text(a, sizeof a, &first->shape), k->group.members[i],
+                            clr_shape_text(b, sizeof b, &o->shape));
     }
     return CLV_OK;
 }
@@ -257,18 +253,18 @@ static clv_status own_output(const clr_kernel *k, clr_shape *ret, clv_error *err
         (reduces && !clr_reduce_supports((int)mine->shape.dtype)))
         return clv_fail(err, CLV_EUNSUPP, "node '%s': there is no %s of %s", k->node,
                         kind_names[mine->kind], clr_dtype_name((int)mine->shape.dtype));
-    if ((splits && (mine->shape.rank == 0 || mine->shape.dims[0] % k->n != 0)) ||
+    if ((splits && (mine->shape.rank == 0 || mine->shape.dims[0] % k->group.n != 0)) ||
         (mine->kind == ALL_GATHER && (mine->axis < 0 || mine->axis >= mine->shape.rank)) ||
-        (mine->kind == BROADCAST && (mine->root < 0 || mine->root >= k->n)))
+        (mine->kind == BROADCAST && (mine->root < 0 || mine->root >= k->group.n)))
         return clv_fail(err, CLV_EFORMAT,
                         "node '%s': there is no %s of %s over %" PRId32 " devices (axis %" PRId64
                         ", root %" PRId64 ")",
                         k->node, kind_names[mine->kind],
-                        clr_shape_text(text, sizeof text, &mine->shape), k->n, mine->axis,
+                        clr_shape_text(text, sizeof text, &mine->shape), k->group.n, mine->axis,
                         mine->root);
     if (mine->kind == REDUCE_SCATTER)
-        ret->dims[0] /= k->n;
-    for (int32_t i = 0; mine->kind == ALL_GATHER && i < k->n; i++)
+        ret->dims[0] /= k->group.n;
+    for (int32_t i = 0; mine->kind == ALL_GATHER && i < k->group.n; i++)
         if (i != k->me)
             ret->dims[mine->axis] += offer_of(k, i)->shape.dims[mine->axis];
     return clr_shape_count(ret)
@@ -277,7 +273,7 @@ static clv_status own_output(const clr_kernel *k, clr_shape *ret, clv_error *err
 }
 
 /* Rows of each device, one behind the other, as often as there are rows before the axis. */
-static void gather(const clr_kernel *k)
+static void all_gather(const clr_kernel *k)
 {
     const offer *mine = offer_of(k, k->me);
     uint8_t *to = mine->out;
@@ -286,7 +282,7 @@ static void gather(const clr_kernel *k)
     for (int32_t d = 0; d < mine->axis; d++)
         outer *= mine->shape.dims[d];
     for (int64_t row = 0; row < outer; row++)
-        for (int32_t i = 0; i < k->n; i++) {
+        for (int32_t i = 0; i < k->group.n; i++) {
             const offer *o = offer_of(k, i);
             size_t n = clr_dtype_bytes((int)o->shape.dtype, o->shape.count / outer);
             if (n)
@@ -294,38 +290,47 @@ static void gather(const clr_kernel *k)
         }
 }
 
-static void exchange(const clr_kernel *k)
+/* Share i of the first dimension goes to the i-th of the group. */
+static void all_to_all(const clr_kernel *k)
 {
     const offer *mine = offer_of(k, k->me);
-    size_t n = clr_dtype_bytes((int)mine->shape.dtype, mine->shape.count / k->n);
+    size_t n = clr_dtype_bytes((int)mine->shape.dtype, mine->shape.count / k->group.n);
 
-    for (int32_t i = 0; i < k->n && n; i++)
+    for (int32_t i = 0; i < k->group.n && n; i++)
         memcpy((uint8_t *)mine->out + (size_t)i * n,
                (const uint8_t *)offer_of(k, i)->in + (size_t)k->me * n, n);
 }
 
-/* all_reduce: each device makes one share of it for all; reduce_scatter: its own. */
+/* all_reduce: each device makes one share of it for all, as reduce-scatter and all-gather do
+ * (Rabenseifner 2004); reduce_scatter: its own. */
 static clv_status reduce(const clr_kernel *k, clv_error *err)
 {
     const offer *mine = offer_of(k, k->me);
-    int64_t count = mine->shape.count, first = count / k->n * k->me, n = count / k->n;
+    int64_t count = mine->shape.count, first = count / k->group.n * k->me, n = count / k->group.n;
     clv_arena *arena = clv_arena_new(NULL, 0);
-    const void **ins = arena ? CLV_NEW_ARRAY(arena, const void *, k->n) : NULL;
-    void **outs = arena ? CLV_NEW_ARRAY(arena, void *, k->n) : NULL;
+    const void **ins = arena ? CLV_NEW_ARRAY(arena, const void *, k->group.n) : NULL;
+    void **outs = arena ? CLV_NEW_ARRAY(arena, void *, k->group.n) : NULL;
     bool scatter = mine->kind == REDUCE_SCATTER;
 
     if (!ins || !outs) {
         clv_arena_free(arena);
         return clv_fail_nomem(err, "a collective");
     }
-    for (int32_t i = 0; i < k->n; i++) {
+    for (int32_t i = 0; i < k->group.n; i++) {
         ins[i] = offer_of(k, i)->in;
         outs[i] = offer_of(k, scatter ? k->me : i)->out;
     }
-    if (k->me == k->n - 1)
+    if (k->me == k->group.n - 1)
         n = count - first;
-    clr_reduce_run(mine->reduce, (int)mine->shape.dtype, ins, k->n, outs, scatter ? 1 : k->n, first,
-                   n, scatter);
+    clr_reduce_run(&(clr_reduction){ .op = mine->reduce,
+                                     .dtype = (int)mine->shape.dtype,
+                                     .ins = ins,
+                                     .outs = outs,
+                                     .n_ins = k->group.n,
+                                     .n_outs = scatter ? 1 : k->group.n,
+                                     .first = first,
+                                     .n = n,
+                                     .shift = scatter ? first : 0 });
     clv_arena_free(arena);
     return CLV_OK;
 }
@@ -339,10 +344,10 @@ static clv_status compute(const clr_kernel *k, clv_error *err)
     case REDUCE_SCATTER:
         return reduce(k, err);
     case ALL_GATHER:
-        gather(k);
+        all_gather(k);
         break;
     case ALL_TO_ALL:
-        exchange(k);
+        all_to_all(k);
         break;
     case BROADCAST:
         root = offer_of(k, (int32_t)mine->root);
@@ -373,15 +378,15 @@ clv_status clr_kernel_run(clr_kernel *k, OrtKernelContext *context, clv_error *e
     if (mine->shape.dtype != ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING)
         CLV_TRY(clr_tensor_data(c->ort, in, &data, err));
     mine->in = data;
-    CLV_TRY(clr_rendezvous_wait(c->rendezvous, k->place, c->member, err));
+    CLV_TRY(clr_rendezvous_wait(c->rendezvous, k->barrier, c->member, err));
     CLV_TRY(check_offers(k, err));
     CLV_TRY(own_output(k, &shape, err));
     CLV_TRY(clr_ort_check(
         c->ort, api->KernelContext_GetOutput(context, 0, shape.dims, (size_t)shape.rank, &out),
         k->node, err));
     CLV_TRY(clr_tensor_data(c->ort, out, &mine->out, err));
-    CLV_TRY(clr_rendezvous_wait(c->rendezvous, k->place, c->member, err)); /* outputs are there */
+    CLV_TRY(clr_rendezvous_wait(c->rendezvous, k->barrier, c->member, err)); /* outputs are there */
     CLV_TRY(compute(k, err));
-    return clr_rendezvous_wait(c->rendezvous, k->place, c->member,
+    return clr_rendezvous_wait(c->rendezvous, k->barrier, c->member,
                                err); /* nobody looks at my input any more */
 }

@@ -26,7 +26,7 @@ struct clr_collective_ops {
 
 /* -- what the runtime calls -- */
 
-static OrtStatus *tell(const clr_ort *ort, clv_status status, const clv_error *err)
+static OrtStatus *to_ort_status(const clr_ort *ort, clv_status status, const clv_error *err)
 {
     return status == CLV_OK
                ? NULL
@@ -43,7 +43,7 @@ static OrtStatus *ORT_API_CALL create_kernel(const OrtCustomOp *custom, const Or
     clv_status status = clr_kernel_new(&o->owner->device, o->which, api, info, &k, &err);
 
     *ret = k;
-    return tell(o->owner->device.ort, status, &err);
+    return to_ort_status(o->owner->device.ort, status, &err);
 }
 
 static OrtStatus *ORT_API_CALL compute_kernel(void *made, OrtKernelContext *context)
@@ -52,7 +52,7 @@ static OrtStatus *ORT_API_CALL compute_kernel(void *made, OrtKernelContext *cont
     clv_error err;
     clv_status status = clr_kernel_run(k, context, &err);
 
-    return tell(clr_kernel_owner(k)->ort, status, &err);
+    return to_ort_status(clr_kernel_owner(k)->ort, status, &err);
 }
 
 static void ORT_API_CALL destroy_kernel(void *made) { (void)made; /* lives in the arena */ }

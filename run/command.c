@@ -1,3 +1,5 @@
+#include "run/command.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -5,7 +7,6 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "run/command.h"
 
 int clr_print(const char *text)
 {
@@ -17,7 +18,8 @@ int clr_print(const char *text)
     return RUN_IO;
 }
 
-const char *clr_status_word(clv_status status)
+/* "input", "io", ... for a status; the same words that cleave uses. */
+static const char *word_of(clv_status status)
 {
     switch (status) {
     case CLV_EUSAGE:
@@ -63,29 +65,18 @@ static int code_of(clv_status status)
     return RUN_FAULT;
 }
 
-CLV_PRINTF(3, 4) static void one_line(char *buf, size_t size, const char *fmt, ...)
-{
-    va_list args;
-
-    va_start(args, fmt);
-    clv_words(buf, size, fmt, args);
-    va_end(args);
-}
-
 int clr_print_error(clr_cli *c, const clv_error *error)
 {
-    char line[CLV_MESSAGE_SIZE];
     clv_json_out out;
 
-    one_line(line, sizeof line, "%s", error->message);
-    fprintf(stderr, "cleave-run: %s\n", line);
+    fprintf(stderr, "cleave-run: %s\n", error->message);
     if (!c->json)
         return code_of(error->status);
     clv_json_begin(&out, c->arena, true);
     clv_json_open_object(&out, NULL);
     clv_json_open_object(&out, "error");
-    clv_json_put_string(&out, "code", clr_status_word(error->status));
-    clv_json_put_string(&out, "message", line);
+    clv_json_put_string(&out, "code", word_of(error->status));
+    clv_json_put_string(&out, "message", error->message);
     clv_json_close_object(&out);
     clv_json_close_object(&out);
     if (clv_json_end(&out, NULL) == CLV_OK)

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "run/value_stats.h"
+#include "run/element.h"
 
 #define DEPTH_MAX 8 /* of sequences in sequences */
 
@@ -15,10 +15,9 @@ typedef struct {
     const clr_tolerance *tolerance;
     clr_difference *to;
     clv_arena *arena;
-    clv_error *err;
-} comparing;
+} comparison;
 
-CLV_PRINTF(2, 3) static void differs(comparing *c, const char *fmt, ...)
+CLV_PRINTF(2, 3) static void set_different(comparison *c, const char *fmt, ...)
 {
     va_list args;
 
@@ -29,7 +28,7 @@ CLV_PRINTF(2, 3) static void differs(comparing *c, const char *fmt, ...)
 }
 
 /* "[1,0,4]" of a place in a tensor. */
-static const char *place(char buf[static 128], const clr_shape *shape, int64_t at)
+static const char *place_text(char buf[static 128], const clr_shape *shape, int64_t at)
 {
     int64_t index[CLR_MAX_RANK];
     size_t n = clv_add_words(buf, 128, 0, "[");
@@ -61,7 +60,7 @@ static bool is_float(int dtype)
     }
 }
 
-static void compare_floats(comparing *c, const clr_shape *shape, const void *got,
+static void compare_floats(comparison *c, const clr_shape *shape, const void *got,
                            const void *expected)
 {
     const clr_tolerance *t = c->tolerance;
@@ -79,12 +78,12 @@ static void compare_floats(comparing *c, const clr_shape *shape, const void *got
             continue;
         if (c->to->differing++ == 0) {
             c->to->first = i;
-            differs(c, "element %s is %.9g, expected %.9g", place(at, shape, i), g, e);
+            set_different(c, "element %s is %.9g, expected %.9g", place_text(at, shape, i), g, e);
         }
     }
 }
 
-static void compare_exactly(comparing *c, const clr_shape *shape, const uint8_t *got,
+static void compare_exactly(comparison *c, const clr_shape *shape, const uint8_t *got,
                             const uint8_t *expected)
 {
     int dtype = (int)shape->dtype, bits = clr_dtype_bits(dtype);
@@ -101,49 +100,51 @@ static void compare_exactly(comparing *c, const clr_shape *shape, const uint8_t 
             continue;
         if (c->to->differing++ == 0) {
             c->to->first = i;
-            differs(c, "element %s is %.17g, expected %.17g", place(at, shape, i),
-                    clr_element(dtype, got, i), clr_element(dtype, expected, i));
+            set_different(c, "element %s is %.17g, expected %.17g", place_text(at, shape, i),
+                          clr_element(dtype, got, i), clr_element(dtype, expected, i));
         }
     }
 }
 
-static clv_status compare_strings(comparing *c, const clr_shape *shape, const OrtValue *got,
-                                  const OrtValue *expected)
+static clv_status compare_strings(comparison *c, const clr_shape *shape, const OrtValue *got,
+                                  const OrtValue *expected, clv_error *err)
 {
-    const char **g = NULL, **e = NULL;
-    size_t *g_n = NULL, *e_n = NULL;
+    clr_strings g, e;
     char at[128];
 
-    CLV_TRY(clr_tensor_strings(c->ort, got, shape->count, c->arena, &g, &g_n, c->err));
-    CLV_TRY(clr_tensor_strings(c->ort, expected, shape->count, c->arena, &e, &e_n, c->err));
+    CLV_TRY(clr_tensor_strings(c->ort, got, shape->count, c->arena, &g, err));
+    CLV_TRY(clr_tensor_strings(c->ort, expected, shape->count, c->arena, &e, err));
     for (int64_t i = 0; i < shape->count; i++)
-        if ((g_n[i] != e_n[i] || memcmp(g[i], e[i], g_n[i]) != 0) && c->to->differing++ == 0) {
+        if ((g.lengths[i] != e.lengths[i] || memcmp(g.texts[i], e.texts[i], g.lengths[i]) != 0) &&
+            c->to->differing++ == 0) {
             c->to->first = i;
-            differs(c, "element %s is '%.80s', expected '%.80s'", place(at, shape, i), g[i], e[i]);
+            set_different(c, "element %s is '%.80s', expected '%.80s'", place_text(at, shape, i),
+                          g.texts[i], e.texts[i]);
         }
     return CLV_OK;
 }
 
-static clv_status compare_tensors(comparing *c, const OrtValue *got, const OrtValue *expected)
+static clv_status compare_tensors(comparison *c, const OrtValue *got, const OrtValue *expected,
+                                  clv_error *err)
 {
     clr_shape g, e;
     char a[200], b[200];
     void *g_data = NULL, *e_data = NULL;
 
-    CLV_TRY(clr_tensor_shape(c->ort, got, &g, c->err));
-    CLV_TRY(clr_tensor_shape(c->ort, expected, &e, c->err));
+    CLV_TRY(clr_tensor_shape(c->ort, got, &g, err));
+    CLV_TRY(clr_tensor_shape(c->ort, expected, &e, err));
     if (g.dtype != e.dtype || g.rank != e.rank ||
         memcmp(g.dims, e.dims, (size_t)g.rank * sizeof *g.dims) != 0) {
-        differs(c, "it is %s, expected %s", clr_shape_text(a, sizeof a, &g),
-                clr_shape_text(b, sizeof b, &e));
+        set_different(c, "it is %s, expected %s", clr_shape_text(a, sizeof a, &g),
+                      clr_shape_text(b, sizeof b, &e));
         return CLV_OK;
     }
     if (g.count == 0)
         return CLV_OK;
     if (g.dtype == ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING)
-        return compare_strings(c, &g, got, expected);
-    CLV_TRY(clr_tensor_data(c->ort, got, &g_data, c->err));
-    CLV_TRY(clr_tensor_data(c->ort, expected, &e_data, c->err));
+        return compare_strings(c, &g, got, expected, err);
+    CLV_TRY(clr_tensor_data(c->ort, got, &g_data, err));
+    CLV_TRY(clr_tensor_data(c->ort, expected, &e_data, err));
     if (is_float((int)g.dtype))
         compare_floats(c, &g, g_data, e_data);
     else if (g.dtype == ONNX_TENSOR_ELEMENT_DATA_TYPE_COMPLEX64 ||
@@ -159,62 +160,62 @@ static clv_status compare_tensors(comparing *c, const OrtValue *got, const OrtVa
     return CLV_OK;
 }
 
-static clv_status compare_values(comparing *c, const OrtValue *got, const OrtValue *expected,
-                                 int depth);
+static clv_status compare_values(comparison *c, const OrtValue *got, const OrtValue *expected,
+                                 int depth, clv_error *err);
 
-static clv_status compare_items(comparing *c, const OrtValue *got, const OrtValue *expected,
-                                size_t i, int depth)
+static clv_status compare_items(comparison *c, const OrtValue *got, const OrtValue *expected,
+                                size_t i, int depth, clv_error *err)
 {
     const OrtApi *api = c->ort->api;
+    OrtAllocator *allocator = c->ort->allocator;
     OrtValue *g = NULL, *e = NULL;
 
-    CLV_TRY(clr_ort_check(c->ort, api->GetValue(got, (int)i, c->ort->allocator, &g), "a sequence",
-                          c->err));
-    clv_status status = clr_ort_check(
-        c->ort, api->GetValue(expected, (int)i, c->ort->allocator, &e), "a sequence", c->err);
+    CLV_TRY(clr_ort_check(c->ort, api->GetValue(got, (int)i, allocator, &g), "a sequence", err));
+    clv_status status =
+        clr_ort_check(c->ort, api->GetValue(expected, (int)i, allocator, &e), "a sequence", err);
     if (status == CLV_OK)
-        status = compare_values(c, g, e, depth + 1);
+        status = compare_values(c, g, e, depth + 1, err);
     clr_value_free(c->ort, g);
     clr_value_free(c->ort, e);
     return status;
 }
 
-static clv_status compare_values(comparing *c, const OrtValue *got, const OrtValue *expected,
-                                 int depth)
+static clv_status compare_values(comparison *c, const OrtValue *got, const OrtValue *expected,
+                                 int depth, clv_error *err)
 {
     const OrtApi *api = c->ort->api;
     enum ONNXType g = ONNX_TYPE_UNKNOWN, e = ONNX_TYPE_UNKNOWN;
     size_t g_n = 0, e_n = 0;
 
-    CLV_TRY(clr_ort_check(c->ort, api->GetValueType(got, &g), "a value", c->err));
-    CLV_TRY(clr_ort_check(c->ort, api->GetValueType(expected, &e), "a value", c->err));
+    CLV_TRY(clr_ort_check(c->ort, api->GetValueType(got, &g), "a value", err));
+    CLV_TRY(clr_ort_check(c->ort, api->GetValueType(expected, &e), "a value", err));
     if (g != e) {
-        differs(c, "it is of another kind, a tensor or a sequence, than expected");
+        set_different(c, "it is of another kind, a tensor or a sequence, than expected");
         return CLV_OK;
     }
     if (g == ONNX_TYPE_TENSOR)
-        return compare_tensors(c, got, expected);
+        return compare_tensors(c, got, expected, err);
     if (g != ONNX_TYPE_SEQUENCE || depth == DEPTH_MAX)
-        return clv_fail(c->err, CLV_EUNSUPP, "maps and sparse tensors are not compared");
-    CLV_TRY(clr_ort_check(c->ort, api->GetValueCount(got, &g_n), "a sequence", c->err));
-    CLV_TRY(clr_ort_check(c->ort, api->GetValueCount(expected, &e_n), "a sequence", c->err));
+        return clv_fail(err, CLV_EUNSUPP, "maps and sparse tensors are not compared");
+    CLV_TRY(clr_ort_check(c->ort, api->GetValueCount(got, &g_n), "a sequence", err));
+    CLV_TRY(clr_ort_check(c->ort, api->GetValueCount(expected, &e_n), "a sequence", err));
     if (g_n != e_n)
-        differs(c, "it has %zu elements, expected %zu", g_n, e_n);
+        set_different(c, "it has %zu elements, expected %zu", g_n, e_n);
     for (size_t i = 0; i < g_n && g_n == e_n && c->to->equal; i++)
-        CLV_TRY(compare_items(c, got, expected, i, depth));
+        CLV_TRY(compare_items(c, got, expected, i, depth, err));
     return CLV_OK;
 }
 
 clv_status clr_compare(const clr_ort *ort, const OrtValue *got, const OrtValue *expected,
                        const clr_tolerance *tolerance, clr_difference *ret, clv_error *err)
 {
-    comparing c = { .ort = ort, .tolerance = tolerance, .to = ret, .err = err };
+    comparison c = { .ort = ort, .tolerance = tolerance, .to = ret };
 
     *ret = (clr_difference){ .equal = true, .first = -1 };
     c.arena = clv_arena_new(NULL, 0);
     if (!c.arena)
         return clv_fail_nomem(err, "a comparison");
-    clv_status status = compare_values(&c, got, expected, 0);
+    clv_status status = compare_values(&c, got, expected, 0, err);
     clv_arena_free(c.arena);
     return status;
 }

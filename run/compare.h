@@ -2,7 +2,7 @@
 #ifndef CLV_RUN_COMPARE_H
 #define CLV_RUN_COMPARE_H
 
-#include "run/ort.h"
+#include "run/tensor.h"
 
 /* An element is equal when |got - expected| <= atol + rtol * |expected|. Integers, truth values and
  * strings are compared exactly; NaN equals NaN, and an infinity itself. */

@@ -3,20 +3,14 @@
 #include <math.h>
 #include <string.h>
 
+#include "run/tensor.h"
+
 static uint32_t bits_of(float value)
 {
     uint32_t bits;
 
     memcpy(&bits, &value, sizeof bits);
     return bits;
-}
-
-static float of_bits(uint32_t bits)
-{
-    float value;
-
-    memcpy(&value, &bits, sizeof value);
-    return value;
 }
 
 uint16_t clr_bfloat_from_float(float value)
@@ -28,7 +22,14 @@ uint16_t clr_bfloat_from_float(float value)
     return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
-float clr_bfloat_to_float(uint16_t bits) { return of_bits((uint32_t)bits << 16); }
+float clr_bfloat_to_float(uint16_t bits)
+{
+    uint32_t wide = (uint32_t)bits << 16;
+    float value;
+
+    memcpy(&value, &wide, sizeof value);
+    return value;
+}
 
 /* 5 bits of exponent with bias 15, 10 of fraction. */
 float clr_half_to_float(uint16_t bits)
@@ -93,4 +94,56 @@ double clr_float8_to_double(int dtype, uint8_t bits)
     default: /* float8e8m0: a power of two */
         return bits == 0xff ? NAN : ldexp(1, bits - 127);
     }
+}
+
+/* Two to a byte, the first in its low half: uint4, int4 and float4e2m1. */
+static double nibble(int dtype, const uint8_t *bytes, int64_t i)
+{
+    unsigned bits = bytes[i / 2] >> (i % 2 ? 4 : 0) & 0xf;
+    static const double float4[] = { 0, 0.5, 1, 1.5, 2, 3, 4, 6 };
+
+    if (dtype == 21) /* uint4 */
+        return bits;
+    if (dtype == 22) /* int4 */
+        return bits < 8 ? bits : (double)bits - 16;
+    return bits < 8 ? float4[bits] : -float4[bits - 8];
+}
+
+#define AT(T) ((double)((const T *)data)[i])
+
+double clr_element(int dtype, const void *data, int64_t i)
+{
+    switch (dtype) {
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT:
+        return AT(float);
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_DOUBLE:
+        return AT(double);
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT16:
+        return (double)clr_half_to_float(((const uint16_t *)data)[i]);
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_BFLOAT16:
+        return (double)clr_bfloat_to_float(((const uint16_t *)data)[i]);
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_INT8:
+        return AT(int8_t);
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_INT16:
+        return AT(int16_t);
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_INT32:
+        return AT(int32_t);
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64:
+        return AT(int64_t);
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_BOOL:
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT8:
+        return AT(uint8_t);
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT16:
+        return AT(uint16_t);
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT32:
+        return AT(uint32_t);
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT64:
+        return AT(uint64_t);
+    default:
+        break;
+    }
+    if (clr_dtype_bits(dtype) == 4)
+        return nibble(dtype, data, i);
+    return clr_dtype_bits(dtype) == 8 ? clr_float8_to_double(dtype, ((const uint8_t *)data)[i])
+                                      : NAN;
 }

@@ -4,13 +4,12 @@
 #include <unistd.h>
 
 #include "run/resident_memory.h"
-#include "run/slice.h"
 
 /* -- opening -- */
 
 static clv_status make_arrays(clr_execution *x, clv_error *err)
 {
-    int32_t n = x->program->n_members;
+    int32_t n = x->program->n_models;
 
     x->sessions = CLV_NEW_ARRAY(x->arena, clr_session, n);
     x->collectives = CLV_NEW_ARRAY(x->arena, clr_collective_ops *, n);
@@ -24,8 +23,8 @@ static clv_status make_arrays(clr_execution *x, clv_error *err)
     if (!x->sessions || !x->collectives || !x->names || !x->run_options || !x->times || !x->memory)
         return clv_fail_nomem(err, "a program");
     for (int32_t i = 0; i < n; i++) {
-        const clr_program_model *m = &x->program->members[i];
-        x->names[i] = m->device && x->program->at_once ? m->device : m->file;
+        const clr_program_model *m = &x->program->models[i];
+        x->names[i] = m->device && x->program->concurrent ? m->device : m->file;
     }
     return CLV_OK;
 }
@@ -34,9 +33,9 @@ static clv_status make_arrays(clr_execution *x, clv_error *err)
 static int threads_each(const clr_execution *x)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    int32_t n = x->program->n_members;
+    int32_t n = x->program->n_models;
 
-    if (x->options->threads > 0 || !x->program->at_once || cores < 1)
+    if (x->options->threads > 0 || !x->program->concurrent || cores < 1)
         return x->options->threads;
     return cores > n ? (int)(cores / n) : 1;
 }
@@ -44,39 +43,40 @@ static int threads_each(const clr_execution *x)
 /* The runtime puts operators into an order that depends on the form of the graph alone, so devices
  * with equal graphs come to collectives in the same order. An optimisation that finds something in
  * one device's graph and not in another's can change that; beyond "basic" it surely may. */
-static clr_opt_level level_at_once(const clr_execution_options *o)
+static clr_opt_level concurrent_level(const clr_execution_options *o)
 {
     if (!o->level_given)
         return CLR_OPT_NONE;
     return o->level > CLR_OPT_BASIC ? CLR_OPT_BASIC : o->level;
 }
 
-static clv_status open_one(clr_execution *x, int32_t i, clv_error *err)
+static clv_status open_model(clr_execution *x, int32_t i, clv_error *err)
 {
+    const clr_program_model *m = &x->program->models[i];
     clr_session_options o = { .threads = threads_each(x), .level = x->options->level };
 
-    if (x->program->members[i].empty)
+    if (m->empty)
         return CLV_OK;
-    if (x->program->at_once) {
+    if (x->program->concurrent) {
         CLV_TRY(
             clr_collective_ops_new(x->ort, x->program, i, x->rendezvous, &x->collectives[i], err));
         o.domains = clr_collective_ops_domains(x->collectives[i], &o.n_domains);
         o.communicates = true;
-        o.level = level_at_once(x->options);
+        o.level = concurrent_level(x->options);
     }
     if (x->options->profile) {
         o.profile = clv_arena_printf(x->arena, "%s/%d", x->options->profile, (int)i);
         if (!o.profile)
             return clv_fail_nomem(err, "a path");
     }
-    int64_t before = clr_resident_begin(&x->peak_bytes);
-    CLV_TRY(
-        clr_session_open(x->ort, x->program->members[i].path, &o, x->arena, &x->sessions[i], err));
+    int64_t before_bytes = clr_resident_begin(&x->peak_bytes);
+    CLV_TRY(clr_session_open(x->ort, m->path, &o, x->arena, &x->sessions[i], err));
     clr_resident after = clr_resident_end(&x->peak_bytes);
-    if (before)
-        x->memory[i] = (clr_model_memory){ after.now - before, after.most - before, 0 };
+    if (before_bytes)
+        x->memory[i] = (clr_model_memory){ .loaded_bytes = after.now_bytes - before_bytes,
+                                           .load_peak_bytes = after.peak_bytes - before_bytes };
     for (int k = 0; k < CLR_RUNS_KEPT; k++)
-        if (!(x->made[k][i] = CLV_NEW_ARRAY(x->arena, OrtValue *, x->sessions[i].n_outputs)))
+        if (!(x->made[k][i] = CLV_NEW_ARRAY(x->arena, OrtValue *, x->sessions[i].outputs.n)))
             return clv_fail_nomem(err, "outputs");
     return clr_ort_check(x->ort, x->ort->api->CreateRunOptions(&x->run_options[i]), "a run", err);
 }
@@ -86,13 +86,13 @@ clv_status clr_execution_open(const clr_ort *ort, clr_program *program,
                               clr_execution *ret, clv_error *err)
 {
     *ret = (clr_execution){
-        .ort = ort, .program = program, .options = options, .arena = arena, .looks = true
+        .ort = ort, .program = program, .options = options, .arena = arena, .measures_memory = true
     };
     CLV_TRY(make_arrays(ret, err));
-    CLV_TRY(clr_rendezvous_new(ret->names, program->n_members, options->timeout_s, &ret->rendezvous,
+    CLV_TRY(clr_rendezvous_new(ret->names, program->n_models, options->timeout_s, &ret->rendezvous,
                                err));
-    for (int32_t i = 0; i < program->n_members; i++)
-        CLV_TRY(open_one(ret, i, err));
+    for (int32_t i = 0; i < program->n_models; i++)
+        CLV_TRY(open_model(ret, i, err));
     return clr_program_connect(program, ret->sessions, arena, err);
 }
 
@@ -100,9 +100,9 @@ void clr_execution_close(clr_execution *x)
 {
     if (!x->program || !x->times)
         return;
-    for (int32_t i = 0; i < x->program->n_members; i++) {
+    for (int32_t i = 0; i < x->program->n_models; i++) {
         for (int k = 0; k < CLR_RUNS_KEPT; k++)
-            clr_values_free(x->ort, x->made[k][i], x->sessions[i].n_outputs);
+            clr_values_free(x->ort, x->made[k][i], x->sessions[i].outputs.n);
         clr_session_close(&x->sessions[i]);
         clr_collective_ops_free(x->collectives[i]);
         if (x->run_options[i])
@@ -114,50 +114,50 @@ void clr_execution_close(clr_execution *x)
 
 /* -- outputs -- */
 
-static const OrtValue *value_of_piece(const clr_execution *x, const clr_piece *piece)
+OrtValue *clr_execution_made(const clr_execution *x, int32_t run, int32_t model, const char *name)
 {
-    const clr_session *s = &x->sessions[piece->model];
-
-    return x->made[x->last][piece->model][clr_find_port(s->outputs, s->n_outputs, piece->name)];
+    return x->made[run % CLR_RUNS_KEPT][model][clr_find_port(&x->sessions[model].outputs, name)];
 }
 
-static clv_status join_pieces(clr_execution *x, const clr_program_tensor *output, clv_arena *arena,
-                              OrtValue **ret, clv_error *err)
+static clv_status assemble_pieces(clr_execution *x, const clr_program_tensor *output,
+                                  clv_arena *arena, OrtValue **ret, clv_error *err)
 {
-    int32_t n = output->n_pieces;
-    const clr_slice **parts = CLV_NEW_ARRAY(arena, const clr_slice *, n);
-    const OrtValue **values = CLV_NEW_ARRAY(arena, const OrtValue *, n);
-    clr_shape shape = output->shape, first;
+    clr_sliced_value *pieces = CLV_NEW_ARRAY(arena, clr_sliced_value, output->n_pieces);
+    clr_assembly a = { output->name, output->shape, pieces, output->n_pieces };
+    clr_shape first;
 
-    if (!parts || !values)
+    if (!pieces)
         return clv_fail_nomem(err, "an output");
-    for (int32_t k = 0; k < n; k++) {
-        parts[k] = &output->pieces[k].part;
-        values[k] = value_of_piece(x, &output->pieces[k]);
+    for (int32_t k = 0; k < a.n; k++) {
+        const clr_piece *piece = &output->pieces[k];
+        pieces[k] =
+            (clr_sliced_value){ &piece->slice,
+                                clr_execution_made(x, x->last_slot, piece->model, piece->name) };
     }
-    CLV_TRY(clr_tensor_shape(x->ort, values[0], &first, err));
+    CLV_TRY(clr_tensor_shape(x->ort, pieces[0].value, &first, err));
     if (!output->has_dims)
         return clv_fail(err, CLV_EFORMAT, "the manifest: output '%s' has pieces but says no dims",
                         output->name);
-    if (shape.dtype == 0)
-        shape.dtype = first.dtype;
-    return clr_slices_assemble(x->ort, &shape, parts, values, n, output->name, ret, err);
+    if (a.shape.dtype == 0)
+        a.shape.dtype = first.dtype;
+    return clr_slices_assemble(x->ort, &a, ret, err);
 }
 
 clv_status clr_execution_output(clr_execution *x, int32_t i, const OrtValue **ret,
                                 OrtValue **ret_own, clv_error *err)
 {
     const clr_program_tensor *output = &x->program->outputs[i];
+    const clr_piece *piece = &output->pieces[0];
 
     *ret_own = NULL;
-    if (output->n_pieces == 1 && output->pieces[0].part.whole) {
-        *ret = value_of_piece(x, &output->pieces[0]);
+    if (output->n_pieces == 1 && piece->slice.whole) {
+        *ret = clr_execution_made(x, x->last_slot, piece->model, piece->name);
         return CLV_OK;
     }
     clv_arena *arena = clv_arena_new(NULL, 0);
     if (!arena)
         return clv_fail_nomem(err, "an output");
-    clv_status status = join_pieces(x, output, arena, ret_own, err);
+    clv_status status = assemble_pieces(x, output, arena, ret_own, err);
     clv_arena_free(arena);
     if (status == CLV_OK)
         *ret = *ret_own;

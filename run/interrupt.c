@@ -1,9 +1,5 @@
-/* interrupt.c - a folder that goes again, files half written, and signals. What a signal has to
- * clean up cannot be handed to it, so it is global, and so is the signal that came.
- *
- * Who makes or removes a file that a stop must not leave has the lock. A signal that finds it free
- * ends the process; one that does not is found by release().
- */
+#include "run/interrupt.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
@@ -15,43 +11,41 @@
 #include <unistd.h>
 
 #include "base/streams.h"
-#include "run/command.h"
 
+/* Who makes or removes a file that a stop must not leave has the lock. A signal that finds it free
+ * ends the process; one that does not is found by release().
+ */
 #define PATH_ROOM 4096
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char temporary[PATH_ROOM]; /* "": none */
 static atomic_int came;           /* a signal, or 0 */
-static bool careful;              /* of the thread that writes: has it the lock for a file? */
+static bool deferring;            /* of the thread that writes: has it the lock for a file? */
 
-static void remove_files(const char *folder)
+/* With the lock held. */
+static void remove_temporary(void)
 {
-    DIR *dir = opendir(folder);
+    DIR *dir = *temporary ? opendir(temporary) : NULL;
     char path[2 * PATH_ROOM];
 
     for (struct dirent *e; dir && (e = readdir(dir));) {
-        snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+        snprintf(path, sizeof path, "%s/%s", temporary, e->d_name);
         if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
             unlink(path);
     }
     if (dir)
         closedir(dir);
-    rmdir(folder);
-}
-
-static void forget(void)
-{
     if (*temporary)
-        remove_files(temporary);
+        rmdir(temporary);
     *temporary = '\0';
 }
 
 /* With the lock held, for ever. */
-static _Noreturn void end(void)
+static _Noreturn void end_process(void)
 {
     static const char words[] = "cleave-run: stopped by a signal\n";
 
-    forget();
+    remove_temporary();
     ssize_t unused = write(STDERR_FILENO, words, sizeof words - 1);
     (void)unused;
     _exit(128 + came);
@@ -63,7 +57,7 @@ static void release(void)
     if (!came)
         return;
     pthread_mutex_lock(&lock);
-    end();
+    end_process();
 }
 
 clv_status clr_temporary_make(clv_arena *arena, const char **ret, clv_error *err)
@@ -86,22 +80,22 @@ clv_status clr_temporary_make(clv_arena *arena, const char **ret, clv_error *err
 void clr_temporary_remove(void)
 {
     pthread_mutex_lock(&lock);
-    forget();
+    remove_temporary();
     release();
 }
 
 void clr_interrupt_defer(const char *path)
 {
-    careful = !clv_is_stream(path);
-    if (careful)
+    deferring = !clv_is_stream(path);
+    if (deferring)
         pthread_mutex_lock(&lock);
 }
 
 void clr_interrupt_allow(void)
 {
-    if (careful)
+    if (deferring)
         release();
-    careful = false;
+    deferring = false;
 }
 
 bool clr_interrupted(void) { return came != 0; }
@@ -114,7 +108,7 @@ static void *wait_for_signal(void *signals)
         if (times++ == 0)
             came = number;
         if (pthread_mutex_trylock(&lock) == 0)
-            end();
+            end_process();
         if (times > 2)
             _exit(128 + number);
     }

@@ -5,7 +5,10 @@
 
 #include "base/streams.h"
 #include "base/suggest.h"
-#include "run/command.h"
+#include "run/cmd_batch.h"
+#include "run/cmd_compile.h"
+#include "run/cmd_run.h"
+#include "run/ort.h"
 
 static const clr_command *const commands[] = { &clr_cmd_run, &clr_cmd_batch, &clr_cmd_compile };
 #define N_COMMANDS ((int)(sizeof commands / sizeof *commands))
@@ -26,6 +29,12 @@ static bool given(const clr_command *command, const cli_args *args, const char *
     return false;
 }
 
+/* text: NULL without memory. */
+static int print_text(clr_cli *c, const char *text)
+{
+    return text ? clr_print(text) : clr_print_nomem(c);
+}
+
 static int print_help(clr_cli *c)
 {
     const clr_command *k = c->command;
@@ -33,11 +42,11 @@ static int print_help(clr_cli *c)
 
     if (k) {
         const char *options = cli_options_help(k->options, k->n_options, c->arena);
-        text = options ? clv_arena_printf(c->arena,
-                                          "usage: cleave-run %s [option ...] %s\n\n%s.\n\n%s\n%s",
-                                          k->name, k->operands, k->summary, options, k->details)
-                       : NULL;
-        return text ? clr_print(text) : clr_print_nomem(c);
+        if (options)
+            text =
+                clv_arena_printf(c->arena, "usage: cleave-run %s [option ...] %s\n\n%s.\n\n%s\n%s",
+                                 k->name, k->operands, k->summary, options, k->details);
+        return print_text(c, text);
     }
     text = clv_arena_printf(c->arena, "usage: cleave-run COMMAND [option ...] ...\n\n"
                                       "Runs models, stages and devices on ONNX Runtime.\n\n");
@@ -47,7 +56,7 @@ static int print_help(clr_cli *c)
     if (text)
         text = clv_arena_printf(c->arena, "%s\n'cleave-run COMMAND --help' tells its options.\n",
                                 text);
-    return text ? clr_print(text) : clr_print_nomem(c);
+    return print_text(c, text);
 }
 
 static int run_command(clr_cli *c, int argc, char **argv)
@@ -67,14 +76,6 @@ static int run_command(clr_cli *c, int argc, char **argv)
     return c->command->run(c, &args);
 }
 
-static int print_version(clr_cli *c)
-{
-    char *line = clv_arena_printf(c->arena, "cleave-run %s, ONNX Runtime %s\n", CLEAVE_VERSION,
-                                  OrtGetApiBase()->GetVersionString());
-
-    return line ? clr_print(line) : clr_print_nomem(c);
-}
-
 static int dispatch(clr_cli *c, int argc, char **argv)
 {
     const char *names[N_COMMANDS];
@@ -84,7 +85,8 @@ static int dispatch(clr_cli *c, int argc, char **argv)
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
         return print_help(c);
     if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)
-        return print_version(c);
+        return print_text(c, clv_arena_printf(c->arena, "cleave-run %s, ONNX Runtime %s\n",
+                                              CLEAVE_VERSION, OrtGetApiBase()->GetVersionString()));
     for (int i = 0; i < N_COMMANDS; i++) {
         names[i] = commands[i]->name;
         if (strcmp(names[i], argv[1]) == 0) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "run/run_program.h"
 
 static int by_time(const void *a, const void *b)
 {
@@ -12,7 +13,7 @@ static int by_time(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static clv_status find_median(clr_measured *m, const clr_model_times *times, size_t members,
+static clv_status find_median(clr_measured *m, const clr_model_times *times, size_t n_models,
                               clv_arena *arena, clv_error *err)
 {
     double *sorted = CLV_NEW_ARRAY(arena, double, m->n);
@@ -24,7 +25,7 @@ static clv_status find_median(clr_measured *m, const clr_model_times *times, siz
     m->median_s = sorted[(m->n - 1) / 2];
     for (int i = 0; i < m->n && !m->times; i++)
         if (m->run_s[i] <= m->median_s && m->run_s[i] >= m->median_s)
-            m->times = times + (size_t)i * members;
+            m->times = times + (size_t)i * n_models;
     return CLV_OK;
 }
 
@@ -50,9 +51,9 @@ static clv_status measure_pipeline(clr_execution *x, OrtValue *const *inputs, in
 clv_status clr_measure(clr_execution *x, OrtValue *const *inputs, const clr_measure_options *o,
                        clv_arena *arena, clr_measured *ret, clv_error *err)
 {
-    size_t members = (size_t)x->program->n_members;
+    size_t n_models = (size_t)x->program->n_models;
     double *run_s = CLV_NEW_ARRAY(arena, double, o->repeat);
-    clr_model_times *times = CLV_NEW_ARRAY(arena, clr_model_times, (size_t)o->repeat * members);
+    clr_model_times *times = CLV_NEW_ARRAY(arena, clr_model_times, (size_t)o->repeat * n_models);
     clr_measured m = { .run_s = run_s, .all = times };
     int64_t start = clv_now_ns();
     double unused;
@@ -63,9 +64,9 @@ clv_status clr_measure(clr_execution *x, OrtValue *const *inputs, const clr_meas
         CLV_TRY(clr_execution_run(x, inputs, &unused, err));
     for (; m.n < o->repeat && (m.n == 0 || has_time(o, start, 1)); m.n++) {
         CLV_TRY(clr_execution_run(x, inputs, &run_s[m.n], err));
-        memcpy(times + (size_t)m.n * members, x->times, members * sizeof *times);
+        memcpy(times + (size_t)m.n * n_models, x->times, n_models * sizeof *times);
     }
-    CLV_TRY(find_median(&m, times, members, arena, err));
+    CLV_TRY(find_median(&m, times, n_models, arena, err));
     if (o->pipeline > 0)
         CLV_TRY(measure_pipeline(x, inputs, o->pipeline, arena, &m, err));
     *ret = m;

@@ -18,9 +18,9 @@ typedef struct {
     const clr_model_times *times; /* of each model, in the run of that time */
     const clr_model_times *all;   /* of each model in the first timed run, in the next, ... */
     int pipelined;                /* runs that went one behind the other; 0: none */
-    const double *end_s;          /* of each of them, as clr_execution_run_pipelined() tells */
-    double period_s; /* from the end of one to that of the next, the mean; of a single run
-                        its time */
+    const double *end_s;          /* of each of them, as clr_execution_run_pipelined() gives it */
+    double period_s; /* from the end of one to that of the next, the mean; of a single run its time
+                      */
 } clr_measured;
 
 /* All lives in the arena. */

@@ -11,17 +11,10 @@ static void ORT_API_CALL stay_silent(void *param, OrtLoggingLevel severity, cons
     (void)param, (void)severity, (void)category, (void)id, (void)where, (void)message;
 }
 
-/* Builds of the runtime report their use to their maker unless told not to. Nothing that is run
- * here is to be told to anyone. */
-static clv_status keep_to_ourselves(const clr_ort *ort, clv_error *err)
-{
-    return clr_ort_check(ort, ort->api->DisableTelemetryEvents(ort->env),
-                         "the runtime's telemetry cannot be turned off", err);
-}
-
 clv_status clr_ort_open(clr_ort *ret, clv_error *err)
 {
-    /* looked at when the first environment is made */
+    /* Builds of the runtime report their use to their maker; nothing that is run here is to be
+     * reported to anyone. The variable is read when the first environment is made. */
     if (setenv("ORT_DISABLE_TELEMETRY", "1", 1) != 0)
         return clv_fail_nomem(err, "the environment");
     const OrtApiBase *base = OrtGetApiBase();
@@ -35,7 +28,8 @@ clv_status clr_ort_open(clr_ort *ret, clv_error *err)
                           ort.api->CreateEnvWithCustomLogger(
                               stay_silent, NULL, ORT_LOGGING_LEVEL_FATAL, "cleave-run", &ort.env),
                           "ONNX Runtime does not start", err));
-    clv_status status = keep_to_ourselves(&ort, err);
+    clv_status status = clr_ort_check(&ort, ort.api->DisableTelemetryEvents(ort.env),
+                                      "the runtime's telemetry cannot be turned off", err);
     if (status == CLV_OK)
         status = clr_ort_check(&ort, ort.api->GetAllocatorWithDefaultOptions(&ort.allocator),
                                "no allocator", err);
@@ -110,4 +104,42 @@ clv_status clr_ort_check(const clr_ort *ort, OrtStatus *status, const char *what
     ours = clv_fail(err, ours, "%s: %.*s", what, n, plain_words(message));
     ort->api->ReleaseStatus(status);
     return ours;
+}
+
+/* -- the first model of a process -- */
+
+/* x[1], y[1]: name; type { tensor_type { elem_type: FLOAT; shape { dim { dim_value: 1 } } } } */
+#define VALUE(name)                                                                                \
+    0x0a, 0x01, name, 0x12, 0x0a, 0x0a, 0x08, 0x08, 0x01, 0x12, 0x04, 0x0a, 0x02, 0x08, 0x01
+#define VALUE_SIZE 0x0f
+
+/* A ModelProto, field by field. */
+static const unsigned char identity[] = {
+    0x08, 0x08,                                                       /* ir_version: 8 */
+    0x3a, 0x37,                                                       /* graph */
+    0x0a, 0x10,                                                       /*   node */
+    0x0a, 0x01,       'x',                                            /*     input */
+    0x12, 0x01,       'y',                                            /*     output */
+    0x22, 0x08,       'I',        'd',  'e', 'n', 't', 'i', 't', 'y', /*     op_type */
+    0x12, 0x01,       'g',                                            /*   name */
+    0x5a, VALUE_SIZE, VALUE('x'),                                     /*   input */
+    0x62, VALUE_SIZE, VALUE('y'),                                     /*   output */
+    0x42, 0x02,       0x10,       0x11,                               /* opset_import: version 17 */
+};
+
+clv_status clr_ort_warm_up(const clr_ort *ort, clv_error *err)
+{
+    const OrtApi *api = ort->api;
+    OrtSessionOptions *options = NULL;
+    OrtSession *session = NULL;
+
+    CLV_TRY(clr_ort_check(ort, api->CreateSessionOptions(&options), "a first model", err));
+    OrtStatus *status = api->SetIntraOpNumThreads(options, 1);
+    if (!status)
+        status =
+            api->CreateSessionFromArray(ort->env, identity, sizeof identity, options, &session);
+    api->ReleaseSessionOptions(options);
+    if (session)
+        api->ReleaseSession(session);
+    return clr_ort_check(ort, status, "a first model", err);
 }

@@ -1,13 +1,13 @@
-/* random.c - a tensor full of numbers that depend on nothing but seed, name and place. */
+#include "run/random.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/map.h"
 #include "run/element.h"
-#include "run/inputs.h"
 
-/* splitmix64: the i-th of a sequence without the ones before it. */
+/* splitmix64 (Steele, Lea and Flood 2014): the i-th of a sequence without the ones before it. */
 static uint64_t mix(uint64_t z)
 {
     z += UINT64_C(0x9e3779b97f4a7c15);
@@ -131,37 +131,32 @@ static void fill_numbers(const source *s, int dtype, void *data, int64_t count)
     }
 }
 
-/* Words that differ now and then. */
-static clv_status fill_strings(const clr_ort *ort, const source *s, OrtValue *value, int64_t count,
-                               clv_error *err)
+clv_status clr_random_fill(const clr_ort *ort, OrtValue *value, const clr_random_options *o,
+                           clv_error *err)
 {
-    for (int64_t i = 0; i < count; i++) {
-        char word[32];
-        snprintf(word, sizeof word, "word%llu",
-                 (unsigned long long)(mix(s->start + (uint64_t)i) % 8));
-        CLV_TRY(clr_ort_check(ort, ort->api->FillStringTensorElement(value, word, (size_t)i),
-                              "a string", err));
-    }
-    return CLV_OK;
-}
-
-clv_status clr_random_fill(const clr_ort *ort, OrtValue *value, uint64_t seed, const char *name,
-                           double lo, double hi, clv_error *err)
-{
-    source s = { mix(clv_hash(CLV_HASH_INIT ^ mix(seed), name, strlen(name))), lo, hi, true };
+    uint64_t start = mix(clv_hash(CLV_HASH_INIT ^ mix(o->seed), o->name, strlen(o->name)));
+    source s = { start, o->lo, o->hi, true };
     clr_shape shape;
     void *data = NULL;
     double min = 0, max = 0;
 
     CLV_TRY(clr_tensor_shape(ort, value, &shape, err));
-    if (shape.dtype == ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING)
-        return fill_strings(ort, &s, value, shape.count, err);
+    if (shape.dtype == ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING) {
+        for (int64_t i = 0; i < shape.count; i++) { /* words that differ now and then */
+            char word[32];
+            snprintf(word, sizeof word, "word%llu",
+                     (unsigned long long)(mix(start + (uint64_t)i) % 8));
+            CLV_TRY(clr_ort_check(ort, ort->api->FillStringTensorElement(value, word, (size_t)i),
+                                  "a string", err));
+        }
+        return CLV_OK;
+    }
     if (!range_of((int)shape.dtype, &s, &min, &max))
         return clv_fail(err, CLV_EUNSUPP, "input '%s' is %s, for which there are no random values",
-                        name, clr_dtype_name((int)shape.dtype));
+                        o->name, clr_dtype_name((int)shape.dtype));
     if (s.lo < min || s.hi > max)
         return clv_fail(err, CLV_EUSAGE, "--range: input '%s' is %s, which does not hold %g to %g",
-                        name, clr_dtype_name((int)shape.dtype), s.lo, s.hi);
+                        o->name, clr_dtype_name((int)shape.dtype), s.lo, s.hi);
     if (shape.count == 0)
         return CLV_OK;
     CLV_TRY(clr_tensor_data(ort, value, &data, err));

@@ -17,23 +17,15 @@ bool clr_reduce_op_parse(const char *name, clr_reduce_op *ret)
     return false;
 }
 
-typedef struct {
-    clr_reduce_op how;
-    const void *const *ins;
-    void *const *outs;
-    int32_t n_ins, n_outs;
-    int64_t first, n, shift; /* shift: an element's place in outs is its place in ins less this */
-} job;
-
 /* T: of an element; A: of the sum; LOAD and STORE go from one to the other. */
 #define REDUCE(name, T, A, LOAD, STORE)                                                            \
-    static void reduce_##name(const job *j)                                                        \
+    static void reduce_##name(const clr_reduction *j)                                              \
     {                                                                                              \
         for (int64_t i = j->first; i < j->first + j->n; i++) {                                     \
             A sum = LOAD(((const T *)j->ins[0])[i]);                                               \
             for (int32_t k = 1; k < j->n_ins; k++) {                                               \
                 A v = LOAD(((const T *)j->ins[k])[i]);                                             \
-                switch (j->how) {                                                                  \
+                switch (j->op) {                                                                   \
                 case CLR_SUM:                                                                      \
                 case CLR_AVG:                                                                      \
                     sum = (A)(sum + v);                                                            \
@@ -49,7 +41,7 @@ typedef struct {
                     break;                                                                         \
                 }                                                                                  \
             }                                                                                      \
-            if (j->how == CLR_AVG)                                                                 \
+            if (j->op == CLR_AVG)                                                                  \
                 sum = (A)(sum / (A)j->n_ins);                                                      \
             for (int32_t k = 0; k < j->n_outs; k++)                                                \
                 ((T *)j->outs[k])[i - j->shift] = STORE(sum);                                      \
@@ -65,22 +57,22 @@ REDUCE(bfloat, uint16_t, float, clr_bfloat_to_float, clr_bfloat_from_float)
 #define WRAP(name, T, U)                                                                           \
     static T add_##name(T a, T b) { return (T)((U)a + (U)b); }                                     \
     static T mul_##name(T a, T b) { return (T)((U)a * (U)b); }                                     \
-    static void reduce_##name(const job *j)                                                        \
+    static void reduce_##name(const clr_reduction *j)                                              \
     {                                                                                              \
         for (int64_t i = j->first; i < j->first + j->n; i++) {                                     \
             T sum = ((const T *)j->ins[0])[i];                                                     \
             for (int32_t k = 1; k < j->n_ins; k++) {                                               \
                 T v = ((const T *)j->ins[k])[i];                                                   \
-                if (j->how == CLR_PROD)                                                            \
+                if (j->op == CLR_PROD)                                                             \
                     sum = mul_##name(sum, v);                                                      \
-                else if (j->how == CLR_MIN)                                                        \
+                else if (j->op == CLR_MIN)                                                         \
                     sum = v < sum ? v : sum;                                                       \
-                else if (j->how == CLR_MAX)                                                        \
+                else if (j->op == CLR_MAX)                                                         \
                     sum = v > sum ? v : sum;                                                       \
                 else                                                                               \
                     sum = add_##name(sum, v);                                                      \
             }                                                                                      \
-            if (j->how == CLR_AVG)                                                                 \
+            if (j->op == CLR_AVG)                                                                  \
                 sum = (T)(sum / (T)j->n_ins);                                                      \
             for (int32_t k = 0; k < j->n_outs; k++)                                                \
                 ((T *)j->outs[k])[i - j->shift] = sum;                                             \
@@ -95,7 +87,7 @@ WRAP(uint16, uint16_t, uint32_t)
 WRAP(uint32, uint32_t, uint32_t)
 WRAP(uint64, uint64_t, uint64_t)
 
-static void (*reducer(int dtype))(const job *)
+static void (*reducer(int dtype))(const clr_reduction *)
 {
     switch (dtype) {
     case ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT:
@@ -129,11 +121,8 @@ static void (*reducer(int dtype))(const job *)
 
 bool clr_reduce_supports(int dtype) { return reducer(dtype) != NULL; }
 
-void clr_reduce_run(clr_reduce_op how, int dtype, const void *const *ins, int32_t n_ins,
-                    void *const *outs, int32_t n_outs, int64_t first, int64_t n, bool to_start)
+void clr_reduce_run(const clr_reduction *r)
 {
-    job j = { how, ins, outs, n_ins, n_outs, first, n, to_start ? first : 0 };
-
-    if (n > 0)
-        reducer(dtype)(&j);
+    if (r->n > 0)
+        reducer(r->dtype)(r);
 }

@@ -11,10 +11,18 @@ typedef enum { CLR_SUM, CLR_PROD, CLR_MIN, CLR_MAX, CLR_AVG } clr_reduce_op;
 bool clr_reduce_op_parse(const char *name, clr_reduce_op *ret);
 bool clr_reduce_supports(int dtype);
 
-/* Elements [first, first + n) of the inputs, in their order, into outs at the same place, or, with
- * to_start, at the start. Sums are kept in the elements' type, of 16-bit floats in float32 and
- * rounded once. */
-void clr_reduce_run(clr_reduce_op how, int dtype, const void *const *ins, int32_t n_ins,
-                    void *const *outs, int32_t n_outs, int64_t first, int64_t n, bool to_start);
+typedef struct {
+    clr_reduce_op op;
+    int dtype; /* of TensorProto.DataType */
+    const void *const *ins;
+    void *const *outs; /* each gets the result */
+    int32_t n_ins, n_outs;
+    int64_t first, n; /* elements [first, first + n) of the inputs */
+    int64_t shift;    /* an element's place in outs is its place in ins less this */
+} clr_reduction;
+
+/* The inputs are taken in their order. Sums are kept in the elements' type, of 16-bit floats in
+ * float32 and rounded once. The dtype is one that is supported. O(n * n_ins). */
+void clr_reduce_run(const clr_reduction *r);
 
 #endif

@@ -19,7 +19,7 @@ typedef struct {
     bool failed;
 } page;
 
-CLV_PRINTF(2, 3) static void say(page *p, const char *fmt, ...)
+CLV_PRINTF(2, 3) static void append(page *p, const char *fmt, ...)
 {
     va_list args;
     char line[2 * CLV_MESSAGE_SIZE];
@@ -47,56 +47,56 @@ static void show_seconds(char buf[static 32], double seconds)
     clv_show_time(buf, (int64_t)(seconds * 1e9 + 0.5));
 }
 
-static void say_outputs(page *p, const clr_report *r)
+static void append_outputs(page *p, const clr_report *r)
 {
     const clr_program *program = r->x->program;
 
-    say(p, "\noutputs\n");
+    append(p, "\noutputs\n");
     for (int32_t i = 0; i < program->n_outputs; i++) {
         const clr_value_stats *f = &r->outputs[i];
         char shape[400], min[32], max[32];
         if (!f->tensor) {
-            say(p, "  %s  is no tensor\n", program->outputs[i].name);
+            append(p, "  %s  is no tensor\n", program->outputs[i].name);
             continue;
         }
-        say(p, "  %s  %s  %016" PRIx64, program->outputs[i].name,
-            clr_shape_text(shape, sizeof shape, &f->shape), f->checksum);
+        append(p, "  %s  %s  %016" PRIx64, program->outputs[i].name,
+               clr_shape_text(shape, sizeof shape, &f->shape), f->checksum);
         if (f->numbers && f->finite)
-            say(p, "  %s to %s", clv_json_number_text(min, f->min),
-                clv_json_number_text(max, f->max));
+            append(p, "  %s to %s", clv_json_number_text(min, f->min),
+                   clv_json_number_text(max, f->max));
         if (f->nan || f->inf)
-            say(p, "  %" PRId64 " NaN, %" PRId64 " infinite", f->nan, f->inf);
+            append(p, "  %" PRId64 " NaN, %" PRId64 " infinite", f->nan, f->inf);
         if (r->files && r->files[i])
-            say(p, "  in %s", r->files[i]);
-        say(p, "\n");
+            append(p, "  in %s", r->files[i]);
+        append(p, "\n");
     }
 }
 
-static void say_models(page *p, const clr_report *r)
+static void append_models(page *p, const clr_report *r)
 {
     const clr_program *program = r->x->program;
 
-    say(p, "\n%-24s %10s %10s %10s %10s %10s\n", "model", "load", "run", "waited", "held",
-        "to run");
-    for (int32_t i = 0; i < program->n_members; i++) {
+    append(p, "\n%-24s %10s %10s %10s %10s %10s\n", "model", "load", "run", "waited", "held",
+           "to run");
+    for (int32_t i = 0; i < program->n_models; i++) {
         char load[32], run[32], waited[32], held[32], more[32];
         show_seconds(load, r->x->sessions[i].load_s);
         show_seconds(run, r->measured.times[i].run_s);
         show_seconds(waited, r->measured.times[i].waited_s);
-        say(p, "%-24s %10s %10s %10s %10s %10s\n", program->members[i].file, load, run, waited,
-            clv_show_bytes(held, r->x->memory[i].loaded),
-            clv_show_bytes(more, r->x->memory[i].run_most));
+        append(p, "%-24s %10s %10s %10s %10s %10s\n", program->models[i].file, load, run, waited,
+               clv_show_bytes(held, r->x->memory[i].loaded_bytes),
+               clv_show_bytes(more, r->x->memory[i].run_peak_bytes));
     }
 }
 
 /* The slowest first; NODES_SHOWN passes over the nodes, so that they need not be sorted. */
-static void say_nodes(page *p, const clr_report *r, int32_t model)
+static void append_nodes(page *p, const clr_report *r, int32_t model)
 {
     const clr_node_times *nodes = &r->nodes[model];
     double below = 0;
     int32_t last = -1;
 
-    say(p, "\nslowest nodes of %s\n", r->x->program->members[model].file);
+    append(p, "\nslowest nodes of %s\n", r->x->program->models[model].file);
     for (int k = 0; k < NODES_SHOWN && k < nodes->n; k++) {
         int32_t best = -1;
         for (int32_t i = 0; i < nodes->n; i++) {
@@ -111,7 +111,7 @@ static void say_nodes(page *p, const clr_report *r, int32_t model)
         below = nodes->at[best].seconds;
         last = best;
         show_seconds(time, below / (double)(nodes->at[best].runs > 0 ? nodes->at[best].runs : 1));
-        say(p, "  %10s  %-20s %s\n", time, nodes->at[best].op_type, nodes->at[best].name);
+        append(p, "  %10s  %-20s %s\n", time, nodes->at[best].op_type, nodes->at[best].name);
     }
 }
 
@@ -122,24 +122,24 @@ const char *clr_report_text(const clr_report *r, clv_arena *arena)
     char time[32], peak[32];
 
     show_seconds(time, r->measured.median_s);
-    if (program->n_members == 1)
-        say(&p, "%s", program->members[0].file);
+    if (program->n_models == 1)
+        append(&p, "%s", program->models[0].file);
     else
-        say(&p, "%" PRId32 " models, %s%s", program->n_members, program->folder ? "form " : "a ",
-            program->form);
-    say(&p, " on ONNX Runtime %s: %s", r->x->ort->version, time);
+        append(&p, "%" PRId32 " models, %s%s", program->n_models, program->folder ? "form " : "a ",
+               program->form);
+    append(&p, " on ONNX Runtime %s: %s", r->x->ort->version, time);
     if (r->measured.n > 1)
-        say(&p, ", the median of %d runs", r->measured.n);
+        append(&p, ", the median of %d runs", r->measured.n);
     if (r->measured.pipelined > 0) {
         show_seconds(time, r->measured.period_s);
-        say(&p, "\nas a pipeline: one every %s, over %d run%s", time, r->measured.pipelined,
-            r->measured.pipelined == 1 ? "" : "s");
+        append(&p, "\nas a pipeline: one every %s, over %d run%s", time, r->measured.pipelined,
+               r->measured.pipelined == 1 ? "" : "s");
     }
-    say(&p, "\npeak memory of the process: %s\n", clv_show_bytes(peak, r->x->peak_bytes));
-    say_models(&p, r);
-    for (int32_t i = 0; r->nodes && i < program->n_members; i++)
-        say_nodes(&p, r, i);
-    say_outputs(&p, r);
+    append(&p, "\npeak memory of the process: %s\n", clv_show_bytes(peak, r->x->peak_bytes));
+    append_models(&p, r);
+    for (int32_t i = 0; r->nodes && i < program->n_models; i++)
+        append_nodes(&p, r, i);
+    append_outputs(&p, r);
     return p.failed ? NULL : p.text;
 }
 
@@ -161,7 +161,7 @@ static void put_nodes(clv_json_out *out, const clr_node_times *nodes)
 
 static void put_model(clv_json_out *out, const clr_report *r, int32_t i)
 {
-    const clr_program_model *m = &r->x->program->members[i];
+    const clr_program_model *m = &r->x->program->models[i];
 
     clv_json_open_object(out, NULL);
     clv_json_put_string(out, "file", m->file);
@@ -175,11 +175,11 @@ static void put_model(clv_json_out *out, const clr_report *r, int32_t i)
     clv_json_open_array(out, "cpu_runs_ms");
     for (int k = 0; k < r->measured.n; k++)
         clv_json_put_number(out, NULL,
-                            r->measured.all[k * r->x->program->n_members + i].cpu_s * 1e3);
+                            r->measured.all[k * r->x->program->n_models + i].cpu_s * 1e3);
     clv_json_close_array(out);
-    clv_json_put_int(out, "loaded_bytes", r->x->memory[i].loaded);
-    clv_json_put_int(out, "load_peak_bytes", r->x->memory[i].load_most);
-    clv_json_put_int(out, "run_peak_bytes", r->x->memory[i].run_most);
+    clv_json_put_int(out, "loaded_bytes", r->x->memory[i].loaded_bytes);
+    clv_json_put_int(out, "load_peak_bytes", r->x->memory[i].load_peak_bytes);
+    clv_json_put_int(out, "run_peak_bytes", r->x->memory[i].run_peak_bytes);
     if (r->nodes)
         put_nodes(out, &r->nodes[i]);
     clv_json_close_object(out);
@@ -248,7 +248,7 @@ const char *clr_report_json(const clr_report *r, clv_arena *arena)
     clv_json_put_string(&out, "runtime", r->x->ort->version);
     put_times(&out, r);
     clv_json_open_array(&out, "models");
-    for (int32_t i = 0; i < program->n_members; i++)
+    for (int32_t i = 0; i < program->n_models; i++)
         put_model(&out, r, i);
     clv_json_close_array(&out);
     clv_json_open_array(&out, "outputs");

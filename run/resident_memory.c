@@ -1,8 +1,9 @@
 #include "run/resident_memory.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
-clr_resident clr_resident_read(void)
+static clr_resident read_status(void)
 {
     FILE *f = fopen("/proc/self/status", "r");
     char line[256];
@@ -11,35 +12,29 @@ clr_resident clr_resident_read(void)
 
     while (f && fgets(line, sizeof line, f))
         if (sscanf(line, "VmHWM: %lld kB", &kib) == 1)
-            m.most = (int64_t)kib * 1024;
+            m.peak_bytes = (int64_t)kib * 1024;
         else if (sscanf(line, "VmRSS: %lld kB", &kib) == 1)
-            m.now = (int64_t)kib * 1024;
+            m.now_bytes = (int64_t)kib * 1024;
     if (f)
         fclose(f);
     return m;
 }
 
-bool clr_resident_reset_peak(void)
+clr_resident clr_resident_end(int64_t *most_bytes)
 {
-    FILE *f = fopen("/proc/self/clear_refs", "w");
+    clr_resident m = read_status();
 
-    if (!f)
-        return false;
-    bool done = fputs("5", f) >= 0; /* proc(5): reset the peak resident set size */
-    return fclose(f) == 0 && done;
-}
-
-clr_resident clr_resident_end(int64_t *peak)
-{
-    clr_resident m = clr_resident_read();
-
-    if (m.most > *peak)
-        *peak = m.most;
+    if (m.peak_bytes > *most_bytes)
+        *most_bytes = m.peak_bytes;
     return m;
 }
 
-int64_t clr_resident_begin(int64_t *peak)
+int64_t clr_resident_begin(int64_t *most_bytes)
 {
-    (void)clr_resident_end(peak);
-    return clr_resident_reset_peak() ? clr_resident_read().now : 0;
+    (void)clr_resident_end(most_bytes);
+    FILE *f = fopen("/proc/self/clear_refs", "w");
+    if (!f)
+        return 0;
+    bool reset = fputs("5", f) >= 0; /* proc(5): reset the peak resident set size */
+    return fclose(f) == 0 && reset ? read_status().now_bytes : 0;
 }

@@ -14,10 +14,10 @@
 #define KEY_NBITS_ACCURACY "session.qdq_matmulnbits_accuracy_level"
 #define NBITS_AS_SAID      "1"
 
-int32_t clr_find_port(const clr_port *ports, int32_t n, const char *name)
+int32_t clr_find_port(const clr_ports *ports, const char *name)
 {
-    for (int32_t i = 0; i < n; i++)
-        if (strcmp(ports[i].name, name) == 0)
+    for (int32_t i = 0; i < ports->n; i++)
+        if (strcmp(ports->names[i], name) == 0)
             return i;
     return -1;
 }
@@ -59,21 +59,25 @@ static OrtStatus *set_options(const OrtApi *api, const clr_session_options *o,
 
 /* -- what goes in and out -- */
 
-static clv_status read_dims(const clr_ort *ort, const OrtTensorTypeAndShapeInfo *info,
-                            clv_arena *arena, clr_port *port, clv_error *err)
+static clv_status read_type(const clr_ort *ort, const OrtTypeInfo *type, clv_arena *arena,
+                            clr_port *port, clv_error *err)
 {
     const OrtApi *api = ort->api;
-    const char *symbols[CLR_MAX_RANK] = { 0 };
+    const OrtTensorTypeAndShapeInfo *info = NULL; /* is part of type */
+    const char *symbols[CLR_MAX_RANK] = { 0 }, *name = port->name;
     size_t rank = 0;
 
-    CLV_TRY(
-        clr_ort_check(ort, api->GetTensorElementType(info, &port->shape.dtype), port->name, err));
-    CLV_TRY(clr_ort_check(ort, api->GetDimensionsCount(info, &rank), port->name, err));
+    CLV_TRY(clr_ort_check(ort, api->GetOnnxTypeFromTypeInfo(type, &port->kind), name, err));
+    if (port->kind != ONNX_TYPE_TENSOR)
+        return CLV_OK;
+    CLV_TRY(clr_ort_check(ort, api->CastTypeInfoToTensorInfo(type, &info), name, err));
+    CLV_TRY(clr_ort_check(ort, api->GetTensorElementType(info, &port->shape.dtype), name, err));
+    CLV_TRY(clr_ort_check(ort, api->GetDimensionsCount(info, &rank), name, err));
     if (rank > CLR_MAX_RANK)
-        return clv_fail(err, CLV_ELIMIT, "'%s' has %zu dimensions, expected at most %d", port->name,
-                        rank, CLR_MAX_RANK);
-    CLV_TRY(clr_ort_check(ort, api->GetDimensions(info, port->shape.dims, rank), port->name, err));
-    CLV_TRY(clr_ort_check(ort, api->GetSymbolicDimensions(info, symbols, rank), port->name, err));
+        return clv_fail(err, CLV_ELIMIT, "'%s' has %zu dimensions, expected at most %d", name, rank,
+                        CLR_MAX_RANK);
+    CLV_TRY(clr_ort_check(ort, api->GetDimensions(info, port->shape.dims, rank), name, err));
+    CLV_TRY(clr_ort_check(ort, api->GetSymbolicDimensions(info, symbols, rank), name, err));
     port->shape.rank = (int32_t)rank;
     port->symbols = CLV_NEW_ARRAY(arena, const char *, rank);
     if (!port->symbols)
@@ -86,67 +90,49 @@ static clv_status read_dims(const clr_ort *ort, const OrtTensorTypeAndShapeInfo 
     return CLV_OK;
 }
 
-static clv_status read_port(const clr_ort *ort, const OrtTypeInfo *type, clv_arena *arena,
+static clv_status read_port(const clr_session *s, bool is_input, size_t i, clv_arena *arena,
                             clr_port *port, clv_error *err)
-{
-    const OrtTensorTypeAndShapeInfo *info = NULL; /* is part of type */
-
-    CLV_TRY(
-        clr_ort_check(ort, ort->api->GetOnnxTypeFromTypeInfo(type, &port->kind), port->name, err));
-    if (port->kind != ONNX_TYPE_TENSOR)
-        return CLV_OK;
-    CLV_TRY(clr_ort_check(ort, ort->api->CastTypeInfoToTensorInfo(type, &info), port->name, err));
-    return read_dims(ort, info, arena, port, err);
-}
-
-typedef OrtStatus *(ORT_API_CALL *name_call)(const OrtSession *, size_t, OrtAllocator *, char **);
-typedef OrtStatus *(ORT_API_CALL *type_call)(const OrtSession *, size_t, OrtTypeInfo **);
-
-static clv_status read_one(clr_session *s, size_t i, name_call name_of, type_call type_of,
-                           clv_arena *arena, clr_port *port, clv_error *err)
 {
     const clr_ort *ort = s->ort;
     char *name = NULL;
     OrtTypeInfo *type = NULL;
+    OrtStatus *named = is_input
+                           ? ort->api->SessionGetInputName(s->session, i, ort->allocator, &name)
+                           : ort->api->SessionGetOutputName(s->session, i, ort->allocator, &name);
 
-    CLV_TRY(clr_ort_check(ort, name_of(s->session, i, ort->allocator, &name), s->path, err));
+    CLV_TRY(clr_ort_check(ort, named, s->path, err));
     port->name = clv_arena_printf(arena, "%s", name);
     ort->allocator->Free(ort->allocator, name);
     if (!port->name)
         return clv_fail_nomem(err, "an input");
-    CLV_TRY(clr_ort_check(ort, type_of(s->session, i, &type), s->path, err));
-    clv_status status = read_port(ort, type, arena, port, err);
+    CLV_TRY(clr_ort_check(ort,
+                          is_input ? ort->api->SessionGetInputTypeInfo(s->session, i, &type)
+                                   : ort->api->SessionGetOutputTypeInfo(s->session, i, &type),
+                          s->path, err));
+    clv_status status = read_type(ort, type, arena, port, err);
     ort->api->ReleaseTypeInfo(type);
     return status;
 }
 
-static clv_status read_ports(clr_session *s, size_t n, name_call name_of, type_call type_of,
-                             clv_arena *arena, clr_port **ret, const char ***ret_names,
-                             int32_t *ret_n, clv_error *err)
-{
-    *ret = CLV_NEW_ARRAY(arena, clr_port, n);
-    *ret_names = CLV_NEW_ARRAY(arena, const char *, n);
-    if (!*ret || !*ret_names)
-        return clv_fail_nomem(err, "inputs and outputs");
-    for (size_t i = 0; i < n; i++) {
-        CLV_TRY(read_one(s, i, name_of, type_of, arena, &(*ret)[i], err));
-        (*ret_names)[i] = (*ret)[i].name;
-    }
-    *ret_n = (int32_t)n;
-    return CLV_OK;
-}
-
-static clv_status read_all(clr_session *s, clv_arena *arena, clv_error *err)
+static clv_status read_ports(const clr_session *s, bool are_inputs, clv_arena *arena,
+                             clr_ports *ret, clv_error *err)
 {
     const OrtApi *api = s->ort->api;
-    size_t n_in = 0, n_out = 0;
+    size_t n = 0;
 
-    CLV_TRY(clr_ort_check(s->ort, api->SessionGetInputCount(s->session, &n_in), s->path, err));
-    CLV_TRY(clr_ort_check(s->ort, api->SessionGetOutputCount(s->session, &n_out), s->path, err));
-    CLV_TRY(read_ports(s, n_in, api->SessionGetInputName, api->SessionGetInputTypeInfo, arena,
-                       &s->inputs, &s->input_names, &s->n_inputs, err));
-    return read_ports(s, n_out, api->SessionGetOutputName, api->SessionGetOutputTypeInfo, arena,
-                      &s->outputs, &s->output_names, &s->n_outputs, err);
+    CLV_TRY(clr_ort_check(s->ort,
+                          are_inputs ? api->SessionGetInputCount(s->session, &n)
+                                     : api->SessionGetOutputCount(s->session, &n),
+                          s->path, err));
+    *ret = (clr_ports){ CLV_NEW_ARRAY(arena, clr_port, n), CLV_NEW_ARRAY(arena, const char *, n),
+                        (int32_t)n };
+    if (!ret->at || !ret->names)
+        return clv_fail_nomem(err, "inputs and outputs");
+    for (size_t i = 0; i < n; i++) {
+        CLV_TRY(read_port(s, are_inputs, i, arena, &ret->at[i], err));
+        ret->names[i] = ret->at[i].name;
+    }
+    return CLV_OK;
 }
 
 /* -- life -- */
@@ -173,7 +159,9 @@ clv_status clr_session_open(const clr_ort *ort, const char *path,
     int64_t start = clv_now_ns();
 
     CLV_TRY(create(&s, options, err));
-    clv_status status = read_all(&s, arena, err);
+    clv_status status = read_ports(&s, true, arena, &s.inputs, err);
+    if (status == CLV_OK)
+        status = read_ports(&s, false, arena, &s.outputs, err);
     if (status != CLV_OK) {
         clr_session_close(&s);
         return status;
@@ -193,11 +181,11 @@ void clr_session_close(clr_session *session)
 clv_status clr_session_run(const clr_session *s, const OrtRunOptions *run_options,
                            const OrtValue *const *inputs, OrtValue **outputs, clv_error *err)
 {
-    memset(outputs, 0, (size_t)s->n_outputs * sizeof *outputs);
+    memset(outputs, 0, (size_t)s->outputs.n * sizeof *outputs);
     return clr_ort_check(s->ort,
-                         s->ort->api->Run(s->session, run_options, s->input_names, inputs,
-                                          (size_t)s->n_inputs, s->output_names,
-                                          (size_t)s->n_outputs, outputs),
+                         s->ort->api->Run(s->session, run_options, s->inputs.names, inputs,
+                                          (size_t)s->inputs.n, s->outputs.names,
+                                          (size_t)s->outputs.n, outputs),
                          s->path, err);
 }
 

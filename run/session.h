@@ -2,7 +2,7 @@
 #ifndef CLV_RUN_SESSION_H
 #define CLV_RUN_SESSION_H
 
-#include "run/ort.h"
+#include "run/tensor.h"
 
 /* An input or output of a model. */
 typedef struct {
@@ -11,6 +11,15 @@ typedef struct {
     clr_shape shape;      /* of a tensor; -1 where a dimension has no number, and count unset */
     const char **symbols; /* for each dimension: its symbol, "" where it has none */
 } clr_port;
+
+typedef struct {
+    clr_port *at;
+    const char **names;
+    int32_t n;
+} clr_ports;
+
+/* -1 where there is none of that name. O(n). */
+int32_t clr_find_port(const clr_ports *ports, const char *name);
 
 typedef enum { CLR_OPT_NONE, CLR_OPT_BASIC, CLR_OPT_EXTENDED, CLR_OPT_ALL } clr_opt_level;
 
@@ -27,9 +36,7 @@ typedef struct {
     const clr_ort *ort;
     const char *path;
     OrtSession *session;
-    clr_port *inputs, *outputs;
-    const char **input_names, **output_names;
-    int32_t n_inputs, n_outputs;
+    clr_ports inputs, outputs;
     double load_s;
 } clr_session;
 
@@ -41,15 +48,12 @@ clv_status clr_session_open(const clr_ort *ort, const char *path,
 void clr_session_close(clr_session *session); /* zeroed is fine */
 
 /* A value for each input, in the order of the session; *outputs become new values, which are the
- * caller's. run_options NULL: none. */
+ * caller's. run_options NULL: none. From one thread at a time. */
 clv_status clr_session_run(const clr_session *session, const OrtRunOptions *run_options,
                            const OrtValue *const *inputs, OrtValue **outputs, clv_error *err);
 
 /* Ends profiling. Path of the profile, in the arena; the file is the caller's to remove. */
 clv_status clr_session_profile(clr_session *session, clv_arena *arena, const char **ret,
                                clv_error *err);
-
-/* -1 where there is none of that name. O(n). */
-int32_t clr_find_port(const clr_port *ports, int32_t n, const char *name);
 
 #endif

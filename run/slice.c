@@ -2,10 +2,10 @@
 
 #include <string.h>
 
-/* Merges the dims of a part of a view as the view merges into the whole: each dimension of the
+/* Merges the dims of a slice of a view as the view merges into the whole: each dimension of the
  * whole is the product of the next few of the view. Ones may go to either side, for they are ones
- * in the part too. */
-static bool merge(const clr_slice *part, const clr_shape *whole, clr_shape *ret)
+ * in the slice too. */
+static bool merge_dims(const clr_slice *slice, const clr_shape *whole, clr_shape *ret)
 {
     int32_t v = 0;
 
@@ -13,41 +13,41 @@ static bool merge(const clr_slice *part, const clr_shape *whole, clr_shape *ret)
     for (int32_t d = 0; d < whole->rank; d++) {
         int64_t of_view = 1;
         ret->dims[d] = 1;
-        while (v < part->view_rank && (of_view != whole->dims[d] || part->view[v] == 1)) {
-            int64_t n = part->view[v];
+        while (v < slice->view_rank && (of_view != whole->dims[d] || slice->view[v] == 1)) {
+            int64_t n = slice->view[v];
             if (n == 0 ? whole->dims[d] != 0 : n > 1 && of_view * n > whole->dims[d])
                 return false;
-            of_view *= part->view[v];
-            ret->dims[d] *= part->dims[v++];
+            of_view *= slice->view[v];
+            ret->dims[d] *= slice->dims[v++];
         }
         if (of_view != whole->dims[d])
             return false;
     }
-    return v == part->view_rank;
+    return v == slice->view_rank;
 }
 
-clv_status clr_slice_shape(const clr_slice *part, const clr_shape *whole, const char *what,
+clv_status clr_slice_shape(const clr_slice *slice, const clr_shape *whole, const char *what,
                            clr_shape *ret, clv_error *err)
 {
-    const int64_t *of = part->view ? part->view : whole->dims;
-    int32_t rank = part->view ? part->view_rank : whole->rank;
+    const int64_t *of = slice->view ? slice->view : whole->dims;
+    int32_t rank = slice->view ? slice->view_rank : whole->rank;
     clr_shape shape = *whole;
     char text[200];
 
-    if (part->whole) {
+    if (slice->whole) {
         *ret = shape;
         return CLV_OK;
     }
-    if (part->rank != rank)
+    if (slice->rank != rank)
         return clv_fail(err, CLV_EFORMAT, "a part of '%s' has %d dimensions, but it is %s", what,
-                        (int)part->rank, clr_shape_text(text, sizeof text, whole));
+                        (int)slice->rank, clr_shape_text(text, sizeof text, whole));
     for (int32_t d = 0; d < rank; d++) {
-        if (part->offsets[d] > of[d] || part->dims[d] > of[d] - part->offsets[d])
+        if (slice->offsets[d] > of[d] || slice->dims[d] > of[d] - slice->offsets[d])
             return clv_fail(err, CLV_EFORMAT, "a part of '%s' lies not within %s", what,
                             clr_shape_text(text, sizeof text, whole));
-        shape.dims[d] = part->dims[d];
+        shape.dims[d] = slice->dims[d];
     }
-    if (part->view && !merge(part, whole, &shape))
+    if (slice->view && !merge_dims(slice, whole, &shape))
         return clv_fail(err, CLV_EFORMAT, "a part of '%s' has a view that is not of %s", what,
                         clr_shape_text(text, sizeof text, whole));
     if (!clr_shape_count(&shape))
@@ -56,88 +56,23 @@ clv_status clr_slice_shape(const clr_slice *part, const clr_shape *whole, const 
     return CLV_OK;
 }
 
-/* -- going through the runs of elements that lie side by side in the whole -- */
-
-typedef struct {
-    const clr_slice *part;
-    const int64_t *of; /* dims of the view, or of the whole */
-    int32_t rank;
-    int64_t run;   /* elements side by side */
-    int32_t outer; /* dimensions before the run */
-    int64_t index[CLR_MAX_RANK];
-} walk;
-
-static void start_walk(walk *w, const clr_slice *part, const clr_shape *whole)
-{
-    *w = (walk){ .part = part,
-                 .of = part->view ? part->view : whole->dims,
-                 .rank = part->rank,
-                 .run = 1,
-                 .outer = part->rank };
-    /* dimensions that are taken as a whole, and one more, lie side by side */
-    while (w->outer > 0) {
-        int32_t d = --w->outer;
-        w->run *= part->dims[d];
-        if (part->dims[d] != w->of[d])
-            break;
-    }
-}
-
-/* Where the run lies in the whole, in elements. */
-static int64_t place(const walk *w)
-{
-    int64_t at = 0;
-
-    for (int32_t d = 0; d < w->rank; d++)
-        at = at * w->of[d] + w->part->offsets[d] + (d < w->outer ? w->index[d] : 0);
-    return at;
-}
-
-static bool next(walk *w)
-{
-    for (int32_t d = w->outer; d-- > 0;) {
-        if (++w->index[d] < w->part->dims[d])
-            return true;
-        w->index[d] = 0;
-    }
-    return false;
-}
-
-/* -- elements: bytes, or strings -- */
+/* -- copying: bytes, or strings -- */
 
 typedef struct {
     const clr_ort *ort;
-    clv_arena *arena;
-    const OrtValue *from;
+    const clr_slice *slice;
+    const clr_shape *whole, *own; /* of the whole tensor, and of the slice alone */
+    const OrtValue *from;         /* of them, one is the whole and the other the slice alone */
     OrtValue *to;
-    size_t size; /* of an element; 0: strings */
+    bool extracting; /* from is the whole */
+    size_t size;     /* of an element; 0: strings */
     const uint8_t *from_bytes;
     uint8_t *to_bytes;
-    const char **texts;
-    size_t *lengths;
-    clv_error *err;
+    clr_strings strings; /* of from */
 } copying;
 
-static clv_status start_copying(copying *c, const clr_shape *from, const char *what)
-{
-    int bits = clr_dtype_bits((int)from->dtype);
-    void *data = NULL;
-
-    if (from->dtype == ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING)
-        return clr_tensor_strings(c->ort, c->from, from->count, c->arena, &c->texts, &c->lengths,
-                                  c->err);
-    if (bits < 8)
-        return clv_fail(c->err, CLV_EUNSUPP, "parts of '%s' are not cut: its elements are %s", what,
-                        clr_dtype_name((int)from->dtype));
-    c->size = (size_t)bits / 8;
-    CLV_TRY(clr_tensor_data(c->ort, c->from, &data, c->err));
-    c->from_bytes = data;
-    CLV_TRY(clr_tensor_data(c->ort, c->to, &data, c->err));
-    c->to_bytes = data;
-    return CLV_OK;
-}
-
-static clv_status copy_run(copying *c, int64_t from, int64_t to, int64_t n)
+/* n elements that lie side by side in both. */
+static clv_status copy_run(const copying *c, int64_t from, int64_t to, int64_t n, clv_error *err)
 {
     if (c->size) {
         memcpy(c->to_bytes + (size_t)to * c->size, c->from_bytes + (size_t)from * c->size,
@@ -146,65 +81,91 @@ static clv_status copy_run(copying *c, int64_t from, int64_t to, int64_t n)
     }
     for (int64_t i = 0; i < n; i++) {
         char *at = NULL;
-        size_t length = c->lengths[from + i];
+        size_t length = c->strings.lengths[from + i];
         CLV_TRY(clr_ort_check(
             c->ort,
             c->ort->api->GetResizedStringTensorElementBuffer(c->to, (size_t)(to + i), length, &at),
-            "a string", c->err));
+            "a string", err));
         if (length)
-            memcpy(at, c->texts[from + i], length);
+            memcpy(at, c->strings.texts[from + i], length);
     }
     return CLV_OK;
 }
 
-/* The part of whole, which is from (cutting) or to (joining); the other is the part alone. */
-static clv_status copy_part(copying *c, const clr_slice *part, const clr_shape *whole,
-                            const clr_shape *own, bool cutting)
+static clv_status copy_elements(const copying *c, clv_error *err)
 {
-    walk w;
-    int64_t at = 0;
+    const clr_slice *s = c->slice;
+    const int64_t *of = s->view ? s->view : c->whole->dims;
+    int64_t run = 1, at = 0, index[CLR_MAX_RANK] = { 0 };
+    int32_t outer = s->rank; /* dimensions before the run */
 
-    if (own->count == 0)
-        return CLV_OK;
-    if (part->whole)
-        return copy_run(c, 0, 0, own->count);
-    start_walk(&w, part, whole);
-    do {
-        int64_t in_whole = place(&w);
-        CLV_TRY(copy_run(c, cutting ? in_whole : at, cutting ? at : in_whole, w.run));
-        at += w.run;
-    } while (next(&w));
+    if (s->whole)
+        return copy_run(c, 0, 0, c->own->count, err);
+    /* dimensions that are taken as a whole, and one more, lie side by side */
+    while (outer > 0) {
+        int32_t d = --outer;
+        run *= s->dims[d];
+        if (s->dims[d] != of[d])
+            break;
+    }
+    for (bool more = true; more;) {
+        int64_t in_whole = 0; /* where the run lies, in elements */
+        for (int32_t d = 0; d < s->rank; d++)
+            in_whole = in_whole * of[d] + s->offsets[d] + (d < outer ? index[d] : 0);
+        CLV_TRY(
+            copy_run(c, c->extracting ? in_whole : at, c->extracting ? at : in_whole, run, err));
+        at += run;
+        more = false;
+        for (int32_t d = outer; d-- > 0 && !more;) {
+            more = ++index[d] < s->dims[d];
+            if (!more)
+                index[d] = 0;
+        }
+    }
     return CLV_OK;
 }
 
-static clv_status copy_all(const clr_ort *ort, const OrtValue *from, const clr_shape *from_shape,
-                           OrtValue *to, const clr_slice *part, const clr_shape *whole,
-                           const clr_shape *own, bool cutting, const char *what, clv_error *err)
+static clv_status copy_slice(copying *c, const char *what, clv_error *err)
 {
-    clv_arena *arena = clv_arena_new(NULL, 0);
-    copying c = { .ort = ort, .arena = arena, .from = from, .to = to, .err = err };
+    int dtype = (int)c->own->dtype, bits = clr_dtype_bits(dtype);
+    void *from = NULL, *to = NULL;
 
-    if (!arena)
-        return clv_fail_nomem(err, "a part");
-    clv_status status = start_copying(&c, from_shape, what);
-    if (status == CLV_OK)
-        status = copy_part(&c, part, whole, own, cutting);
-    clv_arena_free(arena);
-    return status;
+    if (c->own->count == 0)
+        return CLV_OK;
+    if (c->own->dtype == ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING) {
+        clv_arena *arena = clv_arena_new(NULL, 0);
+        if (!arena)
+            return clv_fail_nomem(err, "a part");
+        clv_status status =
+            clr_tensor_strings(c->ort, c->from, c->extracting ? c->whole->count : c->own->count,
+                               arena, &c->strings, err);
+        if (status == CLV_OK)
+            status = copy_elements(c, err);
+        clv_arena_free(arena);
+        return status;
+    }
+    if (bits < 8)
+        return clv_fail(err, CLV_EUNSUPP, "parts of '%s' are not cut: its elements are %s", what,
+                        clr_dtype_name(dtype));
+    c->size = (size_t)bits / 8;
+    CLV_TRY(clr_tensor_data(c->ort, c->from, &from, err));
+    CLV_TRY(clr_tensor_data(c->ort, c->to, &to, err));
+    c->from_bytes = from;
+    c->to_bytes = to;
+    return copy_elements(c, err);
 }
 
-clv_status clr_slice_extract(const clr_ort *ort, const OrtValue *whole, const clr_slice *part,
+clv_status clr_slice_extract(const clr_ort *ort, const OrtValue *whole, const clr_slice *slice,
                              const char *what, OrtValue **ret, clv_error *err)
 {
     clr_shape shape, own;
     OrtValue *value = NULL;
 
     CLV_TRY(clr_tensor_shape(ort, whole, &shape, err));
-    CLV_TRY(clr_slice_shape(part, &shape, what, &own, err));
+    CLV_TRY(clr_slice_shape(slice, &shape, what, &own, err));
     CLV_TRY(clr_tensor_new(ort, &own, &value, err));
-    clv_status status =
-        own.count ? copy_all(ort, whole, &shape, value, part, &shape, &own, true, what, err)
-                  : CLV_OK;
+    copying c = { ort, slice, &shape, &own, .from = whole, .to = value, .extracting = true };
+    clv_status status = copy_slice(&c, what, err);
     if (status != CLV_OK) {
         clr_value_free(ort, value);
         return status;
@@ -213,9 +174,9 @@ clv_status clr_slice_extract(const clr_ort *ort, const OrtValue *whole, const cl
     return CLV_OK;
 }
 
-/* -- joining -- */
+/* -- assembling -- */
 
-/* Boxes of one view; parts of different views are compared only by what they cover together. */
+/* Boxes of one view; slices of different views are compared only by what they cover together. */
 static bool overlap(const clr_slice *a, const clr_slice *b)
 {
     if (a->whole || b->whole)
@@ -230,52 +191,52 @@ static bool overlap(const clr_slice *a, const clr_slice *b)
     return true;
 }
 
-static clv_status check_cover(const clr_shape *shape, const clr_slice *const *parts, int32_t n,
-                              const char *what, clv_error *err)
+static clv_status check_cover(const clr_assembly *a, clv_error *err)
 {
     int64_t count = 0;
 
-    for (int32_t i = 0; i < n; i++) {
+    for (int32_t i = 0; i < a->n; i++) {
         clr_shape own;
-        CLV_TRY(clr_slice_shape(parts[i], shape, what, &own, err));
+        CLV_TRY(clr_slice_shape(a->pieces[i].slice, &a->shape, a->what, &own, err));
         count += own.count;
         for (int32_t k = 0; k < i && own.count; k++)
-            if (overlap(parts[i], parts[k]))
+            if (overlap(a->pieces[i].slice, a->pieces[k].slice))
                 return clv_fail(err, CLV_EFORMAT, "pieces %d and %d of '%s' overlap", (int)k,
-                                (int)i, what);
+                                (int)i, a->what);
     }
-    if (count != shape->count)
+    if (count != a->shape.count)
         return clv_fail(err, CLV_EFORMAT, "the pieces of '%s' have %lld elements, expected %lld",
-                        what, (long long)count, (long long)shape->count);
+                        a->what, (long long)count, (long long)a->shape.count);
     return CLV_OK;
 }
 
-static clv_status put_piece(const clr_ort *ort, const clr_shape *shape, const clr_slice *part,
-                            const OrtValue *value, OrtValue *to, const char *what, clv_error *err)
+static clv_status insert_piece(const clr_ort *ort, const clr_assembly *a,
+                               const clr_sliced_value *piece, OrtValue *to, clv_error *err)
 {
     clr_shape own, is;
-    char a[200], b[200];
+    char is_text[200], own_text[200];
 
-    CLV_TRY(clr_slice_shape(part, shape, what, &own, err));
-    CLV_TRY(clr_tensor_shape(ort, value, &is, err));
-    if (is.dtype != shape->dtype || is.rank != own.rank ||
+    CLV_TRY(clr_slice_shape(piece->slice, &a->shape, a->what, &own, err));
+    CLV_TRY(clr_tensor_shape(ort, piece->value, &is, err));
+    if (is.dtype != a->shape.dtype || is.rank != own.rank ||
         memcmp(is.dims, own.dims, (size_t)is.rank * sizeof *is.dims) != 0)
-        return clv_fail(err, CLV_EFORMAT, "a piece of '%s' is %s, expected %s", what,
-                        clr_shape_text(a, sizeof a, &is), clr_shape_text(b, sizeof b, &own));
-    return own.count ? copy_all(ort, value, &is, to, part, shape, &own, false, what, err) : CLV_OK;
+        return clv_fail(err, CLV_EFORMAT, "a piece of '%s' is %s, expected %s", a->what,
+                        clr_shape_text(is_text, sizeof is_text, &is),
+                        clr_shape_text(own_text, sizeof own_text, &own));
+    copying c = { ort, piece->slice, &a->shape, &own, .from = piece->value, .to = to };
+    return copy_slice(&c, a->what, err);
 }
 
-clv_status clr_slices_assemble(const clr_ort *ort, const clr_shape *shape,
-                               const clr_slice *const *parts, const OrtValue *const *values,
-                               int32_t n, const char *what, OrtValue **ret, clv_error *err)
+clv_status clr_slices_assemble(const clr_ort *ort, const clr_assembly *assembly, OrtValue **ret,
+                               clv_error *err)
 {
     OrtValue *value = NULL;
     clv_status status = CLV_OK;
 
-    CLV_TRY(check_cover(shape, parts, n, what, err));
-    CLV_TRY(clr_tensor_new(ort, shape, &value, err));
-    for (int32_t i = 0; i < n && status == CLV_OK; i++)
-        status = put_piece(ort, shape, parts[i], values[i], value, what, err);
+    CLV_TRY(check_cover(assembly, err));
+    CLV_TRY(clr_tensor_new(ort, &assembly->shape, &value, err));
+    for (int32_t i = 0; i < assembly->n && status == CLV_OK; i++)
+        status = insert_piece(ort, assembly, &assembly->pieces[i], value, err);
     if (status != CLV_OK) {
         clr_value_free(ort, value);
         return status;

@@ -1,7 +1,4 @@
-#include <stdio.h>
-#include <string.h>
-
-#include "run/ort.h"
+#include "run/tensor.h"
 
 /* By the numbers of TensorProto.DataType, which the runtime shares. */
 static const struct {
@@ -124,7 +121,7 @@ clv_status clr_tensor_data(const clr_ort *ort, const OrtValue *value, void **ret
 }
 
 clv_status clr_tensor_strings(const clr_ort *ort, const OrtValue *value, int64_t count,
-                              clv_arena *arena, const char ***ret, size_t **ret_n, clv_error *err)
+                              clv_arena *arena, clr_strings *ret, clv_error *err)
 {
     const char **texts = CLV_NEW_ARRAY(arena, const char *, count);
     size_t *lengths = CLV_NEW_ARRAY(arena, size_t, count);
@@ -142,7 +139,6 @@ clv_status clr_tensor_strings(const clr_ort *ort, const OrtValue *value, int64_t
                               "a string", err));
         texts[i] = text;
     }
-    *ret = texts;
-    *ret_n = lengths;
+    *ret = (clr_strings){ texts, lengths };
     return CLV_OK;
 }

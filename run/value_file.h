@@ -7,7 +7,7 @@
 #ifndef CLV_RUN_VALUE_FILE_H
 #define CLV_RUN_VALUE_FILE_H
 
-#include "run/ort.h"
+#include "run/tensor.h"
 
 typedef enum { CLR_FILE_PB, CLR_FILE_NPY } clr_file_kind;
 
@@ -15,39 +15,20 @@ typedef enum { CLR_FILE_PB, CLR_FILE_NPY } clr_file_kind;
 clr_file_kind clr_file_kind_of(const char *path);
 
 /* Of a .pb file the message is TensorProto, SequenceProto or OptionalProto by kind, which is that
- * of the input that the value is for. *ret_name: the name in the file, in the arena; "" where it
- * has none. *ret is the caller's, for clr_value_free(). CLV_EIO, CLV_EFORMAT, CLV_EUNSUPP. */
+ * of the input that the value is for. *ret is the caller's, for clr_value_free(). CLV_EIO,
+ * CLV_EFORMAT, CLV_EUNSUPP. O(bytes). */
 clv_status clr_value_read(const clr_ort *ort, const char *path, ONNXType kind, clv_arena *arena,
-                          OrtValue **ret, const char **ret_name, clv_error *err);
+                          OrtValue **ret, clv_error *err);
+/* The name in a .pb file, in the arena; "" where it has none. O(bytes that are not payload). */
+clv_status clr_value_name(const char *path, clv_arena *arena, const char **ret, clv_error *err);
 /* Older .pb and all .npy files keep bfloat16 as uint16: where that is what *value has and bfloat16
  * what is wanted, *value becomes a new tensor of the same bits. */
 clv_status clr_value_reinterpret(const clr_ort *ort, OrtValue **value,
                                  ONNXTensorElementDataType wanted, clv_error *err);
-/* Only the name: O(bytes that are not payload). */
-clv_status clr_value_name(const char *path, clv_arena *arena, const char **ret, clv_error *err);
 
 /* A tensor with its name; strings only as .pb. CLV_EUNSUPP: the value is no tensor, or of a type
- * that .npy does not know. */
+ * that .npy does not know; CLV_ECANCELED: a signal came. */
 clv_status clr_value_write(const clr_ort *ort, const char *path, clr_file_kind kind,
                            const char *name, const OrtValue *value, clv_error *err);
-
-/* -- parts of the above -- */
-
-/* The bytes of a file while it is open. */
-typedef struct {
-    const char *path;
-    const uint8_t *bytes;
-    size_t n;
-} clr_mapped_file;
-clv_status clr_mapped_file_open(const char *path, clr_mapped_file *ret, clv_error *err);
-void clr_mapped_file_close(clr_mapped_file *map); /* zeroed is fine */
-
-clv_status clr_npy_read(const clr_ort *ort, const clr_mapped_file *file, OrtValue **ret,
-                        clv_error *err);
-/* The head of an .npy file for a tensor of this shape: up to its first element. */
-clv_status clr_npy_head(const clr_shape *shape, clv_arena *arena, const char **ret, size_t *ret_n,
-                        clv_error *err);
-clv_status clr_pb_read(const clr_ort *ort, const clr_mapped_file *file, ONNXType kind,
-                       clv_arena *arena, OrtValue **ret, const char **ret_name, clv_error *err);
 
 #endif

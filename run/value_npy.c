@@ -1,13 +1,13 @@
-/* value_npy.c - NumPy's file of one array: a head of text, then the elements. */
+#include "run/value_npy.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "run/value_file.h"
-
 #define MAGIC      "\x93NUMPY"
 #define MAGIC_SIZE 6
 #define ALIGNMENT  64 /* of the first element; the head is filled with blanks */
+#define TEXT_MAX   (CLR_MAX_RANK * 24 + 256)
 
 /* NumPy's codes; what it has no type for is kept as so many bytes. */
 static const struct {
@@ -135,12 +135,13 @@ clv_status clr_npy_read(const clr_ort *ort, const clr_mapped_file *file, OrtValu
     return CLV_OK;
 }
 
-clv_status clr_npy_head(const clr_shape *shape, clv_arena *arena, const char **ret, size_t *ret_n,
-                        clv_error *err)
+clv_status clr_npy_write(const clr_ort *ort, const OrtValue *value, const clr_shape *shape,
+                         const clv_sink *sink, clv_error *err)
 {
     const char *code = NULL;
-    char text[CLR_MAX_RANK * 24 + 256];
+    char text[TEXT_MAX], head[TEXT_MAX + MAGIC_SIZE + 4 + ALIGNMENT];
     size_t n = 0, prefix = MAGIC_SIZE + 4;
+    void *data = NULL;
 
     for (size_t i = 0; i < N_CODES; i++)
         if (codes[i].dtype == shape->dtype)
@@ -155,16 +156,13 @@ clv_status clr_npy_head(const clr_shape *shape, clv_arena *arena, const char **r
                           shape->rank == 1 || i + 1 < shape->rank ? "," : "");
     n = clv_add_words(text, sizeof text, n, "), }");
     size_t total = (prefix + n + 1 + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    char *out = clv_arena_take(arena, total);
-    if (!out)
-        return clv_fail_nomem(err, "a head");
-    memset(out, ' ', total);
-    memcpy(out, MAGIC "\x01\x00", MAGIC_SIZE + 2);
-    out[MAGIC_SIZE + 2] = (char)((total - prefix) & 0xff);
-    out[MAGIC_SIZE + 3] = (char)((total - prefix) >> 8);
-    memcpy(out + prefix, text, n);
-    out[total - 1] = '\n';
-    *ret = out;
-    *ret_n = total;
-    return CLV_OK;
+    memset(head, ' ', total);
+    memcpy(head, MAGIC "\x01\x00", MAGIC_SIZE + 2);
+    head[MAGIC_SIZE + 2] = (char)((total - prefix) & 0xff);
+    head[MAGIC_SIZE + 3] = (char)((total - prefix) >> 8);
+    memcpy(head + prefix, text, n);
+    head[total - 1] = '\n';
+    CLV_TRY(sink->write(sink->ctx, head, total, err));
+    CLV_TRY(clr_tensor_data(ort, value, &data, err));
+    return sink->write(sink->ctx, data, clr_dtype_bytes((int)shape->dtype, shape->count), err);
 }

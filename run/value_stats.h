@@ -3,7 +3,7 @@
 #ifndef CLV_RUN_VALUE_STATS_H
 #define CLV_RUN_VALUE_STATS_H
 
-#include "run/ort.h"
+#include "run/tensor.h"
 
 typedef struct {
     bool tensor; /* nothing below holds for sequences and maps */
@@ -18,8 +18,5 @@ typedef struct {
 /* O(bytes). */
 clv_status clr_value_stats_compute(const clr_ort *ort, const OrtValue *value, clr_value_stats *ret,
                                    clv_error *err);
-
-/* Element i of n bits each as a double; what is no number is NaN. Not for strings. */
-double clr_element(int dtype, const void *data, int64_t i);
 
 #endif

@@ -85,7 +85,7 @@ Test(compile, a_candidate_that_cannot_be_lowered_has_failed)
     run_free(&r);
 }
 
-/* What cleave would tell it of two devices of so many bytes. */
+/* What cleave would give it of two devices of so many bytes. */
 static void two_devices(long long bytes)
 {
     char text[400];

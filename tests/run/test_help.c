@@ -14,7 +14,7 @@ static void check(const char *command)
     for (const char *line = strstr(r.out, "\n  --"); line; line = strstr(line + 1, "\n  --")) {
         sscanf(line + 3, "%63[^ ,\n]", option);
         snprintf(wanted, sizeof wanted, "Fl -%s", option + 2);
-        cr_expect(strstr(page, wanted), "the man page does not tell %s of %s", option, command);
+        cr_expect(strstr(page, wanted), "the man page does not have %s of %s", option, command);
         n++;
     }
     cr_expect_geq(n, 6, "%s", r.out);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "run/made.h"
-#include "run/program.h"
+#include "run/manifest.h"
 
 TestSuite(manifest, .init = set_up, .fini = tear_down, .timeout = 120);
 
@@ -62,7 +62,7 @@ static size_t damage(char *text, size_t n)
     return n - len + n_word;
 }
 
-static void check_part(const clr_slice *part)
+static void check_slice(const clr_slice *part)
 {
     cr_assert(part->whole || (part->rank >= 0 && part->rank <= CLR_MAX_RANK));
     cr_assert(part->whole || part->rank == 0 || (part->offsets && part->dims));
@@ -70,25 +70,25 @@ static void check_part(const clr_slice *part)
 
 static void check(const clr_program *p)
 {
-    cr_assert_gt(p->n_members, 0);
-    for (int32_t i = 0; i < p->n_members; i++) {
-        const clr_program_model *m = &p->members[i];
+    cr_assert_gt(p->n_models, 0);
+    for (int32_t i = 0; i < p->n_models; i++) {
+        const clr_program_model *m = &p->models[i];
         cr_assert(m->file && m->path && !strstr(m->file, ".."));
-        for (int32_t k = 0; k < m->n_takes; k++) {
-            cr_assert(m->takes[k].name && m->takes[k].tensor);
-            cr_assert(m->takes[k].from >= CLR_FROM_PROGRAM);
-            check_part(&m->takes[k].part);
+        for (int32_t k = 0; k < m->n_sources; k++) {
+            cr_assert(m->sources[k].name && m->sources[k].tensor);
+            cr_assert(m->sources[k].from >= CLR_FROM_PROGRAM);
+            check_slice(&m->sources[k].slice);
         }
     }
     for (int32_t i = 0; i < p->n_outputs; i++)
         for (int32_t k = 0; k < p->outputs[i].n_pieces; k++) {
             cr_assert(p->outputs[i].pieces[k].name && p->outputs[i].pieces[k].model >= 0);
-            check_part(&p->outputs[i].pieces[k].part);
+            check_slice(&p->outputs[i].pieces[k].slice);
         }
     for (int32_t i = 0; i < p->n_collectives; i++) {
         const clr_collective *c = &p->collectives[i];
         for (int32_t k = 0; k < c->starts[c->n_groups]; k++)
-            cr_assert_geq(c->members[k], 0); /* too large ones are told once models are open */
+            cr_assert_geq(c->members[k], 0); /* too large ones are refused once models are open */
     }
 }
 

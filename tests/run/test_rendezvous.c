@@ -10,9 +10,9 @@
 typedef struct {
     clr_rendezvous *rendezvous;
     int32_t member;
-    const char *places[2]; /* in the order in which it comes there; NULL: none */
-    clv_status status;     /* of which it ends where all goes well */
-    int32_t after;         /* waits for this member's end first; -1: none */
+    const char *barriers[2]; /* in the order in which it comes there; NULL: none */
+    clv_status status;       /* of which it ends where all goes well */
+    int32_t after;           /* waits for this member's end first; -1: none */
     clv_status is;
 } actor;
 
@@ -23,17 +23,17 @@ static clv_status play(actor *a, clv_error *err)
 {
     if (a->after >= 0)
         CLV_TRY(clr_rendezvous_wait_runs(a->rendezvous, a->member, a->after, 1, err));
-    for (int i = 0; i < 2 && a->places[i]; i++) {
-        clr_barrier *place = NULL;
-        CLV_TRY(clr_rendezvous_barrier(a->rendezvous, a->places[i], everyone, N, sizeof(int),
-                                       &place, err));
-        *(int *)clr_barrier_slot(place, a->member) = 10 * a->member;
-        CLV_TRY(clr_rendezvous_wait(a->rendezvous, place, a->member, err));
+    for (int i = 0; i < 2 && a->barriers[i]; i++) {
+        clr_barrier *barrier = NULL;
+        CLV_TRY(clr_rendezvous_barrier(a->rendezvous, a->barriers[i], (clr_group){ everyone, N },
+                                       sizeof(int), &barrier, err));
+        *(int *)clr_barrier_slot(barrier, a->member) = 10 * a->member;
+        CLV_TRY(clr_rendezvous_wait(a->rendezvous, barrier, a->member, err));
         for (int32_t k = 0; k < N; k++)
-            if (*(int *)clr_barrier_slot(place, k) != 10 * k)
+            if (*(int *)clr_barrier_slot(barrier, k) != 10 * k)
                 return clv_fail(err, CLV_EINTERNAL, "%s does not see %s", names[a->member],
                                 names[k]);
-        CLV_TRY(clr_rendezvous_wait(a->rendezvous, place, a->member, err));
+        CLV_TRY(clr_rendezvous_wait(a->rendezvous, barrier, a->member, err));
     }
     return a->status == CLV_OK ? CLV_OK : clv_fail(err, a->status, "%s gives up", names[a->member]);
 }
@@ -74,9 +74,9 @@ Test(rendezvous, all_see_what_all_brought)
 {
     for (int round = 0; round < 200; round++) {
         clv_error why = { 0 };
-        actor actors[N] = { { .places = { "a", "b" }, .after = -1 },
-                            { .places = { "a", "b" }, .after = -1 },
-                            { .places = { "a", "b" }, .after = -1 } };
+        actor actors[N] = { { .barriers = { "a", "b" }, .after = -1 },
+                            { .barriers = { "a", "b" }, .after = -1 },
+                            { .barriers = { "a", "b" }, .after = -1 } };
         cr_assert_eq(run(actors, 0, &why), CLV_OK, "%s", why.message);
     }
 }
@@ -84,9 +84,9 @@ Test(rendezvous, all_see_what_all_brought)
 Test(rendezvous, who_waits_crosswise_is_named)
 {
     clv_error why = { 0 };
-    actor actors[N] = { { .places = { "a", "b" }, .after = -1 },
-                        { .places = { "b", "a" }, .after = -1 },
-                        { .places = { "a", "b" }, .after = -1 } };
+    actor actors[N] = { { .barriers = { "a", "b" }, .after = -1 },
+                        { .barriers = { "b", "a" }, .after = -1 },
+                        { .barriers = { "a", "b" }, .after = -1 } };
 
     cr_assert_eq(run(actors, 0, &why), CLV_EFORMAT);
     cr_expect(strstr(why.message, "cannot go on: ann waits for 'a', bob waits for 'b', eve waits "
@@ -99,9 +99,9 @@ Test(rendezvous, who_waits_crosswise_is_named)
 Test(rendezvous, nobody_waits_for_who_has_ended)
 {
     clv_error why = { 0 };
-    actor actors[N] = { { .places = { "a" }, .after = -1 },
-                        { .places = { NULL }, .after = -1 },
-                        { .places = { "a" }, .after = -1 } };
+    actor actors[N] = { { .barriers = { "a" }, .after = -1 },
+                        { .barriers = { NULL }, .after = -1 },
+                        { .barriers = { "a" }, .after = -1 } };
 
     cr_assert_eq(run(actors, 0, &why), CLV_EFORMAT);
     cr_expect(strstr(why.message, "bob has ended"), "%s", why.message);
@@ -186,15 +186,15 @@ Test(rendezvous, runs_follow_each_other_as_through_a_pipeline)
 Test(rendezvous, a_failure_lets_all_go_and_is_why)
 {
     clv_error why = { 0 };
-    actor actors[N] = { { .places = { "a" }, .after = -1 },
+    actor actors[N] = { { .barriers = { "a" }, .after = -1 },
                         { .after = -1, .status = CLV_EUNSUPP },
-                        { .places = { "a" }, .after = -1 } };
+                        { .barriers = { "a" }, .after = -1 } };
 
     cr_assert_eq(run(actors, 0, &why), CLV_EUNSUPP);
     cr_expect_str_eq(why.message, "bob gives up");
 }
 
-/* One never comes and never ends: only the clock can tell. */
+/* One never comes and never ends: only the clock can end it. */
 static void *sleep_long(void *ctx)
 {
     clr_rendezvous *rendezvous = ctx;
@@ -210,15 +210,16 @@ Test(rendezvous, a_wait_ends_at_the_timeout)
 {
     const int32_t two[] = { 0, 1 };
     clr_rendezvous *rendezvous = NULL;
-    clr_barrier *place = NULL;
+    clr_barrier *barrier = NULL;
     clv_error err = { 0 };
     pthread_t thread;
 
     cr_assert_eq(clr_rendezvous_new(names, 2, 0.05, &rendezvous, &err), CLV_OK);
     clr_rendezvous_start(rendezvous, NULL, NULL);
     cr_assert_eq(pthread_create(&thread, NULL, sleep_long, rendezvous), 0);
-    cr_assert_eq(clr_rendezvous_barrier(rendezvous, "a", two, 2, 1, &place, &err), CLV_OK);
-    cr_expect_eq(clr_rendezvous_wait(rendezvous, place, 0, &err), CLV_ECANCELED);
+    cr_assert_eq(clr_rendezvous_barrier(rendezvous, "a", (clr_group){ two, 2 }, 1, &barrier, &err),
+                 CLV_OK);
+    cr_expect_eq(clr_rendezvous_wait(rendezvous, barrier, 0, &err), CLV_ECANCELED);
     pthread_join(thread, NULL);
     cr_expect_eq(clr_rendezvous_failure(rendezvous, &err), CLV_EFORMAT);
     cr_expect(strstr(err.message, "ann has waited 0.05 s for 'a'"), "%s", err.message);

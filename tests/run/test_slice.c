@@ -168,14 +168,14 @@ static clv_status join(const int64_t *offsets_b, const int64_t *size_b, bool *re
     clr_shape whole = shape_of(2, dims);
     clr_slice a = { .rank = 2, .offsets = zero, .dims = size };
     clr_slice b = { .rank = 2, .offsets = offsets_b, .dims = size_b };
-    const clr_slice *parts[] = { &a, &b };
     OrtValue *value = counting(&whole), *values[2] = { NULL, NULL }, *joined = NULL;
     void *was = NULL, *is = NULL;
 
     cr_assert_eq(clr_slice_extract(&ort, value, &a, "x", &values[0], NULL), CLV_OK);
     cr_assert_eq(clr_slice_extract(&ort, value, &b, "x", &values[1], NULL), CLV_OK);
-    clv_status status = clr_slices_assemble(&ort, &whole, parts, (const OrtValue *const *)values, 2,
-                                            "x", &joined, err);
+    const clr_sliced_value pieces[] = { { &a, values[0] }, { &b, values[1] } };
+    clr_assembly assembly = { "x", whole, pieces, 2 };
+    clv_status status = clr_slices_assemble(&ort, &assembly, &joined, err);
     if (status == CLV_OK) {
         cr_assert_eq(clr_tensor_data(&ort, value, &was, NULL), CLV_OK);
         cr_assert_eq(clr_tensor_data(&ort, joined, &is, NULL), CLV_OK);
