@@ -55,13 +55,13 @@ static void append_outputs(page *p, const clr_report *r)
     for (int32_t i = 0; i < program->n_outputs; i++) {
         const clr_value_stats *f = &r->outputs[i];
         char shape[400], min[32], max[32];
-        if (!f->tensor) {
+        if (!f->is_tensor) {
             append(p, "  %s  is no tensor\n", program->outputs[i].name);
             continue;
         }
         append(p, "  %s  %s  %016" PRIx64, program->outputs[i].name,
                clr_shape_text(shape, sizeof shape, &f->shape), f->checksum);
-        if (f->numbers && f->finite)
+        if (f->has_numbers && f->finite)
             append(p, "  %s to %s", clv_json_number_text(min, f->min),
                    clv_json_number_text(max, f->max));
         if (f->nan || f->inf)
@@ -192,8 +192,8 @@ static void put_output(clv_json_out *out, const clr_report *r, int32_t i)
 
     clv_json_open_object(out, NULL);
     clv_json_put_string(out, "name", r->x->program->outputs[i].name);
-    clv_json_put_string(out, "dtype", f->tensor ? clr_dtype_name((int)f->shape.dtype) : NULL);
-    if (f->tensor) {
+    clv_json_put_string(out, "dtype", f->is_tensor ? clr_dtype_name((int)f->shape.dtype) : NULL);
+    if (f->is_tensor) {
         snprintf(checksum, sizeof checksum, "%016" PRIx64, f->checksum);
         clv_json_open_array(out, "dims");
         for (int32_t d = 0; d < f->shape.rank; d++)
@@ -202,7 +202,7 @@ static void put_output(clv_json_out *out, const clr_report *r, int32_t i)
         clv_json_put_int(out, "bytes", f->bytes);
         clv_json_put_string(out, "checksum", checksum);
     }
-    if (f->numbers) {
+    if (f->has_numbers) {
         clv_json_put_number(out, "min", f->finite ? f->min : 0.0 / 0.0);
         clv_json_put_number(out, "max", f->finite ? f->max : 0.0 / 0.0);
         clv_json_put_number(out, "mean", f->finite ? f->mean : 0.0 / 0.0);

@@ -50,22 +50,22 @@ clv_status clr_value_stats_compute(const clr_ort *ort, const OrtValue *value, cl
     void *data = NULL;
 
     CLV_TRY(clr_ort_check(ort, ort->api->GetValueType(value, &type), "a value", err));
-    f.tensor = type == ONNX_TYPE_TENSOR;
-    if (f.tensor)
+    f.is_tensor = type == ONNX_TYPE_TENSOR;
+    if (f.is_tensor)
         CLV_TRY(clr_tensor_shape(ort, value, &f.shape, err));
-    if (f.tensor && f.shape.dtype == ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING) {
+    if (f.is_tensor && f.shape.dtype == ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING) {
         CLV_TRY(hash_strings(ort, value, &f, err));
-    } else if (f.tensor) {
+    } else if (f.is_tensor) {
         int dtype = (int)f.shape.dtype;
         f.bytes = (int64_t)clr_dtype_bytes(dtype, f.shape.count);
-        f.numbers = clr_dtype_bits(dtype) >= 4 &&
-                    dtype != ONNX_TENSOR_ELEMENT_DATA_TYPE_COMPLEX64 &&
-                    dtype != ONNX_TENSOR_ELEMENT_DATA_TYPE_COMPLEX128;
+        f.has_numbers = clr_dtype_bits(dtype) >= 4 &&
+                        dtype != ONNX_TENSOR_ELEMENT_DATA_TYPE_COMPLEX64 &&
+                        dtype != ONNX_TENSOR_ELEMENT_DATA_TYPE_COMPLEX128;
         if (f.bytes) {
             CLV_TRY(clr_tensor_data(ort, value, &data, err));
             f.checksum = clv_hash(f.checksum, data, (size_t)f.bytes);
         }
-        if (f.numbers)
+        if (f.has_numbers)
             count_numbers(&f, data);
     }
     *ret = f;

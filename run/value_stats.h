@@ -6,11 +6,11 @@
 #include "run/tensor.h"
 
 typedef struct {
-    bool tensor; /* nothing below holds for sequences and maps */
+    bool is_tensor; /* nothing below holds for sequences and maps */
     clr_shape shape;
     int64_t bytes;
     uint64_t checksum; /* FNV-1a of the elements' bytes; of strings, with a NUL behind each */
-    bool numbers;      /* min, max and mean hold: of what is finite, if anything is */
+    bool has_numbers;  /* min, max and mean hold: of what is finite, if anything is */
     double min, max, mean;
     int64_t finite, nan, inf;
 } clr_value_stats;

@@ -1,4 +1,4 @@
-/* group_cache.h - results of groups that were laid out before, shared by all workers.
+/* group_cache.h - results of groups whose memory was planned before, shared by all workers.
  *
  * A key is everything that a group's result depends on: kind of device, proportion, packing, units.
  * Keys are compared in full, a hash only finds them. Thread-safe. When it is full it starts anew;
