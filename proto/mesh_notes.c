@@ -1,6 +1,6 @@
 #include "proto/mesh_notes.h"
 
-#include "plan/plan_mesh_json.h"
+#include "plan/plan_json_write_mesh.h"
 #include "proto/onnx.pb-c.h"
 
 #define MESH_KEY    "cleave.mesh"
@@ -29,9 +29,9 @@ clv_status clv_mesh_notes_make(const clv_plan *plan, clv_arena *arena, clv_mesh_
 {
     const char *mesh, *uneven, *partial;
 
-    CLV_TRY(clv_plan_mesh_note(plan, arena, &mesh, err));
-    CLV_TRY(clv_plan_uneven_note(plan, arena, &uneven, err));
-    CLV_TRY(clv_plan_partial_note(plan, arena, &partial, err));
+    CLV_TRY(clv_plan_mesh_json(plan, arena, &mesh, err));
+    CLV_TRY(clv_plan_uneven_json(plan, arena, &uneven, err));
+    CLV_TRY(clv_plan_partial_json(plan, arena, &partial, err));
     *ret = (clv_mesh_notes){ .n = 0 };
     add(ret, MESH_KEY, mesh);
     add(ret, UNEVEN_KEY, uneven);

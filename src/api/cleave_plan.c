@@ -10,7 +10,7 @@
 #include "explain/report.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/plan_open.h"
-#include "plan/plan_json.h"
+#include "plan/plan_json_write.h"
 #include "plan/plan_mesh.h"
 #include "problem/micro.h"
 

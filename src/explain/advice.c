@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "plan/plan_note.h"
+#include "plan/plan.h"
 
 #define MAX_MORE_DEVICES 8  /* device counts tried, and all of the cluster */
 #define MEMORY_TRIES     12 /* memory sizes tried upwards, until one fits */
@@ -64,7 +64,7 @@ clv_status clv_advise_memory(const clv_adviser *a, int64_t least_bytes, clv_erro
                          "it would fit with %s on each device, and no plan is found with %s: "
                          "--memory %lldB",
                          size, strcmp(size, too_small) == 0 ? "less" : too_small, (long long)need);
-    return clv_plan_note(a->plan, text, a->arena, err);
+    return clv_plan_add_note(a->plan, text, a->arena, err);
 }
 
 clv_status clv_advise_devices(const clv_adviser *a, clv_error *err)
@@ -77,11 +77,11 @@ clv_status clv_advise_devices(const clv_adviser *a, clv_error *err)
         room.devices = n;
         CLV_TRY(a->try_with(a->ctx, &room, &verdict, err));
         if (verdict.outcome == CLV_FITS)
-            return clv_plan_note(a->plan,
-                                 clv_arena_printf(a->arena,
-                                                  "it would fit on %d devices: --devices %d",
-                                                  (int)n, (int)n),
-                                 a->arena, err);
+            return clv_plan_add_note(a->plan,
+                                     clv_arena_printf(a->arena,
+                                                      "it would fit on %d devices: --devices %d",
+                                                      (int)n, (int)n),
+                                     a->arena, err);
     }
     return CLV_OK;
 }
@@ -96,7 +96,7 @@ clv_status clv_advise_microbatches(const clv_adviser *a, clv_error *err)
         room.microbatches = n;
         CLV_TRY(a->try_with(a->ctx, &room, &verdict, err));
         if (verdict.outcome == CLV_FITS)
-            return clv_plan_note(
+            return clv_plan_add_note(
                 a->plan,
                 clv_arena_printf(a->arena, "it would fit with %d micro-batch%s: --microbatches %d",
                                  (int)n, n == 1 ? " at a time" : "es", (int)n),

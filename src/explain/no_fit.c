@@ -1,7 +1,7 @@
 #include "explain/no_fit.h"
 
 #include "base/units.h"
-#include "plan/plan_note.h"
+#include "plan/plan.h"
 
 #define LIVE_SHOWN 3 /* tensors that are alive where memory is fullest */
 
@@ -12,9 +12,9 @@ clv_status clv_note_shortage(const clv_verdict *verdict, const clv_graph *g,
     char size[32];
     const clv_verdict *v = verdict;
     if (v->outcome == CLV_FAILED)
-        return clv_plan_note(plan, clv_arena_printf(arena, "no candidate compiled: %s", v->reason),
-                             arena, err);
-    CLV_TRY(clv_plan_note(
+        return clv_plan_add_note(
+            plan, clv_arena_printf(arena, "no candidate compiled: %s", v->reason), arena, err);
+    CLV_TRY(clv_plan_add_note(
         plan,
         clv_arena_printf(arena, "device %d (%s) is out of memory by %s (%lld bytes)", v->device,
                          plan->devices[v->device].name, clv_show_bytes(size, v->short_bytes),
@@ -22,12 +22,14 @@ clv_status clv_note_shortage(const clv_verdict *verdict, const clv_graph *g,
         arena, err));
     const clv_device_report *d = report && report->devices ? &report->devices[v->device] : NULL;
     if (d && d->peak_op.i >= 0)
-        CLV_TRY(clv_plan_note(plan,
+        CLV_TRY(
+            clv_plan_add_note(plan,
                               clv_arena_printf(arena, "its memory is fullest at operator '%.*s'",
                                                CLV_STR_ARG(g->ops[d->peak_op.i].label)),
                               arena, err));
     for (int32_t i = 0; d && i < d->n_live && i < LIVE_SHOWN; i++)
-        CLV_TRY(clv_plan_note(plan,
+        CLV_TRY(
+            clv_plan_add_note(plan,
                               clv_arena_printf(arena, "alive there: '%.*s', %s",
                                                CLV_STR_ARG(g->tensors[d->live[i].tensor.i].name),
                                                clv_show_bytes(size, d->live[i].bytes)),
@@ -40,7 +42,7 @@ clv_status clv_note_shortages_tried(const clv_partition_result *result, clv_plan
 {
     const clv_verdict *best = &result->best.verdict;
     if (best->outcome == CLV_OOM && best->reason[0])
-        CLV_TRY(clv_plan_note(
+        CLV_TRY(clv_plan_add_note(
             plan, clv_arena_printf(arena, "memory is missing at: %s", best->reason), arena, err));
     if (result->solve.found && !(result->best.proportion > 0))
         return CLV_OK;
@@ -54,7 +56,7 @@ clv_status clv_note_shortages_tried(const clv_partition_result *result, clv_plan
                                ? clv_arena_printf(arena, "%s: device %d lacks %s", t->move,
                                                   v->device, clv_show_bytes(size, v->short_bytes))
                                : clv_arena_printf(arena, "%s: %s", t->move, v->reason);
-        CLV_TRY(clv_plan_note(plan, text, arena, err));
+        CLV_TRY(clv_plan_add_note(plan, text, arena, err));
     }
     return CLV_OK;
 }
@@ -88,5 +90,5 @@ clv_status clv_note_fit_bound(const clv_fit_bound *bound, bool by_hand, clv_str 
             "no cut of the search can fit: besides what operators hold while they run, the %d "
             "device%s of this run can take %s of %s of weights at most",
             plan->n_devices, s, room, weights);
-    return clv_plan_note(plan, text, arena, err);
+    return clv_plan_add_note(plan, text, arena, err);
 }

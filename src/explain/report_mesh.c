@@ -146,7 +146,7 @@ static int32_t find_families(const clv_plan *plan, family families[FAMILIES_MAX]
     for (int32_t i = 0; i < plan->n_collectives; i++) {
         const clv_plan_collective *c = &plan->collectives[i];
         int32_t k = 0;
-        if (clv_plan_is_local(c))
+        if (clv_plan_collective_is_local(c))
             continue;
         while (k < n &&
                (strcmp(families[k].kind, c->kind) != 0 || strcmp(families[k].axes, c->axes) != 0))

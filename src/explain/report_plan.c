@@ -7,7 +7,6 @@
 #include "explain/cells.h"
 #include "explain/report.h"
 #include "explain/report_tables.h"
-#include "plan/plan_json.h"
 #include "problem/micro.h"
 
 /* The report of a plan, from the answer to its reasons: does it fit, who does what, what is in

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "explain/shards.h"
 #include "plan/plan_json.h"
+#include "plan/plan_json_annotations.h"
 
 /* The JSON form: keys in the order of docs/formats/shards.schema.json. Lists of numbers are on one
  * line.

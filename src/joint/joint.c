@@ -7,8 +7,7 @@
 #include "joint/mesh_candidate.h"
 #include "joint/mesh_shapes.h"
 #include "joint/whole_plan.h"
-#include "plan/plan_json.h"
-#include "plan/plan_note.h"
+#include "plan/plan.h"
 #include "rules/mesh_rules.h"
 #include "rules/rule_state.h"
 #include "stages/stages.h"
@@ -147,9 +146,9 @@ static clv_status note_tensor_rules(const clv_joint *j, clv_plan *plan, clv_erro
     CLV_TRY(try_without_tensor_rules(&other, err));
     if (!other.any || other.best.outcome != CLV_FITS)
         return CLV_OK;
-    return clv_plan_note(plan,
-                         "without what is asked of tensors there is a plan that fits this memory",
-                         j->arena, err);
+    return clv_plan_add_note(
+        plan, "without what is asked of tensors there is a plan that fits this memory", j->arena,
+        err);
 }
 
 /* -- what would help -- */
@@ -191,7 +190,7 @@ static clv_status note_weights(const clv_joint *j, clv_plan *plan, clv_error *er
         have_bytes += plan->devices[d].capacity_bytes;
     if (need_bytes <= have_bytes)
         return CLV_OK;
-    return clv_plan_note(
+    return clv_plan_add_note(
         plan,
         clv_arena_printf(j->arena,
                          "no plan can fit: the weights alone take %s, the %d device%s of this run "

@@ -1,7 +1,8 @@
-/* plan.h - what is decided: each operator's device and stage, and what the judge said of it.
+/* plan.h - what is decided: each operator's device and stage, and what the judge found of it.
  *
- * The same in memory, in the plan file (plan_json.h) and in the annotated model. Bodies follow the
- * operator that owns them; a function body follows its calls where they agree.
+ * The same in memory, in the plan file (plan_json_write.h, plan_json_read.h) and in the annotated
+ * model. Bodies follow the operator that owns them; a function body follows its calls where they
+ * agree.
  */
 #ifndef CLV_PLAN_PLAN_H
 #define CLV_PLAN_PLAN_H
@@ -23,13 +24,14 @@ typedef struct {
     const char *name, *kind; /* "gpu0", "h100-sxm" */
     int32_t stage;           /* -1: unused */
     int32_t n_ops;
-    /* CLV_PLAN_UNKNOWN where nobody told. The first three are of the fullest moment; the peak is
-     * their sum and the gaps between tensors. */
+    /* CLV_PLAN_UNKNOWN where they are not known. The first three are of the fullest moment; the
+     * peak is their sum and the gaps between tensors. */
     int64_t weight_bytes, activation_bytes, workspace_bytes, peak_bytes, capacity_bytes;
     int64_t in_flight_bytes; /* copies for further micro-batches, part of the peak */
     int64_t flops;
-    int64_t busy_ns;             /* compute of one sample */
-    const char **sharding_nodes; /* maximal candidates of the group (B.043); none for the last */
+    int64_t busy_ns; /* compute of one sample */
+    /* Maximal candidates of the group, where the model was cut behind it; none for the last. */
+    const char **sharding_nodes;
     int32_t n_sharding_nodes;
 } clv_plan_device;
 
@@ -57,7 +59,7 @@ typedef struct {
     int64_t bytes, ns; /* sent by each device; time */
 } clv_plan_collective;
 
-/* What was found, in the words that people use of plans (strategy_names.h). */
+/* A kind of parallelism that the plan uses, in the words of the field (explain/parallelism.h). */
 typedef struct {
     const char *name; /* "data parallel" */
     const char *axes; /* "dp"; "" where it is not about an axis of the mesh */
@@ -128,7 +130,7 @@ typedef struct {
     const clv_plan_annotation *annotations;
     int32_t n_annotations;         /* ascending by file_index */
     int64_t latency_ns, period_ns; /* 0: not known */
-    int32_t microbatches;          /* in a run of the pipeline; 0: not told, so one */
+    int32_t microbatches;          /* in a run of the pipeline; 0: not known, so one */
     clv_micro_reason why_microbatches;
     int64_t fill_ns, drain_ns;    /* CLV_PLAN_UNKNOWN, or: until all stages have started; since the
                                      first    is done */
@@ -147,5 +149,23 @@ typedef struct {
     int32_t n_rules;
     const char *conflict; /* CLV_INFEASIBLE: why, in a sentence */
 } clv_plan;
+
+/* Adds a sentence to the plan's notes. text: lives as long as the plan; NULL is taken for lack of
+ * memory. O(notes). */
+clv_status clv_plan_add_note(clv_plan *plan, const char *text, clv_arena *arena, clv_error *err);
+
+/* -- what follows from the numbers of a plan, each O(1) -- */
+
+/* Is it known how long a run of the pipeline takes? Then so long, and the part of it that filling
+ * and draining the pipeline cost, 0 to 1; else 0 and -1. */
+bool clv_plan_has_run(const clv_plan *plan);
+int64_t clv_plan_run_ns(const clv_plan *plan);
+double clv_plan_bubble(const clv_plan *plan);
+
+/* Latency or period, whichever is the objective, or the run divided by its micro-batches where
+ * their number was not chosen for the period; 0: not known. */
+int64_t clv_plan_objective_ns(const clv_plan *plan);
+/* How much of the objective is above the bound, 0 to 1; negative: no bound is known. */
+double clv_plan_gap(const clv_plan *plan);
 
 #endif

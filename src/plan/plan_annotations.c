@@ -7,22 +7,16 @@
 
 /* -- nodes by label -- */
 
-static clv_status map_labels(const clv_graph *g, clv_arena *arena, clv_map *ret, clv_error *err)
-{
-    CLV_TRY(clv_map_init(ret, arena, g->n_ops, err));
-    for (int32_t i = 0; i < g->n_ops; i++) {
-        int32_t id = 0;
-        CLV_TRY(clv_map_put(ret, g->ops[i].label, g->ops[i].file_index, &id, err));
-    }
-    return CLV_OK;
-}
-
-static clv_status find_all(const clv_graph *g, clv_arena *arena, clv_plan_annotation *at, int32_t n,
-                           clv_error *err)
+static clv_status find_nodes(const clv_graph *g, clv_arena *arena, clv_plan_annotation *at,
+                             int32_t n, clv_error *err)
 {
     clv_map labels;
 
-    CLV_TRY(map_labels(g, arena, &labels, err));
+    CLV_TRY(clv_map_init(&labels, arena, g->n_ops, err));
+    for (int32_t i = 0; i < g->n_ops; i++) {
+        int32_t id = 0;
+        CLV_TRY(clv_map_put(&labels, g->ops[i].label, g->ops[i].file_index, &id, err));
+    }
     for (int32_t i = 0; i < n; i++) {
         if (at[i].node)
             at[i].file_index = clv_map_get(&labels, clv_str_of(at[i].node));
@@ -43,17 +37,6 @@ static int by_position(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static clv_status sort_nodes(clv_plan_annotation *at, int32_t n, clv_error *err)
-{
-    qsort(at, (size_t)n, sizeof *at, by_position);
-    for (int32_t i = 1; i < n; i++)
-        if (at[i].file_index == at[i - 1].file_index)
-            return clv_fail(err, CLV_EFORMAT,
-                            "the plan annotates node %" PRId32 "%s%.200s twice, expected once",
-                            at[i].file_index, at[i].node ? " " : "", at[i].node ? at[i].node : "");
-    return CLV_OK;
-}
-
 clv_status clv_plan_find_nodes(clv_plan *plan, const clv_graph *graph, clv_arena *arena,
                                clv_error *err)
 {
@@ -66,10 +49,15 @@ clv_status clv_plan_find_nodes(clv_plan *plan, const clv_graph *graph, clv_arena
         return clv_fail_nomem(err, "a plan");
     memcpy(at, plan->annotations, (size_t)n * sizeof *at);
     clv_mark mark = clv_arena_mark(arena);
-    clv_status status = find_all(graph, arena, at, n, err);
+    clv_status status = find_nodes(graph, arena, at, n, err);
     clv_arena_rewind(arena, mark);
     CLV_TRY(status);
-    CLV_TRY(sort_nodes(at, n, err));
+    qsort(at, (size_t)n, sizeof *at, by_position);
+    for (int32_t i = 1; i < n; i++)
+        if (at[i].file_index == at[i - 1].file_index)
+            return clv_fail(err, CLV_EFORMAT,
+                            "the plan annotates node %" PRId32 "%s%.200s twice, expected once",
+                            at[i].file_index, at[i].node ? " " : "", at[i].node ? at[i].node : "");
     plan->annotations = at;
     return CLV_OK;
 }
@@ -90,6 +78,16 @@ clv_status clv_op_names(const clv_graph *graph, const clv_op_info *op, clv_arena
     return CLV_OK;
 }
 
+/* The node whose annotation is checked. */
+typedef struct {
+    const clv_plan *plan;
+    const clv_graph *graph;
+    const clv_op_info *op;
+    clv_arena *arena;
+    clv_map names; /* of its inputs and outputs, to tensors */
+    clv_map seen;  /* names that have a spec already */
+} node_check;
+
 static int32_t known_rank(const clv_graph *g, clv_tensor tensor)
 {
     const clv_tensor_info *t = clv_tensor_at(g, tensor);
@@ -100,11 +98,12 @@ static int32_t known_rank(const clv_graph *g, clv_tensor tensor)
                                                                : CLV_RANK_UNKNOWN;
 }
 
-/* With meshes, those of a spec are of the mesh that its operator runs on. */
-static clv_status check_in_mesh(const clv_plan *plan, const clv_op_info *op, const char *tensor,
-                                const int64_t *device, int32_t n, clv_error *err)
+/* With meshes, the devices of a spec are of the mesh that its operator runs on. */
+static clv_status check_in_mesh(const node_check *c, const char *tensor, const int64_t *device,
+                                int32_t n, clv_error *err)
 {
-    int32_t lead = clv_plan_lead(plan, plan->device_of_op[op->file_index]);
+    const clv_plan *plan = c->plan;
+    int32_t lead = clv_plan_lead(plan, plan->device_of_op[c->op->file_index]);
 
     for (int32_t i = 0; i < n; i++)
         if (device[i] < 0 || device[i] >= plan->n_devices ||
@@ -112,7 +111,7 @@ static clv_status check_in_mesh(const clv_plan *plan, const clv_op_info *op, con
             return clv_fail(err, CLV_EFORMAT,
                             "operator '%.*s': '%.80s' is on device %" PRId64
                             ", which is not of the operator's mesh, whose first is '%s'",
-                            CLV_STR_ARG(op->label), tensor, device[i], plan->devices[lead].name);
+                            CLV_STR_ARG(c->op->label), tensor, device[i], plan->devices[lead].name);
     return CLV_OK;
 }
 
@@ -124,63 +123,58 @@ static int by_value(const void *a, const void *b)
 }
 
 /* A key of the map stands for its group. */
-static clv_status check_mesh_devices(const clv_plan *plan, const clv_op_info *op,
-                                     const clv_sharding_spec *spec, clv_arena *arena,
+static clv_status check_mesh_devices(const node_check *c, const clv_sharding_spec *spec,
                                      clv_error *err)
 {
     size_t n = (size_t)spec->n_groups;
 
-    if (!clv_plan_has_mesh(plan))
+    if (!clv_plan_has_mesh(c->plan))
         return CLV_OK;
-    int64_t *keys = CLV_NEW_ARRAY(arena, int64_t, n);
+    int64_t *keys = CLV_NEW_ARRAY(c->arena, int64_t, n);
     if (!keys)
         return clv_fail_nomem(err, "checking a plan");
     for (int32_t i = 0; i < spec->n_groups; i++) {
         keys[i] = spec->groups[i].key;
-        CLV_TRY(check_in_mesh(plan, op, spec->tensor, spec->groups[i].devices,
-                              spec->groups[i].n_devices, err));
+        CLV_TRY(check_in_mesh(c, spec->tensor, spec->groups[i].devices, spec->groups[i].n_devices,
+                              err));
     }
     if (n)
         qsort(keys, n, sizeof *keys, by_value);
     for (int32_t i = 0; i < spec->n_device; i++)
         if (!n || !bsearch(&spec->device[i], keys, n, sizeof *keys, by_value))
-            CLV_TRY(check_in_mesh(plan, op, spec->tensor, &spec->device[i], 1, err));
+            CLV_TRY(check_in_mesh(c, spec->tensor, &spec->device[i], 1, err));
     return CLV_OK;
 }
 
-static clv_status check_spec(const clv_plan *plan, const clv_graph *g, const clv_op_info *op,
-                             const clv_map *names, clv_map *seen, const clv_sharding_spec *spec,
-                             clv_arena *arena, clv_error *err)
+static clv_status check_spec(node_check *c, const clv_sharding_spec *spec, clv_error *err)
 {
     clv_error inner = { .message = "" };
-    clv_tensor t = clv_op_named(names, spec->tensor);
-    int32_t n = (int32_t)seen->n, first = n;
+    clv_tensor t = clv_op_named(&c->names, spec->tensor);
+    int32_t n = (int32_t)c->seen.n, first = n;
 
     if (t.i < 0)
         return clv_fail(err, CLV_EFORMAT,
                         "operator '%.*s': '%.80s' is neither an input nor an output of it, only "
                         "those can have a sharding spec",
-                        CLV_STR_ARG(op->label), spec->tensor);
-    CLV_TRY(clv_map_put(seen, clv_str_of(spec->tensor), n, &first, err));
+                        CLV_STR_ARG(c->op->label), spec->tensor);
+    CLV_TRY(clv_map_put(&c->seen, clv_str_of(spec->tensor), n, &first, err));
     if (first != n)
         return clv_fail(err, CLV_EFORMAT,
                         "operator '%.*s': '%.80s' has two sharding specs, expected one",
-                        CLV_STR_ARG(op->label), spec->tensor);
-    clv_status status = clv_spec_check(spec, known_rank(g, t), plan->n_devices, arena, &inner);
+                        CLV_STR_ARG(c->op->label), spec->tensor);
+    clv_status status =
+        clv_spec_check(spec, known_rank(c->graph, t), c->plan->n_devices, c->arena, &inner);
     if (status == CLV_OK)
-        return check_mesh_devices(plan, op, spec, arena, err);
-    return clv_fail(err, status, "operator '%.*s': %s", CLV_STR_ARG(op->label), inner.message);
+        return check_mesh_devices(c, spec, err);
+    return clv_fail(err, status, "operator '%.*s': %s", CLV_STR_ARG(c->op->label), inner.message);
 }
 
-static clv_status check_node(const clv_plan *plan, const clv_graph *g, const clv_op_info *op,
-                             const clv_node_annotation *note, clv_arena *arena, clv_error *err)
+static clv_status check_node(node_check *c, const clv_node_annotation *note, clv_error *err)
 {
-    clv_map names, seen;
-
-    CLV_TRY(clv_op_names(g, op, arena, &names, err));
-    CLV_TRY(clv_map_init(&seen, arena, note->n_specs, err));
+    CLV_TRY(clv_op_names(c->graph, c->op, c->arena, &c->names, err));
+    CLV_TRY(clv_map_init(&c->seen, c->arena, note->n_specs, err));
     for (int32_t i = 0; i < note->n_specs; i++)
-        CLV_TRY(check_spec(plan, g, op, &names, &seen, &note->specs[i], arena, err));
+        CLV_TRY(check_spec(c, &note->specs[i], err));
     return CLV_OK;
 }
 
@@ -203,7 +197,10 @@ static clv_status check_all(const clv_plan *plan, const clv_graph *g, clv_arena 
                             i, a->file_index, before + 1, g->n_ops - 1);
         before = a->file_index;
         clv_mark mark = clv_arena_mark(arena);
-        clv_status status = check_node(plan, g, clv_op_at(g, op_at[before]), &a->note, arena, err);
+        node_check c = {
+            .plan = plan, .graph = g, .op = clv_op_at(g, op_at[before]), .arena = arena
+        };
+        clv_status status = check_node(&c, &a->note, err);
         clv_arena_rewind(arena, mark);
         CLV_TRY(status);
     }

@@ -1,4 +1,5 @@
-/* plan_annotations.h - what a plan says by hand of single nodes: sharding specs and stages.
+/* plan_annotations.h - what a plan says by hand of single nodes, sharding specs and stages: looked
+ * up in the model and checked.
  *
  * A plan file names a node by its label or by its position in the file. Only the model knows which
  * node a label is, so reading leaves labels open and clv_plan_find_nodes() looks them up.
@@ -6,17 +7,9 @@
 #ifndef CLV_PLAN_PLAN_ANNOTATIONS_H
 #define CLV_PLAN_PLAN_ANNOTATIONS_H
 
-#include "base/json.h"
 #include "base/map.h"
 #include "graph/graph.h"
 #include "plan/plan.h"
-
-/* The list "annotations" of docs/formats/plan.md into plan, which has its operators already; copied
- * into the arena. Both spellings of the map are taken. CLV_EFORMAT says where. O(n). */
-clv_status clv_plan_read_annotations(const clv_json_at *list, clv_plan *plan, clv_arena *arena,
-                                     clv_error *err);
-/* The member "annotations"; nothing when there are none. */
-void clv_plan_put_annotations(clv_json_out *out, const clv_plan *plan);
 
 /* Looks labels up and sorts by position. CLV_EFORMAT: no such node, or one annotated twice. The new
  * list is in the arena. O(operators + n log n), nothing when there are no annotations. */
@@ -30,8 +23,8 @@ clv_status clv_plan_find_nodes(clv_plan *plan, const clv_graph *graph, clv_arena
 clv_status clv_plan_check_annotations(const clv_plan *plan, const clv_graph *graph,
                                       clv_arena *arena, clv_error *err);
 
-/* Is a tensor among the explicit inputs and outputs of an operator? Its id, or CLV_NO_TENSOR. names
- * is made by clv_op_names(): worth it for many tensors of one operator. */
+/* The explicit inputs and outputs of an operator by name: clv_op_named() gives the tensor of a
+ * name, or CLV_NO_TENSOR. For many tensors of one operator. O(operands). */
 clv_status clv_op_names(const clv_graph *graph, const clv_op_info *op, clv_arena *arena,
                         clv_map *ret, clv_error *err);
 static inline clv_tensor clv_op_named(const clv_map *names, const char *tensor)

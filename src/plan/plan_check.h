@@ -1,7 +1,7 @@
 /* plan_check.h - an independent judge of a plan against the graph it is for.
  *
  * It trusts neither search nor file: it looks at every operator and every edge itself. The first
- * fault found is told, in one sentence that names the operator or device:
+ * fault found is reported in one sentence that names the operator or device:
  *   - the plan is for another number of operators
  *   - an operator on a device that does not exist
  *   - a device whose count of operators is wrong

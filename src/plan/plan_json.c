@@ -3,13 +3,14 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "plan/plan_annotations.h"
-#include "plan/plan_mesh_json.h"
-#include "problem/micro.h"
+#include "base/units.h"
 
-/* Writing: the keys in the order of docs/formats/plan.md, always the same, so that equal plans are
- * equal files. What is not known is left out. Reading is in plan_json_read.c.
- */
+const char *const clv_plan_outcome_words[4] = { "fits", "out of memory", "failed",
+                                                "rules conflict" };
+const char *const clv_plan_objective_words[2] = { "latency", "throughput" };
+const char *const clv_plan_micro_words[3] = { "given", "filled", "memory" };
+
+/* -- writing -- */
 
 void clv_plan_put_count(clv_json_out *out, const char *key, int64_t value)
 {
@@ -22,279 +23,144 @@ void clv_plan_put_count(clv_json_out *out, const char *key, int64_t value)
     }
 }
 
-static void put_known(clv_json_out *out, const char *key, const char *value)
-{
-    if (value)
-        clv_json_put_string(out, key, value);
-}
-
-static void put_known_count(clv_json_out *out, const char *key, int64_t value)
+void clv_plan_put_known_count(clv_json_out *out, const char *key, int64_t value)
 {
     if (value >= 0)
         clv_plan_put_count(out, key, value);
 }
 
-static void put_list(clv_json_out *out, const char *key, const char *const *at, int32_t n)
-{
-    clv_json_open_array(out, key);
-    for (int32_t i = 0; i < n; i++)
-        clv_json_put_string(out, NULL, at[i] ? at[i] : "");
-    clv_json_close_array(out);
-}
-
-/* On one line, in the middle of a text that has a line for each value. */
-static void put_run(clv_json_out *out, int32_t what, int32_t count)
+void clv_plan_put_numbers(clv_json_out *out, const char *key, const int64_t *at, int32_t n)
 {
     bool pretty = out->pretty;
 
-    clv_json_open_array(out, NULL);
+    clv_json_open_array(out, key);
     out->pretty = false;
-    clv_json_put_int(out, NULL, what);
-    clv_json_put_int(out, NULL, count);
+    for (int32_t i = 0; i < n; i++)
+        clv_plan_put_count(out, NULL, at[i]);
     clv_json_close_array(out);
     out->pretty = pretty;
 }
 
-/* [[first, count], ...] over the nodes in file order. */
-static void put_backward(clv_json_out *out, const clv_plan *plan)
+/* -- reading -- */
+
+static clv_status get_string(const clv_json_at *object, const char *key, bool required,
+                             clv_arena *arena, const char **ret, clv_error *err)
 {
-    if (!plan->backward_op)
-        return;
-    clv_json_open_array(out, "backward_runs");
-    for (int32_t first = 0, end; first < plan->n_ops; first = end + 1) {
-        for (end = first; end < plan->n_ops && plan->backward_op[end]; end++)
-            continue;
-        if (end > first)
-            put_run(out, first, end - first);
-    }
-    clv_json_close_array(out);
+    clv_json_at at;
+
+    CLV_TRY(clv_json_member(object, key, required, &at, err));
+    return at.json ? clv_json_copy_string(&at, arena, ret, err) : CLV_OK;
 }
 
-/* [[device, count], ...] over the nodes in file order. */
-static void put_runs(clv_json_out *out, const clv_plan *plan)
+clv_status clv_plan_require_string(const clv_json_at *object, const char *key, clv_arena *arena,
+                                   const char **ret, clv_error *err)
 {
-    clv_json_open_object(out, "operators");
-    clv_json_put_int(out, "count", plan->n_ops);
-    clv_json_open_array(out, "device_runs");
-    for (int32_t first = 0, i = 1; i <= plan->n_ops; i++) {
-        if (i < plan->n_ops && plan->device_of_op[i] == plan->device_of_op[first])
-            continue;
-        put_run(out, plan->device_of_op[first], i - first);
-        first = i;
-    }
-    clv_json_close_array(out);
-    put_backward(out, plan);
-    clv_plan_put_splits(out, plan);
-    clv_json_close_object(out);
+    return get_string(object, key, true, arena, ret, err);
 }
 
-static void put_device(clv_json_out *out, const clv_plan_device *d, int32_t microbatches)
+clv_status clv_plan_get_string(const clv_json_at *object, const char *key, clv_arena *arena,
+                               const char **ret, clv_error *err)
 {
-    clv_json_open_object(out, NULL);
-    clv_json_put_string(out, "name", d->name ? d->name : "");
-    put_known(out, "kind", d->kind);
-    clv_json_put_int(out, "stage", d->stage);
-    clv_json_put_int(out, "operators", d->n_ops);
-    put_known_count(out, "weight_bytes", d->weight_bytes);
-    put_known_count(out, "activation_bytes", d->activation_bytes);
-    put_known_count(out, "workspace_bytes", d->workspace_bytes);
-    if (microbatches > 1)
-        put_known_count(out, "in_flight_bytes", d->in_flight_bytes);
-    put_known_count(out, "peak_bytes", d->peak_bytes);
-    put_known_count(out, "capacity_bytes", d->capacity_bytes);
-    put_known_count(out, "flops", d->flops);
-    put_known_count(out, "busy_ns", d->busy_ns);
-    put_list(out, "sharding_nodes", d->sharding_nodes, d->n_sharding_nodes);
-    clv_json_close_object(out);
+    return get_string(object, key, false, arena, ret, err);
 }
 
-static void put_transfers(clv_json_out *out, const clv_plan *plan)
+clv_status clv_plan_require_int32(const clv_json_at *object, const char *key, int64_t min,
+                                  int64_t max, int32_t *ret, clv_error *err)
 {
-    clv_json_open_array(out, "transfers");
-    for (int32_t i = 0; i < plan->n_transfers; i++) {
-        const clv_plan_transfer *t = &plan->transfers[i];
-        clv_json_open_object(out, NULL);
-        clv_json_put_string(out, "tensor", t->tensor ? t->tensor : "");
-        clv_json_put_int(out, "from", t->from);
-        clv_json_put_int(out, "to", t->to);
-        put_known_count(out, "bytes", t->bytes);
-        put_known_count(out, "ns", t->ns);
-        clv_json_close_object(out);
-    }
-    clv_json_close_array(out);
+    clv_json_at at;
+
+    CLV_TRY(clv_json_member(object, key, true, &at, err));
+    return clv_plan_get_int32(object, key, min, max, ret, err);
 }
 
-static void put_outcome(clv_json_out *out, const clv_plan *plan)
+clv_status clv_plan_get_int32(const clv_json_at *object, const char *key, int64_t min, int64_t max,
+                              int32_t *ret, clv_error *err)
 {
-    clv_json_put_string(out, "outcome", clv_plan_outcome_word(plan->outcome));
-    if (plan->outcome == CLV_OOM) {
-        clv_json_put_int(out, "short_device", plan->short_device);
-        clv_plan_put_count(out, "short_bytes", plan->short_bytes);
-    }
-    if (plan->latency_ns > 0)
-        clv_plan_put_count(out, "latency_ns", plan->latency_ns);
-    if (plan->period_ns > 0)
-        clv_plan_put_count(out, "period_ns", plan->period_ns);
+    clv_json_at at;
+    int64_t value = *ret;
+
+    CLV_TRY(clv_json_member(object, key, false, &at, err));
+    if (at.json)
+        CLV_TRY(clv_json_int(&at, min, max, &value, err));
+    *ret = (int32_t)value;
+    return CLV_OK;
 }
 
-const char *clv_plan_micro_word(clv_micro_reason why)
+clv_status clv_plan_get_count(const clv_json_at *object, const char *key, int64_t *ret,
+                              clv_error *err)
 {
-    static const char *const words[] = { "given", "filled", "memory" };
-    return words[why];
+    clv_json_at at;
+
+    CLV_TRY(clv_json_member(object, key, false, &at, err));
+    if (!at.json)
+        return CLV_OK;
+    if (!clv_json_is_string(&at))
+        return clv_json_int(&at, 0, CLV_PLAN_JSON_INT_MAX, ret, err);
+    const char *text = NULL;
+    CLV_TRY(clv_json_string(&at, &text, err));
+    clv_status status =
+        clv_parse_int(text, CLV_PLAN_PATH(&at), CLV_PLAN_JSON_INT_MAX + 1, INT64_MAX, ret, err);
+    if (status != CLV_OK && err) /* a wrong request on a command line, a wrong file here */
+        err->status = CLV_EFORMAT;
+    return status == CLV_OK ? CLV_OK : CLV_EFORMAT;
 }
 
-bool clv_plan_has_run(const clv_plan *plan)
+clv_status clv_plan_get_known_count(const clv_json_at *object, const char *key, int64_t *ret,
+                                    clv_error *err)
 {
-    return plan->microbatches > 0 && plan->latency_ns > 0 && plan->period_ns > 0;
+    *ret = CLV_PLAN_UNKNOWN;
+    return clv_plan_get_count(object, key, ret, err);
 }
 
-int64_t clv_plan_run_ns(const clv_plan *plan)
+clv_status clv_plan_require_word(const clv_json_at *object, const char *key,
+                                 const char *const *words, int32_t n, int32_t *ret, clv_error *err)
 {
-    return clv_plan_has_run(plan)
-               ? clv_micro_total_ns(plan->latency_ns, plan->period_ns, plan->microbatches)
-               : 0;
+    clv_json_at at;
+    const char *text = NULL;
+
+    CLV_TRY(clv_json_member(object, key, true, &at, err));
+    CLV_TRY(clv_json_string(&at, &text, err));
+    for (int32_t i = 0; i < n; i++)
+        if (strcmp(text, words[i]) == 0) {
+            *ret = i;
+            return CLV_OK;
+        }
+    return clv_fail(err, CLV_EFORMAT, "%s: '%.40s' is not one of '%s', '%s'%s%s%s%s%s%s",
+                    CLV_PLAN_PATH(&at), text, words[0], words[1], n > 2 ? ", '" : "",
+                    n > 2 ? words[2] : "", n > 2 ? "'" : "", n > 3 ? ", '" : "",
+                    n > 3 ? words[3] : "", n > 3 ? "'" : "");
 }
 
-double clv_plan_bubble(const clv_plan *plan)
+clv_status clv_plan_open_list(const clv_json_at *list, size_t size, clv_arena *arena,
+                              clv_plan_list *ret, clv_error *err)
 {
-    return clv_plan_has_run(plan)
-               ? clv_micro_bubble(plan->latency_ns, plan->period_ns, plan->microbatches)
-               : -1;
+    *ret = (clv_plan_list){ .at = *list };
+    if (!list->json)
+        return CLV_OK;
+    CLV_TRY(clv_json_length(list, &ret->n, err));
+    ret->room = clv_arena_take_array(arena, (size_t)ret->n, size);
+    return ret->room ? CLV_OK : clv_fail_nomem(err, "a plan");
 }
 
-static void put_pipeline(clv_json_out *out, const clv_plan *plan)
+clv_status clv_plan_get_list(const clv_json_at *object, const char *key, size_t size,
+                             clv_arena *arena, clv_plan_list *ret, clv_error *err)
 {
-    if (plan->microbatches < 1)
-        return;
-    clv_json_open_object(out, "pipeline");
-    clv_json_put_int(out, "microbatches", plan->microbatches);
-    clv_json_put_string(out, "chosen", clv_plan_micro_word(plan->why_microbatches));
-    put_known_count(out, "fill_ns", plan->fill_ns);
-    put_known_count(out, "drain_ns", plan->drain_ns);
-    if (clv_plan_has_run(plan)) {
-        clv_plan_put_count(out, "run_ns", clv_plan_run_ns(plan));
-        clv_json_put_number(out, "bubble", clv_plan_bubble(plan));
-    }
-    clv_json_close_object(out);
+    clv_json_at list;
+
+    CLV_TRY(clv_json_member(object, key, false, &list, err));
+    return clv_plan_open_list(&list, size, arena, ret, err);
 }
 
-static void put_search(clv_json_out *out, const clv_plan *plan)
+clv_status clv_plan_open_run(const clv_json_at *run, const char *first, clv_json_at ret[2],
+                             clv_error *err)
 {
-    clv_json_open_object(out, "search");
-    put_known(out, "name", plan->search);
-    clv_json_put_int(out, "judged", plan->n_judged);
-    clv_json_put_int(out, "fitting", plan->n_fitting);
-    put_known(out, "stopped", plan->stopped);
-    if (clv_plan_gap(plan) >= 0) {
-        clv_plan_put_count(out, "bound_ns", plan->bound_ns);
-        clv_json_put_number(out, "gap", clv_plan_gap(plan));
-    } else if (plan->outcome == CLV_FITS && plan->stopped) {
-        clv_json_put_null(out, "bound_ns");
-    }
-    clv_json_close_object(out);
-}
+    int32_t n = 0;
 
-static void put_rules(clv_json_out *out, const clv_plan *plan)
-{
-    put_known(out, "conflict", plan->conflict);
-    clv_json_open_array(out, "rules");
-    for (int32_t i = 0; i < plan->n_rules; i++) {
-        const clv_plan_rule *rule = &plan->rules[i];
-        clv_json_open_object(out, NULL);
-        put_known(out, "name", rule->name);
-        put_known(out, "why", rule->why);
-        clv_json_put_string(out, "says", rule->says ? rule->says : "");
-        clv_json_put_string(out, "state", rule->state);
-        clv_json_close_object(out);
-    }
-    clv_json_close_array(out);
-}
-
-static void put_head(clv_json_out *out, const clv_plan *plan)
-{
-    char fingerprint[24];
-
-    snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, plan->fingerprint);
-    clv_json_put_int(out, "schema_version", CLV_PLAN_JSON_VERSION);
-    put_known(out, "model", plan->model);
-    clv_json_put_string(out, "fingerprint", fingerprint);
-    put_known(out, "configuration", plan->configuration);
-    put_known(out, "cluster", plan->cluster);
-    put_known(out, "compiler", plan->compiler);
-    clv_json_put_string(out, "objective", clv_plan_objective_word(plan->objective));
-    if (plan->proportion > 0)
-        clv_json_put_number(out, "available_memory_proportion", plan->proportion);
-}
-
-const char *clv_plan_outcome_word(clv_outcome outcome)
-{
-    switch (outcome) {
-    case CLV_FITS:
-        return "fits";
-    case CLV_OOM:
-        return "out of memory";
-    case CLV_FAILED:
-        return "failed";
-    case CLV_INFEASIBLE:
-        return "rules conflict";
-    }
-    return "failed";
-}
-
-const char *clv_plan_objective_word(clv_objective objective)
-{
-    return objective == CLV_THROUGHPUT ? "throughput" : "latency";
-}
-
-int64_t clv_plan_objective_ns(const clv_plan *plan)
-{
-    if (plan->objective == CLV_LATENCY)
-        return plan->latency_ns;
-    if (!clv_plan_has_run(plan) || plan->why_microbatches == CLV_MICRO_FILLED)
-        return plan->period_ns;
-    return clv_micro_share_ns(plan->latency_ns, plan->period_ns, plan->microbatches);
-}
-
-double clv_plan_gap(const clv_plan *plan)
-{
-    int64_t found = clv_plan_objective_ns(plan);
-    if (plan->outcome != CLV_FITS || plan->bound_ns <= 0 || found <= 0)
-        return -1;
-    return plan->bound_ns < found ? (double)(found - plan->bound_ns) / (double)found : 0;
-}
-
-clv_status clv_plan_write(const clv_plan *plan, clv_arena *arena, const char **ret_text,
-                          size_t *ret_n, clv_error *err)
-{
-    clv_json_out out;
-
-    clv_json_begin(&out, arena, true);
-    clv_json_open_object(&out, NULL);
-    put_head(&out, plan);
-    put_outcome(&out, plan);
-    put_pipeline(&out, plan);
-    clv_json_put_int(&out, "stages", plan->n_stages);
-    clv_plan_put_mesh(&out, plan);
-    put_runs(&out, plan);
-    clv_plan_put_annotations(&out, plan);
-    clv_json_open_array(&out, "devices");
-    for (int32_t d = 0; d < plan->n_devices; d++)
-        put_device(&out, &plan->devices[d], plan->microbatches);
-    clv_json_close_array(&out);
-    if (plan->transfers)
-        put_transfers(&out, plan);
-    clv_plan_put_collectives(&out, plan);
-    clv_plan_put_found(&out, plan);
-    put_search(&out, plan);
-    if (plan->n_rules > 0)
-        put_rules(&out, plan);
-    put_list(&out, "bindings", plan->bindings, plan->n_bindings);
-    put_list(&out, "open_tensors", plan->open_tensors, plan->n_open_tensors);
-    put_list(&out, "unknown_operators", plan->unknown_ops, plan->n_unknown_ops);
-    put_list(&out, "notes", plan->notes, plan->n_notes);
-    clv_json_close_object(&out);
-    CLV_TRY(clv_json_end(&out, err));
-    *ret_text = out.text;
-    *ret_n = out.n;
+    CLV_TRY(clv_json_length(run, &n, err));
+    if (n != 2)
+        return clv_fail(err, CLV_EFORMAT, "%s: has %d elements, a run is [%s, count]",
+                        CLV_PLAN_PATH(run), (int)n, first);
+    ret[0] = clv_json_element(run, 0, NULL);
+    ret[1] = clv_json_element(run, 1, &ret[0]);
     return CLV_OK;
 }

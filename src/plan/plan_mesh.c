@@ -7,7 +7,7 @@
 #include "sharding/mesh.h"
 #include "sharding/steps.h"
 
-clv_status clv_plan_fill_leads(clv_plan *plan, clv_arena *arena, clv_error *err)
+clv_status clv_plan_set_leads(clv_plan *plan, clv_arena *arena, clv_error *err)
 {
     int32_t *lead = CLV_NEW_ARRAY(arena, int32_t, plan->n_devices);
 
@@ -21,7 +21,7 @@ clv_status clv_plan_fill_leads(clv_plan *plan, clv_arena *arena, clv_error *err)
     return CLV_OK;
 }
 
-bool clv_plan_is_local(const clv_plan_collective *c)
+bool clv_plan_collective_is_local(const clv_plan_collective *c)
 {
     return strcmp(c->kind, clv_step_name(CLV_STEP_SLICE)) == 0 ||
            strcmp(c->kind, clv_step_name(CLV_STEP_NEUTRAL)) == 0;
@@ -31,7 +31,7 @@ int32_t clv_plan_count_sending(const clv_plan *plan)
 {
     int32_t n = 0;
     for (int32_t i = 0; i < plan->n_collectives; i++)
-        n += !clv_plan_is_local(&plan->collectives[i]);
+        n += !clv_plan_collective_is_local(&plan->collectives[i]);
     return n;
 }
 
@@ -77,38 +77,30 @@ static const char *order_fault(const clv_plan *plan, const char *text, const cha
     return buf;
 }
 
-static const char *next_split(const clv_plan *plan, const char *split, const char **at,
-                              int32_t *before, char buf[CLV_MESH_FAULT])
-{
-    const char *word = *at;
-    int32_t axis = axis_at(plan, word, '=');
-    const char *fault = order_fault(plan, split, word, axis, *before, buf);
-
-    if (fault)
-        return fault;
-    *before = axis;
-    word += strlen(plan->axes[axis].name);
-    size_t n = *word == '=' ? strcspn(word + 1, " =,") : 0;
-    const char *end = word + 1 + n;
-    if (n == 0 || (*end != '\0' && (*end != ' ' || end[1] == '\0'))) {
-        snprintf(buf, CLV_MESH_FAULT,
-                 "'%.60s' names no factor for axis '%s', expected words like %s=n with one "
-                 "space between them",
-                 split, plan->axes[axis].name, plan->axes[axis].name);
-        return buf;
-    }
-    *at = *end ? end + 1 : end;
-    return NULL;
-}
-
 const char *clv_plan_split_fault(const clv_plan *plan, const char *split, char buf[CLV_MESH_FAULT])
 {
-    const char *fault = NULL, *at = split;
+    const char *at = split;
     int32_t before = -1;
 
-    while (!fault && *at)
-        fault = next_split(plan, split, &at, &before, buf);
-    return fault;
+    while (*at) {
+        int32_t axis = axis_at(plan, at, '=');
+        const char *fault = order_fault(plan, split, at, axis, before, buf);
+        if (fault)
+            return fault;
+        before = axis;
+        at += strlen(plan->axes[axis].name);
+        size_t n = *at == '=' ? strcspn(at + 1, " =,") : 0;
+        const char *end = at + 1 + n;
+        if (n == 0 || (*end != '\0' && (*end != ' ' || end[1] == '\0'))) {
+            snprintf(buf, CLV_MESH_FAULT,
+                     "'%.60s' names no factor for axis '%s', expected words like %s=n with one "
+                     "space between them",
+                     split, plan->axes[axis].name, plan->axes[axis].name);
+            return buf;
+        }
+        at = *end ? end + 1 : end;
+    }
+    return NULL;
 }
 
 const char *clv_plan_axes_fault(const clv_plan *plan, const char *axes, char buf[CLV_MESH_FAULT])
@@ -174,11 +166,6 @@ const char *clv_plan_form_fault(const clv_plan *plan, char buf[CLV_MESH_FAULT])
 }
 
 /* -- the check -- */
-
-static clv_status wrong(clv_error *err, const char *fault)
-{
-    return clv_fail(err, CLV_EFORMAT, "%s", fault);
-}
 
 /* leads: room for n_devices. */
 static clv_status check_devices(const clv_plan *plan, int32_t *leads, clv_error *err)
@@ -269,7 +256,7 @@ static clv_status check_all(const clv_plan *plan, int32_t *leads, clv_error *err
     const char *fault = clv_plan_form_fault(plan, buf);
 
     if (fault)
-        return wrong(err, fault);
+        return clv_fail(err, CLV_EFORMAT, "%s", fault);
     CLV_TRY(check_devices(plan, leads, err));
     CLV_TRY(check_leads(plan, leads, err));
     CLV_TRY(check_ops(plan, err));
@@ -280,7 +267,8 @@ clv_status clv_plan_check_mesh(const clv_plan *plan, clv_arena *arena, clv_error
 {
     if (!clv_plan_has_mesh(plan)) {
         if (plan->n_meshes || plan->mesh_devices > 1 || plan->split_of_op || plan->n_collectives)
-            return wrong(err, "the plan splits operators, but its mesh has no axes");
+            return clv_fail(err, CLV_EFORMAT,
+                            "the plan splits operators, but its mesh has no axes");
         return CLV_OK;
     }
     clv_mark mark = clv_arena_mark(arena);

@@ -17,16 +17,16 @@ static inline int32_t clv_plan_lead(const clv_plan *plan, int32_t device)
     return clv_plan_has_mesh(plan) ? plan->lead_of_device[device] : device;
 }
 
-/* Gives the plan leads by its meshes: fills lead_of_device from mesh_device, which must be right
- * (clv_plan_check_mesh). CLV_ENOMEM. O(devices). */
-clv_status clv_plan_fill_leads(clv_plan *plan, clv_arena *arena, clv_error *err);
+/* Sets lead_of_device from mesh_device, which must be right (clv_plan_check_mesh). CLV_ENOMEM.
+ * O(devices). */
+clv_status clv_plan_set_leads(clv_plan *plan, clv_arena *arena, clv_error *err);
 
 /* "dp=2xtp=4", as --mesh takes it; "" without axes. NULL: no memory. */
 const char *clv_plan_mesh_text(const clv_plan *plan, clv_arena *arena);
 
-/* A device works on what it has: a step between layouts, but nothing is sent. */
-bool clv_plan_is_local(const clv_plan_collective *c);
-/* The others. O(collectives). */
+/* Does each device work on what it has? A step between layouts, but nothing is sent. */
+bool clv_plan_collective_is_local(const clv_plan_collective *c);
+/* How many of the plan's collectives are not local. O(collectives). */
 int32_t clv_plan_count_sending(const clv_plan *plan);
 
 #define CLV_MESH_FAULT 240

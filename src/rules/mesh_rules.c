@@ -1,6 +1,6 @@
 #include "rules/mesh_rules.h"
 
-#include "plan/plan_note.h"
+#include "plan/plan.h"
 
 #define LABEL_MAX 128 /* characters of a rule's label */
 
@@ -41,7 +41,7 @@ clv_status clv_mesh_rules_mark_plan(const clv_constraints *rules, const bool *id
             plan->rules[i].state = "left out";
         } else if (idle && idle[i]) {
             plan->rules[i].state = "unused";
-            CLV_TRY(clv_plan_note(
+            CLV_TRY(clv_plan_add_note(
                 plan,
                 clv_arena_printf(arena,
                                  "%s binds nothing: what it names is known before the "
@@ -54,9 +54,9 @@ clv_status clv_mesh_rules_mark_plan(const clv_constraints *rules, const bool *id
         return CLV_OK;
     /* a plan that leaves rules out and fits shows that it is for them that there is none */
     if (plan->outcome != CLV_FITS)
-        return clv_plan_note(
+        return clv_plan_add_note(
             plan, "without the rules on tensors no plan was found that fits either", arena, err);
     plan->outcome = CLV_INFEASIBLE;
     plan->conflict = conflict;
-    return clv_plan_note(plan, "this plan leaves out what is asked of tensors", arena, err);
+    return clv_plan_add_note(plan, "this plan leaves out what is asked of tensors", arena, err);
 }

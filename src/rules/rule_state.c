@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "plan/plan_note.h"
+#include "plan/plan.h"
 
 #define LABEL_MAX 128 /* characters of a rule's label */
 
@@ -138,8 +138,8 @@ clv_status clv_rule_state_mark_plan(const clv_rule_state *s, clv_plan *plan, clv
             (clv_plan_rule){ rule->name, rule->why, rule->says, state_of(s, i) };
     }
     for (int32_t i = 0; i < s->n_notes; i++)
-        CLV_TRY(clv_plan_note(plan, s->notes[i], arena, err));
+        CLV_TRY(clv_plan_add_note(plan, s->notes[i], arena, err));
     for (int32_t i = 0; i < s->rules.n_warnings; i++)
-        CLV_TRY(clv_plan_note(plan, s->rules.warnings[i], arena, err));
+        CLV_TRY(clv_plan_add_note(plan, s->rules.warnings[i], arena, err));
     return CLV_OK;
 }

@@ -1,8 +1,8 @@
 #include "stages/finish.h"
 
 #include "explain/no_fit.h"
+#include "plan/plan.h"
 #include "plan/plan_check.h"
-#include "plan/plan_note.h"
 #include "stages/advise.h"
 #include "stages/manual.h"
 #include "stages/microbatches.h"
@@ -40,9 +40,10 @@ static clv_status add_open_things(const clv_stage_search *s, clv_plan *plan, clv
             clv_arena_printf(s->arena, "%.*s=%lld", CLV_STR_ARG(b->symbol), (long long)b->value);
     }
     for (int32_t i = 0; i < req->model->n_warnings; i++)
-        CLV_TRY(clv_plan_note(plan, copy_str(s->arena, req->model->warnings[i]), s->arena, err));
+        CLV_TRY(
+            clv_plan_add_note(plan, copy_str(s->arena, req->model->warnings[i]), s->arena, err));
     for (int32_t i = 0; i < inf->n_conflicts; i++)
-        CLV_TRY(clv_plan_note(plan, copy_str(s->arena, inf->conflicts[i]), s->arena, err));
+        CLV_TRY(clv_plan_add_note(plan, copy_str(s->arena, inf->conflicts[i]), s->arena, err));
     return CLV_OK;
 }
 
@@ -105,8 +106,8 @@ clv_status clv_stage_finish(clv_stage_search *s, const clv_partition_result *res
     CLV_TRY(clv_note_shortages_tried(result, plan, s->arena, err));
     CLV_TRY(clv_rule_state_mark_plan(&s->rules, plan, s->arena, err));
     if (s->compiler->warning)
-        CLV_TRY(clv_plan_note(plan, clv_arena_printf(s->arena, "%s", s->compiler->warning),
-                              s->arena, err));
+        CLV_TRY(clv_plan_add_note(plan, clv_arena_printf(s->arena, "%s", s->compiler->warning),
+                                  s->arena, err));
     if (result->solve.found) {
         CLV_TRY(clv_plan_check(plan, g, s->arena, err));
     } else if (!s->rules.conflict) {

@@ -2,7 +2,7 @@
 
 #include "compile/builtin.h"
 #include "compile/external.h"
-#include "plan/plan_json.h"
+#include "plan/plan_json_write.h"
 #include "stages/microbatches.h"
 #include "stages/plan_make.h"
 #include "stages/training.h"

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/plan_json.h"
+#include "plan/plan_json_read.h"
+#include "plan/plan_json_write.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

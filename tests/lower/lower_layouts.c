@@ -23,7 +23,7 @@
 #include "cost/shard_choices.h"
 #include "lower/local_file.h"
 #include "lower/lower.h"
-#include "plan/plan_json.h"
+#include "plan/plan_json_write.h"
 #include "plan/plan_mesh.h"
 #include "sharding/mesh.h"
 #include "weights/model_source.h"
@@ -238,7 +238,7 @@ static clv_status write_plan(tool *t)
     t->plan.fingerprint = clv_onnx_fingerprint(t->model);
     for (int32_t d = 0; d < t->plan.n_devices; d++)
         t->plan.devices[d].kind = "made", t->plan.devices[d].n_ops = t->plan.n_ops;
-    CLV_TRY(clv_plan_fill_leads(&t->plan, t->arena, t->err));
+    CLV_TRY(clv_plan_set_leads(&t->plan, t->arena, t->err));
     CLV_TRY(clv_plan_write(&t->plan, t->arena, &text, &n, t->err));
     FILE *f = fopen(t->prefix, "w");
     if (!f || fwrite(text, 1, n, f) != n || fclose(f) != 0)

@@ -5,7 +5,8 @@
 
 #include "graph/graph_build.h"
 #include "plan/plan_check.h"
-#include "plan/plan_json.h"
+#include "plan/plan_json_read.h"
+#include "plan/plan_json_write.h"
 
 static clv_arena *arena;
 static clv_graph *graph;

@@ -1,5 +1,6 @@
 /* test_plan_json.c - plan files: what is written is read back the same, what is wrong is told. */
-#include "plan/plan_json.h"
+#include "plan/plan_json_read.h"
+#include "plan/plan_json_write.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -7,8 +7,9 @@
 #include "graph/graph_build.h"
 #include "plan/mesh_plan.h"
 #include "plan/plan_check.h"
-#include "plan/plan_json.h"
-#include "plan/plan_mesh_json.h"
+#include "plan/plan_json_read.h"
+#include "plan/plan_json_write.h"
+#include "plan/plan_json_write_mesh.h"
 
 static clv_arena *arena;
 static mesh_plan m;
@@ -211,17 +212,17 @@ Test(plan_mesh, notes_for_a_model_are_json_on_one_line)
 {
     const char *mesh, *uneven, *partial;
     clv_error err;
-    cr_assert_eq(clv_plan_mesh_note(&m.plan, arena, &mesh, &err), CLV_OK);
-    cr_assert_eq(clv_plan_uneven_note(&m.plan, arena, &uneven, &err), CLV_OK);
-    cr_assert_eq(clv_plan_partial_note(&m.plan, arena, &partial, &err), CLV_OK);
+    cr_assert_eq(clv_plan_mesh_json(&m.plan, arena, &mesh, &err), CLV_OK);
+    cr_assert_eq(clv_plan_uneven_json(&m.plan, arena, &uneven, &err), CLV_OK);
+    cr_assert_eq(clv_plan_partial_json(&m.plan, arena, &partial, &err), CLV_OK);
     cr_expect_str_eq(mesh, "{\"mesh\":{\"axes\":[{\"name\":\"dp\",\"size\":2},{\"name\":\"tp\","
                            "\"size\":2}],\"devices\":[[0, 2, 1, 3],[4, 6, 5, 7]]}}");
     cr_expect_str_eq(uneven, "[{\"tensor\":\"w\",\"axis\":1,\"sizes\":\"4, 3\"}]");
     cr_expect_str_eq(partial, "[{\"tensor\":\"y\",\"layout\":\"{dp, -} sum(tp)\"}]");
     m.plan.n_axes = m.plan.n_uneven = m.plan.n_partial = 0;
-    cr_assert_eq(clv_plan_mesh_note(&m.plan, arena, &mesh, &err), CLV_OK);
-    cr_assert_eq(clv_plan_uneven_note(&m.plan, arena, &uneven, &err), CLV_OK);
-    cr_assert_eq(clv_plan_partial_note(&m.plan, arena, &partial, &err), CLV_OK);
+    cr_assert_eq(clv_plan_mesh_json(&m.plan, arena, &mesh, &err), CLV_OK);
+    cr_assert_eq(clv_plan_uneven_json(&m.plan, arena, &uneven, &err), CLV_OK);
+    cr_assert_eq(clv_plan_partial_json(&m.plan, arena, &partial, &err), CLV_OK);
     cr_expect(!mesh && !uneven && !partial);
 }
 

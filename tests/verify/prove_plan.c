@@ -9,7 +9,7 @@
 
 #include "base/file.h"
 #include "plan/plan_check.h"
-#include "plan/plan_json.h"
+#include "plan/plan_json_read.h"
 #include "proto/onnx_file.h"
 #include "verify/proof.h"
 

@@ -1,8 +1,9 @@
+#include "plan/plan_json_write_mesh.h"
+
 #include <string.h>
 
 #include "plan/plan_json.h"
 #include "plan/plan_mesh.h"
-#include "plan/plan_mesh_json.h"
 
 void clv_plan_put_mesh(clv_json_out *out, const clv_plan *plan)
 {
@@ -56,48 +57,26 @@ void clv_plan_put_splits(clv_json_out *out, const clv_plan *plan)
     clv_json_close_array(out);
 }
 
-static void put_collective(clv_json_out *out, const clv_plan_collective *c)
-{
-    clv_json_open_object(out, NULL);
-    clv_json_put_string(out, "kind", c->kind);
-    clv_json_put_string(out, "axes", c->axes);
-    clv_json_put_int(out, "stage", c->stage);
-    clv_json_put_string(out, "tensor", c->tensor ? c->tensor : "");
-    if (c->reader)
-        clv_json_put_string(out, "reader", c->reader);
-    if (c->from)
-        clv_json_put_string(out, "from", c->from);
-    if (c->to)
-        clv_json_put_string(out, "to", c->to);
-    if (c->bytes >= 0)
-        clv_plan_put_count(out, "bytes", c->bytes);
-    if (c->ns >= 0)
-        clv_plan_put_count(out, "ns", c->ns);
-    clv_json_close_object(out);
-}
-
 void clv_plan_put_collectives(clv_json_out *out, const clv_plan *plan)
 {
     if (!clv_plan_has_mesh(plan) || !plan->collectives)
         return;
     clv_json_open_array(out, "collectives");
-    for (int32_t i = 0; i < plan->n_collectives; i++)
-        put_collective(out, &plan->collectives[i]);
-    clv_json_close_array(out);
-}
-
-static void put_findings(clv_json_out *out, const clv_plan *plan)
-{
-    if (!plan->found)
-        return;
-    clv_json_open_array(out, "found");
-    for (int32_t i = 0; i < plan->n_found; i++) {
+    for (int32_t i = 0; i < plan->n_collectives; i++) {
+        const clv_plan_collective *c = &plan->collectives[i];
         clv_json_open_object(out, NULL);
-        clv_json_put_string(out, "name", plan->found[i].name);
-        if (*plan->found[i].axes)
-            clv_json_put_string(out, "axes", plan->found[i].axes);
-        clv_json_put_int(out, "count", plan->found[i].n);
-        clv_json_put_string(out, "of", plan->found[i].of);
+        clv_json_put_string(out, "kind", c->kind);
+        clv_json_put_string(out, "axes", c->axes);
+        clv_json_put_int(out, "stage", c->stage);
+        clv_json_put_string(out, "tensor", c->tensor ? c->tensor : "");
+        if (c->reader)
+            clv_json_put_string(out, "reader", c->reader);
+        if (c->from)
+            clv_json_put_string(out, "from", c->from);
+        if (c->to)
+            clv_json_put_string(out, "to", c->to);
+        clv_plan_put_known_count(out, "bytes", c->bytes);
+        clv_plan_put_known_count(out, "ns", c->ns);
         clv_json_close_object(out);
     }
     clv_json_close_array(out);
@@ -130,17 +109,29 @@ static void put_partial(clv_json_out *out, const char *key, const clv_plan *plan
 
 void clv_plan_put_found(clv_json_out *out, const clv_plan *plan)
 {
-    put_findings(out, plan);
+    if (plan->found) {
+        clv_json_open_array(out, "found");
+        for (int32_t i = 0; i < plan->n_found; i++) {
+            clv_json_open_object(out, NULL);
+            clv_json_put_string(out, "name", plan->found[i].name);
+            if (*plan->found[i].axes)
+                clv_json_put_string(out, "axes", plan->found[i].axes);
+            clv_json_put_int(out, "count", plan->found[i].n);
+            clv_json_put_string(out, "of", plan->found[i].of);
+            clv_json_close_object(out);
+        }
+        clv_json_close_array(out);
+    }
     if (plan->n_uneven > 0)
         put_uneven(out, "uneven_parts", plan);
     if (plan->n_partial > 0)
         put_partial(out, "partial_sums", plan);
 }
 
-/* -- notes in a model -- */
+/* -- metadata of a model -- */
 
 /* The text without the newline at its end. */
-static clv_status end_note(clv_json_out *out, const char **ret, clv_error *err)
+static clv_status end_line(clv_json_out *out, const char **ret, clv_error *err)
 {
     CLV_TRY(clv_json_end(out, err));
     if (out->n > 0 && out->text[out->n - 1] == '\n')
@@ -149,7 +140,7 @@ static clv_status end_note(clv_json_out *out, const char **ret, clv_error *err)
     return CLV_OK;
 }
 
-clv_status clv_plan_mesh_note(const clv_plan *plan, clv_arena *arena, const char **ret,
+clv_status clv_plan_mesh_json(const clv_plan *plan, clv_arena *arena, const char **ret,
                               clv_error *err)
 {
     clv_json_out out;
@@ -161,10 +152,10 @@ clv_status clv_plan_mesh_note(const clv_plan *plan, clv_arena *arena, const char
     clv_json_open_object(&out, NULL);
     clv_plan_put_mesh(&out, plan);
     clv_json_close_object(&out);
-    return end_note(&out, ret, err);
+    return end_line(&out, ret, err);
 }
 
-clv_status clv_plan_uneven_note(const clv_plan *plan, clv_arena *arena, const char **ret,
+clv_status clv_plan_uneven_json(const clv_plan *plan, clv_arena *arena, const char **ret,
                                 clv_error *err)
 {
     clv_json_out out;
@@ -174,10 +165,10 @@ clv_status clv_plan_uneven_note(const clv_plan *plan, clv_arena *arena, const ch
         return CLV_OK;
     clv_json_begin(&out, arena, false);
     put_uneven(&out, NULL, plan);
-    return end_note(&out, ret, err);
+    return end_line(&out, ret, err);
 }
 
-clv_status clv_plan_partial_note(const clv_plan *plan, clv_arena *arena, const char **ret,
+clv_status clv_plan_partial_json(const clv_plan *plan, clv_arena *arena, const char **ret,
                                  clv_error *err)
 {
     clv_json_out out;
@@ -187,5 +178,5 @@ clv_status clv_plan_partial_note(const clv_plan *plan, clv_arena *arena, const c
         return CLV_OK;
     clv_json_begin(&out, arena, false);
     put_partial(&out, NULL, plan);
-    return end_note(&out, ret, err);
+    return end_line(&out, ret, err);
 }

@@ -1,0 +1,50 @@
+#include "plan/plan.h"
+
+#include "problem/micro.h"
+
+clv_status clv_plan_add_note(clv_plan *plan, const char *text, clv_arena *arena, clv_error *err)
+{
+    const char **notes = clv_arena_grow(arena, plan->notes, (size_t)plan->n_notes,
+                                        (size_t)plan->n_notes + 1, sizeof *notes);
+    if (!text || !notes)
+        return clv_fail_nomem(err, "notes of a plan");
+    plan->notes = notes;
+    plan->notes[plan->n_notes++] = text;
+    return CLV_OK;
+}
+
+bool clv_plan_has_run(const clv_plan *plan)
+{
+    return plan->microbatches > 0 && plan->latency_ns > 0 && plan->period_ns > 0;
+}
+
+int64_t clv_plan_run_ns(const clv_plan *plan)
+{
+    return clv_plan_has_run(plan)
+               ? clv_micro_total_ns(plan->latency_ns, plan->period_ns, plan->microbatches)
+               : 0;
+}
+
+double clv_plan_bubble(const clv_plan *plan)
+{
+    return clv_plan_has_run(plan)
+               ? clv_micro_bubble(plan->latency_ns, plan->period_ns, plan->microbatches)
+               : -1;
+}
+
+int64_t clv_plan_objective_ns(const clv_plan *plan)
+{
+    if (plan->objective == CLV_LATENCY)
+        return plan->latency_ns;
+    if (!clv_plan_has_run(plan) || plan->why_microbatches == CLV_MICRO_FILLED)
+        return plan->period_ns;
+    return clv_micro_share_ns(plan->latency_ns, plan->period_ns, plan->microbatches);
+}
+
+double clv_plan_gap(const clv_plan *plan)
+{
+    int64_t found = clv_plan_objective_ns(plan);
+    if (plan->outcome != CLV_FITS || plan->bound_ns <= 0 || found <= 0)
+        return -1;
+    return plan->bound_ns < found ? (double)(found - plan->bound_ns) / (double)found : 0;
+}

@@ -1,0 +1,199 @@
+#include "plan/plan_json_write.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "plan/plan_json.h"
+#include "plan/plan_json_annotations.h"
+#include "plan/plan_json_write_mesh.h"
+
+static void put_known(clv_json_out *out, const char *key, const char *value)
+{
+    if (value)
+        clv_json_put_string(out, key, value);
+}
+
+static void put_list(clv_json_out *out, const char *key, const char *const *at, int32_t n)
+{
+    clv_json_open_array(out, key);
+    for (int32_t i = 0; i < n; i++)
+        clv_json_put_string(out, NULL, at[i] ? at[i] : "");
+    clv_json_close_array(out);
+}
+
+static void put_head(clv_json_out *out, const clv_plan *plan)
+{
+    char fingerprint[24];
+
+    snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, plan->fingerprint);
+    clv_json_put_int(out, "schema_version", CLV_PLAN_JSON_VERSION);
+    put_known(out, "model", plan->model);
+    clv_json_put_string(out, "fingerprint", fingerprint);
+    put_known(out, "configuration", plan->configuration);
+    put_known(out, "cluster", plan->cluster);
+    put_known(out, "compiler", plan->compiler);
+    clv_json_put_string(out, "objective", clv_plan_objective_words[plan->objective]);
+    if (plan->proportion > 0)
+        clv_json_put_number(out, "available_memory_proportion", plan->proportion);
+    clv_json_put_string(out, "outcome", clv_plan_outcome_words[plan->outcome]);
+    if (plan->outcome == CLV_OOM) {
+        clv_json_put_int(out, "short_device", plan->short_device);
+        clv_plan_put_count(out, "short_bytes", plan->short_bytes);
+    }
+    if (plan->latency_ns > 0)
+        clv_plan_put_count(out, "latency_ns", plan->latency_ns);
+    if (plan->period_ns > 0)
+        clv_plan_put_count(out, "period_ns", plan->period_ns);
+}
+
+static void put_pipeline(clv_json_out *out, const clv_plan *plan)
+{
+    if (plan->microbatches < 1)
+        return;
+    clv_json_open_object(out, "pipeline");
+    clv_json_put_int(out, "microbatches", plan->microbatches);
+    clv_json_put_string(out, "chosen", clv_plan_micro_words[plan->why_microbatches]);
+    clv_plan_put_known_count(out, "fill_ns", plan->fill_ns);
+    clv_plan_put_known_count(out, "drain_ns", plan->drain_ns);
+    if (clv_plan_has_run(plan)) {
+        clv_plan_put_count(out, "run_ns", clv_plan_run_ns(plan));
+        clv_json_put_number(out, "bubble", clv_plan_bubble(plan));
+    }
+    clv_json_close_object(out);
+}
+
+/* Runs over the nodes in file order: [device, count], and [first, count] of the backward ones. */
+static void put_operators(clv_json_out *out, const clv_plan *plan)
+{
+    clv_json_open_object(out, "operators");
+    clv_json_put_int(out, "count", plan->n_ops);
+    clv_json_open_array(out, "device_runs");
+    for (int32_t first = 0, i = 1; i <= plan->n_ops; i++) {
+        if (i < plan->n_ops && plan->device_of_op[i] == plan->device_of_op[first])
+            continue;
+        clv_plan_put_numbers(out, NULL, (int64_t[]){ plan->device_of_op[first], i - first }, 2);
+        first = i;
+    }
+    clv_json_close_array(out);
+    if (plan->backward_op) {
+        clv_json_open_array(out, "backward_runs");
+        for (int32_t first = 0, end; first < plan->n_ops; first = end + 1) {
+            for (end = first; end < plan->n_ops && plan->backward_op[end]; end++)
+                continue;
+            if (end > first)
+                clv_plan_put_numbers(out, NULL, (int64_t[]){ first, end - first }, 2);
+        }
+        clv_json_close_array(out);
+    }
+    clv_plan_put_splits(out, plan);
+    clv_json_close_object(out);
+}
+
+static void put_devices(clv_json_out *out, const clv_plan *plan)
+{
+    clv_json_open_array(out, "devices");
+    for (int32_t i = 0; i < plan->n_devices; i++) {
+        const clv_plan_device *d = &plan->devices[i];
+        clv_json_open_object(out, NULL);
+        clv_json_put_string(out, "name", d->name ? d->name : "");
+        put_known(out, "kind", d->kind);
+        clv_json_put_int(out, "stage", d->stage);
+        clv_json_put_int(out, "operators", d->n_ops);
+        clv_plan_put_known_count(out, "weight_bytes", d->weight_bytes);
+        clv_plan_put_known_count(out, "activation_bytes", d->activation_bytes);
+        clv_plan_put_known_count(out, "workspace_bytes", d->workspace_bytes);
+        if (plan->microbatches > 1)
+            clv_plan_put_known_count(out, "in_flight_bytes", d->in_flight_bytes);
+        clv_plan_put_known_count(out, "peak_bytes", d->peak_bytes);
+        clv_plan_put_known_count(out, "capacity_bytes", d->capacity_bytes);
+        clv_plan_put_known_count(out, "flops", d->flops);
+        clv_plan_put_known_count(out, "busy_ns", d->busy_ns);
+        put_list(out, "sharding_nodes", d->sharding_nodes, d->n_sharding_nodes);
+        clv_json_close_object(out);
+    }
+    clv_json_close_array(out);
+}
+
+static void put_transfers(clv_json_out *out, const clv_plan *plan)
+{
+    if (!plan->transfers)
+        return;
+    clv_json_open_array(out, "transfers");
+    for (int32_t i = 0; i < plan->n_transfers; i++) {
+        const clv_plan_transfer *t = &plan->transfers[i];
+        clv_json_open_object(out, NULL);
+        clv_json_put_string(out, "tensor", t->tensor ? t->tensor : "");
+        clv_json_put_int(out, "from", t->from);
+        clv_json_put_int(out, "to", t->to);
+        clv_plan_put_known_count(out, "bytes", t->bytes);
+        clv_plan_put_known_count(out, "ns", t->ns);
+        clv_json_close_object(out);
+    }
+    clv_json_close_array(out);
+}
+
+static void put_search(clv_json_out *out, const clv_plan *plan)
+{
+    double gap = clv_plan_gap(plan);
+
+    clv_json_open_object(out, "search");
+    put_known(out, "name", plan->search);
+    clv_json_put_int(out, "judged", plan->n_judged);
+    clv_json_put_int(out, "fitting", plan->n_fitting);
+    put_known(out, "stopped", plan->stopped);
+    if (gap >= 0) {
+        clv_plan_put_count(out, "bound_ns", plan->bound_ns);
+        clv_json_put_number(out, "gap", gap);
+    } else if (plan->outcome == CLV_FITS && plan->stopped) {
+        clv_json_put_null(out, "bound_ns");
+    }
+    clv_json_close_object(out);
+}
+
+static void put_rules(clv_json_out *out, const clv_plan *plan)
+{
+    if (plan->n_rules == 0)
+        return;
+    put_known(out, "conflict", plan->conflict);
+    clv_json_open_array(out, "rules");
+    for (int32_t i = 0; i < plan->n_rules; i++) {
+        const clv_plan_rule *rule = &plan->rules[i];
+        clv_json_open_object(out, NULL);
+        put_known(out, "name", rule->name);
+        put_known(out, "why", rule->why);
+        clv_json_put_string(out, "says", rule->says ? rule->says : "");
+        clv_json_put_string(out, "state", rule->state);
+        clv_json_close_object(out);
+    }
+    clv_json_close_array(out);
+}
+
+clv_status clv_plan_write(const clv_plan *plan, clv_arena *arena, const char **ret_text,
+                          size_t *ret_n, clv_error *err)
+{
+    clv_json_out out;
+
+    clv_json_begin(&out, arena, true);
+    clv_json_open_object(&out, NULL);
+    put_head(&out, plan);
+    put_pipeline(&out, plan);
+    clv_json_put_int(&out, "stages", plan->n_stages);
+    clv_plan_put_mesh(&out, plan);
+    put_operators(&out, plan);
+    clv_plan_put_annotations(&out, plan);
+    put_devices(&out, plan);
+    put_transfers(&out, plan);
+    clv_plan_put_collectives(&out, plan);
+    clv_plan_put_found(&out, plan);
+    put_search(&out, plan);
+    put_rules(&out, plan);
+    put_list(&out, "bindings", plan->bindings, plan->n_bindings);
+    put_list(&out, "open_tensors", plan->open_tensors, plan->n_open_tensors);
+    put_list(&out, "unknown_operators", plan->unknown_ops, plan->n_unknown_ops);
+    put_list(&out, "notes", plan->notes, plan->n_notes);
+    clv_json_close_object(&out);
+    CLV_TRY(clv_json_end(&out, err));
+    *ret_text = out.text;
+    *ret_n = out.n;
+    return CLV_OK;
+}

@@ -1,0 +1,28 @@
+/* plan_json_write_mesh.h - the members of a plan file that are about meshes, written, and the same
+ * as metadata of an annotated model: docs/formats/plan.md.
+ *
+ * Nothing is written where stages are single devices.
+ */
+#ifndef CLV_PLAN_PLAN_JSON_WRITE_MESH_H
+#define CLV_PLAN_PLAN_JSON_WRITE_MESH_H
+
+#include "base/json.h"
+#include "plan/plan.h"
+
+void clv_plan_put_mesh(clv_json_out *out, const clv_plan *plan);
+/* "split_runs" of "operators". */
+void clv_plan_put_splits(clv_json_out *out, const clv_plan *plan);
+void clv_plan_put_collectives(clv_json_out *out, const clv_plan *plan);
+/* "found", "uneven_parts", "partial_sums" */
+void clv_plan_put_found(clv_json_out *out, const clv_plan *plan);
+
+/* The same on one line each, for the annotated model: the value of "mesh", and of the lists of what
+ * specs cannot say. *ret NULL: there is none. CLV_ENOMEM. */
+clv_status clv_plan_mesh_json(const clv_plan *plan, clv_arena *arena, const char **ret,
+                              clv_error *err);
+clv_status clv_plan_uneven_json(const clv_plan *plan, clv_arena *arena, const char **ret,
+                                clv_error *err);
+clv_status clv_plan_partial_json(const clv_plan *plan, clv_arena *arena, const char **ret,
+                                 clv_error *err);
+
+#endif
