@@ -4,7 +4,7 @@
 #ifndef CLV_ANNOTATIONS_BACKEND_H
 #define CLV_ANNOTATIONS_BACKEND_H
 
-#include "explain/shards.h"
+#include "explain/shard_list.h"
 
 typedef struct clv_backend {
     const char *name;

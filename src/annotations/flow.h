@@ -8,7 +8,7 @@
 #ifndef CLV_ANNOTATIONS_FLOW_H
 #define CLV_ANNOTATIONS_FLOW_H
 
-#include "explain/shards.h"
+#include "explain/shard_list.h"
 
 /* Fills in what list says of nodes together (wrong, inferred, moves, unchecked, entries), from its
  * nodes and their rows. types: of the model's main graph. O(operators + the rules' checks + moves),

@@ -7,7 +7,7 @@
 #ifndef CLV_ANNOTATIONS_MOVES_H
 #define CLV_ANNOTATIONS_MOVES_H
 
-#include "explain/shards.h"
+#include "explain/shard_list.h"
 #include "notation/sharding.h"
 #include "sharding/layout.h"
 

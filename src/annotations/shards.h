@@ -6,7 +6,7 @@
 #define CLV_ANNOTATIONS_SHARDS_H
 
 #include "annotations/backend.h"
-#include "explain/shards.h"
+#include "explain/shard_list.h"
 #include "proto/onnx_file.h"
 
 typedef struct {

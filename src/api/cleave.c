@@ -8,7 +8,10 @@
 #include "annotations/shards.h"
 #include "api/api.h"
 #include "api/configs_path.h"
-#include "explain/report.h"
+#include "explain/report_inspect.h"
+#include "explain/report_inspect_json.h"
+#include "explain/report_shards.h"
+#include "explain/report_shards_json.h"
 #include "request/analysis.h"
 
 /* -- codes: the two tables, once each -- */

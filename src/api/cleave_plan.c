@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "cluster/cluster_json.h"
-#include "explain/report.h"
+#include "explain/report_plan.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/plan_open.h"
 #include "plan/plan_json_write.h"

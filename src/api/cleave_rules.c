@@ -3,13 +3,13 @@
 #include <string.h>
 
 #include "api/api.h"
-#include "explain/rules.h"
+#include "explain/report_op_rules.h"
 
 static clv_status make_text(const char *name, bool as_json, clv_arena *arena, char **ret,
                             clv_error *err)
 {
     const char *text = NULL;
-    CLV_TRY(clv_report_rules(name, as_json, arena, &text, err));
+    CLV_TRY(clv_report_op_rules(name, as_json, arena, &text, err));
     size_t n = strlen(text) + 1;
     char *copy = malloc(n);
     if (!copy)

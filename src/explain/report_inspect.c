@@ -1,14 +1,10 @@
+#include "explain/report_inspect.h"
+
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/units.h"
-#include "explain/inspect.h"
 #include "explain/table.h"
-
-/* What a model is, for people: its head, its ends, what is open, what it costs and where it may be
- * cut.
- */
 
 #define ROWS_SHOWN    8 /* of tables whose rest is in the JSON form */
 #define NAMES_SHOWN   5
@@ -20,43 +16,19 @@ typedef struct {
     clv_text text;
 } report;
 
-static const char *cell_name(report *r, clv_str name)
-{
-    const char *shown = clv_show_name(r->text.arena, name);
-    r->text.failed |= !shown;
-    return shown;
-}
-
-static const char *cell_count(report *r, int64_t n)
-{
-    char text[32];
-    snprintf(text, sizeof text, "%" PRId64, n);
-    return clv_text_keep(&r->text, text);
-}
-
-static const char *cell_share(report *r, double part, double whole)
-{
-    char text[32];
-
-    if (!(whole > 0))
-        return NULL;
-    snprintf(text, sizeof text, "%.1f %%", 100 * part / whole);
-    return clv_text_keep(&r->text, text);
-}
-
 static void put_head(report *r)
 {
     const clv_model *m = r->in->model;
 
     clv_text_printf(&r->text, "%s: ONNX, IR version %" PRId64,
-                    cell_name(r, clv_str_of(r->in->name)), m->ir_version);
+                    clv_cell_str(&r->text, clv_str_of(r->in->name)), m->ir_version);
     if (m->producer.n)
-        clv_text_printf(&r->text, ", written by %s", cell_name(r, m->producer));
+        clv_text_printf(&r->text, ", written by %s", clv_cell_str(&r->text, m->producer));
     clv_text_printf(&r->text, "\noperator sets:");
     for (int32_t i = 0; i < m->main->n_opsets; i++) {
         const clv_opset *o = &m->main->opsets[i];
         clv_text_printf(&r->text, "%s %s %" PRId64, i ? "," : "",
-                        o->domain.n ? cell_name(r, o->domain) : "ai.onnx", o->version);
+                        o->domain.n ? clv_cell_str(&r->text, o->domain) : "ai.onnx", o->version);
     }
     clv_text_printf(&r->text, "\noperators: %d", (int)m->main->n_ops);
     if (m->n_functions)
@@ -70,22 +42,16 @@ static void put_more(report *r, int32_t n, int32_t shown)
         clv_text_printf(&r->text, "  ... and %d more\n", (int)(n - shown));
 }
 
-static const char *end_name(report *r, clv_tensor tensor)
-{
-    clv_str name = clv_tensor_at(r->in->model->main, tensor)->name;
-    const char *shown = clv_show_name_cut(r->text.arena, name, NAME_WIDTH);
-    r->text.failed |= !shown;
-    return shown ? shown : "";
-}
-
-/* The first few with their types in a column; a model with a cache has hundreds. */
+/* Inputs or outputs: the first few with their types in a column; a model with a cache has hundreds.
+ */
 static void put_ends(report *r, const char *title, const clv_tensor *at, int32_t n)
 {
     int32_t shown = n < ROWS_SHOWN ? n : ROWS_SHOWN, width = 0;
     const char *names[ROWS_SHOWN];
 
     for (int32_t i = 0; i < shown; i++) {
-        names[i] = end_name(r, at[i]);
+        names[i] =
+            clv_cell_str_cut(&r->text, clv_tensor_at(r->in->model->main, at[i])->name, NAME_WIDTH);
         width = clv_show_width(names[i]) > width ? clv_show_width(names[i]) : width;
     }
     clv_text_printf(&r->text, "\n%s: %d\n", title, (int)n);
@@ -94,43 +60,35 @@ static void put_ends(report *r, const char *title, const clv_tensor *at, int32_t
         clv_type_show(r->in->model, &r->in->inference->main->of[at[i].i], type, sizeof type);
         clv_text_printf(&r->text, "  %s%*s  %s\n", names[i],
                         (int)(width - clv_show_width(names[i])), "",
-                        cell_name(r, clv_str_of(type)));
+                        clv_cell_str(&r->text, clv_str_of(type)));
     }
     put_more(r, n, ROWS_SHOWN);
 }
 
-static void put_symbol(report *r, clv_str symbol, bool open)
-{
-    const char *name = cell_name(r, symbol);
-
-    if (open)
-        clv_text_printf(&r->text, "  %s  open: give it a size with --bind '%s=N'\n", name, name);
-    else
-        clv_text_printf(&r->text, "  %s  bound\n", name);
-}
-
-static void put_symbols_that(report *r, const bool *open, bool wanted)
-{
-    const clv_model *m = r->in->model;
-    int32_t n = 0;
-
-    for (int32_t i = 0; i < m->n_symbols; i++)
-        if (open[i] == wanted && n++ < SYMBOLS_SHOWN)
-            put_symbol(r, m->symbols[i], wanted);
-    put_more(r, n, SYMBOLS_SHOWN);
-}
-
-/* What the user has to do comes first. */
+/* Those that are open first: what the user has to do. */
 static void put_symbols(report *r)
 {
-    bool *open = clv_open_symbols(r->in, r->text.arena);
+    const clv_model *m = r->in->model;
+    const bool *open = clv_inspection_open_symbols(r->in, r->text.arena);
 
     r->text.failed |= !open;
-    if (r->in->model->n_symbols == 0 || !open)
+    if (m->n_symbols == 0 || !open)
         return;
-    clv_text_printf(&r->text, "\nsymbols: %d\n", (int)r->in->model->n_symbols);
-    put_symbols_that(r, open, true);
-    put_symbols_that(r, open, false);
+    clv_text_printf(&r->text, "\nsymbols: %d\n", (int)m->n_symbols);
+    for (int bound = 0; bound < 2; bound++) {
+        int32_t n = 0;
+        for (int32_t i = 0; i < m->n_symbols; i++) {
+            if (open[i] == bound || n++ >= SYMBOLS_SHOWN)
+                continue;
+            const char *name = clv_cell_str(&r->text, m->symbols[i]);
+            if (bound)
+                clv_text_printf(&r->text, "  %s  bound\n", name);
+            else
+                clv_text_printf(&r->text, "  %s  open: give it a size with --bind '%s=N'\n", name,
+                                name);
+        }
+        put_more(r, n, SYMBOLS_SHOWN);
+    }
 }
 
 static void put_costs(report *r)
@@ -158,9 +116,9 @@ static void put_without_flops(report *r, const clv_type_count *at, int32_t n)
 
     clv_text_printf(&r->text, "%s", title);
     for (int32_t i = 0; i < n; i++) {
-        const char *word =
-            clv_arena_printf(r->text.arena, "%s %d%s", cell_name(r, clv_str_of(at[i].type)),
-                             (int)at[i].count, i + 1 < n ? "," : "");
+        const char *word = clv_arena_printf(r->text.arena, "%s %d%s",
+                                            clv_cell_str(&r->text, clv_str_of(at[i].type)),
+                                            (int)at[i].count, i + 1 < n ? "," : "");
         r->text.failed |= !word;
         int32_t width = word ? clv_show_width(word) + 1 : 0;
         bool wraps = i > 0 && column + width > CLV_REPORT_WIDTH;
@@ -170,20 +128,28 @@ static void put_without_flops(report *r, const clv_type_count *at, int32_t n)
     clv_text_printf(&r->text, "\n");
 }
 
-static clv_status put_histogram(report *r, clv_error *err)
+static clv_status put_types(report *r, clv_error *err)
 {
     static const char *const titles[] = { "operator type", ">count", ">FLOPs", ">share" };
     clv_table table = clv_table_of(titles, 4);
+    double total = (double)r->in->costs->total.flops;
     clv_type_count *at = NULL;
     int32_t n = 0, i = 0;
 
-    CLV_TRY(clv_count_types(r->in, r->text.arena, &at, &n, err));
-    for (; i < n && at[i].flops > 0; i++)
+    CLV_TRY(clv_inspection_count_types(r->in, r->text.arena, &at, &n, err));
+    for (; i < n && at[i].flops > 0; i++) {
+        const char *share = NULL;
+        if (total > 0) {
+            share = clv_arena_printf(r->text.arena, "%.1f %%", 100 * at[i].flops / total);
+            r->text.failed |= !share;
+        }
         clv_table_row(
             &table, &r->text,
-            (const char *[]){ cell_name(r, clv_str_of(at[i].type)), cell_count(r, at[i].count),
+            (const char *[]){ clv_cell_str(&r->text, clv_str_of(at[i].type)),
+                              clv_cell_count(&r->text, at[i].count),
                               clv_text_keep(&r->text, clv_show_flops((char[32]){ 0 }, at[i].flops)),
-                              cell_share(r, at[i].flops, (double)r->in->costs->total.flops) });
+                              share });
+    }
     if (n > 0)
         clv_text_printf(&r->text, "\n");
     if (i > 0)
@@ -193,11 +159,9 @@ static clv_status put_histogram(report *r, clv_error *err)
     return CLV_OK;
 }
 
-static void put_name_line(report *r, clv_str name)
+static void put_name(report *r, clv_str name)
 {
-    const char *shown = clv_show_name_cut(r->text.arena, name, CLV_REPORT_WIDTH - 2);
-    r->text.failed |= !shown;
-    clv_text_printf(&r->text, "  %s\n", shown ? shown : "");
+    clv_text_printf(&r->text, "  %s\n", clv_cell_str_cut(&r->text, name, CLV_REPORT_WIDTH - 2));
 }
 
 static void put_ops(report *r, const char *title, const clv_op *at, int32_t n)
@@ -205,7 +169,7 @@ static void put_ops(report *r, const char *title, const clv_op *at, int32_t n)
     if (n > 0)
         clv_text_printf(&r->text, "\n%s: %d\n", title, (int)n);
     for (int32_t i = 0; i < n && i < NAMES_SHOWN; i++)
-        put_name_line(r, clv_op_at(r->in->model->main, at[i])->label);
+        put_name(r, clv_op_at(r->in->model->main, at[i])->label);
     put_more(r, n, NAMES_SHOWN);
 }
 
@@ -216,7 +180,7 @@ static void put_open(report *r)
     if (inf->n_open > 0)
         clv_text_printf(&r->text, "\ntensors whose shape is open: %d\n", (int)inf->n_open);
     for (int32_t i = 0; i < inf->n_open && i < NAMES_SHOWN; i++)
-        put_name_line(r, clv_tensor_at(r->in->model->main, inf->open[i])->name);
+        put_name(r, clv_tensor_at(r->in->model->main, inf->open[i])->name);
     put_more(r, inf->n_open, NAMES_SHOWN);
     if (inf->n_open_in_bodies > 0)
         clv_text_printf(&r->text, "and in bodies of operators: %d\n", (int)inf->n_open_in_bodies);
@@ -227,7 +191,7 @@ static void put_sentences(report *r, const char *title, const clv_str *at, int32
     if (n > 0)
         clv_text_printf(&r->text, "\n%s: %d\n", title, (int)n);
     for (int32_t i = 0; i < n && i < ROWS_SHOWN; i++)
-        clv_text_printf(&r->text, "  %s\n", cell_name(r, at[i]));
+        clv_text_printf(&r->text, "  %s\n", clv_cell_str(&r->text, at[i]));
     put_more(r, n, ROWS_SHOWN);
 }
 
@@ -246,41 +210,35 @@ static int by_cost(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static const clv_subgraph **sorted_subgraphs(report *r)
-{
-    const clv_subgraphs *s = r->in->subgraphs;
-    const clv_subgraph **at = CLV_NEW_ARRAY(r->text.arena, const clv_subgraph *, s->n);
-
-    r->text.failed |= !at;
-    for (int32_t i = 0; at && i < s->n; i++)
-        at[i] = &s->at[i];
-    if (at && s->n > 0)
-        qsort(at, (size_t)s->n, sizeof *at, by_cost);
-    return at;
-}
-
 static void put_subgraphs(report *r)
 {
     static const char *const titles[] = { "largest subgraphs", ">position", ">operators",
                                           ">weights", ">FLOPs" };
     const clv_subgraphs *s = r->in->subgraphs;
+    clv_text *text = &r->text;
     clv_table table = clv_table_of(titles, 5);
-    const clv_subgraph **sorted = sorted_subgraphs(r);
+    const clv_subgraph **sorted = CLV_NEW_ARRAY(text->arena, const clv_subgraph *, s->n);
 
+    text->failed |= !sorted;
+    for (int32_t i = 0; sorted && i < s->n; i++)
+        sorted[i] = &s->at[i];
+    if (sorted && s->n > 0)
+        qsort(sorted, (size_t)s->n, sizeof *sorted, by_cost);
     for (int32_t i = 0; sorted && i < s->n && i < ROWS_SHOWN; i++) {
         const clv_subgraph *u = sorted[i];
         clv_str name = u->candidate.i >= 0 ? clv_op_at(s->graph, u->candidate)->label
                                            : clv_str_of("(left over)");
         clv_table_row(
-            &table, &r->text,
+            &table, text,
             (const char *[]){
-                cell_name(r, name), cell_count(r, u - s->at), cell_count(r, u->n),
-                clv_text_keep(&r->text, clv_show_bytes((char[32]){ 0 }, u->bytes_cost)),
-                clv_text_keep(&r->text, clv_show_flops((char[32]){ 0 }, (double)u->flops_cost)) });
+                clv_cell_str(text, name), clv_cell_count(text, u - s->at),
+                clv_cell_count(text, u->n),
+                clv_text_keep(text, clv_show_bytes((char[32]){ 0 }, u->bytes_cost)),
+                clv_text_keep(text, clv_show_flops((char[32]){ 0 }, (double)u->flops_cost)) });
     }
-    clv_text_printf(&r->text, "\nplaces to cut: %d candidates, %d subgraphs after merging\n",
+    clv_text_printf(text, "\nplaces to cut: %d candidates, %d subgraphs after merging\n",
                     (int)s->n_candidates, (int)s->n);
-    clv_table_write(&table, &r->text);
+    clv_table_write(&table, text);
 }
 
 clv_status clv_report_inspect(const clv_inspection *in, clv_arena *arena, const char **ret_text,
@@ -294,7 +252,7 @@ clv_status clv_report_inspect(const clv_inspection *in, clv_arena *arena, const 
     put_ends(&r, "outputs", g->outputs, g->n_outputs);
     put_symbols(&r);
     put_costs(&r);
-    CLV_TRY(put_histogram(&r, err));
+    CLV_TRY(put_types(&r, err));
     put_ops(&r, "operators that are not known", in->costs->unknown, in->costs->n_unknown);
     put_ops(&r, "operators whose cost is short because a shape is open", in->costs->unsized,
             in->costs->n_unsized);

@@ -1,9 +1,6 @@
-#include "explain/inspect.h"
-#include "plan/plan_json.h"
+#include "explain/report_inspect_json.h"
 
-/* The JSON form: the same facts, nothing left out but the operators themselves. Keys in the order
- * of docs/formats/inspect.schema.json.
- */
+#include "plan/plan_json.h"
 
 static void put_dim(clv_json_out *out, const clv_model *m, clv_dim dim)
 {
@@ -15,30 +12,28 @@ static void put_dim(clv_json_out *out, const clv_model *m, clv_dim dim)
         clv_json_put_null(out, NULL);
 }
 
-static void put_end(clv_json_out *out, const clv_inspection *in, clv_tensor tensor)
-{
-    const clv_type *type = &in->inference->main->of[tensor.i];
-    char shown[256];
-
-    clv_json_open_object(out, NULL);
-    clv_json_put_str(out, "name", clv_tensor_at(in->model->main, tensor)->name);
-    clv_json_put_string(out, "type", clv_type_show(in->model, type, shown, sizeof shown));
-    if (type->kind == CLV_TYPE_TENSOR && type->rank >= 0) {
-        clv_json_put_string(out, "element_type", clv_dtype_name(type->dtype));
-        clv_json_open_array(out, "shape");
-        for (int32_t k = 0; k < type->rank; k++)
-            put_dim(out, in->model, type->dims[k]);
-        clv_json_close_array(out);
-    }
-    clv_json_close_object(out);
-}
-
+/* Inputs or outputs. */
 static void put_ends(clv_json_out *out, const char *key, const clv_inspection *in,
                      const clv_tensor *at, int32_t n)
 {
+    const clv_model *m = in->model;
+
     clv_json_open_array(out, key);
-    for (int32_t i = 0; i < n; i++)
-        put_end(out, in, at[i]);
+    for (int32_t i = 0; i < n; i++) {
+        const clv_type *type = &in->inference->main->of[at[i].i];
+        char shown[256];
+        clv_json_open_object(out, NULL);
+        clv_json_put_str(out, "name", clv_tensor_at(m->main, at[i])->name);
+        clv_json_put_string(out, "type", clv_type_show(m, type, shown, sizeof shown));
+        if (type->kind == CLV_TYPE_TENSOR && type->rank >= 0) {
+            clv_json_put_string(out, "element_type", clv_dtype_name(type->dtype));
+            clv_json_open_array(out, "shape");
+            for (int32_t k = 0; k < type->rank; k++)
+                put_dim(out, m, type->dims[k]);
+            clv_json_close_array(out);
+        }
+        clv_json_close_object(out);
+    }
     clv_json_close_array(out);
 }
 
@@ -89,7 +84,7 @@ static clv_status put_types(clv_json_out *out, const clv_inspection *in, clv_are
     clv_type_count *at = NULL;
     int32_t n = 0;
 
-    CLV_TRY(clv_count_types(in, arena, &at, &n, err));
+    CLV_TRY(clv_inspection_count_types(in, arena, &at, &n, err));
     clv_json_open_array(out, "operator_types");
     for (int32_t i = 0; i < n; i++) {
         clv_json_open_object(out, NULL);
@@ -155,7 +150,7 @@ clv_status clv_report_inspect_json(const clv_inspection *in, clv_arena *arena,
                                    const char **ret_text, clv_error *err)
 {
     const clv_graph *g = in->model->main;
-    const bool *open = clv_open_symbols(in, arena);
+    const bool *open = clv_inspection_open_symbols(in, arena);
     clv_json_out out;
 
     if (!open)

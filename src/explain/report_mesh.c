@@ -1,14 +1,10 @@
-#include <inttypes.h>
+#include "explain/report_mesh.h"
+
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/units.h"
-#include "explain/cells.h"
-#include "explain/report_tables.h"
 #include "explain/table.h"
 #include "plan/plan_mesh.h"
-
-/* What a plan with meshes is, and what its devices say to each other. */
 
 #define COLLECTIVES_SHOWN 8
 #define UNSAID_SHOWN      5
@@ -51,12 +47,11 @@ static void put_found(const clv_plan *plan, clv_text *text)
         const char *phrase =
             clv_arena_printf(text->arena, "%s%s%s (%d %.*s)", f->name, *axes ? " over " : "", axes,
                              (int)f->n, of > 0 ? of : 0, f->of);
-        phrase = phrase ? clv_cell_name(text, phrase) : NULL;
         if (!phrase) {
             text->failed = true;
             return;
         }
-        put_phrase(text, phrase, &column);
+        put_phrase(text, clv_cell_name(text, phrase), &column);
     }
     clv_text_printf(text, "\n");
 }
@@ -78,30 +73,19 @@ static void put_uneven(const clv_plan *plan, clv_text *text)
         clv_text_printf(text, "  ... and %d more\n", (int)(n - UNSAID_SHOWN));
 }
 
-static void put_partial(const clv_plan *plan, clv_text *text)
-{
-    int32_t n = plan->n_partial;
-
-    if (n == 0)
-        return;
-    clv_text_printf(text,
-                    "partial     %d tensor%s made as parts of a sum, which specs cannot say; the "
-                    "model's\n" LABEL "metadata does, and collectives below reduce them\n",
-                    (int)n, n == 1 ? "" : "s");
-}
-
 void clv_report_mesh(const clv_plan *plan, clv_text *text)
 {
+    int32_t n_partial = plan->n_partial;
+
     if (!clv_plan_has_mesh(plan))
         return;
     const char *form = clv_plan_mesh_text(plan, text->arena);
-    form = form ? clv_cell_name(text, form) : NULL;
     if (!form) {
         text->failed = true;
         return;
     }
     clv_text_printf(text, "\nmesh        %s: each stage has %d devices, which share its tensors\n",
-                    form, (int)plan->mesh_devices);
+                    clv_cell_name(text, form), (int)plan->mesh_devices);
     if (plan->overlap > 0)
         clv_text_printf(text,
                         "overlap     %.3g %% of the bytes of collectives are taken to pass beside "
@@ -109,7 +93,11 @@ void clv_report_mesh(const clv_plan *plan, clv_text *text)
                         100 * plan->overlap);
     put_found(plan, text);
     put_uneven(plan, text);
-    put_partial(plan, text);
+    if (n_partial > 0)
+        clv_text_printf(text,
+                        "partial     %d tensor%s made as parts of a sum, which specs cannot say; "
+                        "the model's\n" LABEL "metadata does, and collectives below reduce them\n",
+                        (int)n_partial, n_partial == 1 ? "" : "s");
 }
 
 /* -- collectives -- */
@@ -182,42 +170,31 @@ static void put_families(const clv_plan *plan, clv_text *text)
     clv_table_write(&table, text);
 }
 
-static int by_text(const char *a, const char *b) { return strcmp(a ? a : "", b ? b : ""); }
+static int compare_texts(const char *a, const char *b) { return strcmp(a ? a : "", b ? b : ""); }
 
 /* Larger first; then what differs in its tensor alone is side by side, as layers repeat. 0: alike.
  */
-static int compare_kinds(const clv_plan_collective *x, const clv_plan_collective *y)
+static int compare_collectives(const clv_plan_collective *x, const clv_plan_collective *y)
 {
     if (x->bytes != y->bytes)
         return x->bytes < y->bytes ? 1 : -1;
     if (x->ns != y->ns)
         return x->ns < y->ns ? 1 : -1;
-    int order = by_text(x->kind, y->kind);
+    int order = compare_texts(x->kind, y->kind);
     if (!order)
-        order = by_text(x->axes, y->axes);
+        order = compare_texts(x->axes, y->axes);
     if (!order)
-        order = by_text(x->from, y->from);
-    return order ? order : by_text(x->to, y->to);
+        order = compare_texts(x->from, y->from);
+    return order ? order : compare_texts(x->to, y->to);
 }
 
 static int by_bytes(const void *a, const void *b)
 {
     const clv_plan_collective *x = *(const clv_plan_collective *const *)a;
     const clv_plan_collective *y = *(const clv_plan_collective *const *)b;
-    int order = compare_kinds(x, y);
+    int order = compare_collectives(x, y);
 
     return order ? order : (x > y) - (x < y);
-}
-
-static void put_alike(clv_table *table, clv_text *text, const clv_plan_collective *c, int32_t n)
-{
-    const char *reader = c->reader ? clv_cell_short(text, c->reader) : "all readers";
-
-    clv_table_row(table, text,
-                  (const char *[]){ clv_cell_name(text, c->tensor), clv_cell_name(text, c->kind),
-                                    clv_cell_short(text, c->axes), reader,
-                                    clv_cell_bytes(text, c->bytes), clv_cell_time(text, c->ns),
-                                    clv_cell_count(text, n) });
 }
 
 /* Those that send something; of alike ones the first, and how many they are. */
@@ -239,9 +216,15 @@ static void put_largest(const clv_plan *plan, clv_text *text)
     qsort(at, (size_t)n, sizeof *at, by_bytes);
     for (int32_t i = 0, end; i < n && table.n_rows < COLLECTIVES_SHOWN && at[i]->bytes != 0;
          i = end) {
-        for (end = i + 1; end < n && compare_kinds(at[end], at[i]) == 0; end++)
+        for (end = i + 1; end < n && compare_collectives(at[end], at[i]) == 0; end++)
             continue;
-        put_alike(&table, text, at[i], end - i);
+        const clv_plan_collective *c = at[i];
+        const char *reader = c->reader ? clv_cell_short(text, c->reader) : "all readers";
+        clv_table_row(
+            &table, text,
+            (const char *[]){ clv_cell_name(text, c->tensor), clv_cell_name(text, c->kind),
+                              clv_cell_short(text, c->axes), reader, clv_cell_bytes(text, c->bytes),
+                              clv_cell_time(text, c->ns), clv_cell_count(text, end - i) });
     }
     if (table.n_rows == 0)
         return;

@@ -1,20 +1,16 @@
+#include "explain/report_plan.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/units.h"
-#include "explain/cells.h"
-#include "explain/report.h"
-#include "explain/report_tables.h"
+#include "explain/report_devices.h"
+#include "explain/report_mesh.h"
 #include "problem/micro.h"
 
-/* The report of a plan, from the answer to its reasons: does it fit, who does what, what is in
- * memory, what moves, how fast; then the lines that other tools' users know.
- */
-
 #define NAMES_SHOWN  5
-#define ORDER_STAGES 8 /* more are told, not listed */
+#define ORDER_STAGES 8 /* of more, the order of work is not listed */
 
 typedef struct {
     const clv_plan *plan;
@@ -23,25 +19,20 @@ typedef struct {
 
 static bool fits(const clv_plan *plan) { return plan->outcome == CLV_FITS; }
 
-static int32_t count_used(const clv_plan *plan)
-{
-    int32_t n = 0;
-
-    for (int32_t d = 0; d < plan->n_devices; d++)
-        n += plan->devices[d].stage >= 0;
-    return n;
-}
-
-static const char *answer(report *r)
+/* What of the head line is the answer. */
+static const char *show_outcome(report *r)
 {
     const clv_plan *p = r->plan;
     const char *text = NULL;
+    int n_used = 0;
 
     switch (p->outcome) {
     case CLV_FITS:
-        text = clv_arena_printf(r->text.arena, "fits %d of %d device%s in %d stage%s",
-                                (int)count_used(p), (int)p->n_devices, p->n_devices == 1 ? "" : "s",
-                                (int)p->n_stages, p->n_stages == 1 ? "" : "s");
+        for (int32_t d = 0; d < p->n_devices; d++)
+            n_used += p->devices[d].stage >= 0;
+        text = clv_arena_printf(r->text.arena, "fits %d of %d device%s in %d stage%s", n_used,
+                                (int)p->n_devices, p->n_devices == 1 ? "" : "s", (int)p->n_stages,
+                                p->n_stages == 1 ? "" : "s");
         break;
     case CLV_OOM:
         text = clv_arena_printf(r->text.arena,
@@ -62,23 +53,19 @@ static const char *answer(report *r)
 /* Names are cut only where the line would be too wide: the longer one, or both alike. */
 static void put_head(report *r)
 {
-    const char *end = answer(r);
+    const char *end = show_outcome(r);
     const char *model = r->plan->model ? r->plan->model : "?";
     const char *cluster = r->plan->cluster ? r->plan->cluster : "?";
     int32_t room = CLV_REPORT_WIDTH - clv_show_width(end) - (int32_t)strlen(" on : ");
-    const char *all = clv_cell_name(&r->text, model), *place = clv_cell_name(&r->text, cluster);
-    int32_t model_width = all ? clv_show_width(all) : 0;
-    int32_t cluster_width = place ? clv_show_width(place) : 0;
+    int32_t model_width = clv_show_width(clv_cell_name(&r->text, model));
+    int32_t cluster_width = clv_show_width(clv_cell_name(&r->text, cluster));
 
     if (cluster_width > room - model_width && cluster_width > room / 2)
         cluster_width = model_width > room / 2 ? room / 2 : room - model_width;
-    model = clv_show_name_cut(r->text.arena, clv_str_of(model), room - cluster_width);
-    cluster = clv_show_name_cut(r->text.arena, clv_str_of(cluster), cluster_width);
-    r->text.failed |= !model || !cluster;
-    clv_text_printf(&r->text, "%s on %s: %s\n", model ? model : "", cluster ? cluster : "", end);
+    clv_text_printf(&r->text, "%s on %s: %s\n",
+                    clv_cell_str_cut(&r->text, clv_str_of(model), room - cluster_width),
+                    clv_cell_str_cut(&r->text, clv_str_of(cluster), cluster_width), end);
 }
-
-static double latency_ms(const clv_plan *p) { return (double)p->latency_ns / 1e6; }
 
 /* Why the search stopped, for people. NULL: a word that is not ours. */
 static const char *stop_sentence(const clv_plan *p)
@@ -117,15 +104,6 @@ static void put_bound(report *r)
         clv_text_printf(&r->text, "bound       not known\n");
 }
 
-static int32_t count_in_force(const clv_plan *plan)
-{
-    int32_t n = 0;
-
-    for (int32_t i = 0; i < plan->n_rules; i++)
-        n += strcmp(plan->rules[i].state, "in force") == 0;
-    return n;
-}
-
 /* A run of the pipeline: the sum, then what is lost at its ends. */
 static void put_pipeline(report *r)
 {
@@ -146,8 +124,9 @@ static void put_pipeline(report *r)
                     p->why_microbatches == CLV_MICRO_MEMORY ? "; no more fit in memory" : "");
 }
 
-/* The n-th thing that a stage does in 1F1B order: as many forward parts as it may keep, then one
- * backward and one forward in turn, then the backward parts that are left. -1 - i: backward part i.
+/* The n-th thing that a stage does in 1F1B order (Narayanan et al. 2019): as many forward parts as
+ * it may keep, then one backward and one forward in turn, then the backward parts that are left. -1
+ * - i: backward part i.
  */
 static int32_t step_of(const clv_plan *p, int32_t stage, int32_t n)
 {
@@ -243,9 +222,11 @@ static void put_speed(report *r)
                         clv_cell_short(&r->text, p->compiler), (int)p->n_fitting,
                         p->n_fitting == 1 ? "s" : "", end ? "; " : "", end ? end : "");
     put_bound(r);
+    int n_in_force = 0;
+    for (int32_t i = 0; i < p->n_rules; i++)
+        n_in_force += strcmp(p->rules[i].state, "in force") == 0;
     if (p->n_rules > 0)
-        clv_text_printf(&r->text, "rules       %d in force of %d\n", (int)count_in_force(p),
-                        (int)p->n_rules);
+        clv_text_printf(&r->text, "rules       %d in force of %d\n", n_in_force, (int)p->n_rules);
 }
 
 static void put_names(report *r, const char *title, const char *const *names, int32_t n)
@@ -253,44 +234,22 @@ static void put_names(report *r, const char *title, const char *const *names, in
     if (n == 0)
         return;
     clv_text_printf(&r->text, "%s: %d\n", title, (int)n);
-    for (int32_t i = 0; i < n && i < NAMES_SHOWN; i++) {
-        const char *shown =
-            clv_show_name_cut(r->text.arena, clv_str_of(names[i]), CLV_REPORT_WIDTH - 2);
-        r->text.failed |= !shown;
-        clv_text_printf(&r->text, "  %s\n", shown ? shown : "");
-    }
+    for (int32_t i = 0; i < n && i < NAMES_SHOWN; i++)
+        clv_text_printf(&r->text, "  %s\n",
+                        clv_cell_str_cut(&r->text, clv_str_of(names[i]), CLV_REPORT_WIDTH - 2));
     if (n > NAMES_SHOWN)
         clv_text_printf(&r->text, "  ... and %d more\n", (int)(n - NAMES_SHOWN));
-}
-
-static void put_remarks(report *r)
-{
-    const clv_plan *p = r->plan;
-
-    put_names(r, "bound symbols", p->bindings, p->n_bindings);
-    put_names(r, "tensors whose shape is open", p->open_tensors, p->n_open_tensors);
-    put_names(r, "operators that are not known", p->unknown_ops, p->n_unknown_ops);
-    for (int32_t i = 0; i < p->n_notes; i++)
-        clv_text_printf(&r->text, "note: %s\n", clv_cell_name(&r->text, p->notes[i]));
-}
-
-/* The device that has no sharding nodes: the last in stage order. */
-static int32_t last_device(const clv_plan *p)
-{
-    int32_t last = -1;
-
-    for (int32_t d = 0; d < p->n_devices; d++)
-        if (clv_report_is_shown(p, d) &&
-            (last < 0 || p->devices[d].stage >= p->devices[last].stage))
-            last = d;
-    return last;
 }
 
 static void put_sharding_nodes(report *r)
 {
     const clv_plan *p = r->plan;
-    int32_t last = last_device(p);
+    int32_t last = -1; /* in stage order: nothing is cut behind it */
 
+    for (int32_t d = 0; d < p->n_devices; d++)
+        if (clv_report_is_shown(p, d) &&
+            (last < 0 || p->devices[d].stage >= p->devices[last].stage))
+            last = d;
     for (int32_t i = 0; i < p->n_devices; i++) {
         const clv_plan_device *d = &p->devices[i];
         if (!clv_report_is_shown(p, i) || i == last)
@@ -309,7 +268,7 @@ static void put_success(report *r)
     const clv_plan *p = r->plan;
     /* Words of auto_sharding.py: only a search to the end finds an optimum. */
     bool first = p->search && (strstr(p->search, "first-fit") || strcmp(p->search, "manual") == 0);
-    double latency = latency_ms(p), rate = 1000 / latency;
+    double latency_ms = (double)p->latency_ns / 1e6, rate = 1000 / latency_ms;
 
     if (p->objective == CLV_THROUGHPUT && p->period_ns > 0)
         rate = runs_per_s(p);
@@ -326,7 +285,7 @@ static void put_success(report *r)
         return;
     clv_text_printf(&r->text, "[Success] The %s ",
                     first || p->proportion > 0 ? "latency" : "optimal latency");
-    clv_text_number(&r->text, latency);
+    clv_text_number(&r->text, latency_ms);
     clv_text_printf(&r->text, " ms, tput ");
     clv_text_number(&r->text, rate);
     clv_text_printf(&r->text, "\n");
@@ -369,7 +328,11 @@ clv_status clv_report_plan(const clv_plan *plan, clv_arena *arena, const char **
     clv_report_transfers(plan, &r.text);
     clv_report_collectives(plan, &r.text);
     put_speed(&r);
-    put_remarks(&r);
+    put_names(&r, "bound symbols", plan->bindings, plan->n_bindings);
+    put_names(&r, "tensors whose shape is open", plan->open_tensors, plan->n_open_tensors);
+    put_names(&r, "operators that are not known", plan->unknown_ops, plan->n_unknown_ops);
+    for (int32_t i = 0; i < plan->n_notes; i++)
+        clv_text_printf(&r.text, "note: %s\n", clv_cell_name(&r.text, plan->notes[i]));
     clv_text_printf(&r.text, "\n");
     if (fits(plan))
         put_success(&r);

@@ -1,12 +1,12 @@
+#include "explain/report_shards.h"
+
 #include <inttypes.h>
 
 #include "base/units.h"
-#include "explain/shards.h"
 #include "explain/table.h"
 
 /* A line for each node, then a row for each shard; what is the same as in the row above (the
- * tensor) is said once, so that a tensor stands as a block. Names are never cut: those of a model
- * often differ in the middle.
+ * tensor) is said once, so that a tensor stands as a block.
  */
 
 #define NAMES_SHOWN 8 /* devices in the head of a table */
@@ -35,11 +35,9 @@ const char *clv_uneven_word(clv_uneven_policy policy)
     return "refuse";
 }
 
-static const char *show(report *r, clv_str name)
+static const char *show(report *r, const char *name)
 {
-    const char *shown = clv_show_name(r->text.arena, name);
-    r->text.failed |= !shown;
-    return shown ? shown : "";
+    return clv_cell_str(&r->text, clv_str_of(name));
 }
 
 #define NUMBER_CHARS 21 /* of 64 bits, with a sign, and a comma */
@@ -75,29 +73,11 @@ static const char *show_whole(report *r, const clv_shard_row *row)
     return shown ? shown : "";
 }
 
-static const char *show_number(report *r, int64_t number)
-{
-    const char *shown = clv_arena_printf(r->text.arena, "%" PRId64, number);
-    r->text.failed |= !shown;
-    return shown ? shown : "";
-}
-
-static void put_shard(report *r, const clv_shard_row *row, const clv_shard *shard,
-                      const char **cells)
-{
-    cells[DEVICE] = show_number(r, shard->device);
-    cells[OFFSET] = show_numbers(r, shard->offset, row->shards.rank);
-    cells[SHAPE] = show_numbers(r, shard->size, row->shards.rank);
-    cells[BYTES] = show_number(r, shard->bytes);
-    clv_table_row(&r->table, &r->text, cells);
-    cells[TENSOR] = cells[WHOLE] = "";
-}
-
 static void put_rows(report *r, const clv_shard_row *row)
 {
     const char *cells[N_COLUMNS] = { NULL };
 
-    cells[TENSOR] = clv_arena_printf(r->text.arena, "  %s", show(r, clv_str_of(row->tensor)));
+    cells[TENSOR] = clv_arena_printf(r->text.arena, "  %s", show(r, row->tensor));
     r->text.failed |= !cells[TENSOR];
     cells[WHOLE] = show_whole(r, row);
     if (row->wrong)
@@ -106,17 +86,25 @@ static void put_rows(report *r, const clv_shard_row *row)
         cells[OFFSET] = "size not known";
     if (row->shards.n == 0)
         clv_table_row(&r->table, &r->text, cells);
-    for (int32_t i = 0; i < row->shards.n; i++)
-        put_shard(r, row, &row->shards.at[i], cells);
+    for (int32_t i = 0; i < row->shards.n; i++) {
+        const clv_shard *shard = &row->shards.at[i];
+        cells[DEVICE] = clv_cell_count(&r->text, shard->device);
+        cells[OFFSET] = show_numbers(r, shard->offset, row->shards.rank);
+        cells[SHAPE] = show_numbers(r, shard->size, row->shards.rank);
+        cells[BYTES] = clv_cell_count(&r->text, shard->bytes);
+        clv_table_row(&r->table, &r->text, cells);
+        cells[TENSOR] = cells[WHOLE] = "";
+    }
 }
 
 static void put_node(report *r, const clv_shard_node *node)
 {
     const char *cells[N_COLUMNS] = { [WHOLE] = "", "", "", "", "" };
 
-    cells[TENSOR] = clv_arena_printf(r->text.arena, "node '%s'%s%s", show(r, node->node),
-                                     node->has_stage ? ", stage " : "",
-                                     node->has_stage ? show_number(r, node->stage) : "");
+    cells[TENSOR] =
+        clv_arena_printf(r->text.arena, "node '%s'%s%s", clv_cell_str(&r->text, node->node),
+                         node->has_stage ? ", stage " : "",
+                         node->has_stage ? clv_cell_count(&r->text, node->stage) : "");
     r->text.failed |= !cells[TENSOR];
     clv_table_row(&r->table, &r->text, cells);
     for (int32_t i = 0; i < node->n_rows; i++)
@@ -125,10 +113,10 @@ static void put_node(report *r, const clv_shard_node *node)
 
 static void put_head(report *r, const clv_shard_configuration *c)
 {
-    clv_text_printf(&r->text, "\nconfiguration '%s', devices: %" PRId64,
-                    show(r, clv_str_of(c->name)), c->num_devices);
+    clv_text_printf(&r->text, "\nconfiguration '%s', devices: %" PRId64, show(r, c->name),
+                    c->num_devices);
     for (int32_t i = 0; i < c->n_device && i < NAMES_SHOWN; i++)
-        clv_text_printf(&r->text, "%s%s", i ? ", " : " (", show(r, clv_str_of(c->device[i])));
+        clv_text_printf(&r->text, "%s%s", i ? ", " : " (", show(r, c->device[i]));
     if (c->n_device > 0)
         clv_text_printf(&r->text, c->n_device > NAMES_SHOWN ? ", ...)" : ")");
     clv_text_printf(&r->text, "\n");
@@ -162,15 +150,14 @@ static void put_tiles(report *r)
         for (int32_t k = 0; k < list->nodes[i].n_rows; k++) {
             const clv_shard_node *node = &list->nodes[i];
             const clv_shard_row *row = &node->rows[k];
-            clv_text_printf(&r->text, "  node '%s': '%s' ", show(r, node->node),
-                            show(r, clv_str_of(row->tensor)));
+            clv_text_printf(&r->text, "  node '%s': '%s' ", clv_cell_str(&r->text, node->node),
+                            show(r, row->tensor));
             if (row->tiles)
                 clv_text_printf(&r->text, "%s%s\n", row->tiles,
                                 row->shards.uneven ? ", whose tiles have sizes of their own" : "");
             else
                 clv_text_printf(&r->text, "has none: %s\n",
-                                row->no_tiles ? show(r, clv_str_of(row->no_tiles))
-                                              : "its spec is wrong");
+                                row->no_tiles ? show(r, row->no_tiles) : "its spec is wrong");
         }
 }
 
@@ -181,11 +168,12 @@ static void put_place(report *r, const clv_shard_place *at)
 {
     if (at->node.n == 0)
         clv_text_printf(&r->text, "  configuration '%s': ",
-                        show(r, clv_str_of(r->list->configurations[at->configuration].name)));
+                        show(r, r->list->configurations[at->configuration].name));
     else
-        clv_text_printf(&r->text, "  node '%s'%s", show(r, at->node), at->tensor ? ": '" : ": ");
+        clv_text_printf(&r->text, "  node '%s'%s", clv_cell_str(&r->text, at->node),
+                        at->tensor ? ": '" : ": ");
     if (at->tensor)
-        clv_text_printf(&r->text, "%s' ", show(r, clv_str_of(at->tensor)));
+        clv_text_printf(&r->text, "%s' ", show(r, at->tensor));
 }
 
 static void put_inferred(report *r)
@@ -211,21 +199,6 @@ static void put_inferred(report *r)
     }
 }
 
-static void put_steps(report *r, const clv_shard_move *move)
-{
-    char bytes[32];
-
-    for (int32_t i = 0; i < move->n_steps; i++) {
-        const clv_shard_step *step = &move->steps[i];
-        clv_text_printf(&r->text, "%s%s", i ? ", " : ": ", step->name);
-        if (step->devices > 0)
-            clv_text_printf(&r->text, " over %" PRId64 " devices", step->devices);
-        if (step->bytes > 0)
-            clv_text_printf(&r->text, " (%s each)", clv_show_bytes(bytes, step->bytes));
-    }
-    clv_text_printf(&r->text, "\n");
-}
-
 static void put_moves(report *r)
 {
     const clv_shard_list *list = r->list;
@@ -240,7 +213,16 @@ static void put_moves(report *r)
                         one->is_output ? "is computed as %s and delivered as %s"
                                        : "is made as %s and taken as %s",
                         one->from, one->to);
-        put_steps(r, one);
+        for (int32_t k = 0; k < one->n_steps; k++) {
+            const clv_shard_step *step = &one->steps[k];
+            clv_text_printf(&r->text, "%s%s", k ? ", " : ": ", step->name);
+            if (step->devices > 0)
+                clv_text_printf(&r->text, " over %" PRId64 " devices", step->devices);
+            if (step->bytes > 0)
+                clv_text_printf(&r->text, " (%s each)",
+                                clv_show_bytes((char[32]){ 0 }, step->bytes));
+        }
+        clv_text_printf(&r->text, "\n");
     }
 }
 
@@ -251,27 +233,8 @@ static void put_remarks(report *r, const char *title, const clv_shard_remark *at
     clv_text_printf(&r->text, "\n%s: %d\n", title, (int)n);
     for (int32_t i = 0; i < n; i++) {
         put_place(r, &at[i].at);
-        clv_text_printf(&r->text, "%s\n", show(r, clv_str_of(at[i].text)));
+        clv_text_printf(&r->text, "%s\n", show(r, at[i].text));
     }
-}
-
-static void put_what_follows(report *r)
-{
-    const clv_shard_list *list = r->list;
-
-    put_inferred(r);
-    put_remarks(
-        r,
-        "model inputs that enter whole and are split by their node (a file cannot say that an "
-        "input is sharded)",
-        list->entries, list->n_entries);
-    put_moves(r);
-    put_remarks(r, "unchecked", list->unchecked, list->n_unchecked);
-    if (list->backend)
-        clv_text_printf(&r->text, "\nchecked for backend '%s'\n",
-                        show(r, clv_str_of(list->backend)));
-    put_remarks(r, "valid, but not supported by this backend", list->unsupported,
-                list->n_unsupported);
 }
 
 static void put_wrong(report *r)
@@ -282,14 +245,13 @@ static void put_wrong(report *r)
         return;
     clv_text_printf(&r->text, "\nwrong: %d\n", (int)list->n_wrong);
     for (int32_t i = 0; i < list->n_faults; i++)
-        clv_text_printf(&r->text, "  %s\n", show(r, clv_str_of(list->faults[i])));
+        clv_text_printf(&r->text, "  %s\n", show(r, list->faults[i]));
     for (int32_t i = 0; i < list->n_nodes; i++) {
         for (int32_t k = 0; k < list->nodes[i].n_rows; k++)
             if (list->nodes[i].rows[k].wrong)
-                clv_text_printf(&r->text, "  %s\n",
-                                show(r, clv_str_of(list->nodes[i].rows[k].wrong)));
+                clv_text_printf(&r->text, "  %s\n", show(r, list->nodes[i].rows[k].wrong));
         if (list->nodes[i].wrong)
-            clv_text_printf(&r->text, "  %s\n", show(r, clv_str_of(list->nodes[i].wrong)));
+            clv_text_printf(&r->text, "  %s\n", show(r, list->nodes[i].wrong));
     }
 }
 
@@ -316,7 +278,7 @@ clv_status clv_report_shards(const clv_shard_list *list, clv_arena *arena, const
     report r = { .list = list, .text = { .arena = arena } };
     int32_t at = 0;
 
-    clv_text_printf(&r.text, "%s\n", show(&r, clv_str_of(list->model_name)));
+    clv_text_printf(&r.text, "%s\n", show(&r, list->model_name));
     for (int32_t c = 0; c < list->n_configurations; c++) {
         put_head(&r, &list->configurations[c]);
         put_table(&r, c, &at);
@@ -329,7 +291,18 @@ clv_status clv_report_shards(const clv_shard_list *list, clv_arena *arena, const
         clv_text_printf(&r.text, "\nno multi-device annotations\n");
     put_sums(&r);
     put_tiles(&r);
-    put_what_follows(&r);
+    put_inferred(&r);
+    put_remarks(
+        &r,
+        "model inputs that enter whole and are split by their node (a file cannot say that an "
+        "input is sharded)",
+        list->entries, list->n_entries);
+    put_moves(&r);
+    put_remarks(&r, "unchecked", list->unchecked, list->n_unchecked);
+    if (list->backend)
+        clv_text_printf(&r.text, "\nchecked for backend '%s'\n", show(&r, list->backend));
+    put_remarks(&r, "valid, but not supported by this backend", list->unsupported,
+                list->n_unsupported);
     put_wrong(&r);
     const char *text = clv_text_end(&r.text);
     if (!text)

@@ -1,54 +1,42 @@
-#include <inttypes.h>
-#include <stdio.h>
+#include "explain/report_shards_json.h"
 
 #include "base/json.h"
-#include "explain/shards.h"
+#include "explain/report_shards.h"
 #include "plan/plan_json.h"
 #include "plan/plan_json_annotations.h"
 
-/* The JSON form: keys in the order of docs/formats/shards.schema.json. Lists of numbers are on one
- * line.
- */
-
-static void put_type(clv_json_out *out, const clv_shard_list *list, const clv_shard_row *row)
-{
-    char shown[256];
-
-    if (!row->type)
-        return;
-    clv_json_put_string(out, "type", clv_type_show(list->model, row->type, shown, sizeof shown));
-    if (row->shards.n > 0 && row->shards.rank > row->type->rank)
-        clv_plan_put_numbers(out, "factors", row->shards.dims, row->shards.rank);
-}
-
-static void put_shard(clv_json_out *out, const clv_shards *shards, const clv_shard *shard)
-{
-    clv_json_open_object(out, NULL);
-    clv_plan_put_count(out, "device", shard->device);
-    clv_json_put_int(out, "part", shard->part);
-    clv_plan_put_numbers(out, "offset", shard->offset, shards->rank);
-    clv_plan_put_numbers(out, "shape", shard->size, shards->rank);
-    clv_plan_put_count(out, "bytes", shard->bytes);
-    clv_json_close_object(out);
-}
-
 static void put_row(clv_json_out *out, const clv_shard_list *list, const clv_shard_row *row)
 {
+    const clv_shards *shards = &row->shards;
+
     clv_json_open_object(out, NULL);
     clv_json_put_string(out, "tensor", row->tensor);
-    put_type(out, list, row);
+    if (row->type) {
+        char type[256];
+        clv_json_put_string(out, "type", clv_type_show(list->model, row->type, type, sizeof type));
+        if (shards->n > 0 && shards->rank > row->type->rank)
+            clv_plan_put_numbers(out, "factors", shards->dims, shards->rank);
+    }
     if (row->wrong)
         clv_json_put_string(out, "wrong", row->wrong);
     clv_json_put_bool(out, "open", row->open);
-    if (row->shards.uneven)
+    if (shards->uneven)
         clv_json_put_string(out, "uneven", clv_uneven_word(list->policy));
     if (row->tiles)
         clv_json_put_string(out, "tiles", row->tiles);
     if (row->no_tiles)
         clv_json_put_string(out, "no_tiles", row->no_tiles);
     clv_json_open_array(out, "shards");
-    for (int32_t i = 0; i < row->shards.n; i++)
-        put_shard(out, &row->shards, &row->shards.at[i]);
+    for (int32_t i = 0; i < shards->n; i++) {
+        const clv_shard *shard = &shards->at[i];
+        clv_json_open_object(out, NULL);
+        clv_plan_put_count(out, "device", shard->device);
+        clv_json_put_int(out, "part", shard->part);
+        clv_plan_put_numbers(out, "offset", shard->offset, shards->rank);
+        clv_plan_put_numbers(out, "shape", shard->size, shards->rank);
+        clv_plan_put_count(out, "bytes", shard->bytes);
+        clv_json_close_object(out);
+    }
     clv_json_close_array(out);
     clv_json_close_object(out);
 }
@@ -126,19 +114,6 @@ static void put_inferred(clv_json_out *out, const clv_shard_list *list)
     clv_json_close_array(out);
 }
 
-static void put_steps(clv_json_out *out, const clv_shard_move *move)
-{
-    clv_json_open_array(out, "steps");
-    for (int32_t i = 0; i < move->n_steps; i++) {
-        clv_json_open_object(out, NULL);
-        clv_json_put_string(out, "kind", move->steps[i].name);
-        clv_json_put_int(out, "devices", move->steps[i].devices);
-        clv_plan_put_count(out, "bytes", move->steps[i].bytes);
-        clv_json_close_object(out);
-    }
-    clv_json_close_array(out);
-}
-
 static void put_moves(clv_json_out *out, const clv_shard_list *list)
 {
     clv_json_open_array(out, "communication");
@@ -150,7 +125,15 @@ static void put_moves(clv_json_out *out, const clv_shard_list *list)
         clv_json_put_bool(out, "own_spec_differs", !one->is_output || one->own_differs);
         clv_json_put_string(out, "from", one->from);
         clv_json_put_string(out, "to", one->to);
-        put_steps(out, one);
+        clv_json_open_array(out, "steps");
+        for (int32_t k = 0; k < one->n_steps; k++) {
+            clv_json_open_object(out, NULL);
+            clv_json_put_string(out, "kind", one->steps[k].name);
+            clv_json_put_int(out, "devices", one->steps[k].devices);
+            clv_plan_put_count(out, "bytes", one->steps[k].bytes);
+            clv_json_close_object(out);
+        }
+        clv_json_close_array(out);
         clv_json_close_object(out);
     }
     clv_json_close_array(out);
@@ -167,17 +150,6 @@ static void put_remarks(clv_json_out *out, const clv_shard_list *list, const cha
         clv_json_close_object(out);
     }
     clv_json_close_array(out);
-}
-
-static void put_what_follows(clv_json_out *out, const clv_shard_list *list)
-{
-    put_inferred(out, list);
-    put_remarks(out, list, "entries", list->entries, list->n_entries);
-    put_moves(out, list);
-    put_remarks(out, list, "unchecked", list->unchecked, list->n_unchecked);
-    if (list->backend)
-        clv_json_put_string(out, "backend", list->backend);
-    put_remarks(out, list, "unsupported", list->unsupported, list->n_unsupported);
 }
 
 clv_status clv_report_shards_json(const clv_shard_list *list, clv_arena *arena,
@@ -202,7 +174,13 @@ clv_status clv_report_shards_json(const clv_shard_list *list, clv_arena *arena,
     put_texts(&out, "faults", list->faults, list->n_faults);
     clv_json_put_int(&out, "in_bodies", list->n_in_bodies);
     clv_json_put_int(&out, "in_functions", list->n_in_functions);
-    put_what_follows(&out, list);
+    put_inferred(&out, list);
+    put_remarks(&out, list, "entries", list->entries, list->n_entries);
+    put_moves(&out, list);
+    put_remarks(&out, list, "unchecked", list->unchecked, list->n_unchecked);
+    if (list->backend)
+        clv_json_put_string(&out, "backend", list->backend);
+    put_remarks(&out, list, "unsupported", list->unsupported, list->n_unsupported);
     clv_json_close_object(&out);
     CLV_TRY(clv_json_end(&out, err));
     *ret_text = out.text;

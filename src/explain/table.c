@@ -11,19 +11,15 @@
 
 static const char *cell_text(const char *cell) { return cell ? cell : "-"; }
 
-static bool to_the_right(const char *title) { return title[0] == '>'; }
-
-static const char *title_text(const char *title) { return title + to_the_right(title); }
+static bool is_to_the_right(const char *title) { return title[0] == '>'; }
 
 static const char *const *row_at(const clv_table *t, int32_t r)
 {
     return t->cells + (int64_t)r * t->n_columns;
 }
 
-static bool is_heading(const clv_table *t, int32_t r)
+static bool is_heading(const clv_table *t, const char *const *cells)
 {
-    const char *const *cells = row_at(t, r);
-
     for (int32_t c = 1; c < t->n_columns; c++)
         if (!cells[c] || *cells[c])
             return false;
@@ -35,12 +31,14 @@ static void find_widths(const clv_table *t, int32_t *width)
     int32_t total = -GAP;
 
     for (int32_t c = 0; c < t->n_columns; c++) {
-        width[c] = clv_show_width(title_text(t->titles[c]));
+        bool right = is_to_the_right(t->titles[c]);
+        width[c] = clv_show_width(t->titles[c] + right);
         for (int32_t r = 0; r < t->n_rows; r++) {
-            int32_t w = is_heading(t, r) ? 0 : clv_show_width(cell_text(row_at(t, r)[c]));
+            const char *const *cells = row_at(t, r);
+            int32_t w = is_heading(t, cells) ? 0 : clv_show_width(cell_text(cells[c]));
             width[c] = w > width[c] ? w : width[c];
         }
-        if (c > 0 && !to_the_right(t->titles[c]) && width[c] > WORD_MOST && !t->whole_names)
+        if (c > 0 && !right && width[c] > WORD_MOST && !t->whole_names)
             width[c] = WORD_MOST;
         total += width[c] + GAP;
     }
@@ -49,47 +47,24 @@ static void find_widths(const clv_table *t, int32_t *width)
         width[0] = width[0] - over > NAME_LEAST ? width[0] - over : NAME_LEAST;
 }
 
-static void put_cell(clv_text *text, const char *cell, int32_t width, bool right, bool last)
-{
-    int32_t pad = width - clv_show_width(cell);
-
-    if (right)
-        clv_text_printf(text, "%*s%s", (int)(pad > 0 ? pad : 0), "", cell);
-    else
-        clv_text_printf(text, "%s%*s", cell, (int)(pad > 0 && !last ? pad : 0), "");
-    clv_text_printf(text, "%*s", last ? 0 : GAP, "");
-}
-
 static void put_row(const clv_table *t, clv_text *text, const int32_t *width,
                     const char *const *cells)
 {
     for (int32_t c = 0; c < t->n_columns; c++) {
-        const char *cell = title_text(cell_text(cells[c]));
-        if (cells != t->titles)
-            cell = cell_text(cells[c]);
-        if (!to_the_right(t->titles[c]))
-            cell = clv_show_name_cut(text->arena, clv_str_of(cell), width[c]);
-        if (!cell) {
-            text->failed = true;
-            return;
-        }
-        put_cell(text, cell, width[c], to_the_right(t->titles[c]), c + 1 == t->n_columns);
+        bool right = is_to_the_right(t->titles[c]), last = c + 1 == t->n_columns;
+        const char *cell = cell_text(cells[c]);
+        if (cells == t->titles)
+            cell += right;
+        if (!right)
+            cell = clv_cell_str_cut(text, clv_str_of(cell), width[c]);
+        int32_t pad = width[c] - clv_show_width(cell);
+        if (right)
+            clv_text_printf(text, "%*s%s", (int)(pad > 0 ? pad : 0), "", cell);
+        else
+            clv_text_printf(text, "%s%*s", cell, (int)(pad > 0 && !last ? pad : 0), "");
+        clv_text_printf(text, "%*s", last ? 0 : GAP, "");
     }
     clv_text_printf(text, "\n");
-}
-
-/* A name without room in its column has a line of its own. */
-static void put_body_row(const clv_table *t, clv_text *text, const int32_t *width, int32_t r)
-{
-    const char *cells[CLV_TABLE_COLUMNS_MAX];
-
-    memcpy(cells, row_at(t, r), (size_t)t->n_columns * sizeof *cells);
-    if (is_heading(t, r) || (t->whole_names && clv_show_width(cell_text(cells[0])) > width[0])) {
-        clv_text_printf(text, "%s\n", cell_text(cells[0]));
-        cells[0] = "";
-    }
-    if (!is_heading(t, r))
-        put_row(t, text, width, cells);
 }
 
 clv_table clv_table_of(const char *const *titles, int32_t n_columns)
@@ -119,6 +94,17 @@ void clv_table_write(const clv_table *table, clv_text *text)
         return;
     find_widths(table, width);
     put_row(table, text, width, table->titles);
-    for (int32_t r = 0; r < table->n_rows; r++)
-        put_body_row(table, text, width, r);
+    for (int32_t r = 0; r < table->n_rows; r++) {
+        const char *cells[CLV_TABLE_COLUMNS_MAX];
+        memcpy(cells, row_at(table, r), (size_t)table->n_columns * sizeof *cells);
+        const char *first = cell_text(cells[0]);
+        bool heading = is_heading(table, cells);
+        /* a name without room in its column has a line of its own */
+        if (heading || (table->whole_names && clv_show_width(first) > width[0])) {
+            clv_text_printf(text, "%s\n", first);
+            cells[0] = "";
+        }
+        if (!heading)
+            put_row(table, text, width, cells);
+    }
 }

@@ -1,8 +1,11 @@
 #include "explain/text.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "base/units.h"
 
 static bool make_room(clv_text *text, size_t more)
 {
@@ -42,13 +45,6 @@ void clv_text_printf(clv_text *text, const char *fmt, ...)
     }
     va_end(again);
     va_end(args);
-}
-
-const char *clv_text_keep(clv_text *text, const char *shown)
-{
-    const char *copy = clv_arena_printf(text->arena, "%s", shown);
-    text->failed |= !copy;
-    return copy;
 }
 
 const char *clv_text_end(clv_text *text)
@@ -125,15 +121,68 @@ const char *clv_show_name_cut(clv_arena *arena, clv_str name, int32_t columns)
                             skip_characters(shown, width - tail));
 }
 
+/* -- cells -- */
+
+const char *clv_text_keep(clv_text *text, const char *shown)
+{
+    const char *copy = clv_arena_printf(text->arena, "%s", shown);
+    text->failed |= !copy;
+    return copy;
+}
+
+const char *clv_cell_bytes(clv_text *text, int64_t bytes)
+{
+    return bytes < 0 ? NULL : clv_text_keep(text, clv_show_bytes((char[32]){ 0 }, bytes));
+}
+
+const char *clv_cell_flops(clv_text *text, int64_t flops)
+{
+    return flops < 0 ? NULL : clv_text_keep(text, clv_show_flops((char[32]){ 0 }, (double)flops));
+}
+
+const char *clv_cell_time(clv_text *text, int64_t ns)
+{
+    return ns < 0 ? NULL : clv_text_keep(text, clv_show_time((char[32]){ 0 }, ns));
+}
+
+const char *clv_cell_count(clv_text *text, int64_t n)
+{
+    const char *shown = clv_arena_printf(text->arena, "%" PRId64, n);
+    text->failed |= !shown;
+    return shown;
+}
+
+const char *clv_cell_str(clv_text *text, clv_str name)
+{
+    const char *shown = clv_show_name(text->arena, name);
+    text->failed |= !shown;
+    return shown ? shown : "";
+}
+
+const char *clv_cell_str_cut(clv_text *text, clv_str name, int32_t columns)
+{
+    const char *shown = clv_show_name_cut(text->arena, name, columns);
+    text->failed |= !shown;
+    return shown ? shown : "";
+}
+
+const char *clv_cell_name(clv_text *text, const char *name)
+{
+    return clv_cell_str(text, clv_str_of(name ? name : "?"));
+}
+
+const char *clv_cell_short(clv_text *text, const char *name)
+{
+    return clv_cell_str_cut(text, clv_str_of(name ? name : "?"), 30);
+}
+
+/* -- as others write them -- */
+
 void clv_text_quoted(clv_text *text, const char *name)
 {
     char quote = strchr(name, '\'') && !strchr(name, '"') ? '"' : '\'';
-    const char *shown = clv_show_name(text->arena, clv_str_of(name));
+    const char *shown = clv_cell_str(text, clv_str_of(name));
 
-    if (!shown) {
-        text->failed = true;
-        return;
-    }
     clv_text_add(text, &quote, 1);
     for (const char *s = shown; *s; s++) {
         if (*s == quote)

@@ -1,4 +1,4 @@
-/* text.h - text that grows in an arena, and names made safe to show.
+/* text.h - text that grows in an arena, and numbers and names as people read them.
  *
  * A clv_text remembers that it ran out of memory, so a report is written without a check at every
  * line and one at the end.
@@ -25,9 +25,6 @@ void clv_text_printf(clv_text *text, const char *fmt, ...) CLV_PRINTF(2, 3);
 /* NULL when out of memory; "" when nothing was added. */
 const char *clv_text_end(clv_text *text);
 
-/* A copy of what is shown in a cell, in the text's arena; NULL marks the text as failed. */
-const char *clv_text_keep(clv_text *text, const char *shown);
-
 /* A name as it may be shown: control characters and broken UTF-8 as \xNN. In the arena, NULL when
  * there is no memory. O(n). */
 const char *clv_show_name(clv_arena *arena, clv_str name);
@@ -35,6 +32,24 @@ const char *clv_show_name(clv_arena *arena, clv_str name);
 const char *clv_show_name_cut(clv_arena *arena, clv_str name, int32_t columns);
 /* Characters of valid UTF-8. */
 int32_t clv_show_width(const char *text);
+
+/* -- numbers and names in the text's arena, as cells of a table (table.h) or words of a line -- */
+
+/* A copy of what is shown in a cell; NULL marks the text as failed. */
+const char *clv_text_keep(clv_text *text, const char *shown);
+/* NULL where the number is not known (below 0), which a table shows as "-". */
+const char *clv_cell_bytes(clv_text *text, int64_t bytes);
+const char *clv_cell_flops(clv_text *text, int64_t flops);
+const char *clv_cell_time(clv_text *text, int64_t ns);
+const char *clv_cell_count(clv_text *text, int64_t n);
+/* As clv_show_name() and clv_show_name_cut(), but never NULL: "" marks the text as failed. */
+const char *clv_cell_str(clv_text *text, clv_str name);
+const char *clv_cell_str_cut(clv_text *text, clv_str name, int32_t columns);
+/* The same of a string, "?" for NULL; the second cut to 30 columns, for running text and for
+ * columns but the first. */
+const char *clv_cell_name(clv_text *text, const char *name);
+const char *clv_cell_short(clv_text *text, const char *name);
+
 /* As a string in a Python list is shown: 'it', "it's". Adds to text. */
 void clv_text_quoted(clv_text *text, const char *name);
 /* The shortest decimal number that reads back the same, as 2.712721824645996. */

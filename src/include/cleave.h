@@ -242,8 +242,8 @@ CLEAVE_API int cleave_plan_mesh_devices(const cleave_plan *plan);
 CLEAVE_API int cleave_plan_collectives(const cleave_plan *plan);
 CLEAVE_API int64_t cleave_plan_collective_bytes(const cleave_plan *plan);
 CLEAVE_API double cleave_plan_collective_ms(const cleave_plan *plan);
-/* What the plan does, in the words that people use: "data parallel", "Megatron column" (src/plan/
- * strategy_names.h); the axis of the mesh ("" for none) and how often go to *ret_axis and *ret_count, which
+/* What the plan does, in the words that people use: "data parallel", "Megatron column" (src/explain/
+ * parallelism.h); the axis of the mesh ("" for none) and how often go to *ret_axis and *ret_count, which
  * may be NULL. NULL past the last. */
 CLEAVE_API const char *cleave_plan_found(const cleave_plan *plan, int i, const char **ret_axis,
                                          int *ret_count);

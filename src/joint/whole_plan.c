@@ -2,7 +2,7 @@
 
 #include "base/map.h"
 #include "cost/shard_choices.h"
-#include "explain/joint_words.h"
+#include "explain/shard_findings.h"
 #include "notation/layout_spec.h"
 #include "plan/plan_check.h"
 
@@ -317,5 +317,5 @@ clv_status clv_joint_whole_plan(const clv_joint *j, const clv_mesh_candidate *c,
     if (w.plan->outcome == CLV_FITS)
         CLV_TRY(clv_plan_check(w.plan, g, j->arena, err));
     *ret = w.plan;
-    return clv_joint_words(g, w.problem, w.answer, w.plan, j->arena, err);
+    return clv_plan_add_shard_findings(g, w.problem, w.answer, w.plan, j->arena, err);
 }

@@ -1,9 +1,10 @@
 /* test_report_inspect.c - what a person and a program read of a model. */
-#include "explain/report.h"
+#include "explain/report_inspect.h"
 
 #include <criterion/criterion.h>
 
-#include "explain/inspect.h"
+#include "explain/inspection.h"
+#include "explain/report_inspect_json.h"
 #include "graph/graph_build.h"
 #include "graph/ops.h"
 
@@ -141,7 +142,7 @@ Test(report_inspect, counts_operators_by_type_most_work_first)
     clv_type_count *at = NULL;
     int32_t n = 0;
 
-    cr_assert_eq(clv_count_types(&in, arena, &at, &n, NULL), CLV_OK);
+    cr_assert_eq(clv_inspection_count_types(&in, arena, &at, &n, NULL), CLV_OK);
     cr_assert_eq(n, 2);
     cr_expect_str_eq(at[0].type, "Sigmoid");
     cr_expect_eq(at[0].count, 1);

@@ -1,5 +1,5 @@
 /* test_report_mesh.c - what a person reads of a plan whose stages are meshes. */
-#include "explain/report.h"
+#include "explain/report_plan.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

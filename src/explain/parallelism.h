@@ -1,7 +1,8 @@
-/* strategy_names.h - what a sharded plan does, in the words that people use.
+/* parallelism.h - the kinds of parallelism that a sharded plan uses, by the names of the field.
  *
- * Found from the layouts alone, so that a plan is named for what it is, whoever made it. For an
- * axis of the mesh:
+ * Found from the layouts alone, so that a plan is named for what it is, whoever made it. The names
+ * are of Shoeybi et al. 2019 (Megatron), Rajbhandari et al. 2020 (ZeRO), Korthikanti et al. 2022
+ * (sequence parallel). For an axis of the mesh:
  *
  *   data parallel         the axis splits the batch of at least half of the matmuls with weights,
  *                         and not their weights
@@ -21,8 +22,8 @@
  * the outer part where a reshape fused more into it; where all inputs of the model have a batch of
  * one, dimension 0 of a flat activation is the sequence.
  */
-#ifndef CLV_EXPLAIN_STRATEGY_NAMES_H
-#define CLV_EXPLAIN_STRATEGY_NAMES_H
+#ifndef CLV_EXPLAIN_PARALLELISM_H
+#define CLV_EXPLAIN_PARALLELISM_H
 
 #include "graph/infer.h"
 #include "plan/plan.h"
@@ -37,11 +38,11 @@ typedef struct {
     const clv_layout *need; /* of each input of an operator, as graph->inputs_of */
     const clv_layout *made; /* of each output as its operator leaves it, as graph->outputs_of */
     const clv_layout *kept; /* of each tensor: where it lies */
-} clv_strategy_view;
+} clv_plan_layouts;
 
 /* By axis, then in the order above; the pipeline last. What was not found is not listed. The list
  * is in the arena. CLV_ENOMEM. O(operators + edges) for each axis. */
-clv_status clv_strategy_names(const clv_strategy_view *view, clv_arena *arena,
-                              const clv_plan_finding **ret, int32_t *ret_n, clv_error *err);
+clv_status clv_find_parallelism(const clv_plan_layouts *layouts, clv_arena *arena,
+                                const clv_plan_finding **ret, int32_t *ret_n, clv_error *err);
 
 #endif

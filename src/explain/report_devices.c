@@ -1,11 +1,8 @@
-#include "explain/report_tables.h"
+#include "explain/report_devices.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/units.h"
-#include "explain/cells.h"
 #include "explain/table.h"
 #include "plan/plan_mesh.h"
 
@@ -59,7 +56,9 @@ static bool counts_up(const clv_plan *plan, const int32_t *device, int32_t n)
     return true;
 }
 
-const char *clv_cell_devices(const clv_plan *plan, int32_t lead, clv_text *text)
+/* The name of a device, or of all of the mesh that it leads: "gpu0-7", "n0/gpu6..n1/gpu1 (4)" where
+ * the numbers do not follow each other. */
+static const char *cell_devices(const clv_plan *plan, int32_t lead, clv_text *text)
 {
     int32_t n;
     const int32_t *device = mesh_of(plan, &lead, &n);
@@ -110,17 +109,6 @@ static const clv_plan_device *tightest(const clv_plan *plan, int32_t lead)
 
 /* -- tables -- */
 
-static const char *cell_used(clv_text *text, const clv_plan_device *d)
-{
-    char shown[32];
-
-    if (d->capacity_bytes <= 0 || d->peak_bytes < 0)
-        return NULL;
-    snprintf(shown, sizeof shown, "%.1f %%",
-             100 * (double)d->peak_bytes / (double)d->capacity_bytes);
-    return clv_text_keep(text, shown);
-}
-
 void clv_report_devices(const clv_plan *plan, clv_text *text)
 {
     static const char *const titles[] = { "device",     "kind",   ">stage",
@@ -137,7 +125,7 @@ void clv_report_devices(const clv_plan *plan, clv_text *text)
             continue;
         clv_table_row(
             &table, text,
-            (const char *[]){ clv_cell_devices(plan, i, text), cell_kind(plan, i, text),
+            (const char *[]){ cell_devices(plan, i, text), cell_kind(plan, i, text),
                               clv_cell_count(text, d->stage), clv_cell_count(text, d->n_ops),
                               clv_cell_flops(text, d->flops), clv_cell_time(text, d->busy_ns) });
     }
@@ -162,47 +150,43 @@ static const char *cell_gaps(clv_text *text, const clv_plan_device *d)
     return clv_cell_bytes(text, gaps);
 }
 
-static bool has_in_flight(const clv_plan *plan)
-{
-    for (int32_t i = 0; i < plan->n_devices; i++)
-        if (plan->devices[i].stage >= 0 && plan->devices[i].in_flight_bytes > 0)
-            return true;
-    return false;
-}
-
-static bool memory_known(const clv_plan *plan)
-{
-    for (int32_t i = 0; i < plan->n_devices; i++) {
-        const clv_plan_device *d = &plan->devices[i];
-        if (d->stage >= 0 && (d->weight_bytes >= 0 || d->activation_bytes >= 0 ||
-                              d->workspace_bytes >= 0 || d->peak_bytes >= 0))
-            return true;
-    }
-    return false;
-}
-
 void clv_report_memory(const clv_plan *plan, clv_text *text)
 {
     static const char *const titles[] = { "memory of",  ">weights", ">activations",
                                           ">workspace", ">gaps",    ">peak",
                                           ">capacity",  ">used",    ">in flight" };
-    bool in_flight = has_in_flight(plan);
-    clv_table table = clv_table_of(titles, in_flight ? 9 : 8);
+    bool known = false, in_flight = false;
 
-    if (!memory_known(plan))
+    for (int32_t i = 0; i < plan->n_devices; i++) {
+        const clv_plan_device *d = &plan->devices[i];
+        if (d->stage < 0)
+            continue;
+        in_flight |= d->in_flight_bytes > 0;
+        known |= d->weight_bytes >= 0 || d->activation_bytes >= 0 || d->workspace_bytes >= 0 ||
+                 d->peak_bytes >= 0;
+    }
+    if (!known)
         return;
+    clv_table table = clv_table_of(titles, in_flight ? 9 : 8);
     for (int32_t i = 0; i < plan->n_devices; i++) {
         const clv_plan_device *d = tightest(plan, i);
+        const char *capacity = NULL, *used = NULL;
         if (!clv_report_is_shown(plan, i))
             continue;
+        if (d->capacity_bytes > 0)
+            capacity = clv_cell_bytes(text, d->capacity_bytes);
+        if (d->capacity_bytes > 0 && d->peak_bytes >= 0) {
+            used = clv_arena_printf(text->arena, "%.1f %%",
+                                    100 * (double)d->peak_bytes / (double)d->capacity_bytes);
+            text->failed |= !used;
+        }
         clv_table_row(&table, text,
-                      (const char *[]){
-                          clv_cell_devices(plan, i, text), clv_cell_bytes(text, d->weight_bytes),
-                          clv_cell_bytes(text, d->activation_bytes),
-                          clv_cell_bytes(text, d->workspace_bytes), cell_gaps(text, d),
-                          clv_cell_bytes(text, d->peak_bytes),
-                          d->capacity_bytes > 0 ? clv_cell_bytes(text, d->capacity_bytes) : NULL,
-                          cell_used(text, d), clv_cell_bytes(text, d->in_flight_bytes) });
+                      (const char *[]){ cell_devices(plan, i, text),
+                                        clv_cell_bytes(text, d->weight_bytes),
+                                        clv_cell_bytes(text, d->activation_bytes),
+                                        clv_cell_bytes(text, d->workspace_bytes),
+                                        cell_gaps(text, d), clv_cell_bytes(text, d->peak_bytes),
+                                        capacity, used, clv_cell_bytes(text, d->in_flight_bytes) });
     }
     clv_text_printf(text, "\n");
     clv_table_write(&table, text);
@@ -219,53 +203,42 @@ static int by_bytes(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* *ret_total below 0: not known of every one. */
-static const clv_plan_transfer **sorted_transfers(const clv_plan *p, clv_text *text,
-                                                  double *ret_total)
-{
-    const clv_plan_transfer **at =
-        CLV_NEW_ARRAY(text->arena, const clv_plan_transfer *, p->n_transfers);
-    double total = 0;
-    bool known = true;
-
-    for (int32_t i = 0; at && i < p->n_transfers; i++) {
-        at[i] = &p->transfers[i];
-        known &= at[i]->bytes >= 0;
-        total += (double)at[i]->bytes;
-    }
-    if (at && p->n_transfers > 0)
-        qsort(at, (size_t)p->n_transfers, sizeof *at, by_bytes);
-    text->failed |= !at;
-    *ret_total = known ? total : -1;
-    return at;
-}
-
-void clv_report_transfers(const clv_plan *p, clv_text *text)
+void clv_report_transfers(const clv_plan *plan, clv_text *text)
 {
     static const char *const titles[] = { "largest transfers", "from", "to", ">bytes", ">time" };
     static const char *const of_each[] = { "largest transfers", "from", "to", ">bytes of each",
                                            ">time" };
-    clv_table table = clv_table_of(clv_plan_has_mesh(p) ? of_each : titles, 5);
-    double total = 0;
-    const clv_plan_transfer **sorted = sorted_transfers(p, text, &total);
+    clv_table table = clv_table_of(clv_plan_has_mesh(plan) ? of_each : titles, 5);
+    int32_t n = plan->n_transfers;
+    const clv_plan_transfer **sorted = CLV_NEW_ARRAY(text->arena, const clv_plan_transfer *, n);
+    double total_bytes = 0;
+    bool known = true;
 
-    if (p->n_transfers == 0 || !sorted)
+    text->failed |= !sorted;
+    if (n == 0 || !sorted)
         return;
-    for (int32_t i = 0; i < p->n_transfers && table.n_rows < TRANSFERS_SHOWN; i++) {
+    for (int32_t i = 0; i < n; i++) {
+        sorted[i] = &plan->transfers[i];
+        known &= sorted[i]->bytes >= 0;
+        total_bytes += (double)sorted[i]->bytes;
+    }
+    qsort(sorted, (size_t)n, sizeof *sorted, by_bytes);
+    for (int32_t i = 0; i < n && table.n_rows < TRANSFERS_SHOWN; i++) {
         const clv_plan_transfer *t = sorted[i];
-        if (!clv_report_is_shown(p, t->from) || !clv_report_is_shown(p, t->to))
+        if (!clv_report_is_shown(plan, t->from) || !clv_report_is_shown(plan, t->to))
             continue;
         clv_table_row(
             &table, text,
-            (const char *[]){ clv_cell_name(text, t->tensor), clv_cell_devices(p, t->from, text),
-                              clv_cell_devices(p, t->to, text), clv_cell_bytes(text, t->bytes),
+            (const char *[]){ clv_cell_name(text, t->tensor), cell_devices(plan, t->from, text),
+                              cell_devices(plan, t->to, text), clv_cell_bytes(text, t->bytes),
                               clv_cell_time(text, t->ns) });
     }
     clv_text_printf(text, "\n");
     clv_table_write(&table, text);
-    clv_text_printf(text, "%d transfer%s", (int)p->n_transfers, p->n_transfers == 1 ? "" : "s");
-    if (total >= 0)
-        clv_text_printf(text, ", %s a run",
-                        clv_show_bytes((char[32]){ 0 }, total < 9e18 ? (int64_t)total : INT64_MAX));
+    clv_text_printf(text, "%d transfer%s", (int)n, n == 1 ? "" : "s");
+    if (known)
+        clv_text_printf(
+            text, ", %s a run",
+            clv_show_bytes((char[32]){ 0 }, total_bytes < 9e18 ? (int64_t)total_bytes : INT64_MAX));
     clv_text_printf(text, "\n");
 }

@@ -1,7 +1,7 @@
-/* test_strategy_names.c - plans are named for what they do. Each test writes a small model as
+/* test_parallelism.c - plans are named for what they do. Each test writes a small model as
  * lines, says which axis splits what, and reads the words.
  */
-#include "explain/strategy_names.h"
+#include "explain/parallelism.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -13,13 +13,13 @@ enum { ITEMS_MAX = 16, NAMES_MAX = 4, DP = 0, TP = 1 };
 static clv_arena *arena;
 static const clv_plan_axis axes[] = { { "dp", 2, NULL }, { "tp", 4, NULL } };
 static clv_model *model;
-static clv_strategy_view view;
+static clv_plan_layouts view;
 static clv_layout *need, *made, *kept;
 
 static void set_up(void) { arena = clv_arena_new(NULL, 0); }
 static void tear_down(void) { clv_arena_free(arena); }
 
-TestSuite(strategy_names, .init = set_up, .fini = tear_down);
+TestSuite(parallelism, .init = set_up, .fini = tear_down);
 
 /* -- models as lines -- */
 
@@ -83,13 +83,13 @@ static void init_layouts(void)
     kept = CLV_NEW_ARRAY(arena, clv_layout, 8 * ITEMS_MAX);
     for (int32_t i = 0; i < 8 * ITEMS_MAX; i++)
         need[i] = made[i] = kept[i] = CLV_LAYOUT_COPIES;
-    view = (clv_strategy_view){ .graph = g,
-                                .axes = axes,
-                                .n_axes = 2,
-                                .n_stages = 1,
-                                .need = need,
-                                .made = made,
-                                .kept = kept };
+    view = (clv_plan_layouts){ .graph = g,
+                               .axes = axes,
+                               .n_axes = 2,
+                               .n_stages = 1,
+                               .need = need,
+                               .made = made,
+                               .kept = kept };
 }
 
 /* "in x 8 64", "w w1 64 256", "out y", "MatMul x w1 y": the output last. Types are those of the
@@ -174,7 +174,7 @@ static int32_t n_found;
 static void find(void)
 {
     clv_error err;
-    cr_assert_eq(clv_strategy_names(&view, arena, &found, &n_found, &err), CLV_OK, "%s",
+    cr_assert_eq(clv_find_parallelism(&view, arena, &found, &n_found, &err), CLV_OK, "%s",
                  err.message);
 }
 
@@ -194,13 +194,13 @@ static const char *const mlp[] = { "in x 8 32 64",    "w g 64",        "w up 64 
                                    "w down 256 64",   "MatMul x up h", "Relu h r",
                                    "MatMul r down y", "out y",         NULL };
 
-Test(strategy_names, copies_have_none)
+Test(parallelism, copies_have_none)
 {
     make(mlp);
     finds("");
 }
 
-Test(strategy_names, pipeline_is_more_than_one_stage)
+Test(parallelism, pipeline_is_more_than_one_stage)
 {
     make(mlp);
     view.n_stages = 3;
@@ -209,7 +209,7 @@ Test(strategy_names, pipeline_is_more_than_one_stage)
 }
 
 /* covers: C.001 */
-Test(strategy_names, data_parallel_splits_the_batch_and_no_weights)
+Test(parallelism, data_parallel_splits_the_batch_and_no_weights)
 {
     make(mlp);
     reads("h", 0, DP, 0);
@@ -221,7 +221,7 @@ Test(strategy_names, data_parallel_splits_the_batch_and_no_weights)
     cr_expect_str_eq(found[0].of, "matmuls");
 }
 
-Test(strategy_names, the_batch_of_a_few_matmuls_is_no_data_parallelism)
+Test(parallelism, the_batch_of_a_few_matmuls_is_no_data_parallelism)
 {
     make((const char *const[]){ "in x 8 64", "w a 64 64", "w b 64 64", "w c 64 64", "MatMul x a p",
                                 "MatMul p b q", "MatMul q c y", "out y", NULL });
@@ -229,7 +229,7 @@ Test(strategy_names, the_batch_of_a_few_matmuls_is_no_data_parallelism)
     finds("");
 }
 
-Test(strategy_names, column_then_row_is_megatrons)
+Test(parallelism, column_then_row_is_megatrons)
 {
     make(mlp);
     reads("h", 1, TP, 1);
@@ -246,7 +246,7 @@ Test(strategy_names, column_then_row_is_megatrons)
 
 /* The sequence is dimension 1, the inner part of a flat dimension 0, or a flat dimension 0 where
  * the batch is 1. */
-Test(strategy_names, the_sequence_of_matmuls_is_context_parallel)
+Test(parallelism, the_sequence_of_matmuls_is_context_parallel)
 {
     make(mlp);
     reads("h", 0, DP, 1);
@@ -264,7 +264,7 @@ Test(strategy_names, the_sequence_of_matmuls_is_context_parallel)
     finds("context parallel over dp: 2");
 }
 
-Test(strategy_names, norms_split_on_the_sequence_between_megatrons_matmuls)
+Test(parallelism, norms_split_on_the_sequence_between_megatrons_matmuls)
 {
     make((const char *const[]){ "in x 8 32 64", "w g 64", "w b 64", "w up 64 256",
                                 "LayerNormalization x g b n", "MatMul n up y", "out y", NULL });
@@ -277,7 +277,7 @@ Test(strategy_names, norms_split_on_the_sequence_between_megatrons_matmuls)
     cr_expect_str_eq(found[1].of, "norms");
 }
 
-Test(strategy_names, heads_of_an_attention)
+Test(parallelism, heads_of_an_attention)
 {
     make((const char *const[]){ "in q 8 16 32 64", "in k 8 16 64 32", "in v 8 16 32 64",
                                 "MatMul q k s", "Softmax s p", "MatMul p v y", "out y", NULL });
@@ -295,7 +295,7 @@ Test(strategy_names, heads_of_an_attention)
     finds("head parallel attention over tp: 1");
 }
 
-Test(strategy_names, experts_are_the_leading_dimension_of_weights)
+Test(parallelism, experts_are_the_leading_dimension_of_weights)
 {
     make((const char *const[]){ "in x 8 32 64", "w e 8 64 256", "MatMul x e y", "out y", NULL });
     reads("y", 1, TP, 0);
@@ -321,7 +321,7 @@ static const char *const language_model[] = { "in ids 8 32 int",
                                               "out y",
                                               NULL };
 
-Test(strategy_names, rows_of_the_table_and_columns_of_the_last_matmul)
+Test(parallelism, rows_of_the_table_and_columns_of_the_last_matmul)
 {
     make(language_model);
     reads("e", 0, TP, 0);
@@ -337,14 +337,14 @@ Test(strategy_names, rows_of_the_table_and_columns_of_the_last_matmul)
           "parallel output over tp: 1");
 }
 
-Test(strategy_names, columns_of_a_table_are_not_its_vocabulary)
+Test(parallelism, columns_of_a_table_are_not_its_vocabulary)
 {
     make(language_model);
     reads("e", 0, TP, 1);
     finds("");
 }
 
-Test(strategy_names, many_tables_are_sharded)
+Test(parallelism, many_tables_are_sharded)
 {
     make((const char *const[]){ "in i 8 int", "w a 100 16", "w b 200 16", "w c 300 16",
                                 "w d 400 16", "Gather a i p", "Gather b i q", "Gather c i r",
@@ -355,7 +355,7 @@ Test(strategy_names, many_tables_are_sharded)
     finds("table sharding over tp: 2");
 }
 
-Test(strategy_names, weights_gathered_before_use_are_like_zeros)
+Test(parallelism, weights_gathered_before_use_are_like_zeros)
 {
     make(mlp);
     set(&kept[tensor_named("up")], DP, 0, 1);
@@ -368,7 +368,7 @@ Test(strategy_names, weights_gathered_before_use_are_like_zeros)
 }
 
 /* What is made of weights alone is a weight too. */
-Test(strategy_names, a_weight_that_is_transposed_first_is_one)
+Test(parallelism, a_weight_that_is_transposed_first_is_one)
 {
     make((const char *const[]){ "in x 8 64", "w up 256 64", "Transpose up t", "MatMul x t y",
                                 "out y", NULL });
@@ -377,7 +377,7 @@ Test(strategy_names, a_weight_that_is_transposed_first_is_one)
     finds("Megatron column over tp: 1");
 }
 
-Test(strategy_names, images_are_split_by_batch_or_channels)
+Test(parallelism, images_are_split_by_batch_or_channels)
 {
     make((const char *const[]){ "in x 8 3 32 32", "w k 64 3 3 3", "Conv x k y", "out y", NULL });
     reads("y", 0, DP, 0);
@@ -386,7 +386,7 @@ Test(strategy_names, images_are_split_by_batch_or_channels)
     finds("data parallel over dp: 1; Megatron column over tp: 1");
 }
 
-Test(strategy_names, axes_of_one_device_are_not_looked_at)
+Test(parallelism, axes_of_one_device_are_not_looked_at)
 {
     static const clv_plan_axis one[] = { { "dp", 1, NULL }, { "tp", 4, NULL } };
     make(mlp);

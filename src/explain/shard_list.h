@@ -1,8 +1,9 @@
-/* shards.h - what the multi-device annotations of a model come to: each tensor's part on each
- * device, or why there is none. src/shards/ makes it, two reports show it.
+/* shard_list.h - what the multi-device annotations of a model come to: each tensor's part on each
+ * device, or why there is none. src/annotations makes it, report_shards.h and report_shards_json.h
+ * show it.
  */
-#ifndef CLV_EXPLAIN_SHARDS_H
-#define CLV_EXPLAIN_SHARDS_H
+#ifndef CLV_EXPLAIN_SHARD_LIST_H
+#define CLV_EXPLAIN_SHARD_LIST_H
 
 #include "graph/infer.h"
 #include "notation/sharding.h"
@@ -80,7 +81,7 @@ typedef struct {
     int32_t n_steps;
 } clv_shard_move;
 
-/* A node, or something of it, that a sentence (without the node's name) tells of. */
+/* A sentence, without the node's name, about a node or something of it. */
 typedef struct {
     clv_shard_place at;
     const char *text;
@@ -113,16 +114,5 @@ typedef struct {
     clv_shard_remark *unsupported; /* valid, but not for this backend */
     int32_t n_unsupported, cap_unsupported;
 } clv_shard_list;
-
-/* "refuse", "ceil", "balanced" */
-const char *clv_uneven_word(clv_uneven_policy policy);
-
-/* Tables, one for each configuration, then what is wrong. The text lives in the arena. CLV_ENOMEM
- * only. O(shards). */
-clv_status clv_report_shards(const clv_shard_list *list, clv_arena *arena, const char **ret_text,
-                             clv_error *err);
-/* docs/formats/shards.schema.json */
-clv_status clv_report_shards_json(const clv_shard_list *list, clv_arena *arena,
-                                  const char **ret_text, clv_error *err);
 
 #endif

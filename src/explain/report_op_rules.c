@@ -1,9 +1,10 @@
+#include "explain/report_op_rules.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "base/json.h"
 #include "base/suggest.h"
-#include "explain/rules.h"
 #include "explain/text.h"
 #include "graph/ops.h"
 #include "sharding/notation.h"
@@ -16,30 +17,28 @@
 
 typedef struct {
     clv_str when, body;
-    const char *about; /* a function writes it */
+    const char *about; /* what a function lets be split; NULL: no function writes the rule */
     bool whole;        /* body is the reason */
     clv_term *factors; /* or NULL */
     int32_t n_factors;
-} one_case;
+} rule_case;
 
 static const char *const reduce_words[] = {
     "", "sum", "mean", "maximum", "minimum", "product", "L2 norm", "sum of exponentials"
 };
 static const char *const kind_words[] = { "parallel", "reduced", "whole", "halo" };
 
-static clv_str behind(clv_str s, int32_t n) { return (clv_str){ s.at + n, s.n - n }; }
-
-static clv_status read_case(one_case *c, clv_arena *arena, clv_error *err)
+static clv_status read_case(rule_case *c, clv_arena *arena, clv_error *err)
 {
     clv_rule_text text;
     int32_t n = (int32_t)strlen(WHOLE);
     if (c->body.n > n && memcmp(c->body.at, WHOLE, (size_t)n) == 0) {
         c->whole = true;
-        c->body = behind(c->body, n);
+        c->body = (clv_str){ c->body.at + n, c->body.n - n };
         return CLV_OK;
     }
     if (c->body.n > 0 && c->body.at[0] == '=') {
-        clv_str name = behind(c->body, 1);
+        clv_str name = { c->body.at + 1, c->body.n - 1 };
         for (int32_t i = 0; i < name.n; i++)
             if (name.at[i] == ':')
                 name.n = i;
@@ -55,11 +54,6 @@ static clv_status read_case(one_case *c, clv_arena *arena, clv_error *err)
 }
 
 /* -- text -- */
-
-static void name_of(const clv_op_def *def, char *buf, size_t size)
-{
-    snprintf(buf, size, "%s%s%s", def->domain, def->domain[0] ? "." : "", def->name);
-}
 
 static void put_factor(clv_text *text, const clv_term *f)
 {
@@ -79,7 +73,7 @@ static void put_factor(clv_text *text, const clv_term *f)
     clv_text_printf(text, "\n");
 }
 
-static void put_case(clv_text *text, const one_case *c, bool factors)
+static void put_case(clv_text *text, const rule_case *c, bool factors)
 {
     if (c->when.n > 0)
         clv_text_printf(text, "    if %.*s:\n", CLV_STR_ARG(c->when));
@@ -95,23 +89,7 @@ static void put_case(clv_text *text, const one_case *c, bool factors)
 
 /* -- JSON -- */
 
-static void put_json_factor(clv_json_out *out, const clv_term *f)
-{
-    clv_json_open_object(out, NULL);
-    clv_json_put_str(out, "name", f->name);
-    clv_json_put_bool(out, "run", f->run);
-    clv_json_put_string(out, "kind", kind_words[f->kind]);
-    if (f->kind == CLV_FACTOR_REDUCED)
-        clv_json_put_string(out, "reduced_by", reduce_words[f->reduce]);
-    if (f->by_index)
-        clv_json_put_bool(out, "by_index", true);
-    if (f->even)
-        clv_json_put_bool(out, "even", true);
-    clv_json_put_int(out, "granule", f->granule);
-    clv_json_close_object(out);
-}
-
-static void put_json_case(clv_json_out *out, const one_case *c)
+static void put_json_case(clv_json_out *out, const rule_case *c)
 {
     clv_json_open_object(out, NULL);
     if (c->when.n > 0)
@@ -123,8 +101,21 @@ static void put_json_case(clv_json_out *out, const one_case *c)
     } else {
         clv_json_put_str(out, "rule", c->body);
         clv_json_open_array(out, "factors");
-        for (int32_t i = 0; i < c->n_factors; i++)
-            put_json_factor(out, &c->factors[i]);
+        for (int32_t i = 0; i < c->n_factors; i++) {
+            const clv_term *f = &c->factors[i];
+            clv_json_open_object(out, NULL);
+            clv_json_put_str(out, "name", f->name);
+            clv_json_put_bool(out, "run", f->run);
+            clv_json_put_string(out, "kind", kind_words[f->kind]);
+            if (f->kind == CLV_FACTOR_REDUCED)
+                clv_json_put_string(out, "reduced_by", reduce_words[f->reduce]);
+            if (f->by_index)
+                clv_json_put_bool(out, "by_index", true);
+            if (f->even)
+                clv_json_put_bool(out, "even", true);
+            clv_json_put_int(out, "granule", f->granule);
+            clv_json_close_object(out);
+        }
         clv_json_close_array(out);
     }
     clv_json_close_object(out);
@@ -139,46 +130,33 @@ typedef struct {
     clv_arena *arena;
 } listing;
 
-static clv_status list_cases(const listing *l, const clv_op_def *def, clv_error *err)
+static clv_status list_op(const listing *l, const clv_op_def *def, const char *full_name,
+                          clv_error *err)
 {
     clv_str rest = clv_str_of(def->rule);
-    one_case c = { .whole = false };
-    while (clv_case_next(&rest, &c.when, &c.body)) {
-        CLV_TRY(read_case(&c, l->arena, err));
-        if (l->json)
-            put_json_case(l->json, &c);
-        else
-            put_case(l->text, &c, l->name != NULL);
-        c = (one_case){ .whole = false };
-    }
-    return CLV_OK;
-}
+    rule_case c = { .whole = false };
 
-static clv_status list_op(const listing *l, const clv_op_def *def, clv_error *err)
-{
-    char name[128];
-    name_of(def, name, sizeof name);
     if (l->json) {
         clv_json_open_object(l->json, NULL);
         clv_json_put_string(l->json, "domain", def->domain);
         clv_json_put_string(l->json, "operator", def->name);
         clv_json_open_array(l->json, "cases");
     } else {
-        clv_text_printf(l->text, "%s\n", name);
+        clv_text_printf(l->text, "%s\n", full_name);
     }
-    CLV_TRY(list_cases(l, def, err));
+    while (clv_case_next(&rest, &c.when, &c.body)) {
+        CLV_TRY(read_case(&c, l->arena, err));
+        if (l->json)
+            put_json_case(l->json, &c);
+        else
+            put_case(l->text, &c, l->name != NULL);
+        c = (rule_case){ .whole = false };
+    }
     if (l->json) {
         clv_json_close_array(l->json);
         clv_json_close_object(l->json);
     }
     return CLV_OK;
-}
-
-static bool is_named(const clv_op_def *def, const char *name)
-{
-    char full[128];
-    name_of(def, full, sizeof full);
-    return !name || strcmp(name, def->name) == 0 || strcmp(name, full) == 0;
 }
 
 static clv_status fail_unknown(const char *name, clv_arena *arena, clv_error *err)
@@ -197,16 +175,21 @@ static clv_status fail_unknown(const char *name, clv_arena *arena, clv_error *er
 static clv_status list_all(const listing *l, clv_error *err)
 {
     bool found = false;
-    for (int32_t i = 0; i < clv_n_op_defs(); i++)
-        if (is_named(clv_op_def_at(i), l->name)) {
-            CLV_TRY(list_op(l, clv_op_def_at(i), err));
-            found = true;
-        }
+
+    for (int32_t i = 0; i < clv_n_op_defs(); i++) {
+        const clv_op_def *def = clv_op_def_at(i);
+        char full[128];
+        snprintf(full, sizeof full, "%s%s%s", def->domain, def->domain[0] ? "." : "", def->name);
+        if (l->name && strcmp(l->name, def->name) != 0 && strcmp(l->name, full) != 0)
+            continue;
+        CLV_TRY(list_op(l, def, full, err));
+        found = true;
+    }
     return found ? CLV_OK : fail_unknown(l->name, l->arena, err);
 }
 
-clv_status clv_report_rules(const char *name, bool as_json, clv_arena *arena, const char **ret,
-                            clv_error *err)
+clv_status clv_report_op_rules(const char *name, bool as_json, clv_arena *arena, const char **ret,
+                               clv_error *err)
 {
     clv_text text = { .arena = arena };
     clv_json_out out;

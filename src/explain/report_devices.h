@@ -1,0 +1,21 @@
+/* report_devices.h - the tables of the report of a plan that are about its devices: what each does,
+ * what its memory holds, and the transfers between them. Each has an empty line in front; nothing
+ * where there is nothing to show.
+ *
+ * The devices of a mesh do the same, so that they share a line: gpu0-7.
+ */
+#ifndef CLV_EXPLAIN_REPORT_DEVICES_H
+#define CLV_EXPLAIN_REPORT_DEVICES_H
+
+#include "explain/text.h"
+#include "plan/plan.h"
+
+void clv_report_devices(const clv_plan *plan, clv_text *text);
+void clv_report_memory(const clv_plan *plan, clv_text *text);
+/* O(transfers log transfers). */
+void clv_report_transfers(const clv_plan *plan, clv_text *text);
+
+/* Has the device a line of its own: is it in use, and the lead of its mesh? */
+bool clv_report_is_shown(const clv_plan *plan, int32_t device);
+
+#endif

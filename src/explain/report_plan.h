@@ -1,0 +1,18 @@
+/* report_plan.h - a plan for people, from the answer to its reasons: does it fit, who does what,
+ * what is in memory, what moves, how fast; then the lines that users of other tools know.
+ *
+ * Plain text without colour, at most CLV_REPORT_WIDTH columns but for names that must be exact (the
+ * sharding nodes). Names of the model are shown with control characters escaped.
+ */
+#ifndef CLV_EXPLAIN_REPORT_PLAN_H
+#define CLV_EXPLAIN_REPORT_PLAN_H
+
+#include "plan/plan.h"
+
+/* At the end are the lines "Sharding nodes: Device 0 - [...]" and "[Success] ..."
+ * (docs/formats/plan.md). The text lives in the arena. CLV_ENOMEM only. O(devices + transfers log
+ * transfers + collectives log collectives). */
+clv_status clv_report_plan(const clv_plan *plan, clv_arena *arena, const char **ret_text,
+                           clv_error *err);
+
+#endif

@@ -1,0 +1,19 @@
+/* report_shards.h - the shards of an annotated model for people: tables, one for each
+ * configuration, then what follows from the specs, then what is wrong.
+ *
+ * Names are never cut: those of a model often differ in the middle. Control characters in them are
+ * escaped.
+ */
+#ifndef CLV_EXPLAIN_REPORT_SHARDS_H
+#define CLV_EXPLAIN_REPORT_SHARDS_H
+
+#include "explain/shard_list.h"
+
+/* The text lives in the arena. CLV_ENOMEM only. O(shards). */
+clv_status clv_report_shards(const clv_shard_list *list, clv_arena *arena, const char **ret_text,
+                             clv_error *err);
+
+/* "refuse", "ceil", "balanced" */
+const char *clv_uneven_word(clv_uneven_policy policy);
+
+#endif
