@@ -22,8 +22,8 @@ static clv_status merge(clv_joint *j, const clv_mesh_candidate *c, clv_error *er
     }
     if (c->refused && j->refused.status == CLV_OK)
         j->refused = c->error;
-    if (c->pins && c->pins->conflict && !j->conflict) {
-        j->conflict = clv_arena_printf(j->arena, "%s", c->pins->conflict);
+    if (c->constraints && c->constraints->conflict && !j->conflict) {
+        j->conflict = clv_arena_printf(j->arena, "%s", c->constraints->conflict);
         if (!j->conflict)
             return clv_fail_nomem(err, "rules on tensors");
     }

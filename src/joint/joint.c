@@ -8,6 +8,7 @@
 #include "joint/mesh_shapes.h"
 #include "joint/whole_plan.h"
 #include "plan/plan.h"
+#include "rules/constraints_read.h"
 #include "rules/mesh_rules.h"
 #include "rules/rule_state.h"
 #include "stages/stages.h"
@@ -89,8 +90,8 @@ static clv_status search(clv_joint *j, bool *ret_whole, clv_error *err)
             "an external compiler takes whole operators: it cannot be asked for a mesh");
     CLV_TRY(clv_cluster_take(req->cluster, n, req->memory_bytes, j->arena, &j->cluster, err));
     if (req->constraints)
-        CLV_TRY(clv_rules_read(req->constraints, req->model->main, j->cluster, j->arena, &j->rules,
-                               err));
+        CLV_TRY(clv_constraints_parse(req->constraints, req->model->main, j->cluster, j->arena,
+                                      &j->rules, err));
     *ret_whole = clv_mesh_rules_name_devices(&j->rules) && !j->asked && !clv_joint_needs_shards(j);
     if (*ret_whole)
         return CLV_OK;
@@ -115,7 +116,7 @@ static clv_status make_best_plan(clv_joint *j, clv_plan **ret, clv_error *err)
         *j->kept = (clv_mesh_candidate){ .j = j, .arena = j->arena, .shape = j->shape, .jobs = 1 };
         CLV_TRY(clv_mesh_candidate_remake(j->kept, err));
     }
-    j->idle = j->kept->pins ? j->kept->pins->idle : NULL;
+    j->idle = j->kept->constraints ? j->kept->constraints->idle : NULL;
     return clv_joint_whole_plan(j, j->kept, ret, err);
 }
 
@@ -140,7 +141,7 @@ static clv_status note_tensor_rules(const clv_joint *j, clv_plan *plan, clv_erro
 {
     clv_joint other = *j;
     if (plan->outcome != CLV_OOM || j->n_shapes == 0 ||
-        (!j->req->data_parallel && !clv_split_pins_asked(&j->rules)))
+        (!j->req->data_parallel && !clv_tensor_constraints_asked(&j->rules)))
         return CLV_OK;
     other.any = false;
     CLV_TRY(try_without_tensor_rules(&other, err));

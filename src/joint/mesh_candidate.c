@@ -34,15 +34,16 @@ static bool stages_are_alike(const clv_mesh_candidate *c)
     return true;
 }
 
-clv_status clv_mesh_candidate_pins(const clv_joint *j, const clv_factors *factors,
-                                   const clv_mesh *mesh, clv_arena *arena, clv_split_pins **ret,
-                                   clv_error *err)
+clv_status clv_mesh_candidate_constraints(const clv_joint *j, const clv_factors *factors,
+                                          const clv_mesh *mesh, clv_arena *arena,
+                                          clv_tensor_constraints **ret, clv_error *err)
 {
     *ret = NULL;
-    if (j->without_tensor_rules || (!j->req->data_parallel && !clv_split_pins_asked(&j->rules)))
+    if (j->without_tensor_rules ||
+        (!j->req->data_parallel && !clv_tensor_constraints_asked(&j->rules)))
         return CLV_OK;
-    return clv_split_pins_make(&j->rules, j->req->data_parallel, j->analysis->inference->main,
-                               factors, mesh, arena, ret, err);
+    clv_split_model model = { j->analysis->inference->main, factors, mesh };
+    return clv_tensor_constraints_make(&j->rules, j->req->data_parallel, &model, arena, ret, err);
 }
 
 /* Mesh, its communication, and the cluster of meshes, for the shape. */
@@ -69,9 +70,10 @@ static clv_status open_candidate(clv_mesh_candidate *c, clv_error *err)
     if (!c->arena)
         return clv_fail_nomem(err, "a form of mesh");
     CLV_TRY(make_mesh(c, err));
-    clv_status status = clv_mesh_candidate_pins(c->j, c->factors, c->mesh, c->arena, &c->pins, err);
+    clv_status status =
+        clv_mesh_candidate_constraints(c->j, c->factors, c->mesh, c->arena, &c->constraints, err);
     c->refused = status == CLV_EFORMAT && !c->j->req->mesh; /* other shapes may do */
-    c->excluded = c->refused || (c->pins && c->pins->conflict);
+    c->excluded = c->refused || (c->constraints && c->constraints->conflict);
     if (c->excluded)
         return CLV_OK;
     CLV_TRY(status);
@@ -114,7 +116,9 @@ static clv_status build_tables(clv_mesh_candidate *c, clv_error *err)
                               .cluster = j->cluster,
                               .mesh = c->mesh,
                               .resharder = c->resharder,
-                              .filter = c->pins && c->pins->any ? &c->pins->filter : NULL };
+                              .filter = c->constraints && c->constraints->any
+                                            ? &c->constraints->filter
+                                            : NULL };
     return clv_shard_tables_new(&space, c->arena, &c->tables, err);
 }
 
@@ -312,7 +316,7 @@ clv_status clv_mesh_candidate_remake(clv_mesh_candidate *c, clv_error *err)
     const clv_joint *j = c->j;
     int64_t limit_bytes = j->limit_bytes > 0 ? j->limit_bytes : CLV_INTRA_OP_UNLIMITED;
     CLV_TRY(make_mesh(c, err));
-    CLV_TRY(clv_mesh_candidate_pins(j, c->factors, c->mesh, c->arena, &c->pins, err));
+    CLV_TRY(clv_mesh_candidate_constraints(j, c->factors, c->mesh, c->arena, &c->constraints, err));
     CLV_TRY(build_problem(c, limit_bytes, err));
     CLV_TRY(cut_into_stages(c, j->answer, &c->best_cut, err));
     c->best_problem = c->problem;

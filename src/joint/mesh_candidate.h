@@ -9,7 +9,7 @@
 
 #include "joint/joint_state.h"
 #include "lower/local_model.h"
-#include "rules/split_pins.h"
+#include "rules/tensor_constraints.h"
 #include "solver/intra_op/solve.h"
 
 typedef struct clv_mesh_candidate {
@@ -20,13 +20,13 @@ typedef struct clv_mesh_candidate {
     const clv_mesh *mesh; /* of the first stage: all are alike */
     int32_t n_stages;
     clv_resharder *resharder;
-    clv_factors *factors;   /* by operator, for the mesh */
-    clv_op_classes classes; /* by those */
-    clv_split_pins *pins;   /* NULL: no rule speaks of tensors */
-    bool refused;           /* its rules do not go with it: error says why */
-    bool excluded;          /* it is not to be searched, for that or another reason */
-    clv_int128 floor;       /* ns: no plan of it has less; 0: not found yet */
-    bool shows;             /* where not even its weights fit, what is missing is of interest */
+    clv_factors *factors;                /* by operator, for the mesh */
+    clv_op_classes classes;              /* by those */
+    clv_tensor_constraints *constraints; /* NULL: no rule speaks of tensors */
+    bool refused;                        /* its rules do not go with it: error says why */
+    bool excluded;                       /* it is not to be searched, for that or another reason */
+    clv_int128 floor;                    /* ns: no plan of it has less; 0: not found yet */
+    bool shows; /* where not even its weights fit, what is missing is of interest */
     clv_shard_tables *tables;
     clv_shard_problem *problem; /* NULL: not yet built */
     clv_intra_op_result strategy;
@@ -52,9 +52,9 @@ typedef struct clv_mesh_candidate {
 
 /* What rules on tensors mean for a mesh, with the factors for it; *ret NULL where none asks
  * anything. */
-clv_status clv_mesh_candidate_pins(const clv_joint *j, const clv_factors *factors,
-                                   const clv_mesh *mesh, clv_arena *arena, clv_split_pins **ret,
-                                   clv_error *err);
+clv_status clv_mesh_candidate_constraints(const clv_joint *j, const clv_factors *factors,
+                                          const clv_mesh *mesh, clv_arena *arena,
+                                          clv_tensor_constraints **ret, clv_error *err);
 
 /* Its floor, or that it is excluded. O(operators), and the work on distinct ones. */
 clv_status clv_mesh_candidate_bound(clv_mesh_candidate *c, clv_error *err);

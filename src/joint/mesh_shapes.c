@@ -6,7 +6,7 @@
 
 bool clv_joint_needs_shards(const clv_joint *j)
 {
-    return j->req->data_parallel || clv_split_pins_need_mesh(&j->rules);
+    return j->req->data_parallel || clv_tensor_constraints_need_mesh(&j->rules);
 }
 
 static clv_status add_shape(clv_joint *j, const clv_mesh_form *shape, clv_error *err)
@@ -43,7 +43,7 @@ static clv_status add_given(clv_joint *j, clv_error *err)
 {
     clv_mesh_form shape;
     const clv_mesh *single;
-    clv_split_pins *pins;
+    clv_tensor_constraints *constraints;
     int32_t n = 1;
     CLV_TRY(clv_mesh_form_parse(j->req->mesh, j->arena, &shape, err));
     for (int32_t a = 0; a < shape.n_axes; a++)
@@ -54,7 +54,7 @@ static clv_status add_given(clv_joint *j, clv_error *err)
     /* a mesh of one device: rules on its axes are read all the same */
     CLV_TRY(clv_mesh_make(&shape, j->cluster, j->levels.order, 1, j->arena, &single, err));
     j->whole = true;
-    return clv_mesh_candidate_pins(j, j->factors, single, j->arena, &pins, err);
+    return clv_mesh_candidate_constraints(j, j->factors, single, j->arena, &constraints, err);
 }
 
 /* -- all shapes -- */

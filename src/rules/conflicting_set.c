@@ -139,7 +139,7 @@ clv_status clv_conflicting_set_note(const clv_conflicting_set *c, clv_rule_state
     *ret_words = words_for(c, arena);
     CLV_TRY(clv_rule_state_note(notes, *ret_words, arena, err));
     for (int32_t i = 0; i < c->rules->n; i++) {
-        const clv_rule *rule = &c->rules->at[i];
+        const clv_constraint *rule = &c->rules->at[i];
         const char *label = c->core[i] ? clv_rules_label(c->rules, i, arena) : "";
         if (c->core[i])
             CLV_TRY(clv_rule_state_note(notes,

@@ -1,7 +1,9 @@
-/* constraints.h - rules of a user that a plan has to obey (docs/formats/constraints.md).
+/* constraints.h - a user's constraints on plans, as sets of operators, devices and stages
+ * (docs/formats/constraints.md).
  *
- * A rule speaks of operators of the main graph, by name, type or the tensor they write, of devices
- * as a plan file numbers or names them, of stages as it numbers them, and of the axes of a mesh.
+ * A constraints file is a list of rules (constraints_read.h). A rule speaks of operators of the
+ * main graph, by name, type or the tensor they write, of devices as a plan file numbers or names
+ * them, of stages as it numbers them, and of the axes of a mesh.
  */
 #ifndef CLV_RULES_CONSTRAINTS_H
 #define CLV_RULES_CONSTRAINTS_H
@@ -10,19 +12,17 @@
 #include "graph/graph.h"
 
 typedef enum {
-    CLV_RULE_PLACE,      /* one set: on some devices, at some stages */
-    CLV_RULE_TOGETHER,   /* one set: all on one device */
-    CLV_RULE_APART,      /* two sets or more: no device has operators of two of them */
-    CLV_RULE_BOUNDARY,   /* two sets: all stages with the first come before all with the second */
-    CLV_RULE_MAX_STAGES, /* no set */
+    CLV_CONSTRAINT_PLACE,      /* one set: on some devices, at some stages */
+    CLV_CONSTRAINT_TOGETHER,   /* one set: all on one device */
+    CLV_CONSTRAINT_APART,      /* two sets or more: no device has operators of two of them */
+    CLV_CONSTRAINT_BOUNDARY,   /* two sets: all stages with the first come before all with the
+                                  second */
+    CLV_CONSTRAINT_MAX_STAGES, /* no set */
     /* On tensors, for plans with a mesh; no set. */
-    CLV_RULE_SPLIT,
-    CLV_RULE_WHOLE,
-    CLV_RULE_DATA_PARALLEL
-} clv_rule_kind;
-
-#define CLV_RULE_MEMBERS_MAX                                                                       \
-    100000000 /* operators in all rules: 400 MB; a hostile file asks more */
+    CLV_CONSTRAINT_SPLIT,
+    CLV_CONSTRAINT_WHOLE,
+    CLV_CONSTRAINT_DATA_PARALLEL
+} clv_constraint_kind;
 
 /* What a rule says of tensors and operators on the axes of a mesh. SPLIT with a factor: operators
  * split it. SPLIT without: tensors, and what operators write, are split on a dimension. WHOLE:
@@ -35,10 +35,11 @@ typedef struct {
     clv_op *ops;             /* ascending */
     clv_tensor *tensors;     /* in the order of the file; may be listed twice */
     int32_t n_ops, n_tensors, cap_tensors;
-} clv_split_rule;
+} clv_split_constraint;
 
+/* A rule of the file. */
 typedef struct {
-    clv_rule_kind kind;
+    clv_constraint_kind kind;
     const char *name, *why; /* as the user gave them; NULL: not given */
     const char *says;       /* "place '/embed*' on device 0" */
     int32_t n_sets;
@@ -47,32 +48,25 @@ typedef struct {
     uint64_t *devices;  /* PLACE: one bit each, clv_constraints.words; NULL: any */
     uint64_t *stages;   /* PLACE: those that n_devices can have; NULL: any */
     int32_t max_stages;
-    clv_split_rule *split; /* NULL but for the last three kinds */
-    bool unused;           /* it binds nothing; a warning says why */
-} clv_rule;
+    clv_split_constraint *split; /* NULL but for the last three kinds */
+    bool unused;                 /* it binds nothing; a warning says why */
+} clv_constraint;
 
 typedef struct {
     int32_t n, n_devices;
     size_t words; /* of a set of devices or stages */
-    clv_rule *at;
+    clv_constraint *at;
     const char **warnings; /* sentences: rules and names that match nothing */
     int32_t n_warnings, cap_warnings;
 } clv_constraints;
 
-/* CLV_EFORMAT, naming the place in the text and the rule's name if it has one; CLV_ELIMIT where
- * there are more rules, or more operators in all rules, than are looked at. Strings are copied.
- * O(text + patterns with wildcards * operators + operators in rules). */
-clv_status clv_constraints_parse(const char *text, size_t n, const clv_graph *g,
-                                 const char *const *device_names, int32_t n_devices,
-                                 clv_arena *arena, clv_constraints *ret, clv_error *err);
-
 /* "rules[2] 'embeddings'", into buf. Returns buf. */
-const char *clv_rule_label(const clv_constraints *c, int32_t rule, char *buf, size_t size);
+const char *clv_constraint_label(const clv_constraints *c, int32_t rule, char *buf, size_t size);
 
 /* The first rule that a placement breaks; -1: none. device_of: by operator id; stage_of: by device.
  * skip: by rule, those that do not count; may be NULL. O(operators in rules + sets * devices). */
-int32_t clv_constraints_broken(const clv_constraints *c, const int32_t *device_of,
-                               const int32_t *stage_of, int32_t n_stages, const bool *skip,
-                               clv_arena *arena);
+int32_t clv_constraints_first_broken(const clv_constraints *c, const int32_t *device_of,
+                                     const int32_t *stage_of, int32_t n_stages, const bool *skip,
+                                     clv_arena *arena);
 
 #endif

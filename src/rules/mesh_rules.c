@@ -26,7 +26,7 @@ clv_status clv_mesh_rules_check(const clv_constraints *rules, clv_error *err)
     return clv_fail(err, CLV_EUSAGE,
                     "%s places nodes by \"on\" or \"not_on\", but with a mesh all devices of a "
                     "stage have them: expected \"stage\" or \"not_stage\"",
-                    clv_rule_label(rules, first_on_devices(rules), label, sizeof label));
+                    clv_constraint_label(rules, first_on_devices(rules), label, sizeof label));
 }
 
 clv_status clv_mesh_rules_mark_plan(const clv_constraints *rules, const bool *idle,
@@ -46,7 +46,7 @@ clv_status clv_mesh_rules_mark_plan(const clv_constraints *rules, const bool *id
                 clv_arena_printf(arena,
                                  "%s binds nothing: what it names is known before the "
                                  "run, so that it is no part of it",
-                                 clv_rule_label(rules, i, label, sizeof label)),
+                                 clv_constraint_label(rules, i, label, sizeof label)),
                 arena, err));
         }
     }

@@ -1,27 +1,13 @@
 #include "rules/rule_state.h"
 
-#include <string.h>
-
 #include "plan/plan.h"
 
 #define LABEL_MAX 128 /* characters of a rule's label */
 
-clv_status clv_rules_read(const char *text, const clv_graph *g, const clv_cluster *cluster,
-                          clv_arena *arena, clv_constraints *ret, clv_error *err)
-{
-    int32_t n = cluster->n_devices;
-    const char **names = CLV_NEW_ARRAY(arena, const char *, n);
-    if (!names)
-        return clv_fail_nomem(err, "constraints");
-    for (int32_t d = 0; d < n; d++)
-        names[d] = cluster->devices[d].name;
-    return clv_constraints_parse(text, strlen(text), g, names, n, arena, ret, err);
-}
-
 const char *clv_rules_label(const clv_constraints *rules, int32_t rule, clv_arena *arena)
 {
     char text[LABEL_MAX];
-    return clv_arena_printf(arena, "%s", clv_rule_label(rules, rule, text, sizeof text));
+    return clv_arena_printf(arena, "%s", clv_constraint_label(rules, rule, text, sizeof text));
 }
 
 const char *clv_rules_list(const clv_constraints *rules, const bool *in, int32_t n,
@@ -35,7 +21,7 @@ const char *clv_rules_list(const clv_constraints *rules, const bool *in, int32_t
         at++;
         const char *joint = at == 1 ? "" : at == n ? " and " : ", ";
         text = clv_arena_printf(arena, "%s%s%s", text, joint,
-                                clv_rule_label(rules, i, label, sizeof label));
+                                clv_constraint_label(rules, i, label, sizeof label));
     }
     return text;
 }
@@ -51,7 +37,8 @@ clv_status clv_rule_state_note(clv_rule_state *s, const char *text, clv_arena *a
 
 /* -- a plan held against its rules -- */
 
-/* Device of each operator and stage of each device, as clv_constraints_broken() takes them. */
+/* Device of each operator and stage of each device, as clv_constraints_first_broken() takes them.
+ */
 static clv_status lay_out(const clv_graph *g, const clv_plan *plan, clv_arena *arena,
                           int32_t *ret[static 2], clv_error *err)
 {
@@ -78,12 +65,12 @@ clv_status clv_rule_state_find_broken(clv_rule_state *s, const clv_graph *g, con
     CLV_TRY(lay_out(g, plan, arena, laid_out, err));
     if (!broken)
         return clv_fail_nomem(err, "the rules of a search");
-    for (int32_t rule; (rule = clv_constraints_broken(&s->rules, laid_out[0], laid_out[1],
-                                                      plan->n_stages, broken, arena)) >= 0;
+    for (int32_t rule; (rule = clv_constraints_first_broken(&s->rules, laid_out[0], laid_out[1],
+                                                            plan->n_stages, broken, arena)) >= 0;
          n++) {
         char label[LABEL_MAX];
         broken[rule] = true;
-        clv_rule_label(&s->rules, rule, label, sizeof label);
+        clv_constraint_label(&s->rules, rule, label, sizeof label);
         CLV_TRY(clv_rule_state_note(s,
                                     clv_arena_printf(arena, "the cut given by hand breaks %s: %s",
                                                      label, s->rules.at[rule].says),
@@ -105,12 +92,12 @@ clv_status clv_rule_state_check(const clv_rule_state *s, const clv_graph *g, con
     if (s->rules.n == 0)
         return CLV_OK;
     CLV_TRY(lay_out(g, plan, arena, laid_out, err));
-    int32_t broken =
-        clv_constraints_broken(&s->rules, laid_out[0], laid_out[1], plan->n_stages, s->skip, arena);
+    int32_t broken = clv_constraints_first_broken(&s->rules, laid_out[0], laid_out[1],
+                                                  plan->n_stages, s->skip, arena);
     if (broken < 0)
         return CLV_OK;
     return clv_fail(err, CLV_EINTERNAL, "the plan breaks %s: %s",
-                    clv_rule_label(&s->rules, broken, label, sizeof label),
+                    clv_constraint_label(&s->rules, broken, label, sizeof label),
                     s->rules.at[broken].says);
 }
 
@@ -133,7 +120,7 @@ clv_status clv_rule_state_mark_plan(const clv_rule_state *s, clv_plan *plan, clv
     if (!plan->rules)
         return clv_fail_nomem(err, "the rules of a plan");
     for (int32_t i = 0; i < s->rules.n; i++) {
-        const clv_rule *rule = &s->rules.at[i];
+        const clv_constraint *rule = &s->rules.at[i];
         plan->rules[plan->n_rules++] =
             (clv_plan_rule){ rule->name, rule->why, rule->says, state_of(s, i) };
     }

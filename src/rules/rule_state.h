@@ -4,7 +4,6 @@
 #ifndef CLV_RULES_RULE_STATE_H
 #define CLV_RULES_RULE_STATE_H
 
-#include "cluster/cluster.h"
 #include "plan/plan.h"
 #include "rules/constraints.h"
 
@@ -17,15 +16,11 @@ typedef struct {
     int32_t n_notes, cap_notes;
 } clv_rule_state;
 
-/* The rules in a text (rules/constraints.h), for a cluster whose devices have names. */
-clv_status clv_rules_read(const char *text, const clv_graph *g, const clv_cluster *cluster,
-                          clv_arena *arena, clv_constraints *ret, clv_error *err);
-
 /* Labels of the rules for which in is set, n of them: "rules[0] 'a', rules[2] and rules[5]". In the
  * arena; NULL without memory. */
 const char *clv_rules_list(const clv_constraints *rules, const bool *in, int32_t n,
                            clv_arena *arena);
-/* The label of one (clv_rule_label()), in the arena; NULL without memory. */
+/* The label of one (clv_constraint_label()), in the arena; NULL without memory. */
 const char *clv_rules_label(const clv_constraints *rules, int32_t rule, clv_arena *arena);
 
 /* A sentence for the notes of the plan. text is kept; NULL: there was no memory for it. */
@@ -33,7 +28,7 @@ clv_status clv_rule_state_note(clv_rule_state *s, const char *text, clv_arena *a
                                clv_error *err);
 
 /* Sets conflict and core where a plan given by hand breaks rules, with a note for each; nothing
- * where it obeys. O(operators + rules * clv_constraints_broken()). */
+ * where it obeys. O(operators + rules * clv_constraints_first_broken()). */
 clv_status clv_rule_state_find_broken(clv_rule_state *s, const clv_graph *g, const clv_plan *plan,
                                       clv_arena *arena, clv_error *err);
 

@@ -4,7 +4,7 @@
 
 #include "base/units.h"
 #include "rules/conflicting_set.h"
-#include "rules/pins.h"
+#include "rules/unit_constraints.h"
 
 #define RELAXED_MAX    8  /* rules of a conflicting set that are left out one by one */
 #define RELAXED_JUDGED 40 /* candidates for each: enough to see what a rule costs */
@@ -59,8 +59,8 @@ static clv_status find_assignment(void *ctx, const bool *skip, clv_obey_outcome 
     if (!device_of)
         status = clv_fail_nomem(err, "the rules of a search");
     if (status == CLV_OK)
-        status = clv_pins_lower(&s->rules.rules, skip, s->analysis.units, s->problem, scratch,
-                                &p.rules, err);
+        status =
+            clv_unit_constraints_lower(&s->rules.rules, skip, s->analysis.units, &p, scratch, err);
     if (status == CLV_OK)
         status = clv_obey_new(&p, scratch, &o, err);
     if (status == CLV_OK)

@@ -1,8 +1,9 @@
 #include "stages/stage_search.h"
 
 #include "cost/problem_build.h"
-#include "rules/pins.h"
-#include "rules/split_pins.h"
+#include "rules/constraints_read.h"
+#include "rules/tensor_constraints.h"
+#include "rules/unit_constraints.h"
 #include "stages/judge_open.h"
 #include "stages/training.h"
 
@@ -29,10 +30,10 @@ static clv_status make_manual_units(clv_stage_search *s, clv_error *err)
 static clv_status read_rules(clv_stage_search *s, bool mesh_asked, clv_error *err)
 {
     clv_constraints *rules = &s->rules.rules;
-    CLV_TRY(
-        clv_rules_read(s->req->constraints, s->req->model->main, s->cluster, s->arena, rules, err));
-    clv_pins_drop_followers(rules, s->analysis.costs->goes_with);
-    if (!mesh_asked && clv_split_pins_need_mesh(rules))
+    CLV_TRY(clv_constraints_parse(s->req->constraints, s->req->model->main, s->cluster, s->arena,
+                                  rules, err));
+    clv_unit_constraints_drop_followers(rules, s->analysis.costs->goes_with);
+    if (!mesh_asked && clv_tensor_constraints_need_mesh(rules))
         return clv_fail(err, CLV_EUSAGE,
                         "there are rules that split tensors, so a mesh is expected: --mesh, "
                         "--max-tp or --stages");
@@ -45,7 +46,7 @@ static clv_status make_ruled_units(clv_stage_search *s, clv_error *err)
     const clv_types *types = s->analysis.inference->main;
     int32_t n = types->graph->n_ops, *mark = NULL;
     if (!s->by_ops) {
-        CLV_TRY(clv_pins_mark(&s->rules.rules, types->graph, s->arena, &mark, err));
+        CLV_TRY(clv_unit_constraints_mark(&s->rules.rules, types->graph, s->arena, &mark, err));
         return clv_subgraphs_split(types, s->analysis.costs, s->analysis.units, mark, s->arena,
                                    &s->analysis.units, err);
     }
@@ -75,8 +76,8 @@ clv_status clv_stage_search_open(clv_stage_search *s, int32_t devices, int64_t m
     CLV_TRY(clv_problem_build(s->analysis.inference->main, s->analysis.costs, s->analysis.units,
                               s->cluster, s->arena, &s->problem, err));
     if (s->rules.rules.n > 0 && !req->sharding_nodes)
-        CLV_TRY(clv_pins_lower(&s->rules.rules, s->rules.skip, s->analysis.units, s->problem,
-                               s->arena, &s->problem->rules, err));
+        CLV_TRY(clv_unit_constraints_lower(&s->rules.rules, s->rules.skip, s->analysis.units,
+                                           s->problem, s->arena, err));
     s->workload = (clv_workload){ req->model, s->analysis.inference->main, s->analysis.costs,
                                   s->analysis.units, s->cluster };
     CLV_TRY(clv_stage_judge_open(s, err));

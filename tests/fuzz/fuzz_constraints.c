@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/graph_build.h"
-#include "rules/constraints.h"
+#include "rules/constraints_read.h"
+#include "support/line_model.h"
 
 #define N_OPS     6
 #define N_DEVICES 3
@@ -18,44 +18,17 @@ static void must(bool yes)
 
 /* a and b read x, c both of them; k is a Constant node that d reads with c; the last has no name.
  */
-static clv_graph *make_graph(clv_arena *arena)
-{
-    static const char *const text[N_OPS][5] = {
-        { "/a/Relu", "Relu", "x", "", "ta" },  { "/b/*", "Gather", "x", "", "tb" },
-        { "/c/Add", "Add", "ta", "tb", "tc" }, { "k", "Constant", "", "", "tk" },
-        { "d", "Add", "tc", "tk", "td" },      { "", "Relu", "td", "", "y" },
-    };
-    static clv_str in[N_OPS][2], out[N_OPS];
-    static clv_draft_op ops[N_OPS];
-    static clv_opset set;
-    clv_draft_value x = { clv_str_of("x"), NULL }, y = { clv_str_of("y"), NULL };
-    clv_model *model = NULL;
-    for (int i = 0; i < N_OPS; i++) {
-        in[i][0] = clv_str_of(text[i][2]);
-        in[i][1] = clv_str_of(text[i][3]);
-        out[i] = clv_str_of(text[i][4]);
-        ops[i] = (clv_draft_op){ .name = clv_str_of(text[i][0]),
-                                 .type = clv_str_of(text[i][1]),
-                                 .inputs = in[i],
-                                 .outputs = &out[i],
-                                 .n_inputs = (text[i][2][0] != 0) + (text[i][3][0] != 0),
-                                 .n_outputs = 1 };
-    }
-    set = (clv_opset){ clv_str_of(""), 17 };
-    clv_draft main = { .ops = ops,
-                       .n_ops = N_OPS,
-                       .inputs = &x,
-                       .n_inputs = 1,
-                       .outputs = &y,
-                       .n_outputs = 1,
-                       .opsets = &set,
-                       .n_opsets = 1 };
-    clv_draft_model draft = { .ir_version = 8, .main = &main };
-    must(clv_model_build(&draft, arena, &model, NULL) == CLV_OK);
-    return model->main;
-}
+static const char *const lines[] = { "in x",
+                                     "/a/Relu=Relu x ta",
+                                     "/b/*=Gather x tb",
+                                     "/c/Add=Add ta tb tc",
+                                     "k=Constant tk",
+                                     "d=Add tc tk td",
+                                     "=Relu td y",
+                                     "out y",
+                                     NULL };
 
-static void check_split(const clv_split_rule *s, const clv_graph *g)
+static void check_split(const clv_split_constraint *s, const clv_graph *g)
 {
     must(s->n_axes >= 0 && s->n_axes <= 3);
     for (int32_t a = 0; a < s->n_axes; a++)
@@ -68,13 +41,13 @@ static void check_split(const clv_split_rule *s, const clv_graph *g)
         must(s->tensors[i].i >= 0 && s->tensors[i].i < g->n_tensors);
 }
 
-static void check_rule(const clv_rule *rule, const clv_graph *g)
+static void check_rule(const clv_constraint *rule, const clv_graph *g)
 {
-    must((rule->kind >= CLV_RULE_SPLIT) == (rule->split != NULL));
+    must((rule->kind >= CLV_CONSTRAINT_SPLIT) == (rule->split != NULL));
     if (rule->split)
         check_split(rule->split, g);
     must(rule->says && rule->says[0] && strlen(rule->says) < 400);
-    must((rule->kind == CLV_RULE_MAX_STAGES) == (rule->max_stages > 0));
+    must((rule->kind == CLV_CONSTRAINT_MAX_STAGES) == (rule->max_stages > 0));
     for (int32_t s = 0; s < rule->n_sets; s++)
         for (int32_t i = rule->set_first[s]; i < rule->set_first[s + 1]; i++) {
             must(rule->ops[i].i >= 0 && rule->ops[i].i < N_OPS);
@@ -91,14 +64,14 @@ static void check(const clv_constraints *c, const clv_graph *g, clv_arena *arena
     bool *skip = CLV_NEW_ARRAY(arena, bool, c->n);
     for (int32_t i = 0; i < c->n; i++) {
         check_rule(&c->at[i], g);
-        must(strncmp(clv_rule_label(c, i, label, sizeof label), "rules[", 6) == 0);
+        must(strncmp(clv_constraint_label(c, i, label, sizeof label), "rules[", 6) == 0);
     }
     for (int32_t i = 0; i < c->n_warnings; i++)
         must(c->warnings[i] && c->warnings[i][0]);
     for (int k = 0; k < 27; k++) {
         for (int i = 0, rest = k; i < N_OPS; i++, rest = rest / 3 + i)
             device_of[i] = rest % 3;
-        int32_t broken = clv_constraints_broken(c, device_of, stage_of, 3, skip, arena);
+        int32_t broken = clv_constraints_first_broken(c, device_of, stage_of, 3, skip, arena);
         must(broken >= -1 && broken < c->n && (broken < 0 || !skip[broken]));
         if (broken >= 0)
             skip[broken] = true;
@@ -108,14 +81,18 @@ static void check(const clv_constraints *c, const clv_graph *g, clv_arena *arena
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const char *const names[N_DEVICES] = { "gpu0", "gpu1", "gpu2" };
+    static const clv_device devices[N_DEVICES] = { { 0, "gpu0" }, { 0, "gpu1" }, { 0, "gpu2" } };
+    clv_cluster cluster = { .n_devices = N_DEVICES, .devices = devices };
     clv_arena *arena = clv_arena_new(NULL, (size_t)256 << 20);
     clv_constraints c = { 0 };
     clv_error err = { 0 };
     must(arena != NULL);
-    const clv_graph *g = make_graph(arena);
-    clv_status s =
-        clv_constraints_parse((const char *)data, size, g, names, N_DEVICES, arena, &c, &err);
+    const clv_graph *g = line_model(arena, lines)->main;
+    char *text = clv_arena_take(arena, size + 1);
+    must(text != NULL);
+    if (size > 0)
+        memcpy(text, data, size);
+    clv_status s = clv_constraints_parse(text, g, &cluster, arena, &c, &err);
     must(s == CLV_OK || s == CLV_EFORMAT || s == CLV_ELIMIT || s == CLV_ENOMEM);
     must(s == CLV_OK || (err.message[0] && memchr(err.message, '\0', sizeof err.message)));
     if (s == CLV_OK)

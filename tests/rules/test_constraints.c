@@ -5,8 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "graph/graph_build.h"
-#include "rules/constraints_nodes.h"
+#include "rules/constraints_read.h"
+#include "rules/constraints_select.h"
+#include "support/line_model.h"
 
 /*   x -> a/Relu -> c/Add -> d/Add -> e*    k, a Constant node, is read by d
  *    \-> b/Gather -/
@@ -16,43 +17,20 @@ enum { N_OPS = 6, N_DEVICES = 4 };
 static clv_arena *arena;
 static clv_graph *graph;
 
+static const char *const lines[] = { "in x",
+                                     "a/Relu=Relu x ta",
+                                     "b/Gather=Gather x tb",
+                                     "c/Add=Add ta tb tc",
+                                     "k=Constant tk",
+                                     "d/Add=Add tc tk td",
+                                     "e*=Relu td y",
+                                     "out y",
+                                     NULL };
+
 static void set_up(void)
 {
-    static const char *const text[N_OPS][5] = {
-        { "a/Relu", "Relu", "x", "", "ta" },  { "b/Gather", "Gather", "x", "", "tb" },
-        { "c/Add", "Add", "ta", "tb", "tc" }, { "k", "Constant", "", "", "tk" },
-        { "d/Add", "Add", "tc", "tk", "td" }, { "e*", "Relu", "td", "", "y" },
-    };
-    static clv_str in[N_OPS][2], out[N_OPS];
-    static clv_draft_op ops[N_OPS];
-    static clv_opset set;
-    clv_draft_value x = { clv_str_of("x"), NULL }, y = { clv_str_of("y"), NULL };
-    clv_model *model = NULL;
-    clv_error err;
     arena = clv_arena_new(NULL, 0);
-    for (int i = 0; i < N_OPS; i++) {
-        in[i][0] = clv_str_of(text[i][2]);
-        in[i][1] = clv_str_of(text[i][3]);
-        out[i] = clv_str_of(text[i][4]);
-        ops[i] = (clv_draft_op){ .name = clv_str_of(text[i][0]),
-                                 .type = clv_str_of(text[i][1]),
-                                 .inputs = in[i],
-                                 .outputs = &out[i],
-                                 .n_inputs = (text[i][2][0] != 0) + (text[i][3][0] != 0),
-                                 .n_outputs = 1 };
-    }
-    set = (clv_opset){ clv_str_of(""), 17 };
-    clv_draft main = { .ops = ops,
-                       .n_ops = N_OPS,
-                       .inputs = &x,
-                       .n_inputs = 1,
-                       .outputs = &y,
-                       .n_outputs = 1,
-                       .opsets = &set,
-                       .n_opsets = 1 };
-    clv_draft_model draft = { .ir_version = 8, .main = &main };
-    cr_assert_eq(clv_model_build(&draft, arena, &model, &err), CLV_OK, "%s", err.message);
-    graph = model->main;
+    graph = line_model(arena, lines)->main;
 }
 
 static void tear_down(void) { clv_arena_free(arena); }
@@ -61,8 +39,11 @@ TestSuite(constraints, .init = set_up, .fini = tear_down);
 
 static clv_status parse(const char *text, clv_constraints *ret, clv_error *err)
 {
-    static const char *const names[N_DEVICES] = { "gpu0", "gpu1", "gpu2", "gpu3" };
-    return clv_constraints_parse(text, strlen(text), graph, names, N_DEVICES, arena, ret, err);
+    static const clv_device devices[N_DEVICES] = {
+        { 0, "gpu0" }, { 0, "gpu1" }, { 0, "gpu2" }, { 0, "gpu3" }
+    };
+    clv_cluster cluster = { .n_devices = N_DEVICES, .devices = devices };
+    return clv_constraints_parse(text, graph, &cluster, arena, ret, err);
 }
 
 static clv_constraints read_rules(const char *text)
@@ -74,7 +55,7 @@ static clv_constraints read_rules(const char *text)
 }
 
 /* Labels of a set's operators, as "a/Relu c/Add". */
-static const char *members(const clv_rule *rule, int32_t set)
+static const char *members(const clv_constraint *rule, int32_t set)
 {
     static char text[256];
     text[0] = '\0';
@@ -181,7 +162,7 @@ static void expect_unused(const char *rule, const char *words)
               c.n_warnings ? c.warnings[c.n_warnings - 1] : "no warning");
 }
 
-Test(constraints, rules_that_bind_nothing_are_told)
+Test(constraints, rules_that_bind_nothing_are_warned_of)
 {
     expect_unused("{\"name\":\"x\",\"place\":\"nobody\",\"on\":0}",
                   "rules[0] 'x': no operator of the main graph is named 'nobody'");
@@ -245,7 +226,7 @@ Test(constraints, the_first_broken_rule_is_found)
     }
     static const struct {
         const char *rule;
-        bool obeys;
+        bool holds;
     } cases[] = {
         { "{\"place\":\"a/Relu\",\"on\":0}", true },
         { "{\"place\":\"a/Relu\",\"on\":[1,2]}", false },
@@ -270,13 +251,13 @@ Test(constraints, the_first_broken_rule_is_found)
         bool skip[2] = { false, true };
         snprintf(text, sizeof text, "{\"rules\":[{\"max_stages\":9},%s]}", cases[i].rule);
         clv_constraints c = read_rules(text);
-        cr_expect_eq(clv_constraints_broken(&c, device_of, stage_of, 3, NULL, arena),
-                     cases[i].obeys ? -1 : 1, "%s", cases[i].rule);
-        cr_expect_eq(clv_constraints_broken(&c, device_of, stage_of, 3, skip, arena), -1);
+        cr_expect_eq(clv_constraints_first_broken(&c, device_of, stage_of, 3, NULL, arena),
+                     cases[i].holds ? -1 : 1, "%s", cases[i].rule);
+        cr_expect_eq(clv_constraints_first_broken(&c, device_of, stage_of, 3, skip, arena), -1);
     }
 }
 
-Test(constraints, long_rules_are_told_shortly)
+Test(constraints, long_rules_are_described_in_short)
 {
     char text[4000] = "{\"rules\":[{\"place\":[\"k\"";
     for (int i = 0; i < 100; i++)
@@ -289,7 +270,7 @@ Test(constraints, long_rules_are_told_shortly)
 
 /* -- how tensors are split -- */
 
-static const clv_split_rule *read_split(const char *rule)
+static const clv_split_constraint *read_split(const char *rule)
 {
     static clv_constraints c;
     char text[512];
@@ -300,7 +281,7 @@ static const clv_split_rule *read_split(const char *rule)
     return c.at[0].split;
 }
 
-static bool has_tensor(const clv_split_rule *s, const char *name)
+static bool has_tensor(const clv_split_constraint *s, const char *name)
 {
     bool has = false;
     for (int32_t i = 0; i < s->n_tensors; i++)
@@ -310,7 +291,7 @@ static bool has_tensor(const clv_split_rule *s, const char *name)
 
 Test(constraints, tensors_are_split_on_a_dimension)
 {
-    const clv_split_rule *s =
+    const clv_split_constraint *s =
         read_split("{\"split\":{\"tensor\":\"tc\"},\"dim\":1,\"over\":\"tp\"}");
     cr_expect(s->n_ops == 0 && s->n_tensors == 1 && has_tensor(s, "tc"));
     cr_expect(s->dim == 1 && !s->factor && s->n_axes == 1);
@@ -326,7 +307,7 @@ Test(constraints, tensors_are_split_on_a_dimension)
 
 Test(constraints, operators_split_a_factor)
 {
-    const clv_split_rule *s =
+    const clv_split_constraint *s =
         read_split("{\"split\":[\"*/Add\",{\"tensor\":\"ta\"}],\"factor\":\"n\",\"over\":\"tp\"}");
     cr_expect(s->n_ops == 3 && s->n_tensors == 0); /* with the one that writes ta */
     cr_expect_str_eq(s->factor, "n");
@@ -334,7 +315,7 @@ Test(constraints, operators_split_a_factor)
 
 Test(constraints, some_are_never_split_and_others_by_batch)
 {
-    const clv_split_rule *s = read_split("{\"whole\":{\"op_type\":\"Gather\"}}");
+    const clv_split_constraint *s = read_split("{\"whole\":{\"op_type\":\"Gather\"}}");
     cr_expect(s->n_ops == 1 && s->n_axes == 0);
     s = read_split("{\"whole\":{\"tensor\":\"y\"},\"over\":\"tp\"}");
     cr_expect(s->n_tensors == 1 && s->n_axes == 1);
@@ -356,7 +337,7 @@ Test(constraints, rules_on_tensors_say_what_they_say)
     cr_expect(!c.at[0].unused && c.at[1].unused && !c.at[2].unused && !c.at[3].unused);
     cr_expect_eq(c.n_warnings, 1);
     int32_t device_of[N_OPS] = { 0 }, stage_of[N_DEVICES] = { 0 };
-    cr_expect_eq(clv_constraints_broken(&c, device_of, stage_of, 1, NULL, arena), -1);
+    cr_expect_eq(clv_constraints_first_broken(&c, device_of, stage_of, 1, NULL, arena), -1);
 }
 
 #define OVER ",\"over\":\"tp\"}"
