@@ -6,9 +6,9 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
-#include "graph/graph_build.h"
+#include "support/line_model.h"
 
-enum { ITEMS_MAX = 16, NAMES_MAX = 4, DP = 0, TP = 1 };
+enum { DP = 0, TP = 1 };
 
 static clv_arena *arena;
 static const clv_plan_axis axes[] = { { "dp", 2, NULL }, { "tp", 4, NULL } };
@@ -21,67 +21,15 @@ static void tear_down(void) { clv_arena_free(arena); }
 
 TestSuite(parallelism, .init = set_up, .fini = tear_down);
 
-/* -- models as lines -- */
-
-static int32_t read_dims(char **words, int32_t n, int64_t *dims)
-{
-    for (int32_t i = 0; i < n; i++)
-        dims[i] = atol(words[i]);
-    return n;
-}
-
-static const clv_type *type_of(char **words, int32_t n)
-{
-    clv_type *type = CLV_NEW(arena, clv_type);
-    int64_t *dims = CLV_NEW_ARRAY(arena, int64_t, n);
-    type->kind = CLV_TYPE_TENSOR;
-    type->dtype = CLV_DT_FLOAT;
-    if (n > 0 && strcmp(words[n - 1], "int") == 0) {
-        type->dtype = CLV_DT_INT64;
-        n--;
-    }
-    type->rank = read_dims(words, n, dims);
-    type->dims = dims;
-    return type;
-}
-
-static clv_const weight_of(const char *name, char **words, int32_t n)
-{
-    const clv_type *type = type_of(words, n);
-    clv_const w = { .name = clv_str_of(name),
-                    .dtype = type->dtype,
-                    .rank = type->rank,
-                    .dims = type->dims,
-                    .elems = 1 };
-    for (int32_t i = 0; i < w.rank; i++)
-        w.elems *= w.dims[i];
-    w.bytes = 4 * w.elems;
-    return w;
-}
-
-static clv_draft_op op_of(char **words, int32_t n)
-{
-    clv_str *names = CLV_NEW_ARRAY(arena, clv_str, n);
-    for (int32_t i = 0; i < n; i++)
-        names[i] = clv_str_of(words[i]);
-    clv_draft_op op = { .name = names[n - 1],
-                        .type = names[0],
-                        .inputs = names + 1,
-                        .outputs = names + n - 1,
-                        .n_inputs = n - 2,
-                        .n_outputs = 1 };
-    if (strcmp(words[0], "MoE") == 0 || strcmp(words[0], "Attention") == 0)
-        op.domain = clv_str_of("com.microsoft");
-    return op;
-}
+/* -- models as lines (support/line_model.h) -- */
 
 static void init_layouts(void)
 {
     const clv_graph *g = model->main;
-    need = CLV_NEW_ARRAY(arena, clv_layout, 8 * ITEMS_MAX);
-    made = CLV_NEW_ARRAY(arena, clv_layout, 8 * ITEMS_MAX);
-    kept = CLV_NEW_ARRAY(arena, clv_layout, 8 * ITEMS_MAX);
-    for (int32_t i = 0; i < 8 * ITEMS_MAX; i++)
+    need = CLV_NEW_ARRAY(arena, clv_layout, 8 * LINE_MODEL_ITEMS);
+    made = CLV_NEW_ARRAY(arena, clv_layout, 8 * LINE_MODEL_ITEMS);
+    kept = CLV_NEW_ARRAY(arena, clv_layout, 8 * LINE_MODEL_ITEMS);
+    for (int32_t i = 0; i < 8 * LINE_MODEL_ITEMS; i++)
         need[i] = made[i] = kept[i] = CLV_LAYOUT_COPIES;
     view = (clv_plan_layouts){ .graph = g,
                                .axes = axes,
@@ -92,36 +40,13 @@ static void init_layouts(void)
                                .kept = kept };
 }
 
-/* "in x 8 64", "w w1 64 256", "out y", "MatMul x w1 y": the output last. Types are those of the
- * lines and of inference. */
+/* Types are those of the lines and of inference. */
 static void make(const char *const *lines)
 {
-    clv_draft_op ops[ITEMS_MAX];
-    clv_const weights[ITEMS_MAX];
-    clv_draft_value in[ITEMS_MAX], out[ITEMS_MAX];
-    clv_opset sets[] = { { clv_str_of(""), 17 }, { clv_str_of("com.microsoft"), 1 } };
-    clv_draft d = {
-        .ops = ops, .weights = weights, .inputs = in, .outputs = out, .opsets = sets, .n_opsets = 2
-    };
     clv_inference *inference;
     clv_error err;
 
-    for (; *lines; lines++) {
-        char *words[ITEMS_MAX], *text = clv_arena_printf(arena, "%s", *lines), *save = NULL;
-        int32_t n = 0;
-        for (char *w = strtok_r(text, " ", &save); w; w = strtok_r(NULL, " ", &save))
-            words[n++] = w;
-        if (strcmp(words[0], "in") == 0)
-            in[d.n_inputs++] = (clv_draft_value){ clv_str_of(words[1]), type_of(words + 2, n - 2) };
-        else if (strcmp(words[0], "w") == 0)
-            weights[d.n_weights++] = weight_of(words[1], words + 2, n - 2);
-        else if (strcmp(words[0], "out") == 0)
-            out[d.n_outputs++] = (clv_draft_value){ clv_str_of(words[1]), NULL };
-        else
-            ops[d.n_ops++] = op_of(words, n);
-    }
-    clv_draft_model whole = { .ir_version = 8, .main = &d };
-    cr_assert_eq(clv_model_build(&whole, arena, &model, &err), CLV_OK, "%s", err.message);
+    model = line_model(arena, lines);
     cr_assert_eq(clv_infer(model, NULL, 0, arena, &inference, &err), CLV_OK, "%s", err.message);
     init_layouts();
     view.types = inference->main;
@@ -302,7 +227,7 @@ Test(parallelism, experts_are_the_leading_dimension_of_weights)
     writes("y", TP, 0);
     finds("expert parallel over tp: 1");
     make((const char *const[]){ "in x 32 64", "in r 32 8", "w a 8 64 256", "w ab 8 256",
-                                "w b 8 256 64", "MoE x r a ab b y", "out y", NULL });
+                                "w b 8 256 64", "com.microsoft.MoE x r a ab b y", "out y", NULL });
     reads("y", 2, TP, 0);
     finds("expert parallel over tp: 1");
     reads("y", 2, TP, 2);

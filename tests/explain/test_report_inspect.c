@@ -5,8 +5,9 @@
 
 #include "explain/inspection.h"
 #include "explain/report_inspect_json.h"
-#include "graph/graph_build.h"
+#include "explain/says.h"
 #include "graph/ops.h"
+#include "support/line_model.h"
 
 /*   x [batch,4] -> r0 -> t0 -> s -> t1 -> r1 -> y       Relu, Sigmoid, Relu
  *
@@ -20,49 +21,13 @@ static clv_subgraph units[2];
 static clv_subgraphs subgraphs;
 static clv_inspection in;
 
+static const char *const lines[] = { "in x batch 4", "r0=Relu x t0", "s=Sigmoid t0 t1",
+                                     "r1=Relu t1 y", "out y",        NULL };
+
 static clv_model *build(void)
 {
-    static const char *const text[3][4] = { { "r0", "Relu", "x", "t0" },
-                                            { "s", "Sigmoid", "t0", "t1" },
-                                            { "r1", "Relu", "t1", "y" } };
-    static clv_str ins[3], outs[3], symbols[1];
-    static clv_draft_op ops[3];
-    static clv_dim dims[2];
-    clv_model *model = NULL;
-    clv_error err;
-
-    for (int i = 0; i < 3; i++) {
-        ins[i] = clv_str_of(text[i][2]);
-        outs[i] = clv_str_of(text[i][3]);
-        ops[i] = (clv_draft_op){ .name = clv_str_of(text[i][0]),
-                                 .type = clv_str_of(text[i][1]),
-                                 .inputs = &ins[i],
-                                 .outputs = &outs[i],
-                                 .n_inputs = 1,
-                                 .n_outputs = 1 };
-    }
-    symbols[0] = clv_str_of("batch");
-    dims[0] = clv_dim_symbol(0);
-    dims[1] = 4;
-    static clv_type type;
-    type = (clv_type){ .kind = CLV_TYPE_TENSOR, .dtype = CLV_DT_FLOAT, .rank = 2, .dims = dims };
-    clv_draft_value x = { clv_str_of("x"), &type }, y = { clv_str_of("y"), NULL };
-    static clv_opset set;
-    set = (clv_opset){ clv_str_of(""), 17 };
-    clv_draft main = { .ops = ops,
-                       .n_ops = 3,
-                       .inputs = &x,
-                       .n_inputs = 1,
-                       .outputs = &y,
-                       .n_outputs = 1,
-                       .opsets = &set,
-                       .n_opsets = 1 };
-    clv_draft_model draft = { .ir_version = 8,
-                              .producer = clv_str_of("tester"),
-                              .main = &main,
-                              .symbols = symbols,
-                              .n_symbols = 1 };
-    cr_assert_eq(clv_model_build(&draft, arena, &model, &err), CLV_OK, "%s", err.message);
+    clv_model *model = line_model(arena, lines);
+    model->producer = clv_str_of("tester");
     return model;
 }
 
@@ -111,11 +76,7 @@ static const char *report(bool json)
     return ret;
 }
 
-static void says(bool json, const char *words)
-{
-    const char *all = report(json);
-    cr_expect(strstr(all, words), "no '%s' in:\n%s", words, all);
-}
+static void says(bool json, const char *words) { expect_words(report(json), words); }
 
 Test(report_inspect, tells_the_head_of_the_model)
 {

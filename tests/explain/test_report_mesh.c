@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "explain/says.h"
 #include "explain/text.h"
 #include "plan/mesh_plan.h"
 
@@ -26,25 +27,9 @@ static void tear_down(void) { clv_arena_free(arena); }
 
 TestSuite(report_mesh, .init = set_up, .fini = tear_down);
 
-static const char *text(void)
-{
-    const char *ret = NULL;
-    clv_error err;
-    cr_assert_eq(clv_report_plan(&m.plan, arena, &ret, &err), CLV_OK, "%s", err.message);
-    return ret;
-}
-
-static void says(const char *words)
-{
-    const char *all = text();
-    cr_expect(strstr(all, words), "no '%s' in:\n%s", words, all);
-}
-
-static void says_not(const char *words)
-{
-    const char *all = text();
-    cr_expect(!strstr(all, words), "'%s' in:\n%s", words, all);
-}
+static const char *text(void) { return plan_report(arena, &m.plan); }
+static void says(const char *words) { expect_words(text(), words); }
+static void says_not(const char *words) { expect_no_words(text(), words); }
 
 static void mesh_in_order(void)
 {

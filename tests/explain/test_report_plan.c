@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "explain/says.h"
+
 static clv_arena *arena;
 static const char *nodes[2] = { "/encoder/layers/encoder_layer_11/Add_1", "Add_2" };
 static clv_plan_device devices[3];
@@ -52,25 +54,9 @@ static void tear_down(void) { clv_arena_free(arena); }
 
 TestSuite(report_plan, .init = set_up, .fini = tear_down);
 
-static const char *text(void)
-{
-    const char *ret = NULL;
-    clv_error err;
-    cr_assert_eq(clv_report_plan(&plan, arena, &ret, &err), CLV_OK, "%s", err.message);
-    return ret;
-}
-
-static void says(const char *words)
-{
-    const char *all = text();
-    cr_expect(strstr(all, words), "no '%s' in:\n%s", words, all);
-}
-
-static void says_not(const char *words)
-{
-    const char *all = text();
-    cr_expect(!strstr(all, words), "'%s' in:\n%s", words, all);
-}
+static const char *text(void) { return plan_report(arena, &plan); }
+static void says(const char *words) { expect_words(text(), words); }
+static void says_not(const char *words) { expect_no_words(text(), words); }
 
 Test(report_plan, begins_with_the_answer)
 {
@@ -113,7 +99,7 @@ Test(report_plan, gives_latency_and_runs_a_second)
     says("tput 666.666666666666");
 }
 
-/* 2712721 - 2600000 is 4.155...% of 2712721: told from above. */
+/* 2712721 - 2600000 is 4.155...% of 2712721: rounded up. */
 Test(report_plan, tells_how_far_the_plan_is_from_what_is_proven)
 {
     says_not("bound"); /* a plan file that says nothing of it */
@@ -185,7 +171,7 @@ static void forget(clv_plan_device *d)
     d->peak_bytes = d->busy_ns = CLV_PLAN_UNKNOWN;
 }
 
-/* An external compiler tells of a whole candidate only. */
+/* An external compiler says something of a whole candidate only. */
 Test(report_plan, what_is_not_known_is_left_out_or_a_dash)
 {
     forget(&devices[1]);

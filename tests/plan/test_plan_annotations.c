@@ -3,72 +3,21 @@
 
 #include <criterion/criterion.h>
 
-#include "graph/graph_build.h"
 #include "plan/plan_check.h"
-#include "plan/plan_json_read.h"
-#include "plan/plan_json_write.h"
+#include "plan/plan_text.h"
+#include "support/line_model.h"
 
 static clv_arena *arena;
 static clv_graph *graph;
 
 /*   x[4], w[4,8] -> MatMul "mm" -> y, "" -> Clip "act" -> z      in the file: act, mm */
-static void build_graph(void)
-{
-    static clv_str mm_in[2], mm_out[1], act_in[2], act_out[1];
-    static clv_draft_op ops[2];
-    static const int64_t dims[] = { 4, 8 };
-    static clv_const weight;
-    static clv_opset set;
-    clv_model *model = NULL;
-    clv_error err;
-    static const clv_type x_type = {
-        .kind = CLV_TYPE_TENSOR, .dtype = CLV_DT_FLOAT, .rank = 1, .dims = dims
-    };
-    clv_draft_value x = { clv_str_of("x"), &x_type }, z = { clv_str_of("z"), NULL };
-
-    mm_in[0] = clv_str_of("x");
-    mm_in[1] = clv_str_of("w");
-    mm_out[0] = act_in[0] = clv_str_of("y");
-    act_in[1] = clv_str_of("");
-    act_out[0] = clv_str_of("z");
-    ops[0] = (clv_draft_op){ .name = clv_str_of("act"),
-                             .type = clv_str_of("Clip"),
-                             .inputs = act_in,
-                             .outputs = act_out,
-                             .n_inputs = 2,
-                             .n_outputs = 1 };
-    ops[1] = (clv_draft_op){ .name = clv_str_of("mm"),
-                             .type = clv_str_of("MatMul"),
-                             .inputs = mm_in,
-                             .outputs = mm_out,
-                             .n_inputs = 2,
-                             .n_outputs = 1 };
-    weight = (clv_const){ .name = clv_str_of("w"),
-                          .dtype = CLV_DT_FLOAT,
-                          .rank = 2,
-                          .dims = dims,
-                          .elems = 32,
-                          .bytes = 128 };
-    set = (clv_opset){ clv_str_of(""), 17 };
-    clv_draft main = { .ops = ops,
-                       .n_ops = 2,
-                       .inputs = &x,
-                       .n_inputs = 1,
-                       .outputs = &z,
-                       .n_outputs = 1,
-                       .weights = &weight,
-                       .n_weights = 1,
-                       .opsets = &set,
-                       .n_opsets = 1 };
-    clv_draft_model draft = { .ir_version = 8, .main = &main };
-    cr_assert_eq(clv_model_build(&draft, arena, &model, &err), CLV_OK, "%s", err.message);
-    graph = model->main;
-}
+static const char *const lines[] = { "in x 4", "w w 4 8",         "act=Clip y - z",
+                                     "out z",  "mm=MatMul x w y", NULL };
 
 static void set_up(void)
 {
     arena = clv_arena_new(NULL, 0);
-    build_graph();
+    graph = line_model(arena, lines)->main;
 }
 
 static void tear_down(void) { clv_arena_free(arena); }
@@ -89,12 +38,7 @@ TestSuite(plan_annotations, .init = set_up, .fini = tear_down);
 
 static clv_plan *read(const char *annotations)
 {
-    clv_plan *plan = NULL;
-    clv_error err;
-    const char *text = clv_arena_printf(arena, HEAD "%s}", annotations);
-    cr_assert_eq(clv_plan_read(text, strlen(text), "p.json", arena, &plan, &err), CLV_OK, "%s",
-                 err.message);
-    return plan;
+    return plan_of_text(arena, clv_arena_printf(arena, HEAD "%s}", annotations));
 }
 
 static clv_plan *resolved(const char *annotations)
@@ -107,10 +51,7 @@ static clv_plan *resolved(const char *annotations)
 
 static char *write(const clv_plan *plan)
 {
-    const char *text = NULL;
-    size_t n = 0;
-    cr_assert_eq(clv_plan_write(plan, arena, &text, &n, NULL), CLV_OK);
-    return clv_arena_printf(arena, "%s", text);
+    return clv_arena_printf(arena, "%s", text_of_plan(arena, plan));
 }
 
 /* covers: A.002 A.004 A.008 A.009 A.025 */

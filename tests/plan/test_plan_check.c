@@ -3,7 +3,7 @@
 
 #include <criterion/criterion.h>
 
-#include "graph/graph_build.h"
+#include "support/line_model.h"
 
 /*   x -> a -> b -> c        in the file: c, a, b, d
  *         \-> d                so that order and file_index differ
@@ -14,47 +14,14 @@ static int32_t device_of[4]; /* by file: c, a, b, d */
 static clv_plan_device devices[3];
 static clv_plan plan;
 
-static void build_graph(void)
-{
-    static const char *const text[4][3] = {
-        { "c", "tb", "tc" }, { "a", "x", "ta" }, { "b", "ta", "tb" }, { "d", "ta", "td" }
-    };
-    static clv_str in[4], out[4];
-    static clv_draft_op ops[4];
-    clv_model *model = NULL;
-    clv_error err;
-    clv_draft_value x = { clv_str_of("x"), NULL }, y = { clv_str_of("tc"), NULL };
-
-    for (int i = 0; i < 4; i++) {
-        in[i] = clv_str_of(text[i][1]);
-        out[i] = clv_str_of(text[i][2]);
-        ops[i] = (clv_draft_op){ .name = clv_str_of(text[i][0]),
-                                 .type = clv_str_of("Relu"),
-                                 .inputs = &in[i],
-                                 .outputs = &out[i],
-                                 .n_inputs = 1,
-                                 .n_outputs = 1 };
-    }
-    static clv_opset set;
-    set = (clv_opset){ clv_str_of(""), 17 };
-    clv_draft main = { .ops = ops,
-                       .n_ops = 4,
-                       .inputs = &x,
-                       .n_inputs = 1,
-                       .outputs = &y,
-                       .n_outputs = 1,
-                       .opsets = &set,
-                       .n_opsets = 1 };
-    clv_draft_model draft = { .ir_version = 8, .main = &main };
-    cr_assert_eq(clv_model_build(&draft, arena, &model, &err), CLV_OK, "%s", err.message);
-    graph = model->main;
-}
+static const char *const lines[] = { "in x",         "c=Relu tb tc", "a=Relu x ta", "b=Relu ta tb",
+                                     "d=Relu ta td", "out tc",       NULL };
 
 /* a, d on device 0; b, c on device 1; device 2 unused. */
 static void set_up(void)
 {
     arena = clv_arena_new(NULL, 0);
-    build_graph();
+    graph = line_model(arena, lines)->main;
     device_of[0] = 1;
     device_of[1] = 0;
     device_of[2] = 1;

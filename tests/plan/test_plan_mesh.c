@@ -4,12 +4,11 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
-#include "graph/graph_build.h"
 #include "plan/mesh_plan.h"
 #include "plan/plan_check.h"
-#include "plan/plan_json_read.h"
-#include "plan/plan_json_write.h"
 #include "plan/plan_json_write_mesh.h"
+#include "plan/plan_text.h"
+#include "support/line_model.h"
 
 static clv_arena *arena;
 static mesh_plan m;
@@ -24,23 +23,8 @@ static void tear_down(void) { clv_arena_free(arena); }
 
 TestSuite(plan_mesh, .init = set_up, .fini = tear_down);
 
-static const char *write(const clv_plan *plan)
-{
-    const char *text = NULL;
-    size_t n = 0;
-    clv_error err;
-    cr_assert_eq(clv_plan_write(plan, arena, &text, &n, &err), CLV_OK, "%s", err.message);
-    return text;
-}
-
-static clv_plan *read(const char *text)
-{
-    clv_plan *plan = NULL;
-    clv_error err;
-    cr_assert_eq(clv_plan_read(text, strlen(text), "p.json", arena, &plan, &err), CLV_OK, "%s",
-                 err.message);
-    return plan;
-}
+static const char *write(const clv_plan *plan) { return text_of_plan(arena, plan); }
+static clv_plan *read(const char *text) { return plan_of_text(arena, text); }
 
 /* -- the file -- */
 
@@ -228,44 +212,13 @@ Test(plan_mesh, notes_for_a_model_are_json_on_one_line)
 
 /* -- the check -- */
 
-/* x -> a -> b -> c -> d -> e, one after the other. */
-static const clv_graph *chain(void)
-{
-    static const char *const names[] = { "x", "a", "b", "c", "d", "e" };
-    static clv_str in[MESH_PLAN_OPS], out[MESH_PLAN_OPS];
-    static clv_draft_op ops[MESH_PLAN_OPS];
-    clv_model *model = NULL;
-    clv_error err;
-    clv_draft_value x = { clv_str_of("x"), NULL }, y = { clv_str_of("e"), NULL };
-    clv_opset set = { clv_str_of(""), 17 };
-
-    for (int i = 0; i < MESH_PLAN_OPS; i++) {
-        in[i] = clv_str_of(names[i]);
-        out[i] = clv_str_of(names[i + 1]);
-        ops[i] = (clv_draft_op){ .name = out[i],
-                                 .type = clv_str_of("Relu"),
-                                 .inputs = &in[i],
-                                 .outputs = &out[i],
-                                 .n_inputs = 1,
-                                 .n_outputs = 1 };
-    }
-    clv_draft main = { .ops = ops,
-                       .n_ops = MESH_PLAN_OPS,
-                       .inputs = &x,
-                       .n_inputs = 1,
-                       .outputs = &y,
-                       .n_outputs = 1,
-                       .opsets = &set,
-                       .n_opsets = 1 };
-    clv_draft_model draft = { .ir_version = 8, .main = &main };
-    cr_assert_eq(clv_model_build(&draft, arena, &model, &err), CLV_OK, "%s", err.message);
-    return model->main;
-}
+static const char *const chain[] = { "in x",     "Relu x a", "Relu a b", "Relu b c",
+                                     "Relu c d", "Relu d e", "out e",    NULL };
 
 static void check_says(const char *says)
 {
     clv_error err = { 0 };
-    clv_status status = clv_plan_check(&m.plan, chain(), arena, &err);
+    clv_status status = clv_plan_check(&m.plan, line_model(arena, chain)->main, arena, &err);
     cr_assert_eq(status, says ? CLV_EFORMAT : CLV_OK, "said: %s", err.message);
     cr_expect(!says || strstr(err.message, says), "expected '%s', said: %s", says, err.message);
 }
