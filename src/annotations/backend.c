@@ -122,7 +122,7 @@ typedef struct {
 } check;
 
 CLV_PRINTF(3, 4)
-static clv_status tell(check *c, clv_shard_place at, const char *fmt, ...)
+static clv_status tell(check *c, clv_shard_site at, const char *fmt, ...)
 {
     char words[CLV_MESSAGE_SIZE];
     clv_shard_list *list = c->list;
@@ -152,7 +152,7 @@ static bool begins(const char *name, const char *with)
 static clv_status check_devices(check *c, int32_t configuration)
 {
     const clv_shard_configuration *of = &c->list->configurations[configuration];
-    clv_shard_place at = { .configuration = configuration };
+    clv_shard_site at = { .configuration = configuration };
 
     if (of->num_devices > c->b->max_devices)
         CLV_TRY(tell(c, at, "it has %" PRId64 " devices, at most %" PRId64 " are supported",
@@ -187,7 +187,7 @@ static bool unequal_groups(const clv_shards *shards)
     return false;
 }
 
-static clv_status check_dims(check *c, clv_shard_place at, const clv_shard_row *row)
+static clv_status check_dims(check *c, clv_shard_site at, const clv_shard_row *row)
 {
     int64_t n_split = 0;
 
@@ -216,7 +216,7 @@ static clv_status check_dims(check *c, clv_shard_place at, const clv_shard_row *
 
 static clv_status check_row(check *c, const clv_shard_node *node, const clv_shard_row *row)
 {
-    clv_shard_place at = { node->configuration, node->node, row->tensor };
+    clv_shard_site at = { node->configuration, node->node, row->tensor };
 
     if (row->wrong)
         return CLV_OK;
@@ -232,7 +232,7 @@ static clv_status check_row(check *c, const clv_shard_node *node, const clv_shar
 static clv_status check_node(check *c, const clv_shard_node *node)
 {
     const clv_op_info *op = clv_op_at(c->list->model->main, node->op);
-    clv_shard_place at = { node->configuration, node->node, NULL };
+    clv_shard_site at = { node->configuration, node->node, NULL };
     bool split = false;
 
     if (!c->b->stages && node->has_stage)

@@ -39,15 +39,15 @@ typedef struct {
 
 static clv_status fail_nomem(const flow *f) { return clv_fail_nomem(f->err, "shards"); }
 
-static clv_shard_place place_of(const flow *f, const step *s, const char *tensor)
+static clv_shard_site place_of(const flow *f, const step *s, const char *tensor)
 {
-    return (clv_shard_place){ f->configuration, s->info->label, tensor };
+    return (clv_shard_site){ f->configuration, s->info->label, tensor };
 }
 
 /* -- what is told -- */
 
 static clv_status tell(flow *f, clv_shard_remark **at, int32_t *n, int32_t *cap,
-                       clv_shard_place place, const char *text)
+                       clv_shard_site place, const char *text)
 {
     f->kept = true;
     if (!text || !CLV_PUSH_ROOM(f->arena, *at, *n, *cap))

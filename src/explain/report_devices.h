@@ -10,9 +10,11 @@
 #include "explain/text.h"
 #include "plan/plan.h"
 
+/* Stage, operators and work of each. O(devices). */
 void clv_report_devices(const clv_plan *plan, clv_text *text);
+/* What is in the memory of each where it is fullest. O(devices). */
 void clv_report_memory(const clv_plan *plan, clv_text *text);
-/* O(transfers log transfers). */
+/* The largest ones, and the sum of all. O(transfers log transfers). */
 void clv_report_transfers(const clv_plan *plan, clv_text *text);
 
 /* Has the device a line of its own: is it in use, and the lead of its mesh? */

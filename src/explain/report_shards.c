@@ -164,7 +164,7 @@ static void put_tiles(report *r)
 /* -- what follows from the specs -- */
 
 /* "  node 'mm': 'y' " */
-static void put_place(report *r, const clv_shard_place *at)
+static void put_place(report *r, const clv_shard_site *at)
 {
     if (at->node.n == 0)
         clv_text_printf(&r->text, "  configuration '%s': ",

@@ -81,7 +81,7 @@ static void put_configurations(clv_json_out *out, const clv_shard_list *list)
 
 /* -- what follows from the specs -- */
 
-static void put_place(clv_json_out *out, const clv_shard_list *list, const clv_shard_place *at)
+static void put_place(clv_json_out *out, const clv_shard_list *list, const clv_shard_site *at)
 {
     clv_json_put_string(out, "configuration",
                         at->configuration < 0 ? "" : list->configurations[at->configuration].name);

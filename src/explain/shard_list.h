@@ -47,7 +47,7 @@ typedef struct {
     int32_t configuration;
     clv_str node;       /* empty: the configuration */
     const char *tensor; /* NULL: the node */
-} clv_shard_place;
+} clv_shard_site;
 
 typedef enum {
     CLV_SHARD_OF_PRODUCER, /* an input: as the node that makes it delivers it */
@@ -57,7 +57,7 @@ typedef enum {
 
 /* A tensor of an annotated node, or one that is sharded, for which its node has no spec. */
 typedef struct {
-    clv_shard_place at;
+    clv_shard_site at;
     clv_shard_why why;
     const char *text;              /* "axis 0 in 2 on 0, 1" */
     const clv_sharding_spec *spec; /* NULL: unsharded */
@@ -73,7 +73,7 @@ typedef struct {
 
 /* A tensor that is delivered otherwise than it was computed, or taken otherwise than delivered. */
 typedef struct {
-    clv_shard_place at;
+    clv_shard_site at;
     bool is_output;
     bool own_differs; /* an output: its own spec is not what follows; else only a sum is made */
     const char *from, *to;
@@ -83,7 +83,7 @@ typedef struct {
 
 /* A sentence, without the node's name, about a node or something of it. */
 typedef struct {
-    clv_shard_place at;
+    clv_shard_site at;
     const char *text;
 } clv_shard_remark;
 

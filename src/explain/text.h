@@ -20,6 +20,7 @@ typedef struct {
     bool failed;
 } clv_text;
 
+/* Add to the end of the text. Amortised O(n). */
 void clv_text_add(clv_text *text, const char *bytes, size_t n);
 void clv_text_printf(clv_text *text, const char *fmt, ...) CLV_PRINTF(2, 3);
 /* NULL when out of memory; "" when nothing was added. */
@@ -41,6 +42,7 @@ const char *clv_text_keep(clv_text *text, const char *shown);
 const char *clv_cell_bytes(clv_text *text, int64_t bytes);
 const char *clv_cell_flops(clv_text *text, int64_t flops);
 const char *clv_cell_time(clv_text *text, int64_t ns);
+/* Any whole number. */
 const char *clv_cell_count(clv_text *text, int64_t n);
 /* As clv_show_name() and clv_show_name_cut(), but never NULL: "" marks the text as failed. */
 const char *clv_cell_str(clv_text *text, clv_str name);

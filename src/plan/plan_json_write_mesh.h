@@ -9,9 +9,11 @@
 #include "base/json.h"
 #include "plan/plan.h"
 
+/* "mesh": the axes, and the devices of each mesh. O(devices). */
 void clv_plan_put_mesh(clv_json_out *out, const clv_plan *plan);
-/* "split_runs" of "operators". */
+/* "split_runs" of "operators": [split, count] over the nodes in file order. O(operators). */
 void clv_plan_put_splits(clv_json_out *out, const clv_plan *plan);
+/* "collectives" */
 void clv_plan_put_collectives(clv_json_out *out, const clv_plan *plan);
 /* "found", "uneven_parts", "partial_sums" */
 void clv_plan_put_found(clv_json_out *out, const clv_plan *plan);
