@@ -57,27 +57,6 @@ static void put_head(clv_json_out *out, const clv_inspection *in)
     clv_json_put_int(out, "functions", m->n_functions);
 }
 
-static void put_symbols(clv_json_out *out, const clv_inspection *in, const bool *open)
-{
-    clv_json_open_array(out, "symbols");
-    for (int32_t i = 0; i < in->model->n_symbols; i++) {
-        clv_json_open_object(out, NULL);
-        clv_json_put_str(out, "name", in->model->symbols[i]);
-        clv_json_put_bool(out, "bound", !open[i]);
-        clv_json_close_object(out);
-    }
-    clv_json_close_array(out);
-}
-
-static void put_costs(clv_json_out *out, const clv_costs *c)
-{
-    clv_plan_put_count(out, "parameters", c->parameters);
-    clv_plan_put_count(out, "weight_bytes", c->total.weight_bytes);
-    clv_plan_put_count(out, "constant_bytes", c->constant_bytes);
-    clv_plan_put_count(out, "flops", c->total.flops);
-    clv_plan_put_count(out, "matrix_flops", c->total.matmul_flops);
-}
-
 static clv_status put_types(clv_json_out *out, const clv_inspection *in, clv_arena *arena,
                             clv_error *err)
 {
@@ -150,6 +129,7 @@ clv_status clv_report_inspect_json(const clv_inspection *in, clv_arena *arena,
                                    const char **ret_text, clv_error *err)
 {
     const clv_graph *g = in->model->main;
+    const clv_costs *c = in->costs;
     const bool *open = clv_inspection_open_symbols(in, arena);
     clv_json_out out;
 
@@ -160,11 +140,22 @@ clv_status clv_report_inspect_json(const clv_inspection *in, clv_arena *arena,
     put_head(&out, in);
     put_ends(&out, "inputs", in, g->inputs, g->n_inputs);
     put_ends(&out, "outputs", in, g->outputs, g->n_outputs);
-    put_symbols(&out, in, open);
-    put_costs(&out, in->costs);
+    clv_json_open_array(&out, "symbols");
+    for (int32_t i = 0; i < in->model->n_symbols; i++) {
+        clv_json_open_object(&out, NULL);
+        clv_json_put_str(&out, "name", in->model->symbols[i]);
+        clv_json_put_bool(&out, "bound", !open[i]);
+        clv_json_close_object(&out);
+    }
+    clv_json_close_array(&out);
+    clv_plan_put_count(&out, "parameters", c->parameters);
+    clv_plan_put_count(&out, "weight_bytes", c->total.weight_bytes);
+    clv_plan_put_count(&out, "constant_bytes", c->constant_bytes);
+    clv_plan_put_count(&out, "flops", c->total.flops);
+    clv_plan_put_count(&out, "matrix_flops", c->total.matmul_flops);
     CLV_TRY(put_types(&out, in, arena, err));
-    put_ops(&out, "unknown_operators", g, in->costs->unknown, in->costs->n_unknown);
-    put_ops(&out, "unsized_operators", g, in->costs->unsized, in->costs->n_unsized);
+    put_ops(&out, "unknown_operators", g, c->unknown, c->n_unknown);
+    put_ops(&out, "unsized_operators", g, c->unsized, c->n_unsized);
     put_open(&out, in);
     put_subgraphs(&out, in->subgraphs);
     clv_json_close_object(&out);

@@ -30,13 +30,6 @@ static clv_status check_range(const clv_plan *plan, const clv_graph *g, int32_t 
     return CLV_OK;
 }
 
-/* What the first device of a mesh runs, all of the mesh run. */
-static int32_t ops_on(const clv_plan *plan, const int32_t *count, int32_t device)
-{
-    int32_t lead = clv_plan_lead(plan, device);
-    return lead < 0 ? 0 : count[lead];
-}
-
 static clv_status check_device(const clv_plan *plan, int32_t device, int32_t n_ops, clv_error *err)
 {
     const clv_plan_device *d = &plan->devices[device];
@@ -123,8 +116,10 @@ static clv_status check_all(const clv_plan *plan, const clv_graph *g, clv_arena 
 {
     CLV_TRY(clv_plan_check_mesh(plan, arena, err));
     CLV_TRY(check_range(plan, g, count, err));
-    for (int32_t d = 0; d < plan->n_devices; d++)
-        CLV_TRY(check_device(plan, d, ops_on(plan, count, d), err));
+    for (int32_t d = 0; d < plan->n_devices; d++) {
+        int32_t lead = clv_plan_lead(plan, d); /* what it runs, all of its mesh run */
+        CLV_TRY(check_device(plan, d, lead < 0 ? 0 : count[lead], err));
+    }
     CLV_TRY(check_stages(plan, seen, err));
     bool *constant;
     CLV_TRY(clv_constant_ops(g, arena, &constant, err));
