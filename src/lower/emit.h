@@ -8,7 +8,7 @@
 #define CLV_LOWER_EMIT_H
 
 #include "base/map.h"
-#include "lower/spmd.h"
+#include "lower/spmd_steps.h"
 #include "proto/onnx_write.h"
 #include "sharding/spans.h"
 

@@ -1,13 +1,13 @@
 /* emit_exchange.c - an all-to-all or reduce-scatter as nodes.
  *
  * A collective sends block j of the first dimension to member j, and what comes from member j is
- * block j: so of the tensor's factors (spmd_exchange.h) those that axes shall split are brought to
+ * block j: so of the tensor's factors (spmd_steps.h) those that axes shall split are brought to
  * the front, and as those that they had split what comes out in front is moved to where they
  * belong. Where there were parts of sums, and the dialect has no reduce-scatter, an all-to-all
  * sends as much, and each device reduces what it got.
  */
 #include "lower/emit.h"
-#include "lower/spmd_exchange.h"
+#include "lower/spmd_steps.h"
 
 typedef struct {
     clv_tensor t;
@@ -119,7 +119,7 @@ clv_status clv_emit_exchange(clv_emit *e, const clv_spmd_instr *instr, const clv
     *ret_done = instr->exchange && choose(e, instr->axes, &from->layout, &x);
     if (!*ret_done)
         return CLV_OK;
-    (void)clv_spmd_exchange_view(e->s, x.t, &from->layout, &to->layout, instr->axes, e->only,
-                                 &x.view);
+    const clv_spmd_reshard step = { x.t, &from->layout, &to->layout, instr->axes };
+    (void)clv_spmd_exchange_view(e->s, &step, e->only, &x.view);
     return write_exchange(e, &x, to->name, io);
 }

@@ -1,7 +1,5 @@
 #include "lower/local_file.h"
 
-#include "lower/spmd_box.h"
-
 #define WHAT "writing a lowered model"
 
 static clv_status no_memory(clv_error *err) { return clv_fail_nomem(err, WHAT); }
@@ -253,7 +251,8 @@ static clv_status cut(const clv_local_file *f, const clv_emit_weight *w, const u
     int64_t at = 0;
     clv_box box;
     clv_runs runs;
-    CLV_TRY(clv_spmd_box(f->e.s, w->tensor, &w->layout, w->position, arena, &box, err));
+    CLV_TRY(clv_spmd_box(f->e.s, &(clv_spmd_shard){ w->tensor, w->layout, w->position }, arena,
+                         &box, err));
     (void)clv_dtype_bytes(dtype, clv_box_elems(&box), &ret->n_bytes);
     uint8_t *bytes = clv_arena_take(arena, (size_t)ret->n_bytes + 1);
     if (!bytes)

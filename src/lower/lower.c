@@ -4,7 +4,7 @@
 #include "lower/annotated.h"
 #include "lower/local_file.h"
 #include "lower/manifest.h"
-#include "lower/spmd_box.h"
+#include "lower/spmd_make.h"
 #include "weights/model_source.h"
 
 #define WHAT "lowering a plan"
@@ -161,7 +161,8 @@ static clv_status number_part(lowering *l, const clv_emit_weight *w, int32_t pha
         *ret = l->ids[l->next_id++];
         return CLV_OK;
     }
-    CLV_TRY(clv_spmd_box(l->s, w->tensor, &w->layout, w->position, arena, &box, l->err));
+    CLV_TRY(clv_spmd_box(l->s, &(clv_spmd_shard){ w->tensor, w->layout, w->position }, arena, &box,
+                         l->err));
     CLV_TRY(set_for(l, phase, position, &set));
     CLV_TRY(clv_part_files_add(l->parts, set, w->weight, &box, ret, l->err));
     if (!l->weighing)
@@ -542,9 +543,10 @@ clv_status clv_lower(const clv_onnx_file *file, const clv_model *model, const cl
     *ret = (clv_lower_summary){ .n_models = 0 };
     CLV_TRY(clv_lower_check(model, options->model_name, err));
     if (!annotated) {
-        bool whole = options->form == CLV_FORM_STAGES;
         CLV_TRY(check_names(&l));
-        CLV_TRY(clv_spmd_make(model, types, plan, whole, arena, &l.s, err));
+        CLV_TRY(options->form == CLV_FORM_STAGES
+                    ? clv_spmd_make_whole(model, types, plan, arena, &l.s, err)
+                    : clv_spmd_make(model, types, plan, arena, &l.s, err));
         CLV_TRY(clv_tensor_data_find(file, model, arena, &l.data, err));
         CLV_TRY(clv_weight_list_of(model, arena, &l.weights, err));
     }

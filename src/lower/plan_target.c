@@ -1,7 +1,7 @@
 #include "lower/plan_target.h"
 
 #include "base/map.h"
-#include "lower/spmd_box.h"
+#include "lower/spmd_make.h"
 
 #define WHAT "the shards of a plan"
 
@@ -42,8 +42,9 @@ static clv_status add_shard(maker *m, const clv_spmd_value *v, int32_t position)
         return no_memory(m);
     clv_target_shard *shard = &m->shards[m->n++];
     *shard = (clv_target_shard){ .weight = w, .device = device };
-    CLV_TRY(clv_spmd_box(m->s, v->tensor, m->twice[w] ? &copies : &v->layout, position, m->arena,
-                         &shard->box, m->err));
+    CLV_TRY(clv_spmd_box(m->s,
+                         &(clv_spmd_shard){ v->tensor, m->twice[w] ? copies : v->layout, position },
+                         m->arena, &shard->box, m->err));
     if (clv_box_elems(&shard->box) == 0 && m->s->model->main->weights[w].bytes > 0)
         m->n--; /* this device has nothing of it */
     return CLV_OK;
@@ -67,7 +68,7 @@ clv_status clv_plan_target(const clv_model *model, const clv_types *types, const
 {
     clv_spmd *s;
     int32_t n = model->main->n_weights;
-    CLV_TRY(clv_spmd_make(model, types, plan, false, arena, &s, err));
+    CLV_TRY(clv_spmd_make(model, types, plan, arena, &s, err));
     maker m = { .s = s,
                 .arena = arena,
                 .err = err,

@@ -3,8 +3,9 @@
  *
  * All devices of a stage run the same instructions on different parts of the tensors (single
  * program, multiple data). An instruction is an operator of the model, or a step that brings a
- * tensor from one layout to another. How large the part of a certain device is, and what it is
- * called in a file, is left to whoever writes the program down (emit.h).
+ * tensor from one layout to another. The instructions say nothing of how large the part of a device
+ * is; the functions below work it out for a position of the mesh. Names in files are left to
+ * whoever writes the program down (emit.h). spmd_make.h makes a program of a plan.
  *
  * A stage with a backward pass is two phases: all forward ones come first, then the backward ones
  * from the last stage to the first.
@@ -16,6 +17,7 @@
 #include "plan/plan.h"
 #include "sharding/factors.h"
 #include "sharding/steps.h"
+#include "weights/box.h"
 
 typedef enum {
     CLV_SPMD_INPUT,    /* of the model, given in this layout */
@@ -72,48 +74,47 @@ typedef struct {
     int32_t n_phases, n_instrs, n_values, n_operands;
 } clv_spmd;
 
-/* whole: operators are not split, each stage is one device, as the first of its mesh. The plan must
- * have passed clv_plan_check(). What no output of the model needs is left out. CLV_EFORMAT: the
- * plan splits an operator in a way that its rule does not admit; CLV_EUNSUPP: an operator that
- * draws random numbers would run on several devices. Everything lives in the arena. O(operators +
- * edges + steps + values * positions). */
-clv_status clv_spmd_make(const clv_model *model, const clv_types *types, const clv_plan *plan,
-                         bool whole, clv_arena *arena, clv_spmd **ret, clv_error *err);
+/* The part of a tensor that the device at a position of the mesh has in a layout. */
+typedef struct {
+    clv_tensor tensor;
+    clv_layout layout;
+    int32_t position;
+} clv_spmd_shard;
 
-/* The most dimensions of a view: those of a tensor, each of which the axes of a mesh may take
- * apart. */
-#define CLV_VIEW_MAX (CLV_RANK_MAX + 4 * CLV_MESH_AXES_MAX)
+/* The numbers of a value that is known before the run, all of them numbers and no symbols among
+ * them; NULL: it is not known so, or no result of an operator. O(numbers). */
+const clv_value *clv_spmd_known(const clv_types *types, clv_tensor t);
 
-/* The tensor of a value as layouts split it; false: it can only be copied. */
+/* The tensor as layouts split it; false: it can only be copied, as not all of its sizes are known.
+ */
 bool clv_spmd_split(const clv_spmd *s, clv_tensor t, clv_tensor_split *ret);
-/* CLV_EUNSUPP: it can only be copied, as not all of its sizes are known. */
+/* CLV_EUNSUPP: it can only be copied. */
 clv_status clv_spmd_check_sizes(const clv_spmd *s, clv_tensor t, clv_error *err);
 
-/* Dims of the part of a tensor that a device has: rank entries. The tensor's own must be known.
- * O(rank + axes). */
+/* Where the shard lies in its tensor, which is seen with the dimensions *ret_dims; false: the
+ * tensor can only be copied. O(rank + axes), as all below. */
+bool clv_spmd_part(const clv_spmd *s, const clv_spmd_shard *shard, clv_split_dims *ret_dims,
+                   clv_part *ret);
+/* The dims of the part of a tensor that a device has: rank entries. Sizes must be known. */
 void clv_spmd_dims(const clv_spmd *s, clv_tensor t, const clv_layout *layout, int32_t position,
                    int64_t *ret);
-/* Has the device nothing of a tensor that has something? As above. */
+/* Has the device nothing of a tensor that has something? */
 bool clv_spmd_is_empty(const clv_spmd *s, const clv_spmd_value *v, int32_t position);
 /* How many pieces of a dimension, as seen by an axis that splits within so many outer ones, a
- * device has. As above. */
+ * device has. */
 int64_t clv_spmd_pieces(const clv_spmd *s, clv_tensor t, const clv_layout *layout, int32_t d,
                         int32_t outer, int32_t position);
+/* The shard of a weight of the model as a box of its bytes; a weight that can only be copied is
+ * whole. In the arena. */
+clv_status clv_spmd_box(const clv_spmd *s, const clv_spmd_shard *shard, clv_arena *arena,
+                        clv_box *ret, clv_error *err);
 
-/* What a device has of the factors of an operator: for factor f the elements from low[f] to
- * high[f]. first[f]: it is the first of all that have a share of the factor. Arrays of n_factors.
- * O(factors + axes). */
+/* Does any axis split the factor of the operator's rule? */
+bool clv_spmd_splits(const clv_spmd *s, const clv_spmd_instr *instr, int32_t factor);
+/* What a device works on of the factors of an operator: of factor f the elements from low[f] to
+ * high[f] - 1. first[f]: it is the first of all that have a share of the factor. Arrays of
+ * n_factors. O(factors * axes). */
 void clv_spmd_ranges(const clv_spmd *s, const clv_spmd_instr *instr, int32_t position, int64_t *low,
                      int64_t *high, bool *first);
-/* Does any axis split the factor? */
-bool clv_spmd_splits(const clv_spmd *s, const clv_spmd_instr *instr, int32_t factor);
-
-/* Does every device have of one layout what it needs of the other? Scratch is given back.
- * O(positions * (spans + rank)). */
-clv_status clv_spmd_is_local(const clv_spmd *s, clv_tensor t, const clv_layout *from,
-                             const clv_layout *to, clv_arena *arena, bool *ret, clv_error *err);
-
-/* Numbers of a value that is known before the run, if each is known: no symbols among them. */
-const clv_value *clv_spmd_known(const clv_types *types, clv_tensor t);
 
 #endif

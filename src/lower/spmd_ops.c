@@ -5,35 +5,21 @@
 
 /* -- what is needed -- */
 
-const clv_value *clv_spmd_known(const clv_types *types, clv_tensor t)
-{
-    const clv_value *v = types->value ? types->value[t.i] : NULL;
-    const clv_tensor_info *info = clv_tensor_at(types->graph, t);
-    const clv_type *type = &types->of[t.i];
-    if (!v || info->role != CLV_TENSOR_RESULT || type->kind != CLV_TYPE_TENSOR ||
-        type->dtype == CLV_DT_STRING || !clv_type_is_static(type))
-        return NULL;
-    for (int32_t i = 0; v->i && i < v->n; i++)
-        if (!clv_dim_is_number(v->i[i]))
-            return NULL;
-    return v;
-}
-
-static void need(const clv_spmd *s, clv_tensor t, bool *needed)
+static void mark_producer(const clv_spmd *s, clv_tensor t, bool *needed)
 {
     const clv_tensor_info *info = t.i < 0 ? NULL : clv_tensor_at(s->model->main, t);
     if (info && info->role == CLV_TENSOR_RESULT && !clv_spmd_known(s->types, t))
         needed[info->producer.i] = true;
 }
 
-void clv_spmd_needed(const clv_spmd *s, bool *needed)
+void clv_spmd_mark_needed(const clv_spmd *s, bool *needed)
 {
     const clv_graph *g = s->model->main;
     for (int32_t i = 0; i < g->n_outputs; i++)
-        need(s, g->outputs[i], needed);
+        mark_producer(s, g->outputs[i], needed);
     for (int32_t i = g->n_ops - 1; i >= 0; i--)
         for (int32_t k = 0; needed[i] && k < g->ops[i].n_in; k++)
-            need(s, clv_op_input(g, &g->ops[i], k), needed);
+            mark_producer(s, clv_op_input(g, &g->ops[i], k), needed);
 }
 
 /* -- what draws random numbers -- */
@@ -44,22 +30,20 @@ static const clv_value *value_of(const clv_spmd *s, const clv_graph *g, clv_tens
     return t.i >= 0 && g == s->model->main && s->types->value ? s->types->value[t.i] : NULL;
 }
 
-static bool drops_at_random(const clv_spmd *s, const clv_graph *g, const clv_op_info *op)
-{
-    bool bias = clv_str_is(op->type, "BiasDropout");
-    if (!bias && !clv_str_is(op->type, "Dropout"))
-        return false;
-    clv_tensor ratio = clv_op_input(g, op, bias ? 3 : 1), mode = clv_op_input(g, op, bias ? 4 : 2);
-    return clv_dropout_draws(mode.i >= 0, value_of(s, g, mode), value_of(s, g, ratio));
-}
-
 /* The operator, or the first in its bodies, that draws random numbers without a seed; NULL: none.
  */
 static const clv_op_info *random_in(const clv_spmd *s, const clv_graph *g, const clv_op_info *op)
 {
     bool random = op->kind >= 0 && clv_op_def_at(op->kind)->flags & CLV_OPF_RANDOM;
+    bool bias = clv_str_is(op->type, "BiasDropout");
     const clv_op_info *found = NULL;
-    if ((random || drops_at_random(s, g, op)) && !clv_op_attr(g, op, "seed"))
+    if (bias || clv_str_is(op->type, "Dropout")) {
+        clv_tensor ratio = clv_op_input(g, op, bias ? 3 : 1);
+        clv_tensor mode = clv_op_input(g, op, bias ? 4 : 2);
+        random =
+            random || clv_dropout_draws(mode.i >= 0, value_of(s, g, mode), value_of(s, g, ratio));
+    }
+    if (random && !clv_op_attr(g, op, "seed"))
         return op;
     for (int32_t i = 0; op->function && i < op->function->n_ops && !found; i++)
         found = random_in(s, op->function, &op->function->ops[i]);

@@ -1,16 +1,16 @@
-/* spmd_ops.h - which operators of the model run, and which of them may not: between the files of
- * spmd. */
+/* spmd_ops.h - which operators of the model run, and which of them may not. */
 #ifndef CLV_LOWER_SPMD_OPS_H
 #define CLV_LOWER_SPMD_OPS_H
 
 #include "lower/spmd.h"
 
-/* By operator: does an output of the model need it, other than through what is known before the
- * run? needed: n_ops, all false. O(operators + edges). */
-void clv_spmd_needed(const clv_spmd *s, bool *needed);
+/* Sets needed[] of each operator that an output of the model needs, other than through what is
+ * known before the run. needed: n_ops, all false. O(operators + edges). */
+void clv_spmd_mark_needed(const clv_spmd *s, bool *needed);
 
-/* Would each device of the mesh draw numbers of its own? CLV_EUNSUPP names the operator, or the one
- * in its bodies. One with a seed draws the same everywhere. O(operators of its bodies). */
+/* CLV_EUNSUPP: each device of the mesh would draw random numbers of its own, in the operator or in
+ * one of its bodies, which the sentence names. One with a seed draws the same everywhere.
+ * O(operators of its bodies). */
 clv_status clv_spmd_check_random(const clv_spmd *s, const clv_op_info *op, clv_error *err);
 
 #endif

@@ -12,17 +12,17 @@ typedef struct {
     int32_t n;
     int32_t *of_device; /* by device of the plan; -1 */
     int32_t *first;     /* its first device */
-    int32_t *place;     /* in the order of stages */
-} seats;
+    int32_t *rank;      /* in the order of stages */
+} runners;
 
-static clv_status list_seats(const clv_plan *plan, clv_arena *arena, seats *ret, clv_error *err)
+static clv_status list_runners(const clv_plan *plan, clv_arena *arena, runners *ret, clv_error *err)
 {
     int32_t at = 0;
     ret->n = plan->n_meshes > 0 ? plan->n_meshes : plan->n_devices;
     ret->of_device = CLV_NEW_ARRAY(arena, int32_t, plan->n_devices);
     ret->first = CLV_NEW_ARRAY(arena, int32_t, ret->n);
-    ret->place = CLV_NEW_ARRAY(arena, int32_t, ret->n);
-    if (!ret->of_device || !ret->first || !ret->place)
+    ret->rank = CLV_NEW_ARRAY(arena, int32_t, ret->n);
+    if (!ret->of_device || !ret->first || !ret->rank)
         return clv_fail_nomem(err, WHAT);
     for (int32_t d = 0; d < plan->n_devices; d++)
         ret->of_device[d] = -1;
@@ -33,68 +33,60 @@ static clv_status list_seats(const clv_plan *plan, clv_arena *arena, seats *ret,
     for (int32_t stage = -1; stage < plan->n_stages; stage++)
         for (int32_t i = 0; i < ret->n; i++)
             if (plan->devices[ret->first[i]].stage == stage)
-                ret->place[i] = at++;
+                ret->rank[i] = at++;
     return CLV_OK;
 }
 
 /* Forward through the stages, then backward. */
-static int32_t phase_of_op(const clv_plan *plan, const seats *s, const clv_op_info *op)
+static int32_t phase_of_op(const clv_plan *plan, const runners *r, const clv_op_info *op)
 {
-    int32_t place = s->place[s->of_device[plan->device_of_op[op->file_index]]];
+    int32_t rank = r->rank[r->of_device[plan->device_of_op[op->file_index]]];
     bool backward = plan->backward_op && plan->backward_op[op->file_index];
-    return backward ? 2 * s->n - 1 - place : place;
+    return backward ? 2 * r->n - 1 - rank : rank;
 }
 
-static void make_phase(const clv_plan *plan, const seats *s, int32_t seat, bool backward,
-                       clv_spmd_phase *ret)
-{
-    *ret = (clv_spmd_phase){ .stage = plan->devices[s->first[seat]].stage,
-                             .backward = backward,
-                             .device = plan->n_meshes > 0
-                                           ? plan->mesh_device + (int64_t)seat * plan->mesh_devices
-                                           : &s->first[seat] };
-}
-
-clv_status clv_plan_phases_read(clv_spmd *s, clv_arena *arena, int32_t **ret_of, clv_error *err)
+clv_status clv_spmd_read_phases(clv_spmd *s, clv_arena *arena, int32_t **ret_of, clv_error *err)
 {
     const clv_plan *plan = s->plan;
     const clv_graph *g = s->model->main;
-    seats all;
-    int32_t n_used = 0;
-    CLV_TRY(list_seats(plan, arena, &all, err));
+    runners all;
+    CLV_TRY(list_runners(plan, arena, &all, err));
     int32_t *of = CLV_NEW_ARRAY(arena, int32_t, g->n_ops);
     int32_t *number = CLV_NEW_ARRAY(arena, int32_t, 2 * all.n);
+    int32_t *at_rank = CLV_NEW_ARRAY(arena, int32_t, all.n);
     s->phases = CLV_NEW_ARRAY(arena, clv_spmd_phase, 2 * all.n);
-    int32_t *seat_at = CLV_NEW_ARRAY(arena, int32_t, all.n);
-    if (!of || !number || !seat_at || !s->phases)
+    if (!of || !number || !at_rank || !s->phases)
         return clv_fail_nomem(err, WHAT);
     for (int32_t i = 0; i < all.n; i++)
-        seat_at[all.place[i]] = i;
+        at_rank[all.rank[i]] = i;
     for (int32_t i = 0; i < g->n_ops; i++)
         number[phase_of_op(plan, &all, &g->ops[i])] = 1;
+    s->n_phases = 0;
     for (int32_t p = 0; p < 2 * all.n; p++) {
         bool backward = p >= all.n;
+        int32_t i = at_rank[backward ? 2 * all.n - 1 - p : p];
         if (!number[p])
             continue;
-        number[p] = n_used;
-        make_phase(plan, &all, seat_at[backward ? 2 * all.n - 1 - p : p], backward,
-                   &s->phases[n_used++]);
+        number[p] = s->n_phases;
+        s->phases[s->n_phases++] = (clv_spmd_phase){
+            .stage = plan->devices[all.first[i]].stage,
+            .backward = backward,
+            .device = plan->n_meshes > 0 ? plan->mesh_device + (int64_t)i * plan->mesh_devices
+                                         : &all.first[i],
+        };
     }
     for (int32_t i = 0; i < g->n_ops; i++)
         of[i] = number[phase_of_op(plan, &all, &g->ops[i])];
-    s->n_phases = n_used;
     *ret_of = of;
     return CLV_OK;
 }
 
 /* -- how operators are split -- */
 
-static int32_t factor_named(const clv_factors *f, const char *name, size_t n)
+/* Is the text, of n bytes, the word? */
+static bool is_word(const char *text, size_t n, const char *word)
 {
-    for (int32_t i = 0; i < f->n_factors; i++)
-        if (strlen(f->factors[i].name) == n && memcmp(f->factors[i].name, name, n) == 0)
-            return i;
-    return -1;
+    return strlen(word) == n && memcmp(word, text, n) == 0;
 }
 
 /* "dp=b tp=n", which clv_plan_check() has looked at: axes in their order. */
@@ -105,11 +97,12 @@ static clv_status read_split(const clv_spmd *s, clv_op op, const char *text, int
     for (const char *at = text; *at;) {
         const char *equals = strchr(at, '='), *end = strchr(at, ' ');
         size_t n = end ? (size_t)(end - equals - 1) : strlen(equals + 1);
-        int32_t axis = 0, factor = factor_named(f, equals + 1, n);
-        while (strlen(s->mesh.name[axis]) != (size_t)(equals - at) ||
-               memcmp(s->mesh.name[axis], at, (size_t)(equals - at)) != 0)
+        int32_t axis = 0, factor = 0;
+        while (!is_word(at, (size_t)(equals - at), s->mesh.name[axis]))
             axis++;
-        if (factor < 0) {
+        while (factor < f->n_factors && !is_word(equals + 1, n, f->factors[factor].name))
+            factor++;
+        if (factor == f->n_factors) {
             const char *rule = f->why_whole ? NULL : clv_factors_show(f, arena);
             return clv_fail(err, CLV_EFORMAT,
                             "the plan splits operator '%.*s' by '%.*s', expected a factor of its "
@@ -123,7 +116,7 @@ static clv_status read_split(const clv_spmd *s, clv_op op, const char *text, int
     return CLV_OK;
 }
 
-clv_status clv_plan_choices_read(const clv_spmd *s, clv_arena *arena, int16_t **ret, clv_error *err)
+clv_status clv_spmd_read_choices(const clv_spmd *s, clv_arena *arena, int16_t **ret, clv_error *err)
 {
     const clv_graph *g = s->model->main;
     int16_t *all = CLV_NEW_ARRAY(arena, int16_t, (int64_t)g->n_ops * CLV_MESH_AXES_MAX);
@@ -150,96 +143,68 @@ clv_status clv_plan_choices_read(const clv_spmd *s, clv_arena *arena, int16_t **
 
 /* -- collectives -- */
 
-typedef struct {
-    const clv_spmd *s;
-    clv_map tensors, ops; /* by name, by label */
-    clv_error *err;
-} lookup;
-
-static clv_status index_names(const clv_graph *g, clv_arena *arena, lookup *ret)
+/* One collective of the plan, of tensor t; ops: operators by label. */
+static clv_status read_step(const clv_spmd *s, const clv_map *ops, const clv_plan_collective *c,
+                            clv_tensor t, clv_plan_step *ret, clv_error *err)
 {
-    int32_t id;
-    CLV_TRY(clv_map_init(&ret->tensors, arena, g->n_tensors, ret->err));
-    CLV_TRY(clv_map_init(&ret->ops, arena, g->n_ops, ret->err));
-    for (int32_t t = 0; t < g->n_tensors; t++)
-        CLV_TRY(clv_map_put(&ret->tensors, g->tensors[t].name, t, &id, ret->err));
-    for (int32_t i = 0; i < g->n_ops; i++)
-        CLV_TRY(clv_map_put(&ret->ops, g->ops[i].label, i, &id, ret->err));
-    return CLV_OK;
-}
-
-static clv_status kind_of(const clv_plan_collective *c, clv_step_kind *ret, clv_error *err)
-{
-    for (int32_t k = 0; k < CLV_N_STEPS; k++)
-        if (strcmp(c->kind, clv_step_name((clv_step_kind)k)) == 0) {
-            *ret = (clv_step_kind)k;
-            return CLV_OK;
-        }
-    return clv_fail(err, CLV_EFORMAT,
-                    "the plan has a collective '%.40s' of tensor '%.200s', "
-                    "expected all-reduce, all-gather or another known one",
-                    c->kind, c->tensor);
-}
-
-/* "dp,tp", which clv_plan_check() has looked at. */
-static uint32_t axes_of(const clv_mesh *mesh, const char *text)
-{
-    uint32_t axes = 0;
-    for (const char *at = text; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
-        for (int32_t a = 0; a < mesh->n_axes; a++) {
-            size_t n = strlen(mesh->name[a]);
-            if (strncmp(at, mesh->name[a], n) == 0 && (at[n] == 0 || at[n] == ','))
-                axes |= 1u << a;
-        }
-    return axes;
-}
-
-static clv_status read_step(const lookup *l, const clv_plan_collective *c, int32_t t,
-                            clv_plan_step *ret)
-{
-    const clv_spmd *s = l->s;
+    const clv_mesh *mesh = &s->mesh;
     clv_tensor_split split;
-    CLV_TRY(clv_spmd_check_sizes(s, (clv_tensor){ t }, l->err));
-    (void)clv_spmd_split(s, (clv_tensor){ t }, &split);
-    ret->reader = CLV_NO_OP;
-    CLV_TRY(kind_of(c, &ret->kind, l->err));
-    ret->axes = axes_of(&s->mesh, c->axes);
-    if (c->reader && (ret->reader.i = clv_map_get(&l->ops, clv_str_of(c->reader))) < 0)
-        return clv_fail(l->err, CLV_EFORMAT,
+    int32_t kind = 0;
+    CLV_TRY(clv_spmd_check_sizes(s, t, err));
+    (void)clv_spmd_split(s, t, &split);
+    while (kind < CLV_N_STEPS && strcmp(c->kind, clv_step_name((clv_step_kind)kind)) != 0)
+        kind++;
+    if (kind == CLV_N_STEPS)
+        return clv_fail(err, CLV_EFORMAT,
+                        "the plan has a collective '%.40s' of tensor '%.200s', "
+                        "expected all-reduce, all-gather or another known one",
+                        c->kind, c->tensor);
+    *ret = (clv_plan_step){ .kind = (clv_step_kind)kind, .reader = CLV_NO_OP };
+    /* axes are "dp,tp", which clv_plan_check() has looked at */
+    for (const char *at = c->axes; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+        for (int32_t a = 0; a < mesh->n_axes; a++)
+            if (is_word(at, strcspn(at, ","), mesh->name[a]))
+                ret->axes |= 1u << a;
+    if (c->reader && (ret->reader.i = clv_map_get(ops, clv_str_of(c->reader))) < 0)
+        return clv_fail(err, CLV_EFORMAT,
                         "the plan has a collective for '%.200s', which is no operator of the model",
                         c->reader);
-    CLV_TRY(clv_layout_parse(c->from, &s->mesh, split.rank, &ret->from, l->err));
-    CLV_TRY(clv_layout_parse(c->to, &s->mesh, split.rank, &ret->to, l->err));
-    CLV_TRY(clv_layout_check(&ret->from, &s->mesh, split.rank, &split, l->err));
-    return clv_layout_check(&ret->to, &s->mesh, split.rank, &split, l->err);
+    CLV_TRY(clv_layout_parse(c->from, mesh, split.rank, &ret->from, err));
+    CLV_TRY(clv_layout_parse(c->to, mesh, split.rank, &ret->to, err));
+    CLV_TRY(clv_layout_check(&ret->from, mesh, split.rank, &split, err));
+    return clv_layout_check(&ret->to, mesh, split.rank, &split, err);
 }
 
-clv_status clv_plan_steps_read(const clv_spmd *s, clv_arena *arena, clv_plan_steps *ret,
+clv_status clv_spmd_read_steps(const clv_spmd *s, clv_arena *arena, clv_plan_steps *ret,
                                clv_error *err)
 {
     const clv_graph *g = s->model->main;
-    int32_t n = s->mesh.n_devices > 1 ? s->plan->n_collectives : 0;
+    int32_t n = s->mesh.n_devices > 1 ? s->plan->n_collectives : 0, id;
     int32_t *tensor = CLV_NEW_ARRAY(arena, int32_t, n);
     clv_plan_step *step = CLV_NEW_ARRAY(arena, clv_plan_step, n);
-    lookup l = { .s = s, .err = err };
+    clv_map tensors, ops; /* by name, by label */
     ret->first = CLV_NEW_ARRAY(arena, int32_t, g->n_tensors + 2);
     ret->step = step;
     if (!tensor || !step || !ret->first)
         return clv_fail_nomem(err, WHAT);
-    CLV_TRY(index_names(g, arena, &l));
+    CLV_TRY(clv_map_init(&tensors, arena, g->n_tensors, err));
+    CLV_TRY(clv_map_init(&ops, arena, g->n_ops, err));
+    for (int32_t t = 0; t < g->n_tensors; t++)
+        CLV_TRY(clv_map_put(&tensors, g->tensors[t].name, t, &id, err));
+    for (int32_t i = 0; i < g->n_ops; i++)
+        CLV_TRY(clv_map_put(&ops, g->ops[i].label, i, &id, err));
     for (int32_t i = 0; i < n; i++) {
-        const clv_plan_collective *c = &s->plan->collectives[i];
-        if ((tensor[i] = clv_map_get(&l.tensors, clv_str_of(c->tensor))) < 0)
+        const char *name = s->plan->collectives[i].tensor;
+        if ((tensor[i] = clv_map_get(&tensors, clv_str_of(name))) < 0)
             return clv_fail(
                 err, CLV_EFORMAT,
-                "the plan has a collective of '%.200s', which is no tensor of the model",
-                c->tensor);
+                "the plan has a collective of '%.200s', which is no tensor of the model", name);
         ret->first[tensor[i] + 2]++;
     }
     for (int32_t t = 0; t < g->n_tensors; t++)
         ret->first[t + 2] += ret->first[t + 1];
     for (int32_t i = 0; i < n; i++) /* first[t + 1] moves from the start to the end of t */
-        CLV_TRY(
-            read_step(&l, &s->plan->collectives[i], tensor[i], &step[ret->first[tensor[i] + 1]++]));
+        CLV_TRY(read_step(s, &ops, &s->plan->collectives[i], (clv_tensor){ tensor[i] },
+                          &step[ret->first[tensor[i] + 1]++], err));
     return CLV_OK;
 }

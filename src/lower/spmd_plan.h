@@ -1,4 +1,5 @@
-/* spmd_plan.h - what a plan says of operators and tensors, looked up: between the files of spmd. */
+/* spmd_plan.h - what a plan says of operators and tensors, looked up for spmd_make.h: which phase
+ * runs an operator, how it is split, which collectives stand between layouts. */
 #ifndef CLV_LOWER_SPMD_PLAN_H
 #define CLV_LOWER_SPMD_PLAN_H
 
@@ -19,15 +20,16 @@ typedef struct {
 
 /* By tensor, what the plan's collectives do. CLV_EFORMAT names the collective and what is wrong.
  * O(collectives + tensors). */
-clv_status clv_plan_steps_read(const clv_spmd *s, clv_arena *arena, clv_plan_steps *ret,
+clv_status clv_spmd_read_steps(const clv_spmd *s, clv_arena *arena, clv_plan_steps *ret,
                                clv_error *err);
 
 /* By operator the factor that each axis splits: n_ops * CLV_MESH_AXES_MAX, -1 for none.
  * CLV_EFORMAT: the rule of an operator does not admit it. O(operators). */
-clv_status clv_plan_choices_read(const clv_spmd *s, clv_arena *arena, int16_t **ret,
+clv_status clv_spmd_read_choices(const clv_spmd *s, clv_arena *arena, int16_t **ret,
                                  clv_error *err);
 
-/* Phases, without their instructions; *ret_of: the phase of each operator. */
-clv_status clv_plan_phases_read(clv_spmd *s, clv_arena *arena, int32_t **ret_of, clv_error *err);
+/* s->phases, without their instructions and values; *ret_of: the phase of each operator.
+ * CLV_ENOMEM. O(operators + devices * stages). */
+clv_status clv_spmd_read_phases(clv_spmd *s, clv_arena *arena, int32_t **ret_of, clv_error *err);
 
 #endif

@@ -6,6 +6,7 @@
 #include "lower/annotated.h"
 #include "lower/lower.h"
 #include "lower/plan_types.h"
+#include "lower/spmd_make.h"
 #include "proto/tensor_data.h"
 #include "proto/value_file.h"
 #include "verify/every_tensor.h"
@@ -30,9 +31,9 @@ static clv_status prove(job *j)
     clv_spmd *s;
     clv_verify_result *r = j->ret;
     double *growth, *length;
-    CLV_TRY(clv_spmd_make(j->req->model, j->types, j->req->plan, true, j->arena, &s, j->err));
+    CLV_TRY(clv_spmd_make_whole(j->req->model, j->types, j->req->plan, j->arena, &s, j->err));
     CLV_TRY(clv_prove(s, j->arena, &r->stages, j->err));
-    CLV_TRY(clv_spmd_make(j->req->model, j->types, j->req->plan, false, j->arena, &s, j->err));
+    CLV_TRY(clv_spmd_make(j->req->model, j->types, j->req->plan, j->arena, &s, j->err));
     CLV_TRY(clv_prove(s, j->arena, &r->proof, j->err));
     CLV_TRY(
         clv_growth(j->types, s->factors, s->mesh.n_devices, j->arena, &growth, &length, j->err));

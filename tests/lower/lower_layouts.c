@@ -23,6 +23,7 @@
 #include "cost/shard_choices.h"
 #include "lower/local_file.h"
 #include "lower/lower.h"
+#include "lower/spmd_make.h"
 #include "plan/plan_json_write.h"
 #include "plan/plan_mesh.h"
 #include "sharding/mesh.h"
@@ -125,7 +126,7 @@ static clv_status write_one(tool *t, const char *path, clv_arena *arena)
     clv_spmd *s;
     clv_local_file f;
     clv_out_file *out;
-    CLV_TRY(clv_spmd_make(t->model, t->types->main, &t->plan, false, arena, &s, t->err));
+    CLV_TRY(clv_spmd_make(t->model, t->types->main, &t->plan, arena, &s, t->err));
     CLV_TRY(clv_local_file_make_all(s, arena, &f, t->err));
     clv_weight_source weights = clv_model_source_of(t->source);
     clv_new_tensor *places = CLV_NEW_ARRAY(arena, clv_new_tensor, f.e.n_weights);

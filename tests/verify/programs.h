@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cost/made.h"
+#include "lower/spmd_make.h"
 #include "sharding/mesh.h"
 #include "verify/proof.h"
 
@@ -60,7 +61,7 @@ static inline clv_plan *program_plan(made *m, const char *mesh, int32_t n_stages
 static inline clv_spmd *program_of(made *m, const clv_plan *plan)
 {
     clv_spmd *s = NULL;
-    clv_status status = clv_spmd_make(m->model, m->types, plan, false, m->arena, &s, &m->err);
+    clv_status status = clv_spmd_make(m->model, m->types, plan, m->arena, &s, &m->err);
     cr_assert_eq(status, CLV_OK, "%s", m->err.message);
     return s;
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "cost/shard_choices.h"
+#include "lower/spmd_make.h"
 #include "proto/onnx_file.h"
 #include "sharding/mesh.h"
 #include "verify/proof.h"
@@ -72,7 +73,7 @@ static void prove(tool *t, const char *path, const clv_op_info *op, const char *
     clv_spmd *s;
     clv_proof proof;
     t->split_of_op[op->file_index] = split;
-    clv_status status = clv_spmd_make(t->model, t->types, &t->plan, false, arena, &s, t->err);
+    clv_status status = clv_spmd_make(t->model, t->types, &t->plan, arena, &s, t->err);
     if (status == CLV_OK)
         status = clv_prove(s, arena, &proof, t->err);
     t->split_of_op[op->file_index] = "";

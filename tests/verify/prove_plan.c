@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/file.h"
+#include "lower/spmd_make.h"
 #include "plan/plan_check.h"
 #include "plan/plan_json_read.h"
 #include "proto/onnx_file.h"
@@ -54,7 +55,8 @@ static clv_status work(const char *model_path, const char *plan_path, bool whole
     CLV_TRY(clv_infer(model, bindings, bindings_of(plan, bindings), arena, &types, err));
     CLV_TRY(clv_plan_check(plan, model->main, arena, err));
     double start = now();
-    CLV_TRY(clv_spmd_make(model, types->main, plan, whole, arena, &s, err));
+    CLV_TRY(whole ? clv_spmd_make_whole(model, types->main, plan, arena, &s, err)
+                  : clv_spmd_make(model, types->main, plan, arena, &s, err));
     double made = now();
     CLV_TRY(clv_prove(s, arena, &proof, err));
     printf("%s: %s%s%d tensors in %d layouts, %d operators, %d steps, %d transfers, %d outputs, %d "

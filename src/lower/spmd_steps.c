@@ -1,20 +1,36 @@
-#include "lower/spmd_exchange.h"
+#include "lower/spmd_steps.h"
 
-/* -- how it is seen -- */
+#include "sharding/spans.h"
 
-/* The axes of the step that split a dimension, the outermost first. */
-static int32_t axes_on(const clv_layout *layout, uint32_t axes, int32_t d, int32_t *ret)
+/* -- nothing is sent -- */
+
+clv_status clv_spmd_is_local(const clv_spmd *s, const clv_spmd_reshard *r, clv_arena *arena,
+                             bool *ret, clv_error *err)
 {
-    int32_t all[CLV_MESH_AXES_MAX], n_all = clv_layout_axes_of(layout, d, all), n = 0;
-    for (int32_t i = 0; i < n_all; i++)
-        if (axes >> all[i] & 1)
-            ret[n++] = all[i];
-    return n;
+    clv_mark mark = clv_arena_mark(arena);
+    clv_tensor_split split;
+    clv_status status = CLV_OK;
+    *ret = true;
+    if (!clv_spmd_split(s, r->tensor, &split))
+        return CLV_OK; /* it can only be copied */
+    for (int32_t p = 0; *ret && status == CLV_OK && p < s->mesh.n_devices; p++) {
+        for (int32_t d = 0; *ret && status == CLV_OK && d < split.rank; d++) {
+            clv_spans have, need;
+            status = clv_layout_spans(r->from, &s->mesh, &split, d, p, arena, &have, err);
+            if (status == CLV_OK)
+                status = clv_layout_spans(r->to, &s->mesh, &split, d, p, arena, &need, err);
+            *ret = status == CLV_OK && clv_spans_has(&have, &need);
+        }
+        clv_arena_rewind(arena, mark);
+    }
+    return status;
 }
+
+/* -- the factors of an exchange -- */
 
 typedef struct {
     const clv_spmd *s;
-    clv_tensor t;
+    clv_tensor tensor;
     const clv_layout *layout[2]; /* before and after */
     clv_layout common;           /* both without the axes of the step */
     uint32_t axes;
@@ -27,15 +43,19 @@ static bool view_dim(const viewing *x, int32_t d, int64_t size)
 {
     const clv_layout *last = NULL;
     int32_t *place[2] = { x->view->had, x->view->gets };
-    int32_t axis[2][CLV_MESH_AXES_MAX], n[2], at[2] = { 0 }, last_outer = 0;
-    int64_t within = 1; /* blocks so far */
-    for (int32_t i = 0; i < 2; i++)
-        n[i] = axes_on(x->layout[i], x->axes, d, axis[i]);
+    int32_t axis[2][CLV_MESH_AXES_MAX], n[2] = { 0 }, at[2] = { 0 }, last_outer = 0;
+    int64_t within = 1;               /* blocks so far */
+    for (int32_t i = 0; i < 2; i++) { /* of the axes that split it those of the step */
+        int32_t all[CLV_MESH_AXES_MAX], n_all = clv_layout_axes_of(x->layout[i], d, all);
+        for (int32_t k = 0; k < n_all; k++)
+            if (x->axes >> all[k] & 1)
+                axis[i][n[i]++] = all[k];
+    }
     while (at[0] < n[0] || at[1] < n[1]) {
         int64_t pieces[2] = { INT64_MAX, INT64_MAX };
         for (int32_t i = 0; i < 2; i++)
             if (at[i] < n[i])
-                pieces[i] = clv_spmd_pieces(x->s, x->t, &x->common, d,
+                pieces[i] = clv_spmd_pieces(x->s, x->tensor, &x->common, d,
                                             x->layout[i]->outer[axis[i][at[i]]], x->position);
         int32_t which = pieces[1] < pieces[0];
         int32_t a = axis[which][at[which]++], outer = x->layout[which]->outer[a];
@@ -55,29 +75,28 @@ static bool view_dim(const viewing *x, int32_t d, int64_t size)
     return true;
 }
 
-bool clv_spmd_exchange_view(const clv_spmd *s, clv_tensor t, const clv_layout *from,
-                            const clv_layout *to, uint32_t axes, int32_t position,
+bool clv_spmd_exchange_view(const clv_spmd *s, const clv_spmd_reshard *r, int32_t position,
                             clv_exchange_view *ret)
 {
     viewing x = { .s = s,
-                  .t = t,
-                  .layout = { from, to },
-                  .common = clv_layout_without(to, axes),
-                  .axes = axes,
+                  .tensor = r->tensor,
+                  .layout = { r->from, r->to },
+                  .common = clv_layout_without(r->to, r->axes),
+                  .axes = r->axes,
                   .position = position,
                   .view = ret };
     int64_t dims[CLV_RANK_MAX];
-    clv_spmd_dims(s, t, &x.common, position, dims);
+    clv_spmd_dims(s, r->tensor, &x.common, position, dims);
     ret->rank = 0;
     for (int32_t a = 0; a < CLV_MESH_AXES_MAX; a++)
         ret->had[a] = ret->gets[a] = -1;
-    for (int32_t d = 0; d < s->types->of[t.i].rank; d++)
+    for (int32_t d = 0; d < s->types->of[r->tensor.i].rank; d++)
         if (!view_dim(&x, d, dims[d]))
             return false;
     return true;
 }
 
-/* -- can it be? -- */
+/* -- is it one exchange? -- */
 
 /* Does each of the axes split something, and no other axis further inside the same factor? */
 static bool splits_inside(const clv_layout *layout, uint32_t axes)
@@ -106,35 +125,33 @@ static int64_t parts_of(const clv_spmd *s, const clv_layout *layout, uint32_t ax
 }
 
 /* At one position: nothing is empty, and parts of the group are equal. */
-static bool is_even(const clv_spmd *s, clv_tensor t, const clv_layout *from, const clv_layout *to,
-                    uint32_t axes, int32_t position)
+static bool is_even(const clv_spmd *s, const clv_spmd_reshard *r, int32_t position)
 {
     int64_t all[CLV_RANK_MAX], before[CLV_RANK_MAX], after[CLV_RANK_MAX];
-    clv_layout common = clv_layout_without(to, axes);
-    clv_spmd_dims(s, t, &common, position, all);
-    clv_spmd_dims(s, t, from, position, before);
-    clv_spmd_dims(s, t, to, position, after);
-    for (int32_t d = 0; d < s->types->of[t.i].rank; d++)
-        if (all[d] <= 0 || before[d] * parts_of(s, from, axes, d) != all[d] ||
-            after[d] * parts_of(s, to, axes, d) != all[d])
+    clv_layout common = clv_layout_without(r->to, r->axes);
+    clv_spmd_dims(s, r->tensor, &common, position, all);
+    clv_spmd_dims(s, r->tensor, r->from, position, before);
+    clv_spmd_dims(s, r->tensor, r->to, position, after);
+    for (int32_t d = 0; d < s->types->of[r->tensor.i].rank; d++)
+        if (all[d] <= 0 || before[d] * parts_of(s, r->from, r->axes, d) != all[d] ||
+            after[d] * parts_of(s, r->to, r->axes, d) != all[d])
             return false;
     return true;
 }
 
-bool clv_spmd_is_exchange(const clv_spmd *s, const clv_spmd_instr *step, clv_tensor t,
-                          const clv_layout *from, const clv_layout *to)
+bool clv_spmd_is_exchange(const clv_spmd *s, const clv_spmd_reshard *r, bool local)
 {
-    uint32_t axes = step->axes, sums = clv_layout_partial_axes(from) & axes;
-    clv_layout before = clv_layout_without(from, axes), after = clv_layout_without(to, axes);
+    uint32_t sums = clv_layout_partial_axes(r->from) & r->axes;
+    clv_layout before = clv_layout_without(r->from, r->axes);
+    clv_layout after = clv_layout_without(r->to, r->axes);
     clv_exchange_view view;
     clv_tensor_split split;
-    if (axes == 0 || (sums ? sums != axes : step->local) || !clv_spmd_split(s, t, &split) ||
-        !splits_inside(to, axes) || (!sums && !splits_inside(from, axes)) ||
+    if (r->axes == 0 || (sums ? sums != r->axes : local) || !clv_spmd_split(s, r->tensor, &split) ||
+        !splits_inside(r->to, r->axes) || (!sums && !splits_inside(r->from, r->axes)) ||
         !clv_layout_equal(&before, &after))
         return false;
     for (int32_t p = 0; p < s->mesh.n_devices; p++)
-        if (!is_even(s, t, from, to, axes, p) ||
-            !clv_spmd_exchange_view(s, t, from, to, axes, p, &view))
+        if (!is_even(s, r, p) || !clv_spmd_exchange_view(s, r, p, &view))
             return false;
     return true;
 }
