@@ -21,7 +21,7 @@ static clv_status choose(const char *text, const char *what, const char *const *
 }
 
 static clv_status read_options(const cleave_model *m, const cleave_lower_options *given,
-                               clv_lower_options *ret, clv_error *err)
+                               clv_lowering *ret, clv_error *err)
 {
     static const char *const forms[] = { "stages",      "devices", "emulate",
                                          "ort-options", "olive",   NULL };
@@ -31,12 +31,14 @@ static clv_status read_options(const cleave_model *m, const cleave_lower_options
     CLV_TRY(choose(given->form, "form", forms, &form, err));
     CLV_TRY(choose(given->collectives, "dialect of collectives", dialects, &dialect, err));
     CLV_TRY(choose(given->weights, "kind of weights", kinds, &kind, err));
-    *ret = (clv_lower_options){ .form = (clv_form)form,
-                                .dialect = dialect ? CLV_DIALECT_TENSORRT : CLV_DIALECT_ORT,
-                                .weights = (clv_parts_kind)kind,
-                                .model_name = m->name,
-                                .stop = m->stop,
-                                .stop_ctx = m->stop_ctx };
+    *ret = (clv_lowering){ .file = m->file,
+                           .model = m->model,
+                           .form = (clv_lower_form)form,
+                           .dialect = dialect ? CLV_DIALECT_TENSORRT : CLV_DIALECT_ORT,
+                           .weights = (clv_parts_kind)kind,
+                           .model_name = m->name,
+                           .stop = m->stop,
+                           .stop_ctx = m->stop_ctx };
     return CLV_OK;
 }
 
@@ -44,11 +46,11 @@ static clv_status lower(const cleave_model *m, const clv_plan *plan,
                         const cleave_lower_options *given, const char *folder, clv_arena *arena,
                         clv_lower_summary *ret, clv_error *err)
 {
-    clv_lower_options options;
-    const clv_types *types;
-    CLV_TRY(read_options(m, given, &options, err));
-    CLV_TRY(clv_plan_types(m->model, plan, arena, &types, err));
-    return clv_lower(m->file, m->model, types, plan, &options, folder, arena, ret, err);
+    clv_lowering l;
+    CLV_TRY(read_options(m, given, &l, err));
+    l.plan = plan;
+    CLV_TRY(clv_plan_types(m->model, plan, arena, &l.types, err));
+    return clv_lower(&l, folder, arena, ret, err);
 }
 
 cleave_status cleave_lower(cleave_model *model, const cleave_plan *plan,

@@ -215,8 +215,9 @@ static clv_status cut_into_stages(clv_mesh_candidate *c, const int32_t *answer, 
     const clv_joint *j = c->j;
     clv_request req = *j->req;
     clv_inference inference = *j->analysis->inference;
-    CLV_TRY(clv_local_model_make(j->req->model, j->analysis->costs, c->problem, answer,
-                                 c->resharder, c->arena, &c->local, err));
+    const clv_sharded_model sharded = { j->req->model, j->analysis->costs, c->problem, answer,
+                                        c->resharder };
+    CLV_TRY(clv_local_model_make(&sharded, c->arena, &c->local, err));
     clv_analysis analysis = { .inference = &inference, .costs = c->local->costs };
     inference.main = c->local->types;
     inference.n_open = 0;

@@ -1,160 +1,156 @@
-/* emit.c - the instructions of a phase in their order; what they read first gets its names. */
 #include "lower/emit.h"
+
 #include "lower/opset.h"
 
 #define WHAT "writing a lowered model"
 
-static clv_status no_memory(const clv_emit *e) { return clv_fail_nomem(e->err, WHAT); }
-
 clv_status clv_emit_init(clv_emit *e, const clv_spmd *s, clv_dialect dialect, int32_t only,
                          clv_arena *arena, clv_error *err)
 {
-    *e = (clv_emit){ .s = s,
-                     .dialect = dialect,
-                     .only = only,
-                     .opset = clv_opset_for(s->model),
-                     .arena = arena,
-                     .err = err };
+    *e = (clv_emit){
+        .s = s, .dialect = dialect, .only = only, .opset = clv_opset_for(s->model), .arena = arena
+    };
     e->name =
         CLV_NEW_ARRAY(arena, clv_str, (int64_t)s->n_values * (only < 0 ? s->mesh.n_devices : 1));
     e->io = CLV_NEW_ARRAY(arena, clv_str, s->mesh.n_devices);
     if (!e->name || !e->io)
-        return no_memory(e);
+        return clv_fail_nomem(err, WHAT);
     CLV_TRY(clv_map_init(&e->taken, arena, s->n_values, err));
     CLV_TRY(clv_map_init(&e->constants, arena, 64, err));
     return clv_map_init(&e->parts, arena, 64, err);
 }
 
-/* -- weights -- */
+/* -- names -- */
 
-/* Does the part fill the tensor? */
-static bool is_whole(const clv_type *type, const int64_t *dims)
+/* n: a number behind it; 0: none. */
+static char *numbered_name(clv_emit *e, clv_str base, int32_t position, int32_t n)
 {
+    const clv_spmd_phase *phase = &e->s->phases[e->phase];
+    const char *device = e->s->plan->devices[phase->device[position < 0 ? 0 : position]].name;
+    if (e->only >= 0 || position < 0)
+        return n ? clv_arena_printf(e->arena, "%.*s//%d", CLV_STR_ARG(base), (int)n)
+                 : clv_arena_printf(e->arena, "%.*s", CLV_STR_ARG(base));
+    return n ? clv_arena_printf(e->arena, "%.*s@%s//%d", CLV_STR_ARG(base), device, (int)n)
+             : clv_arena_printf(e->arena, "%.*s@%s", CLV_STR_ARG(base), device);
+}
+
+clv_status clv_emit_fresh(clv_emit *e, clv_str base, int32_t position, bool made, clv_str *ret,
+                          clv_error *err)
+{
+    for (int32_t n = 0;; n++) {
+        uint32_t before = e->taken.n;
+        int32_t id;
+        const char *text = numbered_name(e, base, position, n ? (int32_t)before : 0);
+        if (!text)
+            return clv_fail_nomem(err, WHAT);
+        *ret = clv_str_of(text);
+        CLV_TRY(clv_map_put(&e->taken, *ret, made ? e->n_nodes + 1 : 0, &id, err));
+        if (e->taken.n > before)
+            return CLV_OK;
+    }
+}
+
+clv_status clv_emit_node_name(clv_emit *e, const char *type, clv_str out, clv_str *ret,
+                              clv_error *err)
+{
+    char *text = clv_arena_printf(e->arena, "%s of %.*s", type, CLV_STR_ARG(out));
+    if (!text)
+        return clv_fail_nomem(err, WHAT);
+    *ret = clv_str_of(text);
+    return CLV_OK;
+}
+
+/* -- nodes -- */
+
+clv_status clv_emit_push(clv_emit *e, const clv_new_node *node, clv_error *err)
+{
+    if (!CLV_PUSH_ROOM(e->arena, e->nodes, e->n_nodes, e->cap_nodes))
+        return clv_fail_nomem(err, WHAT);
+    e->nodes[e->n_nodes++] = *node;
+    return CLV_OK;
+}
+
+clv_status clv_emit_node(const clv_emit_scope *scope, const char *type, clv_names in, clv_str *ret,
+                         clv_error *err)
+{
+    return clv_emit_node_with(scope, type, in, (clv_new_attrs){ NULL, 0 }, ret, err);
+}
+
+clv_status clv_emit_node_with(const clv_emit_scope *scope, const char *type, clv_names in,
+                              clv_new_attrs attrs, clv_str *ret, clv_error *err)
+{
+    clv_emit *e = scope->e;
+    clv_new_attr *own_attrs = CLV_NEW_ARRAY(e->arena, clv_new_attr, attrs.n);
+    clv_str *own_in = CLV_NEW_ARRAY(e->arena, clv_str, in.n), *out = CLV_NEW(e->arena, clv_str);
+    clv_new_node node = { .source = CLV_NO_OP,
+                          .type = clv_str_of(type),
+                          .in = own_in,
+                          .out = out,
+                          .n_in = in.n,
+                          .n_out = 1,
+                          .attrs = own_attrs,
+                          .n_attrs = attrs.n };
+    if (!own_attrs || !own_in || !out)
+        return clv_fail_nomem(err, WHAT);
+    if (in.n)
+        memcpy(own_in, in.at, (size_t)in.n * sizeof *in.at);
+    if (attrs.n)
+        memcpy(own_attrs, attrs.at, (size_t)attrs.n * sizeof *attrs.at);
+    CLV_TRY(clv_emit_fresh(e, scope->name, scope->position, true, out, err));
+    CLV_TRY(clv_emit_node_name(e, type, *out, &node.name, err));
+    *ret = *out;
+    return clv_emit_push(e, &node, err);
+}
+
+/* -- constants -- */
+
+int64_t clv_emit_elems(const clv_emit_type *type)
+{
+    int64_t elems = 1;
     for (int32_t i = 0; i < type->rank; i++)
-        if (dims[i] != type->dims[i])
-            return false;
-    return true;
+        elems *= type->dims[i];
+    return elems;
 }
 
-/* A weight's part, under one name however many devices side by side have it. */
-static clv_status name_weight(clv_emit *e, int32_t v, int32_t position)
+clv_status clv_emit_constant(clv_emit *e, const clv_emit_type *type, const void *bytes,
+                             int64_t n_bytes, clv_str *ret, clv_error *err)
 {
-    const clv_spmd_value *value = &e->s->values[v];
-    const clv_tensor_info *info = clv_tensor_at(e->s->model->main, value->tensor);
-    const clv_type *type = &e->s->types->of[value->tensor.i];
-    clv_tensor_split split;
-    clv_emit_weight w = { .weight = info->weight,
-                          .tensor = value->tensor,
-                          .layout = value->layout,
-                          .position = position,
-                          .whole = true };
-    int64_t key[2 + 3 * CLV_SPLIT_RANK_MAX] = { info->weight, 0 };
-    int32_t n = 2, id;
-    if (clv_spmd_split(e->s, value->tensor, &split)) {
-        clv_split_dims dims;
-        clv_part part;
-        int64_t *own = CLV_NEW_ARRAY(e->arena, int64_t, split.rank);
-        if (!own)
-            return no_memory(e);
-        clv_spmd_dims(e->s, value->tensor, &value->layout, position, own);
-        w.rank = split.rank;
-        w.dims = own;
-        w.whole = is_whole(type, own);
-        clv_split_dims_of(&value->layout, &split, &dims);
-        clv_layout_part(&value->layout, &e->s->mesh, &split, &dims, position, &part);
-        for (int32_t i = 0; i < dims.rank && !w.whole; i++) {
-            key[n++] = dims.dims[i];
-            key[n++] = part.offset[i];
-            key[n++] = part.size[i];
-        }
+    size_t n_dims = (size_t)type->rank * sizeof *type->dims;
+    size_t n = sizeof(int64_t) + n_dims + (size_t)n_bytes;
+    clv_mark mark = clv_arena_mark(e->arena);
+    char *key = clv_arena_take(e->arena, n);
+    int64_t kind = (int64_t)type->dtype * (CLV_RANK_MAX + 1) + type->rank;
+    int32_t id;
+    if (!key)
+        return clv_fail_nomem(err, WHAT);
+    memcpy(key, &kind, sizeof kind);
+    if (type->rank)
+        memcpy(key + sizeof kind, type->dims, n_dims);
+    if (n_bytes)
+        memcpy(key + sizeof kind + n_dims, bytes, (size_t)n_bytes);
+    id = clv_map_get(&e->constants, (clv_str){ key, (int32_t)n });
+    if (id >= 0) {
+        clv_arena_rewind(e->arena, mark);
+        *ret = e->tensors[id].name;
+        return CLV_OK;
     }
-    CLV_TRY(clv_map_put_key(&e->parts, key, (size_t)n * sizeof *key, e->n_weights, &id, e->err));
-    if (id == e->n_weights) {
-        if (!CLV_PUSH_ROOM(e->arena, e->weights, e->n_weights, e->cap_weights))
-            return no_memory(e);
-        CLV_TRY(clv_emit_fresh(e, info->name, -1, false, &w.name));
-        e->weights[e->n_weights++] = w;
-    }
-    *clv_emit_name(e, v, position) = e->weights[id].name;
+    CLV_TRY(clv_map_put(&e->constants, (clv_str){ key, (int32_t)n }, e->n_tensors, &id, err));
+    if (!CLV_PUSH_ROOM(e->arena, e->tensors, e->n_tensors, e->cap_tensors))
+        return clv_fail_nomem(err, WHAT);
+    CLV_TRY(clv_emit_fresh(e, clv_str_of("cleave//constant"), -1, false, ret, err));
+    e->tensors[e->n_tensors++] =
+        (clv_new_tensor){ .name = *ret,
+                          .dtype = type->dtype,
+                          .rank = type->rank,
+                          .dims = (const int64_t *)(const void *)(key + sizeof kind),
+                          .bytes = key + sizeof kind + n_dims,
+                          .n_bytes = n_bytes,
+                          .weight = -1 };
     return CLV_OK;
 }
 
-/* -- known values -- */
-
-static bool store(clv_dtype dtype, const clv_value *value, int64_t i, uint8_t *to)
+clv_status clv_emit_ints(clv_emit *e, const int64_t *at, int32_t n, clv_str *ret, clv_error *err)
 {
-    double f = value->f ? value->f[i] : (double)value->i[i];
-    int64_t n = value->i ? value->i[i] : (int64_t)value->f[i];
-    float narrow = (float)f;
-    if (dtype == CLV_DT_FLOAT)
-        memcpy(to, &narrow, sizeof narrow);
-    else if (dtype == CLV_DT_DOUBLE)
-        memcpy(to, &f, sizeof f);
-    else if (!clv_dtype_is_float(dtype) && clv_dtype_bits(dtype) >= 8 &&
-             clv_dtype_bits(dtype) <= 64)
-        memcpy(to, &n, (size_t)clv_dtype_bits(dtype) / 8);
-    else
-        return false;
-    return true;
-}
-
-/* Known numbers of 16 bits are written as those of 32, which hold them exactly, and cast. */
-static clv_status name_known(clv_emit *e, int32_t v, int32_t position)
-{
-    const clv_spmd_value *value = &e->s->values[v];
-    const clv_type *type = &e->s->types->of[value->tensor.i];
-    const clv_value *known = e->s->types->value[value->tensor.i];
-    clv_layout copies = CLV_LAYOUT_COPIES;
-    bool half = type->dtype == CLV_DT_FLOAT16 || type->dtype == CLV_DT_BFLOAT16;
-    clv_dtype dtype = half ? CLV_DT_FLOAT : type->dtype;
-    size_t size = (size_t)clv_dtype_bits(dtype) / 8;
-    uint8_t *bytes = clv_arena_take_array(e->arena, (size_t)known->n + 1, sizeof(int64_t));
-    clv_str name;
-    if (!bytes)
-        return no_memory(e);
-    for (int32_t i = 0; i < known->n; i++)
-        if (!store(dtype, known, i, bytes + (size_t)i * size))
-            return clv_fail(e->err, CLV_EUNSUPP, "a known value of type %s cannot be written",
-                            clv_dtype_name(dtype));
-    CLV_TRY(clv_emit_constant(e, dtype, type->rank, type->dims, bytes,
-                              (int64_t)known->n * (int64_t)size, &name));
-    if (half)
-        CLV_TRY(clv_emit_cast(e, name, type->dtype, value->name, position, &name));
-    return clv_emit_part(e, name, value->tensor, &copies, &value->layout, position, value->name,
-                         clv_emit_name(e, v, position));
-}
-
-static clv_status name_value(clv_emit *e, int32_t v, int32_t position)
-{
-    const clv_spmd_value *value = &e->s->values[v];
-    switch (value->role) {
-    case CLV_SPMD_WEIGHT:
-        return name_weight(e, v, position);
-    case CLV_SPMD_KNOWN:
-        return name_known(e, v, position);
-    case CLV_SPMD_RECEIVED: /* side by side it is the sender's own */
-        if (e->only < 0)
-            *clv_emit_name(e, v, position) = *clv_emit_name(e, value->from, position);
-        break;
-    case CLV_SPMD_INPUT:
-    case CLV_SPMD_RESULT:
-        break;
-    }
-    return CLV_OK;
-}
-
-clv_status clv_emit_phase(clv_emit *e, int32_t phase)
-{
-    const clv_spmd_phase *p = &e->s->phases[phase];
-    e->phase = phase;
-    e->collected = (clv_str){ NULL, 0 };
-    for (int32_t v = p->first_value; v < p->first_value + p->n_values; v++)
-        for (int32_t i = 0; i < e->s->mesh.n_devices; i++)
-            if (clv_emit_active(e, i))
-                CLV_TRY(name_value(e, v, i));
-    for (int32_t i = p->first_instr; i < p->first_instr + p->n_instrs; i++) {
-        const clv_spmd_instr *instr = &e->s->instrs[i];
-        CLV_TRY(instr->op.i < 0 ? clv_emit_step(e, instr) : clv_emit_operator(e, instr));
-    }
-    return CLV_OK;
+    const clv_emit_type type = { CLV_DT_INT64, 1, (int64_t[]){ n } };
+    return clv_emit_constant(e, &type, at, (int64_t)n * (int64_t)sizeof *at, ret, err);
 }

@@ -1,16 +1,16 @@
-/* emit.h - writes the program of a phase down as nodes: for one device, with collectives as nodes
+/* emit.h - the program of a phase written down as nodes: for one device, with collectives as nodes
  * of a dialect, or for all devices side by side, with collectives as standard operators.
  *
  * What comes out is data for proto/onnx_write.h: nodes, small constants, and which part of which
- * weight goes under which name. Parts of weights are not read here.
+ * weight goes under which name. Parts of weights are not read here. This header has what is written
+ * and how a node, a name or a constant is added; emit_phase.h goes through a program.
  */
 #ifndef CLV_LOWER_EMIT_H
 #define CLV_LOWER_EMIT_H
 
 #include "base/map.h"
-#include "lower/spmd_steps.h"
+#include "lower/spmd.h"
 #include "proto/onnx_write.h"
-#include "sharding/spans.h"
 
 typedef enum {
     CLV_DIALECT_PLAIN,   /* all devices are in one file: standard operators */
@@ -22,9 +22,7 @@ typedef enum {
 typedef struct {
     clv_str name;
     int32_t weight; /* of the source's main graph */
-    clv_tensor tensor;
-    clv_layout layout; /* with the position: which part */
-    int32_t position;
+    clv_spmd_shard shard;
     int32_t rank; /* of the part itself */
     const int64_t *dims;
     bool whole;
@@ -42,17 +40,12 @@ typedef struct {
     int32_t phase;
 } clv_emit_collective;
 
-/* The position of member k of the group that the device at a position is in. O(axes). */
-int32_t clv_emit_member(const clv_mesh *mesh, const clv_emit_collective *c, int32_t position,
-                        int32_t k);
-
 typedef struct {
     const clv_spmd *s;
     clv_dialect dialect;
     int32_t only;  /* the position that is written down; -1: all */
     int32_t opset; /* of the standard operators */
     clv_arena *arena;
-    clv_error *err;
     clv_str *name; /* [value * positions that are written + position]; empty: not made yet */
     clv_new_node *nodes;
     clv_new_tensor *tensors;
@@ -80,13 +73,6 @@ typedef struct {
 clv_status clv_emit_init(clv_emit *e, const clv_spmd *s, clv_dialect dialect, int32_t only,
                          clv_arena *arena, clv_error *err);
 
-/* The phase's inputs and received values must have names . Appends its nodes.
- * CLV_EUNSUPP: an operator cannot be written for parts; the sentence says why. O(instructions *
- * positions). */
-clv_status clv_emit_phase(clv_emit *e, int32_t phase);
-
-/* -- for the files of this folder -- */
-
 static inline bool clv_emit_active(const clv_emit *e, int32_t position)
 {
     return e->only < 0 || e->only == position;
@@ -97,101 +83,63 @@ static inline clv_str *clv_emit_name(const clv_emit *e, int32_t value, int32_t p
                        : &e->name[value];
 }
 
+/* -- names -- */
+
 /* A name that nothing else has, made of this one: with the device behind it where several are side
  * by side. made: by a node. */
-clv_status clv_emit_fresh(clv_emit *e, clv_str base, int32_t position, bool made, clv_str *ret);
-/* Is the name that of a node's output? */
-bool clv_emit_is_made(const clv_emit *e, clv_str name);
-
+clv_status clv_emit_fresh(clv_emit *e, clv_str base, int32_t position, bool made, clv_str *ret,
+                          clv_error *err);
 /* What a node is called that the source does not have. Not as its output: in many models operators
  * are called as what they make, and the operator that made this keeps its name. */
-clv_status clv_emit_node_name(clv_emit *e, const char *type, clv_str out, clv_str *ret);
-/* A node with one output of the standard domain; in: names, empty ones left out at the end. */
-clv_status clv_emit_node(clv_emit *e, const char *type, const clv_str *in, int32_t n_in,
-                         const clv_new_attr *attrs, int32_t n_attrs, clv_str want, int32_t position,
-                         clv_str *ret);
+clv_status clv_emit_node_name(clv_emit *e, const char *type, clv_str out, clv_str *ret,
+                              clv_error *err);
+
+/* Tensors by name: what a node reads. CLV_NAMES(a, b) lives as long as the block around it. */
+typedef struct {
+    const clv_str *at;
+    int32_t n;
+} clv_names;
+#define CLV_NAMES(...)                                                                             \
+    ((clv_names){ (clv_str[]){ __VA_ARGS__ },                                                      \
+                  sizeof((clv_str[]){ __VA_ARGS__ }) / sizeof(clv_str) })
+
+/* -- nodes -- */
+
+/* For what nodes are added: names of what they give are made of `name`, for the device at a
+ * position; -1: for none of its own. */
+typedef struct {
+    clv_emit *e;
+    clv_str name;
+    int32_t position;
+} clv_emit_scope;
+
 /* A node as it is; names are copied no further. */
-clv_status clv_emit_push(clv_emit *e, const clv_new_node *node);
+clv_status clv_emit_push(clv_emit *e, const clv_new_node *node, clv_error *err);
+/* A new node of the standard domain without attributes; *ret: its one output. */
+clv_status clv_emit_node(const clv_emit_scope *scope, const char *type, clv_names in, clv_str *ret,
+                         clv_error *err);
+/* The same with attributes, which are copied. */
+typedef struct {
+    const clv_new_attr *at;
+    int32_t n;
+} clv_new_attrs;
+clv_status clv_emit_node_with(const clv_emit_scope *scope, const char *type, clv_names in,
+                              clv_new_attrs attrs, clv_str *ret, clv_error *err);
+
+/* -- constants -- */
+
+/* Of a tensor, or of a view of it. */
+typedef struct {
+    clv_dtype dtype;
+    int32_t rank;
+    const int64_t *dims;
+} clv_emit_type;
+
+int64_t clv_emit_elems(const clv_emit_type *type); /* the product of its dims */
 
 /* Constants, each content once. */
-clv_status clv_emit_constant(clv_emit *e, clv_dtype dtype, int32_t rank, const int64_t *dims,
-                             const void *bytes, int64_t n_bytes, clv_str *ret);
-clv_status clv_emit_ints(clv_emit *e, const int64_t *at, int32_t n, clv_str *ret); /* rank 1 */
-
-typedef enum { CLV_FILL_ZERO, CLV_FILL_ONE, CLV_FILL_LOWEST, CLV_FILL_HIGHEST } clv_fill;
-/* The number in the bytes of the dtype; how many there are, 0: the dtype has no such. */
-int32_t clv_fill_bytes(clv_dtype dtype, clv_fill fill, uint8_t ret[static 16]);
-/* A tensor of one number all over. */
-clv_status clv_emit_filled(clv_emit *e, clv_dtype dtype, int32_t rank, const int64_t *dims,
-                           clv_fill fill, clv_str *ret);
-/* The same where it takes the place of something made of these tensors. Where a device has a file
- * of its own, it is made after them: a runtime would else be free to run what they are made of, and
- * the collectives in it, in another order than on devices that do read them. */
-clv_status clv_emit_filled_after(clv_emit *e, const clv_str *after, int32_t n, clv_dtype dtype,
-                                 int32_t rank, const int64_t *dims, clv_fill fill, clv_str want,
-                                 int32_t position, clv_str *ret);
-
-/* A tensor as it is, but made after another; operator sets before 6 have no nodes for that. */
-clv_status clv_emit_after(clv_emit *e, clv_str in, int32_t rank, clv_str before, clv_str want,
-                          clv_str *ret);
-clv_status clv_emit_reshape(clv_emit *e, clv_str in, clv_dtype dtype, int32_t rank,
-                            const int64_t *dims, clv_str want, int32_t position, clv_str *ret);
-clv_status clv_emit_cast(clv_emit *e, clv_str in, clv_dtype to, clv_str want, int32_t position,
-                         clv_str *ret);
-/* Dimension i becomes what perm[i] was; nothing where all stay. */
-clv_status clv_emit_transpose(clv_emit *e, clv_str in, int32_t rank, const int64_t *perm,
-                              clv_str want, int32_t position, clv_str *ret);
-/* n tensors behind each other; one: itself. */
-clv_status clv_emit_concat(clv_emit *e, const clv_str *in, int32_t n, int32_t axis, clv_str want,
-                           int32_t position, clv_str *ret);
-/* The places in each dimension, of a tensor or view that has dims; places NULL: all of them. Where
- * places are given they are taken, even if they are all: devices of a group shall have the same
- * nodes. */
-clv_status clv_emit_take(clv_emit *e, clv_str in, clv_dtype dtype, int32_t rank,
-                         const int64_t *dims, const clv_spans *const *places, clv_str want,
-                         int32_t position, clv_str *ret);
-/* n tensors of one shape, element by element, as partial results become one. */
-clv_status clv_emit_reduce(clv_emit *e, const clv_str *in, int32_t n, clv_reduce reduce,
-                           clv_dtype dtype, clv_str want, int32_t position, clv_str *ret);
-
-/* The same of blocks, one behind the other in the first dimension; what comes has one. */
-clv_status clv_emit_reduce_blocks(clv_emit *e, clv_str in, int32_t rank, const int64_t *dims,
-                                  clv_reduce reduce, clv_dtype dtype, clv_str want,
-                                  int32_t position, clv_str *ret);
-
-/* What a tensor has in one layout, taken out of what it has in another that includes it. */
-clv_status clv_emit_part(clv_emit *e, clv_str in, clv_tensor t, const clv_layout *from,
-                         const clv_layout *to, int32_t position, clv_str want, clv_str *ret);
-/* Devices that differ in one axis put together what it splits; *io: what all of them have, names by
- * position, *layout how it lies. */
-clv_status clv_emit_gather(clv_emit *e, clv_tensor t, clv_layout *layout, int32_t axis,
-                           clv_str *io);
-
-/* -- nodes of dialects: of the one device that is written down -- */
-
-/* Has the dialect a node for it? reduce: of an all-reduce or reduce-scatter. */
-bool clv_emit_has_collective(const clv_emit *e, clv_step_kind kind, clv_dtype dtype,
-                             clv_reduce reduce);
-/* The node, which all members of the group call the same; the collective is noted. rank, dims: of
- * what it gives. */
-clv_status clv_emit_collective_node(clv_emit *e, clv_emit_collective *c, clv_str in,
-                                    clv_dtype dtype, int32_t rank, const int64_t *dims,
-                                    clv_str want, clv_str *ret);
-/* An all-gather along any dimension, of parts of these dims. */
-clv_status clv_emit_gather_node(clv_emit *e, clv_emit_collective *c, clv_str in, clv_dtype dtype,
-                                int32_t rank, const int64_t *dims, int32_t axis, clv_str want,
-                                clv_str *ret);
-/* A whole step as an all-to-all or a reduce-scatter; *ret_done false: it is none, or the dialect
- * has no such node, and nothing is written. */
-clv_status clv_emit_exchange(clv_emit *e, const clv_spmd_instr *instr, const clv_spmd_value *from,
-                             const clv_spmd_value *to, clv_str *io, bool *ret_done);
-
-clv_status clv_emit_operator(clv_emit *e, const clv_spmd_instr *instr);
-clv_status clv_emit_step(clv_emit *e, const clv_spmd_instr *instr);
-/* An operator that chooses rows of a table by number, where the device has some of them. */
-bool clv_emit_is_lookup(const clv_op_info *op);
-clv_status clv_emit_lookup(clv_emit *e, const clv_spmd_instr *instr, int32_t position,
-                           const clv_new_node *node, int32_t table_axis, int64_t low, int64_t high,
-                           int64_t rows);
+clv_status clv_emit_constant(clv_emit *e, const clv_emit_type *type, const void *bytes,
+                             int64_t n_bytes, clv_str *ret, clv_error *err);
+clv_status clv_emit_ints(clv_emit *e, const int64_t *at, int32_t n, clv_str *ret, clv_error *err);
 
 #endif

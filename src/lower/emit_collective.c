@@ -1,9 +1,6 @@
-/* emit_collective.c - collectives as nodes of a dialect. */
-#include "lower/emit.h"
+#include "lower/emit_collective.h"
 
 #define WHAT "writing a collective"
-
-static clv_status no_memory(const clv_emit *e) { return clv_fail_nomem(e->err, WHAT); }
 
 /* -- what dialects have -- */
 
@@ -49,8 +46,6 @@ bool clv_emit_has_collective(const clv_emit *e, clv_step_kind kind, clv_dtype dt
            (!words[kind].reduces || (number && known));
 }
 
-/* -- groups -- */
-
 int32_t clv_emit_member(const clv_mesh *mesh, const clv_emit_collective *c, int32_t position,
                         int32_t k)
 {
@@ -66,134 +61,116 @@ int32_t clv_emit_member(const clv_mesh *mesh, const clv_emit_collective *c, int3
     return member;
 }
 
-/* The ranks of the group of the device: those of earlier phases come before. */
-static clv_status ranks_of(clv_emit *e, const clv_emit_collective *c, int64_t **ret, int32_t *ret_n)
-{
-    const clv_mesh *mesh = &e->s->mesh;
-    int32_t n = clv_mesh_count(mesh, c->mesh_axes);
-    int64_t *rank = CLV_NEW_ARRAY(e->arena, int64_t, n);
-    if (!rank)
-        return no_memory(e);
-    for (int32_t k = 0; k < n; k++)
-        rank[k] = (int64_t)e->phase * mesh->n_devices + clv_emit_member(mesh, c, e->only, k);
-    *ret = rank;
-    *ret_n = n;
-    return CLV_OK;
-}
-
 /* -- nodes -- */
-
-static clv_status note_collective(clv_emit *e, const clv_emit_collective *c)
-{
-    if (!CLV_PUSH_ROOM(e->arena, e->collectives, e->n_collectives, e->cap_collectives))
-        return no_memory(e);
-    e->collectives[e->n_collectives] = *c;
-    e->collectives[e->n_collectives++].phase = e->phase;
-    return CLV_OK;
-}
 
 #define ATTRS_MAX 5
 
-/* Their number; none of an AllReduce, which is over all ranks. */
-static int32_t ort_attrs(const clv_emit *e, const clv_emit_collective *c, clv_new_attr *attrs)
+static clv_new_attr int_attr(const char *name, int64_t i)
 {
-    int32_t n = 0;
-    if (c->kind == CLV_STEP_ALL_GATHER)
-        attrs[n++] =
-            (clv_new_attr){ .name = clv_str_of("axis"), .kind = CLV_NEW_INT, .i = c->axis };
-    if (c->kind != CLV_STEP_ALL_REDUCE)
-        attrs[n++] = (clv_new_attr){ .name = clv_str_of("group_size"),
-                                     .kind = CLV_NEW_INT,
-                                     .i = clv_mesh_count(&e->s->mesh, c->mesh_axes) };
-    return n;
+    return (clv_new_attr){ .name = clv_str_of(name), .kind = CLV_NEW_INT, .i = i };
 }
 
-static clv_status tensorrt_attrs(clv_emit *e, const clv_emit_collective *c, clv_new_attr *attrs)
+static clv_new_attr string_attr(const char *name, const char *s)
 {
-    const char *reduce = words[c->kind].reduces ? tensorrt_reduce(c->reduce) : "none";
-    int64_t *ranks = NULL;
-    int32_t n = 0;
-    CLV_TRY(ranks_of(e, c, &ranks, &n));
-    attrs[0] = (clv_new_attr){ .name = clv_str_of("collective_operation"),
-                               .kind = CLV_NEW_STRING,
-                               .s = clv_str_of(words[c->kind].tensorrt) };
-    attrs[1] = (clv_new_attr){ .name = clv_str_of("reduce_op"),
-                               .kind = CLV_NEW_STRING,
-                               .s = clv_str_of(reduce) };
-    attrs[2] = (clv_new_attr){ .name = clv_str_of("root"), .kind = CLV_NEW_INT, .i = -1 };
-    attrs[3] = (clv_new_attr){ .name = clv_str_of("group_size"), .kind = CLV_NEW_INT, .i = n };
+    return (clv_new_attr){ .name = clv_str_of(name), .kind = CLV_NEW_STRING, .s = clv_str_of(s) };
+}
+
+/* Ranks count through the devices of one phase after another. */
+static clv_status tensorrt_attrs(const clv_emit *e, const clv_emit_collective *c,
+                                 clv_new_attr *attrs, clv_error *err)
+{
+    const clv_mesh *mesh = &e->s->mesh;
+    int32_t n = clv_mesh_count(mesh, c->mesh_axes);
+    int64_t *ranks = CLV_NEW_ARRAY(e->arena, int64_t, n);
+    if (!ranks)
+        return clv_fail_nomem(err, WHAT);
+    for (int32_t k = 0; k < n; k++)
+        ranks[k] = (int64_t)e->phase * mesh->n_devices + clv_emit_member(mesh, c, e->only, k);
+    attrs[0] = string_attr("collective_operation", words[c->kind].tensorrt);
+    attrs[1] =
+        string_attr("reduce_op", words[c->kind].reduces ? tensorrt_reduce(c->reduce) : "none");
+    attrs[2] = int_attr("root", -1);
+    attrs[3] = int_attr("group_size", n);
     attrs[4] =
         (clv_new_attr){ .name = clv_str_of("groups"), .kind = CLV_NEW_INTS, .ints = ranks, .n = n };
     return CLV_OK;
 }
 
-/* A runtime that infers what is around it from less may come to a wrong end. */
-static clv_status note_type(clv_emit *e, clv_str name, clv_dtype dtype, int32_t rank,
-                            const int64_t *dims)
+/* In e->values, the type of what a collective gives: a runtime that infers what is around it from
+ * less may come to a wrong end. And in e->collectives, the collective. */
+static clv_status list_collective(clv_emit *e, const clv_emit_collective *c, clv_str name,
+                                  const clv_emit_type *type, clv_error *err)
 {
-    int64_t *kept = CLV_NEW_ARRAY(e->arena, int64_t, rank);
-    clv_type *type = CLV_NEW(e->arena, clv_type);
-    if (!kept || !type || !CLV_PUSH_ROOM(e->arena, e->values, e->n_values, e->cap_values))
-        return no_memory(e);
-    memcpy(kept, dims, (size_t)rank * sizeof *dims);
-    *type = (clv_type){ CLV_TYPE_TENSOR, dtype, rank, kept, NULL };
-    e->values[e->n_values++] = (clv_new_value){ name, type };
+    int64_t *dims = CLV_NEW_ARRAY(e->arena, int64_t, type->rank);
+    clv_type *own = CLV_NEW(e->arena, clv_type);
+    if (!dims || !own || !CLV_PUSH_ROOM(e->arena, e->values, e->n_values, e->cap_values) ||
+        !CLV_PUSH_ROOM(e->arena, e->collectives, e->n_collectives, e->cap_collectives))
+        return clv_fail_nomem(err, WHAT);
+    memcpy(dims, type->dims, (size_t)type->rank * sizeof *dims);
+    *own = (clv_type){ CLV_TYPE_TENSOR, type->dtype, type->rank, dims, NULL };
+    e->values[e->n_values++] = (clv_new_value){ name, own };
+    e->collectives[e->n_collectives] = *c;
+    e->collectives[e->n_collectives++].phase = e->phase;
     return CLV_OK;
 }
 
-clv_status clv_emit_collective_node(clv_emit *e, clv_emit_collective *c, clv_str in,
-                                    clv_dtype dtype, int32_t rank, const int64_t *dims,
-                                    clv_str want, clv_str *ret)
+clv_status clv_emit_collective_node(const clv_emit_scope *scope, clv_emit_collective *c, clv_str in,
+                                    const clv_emit_type *type, clv_str *ret, clv_error *err)
 {
+    clv_emit *e = scope->e;
     bool ort = e->dialect == CLV_DIALECT_ORT;
     clv_new_attr attrs[ATTRS_MAX];
-    int32_t n_attrs = ort ? ort_attrs(e, c, attrs) : ATTRS_MAX;
-    const char *type = ort ? words[c->kind].ort : "DistCollective";
-    if (!ort)
-        CLV_TRY(tensorrt_attrs(e, c, attrs));
+    int32_t n = 0;
+    if (!ort) {
+        n = ATTRS_MAX;
+        CLV_TRY(tensorrt_attrs(e, c, attrs, err));
+    } else if (c->kind != CLV_STEP_ALL_REDUCE) { /* that is over all ranks */
+        if (c->kind == CLV_STEP_ALL_GATHER)
+            attrs[n++] = int_attr("axis", c->axis);
+        attrs[n++] = int_attr("group_size", clv_mesh_count(&e->s->mesh, c->mesh_axes));
+    }
     if (e->s->phases[e->phase].idles && e->collected.n > 0)
-        CLV_TRY(clv_emit_after(e, in, rank, e->collected, want, &in));
-    CLV_TRY(clv_emit_node(e, type, &in, 1, attrs, n_attrs, want, e->only, ret));
+        CLV_TRY(clv_emit_after(scope, in, type->rank, e->collected, &in, err));
+    CLV_TRY(clv_emit_node_with(scope, ort ? words[c->kind].ort : "DistCollective", CLV_NAMES(in),
+                               (clv_new_attrs){ attrs, n }, ret, err));
     clv_new_node *node = &e->nodes[e->n_nodes - 1];
     if (ort)
         node->domain = clv_str_of("com.microsoft");
     e->uses_microsoft |= ort;
     /* all members of a group have as many before it, so they call it the same */
     char *name = clv_arena_printf(e->arena, "%s.%d of %.*s", clv_step_name(c->kind),
-                                  (int)e->n_collectives, CLV_STR_ARG(want));
+                                  (int)e->n_collectives, CLV_STR_ARG(scope->name));
     if (!name)
-        return no_memory(e);
+        return clv_fail_nomem(err, WHAT);
     c->node = node->name = clv_str_of(name);
     e->collected = *ret;
-    CLV_TRY(note_type(e, *ret, dtype, rank, dims));
-    return note_collective(e, c);
+    return list_collective(e, c, *ret, type, err);
 }
 
 /* Gathering concatenates along the first dimension in TensorRT, along any in ONNX Runtime. */
-clv_status clv_emit_gather_node(clv_emit *e, clv_emit_collective *c, clv_str in, clv_dtype dtype,
-                                int32_t rank, const int64_t *dims, int32_t axis, clv_str want,
-                                clv_str *ret)
+clv_status clv_emit_gather_node(const clv_emit_scope *scope, clv_emit_collective *c, clv_str in,
+                                const clv_emit_type *type, clv_str *ret, clv_error *err)
 {
-    int64_t view[CLV_VIEW_MAX], perm[CLV_VIEW_MAX];
-    int32_t n = clv_mesh_count(&e->s->mesh, c->mesh_axes);
+    clv_emit *e = scope->e;
+    int32_t rank = type->rank, axis = c->axis, n = clv_mesh_count(&e->s->mesh, c->mesh_axes);
+    int64_t dims[CLV_VIEW_MAX], blocks[CLV_VIEW_MAX], perm[CLV_VIEW_MAX];
+    const clv_emit_type gathered = { type->dtype, rank, dims };
+    const clv_emit_type by_block = { type->dtype, rank + 1, blocks };
+    memcpy(dims, type->dims, (size_t)rank * sizeof *dims);
+    dims[axis] *= n;
     c->kind = CLV_STEP_ALL_GATHER;
     c->reduce = CLV_REDUCE_NONE;
-    c->axis = e->dialect == CLV_DIALECT_ORT ? axis : 0;
-    if (c->axis == axis) {
-        memcpy(view, dims, (size_t)rank * sizeof *dims);
-        view[axis] *= n;
-        return clv_emit_collective_node(e, c, in, dtype, rank, view, want, ret);
-    }
+    if (e->dialect == CLV_DIALECT_ORT || axis == 0)
+        return clv_emit_collective_node(scope, c, in, &gathered, ret, err);
     /* one block a member in front, and moved to where it belongs */
-    view[0] = 1;
-    memcpy(view + 1, dims, (size_t)rank * sizeof *dims);
-    CLV_TRY(clv_emit_reshape(e, in, dtype, rank + 1, view, want, e->only, ret));
-    view[0] = n;
-    CLV_TRY(clv_emit_collective_node(e, c, *ret, dtype, rank + 1, view, want, ret));
+    c->axis = 0;
+    blocks[0] = 1;
+    memcpy(blocks + 1, type->dims, (size_t)rank * sizeof *dims);
+    CLV_TRY(clv_emit_reshape(scope, in, &by_block, ret, err));
+    blocks[0] = n;
+    CLV_TRY(clv_emit_collective_node(scope, c, *ret, &by_block, ret, err));
     for (int32_t i = 0; i <= rank; i++)
         perm[i] = i < axis ? i + 1 : i == axis ? 0 : i;
-    CLV_TRY(clv_emit_transpose(e, *ret, rank + 1, perm, want, e->only, ret));
-    memcpy(view, dims, (size_t)rank * sizeof *dims);
-    view[axis] *= n;
-    return clv_emit_reshape(e, *ret, dtype, rank, view, want, e->only, ret);
+    CLV_TRY(clv_emit_transpose(scope, *ret, rank + 1, perm, ret, err));
+    return clv_emit_reshape(scope, *ret, &gathered, ret, err);
 }

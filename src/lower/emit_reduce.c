@@ -1,88 +1,100 @@
-/* emit_reduce.c - partial results that become one, by standard operators. */
-#include "lower/emit.h"
+#include "lower/emit_reduce.h"
 
+#define WHAT "writing a reduction"
+
+/* Partial results, and the type in which they are reduced. */
 typedef struct {
-    clv_emit *e;
-    clv_str want;
-    int32_t position;
-    clv_dtype dtype; /* in which it is computed */
-} reducing;
-
-static clv_status node(const reducing *r, const char *type, const clv_str *in, int32_t n,
-                       clv_str *ret)
-{
-    return clv_emit_node(r->e, type, in, n, NULL, 0, r->want, r->position, ret);
-}
+    const clv_emit_scope *scope;
+    clv_dtype dtype;
+    clv_str *part;
+    int32_t n;
+} reduction;
 
 /* Two by two, for operators of two inputs. */
-static clv_status chain(const reducing *r, const char *type, const clv_str *in, int32_t n,
-                        clv_str *ret)
+static clv_status chain(const reduction *r, const char *type, clv_str *ret, clv_error *err)
 {
-    clv_str so_far = in[0];
-    for (int32_t i = 1; i < n; i++)
-        CLV_TRY(node(r, type, (clv_str[]){ so_far, in[i] }, 2, &so_far));
+    clv_str so_far = r->part[0];
+    for (int32_t i = 1; i < r->n; i++)
+        CLV_TRY(clv_emit_node(r->scope, type, CLV_NAMES(so_far, r->part[i]), &so_far, err));
     *ret = so_far;
     return CLV_OK;
 }
 
-static clv_status add_up(const reducing *r, const clv_str *in, int32_t n, clv_str *ret)
+/* One node of all of them, for operators of any number of inputs. */
+static clv_status join(const reduction *r, const char *type, clv_str *ret, clv_error *err)
 {
-    return clv_dtype_is_float(r->dtype) ? node(r, "Sum", in, n, ret) : chain(r, "Add", in, n, ret);
+    return clv_emit_node(r->scope, type, (clv_names){ r->part, r->n }, ret, err);
 }
 
-static clv_status each(const reducing *r, const char *type, const clv_str *in, int32_t n,
-                       clv_str *ret)
+static clv_status add_up(const reduction *r, clv_str *ret, clv_error *err)
 {
-    for (int32_t i = 0; i < n; i++)
-        CLV_TRY(node(r, type, &in[i], 1, &ret[i]));
-    return CLV_OK;
+    return clv_dtype_is_float(r->dtype) ? join(r, "Sum", ret, err) : chain(r, "Add", ret, err);
 }
 
-static clv_status constant(const reducing *r, double value, clv_str *ret)
+static clv_status constant(const reduction *r, double value, clv_str *ret, clv_error *err)
 {
+    bool is_float = r->dtype == CLV_DT_FLOAT || r->dtype == CLV_DT_DOUBLE;
+    const clv_emit_type type = { is_float ? r->dtype : CLV_DT_INT64, 0, NULL };
     float narrow = (float)value;
-    int64_t whole = (int64_t)value;
+    int64_t whole = is_float ? 0 : (int64_t)value;
     if (r->dtype == CLV_DT_FLOAT)
-        return clv_emit_constant(r->e, r->dtype, 0, NULL, &narrow, sizeof narrow, ret);
+        return clv_emit_constant(r->scope->e, &type, &narrow, sizeof narrow, ret, err);
     if (r->dtype == CLV_DT_DOUBLE)
-        return clv_emit_constant(r->e, r->dtype, 0, NULL, &value, sizeof value, ret);
-    return clv_emit_constant(r->e, CLV_DT_INT64, 0, NULL, &whole, sizeof whole, ret);
-}
-
-static clv_status mean(const reducing *r, const clv_str *in, int32_t n, clv_str *ret)
-{
-    clv_str both[2];
-    CLV_TRY(add_up(r, in, n, &both[0]));
-    CLV_TRY(constant(r, n, &both[1]));
-    return node(r, "Div", both, 2, ret);
-}
-
-/* root(a^2 + b^2) */
-static clv_status l2(const reducing *r, const clv_str *in, int32_t n, clv_str *square, clv_str *ret)
-{
-    for (int32_t i = 0; i < n; i++)
-        CLV_TRY(node(r, "Mul", (clv_str[]){ in[i], in[i] }, 2, &square[i]));
-    CLV_TRY(add_up(r, square, n, ret));
-    return node(r, "Sqrt", ret, 1, ret);
+        return clv_emit_constant(r->scope->e, &type, &value, sizeof value, ret, err);
+    return clv_emit_constant(r->scope->e, &type, &whole, sizeof whole, ret, err);
 }
 
 /* m + log(exp(a - m) + exp(b - m)), m the largest, but no less than the lowest number: where all
  * are minus infinity, so is the result. */
-static clv_status log_sum(const reducing *r, const clv_str *in, int32_t n, clv_str *part,
-                          clv_str *ret)
+static clv_status log_sum(reduction *r, clv_str *ret, clv_error *err)
 {
-    clv_str most, sum;
-    CLV_TRY(constant(
-        r, r->dtype == CLV_DT_FLOAT ? -3.40282346638528859812e38 : -1.79769313486231570815e308,
-        &part[n]));
-    memcpy(part, in, (size_t)n * sizeof *in);
-    CLV_TRY(node(r, "Max", part, n + 1, &most));
-    for (int32_t i = 0; i < n; i++)
-        CLV_TRY(node(r, "Sub", (clv_str[]){ in[i], most }, 2, &part[i]));
-    CLV_TRY(each(r, "Exp", part, n, part));
-    CLV_TRY(add_up(r, part, n, &sum));
-    CLV_TRY(node(r, "Log", &sum, 1, &sum));
-    return node(r, "Add", (clv_str[]){ sum, most }, 2, ret);
+    double lowest =
+        r->dtype == CLV_DT_FLOAT ? -3.40282346638528859812e38 : -1.79769313486231570815e308;
+    clv_str *all = CLV_NEW_ARRAY(r->scope->e->arena, clv_str, r->n + 1), most, sum;
+    if (!all)
+        return clv_fail_nomem(err, WHAT);
+    memcpy(all, r->part, (size_t)r->n * sizeof *all);
+    CLV_TRY(constant(r, lowest, &all[r->n], err));
+    CLV_TRY(clv_emit_node(r->scope, "Max", (clv_names){ all, r->n + 1 }, &most, err));
+    for (int32_t i = 0; i < r->n; i++)
+        CLV_TRY(clv_emit_node(r->scope, "Sub", CLV_NAMES(r->part[i], most), &r->part[i], err));
+    for (int32_t i = 0; i < r->n; i++)
+        CLV_TRY(clv_emit_node(r->scope, "Exp", CLV_NAMES(r->part[i]), &r->part[i], err));
+    CLV_TRY(add_up(r, &sum, err));
+    CLV_TRY(clv_emit_node(r->scope, "Log", CLV_NAMES(sum), &sum, err));
+    return clv_emit_node(r->scope, "Add", CLV_NAMES(sum, most), ret, err);
+}
+
+/* r->part is scratch. */
+static clv_status reduce_parts(reduction *r, clv_reduce reduce, clv_str *ret, clv_error *err)
+{
+    clv_str sum, count;
+    switch (reduce) {
+    case CLV_REDUCE_SUM:
+        return add_up(r, ret, err);
+    case CLV_REDUCE_MEAN:
+        CLV_TRY(add_up(r, &sum, err));
+        CLV_TRY(constant(r, r->n, &count, err));
+        return clv_emit_node(r->scope, "Div", CLV_NAMES(sum, count), ret, err);
+    case CLV_REDUCE_MAX:
+        return join(r, "Max", ret, err);
+    case CLV_REDUCE_MIN:
+        return join(r, "Min", ret, err);
+    case CLV_REDUCE_PROD:
+        return chain(r, "Mul", ret, err);
+    case CLV_REDUCE_L2: /* root(a^2 + b^2) */
+        for (int32_t i = 0; i < r->n; i++)
+            CLV_TRY(clv_emit_node(r->scope, "Mul", CLV_NAMES(r->part[i], r->part[i]), &r->part[i],
+                                  err));
+        CLV_TRY(add_up(r, &sum, err));
+        return clv_emit_node(r->scope, "Sqrt", CLV_NAMES(sum), ret, err);
+    case CLV_REDUCE_LOG_SUM:
+        return log_sum(r, ret, err);
+    case CLV_REDUCE_NONE:
+    case CLV_N_REDUCES:
+        break;
+    }
+    return clv_fail(err, CLV_EINTERNAL, "a reduction of no kind");
 }
 
 /* Runtimes have kernels for these; others are computed in a wider type. */
@@ -101,66 +113,43 @@ static clv_dtype computed_in(clv_dtype dtype, clv_reduce reduce, int32_t opset)
     return CLV_DT_INT64;
 }
 
-static clv_status compute(const reducing *r, const clv_str *in, int32_t n, clv_reduce reduce,
-                          clv_str *scratch, clv_str *ret)
+clv_status clv_emit_reduce(const clv_emit_scope *scope, clv_names in, clv_reduce reduce,
+                           clv_dtype dtype, clv_str *ret, clv_error *err)
 {
-    switch (reduce) {
-    case CLV_REDUCE_SUM:
-        return add_up(r, in, n, ret);
-    case CLV_REDUCE_MEAN:
-        return mean(r, in, n, ret);
-    case CLV_REDUCE_MAX:
-        return node(r, "Max", in, n, ret);
-    case CLV_REDUCE_MIN:
-        return node(r, "Min", in, n, ret);
-    case CLV_REDUCE_PROD:
-        return chain(r, "Mul", in, n, ret);
-    case CLV_REDUCE_L2:
-        return l2(r, in, n, scratch, ret);
-    case CLV_REDUCE_LOG_SUM:
-        return log_sum(r, in, n, scratch, ret);
-    case CLV_REDUCE_NONE:
-    case CLV_N_REDUCES:
-        break;
-    }
-    return clv_fail(r->e->err, CLV_EINTERNAL, "a reduction of no kind");
-}
-
-clv_status clv_emit_reduce(clv_emit *e, const clv_str *in, int32_t n, clv_reduce reduce,
-                           clv_dtype dtype, clv_str want, int32_t position, clv_str *ret)
-{
-    reducing r = { e, want, position, computed_in(dtype, reduce, e->opset) };
-    clv_str *wide = CLV_NEW_ARRAY(e->arena, clv_str, n),
-            *scratch = CLV_NEW_ARRAY(e->arena, clv_str, n + 1);
-    if (!wide || !scratch)
-        return clv_fail_nomem(e->err, "writing a reduction");
+    clv_emit *e = scope->e;
+    reduction r = { .scope = scope,
+                    .dtype = computed_in(dtype, reduce, e->opset),
+                    .part = CLV_NEW_ARRAY(e->arena, clv_str, in.n),
+                    .n = in.n };
+    if (!r.part)
+        return clv_fail_nomem(err, WHAT);
     if (dtype == CLV_DT_STRING || dtype == CLV_DT_COMPLEX64 || dtype == CLV_DT_COMPLEX128)
-        return clv_fail(e->err, CLV_EUNSUPP, "parts of a tensor of type %s cannot be added up",
+        return clv_fail(err, CLV_EUNSUPP, "parts of a tensor of type %s cannot be added up",
                         clv_dtype_name(dtype));
-    if (n == 1) {
-        *ret = in[0];
+    if (in.n == 1) {
+        *ret = in.at[0];
         return CLV_OK;
     }
-    memcpy(wide, in, (size_t)n * sizeof *in);
-    for (int32_t i = 0; r.dtype != dtype && i < n; i++)
-        CLV_TRY(clv_emit_cast(e, in[i], r.dtype, want, position, &wide[i]));
-    CLV_TRY(compute(&r, wide, n, reduce, scratch, ret));
-    return r.dtype == dtype ? CLV_OK : clv_emit_cast(e, *ret, dtype, want, position, ret);
+    memcpy(r.part, in.at, (size_t)in.n * sizeof *in.at);
+    for (int32_t i = 0; r.dtype != dtype && i < in.n; i++)
+        CLV_TRY(clv_emit_cast(scope, in.at[i], r.dtype, &r.part[i], err));
+    CLV_TRY(reduce_parts(&r, reduce, ret, err));
+    return r.dtype == dtype ? CLV_OK : clv_emit_cast(scope, *ret, dtype, ret, err);
 }
 
-clv_status clv_emit_reduce_blocks(clv_emit *e, clv_str in, int32_t rank, const int64_t *dims,
-                                  clv_reduce reduce, clv_dtype dtype, clv_str want,
-                                  int32_t position, clv_str *ret)
+clv_status clv_emit_reduce_blocks(const clv_emit_scope *scope, clv_str in,
+                                  const clv_emit_type *type, clv_reduce reduce, clv_str *ret,
+                                  clv_error *err)
 {
-    int32_t n = (int32_t)dims[0];
-    clv_str *block = CLV_NEW_ARRAY(e->arena, clv_str, n);
+    int32_t n = (int32_t)type->dims[0];
+    clv_str *block = CLV_NEW_ARRAY(scope->e->arena, clv_str, n);
     if (!block)
-        return clv_fail_nomem(e->err, "writing a reduction");
+        return clv_fail_nomem(err, WHAT);
     for (int32_t k = 0; k < n; k++) {
         clv_span one = { k, 1 };
         clv_spans places = { &one, 1, 1 };
         const clv_spans *along[CLV_VIEW_MAX] = { &places };
-        CLV_TRY(clv_emit_take(e, in, dtype, rank, dims, along, want, position, &block[k]));
+        CLV_TRY(clv_emit_take(scope, in, type, along, &block[k], err));
     }
-    return clv_emit_reduce(e, block, n, reduce, dtype, want, position, ret);
+    return clv_emit_reduce(scope, (clv_names){ block, n }, reduce, type->dtype, ret, err);
 }

@@ -10,13 +10,10 @@
 #define WHAT "the program of one device"
 
 typedef struct {
+    const clv_sharded_model *of;
     const clv_graph *whole;
-    const clv_costs *whole_costs;
     const clv_shard_problem *s;
-    const int32_t *answer;
-    clv_resharder *resharder;
     clv_arena *arena;
-    clv_error *err;
     clv_graph *g;
     clv_types *types;
     /* by operator of the new graph */
@@ -36,137 +33,138 @@ typedef struct {
     int32_t *last_weight; /* by tensor of the whole model: its newest part; -1 */
     int32_t *earlier;     /* by tensor of the new graph: another part of the same weight; -1 */
     int32_t cap_earlier;
-} maker;
-
-static clv_status no_memory(const maker *m) { return clv_fail_nomem(m->err, WHAT); }
+} builder;
 
 /* -- tensors -- */
 
 /* A tensor whose type is that of t in this layout: of the first device, which has the largest part,
  * as it is first along every axis. */
-static clv_status part_type(maker *m, clv_tensor t, const clv_layout *layout, clv_type *ret)
+static clv_status part_type(builder *b, clv_tensor t, const clv_layout *layout, clv_type *ret,
+                            clv_error *err)
 {
     clv_tensor_split split;
-    *ret = m->s->types->of[t.i];
+    *ret = b->s->types->of[t.i];
     if (!clv_split_of_type(ret, &split) || ret->rank == 0)
         return CLV_OK;
-    int64_t *dims = CLV_NEW_ARRAY(m->arena, int64_t, ret->rank);
+    int64_t *dims = CLV_NEW_ARRAY(b->arena, int64_t, ret->rank);
     if (!dims)
-        return no_memory(m);
-    clv_layout_part_dims(layout, m->s->mesh, &split, 0, dims);
+        return clv_fail_nomem(err, WHAT);
+    clv_layout_part_dims(layout, b->s->mesh, &split, 0, dims);
     ret->dims = dims;
     return CLV_OK;
 }
 
-static clv_status add_tensor(maker *m, clv_tensor t, const clv_layout *layout, clv_op producer,
-                             clv_str name, clv_tensor *ret)
+/* The part of t in a layout, under t's name. */
+static clv_status add_tensor(builder *b, clv_tensor t, const clv_layout *layout, clv_op producer,
+                             clv_tensor *ret, clv_error *err)
 {
-    clv_graph *g = m->g;
+    clv_graph *g = b->g;
     int32_t i = g->n_tensors;
-    if (!CLV_PUSH_ROOM(m->arena, g->tensors, i, m->cap_tensors) ||
-        !CLV_PUSH_ROOM(m->arena, m->tensor_of, i, m->cap_tensor_of) ||
-        !CLV_PUSH_ROOM(m->arena, m->layout_of, i, m->cap_layout_of) ||
-        !CLV_PUSH_ROOM(m->arena, m->earlier, i, m->cap_earlier) ||
-        !CLV_PUSH_ROOM(m->arena, m->types->of, i, m->cap_type_of) ||
-        !CLV_PUSH_ROOM(m->arena, m->types->value, i, m->cap_value_of) ||
-        !CLV_PUSH_ROOM(m->arena, m->types->bytes, i, m->cap_bytes_of))
-        return no_memory(m);
-    const clv_tensor_info *from = clv_tensor_at(m->whole, t);
-    g->tensors[i] = (clv_tensor_info){ .name = name,
+    if (!CLV_PUSH_ROOM(b->arena, g->tensors, i, b->cap_tensors) ||
+        !CLV_PUSH_ROOM(b->arena, b->tensor_of, i, b->cap_tensor_of) ||
+        !CLV_PUSH_ROOM(b->arena, b->layout_of, i, b->cap_layout_of) ||
+        !CLV_PUSH_ROOM(b->arena, b->earlier, i, b->cap_earlier) ||
+        !CLV_PUSH_ROOM(b->arena, b->types->of, i, b->cap_type_of) ||
+        !CLV_PUSH_ROOM(b->arena, b->types->value, i, b->cap_value_of) ||
+        !CLV_PUSH_ROOM(b->arena, b->types->bytes, i, b->cap_bytes_of))
+        return clv_fail_nomem(err, WHAT);
+    const clv_tensor_info *from = clv_tensor_at(b->whole, t);
+    g->tensors[i] = (clv_tensor_info){ .name = from->name,
                                        .role = producer.i < 0 ? from->role : CLV_TENSOR_RESULT,
                                        .producer = producer,
                                        .weight = -1,
                                        .outer = CLV_NO_TENSOR };
-    m->tensor_of[i] = t;
-    m->layout_of[i] = *layout;
-    m->earlier[i] = -1;
-    m->types->value[i] = m->s->types->value[t.i];
-    m->types->bytes[i] =
-        clv_part_bytes(m->s->mesh, layout, &m->s->types->of[t.i], m->s->types->bytes[t.i]);
-    CLV_TRY(part_type(m, t, layout, &m->types->of[i]));
+    b->tensor_of[i] = t;
+    b->layout_of[i] = *layout;
+    b->earlier[i] = -1;
+    b->types->value[i] = b->s->types->value[t.i];
+    b->types->bytes[i] =
+        clv_part_bytes(b->s->mesh, layout, &b->s->types->of[t.i], b->s->types->bytes[t.i]);
+    CLV_TRY(part_type(b, t, layout, &b->types->of[i], err));
     g->n_tensors++;
     *ret = (clv_tensor){ i };
     return CLV_OK;
 }
 
 /* The part of a weight in this layout, made at its first use. */
-static clv_status take_weight(maker *m, clv_tensor t, const clv_layout *layout, clv_tensor *ret)
+static clv_status weight_in_layout(builder *b, clv_tensor t, const clv_layout *layout,
+                                   clv_tensor *ret, clv_error *err)
 {
-    clv_graph *g = m->g;
-    for (int32_t i = m->last_weight[t.i]; i >= 0; i = m->earlier[i])
-        if (clv_layout_equal(&m->layout_of[i], layout)) {
+    clv_graph *g = b->g;
+    for (int32_t i = b->last_weight[t.i]; i >= 0; i = b->earlier[i])
+        if (clv_layout_equal(&b->layout_of[i], layout)) {
             *ret = (clv_tensor){ i };
             return CLV_OK;
         }
-    const clv_tensor_info *from = clv_tensor_at(m->whole, t);
-    CLV_TRY(add_tensor(m, t, layout, CLV_NO_OP, from->name, ret));
-    if (!CLV_PUSH_ROOM(m->arena, g->weights, g->n_weights, m->cap_weights))
-        return no_memory(m);
+    const clv_tensor_info *from = clv_tensor_at(b->whole, t);
+    CLV_TRY(add_tensor(b, t, layout, CLV_NO_OP, ret, err));
+    if (!CLV_PUSH_ROOM(b->arena, g->weights, g->n_weights, b->cap_weights))
+        return clv_fail_nomem(err, WHAT);
     clv_const *part = &g->weights[g->n_weights];
-    *part = m->whole->weights[from->weight];
-    if (!part->sparse && m->types->bytes[ret->i] < part->bytes) {
-        part->bytes = m->types->bytes[ret->i];
-        part->dims = m->types->of[ret->i].dims;
-        part->elems = clv_type_elems(&m->types->of[ret->i]);
+    *part = b->whole->weights[from->weight];
+    if (!part->sparse && b->types->bytes[ret->i] < part->bytes) {
+        part->bytes = b->types->bytes[ret->i];
+        part->dims = b->types->of[ret->i].dims;
+        part->elems = clv_type_elems(&b->types->of[ret->i]);
     }
     g->tensors[ret->i].weight = g->n_weights++;
-    m->earlier[ret->i] = m->last_weight[t.i];
-    m->last_weight[t.i] = ret->i;
+    b->earlier[ret->i] = b->last_weight[t.i];
+    b->last_weight[t.i] = ret->i;
     return CLV_OK;
 }
 
 /* -- operators -- */
 
-static clv_status add_op(maker *m, const clv_op_info *info, clv_op of, int32_t collective,
-                         const clv_op_cost *cost, clv_op *ret)
+/* Its operands are to be added next. collective: into communications; -1: none. */
+static clv_status add_op(builder *b, const clv_op_info *info, clv_op of, int32_t collective,
+                         const clv_op_cost *cost, clv_error *err)
 {
-    clv_graph *g = m->g;
+    clv_graph *g = b->g;
     int32_t i = g->n_ops;
-    if (!CLV_PUSH_ROOM(m->arena, g->ops, i, m->cap_ops) ||
-        !CLV_PUSH_ROOM(m->arena, m->op_of, i, m->cap_op_of) ||
-        !CLV_PUSH_ROOM(m->arena, m->communication_of, i, m->cap_communication_of) ||
-        !CLV_PUSH_ROOM(m->arena, m->cost_of, i, m->cap_cost_of))
-        return no_memory(m);
+    if (!CLV_PUSH_ROOM(b->arena, g->ops, i, b->cap_ops) ||
+        !CLV_PUSH_ROOM(b->arena, b->op_of, i, b->cap_op_of) ||
+        !CLV_PUSH_ROOM(b->arena, b->communication_of, i, b->cap_communication_of) ||
+        !CLV_PUSH_ROOM(b->arena, b->cost_of, i, b->cap_cost_of))
+        return clv_fail_nomem(err, WHAT);
     g->ops[i] = *info;
     g->ops[i].file_index = i;
-    g->ops[i].first_in = m->n_in;
-    g->ops[i].first_out = m->n_out;
-    m->op_of[i] = of;
-    m->communication_of[i] = collective;
-    m->cost_of[i] = *cost;
+    g->ops[i].first_in = b->n_in;
+    g->ops[i].first_out = b->n_out;
+    b->op_of[i] = of;
+    b->communication_of[i] = collective;
+    b->cost_of[i] = *cost;
     g->n_ops++;
-    *ret = (clv_op){ i };
     return CLV_OK;
 }
 
-static clv_status add_in(maker *m, clv_tensor t)
+static clv_status add_in(builder *b, clv_tensor t, clv_error *err)
 {
-    if (!CLV_PUSH_ROOM(m->arena, m->g->inputs_of, m->n_in, m->cap_in))
-        return no_memory(m);
-    m->g->inputs_of[m->n_in++] = t;
+    if (!CLV_PUSH_ROOM(b->arena, b->g->inputs_of, b->n_in, b->cap_in))
+        return clv_fail_nomem(err, WHAT);
+    b->g->inputs_of[b->n_in++] = t;
     return CLV_OK;
 }
 
-static clv_status add_out(maker *m, clv_tensor t)
+static clv_status add_out(builder *b, clv_tensor t, clv_error *err)
 {
-    if (!CLV_PUSH_ROOM(m->arena, m->g->outputs_of, m->n_out, m->cap_out))
-        return no_memory(m);
-    m->g->outputs_of[m->n_out++] = t;
+    if (!CLV_PUSH_ROOM(b->arena, b->g->outputs_of, b->n_out, b->cap_out))
+        return clv_fail_nomem(err, WHAT);
+    b->g->outputs_of[b->n_out++] = t;
     return CLV_OK;
 }
 
 /* One step: an operator that reads a tensor and writes it in another layout. */
-static clv_status add_step(maker *m, const clv_step *step, clv_tensor whole, clv_op reader,
-                           clv_tensor *io)
+static clv_status add_step(builder *b, const clv_step *step, clv_tensor whole, clv_op reader,
+                           clv_tensor *io, clv_error *err)
 {
-    clv_str name = clv_tensor_at(m->whole, whole)->name;
-    char *label = clv_arena_printf(m->arena, "%s %d of %.*s", clv_step_name(step->kind),
-                                   (int)m->n_communications, CLV_STR_ARG(name));
+    clv_str name = clv_tensor_at(b->whole, whole)->name;
+    char *label = clv_arena_printf(b->arena, "%s %d of %.*s", clv_step_name(step->kind),
+                                   (int)b->n_communications, CLV_STR_ARG(name));
     clv_op_cost cost = { .link_ns = step->ns };
-    clv_op op;
+    clv_op op = { b->g->n_ops };
     if (!label ||
-        !CLV_PUSH_ROOM(m->arena, m->communications, m->n_communications, m->cap_communications))
-        return no_memory(m);
+        !CLV_PUSH_ROOM(b->arena, b->communications, b->n_communications, b->cap_communications))
+        return clv_fail_nomem(err, WHAT);
     clv_op_info info = { .name = clv_str_of(label),
                          .label = clv_str_of(label),
                          .type = clv_str_of(clv_step_name(step->kind)),
@@ -174,173 +172,168 @@ static clv_status add_step(maker *m, const clv_step *step, clv_tensor whole, clv
                          .kind = CLV_OPKIND_UNKNOWN,
                          .n_in = 1,
                          .n_out = 1 };
-    CLV_TRY(add_op(m, &info, CLV_NO_OP, m->n_communications, &cost, &op));
-    m->communications[m->n_communications++] = (clv_communication){ whole, reader, *step };
-    CLV_TRY(add_in(m, *io));
-    CLV_TRY(add_tensor(m, whole, &step->to, op, clv_str_of(label), io));
-    return add_out(m, *io);
+    CLV_TRY(add_op(b, &info, CLV_NO_OP, b->n_communications, &cost, err));
+    b->communications[b->n_communications++] = (clv_communication){ whole, reader, *step };
+    CLV_TRY(add_in(b, *io, err));
+    CLV_TRY(add_tensor(b, whole, &step->to, op, io, err));
+    b->g->tensors[io->i].name = clv_str_of(label);
+    return add_out(b, *io, err);
 }
 
 /* Brings a tensor to a layout. *io: where it is, and then where it is so. */
-static clv_status bring(maker *m, const clv_layout *to, clv_op reader, clv_tensor *io)
+static clv_status reshard(builder *b, const clv_layout *to, clv_op reader, clv_tensor *io,
+                          clv_error *err)
 {
-    clv_tensor whole = m->tensor_of[io->i];
+    clv_tensor whole = b->tensor_of[io->i];
     clv_chain chain;
-    if (clv_layout_equal(&m->layout_of[io->i], to))
+    if (clv_layout_equal(&b->layout_of[io->i], to))
         return CLV_OK;
-    CLV_TRY(clv_resharder_chain(m->resharder, &m->s->types->of[whole.i], &m->layout_of[io->i], to,
-                                m->arena, &chain, m->err));
+    CLV_TRY(clv_resharder_chain(b->of->resharder, &b->s->types->of[whole.i], &b->layout_of[io->i],
+                                to, b->arena, &chain, err));
     for (int32_t i = 0; i < chain.n; i++)
-        CLV_TRY(add_step(m, &chain.steps[i], whole, reader, io));
+        CLV_TRY(add_step(b, &chain.steps[i], whole, reader, io, err));
     return CLV_OK;
 }
 
 /* Input k of an operator, in the layout that it needs. */
-static clv_status bring_input(maker *m, clv_op op, int32_t k, clv_tensor *ret)
+static clv_status reshard_input(builder *b, clv_op op, int32_t k, clv_tensor *ret, clv_error *err)
 {
-    clv_tensor t = clv_op_input(m->whole, clv_op_at(m->whole, op), k);
-    clv_layout need = clv_shard_need(m->s, m->answer, op, k);
+    clv_tensor t = clv_op_input(b->whole, clv_op_at(b->whole, op), k);
+    clv_layout need = clv_shard_need(b->s, b->of->answer, op, k);
     if (t.i < 0) {
         *ret = t;
         return CLV_OK;
     }
-    if (clv_tensor_at(m->whole, t)->role == CLV_TENSOR_WEIGHT)
-        return take_weight(m, t, &need, ret);
-    *ret = (clv_tensor){ m->home[t.i] };
-    if (m->s->types->value[t.i] || m->s->node_of_op[op.i] < 0)
+    if (clv_tensor_at(b->whole, t)->role == CLV_TENSOR_WEIGHT)
+        return weight_in_layout(b, t, &need, ret, err);
+    *ret = (clv_tensor){ b->home[t.i] };
+    if (b->s->types->value[t.i] || b->s->node_of_op[op.i] < 0)
         return CLV_OK; /* known before the run: it is everywhere as it is */
-    return bring(m, &need, op, ret);
+    return reshard(b, &need, op, ret, err);
 }
 
-static clv_status cost_of_op(maker *m, clv_op op, clv_op_cost *ret)
+static clv_status add_operator(builder *b, clv_op op, clv_error *err)
 {
-    const clv_op_cost *whole = &m->whole_costs->of[op.i];
-    const clv_op_choice *choice = clv_shard_choice(m->s, m->answer, op);
-    *ret = *whole;
-    if (!choice)
-        return CLV_OK;
-    return clv_shard_choice_cost(m->s->types, op, whole, &m->s->factors[op.i], m->s->mesh, choice,
-                                 m->arena, ret, m->err);
-}
-
-static clv_status add_operator(maker *m, clv_op op)
-{
-    const clv_op_info *info = clv_op_at(m->whole, op);
-    clv_tensor *in = CLV_NEW_ARRAY(m->arena, clv_tensor, info->n_in);
-    clv_op_cost cost;
-    clv_op made;
+    const clv_op_info *info = clv_op_at(b->whole, op);
+    const clv_op_choice *choice = clv_shard_choice(b->s, b->of->answer, op);
+    clv_tensor *in = CLV_NEW_ARRAY(b->arena, clv_tensor, info->n_in);
+    clv_op_cost cost = b->of->costs->of[op.i];
     if (!in)
-        return no_memory(m);
+        return clv_fail_nomem(err, WHAT);
     for (int32_t k = 0; k < info->n_in; k++)
-        CLV_TRY(bring_input(m, op, k, &in[k]));
-    CLV_TRY(cost_of_op(m, op, &cost));
-    CLV_TRY(add_op(m, info, op, -1, &cost, &made));
+        CLV_TRY(reshard_input(b, op, k, &in[k], err));
+    if (choice)
+        CLV_TRY(clv_shard_choice_cost(b->s->types, op, &b->of->costs->of[op.i],
+                                      &b->s->factors[op.i], b->s->mesh, choice, b->arena, &cost,
+                                      err));
+    clv_op made = { b->g->n_ops };
+    CLV_TRY(add_op(b, info, op, -1, &cost, err));
     for (int32_t k = 0; k < info->n_in; k++)
-        CLV_TRY(add_in(m, in[k]));
+        CLV_TRY(add_in(b, in[k], err));
     for (int32_t k = 0; k < info->n_out; k++) {
-        clv_tensor t = clv_op_output(m->whole, info, k), part = t;
+        clv_tensor t = clv_op_output(b->whole, info, k), part = t;
         if (t.i >= 0) {
-            clv_layout layout = clv_shard_made(m->s, m->answer, t);
-            CLV_TRY(add_tensor(m, t, &layout, made, clv_tensor_at(m->whole, t)->name, &part));
-            m->home[t.i] = part.i;
+            clv_layout layout = clv_shard_made(b->s, b->of->answer, t);
+            CLV_TRY(add_tensor(b, t, &layout, made, &part, err));
+            b->home[t.i] = part.i;
         }
-        CLV_TRY(add_out(m, part));
+        CLV_TRY(add_out(b, part, err));
     }
     return CLV_OK;
 }
 
 /* What an operator wrote is brought to where it lies, behind it. */
-static clv_status bring_home(maker *m, clv_op op)
+static clv_status reshard_outputs(builder *b, clv_op op, clv_error *err)
 {
-    const clv_op_info *info = clv_op_at(m->whole, op);
-    for (int32_t k = 0; m->s->node_of_op[op.i] >= 0 && k < info->n_out; k++) {
-        clv_tensor t = clv_op_output(m->whole, info, k);
-        if (t.i < 0 || m->s->types->value[t.i])
+    const clv_op_info *info = clv_op_at(b->whole, op);
+    for (int32_t k = 0; b->s->node_of_op[op.i] >= 0 && k < info->n_out; k++) {
+        clv_tensor t = clv_op_output(b->whole, info, k);
+        if (t.i < 0 || b->s->types->value[t.i])
             continue;
-        clv_layout home = clv_shard_home(m->s, m->answer, t);
-        clv_tensor part = { m->home[t.i] };
-        CLV_TRY(bring(m, &home, CLV_NO_OP, &part));
-        m->home[t.i] = part.i;
+        clv_layout home = clv_shard_home(b->s, b->of->answer, t);
+        clv_tensor part = { b->home[t.i] };
+        CLV_TRY(reshard(b, &home, CLV_NO_OP, &part, err));
+        b->home[t.i] = part.i;
     }
     return CLV_OK;
 }
 
 /* -- the graph around them -- */
 
-static clv_status add_inputs(maker *m)
+static clv_status add_inputs(builder *b, clv_error *err)
 {
-    const clv_graph *w = m->whole;
-    m->g->inputs = CLV_NEW_ARRAY(m->arena, clv_tensor, w->n_inputs);
-    if (!m->g->inputs)
-        return no_memory(m);
+    const clv_graph *w = b->whole;
+    b->g->inputs = CLV_NEW_ARRAY(b->arena, clv_tensor, w->n_inputs);
+    if (!b->g->inputs)
+        return clv_fail_nomem(err, WHAT);
     for (int32_t i = 0; i < w->n_inputs; i++) {
         clv_tensor t = w->inputs[i];
-        clv_layout layout = clv_shard_home(m->s, m->answer, t);
-        CLV_TRY(add_tensor(m, t, &layout, CLV_NO_OP, clv_tensor_at(w, t)->name, &m->g->inputs[i]));
-        m->home[t.i] = m->g->inputs[i].i;
+        clv_layout layout = clv_shard_home(b->s, b->of->answer, t);
+        CLV_TRY(add_tensor(b, t, &layout, CLV_NO_OP, &b->g->inputs[i], err));
+        b->home[t.i] = b->g->inputs[i].i;
     }
-    m->g->n_inputs = w->n_inputs;
+    b->g->n_inputs = w->n_inputs;
     return CLV_OK;
 }
 
-static clv_status add_outputs(maker *m)
+static clv_status add_outputs(builder *b, clv_error *err)
 {
-    const clv_graph *w = m->whole;
-    m->g->outputs = CLV_NEW_ARRAY(m->arena, clv_tensor, w->n_outputs);
-    if (!m->g->outputs)
-        return no_memory(m);
+    const clv_graph *w = b->whole;
+    b->g->outputs = CLV_NEW_ARRAY(b->arena, clv_tensor, w->n_outputs);
+    if (!b->g->outputs)
+        return clv_fail_nomem(err, WHAT);
     for (int32_t i = 0; i < w->n_outputs; i++) {
-        clv_tensor t = w->outputs[i], part = { m->home[t.i] };
+        clv_tensor t = w->outputs[i], part = { b->home[t.i] };
         if (part.i < 0) { /* a weight that is returned as it is */
             clv_layout copies = CLV_LAYOUT_COPIES;
-            CLV_TRY(take_weight(m, t, &copies, &part));
+            CLV_TRY(weight_in_layout(b, t, &copies, &part, err));
         }
-        m->g->outputs[m->g->n_outputs++] = part;
-        m->g->tensors[part.i].is_output = true;
+        b->g->outputs[b->g->n_outputs++] = part;
+        b->g->tensors[part.i].is_output = true;
     }
     return CLV_OK;
 }
 
 /* Types of bodies stand by operator: those of the operators that were copied, moved. */
-static clv_status add_bodies(maker *m)
+static clv_status add_bodies(builder *b, clv_error *err)
 {
-    const clv_types *from = m->s->types;
-    int32_t n = m->g->n_ops;
+    const clv_types *from = b->s->types;
+    int32_t n = b->g->n_ops;
     if (!from->first_body)
         return CLV_OK;
-    int32_t *first = CLV_NEW_ARRAY(m->arena, int32_t, n + 1);
-    int64_t *trips = CLV_NEW_ARRAY(m->arena, int64_t, n);
+    int32_t *first = CLV_NEW_ARRAY(b->arena, int32_t, n + 1);
+    int64_t *trips = CLV_NEW_ARRAY(b->arena, int64_t, n);
     if (!first || !trips)
-        return no_memory(m);
+        return clv_fail_nomem(err, WHAT);
     for (int32_t i = 0; i < n; i++) { /* operators keep their order, so their bodies do */
-        int32_t of = m->op_of[i].i;
+        int32_t of = b->op_of[i].i;
         int32_t bodies = of < 0 ? 0 : from->first_body[of + 1] - from->first_body[of];
         first[i + 1] = first[i] + bodies;
         trips[i] = of < 0 || !from->trips ? -1 : from->trips[of];
     }
-    m->types->first_body = first;
-    m->types->body = from->body;
-    m->types->trips = from->trips ? trips : NULL;
+    b->types->first_body = first;
+    b->types->body = from->body;
+    b->types->trips = from->trips ? trips : NULL;
     return CLV_OK;
 }
 
 /* A collective for one reader goes with it; one for all readers with the operator that wrote the
  * tensor, and so sends nothing in another stage than that one's. */
-static clv_status join_collectives(maker *m, clv_costs *c)
+static clv_status join_collectives(builder *b, clv_costs *c, clv_error *err)
 {
-    clv_op *goes_with = CLV_NEW_ARRAY(m->arena, clv_op, m->g->n_ops);
-    clv_op *local = CLV_NEW_ARRAY(m->arena, clv_op, m->whole->n_ops);
+    clv_op *goes_with = CLV_NEW_ARRAY(b->arena, clv_op, b->g->n_ops);
+    clv_op *local = CLV_NEW_ARRAY(b->arena, clv_op, b->whole->n_ops);
     if (!goes_with || !local)
-        return no_memory(m);
-    for (int32_t i = 0; i < m->g->n_ops; i++)
-        if (m->op_of[i].i >= 0)
-            local[m->op_of[i].i] = (clv_op){ i };
-    for (int32_t i = 0; i < m->g->n_ops; i++) {
-        clv_op of = m->op_of[i];
+        return clv_fail_nomem(err, WHAT);
+    for (int32_t i = 0; i < b->g->n_ops; i++)
+        if (b->op_of[i].i >= 0)
+            local[b->op_of[i].i] = (clv_op){ i };
+    for (int32_t i = 0; i < b->g->n_ops; i++) {
+        clv_op of = b->op_of[i];
         if (of.i < 0) {
-            const clv_communication *made = &m->communications[m->communication_of[i]];
+            const clv_communication *made = &b->communications[b->communication_of[i]];
             of = made->reader.i >= 0 ? made->reader
-                                     : clv_tensor_at(m->whole, made->tensor)->producer;
+                                     : clv_tensor_at(b->whole, made->tensor)->producer;
         }
         goes_with[i] = of.i < 0 ? (clv_op){ i } : local[of.i];
     }
@@ -348,112 +341,104 @@ static clv_status join_collectives(maker *m, clv_costs *c)
     return CLV_OK;
 }
 
-static clv_status add_costs(maker *m, clv_local_model *ret)
+static clv_status add_costs(builder *b, clv_local_model *ret, clv_error *err)
 {
-    clv_costs *c = CLV_NEW(m->arena, clv_costs);
-    int32_t *seen = CLV_NEW_ARRAY(m->arena, int32_t, m->g->n_weights);
-    int32_t *seen_whole = CLV_NEW_ARRAY(m->arena, int32_t, m->whole->n_weights);
+    clv_costs *c = CLV_NEW(b->arena, clv_costs);
+    int32_t *seen = CLV_NEW_ARRAY(b->arena, int32_t, b->g->n_weights);
+    int32_t *seen_whole = CLV_NEW_ARRAY(b->arena, int32_t, b->whole->n_weights);
     if (!c || !seen || !seen_whole)
-        return no_memory(m);
-    *c = *m->whole_costs;
-    c->graph = m->g;
-    c->of = m->cost_of;
+        return clv_fail_nomem(err, WHAT);
+    *c = *b->of->costs;
+    c->graph = b->g;
+    c->of = b->cost_of;
     c->n_unknown = c->n_unsized = 0;
     c->total = (clv_op_cost){ .weight_bytes = 0 };
-    for (int32_t i = 0; i < m->g->n_ops; i++) {
+    for (int32_t i = 0; i < b->g->n_ops; i++) {
         clv_op_cost *of = &c->of[i];
-        if (m->op_of[i].i < 0)
+        if (b->op_of[i].i < 0)
             continue;
-        const clv_op_cost *whole = &m->whole_costs->of[m->op_of[i].i];
+        const clv_op_cost *whole = &b->of->costs->of[b->op_of[i].i];
         int64_t bodies =
-            whole->weight_bytes - clv_weights_read(m->whole, m->op_of[i], i + 1, seen_whole);
+            whole->weight_bytes - clv_weights_read(b->whole, b->op_of[i], i + 1, seen_whole);
         of->weight_bytes = clv_weight_add(bodies > 0 ? bodies : 0,
-                                          clv_weights_read(m->g, (clv_op){ i }, i + 1, seen));
+                                          clv_weights_read(b->g, (clv_op){ i }, i + 1, seen));
         c->total.flops += of->flops; /* no more than the whole model's, which add up */
         c->total.matmul_flops += of->matmul_flops;
     }
-    for (int32_t w = 0; w < m->g->n_weights; w++)
-        c->total.weight_bytes = clv_weight_add(c->total.weight_bytes, m->g->weights[w].bytes);
+    for (int32_t w = 0; w < b->g->n_weights; w++)
+        c->total.weight_bytes = clv_weight_add(c->total.weight_bytes, b->g->weights[w].bytes);
     ret->costs = c;
-    return join_collectives(m, c);
+    return join_collectives(b, c, err);
 }
 
 #define RESERVE(ptr, cap, n)                                                                       \
-    ((ptr) = clv_arena_take_array(m->arena, (size_t)((cap) = (n)), sizeof *(ptr)))
+    ((ptr) = clv_arena_take_array(b->arena, (size_t)((cap) = (n)), sizeof *(ptr)))
 
 /* Most often there is half an operator more for each one, at most: then nothing has to grow. */
-static bool reserve(maker *m)
+static bool reserve(builder *b)
 {
-    int32_t n_ops = m->whole->n_ops + m->whole->n_ops / 2;
-    int32_t n_tensors = m->whole->n_tensors + m->whole->n_ops / 2;
-    return RESERVE(m->g->ops, m->cap_ops, n_ops) && RESERVE(m->op_of, m->cap_op_of, n_ops) &&
-           RESERVE(m->communication_of, m->cap_communication_of, n_ops) &&
-           RESERVE(m->cost_of, m->cap_cost_of, n_ops) &&
-           RESERVE(m->g->tensors, m->cap_tensors, n_tensors) &&
-           RESERVE(m->tensor_of, m->cap_tensor_of, n_tensors) &&
-           RESERVE(m->layout_of, m->cap_layout_of, n_tensors) &&
-           RESERVE(m->earlier, m->cap_earlier, n_tensors) &&
-           RESERVE(m->types->of, m->cap_type_of, n_tensors) &&
-           RESERVE(m->types->value, m->cap_value_of, n_tensors) &&
-           RESERVE(m->types->bytes, m->cap_bytes_of, n_tensors) &&
-           RESERVE(m->g->weights, m->cap_weights, m->whole->n_weights);
+    int32_t n_ops = b->whole->n_ops + b->whole->n_ops / 2;
+    int32_t n_tensors = b->whole->n_tensors + b->whole->n_ops / 2;
+    return RESERVE(b->g->ops, b->cap_ops, n_ops) && RESERVE(b->op_of, b->cap_op_of, n_ops) &&
+           RESERVE(b->communication_of, b->cap_communication_of, n_ops) &&
+           RESERVE(b->cost_of, b->cap_cost_of, n_ops) &&
+           RESERVE(b->g->tensors, b->cap_tensors, n_tensors) &&
+           RESERVE(b->tensor_of, b->cap_tensor_of, n_tensors) &&
+           RESERVE(b->layout_of, b->cap_layout_of, n_tensors) &&
+           RESERVE(b->earlier, b->cap_earlier, n_tensors) &&
+           RESERVE(b->types->of, b->cap_type_of, n_tensors) &&
+           RESERVE(b->types->value, b->cap_value_of, n_tensors) &&
+           RESERVE(b->types->bytes, b->cap_bytes_of, n_tensors) &&
+           RESERVE(b->g->weights, b->cap_weights, b->whole->n_weights);
 }
 
-static bool take_room(maker *m)
+static bool allocate(builder *b)
 {
-    int32_t n = m->whole->n_tensors;
-    m->g = CLV_NEW(m->arena, clv_graph);
-    m->types = CLV_NEW(m->arena, clv_types);
-    m->home = CLV_NEW_ARRAY(m->arena, int32_t, n);
-    m->last_weight = CLV_NEW_ARRAY(m->arena, int32_t, n);
-    if (!m->g || !m->types || !m->home || !m->last_weight)
+    int32_t n = b->whole->n_tensors;
+    b->g = CLV_NEW(b->arena, clv_graph);
+    b->types = CLV_NEW(b->arena, clv_types);
+    b->home = CLV_NEW_ARRAY(b->arena, int32_t, n);
+    b->last_weight = CLV_NEW_ARRAY(b->arena, int32_t, n);
+    if (!b->g || !b->types || !b->home || !b->last_weight)
         return false;
     for (int32_t t = 0; t < n; t++)
-        m->home[t] = m->last_weight[t] = -1;
-    *m->g = (clv_graph){ .name = m->whole->name,
-                         .attrs = m->whole->attrs,
-                         .opsets = m->whole->opsets,
-                         .n_opsets = m->whole->n_opsets };
-    m->types->graph = m->g;
-    return reserve(m);
+        b->home[t] = b->last_weight[t] = -1;
+    *b->g = (clv_graph){ .name = b->whole->name,
+                         .attrs = b->whole->attrs,
+                         .opsets = b->whole->opsets,
+                         .n_opsets = b->whole->n_opsets };
+    b->types->graph = b->g;
+    return reserve(b);
 }
 
-clv_status clv_local_model_make(const clv_model *model, const clv_costs *costs,
-                                const clv_shard_problem *s, const int32_t *answer,
-                                clv_resharder *resharder, clv_arena *arena, clv_local_model **ret,
-                                clv_error *err)
+clv_status clv_local_model_make(const clv_sharded_model *of, clv_arena *arena,
+                                clv_local_model **ret, clv_error *err)
 {
-    maker m = { .whole = model->main,
-                .whole_costs = costs,
-                .s = s,
-                .answer = answer,
-                .resharder = resharder,
-                .arena = arena,
-                .err = err };
+    builder b = { .of = of, .whole = of->model->main, .s = of->problem, .arena = arena };
     clv_local_model *made = CLV_NEW(arena, clv_local_model);
     clv_model *copy = CLV_NEW(arena, clv_model);
-    if (!made || !copy || !take_room(&m))
-        return no_memory(&m);
-    CLV_TRY(add_inputs(&m));
-    for (int32_t i = 0; i < m.whole->n_ops; i++) {
-        CLV_TRY(add_operator(&m, (clv_op){ i }));
-        CLV_TRY(bring_home(&m, (clv_op){ i }));
+    if (!made || !copy || !allocate(&b))
+        return clv_fail_nomem(err, WHAT);
+    CLV_TRY(add_inputs(&b, err));
+    for (int32_t i = 0; i < b.whole->n_ops; i++) {
+        CLV_TRY(add_operator(&b, (clv_op){ i }, err));
+        CLV_TRY(reshard_outputs(&b, (clv_op){ i }, err));
     }
-    CLV_TRY(add_outputs(&m));
-    CLV_TRY(clv_graph_list_readers(m.g, arena, err));
-    CLV_TRY(add_bodies(&m));
-    CLV_TRY(add_costs(&m, made));
-    *copy = *model;
-    copy->main = m.g;
-    m.g->model = copy;
+    CLV_TRY(add_outputs(&b, err));
+    CLV_TRY(clv_graph_list_readers(b.g, arena, err));
+    CLV_TRY(add_bodies(&b, err));
+    CLV_TRY(add_costs(&b, made, err));
+    *copy = *of->model;
+    copy->main = b.g;
+    b.g->model = copy;
     made->model = copy;
-    made->types = m.types;
-    made->op_of = m.op_of;
-    made->communication_of = m.communication_of;
-    made->tensor_of = m.tensor_of;
-    made->layout_of = m.layout_of;
-    made->communications = m.communications;
-    made->n_communications = m.n_communications;
+    made->types = b.types;
+    made->op_of = b.op_of;
+    made->communication_of = b.communication_of;
+    made->tensor_of = b.tensor_of;
+    made->layout_of = b.layout_of;
+    made->communications = b.communications;
+    made->n_communications = b.n_communications;
     *ret = made;
     return CLV_OK;
 }

@@ -31,12 +31,19 @@ typedef struct {
     int32_t n_communications;
 } clv_local_model;
 
-/* answer: of the strategy problem s. Tensors keep the names of the whole model; after a collective
- * a name with the layout behind it. Everything lives in the arena, and shares names, attributes and
- * bodies with the whole model. O(operators + edges + collectives). */
-clv_status clv_local_model_make(const clv_model *model, const clv_costs *costs,
-                                const clv_shard_problem *s, const int32_t *answer,
-                                clv_resharder *resharder, clv_arena *arena, clv_local_model **ret,
-                                clv_error *err);
+/* A model with a choice for each operator and tensor how it is split. */
+typedef struct {
+    const clv_model *model;
+    const clv_costs *costs;
+    const clv_shard_problem *problem;
+    const int32_t *answer;    /* of the problem */
+    clv_resharder *resharder; /* has the chains of collectives from layout to layout */
+} clv_sharded_model;
+
+/* Tensors keep the names of the whole model; after a collective a name with the layout behind it.
+ * Everything lives in the arena, and shares names, attributes and bodies with the whole model.
+ * CLV_ENOMEM, or as clv_resharder_chain(). O(operators + edges + collectives). */
+clv_status clv_local_model_make(const clv_sharded_model *of, clv_arena *arena,
+                                clv_local_model **ret, clv_error *err);
 
 #endif

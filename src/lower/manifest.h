@@ -3,9 +3,8 @@
 #define CLV_LOWER_MANIFEST_H
 
 #include "base/checksum.h"
-#include "lower/annotated.h"
-#include "lower/local_file.h"
-#include "lower/lower.h"
+#include "lower/lowering.h"
+#include "lower/model_file.h"
 
 #define CLV_MANIFEST_NAME    "manifest.json"
 #define CLV_MANIFEST_VERSION 1
@@ -13,9 +12,8 @@
 /* A model file of the folder. */
 typedef struct {
     const char *file;
-    int32_t phase, position; /* -1: all of them */
-    const clv_local_io *inputs, *outputs;
-    int32_t n_inputs, n_outputs;
+    clv_file_place place;
+    clv_file_ios inputs, outputs;
 } clv_manifest_model;
 
 typedef struct {
@@ -24,12 +22,14 @@ typedef struct {
     clv_checksum checksum;
 } clv_manifest_file;
 
+/* Text that a tool is to be given, and under which name. */
 typedef struct {
-    const clv_model *model;
-    const clv_types *types;
-    const clv_plan *plan;
-    const clv_spmd *s; /* NULL: the model stays one */
-    const clv_lower_options *options;
+    const char *name, *value;
+} clv_setting;
+
+typedef struct {
+    const clv_lowering *l;
+    const clv_spmd *s;                /* NULL: the model stays one */
     const clv_manifest_model *models; /* by phase, then by position; of one device a phase only */
     const clv_emit_collective *collectives; /* of the first device of each phase */
     const clv_manifest_file *files;
@@ -38,8 +38,8 @@ typedef struct {
     int32_t n_models, n_collectives, n_files, n_settings, n_notes;
 } clv_manifest;
 
-/* The text, in the arena; *ret_transfers: how many tensors go from one model to another. O(models *
- * inputs). */
+/* The text, in the arena; *ret_transfers: how many tensors go from one model to another.
+ * CLV_ENOMEM. O(models * inputs). */
 clv_status clv_manifest_write(const clv_manifest *m, clv_arena *arena, const char **ret_text,
                               size_t *ret_n, int32_t *ret_transfers, clv_error *err);
 

@@ -7,8 +7,6 @@
 
 #define WHAT "split assignments"
 
-static clv_status no_memory(clv_error *err) { return clv_fail_nomem(err, WHAT); }
-
 /* What Olive makes of the name of a node, and the stage that it is to have. */
 typedef struct {
     clv_str key;
@@ -20,7 +18,6 @@ typedef struct {
     const clv_graph *g;
     const clv_plan *plan;
     clv_arena *arena;
-    clv_error *err;
     entry *entries;
     int32_t n_entries;
     clv_map splits;       /* by assignment: its split */
@@ -34,13 +31,11 @@ static int32_t stage_of(const naming *n, int32_t op)
     return n->plan->devices[n->plan->device_of_op[n->g->ops[op].file_index]].stage;
 }
 
-static bool is_standard(const clv_op_info *op, const char *type)
-{
-    return op->domain.n == 0 && clv_str_is(op->type, type);
-}
-
 /* Taken out before anything is assigned. */
-static bool is_removed(const clv_op_info *op) { return is_standard(op, "Identity"); }
+static bool is_removed(const clv_op_info *op)
+{
+    return op->domain.n == 0 && clv_str_is(op->type, "Identity");
+}
 
 /* Copied to whoever reads it. */
 static bool is_copied(const clv_op_info *op)
@@ -56,12 +51,12 @@ static bool is_named(const clv_op_info *op)
 }
 
 /* "/encoder/layer.0/Add" -> "encoder.layer.0.Add" */
-static clv_status key_of(const naming *n, clv_str name, clv_str *ret)
+static clv_status key_of(const naming *n, clv_str name, clv_str *ret, clv_error *err)
 {
     int32_t skipped = 0;
     char *text = clv_arena_take(n->arena, (size_t)name.n + 1);
     if (!text)
-        return no_memory(n->err);
+        return clv_fail_nomem(err, WHAT);
     for (int32_t i = 0; i < name.n; i++)
         text[i] = name.at[i] == '/' ? '.' : name.at[i];
     while (skipped < name.n && text[skipped] == '.')
@@ -74,7 +69,7 @@ static clv_status key_of(const naming *n, clv_str name, clv_str *ret)
 
 /* Component by component: '.' comes before all else, so that those that share components stand
  * together. */
-static int compare(const void *a, const void *b)
+static int by_component(const void *a, const void *b)
 {
     const entry *x = a, *y = b;
     int32_t n = x->key.n < y->key.n ? x->key.n : y->key.n;
@@ -128,33 +123,26 @@ static clv_str prefix_of(const entry *e)
     return (clv_str){ e->key.at, end < e->key.n ? end : e->key.n };
 }
 
-/* What the text could not say: it is read up to ';', in two parts around one '='. */
-static bool can_be_said(clv_str prefix)
-{
-    return prefix.n > 0 && !memchr(prefix.at, ';', (size_t)prefix.n) &&
-           !memchr(prefix.at, '=', (size_t)prefix.n);
-}
-
-static clv_status list_entries(naming *n)
+static clv_status list_entries(naming *n, clv_error *err)
 {
     n->entries = CLV_NEW_ARRAY(n->arena, entry, n->g->n_ops);
     if (!n->entries)
-        return no_memory(n->err);
+        return clv_fail_nomem(err, WHAT);
     for (int32_t i = 0; i < n->g->n_ops; i++) {
         if (!is_named(&n->g->ops[i]))
             continue;
         entry *e = &n->entries[n->n_entries];
         *e = (entry){ .stage = stage_of(n, i), .op = i };
-        CLV_TRY(key_of(n, n->g->ops[i].name, &e->key));
+        CLV_TRY(key_of(n, n->g->ops[i].name, &e->key, err));
         n->n_entries += e->key.n > 0;
     }
     if (n->n_entries > 1)
-        qsort(n->entries, (size_t)n->n_entries, sizeof *n->entries, compare);
+        qsort(n->entries, (size_t)n->n_entries, sizeof *n->entries, by_component);
     find_shared(n->entries, n->n_entries);
     return CLV_OK;
 }
 
-static clv_status write_text(naming *n, char **ret)
+static clv_status write_text(naming *n, char **ret, clv_error *err)
 {
     enum { NUMBER = 16 }; /* bytes of "=", a number and ";" */
     size_t room = 1, at = 0;
@@ -162,15 +150,18 @@ static clv_status write_text(naming *n, char **ret)
         room += (size_t)prefix_of(&n->entries[i]).n + NUMBER;
     char *text = clv_arena_take(n->arena, room);
     if (!text)
-        return no_memory(n->err);
+        return clv_fail_nomem(err, WHAT);
     *text = '\0';
-    CLV_TRY(clv_map_init(&n->splits, n->arena, n->n_entries, n->err));
+    CLV_TRY(clv_map_init(&n->splits, n->arena, n->n_entries, err));
     for (int32_t i = 0; i < n->n_entries; i++) {
         clv_str prefix = prefix_of(&n->entries[i]);
+        /* the text is read up to ';', in two parts around one '=' */
+        bool can_be_written = prefix.n > 0 && !memchr(prefix.at, ';', (size_t)prefix.n) &&
+                              !memchr(prefix.at, '=', (size_t)prefix.n);
         int32_t id;
-        if (!can_be_said(prefix) || clv_map_get(&n->splits, prefix) >= 0)
+        if (!can_be_written || clv_map_get(&n->splits, prefix) >= 0)
             continue;
-        CLV_TRY(clv_map_put(&n->splits, prefix, n->entries[i].stage, &id, n->err));
+        CLV_TRY(clv_map_put(&n->splits, prefix, n->entries[i].stage, &id, err));
         at += (size_t)snprintf(text + at, room - at, "%s%.*s=%d", at ? ";" : "",
                                CLV_STR_ARG(prefix), (int)n->entries[i].stage);
     }
@@ -181,10 +172,10 @@ static clv_status write_text(naming *n, char **ret)
 /* -- what Olive makes of it -- */
 
 /* The assignment of a name, components dropped from its end until there is one; -1: none. */
-static clv_status match(const naming *n, clv_str name, int32_t *ret)
+static clv_status match(const naming *n, clv_str name, int32_t *ret, clv_error *err)
 {
     clv_str key;
-    CLV_TRY(key_of(n, name, &key));
+    CLV_TRY(key_of(n, name, &key, err));
     *ret = -1;
     while (key.n > 0 && (*ret = clv_map_get(&n->splits, key)) < 0) {
         do
@@ -203,7 +194,7 @@ static clv_op writer_of(const naming *n, const clv_op_info *op, int32_t k)
 }
 
 /* In order: by its name, but no earlier than what it reads. */
-static clv_status assign_forward(naming *n)
+static clv_status assign_forward(naming *n, clv_error *err)
 {
     for (int32_t i = 0; i < n->g->n_ops; i++) {
         const clv_op_info *op = &n->g->ops[i];
@@ -213,7 +204,7 @@ static clv_status assign_forward(naming *n)
         if (is_removed(op) || clv_str_is(op->type, "Constant"))
             continue;
         if (is_named(op))
-            CLV_TRY(match(n, op->name, &n->split[i]));
+            CLV_TRY(match(n, op->name, &n->split[i], err));
         for (int32_t k = 0; k < clv_op_n_explicit(op); k++) {
             clv_op writer = writer_of(n, op, k);
             if (writer.i >= 0 && n->split[writer.i] > n->split[i])
@@ -240,18 +231,18 @@ static void assign_backward(naming *n)
     }
 }
 
-static clv_status check_splits(const naming *n)
+static clv_status check_splits(const naming *n, clv_error *err)
 {
     bool *used = CLV_NEW_ARRAY(n->arena, bool, n->plan->n_stages);
     if (!used)
-        return no_memory(n->err);
+        return clv_fail_nomem(err, WHAT);
     for (int32_t i = 0; i < n->n_entries; i++)
         used[n->entries[i].stage] = true;
     for (int32_t i = 0; i < n->g->n_ops; i++) {
         const clv_op_info *op = &n->g->ops[i];
         int32_t stage = stage_of(n, i);
         if (!is_removed(op) && !is_copied(op) && n->split[i] != stage)
-            return clv_fail(n->err, CLV_EFORMAT,
+            return clv_fail(err, CLV_EFORMAT,
                             "node '%.*s' would come into split %d of Olive, which goes by the "
                             "names of nodes and of those they read from, but the plan has it in "
                             "stage %d: use --form stages",
@@ -259,7 +250,7 @@ static clv_status check_splits(const naming *n)
     }
     for (int32_t s = 0; s < n->plan->n_stages; s++)
         if (!used[s])
-            return clv_fail(n->err, CLV_EFORMAT,
+            return clv_fail(err, CLV_EFORMAT,
                             "stage %d of the plan has no node that split assignments could name: "
                             "use --form stages",
                             (int)s);
@@ -267,14 +258,14 @@ static clv_status check_splits(const naming *n)
 }
 
 /* Only explicit inputs are brought into a split. */
-static clv_status check_bodies(const naming *n)
+static clv_status check_bodies(const naming *n, clv_error *err)
 {
     for (int32_t i = 0; i < n->g->n_ops; i++) {
         const clv_op_info *op = &n->g->ops[i];
         if (op->n_implicit == 0)
             continue;
         clv_tensor t = clv_op_input(n->g, op, clv_op_n_explicit(op));
-        return clv_fail(n->err, CLV_EUNSUPP,
+        return clv_fail(err, CLV_EUNSUPP,
                         "a body of node '%.*s' takes '%.*s' from around it, which Olive does not "
                         "bring along: use --form stages",
                         CLV_STR_ARG(op->label), CLV_STR_ARG(clv_tensor_at(n->g, t)->name));
@@ -285,19 +276,19 @@ static clv_status check_bodies(const naming *n)
 clv_status clv_olive_assignments(const clv_model *model, const clv_plan *plan, clv_arena *arena,
                                  const char **ret, clv_error *err)
 {
-    naming n = { .g = model->main, .plan = plan, .arena = arena, .err = err };
+    naming n = { .g = model->main, .plan = plan, .arena = arena };
     char *text = NULL;
     n.through = CLV_NEW_ARRAY(arena, clv_op, model->main->n_ops);
     n.split = CLV_NEW_ARRAY(arena, int32_t, model->main->n_ops);
     n.least_child = CLV_NEW_ARRAY(arena, int32_t, model->main->n_ops);
     if (!n.through || !n.split || !n.least_child)
-        return no_memory(err);
-    CLV_TRY(check_bodies(&n));
-    CLV_TRY(list_entries(&n));
-    CLV_TRY(write_text(&n, &text));
-    CLV_TRY(assign_forward(&n));
+        return clv_fail_nomem(err, WHAT);
+    CLV_TRY(check_bodies(&n, err));
+    CLV_TRY(list_entries(&n, err));
+    CLV_TRY(write_text(&n, &text, err));
+    CLV_TRY(assign_forward(&n, err));
     assign_backward(&n);
-    CLV_TRY(check_splits(&n));
+    CLV_TRY(check_splits(&n, err));
     *ret = text;
     return CLV_OK;
 }

@@ -85,6 +85,10 @@ typedef struct {
  * them; NULL: it is not known so, or no result of an operator. O(numbers). */
 const clv_value *clv_spmd_known(const clv_types *types, clv_tensor t);
 
+/* The most dimensions of a view: those of a tensor, each of which the axes of a mesh may take
+ * apart. */
+#define CLV_VIEW_MAX (CLV_RANK_MAX + 4 * CLV_MESH_AXES_MAX)
+
 /* The tensor as layouts split it; false: it can only be copied, as not all of its sizes are known.
  */
 bool clv_spmd_split(const clv_spmd *s, clv_tensor t, clv_tensor_split *ret);

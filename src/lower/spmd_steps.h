@@ -28,10 +28,6 @@ clv_status clv_spmd_is_local(const clv_spmd *s, const clv_spmd_reshard *r, clv_a
  * empty, parts of a group are equal and their factors nest. O(positions * rank * axes). */
 bool clv_spmd_is_exchange(const clv_spmd *s, const clv_spmd_reshard *r, bool local);
 
-/* The most dimensions of a view: those of a tensor, each of which the axes of a mesh may take
- * apart. */
-#define CLV_VIEW_MAX (CLV_RANK_MAX + 4 * CLV_MESH_AXES_MAX)
-
 typedef struct {
     int64_t dims[CLV_VIEW_MAX];
     int32_t rank;

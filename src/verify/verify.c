@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "compile/folder.h"
-#include "lower/annotated.h"
 #include "lower/lower.h"
 #include "lower/plan_types.h"
 #include "lower/spmd_make.h"
@@ -124,13 +123,17 @@ static int ask(void *ctx)
 }
 
 /* Lowers, runs, and takes what was lowered away again; its outputs stay. */
-static clv_status lower_and_run(job *j, const clv_model *model, const clv_plan *plan, clv_form form,
-                                const char *name, clv_verified_form *f)
+static clv_status lower_and_run(job *j, const clv_model *model, const clv_plan *plan,
+                                clv_lower_form form, const char *name, clv_verified_form *f)
 {
-    clv_lower_options o = { .form = form,
-                            .model_name = j->req->model_name,
-                            .stop = j->req->runner.stop ? ask : NULL,
-                            .stop_ctx = (void *)&j->req->runner };
+    clv_lowering l = { .file = j->req->file,
+                       .model = model,
+                       .types = j->types,
+                       .plan = plan,
+                       .form = form,
+                       .model_name = j->req->model_name,
+                       .stop = j->req->runner.stop ? ask : NULL,
+                       .stop_ctx = (void *)&j->req->runner };
     clv_lower_summary summary;
     clv_runner_answer answer;
     clv_runner runner = j->req->runner;
@@ -140,8 +143,7 @@ static clv_status lower_and_run(job *j, const clv_model *model, const clv_plan *
         clv_arena_free(scratch);
         return clv_fail_nomem(j->err, WHAT);
     }
-    clv_status status =
-        clv_lower(j->req->file, model, j->types, plan, &o, folder, scratch, &summary, j->err);
+    clv_status status = clv_lower(&l, folder, scratch, &summary, j->err);
     clv_arena_free(scratch);
     if (status == CLV_EUNSUPP) {
         f->why_not = clv_arena_printf(j->arena, "%s", j->err->message);
@@ -164,9 +166,9 @@ static clv_verified_form *new_form(job *j, const char *name)
     return f;
 }
 
-static clv_status run_form(job *j, clv_form form, const char *whole)
+static clv_status run_form(job *j, clv_lower_form form, const char *whole)
 {
-    const char *name = clv_form_name(form);
+    const char *name = clv_lower_form_name(form);
     clv_verified_form *f = new_form(j, name);
     CLV_TRY(lower_and_run(j, j->req->model, j->req->plan, form, name, f));
     if (f->why_not || f->fault)
@@ -215,8 +217,8 @@ static clv_status run_all(job *j)
                         answer.fault);
     j->ret->runtime = answer.runtime;
     for (int32_t form = 0; form < CLV_N_FORMS; form++) /* the model itself has nothing to compare */
-        if (!clv_form_is_annotated((clv_form)form))
-            CLV_TRY(run_form(j, (clv_form)form, whole));
+        if (!clv_lower_form_is_annotated((clv_lower_form)form))
+            CLV_TRY(run_form(j, (clv_lower_form)form, whole));
     return j->req->all ? run_tensors(j) : CLV_OK;
 }
 

@@ -21,8 +21,8 @@
 
 #include "base/json.h"
 #include "cost/shard_choices.h"
-#include "lower/local_file.h"
 #include "lower/lower.h"
+#include "lower/model_file.h"
 #include "lower/spmd_make.h"
 #include "plan/plan_json_write.h"
 #include "plan/plan_mesh.h"
@@ -113,31 +113,34 @@ static clv_status make_plan(tool *t)
 static clv_status write_folder(tool *t, const char *path, clv_arena *arena)
 {
     bool ort = strcmp(t->collectives, "ort") == 0;
-    clv_lower_options options = { .form = CLV_FORM_DEVICES,
-                                  .dialect = ort ? CLV_DIALECT_ORT : CLV_DIALECT_TENSORRT,
-                                  .model_name = "model.onnx" };
+    clv_lowering l = { .file = t->file,
+                       .model = t->model,
+                       .types = t->types->main,
+                       .plan = &t->plan,
+                       .form = CLV_FORM_DEVICES,
+                       .dialect = ort ? CLV_DIALECT_ORT : CLV_DIALECT_TENSORRT,
+                       .model_name = "model.onnx" };
     clv_lower_summary summary;
-    return clv_lower(t->file, t->model, t->types->main, &t->plan, &options, path, arena, &summary,
-                     t->err);
+    return clv_lower(&l, path, arena, &summary, t->err);
 }
 
 static clv_status write_one(tool *t, const char *path, clv_arena *arena)
 {
     clv_spmd *s;
-    clv_local_file f;
+    clv_model_file f;
     clv_out_file *out;
     CLV_TRY(clv_spmd_make(t->model, t->types->main, &t->plan, arena, &s, t->err));
-    CLV_TRY(clv_local_file_make_all(s, arena, &f, t->err));
-    clv_weight_source weights = clv_model_source_of(t->source);
-    clv_new_tensor *places = CLV_NEW_ARRAY(arena, clv_new_tensor, f.e.n_weights);
-    if (!places)
+    CLV_TRY(clv_model_file_make(s, CLV_DIALECT_PLAIN, CLV_ALL_DEVICES, arena, &f, t->err));
+    clv_model_weights weights = { t->data, clv_model_source_of(t->source) };
+    clv_new_tensor *initialisers = CLV_NEW_ARRAY(arena, clv_new_tensor, f.e.n_weights);
+    if (!initialisers)
         return clv_fail_nomem(t->err, "weights");
     for (int32_t i = 0; i < f.e.n_weights; i++)
-        CLV_TRY(clv_local_file_inline(&f, &f.e.weights[i], t->data, &weights, arena, &places[i],
-                                      t->err));
+        CLV_TRY(
+            clv_model_file_inline(s, &f.e.weights[i], &weights, arena, &initialisers[i], t->err));
     CLV_TRY(clv_out_open(path, NULL, &out, t->err));
     clv_sink sink = clv_out_sink(out);
-    clv_status status = clv_local_file_write(&f, t->file, places, &sink, arena, t->err);
+    clv_status status = clv_model_file_write(&f, t->file, initialisers, &sink, arena, t->err);
     if (status != CLV_OK) {
         clv_out_abort(out);
         return status;

@@ -75,8 +75,8 @@ static void build(const char *form)
 
 static void make_local(const int32_t *answer)
 {
-    clv_status s = clv_local_model_make(m->model, m->costs, problem, answer, resharder, arena,
-                                        &local, &m->err);
+    const clv_sharded_model sharded = { m->model, m->costs, problem, answer, resharder };
+    clv_status s = clv_local_model_make(&sharded, arena, &local, &m->err);
     cr_assert_eq(s, CLV_OK, "%s", m->err.message);
 }
 

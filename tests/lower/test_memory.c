@@ -107,45 +107,41 @@ static void tear_down(void)
 
 TestSuite(memory, .init = set_up, .fini = tear_down, .timeout = 600);
 
-typedef struct {
-    clv_plan plan;
-    clv_lower_options how;
-} lowering;
-
 static clv_status lower(void *ctx, clv_arena *arena, clv_error *err)
 {
-    const lowering *l = ctx;
+    clv_lowering l = *(const clv_lowering *)ctx;
     char path[600];
-    const clv_types *types;
-    CLV_TRY(clv_plan_types(model, &l->plan, arena, &types, err));
-    return clv_lower(file, model, types, &l->plan, &l->how, in_folder(path, "out"), arena,
-                     &(clv_lower_summary){ 0 }, err);
+    CLV_TRY(clv_plan_types(model, l.plan, arena, &l.types, err));
+    return clv_lower(&l, in_folder(path, "out"), arena, &(clv_lower_summary){ 0 }, err);
 }
 
-static void runs_out(bool split, clv_lower_options how)
+static void runs_out(bool split, clv_lowering l)
 {
-    lowering l = { plan_of(split), how };
-    l.how.model_name = "m.onnx";
+    const clv_plan plan = plan_of(split);
+    l.file = file;
+    l.model = model;
+    l.plan = &plan;
+    l.model_name = "m.onnx";
     memory_ends(folder, lower, &l);
 }
 
 Test(memory, survives_its_end_anywhere_where_operators_are_split)
 {
     open_model(true);
-    runs_out(true, (clv_lower_options){ .form = CLV_FORM_EMULATE });
-    runs_out(true, (clv_lower_options){ .form = CLV_FORM_DEVICES, .dialect = CLV_DIALECT_ORT });
-    runs_out(true, (clv_lower_options){ .form = CLV_FORM_DEVICES,
-                                        .dialect = CLV_DIALECT_TENSORRT,
-                                        .weights = CLV_PARTS_SAFETENSORS });
-    runs_out(true, (clv_lower_options){ .form = CLV_FORM_DEVICES,
-                                        .dialect = CLV_DIALECT_ORT,
-                                        .weights = CLV_PARTS_RANGES });
+    runs_out(true, (clv_lowering){ .form = CLV_FORM_EMULATE });
+    runs_out(true, (clv_lowering){ .form = CLV_FORM_DEVICES, .dialect = CLV_DIALECT_ORT });
+    runs_out(true, (clv_lowering){ .form = CLV_FORM_DEVICES,
+                                   .dialect = CLV_DIALECT_TENSORRT,
+                                   .weights = CLV_PARTS_SAFETENSORS });
+    runs_out(true, (clv_lowering){ .form = CLV_FORM_DEVICES,
+                                   .dialect = CLV_DIALECT_ORT,
+                                   .weights = CLV_PARTS_RANGES });
 }
 
 Test(memory, survives_its_end_anywhere_where_operators_are_whole)
 {
     open_model(false);
-    runs_out(false, (clv_lower_options){ .form = CLV_FORM_STAGES });
-    runs_out(false, (clv_lower_options){ .form = CLV_FORM_ORT_OPTIONS });
-    runs_out(false, (clv_lower_options){ .form = CLV_FORM_OLIVE, .weights = CLV_PARTS_RANGES });
+    runs_out(false, (clv_lowering){ .form = CLV_FORM_STAGES });
+    runs_out(false, (clv_lowering){ .form = CLV_FORM_ORT_OPTIONS });
+    runs_out(false, (clv_lowering){ .form = CLV_FORM_OLIVE, .weights = CLV_PARTS_RANGES });
 }

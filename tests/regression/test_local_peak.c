@@ -164,9 +164,9 @@ static void try_answers(void)
     for (int32_t round = 0; round < ANSWERS; round++) {
         for (int32_t v = 0; v < p->n_nodes; v++)
             answer[v] = round == 0 ? 0 : below(clv_intra_op_n_choices(p, v));
-        cr_assert_eq(clv_local_model_make(m->model, m->costs, problem, answer, resharder, arena,
-                                          &local, &m->err),
-                     CLV_OK, "%s", m->err.message);
+        const clv_sharded_model sharded = { m->model, m->costs, problem, answer, resharder };
+        cr_assert_eq(clv_local_model_make(&sharded, arena, &local, &m->err), CLV_OK, "%s",
+                     m->err.message);
         for (int32_t i = 0; i < local->model->main->n_ops; i++)
             local->costs->of[i].workspace_bytes = 0; /* tensors alone */
         cr_assert_eq(clv_subgraphs_build(local->types, local->costs, true, arena, &units, &m->err),
