@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "api/api.h"
-#include "verify/verify.h"
+#include "verify/verify_report.h"
 
 #define TEMPORARY "/tmp"
 

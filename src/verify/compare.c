@@ -7,17 +7,7 @@
 
 #include "base/status.h"
 
-static bool same_type(const clv_compared *a, const clv_compared *b)
-{
-    if (a->dtype != b->dtype || a->rank != b->rank || a->elems != b->elems)
-        return false;
-    for (int32_t d = 0; d < a->rank; d++)
-        if (a->dims[d] != b->dims[d])
-            return false;
-    return true;
-}
-
-static void note(clv_comparison *c, int64_t i, clv_difference what)
+static void count_beyond(clv_comparison *c, int64_t i, clv_difference what)
 {
     c->n_beyond++;
     if (c->first >= 0)
@@ -48,6 +38,7 @@ static double rms_of(const clv_compared *t)
     return n > 0 ? most * sqrt(sum / n) : 0;
 }
 
+/* Of two of which one at least is no number. */
 static bool same_special(double a, double b)
 {
     if (isnan(a) || isnan(b))
@@ -66,7 +57,7 @@ static void compare_floats(const clv_compared *got, const clv_compared *want, do
         if (!isfinite(a) || !isfinite(b)) {
             if (!same_special(a, b)) {
                 c->n_inexact++;
-                note(c, i, CLV_OTHER_NAN);
+                count_beyond(c, i, CLV_OTHER_NAN);
             }
             continue;
         }
@@ -74,7 +65,7 @@ static void compare_floats(const clv_compared *got, const clv_compared *want, do
         double bound = growth * fmax(fabs(b), c->rms) + tiny;
         c->n_inexact += error > 0;
         if (error > bound)
-            note(c, i, CLV_OTHER_NUMBERS);
+            count_beyond(c, i, CLV_OTHER_NUMBERS);
         if (error > 0 && (bound > 0 ? error / bound : HUGE_VAL) > most) {
             most = bound > 0 ? error / bound : HUGE_VAL;
             c->worst = i;
@@ -88,35 +79,37 @@ static void compare_floats(const clv_compared *got, const clv_compared *want, do
 
 /* -- all others -- */
 
-static bool same_element(const clv_compared *a, const clv_compared *b, int bits, int64_t i)
-{
-    const uint8_t *x = a->data, *y = b->data;
-    if (bits < 8) {
-        unsigned mask = (1u << bits) - 1;
-        int64_t at = i * bits;
-        return ((unsigned)x[at / 8] >> (at % 8) & mask) == ((unsigned)y[at / 8] >> (at % 8) & mask);
-    }
-    return memcmp(x + i * (bits / 8), y + i * (bits / 8), (size_t)bits / 8) == 0;
-}
-
 static void compare_exactly(const clv_compared *got, const clv_compared *want, clv_comparison *c)
 {
     int bits = clv_dtype_bits(want->dtype);
+    const uint8_t *x = got->data, *y = want->data;
     for (int64_t i = 0; i < want->elems; i++) {
-        bool same = want->dtype == CLV_DT_STRING ? clv_str_eq(got->strings[i], want->strings[i])
-                                                 : same_element(got, want, bits, i);
+        int64_t at = i * bits; /* in bits */
+        bool same;
+        if (want->dtype == CLV_DT_STRING) {
+            same = clv_str_eq(got->strings[i], want->strings[i]);
+        } else if (bits < 8) {
+            unsigned mask = (1u << bits) - 1;
+            same = ((unsigned)x[at / 8] >> (at % 8) & mask) ==
+                   ((unsigned)y[at / 8] >> (at % 8) & mask);
+        } else {
+            same = memcmp(x + at / 8, y + at / 8, (size_t)bits / 8) == 0;
+        }
         if (same)
             continue;
         c->n_inexact++;
-        note(c, i, CLV_OTHER_NUMBERS);
+        count_beyond(c, i, CLV_OTHER_NUMBERS);
     }
 }
 
 void clv_compare(const clv_compared *got, const clv_compared *want, double growth,
                  clv_comparison *ret)
 {
+    bool same = got->dtype == want->dtype && got->rank == want->rank && got->elems == want->elems;
+    for (int32_t d = 0; same && d < got->rank; d++)
+        same = got->dims[d] == want->dims[d];
     *ret = (clv_comparison){ .difference = CLV_SAME, .first = -1, .worst = -1 };
-    if (!same_type(got, want)) {
+    if (!same) {
         ret->difference = CLV_OTHER_TYPE;
         return;
     }

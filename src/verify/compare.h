@@ -3,9 +3,9 @@
  * Element by element: |got - want| <= growth * max(|want|, rms) + tiny. rms is the root of the mean
  * of the squares of all finite elements of `want`: a sum of large terms may come out small, and is
  * then no more exact than its neighbours. tiny is the smallest full number of the type. growth is
- * the caller's (growth.h); docs/verifying.md says what it assumes. NaN and infinities have to stand
- * at the same places, infinities with the same sign; zeros may have either. Integers, booleans and
- * texts have to be the same.
+ * the caller's (error_growth.h); docs/verifying.md says what it assumes. NaN and infinities have to
+ * stand at the same places, infinities with the same sign; zeros may have either. Integers,
+ * booleans and texts have to be the same.
  */
 #ifndef CLV_VERIFY_COMPARE_H
 #define CLV_VERIFY_COMPARE_H

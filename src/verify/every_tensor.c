@@ -6,13 +6,6 @@
 
 #define WHAT "a model that returns all tensors"
 
-static bool is_shown(const clv_types *types, clv_tensor t)
-{
-    const clv_type *type = &types->of[t.i];
-    return t.i >= 0 && type->kind == CLV_TYPE_TENSOR && types->graph->tensors[t.i].name.n > 0 &&
-           !clv_spmd_known(types, t);
-}
-
 clv_status clv_every_tensor_model(const clv_model *model, const clv_types *types, clv_arena *arena,
                                   clv_model **ret, clv_error *err)
 {
@@ -29,7 +22,8 @@ clv_status clv_every_tensor_model(const clv_model *model, const clv_types *types
     for (int32_t i = 0; i < g->n_ops; i++)
         for (int32_t k = 0; k < g->ops[i].n_out; k++) {
             clv_tensor t = clv_op_output(g, &g->ops[i], k);
-            if (t.i < 0 || !is_shown(types, t))
+            if (t.i < 0 || types->of[t.i].kind != CLV_TYPE_TENSOR || tensors[t.i].name.n == 0 ||
+                clv_spmd_known(types, t))
                 continue;
             outputs[n++] = t;
             tensors[t.i].is_output = true;

@@ -5,55 +5,74 @@
 
 #define WHAT "a proof"
 
+clv_status clv_prover_init(clv_prover *p, clv_error *err)
+{
+    const clv_spmd *s = p->s;
+    p->held = CLV_NEW_ARRAY(p->arena, clv_held, s->n_values);
+    p->there = CLV_NEW_ARRAY(p->arena, bool, s->n_values);
+    p->receivers = CLV_NEW_ARRAY(p->arena, int32_t, s->n_values);
+    p->run = CLV_NEW_ARRAY(p->arena, bool, s->model->main->n_ops);
+    p->met = CLV_NEW_ARRAY(p->arena, bool, s->model->main->n_tensors);
+    if (!p->held || !p->there || !p->receivers || !p->run || !p->met)
+        return clv_fail_nomem(err, WHAT);
+    CLV_TRY(clv_elem_sets_init(&p->elems, p->arena, err));
+    CLV_TRY(clv_map_init(&p->by_recipe, p->arena, 64, err));
+    CLV_TRY(clv_map_init(&p->by_sets, p->arena, 64, err));
+    CLV_TRY(clv_map_init(&p->by_box, p->arena, 64, err));
+    CLV_TRY(clv_map_init(&p->by_cover, p->arena, 64, err));
+    return clv_map_init(&p->by_step, p->arena, 64, err);
+}
+
 /* -- words and small things -- */
 
-clv_status clv_refute(const clv_prover *p, const char *fmt, ...)
+clv_status clv_refute(clv_error *err, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    p->err->status = CLV_EFORMAT;
-    clv_words(p->err->message, sizeof p->err->message, fmt, args);
+    err->status = CLV_EFORMAT;
+    clv_words(err->message, sizeof err->message, fmt, args);
     va_end(args);
     return CLV_EFORMAT;
 }
 
-clv_str clv_name_of(const clv_prover *p, int32_t value)
+clv_str clv_prover_tensor_name(const clv_prover *p, int32_t value)
 {
     return clv_tensor_at(p->s->model->main, p->s->values[value].tensor)->name;
 }
 
-const char *clv_device_name(const clv_prover *p, int32_t phase, int32_t position)
+const char *clv_prover_device_name(const clv_prover *p, int32_t phase, int32_t position)
 {
     return p->s->plan->devices[p->s->phases[phase].device[position]].name;
 }
 
-const char *clv_who(const clv_prover *p, const clv_spmd_instr *instr, char buf[static CLV_WHO_TEXT])
+const char *clv_prover_describe(const clv_prover *p, const clv_spmd_instr *instr,
+                                char buf[static CLV_PROVER_DESCRIBE_TEXT])
 {
     enum { NAME_SHOWN = 80 };
     const clv_graph *g = p->s->model->main;
     int32_t in = instr->op.i < 0 && instr->n_in > 0 ? p->s->operands[instr->first_in] : -1;
     if (instr->op.i >= 0) {
         const clv_op_info *op = clv_op_at(g, instr->op);
-        snprintf(buf, CLV_WHO_TEXT, "operator '%.*s' (%.*s)",
+        snprintf(buf, CLV_PROVER_DESCRIBE_TEXT, "operator '%.*s' (%.*s)",
                  op->label.n < NAME_SHOWN ? (int)op->label.n : NAME_SHOWN, op->label.at,
                  op->type.n < NAME_SHOWN ? (int)op->type.n : NAME_SHOWN, op->type.at);
     } else if (in >= 0 && in < p->s->n_values) {
-        clv_str name = clv_name_of(p, in);
-        snprintf(buf, CLV_WHO_TEXT, "the %s of '%.*s' in stage %d",
+        clv_str name = clv_prover_tensor_name(p, in);
+        snprintf(buf, CLV_PROVER_DESCRIBE_TEXT, "the %s of '%.*s' in stage %d",
                  (unsigned)instr->kind < CLV_N_STEPS ? clv_step_name(instr->kind) : "unknown step",
                  name.n < NAME_SHOWN ? (int)name.n : NAME_SHOWN, name.at,
                  (int)p->s->phases[instr->phase].stage);
     } else {
-        snprintf(buf, CLV_WHO_TEXT, "instruction %d", (int)(instr - p->s->instrs));
+        snprintf(buf, CLV_PROVER_DESCRIBE_TEXT, "instruction %d", (int)(instr - p->s->instrs));
     }
     return buf;
 }
 
-int32_t clv_first_of(const clv_prover *p, int32_t position, uint32_t axes)
+int32_t clv_prover_first_of(const clv_prover *p, int32_t position, uint32_t axes)
 {
     for (int32_t a = 0; a < p->s->mesh.n_axes; a++)
         if (axes >> a & 1)
-            position -= clv_place(p, position, a) * p->coord_of[a];
+            position -= clv_prover_coord(p, position, a) * p->stride[a];
     return position;
 }
 
@@ -90,7 +109,7 @@ static clv_digit digit_of(const clv_prover *p, const clv_cut_factor *f, int32_t 
         return (clv_digit){ f->size, 0, f->size };
     for (int32_t i = 0; i < f->n_axes; i++) {
         const int64_t *share = p->s->mesh.share[f->axis[i]];
-        int32_t n = p->s->mesh.size[f->axis[i]], k = clv_place(p, position, f->axis[i]);
+        int32_t n = p->s->mesh.size[f->axis[i]], k = clv_prover_coord(p, position, f->axis[i]);
         if (share)
             cut_shares(share, n, k, &low, &units);
         else
@@ -99,40 +118,37 @@ static clv_digit digit_of(const clv_prover *p, const clv_cut_factor *f, int32_t 
     return (clv_digit){ f->size, low * f->unit, (low + units) * f->unit };
 }
 
-/* The number of what positions have. */
-static clv_status intern(clv_prover *p, int32_t *set, clv_spread *ret)
+static clv_status make_spread(clv_prover *p, const clv_cut_factor *factor, int32_t n,
+                              clv_spread *ret, clv_error *err)
 {
-    CLV_TRY(clv_map_put_key(&p->by_sets, set, (size_t)p->s->mesh.n_devices * sizeof *set,
-                            p->n_spreads, ret, p->err));
+    clv_digit digit[CLV_RANK_MAX + 1];
+    int32_t n_devices = p->s->mesh.n_devices;
+    int32_t *set = CLV_NEW_ARRAY(p->arena, int32_t, n_devices);
+    if (!set)
+        return clv_fail_nomem(err, WHAT);
+    for (int32_t i = 0; i < n_devices; i++) {
+        for (int32_t k = 0; k < n; k++)
+            digit[k] = digit_of(p, &factor[k], i);
+        CLV_TRY(clv_elem_sets_of_digits(&p->elems, digit, n, &set[i], err));
+    }
+    /* the number of what positions have, a new one where no spread was equal */
+    CLV_TRY(
+        clv_map_put_key(&p->by_sets, set, (size_t)n_devices * sizeof *set, p->n_spreads, ret, err));
     if (*ret < p->n_spreads)
         return CLV_OK;
     if (!CLV_PUSH_ROOM(p->arena, p->spread, p->n_spreads, p->cap_spreads))
-        return clv_fail_nomem(p->err, WHAT);
+        return clv_fail_nomem(err, WHAT);
     p->spread[p->n_spreads++] = set;
     return CLV_OK;
 }
 
-static clv_status make_spread(clv_prover *p, const clv_cut_factor *factor, int32_t n,
-                              clv_spread *ret)
-{
-    clv_digit digit[CLV_RANK_MAX + 1];
-    int32_t *set = CLV_NEW_ARRAY(p->arena, int32_t, p->s->mesh.n_devices);
-    if (!set)
-        return clv_fail_nomem(p->err, WHAT);
-    for (int32_t i = 0; i < p->s->mesh.n_devices; i++) {
-        for (int32_t k = 0; k < n; k++)
-            digit[k] = digit_of(p, &factor[k], i);
-        CLV_TRY(clv_elems_of_digits(&p->elems, digit, n, &set[i], p->err));
-    }
-    return intern(p, set, ret);
-}
-
-clv_status clv_spread_of(clv_prover *p, const clv_cut_factor *factor, int32_t n, clv_spread *ret)
+clv_status clv_spread_of(clv_prover *p, const clv_cut_factor *factor, int32_t n, clv_spread *ret,
+                         clv_error *err)
 {
     int64_t key[3 * (CLV_RANK_MAX + 1)];
     int32_t at, n_key = 0;
     if (n > CLV_RANK_MAX)
-        return clv_fail(p->err, CLV_ELIMIT,
+        return clv_fail(err, CLV_ELIMIT,
                         "a dimension is the product of %d factors, expected at "
                         "most %d",
                         (int)n, CLV_RANK_MAX);
@@ -145,48 +161,44 @@ clv_status clv_spread_of(clv_prover *p, const clv_cut_factor *factor, int32_t n,
         key[n_key++] = axes;
     }
     key[n_key++] = n;
-    CLV_TRY(clv_map_put_key(&p->by_recipe, key, (size_t)n_key * sizeof *key, p->n_recipes, &at,
-                            p->err));
+    CLV_TRY(
+        clv_map_put_key(&p->by_recipe, key, (size_t)n_key * sizeof *key, p->n_recipes, &at, err));
     if (at == p->n_recipes) {
         if (!CLV_PUSH_ROOM(p->arena, p->of_recipe, p->n_recipes, p->cap_recipes))
-            return clv_fail_nomem(p->err, WHAT);
+            return clv_fail_nomem(err, WHAT);
         p->n_recipes++;
-        CLV_TRY(make_spread(p, factor, n, &p->of_recipe[at]));
+        CLV_TRY(make_spread(p, factor, n, &p->of_recipe[at], err));
     }
     *ret = p->of_recipe[at];
     return CLV_OK;
 }
 
-static clv_status cover_fault(clv_prover *p, int64_t at, bool twice, const char *what)
-{
-    return clv_refute(p, "%s: element %" PRId64 " is on %s device", what, at,
-                      twice ? "more than one" : "no");
-}
-
 clv_status clv_spread_cover(clv_prover *p, clv_spread spread, int64_t size, uint32_t axes,
-                            const char *what)
+                            const char *what, clv_error *err)
 {
     const clv_mesh *mesh = &p->s->mesh;
-    int64_t key[3] = { spread, size, axes }, at;
+    int64_t key[3] = { spread, size, axes };
     int32_t id, n = 0;
-    bool ok, twice;
-    CLV_TRY(clv_map_put_key(&p->by_cover, key, sizeof key, p->n_covers, &id, p->err));
+    clv_coverage coverage;
+    CLV_TRY(clv_map_put_key(&p->by_cover, key, sizeof key, p->n_covers, &id, err));
     if (id < p->n_covers) /* what was refuted ended the proof */
         return CLV_OK;
     p->n_covers++;
     int32_t *set = CLV_NEW_ARRAY(p->arena, int32_t, mesh->n_devices);
     if (!set)
-        return clv_fail_nomem(p->err, WHAT);
+        return clv_fail_nomem(err, WHAT);
     for (int32_t i = 0; i < mesh->n_devices; i++) {
-        int32_t first = clv_first_of(p, i, ~axes);
+        int32_t first = clv_prover_first_of(p, i, ~axes);
         if (first == i)
             set[n++] = p->spread[spread][i];
         else if (p->spread[spread][i] != p->spread[spread][first])
-            return clv_refute(p,
+            return clv_refute(err,
                               "%s: the devices at places %d and %d have other elements, "
                               "expected copies",
                               what, (int)first, (int)i);
     }
-    CLV_TRY(clv_elems_cover(&p->elems, set, n, size, &ok, &at, &twice, p->err));
-    return ok ? CLV_OK : cover_fault(p, at, twice, what);
+    CLV_TRY(clv_elem_sets_cover(&p->elems, set, n, size, &coverage, err));
+    return coverage.holds ? CLV_OK
+                          : clv_refute(err, "%s: element %" PRId64 " is on %s device", what,
+                                       coverage.at, coverage.is_twice ? "more than one" : "no");
 }

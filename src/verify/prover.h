@@ -1,8 +1,9 @@
-/* prover.h - what the files of the proof share. */
+/* prover.h - the state of a proof, and its sets: which elements each device has. */
 #ifndef CLV_VERIFY_PROVER_H
 #define CLV_VERIFY_PROVER_H
 
-#include "verify/elems.h"
+#include "lower/spmd.h"
+#include "verify/elem_sets.h"
 #include "verify/proof.h"
 
 /* What each device has of one dimension: by position a set. Equal ones have equal numbers. */
@@ -20,8 +21,7 @@ typedef struct {
 typedef struct {
     const clv_spmd *s;
     clv_arena *arena;
-    clv_error *err;
-    clv_all_elems elems;
+    clv_elem_sets elems;
     clv_map by_recipe;         /* into of_recipe: how a spread was asked for */
     clv_map by_sets;           /* into spread */
     clv_map by_box;            /* into box */
@@ -31,39 +31,42 @@ typedef struct {
     clv_int128 *box;  /* elements on all devices */
     int32_t n_recipes, n_spreads, n_boxes, n_covers, n_shown;
     int32_t cap_recipes, cap_spreads, cap_boxes;
-    int32_t coord_of[CLV_MESH_AXES_MAX]; /* stride of an axis in positions */
-    clv_held *held;                      /* by value */
-    bool *there;                         /* by value: made, given or received */
-    bool *run;                           /* by operator */
-    bool *met;                           /* by tensor */
-    int32_t *receivers;                  /* by value */
+    int32_t stride[CLV_MESH_AXES_MAX]; /* stride of an axis in positions */
+    clv_held *held;                    /* by value */
+    bool *there;                       /* by value: made, given or received */
+    bool *run;                         /* by operator */
+    bool *met;                         /* by tensor */
+    int32_t *receivers;                /* by value */
     clv_proof *proof;
 } clv_prover;
 
-/* -- words and small things (prover.c) -- */
+/* Sets the arrays and maps of a prover that has its program, proof and arena. */
+clv_status clv_prover_init(clv_prover *p, clv_error *err);
+
+/* -- words and small things -- */
 
 /* The program is wrong: CLV_EFORMAT, which clv_prove() takes for the answer. */
-clv_status clv_refute(const clv_prover *p, const char *fmt, ...) CLV_PRINTF(2, 3);
-#define CLV_WHO_TEXT 200
+clv_status clv_refute(clv_error *err, const char *fmt, ...) CLV_PRINTF(2, 3);
+#define CLV_PROVER_DESCRIBE_TEXT 200
 /* "operator 'x' (MatMul)"; "all-reduce of 'y' in stage 0". */
-const char *clv_who(const clv_prover *p, const clv_spmd_instr *instr,
-                    char buf[static CLV_WHO_TEXT]);
-const char *clv_device_name(const clv_prover *p, int32_t phase, int32_t position);
-clv_str clv_name_of(const clv_prover *p, int32_t value); /* of its tensor */
+const char *clv_prover_describe(const clv_prover *p, const clv_spmd_instr *instr,
+                                char buf[static CLV_PROVER_DESCRIBE_TEXT]);
+const char *clv_prover_device_name(const clv_prover *p, int32_t phase, int32_t position);
+clv_str clv_prover_tensor_name(const clv_prover *p, int32_t value); /* of its tensor */
 
-static inline int32_t clv_place(const clv_prover *p, int32_t position, int32_t axis)
+static inline int32_t clv_prover_coord(const clv_prover *p, int32_t position, int32_t axis)
 {
-    return position / p->coord_of[axis] % p->s->mesh.size[axis];
+    return position / p->stride[axis] % p->s->mesh.size[axis];
 }
 /* Does the axis have more than one device? */
-static inline bool clv_long(const clv_prover *p, int32_t axis)
+static inline bool clv_prover_is_long(const clv_prover *p, int32_t axis)
 {
     return axis < p->s->mesh.n_axes && p->s->mesh.size[axis] > 1;
 }
 /* The first of the devices that differ from this one in these axes alone. */
-int32_t clv_first_of(const clv_prover *p, int32_t position, uint32_t axes);
+int32_t clv_prover_first_of(const clv_prover *p, int32_t position, uint32_t axes);
 
-/* -- sets (prover.c) -- */
+/* -- sets -- */
 
 /* One factor of a dimension, and the axes that cut it one within the other, in pieces of `unit`. */
 typedef struct {
@@ -74,21 +77,16 @@ typedef struct {
 /* What devices have of a dimension that is the product of these factors, outermost first. Each axis
  * cuts what the one before it left: so many whole units each, rounded up, and the last ones less,
  * or by the shares of its places. */
-clv_status clv_spread_of(clv_prover *p, const clv_cut_factor *factor, int32_t n, clv_spread *ret);
+clv_status clv_spread_of(clv_prover *p, const clv_cut_factor *factor, int32_t n, clv_spread *ret,
+                         clv_error *err);
 /* Do the parts along these axes make up the dimension, each element once? Are they the same along
  * all other axes? Refutes with `what` before the words. */
 clv_status clv_spread_cover(clv_prover *p, clv_spread spread, int64_t size, uint32_t axes,
-                            const char *what);
-static inline const clv_elems *clv_set_of(const clv_prover *p, clv_spread spread, int32_t position)
+                            const char *what, clv_error *err);
+static inline const clv_elem_set *clv_spread_at(const clv_prover *p, clv_spread spread,
+                                                int32_t position)
 {
     return &p->elems.at[p->spread[spread][position]];
 }
-
-/* -- the parts of the proof -- */
-
-/* The sets of a value, and that they are a layout at all (proof_value.c). */
-clv_status clv_prove_value(clv_prover *p, int32_t v);
-clv_status clv_prove_operator(clv_prover *p, const clv_spmd_instr *instr); /* proof_op.c */
-clv_status clv_prove_step(clv_prover *p, const clv_spmd_instr *instr);     /* proof_step.c */
 
 #endif

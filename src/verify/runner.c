@@ -32,21 +32,16 @@ clv_status clv_runner_shapes(const clv_types *types, clv_arena *arena, const cha
     return CLV_OK;
 }
 
-/* The last line that it wrote, without its own name before it; NULL: none. */
-static const char *last_words(const clv_process_result *run, clv_arena *arena)
+/* What became of a run that did not end well: *ret gets the fault, if it is the model's. */
+static clv_status find_fault(const clv_runner *r, const clv_process_result *run, clv_arena *arena,
+                             clv_runner_answer *ret, clv_error *err)
 {
     static const char own[] = "cleave-run: ";
     enum { N_OWN = sizeof own - 1 };
     clv_str line = clv_process_last_error_line(run);
     if (line.n > N_OWN && memcmp(line.at, own, N_OWN) == 0)
         line = (clv_str){ line.at + N_OWN, line.n - N_OWN };
-    return line.n > 0 ? clv_arena_printf(arena, "%.*s", CLV_STR_ARG(line)) : NULL;
-}
-
-static clv_status tell_fault(const clv_runner *r, const clv_process_result *run, clv_arena *arena,
-                             clv_runner_answer *ret, clv_error *err)
-{
-    const char *words = last_words(run, arena);
+    const char *words = line.n > 0 ? clv_arena_printf(arena, "%.*s", CLV_STR_ARG(line)) : NULL;
     switch (run->end) {
     case CLV_PROCESS_EXITED:
         if (run->code == 126 || run->code == 127) /* of the shell: not found, not executable */
@@ -75,7 +70,7 @@ static clv_status tell_fault(const clv_runner *r, const clv_process_result *run,
     return ret->fault ? CLV_OK : clv_fail_nomem(err, WHAT);
 }
 
-/* What it tells of itself is for people: without it nothing is wrong. */
+/* What it says of itself is for people: without it nothing is wrong. */
 static clv_status read_report(const clv_runner *r, const clv_process_result *run, clv_arena *arena,
                               clv_runner_answer *ret, clv_error *err)
 {
@@ -122,6 +117,6 @@ clv_status clv_runner_run(const clv_runner *r, const char *what, const char *out
     clv_cleave_run call = { r->program, words, ".", TIMEOUT_MS, r->stop, r->stop_ctx };
     CLV_TRY(clv_cleave_run_call(&call, arena, &run, err));
     if (run.end != CLV_PROCESS_EXITED || run.code != 0)
-        return tell_fault(r, &run, arena, ret, err);
+        return find_fault(r, &run, arena, ret, err);
     return read_report(r, &run, arena, ret, err);
 }

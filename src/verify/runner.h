@@ -19,7 +19,7 @@ typedef struct {
 typedef struct {
     const char *fault;   /* the program's own sentence, or what became of it; NULL: it ran */
     const char *runtime; /* as it names itself; NULL: it does not */
-    double ms;           /* of the run without loading; negative: not told */
+    double ms;           /* of the run without loading; negative: not known */
 } clv_runner_answer;
 
 /* "x=2x3" for each input of the model that the file leaves open; NULL where there is none. */

@@ -2,6 +2,7 @@
 #ifndef CLV_VERIFY_VERIFY_H
 #define CLV_VERIFY_VERIFY_H
 
+#include "plan/plan.h"
 #include "proto/onnx_file.h"
 #include "verify/compare.h"
 #include "verify/proof.h"
@@ -21,7 +22,7 @@ typedef struct {
 /* A tensor of the original and of what was lowered. */
 typedef struct {
     clv_tensor tensor;
-    double growth, length; /* clv_growth() */
+    double growth, terms; /* error_growth.h */
     clv_comparison c;
     const char *fault; /* what is wrong, in a sentence; NULL: nothing */
 } clv_verified;
@@ -58,11 +59,5 @@ typedef struct {
  * arena. */
 clv_status clv_verify(const clv_verify_request *req, clv_arena *arena, clv_verify_result *ret,
                       clv_error *err);
-
-/* For people; docs/formats/verify.schema.json. */
-clv_status clv_verify_text(const clv_verify_result *r, clv_arena *arena, const char **ret,
-                           clv_error *err);
-clv_status clv_verify_json(const clv_verify_result *r, clv_arena *arena, const char **ret,
-                           clv_error *err);
 
 #endif

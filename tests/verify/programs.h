@@ -8,7 +8,7 @@
 #include "cost/made.h"
 #include "lower/spmd_make.h"
 #include "sharding/mesh.h"
-#include "verify/proof.h"
+#include "verify/prove.h"
 
 typedef struct {
     const char *op, *split; /* the tensor that an operator writes, and "dp=b tp=n" */

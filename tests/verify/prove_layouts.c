@@ -16,7 +16,7 @@
 #include "lower/spmd_make.h"
 #include "proto/onnx_file.h"
 #include "sharding/mesh.h"
-#include "verify/proof.h"
+#include "verify/prove.h"
 
 #define SYMBOLS_MAX 64
 #define SYMBOL_SIZE 4

@@ -12,7 +12,7 @@
 #include "plan/plan_check.h"
 #include "plan/plan_json_read.h"
 #include "proto/onnx_file.h"
-#include "verify/proof.h"
+#include "verify/prove.h"
 
 #define BINDINGS_MAX 64
 #define PLAN_MAX     ((size_t)1 << 30)

@@ -2,6 +2,7 @@
  * sentence that names it. What else is refused: test_proof_mutants.c.
  */
 #include "verify/programs.h"
+#include "verify/random_ops.h"
 
 static clv_arena *arena;
 static made *m;

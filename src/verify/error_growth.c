@@ -1,4 +1,4 @@
-#include "verify/growth.h"
+#include "verify/error_growth.h"
 
 #include <math.h>
 
@@ -22,7 +22,7 @@ static double largest_ratio(const clv_types *types, const clv_op_info *op)
     return isfinite(out) && in > out ? in / out : 1;
 }
 
-static double terms_of(const clv_types *types, const clv_factors *f, const clv_op_info *op)
+static double summed_terms(const clv_types *types, const clv_factors *f, const clv_op_info *op)
 {
     double n = 1;
     if (f->n_factors == 0)
@@ -36,46 +36,41 @@ static double terms_of(const clv_types *types, const clv_factors *f, const clv_o
     return n;
 }
 
-static double square(double x) { return x * x; }
-
-static void pass(const clv_types *types, const clv_factors *f, const clv_op_info *op,
-                 int32_t n_devices, double *squares, double *length)
+/* From the squares and terms of an operator's inputs those of its outputs. */
+static void propagate(const clv_types *types, const clv_factors *f, const clv_op_info *op,
+                      int32_t n_devices, clv_error_growth *g)
 {
-    const clv_graph *g = types->graph;
-    double most = 0, longest = 0, n = terms_of(types, f, op);
+    double most = 0, longest = 0, n = summed_terms(types, f, op);
     for (int32_t k = 0; k < op->n_in; k++) {
-        clv_tensor t = clv_op_input(g, op, k);
+        clv_tensor t = clv_op_input(types->graph, op, k);
         if (t.i < 0)
             continue;
-        most = squares[t.i] > most ? squares[t.i] : most;
-        longest = length[t.i] > longest ? length[t.i] : longest;
+        most = g->growth[t.i] > most ? g->growth[t.i] : most;
+        longest = g->terms[t.i] > longest ? g->terms[t.i] : longest;
     }
     for (int32_t k = 0; k < op->n_out; k++) {
-        clv_tensor t = clv_op_output(g, op, k);
+        clv_tensor t = clv_op_output(types->graph, op, k);
         if (t.i < 0)
             continue;
-        clv_dtype dtype = types->of[t.i].dtype;
-        double u = clv_dtype_rounding(dtype);
+        double u = clv_dtype_rounding(types->of[t.i].dtype);
         double v = u > 0 ? (u < 0x1p-50 ? u : 0x1p-24) : 0;
-        squares[t.i] = most + square(u) * (1 + n_devices) + square(v) * n;
-        length[t.i] = longest + n;
+        g->growth[t.i] = most + u * u * (1 + n_devices) + v * v * n;
+        g->terms[t.i] = longest + n;
     }
 }
 
-clv_status clv_growth(const clv_types *types, const clv_factors *factors, int32_t n_devices,
-                      clv_arena *arena, double **ret, double **ret_length, clv_error *err)
+clv_status clv_error_growth_of(const clv_types *types, const clv_factors *factors,
+                               int32_t n_devices, clv_arena *arena, clv_error_growth *ret,
+                               clv_error *err)
 {
     const clv_graph *g = types->graph;
-    double *all = CLV_NEW_ARRAY(arena, double, g->n_tensors);
-    double *length = CLV_NEW_ARRAY(arena, double, g->n_tensors);
-    if (!all || !length)
+    ret->growth = CLV_NEW_ARRAY(arena, double, g->n_tensors); /* squares at first */
+    ret->terms = CLV_NEW_ARRAY(arena, double, g->n_tensors);
+    if (!ret->growth || !ret->terms)
         return clv_fail_nomem(err, "bounds of errors");
     for (int32_t i = 0; i < g->n_ops; i++)
-        pass(types, &factors[i], &g->ops[i], n_devices, all, length);
+        propagate(types, &factors[i], &g->ops[i], n_devices, ret);
     for (int32_t t = 0; t < g->n_tensors; t++)
-        all[t] = CLV_GROWTH_FACTOR * sqrt(all[t]);
-    *ret = all;
-    if (ret_length)
-        *ret_length = length;
+        ret->growth[t] = CLV_ERROR_GROWTH_FACTOR * sqrt(ret->growth[t]);
     return CLV_OK;
 }

@@ -1,5 +1,5 @@
-/* test_growth.c - the bound of errors: by hand for a few operators behind each other. */
-#include "verify/growth.h"
+/* test_error_growth.c - the bound of errors: by hand for a few operators behind each other. */
+#include "verify/error_growth.h"
 
 #include <math.h>
 
@@ -16,16 +16,16 @@ static void set_up(void)
 
 static void tear_down(void) { clv_arena_free(arena); }
 
-TestSuite(growth, .init = set_up, .fini = tear_down);
+TestSuite(error_growth, .init = set_up, .fini = tear_down);
 
-static double *all, *length;
+static clv_error_growth found;
 
 static void work_out(int32_t devices)
 {
     clv_factors *factors;
     made_build(m);
     cr_assert_eq(clv_factors_all(m->model, m->types, arena, &factors, &m->err), CLV_OK);
-    cr_assert_eq(clv_growth(m->types, factors, devices, arena, &all, &length, &m->err), CLV_OK);
+    cr_assert_eq(clv_error_growth_of(m->types, factors, devices, arena, &found, &m->err), CLV_OK);
 }
 
 static int32_t tensor(const char *name)
@@ -38,7 +38,7 @@ static int32_t tensor(const char *name)
     return -1;
 }
 
-Test(growth, squares_add_up_along_the_longest_way)
+Test(error_growth, squares_add_up_along_the_longest_way)
 {
     made_input(m, "x", CLV_DT_FLOAT, "4,100");
     made_weight(m, "w", CLV_DT_FLOAT, "100,50");
@@ -47,14 +47,14 @@ Test(growth, squares_add_up_along_the_longest_way)
     made_op(m, "Add", "h,r", "y");    /* the longer way: again 1 + 4 + 1 */
     made_output(m, "y");
     work_out(4);
-    cr_expect_eq(all[tensor("x")], 0);
-    cr_expect_float_eq(all[tensor("h")] / (32 * 0x1p-24 * sqrt(105)), 1, 1e-12);
-    cr_expect_float_eq(all[tensor("r")] / (32 * 0x1p-24 * sqrt(111)), 1, 1e-12);
-    cr_expect_float_eq(all[tensor("y")] / (32 * 0x1p-24 * sqrt(117)), 1, 1e-12);
-    cr_expect_eq(length[tensor("y")], 102);
+    cr_expect_eq(found.growth[tensor("x")], 0);
+    cr_expect_float_eq(found.growth[tensor("h")] / (32 * 0x1p-24 * sqrt(105)), 1, 1e-12);
+    cr_expect_float_eq(found.growth[tensor("r")] / (32 * 0x1p-24 * sqrt(111)), 1, 1e-12);
+    cr_expect_float_eq(found.growth[tensor("y")] / (32 * 0x1p-24 * sqrt(117)), 1, 1e-12);
+    cr_expect_eq(found.terms[tensor("y")], 102);
 }
 
-Test(growth, halves_round_coarsely_but_are_summed_finely)
+Test(error_growth, halves_round_coarsely_but_are_summed_finely)
 {
     made_input(m, "x", CLV_DT_FLOAT16, "4,100");
     made_weight(m, "w", CLV_DT_FLOAT16, "100,50");
@@ -62,10 +62,10 @@ Test(growth, halves_round_coarsely_but_are_summed_finely)
     made_output(m, "h");
     work_out(1);
     double square = 2 * 0x1p-22 + 100 * 0x1p-48;
-    cr_expect_float_eq(all[tensor("h")] / (32 * sqrt(square)), 1, 1e-12);
+    cr_expect_float_eq(found.growth[tensor("h")] / (32 * sqrt(square)), 1, 1e-12);
 }
 
-Test(growth, doubles_and_whole_numbers)
+Test(error_growth, doubles_and_whole_numbers)
 {
     made_input(m, "x", CLV_DT_DOUBLE, "4,100");
     made_input(m, "i", CLV_DT_INT64, "4");
@@ -74,6 +74,6 @@ Test(growth, doubles_and_whole_numbers)
     made_output(m, "s");
     made_output(m, "j");
     work_out(1);
-    cr_expect_float_eq(all[tensor("s")] / (32 * 0x1p-53 * sqrt(102)), 1, 1e-12);
-    cr_expect_eq(all[tensor("j")], 0);
+    cr_expect_float_eq(found.growth[tensor("s")] / (32 * 0x1p-53 * sqrt(102)), 1, 1e-12);
+    cr_expect_eq(found.growth[tensor("j")], 0);
 }

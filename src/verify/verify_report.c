@@ -1,10 +1,10 @@
-/* verify_words.c - what was verified, for people and as JSON. */
+#include "verify/verify_report.h"
+
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/json.h"
 #include "explain/text.h"
-#include "verify/verify.h"
 
 #define WHAT "a report"
 
@@ -24,7 +24,7 @@ static const char *shown(page *p, clv_str name)
 
 static const char *plural(int64_t n) { return n == 1 ? "" : "s"; }
 
-static void say_proof(page *p)
+static void add_proof(page *p)
 {
     const clv_proof *f = &p->r->proof;
     char elems[CLV_INT128_TEXT], parts[CLV_INT128_TEXT];
@@ -47,21 +47,10 @@ static void say_proof(page *p)
         clv_int128_text(elems, f->elems), clv_int128_text(parts, f->parts));
 }
 
-static void say_first(page *p, const clv_verified_form *f)
+static void add_form(page *p, const clv_verified_form *f)
 {
     const clv_graph *g = p->r->model->main;
-    const clv_verified *v = &f->at[f->first];
-    clv_op op = clv_tensor_at(g, v->tensor)->producer;
-    clv_text_printf(&p->text, "          '%s' differs: %s\n",
-                    shown(p, clv_tensor_at(g, v->tensor)->name), v->fault);
-    if (strcmp(f->form, "tensors") == 0 && op.i >= 0)
-        clv_text_printf(&p->text, "          the first node that differs is '%s' (%.*s)\n",
-                        shown(p, clv_op_at(g, op)->label), CLV_STR_ARG(clv_op_at(g, op)->type));
-}
-
-static void say_form(page *p, const clv_verified_form *f)
-{
-    const char *what = strcmp(f->form, "tensors") == 0 ? "tensor" : "output";
+    bool tensors = strcmp(f->form, "tensors") == 0;
     if (f->why_not) {
         clv_text_printf(&p->text, "%-8s  not compared: %s\n", f->form, f->why_not);
         return;
@@ -70,19 +59,25 @@ static void say_form(page *p, const clv_verified_form *f)
         clv_text_printf(&p->text, "%-8s  does not run: %s\n", f->form, f->fault);
         return;
     }
-    clv_text_printf(&p->text, "%-8s  %d of %d %s%s equal", f->form, f->n - f->n_differ, f->n, what,
-                    plural(f->n));
+    clv_text_printf(&p->text, "%-8s  %d of %d %s%s equal", f->form, f->n - f->n_differ, f->n,
+                    tensors ? "tensor" : "output", plural(f->n));
     if (f->nearest >= 0) {
         const clv_verified *v = &f->at[f->nearest];
         clv_text_printf(&p->text, "; largest error %.2g, where %.2g is allowed, in '%s'",
-                        v->c.error, v->c.bound,
-                        shown(p, clv_tensor_at(p->r->model->main, v->tensor)->name));
+                        v->c.error, v->c.bound, shown(p, clv_tensor_at(g, v->tensor)->name));
     } else if (f->n_differ == 0) {
         clv_text_printf(&p->text, ", bit by bit");
     }
     clv_text_printf(&p->text, "\n");
-    if (f->first >= 0)
-        say_first(p, f);
+    if (f->first < 0)
+        return;
+    const clv_verified *v = &f->at[f->first];
+    clv_op op = clv_tensor_at(g, v->tensor)->producer;
+    clv_text_printf(&p->text, "          '%s' differs: %s\n",
+                    shown(p, clv_tensor_at(g, v->tensor)->name), v->fault);
+    if (tensors && op.i >= 0)
+        clv_text_printf(&p->text, "          the first node that differs is '%s' (%.*s)\n",
+                        shown(p, clv_op_at(g, op)->label), CLV_STR_ARG(clv_op_at(g, op)->type));
 }
 
 clv_status clv_verify_text(const clv_verify_result *r, clv_arena *arena, const char **ret,
@@ -91,7 +86,7 @@ clv_status clv_verify_text(const clv_verify_result *r, clv_arena *arena, const c
     page p = { .text = { .arena = arena }, .r = r };
     clv_text_printf(&p.text, "%s with its plan for %d device%s\n\n", r->model_name,
                     r->plan->n_devices, plural(r->plan->n_devices));
-    say_proof(&p);
+    add_proof(&p);
     if (r->why_not_run)
         clv_text_printf(&p.text, "run       nothing: %s\n", r->why_not_run);
     else
@@ -99,7 +94,7 @@ clv_status clv_verify_text(const clv_verify_result *r, clv_arena *arena, const c
                         r->runtime ? r->runtime : "of unknown version",
                         r->inputs ? "inputs given, others random by" : "random inputs of", r->seed);
     for (int32_t i = 0; i < r->n_forms; i++)
-        say_form(&p, &r->form[i]);
+        add_form(&p, &r->form[i]);
     clv_text_printf(&p.text, "\n%s\n",
                     !r->holds        ? "The plan does not compute what the model computes."
                     : r->why_not_run ? "The plan is proven; nothing was run."
@@ -113,13 +108,13 @@ clv_status clv_verify_text(const clv_verify_result *r, clv_arena *arena, const c
 
 /* -- JSON -- */
 
-static void put_wide(clv_json_out *out, const char *key, clv_int128 value)
+static void write_int128(clv_json_out *out, const char *key, clv_int128 value)
 {
     char text[CLV_INT128_TEXT];
     clv_json_put_string(out, key, clv_int128_text(text, value));
 }
 
-static void put_proof(clv_json_out *out, const char *key, const clv_proof *f)
+static void write_proof(clv_json_out *out, const char *key, const clv_proof *f)
 {
     clv_json_open_object(out, key);
     clv_json_put_bool(out, "holds", f->holds);
@@ -133,12 +128,12 @@ static void put_proof(clv_json_out *out, const char *key, const clv_proof *f)
     clv_json_put_int(out, "outputs", f->n_outputs);
     clv_json_put_int(out, "stages", f->n_phases);
     clv_json_put_int(out, "devices_per_stage", f->n_devices);
-    put_wide(out, "elements", f->elems);
-    put_wide(out, "elements_in_parts", f->parts);
+    write_int128(out, "elements", f->elems);
+    write_int128(out, "elements_in_parts", f->parts);
     clv_json_close_object(out);
 }
 
-static void put_tensor(clv_json_out *out, const clv_graph *g, const clv_verified *v)
+static void write_tensor(clv_json_out *out, const clv_graph *g, const clv_verified *v)
 {
     const clv_tensor_info *info = clv_tensor_at(g, v->tensor);
     clv_json_open_object(out, NULL);
@@ -149,7 +144,7 @@ static void put_tensor(clv_json_out *out, const clv_graph *g, const clv_verified
     if (v->fault)
         clv_json_put_string(out, "fault", v->fault);
     clv_json_put_number(out, "growth", v->growth);
-    clv_json_put_number(out, "terms", v->length);
+    clv_json_put_number(out, "terms", v->terms);
     clv_json_put_int(out, "inexact", v->c.n_inexact);
     clv_json_put_int(out, "beyond", v->c.n_beyond);
     if (v->c.first >= 0)
@@ -166,7 +161,7 @@ static void put_tensor(clv_json_out *out, const clv_graph *g, const clv_verified
     clv_json_close_object(out);
 }
 
-static void put_form(clv_json_out *out, const clv_verify_result *r, const clv_verified_form *f)
+static void write_form(clv_json_out *out, const clv_verify_result *r, const clv_verified_form *f)
 {
     clv_json_open_object(out, NULL);
     clv_json_put_string(out, "form", f->form);
@@ -180,7 +175,7 @@ static void put_form(clv_json_out *out, const clv_verify_result *r, const clv_ve
         clv_json_put_int(out, "first", f->first);
     clv_json_open_array(out, "tensors");
     for (int32_t i = 0; i < f->n; i++)
-        put_tensor(out, r->model->main, &f->at[i]);
+        write_tensor(out, r->model->main, &f->at[i]);
     clv_json_close_array(out);
     clv_json_close_object(out);
 }
@@ -194,8 +189,8 @@ clv_status clv_verify_json(const clv_verify_result *r, clv_arena *arena, const c
     clv_json_put_int(&out, "schema_version", 1);
     clv_json_put_string(&out, "model", r->model_name);
     clv_json_put_bool(&out, "holds", r->holds);
-    put_proof(&out, "proof", &r->proof);
-    put_proof(&out, "proof_of_stages", &r->stages);
+    write_proof(&out, "proof", &r->proof);
+    write_proof(&out, "proof_of_stages", &r->stages);
     clv_json_put_bool(&out, "run", !r->why_not_run);
     if (r->why_not_run) {
         clv_json_put_string(&out, "why_not_run", r->why_not_run);
@@ -206,7 +201,7 @@ clv_status clv_verify_json(const clv_verify_result *r, clv_arena *arena, const c
     }
     clv_json_open_array(&out, "forms");
     for (int32_t i = 0; i < r->n_forms; i++)
-        put_form(&out, r, &r->form[i]);
+        write_form(&out, r, &r->form[i]);
     clv_json_close_array(&out);
     clv_json_close_object(&out);
     CLV_TRY(clv_json_end(&out, err));
