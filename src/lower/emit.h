@@ -73,10 +73,12 @@ typedef struct {
 clv_status clv_emit_init(clv_emit *e, const clv_spmd *s, clv_dialect dialect, int32_t only,
                          clv_arena *arena, clv_error *err);
 
+/* Is the device at a position written down? */
 static inline bool clv_emit_active(const clv_emit *e, int32_t position)
 {
     return e->only < 0 || e->only == position;
 }
+/* Where the name of a value is kept, for a device that is written down. */
 static inline clv_str *clv_emit_name(const clv_emit *e, int32_t value, int32_t position)
 {
     return e->only < 0 ? &e->name[(int64_t)value * e->s->mesh.n_devices + position]
@@ -137,9 +139,10 @@ typedef struct {
 
 int64_t clv_emit_elems(const clv_emit_type *type); /* the product of its dims */
 
-/* Constants, each content once. */
+/* A tensor of packed little-endian bytes, one for each content. O(bytes). */
 clv_status clv_emit_constant(clv_emit *e, const clv_emit_type *type, const void *bytes,
                              int64_t n_bytes, clv_str *ret, clv_error *err);
+/* Whole numbers as a tensor of rank 1. */
 clv_status clv_emit_ints(clv_emit *e, const int64_t *at, int32_t n, clv_str *ret, clv_error *err);
 
 #endif

@@ -107,7 +107,7 @@ clv_status clv_emit_exchange(clv_emit *e, const clv_spmd_instr *step, clv_str *i
     const clv_spmd_value *to = &e->s->values[e->s->operands[step->first_out]];
     exchange x = { .scope = { e, to->name, e->only },
                    .step = { from->tensor, &from->layout, &to->layout, step->axes } };
-    *ret_done = step->exchange && find_collective(&x);
+    *ret_done = step->is_exchange && find_collective(&x);
     if (!*ret_done)
         return CLV_OK;
     (void)clv_spmd_exchange_view(e->s, &x.step, e->only, &x.view);

@@ -115,7 +115,7 @@ static clv_status walk(stepping *x, const clv_spmd_instr *step, clv_error *err)
         x->layout = clv_layout_without(&x->layout, partial);
     }
     const clv_layout split = x->layout;
-    for (int32_t nest = CLV_MESH_AXES_MAX - 1; !step->local && nest >= 0; nest--)
+    for (int32_t nest = CLV_MESH_AXES_MAX - 1; !step->is_local && nest >= 0; nest--)
         for (int32_t a = CLV_MESH_AXES_MAX - 1; a >= 0; a--)
             if (step->axes >> a & 1 && split.dim[a] >= 0 && split.nest[a] == nest)
                 CLV_TRY(clv_emit_gather(e, x->from->tensor, &x->layout, a, x->io, err));

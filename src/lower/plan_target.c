@@ -9,7 +9,7 @@ typedef struct {
     const clv_spmd *s;
     clv_arena *arena;
     const clv_layout **layout; /* by weight: in which it is needed; NULL: not yet */
-    bool *twice;               /* by weight: in different ones */
+    bool *differs;             /* by weight: in different ones */
     clv_map seen;              /* (weight, device): in the target already */
     clv_target_shard *shards;
     int32_t n, cap;
@@ -24,7 +24,7 @@ static clv_status add_shard(builder *b, const clv_spmd_value *v, int32_t positio
 {
     int32_t w = weight_of(b, v), device = b->s->phases[v->phase].device[position], id;
     int32_t key[2] = { w, device };
-    clv_spmd_shard part = { v->tensor, b->twice[w] ? CLV_LAYOUT_COPIES : v->layout, position };
+    clv_spmd_shard part = { v->tensor, b->differs[w] ? CLV_LAYOUT_COPIES : v->layout, position };
     clv_target_shard shard = { .weight = w, .device = device };
     CLV_TRY(clv_map_put_key(&b->seen, key, sizeof key, b->n, &id, err));
     if (id != b->n)
@@ -46,9 +46,9 @@ clv_status clv_plan_target(const clv_model *model, const clv_types *types, const
     builder b = { .s = s,
                   .arena = arena,
                   .layout = CLV_NEW_ARRAY(arena, const clv_layout *, n),
-                  .twice = CLV_NEW_ARRAY(arena, bool, n) };
+                  .differs = CLV_NEW_ARRAY(arena, bool, n) };
     const char **names = CLV_NEW_ARRAY(arena, const char *, plan->n_devices);
-    if (!b.layout || !b.twice || !names)
+    if (!b.layout || !b.differs || !names)
         return clv_fail_nomem(err, WHAT);
     CLV_TRY(clv_map_init(&b.seen, arena, n, err));
     for (int32_t i = 0; i < s->n_values; i++) {
@@ -57,7 +57,7 @@ clv_status clv_plan_target(const clv_model *model, const clv_types *types, const
             continue;
         int32_t w = weight_of(&b, v);
         if (b.layout[w] && !clv_layout_equal(b.layout[w], &v->layout))
-            b.twice[w] = true;
+            b.differs[w] = true;
         b.layout[w] = &v->layout;
     }
     for (int32_t i = 0; i < s->n_values; i++) {

@@ -45,8 +45,9 @@ typedef struct {
     int16_t factor[CLV_MESH_AXES_MAX]; /* of an operator: what each axis splits, or -1 */
     clv_step_kind kind;                /* of a step */
     uint32_t axes;                     /* that a step is over */
-    bool local;    /* of a step: once sums are made, each device has what it needs */
-    bool exchange; /* of a step: one all-to-all or reduce-scatter is all of it, on every device */
+    bool is_local; /* of a step: once sums are made, each device has what it needs */
+    bool
+        is_exchange; /* of a step: one all-to-all or reduce-scatter is all of it, on every device */
     int32_t first_in, n_in, first_out, n_out; /* into operands: values, -1 for what is left out. Of
                                                  an operator all inputs, implicit ones too */
 } clv_spmd_instr;

@@ -211,8 +211,8 @@ static clv_status add_step(builder *b, const clv_plan_step *step, clv_str name, 
     clv_spmd_value made = {
         .tensor = t, .layout = step->to, .role = CLV_SPMD_RESULT, .from = -1, .name = name
     };
-    CLV_TRY(clv_spmd_is_local(b->s, &rest, b->arena, &instr.local, err));
-    instr.exchange = clv_spmd_is_exchange(b->s, &whole, instr.local);
+    CLV_TRY(clv_spmd_is_local(b->s, &rest, b->arena, &instr.is_local, err));
+    instr.is_exchange = clv_spmd_is_exchange(b->s, &whole, instr.is_local);
     CLV_TRY(add_operand(b, *io, err));
     if (name.n == 0)
         CLV_TRY(name_layout(b, t, clv_step_name(step->kind), &made.name, err));

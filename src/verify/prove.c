@@ -43,7 +43,7 @@ static clv_status check_phase(const clv_prover *p, int32_t number, int32_t *inst
         for (int32_t k = 0; k < i; k++)
             if (phase->device[k] == phase->device[i])
                 return clv_refute(err, "device '%s' has two places in phase %d",
-                                  clv_prover_device_name(p, number, i), (int)number);
+                                  clv_prover_device(p, number, i), (int)number);
     }
     for (int32_t v = *values; v < *values + phase->n_values; v++)
         if (p->s->values[v].phase != number)
@@ -72,19 +72,18 @@ static clv_status receive(clv_prover *p, int32_t v, clv_error *err)
         p->s->values[from].tensor.i != value->tensor.i)
         return clv_refute(err, "stage %d receives '%.*s', which no earlier stage has",
                           (int)p->s->phases[value->phase].stage,
-                          CLV_STR_ARG(clv_prover_tensor_name(p, v)));
-    if (!p->there[from] || !p->s->values[from].sent)
+                          CLV_STR_ARG(clv_prover_name(p, v)));
+    if (!p->is_there[from] || !p->s->values[from].sent)
         return clv_refute(err, "stage %d receives '%.*s', which stage %d does not send",
-                          (int)p->s->phases[value->phase].stage,
-                          CLV_STR_ARG(clv_prover_tensor_name(p, v)),
+                          (int)p->s->phases[value->phase].stage, CLV_STR_ARG(clv_prover_name(p, v)),
                           (int)p->s->phases[p->s->values[from].phase].stage);
     if (p->held[from].box != p->held[v].box || p->held[from].split != p->held[v].split)
         return clv_refute(err, "'%.*s' lies otherwise in stage %d than where it was sent from",
-                          CLV_STR_ARG(clv_prover_tensor_name(p, v)),
+                          CLV_STR_ARG(clv_prover_name(p, v)),
                           (int)p->s->phases[value->phase].stage);
     if (p->held[v].partial)
         return clv_refute(err, "'%.*s' is sent to stage %d while it is partial",
-                          CLV_STR_ARG(clv_prover_tensor_name(p, v)),
+                          CLV_STR_ARG(clv_prover_name(p, v)),
                           (int)p->s->phases[value->phase].stage);
     p->receivers[from]++;
     p->proof->n_transfers++;
@@ -101,8 +100,7 @@ static clv_status begin_value(clv_prover *p, int32_t v, clv_error *err)
     case CLV_SPMD_RESULT:
         return role == CLV_TENSOR_RESULT || role == CLV_TENSOR_INPUT
                    ? CLV_OK
-                   : clv_refute(err, "weight '%.*s' is made",
-                                CLV_STR_ARG(clv_prover_tensor_name(p, v)));
+                   : clv_refute(err, "weight '%.*s' is made", CLV_STR_ARG(clv_prover_name(p, v)));
     case CLV_SPMD_INPUT:
         right = role == CLV_TENSOR_INPUT;
         break;
@@ -119,9 +117,9 @@ static clv_status begin_value(clv_prover *p, int32_t v, clv_error *err)
     }
     if (!right || p->held[v].partial)
         return clv_refute(err, "'%.*s' cannot be there when stage %d begins",
-                          CLV_STR_ARG(clv_prover_tensor_name(p, v)),
+                          CLV_STR_ARG(clv_prover_name(p, v)),
                           (int)p->s->phases[value->phase].stage);
-    p->there[v] = true;
+    p->is_there[v] = true;
     return CLV_OK;
 }
 
@@ -134,7 +132,7 @@ static clv_status prove_output(clv_prover *p, int32_t i, bool *returned, clv_err
     int32_t v = p->s->result[i];
     if (v < 0 || v >= p->s->n_values || p->s->values[v].tensor.i != g->outputs[i].i)
         return clv_refute(err, "output '%.*s' of the model has no value", CLV_STR_ARG(name));
-    if (!p->there[v] || !p->s->values[v].returned)
+    if (!p->is_there[v] || !p->s->values[v].returned)
         return clv_refute(err, "output '%.*s' of the model is never made", CLV_STR_ARG(name));
     if (p->held[v].partial)
         return clv_refute(err, "output '%.*s' of the model is partial by %s", CLV_STR_ARG(name),
@@ -154,18 +152,18 @@ static clv_status prove_ends(clv_prover *p, clv_error *err)
     for (int32_t i = 0; i < s->model->main->n_outputs; i++)
         CLV_TRY(prove_output(p, i, returned, err));
     for (int32_t v = 0; v < s->n_values; v++) {
-        if (!p->there[v])
+        if (!p->is_there[v])
             return clv_refute(err,
                               "tensor '%.*s' is never made in the layout that it has in stage "
                               "%d",
-                              CLV_STR_ARG(clv_prover_tensor_name(p, v)),
+                              CLV_STR_ARG(clv_prover_name(p, v)),
                               (int)s->phases[s->values[v].phase].stage);
         if (s->values[v].sent != (p->receivers[v] > 0))
             return clv_refute(err, "tensor '%.*s' is sent to nobody",
-                              CLV_STR_ARG(clv_prover_tensor_name(p, v)));
+                              CLV_STR_ARG(clv_prover_name(p, v)));
         if (s->values[v].returned != returned[v])
             return clv_refute(err, "tensor '%.*s' is returned, but is no output of the model",
-                              CLV_STR_ARG(clv_prover_tensor_name(p, v)));
+                              CLV_STR_ARG(clv_prover_name(p, v)));
     }
     return CLV_OK;
 }

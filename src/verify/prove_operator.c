@@ -12,6 +12,11 @@ typedef struct {
     char who[CLV_PROVER_DESCRIBE_TEXT];
 } work;
 
+static const char *device_of(const work *w, int32_t position)
+{
+    return clv_prover_device(w->p, w->instr->phase, position);
+}
+
 /* -- factors -- */
 
 static clv_cut_factor cut_of(const work *w, int32_t factor)
@@ -43,9 +48,8 @@ static clv_status check_even(const work *w, const clv_factor *one, clv_spread sp
             return clv_refute(err,
                               "%s: factor %s has to be cut evenly, but %s has %" PRId64
                               " and %s %" PRId64 " of it",
-                              w->who, one->name, clv_prover_device_name(w->p, w->instr->phase, 0),
-                              clv_spread_at(w->p, spread, 0)->count,
-                              clv_prover_device_name(w->p, w->instr->phase, i),
+                              w->who, one->name, device_of(w, 0),
+                              clv_spread_at(w->p, spread, 0)->count, device_of(w, i),
                               clv_spread_at(w->p, spread, i)->count);
     return CLV_OK;
 }
@@ -125,8 +129,7 @@ static clv_status refute_dim(const work *w, int32_t value, int32_t d, clv_spread
     while (w->p->spread[has][i] == w->p->spread[want][i])
         i++;
     return clv_refute(err, "%s: of dimension %d of '%.*s' %s has elements %s, but %s %s", w->who,
-                      (int)d, CLV_STR_ARG(clv_prover_tensor_name(w->p, value)),
-                      clv_prover_device_name(w->p, w->instr->phase, i),
+                      (int)d, CLV_STR_ARG(clv_prover_name(w->p, value)), device_of(w, i),
                       clv_elem_set_show(a, clv_spread_at(w->p, has, i)), verb,
                       clv_elem_set_show(b, clv_spread_at(w->p, want, i)));
 }
@@ -144,11 +147,10 @@ static clv_status check_dims(const work *w, const clv_operand_factors *o, int32_
             for (int32_t i = 0; i < o->dims[d].n; i++)
                 if (axes_of(w, o->dims[d].at[i]))
                     return clv_refute(err, "%s: '%.*s' has no known size, but is split", w->who,
-                                      CLV_STR_ARG(clv_prover_tensor_name(w->p, value)));
+                                      CLV_STR_ARG(clv_prover_name(w->p, value)));
     if (h->rank >= 0 && o && o->rank > 0 && o->rank != h->rank)
         return clv_refute(err, "%s: '%.*s' has %d dimensions, its rule %d", w->who,
-                          CLV_STR_ARG(clv_prover_tensor_name(w->p, value)), (int)h->rank,
-                          (int)o->rank);
+                          CLV_STR_ARG(clv_prover_name(w->p, value)), (int)h->rank, (int)o->rank);
     for (int32_t d = 0; d < h->rank; d++) {
         CLV_TRY(
             wanted_spread(w, o && o->rank > 0 ? &o->dims[d] : &whole, type->dims[d], &want, err));
@@ -181,7 +183,7 @@ static clv_status check_once(const work *w, const clv_operand_factors *o, int32_
             return clv_refute(err,
                               "%s: '%.*s' would be counted by each device that has a part of "
                               "factor %s",
-                              w->who, CLV_STR_ARG(clv_prover_tensor_name(w->p, value)), one->name);
+                              w->who, CLV_STR_ARG(clv_prover_name(w->p, value)), one->name);
     }
     return CLV_OK;
 }
@@ -218,8 +220,7 @@ static clv_status check_border(const work *w, int32_t value, int32_t d, int32_t 
         }
         if (found != digit.high - digit.low)
             return clv_refute(err, "%s: %s lacks the border of dimension %d of '%.*s'", w->who,
-                              clv_prover_device_name(p, w->instr->phase, i), (int)d,
-                              CLV_STR_ARG(clv_prover_tensor_name(p, value)));
+                              device_of(w, i), (int)d, CLV_STR_ARG(clv_prover_name(p, value)));
     }
     return CLV_OK;
 }
@@ -256,13 +257,12 @@ static clv_status check_input(const work *w, int32_t k, clv_error *err)
     if (v >= p->s->n_values || p->s->values[v].tensor.i != t.i)
         return clv_refute(err, "%s: input %d is not '%.*s'", w->who, (int)k,
                           CLV_STR_ARG(clv_tensor_at(p->s->model->main, t)->name));
-    if (p->s->values[v].phase != w->instr->phase || !p->there[v])
+    if (p->s->values[v].phase != w->instr->phase || !p->is_there[v])
         return clv_refute(err, "%s: '%.*s' is read before it is there", w->who,
-                          CLV_STR_ARG(clv_prover_tensor_name(p, v)));
+                          CLV_STR_ARG(clv_prover_name(p, v)));
     if (p->held[v].partial)
         return clv_refute(err, "%s: it reads '%.*s' while that is partial by %s", w->who,
-                          CLV_STR_ARG(clv_prover_tensor_name(p, v)),
-                          clv_reduce_name(p->held[v].reduce));
+                          CLV_STR_ARG(clv_prover_name(p, v)), clv_reduce_name(p->held[v].reduce));
     CLV_TRY(check_dims(w, o, v, "works on", err));
     if (!o)
         return CLV_OK;
@@ -287,9 +287,9 @@ static clv_status check_output(const work *w, int32_t k, clv_error *err)
         p->s->values[v].phase != w->instr->phase || p->s->values[v].role != CLV_SPMD_RESULT)
         return clv_refute(err, "%s: output %d is not '%.*s' of its stage", w->who, (int)k,
                           CLV_STR_ARG(clv_tensor_at(p->s->model->main, t)->name));
-    if (p->there[v])
+    if (p->is_there[v])
         return clv_refute(err, "%s: '%.*s' is made twice", w->who,
-                          CLV_STR_ARG(clv_prover_tensor_name(p, v)));
+                          CLV_STR_ARG(clv_prover_name(p, v)));
     for (int32_t a = 0; a < CLV_MESH_AXES_MAX; a++) {
         int32_t f = w->instr->factor[a];
         bool is = f >= 0 && clv_prover_is_long(p, a) &&
@@ -297,7 +297,7 @@ static clv_status check_output(const work *w, int32_t k, clv_error *err)
         partial |= (uint32_t)is << a;
         if (is && p->held[v].partial && w->f->factors[f].reduce != p->held[v].reduce)
             return clv_refute(err, "%s: '%.*s' is said to be partial by %s, but it is by %s",
-                              w->who, CLV_STR_ARG(clv_prover_tensor_name(p, v)),
+                              w->who, CLV_STR_ARG(clv_prover_name(p, v)),
                               clv_reduce_name(p->held[v].reduce),
                               clv_reduce_name(w->f->factors[f].reduce));
     }
@@ -305,8 +305,8 @@ static clv_status check_output(const work *w, int32_t k, clv_error *err)
         return clv_refute(err,
                           "%s: '%.*s' is partial over other axes than those that split its "
                           "reduced factors",
-                          w->who, CLV_STR_ARG(clv_prover_tensor_name(p, v)));
-    p->there[v] = true;
+                          w->who, CLV_STR_ARG(clv_prover_name(p, v)));
+    p->is_there[v] = true;
     return check_dims(w, o, v, "makes", err);
 }
 
@@ -332,9 +332,9 @@ clv_status clv_prove_operator(clv_prover *p, const clv_spmd_instr *instr, clv_er
         .p = p, .instr = instr, .op = clv_op_at(g, instr->op), .f = &p->s->factors[instr->op.i]
     };
     (void)clv_prover_describe(p, instr, w.who);
-    if (p->run[instr->op.i])
+    if (p->has_run[instr->op.i])
         return clv_refute(err, "%s runs twice", w.who);
-    p->run[instr->op.i] = true;
+    p->has_run[instr->op.i] = true;
     if (instr->n_in != w.op->n_in || instr->n_out != w.op->n_out)
         return clv_refute(err, "%s: it has %d inputs and %d outputs, the program %d and %d", w.who,
                           (int)w.op->n_in, (int)w.op->n_out, (int)instr->n_in, (int)instr->n_out);

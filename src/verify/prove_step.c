@@ -6,9 +6,15 @@ typedef struct {
     const clv_held *from, *to;
     const clv_layout *a, *b;
     int32_t in, out;
+    clv_str name;   /* of the tensor */
     uint32_t group; /* axes in which members of a group differ: a summand stays where it is */
     char who[CLV_PROVER_DESCRIBE_TEXT];
 } work;
+
+static const char *device_of(const work *w, int32_t position)
+{
+    return clv_prover_device(w->p, w->instr->phase, position);
+}
 
 /* -- what axes do -- */
 
@@ -112,8 +118,7 @@ static clv_status refute_group(const work *w, int32_t position, bool surplus, cl
                       surplus ? "%s: the group of %s has more of '%.*s' than it gets"
                               : "%s: %s gets elements of '%.*s' that no member of its group "
                                 "has",
-                      w->who, clv_prover_device_name(w->p, w->instr->phase, position),
-                      CLV_STR_ARG(clv_prover_tensor_name(w->p, w->in)));
+                      w->who, device_of(w, position), CLV_STR_ARG(w->name));
 }
 
 /* Steps by which devices keep, reduce or take from what they have themselves. */
@@ -124,12 +129,10 @@ static clv_status check_own(const work *w, bool same, clv_error *err)
         CLV_TRY(count_common(w, i, i, &both, err));
         if (both != size_at(w, w->to, i))
             return clv_refute(err, "%s: %s gets elements of '%.*s' that it has not", w->who,
-                              clv_prover_device_name(w->p, w->instr->phase, i),
-                              CLV_STR_ARG(clv_prover_tensor_name(w->p, w->in)));
+                              device_of(w, i), CLV_STR_ARG(w->name));
         if (same && both != size_at(w, w->from, i))
-            return clv_refute(err, "%s: %s loses elements of '%.*s'", w->who,
-                              clv_prover_device_name(w->p, w->instr->phase, i),
-                              CLV_STR_ARG(clv_prover_tensor_name(w->p, w->in)));
+            return clv_refute(err, "%s: %s loses elements of '%.*s'", w->who, device_of(w, i),
+                              CLV_STR_ARG(w->name));
     }
     return CLV_OK;
 }
@@ -224,15 +227,14 @@ static clv_status check_partial(const work *w, clv_error *err)
     uint32_t before = w->from->partial, after = w->to->partial;
     if (before && after && w->from->reduce != w->to->reduce)
         return clv_refute(err, "%s: '%.*s' is partial by %s before and by %s afterwards", w->who,
-                          CLV_STR_ARG(clv_prover_tensor_name(w->p, w->in)),
-                          clv_reduce_name(w->from->reduce), clv_reduce_name(w->to->reduce));
+                          CLV_STR_ARG(w->name), clv_reduce_name(w->from->reduce),
+                          clv_reduce_name(w->to->reduce));
     if (w->instr->kind == CLV_STEP_PERMUTE && devices_along(w, before) != devices_along(w, after))
         return clv_refute(err, "%s: '%.*s' has another number of summands afterwards", w->who,
-                          CLV_STR_ARG(clv_prover_tensor_name(w->p, w->in)));
+                          CLV_STR_ARG(w->name));
     /* of a and nothing the root of squares is |a|, so for it there is no neutral element */
     if (w->instr->kind == CLV_STEP_NEUTRAL && w->to->reduce == CLV_REDUCE_L2)
-        return clv_refute(err, "%s: '%.*s' would lose its signs", w->who,
-                          CLV_STR_ARG(clv_prover_tensor_name(w->p, w->in)));
+        return clv_refute(err, "%s: '%.*s' would lose its signs", w->who, CLV_STR_ARG(w->name));
     return CLV_OK;
 }
 
@@ -266,9 +268,9 @@ static clv_status check_operands(const work *w, clv_error *err)
         s->values[w->out].role != CLV_SPMD_RESULT)
         return clv_refute(err, "%s: it does not lead from a tensor of its stage to the same one",
                           w->who);
-    if (!w->p->there[w->in])
+    if (!w->p->is_there[w->in])
         return clv_refute(err, "%s: the tensor is read before it is there", w->who);
-    if (w->p->there[w->out])
+    if (w->p->is_there[w->out])
         return clv_refute(err, "%s: its result is made twice", w->who);
     return CLV_OK;
 }
@@ -288,8 +290,9 @@ clv_status clv_prove_step(clv_prover *p, const clv_spmd_instr *instr, clv_error 
     w.to = &p->held[w.out];
     w.a = &p->s->values[w.in].layout;
     w.b = &p->s->values[w.out].layout;
+    w.name = clv_prover_name(p, w.in);
     w.group = instr->axes & ~w.from->partial;
-    p->there[w.out] = true;
+    p->is_there[w.out] = true;
     p->proof->n_steps++;
     if (w.from->rank < 0)
         return clv_refute(err, "%s: what has no known size can only be copied", w.who);

@@ -179,13 +179,12 @@ clv_status clv_prove_value(clv_prover *p, int32_t v, clv_error *err)
     if (value->tensor.i < 0 || value->tensor.i >= p->s->model->main->n_tensors)
         return clv_refute(err, "value %d is of tensor %d, which the model has not", (int)v,
                           (int)value->tensor.i);
-    p->proof->n_tensors += !p->met[value->tensor.i];
-    p->met[value->tensor.i] = true;
+    p->proof->n_tensors += !p->is_met[value->tensor.i];
+    p->is_met[value->tensor.i] = true;
     clv_status status =
         check_value(p, &value->layout, &p->s->types->of[value->tensor.i], &p->held[v], &own);
     if (status == CLV_EFORMAT)
-        return clv_refute(err, "tensor '%.*s' in stage %d: %s",
-                          CLV_STR_ARG(clv_prover_tensor_name(p, v)),
+        return clv_refute(err, "tensor '%.*s' in stage %d: %s", CLV_STR_ARG(clv_prover_name(p, v)),
                           (int)p->s->phases[value->phase].stage, own.message);
     return status == CLV_OK ? CLV_OK : clv_fail(err, status, "%s", own.message);
 }

@@ -9,11 +9,11 @@ clv_status clv_prover_init(clv_prover *p, clv_error *err)
 {
     const clv_spmd *s = p->s;
     p->held = CLV_NEW_ARRAY(p->arena, clv_held, s->n_values);
-    p->there = CLV_NEW_ARRAY(p->arena, bool, s->n_values);
+    p->is_there = CLV_NEW_ARRAY(p->arena, bool, s->n_values);
     p->receivers = CLV_NEW_ARRAY(p->arena, int32_t, s->n_values);
-    p->run = CLV_NEW_ARRAY(p->arena, bool, s->model->main->n_ops);
-    p->met = CLV_NEW_ARRAY(p->arena, bool, s->model->main->n_tensors);
-    if (!p->held || !p->there || !p->receivers || !p->run || !p->met)
+    p->has_run = CLV_NEW_ARRAY(p->arena, bool, s->model->main->n_ops);
+    p->is_met = CLV_NEW_ARRAY(p->arena, bool, s->model->main->n_tensors);
+    if (!p->held || !p->is_there || !p->receivers || !p->has_run || !p->is_met)
         return clv_fail_nomem(err, WHAT);
     CLV_TRY(clv_elem_sets_init(&p->elems, p->arena, err));
     CLV_TRY(clv_map_init(&p->by_recipe, p->arena, 64, err));
@@ -35,12 +35,12 @@ clv_status clv_refute(clv_error *err, const char *fmt, ...)
     return CLV_EFORMAT;
 }
 
-clv_str clv_prover_tensor_name(const clv_prover *p, int32_t value)
+clv_str clv_prover_name(const clv_prover *p, int32_t value)
 {
     return clv_tensor_at(p->s->model->main, p->s->values[value].tensor)->name;
 }
 
-const char *clv_prover_device_name(const clv_prover *p, int32_t phase, int32_t position)
+const char *clv_prover_device(const clv_prover *p, int32_t phase, int32_t position)
 {
     return p->s->plan->devices[p->s->phases[phase].device[position]].name;
 }
@@ -57,7 +57,7 @@ const char *clv_prover_describe(const clv_prover *p, const clv_spmd_instr *instr
                  op->label.n < NAME_SHOWN ? (int)op->label.n : NAME_SHOWN, op->label.at,
                  op->type.n < NAME_SHOWN ? (int)op->type.n : NAME_SHOWN, op->type.at);
     } else if (in >= 0 && in < p->s->n_values) {
-        clv_str name = clv_prover_tensor_name(p, in);
+        clv_str name = clv_prover_name(p, in);
         snprintf(buf, CLV_PROVER_DESCRIBE_TEXT, "the %s of '%.*s' in stage %d",
                  (unsigned)instr->kind < CLV_N_STEPS ? clv_step_name(instr->kind) : "unknown step",
                  name.n < NAME_SHOWN ? (int)name.n : NAME_SHOWN, name.at,

@@ -33,9 +33,9 @@ typedef struct {
     int32_t cap_recipes, cap_spreads, cap_boxes;
     int32_t stride[CLV_MESH_AXES_MAX]; /* stride of an axis in positions */
     clv_held *held;                    /* by value */
-    bool *there;                       /* by value: made, given or received */
-    bool *run;                         /* by operator */
-    bool *met;                         /* by tensor */
+    bool *is_there;                    /* by value: made, given or received */
+    bool *has_run;                     /* by operator */
+    bool *is_met;                      /* by tensor */
     int32_t *receivers;                /* by value */
     clv_proof *proof;
 } clv_prover;
@@ -51,9 +51,11 @@ clv_status clv_refute(clv_error *err, const char *fmt, ...) CLV_PRINTF(2, 3);
 /* "operator 'x' (MatMul)"; "all-reduce of 'y' in stage 0". */
 const char *clv_prover_describe(const clv_prover *p, const clv_spmd_instr *instr,
                                 char buf[static CLV_PROVER_DESCRIBE_TEXT]);
-const char *clv_prover_device_name(const clv_prover *p, int32_t phase, int32_t position);
-clv_str clv_prover_tensor_name(const clv_prover *p, int32_t value); /* of its tensor */
+/* The name of the device at a position in a phase. */
+const char *clv_prover_device(const clv_prover *p, int32_t phase, int32_t position);
+clv_str clv_prover_name(const clv_prover *p, int32_t value); /* of the tensor of a value */
 
+/* The coordinate of a position along an axis. */
 static inline int32_t clv_prover_coord(const clv_prover *p, int32_t position, int32_t axis)
 {
     return position / p->stride[axis] % p->s->mesh.size[axis];
@@ -83,6 +85,7 @@ clv_status clv_spread_of(clv_prover *p, const clv_cut_factor *factor, int32_t n,
  * all other axes? Refutes with `what` before the words. */
 clv_status clv_spread_cover(clv_prover *p, clv_spread spread, int64_t size, uint32_t axes,
                             const char *what, clv_error *err);
+/* What the device at a position has. */
 static inline const clv_elem_set *clv_spread_at(const clv_prover *p, clv_spread spread,
                                                 int32_t position)
 {
