@@ -64,7 +64,8 @@ static const struct {
     { "Xor", { 7 } },
 };
 
-bool clv_opset_changed(clv_str type, int32_t from, int32_t to)
+/* Did its definition change after version `from`, up to `to`? O(log of the table). */
+static bool operator_changed(clv_str type, int32_t from, int32_t to)
 {
     int32_t low = 0, high = (int32_t)(sizeof changes / sizeof *changes);
     while (low < high) {
@@ -89,7 +90,7 @@ static bool graph_changed(const clv_graph *g, int32_t from, int32_t to)
 {
     for (int32_t i = 0; i < g->n_ops; i++) {
         const clv_op_info *op = &g->ops[i];
-        if (op->domain.n == 0 && clv_opset_changed(op->type, from, to))
+        if (op->domain.n == 0 && operator_changed(op->type, from, to))
             return true;
         for (int32_t k = 0; k < op->n_attr; k++) {
             const clv_attr *attr = &g->attrs[op->first_attr + k];

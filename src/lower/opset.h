@@ -13,8 +13,4 @@
 #define CLV_OPSET_PLAIN 9
 int32_t clv_opset_for(const clv_model *model);
 
-/* Did the definition of a standard operator change after version `from`, up to `to`, which is at
- * most CLV_OPSET_PLAIN? O(log). */
-bool clv_opset_changed(clv_str type, int32_t from, int32_t to);
-
 #endif
