@@ -180,7 +180,6 @@ static clv_op_cost cost_op(const costing *c, const clv_types *types, int32_t op,
                                    .version = version > 0 ? version : INT32_MAX,
                                    .types = (clv_types *)types, /* read only: see sizing.h */
                                    .arena = c->scratch,
-                                   .err = c->err,
                                    .caller = caller },
                          .def = info->kind >= 0 ? clv_op_def_at(info->kind) : NULL };
     bool bodies =

@@ -281,8 +281,9 @@ static clv_status infer(maker *m)
     const clv_graph *g = m->req->model->main;
     clv_inference *inference = NULL;
 
-    CLV_TRY(clv_bindings_complete(m->req->model, m->req->bindings, m->req->n_bindings, m->arena,
-                                  &m->bindings, &m->n_bindings, m->err));
+    m->bindings = m->req->bindings;
+    m->n_bindings = m->req->n_bindings;
+    CLV_TRY(clv_bindings_complete(m->req->model, m->arena, &m->bindings, &m->n_bindings, m->err));
     CLV_TRY(clv_infer(m->req->model, m->bindings, m->n_bindings, m->arena, &inference, m->err));
     m->types = inference->main;
     m->op_at = CLV_NEW_ARRAY(m->arena, clv_op, g->n_ops);

@@ -18,7 +18,7 @@ typedef struct {
 } clv_calibrate_options;
 
 typedef struct {
-    const char *runtime; /* its version, as the runner tells it */
+    const char *runtime; /* its version, by the runner */
     clv_fit fit;
     int32_t n_points;
     double latency_s, bytes_per_s; /* of a collective of two devices */

@@ -94,7 +94,7 @@ static double least(const some *s, work_fn work)
     return least;
 }
 
-/* Of one size alone there is no launch to tell apart. */
+/* Of one size alone the launch cannot be separated from the work. */
 static double smallest_of(const some *s, work_fn work)
 {
     double low = least(s, work);

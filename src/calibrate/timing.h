@@ -1,4 +1,4 @@
-/* timing.h - a folder of models, run by cleave-run, and the times that it tells. */
+/* timing.h - a folder of models, run by cleave-run, and the times that it measures. */
 #ifndef CLV_CALIBRATE_TIMING_H
 #define CLV_CALIBRATE_TIMING_H
 

@@ -1,7 +1,7 @@
 /* fields.h - the members of our description files, with their units and their sources.
  *
  * Every number stands as { "value": ..., "source": "..." }; a number without a source is refused,
- * for nobody could tell later whether to trust it. Each call reads object.key, which is required,
+ * for nobody would know later whether to trust it. Each call reads object.key, which is required,
  * and leaves *ret alone when it fails. The bounds are wide: they keep a slip of the pen, or malice,
  * from becoming an infinite time.
  */

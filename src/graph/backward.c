@@ -6,12 +6,12 @@
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-static bool is_word_sign(char c)
+static bool is_in_word(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c);
 }
 
-static bool is_word(clv_str word)
+static bool means_gradient(clv_str word)
 {
     static const char *const words[] = { "grad",      "Grad",     "gradient", "Gradient",
                                          "gradients", "backward", "Backward", NULL };
@@ -21,21 +21,21 @@ static bool is_word(clv_str word)
     return false;
 }
 
-static bool name_says_so(clv_str name)
+static bool name_is_backward(clv_str name)
 {
     clv_str before = { "", 0 };
     for (int32_t i = 0, end; i < name.n; i = end + 1) {
-        for (end = i; end < name.n && is_word_sign(name.at[end]); end++)
+        for (end = i; end < name.n && is_in_word(name.at[end]); end++)
             continue;
         clv_str word = { name.at + i, end - i };
-        if (is_word(word) && !clv_str_is(before, "no"))
+        if (means_gradient(word) && !clv_str_is(before, "no"))
             return true;
         before = word;
     }
     return false;
 }
 
-static bool type_says_so(clv_str type)
+static bool type_is_backward(clv_str type)
 {
     while (type.n > 0 && is_digit(type.at[type.n - 1]))
         type.n--;
@@ -49,14 +49,14 @@ static bool type_says_so(clv_str type)
     return false;
 }
 
-static bool begins(const clv_graph *g, const clv_op_info *op)
+static bool begins_backward(const clv_graph *g, const clv_op_info *op)
 {
-    bool says_so = type_says_so(op->type) || name_says_so(op->name);
-    for (int32_t k = 0; k < op->n_out && !says_so; k++) {
+    bool backward = type_is_backward(op->type) || name_is_backward(op->name);
+    for (int32_t k = 0; k < op->n_out && !backward; k++) {
         clv_tensor t = g->outputs_of[op->first_out + k];
-        says_so = t.i >= 0 && name_says_so(g->tensors[t.i].name);
+        backward = t.i >= 0 && name_is_backward(g->tensors[t.i].name);
     }
-    return says_so;
+    return backward;
 }
 
 static clv_status mark_named(const clv_graph *g, const char *first, clv_arena *arena, bool *mark,
@@ -111,7 +111,7 @@ clv_status clv_backward_ops(const clv_graph *g, const char *first, clv_arena *ar
     if (first)
         CLV_TRY(mark_named(g, first, arena, mark, err));
     for (int32_t i = 0; i < g->n_ops && !first; i++)
-        mark[i] = begins(g, &g->ops[i]);
+        mark[i] = begins_backward(g, &g->ops[i]);
     if (mark_readers(g, mark) > 0)
         *ret = mark;
     return CLV_OK;

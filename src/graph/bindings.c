@@ -11,8 +11,8 @@
 
 typedef struct {
     const char *at, *end;
-    const clv_map *names; /* to positions in given */
-    const clv_binding *given;
+    const clv_map *names; /* to positions in bound */
+    const clv_binding *bound;
     int depth;
     bool names_seen;
 } parser;
@@ -46,7 +46,7 @@ static bool name(parser *p, int64_t *ret)
     if (i < 0)
         return false;
     p->names_seen = true;
-    *ret = p->given[i].value;
+    *ret = p->bound[i].value;
     return true;
 }
 
@@ -67,15 +67,7 @@ static bool factor(parser *p, int64_t *ret)
     return ok;
 }
 
-/* Rounds down, as '//' does for the positive sizes that matter. */
-static bool divide(bool whole_only, int64_t a, int64_t b, int64_t *ret)
-{
-    if (b <= 0 || a < 0 || (whole_only && a % b != 0))
-        return false;
-    *ret = a / b;
-    return true;
-}
-
+/* '/' must come out even; '//' rounds down. Both take only the sizes that matter: not negative. */
 static bool term(parser *p, int64_t *ret)
 {
     int64_t by;
@@ -87,9 +79,13 @@ static bool term(parser *p, int64_t *ret)
         p->at += floor_division;
         if (!factor(p, &by))
             return false;
-        if (c == '*' ? __builtin_mul_overflow(*ret, by, ret)
-                     : !divide(!floor_division, *ret, by, ret))
+        if (c == '/') {
+            if (by <= 0 || *ret < 0 || (!floor_division && *ret % by != 0))
+                return false;
+            *ret /= by;
+        } else if (__builtin_mul_overflow(*ret, by, ret)) {
             return false;
+        }
     }
     return true;
 }
@@ -110,32 +106,29 @@ static bool expression(parser *p, int64_t *ret)
     return true;
 }
 
-clv_status clv_bindings_complete(const clv_model *model, const clv_binding *given, int32_t n_given,
-                                 clv_arena *arena, const clv_binding **ret, int32_t *ret_n,
-                                 clv_error *err)
+clv_status clv_bindings_complete(const clv_model *model, clv_arena *arena,
+                                 const clv_binding **bindings, int32_t *n_bindings, clv_error *err)
 {
     clv_map names;
-    int32_t n = n_given;
+    int32_t n_given = *n_bindings, n = n_given;
     clv_binding *all =
         CLV_NEW_ARRAY(arena, clv_binding, (size_t)n_given + (size_t)model->n_symbols);
     if (!all)
         return clv_fail_nomem(err, "sizes of symbols");
     CLV_TRY(clv_map_init(&names, arena, n_given, err));
     for (int32_t i = 0; i < n_given; i++) {
-        all[i] = given[i];
-        CLV_TRY(clv_map_put(&names, given[i].symbol, i, NULL, err));
+        all[i] = (*bindings)[i];
+        CLV_TRY(clv_map_put(&names, all[i].symbol, i, NULL, err));
     }
     for (int32_t s = 0; s < model->n_symbols; s++) {
         clv_str symbol = model->symbols[s];
-        parser p = {
-            .at = symbol.at, .end = symbol.at + symbol.n, .names = &names, .given = given
-        };
+        parser p = { .at = symbol.at, .end = symbol.at + symbol.n, .names = &names, .bound = all };
         int64_t size;
         if (clv_map_get(&names, symbol) < 0 && expression(&p, &size) && peek(&p) == '\0' &&
             p.at == p.end && p.names_seen && size >= 1)
             all[n++] = (clv_binding){ symbol, size };
     }
-    *ret = all;
-    *ret_n = n;
+    *bindings = all;
+    *n_bindings = n;
     return CLV_OK;
 }

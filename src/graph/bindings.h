@@ -1,4 +1,4 @@
-/* bindings.h - sizes of symbols that follow from other symbols.
+/* bindings.h - sizes that are given to symbols, and those that follow from them.
  *
  * Exporters name dimensions by expressions: "past_sequence_length + 1". Where all the names in such
  * a symbol are bound, its size follows, and nobody has to give it.
@@ -6,14 +6,21 @@
 #ifndef CLV_GRAPH_BINDINGS_H
 #define CLV_GRAPH_BINDINGS_H
 
-#include "graph/infer.h"
+#include "base/arena.h"
+#include "graph/graph.h"
 
-/* The given bindings, then one for each other symbol of the model that is an expression of bound
- * names and whole numbers with + - * // / ( ) and comes to a whole number of at least 1.
- * Expressions that do not parse, divide unevenly by '/' or overflow are left unbound. O(characters
- * of the symbols, times names for the look-up through a map). */
-clv_status clv_bindings_complete(const clv_model *model, const clv_binding *given, int32_t n_given,
-                                 clv_arena *arena, const clv_binding **ret, int32_t *ret_n,
-                                 clv_error *err);
+/* A value for a symbol of the model: `--bind batch=8`. */
+typedef struct {
+    clv_str symbol;
+    int64_t value; /* at least 1 */
+} clv_binding;
+
+/* Adds to the bindings one for each other symbol of the model that is an expression of bound names
+ * and whole numbers with + - * // / ( ) and comes to a whole number of at least 1: *bindings
+ * becomes a longer array, in the arena. On failure it stays. Expressions that do not parse, divide
+ * unevenly by '/' or overflow are left unbound. O(characters of the symbols, times names for the
+ * look-up through a map). */
+clv_status clv_bindings_complete(const clv_model *model, clv_arena *arena,
+                                 const clv_binding **bindings, int32_t *n_bindings, clv_error *err);
 
 #endif

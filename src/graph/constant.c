@@ -2,11 +2,6 @@
 
 #include "graph/ops.h"
 
-static bool repeats_itself(const clv_op_info *op)
-{
-    return op->kind >= 0 && !(clv_op_def_at(op->kind)->flags & (CLV_OPF_RANDOM | CLV_OPF_CONTROL));
-}
-
 clv_status clv_constant_ops(const clv_graph *g, clv_arena *arena, bool **ret, clv_error *err)
 {
     bool *constant = CLV_NEW_ARRAY(arena, bool, g->n_ops);
@@ -14,14 +9,15 @@ clv_status clv_constant_ops(const clv_graph *g, clv_arena *arena, bool **ret, cl
         return clv_fail_nomem(err, "a list of constants");
     for (int32_t i = 0; i < g->n_ops; i++) {
         const clv_op_info *op = &g->ops[i];
-        constant[i] = repeats_itself(op);
+        constant[i] =
+            op->kind >= 0 && !(clv_op_def_at(op->kind)->flags & (CLV_OPF_RANDOM | CLV_OPF_CONTROL));
         for (int32_t k = 0; k < op->n_in && constant[i]; k++) {
             clv_tensor t = clv_op_input(g, op, k);
             if (t.i < 0)
                 continue;
             const clv_tensor_info *at = clv_tensor_at(g, t);
-            constant[i] = at->role == CLV_TENSOR_WEIGHT ||
-                          (at->producer.i >= 0 && constant[at->producer.i]);
+            constant[i] =
+                at->role == CLV_TENSOR_WEIGHT || (at->producer.i >= 0 && constant[at->producer.i]);
         }
     }
     *ret = constant;

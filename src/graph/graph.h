@@ -88,7 +88,7 @@ typedef struct {
     clv_str name;
     clv_dtype dtype;
     int32_t rank;
-    const int64_t *dims; /* not negative */
+    const int64_t *dims;  /* not negative */
     int64_t elems, bytes; /* sparse: of the values and indices stored, not of the dense tensor */
     bool sparse;
     bool external;          /* in another file: location, offset, length as written */
@@ -135,11 +135,11 @@ typedef struct {
 #define CLV_OPKIND_FUNCTION (-2) /* a call of a model-local function */
 
 typedef struct {
-    clv_str name;   /* as in the file; may be empty or repeated */
-    clv_str label;  /* for people: the name, or one of ours; unique in its graph */
-    clv_str type;   /* "MatMul" */
-    clv_str domain; /* "" is the standard one; "ai.onnx" is read as "" */
-    int32_t kind;   /* line of ops.def (ops.h), or one of the two above */
+    clv_str name;              /* as in the file; may be empty or repeated */
+    clv_str label;             /* for people: the name, or one of ours; unique in its graph */
+    clv_str type;              /* "MatMul" */
+    clv_str domain;            /* "" is the standard one; "ai.onnx" is read as "" */
+    int32_t kind;              /* line of ops.def (ops.h), or one of the two above */
     const clv_graph *function; /* the body, for CLV_OPKIND_FUNCTION */
     int32_t first_in, n_in;    /* into graph.inputs_of; explicit inputs, then implicit ones */
     int32_t n_implicit;        /* the last n_implicit of n_in: what bodies take from this graph */
@@ -158,10 +158,10 @@ typedef enum {
 typedef struct {
     clv_str name;
     clv_tensor_role role;
-    clv_op producer;    /* RESULT; else CLV_NO_OP */
-    int32_t weight;     /* WEIGHT: into graph.weights; else -1 */
-    clv_tensor outer;   /* OUTER: id in the parent graph; else none */
-    bool is_output;     /* of its graph */
+    clv_op producer;          /* RESULT; else CLV_NO_OP */
+    int32_t weight;           /* WEIGHT: into graph.weights; else -1 */
+    clv_tensor outer;         /* OUTER: id in the parent graph; else none */
+    bool is_output;           /* of its graph */
     const clv_type *declared; /* input, output or value_info type of the file; NULL if none */
     int32_t first_reader, n_readers; /* into graph.readers_of; each operator once, ascending */
 } clv_tensor_info;

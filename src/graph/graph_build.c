@@ -32,7 +32,6 @@ typedef struct scope {
 
 typedef struct {
     clv_arena *arena;
-    clv_error *err;
     const clv_draft_model *draft;
     clv_model *model;
     clv_graph **functions;
@@ -41,25 +40,16 @@ typedef struct {
     int32_t cap_warnings;
 } builder;
 
-static clv_status warn(builder *b, char *text)
-{
-    clv_model *m = b->model;
-    if (!text || !CLV_PUSH_ROOM(b->arena, m->warnings, m->n_warnings, b->cap_warnings))
-        return clv_fail_nomem(b->err, "warnings");
-    m->warnings[m->n_warnings++] = clv_str_of(text);
-    return CLV_OK;
-}
-
 /* -- names to tensors -- */
 
 static clv_status add_tensor(builder *b, scope *s, clv_str name, clv_tensor_role role,
-                             clv_tensor *ret)
+                             clv_tensor *ret, clv_error *err)
 {
     clv_graph *g = s->g;
     if (!CLV_PUSH_ROOM(b->arena, g->tensors, g->n_tensors, s->cap_tensors))
-        return clv_fail_nomem(b->err, "tensors");
+        return clv_fail_nomem(err, "tensors");
     int32_t id = g->n_tensors;
-    CLV_TRY(clv_map_put(&s->names, name, id, &ret->i, b->err));
+    CLV_TRY(clv_map_put(&s->names, name, id, &ret->i, err));
     if (ret->i != id)
         return CLV_OK; /* there already: the caller sees it by the id */
     g->tensors[g->n_tensors++] = (clv_tensor_info){
@@ -68,7 +58,7 @@ static clv_status add_tensor(builder *b, scope *s, clv_str name, clv_tensor_role
     return CLV_OK;
 }
 
-static clv_status add_weights(builder *b, scope *s)
+static clv_status add_weights(builder *b, scope *s, clv_error *err)
 {
     const clv_draft *d = s->draft;
     s->g->weights = d->weights;
@@ -76,9 +66,9 @@ static clv_status add_weights(builder *b, scope *s)
     for (int32_t i = 0; i < d->n_weights; i++) {
         clv_tensor t;
         int32_t before = s->g->n_tensors;
-        CLV_TRY(add_tensor(b, s, d->weights[i].name, CLV_TENSOR_WEIGHT, &t));
+        CLV_TRY(add_tensor(b, s, d->weights[i].name, CLV_TENSOR_WEIGHT, &t, err));
         if (t.i < before)
-            return clv_fail(b->err, CLV_EFORMAT,
+            return clv_fail(err, CLV_EFORMAT,
                             "initializer '%.*s' is given twice: each name may be used once",
                             CLV_STR_ARG(d->weights[i].name));
         s->g->tensors[t.i].weight = i;
@@ -86,23 +76,23 @@ static clv_status add_weights(builder *b, scope *s)
     return CLV_OK;
 }
 
-static clv_status add_inputs(builder *b, scope *s)
+static clv_status add_inputs(builder *b, scope *s, clv_error *err)
 {
     const clv_draft *d = s->draft;
     clv_graph *g = s->g;
     g->inputs = CLV_NEW_ARRAY(b->arena, clv_tensor, d->n_inputs);
     if (!g->inputs)
-        return clv_fail_nomem(b->err, "graph inputs");
+        return clv_fail_nomem(err, "graph inputs");
     for (int32_t i = 0; i < d->n_inputs; i++) {
         clv_tensor t;
         int32_t before = g->n_tensors;
         if (d->inputs[i].name.n == 0)
-            return clv_fail(b->err, CLV_EFORMAT,
+            return clv_fail(err, CLV_EFORMAT,
                             "input %d of graph '%.*s' has no name: every graph input needs one", i,
                             CLV_STR_ARG(g->name));
-        CLV_TRY(add_tensor(b, s, d->inputs[i].name, CLV_TENSOR_INPUT, &t));
+        CLV_TRY(add_tensor(b, s, d->inputs[i].name, CLV_TENSOR_INPUT, &t, err));
         if (t.i < before && (g->tensors[t.i].role == CLV_TENSOR_INPUT || g->tensors[t.i].declared))
-            return clv_fail(b->err, CLV_EFORMAT,
+            return clv_fail(err, CLV_EFORMAT,
                             "graph input '%.*s' is listed twice: each name may be used once",
                             CLV_STR_ARG(d->inputs[i].name));
         g->tensors[t.i].declared = d->inputs[i].type;
@@ -127,13 +117,13 @@ static const char *role_words(clv_tensor_role role)
     return "a tensor of the graph around";
 }
 
-static clv_status add_results(builder *b, scope *s, int64_t n_out)
+static clv_status add_results(builder *b, scope *s, int64_t n_out, clv_error *err)
 {
     const clv_draft *d = s->draft;
     clv_graph *g = s->g;
     g->outputs_of = CLV_NEW_ARRAY(b->arena, clv_tensor, n_out);
     if (!g->outputs_of)
-        return clv_fail_nomem(b->err, "outputs of operators");
+        return clv_fail_nomem(err, "outputs of operators");
     int32_t at = 0;
     for (int32_t i = 0; i < d->n_ops; i++) {
         const clv_draft_op *op = &d->ops[i];
@@ -141,9 +131,9 @@ static clv_status add_results(builder *b, scope *s, int64_t n_out)
             clv_tensor t = CLV_NO_TENSOR;
             int32_t before = g->n_tensors;
             if (op->outputs[k].n) {
-                CLV_TRY(add_tensor(b, s, op->outputs[k], CLV_TENSOR_RESULT, &t));
+                CLV_TRY(add_tensor(b, s, op->outputs[k], CLV_TENSOR_RESULT, &t, err));
                 if (t.i < before)
-                    return clv_fail(b->err, CLV_EFORMAT,
+                    return clv_fail(err, CLV_EFORMAT,
                                     "operator '%.*s' (%.*s) writes '%.*s', which is %s already",
                                     CLV_STR_ARG(op->name), CLV_STR_ARG(op->type),
                                     CLV_STR_ARG(op->outputs[k]), role_words(g->tensors[t.i].role));
@@ -157,17 +147,17 @@ static clv_status add_results(builder *b, scope *s, int64_t n_out)
 
 /* The tensor of that name as s sees it: its own, or one of a graph around it, for which OUTER
  * tensors are added on the way in. Recursion is at most MAX_DEPTH deep. */
-static clv_status find_tensor(builder *b, scope *s, clv_str name, clv_tensor *ret)
+static clv_status find_tensor(builder *b, scope *s, clv_str name, clv_tensor *ret, clv_error *err)
 {
     int32_t id = clv_map_get(&s->names, name);
     *ret = (clv_tensor){ id };
     if (id >= 0 || !s->around)
         return CLV_OK;
     clv_tensor outer;
-    CLV_TRY(find_tensor(b, s->around, name, &outer));
+    CLV_TRY(find_tensor(b, s->around, name, &outer, err));
     if (outer.i < 0)
         return CLV_OK;
-    CLV_TRY(add_tensor(b, s, name, CLV_TENSOR_OUTER, ret));
+    CLV_TRY(add_tensor(b, s, name, CLV_TENSOR_OUTER, ret, err));
     s->g->tensors[ret->i].outer = outer;
     return CLV_OK;
 }
@@ -190,40 +180,40 @@ static int32_t find_function(const builder *b, clv_str domain, clv_str type, clv
 /* -- operators, in file order -- */
 
 static clv_status build_graph(builder *b, scope *around, const clv_draft *draft, int32_t depth,
-                              clv_graph *g);
+                              clv_graph *g, clv_error *err);
 
-static clv_status add_implicit(builder *b, scope *s, int32_t i, clv_tensor t)
+static clv_status add_implicit(builder *b, scope *s, int32_t i, clv_tensor t, clv_error *err)
 {
     if (s->cap_stamp < s->g->n_tensors) {
         s->stamp = clv_arena_grow(b->arena, s->stamp, (size_t)s->cap_stamp, (size_t)s->cap_tensors,
                                   sizeof *s->stamp);
         if (!s->stamp)
-            return clv_fail_nomem(b->err, "inputs of bodies");
+            return clv_fail_nomem(err, "inputs of bodies");
         s->cap_stamp = s->cap_tensors;
     }
     if (s->stamp[t.i] == i + 1)
         return CLV_OK;
     s->stamp[t.i] = i + 1;
     if (!CLV_PUSH_ROOM(b->arena, s->in, s->n_in, s->cap_in))
-        return clv_fail_nomem(b->err, "inputs of operators");
+        return clv_fail_nomem(err, "inputs of operators");
     s->in[s->n_in++] = t;
     return CLV_OK;
 }
 
 /* Builds the bodies of an operator, hangs them on its attributes and adds what they take from here
  * to its inputs. */
-static clv_status add_bodies(builder *b, scope *s, int32_t i, clv_op_info *info)
+static clv_status add_bodies(builder *b, scope *s, int32_t i, clv_op_info *info, clv_error *err)
 {
     const clv_draft_op *op = &s->draft->ops[i];
     clv_graph **body = CLV_NEW_ARRAY(b->arena, clv_graph *, op->n_bodies);
     if (!body)
-        return clv_fail_nomem(b->err, "bodies");
+        return clv_fail_nomem(err, "bodies");
     for (int32_t k = 0; k < op->n_bodies; k++) {
         body[k] = CLV_NEW(b->arena, clv_graph);
         if (!body[k])
-            return clv_fail_nomem(b->err, "a body");
+            return clv_fail_nomem(err, "a body");
         body[k]->parent = s->g;
-        CLV_TRY(build_graph(b, s, op->bodies[k], s->depth + 1, body[k]));
+        CLV_TRY(build_graph(b, s, op->bodies[k], s->depth + 1, body[k], err));
     }
     int32_t next = 0;
     for (int32_t a = 0; a < op->n_attrs; a++)
@@ -235,33 +225,33 @@ static clv_status add_bodies(builder *b, scope *s, int32_t i, clv_op_info *info)
     for (int32_t k = 0; k < op->n_bodies; k++)
         for (int32_t t = 0; t < body[k]->n_tensors; t++)
             if (body[k]->tensors[t].role == CLV_TENSOR_OUTER)
-                CLV_TRY(add_implicit(b, s, i, body[k]->tensors[t].outer));
+                CLV_TRY(add_implicit(b, s, i, body[k]->tensors[t].outer, err));
     info->n_implicit = s->n_in - first - info->n_in;
     info->n_in += info->n_implicit;
     return CLV_OK;
 }
 
-static clv_status add_explicit(builder *b, scope *s, const clv_draft_op *op)
+static clv_status add_explicit(builder *b, scope *s, const clv_draft_op *op, clv_error *err)
 {
     for (int32_t k = 0; k < op->n_inputs; k++) {
         clv_tensor t = CLV_NO_TENSOR;
         if (op->inputs[k].n) {
-            CLV_TRY(find_tensor(b, s, op->inputs[k], &t));
+            CLV_TRY(find_tensor(b, s, op->inputs[k], &t, err));
             if (t.i < 0)
                 return clv_fail(
-                    b->err, CLV_EFORMAT,
+                    err, CLV_EFORMAT,
                     "operator '%.*s' (%.*s) reads '%.*s', which nothing writes: expected "
                     "a graph input, an initializer or an operator's output",
                     CLV_STR_ARG(op->name), CLV_STR_ARG(op->type), CLV_STR_ARG(op->inputs[k]));
         }
         if (!CLV_PUSH_ROOM(b->arena, s->in, s->n_in, s->cap_in))
-            return clv_fail_nomem(b->err, "inputs of operators");
+            return clv_fail_nomem(err, "inputs of operators");
         s->in[s->n_in++] = t;
     }
     return CLV_OK;
 }
 
-static clv_status add_ops(builder *b, scope *s)
+static clv_status add_ops(builder *b, scope *s, clv_error *err)
 {
     const clv_draft *d = s->draft;
     clv_graph *g = s->g;
@@ -273,7 +263,7 @@ static clv_status add_ops(builder *b, scope *s)
     g->attrs = n_attrs <= INT32_MAX ? CLV_NEW_ARRAY(b->arena, clv_attr, n_attrs) : NULL;
     s->first_in = CLV_NEW_ARRAY(b->arena, int32_t, d->n_ops + 1);
     if (!g->ops || !g->attrs || !s->first_in)
-        return clv_fail_nomem(b->err, "operators");
+        return clv_fail_nomem(err, "operators");
     int32_t out = 0, attr = 0;
     for (int32_t i = 0; i < d->n_ops; i++) {
         const clv_draft_op *op = &d->ops[i];
@@ -293,9 +283,9 @@ static clv_status add_ops(builder *b, scope *s)
         info->function = f >= 0 ? b->functions[f] : NULL;
         info->kind = f >= 0 ? CLV_OPKIND_FUNCTION : clv_op_def_find(op->domain, op->type);
         s->first_in[i] = s->n_in;
-        CLV_TRY(add_explicit(b, s, op));
+        CLV_TRY(add_explicit(b, s, op, err));
         if (op->n_bodies)
-            CLV_TRY(add_bodies(b, s, i, info));
+            CLV_TRY(add_bodies(b, s, i, info, err));
         for (int32_t a = 0; a < op->n_attrs; a++)
             g->attrs[attr + a] = op->attrs[a];
         out += op->n_outputs;
@@ -307,34 +297,37 @@ static clv_status add_ops(builder *b, scope *s)
 
 /* -- labels -- */
 
-static clv_status add_labels(builder *b, scope *s)
+static clv_status add_labels(builder *b, scope *s, clv_error *err)
 {
+    clv_model *m = b->model;
     int32_t first, n;
-    CLV_TRY(clv_label_ops(s->g, b->arena, &first, &n, b->err));
+    CLV_TRY(clv_label_ops(s->g, b->arena, &first, &n, err));
     if (n == 0)
         return CLV_OK;
-    return warn(b,
-                clv_arena_printf(b->arena,
-                                 "%d operators have a name that an earlier one has, first '%.*s': "
-                                 "reports use names made unique",
-                                 n, CLV_STR_ARG(s->g->ops[first].name)));
+    char *text = clv_arena_printf(b->arena,
+                                  "%d operators have a name that an earlier one has, first '%.*s': "
+                                  "reports use names made unique",
+                                  n, CLV_STR_ARG(s->g->ops[first].name));
+    if (!text || !CLV_PUSH_ROOM(b->arena, m->warnings, m->n_warnings, b->cap_warnings))
+        return clv_fail_nomem(err, "warnings");
+    m->warnings[m->n_warnings++] = clv_str_of(text);
+    return CLV_OK;
 }
 
 /* -- outputs and declared types -- */
 
-static clv_status add_outputs(builder *b, scope *s)
+static clv_status add_outputs(builder *b, scope *s, clv_error *err)
 {
     const clv_draft *d = s->draft;
     clv_graph *g = s->g;
     g->outputs = CLV_NEW_ARRAY(b->arena, clv_tensor, d->n_outputs);
     if (!g->outputs)
-        return clv_fail_nomem(b->err, "graph outputs");
+        return clv_fail_nomem(err, "graph outputs");
     for (int32_t i = 0; i < d->n_outputs; i++) {
         clv_tensor t;
-        CLV_TRY(find_tensor(b, s, d->outputs[i].name, &t));
+        CLV_TRY(find_tensor(b, s, d->outputs[i].name, &t, err));
         if (t.i < 0)
-            return clv_fail(b->err, CLV_EFORMAT,
-                            "output '%.*s' of graph '%.*s' is written by nothing",
+            return clv_fail(err, CLV_EFORMAT, "output '%.*s' of graph '%.*s' is written by nothing",
                             CLV_STR_ARG(d->outputs[i].name), CLV_STR_ARG(g->name));
         g->tensors[t.i].is_output = true;
         if (!g->tensors[t.i].declared)
@@ -351,13 +344,13 @@ static clv_status add_outputs(builder *b, scope *s)
 
 /* -- final order and tables -- */
 
-static clv_status find_order(builder *b, scope *s, int32_t **ret_order)
+static clv_status find_order(builder *b, scope *s, int32_t **ret_order, clv_error *err)
 {
     clv_graph *g = s->g;
     int32_t *start = CLV_NEW_ARRAY(b->arena, int32_t, g->n_ops + 1);
     int32_t *from = CLV_NEW_ARRAY(b->arena, int32_t, s->n_in);
     if (!start || !from)
-        return clv_fail_nomem(b->err, "ordering the operators");
+        return clv_fail_nomem(err, "ordering the operators");
     int32_t n = 0, cycle = -1;
     for (int32_t i = 0; i < g->n_ops; i++) {
         start[i] = n;
@@ -366,10 +359,9 @@ static clv_status find_order(builder *b, scope *s, int32_t **ret_order)
                 from[n++] = g->tensors[s->in[k].i].producer.i;
     }
     start[g->n_ops] = n;
-    CLV_TRY(
-        clv_order(&(clv_order_in){ g->n_ops, start, from }, b->arena, ret_order, &cycle, b->err));
+    CLV_TRY(clv_order(&(clv_order_in){ g->n_ops, start, from }, b->arena, ret_order, &cycle, err));
     if (cycle >= 0)
-        return clv_fail(b->err, CLV_EFORMAT,
+        return clv_fail(err, CLV_EFORMAT,
                         "operator '%.*s' (%.*s) depends on its own output: expected no cycle",
                         CLV_STR_ARG(g->ops[cycle].label), CLV_STR_ARG(g->ops[cycle].type));
     return CLV_OK;
@@ -410,15 +402,15 @@ clv_status clv_graph_list_readers(clv_graph *g, clv_arena *arena, clv_error *err
     return CLV_OK;
 }
 
-static clv_status freeze(builder *b, scope *s)
+static clv_status freeze(builder *b, scope *s, clv_error *err)
 {
     clv_graph *g = s->g;
     int32_t *order;
-    CLV_TRY(find_order(b, s, &order));
+    CLV_TRY(find_order(b, s, &order, err));
     clv_op_info *ops = CLV_NEW_ARRAY(b->arena, clv_op_info, g->n_ops);
     int32_t *place = CLV_NEW_ARRAY(b->arena, int32_t, g->n_ops);
     if (!ops || !place)
-        return clv_fail_nomem(b->err, "operators");
+        return clv_fail_nomem(err, "operators");
     for (int32_t k = 0; k < g->n_ops; k++) {
         ops[k] = g->ops[order[k]];
         ops[k].first_in = s->first_in[order[k]];
@@ -429,14 +421,14 @@ static clv_status freeze(builder *b, scope *s)
     for (int32_t t = 0; t < g->n_tensors; t++)
         if (g->tensors[t].producer.i >= 0)
             g->tensors[t].producer.i = place[g->tensors[t].producer.i];
-    return clv_graph_list_readers(g, b->arena, b->err);
+    return clv_graph_list_readers(g, b->arena, err);
 }
 
 static clv_status build_graph(builder *b, scope *around, const clv_draft *draft, int32_t depth,
-                              clv_graph *g)
+                              clv_graph *g, clv_error *err)
 {
     if (depth > MAX_DEPTH)
-        return clv_fail(b->err, CLV_ELIMIT, "graph '%.*s' is a body inside %d others: at most %d",
+        return clv_fail(err, CLV_ELIMIT, "graph '%.*s' is a body inside %d others: at most %d",
                         CLV_STR_ARG(draft->name), depth, MAX_DEPTH);
     scope s = { .around = around, .g = g, .draft = draft, .depth = depth };
     g->name = draft->name;
@@ -452,19 +444,19 @@ static clv_status build_graph(builder *b, scope *around, const clv_draft *draft,
         n_out += draft->ops[i].n_outputs;
     int64_t n_names = n_out + draft->n_weights + draft->n_inputs;
     if (n_names > MAX_TENSORS)
-        return clv_fail(b->err, CLV_ELIMIT, "graph '%.*s' has %lld tensors: at most %d",
+        return clv_fail(err, CLV_ELIMIT, "graph '%.*s' has %lld tensors: at most %d",
                         CLV_STR_ARG(g->name), (long long)n_names, MAX_TENSORS);
-    CLV_TRY(clv_map_init(&s.names, b->arena, (int32_t)n_names, b->err));
+    CLV_TRY(clv_map_init(&s.names, b->arena, (int32_t)n_names, err));
     s.cap_tensors = (int32_t)n_names;
     if (!(g->tensors = CLV_NEW_ARRAY(b->arena, clv_tensor_info, n_names)))
-        return clv_fail_nomem(b->err, "tensors");
-    CLV_TRY(add_weights(b, &s));
-    CLV_TRY(add_inputs(b, &s));
-    CLV_TRY(add_results(b, &s, n_out));
-    CLV_TRY(add_ops(b, &s));
-    CLV_TRY(add_labels(b, &s));
-    CLV_TRY(add_outputs(b, &s));
-    return freeze(b, &s);
+        return clv_fail_nomem(err, "tensors");
+    CLV_TRY(add_weights(b, &s, err));
+    CLV_TRY(add_inputs(b, &s, err));
+    CLV_TRY(add_results(b, &s, n_out, err));
+    CLV_TRY(add_ops(b, &s, err));
+    CLV_TRY(add_labels(b, &s, err));
+    CLV_TRY(add_outputs(b, &s, err));
+    return freeze(b, &s, err);
 }
 
 /* -- functions may not call each other in a circle, nor too deep -- */
@@ -474,11 +466,11 @@ static clv_status build_graph(builder *b, scope *around, const clv_draft *draft,
 
 /* height[f]: calls below function f, itself included. *ret: the largest under g. */
 static clv_status call_height(builder *b, const clv_graph *g, int32_t depth, int32_t *height,
-                              int32_t *ret)
+                              int32_t *ret, clv_error *err)
 {
     *ret = 0;
     if (depth > MAX_DEPTH)
-        return clv_fail(b->err, CLV_ELIMIT, "function '%.*s' is called more than %d calls deep",
+        return clv_fail(err, CLV_ELIMIT, "function '%.*s' is called more than %d calls deep",
                         CLV_STR_ARG(g->name), MAX_DEPTH);
     for (int32_t i = 0; i < g->n_ops; i++) {
         const clv_op_info *op = &g->ops[i];
@@ -487,7 +479,7 @@ static clv_status call_height(builder *b, const clv_graph *g, int32_t depth, int
             const clv_attr *attr = &g->attrs[op->first_attr + a];
             bool bodies = attr->kind == CLV_ATTR_GRAPH || attr->kind == CLV_ATTR_GRAPHS;
             for (int32_t k = 0; bodies && k < attr->n; k++) {
-                CLV_TRY(call_height(b, attr->graph[k], depth, height, &below));
+                CLV_TRY(call_height(b, attr->graph[k], depth, height, &below, err));
                 *ret = below > *ret ? below : *ret;
             }
         }
@@ -497,12 +489,11 @@ static clv_status call_height(builder *b, const clv_graph *g, int32_t depth, int
         int32_t f =
             find_function(b, callee->function_domain, callee->name, callee->function_overload);
         if (height[f] == OPEN)
-            return clv_fail(b->err, CLV_EFORMAT,
-                            "function '%.*s' calls itself: expected no recursion",
+            return clv_fail(err, CLV_EFORMAT, "function '%.*s' calls itself: expected no recursion",
                             CLV_STR_ARG(callee->name));
         if (height[f] == UNSEEN) {
             height[f] = OPEN;
-            CLV_TRY(call_height(b, callee, depth + 1, height, &below));
+            CLV_TRY(call_height(b, callee, depth + 1, height, &below, err));
             height[f] = below + 1;
         }
         *ret = height[f] > *ret ? height[f] : *ret;
@@ -510,67 +501,55 @@ static clv_status call_height(builder *b, const clv_graph *g, int32_t depth, int
     return CLV_OK;
 }
 
-static clv_status check_calls(builder *b)
+static clv_status check_calls(builder *b, clv_error *err)
 {
     int32_t n = b->draft->n_functions, below;
     int32_t *height = CLV_NEW_ARRAY(b->arena, int32_t, n);
     if (!height)
-        return clv_fail_nomem(b->err, "functions");
+        return clv_fail_nomem(err, "functions");
     for (int32_t f = 0; f < n; f++) {
         if (height[f] == UNSEEN) {
             height[f] = OPEN;
-            CLV_TRY(call_height(b, b->functions[f], 1, height, &below));
+            CLV_TRY(call_height(b, b->functions[f], 1, height, &below, err));
             height[f] = below + 1;
         }
         if (height[f] > MAX_DEPTH)
-            return clv_fail(b->err, CLV_ELIMIT,
-                            "function '%.*s' calls %d functions deep: at most %d",
+            return clv_fail(err, CLV_ELIMIT, "function '%.*s' calls %d functions deep: at most %d",
                             CLV_STR_ARG(b->functions[f]->name), height[f], MAX_DEPTH);
     }
     return CLV_OK;
 }
 
-static clv_status name_functions(builder *b)
+static clv_status name_functions(builder *b, clv_error *err)
 {
     int32_t n = b->draft->n_functions;
     b->functions = CLV_NEW_ARRAY(b->arena, clv_graph *, n);
     b->next_same_name = CLV_NEW_ARRAY(b->arena, int32_t, n);
     if (!b->functions || !b->next_same_name)
-        return clv_fail_nomem(b->err, "functions");
-    CLV_TRY(clv_map_init(&b->function_names, b->arena, n, b->err));
+        return clv_fail_nomem(err, "functions");
+    CLV_TRY(clv_map_init(&b->function_names, b->arena, n, err));
     for (int32_t i = 0; i < n; i++) {
         const clv_draft *d = b->draft->functions[i];
         if (find_function(b, d->function_domain, d->name, d->function_overload) >= 0)
-            return clv_fail(b->err, CLV_EFORMAT, "function '%.*s' of domain '%.*s' is given twice",
+            return clv_fail(err, CLV_EFORMAT, "function '%.*s' of domain '%.*s' is given twice",
                             CLV_STR_ARG(d->name), CLV_STR_ARG(d->function_domain));
         int32_t first;
-        CLV_TRY(clv_map_put(&b->function_names, d->name, i, &first, b->err));
+        CLV_TRY(clv_map_put(&b->function_names, d->name, i, &first, err));
         b->next_same_name[i] = -1;
         if (first != i) { /* behind the first of its name */
             b->next_same_name[i] = b->next_same_name[first];
             b->next_same_name[first] = i;
         }
         if (!(b->functions[i] = CLV_NEW(b->arena, clv_graph)))
-            return clv_fail_nomem(b->err, "functions");
+            return clv_fail_nomem(err, "functions");
     }
     return CLV_OK;
-}
-
-static clv_status build_functions(builder *b)
-{
-    int32_t n = b->draft->n_functions;
-    CLV_TRY(name_functions(b));
-    for (int32_t i = 0; i < n; i++)
-        CLV_TRY(build_graph(b, NULL, b->draft->functions[i], 0, b->functions[i]));
-    b->model->functions = b->functions;
-    b->model->n_functions = n;
-    return check_calls(b);
 }
 
 clv_status clv_model_build(const clv_draft_model *draft, clv_arena *arena, clv_model **ret,
                            clv_error *err)
 {
-    builder b = { .arena = arena, .err = err, .draft = draft };
+    builder b = { .arena = arena, .draft = draft };
     b.model = CLV_NEW(arena, clv_model);
     clv_graph *main_graph = CLV_NEW(arena, clv_graph);
     if (!b.model || !main_graph)
@@ -580,8 +559,13 @@ clv_status clv_model_build(const clv_draft_model *draft, clv_arena *arena, clv_m
                             .main = main_graph,
                             .symbols = draft->symbols,
                             .n_symbols = draft->n_symbols };
-    CLV_TRY(build_functions(&b));
-    CLV_TRY(build_graph(&b, NULL, draft->main, 0, main_graph));
+    CLV_TRY(name_functions(&b, err));
+    for (int32_t i = 0; i < draft->n_functions; i++)
+        CLV_TRY(build_graph(&b, NULL, draft->functions[i], 0, b.functions[i], err));
+    b.model->functions = b.functions;
+    b.model->n_functions = draft->n_functions;
+    CLV_TRY(check_calls(&b, err));
+    CLV_TRY(build_graph(&b, NULL, draft->main, 0, main_graph, err));
     *ret = b.model;
     return CLV_OK;
 }

@@ -85,7 +85,6 @@ typedef struct {
     clv_declared_ctx *ctx;
     bool symbols;  /* may unbound symbols be taken? */
     bool conflict; /* both knew, and differently */
-    clv_error *err;
 } merging;
 
 static clv_dim bound(const merging *m, clv_dim d)
@@ -109,7 +108,7 @@ static clv_dim merge_dim(merging *m, clv_dim found, clv_dim declared)
 }
 
 /* New dims only where they are not the same as one of the two. */
-static clv_status merge_dims(merging *m, const clv_type *declared, clv_type *type)
+static clv_status merge_dims(merging *m, const clv_type *declared, clv_type *type, clv_error *err)
 {
     clv_dim dims[CLV_RANK_MAX];
     bool known = type->rank != CLV_RANK_UNKNOWN;
@@ -131,13 +130,13 @@ static clv_status merge_dims(merging *m, const clv_type *declared, clv_type *typ
     }
     clv_dim *copy = CLV_NEW_ARRAY(m->ctx->arena, clv_dim, declared->rank);
     if (!copy)
-        return clv_fail_nomem(m->err, "a shape");
+        return clv_fail_nomem(err, "a shape");
     memcpy(copy, dims, bytes);
     type->dims = copy;
     return CLV_OK;
 }
 
-static clv_status merge_type(merging *m, const clv_type *declared, clv_type *type)
+static clv_status merge_type(merging *m, const clv_type *declared, clv_type *type, clv_error *err)
 {
     if (type->kind == CLV_TYPE_UNKNOWN)
         *type = (clv_type){ .kind = declared->kind, .rank = CLV_RANK_UNKNOWN };
@@ -150,18 +149,19 @@ static clv_status merge_type(merging *m, const clv_type *declared, clv_type *typ
     if (type->dtype == CLV_DT_UNDEFINED)
         type->dtype = declared->dtype;
     if (type->kind == CLV_TYPE_TENSOR || type->kind == CLV_TYPE_SPARSE)
-        return merge_dims(m, declared, type);
+        return merge_dims(m, declared, type, err);
     if (!declared->elem)
         return CLV_OK;
     clv_type *elem = CLV_NEW(m->ctx->arena, clv_type);
     if (!elem)
-        return clv_fail_nomem(m->err, "a type");
+        return clv_fail_nomem(err, "a type");
     *elem = type->elem ? *type->elem : (clv_type){ .rank = CLV_RANK_UNKNOWN };
     type->elem = elem;
-    return merge_type(m, declared->elem, elem);
+    return merge_type(m, declared->elem, elem, err);
 }
 
-static clv_status say_conflict(merging *m, const clv_tensor_info *info, const clv_type *found)
+static clv_status report_conflict(merging *m, const clv_tensor_info *info, const clv_type *found,
+                                  clv_error *err)
 {
     clv_declared_ctx *ctx = m->ctx;
     if (ctx->n_conflicts == CONFLICTS_MAX)
@@ -172,16 +172,9 @@ static clv_status say_conflict(merging *m, const clv_tensor_info *info, const cl
     char *text = clv_arena_printf(ctx->arena, "tensor '%.*s' is declared as %s but comes out as %s",
                                   CLV_STR_ARG(info->name), declared, inferred);
     if (!text || !CLV_PUSH_ROOM(ctx->arena, ctx->conflicts, ctx->n_conflicts, ctx->cap_conflicts))
-        return clv_fail_nomem(m->err, "a warning");
+        return clv_fail_nomem(err, "a warning");
     ctx->conflicts[ctx->n_conflicts++] = clv_str_of(text);
     return CLV_OK;
-}
-
-static bool inside_function(const clv_graph *graph)
-{
-    while (graph->parent)
-        graph = graph->parent;
-    return graph != graph->model->main;
 }
 
 clv_status clv_declared_merge(clv_declared_ctx *ctx, const clv_graph *graph, int32_t t,
@@ -190,7 +183,11 @@ clv_status clv_declared_merge(clv_declared_ctx *ctx, const clv_graph *graph, int
     const clv_tensor_info *info = &graph->tensors[t];
     if (!info->declared)
         return CLV_OK;
-    merging m = { .ctx = ctx, .symbols = !inside_function(graph), .err = err };
-    CLV_TRY(merge_type(&m, info->declared, &types->of[t]));
-    return m.conflict && graph == ctx->model->main ? say_conflict(&m, info, &types->of[t]) : CLV_OK;
+    const clv_graph *outermost = graph;
+    while (outermost->parent)
+        outermost = outermost->parent;
+    merging m = { .ctx = ctx, .symbols = outermost == outermost->model->main };
+    CLV_TRY(merge_type(&m, info->declared, &types->of[t], err));
+    return m.conflict && graph == ctx->model->main ? report_conflict(&m, info, &types->of[t], err)
+                                                   : CLV_OK;
 }

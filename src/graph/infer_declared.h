@@ -4,7 +4,8 @@
 #ifndef CLV_GRAPH_INFER_DECLARED_H
 #define CLV_GRAPH_INFER_DECLARED_H
 
-#include "graph/infer.h"
+#include "graph/bindings.h"
+#include "graph/types.h"
 
 typedef struct {
     const clv_model *model;

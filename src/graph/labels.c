@@ -2,14 +2,6 @@
 
 #include "base/map.h"
 
-static clv_str make_label(clv_arena *arena, const clv_op_info *op, int64_t k)
-{
-    const char *joint = op->name.n ? "#" : "_";
-    clv_str stem = op->name.n ? op->name : op->type;
-    return clv_str_of(
-        clv_arena_printf(arena, "%.*s%s%lld", CLV_STR_ARG(stem), joint, (long long)k));
-}
-
 /* The file's own names come before ours. */
 static clv_status take_names(clv_graph *g, clv_map *used, int32_t *first, int32_t *n,
                              clv_error *err)
@@ -31,12 +23,15 @@ static clv_status take_names(clv_graph *g, clv_map *used, int32_t *first, int32_
 static clv_status make_labels(clv_graph *g, clv_map *used, clv_arena *arena, clv_error *err)
 {
     for (int32_t i = 0; i < g->n_ops; i++) {
-        clv_str label = g->ops[i].label;
+        clv_str label = g->ops[i].label, name = g->ops[i].name;
         for (int64_t k = i; label.n == 0; k += g->n_ops) {
             int32_t id;
-            label = make_label(arena, &g->ops[i], k);
-            if (!label.at)
+            const char *text =
+                clv_arena_printf(arena, "%.*s%s%lld", CLV_STR_ARG(name.n ? name : g->ops[i].type),
+                                 name.n ? "#" : "_", (long long)k);
+            if (!text)
                 return clv_fail_nomem(err, "names of operators");
+            label = clv_str_of(text);
             CLV_TRY(clv_map_put(used, label, i, &id, err));
             if (id != i)
                 label.n = 0;

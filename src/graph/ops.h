@@ -22,26 +22,26 @@
 
 /* FLOPs of an operator; k is the factor of its line. A multiply-add is 2. */
 typedef enum {
-    CLV_FLOPS_NONE,    /* moves or looks at data only */
-    CLV_FLOPS_OUT,     /* k for each element of output 0 */
-    CLV_FLOPS_IN,      /* k for each element of input 0 */
-    CLV_FLOPS_VARIADIC, /* (inputs - 1) for each element of output 0 */
-    CLV_FLOPS_MATMUL,  /* 2 * output elements * last dimension of input 0 */
-    CLV_FLOPS_GEMM,    /* 2 * M*N*K by transA, transB, + bias */
-    CLV_FLOPS_CONV,    /* 2 * output elements * kernel elements * channels / group, + bias */
+    CLV_FLOPS_NONE,           /* moves or looks at data only */
+    CLV_FLOPS_OUT,            /* k for each element of output 0 */
+    CLV_FLOPS_IN,             /* k for each element of input 0 */
+    CLV_FLOPS_VARIADIC,       /* (inputs - 1) for each element of output 0 */
+    CLV_FLOPS_MATMUL,         /* 2 * output elements * last dimension of input 0 */
+    CLV_FLOPS_GEMM,           /* 2 * M*N*K by transA, transB, + bias */
+    CLV_FLOPS_CONV,           /* 2 * output elements * kernel elements * channels / group, + bias */
     CLV_FLOPS_CONV_TRANSPOSE, /* 2 * input elements * kernel elements * output channels / group */
     CLV_FLOPS_DEFORM_CONV,
-    CLV_FLOPS_POOL,    /* output elements * kernel elements */
-    CLV_FLOPS_EINSUM,  /* 2 * product of all labels, if two operands; pairwise otherwise */
-    CLV_FLOPS_RNN,     /* k gates: 2 * k * steps * batch * hidden * (input + hidden) * directions */
+    CLV_FLOPS_POOL,   /* output elements * kernel elements */
+    CLV_FLOPS_EINSUM, /* 2 * product of all labels, if two operands; pairwise otherwise */
+    CLV_FLOPS_RNN,    /* k gates: 2 * k * steps * batch * hidden * (input + hidden) * directions */
     CLV_FLOPS_ATTENTION, /* fused attention: q*k and p*v, and the projections where it has them */
     CLV_FLOPS_LINEAR_ATTENTION, /* each token reads and changes the state of each head */
-    CLV_FLOPS_MATMUL_NBITS, /* com.microsoft: 2 * rows * K * N */
+    CLV_FLOPS_MATMUL_NBITS,     /* com.microsoft: 2 * rows * K * N */
     CLV_FLOPS_MOE,
-    CLV_FLOPS_FFT,     /* 5 * n log2 n for each transform */
-    CLV_FLOPS_SORT,    /* n log2 n compares for each row */
+    CLV_FLOPS_FFT,  /* 5 * n log2 n for each transform */
+    CLV_FLOPS_SORT, /* n log2 n compares for each row */
     CLV_FLOPS_NMS,
-    CLV_FLOPS_BODY     /* the body's, times its trip count where known */
+    CLV_FLOPS_BODY /* the body's, times its trip count where known */
 } clv_flops_kind;
 
 /* Memory traffic of an operator. Default: reads all inputs, writes all outputs, once. */
@@ -56,11 +56,11 @@ typedef enum {
 } clv_bytes_kind;
 
 typedef enum {
-    CLV_OPF_VIEW = 1,         /* output 0 is input 0's memory: no allocation */
-    CLV_OPF_CONTRACTION = 2,  /* runs on the matrix units: counted as matmul FLOPs */
-    CLV_OPF_RANDOM = 4,       /* two runs differ */
-    CLV_OPF_CONTROL = 8,      /* has bodies */
-    CLV_OPF_NO_BYTES_COST = 16, /* its initialisers are not weights: shapes, indices (B.037) */
+    CLV_OPF_VIEW = 1,           /* output 0 is input 0's memory: no allocation */
+    CLV_OPF_CONTRACTION = 2,    /* runs on the matrix units: counted as matmul FLOPs */
+    CLV_OPF_RANDOM = 4,         /* two runs differ */
+    CLV_OPF_CONTROL = 8,        /* has bodies */
+    CLV_OPF_NO_BYTES_COST = 16, /* its initialisers are not weights: shapes, indices */
     CLV_OPF_COMMUTATIVE = 32
 } clv_op_flags;
 
@@ -76,8 +76,8 @@ typedef struct {
 
 int32_t clv_n_op_defs(void);
 const clv_op_def *clv_op_def_at(int32_t kind);
-/* Operators of one line are equally fast, but for convolutions whose channels are in groups: a speed
- * is a line, or the number of lines + a line in groups. */
+/* Operators of one line are equally fast, but for convolutions whose channels are in groups: a
+ * speed is a line, or the number of lines + a line in groups. */
 static inline int32_t clv_n_speeds(void) { return 2 * clv_n_op_defs(); }
 static inline int32_t clv_speed_of(int32_t line, bool grouped)
 {

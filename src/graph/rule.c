@@ -135,86 +135,84 @@ static clv_tensor output(const clv_rule *r, int32_t k)
 
 bool clv_rule_has_out(const clv_rule *r, int32_t k) { return output(r, k).i >= 0; }
 
-static bool same_dims(const clv_type *type, int32_t rank, const clv_dim *dims)
-{
-    if (type->rank != rank || !type->dims)
-        return false;
-    return type->dims == dims || memcmp(type->dims, dims, (size_t)rank * sizeof *dims) == 0;
-}
-
 /* The dims, kept in the arena, or input 0's where they are the same. */
-static clv_status keep_dims(clv_rule *r, int32_t rank, const clv_dim *dims, const clv_dim **ret)
+static clv_status keep_dims(clv_rule *r, int32_t rank, const clv_dim *dims, const clv_dim **ret,
+                            clv_error *err)
 {
     *ret = NULL;
     if (rank <= 0)
         return CLV_OK;
     const clv_type *first = clv_rule_in(r, 0);
-    if (same_dims(first, rank, dims)) {
+    if (first->rank == rank && first->dims &&
+        (first->dims == dims || memcmp(first->dims, dims, (size_t)rank * sizeof *dims) == 0)) {
         *ret = first->dims;
         return CLV_OK;
     }
     clv_dim *copy = CLV_NEW_ARRAY(r->arena, clv_dim, rank);
     if (!copy)
-        return clv_fail_nomem(r->err, "a shape");
+        return clv_fail_nomem(err, "a shape");
     memcpy(copy, dims, (size_t)rank * sizeof *dims);
     *ret = copy;
     return CLV_OK;
 }
 
-static clv_status check_rank(clv_rule *r, int32_t rank)
+static clv_status check_rank(clv_rule *r, int32_t rank, clv_error *err)
 {
-    return rank > CLV_RANK_MAX ? clv_rule_fail(r, "an output has rank %d, above the limit of %d",
-                                               rank, CLV_RANK_MAX)
-                               : CLV_OK;
+    if (rank <= CLV_RANK_MAX)
+        return CLV_OK;
+    return clv_rule_fail(r, err, "an output has rank %d, above the limit of %d", rank,
+                         CLV_RANK_MAX);
 }
 
-clv_status clv_rule_set(clv_rule *r, int32_t k, clv_dtype dtype, int32_t rank, const clv_dim *dims)
+clv_status clv_rule_set(clv_rule *r, int32_t k, clv_dtype dtype, int32_t rank, const clv_dim *dims,
+                        clv_error *err)
 {
     clv_tensor t = output(r, k);
     if (t.i < 0)
         return CLV_OK;
-    CLV_TRY(check_rank(r, rank));
+    CLV_TRY(check_rank(r, rank, err));
     clv_type type = { .kind = CLV_TYPE_TENSOR, .dtype = dtype, .rank = rank };
-    CLV_TRY(keep_dims(r, rank, dims, &type.dims));
+    CLV_TRY(keep_dims(r, rank, dims, &type.dims, err));
     r->types->of[t.i] = type;
     return CLV_OK;
 }
 
-static clv_status copy_elem(clv_rule *r, const clv_type *elem, const clv_type **ret)
+static clv_status copy_elem(clv_rule *r, const clv_type *elem, const clv_type **ret, clv_error *err)
 {
     clv_type *copy = CLV_NEW(r->arena, clv_type);
     if (!copy)
-        return clv_fail_nomem(r->err, "a type");
+        return clv_fail_nomem(err, "a type");
     *copy = *elem;
-    CLV_TRY(keep_dims(r, elem->rank, elem->dims, &copy->dims));
+    CLV_TRY(keep_dims(r, elem->rank, elem->dims, &copy->dims, err));
     if (elem->elem)
-        CLV_TRY(copy_elem(r, elem->elem, &copy->elem));
+        CLV_TRY(copy_elem(r, elem->elem, &copy->elem, err));
     *ret = copy;
     return CLV_OK;
 }
 
-clv_status clv_rule_set_type(clv_rule *r, int32_t k, const clv_type *type)
+clv_status clv_rule_set_type(clv_rule *r, int32_t k, const clv_type *type, clv_error *err)
 {
     clv_tensor t = output(r, k);
     if (t.i < 0)
         return CLV_OK;
     bool dense = type->kind == CLV_TYPE_TENSOR || type->kind == CLV_TYPE_SPARSE;
     clv_type copy = *type;
-    CLV_TRY(check_rank(r, dense ? type->rank : 0));
-    CLV_TRY(keep_dims(r, dense ? type->rank : 0, type->dims, &copy.dims));
+    CLV_TRY(check_rank(r, dense ? type->rank : 0, err));
+    CLV_TRY(keep_dims(r, dense ? type->rank : 0, type->dims, &copy.dims, err));
     if (type->elem && type->elem != clv_rule_in(r, 0)->elem)
-        CLV_TRY(copy_elem(r, type->elem, &copy.elem));
+        CLV_TRY(copy_elem(r, type->elem, &copy.elem, err));
     r->types->of[t.i] = copy;
     return CLV_OK;
 }
 
-static clv_status set_value(clv_rule *r, clv_tensor t, int32_t n, const void *elems, bool whole)
+static clv_status set_value(clv_rule *r, clv_tensor t, int32_t n, const void *elems, bool whole,
+                            clv_error *err)
 {
     static const clv_dim nothing[1];
     clv_value *value = CLV_NEW(r->arena, clv_value);
     void *copy = n ? clv_arena_take_array(r->arena, (size_t)n, sizeof(clv_dim)) : NULL;
     if (!value || (n && !copy))
-        return clv_fail_nomem(r->err, "a folded value");
+        return clv_fail_nomem(err, "a folded value");
     if (n)
         memcpy(copy, elems, (size_t)n * sizeof(clv_dim));
     const void *kept = n ? copy : nothing;
@@ -223,28 +221,87 @@ static clv_status set_value(clv_rule *r, clv_tensor t, int32_t n, const void *el
     return CLV_OK;
 }
 
-clv_status clv_rule_set_ints(clv_rule *r, int32_t k, int32_t n, const clv_dim *ints)
+clv_status clv_rule_set_ints(clv_rule *r, int32_t k, int32_t n, const clv_dim *ints, clv_error *err)
 {
     clv_tensor t = output(r, k);
-    return t.i < 0 || n > CLV_VALUE_MAX ? CLV_OK : set_value(r, t, n, ints, true);
+    return t.i < 0 || n > CLV_VALUE_MAX ? CLV_OK : set_value(r, t, n, ints, true, err);
 }
 
-clv_status clv_rule_set_floats(clv_rule *r, int32_t k, int32_t n, const double *floats)
+clv_status clv_rule_set_floats(clv_rule *r, int32_t k, int32_t n, const double *floats,
+                               clv_error *err)
 {
     _Static_assert(sizeof(double) == sizeof(clv_dim), "both kinds of element are copied alike");
     clv_tensor t = output(r, k);
-    return t.i < 0 || n > CLV_VALUE_MAX ? CLV_OK : set_value(r, t, n, floats, false);
+    return t.i < 0 || n > CLV_VALUE_MAX ? CLV_OK : set_value(r, t, n, floats, false, err);
+}
+
+/* -- bodies -- */
+
+static bool has_bodies(const clv_attr *attr)
+{
+    return (attr->kind == CLV_ATTR_GRAPH || attr->kind == CLV_ATTR_GRAPHS) && attr->ref.n == 0;
+}
+
+const clv_graph *clv_rule_body_graph(const clv_rule *r, const char *name, int32_t *ret_index)
+{
+    int32_t index = 0;
+    for (int32_t i = 0; i < r->op->n_attr; i++) {
+        const clv_attr *attr = &r->graph->attrs[r->op->first_attr + i];
+        if (!has_bodies(attr))
+            continue;
+        if (attr->n > 0 && clv_str_is(attr->name, name)) {
+            *ret_index = index;
+            return attr->graph[0];
+        }
+        index += attr->n;
+    }
+    return NULL;
+}
+
+/* Body number b of an operator, in the order of its graph attributes. NULL: it has not so many. */
+static const clv_graph *body_at(const clv_rule *r, int32_t b)
+{
+    if (r->op->kind == CLV_OPKIND_FUNCTION)
+        return b == 0 ? r->op->function : NULL;
+    for (int32_t i = 0; i < r->op->n_attr; i++) {
+        const clv_attr *attr = &r->graph->attrs[r->op->first_attr + i];
+        if (!has_bodies(attr))
+            continue;
+        if (b < attr->n)
+            return attr->graph[b];
+        b -= attr->n;
+    }
+    return NULL;
+}
+
+clv_status clv_rule_body(clv_rule *r, int32_t b, const clv_body_inputs *in, const clv_types **ret,
+                         clv_error *err)
+{
+    const clv_graph *graph = body_at(r, b);
+    clv_types *body = NULL;
+    if (!graph)
+        return clv_rule_fail(r, err, "has no body number %d", b);
+    CLV_TRY(r->infer_body(r, graph, in, &body, err));
+    r->types->body[r->types->first_body[r->op - r->graph->ops] + b] = body;
+    *ret = body;
+    return CLV_OK;
+}
+
+void clv_rule_trips(clv_rule *r, int64_t trips)
+{
+    if (r->types->trips)
+        r->types->trips[r->op - r->graph->ops] = trips;
 }
 
 /* -- failing -- */
 
-clv_status clv_rule_fail(clv_rule *r, const char *fmt, ...)
+clv_status clv_rule_fail(const clv_rule *r, clv_error *err, const char *fmt, ...)
 {
     char words[CLV_MESSAGE_SIZE];
     va_list args;
     va_start(args, fmt);
     vsnprintf(words, sizeof words, fmt, args);
     va_end(args);
-    return clv_fail(r->err, CLV_EFORMAT, "operator '%.*s' (%.*s): %s", CLV_STR_ARG(r->op->label),
+    return clv_fail(err, CLV_EFORMAT, "operator '%.*s' (%.*s): %s", CLV_STR_ARG(r->op->label),
                     CLV_STR_ARG(r->op->type), words);
 }

@@ -1,4 +1,3 @@
-/* values.c - reading, placing and setting the elements of small tensors. */
 #include "graph/values.h"
 
 #include <string.h>
@@ -50,25 +49,42 @@ bool clv_elems_shape_out(const clv_rule *r, int32_t k, clv_elems *ret)
            small_shape(&r->types->of[clv_op_output(r->graph, r->op, k).i], ret);
 }
 
-clv_status clv_elems_set(clv_rule *r, int32_t k, const clv_elems_out *out)
+clv_status clv_elems_set(clv_rule *r, int32_t k, const clv_elems_out *out, clv_error *err)
 {
-    return out->whole ? clv_rule_set_ints(r, k, out->n, out->i)
-                      : clv_rule_set_floats(r, k, out->n, out->f);
+    return out->whole ? clv_rule_set_ints(r, k, out->n, out->i, err)
+                      : clv_rule_set_floats(r, k, out->n, out->f, err);
 }
 
 clv_status clv_elems_pick(clv_rule *r, int32_t k, const clv_elems *in, int32_t n,
-                          const int32_t *index)
+                          const int32_t *index, clv_error *err)
 {
     clv_elems_out out = { .whole = in->i != NULL, .n = n };
     for (int32_t j = 0; j < n; j++) {
         if (index[j] < 0 && !in->i)
             return CLV_OK;
-        if (in->i)
-            out.i[j] = index[j] < 0 ? CLV_DIM_UNKNOWN : in->i[index[j]];
+        if (index[j] < 0)
+            out.i[j] = CLV_DIM_UNKNOWN;
         else
-            out.f[j] = in->f[index[j]];
+            clv_elems_copy(&out, j, in, index[j]);
     }
-    return clv_elems_set(r, k, &out);
+    return clv_elems_set(r, k, &out, err);
+}
+
+bool clv_elems_all_numbers(const clv_elems *e)
+{
+    for (int32_t j = 0; e->i && j < e->n; j++)
+        if (!clv_dim_is_number(e->i[j]))
+            return false;
+    return true;
+}
+
+bool clv_elems_axis(const clv_rule *r, int64_t otherwise, int32_t rank, int32_t *ret)
+{
+    int64_t axis = clv_rule_attr_int(r, "axis", otherwise);
+    if (axis < -(int64_t)rank || axis >= rank)
+        return false;
+    *ret = (int32_t)(axis < 0 ? axis + rank : axis);
+    return true;
 }
 
 void clv_elems_index(const clv_elems *e, int32_t at, int64_t *ret)
@@ -105,6 +121,18 @@ clv_dim clv_elem_fit(clv_dtype dtype, clv_dim x)
         return x;
     int64_t limit = INT64_C(1) << (is_unsigned ? bits : bits - 1);
     return x >= limit || x < -limit ? CLV_DIM_UNKNOWN : x;
+}
+
+clv_dim clv_elem_min(clv_dim a, clv_dim b)
+{
+    bool open = !clv_dim_is_number(a) || !clv_dim_is_number(b);
+    return a == b ? a : open ? CLV_DIM_UNKNOWN : a < b ? a : b;
+}
+
+clv_dim clv_elem_max(clv_dim a, clv_dim b)
+{
+    bool open = !clv_dim_is_number(a) || !clv_dim_is_number(b);
+    return a == b ? a : open ? CLV_DIM_UNKNOWN : a > b ? a : b;
 }
 
 bool clv_dropout_draws(bool has_mode, const clv_value *mode, const clv_value *ratio)

@@ -19,7 +19,7 @@ typedef struct {
     clv_dim dims[CLV_RANK_MAX];
 } clv_elems;
 
-/* Room for the result of a fold; lives on the stack. whole tells which one is in use. */
+/* Room for the result of a fold; lives on the stack. whole: i is in use, else f. */
 typedef struct {
     bool whole;
     int32_t n;
@@ -37,11 +37,30 @@ bool clv_elems_in_or_open(const clv_rule *r, int32_t k, clv_elems_out *room, clv
 /* Type of output k with n elements, at most CLV_VALUE_MAX; false when its shape is open. */
 bool clv_elems_shape_out(const clv_rule *r, int32_t k, clv_elems *ret);
 /* Sets output k. */
-clv_status clv_elems_set(clv_rule *r, int32_t k, const clv_elems_out *out);
+clv_status clv_elems_set(clv_rule *r, int32_t k, const clv_elems_out *out, clv_error *err);
 /* Output k is these elements of `in`; index -1 is an unknown one, which a float tensor cannot
  * hold: then nothing is set. */
 clv_status clv_elems_pick(clv_rule *r, int32_t k, const clv_elems *in, int32_t n,
-                          const int32_t *index);
+                          const int32_t *index, clv_error *err);
+
+/* Element j of `in` becomes element `at` of out, which is of the same kind. */
+static inline void clv_elems_copy(clv_elems_out *out, int64_t at, const clv_elems *in, int64_t j)
+{
+    if (in->i)
+        out->i[at] = in->i[j];
+    else
+        out->f[at] = in->f[j];
+}
+/* All elements are numbers: none is open. */
+bool clv_elems_all_numbers(const clv_elems *e);
+/* The attribute axis as an index from 0; false when out of range, which the shape rule reports. */
+bool clv_elems_axis(const clv_rule *r, int64_t otherwise, int32_t rank, int32_t *ret);
+/* Inputs broadcast as in numpy: not by the attributes of the first versions, which are not folded.
+ */
+static inline bool clv_elems_broadcast_plainly(const clv_rule *r)
+{
+    return r->version >= 7 || clv_rule_attr_int(r, "broadcast", 0) == 0;
+}
 
 /* Row-major place of the element, from its index along each axis. */
 static inline int32_t clv_elems_at(const clv_elems *e, const int64_t *index)
@@ -62,6 +81,9 @@ bool clv_dropout_draws(bool has_mode, const clv_value *mode, const clv_value *ra
 
 /* Whole number as an element of dtype: unknown if the type cannot hold it. */
 clv_dim clv_elem_fit(clv_dtype dtype, clv_dim x);
+/* The smaller and the larger; open where both are not numbers or the same. */
+clv_dim clv_elem_min(clv_dim a, clv_dim b);
+clv_dim clv_elem_max(clv_dim a, clv_dim b);
 /* Rounded to what dtype holds; types narrower than float are kept as float. */
 double clv_elem_round(clv_dtype dtype, double x);
 

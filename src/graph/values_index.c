@@ -1,5 +1,5 @@
-/* values_index.c - elements chosen or replaced by indices that are values themselves. */
-#include "graph/rules.h"
+#include "graph/values_index.h"
+
 #include "graph/shape_tools.h"
 #include "graph/values.h"
 
@@ -11,51 +11,35 @@ static int64_t wrap(clv_dim index, int64_t length)
     return index < 0 ? index + length : index;
 }
 
-static bool read_axis(const clv_rule *r, int32_t rank, int32_t *ret)
-{
-    int64_t axis = clv_rule_attr_int(r, "axis", 0);
-    if (axis < -(int64_t)rank || axis >= rank)
-        return false;
-    *ret = (int32_t)(axis < 0 ? axis + rank : axis);
-    return true;
-}
-
-/* The output's index is: axes before `axis`, the indices' own axes, axes behind. */
-static int32_t gathered(const clv_elems *in, const clv_elems *indices, int32_t axis,
-                        const int64_t *index)
-{
-    int64_t from[CLV_RANK_MAX];
-    int64_t at = wrap(indices->i[clv_elems_at(indices, index + axis)], in->dims[axis]);
-    for (int32_t a = 0; a < in->rank; a++)
-        from[a] = a < axis ? index[a] : a == axis ? at : index[a + indices->rank - 1];
-    return at < 0 ? -1 : clv_elems_at(in, from);
-}
-
-clv_status clv_fold_gather(clv_rule *r)
+clv_status clv_fold_gather(clv_rule *r, clv_error *err)
 {
     clv_elems in, indices, to;
     int32_t axis, pick[CLV_VALUE_MAX];
     if (!clv_elems_in(r, 0, &in) || !clv_elems_in(r, 1, &indices) || !indices.i ||
-        !clv_elems_shape_out(r, 0, &to) || !read_axis(r, in.rank, &axis) ||
+        !clv_elems_shape_out(r, 0, &to) || !clv_elems_axis(r, 0, in.rank, &axis) ||
         to.rank != in.rank + indices.rank - 1)
         return CLV_OK;
     for (int32_t j = 0; j < to.n; j++) {
-        int64_t index[CLV_RANK_MAX];
+        /* the output's index is: axes before `axis`, the indices' own axes, axes behind */
+        int64_t index[CLV_RANK_MAX], from[CLV_RANK_MAX];
         clv_elems_index(&to, j, index);
-        pick[j] = gathered(&in, &indices, axis, index);
+        int64_t at = wrap(indices.i[clv_elems_at(&indices, index + axis)], in.dims[axis]);
+        for (int32_t a = 0; a < in.rank; a++)
+            from[a] = a < axis ? index[a] : a == axis ? at : index[a + indices.rank - 1];
+        pick[j] = at < 0 ? -1 : clv_elems_at(&in, from);
     }
-    return clv_elems_pick(r, 0, &in, to.n, pick);
+    return clv_elems_pick(r, 0, &in, to.n, pick, err);
 }
 
 /* True when the shapes allow element-wise indices along axis. */
 static bool read_elementwise(const clv_rule *r, clv_elems *in, clv_elems *indices, int32_t *axis)
 {
     return clv_elems_in(r, 0, in) && clv_elems_in(r, 1, indices) && indices->i &&
-           indices->rank == in->rank && read_axis(r, in->rank, axis);
+           indices->rank == in->rank && clv_elems_axis(r, 0, in->rank, axis);
 }
 
-/* Place in `in` that element j of the indices speaks of, -1 when open. */
-static int32_t spoken_of(const clv_elems *in, const clv_elems *indices, int32_t axis, int32_t j)
+/* Place in `in` that element j of the indices stands for, -1 when open. */
+static int32_t indexed_by(const clv_elems *in, const clv_elems *indices, int32_t axis, int32_t j)
 {
     int64_t index[CLV_RANK_MAX];
     clv_elems_index(indices, j, index);
@@ -66,35 +50,23 @@ static int32_t spoken_of(const clv_elems *in, const clv_elems *indices, int32_t 
     return clv_elems_at(in, index);
 }
 
-clv_status clv_fold_gather_elements(clv_rule *r)
+clv_status clv_fold_gather_elements(clv_rule *r, clv_error *err)
 {
     clv_elems in, indices;
     int32_t axis, pick[CLV_VALUE_MAX];
     if (!read_elementwise(r, &in, &indices, &axis))
         return CLV_OK;
     for (int32_t j = 0; j < indices.n; j++)
-        pick[j] = spoken_of(&in, &indices, axis, j);
-    return clv_elems_pick(r, 0, &in, indices.n, pick);
+        pick[j] = indexed_by(&in, &indices, axis, j);
+    return clv_elems_pick(r, 0, &in, indices.n, pick, err);
 }
 
 static void copy_all(const clv_elems *in, clv_elems_out *out)
 {
     out->whole = in->i != NULL;
     out->n = in->n;
-    for (int32_t j = 0; j < in->n; j++) {
-        if (in->i)
-            out->i[j] = in->i[j];
-        else
-            out->f[j] = in->f[j];
-    }
-}
-
-static void put(const clv_elems *from, int32_t j, clv_elems_out *out, int32_t at)
-{
-    if (out->whole)
-        out->i[at] = from->i[j];
-    else
-        out->f[at] = from->f[j];
+    for (int32_t j = 0; j < in->n; j++)
+        clv_elems_copy(out, j, in, j);
 }
 
 static bool only_replaces(const clv_rule *r)
@@ -102,7 +74,7 @@ static bool only_replaces(const clv_rule *r)
     return clv_str_is(clv_rule_attr_str(r, "reduction", "none"), "none");
 }
 
-clv_status clv_fold_scatter_elements(clv_rule *r)
+clv_status clv_fold_scatter_elements(clv_rule *r, clv_error *err)
 {
     clv_elems in, indices, updates;
     clv_elems_out out;
@@ -112,15 +84,15 @@ clv_status clv_fold_scatter_elements(clv_rule *r)
         return CLV_OK;
     copy_all(&in, &out);
     for (int32_t j = 0; j < indices.n; j++) {
-        int32_t at = spoken_of(&in, &indices, axis, j);
+        int32_t at = indexed_by(&in, &indices, axis, j);
         if (at < 0)
             return CLV_OK;
-        put(&updates, j, &out, at);
+        clv_elems_copy(&out, at, &updates, j);
     }
-    return clv_elems_set(r, 0, &out);
+    return clv_elems_set(r, 0, &out, err);
 }
 
-/* First element of the slice of `in` that row j of the indices speaks of, -1 when open. */
+/* First element of the slice of `in` that row j of the indices stands for, -1 when open. */
 static int64_t slice_at(const clv_elems *in, const clv_elems *indices, int32_t width, int32_t j)
 {
     int64_t at = 0;
@@ -133,7 +105,7 @@ static int64_t slice_at(const clv_elems *in, const clv_elems *indices, int32_t w
     return at;
 }
 
-/* The rows of the indices, and elements of the slice that each speaks of; false where they do not
+/* The rows of the indices, and elements of the slice that each stands for; false where they do not
  * fit the input. */
 static bool measure_slices(const clv_elems *in, const clv_elems *indices, int32_t *ret_width,
                            int32_t *ret_rows, int64_t *ret_size)
@@ -151,8 +123,7 @@ static bool measure_slices(const clv_elems *in, const clv_elems *indices, int32_
     return true;
 }
 
-/* Batches apart: what they index is not worth the arithmetic. */
-clv_status clv_fold_gather_nd(clv_rule *r)
+clv_status clv_fold_gather_nd(clv_rule *r, clv_error *err)
 {
     clv_elems in, indices;
     int32_t pick[CLV_VALUE_MAX], n = 0, width, rows;
@@ -167,10 +138,10 @@ clv_status clv_fold_gather_nd(clv_rule *r)
         for (int64_t e = 0; e < size; e++)
             pick[n++] = at < 0 ? -1 : (int32_t)(at + e);
     }
-    return clv_elems_pick(r, 0, &in, n, pick);
+    return clv_elems_pick(r, 0, &in, n, pick, err);
 }
 
-clv_status clv_fold_scatter_nd(clv_rule *r)
+clv_status clv_fold_scatter_nd(clv_rule *r, clv_error *err)
 {
     clv_elems in, indices, updates;
     clv_elems_out out, room;
@@ -188,13 +159,12 @@ clv_status clv_fold_scatter_nd(clv_rule *r)
         if (at < 0)
             return CLV_OK;
         for (int64_t e = 0; e < size; e++)
-            put(&updates, (int32_t)(j * size + e), &out, (int32_t)(at + e));
+            clv_elems_copy(&out, at + e, &updates, j * size + e);
     }
-    return clv_elems_set(r, 0, &out);
+    return clv_elems_set(r, 0, &out, err);
 }
 
-/* The shape rule cannot know how many there are; here they are counted. */
-clv_status clv_fold_nonzero(clv_rule *r)
+clv_status clv_fold_nonzero(clv_rule *r, clv_error *err)
 {
     clv_elems in;
     int32_t place[CLV_VALUE_MAX], n = 0;
@@ -207,7 +177,7 @@ clv_status clv_fold_nonzero(clv_rule *r)
             place[n++] = j;
     }
     clv_dim dims[2] = { in.rank, n };
-    CLV_TRY(clv_rule_set(r, 0, CLV_DT_INT64, 2, dims));
+    CLV_TRY(clv_rule_set(r, 0, CLV_DT_INT64, 2, dims, err));
     clv_elems_out out = { .whole = true, .n = in.rank * n };
     if ((int64_t)in.rank * n > CLV_VALUE_MAX)
         return CLV_OK;
@@ -217,5 +187,5 @@ clv_status clv_fold_nonzero(clv_rule *r)
         for (int32_t a = 0; a < in.rank; a++)
             out.i[a * n + j] = index[a];
     }
-    return clv_elems_set(r, 0, &out);
+    return clv_elems_set(r, 0, &out, err);
 }

@@ -1,18 +1,14 @@
-/* values_logic.c - comparisons, logic, choice and casts of known elements.
- *
- * A symbol stands for a dimension, so it is never negative: that settles what exporters write after
- * Shape, such as "is it -1?".
- */
+#include "graph/values_logic.h"
+
 #include <math.h>
 
-#include "graph/rules.h"
 #include "graph/shape_tools.h"
 #include "graph/values.h"
 
 typedef enum { NO, YES, MAYBE } truth;
 
 static clv_dim truth_dim(truth t) { return t == MAYBE ? CLV_DIM_UNKNOWN : t == YES; }
-static truth not(truth t) { return t == MAYBE ? MAYBE : t == YES ? NO : YES; }
+static truth logical_not(truth t) { return t == MAYBE ? MAYBE : t == YES ? NO : YES; }
 static truth is_true(clv_dim d) { return !clv_dim_is_number(d) ? MAYBE : d ? YES : NO; }
 
 static truth equal(clv_dim a, clv_dim b)
@@ -37,30 +33,27 @@ static truth less(clv_dim a, clv_dim b)
     return clv_dim_is_symbol(b) && clv_dim_is_number(a) && a < 0 ? YES : MAYBE;
 }
 
-static truth and (clv_dim a, clv_dim b)
+static truth logical_and(clv_dim a, clv_dim b)
 {
     truth x = is_true(a), y = is_true(b);
     return x == NO || y == NO ? NO : x == YES && y == YES ? YES : MAYBE;
 }
 
-static truth or (clv_dim a, clv_dim b)
+static truth logical_or(clv_dim a, clv_dim b)
 {
     truth x = is_true(a), y = is_true(b);
     return x == YES || y == YES ? YES : x == NO && y == NO ? NO : MAYBE;
 }
 
-static truth xor
-    (clv_dim a, clv_dim b) {
-        truth x = is_true(a), y = is_true(b);
-        return x == MAYBE || y == MAYBE ? MAYBE : x != y ? YES : NO;
-    }
-
-    static truth less_or_equal(clv_dim a, clv_dim b)
+static truth logical_xor(clv_dim a, clv_dim b)
 {
-    return not(less(b, a));
+    truth x = is_true(a), y = is_true(b);
+    return x == MAYBE || y == MAYBE ? MAYBE : x != y ? YES : NO;
 }
+
+static truth less_or_equal(clv_dim a, clv_dim b) { return logical_not(less(b, a)); }
 static truth greater(clv_dim a, clv_dim b) { return less(b, a); }
-static truth greater_or_equal(clv_dim a, clv_dim b) { return not(less(a, b)); }
+static truth greater_or_equal(clv_dim a, clv_dim b) { return logical_not(less(a, b)); }
 
 static bool float_equal(double a, double b) { return a == b; }
 static bool float_less(double a, double b) { return a < b; }
@@ -69,12 +62,11 @@ static bool float_greater(double a, double b) { return a > b; }
 static bool float_greater_or_equal(double a, double b) { return a >= b; }
 
 static clv_status fold_relation(clv_rule *r, truth (*i)(clv_dim, clv_dim),
-                                bool (*f)(double, double))
+                                bool (*f)(double, double), clv_error *err)
 {
     clv_elems a, b, to;
     clv_elems_out out = { .whole = true };
-    bool plain = r->version >= 7 || clv_rule_attr_int(r, "broadcast", 0) == 0;
-    if (!plain || !clv_elems_in(r, 0, &a) || !clv_elems_in(r, 1, &b) ||
+    if (!clv_elems_broadcast_plainly(r) || !clv_elems_in(r, 0, &a) || !clv_elems_in(r, 1, &b) ||
         !clv_elems_shape_out(r, 0, &to) || !a.i != !b.i || (!a.i && !f))
         return CLV_OK;
     out.n = to.n;
@@ -82,31 +74,43 @@ static clv_status fold_relation(clv_rule *r, truth (*i)(clv_dim, clv_dim),
         int32_t x = clv_elems_broadcast(&a, &to, j), y = clv_elems_broadcast(&b, &to, j);
         out.i[j] = a.i ? truth_dim(i(a.i[x], b.i[y])) : f(a.f[x], b.f[y]);
     }
-    return clv_elems_set(r, 0, &out);
+    return clv_elems_set(r, 0, &out, err);
 }
 
-clv_status clv_fold_equal(clv_rule *r) { return fold_relation(r, equal, float_equal); }
-clv_status clv_fold_less(clv_rule *r) { return fold_relation(r, less, float_less); }
-clv_status clv_fold_less_or_equal(clv_rule *r)
+clv_status clv_fold_equal(clv_rule *r, clv_error *err)
 {
-    return fold_relation(r, less_or_equal, float_less_or_equal);
+    return fold_relation(r, equal, float_equal, err);
 }
-clv_status clv_fold_greater(clv_rule *r) { return fold_relation(r, greater, float_greater); }
-clv_status clv_fold_greater_or_equal(clv_rule *r)
+clv_status clv_fold_less(clv_rule *r, clv_error *err)
 {
-    return fold_relation(r, greater_or_equal, float_greater_or_equal);
+    return fold_relation(r, less, float_less, err);
 }
-clv_status clv_fold_and(clv_rule *r) { return fold_relation(r, and, NULL); }
-clv_status clv_fold_or(clv_rule *r) { return fold_relation(r, or, NULL); }
-clv_status clv_fold_xor(clv_rule *r) { return fold_relation(r, xor, NULL); }
+clv_status clv_fold_less_or_equal(clv_rule *r, clv_error *err)
+{
+    return fold_relation(r, less_or_equal, float_less_or_equal, err);
+}
+clv_status clv_fold_greater(clv_rule *r, clv_error *err)
+{
+    return fold_relation(r, greater, float_greater, err);
+}
+clv_status clv_fold_greater_or_equal(clv_rule *r, clv_error *err)
+{
+    return fold_relation(r, greater_or_equal, float_greater_or_equal, err);
+}
+clv_status clv_fold_and(clv_rule *r, clv_error *err)
+{
+    return fold_relation(r, logical_and, NULL, err);
+}
+clv_status clv_fold_or(clv_rule *r, clv_error *err)
+{
+    return fold_relation(r, logical_or, NULL, err);
+}
+clv_status clv_fold_xor(clv_rule *r, clv_error *err)
+{
+    return fold_relation(r, logical_xor, NULL, err);
+}
 
-static clv_dim choose(clv_dim condition, clv_dim yes, clv_dim no)
-{
-    truth t = is_true(condition);
-    return t == YES || yes == no ? yes : t == NO ? no : CLV_DIM_UNKNOWN;
-}
-
-clv_status clv_fold_where(clv_rule *r)
+clv_status clv_fold_where(clv_rule *r, clv_error *err)
 {
     clv_elems condition, yes, no, to;
     clv_elems_out out, room_yes, room_no;
@@ -118,65 +122,50 @@ clv_status clv_fold_where(clv_rule *r)
     out.whole = yes.i != NULL;
     out.n = to.n;
     for (int32_t j = 0; j < to.n; j++) {
-        clv_dim c = condition.i[clv_elems_broadcast(&condition, &to, j)];
+        truth c = is_true(condition.i[clv_elems_broadcast(&condition, &to, j)]);
         int32_t y = clv_elems_broadcast(&yes, &to, j), n = clv_elems_broadcast(&no, &to, j);
-        if (yes.i)
-            out.i[j] = choose(c, yes.i[y], no.i[n]);
-        else if (is_true(c) == MAYBE)
+        if (c != MAYBE)
+            clv_elems_copy(&out, j, c == YES ? &yes : &no, c == YES ? y : n);
+        else if (!yes.i)
             return CLV_OK;
         else
-            out.f[j] = is_true(c) == YES ? yes.f[y] : no.f[n];
+            out.i[j] = yes.i[y] == no.i[n] ? yes.i[y] : CLV_DIM_UNKNOWN;
     }
-    return clv_elems_set(r, 0, &out);
+    return clv_elems_set(r, 0, &out, err);
 }
 
 /* -- casts -- */
 
-/* Towards zero; what does not fit is open. */
-static clv_dim to_whole(clv_dtype dtype, double x)
+static clv_dim cast_to_whole(clv_dtype dtype, const clv_elems *in, int32_t j)
 {
-    if (dtype == CLV_DT_BOOL)
-        return x != 0;
-    return fabs(x) < 0x1p62 ? clv_elem_fit(dtype, (clv_dim)x) : CLV_DIM_UNKNOWN;
+    if (!in->i && dtype == CLV_DT_BOOL)
+        return in->f[j] != 0;
+    if (!in->i)
+        return fabs(in->f[j]) < 0x1p62 ? clv_elem_fit(dtype, (clv_dim)in->f[j]) : CLV_DIM_UNKNOWN;
+    /* a symbol cast to BOOL is not a dimension any more */
+    bool lost = dtype == CLV_DT_BOOL && !clv_dim_is_number(in->i[j]);
+    return lost ? CLV_DIM_UNKNOWN : clv_elem_fit(dtype, in->i[j]);
 }
 
-/* A symbol cast to BOOL is not a dimension any more. */
-static clv_dim whole_to_whole(clv_dtype dtype, clv_dim x)
-{
-    return dtype == CLV_DT_BOOL && !clv_dim_is_number(x) ? CLV_DIM_UNKNOWN : clv_elem_fit(dtype, x);
-}
-
-static bool is_whole(clv_dtype dtype)
-{
-    return clv_dtype_bits(dtype) > 0 && !clv_dtype_is_float(dtype) && dtype != CLV_DT_COMPLEX64 &&
-           dtype != CLV_DT_COMPLEX128;
-}
-
-static bool all_numbers(const clv_elems *e)
-{
-    for (int32_t j = 0; j < e->n; j++)
-        if (!clv_dim_is_number(e->i[j]))
-            return false;
-    return true;
-}
-
-clv_status clv_fold_cast(clv_rule *r)
+clv_status clv_fold_cast(clv_rule *r, clv_error *err)
 {
     clv_elems in, to;
     clv_elems_out out;
     if (!clv_elems_in(r, 0, &in) || !clv_elems_shape_out(r, 0, &to))
         return CLV_OK;
-    out.whole = is_whole(to.dtype);
+    bool is_float = clv_dtype_is_float(to.dtype);
+    out.whole = clv_dtype_bits(to.dtype) > 0 && !is_float && to.dtype != CLV_DT_COMPLEX64 &&
+                to.dtype != CLV_DT_COMPLEX128;
     out.n = in.n;
-    if (!out.whole && (!clv_dtype_is_float(to.dtype) || (in.i && !all_numbers(&in))))
+    if (!out.whole && (!is_float || !clv_elems_all_numbers(&in)))
         return CLV_OK;
     for (int32_t j = 0; j < in.n; j++) {
         if (out.whole)
-            out.i[j] = in.i ? whole_to_whole(to.dtype, in.i[j]) : to_whole(to.dtype, in.f[j]);
+            out.i[j] = cast_to_whole(to.dtype, &in, j);
         else
             out.f[j] = clv_elem_round(to.dtype, in.i ? (double)in.i[j] : in.f[j]);
     }
-    return clv_elems_set(r, 0, &out);
+    return clv_elems_set(r, 0, &out, err);
 }
 
-clv_status clv_fold_cast_like(clv_rule *r) { return clv_fold_cast(r); }
+clv_status clv_fold_cast_like(clv_rule *r, clv_error *err) { return clv_fold_cast(r, err); }

@@ -1,55 +1,48 @@
-/* values_make.c - values that come from a file, from a shape or from a rule: Constant, Shape, Size,
- * Range, ConstantOfShape, and the results of a branch that is known to be taken.
- */
-#include <math.h>
+#include "graph/values_make.h"
 
-#include "graph/rules.h"
 #include "graph/shape_tools.h"
 #include "graph/values.h"
 
-static clv_status set_whole(clv_rule *r, const clv_value *value)
-{
-    if (!value)
-        return CLV_OK;
-    return value->i ? clv_rule_set_ints(r, 0, value->n, value->i)
-                    : clv_rule_set_floats(r, 0, value->n, value->f);
-}
-
 /* The lowest numbers are codes of open dims; the lowest that is none stands for them, as it does in
  * tensors. */
-static clv_status set_int_list(clv_rule *r, const int64_t *list, int32_t n)
+static clv_status set_int_list(clv_rule *r, const int64_t *list, int32_t n, clv_error *err)
 {
     clv_elems_out out = { .whole = true, .n = n };
     if (n > CLV_VALUE_MAX)
         return CLV_OK;
     for (int32_t j = 0; j < n; j++)
         out.i[j] = clv_dim_is_number(list[j]) ? list[j] : CLV_DIM_SYMBOL0 + INT32_MAX;
-    return clv_elems_set(r, 0, &out);
+    return clv_elems_set(r, 0, &out, err);
 }
 
-static clv_status set_float_list(clv_rule *r, const float *list, int32_t n)
+static clv_status set_float_list(clv_rule *r, const float *list, int32_t n, clv_error *err)
 {
     clv_elems_out out = { .whole = false, .n = n };
     if (n > CLV_VALUE_MAX)
         return CLV_OK;
     for (int32_t j = 0; j < n; j++)
         out.f[j] = (double)list[j];
-    return clv_elems_set(r, 0, &out);
+    return clv_elems_set(r, 0, &out, err);
 }
 
-clv_status clv_fold_constant(clv_rule *r)
+clv_status clv_fold_constant(clv_rule *r, clv_error *err)
 {
     const clv_attr *attr;
-    if ((attr = clv_rule_attr(r, "value")) && attr->kind == CLV_ATTR_TENSOR)
-        return attr->tensor->sparse ? CLV_OK : set_whole(r, attr->tensor->value);
+    if ((attr = clv_rule_attr(r, "value")) && attr->kind == CLV_ATTR_TENSOR) {
+        const clv_value *value = attr->tensor->sparse ? NULL : attr->tensor->value;
+        if (!value)
+            return CLV_OK;
+        return value->i ? clv_rule_set_ints(r, 0, value->n, value->i, err)
+                        : clv_rule_set_floats(r, 0, value->n, value->f, err);
+    }
     if ((attr = clv_rule_attr(r, "value_int")) && attr->kind == CLV_ATTR_INT)
-        return set_int_list(r, &attr->i, 1);
+        return set_int_list(r, &attr->i, 1, err);
     if ((attr = clv_rule_attr(r, "value_ints")) && attr->kind == CLV_ATTR_INTS)
-        return set_int_list(r, attr->ints, attr->n);
+        return set_int_list(r, attr->ints, attr->n, err);
     if ((attr = clv_rule_attr(r, "value_float")) && attr->kind == CLV_ATTR_FLOAT)
-        return set_float_list(r, &attr->f, 1);
+        return set_float_list(r, &attr->f, 1, err);
     if ((attr = clv_rule_attr(r, "value_floats")) && attr->kind == CLV_ATTR_FLOATS)
-        return set_float_list(r, attr->floats, attr->n);
+        return set_float_list(r, attr->floats, attr->n, err);
     return CLV_OK;
 }
 
@@ -61,62 +54,44 @@ static int32_t clamp_axis(int64_t axis, int32_t rank)
     return (int32_t)(axis < 0 ? 0 : axis > rank ? rank : axis);
 }
 
-clv_status clv_fold_shape(clv_rule *r)
+clv_status clv_fold_shape(clv_rule *r, clv_error *err)
 {
     const clv_type *in = clv_rule_in(r, 0);
     if (!clv_type_ranked(in))
         return CLV_OK;
     int32_t start = clamp_axis(clv_rule_attr_int(r, "start", 0), in->rank);
     int32_t end = clamp_axis(clv_rule_attr_int(r, "end", in->rank), in->rank);
-    return start < end ? clv_rule_set_ints(r, 0, end - start, in->dims + start)
-                       : clv_rule_set_ints(r, 0, 0, NULL);
+    return start < end ? clv_rule_set_ints(r, 0, end - start, in->dims + start, err)
+                       : clv_rule_set_ints(r, 0, 0, NULL, err);
 }
 
-clv_status clv_fold_size(clv_rule *r)
+clv_status clv_fold_size(clv_rule *r, clv_error *err)
 {
     const clv_type *in = clv_rule_in(r, 0);
     if (!clv_type_ranked(in))
         return CLV_OK;
     clv_dim product = clv_dim_product(in->dims, in->rank);
-    return clv_rule_set_ints(r, 0, 1, &product);
+    return clv_rule_set_ints(r, 0, 1, &product, err);
 }
 
-/* -- Range -- */
-
-static clv_status range_of_ints(clv_rule *r, clv_dim start, clv_dim delta, int32_t n)
-{
-    clv_elems_out out = { .whole = true, .n = n };
-    for (int32_t j = 0; j < n; j++)
-        out.i[j] = clv_dim_add(start, clv_dim_mul(delta, j));
-    return clv_elems_set(r, 0, &out);
-}
-
-static clv_status range_of_floats(clv_rule *r, clv_dtype dtype, double start, double delta,
-                                  int32_t n)
-{
-    clv_elems_out out = { .whole = false, .n = n };
-    for (int32_t j = 0; j < n; j++)
-        out.f[j] = clv_elem_round(dtype, start + j * delta);
-    return clv_elems_set(r, 0, &out);
-}
-
-/* How many there are is in the output's shape. */
-clv_status clv_fold_range(clv_rule *r)
+clv_status clv_fold_range(clv_rule *r, clv_error *err)
 {
     clv_elems to, start, delta;
     if (!clv_elems_shape_out(r, 0, &to) || !clv_elems_in(r, 0, &start) ||
-        !clv_elems_in(r, 2, &delta) || start.n != 1 || delta.n != 1 || !start.i != !delta.i)
+        !clv_elems_in(r, 2, &delta) || start.n != 1 || delta.n != 1 || !start.i != !delta.i ||
+        !clv_elems_all_numbers(&start) || !clv_elems_all_numbers(&delta))
         return CLV_OK;
-    if (!start.i)
-        return range_of_floats(r, to.dtype, start.f[0], delta.f[0], to.n);
-    if (!clv_dim_is_number(start.i[0]) || !clv_dim_is_number(delta.i[0]))
-        return CLV_OK;
-    return range_of_ints(r, start.i[0], delta.i[0], to.n);
+    clv_elems_out out = { .whole = start.i != NULL, .n = to.n };
+    for (int32_t j = 0; j < to.n; j++) {
+        if (start.i)
+            out.i[j] = clv_dim_add(start.i[0], clv_dim_mul(delta.i[0], j));
+        else
+            out.f[j] = clv_elem_round(to.dtype, start.f[0] + j * delta.f[0]);
+    }
+    return clv_elems_set(r, 0, &out, err);
 }
 
-/* -- one element, many times -- */
-
-clv_status clv_fold_constant_of_shape(clv_rule *r)
+clv_status clv_fold_constant_of_shape(clv_rule *r, clv_error *err)
 {
     clv_elems to;
     clv_elems_out out;
@@ -133,13 +108,12 @@ clv_status clv_fold_constant_of_shape(clv_rule *r)
         else
             out.f[j] = given ? value->f[0] : 0;
     }
-    return clv_elems_set(r, 0, &out);
+    return clv_elems_set(r, 0, &out, err);
 }
 
-/* -- If -- */
-
-clv_status clv_fold_if(clv_rule *r)
+clv_status clv_fold_if(clv_rule *r, clv_error *err)
 {
+    (void)err;
     clv_dim condition = clv_rule_scalar(r, 0);
     int32_t b = 0;
     if (!clv_dim_is_number(condition) || !r->types->body)

@@ -1,9 +1,7 @@
-/* values_math.c - arithmetic on known elements, one by one. Whole numbers that their type cannot
- * hold become unknown; so does a quotient by zero.
- */
+#include "graph/values_math.h"
+
 #include <math.h>
 
-#include "graph/rules.h"
 #include "graph/shape_tools.h"
 #include "graph/values.h"
 
@@ -12,7 +10,7 @@
 typedef double (*float_function)(double);
 typedef clv_dim (*int_function)(clv_dim); /* of a number */
 
-static clv_status fold_unary(clv_rule *r, float_function f, int_function i)
+static clv_status fold_unary(clv_rule *r, float_function f, int_function i, clv_error *err)
 {
     clv_elems in;
     clv_elems_out out;
@@ -27,7 +25,7 @@ static clv_status fold_unary(clv_rule *r, float_function f, int_function i)
         else
             out.f[j] = clv_elem_round(in.dtype, f(in.f[j]));
     }
-    return clv_elems_set(r, 0, &out);
+    return clv_elems_set(r, 0, &out, err);
 }
 
 /* The smallest numbers of all are codes, so a number can be negated. */
@@ -39,17 +37,29 @@ static double float_neg(double x) { return -x; }
 static double float_sign(double x) { return (double)((x > 0) - (x < 0)); }
 static double float_reciprocal(double x) { return 1 / x; }
 
-clv_status clv_fold_neg(clv_rule *r) { return fold_unary(r, float_neg, int_neg); }
-clv_status clv_fold_abs(clv_rule *r) { return fold_unary(r, fabs, int_abs); }
-clv_status clv_fold_sign(clv_rule *r) { return fold_unary(r, float_sign, int_sign); }
-clv_status clv_fold_not(clv_rule *r) { return fold_unary(r, NULL, int_not); }
-clv_status clv_fold_floor(clv_rule *r) { return fold_unary(r, floor, NULL); }
-clv_status clv_fold_ceil(clv_rule *r) { return fold_unary(r, ceil, NULL); }
-clv_status clv_fold_round(clv_rule *r) { return fold_unary(r, rint, NULL); } /* halves to even */
-clv_status clv_fold_sqrt(clv_rule *r) { return fold_unary(r, sqrt, NULL); }
-clv_status clv_fold_exp(clv_rule *r) { return fold_unary(r, exp, NULL); }
-clv_status clv_fold_log(clv_rule *r) { return fold_unary(r, log, NULL); }
-clv_status clv_fold_reciprocal(clv_rule *r) { return fold_unary(r, float_reciprocal, NULL); }
+clv_status clv_fold_neg(clv_rule *r, clv_error *err)
+{
+    return fold_unary(r, float_neg, int_neg, err);
+}
+clv_status clv_fold_abs(clv_rule *r, clv_error *err) { return fold_unary(r, fabs, int_abs, err); }
+clv_status clv_fold_sign(clv_rule *r, clv_error *err)
+{
+    return fold_unary(r, float_sign, int_sign, err);
+}
+clv_status clv_fold_not(clv_rule *r, clv_error *err) { return fold_unary(r, NULL, int_not, err); }
+clv_status clv_fold_floor(clv_rule *r, clv_error *err) { return fold_unary(r, floor, NULL, err); }
+clv_status clv_fold_ceil(clv_rule *r, clv_error *err) { return fold_unary(r, ceil, NULL, err); }
+clv_status clv_fold_round(clv_rule *r, clv_error *err)
+{
+    return fold_unary(r, rint, NULL, err);
+} /* halves to even */
+clv_status clv_fold_sqrt(clv_rule *r, clv_error *err) { return fold_unary(r, sqrt, NULL, err); }
+clv_status clv_fold_exp(clv_rule *r, clv_error *err) { return fold_unary(r, exp, NULL, err); }
+clv_status clv_fold_log(clv_rule *r, clv_error *err) { return fold_unary(r, log, NULL, err); }
+clv_status clv_fold_reciprocal(clv_rule *r, clv_error *err)
+{
+    return fold_unary(r, float_reciprocal, NULL, err);
+}
 
 /* -- two inputs or more, broadcast -- */
 
@@ -57,12 +67,6 @@ typedef struct {
     double (*f)(double, double);
     clv_dim (*i)(clv_dim, clv_dim); /* of numbers or open dims */
 } binary;
-
-/* The old attribute `axis` lines shapes up differently; that is not folded. */
-static bool plain_broadcast(const clv_rule *r)
-{
-    return r->version >= 7 || clv_rule_attr_int(r, "broadcast", 0) == 0;
-}
 
 /* acc, of the output's shape, becomes acc op in. */
 static void accumulate(const binary *op, const clv_elems *to, const clv_elems *in,
@@ -77,43 +81,34 @@ static void accumulate(const binary *op, const clv_elems *to, const clv_elems *i
     }
 }
 
-static void start_with(const clv_elems *to, const clv_elems *in, clv_elems_out *acc)
-{
-    acc->whole = in->i != NULL;
-    acc->n = to->n;
-    for (int32_t j = 0; j < to->n; j++) {
-        int32_t at = clv_elems_broadcast(in, to, j);
-        if (in->i)
-            acc->i[j] = in->i[at];
-        else
-            acc->f[j] = in->f[at];
-    }
-}
-
 /* Output 0's shape, and all inputs op'ed together into acc. False when something is not known. */
 static bool combine(clv_rule *r, const binary *op, clv_elems *to, clv_elems_out *acc)
 {
     clv_elems in;
-    if (!plain_broadcast(r) || !clv_elems_shape_out(r, 0, to))
+    if (!clv_elems_broadcast_plainly(r) || !clv_elems_shape_out(r, 0, to))
         return false;
     for (int32_t k = 0; k < clv_rule_n_in(r); k++) {
         if (!clv_elems_in(r, k, &in) || (k > 0 && acc->whole != (in.i != NULL)))
             return false;
         if (in.i ? !op->i : !op->f)
             return false;
-        if (k == 0)
-            start_with(to, &in, acc);
-        else
+        if (k > 0) {
             accumulate(op, to, &in, acc);
+            continue;
+        }
+        acc->whole = in.i != NULL;
+        acc->n = to->n;
+        for (int32_t j = 0; j < to->n; j++)
+            clv_elems_copy(acc, j, &in, clv_elems_broadcast(&in, to, j));
     }
     return clv_rule_n_in(r) > 0;
 }
 
-static clv_status fold_binary(clv_rule *r, const binary *op)
+static clv_status fold_binary(clv_rule *r, const binary *op, clv_error *err)
 {
     clv_elems to;
     clv_elems_out acc;
-    return combine(r, op, &to, &acc) ? clv_elems_set(r, 0, &acc) : CLV_OK;
+    return combine(r, op, &to, &acc) ? clv_elems_set(r, 0, &acc, err) : CLV_OK;
 }
 
 static bool numbers(clv_dim a, clv_dim b) { return clv_dim_is_number(a) && clv_dim_is_number(b); }
@@ -161,39 +156,49 @@ static clv_dim int_pow(clv_dim a, clv_dim b)
     return power;
 }
 
-static clv_dim int_min(clv_dim a, clv_dim b)
-{
-    return a == b ? a : !numbers(a, b) ? CLV_DIM_UNKNOWN : a < b ? a : b;
-}
-
-static clv_dim int_max(clv_dim a, clv_dim b)
-{
-    return a == b ? a : !numbers(a, b) ? CLV_DIM_UNKNOWN : a > b ? a : b;
-}
-
 static double float_add(double a, double b) { return a + b; }
 static double float_sub(double a, double b) { return a - b; }
 static double float_mul(double a, double b) { return a * b; }
 static double float_div(double a, double b) { return a / b; }
 
-clv_status clv_fold_add(clv_rule *r) { return fold_binary(r, &(binary){ float_add, clv_dim_add }); }
-clv_status clv_fold_sum(clv_rule *r) { return clv_fold_add(r); }
-clv_status clv_fold_sub(clv_rule *r) { return fold_binary(r, &(binary){ float_sub, int_sub }); }
-clv_status clv_fold_mul(clv_rule *r) { return fold_binary(r, &(binary){ float_mul, clv_dim_mul }); }
-clv_status clv_fold_div(clv_rule *r) { return fold_binary(r, &(binary){ float_div, int_div }); }
-clv_status clv_fold_min(clv_rule *r) { return fold_binary(r, &(binary){ fmin, int_min }); }
-clv_status clv_fold_max(clv_rule *r) { return fold_binary(r, &(binary){ fmax, int_max }); }
-
-/* Only like types are folded: a whole number to a fractional power is left open. */
-clv_status clv_fold_pow(clv_rule *r) { return fold_binary(r, &(binary){ pow, int_pow }); }
-
-clv_status clv_fold_mod(clv_rule *r)
+clv_status clv_fold_add(clv_rule *r, clv_error *err)
 {
-    bool c_like = clv_rule_attr_int(r, "fmod", 0) != 0;
-    return fold_binary(r, &(binary){ c_like ? fmod : NULL, c_like ? int_fmod : int_mod });
+    return fold_binary(r, &(binary){ float_add, clv_dim_add }, err);
+}
+clv_status clv_fold_sum(clv_rule *r, clv_error *err) { return clv_fold_add(r, err); }
+clv_status clv_fold_sub(clv_rule *r, clv_error *err)
+{
+    return fold_binary(r, &(binary){ float_sub, int_sub }, err);
+}
+clv_status clv_fold_mul(clv_rule *r, clv_error *err)
+{
+    return fold_binary(r, &(binary){ float_mul, clv_dim_mul }, err);
+}
+clv_status clv_fold_div(clv_rule *r, clv_error *err)
+{
+    return fold_binary(r, &(binary){ float_div, int_div }, err);
+}
+clv_status clv_fold_min(clv_rule *r, clv_error *err)
+{
+    return fold_binary(r, &(binary){ fmin, clv_elem_min }, err);
+}
+clv_status clv_fold_max(clv_rule *r, clv_error *err)
+{
+    return fold_binary(r, &(binary){ fmax, clv_elem_max }, err);
 }
 
-clv_status clv_fold_mean(clv_rule *r)
+clv_status clv_fold_pow(clv_rule *r, clv_error *err)
+{
+    return fold_binary(r, &(binary){ pow, int_pow }, err);
+}
+
+clv_status clv_fold_mod(clv_rule *r, clv_error *err)
+{
+    bool c_like = clv_rule_attr_int(r, "fmod", 0) != 0;
+    return fold_binary(r, &(binary){ c_like ? fmod : NULL, c_like ? int_fmod : int_mod }, err);
+}
+
+clv_status clv_fold_mean(clv_rule *r, clv_error *err)
 {
     clv_elems to;
     clv_elems_out acc;
@@ -201,49 +206,46 @@ clv_status clv_fold_mean(clv_rule *r)
         return CLV_OK;
     for (int32_t j = 0; j < acc.n; j++)
         acc.f[j] = clv_elem_round(to.dtype, acc.f[j] / clv_rule_n_in(r));
-    return clv_elems_set(r, 0, &acc);
+    return clv_elems_set(r, 0, &acc, err);
 }
 
-/* Input k as a scalar limit; otherwise where it is not given. False when given but not known. */
-static bool limit_of(const clv_rule *r, int32_t k, clv_dim otherwise, clv_dim *ret)
+/* Input k of Clip as a limit, otherwise where it is not given; before version 11 limits of floats
+ * are attributes. False when given but not known. */
+static bool read_limit(const clv_rule *r, int32_t k, clv_dim otherwise, clv_dim *ret)
 {
     *ret = clv_rule_has_in(r, k) ? clv_rule_scalar(r, k) : otherwise;
     return clv_dim_is_number(*ret);
 }
 
-/* The same of a float; before version 11 it is an attribute. */
-static bool float_limit(const clv_rule *r, int32_t k, const char *attr, double otherwise,
-                        double *ret)
+static bool read_float_limit(const clv_rule *r, int32_t k, double otherwise, double *ret)
 {
+    const char *attr = k == 1 ? "min" : "max";
     *ret = r->version < 11 ? (double)clv_rule_attr_float(r, attr, (float)otherwise) : otherwise;
     return !clv_rule_has_in(r, k) || clv_rule_scalar_float(r, k, ret);
 }
 
-static clv_status clip_floats(clv_rule *r, const clv_elems *in)
-{
-    clv_elems_out out = { .n = in->n };
-    double low, high;
-    if (!float_limit(r, 1, "min", -INFINITY, &low) || !float_limit(r, 2, "max", INFINITY, &high))
-        return CLV_OK;
-    for (int32_t j = 0; j < in->n; j++)
-        out.f[j] = fmin(fmax(in->f[j], low), high);
-    return clv_elems_set(r, 0, &out);
-}
-
-clv_status clv_fold_clip(clv_rule *r)
+clv_status clv_fold_clip(clv_rule *r, clv_error *err)
 {
     clv_elems in;
-    clv_elems_out out = { .whole = true };
-    clv_dim low, high;
+    clv_elems_out out;
+    clv_dim low = 0, high = 0;
+    double least = 0, most = 0;
     if (!clv_elems_in(r, 0, &in))
         return CLV_OK;
-    if (in.f)
-        return clip_floats(r, &in);
-    if (!limit_of(r, 1, INT64_MIN / 2, &low) || !limit_of(r, 2, INT64_MAX, &high))
+    bool known =
+        in.i ? read_limit(r, 1, INT64_MIN / 2, &low) && read_limit(r, 2, INT64_MAX, &high)
+             : read_float_limit(r, 1, -INFINITY, &least) && read_float_limit(r, 2, INFINITY, &most);
+    if (!known)
         return CLV_OK;
+    out.whole = in.i != NULL;
     out.n = in.n;
-    for (int32_t j = 0; j < in.n; j++)
-        out.i[j] =
-            clv_dim_is_number(in.i[j]) ? int_min(int_max(in.i[j], low), high) : CLV_DIM_UNKNOWN;
-    return clv_elems_set(r, 0, &out);
+    for (int32_t j = 0; j < in.n; j++) {
+        if (!in.i)
+            out.f[j] = fmin(fmax(in.f[j], least), most);
+        else if (clv_dim_is_number(in.i[j]))
+            out.i[j] = clv_elem_min(clv_elem_max(in.i[j], low), high);
+        else
+            out.i[j] = CLV_DIM_UNKNOWN;
+    }
+    return clv_elems_set(r, 0, &out, err);
 }

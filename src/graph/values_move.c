@@ -1,27 +1,23 @@
-/* values_move.c - operators that only move elements: which element of the input stands where.
- *
- * The output's shape is known when a rule here runs, so each is a map from places of the output to
- * places of the input. Open elements move like any other.
- */
-#include "graph/rules.h"
+#include "graph/values_move.h"
+
 #include "graph/shape_tools.h"
 #include "graph/values.h"
 
-/* Same elements, same order. */
-clv_status clv_fold_identity(clv_rule *r)
+clv_status clv_fold_identity(clv_rule *r, clv_error *err)
 {
+    (void)err;
     const clv_value *value = clv_rule_value(r, 0);
     if (value && clv_rule_has_out(r, 0))
         r->types->value[clv_op_output(r->graph, r->op, 0).i] = value;
     return CLV_OK;
 }
 
-clv_status clv_fold_squeeze(clv_rule *r) { return clv_fold_identity(r); }
-clv_status clv_fold_unsqueeze(clv_rule *r) { return clv_fold_identity(r); }
-clv_status clv_fold_reshape(clv_rule *r) { return clv_fold_identity(r); }
-clv_status clv_fold_flatten(clv_rule *r) { return clv_fold_identity(r); }
+clv_status clv_fold_squeeze(clv_rule *r, clv_error *err) { return clv_fold_identity(r, err); }
+clv_status clv_fold_unsqueeze(clv_rule *r, clv_error *err) { return clv_fold_identity(r, err); }
+clv_status clv_fold_reshape(clv_rule *r, clv_error *err) { return clv_fold_identity(r, err); }
+clv_status clv_fold_flatten(clv_rule *r, clv_error *err) { return clv_fold_identity(r, err); }
 
-clv_status clv_fold_transpose(clv_rule *r)
+clv_status clv_fold_transpose(clv_rule *r, clv_error *err)
 {
     clv_elems in, to;
     const int64_t *perm;
@@ -40,10 +36,10 @@ clv_status clv_fold_transpose(clv_rule *r)
         }
         pick[j] = clv_elems_at(&in, from);
     }
-    return clv_elems_pick(r, 0, &in, to.n, pick);
+    return clv_elems_pick(r, 0, &in, to.n, pick, err);
 }
 
-clv_status clv_fold_expand(clv_rule *r)
+clv_status clv_fold_expand(clv_rule *r, clv_error *err)
 {
     clv_elems in, to;
     int32_t pick[CLV_VALUE_MAX];
@@ -51,10 +47,10 @@ clv_status clv_fold_expand(clv_rule *r)
         return CLV_OK;
     for (int32_t j = 0; j < to.n; j++)
         pick[j] = clv_elems_broadcast(&in, &to, j);
-    return clv_elems_pick(r, 0, &in, to.n, pick);
+    return clv_elems_pick(r, 0, &in, to.n, pick, err);
 }
 
-clv_status clv_fold_tile(clv_rule *r)
+clv_status clv_fold_tile(clv_rule *r, clv_error *err)
 {
     clv_elems in, to;
     int32_t pick[CLV_VALUE_MAX];
@@ -68,59 +64,21 @@ clv_status clv_fold_tile(clv_rule *r)
             index[a] %= in.dims[a];
         pick[j] = clv_elems_at(&in, index);
     }
-    return clv_elems_pick(r, 0, &in, to.n, pick);
-}
-
-/* Input axis and its place from 0; false when it is out of range, which the shape rule reports. */
-static bool read_axis(const clv_rule *r, int64_t otherwise, int32_t rank, int32_t *ret)
-{
-    int64_t axis = clv_rule_attr_int(r, "axis", otherwise);
-    if (axis < -(int64_t)rank || axis >= rank)
-        return false;
-    *ret = (int32_t)(axis < 0 ? axis + rank : axis);
-    return true;
-}
-
-static int64_t count_before(const clv_elems *e, int32_t axis)
-{
-    int64_t n = 1;
-    for (int32_t i = 0; i < axis; i++)
-        n *= e->dims[i];
-    return n;
-}
-
-static int64_t count_from(const clv_elems *e, int32_t axis)
-{
-    int64_t n = 1;
-    for (int32_t i = axis; i < e->rank; i++)
-        n *= e->dims[i];
-    return n;
+    return clv_elems_pick(r, 0, &in, to.n, pick, err);
 }
 
 /* -- Concat -- */
 
-/* Puts input `in` into its columns of every row; rows are of row elements, from column at. */
-static void put_columns(const clv_elems *in, int64_t rows, int64_t row, int64_t at,
-                        clv_elems_out *out)
-{
-    int64_t width = rows ? in->n / rows : 0;
-    for (int64_t j = 0; j < in->n; j++) {
-        int64_t place = j / width * row + at + j % width;
-        if (in->i)
-            out->i[place] = in->i[j];
-        else
-            out->f[place] = in->f[j];
-    }
-}
-
-clv_status clv_fold_concat(clv_rule *r)
+clv_status clv_fold_concat(clv_rule *r, clv_error *err)
 {
     clv_elems in, to;
     clv_elems_out out, room;
     int32_t axis, n_in = clv_rule_n_in(r);
-    if (!clv_elems_shape_out(r, 0, &to) || !read_axis(r, 1, to.rank, &axis))
+    if (!clv_elems_shape_out(r, 0, &to) || !clv_elems_axis(r, 1, to.rank, &axis))
         return CLV_OK;
-    int64_t rows = count_before(&to, axis), row = count_from(&to, axis), at = 0;
+    int64_t rows = 1, row = 1, at = 0; /* rows of the output, elements of one, and done of one */
+    for (int32_t a = 0; a < to.rank; a++)
+        *(a < axis ? &rows : &row) *= to.dims[a];
     bool any_known = false;
     for (int32_t k = 0; k < n_in; k++) {
         if (!clv_elems_in_or_open(r, k, &room, &in) || (k > 0 && out.whole != (in.i != NULL)))
@@ -130,21 +88,22 @@ clv_status clv_fold_concat(clv_rule *r)
             return CLV_OK;
         out.whole = in.i != NULL;
         any_known |= in.i != room.i;
-        put_columns(&in, rows, row, at, &out);
+        for (int64_t j = 0; j < in.n; j++)
+            clv_elems_copy(&out, j / width * row + at + j % width, &in, j);
         at += width;
     }
     out.n = to.n;
-    return at == row && any_known ? clv_elems_set(r, 0, &out) : CLV_OK;
+    return at == row && any_known ? clv_elems_set(r, 0, &out, err) : CLV_OK;
 }
 
 /* -- Split -- */
 
-clv_status clv_fold_split(clv_rule *r)
+clv_status clv_fold_split(clv_rule *r, clv_error *err)
 {
     clv_elems in, to;
     int32_t axis, pick[CLV_VALUE_MAX];
     int64_t from = 0;
-    if (!clv_elems_in(r, 0, &in) || !read_axis(r, 0, in.rank, &axis))
+    if (!clv_elems_in(r, 0, &in) || !clv_elems_axis(r, 0, in.rank, &axis))
         return CLV_OK;
     for (int32_t k = 0; k < clv_rule_n_out(r); k++) {
         if (!clv_elems_shape_out(r, k, &to) || to.rank != in.rank ||
@@ -156,7 +115,7 @@ clv_status clv_fold_split(clv_rule *r)
             index[axis] += from;
             pick[j] = clv_elems_at(&in, index);
         }
-        CLV_TRY(clv_elems_pick(r, k, &in, to.n, pick));
+        CLV_TRY(clv_elems_pick(r, k, &in, to.n, pick, err));
         from += to.dims[axis];
     }
     return CLV_OK;
@@ -167,15 +126,6 @@ clv_status clv_fold_split(clv_rule *r)
 typedef struct {
     int64_t start[CLV_RANK_MAX], step[CLV_RANK_MAX];
 } slicing;
-
-/* Where a slice begins, from what is written: counted from the back where negative, kept inside. */
-static int64_t clamp_start(int64_t start, int64_t step, int64_t dim)
-{
-    if (start < 0)
-        start += dim;
-    int64_t last = step < 0 ? dim - 1 : dim;
-    return start < 0 ? 0 : start > last ? last : start;
-}
 
 /* Version 1 has attributes, later ones inputs 1 to 4. Ends are in the output's shape. */
 static bool read_slicing(const clv_rule *r, const clv_elems *in, slicing *ret)
@@ -201,13 +151,15 @@ static bool read_slicing(const clv_rule *r, const clv_elems *in, slicing *ret)
         axis += axis < 0 ? in->rank : 0;
         if (axis < 0 || axis >= in->rank)
             return false;
+        int64_t start = starts[j] + (starts[j] < 0 ? in->dims[axis] : 0);
         ret->step[axis] = steps ? steps[j] : 1;
-        ret->start[axis] = clamp_start(starts[j], ret->step[axis], in->dims[axis]);
+        int64_t last = ret->step[axis] < 0 ? in->dims[axis] - 1 : in->dims[axis];
+        ret->start[axis] = start < 0 ? 0 : start > last ? last : start;
     }
     return true;
 }
 
-clv_status clv_fold_slice(clv_rule *r)
+clv_status clv_fold_slice(clv_rule *r, clv_error *err)
 {
     clv_elems in, to;
     slicing s;
@@ -225,7 +177,7 @@ clv_status clv_fold_slice(clv_rule *r)
         }
         pick[j] = clv_elems_at(&in, index);
     }
-    return clv_elems_pick(r, 0, &in, to.n, pick);
+    return clv_elems_pick(r, 0, &in, to.n, pick, err);
 }
 
 /* -- Pad -- */
@@ -233,8 +185,8 @@ clv_status clv_fold_slice(clv_rule *r)
 /* What is padded by more is too large to be kept anyway. */
 #define PADS_MAX (INT64_C(1) << 32)
 
-/* Constants only. Pads are an attribute before version 11. */
-clv_status clv_fold_pad(clv_rule *r)
+/* Pads are an attribute before version 11. */
+clv_status clv_fold_pad(clv_rule *r, clv_error *err)
 {
     clv_elems in, to;
     clv_elems_out out = { .whole = true };
@@ -258,12 +210,12 @@ clv_status clv_fold_pad(clv_rule *r)
         }
         out.i[j] = inside ? in.i[clv_elems_at(&in, index)] : fill;
     }
-    return clv_elems_set(r, 0, &out);
+    return clv_elems_set(r, 0, &out, err);
 }
 
 /* -- Trilu -- */
 
-clv_status clv_fold_trilu(clv_rule *r)
+clv_status clv_fold_trilu(clv_rule *r, clv_error *err)
 {
     clv_elems in;
     clv_elems_out out;
@@ -283,5 +235,5 @@ clv_status clv_fold_trilu(clv_rule *r)
         else
             out.f[j] = keep ? in.f[j] : 0;
     }
-    return clv_elems_set(r, 0, &out);
+    return clv_elems_set(r, 0, &out, err);
 }

@@ -1,7 +1,7 @@
-/* values_reduce.c - sums, products and extremes of known elements along axes. */
+#include "graph/values_reduce.h"
+
 #include <math.h>
 
-#include "graph/rules.h"
 #include "graph/shape_tools.h"
 #include "graph/values.h"
 
@@ -12,18 +12,6 @@ typedef struct {
     bool empty;       /* is there a result for no elements at all? */
     clv_dim of_empty; /* that result */
 } reduction;
-
-static clv_dim int_max(clv_dim a, clv_dim b)
-{
-    bool open = !clv_dim_is_number(a) || !clv_dim_is_number(b);
-    return a == b ? a : open ? CLV_DIM_UNKNOWN : a > b ? a : b;
-}
-
-static clv_dim int_min(clv_dim a, clv_dim b)
-{
-    bool open = !clv_dim_is_number(a) || !clv_dim_is_number(b);
-    return a == b ? a : open ? CLV_DIM_UNKNOWN : a < b ? a : b;
-}
 
 static double float_add(double a, double b) { return a + b; }
 static double float_mul(double a, double b) { return a * b; }
@@ -56,17 +44,8 @@ static int32_t place_of(const clv_elems *in, const bool *reduced, int32_t j)
     return (int32_t)at;
 }
 
-static void join(const reduction *op, const clv_elems *in, int32_t j, clv_elems_out *out,
-                 int32_t at, bool first)
-{
-    if (in->i)
-        out->i[at] = first ? in->i[j] : clv_elem_fit(in->dtype, op->i(out->i[at], in->i[j]));
-    else
-        out->f[at] = first ? in->f[j] : op->f(out->f[at], in->f[j]);
-}
-
 /* Sums become means, or stay; fractions are rounded to their type. */
-static void finish(const reduction *op, const clv_elems *in, clv_elems_out *out)
+static void round_results(const reduction *op, const clv_elems *in, clv_elems_out *out)
 {
     int32_t count = out->n ? in->n / out->n : 1;
     for (int32_t j = 0; j < out->n; j++) {
@@ -77,7 +56,7 @@ static void finish(const reduction *op, const clv_elems *in, clv_elems_out *out)
     }
 }
 
-static clv_status fold_reduce(clv_rule *r, const reduction *op)
+static clv_status fold_reduce(clv_rule *r, const reduction *op, clv_error *err)
 {
     clv_elems in, to;
     clv_elems_out out;
@@ -95,57 +74,48 @@ static clv_status fold_reduce(clv_rule *r, const reduction *op)
     }
     for (int32_t j = 0; j < in.n; j++) {
         int32_t at = place_of(&in, reduced, j);
-        join(op, &in, j, &out, at, !seen[at]);
+        if (!seen[at])
+            clv_elems_copy(&out, at, &in, j);
+        else if (in.i)
+            out.i[at] = clv_elem_fit(in.dtype, op->i(out.i[at], in.i[j]));
+        else
+            out.f[at] = op->f(out.f[at], in.f[j]);
         seen[at] = true;
     }
-    finish(op, &in, &out);
-    return clv_elems_set(r, 0, &out);
+    round_results(op, &in, &out);
+    return clv_elems_set(r, 0, &out, err);
 }
 
-clv_status clv_fold_reduce_sum(clv_rule *r)
+clv_status clv_fold_reduce_sum(clv_rule *r, clv_error *err)
 {
-    return fold_reduce(r, &(reduction){ .i = clv_dim_add, .f = float_add, .empty = true });
+    return fold_reduce(r, &(reduction){ .i = clv_dim_add, .f = float_add, .empty = true }, err);
 }
 
-clv_status clv_fold_reduce_prod(clv_rule *r)
+clv_status clv_fold_reduce_prod(clv_rule *r, clv_error *err)
 {
     return fold_reduce(
-        r, &(reduction){ .i = clv_dim_mul, .f = float_mul, .empty = true, .of_empty = 1 });
+        r, &(reduction){ .i = clv_dim_mul, .f = float_mul, .empty = true, .of_empty = 1 }, err);
 }
 
-clv_status clv_fold_reduce_max(clv_rule *r)
+clv_status clv_fold_reduce_max(clv_rule *r, clv_error *err)
 {
-    return fold_reduce(r, &(reduction){ .i = int_max, .f = fmax });
+    return fold_reduce(r, &(reduction){ .i = clv_elem_max, .f = fmax }, err);
 }
 
-clv_status clv_fold_reduce_min(clv_rule *r)
+clv_status clv_fold_reduce_min(clv_rule *r, clv_error *err)
 {
-    return fold_reduce(r, &(reduction){ .i = int_min, .f = fmin });
+    return fold_reduce(r, &(reduction){ .i = clv_elem_min, .f = fmin }, err);
 }
 
-clv_status clv_fold_reduce_mean(clv_rule *r)
+clv_status clv_fold_reduce_mean(clv_rule *r, clv_error *err)
 {
-    return fold_reduce(r, &(reduction){ .i = clv_dim_add, .f = float_add, .mean = true });
+    return fold_reduce(r, &(reduction){ .i = clv_dim_add, .f = float_add, .mean = true }, err);
 }
 
 /* -- where the extreme stands -- */
 
-static int compare(const clv_elems *e, int32_t a, int32_t b)
-{
-    return e->i ? (e->i[a] > e->i[b]) - (e->i[a] < e->i[b])
-                : (e->f[a] > e->f[b]) - (e->f[a] < e->f[b]);
-}
-
-static bool all_known(const clv_elems *e)
-{
-    for (int32_t j = 0; e->i && j < e->n; j++)
-        if (!clv_dim_is_number(e->i[j]))
-            return false;
-    return true;
-}
-
 /* sign 1 looks for the largest, -1 for the smallest. Of equals the first, or the last if asked. */
-static clv_status fold_arg(clv_rule *r, int sign)
+static clv_status fold_arg(clv_rule *r, int sign, clv_error *err)
 {
     clv_elems in, to;
     clv_elems_out out = { .whole = true };
@@ -153,8 +123,8 @@ static clv_status fold_arg(clv_rule *r, int sign)
     int32_t best[CLV_VALUE_MAX];
     int64_t axis = clv_rule_attr_int(r, "axis", 0);
     bool last = clv_rule_attr_int(r, "select_last_index", 0) != 0;
-    if (!clv_elems_in(r, 0, &in) || !clv_elems_shape_out(r, 0, &to) || !all_known(&in) ||
-        axis < -(int64_t)in.rank || axis >= in.rank || in.n == 0)
+    if (!clv_elems_in(r, 0, &in) || !clv_elems_shape_out(r, 0, &to) ||
+        !clv_elems_all_numbers(&in) || axis < -(int64_t)in.rank || axis >= in.rank || in.n == 0)
         return CLV_OK;
     axis += axis < 0 ? in.rank : 0;
     reduced[axis] = true;
@@ -162,8 +132,10 @@ static clv_status fold_arg(clv_rule *r, int sign)
         best[j] = -1;
     for (int32_t j = 0; j < in.n; j++) {
         int32_t at = place_of(&in, reduced, j);
-        int order = best[at] < 0 ? 1 : sign * compare(&in, j, best[at]);
-        if (order > 0 || (order == 0 && last))
+        int32_t b = best[at] < 0 ? j : best[at];
+        int order = in.i ? (in.i[j] > in.i[b]) - (in.i[j] < in.i[b])
+                         : (in.f[j] > in.f[b]) - (in.f[j] < in.f[b]);
+        if (best[at] < 0 || sign * order > 0 || (order == 0 && last))
             best[at] = j;
     }
     out.n = to.n;
@@ -172,11 +144,11 @@ static clv_status fold_arg(clv_rule *r, int sign)
         clv_elems_index(&in, best[j], index);
         out.i[j] = index[axis];
     }
-    return clv_elems_set(r, 0, &out);
+    return clv_elems_set(r, 0, &out, err);
 }
 
-clv_status clv_fold_arg_max(clv_rule *r) { return fold_arg(r, 1); }
-clv_status clv_fold_arg_min(clv_rule *r) { return fold_arg(r, -1); }
+clv_status clv_fold_arg_max(clv_rule *r, clv_error *err) { return fold_arg(r, 1, err); }
+clv_status clv_fold_arg_min(clv_rule *r, clv_error *err) { return fold_arg(r, -1, err); }
 
 /* -- running sums -- */
 
@@ -199,7 +171,7 @@ static void run_line(const clv_elems *in, clv_elems_out *out, int32_t from, int3
     }
 }
 
-clv_status clv_fold_cum_sum(clv_rule *r)
+clv_status clv_fold_cum_sum(clv_rule *r, clv_error *err)
 {
     clv_elems in;
     clv_elems_out out;
@@ -219,5 +191,5 @@ clv_status clv_fold_cum_sum(clv_rule *r)
     for (int32_t j = 0; j < in.n; j++)
         if (j / step % length == (reverse ? length - 1 : 0))
             run_line(&in, &out, j, reverse ? -step : step, length, exclusive);
-    return clv_elems_set(r, 0, &out);
+    return clv_elems_set(r, 0, &out, err);
 }

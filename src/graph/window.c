@@ -10,43 +10,45 @@
 /* Far above any model's, so that sums and products of a few of them fit 64 bits. */
 #define WINDOW_MAX (INT64_C(1) << 30)
 
-/* The attribute's n numbers, in [min, WINDOW_MAX], or n times otherwise. */
-static clv_status read_list(clv_rule *r, const char *name, int32_t n, int64_t min,
-                            int64_t otherwise, int64_t *ret)
+/* The attribute's n numbers, in [min, WINDOW_MAX]; where it is not given n times 1, or 0 if that is
+ * allowed. */
+static clv_status read_list(clv_rule *r, const char *name, int32_t n, int64_t min, int64_t *ret,
+                            clv_error *err)
 {
     const int64_t *list;
     int32_t length;
     bool given = clv_rule_attr_ints(r, name, &list, &length) && length > 0;
     if (given && length != n)
-        return clv_rule_fail(r, "attribute %s has %d numbers, must have %d", name, length, n);
+        return clv_rule_fail(r, err, "attribute %s has %d numbers, must have %d", name, length, n);
     for (int32_t i = 0; i < n; i++) {
-        ret[i] = given ? list[i] : otherwise;
+        ret[i] = given ? list[i] : min == 1;
         if (ret[i] < min || ret[i] > WINDOW_MAX)
-            return clv_rule_fail(r, "attribute %s has %" PRId64 ", must be at least %" PRId64, name,
-                                 ret[i], min);
+            return clv_rule_fail(r, err, "attribute %s has %" PRId64 ", must be at least %" PRId64,
+                                 name, ret[i], min);
     }
     return CLV_OK;
 }
 
-static clv_status read_kernel(clv_rule *r, const clv_type *weight, int32_t first, clv_window *w)
+static clv_status read_kernel(clv_rule *r, const clv_type *weight, int32_t first, clv_window *w,
+                              clv_error *err)
 {
     const int64_t *list;
     int32_t length;
     if (clv_rule_attr_ints(r, "kernel_shape", &list, &length))
-        return read_list(r, "kernel_shape", w->n, 1, 1, w->kernel);
+        return read_list(r, "kernel_shape", w->n, 1, w->kernel, err);
     for (int32_t i = 0; i < w->n; i++)
         w->kernel[i] = weight ? clv_type_dim(weight, first + i) : CLV_DIM_UNKNOWN;
     return CLV_OK;
 }
 
-static clv_status read_pads(clv_rule *r, clv_window *w)
+static clv_status read_pads(clv_rule *r, clv_window *w, clv_error *err)
 {
     int64_t pads[2 * CLV_RANK_MAX];
     clv_str automatic = clv_rule_attr_str(r, "auto_pad", "NOTSET");
     w->same = clv_str_is(automatic, "SAME_UPPER") || clv_str_is(automatic, "SAME_LOWER");
     if (w->same || clv_str_is(automatic, "VALID"))
         return CLV_OK;
-    CLV_TRY(read_list(r, "pads", 2 * w->n, -WINDOW_MAX, 0, pads));
+    CLV_TRY(read_list(r, "pads", 2 * w->n, -WINDOW_MAX, pads, err));
     for (int32_t i = 0; i < w->n; i++) {
         w->pad_begin[i] = pads[i];
         w->pad[i] = pads[i] + pads[w->n + i];
@@ -54,7 +56,7 @@ static clv_status read_pads(clv_rule *r, clv_window *w)
     return CLV_OK;
 }
 
-/* How many spatial axes, where the input does not tell. */
+/* How many spatial axes, where the rank of the input is not known. */
 static int32_t count_axes(clv_rule *r, int32_t n, const clv_type *weight, int32_t first)
 {
     const int64_t *list;
@@ -68,24 +70,25 @@ static int32_t count_axes(clv_rule *r, int32_t n, const clv_type *weight, int32_
 }
 
 clv_status clv_window_read(clv_rule *r, int32_t n, const clv_type *weight, int32_t first_kernel,
-                           clv_window *ret)
+                           clv_window *ret, clv_error *err)
 {
     *ret = (clv_window){ .n = count_axes(r, n, weight, first_kernel) };
     if (ret->n == CLV_RANK_UNKNOWN)
         return CLV_OK;
     if (weight && clv_type_ranked(weight) && weight->rank - first_kernel != ret->n)
-        return clv_rule_fail(r, "its weight has rank %d, its input %d spatial dimensions",
+        return clv_rule_fail(r, err, "its weight has rank %d, its input %d spatial dimensions",
                              weight->rank, ret->n);
     ret->ceil = clv_rule_attr_int(r, "ceil_mode", 0) != 0;
-    CLV_TRY(read_kernel(r, weight, first_kernel, ret));
-    CLV_TRY(read_list(r, "strides", ret->n, 1, 1, ret->stride));
-    CLV_TRY(read_list(r, "dilations", ret->n, 1, 1, ret->dilation));
-    return read_pads(r, ret);
+    CLV_TRY(read_kernel(r, weight, first_kernel, ret, err));
+    CLV_TRY(read_list(r, "strides", ret->n, 1, ret->stride, err));
+    CLV_TRY(read_list(r, "dilations", ret->n, 1, ret->dilation, err));
+    return read_pads(r, ret, err);
 }
 
 static int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0); }
 
-clv_status clv_window_slide(clv_rule *r, const clv_window *w, int32_t i, clv_dim in, clv_dim *ret)
+clv_status clv_window_slide(clv_rule *r, const clv_window *w, int32_t i, clv_dim in, clv_dim *ret,
+                            clv_error *err)
 {
     int64_t s = w->stride[i];
     bool number = clv_dim_is_number(in) && in <= INT64_MAX / 4;
@@ -109,7 +112,7 @@ clv_status clv_window_slide(clv_rule *r, const clv_window *w, int32_t i, clv_dim
         out--;
     if (out < 0)
         return clv_rule_fail(
-            r, "its window covers %" PRId64 ", its padded input is only %" PRId64 " long",
+            r, err, "its window covers %" PRId64 ", its padded input is only %" PRId64 " long",
             reach + 1, in + w->pad[i]);
     *ret = out;
     return CLV_OK;

@@ -7,7 +7,7 @@
 #include "graph/rule.h"
 
 typedef struct {
-    int32_t n; /* spatial axes; CLV_RANK_UNKNOWN when no input or attribute tells */
+    int32_t n;                    /* spatial axes; CLV_RANK_UNKNOWN where nothing says it */
     clv_dim kernel[CLV_RANK_MAX]; /* open where not known */
     int64_t stride[CLV_RANK_MAX], dilation[CLV_RANK_MAX];
     int64_t pad[CLV_RANK_MAX]; /* begin and end together */
@@ -19,9 +19,10 @@ typedef struct {
  * weight is the type whose dims from first_kernel on are the kernel where there is no kernel_shape;
  * NULL: none. Fails on lists of the wrong length, strides below 1, kernels below 1. */
 clv_status clv_window_read(clv_rule *r, int32_t n, const clv_type *weight, int32_t first_kernel,
-                           clv_window *ret);
+                           clv_window *ret, clv_error *err);
 /* Length of the output along spatial axis i for an input of length `in`, which may be open. */
-clv_status clv_window_slide(clv_rule *r, const clv_window *w, int32_t i, clv_dim in, clv_dim *ret);
+clv_status clv_window_slide(clv_rule *r, const clv_window *w, int32_t i, clv_dim in, clv_dim *ret,
+                            clv_error *err);
 /* The other way: what a transposed window makes of `in`, `extra` longer. */
 clv_dim clv_window_spread(const clv_window *w, int32_t i, clv_dim in, int64_t extra);
 

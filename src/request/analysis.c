@@ -48,7 +48,7 @@ clv_status clv_analyse(const clv_model *model, const clv_binding *bindings, int3
                        bool strict, clv_arena *arena, clv_analysis *ret, clv_error *err)
 {
     clv_analysis a = { NULL, NULL, NULL };
-    CLV_TRY(clv_bindings_complete(model, bindings, n_bindings, arena, &bindings, &n_bindings, err));
+    CLV_TRY(clv_bindings_complete(model, arena, &bindings, &n_bindings, err));
     CLV_TRY(clv_infer(model, bindings, n_bindings, arena, &a.inference, err));
     if (strict)
         CLV_TRY(require_numbers(model, a.inference->main, arena, err));

@@ -244,8 +244,7 @@ clv_status clv_factors_resolve_in(const clv_model *model, const clv_types *types
                    .op = &graph->ops[op.i],
                    .version = version > 0 ? version : NEWEST,
                    .types = &seen,
-                   .arena = scratch,
-                   .err = err };
+                   .arena = scratch };
     clv_resolve w = { .r = &r, .arena = arena, .err = err };
     clv_status status = resolve(&w, ret);
     clv_arena_rewind(scratch, mark);

@@ -86,7 +86,7 @@ static clv_status read_window(clv_resolve *w, const clv_type *weight, clv_window
     const clv_type *in = clv_rule_in(w->r, 0);
     if (!clv_type_ranked(in) || in->rank < 2 || clv_type_rank(clv_resolve_out(w, 0)) != in->rank)
         return clv_resolve_whole(w, "has an open shape: it is not split");
-    if (clv_window_read(w->r, in->rank - 2, weight, 2, ret) != CLV_OK)
+    if (clv_window_read(w->r, in->rank - 2, weight, 2, ret, w->err) != CLV_OK)
         return clv_resolve_whole(w, "has a window that does not fit its input");
     return CLV_OK;
 }

@@ -44,10 +44,10 @@ static clv_status count(const clv_onnx_file *file, const clv_binding *given, int
     clv_inference *found;
     clv_costs *costs;
     clv_subgraphs *units;
-    const clv_binding *all;
-    int32_t n_all;
+    const clv_binding *all = given;
+    int32_t n_all = n;
     CLV_TRY(clv_onnx_read(file, arena, &model, err));
-    CLV_TRY(clv_bindings_complete(model, given, n, arena, &all, &n_all, err));
+    CLV_TRY(clv_bindings_complete(model, arena, &all, &n_all, err));
     CLV_TRY(clv_infer(model, all, n_all, arena, &found, err));
     double start = now();
     CLV_TRY(clv_costs_build(model, found->main, arena, &costs, err));

@@ -42,15 +42,15 @@ static void open_model(const char *name, int32_t devices, opened *ret)
     clv_costs *costs;
     clv_subgraphs *units;
     clv_cluster *all, *cluster;
-    const clv_binding *bound;
     clv_binding given[sizeof bindings / sizeof *bindings];
+    const clv_binding *bound = given;
     int32_t n_bound;
     const char *path = clv_arena_printf(arena, "%s/tests/data/models/%s", TEST_SOURCE_DIR, name);
     cr_assert_eq(clv_onnx_open(path, NULL, &ret->file, &err), CLV_OK, "%s", err.message);
     cr_assert_eq(clv_onnx_read(ret->file, arena, &model, &err), CLV_OK, "%s", err.message);
-    cr_assert_eq(
-        clv_bindings_complete(model, given, bind(model, given), arena, &bound, &n_bound, &err),
-        CLV_OK, "%s", err.message);
+    n_bound = bind(model, given);
+    cr_assert_eq(clv_bindings_complete(model, arena, &bound, &n_bound, &err), CLV_OK, "%s",
+                 err.message);
     cr_assert_eq(clv_infer(model, bound, n_bound, arena, &found, &err), CLV_OK, "%s", err.message);
     cr_assert_eq(clv_costs_build(model, found->main, arena, &costs, &err), CLV_OK);
     cr_assert_eq(clv_subgraphs_build(found->main, costs, true, arena, &units, &err), CLV_OK);

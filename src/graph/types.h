@@ -1,0 +1,37 @@
+/* types.h - the types of a graph's tensors as a side table, and questions about one type.
+ *
+ * The table is filled by inference (infer.h) and read by everything after it. A chain of a million
+ * operators that keep their shape shares one array of dims, so types are never changed once set.
+ */
+#ifndef CLV_GRAPH_TYPES_H
+#define CLV_GRAPH_TYPES_H
+
+#include "base/arena.h"
+#include "graph/graph.h"
+
+typedef struct clv_types clv_types;
+
+struct clv_types {
+    const clv_graph *graph;
+    clv_type *of;            /* n_tensors; kind UNKNOWN where nothing is known */
+    const clv_value **value; /* n_tensors; NULL where not known */
+    int64_t *bytes;          /* n_tensors; of the whole tensor, -1 where a dimension is open */
+    /* Bodies and calls: those of operator i are body[first_body[i] .. first_body[i + 1]), in the
+     * order of its graph attributes (or the one function body); NULL where not inferred. NULL
+     * arrays when no operator has any. */
+    int32_t *first_body; /* n_ops + 1 */
+    clv_types **body;
+    int64_t *trips; /* n_ops; times a Loop or Scan body runs, -1 when not known; NULL likewise */
+};
+
+/* The table of a graph with nothing known in it. O(operators + tensors + attributes). */
+clv_status clv_types_new(const clv_graph *graph, clv_arena *arena, clv_types **ret, clv_error *err);
+
+/* All dims known numbers? */
+bool clv_type_is_static(const clv_type *type);
+/* Number of elements, -1 if not known or more than 64 bits hold. */
+int64_t clv_type_elems(const clv_type *type);
+/* "float16[8,2048,?]" into buf. Returns buf. */
+const char *clv_type_show(const clv_model *model, const clv_type *type, char *buf, size_t size);
+
+#endif
