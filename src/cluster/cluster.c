@@ -38,19 +38,20 @@ static double rate_for(const double per_s[CLV_N_DTYPES], clv_dtype dtype)
     return per_s[best];
 }
 
-static double never_0(double rate) { return rate > 0 ? rate : 1; }
+static double nonzero(double rate) { return rate > 0 ? rate : 1; }
 
 double clv_device_matrix_rate(const clv_device_kind *kind, clv_dtype dtype)
 {
-    return never_0(rate_for(kind->matrix_per_s, dtype) * kind->matrix_efficiency);
+    return nonzero(rate_for(kind->matrix_per_s, dtype) * kind->matrix_efficiency);
 }
 
 double clv_device_vector_rate(const clv_device_kind *kind, clv_dtype dtype)
 {
-    return never_0(rate_for(kind->vector_per_s, dtype) * kind->vector_efficiency);
+    return nonzero(rate_for(kind->vector_per_s, dtype) * kind->vector_efficiency);
 }
 
-static clv_status check_take(const clv_cluster *c, int32_t n, int64_t memory_bytes, clv_error *err)
+clv_status clv_cluster_subset(const clv_cluster *c, int32_t n, int64_t memory_bytes,
+                              clv_arena *arena, clv_cluster **ret, clv_error *err)
 {
     if (n < 1 || n > c->n_devices)
         return clv_fail(err, CLV_EUSAGE,
@@ -59,13 +60,6 @@ static clv_status check_take(const clv_cluster *c, int32_t n, int64_t memory_byt
     if (memory_bytes < 0)
         return clv_fail(err, CLV_EUSAGE, "a device memory of %lld bytes: must not be negative",
                         (long long)memory_bytes);
-    return CLV_OK;
-}
-
-clv_status clv_cluster_take(const clv_cluster *c, int32_t n, int64_t memory_bytes, clv_arena *arena,
-                            clv_cluster **ret, clv_error *err)
-{
-    CLV_TRY(check_take(c, n, memory_bytes, err));
     clv_cluster *part = CLV_NEW(arena, clv_cluster);
     clv_device_kind *kinds = CLV_NEW_ARRAY(arena, clv_device_kind, c->n_kinds);
     clv_route *routes = CLV_NEW_ARRAY(arena, clv_route, (size_t)n * (size_t)n);

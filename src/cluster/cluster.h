@@ -34,8 +34,8 @@ typedef struct {
     double matrix_efficiency, vector_efficiency, memory_efficiency; /* (0, 1] of peak, reachable */
     int64_t launch_ns;                                              /* to start one operator */
     const clv_op_speed *operators; /* one for each speed (graph/ops.h); NULL: all as above */
-    double workspace_proportion; /* default available memory proportion, (0, 1] */
-    int32_t tiles;               /* independent memories (IPU); 1 otherwise */
+    double workspace_proportion;   /* default available memory proportion, (0, 1] */
+    int32_t tiles;                 /* independent memories (IPU); 1 otherwise */
 } clv_device_kind;
 
 typedef struct {
@@ -90,7 +90,7 @@ double clv_device_vector_rate(const clv_device_kind *kind, clv_dtype dtype);
  * size on every device. memory_bytes 0 keeps them; else it is all for tensors, and nothing of it is
  * reserved. n larger than the cluster has is CLV_EUSAGE. What does not change is shared with c,
  * which must live as long. */
-clv_status clv_cluster_take(const clv_cluster *c, int32_t n, int64_t memory_bytes, clv_arena *arena,
-                            clv_cluster **ret, clv_error *err);
+clv_status clv_cluster_subset(const clv_cluster *c, int32_t n, int64_t memory_bytes,
+                              clv_arena *arena, clv_cluster **ret, clv_error *err);
 
 #endif

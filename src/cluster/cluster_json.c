@@ -6,8 +6,8 @@
 #include "base/json.h"
 #include "base/map.h"
 #include "cluster/config_file.h"
+#include "cluster/device_json.h"
 #include "cluster/fields.h"
-#include "cluster/kind_json.h"
 #include "cluster/route.h"
 
 /* A file is read in three steps: the devices and their kinds, what joins them, the routes. */
@@ -17,7 +17,7 @@
 #define LEVELS_MAX 16                 /* with sizes from 2, 2^16 devices */
 
 typedef struct {
-    const char *what, *folder, *configs_path;
+    const clv_cluster_source *source;
     clv_arena *arena;
     clv_map kind_ids, device_ids;
     clv_device_kind *kinds;
@@ -42,17 +42,10 @@ static clv_status add_kind(reader *r, const clv_device_kind *kind, const char *k
     return CLV_OK;
 }
 
-static clv_status load_kind(reader *r, const char *path, clv_device_kind *ret, clv_error *err)
-{
-    const char *text;
-    size_t n;
-    CLV_TRY(clv_read_file(path, FILE_MAX, r->arena, &text, &n, err));
-    return clv_device_parse(text, n, path, r->arena, ret, err);
-}
-
 static clv_status named_kind(reader *r, const clv_json_at *at, int32_t *ret, clv_error *err)
 {
-    const char *name, *file;
+    const char *name, *file, *text;
+    size_t n;
     char path[256], known[CLV_KNOWN_SIZE];
     CLV_TRY(clv_json_string(at, &name, err));
     clv_json_path(at, path, sizeof path);
@@ -64,13 +57,14 @@ static clv_status named_kind(reader *r, const clv_json_at *at, int32_t *ret, clv
     *ret = clv_map_get(&r->kind_ids, clv_str_of(name));
     if (*ret >= 0)
         return CLV_OK;
-    clv_config_search search = { r->folder, r->configs_path, "devices" };
+    clv_config_search search = { r->source->folder, r->source->configs_path, "devices" };
     CLV_TRY(clv_config_find(&search, name, r->arena, &file, err));
     if (!file)
         return clv_fail(err, CLV_EFORMAT, "%s is '%.60s', an unknown device; %s", path, name,
                         clv_config_known(&search, name, known));
     clv_device_kind kind;
-    CLV_TRY(load_kind(r, file, &kind, err));
+    CLV_TRY(clv_read_file(file, FILE_MAX, r->arena, &text, &n, err));
+    CLV_TRY(clv_device_parse(text, n, file, r->arena, &kind, err));
     const char *key = clv_arena_printf(r->arena, "%s", name);
     return key ? add_kind(r, &kind, key, ret, err) : nomem(err);
 }
@@ -121,8 +115,8 @@ static clv_status read_device(reader *r, const clv_json_at *at, clv_error *err)
         CLV_TRY(clv_json_int(&count, 1, INT32_MAX, &n, err));
     if (n > CLV_DEVICES_MAX - r->n_devices)
         return clv_fail(err, CLV_ELIMIT,
-                        "%.200s has more than %d devices, the most that are supported", r->what,
-                        CLV_DEVICES_MAX);
+                        "%.200s has more than %d devices, the most that are supported",
+                        r->source->what, CLV_DEVICES_MAX);
     for (int64_t i = 0; i < n; i++) {
         device.name = count.json ? clv_arena_printf(r->arena, "%s%lld", name, (long long)i) : name;
         CLV_TRY(add_device(r, at, device, err));
@@ -133,8 +127,8 @@ static clv_status read_device(reader *r, const clv_json_at *at, clv_error *err)
 typedef clv_status (*read_fn)(reader *r, const clv_json_at *at, clv_error *err);
 
 /* Calls read for each element of root.key, if it is there. */
-static clv_status each(reader *r, const clv_json_at *root, const char *key, bool required,
-                       read_fn read, clv_error *err)
+static clv_status read_each(reader *r, const clv_json_at *root, const char *key, bool required,
+                            read_fn read, clv_error *err)
 {
     clv_json_at list, at = { 0 };
     int32_t n;
@@ -149,17 +143,6 @@ static clv_status each(reader *r, const clv_json_at *root, const char *key, bool
     return CLV_OK;
 }
 
-static clv_status read_devices(reader *r, const clv_json_at *root, clv_error *err)
-{
-    CLV_TRY(clv_map_init(&r->kind_ids, r->arena, 0, err));
-    CLV_TRY(clv_map_init(&r->device_ids, r->arena, 0, err));
-    CLV_TRY(each(r, root, "devices", true, read_device, err));
-    if (r->n_devices == 0)
-        return clv_fail(err, CLV_EFORMAT, "%.200s: devices is empty, expected at least one device",
-                        r->what);
-    return CLV_OK;
-}
-
 /* -- levels and links -- */
 
 static clv_status read_level(reader *r, const clv_json_at *at, clv_error *err)
@@ -169,7 +152,8 @@ static clv_status read_level(reader *r, const clv_json_at *at, clv_error *err)
     clv_level level = { 0 };
     int64_t size;
     if (r->n_levels == LEVELS_MAX)
-        return clv_fail(err, CLV_ELIMIT, "%.200s has more than %d levels", r->what, LEVELS_MAX);
+        return clv_fail(err, CLV_ELIMIT, "%.200s has more than %d levels", r->source->what,
+                        LEVELS_MAX);
     CLV_TRY(clv_json_keys(at, keys, err));
     CLV_TRY(clv_field_text(at, "name", r->arena, &level.name, err));
     CLV_TRY(clv_json_member(at, "size", true, &size_at, err));
@@ -198,7 +182,7 @@ static clv_status add_link(reader *r, clv_link link, clv_error *err)
 {
     if (r->n_links == LINKS_MAX)
         return clv_fail(err, CLV_ELIMIT, "%.200s has more than %d links, each direction counted",
-                        r->what, LINKS_MAX);
+                        r->source->what, LINKS_MAX);
     if (!CLV_PUSH_ROOM(r->arena, r->links, r->n_links, r->links_cap))
         return nomem(err);
     r->links[r->n_links++] = link;
@@ -246,7 +230,7 @@ static clv_status check_sizes(const reader *r, clv_error *err)
         err, CLV_EFORMAT,
         "%.200s: the product of the level sizes is %s%lld, expected the number of devices, "
         "%d",
-        r->what, product > CLV_DEVICES_MAX ? "over " : "",
+        r->source->what, product > CLV_DEVICES_MAX ? "over " : "",
         (long long)(product > CLV_DEVICES_MAX ? CLV_DEVICES_MAX : product), (int)r->n_devices);
 }
 
@@ -257,17 +241,17 @@ static clv_status read_routes(reader *r, const clv_json_at *root, clv_cluster *c
     CLV_TRY(clv_json_member(root, "links", false, &links, err));
     if (levels.json && links.json)
         return clv_fail(err, CLV_EFORMAT, "%.200s has both levels and links, expected one of them",
-                        r->what);
+                        r->source->what);
     if (!levels.json && !links.json && r->n_devices > 1)
         return clv_fail(err, CLV_EFORMAT,
                         "%.200s has neither levels nor links, expected one of them to join its %d "
                         "devices",
-                        r->what, (int)r->n_devices);
+                        r->source->what, (int)r->n_devices);
     if (links.json) {
-        CLV_TRY(each(r, root, "links", true, read_link, err));
-        return clv_routes_by_links(c, r->what, r->links, r->n_links, r->arena, err);
+        CLV_TRY(read_each(r, root, "links", true, read_link, err));
+        return clv_routes_by_links(c, r->source->what, r->links, r->n_links, r->arena, err);
     }
-    CLV_TRY(each(r, root, "levels", false, read_level, err));
+    CLV_TRY(read_each(r, root, "levels", false, read_level, err));
     CLV_TRY(check_sizes(r, err));
     return clv_routes_by_levels(c, r->levels, r->n_levels, r->arena, err);
 }
@@ -283,7 +267,12 @@ static clv_status read_cluster(reader *r, const clv_json_at *root, clv_cluster *
     if (!c)
         return nomem(err);
     CLV_TRY(clv_field_text(root, "name", r->arena, &c->name, err));
-    CLV_TRY(read_devices(r, root, err));
+    CLV_TRY(clv_map_init(&r->kind_ids, r->arena, 0, err));
+    CLV_TRY(clv_map_init(&r->device_ids, r->arena, 0, err));
+    CLV_TRY(read_each(r, root, "devices", true, read_device, err));
+    if (r->n_devices == 0)
+        return clv_fail(err, CLV_EFORMAT, "%.200s: devices is empty, expected at least one device",
+                        r->source->what);
     c->kinds = r->kinds;
     c->n_kinds = r->n_kinds;
     c->devices = r->devices;
@@ -293,23 +282,16 @@ static clv_status read_cluster(reader *r, const clv_json_at *root, clv_cluster *
     return CLV_OK;
 }
 
-clv_status clv_cluster_parse(const char *text, size_t n, const char *what, const char *folder,
-                             const char *configs_path, clv_arena *arena, clv_cluster **ret,
+clv_status clv_cluster_parse(const clv_cluster_source *source, clv_arena *arena, clv_cluster **ret,
                              clv_error *err)
 {
     clv_json *json;
-    reader r = { .what = what, .folder = folder, .configs_path = configs_path, .arena = arena };
-    CLV_TRY(clv_json_parse(text, n, what, &json, err));
-    clv_json_at root = clv_json_root(json, what);
+    reader r = { .source = source, .arena = arena };
+    CLV_TRY(clv_json_parse(source->text, source->n, source->what, &json, err));
+    clv_json_at root = clv_json_root(json, source->what);
     clv_status status = read_cluster(&r, &root, ret, err);
     clv_json_free(json);
     return status;
-}
-
-static bool is_path(const char *s)
-{
-    size_t n = strlen(s);
-    return strchr(s, '/') || (n >= 5 && strcmp(s + n - 5, ".json") == 0);
 }
 
 static clv_status find_cluster(const char *name, const char *configs_path, clv_arena *arena,
@@ -331,14 +313,19 @@ clv_status clv_cluster_load(const char *name_or_path, const char *configs_path, 
                             clv_cluster **ret, clv_error *err)
 {
     const char *path = name_or_path, *text;
-    size_t n;
-    if (!is_path(name_or_path))
+    size_t n, length = strlen(path);
+    bool is_path = strchr(path, '/') || (length >= 5 && strcmp(path + length - 5, ".json") == 0);
+    if (!is_path)
         CLV_TRY(find_cluster(name_or_path, configs_path, arena, &path, err));
     CLV_TRY(clv_read_file(path, FILE_MAX, arena, &text, &n, err));
     const char *slash = strrchr(path, '/');
     const char *folder = slash ? clv_arena_printf(arena, "%.*s", (int)(slash - path), path) : ".";
     if (!folder)
         return nomem(err);
-    /* "/x.json": the folder is the root */
-    return clv_cluster_parse(text, n, path, *folder ? folder : "/", configs_path, arena, ret, err);
+    clv_cluster_source source = { .text = text,
+                                  .n = n,
+                                  .what = path,
+                                  .folder = *folder ? folder : "/", /* of "/x.json" */
+                                  .configs_path = configs_path };
+    return clv_cluster_parse(&source, arena, ret, err);
 }

@@ -1,20 +1,6 @@
-/* cluster_json.h - reading configs/devices/X.json and configs/clusters/Y.json.
+/* cluster_json.h - reading configs/clusters/Y.json.
  *
- * The schemas are configs/schema/device.schema.json and cluster.schema.json. Unknown keys, missing
- * ones, wrong types and units are errors that name file, key and value. A device file:
- *
- *   { "$schema": "../schema/device.schema.json", "version": 1,
- *     "name": "h100-sxm", "vendor": "NVIDIA",
- *     "memory":           { "value": "80GB",     "source": "..." },
- *     "reserved":         { "value": "1GiB",     "source": "..." },
- *     "memory_bandwidth": { "value": "3.35TB/s", "source": "..." },
- *     "matrix": { "FLOAT": ..., "FLOAT16": { "value": "989.4TFLOP/s", "source": "..." }, ... },
- *     "vector": { "FLOAT": ... },
- *     "efficiency": { "matrix": { "value": 0.7, "source": "..." }, "vector": ..., "memory": ... },
- *     "launch": { "value": "4us", "source": "..." },
- *     "operators": { "Softmax": { "efficiency": { "vector": ... }, "launch": ... } }, (optional)
- *     "workspace_proportion": { "value": 0.6, "source": "..." },
- *     "tiles": { "value": 1472, "source": "..." } }              (optional)
+ * The schema is configs/schema/cluster.schema.json; errors are those of device_json.h.
  *
  * A cluster file names device kinds by file name (looked up beside it, then in the configs path) or
  * gives them inline, and joins devices either by levels, innermost first, or by listed links:
@@ -49,13 +35,15 @@
  * arena's. Files over 16 MiB are CLV_ELIMIT. */
 clv_status clv_cluster_load(const char *name_or_path, const char *configs_path, clv_arena *arena,
                             clv_cluster **ret, clv_error *err);
-/* The text of a cluster file; what names it in messages; folder is where its kinds are looked up
- * first (may be NULL). */
-clv_status clv_cluster_parse(const char *text, size_t n, const char *what, const char *folder,
-                             const char *configs_path, clv_arena *arena, clv_cluster **ret,
+/* The text of a cluster file. */
+typedef struct {
+    const char *text;
+    size_t n;                 /* bytes of text */
+    const char *what;         /* names it in messages */
+    const char *folder;       /* where its kinds are looked up first; may be NULL */
+    const char *configs_path; /* as above */
+} clv_cluster_source;
+clv_status clv_cluster_parse(const clv_cluster_source *source, clv_arena *arena, clv_cluster **ret,
                              clv_error *err);
-/* One device kind from the text of a device file. */
-clv_status clv_device_parse(const char *text, size_t n, const char *what, clv_arena *arena,
-                            clv_device_kind *ret, clv_error *err);
 
 #endif

@@ -116,13 +116,6 @@ static void list_folders(const clv_config_search *search, char *buf, size_t size
         clv_add_words(buf, size, 0, "no folder");
 }
 
-static void list_names(const short_name *names, int n_names, char *buf, size_t size)
-{
-    size_t n = 0;
-    for (int i = 0; i < n_names; i++)
-        n = clv_add_words(buf, size, n, "%s%s", n ? ", " : "", names[i].text);
-}
-
 const char *clv_config_known(const clv_config_search *search, const char *wanted,
                              char buf[static CLV_KNOWN_SIZE])
 {
@@ -141,8 +134,10 @@ const char *clv_config_known(const clv_config_search *search, const char *wanted
     list_folders(search, looked, sizeof looked);
     size_t at = near ? clv_add_words(buf, CLV_KNOWN_SIZE, 0, "did you mean '%s'? ", near) : 0;
     size_t others = at + sizeof "known are  (looked in )" + strlen(looked);
-    if (n > 0) /* where was looked is worth more than the last of many names */
-        list_names(names, n, known, others + 8 < sizeof known ? sizeof known - others : 8);
+    /* where was looked is worth more than the last of many names */
+    size_t room = others + 8 < sizeof known ? sizeof known - others : 8, length = 0;
+    for (int i = 0; i < n; i++)
+        length = clv_add_words(known, room, length, "%s%s", length ? ", " : "", words[i]);
     clv_add_words(buf, CLV_KNOWN_SIZE, at, "known are %s (looked in %s)", known, looked);
     return buf;
 }

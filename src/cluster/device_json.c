@@ -1,22 +1,12 @@
+#include "cluster/device_json.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "cluster/cluster_json.h"
 #include "cluster/fields.h"
-#include "cluster/kind_json.h"
 #include "graph/ops.h"
 
 /* A device kind is filled in member by member, in the order of the file format. */
-
-static bool dtype_by_name(const char *name, int *ret)
-{
-    for (int t = 1; t < CLV_N_DTYPES; t++)
-        if (clv_dtype_bits((clv_dtype)t) > 0 && strcmp(clv_dtype_name((clv_dtype)t), name) == 0) {
-            *ret = t;
-            return true;
-        }
-    return false;
-}
 
 /* { "FLOAT": { value, source }, ... }. FLOAT is what all others fall back to, so it is required. */
 static clv_status read_rates(const clv_json_at *root, const char *key, double *rates,
@@ -28,8 +18,11 @@ static clv_status read_rates(const clv_json_at *root, const char *key, double *r
     CLV_TRY(clv_json_member(&object, "FLOAT", true, &member, err));
     const char *name;
     for (int32_t i = 0; (name = clv_json_key_at(&object, i)); i++) {
-        int t;
-        if (!dtype_by_name(name, &t))
+        int t = 1;
+        while (t < CLV_N_DTYPES && (clv_dtype_bits((clv_dtype)t) == 0 ||
+                                    strcmp(clv_dtype_name((clv_dtype)t), name) != 0))
+            t++;
+        if (t == CLV_N_DTYPES)
             return clv_fail(
                 err, CLV_EFORMAT,
                 "%s has the unknown key '%.60s', expected element types such as FLOAT16",
@@ -123,63 +116,50 @@ static clv_status read_operators(const clv_json_at *root, clv_arena *arena, clv_
     return CLV_OK;
 }
 
-static clv_status read_memory(const clv_json_at *root, clv_device_kind *kind, clv_error *err)
-{
-    char path[256];
-    CLV_TRY(clv_field_bytes(root, "memory", 1, &kind->memory_bytes, err));
-    CLV_TRY(clv_field_bytes(root, "reserved", 0, &kind->reserved_bytes, err));
-    if (kind->reserved_bytes >= kind->memory_bytes)
-        return clv_fail(err, CLV_EFORMAT,
-                        "%s: reserved is %lld bytes, expected less than the memory's %lld",
-                        clv_json_path(root, path, sizeof path), (long long)kind->reserved_bytes,
-                        (long long)kind->memory_bytes);
-    return clv_field_bandwidth(root, "memory_bandwidth", &kind->memory_bytes_per_s, err);
-}
-
-static clv_status read_tiles(const clv_json_at *root, clv_device_kind *kind, clv_error *err)
-{
-    clv_json_at tiles;
-    int64_t n = 1;
-    CLV_TRY(clv_json_member(root, "tiles", false, &tiles, err));
-    if (tiles.json)
-        CLV_TRY(clv_field_count(root, "tiles", 1, 1000000, &n, err));
-    kind->tiles = (int32_t)n;
-    return CLV_OK;
-}
-
 clv_status clv_device_kind_read(const clv_json_at *root, clv_arena *arena, clv_device_kind *ret,
                                 clv_error *err)
 {
-    static const char *const keys[] = {
-        "$schema",
-        "version",
-        "name",
-        "vendor",
-        "memory",
-        "reserved",
-        "memory_bandwidth",
-        "matrix",
-        "vector",
-        "efficiency",
-        "launch",
-        "operators",
-        "workspace_proportion",
-        "tiles",
-        NULL,
-    };
+    static const char *const keys[] = { "$schema",
+                                        "version",
+                                        "name",
+                                        "vendor",
+                                        "memory",
+                                        "reserved",
+                                        "memory_bandwidth",
+                                        "matrix",
+                                        "vector",
+                                        "efficiency",
+                                        "launch",
+                                        "operators",
+                                        "workspace_proportion",
+                                        "tiles",
+                                        NULL };
     clv_device_kind kind = { 0 };
+    clv_json_at tiles;
+    int64_t n_tiles = 1;
+    char path[256];
     CLV_TRY(clv_json_keys(root, keys, err));
     CLV_TRY(clv_field_version(root, err));
     CLV_TRY(clv_field_text(root, "name", arena, &kind.name, err));
     CLV_TRY(clv_field_text(root, "vendor", arena, &kind.vendor, err));
-    CLV_TRY(read_memory(root, &kind, err));
+    CLV_TRY(clv_field_bytes(root, "memory", 1, &kind.memory_bytes, err));
+    CLV_TRY(clv_field_bytes(root, "reserved", 0, &kind.reserved_bytes, err));
+    if (kind.reserved_bytes >= kind.memory_bytes)
+        return clv_fail(err, CLV_EFORMAT,
+                        "%s: reserved is %lld bytes, expected less than the memory's %lld",
+                        clv_json_path(root, path, sizeof path), (long long)kind.reserved_bytes,
+                        (long long)kind.memory_bytes);
+    CLV_TRY(clv_field_bandwidth(root, "memory_bandwidth", &kind.memory_bytes_per_s, err));
     CLV_TRY(read_rates(root, "matrix", kind.matrix_per_s, err));
     CLV_TRY(read_rates(root, "vector", kind.vector_per_s, err));
     CLV_TRY(read_efficiency(root, &kind, err));
     CLV_TRY(clv_field_time(root, "launch", &kind.launch_ns, err));
     CLV_TRY(read_operators(root, arena, &kind, err));
     CLV_TRY(clv_field_share(root, "workspace_proportion", &kind.workspace_proportion, err));
-    CLV_TRY(read_tiles(root, &kind, err));
+    CLV_TRY(clv_json_member(root, "tiles", false, &tiles, err));
+    if (tiles.json)
+        CLV_TRY(clv_field_count(root, "tiles", 1, 1000000, &n_tiles, err));
+    kind.tiles = (int32_t)n_tiles;
     *ret = kind;
     return CLV_OK;
 }

@@ -88,7 +88,7 @@ static clv_status search(clv_joint *j, bool *ret_whole, clv_error *err)
         return clv_fail(
             err, CLV_EUSAGE,
             "an external compiler takes whole operators: it cannot be asked for a mesh");
-    CLV_TRY(clv_cluster_take(req->cluster, n, req->memory_bytes, j->arena, &j->cluster, err));
+    CLV_TRY(clv_cluster_subset(req->cluster, n, req->memory_bytes, j->arena, &j->cluster, err));
     if (req->constraints)
         CLV_TRY(clv_constraints_parse(req->constraints, req->model->main, j->cluster, j->arena,
                                       &j->rules, err));

@@ -64,7 +64,7 @@ clv_status clv_stage_search_open(clv_stage_search *s, int32_t devices, int64_t m
 {
     const clv_request *req = s->req;
     int32_t n = devices ? devices : req->cluster->n_devices;
-    CLV_TRY(clv_cluster_take(req->cluster, n, memory_bytes, s->arena, &s->cluster, err));
+    CLV_TRY(clv_cluster_subset(req->cluster, n, memory_bytes, s->arena, &s->cluster, err));
     s->memory_bytes = memory_bytes;
     if (req->constraints)
         CLV_TRY(read_rules(s, clv_request_asks_mesh(req), err));

@@ -70,7 +70,8 @@ static void near(const char *what, double got, double wanted, double part)
 static void check_all(const clv_fit *fit, double part)
 {
     cr_assert_eq(fit->n_ops, 3);
-    cr_assert(fit->ops[0].speed == SCALE && fit->ops[1].speed == COPY && fit->ops[2].speed == PRODUCT);
+    cr_assert(fit->ops[0].speed == SCALE && fit->ops[1].speed == COPY &&
+              fit->ops[2].speed == PRODUCT);
     near("arithmetic", fit->ops[0].vector_per_s, VECTOR, part);
     cr_expect_eq(fit->ops[0].bytes_per_s, 0);
     near("copying", fit->ops[1].bytes_per_s, BYTES, part);

@@ -60,9 +60,9 @@ Test(probe, each_has_work)
         clv_probe_work w = work_of(&all[i]);
         cr_expect(w.speed >= 0 && w.bytes > 0, "probe %d, %s: speed %d, %g bytes", (int)i,
                   all[i].op->type, (int)w.speed, w.bytes);
-        cr_expect(strncmp(clv_speed_name(w.speed, name), all[i].op->type,
-                          strlen(all[i].op->type)) == 0,
-                  "probe %d, %s, counts as %s", (int)i, all[i].op->type, name);
+        cr_expect(
+            strncmp(clv_speed_name(w.speed, name), all[i].op->type, strlen(all[i].op->type)) == 0,
+            "probe %d, %s, counts as %s", (int)i, all[i].op->type, name);
     }
 }
 
@@ -155,7 +155,8 @@ Test(probe, the_description_gives_the_fitted_times)
     clv_error err = { 0 };
 
     cr_assert_eq(clv_calibration_json(&c, arena, &text, &n, &err), CLV_OK);
-    cr_assert_eq(clv_cluster_parse(text, n, "calibrated.json", NULL, NULL, arena, &cluster, &err),
+    cr_assert_eq(clv_cluster_parse(&(clv_cluster_source){ text, n, "calibrated.json", NULL, NULL },
+                                   arena, &cluster, &err),
                  CLV_OK, "%s", err.message);
     cr_assert_eq(cluster->n_devices, 2);
     const clv_device_kind *kind = clv_device_kind_of(cluster, 0);
@@ -193,6 +194,7 @@ Test(probe, the_description_says_where_its_numbers_are_from)
     c.devices = 1; /* a cluster of one has no levels to speak of, and is valid all the same */
     clv_cluster *cluster;
     cr_assert_eq(clv_calibration_json(&c, arena, &text, &n, &err), CLV_OK);
-    cr_expect_eq(clv_cluster_parse(text, n, "one.json", NULL, NULL, arena, &cluster, &err), CLV_OK,
-                 "%s", err.message);
+    cr_expect_eq(clv_cluster_parse(&(clv_cluster_source){ text, n, "one.json", NULL, NULL }, arena,
+                                   &cluster, &err),
+                 CLV_OK, "%s", err.message);
 }

@@ -144,7 +144,7 @@ Test(cluster, the_ipu_has_1472_tiles_of_638976_bytes)
 Test(cluster, the_first_devices_keep_their_routes)
 {
     clv_cluster *c = load("dgx-h100-x2"), *part = NULL;
-    cr_assert_eq(clv_cluster_take(c, 10, 0, arena, &part, NULL), CLV_OK);
+    cr_assert_eq(clv_cluster_subset(c, 10, 0, arena, &part, NULL), CLV_OK);
     cr_assert_eq(part->n_devices, 10);
     for (int32_t a = 0; a < 10; a++)
         for (int32_t b = 0; b < 10; b++)
@@ -156,7 +156,7 @@ Test(cluster, the_first_devices_keep_their_routes)
 Test(cluster, another_memory_size_is_all_for_tensors_and_leaves_the_original)
 {
     clv_cluster *c = load("h100-l40s"), *part = NULL;
-    cr_assert_eq(clv_cluster_take(c, 4, 20 << 20, arena, &part, NULL), CLV_OK);
+    cr_assert_eq(clv_cluster_subset(c, 4, 20 << 20, arena, &part, NULL), CLV_OK);
     for (int32_t d = 0; d < 4; d++) {
         cr_assert_eq(clv_device_kind_of(part, d)->memory_bytes, 20 << 20);
         cr_assert_eq(clv_device_kind_of(part, d)->reserved_bytes, 0);
@@ -167,7 +167,7 @@ Test(cluster, another_memory_size_is_all_for_tensors_and_leaves_the_original)
 Test(cluster, one_device_is_a_cluster_too)
 {
     clv_cluster *c = load("dgx-h100"), *part = NULL;
-    cr_assert_eq(clv_cluster_take(c, 1, 0, arena, &part, NULL), CLV_OK);
+    cr_assert_eq(clv_cluster_subset(c, 1, 0, arena, &part, NULL), CLV_OK);
     cr_assert_eq(part->n_devices, 1);
     cr_assert_eq(clv_transfer_ns(part, 0, 0, 100), 0);
 }
@@ -176,12 +176,12 @@ Test(cluster, more_devices_than_there_are_is_a_usage_error)
 {
     clv_cluster *c = load("dgx-h100"), *part = NULL;
     clv_error err = { 0 };
-    cr_assert_eq(clv_cluster_take(c, 9, 0, arena, &part, &err), CLV_EUSAGE);
+    cr_assert_eq(clv_cluster_subset(c, 9, 0, arena, &part, &err), CLV_EUSAGE);
     cr_assert_str_eq(err.message,
                      "9 devices were asked for, expected 1 to 8 as cluster 'dgx-h100' has");
-    cr_assert_eq(clv_cluster_take(c, 0, 0, arena, &part, &err), CLV_EUSAGE);
-    cr_assert_eq(clv_cluster_take(c, -1, 0, arena, &part, &err), CLV_EUSAGE);
-    cr_assert_eq(clv_cluster_take(c, 8, -5, arena, &part, &err), CLV_EUSAGE);
+    cr_assert_eq(clv_cluster_subset(c, 0, 0, arena, &part, &err), CLV_EUSAGE);
+    cr_assert_eq(clv_cluster_subset(c, -1, 0, arena, &part, &err), CLV_EUSAGE);
+    cr_assert_eq(clv_cluster_subset(c, 8, -5, arena, &part, &err), CLV_EUSAGE);
     cr_assert(strstr(err.message, "must not be negative"), "said: %s", err.message);
     cr_assert_null(part);
 }
@@ -193,7 +193,7 @@ Test(cluster, taking_survives_running_out_of_memory_anywhere)
     for (size_t limit = 1; s != CLV_OK; limit += 32) {
         clv_arena *small = clv_arena_new(NULL, limit);
         clv_cluster *part = NULL;
-        s = clv_cluster_take(c, 4, 0, small, &part, NULL);
+        s = clv_cluster_subset(c, 4, 0, small, &part, NULL);
         cr_assert(s == CLV_OK || (s == CLV_ENOMEM && part == NULL));
         clv_arena_free(small);
     }

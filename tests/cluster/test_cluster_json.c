@@ -1,4 +1,5 @@
 #include "cluster/cluster_json.h"
+#include "cluster/device_json.h"
 
 #include <criterion/criterion.h>
 #include <dirent.h>
@@ -36,7 +37,8 @@ static clv_cluster *parse(const char *text)
 {
     clv_cluster *c = NULL;
     clv_error err = { 0 };
-    clv_status s = clv_cluster_parse(text, strlen(text), "test.json", NULL, NULL, arena, &c, &err);
+    clv_status s = clv_cluster_parse(
+        &(clv_cluster_source){ text, strlen(text), "test.json", NULL, NULL }, arena, &c, &err);
     cr_assert_eq(s, CLV_OK, "%s", err.message);
     return c;
 }
@@ -136,9 +138,11 @@ Test(cluster_json, grouped_operators_may_differ_from_the_others)
 {
     clv_device_kind k = { 0 };
     clv_error err = { 0 };
-    const char *text = "{\"Conv/grouped\": {\"efficiency\": {\"matrix\": " V("0.125") "}}, "
-                       "\"Conv\": {\"efficiency\": {\"matrix\": " V("0.5") "}, "
-                       "\"launch\": " V("\"9us\"") "}}";
+    const char *text = "{\"Conv/grouped\": {\"efficiency\": {\"matrix\": " V(
+        "0.125") "}}, "
+                 "\"Conv\": {\"efficiency\": {\"matrix\": " V("0.5") "}, "
+                                                                     "\"launch\": " V(
+                                                                         "\"9us\"") "}}";
     int32_t conv = clv_op_def_find((clv_str){ 0 }, clv_str_of("Conv"));
 
     cr_assert_eq(read_operators(text, &k, &err), CLV_OK, "%s", err.message);
@@ -195,12 +199,13 @@ Test(cluster_json, a_kind_beside_the_cluster_comes_before_the_configs_path)
                        "\"name\": \"x\"}]}";
     clv_cluster *c = NULL;
 
-    clv_status beside =
-        clv_cluster_parse(text, strlen(text), "t", folder, CONFIGS, arena, &c, NULL);
+    clv_status beside = clv_cluster_parse(
+        &(clv_cluster_source){ text, strlen(text), "t", folder, CONFIGS }, arena, &c, NULL);
     cr_assert_eq(beside, CLV_OK);
     cr_assert_str_eq(c->kinds[0].name, "mine");
-    clv_status path_only =
-        clv_cluster_parse(text, strlen(text), "t", NULL, ":/nowhere::" CONFIGS, arena, &c, NULL);
+    clv_status path_only = clv_cluster_parse(
+        &(clv_cluster_source){ text, strlen(text), "t", NULL, ":/nowhere::" CONFIGS }, arena, &c,
+        NULL);
     cr_assert_eq(path_only, CLV_OK);
     cr_assert_str_eq(c->kinds[0].name, "h100-sxm");
     remove(path);
@@ -215,7 +220,8 @@ Test(cluster_json, a_kind_named_twice_is_read_once)
         "\"name\": \"c\"}], \"levels\": [{\"name\": \"w\", \"size\": 3, \"bandwidth\": " V(
             "\"1GB/s\"") ", \"latency\": " V("\"0ns\"") "}]}";
     clv_cluster *c = NULL;
-    cr_assert_eq(clv_cluster_parse(text, strlen(text), "t", NULL, CONFIGS, arena, &c, NULL),
+    cr_assert_eq(clv_cluster_parse(&(clv_cluster_source){ text, strlen(text), "t", NULL, CONFIGS },
+                                   arena, &c, NULL),
                  CLV_OK);
     cr_assert_eq(c->n_kinds, 2);
     cr_assert_eq(c->devices[0].kind, c->devices[2].kind);
@@ -315,7 +321,8 @@ Test(cluster_json, the_examples_of_the_manual_work)
         bool device = strstr(from, "\"vendor\"") && !strstr(from, "\"devices\"");
         clv_status s =
             device ? clv_device_parse(from, (size_t)(end - from), "cluster.md", arena, &k, &err)
-                   : clv_cluster_parse(from, (size_t)(end - from), "cluster.md", NULL, CONFIGS,
+                   : clv_cluster_parse(&(clv_cluster_source){ from, (size_t)(end - from),
+                                                              "cluster.md", NULL, CONFIGS },
                                        arena, &c, &err);
         cr_assert_eq(s, CLV_OK, "%s", err.message);
         devices += device;
@@ -361,7 +368,9 @@ Test(cluster_json, survives_running_out_of_memory_anywhere)
             clv_arena *small = clv_arena_new(NULL, limit);
             clv_cluster *c = NULL;
             clv_error err = { 0 };
-            s = clv_cluster_parse(text[i], strlen(text[i]), "t", NULL, CONFIGS, small, &c, &err);
+            s = clv_cluster_parse(
+                &(clv_cluster_source){ text[i], strlen(text[i]), "t", NULL, CONFIGS }, small, &c,
+                &err);
             cr_assert(s == CLV_OK || (s == CLV_ENOMEM && !c), "%d: %s", (int)s, err.message);
             failures += s != CLV_OK;
             clv_arena_free(small);

@@ -56,7 +56,7 @@ static void open_model(const char *name, int32_t devices, opened *ret)
     cr_assert_eq(clv_subgraphs_build(found->main, costs, true, arena, &units, &err), CLV_OK);
     cr_assert_eq(clv_cluster_load("dgx-h100", TEST_SOURCE_DIR "/configs", arena, &all, &err),
                  CLV_OK, "%s", err.message);
-    cr_assert_eq(clv_cluster_take(all, devices, 0, arena, &cluster, &err), CLV_OK);
+    cr_assert_eq(clv_cluster_subset(all, devices, 0, arena, &cluster, &err), CLV_OK);
     cr_assert_eq(clv_problem_build(found->main, costs, units, cluster, arena, &ret->p, &err),
                  CLV_OK);
     clv_workload *work = CLV_NEW(arena, clv_workload);

@@ -1,7 +1,76 @@
 #include "cluster/route.h"
 
-/* Dijkstra's algorithm from every device, over links that point away from it. A hop costs its
- * latency and the time for 1 MiB; ties go to fewer hops, then to the last hop from the smaller
+/* -- levels -- */
+
+/* Devices are numbered so that a level's parts are runs: with strides 1, s0, s0*s1, ... two devices
+ * are in the same part of level k when their numbers divided by stride k+1 are equal. Ports stand
+ * as [level][device][out, in].
+ */
+
+static int32_t port_of(const clv_cluster *c, int32_t level, int32_t device, int32_t in)
+{
+    return (level * c->n_devices + device) * 2 + in;
+}
+
+static clv_status make_level_ports(const clv_cluster *c, const clv_level *levels, int32_t n_levels,
+                                   clv_arena *arena, clv_port *ports, clv_error *err)
+{
+    for (int32_t k = 0; k < n_levels; k++)
+        for (int32_t d = 0; d < c->n_devices; d++)
+            for (int32_t in = 0; in < 2; in++) {
+                const char *name = clv_arena_printf(arena, "%s %s %s", levels[k].name,
+                                                    c->devices[d].name, in ? "in" : "out");
+                if (!name)
+                    return clv_fail_nomem(err, "the ports of a cluster");
+                ports[port_of(c, k, d, in)] = (clv_port){ name, levels[k].bytes_per_s };
+            }
+    return CLV_OK;
+}
+
+/* The innermost level that holds both. */
+static int32_t level_of(const clv_level *levels, int32_t a, int32_t b)
+{
+    int32_t k = 0;
+    for (;; k++) {
+        a /= levels[k].size;
+        b /= levels[k].size;
+        if (a == b)
+            return k;
+    }
+}
+
+clv_status clv_routes_by_levels(clv_cluster *c, const clv_level *levels, int32_t n_levels,
+                                clv_arena *arena, clv_error *err)
+{
+    int32_t n = c->n_devices, n_ports = n_levels * n * 2;
+    size_t pairs = (size_t)n * (size_t)n;
+    clv_port *ports = CLV_NEW_ARRAY(arena, clv_port, n_ports);
+    clv_route *routes = CLV_NEW_ARRAY(arena, clv_route, pairs);
+    int32_t(*occupied)[2] = clv_arena_take_array(arena, pairs, sizeof *occupied);
+    if (!ports || !routes || !occupied)
+        return clv_fail_nomem(err, "the routes of a cluster");
+    CLV_TRY(make_level_ports(c, levels, n_levels, arena, ports, err));
+    for (int32_t a = 0; a < n; a++)
+        for (int32_t b = 0; b < n; b++) {
+            if (a == b)
+                continue;
+            size_t at = (size_t)a * (size_t)n + (size_t)b;
+            int32_t k = level_of(levels, a, b);
+            occupied[at][0] = port_of(c, k, a, 0);
+            occupied[at][1] = port_of(c, k, b, 1);
+            routes[at] = (clv_route){ levels[k].name, levels[k].latency_ns, levels[k].bytes_per_s,
+                                      occupied[at], 2 };
+        }
+    c->ports = ports;
+    c->n_ports = n_ports;
+    c->routes = routes;
+    return CLV_OK;
+}
+
+/* -- links -- */
+
+/* Dijkstra's algorithm (1959) from every device, over links that point away from it. A hop costs
+ * its latency and the time for 1 MiB; ties go to fewer hops, then to the last hop from the smaller
  * device, then to the link listed first. The routes from one device form a tree, so a route is a
  * prefix of any that goes on from its end: only the longest are stored, and the others point into
  * them.
@@ -79,7 +148,8 @@ static bool improves(const search *s, int32_t link, const reach *r)
     return link < now;
 }
 
-static void leave(search *s, int32_t device)
+/* Relaxes the links that leave a device. */
+static void relax_links(search *s, int32_t device)
 {
     for (int32_t e = s->start[device]; e < s->start[device + 1]; e++) {
         int32_t link = s->by_from[e];
@@ -95,7 +165,7 @@ static void leave(search *s, int32_t device)
     }
 }
 
-static void reach_all(search *s, int32_t source)
+static void find_shortest(search *s, int32_t source)
 {
     for (int32_t d = 0; d < s->c->n_devices; d++) {
         s->last[d] = -1;
@@ -110,12 +180,13 @@ static void reach_all(search *s, int32_t source)
             continue;
         s->done[device] = true;
         s->settled[s->n_settled++] = device;
-        leave(s, device);
+        relax_links(s, device);
     }
 }
 
-/* Walks along the hops in taken and gives every device on the way its route, unless it has one. */
-static void give_routes(const search *s, const int32_t *taken, int32_t hops, clv_route *routes)
+/* Walks along the hops in taken and sets the route of every device on the way, unless it has one.
+ */
+static void set_routes(const search *s, const int32_t *taken, int32_t hops, clv_route *routes)
 {
     clv_route r = { .ports = taken };
     for (int32_t i = 0; i < hops; i++) {
@@ -149,7 +220,7 @@ static clv_status store_routes(search *s, int32_t source, clv_route *routes, clv
             return clv_fail_nomem(err, "the routes of a cluster");
         for (int32_t d = device, h = hops; d != source; d = s->links[s->last[d]].from)
             taken[--h] = s->last[d];
-        give_routes(s, taken, hops, routes);
+        set_routes(s, taken, hops, routes);
     }
     return CLV_OK;
 }
@@ -158,7 +229,7 @@ static clv_status routes_from(search *s, int32_t source, clv_route *routes, clv_
                               clv_error *err)
 {
     const clv_device *device = s->c->devices;
-    reach_all(s, source);
+    find_shortest(s, source);
     for (int32_t d = 0; d < s->c->n_devices; d++)
         if (!s->done[d])
             return clv_fail(err, CLV_EFORMAT,
@@ -168,21 +239,7 @@ static clv_status routes_from(search *s, int32_t source, clv_route *routes, clv_
     return store_routes(s, source, routes, arena, err);
 }
 
-/* Counting sort of the links by where they begin; the order of the list is kept. */
-static void sort_links(search *s)
-{
-    for (int32_t i = 0; i < s->n_links; i++)
-        s->start[s->links[i].from + 1]++;
-    for (int32_t d = 0; d < s->c->n_devices; d++)
-        s->start[d + 1] += s->start[d];
-    for (int32_t i = s->n_links; i-- > 0;) /* start[d + 1] moves down to where d begins */
-        s->by_from[--s->start[s->links[i].from + 1]] = i;
-    for (int32_t d = 0; d < s->c->n_devices; d++)
-        s->start[d] = s->start[d + 1];
-    s->start[s->c->n_devices] = s->n_links;
-}
-
-static clv_status prepare(search *s, clv_arena *arena, clv_error *err)
+static clv_status init_search(search *s, clv_arena *arena, clv_error *err)
 {
     int32_t n = s->c->n_devices;
     s->hop_ns = CLV_NEW_ARRAY(arena, int64_t, s->n_links);
@@ -199,12 +256,21 @@ static clv_status prepare(search *s, clv_arena *arena, clv_error *err)
     for (int32_t i = 0; i < s->n_links; i++)
         s->hop_ns[i] =
             s->links[i].latency_ns + (int64_t)(PROBE_BYTES / s->links[i].bytes_per_s * 1e9);
-    sort_links(s);
+    /* Counting sort of the links by where they begin; the order of the list is kept. */
+    for (int32_t i = 0; i < s->n_links; i++)
+        s->start[s->links[i].from + 1]++;
+    for (int32_t d = 0; d < n; d++)
+        s->start[d + 1] += s->start[d];
+    for (int32_t i = s->n_links; i-- > 0;) /* start[d + 1] moves down to where d begins */
+        s->by_from[--s->start[s->links[i].from + 1]] = i;
+    for (int32_t d = 0; d < n; d++)
+        s->start[d] = s->start[d + 1];
+    s->start[n] = s->n_links;
     return CLV_OK;
 }
 
-static clv_status make_ports(const clv_cluster *c, const clv_link *links, int32_t n_links,
-                             clv_arena *arena, clv_port *ports, clv_error *err)
+static clv_status make_link_ports(const clv_cluster *c, const clv_link *links, int32_t n_links,
+                                  clv_arena *arena, clv_port *ports, clv_error *err)
 {
     for (int32_t i = 0; i < n_links; i++) {
         const char *name =
@@ -226,8 +292,8 @@ clv_status clv_routes_by_links(clv_cluster *c, const char *what, const clv_link 
     search s = { .what = what, .c = c, .links = links, .n_links = n_links };
     if (!ports || !routes)
         return clv_fail_nomem(err, "the routes of a cluster");
-    CLV_TRY(make_ports(c, links, n_links, arena, ports, err));
-    CLV_TRY(prepare(&s, arena, err));
+    CLV_TRY(make_link_ports(c, links, n_links, arena, ports, err));
+    CLV_TRY(init_search(&s, arena, err));
     for (int32_t d = 0; d < c->n_devices; d++)
         CLV_TRY(routes_from(&s, d, routes + (size_t)d * n, arena, err));
     c->ports = ports;
