@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "api/api.h"
-#include "calibrate/calibrate.h"
+#include "calibrate/calibration_json.h"
 
 #define DEFAULT_RUNNER  "cleave-run"
 #define DEFAULT_DEVICES 2

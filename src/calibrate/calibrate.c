@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
-#include "calibrate/probe.h"
+#include "calibrate/probe_model.h"
 #include "calibrate/timing.h"
 #include "compile/folder.h"
 
@@ -20,57 +20,50 @@ static const int64_t sum_elements[] = { 1024, 32768, 262144 };
 #define PAIR        2  /* devices */
 
 typedef struct {
-    const clv_calibrate_options *o;
+    clv_timing_job timing;
     clv_arena *arena;
-    const char *folder;
     clv_calibration *c;
-    clv_error *err;
 } job;
 
-static clv_status nomem(const job *j) { return clv_fail_nomem(j->err, "calibrating"); }
+static clv_status nomem(clv_error *err) { return clv_fail_nomem(err, "calibrating"); }
 
 static const char *file_of(const job *j, int32_t i)
 {
-    return clv_arena_printf(j->arena, "%s/%d.onnx", j->folder, (int)i);
+    return clv_arena_printf(j->arena, "%s/%d.onnx", j->timing.folder, (int)i);
 }
 
 /* -- manifests -- */
 
-static void put_input(clv_json_out *out, const char *name)
-{
-    clv_json_open_object(out, NULL);
-    clv_json_put_string(out, "name", "x");
-    clv_json_put_string(out, "from", "model");
-    clv_json_put_string(out, "tensor", name);
-    clv_json_close_object(out);
-}
-
 /* An input or output, all of it. */
-static void put_whole(clv_json_out *out, const char *name)
+static void write_tensor(clv_json_out *out, const char *name)
 {
     clv_json_open_object(out, NULL);
     clv_json_put_string(out, "name", name);
     clv_json_close_object(out);
 }
 
-static void put_model(clv_json_out *out, const char *input, const char *output, int32_t i)
+static void write_model(clv_json_out *out, const char *input, const char *output, int32_t i)
 {
     char file[32];
-
     snprintf(file, sizeof file, "%d.onnx", (int)i);
     clv_json_open_object(out, NULL);
     clv_json_put_string(out, "file", file);
     clv_json_open_array(out, "inputs");
-    if (input)
-        put_input(out, input);
+    if (input) {
+        clv_json_open_object(out, NULL);
+        clv_json_put_string(out, "name", "x");
+        clv_json_put_string(out, "from", "model");
+        clv_json_put_string(out, "tensor", input);
+        clv_json_close_object(out);
+    }
     clv_json_close_array(out);
     clv_json_open_array(out, "outputs");
-    put_whole(out, output);
+    write_tensor(out, output);
     clv_json_close_array(out);
     clv_json_close_object(out);
 }
 
-static void put_sums(clv_json_out *out)
+static void write_sums(clv_json_out *out)
 {
     clv_json_open_array(out, "collectives");
     for (int32_t i = 0; i < N_SUMS; i++) {
@@ -87,15 +80,14 @@ static void put_sums(clv_json_out *out)
     clv_json_close_array(out);
 }
 
-static clv_status write_manifest(const job *j, clv_json_out *out)
+static clv_status write_manifest(const job *j, clv_json_out *out, clv_error *err)
 {
-    const char *path = clv_arena_printf(j->arena, "%s/" MANIFEST, j->folder);
-
+    const char *path = clv_arena_printf(j->arena, "%s/" MANIFEST, j->timing.folder);
     if (!path)
-        return nomem(j);
+        return nomem(err);
     (void)unlink(path); /* of the measurement before */
-    CLV_TRY(clv_json_end(out, j->err));
-    return clv_folder_write(j->folder, MANIFEST, out->text, out->n, j->arena, j->err);
+    CLV_TRY(clv_json_end(out, err));
+    return clv_folder_write(j->timing.folder, MANIFEST, out->text, out->n, j->arena, err);
 }
 
 static bool has_input(const clv_probe *p)
@@ -106,11 +98,11 @@ static bool has_input(const clv_probe *p)
     return false;
 }
 
-static clv_status describe_probes(const job *j, const clv_probe *probes, int32_t n)
+static clv_status write_probe_manifest(const job *j, const clv_probe *probes, int32_t n,
+                                       clv_error *err)
 {
     clv_json_out out;
     char name[32];
-
     clv_json_begin(&out, j->arena, true);
     clv_json_open_object(&out, NULL);
     clv_json_put_int(&out, "schema_version", 1);
@@ -119,7 +111,7 @@ static clv_status describe_probes(const job *j, const clv_probe *probes, int32_t
     for (int32_t i = 0; i < n; i++) {
         snprintf(name, sizeof name, "x%d", (int)i);
         if (has_input(&probes[i]))
-            put_whole(&out, name);
+            write_tensor(&out, name);
     }
     clv_json_close_array(&out);
     clv_json_open_array(&out, "outputs");
@@ -127,35 +119,34 @@ static clv_status describe_probes(const job *j, const clv_probe *probes, int32_t
     clv_json_open_array(&out, "models");
     for (int32_t i = 0; i < n; i++) {
         snprintf(name, sizeof name, "x%d", (int)i);
-        put_model(&out, has_input(&probes[i]) ? name : NULL, CLV_PROBE_END, i);
+        write_model(&out, has_input(&probes[i]) ? name : NULL, CLV_PROBE_END, i);
     }
     clv_json_close_array(&out);
     clv_json_close_object(&out);
-    return write_manifest(j, &out);
+    return write_manifest(j, &out, err);
 }
 
-static clv_status describe_sums(const job *j)
+static clv_status write_sum_manifest(const job *j, clv_error *err)
 {
     clv_json_out out;
     char last[32];
-
     snprintf(last, sizeof last, "sum%d", N_SUMS - 1);
     clv_json_begin(&out, j->arena, true);
     clv_json_open_object(&out, NULL);
     clv_json_put_int(&out, "schema_version", 1);
     clv_json_put_string(&out, "form", "devices");
     clv_json_open_array(&out, "inputs");
-    put_whole(&out, "x");
+    write_tensor(&out, "x");
     clv_json_close_array(&out);
     clv_json_open_array(&out, "outputs");
     clv_json_close_array(&out);
     clv_json_open_array(&out, "models");
     for (int32_t i = 0; i < PAIR; i++)
-        put_model(&out, "x", last, i);
+        write_model(&out, "x", last, i);
     clv_json_close_array(&out);
-    put_sums(&out);
+    write_sums(&out);
     clv_json_close_object(&out);
-    return write_manifest(j, &out);
+    return write_manifest(j, &out, err);
 }
 
 /* -- measuring -- */
@@ -164,33 +155,31 @@ static clv_status describe_sums(const job *j)
 static double one_of(double all_s, double empty_s, int32_t n)
 {
     double s = (all_s - empty_s) / n;
-
     return s > 1e-9 ? s : 1e-9;
 }
 
-static clv_status measure_operators(const job *j, double *ret_empty_s)
+static clv_status measure_operators(const job *j, double *ret_empty_s, clv_error *err)
 {
     const clv_probe *probes;
     int32_t n, n_points = 0;
     clv_timing answer;
-
-    CLV_TRY(clv_probes_list(j->arena, &probes, &n, j->err));
+    CLV_TRY(clv_probes_list(j->arena, &probes, &n, err));
     clv_fit_point *points = CLV_NEW_ARRAY(j->arena, clv_fit_point, n);
     if (!points)
-        return nomem(j);
+        return nomem(err);
     for (int32_t i = 0; i < n; i++) {
         clv_mark mark = clv_arena_mark(j->arena);
         const char *file = file_of(j, i);
         clv_probe_work work = { 0 };
         if (!file)
-            return nomem(j);
-        CLV_TRY(clv_probe_write(&probes[i], file, j->arena, j->err));
-        CLV_TRY(clv_probe_work_of(file, j->arena, &work, j->err));
+            return nomem(err);
+        CLV_TRY(clv_probe_write(&probes[i], file, j->arena, err));
+        CLV_TRY(clv_probe_work_of(file, j->arena, &work, err));
         clv_arena_rewind(j->arena, mark);
         points[i] = (clv_fit_point){ work.speed, work.matrix, work.vector, work.bytes, 0 };
     }
-    CLV_TRY(describe_probes(j, probes, n));
-    CLV_TRY(clv_timing_run(j->o, j->folder, n, j->arena, &answer, j->err));
+    CLV_TRY(write_probe_manifest(j, probes, n, err));
+    CLV_TRY(clv_timing_run(&j->timing, n, j->arena, &answer, err));
     *ret_empty_s = answer.least_s[0];
     for (int32_t i = 1; i < n; i++) {
         points[n_points] = points[i];
@@ -198,39 +187,26 @@ static clv_status measure_operators(const job *j, double *ret_empty_s)
     }
     j->c->runtime = answer.runtime;
     j->c->n_points = n_points;
-    return clv_fit_points(points, n_points, j->arena, &j->c->fit, j->err);
+    return clv_fit_points(points, n_points, j->arena, &j->c->fit, err);
 }
 
-static clv_status measure_sums(const job *j, double empty_s)
+static clv_status measure_sums(const job *j, double empty_s, clv_error *err)
 {
     clv_fit_transfer at[N_SUM_SIZES];
-
-    CLV_TRY(describe_sums(j));
+    CLV_TRY(write_sum_manifest(j, err));
     for (int32_t i = 0; i < N_SUM_SIZES; i++) {
         double all_s = 0;
         for (int32_t d = 0; d < PAIR; d++) {
             const char *file = file_of(j, d);
             if (!file)
-                return nomem(j);
-            CLV_TRY(clv_probe_write_sums(file, sum_elements[i], N_SUMS, j->arena, j->err));
+                return nomem(err);
+            CLV_TRY(clv_probe_write_sums(file, sum_elements[i], N_SUMS, j->arena, err));
         }
-        CLV_TRY(clv_timing_period(j->o, j->folder, j->arena, &all_s, j->err));
+        CLV_TRY(clv_timing_period(&j->timing, j->arena, &all_s, err));
         at[i] = (clv_fit_transfer){ (double)sum_elements[i] * (double)sizeof(float),
                                     one_of(all_s, empty_s, N_SUMS) };
     }
-    return clv_fit_line(at, N_SUM_SIZES, &j->c->latency_s, &j->c->bytes_per_s, j->err);
-}
-
-static clv_status measure(const job *j)
-{
-    double empty_s = 0;
-    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-
-    if (pages < 1 || page < 1)
-        return clv_fail(j->err, CLV_EUNSUPP, "the system does not tell how much memory it has");
-    j->c->memory_bytes = (int64_t)pages * page;
-    CLV_TRY(measure_operators(j, &empty_s));
-    return measure_sums(j, empty_s);
+    return clv_fit_line(at, N_SUM_SIZES, &j->c->latency_s, &j->c->bytes_per_s, err);
 }
 
 clv_status clv_calibrate(const clv_calibrate_options *options, clv_arena *arena,
@@ -238,14 +214,26 @@ clv_status clv_calibrate(const clv_calibrate_options *options, clv_arena *arena,
 {
     const char *parent = getenv("TMPDIR");
     clv_calibration made = { .devices = options->devices, .repeat = options->repeat };
-    job j = { .o = options, .arena = arena, .c = &made, .err = err };
-
+    job j = { .timing = { .runner = options->runner,
+                          .repeat = options->repeat,
+                          .stop = options->stop,
+                          .stop_ctx = options->stop_ctx },
+              .arena = arena,
+              .c = &made };
+    double empty_s = 0;
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     if (options->devices < 1 || options->devices > CLV_CALIBRATE_DEVICES_MAX)
         return clv_fail(err, CLV_EUSAGE, "%d devices were asked for, expected 1 to %d",
                         (int)options->devices, CLV_CALIBRATE_DEVICES_MAX);
-    CLV_TRY(clv_folder_make(parent && *parent ? parent : DEFAULT_PARENT, arena, &j.folder, err));
-    clv_status status = measure(&j);
-    clv_folder_remove(j.folder);
+    if (pages < 1 || page < 1)
+        return clv_fail(err, CLV_EUNSUPP, "the system does not tell how much memory it has");
+    made.memory_bytes = (int64_t)pages * page;
+    CLV_TRY(
+        clv_folder_make(parent && *parent ? parent : DEFAULT_PARENT, arena, &j.timing.folder, err));
+    clv_status status = measure_operators(&j, &empty_s, err);
+    if (status == CLV_OK)
+        status = measure_sums(&j, empty_s, err);
+    clv_folder_remove(j.timing.folder);
     if (status == CLV_OK)
         *ret = made;
     return status;

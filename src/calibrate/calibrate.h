@@ -32,8 +32,4 @@ typedef struct {
 clv_status clv_calibrate(const clv_calibrate_options *options, clv_arena *arena,
                          clv_calibration *ret, clv_error *err);
 
-/* The cluster as JSON (docs/formats/cluster.md), with its device in place. */
-clv_status clv_calibration_json(const clv_calibration *c, clv_arena *arena, const char **ret,
-                                size_t *ret_n, clv_error *err);
-
 #endif

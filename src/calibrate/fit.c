@@ -11,7 +11,6 @@
 static int by_number(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
-
     return (x > y) - (x < y);
 }
 
@@ -26,35 +25,30 @@ static double median(double *at, int32_t n)
 
 static double larger(double a, double b) { return a > b ? a : b; }
 
-static double over(double work, double rate) { return rate > 0 ? work / rate : 0; }
+static double ratio(double work, double rate) { return rate > 0 ? work / rate : 0; }
 
 static double time_of(const clv_fit_op *op, const clv_fit_point *p)
 {
-    double most = larger(over(p->matrix, op->matrix_per_s), over(p->vector, op->vector_per_s));
-
-    return op->launch_s + larger(most, over(p->bytes, op->bytes_per_s));
+    double most = larger(ratio(p->matrix, op->matrix_per_s), ratio(p->vector, op->vector_per_s));
+    return op->launch_s + larger(most, ratio(p->bytes, op->bytes_per_s));
 }
 
-/* The points of an operator, and room for as many numbers. */
+/* The points of one operator. */
 typedef struct {
     const clv_fit_point *at;
     int32_t n;
-    double *numbers;
-} some;
+} samples;
 
 /* What a point took beyond the launch; a tenth of it where the launch is all, for logarithms. */
 static double work_s(const clv_fit_point *p, double launch_s)
 {
     double rest = p->seconds - launch_s;
-
     return rest > p->seconds / 10 ? rest : p->seconds / 10;
 }
 
-static double error_of(const some *s, const clv_fit_op *op)
+static double relative_error(const clv_fit_op *op, const clv_fit_point *p)
 {
-    for (int32_t i = 0; i < s->n; i++)
-        s->numbers[i] = fabs(time_of(op, &s->at[i]) - s->at[i].seconds) / s->at[i].seconds;
-    return median(s->numbers, s->n);
+    return fabs(time_of(op, p) - p->seconds) / p->seconds;
 }
 
 /* -- one bound -- */
@@ -67,12 +61,11 @@ static double bytes_of(const clv_fit_point *p) { return p->bytes; }
 
 /* The geometric mean of the rates at points above the smallest; *ret_spread: how far they are from
  * it, as a sum of squared logarithms. 0 where a point has no such work. */
-static double one_rate(const some *s, work_fn work, double launch_s, double smallest,
+static double one_rate(const samples *s, work_fn work, double launch_s, double smallest,
                        double *ret_spread)
 {
     double sum = 0, squares = 0;
     int32_t n = 0;
-
     for (int32_t i = 0; i < s->n; i++) {
         if (work(&s->at[i]) <= smallest)
             continue;
@@ -85,20 +78,18 @@ static double one_rate(const some *s, work_fn work, double launch_s, double smal
     return n ? exp(sum / n) : 0;
 }
 
-static double least(const some *s, work_fn work)
+static double least(const samples *s, work_fn work)
 {
     double least = INFINITY;
-
     for (int32_t i = 0; i < s->n; i++)
         least = work(&s->at[i]) < least ? work(&s->at[i]) : least;
     return least;
 }
 
 /* Of one size alone the launch cannot be separated from the work. */
-static double smallest_of(const some *s, work_fn work)
+static double smallest_of(const samples *s, work_fn work)
 {
     double low = least(s, work);
-
     for (int32_t i = 0; i < s->n; i++)
         if (work(&s->at[i]) > low)
             return low;
@@ -106,24 +97,22 @@ static double smallest_of(const some *s, work_fn work)
 }
 
 /* The least time of the operator's smallest size, less what the rate says of it. */
-static double launch_of(const some *s, work_fn work, double rate, double fallback)
+static double launch_of(const samples *s, work_fn work, double rate, double fallback)
 {
     double low = least(s, work), launch = INFINITY;
-
     if (smallest_of(s, work) < 0)
         return fallback;
     for (int32_t i = 0; i < s->n; i++)
         if (work(&s->at[i]) <= low && s->at[i].seconds < launch)
             launch = s->at[i].seconds;
-    double rest = launch - over(low, rate);
+    double rest = launch - ratio(low, rate);
     return rest > launch / 10 ? rest : launch / 10;
 }
 
-static clv_fit_op fit_by(const some *s, work_fn work, double fallback, double *ret_spread)
+static clv_fit_op fit_bound(const samples *s, work_fn work, double fallback, double *ret_spread)
 {
     clv_fit_op op = { .speed = s->at[0].speed, .launch_s = launch_of(s, work, 0, fallback) };
     double rate = 0;
-
     if (least(s, work) <= 0) {
         *ret_spread = INFINITY;
         return op;
@@ -139,12 +128,11 @@ static clv_fit_op fit_by(const some *s, work_fn work, double fallback, double *r
     return op;
 }
 
-static clv_fit_op fit_simple(const some *s, double fallback)
+static clv_fit_op fit_simple(const samples *s, double fallback)
 {
     double by_vector, by_bytes;
-    clv_fit_op vector = fit_by(s, vector_of, fallback, &by_vector);
-    clv_fit_op bytes = fit_by(s, bytes_of, fallback, &by_bytes);
-
+    clv_fit_op vector = fit_bound(s, vector_of, fallback, &by_vector);
+    clv_fit_op bytes = fit_bound(s, bytes_of, fallback, &by_bytes);
     return by_vector <= by_bytes && vector.vector_per_s > 0 ? vector : bytes;
 }
 
@@ -153,15 +141,14 @@ static clv_fit_op fit_simple(const some *s, double fallback)
 /* Is a point bound by arithmetic rather than memory? */
 static bool is_heavy(const clv_fit_op *op, const clv_fit_point *p)
 {
-    return over(p->matrix, op->matrix_per_s) >= over(p->bytes, op->bytes_per_s);
+    return ratio(p->matrix, op->matrix_per_s) >= ratio(p->bytes, op->bytes_per_s);
 }
 
 /* The geometric mean of the rates of heavy points, or of the others; a point counts as much as it
  * takes, for small products are slower and matter less. */
-static double rate_where(const some *s, const clv_fit_op *op, bool heavy)
+static double rate_where(const samples *s, const clv_fit_op *op, bool heavy)
 {
     double sum = 0, n = 0;
-
     for (int32_t i = 0; i < s->n; i++) {
         const clv_fit_point *p = &s->at[i];
         double work = heavy ? matrix_of(p) : bytes_of(p);
@@ -173,10 +160,9 @@ static double rate_where(const some *s, const clv_fit_op *op, bool heavy)
     return n > 0 ? exp(sum / n) : 0;
 }
 
-static clv_fit_op fit_product(const some *s, double launch_s)
+static clv_fit_op fit_product(const samples *s, double launch_s)
 {
     clv_fit_op op = { .speed = s->at[0].speed, .launch_s = launch_s };
-
     for (int32_t i = 0; i < s->n; i++) { /* what was reached at best divides them at first */
         double t = work_s(&s->at[i], launch_s);
         op.matrix_per_s = larger(op.matrix_per_s, s->at[i].matrix / t);
@@ -195,11 +181,10 @@ static clv_fit_op fit_product(const some *s, double launch_s)
 static int by_speed(const void *a, const void *b)
 {
     int32_t x = ((const clv_fit_point *)a)->speed, y = ((const clv_fit_point *)b)->speed;
-
     return (x > y) - (x < y);
 }
 
-static bool has_product(const some *s)
+static bool has_product(const samples *s)
 {
     for (int32_t i = 0; i < s->n; i++)
         if (s->at[i].matrix > 0)
@@ -207,10 +192,9 @@ static bool has_product(const some *s)
     return false;
 }
 
-static clv_status check(const clv_fit_point *points, int32_t n, clv_error *err)
+static clv_status check_points(const clv_fit_point *points, int32_t n, clv_error *err)
 {
     bool product = false, other = false;
-
     for (int32_t i = 0; i < n; i++) {
         if (!(points[i].seconds > 0) || !isfinite(points[i].seconds))
             return clv_fail(err, CLV_EFORMAT, "measurement %d took %g s, expected a time above 0",
@@ -225,42 +209,12 @@ static clv_status check(const clv_fit_point *points, int32_t n, clv_error *err)
     return CLV_OK;
 }
 
-/* Calls one() for each operator's run of points. */
-static void each_op(const clv_fit_point *points, int32_t n, double *numbers, clv_fit *fit,
-                    void (*one)(const some *s, clv_fit *fit))
-{
-    for (int32_t i = 0, end; i < n; i = end) {
-        for (end = i; end < n && points[end].speed == points[i].speed; end++)
-            ;
-        one(&(some){ points + i, end - i, numbers }, fit);
-    }
-}
-
-static void take_simple(const some *s, clv_fit *fit)
-{
-    if (!has_product(s))
-        fit->ops[fit->n_ops++] = fit_simple(s, 0);
-}
-
-static void take_product(const some *s, clv_fit *fit)
-{
-    if (has_product(s))
-        fit->ops[fit->n_ops++] = fit_product(s, fit->launch_s);
-}
-
 static clv_fit_op *op_of(clv_fit *fit, int32_t speed)
 {
     for (int32_t i = 0; i < fit->n_ops; i++)
         if (fit->ops[i].speed == speed)
             return &fit->ops[i];
     return NULL;
-}
-
-static void take_error(const some *s, clv_fit *fit)
-{
-    clv_fit_op *op = op_of(fit, s->at[0].speed);
-
-    op->error = error_of(s, op);
 }
 
 /* What is the most that any point reached: nothing that bounds an operator not may be lower. */
@@ -279,11 +233,10 @@ static void find_peaks(const clv_fit_point *points, int32_t n, clv_fit *fit)
     }
 }
 
-/* The middle of the operators that this bounds, as a share of the peak; 1 where it bounds none. */
-static double middle(const clv_fit *fit, size_t rate, double peak, double *numbers)
+/* The median of the operators that this bounds, as a share of the peak; 1 where it bounds none. */
+static double median_share(const clv_fit *fit, size_t rate, double peak, double *numbers)
 {
     int32_t n = 0;
-
     for (int32_t i = 0; i < fit->n_ops; i++) {
         double of;
         memcpy(&of, (const char *)&fit->ops[i] + rate, sizeof of);
@@ -296,40 +249,51 @@ static double middle(const clv_fit *fit, size_t rate, double peak, double *numbe
 static int by_op_speed(const void *a, const void *b)
 {
     int32_t x = ((const clv_fit_op *)a)->speed, y = ((const clv_fit_op *)b)->speed;
-
     return (x > y) - (x < y);
-}
-
-static void find_launch(clv_fit *fit, double *numbers)
-{
-    for (int32_t i = 0; i < fit->n_ops; i++)
-        numbers[i] = fit->ops[i].launch_s;
-    fit->launch_s = median(numbers, fit->n_ops);
 }
 
 clv_status clv_fit_points(const clv_fit_point *given, int32_t n, clv_arena *arena, clv_fit *ret,
                           clv_error *err)
 {
     clv_fit_point *points = CLV_NEW_ARRAY(arena, clv_fit_point, n);
+    samples *ops = CLV_NEW_ARRAY(arena, samples, n); /* each operator's run of points */
     double *numbers = CLV_NEW_ARRAY(arena, double, n);
     clv_fit fit = { .ops = CLV_NEW_ARRAY(arena, clv_fit_op, n) };
-
-    if (!points || !numbers || !fit.ops)
+    int32_t n_ops = 0;
+    if (!points || !ops || !numbers || !fit.ops)
         return clv_fail_nomem(err, "the fit");
-    CLV_TRY(check(given, n, err));
+    CLV_TRY(check_points(given, n, err));
     memcpy(points, given, (size_t)n * sizeof *points);
     qsort(points, (size_t)n, sizeof *points, by_speed);
-    each_op(points, n, numbers, &fit, take_simple);
-    find_launch(&fit, numbers);
-    each_op(points, n, numbers, &fit, take_product);
-    each_op(points, n, numbers, &fit, take_error);
+    for (int32_t i = 0; i < n; i++) {
+        if (i == 0 || points[i].speed != points[i - 1].speed)
+            ops[n_ops++].at = &points[i];
+        ops[n_ops - 1].n++;
+    }
+    for (int32_t i = 0; i < n_ops; i++)
+        if (!has_product(&ops[i]))
+            fit.ops[fit.n_ops++] = fit_simple(&ops[i], 0);
+    for (int32_t i = 0; i < fit.n_ops; i++)
+        numbers[i] = fit.ops[i].launch_s;
+    fit.launch_s = median(numbers, fit.n_ops);
+    for (int32_t i = 0; i < n_ops; i++)
+        if (has_product(&ops[i]))
+            fit.ops[fit.n_ops++] = fit_product(&ops[i], fit.launch_s);
+    for (int32_t i = 0; i < n_ops; i++) {
+        clv_fit_op *op = op_of(&fit, ops[i].at->speed);
+        for (int32_t k = 0; k < ops[i].n; k++)
+            numbers[k] = relative_error(op, &ops[i].at[k]);
+        op->error = median(numbers, ops[i].n);
+    }
     find_peaks(points, n, &fit);
-    fit.matrix_share = middle(&fit, offsetof(clv_fit_op, matrix_per_s), fit.matrix_per_s, numbers);
-    fit.vector_share = middle(&fit, offsetof(clv_fit_op, vector_per_s), fit.vector_per_s, numbers);
-    fit.bytes_share = middle(&fit, offsetof(clv_fit_op, bytes_per_s), fit.bytes_per_s, numbers);
+    fit.matrix_share =
+        median_share(&fit, offsetof(clv_fit_op, matrix_per_s), fit.matrix_per_s, numbers);
+    fit.vector_share =
+        median_share(&fit, offsetof(clv_fit_op, vector_per_s), fit.vector_per_s, numbers);
+    fit.bytes_share =
+        median_share(&fit, offsetof(clv_fit_op, bytes_per_s), fit.bytes_per_s, numbers);
     for (int32_t i = 0; i < n; i++)
-        numbers[i] = fabs(time_of(op_of(&fit, points[i].speed), &points[i]) - points[i].seconds) /
-                     points[i].seconds;
+        numbers[i] = relative_error(op_of(&fit, points[i].speed), &points[i]);
     fit.error = median(numbers, n);
     qsort(fit.ops, (size_t)fit.n_ops, sizeof *fit.ops, by_op_speed);
     *ret = fit;
@@ -342,7 +306,6 @@ clv_status clv_fit_line(const clv_fit_transfer *at, int32_t n, double *ret_laten
                         double *ret_bytes_per_s, clv_error *err)
 {
     double w = 0, x = 0, y = 0, xx = 0, xy = 0;
-
     for (int32_t i = 0; i < n; i++) {
         double weight = 1 / (at[i].seconds * at[i].seconds);
         if (!(at[i].seconds > 0) || !isfinite(at[i].seconds))

@@ -1,5 +1,4 @@
-/* probe_list.c - which operators are measured, and how large. */
-#include "calibrate/probe.h"
+#include "calibrate/probe_list.h"
 
 /* First dimensions: so small that calling is all, what an inner cache holds, what it does not. */
 static const struct {

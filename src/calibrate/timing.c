@@ -15,7 +15,6 @@
 static clv_status check_end(const char *runner, const clv_process_result *run, clv_error *err)
 {
     clv_str words = clv_process_last_error_line(run);
-
     switch (run->end) {
     case CLV_PROCESS_EXITED:
         if (run->code == 0)
@@ -48,7 +47,6 @@ static clv_status read_model(const clv_json_at *at, double *ret_s, clv_error *er
     clv_json_at runs, run = { 0 };
     int32_t n;
     char path[256];
-
     CLV_TRY(clv_json_member(at, "cpu_runs_ms", true, &runs, err));
     CLV_TRY(clv_json_length(&runs, &n, err));
     if (n == 0)
@@ -71,7 +69,6 @@ static clv_status read_answer(const clv_json_at *root, int32_t n_models, clv_are
     double *least = CLV_NEW_ARRAY(arena, double, n_models);
     int32_t n;
     char path[256];
-
     if (!least)
         return clv_fail_nomem(err, "the runner's answer");
     CLV_TRY(clv_json_member(root, "runtime", true, &runtime, err));
@@ -95,7 +92,6 @@ static clv_status read_period(const clv_json_at *root, double *ret_s, clv_error 
     double ms[CLV_TIMING_WINDOW], least_ms = INFINITY, last_ms = 0; /* ms: the last ends, in turn */
     int32_t n;
     char path[256];
-
     CLV_TRY(clv_json_member(root, "pipeline", true, &pipeline, err));
     CLV_TRY(clv_json_member(&pipeline, "ends_ms", true, &ends, err));
     CLV_TRY(clv_json_length(&ends, &n, err));
@@ -117,43 +113,41 @@ static clv_status read_period(const clv_json_at *root, double *ret_s, clv_error 
 
 /* -- starting it -- */
 
-/* The answer, to be freed, with a path for messages. */
-static clv_status ask(const clv_calibrate_options *o, const char *folder, const char *how,
-                      clv_arena *arena, clv_json **ret, clv_json_at *ret_root, clv_error *err)
+/* The runner's answer, to be freed, with a path for messages. how: "--repeat" or "--pipeline". */
+static clv_status run_folder(const clv_timing_job *job, const char *how, clv_arena *arena,
+                             clv_json **ret, clv_json_at *ret_root, clv_error *err)
 {
-    const char *repeat = clv_arena_printf(arena, "%d", (int)(o->repeat > 0 ? o->repeat : REPEAT));
+    int repeat = job->repeat > 0 ? job->repeat : REPEAT;
+    const char *times = clv_arena_printf(arena, "%d", repeat);
     const char *const words[] = { "run",        ".",      "--random", "--threads", "1",
                                   "--optimize", "none",   "--warmup", WARMUP,      how,
-                                  repeat,       "--json", NULL };
-    clv_cleave_run call = { o->runner, words, folder, TIMEOUT_MS, o->stop, o->stop_ctx };
+                                  times,        "--json", NULL };
+    clv_cleave_run call = { job->runner, words, job->folder, TIMEOUT_MS, job->stop, job->stop_ctx };
     clv_process_result run;
-
-    if (!repeat)
+    if (!times)
         return clv_fail_nomem(err, "the runner");
     CLV_TRY(clv_cleave_run_call(&call, arena, &run, err));
-    CLV_TRY(check_end(o->runner, &run, err));
-    return clv_cleave_run_answer(o->runner, &run, arena, ret, ret_root, err);
+    CLV_TRY(check_end(job->runner, &run, err));
+    return clv_cleave_run_answer(job->runner, &run, arena, ret, ret_root, err);
 }
 
-clv_status clv_timing_run(const clv_calibrate_options *o, const char *folder, int32_t n_models,
-                          clv_arena *arena, clv_timing *ret, clv_error *err)
+clv_status clv_timing_run(const clv_timing_job *job, int32_t n_models, clv_arena *arena,
+                          clv_timing *ret, clv_error *err)
 {
     clv_json *json;
     clv_json_at root;
-
-    CLV_TRY(ask(o, folder, "--repeat", arena, &json, &root, err));
+    CLV_TRY(run_folder(job, "--repeat", arena, &json, &root, err));
     clv_status status = read_answer(&root, n_models, arena, ret, err);
     clv_json_free(json);
     return status;
 }
 
-clv_status clv_timing_period(const clv_calibrate_options *o, const char *folder, clv_arena *arena,
-                             double *ret_s, clv_error *err)
+clv_status clv_timing_period(const clv_timing_job *job, clv_arena *arena, double *ret_s,
+                             clv_error *err)
 {
     clv_json *json;
     clv_json_at root;
-
-    CLV_TRY(ask(o, folder, "--pipeline", arena, &json, &root, err));
+    CLV_TRY(run_folder(job, "--pipeline", arena, &json, &root, err));
     clv_status status = read_period(&root, ret_s, err);
     clv_json_free(json);
     return status;

@@ -2,21 +2,33 @@
 #ifndef CLV_CALIBRATE_TIMING_H
 #define CLV_CALIBRATE_TIMING_H
 
-#include "calibrate/calibrate.h"
+#include <stdbool.h>
+
+#include "base/arena.h"
+
+/* How a folder is run: by cleave-run, on what its manifest.json lists. */
+typedef struct {
+    const char *runner; /* the program: a path, or a name that the shell finds */
+    const char *folder;
+    int32_t repeat;          /* runs, of which the fastest counts; 0: enough */
+    bool (*stop)(void *ctx); /* asked while the runner runs; may be NULL */
+    void *stop_ctx;
+} clv_timing_job;
 
 typedef struct {
     const char *runtime;   /* version */
     const double *least_s; /* of each model: its processor time in its fastest run */
 } clv_timing;
 
-/* Runs what manifest.json of the folder lists, n_models models with a thread each. Errors as those
- * of clv_calibrate(). */
-clv_status clv_timing_run(const clv_calibrate_options *options, const char *folder,
-                          int32_t n_models, clv_arena *arena, clv_timing *ret, clv_error *err);
+/* Runs the n_models models of the folder with a thread each. CLV_EIO: the runner cannot be started
+ * or fails, with its last words; CLV_EFORMAT: its answer is not what was asked for; CLV_ECANCELED.
+ */
+clv_status clv_timing_run(const clv_timing_job *job, int32_t n_models, clv_arena *arena,
+                          clv_timing *ret, clv_error *err);
 /* The same models at once, one run behind the other: seconds from the end of a run to that of the
  * next, by the clock, where CLV_TIMING_WINDOW of them were fastest. */
 #define CLV_TIMING_WINDOW 10
-clv_status clv_timing_period(const clv_calibrate_options *options, const char *folder,
-                             clv_arena *arena, double *ret_s, clv_error *err);
+clv_status clv_timing_period(const clv_timing_job *job, clv_arena *arena, double *ret_s,
+                             clv_error *err);
 
 #endif

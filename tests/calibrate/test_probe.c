@@ -1,12 +1,12 @@
 /* test_probe.c - the models that are measured, and the description that comes of them. */
-#include "calibrate/probe.h"
+#include "calibrate/probe_model.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "calibrate/calibrate.h"
+#include "calibrate/calibration_json.h"
 #include "cluster/cluster_json.h"
 #include "cost/op_cost.h"
 #include "graph/ops.h"

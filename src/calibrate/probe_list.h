@@ -1,16 +1,15 @@
-/* probe.h - what is measured: small models of one operator each, over and over.
+/* probe_list.h - what is measured: small models of one operator each, over and over.
  *
  * A probe is a graph of equal nodes side by side: each reads the same input, and nobody reads what
  * it writes, so the runtime can neither join them nor keep them apart in memory. The time of one is
  * that of the model, less that of an empty model, over their number.
  */
-#ifndef CLV_CALIBRATE_PROBE_H
-#define CLV_CALIBRATE_PROBE_H
+#ifndef CLV_CALIBRATE_PROBE_LIST_H
+#define CLV_CALIBRATE_PROBE_LIST_H
 
-#include "proto/onnx_file.h"
+#include "base/arena.h"
 
 #define CLV_PROBE_RANK 4
-#define CLV_PROBE_END  "end" /* what each of these models gives */
 #define CLV_PROBE_INS  5
 
 typedef struct {
@@ -51,22 +50,5 @@ typedef struct {
  * operator that is mostly called rather than computed, three sizes; then products and convolutions.
  * The array lives in the arena. */
 clv_status clv_probes_list(clv_arena *arena, const clv_probe **ret, int32_t *ret_n, clv_error *err);
-
-/* Writes its model to a file; the input is called "x". */
-clv_status clv_probe_write(const clv_probe *probe, const char *path, clv_arena *arena,
-                           clv_error *err);
-/* What the cost model says of one of its nodes. file: as written. */
-typedef struct {
-    int32_t speed;                /* graph/ops.h; -1: none */
-    double matrix, vector, bytes; /* FLOPs, FLOPs, bytes */
-} clv_probe_work;
-clv_status clv_probe_work_of(const char *path, clv_arena *arena, clv_probe_work *ret,
-                             clv_error *err);
-
-/* Writes the model of one of n devices that add up a tensor of so many FLOAT over and over: as many
- * all-reduces, one behind the other, named "sum0", "sum1", ...; it gives what the last one makes.
- */
-clv_status clv_probe_write_sums(const char *path, int64_t elements, int32_t sums, clv_arena *arena,
-                                clv_error *err);
 
 #endif
