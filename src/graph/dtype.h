@@ -47,7 +47,7 @@ typedef enum {
 int clv_dtype_bits(clv_dtype dtype);
 /* "FLOAT16"; "?" for a number that is not in the map. */
 const char *clv_dtype_name(clv_dtype dtype);
-bool clv_dtype_is_float(clv_dtype dtype);
+bool clv_dtype_is_float(clv_dtype dtype); /* of any width; not the complex types */
 
 /* Bytes of elems packed elements (4-bit types: two in a byte, the last byte padded). False when 64
  * bits cannot hold it. Strings count 0.

@@ -87,19 +87,14 @@ typedef struct {
     bool conflict; /* both knew, and differently */
 } merging;
 
-static clv_dim bound(const merging *m, clv_dim d)
-{
-    if (!clv_dim_is_symbol(d))
-        return d;
-    if (clv_dim_symbol_id(d) >= m->ctx->model->n_symbols)
-        return CLV_DIM_UNKNOWN;
-    clv_dim value = m->ctx->symbol[clv_dim_symbol_id(d)];
-    return clv_dim_is_number(value) || m->symbols ? value : CLV_DIM_UNKNOWN;
-}
-
 static clv_dim merge_dim(merging *m, clv_dim found, clv_dim declared)
 {
-    declared = bound(m, declared);
+    if (clv_dim_is_symbol(declared)) {
+        int32_t id = clv_dim_symbol_id(declared);
+        declared = id < m->ctx->model->n_symbols ? m->ctx->symbol[id] : CLV_DIM_UNKNOWN;
+        if (!clv_dim_is_number(declared) && !m->symbols)
+            declared = CLV_DIM_UNKNOWN;
+    }
     if (clv_dim_is_number(found)) {
         m->conflict |= clv_dim_is_number(declared) && declared != found;
         return found;

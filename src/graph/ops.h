@@ -75,7 +75,7 @@ typedef struct {
 } clv_op_def;
 
 int32_t clv_n_op_defs(void);
-const clv_op_def *clv_op_def_at(int32_t kind);
+const clv_op_def *clv_op_def_at(int32_t kind); /* kind is in [0, clv_n_op_defs()) */
 /* Operators of one line are equally fast, but for convolutions whose channels are in groups: a
  * speed is a line, or the number of lines + a line in groups. */
 static inline int32_t clv_n_speeds(void) { return 2 * clv_n_op_defs(); }

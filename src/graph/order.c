@@ -3,8 +3,9 @@
 #include <assert.h>
 #include <stdbool.h>
 
-/* Kahn's algorithm with a binary min-heap as the ready set. The heap makes the order a function of
- * the graph alone; a plain queue would make it one of the order in which edges are stored.
+/* Kahn's algorithm (1962) with a binary min-heap as the ready set. The heap makes the order a
+ * function of the graph alone; a plain queue would make it one of the order in which edges are
+ * stored.
  */
 
 typedef struct {

@@ -41,7 +41,7 @@ struct clv_rule {
 typedef clv_status clv_shape_rule(clv_rule *r, clv_error *err);
 typedef clv_status clv_fold_rule(clv_rule *r, clv_error *err);
 
-/* -- inputs; k counts explicit inputs. Never NULL: a missing one has kind CLV_TYPE_UNKNOWN. -- */
+/* -- inputs; k counts explicit inputs. A missing one has kind CLV_TYPE_UNKNOWN. O(1). -- */
 int32_t clv_rule_n_in(const clv_rule *r);
 bool clv_rule_has_in(const clv_rule *r, int32_t k);
 const clv_type *clv_rule_in(const clv_rule *r, int32_t k);
@@ -50,12 +50,12 @@ const clv_value *clv_rule_value(const clv_rule *r, int32_t k);
 /* The value as whole numbers, all known; false otherwise. */
 bool clv_rule_ints(const clv_rule *r, int32_t k, const int64_t **ret, int32_t *ret_n);
 
-/* -- attributes, references to a caller's attributes resolved -- */
+/* -- attributes, references to a caller's attributes resolved; otherwise: where there is none of
+ * that name and kind. O(attributes of the operator). -- */
 const clv_attr *clv_rule_attr(const clv_rule *r, const char *name);
 int64_t clv_rule_attr_int(const clv_rule *r, const char *name, int64_t otherwise);
 float clv_rule_attr_float(const clv_rule *r, const char *name, float otherwise);
 clv_str clv_rule_attr_str(const clv_rule *r, const char *name, const char *otherwise);
-/* False when absent. */
 bool clv_rule_attr_ints(const clv_rule *r, const char *name, const int64_t **ret, int32_t *ret_n);
 /* Axes from the attribute, or from input k (newer versions): false when given but not known;
  * *ret_n is -1 when not given at all. */
@@ -69,8 +69,8 @@ bool clv_rule_has_out(const clv_rule *r, int32_t k);
  * that the node leaves out does nothing. */
 clv_status clv_rule_set(clv_rule *r, int32_t k, clv_dtype dtype, int32_t rank, const clv_dim *dims,
                         clv_error *err);
-clv_status clv_rule_set_type(clv_rule *r, int32_t k, const clv_type *type,
-                             clv_error *err); /* type is copied */
+/* The same of any type, which is copied. */
+clv_status clv_rule_set_type(clv_rule *r, int32_t k, const clv_type *type, clv_error *err);
 /* The value of output k; ints or floats, copied; ignored over CLV_VALUE_MAX elements. */
 clv_status clv_rule_set_ints(clv_rule *r, int32_t k, int32_t n, const clv_dim *ints,
                              clv_error *err);

@@ -21,9 +21,9 @@ static clv_status spatial_axes(clv_rule *r, int32_t k, int32_t *ret, clv_error *
 static clv_status read_group(clv_rule *r, int64_t *ret, clv_error *err)
 {
     *ret = clv_rule_attr_int(r, "group", 1);
-    return *ret >= 1
-               ? CLV_OK
-               : clv_rule_fail(r, err, "attribute group is %" PRId64 ", must be at least 1", *ret);
+    if (*ret >= 1)
+        return CLV_OK;
+    return clv_rule_fail(r, err, "attribute group is %" PRId64 ", must be at least 1", *ret);
 }
 
 /* The lengths of the output along the spatial axes, which begin at `first`. */

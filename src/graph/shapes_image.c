@@ -51,7 +51,7 @@ static double roi_part(const clv_rule *r, const resized *z, int32_t i)
     return roi && roi->f && roi->n == 2 * z->n ? roi->f[z->n + i] - roi->f[i] : NAN;
 }
 
-static clv_status by_scales(clv_rule *r, resized *z, const clv_value *scales, clv_error *err)
+static clv_status resize_by_scales(clv_rule *r, resized *z, const clv_value *scales, clv_error *err)
 {
     int32_t axis;
     if (scales->n != z->n)
@@ -67,8 +67,8 @@ static clv_status by_scales(clv_rule *r, resized *z, const clv_value *scales, cl
 }
 
 /* One scale for all axes. Open when any size or dimension is. */
-static clv_status by_aspect(clv_rule *r, resized *z, const clv_dim *sizes, bool larger,
-                            clv_error *err)
+static clv_status resize_by_aspect(clv_rule *r, resized *z, const clv_dim *sizes, bool larger,
+                                   clv_error *err)
 {
     float best = larger ? 0 : INFINITY;
     bool known = true;
@@ -90,7 +90,8 @@ static clv_status by_aspect(clv_rule *r, resized *z, const clv_dim *sizes, bool 
     return CLV_OK;
 }
 
-static clv_status by_sizes(clv_rule *r, resized *z, const clv_dim *sizes, int32_t n, clv_error *err)
+static clv_status resize_by_sizes(clv_rule *r, resized *z, const clv_dim *sizes, int32_t n,
+                                  clv_error *err)
 {
     clv_str policy = clv_rule_attr_str(r, "keep_aspect_ratio_policy", "stretch");
     int32_t axis;
@@ -100,7 +101,7 @@ static clv_status by_sizes(clv_rule *r, resized *z, const clv_dim *sizes, int32_
         if (clv_dim_is_number(sizes[i]) && sizes[i] < 0)
             return clv_rule_fail(r, err, "a size is %lld, expected 0 or more", (long long)sizes[i]);
     if (!clv_str_is(policy, "stretch"))
-        return by_aspect(r, z, sizes, clv_str_is(policy, "not_smaller"), err);
+        return resize_by_aspect(r, z, sizes, clv_str_is(policy, "not_smaller"), err);
     for (int32_t i = 0; i < n; i++) {
         CLV_TRY(axis_at(r, z, i, &axis, err));
         z->dims[axis] = sizes[i];
@@ -121,9 +122,9 @@ static clv_status resize_dims(clv_rule *r, resized *z, clv_error *err)
     const clv_dim *sizes;
     if (r->version >= 11 && is_given(r, 3)) {
         if (clv_rule_dims(r, 3, &sizes, &n))
-            return by_sizes(r, z, sizes, n, err);
+            return resize_by_sizes(r, z, sizes, n, err);
     } else if (is_given(r, at_scales) && scales && scales->f) {
-        return by_scales(r, z, scales, err);
+        return resize_by_scales(r, z, scales, err);
     }
     for (int32_t i = 0; i < z->n; i++) {
         CLV_TRY(axis_at(r, z, i, &axis, err));
@@ -146,30 +147,6 @@ clv_status clv_shape_resize(clv_rule *r, clv_error *err)
     return clv_rule_set(r, 0, in->dtype, in->rank, dims, err);
 }
 
-static clv_status upsample_1(clv_rule *r, clv_dim *dims, clv_error *err)
-{
-    double width = (double)clv_rule_attr_float(r, "width_scale", 1);
-    double height = (double)clv_rule_attr_float(r, "height_scale", 1);
-    CLV_TRY(clv_rule_want_rank(r, 0, 4, err));
-    CLV_TRY(check_scale(r, width, err));
-    CLV_TRY(check_scale(r, height, err));
-    dims[2] = scaled(dims[2], height);
-    dims[3] = scaled(dims[3], width);
-    return CLV_OK;
-}
-
-static clv_status upsample_by_list(clv_rule *r, const clv_attr *scales, int32_t rank, clv_dim *dims,
-                                   clv_error *err)
-{
-    if (scales->n != rank)
-        return clv_rule_fail(r, err, "%d scales for an input of rank %d", scales->n, rank);
-    for (int32_t i = 0; i < rank; i++) {
-        CLV_TRY(check_scale(r, (double)scales->floats[i], err));
-        dims[i] = scaled(dims[i], (double)scales->floats[i]);
-    }
-    return CLV_OK;
-}
-
 clv_status clv_shape_upsample(clv_rule *r, clv_error *err)
 {
     const clv_type *in = clv_rule_in(r, 0);
@@ -180,14 +157,26 @@ clv_status clv_shape_upsample(clv_rule *r, clv_error *err)
     if (!clv_type_ranked(in))
         return clv_rule_set_unranked(r, 0, in->dtype, err);
     clv_dims_copy(dims, in->dims, in->rank);
-    if (list && list->kind == CLV_ATTR_FLOATS)
-        CLV_TRY(upsample_by_list(r, list, in->rank, dims, err));
-    else if (r->version < 7)
-        CLV_TRY(upsample_1(r, dims, err));
-    else if (scales && scales->f)
-        CLV_TRY(by_scales(r, &z, scales, err));
-    else
+    if (list && list->kind == CLV_ATTR_FLOATS) {
+        if (list->n != in->rank)
+            return clv_rule_fail(r, err, "%d scales for an input of rank %d", list->n, in->rank);
+        for (int32_t i = 0; i < in->rank; i++) {
+            CLV_TRY(check_scale(r, (double)list->floats[i], err));
+            dims[i] = scaled(dims[i], (double)list->floats[i]);
+        }
+    } else if (r->version < 7) {
+        double width = (double)clv_rule_attr_float(r, "width_scale", 1);
+        double height = (double)clv_rule_attr_float(r, "height_scale", 1);
+        CLV_TRY(clv_rule_want_rank(r, 0, 4, err));
+        CLV_TRY(check_scale(r, width, err));
+        CLV_TRY(check_scale(r, height, err));
+        dims[2] = scaled(dims[2], height);
+        dims[3] = scaled(dims[3], width);
+    } else if (scales && scales->f) {
+        CLV_TRY(resize_by_scales(r, &z, scales, err));
+    } else {
         clv_dims_open(dims, in->rank);
+    }
     return clv_rule_set(r, 0, in->dtype, in->rank, dims, err);
 }
 

@@ -169,20 +169,6 @@ static clv_status mark_axes(clv_rule *r, const int64_t *axes, int32_t n, int32_t
     return CLV_OK;
 }
 
-/* Squeeze without axes: every 1 goes, so every dimension must be known. */
-static clv_status squeeze_ones(clv_rule *r, const clv_type *in, clv_error *err)
-{
-    clv_dim dims[CLV_RANK_MAX];
-    int32_t rank = 0;
-    for (int32_t i = 0; i < in->rank; i++) {
-        if (!clv_dim_is_number(in->dims[i]))
-            return clv_rule_set_unranked(r, 0, in->dtype, err);
-        if (in->dims[i] != 1)
-            dims[rank++] = in->dims[i];
-    }
-    return clv_rule_set(r, 0, in->dtype, rank, dims, err);
-}
-
 clv_status clv_shape_squeeze(clv_rule *r, clv_error *err)
 {
     const clv_type *in = clv_rule_in(r, 0);
@@ -195,8 +181,12 @@ clv_status clv_shape_squeeze(clv_rule *r, clv_error *err)
         return clv_rule_set_rank(r, 0, in->dtype, in->rank - n, err);
     if (!known || !clv_type_ranked(in))
         return clv_rule_set_unranked(r, 0, in->dtype, err);
-    if (n < 0)
-        return squeeze_ones(r, in, err);
+    /* Without axes every 1 goes, so every dimension must be known. */
+    for (int32_t i = 0; n < 0 && i < in->rank; i++) {
+        if (!clv_dim_is_number(in->dims[i]))
+            return clv_rule_set_unranked(r, 0, in->dtype, err);
+        gone[i] = in->dims[i] == 1;
+    }
     CLV_TRY(mark_axes(r, axes, n, in->rank, gone, err));
     for (int32_t i = 0; i < in->rank; i++) {
         if (gone[i] && clv_dim_is_number(in->dims[i]) && in->dims[i] != 1)

@@ -11,7 +11,7 @@
 
 clv_shape_rule clv_shape_reshape;
 clv_shape_rule clv_shape_flatten;
-clv_shape_rule clv_shape_squeeze; /* without axes every 1 goes */
+clv_shape_rule clv_shape_squeeze;
 clv_shape_rule clv_shape_unsqueeze;
 clv_shape_rule clv_shape_expand_dims;
 clv_shape_rule clv_shape_transpose;

@@ -5,12 +5,12 @@
 #include "graph/shape_tools.h"
 
 /* Also of what is empty, the other sizes are small: folds multiply them without looking. */
-static bool small_shape(const clv_type *type, clv_elems *ret)
+static bool small_shape(const clv_type *type, clv_literal *ret)
 {
     int64_t n = clv_type_elems(type), others = 1;
     if (type->kind != CLV_TYPE_TENSOR || n < 0 || n > CLV_VALUE_MAX)
         return false;
-    *ret = (clv_elems){ .n = (int32_t)n, .rank = type->rank, .dtype = type->dtype };
+    *ret = (clv_literal){ .n = (int32_t)n, .rank = type->rank, .dtype = type->dtype };
     for (int32_t i = 0; i < type->rank; i++) {
         ret->dims[i] = type->dims[i];
         if (type->dims[i] > CLV_VALUE_MAX / others)
@@ -20,7 +20,7 @@ static bool small_shape(const clv_type *type, clv_elems *ret)
     return true;
 }
 
-bool clv_elems_in(const clv_rule *r, int32_t k, clv_elems *ret)
+bool clv_literal_in(const clv_rule *r, int32_t k, clv_literal *ret)
 {
     const clv_value *value = clv_rule_value(r, k);
     if (!value || !small_shape(clv_rule_in(r, k), ret) || ret->n != value->n)
@@ -30,9 +30,9 @@ bool clv_elems_in(const clv_rule *r, int32_t k, clv_elems *ret)
     return true;
 }
 
-bool clv_elems_in_or_open(const clv_rule *r, int32_t k, clv_elems_out *room, clv_elems *ret)
+bool clv_literal_in_or_open(const clv_rule *r, int32_t k, clv_literal_out *room, clv_literal *ret)
 {
-    if (clv_elems_in(r, k, ret))
+    if (clv_literal_in(r, k, ret))
         return true;
     clv_dtype dtype = clv_rule_in(r, k)->dtype;
     bool whole = dtype == CLV_DT_INT64 || dtype == CLV_DT_INT32 || dtype == CLV_DT_BOOL;
@@ -43,34 +43,34 @@ bool clv_elems_in_or_open(const clv_rule *r, int32_t k, clv_elems_out *room, clv
     return true;
 }
 
-bool clv_elems_shape_out(const clv_rule *r, int32_t k, clv_elems *ret)
+bool clv_literal_out_shape(const clv_rule *r, int32_t k, clv_literal *ret)
 {
     return clv_rule_has_out(r, k) &&
            small_shape(&r->types->of[clv_op_output(r->graph, r->op, k).i], ret);
 }
 
-clv_status clv_elems_set(clv_rule *r, int32_t k, const clv_elems_out *out, clv_error *err)
+clv_status clv_literal_set(clv_rule *r, int32_t k, const clv_literal_out *out, clv_error *err)
 {
     return out->whole ? clv_rule_set_ints(r, k, out->n, out->i, err)
                       : clv_rule_set_floats(r, k, out->n, out->f, err);
 }
 
-clv_status clv_elems_pick(clv_rule *r, int32_t k, const clv_elems *in, int32_t n,
-                          const int32_t *index, clv_error *err)
+clv_status clv_literal_pick(clv_rule *r, int32_t k, const clv_literal *in, int32_t n,
+                            const int32_t *index, clv_error *err)
 {
-    clv_elems_out out = { .whole = in->i != NULL, .n = n };
+    clv_literal_out out = { .whole = in->i != NULL, .n = n };
     for (int32_t j = 0; j < n; j++) {
         if (index[j] < 0 && !in->i)
             return CLV_OK;
         if (index[j] < 0)
             out.i[j] = CLV_DIM_UNKNOWN;
         else
-            clv_elems_copy(&out, j, in, index[j]);
+            clv_literal_copy(&out, j, in, index[j]);
     }
-    return clv_elems_set(r, k, &out, err);
+    return clv_literal_set(r, k, &out, err);
 }
 
-bool clv_elems_all_numbers(const clv_elems *e)
+bool clv_literal_has_only_numbers(const clv_literal *e)
 {
     for (int32_t j = 0; e->i && j < e->n; j++)
         if (!clv_dim_is_number(e->i[j]))
@@ -78,7 +78,7 @@ bool clv_elems_all_numbers(const clv_elems *e)
     return true;
 }
 
-bool clv_elems_axis(const clv_rule *r, int64_t otherwise, int32_t rank, int32_t *ret)
+bool clv_rule_try_axis(const clv_rule *r, int64_t otherwise, int32_t rank, int32_t *ret)
 {
     int64_t axis = clv_rule_attr_int(r, "axis", otherwise);
     if (axis < -(int64_t)rank || axis >= rank)
@@ -87,7 +87,7 @@ bool clv_elems_axis(const clv_rule *r, int64_t otherwise, int32_t rank, int32_t 
     return true;
 }
 
-void clv_elems_index(const clv_elems *e, int32_t at, int64_t *ret)
+void clv_literal_index(const clv_literal *e, int32_t at, int64_t *ret)
 {
     int64_t left = at;
     for (int32_t i = e->rank - 1; i >= 0; i--) {
@@ -96,10 +96,10 @@ void clv_elems_index(const clv_elems *e, int32_t at, int64_t *ret)
     }
 }
 
-int32_t clv_elems_broadcast(const clv_elems *e, const clv_elems *to, int32_t at)
+int32_t clv_literal_broadcast(const clv_literal *e, const clv_literal *to, int32_t at)
 {
     int64_t index[CLV_RANK_MAX];
-    clv_elems_index(to, at, index);
+    clv_literal_index(to, at, index);
     int64_t place = 0;
     for (int32_t i = 0; i < e->rank; i++)
         place = place * e->dims[i] + (e->dims[i] == 1 ? 0 : index[i + to->rank - e->rank]);

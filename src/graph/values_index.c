@@ -13,60 +13,62 @@ static int64_t wrap(clv_dim index, int64_t length)
 
 clv_status clv_fold_gather(clv_rule *r, clv_error *err)
 {
-    clv_elems in, indices, to;
+    clv_literal in, indices, to;
     int32_t axis, pick[CLV_VALUE_MAX];
-    if (!clv_elems_in(r, 0, &in) || !clv_elems_in(r, 1, &indices) || !indices.i ||
-        !clv_elems_shape_out(r, 0, &to) || !clv_elems_axis(r, 0, in.rank, &axis) ||
+    if (!clv_literal_in(r, 0, &in) || !clv_literal_in(r, 1, &indices) || !indices.i ||
+        !clv_literal_out_shape(r, 0, &to) || !clv_rule_try_axis(r, 0, in.rank, &axis) ||
         to.rank != in.rank + indices.rank - 1)
         return CLV_OK;
     for (int32_t j = 0; j < to.n; j++) {
         /* the output's index is: axes before `axis`, the indices' own axes, axes behind */
         int64_t index[CLV_RANK_MAX], from[CLV_RANK_MAX];
-        clv_elems_index(&to, j, index);
-        int64_t at = wrap(indices.i[clv_elems_at(&indices, index + axis)], in.dims[axis]);
+        clv_literal_index(&to, j, index);
+        int64_t at = wrap(indices.i[clv_literal_at(&indices, index + axis)], in.dims[axis]);
         for (int32_t a = 0; a < in.rank; a++)
             from[a] = a < axis ? index[a] : a == axis ? at : index[a + indices.rank - 1];
-        pick[j] = at < 0 ? -1 : clv_elems_at(&in, from);
+        pick[j] = at < 0 ? -1 : clv_literal_at(&in, from);
     }
-    return clv_elems_pick(r, 0, &in, to.n, pick, err);
+    return clv_literal_pick(r, 0, &in, to.n, pick, err);
 }
 
 /* True when the shapes allow element-wise indices along axis. */
-static bool read_elementwise(const clv_rule *r, clv_elems *in, clv_elems *indices, int32_t *axis)
+static bool read_elementwise(const clv_rule *r, clv_literal *in, clv_literal *indices,
+                             int32_t *axis)
 {
-    return clv_elems_in(r, 0, in) && clv_elems_in(r, 1, indices) && indices->i &&
-           indices->rank == in->rank && clv_elems_axis(r, 0, in->rank, axis);
+    return clv_literal_in(r, 0, in) && clv_literal_in(r, 1, indices) && indices->i &&
+           indices->rank == in->rank && clv_rule_try_axis(r, 0, in->rank, axis);
 }
 
 /* Place in `in` that element j of the indices stands for, -1 when open. */
-static int32_t indexed_by(const clv_elems *in, const clv_elems *indices, int32_t axis, int32_t j)
+static int32_t indexed_by(const clv_literal *in, const clv_literal *indices, int32_t axis,
+                          int32_t j)
 {
     int64_t index[CLV_RANK_MAX];
-    clv_elems_index(indices, j, index);
+    clv_literal_index(indices, j, index);
     index[axis] = wrap(indices->i[j], in->dims[axis]);
     for (int32_t a = 0; a < in->rank; a++)
         if (index[a] < 0 || index[a] >= in->dims[a])
             return -1;
-    return clv_elems_at(in, index);
+    return clv_literal_at(in, index);
 }
 
 clv_status clv_fold_gather_elements(clv_rule *r, clv_error *err)
 {
-    clv_elems in, indices;
+    clv_literal in, indices;
     int32_t axis, pick[CLV_VALUE_MAX];
     if (!read_elementwise(r, &in, &indices, &axis))
         return CLV_OK;
     for (int32_t j = 0; j < indices.n; j++)
         pick[j] = indexed_by(&in, &indices, axis, j);
-    return clv_elems_pick(r, 0, &in, indices.n, pick, err);
+    return clv_literal_pick(r, 0, &in, indices.n, pick, err);
 }
 
-static void copy_all(const clv_elems *in, clv_elems_out *out)
+static void copy_all(const clv_literal *in, clv_literal_out *out)
 {
     out->whole = in->i != NULL;
     out->n = in->n;
     for (int32_t j = 0; j < in->n; j++)
-        clv_elems_copy(out, j, in, j);
+        clv_literal_copy(out, j, in, j);
 }
 
 static bool only_replaces(const clv_rule *r)
@@ -76,24 +78,24 @@ static bool only_replaces(const clv_rule *r)
 
 clv_status clv_fold_scatter_elements(clv_rule *r, clv_error *err)
 {
-    clv_elems in, indices, updates;
-    clv_elems_out out;
+    clv_literal in, indices, updates;
+    clv_literal_out out;
     int32_t axis;
     if (!only_replaces(r) || !read_elementwise(r, &in, &indices, &axis) ||
-        !clv_elems_in(r, 2, &updates) || updates.n != indices.n || !updates.i != !in.i)
+        !clv_literal_in(r, 2, &updates) || updates.n != indices.n || !updates.i != !in.i)
         return CLV_OK;
     copy_all(&in, &out);
     for (int32_t j = 0; j < indices.n; j++) {
         int32_t at = indexed_by(&in, &indices, axis, j);
         if (at < 0)
             return CLV_OK;
-        clv_elems_copy(&out, at, &updates, j);
+        clv_literal_copy(&out, at, &updates, j);
     }
-    return clv_elems_set(r, 0, &out, err);
+    return clv_literal_set(r, 0, &out, err);
 }
 
 /* First element of the slice of `in` that row j of the indices stands for, -1 when open. */
-static int64_t slice_at(const clv_elems *in, const clv_elems *indices, int32_t width, int32_t j)
+static int64_t slice_at(const clv_literal *in, const clv_literal *indices, int32_t width, int32_t j)
 {
     int64_t at = 0;
     for (int32_t a = 0; a < in->rank; a++) {
@@ -107,7 +109,7 @@ static int64_t slice_at(const clv_elems *in, const clv_elems *indices, int32_t w
 
 /* The rows of the indices, and elements of the slice that each stands for; false where they do not
  * fit the input. */
-static bool measure_slices(const clv_elems *in, const clv_elems *indices, int32_t *ret_width,
+static bool measure_slices(const clv_literal *in, const clv_literal *indices, int32_t *ret_width,
                            int32_t *ret_rows, int64_t *ret_size)
 {
     if (!indices->i || indices->rank < 1)
@@ -125,11 +127,11 @@ static bool measure_slices(const clv_elems *in, const clv_elems *indices, int32_
 
 clv_status clv_fold_gather_nd(clv_rule *r, clv_error *err)
 {
-    clv_elems in, indices;
+    clv_literal in, indices;
     int32_t pick[CLV_VALUE_MAX], n = 0, width, rows;
     int64_t size;
-    if (clv_rule_attr_int(r, "batch_dims", 0) != 0 || !clv_elems_in(r, 0, &in) ||
-        !clv_elems_in(r, 1, &indices) || !measure_slices(&in, &indices, &width, &rows, &size))
+    if (clv_rule_attr_int(r, "batch_dims", 0) != 0 || !clv_literal_in(r, 0, &in) ||
+        !clv_literal_in(r, 1, &indices) || !measure_slices(&in, &indices, &width, &rows, &size))
         return CLV_OK;
     if (rows * size > CLV_VALUE_MAX)
         return CLV_OK;
@@ -138,17 +140,17 @@ clv_status clv_fold_gather_nd(clv_rule *r, clv_error *err)
         for (int64_t e = 0; e < size; e++)
             pick[n++] = at < 0 ? -1 : (int32_t)(at + e);
     }
-    return clv_elems_pick(r, 0, &in, n, pick, err);
+    return clv_literal_pick(r, 0, &in, n, pick, err);
 }
 
 clv_status clv_fold_scatter_nd(clv_rule *r, clv_error *err)
 {
-    clv_elems in, indices, updates;
-    clv_elems_out out, room;
+    clv_literal in, indices, updates;
+    clv_literal_out out, room;
     int32_t width, rows;
     int64_t size;
-    if (!only_replaces(r) || !clv_elems_in(r, 0, &in) || !clv_elems_in(r, 1, &indices) ||
-        !clv_elems_in_or_open(r, 2, &room, &updates) || !updates.i != !in.i ||
+    if (!only_replaces(r) || !clv_literal_in(r, 0, &in) || !clv_literal_in(r, 1, &indices) ||
+        !clv_literal_in_or_open(r, 2, &room, &updates) || !updates.i != !in.i ||
         !measure_slices(&in, &indices, &width, &rows, &size))
         return CLV_OK;
     if (rows * size != updates.n)
@@ -159,16 +161,16 @@ clv_status clv_fold_scatter_nd(clv_rule *r, clv_error *err)
         if (at < 0)
             return CLV_OK;
         for (int64_t e = 0; e < size; e++)
-            clv_elems_copy(&out, at + e, &updates, j * size + e);
+            clv_literal_copy(&out, at + e, &updates, j * size + e);
     }
-    return clv_elems_set(r, 0, &out, err);
+    return clv_literal_set(r, 0, &out, err);
 }
 
 clv_status clv_fold_nonzero(clv_rule *r, clv_error *err)
 {
-    clv_elems in;
+    clv_literal in;
     int32_t place[CLV_VALUE_MAX], n = 0;
-    if (!clv_elems_in(r, 0, &in))
+    if (!clv_literal_in(r, 0, &in))
         return CLV_OK;
     for (int32_t j = 0; j < in.n; j++) {
         if (in.i && !clv_dim_is_number(in.i[j]))
@@ -178,14 +180,14 @@ clv_status clv_fold_nonzero(clv_rule *r, clv_error *err)
     }
     clv_dim dims[2] = { in.rank, n };
     CLV_TRY(clv_rule_set(r, 0, CLV_DT_INT64, 2, dims, err));
-    clv_elems_out out = { .whole = true, .n = in.rank * n };
+    clv_literal_out out = { .whole = true, .n = in.rank * n };
     if ((int64_t)in.rank * n > CLV_VALUE_MAX)
         return CLV_OK;
     for (int32_t j = 0; j < n; j++) {
         int64_t index[CLV_RANK_MAX];
-        clv_elems_index(&in, place[j], index);
+        clv_literal_index(&in, place[j], index);
         for (int32_t a = 0; a < in.rank; a++)
             out.i[a * n + j] = index[a];
     }
-    return clv_elems_set(r, 0, &out, err);
+    return clv_literal_set(r, 0, &out, err);
 }

@@ -64,17 +64,17 @@ static bool float_greater_or_equal(double a, double b) { return a >= b; }
 static clv_status fold_relation(clv_rule *r, truth (*i)(clv_dim, clv_dim),
                                 bool (*f)(double, double), clv_error *err)
 {
-    clv_elems a, b, to;
-    clv_elems_out out = { .whole = true };
-    if (!clv_elems_broadcast_plainly(r) || !clv_elems_in(r, 0, &a) || !clv_elems_in(r, 1, &b) ||
-        !clv_elems_shape_out(r, 0, &to) || !a.i != !b.i || (!a.i && !f))
+    clv_literal a, b, to;
+    clv_literal_out out = { .whole = true };
+    if (!clv_rule_broadcasts_plainly(r) || !clv_literal_in(r, 0, &a) || !clv_literal_in(r, 1, &b) ||
+        !clv_literal_out_shape(r, 0, &to) || !a.i != !b.i || (!a.i && !f))
         return CLV_OK;
     out.n = to.n;
     for (int32_t j = 0; j < to.n; j++) {
-        int32_t x = clv_elems_broadcast(&a, &to, j), y = clv_elems_broadcast(&b, &to, j);
+        int32_t x = clv_literal_broadcast(&a, &to, j), y = clv_literal_broadcast(&b, &to, j);
         out.i[j] = a.i ? truth_dim(i(a.i[x], b.i[y])) : f(a.f[x], b.f[y]);
     }
-    return clv_elems_set(r, 0, &out, err);
+    return clv_literal_set(r, 0, &out, err);
 }
 
 clv_status clv_fold_equal(clv_rule *r, clv_error *err)
@@ -112,31 +112,31 @@ clv_status clv_fold_xor(clv_rule *r, clv_error *err)
 
 clv_status clv_fold_where(clv_rule *r, clv_error *err)
 {
-    clv_elems condition, yes, no, to;
-    clv_elems_out out, room_yes, room_no;
-    if (!clv_elems_in(r, 0, &condition) || !condition.i ||
-        !clv_elems_in_or_open(r, 1, &room_yes, &yes) ||
-        !clv_elems_in_or_open(r, 2, &room_no, &no) || !clv_elems_shape_out(r, 0, &to) ||
+    clv_literal condition, yes, no, to;
+    clv_literal_out out, room_yes, room_no;
+    if (!clv_literal_in(r, 0, &condition) || !condition.i ||
+        !clv_literal_in_or_open(r, 1, &room_yes, &yes) ||
+        !clv_literal_in_or_open(r, 2, &room_no, &no) || !clv_literal_out_shape(r, 0, &to) ||
         !yes.i != !no.i)
         return CLV_OK;
     out.whole = yes.i != NULL;
     out.n = to.n;
     for (int32_t j = 0; j < to.n; j++) {
-        truth c = is_true(condition.i[clv_elems_broadcast(&condition, &to, j)]);
-        int32_t y = clv_elems_broadcast(&yes, &to, j), n = clv_elems_broadcast(&no, &to, j);
+        truth c = is_true(condition.i[clv_literal_broadcast(&condition, &to, j)]);
+        int32_t y = clv_literal_broadcast(&yes, &to, j), n = clv_literal_broadcast(&no, &to, j);
         if (c != MAYBE)
-            clv_elems_copy(&out, j, c == YES ? &yes : &no, c == YES ? y : n);
+            clv_literal_copy(&out, j, c == YES ? &yes : &no, c == YES ? y : n);
         else if (!yes.i)
             return CLV_OK;
         else
             out.i[j] = yes.i[y] == no.i[n] ? yes.i[y] : CLV_DIM_UNKNOWN;
     }
-    return clv_elems_set(r, 0, &out, err);
+    return clv_literal_set(r, 0, &out, err);
 }
 
 /* -- casts -- */
 
-static clv_dim cast_to_whole(clv_dtype dtype, const clv_elems *in, int32_t j)
+static clv_dim cast_to_whole(clv_dtype dtype, const clv_literal *in, int32_t j)
 {
     if (!in->i && dtype == CLV_DT_BOOL)
         return in->f[j] != 0;
@@ -149,15 +149,15 @@ static clv_dim cast_to_whole(clv_dtype dtype, const clv_elems *in, int32_t j)
 
 clv_status clv_fold_cast(clv_rule *r, clv_error *err)
 {
-    clv_elems in, to;
-    clv_elems_out out;
-    if (!clv_elems_in(r, 0, &in) || !clv_elems_shape_out(r, 0, &to))
+    clv_literal in, to;
+    clv_literal_out out;
+    if (!clv_literal_in(r, 0, &in) || !clv_literal_out_shape(r, 0, &to))
         return CLV_OK;
     bool is_float = clv_dtype_is_float(to.dtype);
     out.whole = clv_dtype_bits(to.dtype) > 0 && !is_float && to.dtype != CLV_DT_COMPLEX64 &&
                 to.dtype != CLV_DT_COMPLEX128;
     out.n = in.n;
-    if (!out.whole && (!is_float || !clv_elems_all_numbers(&in)))
+    if (!out.whole && (!is_float || !clv_literal_has_only_numbers(&in)))
         return CLV_OK;
     for (int32_t j = 0; j < in.n; j++) {
         if (out.whole)
@@ -165,7 +165,7 @@ clv_status clv_fold_cast(clv_rule *r, clv_error *err)
         else
             out.f[j] = clv_elem_round(to.dtype, in.i ? (double)in.i[j] : in.f[j]);
     }
-    return clv_elems_set(r, 0, &out, err);
+    return clv_literal_set(r, 0, &out, err);
 }
 
 clv_status clv_fold_cast_like(clv_rule *r, clv_error *err) { return clv_fold_cast(r, err); }

@@ -7,22 +7,22 @@
  * tensors. */
 static clv_status set_int_list(clv_rule *r, const int64_t *list, int32_t n, clv_error *err)
 {
-    clv_elems_out out = { .whole = true, .n = n };
+    clv_literal_out out = { .whole = true, .n = n };
     if (n > CLV_VALUE_MAX)
         return CLV_OK;
     for (int32_t j = 0; j < n; j++)
         out.i[j] = clv_dim_is_number(list[j]) ? list[j] : CLV_DIM_SYMBOL0 + INT32_MAX;
-    return clv_elems_set(r, 0, &out, err);
+    return clv_literal_set(r, 0, &out, err);
 }
 
 static clv_status set_float_list(clv_rule *r, const float *list, int32_t n, clv_error *err)
 {
-    clv_elems_out out = { .whole = false, .n = n };
+    clv_literal_out out = { .whole = false, .n = n };
     if (n > CLV_VALUE_MAX)
         return CLV_OK;
     for (int32_t j = 0; j < n; j++)
         out.f[j] = (double)list[j];
-    return clv_elems_set(r, 0, &out, err);
+    return clv_literal_set(r, 0, &out, err);
 }
 
 clv_status clv_fold_constant(clv_rule *r, clv_error *err)
@@ -76,29 +76,29 @@ clv_status clv_fold_size(clv_rule *r, clv_error *err)
 
 clv_status clv_fold_range(clv_rule *r, clv_error *err)
 {
-    clv_elems to, start, delta;
-    if (!clv_elems_shape_out(r, 0, &to) || !clv_elems_in(r, 0, &start) ||
-        !clv_elems_in(r, 2, &delta) || start.n != 1 || delta.n != 1 || !start.i != !delta.i ||
-        !clv_elems_all_numbers(&start) || !clv_elems_all_numbers(&delta))
+    clv_literal to, start, delta;
+    if (!clv_literal_out_shape(r, 0, &to) || !clv_literal_in(r, 0, &start) ||
+        !clv_literal_in(r, 2, &delta) || start.n != 1 || delta.n != 1 || !start.i != !delta.i ||
+        !clv_literal_has_only_numbers(&start) || !clv_literal_has_only_numbers(&delta))
         return CLV_OK;
-    clv_elems_out out = { .whole = start.i != NULL, .n = to.n };
+    clv_literal_out out = { .whole = start.i != NULL, .n = to.n };
     for (int32_t j = 0; j < to.n; j++) {
         if (start.i)
             out.i[j] = clv_dim_add(start.i[0], clv_dim_mul(delta.i[0], j));
         else
             out.f[j] = clv_elem_round(to.dtype, start.f[0] + j * delta.f[0]);
     }
-    return clv_elems_set(r, 0, &out, err);
+    return clv_literal_set(r, 0, &out, err);
 }
 
 clv_status clv_fold_constant_of_shape(clv_rule *r, clv_error *err)
 {
-    clv_elems to;
-    clv_elems_out out;
+    clv_literal to;
+    clv_literal_out out;
     const clv_attr *attr = clv_rule_attr(r, "value");
     bool given = attr && attr->kind == CLV_ATTR_TENSOR;
     const clv_value *value = given ? attr->tensor->value : NULL;
-    if (!clv_elems_shape_out(r, 0, &to) || (given && (!value || value->n != 1)))
+    if (!clv_literal_out_shape(r, 0, &to) || (given && (!value || value->n != 1)))
         return CLV_OK;
     out.whole = given && value->i;
     out.n = to.n;
@@ -108,7 +108,7 @@ clv_status clv_fold_constant_of_shape(clv_rule *r, clv_error *err)
         else
             out.f[j] = given ? value->f[0] : 0;
     }
-    return clv_elems_set(r, 0, &out, err);
+    return clv_literal_set(r, 0, &out, err);
 }
 
 clv_status clv_fold_if(clv_rule *r, clv_error *err)

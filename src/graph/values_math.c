@@ -12,9 +12,9 @@ typedef clv_dim (*int_function)(clv_dim); /* of a number */
 
 static clv_status fold_unary(clv_rule *r, float_function f, int_function i, clv_error *err)
 {
-    clv_elems in;
-    clv_elems_out out;
-    if (!clv_elems_in(r, 0, &in) || (in.i ? !i : !f))
+    clv_literal in;
+    clv_literal_out out;
+    if (!clv_literal_in(r, 0, &in) || (in.i ? !i : !f))
         return CLV_OK;
     out.whole = in.i != NULL;
     out.n = in.n;
@@ -25,7 +25,7 @@ static clv_status fold_unary(clv_rule *r, float_function f, int_function i, clv_
         else
             out.f[j] = clv_elem_round(in.dtype, f(in.f[j]));
     }
-    return clv_elems_set(r, 0, &out, err);
+    return clv_literal_set(r, 0, &out, err);
 }
 
 /* The smallest numbers of all are codes, so a number can be negated. */
@@ -69,11 +69,11 @@ typedef struct {
 } binary;
 
 /* acc, of the output's shape, becomes acc op in. */
-static void accumulate(const binary *op, const clv_elems *to, const clv_elems *in,
-                       clv_elems_out *acc)
+static void accumulate(const binary *op, const clv_literal *to, const clv_literal *in,
+                       clv_literal_out *acc)
 {
     for (int32_t j = 0; j < to->n; j++) {
-        int32_t at = clv_elems_broadcast(in, to, j);
+        int32_t at = clv_literal_broadcast(in, to, j);
         if (acc->whole)
             acc->i[j] = clv_elem_fit(to->dtype, op->i(acc->i[j], in->i[at]));
         else
@@ -82,13 +82,13 @@ static void accumulate(const binary *op, const clv_elems *to, const clv_elems *i
 }
 
 /* Output 0's shape, and all inputs op'ed together into acc. False when something is not known. */
-static bool combine(clv_rule *r, const binary *op, clv_elems *to, clv_elems_out *acc)
+static bool combine(clv_rule *r, const binary *op, clv_literal *to, clv_literal_out *acc)
 {
-    clv_elems in;
-    if (!clv_elems_broadcast_plainly(r) || !clv_elems_shape_out(r, 0, to))
+    clv_literal in;
+    if (!clv_rule_broadcasts_plainly(r) || !clv_literal_out_shape(r, 0, to))
         return false;
     for (int32_t k = 0; k < clv_rule_n_in(r); k++) {
-        if (!clv_elems_in(r, k, &in) || (k > 0 && acc->whole != (in.i != NULL)))
+        if (!clv_literal_in(r, k, &in) || (k > 0 && acc->whole != (in.i != NULL)))
             return false;
         if (in.i ? !op->i : !op->f)
             return false;
@@ -99,16 +99,16 @@ static bool combine(clv_rule *r, const binary *op, clv_elems *to, clv_elems_out 
         acc->whole = in.i != NULL;
         acc->n = to->n;
         for (int32_t j = 0; j < to->n; j++)
-            clv_elems_copy(acc, j, &in, clv_elems_broadcast(&in, to, j));
+            clv_literal_copy(acc, j, &in, clv_literal_broadcast(&in, to, j));
     }
     return clv_rule_n_in(r) > 0;
 }
 
 static clv_status fold_binary(clv_rule *r, const binary *op, clv_error *err)
 {
-    clv_elems to;
-    clv_elems_out acc;
-    return combine(r, op, &to, &acc) ? clv_elems_set(r, 0, &acc, err) : CLV_OK;
+    clv_literal to;
+    clv_literal_out acc;
+    return combine(r, op, &to, &acc) ? clv_literal_set(r, 0, &acc, err) : CLV_OK;
 }
 
 static bool numbers(clv_dim a, clv_dim b) { return clv_dim_is_number(a) && clv_dim_is_number(b); }
@@ -200,13 +200,13 @@ clv_status clv_fold_mod(clv_rule *r, clv_error *err)
 
 clv_status clv_fold_mean(clv_rule *r, clv_error *err)
 {
-    clv_elems to;
-    clv_elems_out acc;
+    clv_literal to;
+    clv_literal_out acc;
     if (!combine(r, &(binary){ float_add, NULL }, &to, &acc))
         return CLV_OK;
     for (int32_t j = 0; j < acc.n; j++)
         acc.f[j] = clv_elem_round(to.dtype, acc.f[j] / clv_rule_n_in(r));
-    return clv_elems_set(r, 0, &acc, err);
+    return clv_literal_set(r, 0, &acc, err);
 }
 
 /* Input k of Clip as a limit, otherwise where it is not given; before version 11 limits of floats
@@ -226,11 +226,11 @@ static bool read_float_limit(const clv_rule *r, int32_t k, double otherwise, dou
 
 clv_status clv_fold_clip(clv_rule *r, clv_error *err)
 {
-    clv_elems in;
-    clv_elems_out out;
+    clv_literal in;
+    clv_literal_out out;
     clv_dim low = 0, high = 0;
     double least = 0, most = 0;
-    if (!clv_elems_in(r, 0, &in))
+    if (!clv_literal_in(r, 0, &in))
         return CLV_OK;
     bool known =
         in.i ? read_limit(r, 1, INT64_MIN / 2, &low) && read_limit(r, 2, INT64_MAX, &high)
@@ -247,5 +247,5 @@ clv_status clv_fold_clip(clv_rule *r, clv_error *err)
         else
             out.i[j] = CLV_DIM_UNKNOWN;
     }
-    return clv_elems_set(r, 0, &out, err);
+    return clv_literal_set(r, 0, &out, err);
 }

@@ -19,69 +19,69 @@ clv_status clv_fold_flatten(clv_rule *r, clv_error *err) { return clv_fold_ident
 
 clv_status clv_fold_transpose(clv_rule *r, clv_error *err)
 {
-    clv_elems in, to;
+    clv_literal in, to;
     const int64_t *perm;
     int32_t n_perm, pick[CLV_VALUE_MAX];
-    if (!clv_elems_in(r, 0, &in) || !clv_elems_shape_out(r, 0, &to) || to.n != in.n)
+    if (!clv_literal_in(r, 0, &in) || !clv_literal_out_shape(r, 0, &to) || to.n != in.n)
         return CLV_OK;
     bool given = clv_rule_attr_ints(r, "perm", &perm, &n_perm) && n_perm == in.rank;
     for (int32_t j = 0; j < to.n; j++) {
         int64_t index[CLV_RANK_MAX], from[CLV_RANK_MAX] = { 0 };
-        clv_elems_index(&to, j, index);
+        clv_literal_index(&to, j, index);
         for (int32_t a = 0; a < in.rank; a++) {
             int64_t source = given ? perm[a] : in.rank - 1 - a;
             if (source < 0 || source >= in.rank)
                 return CLV_OK;
             from[source] = index[a];
         }
-        pick[j] = clv_elems_at(&in, from);
+        pick[j] = clv_literal_at(&in, from);
     }
-    return clv_elems_pick(r, 0, &in, to.n, pick, err);
+    return clv_literal_pick(r, 0, &in, to.n, pick, err);
 }
 
 clv_status clv_fold_expand(clv_rule *r, clv_error *err)
 {
-    clv_elems in, to;
+    clv_literal in, to;
     int32_t pick[CLV_VALUE_MAX];
-    if (!clv_elems_in(r, 0, &in) || !clv_elems_shape_out(r, 0, &to))
+    if (!clv_literal_in(r, 0, &in) || !clv_literal_out_shape(r, 0, &to))
         return CLV_OK;
     for (int32_t j = 0; j < to.n; j++)
-        pick[j] = clv_elems_broadcast(&in, &to, j);
-    return clv_elems_pick(r, 0, &in, to.n, pick, err);
+        pick[j] = clv_literal_broadcast(&in, &to, j);
+    return clv_literal_pick(r, 0, &in, to.n, pick, err);
 }
 
 clv_status clv_fold_tile(clv_rule *r, clv_error *err)
 {
-    clv_elems in, to;
+    clv_literal in, to;
     int32_t pick[CLV_VALUE_MAX];
-    if (!clv_elems_in(r, 0, &in) || !clv_elems_shape_out(r, 0, &to) || to.rank != in.rank ||
+    if (!clv_literal_in(r, 0, &in) || !clv_literal_out_shape(r, 0, &to) || to.rank != in.rank ||
         in.n == 0)
         return CLV_OK;
     for (int32_t j = 0; j < to.n; j++) {
         int64_t index[CLV_RANK_MAX];
-        clv_elems_index(&to, j, index);
+        clv_literal_index(&to, j, index);
         for (int32_t a = 0; a < in.rank; a++)
             index[a] %= in.dims[a];
-        pick[j] = clv_elems_at(&in, index);
+        pick[j] = clv_literal_at(&in, index);
     }
-    return clv_elems_pick(r, 0, &in, to.n, pick, err);
+    return clv_literal_pick(r, 0, &in, to.n, pick, err);
 }
 
 /* -- Concat -- */
 
 clv_status clv_fold_concat(clv_rule *r, clv_error *err)
 {
-    clv_elems in, to;
-    clv_elems_out out, room;
+    clv_literal in, to;
+    clv_literal_out out, room;
     int32_t axis, n_in = clv_rule_n_in(r);
-    if (!clv_elems_shape_out(r, 0, &to) || !clv_elems_axis(r, 1, to.rank, &axis))
+    if (!clv_literal_out_shape(r, 0, &to) || !clv_rule_try_axis(r, 1, to.rank, &axis))
         return CLV_OK;
     int64_t rows = 1, row = 1, at = 0; /* rows of the output, elements of one, and done of one */
     for (int32_t a = 0; a < to.rank; a++)
         *(a < axis ? &rows : &row) *= to.dims[a];
     bool any_known = false;
     for (int32_t k = 0; k < n_in; k++) {
-        if (!clv_elems_in_or_open(r, k, &room, &in) || (k > 0 && out.whole != (in.i != NULL)))
+        if (!clv_literal_in_or_open(r, k, &room, &in) || (k > 0 && out.whole != (in.i != NULL)))
             return CLV_OK;
         int64_t width = rows ? in.n / rows : 0;
         if (at + width > row)
@@ -89,33 +89,33 @@ clv_status clv_fold_concat(clv_rule *r, clv_error *err)
         out.whole = in.i != NULL;
         any_known |= in.i != room.i;
         for (int64_t j = 0; j < in.n; j++)
-            clv_elems_copy(&out, j / width * row + at + j % width, &in, j);
+            clv_literal_copy(&out, j / width * row + at + j % width, &in, j);
         at += width;
     }
     out.n = to.n;
-    return at == row && any_known ? clv_elems_set(r, 0, &out, err) : CLV_OK;
+    return at == row && any_known ? clv_literal_set(r, 0, &out, err) : CLV_OK;
 }
 
 /* -- Split -- */
 
 clv_status clv_fold_split(clv_rule *r, clv_error *err)
 {
-    clv_elems in, to;
+    clv_literal in, to;
     int32_t axis, pick[CLV_VALUE_MAX];
     int64_t from = 0;
-    if (!clv_elems_in(r, 0, &in) || !clv_elems_axis(r, 0, in.rank, &axis))
+    if (!clv_literal_in(r, 0, &in) || !clv_rule_try_axis(r, 0, in.rank, &axis))
         return CLV_OK;
     for (int32_t k = 0; k < clv_rule_n_out(r); k++) {
-        if (!clv_elems_shape_out(r, k, &to) || to.rank != in.rank ||
+        if (!clv_literal_out_shape(r, k, &to) || to.rank != in.rank ||
             from + to.dims[axis] > in.dims[axis])
             return CLV_OK;
         for (int32_t j = 0; j < to.n; j++) {
             int64_t index[CLV_RANK_MAX];
-            clv_elems_index(&to, j, index);
+            clv_literal_index(&to, j, index);
             index[axis] += from;
-            pick[j] = clv_elems_at(&in, index);
+            pick[j] = clv_literal_at(&in, index);
         }
-        CLV_TRY(clv_elems_pick(r, k, &in, to.n, pick, err));
+        CLV_TRY(clv_literal_pick(r, k, &in, to.n, pick, err));
         from += to.dims[axis];
     }
     return CLV_OK;
@@ -128,7 +128,7 @@ typedef struct {
 } slicing;
 
 /* Version 1 has attributes, later ones inputs 1 to 4. Ends are in the output's shape. */
-static bool read_slicing(const clv_rule *r, const clv_elems *in, slicing *ret)
+static bool read_slicing(const clv_rule *r, const clv_literal *in, slicing *ret)
 {
     const int64_t *starts, *axes = NULL, *steps = NULL;
     int32_t n, n_axes = 0, n_steps = 0;
@@ -161,23 +161,23 @@ static bool read_slicing(const clv_rule *r, const clv_elems *in, slicing *ret)
 
 clv_status clv_fold_slice(clv_rule *r, clv_error *err)
 {
-    clv_elems in, to;
+    clv_literal in, to;
     slicing s;
     int32_t pick[CLV_VALUE_MAX];
-    if (!clv_elems_in(r, 0, &in) || !clv_elems_shape_out(r, 0, &to) || to.rank != in.rank ||
+    if (!clv_literal_in(r, 0, &in) || !clv_literal_out_shape(r, 0, &to) || to.rank != in.rank ||
         !read_slicing(r, &in, &s))
         return CLV_OK;
     for (int32_t j = 0; j < to.n; j++) {
         int64_t index[CLV_RANK_MAX];
-        clv_elems_index(&to, j, index);
+        clv_literal_index(&to, j, index);
         for (int32_t a = 0; a < in.rank; a++) {
             index[a] = s.start[a] + index[a] * s.step[a];
             if (index[a] < 0 || index[a] >= in.dims[a])
                 return CLV_OK;
         }
-        pick[j] = clv_elems_at(&in, index);
+        pick[j] = clv_literal_at(&in, index);
     }
-    return clv_elems_pick(r, 0, &in, to.n, pick, err);
+    return clv_literal_pick(r, 0, &in, to.n, pick, err);
 }
 
 /* -- Pad -- */
@@ -188,11 +188,11 @@ clv_status clv_fold_slice(clv_rule *r, clv_error *err)
 /* Pads are an attribute before version 11. */
 clv_status clv_fold_pad(clv_rule *r, clv_error *err)
 {
-    clv_elems in, to;
-    clv_elems_out out = { .whole = true };
+    clv_literal in, to;
+    clv_literal_out out = { .whole = true };
     const int64_t *pads;
     int32_t n;
-    if (!clv_elems_in(r, 0, &in) || !in.i || !clv_elems_shape_out(r, 0, &to) ||
+    if (!clv_literal_in(r, 0, &in) || !in.i || !clv_literal_out_shape(r, 0, &to) ||
         to.rank != in.rank || clv_rule_has_in(r, 3) ||
         !clv_str_is(clv_rule_attr_str(r, "mode", "constant"), "constant") ||
         (!clv_rule_attr_ints(r, "pads", &pads, &n) && !clv_rule_ints(r, 1, &pads, &n)) ||
@@ -203,31 +203,31 @@ clv_status clv_fold_pad(clv_rule *r, clv_error *err)
     for (int32_t j = 0; j < to.n; j++) {
         int64_t index[CLV_RANK_MAX];
         bool inside = true;
-        clv_elems_index(&to, j, index);
+        clv_literal_index(&to, j, index);
         for (int32_t a = 0; a < in.rank; a++) {
             index[a] = pads[a] > -PADS_MAX && pads[a] < PADS_MAX ? index[a] - pads[a] : -1;
             inside &= index[a] >= 0 && index[a] < in.dims[a];
         }
-        out.i[j] = inside ? in.i[clv_elems_at(&in, index)] : fill;
+        out.i[j] = inside ? in.i[clv_literal_at(&in, index)] : fill;
     }
-    return clv_elems_set(r, 0, &out, err);
+    return clv_literal_set(r, 0, &out, err);
 }
 
 /* -- Trilu -- */
 
 clv_status clv_fold_trilu(clv_rule *r, clv_error *err)
 {
-    clv_elems in;
-    clv_elems_out out;
+    clv_literal in;
+    clv_literal_out out;
     clv_dim k = clv_rule_has_in(r, 1) ? clv_rule_scalar(r, 1) : 0;
     bool upper = clv_rule_attr_int(r, "upper", 1) != 0;
-    if (!clv_elems_in(r, 0, &in) || in.rank < 2 || !clv_dim_is_number(k))
+    if (!clv_literal_in(r, 0, &in) || in.rank < 2 || !clv_dim_is_number(k))
         return CLV_OK;
     out.whole = in.i != NULL;
     out.n = in.n;
     for (int32_t j = 0; j < in.n; j++) {
         int64_t index[CLV_RANK_MAX];
-        clv_elems_index(&in, j, index);
+        clv_literal_index(&in, j, index);
         int64_t over = index[in.rank - 1] - index[in.rank - 2]; /* above the main diagonal by */
         bool keep = upper ? over >= k : over <= k;
         if (in.i)
@@ -235,5 +235,5 @@ clv_status clv_fold_trilu(clv_rule *r, clv_error *err)
         else
             out.f[j] = keep ? in.f[j] : 0;
     }
-    return clv_elems_set(r, 0, &out, err);
+    return clv_literal_set(r, 0, &out, err);
 }

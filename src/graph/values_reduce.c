@@ -35,17 +35,17 @@ static bool read_axes(const clv_rule *r, int32_t rank, bool *reduced)
 }
 
 /* Place in the result of element j, which is row-major over the axes that stay. */
-static int32_t place_of(const clv_elems *in, const bool *reduced, int32_t j)
+static int32_t place_of(const clv_literal *in, const bool *reduced, int32_t j)
 {
     int64_t index[CLV_RANK_MAX], at = 0;
-    clv_elems_index(in, j, index);
+    clv_literal_index(in, j, index);
     for (int32_t a = 0; a < in->rank; a++)
         at = reduced[a] ? at : at * in->dims[a] + index[a];
     return (int32_t)at;
 }
 
 /* Sums become means, or stay; fractions are rounded to their type. */
-static void round_results(const reduction *op, const clv_elems *in, clv_elems_out *out)
+static void round_results(const reduction *op, const clv_literal *in, clv_literal_out *out)
 {
     int32_t count = out->n ? in->n / out->n : 1;
     for (int32_t j = 0; j < out->n; j++) {
@@ -58,10 +58,10 @@ static void round_results(const reduction *op, const clv_elems *in, clv_elems_ou
 
 static clv_status fold_reduce(clv_rule *r, const reduction *op, clv_error *err)
 {
-    clv_elems in, to;
-    clv_elems_out out;
+    clv_literal in, to;
+    clv_literal_out out;
     bool reduced[CLV_RANK_MAX], seen[CLV_VALUE_MAX] = { false };
-    if (!clv_elems_in(r, 0, &in) || !clv_elems_shape_out(r, 0, &to) ||
+    if (!clv_literal_in(r, 0, &in) || !clv_literal_out_shape(r, 0, &to) ||
         !read_axes(r, in.rank, reduced) || (in.n == 0 && !op->empty))
         return CLV_OK;
     out.whole = in.i != NULL;
@@ -75,7 +75,7 @@ static clv_status fold_reduce(clv_rule *r, const reduction *op, clv_error *err)
     for (int32_t j = 0; j < in.n; j++) {
         int32_t at = place_of(&in, reduced, j);
         if (!seen[at])
-            clv_elems_copy(&out, at, &in, j);
+            clv_literal_copy(&out, at, &in, j);
         else if (in.i)
             out.i[at] = clv_elem_fit(in.dtype, op->i(out.i[at], in.i[j]));
         else
@@ -83,7 +83,7 @@ static clv_status fold_reduce(clv_rule *r, const reduction *op, clv_error *err)
         seen[at] = true;
     }
     round_results(op, &in, &out);
-    return clv_elems_set(r, 0, &out, err);
+    return clv_literal_set(r, 0, &out, err);
 }
 
 clv_status clv_fold_reduce_sum(clv_rule *r, clv_error *err)
@@ -117,14 +117,15 @@ clv_status clv_fold_reduce_mean(clv_rule *r, clv_error *err)
 /* sign 1 looks for the largest, -1 for the smallest. Of equals the first, or the last if asked. */
 static clv_status fold_arg(clv_rule *r, int sign, clv_error *err)
 {
-    clv_elems in, to;
-    clv_elems_out out = { .whole = true };
+    clv_literal in, to;
+    clv_literal_out out = { .whole = true };
     bool reduced[CLV_RANK_MAX] = { false };
     int32_t best[CLV_VALUE_MAX];
     int64_t axis = clv_rule_attr_int(r, "axis", 0);
     bool last = clv_rule_attr_int(r, "select_last_index", 0) != 0;
-    if (!clv_elems_in(r, 0, &in) || !clv_elems_shape_out(r, 0, &to) ||
-        !clv_elems_all_numbers(&in) || axis < -(int64_t)in.rank || axis >= in.rank || in.n == 0)
+    if (!clv_literal_in(r, 0, &in) || !clv_literal_out_shape(r, 0, &to) ||
+        !clv_literal_has_only_numbers(&in) || axis < -(int64_t)in.rank || axis >= in.rank ||
+        in.n == 0)
         return CLV_OK;
     axis += axis < 0 ? in.rank : 0;
     reduced[axis] = true;
@@ -141,10 +142,10 @@ static clv_status fold_arg(clv_rule *r, int sign, clv_error *err)
     out.n = to.n;
     for (int32_t j = 0; j < to.n; j++) {
         int64_t index[CLV_RANK_MAX];
-        clv_elems_index(&in, best[j], index);
+        clv_literal_index(&in, best[j], index);
         out.i[j] = index[axis];
     }
-    return clv_elems_set(r, 0, &out, err);
+    return clv_literal_set(r, 0, &out, err);
 }
 
 clv_status clv_fold_arg_max(clv_rule *r, clv_error *err) { return fold_arg(r, 1, err); }
@@ -153,8 +154,8 @@ clv_status clv_fold_arg_min(clv_rule *r, clv_error *err) { return fold_arg(r, -1
 /* -- running sums -- */
 
 /* Runs along one line of n elements, `step` apart from `from` on. */
-static void run_line(const clv_elems *in, clv_elems_out *out, int32_t from, int32_t step, int64_t n,
-                     bool exclusive)
+static void run_line(const clv_literal *in, clv_literal_out *out, int32_t from, int32_t step,
+                     int64_t n, bool exclusive)
 {
     clv_dim sum_i = 0;
     double sum_f = 0;
@@ -173,10 +174,10 @@ static void run_line(const clv_elems *in, clv_elems_out *out, int32_t from, int3
 
 clv_status clv_fold_cum_sum(clv_rule *r, clv_error *err)
 {
-    clv_elems in;
-    clv_elems_out out;
+    clv_literal in;
+    clv_literal_out out;
     clv_dim axis = clv_rule_scalar(r, 1);
-    if (!clv_elems_in(r, 0, &in) || !clv_dim_is_number(axis) || axis < -(int64_t)in.rank ||
+    if (!clv_literal_in(r, 0, &in) || !clv_dim_is_number(axis) || axis < -(int64_t)in.rank ||
         axis >= in.rank)
         return CLV_OK;
     axis += axis < 0 ? in.rank : 0;
@@ -191,5 +192,5 @@ clv_status clv_fold_cum_sum(clv_rule *r, clv_error *err)
     for (int32_t j = 0; j < in.n; j++)
         if (j / step % length == (reverse ? length - 1 : 0))
             run_line(&in, &out, j, reverse ? -step : step, length, exclusive);
-    return clv_elems_set(r, 0, &out, err);
+    return clv_literal_set(r, 0, &out, err);
 }
