@@ -37,7 +37,7 @@ struct clv_rule {
 
 /* The types of the rules that ops.def names; a family's header declares its rules by them:
  * `clv_shape_rule clv_shape_gather;` is `clv_status clv_shape_gather(clv_rule *r, clv_error *err);`
- */
+ * A rule that has no comment there follows the definition of the operator of its name. */
 typedef clv_status clv_shape_rule(clv_rule *r, clv_error *err);
 typedef clv_status clv_fold_rule(clv_rule *r, clv_error *err);
 

@@ -23,8 +23,8 @@ clv_shape_rule clv_shape_qattention; /* of integers, in the dtype of the bias or
 /* Without padding: the tokens of all sequences in one list. */
 clv_shape_rule clv_shape_packed_attention;
 clv_shape_rule clv_shape_packed_mha; /* queries [tokens, hidden], or packed [tokens,H,3,D] */
-clv_shape_rule
-    clv_shape_remove_padding; /* to tokens [?,H], offsets [B,S], ends [B+1], longest [1] */
+/* to tokens [?,H], offsets [B,S], ends [B+1], longest [1] */
+clv_shape_rule clv_shape_remove_padding;
 clv_shape_rule clv_shape_restore_padding;
 
 /* Biases by position. */

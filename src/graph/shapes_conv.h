@@ -24,8 +24,8 @@ clv_shape_rule clv_shape_qlinear_average_pool;
 clv_shape_rule clv_shape_nhwc_max_pool;
 clv_shape_rule clv_shape_global_pool; /* what is slid over becomes 1 */
 clv_shape_rule clv_shape_qlinear_global_average_pool;
-clv_shape_rule
-    clv_shape_max_unpool; /* the other way; input 2, where given, is the output's shape */
+/* the other way; input 2, where given, is the output's shape */
+clv_shape_rule clv_shape_max_unpool;
 
 /* One result for each row of input 1, a region, with the channels of input 0. */
 clv_shape_rule clv_shape_max_roi_pool;

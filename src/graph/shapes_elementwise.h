@@ -23,8 +23,8 @@ clv_shape_rule clv_shape_murmur_hash3;
 
 /* A quantised tensor comes with a scale and a zero point as further inputs, so the second operand
  * is input 3. */
-clv_shape_rule
-    clv_shape_quantize_linear; /* dtype of the zero point, else the attribute's, else UINT8 */
+/* dtype of the zero point, else the attribute's, else UINT8 */
+clv_shape_rule clv_shape_quantize_linear;
 clv_shape_rule clv_shape_dequantize_linear; /* dtype of the scale; FLOAT before 19 without one */
 clv_shape_rule clv_shape_dynamic_quantize_linear; /* with the scale and zero point it found */
 clv_shape_rule clv_shape_qlinear_binary;

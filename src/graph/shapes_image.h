@@ -10,10 +10,10 @@
 #include "graph/rule.h"
 
 clv_shape_rule clv_shape_resize;
-clv_shape_rule
-    clv_shape_upsample; /* scales: two attributes in version 1, a list in 7, an input in 9 */
-clv_shape_rule
-    clv_shape_grid_sample; /* x [N,C,(D,)H,W], grid [N,(D',)H',W',2 or 3]: [N,C,(D',)H',W'] */
+/* scales: two attributes in version 1, a list in 7, an input in 9 */
+clv_shape_rule clv_shape_upsample;
+/* x [N,C,(D,)H,W], grid [N,(D',)H',W',2 or 3]: [N,C,(D',)H',W'] */
+clv_shape_rule clv_shape_grid_sample;
 /* theta [N,2,3] and size (N,C,H,W) give [N,H,W,2]; theta [N,3,4] and (N,C,D,H,W) [N,D,H,W,3]. */
 clv_shape_rule clv_shape_affine_grid;
 clv_shape_rule clv_shape_image_decoder;

@@ -10,8 +10,8 @@ clv_shape_rule clv_shape_torch_embedding;
 clv_shape_rule clv_shape_gather_block_quantized;
 clv_shape_rule clv_shape_gather_elements; /* the shape of the indices */
 clv_shape_rule clv_shape_gather_nd;
-clv_shape_rule
-    clv_shape_array_feature_extractor; /* columns of the last axis; a vector is one row */
+/* columns of the last axis; a vector is one row */
+clv_shape_rule clv_shape_array_feature_extractor;
 /* ids [B,S], table [V,H] in input 2: output [B,S,H], mask index [B], the sum before normalising */
 clv_shape_rule clv_shape_embed_layer_norm;
 clv_shape_rule clv_shape_qembed_layer_norm;
@@ -24,7 +24,7 @@ clv_shape_rule clv_shape_nonzero;
 clv_shape_rule clv_shape_compress;
 clv_shape_rule clv_shape_non_max_suppression;  /* rows of batch, class, box */
 clv_shape_rule clv_shape_dynamic_time_warping; /* the places of a path through a matrix */
-clv_shape_rule
-    clv_shape_bifurcation_detector; /* the tokens taken over, and where they were found */
+/* the tokens taken over, and where they were found */
+clv_shape_rule clv_shape_bifurcation_detector;
 
 #endif

@@ -19,8 +19,8 @@ clv_shape_rule clv_shape_tree_ensemble_classifier;
 /* Scores [N, targets]. */
 clv_shape_rule clv_shape_linear_regressor;
 clv_shape_rule clv_shape_svm_regressor;
-clv_shape_rule
-    clv_shape_tree_ensemble; /* TreeEnsembleRegressor gives floats, TreeEnsemble what it gets */
+/* TreeEnsembleRegressor gives floats, TreeEnsemble what it gets */
+clv_shape_rule clv_shape_tree_ensemble;
 clv_shape_rule clv_shape_one_hot_encoder;
 clv_shape_rule clv_shape_zip_map; /* a sequence with one map, from class to score, for each row */
 

@@ -6,8 +6,8 @@
 #include "graph/rule.h"
 
 clv_shape_rule clv_shape_concat;
-clv_shape_rule
-    clv_shape_qlinear_concat; /* the output's scale and zero point, then three an input */
+/* the output's scale and zero point, then three an input */
+clv_shape_rule clv_shape_qlinear_concat;
 clv_shape_rule clv_shape_split;
 clv_shape_rule clv_shape_tile; /* in version 1 one axis is tiled */
 clv_shape_rule clv_shape_expand;

@@ -10,8 +10,8 @@
 #include "graph/rule.h"
 
 clv_shape_rule clv_shape_rnn;
-clv_shape_rule
-    clv_shape_dynamic_quantize_lstm; /* recurrence weights [directions, hidden, 4 * hidden] */
+/* recurrence weights [directions, hidden, 4 * hidden] */
+clv_shape_rule clv_shape_dynamic_quantize_lstm;
 
 /* The state handed on is the newest, or a window of them, newest last. */
 /* Queries [B,T,Hq*D] and values [B,T,H*E] with a state [B,H,D,E]. Queries may share a state, and
@@ -20,7 +20,7 @@ clv_shape_rule clv_shape_linear_attention;
 /* X [B,C,T], or [B,T,C...] with the channels last, and weights [C,1,K]. The next call still sees
  * the last steps of each channel. Over more spatial axes the state is open. */
 clv_shape_rule clv_shape_causal_conv;
-clv_shape_rule
-    clv_shape_linear_attention_gate; /* the decay, and the update rate: as their inputs */
+/* the decay, and the update rate: as their inputs */
+clv_shape_rule clv_shape_linear_attention_gate;
 
 #endif

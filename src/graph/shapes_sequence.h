@@ -14,8 +14,8 @@ clv_shape_rule clv_shape_sequence_at;
 clv_shape_rule clv_shape_sequence_length;
 clv_shape_rule clv_shape_split_to_sequence;
 clv_shape_rule clv_shape_concat_from_sequence;
-clv_shape_rule
-    clv_shape_sequence_map; /* the body sees one element of each sequence, other inputs whole */
+/* the body sees one element of each sequence, other inputs whole */
+clv_shape_rule clv_shape_sequence_map;
 
 clv_shape_rule clv_shape_optional;
 clv_shape_rule clv_shape_optional_get_element; /* since 18 also of what it would hold */

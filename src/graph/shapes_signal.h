@@ -4,8 +4,8 @@
 
 #include "graph/rule.h"
 
-clv_shape_rule
-    clv_shape_dft; /* the axis is an attribute (1) before version 20, then an input (-2) */
+/* the axis is an attribute (1) before version 20, then an input (-2) */
+clv_shape_rule clv_shape_dft;
 clv_shape_rule clv_shape_stft;
 clv_shape_rule clv_shape_mel_weight_matrix;
 clv_shape_rule clv_shape_window;
