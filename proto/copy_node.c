@@ -37,7 +37,7 @@ static clv_status put_name(clv_copying *c, const clv_message *m, const clv_field
 {
     clv_str name;
     CLV_TRY(clv_message_str(m, f, &name, err));
-    clv_str to = clv_body_names_get(&c->names, name);
+    clv_str to = clv_body_renames_get(&c->names, name);
     if (to.at == name.at)
         return clv_put_field(c->put, m, f, err);
     return clv_put_str(c->put, f->number, to, err);
@@ -62,14 +62,14 @@ static const named annotation_names = { &onnx__tensor_annotation__descriptor, Q_
 static clv_status put_named(clv_copying *c, const clv_message *m, const clv_field *f,
                             const named *names, clv_error *err)
 {
-    clv_put_message to = { 0 };
+    clv_open_message to = { 0 };
     clv_message sub = clv_message_sub(m, f, names->type);
     clv_field inner;
-    CLV_TRY(clv_put_open(c->put, f->number, &to, err));
+    CLV_TRY(clv_put_begin(c->put, f->number, &to, err));
     for (;;) {
         CLV_TRY(clv_message_next(&sub, &inner, err));
         if (!inner.number)
-            return clv_put_close(c->put, &to, err);
+            return clv_put_end(c->put, &to, err);
         if (inner.number == names->name)
             CLV_TRY(put_name(c, &sub, &inner, err));
         else if (inner.number == names->part)
@@ -106,16 +106,16 @@ static clv_status copy_graph(clv_copying *c, const clv_message *m, const clv_fie
 static clv_status copy_attr(clv_copying *c, const clv_message *m, const clv_field *f,
                             const attr_look *look, clv_error *err)
 {
-    clv_put_message to = { 0 };
+    clv_open_message to = { 0 };
     clv_message attr = clv_message_sub(m, f, &onnx__attribute_proto__descriptor);
     clv_field inner;
     if (!look->has_graph)
         return clv_put_field(c->put, m, f, err);
-    CLV_TRY(clv_put_open(c->put, f->number, &to, err));
+    CLV_TRY(clv_put_begin(c->put, f->number, &to, err));
     for (;;) {
         CLV_TRY(clv_message_next(&attr, &inner, err));
         if (!inner.number)
-            return clv_put_close(c->put, &to, err);
+            return clv_put_end(c->put, &to, err);
         if (inner.number == A_GRAPH || inner.number == A_GRAPHS)
             CLV_TRY(copy_graph(c, &attr, &inner, err));
         else
@@ -146,14 +146,14 @@ static clv_status inner_node_field(clv_copying *c, const clv_message *m, const c
 static clv_status copy_inner_node(clv_copying *c, const clv_message *m, const clv_field *f,
                                   clv_error *err)
 {
-    clv_put_message to = { 0 };
+    clv_open_message to = { 0 };
     clv_message node = clv_message_sub(m, f, &onnx__node_proto__descriptor);
     clv_field inner;
-    CLV_TRY(clv_put_open(c->put, f->number, &to, err));
+    CLV_TRY(clv_put_begin(c->put, f->number, &to, err));
     for (;;) {
         CLV_TRY(clv_message_next(&node, &inner, err));
         if (!inner.number)
-            return clv_put_close(c->put, &to, err);
+            return clv_put_end(c->put, &to, err);
         CLV_TRY(inner_node_field(c, &node, &inner, err));
     }
 }
@@ -200,15 +200,15 @@ static clv_status graph_fields(clv_copying *c, clv_message graph, clv_error *err
 static clv_status copy_graph(clv_copying *c, const clv_message *m, const clv_field *f,
                              clv_error *err)
 {
-    clv_put_message to = { 0 };
+    clv_open_message to = { 0 };
     clv_message graph = clv_message_sub(m, f, &onnx__graph_proto__descriptor);
-    CLV_TRY(clv_graph_enter(c->places->file, &graph, &c->depth, err));
-    CLV_TRY(clv_put_open(c->put, f->number, &to, err));
-    CLV_TRY(clv_body_names_move(&c->names, graph, 1, err));
+    CLV_TRY(clv_graph_enter(c->index->file, &graph, &c->depth, err));
+    CLV_TRY(clv_put_begin(c->put, f->number, &to, err));
+    CLV_TRY(clv_body_renames_move(&c->names, graph, 1, err));
     CLV_TRY(graph_fields(c, graph, err));
-    CLV_TRY(clv_body_names_move(&c->names, graph, -1, err));
+    CLV_TRY(clv_body_renames_move(&c->names, graph, -1, err));
     c->depth--;
-    return clv_put_close(c->put, &to, err);
+    return clv_put_end(c->put, &to, err);
 }
 
 /* -- nodes of the main graph -- */
@@ -275,8 +275,8 @@ clv_status clv_copy_node(clv_copying *c, const clv_new_node *node, const clv_gra
 {
     clv_message source;
     clv_mark mark = clv_arena_mark(c->scratch);
-    CLV_TRY(clv_places_node(c->places, clv_op_at(g, node->source)->file_index, &source, err));
-    CLV_TRY(clv_body_names_start(&c->names, node, g, c->around, c->scratch, err));
+    CLV_TRY(clv_message_index_node(c->index, clv_op_at(g, node->source)->file_index, &source, err));
+    CLV_TRY(clv_body_renames_init(&c->names, node, g, c->around, c->scratch, err));
     c->depth = 1; /* the main graph */
     CLV_TRY(node_fields(c, source, node, err));
     clv_arena_rewind(c->scratch, mark);
@@ -287,17 +287,17 @@ clv_status clv_copy_node(clv_copying *c, const clv_new_node *node, const clv_gra
 
 clv_status clv_copy_function(clv_copying *c, int32_t i, clv_error *err)
 {
-    clv_put_message to = { 0 };
+    clv_open_message to = { 0 };
     clv_message m;
     clv_field f;
-    CLV_TRY(clv_places_function(c->places, i, &m, err));
-    c->names = (clv_body_names){ .n = 0 }; /* it sees nothing around it */
+    CLV_TRY(clv_message_index_function(c->index, i, &m, err));
+    c->names = (clv_body_renames){ .n = 0 }; /* it sees nothing around it */
     c->depth = 0;
-    CLV_TRY(clv_put_open(c->put, M_FUNCTION, &to, err));
+    CLV_TRY(clv_put_begin(c->put, M_FUNCTION, &to, err));
     for (;;) {
         CLV_TRY(clv_message_next(&m, &f, err));
         if (!f.number)
-            return clv_put_close(c->put, &to, err);
+            return clv_put_end(c->put, &to, err);
         if (f.number == F_NODE)
             CLV_TRY(copy_inner_node(c, &m, &f, err));
         else

@@ -2,15 +2,15 @@
 #ifndef CLV_PROTO_COPY_NODE_H
 #define CLV_PROTO_COPY_NODE_H
 
-#include "proto/body_names.h"
-#include "proto/new_message.h"
+#include "proto/body_renames.h"
+#include "proto/write_values.h"
 
 typedef struct {
-    clv_put *put;
-    const clv_places *places;
-    const clv_map *around; /* names of the new graph */
-    clv_arena *scratch;    /* rewound after each node */
-    clv_body_names names;  /* of the node that is copied */
+    clv_message_writer *put;
+    const clv_message_index *index;
+    const clv_map *around;  /* names of the new graph */
+    clv_arena *scratch;     /* rewound after each node */
+    clv_body_renames names; /* of the node that is copied */
     int32_t depth;
 } clv_copying;
 

@@ -1,14 +1,14 @@
 #include "proto/function_devices.h"
-#include "proto/mesh_notes.h"
+#include "proto/mesh_metadata.h"
 #include "proto/onnx.pb-c.h"
-#include "proto/rewrite.h"
+#include "proto/rewrite_annotations.h"
 
 #include <assert.h>
 
-/* Annotating and stripping are the same walk (rewrite.h). It runs up to three times: once as if to
- * strip, which says what the original was and refuses a file that cannot be given back; once to
- * measure the result; once to write it. Nothing goes to the sink before all that can be wrong with
- * the file has been looked at.
+/* Annotating and stripping are the same walk (rewrite_annotations.h). It runs up to three times:
+ * once as if to strip, which says what the original was and refuses a file that cannot be given
+ * back; once to measure the result; once to write it. Nothing goes to the sink before all that can
+ * be wrong with the file has been looked at.
  */
 #define IR_MULTI_DEVICE ONNX__VERSION__IR_VERSION_MULTI_DEVICE
 #define DEFAULT_NAME    "cleave"
@@ -44,7 +44,7 @@ static clv_status check_plan(const clv_onnx_file *file, const clv_model *model,
 /* The walk as if to strip: total is the size of the original. */
 static clv_status find_original(clv_rewrite *rw, const clv_model *model, clv_error *err)
 {
-    const clv_survey *s = rw->survey;
+    const clv_annotation_state *s = rw->state;
     rw->gather_names = true;
     CLV_TRY(clv_rewrite_model(rw, s->ir_bytes, s->ir_n, err));
     rw->gather_names = false;
@@ -75,8 +75,8 @@ static clv_status append(clv_rewrite *rw, uint32_t field, const ProtobufCMessage
     if (!bytes)
         return clv_fail_nomem(err, "the annotation of a model");
     protobuf_c_message_pack(message, bytes);
-    CLV_TRY(clv_output_bytes(rw->out, head, head_n, err));
-    return clv_output_bytes(rw->out, bytes, n, err);
+    CLV_TRY(clv_sink_buffer_add(rw->out, head, head_n, err));
+    return clv_sink_buffer_add(rw->out, bytes, n, err);
 }
 
 /* protobuf-c takes strings that it could write to; packing only reads them. */
@@ -109,7 +109,7 @@ static clv_status append_metadata(clv_rewrite *rw, const char *key, const char *
 
 static clv_status append_note(clv_rewrite *rw, clv_error *err)
 {
-    const char *text = clv_annotation_text(rw->note, rw->arena);
+    const char *text = clv_annotation_note_text(rw->note, rw->arena);
     if (!text)
         return clv_fail_nomem(err, "the annotation of a model");
     return append_metadata(rw, CLV_ANNOTATION_KEY, text, err);
@@ -119,7 +119,7 @@ static clv_status append_ends(clv_rewrite *rw, clv_error *err)
 {
     if (!rw->add)
         return CLV_OK;
-    const clv_mesh_notes *meshes = rw->add->meshes;
+    const clv_mesh_metadata *meshes = rw->add->meshes;
     CLV_TRY(append_configuration(rw, err));
     for (int32_t i = 0; i < meshes->n; i++)
         CLV_TRY(append_metadata(rw, meshes->key[i], meshes->value[i], err));
@@ -143,8 +143,8 @@ static clv_status check_size(const clv_rewrite *rw, clv_error *err)
 static clv_status measure_and_write(clv_rewrite *rw, const clv_sink *sink, const uint8_t *ir,
                                     size_t ir_n, clv_error *err)
 {
-    clv_output out;
-    CLV_TRY(clv_output_init(&out, rw->file, sink, rw->arena, err));
+    clv_sink_buffer out;
+    CLV_TRY(clv_sink_buffer_init(&out, rw->file, sink, rw->arena, err));
     rw->out = NULL;
     CLV_TRY(clv_rewrite_model(rw, ir, ir_n, err));
     uint64_t measured = rw->total;
@@ -155,12 +155,12 @@ static clv_status measure_and_write(clv_rewrite *rw, const clv_sink *sink, const
     assert(rw->total == measured);
     (void)measured;
     CLV_TRY(append_ends(rw, err));
-    return clv_output_end(&out, err);
+    return clv_sink_buffer_flush(&out, err);
 }
 
 /* What the ir_version field is to be, and the note of what it was. */
-static void raise_version(const clv_survey *s, bool raise_ir, clv_annotation *note, uint8_t *ir,
-                          size_t *ir_n)
+static void raise_version(const clv_annotation_state *s, bool raise_ir, clv_annotation_note *note,
+                          uint8_t *ir, size_t *ir_n)
 {
     *ir_n = s->ir_n;
     if (s->ir_n)
@@ -178,17 +178,17 @@ clv_status clv_onnx_annotate(const clv_onnx_file *file, const clv_model *model,
                              const clv_plan *plan, bool raise_ir, const clv_sink *sink,
                              clv_arena *arena, clv_error *err)
 {
-    clv_survey survey;
-    clv_annotation note = { .size = 0 };
-    clv_mesh_notes meshes;
+    clv_annotation_state state;
+    clv_annotation_note note = { .size = 0 };
+    clv_mesh_metadata meshes;
     uint8_t ir[CLV_VARINT_MAX];
     size_t ir_n;
     int32_t *function_device;
     CLV_TRY(check_plan(file, model, plan, err));
-    CLV_TRY(clv_survey_file(file, arena, &survey, err));
+    CLV_TRY(clv_annotation_state_read(file, arena, &state, err));
     CLV_TRY(clv_function_devices(model, plan, arena, &function_device, err));
 
-    clv_rewrite rw = { .survey = &survey, .arena = arena, .file = file };
+    clv_rewrite rw = { .state = &state, .arena = arena, .file = file };
     CLV_TRY(find_original(&rw, model, err));
     note.size = (int64_t)rw.total;
     clv_new_entries add = { .plan = plan,
@@ -196,20 +196,20 @@ clv_status clv_onnx_annotate(const clv_onnx_file *file, const clv_model *model,
                             .n_functions = model->n_functions };
     const char *wanted =
         plan->configuration && *plan->configuration ? plan->configuration : DEFAULT_NAME;
-    CLV_TRY(clv_survey_free_name(&survey, wanted, arena, &add.name, err));
-    CLV_TRY(clv_note_messages(plan, arena, &add.notes, err));
+    CLV_TRY(clv_annotation_state_unused_name(&state, wanted, arena, &add.name, err));
+    CLV_TRY(clv_node_specs_of_plan(plan, arena, &add.notes, err));
     CLV_TRY(clv_mesh_copies_make(plan, arena, &add.copies, err));
-    CLV_TRY(clv_mesh_notes_make(plan, arena, &meshes, err));
+    CLV_TRY(clv_mesh_metadata_make(plan, arena, &meshes, err));
     add.meshes = &meshes;
     note.name = add.name;
-    raise_version(&survey, raise_ir, &note, ir, &ir_n);
+    raise_version(&state, raise_ir, &note, ir, &ir_n);
     rw.add = &add;
     rw.note = &note;
     return measure_and_write(&rw, sink, ir, ir_n, err);
 }
 
 /* The note is of no use: the file is taken as it is. */
-static void forget_note(clv_survey *s)
+static void forget_note(clv_annotation_state *s)
 {
     s->is_ours = false;
     s->end = s->model.wire.end;
@@ -222,7 +222,7 @@ static clv_status find_any(clv_rewrite *rw, clv_error *err)
 {
     uint64_t whole = rw->total;
     rw->drop_all = true;
-    CLV_TRY(clv_rewrite_model(rw, rw->survey->ir_bytes, rw->survey->ir_n, err));
+    CLV_TRY(clv_rewrite_model(rw, rw->state->ir_bytes, rw->state->ir_n, err));
     return rw->total < whole
                ? CLV_OK
                : clv_fail(err, CLV_EFORMAT, "%s has no multi-device annotation", rw->file->name);
@@ -231,21 +231,20 @@ static clv_status find_any(clv_rewrite *rw, clv_error *err)
 clv_status clv_onnx_strip(const clv_onnx_file *file, bool all, const clv_sink *sink,
                           clv_arena *arena, clv_error *err)
 {
-    clv_survey survey;
-    CLV_TRY(clv_survey_file(file, arena, &survey, err));
-    clv_rewrite rw = { .survey = &survey, .arena = arena, .file = file };
-    bool has_note = survey.is_ours || survey.has_stray_note;
+    clv_annotation_state state;
+    CLV_TRY(clv_annotation_state_read(file, arena, &state, err));
+    clv_rewrite rw = { .state = &state, .arena = arena, .file = file };
+    bool has_note = state.is_ours || state.has_stray_note;
     if (!has_note && !all)
         return clv_fail(err, CLV_EFORMAT, "%s has no annotation of cleave", file->name);
-    CLV_TRY(clv_rewrite_model(&rw, survey.ir_bytes, survey.ir_n, err));
+    CLV_TRY(clv_rewrite_model(&rw, state.ir_bytes, state.ir_n, err));
     if (!has_note)
         CLV_TRY(find_any(&rw, err));
-    bool intact =
-        survey.is_ours && !survey.has_stray_note && rw.total == (uint64_t)survey.note.size;
+    bool intact = state.is_ours && !state.has_stray_note && rw.total == (uint64_t)state.note.size;
     if (!intact && !all)
         return changed(file, err);
     if (!intact)
-        forget_note(&survey);
+        forget_note(&state);
     rw.drop_all = all;
-    return measure_and_write(&rw, sink, survey.ir_bytes, survey.ir_n, err);
+    return measure_and_write(&rw, sink, state.ir_bytes, state.ir_n, err);
 }

@@ -46,9 +46,9 @@ typedef struct {
 /* The file with the plan's annotations: ModelProto.configuration gets one entry, each NodeProto one
  * device_configurations entry: the specs and the stage that plan->annotations gives for the node,
  * whole tensors on its device where it gives none, or copies on each device of its mesh. What specs
- * cannot say of meshes stands in metadata_props (mesh_notes.h). IR version raised to 11 if lower.
- * All other bytes are as they were, in their order. What strip needs to give back the same bytes
- * (the old IR version, and which entries are ours) is kept in one metadata_props entry
+ * cannot say of meshes stands in metadata_props (mesh_metadata.h). IR version raised to 11 if
+ * lower. All other bytes are as they were, in their order. What strip needs to give back the same
+ * bytes (the old IR version, and which entries are ours) is kept in one metadata_props entry
  * "cleave.annotation". Annotations of others are kept. A file that cleave has annotated before gets
  * the new annotation instead of the old. Streams: memory is 8 bytes a node, the plan's annotations
  * once more and the entry of one node, never weights. CLV_EUSAGE: the plan is for another model, or

@@ -1,13 +1,13 @@
 #include "proto/onnx_properties.h"
 
+#include "proto/message_writer.h"
 #include "proto/onnx.pb-c.h"
-#include "proto/put.h"
 
 enum { M_GRAPH = 7, M_METADATA = 14, G_NODE = 1, N_METADATA = 9, S_KEY = 1 };
 
 typedef struct {
     const clv_properties *p;
-    clv_put *e;
+    clv_message_writer *e;
     int32_t n_nodes; /* seen so far */
 } putting;
 
@@ -32,9 +32,9 @@ static clv_status has_key(const clv_message *m, const clv_field *f, clv_str key,
 
 static clv_status put_node(putting *w, clv_message m, clv_str value, clv_error *err)
 {
-    clv_put_message at;
+    clv_open_message at;
     clv_field f;
-    CLV_TRY(clv_put_open(w->e, G_NODE, &at, err));
+    CLV_TRY(clv_put_begin(w->e, G_NODE, &at, err));
     for (;;) {
         bool replaced = false;
         CLV_TRY(clv_message_next(&m, &f, err));
@@ -46,14 +46,14 @@ static clv_status put_node(putting *w, clv_message m, clv_str value, clv_error *
             CLV_TRY(clv_put_field(w->e, &m, &f, err));
     }
     CLV_TRY(clv_put_pair(w->e, N_METADATA, w->p->key, value, err));
-    return clv_put_close(w->e, &at, err);
+    return clv_put_end(w->e, &at, err);
 }
 
 static clv_status put_graph(putting *w, clv_message m, clv_error *err)
 {
-    clv_put_message at;
+    clv_open_message at;
     clv_field f;
-    CLV_TRY(clv_put_open(w->e, M_GRAPH, &at, err));
+    CLV_TRY(clv_put_begin(w->e, M_GRAPH, &at, err));
     for (;;) {
         CLV_TRY(clv_message_next(&m, &f, err));
         if (!f.number)
@@ -67,7 +67,7 @@ static clv_status put_graph(putting *w, clv_message m, clv_error *err)
         else
             CLV_TRY(clv_put_field(w->e, &m, &f, err));
     }
-    return clv_put_close(w->e, &at, err);
+    return clv_put_end(w->e, &at, err);
 }
 
 static clv_status is_replaced(const putting *w, const clv_message *m, const clv_field *f, bool *ret,
@@ -106,15 +106,15 @@ static clv_status put_model(putting *w, const clv_onnx_file *file, clv_error *er
 clv_status clv_onnx_put_properties(const clv_onnx_file *file, const clv_properties *p,
                                    const clv_sink *sink, clv_arena *arena, clv_error *err)
 {
-    clv_put e = { .arena = arena };
+    clv_message_writer e = { .arena = arena };
     putting w = { .p = p, .e = &e };
-    clv_output out;
+    clv_sink_buffer out;
     CLV_TRY(put_model(&w, file, err));
     if (p->key.n > 0 && w.n_nodes != p->n_nodes)
         return clv_fail(err, CLV_EUSAGE, "%s has %d nodes, expected the %d that were planned",
                         file->name, w.n_nodes, p->n_nodes);
-    CLV_TRY(clv_output_init(&out, file, sink, arena, err));
-    clv_put_start(&e, &out);
+    CLV_TRY(clv_sink_buffer_init(&out, file, sink, arena, err));
+    clv_message_writer_start(&e, &out);
     CLV_TRY(put_model(&w, file, err));
-    return clv_output_end(&out, err);
+    return clv_sink_buffer_flush(&out, err);
 }

@@ -6,8 +6,8 @@
 #include "proto/copy_node.h"
 #include "proto/read.h"
 
-/* The new file is put together twice, as put.h says: whatever is wrong with what was asked for
- * shows while it is measured, before anything goes to the sink.
+/* The new file is put together twice, as message_writer.h says: whatever is wrong with what was
+ * asked for shows while it is measured, before anything goes to the sink.
  */
 enum {
     M_IR = 1,
@@ -24,22 +24,22 @@ enum {
     G_INPUT = 11,
     G_OUTPUT = 12,
     G_VALUE = 13,
-    G_SPARSE = CLV_PLACES_SPARSE
+    G_SPARSE = CLV_SPARSE_INITIALIZER
 };
 enum { N_INPUT = 1, N_OUTPUT = 2, N_NAME = 3, N_TYPE = 4, N_DOMAIN = 7 };
 enum { O_DOMAIN = 1, O_VERSION = 2 };
 
 typedef struct {
     const clv_new_model *m;
-    clv_put put;
-    clv_places places;
+    clv_message_writer put;
+    clv_message_index index;
     clv_copying copying;
     const bool *function_is_called;
 } writing;
 
 /* -- nodes -- */
 
-static clv_status put_names(clv_put *e, uint32_t field, const clv_str *names, int32_t n,
+static clv_status put_names(clv_message_writer *e, uint32_t field, const clv_str *names, int32_t n,
                             clv_error *err)
 {
     for (int32_t i = 0; i < n; i++)
@@ -47,16 +47,16 @@ static clv_status put_names(clv_put *e, uint32_t field, const clv_str *names, in
     return CLV_OK;
 }
 
-static clv_status put_text(clv_put *e, uint32_t field, clv_str text, clv_error *err)
+static clv_status put_text(clv_message_writer *e, uint32_t field, clv_str text, clv_error *err)
 {
     return text.n ? clv_put_str(e, field, text, err) : CLV_OK;
 }
 
 static clv_status put_node(writing *w, const clv_new_node *node, clv_error *err)
 {
-    clv_put *e = &w->put;
-    clv_put_message m = { 0 };
-    CLV_TRY(clv_put_open(e, G_NODE, &m, err));
+    clv_message_writer *e = &w->put;
+    clv_open_message m = { 0 };
+    CLV_TRY(clv_put_begin(e, G_NODE, &m, err));
     CLV_TRY(put_names(e, N_INPUT, node->in, node->n_in, err));
     CLV_TRY(put_names(e, N_OUTPUT, node->out, node->n_out, err));
     CLV_TRY(put_text(e, N_NAME, node->name, err));
@@ -64,9 +64,9 @@ static clv_status put_node(writing *w, const clv_new_node *node, clv_error *err)
     if (node->source.i >= 0)
         CLV_TRY(clv_copy_node(&w->copying, node, w->m->model->main, err));
     for (int32_t i = 0; i < node->n_attrs; i++)
-        CLV_TRY(clv_new_attr_put(e, &w->places, &node->attrs[i], err));
+        CLV_TRY(clv_put_new_attr(e, &w->index, &node->attrs[i], err));
     CLV_TRY(put_text(e, N_DOMAIN, clv_read_domain(node->domain), err));
-    return clv_put_close(e, &m, err);
+    return clv_put_end(e, &m, err);
 }
 
 static clv_status check_nodes(const clv_new_model *m, clv_error *err)
@@ -91,7 +91,7 @@ static clv_status put_tensors(writing *w, uint32_t field, clv_error *err)
     for (int32_t i = 0; i < w->m->n_tensors; i++) {
         const clv_new_tensor *t = &w->m->tensors[i];
         if (clv_new_tensor_is_sparse(w->m->model, t) == (field == G_SPARSE))
-            CLV_TRY(clv_new_tensor_put(&w->put, &w->places, field, t, err));
+            CLV_TRY(clv_put_new_tensor(&w->put, &w->index, field, t, err));
     }
     return CLV_OK;
 }
@@ -100,16 +100,16 @@ static clv_status put_values(writing *w, uint32_t field, const clv_new_value *va
                              clv_error *err)
 {
     for (int32_t i = 0; i < n; i++)
-        if (field != G_VALUE || clv_new_type_is_whole(values[i].type))
-            CLV_TRY(clv_new_value_put(&w->put, w->m->model, field, &values[i], err));
+        if (field != G_VALUE || clv_type_is_complete(values[i].type))
+            CLV_TRY(clv_put_value_info(&w->put, w->m->model, field, &values[i], err));
     return CLV_OK;
 }
 
 static clv_status put_graph(writing *w, clv_error *err)
 {
     const clv_new_model *m = w->m;
-    clv_put_message graph = { 0 };
-    CLV_TRY(clv_put_open(&w->put, M_GRAPH, &graph, err));
+    clv_open_message graph = { 0 };
+    CLV_TRY(clv_put_begin(&w->put, M_GRAPH, &graph, err));
     for (int32_t i = 0; i < m->n_nodes; i++)
         CLV_TRY(put_node(w, &m->nodes[i], err));
     CLV_TRY(put_text(&w->put, G_NAME, m->graph_name.n ? m->graph_name : m->model->main->name, err));
@@ -118,7 +118,7 @@ static clv_status put_graph(writing *w, clv_error *err)
     CLV_TRY(put_values(w, G_OUTPUT, m->outputs, m->n_outputs, err));
     CLV_TRY(put_values(w, G_VALUE, m->values, m->n_values, err));
     CLV_TRY(put_tensors(w, G_SPARSE, err));
-    return clv_put_close(&w->put, &graph, err);
+    return clv_put_end(&w->put, &graph, err);
 }
 
 /* -- the model -- */
@@ -126,7 +126,7 @@ static clv_status put_graph(writing *w, clv_error *err)
 /* Its fields from one number to another. */
 static clv_status keep_fields(writing *w, uint32_t from, uint32_t to, clv_error *err)
 {
-    clv_message m = w->places.model;
+    clv_message m = w->index.model;
     clv_field f;
     for (;;) {
         CLV_TRY(clv_message_next(&m, &f, err));
@@ -137,13 +137,13 @@ static clv_status keep_fields(writing *w, uint32_t from, uint32_t to, clv_error 
     }
 }
 
-static clv_status put_opset(clv_put *e, clv_str domain, int64_t version, clv_error *err)
+static clv_status put_opset(clv_message_writer *e, clv_str domain, int64_t version, clv_error *err)
 {
-    clv_put_message m = { 0 };
-    CLV_TRY(clv_put_open(e, M_OPSET, &m, err));
+    clv_open_message m = { 0 };
+    CLV_TRY(clv_put_begin(e, M_OPSET, &m, err));
     CLV_TRY(clv_put_str(e, O_DOMAIN, domain, err));
     CLV_TRY(clv_put_int(e, O_VERSION, version, err));
-    return clv_put_close(e, &m, err);
+    return clv_put_end(e, &m, err);
 }
 
 static bool has_opset(const clv_new_model *m, int32_t n_new, clv_str domain)
@@ -200,7 +200,7 @@ static int64_t ir_version(const clv_new_model *m)
 
 static clv_status put_functions(writing *w, clv_error *err)
 {
-    for (int32_t i = 0; i < w->places.n_functions; i++)
+    for (int32_t i = 0; i < w->index.n_functions; i++)
         if (w->function_is_called[i])
             CLV_TRY(clv_copy_function(&w->copying, i, err));
     return CLV_OK;
@@ -222,15 +222,15 @@ static clv_status put_model(writing *w, clv_error *err)
 static clv_status measure_and_write(writing *w, const clv_sink *sink, clv_arena *arena,
                                     clv_error *err)
 {
-    clv_output out;
-    CLV_TRY(clv_output_init(&out, w->m->source, sink, arena, err));
+    clv_sink_buffer out;
+    CLV_TRY(clv_sink_buffer_init(&out, w->m->source, sink, arena, err));
     CLV_TRY(put_model(w, err));
     uint64_t measured = w->put.total;
-    clv_put_start(&w->put, &out);
+    clv_message_writer_start(&w->put, &out);
     CLV_TRY(put_model(w, err));
     assert(w->put.total == measured);
     (void)measured;
-    return clv_output_end(&out, err);
+    return clv_sink_buffer_flush(&out, err);
 }
 
 static clv_status write_in(const clv_new_model *m, const clv_sink *sink, clv_arena *arena,
@@ -240,12 +240,12 @@ static clv_status write_in(const clv_new_model *m, const clv_sink *sink, clv_are
     bool *is_called;
     clv_map around;
     CLV_TRY(check_nodes(m, err));
-    CLV_TRY(clv_places_find(m->source, m->model, arena, &w.places, err));
+    CLV_TRY(clv_message_index_build(m->source, m->model, arena, &w.index, err));
     CLV_TRY(clv_called_functions(m, arena, &is_called, err));
     w.function_is_called = is_called;
-    CLV_TRY(clv_body_names_around(m, arena, &around, err));
+    CLV_TRY(clv_new_model_names(m, arena, &around, err));
     w.copying =
-        (clv_copying){ .put = &w.put, .places = &w.places, .around = &around, .scratch = scratch };
+        (clv_copying){ .put = &w.put, .index = &w.index, .around = &around, .scratch = scratch };
     return measure_and_write(&w, sink, arena, err);
 }
 

@@ -58,7 +58,7 @@ typedef struct {
     int32_t n_attrs;
     /* Tensors that bodies of a copied node take from around it, at any depth. What a body makes
      * itself hides one around it; it keeps its name, unless the new graph has a tensor of that name
-     * (body_names.h). */
+     * (body_renames.h). */
     const clv_rename *captured;
     int32_t n_captured;
 } clv_new_node;

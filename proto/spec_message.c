@@ -88,14 +88,14 @@ static clv_status fill_spec(const clv_sharding_spec *from, clv_arena *arena, clv
     return CLV_OK;
 }
 
-static clv_status fill_note(const clv_plan_annotation *from, clv_arena *arena,
-                            clv_note_message *ret, clv_error *err)
+static clv_status fill_note(const clv_plan_annotation *from, clv_arena *arena, clv_node_specs *ret,
+                            clv_error *err)
 {
     const clv_node_annotation *note = &from->note;
-    *ret = (clv_note_message){ .file_index = from->file_index,
-                               .n_specs = note->n_specs,
-                               .has_stage = note->has_stage,
-                               .stage = (int32_t)note->stage };
+    *ret = (clv_node_specs){ .file_index = from->file_index,
+                             .n_specs = note->n_specs,
+                             .has_stage = note->has_stage,
+                             .stage = (int32_t)note->stage };
     if (note->has_stage && note->stage != ret->stage)
         return clv_fail(err, CLV_EUSAGE, "the plan puts node %d in stage %lld, expected 32 bits",
                         from->file_index, (long long)note->stage);
@@ -115,11 +115,11 @@ static clv_status fill_note(const clv_plan_annotation *from, clv_arena *arena,
     return CLV_OK;
 }
 
-clv_status clv_note_messages(const clv_plan *plan, clv_arena *arena, clv_note_message **ret,
-                             clv_error *err)
+clv_status clv_node_specs_of_plan(const clv_plan *plan, clv_arena *arena, clv_node_specs **ret,
+                                  clv_error *err)
 {
     int32_t behind = 0;
-    clv_note_message *notes = CLV_NEW_ARRAY(arena, clv_note_message, plan->n_annotations);
+    clv_node_specs *notes = CLV_NEW_ARRAY(arena, clv_node_specs, plan->n_annotations);
     if (!notes)
         return clv_fail_nomem(err, WHAT);
     for (int32_t i = 0; i < plan->n_annotations; i++) {

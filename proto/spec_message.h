@@ -25,12 +25,12 @@ typedef struct {
     int32_t n_specs;
     bool has_stage;
     int32_t stage;
-} clv_note_message;
+} clv_node_specs;
 
 /* One for each of plan->annotations, in their order. CLV_EUSAGE: nodes not ascending or not among
  * n_ops, a tensor twice at one node, a stage beyond 32 bits, a factor's size below 0. Whether the
  * specs make sense is for clv_spec_check(). O(what the plan gives). */
-clv_status clv_note_messages(const clv_plan *plan, clv_arena *arena, clv_note_message **ret,
-                             clv_error *err);
+clv_status clv_node_specs_of_plan(const clv_plan *plan, clv_arena *arena, clv_node_specs **ret,
+                                  clv_error *err);
 
 #endif

@@ -3,8 +3,8 @@
 #include <assert.h>
 
 #include "proto/external_data.h"
+#include "proto/message_index.h"
 #include "proto/onnx.pb-c.h"
-#include "proto/places.h"
 
 /* What is where was judged when the model was read (read_tensor.c): counts, locations, types. Here
  * it is only found again, with the same rules: of raw_data the last counts, and an empty one gives
@@ -119,18 +119,18 @@ clv_status clv_tensor_data_find(const clv_onnx_file *file, const clv_model *mode
                                 clv_tensor_data **ret, clv_error *err)
 {
     finding finder = { .file = file };
-    clv_places places;
+    clv_message_index index;
     int32_t n = model->main->n_weights;
     clv_tensor_data *all = CLV_NEW_ARRAY(arena, clv_tensor_data, n);
     if (!all)
         return clv_fail_nomem(err, "the places of a model's weights");
     CLV_TRY(clv_external_init(&finder.external, file->name, file->folder, arena, err));
-    CLV_TRY(clv_places_find(file, model, arena, &places, err));
+    CLV_TRY(clv_message_index_build(file, model, arena, &index, err));
     for (int32_t i = 0; i < n; i++) {
         clv_message tensor;
         uint32_t field;
-        CLV_TRY(clv_places_weight(&places, i, &tensor, &field, err));
-        if ((field == CLV_PLACES_SPARSE) != model->main->weights[i].sparse)
+        CLV_TRY(clv_message_index_weight(&index, i, &tensor, &field, err));
+        if ((field == CLV_SPARSE_INITIALIZER) != model->main->weights[i].sparse)
             return clv_fail(err, CLV_EUSAGE, "%s: weight %d is not the model's", file->name, i);
         CLV_TRY(find_one(&finder, &model->main->weights[i], &tensor, &all[i], err));
     }

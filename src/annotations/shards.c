@@ -6,7 +6,7 @@
 #include "graph/bindings.h"
 #include "notation/tile_notation.h"
 #include "plan/plan_annotations.h"
-#include "proto/annotations.h"
+#include "proto/read_annotations.h"
 
 /* File -> annotations; model -> types; each spec against the type of its tensor. */
 
@@ -303,7 +303,7 @@ clv_status clv_shards_make(const clv_shards_request *req, clv_arena *arena, clv_
                             .tiles = req->tiles };
     maker m = { .req = req, .arena = arena, .err = err, .list = &list };
 
-    CLV_TRY(clv_onnx_annotations(req->file, arena, &m.set, err));
+    CLV_TRY(clv_onnx_read_annotations(req->file, arena, &m.set, err));
     CLV_TRY(take_configurations(&m));
     CLV_TRY(infer(&m));
     list.faults = m.set.faults;

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "proto/stoppable.h"
+#include "proto/stoppable_sink.h"
 #include "solver/placement/mip/place_program.h"
 
 /* Opens path for writing, lets body fill it, and keeps the file only if all went well. */

@@ -11,7 +11,7 @@
 #include "base/map.h"
 #include "lower/olive.h"
 #include "proto/onnx_properties.h"
-#include "proto/stoppable.h"
+#include "proto/stoppable_sink.h"
 
 #define WHAT          "writing an annotated model"
 

@@ -7,7 +7,7 @@
 #include "lower/plan_types.h"
 #include "lower/spmd_make.h"
 #include "proto/tensor_data.h"
-#include "proto/value_file.h"
+#include "proto/tensor_file.h"
 #include "verify/error_growth.h"
 #include "verify/every_tensor.h"
 #include "verify/prove.h"
@@ -43,7 +43,7 @@ static clv_status prove(job *j, clv_error *err)
 
 /* -- comparing -- */
 
-static clv_status compare_files(job *j, const clv_value_file *got, const clv_value_file *want,
+static clv_status compare_files(job *j, const clv_tensor_file *got, const clv_tensor_file *want,
                                 clv_verified *ret, clv_error *err)
 {
     char words[CLV_COMPARE_TEXT];
@@ -67,20 +67,20 @@ static clv_status compare_files(job *j, const clv_value_file *got, const clv_val
 static clv_status compare_output(job *j, const char *got_in, const char *want_in, int32_t i,
                                  clv_verified *ret, clv_error *err)
 {
-    clv_value_file got, want;
+    clv_tensor_file got, want;
     char *a = clv_arena_printf(j->arena, "%s/output_%d.pb", got_in, (int)i);
     char *b = clv_arena_printf(j->arena, "%s/output_%d.pb", want_in, (int)i);
     if (!a || !b)
         return clv_fail_nomem(err, WHAT);
     ret->growth = j->growth.growth[ret->tensor.i];
     ret->terms = j->growth.terms[ret->tensor.i];
-    CLV_TRY(clv_value_file_open(b, j->arena, &want, err));
-    clv_status status = clv_value_file_open(a, j->arena, &got, err);
+    CLV_TRY(clv_tensor_file_open(b, j->arena, &want, err));
+    clv_status status = clv_tensor_file_open(a, j->arena, &got, err);
     if (status == CLV_OK) {
         status = compare_files(j, &got, &want, ret, err);
-        clv_value_file_close(&got);
+        clv_tensor_file_close(&got);
     }
-    clv_value_file_close(&want);
+    clv_tensor_file_close(&want);
     return status;
 }
 

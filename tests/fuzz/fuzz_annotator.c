@@ -57,7 +57,7 @@ static void check_reading(const memory *annotated, const clv_plan *plan)
     clv_arena *arena = clv_arena_new(NULL, MEMORY_MAX);
     clv_annotation_set set;
     clv_onnx_file *file = open_bytes(annotated->bytes, annotated->n);
-    need(clv_onnx_annotations(file, arena, &set, NULL) == CLV_OK);
+    need(clv_onnx_read_annotations(file, arena, &set, NULL) == CLV_OK);
     need(reads_back_as_planned(&set, plan));
     clv_onnx_close(file);
     clv_arena_free(arena);
@@ -68,7 +68,7 @@ static void check_any(const clv_onnx_file *file)
 {
     clv_arena *arena = clv_arena_new(NULL, MEMORY_MAX);
     clv_annotation_set set;
-    need(clv_onnx_annotations(file, arena, &set, NULL) == CLV_OK);
+    need(clv_onnx_read_annotations(file, arena, &set, NULL) == CLV_OK);
     clv_arena_free(arena);
 }
 

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "proto/annotations.h"
+#include "proto/read_annotations.h"
 
 typedef struct {
     const uint8_t *bytes; /* used again from the start when they are at their end */

@@ -4,8 +4,8 @@
 
 #include <criterion/criterion.h>
 
-#include "proto/annotations.h"
 #include "proto/memory_sink.h"
+#include "proto/read_annotations.h"
 #include "support/onnx_builder.h"
 
 typedef struct {
@@ -68,7 +68,7 @@ static inline clv_annotation_set annotations_of(const opened *o)
 {
     clv_annotation_set set;
     clv_error err = { CLV_OK, "" };
-    clv_status s = clv_onnx_annotations(o->file, o->arena, &set, &err);
+    clv_status s = clv_onnx_read_annotations(o->file, o->arena, &set, &err);
     cr_assert_eq(s, CLV_OK, "said: %s", err.message);
     return set;
 }

@@ -64,7 +64,7 @@ static clv_status read_it(fixture *f, clv_arena *arena, clv_error *err)
 static clv_status list_it(fixture *f, clv_arena *arena, clv_error *err)
 {
     clv_annotation_set set;
-    return clv_onnx_annotations(f->annotated.file, arena, &set, err);
+    return clv_onnx_read_annotations(f->annotated.file, arena, &set, err);
 }
 
 static clv_status annotate_it(fixture *f, clv_arena *arena, clv_error *err)

@@ -1,11 +1,12 @@
-/* annotations.h - the multi-device annotations that a model file has, by whoever they are, as data.
+/* read_annotations.h - the multi-device annotations that a model file has, by whoever they are, as
+ * data.
  *
  * Annotations are hints: clv_onnx_read() passes over them, and nothing that is wrong with one makes
  * a model unreadable. Here they are read. What is malformed is listed as a fault, a sentence each,
  * and left out; the rest is kept.
  */
-#ifndef CLV_PROTO_ANNOTATIONS_H
-#define CLV_PROTO_ANNOTATIONS_H
+#ifndef CLV_PROTO_READ_ANNOTATIONS_H
+#define CLV_PROTO_READ_ANNOTATIONS_H
 
 #include "notation/sharding.h"
 #include "proto/onnx_file.h"
@@ -41,7 +42,7 @@ typedef struct {
  * wrong wire type; a body that cannot be walked. Whether specs fit their tensors is for
  * clv_spec_check(). At most 100 faults are listed; one more sentence counts the rest. O(fields of
  * the file + bytes of annotations). */
-clv_status clv_onnx_annotations(const clv_onnx_file *file, clv_arena *arena,
-                                clv_annotation_set *ret, clv_error *err);
+clv_status clv_onnx_read_annotations(const clv_onnx_file *file, clv_arena *arena,
+                                     clv_annotation_set *ret, clv_error *err);
 
 #endif

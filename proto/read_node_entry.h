@@ -1,6 +1,6 @@
-/* entry_read.h - one device_configurations entry as data, and the list of what was wrong. */
-#ifndef CLV_PROTO_ENTRY_READ_H
-#define CLV_PROTO_ENTRY_READ_H
+/* read_node_entry.h - one device_configurations entry as data, and the list of what was wrong. */
+#ifndef CLV_PROTO_READ_NODE_ENTRY_H
+#define CLV_PROTO_READ_NODE_ENTRY_H
 
 #include "notation/sharding.h"
 #include "proto/message.h"
@@ -17,8 +17,8 @@ typedef struct {
 } clv_fault_list;
 
 /* Lists what `why` says unless status is CLV_OK; a lack of memory is passed up instead. */
-clv_status clv_fault_take(clv_fault_list *list, clv_status status, const clv_error *why,
-                          clv_error *err);
+clv_status clv_fault_list_add(clv_fault_list *list, clv_status status, const clv_error *why,
+                              clv_error *err);
 
 /* A text without zero bytes, copied. *ret stays as it is when the text is empty. */
 clv_status clv_read_name(const clv_message *m, const clv_field *f, clv_arena *arena,
@@ -26,7 +26,7 @@ clv_status clv_read_name(const clv_message *m, const clv_field *f, clv_arena *ar
 
 /* A NodeDeviceConfigurationProto, copied. A faulty spec is listed and left out. CLV_EFORMAT: the
  * entry itself is of no use, as it has no configuration_id. O(bytes). */
-clv_status clv_read_entry(const clv_message *entry, clv_fault_list *list, clv_node_annotation *ret,
-                          clv_error *err);
+clv_status clv_read_node_entry(const clv_message *entry, clv_fault_list *list,
+                               clv_node_annotation *ret, clv_error *err);
 
 #endif

@@ -1,6 +1,7 @@
-/* stoppable.h - a sink that asks now and then whether to go on: weights are what takes long. */
-#ifndef CLV_PROTO_STOPPABLE_H
-#define CLV_PROTO_STOPPABLE_H
+/* stoppable_sink.h - a sink that asks now and then whether to go on: weights are what takes long.
+ */
+#ifndef CLV_PROTO_STOPPABLE_SINK_H
+#define CLV_PROTO_STOPPABLE_SINK_H
 
 #include "proto/onnx_file.h"
 

@@ -1,14 +1,14 @@
-#include "proto/annotations.h"
+#include "proto/read_annotations.h"
 
 #include "base/map.h"
-#include "proto/entry_read.h"
 #include "proto/onnx.pb-c.h"
 #include "proto/onnx_map.h"
 #include "proto/read.h"
+#include "proto/read_node_entry.h"
 
 /* Two walks over the top of the file: configurations first, since entries name them and may come
- * before them. The second goes into graphs and functions, as annotating does (rewrite.h), so that
- * nodes are numbered alike.
+ * before them. The second goes into graphs and functions, as annotating does
+ * (rewrite_annotations.h), so that nodes are numbered alike.
  */
 enum { M_GRAPH = 7, M_FUNCTION = 25, M_CONFIGURATION = 26 };
 enum { G_NODE = 1, F_NODE = 7, N_ATTRIBUTE = 5, N_DEVICES = 10, A_GRAPH = 6, A_GRAPHS = 11 };
@@ -98,7 +98,7 @@ static clv_status add_configuration(walk *w, const clv_message *m, const clv_fie
     clv_message sub = clv_message_sub(m, f, &onnx__device_configuration_proto__descriptor);
     clv_status status =
         f->type == CLV_WIRE_BYTES ? read_configuration(w, sub, &c, &why) : wrong_type(m, f, &why);
-    CLV_TRY(clv_fault_take(&w->faults, status, &why, err));
+    CLV_TRY(clv_fault_list_add(&w->faults, status, &why, err));
     if (status != CLV_OK)
         return CLV_OK;
     int32_t id, next = w->n_configurations;
@@ -106,7 +106,7 @@ static clv_status add_configuration(walk *w, const clv_message *m, const clv_fie
         return clv_fail_nomem(err, WHAT);
     CLV_TRY(clv_map_put(&w->names, clv_str_of(c.name), next, &id, err));
     w->configurations[w->n_configurations++] = c;
-    return clv_fault_take(&w->faults, check_configuration(w, &c, id == next, &why), &why, err);
+    return clv_fault_list_add(&w->faults, check_configuration(w, &c, id == next, &why), &why, err);
 }
 
 static clv_status read_configurations(walk *w, clv_message m, clv_error *err)
@@ -138,13 +138,13 @@ static clv_status add_entry(walk *w, const clv_message *m, const clv_field *f, c
     clv_message sub = clv_message_sub(m, f, &onnx__node_device_configuration_proto__descriptor);
     w->faults.node = w->n_main;
     clv_status status = f->type == CLV_WIRE_BYTES
-                            ? clv_read_entry(&sub, &w->faults, &node.note, &why)
+                            ? clv_read_node_entry(&sub, &w->faults, &node.note, &why)
                             : wrong_type(m, f, &why);
-    CLV_TRY(clv_fault_take(&w->faults, status, &why, err));
+    CLV_TRY(clv_fault_list_add(&w->faults, status, &why, err));
     if (status != CLV_OK)
         return CLV_OK;
     status = check_name(w, node.note.configuration, &why);
-    CLV_TRY(clv_fault_take(&w->faults, status, &why, err));
+    CLV_TRY(clv_fault_list_add(&w->faults, status, &why, err));
     if (!CLV_PUSH_ROOM(w->arena, w->nodes, w->n_nodes, w->cap_nodes))
         return clv_fail_nomem(err, WHAT);
     w->nodes[w->n_nodes++] = node;
@@ -162,7 +162,7 @@ static clv_status walk_body(walk *w, const clv_message *m, const clv_field *f, p
     clv_message body = clv_message_sub(m, f, &onnx__graph_proto__descriptor);
     clv_status status = walk_graph(w, body, at, &why);
     w->faults.node = at == IN_BODY ? w->n_main : -1;
-    return clv_fault_take(&w->faults, status, &why, err);
+    return clv_fault_list_add(&w->faults, status, &why, err);
 }
 
 static clv_status walk_attribute(walk *w, clv_message m, place at, clv_error *err)
@@ -247,8 +247,8 @@ static clv_status end_faults(clv_fault_list *list, clv_error *err)
     return CLV_OK;
 }
 
-clv_status clv_onnx_annotations(const clv_onnx_file *file, clv_arena *arena,
-                                clv_annotation_set *ret, clv_error *err)
+clv_status clv_onnx_read_annotations(const clv_onnx_file *file, clv_arena *arena,
+                                     clv_annotation_set *ret, clv_error *err)
 {
     walk w = { .file = file, .arena = arena, .faults = { .arena = arena, .node = -1 } };
     clv_wire whole = clv_onnx_wire(file);

@@ -1,6 +1,6 @@
-#include "proto/survey.h"
+#include "proto/annotation_state.h"
 
-#include "proto/mesh_notes.h"
+#include "proto/mesh_metadata.h"
 #include "proto/onnx.pb-c.h"
 
 enum { M_IR = 1, M_METADATA = 14, M_CONFIGURATION = 26 };
@@ -32,23 +32,23 @@ static clv_str name_of(const clv_message *m, const clv_field *f,
     return name;
 }
 
-clv_str clv_survey_entry_name(const clv_message *node, const clv_field *f)
+clv_str clv_entry_configuration(const clv_message *node, const clv_field *f)
 {
     return name_of(node, f, &onnx__node_device_configuration_proto__descriptor);
 }
 
-clv_status clv_survey_is_mesh_note(const clv_message *model, const clv_field *f, bool *ret,
-                                   clv_error *err)
+clv_status clv_is_mesh_metadata_field(const clv_message *model, const clv_field *f, bool *ret,
+                                      clv_error *err)
 {
     clv_str key;
     clv_message entry = clv_message_sub(model, f, &onnx__string_string_entry_proto__descriptor);
     CLV_TRY(text_field(entry, 1, &key, err));
-    *ret = clv_mesh_notes_key(key);
+    *ret = clv_is_mesh_metadata_key(key);
     return CLV_OK;
 }
 
-clv_status clv_survey_is_note(const clv_message *model, const clv_field *f, bool *ret,
-                              clv_str *ret_value, clv_error *err)
+clv_status clv_is_annotation_note(const clv_message *model, const clv_field *f, bool *ret,
+                                  clv_str *ret_value, clv_error *err)
 {
     clv_str key;
     clv_message entry = clv_message_sub(model, f, &onnx__string_string_entry_proto__descriptor);
@@ -57,7 +57,7 @@ clv_status clv_survey_is_note(const clv_message *model, const clv_field *f, bool
     return *ret ? text_field(entry, 2, ret_value, err) : CLV_OK;
 }
 
-clv_status clv_survey_add_name(clv_survey *s, clv_str name, clv_error *err)
+clv_status clv_annotation_state_add_name(clv_annotation_state *s, clv_str name, clv_error *err)
 {
     int32_t id;
     CLV_TRY(clv_map_put(&s->names, name, s->n_names, &id, err));
@@ -66,16 +66,16 @@ clv_status clv_survey_add_name(clv_survey *s, clv_str name, clv_error *err)
 }
 
 /* Are the fields from `first` to `last` those that annotating appends? What is between them is. */
-static clv_status look_at_end(clv_survey *s, const clv_field *first, const clv_field *last,
-                              clv_arena *arena, clv_error *err)
+static clv_status look_at_end(clv_annotation_state *s, const clv_field *first,
+                              const clv_field *last, clv_arena *arena, clv_error *err)
 {
     clv_str value;
     bool is_note = false;
     if (last->number == M_METADATA)
-        CLV_TRY(clv_survey_is_note(&s->model, last, &is_note, &value, err));
+        CLV_TRY(clv_is_annotation_note(&s->model, last, &is_note, &value, err));
     if (!is_note || first->number != M_CONFIGURATION)
         return CLV_OK;
-    CLV_TRY(clv_annotation_parse(value, arena, &s->note, &s->is_ours, err));
+    CLV_TRY(clv_annotation_note_parse(value, arena, &s->note, &s->is_ours, err));
     clv_str name = name_of(&s->model, first, &onnx__device_configuration_proto__descriptor);
     s->is_ours = s->is_ours && clv_str_eq(name, s->note.name);
     if (s->is_ours)
@@ -84,7 +84,7 @@ static clv_status look_at_end(clv_survey *s, const clv_field *first, const clv_f
 }
 
 /* First the fields at the end, since they say how to read the others. */
-static clv_status find_end(clv_survey *s, clv_arena *arena, clv_error *err)
+static clv_status find_end(clv_annotation_state *s, clv_arena *arena, clv_error *err)
 {
     clv_message m = s->model;
     clv_field f, last = { 0 };
@@ -96,7 +96,7 @@ static clv_status find_end(clv_survey *s, clv_arena *arena, clv_error *err)
             break;
         bool goes_on = false;
         if (f.number == M_METADATA)
-            CLV_TRY(clv_survey_is_mesh_note(&s->model, &f, &goes_on, err));
+            CLV_TRY(clv_is_mesh_metadata_field(&s->model, &f, &goes_on, err));
         first = run;
         last = f;
         if (!goes_on)
@@ -105,23 +105,23 @@ static clv_status find_end(clv_survey *s, clv_arena *arena, clv_error *err)
     return look_at_end(s, &first, &last, arena, err);
 }
 
-static clv_status survey_field(clv_survey *s, const clv_field *f, clv_error *err)
+static clv_status add_field(clv_annotation_state *s, const clv_field *f, clv_error *err)
 {
     bool is_note = false;
     clv_str value;
     if (f->number == M_IR)
         s->ir = *f;
     else if (f->number == M_CONFIGURATION)
-        CLV_TRY(clv_survey_add_name(
+        CLV_TRY(clv_annotation_state_add_name(
             s, name_of(&s->model, f, &onnx__device_configuration_proto__descriptor), err));
     else if (f->number == M_METADATA)
-        CLV_TRY(clv_survey_is_note(&s->model, f, &is_note, &value, err));
+        CLV_TRY(clv_is_annotation_note(&s->model, f, &is_note, &value, err));
     s->has_stray_note = s->has_stray_note || is_note;
     return CLV_OK;
 }
 
 /* What the IR version was before we changed it. */
-static clv_status original_ir(clv_survey *s, clv_error *err)
+static clv_status original_ir(clv_annotation_state *s, clv_error *err)
 {
     s->ir_bytes = s->ir.number ? s->ir.bytes : s->model.start;
     s->ir_n = s->ir.n;
@@ -145,12 +145,12 @@ static clv_status original_ir(clv_survey *s, clv_error *err)
     return CLV_OK;
 }
 
-clv_status clv_survey_file(const clv_onnx_file *file, clv_arena *arena, clv_survey *s,
-                           clv_error *err)
+clv_status clv_annotation_state_read(const clv_onnx_file *file, clv_arena *arena,
+                                     clv_annotation_state *s, clv_error *err)
 {
     clv_wire whole = clv_onnx_wire(file);
     clv_field f;
-    *s = (clv_survey){ .is_ours = false };
+    *s = (clv_annotation_state){ .is_ours = false };
     s->model = clv_message_in(&whole, &onnx__model_proto__descriptor, file->bytes, file->n);
     s->end = s->model.wire.end;
     CLV_TRY(clv_map_init(&s->names, arena, 0, err));
@@ -161,13 +161,13 @@ clv_status clv_survey_file(const clv_onnx_file *file, clv_arena *arena, clv_surv
         CLV_TRY(clv_message_next(&m, &f, err));
         if (!f.number)
             break;
-        CLV_TRY(survey_field(s, &f, err));
+        CLV_TRY(add_field(s, &f, err));
     }
     return original_ir(s, err);
 }
 
-clv_status clv_survey_free_name(const clv_survey *s, const char *wanted, clv_arena *arena,
-                                clv_str *ret, clv_error *err)
+clv_status clv_annotation_state_unused_name(const clv_annotation_state *s, const char *wanted,
+                                            clv_arena *arena, clv_str *ret, clv_error *err)
 {
     clv_str name = clv_str_of(wanted);
     for (int32_t k = 2; clv_map_get(&s->names, name) >= 0; k++) {

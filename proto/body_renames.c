@@ -1,4 +1,4 @@
-#include "proto/body_names.h"
+#include "proto/body_renames.h"
 
 #include "proto/onnx.pb-c.h"
 
@@ -14,8 +14,8 @@ static clv_status put_name(clv_map *map, clv_str name, clv_error *err)
     return name.n ? clv_map_put(map, name, 0, NULL, err) : CLV_OK;
 }
 
-clv_status clv_body_names_around(const clv_new_model *m, clv_arena *arena, clv_map *ret,
-                                 clv_error *err)
+clv_status clv_new_model_names(const clv_new_model *m, clv_arena *arena, clv_map *ret,
+                               clv_error *err)
 {
     CLV_TRY(clv_map_init(ret, arena, m->n_nodes + m->n_tensors + m->n_inputs, err));
     for (int32_t i = 0; i < m->n_inputs; i++)
@@ -31,7 +31,7 @@ clv_status clv_body_names_around(const clv_new_model *m, clv_arena *arena, clv_m
 /* -- what bodies make -- */
 
 typedef struct {
-    clv_body_names *names;
+    clv_body_renames *names;
     const clv_map *around;
     clv_map is_made;
     clv_str *made; /* each name once */
@@ -74,15 +74,15 @@ static clv_status find_made(starting *s, const clv_graph *g, const clv_op_info *
 
 /* -- what names become -- */
 
-static clv_status add(starting *s, clv_str name, clv_str outside, clv_body_name **ret)
+static clv_status add(starting *s, clv_str name, clv_str outside, clv_body_rename **ret)
 {
-    clv_body_names *names = s->names;
+    clv_body_renames *names = s->names;
     int32_t i;
     CLV_TRY(clv_map_put(&names->by_name, name, names->n, &i, s->err));
     if (i == names->n) {
         if (!CLV_PUSH_ROOM(s->arena, names->list, names->n, names->cap))
             return clv_fail_nomem(s->err, WHAT);
-        names->list[names->n++] = (clv_body_name){ .outside = outside, .inside = name };
+        names->list[names->n++] = (clv_body_rename){ .outside = outside, .inside = name };
     }
     *ret = &names->list[i];
     return CLV_OK;
@@ -101,12 +101,13 @@ static clv_status make_fresh(starting *s, clv_str name, clv_str *ret)
     }
 }
 
-clv_status clv_body_names_start(clv_body_names *names, const clv_new_node *node, const clv_graph *g,
-                                const clv_map *around, clv_arena *arena, clv_error *err)
+clv_status clv_body_renames_init(clv_body_renames *names, const clv_new_node *node,
+                                 const clv_graph *g, const clv_map *around, clv_arena *arena,
+                                 clv_error *err)
 {
     starting s = { .names = names, .around = around, .arena = arena, .err = err };
-    clv_body_name *name;
-    *names = (clv_body_names){ .n = 0 };
+    clv_body_rename *name;
+    *names = (clv_body_renames){ .n = 0 };
     CLV_TRY(clv_map_init(&names->by_name, arena, node->n_captured, err));
     CLV_TRY(clv_map_init(&s.is_made, arena, 0, err));
     for (int32_t i = 0; i < node->n_captured; i++)
@@ -121,7 +122,7 @@ clv_status clv_body_names_start(clv_body_names *names, const clv_new_node *node,
     return CLV_OK;
 }
 
-clv_str clv_body_names_get(const clv_body_names *names, clv_str name)
+clv_str clv_body_renames_get(const clv_body_renames *names, clv_str name)
 {
     int32_t i = names->n && name.n ? clv_map_get(&names->by_name, name) : -1;
     if (i < 0)
@@ -132,7 +133,7 @@ clv_str clv_body_names_get(const clv_body_names *names, clv_str name)
 /* -- where the copying is -- */
 
 /* The names in one field of a message. */
-static clv_status count_field(clv_body_names *names, clv_message m, uint32_t field, int32_t by,
+static clv_status count_field(clv_body_renames *names, clv_message m, uint32_t field, int32_t by,
                               clv_error *err)
 {
     clv_field f;
@@ -150,7 +151,7 @@ static clv_status count_field(clv_body_names *names, clv_message m, uint32_t fie
     }
 }
 
-static clv_status count_sparse(clv_body_names *names, clv_message sparse, int32_t by,
+static clv_status count_sparse(clv_body_renames *names, clv_message sparse, int32_t by,
                                clv_error *err)
 {
     clv_field f;
@@ -165,8 +166,8 @@ static clv_status count_sparse(clv_body_names *names, clv_message sparse, int32_
     }
 }
 
-static clv_status count_graph_field(clv_body_names *names, const clv_message *m, const clv_field *f,
-                                    int32_t by, clv_error *err)
+static clv_status count_graph_field(clv_body_renames *names, const clv_message *m,
+                                    const clv_field *f, int32_t by, clv_error *err)
 {
     switch (f->number) {
     case G_NODE:
@@ -186,7 +187,8 @@ static clv_status count_graph_field(clv_body_names *names, const clv_message *m,
     }
 }
 
-clv_status clv_body_names_move(clv_body_names *names, clv_message body, int32_t by, clv_error *err)
+clv_status clv_body_renames_move(clv_body_renames *names, clv_message body, int32_t by,
+                                 clv_error *err)
 {
     clv_field f;
     while (names->n) {

@@ -1,4 +1,4 @@
-#include "proto/new_message.h"
+#include "proto/write_values.h"
 
 #include <stdio.h>
 
@@ -17,36 +17,37 @@ enum { S_VALUES = 1 };
 
 /* -- types -- */
 
-static clv_status put_dim(clv_put *e, const clv_model *model, clv_dim dim, clv_error *err)
+static clv_status put_dim(clv_message_writer *e, const clv_model *model, clv_dim dim,
+                          clv_error *err)
 {
-    clv_put_message m = { 0 };
-    CLV_TRY(clv_put_open(e, 1, &m, err));
+    clv_open_message m = { 0 };
+    CLV_TRY(clv_put_begin(e, 1, &m, err));
     if (clv_dim_is_symbol(dim))
         CLV_TRY(clv_put_str(e, 2, model->symbols[clv_dim_symbol_id(dim)], err));
     else if (clv_dim_is_number(dim))
         CLV_TRY(clv_put_int(e, 1, dim, err));
-    return clv_put_close(e, &m, err);
+    return clv_put_end(e, &m, err);
 }
 
 /* TypeProto.Tensor and TypeProto.SparseTensor. */
-static clv_status put_tensor_type(clv_put *e, const clv_model *model, const clv_type *type,
-                                  clv_error *err)
+static clv_status put_tensor_type(clv_message_writer *e, const clv_model *model,
+                                  const clv_type *type, clv_error *err)
 {
-    clv_put_message shape = { 0 };
+    clv_open_message shape = { 0 };
     if (type->dtype != CLV_DT_UNDEFINED)
         CLV_TRY(clv_put_int(e, 1, type->dtype, err));
     if (type->rank == CLV_RANK_UNKNOWN)
         return CLV_OK;
-    CLV_TRY(clv_put_open(e, 2, &shape, err));
+    CLV_TRY(clv_put_begin(e, 2, &shape, err));
     for (int32_t i = 0; i < type->rank; i++)
         CLV_TRY(put_dim(e, model, type->dims[i], err));
-    return clv_put_close(e, &shape, err);
+    return clv_put_end(e, &shape, err);
 }
 
-static clv_status put_type(clv_put *e, const clv_model *model, uint32_t field, const clv_type *type,
-                           clv_error *err);
+static clv_status put_type(clv_message_writer *e, const clv_model *model, uint32_t field,
+                           const clv_type *type, clv_error *err);
 
-static clv_status put_element(clv_put *e, const clv_model *model, uint32_t field,
+static clv_status put_element(clv_message_writer *e, const clv_model *model, uint32_t field,
                               const clv_type *elem, clv_error *err)
 {
     return elem ? put_type(e, model, field, elem, err) : CLV_OK;
@@ -73,11 +74,11 @@ static uint32_t case_of(clv_type_kind kind)
     return 0;
 }
 
-static clv_status put_case(clv_put *e, const clv_model *model, uint32_t field, const clv_type *type,
-                           clv_error *err)
+static clv_status put_case(clv_message_writer *e, const clv_model *model, uint32_t field,
+                           const clv_type *type, clv_error *err)
 {
-    clv_put_message m = { 0 };
-    CLV_TRY(clv_put_open(e, field, &m, err));
+    clv_open_message m = { 0 };
+    CLV_TRY(clv_put_begin(e, field, &m, err));
     if (field == TY_TENSOR || field == TY_SPARSE)
         CLV_TRY(put_tensor_type(e, model, type, err));
     else if (field == TY_SEQUENCE || field == TY_OPTIONAL)
@@ -86,22 +87,22 @@ static clv_status put_case(clv_put *e, const clv_model *model, uint32_t field, c
         CLV_TRY(clv_put_int(e, 1, type->dtype, err));
         CLV_TRY(put_element(e, model, 2, type->elem, err));
     }
-    return clv_put_close(e, &m, err);
+    return clv_put_end(e, &m, err);
 }
 
 /* A TypeProto. */
-static clv_status put_type(clv_put *e, const clv_model *model, uint32_t field, const clv_type *type,
-                           clv_error *err)
+static clv_status put_type(clv_message_writer *e, const clv_model *model, uint32_t field,
+                           const clv_type *type, clv_error *err)
 {
-    clv_put_message m = { 0 };
+    clv_open_message m = { 0 };
     uint32_t kind = case_of(type->kind);
-    CLV_TRY(clv_put_open(e, field, &m, err));
+    CLV_TRY(clv_put_begin(e, field, &m, err));
     if (kind)
         CLV_TRY(put_case(e, model, kind, type, err));
-    return clv_put_close(e, &m, err);
+    return clv_put_end(e, &m, err);
 }
 
-bool clv_new_type_is_whole(const clv_type *type)
+bool clv_type_is_complete(const clv_type *type)
 {
     while (type && (type->kind == CLV_TYPE_SEQUENCE || type->kind == CLV_TYPE_OPTIONAL ||
                     type->kind == CLV_TYPE_MAP))
@@ -110,15 +111,15 @@ bool clv_new_type_is_whole(const clv_type *type)
            type->dtype != CLV_DT_UNDEFINED;
 }
 
-clv_status clv_new_value_put(clv_put *e, const clv_model *model, uint32_t field,
-                             const clv_new_value *value, clv_error *err)
+clv_status clv_put_value_info(clv_message_writer *e, const clv_model *model, uint32_t field,
+                              const clv_new_value *value, clv_error *err)
 {
-    clv_put_message m = { 0 };
-    CLV_TRY(clv_put_open(e, field, &m, err));
+    clv_open_message m = { 0 };
+    CLV_TRY(clv_put_begin(e, field, &m, err));
     CLV_TRY(clv_put_str(e, V_NAME, value->name, err));
     if (value->type && value->type->kind != CLV_TYPE_UNKNOWN)
         CLV_TRY(put_type(e, model, V_TYPE, value->type, err));
-    return clv_put_close(e, &m, err);
+    return clv_put_end(e, &m, err);
 }
 
 /* -- tensors -- */
@@ -146,14 +147,15 @@ static clv_status check_tensor(const clv_new_tensor *t, clv_error *err)
     return CLV_OK;
 }
 
-static clv_status put_number_pair(clv_put *e, const char *key, int64_t value, clv_error *err)
+static clv_status put_number_pair(clv_message_writer *e, const char *key, int64_t value,
+                                  clv_error *err)
 {
     char text[24]; /* 64 bits in decimal */
     int n = snprintf(text, sizeof text, "%lld", (long long)value);
     return clv_put_pair(e, T_EXTERNAL, clv_str_of(key), (clv_str){ text, n }, err);
 }
 
-static clv_status put_place(clv_put *e, const clv_new_tensor *t, clv_error *err)
+static clv_status put_place(clv_message_writer *e, const clv_new_tensor *t, clv_error *err)
 {
     CLV_TRY(clv_put_pair(e, T_EXTERNAL, clv_str_of("location"), t->location, err));
     CLV_TRY(put_number_pair(e, "offset", t->offset, err));
@@ -161,11 +163,12 @@ static clv_status put_place(clv_put *e, const clv_new_tensor *t, clv_error *err)
     return clv_put_int(e, T_LOCATION, ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL, err);
 }
 
-static clv_status put_given(clv_put *e, uint32_t field, const clv_new_tensor *t, clv_error *err)
+static clv_status put_given(clv_message_writer *e, uint32_t field, const clv_new_tensor *t,
+                            clv_error *err)
 {
-    clv_put_message m = { 0 };
+    clv_open_message m = { 0 };
     CLV_TRY(check_tensor(t, err));
-    CLV_TRY(clv_put_open(e, field, &m, err));
+    CLV_TRY(clv_put_begin(e, field, &m, err));
     for (int32_t i = 0; i < t->rank; i++)
         CLV_TRY(clv_put_int(e, T_DIMS, t->dims[i], err));
     CLV_TRY(clv_put_int(e, T_DATA_TYPE, t->dtype, err));
@@ -175,11 +178,12 @@ static clv_status put_given(clv_put *e, uint32_t field, const clv_new_tensor *t,
         CLV_TRY(clv_put_bytes(e, T_RAW, t->bytes, (size_t)t->n_bytes, err));
     else if (!t->bytes && t->location.n)
         CLV_TRY(put_place(e, t, err));
-    return clv_put_close(e, &m, err);
+    return clv_put_end(e, &m, err);
 }
 
 /* The fields of a TensorProto, its name replaced where it stands. */
-static clv_status put_renamed(clv_put *e, clv_message tensor, clv_str name, clv_error *err)
+static clv_status put_renamed(clv_message_writer *e, clv_message tensor, clv_str name,
+                              clv_error *err)
 {
     clv_field f;
     bool named = false;
@@ -196,11 +200,12 @@ static clv_status put_renamed(clv_put *e, clv_message tensor, clv_str name, clv_
     return named ? CLV_OK : clv_put_str(e, T_NAME, name, err);
 }
 
-static clv_status put_renamed_sparse(clv_put *e, clv_message sparse, clv_str name, clv_error *err)
+static clv_status put_renamed_sparse(clv_message_writer *e, clv_message sparse, clv_str name,
+                                     clv_error *err)
 {
     clv_field f;
     for (;;) {
-        clv_put_message m = { 0 };
+        clv_open_message m = { 0 };
         CLV_TRY(clv_message_next(&sparse, &f, err));
         if (!f.number)
             return CLV_OK;
@@ -208,10 +213,10 @@ static clv_status put_renamed_sparse(clv_put *e, clv_message sparse, clv_str nam
             CLV_TRY(clv_put_field(e, &sparse, &f, err));
             continue;
         }
-        CLV_TRY(clv_put_open(e, S_VALUES, &m, err));
+        CLV_TRY(clv_put_begin(e, S_VALUES, &m, err));
         CLV_TRY(put_renamed(e, clv_message_sub(&sparse, &f, &onnx__tensor_proto__descriptor), name,
                             err));
-        CLV_TRY(clv_put_close(e, &m, err));
+        CLV_TRY(clv_put_end(e, &m, err));
     }
 }
 
@@ -221,53 +226,53 @@ bool clv_new_tensor_is_sparse(const clv_model *model, const clv_new_tensor *t)
            model->main->weights[t->weight].sparse;
 }
 
-clv_status clv_new_tensor_put(clv_put *e, const clv_places *places, uint32_t field,
+clv_status clv_put_new_tensor(clv_message_writer *e, const clv_message_index *index, uint32_t field,
                               const clv_new_tensor *t, clv_error *err)
 {
-    clv_put_message m = { 0 };
+    clv_open_message m = { 0 };
     clv_message source;
     uint32_t from;
     if (t->weight < 0)
         return put_given(e, field, t, err);
-    if (t->weight >= places->n_weights)
+    if (t->weight >= index->n_weights)
         return clv_fail(err, CLV_EUSAGE, "new tensor '%.*s' is to be weight %d of %s, which has %d",
-                        CLV_STR_ARG(t->name), t->weight, places->file->name, places->n_weights);
-    CLV_TRY(clv_places_weight(places, t->weight, &source, &from, err));
-    CLV_TRY(clv_put_open(e, field, &m, err));
-    if (from == CLV_PLACES_SPARSE)
+                        CLV_STR_ARG(t->name), t->weight, index->file->name, index->n_weights);
+    CLV_TRY(clv_message_index_weight(index, t->weight, &source, &from, err));
+    CLV_TRY(clv_put_begin(e, field, &m, err));
+    if (from == CLV_SPARSE_INITIALIZER)
         CLV_TRY(put_renamed_sparse(e, source, t->name, err));
     else
         CLV_TRY(put_renamed(e, source, t->name, err));
-    return clv_put_close(e, &m, err);
+    return clv_put_end(e, &m, err);
 }
 
 /* -- attributes -- */
 
-static clv_status put_ints(clv_put *e, const clv_new_attr *a, clv_error *err)
+static clv_status put_ints(clv_message_writer *e, const clv_new_attr *a, clv_error *err)
 {
     for (int32_t i = 0; i < a->n; i++)
         CLV_TRY(clv_put_int(e, A_INTS, a->ints[i], err));
     return clv_put_int(e, A_TYPE, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS, err);
 }
 
-static clv_status put_tensor(clv_put *e, const clv_places *places, const clv_new_attr *a,
-                             clv_error *err)
+static clv_status put_tensor(clv_message_writer *e, const clv_message_index *index,
+                             const clv_new_attr *a, clv_error *err)
 {
     uint32_t field = A_T;
     clv_message source;
-    if (a->tensor->weight >= 0 && a->tensor->weight < places->n_weights)
-        CLV_TRY(clv_places_weight(places, a->tensor->weight, &source, &field, err));
-    if (field == CLV_PLACES_SPARSE)
+    if (a->tensor->weight >= 0 && a->tensor->weight < index->n_weights)
+        CLV_TRY(clv_message_index_weight(index, a->tensor->weight, &source, &field, err));
+    if (field == CLV_SPARSE_INITIALIZER)
         return clv_fail(err, CLV_EUSAGE,
                         "attribute '%.*s' is to be weight %d of %s, which is sparse; expected a "
                         "dense tensor",
-                        CLV_STR_ARG(a->name), a->tensor->weight, places->file->name);
-    CLV_TRY(clv_new_tensor_put(e, places, A_T, a->tensor, err));
+                        CLV_STR_ARG(a->name), a->tensor->weight, index->file->name);
+    CLV_TRY(clv_put_new_tensor(e, index, A_T, a->tensor, err));
     return clv_put_int(e, A_TYPE, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TENSOR, err);
 }
 
-static clv_status put_attr_value(clv_put *e, const clv_places *places, const clv_new_attr *a,
-                                 clv_error *err)
+static clv_status put_attr_value(clv_message_writer *e, const clv_message_index *index,
+                                 const clv_new_attr *a, clv_error *err)
 {
     switch (a->kind) {
     case CLV_NEW_FLOAT:
@@ -282,7 +287,7 @@ static clv_status put_attr_value(clv_put *e, const clv_places *places, const clv
     case CLV_NEW_INTS:
         return put_ints(e, a, err);
     case CLV_NEW_TENSOR:
-        return put_tensor(e, places, a, err);
+        return put_tensor(e, index, a, err);
     case CLV_NEW_GONE: /* not here */
         break;
     }
@@ -290,14 +295,14 @@ static clv_status put_attr_value(clv_put *e, const clv_places *places, const clv
                     (int)a->kind);
 }
 
-clv_status clv_new_attr_put(clv_put *e, const clv_places *places, const clv_new_attr *a,
-                            clv_error *err)
+clv_status clv_put_new_attr(clv_message_writer *e, const clv_message_index *index,
+                            const clv_new_attr *a, clv_error *err)
 {
-    clv_put_message m = { 0 };
+    clv_open_message m = { 0 };
     if (a->kind == CLV_NEW_GONE)
         return CLV_OK;
-    CLV_TRY(clv_put_open(e, N_ATTRIBUTE, &m, err));
+    CLV_TRY(clv_put_begin(e, N_ATTRIBUTE, &m, err));
     CLV_TRY(clv_put_str(e, A_NAME, a->name, err));
-    CLV_TRY(put_attr_value(e, places, a, err));
-    return clv_put_close(e, &m, err);
+    CLV_TRY(put_attr_value(e, index, a, err));
+    return clv_put_end(e, &m, err);
 }

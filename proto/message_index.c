@@ -1,9 +1,9 @@
-#include "proto/places.h"
+#include "proto/message_index.h"
 
 #include "proto/onnx.pb-c.h"
 
 enum { M_GRAPH = 7, M_FUNCTION = 25 };
-enum { G_NODE = 1, G_WEIGHT = 5, G_SPARSE = CLV_PLACES_SPARSE };
+enum { G_NODE = 1, G_WEIGHT = 5, G_SPARSE = CLV_SPARSE_INITIALIZER };
 
 static clv_status not_its_model(const clv_onnx_file *file, clv_error *err)
 {
@@ -22,7 +22,7 @@ static bool add(const uint8_t **at, int32_t *n, int32_t most, const clv_field *f
     return true;
 }
 
-static clv_status walk_graph(clv_places *p, const clv_graph *g, clv_error *err)
+static clv_status walk_graph(clv_message_index *p, const clv_graph *g, clv_error *err)
 {
     clv_message m = p->graph;
     clv_onnx_trail trail = { 0 };
@@ -42,7 +42,7 @@ static clv_status walk_graph(clv_places *p, const clv_graph *g, clv_error *err)
     return fits ? CLV_OK : not_its_model(p->file, err);
 }
 
-static clv_status walk_model(clv_places *p, const clv_model *model, clv_error *err)
+static clv_status walk_model(clv_message_index *p, const clv_model *model, clv_error *err)
 {
     clv_message m = p->model;
     clv_field f, graph = { 0 };
@@ -62,11 +62,11 @@ static clv_status walk_model(clv_places *p, const clv_model *model, clv_error *e
     return CLV_OK;
 }
 
-clv_status clv_places_find(const clv_onnx_file *file, const clv_model *model, clv_arena *arena,
-                           clv_places *ret, clv_error *err)
+clv_status clv_message_index_build(const clv_onnx_file *file, const clv_model *model,
+                                   clv_arena *arena, clv_message_index *ret, clv_error *err)
 {
     clv_wire whole = clv_onnx_wire(file);
-    clv_places p = { .file = file };
+    clv_message_index p = { .file = file };
     p.model = clv_message_in(&whole, &onnx__model_proto__descriptor, file->bytes, file->n);
     p.nodes = CLV_NEW_ARRAY(arena, const uint8_t *, model->main->n_ops);
     p.weights = CLV_NEW_ARRAY(arena, const uint8_t *, model->main->n_weights);
@@ -92,14 +92,15 @@ static clv_status message_at(clv_message m, const uint8_t *at,
     return CLV_OK;
 }
 
-clv_status clv_places_node(const clv_places *p, int32_t i, clv_message *ret, clv_error *err)
+clv_status clv_message_index_node(const clv_message_index *p, int32_t i, clv_message *ret,
+                                  clv_error *err)
 {
     uint32_t field;
     return message_at(p->graph, p->nodes[i], &onnx__node_proto__descriptor, ret, &field, err);
 }
 
-clv_status clv_places_weight(const clv_places *p, int32_t i, clv_message *ret, uint32_t *ret_field,
-                             clv_error *err)
+clv_status clv_message_index_weight(const clv_message_index *p, int32_t i, clv_message *ret,
+                                    uint32_t *ret_field, clv_error *err)
 {
     CLV_TRY(
         message_at(p->graph, p->weights[i], &onnx__tensor_proto__descriptor, ret, ret_field, err));
@@ -108,7 +109,8 @@ clv_status clv_places_weight(const clv_places *p, int32_t i, clv_message *ret, u
     return CLV_OK;
 }
 
-clv_status clv_places_function(const clv_places *p, int32_t i, clv_message *ret, clv_error *err)
+clv_status clv_message_index_function(const clv_message_index *p, int32_t i, clv_message *ret,
+                                      clv_error *err)
 {
     uint32_t field;
     return message_at(p->model, p->functions[i], &onnx__function_proto__descriptor, ret, &field,

@@ -1,7 +1,7 @@
-/* mesh_notes.h - what an annotated model says of the meshes of its plan beyond sharding specs.
+/* mesh_metadata.h - what an annotated model says of the meshes of its plan beyond sharding specs.
  *
- * Metadata entries beside the note of annotation.h, each only where there is something to say, each
- * JSON on one line (docs/formats/plan.md):
+ * Metadata entries beside the note of annotation_note.h, each only where there is something to say,
+ * each JSON on one line (docs/formats/plan.md):
  *
  *     cleave.mesh      axes with names and sizes, and the devices of each mesh
  *     cleave.uneven    sizes of the parts of tensors that are not split evenly
@@ -9,24 +9,24 @@
  *
  * And the spec that a tensor has where a plan gives none: a copy on every device of the mesh.
  */
-#ifndef CLV_PROTO_MESH_NOTES_H
-#define CLV_PROTO_MESH_NOTES_H
+#ifndef CLV_PROTO_MESH_METADATA_H
+#define CLV_PROTO_MESH_METADATA_H
 
 #include "plan/plan.h"
-#include "proto/annotation.h"
+#include "proto/annotation_note.h"
 
-#define CLV_MESH_NOTES_MAX 3
+#define CLV_MESH_METADATA_MAX 3
 
 typedef struct {
-    const char *key[CLV_MESH_NOTES_MAX], *value[CLV_MESH_NOTES_MAX];
+    const char *key[CLV_MESH_METADATA_MAX], *value[CLV_MESH_METADATA_MAX];
     int32_t n;
-} clv_mesh_notes;
+} clv_mesh_metadata;
 
 /* Is it the key of one of these entries? */
-bool clv_mesh_notes_key(clv_str key);
+bool clv_is_mesh_metadata_key(clv_str key);
 
-clv_status clv_mesh_notes_make(const clv_plan *plan, clv_arena *arena, clv_mesh_notes *ret,
-                               clv_error *err);
+clv_status clv_mesh_metadata_make(const clv_plan *plan, clv_arena *arena, clv_mesh_metadata *ret,
+                                  clv_error *err);
 
 /* For each device that is the first of a mesh of several: the fields of a ShardingSpecProto behind
  * its tensor's name for a copy on each device of the mesh; n 0 for other devices. *ret: n_devices,

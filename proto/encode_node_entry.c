@@ -1,4 +1,4 @@
-#include "proto/node_entry.h"
+#include "proto/encode_node_entry.h"
 
 #include "base/map.h"
 
@@ -178,8 +178,8 @@ static uint8_t *put_spec(uint8_t *out, const clv_node_place *place, clv_str name
     return out + place->copies.n;
 }
 
-clv_status clv_node_entry_make(clv_node_entry *e, const clv_message *node, clv_str configuration,
-                               const clv_node_place *place, clv_error *err)
+clv_status clv_node_entry_encode(clv_node_entry *e, const clv_message *node, clv_str configuration,
+                                 const clv_node_place *place, clv_error *err)
 {
     CLV_TRY(gather_names(e, *node, err));
     CLV_TRY(keep_distinct(e, err));

@@ -1,6 +1,6 @@
-/* node_entry.h - what is written into one NodeProto: its device_configurations entry. */
-#ifndef CLV_PROTO_NODE_ENTRY_H
-#define CLV_PROTO_NODE_ENTRY_H
+/* encode_node_entry.h - what is written into one NodeProto: its device_configurations entry. */
+#ifndef CLV_PROTO_ENCODE_NODE_ENTRY_H
+#define CLV_PROTO_ENCODE_NODE_ENTRY_H
 
 #include "base/arena.h"
 #include "proto/message.h"
@@ -17,10 +17,10 @@ typedef struct {
 
 /* Where a node runs, and how. */
 typedef struct {
-    int32_t device;          /* below 0: not known */
-    int32_t stage;           /* below 0: none */
-    clv_note_message *given; /* specs and stage to take instead of the default; NULL: none */
-    clv_str copies;          /* the default as packed fields; n 0: a whole tensor on the device */
+    int32_t device;        /* below 0: not known */
+    int32_t stage;         /* below 0: none */
+    clv_node_specs *given; /* specs and stage to take instead of the default; NULL: none */
+    clv_str copies;        /* the default as packed fields; n 0: a whole tensor on the device */
 } clv_node_place;
 
 /* Fills entry->bytes for a NodeProto: the configuration's name; for each distinct input and output
@@ -28,7 +28,8 @@ typedef struct {
  * device, or a copy on each of its mesh; the stage. Without a device: the configuration's name
  * alone. CLV_EUSAGE when a spec is given for what is no tensor of the node. O(names + bytes of
  * specs), expected. */
-clv_status clv_node_entry_make(clv_node_entry *entry, const clv_message *node,
-                               clv_str configuration, const clv_node_place *place, clv_error *err);
+clv_status clv_node_entry_encode(clv_node_entry *entry, const clv_message *node,
+                                 clv_str configuration, const clv_node_place *place,
+                                 clv_error *err);
 
 #endif

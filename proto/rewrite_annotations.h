@@ -1,4 +1,5 @@
-/* rewrite.h - an ONNX file again, with entries taken out of its nodes and entries put in.
+/* rewrite_annotations.h - an ONNX file again, with entries taken out of its nodes and entries put
+ * in.
  *
  * Only nodes change, so only the lengths around nodes change; every other byte is passed on. One
  * walk measures, a second writes: the new length of a message is known before its bytes go out. The
@@ -6,14 +7,14 @@
  *
  * Walked are the main graph, the bodies in its nodes and the functions; not the training graphs.
  */
-#ifndef CLV_PROTO_REWRITE_H
-#define CLV_PROTO_REWRITE_H
+#ifndef CLV_PROTO_REWRITE_ANNOTATIONS_H
+#define CLV_PROTO_REWRITE_ANNOTATIONS_H
 
 #include "plan/plan.h"
-#include "proto/mesh_notes.h"
-#include "proto/node_entry.h"
-#include "proto/output.h"
-#include "proto/survey.h"
+#include "proto/annotation_state.h"
+#include "proto/encode_node_entry.h"
+#include "proto/mesh_metadata.h"
+#include "proto/sink_buffer.h"
 
 /* What nodes are given. */
 typedef struct {
@@ -21,19 +22,19 @@ typedef struct {
     clv_str name;                   /* of the configuration */
     const int32_t *function_device; /* of each function in the file */
     int32_t n_functions;
-    clv_note_message *notes; /* of single nodes, plan->n_annotations of them */
-    const clv_mesh_notes *meshes;
-    const clv_str *copies; /* by device (mesh_notes.h); NULL: stages are single devices */
+    clv_node_specs *notes; /* of single nodes, plan->n_annotations of them */
+    const clv_mesh_metadata *meshes;
+    const clv_str *copies; /* by device (mesh_metadata.h); NULL: stages are single devices */
 } clv_new_entries;
 
 typedef struct {
-    clv_survey *survey;
+    clv_annotation_state *state;
     clv_arena *arena;
     const clv_new_entries *add; /* NULL: none */
     bool drop_all;              /* the entries and configurations of others too */
-    bool gather_names;          /* give the survey the configurations that nodes name */
-    clv_annotation *note;       /* gets the widths of lengths; NULL: they are not wanted */
-    clv_output *out;            /* NULL: measure */
+    bool gather_names;          /* give the state the configurations that nodes name */
+    clv_annotation_note *note;  /* gets the widths of lengths; NULL: they are not wanted */
+    clv_sink_buffer *out;       /* NULL: measure */
     /* where the walk is */
     clv_node_entry entry;
     clv_onnx_trail trail;

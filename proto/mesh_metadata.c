@@ -1,4 +1,4 @@
-#include "proto/mesh_notes.h"
+#include "proto/mesh_metadata.h"
 
 #include "plan/plan_json_write_mesh.h"
 #include "proto/onnx.pb-c.h"
@@ -11,12 +11,12 @@
 /* The key of the one group of a spec for copies; negative as in the proposal's examples. */
 #define COPIES_KEY (-1)
 
-bool clv_mesh_notes_key(clv_str key)
+bool clv_is_mesh_metadata_key(clv_str key)
 {
     return clv_str_is(key, MESH_KEY) || clv_str_is(key, UNEVEN_KEY) || clv_str_is(key, PARTIAL_KEY);
 }
 
-static void add(clv_mesh_notes *notes, const char *key, const char *value)
+static void add(clv_mesh_metadata *notes, const char *key, const char *value)
 {
     if (!value)
         return;
@@ -24,15 +24,15 @@ static void add(clv_mesh_notes *notes, const char *key, const char *value)
     notes->value[notes->n++] = value;
 }
 
-clv_status clv_mesh_notes_make(const clv_plan *plan, clv_arena *arena, clv_mesh_notes *ret,
-                               clv_error *err)
+clv_status clv_mesh_metadata_make(const clv_plan *plan, clv_arena *arena, clv_mesh_metadata *ret,
+                                  clv_error *err)
 {
     const char *mesh, *uneven, *partial;
 
     CLV_TRY(clv_plan_mesh_json(plan, arena, &mesh, err));
     CLV_TRY(clv_plan_uneven_json(plan, arena, &uneven, err));
     CLV_TRY(clv_plan_partial_json(plan, arena, &partial, err));
-    *ret = (clv_mesh_notes){ .n = 0 };
+    *ret = (clv_mesh_metadata){ .n = 0 };
     add(ret, MESH_KEY, mesh);
     add(ret, UNEVEN_KEY, uneven);
     add(ret, PARTIAL_KEY, partial);

@@ -1,5 +1,5 @@
-/* test_value_file.c - tensors in files of their own: what is read, and what is refused. */
-#include "proto/value_file.h"
+/* test_tensor_file.c - tensors in files of their own: what is read, and what is refused. */
+#include "proto/tensor_file.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 static char *folder;
 static clv_arena *arena;
-static clv_value_file value;
+static clv_tensor_file value;
 static clv_error err;
 
 static void set_up(void)
@@ -31,7 +31,7 @@ static clv_status read_bytes(const char *bytes, size_t n)
     char path[600];
     snprintf(path, sizeof path, "%s/v.pb", folder);
     file_write(folder, "v.pb", bytes, n);
-    return clv_value_file_open(path, arena, &value, &err);
+    return clv_tensor_file_open(path, arena, &value, &err);
 }
 
 #define READ(text) read_bytes(text, sizeof text - 1)
@@ -55,7 +55,7 @@ Test(value_file, reads_a_tensor_of_numbers)
     cr_expect_eq(value.elems, 6);
     cr_expect(clv_str_is(value.name, "ab"));
     cr_expect_eq(memcmp(value.data, "\x01\0\x02\0\x03\0\x04\0\x05\0\x06", 12), 0);
-    clv_value_file_close(&value);
+    clv_tensor_file_close(&value);
 }
 
 Test(value_file, reads_texts_scalars_and_nothing)
@@ -63,13 +63,13 @@ Test(value_file, reads_texts_scalars_and_nothing)
     cr_assert_eq(READ("\x08\x02\x10\x08\x32\x01x\x32\x02yz"), CLV_OK, "%s", err.message);
     cr_expect_eq(value.elems, 2);
     cr_expect(clv_str_is(value.strings[1], "yz"));
-    clv_value_file_close(&value);
+    clv_tensor_file_close(&value);
     cr_assert_eq(READ("\x10\x02\x4a\x01\x07"), CLV_OK, "a scalar: %s", err.message);
     cr_expect_eq(value.elems, 1);
-    clv_value_file_close(&value);
+    clv_tensor_file_close(&value);
     cr_assert_eq(READ("\x08\x00\x10\x01"), CLV_OK, "no elements: %s", err.message);
     cr_expect_eq(value.elems, 0);
-    clv_value_file_close(&value);
+    clv_tensor_file_close(&value);
 }
 
 Test(value_file, refuses_what_is_no_tensor)
@@ -84,5 +84,5 @@ Test(value_file, refuses_what_is_no_tensor)
                  "\x10\x02"),
             CLV_EFORMAT, "more elements than 64 bits");
     refused(READ("\x4a\x40zz"), CLV_EFORMAT, "v.pb");
-    refused(clv_value_file_open("/nowhere/at/all.pb", arena, &value, &err), CLV_EIO, "/nowhere");
+    refused(clv_tensor_file_open("/nowhere/at/all.pb", arena, &value, &err), CLV_EIO, "/nowhere");
 }

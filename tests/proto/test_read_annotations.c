@@ -300,7 +300,7 @@ Test(annotations, of_a_file_cut_short_are_refused)
         uint8_t *cut = malloc(n);
         memcpy(cut, o.bytes, n);
         cr_assert_eq(clv_onnx_open_bytes(cut, n, NULL, NULL, &file, NULL), CLV_OK);
-        clv_status s = clv_onnx_annotations(file, o.arena, &set, &err);
+        clv_status s = clv_onnx_read_annotations(file, o.arena, &set, &err);
         cr_assert(s == CLV_OK || (s == CLV_EFORMAT && err.message[0]));
         clv_onnx_close(file);
         free(cut);

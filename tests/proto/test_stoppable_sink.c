@@ -1,5 +1,5 @@
-/* test_stoppable.c - a sink that asks whether to go on. */
-#include "proto/stoppable.h"
+/* test_stoppable_sink.c - a sink that asks whether to go on. */
+#include "proto/stoppable_sink.h"
 
 #include <criterion/criterion.h>
 

@@ -1,4 +1,4 @@
-#include "proto/entry_read.h"
+#include "proto/read_node_entry.h"
 
 #include "proto/onnx.pb-c.h"
 
@@ -14,8 +14,8 @@ enum { G_KEY = 1, G_DEVICE = 2 };
 
 #define WHAT "the annotations of a model"
 
-clv_status clv_fault_take(clv_fault_list *list, clv_status status, const clv_error *why,
-                          clv_error *err)
+clv_status clv_fault_list_add(clv_fault_list *list, clv_status status, const clv_error *why,
+                              clv_error *err)
 {
     if (status == CLV_OK)
         return CLV_OK;
@@ -233,14 +233,14 @@ static clv_status read_specs(clv_message m, clv_fault_list *list, clv_node_annot
         clv_message sub = clv_message_sub(&m, &f, &onnx__sharding_spec_proto__descriptor);
         clv_sharding_spec spec = { .n_device = 0 };
         clv_status status = read_spec(sub, list->arena, &spec, &why);
-        CLV_TRY(clv_fault_take(list, status, &why, err));
+        CLV_TRY(clv_fault_list_add(list, status, &why, err));
         if (status == CLV_OK)
             specs[ret->n_specs++] = spec;
     }
 }
 
-clv_status clv_read_entry(const clv_message *entry, clv_fault_list *list, clv_node_annotation *ret,
-                          clv_error *err)
+clv_status clv_read_node_entry(const clv_message *entry, clv_fault_list *list,
+                               clv_node_annotation *ret, clv_error *err)
 {
     clv_message m = *entry;
     clv_field f;

@@ -1,8 +1,8 @@
-#include "proto/put.h"
+#include "proto/message_writer.h"
 
 #include <assert.h>
 
-void clv_put_start(clv_put *e, clv_output *out)
+void clv_message_writer_start(clv_message_writer *e, clv_sink_buffer *out)
 {
     e->out = out;
     e->next = 0;
@@ -10,7 +10,7 @@ void clv_put_start(clv_put *e, clv_output *out)
 }
 
 /* n more bytes; what no reader takes is not measured to its end. */
-static clv_status grow(clv_put *e, uint64_t n, clv_error *err)
+static clv_status grow(clv_message_writer *e, uint64_t n, clv_error *err)
 {
     e->total += n;
     if (e->out || e->total <= CLV_PROTOBUF_MAX)
@@ -21,14 +21,14 @@ static clv_status grow(clv_put *e, uint64_t n, clv_error *err)
                     CLV_PROTOBUF_MAX);
 }
 
-static clv_status put(clv_put *e, const void *bytes, size_t n, clv_error *err)
+static clv_status put(clv_message_writer *e, const void *bytes, size_t n, clv_error *err)
 {
     CLV_TRY(grow(e, n, err));
-    return e->out ? clv_output_bytes(e->out, bytes, n, err) : CLV_OK;
+    return e->out ? clv_sink_buffer_add(e->out, bytes, n, err) : CLV_OK;
 }
 
-static clv_status put_head(clv_put *e, uint32_t field, clv_wire_type type, uint64_t value,
-                           clv_error *err)
+static clv_status put_head(clv_message_writer *e, uint32_t field, clv_wire_type type,
+                           uint64_t value, clv_error *err)
 {
     uint8_t head[2 * CLV_VARINT_MAX];
     size_t n = clv_varint_put(head, clv_wire_key(field, type));
@@ -36,9 +36,10 @@ static clv_status put_head(clv_put *e, uint32_t field, clv_wire_type type, uint6
     return put(e, head, n, err);
 }
 
-clv_status clv_put_open(clv_put *e, uint32_t field, clv_put_message *ret, clv_error *err)
+clv_status clv_put_begin(clv_message_writer *e, uint32_t field, clv_open_message *ret,
+                         clv_error *err)
 {
-    clv_put_message m = { field, e->next, 0 };
+    clv_open_message m = { field, e->next, 0 };
     if (e->out) {
         CLV_TRY(put_head(e, field, CLV_WIRE_BYTES, e->lengths[m.i], err));
     } else {
@@ -53,7 +54,7 @@ clv_status clv_put_open(clv_put *e, uint32_t field, clv_put_message *ret, clv_er
     return CLV_OK;
 }
 
-clv_status clv_put_close(clv_put *e, const clv_put_message *m, clv_error *err)
+clv_status clv_put_end(clv_message_writer *e, const clv_open_message *m, clv_error *err)
 {
     uint64_t n = e->total - m->before;
     if (e->out) {
@@ -64,12 +65,12 @@ clv_status clv_put_close(clv_put *e, const clv_put_message *m, clv_error *err)
     return put_head(e, m->field, CLV_WIRE_BYTES, n, err);
 }
 
-clv_status clv_put_int(clv_put *e, uint32_t field, int64_t value, clv_error *err)
+clv_status clv_put_int(clv_message_writer *e, uint32_t field, int64_t value, clv_error *err)
 {
     return put_head(e, field, CLV_WIRE_VARINT, (uint64_t)value, err);
 }
 
-clv_status clv_put_float(clv_put *e, uint32_t field, float value, clv_error *err)
+clv_status clv_put_float(clv_message_writer *e, uint32_t field, float value, clv_error *err)
 {
     uint8_t bytes[CLV_VARINT_MAX + sizeof value];
     uint32_t bits;
@@ -80,23 +81,26 @@ clv_status clv_put_float(clv_put *e, uint32_t field, float value, clv_error *err
     return put(e, bytes, n, err);
 }
 
-clv_status clv_put_bytes(clv_put *e, uint32_t field, const void *bytes, size_t n, clv_error *err)
+clv_status clv_put_bytes(clv_message_writer *e, uint32_t field, const void *bytes, size_t n,
+                         clv_error *err)
 {
     CLV_TRY(put_head(e, field, CLV_WIRE_BYTES, n, err));
     return put(e, bytes, n, err);
 }
 
-clv_status clv_put_pair(clv_put *e, uint32_t field, clv_str key, clv_str value, clv_error *err)
+clv_status clv_put_pair(clv_message_writer *e, uint32_t field, clv_str key, clv_str value,
+                        clv_error *err)
 {
-    clv_put_message m = { 0 };
-    CLV_TRY(clv_put_open(e, field, &m, err));
+    clv_open_message m = { 0 };
+    CLV_TRY(clv_put_begin(e, field, &m, err));
     CLV_TRY(clv_put_str(e, 1, key, err));
     CLV_TRY(clv_put_str(e, 2, value, err));
-    return clv_put_close(e, &m, err);
+    return clv_put_end(e, &m, err);
 }
 
-clv_status clv_put_field(clv_put *e, const clv_message *m, const clv_field *f, clv_error *err)
+clv_status clv_put_field(clv_message_writer *e, const clv_message *m, const clv_field *f,
+                         clv_error *err)
 {
     CLV_TRY(grow(e, (uint64_t)(m->wire.at - f->start), err));
-    return e->out ? clv_output_range(e->out, f->start, m->wire.at, err) : CLV_OK;
+    return e->out ? clv_sink_buffer_add_range(e->out, f->start, m->wire.at, err) : CLV_OK;
 }

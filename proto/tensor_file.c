@@ -1,4 +1,4 @@
-#include "proto/value_file.h"
+#include "proto/tensor_file.h"
 
 #include <inttypes.h>
 
@@ -14,7 +14,7 @@ typedef struct {
     clv_str *strings;
     int32_t n_strings, cap_strings;
     clv_field raw, other;
-    clv_value_file *to;
+    clv_tensor_file *to;
 } reading;
 
 static clv_status bad(const reading *r, const char *what)
@@ -80,7 +80,7 @@ static clv_status take(reading *r, const clv_wire *w, const clv_field *f)
 
 static clv_status finish(reading *r)
 {
-    clv_value_file *to = r->to;
+    clv_tensor_file *to = r->to;
     int64_t *dims = CLV_NEW_ARRAY(r->arena, int64_t, to->rank);
     if (!dims)
         return clv_fail_nomem(r->err, "a tensor");
@@ -119,19 +119,19 @@ static clv_status read_all(reading *r)
     }
 }
 
-clv_status clv_value_file_open(const char *path, clv_arena *arena, clv_value_file *ret,
-                               clv_error *err)
+clv_status clv_tensor_file_open(const char *path, clv_arena *arena, clv_tensor_file *ret,
+                                clv_error *err)
 {
     reading r = { .path = path, .arena = arena, .err = err, .to = ret };
-    *ret = (clv_value_file){ .dtype = CLV_DT_UNDEFINED };
+    *ret = (clv_tensor_file){ .dtype = CLV_DT_UNDEFINED };
     CLV_TRY(clv_onnx_open(path, clv_arena_alloc(arena), &ret->file, err));
     clv_status status = read_all(&r);
     if (status != CLV_OK)
-        clv_value_file_close(ret);
+        clv_tensor_file_close(ret);
     return status;
 }
 
-void clv_value_file_close(clv_value_file *value)
+void clv_tensor_file_close(clv_tensor_file *value)
 {
     clv_onnx_close(value->file);
     value->file = NULL;

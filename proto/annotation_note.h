@@ -1,5 +1,5 @@
-/* annotation.h - the note that cleave leaves in a model that it annotates, so that strip can give
- * back the same bytes.
+/* annotation_note.h - the note that cleave leaves in a model that it annotates, so that strip can
+ * give back the same bytes.
  *
  * It is the value of the metadata_props entry "cleave.annotation":
  *
@@ -10,8 +10,8 @@
  * form, as runs first+count:bytes, counted over the lengths that annotating changes in the order of
  * the file. name: of the configuration; last, as it may have any character in it.
  */
-#ifndef CLV_PROTO_ANNOTATION_H
-#define CLV_PROTO_ANNOTATION_H
+#ifndef CLV_PROTO_ANNOTATION_NOTE_H
+#define CLV_PROTO_ANNOTATION_NOTE_H
 
 #include "base/arena.h"
 #include "base/str.h"
@@ -33,18 +33,18 @@ typedef struct {
     clv_width_run *runs; /* ascending, apart */
     int32_t n_runs, cap_runs;
     clv_str name;
-} clv_annotation;
+} clv_annotation_note;
 
 /* Length number i was width bytes wide; called with ascending i. */
-clv_status clv_annotation_add_width(clv_annotation *a, clv_arena *arena, int64_t i, size_t width,
-                                    clv_error *err);
+clv_status clv_annotation_note_add_width(clv_annotation_note *a, clv_arena *arena, int64_t i,
+                                         size_t width, clv_error *err);
 /* The width of length number i, or 0: the shortest. *cursor starts at 0 and follows ascending i. */
-size_t clv_annotation_width(const clv_annotation *a, int32_t *cursor, int64_t i);
+size_t clv_annotation_note_width(const clv_annotation_note *a, int32_t *cursor, int64_t i);
 
 /* NULL: no memory. name must have no zero byte. */
-char *clv_annotation_text(const clv_annotation *a, clv_arena *arena);
-/* *ret_fine false: not a text that clv_annotation_text() writes. */
-clv_status clv_annotation_parse(clv_str text, clv_arena *arena, clv_annotation *ret, bool *ret_fine,
-                                clv_error *err);
+char *clv_annotation_note_text(const clv_annotation_note *a, clv_arena *arena);
+/* *ret_fine false: not a text that clv_annotation_note_text() writes. */
+clv_status clv_annotation_note_parse(clv_str text, clv_arena *arena, clv_annotation_note *ret,
+                                     bool *ret_fine, clv_error *err);
 
 #endif

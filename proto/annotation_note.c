@@ -1,4 +1,4 @@
-#include "proto/annotation.h"
+#include "proto/annotation_note.h"
 
 #include <stdio.h>
 
@@ -6,8 +6,8 @@
 
 #define VERSION "1;"
 
-clv_status clv_annotation_add_width(clv_annotation *a, clv_arena *arena, int64_t i, size_t width,
-                                    clv_error *err)
+clv_status clv_annotation_note_add_width(clv_annotation_note *a, clv_arena *arena, int64_t i,
+                                         size_t width, clv_error *err)
 {
     clv_width_run *last = a->n_runs ? &a->runs[a->n_runs - 1] : NULL;
     if (last && last->first + last->count == i && last->width == (int32_t)width) {
@@ -20,7 +20,7 @@ clv_status clv_annotation_add_width(clv_annotation *a, clv_arena *arena, int64_t
     return CLV_OK;
 }
 
-size_t clv_annotation_width(const clv_annotation *a, int32_t *cursor, int64_t i)
+size_t clv_annotation_note_width(const clv_annotation_note *a, int32_t *cursor, int64_t i)
 {
     while (*cursor < a->n_runs && a->runs[*cursor].first + a->runs[*cursor].count <= i)
         ++*cursor;
@@ -34,7 +34,7 @@ size_t clv_annotation_width(const clv_annotation *a, int32_t *cursor, int64_t i)
 /* Room for one run as text: two numbers of up to 19 digits, a width of up to 2, three marks. */
 #define RUN_TEXT 44
 
-char *clv_annotation_text(const clv_annotation *a, clv_arena *arena)
+char *clv_annotation_note_text(const clv_annotation_note *a, clv_arena *arena)
 {
     char ir[2 * sizeof a->ir_bytes + 1] = "keep";
     if (a->ir == CLV_IR_NONE)
@@ -86,7 +86,7 @@ static int hex_digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-static bool parse_ir(clv_str *s, clv_annotation *a)
+static bool parse_ir(clv_str *s, clv_annotation_note *a)
 {
     if (skip(s, "keep;")) {
         a->ir = CLV_IR_KEEP;
@@ -123,7 +123,7 @@ static bool parse_run(clv_str *s, int64_t behind, clv_width_run *ret)
     return first >= behind && count > 0 && width > 1;
 }
 
-static clv_status parse_runs(clv_str *s, clv_arena *arena, clv_annotation *a, bool *fine,
+static clv_status parse_runs(clv_str *s, clv_arena *arena, clv_annotation_note *a, bool *fine,
                              clv_error *err)
 {
     int64_t behind = 0;
@@ -142,10 +142,10 @@ static clv_status parse_runs(clv_str *s, clv_arena *arena, clv_annotation *a, bo
     return CLV_OK;
 }
 
-clv_status clv_annotation_parse(clv_str text, clv_arena *arena, clv_annotation *ret, bool *ret_fine,
-                                clv_error *err)
+clv_status clv_annotation_note_parse(clv_str text, clv_arena *arena, clv_annotation_note *ret,
+                                     bool *ret_fine, clv_error *err)
 {
-    clv_annotation a = { .size = 0 };
+    clv_annotation_note a = { .size = 0 };
     bool fine = skip(&text, VERSION "size=") && number(&text, INT64_MAX, &a.size) &&
                 skip(&text, ";ir=") && parse_ir(&text, &a) && skip(&text, "wide=");
     if (fine)

@@ -1,17 +1,17 @@
-#include "proto/output.h"
+#include "proto/sink_buffer.h"
 
 #define BUFFER    ((size_t)256 << 10)
 #define LONG      ((uint64_t)64 << 10) /* a range from here on is worth a call of its own */
 #define BIG_PIECE ((uint64_t)1 << 20)  /* most that a sink without from_file gets at once */
 
-clv_status clv_output_init(clv_output *out, const clv_onnx_file *file, const clv_sink *sink,
-                           clv_arena *arena, clv_error *err)
+clv_status clv_sink_buffer_init(clv_sink_buffer *out, const clv_onnx_file *file,
+                                const clv_sink *sink, clv_arena *arena, clv_error *err)
 {
-    *out = (clv_output){ .sink = sink, .file = file, .buffer = clv_arena_take(arena, BUFFER) };
+    *out = (clv_sink_buffer){ .sink = sink, .file = file, .buffer = clv_arena_take(arena, BUFFER) };
     return out->buffer ? CLV_OK : clv_fail_nomem(err, "an output buffer");
 }
 
-static clv_status flush(clv_output *out, clv_error *err)
+static clv_status flush(clv_sink_buffer *out, clv_error *err)
 {
     size_t n = out->n;
     out->n = 0;
@@ -19,7 +19,7 @@ static clv_status flush(clv_output *out, clv_error *err)
 }
 
 /* Precondition: no range waits. */
-static clv_status buffer(clv_output *out, const uint8_t *bytes, size_t n, clv_error *err)
+static clv_status buffer(clv_sink_buffer *out, const uint8_t *bytes, size_t n, clv_error *err)
 {
     while (n) {
         if (out->n == BUFFER)
@@ -33,7 +33,7 @@ static clv_status buffer(clv_output *out, const uint8_t *bytes, size_t n, clv_er
     return CLV_OK;
 }
 
-static clv_status write_range(clv_output *out, uint64_t at, uint64_t n, clv_error *err)
+static clv_status write_range(clv_sink_buffer *out, uint64_t at, uint64_t n, clv_error *err)
 {
     if (out->sink->from_file)
         return out->sink->from_file(out->sink->ctx, out->file, at, n, err);
@@ -47,7 +47,7 @@ static clv_status write_range(clv_output *out, uint64_t at, uint64_t n, clv_erro
     return CLV_OK;
 }
 
-static clv_status flush_range(clv_output *out, clv_error *err)
+static clv_status flush_range(clv_sink_buffer *out, clv_error *err)
 {
     uint64_t at = out->range_at, n = out->range_n;
     out->range_n = 0;
@@ -61,7 +61,7 @@ static clv_status flush_range(clv_output *out, clv_error *err)
     return CLV_OK;
 }
 
-clv_status clv_output_bytes(clv_output *out, const void *bytes, size_t n, clv_error *err)
+clv_status clv_sink_buffer_add(clv_sink_buffer *out, const void *bytes, size_t n, clv_error *err)
 {
     if (n == 0)
         return CLV_OK;
@@ -71,7 +71,8 @@ clv_status clv_output_bytes(clv_output *out, const void *bytes, size_t n, clv_er
     return buffer(out, bytes, n, err);
 }
 
-clv_status clv_output_range(clv_output *out, const uint8_t *from, const uint8_t *to, clv_error *err)
+clv_status clv_sink_buffer_add_range(clv_sink_buffer *out, const uint8_t *from, const uint8_t *to,
+                                     clv_error *err)
 {
     uint64_t at = (uint64_t)(from - out->file->bytes), n = (uint64_t)(to - from);
     if (n == 0)
@@ -85,7 +86,7 @@ clv_status clv_output_range(clv_output *out, const uint8_t *from, const uint8_t 
     return CLV_OK;
 }
 
-clv_status clv_output_end(clv_output *out, clv_error *err)
+clv_status clv_sink_buffer_flush(clv_sink_buffer *out, clv_error *err)
 {
     if (out->range_n)
         CLV_TRY(flush_range(out, err));

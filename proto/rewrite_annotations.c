@@ -1,4 +1,4 @@
-#include "proto/rewrite.h"
+#include "proto/rewrite_annotations.h"
 
 #include "proto/onnx.pb-c.h"
 #include "proto/read.h"
@@ -16,7 +16,7 @@ enum { G_NODE = 1, F_NODE = 7, N_ATTRIBUTE = 5, N_DEVICES = 10, A_GRAPH = 6, A_G
 typedef struct {
     int32_t device;
     bool is_main; /* the main graph: by the plan, node by node */
-    clv_note_message *given;
+    clv_node_specs *given;
 } place;
 
 typedef clv_status (*walker)(clv_rewrite *rw, clv_message m, place at, clv_error *err);
@@ -24,13 +24,13 @@ typedef clv_status (*walker)(clv_rewrite *rw, clv_message m, place at, clv_error
 static clv_status put(clv_rewrite *rw, const void *bytes, size_t n, clv_error *err)
 {
     rw->total += n;
-    return rw->out ? clv_output_bytes(rw->out, bytes, n, err) : CLV_OK;
+    return rw->out ? clv_sink_buffer_add(rw->out, bytes, n, err) : CLV_OK;
 }
 
 static clv_status keep(clv_rewrite *rw, const uint8_t *from, const uint8_t *to, clv_error *err)
 {
     rw->total += (uint64_t)(to - from);
-    return rw->out ? clv_output_range(rw->out, from, to, err) : CLV_OK;
+    return rw->out ? clv_sink_buffer_add_range(rw->out, from, to, err) : CLV_OK;
 }
 
 /* How wide the original wrote the length of field f, whose number among the lengths is i; 0 for the
@@ -38,8 +38,8 @@ static clv_status keep(clv_rewrite *rw, const uint8_t *from, const uint8_t *to, 
 static size_t original_width(clv_rewrite *rw, const clv_field *f, int32_t i)
 {
     size_t width = (size_t)(f->bytes - f->head);
-    if (rw->survey->is_ours)
-        return clv_annotation_width(&rw->survey->note, &rw->width_cursor, i);
+    if (rw->state->is_ours)
+        return clv_annotation_note_width(&rw->state->note, &rw->width_cursor, i);
     return width == clv_varint_size(f->n) ? 0 : width;
 }
 
@@ -49,8 +49,8 @@ static clv_status put_length(clv_rewrite *rw, const clv_field *f, int32_t i, uin
     uint8_t bytes[CLV_VARINT_MAX];
     size_t least = clv_varint_size(length), width = original_width(rw, f, i);
     if (rw->note && width && rw->out)
-        CLV_TRY(clv_annotation_add_width(rw->note, rw->arena, i, width, err));
-    if (rw->add || width < least || (!rw->survey->is_ours && length != f->n))
+        CLV_TRY(clv_annotation_note_add_width(rw->note, rw->arena, i, width, err));
+    if (rw->add || width < least || (!rw->state->is_ours && length != f->n))
         width = least;
     return put(rw, bytes, clv_varint_put_wide(bytes, length, width), err);
 }
@@ -124,13 +124,13 @@ static clv_status walk_attribute(clv_rewrite *rw, clv_message m, place at, clv_e
 static clv_status device_entry(clv_rewrite *rw, const clv_message *m, const clv_field *f,
                                clv_error *err)
 {
-    clv_str name = clv_survey_entry_name(m, f);
+    clv_str name = clv_entry_configuration(m, f);
     bool is_ours =
-        rw->survey->is_ours && m->wire.at == m->wire.end && clv_str_eq(name, rw->survey->note.name);
+        rw->state->is_ours && m->wire.at == m->wire.end && clv_str_eq(name, rw->state->note.name);
     if (is_ours || rw->drop_all)
         return CLV_OK;
     if (rw->gather_names)
-        CLV_TRY(clv_survey_add_name(rw->survey, name, err));
+        CLV_TRY(clv_annotation_state_add_name(rw->state, name, err));
     return keep(rw, f->start, m->wire.at, err);
 }
 
@@ -153,7 +153,7 @@ static clv_status add_entry(clv_rewrite *rw, const clv_message *node, place at, 
     clv_node_place p = { at.device, stage, at.given, { NULL, 0 } };
     if (at.device >= 0 && rw->add->copies)
         p.copies = rw->add->copies[at.device];
-    CLV_TRY(clv_node_entry_make(&rw->entry, node, rw->add->name, &p, err));
+    CLV_TRY(clv_node_entry_encode(&rw->entry, node, rw->add->name, &p, err));
     return put(rw, rw->entry.bytes, (size_t)rw->entry.n, err);
 }
 
@@ -238,9 +238,9 @@ static clv_status function_field(clv_rewrite *rw, const clv_message *m, const cl
 static clv_status ir_field(clv_rewrite *rw, const clv_message *m, const clv_field *f,
                            const uint8_t *ir, size_t ir_n, clv_error *err)
 {
-    if (f->start != rw->survey->ir.start)
+    if (f->start != rw->state->ir.start)
         return keep(rw, f->start, m->wire.at, err);
-    if (!ir_n || (rw->survey->is_ours && rw->survey->note.ir == CLV_IR_NONE))
+    if (!ir_n || (rw->state->is_ours && rw->state->note.ir == CLV_IR_NONE))
         return CLV_OK; /* it was not there, or stands in front already */
     CLV_TRY(keep(rw, f->start, f->head, err));
     return put(rw, ir, ir_n, err);
@@ -259,9 +259,9 @@ static clv_status top_field(clv_rewrite *rw, const clv_message *m, const clv_fie
         return function_field(rw, m, f, err);
     case M_METADATA:
         if (rw->drop_all)
-            CLV_TRY(clv_survey_is_note(m, f, &drop, &value, err));
+            CLV_TRY(clv_is_annotation_note(m, f, &drop, &value, err));
         if (rw->drop_all && !drop)
-            CLV_TRY(clv_survey_is_mesh_note(m, f, &drop, err));
+            CLV_TRY(clv_is_mesh_metadata_field(m, f, &drop, err));
         break;
     case M_CONFIGURATION:
         drop = rw->drop_all;
@@ -274,7 +274,7 @@ static clv_status top_field(clv_rewrite *rw, const clv_message *m, const clv_fie
 
 static clv_status put_ir_in_front(clv_rewrite *rw, const uint8_t *ir, size_t ir_n, clv_error *err)
 {
-    const clv_survey *s = rw->survey;
+    const clv_annotation_state *s = rw->state;
     bool has_field = s->ir.number && !(s->is_ours && s->note.ir == CLV_IR_NONE);
     uint8_t key = (uint8_t)clv_wire_key(M_IR, CLV_WIRE_VARINT);
     if (!ir_n || has_field)
@@ -295,9 +295,9 @@ static void start_walk(clv_rewrite *rw)
 
 clv_status clv_rewrite_model(clv_rewrite *rw, const uint8_t *ir, size_t ir_n, clv_error *err)
 {
-    clv_message m = rw->survey->model;
+    clv_message m = rw->state->model;
     clv_field f;
-    m.wire.end = rw->survey->end;
+    m.wire.end = rw->state->end;
     start_walk(rw);
     CLV_TRY(put_ir_in_front(rw, ir, ir_n, err));
     for (;;) {

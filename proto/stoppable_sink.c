@@ -1,4 +1,4 @@
-#include "proto/stoppable.h"
+#include "proto/stoppable_sink.h"
 
 #define ASK_EVERY ((uint64_t)64 << 20) /* bytes written between two looks at `stop` */
 
