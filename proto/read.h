@@ -49,11 +49,12 @@ typedef struct {
     clv_wire_type type; /* of one number; BYTES: raw */
     uint32_t field;     /* 0: no payload */
     int64_t count;      /* numbers, or bytes when raw */
-} clv_payload;
+} clv_tensor_payload;
 /* The elements as a value, or NULL where the type is never folded. Precondition: the payload has
  * the right count for tensor->elems. */
-clv_status clv_read_value(clv_reading *r, const clv_message *tensor, const clv_payload *payload,
-                          const clv_const *t, const clv_value **ret, clv_error *err);
+clv_status clv_read_value(clv_reading *r, const clv_message *tensor,
+                          const clv_tensor_payload *payload, const clv_const *t,
+                          const clv_value **ret, clv_error *err);
 
 typedef struct {
     clv_draft **at;

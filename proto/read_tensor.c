@@ -21,7 +21,7 @@ enum {
 };
 
 typedef struct {
-    clv_payload typed[12]; /* by field number; the count of varints is in bytes at first */
+    clv_tensor_payload typed[12]; /* by field number; the count of varints is in bytes at first */
     int64_t raw_bytes, string_bytes;
     bool has_raw, external;
     bool has_location;
@@ -62,7 +62,7 @@ static const char *show_dims(char buf[static DIMS_TEXT_MAX], const int64_t *dims
 
 static clv_status add_payload(const clv_message *m, const clv_field *f, gathered *g, clv_error *err)
 {
-    clv_payload *p = &g->typed[f->number];
+    clv_tensor_payload *p = &g->typed[f->number];
     p->field = f->number;
     p->type = number_type(f->number);
     if (f->number == F_STRING) {
@@ -298,18 +298,18 @@ static clv_status wrong_payload(clv_reading *r, const clv_const *t, const char *
 
 /* The payload must be what dims and type say. */
 static clv_status judge_payload(clv_reading *r, const clv_message *m, const clv_const *t,
-                                const gathered *g, clv_payload *ret, clv_error *err)
+                                const gathered *g, clv_tensor_payload *ret, clv_error *err)
 {
     int64_t want;
     uint32_t field = typed_field(t->dtype, t->elems, &want);
-    const clv_payload *typed = &g->typed[field];
+    const clv_tensor_payload *typed = &g->typed[field];
     if (g->has_raw && t->dtype != CLV_DT_STRING && (g->raw_bytes || !typed->count)) {
-        *ret = (clv_payload){ CLV_WIRE_BYTES, F_RAW, g->raw_bytes };
+        *ret = (clv_tensor_payload){ CLV_WIRE_BYTES, F_RAW, g->raw_bytes };
         return g->raw_bytes == t->bytes
                    ? CLV_OK
                    : wrong_payload(r, t, "raw_data (bytes)", g->raw_bytes, t->bytes, err);
     }
-    *ret = (clv_payload){ number_type(field), field, typed->count };
+    *ret = (clv_tensor_payload){ number_type(field), field, typed->count };
     if (ret->type == CLV_WIRE_VARINT && typed->count > COUNTED_MAX && want > CLV_VALUE_MAX)
         return CLV_OK;
     if (ret->type == CLV_WIRE_VARINT)
@@ -349,7 +349,7 @@ static clv_status keep_name(clv_reading *r, const clv_message *m, clv_const *t, 
 static clv_status judge(clv_reading *r, const clv_message *m, const gathered *g, clv_const *t,
                         clv_error *err)
 {
-    clv_payload payload;
+    clv_tensor_payload payload;
     CLV_TRY(take_dtype(r, g, t, err));
     CLV_TRY(measure(r, t, err));
     if (g->segment.number)

@@ -113,7 +113,8 @@ static clv_status put_run(filling *to, clv_wire run, clv_wire_type type, clv_err
 }
 
 /* A typed field may come in several pieces; of raw_data the last one counts. */
-static clv_status fill(clv_message m, const clv_payload *payload, filling *to, clv_error *err)
+static clv_status fill(clv_message m, const clv_tensor_payload *payload, filling *to,
+                       clv_error *err)
 {
     clv_field f;
     for (;;) {
@@ -131,8 +132,9 @@ static clv_status fill(clv_message m, const clv_payload *payload, filling *to, c
     }
 }
 
-clv_status clv_read_value(clv_reading *r, const clv_message *tensor, const clv_payload *payload,
-                          const clv_const *t, const clv_value **ret, clv_error *err)
+clv_status clv_read_value(clv_reading *r, const clv_message *tensor,
+                          const clv_tensor_payload *payload, const clv_const *t,
+                          const clv_value **ret, clv_error *err)
 {
     bool is_float = is_folded_float(t->dtype);
     if (is_float ? t->elems > FLOATS_MAX : !is_folded_int(t->dtype))

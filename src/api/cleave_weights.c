@@ -71,7 +71,7 @@ static clv_status is_plan(const char *text, size_t n, const char *path, bool *re
 
 static clv_status target_of_plan(const char *text, size_t n, const char *path,
                                  const clv_model *model, const char *name, clv_arena *arena,
-                                 clv_target *ret, clv_error *err)
+                                 clv_weight_layout *ret, clv_error *err)
 {
     clv_plan *plan;
     const clv_types *types;
@@ -83,7 +83,7 @@ static clv_status target_of_plan(const char *text, size_t n, const char *path,
 /* The model of a folder of shards, as far as it is in there. */
 static clv_status target_of_plan_there(const char *text, size_t n, const char *path,
                                        const clv_weights_folder *f, clv_arena *arena,
-                                       clv_target *ret, clv_error *err)
+                                       clv_weight_layout *ret, clv_error *err)
 {
     clv_onnx_file *file;
     clv_model *model;
@@ -99,7 +99,7 @@ static clv_status target_of_plan_there(const char *text, size_t n, const char *p
 static clv_status read_layout(const char *path, const clv_weight_list *weights,
                               const cleave_model *model, const clv_weights_folder *folder,
                               const cleave_shard_options *options, clv_arena *arena,
-                              clv_target *ret, clv_error *err)
+                              clv_weight_layout *ret, clv_error *err)
 {
     const char *text;
     size_t n;
@@ -120,7 +120,7 @@ static clv_status shard(cleave_model *m, const char *layout, const char *folder,
 {
     clv_shard_options o;
     clv_weight_list weights;
-    clv_target target;
+    clv_weight_layout target;
     CLV_TRY(take_options(options, &o, err));
     CLV_TRY(clv_weight_list_of(m->model, arena, &weights, err));
     CLV_TRY(read_layout(layout, &weights, m, NULL, options, arena, &target, err));
@@ -192,7 +192,7 @@ static clv_status sum_pairs(const clv_reshard_plan *plan, clv_arena *arena, pair
     return CLV_OK;
 }
 
-static clv_status make_text(const clv_weights_folder *f, const clv_target *t,
+static clv_status make_text(const clv_weights_folder *f, const clv_weight_layout *t,
                             const clv_reshard_plan *plan, clv_arena *arena, const char **ret,
                             clv_error *err)
 {
@@ -207,7 +207,7 @@ static clv_status make_text(const clv_weights_folder *f, const clv_target *t,
         clv_show_bytes(a, plan->moved), clv_show_bytes(b, plan->kept),
         clv_show_bytes(c, plan->peak), clv_show_bytes(d, plan->buffers));
     for (int32_t i = 0; i < n && i < PAIRS_SHOWN && text; i++)
-        text = clv_arena_printf(arena, "%s  %s -> %s  %s\n", text, f->target.devices[pairs[i].from],
+        text = clv_arena_printf(arena, "%s  %s -> %s  %s\n", text, f->layout.devices[pairs[i].from],
                                 t->devices[pairs[i].to], clv_show_bytes(a, pairs[i].bytes));
     if (text && n > PAIRS_SHOWN)
         text = clv_arena_printf(arena, "%s  and %d more\n", text, n - PAIRS_SHOWN);
@@ -224,8 +224,9 @@ typedef struct {
     char **ret;
 } resharding;
 
-static clv_status tell(const resharding *r, const clv_weights_folder *f, const clv_target *target,
-                       clv_arena *arena, char **ret, clv_error *err)
+static clv_status tell(const resharding *r, const clv_weights_folder *f,
+                       const clv_weight_layout *target, clv_arena *arena, char **ret,
+                       clv_error *err)
 {
     clv_reshard_plan plan;
     const char *text;
@@ -242,7 +243,7 @@ static clv_status reshard(const resharding *r, clv_arena *arena, clv_error *err)
 {
     clv_shard_options o;
     clv_weights_folder f;
-    clv_target target;
+    clv_weight_layout target;
     char *text = NULL;
     CLV_TRY(take_options(r->options, &o, err));
     CLV_TRY(clv_weights_folder_read(r->folder, arena, &f, err));

@@ -6,7 +6,7 @@
 
 #include "lower/emit.h"
 #include "proto/tensor_data.h"
-#include "weights/stream.h"
+#include "weights/weight_stream.h"
 
 /* Whose file it is. */
 typedef struct {

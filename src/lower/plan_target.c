@@ -11,7 +11,7 @@ typedef struct {
     const clv_layout **layout; /* by weight: in which it is needed; NULL: not yet */
     bool *differs;             /* by weight: in different ones */
     clv_map seen;              /* (weight, device): in the target already */
-    clv_target_shard *shards;
+    clv_weight_shard *shards;
     int32_t n, cap;
 } builder;
 
@@ -25,7 +25,7 @@ static clv_status add_shard(builder *b, const clv_spmd_value *v, int32_t positio
     int32_t w = weight_of(b, v), device = b->s->phases[v->phase].device[position], id;
     int32_t key[2] = { w, device };
     clv_spmd_shard part = { v->tensor, b->differs[w] ? CLV_LAYOUT_COPIES : v->layout, position };
-    clv_target_shard shard = { .weight = w, .device = device };
+    clv_weight_shard shard = { .weight = w, .device = device };
     CLV_TRY(clv_map_put_key(&b->seen, key, sizeof key, b->n, &id, err));
     if (id != b->n)
         return CLV_OK;
@@ -38,7 +38,7 @@ static clv_status add_shard(builder *b, const clv_spmd_value *v, int32_t positio
 }
 
 clv_status clv_plan_target(const clv_model *model, const clv_types *types, const clv_plan *plan,
-                           clv_arena *arena, clv_target *ret, clv_error *err)
+                           clv_arena *arena, clv_weight_layout *ret, clv_error *err)
 {
     clv_spmd *s;
     int32_t n = model->main->n_weights;
@@ -71,7 +71,7 @@ clv_status clv_plan_target(const clv_model *model, const clv_types *types, const
     }
     for (int32_t d = 0; d < plan->n_devices; d++)
         names[d] = plan->devices[d].name;
-    *ret = (clv_target){
+    *ret = (clv_weight_layout){
         .devices = names, .n_devices = plan->n_devices, .shards = b.shards, .n_shards = b.n
     };
     return CLV_OK;

@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 #include "base/out_folder.h"
-#include "weights/folder_source.h"
+#include "weights/shards_source.h"
 
 typedef struct {
     clv_weights_folder f;
@@ -135,11 +135,11 @@ static clv_status put_weights(collecting *c, const clv_weight_source *source)
     int32_t last = -1;
     CLV_TRY(clv_stream_new(1, CLV_STREAM_BLOCK, c->arena, &stream, c->err));
     clv_stream_set_stop(stream, c->options->stop, c->options->stop_ctx);
-    for (int32_t i = 0; i < c->f.target.n_shards; i++) {
+    for (int32_t i = 0; i < c->f.layout.n_shards; i++) {
         static const int32_t ids[1] = { 0 };
         clv_box box;
         const clv_box *boxes[1] = { &box };
-        c->weight = c->f.target.shards[i].weight;
+        c->weight = c->f.layout.shards[i].weight;
         if (c->weight == last || c->f.payloads[c->weight].file < 0)
             continue;
         last = c->weight;

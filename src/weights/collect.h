@@ -2,7 +2,7 @@
 #ifndef CLV_WEIGHTS_COLLECT_H
 #define CLV_WEIGHTS_COLLECT_H
 
-#include "weights/folder_make.h"
+#include "weights/weights_folder_make.h"
 
 /* Writes the model to path, and the files that held its weights beside it under their old names.
  * Every checksum is verified on the way. A file at path is replaced, others are not: CLV_EUSAGE

@@ -37,7 +37,7 @@ static uint64_t one_bits(clv_dtype dtype)
     }
 }
 
-int32_t clv_one_of(clv_dtype dtype, uint8_t ret[static 16])
+int32_t clv_encode_one(clv_dtype dtype, uint8_t ret[static 16])
 {
     int bits = clv_dtype_bits(dtype);
     int32_t n = bits < 8 ? 1 : bits / 8;
@@ -60,7 +60,7 @@ static clv_status read_fill(void *ctx, int32_t weight, int64_t first, int64_t n,
     memset(to, 0, (size_t)bytes);
     if (s->with != CLV_FILL_ONES)
         return CLV_OK;
-    int32_t width = clv_one_of(dtype, one);
+    int32_t width = clv_encode_one(dtype, one);
     for (int64_t at = 0; at + width <= bytes; at += width)
         memcpy(to + at, one, (size_t)width);
     return CLV_OK;

@@ -2,7 +2,7 @@
 #ifndef CLV_WEIGHTS_FILL_SOURCE_H
 #define CLV_WEIGHTS_FILL_SOURCE_H
 
-#include "weights/stream.h"
+#include "weights/weight_stream.h"
 
 typedef enum { CLV_FILL_NOT, CLV_FILL_ZEROS, CLV_FILL_ONES } clv_fill;
 
@@ -16,6 +16,6 @@ clv_weight_source clv_fill_source_of(clv_fill_source *source);
 
 /* One element of 1 as packed bytes, repeated where it is less than a byte; its bytes, at most 16.
  */
-int32_t clv_one_of(clv_dtype dtype, uint8_t ret[static 16]);
+int32_t clv_encode_one(clv_dtype dtype, uint8_t ret[static 16]);
 
 #endif

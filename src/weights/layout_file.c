@@ -1,9 +1,9 @@
 #include "weights/layout_file.h"
 
-#include "weights/target_json.h"
+#include "weights/weight_layout_json.h"
 
 static clv_status read_spec(const clv_json_at *root, const clv_weight_list *weights,
-                            clv_arena *arena, clv_target *ret, clv_placement_notes *notes,
+                            clv_arena *arena, clv_weight_layout *ret, clv_placement_notes *notes,
                             clv_error *err)
 {
     clv_placement_file file;
@@ -13,24 +13,24 @@ static clv_status read_spec(const clv_json_at *root, const clv_weight_list *weig
 }
 
 static clv_status read_root(const clv_json_at *root, const clv_weight_list *weights,
-                            clv_arena *arena, clv_target *ret, clv_placement_notes *notes,
+                            clv_arena *arena, clv_weight_layout *ret, clv_placement_notes *notes,
                             clv_error *err)
 {
     clv_json_at spec = { 0 };
-    clv_target target;
+    clv_weight_layout layout;
 
     if (clv_json_is_object(root))
         CLV_TRY(clv_json_member(root, "spec", false, &spec, err));
-    CLV_TRY(spec.json ? read_spec(root, weights, arena, &target, notes, err)
-                      : clv_target_of_json(root, weights, arena, &target, err));
-    CLV_TRY(clv_target_check(&target, weights, arena, err));
-    *ret = target;
+    CLV_TRY(spec.json ? read_spec(root, weights, arena, &layout, notes, err)
+                      : clv_weight_layout_of_json(root, weights, arena, &layout, err));
+    CLV_TRY(clv_weight_layout_check(&layout, weights, arena, err));
+    *ret = layout;
     return CLV_OK;
 }
 
 clv_status clv_layout_file_read(const char *text, size_t n, const char *name,
-                                const clv_weight_list *weights, clv_arena *arena, clv_target *ret,
-                                clv_placement_notes *notes, clv_error *err)
+                                const clv_weight_list *weights, clv_arena *arena,
+                                clv_weight_layout *ret, clv_placement_notes *notes, clv_error *err)
 {
     clv_json *json = NULL;
 

@@ -27,7 +27,8 @@ clv_status clv_part_file_new(clv_part_files *p, const char *name, int32_t *ret_f
     if (!copy || !summer || !CLV_PUSH_ROOM(p->arena, p->files, p->n_files, p->cap_files))
         return clv_fail_nomem(err, "the files of shards");
     *ret_file = p->n_files;
-    p->files[p->n_files++] = (clv_out_part){ .pub.name = copy, .summer = summer, .in_order = true };
+    p->files[p->n_files++] =
+        (clv_part_output){ .pub.name = copy, .summer = summer, .in_order = true };
     return CLV_OK;
 }
 
@@ -57,7 +58,7 @@ clv_status clv_part_files_open(clv_part_files *p, const char *name, int32_t *ret
 }
 
 /* Offsets of external files are multiples of CLV_PART_ALIGN; nothing takes no place. */
-static clv_status put_behind(clv_part_files *p, clv_place *place, clv_error *err)
+static clv_status put_behind(clv_part_files *p, clv_placed_box *place, clv_error *err)
 {
     clv_part_set *set = &p->sets[place->set];
     int64_t begin = set->end, pad = (CLV_PART_ALIGN - begin % CLV_PART_ALIGN) % CLV_PART_ALIGN;
@@ -75,7 +76,7 @@ static clv_status put_behind(clv_part_files *p, clv_place *place, clv_error *err
 static clv_status add_new(clv_part_files *p, int32_t set, int32_t weight, const clv_box *box,
                           clv_error *err)
 {
-    clv_place place = { .set = set, .next = -1 };
+    clv_placed_box place = { .set = set, .next = -1 };
     place.pub = (clv_part_place){ .file = -1, .weight = weight, .offset = -1 };
     if (!CLV_PUSH_ROOM(p->arena, p->places, p->n_places, p->cap_places))
         return clv_fail_nomem(err, "the places of shards");

@@ -17,7 +17,7 @@
 #ifndef CLV_WEIGHTS_PART_FILES_H
 #define CLV_WEIGHTS_PART_FILES_H
 
-#include "weights/stream.h"
+#include "weights/weight_stream.h"
 
 typedef enum {
     CLV_PARTS_EXTERNAL, /* bare bytes, each box at a multiple of CLV_PART_ALIGN: ONNX external data

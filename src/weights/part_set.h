@@ -12,7 +12,7 @@ typedef struct {
     int32_t set;
     int32_t next;   /* of the same set and weight; -1: the last */
     int64_t before; /* where the bytes before it in its file end, padding left out */
-} clv_place;
+} clv_placed_box;
 
 typedef struct {
     clv_part_file pub;
@@ -21,7 +21,7 @@ typedef struct {
     clv_summer *summer;
     int64_t summed; /* bytes that went into it */
     bool in_order;  /* so far all came in the order of the file */
-} clv_out_part;
+} clv_part_output;
 
 typedef struct {
     const char *name;
@@ -35,9 +35,9 @@ struct clv_part_files {
     const clv_weight_list *weights;
     clv_parts_options options;
     clv_map first_of; /* (set, weight) -> place */
-    clv_place *places;
+    clv_placed_box *places;
     clv_part_set *sets;
-    clv_out_part *files;
+    clv_part_output *files;
     int32_t n_places, cap_places, n_sets, cap_sets, n_files, cap_files;
     bool sealed;
 };

@@ -50,8 +50,8 @@ static clv_status no_memory(clv_error *err) { return clv_fail_nomem(err, "the pl
 
 /* -- one weight -- */
 
-static void sum_in_file(clv_out_part *f, const clv_place *place, int64_t at, const uint8_t *bytes,
-                        size_t n)
+static void sum_in_file(clv_part_output *f, const clv_placed_box *place, int64_t at,
+                        const uint8_t *bytes, size_t n)
 {
     int64_t offset = place->pub.offset + at;
     if (at == 0 && f->summed == place->before) {
@@ -69,8 +69,8 @@ static clv_status write_part(void *ctx, int32_t k, const uint8_t *bytes, size_t 
                              clv_error *err)
 {
     writer *w = ctx;
-    clv_place *place = &w->all->p->places[w->ids[k]];
-    clv_out_part *f = &w->all->p->files[place->pub.file];
+    clv_placed_box *place = &w->all->p->places[w->ids[k]];
+    clv_part_output *f = &w->all->p->files[place->pub.file];
     clv_summer_add(w->summers[k], bytes, n);
     if (w->all->p->options.file_sums && w->all->n_writers == 1)
         sum_in_file(f, place, at, bytes, n);
@@ -252,7 +252,7 @@ static clv_status begin_files(writing *w, clv_error *err)
     clv_part_files *p = w->p;
     clv_files *disk = w->writers[0].disk;
     for (int32_t i = 0, id = 0; i < p->n_files; i++) {
-        clv_out_part *f = &p->files[i];
+        clv_part_output *f = &p->files[i];
         const char *path = clv_arena_printf(p->arena, "%s/%s", p->folder, f->pub.name);
         if (!path)
             return clv_fail_nomem(err, "the files of shards");
@@ -278,7 +278,7 @@ typedef struct {
 static void sum_file(void *ctx, int32_t i)
 {
     const summing *s = ctx;
-    clv_out_part *f = &s->w->p->files[i];
+    clv_part_output *f = &s->w->p->files[i];
     int64_t bytes = f->pub.bytes;
     clv_error *err = &s->errors[i];
     const char *path = clv_files_path(s->w->writers[0].disk, i);

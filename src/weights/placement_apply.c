@@ -12,7 +12,7 @@ typedef struct {
     clv_placement_notes *notes;
     bool *fits, *counts; /* by rule: some weight is of that name; some weight goes by it */
     bool *named;         /* by clv_placement_dim_names: some weight is of that name */
-    clv_target_shard *shards;
+    clv_weight_shard *shards;
     int32_t n_shards, cap_shards;
     int32_t n_others, first_other;
     clv_error *err;
@@ -44,7 +44,7 @@ static clv_status add_shard(applier *a, int32_t weight, int32_t device, const in
         return clv_fail(a->err, CLV_ELIMIT, "the placement spec makes over %d shards", SHARDS_MAX);
     if (!CLV_PUSH_ROOM(a->arena, a->shards, a->n_shards, a->cap_shards))
         return nomem(a);
-    a->shards[a->n_shards++] = (clv_target_shard){
+    a->shards[a->n_shards++] = (clv_weight_shard){
         .weight = weight,
         .device = device,
         .box = { .rank = w->rank, .view = w->dims, .offset = offset, .size = size },
@@ -189,7 +189,7 @@ static clv_status note_others(applier *a)
 
 /* -- all -- */
 
-static clv_status name_devices(applier *a, clv_target *ret)
+static clv_status name_devices(applier *a, clv_weight_layout *ret)
 {
     int32_t n = a->file->devices.n;
     const char **names = CLV_NEW_ARRAY(a->arena, const char *, n);
@@ -207,24 +207,24 @@ static clv_status name_devices(applier *a, clv_target *ret)
 }
 
 clv_status clv_placement_file_apply(const clv_placement_file *file, const clv_weight_list *weights,
-                                    clv_arena *arena, clv_target *ret, clv_placement_notes *notes,
-                                    clv_error *err)
+                                    clv_arena *arena, clv_weight_layout *ret,
+                                    clv_placement_notes *notes, clv_error *err)
 {
     applier a = { .file = file, .weights = weights, .arena = arena, .notes = notes, .err = err };
-    clv_target target = { 0 };
+    clv_weight_layout layout = { 0 };
 
     a.fits = CLV_NEW_ARRAY(arena, bool, file->n_rules);
     a.counts = CLV_NEW_ARRAY(arena, bool, file->n_rules);
     a.named = CLV_NEW_ARRAY(arena, bool, file->n_names);
     if (!a.fits || !a.counts || !a.named)
         return nomem(&a);
-    CLV_TRY(name_devices(&a, &target));
+    CLV_TRY(name_devices(&a, &layout));
     for (int32_t i = 0; i < weights->n; i++)
         CLV_TRY(place_weight(&a, i));
     CLV_TRY(note_rules(&a));
     CLV_TRY(note_others(&a));
-    target.shards = a.shards;
-    target.n_shards = a.n_shards;
-    *ret = target;
+    layout.shards = a.shards;
+    layout.n_shards = a.n_shards;
+    *ret = layout;
     return CLV_OK;
 }

@@ -10,7 +10,7 @@
 
 #include "base/map.h"
 #include "notation/placement_parts.h"
-#include "weights/target.h"
+#include "weights/weight_layout.h"
 
 /* A name of composites, those around it in front, and '.' between: "net1.weight". */
 typedef struct {
@@ -61,7 +61,7 @@ typedef struct {
  * CLV_EFORMAT: a spec cannot apply to a weight, and the file does not say to skip it; CLV_ELIMIT:
  * too many shards. O(names + shards * rank). */
 clv_status clv_placement_file_apply(const clv_placement_file *file, const clv_weight_list *weights,
-                                    clv_arena *arena, clv_target *ret, clv_placement_notes *notes,
-                                    clv_error *err);
+                                    clv_arena *arena, clv_weight_layout *ret,
+                                    clv_placement_notes *notes, clv_error *err);
 
 #endif

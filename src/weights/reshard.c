@@ -1,6 +1,6 @@
 #include "weights/reshard.h"
 
-#include "weights/folder_source.h"
+#include "weights/shards_source.h"
 
 typedef struct {
     const clv_weights_folder *f;
@@ -25,21 +25,21 @@ static clv_status copy_rest(void *ctx, const clv_weights_folder *made, clv_files
                           "%s is damaged: its bytes are not those that were written", path);
 }
 
-clv_status clv_weights_reshard(const clv_weights_folder *f, const clv_target *target,
+clv_status clv_weights_reshard(const clv_weights_folder *f, const clv_weight_layout *layout,
                                const char *dir, const clv_shard_options *options, clv_arena *arena,
                                clv_error *err)
 {
     resharding r = { f, arena };
     clv_reshard_plan plan;
     clv_shards_source *source;
-    CLV_TRY(clv_reshard_plan_make(f, target, arena, &plan, err));
+    CLV_TRY(clv_reshard_plan_make(f, layout, arena, &plan, err));
     CLV_TRY(clv_shards_source_new(f, options->disk, arena, &source, err));
-    clv_weights_making m = { .like = f,
-                             .target = target,
-                             .source = clv_shards_source_of(source),
-                             .rest = copy_rest,
-                             .rest_ctx = &r };
-    clv_status status = clv_weights_make(&m, dir, options, arena, err);
+    clv_weights_folder_input m = { .like = f,
+                                   .layout = layout,
+                                   .source = clv_shards_source_of(source),
+                                   .rest = copy_rest,
+                                   .rest_ctx = &r };
+    clv_status status = clv_weights_folder_make(&m, dir, options, arena, err);
     clv_shards_source_free(source);
     return status;
 }

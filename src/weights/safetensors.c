@@ -118,7 +118,7 @@ static clv_status z_name(clv_arena *arena, clv_str name, const char **ret, clv_e
 /* -- one file -- */
 
 static clv_status put_tensor(clv_part_files *p, clv_json_out *out, clv_str name,
-                             const clv_place *place, int64_t begin, clv_error *err)
+                             const clv_placed_box *place, int64_t begin, clv_error *err)
 {
     const clv_weight *w = &p->weights->at[place->pub.weight];
     const char *type = type_name(w->dtype), *key;
@@ -149,7 +149,7 @@ static clv_status put_metadata(clv_part_files *p, clv_json_out *out, const clv_s
     clv_json_open_object(out, "__metadata__");
     clv_json_put_string(out, "format", "pt");
     for (int32_t i = 0; i < n; i++) {
-        const clv_place *place = &p->places[order[i]];
+        const clv_placed_box *place = &p->places[order[i]];
         const clv_weight *w = &p->weights->at[place->pub.weight];
         if (type_name(w->dtype))
             continue;
@@ -162,7 +162,7 @@ static clv_status put_metadata(clv_part_files *p, clv_json_out *out, const clv_s
     return CLV_OK;
 }
 
-static clv_status pad_head(clv_part_files *p, const clv_json_out *json, clv_out_part *f,
+static clv_status pad_head(clv_part_files *p, const clv_json_out *json, clv_part_output *f,
                            clv_error *err)
 {
     size_t n = json->n > 0 && json->text[json->n - 1] == '\n' ? json->n - 1 : json->n;
@@ -190,7 +190,7 @@ static clv_status seal_file(clv_part_files *p, const char *path, const clv_str *
     clv_json_open_object(&out, NULL);
     CLV_TRY(put_metadata(p, &out, names, order, n, err));
     for (int32_t i = 0; i < n; i++) {
-        clv_place *place = &p->places[order[i]];
+        clv_placed_box *place = &p->places[order[i]];
         CLV_TRY(put_tensor(p, &out, names[i], place, end, err));
         place->pub.file = file;
         place->pub.offset = end; /* of the data; the header comes on top */
@@ -198,7 +198,7 @@ static clv_status seal_file(clv_part_files *p, const char *path, const clv_str *
     }
     clv_json_close_object(&out);
     CLV_TRY(clv_json_end(&out, err));
-    clv_out_part *f = &p->files[file];
+    clv_part_output *f = &p->files[file];
     CLV_TRY(pad_head(p, &out, f, err));
     f->pub.bytes = (int64_t)f->n_head + end;
     for (int32_t i = 0; i < n; i++) {

@@ -17,10 +17,10 @@ typedef struct {
     clv_error *err;
 } sharding;
 
-static clv_status check_kinds(const sharding *s, const clv_target *target, bool filled)
+static clv_status check_kinds(const sharding *s, const clv_weight_layout *layout, bool filled)
 {
-    for (int32_t i = 0; i < target->n_shards; i++) {
-        const clv_tensor_data *d = &s->data[target->shards[i].weight];
+    for (int32_t i = 0; i < layout->n_shards; i++) {
+        const clv_tensor_data *d = &s->data[layout->shards[i].weight];
         if (d->kind == CLV_DATA_ABSENT && !filled)
             return clv_fail(s->err, CLV_EIO, "%s: weight '%.*s' lies in '%.*s', which is not there",
                             s->file->name, CLV_STR_ARG(d->name), CLV_STR_ARG(d->location));
@@ -121,27 +121,28 @@ static clv_status copy_rest(void *ctx, const clv_weights_folder *f, clv_files *f
 }
 
 clv_status clv_weights_shard(const clv_onnx_file *file, const clv_model *model,
-                             const clv_target *target, const char *dir,
+                             const clv_weight_layout *layout, const char *dir,
                              const clv_shard_options *options, clv_arena *arena, clv_error *err)
 {
     sharding s = { .file = file, .model = model, .arena = arena, .err = err };
     clv_model_source *source;
     clv_tensor_data *data;
     CLV_TRY(clv_weight_list_of(model, arena, &s.f.weights, err));
-    CLV_TRY(clv_target_check(target, &s.f.weights, arena, err));
+    CLV_TRY(clv_weight_layout_check(layout, &s.f.weights, arena, err));
     CLV_TRY(clv_tensor_data_find(file, model, arena, &data, err));
     s.data = data;
-    CLV_TRY(check_kinds(&s, target, options->fill != CLV_FILL_NOT));
+    CLV_TRY(check_kinds(&s, layout, options->fill != CLV_FILL_NOT));
     CLV_TRY(describe(&s));
     CLV_TRY(clv_model_source_new(file, data, s.f.weights.n, options->disk, arena, &source, err));
     clv_fill_source fill = { &s.f.weights, options->fill };
-    clv_weights_making m = { .like = &s.f,
-                             .target = target,
-                             .source = options->fill == CLV_FILL_NOT ? clv_model_source_of(source)
-                                                                     : clv_fill_source_of(&fill),
-                             .rest = copy_rest,
-                             .rest_ctx = &s };
-    clv_status status = clv_weights_make(&m, dir, options, arena, err);
+    clv_weights_folder_input m = { .like = &s.f,
+                                   .layout = layout,
+                                   .source = options->fill == CLV_FILL_NOT
+                                                 ? clv_model_source_of(source)
+                                                 : clv_fill_source_of(&fill),
+                                   .rest = copy_rest,
+                                   .rest_ctx = &s };
+    clv_status status = clv_weights_folder_make(&m, dir, options, arena, err);
     clv_model_source_free(source);
     return status;
 }

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "graph/graph.h"
-#include "weights/folder_source.h"
+#include "weights/shards_source.h"
 
 #define BLOCK ((size_t)1 << 16) /* bytes that are copied at a time */
 
@@ -79,8 +79,8 @@ static clv_status put_small_weights(const clv_weights_folder *f, const clv_weigh
     bool *done = CLV_NEW_ARRAY(arena, bool, f->weights.n);
     if (!block || !done)
         return clv_fail_nomem(err, "a model");
-    for (int32_t i = 0; i < f->target.n_shards; i++) {
-        int32_t w = f->target.shards[i].weight;
+    for (int32_t i = 0; i < f->layout.n_shards; i++) {
+        int32_t w = f->layout.shards[i].weight;
         bool small = f->weights.at[w].elems <= CLV_VALUE_MAX;
         if (!done[w] && small && f->payloads[w].file == 0)
             CLV_TRY(put_weight(f, source, w, model, block, err));

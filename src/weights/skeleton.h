@@ -8,7 +8,7 @@
 #define CLV_WEIGHTS_SKELETON_H
 
 #include "proto/onnx_file.h"
-#include "weights/folder.h"
+#include "weights/weights_folder.h"
 
 /* In memory, as much of it as is no hole; to be closed with clv_onnx_close(). CLV_EIO; CLV_EFORMAT:
  * a shard of a small weight is damaged. O(bytes that are no large weights). */

@@ -21,11 +21,11 @@ static void check_error(clv_status s, const clv_error *err)
 }
 
 /* Each element is in one group of copies at least: their elements, all added, cover the weight. */
-static void check_elems(const clv_target *t, const clv_weight_list *weights)
+static void check_elems(const clv_weight_layout *t, const clv_weight_list *weights)
 {
     int64_t elems[N_WEIGHTS] = { 0 };
     for (int32_t i = 0; i < t->n_shards; i++) {
-        const clv_target_shard *s = &t->shards[i];
+        const clv_weight_shard *s = &t->shards[i];
         must(s->weight >= 0 && s->weight < weights->n);
         must(s->device >= 0 && s->device < t->n_devices);
         must(clv_box_elems(&s->box) <= weights->at[s->weight].elems);
@@ -44,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     clv_weight at[N_WEIGHTS];
     clv_weight_list weights = { at, N_WEIGHTS };
     clv_arena *arena = clv_arena_new(NULL, (size_t)256 << 20);
-    clv_target target = { 0 };
+    clv_weight_layout target = { 0 };
     clv_placement_notes notes = { 0 };
     clv_error err = { 0 };
     must(arena != NULL);

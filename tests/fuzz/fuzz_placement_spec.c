@@ -51,7 +51,7 @@ static void apply(const clv_placement_file *file, clv_arena *arena)
     static const int32_t ranks[] = { 2, 1, 3, 2, 0 };
     clv_weight at[5];
     clv_weight_list weights = { at, 5 };
-    clv_target target = { 0 };
+    clv_weight_layout target = { 0 };
     clv_placement_notes notes = { 0 };
     clv_error err = { 0 };
     for (int i = 0; i < 5; i++) {
@@ -65,7 +65,7 @@ static void apply(const clv_placement_file *file, clv_arena *arena)
     check_error(s, &err);
     if (s != CLV_OK)
         return;
-    must(clv_target_check(&target, &weights, arena, &err) == CLV_OK);
+    must(clv_weight_layout_check(&target, &weights, arena, &err) == CLV_OK);
     for (int32_t i = 0; i < notes.n; i++)
         must(notes.at[i] && notes.at[i][0]);
 }

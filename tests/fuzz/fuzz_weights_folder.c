@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "weights/folder_json.h"
 #include "weights/reshard.h"
+#include "weights/weights_folder_json.h"
 
 static void must(bool yes)
 {
@@ -56,7 +56,7 @@ static void stay(const clv_weights_folder *f, clv_arena *arena)
 {
     clv_reshard_plan plan = { 0 };
     clv_error err = { 0 };
-    clv_status s = clv_reshard_plan_make(f, &f->target, arena, &plan, &err);
+    clv_status s = clv_reshard_plan_make(f, &f->layout, arena, &plan, &err);
     check_error(s, &err);
     must(s == CLV_ENOMEM || (s == CLV_OK && plan.moved == 0));
 }

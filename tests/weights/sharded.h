@@ -115,10 +115,10 @@ static inline void sharded_free(sharded *s)
     clv_arena_free(s->arena);
 }
 
-static inline void add_shard(sharded *s, clv_target *t, int32_t weight, int32_t device,
+static inline void add_shard(sharded *s, clv_weight_layout *t, int32_t weight, int32_t device,
                              const clv_box *box)
 {
-    clv_target_shard *at = (clv_target_shard *)t->shards;
+    clv_weight_shard *at = (clv_weight_shard *)t->shards;
     cr_assert_lt(t->n_shards, 4096);
     at[t->n_shards].weight = weight;
     at[t->n_shards].device = device;
@@ -127,7 +127,7 @@ static inline void add_shard(sharded *s, clv_target *t, int32_t weight, int32_t 
 
 /* A weight is cut at random places along random dims of its own or a finer view, and each part goes
  * to one device or to several. */
-static inline void lay_weight(sharded *s, clv_target *t, int32_t weight)
+static inline void lay_weight(sharded *s, clv_weight_layout *t, int32_t weight)
 {
     const clv_weight *w = &s->weights.at[weight];
     int64_t view[4] = { 0 }, at[64][2][4] = { 0 };
@@ -155,11 +155,11 @@ static inline void lay_weight(sharded *s, clv_target *t, int32_t weight)
     }
 }
 
-static inline clv_target random_target(sharded *s, int32_t n_devices)
+static inline clv_weight_layout random_layout(sharded *s, int32_t n_devices)
 {
     const char **devices = CLV_NEW_ARRAY(s->arena, const char *, n_devices);
-    clv_target t = { .devices = devices, .n_devices = n_devices };
-    t.shards = CLV_NEW_ARRAY(s->arena, clv_target_shard, 4096);
+    clv_weight_layout t = { .devices = devices, .n_devices = n_devices };
+    t.shards = CLV_NEW_ARRAY(s->arena, clv_weight_shard, 4096);
     for (int32_t i = 0; i < n_devices; i++)
         devices[i] = clv_arena_printf(s->arena, "rank:%d/cuda:%d", i, i % 2);
     for (int32_t w = 0; w < N_WEIGHTS; w++)
@@ -168,7 +168,8 @@ static inline clv_target random_target(sharded *s, int32_t n_devices)
     return t;
 }
 
-static inline void shard_it(sharded *s, const clv_target *t, const char *dir, clv_parts_kind kind)
+static inline void shard_it(sharded *s, const clv_weight_layout *t, const char *dir,
+                            clv_parts_kind kind)
 {
     clv_error err = { 0 };
     clv_shard_options o = { .kind = kind, .max_bytes = 10000 };
@@ -185,7 +186,7 @@ static inline clv_weights_folder read_it(sharded *s, const char *dir)
     return f;
 }
 
-static inline clv_status reshard_to(sharded *s, const char *dir, const clv_target *t,
+static inline clv_status reshard_to(sharded *s, const char *dir, const clv_weight_layout *t,
                                     const char *to, clv_error *err)
 {
     clv_shard_options o = { .kind = below(s, 2) ? CLV_PARTS_SAFETENSORS : CLV_PARTS_EXTERNAL };

@@ -6,8 +6,8 @@
 
 #include <criterion/criterion.h>
 
-#include "weights/cover.h"
-#include "weights/stream.h"
+#include "weights/box_cover.h"
+#include "weights/weight_stream.h"
 
 #define ELEMS_MAX 4096
 

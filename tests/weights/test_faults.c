@@ -100,26 +100,26 @@ static void try_all(bool reading, clv_status (*act)(const clv_disk *disk, clv_er
     cr_assert_eq(access(at_path(&s, made), F_OK), 0);
 }
 
-static clv_target the_target;
+static clv_weight_layout the_layout;
 
 static clv_status act_shard(const clv_disk *calls, clv_error *err)
 {
     clv_shard_options o = { .disk = calls, .threads = threads };
-    return clv_weights_shard(s.file, s.model, &the_target, at_path(&s, "a"), &o, s.arena, err);
+    return clv_weights_shard(s.file, s.model, &the_layout, at_path(&s, "a"), &o, s.arena, err);
 }
 
 static clv_status act_reshard(const clv_disk *calls, clv_error *err)
 {
     clv_shard_options o = { .disk = calls, .kind = CLV_PARTS_SAFETENSORS, .threads = threads };
     clv_weights_folder f = read_it(&s, "a");
-    return clv_weights_reshard(&f, &the_target, at_path(&s, "b"), &o, s.arena, err);
+    return clv_weights_reshard(&f, &the_layout, at_path(&s, "b"), &o, s.arena, err);
 }
 
 static clv_status act_reshard_too(const clv_disk *calls, clv_error *err)
 {
     clv_shard_options o = { .disk = calls, .threads = threads };
     clv_weights_folder f = read_it(&s, "a");
-    return clv_weights_reshard(&f, &the_target, at_path(&s, "c"), &o, s.arena, err);
+    return clv_weights_reshard(&f, &the_layout, at_path(&s, "c"), &o, s.arena, err);
 }
 
 static clv_status act_collect(const clv_disk *calls, clv_error *err)
@@ -130,9 +130,9 @@ static clv_status act_collect(const clv_disk *calls, clv_error *err)
 
 Test(faults, a_disk_that_is_full_after_any_number_of_bytes)
 {
-    the_target = random_target(&s, 3);
+    the_layout = random_layout(&s, 3);
     try_all(false, act_shard, "a");
-    the_target = random_target(&s, 4);
+    the_layout = random_layout(&s, 4);
     try_all(false, act_reshard, "b");
     cr_assert_eq(mkdir(at_path(&s, "new"), 0777), 0);
     try_all(false, act_collect, "new/m.onnx");
@@ -143,9 +143,9 @@ Test(faults, a_disk_that_is_full_after_any_number_of_bytes)
 Test(faults, threads_and_a_disk_that_is_full_or_a_source_that_ends)
 {
     threads = 3;
-    the_target = random_target(&s, 3);
+    the_layout = random_layout(&s, 3);
     try_all(false, act_shard, "a");
-    the_target = random_target(&s, 4);
+    the_layout = random_layout(&s, 4);
     try_all(false, act_reshard, "b");
     try_all(true, act_reshard_too, "c");
     is_original(&s, "b");
@@ -153,9 +153,9 @@ Test(faults, threads_and_a_disk_that_is_full_or_a_source_that_ends)
 
 Test(faults, a_source_that_ends_after_any_number_of_bytes)
 {
-    the_target = random_target(&s, 3);
+    the_layout = random_layout(&s, 3);
     try_all(true, act_shard, "a");
-    the_target = random_target(&s, 4);
+    the_layout = random_layout(&s, 4);
     try_all(true, act_reshard, "b");
     cr_assert_eq(mkdir(at_path(&s, "new"), 0777), 0);
     try_all(true, act_collect, "new/m.onnx");
@@ -166,7 +166,7 @@ Test(faults, a_file_that_may_not_grow)
 {
     struct rlimit old, small = { 8192, 8192 };
     clv_error err = { 0 };
-    the_target = random_target(&s, 2);
+    the_layout = random_layout(&s, 2);
     signal(SIGXFSZ, SIG_IGN);
     cr_assert_eq(getrlimit(RLIMIT_FSIZE, &old), 0);
     small.rlim_max = old.rlim_max;
@@ -183,7 +183,7 @@ Test(faults, a_file_that_may_not_grow)
 static void refuse_folder(clv_status wanted, const char *words)
 {
     clv_error err = { 0 };
-    clv_target t = random_target(&s, 2);
+    clv_weight_layout t = random_layout(&s, 2);
     int before = folder_count(s.folder);
     for (int k = 0; k < 2; k++) {
         clv_status status =
@@ -209,7 +209,7 @@ static void make_even(void)
 {
     int64_t dims[2] = { 64, 257 }, zero[2] = { 0 }, half[2] = { 32, 257 }, middle[2] = { 32, 0 };
     clv_box top = { 2, dims, zero, half }, bottom = { 2, dims, middle, half };
-    clv_target t = random_target(&s, 2);
+    clv_weight_layout t = random_layout(&s, 2);
     t.n_shards = 0;
     add_shard(&s, &t, W_OUT, 0, &top);
     add_shard(&s, &t, W_OUT, 1, &bottom);
@@ -246,16 +246,16 @@ Test(faults, a_flipped_byte_is_found)
 Test(faults, every_byte_of_a_shard_counts)
 {
     clv_error err = { 0 };
-    clv_target t = random_target(&s, 2);
+    clv_weight_layout t = random_layout(&s, 2);
     shard_it(&s, &t, "a", CLV_PARTS_EXTERNAL);
     clv_weights_folder f = read_it(&s, "a");
-    for (int32_t i = 0; i < f.target.n_shards; i++) {
+    for (int32_t i = 0; i < f.layout.n_shards; i++) {
         const clv_shard_place *p = &f.places[i];
-        if (p->length == 0 || f.target.shards[i].weight == W_TYPED)
+        if (p->length == 0 || f.layout.shards[i].weight == W_TYPED)
             continue;
         char *name = clv_arena_printf(s.arena, "a/%s", f.files[p->file].name);
         int64_t at = p->offset + below(&s, p->length);
-        clv_target again = random_target(&s, 3);
+        clv_weight_layout again = random_layout(&s, 3);
         patch(name, at);
         clv_status status = reshard_to(&s, "a", &again, "b", &err);
         /* A copy that is not read does no harm. */
@@ -272,10 +272,10 @@ Test(faults, every_byte_of_a_shard_counts)
 Test(faults, threads_say_what_one_thread_says)
 {
     clv_error one = { 0 }, many = { 0 };
-    the_target = random_target(&s, 3);
+    the_layout = random_layout(&s, 3);
     cr_assert_eq(act_shard(NULL, NULL), CLV_OK);
     clv_weights_folder f = read_it(&s, "a");
-    for (int32_t i = 0; i < f.target.n_shards; i++) /* all of them */
+    for (int32_t i = 0; i < f.layout.n_shards; i++) /* all of them */
         if (f.places[i].length > 0)
             patch(clv_arena_printf(s.arena, "a/%s", f.files[f.places[i].file].name),
                   f.places[i].offset);
@@ -299,7 +299,7 @@ Test(faults, swapped_files_are_found)
 
 Test(faults, a_missing_or_short_file_is_found)
 {
-    clv_target t = random_target(&s, 2);
+    clv_weight_layout t = random_layout(&s, 2);
     shard_it(&s, &t, "a", CLV_PARTS_EXTERNAL);
     cr_assert_eq(rename(at_path(&s, "a/rank_1_cuda_1.data"), at_path(&s, "away")), 0);
     refuse_folder(CLV_EIO, "rank_1_cuda_1.data: No such file or directory");
@@ -325,7 +325,7 @@ static void edit(const char *from, const char *to, const char *words)
 
 Test(faults, an_edited_folder_is_refused)
 {
-    clv_target t = random_target(&s, 2);
+    clv_weight_layout t = random_layout(&s, 2);
     size_t n;
     t.n_shards = 0;
     for (int32_t w = 0; w < 3; w++) {
@@ -359,7 +359,7 @@ Test(faults, an_edited_folder_is_refused)
 Test(faults, what_exists_is_never_taken)
 {
     clv_error err = { 0 };
-    the_target = random_target(&s, 2);
+    the_layout = random_layout(&s, 2);
     cr_assert_eq(mkdir(at_path(&s, "a"), 0777), 0);
     file_write(s.folder, "a/precious", "x", 1);
     cr_assert_eq(act_shard(NULL, &err), CLV_EUSAGE);
@@ -386,14 +386,14 @@ static int stop_later(void *ctx)
 /* How often it was stopped before it came to the end. */
 static int stop_everywhere(int32_t n_threads)
 {
-    the_target = random_target(&s, 3);
+    the_layout = random_layout(&s, 3);
     for (int n = 0;; n++) {
         clv_error err = { 0 };
         after = n;
         caller = pthread_self();
         clv_shard_options o = { .threads = n_threads, .stop = stop_later, .stop_ctx = &after };
         clv_status status =
-            clv_weights_shard(s.file, s.model, &the_target, at_path(&s, "a"), &o, s.arena, &err);
+            clv_weights_shard(s.file, s.model, &the_layout, at_path(&s, "a"), &o, s.arena, &err);
         if (status == CLV_OK)
             return n;
         cr_assert_eq(status, CLV_ECANCELED);
@@ -451,9 +451,9 @@ static void kill_at_each_write(clv_status (*act)(const clv_disk *disk, clv_error
 
 Test(faults, killed_at_any_write_nothing_looks_whole)
 {
-    the_target = random_target(&s, 3);
+    the_layout = random_layout(&s, 3);
     kill_at_each_write(act_shard, "a");
-    the_target = random_target(&s, 2);
+    the_layout = random_layout(&s, 2);
     kill_at_each_write(act_reshard, "b");
     cr_assert_eq(mkdir(at_path(&s, "new"), 0777), 0);
     kill_at_each_write(act_collect, "new/m.onnx");

@@ -25,7 +25,7 @@ static bool is_in(const clv_box *b, int64_t e)
 
 static void check_shard(const clv_weights_folder *f, int32_t i)
 {
-    const clv_target_shard *t = &f->target.shards[i];
+    const clv_weight_shard *t = &f->layout.shards[i];
     const clv_shard_place *p = &f->places[i];
     int bits = clv_dtype_bits(s.weights.at[t->weight].dtype);
     size_t n;
@@ -43,7 +43,7 @@ static void check_shard(const clv_weights_folder *f, int32_t i)
 
 static void check_files(const clv_weights_folder *f)
 {
-    for (int32_t i = 0; i < f->target.n_shards; i++)
+    for (int32_t i = 0; i < f->layout.n_shards; i++)
         check_shard(f, i);
 }
 
@@ -52,11 +52,11 @@ static void check_files(const clv_weights_folder *f)
 Test(folder, every_shard_has_the_elements_of_its_box)
 {
     for (int k = 0; k < 12; k++) {
-        clv_target t = random_target(&s, 1 + (int32_t)below(&s, 7));
+        clv_weight_layout t = random_layout(&s, 1 + (int32_t)below(&s, 7));
         char *dir = clv_arena_printf(s.arena, "s%d", k);
         shard_it(&s, &t, dir, k % 2 ? CLV_PARTS_SAFETENSORS : CLV_PARTS_EXTERNAL);
         clv_weights_folder f = read_it(&s, dir);
-        cr_assert_eq(f.target.n_shards, t.n_shards);
+        cr_assert_eq(f.layout.n_shards, t.n_shards);
         check_files(&f);
         is_original(&s, dir);
     }
@@ -70,8 +70,8 @@ Test(folder, three_reshards_and_collect_give_the_original)
         clv_error err = { 0 };
         char *line = clv_arena_printf(s.arena, "cd '%s' && rm -rf a b c d", s.folder);
         cr_assert_eq(system(line), 0);
-        clv_target a = random_target(&s, 8), b = random_target(&s, 3);
-        clv_target c = random_target(&s, 5), d = random_target(&s, 8);
+        clv_weight_layout a = random_layout(&s, 8), b = random_layout(&s, 3);
+        clv_weight_layout c = random_layout(&s, 5), d = random_layout(&s, 8);
         shard_it(&s, &a, "a", CLV_PARTS_EXTERNAL);
         cr_assert_eq(reshard_to(&s, "a", &b, "b", &err), CLV_OK, "%s", err.message);
         cr_assert_eq(reshard_to(&s, "b", &c, "c", &err), CLV_OK, "%s", err.message);
@@ -89,7 +89,7 @@ Test(folder, any_number_of_threads_write_the_same_bytes)
     static const clv_parts_kind kinds[] = { CLV_PARTS_EXTERNAL, CLV_PARTS_SAFETENSORS };
     clv_error err = { 0 };
     for (int i = 0; i < 2; i++) {
-        clv_target t = random_target(&s, 5), u = random_target(&s, 3);
+        clv_weight_layout t = random_layout(&s, 5), u = random_layout(&s, 3);
         for (int32_t threads = 1; threads < 12; threads += 5) {
             clv_shard_options o = { .kind = kinds[i], .threads = threads, .max_bytes = 9000 };
             const char *one = at_path(&s, threads == 1 ? "a" : "c");
@@ -113,14 +113,14 @@ Test(folder, transfers_add_up)
 {
     for (int k = 0; k < 20; k++) {
         char *dir = clv_arena_printf(s.arena, "s%d", k);
-        clv_target a = random_target(&s, 1 + (int32_t)below(&s, 6));
-        clv_target b = random_target(&s, 1 + (int32_t)below(&s, 6));
+        clv_weight_layout a = random_layout(&s, 1 + (int32_t)below(&s, 6));
+        clv_weight_layout b = random_layout(&s, 1 + (int32_t)below(&s, 6));
         clv_reshard_plan plan;
         int64_t before = 0, after = 0, sent = 0, received = 0;
         shard_it(&s, &a, dir, CLV_PARTS_EXTERNAL);
         clv_weights_folder f = read_it(&s, dir);
         cr_assert_eq(clv_reshard_plan_make(&f, &b, s.arena, &plan, NULL), CLV_OK);
-        for (int32_t i = 0; i < f.target.n_shards; i++)
+        for (int32_t i = 0; i < f.layout.n_shards; i++)
             before += f.places[i].length;
         for (int32_t i = 0; i < plan.n_devices; i++) {
             before -= plan.devices[i].before;
@@ -143,11 +143,11 @@ Test(folder, transfers_add_up)
  * No device is to have the weight, so its bytes are kept where they are and not looked at. */
 Test(folder, a_weight_without_shards_is_kept)
 {
-    clv_target t = random_target(&s, 2);
+    clv_weight_layout t = random_layout(&s, 2);
     shard_it(&s, &t, "a", CLV_PARTS_EXTERNAL);
     clv_weights_folder f = read_it(&s, "a");
-    for (int32_t i = 0; i < f.target.n_shards; i++)
-        cr_assert_neq(f.target.shards[i].weight, W_KEPT);
+    for (int32_t i = 0; i < f.layout.n_shards; i++)
+        cr_assert_neq(f.layout.shards[i].weight, W_KEPT);
     cr_assert_str_eq(clv_arena_printf(s.arena, "%.*s", CLV_STR_ARG(f.weights.at[W_KEPT].name)),
                      "kept");
 }
@@ -207,17 +207,17 @@ Test(folder, shards_are_made_without_reading_weights)
     clv_onnx_close(s.file);
     cr_assert_eq(clv_onnx_open(at_path(&s, "m.onnx"), NULL, &s.file, NULL), CLV_OK);
     cr_assert_eq(clv_onnx_read(s.file, s.arena, &s.model, NULL), CLV_OK);
-    clv_target t = random_target(&s, 3);
+    clv_weight_layout t = random_layout(&s, 3);
     for (int k = 0; k < 2; k++) {
         const char *dir = k ? "ones" : "zeros";
         clv_shard_options o = { .fill = k ? CLV_FILL_ONES : CLV_FILL_ZEROS };
         cr_assert_eq(clv_weights_shard(s.file, s.model, &t, at_path(&s, dir), &o, s.arena, &err),
                      CLV_OK, "%s", err.message);
         clv_weights_folder f = read_it(&s, dir);
-        for (int32_t i = 0; i < f.target.n_shards; i++) {
+        for (int32_t i = 0; i < f.layout.n_shards; i++) {
             const clv_shard_place *p = &f.places[i];
             char *file = file_text(f.path, f.files[p->file].name, NULL);
-            int32_t weight = f.target.shards[i].weight;
+            int32_t weight = f.layout.shards[i].weight;
             for (int64_t at = 0; at < p->length; at++)
                 cr_assert(k || file[p->offset + at] == 0);
             for (int64_t at = 0; weight == W_RAW && k && at < p->length; at += 4)
@@ -236,7 +236,7 @@ Test(folder, shards_are_made_without_reading_weights)
 
 /* -- what is refused -- */
 
-static void refuse_target(clv_target *t, const char *words)
+static void refuse_layout(clv_weight_layout *t, const char *words)
 {
     clv_error err = { 0 };
     clv_shard_options o = { 0 };
@@ -252,26 +252,27 @@ Test(folder, a_layout_with_a_gap_or_an_overlap_is_refused)
     int64_t dims[3] = { 6, 8, 5 }, zero[3] = { 0 }, half[3] = { 3, 8, 5 }, three[3] = { 3, 0, 0 };
     clv_box first = { 3, dims, zero, half }, second = { 3, dims, three, half };
     clv_box whole = { 3, dims, zero, dims };
-    clv_target t = random_target(&s, 4);
+    clv_weight_layout t = random_layout(&s, 4);
     t.n_shards = 0;
     add_shard(&s, &t, W_RAW, 0, &second);
-    refuse_target(&t, "weight 'raw': element [0, 0, 0] is in no shard, expected exactly one");
+    refuse_layout(&t, "weight 'raw': element [0, 0, 0] is in no shard, expected exactly one");
     add_shard(&s, &t, W_RAW, 1, &whole);
-    refuse_target(&t, "weight 'raw': element [3, 0, 0] is in more than one shard");
+    refuse_layout(&t, "weight 'raw': element [3, 0, 0] is in more than one shard");
     t.n_shards = 1;
     add_shard(&s, &t, W_RAW, 0, &second);
-    refuse_target(&t, "device 'rank:0/cuda:0' has the same part twice, expected once");
+    refuse_layout(&t, "device 'rank:0/cuda:0' has the same part twice, expected once");
     t.n_shards = 0;
     add_shard(&s, &t, W_OUT, 1, &first);
-    refuse_target(&t, "its view does not have the 16448 elements of the weight");
+    refuse_layout(&t, "its view does not have the 16448 elements of the weight");
 }
 
 static void refuse_json(const char *text, const char *words)
 {
     clv_error err = { 0 };
-    clv_target t;
-    cr_assert_eq(clv_target_read(text, strlen(text), "l.json", &s.weights, s.arena, &t, &err),
-                 CLV_EFORMAT);
+    clv_weight_layout t;
+    cr_assert_eq(
+        clv_weight_layout_read(text, strlen(text), "l.json", &s.weights, s.arena, &t, &err),
+        CLV_EFORMAT);
     cr_assert(strstr(err.message, words), "said: %s", err.message);
 }
 
@@ -311,9 +312,10 @@ Test(folder, a_layout_may_name_views_and_whole_weights)
         "257]}]},"
         "{\"name\": \"scalar\", \"shards\": [{\"device\": \"b\"}, {\"device\": \"c\"}]}]}";
     clv_error err = { 0 };
-    clv_target t;
-    cr_assert_eq(clv_target_read(text, strlen(text), "l.json", &s.weights, s.arena, &t, &err),
-                 CLV_OK, "%s", err.message);
+    clv_weight_layout t;
+    cr_assert_eq(
+        clv_weight_layout_read(text, strlen(text), "l.json", &s.weights, s.arena, &t, &err), CLV_OK,
+        "%s", err.message);
     cr_assert(t.n_devices == 3 && t.n_shards == 4);
     shard_it(&s, &t, "a", CLV_PARTS_EXTERNAL);
     clv_weights_folder f = read_it(&s, "a");
@@ -324,7 +326,7 @@ Test(folder, a_layout_may_name_views_and_whole_weights)
 /* What is in no shard of the old folder, or in none of the new layout, cannot be resharded. */
 Test(folder, a_layout_of_other_weights_is_refused)
 {
-    clv_target a = random_target(&s, 2), b = random_target(&s, 2);
+    clv_weight_layout a = random_layout(&s, 2), b = random_layout(&s, 2);
     clv_error err = { 0 };
     clv_box whole;
     shard_it(&s, &a, "a", CLV_PARTS_EXTERNAL);

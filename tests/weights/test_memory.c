@@ -7,13 +7,13 @@
 #include <unistd.h>
 
 static sharded s;
-static clv_target old, new;
+static clv_weight_layout old, new;
 
 static void set_up(void)
 {
     s = sharded_new();
-    old = random_target(&s, 3);
-    new = random_target(&s, 2);
+    old = random_layout(&s, 3);
+    new = random_layout(&s, 2);
     shard_it(&s, &old, "old", CLV_PARTS_EXTERNAL);
 }
 

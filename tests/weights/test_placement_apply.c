@@ -35,13 +35,13 @@ static const char *const nets[] = { "net1.weight 20 20", "net1.bias 20",      "n
 enum { N_NETS = 6 };
 
 /* "net1.weight: cuda:0 [0,0]+[10,20]; ...", a line for each weight that has shards. */
-static const char *show_target(const clv_weight_list *weights, const clv_target *t)
+static const char *show_layout(const clv_weight_list *weights, const clv_weight_layout *t)
 {
     enum { SIZE = 4096 };
     char *text = clv_arena_take(arena, SIZE);
     size_t n = 0;
     for (int32_t i = 0; i < t->n_shards; i++) {
-        const clv_target_shard *s = &t->shards[i];
+        const clv_weight_shard *s = &t->shards[i];
         if (i == 0 || t->shards[i - 1].weight != s->weight)
             n = clv_add_words(text, SIZE, n, "%s%.*s:", i ? "\n" : "",
                               CLV_STR_ARG(weights->at[s->weight].name));
@@ -64,36 +64,36 @@ static const char *show_notes(const clv_placement_notes *notes)
 }
 
 static clv_status apply(const char *text, const char *const *weights, int32_t n,
-                        const char **ret_target, const char **ret_notes)
+                        const char **ret_layout, const char **ret_notes)
 {
     clv_placement_file file;
     clv_weight_list list = weights_of(weights, n);
-    clv_target target = { 0 };
+    clv_weight_layout layout = { 0 };
     clv_placement_notes notes = { 0 };
 
     cr_assert_eq(clv_placement_file_read(text, strlen(text), "s.json", arena, &file, &err), CLV_OK,
                  "%s", err.message);
-    CLV_TRY(clv_placement_file_apply(&file, &list, arena, &target, &notes, &err));
+    CLV_TRY(clv_placement_file_apply(&file, &list, arena, &layout, &notes, &err));
     /* boxes that are apart or the same, cover their weights, and no device has one twice */
-    cr_expect_eq(clv_target_check(&target, &list, arena, &err), CLV_OK, "%s", err.message);
-    *ret_target = show_target(&list, &target);
+    cr_expect_eq(clv_weight_layout_check(&layout, &list, arena, &err), CLV_OK, "%s", err.message);
+    *ret_layout = show_layout(&list, &layout);
     *ret_notes = show_notes(&notes);
     return CLV_OK;
 }
 
-static void expect_target(const char *text, const char *const *weights, int32_t n, const char *want,
+static void expect_layout(const char *text, const char *const *weights, int32_t n, const char *want,
                           const char *want_notes)
 {
-    const char *target = "", *notes = "";
-    cr_assert_eq(apply(text, weights, n, &target, &notes), CLV_OK, "%s", err.message);
-    cr_expect_str_eq(target, want, "%s", target);
+    const char *layout = "", *notes = "";
+    cr_assert_eq(apply(text, weights, n, &layout, &notes), CLV_OK, "%s", err.message);
+    cr_expect_str_eq(layout, want, "%s", layout);
     cr_expect_str_eq(notes, want_notes, "%s", notes);
 }
 
 /* covers: D.012 D.013 D.015 */
 Test(placement_apply, first_composite_of_the_rfc)
 {
-    expect_target("{\"spec\":{\"composite\":{\"net1\":\"cuda:0\",\"net2\":\"cuda:1\",\"net3\":"
+    expect_layout("{\"spec\":{\"composite\":{\"net1\":\"cuda:0\",\"net2\":\"cuda:1\",\"net3\":"
                   "\"cuda:0\"}}}",
                   nets, N_NETS,
                   "net1.weight: cuda:0 0+20,0+20\nnet1.bias: cuda:0 0+20\n"
@@ -109,7 +109,7 @@ Test(placement_apply, first_composite_of_the_rfc)
  * covers: D.014 D.015 D.016 */
 Test(placement_apply, second_composite_of_the_rfc)
 {
-    expect_target(
+    expect_layout(
         "{\"spec\":{\"composite\":{"
         "\"net1\":{\"composite\":{\"weight\":" ROWS(
             "cuda:0", "cuda:1") "}},"
@@ -129,7 +129,7 @@ Test(placement_apply, longest_name_wins)
 {
     static const char *const weights[] = { "enc.0.fc.weight 2 2", "enc.0.fc.bias 2", "enc.1.w 2",
                                            "dec.w 2" };
-    expect_target("{\"spec\":{\"composite\":{\"enc.0.fc.weight\":\"cuda:3\",\"enc\":\"cuda:1\","
+    expect_layout("{\"spec\":{\"composite\":{\"enc.0.fc.weight\":\"cuda:3\",\"enc\":\"cuda:1\","
                   "\"enc.0\":\"cuda:2\",\"dec\":\"cuda:0\"}}}",
                   weights, 4,
                   "enc.0.fc.weight: cuda:3 0+2,0+2\nenc.0.fc.bias: cuda:2 0+2\n"
@@ -142,7 +142,7 @@ Test(placement_apply, names_are_whole_words_with_any_separator)
 {
     static const char *const weights[] = { "/net1/weight 4", "net1.sub/bias 4", "net10.weight 4",
                                            "net1 4" };
-    expect_target("{\"spec\":{\"composite\":{\"net1\":\"cuda:0\",\"/net1/sub\":\"cuda:1\"}}}",
+    expect_layout("{\"spec\":{\"composite\":{\"net1\":\"cuda:0\",\"/net1/sub\":\"cuda:1\"}}}",
                   weights, 4,
                   "/net1/weight: cuda:0 0+4\nnet1.sub/bias: cuda:1 0+4\nnet1: cuda:0 0+4",
                   "1 weight is without a spec, not sharded: 'net10.weight'");
@@ -152,7 +152,7 @@ Test(placement_apply, names_are_whole_words_with_any_separator)
 Test(placement_apply, names_that_fit_nothing_are_told)
 {
     static const char *const weights[] = { "a.w 4", "a.b 4" };
-    expect_target("{\"spec\":{\"composite\":{\"a\":\"cuda:0\",\"a.w\":\"cuda:1\",\"a.b\":"
+    expect_layout("{\"spec\":{\"composite\":{\"a\":\"cuda:0\",\"a.w\":\"cuda:1\",\"a.b\":"
                   "\"cuda:1\",\"c\":\"cuda:0\"}},\"names\":{\"z\":[\"i\"]}}",
                   weights, 2, "a.w: cuda:1 0+4\na.b: cuda:1 0+4",
                   "'a' of the placement spec never counts: all its weights have longer names in "
@@ -165,7 +165,7 @@ Test(placement_apply, names_that_fit_nothing_are_told)
 Test(placement_apply, others_may_be_copied_to_all)
 {
     static const char *const weights[] = { "a 4", "b 3", "c 2" };
-    expect_target("{\"spec\":{\"composite\":{\"a\":\"cuda:0\"}},\"devices\":[\"cuda:1\","
+    expect_layout("{\"spec\":{\"composite\":{\"a\":\"cuda:0\"}},\"devices\":[\"cuda:1\","
                   "\"cuda:0\"],\"others\":\"copy\"}",
                   weights, 3, "a: cuda:0 0+4\nb: cuda:1 0+3 cuda:0 0+3\nc: cuda:1 0+2 cuda:0 0+2",
                   "2 weights are without a spec, copied to every device: 'b' is the first");
@@ -176,14 +176,14 @@ Test(placement_apply, others_may_be_copied_to_all)
 /* covers: D.017 */
 Test(placement_apply, a_spec_that_cannot_apply_is_refused_or_skipped)
 {
-    const char *target = "", *notes = "";
+    const char *layout = "", *notes = "";
 
     cr_expect_eq(
-        apply("{\"spec\":{\"composite\":{\"net1\":" COLUMNS "}}}", nets, 2, &target, &notes),
+        apply("{\"spec\":{\"composite\":{\"net1\":" COLUMNS "}}}", nets, 2, &layout, &notes),
         CLV_EFORMAT);
     cr_expect_str_eq(err.message, "weight 'net1.bias': its single_split is of dim 1, but it has 1 "
                                   "dimension");
-    expect_target("{\"spec\":{\"composite\":{\"net1\":" COLUMNS ",\"net2\":\"cuda:2\"}},"
+    expect_layout("{\"spec\":{\"composite\":{\"net1\":" COLUMNS ",\"net2\":\"cuda:2\"}},"
                   "\"cannot_apply\":\"skip\"}",
                   nets, 4,
                   "net1.weight: cuda:0 0+20,0+10 cuda:1 0+20,10+10\n"
@@ -199,19 +199,19 @@ Test(placement_apply, a_spec_that_cannot_apply_is_refused_or_skipped)
 Test(placement_apply, dimensions_go_by_the_names_of_the_file)
 {
     static const char *const weights[] = { "net1.weight 4 2", "net2.weight 2 4", "net2.bias 4" };
-    expect_target("{\"spec\":" BY_NAME ",\"names\":{\"weight\":[\"out\",\"in\"],"
+    expect_layout("{\"spec\":" BY_NAME ",\"names\":{\"weight\":[\"out\",\"in\"],"
                   "\"net2/weight\":[\"in\",\"out\"],\"bias\":[\"out\"]}}",
                   weights, 3,
                   "net1.weight: cuda:0 0+2,0+2 cuda:1 2+2,0+2\n"
                   "net2.weight: cuda:0 0+2,0+2 cuda:1 0+2,2+2\n"
                   "net2.bias: cuda:0 0+2 cuda:1 2+2",
                   "");
-    const char *target = "", *notes = "";
+    const char *layout = "", *notes = "";
     cr_expect_eq(apply("{\"spec\":" BY_NAME ",\"names\":{\"weight\":[\"out\"]}}", weights, 1,
-                       &target, &notes),
+                       &layout, &notes),
                  CLV_EFORMAT);
     cr_expect_str_eq(err.message, "weight 'net1.weight': 'weight' names 1 dimension, but it has 2");
-    cr_expect_eq(apply("{\"spec\":" BY_NAME "}", weights, 1, &target, &notes), CLV_EFORMAT);
+    cr_expect_eq(apply("{\"spec\":" BY_NAME "}", weights, 1, &layout, &notes), CLV_EFORMAT);
     cr_expect(strstr(err.message, "its dimensions have no names"), "%s", err.message);
 }
 
@@ -219,7 +219,7 @@ Test(placement_apply, dimensions_go_by_the_names_of_the_file)
 Test(placement_apply, empty_parts_are_left_out)
 {
     static const char *const weights[] = { "w 2", "none 0", "scalar" };
-    expect_target(
+    expect_layout(
         "{\"spec\":{\"composite\":{\"scalar\":\"cuda:1\",\"w\":{\"single_split\":{\"dim\":"
         "0,\"placements\":[\"cuda:0\",\"cuda:1\",\"cuda:2\"]}},\"none\":\"cuda:0\"}}}",
         weights, 3, "w: cuda:0 0+1 cuda:1 1+1\nscalar: cuda:1", "");
@@ -240,12 +240,12 @@ Test(placement_apply, no_memory_is_told)
     for (size_t limit = 64; !done; limit += 64) {
         clv_arena *small = clv_arena_new(NULL, limit);
         clv_placement_file file = { 0 };
-        clv_target target = { 0 };
+        clv_weight_layout layout = { 0 };
         clv_placement_notes notes = { 0 };
         const char *again = NULL;
         clv_status s = clv_placement_file_read(text, strlen(text), "s", small, &file, &err);
         if (s == CLV_OK)
-            s = clv_placement_file_apply(&file, &list, small, &target, &notes, &err);
+            s = clv_placement_file_apply(&file, &list, small, &layout, &notes, &err);
         if (s == CLV_OK)
             s = clv_placement_file_write(&file, small, &again, &err);
         cr_assert(s == CLV_OK || s == CLV_ENOMEM, "%s", err.message);
@@ -270,7 +270,7 @@ Test(placement_apply, the_page_tells_the_truth)
     fclose(f);
     char *text = strstr(page, "```json\n") + 8;
     *strstr(text, "```") = '\0';
-    expect_target(text, weights, 6,
+    expect_layout(text, weights, 6,
                   "net1.weight: cuda:0 0+2,0+2 cuda:1 2+2,0+2\n"
                   "net1.bias: cuda:0 0+4\n"
                   "net2.weight: rank:0/cuda:0 0+2,0+2 rank:0/cuda:1 0+2,2+2 "

@@ -37,7 +37,7 @@ static void check_skeleton(const clv_onnx_file *whole, size_t from, size_t n)
 Test(skeleton, small_weights_are_in_it)
 {
     for (int i = 0; i < 4; i++) {
-        clv_target t = random_target(&s, 3);
+        clv_weight_layout t = random_layout(&s, 3);
         shard_it(&s, &t, "a", i % 2 ? CLV_PARTS_SAFETENSORS : CLV_PARTS_EXTERNAL);
         check_skeleton(s.file, 0, 0);
         cr_assert_eq(system(clv_arena_printf(s.arena, "rm -r '%s'", at_path(&s, "a"))), 0);
@@ -50,11 +50,11 @@ Test(skeleton, a_large_weight_is_a_hole)
     int64_t dims[] = { 80, 60 }, zero[] = { 0, 0 }, half[] = { 40, 60 }, middle[] = { 40, 0 };
     clv_box top = { 2, dims, zero, half }, bottom = { 2, dims, middle, half }, whole;
     const char *devices[] = { "x", "y" };
-    clv_target_shard shards[] = { { .weight = 0, .device = 0, .box = top },
+    clv_weight_shard shards[] = { { .weight = 0, .device = 0, .box = top },
                                   { .weight = 0, .device = 1, .box = bottom },
                                   { .weight = 1, .device = 0 },
                                   { .weight = 1, .device = 1 } };
-    clv_target t = { .devices = devices, .n_devices = 2, .shards = shards, .n_shards = 4 };
+    clv_weight_layout t = { .devices = devices, .n_devices = 2, .shards = shards, .n_shards = 4 };
     clv_shard_options o = { 0 };
     clv_onnx_file *file;
     clv_model *model;
@@ -82,7 +82,7 @@ Test(skeleton, a_large_weight_is_a_hole)
 
 Test(skeleton, a_damaged_small_weight_is_told)
 {
-    clv_target t = random_target(&s, 1);
+    clv_weight_layout t = random_layout(&s, 1);
     clv_error err = { 0 };
     clv_onnx_file *file;
     size_t n;
@@ -100,7 +100,7 @@ Test(skeleton, a_damaged_small_weight_is_told)
 
 Test(skeleton, a_rest_that_is_cut_short_or_gone_is_told)
 {
-    clv_target t = random_target(&s, 3);
+    clv_weight_layout t = random_layout(&s, 3);
     clv_error err = { 0 };
     clv_onnx_file *file;
     shard_it(&s, &t, "a", CLV_PARTS_EXTERNAL);

@@ -1,4 +1,4 @@
-#include "weights/target_json.h"
+#include "weights/weight_layout_json.h"
 
 #include "base/map.h"
 
@@ -10,7 +10,7 @@ typedef struct {
     clv_map weight_ids, device_ids;
     bool *seen; /* weights of the file */
     const char **devices;
-    clv_target_shard *shards;
+    clv_weight_shard *shards;
     int32_t n_devices, cap_devices, n_shards, cap_shards;
     bool given; /* the file lists its devices */
     clv_error *err;
@@ -119,7 +119,7 @@ static clv_status read_shard(reading *r, const clv_json_at *at, int32_t weight)
 {
     static const char *const keys[] = { "device", "view",   "offsets", "dims", "file",
                                         "offset", "length", "xxh3",    NULL };
-    clv_target_shard s = { .weight = weight };
+    clv_weight_shard s = { .weight = weight };
     CLV_TRY(clv_json_keys(at, keys, r->err));
     CLV_TRY(read_device(r, at, &s.device));
     CLV_TRY(read_box(r, at, &r->weights->at[weight], &s.box));
@@ -194,8 +194,8 @@ static clv_status read_all(reading *r, const clv_json_at *root)
     return CLV_OK;
 }
 
-clv_status clv_target_of_json(const clv_json_at *root, const clv_weight_list *weights,
-                              clv_arena *arena, clv_target *ret, clv_error *err)
+clv_status clv_weight_layout_of_json(const clv_json_at *root, const clv_weight_list *weights,
+                                     clv_arena *arena, clv_weight_layout *ret, clv_error *err)
 {
     reading r = { .arena = arena, .weights = weights, .err = err };
     r.seen = CLV_NEW_ARRAY(arena, bool, weights->n);
@@ -206,22 +206,22 @@ clv_status clv_target_of_json(const clv_json_at *root, const clv_weight_list *we
     for (int32_t i = 0; i < weights->n; i++)
         CLV_TRY(clv_map_put(&r.weight_ids, weights->at[i].name, i, NULL, err));
     CLV_TRY(read_all(&r, root));
-    *ret = (clv_target){ r.devices, r.n_devices, r.n_shards, r.shards };
+    *ret = (clv_weight_layout){ r.devices, r.n_devices, r.n_shards, r.shards };
     return CLV_OK;
 }
 
-clv_status clv_target_read(const char *text, size_t n, const char *name,
-                           const clv_weight_list *weights, clv_arena *arena, clv_target *ret,
-                           clv_error *err)
+clv_status clv_weight_layout_read(const char *text, size_t n, const char *name,
+                                  const clv_weight_list *weights, clv_arena *arena,
+                                  clv_weight_layout *ret, clv_error *err)
 {
     clv_json *json;
-    clv_target target;
+    clv_weight_layout layout;
     CLV_TRY(clv_json_parse(text, n, name, &json, err));
     clv_json_at root = clv_json_root(json, name);
-    clv_status status = clv_target_of_json(&root, weights, arena, &target, err);
+    clv_status status = clv_weight_layout_of_json(&root, weights, arena, &layout, err);
     clv_json_free(json);
     CLV_TRY(status);
-    CLV_TRY(clv_target_check(&target, weights, arena, err));
-    *ret = target;
+    CLV_TRY(clv_weight_layout_check(&layout, weights, arena, err));
+    *ret = layout;
     return CLV_OK;
 }

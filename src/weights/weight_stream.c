@@ -1,4 +1,4 @@
-#include "weights/stream.h"
+#include "weights/weight_stream.h"
 
 #include <assert.h>
 

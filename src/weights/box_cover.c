@@ -1,4 +1,4 @@
-#include "weights/cover.h"
+#include "weights/box_cover.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-#include "weights/folder_source.h"
+#include "weights/shards_source.h"
 
-#include "weights/cover.h"
+#include "weights/box_cover.h"
 
 /* A block of a weight is elements [first, first + n). What a shard has of it is one stretch of the
  * shard's own bytes, for both are in the same order: it is read in one go, and dealt out to the
@@ -8,7 +8,7 @@
  */
 
 typedef struct {
-    int32_t shard;  /* of target.shards */
+    int32_t shard;  /* of layout.shards */
     clv_runs runs;  /* what is still to come */
     int64_t at;     /* elements read */
     int64_t summed; /* bytes in the checksum; -1: some were left out */
@@ -56,8 +56,8 @@ clv_status clv_shards_source_new(const clv_weights_folder *f, const clv_disk *di
     }
     if (!s || !s->file_ids || !s->first_shard || !s->stage)
         return clv_fail_nomem(err, "the shards of a folder");
-    for (int32_t i = 0; i < f->target.n_shards; i++)
-        s->first_shard[f->target.shards[i].weight + 1]++;
+    for (int32_t i = 0; i < f->layout.n_shards; i++)
+        s->first_shard[f->layout.shards[i].weight + 1]++;
     for (int32_t w = 0; w < f->weights.n; w++)
         s->first_shard[w + 1] += s->first_shard[w];
     CLV_TRY(clv_files_new(disk, arena, &s->files, err));
@@ -94,7 +94,7 @@ static clv_status begin_weight(clv_shards_source *s, int32_t weight, clv_error *
     if (!boxes || !group_of || !s->parts)
         return clv_fail_nomem(err, "the shards of a weight");
     for (int32_t i = 0; i < n; i++)
-        boxes[i] = &s->f->target.shards[first + i].box;
+        boxes[i] = &s->f->layout.shards[first + i].box;
     CLV_TRY(clv_boxes_group(boxes, n, fresh, group_of, &groups, err));
     for (int32_t i = 0; i < n; i++) {
         if (group_of[i] != s->n_parts)

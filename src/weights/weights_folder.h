@@ -1,12 +1,12 @@
-/* folder.h - a folder of shards: weights.json, and the files that it speaks of.
+/* weights_folder.h - a folder of shards: weights.json, and the files that it speaks of.
  *
  * weights.json says where each shard of each weight is (file, offset, length, device, which box of
  * the weight, checksum), and what the original was: its files, where each weight's bytes lay in
  * them, and all other bytes of them, which are kept in rest.bin one file after the other. So the
  * original can be put together again byte for byte. docs/formats/weights.schema.json.
  */
-#ifndef CLV_WEIGHTS_FOLDER_H
-#define CLV_WEIGHTS_FOLDER_H
+#ifndef CLV_WEIGHTS_WEIGHTS_FOLDER_H
+#define CLV_WEIGHTS_WEIGHTS_FOLDER_H
 
 #include "weights/part_files.h"
 
@@ -44,8 +44,8 @@ typedef struct {
     clv_parts_kind kind;
     uint64_t fingerprint; /* clv_onnx_fingerprint() */
     clv_weight_list weights;
-    clv_target target;
-    const clv_shard_place *places; /* one for each of target.shards */
+    clv_weight_layout layout;
+    const clv_shard_place *places; /* one for each of layout.shards */
     const clv_weights_file *files;
     const clv_original_place *payloads; /* by weight */
     const clv_original_file *originals;
@@ -75,6 +75,6 @@ clv_status clv_rest_ranges(const clv_weights_folder *f, int32_t original, clv_ar
                            const clv_rest_range **ret, int32_t *ret_n, clv_error *err);
 
 /* A name relative to a folder that stays in it: not empty, not absolute, no "..". */
-bool clv_name_stays(const char *name);
+bool clv_name_stays_inside(const char *name);
 
 #endif

@@ -1,11 +1,11 @@
-/* target.h - what is to be cut how: the weights of a model, and which box of which weight goes to
- * which device.
+/* weight_layout.h - what is to be cut how: the weights of a model, and which box of which weight
+ * goes to which device.
  *
  * Everything that says how weights are to lie (a plan, a PyTorch sharding spec, a tile notation, a
- * file) becomes a clv_target; sharding a model and resharding a folder start from one.
+ * file) becomes a clv_weight_layout; sharding a model and resharding a folder start from one.
  */
-#ifndef CLV_WEIGHTS_TARGET_H
-#define CLV_WEIGHTS_TARGET_H
+#ifndef CLV_WEIGHTS_WEIGHT_LAYOUT_H
+#define CLV_WEIGHTS_WEIGHT_LAYOUT_H
 
 #include "weights/box.h"
 
@@ -30,34 +30,34 @@ clv_status clv_weight_list_of(const clv_model *model, clv_arena *arena, clv_weig
 
 typedef struct {
     int32_t weight; /* of the list */
-    int32_t device; /* of clv_target.devices */
+    int32_t device; /* of clv_weight_layout.devices */
     clv_box box;
-} clv_target_shard;
+} clv_weight_shard;
 
 typedef struct {
     const char *const *devices; /* names: "gpu0", "rank:1/cuda:1"; distinct, not empty */
     int32_t n_devices, n_shards;
-    const clv_target_shard *shards; /* in any order */
-} clv_target;
+    const clv_weight_shard *shards; /* in any order */
+} clv_weight_layout;
 
 /* Is every shard a box of its weight, does a device have a box once only, are boxes of a weight
  * equal or apart, and do they cover it? A weight without any shard is left where it is: it is not
  * sharded. CLV_EFORMAT. O(shards log shards) and what clv_boxes_cover() takes. */
-clv_status clv_target_check(const clv_target *target, const clv_weight_list *weights,
-                            clv_arena *arena, clv_error *err);
+clv_status clv_weight_layout_check(const clv_weight_layout *layout, const clv_weight_list *weights,
+                                   clv_arena *arena, clv_error *err);
 
 /* The same with shards in the order of their weights; what is of one weight keeps its order.
  * Indices have to be right. O(shards + weights). */
-clv_status clv_target_sort(const clv_target *target, int32_t n_weights, clv_arena *arena,
-                           clv_target *ret, clv_error *err);
+clv_status clv_weight_layout_sort(const clv_weight_layout *layout, int32_t n_weights,
+                                  clv_arena *arena, clv_weight_layout *ret, clv_error *err);
 
 /* JSON: {"devices": ["gpu0", ...], "weights": [{"name": "w", "shards": [{"device": "gpu0",
  * "offsets": [0, 0], "dims": [4, 8]}, ...]}, ...]}; a shard may have a "view", and without offsets
  * and dims it is the whole weight. "devices" may be left out: then they are numbered as they are
  * first named. weights.json has this shape too, and what else it has is passed over. name: of the
  * file, for messages. The result is checked. */
-clv_status clv_target_read(const char *text, size_t n, const char *name,
-                           const clv_weight_list *weights, clv_arena *arena, clv_target *ret,
-                           clv_error *err);
+clv_status clv_weight_layout_read(const char *text, size_t n, const char *name,
+                                  const clv_weight_list *weights, clv_arena *arena,
+                                  clv_weight_layout *ret, clv_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* ranges.c - no data, but which bytes of the original each box is.
+/* byte_ranges.c - no data, but which bytes of the original each box is.
  *
  * A box is runs of equal length at regular distances, so it is told in a few numbers however many
  * runs it has: the first one's offset, their length, and for each loop around them, outer ones
@@ -16,7 +16,7 @@ static bool to_bytes(int64_t elems, int bits, int64_t *ret)
     return bits >= 8 || elems % (8 / bits) == 0;
 }
 
-static clv_status put_runs(const clv_part_files *p, clv_json_out *out, const clv_place *place,
+static clv_status put_runs(const clv_part_files *p, clv_json_out *out, const clv_placed_box *place,
                            const clv_payload *payload, clv_error *err)
 {
     const clv_weight *w = &p->weights->at[place->pub.weight];
@@ -46,7 +46,8 @@ static clv_status put_runs(const clv_part_files *p, clv_json_out *out, const clv
     return CLV_OK;
 }
 
-static clv_status put_one(clv_part_files *p, clv_json_out *out, clv_place *place, clv_error *err)
+static clv_status put_one(clv_part_files *p, clv_json_out *out, clv_placed_box *place,
+                          clv_error *err)
 {
     const clv_weight *w = &p->weights->at[place->pub.weight];
     const clv_payload *payload = &p->options.payloads[place->pub.weight];

@@ -1,9 +1,9 @@
-/* stream.h - one weight, read once from front to back, into any number of boxes of it. */
-#ifndef CLV_WEIGHTS_STREAM_H
-#define CLV_WEIGHTS_STREAM_H
+/* weight_stream.h - one weight, read once from front to back, into any number of boxes of it. */
+#ifndef CLV_WEIGHTS_WEIGHT_STREAM_H
+#define CLV_WEIGHTS_WEIGHT_STREAM_H
 
-#include "weights/disk.h"
-#include "weights/target.h"
+#include "weights/file_set.h"
+#include "weights/weight_layout.h"
 
 #define CLV_STREAM_BLOCK ((size_t)256 << 10) /* bytes that a source is asked for at most */
 

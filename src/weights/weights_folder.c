@@ -1,4 +1,4 @@
-#include "weights/folder.h"
+#include "weights/weights_folder.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,12 +7,12 @@
 
 #include "base/file.h"
 #include "proto/onnx_file.h"
-#include "weights/cover.h"
-#include "weights/folder_json.h"
+#include "weights/box_cover.h"
+#include "weights/weights_folder_json.h"
 
 #define TEXT_MAX ((size_t)1 << 30) /* of weights.json: ten million shards */
 
-bool clv_name_stays(const char *name)
+bool clv_name_stays_inside(const char *name)
 {
     if (*name == '\0' || *name == '/')
         return false;
@@ -50,8 +50,8 @@ static clv_status payloads_of(const clv_weights_folder *f, int32_t original, clv
     clv_rest_range *at = CLV_NEW_ARRAY(arena, clv_rest_range, f->weights.n);
     if (!sharded || !at)
         return clv_fail_nomem(err, "the rest of a model");
-    for (int32_t i = 0; i < f->target.n_shards; i++)
-        sharded[f->target.shards[i].weight] = true;
+    for (int32_t i = 0; i < f->layout.n_shards; i++)
+        sharded[f->layout.shards[i].weight] = true;
     for (int32_t w = 0; w < f->weights.n; w++)
         if (sharded[w] && f->payloads[w].file == original && f->payloads[w].length > 0)
             at[n++] = (clv_rest_range){ f->payloads[w].offset, f->payloads[w].length };
@@ -88,7 +88,7 @@ clv_status clv_rest_ranges(const clv_weights_folder *f, int32_t original, clv_ar
 
 static clv_status check_place(const clv_weights_folder *f, int32_t shard, clv_error *err)
 {
-    const clv_target_shard *s = &f->target.shards[shard];
+    const clv_weight_shard *s = &f->layout.shards[shard];
     const clv_weight *w = &f->weights.at[s->weight];
     const clv_shard_place *p = &f->places[shard];
     const clv_weights_file *file = &f->files[p->file];
@@ -124,10 +124,10 @@ static int by_place(const void *a, const void *b)
 static clv_status check_apart(const clv_weights_folder *f, clv_arena *arena, clv_error *err)
 {
     int32_t n = 0;
-    stretch *at = CLV_NEW_ARRAY(arena, stretch, f->target.n_shards);
+    stretch *at = CLV_NEW_ARRAY(arena, stretch, f->layout.n_shards);
     if (!at)
         return clv_fail_nomem(err, "a check of shards");
-    for (int32_t i = 0; i < f->target.n_shards; i++)
+    for (int32_t i = 0; i < f->layout.n_shards; i++)
         if (f->places[i].length > 0)
             at[n++] = (stretch){ f->places[i].file, i, f->places[i].offset, f->places[i].length };
     qsort(at, (size_t)n, sizeof *at, by_place);
@@ -135,8 +135,8 @@ static clv_status check_apart(const clv_weights_folder *f, clv_arena *arena, clv
         if (at[i].file == at[i - 1].file && at[i].offset < at[i - 1].offset + at[i - 1].length)
             return clv_fail(
                 err, CLV_EFORMAT, "%s: shards of weights '%.*s' and '%.*s' overlap in %s", f->path,
-                CLV_STR_ARG(f->weights.at[f->target.shards[at[i - 1].shard].weight].name),
-                CLV_STR_ARG(f->weights.at[f->target.shards[at[i].shard].weight].name),
+                CLV_STR_ARG(f->weights.at[f->layout.shards[at[i - 1].shard].weight].name),
+                CLV_STR_ARG(f->weights.at[f->layout.shards[at[i].shard].weight].name),
                 f->files[at[i].file].name);
     return CLV_OK;
 }
@@ -152,7 +152,7 @@ static clv_status check_copies(const clv_weights_folder *f, int32_t first, int32
     if (!boxes || !group_of || !leader)
         return clv_fail_nomem(err, "a check of shards");
     for (int32_t i = 0; i < n; i++)
-        boxes[i] = &f->target.shards[first + i].box;
+        boxes[i] = &f->layout.shards[first + i].box;
     CLV_TRY(clv_boxes_group(boxes, n, arena, group_of, &groups, err));
     for (int32_t i = 0; i < n; i++) {
         if (group_of[i] == seen)
@@ -161,7 +161,7 @@ static clv_status check_copies(const clv_weights_folder *f, int32_t first, int32
         if (a->length > 0 && !clv_checksum_eq(a->checksum, b->checksum))
             return clv_fail(err, CLV_EFORMAT,
                             "%s: weight '%.*s': the copies of a part in %s and %s differ", f->path,
-                            CLV_STR_ARG(f->weights.at[f->target.shards[first].weight].name),
+                            CLV_STR_ARG(f->weights.at[f->layout.shards[first].weight].name),
                             f->files[a->file].name, f->files[b->file].name);
     }
     return CLV_OK;
@@ -169,13 +169,13 @@ static clv_status check_copies(const clv_weights_folder *f, int32_t first, int32
 
 static clv_status check_shards(const clv_weights_folder *f, clv_arena *arena, clv_error *err)
 {
-    const clv_target_shard *s = f->target.shards;
-    for (int32_t i = 0; i < f->target.n_shards; i++)
+    const clv_weight_shard *s = f->layout.shards;
+    for (int32_t i = 0; i < f->layout.n_shards; i++)
         CLV_TRY(check_place(f, i, err));
     CLV_TRY(check_apart(f, arena, err));
-    for (int32_t from = 0, to = 0; from < f->target.n_shards; from = to) {
+    for (int32_t from = 0, to = 0; from < f->layout.n_shards; from = to) {
         clv_mark mark = clv_arena_mark(arena);
-        while (to < f->target.n_shards && s[to].weight == s[from].weight)
+        while (to < f->layout.n_shards && s[to].weight == s[from].weight)
             to++;
         CLV_TRY(check_copies(f, from, to - from, arena, err));
         clv_arena_rewind(arena, mark);
@@ -243,7 +243,7 @@ clv_status clv_weights_folder_parse(const char *text, size_t n, const char *path
     if (!f.path || !name)
         return clv_fail_nomem(err, "a path");
     CLV_TRY(clv_folder_json_read(text, n, name, arena, &f, err));
-    CLV_TRY(clv_target_check(&f.target, &f.weights, arena, err));
+    CLV_TRY(clv_weight_layout_check(&f.layout, &f.weights, arena, err));
     CLV_TRY(check_shards(&f, arena, err));
     CLV_TRY(check_original(&f, arena, err));
     *ret = f;

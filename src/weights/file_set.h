@@ -1,12 +1,12 @@
-/* disk.h - many open files, read and written by offset.
+/* file_set.h - many open files, read and written by offset.
  *
  * A set of files that one pass reads or writes: each is opened when it is first needed, and no more
  * than CLV_DISK_OPEN at a time, whatever the number of devices. The two calls that move bytes can
  * be given, so that tests have disks that are full and files that end early. A set is for one
  * thread at a time.
  */
-#ifndef CLV_WEIGHTS_DISK_H
-#define CLV_WEIGHTS_DISK_H
+#ifndef CLV_WEIGHTS_FILE_SET_H
+#define CLV_WEIGHTS_FILE_SET_H
 
 #include <stdbool.h>
 #include <sys/types.h>

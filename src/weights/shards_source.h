@@ -1,9 +1,9 @@
-/* folder_source.h - the shards of a folder as something to stream from: each weight put together
+/* shards_source.h - the shards of a folder as something to stream from: each weight put together
  * again, block by block, and its checksums verified on the way. */
-#ifndef CLV_WEIGHTS_FOLDER_SOURCE_H
-#define CLV_WEIGHTS_FOLDER_SOURCE_H
+#ifndef CLV_WEIGHTS_SHARDS_SOURCE_H
+#define CLV_WEIGHTS_SHARDS_SOURCE_H
 
-#include "weights/folder.h"
+#include "weights/weights_folder.h"
 
 typedef struct clv_shards_source clv_shards_source;
 

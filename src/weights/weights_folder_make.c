@@ -1,14 +1,14 @@
-#include "weights/folder_make.h"
+#include "weights/weights_folder_make.h"
 
 #include "base/map.h"
 #include "base/out_folder.h"
 
 typedef struct {
-    const clv_weights_making *m;
+    const clv_weights_folder_input *m;
     const clv_shard_options *options;
     const char *path; /* where it is written */
     clv_arena *arena;
-    clv_target target; /* shards by weight */
+    clv_weight_layout layout; /* shards by weight */
     clv_part_files *parts;
     int32_t *set_of, *id_of; /* by device, by shard */
     const clv_payload *payloads;
@@ -20,7 +20,7 @@ typedef struct {
 static clv_status file_name(making *k, clv_map *taken, int32_t device, const char **ret)
 {
     int32_t id = device;
-    char *base = clv_arena_printf(k->arena, "%.100s", k->target.devices[device]);
+    char *base = clv_arena_printf(k->arena, "%.100s", k->layout.devices[device]);
     const char *name = base;
     if (!base)
         return clv_fail_nomem(k->err, "the name of a file");
@@ -42,8 +42,8 @@ static clv_status file_name(making *k, clv_map *taken, int32_t device, const cha
 static clv_status open_sets(making *k)
 {
     clv_map taken;
-    CLV_TRY(clv_map_init(&taken, k->arena, k->target.n_devices, k->err));
-    for (int32_t d = 0; d < k->target.n_devices; d++) {
+    CLV_TRY(clv_map_init(&taken, k->arena, k->layout.n_devices, k->err));
+    for (int32_t d = 0; d < k->layout.n_devices; d++) {
         const char *name = NULL, *path = NULL;
         CLV_TRY(file_name(k, &taken, d, &name));
         switch (k->options->kind) {
@@ -90,14 +90,14 @@ static clv_status lay_out(making *k)
                                   .disk = k->options->disk,
                                   .stop = k->options->stop,
                                   .stop_ctx = k->options->stop_ctx };
-    k->set_of = CLV_NEW_ARRAY(k->arena, int32_t, k->target.n_devices);
-    k->id_of = CLV_NEW_ARRAY(k->arena, int32_t, k->target.n_shards);
+    k->set_of = CLV_NEW_ARRAY(k->arena, int32_t, k->layout.n_devices);
+    k->id_of = CLV_NEW_ARRAY(k->arena, int32_t, k->layout.n_shards);
     if (!k->set_of || !k->id_of)
         return clv_fail_nomem(k->err, "the shards of a model");
     CLV_TRY(clv_part_files_new(k->path, &like->weights, &options, k->arena, &k->parts, k->err));
     CLV_TRY(open_sets(k));
-    for (int32_t i = 0; i < k->target.n_shards; i++) {
-        const clv_target_shard *s = &k->target.shards[i];
+    for (int32_t i = 0; i < k->layout.n_shards; i++) {
+        const clv_weight_shard *s = &k->layout.shards[i];
         CLV_TRY(clv_part_files_add(k->parts, k->set_of[s->device], s->weight, &s->box, &k->id_of[i],
                                    k->err));
     }
@@ -130,7 +130,7 @@ static clv_status write_rest(making *k, clv_weights_folder *f)
 
 static clv_status tell_places(making *k, clv_weights_folder *f)
 {
-    clv_shard_place *places = CLV_NEW_ARRAY(k->arena, clv_shard_place, k->target.n_shards);
+    clv_shard_place *places = CLV_NEW_ARRAY(k->arena, clv_shard_place, k->layout.n_shards);
     int32_t n_files = clv_part_files_n_files(k->parts);
     clv_weights_file *files = CLV_NEW_ARRAY(k->arena, clv_weights_file, n_files);
     if (!places || !files)
@@ -139,7 +139,7 @@ static clv_status tell_places(making *k, clv_weights_folder *f)
         const clv_part_file *file = clv_part_files_file(k->parts, i);
         files[i] = (clv_weights_file){ file->name, file->bytes };
     }
-    for (int32_t i = 0; i < k->target.n_shards; i++) {
+    for (int32_t i = 0; i < k->layout.n_shards; i++) {
         const clv_part_place *p = clv_part_files_at(k->parts, k->id_of[i]);
         places[i] = (clv_shard_place){ p->file, p->offset, p->length, p->checksum };
     }
@@ -158,18 +158,19 @@ static clv_status fill(making *k)
     CLV_TRY(clv_part_files_write(k->parts, &k->m->source, k->err));
     if (k->options->kind == CLV_PARTS_RANGES)
         return CLV_OK;
-    f.target = k->target;
+    f.layout = k->layout;
     CLV_TRY(write_rest(k, &f));
     CLV_TRY(tell_places(k, &f));
     return clv_weights_folder_write(k->path, &f, k->arena, k->err);
 }
 
-clv_status clv_weights_make(const clv_weights_making *m, const char *dir,
-                            const clv_shard_options *options, clv_arena *arena, clv_error *err)
+clv_status clv_weights_folder_make(const clv_weights_folder_input *m, const char *dir,
+                                   const clv_shard_options *options, clv_arena *arena,
+                                   clv_error *err)
 {
     making k = { .m = m, .options = options, .arena = arena, .err = err };
     clv_out_folder *out;
-    CLV_TRY(clv_target_sort(m->target, m->like->weights.n, arena, &k.target, err));
+    CLV_TRY(clv_weight_layout_sort(m->layout, m->like->weights.n, arena, &k.layout, err));
     CLV_TRY(clv_out_folder_open(dir, clv_arena_alloc(arena), &out, err));
     k.path = clv_out_folder_path(out);
     clv_status status = fill(&k);

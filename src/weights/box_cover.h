@@ -1,6 +1,6 @@
-/* cover.h - do boxes fill a tensor, each element once? */
-#ifndef CLV_WEIGHTS_COVER_H
-#define CLV_WEIGHTS_COVER_H
+/* box_cover.h - do boxes fill a tensor, each element once? */
+#ifndef CLV_WEIGHTS_BOX_COVER_H
+#define CLV_WEIGHTS_BOX_COVER_H
 
 #include "weights/box.h"
 

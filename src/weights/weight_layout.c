@@ -1,8 +1,8 @@
-#include "weights/target.h"
+#include "weights/weight_layout.h"
 
 #include <stdlib.h>
 
-#include "weights/cover.h"
+#include "weights/box_cover.h"
 
 clv_status clv_weight_list_of(const clv_model *model, clv_arena *arena, clv_weight_list *ret,
                               clv_error *err)
@@ -20,12 +20,12 @@ clv_status clv_weight_list_of(const clv_model *model, clv_arena *arena, clv_weig
 }
 
 /* Shards by weight: a counting sort, so that they keep their order. */
-static clv_status by_weight(const clv_target *t, int32_t n_weights, clv_arena *arena,
-                            int32_t **ret_first, const clv_target_shard ***ret, clv_error *err)
+static clv_status by_weight(const clv_weight_layout *t, int32_t n_weights, clv_arena *arena,
+                            int32_t **ret_first, const clv_weight_shard ***ret, clv_error *err)
 {
     int32_t *first = CLV_NEW_ARRAY(arena, int32_t, n_weights + 1);
     int32_t *next = CLV_NEW_ARRAY(arena, int32_t, n_weights);
-    const clv_target_shard **at = CLV_NEW_ARRAY(arena, const clv_target_shard *, t->n_shards);
+    const clv_weight_shard **at = CLV_NEW_ARRAY(arena, const clv_weight_shard *, t->n_shards);
     if (!first || !next || !at)
         return clv_fail_nomem(err, "a check of shards");
     for (int32_t i = 0; i < t->n_shards; i++)
@@ -41,8 +41,9 @@ static clv_status by_weight(const clv_target *t, int32_t n_weights, clv_arena *a
     return CLV_OK;
 }
 
-static clv_status check_shard(const clv_target *t, const clv_weight *w, const clv_target_shard *s,
-                              int32_t number, clv_arena *arena, clv_error *err)
+static clv_status check_shard(const clv_weight_layout *t, const clv_weight *w,
+                              const clv_weight_shard *s, int32_t number, clv_arena *arena,
+                              clv_error *err)
 {
     clv_mark mark = clv_arena_mark(arena);
     const char *what = clv_arena_printf(arena, "weight '%.*s', shard %d on device '%s'",
@@ -70,8 +71,8 @@ static int by_group(const void *a, const void *b)
 }
 
 /* No device has two copies of a part; empty parts are nothing. */
-static clv_status check_once(const clv_target *t, const clv_weight *w,
-                             const clv_target_shard *const *at, const int32_t *group_of, int32_t n,
+static clv_status check_once(const clv_weight_layout *t, const clv_weight *w,
+                             const clv_weight_shard *const *at, const int32_t *group_of, int32_t n,
                              clv_arena *arena, clv_error *err)
 {
     int32_t k = 0;
@@ -90,8 +91,8 @@ static clv_status check_once(const clv_target *t, const clv_weight *w,
     return CLV_OK;
 }
 
-static clv_status check_weight(const clv_target *t, const clv_weight *w,
-                               const clv_target_shard *const *at, int32_t n, clv_arena *arena,
+static clv_status check_weight(const clv_weight_layout *t, const clv_weight *w,
+                               const clv_weight_shard *const *at, int32_t n, clv_arena *arena,
                                clv_error *err)
 {
     const clv_box **all = CLV_NEW_ARRAY(arena, const clv_box *, n);
@@ -114,11 +115,11 @@ static clv_status check_weight(const clv_target *t, const clv_weight *w,
     return clv_boxes_cover(all, groups, w->elems, what, arena, err);
 }
 
-static clv_status check_all(const clv_target *t, const clv_weight_list *weights, clv_arena *arena,
-                            clv_error *err)
+static clv_status check_all(const clv_weight_layout *t, const clv_weight_list *weights,
+                            clv_arena *arena, clv_error *err)
 {
     int32_t *first = NULL;
-    const clv_target_shard **at = NULL;
+    const clv_weight_shard **at = NULL;
     CLV_TRY(by_weight(t, weights->n, arena, &first, &at, err));
     for (int32_t w = 0; w < weights->n; w++) {
         clv_mark mark = clv_arena_mark(arena);
@@ -130,12 +131,12 @@ static clv_status check_all(const clv_target *t, const clv_weight_list *weights,
     return CLV_OK;
 }
 
-clv_status clv_target_check(const clv_target *t, const clv_weight_list *weights, clv_arena *arena,
-                            clv_error *err)
+clv_status clv_weight_layout_check(const clv_weight_layout *t, const clv_weight_list *weights,
+                                   clv_arena *arena, clv_error *err)
 {
     clv_mark mark = clv_arena_mark(arena);
     for (int32_t i = 0; i < t->n_shards; i++) {
-        const clv_target_shard *s = &t->shards[i];
+        const clv_weight_shard *s = &t->shards[i];
         if (s->weight < 0 || s->weight >= weights->n)
             return clv_fail(err, CLV_EFORMAT, "shard %d is of weight %d, but there are only %d", i,
                             s->weight, weights->n);
@@ -148,12 +149,12 @@ clv_status clv_target_check(const clv_target *t, const clv_weight_list *weights,
     return status;
 }
 
-clv_status clv_target_sort(const clv_target *t, int32_t n_weights, clv_arena *arena,
-                           clv_target *ret, clv_error *err)
+clv_status clv_weight_layout_sort(const clv_weight_layout *t, int32_t n_weights, clv_arena *arena,
+                                  clv_weight_layout *ret, clv_error *err)
 {
     int32_t *first = NULL;
-    const clv_target_shard **at = NULL;
-    clv_target_shard *sorted = CLV_NEW_ARRAY(arena, clv_target_shard, t->n_shards);
+    const clv_weight_shard **at = NULL;
+    clv_weight_shard *sorted = CLV_NEW_ARRAY(arena, clv_weight_shard, t->n_shards);
     if (!sorted)
         return clv_fail_nomem(err, "the shards of a model");
     CLV_TRY(by_weight(t, n_weights, arena, &first, &at, err));

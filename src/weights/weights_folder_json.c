@@ -1,5 +1,6 @@
-/* folder_json.c - weights.json, written and read. What is read is also judged, in folder.c. */
-#include "weights/folder_json.h"
+/* weights_folder_json.c - weights.json, written and read. What is read is also judged, in
+ * weights_folder.c. */
+#include "weights/weights_folder_json.h"
 
 #include <stdio.h>
 
@@ -66,10 +67,10 @@ static bool same_dims(const clv_weight *w, const clv_box *box)
 static void put_shard(clv_json_out *out, const clv_weights_folder *f, const clv_weight *w,
                       int32_t shard)
 {
-    const clv_target_shard *s = &f->target.shards[shard];
+    const clv_weight_shard *s = &f->layout.shards[shard];
     const clv_shard_place *place = &f->places[shard];
     clv_json_open_object(out, NULL);
-    clv_json_put_string(out, "device", f->target.devices[s->device]);
+    clv_json_put_string(out, "device", f->layout.devices[s->device]);
     if (!same_dims(w, &s->box))
         put_longs(out, "view", s->box.view, s->box.rank);
     put_longs(out, "offsets", s->box.offset, s->box.rank);
@@ -98,7 +99,7 @@ static clv_status put_weight(clv_json_out *out, const clv_weights_folder *f, int
         clv_json_close_object(out);
     }
     clv_json_open_array(out, "shards");
-    for (; *shard < f->target.n_shards && f->target.shards[*shard].weight == weight; (*shard)++)
+    for (; *shard < f->layout.n_shards && f->layout.shards[*shard].weight == weight; (*shard)++)
         put_shard(out, f, w, *shard);
     clv_json_close_array(out);
     clv_json_close_object(out);
@@ -115,8 +116,8 @@ clv_status clv_folder_json_text(const clv_weights_folder *f, clv_arena *arena, c
     clv_json_put_int(&out, "schema_version", VERSION);
     clv_json_put_string(&out, "kind", kind_names[f->kind]);
     clv_json_open_array(&out, "devices");
-    for (int32_t i = 0; i < f->target.n_devices; i++)
-        clv_json_put_string(&out, NULL, f->target.devices[i]);
+    for (int32_t i = 0; i < f->layout.n_devices; i++)
+        clv_json_put_string(&out, NULL, f->layout.devices[i]);
     clv_json_close_array(&out);
     clv_json_open_array(&out, "files");
     for (int32_t i = 0; i < f->n_files; i++)
@@ -167,7 +168,7 @@ static clv_status read_name(const clv_json_at *object, reading *r, const char **
     clv_json_at at;
     CLV_TRY(clv_json_member(object, "file", true, &at, r->err));
     CLV_TRY(clv_json_copy_string(&at, r->arena, ret, r->err));
-    return clv_name_stays(*ret)
+    return clv_name_stays_inside(*ret)
                ? CLV_OK
                : bad(&at, r->err, "leads out of the folder, expected the name of a file in it");
 }
@@ -372,8 +373,8 @@ static clv_status read_weights(const clv_json_at *root, reading *r)
     }
     r->f->weights = (clv_weight_list){ r->weight_at, n };
     r->f->payloads = r->payload_at;
-    CLV_TRY(clv_target_of_json(root, &r->f->weights, r->arena, &r->f->target, r->err));
-    r->f->places = r->place_at = CLV_NEW_ARRAY(r->arena, clv_shard_place, r->f->target.n_shards);
+    CLV_TRY(clv_weight_layout_of_json(root, &r->f->weights, r->arena, &r->f->layout, r->err));
+    r->f->places = r->place_at = CLV_NEW_ARRAY(r->arena, clv_shard_place, r->f->layout.n_shards);
     if (!r->place_at)
         return clv_fail_nomem(r->err, "the places of shards");
     for (int32_t i = 0; i < n; i++) {

@@ -1,4 +1,4 @@
-#include "weights/disk.h"
+#include "weights/file_set.h"
 
 #include <assert.h>
 #include <errno.h>

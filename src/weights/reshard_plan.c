@@ -1,18 +1,18 @@
-/* transfers.c - what has to move where, so that new shards come out of old ones. */
+/* reshard_plan.c - what has to move where, so that new shards come out of old ones. */
 #include "base/json.h"
 #include "base/map.h"
-#include "weights/cover.h"
+#include "weights/box_cover.h"
 #include "weights/reshard.h"
 
 typedef struct {
     const clv_weights_folder *f;
-    const clv_target *t; /* shards by weight */
+    const clv_weight_layout *t; /* shards by weight */
     clv_arena *arena;
     clv_weight_move *at;
     int32_t n, cap;
     clv_device_load *devices;
     int32_t n_devices;
-    int32_t *device_of; /* by device of the new target */
+    int32_t *device_of; /* by device of the new layout */
     clv_reshard_plan plan;
     clv_error *err;
 } planning;
@@ -20,7 +20,7 @@ typedef struct {
 static clv_status merge_devices(planning *p)
 {
     clv_map ids;
-    int32_t n_old = p->f->target.n_devices;
+    int32_t n_old = p->f->layout.n_devices;
     p->devices = CLV_NEW_ARRAY(p->arena, clv_device_load, n_old + p->t->n_devices);
     p->device_of = CLV_NEW_ARRAY(p->arena, int32_t, p->t->n_devices);
     if (!p->devices || !p->device_of)
@@ -28,7 +28,7 @@ static clv_status merge_devices(planning *p)
     CLV_TRY(clv_map_init(&ids, p->arena, n_old, p->err));
     for (int32_t i = 0; i < n_old + p->t->n_devices; i++) {
         int32_t id = p->n_devices;
-        const char *name = i < n_old ? p->f->target.devices[i] : p->t->devices[i - n_old];
+        const char *name = i < n_old ? p->f->layout.devices[i] : p->t->devices[i - n_old];
         CLV_TRY(clv_map_put(&ids, clv_str_of(name), id, &id, p->err));
         if (id == p->n_devices)
             p->devices[p->n_devices++].name = name;
@@ -40,7 +40,7 @@ static clv_status merge_devices(planning *p)
 
 /* Old shards of one weight, by groups of copies. */
 typedef struct {
-    const clv_target_shard *old;
+    const clv_weight_shard *old;
     const clv_shard_place *places;
     int32_t n_old, n_groups;
     int32_t *group_of, *next, *head; /* the copies of a group as a list; next -1: the last */
@@ -79,7 +79,7 @@ static int32_t choose(const planning *p, const olds *o, int32_t group, int32_t d
     return best;
 }
 
-static clv_status take(planning *p, const olds *o, int32_t group, const clv_target_shard *s)
+static clv_status take(planning *p, const olds *o, int32_t group, const clv_weight_shard *s)
 {
     int64_t bytes = 0, elems = clv_box_common(&o->old[o->head[group]].box, &s->box);
     if (elems == 0)
@@ -101,9 +101,9 @@ static clv_status take(planning *p, const olds *o, int32_t group, const clv_targ
     return CLV_OK;
 }
 
-static clv_status plan_weight(planning *p, const clv_target_shard *old,
+static clv_status plan_weight(planning *p, const clv_weight_shard *old,
                               const clv_shard_place *places, int32_t n_old,
-                              const clv_target_shard *new, int32_t n_new)
+                              const clv_weight_shard *new, int32_t n_new)
 {
     olds o = { .old = old, .places = places, .n_old = n_old };
     CLV_TRY(group_olds(p, &o));
@@ -120,7 +120,7 @@ static clv_status plan_weight(planning *p, const clv_target_shard *old,
     return CLV_OK;
 }
 
-static int32_t run_of(const clv_target *t, int32_t from, int32_t weight)
+static int32_t run_of(const clv_weight_layout *t, int32_t from, int32_t weight)
 {
     int32_t to = from;
     while (to < t->n_shards && t->shards[to].weight == weight)
@@ -130,7 +130,7 @@ static int32_t run_of(const clv_target *t, int32_t from, int32_t weight)
 
 static clv_status plan_weights(planning *p)
 {
-    const clv_target *old = &p->f->target;
+    const clv_weight_layout *old = &p->f->layout;
     int32_t widest = 0;
     for (int32_t w = 0, i = 0, k = 0; w < p->f->weights.n; w++) {
         int32_t n_old = run_of(old, i, w), n_new = run_of(p->t, k, w);
@@ -154,13 +154,13 @@ static clv_status plan_weights(planning *p)
     return CLV_OK;
 }
 
-clv_status clv_reshard_plan_make(const clv_weights_folder *f, const clv_target *target,
+clv_status clv_reshard_plan_make(const clv_weights_folder *f, const clv_weight_layout *layout,
                                  clv_arena *arena, clv_reshard_plan *ret, clv_error *err)
 {
-    clv_target sorted;
+    clv_weight_layout sorted;
     planning p = { .f = f, .t = &sorted, .arena = arena, .err = err };
-    CLV_TRY(clv_target_check(target, &f->weights, arena, err));
-    CLV_TRY(clv_target_sort(target, f->weights.n, arena, &sorted, err));
+    CLV_TRY(clv_weight_layout_check(layout, &f->weights, arena, err));
+    CLV_TRY(clv_weight_layout_sort(layout, f->weights.n, arena, &sorted, err));
     CLV_TRY(merge_devices(&p));
     CLV_TRY(plan_weights(&p));
     for (int32_t i = 0; i < p.n_devices; i++)
@@ -174,15 +174,15 @@ clv_status clv_reshard_plan_make(const clv_weights_folder *f, const clv_target *
     return CLV_OK;
 }
 
-static void put_transfers(clv_json_out *out, const clv_weights_folder *f, const clv_target *t,
-                          const clv_reshard_plan *plan)
+static void put_transfers(clv_json_out *out, const clv_weights_folder *f,
+                          const clv_weight_layout *t, const clv_reshard_plan *plan)
 {
     clv_json_open_array(out, "transfers");
     for (int32_t i = 0; i < plan->n_transfers; i++) {
         const clv_weight_move *x = &plan->transfers[i];
         clv_json_open_object(out, NULL);
         clv_json_put_str(out, "weight", f->weights.at[x->weight].name);
-        clv_json_put_string(out, "from", f->target.devices[x->from]);
+        clv_json_put_string(out, "from", f->layout.devices[x->from]);
         clv_json_put_string(out, "file", f->files[x->file].name);
         clv_json_put_string(out, "to", t->devices[x->to]);
         clv_json_put_int(out, "bytes", x->bytes);
@@ -209,7 +209,7 @@ static void put_devices(clv_json_out *out, const clv_reshard_plan *plan)
     clv_json_close_array(out);
 }
 
-clv_status clv_reshard_plan_json(const clv_weights_folder *f, const clv_target *t,
+clv_status clv_reshard_plan_json(const clv_weights_folder *f, const clv_weight_layout *t,
                                  const clv_reshard_plan *plan, clv_arena *arena, const char **ret,
                                  clv_error *err)
 {
