@@ -7,7 +7,7 @@
 #include "base/map.h"
 #include "proto/annotation_note.h"
 #include "proto/message.h"
-#include "proto/onnx_map.h"
+#include "proto/onnx_file.h"
 
 typedef struct {
     clv_message model;

@@ -37,25 +37,25 @@ typedef struct {
     clv_str *made; /* each name once */
     int32_t n_made, cap_made;
     clv_arena *arena;
-    clv_error *err;
-} starting;
+} collecting;
 
-static clv_status add_made(starting *s, clv_str name)
+static clv_status add_made(collecting *s, clv_str name, clv_error *err)
 {
     int32_t id = 0;
     if (!name.n)
         return CLV_OK;
-    CLV_TRY(clv_map_put(&s->is_made, name, s->n_made, &id, s->err));
+    CLV_TRY(clv_map_put(&s->is_made, name, s->n_made, &id, err));
     if (id < s->n_made)
         return CLV_OK;
     if (!CLV_PUSH_ROOM(s->arena, s->made, s->n_made, s->cap_made))
-        return clv_fail_nomem(s->err, WHAT);
+        return clv_fail_nomem(err, WHAT);
     s->made[s->n_made++] = name;
     return CLV_OK;
 }
 
 /* Of bodies in bodies too, which are at most 64 deep. */
-static clv_status find_made(starting *s, const clv_graph *g, const clv_op_info *op)
+static clv_status find_made(collecting *s, const clv_graph *g, const clv_op_info *op,
+                            clv_error *err)
 {
     for (int32_t i = 0; i < op->n_attr; i++) {
         const clv_attr *a = &g->attrs[op->first_attr + i];
@@ -64,9 +64,9 @@ static clv_status find_made(starting *s, const clv_graph *g, const clv_op_info *
             const clv_graph *body = a->graph[b];
             for (int32_t t = 0; t < body->n_tensors; t++)
                 if (body->tensors[t].role != CLV_TENSOR_OUTER)
-                    CLV_TRY(add_made(s, body->tensors[t].name));
+                    CLV_TRY(add_made(s, body->tensors[t].name, err));
             for (int32_t k = 0; k < body->n_ops; k++)
-                CLV_TRY(find_made(s, body, &body->ops[k]));
+                CLV_TRY(find_made(s, body, &body->ops[k], err));
         }
     }
     return CLV_OK;
@@ -74,14 +74,15 @@ static clv_status find_made(starting *s, const clv_graph *g, const clv_op_info *
 
 /* -- what names become -- */
 
-static clv_status add(starting *s, clv_str name, clv_str outside, clv_body_rename **ret)
+static clv_status add_rename(collecting *s, clv_str name, clv_str outside, clv_body_rename **ret,
+                             clv_error *err)
 {
     clv_body_renames *names = s->names;
     int32_t i;
-    CLV_TRY(clv_map_put(&names->by_name, name, names->n, &i, s->err));
+    CLV_TRY(clv_map_put(&names->by_name, name, names->n, &i, err));
     if (i == names->n) {
         if (!CLV_PUSH_ROOM(s->arena, names->list, names->n, names->cap))
-            return clv_fail_nomem(s->err, WHAT);
+            return clv_fail_nomem(err, WHAT);
         names->list[names->n++] = (clv_body_rename){ .outside = outside, .inside = name };
     }
     *ret = &names->list[i];
@@ -89,15 +90,15 @@ static clv_status add(starting *s, clv_str name, clv_str outside, clv_body_renam
 }
 
 /* A name that neither the new graph nor a body of the node has. */
-static clv_status make_fresh(starting *s, clv_str name, clv_str *ret)
+static clv_status make_unused(collecting *s, clv_str name, clv_str *ret, clv_error *err)
 {
     for (int32_t n = s->n_made;; n++) {
         char *text = clv_arena_printf(s->arena, "%.*s//%d", CLV_STR_ARG(name), (int)n);
         if (!text)
-            return clv_fail_nomem(s->err, WHAT);
+            return clv_fail_nomem(err, WHAT);
         *ret = clv_str_of(text);
         if (clv_map_get(s->around, *ret) < 0 && clv_map_get(&s->is_made, *ret) < 0)
-            return add_made(s, *ret);
+            return add_made(s, *ret, err);
     }
 }
 
@@ -105,19 +106,19 @@ clv_status clv_body_renames_init(clv_body_renames *names, const clv_new_node *no
                                  const clv_graph *g, const clv_map *around, clv_arena *arena,
                                  clv_error *err)
 {
-    starting s = { .names = names, .around = around, .arena = arena, .err = err };
+    collecting s = { .names = names, .around = around, .arena = arena };
     clv_body_rename *name;
     *names = (clv_body_renames){ .n = 0 };
     CLV_TRY(clv_map_init(&names->by_name, arena, node->n_captured, err));
     CLV_TRY(clv_map_init(&s.is_made, arena, 0, err));
     for (int32_t i = 0; i < node->n_captured; i++)
-        CLV_TRY(add(&s, node->captured[i].from, node->captured[i].to, &name));
-    CLV_TRY(find_made(&s, g, clv_op_at(g, node->source)));
+        CLV_TRY(add_rename(&s, node->captured[i].from, node->captured[i].to, &name, err));
+    CLV_TRY(find_made(&s, g, clv_op_at(g, node->source), err));
     for (int32_t i = 0, n = s.n_made; i < n; i++) {
         if (clv_map_get(around, s.made[i]) < 0)
             continue;
-        CLV_TRY(add(&s, s.made[i], s.made[i], &name));
-        CLV_TRY(make_fresh(&s, s.made[i], &name->inside));
+        CLV_TRY(add_rename(&s, s.made[i], s.made[i], &name, err));
+        CLV_TRY(make_unused(&s, s.made[i], &name->inside, err));
     }
     return CLV_OK;
 }
@@ -166,36 +167,28 @@ static clv_status count_sparse(clv_body_renames *names, clv_message sparse, int3
     }
 }
 
-static clv_status count_graph_field(clv_body_renames *names, const clv_message *m,
-                                    const clv_field *f, int32_t by, clv_error *err)
-{
-    switch (f->number) {
-    case G_NODE:
-        return count_field(names, clv_message_sub(m, f, &onnx__node_proto__descriptor), N_OUTPUT,
-                           by, err);
-    case G_INPUT:
-        return count_field(names, clv_message_sub(m, f, &onnx__value_info_proto__descriptor),
-                           V_NAME, by, err);
-    case G_WEIGHT:
-        return count_field(names, clv_message_sub(m, f, &onnx__tensor_proto__descriptor), T_NAME,
-                           by, err);
-    case G_SPARSE:
-        return count_sparse(names, clv_message_sub(m, f, &onnx__sparse_tensor_proto__descriptor),
-                            by, err);
-    default: /* a number from the file */
-        return CLV_OK;
-    }
-}
-
 clv_status clv_body_renames_move(clv_body_renames *names, clv_message body, int32_t by,
                                  clv_error *err)
 {
+    static const struct {
+        uint32_t field, name;
+        const ProtobufCMessageDescriptor *type;
+    } makers[] = { { G_NODE, N_OUTPUT, &onnx__node_proto__descriptor },
+                   { G_INPUT, V_NAME, &onnx__value_info_proto__descriptor },
+                   { G_WEIGHT, T_NAME, &onnx__tensor_proto__descriptor } };
     clv_field f;
     while (names->n) {
         CLV_TRY(clv_message_next(&body, &f, err));
         if (!f.number)
             break;
-        CLV_TRY(count_graph_field(names, &body, &f, by, err));
+        for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
+            if (f.number == makers[i].field)
+                CLV_TRY(count_field(names, clv_message_sub(&body, &f, makers[i].type),
+                                    makers[i].name, by, err));
+        if (f.number == G_SPARSE)
+            CLV_TRY(count_sparse(names,
+                                 clv_message_sub(&body, &f, &onnx__sparse_tensor_proto__descriptor),
+                                 by, err));
     }
     return CLV_OK;
 }

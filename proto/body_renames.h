@@ -11,7 +11,7 @@
 
 #include "base/map.h"
 #include "proto/message.h"
-#include "proto/onnx_write.h"
+#include "proto/new_model.h"
 
 typedef struct {
     clv_str outside;  /* what the name becomes where it is of a tensor around the node */

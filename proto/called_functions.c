@@ -1,7 +1,7 @@
 #include "proto/called_functions.h"
 
 #include "base/map.h"
-#include "proto/read.h"
+#include "proto/message.h"
 
 typedef struct {
     const clv_model *model;
@@ -11,21 +11,16 @@ typedef struct {
     int32_t *stack, n_stack; /* called, and not looked into yet */
 } calls;
 
-static void call(calls *c, int32_t f)
-{
-    if (c->is_called[f])
-        return;
-    c->is_called[f] = true;
-    c->stack[c->n_stack++] = f;
-}
-
 /* The function itself, or where it is NULL all of that name and domain. */
-static void call_named(calls *c, const clv_graph *function, clv_str name, clv_str domain)
+static void call(calls *c, const clv_graph *function, clv_str name, clv_str domain)
 {
     for (int32_t f = clv_map_get(&c->by_name, name); f >= 0; f = c->next[f]) {
         const clv_graph *g = c->model->functions[f];
-        if (function ? g == function : clv_str_eq(g->function_domain, domain))
-            call(c, f);
+        bool is_meant = function ? g == function : clv_str_eq(g->function_domain, domain);
+        if (is_meant && !c->is_called[f]) {
+            c->is_called[f] = true;
+            c->stack[c->n_stack++] = f;
+        }
     }
 }
 
@@ -41,7 +36,7 @@ static void walk(calls *c, const clv_graph *g)
 static void walk_op(calls *c, const clv_graph *g, const clv_op_info *op)
 {
     if (op->function)
-        call_named(c, op->function, op->function->name, op->function->function_domain);
+        call(c, op->function, op->function->name, op->function->function_domain);
     for (int32_t k = 0; k < op->n_attr; k++) {
         const clv_attr *a = &g->attrs[op->first_attr + k];
         if (a->kind == CLV_ATTR_GRAPH || a->kind == CLV_ATTR_GRAPHS)
@@ -58,11 +53,11 @@ static void walk_node(calls *c, const clv_new_node *node)
         walk_op(c, g, op);
     if (op && !node->type.n && !node->domain.n)
         return;
-    call_named(c, NULL, node->type.n || !op ? node->type : op->type,
-               node->domain.n || !op ? clv_read_domain(node->domain) : op->domain);
+    call(c, NULL, node->type.n || !op ? node->type : op->type,
+         node->domain.n || !op ? clv_onnx_domain(node->domain) : op->domain);
 }
 
-static clv_status name_functions(calls *c, clv_arena *arena, clv_error *err)
+static clv_status index_functions(calls *c, clv_arena *arena, clv_error *err)
 {
     int32_t n = c->model->n_functions;
     CLV_TRY(clv_map_init(&c->by_name, arena, n, err));
@@ -88,7 +83,7 @@ clv_status clv_called_functions(const clv_new_model *m, clv_arena *arena, bool *
     c.is_called = CLV_NEW_ARRAY(arena, bool, n);
     if (!c.next || !c.stack || !c.is_called)
         return clv_fail_nomem(err, "the functions of a model");
-    CLV_TRY(name_functions(&c, arena, err));
+    CLV_TRY(index_functions(&c, arena, err));
     for (int32_t i = 0; n && i < m->n_nodes; i++)
         walk_node(&c, &m->nodes[i]);
     while (c.n_stack)

@@ -2,7 +2,7 @@
 #ifndef CLV_PROTO_CALLED_FUNCTIONS_H
 #define CLV_PROTO_CALLED_FUNCTIONS_H
 
-#include "proto/onnx_write.h"
+#include "proto/new_model.h"
 
 /* For each function of the source: does a node of m call it, or a body of one, or another function
  * that is called? New nodes, and copied ones of another type, call all functions of their type and

@@ -1,7 +1,6 @@
 #include "proto/copy_node.h"
 
 #include "proto/onnx.pb-c.h"
-#include "proto/read.h"
 
 /* A field without a graph in it is kept as a range of the file. What has a graph is entered, since
  * its nodes may name captured tensors, and carry device_configurations.
@@ -81,64 +80,41 @@ static clv_status put_named(clv_copying *c, const clv_message *m, const clv_fiel
 
 /* -- bodies -- */
 
-typedef struct {
-    clv_str name;
-    bool has_graph;
-} attr_look;
-
-static clv_status look_at_attr(clv_message m, attr_look *ret, clv_error *err)
-{
-    clv_field f;
-    *ret = (attr_look){ { NULL, 0 }, false };
-    for (;;) {
-        CLV_TRY(clv_message_next(&m, &f, err));
-        if (!f.number)
-            return CLV_OK;
-        if (f.number == A_NAME)
-            CLV_TRY(clv_message_str(&m, &f, &ret->name, err));
-        ret->has_graph = ret->has_graph || f.number == A_GRAPH || f.number == A_GRAPHS;
-    }
-}
-
 static clv_status copy_graph(clv_copying *c, const clv_message *m, const clv_field *f,
                              clv_error *err);
 
+/* node: has attributes instead of the source's of the same name; NULL: none. */
 static clv_status copy_attr(clv_copying *c, const clv_message *m, const clv_field *f,
-                            const attr_look *look, clv_error *err)
+                            const clv_new_node *node, clv_error *err)
 {
     clv_open_message to = { 0 };
-    clv_message attr = clv_message_sub(m, f, &onnx__attribute_proto__descriptor);
+    const clv_message attr = clv_message_sub(m, f, &onnx__attribute_proto__descriptor);
+    clv_message walk = attr;
     clv_field inner;
-    if (!look->has_graph)
+    clv_str name = { NULL, 0 };
+    bool has_graph = false;
+    for (;;) {
+        CLV_TRY(clv_message_next(&walk, &inner, err));
+        if (!inner.number)
+            break;
+        if (inner.number == A_NAME)
+            CLV_TRY(clv_message_str(&walk, &inner, &name, err));
+        has_graph = has_graph || inner.number == A_GRAPH || inner.number == A_GRAPHS;
+    }
+    for (int32_t i = 0; node && i < node->n_attrs; i++)
+        if (clv_str_eq(node->attrs[i].name, name))
+            return CLV_OK;
+    if (!has_graph)
         return clv_put_field(c->put, m, f, err);
     CLV_TRY(clv_put_begin(c->put, f->number, &to, err));
-    for (;;) {
-        CLV_TRY(clv_message_next(&attr, &inner, err));
+    for (walk = attr;;) {
+        CLV_TRY(clv_message_next(&walk, &inner, err));
         if (!inner.number)
             return clv_put_end(c->put, &to, err);
         if (inner.number == A_GRAPH || inner.number == A_GRAPHS)
-            CLV_TRY(copy_graph(c, &attr, &inner, err));
+            CLV_TRY(copy_graph(c, &walk, &inner, err));
         else
-            CLV_TRY(clv_put_field(c->put, &attr, &inner, err));
-    }
-}
-
-static clv_status inner_node_field(clv_copying *c, const clv_message *m, const clv_field *f,
-                                   clv_error *err)
-{
-    attr_look look;
-    switch (f->number) {
-    case N_INPUT:
-    case N_OUTPUT:
-        return put_name(c, m, f, err);
-    case N_ATTRIBUTE:
-        CLV_TRY(
-            look_at_attr(clv_message_sub(m, f, &onnx__attribute_proto__descriptor), &look, err));
-        return copy_attr(c, m, f, &look, err);
-    case N_DEVICES:
-        return CLV_OK;
-    default: /* a number from the file */
-        return clv_put_field(c->put, m, f, err);
+            CLV_TRY(clv_put_field(c->put, &walk, &inner, err));
     }
 }
 
@@ -154,7 +130,19 @@ static clv_status copy_inner_node(clv_copying *c, const clv_message *m, const cl
         CLV_TRY(clv_message_next(&node, &inner, err));
         if (!inner.number)
             return clv_put_end(c->put, &to, err);
-        CLV_TRY(inner_node_field(c, &node, &inner, err));
+        switch (inner.number) {
+        case N_INPUT:
+        case N_OUTPUT:
+            CLV_TRY(put_name(c, &node, &inner, err));
+            break;
+        case N_ATTRIBUTE:
+            CLV_TRY(copy_attr(c, &node, &inner, NULL, err));
+            break;
+        case N_DEVICES:
+            break;
+        default: /* a number from the file */
+            CLV_TRY(clv_put_field(c->put, &node, &inner, err));
+        }
     }
 }
 
@@ -177,35 +165,28 @@ static const named *names_in(uint32_t number)
     }
 }
 
-static clv_status graph_field(clv_copying *c, const clv_message *m, const clv_field *f,
-                              clv_error *err)
-{
-    const named *names = names_in(f->number);
-    if (f->number == G_NODE)
-        return copy_inner_node(c, m, f, err);
-    return names && c->names.n ? put_named(c, m, f, names, err) : clv_put_field(c->put, m, f, err);
-}
-
-static clv_status graph_fields(clv_copying *c, clv_message graph, clv_error *err)
-{
-    clv_field f;
-    for (;;) {
-        CLV_TRY(clv_message_next(&graph, &f, err));
-        if (!f.number)
-            return CLV_OK;
-        CLV_TRY(graph_field(c, &graph, &f, err));
-    }
-}
-
 static clv_status copy_graph(clv_copying *c, const clv_message *m, const clv_field *f,
                              clv_error *err)
 {
     clv_open_message to = { 0 };
-    clv_message graph = clv_message_sub(m, f, &onnx__graph_proto__descriptor);
-    CLV_TRY(clv_graph_enter(c->index->file, &graph, &c->depth, err));
+    const clv_message graph = clv_message_sub(m, f, &onnx__graph_proto__descriptor);
+    clv_message walk = graph;
+    CLV_TRY(clv_message_enter_graph(&graph, &c->depth, err));
     CLV_TRY(clv_put_begin(c->put, f->number, &to, err));
     CLV_TRY(clv_body_renames_move(&c->names, graph, 1, err));
-    CLV_TRY(graph_fields(c, graph, err));
+    for (;;) {
+        clv_field inner;
+        CLV_TRY(clv_message_next(&walk, &inner, err));
+        if (!inner.number)
+            break;
+        const named *names = c->names.n ? names_in(inner.number) : NULL;
+        if (inner.number == G_NODE)
+            CLV_TRY(copy_inner_node(c, &walk, &inner, err));
+        else if (names)
+            CLV_TRY(put_named(c, &walk, &inner, names, err));
+        else
+            CLV_TRY(clv_put_field(c->put, &walk, &inner, err));
+    }
     CLV_TRY(clv_body_renames_move(&c->names, graph, -1, err));
     c->depth--;
     return clv_put_end(c->put, &to, err);
@@ -213,72 +194,45 @@ static clv_status copy_graph(clv_copying *c, const clv_message *m, const clv_fie
 
 /* -- nodes of the main graph -- */
 
-static bool is_given(const clv_new_node *node, clv_str attr)
+/* Does node say anew what a field of its source says, or leave it out? */
+static bool is_replaced(const clv_new_node *node, uint32_t field)
 {
-    for (int32_t i = 0; i < node->n_attrs; i++)
-        if (clv_str_eq(node->attrs[i].name, attr))
-            return true;
-    return false;
-}
-
-static clv_status outer_attr(clv_copying *c, const clv_message *m, const clv_field *f,
-                             const clv_new_node *node, clv_error *err)
-{
-    attr_look look;
-    CLV_TRY(look_at_attr(clv_message_sub(m, f, &onnx__attribute_proto__descriptor), &look, err));
-    return is_given(node, look.name) ? CLV_OK : copy_attr(c, m, f, &look, err);
-}
-
-static clv_status outer_node_field(clv_copying *c, const clv_message *m, const clv_field *f,
-                                   const clv_new_node *node, clv_error *err)
-{
-    bool drop = false;
-    switch (f->number) {
+    switch (field) {
     case N_INPUT:
     case N_OUTPUT:
     case N_DEVICES:
-        return CLV_OK;
+        return true;
     case N_NAME:
-        drop = node->name.n > 0;
-        break;
+        return node->name.n > 0;
     case N_TYPE:
-        drop = node->type.n > 0;
-        break;
+        return node->type.n > 0;
     case N_DOMAIN:
-        drop = node->domain.n > 0;
-        break;
+        return node->domain.n > 0;
     case N_OVERLOAD: /* of the function that it was of */
-        drop = node->type.n > 0 || node->domain.n > 0;
-        break;
-    case N_ATTRIBUTE:
-        return outer_attr(c, m, f, node, err);
+        return node->type.n > 0 || node->domain.n > 0;
     default: /* a number from the file */
-        break;
-    }
-    return drop ? CLV_OK : clv_put_field(c->put, m, f, err);
-}
-
-static clv_status node_fields(clv_copying *c, clv_message m, const clv_new_node *node,
-                              clv_error *err)
-{
-    clv_field f;
-    for (;;) {
-        CLV_TRY(clv_message_next(&m, &f, err));
-        if (!f.number)
-            return CLV_OK;
-        CLV_TRY(outer_node_field(c, &m, &f, node, err));
+        return false;
     }
 }
 
 clv_status clv_copy_node(clv_copying *c, const clv_new_node *node, const clv_graph *g,
                          clv_error *err)
 {
-    clv_message source;
+    clv_message m;
+    clv_field f;
     clv_mark mark = clv_arena_mark(c->scratch);
-    CLV_TRY(clv_message_index_node(c->index, clv_op_at(g, node->source)->file_index, &source, err));
+    CLV_TRY(clv_message_index_node(c->index, clv_op_at(g, node->source)->file_index, &m, err));
     CLV_TRY(clv_body_renames_init(&c->names, node, g, c->around, c->scratch, err));
     c->depth = 1; /* the main graph */
-    CLV_TRY(node_fields(c, source, node, err));
+    for (;;) {
+        CLV_TRY(clv_message_next(&m, &f, err));
+        if (!f.number)
+            break;
+        if (f.number == N_ATTRIBUTE)
+            CLV_TRY(copy_attr(c, &m, &f, node, err));
+        else if (!is_replaced(node, f.number))
+            CLV_TRY(clv_put_field(c->put, &m, &f, err));
+    }
     clv_arena_rewind(c->scratch, mark);
     return CLV_OK;
 }

@@ -3,7 +3,8 @@
 #define CLV_PROTO_COPY_NODE_H
 
 #include "proto/body_renames.h"
-#include "proto/write_values.h"
+#include "proto/message_index.h"
+#include "proto/message_writer.h"
 
 typedef struct {
     clv_message_writer *put;

@@ -27,14 +27,6 @@ static clv_status gather_names(clv_node_entry *e, clv_message m, clv_error *err)
     }
 }
 
-static bool is_among(const clv_str *names, int32_t n, clv_str name)
-{
-    for (int32_t i = 0; i < n; i++)
-        if (clv_str_eq(names[i], name))
-            return true;
-    return false;
-}
-
 static clv_status keep_distinct_by_map(clv_node_entry *e, clv_error *err)
 {
     clv_map seen;
@@ -59,9 +51,13 @@ static clv_status keep_distinct(clv_node_entry *e, clv_error *err)
         return status;
     }
     int32_t kept = 0;
-    for (int32_t i = 0; i < e->n_names; i++)
-        if (!is_among(e->names, kept, e->names[i]))
+    for (int32_t i = 0; i < e->n_names; i++) {
+        bool is_new = true;
+        for (int32_t k = 0; k < kept && is_new; k++)
+            is_new = !clv_str_eq(e->names[k], e->names[i]);
+        if (is_new)
             e->names[kept++] = e->names[i];
+    }
     e->n_names = kept;
     return CLV_OK;
 }

@@ -28,7 +28,7 @@ bool clv_external_number(clv_str text, int64_t *ret)
 }
 
 /* Does any part between slashes say ".."? */
-static bool climbs(clv_str path)
+static bool has_parent_part(clv_str path)
 {
     for (int32_t i = 0, start = 0; i <= path.n; i++)
         if (i == path.n || path.at[i] == '/') {
@@ -48,7 +48,7 @@ static const char *bad_name(clv_str location)
         return "has a zero byte in it";
     if (location.at[0] == '/')
         return "is absolute";
-    if (climbs(location))
+    if (has_parent_part(location))
         return "has '..' in it";
     return NULL;
 }
@@ -68,25 +68,20 @@ static bool is_inside(const char *real, const char *folder)
     return strncmp(real, folder, n) == 0 && (real[n] == '/' || (n && folder[n - 1] == '/'));
 }
 
-static clv_status real_folder(clv_external *ext, clv_error *err)
-{
-    char real[PATH_MAX];
-    if (ext->real)
-        return CLV_OK;
-    if (!realpath(ext->folder, real))
-        return clv_fail(err, CLV_EIO, "cannot look at the folder %s of external data: %s",
-                        ext->folder, strerror(errno));
-    ext->real = clv_arena_printf(ext->arena, "%s", real);
-    return ext->real ? CLV_OK : clv_fail_nomem(err, "a path");
-}
-
 /* Size and path of the file at a location that has a fair name. */
-static clv_status look(clv_external *ext, const clv_const *t, clv_external_file *ret,
-                       clv_error *err)
+static clv_status find_file(clv_external *ext, const clv_const *t, clv_external_file *ret,
+                            clv_error *err)
 {
     char path[PATH_MAX], real[PATH_MAX];
     struct stat st;
-    CLV_TRY(real_folder(ext, err));
+    if (!ext->real) {
+        if (!realpath(ext->folder, real))
+            return clv_fail(err, CLV_EIO, "cannot look at the folder %s of external data: %s",
+                            ext->folder, strerror(errno));
+        ext->real = clv_arena_printf(ext->arena, "%s", real);
+        if (!ext->real)
+            return clv_fail_nomem(err, "a path");
+    }
     int n = snprintf(path, sizeof path, "%s/%.*s", ext->real, CLV_STR_ARG(t->location));
     if (n < 0 || (size_t)n >= sizeof path)
         return refuse(ext, t, "is too long", err);
@@ -118,7 +113,7 @@ clv_status clv_external_find(clv_external *ext, const clv_const *t, const clv_ex
         if (bad)
             return refuse(ext, t, bad, err);
         if (ext->folder)
-            CLV_TRY(look(ext, t, &file, err));
+            CLV_TRY(find_file(ext, t, &file, err));
         if (!CLV_PUSH_ROOM(ext->arena, ext->files, ext->n_files, ext->cap_files))
             return clv_fail_nomem(err, "the list of external files");
         id = ext->n_files;

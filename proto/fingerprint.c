@@ -1,5 +1,6 @@
+#include "proto/fingerprint.h"
+
 #include "base/map.h"
-#include "proto/onnx_file.h"
 
 /* What a plan depends on: names, operators, and the sizes of weights. Not the weights themselves,
  * not the annotations, not the IR version. Every list goes in with its length, so that moving a

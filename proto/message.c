@@ -37,13 +37,13 @@ clv_message clv_message_in(const clv_wire *in, const ProtobufCMessageDescriptor 
     return (clv_message){ { in->name, in->file, bytes, bytes + n }, type, bytes };
 }
 
-static clv_status wrong_type(const clv_message *m, const clv_field *f, const char *field,
-                             clv_wire_type want, clv_error *err)
+clv_status clv_message_enter_graph(const clv_message *graph, int32_t *depth, clv_error *err)
 {
-    return clv_fail(err, CLV_EFORMAT,
-                    "%s: field '%s' of %s at byte %zu has wire type %s, expected %s", m->wire.name,
-                    field, m->type->short_name, (size_t)(f->start - m->wire.file),
-                    clv_wire_type_name(f->type), clv_wire_type_name(want));
+    if (*depth == CLV_NESTING_MAX)
+        return clv_fail(err, CLV_ELIMIT, "%s: the graph at byte %zu is nested over %d deep",
+                        graph->wire.name, clv_message_offset(graph), CLV_NESTING_MAX);
+    ++*depth;
+    return CLV_OK;
 }
 
 /* Annotations are hints: one of another type is passed like an unknown field, as protobuf does. */
@@ -62,7 +62,10 @@ clv_status clv_message_next(clv_message *m, clv_field *ret, clv_error *err)
             protobuf_c_message_descriptor_get_field(m->type, f.number);
         if (known && f.type != wire_type_of(known->type) && !is_hint(known) &&
             !(f.type == CLV_WIRE_BYTES && known->label == PROTOBUF_C_LABEL_REPEATED))
-            return wrong_type(m, &f, known->name, wire_type_of(known->type), err);
+            return clv_fail(
+                err, CLV_EFORMAT, "%s: field '%s' of %s at byte %zu has wire type %s, expected %s",
+                m->wire.name, known->name, m->type->short_name, (size_t)(f.start - m->wire.file),
+                clv_wire_type_name(f.type), clv_wire_type_name(wire_type_of(known->type)));
     }
     *ret = f;
     return CLV_OK;

@@ -26,6 +26,13 @@ static inline clv_message clv_message_sub(const clv_message *m, const clv_field 
     return clv_message_in(&m->wire, type, f->bytes, f->n);
 }
 
+/* Graphs within graphs, and types within types. */
+#define CLV_NESTING_MAX 64
+
+/* The walk goes one graph deeper, to CLV_NESTING_MAX at most, else CLV_ELIMIT; whoever entered
+ * counts *depth down again. */
+clv_status clv_message_enter_graph(const clv_message *graph, int32_t *depth, clv_error *err);
+
 /* The next field; number 0 at the end. A repeated number may come packed, as BYTES. A device
  * configuration of a model or node may have any type. */
 clv_status clv_message_next(clv_message *m, clv_field *ret, clv_error *err);
@@ -43,10 +50,16 @@ static inline clv_wire clv_message_run(const clv_message *m, const clv_field *f)
     return (clv_wire){ m->wire.name, m->wire.file, f->bytes, f->bytes + f->n };
 }
 
-/* Where a message or a field starts, for people. */
+/* Where a message starts, for people. */
 static inline size_t clv_message_offset(const clv_message *m)
 {
     return (size_t)(m->start - m->wire.file);
+}
+
+/* The standard's operators have a domain of two names: "ai.onnx" is "". */
+static inline clv_str clv_onnx_domain(clv_str domain)
+{
+    return clv_str_is(domain, "ai.onnx") ? (clv_str){ NULL, 0 } : domain;
 }
 
 #endif

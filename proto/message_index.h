@@ -7,7 +7,7 @@
 #define CLV_PROTO_MESSAGE_INDEX_H
 
 #include "proto/message.h"
-#include "proto/onnx_map.h"
+#include "proto/onnx_read.h"
 
 typedef struct {
     const clv_onnx_file *file;

@@ -1,9 +1,12 @@
-#include "proto/function_devices.h"
-#include "proto/mesh_metadata.h"
-#include "proto/onnx.pb-c.h"
-#include "proto/rewrite_annotations.h"
+#include "proto/onnx_annotate.h"
 
 #include <assert.h>
+
+#include "proto/function_devices.h"
+#include "proto/mesh_metadata.h"
+#include "proto/message_writer.h"
+#include "proto/onnx.pb-c.h"
+#include "proto/rewrite_annotations.h"
 
 /* Annotating and stripping are the same walk (rewrite_annotations.h). It runs up to three times:
  * once as if to strip, which says what the original was and refuses a file that cannot be given
@@ -12,8 +15,6 @@
  */
 #define IR_MULTI_DEVICE ONNX__VERSION__IR_VERSION_MULTI_DEVICE
 #define DEFAULT_NAME    "cleave"
-/* The most bytes that protobuf's own parsers take; what was above before is not our doing. */
-#define PROTOBUF_MAX INT32_MAX
 
 enum { M_METADATA = 14, M_CONFIGURATION = 26 };
 
@@ -107,14 +108,6 @@ static clv_status append_metadata(clv_rewrite *rw, const char *key, const char *
     return append(rw, M_METADATA, &entry.base, err);
 }
 
-static clv_status append_note(clv_rewrite *rw, clv_error *err)
-{
-    const char *text = clv_annotation_note_text(rw->note, rw->arena);
-    if (!text)
-        return clv_fail_nomem(err, "the annotation of a model");
-    return append_metadata(rw, CLV_ANNOTATION_KEY, text, err);
-}
-
 static clv_status append_ends(clv_rewrite *rw, clv_error *err)
 {
     if (!rw->add)
@@ -123,21 +116,12 @@ static clv_status append_ends(clv_rewrite *rw, clv_error *err)
     CLV_TRY(append_configuration(rw, err));
     for (int32_t i = 0; i < meshes->n; i++)
         CLV_TRY(append_metadata(rw, meshes->key[i], meshes->value[i], err));
-    return append_note(rw, err);
+    const char *note = clv_annotation_note_text(rw->note, rw->arena);
+    return note ? append_metadata(rw, CLV_ANNOTATION_KEY, note, err)
+                : clv_fail_nomem(err, "the annotation of a model");
 }
 
 /* -- writing -- */
-
-/* The note counts as if all lengths were in their shortest form, as any tool writes them. */
-static clv_status check_size(const clv_rewrite *rw, clv_error *err)
-{
-    if (!rw->add || rw->note->size > PROTOBUF_MAX || rw->total <= PROTOBUF_MAX)
-        return CLV_OK;
-    return clv_fail(err, CLV_ELIMIT,
-                    "%s would have %llu bytes with its annotations, and other tools read at most "
-                    "%d: keep its weights as external data",
-                    rw->file->name, (unsigned long long)rw->total, PROTOBUF_MAX);
-}
 
 /* Measures and writes; what was measured must be what is written. */
 static clv_status measure_and_write(clv_rewrite *rw, const clv_sink *sink, const uint8_t *ir,
@@ -149,7 +133,13 @@ static clv_status measure_and_write(clv_rewrite *rw, const clv_sink *sink, const
     CLV_TRY(clv_rewrite_model(rw, ir, ir_n, err));
     uint64_t measured = rw->total;
     CLV_TRY(append_ends(rw, err));
-    CLV_TRY(check_size(rw, err));
+    /* What was above the limit before is not our doing. The note counts as if all lengths were in
+     * their shortest form, as any tool writes them. */
+    if (rw->add && rw->note->size <= CLV_PROTOBUF_MAX && rw->total > CLV_PROTOBUF_MAX)
+        return clv_fail(err, CLV_ELIMIT,
+                        "%s would have %llu bytes with its annotations, and other tools read at "
+                        "most %d: keep its weights as external data",
+                        rw->file->name, (unsigned long long)rw->total, CLV_PROTOBUF_MAX);
     rw->out = &out;
     CLV_TRY(clv_rewrite_model(rw, ir, ir_n, err));
     assert(rw->total == measured);
@@ -174,10 +164,11 @@ static void raise_version(const clv_annotation_state *s, bool raise_ir, clv_anno
     *ir_n = clv_varint_put(ir, IR_MULTI_DEVICE);
 }
 
-clv_status clv_onnx_annotate(const clv_onnx_file *file, const clv_model *model,
-                             const clv_plan *plan, bool raise_ir, const clv_sink *sink,
-                             clv_arena *arena, clv_error *err)
+clv_status clv_onnx_annotate(const clv_onnx_model *source, const clv_plan *plan, bool raise_ir,
+                             const clv_sink *sink, clv_arena *arena, clv_error *err)
 {
+    const clv_onnx_file *file = source->file;
+    const clv_model *model = source->model;
     clv_annotation_state state;
     clv_annotation_note note = { .size = 0 };
     clv_mesh_metadata meshes;
@@ -208,26 +199,6 @@ clv_status clv_onnx_annotate(const clv_onnx_file *file, const clv_model *model,
     return measure_and_write(&rw, sink, ir, ir_n, err);
 }
 
-/* The note is of no use: the file is taken as it is. */
-static void forget_note(clv_annotation_state *s)
-{
-    s->is_ours = false;
-    s->end = s->model.wire.end;
-    s->ir_bytes = s->ir.number ? s->ir.bytes : s->model.start;
-    s->ir_n = s->ir.n;
-}
-
-/* A file without a note has been measured: does it get smaller when all annotations go? */
-static clv_status find_any(clv_rewrite *rw, clv_error *err)
-{
-    uint64_t whole = rw->total;
-    rw->drop_all = true;
-    CLV_TRY(clv_rewrite_model(rw, rw->state->ir_bytes, rw->state->ir_n, err));
-    return rw->total < whole
-               ? CLV_OK
-               : clv_fail(err, CLV_EFORMAT, "%s has no multi-device annotation", rw->file->name);
-}
-
 clv_status clv_onnx_strip(const clv_onnx_file *file, bool all, const clv_sink *sink,
                           clv_arena *arena, clv_error *err)
 {
@@ -238,13 +209,22 @@ clv_status clv_onnx_strip(const clv_onnx_file *file, bool all, const clv_sink *s
     if (!has_note && !all)
         return clv_fail(err, CLV_EFORMAT, "%s has no annotation of cleave", file->name);
     CLV_TRY(clv_rewrite_model(&rw, state.ir_bytes, state.ir_n, err));
-    if (!has_note)
-        CLV_TRY(find_any(&rw, err));
+    if (!has_note) { /* what has been measured is the file: is it less without any annotation? */
+        uint64_t whole = rw.total;
+        rw.drop_all = true;
+        CLV_TRY(clv_rewrite_model(&rw, state.ir_bytes, state.ir_n, err));
+        if (rw.total >= whole)
+            return clv_fail(err, CLV_EFORMAT, "%s has no multi-device annotation", file->name);
+    }
     bool intact = state.is_ours && !state.has_stray_note && rw.total == (uint64_t)state.note.size;
     if (!intact && !all)
         return changed(file, err);
-    if (!intact)
-        forget_note(&state);
+    if (!intact) { /* the note is of no use: the file is taken as it is */
+        state.is_ours = false;
+        state.end = state.model.wire.end;
+        state.ir_bytes = state.ir.number ? state.ir.bytes : state.model.start;
+        state.ir_n = state.ir.n;
+    }
     rw.drop_all = all;
     return measure_and_write(&rw, sink, state.ir_bytes, state.ir_n, err);
 }

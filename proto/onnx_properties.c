@@ -9,7 +9,7 @@ typedef struct {
     const clv_properties *p;
     clv_message_writer *e;
     int32_t n_nodes; /* seen so far */
-} putting;
+} writing;
 
 /* Is the field of a message a StringStringEntryProto of that key? */
 static clv_status has_key(const clv_message *m, const clv_field *f, clv_str key, bool *ret,
@@ -30,7 +30,7 @@ static clv_status has_key(const clv_message *m, const clv_field *f, clv_str key,
     }
 }
 
-static clv_status put_node(putting *w, clv_message m, clv_str value, clv_error *err)
+static clv_status put_node(writing *w, clv_message m, clv_str value, clv_error *err)
 {
     clv_open_message at;
     clv_field f;
@@ -49,7 +49,7 @@ static clv_status put_node(putting *w, clv_message m, clv_str value, clv_error *
     return clv_put_end(w->e, &at, err);
 }
 
-static clv_status put_graph(putting *w, clv_message m, clv_error *err)
+static clv_status put_graph(writing *w, clv_message m, clv_error *err)
 {
     clv_open_message at;
     clv_field f;
@@ -70,16 +70,7 @@ static clv_status put_graph(putting *w, clv_message m, clv_error *err)
     return clv_put_end(w->e, &at, err);
 }
 
-static clv_status is_replaced(const putting *w, const clv_message *m, const clv_field *f, bool *ret,
-                              clv_error *err)
-{
-    *ret = false;
-    for (int32_t i = 0; i < w->p->n_model && !*ret; i++)
-        CLV_TRY(has_key(m, f, w->p->model[i].key, ret, err));
-    return CLV_OK;
-}
-
-static clv_status put_model(putting *w, const clv_onnx_file *file, clv_error *err)
+static clv_status put_model(writing *w, const clv_onnx_file *file, clv_error *err)
 {
     clv_wire all = clv_onnx_wire(file);
     clv_message m =
@@ -91,8 +82,8 @@ static clv_status put_model(putting *w, const clv_onnx_file *file, clv_error *er
         CLV_TRY(clv_message_next(&m, &f, err));
         if (!f.number)
             break;
-        if (f.number == M_METADATA)
-            CLV_TRY(is_replaced(w, &m, &f, &replaced, err));
+        for (int32_t i = 0; f.number == M_METADATA && i < w->p->n_model && !replaced; i++)
+            CLV_TRY(has_key(&m, &f, w->p->model[i].key, &replaced, err));
         if (f.number == M_GRAPH && w->p->key.n > 0)
             CLV_TRY(put_graph(w, clv_message_sub(&m, &f, &onnx__graph_proto__descriptor), err));
         else if (!replaced)
@@ -107,7 +98,7 @@ clv_status clv_onnx_put_properties(const clv_onnx_file *file, const clv_properti
                                    const clv_sink *sink, clv_arena *arena, clv_error *err)
 {
     clv_message_writer e = { .arena = arena };
-    putting w = { .p = p, .e = &e };
+    writing w = { .p = p, .e = &e };
     clv_sink_buffer out;
     CLV_TRY(put_model(&w, file, err));
     if (p->key.n > 0 && w.n_nodes != p->n_nodes)

@@ -4,7 +4,8 @@
 #ifndef CLV_PROTO_ONNX_PROPERTIES_H
 #define CLV_PROTO_ONNX_PROPERTIES_H
 
-#include "proto/onnx_write.h"
+#include "proto/new_model.h"
+#include "proto/sink.h"
 
 typedef struct {
     const clv_new_property *model; /* n_model, of the model */

@@ -1,4 +1,7 @@
-#include "proto/read.h"
+#include "proto/onnx_read.h"
+
+#include "proto/onnx.pb-c.h"
+#include "proto/read_graph.h"
 
 /* The whole of a file in the order that symbols are numbered in: the main graph, with its inputs
  * first, then the functions. The graph is built by graph_build.h, which knows no file.
@@ -14,7 +17,7 @@ typedef struct {
     clv_draft **functions;
 } parts;
 
-static clv_status top_field(const clv_message *m, const clv_field *f, parts *p, clv_error *err)
+static clv_status read_top_field(const clv_message *m, const clv_field *f, parts *p, clv_error *err)
 {
     clv_message sub;
     switch (f->number) {
@@ -40,7 +43,7 @@ static clv_status read_top(clv_reading *r, clv_message m, parts *p, clv_error *e
         CLV_TRY(clv_message_next(&m, &f, err));
         if (!f.number)
             break;
-        CLV_TRY(top_field(&m, &f, p, err));
+        CLV_TRY(read_top_field(&m, &f, p, err));
     }
     if (p->model.ir_version < 0)
         return clv_fail(err, CLV_EFORMAT, "%s: IR version %lld, expected at least 1", r->file->name,
@@ -71,7 +74,7 @@ static clv_status read_functions(clv_reading *r, clv_message m, parts *p, clv_er
 static clv_status read_parts(clv_reading *r, clv_message m, parts *p, clv_error *err)
 {
     clv_field_counts counts;
-    CLV_TRY(clv_read_counts(r, m, &counts, err));
+    CLV_TRY(clv_count_fields(r, m, &counts, err));
     p->opsets = CLV_NEW_ARRAY(r->arena, clv_opset, counts.of[M_OPSET] + 1);
     p->functions = CLV_NEW_ARRAY(r->arena, clv_draft *, counts.of[M_FUNCTION]);
     if (!p->opsets || !p->functions)

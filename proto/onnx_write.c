@@ -4,7 +4,8 @@
 
 #include "proto/called_functions.h"
 #include "proto/copy_node.h"
-#include "proto/read.h"
+#include "proto/onnx.pb-c.h"
+#include "proto/write_values.h"
 
 /* The new file is put together twice, as message_writer.h says: whatever is wrong with what was
  * asked for shows while it is measured, before anything goes to the sink.
@@ -65,7 +66,7 @@ static clv_status put_node(writing *w, const clv_new_node *node, clv_error *err)
         CLV_TRY(clv_copy_node(&w->copying, node, w->m->model->main, err));
     for (int32_t i = 0; i < node->n_attrs; i++)
         CLV_TRY(clv_put_new_attr(e, &w->index, &node->attrs[i], err));
-    CLV_TRY(put_text(e, N_DOMAIN, clv_read_domain(node->domain), err));
+    CLV_TRY(put_text(e, N_DOMAIN, clv_onnx_domain(node->domain), err));
     return clv_put_end(e, &m, err);
 }
 
@@ -153,7 +154,7 @@ static bool has_opset(const clv_new_model *m, int32_t n_new, clv_str domain)
         if (clv_str_eq(g->opsets[i].domain, domain))
             return true;
     for (int32_t i = 0; i < n_new; i++)
-        if (clv_str_eq(clv_read_domain(m->opsets[i].domain), domain))
+        if (clv_str_eq(clv_onnx_domain(m->opsets[i].domain), domain))
             return true;
     return false;
 }
@@ -163,7 +164,7 @@ static int64_t raised(const clv_new_model *m, const clv_opset *own)
 {
     int64_t version = own->version;
     for (int32_t i = 0; i < m->n_opsets; i++)
-        if (clv_str_eq(clv_read_domain(m->opsets[i].domain), own->domain) &&
+        if (clv_str_eq(clv_onnx_domain(m->opsets[i].domain), own->domain) &&
             m->opsets[i].version > version)
             version = m->opsets[i].version;
     return version;
@@ -184,8 +185,8 @@ static clv_status put_opsets(writing *w, clv_error *err)
     for (int32_t i = 0; none && i < g->n_opsets; i++)
         CLV_TRY(put_opset(&w->put, g->opsets[i].domain, raised(m, &g->opsets[i]), err));
     for (int32_t i = 0; i < m->n_opsets; i++)
-        if (!has_opset(m, i, clv_read_domain(m->opsets[i].domain)))
-            CLV_TRY(put_opset(&w->put, clv_read_domain(m->opsets[i].domain), m->opsets[i].version,
+        if (!has_opset(m, i, clv_onnx_domain(m->opsets[i].domain)))
+            CLV_TRY(put_opset(&w->put, clv_onnx_domain(m->opsets[i].domain), m->opsets[i].version,
                               err));
     return CLV_OK;
 }
@@ -198,14 +199,6 @@ static int64_t ir_version(const clv_new_model *m)
     return m->model->ir_version > least ? m->model->ir_version : least;
 }
 
-static clv_status put_functions(writing *w, clv_error *err)
-{
-    for (int32_t i = 0; i < w->index.n_functions; i++)
-        if (w->function_is_called[i])
-            CLV_TRY(clv_copy_function(&w->copying, i, err));
-    return CLV_OK;
-}
-
 static clv_status put_model(writing *w, clv_error *err)
 {
     const clv_new_model *m = w->m;
@@ -216,29 +209,19 @@ static clv_status put_model(writing *w, clv_error *err)
     for (int32_t i = 0; i < m->n_properties; i++)
         CLV_TRY(
             clv_put_pair(&w->put, M_METADATA, m->properties[i].key, m->properties[i].value, err));
-    return put_functions(w, err);
+    for (int32_t i = 0; i < w->index.n_functions; i++)
+        if (w->function_is_called[i])
+            CLV_TRY(clv_copy_function(&w->copying, i, err));
+    return CLV_OK;
 }
 
-static clv_status measure_and_write(writing *w, const clv_sink *sink, clv_arena *arena,
-                                    clv_error *err)
-{
-    clv_sink_buffer out;
-    CLV_TRY(clv_sink_buffer_init(&out, w->m->source, sink, arena, err));
-    CLV_TRY(put_model(w, err));
-    uint64_t measured = w->put.total;
-    clv_message_writer_start(&w->put, &out);
-    CLV_TRY(put_model(w, err));
-    assert(w->put.total == measured);
-    (void)measured;
-    return clv_sink_buffer_flush(&out, err);
-}
-
-static clv_status write_in(const clv_new_model *m, const clv_sink *sink, clv_arena *arena,
-                           clv_arena *scratch, clv_error *err)
+static clv_status measure_and_write(const clv_new_model *m, const clv_sink *sink, clv_arena *arena,
+                                    clv_arena *scratch, clv_error *err)
 {
     writing w = { .m = m, .put = { .arena = arena } };
     bool *is_called;
     clv_map around;
+    clv_sink_buffer out;
     CLV_TRY(check_nodes(m, err));
     CLV_TRY(clv_message_index_build(m->source, m->model, arena, &w.index, err));
     CLV_TRY(clv_called_functions(m, arena, &is_called, err));
@@ -246,7 +229,14 @@ static clv_status write_in(const clv_new_model *m, const clv_sink *sink, clv_are
     CLV_TRY(clv_new_model_names(m, arena, &around, err));
     w.copying =
         (clv_copying){ .put = &w.put, .index = &w.index, .around = &around, .scratch = scratch };
-    return measure_and_write(&w, sink, arena, err);
+    CLV_TRY(clv_sink_buffer_init(&out, m->source, sink, arena, err));
+    CLV_TRY(put_model(&w, err));
+    uint64_t measured = w.put.total;
+    clv_message_writer_start(&w.put, &out);
+    CLV_TRY(put_model(&w, err));
+    assert(w.put.total == measured);
+    (void)measured;
+    return clv_sink_buffer_flush(&out, err);
 }
 
 clv_status clv_onnx_write(const clv_new_model *m, const clv_sink *sink, clv_arena *arena,
@@ -256,7 +246,7 @@ clv_status clv_onnx_write(const clv_new_model *m, const clv_sink *sink, clv_aren
     clv_arena *scratch = clv_arena_new(clv_arena_alloc(arena), 0);
     if (!scratch)
         return clv_fail_nomem(err, "a new model");
-    clv_status status = write_in(m, sink, arena, scratch, err);
+    clv_status status = measure_and_write(m, sink, arena, scratch, err);
     clv_arena_free(scratch);
     clv_arena_rewind(arena, mark);
     return status;

@@ -1,6 +1,4 @@
-#include "base/file.h"
-#include "base/streams.h"
-#include "proto/onnx_map.h"
+#include "proto/out_file.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -9,6 +7,9 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/file.h"
+#include "base/streams.h"
 
 /* Written beside its place under a name that nobody else has, then renamed, so that there is never
  * half a model under the name that was asked for. What exists and is no regular file (a pipe,
@@ -63,11 +64,6 @@ static clv_status write_all(void *ctx, const void *bytes, size_t n, clv_error *e
     return CLV_OK;
 }
 
-static clv_status too_short(const clv_onnx_file *file, clv_error *err)
-{
-    return clv_fail(err, CLV_EIO, "%s became shorter while it was copied", file->name);
-}
-
 static clv_status copy_by_buffer(clv_out_file *out, const clv_onnx_file *file, uint64_t offset,
                                  uint64_t n, clv_error *err)
 {
@@ -89,7 +85,7 @@ static clv_status copy_by_buffer(clv_out_file *out, const clv_onnx_file *file, u
         if (got < 0)
             return clv_fail(err, CLV_EIO, "cannot read %s: %s", file->name, strerror(errno));
         if (got == 0)
-            return too_short(file, err);
+            return clv_fail(err, CLV_EIO, "%s became shorter while it was copied", file->name);
         CLV_TRY(write_all(out, out->buffer, (size_t)got, err));
         offset += (uint64_t)got;
         n -= (uint64_t)got;
@@ -128,13 +124,6 @@ static clv_status copy_range(void *ctx, const clv_onnx_file *file, uint64_t offs
 }
 
 /* -- opening -- */
-
-static clv_status open_in_place(clv_out_file *out, clv_error *err)
-{
-    out->fd = open(out->place, O_WRONLY | O_CLOEXEC);
-    out->no_kernel_copy = true;
-    return out->fd < 0 ? failed(out, err) : CLV_OK;
-}
 
 /* ".name.PID.K.tmp" in the folder of the place, which then has the mode of any new file. */
 static clv_status open_beside(clv_out_file *out, clv_error *err)
@@ -198,8 +187,11 @@ static clv_status open_path(clv_out_file *out, clv_error *err)
     if (out->path[n - 1] == '/' || (exists && S_ISDIR(st.st_mode)))
         return clv_fail(err, CLV_EIO, "cannot write %s: it is a folder, expected a file name",
                         out->path);
-    if (clv_is_stream(out->path))
-        return open_in_place(out, err);
+    if (clv_is_stream(out->path)) {
+        out->fd = open(out->place, O_WRONLY | O_CLOEXEC);
+        out->no_kernel_copy = true;
+        return out->fd < 0 ? failed(out, err) : CLV_OK;
+    }
     CLV_TRY(follow_links(out, exists, err));
     return open_beside(out, err);
 }

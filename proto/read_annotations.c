@@ -2,8 +2,6 @@
 
 #include "base/map.h"
 #include "proto/onnx.pb-c.h"
-#include "proto/onnx_map.h"
-#include "proto/read.h"
 #include "proto/read_node_entry.h"
 
 /* Two walks over the top of the file: configurations first, since entries name them and may come
@@ -109,27 +107,7 @@ static clv_status add_configuration(walk *w, const clv_message *m, const clv_fie
     return clv_fault_list_add(&w->faults, check_configuration(w, &c, id == next, &why), &why, err);
 }
 
-static clv_status read_configurations(walk *w, clv_message m, clv_error *err)
-{
-    clv_field f;
-    for (;;) {
-        CLV_TRY(clv_message_next(&m, &f, err));
-        if (!f.number)
-            return CLV_OK;
-        if (f.number == M_CONFIGURATION)
-            CLV_TRY(add_configuration(w, &m, &f, err));
-    }
-}
-
 /* -- nodes -- */
-
-static clv_status check_name(const walk *w, const char *name, clv_error *err)
-{
-    if (clv_map_get(&w->names, clv_str_of(name)) >= 0)
-        return CLV_OK;
-    return clv_fail(err, CLV_EFORMAT, "%s has no configuration '%s', which an annotation names",
-                    w->file->name, name);
-}
 
 static clv_status add_entry(walk *w, const clv_message *m, const clv_field *f, clv_error *err)
 {
@@ -143,8 +121,12 @@ static clv_status add_entry(walk *w, const clv_message *m, const clv_field *f, c
     CLV_TRY(clv_fault_list_add(&w->faults, status, &why, err));
     if (status != CLV_OK)
         return CLV_OK;
-    status = check_name(w, node.note.configuration, &why);
-    CLV_TRY(clv_fault_list_add(&w->faults, status, &why, err));
+    if (clv_map_get(&w->names, clv_str_of(node.note.configuration)) < 0) {
+        status =
+            clv_fail(&why, CLV_EFORMAT, "%s has no configuration '%s', which an annotation names",
+                     w->file->name, node.note.configuration);
+        CLV_TRY(clv_fault_list_add(&w->faults, status, &why, err));
+    }
     if (!CLV_PUSH_ROOM(w->arena, w->nodes, w->n_nodes, w->cap_nodes))
         return clv_fail_nomem(err, WHAT);
     w->nodes[w->n_nodes++] = node;
@@ -155,25 +137,20 @@ static clv_status walk_graph(walk *w, clv_message m, place at, clv_error *err);
 
 /* Reading a model passes over a graph in an attribute of another type, so one that cannot be walked
  * is a fault here, and no failure. */
-static clv_status walk_body(walk *w, const clv_message *m, const clv_field *f, place at,
-                            clv_error *err)
-{
-    clv_error why;
-    clv_message body = clv_message_sub(m, f, &onnx__graph_proto__descriptor);
-    clv_status status = walk_graph(w, body, at, &why);
-    w->faults.node = at == IN_BODY ? w->n_main : -1;
-    return clv_fault_list_add(&w->faults, status, &why, err);
-}
-
 static clv_status walk_attribute(walk *w, clv_message m, place at, clv_error *err)
 {
     clv_field f;
     for (;;) {
+        clv_error why;
         CLV_TRY(clv_message_next(&m, &f, err));
         if (!f.number)
             return CLV_OK;
-        if (f.number == A_GRAPH || f.number == A_GRAPHS)
-            CLV_TRY(walk_body(w, &m, &f, at, err));
+        if (f.number != A_GRAPH && f.number != A_GRAPHS)
+            continue;
+        clv_message body = clv_message_sub(&m, &f, &onnx__graph_proto__descriptor);
+        clv_status status = walk_graph(w, body, at, &why);
+        w->faults.node = at == IN_BODY ? w->n_main : -1;
+        CLV_TRY(clv_fault_list_add(&w->faults, status, &why, err));
     }
 }
 
@@ -213,7 +190,7 @@ static clv_status walk_nodes(walk *w, clv_message m, uint32_t field, place at, c
 
 static clv_status walk_graph(walk *w, clv_message m, place at, clv_error *err)
 {
-    CLV_TRY(clv_graph_enter(w->file, &m, &w->depth, err));
+    CLV_TRY(clv_message_enter_graph(&m, &w->depth, err));
     clv_status status = walk_nodes(w, m, G_NODE, at, err);
     w->depth--;
     return status;
@@ -235,18 +212,6 @@ static clv_status walk_model(walk *w, clv_message m, clv_error *err)
     }
 }
 
-/* The sentence about the faults that are not listed. */
-static clv_status end_faults(clv_fault_list *list, clv_error *err)
-{
-    if (!list->more)
-        return CLV_OK;
-    char *text = clv_arena_printf(list->arena, "%lld more are not listed", (long long)list->more);
-    if (!text || !CLV_PUSH_ROOM(list->arena, list->at, list->n, list->cap))
-        return clv_fail_nomem(err, WHAT);
-    list->at[list->n++] = text;
-    return CLV_OK;
-}
-
 clv_status clv_onnx_read_annotations(const clv_onnx_file *file, clv_arena *arena,
                                      clv_annotation_set *ret, clv_error *err)
 {
@@ -254,9 +219,16 @@ clv_status clv_onnx_read_annotations(const clv_onnx_file *file, clv_arena *arena
     clv_wire whole = clv_onnx_wire(file);
     clv_message m = clv_message_in(&whole, &onnx__model_proto__descriptor, file->bytes, file->n);
     CLV_TRY(clv_map_init(&w.names, arena, 0, err));
-    CLV_TRY(read_configurations(&w, m, err));
+    for (clv_message top = m;;) {
+        clv_field f;
+        CLV_TRY(clv_message_next(&top, &f, err));
+        if (!f.number)
+            break;
+        if (f.number == M_CONFIGURATION)
+            CLV_TRY(add_configuration(&w, &top, &f, err));
+    }
     CLV_TRY(walk_model(&w, m, err));
-    CLV_TRY(end_faults(&w.faults, err));
+    CLV_TRY(clv_fault_list_end(&w.faults, err));
     *ret = (clv_annotation_set){ .configurations = w.configurations,
                                  .n_configurations = w.n_configurations,
                                  .nodes = w.nodes,

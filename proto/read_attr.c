@@ -1,10 +1,16 @@
-#include "proto/read.h"
+#include "proto/read_attr.h"
+
+#include "proto/onnx.pb-c.h"
+#include "proto/read_graph.h"
+#include "proto/read_tensor.h"
+#include "proto/read_type.h"
 
 /* An attribute says its kind, and the field that goes with it has the value. One walk finds the
  * kind and how much there is of each field, a second takes the value. Files older than IR version 2
  * do not say the kind: there it is the field that is present.
  */
 enum {
+    A_NAME = 1,
     A_F = 2,
     A_I = 3,
     A_S = 4,
@@ -17,6 +23,8 @@ enum {
     A_GRAPHS = 11,
     A_TYPE = 14,
     A_TYPES = 15,
+    A_KIND = 20,
+    A_REFERENCE = 21,
     A_SPARSE = 22,
     A_SPARSES = 23,
     A_FIELDS = 24
@@ -40,63 +48,50 @@ static const struct {
 typedef struct {
     clv_str name, ref;
     uint64_t type;           /* AttributeProto.AttributeType; 0: not said */
+    uint32_t field;          /* that goes with it */
     int64_t n[A_FIELDS];     /* numbers or occurrences of each field */
     clv_field one[A_FIELDS]; /* the last of each single field */
 } gathered;
-
-static clv_status gather_field(const clv_message *m, const clv_field *f, gathered *g,
-                               clv_error *err)
-{
-    size_t n = 1;
-    clv_wire run = clv_message_run(m, f);
-    switch (f->number) {
-    case 1:
-        return clv_message_str(m, f, &g->name, err);
-    case 21:
-        return clv_message_str(m, f, &g->ref, err);
-    case 20:
-        g->type = f->value;
-        return CLV_OK;
-    case A_T:
-    case A_G:
-    case A_TYPE:
-    case A_SPARSE:
-        CLV_TRY(clv_message_once(m, f, &g->one[f->number], err));
-        break;
-    case A_FLOATS:
-        CLV_TRY(clv_wire_count(&run, CLV_WIRE_FIXED32, &n, err));
-        break;
-    case A_INTS:
-        CLV_TRY(clv_wire_count(&run, CLV_WIRE_VARINT, &n, err));
-        break;
-    default: /* a number from the file */
-        break;
-    }
-    if (f->number < A_FIELDS) {
-        g->one[f->number] = *f;
-        g->n[f->number] += (int64_t)n;
-    }
-    return CLV_OK;
-}
 
 static clv_status gather(clv_message m, gathered *g, clv_error *err)
 {
     clv_field f;
     for (;;) {
+        size_t n = 1;
         CLV_TRY(clv_message_next(&m, &f, err));
         if (!f.number)
             return CLV_OK;
-        CLV_TRY(gather_field(&m, &f, g, err));
+        clv_wire run = clv_message_run(&m, &f);
+        switch (f.number) {
+        case A_NAME:
+            CLV_TRY(clv_message_str(&m, &f, &g->name, err));
+            break;
+        case A_REFERENCE:
+            CLV_TRY(clv_message_str(&m, &f, &g->ref, err));
+            break;
+        case A_KIND:
+            g->type = f.value;
+            break;
+        case A_T:
+        case A_G:
+        case A_TYPE:
+        case A_SPARSE:
+            CLV_TRY(clv_message_once(&m, &f, &g->one[f.number], err));
+            break;
+        case A_FLOATS:
+            CLV_TRY(clv_wire_count(&run, CLV_WIRE_FIXED32, &n, err));
+            break;
+        case A_INTS:
+            CLV_TRY(clv_wire_count(&run, CLV_WIRE_VARINT, &n, err));
+            break;
+        default: /* a number from the file */
+            break;
+        }
+        if (f.number < A_FIELDS) {
+            g->one[f.number] = f;
+            g->n[f.number] += (int64_t)n;
+        }
     }
-}
-
-/* The first kind, by its number, whose field is present; 0: none is. */
-static uint64_t guess_type(const gathered *g)
-{
-    for (uint64_t type = 1; type < N_KINDS; type++)
-        if (g->n[kinds[type].field])
-            return type;
-    return 0;
 }
 
 /* What a list of sub-messages is read into. */
@@ -126,49 +121,56 @@ static clv_status add_body(listing *to, const clv_message *graph, clv_error *err
     return CLV_OK;
 }
 
-static clv_status add_to_list(listing *to, const clv_message *m, const clv_field *f, clv_error *err)
-{
-    clv_message sub;
-    switch (f->number) {
-    case A_S:
-    case A_STRINGS:
-        return clv_message_str(m, f, &to->strings[to->n++], err);
-    case A_T:
-    case A_TENSORS:
-        sub = clv_message_sub(m, f, &onnx__tensor_proto__descriptor);
-        return clv_read_tensor(to->r, &sub, &to->tensors[to->n++], err);
-    case A_SPARSE:
-    case A_SPARSES:
-        sub = clv_message_sub(m, f, &onnx__sparse_tensor_proto__descriptor);
-        return clv_read_sparse(to->r, &sub, &to->tensors[to->n++], err);
-    case A_TYPE:
-    case A_TYPES:
-        sub = clv_message_sub(m, f, &onnx__type_proto__descriptor);
-        return clv_read_type(to->r, &sub, (clv_str){ NULL, 0 }, &to->types[to->n++], err);
-    default: /* A_G, A_GRAPHS */
-        sub = clv_message_sub(m, f, &onnx__graph_proto__descriptor);
-        return add_body(to, &sub, err);
-    }
-}
-
-static clv_status list(clv_message m, listing *to, clv_error *err)
+static clv_status read_list(clv_message m, listing *to, clv_error *err)
 {
     clv_field f;
     for (;;) {
+        clv_message sub;
         CLV_TRY(clv_message_next(&m, &f, err));
         if (!f.number)
             return CLV_OK;
-        if (f.number == to->field)
-            CLV_TRY(add_to_list(to, &m, &f, err));
+        if (f.number != to->field)
+            continue;
+        switch (f.number) {
+        case A_S:
+        case A_STRINGS:
+            CLV_TRY(clv_message_str(&m, &f, &to->strings[to->n++], err));
+            break;
+        case A_T:
+        case A_TENSORS:
+            sub = clv_message_sub(&m, &f, &onnx__tensor_proto__descriptor);
+            CLV_TRY(clv_read_tensor(to->r, &sub, &to->tensors[to->n++], err));
+            break;
+        case A_SPARSE:
+        case A_SPARSES:
+            sub = clv_message_sub(&m, &f, &onnx__sparse_tensor_proto__descriptor);
+            CLV_TRY(clv_read_sparse(to->r, &sub, &to->tensors[to->n++], err));
+            break;
+        case A_TYPE:
+        case A_TYPES:
+            sub = clv_message_sub(&m, &f, &onnx__type_proto__descriptor);
+            CLV_TRY(clv_read_type(to->r, &sub, (clv_str){ NULL, 0 }, &to->types[to->n++], err));
+            break;
+        default: /* A_G, A_GRAPHS */
+            sub = clv_message_sub(&m, &f, &onnx__graph_proto__descriptor);
+            CLV_TRY(add_body(to, &sub, err));
+        }
     }
 }
 
 /* FLOATS and INTS, from all the pieces they come in. */
-static clv_status numbers(clv_message m, uint32_t field, float *floats, int64_t *ints,
-                          clv_error *err)
+static clv_status read_numbers(clv_reading *r, clv_message m, uint32_t field, clv_attr *a,
+                               clv_error *err)
 {
     clv_field f;
-    clv_wire_type type = floats ? CLV_WIRE_FIXED32 : CLV_WIRE_VARINT;
+    float *floats = field == A_FLOATS ? CLV_NEW_ARRAY(r->arena, float, a->n) : NULL;
+    int64_t *ints = field == A_INTS ? CLV_NEW_ARRAY(r->arena, int64_t, a->n) : NULL;
+    if (!floats && !ints)
+        return clv_fail_nomem(err, "an attribute's numbers");
+    if (floats)
+        a->floats = floats;
+    else
+        a->ints = ints;
     for (;;) {
         CLV_TRY(clv_message_next(&m, &f, err));
         if (!f.number)
@@ -176,7 +178,7 @@ static clv_status numbers(clv_message m, uint32_t field, float *floats, int64_t 
         clv_wire run = clv_message_run(&m, &f);
         while (f.number == field && run.at < run.end) {
             uint64_t bits;
-            CLV_TRY(clv_wire_scalar(&run, type, &bits, err));
+            CLV_TRY(clv_wire_scalar(&run, floats ? CLV_WIRE_FIXED32 : CLV_WIRE_VARINT, &bits, err));
             uint32_t low = (uint32_t)bits;
             if (floats)
                 memcpy(floats++, &low, sizeof low);
@@ -186,23 +188,8 @@ static clv_status numbers(clv_message m, uint32_t field, float *floats, int64_t 
     }
 }
 
-static clv_status take_numbers(clv_reading *r, const clv_message *m, uint32_t field, clv_attr *a,
-                               clv_error *err)
-{
-    float *floats = field == A_FLOATS ? CLV_NEW_ARRAY(r->arena, float, a->n) : NULL;
-    int64_t *ints = field == A_INTS ? CLV_NEW_ARRAY(r->arena, int64_t, a->n) : NULL;
-    if (!floats && !ints)
-        return clv_fail_nomem(err, "an attribute's numbers");
-    CLV_TRY(numbers(*m, field, floats, ints, err));
-    if (floats)
-        a->floats = floats;
-    else
-        a->ints = ints;
-    return CLV_OK;
-}
-
-static clv_status take_list(clv_reading *r, const clv_message *m, uint32_t field, clv_attr *a,
-                            clv_bodies *bodies, clv_error *err)
+static clv_status read_messages(clv_reading *r, const clv_message *m, uint32_t field, clv_attr *a,
+                                clv_bodies *bodies, clv_error *err)
 {
     listing to = { .r = r, .field = field, .bodies = bodies };
     bool fine = true;
@@ -212,13 +199,13 @@ static clv_status take_list(clv_reading *r, const clv_message *m, uint32_t field
         fine = (a->tensor = to.tensors = CLV_NEW_ARRAY(r->arena, clv_const, a->n)) != NULL;
     else if (a->kind == CLV_ATTR_TYPE || a->kind == CLV_ATTR_TYPES)
         fine = (a->type = to.types = CLV_NEW_ARRAY(r->arena, clv_type, a->n)) != NULL;
-    return fine ? list(*m, &to, err) : clv_fail_nomem(err, "an attribute");
+    return fine ? read_list(*m, &to, err) : clv_fail_nomem(err, "an attribute");
 }
 
-static clv_status take_value(clv_reading *r, const clv_message *m, const gathered *g,
-                             uint32_t field, clv_attr *a, clv_bodies *bodies, clv_error *err)
+static clv_status read_value(clv_reading *r, const clv_message *m, const gathered *g, clv_attr *a,
+                             clv_bodies *bodies, clv_error *err)
 {
-    const clv_field *one = &g->one[field];
+    const clv_field *one = &g->one[g->field];
     uint32_t low = (uint32_t)one->value;
     switch (a->kind) {
     case CLV_ATTR_NONE:
@@ -233,44 +220,46 @@ static clv_status take_value(clv_reading *r, const clv_message *m, const gathere
         return clv_message_str(m, one, &a->s, err);
     case CLV_ATTR_FLOATS:
     case CLV_ATTR_INTS:
-        return take_numbers(r, m, field, a, err);
+        return read_numbers(r, *m, g->field, a, err);
     case CLV_ATTR_TENSOR:
     case CLV_ATTR_GRAPH:
     case CLV_ATTR_TYPE:
         if (!one->number)
             return clv_fail(err, CLV_EFORMAT, "%s: attribute '%.*s' at byte %zu has no value",
                             r->file->name, CLV_STR_ARG(a->name), clv_message_offset(m));
-        return take_list(r, m, field, a, bodies, err);
+        return read_messages(r, m, g->field, a, bodies, err);
     case CLV_ATTR_STRINGS:
     case CLV_ATTR_TENSORS:
     case CLV_ATTR_GRAPHS:
     case CLV_ATTR_TYPES:
-        return take_list(r, m, field, a, bodies, err);
+        return read_messages(r, m, g->field, a, bodies, err);
     }
     return CLV_OK;
 }
-
-static bool is_plural(clv_attr_kind kind) { return kind >= CLV_ATTR_FLOATS; }
 
 clv_status clv_read_attr(clv_reading *r, const clv_message *attr, clv_attr *ret, clv_bodies *bodies,
                          clv_error *err)
 {
     gathered g = { .type = 0 };
     CLV_TRY(gather(*attr, &g, err));
-    uint64_t type = g.type || g.ref.n ? g.type : guess_type(&g);
+    uint64_t type = g.type;
+    for (uint64_t k = 1; type == 0 && g.ref.n == 0 && k < N_KINDS; k++)
+        if (g.n[kinds[k].field])
+            type = k;
     clv_attr a = { .name = g.name, .ref = g.ref };
     if (type >= N_KINDS)
         return clv_fail(err, CLV_EUNSUPP, "%s: attribute '%.*s' has type %llu, known are 1 to %zu",
                         r->file->name, CLV_STR_ARG(g.name), (unsigned long long)type, N_KINDS - 1);
     a.kind = kinds[type].kind;
     if (a.ref.n == 0) {
-        int64_t n = is_plural(a.kind) ? g.n[kinds[type].field] : 1;
+        g.field = kinds[type].field;
+        int64_t n = a.kind >= CLV_ATTR_FLOATS ? g.n[g.field] : 1;
         if (n > INT32_MAX)
             return clv_fail(err, CLV_ELIMIT,
                             "%s: attribute '%.*s' has %lld values, the limit is %d", r->file->name,
                             CLV_STR_ARG(g.name), (long long)n, INT32_MAX);
         a.n = (int32_t)n;
-        CLV_TRY(take_value(r, attr, &g, kinds[type].field, &a, bodies, err));
+        CLV_TRY(read_value(r, attr, &g, &a, bodies, err));
     }
     *ret = a;
     return CLV_OK;

@@ -1,4 +1,9 @@
-#include "proto/read.h"
+#include "proto/read_graph.h"
+
+#include "proto/onnx.pb-c.h"
+#include "proto/read_attr.h"
+#include "proto/read_tensor.h"
+#include "proto/read_type.h"
 
 /* Each message is walked once to count and once to fill, so arrays have their exact size and a
  * million nodes are a handful of allocations each. The walk over a graph looks at the first bytes
@@ -14,6 +19,15 @@ enum {
     G_SPARSE = 15
 };
 enum {
+    N_INPUT = 1,
+    N_OUTPUT = 2,
+    N_NAME = 3,
+    N_TYPE = 4,
+    N_ATTRIBUTE = 5,
+    N_DOMAIN = 7,
+    N_OVERLOAD = 8
+};
+enum {
     F_NAME = 1,
     F_INPUT = 4,
     F_OUTPUT = 5,
@@ -25,78 +39,68 @@ enum {
     F_OVERLOAD = 13
 };
 
-clv_status clv_read_counts(clv_reading *r, clv_message m, clv_field_counts *ret, clv_error *err)
-{
-    clv_field f;
-    *ret = (clv_field_counts){ { 0 } };
-    for (;;) {
-        CLV_TRY(clv_wire_next(&m.wire, &f, err)); /* filling checks what is read */
-        if (!f.number)
-            return CLV_OK;
-        if (f.number < 32 && ret->of[f.number]++ == INT32_MAX / 4)
-            return clv_fail(err, CLV_ELIMIT, "%s: %s at byte %zu has over %d fields of one kind",
-                            r->file->name, m.type->short_name, clv_message_offset(&m),
-                            INT32_MAX / 4);
-        if (f.n > 4096)
-            clv_onnx_passed(r->file, &r->trail, m.wire.at);
-    }
-}
-
 /* -- nodes -- */
 
-static clv_status node_field(clv_reading *r, const clv_message *m, const clv_field *f,
-                             clv_draft_op *op, clv_str *inputs, clv_str *outputs,
-                             clv_bodies *bodies, clv_error *err)
+typedef struct {
+    clv_draft_op op;
+    clv_str *inputs, *outputs;
+    clv_bodies bodies;
+} node_parts;
+
+static clv_status read_node_field(clv_reading *r, const clv_message *m, const clv_field *f,
+                                  node_parts *p, clv_error *err)
 {
     clv_message sub;
+    clv_draft_op *op = &p->op;
     switch (f->number) {
-    case 1:
-        return clv_message_str(m, f, &inputs[op->n_inputs++], err);
-    case 2:
-        return clv_message_str(m, f, &outputs[op->n_outputs++], err);
-    case 3:
+    case N_INPUT:
+        return clv_message_str(m, f, &p->inputs[op->n_inputs++], err);
+    case N_OUTPUT:
+        return clv_message_str(m, f, &p->outputs[op->n_outputs++], err);
+    case N_NAME:
         return clv_message_str(m, f, &op->name, err);
-    case 4:
+    case N_TYPE:
         return clv_message_str(m, f, &op->type, err);
-    case 5:
+    case N_ATTRIBUTE:
         sub = clv_message_sub(m, f, &onnx__attribute_proto__descriptor);
-        return clv_read_attr(r, &sub, &op->attrs[op->n_attrs++], bodies, err);
-    case 7:
+        return clv_read_attr(r, &sub, &op->attrs[op->n_attrs++], &p->bodies, err);
+    case N_DOMAIN:
         return clv_message_str(m, f, &op->domain, err);
-    case 8:
+    case N_OVERLOAD:
         return clv_message_str(m, f, &op->overload, err);
     default: /* a number from the file */
         return CLV_OK;
     }
 }
 
-clv_status clv_read_node(clv_reading *r, const clv_message *node, clv_draft_op *ret, clv_error *err)
+static clv_status read_node(clv_reading *r, clv_message m, clv_draft_op *ret, clv_error *err)
 {
-    clv_message m = *node;
+    const clv_message node = m;
     clv_field_counts counts;
     clv_field f;
-    clv_bodies bodies = { 0 };
-    clv_draft_op op = { .n_inputs = 0 };
-    CLV_TRY(clv_read_counts(r, m, &counts, err));
-    clv_str *inputs = CLV_NEW_ARRAY(r->arena, clv_str, counts.of[1] + counts.of[2]);
-    op.attrs = CLV_NEW_ARRAY(r->arena, clv_attr, counts.of[5]);
-    if (!inputs || !op.attrs)
+    node_parts p = { .op = { .n_inputs = 0 } };
+    clv_draft_op *op = &p.op;
+    CLV_TRY(clv_count_fields(r, m, &counts, err));
+    p.inputs = CLV_NEW_ARRAY(r->arena, clv_str, counts.of[N_INPUT] + counts.of[N_OUTPUT]);
+    op->attrs = CLV_NEW_ARRAY(r->arena, clv_attr, counts.of[N_ATTRIBUTE]);
+    if (!p.inputs || !op->attrs)
         return clv_fail_nomem(err, "a node");
-    op.inputs = inputs;
-    op.outputs = inputs + counts.of[1];
+    p.outputs = p.inputs + counts.of[N_INPUT];
     for (;;) {
         CLV_TRY(clv_message_next(&m, &f, err));
         if (!f.number)
             break;
-        CLV_TRY(node_field(r, &m, &f, &op, inputs, inputs + counts.of[1], &bodies, err));
+        CLV_TRY(read_node_field(r, &m, &f, &p, err));
     }
-    if (op.type.n == 0)
+    if (op->type.n == 0)
         return clv_fail(err, CLV_EFORMAT, "%s: node '%.*s' at byte %zu has no operator type",
-                        r->file->name, CLV_STR_ARG(op.name), clv_message_offset(node));
-    op.domain = clv_read_domain(op.domain);
-    op.bodies = bodies.at;
-    op.n_bodies = bodies.n;
-    *ret = op;
+                        r->file->name, CLV_STR_ARG(op->name), clv_message_offset(&node));
+    op->inputs = p.inputs;
+    op->outputs = p.outputs;
+    op->domain = clv_onnx_domain(op->domain);
+    op->bodies = p.bodies.at;
+    op->n_bodies = p.bodies.n;
+    *ret = *op;
     return CLV_OK;
 }
 
@@ -143,14 +147,14 @@ static clv_status read_inputs(clv_reading *r, clv_message m, bool is_main, clv_d
     }
 }
 
-static clv_status graph_field(clv_reading *r, const clv_message *m, const clv_field *f,
-                              clv_draft *d, clv_error *err)
+static clv_status read_graph_field(clv_reading *r, const clv_message *m, const clv_field *f,
+                                   clv_draft *d, clv_error *err)
 {
     clv_message sub;
     switch (f->number) {
     case G_NODE:
         sub = clv_message_sub(m, f, &onnx__node_proto__descriptor);
-        return clv_read_node(r, &sub, &d->ops[d->n_ops++], err);
+        return read_node(r, sub, &d->ops[d->n_ops++], err);
     case G_NAME:
         return clv_message_str(m, f, &d->name, err);
     case G_WEIGHT:
@@ -170,17 +174,20 @@ static clv_status graph_field(clv_reading *r, const clv_message *m, const clv_fi
     }
 }
 
-static clv_status new_draft(clv_reading *r, int32_t ops, int32_t inputs, int32_t outputs,
-                            int32_t values, int32_t weights, clv_draft **ret, clv_error *err)
+typedef struct {
+    int32_t ops, inputs, outputs, values, weights;
+} draft_size;
+
+static clv_status new_draft(clv_reading *r, draft_size n, clv_draft **ret, clv_error *err)
 {
     clv_draft *d = CLV_NEW(r->arena, clv_draft);
     if (!d)
         return clv_fail_nomem(err, "a graph");
-    d->ops = CLV_NEW_ARRAY(r->arena, clv_draft_op, ops);
-    d->inputs = CLV_NEW_ARRAY(r->arena, clv_draft_value, inputs);
-    d->outputs = CLV_NEW_ARRAY(r->arena, clv_draft_value, outputs);
-    d->values = CLV_NEW_ARRAY(r->arena, clv_draft_value, values);
-    d->weights = CLV_NEW_ARRAY(r->arena, clv_const, weights);
+    d->ops = CLV_NEW_ARRAY(r->arena, clv_draft_op, n.ops);
+    d->inputs = CLV_NEW_ARRAY(r->arena, clv_draft_value, n.inputs);
+    d->outputs = CLV_NEW_ARRAY(r->arena, clv_draft_value, n.outputs);
+    d->values = CLV_NEW_ARRAY(r->arena, clv_draft_value, n.values);
+    d->weights = CLV_NEW_ARRAY(r->arena, clv_const, n.weights);
     if (!d->ops || !d->inputs || !d->outputs || !d->values || !d->weights)
         return clv_fail_nomem(err, "a graph");
     d->opsets = r->opsets;
@@ -189,38 +196,23 @@ static clv_status new_draft(clv_reading *r, int32_t ops, int32_t inputs, int32_t
     return CLV_OK;
 }
 
-static clv_status fill_graph(clv_reading *r, clv_message m, bool is_main, clv_draft *d,
-                             clv_error *err)
+static clv_status read_entered(clv_reading *r, clv_message m, bool is_main, clv_draft **ret,
+                               clv_error *err)
 {
+    clv_field_counts n;
+    clv_draft *d;
     clv_field f;
+    CLV_TRY(clv_count_fields(r, m, &n, err));
+    draft_size size = { n.of[G_NODE], n.of[G_INPUT], n.of[G_OUTPUT], n.of[G_VALUE],
+                        n.of[G_WEIGHT] + n.of[G_SPARSE] };
+    CLV_TRY(new_draft(r, size, &d, err));
     CLV_TRY(read_inputs(r, m, is_main, d, err));
     for (;;) {
         CLV_TRY(clv_message_next(&m, &f, err));
         if (!f.number)
-            return CLV_OK;
-        CLV_TRY(graph_field(r, &m, &f, d, err));
+            break;
+        CLV_TRY(read_graph_field(r, &m, &f, d, err));
     }
-}
-
-clv_status clv_graph_enter(const clv_onnx_file *file, const clv_message *graph, int32_t *depth,
-                           clv_error *err)
-{
-    if (*depth == CLV_NESTING_MAX)
-        return clv_fail(err, CLV_ELIMIT, "%s: the graph at byte %zu is nested over %d deep",
-                        file->name, clv_message_offset(graph), CLV_NESTING_MAX);
-    ++*depth;
-    return CLV_OK;
-}
-
-static clv_status read_entered(clv_reading *r, const clv_message *graph, bool is_main,
-                               clv_draft **ret, clv_error *err)
-{
-    clv_field_counts n;
-    clv_draft *d;
-    CLV_TRY(clv_read_counts(r, *graph, &n, err));
-    CLV_TRY(new_draft(r, n.of[G_NODE], n.of[G_INPUT], n.of[G_OUTPUT], n.of[G_VALUE],
-                      n.of[G_WEIGHT] + n.of[G_SPARSE], &d, err));
-    CLV_TRY(fill_graph(r, *graph, is_main, d, err));
     *ret = d;
     return CLV_OK;
 }
@@ -228,8 +220,8 @@ static clv_status read_entered(clv_reading *r, const clv_message *graph, bool is
 clv_status clv_read_graph(clv_reading *r, const clv_message *graph, bool is_main, clv_draft **ret,
                           clv_error *err)
 {
-    CLV_TRY(clv_graph_enter(r->file, graph, &r->depth, err));
-    clv_status status = read_entered(r, graph, is_main, ret, err);
+    CLV_TRY(clv_message_enter_graph(graph, &r->depth, err));
+    clv_status status = read_entered(r, *graph, is_main, ret, err);
     r->depth--;
     return status;
 }
@@ -250,7 +242,7 @@ clv_status clv_read_opset(const clv_message *opset, clv_opset *ret, clv_error *e
         if (f.number == 2)
             set.version = (int64_t)f.value;
     }
-    set.domain = clv_read_domain(set.domain);
+    set.domain = clv_onnx_domain(set.domain);
     *ret = set;
     return CLV_OK;
 }
@@ -263,8 +255,8 @@ typedef struct {
 } function_parts;
 
 /* What the nodes of a function need before they are read, and its names. */
-static clv_status function_head(clv_reading *r, const clv_message *m, const clv_field *f,
-                                function_parts *p, clv_error *err)
+static clv_status read_function_head(clv_reading *r, const clv_message *m, const clv_field *f,
+                                     function_parts *p, clv_error *err)
 {
     clv_message sub;
     clv_draft *d = p->d;
@@ -293,7 +285,7 @@ static clv_status function_head(clv_reading *r, const clv_message *m, const clv_
     }
 }
 
-static clv_status function_nodes(clv_reading *r, clv_message m, clv_draft *d, clv_error *err)
+static clv_status read_function_nodes(clv_reading *r, clv_message m, clv_draft *d, clv_error *err)
 {
     clv_field f;
     for (;;) {
@@ -302,12 +294,13 @@ static clv_status function_nodes(clv_reading *r, clv_message m, clv_draft *d, cl
             return CLV_OK;
         if (f.number != F_NODE)
             continue;
-        clv_message sub = clv_message_sub(&m, &f, &onnx__node_proto__descriptor);
-        CLV_TRY(clv_read_node(r, &sub, &d->ops[d->n_ops++], err));
+        clv_message node = clv_message_sub(&m, &f, &onnx__node_proto__descriptor);
+        CLV_TRY(read_node(r, node, &d->ops[d->n_ops++], err));
     }
 }
 
-static clv_status fill_function(clv_reading *r, clv_message m, function_parts *p, clv_error *err)
+static clv_status read_function_parts(clv_reading *r, clv_message m, function_parts *p,
+                                      clv_error *err)
 {
     clv_message head = m;
     clv_field f;
@@ -315,12 +308,12 @@ static clv_status fill_function(clv_reading *r, clv_message m, function_parts *p
         CLV_TRY(clv_message_next(&head, &f, err));
         if (!f.number)
             break;
-        CLV_TRY(function_head(r, &head, &f, p, err));
+        CLV_TRY(read_function_head(r, &head, &f, p, err));
     }
     if (p->d->name.n == 0)
         return clv_fail(err, CLV_EFORMAT, "%s: the function at byte %zu has no name", r->file->name,
                         clv_message_offset(&m));
-    p->d->function_domain = clv_read_domain(p->d->function_domain);
+    p->d->function_domain = clv_onnx_domain(p->d->function_domain);
     p->d->opsets = p->opsets;
     p->d->n_opsets = p->n_opsets;
     p->d->default_attrs = p->defaults;
@@ -328,7 +321,7 @@ static clv_status fill_function(clv_reading *r, clv_message m, function_parts *p
     clv_reading inner = *r; /* the nodes and their bodies see the function's operator sets */
     r->opsets = p->opsets;
     r->n_opsets = p->n_opsets;
-    clv_status status = function_nodes(r, m, p->d, err);
+    clv_status status = read_function_nodes(r, m, p->d, err);
     r->opsets = inner.opsets;
     r->n_opsets = inner.n_opsets;
     return status;
@@ -339,13 +332,14 @@ clv_status clv_read_function(clv_reading *r, const clv_message *function, clv_dr
 {
     clv_field_counts n;
     function_parts p = { 0 };
-    CLV_TRY(clv_read_counts(r, *function, &n, err));
-    CLV_TRY(new_draft(r, n.of[F_NODE], n.of[F_INPUT], n.of[F_OUTPUT], n.of[F_VALUE], 0, &p.d, err));
+    CLV_TRY(clv_count_fields(r, *function, &n, err));
+    draft_size size = { n.of[F_NODE], n.of[F_INPUT], n.of[F_OUTPUT], n.of[F_VALUE], 0 };
+    CLV_TRY(new_draft(r, size, &p.d, err));
     p.opsets = CLV_NEW_ARRAY(r->arena, clv_opset, n.of[F_OPSET]);
     p.defaults = CLV_NEW_ARRAY(r->arena, clv_attr, n.of[F_DEFAULT]);
     if (!p.opsets || !p.defaults)
         return clv_fail_nomem(err, "a function");
-    CLV_TRY(fill_function(r, *function, &p, err));
+    CLV_TRY(read_function_parts(r, *function, &p, err));
     *ret = p.d;
     return CLV_OK;
 }

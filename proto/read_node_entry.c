@@ -34,6 +34,17 @@ clv_status clv_fault_list_add(clv_fault_list *list, clv_status status, const clv
     return CLV_OK;
 }
 
+clv_status clv_fault_list_end(clv_fault_list *list, clv_error *err)
+{
+    if (!list->more)
+        return CLV_OK;
+    char *text = clv_arena_printf(list->arena, "%lld more are not listed", (long long)list->more);
+    if (!text || !CLV_PUSH_ROOM(list->arena, list->at, list->n, list->cap))
+        return clv_fail_nomem(err, WHAT);
+    list->at[list->n++] = text;
+    return CLV_OK;
+}
+
 /* "model: ShardedDimProto at byte 17 has no axis" */
 static clv_status missing(const clv_message *m, const char *field, clv_error *err)
 {

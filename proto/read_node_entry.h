@@ -20,6 +20,9 @@ typedef struct {
 clv_status clv_fault_list_add(clv_fault_list *list, clv_status status, const clv_error *why,
                               clv_error *err);
 
+/* One more sentence about those that are not listed. */
+clv_status clv_fault_list_end(clv_fault_list *list, clv_error *err);
+
 /* A text without zero bytes, copied. *ret stays as it is when the text is empty. */
 clv_status clv_read_name(const clv_message *m, const clv_field *f, clv_arena *arena,
                          const char **ret, clv_error *err);

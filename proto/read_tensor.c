@@ -1,6 +1,9 @@
-#include "proto/read.h"
+#include "proto/read_tensor.h"
 
 #include <stdio.h>
+
+#include "proto/onnx.pb-c.h"
+#include "proto/read_value.h"
 
 /* A tensor is read in two steps: its fields are gathered, then judged together, because the name,
  * the dimensions and the payload may come in any order. Payloads are counted by their length alone,
@@ -11,14 +14,21 @@
 #define DIMS_TEXT_MAX 160
 
 enum {
-    F_FLOAT = 4,
-    F_INT32 = 5,
-    F_STRING = 6,
-    F_INT64 = 7,
-    F_RAW = 9,
-    F_DOUBLE = 10,
-    F_UINT64 = 11
+    T_DIMS = 1,
+    T_TYPE = 2,
+    T_SEGMENT = 3,
+    T_FLOAT = 4,
+    T_INT32 = 5,
+    T_STRING = 6,
+    T_INT64 = 7,
+    T_NAME = 8,
+    T_RAW = 9,
+    T_DOUBLE = 10,
+    T_UINT64 = 11,
+    T_EXTERNAL = 13,
+    T_LOCATION = 14
 };
+enum { S_VALUES = 1, S_INDICES = 2, S_DIMS = 3 };
 
 typedef struct {
     clv_tensor_payload typed[12]; /* by field number; the count of varints is in bytes at first */
@@ -32,11 +42,11 @@ typedef struct {
 static clv_wire_type number_type(uint32_t field)
 {
     switch (field) {
-    case F_FLOAT:
+    case T_FLOAT:
         return CLV_WIRE_FIXED32;
-    case F_DOUBLE:
+    case T_DOUBLE:
         return CLV_WIRE_FIXED64;
-    case F_STRING:
+    case T_STRING:
         return CLV_WIRE_BYTES;
     default: /* INT32, INT64, UINT64 */
         return CLV_WIRE_VARINT;
@@ -65,7 +75,7 @@ static clv_status add_payload(const clv_message *m, const clv_field *f, gathered
     clv_tensor_payload *p = &g->typed[f->number];
     p->field = f->number;
     p->type = number_type(f->number);
-    if (f->number == F_STRING) {
+    if (f->number == T_STRING) {
         p->count++;
         g->string_bytes += (int64_t)f->n;
         return CLV_OK;
@@ -124,40 +134,6 @@ static clv_status add_external(clv_reading *r, clv_message entry, clv_const *t, 
     return CLV_OK;
 }
 
-static clv_status gather_field(clv_reading *r, const clv_message *m, const clv_field *f,
-                               clv_const *t, gathered *g, clv_error *err)
-{
-    switch (f->number) {
-    case 2:
-        g->dtype = (int64_t)f->value;
-        return CLV_OK;
-    case 3:
-        g->segment = *f;
-        return CLV_OK;
-    case 8:
-        return clv_message_str(m, f, &t->name, err);
-    case F_RAW: /* the last one counts, as for any single field */
-        g->has_raw = true;
-        g->raw_bytes = (int64_t)f->n;
-        return CLV_OK;
-    case F_FLOAT:
-    case F_INT32:
-    case F_STRING:
-    case F_INT64:
-    case F_DOUBLE:
-    case F_UINT64:
-        return add_payload(m, f, g, err);
-    case 13:
-        return add_external(r, clv_message_sub(m, f, &onnx__string_string_entry_proto__descriptor),
-                            t, g, err);
-    case 14:
-        g->external = f->value == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL;
-        return CLV_OK;
-    default: /* a number from the file; dims are read on their own */
-        return CLV_OK;
-    }
-}
-
 static clv_status gather(clv_reading *r, clv_message m, clv_const *t, gathered *g, clv_error *err)
 {
     clv_field f;
@@ -165,11 +141,43 @@ static clv_status gather(clv_reading *r, clv_message m, clv_const *t, gathered *
         CLV_TRY(clv_message_next(&m, &f, err));
         if (!f.number)
             return CLV_OK;
-        CLV_TRY(gather_field(r, &m, &f, t, g, err));
+        switch (f.number) {
+        case T_TYPE:
+            g->dtype = (int64_t)f.value;
+            break;
+        case T_SEGMENT:
+            g->segment = f;
+            break;
+        case T_NAME:
+            CLV_TRY(clv_message_str(&m, &f, &t->name, err));
+            break;
+        case T_RAW: /* the last one counts, as for any single field */
+            g->has_raw = true;
+            g->raw_bytes = (int64_t)f.n;
+            break;
+        case T_FLOAT:
+        case T_INT32:
+        case T_STRING:
+        case T_INT64:
+        case T_DOUBLE:
+        case T_UINT64:
+            CLV_TRY(add_payload(&m, &f, g, err));
+            break;
+        case T_EXTERNAL:
+            CLV_TRY(add_external(
+                r, clv_message_sub(&m, &f, &onnx__string_string_entry_proto__descriptor), t, g,
+                err));
+            break;
+        case T_LOCATION:
+            g->external = f.value == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL;
+            break;
+        default: /* a number from the file; dims are read on their own */
+            break;
+        }
     }
 }
 
-/* dims of a TensorProto (field 1) or SparseTensorProto (field 3): counted, then read. */
+/* dims of a TensorProto or SparseTensorProto: counted, then read. */
 static clv_status read_dims(clv_reading *r, clv_message m, uint32_t field, clv_const *t,
                             clv_error *err)
 {
@@ -202,7 +210,7 @@ static clv_status read_dims(clv_reading *r, clv_message m, uint32_t field, clv_c
 }
 
 /* Elements in all; CLV_EFORMAT for a negative dimension, or where the bytes need over 63 bits. */
-static clv_status measure(clv_reading *r, clv_const *t, clv_error *err)
+static clv_status count_elements(clv_reading *r, clv_const *t, clv_error *err)
 {
     char text[DIMS_TEXT_MAX];
     int64_t elems = 1;
@@ -224,19 +232,6 @@ static clv_status measure(clv_reading *r, clv_const *t, clv_error *err)
     return CLV_OK;
 }
 
-static clv_status take_dtype(clv_reading *r, const gathered *g, clv_const *t, clv_error *err)
-{
-    if (g->dtype == CLV_DT_UNDEFINED)
-        return clv_fail(err, CLV_EFORMAT, "%s: tensor '%.*s' has no element type", r->file->name,
-                        CLV_STR_ARG(t->name));
-    if (g->dtype < 0 || g->dtype >= CLV_N_DTYPES)
-        return clv_fail(err, CLV_EUNSUPP,
-                        "%s: tensor '%.*s' has element type %lld, known are 1 to %d", r->file->name,
-                        CLV_STR_ARG(t->name), (long long)g->dtype, CLV_N_DTYPES - 1);
-    t->dtype = (clv_dtype)g->dtype;
-    return CLV_OK;
-}
-
 /* The typed field for a type, and how many numbers of it elems elements take. */
 static uint32_t typed_field(clv_dtype dtype, int64_t elems, int64_t *ret_count)
 {
@@ -246,18 +241,18 @@ static uint32_t typed_field(clv_dtype dtype, int64_t elems, int64_t *ret_count)
     case CLV_DT_COMPLEX64:
     case CLV_DT_COMPLEX128:
         *ret_count = elems > INT64_MAX / 2 ? INT64_MAX : 2 * elems;
-        return dtype == CLV_DT_COMPLEX64 ? F_FLOAT : F_DOUBLE;
+        return dtype == CLV_DT_COMPLEX64 ? T_FLOAT : T_DOUBLE;
     case CLV_DT_FLOAT:
-        return F_FLOAT;
+        return T_FLOAT;
     case CLV_DT_DOUBLE:
-        return F_DOUBLE;
+        return T_DOUBLE;
     case CLV_DT_STRING:
-        return F_STRING;
+        return T_STRING;
     case CLV_DT_INT64:
-        return F_INT64;
+        return T_INT64;
     case CLV_DT_UINT32:
     case CLV_DT_UINT64:
-        return F_UINT64;
+        return T_UINT64;
     case CLV_DT_UNDEFINED:
     case CLV_DT_UINT8:
     case CLV_DT_INT8:
@@ -283,7 +278,7 @@ static uint32_t typed_field(clv_dtype dtype, int64_t elems, int64_t *ret_count)
         int64_t each = 8 / bits;
         *ret_count = elems / each + (elems % each != 0);
     }
-    return F_INT32;
+    return T_INT32;
 }
 
 static clv_status wrong_payload(clv_reading *r, const clv_const *t, const char *field, int64_t have,
@@ -304,7 +299,7 @@ static clv_status judge_payload(clv_reading *r, const clv_message *m, const clv_
     uint32_t field = typed_field(t->dtype, t->elems, &want);
     const clv_tensor_payload *typed = &g->typed[field];
     if (g->has_raw && t->dtype != CLV_DT_STRING && (g->raw_bytes || !typed->count)) {
-        *ret = (clv_tensor_payload){ CLV_WIRE_BYTES, F_RAW, g->raw_bytes };
+        *ret = (clv_tensor_payload){ CLV_WIRE_BYTES, T_RAW, g->raw_bytes };
         return g->raw_bytes == t->bytes
                    ? CLV_OK
                    : wrong_payload(r, t, "raw_data (bytes)", g->raw_bytes, t->bytes, err);
@@ -335,23 +330,19 @@ static clv_status judge_external(clv_reading *r, const gathered *g, clv_const *t
     return clv_external_check(&r->external, t, err);
 }
 
-static clv_status keep_name(clv_reading *r, const clv_message *m, clv_const *t, clv_error *err)
-{
-    if ((size_t)(m->wire.end - m->start) < BIG_BYTES || !t->name.n)
-        return CLV_OK;
-    char *copy = clv_arena_take(r->arena, (size_t)t->name.n);
-    if (!copy)
-        return clv_fail_nomem(err, "the name of a tensor");
-    t->name.at = memcpy(copy, t->name.at, (size_t)t->name.n);
-    return CLV_OK;
-}
-
 static clv_status judge(clv_reading *r, const clv_message *m, const gathered *g, clv_const *t,
                         clv_error *err)
 {
     clv_tensor_payload payload;
-    CLV_TRY(take_dtype(r, g, t, err));
-    CLV_TRY(measure(r, t, err));
+    if (g->dtype == CLV_DT_UNDEFINED)
+        return clv_fail(err, CLV_EFORMAT, "%s: tensor '%.*s' has no element type", r->file->name,
+                        CLV_STR_ARG(t->name));
+    if (g->dtype < 0 || g->dtype >= CLV_N_DTYPES)
+        return clv_fail(err, CLV_EUNSUPP,
+                        "%s: tensor '%.*s' has element type %lld, known are 1 to %d", r->file->name,
+                        CLV_STR_ARG(t->name), (long long)g->dtype, CLV_N_DTYPES - 1);
+    t->dtype = (clv_dtype)g->dtype;
+    CLV_TRY(count_elements(r, t, err));
     if (g->segment.number)
         return clv_fail(err, CLV_EUNSUPP,
                         "%s: tensor '%.*s' is stored in segments; expected it whole", r->file->name,
@@ -372,9 +363,14 @@ clv_status clv_read_tensor(clv_reading *r, const clv_message *tensor, clv_const 
     gathered g = { .external = false };
     clv_const t = { .length = -1 };
     CLV_TRY(gather(r, *tensor, &t, &g, err));
-    CLV_TRY(read_dims(r, *tensor, 1, &t, err));
+    CLV_TRY(read_dims(r, *tensor, T_DIMS, &t, err));
     CLV_TRY(judge(r, tensor, &g, &t, err));
-    CLV_TRY(keep_name(r, tensor, &t, err));
+    if ((size_t)(tensor->wire.end - tensor->start) >= BIG_BYTES && t.name.n) {
+        char *copy = clv_arena_take(r->arena, (size_t)t.name.n);
+        if (!copy)
+            return clv_fail_nomem(err, "the name of a tensor");
+        t.name.at = memcpy(copy, t.name.at, (size_t)t.name.n);
+    }
     clv_onnx_passed(r->file, &r->trail, tensor->wire.end);
     *ret = t;
     return CLV_OK;
@@ -390,21 +386,21 @@ clv_status clv_read_sparse(clv_reading *r, const clv_message *sparse, clv_const 
         CLV_TRY(clv_message_next(&m, &f, err));
         if (!f.number)
             break;
-        if (f.number == 1 || f.number == 2)
+        if (f.number == S_VALUES || f.number == S_INDICES)
             CLV_TRY(clv_message_once(&m, &f, &parts[f.number], err));
     }
-    if (!parts[1].number || !parts[2].number)
+    if (!parts[S_VALUES].number || !parts[S_INDICES].number)
         return clv_fail(err, CLV_EFORMAT, "%s: the sparse tensor at byte %zu has no %s",
                         r->file->name, clv_message_offset(sparse),
-                        parts[1].number ? "indices" : "values");
-    clv_message v = clv_message_sub(&m, &parts[1], &onnx__tensor_proto__descriptor);
-    clv_message i = clv_message_sub(&m, &parts[2], &onnx__tensor_proto__descriptor);
+                        parts[S_VALUES].number ? "indices" : "values");
+    clv_message v = clv_message_sub(&m, &parts[S_VALUES], &onnx__tensor_proto__descriptor);
+    clv_message i = clv_message_sub(&m, &parts[S_INDICES], &onnx__tensor_proto__descriptor);
     CLV_TRY(clv_read_tensor(r, &v, &values, err));
     CLV_TRY(clv_read_tensor(r, &i, &indices, err));
     dense.name = values.name;
     dense.dtype = values.dtype;
-    CLV_TRY(read_dims(r, *sparse, 3, &dense, err));
-    CLV_TRY(measure(r, &dense, err));
+    CLV_TRY(read_dims(r, *sparse, S_DIMS, &dense, err));
+    CLV_TRY(count_elements(r, &dense, err));
     if (__builtin_add_overflow(values.bytes, indices.bytes, &values.bytes))
         return clv_fail(err, CLV_EFORMAT, "%s: sparse tensor '%.*s' is more than 64 bits can count",
                         r->file->name, CLV_STR_ARG(values.name));

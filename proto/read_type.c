@@ -1,7 +1,9 @@
-#include "proto/read.h"
+#include "proto/read_type.h"
+
+#include "proto/onnx.pb-c.h"
 
 /* The name's id among the model's symbols, new or old. */
-static clv_status symbol(clv_reading *r, clv_str name, clv_dim *ret, clv_error *err)
+static clv_status find_symbol(clv_reading *r, clv_str name, clv_dim *ret, clv_error *err)
 {
     int32_t id;
     CLV_TRY(clv_map_put(&r->symbol_ids, name, r->n_symbols, &id, err));
@@ -12,15 +14,6 @@ static clv_status symbol(clv_reading *r, clv_str name, clv_dim *ret, clv_error *
     }
     *ret = clv_dim_symbol(id);
     return CLV_OK;
-}
-
-static clv_status axis_symbol(clv_reading *r, clv_str input, int32_t axis, clv_dim *ret,
-                              clv_error *err)
-{
-    char *name = clv_arena_printf(r->arena, "%.*s[%d]", CLV_STR_ARG(input), axis);
-    if (!name)
-        return clv_fail_nomem(err, "a symbol");
-    return symbol(r, clv_str_of(name), ret, err);
 }
 
 /* A Dimension: a number, a symbol, or nothing. The last field wins, as in any oneof. */
@@ -47,9 +40,13 @@ static clv_status read_dim(clv_reading *r, clv_message dim, clv_str input, int32
     *ret = is_number && value >= 0 ? value : CLV_DIM_UNKNOWN;
     if (is_number)
         return CLV_OK;
-    if (param.n)
-        return symbol(r, param, ret, err);
-    return input.n ? axis_symbol(r, input, axis, ret, err) : CLV_OK;
+    if (param.n == 0 && input.n > 0) {
+        char *name = clv_arena_printf(r->arena, "%.*s[%d]", CLV_STR_ARG(input), axis);
+        if (!name)
+            return clv_fail_nomem(err, "a symbol");
+        param = clv_str_of(name);
+    }
+    return param.n ? find_symbol(r, param, ret, err) : CLV_OK;
 }
 
 static clv_status read_shape(clv_reading *r, clv_message shape, clv_str input, clv_type *ret,
@@ -58,7 +55,7 @@ static clv_status read_shape(clv_reading *r, clv_message shape, clv_str input, c
     clv_field_counts counts;
     clv_field f;
     int32_t axis = 0;
-    CLV_TRY(clv_read_counts(r, shape, &counts, err));
+    CLV_TRY(clv_count_fields(r, shape, &counts, err));
     if (counts.of[1] > CLV_RANK_MAX)
         return clv_fail(err, CLV_ELIMIT,
                         "%s: the shape at byte %zu has %d dimensions, the limit is %d",
@@ -113,6 +110,30 @@ static clv_status read_tensor_type(clv_reading *r, clv_message tensor, clv_str i
     return read_shape(r, m, input, ret, err);
 }
 
+/* The kinds of types, each a field of TypeProto. */
+typedef struct {
+    uint32_t field;
+    clv_type_kind kind;
+    const ProtobufCMessageDescriptor *type; /* NULL: there is nothing to read in it */
+    uint32_t element;                       /* field of the element's type; 0: it is a tensor's */
+} value_kind;
+
+static const value_kind *value_kind_of(uint32_t field)
+{
+    static const value_kind kinds[] = {
+        { 1, CLV_TYPE_TENSOR, &onnx__type_proto__tensor__descriptor, 0 },
+        { 4, CLV_TYPE_SEQUENCE, &onnx__type_proto__sequence__descriptor, 1 },
+        { 5, CLV_TYPE_MAP, &onnx__type_proto__map__descriptor, 2 },
+        { 7, CLV_TYPE_OPAQUE, NULL, 0 },
+        { 8, CLV_TYPE_SPARSE, &onnx__type_proto__sparse_tensor__descriptor, 0 },
+        { 9, CLV_TYPE_OPTIONAL, &onnx__type_proto__optional__descriptor, 1 },
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (kinds[i].field == field)
+            return &kinds[i];
+    return NULL;
+}
+
 static clv_status read_nested(clv_reading *r, clv_message type, clv_str input, int depth,
                               clv_type *ret, clv_error *err);
 
@@ -140,44 +161,6 @@ static clv_status read_element(clv_reading *r, clv_message m, uint32_t field, in
     return read_nested(r, sub, (clv_str){ NULL, 0 }, depth + 1, inner, err);
 }
 
-static clv_status read_case(clv_reading *r, const clv_message *m, const clv_field *f, clv_str input,
-                            int depth, clv_type *ret, clv_error *err)
-{
-    switch (f->number) {
-    case 1:
-        ret->kind = CLV_TYPE_TENSOR;
-        return read_tensor_type(r, clv_message_sub(m, f, &onnx__type_proto__tensor__descriptor),
-                                input, ret, err);
-    case 4:
-        ret->kind = CLV_TYPE_SEQUENCE;
-        return read_element(r, clv_message_sub(m, f, &onnx__type_proto__sequence__descriptor), 1,
-                            depth, ret, err);
-    case 5:
-        ret->kind = CLV_TYPE_MAP;
-        return read_element(r, clv_message_sub(m, f, &onnx__type_proto__map__descriptor), 2, depth,
-                            ret, err);
-    case 7:
-        ret->kind = CLV_TYPE_OPAQUE;
-        return CLV_OK;
-    case 8:
-        ret->kind = CLV_TYPE_SPARSE;
-        return read_tensor_type(r,
-                                clv_message_sub(m, f, &onnx__type_proto__sparse_tensor__descriptor),
-                                input, ret, err);
-    case 9:
-        ret->kind = CLV_TYPE_OPTIONAL;
-        return read_element(r, clv_message_sub(m, f, &onnx__type_proto__optional__descriptor), 1,
-                            depth, ret, err);
-    default: /* a number from the file */
-        return CLV_OK;
-    }
-}
-
-static bool is_case(uint32_t number)
-{
-    return number == 1 || number == 4 || number == 5 || (number >= 7 && number <= 9);
-}
-
 static clv_status read_nested(clv_reading *r, clv_message type, clv_str input, int depth,
                               clv_type *ret, clv_error *err)
 {
@@ -189,13 +172,18 @@ static clv_status read_nested(clv_reading *r, clv_message type, clv_str input, i
     for (;;) {
         CLV_TRY(clv_message_next(&type, &f, err));
         if (!f.number)
-            break;
-        if (is_case(f.number)) {
-            CLV_TRY(clv_message_once(&type, &f, &kind, err));
-            CLV_TRY(read_case(r, &type, &f, input, depth, ret, err));
-        }
+            return CLV_OK;
+        const value_kind *k = value_kind_of(f.number);
+        if (!k)
+            continue;
+        CLV_TRY(clv_message_once(&type, &f, &kind, err));
+        ret->kind = k->kind;
+        if (k->type && k->element)
+            CLV_TRY(
+                read_element(r, clv_message_sub(&type, &f, k->type), k->element, depth, ret, err));
+        else if (k->type)
+            CLV_TRY(read_tensor_type(r, clv_message_sub(&type, &f, k->type), input, ret, err));
     }
-    return CLV_OK;
 }
 
 clv_status clv_read_type(clv_reading *r, const clv_message *type, clv_str input, clv_type *ret,

@@ -1,4 +1,4 @@
-#include "proto/read.h"
+#include "proto/read_value.h"
 
 #include <math.h>
 
@@ -73,7 +73,7 @@ static clv_dim to_int(clv_dtype dtype, uint64_t bits)
     return value < INT_MIN_KEPT ? INT_MIN_KEPT : value;
 }
 
-/* Where elements are put, whichever kind they are. */
+/* Where elements go, whichever kind they are. */
 typedef struct {
     clv_dtype dtype;
     int32_t n, room;
@@ -81,7 +81,7 @@ typedef struct {
     double *f;
 } filling;
 
-static void put(filling *to, uint64_t bits)
+static void add_element(filling *to, uint64_t bits)
 {
     if (to->n == to->room)
         return;
@@ -91,44 +91,31 @@ static void put(filling *to, uint64_t bits)
         to->i[to->n++] = to_int(to->dtype, bits);
 }
 
-static void put_raw(filling *to, const uint8_t *bytes)
-{
-    size_t size = (size_t)clv_dtype_bits(to->dtype) / 8;
-    for (int32_t k = 0; k < to->room; k++, bytes += size) {
-        uint64_t bits = 0;
-        for (size_t b = 0; b < size; b++)
-            bits |= (uint64_t)bytes[b] << 8 * b;
-        put(to, bits);
-    }
-}
-
-static clv_status put_run(filling *to, clv_wire run, clv_wire_type type, clv_error *err)
-{
-    while (run.at < run.end) {
-        uint64_t bits;
-        CLV_TRY(clv_wire_scalar(&run, type, &bits, err));
-        put(to, bits);
-    }
-    return CLV_OK;
-}
-
 /* A typed field may come in several pieces; of raw_data the last one counts. */
-static clv_status fill(clv_message m, const clv_tensor_payload *payload, filling *to,
-                       clv_error *err)
+static clv_status read_elements(clv_message m, const clv_tensor_payload *payload, filling *to,
+                                clv_error *err)
 {
     clv_field f;
+    bool is_raw = payload->type == CLV_WIRE_BYTES;
+    size_t size = (size_t)clv_dtype_bits(to->dtype) / 8;
     for (;;) {
         CLV_TRY(clv_message_next(&m, &f, err));
         if (!f.number)
             return CLV_OK;
         if (f.number != payload->field)
             continue;
-        if (payload->type == CLV_WIRE_BYTES) {
+        if (is_raw)
             to->n = 0;
-            if (f.n == (size_t)to->room * ((size_t)clv_dtype_bits(to->dtype) / 8))
-                put_raw(to, f.bytes);
-        } else
-            CLV_TRY(put_run(to, clv_message_run(&m, &f), payload->type, err));
+        if (is_raw && f.n != (size_t)to->room * size)
+            continue;
+        for (clv_wire run = clv_message_run(&m, &f); run.at < run.end;) {
+            uint64_t bits = 0;
+            for (size_t b = 0; is_raw && b < size; b++)
+                bits |= (uint64_t)*run.at++ << 8 * b;
+            if (!is_raw)
+                CLV_TRY(clv_wire_scalar(&run, payload->type, &bits, err));
+            add_element(to, bits);
+        }
     }
 }
 
@@ -147,7 +134,7 @@ clv_status clv_read_value(clv_reading *r, const clv_message *tensor,
         to.i = CLV_NEW_ARRAY(r->arena, clv_dim, to.room);
     if (!value || (!to.f && !to.i))
         return clv_fail_nomem(err, "the elements of a small tensor");
-    CLV_TRY(fill(*tensor, payload, &to, err));
+    CLV_TRY(read_elements(*tensor, payload, &to, err));
     *value = (clv_value){ .n = to.room, .i = to.i, .f = to.f };
     *ret = value;
     return CLV_OK;

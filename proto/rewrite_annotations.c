@@ -1,7 +1,6 @@
 #include "proto/rewrite_annotations.h"
 
 #include "proto/onnx.pb-c.h"
-#include "proto/read.h"
 
 /* A message that has nodes somewhere in it is "entered": its key is kept, its length is written
  * anew and its fields are walked. Everything else is kept, as a range of the file.
@@ -19,7 +18,11 @@ typedef struct {
     clv_node_specs *given;
 } place;
 
-typedef clv_status (*walker)(clv_rewrite *rw, clv_message m, place at, clv_error *err);
+/* A kind of message that has nodes in it, and how its fields are walked. */
+typedef struct {
+    const ProtobufCMessageDescriptor *type;
+    clv_status (*walk)(clv_rewrite *rw, clv_message m, place at, clv_error *err);
+} container;
 
 static clv_status put(clv_rewrite *rw, const void *bytes, size_t n, clv_error *err)
 {
@@ -33,21 +36,17 @@ static clv_status keep(clv_rewrite *rw, const uint8_t *from, const uint8_t *to, 
     return rw->out ? clv_sink_buffer_add_range(rw->out, from, to, err) : CLV_OK;
 }
 
-/* How wide the original wrote the length of field f, whose number among the lengths is i; 0 for the
- * shortest form. */
-static size_t original_width(clv_rewrite *rw, const clv_field *f, int32_t i)
-{
-    size_t width = (size_t)(f->bytes - f->head);
-    if (rw->state->is_ours)
-        return clv_annotation_note_width(&rw->state->note, &rw->width_cursor, i);
-    return width == clv_varint_size(f->n) ? 0 : width;
-}
-
+/* length, in place of that of field f, which is number i among the lengths. */
 static clv_status put_length(clv_rewrite *rw, const clv_field *f, int32_t i, uint64_t length,
                              clv_error *err)
 {
     uint8_t bytes[CLV_VARINT_MAX];
-    size_t least = clv_varint_size(length), width = original_width(rw, f, i);
+    size_t least = clv_varint_size(length);
+    size_t width = (size_t)(f->bytes - f->head); /* in the original; 0: the shortest form */
+    if (rw->state->is_ours)
+        width = clv_annotation_note_width(&rw->state->note, &rw->width_cursor, i);
+    else if (width == clv_varint_size(f->n))
+        width = 0;
     if (rw->note && width && rw->out)
         CLV_TRY(clv_annotation_note_add_width(rw->note, rw->arena, i, width, err));
     if (rw->add || width < least || (!rw->state->is_ours && length != f->n))
@@ -55,32 +54,24 @@ static clv_status put_length(clv_rewrite *rw, const clv_field *f, int32_t i, uin
     return put(rw, bytes, clv_varint_put_wide(bytes, length, width), err);
 }
 
-/* The length number i: measured now, or known from measuring. */
-static clv_status new_length(clv_rewrite *rw, int32_t i, clv_error *err)
-{
-    if (rw->out)
-        return CLV_OK;
-    if (i == INT32_MAX / 2 ||
-        !CLV_PUSH_ROOM(rw->arena, rw->lengths, rw->n_lengths, rw->cap_lengths))
-        return clv_fail_nomem(err, "the lengths of a model's nodes");
-    rw->n_lengths++;
-    return CLV_OK;
-}
-
 static clv_status enter(clv_rewrite *rw, const clv_message *m, const clv_field *f,
-                        const ProtobufCMessageDescriptor *type, walker walk, place at,
-                        clv_error *err)
+                        const container *kind, place at, clv_error *err)
 {
     int32_t i = rw->next++;
-    CLV_TRY(new_length(rw, i, err));
+    if (!rw->out) {
+        if (i == INT32_MAX / 2 ||
+            !CLV_PUSH_ROOM(rw->arena, rw->lengths, rw->n_lengths, rw->cap_lengths))
+            return clv_fail_nomem(err, "the lengths of a model's nodes");
+        rw->n_lengths++;
+    }
     CLV_TRY(keep(rw, f->start, f->head, err));
-    if (rw->out)
+    if (rw->out) {
         CLV_TRY(put_length(rw, f, i, rw->lengths[i], err));
+        return kind->walk(rw, clv_message_sub(m, f, kind->type), at, err);
+    }
     uint64_t before = rw->total;
     int32_t cursor = rw->width_cursor;
-    CLV_TRY(walk(rw, clv_message_sub(m, f, type), at, err));
-    if (rw->out)
-        return CLV_OK;
+    CLV_TRY(kind->walk(rw, clv_message_sub(m, f, kind->type), at, err));
     rw->lengths[i] = rw->total - before;
     /* The length comes before what it measures: the note is asked in that order too. */
     int32_t inner = rw->width_cursor;
@@ -91,6 +82,7 @@ static clv_status enter(clv_rewrite *rw, const clv_message *m, const clv_field *
 }
 
 static clv_status walk_graph(clv_rewrite *rw, clv_message m, place at, clv_error *err);
+static const container graphs = { &onnx__graph_proto__descriptor, walk_graph };
 
 /* Unknown to the walk what an attribute holds until it is looked at; most hold no graph. */
 static clv_status has_graph(const clv_message *m, const clv_field *attr, bool *ret, clv_error *err)
@@ -114,15 +106,15 @@ static clv_status walk_attribute(clv_rewrite *rw, clv_message m, place at, clv_e
         if (!f.number)
             return CLV_OK;
         if (f.number == A_GRAPH || f.number == A_GRAPHS)
-            CLV_TRY(enter(rw, &m, &f, &onnx__graph_proto__descriptor, walk_graph, at, err));
+            CLV_TRY(enter(rw, &m, &f, &graphs, at, err));
         else
             CLV_TRY(keep(rw, f.start, m.wire.at, err));
     }
 }
 
 /* Ours is the last field of a node, and says our configuration's name. */
-static clv_status device_entry(clv_rewrite *rw, const clv_message *m, const clv_field *f,
-                               clv_error *err)
+static clv_status pass_device_entry(clv_rewrite *rw, const clv_message *m, const clv_field *f,
+                                    clv_error *err)
 {
     clv_str name = clv_entry_configuration(m, f);
     bool is_ours =
@@ -134,41 +126,34 @@ static clv_status device_entry(clv_rewrite *rw, const clv_message *m, const clv_
     return keep(rw, f->start, m->wire.at, err);
 }
 
-static clv_status node_field(clv_rewrite *rw, const clv_message *m, const clv_field *f, place at,
-                             clv_error *err)
+static clv_status walk_node(clv_rewrite *rw, clv_message m, place at, clv_error *err)
 {
-    bool inside = false;
-    if (f->number == N_DEVICES)
-        return device_entry(rw, m, f, err);
-    if (f->number == N_ATTRIBUTE)
-        CLV_TRY(has_graph(m, f, &inside, err));
-    if (inside)
-        return enter(rw, m, f, &onnx__attribute_proto__descriptor, walk_attribute, at, err);
-    return keep(rw, f->start, m->wire.at, err);
-}
-
-static clv_status add_entry(clv_rewrite *rw, const clv_message *node, place at, clv_error *err)
-{
+    static const container attributes = { &onnx__attribute_proto__descriptor, walk_attribute };
+    const clv_message node = m;
+    clv_field f;
+    for (;;) {
+        bool inside = false;
+        CLV_TRY(clv_message_next(&m, &f, err));
+        if (!f.number)
+            break;
+        if (f.number == N_ATTRIBUTE)
+            CLV_TRY(has_graph(&m, &f, &inside, err));
+        if (inside)
+            CLV_TRY(enter(rw, &m, &f, &attributes, at, err));
+        else if (f.number == N_DEVICES)
+            CLV_TRY(pass_device_entry(rw, &m, &f, err));
+        else
+            CLV_TRY(keep(rw, f.start, m.wire.at, err));
+    }
+    clv_onnx_passed(rw->file, &rw->trail, m.wire.at);
+    if (!rw->add)
+        return CLV_OK;
     int32_t stage = at.device < 0 ? -1 : rw->add->plan->devices[at.device].stage;
     clv_node_place p = { at.device, stage, at.given, { NULL, 0 } };
     if (at.device >= 0 && rw->add->copies)
         p.copies = rw->add->copies[at.device];
-    CLV_TRY(clv_node_entry_encode(&rw->entry, node, rw->add->name, &p, err));
+    CLV_TRY(clv_node_entry_encode(&rw->entry, &node, rw->add->name, &p, err));
     return put(rw, rw->entry.bytes, (size_t)rw->entry.n, err);
-}
-
-static clv_status walk_node(clv_rewrite *rw, clv_message m, place at, clv_error *err)
-{
-    const clv_message node = m;
-    clv_field f;
-    for (;;) {
-        CLV_TRY(clv_message_next(&m, &f, err));
-        if (!f.number)
-            break;
-        CLV_TRY(node_field(rw, &m, &f, at, err));
-    }
-    clv_onnx_passed(rw->file, &rw->trail, m.wire.at);
-    return rw->add ? add_entry(rw, &node, at, err) : CLV_OK;
 }
 
 /* The place of the next node of a graph. */
@@ -193,6 +178,7 @@ static clv_status next_place(clv_rewrite *rw, place at, place *ret, clv_error *e
 static clv_status walk_nodes(clv_rewrite *rw, clv_message m, uint32_t field, place at,
                              clv_error *err)
 {
+    static const container nodes = { &onnx__node_proto__descriptor, walk_node };
     clv_field f;
     for (;;) {
         place of_node;
@@ -201,7 +187,7 @@ static clv_status walk_nodes(clv_rewrite *rw, clv_message m, uint32_t field, pla
             return CLV_OK;
         if (f.number == field) {
             CLV_TRY(next_place(rw, at, &of_node, err));
-            CLV_TRY(enter(rw, &m, &f, &onnx__node_proto__descriptor, walk_node, of_node, err));
+            CLV_TRY(enter(rw, &m, &f, &nodes, of_node, err));
         } else {
             CLV_TRY(keep(rw, f.start, m.wire.at, err));
             clv_onnx_passed(rw->file, &rw->trail, m.wire.at);
@@ -211,7 +197,7 @@ static clv_status walk_nodes(clv_rewrite *rw, clv_message m, uint32_t field, pla
 
 static clv_status walk_graph(clv_rewrite *rw, clv_message m, place at, clv_error *err)
 {
-    CLV_TRY(clv_graph_enter(rw->file, &m, &rw->depth, err));
+    CLV_TRY(clv_message_enter_graph(&m, &rw->depth, err));
     clv_status status = walk_nodes(rw, m, G_NODE, at, err);
     rw->depth--;
     return status;
@@ -222,41 +208,26 @@ static clv_status walk_function(clv_rewrite *rw, clv_message m, place at, clv_er
     return walk_nodes(rw, m, F_NODE, at, err);
 }
 
-static clv_status function_field(clv_rewrite *rw, const clv_message *m, const clv_field *f,
-                                 clv_error *err)
+static clv_status rewrite_top_field(clv_rewrite *rw, const clv_message *m, const clv_field *f,
+                                    clv_error *err)
 {
-    place at = { -1, false, NULL };
-    int32_t i = rw->n_functions++;
-    if (rw->add && i >= rw->add->n_functions)
-        return clv_fail(err, CLV_EUSAGE, "%s has more functions than the model that was planned",
-                        rw->file->name);
-    if (rw->add)
-        at.device = rw->add->function_device[i];
-    return enter(rw, m, f, &onnx__function_proto__descriptor, walk_function, at, err);
-}
-
-static clv_status ir_field(clv_rewrite *rw, const clv_message *m, const clv_field *f,
-                           const uint8_t *ir, size_t ir_n, clv_error *err)
-{
-    if (f->start != rw->state->ir.start)
-        return keep(rw, f->start, m->wire.at, err);
-    if (!ir_n || (rw->state->is_ours && rw->state->note.ir == CLV_IR_NONE))
-        return CLV_OK; /* it was not there, or stands in front already */
-    CLV_TRY(keep(rw, f->start, f->head, err));
-    return put(rw, ir, ir_n, err);
-}
-
-static clv_status top_field(clv_rewrite *rw, const clv_message *m, const clv_field *f,
-                            clv_error *err)
-{
+    static const container functions = { &onnx__function_proto__descriptor, walk_function };
     bool drop = false;
     clv_str value;
+    place at = { -1, false, NULL };
     switch (f->number) {
     case M_GRAPH:
-        return enter(rw, m, f, &onnx__graph_proto__descriptor, walk_graph,
-                     (place){ -1, true, NULL }, err);
+        at.is_main = true;
+        return enter(rw, m, f, &graphs, at, err);
     case M_FUNCTION:
-        return function_field(rw, m, f, err);
+        if (rw->add && rw->n_functions >= rw->add->n_functions)
+            return clv_fail(err, CLV_EUSAGE,
+                            "%s has more functions than the model that was planned",
+                            rw->file->name);
+        if (rw->add)
+            at.device = rw->add->function_device[rw->n_functions];
+        rw->n_functions++;
+        return enter(rw, m, f, &functions, at, err);
     case M_METADATA:
         if (rw->drop_all)
             CLV_TRY(clv_is_annotation_note(m, f, &drop, &value, err));
@@ -272,41 +243,33 @@ static clv_status top_field(clv_rewrite *rw, const clv_message *m, const clv_fie
     return drop ? CLV_OK : keep(rw, f->start, m->wire.at, err);
 }
 
-static clv_status put_ir_in_front(clv_rewrite *rw, const uint8_t *ir, size_t ir_n, clv_error *err)
+clv_status clv_rewrite_model(clv_rewrite *rw, const uint8_t *ir, size_t ir_n, clv_error *err)
 {
     const clv_annotation_state *s = rw->state;
-    bool has_field = s->ir.number && !(s->is_ours && s->note.ir == CLV_IR_NONE);
-    uint8_t key = (uint8_t)clv_wire_key(M_IR, CLV_WIRE_VARINT);
-    if (!ir_n || has_field)
-        return CLV_OK;
-    CLV_TRY(put(rw, &key, 1, err));
-    return put(rw, ir, ir_n, err);
-}
-
-static void start_walk(clv_rewrite *rw)
-{
+    uint8_t ir_key = (uint8_t)clv_wire_key(M_IR, CLV_WIRE_VARINT);
+    /* An IR version that was put in front is not in the original. */
+    bool has_ir = s->ir.number && !(s->is_ours && s->note.ir == CLV_IR_NONE);
+    clv_message m = s->model;
+    clv_field f;
+    m.wire.end = s->end;
     rw->next = rw->width_cursor = rw->n_nodes = rw->n_functions = rw->next_note = 0;
     rw->total = 0;
     rw->depth = 0;
-    if (!rw->out)
-        rw->n_lengths = 0;
+    rw->n_lengths = rw->out ? rw->n_lengths : 0;
     rw->entry.arena = rw->arena;
-}
-
-clv_status clv_rewrite_model(clv_rewrite *rw, const uint8_t *ir, size_t ir_n, clv_error *err)
-{
-    clv_message m = rw->state->model;
-    clv_field f;
-    m.wire.end = rw->state->end;
-    start_walk(rw);
-    CLV_TRY(put_ir_in_front(rw, ir, ir_n, err));
+    if (ir_n && !has_ir) {
+        CLV_TRY(put(rw, &ir_key, 1, err));
+        CLV_TRY(put(rw, ir, ir_n, err));
+    }
     for (;;) {
         CLV_TRY(clv_message_next(&m, &f, err));
         if (!f.number)
             return CLV_OK;
-        if (f.number == M_IR)
-            CLV_TRY(ir_field(rw, &m, &f, ir, ir_n, err));
-        else
-            CLV_TRY(top_field(rw, &m, &f, err));
+        if (f.start != s->ir.start) {
+            CLV_TRY(rewrite_top_field(rw, &m, &f, err));
+        } else if (ir_n && has_ir) {
+            CLV_TRY(keep(rw, f.start, f.head, err));
+            CLV_TRY(put(rw, ir, ir_n, err));
+        }
     }
 }

@@ -6,7 +6,7 @@
 #ifndef CLV_PROTO_SINK_BUFFER_H
 #define CLV_PROTO_SINK_BUFFER_H
 
-#include "proto/onnx_map.h"
+#include "proto/sink.h"
 
 typedef struct {
     const clv_sink *sink;

@@ -3,7 +3,7 @@
 #ifndef CLV_PROTO_STOPPABLE_SINK_H
 #define CLV_PROTO_STOPPABLE_SINK_H
 
-#include "proto/onnx_file.h"
+#include "proto/sink.h"
 
 typedef struct {
     clv_sink to;            /* where the bytes go; it has a from_file */

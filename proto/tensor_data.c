@@ -87,19 +87,6 @@ static clv_status find_inside(const clv_onnx_file *file, const clv_message *tens
     return CLV_OK;
 }
 
-static clv_status find_outside(finding *f, const clv_const *t, clv_tensor_data *d, clv_error *err)
-{
-    const clv_external_file *file;
-    CLV_TRY(clv_external_check(&f->external, t, err));
-    CLV_TRY(clv_external_find(&f->external, t, &file, err));
-    d->kind = file->path ? CLV_DATA_EXTERNAL : CLV_DATA_ABSENT;
-    d->path = file->path;
-    d->location = t->location;
-    d->offset = t->offset;
-    d->length = t->bytes;
-    return CLV_OK;
-}
-
 static clv_status find_one(finding *f, const clv_const *t, const clv_message *tensor,
                            clv_tensor_data *ret, clv_error *err)
 {
@@ -112,7 +99,17 @@ static clv_status find_one(finding *f, const clv_const *t, const clv_message *te
                               .kind = CLV_DATA_NONE };
     if (t->sparse || t->dtype == CLV_DT_STRING)
         return CLV_OK;
-    return t->external ? find_outside(f, t, ret, err) : find_inside(f->file, tensor, ret, err);
+    if (!t->external)
+        return find_inside(f->file, tensor, ret, err);
+    const clv_external_file *file;
+    CLV_TRY(clv_external_check(&f->external, t, err));
+    CLV_TRY(clv_external_find(&f->external, t, &file, err));
+    ret->kind = file->path ? CLV_DATA_EXTERNAL : CLV_DATA_ABSENT;
+    ret->path = file->path;
+    ret->location = t->location;
+    ret->offset = t->offset;
+    ret->length = t->bytes;
+    return CLV_OK;
 }
 
 clv_status clv_tensor_data_find(const clv_onnx_file *file, const clv_model *model, clv_arena *arena,
@@ -154,17 +151,9 @@ static clv_status wrong_count(const clv_onnx_file *file, const clv_tensor_data *
                     clv_dtype_name(d->dtype));
 }
 
-static void put(filling *to, uint64_t value)
-{
-    if (to->is_bool)
-        value = value != 0;
-    for (size_t i = 0; i < to->width; i++)
-        *to->at++ = (uint8_t)(value >> 8 * i);
-}
-
-/* False: there are more numbers than room. */
-static clv_status put_run(filling *to, clv_wire run, clv_wire_type type, bool *ret_fits,
-                          clv_error *err)
+/* *ret_fits false: there are more numbers than room. */
+static clv_status decode_run(filling *to, clv_wire run, clv_wire_type type, bool *ret_fits,
+                             clv_error *err)
 {
     while (run.at < run.end) {
         uint64_t value;
@@ -173,7 +162,10 @@ static clv_status put_run(filling *to, clv_wire run, clv_wire_type type, bool *r
             return CLV_OK;
         }
         CLV_TRY(clv_wire_scalar(&run, type, &value, err));
-        put(to, value);
+        if (to->is_bool)
+            value = value != 0;
+        for (size_t i = 0; i < to->width; i++)
+            *to->at++ = (uint8_t)(value >> 8 * i);
     }
     return CLV_OK;
 }
@@ -192,7 +184,7 @@ static clv_status decode(const clv_onnx_file *file, const clv_tensor_data *d, fi
         if (!f.number)
             break;
         if (f.number == field)
-            CLV_TRY(put_run(to, clv_message_run(&m, &f), number_type(field), &fits, err));
+            CLV_TRY(decode_run(to, clv_message_run(&m, &f), number_type(field), &fits, err));
     }
     return fits && to->at == to->end ? CLV_OK : wrong_count(file, d, err);
 }

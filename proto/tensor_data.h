@@ -6,7 +6,7 @@
 #ifndef CLV_PROTO_TENSOR_DATA_H
 #define CLV_PROTO_TENSOR_DATA_H
 
-#include "proto/onnx_file.h"
+#include "proto/onnx_read.h"
 
 typedef enum {
     CLV_DATA_RAW,      /* [offset, offset + bytes) of the opened file */

@@ -4,6 +4,7 @@
 #ifndef CLV_PROTO_TENSOR_FILE_H
 #define CLV_PROTO_TENSOR_FILE_H
 
+#include "graph/graph.h"
 #include "proto/onnx_file.h"
 
 typedef struct {

@@ -42,25 +42,20 @@ static clv_status varint(clv_wire *w, uint64_t *ret, clv_error *err)
                     (size_t)(w->at - w->file));
 }
 
-/* Little-endian, n bytes. */
-static clv_status fixed(clv_wire *w, size_t n, uint64_t *ret, clv_error *err)
-{
-    if ((size_t)(w->end - w->at) < n)
-        return cut_short(w, "a number", err);
-    uint64_t value = 0;
-    for (size_t i = 0; i < n; i++)
-        value |= (uint64_t)w->at[i] << 8 * i;
-    w->at += n;
-    *ret = value;
-    return CLV_OK;
-}
-
 clv_status clv_wire_scalar(clv_wire *w, clv_wire_type type, uint64_t *ret, clv_error *err)
 {
     assert(type != CLV_WIRE_BYTES);
     if (type == CLV_WIRE_VARINT)
         return varint(w, ret, err);
-    return fixed(w, type == CLV_WIRE_FIXED32 ? 4 : 8, ret, err);
+    size_t n = type == CLV_WIRE_FIXED32 ? 4 : 8;
+    if ((size_t)(w->end - w->at) < n)
+        return cut_short(w, "a number", err);
+    uint64_t value = 0;
+    for (size_t i = 0; i < n; i++) /* little-endian */
+        value |= (uint64_t)w->at[i] << 8 * i;
+    w->at += n;
+    *ret = value;
+    return CLV_OK;
 }
 
 clv_status clv_wire_count(const clv_wire *w, clv_wire_type type, size_t *ret_n, clv_error *err)

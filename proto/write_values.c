@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "proto/onnx.pb-c.h"
-#include "proto/read.h"
 
 /* Fields go out in the order of their numbers, and lists of numbers unpacked, as the standard's own
  * library writes them.
@@ -17,43 +16,30 @@ enum { S_VALUES = 1 };
 
 /* -- types -- */
 
-static clv_status put_dim(clv_message_writer *e, const clv_model *model, clv_dim dim,
-                          clv_error *err)
-{
-    clv_open_message m = { 0 };
-    CLV_TRY(clv_put_begin(e, 1, &m, err));
-    if (clv_dim_is_symbol(dim))
-        CLV_TRY(clv_put_str(e, 2, model->symbols[clv_dim_symbol_id(dim)], err));
-    else if (clv_dim_is_number(dim))
-        CLV_TRY(clv_put_int(e, 1, dim, err));
-    return clv_put_end(e, &m, err);
-}
-
 /* TypeProto.Tensor and TypeProto.SparseTensor. */
 static clv_status put_tensor_type(clv_message_writer *e, const clv_model *model,
                                   const clv_type *type, clv_error *err)
 {
-    clv_open_message shape = { 0 };
+    clv_open_message shape = { 0 }, dim = { 0 };
     if (type->dtype != CLV_DT_UNDEFINED)
         CLV_TRY(clv_put_int(e, 1, type->dtype, err));
     if (type->rank == CLV_RANK_UNKNOWN)
         return CLV_OK;
     CLV_TRY(clv_put_begin(e, 2, &shape, err));
-    for (int32_t i = 0; i < type->rank; i++)
-        CLV_TRY(put_dim(e, model, type->dims[i], err));
+    for (int32_t i = 0; i < type->rank; i++) {
+        clv_dim d = type->dims[i];
+        CLV_TRY(clv_put_begin(e, 1, &dim, err));
+        if (clv_dim_is_symbol(d))
+            CLV_TRY(clv_put_str(e, 2, model->symbols[clv_dim_symbol_id(d)], err));
+        else if (clv_dim_is_number(d))
+            CLV_TRY(clv_put_int(e, 1, d, err));
+        CLV_TRY(clv_put_end(e, &dim, err));
+    }
     return clv_put_end(e, &shape, err);
 }
 
-static clv_status put_type(clv_message_writer *e, const clv_model *model, uint32_t field,
-                           const clv_type *type, clv_error *err);
-
-static clv_status put_element(clv_message_writer *e, const clv_model *model, uint32_t field,
-                              const clv_type *elem, clv_error *err)
-{
-    return elem ? put_type(e, model, field, elem, err) : CLV_OK;
-}
-
-static uint32_t case_of(clv_type_kind kind)
+/* The field of TypeProto that a kind of type is; 0: none. */
+static uint32_t field_of_kind(clv_type_kind kind)
 {
     switch (kind) {
     case CLV_TYPE_TENSOR:
@@ -74,32 +60,24 @@ static uint32_t case_of(clv_type_kind kind)
     return 0;
 }
 
-static clv_status put_case(clv_message_writer *e, const clv_model *model, uint32_t field,
-                           const clv_type *type, clv_error *err)
-{
-    clv_open_message m = { 0 };
-    CLV_TRY(clv_put_begin(e, field, &m, err));
-    if (field == TY_TENSOR || field == TY_SPARSE)
-        CLV_TRY(put_tensor_type(e, model, type, err));
-    else if (field == TY_SEQUENCE || field == TY_OPTIONAL)
-        CLV_TRY(put_element(e, model, 1, type->elem, err));
-    else if (field == TY_MAP) {
-        CLV_TRY(clv_put_int(e, 1, type->dtype, err));
-        CLV_TRY(put_element(e, model, 2, type->elem, err));
-    }
-    return clv_put_end(e, &m, err);
-}
-
 /* A TypeProto. */
 static clv_status put_type(clv_message_writer *e, const clv_model *model, uint32_t field,
                            const clv_type *type, clv_error *err)
 {
-    clv_open_message m = { 0 };
-    uint32_t kind = case_of(type->kind);
-    CLV_TRY(clv_put_begin(e, field, &m, err));
-    if (kind)
-        CLV_TRY(put_case(e, model, kind, type, err));
-    return clv_put_end(e, &m, err);
+    clv_open_message whole = { 0 }, value = { 0 };
+    uint32_t kind = field_of_kind(type->kind);
+    CLV_TRY(clv_put_begin(e, field, &whole, err));
+    if (kind) {
+        CLV_TRY(clv_put_begin(e, kind, &value, err));
+        if (kind == TY_TENSOR || kind == TY_SPARSE)
+            CLV_TRY(put_tensor_type(e, model, type, err));
+        if (kind == TY_MAP)
+            CLV_TRY(clv_put_int(e, 1, type->dtype, err));
+        if (type->elem && (kind == TY_SEQUENCE || kind == TY_OPTIONAL || kind == TY_MAP))
+            CLV_TRY(put_type(e, model, kind == TY_MAP ? 2 : 1, type->elem, err));
+        CLV_TRY(clv_put_end(e, &value, err));
+    }
+    return clv_put_end(e, &whole, err);
 }
 
 bool clv_type_is_complete(const clv_type *type)
@@ -155,16 +133,8 @@ static clv_status put_number_pair(clv_message_writer *e, const char *key, int64_
     return clv_put_pair(e, T_EXTERNAL, clv_str_of(key), (clv_str){ text, n }, err);
 }
 
-static clv_status put_place(clv_message_writer *e, const clv_new_tensor *t, clv_error *err)
-{
-    CLV_TRY(clv_put_pair(e, T_EXTERNAL, clv_str_of("location"), t->location, err));
-    CLV_TRY(put_number_pair(e, "offset", t->offset, err));
-    CLV_TRY(put_number_pair(e, "length", t->n_bytes, err));
-    return clv_put_int(e, T_LOCATION, ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL, err);
-}
-
-static clv_status put_given(clv_message_writer *e, uint32_t field, const clv_new_tensor *t,
-                            clv_error *err)
+static clv_status put_new(clv_message_writer *e, uint32_t field, const clv_new_tensor *t,
+                          clv_error *err)
 {
     clv_open_message m = { 0 };
     CLV_TRY(check_tensor(t, err));
@@ -176,8 +146,12 @@ static clv_status put_given(clv_message_writer *e, uint32_t field, const clv_new
         CLV_TRY(clv_put_str(e, T_NAME, t->name, err));
     if (t->bytes && t->n_bytes)
         CLV_TRY(clv_put_bytes(e, T_RAW, t->bytes, (size_t)t->n_bytes, err));
-    else if (!t->bytes && t->location.n)
-        CLV_TRY(put_place(e, t, err));
+    else if (!t->bytes && t->location.n) {
+        CLV_TRY(clv_put_pair(e, T_EXTERNAL, clv_str_of("location"), t->location, err));
+        CLV_TRY(put_number_pair(e, "offset", t->offset, err));
+        CLV_TRY(put_number_pair(e, "length", t->n_bytes, err));
+        CLV_TRY(clv_put_int(e, T_LOCATION, ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL, err));
+    }
     return clv_put_end(e, &m, err);
 }
 
@@ -233,7 +207,7 @@ clv_status clv_put_new_tensor(clv_message_writer *e, const clv_message_index *in
     clv_message source;
     uint32_t from;
     if (t->weight < 0)
-        return put_given(e, field, t, err);
+        return put_new(e, field, t, err);
     if (t->weight >= index->n_weights)
         return clv_fail(err, CLV_EUSAGE, "new tensor '%.*s' is to be weight %d of %s, which has %d",
                         CLV_STR_ARG(t->name), t->weight, index->file->name, index->n_weights);
@@ -247,13 +221,6 @@ clv_status clv_put_new_tensor(clv_message_writer *e, const clv_message_index *in
 }
 
 /* -- attributes -- */
-
-static clv_status put_ints(clv_message_writer *e, const clv_new_attr *a, clv_error *err)
-{
-    for (int32_t i = 0; i < a->n; i++)
-        CLV_TRY(clv_put_int(e, A_INTS, a->ints[i], err));
-    return clv_put_int(e, A_TYPE, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS, err);
-}
 
 static clv_status put_tensor(clv_message_writer *e, const clv_message_index *index,
                              const clv_new_attr *a, clv_error *err)
@@ -285,7 +252,9 @@ static clv_status put_attr_value(clv_message_writer *e, const clv_message_index 
         CLV_TRY(clv_put_str(e, A_S, a->s, err));
         return clv_put_int(e, A_TYPE, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING, err);
     case CLV_NEW_INTS:
-        return put_ints(e, a, err);
+        for (int32_t i = 0; i < a->n; i++)
+            CLV_TRY(clv_put_int(e, A_INTS, a->ints[i], err));
+        return clv_put_int(e, A_TYPE, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS, err);
     case CLV_NEW_TENSOR:
         return put_tensor(e, index, a, err);
     case CLV_NEW_GONE: /* not here */

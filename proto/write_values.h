@@ -1,10 +1,10 @@
-/* write_values.h - what a new model says of tensors: types, elements, attributes (onnx_write.h). */
+/* write_values.h - what a new model says of tensors: types, elements, attributes (new_model.h). */
 #ifndef CLV_PROTO_WRITE_VALUES_H
 #define CLV_PROTO_WRITE_VALUES_H
 
 #include "proto/message_index.h"
 #include "proto/message_writer.h"
-#include "proto/onnx_write.h"
+#include "proto/new_model.h"
 
 /* A ValueInfoProto. */
 clv_status clv_put_value_info(clv_message_writer *e, const clv_model *model, uint32_t field,

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "proto/out_file.h"
 #include "run/interrupt.h"
 #include "run/mapped_file.h"
 #include "run/value_npy.h"

@@ -2,7 +2,7 @@
 #ifndef CLV_RUN_VALUE_NPY_H
 #define CLV_RUN_VALUE_NPY_H
 
-#include "proto/onnx_file.h"
+#include "proto/sink.h"
 #include "run/mapped_file.h"
 #include "run/tensor.h"
 

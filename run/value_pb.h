@@ -2,7 +2,7 @@
 #ifndef CLV_RUN_VALUE_PB_H
 #define CLV_RUN_VALUE_PB_H
 
-#include "proto/onnx_file.h"
+#include "proto/sink.h"
 #include "run/mapped_file.h"
 #include "run/tensor.h"
 

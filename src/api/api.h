@@ -3,6 +3,7 @@
 #define CLV_API_API_H
 
 #include "cleave.h"
+#include "plan/plan.h"
 #include "request/request.h"
 #include "solver/intra_op/solve.h"
 #include "solver/placement/common/place_search.h"

@@ -12,6 +12,7 @@
 #include "explain/report_inspect_json.h"
 #include "explain/report_shards.h"
 #include "explain/report_shards_json.h"
+#include "proto/onnx_read.h"
 #include "request/analysis.h"
 
 /* -- codes: the two tables, once each -- */

@@ -3,6 +3,7 @@
 
 #include "api/api.h"
 #include "calibrate/calibration_json.h"
+#include "proto/out_file.h"
 
 #define DEFAULT_RUNNER  "cleave-run"
 #define DEFAULT_DEVICES 2

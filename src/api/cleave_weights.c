@@ -8,6 +8,7 @@
 #include "lower/plan_target.h"
 #include "lower/plan_types.h"
 #include "pipeline/plan_open.h"
+#include "proto/onnx_read.h"
 #include "weights/collect.h"
 #include "weights/layout_file.h"
 #include "weights/reshard.h"

@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "proto/onnx_annotate.h"
+#include "proto/out_file.h"
 #include "proto/stoppable_sink.h"
 #include "solver/placement/mip/place_program.h"
 
@@ -140,8 +142,8 @@ static clv_status write_annotated(void *arg, const clv_sink *to, clv_error *err)
     const rewrite *w = arg;
     clv_stoppable s = stoppable(w->model, to);
     clv_sink sink = clv_stoppable_sink(&s);
-    CLV_TRY(clv_onnx_annotate(w->model->file, w->model->model, w->plan->plan, !w->model->keep_ir,
-                              &sink, w->arena, err));
+    CLV_TRY(clv_onnx_annotate(&(clv_onnx_model){ w->model->file, w->model->model }, w->plan->plan,
+                              !w->model->keep_ir, &sink, w->arena, err));
     return clv_stoppable_ask(&s, err);
 }
 

@@ -4,6 +4,7 @@
 
 #include "cost/op_cost.h"
 #include "proto/onnx_write.h"
+#include "proto/out_file.h"
 
 #define OPSET  20 /* the first that has all of the probes' operators */
 #define FLOATS 4  /* bytes of an element */

@@ -5,6 +5,7 @@
 #include "explain/shard_findings.h"
 #include "notation/layout_spec.h"
 #include "plan/plan_check.h"
+#include "proto/fingerprint.h"
 
 typedef struct {
     const clv_request *req;

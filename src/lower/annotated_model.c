@@ -11,6 +11,7 @@
 #include "base/map.h"
 #include "lower/olive.h"
 #include "proto/onnx_properties.h"
+#include "proto/out_file.h"
 #include "proto/stoppable_sink.h"
 
 #define WHAT          "writing an annotated model"
@@ -116,7 +117,7 @@ static clv_status copy_bytes(writing *w, int fd, const char *name, const clv_sto
 
 static clv_status copy_external(writing *w, const char *name, clv_error *err)
 {
-    const char *folder = clv_onnx_folder(w->l->file);
+    const char *folder = w->l->file->folder;
     const char *from = clv_arena_printf(w->arena, "%s/%s", folder ? folder : ".", name);
     clv_out_file *out;
     if (!from)

@@ -5,6 +5,7 @@
 #include "lower/manifest.h"
 #include "lower/model_file.h"
 #include "lower/spmd_make.h"
+#include "proto/out_file.h"
 #include "weights/model_source.h"
 
 #define WHAT "lowering a plan"

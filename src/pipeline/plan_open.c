@@ -3,6 +3,7 @@
 #include "plan/plan_annotations.h"
 #include "plan/plan_check.h"
 #include "plan/plan_json_read.h"
+#include "proto/fingerprint.h"
 #include "proto/onnx_file.h"
 
 clv_status clv_plan_open(const char *text, size_t n, const char *path, const clv_model *model,

@@ -3,6 +3,7 @@
 #include "explain/no_fit.h"
 #include "plan/plan.h"
 #include "plan/plan_check.h"
+#include "proto/fingerprint.h"
 #include "stages/advise.h"
 #include "stages/manual.h"
 #include "stages/microbatches.h"

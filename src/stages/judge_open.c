@@ -3,6 +3,9 @@
 #include "compile/builtin.h"
 #include "compile/external.h"
 #include "plan/plan_json_write.h"
+#include "proto/fingerprint.h"
+#include "proto/onnx_annotate.h"
+#include "proto/out_file.h"
 #include "stages/microbatches.h"
 #include "stages/plan_make.h"
 #include "stages/training.h"
@@ -56,8 +59,8 @@ static clv_status emit_candidate(void *ctx, const clv_assignment *candidate, con
     clv_out_file *out;
     CLV_TRY(clv_out_open(model_path, req->alloc, &out, err));
     clv_sink sink = clv_out_sink(out);
-    return close_file(out, clv_onnx_annotate(req->file, req->model, plan, true, &sink, arena, err),
-                      err);
+    clv_onnx_model source = { req->file, req->model };
+    return close_file(out, clv_onnx_annotate(&source, plan, true, &sink, arena, err), err);
 }
 
 clv_status clv_stage_judge_open(clv_stage_search *s, clv_error *err)

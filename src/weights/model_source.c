@@ -1,7 +1,7 @@
 #include "weights/model_source.h"
 
 #include "base/map.h"
-#include "proto/onnx_map.h"
+#include "proto/onnx_file.h"
 
 struct clv_model_source {
     const clv_onnx_file *file;

@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 
 #include "base/map.h"
-#include "proto/onnx_map.h"
+#include "proto/fingerprint.h"
 #include "weights/model_source.h"
 
 typedef struct {

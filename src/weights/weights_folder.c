@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "proto/onnx_file.h"
+#include "proto/out_file.h"
 #include "weights/box_cover.h"
 #include "weights/weights_folder_json.h"
 

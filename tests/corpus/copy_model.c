@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 
+#include "proto/out_file.h"
 #include "support/copied.h"
 
 static clv_status write_to(const char *path, const clv_new_model *m, clv_arena *arena,

@@ -12,7 +12,7 @@
 
 #include "cost/subgraph.h"
 #include "graph/bindings.h"
-#include "proto/onnx_file.h"
+#include "proto/onnx_read.h"
 
 #define BINDINGS_MAX 64
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "graph/infer.h"
-#include "proto/onnx_file.h"
+#include "proto/onnx_read.h"
 
 #define BINDINGS_MAX 64
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/onnx_annotate.h"
 #include "tests/proto/given_specs.h"
 #include "tests/proto/memory_sink.h"
 
@@ -40,8 +41,8 @@ static void check(const clv_onnx_file *input, const memory *annotated)
     memory original = { 0 }, got = { 0 };
     clv_onnx_file *file = open_bytes(annotated->bytes, annotated->n);
     need(strip(file, false, &got) == CLV_OK);
-    size_t n;
-    const uint8_t *want = clv_onnx_bytes(input, &n);
+    size_t n = input->n;
+    const uint8_t *want = input->bytes;
     if (strip(input, false, &original) == CLV_OK) {
         want = original.bytes;
         n = original.n;
@@ -87,7 +88,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         spec_source source = { data, size, size / 2, arena };
         plan_give_specs(plan, model, &source);
         check_any(file);
-        if (clv_onnx_annotate(file, model, plan, true, &sink, arena, NULL) == CLV_OK) {
+        if (clv_onnx_annotate(&(clv_onnx_model){ file, model }, plan, true, &sink, arena, NULL) ==
+            CLV_OK) {
             check(file, &annotated);
             check_reading(&annotated, plan);
         }

@@ -1,7 +1,8 @@
 /* fuzz_reader.c - any bytes: a model, or an error with a sentence. */
 #include <stdlib.h>
 
-#include "proto/onnx_file.h"
+#include "proto/fingerprint.h"
+#include "proto/onnx_read.h"
 
 #define MEMORY_MAX ((size_t)256 << 20)
 

@@ -26,6 +26,8 @@
 #include "lower/spmd_make.h"
 #include "plan/plan_json_write.h"
 #include "plan/plan_mesh.h"
+#include "proto/fingerprint.h"
+#include "proto/out_file.h"
 #include "sharding/mesh.h"
 #include "weights/model_source.h"
 

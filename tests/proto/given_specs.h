@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "plan/plan.h"
 #include "proto/read_annotations.h"
 
 typedef struct {

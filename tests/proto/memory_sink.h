@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/onnx_file.h"
+#include "plan/plan.h"
+#include "proto/sink.h"
 
 typedef struct {
     uint8_t *bytes;

@@ -5,6 +5,7 @@
 #include <criterion/criterion.h>
 
 #include "proto/memory_sink.h"
+#include "proto/onnx_annotate.h"
 #include "proto/read_annotations.h"
 #include "support/onnx_builder.h"
 
@@ -55,7 +56,8 @@ static inline opened annotated(const opened *o)
     memory to = { 0 }, back = { 0 };
     clv_sink sink = memory_sink(&to), back_sink = memory_sink(&back);
     clv_error err = { CLV_OK, "" };
-    clv_status s = clv_onnx_annotate(o->file, o->model, o->plan, true, &sink, o->arena, &err);
+    clv_status s = clv_onnx_annotate(&(clv_onnx_model){ o->file, o->model }, o->plan, true, &sink,
+                                     o->arena, &err);
     cr_assert_eq(s, CLV_OK, "said: %s", err.message);
     opened a = open_bytes(to.bytes, to.n);
     cr_assert_eq(clv_onnx_strip(a.file, false, &back_sink, a.arena, &err), CLV_OK);

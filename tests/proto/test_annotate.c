@@ -4,7 +4,9 @@
 #include <stdio.h>
 
 #include "proto/everything.h"
+#include "proto/fingerprint.h"
 #include "proto/memory_sink.h"
+#include "proto/onnx_annotate.h"
 
 typedef struct {
     uint8_t *bytes;
@@ -48,7 +50,8 @@ static memory annotate_as(const opened *o, bool raise_ir)
     memory to = { 0 };
     clv_sink sink = memory_sink(&to);
     clv_error err = { CLV_OK, "" };
-    clv_status s = clv_onnx_annotate(o->file, o->model, o->plan, raise_ir, &sink, o->arena, &err);
+    clv_status s = clv_onnx_annotate(&(clv_onnx_model){ o->file, o->model }, o->plan, raise_ir,
+                                     &sink, o->arena, &err);
     cr_assert_eq(s, CLV_OK, "said: %s", err.message);
     return to;
 }
@@ -497,8 +500,9 @@ Test(annotate, strip_refuses_a_file_that_was_changed_but_strips_all_of_it)
     memory to = { 0 };
     clv_sink sink = memory_sink(&to);
     opened c = open_model(changed.bytes, changed.n);
-    cr_assert_eq(clv_onnx_annotate(c.file, c.model, c.plan, true, &sink, c.arena, &err),
-                 CLV_EFORMAT);
+    cr_assert_eq(
+        clv_onnx_annotate(&(clv_onnx_model){ c.file, c.model }, c.plan, true, &sink, c.arena, &err),
+        CLV_EFORMAT);
     memory bare = strip(&changed, true);
     Onnx__ModelProto *b = parse(&bare);
     cr_assert(b->n_configuration == 0 && b->n_metadata_props == 1 && b->ir_version == 11);
@@ -576,7 +580,8 @@ static void annotate_fails(const opened *o, clv_status want, const char *says)
     memory to = { 0 };
     clv_sink sink = memory_sink(&to);
     clv_error err = { CLV_OK, "" };
-    clv_status s = clv_onnx_annotate(o->file, o->model, o->plan, true, &sink, o->arena, &err);
+    clv_status s = clv_onnx_annotate(&(clv_onnx_model){ o->file, o->model }, o->plan, true, &sink,
+                                     o->arena, &err);
     cr_assert_eq(s, want);
     cr_assert(strstr(err.message, says), "said: %s", err.message);
     cr_assert_eq(to.n, 0, "nothing is written");
@@ -610,7 +615,8 @@ Test(annotate, passes_on_the_failure_of_its_sink)
         memory to = { .fail_at = at };
         clv_sink sink = memory_sink(&to);
         clv_error err;
-        cr_assert_eq(clv_onnx_annotate(o.file, o.model, o.plan, true, &sink, o.arena, &err),
+        cr_assert_eq(clv_onnx_annotate(&(clv_onnx_model){ o.file, o.model }, o.plan, true, &sink,
+                                       o.arena, &err),
                      CLV_EIO);
         cr_assert_str_eq(err.message, "the sink is full");
         free(to.bytes);
@@ -626,7 +632,8 @@ Test(annotate, survives_running_out_of_memory_anywhere)
         clv_arena *arena = clv_arena_new(NULL, limit);
         memory to = { 0 };
         clv_sink sink = memory_sink(&to);
-        s = clv_onnx_annotate(o.file, o.model, o.plan, true, &sink, arena, NULL);
+        s = clv_onnx_annotate(&(clv_onnx_model){ o.file, o.model }, o.plan, true, &sink, arena,
+                              NULL);
         cr_assert(s == CLV_OK || s == CLV_ENOMEM);
         free(to.bytes);
         clv_arena_free(arena);

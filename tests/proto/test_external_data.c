@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "proto/onnx_file.h"
+#include "proto/onnx_read.h"
 
 #include <criterion/criterion.h>
 

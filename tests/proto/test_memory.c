@@ -7,6 +7,7 @@
 #include "proto/everything.h"
 #include "proto/given_specs.h"
 #include "proto/opened.h"
+#include "proto/out_file.h"
 #include "proto/tensor_data.h"
 #include "support/copied.h"
 #include "support/failing_alloc.h"
@@ -72,7 +73,8 @@ static clv_status annotate_it(fixture *f, clv_arena *arena, clv_error *err)
     memory to = { 0 };
     clv_sink sink = memory_sink(&to);
     const opened *o = &f->plain;
-    clv_status s = clv_onnx_annotate(o->file, o->model, o->plan, true, &sink, arena, err);
+    clv_status s =
+        clv_onnx_annotate(&(clv_onnx_model){ o->file, o->model }, o->plan, true, &sink, arena, err);
     free(to.bytes);
     return s;
 }

@@ -269,15 +269,19 @@ Test(mesh, annotating_again_replaces_all_of_it)
 
     make_mesh(&a, 2);
     give_notes(&a, megatron(), 3);
-    cr_assert_eq(clv_onnx_annotate(a.file, a.model, a.plan, true, &to_again, a.arena, &err), CLV_OK,
-                 "%s", err.message);
+    cr_assert_eq(clv_onnx_annotate(&(clv_onnx_model){ a.file, a.model }, a.plan, true, &to_again,
+                                   a.arena, &err),
+                 CLV_OK, "%s", err.message);
     cr_expect(again.n == a.n && memcmp(again.bytes, a.bytes, a.n) == 0);
     /* without a mesh: as if there had never been one */
     clv_plan *whole = plan_in_turn(o.model, 2, o.arena);
     memory direct = { 0 };
     clv_sink to_direct = memory_sink(&direct);
-    cr_assert_eq(clv_onnx_annotate(a.file, a.model, whole, true, &to_plain, a.arena, &err), CLV_OK);
-    cr_assert_eq(clv_onnx_annotate(o.file, o.model, whole, true, &to_direct, o.arena, &err),
+    cr_assert_eq(clv_onnx_annotate(&(clv_onnx_model){ a.file, a.model }, whole, true, &to_plain,
+                                   a.arena, &err),
+                 CLV_OK);
+    cr_assert_eq(clv_onnx_annotate(&(clv_onnx_model){ o.file, o.model }, whole, true, &to_direct,
+                                   o.arena, &err),
                  CLV_OK);
     cr_expect(plain.n == direct.n && memcmp(plain.bytes, direct.bytes, plain.n) == 0);
     free(again.bytes);

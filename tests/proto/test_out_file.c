@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "proto/onnx.pb-c.h"
-#include "proto/onnx_file.h"
+#include "proto/out_file.h"
 
 #include <criterion/criterion.h>
 
@@ -261,15 +261,15 @@ Test(out_file, copies_ranges_of_the_input)
     const char *path = in_folder("copy.onnx");
     clv_out_file *out = open_out(path);
     clv_sink sink = clv_out_sink(out);
-    size_t n, copy_n;
-    const char *bytes = clv_onnx_bytes(file, &n);
+    size_t n = file->n;
+    const char *bytes = (const char *)file->bytes;
     cr_assert_eq(sink.write(sink.ctx, bytes, 100, NULL), CLV_OK);
     cr_assert_eq(sink.from_file(sink.ctx, file, 100, n - 200, NULL), CLV_OK);
     cr_assert_eq(sink.write(sink.ctx, bytes + n - 100, 100, NULL), CLV_OK);
     cr_assert_eq(clv_out_commit(out, NULL), CLV_OK);
     cr_assert_eq(clv_onnx_open(path, NULL, &copy, NULL), CLV_OK);
-    const char *copied = clv_onnx_bytes(copy, &copy_n);
-    cr_assert_eq(copy_n, n);
+    const char *copied = (const char *)copy->bytes;
+    cr_assert_eq(copy->n, n);
     cr_assert_eq(memcmp(copied, bytes, n), 0);
     clv_onnx_close(copy);
     clv_onnx_close(file);
@@ -319,8 +319,8 @@ Test(out_file, leaves_nothing_on_a_disk_that_is_really_full)
         clv_out_file *out = open_out(in_folder("copy.onnx"));
         clv_sink sink = clv_out_sink(out);
         clv_error err = { CLV_OK, "" };
-        size_t n;
-        const void *bytes = clv_onnx_bytes(file, &n);
+        size_t n = file->n;
+        const void *bytes = file->bytes;
         clv_status s = by_range ? sink.from_file(sink.ctx, file, 7, n - 7, &err)
                                 : sink.write(sink.ctx, bytes, n, &err);
         cr_assert_eq(s, CLV_EIO);

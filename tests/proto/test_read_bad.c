@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "proto/onnx.pb-c.h"
-#include "proto/onnx_file.h"
+#include "proto/onnx_read.h"
 
 #include <criterion/criterion.h>
 

@@ -81,7 +81,8 @@ static clv_status annotate(const big *b, size_t *ret_n, clv_error *err)
 {
     *ret_n = 0;
     clv_sink sink = { count_write, count_range, ret_n };
-    return clv_onnx_annotate(b->o.file, b->o.model, b->o.plan, true, &sink, b->o.arena, err);
+    return clv_onnx_annotate(&(clv_onnx_model){ b->o.file, b->o.model }, b->o.plan, true, &sink,
+                             b->o.arena, err);
 }
 
 Test(size_limit, is_what_protobuf_parsers_read, .timeout = 60)

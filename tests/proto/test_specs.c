@@ -314,7 +314,8 @@ static void refused(const clv_plan_annotation *notes, int32_t n, const char *say
     clv_sink sink = memory_sink(&to);
     clv_error err = { CLV_OK, "" };
     give_notes(&o, notes, n);
-    clv_status s = clv_onnx_annotate(o.file, o.model, o.plan, true, &sink, o.arena, &err);
+    clv_status s =
+        clv_onnx_annotate(&(clv_onnx_model){ o.file, o.model }, o.plan, true, &sink, o.arena, &err);
     cr_assert_eq(s, CLV_EUSAGE);
     cr_assert(strstr(err.message, says), "said: %s", err.message);
     cr_assert_eq(to.n, 0, "nothing is written");

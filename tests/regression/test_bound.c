@@ -4,7 +4,7 @@
 #include "compile/builtin.h"
 #include "cost/problem_build.h"
 #include "graph/bindings.h"
-#include "proto/onnx_file.h"
+#include "proto/onnx_read.h"
 
 #include <criterion/criterion.h>
 

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "graph/infer.h"
-#include "proto/onnx_file.h"
+#include "proto/onnx_read.h"
 #include "sharding/factors.h"
 #include "sharding/resolve.h"
 

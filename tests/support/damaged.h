@@ -2,7 +2,7 @@
 #ifndef CLV_TESTS_DAMAGED_H
 #define CLV_TESTS_DAMAGED_H
 
-#include "proto/onnx_file.h"
+#include "proto/onnx_read.h"
 #include "support/onnx_builder.h"
 
 /* What is to do no harm to a model that can still be read. The arena goes afterwards. */

@@ -14,7 +14,7 @@
 
 #include "cost/shard_choices.h"
 #include "lower/spmd_make.h"
-#include "proto/onnx_file.h"
+#include "proto/onnx_read.h"
 #include "sharding/mesh.h"
 #include "verify/prove.h"
 

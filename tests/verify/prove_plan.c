@@ -11,7 +11,7 @@
 #include "lower/spmd_make.h"
 #include "plan/plan_check.h"
 #include "plan/plan_json_read.h"
-#include "proto/onnx_file.h"
+#include "proto/onnx_read.h"
 #include "verify/prove.h"
 
 #define BINDINGS_MAX 64

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "proto/onnx.pb-c.h"
+#include "proto/onnx_read.h"
 #include "support/onnx_builder.h"
 #include "support/run.h"
 #include "weights/collect.h"
@@ -74,15 +75,13 @@ static inline void write_files(sharded *s)
 static inline void open_it(sharded *s)
 {
     clv_error err;
-    size_t n, n_data;
-    const uint8_t *all;
+    size_t n_data;
     cr_assert_eq(clv_onnx_open(at_path(s, "m.onnx"), NULL, &s->file, &err), CLV_OK);
     cr_assert_eq(clv_onnx_read(s->file, s->arena, &s->model, &err), CLV_OK, "%s", err.message);
     cr_assert_eq(clv_weight_list_of(s->model, s->arena, &s->weights, NULL), CLV_OK);
     cr_assert_eq(s->weights.n, N_WEIGHTS);
     /* By protobuf-c and by offset: not by what is tested. */
-    all = clv_onnx_bytes(s->file, &n);
-    Onnx__ModelProto *m = onnx__model_proto__unpack(NULL, n, all);
+    Onnx__ModelProto *m = onnx__model_proto__unpack(NULL, s->file->n, s->file->bytes);
     char *data = file_text(s->folder, "data/w.bin", &n_data);
     for (int i = 0; i < N_WEIGHTS; i++) {
         const Onnx__TensorProto *t = m->graph->initializer[i];

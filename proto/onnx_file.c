@@ -1,4 +1,4 @@
-#include "proto/onnx_map.h"
+#include "proto/onnx_file.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -40,15 +40,6 @@ static clv_onnx_file *new_file(const clv_alloc *alloc)
     return file;
 }
 
-static const char *folder_of(clv_arena *arena, const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    if (!slash)
-        return ".";
-    int n = slash == path ? 1 : (int)(slash - path);
-    return clv_arena_printf(arena, "%.*s", n, path);
-}
-
 static clv_status check_not_empty(const clv_onnx_file *file, clv_error *err)
 {
     if (file->n == 0)
@@ -88,8 +79,10 @@ clv_status clv_onnx_open(const char *path, const clv_alloc *alloc, clv_onnx_file
     clv_onnx_file *file = new_file(alloc);
     if (!file)
         return clv_fail_nomem(err, "a model file");
+    const char *slash = strrchr(path, '/');
+    int n = slash == path ? 1 : (int)(slash ? slash - path : 0);
     file->name = clv_arena_printf(file->arena, "%s", path);
-    file->folder = folder_of(file->arena, path);
+    file->folder = slash ? clv_arena_printf(file->arena, "%.*s", n, path) : ".";
     clv_status status =
         file->name && file->folder ? map(file, path, err) : clv_fail_nomem(err, "a model file");
     if (status != CLV_OK)
@@ -132,14 +125,4 @@ void clv_onnx_close(clv_onnx_file *file)
         close(file->fd);
     }
     clv_arena_free(file->arena);
-}
-
-const char *clv_onnx_path(const clv_onnx_file *file) { return file->fd >= 0 ? file->name : NULL; }
-
-const char *clv_onnx_folder(const clv_onnx_file *file) { return file->folder; }
-
-const void *clv_onnx_bytes(const clv_onnx_file *file, size_t *ret_n)
-{
-    *ret_n = file->n;
-    return file->bytes;
 }
