@@ -12,8 +12,10 @@
 #include "weights/collect.h"
 #include "weights/layout_file.h"
 #include "weights/reshard.h"
+#include "weights/reshard_plan.h"
 #include "weights/shard.h"
 #include "weights/skeleton.h"
+#include "weights/weights_folder_read.h"
 
 #define LAYOUT_MAX  ((size_t)1 << 30) /* bytes of a layout file */
 #define PAIRS_SHOWN 20
@@ -111,7 +113,8 @@ static clv_status read_layout(const char *path, const clv_weight_list *weights,
     if (plan)
         return model ? target_of_plan(text, n, path, model->model, model->name, arena, ret, err)
                      : target_of_plan_there(text, n, path, folder, arena, ret, err);
-    CLV_TRY(clv_layout_file_read(text, n, path, weights, arena, ret, &notes, err));
+    clv_layout_file file = { text, n, path };
+    CLV_TRY(clv_layout_file_read(&file, weights, arena, ret, &notes, err));
     tell_notes(&notes, options);
     return CLV_OK;
 }
@@ -125,7 +128,8 @@ static clv_status shard(cleave_model *m, const char *layout, const char *folder,
     CLV_TRY(take_options(options, &o, err));
     CLV_TRY(clv_weight_list_of(m->model, arena, &weights, err));
     CLV_TRY(read_layout(layout, &weights, m, NULL, options, arena, &target, err));
-    return clv_weights_shard(m->file, m->model, &target, folder, &o, arena, err);
+    clv_onnx_model source = { m->file, m->model };
+    return clv_weights_shard(&source, &target, folder, &o, arena, err);
 }
 
 cleave_status cleave_shard(cleave_model *model, const char *layout, const char *folder,

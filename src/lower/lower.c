@@ -7,6 +7,7 @@
 #include "lower/spmd_make.h"
 #include "proto/out_file.h"
 #include "weights/model_source.h"
+#include "weights/part_write.h"
 
 #define WHAT "lowering a plan"
 
@@ -473,6 +474,7 @@ clv_status clv_lower(const clv_lowering *l, const char *folder, clv_arena *arena
     bool annotated = clv_lower_form_is_annotated(l->form);
     clv_tensor_data *data = NULL;
     clv_model_source *source = NULL;
+    const clv_onnx_model model = { l->file, l->model };
     clv_out_folder *out;
     clv_status status = CLV_OK;
     *ret = (clv_lower_summary){ .n_models = 0 };
@@ -489,7 +491,7 @@ clv_status clv_lower(const clv_lowering *l, const char *folder, clv_arena *arena
     w.folder = clv_out_folder_path(out);
     w.weights.data = data;
     if (!annotated)
-        status = clv_model_source_new(l->file, data, w.list.n, NULL, arena, &source, err);
+        status = clv_model_source_new(&model, data, NULL, arena, &source, err);
     if (source)
         w.weights.elements = clv_model_source_of(source);
     if (status == CLV_OK)

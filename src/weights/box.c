@@ -151,14 +151,6 @@ static bool same_view(const clv_box *a, const clv_box *b)
     return true;
 }
 
-static bool same_loops(const clv_runs *x, const clv_runs *y)
-{
-    bool same = x->first == y->first && x->n == y->n && x->rank == y->rank;
-    for (int32_t d = 0; same && d < x->rank; d++)
-        same = x->size[d] == y->size[d] && x->stride[d] == y->stride[d];
-    return same;
-}
-
 bool clv_box_equal(const clv_box *a, const clv_box *b)
 {
     clv_runs x, y;
@@ -166,7 +158,10 @@ bool clv_box_equal(const clv_box *a, const clv_box *b)
     clv_runs_start(b, &y);
     if (x.n == 0 || y.n == 0)
         return x.n == y.n;
-    if (same_loops(&x, &y))
+    bool same = x.first == y.first && x.n == y.n && x.rank == y.rank;
+    for (int32_t d = 0; same && d < x.rank; d++)
+        same = x.size[d] == y.size[d] && x.stride[d] == y.stride[d];
+    if (same)
         return true;
     if (same_view(a, b) || clv_box_elems(a) != clv_box_elems(b))
         return false;

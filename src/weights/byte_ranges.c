@@ -1,10 +1,4 @@
-/* byte_ranges.c - no data, but which bytes of the original each box is.
- *
- * A box is runs of equal length at regular distances, so it is told in a few numbers however many
- * runs it has: the first one's offset, their length, and for each loop around them, outer ones
- * first, how often and how far apart.
- */
-#include "weights/part_set.h"
+#include "weights/byte_ranges.h"
 
 /* Elements to bytes; false where that is no whole number. */
 static bool to_bytes(int64_t elems, int bits, int64_t *ret)

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/out_folder.h"
 #include "weights/shards_source.h"
+#include "weights/weights_folder_read.h"
 
 typedef struct {
     clv_weights_folder f;
@@ -18,13 +19,12 @@ typedef struct {
     int32_t *ids;
     clv_files *files;
     clv_arena *arena;
-    clv_error *err;
     int32_t weight; /* the present one */
 } collecting;
 
 /* -- places -- */
 
-static clv_status check_place(const collecting *c, const char *place, bool is_model)
+static clv_status check_place(const collecting *c, const char *place, bool is_model, clv_error *err)
 {
     struct stat st;
     for (int32_t i = -1; i < c->f.n_files; i++) {
@@ -32,26 +32,26 @@ static clv_status check_place(const collecting *c, const char *place, bool is_mo
         clv_mark mark = clv_arena_mark(c->arena);
         const char *path = clv_arena_printf(c->arena, "%s/%s", c->f.path, name);
         if (!path)
-            return clv_fail_nomem(c->err, "a path");
+            return clv_fail_nomem(err, "a path");
         bool same = clv_same_place(place, path);
         clv_arena_rewind(c->arena, mark);
         if (same)
-            return clv_fail(c->err, CLV_EUSAGE,
-                            "%s is a file of the shards, which are never written", place);
+            return clv_fail(err, CLV_EUSAGE, "%s is a file of the shards, which are never written",
+                            place);
     }
     if (lstat(place, &st) != 0)
         return CLV_OK;
     if (!is_model)
-        return clv_fail(c->err, CLV_EUSAGE,
+        return clv_fail(err, CLV_EUSAGE,
                         "%s exists, and the model has a file of that name beside it: expected a "
                         "folder without it",
                         place);
     if (S_ISDIR(st.st_mode))
-        return clv_fail(c->err, CLV_EUSAGE, "%s is a folder, expected a file name", place);
+        return clv_fail(err, CLV_EUSAGE, "%s is a folder, expected a file name", place);
     return CLV_OK;
 }
 
-static clv_status find_places(collecting *c, const char *path)
+static clv_status find_places(collecting *c, const char *path, clv_error *err)
 {
     const char *slash = strrchr(path, '/');
     int folder = slash ? (int)(slash - path) + 1 : 0;
@@ -60,83 +60,70 @@ static clv_status find_places(collecting *c, const char *path)
     c->draft = CLV_NEW_ARRAY(c->arena, const char *, n);
     c->ids = CLV_NEW_ARRAY(c->arena, int32_t, n);
     if (!c->place || !c->draft || !c->ids)
-        return clv_fail_nomem(c->err, "the files of a model");
+        return clv_fail_nomem(err, "the files of a model");
     for (int32_t i = 0; i < n; i++) {
         c->place[i] =
             i == 0 ? path
                    : clv_arena_printf(c->arena, "%.*s%s", folder, path, c->f.originals[i].name);
         if (!c->place[i])
-            return clv_fail_nomem(c->err, "a path");
+            return clv_fail_nomem(err, "a path");
         if (i > 0 && clv_same_place(path, c->place[i]))
-            return clv_fail(c->err, CLV_EUSAGE,
+            return clv_fail(err, CLV_EUSAGE,
                             "%s is the name of a file that the model has beside it, expected "
                             "another name",
                             path);
-        CLV_TRY(check_place(c, c->place[i], i == 0));
-    }
-    return CLV_OK;
-}
-
-/* Files are numbered while they are written, so that no name of theirs matters. */
-static clv_status begin_files(collecting *c)
-{
-    for (int32_t i = 0; i < c->f.n_originals; i++) {
-        c->draft[i] = clv_arena_printf(c->arena, "%s/%d", c->scratch, i);
-        if (!c->draft[i])
-            return clv_fail_nomem(c->err, "a path");
-        CLV_TRY(clv_files_add(c->files, c->draft[i], true, &c->ids[i], c->err));
-        CLV_TRY(clv_files_resize(c->files, c->ids[i], c->f.originals[i].bytes, c->err));
+        CLV_TRY(check_place(c, c->place[i], i == 0, err));
     }
     return CLV_OK;
 }
 
 /* -- bytes -- */
 
-static clv_status put_rest(collecting *c)
+static clv_status write_rest(collecting *c, clv_error *err)
 {
     int64_t at = 0;
     int32_t from;
     clv_summer *summer = clv_summer_new(c->arena);
     const char *path = clv_arena_printf(c->arena, "%s/%s", c->f.path, c->f.rest.name);
     if (!summer || !path)
-        return clv_fail_nomem(c->err, "the rest of a model");
-    CLV_TRY(clv_files_add(c->files, path, false, &from, c->err));
+        return clv_fail_nomem(err, "the rest of a model");
+    CLV_TRY(clv_files_add(c->files, path, false, &from, err));
     for (int32_t i = 0; i < c->f.n_originals; i++) {
         const clv_rest_range *rest;
         int32_t n;
-        CLV_TRY(clv_rest_ranges(&c->f, i, c->arena, &rest, &n, c->err));
+        CLV_TRY(clv_rest_ranges(&c->f, i, c->arena, &rest, &n, err));
         for (int32_t k = 0; k < n; at += rest[k++].length)
-            CLV_TRY(clv_files_copy(c->files, from, at, c->ids[i], rest[k].offset, rest[k].length,
-                                   summer, c->err));
+            CLV_TRY(clv_files_copy(c->files, (clv_file_pos){ from, at },
+                                   (clv_file_pos){ c->ids[i], rest[k].offset }, rest[k].length,
+                                   summer, err));
     }
     if (!clv_checksum_eq(clv_summer_end(summer), c->f.rest_checksum))
-        return clv_fail(c->err, CLV_EFORMAT,
+        return clv_fail(err, CLV_EFORMAT,
                         "%s is damaged: its bytes are not those that were "
                         "written",
                         path);
     return CLV_OK;
 }
 
-static clv_status put_weight(void *ctx, int32_t id, const uint8_t *bytes, size_t n, int64_t at,
-                             clv_error *err)
+static clv_status write_weight(void *ctx, int32_t i, const uint8_t *bytes, size_t n, int64_t at,
+                               clv_error *err)
 {
     const collecting *c = ctx;
     const clv_original_place *p = &c->f.payloads[c->weight];
-    (void)id;
+    (void)i;
     if ((int64_t)n > p->length - at) /* a byte that elements do not fill is of the rest */
         n = (size_t)(p->length - at);
     return clv_files_write(c->files, c->ids[p->file], bytes, n, p->offset + at, err);
 }
 
-static clv_status put_weights(collecting *c, const clv_weight_source *source)
+static clv_status write_weights(collecting *c, const clv_weight_source *source, clv_error *err)
 {
     clv_stream *stream;
-    clv_box_sink sink = { put_weight, c };
+    clv_box_sink sink = { write_weight, c };
     int32_t last = -1;
-    CLV_TRY(clv_stream_new(1, CLV_STREAM_BLOCK, c->arena, &stream, c->err));
+    CLV_TRY(clv_stream_new(1, CLV_STREAM_BLOCK, c->arena, &stream, err));
     clv_stream_set_stop(stream, c->options->stop, c->options->stop_ctx);
     for (int32_t i = 0; i < c->f.layout.n_shards; i++) {
-        static const int32_t ids[1] = { 0 };
         clv_box box;
         const clv_box *boxes[1] = { &box };
         c->weight = c->f.layout.shards[i].weight;
@@ -144,46 +131,54 @@ static clv_status put_weights(collecting *c, const clv_weight_source *source)
             continue;
         last = c->weight;
         const clv_weight *w = &c->f.weights.at[last];
-        CLV_TRY(clv_box_whole(w->rank, w->dims, c->arena, &box, c->err));
-        CLV_TRY(clv_stream_weight(stream, w, last, source, boxes, ids, 1, &sink, c->err));
+        CLV_TRY(clv_box_whole(w->rank, w->dims, c->arena, &box, err));
+        clv_weight_cut cut = { last, w, boxes, 1 };
+        CLV_TRY(clv_stream_weight(stream, &cut, source, &sink, err));
     }
     return CLV_OK;
 }
 
-static clv_status write_all(collecting *c)
+static clv_status write_all(collecting *c, clv_error *err)
 {
     clv_shards_source *source;
-    CLV_TRY(begin_files(c));
-    CLV_TRY(put_rest(c));
-    CLV_TRY(clv_shards_source_new(&c->f, c->options->disk, c->arena, &source, c->err));
+    for (int32_t i = 0; i < c->f.n_originals; i++) {
+        /* Files are numbered while they are written, so that no name of theirs matters. */
+        c->draft[i] = clv_arena_printf(c->arena, "%s/%d", c->scratch, i);
+        if (!c->draft[i])
+            return clv_fail_nomem(err, "a path");
+        CLV_TRY(clv_files_add(c->files, c->draft[i], true, &c->ids[i], err));
+        CLV_TRY(clv_files_resize(c->files, c->ids[i], c->f.originals[i].bytes, err));
+    }
+    CLV_TRY(write_rest(c, err));
+    CLV_TRY(clv_shards_source_new(&c->f, c->options->disk, c->arena, &source, err));
     clv_weight_source from = clv_shards_source_of(source);
-    clv_status status = put_weights(c, &from);
+    clv_status status = write_weights(c, &from, err);
     clv_shards_source_free(source);
     if (status == CLV_OK)
-        status = clv_files_flush(c->files, c->err);
+        status = clv_files_flush(c->files, err);
     if (status == CLV_OK && c->options->stop && c->options->stop(c->options->stop_ctx))
-        status = clv_fail(c->err, CLV_ECANCELED, "stopped while a model was collected");
+        status = clv_fail(err, CLV_ECANCELED, "stopped while a model was collected");
     return status;
 }
 
 /* -- names -- */
 
-static clv_status make_folders(const collecting *c, const char *place, size_t folder)
+static clv_status make_folders(const collecting *c, const char *place, size_t folder,
+                               clv_error *err)
 {
     for (const char *slash = strchr(place + folder, '/'); slash; slash = strchr(slash + 1, '/')) {
         const char *path = clv_arena_printf(c->arena, "%.*s", (int)(slash - place), place);
         if (!path)
-            return clv_fail_nomem(c->err, "a path");
+            return clv_fail_nomem(err, "a path");
         if (mkdir(path, 0777) != 0 && errno != EEXIST)
-            return clv_fail(c->err, CLV_EIO, "cannot make the folder %s: %s", path,
-                            strerror(errno));
+            return clv_fail(err, CLV_EIO, "cannot make the folder %s: %s", path, strerror(errno));
     }
     return CLV_OK;
 }
 
 /* The model last: once it is there, all is. Files beside it are new ones, so they can be taken
  * back. */
-static clv_status name_all(collecting *c)
+static clv_status rename_all(collecting *c, clv_error *err)
 {
     const char *slash = strrchr(c->place[0], '/');
     size_t folder = slash ? (size_t)(slash - c->place[0]) + 1 : 0;
@@ -192,9 +187,9 @@ static clv_status name_all(collecting *c)
     while (i > 0 && status == CLV_OK) {
         i--;
         if (i > 0)
-            status = make_folders(c, c->place[i], folder);
+            status = make_folders(c, c->place[i], folder, err);
         if (status == CLV_OK && rename(c->draft[i], c->place[i]) != 0)
-            status = clv_fail(c->err, CLV_EIO, "cannot write %s: %s", c->place[i], strerror(errno));
+            status = clv_fail(err, CLV_EIO, "cannot write %s: %s", c->place[i], strerror(errno));
     }
     if (status != CLV_OK)
         for (int32_t k = i + 1; k < c->f.n_originals; k++)
@@ -205,20 +200,20 @@ static clv_status name_all(collecting *c)
 clv_status clv_weights_collect(const char *dir, const char *path, const clv_shard_options *options,
                                clv_arena *arena, clv_error *err)
 {
-    collecting c = { .options = options, .arena = arena, .err = err };
+    collecting c = { .options = options, .arena = arena };
     clv_out_folder *scratch;
     CLV_TRY(clv_weights_folder_read(dir, arena, &c.f, err));
-    CLV_TRY(find_places(&c, path));
+    CLV_TRY(find_places(&c, path, err));
     CLV_TRY(clv_files_new(options->disk, arena, &c.files, err));
     const char *name = clv_arena_printf(arena, "%s.collect", path);
     if (!name)
         return clv_fail_nomem(err, "a path");
     CLV_TRY(clv_out_folder_open(name, clv_arena_alloc(arena), &scratch, err));
     c.scratch = clv_out_folder_path(scratch);
-    clv_status status = write_all(&c);
+    clv_status status = write_all(&c, err);
     clv_files_close(c.files);
     if (status == CLV_OK)
-        status = name_all(&c);
+        status = rename_all(&c, err);
     clv_out_folder_abort(scratch); /* what it still has */
     return status;
 }

@@ -115,8 +115,30 @@ clv_status clv_files_lend(clv_files *files, int fd, const char *path, int32_t *r
 
 const char *clv_files_path(const clv_files *files, int32_t id) { return files->at[id].path; }
 
-static clv_status make_room(clv_files *files, int32_t id, clv_error *err)
+/* Opens the file if it is not; at the limit the one that was opened first is closed. */
+static clv_status need(clv_files *files, int32_t id, clv_error *err)
 {
+    entry *e = &files->at[id];
+    struct stat st;
+    clv_status status = CLV_OK;
+    if (e->fd >= 0)
+        return CLV_OK;
+    int flags = !e->writes   ? O_RDONLY | O_NONBLOCK /* a pipe is to be refused, not waited for */
+                : e->created ? O_RDWR
+                             : O_RDWR | O_CREAT | O_EXCL;
+    e->fd = open(e->path, flags | O_CLOEXEC, 0666);
+    if (e->fd < 0)
+        return cannot(e, e->writes ? "write" : "open", err);
+    e->created = true;
+    if (fstat(e->fd, &st) != 0)
+        status = cannot(e, "look at", err);
+    else if (!S_ISREG(st.st_mode))
+        status = clv_fail(err, CLV_EIO, "%s is %s: expected a regular file", e->path,
+                          S_ISDIR(st.st_mode) ? "a folder" : "none");
+    if (status != CLV_OK) {
+        (void)close_one(e, NULL);
+        return status;
+    }
     if (files->n_open < CLV_DISK_OPEN) {
         files->open[files->n_open++] = id;
         return CLV_OK;
@@ -125,38 +147,6 @@ static clv_status make_room(clv_files *files, int32_t id, clv_error *err)
     files->open[files->next] = id;
     files->next = (files->next + 1) % CLV_DISK_OPEN;
     return close_one(&files->at[old], err);
-}
-
-static clv_status check_regular(entry *e, clv_error *err)
-{
-    struct stat st;
-    if (fstat(e->fd, &st) != 0)
-        return cannot(e, "look at", err);
-    if (!S_ISREG(st.st_mode))
-        return clv_fail(err, CLV_EIO, "%s is %s: expected a regular file", e->path,
-                        S_ISDIR(st.st_mode) ? "a folder" : "none");
-    return CLV_OK;
-}
-
-/* O_NONBLOCK: a pipe is to be refused, not waited for. */
-static clv_status need(clv_files *files, int32_t id, clv_error *err)
-{
-    entry *e = &files->at[id];
-    if (e->fd >= 0)
-        return CLV_OK;
-    int flags = !e->writes   ? O_RDONLY | O_NONBLOCK
-                : e->created ? O_RDWR
-                             : O_RDWR | O_CREAT | O_EXCL;
-    e->fd = open(e->path, flags | O_CLOEXEC, 0666);
-    if (e->fd < 0)
-        return cannot(e, e->writes ? "write" : "open", err);
-    e->created = true;
-    clv_status status = check_regular(e, err);
-    if (status != CLV_OK) {
-        (void)close_one(e, NULL);
-        return status;
-    }
-    return make_room(files, id, err);
 }
 
 clv_status clv_files_size(clv_files *files, int32_t id, int64_t *ret_bytes, clv_error *err)
@@ -212,50 +202,38 @@ clv_status clv_files_write(clv_files *files, int32_t id, const void *from, size_
     return CLV_OK;
 }
 
-/* On a whole page: unaligned copies by the kernel take several times as long. */
-static clv_status need_buffer(clv_files *files, clv_error *err)
+clv_status clv_files_copy(clv_files *files, clv_file_pos from, clv_file_pos to, int64_t n,
+                          clv_summer *summer, clv_error *err)
 {
-    if (files->buffer)
-        return CLV_OK;
-    uint8_t *raw = clv_arena_take(files->arena, COPY_BUFFER + PAGE);
-    if (!raw)
-        return clv_fail_nomem(err, "a copy buffer");
-    files->buffer = raw + (PAGE - (uintptr_t)raw % PAGE);
-    return CLV_OK;
-}
-
-clv_status clv_files_copy(clv_files *files, int32_t source, int64_t from, int32_t target,
-                          int64_t to, int64_t n, clv_summer *summer, clv_error *err)
-{
-    CLV_TRY(need_buffer(files, err));
-    while (n > 0) {
-        size_t part = n < (int64_t)COPY_BUFFER ? (size_t)n : COPY_BUFFER;
-        CLV_TRY(clv_files_read(files, source, files->buffer, part, from, err));
+    if (!files->buffer) { /* on a whole page: unaligned copies by the kernel take several times as
+                             long */
+        uint8_t *raw = clv_arena_take(files->arena, COPY_BUFFER + PAGE);
+        if (!raw)
+            return clv_fail_nomem(err, "a copy buffer");
+        files->buffer = raw + (PAGE - (uintptr_t)raw % PAGE);
+    }
+    for (int64_t part; n > 0; from.offset += part, to.offset += part, n -= part) {
+        part = n < (int64_t)COPY_BUFFER ? n : (int64_t)COPY_BUFFER;
+        CLV_TRY(clv_files_read(files, from.id, files->buffer, (size_t)part, from.offset, err));
         if (summer)
-            clv_summer_add(summer, files->buffer, part);
-        CLV_TRY(clv_files_write(files, target, files->buffer, part, to, err));
-        from += (int64_t)part;
-        to += (int64_t)part;
-        n -= (int64_t)part;
+            clv_summer_add(summer, files->buffer, (size_t)part);
+        CLV_TRY(clv_files_write(files, to.id, files->buffer, (size_t)part, to.offset, err));
     }
     return CLV_OK;
 }
 
 /* Takes the space at once, where the file system can: it is cheaper than page by page, and what is
  * not there is missed early. */
-static bool take_space(int fd, int64_t bytes)
+clv_status clv_files_resize(clv_files *files, int32_t id, int64_t bytes, clv_error *err)
 {
-    int failed;
+    int failed = 0;
+    CLV_TRY(need(files, id, err));
+    int fd = files->at[id].fd;
     do
         failed = bytes > 0 ? fallocate(fd, 0, 0, (off_t)bytes) : 0;
     while (failed != 0 && errno == EINTR);
-    return failed == 0 || (errno != ENOSPC && errno != EDQUOT);
-}
-
-clv_status clv_files_resize(clv_files *files, int32_t id, int64_t bytes, clv_error *err)
-{
-    CLV_TRY(need(files, id, err));
-    if (!take_space(files->at[id].fd, bytes) || ftruncate(files->at[id].fd, (off_t)bytes) != 0)
+    bool is_full = failed != 0 && (errno == ENOSPC || errno == EDQUOT);
+    if (is_full || ftruncate(fd, (off_t)bytes) != 0)
         return cannot(&files->at[id], "write", err);
     return CLV_OK;
 }

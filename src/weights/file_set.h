@@ -30,7 +30,7 @@ clv_status clv_files_new(const clv_disk *disk, clv_arena *arena, clv_files **ret
  * calls of `disk` come from that thread. */
 clv_status clv_files_twin(const clv_files *files, clv_arena *arena, clv_files **ret,
                           clv_error *err);
-void clv_files_close(clv_files *files); /* NULL is fine; errors of closing are told by _flush */
+void clv_files_close(clv_files *files); /* NULL is fine; clv_files_flush() reports errors */
 
 /* Adds a file, not opened yet. create: a new one, CLV_EIO later if there is one already; else to be
  * read only. The path is copied. */
@@ -47,13 +47,18 @@ clv_status clv_files_read(clv_files *files, int32_t id, void *to, size_t n, int6
                           clv_error *err);
 clv_status clv_files_write(clv_files *files, int32_t id, const void *from, size_t n, int64_t offset,
                            clv_error *err);
-/* [from, from + n) of one file to another's `to`, through a buffer of the set. summer: gets the
- * bytes too; may be NULL. */
-clv_status clv_files_copy(clv_files *files, int32_t source, int64_t from, int32_t target,
-                          int64_t to, int64_t n, clv_summer *summer, clv_error *err);
+/* A byte of a file. */
+typedef struct {
+    int32_t id;
+    int64_t offset;
+} clv_file_pos;
+/* n bytes of one file from `from` on to another's `to`, through a buffer of the set. summer: gets
+ * the bytes too; may be NULL. */
+clv_status clv_files_copy(clv_files *files, clv_file_pos from, clv_file_pos to, int64_t n,
+                          clv_summer *summer, clv_error *err);
 /* The file has exactly this size from now on. */
 clv_status clv_files_resize(clv_files *files, int32_t id, int64_t bytes, clv_error *err);
-/* Closes what is open, and tells what closing tells. The set can be used on. */
+/* Closes what is open, and reports what closing does. The set can be used on. */
 clv_status clv_files_flush(clv_files *files, clv_error *err);
 
 #endif

@@ -3,16 +3,16 @@
 #define CLV_WEIGHTS_MODEL_SOURCE_H
 
 #include "proto/tensor_data.h"
-#include "weights/part_files.h"
+#include "weights/weight_stream.h"
 
 typedef struct clv_model_source clv_model_source;
 
-/* data: as clv_tensor_data_find() gives it for file; file, data and arena must outlive it. disk
- * NULL: the system's calls. Files beside the model are opened when they are needed. Memory is O(1),
- * but for a weight that is TYPED, which is decoded as a whole. */
-clv_status clv_model_source_new(const clv_onnx_file *file, const clv_tensor_data *data,
-                                int32_t n_data, const clv_disk *disk, clv_arena *arena,
-                                clv_model_source **ret, clv_error *err);
+/* data: as clv_tensor_data_find() gives it for the model, which must outlive it, as data and arena.
+ * disk NULL: the system's calls. Files beside the model are opened when they are needed. Memory is
+ * O(1), but for a weight that is TYPED, which is decoded as a whole. */
+clv_status clv_model_source_new(const clv_onnx_model *model, const clv_tensor_data *data,
+                                const clv_disk *disk, clv_arena *arena, clv_model_source **ret,
+                                clv_error *err);
 void clv_model_source_free(clv_model_source *source); /* closes files; NULL is fine */
 /* Its read says CLV_EIO where a file is missing or was cut short meanwhile, CLV_EUNSUPP for a
  * weight whose elements have no places. */

@@ -1,4 +1,4 @@
-#include "weights/part_set.h"
+#include "weights/part_files.h"
 
 #include <assert.h>
 
@@ -139,36 +139,4 @@ int32_t clv_box_dims(const clv_weight *w, const clv_box *box, int64_t *ret)
         return w->rank;
     ret[0] = clv_box_elems(box);
     return 1;
-}
-
-/* -- sealing -- */
-
-static clv_status seal_set(clv_part_files *p, int32_t set, int32_t *order, int32_t n,
-                           clv_error *err)
-{
-    if (p->options.kind == CLV_PARTS_SAFETENSORS)
-        return clv_safetensors_seal(p, &p->sets[set], order, n, err);
-    return clv_ranges_seal(p, &p->sets[set], order, n, err);
-}
-
-clv_status clv_part_files_seal(clv_part_files *p, clv_error *err)
-{
-    assert(!p->sealed);
-    p->sealed = true;
-    if (p->options.kind == CLV_PARTS_EXTERNAL)
-        return CLV_OK;
-    int32_t *first = CLV_NEW_ARRAY(p->arena, int32_t, p->n_sets + 1);
-    int32_t *next = CLV_NEW_ARRAY(p->arena, int32_t, p->n_sets + 1);
-    int32_t *order = CLV_NEW_ARRAY(p->arena, int32_t, p->n_places);
-    if (!first || !next || !order)
-        return clv_fail_nomem(err, "the places of shards");
-    for (int32_t i = 0; i < p->n_places; i++)
-        first[p->places[i].set + 1]++;
-    for (int32_t s = 0; s < p->n_sets; s++)
-        next[s + 1] = first[s + 1] += first[s];
-    for (int32_t i = 0; i < p->n_places; i++)
-        order[next[p->places[i].set]++] = i;
-    for (int32_t s = 0; s < p->n_sets; s++)
-        CLV_TRY(seal_set(p, s, order + first[s], first[s + 1] - first[s], err));
-    return CLV_OK;
 }

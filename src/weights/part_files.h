@@ -4,8 +4,8 @@
  *     clv_part_files_new(folder, weights, &options, arena, &p, err);
  *     f = clv_part_files_open(p, "gpu0.data", ...);        // one file a device
  *     clv_part_files_add(p, f, weight, &box, &id, err);     // any number
- *     clv_part_files_seal(p, err);                          // now every place is known
- *     clv_part_files_at(p, id)->offset ...                  // written into models
+ *     clv_part_files_seal(p, err);                          // now every place is known:
+ * part_write.h clv_part_files_at(p, id)->offset ...                  // written into models
  *     clv_part_files_write(p, source, err);                 // now data flows
  *     clv_part_files_file(p, f)->checksum ...
  *
@@ -17,6 +17,8 @@
 #ifndef CLV_WEIGHTS_PART_FILES_H
 #define CLV_WEIGHTS_PART_FILES_H
 
+#include "base/json.h"
+#include "base/map.h"
 #include "weights/weight_stream.h"
 
 typedef enum {
@@ -66,7 +68,42 @@ typedef struct {
     clv_checksum checksum; /* once written, with file_sums */
 } clv_part_file;
 
-typedef struct clv_part_files clv_part_files;
+/* What follows is for the files of this folder: sets of boxes before and after they are laid out.
+ */
+typedef struct {
+    clv_part_place pub;
+    int32_t set;
+    int32_t next;   /* of the same set and weight; -1: the last */
+    int64_t before; /* where the bytes before it in its file end, padding left out */
+} clv_placed_box;
+
+typedef struct {
+    clv_part_file pub;
+    const char *head; /* what it begins with; NULL: nothing */
+    size_t n_head;
+    clv_summer *summer;
+    int64_t summed; /* bytes that went into it */
+    bool in_order;  /* so far all came in the order of the file */
+} clv_part_output;
+
+typedef struct {
+    const char *name;
+    int64_t end;  /* external: of the bytes so far */
+    int32_t file; /* external: the one it has */
+} clv_part_set;
+
+typedef struct {
+    clv_arena *arena;
+    const char *folder;
+    const clv_weight_list *weights;
+    clv_parts_options options;
+    clv_map first_of; /* (set, weight) -> place */
+    clv_placed_box *places;
+    clv_part_set *sets;
+    clv_part_output *files;
+    int32_t n_places, cap_places, n_sets, cap_sets, n_files, cap_files;
+    bool sealed;
+} clv_part_files;
 
 /* weights must outlive it, and so does the arena, which holds all of it. */
 clv_status clv_part_files_new(const char *folder, const clv_weight_list *weights,
@@ -82,15 +119,22 @@ clv_status clv_part_files_open(clv_part_files *p, const char *name, int32_t *ret
  * O(boxes of the weight in the set). */
 clv_status clv_part_files_add(clv_part_files *p, int32_t set, int32_t weight, const clv_box *box,
                               int32_t *ret_id, clv_error *err);
-/* Nothing can be added any more. */
-clv_status clv_part_files_seal(clv_part_files *p, clv_error *err);
 /* External files: at once after adding; others: after sealing. Valid until the next add. */
 const clv_part_place *clv_part_files_at(const clv_part_files *p, int32_t id);
 int32_t clv_part_files_n(const clv_part_files *p);
 /* Files, numbered from 0, as they are since sealing. Indexes of safetensors come last. */
 const clv_part_file *clv_part_files_file(const clv_part_files *p, int32_t file);
 int32_t clv_part_files_n_files(const clv_part_files *p);
-/* Streams all. CLV_EIO: a file could not be written, or the source could not be read. */
-clv_status clv_part_files_write(clv_part_files *p, const clv_weight_source *source, clv_error *err);
+
+/* -- for those that lay sets out in files: safetensors.h, byte_ranges.h, part_write.h -- */
+
+clv_status clv_part_file_new(clv_part_files *p, const char *name, int32_t *ret_file,
+                             clv_error *err);
+/* The text becomes the whole of a new file. */
+clv_status clv_part_file_text(clv_part_files *p, const char *name, const clv_json_out *text,
+                              clv_error *err);
+/* A box's own dims: those of the view, put together again as the tensor's dimensions where that can
+ * be done, else one dimension of all its elements. ret: the weight's rank, or 1. */
+int32_t clv_box_dims(const clv_weight *w, const clv_box *box, int64_t *ret);
 
 #endif

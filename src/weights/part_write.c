@@ -1,10 +1,5 @@
-/* part_write.c - the data of part_files.h, weight by weight, on several threads.
- *
- * Threads take whole weights, each the next one that nobody has, and write them through descriptors
- * and buffers of their own to places that do not meet. So the bytes, and the checksum of each box,
- * are the same on any number of threads; and so is what is said where something fails, for weights
- * before the one that failed have been taken, and are finished.
- */
+#include "weights/part_write.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <stdatomic.h>
@@ -13,8 +8,14 @@
 #include <sys/stat.h>
 
 #include "base/parallel_for.h"
-#include "weights/part_set.h"
+#include "weights/byte_ranges.h"
+#include "weights/safetensors.h"
 
+/* Threads take whole weights, each the next one that nobody has, and write them through descriptors
+ * and buffers of their own to places that do not meet. So the bytes, and the checksum of each box,
+ * are the same on any number of threads; and so is what is said where something fails, for weights
+ * before the one that failed have been taken, and are finished.
+ */
 typedef struct writing writing;
 
 /* What a thread has. */
@@ -25,8 +26,8 @@ typedef struct {
     clv_stream *stream;
     clv_summer **summers; /* of the boxes of the present weight */
     const clv_box **boxes;
-    int32_t *ids, *numbers; /* their places; 0, 1, 2, ... */
-    int32_t weight;         /* which one in order it wrote last */
+    int32_t *ids;   /* their places */
+    int32_t weight; /* which one in order it wrote last */
     clv_status status;
     clv_error err;
 } writer;
@@ -47,6 +48,34 @@ struct writing {
 };
 
 static clv_status no_memory(clv_error *err) { return clv_fail_nomem(err, "the places of shards"); }
+
+/* -- sealing -- */
+
+clv_status clv_part_files_seal(clv_part_files *p, clv_error *err)
+{
+    assert(!p->sealed);
+    p->sealed = true;
+    if (p->options.kind == CLV_PARTS_EXTERNAL)
+        return CLV_OK;
+    int32_t *first = CLV_NEW_ARRAY(p->arena, int32_t, p->n_sets + 1);
+    int32_t *next = CLV_NEW_ARRAY(p->arena, int32_t, p->n_sets + 1);
+    int32_t *order = CLV_NEW_ARRAY(p->arena, int32_t, p->n_places);
+    if (!first || !next || !order)
+        return clv_fail_nomem(err, "the places of shards");
+    for (int32_t i = 0; i < p->n_places; i++)
+        first[p->places[i].set + 1]++;
+    for (int32_t s = 0; s < p->n_sets; s++)
+        next[s + 1] = first[s + 1] += first[s];
+    for (int32_t i = 0; i < p->n_places; i++)
+        order[next[p->places[i].set]++] = i;
+    for (int32_t s = 0; s < p->n_sets; s++) {
+        int32_t *own = order + first[s], n = first[s + 1] - first[s];
+        CLV_TRY(p->options.kind == CLV_PARTS_SAFETENSORS
+                    ? clv_safetensors_seal(p, &p->sets[s], own, n, err)
+                    : clv_ranges_seal(p, &p->sets[s], own, n, err));
+    }
+    return CLV_OK;
+}
 
 /* -- one weight -- */
 
@@ -77,18 +106,18 @@ static clv_status write_part(void *ctx, int32_t k, const uint8_t *bytes, size_t 
     return clv_files_write(w->disk, place->pub.file, bytes, n, place->pub.offset + at, err);
 }
 
-static clv_status write_weight(writer *w, const turn *turns, int32_t n)
+static clv_status write_weight(writer *w, const turn *turns, int32_t n, clv_error *err)
 {
     clv_part_files *p = w->all->p;
     clv_box_sink sink = { write_part, w };
     int32_t weight = p->places[turns[0].id].pub.weight;
+    clv_weight_cut cut = { weight, &p->weights->at[weight], w->boxes, n };
     for (int32_t k = 0; k < n; k++) {
         w->ids[k] = turns[k].id;
         w->boxes[k] = &p->places[turns[k].id].pub.box;
         clv_summer_restart(w->summers[k]);
     }
-    CLV_TRY(clv_stream_weight(w->stream, &p->weights->at[weight], weight, &w->source, w->boxes,
-                              w->numbers, n, &sink, &w->err));
+    CLV_TRY(clv_stream_weight(w->stream, &cut, &w->source, &sink, err));
     for (int32_t k = 0; k < n; k++)
         p->places[w->ids[k]].pub.checksum = clv_summer_end(w->summers[k]);
     return CLV_OK;
@@ -108,7 +137,7 @@ static int by_turn(const void *a, const void *b)
 
 /* The order in which files are written front to back, where every file has the weights in the same
  * order. */
-static clv_status take_turns(const clv_part_files *p, const turn **ret, clv_error *err)
+static clv_status sort_boxes(const clv_part_files *p, const turn **ret, clv_error *err)
 {
     turn *turns = CLV_NEW_ARRAY(p->arena, turn, p->n_places);
     int32_t *first = CLV_NEW_ARRAY(p->arena, int32_t, p->weights->n);
@@ -158,19 +187,17 @@ static int ask_to_stop(void *ctx)
     return atomic_load(&w->all->stopped);
 }
 
-static clv_status take_room(writer *w, clv_error *err)
+static clv_status alloc_writer(writer *w, clv_error *err)
 {
     clv_arena *arena = w->all->p->arena;
     int32_t most = w->all->most;
     w->boxes = CLV_NEW_ARRAY(arena, const clv_box *, most);
     w->ids = CLV_NEW_ARRAY(arena, int32_t, most);
-    w->numbers = CLV_NEW_ARRAY(arena, int32_t, most);
     w->summers = CLV_NEW_ARRAY(arena, clv_summer *, most);
-    if (!w->boxes || !w->ids || !w->numbers || !w->summers)
+    if (!w->boxes || !w->ids || !w->summers)
         return no_memory(err);
     for (int32_t k = 0; k < most; k++) {
         w->summers[k] = clv_summer_new(arena);
-        w->numbers[k] = k;
         if (!w->summers[k])
             return no_memory(err);
     }
@@ -180,7 +207,7 @@ static clv_status take_room(writer *w, clv_error *err)
     return CLV_OK;
 }
 
-static clv_status take_writers(writing *w, const clv_weight_source *source, clv_error *err)
+static clv_status start_writers(writing *w, const clv_weight_source *source, clv_error *err)
 {
     for (int32_t i = 0; i < w->n_writers; i++) {
         writer *one = &w->writers[i];
@@ -190,7 +217,7 @@ static clv_status take_writers(writing *w, const clv_weight_source *source, clv_
             CLV_TRY(source->fork(source->ctx, &one->source, err));
             CLV_TRY(clv_files_twin(w->writers[0].disk, w->p->arena, &one->disk, err));
         }
-        CLV_TRY(take_room(one, err));
+        CLV_TRY(alloc_writer(one, err));
     }
     return CLV_OK;
 }
@@ -205,7 +232,7 @@ static void write_share(void *ctx, int32_t i)
             return;
         const turn *turns = all->turns + all->first[k];
         w->weight = k;
-        w->status = write_weight(w, turns, all->first[k + 1] - all->first[k]);
+        w->status = write_weight(w, turns, all->first[k + 1] - all->first[k], &w->err);
         if (w->status != CLV_OK)
             atomic_store(&all->failed, true);
     }
@@ -214,9 +241,9 @@ static void write_share(void *ctx, int32_t i)
 static clv_status write_weights(writing *w, const clv_weight_source *source, clv_error *err)
 {
     const writer *wrong = NULL;
-    CLV_TRY(take_turns(w->p, &w->turns, err));
+    CLV_TRY(sort_boxes(w->p, &w->turns, err));
     CLV_TRY(find_weights(w, err));
-    CLV_TRY(take_writers(w, source, err));
+    CLV_TRY(start_writers(w, source, err));
     clv_parallel_threads(w->n_writers, write_share, w);
     for (int32_t i = 0; i < w->n_writers; i++) {
         const writer *one = &w->writers[i];
@@ -268,56 +295,47 @@ static clv_status begin_files(writing *w, clv_error *err)
     return CLV_OK;
 }
 
+/* What came of a file's checksum. */
 typedef struct {
     const writing *w;
-    clv_status *status; /* by file */
-    clv_error *errors;
-} summing;
+    clv_status status;
+    clv_error err;
+} file_sum;
 
 /* What was not written front to back is read again. */
 static void sum_file(void *ctx, int32_t i)
 {
-    const summing *s = ctx;
+    file_sum *s = (file_sum *)ctx + i;
     clv_part_output *f = &s->w->p->files[i];
     int64_t bytes = f->pub.bytes;
-    clv_error *err = &s->errors[i];
     const char *path = clv_files_path(s->w->writers[0].disk, i);
     f->pub.checksum = clv_summer_end(f->summer);
     if (!f->in_order || f->summed != f->pub.bytes) {
         clv_arena *arena = clv_arena_new(clv_arena_alloc(s->w->p->arena), 0);
-        s->status[i] = arena ? clv_checksum_file(path, arena, &f->pub.checksum, &bytes, err)
-                             : clv_fail_nomem(err, "the checksum of a file");
+        s->status = arena ? clv_checksum_file(path, arena, &f->pub.checksum, &bytes, &s->err)
+                          : clv_fail_nomem(&s->err, "the checksum of a file");
         clv_arena_free(arena);
     }
-    if (s->status[i] == CLV_OK && bytes != f->pub.bytes)
-        s->status[i] = clv_fail(err, CLV_EIO, "%s was changed while it was written", path);
+    if (s->status == CLV_OK && bytes != f->pub.bytes)
+        s->status = clv_fail(&s->err, CLV_EIO, "%s was changed while it was written", path);
 }
 
 static clv_status sum_files(const writing *w, clv_error *err)
 {
     int32_t n = w->p->n_files;
-    summing s = { .w = w,
-                  .status = CLV_NEW_ARRAY(w->p->arena, clv_status, n),
-                  .errors = CLV_NEW_ARRAY(w->p->arena, clv_error, n) };
-    if (!s.status || !s.errors)
+    file_sum *sums = CLV_NEW_ARRAY(w->p->arena, file_sum, n);
+    if (!sums)
         return clv_fail_nomem(err, "the checksums of files");
-    clv_parallel_for(n, w->n_writers, sum_file, &s);
     for (int32_t i = 0; i < n; i++)
-        if (s.status[i] != CLV_OK) {
+        sums[i].w = w;
+    clv_parallel_for(n, w->n_writers, sum_file, sums);
+    for (int32_t i = 0; i < n; i++)
+        if (sums[i].status != CLV_OK) {
             if (err)
-                *err = s.errors[i];
-            return s.status[i];
+                *err = sums[i].err;
+            return sums[i].status;
         }
     return CLV_OK;
-}
-
-/* What closing tells, too. */
-static clv_status end_files(const writing *w, clv_error *err)
-{
-    for (int32_t i = 0; i < w->n_writers; i++)
-        if (w->writers[i].disk)
-            CLV_TRY(clv_files_flush(w->writers[i].disk, err));
-    return w->p->options.file_sums ? sum_files(w, err) : CLV_OK;
 }
 
 clv_status clv_part_files_write(clv_part_files *p, const clv_weight_source *source, clv_error *err)
@@ -332,8 +350,11 @@ clv_status clv_part_files_write(clv_part_files *p, const clv_weight_source *sour
     clv_status status = begin_files(&w, err);
     if (status == CLV_OK && p->options.kind != CLV_PARTS_RANGES)
         status = write_weights(&w, source, err);
-    if (status == CLV_OK)
-        status = end_files(&w, err);
+    for (int32_t i = 0; i < threads && status == CLV_OK; i++) /* what closing says, too */
+        if (w.writers[i].disk)
+            status = clv_files_flush(w.writers[i].disk, err);
+    if (status == CLV_OK && p->options.file_sums)
+        status = sum_files(&w, err);
     for (int32_t i = 0; i < threads; i++)
         clv_files_close(w.writers[i].disk);
     return status;

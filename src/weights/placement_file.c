@@ -18,60 +18,49 @@ typedef struct {
     int32_t n, cap;
     clv_map *of;
     clv_arena *arena;
-    clv_error *err;
-} ruler;
+} rule_list;
 
-static clv_status add_rule(ruler *r, clv_str name, const clv_placement_spec *spec)
+static clv_status add_rule(rule_list *r, clv_str name, const clv_placement_spec *spec,
+                           clv_error *err)
 {
     int32_t id = 0;
 
     if (r->n == CLV_PLACEMENT_PARTS_MAX)
-        return clv_fail(r->err, CLV_ELIMIT, "the placement spec has over %d names",
+        return clv_fail(err, CLV_ELIMIT, "the placement spec has over %d names",
                         CLV_PLACEMENT_PARTS_MAX);
-    CLV_TRY(clv_map_put(r->of, name, r->n, &id, r->err));
+    CLV_TRY(clv_map_put(r->of, name, r->n, &id, err));
     if (id != r->n)
-        return clv_fail(r->err, CLV_EFORMAT,
+        return clv_fail(err, CLV_EFORMAT,
                         "the placement spec has two specs for '%.*s', expected one",
                         CLV_STR_ARG(name));
     if (!CLV_PUSH_ROOM(r->arena, r->at, r->n, r->cap))
-        return nomem(r->err);
+        return nomem(err);
     r->at[r->n++] = (clv_placement_rule){ name, spec };
     return CLV_OK;
 }
 
-static clv_status add_rules(ruler *r, clv_str prefix, const clv_placement_spec *spec)
+static clv_status add_rules(rule_list *r, clv_str prefix, const clv_placement_spec *spec,
+                            clv_error *err)
 {
     if (spec->kind != CLV_PLACEMENT_SPEC_COMPOSITE)
-        return add_rule(r, prefix, spec);
+        return add_rule(r, prefix, spec, err);
     for (int32_t i = 0; i < spec->n; i++) {
         clv_str name;
-        CLV_TRY(clv_placement_name_join(prefix, spec->entries[i].name, r->arena, &name, r->err));
-        CLV_TRY(add_rules(r, name, spec->entries[i].spec));
+        CLV_TRY(clv_placement_name_join(prefix, spec->entries[i].name, r->arena, &name, err));
+        CLV_TRY(add_rules(r, name, spec->entries[i].spec, err));
     }
     return CLV_OK;
 }
 
 static clv_status index_rules(clv_placement_file *file, clv_arena *arena, clv_error *err)
 {
-    ruler r = { .of = &file->rule_of, .arena = arena, .err = err };
+    rule_list r = { .of = &file->rule_of, .arena = arena };
 
     CLV_TRY(clv_map_init(&file->rule_of, arena, file->spec->n, err));
-    CLV_TRY(add_rules(&r, (clv_str){ "", 0 }, file->spec));
+    CLV_TRY(add_rules(&r, (clv_str){ "", 0 }, file->spec, err));
     file->rules = r.at;
     file->n_rules = r.n;
-    return CLV_OK;
-}
-
-clv_status clv_placement_file_of(const clv_placement_spec *spec, clv_arena *arena,
-                                 clv_placement_file *ret, clv_error *err)
-{
-    clv_placement_file file = { .spec = spec };
-
-    CLV_TRY(clv_map_init(&file.names_of, arena, 0, err));
-    CLV_TRY(index_rules(&file, arena, err));
-    CLV_TRY(clv_placement_devices_of(spec, arena, &file.devices, err));
-    *ret = file;
-    return CLV_OK;
+    return clv_placement_devices_of(file->spec, arena, &file->devices, err);
 }
 
 /* -- reading -- */
@@ -190,15 +179,15 @@ clv_status clv_placement_file_of_json(const clv_json_at *root, clv_arena *arena,
 {
     static const char *const keys[] = { "$schema",      "spec",   "devices", "names",
                                         "cannot_apply", "others", NULL };
-    const clv_placement_spec *spec = NULL;
     clv_json_at at;
     clv_placement_file file = { 0 };
     clv_error inner = { .message = "" };
 
     CLV_TRY(clv_json_keys(root, keys, err));
     CLV_TRY(clv_json_member(root, "spec", true, &at, err));
-    CLV_TRY(clv_placement_spec_read(&at, arena, &spec, err));
-    clv_status status = clv_placement_file_of(spec, arena, &file, &inner);
+    CLV_TRY(clv_placement_spec_read(&at, arena, &file.spec, err));
+    CLV_TRY(clv_map_init(&file.names_of, arena, 0, err));
+    clv_status status = index_rules(&file, arena, &inner);
     if (status != CLV_OK)
         return clv_fail(err, status, "%s: %s", SHOW(&at), inner.message);
     CLV_TRY(read_devices(root, arena, &file, err));
@@ -206,65 +195,5 @@ clv_status clv_placement_file_of_json(const clv_json_at *root, clv_arena *arena,
     CLV_TRY(read_choice(root, "cannot_apply", cannot_apply, &file.skip, err));
     CLV_TRY(read_choice(root, "others", others, &file.copy_others, err));
     *ret = file;
-    return CLV_OK;
-}
-
-clv_status clv_placement_file_read(const char *text, size_t n, const char *what, clv_arena *arena,
-                                   clv_placement_file *ret, clv_error *err)
-{
-    clv_json *json = NULL;
-
-    CLV_TRY(clv_json_parse(text, n, what, &json, err));
-    clv_json_at root = clv_json_root(json, what);
-    clv_status status = clv_placement_file_of_json(&root, arena, ret, err);
-    clv_json_free(json);
-    return status;
-}
-
-/* -- writing -- */
-
-static const char *text_of(clv_str s, clv_json_out *out)
-{
-    const char *text = clv_arena_printf(out->arena, "%.*s", CLV_STR_ARG(s));
-
-    out->failed |= text == NULL;
-    return text ? text : "";
-}
-
-static void put_lists(const clv_placement_file *file, clv_json_out *out)
-{
-    clv_json_open_array(out, "devices");
-    for (int32_t i = 0; i < file->devices.n; i++) {
-        const char *text = clv_remote_device_print(&file->devices.at[i], out->arena);
-        out->failed |= text == NULL;
-        clv_json_put_string(out, NULL, text);
-    }
-    clv_json_close_array(out);
-    if (file->n_names == 0)
-        return;
-    clv_json_open_object(out, "names");
-    for (int32_t i = 0; i < file->n_names; i++) {
-        clv_json_open_array(out, text_of(file->names[i].name, out));
-        for (int32_t k = 0; k < file->names[i].n; k++)
-            clv_json_put_string(out, NULL, file->names[i].dims[k]);
-        clv_json_close_array(out);
-    }
-    clv_json_close_object(out);
-}
-
-clv_status clv_placement_file_write(const clv_placement_file *file, clv_arena *arena,
-                                    const char **ret, clv_error *err)
-{
-    clv_json_out out;
-
-    clv_json_begin(&out, arena, true);
-    clv_json_open_object(&out, NULL);
-    clv_placement_spec_write(&out, "spec", file->spec);
-    put_lists(file, &out);
-    clv_json_put_string(&out, "cannot_apply", cannot_apply[file->skip]);
-    clv_json_put_string(&out, "others", others[file->copy_others]);
-    clv_json_close_object(&out);
-    CLV_TRY(clv_json_end(&out, err));
-    *ret = out.text;
     return CLV_OK;
 }

@@ -1,5 +1,5 @@
-/* placement_file.h - a placement spec for the weights of a model, from a file, and what it makes of
- * them (docs/formats/placement-spec.md).
+/* placement_file.h - a placement spec for the weights of a model, from a file
+ * (docs/formats/placement-spec.md).
  *
  * A name in a composite stands for the tensor of that name and for all tensors below it: "net1" for
  * "net1.weight", but not for "net10.weight". '.' and '/' are the same, and one in front of a
@@ -10,7 +10,6 @@
 
 #include "base/map.h"
 #include "notation/placement_parts.h"
-#include "weights/weight_layout.h"
 
 /* A name of composites, those around it in front, and '.' between: "net1.weight". */
 typedef struct {
@@ -36,32 +35,8 @@ typedef struct {
     bool copy_others; /* "others": "copy": a copy on each device; else they are not sharded */
 } clv_placement_file;
 
-/* Ready to apply, with neither names nor options. CLV_EFORMAT: a name is there twice. */
-clv_status clv_placement_file_of(const clv_placement_spec *spec, clv_arena *arena,
-                                 clv_placement_file *ret, clv_error *err);
-/* what names the file in messages. CLV_EFORMAT. O(text). */
-clv_status clv_placement_file_read(const char *text, size_t n, const char *what, clv_arena *arena,
-                                   clv_placement_file *ret, clv_error *err);
-/* The same of a tree that was parsed. */
+/* Of the file's root. CLV_EFORMAT. O(text). */
 clv_status clv_placement_file_of_json(const clv_json_at *root, clv_arena *arena,
                                       clv_placement_file *ret, clv_error *err);
-/* The same as text. */
-clv_status clv_placement_file_write(const clv_placement_file *file, clv_arena *arena,
-                                    const char **ret, clv_error *err);
-
-/* What became of the rules and the weights, as sentences. */
-typedef struct {
-    const char **at;
-    int32_t n, cap;
-} clv_placement_notes;
-
-/* The file's devices, and what it makes of the weights: shards in the order of the weights, those
- * of one weight in the order of its spec; parts without elements are left out. Notes: names of the
- * file that fit no weight or never count, weights without a spec, specs that were skipped.
- * CLV_EFORMAT: a spec cannot apply to a weight, and the file does not say to skip it; CLV_ELIMIT:
- * too many shards. O(names + shards * rank). */
-clv_status clv_placement_file_apply(const clv_placement_file *file, const clv_weight_list *weights,
-                                    clv_arena *arena, clv_weight_layout *ret,
-                                    clv_placement_notes *notes, clv_error *err);
 
 #endif

@@ -1,5 +1,6 @@
 #include "weights/reshard.h"
 
+#include "weights/reshard_plan.h"
 #include "weights/shards_source.h"
 
 typedef struct {
@@ -18,7 +19,8 @@ static clv_status copy_rest(void *ctx, const clv_weights_folder *made, clv_files
     if (!path)
         return clv_fail_nomem(err, "a path");
     CLV_TRY(clv_files_add(files, path, false, &from, err));
-    CLV_TRY(clv_files_copy(files, from, 0, to, 0, r->f->rest.bytes, summer, err));
+    clv_file_pos source = { from, 0 }, target = { to, 0 };
+    CLV_TRY(clv_files_copy(files, source, target, r->f->rest.bytes, summer, err));
     return clv_checksum_eq(clv_summer_end(summer), r->f->rest_checksum)
                ? CLV_OK
                : clv_fail(err, CLV_EFORMAT,

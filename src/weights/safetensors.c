@@ -1,11 +1,4 @@
-/* safetensors.c - a set of boxes as a checkpoint of safetensors.
- *
- * A file: 8 bytes, the length of the header in little-endian; the header, JSON; the data, without
- * holes. The header may end in blanks, with which the data begins on a whole page. Wide types come
- * first, so that every tensor lies on a multiple of its element's size. Types that readers of the
- * format do not know are bytes (U8), and __metadata__ says what they are.
- */
-#include "weights/part_set.h"
+#include "weights/safetensors.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -14,49 +14,44 @@ typedef struct {
     clv_weights_folder f;
     const char **paths; /* of the originals */
     clv_arena *arena;
-    clv_error *err;
 } sharding;
 
-static clv_status check_kinds(const sharding *s, const clv_weight_layout *layout, bool filled)
+static clv_status check_kinds(const sharding *s, const clv_weight_layout *layout, bool filled,
+                              clv_error *err)
 {
     for (int32_t i = 0; i < layout->n_shards; i++) {
         const clv_tensor_data *d = &s->data[layout->shards[i].weight];
         if (d->kind == CLV_DATA_ABSENT && !filled)
-            return clv_fail(s->err, CLV_EIO, "%s: weight '%.*s' lies in '%.*s', which is not there",
+            return clv_fail(err, CLV_EIO, "%s: weight '%.*s' lies in '%.*s', which is not there",
                             s->file->name, CLV_STR_ARG(d->name), CLV_STR_ARG(d->location));
         if (d->kind == CLV_DATA_NONE)
-            return clv_fail(s->err, CLV_EUNSUPP,
+            return clv_fail(err, CLV_EUNSUPP,
                             "%s: weight '%.*s' is sparse or of strings, so it cannot be cut",
                             s->file->name, CLV_STR_ARG(d->name));
     }
     return CLV_OK;
 }
 
-static const char *last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* The model's file first, then those beside it that are there. */
-static clv_status find_originals(sharding *s, clv_map *ids)
+static clv_status find_originals(sharding *s, clv_map *ids, clv_error *err)
 {
     int32_t n = 0;
+    const char *slash = strrchr(s->file->name, '/');
     clv_original_file *at = CLV_NEW_ARRAY(s->arena, clv_original_file, 1 + s->model->n_external);
     s->paths = CLV_NEW_ARRAY(s->arena, const char *, 1 + s->model->n_external);
     if (!at || !s->paths)
-        return clv_fail_nomem(s->err, "the files of a model");
+        return clv_fail_nomem(err, "the files of a model");
     s->paths[n] = s->file->name;
-    at[n++] = (clv_original_file){ last_part(s->file->name), (int64_t)s->file->n };
+    at[n++] = (clv_original_file){ slash ? slash + 1 : s->file->name, (int64_t)s->file->n };
     for (int32_t i = 0; s->file->folder && i < s->model->n_external; i++) {
         struct stat st;
         const char *name = s->model->external[i].at;
         const char *path = clv_arena_printf(s->arena, "%s/%s", s->file->folder, name);
         if (!path)
-            return clv_fail_nomem(s->err, "the files of a model");
+            return clv_fail_nomem(err, "the files of a model");
         if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
             continue; /* absent: its weights are, too */
-        CLV_TRY(clv_map_put(ids, s->model->external[i], n, NULL, s->err));
+        CLV_TRY(clv_map_put(ids, s->model->external[i], n, NULL, err));
         s->paths[n] = path;
         at[n++] = (clv_original_file){ name, st.st_size };
     }
@@ -65,14 +60,14 @@ static clv_status find_originals(sharding *s, clv_map *ids)
     return CLV_OK;
 }
 
-static clv_status describe(sharding *s)
+static clv_status describe_original(sharding *s, clv_error *err)
 {
     clv_map ids;
     clv_original_place *at = CLV_NEW_ARRAY(s->arena, clv_original_place, s->f.weights.n);
     if (!at)
-        return clv_fail_nomem(s->err, "the places of weights");
-    CLV_TRY(clv_map_init(&ids, s->arena, s->model->n_external, s->err));
-    CLV_TRY(find_originals(s, &ids));
+        return clv_fail_nomem(err, "the places of weights");
+    CLV_TRY(clv_map_init(&ids, s->arena, s->model->n_external, err));
+    CLV_TRY(find_originals(s, &ids, err));
     for (int32_t i = 0; i < s->f.weights.n; i++) {
         const clv_tensor_data *d = &s->data[i];
         at[i] = (clv_original_place){ -1, d->offset, clv_whole_bytes(&s->f.weights.at[i]) };
@@ -86,63 +81,57 @@ static clv_status describe(sharding *s)
     return CLV_OK;
 }
 
-static clv_status copy_ranges(const sharding *s, const clv_weights_folder *f, int32_t original,
-                              clv_files *files, int32_t to, int64_t *at, clv_summer *summer,
-                              clv_error *err)
+static clv_status copy_rest(void *ctx, const clv_weights_folder *f, clv_files *files, int32_t to,
+                            clv_summer *summer, clv_error *err)
 {
-    const clv_rest_range *rest;
-    int32_t n, from = -1;
-    CLV_TRY(clv_rest_ranges(f, original, s->arena, &rest, &n, err));
-    if (original > 0)
-        CLV_TRY(clv_files_add(files, s->paths[original], false, &from, err));
-    else if (s->file->fd >= 0)
-        CLV_TRY(clv_files_lend(files, s->file->fd, s->file->name, &from, err));
-    for (int32_t i = 0; i < n; i++) {
-        if (from >= 0) {
-            CLV_TRY(
-                clv_files_copy(files, from, rest[i].offset, to, *at, rest[i].length, summer, err));
-        } else {
-            const uint8_t *bytes = s->file->bytes + rest[i].offset;
-            CLV_TRY(clv_files_write(files, to, bytes, (size_t)rest[i].length, *at, err));
-            clv_summer_add(summer, bytes, (size_t)rest[i].length);
+    const sharding *s = ctx;
+    int64_t at = 0;
+    for (int32_t i = 0; i < f->n_originals; i++) {
+        const clv_rest_range *rest;
+        int32_t n, from = -1;
+        CLV_TRY(clv_rest_ranges(f, i, s->arena, &rest, &n, err));
+        if (i > 0)
+            CLV_TRY(clv_files_add(files, s->paths[i], false, &from, err));
+        else if (s->file->fd >= 0)
+            CLV_TRY(clv_files_lend(files, s->file->fd, s->file->name, &from, err));
+        for (int32_t k = 0; k < n; at += rest[k++].length) {
+            const clv_rest_range *r = &rest[k];
+            if (from >= 0) {
+                clv_file_pos source = { from, r->offset }, target = { to, at };
+                CLV_TRY(clv_files_copy(files, source, target, r->length, summer, err));
+                continue;
+            }
+            const uint8_t *bytes = s->file->bytes + r->offset;
+            CLV_TRY(clv_files_write(files, to, bytes, (size_t)r->length, at, err));
+            clv_summer_add(summer, bytes, (size_t)r->length);
         }
-        *at += rest[i].length;
     }
     return CLV_OK;
 }
 
-static clv_status copy_rest(void *ctx, const clv_weights_folder *f, clv_files *files, int32_t to,
-                            clv_summer *summer, clv_error *err)
+clv_status clv_weights_shard(const clv_onnx_model *m, const clv_weight_layout *layout,
+                             const char *dir, const clv_shard_options *options, clv_arena *arena,
+                             clv_error *err)
 {
-    int64_t at = 0;
-    for (int32_t i = 0; i < f->n_originals; i++)
-        CLV_TRY(copy_ranges(ctx, f, i, files, to, &at, summer, err));
-    return CLV_OK;
-}
-
-clv_status clv_weights_shard(const clv_onnx_file *file, const clv_model *model,
-                             const clv_weight_layout *layout, const char *dir,
-                             const clv_shard_options *options, clv_arena *arena, clv_error *err)
-{
-    sharding s = { .file = file, .model = model, .arena = arena, .err = err };
+    sharding s = { .file = m->file, .model = m->model, .arena = arena };
     clv_model_source *source;
     clv_tensor_data *data;
-    CLV_TRY(clv_weight_list_of(model, arena, &s.f.weights, err));
+    CLV_TRY(clv_weight_list_of(m->model, arena, &s.f.weights, err));
     CLV_TRY(clv_weight_layout_check(layout, &s.f.weights, arena, err));
-    CLV_TRY(clv_tensor_data_find(file, model, arena, &data, err));
+    CLV_TRY(clv_tensor_data_find(m->file, m->model, arena, &data, err));
     s.data = data;
-    CLV_TRY(check_kinds(&s, layout, options->fill != CLV_FILL_NOT));
-    CLV_TRY(describe(&s));
-    CLV_TRY(clv_model_source_new(file, data, s.f.weights.n, options->disk, arena, &source, err));
+    CLV_TRY(check_kinds(&s, layout, options->fill != CLV_FILL_NOT, err));
+    CLV_TRY(describe_original(&s, err));
+    CLV_TRY(clv_model_source_new(m, data, options->disk, arena, &source, err));
     clv_fill_source fill = { &s.f.weights, options->fill };
-    clv_weights_folder_input m = { .like = &s.f,
-                                   .layout = layout,
-                                   .source = options->fill == CLV_FILL_NOT
-                                                 ? clv_model_source_of(source)
-                                                 : clv_fill_source_of(&fill),
-                                   .rest = copy_rest,
-                                   .rest_ctx = &s };
-    clv_status status = clv_weights_folder_make(&m, dir, options, arena, err);
+    clv_weights_folder_input input = { .like = &s.f,
+                                       .layout = layout,
+                                       .source = options->fill == CLV_FILL_NOT
+                                                     ? clv_model_source_of(source)
+                                                     : clv_fill_source_of(&fill),
+                                       .rest = copy_rest,
+                                       .rest_ctx = &s };
+    clv_status status = clv_weights_folder_make(&input, dir, options, arena, err);
     clv_model_source_free(source);
     return status;
 }

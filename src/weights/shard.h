@@ -2,7 +2,7 @@
 #ifndef CLV_WEIGHTS_SHARD_H
 #define CLV_WEIGHTS_SHARD_H
 
-#include "proto/onnx_file.h"
+#include "proto/onnx_read.h"
 #include "weights/weights_folder_make.h"
 
 /* The layout is checked against the model. Weights without shards stay in rest.bin. The model and
@@ -11,8 +11,8 @@
  * read, also none that is not there. CLV_EFORMAT: not a layout of this model; CLV_EUNSUPP: a weight
  * that cannot be cut; CLV_EIO: a file is missing, cut short or cannot be written; CLV_EUSAGE: dir
  * exists. Nothing is left where it fails. */
-clv_status clv_weights_shard(const clv_onnx_file *file, const clv_model *model,
-                             const clv_weight_layout *layout, const char *dir,
-                             const clv_shard_options *options, clv_arena *arena, clv_error *err);
+clv_status clv_weights_shard(const clv_onnx_model *model, const clv_weight_layout *layout,
+                             const char *dir, const clv_shard_options *options, clv_arena *arena,
+                             clv_error *err);
 
 #endif

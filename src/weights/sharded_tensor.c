@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-const char *clv_shard_fill_name(clv_shard_fill fill)
+const char *clv_fill_name(clv_fill fill)
 {
     static const char *const names[] = { "empty", "zeros", "ones" };
     return names[fill];
@@ -51,57 +51,15 @@ clv_status clv_sharded_tensor_new(const clv_placement_spec *spec,
     return CLV_OK;
 }
 
-/* -- elements -- */
-
-/* The bytes of a one, little-endian; of types below a byte, of a byte full of ones. Returns how
- * many they are. */
-static size_t one_of(clv_dtype dtype, unsigned char ret[16])
-{
-    static const struct {
-        clv_dtype dtype;
-        unsigned char at, value, also, n; /* byte at is value, the one before it also */
-    } ones[] = {
-        { CLV_DT_FLOAT, 3, 0x3f, 0x80, 4 },     { CLV_DT_DOUBLE, 7, 0x3f, 0xf0, 8 },
-        { CLV_DT_FLOAT16, 1, 0x3c, 0, 2 },      { CLV_DT_BFLOAT16, 1, 0x3f, 0x80, 2 },
-        { CLV_DT_COMPLEX64, 3, 0x3f, 0x80, 8 }, { CLV_DT_COMPLEX128, 7, 0x3f, 0xf0, 16 },
-        { CLV_DT_FLOAT8E4M3FN, 0, 0x38, 0, 1 }, { CLV_DT_FLOAT8E4M3FNUZ, 0, 0x40, 0, 1 },
-        { CLV_DT_FLOAT8E5M2, 0, 0x3c, 0, 1 },   { CLV_DT_FLOAT8E5M2FNUZ, 0, 0x40, 0, 1 },
-        { CLV_DT_FLOAT8E8M0, 0, 0x7f, 0, 1 },   { CLV_DT_FLOAT4E2M1, 0, 0x22, 0, 1 },
-        { CLV_DT_UINT4, 0, 0x11, 0, 1 },        { CLV_DT_INT4, 0, 0x11, 0, 1 },
-        { CLV_DT_UINT2, 0, 0x55, 0, 1 },        { CLV_DT_INT2, 0, 0x55, 0, 1 },
-    };
-
-    memset(ret, 0, 16);
-    for (size_t i = 0; i < sizeof ones / sizeof ones[0]; i++)
-        if (ones[i].dtype == dtype) {
-            ret[ones[i].at] = ones[i].value;
-            if (ones[i].at > 0)
-                ret[ones[i].at - 1] = ones[i].also;
-            return ones[i].n;
-        }
-    ret[0] = 1; /* integers and booleans */
-    return (size_t)clv_dtype_bits(dtype) / 8;
-}
-
-/* The last byte of packed elements has only so many of them; the rest is zero. */
-static void clear_rest(clv_dtype dtype, int64_t elems, unsigned char *last)
-{
-    int bits = clv_dtype_bits(dtype), used = 0;
-
-    if (bits >= 8)
-        return;
-    used = (int)(elems % (8 / bits)) * bits;
-    if (used > 0)
-        *last &= (unsigned char)((1 << used) - 1);
-}
-
 void clv_sharded_tensor_fill(const clv_sharded_tensor *tensor, int32_t part, void *ret)
 {
     unsigned char one[16], *to = ret;
-    size_t n = (size_t)tensor->bytes[part], size = one_of(tensor->options.dtype, one);
+    clv_dtype dtype = tensor->options.dtype;
+    size_t n = (size_t)tensor->bytes[part], size = (size_t)clv_encode_one(dtype, one);
+    int bits = clv_dtype_bits(dtype);
     int64_t elems = 0;
 
-    if (tensor->options.fill == CLV_FILL_EMPTY || n == 0)
+    if (tensor->options.fill == CLV_FILL_NOT || n == 0)
         return;
     if (tensor->options.fill == CLV_FILL_ZEROS) {
         memset(to, 0, n);
@@ -110,7 +68,10 @@ void clv_sharded_tensor_fill(const clv_sharded_tensor *tensor, int32_t part, voi
     for (size_t at = 0; at < n; at += size)
         memcpy(to + at, one, size);
     count_elems(tensor->parts.at[part].size, tensor->parts.rank, &elems);
-    clear_rest(tensor->options.dtype, elems, to + n - 1);
+    int used =
+        bits < 8 ? (int)(elems % (8 / bits)) * bits : 0; /* of the last byte; the rest is zero */
+    if (used > 0)
+        to[n - 1] &= (unsigned char)((1 << used) - 1);
 }
 
 /* -- JSON -- */
@@ -154,7 +115,7 @@ clv_status clv_sharded_tensor_json(const clv_sharded_tensor *tensor, clv_arena *
             clv_json_put_string(&out, NULL, o->tensor.dim_names[i]);
         clv_json_close_array(&out);
     }
-    clv_json_put_string(&out, "fill", clv_shard_fill_name(o->fill));
+    clv_json_put_string(&out, "fill", clv_fill_name(o->fill));
     clv_json_put_bool(&out, "requires_grad", o->requires_grad);
     clv_json_put_bool(&out, "pin_memory", o->pin_memory);
     clv_json_open_array(&out, "shards");

@@ -9,20 +9,16 @@
 
 #include "graph/dtype.h"
 #include "notation/placement_parts.h"
+#include "weights/fill_source.h"
 
-typedef enum {
-    CLV_FILL_EMPTY, /* whatever is there */
-    CLV_FILL_ZEROS,
-    CLV_FILL_ONES
-} clv_shard_fill;
-
-const char *clv_shard_fill_name(clv_shard_fill fill); /* "empty", "zeros", "ones" */
+/* "empty" for CLV_FILL_NOT, which is whatever is there; "zeros", "ones". */
+const char *clv_fill_name(clv_fill fill);
 
 typedef struct {
     clv_placement_tensor tensor; /* name, sizes, names of dimensions */
     clv_dtype dtype;
-    clv_shard_fill fill;
-    bool requires_grad, pin_memory; /* said to whoever makes the parts */
+    clv_fill fill;
+    bool requires_grad, pin_memory; /* for whoever makes the parts */
 } clv_sharded_options;
 
 typedef struct {
@@ -39,7 +35,7 @@ clv_status clv_sharded_tensor_new(const clv_placement_spec *spec,
                                   const clv_placement_devices *devices,
                                   const clv_sharded_options *options, clv_arena *arena,
                                   clv_sharded_tensor *ret, clv_error *err);
-/* Makes the elements of a part in bytes[part] bytes of memory; nothing for CLV_FILL_EMPTY. */
+/* Makes the elements of a part in bytes[part] bytes of memory; nothing for CLV_FILL_NOT. */
 void clv_sharded_tensor_fill(const clv_sharded_tensor *tensor, int32_t part, void *ret);
 /* {"name", "dtype", "dims", "fill", "requires_grad", "pin_memory", "shards": [{"device", "offsets",
  * "dims", "bytes"}, ...]}; "names" where dimensions have them. CLV_ENOMEM. */

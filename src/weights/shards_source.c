@@ -21,6 +21,7 @@ struct clv_shards_source {
     int32_t *file_ids;    /* by file of the folder */
     int32_t *first_shard; /* by weight, and one more */
     int32_t weight;       /* the present one; -1: none */
+    int bits;             /* of its elements */
     clv_arena *arena;     /* of the parts of one weight */
     part *parts;
     int32_t n_parts;
@@ -29,17 +30,6 @@ struct clv_shards_source {
     clv_shards_source *forks; /* of the same folder, in a chain */
     uint8_t *stage; /* CLV_STREAM_BLOCK and two bytes that a block may share with its neighbours */
 };
-
-static clv_status add_files(clv_shards_source *s, clv_arena *arena, clv_error *err)
-{
-    for (int32_t i = 0; i < s->f->n_files; i++) {
-        const char *path = clv_arena_printf(arena, "%s/%s", s->f->path, s->f->files[i].name);
-        if (!path)
-            return clv_fail_nomem(err, "a path");
-        CLV_TRY(clv_files_add(s->files, path, false, &s->file_ids[i], err));
-    }
-    return CLV_OK;
-}
 
 clv_status clv_shards_source_new(const clv_weights_folder *f, const clv_disk *disk,
                                  clv_arena *arena, clv_shards_source **ret, clv_error *err)
@@ -61,7 +51,12 @@ clv_status clv_shards_source_new(const clv_weights_folder *f, const clv_disk *di
     for (int32_t w = 0; w < f->weights.n; w++)
         s->first_shard[w + 1] += s->first_shard[w];
     CLV_TRY(clv_files_new(disk, arena, &s->files, err));
-    CLV_TRY(add_files(s, arena, err));
+    for (int32_t i = 0; i < f->n_files; i++) {
+        const char *path = clv_arena_printf(arena, "%s/%s", f->path, f->files[i].name);
+        if (!path)
+            return clv_fail_nomem(err, "a path");
+        CLV_TRY(clv_files_add(s->files, path, false, &s->file_ids[i], err));
+    }
     s->arena = clv_arena_new(clv_arena_alloc(arena), 0);
     if (!s->arena)
         return clv_fail_nomem(err, "the shards of a folder");
@@ -107,11 +102,12 @@ static clv_status begin_weight(clv_shards_source *s, int32_t weight, clv_error *
         clv_runs_start(boxes[i], &p->runs);
     }
     s->weight = weight;
+    s->bits = clv_dtype_bits(s->f->weights.at[weight].dtype);
     return CLV_OK;
 }
 
-/* What nobody asked for. */
-static void leave_out(part *p, int64_t first)
+/* Passes over the elements before first, which nobody asked for. */
+static void skip_to(part *p, int64_t first)
 {
     clv_runs *r = &p->runs;
     while (r->n > 0 && r->first < first) {
@@ -136,11 +132,11 @@ static int64_t count_below(const part *p, int64_t end)
 }
 
 /* Reads the next n elements of the part to the stage; *ret_from: which element of it is first. */
-static clv_status read_stretch(clv_shards_source *s, part *p, int64_t n, int bits,
-                               int64_t *ret_from, clv_error *err)
+static clv_status read_stretch(clv_shards_source *s, part *p, int64_t n, int64_t *ret_from,
+                               clv_error *err)
 {
     const clv_shard_place *place = &s->f->places[p->shard];
-    int64_t per = bits < 8 ? 8 / bits : 1, width = bits < 8 ? 1 : bits / 8;
+    int64_t per = s->bits < 8 ? 8 / s->bits : 1, width = s->bits < 8 ? 1 : s->bits / 8;
     int64_t first = p->at / per * width, end = (p->at + n + per - 1) / per * width;
     CLV_TRY(clv_files_read(s->files, s->file_ids[place->file], s->stage, (size_t)(end - first),
                            place->offset + first, err));
@@ -153,17 +149,18 @@ static clv_status read_stretch(clv_shards_source *s, part *p, int64_t n, int bit
     return CLV_OK;
 }
 
-static clv_status read_part(clv_shards_source *s, part *p, int64_t first, int64_t end, int bits,
-                            uint8_t *to, clv_error *err)
+/* What the part has of elements [first, end), which go to `to`. */
+static clv_status read_part(clv_shards_source *s, part *p, int64_t first, int64_t end, uint8_t *to,
+                            clv_error *err)
 {
-    leave_out(p, first);
+    skip_to(p, first);
     int64_t from = 0, n = count_below(p, end);
     if (n == 0)
         return CLV_OK;
-    CLV_TRY(read_stretch(s, p, n, bits, &from, err));
+    CLV_TRY(read_stretch(s, p, n, &from, err));
     for (clv_runs *r = &p->runs; r->n > 0 && r->first < end;) {
         int64_t take = r->n < end - r->first ? r->n : end - r->first;
-        clv_copy_elems(to, r->first - first, s->stage, from, take, bits);
+        clv_copy_elems(to, r->first - first, s->stage, from, take, s->bits);
         from += take;
         if (take == r->n)
             clv_runs_next(r);
@@ -179,9 +176,8 @@ static clv_status read_weight(void *ctx, int32_t weight, int64_t first, int64_t 
     clv_shards_source *s = ctx;
     if (s->weight != weight)
         CLV_TRY(begin_weight(s, weight, err));
-    int bits = clv_dtype_bits(s->f->weights.at[weight].dtype);
     for (int32_t i = 0; i < s->n_parts; i++)
-        CLV_TRY(read_part(s, &s->parts[i], first, first + n, bits, to, err));
+        CLV_TRY(read_part(s, &s->parts[i], first, first + n, to, err));
     return CLV_OK;
 }
 

@@ -41,78 +41,83 @@ static clv_status by_weight(const clv_weight_layout *t, int32_t n_weights, clv_a
     return CLV_OK;
 }
 
-static clv_status check_shard(const clv_weight_layout *t, const clv_weight *w,
-                              const clv_weight_shard *s, int32_t number, clv_arena *arena,
-                              clv_error *err)
+/* The shards of one weight. */
+typedef struct {
+    const clv_weight_layout *layout;
+    const clv_weight *w;
+    const clv_weight_shard *const *at;
+    int32_t n;
+} shards_of;
+
+static clv_status check_shard(const shards_of *s, int32_t i, clv_arena *arena, clv_error *err)
 {
     clv_mark mark = clv_arena_mark(arena);
-    const char *what = clv_arena_printf(arena, "weight '%.*s', shard %d on device '%s'",
-                                        CLV_STR_ARG(w->name), number, t->devices[s->device]);
+    const clv_weight *w = s->w;
+    const char *what =
+        clv_arena_printf(arena, "weight '%.*s', shard %d on device '%s'", CLV_STR_ARG(w->name), i,
+                         s->layout->devices[s->at[i]->device]);
     if (!what)
         return clv_fail_nomem(err, "a check of shards");
     clv_status status = clv_dtype_bits(w->dtype) == 0
                             ? clv_fail(err, CLV_EFORMAT, "%s: elements of type %s cannot be cut",
                                        what, clv_dtype_name(w->dtype))
-                            : clv_box_check(&s->box, w->elems, what, err);
+                            : clv_box_check(&s->at[i]->box, w->elems, what, err);
     clv_arena_rewind(arena, mark);
     return status;
 }
 
 typedef struct {
     int32_t group, device;
-} having;
+} holder;
 
 static int by_group(const void *a, const void *b)
 {
-    const having *x = a, *y = b;
+    const holder *x = a, *y = b;
     if (x->group != y->group)
         return x->group < y->group ? -1 : 1;
     return (x->device > y->device) - (x->device < y->device);
 }
 
 /* No device has two copies of a part; empty parts are nothing. */
-static clv_status check_once(const clv_weight_layout *t, const clv_weight *w,
-                             const clv_weight_shard *const *at, const int32_t *group_of, int32_t n,
-                             clv_arena *arena, clv_error *err)
+static clv_status check_once(const shards_of *s, const int32_t *group_of, clv_arena *arena,
+                             clv_error *err)
 {
-    int32_t k = 0;
-    having *have = CLV_NEW_ARRAY(arena, having, n);
-    if (!have)
+    int32_t n = 0;
+    holder *holders = CLV_NEW_ARRAY(arena, holder, s->n);
+    if (!holders)
         return clv_fail_nomem(err, "a check of shards");
-    for (int32_t i = 0; i < n; i++)
-        if (clv_box_elems(&at[i]->box) > 0)
-            have[k++] = (having){ group_of[i], at[i]->device };
-    qsort(have, (size_t)k, sizeof *have, by_group);
-    for (int32_t i = 1; i < k; i++)
-        if (by_group(&have[i - 1], &have[i]) == 0)
+    for (int32_t i = 0; i < s->n; i++)
+        if (clv_box_elems(&s->at[i]->box) > 0)
+            holders[n++] = (holder){ group_of[i], s->at[i]->device };
+    qsort(holders, (size_t)n, sizeof *holders, by_group);
+    for (int32_t i = 1; i < n; i++)
+        if (by_group(&holders[i - 1], &holders[i]) == 0)
             return clv_fail(err, CLV_EFORMAT,
                             "weight '%.*s': device '%s' has the same part twice, expected once",
-                            CLV_STR_ARG(w->name), t->devices[have[i].device]);
+                            CLV_STR_ARG(s->w->name), s->layout->devices[holders[i].device]);
     return CLV_OK;
 }
 
-static clv_status check_weight(const clv_weight_layout *t, const clv_weight *w,
-                               const clv_weight_shard *const *at, int32_t n, clv_arena *arena,
-                               clv_error *err)
+static clv_status check_weight(const shards_of *s, clv_arena *arena, clv_error *err)
 {
-    const clv_box **all = CLV_NEW_ARRAY(arena, const clv_box *, n);
-    int32_t *group_of = CLV_NEW_ARRAY(arena, int32_t, n);
+    const clv_box **all = CLV_NEW_ARRAY(arena, const clv_box *, s->n);
+    int32_t *group_of = CLV_NEW_ARRAY(arena, int32_t, s->n);
     int32_t groups = 0, next = 0;
     if (!all || !group_of)
         return clv_fail_nomem(err, "a check of shards");
-    for (int32_t i = 0; i < n; i++) {
-        CLV_TRY(check_shard(t, w, at[i], i, arena, err));
-        all[i] = &at[i]->box;
+    for (int32_t i = 0; i < s->n; i++) {
+        CLV_TRY(check_shard(s, i, arena, err));
+        all[i] = &s->at[i]->box;
     }
-    CLV_TRY(clv_boxes_group(all, n, arena, group_of, &groups, err));
-    CLV_TRY(check_once(t, w, at, group_of, n, arena, err));
-    for (int32_t i = 0; i < n; i++) /* the first of each group; groups are numbered by them */
+    CLV_TRY(clv_boxes_group(all, s->n, arena, group_of, &groups, err));
+    CLV_TRY(check_once(s, group_of, arena, err));
+    for (int32_t i = 0; i < s->n; i++) /* the first of each group; groups are numbered by them */
         if (group_of[i] == next)
-            all[next++] = &at[i]->box;
-    const char *what = clv_arena_printf(arena, "weight '%.*s'", CLV_STR_ARG(w->name));
+            all[next++] = &s->at[i]->box;
+    const char *what = clv_arena_printf(arena, "weight '%.*s'", CLV_STR_ARG(s->w->name));
     if (!what)
         return clv_fail_nomem(err, "a check of shards");
-    return clv_boxes_cover(all, groups, w->elems, what, arena, err);
+    return clv_boxes_cover(all, groups, s->w->elems, what, arena, err);
 }
 
 static clv_status check_all(const clv_weight_layout *t, const clv_weight_list *weights,
@@ -123,9 +128,9 @@ static clv_status check_all(const clv_weight_layout *t, const clv_weight_list *w
     CLV_TRY(by_weight(t, weights->n, arena, &first, &at, err));
     for (int32_t w = 0; w < weights->n; w++) {
         clv_mark mark = clv_arena_mark(arena);
-        if (first[w + 1] > first[w])
-            CLV_TRY(check_weight(t, &weights->at[w], at + first[w], first[w + 1] - first[w], arena,
-                                 err));
+        shards_of s = { t, &weights->at[w], at + first[w], first[w + 1] - first[w] };
+        if (s.n > 0)
+            CLV_TRY(check_weight(&s, arena, err));
         clv_arena_rewind(arena, mark);
     }
     return CLV_OK;

@@ -51,13 +51,4 @@ clv_status clv_weight_layout_check(const clv_weight_layout *layout, const clv_we
 clv_status clv_weight_layout_sort(const clv_weight_layout *layout, int32_t n_weights,
                                   clv_arena *arena, clv_weight_layout *ret, clv_error *err);
 
-/* JSON: {"devices": ["gpu0", ...], "weights": [{"name": "w", "shards": [{"device": "gpu0",
- * "offsets": [0, 0], "dims": [4, 8]}, ...]}, ...]}; a shard may have a "view", and without offsets
- * and dims it is the whole weight. "devices" may be left out: then they are numbered as they are
- * first named. weights.json has this shape too, and what else it has is passed over. name: of the
- * file, for messages. The result is checked. */
-clv_status clv_weight_layout_read(const char *text, size_t n, const char *name,
-                                  const clv_weight_list *weights, clv_arena *arena,
-                                  clv_weight_layout *ret, clv_error *err);
-
 #endif

@@ -15,11 +15,11 @@ typedef struct {
     int64_t at;    /* bytes that went to the sink */
     uint8_t *buffer;
     int64_t fill; /* elements in the buffer */
-} drain;
+} box_buffer;
 
 struct clv_stream {
-    drain *drains;
-    int32_t n_drains;
+    box_buffer *of_box;
+    int32_t n_boxes_max;
     size_t buffer_size;
     uint8_t *block;
     int (*stop)(void *ctx);
@@ -49,16 +49,16 @@ clv_status clv_stream_new(int32_t n_boxes, size_t memory, clv_arena *arena, clv_
     clv_stream *s = CLV_NEW(arena, clv_stream);
     size_t n = n_boxes > 0 ? (size_t)n_boxes : 1;
     if (s) {
-        s->n_drains = n_boxes;
+        s->n_boxes_max = n_boxes;
         s->buffer_size = buffer_size(n_boxes, memory);
-        s->drains = CLV_NEW_ARRAY(arena, drain, n);
+        s->of_box = CLV_NEW_ARRAY(arena, box_buffer, n);
         s->block = take_pages(arena, BLOCK);
     }
-    if (!s || !s->drains || !s->block)
+    if (!s || !s->of_box || !s->block)
         return clv_fail_nomem(err, "buffers for weights");
     for (size_t i = 0; i < n; i++) {
-        s->drains[i].buffer = take_pages(arena, s->buffer_size);
-        if (!s->drains[i].buffer)
+        s->of_box[i].buffer = take_pages(arena, s->buffer_size);
+        if (!s->of_box[i].buffer)
             return clv_fail_nomem(err, "buffers for weights");
     }
     *ret = s;
@@ -72,11 +72,6 @@ void clv_stream_set_stop(clv_stream *s, int (*stop)(void *ctx), void *ctx)
 }
 
 /* -- elements -- */
-
-static int64_t bytes_of(int64_t elems, int bits) /* elems / (8 / bits) rounded up: no overflow */
-{
-    return bits >= 8 ? elems * (bits / 8) : elems / (8 / bits) + (elems % (8 / bits) != 0);
-}
 
 static void copy_one(uint8_t *to, int64_t at, const uint8_t *source, int64_t from, int bits)
 {
@@ -116,68 +111,69 @@ typedef struct {
     clv_stream *s;
     int bits;
     const clv_box_sink *sink;
-    const int32_t *ids;
     int64_t per_buffer, per_page; /* elements */
-    clv_error *err;
-} pouring;
+} cutting;
 
-static clv_status give(const pouring *p, int32_t i, const uint8_t *bytes, int64_t elems)
+static clv_status send(const cutting *c, int32_t i, const uint8_t *bytes, int64_t elems,
+                       clv_error *err)
 {
-    drain *d = &p->s->drains[i];
-    int64_t n = bytes_of(elems, p->bits);
+    box_buffer *b = &c->s->of_box[i];
+    int64_t per_byte = c->bits < 8 ? 8 / c->bits : 1;
+    int64_t n = c->bits < 8 ? elems / per_byte + (elems % per_byte != 0) : elems * (c->bits / 8);
     if (n == 0)
         return CLV_OK;
-    CLV_TRY(p->sink->write(p->sink->ctx, p->ids[i], bytes, (size_t)n, d->at, p->err));
-    d->at += n;
+    CLV_TRY(c->sink->write(c->sink->ctx, i, bytes, (size_t)n, b->at, err));
+    b->at += n;
     return CLV_OK;
 }
 
 /* The last byte of a box whose elements do not fill it is padded with zeros. */
-static clv_status empty_buffer(const pouring *p, int32_t i)
+static clv_status flush(const cutting *c, int32_t i, clv_error *err)
 {
-    drain *d = &p->s->drains[i];
-    int64_t elems = d->fill;
-    if (p->bits < 8 && elems % (8 / p->bits) != 0) {
-        unsigned used = (unsigned)(elems % (8 / p->bits) * p->bits);
-        uint8_t *last = &d->buffer[elems / (8 / p->bits)];
+    box_buffer *b = &c->s->of_box[i];
+    int64_t elems = b->fill;
+    if (c->bits < 8 && elems % (8 / c->bits) != 0) {
+        unsigned used = (unsigned)(elems % (8 / c->bits) * c->bits);
+        uint8_t *last = &b->buffer[elems / (8 / c->bits)];
         *last = (uint8_t)(*last & ((1u << used) - 1));
     }
-    d->fill = 0;
-    return give(p, i, d->buffer, elems);
+    b->fill = 0;
+    return send(c, i, b->buffer, elems, err);
 }
 
 /* Elements [from, from + n) of the block for box i. */
-static clv_status pour_run(const pouring *p, int32_t i, int64_t from, int64_t n)
+static clv_status copy_run(const cutting *c, int32_t i, int64_t from, int64_t n, clv_error *err)
 {
-    drain *d = &p->s->drains[i];
+    box_buffer *b = &c->s->of_box[i];
     while (n > 0) {
-        bool whole_bytes = p->bits >= 8 || from % 8 == 0;
-        if (d->fill == 0 && n >= p->per_buffer && whole_bytes) {
-            int64_t all = n / p->per_page * p->per_page; /* what follows begins on a page, too */
-            CLV_TRY(give(p, i, p->s->block + from / 8 * p->bits + from % 8 * (p->bits / 8), all));
+        bool whole_bytes = c->bits >= 8 || from % 8 == 0;
+        if (b->fill == 0 && n >= c->per_buffer && whole_bytes) {
+            int64_t all = n / c->per_page * c->per_page; /* what follows begins on a page, too */
+            const uint8_t *bytes = c->s->block + from / 8 * c->bits + from % 8 * (c->bits / 8);
+            CLV_TRY(send(c, i, bytes, all, err));
             from += all;
             n -= all;
             continue;
         }
-        int64_t room = p->per_buffer - d->fill, part = n < room ? n : room;
-        clv_copy_elems(d->buffer, d->fill, p->s->block, from, part, p->bits);
-        d->fill += part;
+        int64_t room = c->per_buffer - b->fill, part = n < room ? n : room;
+        clv_copy_elems(b->buffer, b->fill, c->s->block, from, part, c->bits);
+        b->fill += part;
         from += part;
         n -= part;
-        if (d->fill == p->per_buffer)
-            CLV_TRY(empty_buffer(p, i));
+        if (b->fill == c->per_buffer)
+            CLV_TRY(flush(c, i, err));
     }
     return CLV_OK;
 }
 
 /* What box i has in [first, first + n), which is in the block. */
-static clv_status pour(const pouring *p, int32_t i, int64_t first, int64_t n)
+static clv_status copy_runs(const cutting *c, int32_t i, int64_t first, int64_t n, clv_error *err)
 {
-    clv_runs *r = &p->s->drains[i].runs;
+    clv_runs *r = &c->s->of_box[i].runs;
     int64_t end = first + n;
     while (r->n > 0 && r->first < end) {
         int64_t part = r->n < end - r->first ? r->n : end - r->first;
-        CLV_TRY(pour_run(p, i, r->first - first, part));
+        CLV_TRY(copy_run(c, i, r->first - first, part, err));
         if (part < r->n)
             return clv_runs_skip(r, part), CLV_OK;
         clv_runs_next(r);
@@ -190,49 +186,39 @@ static int64_t next_wanted(const clv_stream *s, int32_t n)
 {
     int64_t next = -1;
     for (int32_t i = 0; i < n; i++) {
-        const clv_runs *r = &s->drains[i].runs;
+        const clv_runs *r = &s->of_box[i].runs;
         if (r->n > 0 && (next < 0 || r->first < next))
             next = r->first;
     }
     return next;
 }
 
-static clv_status pour_block(const pouring *p, int32_t weight, const clv_weight_source *source,
-                             int64_t first, int64_t n, int32_t n_boxes)
-{
-    if (p->s->stop && p->s->stop(p->s->stop_ctx))
-        return clv_fail(p->err, CLV_ECANCELED, "stopped while weights were written");
-    CLV_TRY(source->read(source->ctx, weight, first, n, p->s->block, p->err));
-    for (int32_t i = 0; i < n_boxes; i++)
-        CLV_TRY(pour(p, i, first, n));
-    return CLV_OK;
-}
-
-clv_status clv_stream_weight(clv_stream *s, const clv_weight *w, int32_t weight,
-                             const clv_weight_source *source, const clv_box *const *boxes,
-                             const int32_t *ids, int32_t n, const clv_box_sink *sink,
+clv_status clv_stream_weight(clv_stream *s, const clv_weight_cut *cut,
+                             const clv_weight_source *source, const clv_box_sink *sink,
                              clv_error *err)
 {
-    int bits = clv_dtype_bits(w->dtype);
+    int bits = clv_dtype_bits(cut->w->dtype);
     int64_t per_block = (int64_t)BLOCK * 8 / bits / 8 * 8;
-    pouring p = { .s = s,
+    cutting c = { .s = s,
                   .bits = bits,
                   .sink = sink,
-                  .ids = ids,
                   .per_buffer = (int64_t)s->buffer_size * 8 / bits,
-                  .per_page = (int64_t)PAGE * 8 / bits,
-                  .err = err };
-    assert(n <= s->n_drains && bits > 0);
-    for (int32_t i = 0; i < n; i++) {
-        clv_runs_start(boxes[i], &s->drains[i].runs);
-        s->drains[i].at = s->drains[i].fill = 0;
+                  .per_page = (int64_t)PAGE * 8 / bits };
+    assert(cut->n <= s->n_boxes_max && bits > 0);
+    for (int32_t i = 0; i < cut->n; i++) {
+        clv_runs_start(cut->boxes[i], &s->of_box[i].runs);
+        s->of_box[i].at = s->of_box[i].fill = 0;
     }
-    for (int64_t first; (first = next_wanted(s, n)) >= 0;) {
+    for (int64_t first; (first = next_wanted(s, cut->n)) >= 0;) {
         first = first / 8 * 8;
-        int64_t left = w->elems - first;
-        CLV_TRY(pour_block(&p, weight, source, first, left < per_block ? left : per_block, n));
+        int64_t left = cut->w->elems - first, n = left < per_block ? left : per_block;
+        if (s->stop && s->stop(s->stop_ctx))
+            return clv_fail(err, CLV_ECANCELED, "stopped while weights were written");
+        CLV_TRY(source->read(source->ctx, cut->weight, first, n, s->block, err));
+        for (int32_t i = 0; i < cut->n; i++)
+            CLV_TRY(copy_runs(&c, i, first, n, err));
     }
-    for (int32_t i = 0; i < n; i++)
-        CLV_TRY(empty_buffer(&p, i));
-    return source->end ? source->end(source->ctx, weight, err) : CLV_OK;
+    for (int32_t i = 0; i < cut->n; i++)
+        CLV_TRY(flush(&c, i, err));
+    return source->end ? source->end(source->ctx, cut->weight, err) : CLV_OK;
 }

@@ -12,7 +12,7 @@
 typedef struct clv_weight_source {
     clv_status (*read)(void *ctx, int32_t weight, int64_t first, int64_t n, uint8_t *to,
                        clv_error *err);
-    /* All that was to be read of the weight has been read. NULL: nobody wants to know. */
+    /* All that was to be read of the weight has been read. May be NULL. */
     clv_status (*end)(void *ctx, int32_t weight, clv_error *err);
     /* Another one of the same weights, for another thread; it lives as long as this one. NULL:
      * there is only one. */
@@ -20,10 +20,18 @@ typedef struct clv_weight_source {
     void *ctx;
 } clv_weight_source;
 
-/* Where the bytes of boxes go, in order for each box: n more of box `id`, whose bytes before are
+/* Boxes of one weight, each of which has passed the check. */
+typedef struct {
+    int32_t weight; /* its number in the source */
+    const clv_weight *w;
+    const clv_box *const *boxes; /* n */
+    int32_t n;
+} clv_weight_cut;
+
+/* Where the bytes of boxes go, in order for each box: n more of boxes[i], whose bytes before are
  * `at` many. */
 typedef struct {
-    clv_status (*write)(void *ctx, int32_t id, const uint8_t *bytes, size_t n, int64_t at,
+    clv_status (*write)(void *ctx, int32_t i, const uint8_t *bytes, size_t n, int64_t at,
                         clv_error *err);
     void *ctx;
 } clv_box_sink;
@@ -39,11 +47,10 @@ size_t clv_stream_memory(int32_t n_boxes, size_t memory);
 /* Asked for every block; not 0: CLV_ECANCELED. */
 void clv_stream_set_stop(clv_stream *s, int (*stop)(void *ctx), void *ctx);
 
-/* boxes: n of one weight, whose ids the sink is told; each has passed the check. Blocks that no box
- * has anything of are not read. O(bytes of the weight + bytes of the boxes + runs). */
-clv_status clv_stream_weight(clv_stream *s, const clv_weight *w, int32_t weight,
-                             const clv_weight_source *source, const clv_box *const *boxes,
-                             const int32_t *ids, int32_t n, const clv_box_sink *sink,
+/* Blocks that no box has anything of are not read. CLV_ECANCELED; else as source and sink say.
+ * O(bytes of the weight + bytes of the boxes + runs). */
+clv_status clv_stream_weight(clv_stream *s, const clv_weight_cut *cut,
+                             const clv_weight_source *source, const clv_box_sink *sink,
                              clv_error *err);
 
 /* n elements of so many bits (1, 2, 4 or whole bytes) from element `from` of one packed run to

@@ -54,18 +54,6 @@ typedef struct {
     clv_checksum rest_checksum;
 } clv_weights_folder;
 
-/* Reads weights.json and looks at the size of every file: the shards cover their weights, lie in
- * their files and not in each other, copies have one checksum, names stay in the folder. Bytes of
- * shards are not read. CLV_EIO: no such folder, a file is missing; CLV_EFORMAT: all else. */
-clv_status clv_weights_folder_read(const char *path, clv_arena *arena, clv_weights_folder *ret,
-                                   clv_error *err);
-/* The same of a text, but for the files, which need not be there. */
-clv_status clv_weights_folder_parse(const char *text, size_t n, const char *path, clv_arena *arena,
-                                    clv_weights_folder *ret, clv_error *err);
-/* weights.json, into a folder that has the files already. */
-clv_status clv_weights_folder_write(const char *path, const clv_weights_folder *f, clv_arena *arena,
-                                    clv_error *err);
-
 /* Bytes of an original file that are in the rest: what is no payload of a sharded weight. */
 typedef struct {
     int64_t offset, length;

@@ -1,11 +1,10 @@
-/* weights_folder_json.c - weights.json, written and read. What is read is also judged, in
- * weights_folder.c. */
 #include "weights/weights_folder_json.h"
 
 #include <stdio.h>
 
 #include "base/json.h"
 #include "base/map.h"
+#include "weights/weight_layout_json.h"
 
 #define VERSION   1
 #define BYTES_MAX INT64_C(9007199254740992) /* 2^53: what JSON's numbers hold exactly */
@@ -58,20 +57,17 @@ static void put_original(clv_json_out *out, const clv_weights_folder *f)
     clv_json_close_object(out);
 }
 
-static bool same_dims(const clv_weight *w, const clv_box *box)
-{
-    return w->rank == box->rank &&
-           (w->rank == 0 || memcmp(w->dims, box->view, (size_t)w->rank * sizeof *w->dims) == 0);
-}
-
 static void put_shard(clv_json_out *out, const clv_weights_folder *f, const clv_weight *w,
                       int32_t shard)
 {
     const clv_weight_shard *s = &f->layout.shards[shard];
     const clv_shard_place *place = &f->places[shard];
+    bool own_view = w->rank != s->box.rank;
+    for (int32_t d = 0; d < w->rank && !own_view; d++)
+        own_view = w->dims[d] != s->box.view[d];
     clv_json_open_object(out, NULL);
     clv_json_put_string(out, "device", f->layout.devices[s->device]);
-    if (!same_dims(w, &s->box))
+    if (own_view)
         put_longs(out, "view", s->box.view, s->box.rank);
     put_longs(out, "offsets", s->box.offset, s->box.rank);
     put_longs(out, "dims", s->box.size, s->box.rank);
@@ -82,8 +78,9 @@ static void put_shard(clv_json_out *out, const clv_weights_folder *f, const clv_
     clv_json_close_object(out);
 }
 
-static clv_status put_weight(clv_json_out *out, const clv_weights_folder *f, int32_t weight,
-                             int32_t *shard)
+/* Its shards begin at *shard, which moves past them. */
+static void put_weight(clv_json_out *out, const clv_weights_folder *f, int32_t weight,
+                       int32_t *shard)
 {
     const clv_weight *w = &f->weights.at[weight];
     const clv_original_place *p = &f->payloads[weight];
@@ -103,7 +100,6 @@ static clv_status put_weight(clv_json_out *out, const clv_weights_folder *f, int
         put_shard(out, f, w, *shard);
     clv_json_close_array(out);
     clv_json_close_object(out);
-    return CLV_OK;
 }
 
 clv_status clv_folder_json_text(const clv_weights_folder *f, clv_arena *arena, const char **ret,
@@ -126,7 +122,7 @@ clv_status clv_folder_json_text(const clv_weights_folder *f, clv_arena *arena, c
     put_original(&out, f);
     clv_json_open_array(&out, "weights");
     for (int32_t w = 0; w < f->weights.n; w++)
-        CLV_TRY(put_weight(&out, f, w, &shard));
+        put_weight(&out, f, w, &shard);
     clv_json_close_array(&out);
     clv_json_close_object(&out);
     CLV_TRY(clv_json_end(&out, err));
@@ -147,10 +143,9 @@ typedef struct {
     clv_original_place *payload_at;
     clv_shard_place *place_at;
     int32_t n_places;
-    clv_error *err;
 } reading;
 
-static clv_status bad(const clv_json_at *at, clv_error *err, const char *what)
+static clv_status refuse(const clv_json_at *at, const char *what, clv_error *err)
 {
     char path[256];
     return clv_fail(err, CLV_EFORMAT, "%s %s", clv_json_path(at, path, sizeof path), what);
@@ -163,14 +158,14 @@ static clv_status read_int(const clv_json_at *object, const char *key, int64_t *
     return clv_json_int(&at, 0, BYTES_MAX, ret, err);
 }
 
-static clv_status read_name(const clv_json_at *object, reading *r, const char **ret)
+static clv_status read_name(const clv_json_at *object, reading *r, const char **ret, clv_error *err)
 {
     clv_json_at at;
-    CLV_TRY(clv_json_member(object, "file", true, &at, r->err));
-    CLV_TRY(clv_json_copy_string(&at, r->arena, ret, r->err));
+    CLV_TRY(clv_json_member(object, "file", true, &at, err));
+    CLV_TRY(clv_json_copy_string(&at, r->arena, ret, err));
     return clv_name_stays_inside(*ret)
                ? CLV_OK
-               : bad(&at, r->err, "leads out of the folder, expected the name of a file in it");
+               : refuse(&at, "leads out of the folder, expected the name of a file in it", err);
 }
 
 static clv_status read_sum(const clv_json_at *object, clv_checksum *ret, clv_error *err)
@@ -179,90 +174,90 @@ static clv_status read_sum(const clv_json_at *object, clv_checksum *ret, clv_err
     const char *text;
     CLV_TRY(clv_json_member(object, "xxh3", true, &at, err));
     CLV_TRY(clv_json_string(&at, &text, err));
-    return clv_checksum_parse(text, ret) ? CLV_OK : bad(&at, err, "is not 32 hex digits");
+    return clv_checksum_parse(text, ret) ? CLV_OK : refuse(&at, "is not 32 hex digits", err);
 }
 
 /* sum NULL: none is there */
 static clv_status read_file(const clv_json_at *at, reading *r, clv_weights_file *ret,
-                            clv_checksum *sum)
+                            clv_checksum *sum, clv_error *err)
 {
     static const char *const with[] = { "file", "bytes", "xxh3", NULL };
     static const char *const without[] = { "file", "bytes", NULL };
-    CLV_TRY(clv_json_keys(at, sum ? with : without, r->err));
-    CLV_TRY(read_name(at, r, &ret->name));
-    CLV_TRY(read_int(at, "bytes", &ret->bytes, r->err));
-    return sum ? read_sum(at, sum, r->err) : CLV_OK;
+    CLV_TRY(clv_json_keys(at, sum ? with : without, err));
+    CLV_TRY(read_name(at, r, &ret->name, err));
+    CLV_TRY(read_int(at, "bytes", &ret->bytes, err));
+    return sum ? read_sum(at, sum, err) : CLV_OK;
 }
 
 /* Names of a list, each once. */
-static clv_status note_name(const clv_json_at *at, reading *r, clv_map *names, const char *name,
-                            int32_t i)
+static clv_status add_name(const clv_json_at *at, clv_map *names, const char *name, int32_t i,
+                           clv_error *err)
 {
     int32_t id = i;
-    CLV_TRY(clv_map_put(names, clv_str_of(name), i, &id, r->err));
-    return id == i ? CLV_OK : bad(at, r->err, "names a file that the list has already");
+    CLV_TRY(clv_map_put(names, clv_str_of(name), i, &id, err));
+    return id == i ? CLV_OK : refuse(at, "names a file that the list has already", err);
 }
 
-static clv_status read_files(const clv_json_at *root, reading *r)
+static clv_status read_files(const clv_json_at *root, reading *r, clv_error *err)
 {
     clv_json_at list, one = { 0 };
-    CLV_TRY(clv_json_member(root, "files", true, &list, r->err));
-    CLV_TRY(clv_json_length(&list, &r->f->n_files, r->err));
+    CLV_TRY(clv_json_member(root, "files", true, &list, err));
+    CLV_TRY(clv_json_length(&list, &r->f->n_files, err));
     r->f->files = r->file_at = CLV_NEW_ARRAY(r->arena, clv_weights_file, r->f->n_files);
     if (!r->file_at)
-        return clv_fail_nomem(r->err, "the files of shards");
-    CLV_TRY(clv_map_init(&r->files, r->arena, r->f->n_files, r->err));
+        return clv_fail_nomem(err, "the files of shards");
+    CLV_TRY(clv_map_init(&r->files, r->arena, r->f->n_files, err));
     for (int32_t i = 0; i < r->f->n_files; i++) {
         one = clv_json_element(&list, i, i ? &one : NULL);
-        CLV_TRY(read_file(&one, r, &r->file_at[i], NULL));
-        CLV_TRY(note_name(&one, r, &r->files, r->file_at[i].name, i));
+        CLV_TRY(read_file(&one, r, &r->file_at[i], NULL, err));
+        CLV_TRY(add_name(&one, &r->files, r->file_at[i].name, i, err));
     }
     return CLV_OK;
 }
 
-static clv_status read_originals(const clv_json_at *original, reading *r)
+static clv_status read_originals(const clv_json_at *original, reading *r, clv_error *err)
 {
     static const char *const keys[] = { "file", "bytes", NULL };
     clv_json_at list, one = { 0 };
-    CLV_TRY(clv_json_member(original, "files", true, &list, r->err));
-    CLV_TRY(clv_json_length(&list, &r->f->n_originals, r->err));
+    CLV_TRY(clv_json_member(original, "files", true, &list, err));
+    CLV_TRY(clv_json_length(&list, &r->f->n_originals, err));
     r->f->originals = r->original_at =
         CLV_NEW_ARRAY(r->arena, clv_original_file, r->f->n_originals);
     if (!r->original_at)
-        return clv_fail_nomem(r->err, "the files of a model");
+        return clv_fail_nomem(err, "the files of a model");
     if (r->f->n_originals == 0)
-        return bad(&list, r->err, "is empty, expected the model's file first");
-    CLV_TRY(clv_map_init(&r->originals, r->arena, r->f->n_originals, r->err));
+        return refuse(&list, "is empty, expected the model's file first", err);
+    CLV_TRY(clv_map_init(&r->originals, r->arena, r->f->n_originals, err));
     for (int32_t i = 0; i < r->f->n_originals; i++) {
         one = clv_json_element(&list, i, i ? &one : NULL);
-        CLV_TRY(clv_json_keys(&one, keys, r->err));
-        CLV_TRY(read_name(&one, r, &r->original_at[i].name));
-        CLV_TRY(read_int(&one, "bytes", &r->original_at[i].bytes, r->err));
-        CLV_TRY(note_name(&one, r, &r->originals, r->original_at[i].name, i));
+        CLV_TRY(clv_json_keys(&one, keys, err));
+        CLV_TRY(read_name(&one, r, &r->original_at[i].name, err));
+        CLV_TRY(read_int(&one, "bytes", &r->original_at[i].bytes, err));
+        CLV_TRY(add_name(&one, &r->originals, r->original_at[i].name, i, err));
     }
     if (strchr(r->original_at[0].name, '/'))
-        return bad(&list, r->err, "begins with a name in a folder, expected the model's file");
+        return refuse(&list, "begins with a name in a folder, expected the model's file", err);
     return CLV_OK;
 }
 
-static clv_status read_original(const clv_json_at *root, reading *r)
+static clv_status read_original(const clv_json_at *root, reading *r, clv_error *err)
 {
     static const char *const keys[] = { "fingerprint", "files", "rest", NULL };
     clv_json_at original, at;
     clv_checksum print;
     const char *text;
     char wide[CLV_CHECKSUM_TEXT];
-    CLV_TRY(clv_json_member(root, "original", true, &original, r->err));
-    CLV_TRY(clv_json_keys(&original, keys, r->err));
-    CLV_TRY(clv_json_member(&original, "fingerprint", true, &at, r->err));
-    CLV_TRY(clv_json_string(&at, &text, r->err));
+    CLV_TRY(clv_json_member(root, "original", true, &original, err));
+    CLV_TRY(clv_json_keys(&original, keys, err));
+    CLV_TRY(clv_json_member(&original, "fingerprint", true, &at, err));
+    CLV_TRY(clv_json_string(&at, &text, err));
     snprintf(wide, sizeof wide, "%016d%s", 0, text);
     if (strlen(text) != 16 || !clv_checksum_parse(wide, &print))
-        return bad(&at, r->err, "is not 16 hex digits");
+        return refuse(&at, "is not 16 hex digits", err);
     r->f->fingerprint = print.low;
-    CLV_TRY(read_originals(&original, r));
-    CLV_TRY(clv_json_member(&original, "rest", true, &at, r->err));
-    return read_file(&at, r, &r->f->rest, &r->f->rest_checksum);
+    CLV_TRY(read_originals(&original, r, err));
+    CLV_TRY(clv_json_member(&original, "rest", true, &at, err));
+    return read_file(&at, r, &r->f->rest, &r->f->rest_checksum, err);
 }
 
 static clv_status read_dtype(const clv_json_at *weight, clv_dtype *ret, clv_error *err)
@@ -276,144 +271,140 @@ static clv_status read_dtype(const clv_json_at *weight, clv_dtype *ret, clv_erro
             *ret = (clv_dtype)i;
             return CLV_OK;
         }
-    return bad(&at, err, "is no type of elements");
+    return refuse(&at, "is no type of elements", err);
 }
 
-static clv_status read_dims(const clv_json_at *weight, reading *r, clv_weight *w)
+static clv_status read_dims(const clv_json_at *weight, reading *r, clv_weight *w, clv_error *err)
 {
     clv_json_at list, one = { 0 };
     bool empty = false, fits = true;
-    CLV_TRY(clv_json_member(weight, "dims", true, &list, r->err));
-    CLV_TRY(clv_json_length(&list, &w->rank, r->err));
+    CLV_TRY(clv_json_member(weight, "dims", true, &list, err));
+    CLV_TRY(clv_json_length(&list, &w->rank, err));
     if (w->rank > CLV_RANK_MAX)
-        return bad(&list, r->err, "has more dimensions than a tensor may have");
+        return refuse(&list, "has more dimensions than a tensor may have", err);
     int64_t *dims = CLV_NEW_ARRAY(r->arena, int64_t, w->rank);
     if (!dims)
-        return clv_fail_nomem(r->err, "the weights of a model");
+        return clv_fail_nomem(err, "the weights of a model");
     w->dims = dims;
     w->elems = 1;
     for (int32_t d = 0; d < w->rank; d++) {
         one = clv_json_element(&list, d, d ? &one : NULL);
-        CLV_TRY(clv_json_int(&one, 0, BYTES_MAX, &dims[d], r->err));
+        CLV_TRY(clv_json_int(&one, 0, BYTES_MAX, &dims[d], err));
         empty = empty || dims[d] == 0;
     }
     for (int32_t d = 0; d < w->rank && !empty && fits; d++)
         fits = !__builtin_mul_overflow(w->elems, dims[d], &w->elems);
     w->elems = empty ? 0 : w->elems;
     if (!fits || !clv_dtype_bytes(w->dtype, w->elems, &w->bytes))
-        return bad(&list, r->err, "has more elements than a file can hold");
+        return refuse(&list, "has more elements than a file can hold", err);
     return CLV_OK;
 }
 
-static clv_status read_payload(const clv_json_at *weight, reading *r, clv_original_place *ret)
+static clv_status read_payload(const clv_json_at *weight, reading *r, clv_original_place *ret,
+                               clv_error *err)
 {
     static const char *const keys[] = { "file", "offset", "length", NULL };
     clv_json_at at;
     const char *name;
     ret->file = -1;
-    CLV_TRY(clv_json_member(weight, "payload", false, &at, r->err));
+    CLV_TRY(clv_json_member(weight, "payload", false, &at, err));
     if (!at.json)
         return CLV_OK;
-    CLV_TRY(clv_json_keys(&at, keys, r->err));
-    CLV_TRY(read_name(&at, r, &name));
+    CLV_TRY(clv_json_keys(&at, keys, err));
+    CLV_TRY(read_name(&at, r, &name, err));
     ret->file = clv_map_get(&r->originals, clv_str_of(name));
     if (ret->file < 0)
-        return bad(&at, r->err, "is in a file that original.files does not have");
-    CLV_TRY(read_int(&at, "offset", &ret->offset, r->err));
-    return read_int(&at, "length", &ret->length, r->err);
+        return refuse(&at, "is in a file that original.files does not have", err);
+    CLV_TRY(read_int(&at, "offset", &ret->offset, err));
+    return read_int(&at, "length", &ret->length, err);
 }
 
-static clv_status read_places(const clv_json_at *weight, reading *r)
+static clv_status read_places(const clv_json_at *weight, reading *r, clv_error *err)
 {
     clv_json_at list, one = { 0 };
     int32_t n;
-    CLV_TRY(clv_json_member(weight, "shards", true, &list, r->err));
-    CLV_TRY(clv_json_length(&list, &n, r->err));
+    CLV_TRY(clv_json_member(weight, "shards", true, &list, err));
+    CLV_TRY(clv_json_length(&list, &n, err));
     for (int32_t i = 0; i < n; i++) {
         clv_shard_place *p = &r->place_at[r->n_places++];
         const char *name;
         one = clv_json_element(&list, i, i ? &one : NULL);
-        CLV_TRY(read_name(&one, r, &name));
+        CLV_TRY(read_name(&one, r, &name, err));
         p->file = clv_map_get(&r->files, clv_str_of(name));
         if (p->file < 0)
-            return bad(&one, r->err, "is in a file that files does not have");
-        CLV_TRY(read_int(&one, "offset", &p->offset, r->err));
-        CLV_TRY(read_int(&one, "length", &p->length, r->err));
-        CLV_TRY(read_sum(&one, &p->checksum, r->err));
+            return refuse(&one, "is in a file that files does not have", err);
+        CLV_TRY(read_int(&one, "offset", &p->offset, err));
+        CLV_TRY(read_int(&one, "length", &p->length, err));
+        CLV_TRY(read_sum(&one, &p->checksum, err));
     }
     return CLV_OK;
 }
 
-static clv_status read_weight(const clv_json_at *at, reading *r, int32_t i)
-{
-    clv_json_at name;
-    const char *text;
-    clv_weight *w = &r->weight_at[i];
-    CLV_TRY(clv_json_member(at, "name", true, &name, r->err));
-    CLV_TRY(clv_json_copy_string(&name, r->arena, &text, r->err));
-    w->name = clv_str_of(text);
-    CLV_TRY(read_dtype(at, &w->dtype, r->err));
-    CLV_TRY(read_dims(at, r, w));
-    return read_payload(at, r, &r->payload_at[i]);
-}
-
-static clv_status read_weights(const clv_json_at *root, reading *r)
+static clv_status read_weights(const clv_json_at *root, reading *r, clv_error *err)
 {
     clv_json_at list, one = { 0 };
     int32_t n;
-    CLV_TRY(clv_json_member(root, "weights", true, &list, r->err));
-    CLV_TRY(clv_json_length(&list, &n, r->err));
+    CLV_TRY(clv_json_member(root, "weights", true, &list, err));
+    CLV_TRY(clv_json_length(&list, &n, err));
     r->weight_at = CLV_NEW_ARRAY(r->arena, clv_weight, n);
     r->payload_at = CLV_NEW_ARRAY(r->arena, clv_original_place, n);
     if (!r->weight_at || !r->payload_at)
-        return clv_fail_nomem(r->err, "the weights of a model");
+        return clv_fail_nomem(err, "the weights of a model");
     for (int32_t i = 0; i < n; i++) {
+        clv_json_at name;
+        const char *text;
+        clv_weight *w = &r->weight_at[i];
         one = clv_json_element(&list, i, i ? &one : NULL);
-        CLV_TRY(read_weight(&one, r, i));
+        CLV_TRY(clv_json_member(&one, "name", true, &name, err));
+        CLV_TRY(clv_json_copy_string(&name, r->arena, &text, err));
+        w->name = clv_str_of(text);
+        CLV_TRY(read_dtype(&one, &w->dtype, err));
+        CLV_TRY(read_dims(&one, r, w, err));
+        CLV_TRY(read_payload(&one, r, &r->payload_at[i], err));
     }
     r->f->weights = (clv_weight_list){ r->weight_at, n };
     r->f->payloads = r->payload_at;
-    CLV_TRY(clv_weight_layout_of_json(root, &r->f->weights, r->arena, &r->f->layout, r->err));
+    CLV_TRY(clv_weight_layout_of_json(root, &r->f->weights, r->arena, &r->f->layout, err));
     r->f->places = r->place_at = CLV_NEW_ARRAY(r->arena, clv_shard_place, r->f->layout.n_shards);
     if (!r->place_at)
-        return clv_fail_nomem(r->err, "the places of shards");
+        return clv_fail_nomem(err, "the places of shards");
     for (int32_t i = 0; i < n; i++) {
         one = clv_json_element(&list, i, i ? &one : NULL);
-        CLV_TRY(read_places(&one, r));
+        CLV_TRY(read_places(&one, r, err));
     }
     return CLV_OK;
 }
 
-static clv_status read_root(const clv_json_at *root, reading *r)
+static clv_status read_root(const clv_json_at *root, reading *r, clv_error *err)
 {
     static const char *const keys[] = { "schema_version", "kind",    "devices", "files",
                                         "original",       "weights", NULL };
     clv_json_at at;
     int64_t version;
     const char *kind;
-    CLV_TRY(clv_json_keys(root, keys, r->err));
-    CLV_TRY(clv_json_member(root, "schema_version", true, &at, r->err));
-    CLV_TRY(clv_json_int(&at, VERSION, VERSION, &version, r->err));
-    CLV_TRY(clv_json_member(root, "kind", true, &at, r->err));
-    CLV_TRY(clv_json_string(&at, &kind, r->err));
+    CLV_TRY(clv_json_keys(root, keys, err));
+    CLV_TRY(clv_json_member(root, "schema_version", true, &at, err));
+    CLV_TRY(clv_json_int(&at, VERSION, VERSION, &version, err));
+    CLV_TRY(clv_json_member(root, "kind", true, &at, err));
+    CLV_TRY(clv_json_string(&at, &kind, err));
     if (strcmp(kind, kind_names[CLV_PARTS_RANGES]) == 0)
-        return bad(&at, r->err, "is 'ranges': such a folder has no weights of its own");
+        return refuse(&at, "is 'ranges': such a folder has no weights of its own", err);
     if (strcmp(kind, kind_names[0]) != 0 && strcmp(kind, kind_names[1]) != 0)
-        return bad(&at, r->err, "is not 'external' or 'safetensors'");
+        return refuse(&at, "is not 'external' or 'safetensors'", err);
     r->f->kind = strcmp(kind, kind_names[0]) == 0 ? CLV_PARTS_EXTERNAL : CLV_PARTS_SAFETENSORS;
-    CLV_TRY(read_files(root, r));
-    CLV_TRY(read_original(root, r));
-    return read_weights(root, r);
+    CLV_TRY(read_files(root, r, err));
+    CLV_TRY(read_original(root, r, err));
+    return read_weights(root, r, err);
 }
 
 clv_status clv_folder_json_read(const char *text, size_t n, const char *name, clv_arena *arena,
                                 clv_weights_folder *ret, clv_error *err)
 {
-    reading r = { .arena = arena, .f = ret, .err = err };
+    reading r = { .arena = arena, .f = ret };
     clv_json *json;
     CLV_TRY(clv_json_parse(text, n, name, &json, err));
     clv_json_at root = clv_json_root(json, name);
-    clv_status status = read_root(&root, &r);
+    clv_status status = read_root(&root, &r, err);
     clv_json_free(json);
     return status;
 }

@@ -1,11 +1,10 @@
-/* weights_folder_json.h - weights.json, for weights_folder.c. */
+/* weights_folder_json.h - weights.json, written and read. */
 #ifndef CLV_WEIGHTS_WEIGHTS_FOLDER_JSON_H
 #define CLV_WEIGHTS_WEIGHTS_FOLDER_JSON_H
 
-#include "weights/weight_layout_json.h"
 #include "weights/weights_folder.h"
 
-/* What the text says, and nothing but that: weights_folder.c judges it. name: of the file, for
+/* What the text says, and nothing but that: weights_folder_read.h judges it. name: of the file, for
  * messages. CLV_EFORMAT. */
 clv_status clv_folder_json_read(const char *text, size_t n, const char *name, clv_arena *arena,
                                 clv_weights_folder *ret, clv_error *err);

@@ -55,8 +55,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         at[i] = (clv_weight){ clv_str_of(names[i]),          CLV_DT_FLOAT, ranks[i], dims, elems,
                               elems * (int64_t)sizeof(float) };
     }
-    clv_status s = clv_layout_file_read((const char *)data, size, "fuzz", &weights, arena, &target,
-                                        &notes, &err);
+    clv_layout_file file = { (const char *)data, size, "fuzz" };
+    clv_status s = clv_layout_file_read(&file, &weights, arena, &target, &notes, &err);
     check_error(s, &err);
     if (s == CLV_OK)
         check_elems(&target, &weights);

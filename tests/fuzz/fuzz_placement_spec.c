@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "weights/placement_file.h"
+#include "support/placement_text.h"
+#include "weights/placement_apply.h"
 
 static void must(bool yes)
 {
@@ -38,9 +39,9 @@ static void write_and_read(const clv_placement_file *file, clv_arena *arena)
     clv_placement_file again;
     const char *once = NULL, *twice = NULL;
     clv_error err = { 0 };
-    must(clv_placement_file_write(file, arena, &once, &err) == CLV_OK);
-    must(clv_placement_file_read(once, strlen(once), "again", arena, &again, &err) == CLV_OK);
-    must(clv_placement_file_write(&again, arena, &twice, &err) == CLV_OK);
+    must(placement_text_write(file, arena, &once, &err) == CLV_OK);
+    must(placement_text_read(once, strlen(once), "again", arena, &again, &err) == CLV_OK);
+    must(placement_text_write(&again, arena, &twice, &err) == CLV_OK);
     must(strcmp(once, twice) == 0);
 }
 
@@ -78,7 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     clv_error err = { 0 };
     must(arena != NULL);
     try_device(data, size, arena);
-    clv_status s = clv_placement_file_read((const char *)data, size, "fuzz", arena, &file, &err);
+    clv_status s = placement_text_read((const char *)data, size, "fuzz", arena, &file, &err);
     check_error(s, &err);
     if (s == CLV_OK) {
         write_and_read(&file, arena);

@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "weights/reshard.h"
+#include "weights/reshard_plan.h"
 #include "weights/weights_folder_json.h"
+#include "weights/weights_folder_read.h"
 
 static void must(bool yes)
 {

@@ -259,7 +259,7 @@ static clv_status work(tool *t)
     CLV_TRY(clv_onnx_read(t->file, t->arena, &t->model, t->err));
     CLV_TRY(clv_infer(t->model, t->bindings, t->n_bindings, t->arena, &t->types, t->err));
     CLV_TRY(clv_tensor_data_find(t->file, t->model, t->arena, &t->data, t->err));
-    CLV_TRY(clv_model_source_new(t->file, t->data, t->model->main->n_weights, NULL, t->arena,
+    CLV_TRY(clv_model_source_new(&(clv_onnx_model){ t->file, t->model }, t->data, NULL, t->arena,
                                  &t->source, t->err));
     char *form = clv_arena_printf(t->arena, "%s", t->mesh),
          *colon = form ? strchr(form, ':') : NULL;

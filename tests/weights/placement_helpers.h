@@ -6,7 +6,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "weights/placement_file.h"
+#include "graph/graph.h"
+#include "support/placement_text.h"
 
 enum { SHOW_SIZE = 1024 };
 
@@ -17,7 +18,7 @@ static inline clv_placement_file file_of(const char *spec, clv_arena *arena)
     clv_placement_file file = { 0 };
     clv_error err = { .message = "" };
 
-    cr_assert_eq(clv_placement_file_read(text, strlen(text), "s.json", arena, &file, &err), CLV_OK,
+    cr_assert_eq(placement_text_read(text, strlen(text), "s.json", arena, &file, &err), CLV_OK,
                  "%s: %s", spec, err.message);
     return file;
 }

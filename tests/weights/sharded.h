@@ -12,7 +12,9 @@
 #include "support/run.h"
 #include "weights/collect.h"
 #include "weights/reshard.h"
+#include "weights/reshard_plan.h"
 #include "weights/shard.h"
+#include "weights/weights_folder_read.h"
 
 enum { W_RAW, W_OUT, W_NIBBLES, W_TYPED, W_KEPT, W_SCALAR, W_NOTHING, W_TWIN, N_WEIGHTS };
 
@@ -172,7 +174,8 @@ static inline void shard_it(sharded *s, const clv_weight_layout *t, const char *
 {
     clv_error err = { 0 };
     clv_shard_options o = { .kind = kind, .max_bytes = 10000 };
-    cr_assert_eq(clv_weights_shard(s->file, s->model, t, at_path(s, dir), &o, s->arena, &err),
+    cr_assert_eq(clv_weights_shard(&(clv_onnx_model){ s->file, s->model }, t, at_path(s, dir), &o,
+                                   s->arena, &err),
                  CLV_OK, "%s", err.message);
 }
 

@@ -171,7 +171,6 @@ static void check_stream(clv_dtype dtype, int64_t rows, int64_t columns)
     int64_t offset[8][3], size[8][3];
     clv_box box[8];
     const clv_box *boxes[8];
-    int32_t ids[8];
     clv_stream *s;
     clv_weight weight = { .dtype = dtype, .rank = 3, .dims = view, .elems = elems };
 
@@ -185,13 +184,13 @@ static void check_stream(clv_dtype dtype, int64_t rows, int64_t columns)
         }
         box[k] = (clv_box){ 3, view, offset[k], size[k] };
         boxes[k] = &box[k];
-        ids[k] = k;
         w.parts[k] = clv_arena_take(arena, bytes);
     }
     cr_assert_eq(clv_stream_new(8, 64 << 10, arena, &s, NULL), CLV_OK);
     clv_weight_source source = { .read = read_whole, .ctx = &w };
     clv_box_sink sink = { write_part, &w };
-    cr_assert_eq(clv_stream_weight(s, &weight, 0, &source, boxes, ids, 8, &sink, NULL), CLV_OK);
+    clv_weight_cut cut = { 0, &weight, boxes, 8 };
+    cr_assert_eq(clv_stream_weight(s, &cut, &source, &sink, NULL), CLV_OK);
     for (int32_t k = 0; k < 8; k++) {
         int64_t i = 0;
         for (int64_t e = 0; e < elems; e++)

@@ -105,7 +105,8 @@ static clv_weight_layout the_layout;
 static clv_status act_shard(const clv_disk *calls, clv_error *err)
 {
     clv_shard_options o = { .disk = calls, .threads = threads };
-    return clv_weights_shard(s.file, s.model, &the_layout, at_path(&s, "a"), &o, s.arena, err);
+    return clv_weights_shard(&(clv_onnx_model){ s.file, s.model }, &the_layout, at_path(&s, "a"),
+                             &o, s.arena, err);
 }
 
 static clv_status act_reshard(const clv_disk *calls, clv_error *err)
@@ -392,8 +393,8 @@ static int stop_everywhere(int32_t n_threads)
         after = n;
         caller = pthread_self();
         clv_shard_options o = { .threads = n_threads, .stop = stop_later, .stop_ctx = &after };
-        clv_status status =
-            clv_weights_shard(s.file, s.model, &the_layout, at_path(&s, "a"), &o, s.arena, &err);
+        clv_status status = clv_weights_shard(&(clv_onnx_model){ s.file, s.model }, &the_layout,
+                                              at_path(&s, "a"), &o, s.arena, &err);
         if (status == CLV_OK)
             return n;
         cr_assert_eq(status, CLV_ECANCELED);

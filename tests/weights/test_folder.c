@@ -1,6 +1,7 @@
 /* test_folder.c - shards in files: each has the elements that its box says, the folder tells where
  * everything is, and after any number of reshards the original comes back byte for byte.
  */
+#include "weights/layout_file.h"
 #include "weights/sharded.h"
 
 static sharded s;
@@ -94,7 +95,9 @@ Test(folder, any_number_of_threads_write_the_same_bytes)
             clv_shard_options o = { .kind = kinds[i], .threads = threads, .max_bytes = 9000 };
             const char *one = at_path(&s, threads == 1 ? "a" : "c");
             const char *two = at_path(&s, threads == 1 ? "b" : "d");
-            cr_assert_eq(clv_weights_shard(s.file, s.model, &t, one, &o, s.arena, &err), CLV_OK);
+            cr_assert_eq(
+                clv_weights_shard(&(clv_onnx_model){ s.file, s.model }, &t, one, &o, s.arena, &err),
+                CLV_OK);
             clv_weights_folder f = read_it(&s, threads == 1 ? "a" : "c");
             cr_assert_eq(clv_weights_reshard(&f, &u, two, &o, s.arena, &err), CLV_OK);
             if (threads > 1)
@@ -185,15 +188,15 @@ Test(folder, storage_of_ones_own)
     clv_weight w = { .dtype = CLV_DT_UINT8, .rank = 2, .dims = dims, .elems = 256, .bytes = 256 };
     clv_box box = { 2, dims, offset, size };
     const clv_box *boxes[1] = { &box };
-    int32_t ids[1] = { 3 };
     clv_weight_source source = { .read = give };
     clv_box_sink sink = { keep, &to };
+    clv_weight_cut cut = { 0, &w, boxes, 1 };
     clv_stream *stream;
     cr_assert_eq(clv_stream_new(1, 1 << 16, s.arena, &stream, NULL), CLV_OK);
-    cr_assert_eq(clv_stream_weight(stream, &w, 0, &source, boxes, ids, 1, &sink, NULL), CLV_OK);
-    cr_assert_eq(to.n[3], 128);
+    cr_assert_eq(clv_stream_weight(stream, &cut, &source, &sink, NULL), CLV_OK);
+    cr_assert_eq(to.n[0], 128);
     for (int i = 0; i < 128; i++)
-        cr_assert_eq(to.got[3][i], (uint8_t)(i / 8 * 16 + 8 + i % 8));
+        cr_assert_eq(to.got[0][i], (uint8_t)(i / 8 * 16 + 8 + i % 8));
 }
 
 /* covers: D.020 D.035 D.037
@@ -211,7 +214,8 @@ Test(folder, shards_are_made_without_reading_weights)
     for (int k = 0; k < 2; k++) {
         const char *dir = k ? "ones" : "zeros";
         clv_shard_options o = { .fill = k ? CLV_FILL_ONES : CLV_FILL_ZEROS };
-        cr_assert_eq(clv_weights_shard(s.file, s.model, &t, at_path(&s, dir), &o, s.arena, &err),
+        cr_assert_eq(clv_weights_shard(&(clv_onnx_model){ s.file, s.model }, &t, at_path(&s, dir),
+                                       &o, s.arena, &err),
                      CLV_OK, "%s", err.message);
         clv_weights_folder f = read_it(&s, dir);
         for (int32_t i = 0; i < f.layout.n_shards; i++) {
@@ -230,7 +234,8 @@ Test(folder, shards_are_made_without_reading_weights)
         }
     }
     clv_shard_options o = { 0 };
-    cr_assert_eq(clv_weights_shard(s.file, s.model, &t, at_path(&s, "no"), &o, s.arena, &err),
+    cr_assert_eq(clv_weights_shard(&(clv_onnx_model){ s.file, s.model }, &t, at_path(&s, "no"), &o,
+                                   s.arena, &err),
                  CLV_EIO);
 }
 
@@ -240,7 +245,8 @@ static void refuse_layout(clv_weight_layout *t, const char *words)
 {
     clv_error err = { 0 };
     clv_shard_options o = { 0 };
-    clv_status status = clv_weights_shard(s.file, s.model, t, at_path(&s, "no"), &o, s.arena, &err);
+    clv_status status = clv_weights_shard(&(clv_onnx_model){ s.file, s.model }, t,
+                                          at_path(&s, "no"), &o, s.arena, &err);
     cr_assert_eq(status, CLV_EFORMAT);
     cr_assert(strstr(err.message, words), "said: %s", err.message);
     cr_assert_eq(folder_count(s.folder), 2, "something stays");
@@ -266,13 +272,18 @@ Test(folder, a_layout_with_a_gap_or_an_overlap_is_refused)
     refuse_layout(&t, "its view does not have the 16448 elements of the weight");
 }
 
+static clv_status read_layout(const char *text, clv_weight_layout *ret, clv_error *err)
+{
+    clv_layout_file file = { text, strlen(text), "l.json" };
+    clv_placement_notes notes = { 0 };
+    return clv_layout_file_read(&file, &s.weights, s.arena, ret, &notes, err);
+}
+
 static void refuse_json(const char *text, const char *words)
 {
     clv_error err = { 0 };
     clv_weight_layout t;
-    cr_assert_eq(
-        clv_weight_layout_read(text, strlen(text), "l.json", &s.weights, s.arena, &t, &err),
-        CLV_EFORMAT);
+    cr_assert_eq(read_layout(text, &t, &err), CLV_EFORMAT);
     cr_assert(strstr(err.message, words), "said: %s", err.message);
 }
 
@@ -313,9 +324,7 @@ Test(folder, a_layout_may_name_views_and_whole_weights)
         "{\"name\": \"scalar\", \"shards\": [{\"device\": \"b\"}, {\"device\": \"c\"}]}]}";
     clv_error err = { 0 };
     clv_weight_layout t;
-    cr_assert_eq(
-        clv_weight_layout_read(text, strlen(text), "l.json", &s.weights, s.arena, &t, &err), CLV_OK,
-        "%s", err.message);
+    cr_assert_eq(read_layout(text, &t, &err), CLV_OK, "%s", err.message);
     cr_assert(t.n_devices == 3 && t.n_shards == 4);
     shard_it(&s, &t, "a", CLV_PARTS_EXTERNAL);
     clv_weights_folder f = read_it(&s, "a");

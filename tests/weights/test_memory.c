@@ -25,14 +25,16 @@ static clv_status shard(void *ctx, clv_arena *arena, clv_error *err)
 {
     (void)ctx;
     clv_shard_options o = { .kind = CLV_PARTS_SAFETENSORS, .max_bytes = 10000 };
-    return clv_weights_shard(s.file, s.model, &old, at_path(&s, "out"), &o, arena, err);
+    return clv_weights_shard(&(clv_onnx_model){ s.file, s.model }, &old, at_path(&s, "out"), &o,
+                             arena, err);
 }
 
 static clv_status shard_threads(void *ctx, clv_arena *arena, clv_error *err)
 {
     (void)ctx;
     clv_shard_options o = { .threads = 3 };
-    return clv_weights_shard(s.file, s.model, &old, at_path(&s, "out"), &o, arena, err);
+    return clv_weights_shard(&(clv_onnx_model){ s.file, s.model }, &old, at_path(&s, "out"), &o,
+                             arena, err);
 }
 
 static clv_status reshard(void *ctx, clv_arena *arena, clv_error *err)

@@ -1,7 +1,8 @@
 /* test_placement_apply.c - placement specs for the weights of a model, by name. */
 #include "notation/placement_name.h"
 #include "placement_helpers.h"
-#include "weights/placement_file.h"
+#include "support/placement_text.h"
+#include "weights/placement_apply.h"
 
 static clv_arena *arena;
 static clv_error err;
@@ -71,7 +72,7 @@ static clv_status apply(const char *text, const char *const *weights, int32_t n,
     clv_weight_layout layout = { 0 };
     clv_placement_notes notes = { 0 };
 
-    cr_assert_eq(clv_placement_file_read(text, strlen(text), "s.json", arena, &file, &err), CLV_OK,
+    cr_assert_eq(placement_text_read(text, strlen(text), "s.json", arena, &file, &err), CLV_OK,
                  "%s", err.message);
     CLV_TRY(clv_placement_file_apply(&file, &list, arena, &layout, &notes, &err));
     /* boxes that are apart or the same, cover their weights, and no device has one twice */
@@ -243,11 +244,11 @@ Test(placement_apply, no_memory_is_told)
         clv_weight_layout layout = { 0 };
         clv_placement_notes notes = { 0 };
         const char *again = NULL;
-        clv_status s = clv_placement_file_read(text, strlen(text), "s", small, &file, &err);
+        clv_status s = placement_text_read(text, strlen(text), "s", small, &file, &err);
         if (s == CLV_OK)
             s = clv_placement_file_apply(&file, &list, small, &layout, &notes, &err);
         if (s == CLV_OK)
-            s = clv_placement_file_write(&file, small, &again, &err);
+            s = placement_text_write(&file, small, &again, &err);
         cr_assert(s == CLV_OK || s == CLV_ENOMEM, "%s", err.message);
         refused += s == CLV_ENOMEM;
         done = s == CLV_OK;

@@ -233,15 +233,15 @@ Test(placement_spec, files_read_back_whole)
     clv_placement_file file, again;
     const char *once = NULL, *twice = NULL;
 
-    cr_assert_eq(clv_placement_file_read(text, strlen(text), "s.json", arena, &file, &err), CLV_OK,
+    cr_assert_eq(placement_text_read(text, strlen(text), "s.json", arena, &file, &err), CLV_OK,
                  "%s", err.message);
     cr_expect(file.skip && file.copy_others);
     cr_expect_eq(file.devices.n, 3);
     cr_expect_str_eq(clv_remote_device_print(&file.devices.at[0], arena), "cuda:1");
-    cr_assert_eq(clv_placement_file_write(&file, arena, &once, &err), CLV_OK);
-    cr_assert_eq(clv_placement_file_read(once, strlen(once), "s.json", arena, &again, &err), CLV_OK,
+    cr_assert_eq(placement_text_write(&file, arena, &once, &err), CLV_OK);
+    cr_assert_eq(placement_text_read(once, strlen(once), "s.json", arena, &again, &err), CLV_OK,
                  "%s", err.message);
-    cr_assert_eq(clv_placement_file_write(&again, arena, &twice, &err), CLV_OK);
+    cr_assert_eq(placement_text_write(&again, arena, &twice, &err), CLV_OK);
     cr_expect_str_eq(once, twice);
     cr_expect(strstr(once, "\"fc.weight\""));
 }
@@ -311,7 +311,7 @@ Test(placement_spec, bad_files_are_told)
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         clv_placement_file file = { 0 };
         clv_status s =
-            clv_placement_file_read(bad[i].text, strlen(bad[i].text), "s.json", arena, &file, &err);
+            placement_text_read(bad[i].text, strlen(bad[i].text), "s.json", arena, &file, &err);
         cr_expect_eq(s, CLV_EFORMAT, "%s gives %s", bad[i].text, clv_status_text(s));
         cr_expect(strstr(err.message, bad[i].says), "%s gives: %s", bad[i].text, err.message);
         cr_expect_null(file.spec);

@@ -18,7 +18,7 @@ TestSuite(sharded_tensor, .init = set_up, .fini = tear_down);
 #define ROWS                                                                                       \
     "{\"single_split\":{\"dim\":\"out\",\"placements\":[\"rank:0/cuda:0\",\"rank:1/cuda:1\"]}}"
 
-static clv_status make(const char *spec, clv_dtype dtype, clv_shard_fill fill, int32_t rank,
+static clv_status make(const char *spec, clv_dtype dtype, clv_fill fill, int32_t rank,
                        const int64_t *dims, clv_sharded_tensor *ret)
 {
     static const char *const names[] = { "out", "in" };
@@ -36,8 +36,7 @@ Test(sharded_tensor, metadata_of_an_empty_one)
     clv_sharded_tensor t;
     const char *text = NULL;
 
-    cr_assert_eq(make(ROWS, CLV_DT_FLOAT16, CLV_FILL_EMPTY, 2, dims, &t), CLV_OK, "%s",
-                 err.message);
+    cr_assert_eq(make(ROWS, CLV_DT_FLOAT16, CLV_FILL_NOT, 2, dims, &t), CLV_OK, "%s", err.message);
     cr_assert_eq(t.parts.n, 2);
     cr_expect_eq(t.bytes[0], 3 * 4 * 2);
     cr_expect_eq(t.bytes[1], 2 * 4 * 2);
@@ -61,8 +60,7 @@ Test(sharded_tensor, metadata_of_an_empty_one)
     cr_expect(strstr(text, "\"names\""));
 }
 
-static void expect_bytes(clv_dtype dtype, clv_shard_fill fill, int64_t elems, const void *want,
-                         size_t n)
+static void expect_bytes(clv_dtype dtype, clv_fill fill, int64_t elems, const void *want, size_t n)
 {
     const int64_t dims[] = { elems };
     unsigned char got[64];
@@ -72,8 +70,7 @@ static void expect_bytes(clv_dtype dtype, clv_shard_fill fill, int64_t elems, co
     cr_assert_eq(make("\"cpu\"", dtype, fill, 1, dims, &t), CLV_OK, "%s", err.message);
     cr_assert_eq(t.bytes[0], (int64_t)n, "%s", clv_dtype_name(dtype));
     clv_sharded_tensor_fill(&t, 0, got);
-    cr_expect(memcmp(got, want, n) == 0, "%s of %s", clv_shard_fill_name(fill),
-              clv_dtype_name(dtype));
+    cr_expect(memcmp(got, want, n) == 0, "%s of %s", clv_fill_name(fill), clv_dtype_name(dtype));
     cr_expect_eq(got[n], 0xee);
 }
 
@@ -82,7 +79,7 @@ Test(sharded_tensor, ones_and_zeros)
 {
     expect_bytes(CLV_DT_FLOAT, CLV_FILL_ONES, 2, (const float[]){ 1, 1 }, 8);
     expect_bytes(CLV_DT_FLOAT, CLV_FILL_ZEROS, 2, (const float[]){ 0, 0 }, 8);
-    expect_bytes(CLV_DT_FLOAT, CLV_FILL_EMPTY, 1, "\xee\xee\xee\xee", 4);
+    expect_bytes(CLV_DT_FLOAT, CLV_FILL_NOT, 1, "\xee\xee\xee\xee", 4);
     expect_bytes(CLV_DT_DOUBLE, CLV_FILL_ONES, 2, (const double[]){ 1, 1 }, 16);
     expect_bytes(CLV_DT_COMPLEX64, CLV_FILL_ONES, 2, (const float[]){ 1, 0, 1, 0 }, 16);
     expect_bytes(CLV_DT_COMPLEX128, CLV_FILL_ONES, 1, (const double[]){ 1, 0 }, 16);
@@ -104,10 +101,10 @@ Test(sharded_tensor, what_cannot_be_is_told)
     const int64_t dims[] = { 4, 4 }, huge[] = { INT64_MAX, INT64_MAX }, none[] = { 0, INT64_MAX };
     clv_sharded_tensor t;
 
-    cr_expect_eq(make(ROWS, CLV_DT_STRING, CLV_FILL_EMPTY, 2, dims, &t), CLV_EFORMAT);
+    cr_expect_eq(make(ROWS, CLV_DT_STRING, CLV_FILL_NOT, 2, dims, &t), CLV_EFORMAT);
     cr_expect_str_eq(err.message, "tensor 'w': is of type STRING, expected one of a fixed size");
-    cr_expect_eq(make(ROWS, CLV_DT_FLOAT, CLV_FILL_EMPTY, 0, NULL, &t), CLV_EFORMAT);
-    cr_expect_eq(make(ROWS, CLV_DT_FLOAT, CLV_FILL_EMPTY, 2, huge, &t), CLV_ELIMIT);
-    cr_assert_eq(make(ROWS, CLV_DT_FLOAT, CLV_FILL_EMPTY, 2, none, &t), CLV_OK);
+    cr_expect_eq(make(ROWS, CLV_DT_FLOAT, CLV_FILL_NOT, 0, NULL, &t), CLV_EFORMAT);
+    cr_expect_eq(make(ROWS, CLV_DT_FLOAT, CLV_FILL_NOT, 2, huge, &t), CLV_ELIMIT);
+    cr_assert_eq(make(ROWS, CLV_DT_FLOAT, CLV_FILL_NOT, 2, none, &t), CLV_OK);
     cr_expect_eq(t.bytes[1], 0);
 }

@@ -71,8 +71,9 @@ Test(skeleton, a_large_weight_is_a_hole)
     cr_assert_eq(clv_onnx_read(file, s.arena, &model, &err), CLV_OK, "%s", err.message);
     clv_box_whole(1, (const int64_t[]){ 2 }, s.arena, &whole, NULL);
     shards[2].box = shards[3].box = whole;
-    cr_assert_eq(clv_weights_shard(file, model, &t, at_path(&s, "a"), &o, s.arena, &err), CLV_OK,
-                 "%s", err.message);
+    cr_assert_eq(clv_weights_shard(&(clv_onnx_model){ file, model }, &t, at_path(&s, "a"), &o,
+                                   s.arena, &err),
+                 CLV_OK, "%s", err.message);
     const uint8_t *all = file->bytes;
     const uint8_t *at = memmem(all, file->n, (const char[]){ 7, 7, 7, 7, 7, 7, 7, 7 }, 8);
     check_skeleton(file, (size_t)(at - all), 80 * 60 * 4);
