@@ -23,8 +23,8 @@ static clv_status text_field(clv_message m, uint32_t number, clv_str *ret, clv_e
 
 /* The name that an annotation starts with; empty when it cannot be read, as that makes no model
  * unreadable. */
-static clv_str name_of(const clv_message *m, const clv_field *f,
-                       const ProtobufCMessageDescriptor *type)
+static clv_str configuration_name(const clv_message *m, const clv_field *f,
+                                  const ProtobufCMessageDescriptor *type)
 {
     clv_str name = { NULL, 0 };
     if (f->type == CLV_WIRE_BYTES)
@@ -34,7 +34,7 @@ static clv_str name_of(const clv_message *m, const clv_field *f,
 
 clv_str clv_entry_configuration(const clv_message *node, const clv_field *f)
 {
-    return name_of(node, f, &onnx__node_device_configuration_proto__descriptor);
+    return configuration_name(node, f, &onnx__node_device_configuration_proto__descriptor);
 }
 
 clv_status clv_is_mesh_metadata_field(const clv_message *model, const clv_field *f, bool *ret,
@@ -66,8 +66,8 @@ clv_status clv_annotation_state_add_name(clv_annotation_state *s, clv_str name, 
 }
 
 /* Are the fields from `first` to `last` those that annotating appends? What is between them is. */
-static clv_status look_at_end(clv_annotation_state *s, const clv_field *first,
-                              const clv_field *last, clv_arena *arena, clv_error *err)
+static clv_status recognize_end(clv_annotation_state *s, const clv_field *first,
+                                const clv_field *last, clv_arena *arena, clv_error *err)
 {
     clv_str value;
     bool is_note = false;
@@ -76,7 +76,8 @@ static clv_status look_at_end(clv_annotation_state *s, const clv_field *first,
     if (!is_note || first->number != M_CONFIGURATION)
         return CLV_OK;
     CLV_TRY(clv_annotation_note_parse(value, arena, &s->note, &s->is_ours, err));
-    clv_str name = name_of(&s->model, first, &onnx__device_configuration_proto__descriptor);
+    clv_str name =
+        configuration_name(&s->model, first, &onnx__device_configuration_proto__descriptor);
     s->is_ours = s->is_ours && clv_str_eq(name, s->note.name);
     if (s->is_ours)
         s->end = first->start;
@@ -102,10 +103,10 @@ static clv_status find_end(clv_annotation_state *s, clv_arena *arena, clv_error 
         if (!goes_on)
             run = f.number == M_CONFIGURATION ? f : (clv_field){ 0 };
     }
-    return look_at_end(s, &first, &last, arena, err);
+    return recognize_end(s, &first, &last, arena, err);
 }
 
-static clv_status add_field(clv_annotation_state *s, const clv_field *f, clv_error *err)
+static clv_status read_top_field(clv_annotation_state *s, const clv_field *f, clv_error *err)
 {
     bool is_note = false;
     clv_str value;
@@ -113,7 +114,8 @@ static clv_status add_field(clv_annotation_state *s, const clv_field *f, clv_err
         s->ir = *f;
     else if (f->number == M_CONFIGURATION)
         CLV_TRY(clv_annotation_state_add_name(
-            s, name_of(&s->model, f, &onnx__device_configuration_proto__descriptor), err));
+            s, configuration_name(&s->model, f, &onnx__device_configuration_proto__descriptor),
+            err));
     else if (f->number == M_METADATA)
         CLV_TRY(clv_is_annotation_note(&s->model, f, &is_note, &value, err));
     s->has_stray_note = s->has_stray_note || is_note;
@@ -161,7 +163,7 @@ clv_status clv_annotation_state_read(const clv_onnx_file *file, clv_arena *arena
         CLV_TRY(clv_message_next(&m, &f, err));
         if (!f.number)
             break;
-        CLV_TRY(add_field(s, &f, err));
+        CLV_TRY(read_top_field(s, &f, err));
     }
     return original_ir(s, err);
 }

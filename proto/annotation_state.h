@@ -26,6 +26,8 @@ typedef struct {
     int32_t n_names;
 } clv_annotation_state;
 
+/* Two walks over the fields of the model. CLV_EFORMAT: it is no protobuf message. O(those fields +
+ * the note). */
 clv_status clv_annotation_state_read(const clv_onnx_file *file, clv_arena *arena,
                                      clv_annotation_state *ret, clv_error *err);
 

@@ -9,7 +9,7 @@ enum { N_OUTPUT = 2, V_NAME = 1, T_NAME = 8, S_VALUES = 1 };
 
 /* -- around the bodies -- */
 
-static clv_status put_name(clv_map *map, clv_str name, clv_error *err)
+static clv_status add_name(clv_map *map, clv_str name, clv_error *err)
 {
     return name.n ? clv_map_put(map, name, 0, NULL, err) : CLV_OK;
 }
@@ -19,12 +19,12 @@ clv_status clv_new_model_names(const clv_new_model *m, clv_arena *arena, clv_map
 {
     CLV_TRY(clv_map_init(ret, arena, m->n_nodes + m->n_tensors + m->n_inputs, err));
     for (int32_t i = 0; i < m->n_inputs; i++)
-        CLV_TRY(put_name(ret, m->inputs[i].name, err));
+        CLV_TRY(add_name(ret, m->inputs[i].name, err));
     for (int32_t i = 0; i < m->n_tensors; i++)
-        CLV_TRY(put_name(ret, m->tensors[i].name, err));
+        CLV_TRY(add_name(ret, m->tensors[i].name, err));
     for (int32_t i = 0; i < m->n_nodes; i++)
         for (int32_t k = 0; k < m->nodes[i].n_out; k++)
-            CLV_TRY(put_name(ret, m->nodes[i].out[k], err));
+            CLV_TRY(add_name(ret, m->nodes[i].out[k], err));
     return CLV_OK;
 }
 

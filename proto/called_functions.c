@@ -12,7 +12,7 @@ typedef struct {
 } calls;
 
 /* The function itself, or where it is NULL all of that name and domain. */
-static void call(calls *c, const clv_graph *function, clv_str name, clv_str domain)
+static void mark_called(calls *c, const clv_graph *function, clv_str name, clv_str domain)
 {
     for (int32_t f = clv_map_get(&c->by_name, name); f >= 0; f = c->next[f]) {
         const clv_graph *g = c->model->functions[f];
@@ -24,37 +24,37 @@ static void call(calls *c, const clv_graph *function, clv_str name, clv_str doma
     }
 }
 
-static void walk_op(calls *c, const clv_graph *g, const clv_op_info *op);
+static void visit_op(calls *c, const clv_graph *g, const clv_op_info *op);
 
 /* Bodies are at most 64 deep. */
-static void walk(calls *c, const clv_graph *g)
+static void visit_graph(calls *c, const clv_graph *g)
 {
     for (int32_t i = 0; i < g->n_ops; i++)
-        walk_op(c, g, &g->ops[i]);
+        visit_op(c, g, &g->ops[i]);
 }
 
-static void walk_op(calls *c, const clv_graph *g, const clv_op_info *op)
+static void visit_op(calls *c, const clv_graph *g, const clv_op_info *op)
 {
     if (op->function)
-        call(c, op->function, op->function->name, op->function->function_domain);
+        mark_called(c, op->function, op->function->name, op->function->function_domain);
     for (int32_t k = 0; k < op->n_attr; k++) {
         const clv_attr *a = &g->attrs[op->first_attr + k];
         if (a->kind == CLV_ATTR_GRAPH || a->kind == CLV_ATTR_GRAPHS)
             for (int32_t b = 0; b < a->n; b++)
-                walk(c, a->graph[b]);
+                visit_graph(c, a->graph[b]);
     }
 }
 
-static void walk_node(calls *c, const clv_new_node *node)
+static void visit_node(calls *c, const clv_new_node *node)
 {
     const clv_graph *g = c->model->main;
     const clv_op_info *op = node->source.i >= 0 ? &g->ops[node->source.i] : NULL;
     if (op)
-        walk_op(c, g, op);
+        visit_op(c, g, op);
     if (op && !node->type.n && !node->domain.n)
         return;
-    call(c, NULL, node->type.n || !op ? node->type : op->type,
-         node->domain.n || !op ? clv_onnx_domain(node->domain) : op->domain);
+    mark_called(c, NULL, node->type.n || !op ? node->type : op->type,
+                node->domain.n || !op ? clv_onnx_domain(node->domain) : op->domain);
 }
 
 static clv_status index_functions(calls *c, clv_arena *arena, clv_error *err)
@@ -85,9 +85,9 @@ clv_status clv_called_functions(const clv_new_model *m, clv_arena *arena, bool *
         return clv_fail_nomem(err, "the functions of a model");
     CLV_TRY(index_functions(&c, arena, err));
     for (int32_t i = 0; n && i < m->n_nodes; i++)
-        walk_node(&c, &m->nodes[i]);
+        visit_node(&c, &m->nodes[i]);
     while (c.n_stack)
-        walk(&c, m->model->functions[c.stack[--c.n_stack]]);
+        visit_graph(&c, m->model->functions[c.stack[--c.n_stack]]);
     *ret = c.is_called;
     return CLV_OK;
 }

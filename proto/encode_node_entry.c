@@ -130,7 +130,7 @@ static uint8_t *put_number(uint8_t *out, uint32_t field, uint64_t value)
     return out + clv_varint_put(out, value);
 }
 
-static uint8_t *put_head(uint8_t *out, uint32_t field, size_t n)
+static uint8_t *put_key(uint8_t *out, uint32_t field, size_t n)
 {
     *out++ = (uint8_t)clv_wire_key(field, CLV_WIRE_BYTES);
     return out + clv_varint_put(out, n);
@@ -138,7 +138,7 @@ static uint8_t *put_head(uint8_t *out, uint32_t field, size_t n)
 
 static uint8_t *put_text(uint8_t *out, uint32_t field, clv_str s)
 {
-    out = put_head(out, field, (size_t)s.n);
+    out = put_key(out, field, (size_t)s.n);
     if (s.n)
         memcpy(out, s.at, (size_t)s.n);
     return out + s.n;
@@ -164,7 +164,7 @@ static clv_status make_room(clv_node_entry *e, size_t need, clv_error *err)
 static uint8_t *put_spec(uint8_t *out, const clv_node_place *place, clv_str name)
 {
     const clv_spec_message *given = given_spec(place, name);
-    out = put_head(out, D_SPEC, spec_size(place, name));
+    out = put_key(out, D_SPEC, spec_size(place, name));
     if (given)
         return out + onnx__sharding_spec_proto__pack(&given->proto, out);
     out = put_text(out, S_TENSOR, name);
@@ -182,7 +182,7 @@ clv_status clv_node_entry_encode(clv_node_entry *e, const clv_message *node, clv
     CLV_TRY(check_given(e, place, err));
     size_t size = entry_size(e, configuration, place);
     CLV_TRY(make_room(e, 1 + CLV_VARINT_MAX + size, err));
-    uint8_t *out = put_head(e->bytes, N_DEVICES, size);
+    uint8_t *out = put_key(e->bytes, N_DEVICES, size);
     out = put_text(out, D_CONFIGURATION, configuration);
     for (int32_t i = 0; place->device >= 0 && i < e->n_names; i++)
         out = put_spec(out, place, e->names[i]);

@@ -26,6 +26,7 @@ typedef struct {
     int32_t n_files, cap_files;
 } clv_external;
 
+/* Nothing is looked at yet. model and folder must outlive it. */
 clv_status clv_external_init(clv_external *ext, const char *model, const char *folder,
                              clv_arena *arena, clv_error *err);
 

@@ -1,4 +1,4 @@
-/* fingerprint.h - what tells a model from others, whether it is annotated or not. */
+/* fingerprint.h - a hash by which a model is known again, annotated or not. */
 #ifndef CLV_PROTO_FINGERPRINT_H
 #define CLV_PROTO_FINGERPRINT_H
 

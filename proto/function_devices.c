@@ -29,7 +29,7 @@ static int by_address(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void call(spread *s, const clv_graph *function, int32_t device)
+static void merge_device(spread *s, const clv_graph *function, int32_t device)
 {
     function_ref key = { function, 0 };
     const function_ref *found = bsearch(&key, s->refs, (size_t)s->n, sizeof key, by_address);
@@ -47,19 +47,19 @@ static void call(spread *s, const clv_graph *function, int32_t device)
 }
 
 /* devices NULL: all of the graph's operators run on `device`. Bodies are at most 64 deep. */
-static void walk(spread *s, const clv_graph *g, const int32_t *devices, int32_t device)
+static void visit_graph(spread *s, const clv_graph *g, const int32_t *devices, int32_t device)
 {
     for (int32_t i = 0; i < g->n_ops; i++) {
         const clv_op_info *op = &g->ops[i];
         int32_t d = devices ? devices[op->file_index] : device;
         if (op->function)
-            call(s, op->function, d);
+            merge_device(s, op->function, d);
         for (int32_t k = 0; k < op->n_attr; k++) {
             const clv_attr *a = &g->attrs[op->first_attr + k];
             if (a->kind != CLV_ATTR_GRAPH && a->kind != CLV_ATTR_GRAPHS)
                 continue;
             for (int32_t b = 0; b < a->n; b++)
-                walk(s, a->graph[b], NULL, d);
+                visit_graph(s, a->graph[b], NULL, d);
         }
     }
 }
@@ -81,11 +81,11 @@ clv_status clv_function_devices(const clv_model *model, const clv_plan *plan, cl
     }
     if (n)
         qsort(s.refs, (size_t)n, sizeof *s.refs, by_address);
-    walk(&s, model->main, plan->device_of_op, CLV_NO_DEVICE);
+    visit_graph(&s, model->main, plan->device_of_op, CLV_NO_DEVICE);
     while (s.n_stack) {
         int32_t k = s.stack[--s.n_stack];
         s.waits[k] = false;
-        walk(&s, model->functions[k], NULL, s.device[k]);
+        visit_graph(&s, model->functions[k], NULL, s.device[k]);
     }
     for (int32_t i = 0; i < n; i++)
         if (s.device[i] == NOT_CALLED)

@@ -11,7 +11,7 @@
 #define CLV_NO_DEVICE (-1) /* calls disagree, or there are none */
 
 /* A device for each of model->functions, in the arena. O(operators in the model), as a function is
- * looked into at most twice; O(functions log functions) to tell them apart. */
+ * looked into at most twice; O(functions log functions) to find each by its graph. */
 clv_status clv_function_devices(const clv_model *model, const clv_plan *plan, clv_arena *arena,
                                 int32_t **ret, clv_error *err);
 

@@ -16,7 +16,7 @@ bool clv_is_mesh_metadata_key(clv_str key)
     return clv_str_is(key, MESH_KEY) || clv_str_is(key, UNEVEN_KEY) || clv_str_is(key, PARTIAL_KEY);
 }
 
-static void add(clv_mesh_metadata *notes, const char *key, const char *value)
+static void add_entry(clv_mesh_metadata *notes, const char *key, const char *value)
 {
     if (!value)
         return;
@@ -33,9 +33,9 @@ clv_status clv_mesh_metadata_make(const clv_plan *plan, clv_arena *arena, clv_me
     CLV_TRY(clv_plan_uneven_json(plan, arena, &uneven, err));
     CLV_TRY(clv_plan_partial_json(plan, arena, &partial, err));
     *ret = (clv_mesh_metadata){ .n = 0 };
-    add(ret, MESH_KEY, mesh);
-    add(ret, UNEVEN_KEY, uneven);
-    add(ret, PARTIAL_KEY, partial);
+    add_entry(ret, MESH_KEY, mesh);
+    add_entry(ret, UNEVEN_KEY, uneven);
+    add_entry(ret, PARTIAL_KEY, partial);
     return CLV_OK;
 }
 

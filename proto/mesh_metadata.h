@@ -25,6 +25,8 @@ typedef struct {
 /* Is it the key of one of these entries? */
 bool clv_is_mesh_metadata_key(clv_str key);
 
+/* The entries of a plan, in the arena; none for a plan without meshes. O(devices + what the plan
+ * says of tensors). */
 clv_status clv_mesh_metadata_make(const clv_plan *plan, clv_arena *arena, clv_mesh_metadata *ret,
                                   clv_error *err);
 

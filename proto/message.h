@@ -1,7 +1,7 @@
 /* message.h - walking a message of the schema: wire.h, and the schema's word on each field.
  *
- * A known field with the wrong wire type is refused by name; an unknown one is passed. Fields of
- * the schema are told from each other by the descriptors that protobuf-c generates from onnx.proto.
+ * A known field with the wrong wire type is refused by name; an unknown one is passed. Fields are
+ * looked up in the descriptors that protobuf-c generates from onnx.proto.
  */
 #ifndef CLV_PROTO_MESSAGE_H
 #define CLV_PROTO_MESSAGE_H

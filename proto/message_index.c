@@ -14,7 +14,7 @@ static clv_status not_its_model(const clv_onnx_file *file, clv_error *err)
 }
 
 /* One more of a kind of which the model has most. */
-static bool add(const uint8_t **at, int32_t *n, int32_t most, const clv_field *f)
+static bool push_start(const uint8_t **at, int32_t *n, int32_t most, const clv_field *f)
 {
     if (*n == most)
         return false;
@@ -22,7 +22,7 @@ static bool add(const uint8_t **at, int32_t *n, int32_t most, const clv_field *f
     return true;
 }
 
-static clv_status walk_graph(clv_message_index *p, const clv_graph *g, clv_error *err)
+static clv_status index_graph(clv_message_index *p, const clv_graph *g, clv_error *err)
 {
     clv_message m = p->graph;
     clv_onnx_trail trail = { 0 };
@@ -33,16 +33,16 @@ static clv_status walk_graph(clv_message_index *p, const clv_graph *g, clv_error
         if (!f.number)
             break;
         if (f.number == G_NODE)
-            fits = fits && add(p->nodes, &p->n_nodes, g->n_ops, &f);
+            fits = fits && push_start(p->nodes, &p->n_nodes, g->n_ops, &f);
         else if (f.number == G_WEIGHT || f.number == G_SPARSE)
-            fits = fits && add(p->weights, &p->n_weights, g->n_weights, &f);
+            fits = fits && push_start(p->weights, &p->n_weights, g->n_weights, &f);
         clv_onnx_passed(p->file, &trail, m.wire.at);
     }
     fits = fits && p->n_nodes == g->n_ops && p->n_weights == g->n_weights;
     return fits ? CLV_OK : not_its_model(p->file, err);
 }
 
-static clv_status walk_model(clv_message_index *p, const clv_model *model, clv_error *err)
+static clv_status index_model(clv_message_index *p, const clv_model *model, clv_error *err)
 {
     clv_message m = p->model;
     clv_field f, graph = { 0 };
@@ -54,7 +54,7 @@ static clv_status walk_model(clv_message_index *p, const clv_model *model, clv_e
         if (f.number == M_GRAPH)
             CLV_TRY(clv_message_once(&m, &f, &graph, err));
         else if (f.number == M_FUNCTION)
-            fits = fits && add(p->functions, &p->n_functions, model->n_functions, &f);
+            fits = fits && push_start(p->functions, &p->n_functions, model->n_functions, &f);
     }
     if (!fits || !graph.number || p->n_functions != model->n_functions)
         return not_its_model(p->file, err);
@@ -73,8 +73,8 @@ clv_status clv_message_index_build(const clv_onnx_file *file, const clv_model *m
     p.functions = CLV_NEW_ARRAY(arena, const uint8_t *, model->n_functions);
     if (!p.nodes || !p.weights || !p.functions)
         return clv_fail_nomem(err, "the places of a model's nodes");
-    CLV_TRY(walk_model(&p, model, err));
-    CLV_TRY(walk_graph(&p, model->main, err));
+    CLV_TRY(index_model(&p, model, err));
+    CLV_TRY(index_graph(&p, model->main, err));
     *ret = p;
     return CLV_OK;
 }

@@ -10,7 +10,7 @@ void clv_message_writer_start(clv_message_writer *e, clv_sink_buffer *out)
 }
 
 /* n more bytes; what no reader takes is not measured to its end. */
-static clv_status grow(clv_message_writer *e, uint64_t n, clv_error *err)
+static clv_status count_bytes(clv_message_writer *e, uint64_t n, clv_error *err)
 {
     e->total += n;
     if (e->out || e->total <= CLV_PROTOBUF_MAX)
@@ -21,19 +21,19 @@ static clv_status grow(clv_message_writer *e, uint64_t n, clv_error *err)
                     CLV_PROTOBUF_MAX);
 }
 
-static clv_status put(clv_message_writer *e, const void *bytes, size_t n, clv_error *err)
+static clv_status put_raw(clv_message_writer *e, const void *bytes, size_t n, clv_error *err)
 {
-    CLV_TRY(grow(e, n, err));
+    CLV_TRY(count_bytes(e, n, err));
     return e->out ? clv_sink_buffer_add(e->out, bytes, n, err) : CLV_OK;
 }
 
-static clv_status put_head(clv_message_writer *e, uint32_t field, clv_wire_type type,
-                           uint64_t value, clv_error *err)
+static clv_status put_key(clv_message_writer *e, uint32_t field, clv_wire_type type, uint64_t value,
+                          clv_error *err)
 {
     uint8_t head[2 * CLV_VARINT_MAX];
     size_t n = clv_varint_put(head, clv_wire_key(field, type));
     n += clv_varint_put(head + n, value);
-    return put(e, head, n, err);
+    return put_raw(e, head, n, err);
 }
 
 clv_status clv_put_begin(clv_message_writer *e, uint32_t field, clv_open_message *ret,
@@ -41,7 +41,7 @@ clv_status clv_put_begin(clv_message_writer *e, uint32_t field, clv_open_message
 {
     clv_open_message m = { field, e->next, 0 };
     if (e->out) {
-        CLV_TRY(put_head(e, field, CLV_WIRE_BYTES, e->lengths[m.i], err));
+        CLV_TRY(put_key(e, field, CLV_WIRE_BYTES, e->lengths[m.i], err));
     } else {
         if (e->n_lengths == INT32_MAX / 2 ||
             !CLV_PUSH_ROOM(e->arena, e->lengths, e->n_lengths, e->cap_lengths))
@@ -62,12 +62,12 @@ clv_status clv_put_end(clv_message_writer *e, const clv_open_message *m, clv_err
         return CLV_OK;
     }
     e->lengths[m->i] = n;
-    return put_head(e, m->field, CLV_WIRE_BYTES, n, err);
+    return put_key(e, m->field, CLV_WIRE_BYTES, n, err);
 }
 
 clv_status clv_put_int(clv_message_writer *e, uint32_t field, int64_t value, clv_error *err)
 {
-    return put_head(e, field, CLV_WIRE_VARINT, (uint64_t)value, err);
+    return put_key(e, field, CLV_WIRE_VARINT, (uint64_t)value, err);
 }
 
 clv_status clv_put_float(clv_message_writer *e, uint32_t field, float value, clv_error *err)
@@ -78,14 +78,14 @@ clv_status clv_put_float(clv_message_writer *e, uint32_t field, float value, clv
     memcpy(&bits, &value, sizeof bits);
     for (size_t i = 0; i < sizeof bits; i++)
         bytes[n++] = (uint8_t)(bits >> 8 * i);
-    return put(e, bytes, n, err);
+    return put_raw(e, bytes, n, err);
 }
 
 clv_status clv_put_bytes(clv_message_writer *e, uint32_t field, const void *bytes, size_t n,
                          clv_error *err)
 {
-    CLV_TRY(put_head(e, field, CLV_WIRE_BYTES, n, err));
-    return put(e, bytes, n, err);
+    CLV_TRY(put_key(e, field, CLV_WIRE_BYTES, n, err));
+    return put_raw(e, bytes, n, err);
 }
 
 clv_status clv_put_pair(clv_message_writer *e, uint32_t field, clv_str key, clv_str value,
@@ -101,6 +101,6 @@ clv_status clv_put_pair(clv_message_writer *e, uint32_t field, clv_str key, clv_
 clv_status clv_put_field(clv_message_writer *e, const clv_message *m, const clv_field *f,
                          clv_error *err)
 {
-    CLV_TRY(grow(e, (uint64_t)(m->wire.at - f->start), err));
+    CLV_TRY(count_bytes(e, (uint64_t)(m->wire.at - f->start), err));
     return e->out ? clv_sink_buffer_add_range(e->out, f->start, m->wire.at, err) : CLV_OK;
 }

@@ -1,7 +1,7 @@
 /* message_writer.h - messages written field by field, nested as they come.
  *
  * The length of a message stands before it, so whoever writes does the same twice: once to measure,
- * which notes the length of each nested message in the order of their starts, and once to write.
+ * which keeps the length of each nested message in the order of their starts, and once to write.
  */
 #ifndef CLV_PROTO_MESSAGE_WRITER_H
 #define CLV_PROTO_MESSAGE_WRITER_H
@@ -28,11 +28,12 @@ typedef struct {
     uint64_t before;
 } clv_open_message;
 
-/* From measuring to writing; out has been measured for. */
+/* From measuring to writing into out: the calls that were measured come again. */
 void clv_message_writer_start(clv_message_writer *e, clv_sink_buffer *out);
 
-/* Each may fail as the sink does; measuring, as the arena does, and with CLV_ELIMIT from
- * CLV_PROTOBUF_MAX bytes on. */
+/* A field each; between begin and end are those of a nested message. Each may fail as the sink
+ * does; measuring, as the arena does, and with CLV_ELIMIT from CLV_PROTOBUF_MAX bytes on. O(bytes).
+ */
 clv_status clv_put_begin(clv_message_writer *e, uint32_t field, clv_open_message *ret,
                          clv_error *err);
 clv_status clv_put_end(clv_message_writer *e, const clv_open_message *m, clv_error *err);

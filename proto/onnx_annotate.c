@@ -18,7 +18,7 @@
 
 enum { M_METADATA = 14, M_CONFIGURATION = 26 };
 
-static clv_status changed(const clv_onnx_file *file, clv_error *err)
+static clv_status fail_changed(const clv_onnx_file *file, clv_error *err)
 {
     return clv_fail(err, CLV_EFORMAT,
                     "%s was changed after cleave annotated it, so the original cannot be given "
@@ -50,7 +50,7 @@ static clv_status find_original(clv_rewrite *rw, const clv_model *model, clv_err
     CLV_TRY(clv_rewrite_model(rw, s->ir_bytes, s->ir_n, err));
     rw->gather_names = false;
     if (s->has_stray_note || (s->is_ours && rw->total != (uint64_t)s->note.size))
-        return changed(rw->file, err);
+        return fail_changed(rw->file, err);
     if (rw->n_nodes != model->main->n_ops || rw->n_functions != model->n_functions)
         return clv_fail(err, CLV_EUSAGE,
                         "%s has %d nodes and %d functions, the model that was planned %d and %d",
@@ -62,8 +62,8 @@ static clv_status find_original(clv_rewrite *rw, const clv_model *model, clv_err
 /* -- the fields at the end -- */
 
 /* A field with a message; only its size where nothing is written. */
-static clv_status append(clv_rewrite *rw, uint32_t field, const ProtobufCMessage *message,
-                         clv_error *err)
+static clv_status append_message(clv_rewrite *rw, uint32_t field, const ProtobufCMessage *message,
+                                 clv_error *err)
 {
     uint8_t head[2 * CLV_VARINT_MAX];
     size_t n = protobuf_c_message_get_packed_size(message);
@@ -96,7 +96,7 @@ static clv_status append_configuration(clv_rewrite *rw, clv_error *err)
         return clv_fail_nomem(err, "the annotation of a model");
     for (int32_t i = 0; i < plan->n_devices; i++)
         c.device[i] = as_mutable(plan->devices[i].name);
-    return append(rw, M_CONFIGURATION, &c.base, err);
+    return append_message(rw, M_CONFIGURATION, &c.base, err);
 }
 
 static clv_status append_metadata(clv_rewrite *rw, const char *key, const char *value,
@@ -105,10 +105,10 @@ static clv_status append_metadata(clv_rewrite *rw, const char *key, const char *
     Onnx__StringStringEntryProto entry = ONNX__STRING_STRING_ENTRY_PROTO__INIT;
     entry.key = as_mutable(key);
     entry.value = as_mutable(value);
-    return append(rw, M_METADATA, &entry.base, err);
+    return append_message(rw, M_METADATA, &entry.base, err);
 }
 
-static clv_status append_ends(clv_rewrite *rw, clv_error *err)
+static clv_status append_annotations(clv_rewrite *rw, clv_error *err)
 {
     if (!rw->add)
         return CLV_OK;
@@ -132,7 +132,7 @@ static clv_status measure_and_write(clv_rewrite *rw, const clv_sink *sink, const
     rw->out = NULL;
     CLV_TRY(clv_rewrite_model(rw, ir, ir_n, err));
     uint64_t measured = rw->total;
-    CLV_TRY(append_ends(rw, err));
+    CLV_TRY(append_annotations(rw, err));
     /* What was above the limit before is not our doing. The note counts as if all lengths were in
      * their shortest form, as any tool writes them. */
     if (rw->add && rw->note->size <= CLV_PROTOBUF_MAX && rw->total > CLV_PROTOBUF_MAX)
@@ -144,7 +144,7 @@ static clv_status measure_and_write(clv_rewrite *rw, const clv_sink *sink, const
     CLV_TRY(clv_rewrite_model(rw, ir, ir_n, err));
     assert(rw->total == measured);
     (void)measured;
-    CLV_TRY(append_ends(rw, err));
+    CLV_TRY(append_annotations(rw, err));
     return clv_sink_buffer_flush(&out, err);
 }
 
@@ -218,7 +218,7 @@ clv_status clv_onnx_strip(const clv_onnx_file *file, bool all, const clv_sink *s
     }
     bool intact = state.is_ours && !state.has_stray_note && rw.total == (uint64_t)state.note.size;
     if (!intact && !all)
-        return changed(file, err);
+        return fail_changed(file, err);
     if (!intact) { /* the note is of no use: the file is taken as it is */
         state.is_ours = false;
         state.end = state.model.wire.end;

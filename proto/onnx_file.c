@@ -47,7 +47,7 @@ static clv_status check_not_empty(const clv_onnx_file *file, clv_error *err)
     return CLV_OK;
 }
 
-static clv_status map(clv_onnx_file *file, const char *path, clv_error *err)
+static clv_status map_file(clv_onnx_file *file, const char *path, clv_error *err)
 {
     struct stat st;
     /* O_NONBLOCK: a pipe is to be refused, not waited for. */
@@ -83,8 +83,8 @@ clv_status clv_onnx_open(const char *path, const clv_alloc *alloc, clv_onnx_file
     int n = slash == path ? 1 : (int)(slash ? slash - path : 0);
     file->name = clv_arena_printf(file->arena, "%s", path);
     file->folder = slash ? clv_arena_printf(file->arena, "%.*s", n, path) : ".";
-    clv_status status =
-        file->name && file->folder ? map(file, path, err) : clv_fail_nomem(err, "a model file");
+    clv_status status = file->name && file->folder ? map_file(file, path, err)
+                                                   : clv_fail_nomem(err, "a model file");
     if (status != CLV_OK)
         clv_onnx_close(file);
     else

@@ -42,7 +42,7 @@ struct clv_out_file {
     bool no_kernel_copy;
 };
 
-static clv_status failed(const clv_out_file *out, clv_error *err)
+static clv_status fail_write(const clv_out_file *out, clv_error *err)
 {
     return clv_fail(err, CLV_EIO, "cannot write %s: %s", out->path, strerror(errno));
 }
@@ -56,7 +56,7 @@ static clv_status write_all(void *ctx, const void *bytes, size_t n, clv_error *e
         if (done < 0 && errno == EINTR)
             continue;
         if (done < 0)
-            return failed(out, err);
+            return fail_write(out, err);
         at += done;
         n -= (size_t)done;
         out->at += (uint64_t)done;
@@ -117,7 +117,7 @@ static clv_status copy_range(void *ctx, const clv_onnx_file *file, uint64_t offs
         } else if (done == 0 || is_refusal(errno)) {
             out->no_kernel_copy = true;
         } else if (errno != EINTR) {
-            return failed(out, err);
+            return fail_write(out, err);
         }
     }
     return n ? copy_by_buffer(out, file, (uint64_t)at, n, err) : CLV_OK;
@@ -149,7 +149,7 @@ static clv_status open_beside(clv_out_file *out, clv_error *err)
     }
     if (errno == ENOENT)
         return clv_fail(err, CLV_EIO, "cannot write %s: its folder does not exist", out->path);
-    return failed(out, err);
+    return fail_write(out, err);
 }
 
 /* A link stays: what it leads to is replaced. The names by which /dev and /proc lead to open files
@@ -164,7 +164,7 @@ static clv_status follow_links(clv_out_file *out, bool exists, clv_error *err)
                         out->path);
     char *real = realpath(out->path, NULL);
     if (!real)
-        return failed(out, err);
+        return fail_write(out, err);
     out->place = clv_arena_printf(out->arena, "%s", real);
     free(real);
     if (!out->place)
@@ -183,14 +183,14 @@ static clv_status open_path(clv_out_file *out, clv_error *err)
         return clv_fail(err, CLV_EUSAGE, "the name of the output file is empty");
     bool exists = stat(out->path, &st) == 0;
     if (!exists && errno == ENAMETOOLONG)
-        return failed(out, err);
+        return fail_write(out, err);
     if (out->path[n - 1] == '/' || (exists && S_ISDIR(st.st_mode)))
         return clv_fail(err, CLV_EIO, "cannot write %s: it is a folder, expected a file name",
                         out->path);
     if (clv_is_stream(out->path)) {
         out->fd = open(out->place, O_WRONLY | O_CLOEXEC);
         out->no_kernel_copy = true;
-        return out->fd < 0 ? failed(out, err) : CLV_OK;
+        return out->fd < 0 ? fail_write(out, err) : CLV_OK;
     }
     CLV_TRY(follow_links(out, exists, err));
     return open_beside(out, err);
@@ -259,7 +259,7 @@ clv_status clv_out_commit(clv_out_file *out, clv_error *err)
     int fd = out->fd;
     out->fd = -1;
     if (close(fd) != 0 || (out->temporary && rename(out->temporary, out->place) != 0))
-        status = failed(out, err);
+        status = fail_write(out, err);
     else
         out->temporary = NULL;
     clv_out_abort(out);

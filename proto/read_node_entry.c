@@ -3,8 +3,8 @@
 #include "proto/onnx.pb-c.h"
 
 /* Each message is walked twice: once to count, so that arrays have their exact size, and once to
- * read. What is inside it is skipped by its length in the first, so all of it is O(bytes). An
- * absent number is told from a zero by a flag.
+ * read. What is inside it is skipped by its length in the first, so all of it is O(bytes). A flag
+ * says whether a number is absent or zero.
  */
 enum { E_CONFIGURATION = 1, E_SPEC = 2, E_STAGE = 3 };
 enum { S_TENSOR = 1, S_DEVICE = 2, S_GROUP = 3, S_DIM = 4 };
@@ -46,7 +46,7 @@ clv_status clv_fault_list_end(clv_fault_list *list, clv_error *err)
 }
 
 /* "model: ShardedDimProto at byte 17 has no axis" */
-static clv_status missing(const clv_message *m, const char *field, clv_error *err)
+static clv_status fail_missing(const clv_message *m, const char *field, clv_error *err)
 {
     return clv_fail(err, CLV_EFORMAT, "%s: %s at byte %zu has no %s", m->wire.name,
                     m->type->short_name, clv_message_offset(m), field);
@@ -76,8 +76,8 @@ clv_status clv_read_name(const clv_message *m, const clv_field *f, clv_arena *ar
 }
 
 /* How many messages, or numbers (which may come packed), a field has. */
-static clv_status count(clv_message m, uint32_t number, bool are_numbers, int32_t *ret,
-                        clv_error *err)
+static clv_status count_values(clv_message m, uint32_t number, bool are_numbers, int32_t *ret,
+                               clv_error *err)
 {
     size_t n = 0;
     clv_field f;
@@ -105,7 +105,7 @@ static clv_status read_numbers(clv_message m, uint32_t number, clv_arena *arena,
 {
     int32_t n, i = 0;
     clv_field f;
-    CLV_TRY(count(m, number, true, &n, err));
+    CLV_TRY(count_values(m, number, true, &n, err));
     int64_t *at = CLV_NEW_ARRAY(arena, int64_t, n);
     if (!at)
         return clv_fail_nomem(err, WHAT);
@@ -150,14 +150,14 @@ static clv_status read_factor(clv_message m, clv_arena *arena, clv_simple_shardi
                             "%s: %s at byte %zu has dim_value %lld, expected >= 0", m.wire.name,
                             m.type->short_name, clv_message_offset(&m), (long long)ret->dim);
     }
-    return has_shards ? CLV_OK : missing(&m, "num_shards", err);
+    return has_shards ? CLV_OK : fail_missing(&m, "num_shards", err);
 }
 
 static clv_status read_dim(clv_message m, clv_arena *arena, clv_sharded_dim *ret, clv_error *err)
 {
     clv_field f;
     bool has_axis = false;
-    CLV_TRY(count(m, D_SIMPLE, false, &ret->n_simple, err));
+    CLV_TRY(count_values(m, D_SIMPLE, false, &ret->n_simple, err));
     clv_simple_sharding *at = CLV_NEW_ARRAY(arena, clv_simple_sharding, ret->n_simple);
     if (!at)
         return clv_fail_nomem(err, WHAT);
@@ -174,7 +174,7 @@ static clv_status read_dim(clv_message m, clv_arena *arena, clv_sharded_dim *ret
             CLV_TRY(read_factor(sub, arena, at++, err));
         }
     }
-    return has_axis ? CLV_OK : missing(&m, "axis", err);
+    return has_axis ? CLV_OK : fail_missing(&m, "axis", err);
 }
 
 static clv_status read_group(clv_message m, clv_arena *arena, clv_device_group *ret, clv_error *err)
@@ -191,15 +191,15 @@ static clv_status read_group(clv_message m, clv_arena *arena, clv_device_group *
             has_key = true;
         }
     }
-    return has_key ? CLV_OK : missing(&m, "key", err);
+    return has_key ? CLV_OK : fail_missing(&m, "key", err);
 }
 
 static clv_status read_spec(clv_message m, clv_arena *arena, clv_sharding_spec *ret, clv_error *err)
 {
     clv_field f;
     CLV_TRY(read_numbers(m, S_DEVICE, arena, &ret->device, &ret->n_device, err));
-    CLV_TRY(count(m, S_GROUP, false, &ret->n_groups, err));
-    CLV_TRY(count(m, S_DIM, false, &ret->n_dims, err));
+    CLV_TRY(count_values(m, S_GROUP, false, &ret->n_groups, err));
+    CLV_TRY(count_values(m, S_DIM, false, &ret->n_dims, err));
     clv_device_group *group = CLV_NEW_ARRAY(arena, clv_device_group, ret->n_groups);
     clv_sharded_dim *dim = CLV_NEW_ARRAY(arena, clv_sharded_dim, ret->n_dims);
     if (!group || !dim)
@@ -219,7 +219,7 @@ static clv_status read_spec(clv_message m, clv_arena *arena, clv_sharding_spec *
         else if (f.number == S_DIM)
             CLV_TRY(read_dim(axis, arena, dim++, err));
     }
-    return ret->tensor ? CLV_OK : missing(&m, "tensor_name", err);
+    return ret->tensor ? CLV_OK : fail_missing(&m, "tensor_name", err);
 }
 
 /* -- an entry -- */
@@ -229,7 +229,7 @@ static clv_status read_specs(clv_message m, clv_fault_list *list, clv_node_annot
 {
     int32_t n;
     clv_field f;
-    CLV_TRY(count(m, E_SPEC, false, &n, err));
+    CLV_TRY(count_values(m, E_SPEC, false, &n, err));
     clv_sharding_spec *specs = CLV_NEW_ARRAY(list->arena, clv_sharding_spec, n);
     if (!specs)
         return clv_fail_nomem(err, WHAT);
@@ -268,6 +268,6 @@ clv_status clv_read_node_entry(const clv_message *entry, clv_fault_list *list,
         }
     }
     if (!ret->configuration)
-        return missing(&m, "configuration_id", err);
+        return fail_missing(&m, "configuration_id", err);
     return read_specs(*entry, list, ret, err);
 }

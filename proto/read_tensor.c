@@ -281,8 +281,8 @@ static uint32_t typed_field(clv_dtype dtype, int64_t elems, int64_t *ret_count)
     return T_INT32;
 }
 
-static clv_status wrong_payload(clv_reading *r, const clv_const *t, const char *field, int64_t have,
-                                int64_t want, clv_error *err)
+static clv_status fail_payload(clv_reading *r, const clv_const *t, const char *field, int64_t have,
+                               int64_t want, clv_error *err)
 {
     char text[DIMS_TEXT_MAX];
     return clv_fail(err, CLV_EFORMAT,
@@ -292,7 +292,7 @@ static clv_status wrong_payload(clv_reading *r, const clv_const *t, const char *
 }
 
 /* The payload must be what dims and type say. */
-static clv_status judge_payload(clv_reading *r, const clv_message *m, const clv_const *t,
+static clv_status check_payload(clv_reading *r, const clv_message *m, const clv_const *t,
                                 const gathered *g, clv_tensor_payload *ret, clv_error *err)
 {
     int64_t want;
@@ -302,7 +302,7 @@ static clv_status judge_payload(clv_reading *r, const clv_message *m, const clv_
         *ret = (clv_tensor_payload){ CLV_WIRE_BYTES, T_RAW, g->raw_bytes };
         return g->raw_bytes == t->bytes
                    ? CLV_OK
-                   : wrong_payload(r, t, "raw_data (bytes)", g->raw_bytes, t->bytes, err);
+                   : fail_payload(r, t, "raw_data (bytes)", g->raw_bytes, t->bytes, err);
     }
     *ret = (clv_tensor_payload){ number_type(field), field, typed->count };
     if (ret->type == CLV_WIRE_VARINT && typed->count > COUNTED_MAX && want > CLV_VALUE_MAX)
@@ -313,10 +313,10 @@ static clv_status judge_payload(clv_reading *r, const clv_message *m, const clv_
         return CLV_OK;
     const ProtobufCFieldDescriptor *known =
         protobuf_c_message_descriptor_get_field(&onnx__tensor_proto__descriptor, field);
-    return wrong_payload(r, t, known->name, ret->count, want, err);
+    return fail_payload(r, t, known->name, ret->count, want, err);
 }
 
-static clv_status judge_external(clv_reading *r, const gathered *g, clv_const *t, clv_error *err)
+static clv_status check_external(clv_reading *r, const gathered *g, clv_const *t, clv_error *err)
 {
     t->external = true;
     if (!g->has_location)
@@ -330,8 +330,8 @@ static clv_status judge_external(clv_reading *r, const gathered *g, clv_const *t
     return clv_external_check(&r->external, t, err);
 }
 
-static clv_status judge(clv_reading *r, const clv_message *m, const gathered *g, clv_const *t,
-                        clv_error *err)
+static clv_status check_tensor(clv_reading *r, const clv_message *m, const gathered *g,
+                               clv_const *t, clv_error *err)
 {
     clv_tensor_payload payload;
     if (g->dtype == CLV_DT_UNDEFINED)
@@ -348,8 +348,8 @@ static clv_status judge(clv_reading *r, const clv_message *m, const gathered *g,
                         "%s: tensor '%.*s' is stored in segments; expected it whole", r->file->name,
                         CLV_STR_ARG(t->name));
     if (g->external)
-        return judge_external(r, g, t, err);
-    CLV_TRY(judge_payload(r, m, t, g, &payload, err));
+        return check_external(r, g, t, err);
+    CLV_TRY(check_payload(r, m, t, g, &payload, err));
     if (t->dtype == CLV_DT_STRING)
         t->bytes = g->string_bytes;
     if (t->elems > CLV_VALUE_MAX)
@@ -364,7 +364,7 @@ clv_status clv_read_tensor(clv_reading *r, const clv_message *tensor, clv_const 
     clv_const t = { .length = -1 };
     CLV_TRY(gather(r, *tensor, &t, &g, err));
     CLV_TRY(read_dims(r, *tensor, T_DIMS, &t, err));
-    CLV_TRY(judge(r, tensor, &g, &t, err));
+    CLV_TRY(check_tensor(r, tensor, &g, &t, err));
     if ((size_t)(tensor->wire.end - tensor->start) >= BIG_BYTES && t.name.n) {
         char *copy = clv_arena_take(r->arena, (size_t)t.name.n);
         if (!copy)

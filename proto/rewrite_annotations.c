@@ -24,13 +24,14 @@ typedef struct {
     clv_status (*walk)(clv_rewrite *rw, clv_message m, place at, clv_error *err);
 } container;
 
-static clv_status put(clv_rewrite *rw, const void *bytes, size_t n, clv_error *err)
+static clv_status put_bytes(clv_rewrite *rw, const void *bytes, size_t n, clv_error *err)
 {
     rw->total += n;
     return rw->out ? clv_sink_buffer_add(rw->out, bytes, n, err) : CLV_OK;
 }
 
-static clv_status keep(clv_rewrite *rw, const uint8_t *from, const uint8_t *to, clv_error *err)
+static clv_status keep_range(clv_rewrite *rw, const uint8_t *from, const uint8_t *to,
+                             clv_error *err)
 {
     rw->total += (uint64_t)(to - from);
     return rw->out ? clv_sink_buffer_add_range(rw->out, from, to, err) : CLV_OK;
@@ -51,11 +52,11 @@ static clv_status put_length(clv_rewrite *rw, const clv_field *f, int32_t i, uin
         CLV_TRY(clv_annotation_note_add_width(rw->note, rw->arena, i, width, err));
     if (rw->add || width < least || (!rw->state->is_ours && length != f->n))
         width = least;
-    return put(rw, bytes, clv_varint_put_wide(bytes, length, width), err);
+    return put_bytes(rw, bytes, clv_varint_put_wide(bytes, length, width), err);
 }
 
-static clv_status enter(clv_rewrite *rw, const clv_message *m, const clv_field *f,
-                        const container *kind, place at, clv_error *err)
+static clv_status rewrite_container(clv_rewrite *rw, const clv_message *m, const clv_field *f,
+                                    const container *kind, place at, clv_error *err)
 {
     int32_t i = rw->next++;
     if (!rw->out) {
@@ -64,7 +65,7 @@ static clv_status enter(clv_rewrite *rw, const clv_message *m, const clv_field *
             return clv_fail_nomem(err, "the lengths of a model's nodes");
         rw->n_lengths++;
     }
-    CLV_TRY(keep(rw, f->start, f->head, err));
+    CLV_TRY(keep_range(rw, f->start, f->head, err));
     if (rw->out) {
         CLV_TRY(put_length(rw, f, i, rw->lengths[i], err));
         return kind->walk(rw, clv_message_sub(m, f, kind->type), at, err);
@@ -106,9 +107,9 @@ static clv_status walk_attribute(clv_rewrite *rw, clv_message m, place at, clv_e
         if (!f.number)
             return CLV_OK;
         if (f.number == A_GRAPH || f.number == A_GRAPHS)
-            CLV_TRY(enter(rw, &m, &f, &graphs, at, err));
+            CLV_TRY(rewrite_container(rw, &m, &f, &graphs, at, err));
         else
-            CLV_TRY(keep(rw, f.start, m.wire.at, err));
+            CLV_TRY(keep_range(rw, f.start, m.wire.at, err));
     }
 }
 
@@ -123,7 +124,7 @@ static clv_status pass_device_entry(clv_rewrite *rw, const clv_message *m, const
         return CLV_OK;
     if (rw->gather_names)
         CLV_TRY(clv_annotation_state_add_name(rw->state, name, err));
-    return keep(rw, f->start, m->wire.at, err);
+    return keep_range(rw, f->start, m->wire.at, err);
 }
 
 static clv_status walk_node(clv_rewrite *rw, clv_message m, place at, clv_error *err)
@@ -139,11 +140,11 @@ static clv_status walk_node(clv_rewrite *rw, clv_message m, place at, clv_error 
         if (f.number == N_ATTRIBUTE)
             CLV_TRY(has_graph(&m, &f, &inside, err));
         if (inside)
-            CLV_TRY(enter(rw, &m, &f, &attributes, at, err));
+            CLV_TRY(rewrite_container(rw, &m, &f, &attributes, at, err));
         else if (f.number == N_DEVICES)
             CLV_TRY(pass_device_entry(rw, &m, &f, err));
         else
-            CLV_TRY(keep(rw, f.start, m.wire.at, err));
+            CLV_TRY(keep_range(rw, f.start, m.wire.at, err));
     }
     clv_onnx_passed(rw->file, &rw->trail, m.wire.at);
     if (!rw->add)
@@ -153,7 +154,7 @@ static clv_status walk_node(clv_rewrite *rw, clv_message m, place at, clv_error 
     if (at.device >= 0 && rw->add->copies)
         p.copies = rw->add->copies[at.device];
     CLV_TRY(clv_node_entry_encode(&rw->entry, &node, rw->add->name, &p, err));
-    return put(rw, rw->entry.bytes, (size_t)rw->entry.n, err);
+    return put_bytes(rw, rw->entry.bytes, (size_t)rw->entry.n, err);
 }
 
 /* The place of the next node of a graph. */
@@ -187,9 +188,9 @@ static clv_status walk_nodes(clv_rewrite *rw, clv_message m, uint32_t field, pla
             return CLV_OK;
         if (f.number == field) {
             CLV_TRY(next_place(rw, at, &of_node, err));
-            CLV_TRY(enter(rw, &m, &f, &nodes, of_node, err));
+            CLV_TRY(rewrite_container(rw, &m, &f, &nodes, of_node, err));
         } else {
-            CLV_TRY(keep(rw, f.start, m.wire.at, err));
+            CLV_TRY(keep_range(rw, f.start, m.wire.at, err));
             clv_onnx_passed(rw->file, &rw->trail, m.wire.at);
         }
     }
@@ -218,7 +219,7 @@ static clv_status rewrite_top_field(clv_rewrite *rw, const clv_message *m, const
     switch (f->number) {
     case M_GRAPH:
         at.is_main = true;
-        return enter(rw, m, f, &graphs, at, err);
+        return rewrite_container(rw, m, f, &graphs, at, err);
     case M_FUNCTION:
         if (rw->add && rw->n_functions >= rw->add->n_functions)
             return clv_fail(err, CLV_EUSAGE,
@@ -227,7 +228,7 @@ static clv_status rewrite_top_field(clv_rewrite *rw, const clv_message *m, const
         if (rw->add)
             at.device = rw->add->function_device[rw->n_functions];
         rw->n_functions++;
-        return enter(rw, m, f, &functions, at, err);
+        return rewrite_container(rw, m, f, &functions, at, err);
     case M_METADATA:
         if (rw->drop_all)
             CLV_TRY(clv_is_annotation_note(m, f, &drop, &value, err));
@@ -240,7 +241,7 @@ static clv_status rewrite_top_field(clv_rewrite *rw, const clv_message *m, const
     default: /* a number from the file */
         break;
     }
-    return drop ? CLV_OK : keep(rw, f->start, m->wire.at, err);
+    return drop ? CLV_OK : keep_range(rw, f->start, m->wire.at, err);
 }
 
 clv_status clv_rewrite_model(clv_rewrite *rw, const uint8_t *ir, size_t ir_n, clv_error *err)
@@ -258,8 +259,8 @@ clv_status clv_rewrite_model(clv_rewrite *rw, const uint8_t *ir, size_t ir_n, cl
     rw->n_lengths = rw->out ? rw->n_lengths : 0;
     rw->entry.arena = rw->arena;
     if (ir_n && !has_ir) {
-        CLV_TRY(put(rw, &ir_key, 1, err));
-        CLV_TRY(put(rw, ir, ir_n, err));
+        CLV_TRY(put_bytes(rw, &ir_key, 1, err));
+        CLV_TRY(put_bytes(rw, ir, ir_n, err));
     }
     for (;;) {
         CLV_TRY(clv_message_next(&m, &f, err));
@@ -268,8 +269,8 @@ clv_status clv_rewrite_model(clv_rewrite *rw, const uint8_t *ir, size_t ir_n, cl
         if (f.start != s->ir.start) {
             CLV_TRY(rewrite_top_field(rw, &m, &f, err));
         } else if (ir_n && has_ir) {
-            CLV_TRY(keep(rw, f.start, f.head, err));
-            CLV_TRY(put(rw, ir, ir_n, err));
+            CLV_TRY(keep_range(rw, f.start, f.head, err));
+            CLV_TRY(put_bytes(rw, ir, ir_n, err));
         }
     }
 }

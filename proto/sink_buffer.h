@@ -18,10 +18,12 @@ typedef struct {
     uint64_t total;             /* bytes given so far */
 } clv_sink_buffer;
 
+/* The buffer, 256 KiB, is in the arena; file, sink and arena must outlive it. */
 clv_status clv_sink_buffer_init(clv_sink_buffer *out, const clv_onnx_file *file,
                                 const clv_sink *sink, clv_arena *arena, clv_error *err);
+/* Copied at once; fails as the sink does. */
 clv_status clv_sink_buffer_add(clv_sink_buffer *out, const void *bytes, size_t n, clv_error *err);
-/* [from, to) of the file. */
+/* [from, to) of the file, of which nothing is looked at yet. */
 clv_status clv_sink_buffer_add_range(clv_sink_buffer *out, const uint8_t *from, const uint8_t *to,
                                      clv_error *err);
 /* What is left, to the sink. */

@@ -57,8 +57,8 @@ static void set_range(const clv_onnx_file *file, const uint8_t *at, clv_tensor_d
     d->length = d->bytes;
 }
 
-static clv_status find_inside(const clv_onnx_file *file, const clv_message *tensor,
-                              clv_tensor_data *d, clv_error *err)
+static clv_status find_in_file(const clv_onnx_file *file, const clv_message *tensor,
+                               clv_tensor_data *d, clv_error *err)
 {
     clv_message m = *tensor;
     clv_field f, raw = { 0 }, typed = { 0 };
@@ -87,8 +87,8 @@ static clv_status find_inside(const clv_onnx_file *file, const clv_message *tens
     return CLV_OK;
 }
 
-static clv_status find_one(finding *f, const clv_const *t, const clv_message *tensor,
-                           clv_tensor_data *ret, clv_error *err)
+static clv_status find_weight(finding *f, const clv_const *t, const clv_message *tensor,
+                              clv_tensor_data *ret, clv_error *err)
 {
     *ret = (clv_tensor_data){ .name = t->name,
                               .dtype = t->dtype,
@@ -100,7 +100,7 @@ static clv_status find_one(finding *f, const clv_const *t, const clv_message *te
     if (t->sparse || t->dtype == CLV_DT_STRING)
         return CLV_OK;
     if (!t->external)
-        return find_inside(f->file, tensor, ret, err);
+        return find_in_file(f->file, tensor, ret, err);
     const clv_external_file *file;
     CLV_TRY(clv_external_check(&f->external, t, err));
     CLV_TRY(clv_external_find(&f->external, t, &file, err));
@@ -129,7 +129,7 @@ clv_status clv_tensor_data_find(const clv_onnx_file *file, const clv_model *mode
         CLV_TRY(clv_message_index_weight(&index, i, &tensor, &field, err));
         if ((field == CLV_SPARSE_INITIALIZER) != model->main->weights[i].sparse)
             return clv_fail(err, CLV_EUSAGE, "%s: weight %d is not the model's", file->name, i);
-        CLV_TRY(find_one(&finder, &model->main->weights[i], &tensor, &all[i], err));
+        CLV_TRY(find_weight(&finder, &model->main->weights[i], &tensor, &all[i], err));
     }
     *ret = all;
     return CLV_OK;
@@ -143,7 +143,7 @@ typedef struct {
     bool is_bool;
 } filling;
 
-static clv_status wrong_count(const clv_onnx_file *file, const clv_tensor_data *d, clv_error *err)
+static clv_status fail_count(const clv_onnx_file *file, const clv_tensor_data *d, clv_error *err)
 {
     return clv_fail(err, CLV_EFORMAT,
                     "%s: tensor '%.*s' has not as many numbers as its %lld elements of %s need",
@@ -170,8 +170,8 @@ static clv_status decode_run(filling *to, clv_wire run, clv_wire_type type, bool
     return CLV_OK;
 }
 
-static clv_status decode(const clv_onnx_file *file, const clv_tensor_data *d, filling *to,
-                         clv_error *err)
+static clv_status decode_numbers(const clv_onnx_file *file, const clv_tensor_data *d, filling *to,
+                                 clv_error *err)
 {
     clv_wire whole = clv_onnx_wire(file);
     clv_message m = clv_message_in(&whole, &onnx__tensor_proto__descriptor, file->bytes + d->offset,
@@ -186,7 +186,7 @@ static clv_status decode(const clv_onnx_file *file, const clv_tensor_data *d, fi
         if (f.number == field)
             CLV_TRY(decode_run(to, clv_message_run(&m, &f), number_type(field), &fits, err));
     }
-    return fits && to->at == to->end ? CLV_OK : wrong_count(file, d, err);
+    return fits && to->at == to->end ? CLV_OK : fail_count(file, d, err);
 }
 
 clv_status clv_tensor_data_decode(const clv_onnx_file *file, const clv_tensor_data *d,
@@ -202,14 +202,14 @@ clv_status clv_tensor_data_decode(const clv_onnx_file *file, const clv_tensor_da
                         file->name, CLV_STR_ARG(d->name));
     /* A number takes a byte at least: what the file cannot hold is not asked for. */
     if (d->bytes > d->length * (int64_t)sizeof(uint64_t))
-        return wrong_count(file, d, err);
+        return fail_count(file, d, err);
     filling to = { .at = clv_arena_take(arena, (size_t)d->bytes),
                    .is_bool = d->dtype == CLV_DT_BOOL };
     if (!to.at)
         return clv_fail_nomem(err, "the elements of a tensor");
     const void *bytes = to.at;
     to.end = to.at + d->bytes;
-    CLV_TRY(decode(file, d, &to, err));
+    CLV_TRY(decode_numbers(file, d, &to, err));
     *ret = bytes;
     return CLV_OK;
 }

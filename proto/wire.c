@@ -7,7 +7,7 @@
  */
 #define FIELD_NUMBER_MAX ((UINT32_C(1) << 29) - 1)
 
-static clv_status cut_short(const clv_wire *w, const char *what, clv_error *err)
+static clv_status fail_cut_short(const clv_wire *w, const char *what, clv_error *err)
 {
     return clv_fail(err, CLV_EFORMAT,
                     "%s: the file is cut short or damaged: %s at byte %zu does "
@@ -16,7 +16,7 @@ static clv_status cut_short(const clv_wire *w, const char *what, clv_error *err)
 }
 
 /* Moves past the varint at w->at. The tenth byte may carry one bit only. */
-static clv_status varint(clv_wire *w, uint64_t *ret, clv_error *err)
+static clv_status read_varint(clv_wire *w, uint64_t *ret, clv_error *err)
 {
     const uint8_t *p = w->at;
     uint64_t value = 0;
@@ -27,7 +27,7 @@ static clv_status varint(clv_wire *w, uint64_t *ret, clv_error *err)
     }
     for (unsigned shift = 0; shift < 70; shift += 7) {
         if (p == w->end)
-            return cut_short(w, "a number", err);
+            return fail_cut_short(w, "a number", err);
         uint8_t byte = *p++;
         if (shift == 63 && byte > 1)
             break;
@@ -46,10 +46,10 @@ clv_status clv_wire_scalar(clv_wire *w, clv_wire_type type, uint64_t *ret, clv_e
 {
     assert(type != CLV_WIRE_BYTES);
     if (type == CLV_WIRE_VARINT)
-        return varint(w, ret, err);
+        return read_varint(w, ret, err);
     size_t n = type == CLV_WIRE_FIXED32 ? 4 : 8;
     if ((size_t)(w->end - w->at) < n)
-        return cut_short(w, "a number", err);
+        return fail_cut_short(w, "a number", err);
     uint64_t value = 0;
     for (size_t i = 0; i < n; i++) /* little-endian */
         value |= (uint64_t)w->at[i] << 8 * i;
@@ -72,7 +72,7 @@ clv_status clv_wire_count(const clv_wire *w, clv_wire_type type, size_t *ret_n, 
     for (const uint8_t *p = w->at; p < w->end; p++)
         n += !(*p & 0x80);
     if (bytes && (w->end[-1] & 0x80))
-        return cut_short(w, "a list of numbers", err);
+        return fail_cut_short(w, "a list of numbers", err);
     *ret_n = n;
     return CLV_OK;
 }
@@ -92,11 +92,11 @@ const char *clv_wire_type_name(clv_wire_type type)
     return "?";
 }
 
-static clv_status key(clv_wire *w, clv_field *f, clv_error *err)
+static clv_status read_key(clv_wire *w, clv_field *f, clv_error *err)
 {
     uint64_t k;
     f->start = w->at;
-    CLV_TRY(varint(w, &k, err));
+    CLV_TRY(read_varint(w, &k, err));
     if (k >> 3 == 0 || k >> 3 > FIELD_NUMBER_MAX)
         return clv_fail(err, CLV_EFORMAT,
                         "%s: byte %zu starts no field (its key is %llu): the file is damaged or is "
@@ -121,14 +121,14 @@ clv_status clv_wire_next(clv_wire *w, clv_field *ret, clv_error *err)
         *ret = f;
         return CLV_OK;
     }
-    CLV_TRY(key(w, &f, err));
+    CLV_TRY(read_key(w, &f, err));
     if (f.type != CLV_WIRE_BYTES) {
         CLV_TRY(clv_wire_scalar(w, f.type, &f.value, err));
         f.bytes = f.head;
         f.n = (size_t)(w->at - f.head);
     } else {
         uint64_t n;
-        CLV_TRY(varint(w, &n, err));
+        CLV_TRY(read_varint(w, &n, err));
         if (n > (uint64_t)(w->end - w->at))
             return clv_fail(err, CLV_EFORMAT,
                             "%s: the file is cut short or damaged: field %u at byte %zu is %llu "

@@ -37,7 +37,7 @@ static clv_status take_options(const cleave_shard_options *o, clv_shard_options 
     if ((unsigned)o->fill > CLEAVE_FILL_ONES)
         return clv_fail(err, CLV_EUSAGE, "%d is nothing to fill weights with", (int)o->fill);
     *ret = (clv_shard_options){ .kind = kinds[o->kind],
-                                .fill = (clv_fill)o->fill, /* the same numbers */
+                                .fill = (clv_weight_fill)o->fill, /* the same numbers */
                                 .max_bytes = o->max_file_bytes,
                                 .threads = CLV_PART_THREADS,
                                 .stop = o->stop,
@@ -209,8 +209,8 @@ static clv_status make_text(const clv_weights_folder *f, const clv_weight_layout
         arena,
         "%s move between devices, %s stay where they are.\nA device that holds old and new shards "
         "at once needs up to %s; writing takes %s of memory.\n",
-        clv_show_bytes(a, plan->moved), clv_show_bytes(b, plan->kept),
-        clv_show_bytes(c, plan->peak), clv_show_bytes(d, plan->buffers));
+        clv_show_bytes(a, plan->moved_bytes), clv_show_bytes(b, plan->kept_bytes),
+        clv_show_bytes(c, plan->peak_bytes), clv_show_bytes(d, plan->buffer_bytes));
     for (int32_t i = 0; i < n && i < PAIRS_SHOWN && text; i++)
         text = clv_arena_printf(arena, "%s  %s -> %s  %s\n", text, f->layout.devices[pairs[i].from],
                                 t->devices[pairs[i].to], clv_show_bytes(a, pairs[i].bytes));

@@ -54,7 +54,7 @@ static const char *element_text(char *buf, size_t size, const covering *c, corne
     return buf;
 }
 
-static clv_status not_covered(const covering *c, const char *element, bool twice, clv_error *err)
+static clv_status fail_cover(const covering *c, const char *element, bool twice, clv_error *err)
 {
     return clv_fail(err, CLV_EFORMAT, "%s: element %s is in %s shard, expected exactly one",
                     c->what, element, twice ? "more than one" : "no");
@@ -79,7 +79,7 @@ static void put_corners(const covering *c, const clv_box *b, const int64_t *offs
     }
 }
 
-static clv_status judge_corners(const covering *c, corner *at, int64_t n, clv_error *err)
+static clv_status check_corners(const covering *c, corner *at, int64_t n, clv_error *err)
 {
     char element[200];
     qsort(at, (size_t)n, sizeof *at, by_key);
@@ -88,8 +88,8 @@ static clv_status judge_corners(const covering *c, corner *at, int64_t n, clv_er
         for (; i < n && at[i].key == at[first].key; i++)
             sum += at[i].sign;
         if (sum != 0)
-            return not_covered(c, element_text(element, sizeof element, c, at[first].key), sum > 0,
-                               err);
+            return fail_cover(c, element_text(element, sizeof element, c, at[first].key), sum > 0,
+                              err);
     }
     return CLV_OK;
 }
@@ -106,13 +106,13 @@ static clv_status cover_by_corners(const covering *c, clv_arena *arena, clv_erro
             n += each;
         }
     put_corners(c, c->boxes[0], NULL, c->boxes[0]->view, -1, at + n);
-    return judge_corners(c, at, n + each, err);
+    return check_corners(c, at, n + each, err);
 }
 
 /* -- by runs -- */
 
 /* A heap by the first element of each box's present run. */
-static void sift(clv_runs **heap, int32_t n, int32_t i)
+static void sift_down(clv_runs **heap, int32_t n, int32_t i)
 {
     for (;;) {
         int32_t least = i;
@@ -133,21 +133,21 @@ static clv_status walk_runs(const covering *c, clv_runs **heap, int32_t n, clv_e
     char element[32];
     int64_t at = 0;
     for (int32_t i = n / 2 - 1; i >= 0; i--)
-        sift(heap, n, i);
+        sift_down(heap, n, i);
     while (n > 0) {
         if (heap[0]->first != at) {
             bool twice = heap[0]->first < at;
             snprintf(element, sizeof element, "%lld", (long long)(twice ? heap[0]->first : at));
-            return not_covered(c, element, twice, err);
+            return fail_cover(c, element, twice, err);
         }
         at += heap[0]->n;
         clv_runs_next(heap[0]);
         if (heap[0]->n == 0)
             heap[0] = heap[--n];
-        sift(heap, n, 0);
+        sift_down(heap, n, 0);
     }
     snprintf(element, sizeof element, "%lld", (long long)at);
-    return at == c->elems ? CLV_OK : not_covered(c, element, false, err);
+    return at == c->elems ? CLV_OK : fail_cover(c, element, false, err);
 }
 
 static clv_status cover_by_runs(const covering *c, clv_arena *arena, clv_error *err)
@@ -196,7 +196,7 @@ clv_status clv_boxes_cover(const clv_box *const *boxes, int32_t n, int64_t elems
     if (elems == 0)
         return CLV_OK;
     if (n == 0)
-        return not_covered(&c, "0", false, err);
+        return fail_cover(&c, "0", false, err);
     bool corners =
         find_active(&c) && c.n_active < 31 && ((int64_t)n + 1) << c.n_active <= CORNERS_MAX;
     clv_status status = corners ? cover_by_corners(&c, arena, err) : cover_by_runs(&c, arena, err);
@@ -222,7 +222,7 @@ static int by_start(const void *a, const void *b)
 }
 
 /* same_as[i]: the first box that i is a copy of. */
-static void pair_up(const clv_box *const *boxes, const start *at, int32_t n, int32_t *same_as)
+static void find_copies(const clv_box *const *boxes, const start *at, int32_t n, int32_t *same_as)
 {
     for (int32_t k = 0, from = 0; k < n; k++) {
         int32_t i = at[k].i;
@@ -252,7 +252,7 @@ clv_status clv_boxes_group(const clv_box *const *boxes, int32_t n, clv_arena *ar
         at[i] = (start){ runs.n ? runs.first : -1, clv_box_elems(boxes[i]), i };
     }
     qsort(at, (size_t)n, sizeof *at, by_start);
-    pair_up(boxes, at, n, same_as);
+    find_copies(boxes, at, n, same_as);
     for (int32_t i = 0; i < n; i++)
         group_of[i] = same_as[i] == i ? groups++ : group_of[same_as[i]];
     *ret_groups = groups;

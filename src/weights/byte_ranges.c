@@ -40,7 +40,7 @@ static clv_status put_runs(const clv_part_files *p, clv_json_out *out, const clv
     return CLV_OK;
 }
 
-static clv_status put_one(clv_part_files *p, clv_json_out *out, clv_placed_box *place,
+static clv_status put_box(clv_part_files *p, clv_json_out *out, clv_placed_box *place,
                           clv_error *err)
 {
     const clv_weight *w = &p->weights->at[place->pub.weight];
@@ -77,7 +77,7 @@ clv_status clv_ranges_seal(clv_part_files *p, const clv_part_set *set, const int
     clv_json_put_int(&out, "schema_version", 1);
     clv_json_open_array(&out, "tensors");
     for (int32_t i = 0; i < n; i++) {
-        CLV_TRY(put_one(p, &out, &p->places[order[i]], err));
+        CLV_TRY(put_box(p, &out, &p->places[order[i]], err));
         p->places[order[i]].pub.file = p->n_files;
     }
     clv_json_close_array(&out);

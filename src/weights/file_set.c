@@ -64,7 +64,7 @@ clv_status clv_files_twin(const clv_files *files, clv_arena *arena, clv_files **
     return CLV_OK;
 }
 
-static clv_status cannot(const entry *e, const char *what, clv_error *err)
+static clv_status fail_errno(const entry *e, const char *what, clv_error *err)
 {
     return clv_fail(err, CLV_EIO, "cannot %s %s: %s", what, e->path, strerror(errno));
 }
@@ -73,7 +73,7 @@ static clv_status close_one(entry *e, clv_error *err)
 {
     int fd = e->fd;
     e->fd = -1;
-    return fd >= 0 && close(fd) != 0 && e->writes ? cannot(e, "write", err) : CLV_OK;
+    return fd >= 0 && close(fd) != 0 && e->writes ? fail_errno(e, "write", err) : CLV_OK;
 }
 
 clv_status clv_files_flush(clv_files *files, clv_error *err)
@@ -116,7 +116,7 @@ clv_status clv_files_lend(clv_files *files, int fd, const char *path, int32_t *r
 const char *clv_files_path(const clv_files *files, int32_t id) { return files->at[id].path; }
 
 /* Opens the file if it is not; at the limit the one that was opened first is closed. */
-static clv_status need(clv_files *files, int32_t id, clv_error *err)
+static clv_status ensure_open(clv_files *files, int32_t id, clv_error *err)
 {
     entry *e = &files->at[id];
     struct stat st;
@@ -128,10 +128,10 @@ static clv_status need(clv_files *files, int32_t id, clv_error *err)
                              : O_RDWR | O_CREAT | O_EXCL;
     e->fd = open(e->path, flags | O_CLOEXEC, 0666);
     if (e->fd < 0)
-        return cannot(e, e->writes ? "write" : "open", err);
+        return fail_errno(e, e->writes ? "write" : "open", err);
     e->created = true;
     if (fstat(e->fd, &st) != 0)
-        status = cannot(e, "look at", err);
+        status = fail_errno(e, "look at", err);
     else if (!S_ISREG(st.st_mode))
         status = clv_fail(err, CLV_EIO, "%s is %s: expected a regular file", e->path,
                           S_ISDIR(st.st_mode) ? "a folder" : "none");
@@ -152,9 +152,9 @@ static clv_status need(clv_files *files, int32_t id, clv_error *err)
 clv_status clv_files_size(clv_files *files, int32_t id, int64_t *ret_bytes, clv_error *err)
 {
     struct stat st;
-    CLV_TRY(need(files, id, err));
+    CLV_TRY(ensure_open(files, id, err));
     if (fstat(files->at[id].fd, &st) != 0)
-        return cannot(&files->at[id], "look at", err);
+        return fail_errno(&files->at[id], "look at", err);
     if (ret_bytes)
         *ret_bytes = st.st_size;
     return CLV_OK;
@@ -164,13 +164,13 @@ clv_status clv_files_read(clv_files *files, int32_t id, void *to, size_t n, int6
                           clv_error *err)
 {
     uint8_t *at = to;
-    CLV_TRY(need(files, id, err));
+    CLV_TRY(ensure_open(files, id, err));
     while (n) {
         ssize_t got = files->disk.read(files->disk.ctx, files->at[id].fd, at, n, (off_t)offset);
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
-            return cannot(&files->at[id], "read", err);
+            return fail_errno(&files->at[id], "read", err);
         if (got == 0)
             return clv_fail(err, CLV_EIO, "%s is cut short: it ends at byte %lld, expected more",
                             files->at[id].path, (long long)offset);
@@ -186,7 +186,7 @@ clv_status clv_files_write(clv_files *files, int32_t id, const void *from, size_
 {
     const uint8_t *at = from;
     assert(files->at[id].writes);
-    CLV_TRY(need(files, id, err));
+    CLV_TRY(ensure_open(files, id, err));
     while (n) {
         size_t room = WRITE_MAX - (size_t)offset % WRITE_MAX, part = n < room ? n : room;
         ssize_t done =
@@ -194,7 +194,7 @@ clv_status clv_files_write(clv_files *files, int32_t id, const void *from, size_
         if (done < 0 && errno == EINTR)
             continue;
         if (done < 0)
-            return cannot(&files->at[id], "write", err);
+            return fail_errno(&files->at[id], "write", err);
         at += done;
         n -= (size_t)done;
         offset += done;
@@ -227,13 +227,13 @@ clv_status clv_files_copy(clv_files *files, clv_file_pos from, clv_file_pos to, 
 clv_status clv_files_resize(clv_files *files, int32_t id, int64_t bytes, clv_error *err)
 {
     int failed = 0;
-    CLV_TRY(need(files, id, err));
+    CLV_TRY(ensure_open(files, id, err));
     int fd = files->at[id].fd;
     do
         failed = bytes > 0 ? fallocate(fd, 0, 0, (off_t)bytes) : 0;
     while (failed != 0 && errno == EINTR);
     bool is_full = failed != 0 && (errno == ENOSPC || errno == EDQUOT);
     if (is_full || ftruncate(fd, (off_t)bytes) != 0)
-        return cannot(&files->at[id], "write", err);
+        return fail_errno(&files->at[id], "write", err);
     return CLV_OK;
 }

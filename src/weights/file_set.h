@@ -39,10 +39,11 @@ clv_status clv_files_add(clv_files *files, const char *path, bool create, int32_
 /* A file that somebody else has open to be read, and will close. */
 clv_status clv_files_lend(clv_files *files, int fd, const char *path, int32_t *ret_id,
                           clv_error *err);
+/* As it was added. */
 const char *clv_files_path(const clv_files *files, int32_t id);
 /* Opens the file if it is not; CLV_EIO: not a regular file, not there. *ret_bytes may be NULL. */
 clv_status clv_files_size(clv_files *files, int32_t id, int64_t *ret_bytes, clv_error *err);
-/* All n bytes, or CLV_EIO: "... is cut short". */
+/* All n bytes, or CLV_EIO: "... is cut short". Writing is for files that were created here. */
 clv_status clv_files_read(clv_files *files, int32_t id, void *to, size_t n, int64_t offset,
                           clv_error *err);
 clv_status clv_files_write(clv_files *files, int32_t id, const void *from, size_t n, int64_t offset,

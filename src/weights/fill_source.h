@@ -4,11 +4,11 @@
 
 #include "weights/weight_stream.h"
 
-typedef enum { CLV_FILL_NOT, CLV_FILL_ZEROS, CLV_FILL_ONES } clv_fill;
+typedef enum { CLV_FILL_NOT, CLV_FILL_ZEROS, CLV_FILL_ONES } clv_weight_fill;
 
 typedef struct {
     const clv_weight_list *weights;
-    clv_fill with; /* zeros or ones */
+    clv_weight_fill with; /* zeros or ones */
 } clv_fill_source;
 
 /* source must outlive it. Cannot fail. */

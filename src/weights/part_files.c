@@ -58,7 +58,7 @@ clv_status clv_part_files_open(clv_part_files *p, const char *name, int32_t *ret
 }
 
 /* Offsets of external files are multiples of CLV_PART_ALIGN; nothing takes no place. */
-static clv_status put_behind(clv_part_files *p, clv_placed_box *place, clv_error *err)
+static clv_status place_behind(clv_part_files *p, clv_placed_box *place, clv_error *err)
 {
     clv_part_set *set = &p->sets[place->set];
     int64_t begin = set->end, pad = (CLV_PART_ALIGN - begin % CLV_PART_ALIGN) % CLV_PART_ALIGN;
@@ -73,8 +73,8 @@ static clv_status put_behind(clv_part_files *p, clv_placed_box *place, clv_error
     return CLV_OK;
 }
 
-static clv_status add_new(clv_part_files *p, int32_t set, int32_t weight, const clv_box *box,
-                          clv_error *err)
+static clv_status add_place(clv_part_files *p, int32_t set, int32_t weight, const clv_box *box,
+                            clv_error *err)
 {
     clv_placed_box place = { .set = set, .next = -1 };
     place.pub = (clv_part_place){ .file = -1, .weight = weight, .offset = -1 };
@@ -84,7 +84,7 @@ static clv_status add_new(clv_part_files *p, int32_t set, int32_t weight, const 
     /* A part is never larger than the weight, whose bytes are known. */
     (void)clv_dtype_bytes(p->weights->at[weight].dtype, clv_box_elems(box), &place.pub.length);
     if (p->options.kind == CLV_PARTS_EXTERNAL)
-        CLV_TRY(put_behind(p, &place, err));
+        CLV_TRY(place_behind(p, &place, err));
     p->places[p->n_places++] = place;
     return CLV_OK;
 }
@@ -100,7 +100,7 @@ clv_status clv_part_files_add(clv_part_files *p, int32_t set, int32_t weight, co
             *ret_id = id;
             return CLV_OK;
         }
-    CLV_TRY(add_new(p, set, weight, box, err));
+    CLV_TRY(add_place(p, set, weight, box, err));
     if (last >= 0)
         p->places[last].next = p->n_places - 1;
     *ret_id = p->n_places - 1;

@@ -72,7 +72,7 @@ static int32_t choose_copy(const planning *p, const old_shards *o, int32_t group
     for (int32_t i = best; i >= 0; i = o->next[i]) {
         if (o->old[i].device == device)
             return i;
-        if (p->devices[o->old[i].device].sent < p->devices[o->old[best].device].sent)
+        if (p->devices[o->old[i].device].sent_bytes < p->devices[o->old[best].device].sent_bytes)
             best = i;
     }
     return best;
@@ -92,12 +92,12 @@ static clv_status add_move(planning *p, const old_shards *o, int32_t group,
     p->at[p->n++] =
         (clv_weight_move){ s->weight, from, s->device, o->places[i].file, stays, bytes };
     if (stays) {
-        p->plan.kept += bytes;
+        p->plan.kept_bytes += bytes;
         return CLV_OK;
     }
-    p->plan.moved += bytes;
-    p->devices[from].sent += bytes;
-    p->devices[to].received += bytes;
+    p->plan.moved_bytes += bytes;
+    p->devices[from].sent_bytes += bytes;
+    p->devices[to].received_bytes += bytes;
     return CLV_OK;
 }
 
@@ -107,12 +107,12 @@ static clv_status plan_weight(planning *p, old_shards *o, const clv_weight_shard
 {
     CLV_TRY(group_copies(p, o, err));
     for (int32_t i = 0; i < o->n_old; i++)
-        p->devices[o->old[i].device].before += o->places[i].length;
+        p->devices[o->old[i].device].before_bytes += o->places[i].length;
     for (int32_t i = 0; i < n; i++) {
         int64_t bytes = 0;
         (void)clv_dtype_bytes(p->f->weights.at[new[i].weight].dtype, clv_box_elems(&new[i].box),
                               &bytes);
-        p->devices[p->device_of[new[i].device]].after += bytes;
+        p->devices[p->device_of[new[i].device]].after_bytes += bytes;
         for (int32_t g = 0; g < o->n_groups; g++)
             CLV_TRY(add_move(p, o, g, &new[i], err));
     }
@@ -148,7 +148,7 @@ static clv_status plan_weights(planning *p, clv_error *err)
         k += n_new;
     }
     /* Of writing, and the block and stage of reading. */
-    p->plan.buffers =
+    p->plan.buffer_bytes =
         CLV_PART_THREADS *
         (int64_t)(clv_stream_memory(widest, CLV_PART_MEMORY / CLV_PART_THREADS) + CLV_STREAM_BLOCK);
     return CLV_OK;
@@ -164,8 +164,8 @@ clv_status clv_reshard_plan_make(const clv_weights_folder *f, const clv_weight_l
     CLV_TRY(merge_devices(&p, err));
     CLV_TRY(plan_weights(&p, err));
     for (int32_t i = 0; i < p.n_devices; i++)
-        if (p.devices[i].before + p.devices[i].after > p.plan.peak)
-            p.plan.peak = p.devices[i].before + p.devices[i].after;
+        if (p.devices[i].before_bytes + p.devices[i].after_bytes > p.plan.peak_bytes)
+            p.plan.peak_bytes = p.devices[i].before_bytes + p.devices[i].after_bytes;
     p.plan.transfers = p.at;
     p.plan.n_transfers = p.n;
     p.plan.devices = p.devices;
@@ -199,11 +199,11 @@ static void put_devices(clv_json_out *out, const clv_reshard_plan *plan)
         const clv_device_load *d = &plan->devices[i];
         clv_json_open_object(out, NULL);
         clv_json_put_string(out, "name", d->name);
-        clv_json_put_int(out, "bytes_before", d->before);
-        clv_json_put_int(out, "bytes_after", d->after);
-        clv_json_put_int(out, "bytes_sent", d->sent);
-        clv_json_put_int(out, "bytes_received", d->received);
-        clv_json_put_int(out, "peak_bytes", d->before + d->after);
+        clv_json_put_int(out, "bytes_before", d->before_bytes);
+        clv_json_put_int(out, "bytes_after", d->after_bytes);
+        clv_json_put_int(out, "bytes_sent", d->sent_bytes);
+        clv_json_put_int(out, "bytes_received", d->received_bytes);
+        clv_json_put_int(out, "peak_bytes", d->before_bytes + d->after_bytes);
         clv_json_close_object(out);
     }
     clv_json_close_array(out);
@@ -217,10 +217,10 @@ clv_status clv_reshard_plan_json(const clv_weights_folder *f, const clv_weight_l
     clv_json_begin(&out, arena, true);
     clv_json_open_object(&out, NULL);
     clv_json_put_int(&out, "schema_version", 1);
-    clv_json_put_int(&out, "moved_bytes", plan->moved);
-    clv_json_put_int(&out, "kept_bytes", plan->kept);
-    clv_json_put_int(&out, "peak_bytes", plan->peak);
-    clv_json_put_int(&out, "buffer_bytes", plan->buffers);
+    clv_json_put_int(&out, "moved_bytes", plan->moved_bytes);
+    clv_json_put_int(&out, "kept_bytes", plan->kept_bytes);
+    clv_json_put_int(&out, "peak_bytes", plan->peak_bytes);
+    clv_json_put_int(&out, "buffer_bytes", plan->buffer_bytes);
     put_devices(&out, plan);
     put_transfers(&out, f, t, plan);
     clv_json_close_object(&out);

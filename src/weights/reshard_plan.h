@@ -15,17 +15,17 @@ typedef struct {
 
 typedef struct {
     const char *name;
-    int64_t before, after;  /* bytes of its old and new shards */
-    int64_t sent, received; /* to and from other devices */
+    int64_t before_bytes, after_bytes;  /* of its old and new shards */
+    int64_t sent_bytes, received_bytes; /* to and from other devices */
 } clv_device_load;
 
 typedef struct {
     const clv_weight_move *transfers; /* by weight, new shard, and what it takes in order */
     int32_t n_transfers, n_devices;
-    const clv_device_load *devices; /* old ones, then those that are new */
-    int64_t moved, kept;            /* bytes: between devices, and on the device that has them */
-    int64_t peak;    /* of a device that holds old and new shards at once: the largest */
-    int64_t buffers; /* memory that resharding takes for weights, whatever their size */
+    const clv_device_load *devices;  /* old ones, then those that are new */
+    int64_t moved_bytes, kept_bytes; /* between devices, and on the device that has them */
+    int64_t peak_bytes;   /* of a device that holds old and new shards at once: the largest */
+    int64_t buffer_bytes; /* memory that resharding takes for weights, whatever their size */
 } clv_reshard_plan;
 
 /* Old and new in terms of the folder's weights; the new layout has every weight that the folder has

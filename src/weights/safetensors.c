@@ -80,8 +80,8 @@ static clv_status sort_wide_first(clv_part_files *p, int32_t *order, int32_t n, 
 /* -- names -- */
 
 /* The weight's name; where the set has several parts of it, each further one has its number. */
-static clv_status name_them(clv_part_files *p, const int32_t *order, int32_t n, clv_str *ret,
-                            clv_error *err)
+static clv_status name_boxes(clv_part_files *p, const int32_t *order, int32_t n, clv_str *ret,
+                             clv_error *err)
 {
     clv_map taken;
     CLV_TRY(clv_map_init(&taken, p->arena, n, err));
@@ -102,7 +102,7 @@ static clv_status name_them(clv_part_files *p, const int32_t *order, int32_t n, 
     return CLV_OK;
 }
 
-static clv_status z_name(clv_arena *arena, clv_str name, const char **ret, clv_error *err)
+static clv_status copy_name(clv_arena *arena, clv_str name, const char **ret, clv_error *err)
 {
     *ret = clv_arena_printf(arena, "%.*s", CLV_STR_ARG(name));
     return *ret ? CLV_OK : clv_fail_nomem(err, "the name of a shard");
@@ -121,7 +121,7 @@ static clv_status put_tensor(clv_part_files *p, clv_json_out *out, clv_str name,
         rank = 1;
         dims[0] = place->pub.length;
     }
-    CLV_TRY(z_name(p->arena, name, &key, err));
+    CLV_TRY(copy_name(p->arena, name, &key, err));
     clv_json_open_object(out, key);
     clv_json_put_string(out, "dtype", type ? type : "U8");
     clv_json_open_array(out, "shape");
@@ -204,7 +204,7 @@ static clv_status seal_file(clv_part_files *p, const char *path, const clv_str *
 /* -- the set -- */
 
 /* How many of order[0 .. n) the next file takes: one at least. */
-static int32_t take_file(const clv_part_files *p, const int32_t *order, int32_t n)
+static int32_t count_for_file(const clv_part_files *p, const int32_t *order, int32_t n)
 {
     int64_t bytes = 0;
     int32_t k = 0;
@@ -235,7 +235,7 @@ static clv_status put_index(clv_part_files *p, const clv_part_set *set, const cl
     for (int32_t i = 0; i < n; i++) {
         const char *file = p->files[p->places[order[i]].pub.file].pub.name;
         const char *slash = strrchr(file, '/');
-        CLV_TRY(z_name(p->arena, names[i], &key, err));
+        CLV_TRY(copy_name(p->arena, names[i], &key, err));
         clv_json_put_string(&out, key, slash ? slash + 1 : file);
     }
     clv_json_close_object(&out);
@@ -252,11 +252,11 @@ clv_status clv_safetensors_seal(clv_part_files *p, const clv_part_set *set, int3
     if (!names)
         return clv_fail_nomem(err, "the names of shards");
     CLV_TRY(sort_wide_first(p, order, n, err));
-    CLV_TRY(name_them(p, order, n, names, err));
-    for (int32_t at = 0; at < n; at += take_file(p, order + at, n - at))
+    CLV_TRY(name_boxes(p, order, n, names, err));
+    for (int32_t at = 0; at < n; at += count_for_file(p, order + at, n - at))
         files++;
     for (int32_t at = 0, k; at < n || number == 0; at += k) {
-        k = take_file(p, order + at, n - at);
+        k = count_for_file(p, order + at, n - at);
         number++;
         const char *path = files <= 1 ? clv_arena_printf(p->arena, "%s.safetensors", set->name)
                                       : clv_arena_printf(p->arena, "%s-%05d-of-%05d.safetensors",

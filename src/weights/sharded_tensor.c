@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-const char *clv_fill_name(clv_fill fill)
+const char *clv_fill_name(clv_weight_fill fill)
 {
     static const char *const names[] = { "empty", "zeros", "ones" };
     return names[fill];

@@ -12,12 +12,12 @@
 #include "weights/fill_source.h"
 
 /* "empty" for CLV_FILL_NOT, which is whatever is there; "zeros", "ones". */
-const char *clv_fill_name(clv_fill fill);
+const char *clv_fill_name(clv_weight_fill fill);
 
 typedef struct {
     clv_placement_tensor tensor; /* name, sizes, names of dimensions */
     clv_dtype dtype;
-    clv_fill fill;
+    clv_weight_fill fill;
     bool requires_grad, pin_memory; /* for whoever makes the parts */
 } clv_sharded_options;
 

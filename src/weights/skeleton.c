@@ -13,7 +13,7 @@
 
 static_assert(BLOCK >= (size_t)16 * CLV_VALUE_MAX, "a small weight of complex128 is one block");
 
-static clv_status failed(const clv_weights_folder *f, clv_error *err)
+static clv_status fail_assembling(const clv_weights_folder *f, clv_error *err)
 {
     return clv_fail(err, CLV_EIO, "%s: the model in it cannot be put together: %s", f->path,
                     errno ? strerror(errno) : CLV_WEIGHTS_REST " is cut short");
@@ -27,7 +27,7 @@ typedef struct {
 } assembly;
 
 /* n bytes from `from` of the rest to `to` of the model. */
-static clv_status copy(const assembly *a, int64_t from, int64_t to, int64_t n, clv_error *err)
+static clv_status copy_bytes(const assembly *a, int64_t from, int64_t to, int64_t n, clv_error *err)
 {
     while (n > 0) {
         size_t want = n < (int64_t)BLOCK ? (size_t)n : BLOCK;
@@ -36,7 +36,7 @@ static clv_status copy(const assembly *a, int64_t from, int64_t to, int64_t n, c
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0 || pwrite(a->model, a->block, (size_t)got, to) != got)
-            return failed(a->f, err);
+            return fail_assembling(a->f, err);
         from += got;
         to += got;
         n -= got;
@@ -52,9 +52,9 @@ static clv_status copy_rest(const assembly *a, clv_error *err)
     CLV_TRY(clv_rest_ranges(a->f, 0, a->arena, &range, &n, err));
     errno = 0;
     if (ftruncate(a->model, a->f->originals[0].bytes) != 0)
-        return failed(a->f, err);
+        return fail_assembling(a->f, err);
     for (int32_t i = 0; i < n; at += range[i++].length)
-        CLV_TRY(copy(a, at, range[i].offset, range[i].length, err));
+        CLV_TRY(copy_bytes(a, at, range[i].offset, range[i].length, err));
     return CLV_OK;
 }
 
@@ -76,7 +76,7 @@ static clv_status copy_small_weights(const assembly *a, const clv_weight_source 
             CLV_TRY(source->end(source->ctx, w, err));
             errno = 0;
             if (pwrite(a->model, a->block, (size_t)place->length, place->offset) != place->length)
-                return failed(f, err);
+                return fail_assembling(f, err);
         }
         done[w] = true;
     }
@@ -92,7 +92,7 @@ static clv_status assemble(assembly *a, clv_error *err)
         return clv_fail_nomem(err, "a model");
     a->rest = open(rest_path, O_RDONLY | O_CLOEXEC);
     if (a->rest < 0)
-        return failed(a->f, err);
+        return fail_assembling(a->f, err);
     clv_status status = copy_rest(a, err);
     close(a->rest);
     CLV_TRY(status);
@@ -110,7 +110,7 @@ clv_status clv_weights_skeleton_open(const clv_weights_folder *f, clv_arena *are
     if (a.model < 0 || f->n_originals < 1) {
         if (a.model >= 0)
             close(a.model);
-        return failed(f, err);
+        return fail_assembling(f, err);
     }
     const char *path = clv_arena_printf(arena, "/proc/self/fd/%d", a.model);
     clv_status status = path ? assemble(&a, err) : clv_fail_nomem(err, "a model");

@@ -73,7 +73,7 @@ void clv_stream_set_stop(clv_stream *s, int (*stop)(void *ctx), void *ctx)
 
 /* -- elements -- */
 
-static void copy_one(uint8_t *to, int64_t at, const uint8_t *source, int64_t from, int bits)
+static void copy_element(uint8_t *to, int64_t at, const uint8_t *source, int64_t from, int bits)
 {
     int per = 8 / bits;
     unsigned mask = (1u << bits) - 1;
@@ -92,7 +92,7 @@ void clv_copy_elems(uint8_t *to, int64_t at, const uint8_t *source, int64_t from
     }
     int per = 8 / bits;
     for (; n > 0 && at % per != 0; n--)
-        copy_one(to, at++, source, from++, bits);
+        copy_element(to, at++, source, from++, bits);
     int64_t whole = n / per;
     int shift = (int)(from % per) * bits;
     const uint8_t *in = source + from / per;
@@ -102,7 +102,7 @@ void clv_copy_elems(uint8_t *to, int64_t at, const uint8_t *source, int64_t from
     for (int64_t i = 0; shift != 0 && i < whole; i++)
         out[i] = (uint8_t)(in[i] >> shift | in[i + 1] << (8 - shift));
     for (int64_t i = whole * per; i < n; i++)
-        copy_one(to, at + i, source, from + i, bits);
+        copy_element(to, at + i, source, from + i, bits);
 }
 
 /* -- one block -- */
@@ -114,8 +114,8 @@ typedef struct {
     int64_t per_buffer, per_page; /* elements */
 } cutting;
 
-static clv_status send(const cutting *c, int32_t i, const uint8_t *bytes, int64_t elems,
-                       clv_error *err)
+static clv_status write_out(const cutting *c, int32_t i, const uint8_t *bytes, int64_t elems,
+                            clv_error *err)
 {
     box_buffer *b = &c->s->of_box[i];
     int64_t per_byte = c->bits < 8 ? 8 / c->bits : 1;
@@ -138,7 +138,7 @@ static clv_status flush(const cutting *c, int32_t i, clv_error *err)
         *last = (uint8_t)(*last & ((1u << used) - 1));
     }
     b->fill = 0;
-    return send(c, i, b->buffer, elems, err);
+    return write_out(c, i, b->buffer, elems, err);
 }
 
 /* Elements [from, from + n) of the block for box i. */
@@ -150,7 +150,7 @@ static clv_status copy_run(const cutting *c, int32_t i, int64_t from, int64_t n,
         if (b->fill == 0 && n >= c->per_buffer && whole_bytes) {
             int64_t all = n / c->per_page * c->per_page; /* what follows begins on a page, too */
             const uint8_t *bytes = c->s->block + from / 8 * c->bits + from % 8 * (c->bits / 8);
-            CLV_TRY(send(c, i, bytes, all, err));
+            CLV_TRY(write_out(c, i, bytes, all, err));
             from += all;
             n -= all;
             continue;

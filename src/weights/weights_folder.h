@@ -24,9 +24,9 @@ typedef struct {
     clv_checksum checksum;
 } clv_shard_place;
 
-/* Where a weight's bytes lay; file -1: nowhere as they stand, they are in the rest. length is that
- * of whole bytes: a last one that 4-bit elements do not fill is in the rest too, for what fills it
- * up is no element. */
+/* Where a weight's bytes lay in the original; file -1: nowhere as they stand, they are in the rest.
+ * length is that of whole bytes: a last one that 4-bit elements do not fill is in the rest too, for
+ * what fills it up is no element. */
 typedef struct {
     int32_t file; /* of clv_weights_folder.originals */
     int64_t offset, length;

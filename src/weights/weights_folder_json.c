@@ -13,7 +13,7 @@ static const char *const kind_names[] = { "external", "safetensors", "ranges" };
 
 /* -- writing -- */
 
-static void put_sum(clv_json_out *out, clv_checksum sum)
+static void put_checksum(clv_json_out *out, clv_checksum sum)
 {
     char text[CLV_CHECKSUM_TEXT];
     clv_json_put_string(out, "xxh3", clv_checksum_text(text, sum));
@@ -35,7 +35,7 @@ static void put_file(clv_json_out *out, const char *key, const clv_weights_file 
     clv_json_put_string(out, "file", f->name);
     clv_json_put_int(out, "bytes", f->bytes);
     if (sum)
-        put_sum(out, *sum);
+        put_checksum(out, *sum);
     clv_json_close_object(out);
 }
 
@@ -74,7 +74,7 @@ static void put_shard(clv_json_out *out, const clv_weights_folder *f, const clv_
     clv_json_put_string(out, "file", f->files[place->file].name);
     clv_json_put_int(out, "offset", place->offset);
     clv_json_put_int(out, "length", place->length);
-    put_sum(out, place->checksum);
+    put_checksum(out, place->checksum);
     clv_json_close_object(out);
 }
 
@@ -168,7 +168,7 @@ static clv_status read_name(const clv_json_at *object, reading *r, const char **
                : refuse(&at, "leads out of the folder, expected the name of a file in it", err);
 }
 
-static clv_status read_sum(const clv_json_at *object, clv_checksum *ret, clv_error *err)
+static clv_status read_checksum(const clv_json_at *object, clv_checksum *ret, clv_error *err)
 {
     clv_json_at at;
     const char *text;
@@ -186,7 +186,7 @@ static clv_status read_file(const clv_json_at *at, reading *r, clv_weights_file 
     CLV_TRY(clv_json_keys(at, sum ? with : without, err));
     CLV_TRY(read_name(at, r, &ret->name, err));
     CLV_TRY(read_int(at, "bytes", &ret->bytes, err));
-    return sum ? read_sum(at, sum, err) : CLV_OK;
+    return sum ? read_checksum(at, sum, err) : CLV_OK;
 }
 
 /* Names of a list, each once. */
@@ -335,7 +335,7 @@ static clv_status read_places(const clv_json_at *weight, reading *r, clv_error *
             return refuse(&one, "is in a file that files does not have", err);
         CLV_TRY(read_int(&one, "offset", &p->offset, err));
         CLV_TRY(read_int(&one, "length", &p->length, err));
-        CLV_TRY(read_sum(&one, &p->checksum, err));
+        CLV_TRY(read_checksum(&one, &p->checksum, err));
     }
     return CLV_OK;
 }

@@ -8,7 +8,7 @@
 typedef struct {
     clv_parts_kind kind;
     int64_t max_bytes;      /* safetensors: a file is begun anew above it; 0: never */
-    clv_fill fill;          /* clv_weights_shard: weights are not read, but are all 0 or 1 */
+    clv_weight_fill fill;   /* clv_weights_shard: weights are not read, but are all 0 or 1 */
     int32_t threads;        /* as in clv_parts_options */
     const clv_disk *disk;   /* NULL: the system's calls */
     int (*stop)(void *ctx); /* as in clv_parts_options */

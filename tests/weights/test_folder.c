@@ -126,19 +126,20 @@ Test(folder, transfers_add_up)
         for (int32_t i = 0; i < f.layout.n_shards; i++)
             before += f.places[i].length;
         for (int32_t i = 0; i < plan.n_devices; i++) {
-            before -= plan.devices[i].before;
-            after += plan.devices[i].after;
-            sent += plan.devices[i].sent;
-            received += plan.devices[i].received;
-            cr_assert_leq(plan.devices[i].before + plan.devices[i].after, plan.peak);
+            before -= plan.devices[i].before_bytes;
+            after += plan.devices[i].after_bytes;
+            sent += plan.devices[i].sent_bytes;
+            received += plan.devices[i].received_bytes;
+            cr_assert_leq(plan.devices[i].before_bytes + plan.devices[i].after_bytes,
+                          plan.peak_bytes);
         }
         cr_assert_eq(before, 0);
-        cr_assert(sent == plan.moved && received == plan.moved);
+        cr_assert(sent == plan.moved_bytes && received == plan.moved_bytes);
         /* Nibbles are rounded up in each transfer. */
-        cr_assert(plan.moved + plan.kept >= after &&
-                  plan.moved + plan.kept <= after + plan.n_transfers);
+        cr_assert(plan.moved_bytes + plan.kept_bytes >= after &&
+                  plan.moved_bytes + plan.kept_bytes <= after + plan.n_transfers);
         cr_assert_eq(clv_reshard_plan_make(&f, &a, s.arena, &plan, NULL), CLV_OK);
-        cr_assert_eq(plan.moved, 0, "the same layout again moves something");
+        cr_assert_eq(plan.moved_bytes, 0, "the same layout again moves something");
     }
 }
 

@@ -18,7 +18,7 @@ TestSuite(sharded_tensor, .init = set_up, .fini = tear_down);
 #define ROWS                                                                                       \
     "{\"single_split\":{\"dim\":\"out\",\"placements\":[\"rank:0/cuda:0\",\"rank:1/cuda:1\"]}}"
 
-static clv_status make(const char *spec, clv_dtype dtype, clv_fill fill, int32_t rank,
+static clv_status make(const char *spec, clv_dtype dtype, clv_weight_fill fill, int32_t rank,
                        const int64_t *dims, clv_sharded_tensor *ret)
 {
     static const char *const names[] = { "out", "in" };
@@ -60,7 +60,8 @@ Test(sharded_tensor, metadata_of_an_empty_one)
     cr_expect(strstr(text, "\"names\""));
 }
 
-static void expect_bytes(clv_dtype dtype, clv_fill fill, int64_t elems, const void *want, size_t n)
+static void expect_bytes(clv_dtype dtype, clv_weight_fill fill, int64_t elems, const void *want,
+                         size_t n)
 {
     const int64_t dims[] = { elems };
     unsigned char got[64];
