@@ -46,6 +46,16 @@ clv_status clv_message_enter_graph(const clv_message *graph, int32_t *depth, clv
     return CLV_OK;
 }
 
+/* Apart from the walk, which is hot. */
+static clv_status fail_type(const clv_message *m, const clv_field *f, const char *field,
+                            clv_wire_type want, clv_error *err)
+{
+    return clv_fail(err, CLV_EFORMAT,
+                    "%s: field '%s' of %s at byte %zu has wire type %s, expected %s", m->wire.name,
+                    field, m->type->short_name, (size_t)(f->start - m->wire.file),
+                    clv_wire_type_name(f->type), clv_wire_type_name(want));
+}
+
 /* Annotations are hints: one of another type is passed like an unknown field, as protobuf does. */
 static bool is_hint(const ProtobufCFieldDescriptor *field)
 {
@@ -62,10 +72,7 @@ clv_status clv_message_next(clv_message *m, clv_field *ret, clv_error *err)
             protobuf_c_message_descriptor_get_field(m->type, f.number);
         if (known && f.type != wire_type_of(known->type) && !is_hint(known) &&
             !(f.type == CLV_WIRE_BYTES && known->label == PROTOBUF_C_LABEL_REPEATED))
-            return clv_fail(
-                err, CLV_EFORMAT, "%s: field '%s' of %s at byte %zu has wire type %s, expected %s",
-                m->wire.name, known->name, m->type->short_name, (size_t)(f.start - m->wire.file),
-                clv_wire_type_name(f.type), clv_wire_type_name(wire_type_of(known->type)));
+            return fail_type(m, &f, known->name, wire_type_of(known->type), err);
     }
     *ret = f;
     return CLV_OK;

@@ -65,13 +65,13 @@ static clv_status gather(clv_message m, gathered *g, clv_error *err)
         switch (f.number) {
         case A_NAME:
             CLV_TRY(clv_message_str(&m, &f, &g->name, err));
-            break;
+            continue;
         case A_REFERENCE:
             CLV_TRY(clv_message_str(&m, &f, &g->ref, err));
-            break;
+            continue;
         case A_KIND:
             g->type = f.value;
-            break;
+            continue;
         case A_T:
         case A_G:
         case A_TYPE:

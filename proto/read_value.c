@@ -91,29 +91,37 @@ static void add_element(filling *to, uint64_t bits)
         to->i[to->n++] = to_int(to->dtype, bits);
 }
 
+static void add_raw(filling *to, const uint8_t *bytes)
+{
+    size_t size = (size_t)clv_dtype_bits(to->dtype) / 8;
+    for (int32_t k = 0; k < to->room; k++, bytes += size) {
+        uint64_t bits = 0;
+        for (size_t b = 0; b < size; b++)
+            bits |= (uint64_t)bytes[b] << 8 * b;
+        add_element(to, bits);
+    }
+}
+
 /* A typed field may come in several pieces; of raw_data the last one counts. */
 static clv_status read_elements(clv_message m, const clv_tensor_payload *payload, filling *to,
                                 clv_error *err)
 {
     clv_field f;
-    bool is_raw = payload->type == CLV_WIRE_BYTES;
-    size_t size = (size_t)clv_dtype_bits(to->dtype) / 8;
     for (;;) {
         CLV_TRY(clv_message_next(&m, &f, err));
         if (!f.number)
             return CLV_OK;
         if (f.number != payload->field)
             continue;
-        if (is_raw)
+        if (payload->type == CLV_WIRE_BYTES) {
             to->n = 0;
-        if (is_raw && f.n != (size_t)to->room * size)
+            if (f.n == (size_t)to->room * ((size_t)clv_dtype_bits(to->dtype) / 8))
+                add_raw(to, f.bytes);
             continue;
+        }
         for (clv_wire run = clv_message_run(&m, &f); run.at < run.end;) {
-            uint64_t bits = 0;
-            for (size_t b = 0; is_raw && b < size; b++)
-                bits |= (uint64_t)*run.at++ << 8 * b;
-            if (!is_raw)
-                CLV_TRY(clv_wire_scalar(&run, payload->type, &bits, err));
+            uint64_t bits;
+            CLV_TRY(clv_wire_scalar(&run, payload->type, &bits, err));
             add_element(to, bits);
         }
     }
