@@ -65,7 +65,7 @@ clv_status clv_annotation_state_add_name(clv_annotation_state *s, clv_str name, 
     return CLV_OK;
 }
 
-/* Are the fields from `first` to `last` those that annotating appends? What is between them is. */
+/* Are the fields from `first` to `last` those that annotating appends? Those between them are. */
 static clv_status recognize_end(clv_annotation_state *s, const clv_field *first,
                                 const clv_field *last, clv_arena *arena, clv_error *err)
 {

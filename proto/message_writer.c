@@ -9,7 +9,7 @@ void clv_message_writer_start(clv_message_writer *e, clv_sink_buffer *out)
     e->total = 0;
 }
 
-/* n more bytes; what no reader takes is not measured to its end. */
+/* n more bytes. Measuring ends where the file becomes larger than any reader takes. */
 static clv_status count_bytes(clv_message_writer *e, uint64_t n, clv_error *err)
 {
     e->total += n;

@@ -85,7 +85,7 @@ static clv_status rewrite_container(clv_rewrite *rw, const clv_message *m, const
 static clv_status walk_graph(clv_rewrite *rw, clv_message m, place at, clv_error *err);
 static const container graphs = { &onnx__graph_proto__descriptor, walk_graph };
 
-/* Unknown to the walk what an attribute holds until it is looked at; most hold no graph. */
+/* Does an attribute hold a graph? Only its keys say so; most hold none. */
 static clv_status has_graph(const clv_message *m, const clv_field *attr, bool *ret, clv_error *err)
 {
     clv_wire w = clv_message_run(m, attr);
