@@ -4,7 +4,6 @@
 #include "plan/plan_check.h"
 #include "plan/plan_json_read.h"
 #include "proto/fingerprint.h"
-#include "proto/onnx_file.h"
 
 clv_status clv_plan_open(const char *text, size_t n, const char *path, const clv_model *model,
                          const char *name, clv_arena *arena, clv_plan **ret, clv_error *err)
