@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/root.h"
+#include "base/union_find.h"
 #include "problem/rules.h"
 #include "problem/sums.h"
 
@@ -90,10 +90,10 @@ static clv_status join(joiner *j, int64_t period_ns, clv_arena *arena, clv_error
     for (int32_t u = 0; u < p->n_units; u++)
         for (int32_t i = p->reads_first[u]; i < p->reads_first[u + 1]; i++)
             if (j->sent_ns[i] > period_ns)
-                j->group_of[clv_root(j->group_of, u)] =
-                    clv_root(j->group_of, p->net_from[p->reads[i]]);
+                j->group_of[clv_find_root(j->group_of, u)] =
+                    clv_find_root(j->group_of, p->net_from[p->reads[i]]);
     for (int32_t u = 0; u < p->n_units; u++)
-        j->group_of[u] = clv_root(j->group_of, u);
+        j->group_of[u] = clv_find_root(j->group_of, u);
     CLV_TRY(clv_rules_close(p, arena, j->group_of, &n, &first, &units, err));
     for (int32_t u = 0; u < p->n_units; u++)
         if (j->group_of[u] < 0)

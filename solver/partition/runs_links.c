@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/root.h"
+#include "base/union_find.h"
 #include "solver/partition/runs_walk.h"
 
 /* Bandwidths that may tell parts apart. */
@@ -93,10 +93,10 @@ static bool join(const clv_partition_problem *p, double byte_ns, int32_t *parent
     for (int32_t from = 0; from < p->n_devices; from++)
         for (int32_t to = 0; to < p->n_devices; to++)
             if (from != to && link_of(p, from, to).byte_ns <= byte_ns)
-                parent[clv_root(parent, from)] = clv_root(parent, to);
+                parent[clv_find_root(parent, from)] = clv_find_root(parent, to);
     for (int32_t from = 0; from < p->n_devices; from++)
         for (int32_t to = 0; to < p->n_devices; to++)
-            if (clv_root(parent, from) != clv_root(parent, to)) {
+            if (clv_find_root(parent, from) != clv_find_root(parent, to)) {
                 has_parts = true;
                 keep_fastest(ret, link_of(p, from, to));
             }
@@ -130,7 +130,7 @@ static void size_parts(clv_runs_walk *w, int32_t *parent, int32_t *count)
     int32_t n = p->n_devices, largest = 0;
     w->is_pure = true;
     for (int32_t d = 0; d < n; d++)
-        count[w->slot_of[p->kind_of[d]] * n + clv_root(parent, d)]++;
+        count[w->slot_of[p->kind_of[d]] * n + clv_find_root(parent, d)]++;
     for (int32_t d = 0; d < n; d++) {
         int32_t size = 0;
         for (int32_t k = 0; k < w->n_slots; k++) {

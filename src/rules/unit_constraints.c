@@ -1,7 +1,7 @@
 #include "rules/unit_constraints.h"
 
 #include "base/map.h"
-#include "base/root.h"
+#include "base/union_find.h"
 #include "graph/ops.h"
 
 void clv_unit_constraints_drop_followers(clv_constraints *c, const clv_op *goes_with)
@@ -229,8 +229,8 @@ static clv_status lower_groups(lowering *l, clv_error *err)
     for (int32_t i = 0; i < l->c->n; i++) {
         const clv_constraint *rule = rule_of_kind(l, i, CLV_CONSTRAINT_TOGETHER);
         for (int32_t k = 1; rule && k < rule->set_first[1]; k++) {
-            int32_t a = clv_root(parent, l->units->of[rule->ops[0].i]);
-            int32_t b = clv_root(parent, l->units->of[rule->ops[k].i]);
+            int32_t a = clv_find_root(parent, l->units->of[rule->ops[0].i]);
+            int32_t b = clv_find_root(parent, l->units->of[rule->ops[k].i]);
             parent[a > b ? a : b] = a > b ? b : a;
             any = true;
         }
@@ -239,7 +239,7 @@ static clv_status lower_groups(lowering *l, clv_error *err)
         return CLV_OK;
     for (int32_t u = 0; u < l->p->n_units; u++)
         if (parent[u] != u)
-            group[u] = group[clv_root(parent, u)] = clv_root(parent, u);
+            group[u] = group[clv_find_root(parent, u)] = clv_find_root(parent, u);
     CLV_TRY(clv_rules_close(l->p, l->arena, group, &n, &first, &units, err));
     l->out->n_groups = n;
     l->out->group_of = group;

@@ -2,7 +2,7 @@
 #include "solver/placement/common/blocks.h"
 
 #include "base/compare.h"
-#include "base/root.h"
+#include "base/union_find.h"
 
 #include <assert.h>
 #include <math.h>
@@ -473,13 +473,13 @@ static clv_status join_idle(joining *j, bool *ret_joined, clv_error *err)
     *ret_joined = false;
     for (int32_t g = 0; g < j->n; g++) {
         int32_t x = is_idle(j, g) ? find_host(j, &r, g) : -1;
-        if (x < 0 || clv_root(to, x) == clv_root(to, g))
+        if (x < 0 || clv_find_root(to, x) == clv_find_root(to, g))
             continue;
-        to[clv_root(to, g)] = clv_root(to, x);
+        to[clv_find_root(to, g)] = clv_find_root(to, x);
         *ret_joined = true;
     }
     for (int32_t g = 0; g < j->n; g++)
-        to[g] = clv_root(to, g);
+        to[g] = clv_find_root(to, g);
     return *ret_joined ? join(j, to, err) : CLV_OK;
 }
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/map.h"
-#include "base/root.h"
+#include "base/union_find.h"
 
 /* Parts are numbered by their first nodes. */
 static clv_status find_parts(const clv_place_problem *p, clv_arena *arena, clv_latency_parts *parts,
@@ -24,9 +24,9 @@ static clv_status find_parts(const clv_place_problem *p, clv_arena *arena, clv_l
     }
     for (int32_t v = 0; v < p->n_nodes; v++)
         for (int32_t e = p->out_first[v]; e < p->out_first[v + 1]; e++)
-            root[clv_root(root, p->class_of[v])] = clv_root(root, p->class_of[p->out[e]]);
+            root[clv_find_root(root, p->class_of[v])] = clv_find_root(root, p->class_of[p->out[e]]);
     for (int32_t v = 0; v < p->n_nodes; v++) {
-        int32_t c = clv_root(root, p->class_of[v]);
+        int32_t c = clv_find_root(root, p->class_of[v]);
         if (part_of[c] < 0)
             part_of[c] = parts->n++;
         from[v] = part_of[c];

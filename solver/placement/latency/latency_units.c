@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/root.h"
+#include "base/union_find.h"
 #include "problem/quotient.h"
 
 /* Bits that the sum of all times may take in ticks: with sums of sums it stays well below 62. */
@@ -41,7 +41,7 @@ static int64_t least_time(const clv_place_problem *p, int32_t node, bool pays, d
 static int32_t sole_unit(int32_t *root, const int32_t *at, int32_t n, int32_t own, int32_t so_far)
 {
     for (int32_t i = 0; i < n && so_far != -2; i++) {
-        int32_t unit = clv_root(root, at[i]);
+        int32_t unit = clv_find_root(root, at[i]);
         if (unit != own && so_far != unit)
             so_far = so_far == -1 ? unit : -2;
     }
@@ -57,13 +57,13 @@ static bool join_once(const clv_latency_form *f, int32_t *root, const bool *idle
         const int32_t *member = f->members.at + f->members.first[c];
         int32_t n = f->members.first[c + 1] - f->members.first[c];
         for (int32_t i = 0; i < n && n > 1 && n <= MOST_JOINED; i++) {
-            int32_t own = clv_root(root, member[i]), reads = -1, read_by = -1;
+            int32_t own = clv_find_root(root, member[i]), reads = -1, read_by = -1;
             bool rests = true;
             if (own != member[i])
                 continue; /* each unit once, by its root */
             for (int32_t j = 0; j < n; j++) {
                 int32_t v = member[j];
-                if (clv_root(root, v) != own)
+                if (clv_find_root(root, v) != own)
                     continue;
                 rests &= idle[v];
                 reads = sole_unit(root, f->in.at + f->in.first[v],
@@ -88,7 +88,7 @@ static bool leads_through(const clv_latency_form *f, int32_t *root, const int32_
 {
     const clv_place_problem *p = f->p;
     for (int32_t i = 0; i < n; i++) {
-        if (clv_root(root, member[i]) != unit ||
+        if (clv_find_root(root, member[i]) != unit ||
             sole_unit(root, f->in.at + f->in.first[member[i]],
                       f->in.first[member[i] + 1] - f->in.first[member[i]], unit, -1) == -1)
             continue;
@@ -97,13 +97,13 @@ static bool leads_through(const clv_latency_form *f, int32_t *root, const int32_
         reached[member[i]] = true;
         for (int32_t j = i; j < n; j++) { /* members are in order */
             int32_t v = member[j];
-            if (clv_root(root, v) != unit)
+            if (clv_find_root(root, v) != unit)
                 continue;
             for (int32_t e = f->in.first[v]; e < f->in.first[v + 1]; e++)
-                reached[v] |= clv_root(root, f->in.at[e]) == unit && reached[f->in.at[e]];
+                reached[v] |= clv_find_root(root, f->in.at[e]) == unit && reached[f->in.at[e]];
         }
         for (int32_t j = 0; j < n; j++)
-            if (clv_root(root, member[j]) == unit && !reached[member[j]] &&
+            if (clv_find_root(root, member[j]) == unit && !reached[member[j]] &&
                 sole_unit(root, p->out + p->out_first[member[j]],
                           p->out_first[member[j] + 1] - p->out_first[member[j]], unit, -1) != -1)
                 return false;
@@ -127,7 +127,7 @@ static clv_status part_units(const clv_latency_form *f, int32_t *root, clv_arena
             parted[member[i]] = root[member[i]] == member[i] &&
                                 !leads_through(f, root, member, n, member[i], reached);
         for (int32_t i = 0; i < n; i++)
-            root[member[i]] = clv_root(root, member[i]);
+            root[member[i]] = clv_find_root(root, member[i]);
         for (int32_t i = 0; i < n; i++) /* roots last: others look at them */
             if (root[member[i]] != member[i] && parted[root[member[i]]])
                 root[member[i]] = member[i];
@@ -165,10 +165,11 @@ static clv_status join_circles(const clv_latency_form *f, int32_t *root, clv_are
             continue;
         int32_t first = f->members.at[f->members.first[a]];
         for (int32_t e = f->members.first[a]; e < f->members.first[a + 1]; e++)
-            root[clv_root(root, f->members.at[e])] = clv_root(root, first);
+            root[clv_find_root(root, f->members.at[e])] = clv_find_root(root, first);
         for (int32_t b = 0; b < a; b++)
             if (clv_bit(reach + (size_t)a * words, b) && clv_bit(reach + (size_t)b * words, a))
-                root[clv_root(root, first)] = clv_root(root, f->members.at[f->members.first[b]]);
+                root[clv_find_root(root, first)] =
+                    clv_find_root(root, f->members.at[f->members.first[b]]);
     }
     return CLV_OK;
 }
@@ -189,8 +190,8 @@ static clv_status number_units(clv_latency_units *u, int32_t *root, clv_arena *a
     int32_t n_edges = 0, n_done = 0, n_queued = 0;
     for (int32_t i = 0; i < p->n_nodes; i++)
         for (int32_t e = p->out_first[i]; e < p->out_first[i + 1]; e++) {
-            from[n_edges] = clv_root(root, i);
-            to[n_edges++] = clv_root(root, p->out[e]);
+            from[n_edges] = clv_find_root(root, i);
+            to[n_edges++] = clv_find_root(root, p->out[e]);
         }
     CLV_TRY(clv_lists_of(p->n_nodes, n_edges, from, to, arena, &readers, err));
     for (int32_t i = 0; i < p->n_nodes; i++)
@@ -210,7 +211,7 @@ static clv_status number_units(clv_latency_units *u, int32_t *root, clv_arena *a
     }
     u->n = n_done;
     for (int32_t i = 0; i < p->n_nodes; i++)
-        u->unit_of[i] = id[clv_root(root, i)];
+        u->unit_of[i] = id[clv_find_root(root, i)];
     for (int32_t e = 0; e < n_edges; e++) {
         from[e] = id[from[e]];
         to[e] = id[to[e]];
