@@ -10,50 +10,51 @@ typedef struct {
     void *ctx;
     int32_t i;
     bool started;
-    uv_thread_t thread;
-} member;
+    uv_thread_t handle;
+} thread;
 
-static void run_member(void *arg)
+static void run_thread(void *arg)
 {
-    const member *m = arg;
-    m->work(m->ctx, m->i);
+    const thread *t = arg;
+    t->work(t->ctx, t->i);
 }
 
 void clv_parallel_threads(int32_t n, void (*work)(void *ctx, int32_t i), void *ctx)
 {
-    member *crew = n > 1 ? calloc((size_t)n, sizeof *crew) : NULL;
+    thread *threads = n > 1 ? calloc((size_t)n, sizeof *threads) : NULL;
 
-    for (int32_t i = 1; crew && i < n; i++) {
-        crew[i] = (member){ .work = work, .ctx = ctx, .i = i };
-        crew[i].started = uv_thread_create(&crew[i].thread, run_member, &crew[i]) == 0;
+    for (int32_t i = 1; threads && i < n; i++) {
+        threads[i] = (thread){ .work = work, .ctx = ctx, .i = i };
+        threads[i].started = uv_thread_create(&threads[i].handle, run_thread, &threads[i]) == 0;
     }
     for (int32_t i = 0; i < n; i++)
-        if (i == 0 || !crew || !crew[i].started)
+        if (i == 0 || !threads || !threads[i].started)
             work(ctx, i);
-    for (int32_t i = 1; crew && i < n; i++)
-        if (crew[i].started)
-            uv_thread_join(&crew[i].thread);
-    free(crew);
+    for (int32_t i = 1; threads && i < n; i++)
+        if (threads[i].started)
+            uv_thread_join(&threads[i].handle);
+    free(threads);
 }
 
+/* Iterations that threads take from, one at a time. */
 typedef struct {
     void (*work)(void *ctx, int32_t i);
     void *ctx;
     int32_t n;
     atomic_int next;
-} pile;
+} loop;
 
-static void take_shares(void *ctx, int32_t i)
+static void run_iterations(void *ctx, int32_t i)
 {
-    pile *p = ctx;
+    loop *l = ctx;
     (void)i;
-    for (int32_t k; (k = atomic_fetch_add(&p->next, 1)) < p->n;)
-        p->work(p->ctx, k);
+    for (int32_t k; (k = atomic_fetch_add(&l->next, 1)) < l->n;)
+        l->work(l->ctx, k);
 }
 
 void clv_parallel_for(int32_t n, int32_t threads, void (*work)(void *ctx, int32_t i), void *ctx)
 {
-    pile p = { .work = work, .ctx = ctx, .n = n };
-    atomic_init(&p.next, 0);
-    clv_parallel_threads(threads < n ? threads : n, take_shares, &p);
+    loop l = { .work = work, .ctx = ctx, .n = n };
+    atomic_init(&l.next, 0);
+    clv_parallel_threads(threads < n ? threads : n, run_iterations, &l);
 }

@@ -16,37 +16,37 @@ static void fill(int32_t *at, int32_t first, size_t n)
 Test(chunk_list, runs_are_joined_in_their_order)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
-    clv_chunk_list chunk_list;
-    clv_chunk_list_init(&chunk_list, arena, sizeof(int32_t));
+    clv_chunk_list list;
+    clv_chunk_list_init(&list, arena, sizeof(int32_t));
     int32_t n = 0;
     for (size_t run = 0; run < 3000; run++) { /* 3 MB: several chunks, with rests at their ends */
-        int32_t *at = clv_chunk_list_add(&chunk_list, run % 500);
+        int32_t *at = clv_chunk_list_add(&list, run % 500);
         cr_assert_not_null(at);
         fill(at, n, run % 500);
         n += (int32_t)(run % 500);
-        cr_assert_eq(chunk_list.n, (size_t)n);
+        cr_assert_eq(list.n, (size_t)n);
         if (run % 500)
-            cr_assert_eq(*(int32_t *)clv_chunk_list_last(&chunk_list), n - 1);
+            cr_assert_eq(*(int32_t *)clv_chunk_list_last(&list), n - 1);
     }
-    int32_t *all = clv_chunk_list_join(&chunk_list, 10);
+    int32_t *all = clv_chunk_list_join(&list, 10);
     cr_assert_not_null(all);
     for (int32_t i = 0; i < n; i++)
         cr_assert_eq(all[i], i);
     fill(all + n, 0, 10); /* sanitizers see that there is room */
-    cr_expect_eq(chunk_list.n, 0);
-    cr_expect_not_null(clv_chunk_list_add(&chunk_list, 1), "it can begin again");
+    cr_expect_eq(list.n, 0);
+    cr_expect_not_null(clv_chunk_list_add(&list, 1), "it can begin again");
     clv_arena_free(arena);
 }
 
-Test(chunk_list, an_empty_pile_joins)
+Test(chunk_list, an_empty_list_joins)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
-    clv_chunk_list chunk_list;
-    clv_chunk_list_init(&chunk_list, arena, 8);
-    cr_expect_not_null(clv_chunk_list_add(&chunk_list, 0));
-    cr_expect_not_null(clv_chunk_list_join(&chunk_list, 0));
-    cr_expect_null(clv_chunk_list_add(&chunk_list, SIZE_MAX / 2));
-    cr_expect_null(clv_chunk_list_join(&chunk_list, SIZE_MAX / 2));
+    clv_chunk_list list;
+    clv_chunk_list_init(&list, arena, 8);
+    cr_expect_not_null(clv_chunk_list_add(&list, 0));
+    cr_expect_not_null(clv_chunk_list_join(&list, 0));
+    cr_expect_null(clv_chunk_list_add(&list, SIZE_MAX / 2));
+    cr_expect_null(clv_chunk_list_join(&list, SIZE_MAX / 2));
     clv_arena_free(arena);
 }
 
@@ -55,13 +55,13 @@ Test(chunk_list, joining_holds_one_copy_and_a_chunk)
 {
     enum { RUN = 1 << 10, RUNS = 10 << 10 }; /* 80 MiB of int64_t */
     clv_arena *arena = clv_arena_new(NULL, 0);
-    clv_chunk_list chunk_list;
+    clv_chunk_list list;
     size_t bytes = (size_t)RUN * RUNS * 8;
-    clv_chunk_list_init(&chunk_list, arena, 8);
+    clv_chunk_list_init(&list, arena, 8);
     for (int i = 0; i < RUNS; i++)
-        cr_assert_not_null(clv_chunk_list_add(&chunk_list, RUN));
+        cr_assert_not_null(clv_chunk_list_add(&list, RUN));
     cr_expect_lt(clv_arena_bytes(arena), bytes + bytes / 4);
-    cr_assert_not_null(clv_chunk_list_join(&chunk_list, 0));
+    cr_assert_not_null(clv_chunk_list_join(&list, 0));
     cr_expect_lt(clv_arena_bytes(arena), bytes + bytes / 16);
     clv_arena_free(arena);
 }
@@ -73,13 +73,13 @@ Test(chunk_list, failing_allocations_leave_nothing)
         failing f = { .fail_at = calls };
         clv_alloc alloc = failing_alloc(&f);
         clv_arena *arena = clv_arena_new(&alloc, 0);
-        clv_chunk_list chunk_list;
+        clv_chunk_list list;
         done = arena != NULL;
         if (arena)
-            clv_chunk_list_init(&chunk_list, arena, 8);
+            clv_chunk_list_init(&list, arena, 8);
         for (int i = 0; i < 100 && done; i++)
-            done = clv_chunk_list_add(&chunk_list, 100) != NULL;
-        done = done && clv_chunk_list_join(&chunk_list, 1) != NULL;
+            done = clv_chunk_list_add(&list, 100) != NULL;
+        done = done && clv_chunk_list_join(&list, 1) != NULL;
         clv_arena_free(arena);
         cr_assert_eq(f.live, 0);
         cr_assert(calls < 100);

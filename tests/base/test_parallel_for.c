@@ -1,4 +1,4 @@
-/* Threads that do one thing each, and end. */
+/* test_parallel_for.c - threads that run one function each, and loops over them. */
 #include "base/parallel_for.h"
 
 #include <criterion/criterion.h>
@@ -22,7 +22,7 @@ static void expect_once(const tally *t, int32_t n)
         cr_expect_eq(atomic_load(&t->times[i]), i < n, "%d of %d", i, n);
 }
 
-Test(parallel_for, each_member_works_once)
+Test(parallel_for, each_thread_runs_once)
 {
     static const int32_t sizes[] = { 0, 1, 2, 7 };
     for (int32_t s = 0; s < 4; s++) {
@@ -32,7 +32,7 @@ Test(parallel_for, each_member_works_once)
     }
 }
 
-Test(parallel_for, each_share_is_taken_once_by_any_number_of_threads)
+Test(parallel_for, each_iteration_runs_once_on_any_number_of_threads)
 {
     static const int32_t threads[] = { 1, 2, 7, 200 };
     for (int32_t s = 0; s < 4; s++) {
