@@ -1,15 +1,13 @@
-/* json_pull.c - characters and their places, then the structure, then the keys. Numbers and strings
- * are in json_pull_scalar.c. */
+/* json_pull.c - characters and their places, failures, strings, then the structure with its keys.
+ */
 #include "base/json_pull.h"
 
 #include <assert.h>
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/json_check.h"
-#include "base/json_pull_part.h"
 
 /* Read at a time: small enough to stay in a processor's cache, large enough that calls are few. */
 #define CHUNK ((size_t)256 << 10)
@@ -143,9 +141,116 @@ clv_status clv_pull_wrong_kind(clv_json_pull *j, const char *expected, clv_error
     default:
         break;
     }
-    if (c == '-' || (c >= '0' && c <= '9'))
+    if (c == '-' || clv_pull_is_digit(c))
         return clv_pull_wrong(j, "a number", expected, err);
     return clv_pull_syntax(j, "a value", err);
+}
+
+/* -- strings -- */
+
+typedef struct {
+    char *buf;
+    size_t n, size;
+    bool full; /* a character did not fit: nothing behind it is kept */
+} kept;
+
+static void keep(kept *k, const unsigned char *c, size_t n)
+{
+    k->full |= n >= k->size - k->n;
+    if (k->full)
+        return;
+    memcpy(k->buf + k->n, c, n);
+    k->n += n;
+}
+
+static clv_status read_hex(clv_json_pull *j, uint32_t *ret, clv_error *err)
+{
+    *ret = 0;
+    for (int i = 0; i < 4; i++, j->at++) {
+        int c = clv_pull_char(j), low = c | 0x20;
+        if (!clv_pull_is_digit(c) && (low < 'a' || low > 'f'))
+            return clv_pull_syntax(j, "four hexadecimal digits", err);
+        *ret = *ret * 16 + (uint32_t)(clv_pull_is_digit(c) ? c - '0' : low - 'a' + 10);
+    }
+    return CLV_OK;
+}
+
+/* Behind \u: one code, or the second half of a pair too. */
+static clv_status read_code(clv_json_pull *j, kept *k, clv_error *err)
+{
+    uint32_t code, second;
+    CLV_TRY(read_hex(j, &code, err));
+    if (code == 0)
+        return clv_pull_syntax(j, "no \\u0000 in a text", err);
+    if (code >= 0xdc00 && code < 0xe000)
+        return clv_pull_syntax(j, "the first half of a pair of codes before the second", err);
+    if (code >= 0xd800 && code < 0xdc00) {
+        for (const char *p = "\\u"; *p; p++, j->at++)
+            if (clv_pull_char(j) != *p)
+                return clv_pull_syntax(j, "the second half of a pair of codes", err);
+        CLV_TRY(read_hex(j, &second, err));
+        if (second < 0xdc00 || second >= 0xe000)
+            return clv_pull_syntax(j, "the second half of a pair of codes", err);
+        code = 0x10000 + ((code - 0xd800) << 10) + (second - 0xdc00);
+    }
+    unsigned char c[4];
+    size_t n = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    static const unsigned char lead[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
+    for (size_t i = n; i-- > 1; code >>= 6)
+        c[i] = (unsigned char)(0x80 | (code & 0x3f));
+    c[0] = (unsigned char)(lead[n] | code);
+    keep(k, c, n);
+    return CLV_OK;
+}
+
+static clv_status read_escape(clv_json_pull *j, kept *k, clv_error *err)
+{
+    static const char letter[] = "\"\\/bfnrt", means[] = "\"\\/\b\f\n\r\t";
+    int c = clv_pull_char(j);
+    const char *at = c > 0 ? strchr(letter, c) : NULL;
+    if (!at && c != 'u')
+        return clv_pull_syntax(j, "an escape that JSON has", err);
+    j->at++;
+    if (!at)
+        return read_code(j, k, err);
+    keep(k, (const unsigned char *)&means[at - letter], 1);
+    return CLV_OK;
+}
+
+/* One character of UTF-8, which may lie on both sides of a buffer's end. */
+static clv_status read_char(clv_json_pull *j, kept *k, clv_error *err)
+{
+    unsigned char c[4];
+    size_t n = 0;
+    int size = 0;
+    while (size == 0) {
+        int byte = n < sizeof c ? clv_pull_char(j) : EOF;
+        if (byte == EOF || (n > 0 && (byte & 0xc0) != 0x80))
+            return clv_pull_syntax(j, "UTF-8", err);
+        c[n++] = (unsigned char)byte;
+        j->at++;
+        size = clv_utf8_char(c, n);
+    }
+    keep(k, c, n);
+    return CLV_OK;
+}
+
+clv_status clv_json_pull_string(clv_json_pull *j, char *buf, size_t size, clv_error *err)
+{
+    kept k = { .buf = buf, .size = size };
+    assert(size > 4);
+    if (clv_pull_peek(j) != '"')
+        return clv_pull_wrong_kind(j, "a string", err);
+    j->at++;
+    for (int c; (c = clv_pull_char(j)) != '"';) {
+        if (c == EOF || c < 0x20)
+            return clv_pull_syntax(j, "'\"' or a character of a string", err);
+        j->at += c == '\\';
+        CLV_TRY(c == '\\' ? read_escape(j, &k, err) : read_char(j, &k, err));
+    }
+    j->at++;
+    buf[k.n] = '\0';
+    return CLV_OK;
 }
 
 /* -- structure -- */
@@ -207,18 +312,6 @@ clv_status clv_json_pull_next(clv_json_pull *j, bool *ret, clv_error *err)
     return CLV_OK;
 }
 
-static clv_status end_object(clv_json_pull *j, const char *const *keys, uint32_t required,
-                             clv_error *err)
-{
-    char path[320];
-    uint32_t missing = required & ~j->level[--j->depth].seen;
-    for (int i = 0; missing && keys[i]; i++)
-        if (missing >> i & 1)
-            return clv_fail(err, CLV_EFORMAT, "%s has no key '%s', which is required",
-                            clv_json_pull_path(j, path, sizeof path), keys[i]);
-    return CLV_OK;
-}
-
 static clv_status refuse_key(clv_json_pull *j, const char *const *keys, clv_error *err)
 {
     char path[320], list[160] = "";
@@ -240,8 +333,14 @@ clv_status clv_json_pull_key(clv_json_pull *j, const char *const *keys, uint32_t
     assert(j->depth > 0 && !l->is_array);
     CLV_TRY(next_part(j, &more, err));
     if (!more) {
+        uint32_t missing = required & ~l->seen;
         *ret = -1;
-        return end_object(j, keys, required, err);
+        j->depth--;
+        for (; missing && keys[key]; key++)
+            if (missing >> key & 1)
+                return clv_fail(err, CLV_EFORMAT, "%s has no key '%s', which is required",
+                                clv_json_pull_path(j, path, sizeof path), keys[key]);
+        return CLV_OK;
     }
     l->begun = false; /* the path ends before the key until it is known */
     if (clv_pull_peek(j) != '"')

@@ -17,6 +17,7 @@
 #define CLV_BASE_JSON_PULL_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "base/arena.h"
 
@@ -44,13 +45,6 @@ typedef struct {
     clv_json_pull_level level[CLV_JSON_PULL_DEPTH];
 } clv_json_pull;
 
-/* A list of whole numbers that is used again and again. */
-typedef struct {
-    clv_arena *arena;
-    int64_t *at;
-    int32_t n, cap;
-} clv_json_ints;
-
 /* Text in memory, which stays until the reading is over. */
 void clv_json_pull_text(clv_json_pull *j, const char *text, size_t n, const char *what);
 /* A regular file, open for reading; it is the caller's to close. The arena holds one buffer. */
@@ -67,12 +61,6 @@ clv_status clv_json_pull_key(clv_json_pull *j, const char *const *keys, uint32_t
 clv_status clv_json_pull_array(clv_json_pull *j, clv_error *err);
 clv_status clv_json_pull_next(clv_json_pull *j, bool *ret, clv_error *err);
 
-/* A whole number, exact in all 64 bits, however written: 10, 10.0, 1e1. */
-clv_status clv_json_pull_int(clv_json_pull *j, int64_t low, int64_t high, int64_t *ret,
-                             clv_error *err);
-/* A whole array of them. list->n is set. O(n), at some hundred million bytes a second. */
-clv_status clv_json_pull_ints(clv_json_pull *j, int64_t low, int64_t high, clv_json_ints *list,
-                              clv_error *err);
 /* A string; of one that is longer than the buffer the first characters that fit. size >= 5. */
 clv_status clv_json_pull_string(clv_json_pull *j, char *buf, size_t size, clv_error *err);
 /* Nothing is left but space. */
@@ -80,5 +68,31 @@ clv_status clv_json_pull_end(clv_json_pull *j, clv_error *err);
 
 /* Where the reader is: "p.json: nodes.costs[17]". Returns buf. */
 const char *clv_json_pull_path(const clv_json_pull *j, char *buf, size_t size);
+
+/* -- for readers of other values: json_pull_int.c -- */
+
+/* The next piece of the text; false at its end. All before at is given up. */
+bool clv_pull_refill(clv_json_pull *j);
+
+/* The character at j->at, EOF at the end or where reading failed. */
+static inline int clv_pull_char(clv_json_pull *j)
+{
+    if (j->at == j->end && !clv_pull_refill(j))
+        return EOF;
+    return *j->at;
+}
+
+/* The same behind any space. */
+int clv_pull_peek(clv_json_pull *j);
+
+static inline bool clv_pull_is_digit(int c) { return c >= '0' && c <= '9'; }
+
+/* "p.json: line 1, byte 17: not JSON: 'x', expected a value", of the character at j->at. */
+clv_status clv_pull_syntax(const clv_json_pull *j, const char *expected, clv_error *err);
+/* "p.json: nodes is 5, expected an object". */
+clv_status clv_pull_wrong(const clv_json_pull *j, const char *is, const char *expected,
+                          clv_error *err);
+/* The same where the kind of the value that follows is wrong. */
+clv_status clv_pull_wrong_kind(clv_json_pull *j, const char *expected, clv_error *err);
 
 #endif

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/chunk_list.h"
-#include "base/json_pull.h"
+#include "base/json_pull_int.h"
 #include "problem/intra_op_draft.h"
 
 #define NAME_SIZE 256 /* of a problem; what is longer is cut */

@@ -1,6 +1,6 @@
 /* test_json_pull.c - JSON read piece by piece: what is read, what is refused how, and that it does
  * not matter where a piece of the file ends. */
-#include "base/json_pull.h"
+#include "base/json_pull_int.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>
