@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/json.h"
+#include "base/json_out.h"
 #include "run/inputs.h"
 #include "run/manifest.h"
 #include "run/run_program.h"

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/json_out.h"
 #include "run/child.h"
 #include "run/inputs.h"
 #include "run/manifest.h"

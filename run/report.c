@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/json.h"
+#include "base/json_out.h"
 #include "base/units.h"
 
 #define NODES_SHOWN 20 /* of each model, the slowest; JSON has all */

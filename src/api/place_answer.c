@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/json.h"
+#include "base/json_out.h"
 #include "base/units.h"
 #include "explain/table.h"
 

@@ -1,6 +1,6 @@
 #include "api/solve_answer.h"
 
-#include "base/json.h"
+#include "base/json_out.h"
 #include "explain/text.h"
 
 /* -- for people -- */

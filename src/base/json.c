@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/json_check.h"
+#include "base/json_out.h"
 #include "base/units.h"
 
 /* The text is checked (json_check.h), copied so that a NUL stands behind it, made into a tree by

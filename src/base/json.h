@@ -1,13 +1,9 @@
-/* json.h - the one door to cJSON: checked reading, and writing in a fixed order.
+/* json.h - the one door to cJSON: checked reading. Writing is json_out.h.
  *
- * Reading: clv_json_parse() gives a tree that is freed with clv_json_free(). A reader says which
- * keys an object may have (clv_json_keys) and takes them by type; each failure names where:
+ * clv_json_parse() gives a tree that is freed with clv_json_free(). A reader says which keys an
+ * object may have (clv_json_keys) and takes them by type; each failure names where:
  * "cluster.json: levels[1].bandwidth". Duplicate keys, text after the value, nesting over 64 and
  * numbers that are not finite are refused.
- *
- * Writing: a clv_json_out appends to growing text; keys come in the order of the calls, numbers are
- * shortest that read back the same, strings are escaped, and invalid UTF-8 and NUL are replaced by
- * U+FFFD. So the same calls give the same bytes, in any locale.
  */
 #ifndef CLV_BASE_JSON_H
 #define CLV_BASE_JSON_H
@@ -15,7 +11,6 @@
 #include <stdbool.h>
 
 #include "base/arena.h"
-#include "base/str.h"
 
 typedef struct cJSON clv_json; /* opaque to callers */
 
@@ -77,34 +72,5 @@ bool clv_json_is_array(const clv_json_at *at);
 clv_json_at clv_json_next_member(const clv_json_at *at, const clv_json_at *previous);
 /* Name of the i-th member of an object, in order; NULL past the end. O(i). */
 const char *clv_json_key_at(const clv_json_at *at, int32_t i);
-
-/* -- writing -- */
-typedef struct {
-    clv_arena *arena;
-    char *text; /* NUL-terminated after clv_json_end() */
-    size_t n, cap;
-    int depth;
-    bool comma, pretty, failed; /* failed: out of memory; stays so */
-} clv_json_out;
-
-void clv_json_begin(clv_json_out *out, clv_arena *arena, bool pretty);
-/* key NULL inside arrays and at the root. */
-void clv_json_open_object(clv_json_out *out, const char *key);
-void clv_json_close_object(clv_json_out *out);
-void clv_json_open_array(clv_json_out *out, const char *key);
-void clv_json_close_array(clv_json_out *out);
-void clv_json_put_string(clv_json_out *out, const char *key, const char *value); /* NULL: null */
-void clv_json_put_str(clv_json_out *out, const char *key, clv_str value);
-void clv_json_put_int(clv_json_out *out, const char *key, int64_t value);
-/* An array of n, all on one line. */
-void clv_json_put_ints(clv_json_out *out, const char *key, const int32_t *value, int32_t n);
-/* NaN and the infinities, which JSON cannot say, become null. */
-void clv_json_put_number(clv_json_out *out, const char *key, double value);
-void clv_json_put_bool(clv_json_out *out, const char *key, bool value);
-void clv_json_put_null(clv_json_out *out, const char *key);
-/* The shortest of 15 to 17 digits that reads back as value, which must be finite. Returns buf. */
-const char *clv_json_number_text(char buf[static 32], double value);
-/* A newline at the end; CLV_ENOMEM if any call failed. */
-clv_status clv_json_end(clv_json_out *out, clv_error *err);
 
 #endif

@@ -1,5 +1,4 @@
-/* json_check.h - is a text JSON, to the letter? Seen by json.c and json_out.c; and who shows
- * text asks clv_utf8_char.
+/* json_check.h - is a text JSON, to the letter? And clv_utf8_char() for all who look at text.
  *
  * cJSON builds the tree but lets much through: raw control characters, broken UTF-8, numbers like
  * 01 and 1., \u0000 (which cuts a string short), any number of levels up to 1000; and it does not

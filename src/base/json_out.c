@@ -1,4 +1,4 @@
-#include "base/json.h"
+#include "base/json_out.h"
 
 #include <assert.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/json.h"
+#include "base/json_out.h"
 #include "calibrate/probe_model.h"
 #include "calibrate/timing.h"
 #include "compile/folder.h"

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/json.h"
+#include "base/json_out.h"
 #include "graph/ops.h"
 
 #define DIGITS      4 /* what a measurement is worth */

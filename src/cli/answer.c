@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/json.h"
 #include "base/json_check.h"
+#include "base/json_out.h"
 #include "cli/cli.h"
 
 #define WARNINGS_SHOWN 10

@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/json.h"
+#include "base/json_out.h"
 #include "base/units.h"
 #include "cli/cli.h"
 

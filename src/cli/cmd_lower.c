@@ -1,4 +1,4 @@
-#include "base/json.h"
+#include "base/json_out.h"
 #include "base/units.h"
 #include "cli/cli.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/json.h"
+#include "base/json_out.h"
 #include "compile/external_answer.h"
 #include "compile/folder.h"
 #include "problem/micro.h"

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/json.h"
+#include "base/json_out.h"
 #include "base/suggest.h"
 #include "explain/text.h"
 #include "graph/ops.h"

@@ -1,6 +1,6 @@
 #include "explain/report_shards_json.h"
 
-#include "base/json.h"
+#include "base/json_out.h"
 #include "explain/report_shards.h"
 #include "plan/plan_json.h"
 #include "plan/plan_json_annotations.h"

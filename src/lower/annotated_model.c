@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/json.h"
+#include "base/json_out.h"
 #include "base/map.h"
 #include "lower/olive.h"
 #include "proto/onnx_properties.h"

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "base/json.h"
+#include "base/json_out.h"
 #include "lower/emit_collective.h"
 
 typedef struct {

@@ -8,6 +8,7 @@
 #define CLV_PLAN_PLAN_JSON_H
 
 #include "base/json.h"
+#include "base/json_out.h"
 #include "plan/plan.h"
 
 #define CLV_PLAN_JSON_VERSION 1

@@ -3,6 +3,7 @@
 #define CLV_PLAN_PLAN_JSON_ANNOTATIONS_H
 
 #include "base/json.h"
+#include "base/json_out.h"
 #include "plan/plan.h"
 
 /* Into plan, which has its operators already; copied into the arena. Both spellings of the map of

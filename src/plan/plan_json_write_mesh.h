@@ -6,7 +6,7 @@
 #ifndef CLV_PLAN_PLAN_JSON_WRITE_MESH_H
 #define CLV_PLAN_PLAN_JSON_WRITE_MESH_H
 
-#include "base/json.h"
+#include "base/json_out.h"
 #include "plan/plan.h"
 
 /* "mesh": the axes, and the devices of each mesh. O(devices). */

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/json.h"
+#include "base/json_out.h"
 #include "explain/text.h"
 
 #define WHAT "a report"

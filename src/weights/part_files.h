@@ -17,7 +17,7 @@
 #ifndef CLV_WEIGHTS_PART_FILES_H
 #define CLV_WEIGHTS_PART_FILES_H
 
-#include "base/json.h"
+#include "base/json_out.h"
 #include "base/map.h"
 #include "weights/weight_stream.h"
 

@@ -1,6 +1,6 @@
 #include "weights/reshard_plan.h"
 
-#include "base/json.h"
+#include "base/json_out.h"
 #include "base/map.h"
 #include "weights/box_cover.h"
 

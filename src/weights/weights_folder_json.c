@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/json.h"
+#include "base/json_out.h"
 #include "base/map.h"
 #include "weights/weight_layout_json.h"
 

@@ -1,4 +1,5 @@
 #include "base/json.h"
+#include "base/json_out.h"
 
 #include <criterion/criterion.h>
 #include <float.h>

@@ -19,7 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/json.h"
+#include "base/json_out.h"
 #include "cost/shard_choices.h"
 #include "lower/lower.h"
 #include "lower/model_file.h"
