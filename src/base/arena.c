@@ -77,15 +77,7 @@ static bool allowed(const clv_arena *arena, size_t size)
            size <= most - arena->bytes - sizeof(block);
 }
 
-static size_t next_block_size(const block *top)
-{
-    if (!top)
-        return BLOCK_MIN;
-    size_t twice = top->size < BLOCK_MAX / 2 ? top->size * 2 : BLOCK_MAX;
-    return twice > BLOCK_MIN ? twice : BLOCK_MIN; /* the top may be a small one of its own */
-}
-
-static block *add_block_of(clv_arena *arena, size_t size)
+static block *add_block(clv_arena *arena, size_t size)
 {
     if (!allowed(arena, size))
         return NULL;
@@ -102,14 +94,6 @@ static block *add_block_of(clv_arena *arena, size_t size)
     return b;
 }
 
-static block *add_block(clv_arena *arena, size_t need)
-{
-    size_t size = next_block_size(arena->top);
-    if (need > size || !allowed(arena, size))
-        size = need; /* so the last bytes below a limit are usable too */
-    return add_block_of(arena, size);
-}
-
 void *clv_arena_take(clv_arena *arena, size_t size)
 {
     assert(arena);
@@ -119,8 +103,14 @@ void *clv_arena_take(clv_arena *arena, size_t size)
     if (need == 0)
         need = ALIGN;
     block *b = arena->top;
-    if (!b || b->size - b->used < need)
-        b = add_block(arena, need);
+    if (!b || b->size - b->used < need) {
+        size_t bytes = BLOCK_MIN;
+        if (b && b->size > BLOCK_MIN / 2) /* it may be a small one of its own */
+            bytes = b->size < BLOCK_MAX / 2 ? b->size * 2 : BLOCK_MAX;
+        if (need > bytes || !allowed(arena, bytes))
+            bytes = need; /* so the last bytes below a limit are usable too */
+        b = add_block(arena, bytes);
+    }
     if (!b)
         return NULL;
     void *p = b->data + b->used;
@@ -139,7 +129,7 @@ void *clv_arena_take_large(clv_arena *arena, size_t size)
 {
     if (size > SIZE_MAX / 2)
         return NULL;
-    block *b = add_block_of(arena, size);
+    block *b = add_block(arena, size);
     if (!b)
         return NULL;
     b->used = size;

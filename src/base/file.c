@@ -22,8 +22,7 @@ static clv_status read_all(int fd, const char *path, size_t n, char *text, clv_e
     return CLV_OK;
 }
 
-static clv_status read_open(int fd, const char *path, size_t max, clv_arena *arena,
-                            const char **ret_text, size_t *ret_n, clv_error *err)
+static clv_status check_size(int fd, const char *path, size_t max, size_t *ret, clv_error *err)
 {
     struct stat st;
     if (fstat(fd, &st) != 0)
@@ -33,23 +32,28 @@ static clv_status read_open(int fd, const char *path, size_t max, clv_arena *are
     if ((size_t)st.st_size > max)
         return clv_fail(err, CLV_ELIMIT, "%s has %lld bytes: expected at most %zu", path,
                         (long long)st.st_size, max);
-    char *text = clv_arena_take(arena, (size_t)st.st_size + 1);
-    if (!text)
-        return clv_fail_nomem(err, path);
-    CLV_TRY(read_all(fd, path, (size_t)st.st_size, text, err));
-    *ret_text = text;
-    *ret_n = (size_t)st.st_size;
+    *ret = (size_t)st.st_size;
     return CLV_OK;
 }
 
 clv_status clv_read_file(const char *path, size_t max, clv_arena *arena, const char **ret_text,
                          size_t *ret_n, clv_error *err)
 {
+    char *text = NULL;
+    size_t n = 0;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO must not hang us */
     if (fd < 0)
         return clv_fail(err, CLV_EIO, "could not open %s: %s", path, strerror(errno));
-    clv_status status = read_open(fd, path, max, arena, ret_text, ret_n, err);
+    clv_status status = check_size(fd, path, max, &n, err);
+    if (status == CLV_OK && !(text = clv_arena_take(arena, n + 1)))
+        status = clv_fail_nomem(err, path);
+    if (status == CLV_OK)
+        status = read_all(fd, path, n, text, err);
     close(fd);
+    if (status == CLV_OK) {
+        *ret_text = text;
+        *ret_n = n;
+    }
     return status;
 }
 

@@ -203,22 +203,9 @@ static bool value(scanner *s)
     return ok;
 }
 
-/* What stands at the fault, for the message. */
-static const char *found(const scanner *s, char buf[16])
-{
-    int size = clv_utf8_char(s->at, (size_t)(s->end - s->at));
-    if (s->at == s->end)
-        return "the end";
-    if (size == 0 || *s->at < 0x20)
-        snprintf(buf, 16, "byte 0x%02x", *s->at);
-    else
-        snprintf(buf, 16, "'%.*s'", size, (const char *)s->at);
-    return buf;
-}
-
 static clv_status report(const scanner *s, const char *what, bool is_line, clv_error *err)
 {
-    char in_line[40] = "", buf[16];
+    char in_line[40] = "", found[16] = "the end";
     long line = 1, column = 1;
     for (const unsigned char *p = s->start; p < s->at; p++) {
         column = *p == '\n' ? 1 : column + ((*p & 0xc0) != 0x80);
@@ -229,8 +216,13 @@ static clv_status report(const scanner *s, const char *what, bool is_line, clv_e
     if (s->too_deep)
         return clv_fail(err, CLV_ELIMIT, "%.200s%s, column %ld: nested more than %d deep", what,
                         in_line, column, CLV_JSON_DEPTH_MAX);
+    int size = clv_utf8_char(s->at, (size_t)(s->end - s->at));
+    if (s->at < s->end && (size == 0 || *s->at < 0x20))
+        snprintf(found, sizeof found, "byte 0x%02x", *s->at);
+    else if (s->at < s->end)
+        snprintf(found, sizeof found, "'%.*s'", size, (const char *)s->at);
     return clv_fail(err, CLV_EFORMAT, "%.200s%s, column %ld: not JSON: %s, expected %s", what,
-                    in_line, column, found(s, buf), s->expected);
+                    in_line, column, found, s->expected);
 }
 
 clv_status clv_json_check(const char *text, size_t n, const char *what, bool is_line,

@@ -50,24 +50,16 @@ static void new_line(clv_json_out *out)
 
 #define INT_TEXT 20 /* the digits of 2^63 and a sign */
 
-/* Its digits, which stand at the end of buf; their number. */
-static size_t int_text(char buf[static INT_TEXT], int64_t value)
+static void append_int(clv_json_out *out, int64_t value)
 {
     uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-    char *at = buf + INT_TEXT;
+    char buf[INT_TEXT], *at = buf + INT_TEXT;
     do
         *--at = (char)('0' + rest % 10);
     while ((rest /= 10) > 0);
     if (value < 0)
         *--at = '-';
-    return (size_t)(buf + INT_TEXT - at);
-}
-
-static void append_int(clv_json_out *out, int64_t value)
-{
-    char buf[INT_TEXT];
-    size_t n = int_text(buf, value);
-    append(out, buf + INT_TEXT - n, n);
+    append(out, at, (size_t)(buf + INT_TEXT - at));
 }
 
 static void append_escaped(clv_json_out *out, unsigned char c)

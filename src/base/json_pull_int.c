@@ -24,7 +24,7 @@ typedef struct {
 } number;
 
 /* The character at j->at is part of the number: on to the next. */
-static int eat(clv_json_pull *j, number *v)
+static int next_char(clv_json_pull *j, number *v)
 {
     if (v->n_text + 1 < sizeof v->text)
         v->text[v->n_text++] = (char)*j->at;
@@ -52,13 +52,13 @@ static void add_digit(number *v, int digit)
 static clv_status read_exponent(clv_json_pull *j, number *v, clv_error *err)
 {
     int64_t exponent = 0;
-    int c = eat(j, v);
+    int c = next_char(j, v);
     bool negative = c == '-';
     if (c == '-' || c == '+')
-        c = eat(j, v);
+        c = next_char(j, v);
     if (!clv_pull_is_digit(c))
         return clv_pull_syntax(j, "a digit", err);
-    for (; clv_pull_is_digit(c); c = eat(j, v))
+    for (; clv_pull_is_digit(c); c = next_char(j, v))
         exponent = exponent < EXPONENT_MAX / 10 ? exponent * 10 + (c - '0') : EXPONENT_MAX;
     v->exponent += negative ? -exponent : exponent;
     return CLV_OK;
@@ -69,21 +69,21 @@ static clv_status read_number(clv_json_pull *j, number *v, clv_error *err)
     int c = clv_pull_peek(j);
     v->negative = c == '-';
     if (c == '-')
-        c = eat(j, v);
+        c = next_char(j, v);
     if (!clv_pull_is_digit(c))
         return clv_pull_syntax(j, "a digit", err);
     if (c == '0') {
-        c = eat(j, v);
+        c = next_char(j, v);
         if (clv_pull_is_digit(c))
             return clv_pull_syntax(j, "no digit after a leading 0", err);
     }
-    for (; clv_pull_is_digit(c); c = eat(j, v))
+    for (; clv_pull_is_digit(c); c = next_char(j, v))
         add_digit(v, c - '0');
     if (c == '.') {
-        c = eat(j, v);
+        c = next_char(j, v);
         if (!clv_pull_is_digit(c))
             return clv_pull_syntax(j, "a digit", err);
-        for (; clv_pull_is_digit(c); c = eat(j, v), v->exponent--)
+        for (; clv_pull_is_digit(c); c = next_char(j, v), v->exponent--)
             add_digit(v, c - '0');
     }
     return c == 'e' || c == 'E' ? read_exponent(j, v, err) : CLV_OK;
@@ -130,9 +130,9 @@ clv_status clv_json_pull_int(clv_json_pull *j, int64_t low, int64_t high, int64_
     return clv_pull_wrong(j, v.text, clv_show_range(range, low, high), err);
 }
 
-/* The number at p, with at least FAST_ROOM bytes there: NULL if it is not plain digits and then a
+/* The number at p, where FAST_ROOM bytes can be read: NULL if it is not plain digits and then a
  * comma, a bracket or a space; else what is behind it. */
-static inline const unsigned char *fast_int(const unsigned char *p, int64_t *ret)
+static inline const unsigned char *read_plain_int(const unsigned char *p, int64_t *ret)
 {
     const unsigned char *first = p;
     uint64_t value = 0;
@@ -159,13 +159,13 @@ static inline const unsigned char *skip_space(clv_json_pull *j, const unsigned c
 
 /* Elements with nothing but space and a comma between them, while they lie in the buffer and there
  * is room; stops in front of what is not so. The first is one that must come. */
-static void pull_fast(clv_json_pull *j, int64_t low, int64_t high, clv_json_ints *list)
+static void pull_plain_ints(clv_json_pull *j, int64_t low, int64_t high, clv_json_ints *list)
 {
     const unsigned char *at = j->at;
     int32_t n = list->n;
     while (n < list->cap && j->end - at >= 1 + FAST_ROOM) {
         int64_t value;
-        const unsigned char *past = fast_int(at, &value);
+        const unsigned char *past = read_plain_int(at, &value);
         if (!past || *past != ',' || value < low || value > high)
             break;
         list->at[n++] = value;
@@ -187,7 +187,7 @@ clv_status clv_json_pull_ints(clv_json_pull *j, int64_t low, int64_t high, clv_j
         if (!more)
             return CLV_OK;
         /* A comma that was eaten is followed by an element, which is read the slow way. */
-        pull_fast(j, low, high, list);
+        pull_plain_ints(j, low, high, list);
         if (!CLV_PUSH_ROOM(list->arena, list->at, list->n, list->cap))
             return clv_fail_nomem(err, "a row of numbers");
         CLV_TRY(clv_json_pull_int(j, low, high, &list->at[list->n], err));

@@ -53,15 +53,6 @@ typedef struct {
 
 #define SIZE_BELOW 9e18 /* fits 63 bits, whatever a double makes of it */
 
-/* The units of a list, for the message: "B, KB, ...". */
-static void list_units(const unit *units, char *buf, size_t size)
-{
-    size_t n = 0;
-    buf[0] = 0;
-    for (; units->unit && n < size; units++)
-        n += (size_t)snprintf(buf + n, size - n, "%s%s", n ? ", " : "", units->unit);
-}
-
 /* Digits beyond what a double holds only move the exponent. Returns how many there were. */
 static int scan_digits(const char **p, decimal *d, bool behind_point)
 {
@@ -100,22 +91,14 @@ static const char *scan_number(const char *p, decimal *ret)
     return p;
 }
 
-/* Powers of ten up to 10^22 are exact, so this rounds once for what people write. */
-static double in_units(decimal d, const unit *u)
-{
-    int exp10 = d.exp10 + u->exp10;
-    double v = d.mantissa * u->mul;
-    if (v == 0)
-        return 0;
-    return exp10 < 0 ? v / pow(10, -exp10) : v * pow(10, exp10);
-}
-
 /* *ret_unit: the unit it was written with. */
 static clv_status parse(const char *text, const char *what, const unit *units, double *ret,
                         const unit **ret_unit, clv_error *err)
 {
-    char list[160];
-    list_units(units, list, sizeof list);
+    char list[160] = ""; /* for messages: "B, KB, ..." */
+    size_t n = 0;
+    for (const unit *u = units; u->unit && n < sizeof list; u++)
+        n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", n ? ", " : "", u->unit);
     if (text[0] == '-')
         return clv_fail(err, CLV_EFORMAT, "%.200s is '%.60s': must not be negative", what, text);
     decimal d;
@@ -127,7 +110,10 @@ static clv_status parse(const char *text, const char *what, const unit *units, d
     p += *p == ' ';
     for (const unit *u = units; u->unit; u++)
         if (strcmp(p, u->unit) == 0) {
-            *ret = in_units(d, u);
+            /* Powers of ten up to 10^22 are exact: one rounding for what people write. */
+            int exp10 = d.exp10 + u->exp10;
+            double v = d.mantissa * u->mul;
+            *ret = v == 0 ? 0 : exp10 < 0 ? v / pow(10, -exp10) : v * pow(10, exp10);
             *ret_unit = u;
             return CLV_OK;
         }
