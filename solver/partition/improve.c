@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "problem/estimate.h"
+
 /* Steps (3 to 6 ns each) for all scoring of a search: some tenths of a second at most. */
 #define WORK_TOTAL INT64_C(10000000)
 /* All walks from one plan may use this part of it. */

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "problem/quotient.h"
+
 static clv_status take_scratch(clv_obey *o, clv_error *err)
 {
     const clv_partition_problem *p = o->p;

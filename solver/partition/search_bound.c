@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "problem/micro.h"
+#include "problem/quotient.h"
 #include "solver/partition/fill.h"
 #include "solver/partition/seeker.h"
 

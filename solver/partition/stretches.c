@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/compare.h"
+#include "problem/estimate.h"
 #include "problem/sums.h"
 
 #define WORD CLV_TRUNK_WORD

@@ -4,9 +4,11 @@
  * port bounds it. Latency: operators run in order on each device, a net leaves when it is written,
  * and links are free whenever asked.
  */
-#include "problem/sums.h"
+#include "problem/estimate.h"
 
 #include <assert.h>
+
+#include "problem/sums.h"
 
 typedef struct {
     int64_t *busy, *weight, *ready; /* by device; ready: when it may start its next unit */

@@ -96,28 +96,4 @@ typedef struct {
     double bounded_at;
 } clv_partition_judge;
 
-/* Is the quotient of devices acyclic? scratch from the arena, given back; without memory the answer
- * is false. O(units + nets' readers + devices^2). */
-bool clv_partition_is_acyclic(const clv_partition_problem *p, const int32_t *device_of,
-                              clv_arena *arena);
-
-/* Level of each device that has units in the quotient graph: the longest chain of devices before
- * it. -1 for devices without units. Returns the number of stages; assumes an acyclic quotient.
- * Without memory returns -1 and leaves stage_of_device alone. */
-int32_t clv_partition_stages(const clv_partition_problem *p, const int32_t *device_of,
-                             clv_arena *arena, int32_t *stage_of_device);
-
-/* Fast sums of an assignment, before any compilation, to decide what is worth compiling. Both times
- * are true lower bounds of the built-in judge's at the default workspace: it adds only that
- * transfers wait for each other. Sums stop at INT64_MAX / 4. O(units + devices + ports +
- * transfers).
- */
-typedef struct {
-    int64_t period_ns;        /* largest busy time of a device, or of a port */
-    int64_t latency_bound_ns; /* operators in order on each device, transfers as if alone */
-    int64_t max_weight_bytes;
-} clv_estimate;
-clv_status clv_partition_estimate(const clv_partition_problem *p, const int32_t *device_of,
-                                  clv_arena *arena, clv_estimate *ret, clv_error *err);
-
 #endif

@@ -2,6 +2,8 @@
 
 #include <stdio.h>
 
+#include "problem/quotient.h"
+
 /* Text from a model may hold anything; a plan holds it NUL-terminated. */
 static const char *copy_str(clv_arena *arena, clv_str s)
 {

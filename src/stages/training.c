@@ -2,6 +2,7 @@
 
 #include "compile/builtin.h"
 #include "graph/backward.h"
+#include "problem/quotient.h"
 
 #define REST_OPS_MAX 20000 /* as units of their own, what a search still handles quickly */
 

@@ -1,6 +1,8 @@
 /* test_overlay.c - random training problems: what a cut of the forward pass means for both passes.
  */
+#include "problem/estimate.h"
 #include "problem/overlay.h"
+#include "problem/quotient.h"
 
 #include <criterion/criterion.h>
 

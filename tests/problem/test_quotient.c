@@ -1,5 +1,6 @@
 #include "problem/partition_problem.h"
 
+#include "problem/quotient.h"
 #include "solver/partition/synthetic.h"
 
 #include <criterion/criterion.h>

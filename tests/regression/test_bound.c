@@ -4,6 +4,8 @@
 #include "compile/builtin.h"
 #include "cost/problem_build.h"
 #include "graph/bindings.h"
+#include "problem/estimate.h"
+#include "problem/quotient.h"
 #include "proto/onnx_read.h"
 
 #include <criterion/criterion.h>

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "problem/quotient.h"
+#include "base/bits.h"
 
 /* No way leads here. Sums of two stay in range. */
 #define NO_WAY (INT64_MAX / 4)

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "problem/quotient.h"
+#include "base/bits.h"
 
 /* Rows of levels are padded to whole vectors. */
 #define ROW_PAD 8

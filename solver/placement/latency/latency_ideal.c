@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "problem/quotient.h"
+#include "base/bits.h"
 #include "solver/placement/latency/latency_search.h"
 
 #define NO_END   (INT64_MAX / 4)

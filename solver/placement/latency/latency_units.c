@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/union_find.h"
-#include "problem/quotient.h"
 
 /* Bits that the sum of all times may take in ticks: with sums of sums it stays well below 62. */
 #define TICK_BITS 54

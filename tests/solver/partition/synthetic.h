@@ -6,6 +6,7 @@
 #ifndef TEST_SOLVER_PARTITION_SYNTHETIC_H
 #define TEST_SOLVER_PARTITION_SYNTHETIC_H
 
+#include "problem/estimate.h"
 #include "problem/partition_problem.h"
 
 #include <criterion/criterion.h>

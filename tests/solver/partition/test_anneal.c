@@ -1,6 +1,7 @@
 /* test_anneal.c - what annealing returns is legal, fits, and is what it says. */
 #include "solver/partition/anneal.h"
 
+#include "problem/estimate.h"
 #include "solver/partition/synthetic.h"
 
 static clv_arena *arena;

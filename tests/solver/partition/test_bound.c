@@ -3,6 +3,7 @@
  */
 #include "solver/partition/bound.h"
 
+#include "problem/estimate.h"
 #include "solver/partition/pieces.h"
 #include "solver/partition/synthetic.h"
 

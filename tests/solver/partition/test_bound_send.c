@@ -4,6 +4,7 @@
 #include "solver/partition/bound.h"
 #include "solver/partition/search.h"
 
+#include "problem/estimate.h"
 #include "solver/partition/synthetic.h"
 
 static clv_arena *arena;

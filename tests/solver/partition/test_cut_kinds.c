@@ -1,6 +1,7 @@
 /* test_cut_kinds.c - cuts that may choose which kind of device comes next are the best of all. */
 #include "solver/partition/balance.h"
 
+#include "problem/estimate.h"
 #include "solver/partition/synthetic.h"
 
 #define UNITS_MAX   9

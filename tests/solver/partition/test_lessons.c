@@ -3,6 +3,7 @@
  */
 #include "solver/partition/lessons.h"
 
+#include "problem/estimate.h"
 #include "solver/partition/synthetic.h"
 
 static clv_arena *arena;

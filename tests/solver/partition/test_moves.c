@@ -1,5 +1,6 @@
 #include "solver/partition/moves.h"
 
+#include "problem/estimate.h"
 #include "solver/partition/synthetic.h"
 
 #include <criterion/criterion.h>

@@ -6,6 +6,7 @@
 
 #include "solver/partition/synthetic.h"
 
+#include "problem/estimate.h"
 #include "problem/rules.h"
 #include "support/failing_alloc.h"
 
