@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/union_find.h"
-#include "problem/rules.h"
+#include "problem/rules_close.h"
 #include "problem/sums.h"
 
 /* Units and pins looked at in all: about a tenth of a second. */
@@ -84,7 +84,7 @@ static int64_t find_sent(joiner *j)
 static clv_status join(joiner *j, int64_t period_ns, clv_arena *arena, clv_error *err)
 {
     const clv_partition_problem *p = j->p;
-    int32_t n, *first, *units;
+    clv_rule_groups groups;
     for (int32_t u = 0; u < p->n_units; u++)
         j->group_of[u] = u;
     for (int32_t u = 0; u < p->n_units; u++)
@@ -94,7 +94,8 @@ static clv_status join(joiner *j, int64_t period_ns, clv_arena *arena, clv_error
                     clv_find_root(j->group_of, p->net_from[p->reads[i]]);
     for (int32_t u = 0; u < p->n_units; u++)
         j->group_of[u] = clv_find_root(j->group_of, u);
-    CLV_TRY(clv_rules_close(p, arena, j->group_of, &n, &first, &units, err));
+    CLV_TRY(clv_rules_close(p, arena, j->group_of, &groups, err));
+    int32_t n = groups.n;
     for (int32_t u = 0; u < p->n_units; u++)
         if (j->group_of[u] < 0)
             j->group_of[u] = n++;

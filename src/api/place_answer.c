@@ -29,17 +29,15 @@ static const char *objective_word(clv_place_objective objective)
 }
 
 /* By device; the judge's loads. */
-static clv_status share_out(const clv_place_problem *p, const clv_place_options *o,
-                            const clv_place_result *r, clv_arena *arena, share **ret,
-                            clv_error *err)
+static clv_status share_out(const clv_place_problem *p, const clv_place_result *r, clv_arena *arena,
+                            share **ret, clv_error *err)
 {
-    clv_place_value value;
     int32_t n = clv_place_devices(p);
     share *shares = CLV_NEW_ARRAY(arena, share, n);
     double *loads = CLV_NEW_ARRAY(arena, double, n);
     if (!shares || !loads)
         return clv_fail_nomem(err, "a report");
-    CLV_TRY(clv_place_judge(p, &o->rules, r->solve.answer, arena, &value, loads, err));
+    CLV_TRY(clv_place_loads(p, r->solve.answer, arena, loads, err));
     for (int32_t v = 0; v < p->n_nodes; v++) {
         shares[r->solve.answer[v]].nodes++;
         shares[r->solve.answer[v]].bytes += p->bytes[v];
@@ -111,7 +109,7 @@ clv_status clv_place_text(const clv_place_problem *p, const clv_place_options *o
                     clv_place_devices(p));
     put_head(&text, options, result);
     if (result->solve.found) {
-        CLV_TRY(share_out(p, options, result, arena, &shares, err));
+        CLV_TRY(share_out(p, result, arena, &shares, err));
         if (result->value.n_used > 0)
             put_devices(&text, p, shares);
     }
@@ -162,7 +160,7 @@ clv_status clv_place_json(const clv_place_problem *p, const clv_place_options *o
     clv_json_out out;
     share *shares = NULL;
     if (result->solve.found)
-        CLV_TRY(share_out(p, options, result, arena, &shares, err));
+        CLV_TRY(share_out(p, result, arena, &shares, err));
     clv_json_begin(&out, arena, true);
     clv_json_open_object(&out, NULL);
     clv_json_put_int(&out, "schema_version", 1);

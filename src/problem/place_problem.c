@@ -8,7 +8,7 @@
 
 #include "problem/sums.h"
 
-/* A sum with what its roundings lost (Neumaier), so that the order of terms does not show. */
+/* A sum with what its roundings lost (Neumaier 1974), so that the order of terms does not show. */
 typedef struct {
     double sum, lost;
 } exact_sum;
@@ -53,7 +53,7 @@ static const clv_place_kind *kind(const judging *j, int32_t device)
     return &j->p->kinds[j->kind_of[device]];
 }
 
-/* The first rule broken is the one told. */
+/* The first rule broken is the one reported. */
 static void CLV_PRINTF(2, 3) break_rule(judging *j, const char *fmt, ...)
 {
     va_list args;
@@ -114,18 +114,7 @@ static clv_status check_memory(judging *j, clv_error *err)
     return CLV_OK;
 }
 
-/* Does this class have a forward node? by class. */
-static bool *forward_classes(const judging *j)
-{
-    const clv_place_problem *p = j->p;
-    bool *has = CLV_NEW_ARRAY(j->arena, bool, p->n_classes);
-    for (int32_t v = 0; has && v < p->n_nodes; v++)
-        if (!p->backward[v])
-            has[p->class_of[v]] = true;
-    return has;
-}
-
-/* Devices without one that must come before them, taken away until none is left or all wait. */
+/* Kahn's algorithm over a matrix of n devices: can they be put in order? */
 static bool is_acyclic(const bool *before, int32_t n, int32_t *waits, int32_t *queue)
 {
     int32_t n_queue = 0, done = 0;
@@ -143,15 +132,18 @@ static bool is_acyclic(const bool *before, int32_t n, int32_t *waits, int32_t *q
     return n_queue == n;
 }
 
-static clv_status check_line(judging *j, clv_error *err)
+static clv_status check_contiguous(judging *j, clv_error *err)
 {
     const clv_place_problem *p = j->p;
     size_t n = (size_t)j->n_devices;
-    bool *has_forward = forward_classes(j), *before = clv_arena_take_array(j->arena, n * n, 1);
+    bool *has_forward = CLV_NEW_ARRAY(j->arena, bool, p->n_classes);
+    bool *before = clv_arena_take_array(j->arena, n * n, 1);
     int32_t *waits = CLV_NEW_ARRAY(j->arena, int32_t, n),
             *queue = CLV_NEW_ARRAY(j->arena, int32_t, n);
     if (!has_forward || !before || !waits || !queue)
         return clv_fail_nomem(err, "the judge of a placement");
+    for (int32_t v = 0; v < p->n_nodes; v++)
+        has_forward[p->class_of[v]] |= !p->backward[v];
     for (int32_t u = 0; u < p->n_nodes; u++) {
         for (int32_t i = p->out_first[u]; i < p->out_first[u + 1]; i++) {
             int32_t v = p->out[i], a = j->device_of[u], b = j->device_of[v];
@@ -169,22 +161,10 @@ static clv_status check_line(judging *j, clv_error *err)
     return CLV_OK;
 }
 
-static clv_status check_rules(judging *j, clv_error *err)
-{
-    check_devices(j);
-    if (!j->value->legal)
-        return CLV_OK; /* nothing below could index by device */
-    CLV_TRY(check_classes(j, err));
-    CLV_TRY(check_memory(j, err));
-    if (j->rules->contiguous)
-        CLV_TRY(check_line(j, err));
-    return CLV_OK;
-}
-
 /* -- loads -- */
 
-/* Calls pay for every device that pays for the transfers of u. stamp: by device, the last u plus 1.
- */
+/* Adds the send cost of u to the load of every device that pays for its transfers. stamp: by
+ * device, the last u plus 1. */
 static void pay_transfers(const judging *j, int32_t u, int32_t *stamp, exact_sum *load)
 {
     const clv_place_problem *p = j->p;
@@ -340,13 +320,6 @@ static void add_up_parts(const judging *j, parts *q, int32_t *stamp)
     }
 }
 
-static void finish_part(part *t)
-{
-    t->finish = t->ready + value_of(&t->work);
-    if (t->pays)
-        t->finish += value_of(&t->in) + value_of(&t->out);
-}
-
 /* Runs the parts as they become ready; INFINITY when some never do. */
 static double run_parts(const judging *j, parts *q, int32_t *queue)
 {
@@ -359,7 +332,9 @@ static double run_parts(const judging *j, parts *q, int32_t *queue)
     for (int32_t done = 0; done < n_queue; done++) {
         int32_t own = queue[done];
         part *t = &q->parts[own];
-        finish_part(t);
+        t->finish = t->ready + value_of(&t->work);
+        if (t->pays)
+            t->finish += value_of(&t->in) + value_of(&t->out);
         last = t->finish > last ? t->finish : last;
         for (int32_t i = q->first[own]; i < q->first[own + 1]; i++) {
             int32_t u = q->node[i];
@@ -413,37 +388,67 @@ static void set_objective(judging *j)
     }
 }
 
-static clv_status judge(judging *j, double *loads, clv_error *err)
+static clv_status judge(judging *j, clv_error *err)
 {
-    j->kind_of = CLV_NEW_ARRAY(j->arena, int32_t, j->n_devices);
-    if (!j->kind_of)
-        return clv_fail_nomem(err, "the judge of a placement");
-    clv_place_kinds(j->p, j->kind_of);
-    CLV_TRY(check_rules(j, err));
+    check_devices(j);
+    if (!j->value->legal)
+        return CLV_OK; /* nothing below could index by device */
+    CLV_TRY(check_classes(j, err));
+    CLV_TRY(check_memory(j, err));
+    if (j->rules->contiguous)
+        CLV_TRY(check_contiguous(j, err));
     if (!j->value->legal)
         return CLV_OK;
-    CLV_TRY(add_up_loads(j, loads, err));
+    CLV_TRY(add_up_loads(j, NULL, err));
     CLV_TRY(add_up_latency(j, err));
     set_objective(j);
     return CLV_OK;
 }
 
+/* Of one solution; what it takes from the arena is for the caller to give back. */
+static clv_status begin(judging *j, const clv_place_problem *p, const int32_t *device_of,
+                        clv_arena *arena, clv_place_value *value, clv_error *err)
+{
+    *value = (clv_place_value){ .legal = true };
+    *j = (judging){ .p = p,
+                    .device_of = device_of,
+                    .n_devices = clv_place_devices(p),
+                    .arena = arena,
+                    .value = value };
+    j->kind_of = CLV_NEW_ARRAY(arena, int32_t, j->n_devices);
+    if (!j->kind_of)
+        return clv_fail_nomem(err, "the judge of a placement");
+    clv_place_kinds(p, j->kind_of);
+    return CLV_OK;
+}
+
 clv_status clv_place_judge(const clv_place_problem *p, const clv_place_rules *rules,
                            const int32_t *device_of, clv_arena *arena, clv_place_value *ret,
-                           double *loads, clv_error *err)
+                           clv_error *err)
 {
     assert(p && rules && arena && ret && (device_of || p->n_nodes == 0));
     clv_mark mark = clv_arena_mark(arena);
-    clv_place_value value = { .legal = true };
-    judging j = { .p = p,
-                  .rules = rules,
-                  .device_of = device_of,
-                  .n_devices = clv_place_devices(p),
-                  .arena = arena,
-                  .value = &value };
-    clv_status status = judge(&j, loads, err);
+    clv_place_value value;
+    judging j;
+    clv_status status = begin(&j, p, device_of, arena, &value, err);
+    j.rules = rules;
+    if (status == CLV_OK)
+        status = judge(&j, err);
     clv_arena_rewind(arena, mark);
     if (status == CLV_OK)
         *ret = value;
+    return status;
+}
+
+clv_status clv_place_loads(const clv_place_problem *p, const int32_t *device_of, clv_arena *arena,
+                           double *loads, clv_error *err)
+{
+    clv_mark mark = clv_arena_mark(arena);
+    clv_place_value value;
+    judging j;
+    clv_status status = begin(&j, p, device_of, arena, &value, err);
+    if (status == CLV_OK)
+        status = add_up_loads(&j, loads, err);
+    clv_arena_rewind(arena, mark);
     return status;
 }

@@ -1,8 +1,8 @@
-/* place_problem.h - the device-placement problem as numbers, and the only judge of its answers.
+/* place_problem.h - the device-placement problem as numbers, and the only judge of its solutions.
  *
  * Nodes of an acyclic graph are put on devices of a few kinds. It is the problem of "Efficient
  * Algorithms for Device Placement of DNN Graph Operators" (Tarnawski et al., NeurIPS 2020), whose
- * programs give the same number for the same answer. Knows no file and no model.
+ * programs give the same number for the same solution. Knows no file and no model.
  *
  * Transfers. Every node u has one send cost: what one paying device pays when some edge of u has
  * exactly one end on it. So the sender pays once, however many receive, and every receiving device
@@ -44,11 +44,11 @@ typedef struct {
 #define CLV_PLACE_UNLIMITED (-1)
 
 /* Devices are numbered kind by kind. Times and costs are finite, not negative, in the one unit of
- * the instance. */
+ * the problem. */
 typedef struct {
     int32_t n_nodes, n_edges, n_classes, n_kinds;
     const clv_place_kind *kinds;
-    const int64_t *id;        /* n_nodes: as the instance names it */
+    const int64_t *id;        /* n_nodes: as the problem's file names it */
     const double *time;       /* [kind * n_nodes + node]; CLV_PLACE_NEVER: not on this kind */
     const int64_t *bytes;     /* n_nodes */
     const double *send_cost;  /* n_nodes; 0 without edges */
@@ -75,16 +75,20 @@ typedef struct {
     int32_t busiest, n_used; /* device with the largest load; devices with nodes */
 } clv_place_value;
 
+/* How many devices there are, of all kinds. */
 int32_t clv_place_devices(const clv_place_problem *p);
 /* Kind of each device into kind_of (clv_place_devices() long). */
 void clv_place_kinds(const clv_place_problem *p, int32_t *kind_of);
 
-/* Judges an assignment: device_of[node], any numbers. loads (by device) may be NULL. latency is
- * INFINITY where pieces wait for each other, which is legal unless it is the objective. Sums are
- * exact to the last bit of a double but one. O(nodes + edges + devices^2), for free answers with
- * latency O(devices * edges). */
+/* Judges a solution: device_of[node], any numbers. latency is INFINITY where pieces wait for each
+ * other, which is legal unless it is the objective. Sums are exact to the last bit of a double but
+ * one. O(nodes + edges + devices^2), for solutions that are not contiguous O(devices * edges). */
 clv_status clv_place_judge(const clv_place_problem *p, const clv_place_rules *rules,
                            const int32_t *device_of, clv_arena *arena, clv_place_value *ret,
+                           clv_error *err);
+/* The load of each device, as the judge sums it, of a solution whose devices are all allowed to its
+ * nodes. loads: clv_place_devices() long. O(nodes + edges). */
+clv_status clv_place_loads(const clv_place_problem *p, const int32_t *device_of, clv_arena *arena,
                            double *loads, clv_error *err);
 
 #endif

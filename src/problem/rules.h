@@ -12,7 +12,7 @@ typedef struct clv_rules {
     size_t words;            /* clv_bits_words(n_devices) */
     const uint64_t *devices; /* [unit * words]: where each may be; NULL: anywhere */
     /* Units that must be on one device. Closed: what lies between two of a group is in it
-     * (clv_rules_close). */
+     * (rules_close.h). */
     int32_t n_groups;
     const int32_t *group_of;    /* n_units, -1: in none; NULL: no groups */
     const int32_t *group_first; /* n_groups + 1, into group_units */
@@ -73,13 +73,5 @@ bool clv_rule_counts_stages_obey(clv_rule_counts *c, const uint64_t *rows);
  */
 bool clv_partition_obeys(const clv_partition_problem *p, const int32_t *device_of,
                          clv_arena *arena);
-
-/* Units that have to be on one device because some of them have: with u and v in a group, all that
- * is read on a way from u to v as well. group_of: n_units, -1 or any number below n_units; becomes
- * the closed groups, numbered by their first unit. *ret_first and *ret_units: as in clv_rules.
- * O(units + nets' readers). */
-clv_status clv_rules_close(const clv_partition_problem *p, clv_arena *arena, int32_t *group_of,
-                           int32_t *ret_n, int32_t **ret_first, int32_t **ret_units,
-                           clv_error *err);
 
 #endif

@@ -1,10 +1,9 @@
-/* rules_close.c - groups that must be on one device, and what that pulls along.
- *
- * A group is one node of the graph of units. Where the graph then has a cycle, all of the cycle
- * must be on one device, or its devices would wait for each other. So the closed groups are the
- * strongly connected components, found by Tarjan's algorithm with a stack of its own.
+/* rules_close.c - a group is one node of the graph of units. Where the graph then has a cycle, all
+ * of the cycle must be on one device, or its devices would wait for each other. So the closed
+ * groups are the strongly connected components, found by Tarjan's algorithm (1972) with explicit
+ * stacks.
  */
-#include "problem/rules.h"
+#include "problem/rules_close.h"
 
 #define NOT_SEEN (-1)
 
@@ -19,7 +18,7 @@ typedef struct {
     int32_t *component, n_components;
 } closer;
 
-static bool take(closer *c, clv_arena *arena)
+static bool allocate(closer *c, clv_arena *arena)
 {
     const clv_partition_problem *p = c->p;
     size_t n = (size_t)p->n_units + 1;
@@ -67,16 +66,6 @@ static void list_readers(closer *c)
         c->next[i] = c->first[i];
 }
 
-static void close_component(closer *c, int32_t node, int32_t *n_open)
-{
-    int32_t i;
-    do {
-        i = c->open[--*n_open];
-        c->component[i] = c->n_components;
-    } while (i != node);
-    c->n_components++;
-}
-
 static void visit(closer *c, int32_t root, int32_t *n_seen)
 {
     int32_t n_way = 0, n_open = 0;
@@ -97,19 +86,13 @@ static void visit(closer *c, int32_t root, int32_t *n_seen)
         n_way--;
         if (n_way > 0 && c->low[node] < c->low[c->way[n_way - 1]])
             c->low[c->way[n_way - 1]] = c->low[node];
-        if (c->low[node] == c->seen[node])
-            close_component(c, node, &n_open);
+        if (c->low[node] != c->seen[node])
+            continue;
+        do /* node and all behind it on the stack are a component */
+            c->component[c->open[--n_open]] = c->n_components;
+        while (c->open[n_open] != node);
+        c->n_components++;
     }
-}
-
-static void find_components(closer *c)
-{
-    int32_t n_seen = 0;
-    for (int32_t i = 0; i < c->n; i++)
-        c->seen[i] = c->component[i] = NOT_SEEN;
-    for (int32_t i = 0; i < c->n; i++)
-        if (c->seen[i] == NOT_SEEN)
-            visit(c, i, &n_seen);
 }
 
 /* Components of two units or more, by their first unit. seen: units; low: the number given. */
@@ -131,31 +114,26 @@ static int32_t number_groups(closer *c, int32_t *group_of)
     return n;
 }
 
-static clv_status close_groups(closer *c, clv_arena *scratch, int32_t *group_of, clv_error *err)
-{
-    if (!take(c, scratch))
-        return clv_fail_nomem(err, "the groups of rules");
-    number_nodes(c, group_of);
-    list_readers(c);
-    find_components(c);
-    c->n_components = number_groups(c, group_of);
-    return CLV_OK;
-}
-
 clv_status clv_rules_close(const clv_partition_problem *p, clv_arena *arena, int32_t *group_of,
-                           int32_t *ret_n, int32_t **ret_first, int32_t **ret_units, clv_error *err)
+                           clv_rule_groups *ret, clv_error *err)
 {
     closer c = { .p = p };
     clv_arena *scratch = clv_arena_new(clv_arena_alloc(arena), 0);
-    if (!scratch)
-        return clv_fail_nomem(err, "the groups of rules");
-    clv_status status = close_groups(&c, scratch, group_of, err);
-    int32_t n = c.n_components;
+    /* first[g + 2] counts, and moves to where group g ends: so it is first[g] in the end */
+    int32_t *first = NULL, *units = CLV_NEW_ARRAY(arena, int32_t, p->n_units), n = 0, n_seen = 0;
+    if (scratch && units && allocate(&c, scratch)) {
+        number_nodes(&c, group_of);
+        list_readers(&c);
+        for (int32_t i = 0; i < c.n; i++)
+            c.seen[i] = c.component[i] = NOT_SEEN;
+        for (int32_t i = 0; i < c.n; i++)
+            if (c.seen[i] == NOT_SEEN)
+                visit(&c, i, &n_seen);
+        n = number_groups(&c, group_of);
+        first = CLV_NEW_ARRAY(arena, int32_t, (size_t)n + 2);
+    }
     clv_arena_free(scratch);
-    CLV_TRY(status);
-    int32_t *first = CLV_NEW_ARRAY(arena, int32_t, (size_t)n + 2);
-    int32_t *units = CLV_NEW_ARRAY(arena, int32_t, p->n_units);
-    if (!first || !units)
+    if (!first)
         return clv_fail_nomem(err, "the groups of rules");
     for (int32_t u = 0; u < p->n_units; u++)
         if (group_of[u] >= 0)
@@ -165,8 +143,6 @@ clv_status clv_rules_close(const clv_partition_problem *p, clv_arena *arena, int
     for (int32_t u = 0; u < p->n_units; u++)
         if (group_of[u] >= 0)
             units[first[group_of[u] + 1]++] = u;
-    *ret_n = n;
-    *ret_first = first;
-    *ret_units = units;
+    *ret = (clv_rule_groups){ n, first, units };
     return CLV_OK;
 }

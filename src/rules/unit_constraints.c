@@ -3,6 +3,7 @@
 #include "base/map.h"
 #include "base/union_find.h"
 #include "graph/ops.h"
+#include "problem/rules_close.h"
 
 void clv_unit_constraints_drop_followers(clv_constraints *c, const clv_op *goes_with)
 {
@@ -217,7 +218,8 @@ static clv_status lower_stages(lowering *l, const uint64_t *rows, clv_error *err
 
 static clv_status lower_groups(lowering *l, clv_error *err)
 {
-    int32_t *parent = CLV_NEW_ARRAY(l->arena, int32_t, l->p->n_units), *first, *units, n = 0;
+    int32_t *parent = CLV_NEW_ARRAY(l->arena, int32_t, l->p->n_units);
+    clv_rule_groups groups;
     int32_t *group = CLV_NEW_ARRAY(l->arena, int32_t, l->p->n_units);
     bool any = false;
     if (!parent || !group)
@@ -240,11 +242,11 @@ static clv_status lower_groups(lowering *l, clv_error *err)
     for (int32_t u = 0; u < l->p->n_units; u++)
         if (parent[u] != u)
             group[u] = group[clv_find_root(parent, u)] = clv_find_root(parent, u);
-    CLV_TRY(clv_rules_close(l->p, l->arena, group, &n, &first, &units, err));
-    l->out->n_groups = n;
+    CLV_TRY(clv_rules_close(l->p, l->arena, group, &groups, err));
+    l->out->n_groups = groups.n;
     l->out->group_of = group;
-    l->out->group_first = first;
-    l->out->group_units = units;
+    l->out->group_first = groups.first;
+    l->out->group_units = groups.units;
     return CLV_OK;
 }
 

@@ -65,7 +65,7 @@ static void judges_agree(const clv_place_problem *p, clv_arena *arena, uint64_t 
         clv_place_value value;
         oracle_assign(&random, &of, device_of);
         oracle_value want = oracle_judge(&of, &rules, device_of);
-        must(clv_place_judge(p, &same, device_of, arena, &value, NULL, NULL) == CLV_OK);
+        must(clv_place_judge(p, &same, device_of, arena, &value, NULL) == CLV_OK);
         must(value.legal == want.legal);
         must(want.legal || value.why[0]);
         must(!want.legal ||

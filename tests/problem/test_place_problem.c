@@ -24,8 +24,10 @@ static clv_place_value judged(const clv_place_problem *p, const clv_place_rules 
     clv_place_value value;
     clv_error err = { 0 };
     memset(&value, 0x5a, sizeof value);
-    clv_status s = clv_place_judge(p, rules, device_of, arena, &value, loads, &err);
+    clv_status s = clv_place_judge(p, rules, device_of, arena, &value, &err);
     cr_assert_eq(s, CLV_OK, "%s", err.message);
+    if (loads && value.legal)
+        cr_assert_eq(clv_place_loads(p, device_of, arena, loads, NULL), CLV_OK);
     return value;
 }
 
@@ -447,7 +449,7 @@ Test(place_problem, survives_running_out_of_memory)
         clv_place_value value = { .objective = -5 };
         clv_error err = { 0 };
         clv_status s = small ? clv_place_judge(p, &latency, (int32_t[]){ 0, 1, 1, 0, 1, 1 }, small,
-                                               &value, NULL, &err)
+                                               &value, &err)
                              : CLV_ENOMEM;
         done = s == CLV_OK;
         cr_assert(done || s == CLV_ENOMEM, "%d: %s", (int)s, err.message);
@@ -462,7 +464,7 @@ Test(place_problem, survives_running_out_of_memory)
         clv_arena *small = clv_arena_new(&alloc, 0);
         clv_place_value value = { 0 };
         done = small && clv_place_judge(p, &latency_free, (int32_t[]){ 0, 1, 1, 0, 1, 1 }, small,
-                                        &value, NULL, NULL) == CLV_OK;
+                                        &value, NULL) == CLV_OK;
         cr_assert_eq(value.legal, done);
         clv_arena_free(small);
         cr_assert_eq(f.live, 0);

@@ -19,8 +19,7 @@ clv_status clv_place_offer(clv_place_search *s, const char *method, const int32_
                            clv_error *err)
 {
     clv_place_value value;
-    CLV_TRY(
-        clv_place_judge(s->p, &s->options->rules, device_of, s->judge_arena, &value, NULL, err));
+    CLV_TRY(clv_place_judge(s->p, &s->options->rules, device_of, s->judge_arena, &value, err));
     if (!value.legal ||
         !clv_incumbent_offer(&s->incumbent, device_of, clv_objval_real(value.objective), method))
         return CLV_OK;

@@ -1,6 +1,7 @@
 /* Rules against brute force on small random problems. */
 #include "solver/partition/obey.h"
 
+#include "problem/rules_close.h"
 #include "solver/partition/search.h"
 #include "solver/partition/synthetic.h"
 
@@ -78,7 +79,8 @@ static const clv_rules *as_rules(const clv_partition_problem *p, const stated *s
     int32_t *set = CLV_NEW_ARRAY(arena, int32_t, n), *group = CLV_NEW_ARRAY(arena, int32_t, n);
     int32_t *first = CLV_NEW_ARRAY(arena, int32_t, n + 1),
             *tags = CLV_NEW_ARRAY(arena, int32_t, 64);
-    int32_t *family = CLV_NEW_ARRAY(arena, int32_t, 64), *group_first, *group_units;
+    int32_t *family = CLV_NEW_ARRAY(arena, int32_t, 64);
+    clv_rule_groups closed;
     bool *in_order = CLV_NEW_ARRAY(arena, bool, FAMILIES_MAX);
     r->words = 1;
     r->n_families = s->n_families;
@@ -99,12 +101,12 @@ static const clv_rules *as_rules(const clv_partition_problem *p, const stated *s
                 tags[at++] = tag + s->label[f][u];
         first[u + 1] = at;
     }
-    cr_assert_eq(clv_rules_close(p, arena, group, &r->n_groups, &group_first, &group_units, NULL),
-                 CLV_OK);
+    cr_assert_eq(clv_rules_close(p, arena, group, &closed, NULL), CLV_OK);
+    r->n_groups = closed.n;
     r->devices = devices;
     r->group_of = group;
-    r->group_first = group_first;
-    r->group_units = group_units;
+    r->group_first = closed.first;
+    r->group_units = closed.units;
     r->tag_first = first;
     r->tags = tags;
     r->family_of = family;

@@ -132,7 +132,7 @@ static inline double brute(const clv_place_problem *p, const clv_place_rules *ru
         clv_mark mark = clv_arena_mark(arena);
         for (int32_t v = 0; v < p->n_nodes; v++)
             of_node[v] = of_class[p->class_of[v]];
-        cr_assert_eq(clv_place_judge(p, rules, of_node, arena, &value, NULL, NULL), CLV_OK);
+        cr_assert_eq(clv_place_judge(p, rules, of_node, arena, &value, NULL), CLV_OK);
         clv_arena_rewind(arena, mark);
         if (value.legal && value.objective < best)
             best = value.objective;

@@ -110,7 +110,7 @@ static inline clv_place_value small_judged(const clv_place_problem *p, const clv
 {
     clv_place_value value;
     clv_mark mark = clv_arena_mark(arena);
-    cr_assert_eq(clv_place_judge(p, rules, device_of, arena, &value, NULL, NULL), CLV_OK);
+    cr_assert_eq(clv_place_judge(p, rules, device_of, arena, &value, NULL), CLV_OK);
     clv_arena_rewind(arena, mark);
     return value;
 }

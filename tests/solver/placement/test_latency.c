@@ -28,9 +28,8 @@ static void check(uint64_t seed, bool contiguous, tally *t)
               "seed %d contiguous %d: bound %.17g, optimum %.17g", (int)seed, contiguous,
               r.solve.bound.real, best);
     if (r.solve.found) {
-        cr_assert_eq(
-            clv_place_judge(&in.p, &options.rules, r.solve.answer, arena, &value, NULL, NULL),
-            CLV_OK);
+        cr_assert_eq(clv_place_judge(&in.p, &options.rules, r.solve.answer, arena, &value, NULL),
+                     CLV_OK);
         cr_assert(value.legal, "seed %d: %s", (int)seed, value.why);
         cr_assert_eq(value.objective, r.value.objective);
         cr_assert(value.objective >= best - slack, "seed %d: %.17g below the optimum %.17g",
