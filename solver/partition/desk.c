@@ -116,7 +116,7 @@ clv_status clv_desk_add(clv_desk *desk, const int32_t *device_of, double proport
     int32_t at = find_slot(desk, device_of, proportion, hash);
     if (ret_added)
         *ret_added = false;
-    if (desk->slot[at] || !clv_partition_obeys(desk->p, device_of, desk->arena))
+    if (desk->slot[at] || !clv_partition_satisfies_rules(desk->p, device_of, desk->arena))
         return CLV_OK;
     if (desk->n >= limit(desk, proportion)) {
         desk->is_full = true;

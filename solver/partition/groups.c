@@ -200,7 +200,7 @@ bool clv_groups_obey_at(clv_groups *g, int32_t unit)
         if (!clv_rules_allow(g->p->rules, units[i], g->device_of[units[i]]) ||
             !clv_rule_counts_is_apart(&g->counts, units[i], g->device_of[units[i]]))
             return false;
-    return n == 0 || clv_rule_counts_stages_obey(&g->counts, g->out);
+    return n == 0 || clv_rule_counts_stages_satisfied(&g->counts, g->out);
 }
 
 static void clear(clv_groups *g)

@@ -158,7 +158,7 @@ static bool try_near(clv_obey *o, const int32_t *order, int32_t *device_of, int6
     for (int32_t b = 0; b < o->n; b++)
         *ret_off += abs(o->position[o->at[b]] - o->wish[b]);
     clv_blobs_spread(o, o->at, o->trial);
-    if (!clv_partition_obeys(o->p, o->trial, o->arena) ||
+    if (!clv_partition_satisfies_rules(o->p, o->trial, o->arena) ||
         !clv_partition_is_acyclic(o->p, o->trial, o->arena))
         return false;
     if (o->p->n_units > 0)
@@ -179,7 +179,7 @@ bool clv_obey_mend(clv_obey *o, const int32_t *order, int32_t *device_of)
 {
     if (o->impossible)
         return false;
-    if (clv_partition_obeys(o->p, device_of, o->arena))
+    if (clv_partition_satisfies_rules(o->p, device_of, o->arena))
         return true;
     int64_t off = 0, pinned_off = 0;
     wish_for(o, order, device_of);

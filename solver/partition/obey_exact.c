@@ -163,7 +163,7 @@ static bool check_leaf(exact *s)
 {
     s->leaf = true;
     clv_blobs_spread(s->o, s->on, s->o->trial);
-    s->found = clv_partition_obeys(s->o->p, s->o->trial, s->o->arena);
+    s->found = clv_partition_satisfies_rules(s->o->p, s->o->trial, s->o->arena);
     return s->found;
 }
 
@@ -323,7 +323,7 @@ static bool assign_from(exact *s, int32_t b)
     const clv_obey *o = s->o;
     if (b == o->n) {
         clv_blobs_spread(o, s->on, o->trial);
-        s->found = clv_rule_counts_stages_obey(&s->counts, s->rows);
+        s->found = clv_rule_counts_stages_satisfied(&s->counts, s->rows);
         return s->found;
     }
     for (int32_t d = 0; d < o->p->n_devices && s->steps < STEPS_MAX; d++) {

@@ -11,7 +11,7 @@
 #define TABLE_MIN 64
 
 typedef struct {
-    const int64_t *entry; /* in the pile */
+    const int64_t *entry; /* in the draft's list */
     int64_t n;
     uint64_t hash;
     int32_t edge;  /* the first with this matrix, which says its shape; -1 before freezing */
@@ -61,12 +61,12 @@ clv_status clv_intra_op_draft_new(clv_arena *arena, clv_intra_op_draft **ret, cl
     return CLV_OK;
 }
 
-/* Copies n elements to the pile's end. */
-static bool put(clv_chunk_list *pile, const void *from, size_t n)
+/* Copies n elements to the list's end. */
+static bool append(clv_chunk_list *list, const void *from, size_t n)
 {
-    void *to = clv_chunk_list_add(pile, n);
+    void *to = clv_chunk_list_add(list, n);
     if (to && n)
-        memcpy(to, from, n * pile->size);
+        memcpy(to, from, n * list->size);
     return to != NULL;
 }
 
@@ -100,7 +100,7 @@ clv_status clv_intra_op_draft_node(clv_intra_op_draft *d, int32_t n, const int64
     CLV_TRY(check_amounts(cost, n, node, "costs", err));
     CLV_TRY(count(&d->p.n_nodes, 1, "nodes", err));
     CLV_TRY(count(&d->n_choices, n, "choices", err));
-    if (!put(&d->first_choice, &first, 1) || !put(&d->cost, cost, (size_t)n))
+    if (!append(&d->first_choice, &first, 1) || !append(&d->cost, cost, (size_t)n))
         return nomem(err);
     return CLV_OK;
 }
@@ -109,7 +109,7 @@ clv_status clv_intra_op_draft_usages(clv_intra_op_draft *d, int32_t n, const int
                                      int64_t *ret, clv_error *err)
 {
     int64_t at = (int64_t)d->usage.n;
-    if (!put(&d->usage, usage, (size_t)n))
+    if (!append(&d->usage, usage, (size_t)n))
         return nomem(err);
     *ret = at;
     return CLV_OK;
@@ -128,8 +128,8 @@ clv_status clv_intra_op_draft_hold(clv_intra_op_draft *d, int32_t node, int64_t 
     if (hi == lo)
         return CLV_OK;
     CLV_TRY(count(&d->n_spans, 1, "spans", err));
-    if (!put(&d->span_node, &node, 1) || !put(&d->span_lo, &lo, 1) || !put(&d->span_hi, &hi, 1) ||
-        !put(&d->span_usage, &usages, 1))
+    if (!append(&d->span_node, &node, 1) || !append(&d->span_lo, &lo, 1) ||
+        !append(&d->span_hi, &hi, 1) || !append(&d->span_usage, &usages, 1))
         return nomem(err);
     d->in_order &= node > d->last_node || lo >= d->last_hi;
     d->last_node = node;
@@ -202,15 +202,6 @@ static clv_status add_matrix(clv_intra_op_draft *d, const matrix_note *m, clv_er
     return CLV_OK;
 }
 
-static clv_status check_entries(int64_t n, const int64_t *entry, clv_error *err)
-{
-    for (int64_t i = 0; i < n; i++)
-        if (entry[i] < 0)
-            return clv_fail(err, CLV_EFORMAT, "entry %lld of a matrix is %lld, expected 0 or more",
-                            (long long)i, (long long)entry[i]);
-    return CLV_OK;
-}
-
 clv_status clv_intra_op_draft_matrix(clv_intra_op_draft *d, int64_t n, const int64_t *entry,
                                      int32_t *ret, clv_error *err)
 {
@@ -218,14 +209,16 @@ clv_status clv_intra_op_draft_matrix(clv_intra_op_draft *d, int64_t n, const int
     if (n < 1)
         return clv_fail(err, CLV_EFORMAT, "a matrix has no entries, expected at least one");
     matrix_note m = { .n = n, .hash = hash_entries(entry, n, &all), .edge = -1 };
-    if (all < 0)
-        return check_entries(n, entry, err);
+    for (int64_t i = 0; all < 0 && i < n; i++)
+        if (entry[i] < 0)
+            return clv_fail(err, CLV_EFORMAT, "entry %lld of a matrix is %lld, expected 0 or more",
+                            (long long)i, (long long)entry[i]);
     uint32_t at = find_slot(d, m.hash, n, entry);
     if (d->slot[at]) {
         *ret = d->slot[at] - 1;
         return CLV_OK;
     }
-    if (!put(&d->entry, entry, (size_t)n))
+    if (!append(&d->entry, entry, (size_t)n))
         return nomem(err);
     m.entry = (const int64_t *)clv_chunk_list_last(&d->entry) - (n - 1);
     CLV_TRY(add_matrix(d, &m, err));
@@ -252,20 +245,20 @@ clv_status clv_intra_op_draft_edge(clv_intra_op_draft *d, int32_t k, const int32
                         d->p.n_matrices);
     CLV_TRY(count(&d->p.n_edges, 1, "edges", err));
     CLV_TRY(count(&d->n_ends, k, "ends of edges", err));
-    if (!put(&d->first_end, &first, 1) || !put(&d->end, node, (size_t)k) ||
-        !put(&d->matrix_of, &matrix, 1))
+    if (!append(&d->first_end, &first, 1) || !append(&d->end, node, (size_t)k) ||
+        !append(&d->matrix_of, &matrix, 1))
         return nomem(err);
     return CLV_OK;
 }
 
 /* -- freezing -- */
 
-static clv_status join(clv_chunk_list *pile, const int32_t *last, void *ret, clv_error *err)
+static clv_status join(clv_chunk_list *list, const int32_t *last, void *ret, clv_error *err)
 {
     void *all;
-    if (last && !put(pile, last, 1))
+    if (last && !append(list, last, 1))
         return nomem(err);
-    all = clv_chunk_list_join(pile, 0);
+    all = clv_chunk_list_join(list, 0);
     if (!all)
         return nomem(err);
     memcpy(ret, &all, sizeof all);
@@ -334,16 +327,6 @@ static clv_status check_spans(const clv_intra_op_draft *d, clv_error *err)
     return status;
 }
 
-/* "2 x 3", choices of an edge's nodes, into buf. */
-static const char *show_shape(const clv_intra_op_problem *p, int32_t edge, char *buf, size_t size)
-{
-    size_t n = 0;
-    for (int32_t i = p->first_end[edge]; i < p->first_end[edge + 1] && n < size; i++)
-        n += (size_t)snprintf(buf + n, size - n, "%s%d", n ? " x " : "",
-                              clv_intra_op_n_choices(p, p->end[i]));
-    return buf;
-}
-
 /* seen: by node, the last edge that had it, plus 1. */
 static clv_status check_edge(const clv_intra_op_draft *d, int32_t edge, int32_t *seen,
                              clv_error *err)
@@ -365,8 +348,12 @@ static clv_status check_edge(const clv_intra_op_draft *d, int32_t edge, int32_t 
     }
     if (n == has)
         return CLV_OK;
+    size_t at = 0; /* "2 x 3" */
+    for (int32_t i = p->first_end[edge]; i < p->first_end[edge + 1] && at < sizeof shape; i++)
+        at += (size_t)snprintf(shape + at, sizeof shape - at, "%s%d", at ? " x " : "",
+                               clv_intra_op_n_choices(p, p->end[i]));
     return clv_fail(err, CLV_EFORMAT, "edge %d has a matrix of %lld entries, expected %s", edge,
-                    (long long)has, show_shape(p, edge, shape, sizeof shape));
+                    (long long)has, shape);
 }
 
 static bool same_shape(const clv_intra_op_problem *p, int32_t a, int32_t b)
@@ -399,19 +386,6 @@ static clv_status shape_matrix(clv_intra_op_draft *d, int32_t edge, int32_t *m, 
         d->matrices[at].other = *m = d->p.n_matrices - 1;
         return CLV_OK;
     }
-}
-
-static clv_status check_edges(clv_intra_op_draft *d, int32_t *matrix_of, clv_error *err)
-{
-    const clv_intra_op_problem *p = &d->p;
-    int32_t *seen = CLV_NEW_ARRAY(d->arena, int32_t, p->n_nodes);
-    if (!seen)
-        return nomem(err);
-    for (int32_t e = 0; e < p->n_edges; e++) {
-        CLV_TRY(check_edge(d, e, seen, err));
-        CLV_TRY(shape_matrix(d, e, &matrix_of[e], err));
-    }
-    return CLV_OK;
 }
 
 /* Entries of all matrices into one array; copies of other shapes, from first on, behind. */
@@ -454,7 +428,13 @@ clv_status clv_intra_op_draft_freeze(clv_intra_op_draft *d, const char *name, in
     memcpy(&matrix_of, &d->p.matrix_of, sizeof matrix_of); /* ours until it is given away */
     if (!d->in_order)
         CLV_TRY(check_spans(d, err));
-    CLV_TRY(check_edges(d, matrix_of, err));
+    int32_t *seen = CLV_NEW_ARRAY(d->arena, int32_t, d->p.n_nodes);
+    if (!seen)
+        return nomem(err);
+    for (int32_t e = 0; e < d->p.n_edges; e++) {
+        CLV_TRY(check_edge(d, e, seen, err));
+        CLV_TRY(shape_matrix(d, e, &matrix_of[e], err));
+    }
     CLV_TRY(join_entries(d, n_before, err));
     *ret = &d->p;
     return CLV_OK;

@@ -1,14 +1,17 @@
 /* intra_op_forest.c - a spanning forest, then messages from its leaves to its roots.
  *
- * Memory has a price: what answers hold at one moment, beyond the limit, times that. The least of
- * cost and price together is a bound for any price that is not negative; as a function of the price
- * it is concave, and tangents lead to where it is greatest. They are found in floating point; the
- * bound is worked out in whole numbers for the price that they lead to.
+ * Memory has a price (a Lagrangian multiplier): what solutions hold at one moment, beyond the
+ * limit, times that. The least of cost and price together is a bound for any price that is not
+ * negative; as a function of the price it is concave, and tangents lead to where it is greatest.
+ * They are found in floating point; the bound is worked out in whole numbers for the price that
+ * they lead to.
  */
 #include "problem/intra_op_forest.h"
 
 #include <math.h>
 #include <stdlib.h>
+
+#include "base/union_find.h"
 
 #define PRICE_BITS  20 /* of a price behind the point, and of costs where they meet one */
 #define PRICE_MAX   ((double)(INT64_C(1) << 20)) /* nanoseconds a byte: far above any */
@@ -28,7 +31,7 @@ typedef struct {
     int32_t *order;          /* nodes, each behind its parent */
     weighted *edges;
     int32_t n_edges;     /* of the forest, once it is found */
-    int64_t *spread;     /* by matrix */
+    int64_t *weight;     /* by matrix */
     int64_t *usage;      /* by choice, at that moment */
     double *near, *held; /* by choice: the least of all that is below with its own, and its usage */
     clv_int128 *best;    /* by choice: the least, in parts of PRICE_BITS */
@@ -39,47 +42,36 @@ static int32_t end_of(const clv_intra_op_problem *p, int32_t edge, int32_t k)
     return p->end[p->first_end[edge] + k];
 }
 
-/* How much an edge of this matrix may cost more than its least: what leaving it out may lose. The
- * mean, so that a few dear entries do not make it great. */
-static int64_t spread_of(const clv_intra_op_problem *p, int32_t m)
-{
-    int64_t first = p->first_entry[m], n = p->first_entry[m + 1] - first;
-    clv_int128 sum = 0;
-    for (int64_t i = 0; i < n; i++)
-        sum += p->entry[first + i] < CLV_INTRA_OP_NEVER ? p->entry[first + i] : CLV_INTRA_OP_NEVER;
-    return n > 0 ? (int64_t)(sum / n) : 0;
-}
-
-static int compare(const void *a, const void *b)
+static int compare_edges(const void *a, const void *b)
 {
     const weighted *x = a, *y = b;
     int by_weight = (x->weight < y->weight) - (x->weight > y->weight);
     return by_weight ? by_weight : (x->edge > y->edge) - (x->edge < y->edge);
 }
 
-static int32_t joined(int32_t *parent, int32_t v)
-{
-    while (parent[v] != v)
-        v = parent[v] = parent[parent[v]];
-    return v;
-}
-
-/* Kruskal's algorithm, the heaviest first. Edges of other than two nodes are left out. */
+/* A maximum spanning forest by Kruskal's algorithm (1956). An edge weighs the mean of its matrix:
+ * about what leaving it out may lose, and a few dear entries do not make it great. Edges of other
+ * than two nodes are left out. */
 static void find_forest(forest *t)
 {
     const clv_intra_op_problem *p = t->p;
     int32_t n = 0, kept = 0;
-    for (int32_t m = 0; m < p->n_matrices; m++)
-        t->spread[m] = spread_of(p, m);
+    for (int32_t m = 0; m < p->n_matrices; m++) {
+        int64_t first = p->first_entry[m], end = p->first_entry[m + 1];
+        clv_int128 sum = 0;
+        for (int64_t i = first; i < end; i++)
+            sum += p->entry[i] < CLV_INTRA_OP_NEVER ? p->entry[i] : CLV_INTRA_OP_NEVER;
+        t->weight[m] = end > first ? (int64_t)(sum / (end - first)) : 0;
+    }
     for (int32_t e = 0; e < p->n_edges; e++)
         if (p->first_end[e + 1] - p->first_end[e] == 2)
-            t->edges[n++] = (weighted){ t->spread[p->matrix_of[e]], e };
-    qsort(t->edges, (size_t)n, sizeof *t->edges, compare);
+            t->edges[n++] = (weighted){ t->weight[p->matrix_of[e]], e };
+    qsort(t->edges, (size_t)n, sizeof *t->edges, compare_edges);
     for (int32_t v = 0; v < p->n_nodes; v++)
         t->parent[v] = v;
     for (int32_t i = 0; i < n; i++) {
-        int32_t a = joined(t->parent, end_of(p, t->edges[i].edge, 0));
-        int32_t b = joined(t->parent, end_of(p, t->edges[i].edge, 1));
+        int32_t a = clv_find_root(t->parent, end_of(p, t->edges[i].edge, 0));
+        int32_t b = clv_find_root(t->parent, end_of(p, t->edges[i].edge, 1));
         if (a == b)
             continue;
         t->parent[a > b ? a : b] = a > b ? b : a;
@@ -132,29 +124,24 @@ static void put_in_order(forest *t)
 
 /* -- prices -- */
 
-/* The least of below[j] + entry over j, for one choice of the parent. */
-static int32_t nearest(const double *below, int32_t n, const int64_t *at, int64_t step)
-{
-    int32_t least = 0;
-    for (int32_t j = 1; j < n; j++)
-        if (below[j] + (double)at[j * step] < below[least] + (double)at[least * step])
-            least = j;
-    return least;
-}
-
-static void send_near(forest *t, int32_t v)
+/* As send_message(), in floating point, with what the least holds. */
+static void send_float_message(forest *t, int32_t v)
 {
     const clv_intra_op_problem *p = t->p;
     int32_t edge = t->up[v], u = across(p, edge, v);
     int32_t n_v = clv_intra_op_n_choices(p, v), n_u = clv_intra_op_n_choices(p, u);
     bool is_row = end_of(p, edge, 0) == v;
     const int64_t *entry = p->entry + p->first_entry[p->matrix_of[edge]];
+    const double *below = t->near + p->first_choice[v];
     for (int32_t i = 0; i < n_u; i++) {
         const int64_t *at = is_row ? entry + i : entry + (int64_t)i * n_v;
         int64_t step = is_row ? n_u : 1;
-        int32_t j = nearest(t->near + p->first_choice[v], n_v, at, step);
-        t->near[p->first_choice[u] + i] += t->near[p->first_choice[v] + j] + (double)at[j * step];
-        t->held[p->first_choice[u] + i] += t->held[p->first_choice[v] + j];
+        int32_t least = 0;
+        for (int32_t j = 1; j < n_v; j++)
+            if (below[j] + (double)at[j * step] < below[least] + (double)at[least * step])
+                least = j;
+        t->near[p->first_choice[u] + i] += below[least] + (double)at[least * step];
+        t->held[p->first_choice[u] + i] += t->held[p->first_choice[v] + least];
     }
 }
 
@@ -175,7 +162,7 @@ static tangent at_price(forest *t, double price)
     for (int32_t i = p->n_nodes - 1; i >= 0; i--) {
         int32_t v = t->order[i], least = p->first_choice[v];
         if (t->up[v] >= 0) {
-            send_near(t, v);
+            send_float_message(t, v);
             continue;
         }
         for (int32_t c = least + 1; c < p->first_choice[v + 1]; c++)
@@ -186,13 +173,6 @@ static tangent at_price(forest *t, double price)
     return ret;
 }
 
-/* Where two tangents meet, one rising, one falling. */
-static double meeting(const tangent *low, const tangent *high)
-{
-    return (high->bound - low->bound + low->slope * low->price - high->slope * high->price) /
-           (low->slope - high->slope);
-}
-
 /* A price near the one that makes the bound greatest. */
 static double find_price(forest *t)
 {
@@ -201,8 +181,10 @@ static double find_price(forest *t)
         return 0;
     for (int32_t i = 0; i < PRICE_STEPS; i++) {
         bool rises = high.slope > 0; /* nothing falls yet */
-        double price = rises ? fmax(high.price * 8, low.bound / (double)t->p->usage_limit)
-                             : meeting(&low, &high);
+        double price = fmax(high.price * 8, low.bound / (double)t->p->usage_limit);
+        if (!rises) /* where the two tangents meet */
+            price = (high.bound - low.bound + low.slope * low.price - high.slope * high.price) /
+                    (low.slope - high.slope);
         if (!(price > low.price) || price > PRICE_MAX || (!rises && !(price < high.price)))
             break;
         tangent now = at_price(t, price);
@@ -220,8 +202,8 @@ static double find_price(forest *t)
 
 /* -- the bound -- */
 
-/* What is below v, by the choices of its parent, added to what is below that. */
-static void send(forest *t, int32_t v)
+/* The message of v to its parent, by the choices of that: the least of all that is below. */
+static void send_message(forest *t, int32_t v)
 {
     const clv_intra_op_problem *p = t->p;
     int32_t edge = t->up[v], u = across(p, edge, v);
@@ -251,7 +233,7 @@ static clv_int128 bound_at(forest *t, double price)
     for (int32_t i = p->n_nodes - 1; i >= 0; i--) {
         int32_t v = t->order[i];
         if (t->up[v] >= 0) {
-            send(t, v);
+            send_message(t, v);
             continue;
         }
         clv_int128 least = t->best[p->first_choice[v]];
@@ -264,21 +246,7 @@ static clv_int128 bound_at(forest *t, double price)
     return sum > 0 ? (sum + one - 1) / one : 0;
 }
 
-/* What each choice holds at one moment: when the first span of all begins. */
-static void find_usage(forest *t)
-{
-    const clv_intra_op_problem *p = t->p;
-    if (p->usage_limit < 0 || p->first_span[p->n_nodes] == 0)
-        return;
-    int64_t moment = p->span_lo[0];
-    for (int32_t v = 0; v < p->n_nodes; v++)
-        for (int32_t s = p->first_span[v]; s < p->first_span[v + 1]; s++)
-            for (int32_t c = 0; c < clv_intra_op_n_choices(p, v); c++)
-                if (p->span_lo[s] <= moment && moment < p->span_hi[s])
-                    t->usage[p->first_choice[v] + c] = p->usage[p->span_usage[s] + c];
-}
-
-static bool take_room(forest *t, clv_arena *arena)
+static bool allocate(forest *t, clv_arena *arena)
 {
     const clv_intra_op_problem *p = t->p;
     size_t n = (size_t)p->n_nodes, n_choices = (size_t)p->first_choice[n];
@@ -288,12 +256,12 @@ static bool take_room(forest *t, clv_arena *arena)
     t->first = CLV_NEW_ARRAY(arena, int32_t, n + 1);
     t->beside = CLV_NEW_ARRAY(arena, int32_t, 2 * (size_t)p->n_edges);
     t->edges = CLV_NEW_ARRAY(arena, weighted, p->n_edges);
-    t->spread = CLV_NEW_ARRAY(arena, int64_t, p->n_matrices);
+    t->weight = CLV_NEW_ARRAY(arena, int64_t, p->n_matrices);
     t->usage = CLV_NEW_ARRAY(arena, int64_t, n_choices);
     t->near = CLV_NEW_ARRAY(arena, double, n_choices);
     t->held = CLV_NEW_ARRAY(arena, double, n_choices);
     t->best = CLV_NEW_ARRAY(arena, clv_int128, n_choices);
-    return t->parent && t->up && t->order && t->first && t->beside && t->edges && t->spread &&
+    return t->parent && t->up && t->order && t->first && t->beside && t->edges && t->weight &&
            t->usage && t->near && t->held && t->best;
 }
 
@@ -302,12 +270,18 @@ clv_status clv_intra_op_forest(const clv_intra_op_problem *p, clv_arena *arena, 
 {
     forest t = { .p = p };
     clv_arena *scratch = clv_arena_new(clv_arena_alloc(arena), 0);
-    bool ok = scratch && take_room(&t, scratch);
+    bool ok = scratch && allocate(&t, scratch);
     if (ok) {
         find_forest(&t);
         list_beside(&t);
         put_in_order(&t);
-        find_usage(&t);
+        /* what each choice holds at one moment: when the first span of all begins */
+        int64_t moment = p->first_span[p->n_nodes] > 0 ? p->span_lo[0] : 0;
+        for (int32_t v = 0; v < p->n_nodes && p->usage_limit >= 0; v++)
+            for (int32_t s = p->first_span[v]; s < p->first_span[v + 1]; s++)
+                for (int32_t c = p->first_choice[v]; c < p->first_choice[v + 1]; c++)
+                    if (p->span_lo[s] <= moment && moment < p->span_hi[s])
+                        t.usage[c] = p->usage[p->span_usage[s] + c - p->first_choice[v]];
         *ret = bound_at(&t, find_price(&t));
     }
     clv_arena_free(scratch);

@@ -74,9 +74,10 @@ static clv_status put_row(reader *r, rows *list, clv_error *err)
     return CLV_OK;
 }
 
-static clv_status check_interval(const reader *r, clv_error *err)
+static clv_status read_interval(reader *r, clv_error *err)
 {
     char path[320];
+    CLV_TRY(clv_json_pull_ints(&r->j, INT64_MIN, INT64_MAX, &r->row, err));
     if (r->row.n != 2)
         return clv_fail(err, CLV_EFORMAT, "%s has %d numbers, expected 2: start and end",
                         clv_json_pull_path(&r->j, path, sizeof path), r->row.n);
@@ -85,13 +86,6 @@ static clv_status check_interval(const reader *r, clv_error *err)
                         "%s is [%lld, %lld], expected an end that is not before the start",
                         clv_json_pull_path(&r->j, path, sizeof path), (long long)r->row.at[0],
                         (long long)r->row.at[1]);
-    return CLV_OK;
-}
-
-static clv_status read_interval(reader *r, clv_error *err)
-{
-    CLV_TRY(clv_json_pull_ints(&r->j, INT64_MIN, INT64_MAX, &r->row, err));
-    CLV_TRY(check_interval(r, err));
     return put_row(r, &r->intervals, err);
 }
 
@@ -225,14 +219,6 @@ static clv_status join_rows(rows *list, clv_error *err)
     return list->value && list->end ? CLV_OK : nomem(err);
 }
 
-/* The values of a row; *ret_n of them. */
-static const int64_t *row_of(const rows *list, int32_t i, int64_t *ret_n)
-{
-    int64_t first = i ? list->end[i - 1] : 0;
-    *ret_n = list->end[i] - first;
-    return list->value + first;
-}
-
 static clv_status check_count(const reader *r, const char *key, int32_t n, clv_error *err)
 {
     if (n == r->costs.n)
@@ -323,8 +309,8 @@ static clv_status check_shape(const reader *r, int32_t e, const int64_t *end, in
 
 static clv_status make_edge(reader *r, int32_t e, clv_error *err)
 {
-    int64_t k;
-    const int64_t *end = row_of(&r->ends, e, &k);
+    int64_t first = e ? r->ends.end[e - 1] : 0, k = r->ends.end[e] - first;
+    const int64_t *end = r->ends.value + first;
     CLV_TRY(check_ends(r, e, end, k, err));
     CLV_TRY(check_shape(r, e, end, k, err));
     if (k > r->node_room) {
@@ -400,37 +386,26 @@ clv_status clv_intra_op_read_text(const char *text, size_t n, const char *what, 
     return finish(&r, read_all(&r, err), ret, err);
 }
 
-static clv_status check_file(int fd, const char *path, clv_error *err)
-{
-    struct stat st;
-    if (fstat(fd, &st) != 0)
-        return clv_fail(err, CLV_EIO, "could not read %s: %s", path, strerror(errno));
-    if (!S_ISREG(st.st_mode))
-        return clv_fail(err, CLV_EIO, "%s is not a regular file", path);
-    /* Only a hint: reading works without. */
-    (void)posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-    return CLV_OK;
-}
-
-static clv_status read_open(int fd, const char *path, clv_arena *arena,
-                            const clv_intra_op_problem **ret, clv_error *err)
-{
-    reader r = { .arena = arena };
-    CLV_TRY(check_file(fd, path, err));
-    r.scratch = clv_arena_new(clv_arena_alloc(arena), 0);
-    if (!r.scratch)
-        return nomem(err);
-    clv_status status = clv_json_pull_file(&r.j, fd, path, r.scratch, err);
-    return finish(&r, status == CLV_OK ? read_all(&r, err) : status, ret, err);
-}
-
 clv_status clv_intra_op_read_file(const char *path, clv_arena *arena,
                                   const clv_intra_op_problem **ret, clv_error *err)
 {
+    struct stat st;
+    reader r = { .arena = arena, .scratch = clv_arena_new(clv_arena_alloc(arena), 0) };
+    clv_status status = r.scratch ? CLV_OK : nomem(err);
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO must not hang us */
     if (fd < 0)
-        return clv_fail(err, CLV_EIO, "could not open %s: %s", path, strerror(errno));
-    clv_status status = read_open(fd, path, arena, ret, err);
-    close(fd);
-    return status;
+        status = clv_fail(err, CLV_EIO, "could not open %s: %s", path, strerror(errno));
+    else if (fstat(fd, &st) != 0)
+        status = clv_fail(err, CLV_EIO, "could not read %s: %s", path, strerror(errno));
+    else if (!S_ISREG(st.st_mode))
+        status = clv_fail(err, CLV_EIO, "%s is not a regular file", path);
+    else /* only a hint: reading works without */
+        (void)posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+    if (status == CLV_OK)
+        status = clv_json_pull_file(&r.j, fd, path, r.scratch, err);
+    if (status == CLV_OK)
+        status = read_all(&r, err);
+    if (fd >= 0)
+        close(fd);
+    return finish(&r, status, ret, err);
 }

@@ -7,7 +7,7 @@ typedef struct {
     int64_t time, change;
 } event;
 
-/* The first rule broken is the one told. */
+/* The first rule broken is the one reported. */
 static void CLV_PRINTF(2, 3) break_rule(clv_intra_op_value *value, const char *fmt, ...)
 {
     va_list args;
@@ -19,27 +19,10 @@ static void CLV_PRINTF(2, 3) break_rule(clv_intra_op_value *value, const char *f
     va_end(args);
 }
 
-static void check_choices(const clv_intra_op_problem *p, const int32_t *choice_of,
-                          clv_intra_op_value *value)
-{
-    for (int32_t v = 0; v < p->n_nodes && value->legal; v++)
-        if (choice_of[v] < 0 || choice_of[v] >= clv_intra_op_n_choices(p, v))
-            break_rule(value, "node %d takes choice %d, and it has %d", v, choice_of[v],
-                       clv_intra_op_n_choices(p, v));
-}
-
 static void add_cost(clv_intra_op_value *value, int64_t cost)
 {
     value->cost += cost;
     value->nevers += cost >= CLV_INTRA_OP_NEVER;
-}
-
-static int64_t entry_of(const clv_intra_op_problem *p, int32_t edge, const int32_t *choice_of)
-{
-    int64_t at = 0;
-    for (int32_t i = p->first_end[edge]; i < p->first_end[edge + 1]; i++)
-        at = at * clv_intra_op_n_choices(p, p->end[i]) + choice_of[p->end[i]];
-    return p->entry[p->first_entry[p->matrix_of[edge]] + at];
 }
 
 static void add_costs(const clv_intra_op_problem *p, const int32_t *choice_of,
@@ -47,8 +30,12 @@ static void add_costs(const clv_intra_op_problem *p, const int32_t *choice_of,
 {
     for (int32_t v = 0; v < p->n_nodes; v++)
         add_cost(value, p->cost[p->first_choice[v] + choice_of[v]]);
-    for (int32_t e = 0; e < p->n_edges; e++)
-        add_cost(value, entry_of(p, e, choice_of));
+    for (int32_t e = 0; e < p->n_edges; e++) {
+        int64_t at = 0;
+        for (int32_t i = p->first_end[e]; i < p->first_end[e + 1]; i++)
+            at = at * clv_intra_op_n_choices(p, p->end[i]) + choice_of[p->end[i]];
+        add_cost(value, p->entry[p->first_entry[p->matrix_of[e]] + at]);
+    }
 }
 
 clv_int128 clv_intra_op_cost(const clv_intra_op_problem *p, const int32_t *choice_of)
@@ -64,21 +51,19 @@ static int compare_events(const void *a, const void *b)
     return (x->time > y->time) - (x->time < y->time);
 }
 
-/* All changes in memory of this answer, by time. */
-static void list_events(const clv_intra_op_problem *p, const int32_t *choice_of, event *events)
+/* Sorts all changes in memory by time and walks through them. events: two a span. */
+static void find_peak(const clv_intra_op_problem *p, const int32_t *choice_of, event *events,
+                      clv_intra_op_value *value)
 {
-    for (int32_t v = 0; v < p->n_nodes; v++) {
+    size_t n = 0;
+    clv_int128 now = 0;
+    for (int32_t v = 0; v < p->n_nodes; v++)
         for (int32_t s = p->first_span[v]; s < p->first_span[v + 1]; s++) {
             int64_t usage = p->usage[p->span_usage[s] + choice_of[v]];
-            *events++ = (event){ p->span_lo[s], usage };
-            *events++ = (event){ p->span_hi[s], -usage };
+            events[n++] = (event){ p->span_lo[s], usage };
+            events[n++] = (event){ p->span_hi[s], -usage };
         }
-    }
-}
-
-static void find_peak(const event *events, size_t n, clv_intra_op_value *value)
-{
-    clv_int128 now = 0;
+    qsort(events, n, sizeof *events, compare_events);
     for (size_t i = 0; i < n; i++) {
         now += events[i].change;
         bool ends = i + 1 == n || events[i + 1].time != events[i].time;
@@ -89,32 +74,27 @@ static void find_peak(const event *events, size_t n, clv_intra_op_value *value)
     }
 }
 
-static void check_limit(const clv_intra_op_problem *p, clv_intra_op_value *value)
-{
-    char held[CLV_INT128_TEXT], over[CLV_INT128_TEXT];
-    if (p->usage_limit == CLV_INTRA_OP_UNLIMITED || value->peak <= p->usage_limit)
-        return;
-    break_rule(value, "at time %lld the nodes hold %s, which is %s more than the limit of %lld",
-               (long long)value->peak_at, clv_int128_text(held, value->peak),
-               clv_int128_text(over, value->peak - p->usage_limit), (long long)p->usage_limit);
-}
-
 clv_status clv_intra_op_judge(const clv_intra_op_problem *p, const int32_t *choice_of,
                               clv_arena *arena, clv_intra_op_value *ret, clv_error *err)
 {
     clv_intra_op_value value = { .legal = true };
+    char held[CLV_INT128_TEXT], over[CLV_INT128_TEXT];
     clv_mark mark = clv_arena_mark(arena);
-    size_t n = 2 * (size_t)p->first_span[p->n_nodes];
-    event *events = CLV_NEW_ARRAY(arena, event, n);
+    event *events = CLV_NEW_ARRAY(arena, event, 2 * (size_t)p->first_span[p->n_nodes]);
     if (!events)
         return clv_fail_nomem(err, "the judge of a strategy");
-    check_choices(p, choice_of, &value);
+    for (int32_t v = 0; v < p->n_nodes && value.legal; v++)
+        if (choice_of[v] < 0 || choice_of[v] >= clv_intra_op_n_choices(p, v))
+            break_rule(&value, "node %d takes choice %d, and it has %d", v, choice_of[v],
+                       clv_intra_op_n_choices(p, v));
     if (value.legal) {
         add_costs(p, choice_of, &value);
-        list_events(p, choice_of, events);
-        qsort(events, n, sizeof *events, compare_events);
-        find_peak(events, n, &value);
-        check_limit(p, &value);
+        find_peak(p, choice_of, events, &value);
+        if (p->usage_limit != CLV_INTRA_OP_UNLIMITED && value.peak > p->usage_limit)
+            break_rule(
+                &value, "at time %lld the nodes hold %s, which is %s more than the limit of %lld",
+                (long long)value.peak_at, clv_int128_text(held, value.peak),
+                clv_int128_text(over, value.peak - p->usage_limit), (long long)p->usage_limit);
     }
     clv_arena_rewind(arena, mark);
     *ret = value;

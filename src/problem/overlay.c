@@ -2,13 +2,9 @@
 
 #include <stdlib.h>
 
+#include "base/compare.h"
 #include "problem/sums.h"
 
-/* Where a backward unit lies: with the forward unit whose weights it reads; else with the last
- * forward unit that reads what it reads of the forward pass (the input of a layer is read by the
- * layer and by the gradient of its weights); never behind a backward unit that it reads from, so
- * that gradients only go from later stages to earlier ones.
- */
 typedef struct {
     int32_t from, to;
 } pair;
@@ -18,36 +14,15 @@ typedef struct {
     clv_overlay *fold;
     clv_arena *arena;
     int32_t *last_use; /* nets of the forward pass: last folded unit that has to do with it */
-    pair *
-        order; /* folded units that must not be behind each other, though nothing is sent forward */
+    pair *order;       /* folded units from, to: a gradient goes from `to` back to `from` */
     int32_t n_order, cap_order;
-    clv_error *err;
 } folder;
 
-/* Backward is what reads from a backward unit. Nets lead to later units, so one pass is enough. */
-static int32_t mark_readers(const clv_partition_problem *p, bool *backward)
-{
-    int32_t n = 0;
-    for (int32_t u = 0; u < p->n_units; u++) {
-        for (int32_t k = p->reads_first[u]; k < p->reads_first[u + 1] && !backward[u]; k++)
-            backward[u] = backward[p->net_from[p->reads[k]]];
-        n += backward[u];
-    }
-    return n;
-}
-
-static void find_last_uses(const folder *f)
-{
-    const clv_partition_problem *p = f->p;
-    for (int32_t net = 0; net < p->n_nets; net++) {
-        f->last_use[net] = f->fold->of[p->net_from[net]];
-        for (int32_t i = p->net_first[net]; i < p->net_first[net + 1]; i++)
-            if (!f->fold->backward[p->net_to[i]])
-                f->last_use[net] = f->fold->of[p->net_to[i]];
-    }
-}
-
-static int32_t place_of(const folder *f, int32_t u, int32_t weight_of)
+/* The folded unit of a backward one: that of the forward unit whose weights it reads; else that of
+ * the last forward unit that reads what it reads of the forward pass (the input of a layer is read
+ * by the layer and by the gradient of its weights); never behind a backward unit that it reads
+ * from, so that gradients only go from later stages to earlier ones. */
+static int32_t folded_unit_of(const folder *f, int32_t u, int32_t weight_of)
 {
     const clv_partition_problem *p = f->p;
     const clv_overlay *fold = f->fold;
@@ -79,30 +54,30 @@ static void number_units(folder *f, const int32_t *weight_of)
         fold->forward[fold->folded.n_units] = u;
         fold->of[u] = fold->folded.n_units++;
     }
-    find_last_uses(f);
+    for (int32_t net = 0; net < p->n_nets; net++) {
+        f->last_use[net] = fold->of[p->net_from[net]];
+        for (int32_t i = p->net_first[net]; i < p->net_first[net + 1]; i++)
+            if (!fold->backward[p->net_to[i]])
+                f->last_use[net] = fold->of[p->net_to[i]];
+    }
     for (int32_t u = 0; u < p->n_units; u++)
         if (fold->backward[u])
-            fold->of[u] = place_of(f, u, weight_of[u]);
-}
-
-static clv_status note_order(folder *f, int32_t from, int32_t to)
-{
-    if (!CLV_PUSH_ROOM(f->arena, f->order, f->n_order, f->cap_order))
-        return clv_fail_nomem(f->err, "a training problem");
-    f->order[f->n_order++] = (pair){ from, to };
-    return CLV_OK;
+            fold->of[u] = folded_unit_of(f, u, weight_of[u]);
 }
 
 /* A gradient that goes from a later unit to an earlier one keeps their stages in that order. */
-static clv_status find_order(folder *f)
+static clv_status find_order(folder *f, clv_error *err)
 {
     const clv_partition_problem *p = f->p;
     const clv_overlay *fold = f->fold;
     for (int32_t net = 0; net < p->n_nets; net++)
         for (int32_t i = p->net_first[net]; i < p->net_first[net + 1]; i++) {
             int32_t late = fold->of[p->net_from[net]], early = fold->of[p->net_to[i]];
-            if (fold->backward[p->net_from[net]] && early < late)
-                CLV_TRY(note_order(f, early, late));
+            if (!fold->backward[p->net_from[net]] || early >= late)
+                continue;
+            if (!CLV_PUSH_ROOM(f->arena, f->order, f->n_order, f->cap_order))
+                return clv_fail_nomem(err, "a training problem");
+            f->order[f->n_order++] = (pair){ early, late };
         }
     return CLV_OK;
 }
@@ -113,12 +88,6 @@ static int by_from_and_to(const void *a, const void *b)
     if (x->from != y->from)
         return x->from < y->from ? -1 : 1;
     return (x->to > y->to) - (x->to < y->to);
-}
-
-static int ascending(const void *a, const void *b)
-{
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
 }
 
 typedef struct {
@@ -133,7 +102,7 @@ static void end_net(tables *t, int32_t from, int64_t bytes, int32_t first)
 {
     int32_t n = first;
     if (t->n_to - first > 1)
-        qsort(t->net_to + first, (size_t)(t->n_to - first), sizeof *t->net_to, ascending);
+        qsort(t->net_to + first, (size_t)(t->n_to - first), sizeof *t->net_to, clv_compare_int32);
     for (int32_t i = first; i < t->n_to; i++)
         if (i == first || t->net_to[i] != t->net_to[n - 1])
             t->net_to[n++] = t->net_to[i];
@@ -182,21 +151,7 @@ static void fold_sums(const folder *f, tables *t)
     }
 }
 
-/* Counting sort: nets of each reader, ascending. next: units. */
-static void fold_reads(int32_t n_units, tables *t, int32_t *next)
-{
-    for (int32_t i = 0; i < t->n_to; i++)
-        t->reads_first[t->net_to[i] + 1]++;
-    for (int32_t u = 0; u < n_units; u++) {
-        t->reads_first[u + 1] += t->reads_first[u];
-        next[u] = t->reads_first[u];
-    }
-    for (int32_t net = 0; net < t->n_nets; net++)
-        for (int32_t i = t->net_first[net]; i < t->net_first[net + 1]; i++)
-            t->reads[next[t->net_to[i]]++] = net;
-}
-
-static clv_status build_tables(folder *f)
+static clv_status build_tables(folder *f, clv_error *err)
 {
     const clv_partition_problem *p = f->p;
     clv_arena *a = f->arena;
@@ -215,12 +170,18 @@ static clv_status build_tables(folder *f)
     int32_t *next = CLV_NEW_ARRAY(a, int32_t, n);
     if (!t.net_from || !t.net_first || !t.net_to || !t.unit_first_net || !t.reads_first ||
         !t.reads || !t.net_bytes || !t.weight_bytes || !t.flops || !t.time_ns || !next)
-        return clv_fail_nomem(f->err, "a training problem");
+        return clv_fail_nomem(err, "a training problem");
     if (f->n_order > 1)
         qsort(f->order, (size_t)f->n_order, sizeof *f->order, by_from_and_to);
     fold_nets(f, &t);
     fold_sums(f, &t);
-    fold_reads(n, &t, next);
+    for (int32_t i = 0; i < t.n_to; i++) /* counting sort: nets of each reader, ascending */
+        t.reads_first[t.net_to[i] + 1]++;
+    for (int32_t u = 0; u < n; u++)
+        next[u] = t.reads_first[u + 1] += t.reads_first[u];
+    for (int32_t net = t.n_nets - 1; net >= 0; net--)
+        for (int32_t i = t.net_first[net]; i < t.net_first[net + 1]; i++)
+            t.reads[--next[t.net_to[i]]] = net;
     *to = (clv_partition_problem){ .n_units = n,
                                    .n_devices = p->n_devices,
                                    .n_kinds = p->n_kinds,
@@ -249,13 +210,17 @@ clv_status clv_overlay_build(const clv_partition_problem *p, bool *backward,
                              const int32_t *weight_of, clv_arena *arena, clv_overlay **ret,
                              clv_error *err)
 {
-    int32_t n = p->n_units;
+    int32_t n = p->n_units, n_backward = 0;
     *ret = NULL;
-    int32_t n_backward = mark_readers(p, backward);
+    for (int32_t u = 0; u < n; u++) { /* nets lead to later units, so one pass is enough */
+        for (int32_t k = p->reads_first[u]; k < p->reads_first[u + 1] && !backward[u]; k++)
+            backward[u] = backward[p->net_from[p->reads[k]]];
+        n_backward += backward[u];
+    }
     if (n_backward == 0 || n_backward == n)
         return CLV_OK;
     clv_overlay *fold = CLV_NEW(arena, clv_overlay);
-    folder f = { .p = p, .fold = fold, .arena = arena, .err = err };
+    folder f = { .p = p, .fold = fold, .arena = arena };
     if (!fold)
         return clv_fail_nomem(err, "a training problem");
     *fold = (clv_overlay){ .whole = p,
@@ -266,8 +231,8 @@ clv_status clv_overlay_build(const clv_partition_problem *p, bool *backward,
     if (!fold->of || !fold->forward || !f.last_use)
         return clv_fail_nomem(err, "a training problem");
     number_units(&f, weight_of);
-    CLV_TRY(find_order(&f));
-    CLV_TRY(build_tables(&f));
+    CLV_TRY(find_order(&f, err));
+    CLV_TRY(build_tables(&f, err));
     *ret = fold;
     return CLV_OK;
 }

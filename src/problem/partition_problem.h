@@ -18,8 +18,8 @@ typedef struct {
     int32_t n_units, n_devices, n_kinds, n_nets;
     const int32_t *kind_of;        /* n_devices */
     const int64_t *capacity_bytes; /* n_devices: what tensors may use */
-    const int64_t *weight_bytes;   /* n_units: B.011, for balance; weights shared by two units
-                                      count in the first */
+    const int64_t *weight_bytes;   /* n_units: for balance; weights shared by two units count in the
+                                      first */
     const int64_t *flops;          /* n_units */
     const int64_t *time_ns;        /* [kind * n_units + unit] */
     /* A net is one tensor, written by a unit and read by later ones; sent once to each device. One
@@ -35,10 +35,10 @@ typedef struct {
      * unit may run for a while before it needs one. With NULL for the three, a unit needs all it
      * reads at its start, and what it writes is there at its end. */
     const int32_t *net_reads; /* n_nets: the first so many of its unit's reads come before it */
-    const int64_t
-        *net_ready_ns; /* [kind * n_nets + net]: from its unit's start until it is there */
-    const int64_t *read_after_ns; /* [kind * reads + i]: from the unit's start until reads[i] is
-                                     needed */
+    /* [kind * n_nets + net]: from its unit's start until it is there */
+    const int64_t *net_ready_ns;
+    /* [kind * reads + i]: from the unit's start until reads[i] is needed */
+    const int64_t *read_after_ns;
     /* [from * n_devices + to] */
     const int64_t *link_latency_ns;
     const double *link_bytes_per_s;
@@ -48,15 +48,14 @@ typedef struct {
     int32_t n_ports;
     const int32_t *link_first_port; /* n_devices * n_devices + 1, or NULL */
     const int32_t *link_ports;
-    const struct clv_rules
-        *rules; /* what an assignment has to obey besides (rules.h); NULL: none */
+    const struct clv_rules *rules; /* of a user (rules.h); NULL: none */
 } clv_partition_problem;
 
 typedef enum {
     CLV_FITS,
     CLV_OOM,
     CLV_FAILED,    /* the compiler crashed, hung or answered nonsense; says nothing about memory */
-    CLV_INFEASIBLE /* of a plan only, never a verdict: it breaks a rule, for none obeys them all */
+    CLV_INFEASIBLE /* of a plan only, never a verdict: no plan satisfies all rules */
 } clv_outcome;
 
 typedef struct {
@@ -67,8 +66,8 @@ typedef struct {
     int64_t latency_ns; /* one sample, start to end */
     int64_t period_ns;  /* steady state: one sample leaves each period */
     char reason[160];   /* FAILED */
-    int64_t share_ns; /* where a number of micro-batches is given: the time of all, from the first's
-                         start to the last's end, divided by it; set by the search, not by judges */
+    int64_t share_ns;   /* with a given number of micro-batches: the time of all, from the first's
+                           start to the last's end, divided by it; set by the search, not by judges */
 } clv_verdict;
 
 typedef struct {

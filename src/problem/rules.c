@@ -60,29 +60,7 @@ bool clv_rule_counts_is_apart(const clv_rule_counts *c, int32_t unit, int32_t de
     return true;
 }
 
-/* All stages with the family's first tag before all with its second. */
-static bool boundary_obeys(const clv_rule_counts *c, int32_t first_tag)
-{
-    int32_t last_before = -1, first_after = INT32_MAX;
-    for (int32_t d = 0; d < c->p->n_devices; d++) {
-        if (c->tagged[at(c, first_tag, d)] > 0 && c->level[d] > last_before)
-            last_before = c->level[d];
-        if (c->tagged[at(c, first_tag + 1, d)] > 0 && c->level[d] < first_after)
-            first_after = c->level[d];
-    }
-    return last_before < first_after;
-}
-
-static bool stage_set_obeys(const clv_rule_counts *c, int32_t set)
-{
-    const uint64_t *stages = c->rules->stage_sets + (size_t)set * c->rules->words;
-    for (int32_t d = 0; d < c->p->n_devices; d++)
-        if (c->staged[at(c, set, d)] > 0 && !clv_bit(stages, c->level[d]))
-            return false;
-    return true;
-}
-
-bool clv_rule_counts_stages_obey(clv_rule_counts *c, const uint64_t *rows)
+bool clv_rule_counts_stages_satisfied(clv_rule_counts *c, const uint64_t *rows)
 {
     const clv_rules *r = c->rules;
     int32_t n = c->p->n_devices;
@@ -95,33 +73,37 @@ bool clv_rule_counts_stages_obey(clv_rule_counts *c, const uint64_t *rows)
             return false;
     for (int32_t tag = 0; tag < r->n_tags; tag++) {
         bool first = tag == 0 || r->family_of[tag] != r->family_of[tag - 1];
-        if (first && r->in_order[r->family_of[tag]] && !boundary_obeys(c, tag))
+        if (!first || !r->in_order[r->family_of[tag]])
+            continue;
+        int32_t last_before = -1, first_after = INT32_MAX;
+        for (int32_t d = 0; d < n; d++) {
+            if (c->tagged[at(c, tag, d)] > 0 && c->level[d] > last_before)
+                last_before = c->level[d];
+            if (c->tagged[at(c, tag + 1, d)] > 0 && c->level[d] < first_after)
+                first_after = c->level[d];
+        }
+        if (last_before >= first_after)
             return false;
     }
     for (int32_t set = 0; set < r->n_stage_sets; set++)
-        if (!stage_set_obeys(c, set))
-            return false;
-    return true;
-}
-
-static bool groups_obey(const clv_rules *r, const int32_t *device_of)
-{
-    for (int32_t g = 0; g < r->n_groups; g++)
-        for (int32_t i = r->group_first[g] + 1; i < r->group_first[g + 1]; i++)
-            if (device_of[r->group_units[i]] != device_of[r->group_units[r->group_first[g]]])
+        for (int32_t d = 0; d < n; d++)
+            if (c->staged[at(c, set, d)] > 0 &&
+                !clv_bit(r->stage_sets + (size_t)set * r->words, c->level[d]))
                 return false;
     return true;
 }
 
-static bool obeys(const clv_partition_problem *p, const int32_t *device_of, clv_arena *arena)
+static bool satisfies(const clv_partition_problem *p, const int32_t *device_of, clv_arena *arena)
 {
     const clv_rules *r = p->rules;
     clv_rule_counts c;
     for (int32_t u = 0; u < p->n_units; u++)
         if (!clv_rules_allow(r, u, device_of[u]))
             return false;
-    if (!groups_obey(r, device_of))
-        return false;
+    for (int32_t g = 0; g < r->n_groups; g++)
+        for (int32_t i = r->group_first[g] + 1; i < r->group_first[g + 1]; i++)
+            if (device_of[r->group_units[i]] != device_of[r->group_units[r->group_first[g]]])
+                return false;
     if (clv_rule_counts_new(p, arena, &c, NULL) != CLV_OK)
         return false;
     for (int32_t u = 0; u < p->n_units; u++)
@@ -135,16 +117,17 @@ static bool obeys(const clv_partition_problem *p, const int32_t *device_of, clv_
     if (!rows)
         return false;
     clv_quotient_rows(p, device_of, rows);
-    return clv_rule_counts_stages_obey(&c, rows);
+    return clv_rule_counts_stages_satisfied(&c, rows);
 }
 
-bool clv_partition_obeys(const clv_partition_problem *p, const int32_t *device_of, clv_arena *arena)
+bool clv_partition_satisfies_rules(const clv_partition_problem *p, const int32_t *device_of,
+                                   clv_arena *arena)
 {
     assert(p && (device_of || p->n_units == 0));
     if (!p->rules)
         return true;
     clv_mark mark = clv_arena_mark(arena);
-    bool ret = obeys(p, device_of, arena);
+    bool ret = satisfies(p, device_of, arena);
     clv_arena_rewind(arena, mark);
     return ret;
 }

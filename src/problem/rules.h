@@ -1,4 +1,4 @@
-/* rules.h - what an assignment has to obey besides being legal: rules of a user, as numbers.
+/* rules.h - rules of a user as numbers: what an assignment must satisfy besides being legal.
  *
  * Devices and stages are sets of bits of `words` words each. The stage of a unit is the level of
  * its device in the quotient graph (clv_partition_stages). Rules say nothing of memory or time.
@@ -64,14 +64,15 @@ void clv_rule_counts_clear(clv_rule_counts *c);
 void clv_rule_counts_add(clv_rule_counts *c, int32_t unit, int32_t device, int32_t sign);
 /* Are the unit's tags the only ones of their families on the device? O(its tags). */
 bool clv_rule_counts_is_apart(const clv_rule_counts *c, int32_t unit, int32_t device);
-/* Do the stages obey? rows: the acyclic quotient graph (clv_quotient_rows). O(devices^2 + (families
+/* Are the rules on stages satisfied? rows: the acyclic quotient graph (clv_quotient_rows).
+ * O(devices^2 + (families
  * + stage sets) * devices); O(1) without rules on stages. */
-bool clv_rule_counts_stages_obey(clv_rule_counts *c, const uint64_t *rows);
+bool clv_rule_counts_stages_satisfied(clv_rule_counts *c, const uint64_t *rows);
 
-/* Does a legal assignment obey the rules of p? True without rules; without memory false. What it
+/* Does a legal assignment satisfy the rules of p? True without rules; without memory false. What it
  * takes from the arena is given back. O(units + tags + nets' readers + devices * (devices + tags)).
  */
-bool clv_partition_obeys(const clv_partition_problem *p, const int32_t *device_of,
-                         clv_arena *arena);
+bool clv_partition_satisfies_rules(const clv_partition_problem *p, const int32_t *device_of,
+                                   clv_arena *arena);
 
 #endif
