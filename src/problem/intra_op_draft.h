@@ -1,4 +1,4 @@
-/* intra_op_draft.h - a strategy problem in the making: nodes, matrices and edges one by one.
+/* intra_op_draft.h - an intra-operator problem in the making: nodes, matrices, edges one by one.
  *
  * Equal matrices of edges of one shape are found by their contents and kept once. Whoever builds a
  * problem (a reader of files, the cost model, presolve) fills a draft and freezes it. Arguments

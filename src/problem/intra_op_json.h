@@ -1,4 +1,4 @@
-/* intra_op_json.h - strategy problems in the JSON of the ASPLOS/EuroSys 2025 contest.
+/* intra_op_json.h - intra-operator problems in the JSON of the ASPLOS/EuroSys 2025 contest.
  *
  * {"problem": {"name", "nodes": {"intervals", "costs", "usages"}, "edges": {"nodes", "costs"},
  * "usage_limit"}}, keys in any order; docs/formats/strategy.md. The text is read once from front to

@@ -1,10 +1,11 @@
-/* intra_op_problem.h - the strategy problem as numbers, and the only judge of its answers.
+/* intra_op_problem.h - the intra-operator problem as numbers, and the only judge of its solutions.
  *
- * Each node takes one of its choices. A choice costs by itself, and every edge costs by what its
- * nodes chose together. A node holds memory during its spans, how much depends on its choice; at no
- * moment may all nodes together hold more than the limit. The total cost is to be as small as can
- * be. This is the problem of XLA's automatic sharding and of the ASPLOS/EuroSys 2025 contest on
- * intra-operator parallelism, where a node has one span at most; what presolve leaves of a problem
+ * Each node takes one of its choices (the strategies of an operator). A choice costs by itself, and
+ * every edge costs by what its nodes chose together. A node holds memory during its spans, how much
+ * depends on its choice; at no moment may all nodes together hold more than the limit. The total
+ * cost is to be as small as can be. This is the integer program of Alpa (Zheng et al. 2022) and of
+ * XLA's automatic sharding, and the problem of the ASPLOS/EuroSys 2025 contest on intra-operator
+ * parallelism (google/iopddl), where a node has one span at most; what presolve leaves of a problem
  * is such a problem again, with several spans a node. Knows no file and no model.
  */
 #ifndef CLV_PROBLEM_INTRA_OP_PROBLEM_H
@@ -24,7 +25,7 @@
 typedef struct {
     const char *name;
     int32_t n_nodes, n_edges, n_matrices;
-    int64_t usage_limit;         /* in the instance's unit; CLV_INTRA_OP_UNLIMITED */
+    int64_t usage_limit;         /* in the problem's unit; CLV_INTRA_OP_UNLIMITED */
     const int32_t *first_choice; /* n_nodes + 1: choices are numbered node by node; each has one */
     const int64_t *cost;         /* by choice */
     const int32_t *first_span;   /* n_nodes + 1 */
@@ -33,7 +34,7 @@ typedef struct {
     const int64_t *span_usage; /* by span: index into usage of the node's first choice */
     const int64_t *usage;      /* [span_usage[span] + choice within the node] */
     const int32_t *first_end;  /* n_edges + 1, into end */
-    const int32_t *end;        /* nodes of an edge, all different; two but for rare instances */
+    const int32_t *end;        /* nodes of an edge, all different; mostly two */
     const int32_t *matrix_of; /* by edge; equal matrices of one shape are kept once, so edges of one
                                * matrix have the same numbers of choices in the same order */
     const int64_t *first_entry; /* n_matrices + 1, into entry */
@@ -54,10 +55,11 @@ static inline int32_t clv_intra_op_n_choices(const clv_intra_op_problem *p, int3
     return p->first_choice[node + 1] - p->first_choice[node];
 }
 
-/* What an answer costs, nevers counted as they stand. Every choice must exist. O(nodes + edges). */
+/* What a solution costs, nevers counted as they stand. Every choice must exist. O(nodes + edges).
+ */
 clv_int128 clv_intra_op_cost(const clv_intra_op_problem *p, const int32_t *choice_of);
 
-/* Judges an answer: choice_of[node] counts from 0 within the node, any numbers. An answer is legal
+/* Judges a solution: choice_of[node] counts from 0 within the node, any numbers. It is legal
  * when every choice exists and the peak is within the limit. O(nodes + edges + s log s), s spans.
  */
 clv_status clv_intra_op_judge(const clv_intra_op_problem *p, const int32_t *choice_of,

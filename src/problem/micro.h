@@ -1,10 +1,11 @@
 /* micro.h - several samples in a pipeline: how long they take and how many of each tensor are held.
  *
- * A run of the pipeline is n micro-batches; each is one run of the model as it is. A stage works on
- * one after the other, in order, and the pipeline is empty before the first and after the last. All
- * that follows depends on two times of a plan: latency (one micro-batch, alone, start to end) and
- * period (the work of the busiest device or port for one). docs/cost-model.md, "Pipeline", says
- * what is exact.
+ * Micro-batches as in GPipe (Huang et al. 2019), training by 1F1B (PipeDream, Narayanan et al.
+ * 2019). A run of the pipeline is n micro-batches; each is one run of the model as it is. A stage
+ * works on one after the other, in order, and the pipeline is empty before the first and after the
+ * last. All that follows depends on two times of a plan: latency (one micro-batch, alone, start to
+ * end) and period (the work of the busiest device or port for one). docs/cost-model.md, "Pipeline",
+ * says what is exact.
  */
 #ifndef CLV_PROBLEM_MICRO_H
 #define CLV_PROBLEM_MICRO_H

@@ -1,9 +1,10 @@
 /* overlay.h - a training problem with the backward pass laid over the forward one.
  *
- * 1F1B wants a device to run the forward and the backward operators of the same layers, which makes
- * a circle of devices: not legal in partition_problem.h. So each backward unit is laid on a forward
- * one, and the search cuts the forward units alone; whatever device they get, their backward units
- * get too. The backward pass then goes through the stages in the opposite order.
+ * 1F1B (Narayanan et al. 2019) wants a device to run the forward and the backward operators of the
+ * same layers, which makes a circle of devices: not legal in partition_problem.h. So each backward
+ * unit is laid on a forward one, and the search cuts the forward units alone; whatever device they
+ * get, their backward units get too. The backward pass then goes through the stages in the opposite
+ * order.
  *
  * Of the folded problem, times, FLOPs and weights are sums over both; nets are those of the forward
  * pass and what the backward one reads of it on later units. What goes back is not counted, so sums
