@@ -9,48 +9,8 @@
 #ifndef CLV_COST_COLLECTIVE_H
 #define CLV_COST_COLLECTIVE_H
 
+#include "cost/rounds.h"
 #include "sharding/mesh.h"
-
-typedef enum {
-    CLV_ALL_GATHER,     /* bytes: of the whole that each has in the end */
-    CLV_REDUCE_SCATTER, /* bytes: of the whole that each has at first */
-    CLV_ALL_REDUCE,     /* bytes: of what each has */
-    CLV_ALL_TO_ALL,     /* bytes: of what each has, one n-th for each device */
-    CLV_BROADCAST,      /* bytes: of what the first of a group has */
-    CLV_N_COLLECTIVES
-} clv_collective;
-
-typedef enum {
-    CLV_BY_RING,
-    CLV_BY_HALVING,  /* distances halved (doubled) from round to round; also for odd numbers */
-    CLV_BY_TREE,     /* whole tensors, in as few rounds as can be */
-    CLV_BY_DIRECT,   /* each to each, and each device by itself in a permutation */
-    CLV_BY_HIERARCHY /* inside groups of neighbours, and across them */
-} clv_algorithm;
-
-const char *clv_algorithm_name(clv_algorithm by); /* "ring", "halving", ... */
-
-typedef struct {
-    int64_t latency_ns;
-    double ns_per_byte;
-    clv_algorithm by;
-    int32_t inner; /* CLV_BY_HIERARCHY: so many neighbours are inside; else 0 */
-} clv_line;
-
-/* The time is the lowest line's; none: nothing is ever sent. */
-#define CLV_LINES_MAX 8
-typedef struct {
-    int32_t n;
-    clv_line at[CLV_LINES_MAX];
-} clv_curve;
-
-/* The most that any time here is, so that sums of a few do not overflow. */
-#define CLV_COMM_NS_MAX (INT64_MAX / 4)
-
-/* Rounded up; 0 for 0 bytes, at most CLV_COMM_NS_MAX. Never less for more bytes. O(lines). */
-int64_t clv_curve_ns(const clv_curve *curve, int64_t bytes);
-/* The line that is lowest there; NULL when there is none. */
-const clv_line *clv_curve_line(const clv_curve *curve, int64_t bytes);
 
 typedef struct {
     /* The share [0, 1] of the bytes' time that computation hides. Assumes that each collective has

@@ -1,63 +1,5 @@
 #include "cost/rounds.h"
 
-/* Sources of the algorithms: R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of Collective
- * Communication Operations in MPICH" (2005): ring, recursive halving and doubling, Bruck's
- * algorithm, binomial trees, each with its time in latency and bytes. */
-
-/* -- lines -- */
-
-static int64_t add_ns(int64_t a, int64_t b)
-{
-    return a > CLV_COMM_NS_MAX - b ? CLV_COMM_NS_MAX : a + b;
-}
-
-static bool lower(const clv_line *a, const clv_line *b)
-{
-    if (a->latency_ns != b->latency_ns)
-        return a->latency_ns < b->latency_ns;
-    return a->ns_per_byte < b->ns_per_byte;
-}
-
-void clv_lines_add(clv_lines *lines, clv_line line)
-{
-    if (lines->n == CLV_LINES_TRIED)
-        clv_lines_prune(lines);
-    int32_t i = lines->n++;
-    for (; i > 0 && lower(&line, &lines->at[i - 1]); i--)
-        lines->at[i] = lines->at[i - 1];
-    lines->at[i] = line;
-}
-
-/* Lines a, b, c by rising latency and falling rate: b is nowhere the lowest when c passes below a
- * before b does. */
-static bool never_lowest(const clv_line *a, const clv_line *b, const clv_line *c)
-{
-    double to_b = (double)(b->latency_ns - a->latency_ns) / (a->ns_per_byte - b->ns_per_byte);
-    double to_c = (double)(c->latency_ns - a->latency_ns) / (a->ns_per_byte - c->ns_per_byte);
-    return to_c <= to_b;
-}
-
-void clv_lines_prune(clv_lines *lines)
-{
-    int32_t n = 0;
-
-    for (int32_t i = 0; i < lines->n; i++) {
-        clv_line line = lines->at[i];
-        if (n > 0 && line.ns_per_byte >= lines->at[n - 1].ns_per_byte)
-            continue;
-        while (n > 1 && never_lowest(&lines->at[n - 2], &lines->at[n - 1], &line))
-            n--;
-        lines->at[n++] = line;
-    }
-    if (n > CLV_LINES_MAX) { /* keep the one for the longest tensors */
-        lines->at[CLV_LINES_MAX - 1] = lines->at[n - 1];
-        n = CLV_LINES_MAX;
-    }
-    lines->n = n;
-}
-
-/* -- rounds -- */
-
 clv_line clv_round(const clv_rounds *r)
 {
     clv_line round = { 0 };
@@ -85,7 +27,7 @@ clv_line clv_round(const clv_rounds *r)
     return round;
 }
 
-/* -- what algorithms are made of -- */
+/* -- rounds that algorithms are made of -- */
 
 #define HALVINGS_MAX 11 /* of CLV_DEVICES_MAX, rounded up */
 
@@ -96,7 +38,7 @@ typedef struct {
     int32_t p, n;
     clv_line ahead[HALVINGS_MAX], behind[HALVINGS_MAX], pair[HALVINGS_MAX], out[HALVINGS_MAX],
         back[HALVINGS_MAX];
-} kit;
+} round_kinds;
 
 static bool is_power_of_2(int32_t n) { return (n & (n - 1)) == 0; }
 
@@ -104,13 +46,6 @@ static clv_line shifted(clv_rounds *r, int32_t by)
 {
     for (int32_t i = 0; i < r->p; i++)
         r->to[i] = (i + by) % r->p;
-    return clv_round(r);
-}
-
-static clv_line paired(clv_rounds *r, int32_t distance)
-{
-    for (int32_t i = 0; i < r->p; i++)
-        r->to[i] = i ^ distance;
     return clv_round(r);
 }
 
@@ -123,32 +58,34 @@ static clv_line fanned(clv_rounds *r, int32_t distance, bool out)
     return clv_round(r);
 }
 
-static void make_kit(clv_rounds *r, kit *k)
+static void find_rounds(clv_rounds *r, round_kinds *k)
 {
     for (int32_t d = 1; d < r->p; d *= 2) {
         int32_t i = k->n++;
         k->ahead[i] = shifted(r, d);
         k->out[i] = fanned(r, d, true);
         if (is_power_of_2(r->p)) {
-            k->pair[i] = paired(r, d);
-            continue;
+            for (int32_t j = 0; j < r->p; j++)
+                r->to[j] = j ^ d;
+            k->pair[i] = clv_round(r);
+        } else {
+            k->behind[i] = shifted(r, r->p - d);
+            k->back[i] = fanned(r, d, false);
         }
-        k->behind[i] = shifted(r, r->p - d);
-        k->back[i] = fanned(r, d, false);
     }
 }
 
 /* One more round, of so much of the whole. */
 static void add_round(clv_line *sum, const clv_line *round, double share)
 {
-    sum->latency_ns = add_ns(sum->latency_ns, round->latency_ns);
+    sum->latency_ns = clv_comm_add_ns(sum->latency_ns, round->latency_ns);
     sum->ns_per_byte += round->ns_per_byte * share;
 }
 
 /* -- algorithms -- */
 
 /* Each hands on to the next what it got last, around once, or twice for an all-reduce. */
-static clv_line ring(const kit *k, int32_t times)
+static clv_line ring(const round_kinds *k, int32_t times)
 {
     clv_line sum = { .by = CLV_BY_RING };
     for (int32_t i = 0; i < times * (k->p - 1); i++)
@@ -160,7 +97,7 @@ static clv_line ring(const kit *k, int32_t times)
 /* In an all-gather over 2^k devices the far ones exchange the little that each has at first, the
  * near ones much at last; a reduce-scatter is the same backwards. Otherwise Bruck's: each sends all
  * it has to the device a distance away, the distance doubling. */
-static void halving(const kit *k, bool scatter, clv_line *sum)
+static void halving(const round_kinds *k, bool scatter, clv_line *sum)
 {
     sum->by = CLV_BY_HALVING;
     for (int32_t i = 0, have = 1; i < k->n; i++, have *= 2) {
@@ -172,35 +109,9 @@ static void halving(const kit *k, bool scatter, clv_line *sum)
     }
 }
 
-/* Whole tensors: exchanged in pairs, or up a tree and down again. */
-static clv_line tree_reduce(const kit *k)
-{
-    clv_line sum = { .by = CLV_BY_TREE };
-    for (int32_t i = 0; i < k->n; i++) {
-        bool power = is_power_of_2(k->p);
-        add_round(&sum, power ? &k->pair[i] : &k->back[i], 1);
-        if (!power)
-            add_round(&sum, &k->out[i], 1);
-    }
-    return sum;
-}
-
-/* The whole down a tree; or parts down a tree, which then are gathered in a ring. */
-static void broadcast(const kit *k, clv_lines *ret)
-{
-    clv_line whole = { .by = CLV_BY_TREE }, parts = ring(k, 1);
-
-    for (int32_t i = 0, d = 1; i < k->n; i++, d *= 2) {
-        add_round(&whole, &k->out[i], 1);
-        add_round(&parts, &k->out[i], (double)(d < k->p - d ? d : k->p - d) / k->p);
-    }
-    clv_lines_add(ret, whole);
-    clv_lines_add(ret, parts);
-}
-
 /* Each to each, a round for a distance; or Bruck's: pieces travel by the powers of 2 that their
  * distance is made of. */
-static void exchange(clv_rounds *r, const kit *k, clv_lines *ret)
+static void exchange(clv_rounds *r, const round_kinds *k, clv_lines *ret)
 {
     clv_line direct = { .by = CLV_BY_DIRECT }, bruck = { .by = CLV_BY_HALVING };
 
@@ -223,22 +134,35 @@ static void exchange(clv_rounds *r, const kit *k, clv_lines *ret)
 
 void clv_rounds_lines(clv_rounds *r, bool with_exchange, clv_line_set *ret)
 {
-    clv_line gather = { 0 }, scatter = { 0 }, both;
-    kit k = { .p = r->p };
+    clv_line gather = { 0 }, scatter = { 0 }, both, tree = { .by = CLV_BY_TREE };
+    clv_line whole = { .by = CLV_BY_TREE }, parts;
+    round_kinds k = { .p = r->p };
+    bool power = is_power_of_2(r->p);
 
-    make_kit(r, &k);
+    find_rounds(r, &k);
     halving(&k, false, &gather);
     halving(&k, true, &scatter);
     both = scatter;
     halving(&k, false, &both);
+    parts = ring(&k, 1);
+    for (int32_t i = 0, d = 1; i < k.n; i++, d *= 2) {
+        /* reduces whole tensors: exchanged in pairs, or up a tree and down again */
+        add_round(&tree, power ? &k.pair[i] : &k.back[i], 1);
+        if (!power)
+            add_round(&tree, &k.out[i], 1);
+        /* broadcasts the whole down a tree; or parts, which are then gathered in a ring */
+        add_round(&whole, &k.out[i], 1);
+        add_round(&parts, &k.out[i], (double)(d < k.p - d ? d : k.p - d) / k.p);
+    }
     clv_lines_add(&ret->of[CLV_ALL_GATHER], ring(&k, 1));
     clv_lines_add(&ret->of[CLV_ALL_GATHER], gather);
     clv_lines_add(&ret->of[CLV_REDUCE_SCATTER], ring(&k, 1));
     clv_lines_add(&ret->of[CLV_REDUCE_SCATTER], scatter);
     clv_lines_add(&ret->of[CLV_ALL_REDUCE], ring(&k, 2));
     clv_lines_add(&ret->of[CLV_ALL_REDUCE], both);
-    clv_lines_add(&ret->of[CLV_ALL_REDUCE], tree_reduce(&k));
-    broadcast(&k, &ret->of[CLV_BROADCAST]);
+    clv_lines_add(&ret->of[CLV_ALL_REDUCE], tree);
+    clv_lines_add(&ret->of[CLV_BROADCAST], whole);
+    clv_lines_add(&ret->of[CLV_BROADCAST], parts);
     if (with_exchange)
         exchange(r, &k, &ret->of[CLV_ALL_TO_ALL]);
 }

@@ -1,8 +1,23 @@
-/* rounds.h - the algorithms of collectives as rounds of transfers. Seen by collective.c only. */
+/* rounds.h - the algorithms of collectives as rounds of transfers.
+ *
+ * Ring, recursive halving and doubling, Bruck's algorithm and binomial trees, with their costs as
+ * in R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of Collective Communication Operations in
+ * MPICH" (2005).
+ */
 #ifndef CLV_COST_ROUNDS_H
 #define CLV_COST_ROUNDS_H
 
-#include "cost/collective.h"
+#include "cluster/cluster.h"
+#include "cost/alpha_beta.h"
+
+typedef enum {
+    CLV_ALL_GATHER,     /* bytes: of the whole that each has in the end */
+    CLV_REDUCE_SCATTER, /* bytes: of the whole that each has at first */
+    CLV_ALL_REDUCE,     /* bytes: of what each has */
+    CLV_ALL_TO_ALL,     /* bytes: of what each has, one n-th for each device */
+    CLV_BROADCAST,      /* bytes: of what the first of a group has */
+    CLV_N_COLLECTIVES
+} clv_collective;
 
 /* Groups of p devices each, side by side; in a round member i of every group sends to member
  * to[i] (-1: nothing). Every array has room for all devices of the mesh. */
@@ -15,20 +30,10 @@ typedef struct {
     int32_t *touched; /* ports with a load */
 } clv_rounds;
 
-/* Lines found so far, more than are kept in the end. */
-#define CLV_LINES_TRIED 96
-typedef struct {
-    int32_t n;
-    clv_line at[CLV_LINES_TRIED];
-} clv_lines;
-
-/* Adds a line; the worst may be lost when there is no room. */
-void clv_lines_add(clv_lines *lines, clv_line line);
-/* Leaves those that are lowest somewhere, by latency, CLV_LINES_MAX at most. */
-void clv_lines_prune(clv_lines *lines);
-
-/* One round: bytes in each transfer are counted by the caller. */
+/* The line of one round over the bytes of a transfer: the longest latency, and the port that is
+ * busy longest. O(devices * ports of a route). */
 clv_line clv_round(const clv_rounds *r);
+
 /* The lines of every collective. */
 typedef struct {
     clv_lines of[CLV_N_COLLECTIVES];
