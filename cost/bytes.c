@@ -31,22 +31,18 @@ static int64_t outputs(clv_sizing *s)
     return sum;
 }
 
-static clv_traffic gather(clv_sizing *s)
-{
-    int64_t written = outputs(s);
-    return (clv_traffic){ clv_size_add(s, written, inputs_from(s, 1)), written };
-}
-
 clv_traffic clv_bytes(clv_sizing *s)
 {
     clv_bytes_kind kind = s->def ? s->def->bytes : CLV_BYTES_ALL;
+    int64_t written;
     switch (kind) {
     case CLV_BYTES_VIEW:
     case CLV_BYTES_CONST:
     case CLV_BYTES_BODY:
         return (clv_traffic){ 0, 0 };
-    case CLV_BYTES_GATHER:
-        return gather(s);
+    case CLV_BYTES_GATHER: /* of input 0 as much as it writes */
+        written = outputs(s);
+        return (clv_traffic){ clv_size_add(s, written, inputs_from(s, 1)), written };
     case CLV_BYTES_SHAPE:
         return (clv_traffic){ inputs_from(s, 1), outputs(s) };
     case CLV_BYTES_ALL:

@@ -3,7 +3,11 @@
  */
 #include "cost/flops.h"
 
-#define FFT_FLOPS 5  /* of n log2 n: a radix-2 complex transform */
+#include "cost/flops_attention.h"
+#include "cost/flops_einsum.h"
+#include "cost/flops_matrix.h"
+
+#define FFT_FLOPS 5  /* of n log2 n: a radix-2 complex transform (Cooley and Tukey 1965) */
 #define IOU_FLOPS 12 /* to intersect two boxes: 4 comparisons, 8 sums, products and quotients */
 
 static clv_work vector(int64_t flops) { return (clv_work){ .vector = flops }; }
@@ -45,40 +49,28 @@ static transforms dft(clv_sizing *s)
                          along && parts ? elems / along / parts : 0 };
 }
 
-/* STFT: [batch, frames, bins, 2]; the length is that of a frame or of the window. */
-static transforms stft(clv_sizing *s)
+static clv_work fft(clv_sizing *s)
 {
-    const clv_type *out = clv_size_out(s, 0);
-    transforms t = { 0, clv_size_mul(s, clv_size_of_dim(s, clv_type_dim(out, 0)),
-                                     clv_size_of_dim(s, clv_type_dim(out, 1))) };
-    if (clv_rule_has_in(&s->rule, 3))
-        t.length = clv_size_of_dim(s, clv_rule_scalar(&s->rule, 3));
-    else
-        t.length = clv_size_in_dim(s, 2, 0);
-    return t;
-}
-
-/* Rfft and Irfft: the last signal_ndim axes of the real side, all at once. */
-static transforms real_fft(clv_sizing *s, const clv_type *real)
-{
-    int64_t dims = clv_rule_attr_int(&s->rule, "signal_ndim", 1), elems = clv_size_elems(s, real);
     transforms t = { 1, 0 };
-    for (int32_t i = 1; i <= dims && i <= clv_type_rank(real); i++)
-        t.length = clv_size_mul(s, t.length, clv_size_of_dim(s, clv_type_dim(real, -i)));
-    t.count = t.length ? elems / t.length : 0;
-    return t;
-}
-
-clv_work clv_flops_fft(clv_sizing *s)
-{
-    clv_str type = s->rule.op->type;
-    transforms t;
-    if (clv_str_is(type, "DFT"))
+    if (clv_str_is(s->rule.op->type, "DFT")) {
         t = dft(s);
-    else if (clv_str_is(type, "STFT"))
-        t = stft(s);
-    else
-        t = real_fft(s, clv_str_is(type, "Irfft") ? clv_size_out(s, 0) : clv_rule_in(&s->rule, 0));
+    } else if (clv_str_is(s->rule.op->type, "STFT")) {
+        /* [batch, frames, bins, 2]; the length is that of a frame or of the window */
+        const clv_type *out = clv_size_out(s, 0);
+        t.count = clv_size_mul(s, clv_size_of_dim(s, clv_type_dim(out, 0)),
+                               clv_size_of_dim(s, clv_type_dim(out, 1)));
+        t.length = clv_rule_has_in(&s->rule, 3) ? clv_size_of_dim(s, clv_rule_scalar(&s->rule, 3))
+                                                : clv_size_in_dim(s, 2, 0);
+    } else {
+        /* Rfft, Irfft: the last signal_ndim axes of the real side, all at once */
+        bool inverse = clv_str_is(s->rule.op->type, "Irfft");
+        const clv_type *real = inverse ? clv_size_out(s, 0) : clv_rule_in(&s->rule, 0);
+        int64_t dims = clv_rule_attr_int(&s->rule, "signal_ndim", 1);
+        int64_t elems = clv_size_elems(s, real);
+        for (int32_t i = 1; i <= dims && i <= clv_type_rank(real); i++)
+            t.length = clv_size_mul(s, t.length, clv_size_of_dim(s, clv_type_dim(real, -i)));
+        t.count = t.length ? elems / t.length : 0;
+    }
     int64_t one = clv_size_mul(s, clv_size_mul(s, FFT_FLOPS, t.length), clv_size_log2(t.length));
     return vector(clv_size_mul(s, one, t.count));
 }
@@ -86,7 +78,7 @@ clv_work clv_flops_fft(clv_sizing *s)
 /* -- order -- */
 
 /* TopK sorts along its axis; Unique the slices along one, or all elements. */
-clv_work clv_flops_sort(clv_sizing *s)
+static clv_work sort(clv_sizing *s)
 {
     const clv_type *in = clv_rule_in(&s->rule, 0);
     int64_t elems = clv_size_elems(s, in), n = elems;
@@ -99,7 +91,7 @@ clv_work clv_flops_sort(clv_sizing *s)
 
 /* boxes [B, N, 4], scores [B, C, N]: each row of scores is sorted, and each box is compared with
  * those kept before it, as many as may be. */
-clv_work clv_flops_nms(clv_sizing *s)
+static clv_work nms(clv_sizing *s)
 {
     int64_t boxes = clv_size_in_dim(s, 1, 2), kept = 0;
     int64_t rows = clv_size_mul(s, clv_size_in_dim(s, 1, 0), clv_size_in_dim(s, 1, 1));
@@ -110,14 +102,9 @@ clv_work clv_flops_nms(clv_sizing *s)
     return vector(clv_size_mul(s, rows, clv_size_mul(s, boxes, each)));
 }
 
-static clv_work variadic(clv_sizing *s)
-{
-    int32_t n = clv_rule_n_in(&s->rule);
-    return vector(clv_size_mul(s, clv_size_out_elems(s, 0), n > 1 ? n - 1 : 0));
-}
-
 clv_work clv_flops(clv_sizing *s)
 {
+    int32_t n;
     switch (s->def->flops) {
     case CLV_FLOPS_NONE:
     case CLV_FLOPS_BODY:
@@ -126,8 +113,9 @@ clv_work clv_flops(clv_sizing *s)
         return vector(clv_size_scale(s, clv_size_out_elems(s, 0), s->def->k));
     case CLV_FLOPS_IN:
         return vector(clv_size_scale(s, clv_size_in_elems(s, 0), s->def->k));
-    case CLV_FLOPS_VARIADIC:
-        return variadic(s);
+    case CLV_FLOPS_VARIADIC: /* one operation for each input but the first */
+        n = clv_rule_n_in(&s->rule);
+        return vector(clv_size_mul(s, clv_size_out_elems(s, 0), n > 1 ? n - 1 : 0));
     case CLV_FLOPS_MATMUL:
         return clv_flops_matmul(s);
     case CLV_FLOPS_GEMM:
@@ -153,11 +141,11 @@ clv_work clv_flops(clv_sizing *s)
     case CLV_FLOPS_MOE:
         return clv_flops_moe(s);
     case CLV_FLOPS_FFT:
-        return clv_flops_fft(s);
+        return fft(s);
     case CLV_FLOPS_SORT:
-        return clv_flops_sort(s);
+        return sort(s);
     case CLV_FLOPS_NMS:
-        return clv_flops_nms(s);
+        return nms(s);
     }
     return vector(0);
 }

@@ -1,11 +1,4 @@
-/* flops_attention.c - fused attention: every query meets every key, then every value.
- *
- *   2 * batch * heads * queries * keys * (width + value width), and the projections inside
- *
- * The operators differ only in where they keep these numbers. Masks, causal ones too, do not lower
- * the count: most kernels compute what is masked, and published figures count it.
- */
-#include "cost/flops.h"
+#include "cost/flops_attention.h"
 
 #define SCORE_FLOPS 6 /* scale or mask 1, softmax 5 */
 

@@ -1,10 +1,8 @@
-/* flops_einsum.c - Einsum, by its equation.
- *
- * A label is a bit: 52 letters in one word, the axes of "..." counted from the right in another.
- * Operands are joined from left to right; a join runs over all labels of both, and keeps those that
- * the result or a later operand still needs.
+/* flops_einsum.c - a label is a bit: 52 letters in one word, the axes of "..." counted from the
+ * right in another. Operands are joined from left to right; a join runs over all labels of both,
+ * and keeps those that the result or a later operand still needs.
  */
-#include "cost/flops.h"
+#include "cost/flops_einsum.h"
 
 typedef struct {
     uint64_t letters, dots;
@@ -21,14 +19,6 @@ static int letter_bit(char c)
     if (c >= 'a' && c <= 'z')
         return c - 'a';
     return c >= 'A' && c <= 'Z' ? 26 + c - 'A' : -1;
-}
-
-static int32_t letters_in(clv_str term)
-{
-    int32_t n = 0;
-    for (int32_t i = 0; i < term.n; i++)
-        n += letter_bit(term.at[i]) >= 0;
-    return n;
 }
 
 /* The characters before the next ',' or '->', which is taken too. */
@@ -54,7 +44,9 @@ static labels read_term(equation *e, clv_str term, const clv_type *operand)
 {
     labels found = { 0, 0 };
     int32_t rank = operand ? clv_type_rank(operand) : 0, axis = 0;
-    int32_t dots = rank - letters_in(term);
+    int32_t dots = rank; /* axes that have no letter */
+    for (int32_t i = 0; i < term.n; i++)
+        dots -= letter_bit(term.at[i]) >= 0;
     for (int32_t i = 0; i < term.n; i++) {
         int bit = letter_bit(term.at[i]);
         if (bit >= 0) {

@@ -1,5 +1,4 @@
-/* flops_matrix.c - matrix products, convolutions, recurrences and experts. A multiply-add is 2. */
-#include "cost/flops.h"
+#include "cost/flops_matrix.h"
 
 /* Beside its two products a gate adds two biases and has an activation of four operations. */
 #define RNN_GATE_FLOPS 6
@@ -113,27 +112,21 @@ clv_work clv_flops_rnn(clv_sizing *s)
 
 /* -- experts: only the k that a row is sent to compute -- */
 
-/* Elements of the weights of one expert; packed ones are several to a byte. */
-static int64_t expert_elems(clv_sizing *s, int32_t k)
-{
-    int64_t bits = clv_rule_attr_int(&s->rule, "expert_weight_bits", 4);
-    int64_t packed = is(s, "QMoE") && bits > 0 && bits < 8 ? 8 / bits : 1;
-    if (!clv_rule_has_in(&s->rule, k))
-        return 0;
-    return clv_size_mul(s, clv_size_in_tail(s, k, 1), packed);
-}
-
-/* MoE: weights and bias alternate from input 2; QMoE has scales between them. */
+/* MoE: weights and bias alternate from input 2; QMoE has scales between them, and weights that are
+ * several to a byte. */
 clv_work clv_flops_moe(clv_sizing *s)
 {
-    int32_t step = is(s, "QMoE") ? 3 : 2;
-    int64_t elems = 0, router = clv_size_in_elems(s, 1);
+    bool quantized = is(s, "QMoE");
+    int64_t elems = 0, router = clv_size_in_elems(s, 1); /* elems: of one expert's weights */
     int64_t experts = clv_size_in_dim(s, 1, -1), width = clv_size_in_dim(s, 0, -1);
     int64_t rows = width ? clv_size_in_elems(s, 0) / width : 0;
     int64_t chosen = clv_rule_attr_int(&s->rule, "k", 1);
+    int64_t bits = clv_rule_attr_int(&s->rule, "expert_weight_bits", 4);
+    int64_t packed = quantized && bits > 0 && bits < 8 ? 8 / bits : 1;
     chosen = clv_size_of_dim(s, chosen < experts ? chosen : experts);
-    for (int32_t i = 0; i < 3; i++)
-        elems = clv_size_add(s, elems, expert_elems(s, 2 + i * step));
+    for (int32_t k = 2, i = 0; i < 3; i++, k += quantized ? 3 : 2)
+        if (clv_rule_has_in(&s->rule, k))
+            elems = clv_size_add(s, elems, clv_size_mul(s, clv_size_in_tail(s, k, 1), packed));
     return (clv_work){ .matrix = twice(s, clv_size_mul(s, rows, chosen), elems),
                        .vector = clv_size_mul(s, router, ROUTER_FLOPS) };
 }

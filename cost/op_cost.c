@@ -8,12 +8,7 @@
 #include "cost/bytes.h"
 #include "cost/flops.h"
 #include "cost/weights.h"
-
-typedef struct {
-    const clv_model *model;
-    clv_arena *scratch;
-    clv_error *err;
-} costing;
+#include "cost/workspace.h"
 
 /* -- one operator without bodies -- */
 
@@ -29,15 +24,6 @@ static bool is_folded(const clv_types *types, const clv_op_info *op)
             return false;
     }
     return true;
-}
-
-/* Input 0's, or that of what a condition chooses from, or the output's. */
-static clv_dtype math_of(const clv_sizing *s)
-{
-    clv_dtype dtype = clv_rule_in(&s->rule, 0)->dtype;
-    if (dtype == CLV_DT_BOOL && clv_rule_n_in(&s->rule) > 1)
-        dtype = clv_rule_in(&s->rule, 1)->dtype;
-    return dtype == CLV_DT_UNDEFINED ? clv_size_out(s, 0)->dtype : dtype;
 }
 
 static void cost_plain(clv_sizing *s, clv_op_cost *ret)
@@ -75,20 +61,12 @@ static void add_cost(clv_sizing *s, const clv_op_cost *from, clv_op_cost *to, in
         to->workspace_bytes = from->workspace_bytes;
 }
 
-static void repeat_cost(clv_sizing *s, int64_t times, clv_op_cost *c)
-{
-    c->flops = clv_size_mul(s, c->flops, times);
-    c->matmul_flops = clv_size_mul(s, c->matmul_flops, times);
-    c->read_bytes = clv_size_mul(s, c->read_bytes, times);
-    c->write_bytes = clv_size_mul(s, c->write_bytes, times);
-}
-
-static clv_op_cost cost_op(const costing *c, const clv_types *types, int32_t op,
+static clv_op_cost cost_op(const clv_model *model, const clv_types *types, int32_t op,
                            const clv_rule *caller, clv_sizing *ret);
 
 /* All operators of a body, and the initialisers that are its own. Bodies nest at most as deep as
  * inference went. */
-static clv_op_cost cost_body(const costing *c, clv_sizing *owner, const clv_types *types,
+static clv_op_cost cost_body(const clv_model *model, clv_sizing *owner, const clv_types *types,
                              const clv_rule *caller)
 {
     const clv_graph *g = types->graph;
@@ -96,7 +74,7 @@ static clv_op_cost cost_body(const costing *c, clv_sizing *owner, const clv_type
     int64_t dearest = -1;
     for (int32_t i = 0; i < g->n_ops; i++) {
         clv_sizing s;
-        clv_op_cost one = cost_op(c, types, i, caller, &s);
+        clv_op_cost one = cost_op(model, types, i, caller, &s);
         owner->open |= s.open || g->ops[i].kind == CLV_OPKIND_UNKNOWN;
         owner->overflow |= s.overflow;
         add_cost(owner, &one, &sum, &dearest);
@@ -106,21 +84,7 @@ static clv_op_cost cost_body(const costing *c, clv_sizing *owner, const clv_type
     return sum;
 }
 
-/* Which branch of an If runs: attributes else_branch, then_branch; -1 when not known. */
-static int32_t branch_taken(const clv_sizing *s)
-{
-    clv_dim condition = clv_rule_scalar(&s->rule, 0);
-    int32_t index = -1;
-    if (clv_dim_is_number(condition))
-        (void)clv_rule_body_graph(&s->rule, condition ? "then_branch" : "else_branch", &index);
-    return index;
-}
-
-static bool is_op(const clv_sizing *s, const char *type)
-{
-    return s->rule.op->domain.n == 0 && clv_str_is(s->rule.op->type, type);
-}
-
+/* An If costs what the branch that runs costs, or if that is not known the dearer one. */
 static void take_branch(clv_sizing *s, const clv_op_cost *branch, bool first, bool taken,
                         clv_op_cost *to)
 {
@@ -131,14 +95,18 @@ static void take_branch(clv_sizing *s, const clv_op_cost *branch, bool first, bo
     to->weight_bytes = weights;
 }
 
-static clv_op_cost cost_bodies(const costing *c, clv_sizing *s)
+static clv_op_cost cost_bodies(const clv_model *model, clv_sizing *s)
 {
     const clv_types *types = s->rule.types;
     int32_t op = (int32_t)(s->rule.op - s->rule.graph->ops);
     int32_t first = types->first_body ? types->first_body[op] : 0;
     int32_t n = types->first_body ? types->first_body[op + 1] - first : 0;
-    bool call = s->rule.op->kind == CLV_OPKIND_FUNCTION, choice = is_op(s, "If");
-    int32_t taken = choice ? branch_taken(s) : -1;
+    bool call = s->rule.op->kind == CLV_OPKIND_FUNCTION;
+    bool choice = s->rule.op->domain.n == 0 && clv_str_is(s->rule.op->type, "If");
+    clv_dim condition = choice ? clv_rule_scalar(&s->rule, 0) : CLV_DIM_UNKNOWN;
+    int32_t taken = -1; /* of an If whose condition is known: attributes else_branch, then_branch */
+    if (clv_dim_is_number(condition))
+        (void)clv_rule_body_graph(&s->rule, condition ? "then_branch" : "else_branch", &taken);
     clv_op_cost sum = { .math = CLV_DT_UNDEFINED };
     int64_t dearest = -1;
     bool had_taken = false;
@@ -148,7 +116,7 @@ static clv_op_cost cost_bodies(const costing *c, clv_sizing *s)
             s->open = true;
             continue;
         }
-        clv_op_cost one = cost_body(c, s, body, call ? &s->rule : s->rule.caller);
+        clv_op_cost one = cost_body(model, s, body, call ? &s->rule : s->rule.caller);
         if (!choice) {
             add_cost(s, &one, &sum, &dearest);
         } else if (had_taken) {
@@ -159,39 +127,48 @@ static clv_op_cost cost_bodies(const costing *c, clv_sizing *s)
         }
     }
     int64_t trips = call || choice ? 1 : types->trips ? types->trips[op] : -1;
-    if (trips < 0)
+    if (trips < 0) {
         s->open = true; /* counted once */
-    else
-        repeat_cost(s, trips, &sum);
+        return sum;
+    }
+    sum.flops = clv_size_mul(s, sum.flops, trips);
+    sum.matmul_flops = clv_size_mul(s, sum.matmul_flops, trips);
+    sum.read_bytes = clv_size_mul(s, sum.read_bytes, trips);
+    sum.write_bytes = clv_size_mul(s, sum.write_bytes, trips);
     return sum;
 }
 
-/* *ret tells whether sizes were missing or too large. */
-static clv_op_cost cost_op(const costing *c, const clv_types *types, int32_t op,
+/* *ret: whether sizes were missing or too large. */
+static clv_op_cost cost_op(const clv_model *model, const clv_types *types, int32_t op,
                            const clv_rule *caller, clv_sizing *ret)
 {
     const clv_graph *g = types->graph;
     const clv_op_info *info = &g->ops[op];
     clv_op_cost cost = { .math = CLV_DT_UNDEFINED };
     int64_t version = clv_graph_opset(g, info->domain);
-    *ret = (clv_sizing){ .rule = { .model = c->model,
+    *ret = (clv_sizing){ .rule = { .model = model,
                                    .graph = g,
                                    .op = info,
                                    .version = version > 0 ? version : INT32_MAX,
                                    .types = (clv_types *)types, /* read only: see sizing.h */
-                                   .arena = c->scratch,
                                    .caller = caller },
                          .def = info->kind >= 0 ? clv_op_def_at(info->kind) : NULL };
     bool bodies =
         info->kind == CLV_OPKIND_FUNCTION || (ret->def && ret->def->flops == CLV_FLOPS_BODY);
     if (bodies)
-        cost = cost_bodies(c, ret);
+        cost = cost_bodies(model, ret);
     else if (!is_folded(types, info))
         cost_plain(ret, &cost);
     if (bodies && is_folded(types, info))
         cost = (clv_op_cost){ .weight_bytes = cost.weight_bytes };
-    if (!bodies || cost.math == CLV_DT_UNDEFINED)
-        cost.math = math_of(ret);
+    if (!bodies || cost.math == CLV_DT_UNDEFINED) {
+        /* input 0's, or that of what a condition chooses from, or the output's */
+        cost.math = clv_rule_in(&ret->rule, 0)->dtype;
+        if (cost.math == CLV_DT_BOOL && clv_rule_n_in(&ret->rule) > 1)
+            cost.math = clv_rule_in(&ret->rule, 1)->dtype;
+        if (cost.math == CLV_DT_UNDEFINED)
+            cost.math = clv_size_out(ret, 0)->dtype;
+    }
     bool grouped = clv_rule_attr_int(&ret->rule, "group", 1) > 1;
     cost.speed = bodies || info->kind < 0 ? 0 : 1 + clv_speed_of(info->kind, grouped);
     return cost;
@@ -199,26 +176,13 @@ static clv_op_cost cost_op(const costing *c, const clv_types *types, int32_t op,
 
 /* -- what lies in the file: every graph once -- */
 
-static clv_status too_much(clv_error *err, clv_str name)
+static clv_status too_large(clv_str name, clv_error *err)
 {
     return clv_fail(err, CLV_EFORMAT, "'%.*s': the sizes up to here do not fit 64 bits",
                     CLV_STR_ARG(name));
 }
 
-static clv_status count_weights(const clv_graph *g, clv_costs *costs, clv_error *err)
-{
-    for (int32_t w = 0; w < g->n_weights; w++) {
-        const clv_const *at = &g->weights[w];
-        int64_t elems = clv_dtype_is_float(at->dtype) ? at->elems : 0;
-        if (__builtin_add_overflow(costs->parameters, elems, &costs->parameters) ||
-            __builtin_add_overflow(costs->total.weight_bytes, at->bytes,
-                                   &costs->total.weight_bytes))
-            return too_much(err, at->name);
-    }
-    return CLV_OK;
-}
-
-static int64_t constant_of(const clv_attr *attr)
+static int64_t constant_bytes_of(const clv_attr *attr)
 {
     switch (attr->kind) {
     case CLV_ATTR_TENSOR:
@@ -244,7 +208,14 @@ static int64_t constant_of(const clv_attr *attr)
 
 static clv_status count_file(const clv_graph *g, clv_costs *costs, clv_error *err)
 {
-    CLV_TRY(count_weights(g, costs, err));
+    for (int32_t w = 0; w < g->n_weights; w++) {
+        const clv_const *at = &g->weights[w];
+        int64_t elems = clv_dtype_is_float(at->dtype) ? at->elems : 0;
+        if (__builtin_add_overflow(costs->parameters, elems, &costs->parameters) ||
+            __builtin_add_overflow(costs->total.weight_bytes, at->bytes,
+                                   &costs->total.weight_bytes))
+            return too_large(at->name, err);
+    }
     for (int32_t i = 0; i < g->n_ops; i++) {
         const clv_op_info *op = &g->ops[i];
         bool constant = op->kind >= 0 && clv_op_def_at(op->kind)->bytes == CLV_BYTES_CONST;
@@ -252,9 +223,9 @@ static clv_status count_file(const clv_graph *g, clv_costs *costs, clv_error *er
             const clv_attr *attr = &g->attrs[op->first_attr + a];
             bool graphs = attr->kind == CLV_ATTR_GRAPH || attr->kind == CLV_ATTR_GRAPHS;
             if (constant && attr->ref.n == 0 &&
-                __builtin_add_overflow(costs->constant_bytes, constant_of(attr),
+                __builtin_add_overflow(costs->constant_bytes, constant_bytes_of(attr),
                                        &costs->constant_bytes))
-                return too_much(err, op->label);
+                return too_large(op->label, err);
             for (int32_t b = 0; graphs && attr->ref.n == 0 && b < attr->n; b++)
                 CLV_TRY(count_file(attr->graph[b], costs, err));
         }
@@ -264,43 +235,26 @@ static clv_status count_file(const clv_graph *g, clv_costs *costs, clv_error *er
 
 /* -- all operators -- */
 
-static clv_status make_costs(const clv_graph *g, clv_arena *arena, clv_costs **ret, clv_error *err)
-{
-    clv_costs *costs = CLV_NEW(arena, clv_costs);
-    if (!costs)
-        return clv_fail_nomem(err, "costs");
-    costs->graph = g;
-    costs->of = CLV_NEW_ARRAY(arena, clv_op_cost, g->n_ops);
-    costs->unknown = CLV_NEW_ARRAY(arena, clv_op, g->n_ops);
-    costs->unsized = CLV_NEW_ARRAY(arena, clv_op, g->n_ops);
-    if (!costs->of || !costs->unknown || !costs->unsized)
-        return clv_fail_nomem(err, "costs");
-    *ret = costs;
-    return CLV_OK;
-}
+/* -- all operators -- */
 
-static bool add_total(const clv_op_cost *c, clv_op_cost *total)
-{
-    bool over = __builtin_add_overflow(total->flops, c->flops, &total->flops);
-    over |= __builtin_add_overflow(total->matmul_flops, c->matmul_flops, &total->matmul_flops);
-    over |= __builtin_add_overflow(total->read_bytes, c->read_bytes, &total->read_bytes);
-    over |= __builtin_add_overflow(total->write_bytes, c->write_bytes, &total->write_bytes);
-    over |=
-        __builtin_add_overflow(total->workspace_bytes, c->workspace_bytes, &total->workspace_bytes);
-    return !over;
-}
-
-static clv_status cost_main(const costing *c, const clv_types *types, int32_t *seen,
-                            clv_costs *costs)
+/* seen: by initialiser, zeroed. */
+static clv_status cost_main(const clv_model *model, const clv_types *types, int32_t *seen,
+                            clv_costs *costs, clv_error *err)
 {
     const clv_graph *g = types->graph;
+    clv_op_cost *total = &costs->total;
     for (int32_t i = 0; i < g->n_ops; i++) {
         clv_sizing s;
-        clv_op_cost one = cost_op(c, types, i, NULL, &s);
+        clv_op_cost one = cost_op(model, types, i, NULL, &s);
         int64_t direct = clv_weights_read(g, (clv_op){ i }, i + 1, seen);
         one.weight_bytes = clv_size_add(&s, one.weight_bytes, direct);
-        if (s.overflow || direct == INT64_MAX || !add_total(&one, &costs->total))
-            return clv_fail(c->err, CLV_EFORMAT,
+        total->flops = clv_size_add(&s, total->flops, one.flops);
+        total->matmul_flops = clv_size_add(&s, total->matmul_flops, one.matmul_flops);
+        total->read_bytes = clv_size_add(&s, total->read_bytes, one.read_bytes);
+        total->write_bytes = clv_size_add(&s, total->write_bytes, one.write_bytes);
+        total->workspace_bytes = clv_size_add(&s, total->workspace_bytes, one.workspace_bytes);
+        if (s.overflow || direct == INT64_MAX)
+            return clv_fail(err, CLV_EFORMAT,
                             "operator '%.*s' (%.*s): its cost, or the sum up to it, does not fit "
                             "64 bits",
                             CLV_STR_ARG(g->ops[i].label), CLV_STR_ARG(g->ops[i].type));
@@ -317,17 +271,23 @@ clv_status clv_costs_build(const clv_model *model, const clv_types *types, clv_a
                            clv_costs **ret, clv_error *err)
 {
     const clv_graph *g = types->graph;
-    clv_costs *costs = NULL;
-    CLV_TRY(make_costs(g, arena, &costs, err));
+    clv_costs *costs = CLV_NEW(arena, clv_costs);
+    if (!costs)
+        return clv_fail_nomem(err, "costs");
+    *costs = (clv_costs){ .graph = g,
+                          .types = types,
+                          .of = CLV_NEW_ARRAY(arena, clv_op_cost, g->n_ops),
+                          .unknown = CLV_NEW_ARRAY(arena, clv_op, g->n_ops),
+                          .unsized = CLV_NEW_ARRAY(arena, clv_op, g->n_ops) };
+    clv_mark mark = clv_arena_mark(arena);
+    int32_t *seen = CLV_NEW_ARRAY(arena, int32_t, g->n_weights);
+    if (!costs->of || !costs->unknown || !costs->unsized || !seen)
+        return clv_fail_nomem(err, "costs");
     CLV_TRY(count_file(g, costs, err));
     for (int32_t f = 0; f < model->n_functions; f++)
         CLV_TRY(count_file(model->functions[f], costs, err));
-    clv_mark mark = clv_arena_mark(arena);
-    int32_t *seen = CLV_NEW_ARRAY(arena, int32_t, g->n_weights);
-    costing c = { model, arena, err };
-    clv_status status = seen ? cost_main(&c, types, seen, costs) : clv_fail_nomem(err, "costs");
+    CLV_TRY(cost_main(model, types, seen, costs, err));
     clv_arena_rewind(arena, mark);
-    CLV_TRY(status);
     *ret = costs;
     return CLV_OK;
 }

@@ -1,11 +1,10 @@
-/* op_cost.h - what each operator computes and moves, and how long a device takes for it.
+/* op_cost.h - what each operator computes and moves. How long a device takes for it: op_time.h.
  *
  * Formulas: docs/cost-model.md, one section a function. Whole operators, before any sharding.
  */
 #ifndef CLV_COST_OP_COST_H
 #define CLV_COST_OP_COST_H
 
-#include "cluster/cluster.h"
 #include "graph/infer.h"
 
 typedef struct {
@@ -21,14 +20,14 @@ typedef struct {
 
 typedef struct {
     const clv_graph *graph;
-    clv_op_cost *of;    /* n_ops */
-    clv_op_cost total;  /* sums; weight_bytes counts each initialiser once, math unused */
+    const clv_types *types; /* of the graph */
+    clv_op_cost *of;        /* n_ops */
+    clv_op_cost total;      /* sums; weight_bytes counts each initialiser once, math unused */
     int64_t parameters; /* elements of floating-point initialisers, each once, bodies included */
     int64_t constant_bytes; /* tensors of Constant nodes, beside the initialisers */
-    clv_op
-        *unknown; /* operators without a line in ops.def, ascending: counted as moving data only */
+    clv_op *unknown;        /* without a line in ops.def, ascending: counted as moving data only */
     int32_t n_unknown;
-    clv_op *unsized; /* operators whose cost is short because a shape is open, ascending */
+    clv_op *unsized; /* whose cost lacks what an open shape hides, ascending */
     int32_t n_unsized;
     /* n_ops: the operator without which it goes nowhere, as a collective goes with the operator
      * that it is for, itself for one that stands for itself. NULL: all do. */
@@ -38,17 +37,5 @@ typedef struct {
 /* CLV_EFORMAT when a sum does not fit 64 bits; the sentence names the operator. O(ops + edges). */
 clv_status clv_costs_build(const clv_model *model, const clv_types *types, clv_arena *arena,
                            clv_costs **ret, clv_error *err);
-
-/* Roofline, with what the device says of that operator if it does: the longest of matrix time,
- * vector time and memory time, plus the launch, plus its time on links; with less workspace than
- * wanted the operator runs in passes that read its inputs again. workspace_bytes is what it gets;
- * at least 1 when it wants any. Whole nanoseconds, rounded up; 0 for views and constants. Never
- * negative, never falls when the workspace shrinks. O(1). */
-int64_t clv_op_time_ns(const clv_op_cost *cost, const clv_device_kind *kind,
-                       int64_t workspace_bytes);
-
-/* What an operator gets: proportion of the device's usable memory at most, and no more than it
- * wants. */
-int64_t clv_op_workspace(const clv_op_cost *cost, const clv_device_kind *kind, double proportion);
 
 #endif

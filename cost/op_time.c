@@ -1,24 +1,13 @@
-/* op_time.c - the only place where work becomes time: a roofline. */
+#include "cost/op_time.h"
+
 #include <assert.h>
 #include <math.h>
-
-#include "cost/op_cost.h"
 
 #define NS_PER_S 1e9
 /* What no real operator takes; sums of a few such times still hold. */
 #define TIME_MAX (INT64_MAX / 4)
 
 static double longest(double a, double b) { return a > b ? a : b; }
-
-/* With less scratch than wanted the work is cut into passes, and each reads the inputs anew. */
-static double passes(const clv_op_cost *cost, int64_t workspace_bytes)
-{
-    if (cost->workspace_bytes <= workspace_bytes || cost->workspace_bytes == 0)
-        return 1;
-    assert(workspace_bytes >= 1);
-    return (double)(cost->workspace_bytes / workspace_bytes +
-                    (cost->workspace_bytes % workspace_bytes != 0));
-}
 
 /* The device's own numbers where it says nothing of this operator. */
 static clv_op_speed speed_of(const clv_device_kind *kind, int32_t speed)
@@ -44,7 +33,12 @@ int64_t clv_op_time_ns(const clv_op_cost *cost, const clv_device_kind *kind,
 {
     if (cost->flops == 0 && cost->read_bytes == 0 && cost->write_bytes == 0)
         return cost->link_ns; /* a collective; 0 for views, constants, what is folded */
-    double bytes = (double)cost->read_bytes * passes(cost, workspace_bytes);
+    int64_t wanted = cost->workspace_bytes, passes = 1;
+    if (wanted > workspace_bytes && wanted != 0) { /* cut into passes, each reads all inputs anew */
+        assert(workspace_bytes >= 1);
+        passes = wanted / workspace_bytes + (wanted % workspace_bytes != 0);
+    }
+    double bytes = (double)cost->read_bytes * (double)passes;
     clv_op_speed s = speed_of(kind, cost->speed);
     double moves =
         (bytes + (double)cost->write_bytes) / (kind->memory_bytes_per_s * s.memory_efficiency);

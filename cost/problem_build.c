@@ -1,10 +1,13 @@
 #include "cost/problem_build.h"
 
+#include "cost/op_time.h"
+#include "cost/weight_sums.h"
 #include "cost/weights.h"
 #include "graph/constant.h"
 #include "graph/ops.h"
 
-/* Later stages add sums of a few such numbers without looking. */
+/* Nanoseconds, of all operators together: later stages add sums of a few such numbers without
+ * looking. */
 #define TIME_MAX (INT64_MAX / 8)
 /* Ports that all routes take together: 64 MiB. More only where devices in a long row have links to
  * their neighbours alone. */
@@ -18,7 +21,6 @@ typedef struct {
     const clv_cluster *cluster;
     clv_arena *arena, *scratch;
     clv_partition_problem *p;
-    clv_error *err;
     /* scratch: reads across units, each once for a unit and a net, in order of the unit */
     bool *constant;  /* n_ops */
     int32_t *net_of; /* n_tensors; -1 */
@@ -30,14 +32,14 @@ typedef struct {
 
 /* -- units -- */
 
-static clv_status add_weights(builder *b)
+static clv_status add_weights(builder *b, clv_error *err)
 {
     int64_t *bytes = CLV_NEW_ARRAY(b->arena, int64_t, b->p->n_units);
     int64_t *flops = CLV_NEW_ARRAY(b->arena, int64_t, b->p->n_units);
     clv_weight_sums w;
     if (!bytes || !flops)
-        return clv_fail_nomem(b->err, "the problem");
-    CLV_TRY(clv_weight_sums_init(&w, b->costs, b->scratch, b->err));
+        return clv_fail_nomem(err, "the problem");
+    CLV_TRY(clv_weight_sums_init(&w, b->costs, b->scratch, err));
     for (int32_t i = 0; i < b->g->n_ops; i++) { /* unit by unit: the first reader's unit has it */
         clv_op op = b->units->order[i];
         int32_t u = b->units->of[op.i];
@@ -51,7 +53,7 @@ static clv_status add_weights(builder *b)
 
 /* time: of each unit. starts, ends: of each operator, from the start of its unit. */
 static clv_status add_kind_times(builder *b, const clv_device_kind *kind, int64_t *time,
-                                 int64_t *starts, int64_t *ends)
+                                 int64_t *starts, int64_t *ends, clv_error *err)
 {
     int64_t sum = 0;
     for (int32_t k = 0; k < b->g->n_ops; k++) {
@@ -60,7 +62,7 @@ static clv_status add_kind_times(builder *b, const clv_device_kind *kind, int64_
         int64_t workspace = clv_op_workspace(cost, kind, kind->workspace_proportion);
         int64_t ns = clv_op_time_ns(cost, kind, workspace);
         if (ns > TIME_MAX - sum)
-            return clv_fail(b->err, CLV_ELIMIT,
+            return clv_fail(err, CLV_ELIMIT,
                             "operator '%.*s' would take %lld ns on a %s, more than 64 bits can add",
                             CLV_STR_ARG(b->g->ops[i].label), (long long)ns, kind->name);
         sum += ns;
@@ -94,14 +96,14 @@ static bool number_ports(builder *b, int32_t *number, int64_t *n_taken)
     return shared && *n_taken <= TAKEN_MAX;
 }
 
-static clv_status add_ports(builder *b)
+static clv_status add_ports(builder *b, clv_error *err)
 {
     const clv_cluster *c = b->cluster;
     size_t n = (size_t)c->n_devices * (size_t)c->n_devices;
     int64_t n_taken;
     int32_t *number = CLV_NEW_ARRAY(b->scratch, int32_t, c->n_ports);
     if (!number)
-        return clv_fail_nomem(b->err, "the problem");
+        return clv_fail_nomem(err, "the problem");
     if (!number_ports(b, number, &n_taken)) {
         b->p->n_ports = 0;
         return CLV_OK;
@@ -109,7 +111,7 @@ static clv_status add_ports(builder *b)
     int32_t *first = CLV_NEW_ARRAY(b->arena, int32_t, n + 1);
     int32_t *ports = CLV_NEW_ARRAY(b->arena, int32_t, n_taken);
     if (!first || !ports)
-        return clv_fail_nomem(b->err, "the problem");
+        return clv_fail_nomem(err, "the problem");
     for (size_t link = 0; link < n; link++) {
         first[link + 1] = first[link];
         for (int32_t i = 0; i < c->routes[link].n_ports; i++)
@@ -120,7 +122,7 @@ static clv_status add_ports(builder *b)
     return CLV_OK;
 }
 
-static clv_status add_devices(builder *b)
+static clv_status add_devices(builder *b, clv_error *err)
 {
     size_t n = (size_t)b->p->n_devices;
     int32_t *kind_of = CLV_NEW_ARRAY(b->arena, int32_t, n);
@@ -128,7 +130,7 @@ static clv_status add_devices(builder *b)
     int64_t *latency = clv_arena_take_array(b->arena, n * n, sizeof *latency);
     double *rate = clv_arena_take_array(b->arena, n * n, sizeof *rate);
     if (!kind_of || !capacity || !latency || !rate)
-        return clv_fail_nomem(b->err, "the problem");
+        return clv_fail_nomem(err, "the problem");
     for (size_t d = 0; d < n; d++) {
         const clv_device_kind *kind = clv_device_kind_of(b->cluster, (int32_t)d);
         kind_of[d] = b->cluster->devices[d].kind;
@@ -142,25 +144,13 @@ static clv_status add_devices(builder *b)
     b->p->capacity_bytes = capacity;
     b->p->link_latency_ns = latency;
     b->p->link_bytes_per_s = rate;
-    return add_ports(b);
+    return add_ports(b, err);
 }
 
 /* -- nets -- */
 
-/* Weights, Constant nodes and small values made of them alone are on every device that reads them.
- */
-static bool is_everywhere(const builder *b, clv_tensor t)
-{
-    clv_op writer = clv_tensor_at(b->g, t)->producer;
-    if (writer.i < 0)
-        return true;
-    int32_t kind = clv_op_at(b->g, writer)->kind;
-    bool constant_node = kind >= 0 && clv_op_def_at(kind)->bytes == CLV_BYTES_CONST;
-    return constant_node || (b->types->value[t.i] && b->constant[writer.i]);
-}
-
-/* A tensor that is not everywhere and has a reader in another unit gets a number, by unit of the
- * writer. */
+/* A tensor that has a reader in another unit gets a number, by unit of the writer; but not outputs
+ * of Constant nodes, and small values made of those and of weights alone: each device has them. */
 static int32_t number_nets(builder *b)
 {
     int32_t n = 0;
@@ -171,7 +161,8 @@ static int32_t number_nets(builder *b)
         const clv_op_info *info = clv_op_at(b->g, op);
         for (int32_t k = 0; k < info->n_out; k++) {
             clv_tensor t = clv_op_output(b->g, info, k);
-            if (t.i < 0 || is_everywhere(b, t))
+            if (t.i < 0 || (b->types->value[t.i] && b->constant[op.i]) ||
+                (info->kind >= 0 && clv_op_def_at(info->kind)->bytes == CLV_BYTES_CONST))
                 continue;
             const clv_tensor_info *at = clv_tensor_at(b->g, t);
             bool leaves = false;
@@ -183,20 +174,6 @@ static int32_t number_nets(builder *b)
         }
     }
     return n;
-}
-
-static clv_status take_nets(builder *b, int32_t n, int32_t **from, int64_t **bytes)
-{
-    int64_t n_edges = 0;
-    for (int32_t i = 0; i < b->g->n_ops; i++)
-        n_edges += b->g->ops[i].n_in;
-    *from = CLV_NEW_ARRAY(b->arena, int32_t, n);
-    *bytes = CLV_NEW_ARRAY(b->arena, int64_t, n);
-    b->reader_unit = CLV_NEW_ARRAY(b->scratch, int32_t, n_edges);
-    b->reader_net = CLV_NEW_ARRAY(b->scratch, int32_t, n_edges);
-    b->reader_op = CLV_NEW_ARRAY(b->scratch, clv_op, n_edges);
-    bool all = *from && *bytes && b->reader_unit && b->reader_net && b->reader_op;
-    return all ? CLV_OK : clv_fail_nomem(b->err, "the problem");
 }
 
 /* last: n_nets, the unit + 1 that read a net last. */
@@ -219,81 +196,86 @@ static void list_reads(builder *b, int32_t *last)
     }
 }
 
-/* Groups value[i] by key[i]: those of key k are ret[first[k]] on, in the order they came. */
+/* Values by key: those of key k are at[first[k]] on, in the order they came. */
+typedef struct {
+    const int32_t *first, *at;
+} groups;
+
 static clv_status group_by(builder *b, int32_t n_keys, const int32_t *key, const int32_t *value,
-                           const int32_t **ret_first, const int32_t **ret)
+                           groups *ret, clv_error *err)
 {
     int32_t *first = CLV_NEW_ARRAY(b->arena, int32_t, (size_t)n_keys + 1);
     int32_t *to = CLV_NEW_ARRAY(b->arena, int32_t, b->n_reads);
     int32_t *next = CLV_NEW_ARRAY(b->scratch, int32_t, (size_t)n_keys + 1);
     if (!first || !to || !next)
-        return clv_fail_nomem(b->err, "the problem");
+        return clv_fail_nomem(err, "the problem");
     for (int32_t i = 0; i < b->n_reads; i++)
         first[key[i] + 1]++;
     for (int32_t k = 0; k < n_keys; k++)
         next[k + 1] = first[k + 1] += first[k];
     for (int32_t i = 0; i < b->n_reads; i++)
         to[next[key[i]]++] = value[i];
-    *ret_first = first;
-    *ret = to;
+    *ret = (groups){ first, to };
     return CLV_OK;
 }
 
-static clv_status add_unit_nets(builder *b)
+static clv_status add_nets(builder *b, clv_error *err)
 {
-    int32_t *first = CLV_NEW_ARRAY(b->arena, int32_t, (size_t)b->p->n_units + 1);
-    if (!first)
-        return clv_fail_nomem(b->err, "the problem");
-    for (int32_t i = 0; i < b->p->n_nets; i++)
-        first[b->p->net_from[i] + 1]++;
-    for (int32_t u = 0; u < b->p->n_units; u++)
-        first[u + 1] += first[u];
-    b->p->unit_first_net = first;
-    return CLV_OK;
-}
-
-static clv_status add_nets(builder *b)
-{
-    int32_t *from;
-    int64_t *bytes;
+    clv_partition_problem *p = b->p;
+    groups readers, reads;
+    int64_t n_edges = 0;
+    for (int32_t i = 0; i < b->g->n_ops; i++)
+        n_edges += b->g->ops[i].n_in;
     b->net_of = CLV_NEW_ARRAY(b->scratch, int32_t, b->g->n_tensors);
-    if (!b->net_of)
-        return clv_fail_nomem(b->err, "the problem");
-    CLV_TRY(clv_constant_ops(b->g, b->scratch, &b->constant, b->err));
+    b->reader_unit = CLV_NEW_ARRAY(b->scratch, int32_t, n_edges);
+    b->reader_net = CLV_NEW_ARRAY(b->scratch, int32_t, n_edges);
+    b->reader_op = CLV_NEW_ARRAY(b->scratch, clv_op, n_edges);
+    if (!b->net_of || !b->reader_unit || !b->reader_net || !b->reader_op)
+        return clv_fail_nomem(err, "the problem");
+    CLV_TRY(clv_constant_ops(b->g, b->scratch, &b->constant, err));
     int32_t n = number_nets(b);
+    int32_t *from = CLV_NEW_ARRAY(b->arena, int32_t, n);
+    int64_t *bytes = CLV_NEW_ARRAY(b->arena, int64_t, n);
+    int32_t *first = CLV_NEW_ARRAY(b->arena, int32_t, (size_t)p->n_units + 1);
     int32_t *last = CLV_NEW_ARRAY(b->scratch, int32_t, n);
-    CLV_TRY(take_nets(b, n, &from, &bytes));
     b->net_op = CLV_NEW_ARRAY(b->scratch, clv_op, n);
-    if (!last || !b->net_op)
-        return clv_fail_nomem(b->err, "the problem");
+    if (!from || !bytes || !first || !last || !b->net_op)
+        return clv_fail_nomem(err, "the problem");
     for (int32_t t = 0; t < b->g->n_tensors; t++) {
         int32_t net = b->net_of[t];
         if (net < 0)
             continue;
         b->net_op[net] = b->g->tensors[t].producer;
         from[net] = b->units->of[b->net_op[net].i];
+        first[from[net] + 1]++;
         bool known = b->types->value[t] != NULL; /* before the run: an order, but nothing to send */
         bytes[net] = !known && b->types->bytes[t] > 0 ? b->types->bytes[t] : 0;
     }
-    b->p->n_nets = n;
-    b->p->net_from = from;
-    b->p->net_bytes = bytes;
+    for (int32_t u = 0; u < p->n_units; u++)
+        first[u + 1] += first[u];
+    p->n_nets = n;
+    p->net_from = from;
+    p->net_bytes = bytes;
+    p->unit_first_net = first;
     list_reads(b, last);
-    CLV_TRY(group_by(b, n, b->reader_net, b->reader_unit, &b->p->net_first, &b->p->net_to));
-    CLV_TRY(group_by(b, b->p->n_units, b->reader_unit, b->reader_net, &b->p->reads_first,
-                     &b->p->reads));
-    return add_unit_nets(b);
+    CLV_TRY(group_by(b, n, b->reader_net, b->reader_unit, &readers, err));
+    CLV_TRY(group_by(b, p->n_units, b->reader_unit, b->reader_net, &reads, err));
+    p->net_first = readers.first;
+    p->net_to = readers.at;
+    p->reads_first = reads.first;
+    p->reads = reads.at;
+    return CLV_OK;
 }
 
 /* -- times -- */
 
 /* One pass over operators, reads and nets, all of which are in the same order. */
-static clv_status count_net_reads(builder *b)
+static clv_status count_net_reads(builder *b, clv_error *err)
 {
     int32_t *reads = CLV_NEW_ARRAY(b->arena, int32_t, b->p->n_nets);
     int32_t *position = CLV_NEW_ARRAY(b->scratch, int32_t, b->g->n_ops);
     if (!reads || !position)
-        return clv_fail_nomem(b->err, "the problem");
+        return clv_fail_nomem(err, "the problem");
     for (int32_t i = 0; i < b->g->n_ops; i++)
         position[b->units->order[i].i] = i;
     for (int32_t net = 0, read = 0; net < b->p->n_nets; net++) {
@@ -308,7 +290,7 @@ static clv_status count_net_reads(builder *b)
     return CLV_OK;
 }
 
-static clv_status add_times(builder *b)
+static clv_status add_times(builder *b, clv_error *err)
 {
     size_t units = (size_t)b->p->n_units, nets = (size_t)b->p->n_nets, reads = (size_t)b->n_reads,
            kinds = (size_t)b->p->n_kinds;
@@ -318,9 +300,9 @@ static clv_status add_times(builder *b)
     int64_t *starts = CLV_NEW_ARRAY(b->scratch, int64_t, b->g->n_ops);
     int64_t *ends = CLV_NEW_ARRAY(b->scratch, int64_t, b->g->n_ops);
     if (!time || !ready || !after || !starts || !ends)
-        return clv_fail_nomem(b->err, "the problem");
+        return clv_fail_nomem(err, "the problem");
     for (size_t k = 0; k < kinds; k++) {
-        CLV_TRY(add_kind_times(b, &b->cluster->kinds[k], time + k * units, starts, ends));
+        CLV_TRY(add_kind_times(b, &b->cluster->kinds[k], time + k * units, starts, ends, err));
         for (size_t net = 0; net < nets; net++)
             ready[k * nets + net] = ends[b->net_op[net].i];
         for (size_t i = 0; i < reads; i++)
@@ -329,42 +311,36 @@ static clv_status add_times(builder *b)
     b->p->time_ns = time;
     b->p->net_ready_ns = ready;
     b->p->read_after_ns = after;
-    return count_net_reads(b);
+    return count_net_reads(b, err);
 }
 
-static clv_status build(builder *b)
+clv_status clv_problem_build(const clv_costs *costs, const clv_subgraphs *units,
+                             const clv_cluster *cluster, clv_arena *arena,
+                             clv_partition_problem **ret, clv_error *err)
 {
-    CLV_TRY(add_devices(b));
-    CLV_TRY(add_weights(b));
-    CLV_TRY(add_nets(b));
-    return add_times(b);
-}
-
-clv_status clv_problem_build(const clv_types *types, const clv_costs *costs,
-                             const clv_subgraphs *units, const clv_cluster *cluster,
-                             clv_arena *arena, clv_partition_problem **ret, clv_error *err)
-{
-    clv_partition_problem *p = CLV_NEW(arena, clv_partition_problem);
-    clv_arena *scratch = clv_arena_new(clv_arena_alloc(arena), 0);
-    if (!p || !scratch) {
-        clv_arena_free(scratch);
-        return clv_fail_nomem(err, "the problem");
-    }
-    p->n_units = units->n;
-    p->n_devices = cluster->n_devices;
-    p->n_kinds = cluster->n_kinds;
-    builder b = { .types = types,
-                  .g = types->graph,
+    builder b = { .types = costs->types,
+                  .g = costs->graph,
                   .costs = costs,
                   .units = units,
                   .cluster = cluster,
                   .arena = arena,
-                  .scratch = scratch,
-                  .p = p,
-                  .err = err };
-    clv_status status = build(&b);
-    clv_arena_free(scratch);
+                  .scratch = clv_arena_new(clv_arena_alloc(arena), 0),
+                  .p = CLV_NEW(arena, clv_partition_problem) };
+    clv_status status = b.p && b.scratch ? CLV_OK : clv_fail_nomem(err, "the problem");
+    if (status == CLV_OK) {
+        b.p->n_units = units->n;
+        b.p->n_devices = cluster->n_devices;
+        b.p->n_kinds = cluster->n_kinds;
+        status = add_devices(&b, err);
+    }
     if (status == CLV_OK)
-        *ret = p;
+        status = add_weights(&b, err);
+    if (status == CLV_OK)
+        status = add_nets(&b, err);
+    if (status == CLV_OK)
+        status = add_times(&b, err);
+    clv_arena_free(b.scratch);
+    if (status == CLV_OK)
+        *ret = b.p;
     return status;
 }

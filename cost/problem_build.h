@@ -14,8 +14,8 @@
 
 /* Everything lives in the arena. CLV_ELIMIT when times do not add up in 64 bits, naming the
  * operator. O(ops * kinds + edges + devices^2 * hops of a route). */
-clv_status clv_problem_build(const clv_types *types, const clv_costs *costs,
-                             const clv_subgraphs *units, const clv_cluster *cluster,
-                             clv_arena *arena, clv_partition_problem **ret, clv_error *err);
+clv_status clv_problem_build(const clv_costs *costs, const clv_subgraphs *units,
+                             const clv_cluster *cluster, clv_arena *arena,
+                             clv_partition_problem **ret, clv_error *err);
 
 #endif

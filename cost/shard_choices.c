@@ -1,5 +1,7 @@
 #include "cost/shard_choices.h"
 
+#include "cost/op_time.h"
+
 clv_status clv_shard_choice_cost(const clv_types *types, clv_op op, const clv_op_cost *whole,
                                  const clv_factors *f, const clv_mesh *mesh,
                                  const clv_op_choice *choice, clv_arena *arena, clv_op_cost *ret,

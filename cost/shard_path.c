@@ -1,5 +1,7 @@
 #include "cost/shard_path.h"
 
+#include "cost/op_time.h"
+
 #define NONE (-1)
 
 typedef struct {

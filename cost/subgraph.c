@@ -5,7 +5,7 @@
  * be quadratic on a long run of small candidates, so what was walked together stays together in a
  * union-find: each operator is walked once, and a released set is added in one step when a later
  * candidate meets it. That decides which candidates stay; the subgraphs themselves are then made by
- * one plain walk from each that stays, so each is exactly what B.010 says.
+ * one plain walk from each that stays, as subgraph.h defines them.
  *
  * A unit that is still a large share of the whole is too coarse for a balance over many devices
  * (a model of 26 embedding tables and three candidates): its heavy operators become candidates
@@ -13,6 +13,8 @@
  */
 #include "cost/subgraph.h"
 
+#include "base/union_find.h"
+#include "cost/weight_sums.h"
 #include "cost/weights.h"
 #include "graph/ops.h"
 
@@ -31,14 +33,51 @@ typedef struct {
     const clv_types *types;
     const clv_graph *g;
     const clv_costs *costs;
+    clv_arena *arena, *scratch; /* of the result; of what follows */
     clv_subgraphs *out;
-    clv_error *err;
-    /* scratch */
     int32_t *mark;  /* n_ops */
     int32_t *stack; /* n_ops */
     int64_t *bytes; /* n_ops: of the initialisers it is the first to read */
     int64_t all_bytes;
 } maker;
+
+static clv_status begin(maker *m, const clv_costs *costs, clv_arena *arena, clv_error *err)
+{
+    int32_t n = costs->graph->n_ops;
+    clv_weight_sums w;
+    *m = (maker){ .types = costs->types,
+                  .g = costs->graph,
+                  .costs = costs,
+                  .arena = arena,
+                  .scratch = clv_arena_new(clv_arena_alloc(arena), 0),
+                  .out = CLV_NEW(arena, clv_subgraphs) };
+    if (!m->scratch || !m->out)
+        return clv_fail_nomem(err, "subgraphs");
+    *m->out = (clv_subgraphs){ .graph = m->g,
+                               .order = CLV_NEW_ARRAY(arena, clv_op, n),
+                               .of = CLV_NEW_ARRAY(arena, int32_t, n),
+                               .candidates = CLV_NEW_ARRAY(arena, clv_op, n) };
+    m->mark = CLV_NEW_ARRAY(m->scratch, int32_t, n);
+    m->stack = CLV_NEW_ARRAY(m->scratch, int32_t, n);
+    m->bytes = CLV_NEW_ARRAY(m->scratch, int64_t, n);
+    if (!m->out->order || !m->out->of || !m->out->candidates || !m->mark || !m->stack || !m->bytes)
+        return clv_fail_nomem(err, "subgraphs");
+    CLV_TRY(clv_weight_sums_init(&w, costs, m->scratch, err));
+    for (int32_t i = 0; i < n; i++) {
+        m->mark[i] = NOT_SEEN;
+        m->bytes[i] = clv_weight_sums_of(&w, (clv_op){ i }, 1);
+        m->all_bytes = clv_weight_add(m->all_bytes, m->bytes[i]);
+    }
+    return CLV_OK;
+}
+
+static clv_status finish(maker *m, clv_status status, clv_subgraphs **ret)
+{
+    clv_arena_free(m->scratch);
+    if (status == CLV_OK)
+        *ret = m->out;
+    return status;
+}
 
 /* -- candidates -- */
 
@@ -48,22 +87,18 @@ static int32_t anchor_of(const maker *m, int32_t op)
     return m->costs->goes_with ? m->costs->goes_with[op].i : op;
 }
 
-static bool is_intermediate(const maker *m, clv_tensor t)
-{
-    const clv_tensor_info *info = clv_tensor_at(m->g, t);
-    if (info->role == CLV_TENSOR_WEIGHT || m->types->value[t.i])
-        return false;
-    int32_t kind = info->producer.i < 0 ? -1 : clv_op_at(m->g, info->producer)->kind;
-    return kind < 0 || clv_op_def_at(kind)->bytes != CLV_BYTES_CONST;
-}
-
-/* x * x has one input, not two. */
+/* Does it read two different intermediate tensors? x * x has one input, not two. */
 static bool is_candidate(const maker *m, const clv_op_info *op)
 {
     clv_tensor first = CLV_NO_TENSOR;
     for (int32_t k = 0; k < op->n_in; k++) {
         clv_tensor t = clv_op_input(m->g, op, k);
-        if (t.i < 0 || t.i == first.i || !is_intermediate(m, t))
+        if (t.i < 0 || t.i == first.i || m->types->value[t.i])
+            continue;
+        const clv_tensor_info *info = clv_tensor_at(m->g, t);
+        int32_t kind = info->producer.i < 0 ? -1 : clv_op_at(m->g, info->producer)->kind;
+        if (info->role == CLV_TENSOR_WEIGHT ||
+            (kind >= 0 && clv_op_def_at(kind)->bytes == CLV_BYTES_CONST))
             continue;
         if (first.i >= 0)
             return true;
@@ -79,18 +114,6 @@ static void add_candidate(maker *m, clv_op op)
         m->out->candidates[m->out->n_candidates++] = op;
 }
 
-static void find_candidates(maker *m)
-{
-    clv_subgraphs *out = m->out;
-    for (int32_t i = 0; i < m->g->n_ops; i++)
-        if (is_candidate(m, &m->g->ops[i]))
-            add_candidate(m, (clv_op){ i });
-    if (out->n_candidates > 0)
-        return;
-    for (int32_t i = 0; i < m->g->n_ops; i++) /* B.039 */
-        add_candidate(m, (clv_op){ i });
-}
-
 /* The k-th input's writer, -1 if it has none in this graph. */
 static int32_t writer_of(const clv_graph *g, const clv_op_info *op, int32_t k)
 {
@@ -104,30 +127,10 @@ typedef struct {
     int32_t *parent;        /* union-find over candidates; sets that are not yet taken */
     int64_t *bytes, *flops; /* of a root's set */
     bool *taken;            /* a root whose candidate stays */
-    int64_t bytes_min, flops_min;
 } merging;
 
-static int32_t root_of(merging *s, int32_t i)
-{
-    while (s->parent[i] != i) {
-        s->parent[i] = s->parent[s->parent[i]];
-        i = s->parent[i];
-    }
-    return i;
-}
-
-/* A set met by the walk from candidate c flows to c. */
-static void absorb(merging *s, int32_t set, int32_t c)
-{
-    int32_t root = root_of(s, set);
-    if (root == c || s->taken[root])
-        return;
-    s->parent[root] = c;
-    s->bytes[c] = clv_weight_add(s->bytes[c], s->bytes[root]);
-    s->flops[c] = clv_weight_add(s->flops[c], s->flops[root]);
-}
-
-/* mark: the candidate whose walk came by. */
+/* Walks from candidate c to what no walk has met; a set that it meets flows to c, unless that was
+ * taken. mark: the candidate whose walk came by. */
 static void gather(maker *m, merging *s, int32_t c)
 {
     int32_t n = 0;
@@ -141,46 +144,38 @@ static void gather(maker *m, merging *s, int32_t c)
         s->flops[c] = clv_weight_add(s->flops[c], m->costs->of[i].flops);
         for (int32_t k = 0; k < op->n_in; k++) {
             int32_t writer = writer_of(m->g, op, k);
-            if (writer >= 0 && m->mark[writer] == NOT_SEEN) {
+            if (writer < 0)
+                continue;
+            if (m->mark[writer] == NOT_SEEN) {
                 m->mark[writer] = c;
                 m->stack[n++] = writer;
-            } else if (writer >= 0) {
-                absorb(s, m->mark[writer], c);
+                continue;
             }
+            int32_t root = clv_find_root(s->parent, m->mark[writer]);
+            if (root == c || s->taken[root])
+                continue;
+            s->parent[root] = c;
+            s->bytes[c] = clv_weight_add(s->bytes[c], s->bytes[root]);
+            s->flops[c] = clv_weight_add(s->flops[c], s->flops[root]);
         }
     }
 }
 
-static bool stays(const merging *s, int32_t c)
-{
-    bool small = s->bytes[c] < s->bytes_min || s->flops[c] < s->flops_min;
-    bool big = s->bytes[c] / TOO_BIG > s->bytes_min || s->flops[c] / TOO_BIG > s->flops_min;
-    return !small || big;
-}
-
-static void set_thresholds(const maker *m, merging *s)
-{
-    s->bytes_min = m->all_bytes / m->out->n_candidates;
-    s->flops_min = m->costs->total.flops / m->out->n_candidates;
-}
-
-/* kept: the candidates that stay, ascending. */
-static clv_status merge(maker *m, clv_arena *scratch, clv_op *kept, int32_t *ret_n)
+/* kept: the candidates that stay, ascending: at least the mean of all bytes and of all FLOPs. */
+static clv_status merge(maker *m, clv_op *kept, int32_t *ret_n, clv_error *err)
 {
     int32_t n = m->out->n_candidates;
-    merging s = { CLV_NEW_ARRAY(scratch, int32_t, n),
-                  CLV_NEW_ARRAY(scratch, int64_t, n),
-                  CLV_NEW_ARRAY(scratch, int64_t, n),
-                  CLV_NEW_ARRAY(scratch, bool, n),
-                  0,
-                  0 };
+    merging s = { CLV_NEW_ARRAY(m->scratch, int32_t, n), CLV_NEW_ARRAY(m->scratch, int64_t, n),
+                  CLV_NEW_ARRAY(m->scratch, int64_t, n), CLV_NEW_ARRAY(m->scratch, bool, n) };
     if (!s.parent || !s.bytes || !s.flops || !s.taken)
-        return clv_fail_nomem(m->err, "subgraphs");
-    set_thresholds(m, &s);
+        return clv_fail_nomem(err, "subgraphs");
     for (int32_t c = 0; c < n; c++) {
         s.parent[c] = c;
         gather(m, &s, c);
-        s.taken[c] = stays(&s, c);
+        int64_t bytes_min = m->all_bytes / n, flops_min = m->costs->total.flops / n;
+        bool small = s.bytes[c] < bytes_min || s.flops[c] < flops_min;
+        bool big = s.bytes[c] / TOO_BIG > bytes_min || s.flops[c] / TOO_BIG > flops_min;
+        s.taken[c] = !small || big;
         if (s.taken[c])
             kept[(*ret_n)++] = m->out->candidates[c];
     }
@@ -190,7 +185,7 @@ static clv_status merge(maker *m, clv_arena *scratch, clv_op *kept, int32_t *ret
 /* -- subgraphs -- */
 
 /* Everything before op that is not taken is `unit` now. */
-static void take(maker *m, clv_op op, int32_t unit)
+static void assign_before(maker *m, clv_op op, int32_t unit)
 {
     int32_t n = 0;
     if (m->out->of[op.i] != NOT_SEEN)
@@ -209,20 +204,20 @@ static void take(maker *m, clv_op op, int32_t unit)
     }
 }
 
-static void take_all(maker *m, const clv_op *kept, int32_t n_kept)
+static void assign_all(maker *m, const clv_op *kept, int32_t n_kept)
 {
     clv_subgraphs *out = m->out;
     for (int32_t i = 0; i < m->g->n_ops; i++)
         out->of[i] = NOT_SEEN;
     for (int32_t c = 0; c < n_kept; c++) {
-        take(m, kept[c], c);
+        assign_before(m, kept[c], c);
         out->at[c].candidate = kept[c];
     }
     out->n = n_kept;
     for (int32_t i = 0; i < m->g->n_ops; i++) {
         if (out->of[i] != NOT_SEEN || anchor_of(m, i) != i)
             continue;
-        out->of[i] = n_kept; /* B.041 */
+        out->of[i] = n_kept; /* left over */
         out->at[n_kept].candidate = CLV_NO_OP;
         out->n = n_kept + 1;
     }
@@ -245,10 +240,18 @@ static void set_order(maker *m, int32_t *next)
         out->order[next[out->of[i]]++] = (clv_op){ i };
 }
 
-static clv_status set_costs(maker *m, clv_arena *scratch)
+/* The units of these candidates, into the arena. */
+static clv_status set_units(maker *m, const clv_op *kept, int32_t n_kept, clv_arena *arena,
+                            clv_error *err)
 {
     clv_weight_sums w;
-    CLV_TRY(clv_weight_sums_init(&w, m->costs, scratch, m->err));
+    m->out->at = CLV_NEW_ARRAY(arena, clv_subgraph, (size_t)n_kept + 1);
+    int32_t *next = CLV_NEW_ARRAY(m->scratch, int32_t, (size_t)n_kept + 1);
+    if (!m->out->at || !next)
+        return clv_fail_nomem(err, "subgraphs");
+    assign_all(m, kept, n_kept);
+    set_order(m, next);
+    CLV_TRY(clv_weight_sums_init(&w, m->costs, m->scratch, err));
     for (int32_t u = 0; u < m->out->n; u++) {
         clv_subgraph *at = &m->out->at[u];
         for (int32_t k = 0; k < at->n; k++) {
@@ -260,108 +263,62 @@ static clv_status set_costs(maker *m, clv_arena *scratch)
     return CLV_OK;
 }
 
-/* -- units that are too coarse -- */
-
 static bool at_least(int64_t part, int64_t whole, int64_t share)
 {
     return part > 0 && part >= whole / share;
 }
 
-static bool is_coarse(const maker *m, int32_t u)
-{
-    const clv_subgraph *at = &m->out->at[u];
-    return at->n > 1 && (at_least(at->bytes_cost, m->all_bytes, COARSE_SHARE) ||
-                         at_least(at->flops_cost, m->costs->total.flops, COARSE_SHARE));
-}
-
-/* The candidates that stayed and the heavy operators of coarse units, ascending, into a new list.
- */
-static void add_heavy(const maker *m, clv_op *ret, int32_t *ret_n)
+/* The units of candidates that stay, and then of heavy operators of coarse units too. */
+static clv_status set_merged_units(maker *m, clv_error *err)
 {
     const clv_subgraphs *out = m->out;
-    *ret_n = 0;
-    for (int32_t i = 0; i < m->g->n_ops; i++) {
-        int32_t u = out->of[i];
-        bool heavy = at_least(m->bytes[i], m->all_bytes, HEAVY_SHARE) ||
-                     at_least(m->costs->of[i].flops, m->costs->total.flops, HEAVY_SHARE);
-        if (out->at[u].candidate.i == i || (heavy && is_coarse(m, u)))
-            ret[(*ret_n)++] = (clv_op){ i };
-    }
-}
-
-/* -- all -- */
-
-static clv_status set_units(maker *m, const clv_op *kept, int32_t n_kept, clv_arena *arena,
-                            clv_arena *scratch)
-{
-    m->out->at = CLV_NEW_ARRAY(arena, clv_subgraph, (size_t)n_kept + 1);
-    int32_t *next = CLV_NEW_ARRAY(scratch, int32_t, (size_t)n_kept + 1);
-    if (!m->out->at || !next)
-        return clv_fail_nomem(m->err, "subgraphs");
-    take_all(m, kept, n_kept);
-    set_order(m, next);
-    return set_costs(m, scratch);
-}
-
-static clv_status set_merged_units(maker *m, clv_arena *arena, clv_arena *scratch)
-{
-    int32_t n_kept = 0, n_finer;
-    clv_op *kept = CLV_NEW_ARRAY(scratch, clv_op, m->g->n_ops);
+    int64_t all_flops = m->costs->total.flops;
+    int32_t n_kept = 0, n_finer = 0;
+    clv_op *kept = CLV_NEW_ARRAY(m->scratch, clv_op, m->g->n_ops);
     if (!kept)
-        return clv_fail_nomem(m->err, "subgraphs");
-    if (m->out->n_candidates > 0)
-        CLV_TRY(merge(m, scratch, kept, &n_kept));
-    CLV_TRY(set_units(m, kept, n_kept, scratch, scratch));
-    add_heavy(m, kept, &n_finer);
-    return set_units(m, kept, n_finer, arena, scratch);
-}
-
-static clv_status set_first_reads(maker *m, clv_arena *scratch)
-{
-    clv_weight_sums w;
-    CLV_TRY(clv_weight_sums_init(&w, m->costs, scratch, m->err));
-    for (int32_t i = 0; i < m->g->n_ops; i++) {
-        m->mark[i] = NOT_SEEN;
-        m->bytes[i] = clv_weight_sums_of(&w, (clv_op){ i }, 1);
-        m->all_bytes = clv_weight_add(m->all_bytes, m->bytes[i]);
-    }
-    return CLV_OK;
-}
-
-static clv_status prepare(maker *m, clv_arena *arena, clv_arena *scratch)
-{
-    int32_t n = m->g->n_ops;
-    clv_subgraphs *out = m->out;
-    out->order = CLV_NEW_ARRAY(arena, clv_op, n);
-    out->of = CLV_NEW_ARRAY(arena, int32_t, n);
-    out->candidates = CLV_NEW_ARRAY(arena, clv_op, n);
-    m->mark = CLV_NEW_ARRAY(scratch, int32_t, n);
-    m->stack = CLV_NEW_ARRAY(scratch, int32_t, n);
-    m->bytes = CLV_NEW_ARRAY(scratch, int64_t, n);
-    if (!out->order || !out->of || !out->candidates || !m->mark || !m->stack || !m->bytes)
-        return clv_fail_nomem(m->err, "subgraphs");
-    return set_first_reads(m, scratch);
-}
-
-/* given NULL: candidates are looked for. */
-static clv_status build(const clv_types *types, const clv_costs *costs, bool merged,
-                        const clv_op *given, int32_t n_given, clv_arena *arena, clv_arena *scratch,
-                        clv_subgraphs **ret, clv_error *err)
-{
-    clv_subgraphs *out = CLV_NEW(arena, clv_subgraphs);
-    if (!out)
         return clv_fail_nomem(err, "subgraphs");
-    out->graph = types->graph;
-    maker m = { .types = types, .g = types->graph, .costs = costs, .out = out, .err = err };
-    CLV_TRY(prepare(&m, arena, scratch));
-    if (!given)
-        find_candidates(&m);
-    for (int32_t i = 0; i < n_given; i++)
-        add_candidate(&m, given[i]);
-    CLV_TRY(merged ? set_merged_units(&m, arena, scratch)
-                   : set_units(&m, out->candidates, out->n_candidates, arena, scratch));
-    *ret = out;
-    return CLV_OK;
+    if (out->n_candidates > 0)
+        CLV_TRY(merge(m, kept, &n_kept, err));
+    CLV_TRY(set_units(m, kept, n_kept, m->scratch, err));
+    for (int32_t i = 0; i < m->g->n_ops; i++) {
+        const clv_subgraph *at = &out->at[out->of[i]];
+        bool coarse = at->n > 1 && (at_least(at->bytes_cost, m->all_bytes, COARSE_SHARE) ||
+                                    at_least(at->flops_cost, all_flops, COARSE_SHARE));
+        bool heavy = at_least(m->bytes[i], m->all_bytes, HEAVY_SHARE) ||
+                     at_least(m->costs->of[i].flops, all_flops, HEAVY_SHARE);
+        if (at->candidate.i == i || (heavy && coarse))
+            kept[n_finer++] = (clv_op){ i };
+    }
+    return set_units(m, kept, n_finer, m->arena, err);
+}
+
+clv_status clv_subgraphs_build(const clv_costs *costs, bool merge_small, clv_arena *arena,
+                               clv_subgraphs **ret, clv_error *err)
+{
+    maker m;
+    clv_status status = begin(&m, costs, arena, err);
+    if (status != CLV_OK)
+        return finish(&m, status, ret);
+    for (int32_t i = 0; i < m.g->n_ops; i++)
+        if (is_candidate(&m, &m.g->ops[i]))
+            add_candidate(&m, (clv_op){ i });
+    for (int32_t i = 0, any = m.out->n_candidates; any == 0 && i < m.g->n_ops; i++)
+        add_candidate(&m, (clv_op){ i });
+    status = merge_small ? set_merged_units(&m, err)
+                         : set_units(&m, m.out->candidates, m.out->n_candidates, arena, err);
+    return finish(&m, status, ret);
+}
+
+clv_status clv_subgraphs_of_nodes(const clv_costs *costs, const clv_op *nodes, int32_t n_nodes,
+                                  clv_arena *arena, clv_subgraphs **ret, clv_error *err)
+{
+    maker m;
+    clv_status status = begin(&m, costs, arena, err);
+    for (int32_t i = 0; status == CLV_OK && i < n_nodes; i++)
+        add_candidate(&m, nodes[i]);
+    if (status == CLV_OK)
+        status = set_units(&m, m.out->candidates, m.out->n_candidates, arena, err);
+    return finish(&m, status, ret);
 }
 
 /* -- units cut by marks -- */
@@ -369,13 +326,6 @@ static clv_status build(const clv_types *types, const clv_costs *costs, bool mer
 /* Rounds that only look into units that are mixed; then wherever marks change. Mostly one is
  * enough. */
 #define SPLIT_ROUNDS 4
-
-/* Does op's mark not matter: a Constant node without one? */
-static bool is_transparent(const maker *m, const int32_t *mark, int32_t op)
-{
-    int32_t kind = m->g->ops[op].kind;
-    return mark[op] == 0 && kind >= 0 && clv_op_def_at(kind)->bytes == CLV_BYTES_CONST;
-}
 
 /* True if it is new. */
 static bool make_candidate(const maker *m, int32_t op, bool *candidate)
@@ -394,8 +344,10 @@ static bool add_changes(const maker *m, const int32_t *mark, bool everywhere, bo
         const clv_op_info *op = &m->g->ops[i];
         for (int32_t k = 0; k < op->n_in; k++) {
             int32_t writer = writer_of(m->g, op, k);
-            if (writer < 0 || mark[writer] == mark[i] || (of[writer] != of[i] && !everywhere) ||
-                is_transparent(m, mark, writer))
+            if (writer < 0 || mark[writer] == mark[i] || (of[writer] != of[i] && !everywhere))
+                continue;
+            int32_t kind = m->g->ops[writer].kind; /* a Constant node without a mark: any will do */
+            if (mark[writer] == 0 && kind >= 0 && clv_op_def_at(kind)->bytes == CLV_BYTES_CONST)
                 continue;
             any |= make_candidate(m, writer, candidate);
         }
@@ -426,83 +378,39 @@ static bool add_ends(const maker *m, const int32_t *mark, bool *candidate)
     return any;
 }
 
-static clv_status split(maker *m, const int32_t *mark, bool *candidate, clv_arena *arena,
-                        clv_arena *scratch)
+static clv_status split(maker *m, const clv_subgraphs *units, const int32_t *mark, clv_error *err)
 {
-    bool again = true;
-    clv_op *kept = CLV_NEW_ARRAY(scratch, clv_op, m->g->n_ops);
-    if (!kept)
-        return clv_fail_nomem(m->err, "subgraphs");
-    for (int32_t round = 0; again; round++) {
-        int32_t n_kept = 0;
-        for (int32_t i = 0; i < m->g->n_ops; i++)
-            if (candidate[i])
-                kept[n_kept++] = (clv_op){ i };
-        CLV_TRY(set_units(m, kept, n_kept, arena, scratch));
-        again = add_changes(m, mark, round >= SPLIT_ROUNDS, candidate);
-        again = add_ends(m, mark, candidate) || again;
-    }
-    return CLV_OK;
-}
-
-static clv_status split_with_scratch(maker *m, const clv_subgraphs *units, const int32_t *mark,
-                                     clv_arena *arena, clv_arena *scratch)
-{
-    bool *candidate = CLV_NEW_ARRAY(scratch, bool, m->g->n_ops);
-    int32_t *marks = CLV_NEW_ARRAY(scratch, int32_t, m->g->n_ops); /* of the anchors */
-    if (!candidate || !marks)
-        return clv_fail_nomem(m->err, "subgraphs");
+    bool *candidate = CLV_NEW_ARRAY(m->scratch, bool, m->g->n_ops), again = true;
+    int32_t *marks = CLV_NEW_ARRAY(m->scratch, int32_t, m->g->n_ops); /* of the anchors */
+    clv_op *kept = CLV_NEW_ARRAY(m->scratch, clv_op, m->g->n_ops);
+    if (!candidate || !marks || !kept)
+        return clv_fail_nomem(err, "subgraphs");
     for (int32_t i = 0; i < m->g->n_ops; i++)
         marks[i] = mark[anchor_of(m, i)];
-    CLV_TRY(prepare(m, arena, scratch));
     for (int32_t i = 0; i < units->n_candidates; i++)
         m->out->candidates[m->out->n_candidates++] = units->candidates[i];
     for (int32_t u = 0; u < units->n; u++)
         if (units->at[u].candidate.i >= 0)
             candidate[units->at[u].candidate.i] = true;
-    return split(m, marks, candidate, arena, scratch);
-}
-
-clv_status clv_subgraphs_split(const clv_types *types, const clv_costs *costs,
-                               const clv_subgraphs *units, const int32_t *mark, clv_arena *arena,
-                               clv_subgraphs **ret, clv_error *err)
-{
-    clv_arena *scratch = clv_arena_new(clv_arena_alloc(arena), 0);
-    clv_subgraphs *out = CLV_NEW(arena, clv_subgraphs);
-    if (!scratch || !out) {
-        clv_arena_free(scratch);
-        return clv_fail_nomem(err, "subgraphs");
+    for (int32_t round = 0; again; round++) {
+        int32_t n_kept = 0;
+        for (int32_t i = 0; i < m->g->n_ops; i++)
+            if (candidate[i])
+                kept[n_kept++] = (clv_op){ i };
+        CLV_TRY(set_units(m, kept, n_kept, m->arena, err));
+        again = add_changes(m, marks, round >= SPLIT_ROUNDS, candidate);
+        again = add_ends(m, marks, candidate) || again;
     }
-    out->graph = types->graph;
-    maker m = { .types = types, .g = types->graph, .costs = costs, .out = out, .err = err };
-    clv_status status = split_with_scratch(&m, units, mark, arena, scratch);
-    clv_arena_free(scratch);
+    return CLV_OK;
+}
+
+clv_status clv_subgraphs_split(const clv_costs *costs, const clv_subgraphs *units,
+                               const int32_t *mark, clv_arena *arena, clv_subgraphs **ret,
+                               clv_error *err)
+{
+    maker m;
+    clv_status status = begin(&m, costs, arena, err);
     if (status == CLV_OK)
-        *ret = out;
-    return status;
-}
-
-static clv_status build_with_scratch(const clv_types *types, const clv_costs *costs, bool merged,
-                                     const clv_op *given, int32_t n_given, clv_arena *arena,
-                                     clv_subgraphs **ret, clv_error *err)
-{
-    clv_arena *scratch = clv_arena_new(clv_arena_alloc(arena), 0);
-    if (!scratch)
-        return clv_fail_nomem(err, "subgraphs");
-    clv_status status = build(types, costs, merged, given, n_given, arena, scratch, ret, err);
-    clv_arena_free(scratch);
-    return status;
-}
-
-clv_status clv_subgraphs_build(const clv_types *types, const clv_costs *costs, bool merge_small,
-                               clv_arena *arena, clv_subgraphs **ret, clv_error *err)
-{
-    return build_with_scratch(types, costs, merge_small, NULL, 0, arena, ret, err);
-}
-
-clv_status clv_subgraphs_of_nodes(const clv_types *types, const clv_costs *costs,
-                                  const clv_op *nodes, int32_t n_nodes, clv_arena *arena,
-                                  clv_subgraphs **ret, clv_error *err)
-{
-    return build_with_scratch(types, costs, false, nodes, n_nodes, arena, ret, err);
+        status = split(&m, units, mark, err);
+    return finish(&m, status, ret);
 }

@@ -1,11 +1,11 @@
 /* subgraph.h - candidate split nodes, and the subgraphs that the search moves.
  *
  * A candidate is an operator with more than one input that is not a constant: neither initialiser,
- * nor Constant node, nor folded value (B.008; B.038: model inputs count). The subgraph of a
- * candidate is what a walk from it towards the inputs reaches and no earlier candidate took
- * (B.010). Small candidates are released, so that their operators flow to a later one (B.040); what
- * no candidate takes is the last subgraph, without a candidate (B.041). What goes with another
- * operator (clv_costs.goes_with) is never a candidate, and in that one's subgraph.
+ * nor Constant node, nor folded value; inputs of the model count. Where there is none, every
+ * operator is one. The subgraph of a candidate is what a walk from it towards the inputs reaches
+ * and no earlier candidate took. Small candidates are released, so that their operators flow to a
+ * later one; what no candidate takes is the last subgraph, without a candidate. What goes with
+ * another operator (clv_costs.goes_with) is never a candidate, and in that one's subgraph.
  *
  * Subgraphs are in topological order: all that a subgraph reads comes from itself or earlier ones.
  * So the order "subgraph by subgraph, operators ascending inside each" is a topological order of
@@ -17,10 +17,9 @@
 #include "cost/op_cost.h"
 
 typedef struct {
-    clv_op candidate; /* CLV_NO_OP: the left-over operators */
-    int32_t first, n; /* operators order[first .. first + n) */
-    int64_t
-        bytes_cost; /* initialisers read, without those of Reshape, Slice, Tile, Expand (B.037) */
+    clv_op candidate;   /* CLV_NO_OP: the left-over operators */
+    int32_t first, n;   /* operators order[first .. first + n) */
+    int64_t bytes_cost; /* initialisers read: weight_sums.h */
     int64_t flops_cost;
 } clv_subgraph;
 
@@ -30,26 +29,25 @@ typedef struct {
     clv_subgraph *at;
     clv_op *order;      /* n_ops */
     int32_t *of;        /* n_ops: the subgraph of each operator */
-    clv_op *candidates; /* all of them, before merging, topologically sorted (B.009) */
+    clv_op *candidates; /* all of them, before merging, topologically sorted */
     int32_t n_candidates;
 } clv_subgraphs;
 
 /* merge false keeps every candidate. O(ops + edges). */
-clv_status clv_subgraphs_build(const clv_types *types, const clv_costs *costs, bool merge,
-                               clv_arena *arena, clv_subgraphs **ret, clv_error *err);
+clv_status clv_subgraphs_build(const clv_costs *costs, bool merge, clv_arena *arena,
+                               clv_subgraphs **ret, clv_error *err);
 
 /* The subgraphs of these operators instead, in this order, each taking what no earlier one took; an
  * operator that is taken already gets an empty subgraph. Nothing is merged. candidates is the list.
  */
-clv_status clv_subgraphs_of_nodes(const clv_types *types, const clv_costs *costs,
-                                  const clv_op *nodes, int32_t n_nodes, clv_arena *arena,
-                                  clv_subgraphs **ret, clv_error *err);
+clv_status clv_subgraphs_of_nodes(const clv_costs *costs, const clv_op *nodes, int32_t n_nodes,
+                                  clv_arena *arena, clv_subgraphs **ret, clv_error *err);
 
 /* The same units, cut further where operators of one unit have different marks (n_ops), so that all
  * of a unit have the same. Constant nodes with mark 0 go with whoever reads them. O(ops + edges)
  * times a few rounds. */
-clv_status clv_subgraphs_split(const clv_types *types, const clv_costs *costs,
-                               const clv_subgraphs *units, const int32_t *mark, clv_arena *arena,
-                               clv_subgraphs **ret, clv_error *err);
+clv_status clv_subgraphs_split(const clv_costs *costs, const clv_subgraphs *units,
+                               const int32_t *mark, clv_arena *arena, clv_subgraphs **ret,
+                               clv_error *err);
 
 #endif

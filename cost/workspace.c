@@ -1,9 +1,12 @@
-/* workspace.c - the scratch memory with which a contraction runs in one pass.
- *
- * Convolutions unfold one image; products copy a panel of either operand into the order in which
- * the units read it; attention keeps the scores of one head; recurrences the gates of one step.
+/* workspace.c - convolutions unfold one image; products copy a panel of either operand into the
+ * order in which the units read it; attention keeps the scores of one head; recurrences the gates
+ * of one step.
  */
-#include "cost/flops.h"
+#include "cost/workspace.h"
+
+#include "cost/flops_attention.h"
+#include "cost/flops_einsum.h"
+#include "cost/flops_matrix.h"
 
 /* Rows or columns of a panel: two of the 128 wide tiles that matrix units are made of. */
 #define PANEL       256
@@ -49,28 +52,22 @@ static int64_t places(clv_sizing *s, const clv_type *type, bool channels_last)
     return n;
 }
 
-static bool moves_by_one(const clv_sizing *s)
-{
-    const int64_t *strides;
-    int32_t n;
-    if (!clv_rule_attr_ints(&s->rule, "strides", &strides, &n))
-        return true;
-    for (int32_t i = 0; i < n; i++)
-        if (strides[i] != 1)
-            return false;
-    return true;
-}
-
 /* A kernel of one element that visits every place reads the input as it lies. */
 static int64_t conv(clv_sizing *s)
 {
     bool last =
         clv_str_is(s->rule.op->type, "NhwcConv") || clv_str_is(s->rule.op->type, "NhwcFusedConv");
     const clv_type *weights = clv_rule_in(&s->rule, clv_conv_weights(s));
+    const int64_t *strides;
     int64_t kernel = 1;
+    int32_t n_strides;
+    bool visits_all = true; /* a stride of 1 along each axis */
+    if (clv_rule_attr_ints(&s->rule, "strides", &strides, &n_strides))
+        for (int32_t i = 0; i < n_strides; i++)
+            visits_all &= strides[i] == 1;
     for (int32_t i = last ? 1 : 2; i < clv_type_rank(weights) - (last ? 1 : 0); i++)
         kernel = clv_size_mul(s, kernel, clv_size_of_dim(s, weights->dims[i]));
-    if (kernel == 1 && moves_by_one(s))
+    if (kernel == 1 && visits_all)
         return 0;
     int64_t unfolded =
         clv_size_mul(s, clv_size_in_dim(s, clv_conv_weights(s), last ? -1 : 1), kernel);
@@ -89,12 +86,6 @@ static int64_t conv_transpose(clv_sizing *s)
 
 /* -- the others -- */
 
-static int64_t attention(clv_sizing *s)
-{
-    clv_attention a = clv_attention_shape(s);
-    return clv_size_mul(s, clv_size_mul(s, a.queries, a.keys), SCORE_BYTES);
-}
-
 /* Gates of one step, of both directions. */
 static int64_t rnn(clv_sizing *s)
 {
@@ -108,27 +99,24 @@ static int64_t rnn(clv_sizing *s)
     return clv_size_mul(s, clv_size_mul(s, gates, rows), SCORE_BYTES);
 }
 
-/* Of the largest product: the sums of an Einsum run over what both operands are larger by. */
-static int64_t einsum(clv_sizing *s, int64_t flops)
-{
-    int64_t elems = clv_size_out_elems(s, 0);
-    return product(s, elems > 0 ? flops / 2 / elems : 0);
-}
-
 int64_t clv_wanted_workspace(clv_sizing *s)
 {
+    clv_flops_kind kind = s->def->flops;
     if (!(s->def->flags & CLV_OPF_CONTRACTION))
         return 0;
-    clv_flops_kind kind = s->def->flops;
     if (kind == CLV_FLOPS_CONV || kind == CLV_FLOPS_DEFORM_CONV)
         return conv(s);
     if (kind == CLV_FLOPS_CONV_TRANSPOSE)
         return conv_transpose(s);
-    if (kind == CLV_FLOPS_ATTENTION)
-        return attention(s);
     if (kind == CLV_FLOPS_RNN)
         return rnn(s);
-    if (kind == CLV_FLOPS_EINSUM)
-        return einsum(s, clv_flops_einsum(s).matrix);
+    if (kind == CLV_FLOPS_ATTENTION) {
+        clv_attention a = clv_attention_shape(s);
+        return clv_size_mul(s, clv_size_mul(s, a.queries, a.keys), SCORE_BYTES);
+    }
+    if (kind == CLV_FLOPS_EINSUM) { /* its sums run over what both operands are larger by */
+        int64_t flops = clv_flops_einsum(s).matrix, elems = clv_size_out_elems(s, 0);
+        return product(s, elems > 0 ? flops / 2 / elems : 0);
+    }
     return product(s, clv_size_contracted(s));
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "compile/offset_allocator.h"
+#include "cost/op_time.h"
 
 /* Two passes over the group's operators. The first finds the buffers and when each is used last: a
  * view joins the buffer of its input, a tensor from elsewhere is a buffer from its first local

@@ -3,6 +3,7 @@
 #include <assert.h>
 
 #include "compile/offset_allocator.h"
+#include "cost/op_time.h"
 #include "graph/ops.h"
 
 /* One pass in execution order numbers the slots, a second resolves what each operator reads to

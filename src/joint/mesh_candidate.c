@@ -222,8 +222,7 @@ static clv_status cut_into_stages(clv_mesh_candidate *c, const int32_t *answer, 
     inference.main = c->local->types;
     inference.n_open = 0;
     inference.n_conflicts = 0;
-    CLV_TRY(clv_subgraphs_build(c->local->types, c->local->costs, true, c->arena, &analysis.units,
-                                err));
+    CLV_TRY(clv_subgraphs_build(c->local->costs, true, c->arena, &analysis.units, err));
     req.model = c->local->model;
     req.cluster = c->stages;
     req.devices = j->req->devices || j->req->stages ? c->n_stages : 0;

@@ -350,6 +350,7 @@ static clv_status add_costs(builder *b, clv_local_model *ret, clv_error *err)
         return clv_fail_nomem(err, WHAT);
     *c = *b->of->costs;
     c->graph = b->g;
+    c->types = b->types;
     c->of = b->cost_of;
     c->n_unknown = c->n_unsized = 0;
     c->total = (clv_op_cost){ .weight_bytes = 0 };

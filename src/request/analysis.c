@@ -53,7 +53,7 @@ clv_status clv_analyse(const clv_model *model, const clv_binding *bindings, int3
     if (strict)
         CLV_TRY(require_numbers(model, a.inference->main, arena, err));
     CLV_TRY(clv_costs_build(model, a.inference->main, arena, &a.costs, err));
-    CLV_TRY(clv_subgraphs_build(a.inference->main, a.costs, true, arena, &a.units, err));
+    CLV_TRY(clv_subgraphs_build(a.costs, true, arena, &a.units, err));
     *ret = a;
     return CLV_OK;
 }

@@ -19,10 +19,9 @@ clv_stage_search clv_stage_search_beside(const clv_stage_search *s)
 /* Manual mode: the subgraphs are those of the given nodes. */
 static clv_status make_manual_units(clv_stage_search *s, clv_error *err)
 {
-    const clv_types *types = s->analysis.inference->main;
     CLV_TRY(clv_manual_cut_parse(s->req->sharding_nodes, s->req->model->main, s->cluster->n_devices,
                                  s->arena, &s->cut, err));
-    CLV_TRY(clv_subgraphs_of_nodes(types, s->analysis.costs, s->cut.node, s->cut.n, s->arena,
+    CLV_TRY(clv_subgraphs_of_nodes(s->analysis.costs, s->cut.node, s->cut.n, s->arena,
                                    &s->analysis.units, err));
     return clv_manual_cut_check(&s->cut, s->analysis.units, s->req->model->main, err);
 }
@@ -43,11 +42,11 @@ static clv_status read_rules(clv_stage_search *s, bool mesh_asked, clv_error *er
 /* Units of which the rules say one thing only. */
 static clv_status make_ruled_units(clv_stage_search *s, clv_error *err)
 {
-    const clv_types *types = s->analysis.inference->main;
-    int32_t n = types->graph->n_ops, *mark = NULL;
+    const clv_graph *g = s->analysis.costs->graph;
+    int32_t n = g->n_ops, *mark = NULL;
     if (!s->by_ops) {
-        CLV_TRY(clv_unit_constraints_mark(&s->rules.rules, types->graph, s->arena, &mark, err));
-        return clv_subgraphs_split(types, s->analysis.costs, s->analysis.units, mark, s->arena,
+        CLV_TRY(clv_unit_constraints_mark(&s->rules.rules, g, s->arena, &mark, err));
+        return clv_subgraphs_split(s->analysis.costs, s->analysis.units, mark, s->arena,
                                    &s->analysis.units, err);
     }
     clv_op *all = CLV_NEW_ARRAY(s->arena, clv_op, n);
@@ -55,8 +54,7 @@ static clv_status make_ruled_units(clv_stage_search *s, clv_error *err)
         return clv_fail_nomem(err, "constraints");
     for (int32_t i = 0; i < n; i++)
         all[i] = (clv_op){ i };
-    return clv_subgraphs_of_nodes(types, s->analysis.costs, all, n, s->arena, &s->analysis.units,
-                                  err);
+    return clv_subgraphs_of_nodes(s->analysis.costs, all, n, s->arena, &s->analysis.units, err);
 }
 
 clv_status clv_stage_search_open(clv_stage_search *s, int32_t devices, int64_t memory_bytes,
@@ -73,8 +71,8 @@ clv_status clv_stage_search_open(clv_stage_search *s, int32_t devices, int64_t m
     else if (s->rules.rules.n > 0)
         CLV_TRY(make_ruled_units(s, err));
     CLV_TRY(clv_training_find_backward(s, err));
-    CLV_TRY(clv_problem_build(s->analysis.inference->main, s->analysis.costs, s->analysis.units,
-                              s->cluster, s->arena, &s->problem, err));
+    CLV_TRY(clv_problem_build(s->analysis.costs, s->analysis.units, s->cluster, s->arena,
+                              &s->problem, err));
     if (s->rules.rules.n > 0 && !req->sharding_nodes)
         CLV_TRY(clv_unit_constraints_lower(&s->rules.rules, s->rules.skip, s->analysis.units,
                                            s->problem, s->arena, err));

@@ -21,8 +21,8 @@ static clv_status split_rest(clv_stage_search *s, clv_error *err)
         nodes[u] = units->at[u].candidate;
     for (int32_t k = 0; k < rest->n; k++)
         nodes[units->n - 1 + k] = units->order[rest->first + k];
-    return clv_subgraphs_of_nodes(s->analysis.inference->main, s->analysis.costs, nodes,
-                                  units->n - 1 + rest->n, s->arena, &s->analysis.units, err);
+    return clv_subgraphs_of_nodes(s->analysis.costs, nodes, units->n - 1 + rest->n, s->arena,
+                                  &s->analysis.units, err);
 }
 
 clv_status clv_training_find_backward(clv_stage_search *s, clv_error *err)

@@ -9,6 +9,7 @@
 #include "calibrate/calibration_json.h"
 #include "cluster/cluster_json.h"
 #include "cost/op_cost.h"
+#include "cost/op_time.h"
 #include "graph/ops.h"
 #include "support/run.h"
 

@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 
 #include "compile/toy.h"
+#include "cost/op_time.h"
 
 /* A transfer takes 100 ns and 1 ns a byte. Devices do one operation a nanosecond. */
 static toy *new_toy(int32_t n_devices)

@@ -43,6 +43,7 @@ static inline void toy_init(toy *t, clv_arena *arena, int32_t max_ops, int32_t m
     g->inputs_of = CLV_NEW_ARRAY(arena, clv_tensor, max_edges);
     g->outputs_of = CLV_NEW_ARRAY(arena, clv_tensor, max_tensors);
     t->types.graph = t->costs.graph = t->units.graph = g;
+    t->costs.types = &t->types;
     t->types.of = CLV_NEW_ARRAY(arena, clv_type, max_tensors);
     t->types.value = CLV_NEW_ARRAY(arena, const clv_value *, max_tensors);
     t->types.bytes = CLV_NEW_ARRAY(arena, int64_t, max_tensors);

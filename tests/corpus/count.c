@@ -51,7 +51,7 @@ static clv_status count(const clv_onnx_file *file, const clv_binding *given, int
     CLV_TRY(clv_infer(model, all, n_all, arena, &found, err));
     double start = now();
     CLV_TRY(clv_costs_build(model, found->main, arena, &costs, err));
-    CLV_TRY(clv_subgraphs_build(found->main, costs, true, arena, &units, err));
+    CLV_TRY(clv_subgraphs_build(costs, true, arena, &units, err));
     double ms = (now() - start) * 1e3;
     int64_t bytes = 0, flops = 0;
     /* some publications leave out products of two activations, as attention has */

@@ -1,6 +1,7 @@
 /* Traffic, sums, bodies and time. */
 #include "made.h"
 
+#include "cost/op_time.h"
 #include "graph/ops.h"
 
 static clv_arena *arena;

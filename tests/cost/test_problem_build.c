@@ -49,8 +49,8 @@ TestSuite(problem_build, .init = setup, .fini = teardown);
 static void build(void)
 {
     made_build(m);
-    cr_assert_eq(clv_subgraphs_build(m->types, m->costs, false, arena, &units, &m->err), CLV_OK);
-    clv_status s = clv_problem_build(m->types, m->costs, units, &cluster, arena, &p, &m->err);
+    cr_assert_eq(clv_subgraphs_build(m->costs, false, arena, &units, &m->err), CLV_OK);
+    clv_status s = clv_problem_build(m->costs, units, &cluster, arena, &p, &m->err);
     cr_assert_eq(s, CLV_OK, "%s", m->err.message);
 }
 
@@ -172,7 +172,7 @@ Test(problem_build, ports_are_those_that_routes_share)
         routes[link].ports = shared[link / 3];
         routes[link].n_ports = 2;
     }
-    cr_assert_eq(clv_problem_build(m->types, m->costs, units, &cluster, arena, &p, &m->err),
+    cr_assert_eq(clv_problem_build(m->costs, units, &cluster, arena, &p, &m->err),
                  CLV_OK);
     cr_assert_not_null(p->link_first_port);
     cr_expect_eq(p->n_ports, 5);
@@ -234,9 +234,9 @@ Test(problem_build, times_that_do_not_add_up_are_refused)
     made_build(m);
     for (int i = 0; i < m->model->main->n_ops; i++)
         m->costs->of[i].read_bytes = INT64_MAX;
-    cr_assert_eq(clv_subgraphs_build(m->types, m->costs, false, arena, &units, NULL), CLV_OK);
+    cr_assert_eq(clv_subgraphs_build(m->costs, false, arena, &units, NULL), CLV_OK);
     kinds[0].memory_bytes_per_s = 1;
-    cr_expect_eq(clv_problem_build(m->types, m->costs, units, &cluster, arena, &p, &m->err),
+    cr_expect_eq(clv_problem_build(m->costs, units, &cluster, arena, &p, &m->err),
                  CLV_ELIMIT);
     cr_expect(strstr(m->err.message, "'j0'"), "said: %s", m->err.message);
     cr_expect_null(p);
@@ -252,7 +252,7 @@ Test(problem_build, survives_running_out_of_memory_anywhere)
         clv_partition_problem *got = NULL;
         if (!small)
             continue;
-        s = clv_problem_build(m->types, m->costs, units, &cluster, small, &got, NULL);
+        s = clv_problem_build(m->costs, units, &cluster, small, &got, NULL);
         cr_assert(s == CLV_OK || (s == CLV_ENOMEM && !got));
         clv_arena_free(small);
     }

@@ -23,7 +23,7 @@ static void weight(const char *name, const char *dims) { made_weight(m, name, CL
 static void split(bool merged)
 {
     made_build(m);
-    clv_status status = clv_subgraphs_build(m->types, m->costs, merged, arena, &s, &m->err);
+    clv_status status = clv_subgraphs_build(m->costs, merged, arena, &s, &m->err);
     cr_assert_eq(status, CLV_OK, "%s", m->err.message);
 }
 
@@ -446,8 +446,7 @@ Test(subgraph, marks_cut_units)
         int32_t *mark = CLV_NEW_ARRAY(arena, int32_t, g->n_ops), kinds = (int32_t)(seed % 4);
         for (int32_t i = 0; i < g->n_ops && kinds > 0; i++)
             mark[i] = (int32_t)(next_random(&r) % (uint64_t)(kinds + 1));
-        cr_assert_eq(clv_subgraphs_split(m->types, m->costs, plain, mark, arena, &s, &m->err),
-                     CLV_OK);
+        cr_assert_eq(clv_subgraphs_split(m->costs, plain, mark, arena, &s, &m->err), CLV_OK);
         check_order(seed);
         for (int32_t u = 0; u < s->n; u++)
             for (int32_t k = 1; k < s->at[u].n; k++)
@@ -475,7 +474,7 @@ Test(subgraph, one_marked_operator_becomes_a_unit)
     const clv_subgraphs *plain = s;
     int32_t mark[5] = { 0, 0, 1, 0, 0 };
     cr_assert_eq(plain->n, 1);
-    cr_assert_eq(clv_subgraphs_split(m->types, m->costs, plain, mark, arena, &s, &m->err), CLV_OK);
+    cr_assert_eq(clv_subgraphs_split(m->costs, plain, mark, arena, &s, &m->err), CLV_OK);
     expect_unit(0, "b: a b");
     expect_unit(1, "c: c");
     expect_unit(2, "e: d e");
@@ -496,17 +495,16 @@ Test(subgraph, what_goes_with_an_operator_is_no_unit)
     made_op(m, "Neg", "d", "e");
     made_build(m);
     m->costs->goes_with = goes_with;
-    cr_assert_eq(clv_subgraphs_of_nodes(m->types, m->costs, all, 5, arena, &s, &m->err), CLV_OK);
+    cr_assert_eq(clv_subgraphs_of_nodes(m->costs, all, 5, arena, &s, &m->err), CLV_OK);
     cr_assert_eq(s->n, 3);
     expect_unit(0, "a: a");
     expect_unit(1, "c: b c d");
     expect_unit(2, "e: e");
-    cr_assert_eq(clv_subgraphs_of_nodes(m->types, m->costs, all + 2, 1, arena, &s, &m->err),
-                 CLV_OK);
+    cr_assert_eq(clv_subgraphs_of_nodes(m->costs, all + 2, 1, arena, &s, &m->err), CLV_OK);
     cr_assert_eq(s->n, 2);
     expect_unit(0, "c: a b c d");
     expect_unit(1, "-: e");
-    cr_assert_eq(clv_subgraphs_split(m->types, m->costs, s, mark, arena, &s, &m->err), CLV_OK);
+    cr_assert_eq(clv_subgraphs_split(m->costs, s, mark, arena, &s, &m->err), CLV_OK);
     cr_assert_eq(s->n, 3);
     expect_unit(0, "a: a");
     expect_unit(1, "c: b c d");
@@ -527,9 +525,9 @@ Test(subgraph, left_over_operators_are_cut_before_what_goes_with_them)
     made_op(m, "Neg", "c", "d");
     made_build(m);
     m->costs->goes_with = goes_with;
-    cr_assert_eq(clv_subgraphs_of_nodes(m->types, m->costs, none, 0, arena, &s, &m->err), CLV_OK);
+    cr_assert_eq(clv_subgraphs_of_nodes(m->costs, none, 0, arena, &s, &m->err), CLV_OK);
     expect_unit(0, "-: a b c d");
-    cr_assert_eq(clv_subgraphs_split(m->types, m->costs, s, mark, arena, &s, &m->err), CLV_OK);
+    cr_assert_eq(clv_subgraphs_split(m->costs, s, mark, arena, &s, &m->err), CLV_OK);
     cr_assert_eq(s->n, 2);
     expect_unit(0, "a: a b");
     expect_unit(1, "c: c d");
@@ -542,7 +540,7 @@ Test(subgraph, a_million_operators_take_no_second)
     clock_t start = clock();
     clv_costs *costs = NULL;
     cr_assert_eq(clv_costs_build(m->model, m->types, arena, &costs, NULL), CLV_OK);
-    cr_assert_eq(clv_subgraphs_build(m->types, costs, true, arena, &s, NULL), CLV_OK);
+    cr_assert_eq(clv_subgraphs_build(costs, true, arena, &s, NULL), CLV_OK);
     double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
     cr_expect_eq(s->n, 250000);
     printf("a million operators: %.2f s\n", seconds);
@@ -559,7 +557,7 @@ Test(subgraph, survives_running_out_of_memory_anywhere)
         if (!small)
             continue;
         clv_subgraphs *got = NULL;
-        status = clv_subgraphs_build(m->types, m->costs, true, small, &got, NULL);
+        status = clv_subgraphs_build(m->costs, true, small, &got, NULL);
         cr_assert(status == CLV_OK || (status == CLV_ENOMEM && !got));
         clv_arena_free(small);
     }

@@ -3,6 +3,7 @@
 #include "lower/local_model.h"
 
 #include "cost/made_shards.h"
+#include "cost/op_time.h"
 #include "cost/shard_path.h"
 #include "problem/intra_op_problem.h"
 
@@ -229,18 +230,13 @@ static void cut_into_units(int32_t rounds)
             mark[i] = below(3);
         }
         for (int32_t merged = 0; merged < 2; merged++) {
-            cr_assert_eq(
-                clv_subgraphs_build(local->types, local->costs, merged, arena, &units, &m->err),
-                CLV_OK);
+            cr_assert_eq(clv_subgraphs_build(local->costs, merged, arena, &units, &m->err), CLV_OK);
             expect_collectives_beside_operators(units);
-            cr_assert_eq(clv_subgraphs_split(local->types, local->costs, units, mark, arena, &units,
-                                             &m->err),
+            cr_assert_eq(clv_subgraphs_split(local->costs, units, mark, arena, &units, &m->err),
                          CLV_OK);
             expect_collectives_beside_operators(units);
         }
-        cr_assert_eq(
-            clv_subgraphs_of_nodes(local->types, local->costs, all, n, arena, &units, &m->err),
-            CLV_OK);
+        cr_assert_eq(clv_subgraphs_of_nodes(local->costs, all, n, arena, &units, &m->err), CLV_OK);
         expect_collectives_beside_operators(units);
     }
     cr_assert_gt(n_collectives, rounds, "%d collectives are too few to say much", n_collectives);

@@ -55,12 +55,11 @@ static void open_model(const char *name, int32_t devices, opened *ret)
                  err.message);
     cr_assert_eq(clv_infer(model, bound, n_bound, arena, &found, &err), CLV_OK, "%s", err.message);
     cr_assert_eq(clv_costs_build(model, found->main, arena, &costs, &err), CLV_OK);
-    cr_assert_eq(clv_subgraphs_build(found->main, costs, true, arena, &units, &err), CLV_OK);
+    cr_assert_eq(clv_subgraphs_build(costs, true, arena, &units, &err), CLV_OK);
     cr_assert_eq(clv_cluster_load("dgx-h100", TEST_SOURCE_DIR "/configs", arena, &all, &err),
                  CLV_OK, "%s", err.message);
     cr_assert_eq(clv_cluster_subset(all, devices, 0, arena, &cluster, &err), CLV_OK);
-    cr_assert_eq(clv_problem_build(found->main, costs, units, cluster, arena, &ret->p, &err),
-                 CLV_OK);
+    cr_assert_eq(clv_problem_build(costs, units, cluster, arena, &ret->p, &err), CLV_OK);
     clv_workload *work = CLV_NEW(arena, clv_workload);
     *work = (clv_workload){ model, found->main, costs, units, cluster };
     cr_assert_eq(clv_builtin_open(work, 1, NULL, &ret->compiler, &err), CLV_OK, "%s", err.message);

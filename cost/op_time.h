@@ -1,0 +1,22 @@
+/* op_time.h - how long a device takes for an operator: the roofline model (Williams, Waterman,
+ * Patterson 2009). The only place where work becomes time.
+ */
+#ifndef CLV_COST_OP_TIME_H
+#define CLV_COST_OP_TIME_H
+
+#include "cluster/cluster.h"
+#include "cost/op_cost.h"
+
+/* With what the device says of that operator if it does: the longest of matrix time,
+ * vector time and memory time, plus the launch, plus its time on links; with less workspace than
+ * wanted the operator runs in passes that read its inputs again. workspace_bytes is what it gets;
+ * at least 1 when it wants any. Whole nanoseconds, rounded up; 0 for views and constants. Never
+ * negative, never falls when the workspace shrinks. O(1). */
+int64_t clv_op_time_ns(const clv_op_cost *cost, const clv_device_kind *kind,
+                       int64_t workspace_bytes);
+
+/* What an operator gets: proportion of the device's usable memory at most, and no more than it
+ * wants. */
+int64_t clv_op_workspace(const clv_op_cost *cost, const clv_device_kind *kind, double proportion);
+
+#endif
