@@ -33,24 +33,23 @@ static bool find_distinct(clv_arena *arena, clv_layout_list *list)
     return true;
 }
 
-static clv_str bytes_of(const void *at, size_t n) { return (clv_str){ at, (int32_t)n }; }
-
 clv_status clv_layout_lists_put(clv_layout_lists *l, int32_t n, const clv_layout *at, int32_t *ret,
                                 clv_error *err)
 {
     size_t size = (size_t)n * sizeof *at;
-    int32_t id = clv_map_get(&l->lists, bytes_of(at, size));
+    clv_str name = { (const char *)at, (int32_t)size };
+    int32_t id = clv_map_get(&l->lists, name);
     if (id < 0) {
         clv_layout *copy = CLV_NEW_ARRAY(l->arena, clv_layout, n);
         clv_layout_list *list = CLV_NEW(l->arena, clv_layout_list);
         if (!copy || !list || !CLV_PUSH_ROOM(l->arena, l->list, l->n_lists, l->cap_lists))
             return no_memory(err);
-        memcpy(copy, at, size);
+        name.at = memcpy(copy, at, size);
         *list = (clv_layout_list){ .at = copy, .n = n };
         l->list[l->n_lists] = list;
         if (!find_distinct(l->arena, list))
             return no_memory(err);
-        CLV_TRY(clv_map_put(&l->lists, bytes_of(copy, size), l->n_lists, &id, err));
+        CLV_TRY(clv_map_put(&l->lists, name, l->n_lists, &id, err));
         l->n_lists++;
     }
     *ret = id;
@@ -70,17 +69,6 @@ clv_status clv_layout_lists_shape(clv_layout_lists *l, const clv_type *type, int
     return CLV_OK;
 }
 
-static clv_status find_costs(const clv_layout_lists *l, const clv_type *type,
-                             const clv_layout_costs *c, int64_t *ns, clv_error *err)
-{
-    const clv_layout_list *from = c->from, *to = c->to;
-    for (int32_t i = 0; i < from->n_distinct; i++)
-        for (int32_t j = 0; j < to->n_distinct; j++)
-            CLV_TRY(clv_resharder_ns(l->resharder, type, &from->at[from->first[i]],
-                                     &to->at[to->first[j]], &ns[i * to->n_distinct + j], err));
-    return CLV_OK;
-}
-
 clv_status clv_layout_lists_costs(clv_layout_lists *l, const clv_type *type, int32_t from,
                                   int32_t to, const clv_layout_costs **ret, clv_error *err)
 {
@@ -97,7 +85,12 @@ clv_status clv_layout_lists_costs(clv_layout_lists *l, const clv_type *type, int
         if (!made || !ns)
             return no_memory(err);
         *made = (clv_layout_costs){ id, ns, rows, columns };
-        CLV_TRY(find_costs(l, type, made, ns, err));
+        for (int32_t i = 0; i < rows->n_distinct; i++)
+            for (int32_t j = 0; j < columns->n_distinct; j++) {
+                clv_relayout move = { type, &rows->at[rows->first[i]],
+                                      &columns->at[columns->first[j]] };
+                CLV_TRY(clv_resharder_ns(l->resharder, &move, ns++, err));
+            }
         l->costs[l->n_costs++] = made;
     }
     *ret = l->costs[id];

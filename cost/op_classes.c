@@ -6,18 +6,6 @@
 
 #define FEW 64 /* classes that there is room for at once */
 
-static void add_factor(clv_key *k, const clv_factor *f)
-{
-    clv_key_add(k, f->size);
-    clv_key_add(k, (int64_t)f->kind);
-    clv_key_add(k, (int64_t)f->reduce);
-    clv_key_add(k, f->granule);
-    clv_key_add(k, f->before);
-    clv_key_add(k, f->after);
-    clv_key_add(k, f->even);
-    clv_key_add(k, f->by_index);
-}
-
 static void add_operand(clv_key *k, const clv_operand_factors *o)
 {
     clv_key_add(k, o->rank);
@@ -26,19 +14,6 @@ static void add_operand(clv_key *k, const clv_operand_factors *o)
         for (int32_t d = 0; d < o->dims[i].n; d++)
             clv_key_add(k, o->dims[i].at[d]);
     }
-}
-
-static void add_factors(clv_key *k, const clv_factors *f)
-{
-    clv_key_add(k, f->n_factors);
-    clv_key_add(k, f->n_in);
-    clv_key_add(k, f->n_out);
-    for (int32_t i = 0; i < f->n_factors; i++)
-        add_factor(k, &f->factors[i]);
-    for (int32_t i = 0; i < f->n_in; i++)
-        add_operand(k, &f->in[i]);
-    for (int32_t i = 0; i < f->n_out; i++)
-        add_operand(k, &f->out[i]);
 }
 
 static void add_tensor(clv_key *k, const clv_types *types, clv_tensor t)
@@ -57,18 +32,6 @@ static void add_tensor(clv_key *k, const clv_types *types, clv_tensor t)
         clv_key_add(k, type->dims[i]);
 }
 
-static void add_cost(clv_key *k, const clv_op_cost *c)
-{
-    clv_key_add(k, c->flops);
-    clv_key_add(k, c->matmul_flops);
-    clv_key_add(k, c->read_bytes);
-    clv_key_add(k, c->write_bytes);
-    clv_key_add(k, c->workspace_bytes);
-    clv_key_add(k, c->link_ns);
-    clv_key_add(k, (int64_t)c->math);
-    clv_key_add(k, c->speed);
-}
-
 static void add_op(clv_key *k, const clv_types *types, const clv_op_info *op)
 {
     clv_key_add(k, op->kind);
@@ -79,6 +42,35 @@ static void add_op(clv_key *k, const clv_types *types, const clv_op_info *op)
         add_tensor(k, types, clv_op_input(types->graph, op, i));
     for (int32_t i = 0; i < op->n_out; i++)
         add_tensor(k, types, clv_op_output(types->graph, op, i));
+}
+
+static void add_rule_and_cost(clv_key *k, const clv_factors *f, const clv_op_cost *c)
+{
+    clv_key_add(k, f->n_factors);
+    clv_key_add(k, f->n_in);
+    clv_key_add(k, f->n_out);
+    for (int32_t i = 0; i < f->n_factors; i++) {
+        clv_key_add(k, f->factors[i].size);
+        clv_key_add(k, (int64_t)f->factors[i].kind);
+        clv_key_add(k, (int64_t)f->factors[i].reduce);
+        clv_key_add(k, f->factors[i].granule);
+        clv_key_add(k, f->factors[i].before);
+        clv_key_add(k, f->factors[i].after);
+        clv_key_add(k, f->factors[i].even);
+        clv_key_add(k, f->factors[i].by_index);
+    }
+    for (int32_t i = 0; i < f->n_in; i++)
+        add_operand(k, &f->in[i]);
+    for (int32_t i = 0; i < f->n_out; i++)
+        add_operand(k, &f->out[i]);
+    clv_key_add(k, c->flops);
+    clv_key_add(k, c->matmul_flops);
+    clv_key_add(k, c->read_bytes);
+    clv_key_add(k, c->write_bytes);
+    clv_key_add(k, c->workspace_bytes);
+    clv_key_add(k, c->link_ns);
+    clv_key_add(k, (int64_t)c->math);
+    clv_key_add(k, c->speed);
 }
 
 clv_status clv_op_classes_make(const clv_types *types, const clv_factors *factors,
@@ -97,8 +89,7 @@ clv_status clv_op_classes_make(const clv_types *types, const clv_factors *factor
     for (int32_t i = 0; i < g->n_ops && status == CLV_OK; i++) {
         k.n = 0;
         add_op(&k, types, &g->ops[i]);
-        add_factors(&k, &factors[i]);
-        add_cost(&k, &costs->of[i]);
+        add_rule_and_cost(&k, &factors[i], &costs->of[i]);
         if (k.failed)
             status = clv_fail_nomem(err, "operators that are alike");
         else

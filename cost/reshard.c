@@ -89,15 +89,15 @@ static clv_status make_steps(clv_reshard *r, clv_error *err)
     return CLV_OK;
 }
 
-clv_status clv_reshard_make(const clv_comms *comms, const clv_tensor_split *tensor,
-                            const clv_slot *more, int32_t n_more, clv_arena *arena,
-                            clv_reshard **ret, clv_error *err)
+clv_status clv_reshard_make(const clv_comms *comms, const clv_reshard_tensor *tensor,
+                            clv_arena *arena, clv_reshard **ret, clv_error *err)
 {
     clv_reshard *r = CLV_NEW(arena, clv_reshard);
     if (!r)
         return clv_fail_nomem(err, "the layouts of a tensor");
     *r = (clv_reshard){ .comms = comms, .arena = arena };
-    CLV_TRY(clv_layouts_make(comms->mesh, tensor, more, n_more, arena, &r->all, err));
+    CLV_TRY(clv_layouts_make(comms->mesh, tensor->split, tensor->more, tensor->n_more, arena,
+                             &r->all, err));
     size_t n = (size_t)r->all->n;
     r->start = CLV_NEW_ARRAY(arena, int32_t, n + 1);
     r->partial = CLV_NEW_ARRAY(arena, bool, n);

@@ -15,11 +15,17 @@
 typedef struct clv_reshard clv_reshard;
 
 /* more: slots with an outer or a unit above 1 that layouts asked for may use (clv_layouts_make()).
- * The comms and what they are of must live as long. O(layouts * steps from one); times of the
- * steps. */
-clv_status clv_reshard_make(const clv_comms *comms, const clv_tensor_split *tensor,
-                            const clv_slot *more, int32_t n_more, clv_arena *arena,
-                            clv_reshard **ret, clv_error *err);
+ */
+typedef struct {
+    const clv_tensor_split *split;
+    const clv_slot *more;
+    int32_t n_more;
+} clv_reshard_tensor;
+
+/* The comms, what they are of, and the tensor's dimensions must live as long. O(layouts * steps
+ * from one); times of the steps. */
+clv_status clv_reshard_make(const clv_comms *comms, const clv_reshard_tensor *tensor,
+                            clv_arena *arena, clv_reshard **ret, clv_error *err);
 
 /* The layouts it knows. */
 const clv_layouts *clv_reshard_layouts(const clv_reshard *r);

@@ -42,14 +42,19 @@ static int32_t add_slots(const clv_layout *l, clv_slot *slot, int32_t n)
     return n;
 }
 
-static clv_status find(clv_resharder *r, const clv_tensor_split *split, const clv_layout *from,
-                       const clv_layout *to, clv_reshard **ret, clv_error *err)
+/* *ret: NULL where nothing is to be done. */
+static clv_status find(clv_resharder *r, const clv_relayout *move, clv_reshard **ret,
+                       clv_error *err)
 {
+    clv_tensor_split split;
+    *ret = NULL;
+    if (!clv_split_of_type(move->type, &split) || clv_layout_equal(move->from, move->to))
+        return CLV_OK;
     clv_slot slot[2 * CLV_MESH_AXES_MAX];
-    int64_t key[KEY_MAX] = { split->dtype, split->rank };
-    int32_t n = 2, n_slots = add_slots(to, slot, add_slots(from, slot, 0)), id;
-    for (int32_t i = 0; i < split->rank; i++)
-        key[n++] = split->dims[i];
+    int64_t key[KEY_MAX] = { split.dtype, split.rank };
+    int32_t n = 2, n_slots = add_slots(move->to, slot, add_slots(move->from, slot, 0)), id;
+    for (int32_t i = 0; i < split.rank; i++)
+        key[n++] = split.dims[i];
     for (int32_t i = 0; i < n_slots; i++) {
         key[n++] = slot[i].dim;
         key[n++] = slot[i].outer;
@@ -59,34 +64,28 @@ static clv_status find(clv_resharder *r, const clv_tensor_split *split, const cl
     if (id == r->n) {
         if (!CLV_PUSH_ROOM(r->arena, r->of, r->n, r->cap))
             return clv_fail_nomem(err, "layouts");
-        CLV_TRY(clv_reshard_make(r->comms, split, slot, n_slots, r->arena, &r->of[r->n], err));
+        clv_reshard_tensor tensor = { &split, slot, n_slots };
+        CLV_TRY(clv_reshard_make(r->comms, &tensor, r->arena, &r->of[r->n], err));
         r->n++;
     }
     *ret = r->of[id];
     return CLV_OK;
 }
 
-clv_status clv_resharder_ns(clv_resharder *r, const clv_type *type, const clv_layout *from,
-                            const clv_layout *to, int64_t *ret, clv_error *err)
+clv_status clv_resharder_ns(clv_resharder *r, const clv_relayout *move, int64_t *ret,
+                            clv_error *err)
 {
-    clv_tensor_split split;
     clv_reshard *one;
     *ret = 0;
-    if (!clv_split_of_type(type, &split) || clv_layout_equal(from, to))
-        return CLV_OK;
-    CLV_TRY(find(r, &split, from, to, &one, err));
-    return clv_reshard_ns(one, from, to, ret, err);
+    CLV_TRY(find(r, move, &one, err));
+    return one ? clv_reshard_ns(one, move->from, move->to, ret, err) : CLV_OK;
 }
 
-clv_status clv_resharder_chain(clv_resharder *r, const clv_type *type, const clv_layout *from,
-                               const clv_layout *to, clv_arena *arena, clv_chain *ret,
-                               clv_error *err)
+clv_status clv_resharder_chain(clv_resharder *r, const clv_relayout *move, clv_arena *arena,
+                               clv_chain *ret, clv_error *err)
 {
-    clv_tensor_split split;
     clv_reshard *one;
     *ret = (clv_chain){ .n = 0 };
-    if (!clv_split_of_type(type, &split) || clv_layout_equal(from, to))
-        return CLV_OK;
-    CLV_TRY(find(r, &split, from, to, &one, err));
-    return clv_reshard_chain(one, from, to, arena, ret, err);
+    CLV_TRY(find(r, move, &one, err));
+    return one ? clv_reshard_chain(one, move->from, move->to, arena, ret, err) : CLV_OK;
 }

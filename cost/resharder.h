@@ -15,11 +15,16 @@ clv_status clv_resharder_new(const clv_mesh *mesh, const clv_cluster *cluster,
                              const clv_comm_options *options, clv_arena *arena, clv_resharder **ret,
                              clv_error *err);
 
+/* A tensor of that type comes from one layout to another. */
+typedef struct {
+    const clv_type *type;
+    const clv_layout *from, *to;
+} clv_relayout;
+
 /* As clv_reshard_ns() and clv_reshard_chain(); 0 and no steps for what can only be copied. */
-clv_status clv_resharder_ns(clv_resharder *r, const clv_type *type, const clv_layout *from,
-                            const clv_layout *to, int64_t *ret, clv_error *err);
-clv_status clv_resharder_chain(clv_resharder *r, const clv_type *type, const clv_layout *from,
-                               const clv_layout *to, clv_arena *arena, clv_chain *ret,
-                               clv_error *err);
+clv_status clv_resharder_ns(clv_resharder *r, const clv_relayout *move, int64_t *ret,
+                            clv_error *err);
+clv_status clv_resharder_chain(clv_resharder *r, const clv_relayout *move, clv_arena *arena,
+                               clv_chain *ret, clv_error *err);
 
 #endif

@@ -2,17 +2,16 @@
 
 #include "cost/op_time.h"
 
-clv_status clv_shard_choice_cost(const clv_types *types, clv_op op, const clv_op_cost *whole,
-                                 const clv_factors *f, const clv_mesh *mesh,
+clv_status clv_shard_choice_cost(const clv_shard_op *o, const clv_mesh *mesh,
                                  const clv_op_choice *choice, clv_arena *arena, clv_op_cost *ret,
                                  clv_error *err)
 {
     clv_mark mark = clv_arena_mark(arena);
-    int64_t *n_parts = CLV_NEW_ARRAY(arena, int64_t, f->n_factors);
+    int64_t *n_parts = CLV_NEW_ARRAY(arena, int64_t, o->factors->n_factors);
     if (!n_parts)
         return clv_fail_nomem(err, "the cost of a shard");
-    clv_factor_parts(f, mesh, choice->factor, n_parts);
-    clv_status status = clv_shard_cost(types, op, whole, f, n_parts, arena, ret, err);
+    clv_factor_parts(o->factors, mesh, choice->factor, n_parts);
+    clv_status status = clv_shard_cost(o, n_parts, arena, ret, err);
     clv_arena_rewind(arena, mark);
     return status;
 }
@@ -90,41 +89,36 @@ bool clv_choice_may(const clv_types *types, clv_op op, const clv_factors *f, con
            (clv_factors_allow(f, mesh, choice->factor) && parts_hold(types, op, f, mesh, choice));
 }
 
-static bool may_split(const clv_factors *f, int32_t factor)
-{
-    clv_factor_kind kind = f->factors[factor].kind;
-    return (kind == CLV_FACTOR_PARALLEL || kind == CLV_FACTOR_REDUCED) &&
-           f->factors[factor].size > 1;
-}
-
 bool clv_choice_next(const clv_factors *f, const clv_mesh *mesh, clv_op_choice *c)
 {
     for (int32_t a = mesh->n_axes - 1; a >= 0; a--) {
-        do
-            c->factor[a]++;
-        while (c->factor[a] < f->n_factors && (mesh->size[a] < 2 || !may_split(f, c->factor[a])));
-        if (c->factor[a] < f->n_factors)
-            return true;
+        for (c->factor[a]++; mesh->size[a] > 1 && c->factor[a] < f->n_factors; c->factor[a]++) {
+            const clv_factor *factor = &f->factors[c->factor[a]];
+            if (factor->size > 1 &&
+                (factor->kind == CLV_FACTOR_PARALLEL || factor->kind == CLV_FACTOR_REDUCED))
+                return true;
+        }
         c->factor[a] = -1;
     }
     return false;
 }
 
-clv_status clv_shard_choices_find(const clv_types *types, clv_op op, const clv_op_cost *whole,
-                                  const clv_factors *f, const clv_mesh *mesh,
-                                  const clv_cluster *cluster, const clv_choice_filter *filter,
-                                  clv_arena *arena, clv_shard_choices *ret, clv_error *err)
+clv_status clv_shard_choices_find(const clv_shard_space *of, clv_op op, clv_arena *arena,
+                                  clv_shard_choices *ret, clv_error *err)
 {
+    const clv_factors *f = &of->factors[op.i];
+    const clv_choice_filter *filter = of->filter;
+    clv_shard_op o = { of->types, op, &of->costs->of[op.i], f };
     clv_op_choice c = { { -1, -1, -1 } };
     ret->n = 0;
     do {
-        if (!clv_choice_may(types, op, f, mesh, &c) ||
+        if (!clv_choice_may(of->types, op, f, of->mesh, &c) ||
             (filter && !filter->allow(filter->ctx, op, f, &c)))
             continue;
         clv_op_cost cost;
-        CLV_TRY(clv_shard_choice_cost(types, op, whole, f, mesh, &c, arena, &cost, err));
+        CLV_TRY(clv_shard_choice_cost(&o, of->mesh, &c, arena, &cost, err));
         ret->at[ret->n] = c;
-        ret->ns[ret->n++] = slowest_ns(&cost, mesh, cluster);
-    } while (ret->n < CLV_CHOICES_MAX && clv_choice_next(f, mesh, &c));
+        ret->ns[ret->n++] = slowest_ns(&cost, of->mesh, of->cluster);
+    } while (ret->n < CLV_CHOICES_MAX && clv_choice_next(f, of->mesh, &c));
     return CLV_OK;
 }

@@ -2,6 +2,8 @@
 #ifndef CLV_COST_SHARD_CHOICES_H
 #define CLV_COST_SHARD_CHOICES_H
 
+#include "cost/op_classes.h"
+#include "cost/resharder.h"
 #include "cost/shard_cost.h"
 
 /* By mesh axis the factor that it splits, or -1. */
@@ -43,15 +45,25 @@ bool clv_choice_next(const clv_factors *f, const clv_mesh *mesh, clv_op_choice *
 bool clv_choice_may(const clv_types *types, clv_op op, const clv_factors *f, const clv_mesh *mesh,
                     const clv_op_choice *choice);
 
-/* Factors with a halo are left whole. O(choices * operands). */
-clv_status clv_shard_choices_find(const clv_types *types, clv_op op, const clv_op_cost *whole,
-                                  const clv_factors *f, const clv_mesh *mesh,
-                                  const clv_cluster *cluster, const clv_choice_filter *filter,
-                                  clv_arena *arena, clv_shard_choices *ret, clv_error *err);
+/* What is to be split over a mesh. All of it must stay. */
+typedef struct {
+    const clv_types *types;
+    const clv_factors *factors; /* n_ops; of clv_factors_all() */
+    const clv_costs *costs;
+    const clv_op_classes *classes; /* NULL: no two operators are taken for alike */
+    const clv_cluster *cluster;
+    const clv_mesh *mesh;
+    clv_resharder *resharder;
+    const clv_choice_filter *filter; /* NULL: none; with one, operators are looked at one by one */
+} clv_shard_space;
 
-/* The cost of one choice, and its time. Scratch is given back. */
-clv_status clv_shard_choice_cost(const clv_types *types, clv_op op, const clv_op_cost *whole,
-                                 const clv_factors *f, const clv_mesh *mesh,
+/* All choices of an operator that the filter lets pass. Factors with a halo are left whole.
+ * O(choices * operands). */
+clv_status clv_shard_choices_find(const clv_shard_space *of, clv_op op, clv_arena *arena,
+                                  clv_shard_choices *ret, clv_error *err);
+
+/* The cost of one choice. Scratch is given back. O(operands + factors). */
+clv_status clv_shard_choice_cost(const clv_shard_op *o, const clv_mesh *mesh,
                                  const clv_op_choice *choice, clv_arena *arena, clv_op_cost *ret,
                                  clv_error *err);
 

@@ -44,17 +44,6 @@ void clv_factor_parts(const clv_factors *f, const clv_mesh *mesh, const int16_t 
             n_parts[factor_of_axis[a]] *= mesh->size[a];
 }
 
-static int64_t dim_part(const clv_factors *f, const clv_dim_factors *dim, const int64_t *n_parts,
-                        int64_t size)
-{
-    int64_t part = 1;
-    if (dim->n == 0)
-        return size;
-    for (int32_t i = 0; i < dim->n; i++)
-        part *= clv_factor_part(&f->factors[dim->at[i]], n_parts[dim->at[i]]);
-    return part < size ? part : size;
-}
-
 int64_t clv_operand_part_bytes(const clv_factors *f, const clv_operand_factors *operand,
                                const int64_t *n_parts, const clv_type *type, int64_t whole_bytes)
 {
@@ -64,8 +53,13 @@ int64_t clv_operand_part_bytes(const clv_factors *f, const clv_operand_factors *
     if (!operand || type->kind != CLV_TYPE_TENSOR || operand->rank != type->rank ||
         !clv_type_is_static(type))
         return whole_bytes;
-    for (int32_t i = 0; i < type->rank; i++) /* no more than the whole, which fits */
-        elems *= dim_part(f, &operand->dims[i], n_parts, type->dims[i]);
+    for (int32_t i = 0; i < type->rank; i++) {
+        const clv_dim_factors *dim = &operand->dims[i];
+        int64_t part = dim->n > 0 ? 1 : type->dims[i];
+        for (int32_t k = 0; k < dim->n; k++)
+            part *= clv_factor_part(&f->factors[dim->at[k]], n_parts[dim->at[k]]);
+        elems *= part < type->dims[i] ? part : type->dims[i]; /* at most the whole, which fits */
+    }
     return clv_dtype_bytes(type->dtype, elems, &bytes) && bytes < whole_bytes ? bytes : whole_bytes;
 }
 
@@ -92,12 +86,14 @@ static void scale_work(const clv_op_cost *whole, const clv_factors *f, const int
     }
 }
 
-clv_status clv_shard_cost(const clv_types *types, clv_op op, const clv_op_cost *whole,
-                          const clv_factors *f, const int64_t *n_parts, clv_arena *arena,
+clv_status clv_shard_cost(const clv_shard_op *o, const int64_t *n_parts, clv_arena *arena,
                           clv_op_cost *ret, clv_error *err)
 {
+    const clv_types *types = o->types;
+    const clv_factors *f = o->factors;
+    const clv_op_cost *whole = o->whole;
     const clv_graph *g = types->graph;
-    const clv_op_info *info = clv_op_at(g, op);
+    const clv_op_info *info = clv_op_at(g, o->op);
     clv_op_cost made = { .read_bytes = whole->read_bytes, .write_bytes = whole->write_bytes };
     clv_mark mark = clv_arena_mark(arena);
     int64_t *in = CLV_NEW_ARRAY(arena, int64_t, info->n_in);

@@ -26,12 +26,18 @@ void clv_factor_parts(const clv_factors *f, const clv_mesh *mesh, const int16_t 
 int64_t clv_operand_part_bytes(const clv_factors *f, const clv_operand_factors *operand,
                                const int64_t *n_parts, const clv_type *type, int64_t whole_bytes);
 
+/* An operator that is to be split. */
+typedef struct {
+    const clv_types *types;
+    clv_op op;
+    const clv_op_cost *whole; /* clv_costs.of[op] */
+    const clv_factors *factors;
+} clv_shard_op;
+
 /* The cost of the largest part: work by the share of the index space, traffic by the parts of its
  * inputs and outputs, workspace by the same share as work. weight_bytes is left 0: what lies where
- * is up to layouts. whole: clv_costs.of[op]. Scratch is given back. O(inputs + outputs + factors).
- */
-clv_status clv_shard_cost(const clv_types *types, clv_op op, const clv_op_cost *whole,
-                          const clv_factors *f, const int64_t *n_parts, clv_arena *arena,
+ * is up to layouts. Scratch is given back. O(inputs + outputs + factors). */
+clv_status clv_shard_cost(const clv_shard_op *o, const int64_t *n_parts, clv_arena *arena,
                           clv_op_cost *ret, clv_error *err);
 
 #endif

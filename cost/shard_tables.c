@@ -75,8 +75,7 @@ static clv_status make_table(clv_shard_tables *t, clv_op op, int32_t id, const c
 {
     const clv_op_info *info = clv_op_at(t->of.types->graph, op);
     clv_shard_choices *c = t->choices;
-    CLV_TRY(clv_shard_choices_find(t->of.types, op, &t->of.costs->of[op.i], &t->of.factors[op.i],
-                                   t->of.mesh, t->of.cluster, t->of.filter, t->arena, c, err));
+    CLV_TRY(clv_shard_choices_find(&t->of, op, t->arena, c, err));
     clv_op_table *made = CLV_NEW(t->arena, clv_op_table);
     clv_op_choice *choice = CLV_NEW_ARRAY(t->arena, clv_op_choice, c->n);
     int64_t *ns = CLV_NEW_ARRAY(t->arena, int64_t, c->n);

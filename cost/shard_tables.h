@@ -6,20 +6,7 @@
 
 #include "base/int128.h"
 #include "cost/layout_lists.h"
-#include "cost/op_classes.h"
 #include "cost/shard_choices.h"
-
-/* What is to be split over a mesh. All of it must stay. */
-typedef struct {
-    const clv_types *types;
-    const clv_factors *factors; /* n_ops; of clv_factors_all() */
-    const clv_costs *costs;
-    const clv_op_classes *classes; /* NULL: no two operators are taken for alike */
-    const clv_cluster *cluster;
-    const clv_mesh *mesh;
-    clv_resharder *resharder;
-    const clv_choice_filter *filter; /* NULL: none; with one, operators are looked at one by one */
-} clv_shard_space;
 
 /* Of an operator, or of all that are alike. */
 typedef struct {

@@ -272,8 +272,8 @@ static clv_status chain_on(const move *m, const sized *s, form *f, const clv_sha
     if (!f->resharder)
         CLV_TRY(
             clv_resharder_new(f->mesh, s->cluster, NULL, m->movers->arena, &f->resharder, m->err));
-    clv_status status =
-        clv_resharder_chain(f->resharder, m->req->type, &a, &b, m->arena, ret, &inner);
+    clv_relayout asked = { m->req->type, &a, &b };
+    clv_status status = clv_resharder_chain(f->resharder, &asked, m->arena, ret, &inner);
     *ret_found = status == CLV_OK;
     return status == CLV_ENOMEM ? clv_fail_nomem(m->err, "the steps between specs") : CLV_OK;
 }

@@ -188,8 +188,8 @@ static clv_status reshard(builder *b, const clv_layout *to, clv_op reader, clv_t
     clv_chain chain;
     if (clv_layout_equal(&b->layout_of[io->i], to))
         return CLV_OK;
-    CLV_TRY(clv_resharder_chain(b->of->resharder, &b->s->types->of[whole.i], &b->layout_of[io->i],
-                                to, b->arena, &chain, err));
+    clv_relayout move = { &b->s->types->of[whole.i], &b->layout_of[io->i], to };
+    CLV_TRY(clv_resharder_chain(b->of->resharder, &move, b->arena, &chain, err));
     for (int32_t i = 0; i < chain.n; i++)
         CLV_TRY(add_step(b, &chain.steps[i], whole, reader, io, err));
     return CLV_OK;
@@ -222,10 +222,9 @@ static clv_status add_operator(builder *b, clv_op op, clv_error *err)
         return clv_fail_nomem(err, WHAT);
     for (int32_t k = 0; k < info->n_in; k++)
         CLV_TRY(reshard_input(b, op, k, &in[k], err));
+    clv_shard_op of = { b->s->types, op, &b->of->costs->of[op.i], &b->s->factors[op.i] };
     if (choice)
-        CLV_TRY(clv_shard_choice_cost(b->s->types, op, &b->of->costs->of[op.i],
-                                      &b->s->factors[op.i], b->s->mesh, choice, b->arena, &cost,
-                                      err));
+        CLV_TRY(clv_shard_choice_cost(&of, b->s->mesh, choice, b->arena, &cost, err));
     clv_op made = { b->g->n_ops };
     CLV_TRY(add_op(b, info, op, -1, &cost, err));
     for (int32_t k = 0; k < info->n_in; k++)

@@ -125,7 +125,8 @@ Test(cross, parts_over_the_slow_link_and_put_together_behind_it)
     cr_assert_eq(cross.n_transfers, 4);
     cr_assert_float_eq((double)cross.ns, 5000 + bytes / 10, 2);
     cr_assert_eq(clv_comms_make(c, second, NULL, arena, &comms, NULL), CLV_OK);
-    cr_assert_eq(clv_reshard_make(comms, &t, NULL, 0, arena, &r, NULL), CLV_OK);
+    cr_assert_eq(clv_reshard_make(comms, &(clv_reshard_tensor){ &t, NULL, 0 }, arena, &r, NULL),
+                 CLV_OK);
     cr_assert_eq(clv_cross_best(c, &from, r, &copies, arena, &via, &ns, NULL), CLV_OK);
     cr_assert_eq(via.dim[0], 0);
     cr_assert_float_eq((double)ns, 5000 + bytes / 4 / 10 + 2 * 1000 + bytes * 3 / 4 / 100, 4);

@@ -45,8 +45,8 @@ static clv_reshard *reshard_of(const clv_comms *comms, const clv_tensor_split *t
 {
     clv_reshard *r = NULL;
     clv_error err = { .message = "" };
-    cr_assert_eq(clv_reshard_make(comms, tensor, more, n_more, arena, &r, &err), CLV_OK, "%s",
-                 err.message);
+    clv_reshard_tensor of = { tensor, more, n_more };
+    cr_assert_eq(clv_reshard_make(comms, &of, arena, &r, &err), CLV_OK, "%s", err.message);
     return r;
 }
 
