@@ -17,7 +17,7 @@ typedef struct {
     int32_t steps;  /* of the way */
     int32_t before; /* the layout before this one; -1 at the start */
     int32_t step;   /* the step from there */
-} mile;
+} label;
 
 struct clv_reshard {
     const clv_comms *comms;
@@ -26,18 +26,13 @@ struct clv_reshard {
     int32_t *start;
     clv_step_list steps;
     int64_t *step_ns;
-    bool *partial;    /* by layout */
-    const mile **row; /* by layout; NULL: not asked yet */
-    int64_t **ns;     /* the same, times only */
-    int32_t *heap;    /* layouts, nearest first */
-    int32_t *place;   /* in the heap; -1: not in it */
+    bool *partial;     /* by layout */
+    const label **row; /* by layout; NULL: not asked yet */
+    int64_t **ns;      /* the same, times only */
+    int32_t *heap;     /* layouts, nearest first */
+    int32_t *place;    /* in the heap; -1: not in it */
     int32_t n_heap;
 };
-
-static int64_t add_ns(int64_t a, int64_t b)
-{
-    return a > CLV_COMM_NS_MAX - b ? CLV_COMM_NS_MAX : a + b;
-}
 
 /* -- times of steps -- */
 
@@ -67,12 +62,6 @@ static const clv_curve *curve_of(const clv_comms *comms, const clv_layout *from,
     return &comms->curve[0][0]; /* no lines: nothing is sent */
 }
 
-static int64_t step_ns(const clv_reshard *r, int32_t from, const clv_step_to *s)
-{
-    return clv_curve_ns(curve_of(r->comms, &r->all->at[from], &r->all->at[s->to], s->kind, s->axes),
-                        s->bytes);
-}
-
 static clv_status make_steps(clv_reshard *r, clv_error *err)
 {
     for (int32_t i = 0; i < r->all->n; i++) {
@@ -84,8 +73,11 @@ static clv_status make_steps(clv_reshard *r, clv_error *err)
     if (!r->step_ns)
         return clv_fail_nomem(err, "the steps between layouts");
     for (int32_t i = 0; i < r->all->n; i++)
-        for (int32_t k = r->start[i]; k < r->start[i + 1]; k++)
-            r->step_ns[k] = step_ns(r, i, &r->steps.at[k]);
+        for (int32_t k = r->start[i]; k < r->start[i + 1]; k++) {
+            const clv_step_to *s = &r->steps.at[k];
+            const clv_layout *from = &r->all->at[i], *to = &r->all->at[s->to];
+            r->step_ns[k] = clv_curve_ns(curve_of(r->comms, from, to, s->kind, s->axes), s->bytes);
+        }
     return CLV_OK;
 }
 
@@ -115,10 +107,11 @@ clv_status clv_reshard_make(const clv_comms *comms, const clv_reshard_tensor *te
 }
 
 const clv_layouts *clv_reshard_layouts(const clv_reshard *r) { return r->all; }
+const clv_comms *clv_reshard_comms(const clv_reshard *r) { return r->comms; }
 
 /* -- shortest paths -- */
 
-static bool nearer(const mile *row, int32_t a, int32_t b)
+static bool nearer(const label *row, int32_t a, int32_t b)
 {
     if (row[a].ns != row[b].ns)
         return row[a].ns < row[b].ns;
@@ -127,21 +120,21 @@ static bool nearer(const mile *row, int32_t a, int32_t b)
     return a < b;
 }
 
-static void put(clv_reshard *r, int32_t i, int32_t layout)
+static void heap_set(clv_reshard *r, int32_t i, int32_t layout)
 {
     r->heap[i] = layout;
     r->place[layout] = i;
 }
 
-static void sift_up(clv_reshard *r, const mile *row, int32_t layout)
+static void sift_up(clv_reshard *r, const label *row, int32_t layout)
 {
     int32_t i = r->place[layout] >= 0 ? r->place[layout] : r->n_heap++;
     for (; i > 0 && nearer(row, layout, r->heap[(i - 1) / 2]); i = (i - 1) / 2)
-        put(r, i, r->heap[(i - 1) / 2]);
-    put(r, i, layout);
+        heap_set(r, i, r->heap[(i - 1) / 2]);
+    heap_set(r, i, layout);
 }
 
-static int32_t pop(clv_reshard *r, const mile *row)
+static int32_t heap_pop(clv_reshard *r, const label *row)
 {
     int32_t top = r->heap[0], last = r->heap[--r->n_heap], i = 0;
     for (int32_t k; (k = 2 * i + 1) < r->n_heap; i = k) {
@@ -149,16 +142,17 @@ static int32_t pop(clv_reshard *r, const mile *row)
             k++;
         if (!nearer(row, r->heap[k], last))
             break;
-        put(r, i, r->heap[k]);
+        heap_set(r, i, r->heap[k]);
     }
     if (r->n_heap > 0)
-        put(r, i, last);
+        heap_set(r, i, last);
     r->place[top] = -1;
     return top;
 }
 
-/* From the layouts that row has a time below INT64_MAX for, with what they have already. */
-static void walk(clv_reshard *r, mile *row)
+/* Dijkstra's algorithm (1959) with a binary heap, from the layouts that row has a time below
+ * INT64_MAX for, with what they have already. */
+static void find_shortest(clv_reshard *r, label *row)
 {
     r->n_heap = 0;
     for (int32_t i = 0; i < r->all->n; i++)
@@ -167,37 +161,37 @@ static void walk(clv_reshard *r, mile *row)
         if (row[i].ns < INT64_MAX)
             sift_up(r, row, i);
     while (r->n_heap > 0) {
-        int32_t at = pop(r, row);
+        int32_t at = heap_pop(r, row);
         for (int32_t k = r->start[at]; k < r->start[at + 1]; k++) {
             int32_t to = r->steps.at[k].to;
-            int64_t ns = add_ns(row[at].ns, r->step_ns[k]);
+            int64_t ns = clv_comm_add_ns(row[at].ns, r->step_ns[k]);
             if (ns > row[to].ns || (ns == row[to].ns && row[at].steps + 1 >= row[to].steps))
                 continue;
-            row[to] = (mile){ ns, row[at].steps + 1, at, k };
+            row[to] = (label){ ns, row[at].steps + 1, at, k };
             sift_up(r, row, to);
         }
     }
 }
 
-static clv_status new_row(const clv_reshard *r, clv_arena *arena, mile **ret, clv_error *err)
+static clv_status new_row(const clv_reshard *r, clv_arena *arena, label **ret, clv_error *err)
 {
-    mile *row = CLV_NEW_ARRAY(arena, mile, r->all->n);
+    label *row = CLV_NEW_ARRAY(arena, label, r->all->n);
     if (!row)
         return clv_fail_nomem(err, "the times between layouts");
     for (int32_t i = 0; i < r->all->n; i++)
-        row[i] = (mile){ INT64_MAX, 0, -1, -1 };
+        row[i] = (label){ INT64_MAX, 0, -1, -1 };
     *ret = row;
     return CLV_OK;
 }
 
 static clv_status row_from(clv_reshard *r, int32_t from, clv_error *err)
 {
-    mile *row = NULL;
+    label *row = NULL;
     if (r->row[from])
         return CLV_OK;
     CLV_TRY(new_row(r, r->arena, &row, err));
-    row[from] = (mile){ 0, 0, -1, -1 };
-    walk(r, row);
+    row[from] = (label){ 0, 0, -1, -1 };
+    find_shortest(r, row);
     r->ns[from] = CLV_NEW_ARRAY(r->arena, int64_t, r->all->n);
     if (!r->ns[from])
         return clv_fail_nomem(err, "the times between layouts");
@@ -215,21 +209,21 @@ clv_status clv_reshard_row(clv_reshard *r, int32_t from, const int64_t **ret, cl
 }
 
 /* By way of layouts that are nowhere partial; first becomes what leads to those. */
-static clv_status row_through_whole(clv_reshard *r, int32_t from, clv_arena *arena, mile **ret,
+static clv_status row_through_whole(clv_reshard *r, int32_t from, clv_arena *arena, label **ret,
                                     clv_error *err)
 {
-    mile *row = NULL;
+    label *row = NULL;
     CLV_TRY(row_from(r, from, err));
     CLV_TRY(new_row(r, arena, &row, err));
     for (int32_t i = 0; i < r->all->n; i++)
         if (!r->partial[i])
-            row[i] = (mile){ r->row[from][i].ns, r->row[from][i].steps, -1, -1 };
-    walk(r, row);
+            row[i] = (label){ r->row[from][i].ns, r->row[from][i].steps, -1, -1 };
+    find_shortest(r, row);
     *ret = row;
     return CLV_OK;
 }
 
-/* -- questions -- */
+/* -- between two layouts -- */
 
 static clv_reduce reduce_of(const clv_layout *layout)
 {
@@ -238,12 +232,6 @@ static clv_reduce reduce_of(const clv_layout *layout)
             return (clv_reduce)layout->reduce[a];
     return CLV_REDUCE_NONE;
 }
-
-typedef struct {
-    int32_t from, to;
-    clv_reduce before, after;
-    bool apart; /* the two reductions differ */
-} question;
 
 static clv_status find(const clv_reshard *r, const clv_layout *layout, int32_t *ret, clv_error *err)
 {
@@ -257,8 +245,8 @@ static clv_status find(const clv_reshard *r, const clv_layout *layout, int32_t *
     return CLV_OK;
 }
 
-static clv_status ask(const clv_reshard *r, const clv_layout *from, const clv_layout *to,
-                      question *ret, clv_error *err)
+clv_status clv_reshard_find_ends(const clv_reshard *r, const clv_layout *from, const clv_layout *to,
+                                 clv_reshard_ends *ret, clv_error *err)
 {
     clv_layout plain_from, plain_to;
 
@@ -276,17 +264,17 @@ static clv_status ask(const clv_reshard *r, const clv_layout *from, const clv_la
 clv_status clv_reshard_ns(clv_reshard *r, const clv_layout *from, const clv_layout *to,
                           int64_t *ret, clv_error *err)
 {
-    question q;
-    mile *row = NULL;
+    clv_reshard_ends ends;
+    label *row = NULL;
 
-    CLV_TRY(ask(r, from, to, &q, err));
-    CLV_TRY(row_from(r, q.from, err));
-    *ret = r->row[q.from][q.to].ns;
-    if (!q.apart)
+    CLV_TRY(clv_reshard_find_ends(r, from, to, &ends, err));
+    CLV_TRY(row_from(r, ends.from, err));
+    *ret = r->row[ends.from][ends.to].ns;
+    if (!ends.apart)
         return CLV_OK;
     clv_mark mark = clv_arena_mark(r->arena);
-    CLV_TRY(row_through_whole(r, q.from, r->arena, &row, err));
-    *ret = row[q.to].ns;
+    CLV_TRY(row_through_whole(r, ends.from, r->arena, &row, err));
+    *ret = row[ends.to].ns;
     clv_arena_rewind(r->arena, mark);
     return CLV_OK;
 }
@@ -315,7 +303,7 @@ static int64_t sum(int64_t a, int64_t b) { return a > INT64_MAX - b ? INT64_MAX 
 
 /* Writes the steps that lead to layout `to` into steps[0..n - 1], the last at the end; what is left
  * over is where the row began. */
-static int32_t trace(const clv_reshard *r, const mile *row, int32_t to, clv_reduce reduce,
+static int32_t trace(const clv_reshard *r, const label *row, int32_t to, clv_reduce reduce,
                      clv_step *steps, int32_t *n)
 {
     for (; row[to].before >= 0; to = row[to].before)
@@ -326,99 +314,31 @@ static int32_t trace(const clv_reshard *r, const mile *row, int32_t to, clv_redu
 clv_status clv_reshard_chain(clv_reshard *r, const clv_layout *from, const clv_layout *to,
                              clv_arena *arena, clv_chain *ret, clv_error *err)
 {
-    question q;
-    mile *second = NULL;
+    clv_reshard_ends ends;
+    label *second = NULL;
 
-    CLV_TRY(ask(r, from, to, &q, err));
-    CLV_TRY(row_from(r, q.from, err));
-    if (q.apart)
-        CLV_TRY(row_through_whole(r, q.from, arena, &second, err));
-    const mile *end = second ? &second[q.to] : &r->row[q.from][q.to];
+    CLV_TRY(clv_reshard_find_ends(r, from, to, &ends, err));
+    CLV_TRY(row_from(r, ends.from, err));
+    if (ends.apart)
+        CLV_TRY(row_through_whole(r, ends.from, arena, &second, err));
+    const label *end = second ? &second[ends.to] : &r->row[ends.from][ends.to];
     clv_step *steps = CLV_NEW_ARRAY(arena, clv_step, end->steps);
     if (!steps)
         return clv_fail_nomem(err, "the steps between layouts");
     clv_chain chain = { .steps = steps, .n = end->steps, .ns = end->ns };
-    int32_t left = chain.n, at = q.to;
+    int32_t left = chain.n, at = ends.to;
     if (second)
-        at = trace(r, second, at, q.after, steps, &left);
-    trace(r, r->row[q.from], at, q.before != CLV_REDUCE_NONE ? q.before : q.after, steps, &left);
-    chain.peak = r->all->bytes[q.from];
+        at = trace(r, second, at, ends.after, steps, &left);
+    trace(r, r->row[ends.from], at, ends.before != CLV_REDUCE_NONE ? ends.before : ends.after,
+          steps, &left);
+    chain.peak = r->all->bytes[ends.from];
     for (int32_t i = 0; i < chain.n; i++) {
-        int64_t before = i > 0 ? steps[i - 1].held : r->all->bytes[q.from];
+        int64_t before = i > 0 ? steps[i - 1].held : r->all->bytes[ends.from];
         int64_t both = sum(before, steps[i].held);
         chain.sent = sum(chain.sent, steps[i].sent);
         chain.peak = both > chain.peak ? both : chain.peak;
     }
     *ret = chain;
-    return CLV_OK;
-}
-
-/* -- the naive rules -- */
-
-static bool is_split(const clv_layout *l)
-{
-    for (int32_t a = 0; a < CLV_MESH_AXES_MAX; a++)
-        if (l->dim[a] >= 0)
-            return true;
-    return false;
-}
-
-/* All partial results reduced, then all parts put together. */
-static int64_t whole_ns(const clv_reshard *r, int32_t from)
-{
-    const clv_layout *l = &r->all->at[from];
-    uint32_t partial = clv_layout_partial_axes(l);
-    uint32_t split =
-        clv_mesh_long_axes(r->all->mesh) & ~partial & ~clv_layout_copy_axes(l, r->all->mesh);
-    int64_t bytes = r->all->bytes[from], n = clv_mesh_count(r->all->mesh, split), gathered;
-    int64_t reduce_bytes = bytes, p = clv_mesh_count(r->all->mesh, partial);
-
-    if (partial && __builtin_mul_overflow(bytes / p + (bytes % p != 0), p, &reduce_bytes))
-        reduce_bytes = INT64_MAX;
-    int64_t ns =
-        partial ? clv_curve_ns(&r->comms->curve[partial][CLV_ALL_REDUCE], reduce_bytes) : 0;
-    if (__builtin_mul_overflow(bytes, n, &gathered))
-        gathered = INT64_MAX;
-    return add_ns(ns, split ? clv_curve_ns(&r->comms->curve[split][CLV_ALL_GATHER], gathered) : 0);
-}
-
-static bool are_alike(const clv_layouts *all, int32_t a, int32_t b)
-{
-    return all->alike_from[a] == all->alike_from[b];
-}
-
-static const char *naive_rule(const clv_layout *from, const clv_layout *to)
-{
-    if (is_split(from))
-        return is_split(to) ? "all-gather, tile" : "all-gather";
-    return clv_layout_partial_axes(from) ? "all-reduce" : "nothing";
-}
-
-clv_status clv_reshard_naive(clv_reshard *r, const clv_layout *from, const clv_layout *to,
-                             clv_naive *ret, clv_error *err)
-{
-    question q;
-    int32_t a[CLV_MESH_AXES_MAX], b[CLV_MESH_AXES_MAX];
-
-    CLV_TRY(ask(r, from, to, &q, err));
-    const clv_layout *here = &r->all->at[q.from], *there = &r->all->at[q.to];
-    const uint32_t longs = clv_mesh_long_axes(r->all->mesh);
-    if (q.from == q.to && !q.apart) {
-        *ret = (clv_naive){ "nothing", 0 };
-    } else if (are_alike(r->all, q.from, q.to) && !q.apart) {
-        clv_layout_order(here, a);
-        clv_layout_order(there, b);
-        *ret = (clv_naive){ "permute",
-                            clv_curve_ns(&r->comms->permute[clv_order_index(a)][clv_order_index(b)],
-                                         r->all->bytes[q.from]) };
-    } else if (!is_split(here) && is_split(there)) {
-        bool reduce = clv_layout_partial_axes(here) != 0;
-        int64_t ns = clv_curve_ns(&r->comms->curve[longs][CLV_BROADCAST], r->all->bytes[q.from]);
-        *ret = reduce ? (clv_naive){ "all-reduce, tile", whole_ns(r, q.from) }
-                      : (clv_naive){ "broadcast, tile", ns };
-    } else {
-        *ret = (clv_naive){ naive_rule(here, there), whole_ns(r, q.from) };
-    }
     return CLV_OK;
 }
 

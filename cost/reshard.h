@@ -1,4 +1,5 @@
-/* reshard.h - the cheapest way from one layout of a tensor to another.
+/* reshard.h - the cheapest way from one layout of a tensor to another: resharding, as GSPMD (Xu et
+ * al. 2021) and Alpa (Zheng et al. 2022) call it, by a shortest path instead of fixed rules.
  *
  * The layouts of a tensor are places, the steps of sharding/steps.h ways between them, each with a
  * time of collective.h for the largest part. The cheapest chain is a shortest path: so its time is
@@ -27,8 +28,9 @@ typedef struct {
 clv_status clv_reshard_make(const clv_comms *comms, const clv_reshard_tensor *tensor,
                             clv_arena *arena, clv_reshard **ret, clv_error *err);
 
-/* The layouts it knows. */
+/* The layouts it knows, and the costs that it was made with. */
 const clv_layouts *clv_reshard_layouts(const clv_reshard *r);
+const clv_comms *clv_reshard_comms(const clv_reshard *r);
 
 /* Nanoseconds of the cheapest chain, at most CLV_COMM_NS_MAX. CLV_EUSAGE: one of the layouts is not
  * one of this tensor on this mesh, with the reason. O(log layouts), and the first time from a
@@ -65,18 +67,16 @@ typedef struct {
 clv_status clv_reshard_chain(clv_reshard *r, const clv_layout *from, const clv_layout *to,
                              clv_arena *arena, clv_chain *ret, clv_error *err);
 
-/* What one does without looking for the cheapest: a whole tensor that is to be split is broadcast
- * to all devices, each of which keeps its part; a split one is gathered whole and, where it is to
- * be split otherwise, cut again; partial results are reduced whole first. Equal layouts stay, and
- * equal parts on other devices are sent there one to one. */
+/* The two ends of a chain, by their number in clv_reshard_layouts(). */
 typedef struct {
-    const char
-        *rule;  /* "nothing", "broadcast, tile", "all-gather", "all-gather, tile", "permute" */
-    int64_t ns; /* never less than that of the cheapest chain */
-} clv_naive;
+    int32_t from, to;
+    clv_reduce before, after; /* what they are partial by */
+    bool apart;               /* the two reductions differ: what is between them is not partial */
+} clv_reshard_ends;
 
-clv_status clv_reshard_naive(clv_reshard *r, const clv_layout *from, const clv_layout *to,
-                             clv_naive *ret, clv_error *err);
+/* CLV_EUSAGE as for clv_reshard_ns(). O(log layouts). */
+clv_status clv_reshard_find_ends(const clv_reshard *r, const clv_layout *from, const clv_layout *to,
+                                 clv_reshard_ends *ret, clv_error *err);
 
 /* "all-gather over tp: 12.00 MiB sent, 16.00 MiB held, 30.50 us (ring)". buf any size. */
 const char *clv_step_show(char *buf, size_t size, const clv_step *step, const clv_mesh *mesh);

@@ -34,16 +34,16 @@ static const clv_mesh *mesh_at(const clv_cluster *c, const char *text, int32_t f
     return mesh;
 }
 
-static clv_cross cross_of(const clv_cluster *c, const clv_place *from, const clv_place *to)
+static clv_cross cross_of(const clv_mesh_tensor *from, const clv_mesh_tensor *to)
 {
     clv_cross cross = { 0 };
     clv_error err = { .message = "" };
-    cr_assert_eq(clv_cross_find(c, from, to, arena, &cross, &err), CLV_OK, "%s", err.message);
+    cr_assert_eq(clv_cross_find(from, to, arena, &cross, &err), CLV_OK, "%s", err.message);
     return cross;
 }
 
 /* Elements that devices of the second mesh need and do not have themselves. */
-static int64_t lacking(const clv_place *from, const clv_place *to)
+static int64_t lacking(const clv_mesh_tensor *from, const clv_mesh_tensor *to)
 {
     static sim a, b;
     int64_t n = 0;
@@ -66,10 +66,10 @@ static void try_all(const clv_cluster *c, const clv_mesh *first, const clv_mesh 
     cr_assert_eq(clv_layouts_make(second, t, slots, 4, arena, &to, NULL), CLV_OK);
     for (int32_t i = 0; i < from->n; i++)
         for (int32_t j = 0; j < to->n; j++) {
-            clv_place a = { first, t, &from->at[i] }, b = { second, t, &to->at[j] };
+            clv_mesh_tensor a = { c, first, t, &from->at[i] }, b = { c, second, t, &to->at[j] };
             if (clv_layout_partial_axes(a.layout) || clv_layout_partial_axes(b.layout))
                 continue;
-            clv_cross cross = cross_of(c, &a, &b);
+            clv_cross cross = cross_of(&a, &b);
             cr_assert_eq(cross.bytes, lacking(&a, &b));
             cr_assert_eq(cross.ns > 0, cross.bytes > 0);
         }
@@ -101,8 +101,8 @@ Test(cross, equal_layouts_on_equal_meshes_cost_nothing)
     clv_tensor_split t = { 1, dims, CLV_DT_INT8, CLV_UNEVEN_REFUSE, { NULL } };
     clv_layout l = CLV_LAYOUT_COPIES;
     clv_layout_split(&l, 0, 0, 1);
-    clv_place place = { mesh_at(c, "4", 0), &t, &l };
-    clv_cross cross = cross_of(c, &place, &place);
+    clv_mesh_tensor place = { c, mesh_at(c, "4", 0), &t, &l };
+    clv_cross cross = cross_of(&place, &place);
     cr_assert(cross.ns == 0 && cross.bytes == 0 && cross.n_transfers == 0);
 }
 
@@ -113,23 +113,23 @@ Test(cross, parts_over_the_slow_link_and_put_together_behind_it)
     clv_cluster *c = nodes_of(4);
     const int64_t dims[] = { 1 << 24 };
     clv_tensor_split t = { 1, dims, CLV_DT_INT8, CLV_UNEVEN_REFUSE, { NULL } };
-    clv_layout copies = CLV_LAYOUT_COPIES, via;
+    clv_layout copies = CLV_LAYOUT_COPIES;
     const clv_mesh *second = mesh_at(c, "4", 4);
-    clv_place from = { mesh_at(c, "4", 0), &t, &copies }, to = { second, &t, &copies };
+    clv_mesh_tensor from = { c, mesh_at(c, "4", 0), &t, &copies }, to = { c, second, &t, &copies };
     clv_reshard *r = NULL;
     const clv_comms *comms = NULL;
     double bytes = 1 << 24;
-    int64_t ns = -1;
+    clv_cross_way way = { .ns = -1 };
 
-    clv_cross cross = cross_of(c, &from, &to);
+    clv_cross cross = cross_of(&from, &to);
     cr_assert_eq(cross.n_transfers, 4);
     cr_assert_float_eq((double)cross.ns, 5000 + bytes / 10, 2);
     cr_assert_eq(clv_comms_make(c, second, NULL, arena, &comms, NULL), CLV_OK);
     cr_assert_eq(clv_reshard_make(comms, &(clv_reshard_tensor){ &t, NULL, 0 }, arena, &r, NULL),
                  CLV_OK);
-    cr_assert_eq(clv_cross_best(c, &from, r, &copies, arena, &via, &ns, NULL), CLV_OK);
-    cr_assert_eq(via.dim[0], 0);
-    cr_assert_float_eq((double)ns, 5000 + bytes / 4 / 10 + 2 * 1000 + bytes * 3 / 4 / 100, 4);
+    cr_assert_eq(clv_cross_best(&from, r, &copies, arena, &way, NULL), CLV_OK);
+    cr_assert_eq(way.via.dim[0], 0);
+    cr_assert_float_eq((double)way.ns, 5000 + bytes / 4 / 10 + 2 * 1000 + bytes * 3 / 4 / 100, 4);
 }
 
 Test(cross, partial_results_stay_where_they_are)
@@ -140,9 +140,10 @@ Test(cross, partial_results_stay_where_they_are)
     clv_layout sum = CLV_LAYOUT_COPIES, copies = CLV_LAYOUT_COPIES;
     sum.dim[0] = CLV_AXIS_PARTIAL;
     sum.reduce[0] = CLV_REDUCE_SUM;
-    clv_place from = { mesh_at(c, "4", 0), &t, &sum }, to = { mesh_at(c, "4", 4), &t, &copies };
+    clv_mesh_tensor from = { c, mesh_at(c, "4", 0), &t, &sum },
+                    to = { c, mesh_at(c, "4", 4), &t, &copies };
     clv_cross cross;
     clv_error err;
-    cr_assert_eq(clv_cross_find(c, &from, &to, arena, &cross, &err), CLV_EUSAGE);
+    cr_assert_eq(clv_cross_find(&from, &to, arena, &cross, &err), CLV_EUSAGE);
     cr_assert_str_eq(err.message, "partial results over axis tp cannot go to another mesh");
 }

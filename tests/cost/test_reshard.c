@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cluster/route.h"
+#include "cost/reshard_naive.h"
 #include "support/layout_sim.h"
 
 static clv_arena *arena;
