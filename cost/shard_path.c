@@ -10,7 +10,7 @@ typedef struct {
     int32_t n;
     int64_t *ns;    /* by operator, whole */
     int32_t *input; /* by operator: which one ends last */
-    bool *on;       /* by operator: on the way */
+    bool *on;       /* by operator: on the path */
     int32_t first, last;
     int32_t *inner, n_inner; /* behind the first and before the last, in order, with both */
     int32_t *place;          /* by operator: in inner; NONE */
@@ -33,9 +33,9 @@ static int32_t producer_of(const clv_types *types, int32_t op, int32_t k)
     return clv_tensor_at(g, t)->producer.i;
 }
 
-/* -- the way -- */
+/* -- the path -- */
 
-static void find_way(finder *f, int64_t *end)
+static void find_path(finder *f, int64_t *end)
 {
     f->last = 0;
     for (int32_t i = 0; i < f->n; i++) {
@@ -160,19 +160,8 @@ static clv_status add_end(finder *f, int32_t cut, bool is_last, clv_error *err)
     return CLV_OK;
 }
 
-/* Without a cut all of the model is one window. */
-static clv_status add_whole(finder *f, clv_error *err)
-{
-    int32_t *op = CLV_NEW_ARRAY(f->arena, int32_t, f->n);
-    if (!op)
-        return clv_fail_nomem(err, "the longest way");
-    for (int32_t i = 0; i < f->n; i++)
-        op[i] = i;
-    add_window(f, NONE, NONE, op, f->n);
-    return CLV_OK;
-}
-
-/* The way's own first operator is no cut, as others may run beside it; nor is its last. */
+/* The path's own first operator is no cut, as others may run beside it; nor is its last. Without a
+ * cut all of the model is one window. */
 static clv_status find_windows(finder *f, clv_error *err)
 {
     int32_t before = NONE;
@@ -188,37 +177,42 @@ static clv_status find_windows(finder *f, clv_error *err)
             add_window(f, f->inner[before], f->inner[v], f->inner + before + 1, v - before - 1);
         before = v;
     }
-    return before == NONE ? add_whole(f, err) : add_end(f, f->inner[before], true, err);
+    if (before != NONE)
+        return add_end(f, f->inner[before], true, err);
+    int32_t *op = CLV_NEW_ARRAY(f->arena, int32_t, f->n);
+    if (!op)
+        return clv_fail_nomem(err, "the longest way");
+    for (int32_t i = 0; i < f->n; i++)
+        op[i] = i;
+    add_window(f, NONE, NONE, op, f->n);
+    return CLV_OK;
 }
 
 /* -- all -- */
 
-static clv_status take_room(finder *f, clv_error *err)
+clv_status clv_shard_path_find(const clv_costs *costs, const clv_device_kind *kind,
+                               clv_arena *arena, const clv_shard_path **ret, clv_error *err)
 {
-    f->ns = CLV_NEW_ARRAY(f->arena, int64_t, f->n);
-    f->input = CLV_NEW_ARRAY(f->arena, int32_t, f->n);
-    f->on = CLV_NEW_ARRAY(f->arena, bool, f->n);
-    return f->ns && f->input && f->on ? CLV_OK : clv_fail_nomem(err, "the longest way");
-}
-
-clv_status clv_shard_path_find(const clv_types *types, const clv_costs *costs,
-                               const clv_device_kind *kind, clv_arena *arena,
-                               const clv_shard_path **ret, clv_error *err)
-{
-    finder f = { .types = types, .g = types->graph, .n = types->graph->n_ops, .arena = arena };
+    int32_t n = costs->graph->n_ops;
+    finder f = { .types = costs->types,
+                 .g = costs->graph,
+                 .n = n,
+                 .arena = arena,
+                 .ns = CLV_NEW_ARRAY(arena, int64_t, n),
+                 .input = CLV_NEW_ARRAY(arena, int32_t, n),
+                 .on = CLV_NEW_ARRAY(arena, bool, n) };
     clv_shard_path *path = CLV_NEW(arena, clv_shard_path);
-    int64_t *end = CLV_NEW_ARRAY(arena, int64_t, f.n);
-    if (!path || !end)
+    int64_t *end = CLV_NEW_ARRAY(arena, int64_t, n);
+    if (!f.ns || !f.input || !f.on || !path || !end)
         return clv_fail_nomem(err, "the longest way");
     *ret = path;
-    if (f.n == 0)
+    if (n == 0)
         return CLV_OK;
-    CLV_TRY(take_room(&f, err));
     for (int32_t i = 0; i < f.n; i++) {
         const clv_op_cost *c = &costs->of[i];
         f.ns[i] = clv_op_time_ns(c, kind, clv_op_workspace(c, kind, kind->workspace_proportion));
     }
-    find_way(&f, end);
+    find_path(&f, end);
     CLV_TRY(list_inner(&f, err));
     CLV_TRY(find_windows(&f, err));
     for (int32_t i = 0; i < f.n; i++)

@@ -1,15 +1,16 @@
-/* shard_path.h - the longest way through a model: operators of which none can start before the one
+/* shard_path.h - the critical path of a model: operators of which none can start before the one
  * before it is done, wherever they run.
  *
  * Some of them are cuts: of all that lies between the first and the last, each operator waits for a
  * cut or is waited for by it. Between two cuts is a window. It lasts as long as the way through it,
  * and as long as all its operators dealt out evenly to the stages, as no stage runs two at once. So
- * of experts beside each other more counts than the one on the way.
+ * of experts beside each other more counts than the one on the path.
  */
 #ifndef CLV_COST_SHARD_PATH_H
 #define CLV_COST_SHARD_PATH_H
 
-#include "cost/shard_tables.h"
+#include "cluster/cluster.h"
+#include "cost/op_cost.h"
 
 #define CLV_PATH_OFF   (-2) /* not on the path */
 #define CLV_PATH_START (-1) /* its first operator */
@@ -30,15 +31,7 @@ typedef struct {
 
 /* Longest by the times of whole operators on that kind of device. Lives in the arena.
  * O(operators + edges). */
-clv_status clv_shard_path_find(const clv_types *types, const clv_costs *costs,
-                               const clv_device_kind *kind, clv_arena *arena,
-                               const clv_shard_path **ret, clv_error *err);
-
-/* The least that the operators of a path cost, with what it takes to come from one to the next, or
- * the windows, dealt out to so many stages, whatever memory there is: no plan in that many has less
- * latency. The strategy problem of a path alone is a chain, and without windows this is its
- * optimum. O(operators * choices^2). */
-clv_status clv_shard_path_ns(clv_shard_tables *t, const clv_shard_path *path, int32_t stages,
-                             clv_int128 *ret, clv_error *err);
+clv_status clv_shard_path_find(const clv_costs *costs, const clv_device_kind *kind,
+                               clv_arena *arena, const clv_shard_path **ret, clv_error *err);
 
 #endif

@@ -22,7 +22,6 @@ typedef struct {
     const clv_choice_filter *filter;
     clv_shard_tables *tables;
     clv_arena *arena, *scratch;
-    clv_error *err;
     clv_intra_op_draft *draft;
     clv_layout *row;       /* CLV_CHOICES_MAX */
     int64_t *usage, *zero; /* likewise */
@@ -46,7 +45,7 @@ typedef struct {
     const clv_layout **layout;       /* by node */
 } builder;
 
-static clv_status no_memory(const builder *b) { return clv_fail_nomem(b->err, "layouts"); }
+static clv_status no_memory(clv_error *err) { return clv_fail_nomem(err, "layouts"); }
 
 /* -- what takes part -- */
 
@@ -84,27 +83,34 @@ static bool tensor_is_node(const builder *b, clv_tensor t)
 
 /* -- keys -- */
 
-static clv_status add_key(builder *b, int32_t number)
+static clv_status add_key(builder *b, int32_t number, clv_error *err)
 {
     if (!CLV_PUSH_ROOM(b->scratch, b->key, b->n_key, b->cap_key))
-        return no_memory(b);
+        return no_memory(err);
     b->key[b->n_key++] = number;
     return CLV_OK;
 }
 
 /* -- nodes -- */
 
-/* A node of the draft, with its memory and what its choices mean: of an operator or of a tensor. */
-static clv_status add_node(builder *b, int32_t n, const int64_t *ns, int64_t usages,
-                           const clv_op_choice *choice, const clv_layout *layout)
+/* A node of the draft: its choices, their memory in the draft, and what they mean. */
+typedef struct {
+    int32_t n;
+    const int64_t *ns;
+    int64_t usages;
+    const clv_op_choice *choice; /* of an operator */
+    const clv_layout *layout;    /* of a tensor */
+} new_node;
+
+static clv_status add_node(builder *b, const new_node *of, clv_error *err)
 {
-    CLV_TRY(clv_intra_op_draft_node(b->draft, n, ns, b->err));
-    CLV_TRY(clv_intra_op_draft_hold(b->draft, b->n_nodes, 0, 1, usages, b->err));
+    CLV_TRY(clv_intra_op_draft_node(b->draft, of->n, of->ns, err));
+    CLV_TRY(clv_intra_op_draft_hold(b->draft, b->n_nodes, 0, 1, of->usages, err));
     if (!CLV_PUSH_ROOM(b->arena, b->op_choice, b->n_nodes, b->cap_op_choice) ||
         !CLV_PUSH_ROOM(b->arena, b->layout, b->n_nodes, b->cap_layout))
-        return no_memory(b);
-    b->op_choice[b->n_nodes] = choice;
-    b->layout[b->n_nodes++] = layout;
+        return no_memory(err);
+    b->op_choice[b->n_nodes] = of->choice;
+    b->layout[b->n_nodes++] = of->layout;
     return CLV_OK;
 }
 
@@ -122,64 +128,58 @@ static bool lies_as_read(builder *b, clv_tensor t)
 }
 
 /* Adds the bytes of a tensor that may lie in these n ways. */
-static clv_status add_usage(builder *b, clv_tensor t, const clv_layout *at, int32_t n)
+static clv_status add_usage(builder *b, clv_tensor t, const clv_layout *at, int32_t n,
+                            clv_error *err)
 {
     for (int32_t c = 0; c < n; c++) {
         int64_t bytes = clv_part_bytes(b->mesh, &at[c], &b->types->of[t.i], b->types->bytes[t.i]);
         if (__builtin_add_overflow(b->usage[c], bytes, &b->usage[c]))
-            return clv_fail(b->err, CLV_ELIMIT, "the tensors of the model do not fit 64 bits");
+            return clv_fail(err, CLV_ELIMIT, "the tensors of the model do not fit 64 bits");
     }
     return CLV_OK;
 }
 
 /* Memory of what lies as an operator reads it, by choice. key: which table, and which inputs. */
-static clv_status op_usages(builder *b, clv_op op, const clv_op_table *table, int64_t *ret)
+static clv_status op_usages(builder *b, clv_op op, const clv_op_table *table, int64_t *ret,
+                            clv_error *err)
 {
     const clv_op_info *info = clv_op_at(b->g, op);
     int32_t id;
     CLV_TRY(clv_map_put_key(&b->usages_of, b->key, (size_t)b->n_key * sizeof *b->key, b->n_usages,
-                            &id, b->err));
+                            &id, err));
     if (id == b->n_usages) {
         if (!CLV_PUSH_ROOM(b->scratch, b->usages, b->n_usages, b->cap_usages))
-            return no_memory(b);
+            return no_memory(err);
         memset(b->usage, 0, (size_t)table->n * sizeof *b->usage);
         for (int32_t i = 1; i < b->n_key; i++) {
             int32_t k = b->key[i];
             CLV_TRY(add_usage(b, clv_op_input(b->g, info, k),
-                              b->tables->lists.list[table->in_list[k]]->at, table->n));
+                              b->tables->lists.list[table->in_list[k]]->at, table->n, err));
         }
-        CLV_TRY(clv_intra_op_draft_usages(b->draft, table->n, b->usage, &b->usages[id], b->err));
+        CLV_TRY(clv_intra_op_draft_usages(b->draft, table->n, b->usage, &b->usages[id], err));
         b->n_usages++;
     }
     *ret = b->usages[id];
     return CLV_OK;
 }
 
-static clv_status add_op_node(builder *b, clv_op op)
+static clv_status add_op_node(builder *b, clv_op op, clv_error *err)
 {
     const clv_op_info *info = clv_op_at(b->g, op);
     const clv_op_table *table;
     int64_t usages = 0;
-    CLV_TRY(clv_shard_table_of(b->tables, op, &table, b->err));
+    CLV_TRY(clv_shard_table_of(b->tables, op, &table, err));
     b->n_key = 0;
-    CLV_TRY(add_key(b, table->id));
+    CLV_TRY(add_key(b, table->id, err));
     for (int32_t k = 0; k < info->n_in; k++) {
         clv_tensor t = clv_op_input(b->g, info, k);
         if (t.i >= 0 && !clv_shard_is_known(b->types, t) && lies_as_read(b, t))
-            CLV_TRY(add_key(b, k));
+            CLV_TRY(add_key(b, k, err));
     }
-    CLV_TRY(op_usages(b, op, table, &usages));
+    CLV_TRY(op_usages(b, op, table, &usages, err));
     b->table_of[op.i] = table;
     b->node_of_op[op.i] = b->n_nodes;
-    return add_node(b, table->n, table->ns, usages, table->choice, NULL);
-}
-
-static bool is_partial(const builder *b, const clv_layout *layout)
-{
-    for (int32_t a = 0; a < b->mesh->n_axes; a++)
-        if (layout->dim[a] == CLV_AXIS_PARTIAL)
-            return true;
-    return false;
+    return add_node(b, &(new_node){ table->n, table->ns, usages, table->choice, NULL }, err);
 }
 
 /* The layouts of a list in which t may lie, added to the n that row has. */
@@ -189,8 +189,8 @@ static int32_t add_layouts(builder *b, clv_tensor t, int32_t list, int32_t n)
     const clv_layout_list *l = b->tables->lists.list[list];
     for (int32_t d = 0; d < l->n_distinct && n < CLV_CHOICES_MAX; d++) {
         const clv_layout *layout = &l->at[l->first[d]];
-        bool known =
-            is_partial(b, layout) || (bound && !b->filter->lies(b->filter->ctx, t, layout));
+        bool known = clv_layout_partial_axes(layout) != 0 ||
+                     (bound && !b->filter->lies(b->filter->ctx, t, layout));
         for (int32_t k = 0; k < n && !known; k++)
             known = clv_layout_equal(&b->row[k], layout);
         if (!known)
@@ -234,24 +234,10 @@ static int32_t made_list(const builder *b, clv_tensor t)
     return NONE;
 }
 
-/* The lists at a tensor: as it is made, and as it is read. */
-static clv_status key_lists(builder *b, clv_tensor t)
-{
-    reading r = { .b = b, .t = t };
-    int32_t op, k;
-    CLV_TRY(add_key(b, made_list(b, t)));
-    while (next_reading(&r, &op, &k)) {
-        int32_t list = b->table_of[op]->in_list[k];
-        if (list != b->key[b->n_key - 1])
-            CLV_TRY(add_key(b, list));
-    }
-    return CLV_OK;
-}
-
-/* key: kind of tensor and whether it counts; then its lists. */
+/* key: kind of tensor and whether it counts; then its lists: as it is made, and as it is read. */
 enum { KEY_SHAPE, KEY_COUNTS, KEY_BOUND, KEY_LISTS };
 
-static clv_status make_kind(builder *b, clv_tensor t, tensor_kind *ret)
+static clv_status make_kind(builder *b, clv_tensor t, tensor_kind *ret, clv_error *err)
 {
     const clv_layout *like = bound_layout(b, t);
     int32_t n = 1;
@@ -261,111 +247,105 @@ static clv_status make_kind(builder *b, clv_tensor t, tensor_kind *ret)
             n = add_layouts(b, t, b->key[i], n);
     memset(b->usage, 0, (size_t)n * sizeof *b->usage);
     if (b->key[KEY_COUNTS])
-        CLV_TRY(add_usage(b, t, b->row, n));
+        CLV_TRY(add_usage(b, t, b->row, n, err));
     ret->n = n;
-    CLV_TRY(clv_intra_op_draft_usages(b->draft, n, b->usage, &ret->usages, b->err));
-    return clv_layout_lists_put(&b->tables->lists, n, b->row, &ret->list, b->err);
+    CLV_TRY(clv_intra_op_draft_usages(b->draft, n, b->usage, &ret->usages, err));
+    return clv_layout_lists_put(&b->tables->lists, n, b->row, &ret->list, err);
 }
 
-static clv_status add_tensor_node(builder *b, clv_tensor t)
+static clv_status add_tensor_node(builder *b, clv_tensor t, clv_error *err)
 {
     const clv_tensor_info *info = clv_tensor_at(b->g, t);
-    int32_t shape, id;
-    CLV_TRY(clv_layout_lists_shape(&b->tables->lists, &b->types->of[t.i], &shape, b->err));
+    int32_t shape, id, op, k;
+    CLV_TRY(clv_layout_lists_shape(&b->tables->lists, &b->types->of[t.i], &shape, err));
     b->n_key = 0;
-    CLV_TRY(add_key(b, shape));
-    CLV_TRY(add_key(b, info->is_output || info->role == CLV_TENSOR_INPUT));
-    CLV_TRY(add_key(b, bound_layout(b, t) ? t.i : NONE)); /* one that is bound is like no other */
-    CLV_TRY(key_lists(b, t));
+    CLV_TRY(add_key(b, shape, err));
+    CLV_TRY(add_key(b, info->is_output || info->role == CLV_TENSOR_INPUT, err));
+    CLV_TRY(
+        add_key(b, bound_layout(b, t) ? t.i : NONE, err)); /* one that is bound is like no other */
+    CLV_TRY(add_key(b, made_list(b, t), err));
+    for (reading r = { .b = b, .t = t }; next_reading(&r, &op, &k);) {
+        int32_t list = b->table_of[op]->in_list[k];
+        if (list != b->key[b->n_key - 1])
+            CLV_TRY(add_key(b, list, err));
+    }
     CLV_TRY(clv_map_put_key(&b->kinds_of, b->key, (size_t)b->n_key * sizeof *b->key, b->n_kinds,
-                            &id, b->err));
+                            &id, err));
     if (id == b->n_kinds) {
         if (!CLV_PUSH_ROOM(b->scratch, b->kinds, b->n_kinds, b->cap_kinds))
-            return no_memory(b);
-        CLV_TRY(make_kind(b, t, &b->kinds[b->n_kinds]));
+            return no_memory(err);
+        CLV_TRY(make_kind(b, t, &b->kinds[b->n_kinds], err));
         b->n_kinds++;
     }
     const tensor_kind *kind = &b->kinds[id];
     b->tensor_list[t.i] = kind->list;
     b->node_of_tensor[t.i] = b->n_nodes;
-    return add_node(b, kind->n, b->zero, kind->usages, NULL, b->tables->lists.list[kind->list]->at);
-}
-
-static clv_status add_nodes(builder *b)
-{
-    for (int32_t i = 0; i < b->g->n_ops; i++)
-        if (clv_shard_takes_part(b->types, (clv_op){ i }))
-            CLV_TRY(add_op_node(b, (clv_op){ i }));
-    for (int32_t t = 0; t < b->g->n_tensors; t++)
-        if (tensor_is_node(b, (clv_tensor){ t }))
-            CLV_TRY(add_tensor_node(b, (clv_tensor){ t }));
-    return CLV_OK;
+    const clv_layout *layout = b->tables->lists.list[kind->list]->at;
+    return add_node(b, &(new_node){ kind->n, b->zero, kind->usages, NULL, layout }, err);
 }
 
 /* -- edges -- */
 
 /* Costs between distinct layouts, spread out to the choices. */
-static clv_status make_matrix(builder *b, const clv_layout_costs *costs, int32_t *ret)
+static clv_status make_matrix(builder *b, const clv_layout_costs *costs, int32_t *ret,
+                              clv_error *err)
 {
     const clv_layout_list *from = costs->from, *to = costs->to;
     size_t n = (size_t)from->n * (size_t)to->n;
     clv_mark mark = clv_arena_mark(b->scratch);
     int64_t *entry = CLV_NEW_ARRAY(b->scratch, int64_t, n);
     if (!entry)
-        return no_memory(b);
+        return no_memory(err);
     for (int32_t i = 0; i < from->n; i++) {
         const int64_t *ns = costs->ns + (size_t)from->distinct[i] * (size_t)to->n_distinct;
         for (int32_t j = 0; j < to->n; j++)
             entry[(size_t)i * (size_t)to->n + (size_t)j] = ns[to->distinct[j]];
     }
-    CLV_TRY(clv_intra_op_draft_matrix(b->draft, (int64_t)n, entry, ret, b->err));
+    CLV_TRY(clv_intra_op_draft_matrix(b->draft, (int64_t)n, entry, ret, err));
     clv_arena_rewind(b->scratch, mark);
     return CLV_OK;
 }
 
-static clv_status matrix_of(builder *b, const clv_layout_costs *costs, int32_t *ret)
-{
-    for (; b->n_matrices <= costs->id; b->n_matrices++) {
-        if (!CLV_PUSH_ROOM(b->scratch, b->matrix, b->n_matrices, b->cap_matrix))
-            return no_memory(b);
-        b->matrix[b->n_matrices] = NONE;
-    }
-    if (b->matrix[costs->id] == NONE)
-        CLV_TRY(make_matrix(b, costs, &b->matrix[costs->id]));
-    *ret = b->matrix[costs->id];
-    return CLV_OK;
-}
+/* A node, and the list of layouts of a tensor by its choices. */
+typedef struct {
+    int32_t node, list;
+} end;
 
-static clv_status add_edge(builder *b, clv_tensor t, int32_t from, int32_t from_list, int32_t to,
-                           int32_t to_list)
+static clv_status add_edge(builder *b, clv_tensor t, end from, end to, clv_error *err)
 {
     const clv_layout_costs *costs;
-    int32_t matrix = NONE;
-    CLV_TRY(clv_layout_lists_costs(&b->tables->lists, &b->types->of[t.i], from_list, to_list,
-                                   &costs, b->err));
-    CLV_TRY(matrix_of(b, costs, &matrix));
-    return clv_intra_op_draft_edge(b->draft, 2, (int32_t[]){ from, to }, matrix, b->err);
+    CLV_TRY(clv_layout_lists_costs(&b->tables->lists, &b->types->of[t.i], from.list, to.list,
+                                   &costs, err));
+    for (; b->n_matrices <= costs->id; b->n_matrices++) {
+        if (!CLV_PUSH_ROOM(b->scratch, b->matrix, b->n_matrices, b->cap_matrix))
+            return no_memory(err);
+        b->matrix[b->n_matrices] = NONE;
+    }
+    int32_t *matrix = &b->matrix[costs->id];
+    if (*matrix == NONE)
+        CLV_TRY(make_matrix(b, costs, matrix, err));
+    return clv_intra_op_draft_edge(b->draft, 2, (int32_t[]){ from.node, to.node }, *matrix, err);
 }
 
-static clv_status add_edges_of(builder *b, clv_tensor t)
+static clv_status add_edges_of(builder *b, clv_tensor t, clv_error *err)
 {
-    int32_t node = b->node_of_tensor[t.i], made = made_list(b, t), op, k;
-    int32_t from = made == NONE ? NONE : b->node_of_op[clv_tensor_at(b->g, t)->producer.i];
     reading r = { .b = b, .t = t };
-    if (node >= 0 && from >= 0)
-        CLV_TRY(add_edge(b, t, from, made, node, b->tensor_list[t.i]));
-    if (node >= 0) {
-        from = node;
-        made = b->tensor_list[t.i];
-    }
-    while (from >= 0 && next_reading(&r, &op, &k))
-        CLV_TRY(add_edge(b, t, from, made, b->node_of_op[op], b->table_of[op]->in_list[k]));
+    end from = { NONE, made_list(b, t) }, home = { b->node_of_tensor[t.i], b->tensor_list[t.i] };
+    int32_t op, k;
+    if (from.list != NONE)
+        from.node = b->node_of_op[clv_tensor_at(b->g, t)->producer.i];
+    if (home.node >= 0 && from.node >= 0)
+        CLV_TRY(add_edge(b, t, from, home, err));
+    if (home.node >= 0)
+        from = home;
+    while (from.node >= 0 && next_reading(&r, &op, &k))
+        CLV_TRY(add_edge(b, t, from, (end){ b->node_of_op[op], b->table_of[op]->in_list[k] }, err));
     return CLV_OK;
 }
 
 /* -- all -- */
 
-static bool take_room(builder *b)
+static bool allocate(builder *b)
 {
     int32_t n_ops = b->g->n_ops, n_tensors = b->g->n_tensors;
     b->row = CLV_NEW_ARRAY(b->scratch, clv_layout, CLV_CHOICES_MAX);
@@ -387,18 +367,23 @@ static bool take_room(builder *b)
     return true;
 }
 
-static clv_status build(builder *b, int64_t limit_bytes, clv_shard_problem *made)
+static clv_status build(builder *b, int64_t limit_bytes, clv_shard_problem *made, clv_error *err)
 {
-    if (!take_room(b))
-        return no_memory(b);
-    CLV_TRY(clv_intra_op_draft_new(b->arena, &b->draft, b->err));
-    CLV_TRY(clv_map_init(&b->usages_of, b->scratch, FEW, b->err));
-    CLV_TRY(clv_map_init(&b->kinds_of, b->scratch, FEW, b->err));
+    if (!allocate(b))
+        return no_memory(err);
+    CLV_TRY(clv_intra_op_draft_new(b->arena, &b->draft, err));
+    CLV_TRY(clv_map_init(&b->usages_of, b->scratch, FEW, err));
+    CLV_TRY(clv_map_init(&b->kinds_of, b->scratch, FEW, err));
     count_edges(b);
-    CLV_TRY(add_nodes(b));
+    for (int32_t i = 0; i < b->g->n_ops; i++)
+        if (clv_shard_takes_part(b->types, (clv_op){ i }))
+            CLV_TRY(add_op_node(b, (clv_op){ i }, err));
+    for (int32_t t = 0; t < b->g->n_tensors; t++)
+        if (tensor_is_node(b, (clv_tensor){ t }))
+            CLV_TRY(add_tensor_node(b, (clv_tensor){ t }, err));
     for (int32_t t = 0; t < b->g->n_tensors; t++)
         if (flows(b, (clv_tensor){ t }))
-            CLV_TRY(add_edges_of(b, (clv_tensor){ t }));
+            CLV_TRY(add_edges_of(b, (clv_tensor){ t }, err));
     *made = (clv_shard_problem){ .types = b->types,
                                  .mesh = b->mesh,
                                  .factors = b->tables->of.factors,
@@ -406,7 +391,7 @@ static clv_status build(builder *b, int64_t limit_bytes, clv_shard_problem *made
                                  .node_of_tensor = b->node_of_tensor,
                                  .op_choice = b->op_choice,
                                  .layout = b->layout };
-    return clv_intra_op_draft_freeze(b->draft, "shards", limit_bytes, &made->problem, b->err);
+    return clv_intra_op_draft_freeze(b->draft, "shards", limit_bytes, &made->problem, err);
 }
 
 clv_status clv_shard_problem_build(clv_shard_tables *tables, int64_t limit_bytes, clv_arena *arena,
@@ -418,10 +403,9 @@ clv_status clv_shard_problem_build(clv_shard_tables *tables, int64_t limit_bytes
                   .filter = tables->of.filter,
                   .tables = tables,
                   .arena = arena,
-                  .scratch = clv_arena_new(clv_arena_alloc(arena), 0),
-                  .err = err };
+                  .scratch = clv_arena_new(clv_arena_alloc(arena), 0) };
     *ret = CLV_NEW(arena, clv_shard_problem);
-    clv_status status = *ret && b.scratch ? build(&b, limit_bytes, *ret) : no_memory(&b);
+    clv_status status = *ret && b.scratch ? build(&b, limit_bytes, *ret, err) : no_memory(err);
     clv_arena_free(b.scratch);
     return status;
 }
@@ -440,22 +424,23 @@ clv_status clv_shard_problem_limit(const clv_shard_problem *s, int64_t limit_byt
     return CLV_OK;
 }
 
-/* -- answers -- */
+/* -- what a solution means -- */
 
-const clv_op_choice *clv_shard_choice(const clv_shard_problem *s, const int32_t *answer, clv_op op)
+const clv_op_choice *clv_shard_choice(const clv_shard_problem *s, const int32_t *solution,
+                                      clv_op op)
 {
     int32_t node = s->node_of_op[op.i];
-    return node < 0 ? NULL : &s->op_choice[node][answer[node]];
+    return node < 0 ? NULL : &s->op_choice[node][solution[node]];
 }
 
-clv_layout clv_shard_need(const clv_shard_problem *s, const int32_t *answer, clv_op op, int32_t k)
+clv_layout clv_shard_need(const clv_shard_problem *s, const int32_t *solution, clv_op op, int32_t k)
 {
-    const clv_op_choice *choice = clv_shard_choice(s, answer, op);
+    const clv_op_choice *choice = clv_shard_choice(s, solution, op);
     return choice ? clv_choice_in(&s->factors[op.i], s->mesh, choice, k) : CLV_LAYOUT_COPIES;
 }
 
 /* What the only reader of a tensor that is no node needs; false: nobody reads it. */
-static bool need_of_reader(const clv_shard_problem *s, const int32_t *answer, clv_tensor t,
+static bool need_of_reader(const clv_shard_problem *s, const int32_t *solution, clv_tensor t,
                            clv_layout *ret)
 {
     const clv_graph *g = s->types->graph;
@@ -464,7 +449,7 @@ static bool need_of_reader(const clv_shard_problem *s, const int32_t *answer, cl
         clv_op op = g->readers_of[info->first_reader + r];
         for (int32_t k = 0; s->node_of_op[op.i] >= 0 && k < g->ops[op.i].n_in; k++)
             if (clv_op_input(g, &g->ops[op.i], k).i == t.i) {
-                *ret = clv_shard_need(s, answer, op, k);
+                *ret = clv_shard_need(s, solution, op, k);
                 return true;
             }
     }
@@ -472,32 +457,32 @@ static bool need_of_reader(const clv_shard_problem *s, const int32_t *answer, cl
 }
 
 /* Of a result, as its operator leaves it. */
-static clv_layout made_by(const clv_shard_problem *s, const int32_t *answer, clv_tensor t)
+static clv_layout made_by(const clv_shard_problem *s, const int32_t *solution, clv_tensor t)
 {
     const clv_graph *g = s->types->graph;
     int32_t op = clv_tensor_at(g, t)->producer.i;
-    const clv_op_choice *choice = clv_shard_choice(s, answer, (clv_op){ op });
+    const clv_op_choice *choice = clv_shard_choice(s, solution, (clv_op){ op });
     for (int32_t k = 0; choice && k < s->factors[op].n_out; k++)
         if (clv_op_output(g, &g->ops[op], k).i == t.i)
             return clv_choice_out(&s->factors[op], s->mesh, choice, k);
     return CLV_LAYOUT_COPIES;
 }
 
-clv_layout clv_shard_made(const clv_shard_problem *s, const int32_t *answer, clv_tensor t)
+clv_layout clv_shard_made(const clv_shard_problem *s, const int32_t *solution, clv_tensor t)
 {
     if (clv_tensor_at(s->types->graph, t)->role == CLV_TENSOR_RESULT)
-        return made_by(s, answer, t);
-    return clv_shard_home(s, answer, t);
+        return made_by(s, solution, t);
+    return clv_shard_home(s, solution, t);
 }
 
-clv_layout clv_shard_home(const clv_shard_problem *s, const int32_t *answer, clv_tensor t)
+clv_layout clv_shard_home(const clv_shard_problem *s, const int32_t *solution, clv_tensor t)
 {
     int32_t node = s->node_of_tensor[t.i];
     clv_layout layout = CLV_LAYOUT_COPIES;
     if (node >= 0)
-        return s->layout[node][answer[node]];
-    if (need_of_reader(s, answer, t, &layout) ||
+        return s->layout[node][solution[node]];
+    if (need_of_reader(s, solution, t, &layout) ||
         clv_tensor_at(s->types->graph, t)->role != CLV_TENSOR_RESULT)
         return layout;
-    return made_by(s, answer, t); /* nobody reads it: it stays as it is */
+    return made_by(s, solution, t); /* nobody reads it: it stays as it is */
 }

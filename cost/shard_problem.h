@@ -1,5 +1,5 @@
-/* shard_problem.h - from a model and a mesh to the strategy problem as numbers, and what its
- * choices mean.
+/* shard_problem.h - from a model and a mesh to the intra-operator problem as numbers, and what its
+ * choices mean: the formulation of Alpa (Zheng et al. 2022), with resharding by shortest paths.
  *
  * An operator is a node. Its choices say for each mesh axis which factor of its sharding rule the
  * axis splits, if any. A choice costs the time of the largest part.
@@ -42,15 +42,17 @@ clv_status clv_shard_problem_build(clv_shard_tables *tables, int64_t limit_bytes
 clv_status clv_shard_problem_limit(const clv_shard_problem *s, int64_t limit_bytes,
                                    clv_arena *arena, clv_shard_problem **ret, clv_error *err);
 
-/* What an answer chooses for an operator; NULL where it is no part of the problem. answer: by node,
- * as clv_intra_op_solve() gives it, here and below. */
-const clv_op_choice *clv_shard_choice(const clv_shard_problem *s, const int32_t *answer, clv_op op);
-/* Layouts that an answer gives a tensor: as its writer leaves it (of an input of the model: as it
- * is given), where it lies, and as the explicit input k of an operator needs it. answer: by node,
- * as clv_intra_op_solve() gives it. Tensors and operators that are no part of the problem: copies.
- */
-clv_layout clv_shard_made(const clv_shard_problem *s, const int32_t *answer, clv_tensor t);
-clv_layout clv_shard_home(const clv_shard_problem *s, const int32_t *answer, clv_tensor t);
-clv_layout clv_shard_need(const clv_shard_problem *s, const int32_t *answer, clv_op op, int32_t k);
+/* What a solution of the problem, choice by node as clv_intra_op_solve() gives it, means: */
+
+/* What it chooses for an operator; NULL where that is no part of the problem. */
+const clv_op_choice *clv_shard_choice(const clv_shard_problem *s, const int32_t *solution,
+                                      clv_op op);
+/* Layouts that it gives a tensor: as its writer leaves it (of an input of the model: as it is
+ * given), where it lies, and as the explicit input k of an operator needs it. Tensors and operators
+ * that are no part of the problem: copies. */
+clv_layout clv_shard_made(const clv_shard_problem *s, const int32_t *solution, clv_tensor t);
+clv_layout clv_shard_home(const clv_shard_problem *s, const int32_t *solution, clv_tensor t);
+clv_layout clv_shard_need(const clv_shard_problem *s, const int32_t *solution, clv_op op,
+                          int32_t k);
 
 #endif

@@ -43,8 +43,8 @@ bool clv_shard_takes_part(const clv_types *types, clv_op op);
 clv_status clv_shard_table_of(clv_shard_tables *t, clv_op op, const clv_op_table **ret,
                               clv_error *err);
 
-/* The cheapest choices of all operators together, without what is between them: no answer of the
- * strategy problem costs less. O(operators). */
+/* The cheapest choices of all operators together, without what is between them: no solution of the
+ * intra-operator problem costs less. O(operators). */
 clv_status clv_shard_least(clv_shard_tables *t, clv_int128 *ret, clv_error *err);
 
 #endif

@@ -151,8 +151,8 @@ static clv_status find_classes(clv_joint *j, clv_error *err)
         clv_op_classes_make(a->inference->main, j->factors, a->costs, j->arena, &j->classes, err));
     if (j->req->search.objective != CLV_LATENCY)
         return CLV_OK;
-    return clv_shard_path_find(a->inference->main, a->costs, clv_device_kind_of(j->cluster, 0),
-                               j->arena, &j->path, err);
+    return clv_shard_path_find(a->costs, clv_device_kind_of(j->cluster, 0), j->arena, &j->path,
+                               err);
 }
 
 clv_status clv_joint_try_shapes(clv_joint *j, clv_error *err)

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "cost/shard_path_bound.h"
 #include "lower/stage_cluster.h"
 #include "problem/intra_op_forest.h"
 #include "stages/stages.h"
@@ -180,7 +181,7 @@ static clv_status find_floor(clv_mesh_candidate *c, clv_error *err)
     CLV_TRY(clv_shard_least(c->tables, &least, err));
     least = (least + c->n_stages - 1) / c->n_stages;
     if (c->j->path)
-        CLV_TRY(clv_shard_path_ns(c->tables, c->j->path, c->n_stages, &path, err));
+        CLV_TRY(clv_shard_path_bound_ns(c->tables, c->j->path, c->n_stages, &path, err));
     c->floor = path > least ? path : least;
     return CLV_OK;
 }

@@ -4,7 +4,7 @@
 
 #include "cost/made_shards.h"
 #include "cost/op_time.h"
-#include "cost/shard_path.h"
+#include "cost/shard_path_bound.h"
 #include "problem/intra_op_problem.h"
 
 #define N_DEVICES 4
@@ -281,8 +281,8 @@ static int64_t cheapest(void)
 static clv_int128 path_ns_of(const clv_shard_path **way, int32_t stages)
 {
     clv_int128 ns;
-    cr_assert_eq(clv_shard_path_find(m->types, m->costs, &kind, arena, way, &m->err), CLV_OK);
-    cr_assert_eq(clv_shard_path_ns(tables, *way, stages, &ns, &m->err), CLV_OK);
+    cr_assert_eq(clv_shard_path_find(m->costs, &kind, arena, way, &m->err), CLV_OK);
+    cr_assert_eq(clv_shard_path_bound_ns(tables, *way, stages, &ns, &m->err), CLV_OK);
     return ns;
 }
 
