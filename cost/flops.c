@@ -7,8 +7,9 @@
 #include "cost/flops_einsum.h"
 #include "cost/flops_matrix.h"
 
+/* FLOPs, counted as ops.def counts them. */
 #define FFT_FLOPS 5  /* of n log2 n: a radix-2 complex transform (Cooley and Tukey 1965) */
-#define IOU_FLOPS 12 /* to intersect two boxes: 4 comparisons, 8 sums, products and quotients */
+#define IOU_FLOPS 12 /* a pair of boxes: 4 comparisons, 8 sums, products and quotients */
 
 static clv_work vector(int64_t flops) { return (clv_work){ .vector = flops }; }
 

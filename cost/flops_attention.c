@@ -1,6 +1,7 @@
 #include "cost/flops_attention.h"
 
-#define SCORE_FLOPS 6 /* scale or mask 1, softmax 5 */
+/* FLOPs a score, counted as ops.def counts them: scale or mask 1, softmax 5. */
+#define SCORE_FLOPS 6
 
 static bool is(const clv_sizing *s, const char *type) { return clv_str_is(s->rule.op->type, type); }
 

@@ -1,13 +1,11 @@
 #include "cost/flops_matrix.h"
 
-/* Beside its two products a gate adds two biases and has an activation of four operations. */
-#define RNN_GATE_FLOPS 6
-/* To make a number of a packed weight: a subtraction and a product. */
-#define UNPACK_FLOPS 2
-/* Softmax over the experts of one row, an element. */
-#define ROUTER_FLOPS 5
-/* Four corners, a product and a sum each. */
-#define BILINEAR_FLOPS 8
+/* FLOPs, counted as ops.def counts them. */
+#define RNN_GATE_FLOPS                                                                             \
+    6 /* an element of a gate, beside its products: two biases, an activation of 4 */
+#define UNPACK_FLOPS   2 /* an element of a packed weight: a subtraction and a product */
+#define ROUTER_FLOPS   5 /* a row and expert: softmax */
+#define BILINEAR_FLOPS 8 /* a sample: four corners, a product and a sum each */
 
 static bool is(const clv_sizing *s, const char *type) { return clv_str_is(s->rule.op->type, type); }
 

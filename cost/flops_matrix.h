@@ -1,5 +1,6 @@
 /* flops_matrix.h - FLOPs of matrix products, convolutions, recurrences and mixtures of experts. A
- * multiply-add is 2. */
+ * multiply-add is 2. Each function is the formula of that name in ops.def and docs/cost-model.md.
+ */
 #ifndef CLV_COST_FLOPS_MATRIX_H
 #define CLV_COST_FLOPS_MATRIX_H
 

@@ -85,8 +85,8 @@ static clv_op_cost cost_body(const clv_model *model, clv_sizing *owner, const cl
 }
 
 /* An If costs what the branch that runs costs, or if that is not known the dearer one. */
-static void take_branch(clv_sizing *s, const clv_op_cost *branch, bool first, bool taken,
-                        clv_op_cost *to)
+static void choose_branch(clv_sizing *s, const clv_op_cost *branch, bool first, bool taken,
+                          clv_op_cost *to)
 {
     int64_t weights = clv_size_add(s, to->weight_bytes, branch->weight_bytes); /* both stay */
     if (first || taken || branch->flops > to->flops ||
@@ -123,7 +123,7 @@ static clv_op_cost cost_bodies(const clv_model *model, clv_sizing *s)
             sum.weight_bytes = clv_size_add(s, sum.weight_bytes, one.weight_bytes);
         } else {
             had_taken = b == taken;
-            take_branch(s, &one, b == 0, had_taken, &sum);
+            choose_branch(s, &one, b == 0, had_taken, &sum);
         }
     }
     int64_t trips = call || choice ? 1 : types->trips ? types->trips[op] : -1;

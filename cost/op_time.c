@@ -4,8 +4,8 @@
 #include <math.h>
 
 #define NS_PER_S 1e9
-/* What no real operator takes; sums of a few such times still hold. */
-#define TIME_MAX (INT64_MAX / 4)
+/* Nanoseconds that no real operator takes; sums of a few such times still fit 64 bits. */
+#define TIME_MAX_NS (INT64_MAX / 4)
 
 static double longest(double a, double b) { return a > b ? a : b; }
 
@@ -49,7 +49,7 @@ int64_t clv_op_time_ns(const clv_op_cost *cost, const clv_device_kind *kind,
                      (s.vector_efficiency / kind->vector_efficiency));
     double ns = ceil(longest(longest(matrix, vector), moves) * NS_PER_S) + (double)s.launch_ns +
                 (double)cost->link_ns;
-    return ns < (double)TIME_MAX ? (int64_t)ns : TIME_MAX;
+    return ns < (double)TIME_MAX_NS ? (int64_t)ns : TIME_MAX_NS;
 }
 
 int64_t clv_op_workspace(const clv_op_cost *cost, const clv_device_kind *kind, double proportion)

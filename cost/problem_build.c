@@ -8,10 +8,10 @@
 
 /* Nanoseconds, of all operators together: later stages add sums of a few such numbers without
  * looking. */
-#define TIME_MAX (INT64_MAX / 8)
-/* Ports that all routes take together: 64 MiB. More only where devices in a long row have links to
- * their neighbours alone. */
-#define TAKEN_MAX (INT64_C(1) << 24)
+#define TIME_MAX_NS (INT64_MAX / 8)
+/* Ports that all routes take together, 64 MiB of numbers. More only where devices in a long row
+ * have links to their neighbours alone. */
+#define ROUTE_PORTS_MAX (INT64_C(1) << 24)
 
 typedef struct {
     const clv_types *types;
@@ -61,7 +61,7 @@ static clv_status add_kind_times(builder *b, const clv_device_kind *kind, int64_
         const clv_op_cost *cost = &b->costs->of[i];
         int64_t workspace = clv_op_workspace(cost, kind, kind->workspace_proportion);
         int64_t ns = clv_op_time_ns(cost, kind, workspace);
-        if (ns > TIME_MAX - sum)
+        if (ns > TIME_MAX_NS - sum)
             return clv_fail(err, CLV_ELIMIT,
                             "operator '%.*s' would take %lld ns on a %s, more than 64 bits can add",
                             CLV_STR_ARG(b->g->ops[i].label), (long long)ns, kind->name);
@@ -93,7 +93,7 @@ static bool number_ports(builder *b, int32_t *number, int64_t *n_taken)
         }
         *n_taken += c->routes[link].n_ports;
     }
-    return shared && *n_taken <= TAKEN_MAX;
+    return shared && *n_taken <= ROUTE_PORTS_MAX;
 }
 
 static clv_status add_ports(builder *b, clv_error *err)

@@ -279,8 +279,8 @@ clv_status clv_reshard_ns(clv_reshard *r, const clv_layout *from, const clv_layo
     return CLV_OK;
 }
 
-static void fill_step(const clv_reshard *r, int32_t before, int32_t k, clv_reduce reduce,
-                      clv_step *ret)
+static void describe_step(const clv_reshard *r, int32_t before, int32_t k, clv_reduce reduce,
+                          clv_step *ret)
 {
     const clv_step_to *s = &r->steps.at[k];
     const clv_line *line = clv_curve_line(
@@ -307,7 +307,7 @@ static int32_t trace(const clv_reshard *r, const label *row, int32_t to, clv_red
                      clv_step *steps, int32_t *n)
 {
     for (; row[to].before >= 0; to = row[to].before)
-        fill_step(r, row[to].before, row[to].step, reduce, &steps[--*n]);
+        describe_step(r, row[to].before, row[to].step, reduce, &steps[--*n]);
     return to;
 }
 

@@ -22,7 +22,8 @@ typedef struct {
     void *ctx;
 } clv_choice_filter;
 
-/* The most ways that are considered for one operator: three axes over a dozen factors. */
+/* The most ways that are considered for one operator: three axes over a dozen factors or none,
+ * 13^3. */
 #define CLV_CHOICES_MAX 2197
 
 typedef struct {

@@ -18,7 +18,8 @@ static clv_int128 least_of(const clv_int128 *at, int32_t n)
 
 /* next: what the path so far costs with t, which its last operator makes, brought to where each
  * choice of the table needs it. */
-static clv_status step(walk *w, clv_tensor t, const clv_op_table *table, int32_t k, clv_error *err)
+static clv_status extend_by_tensor(walk *w, clv_tensor t, const clv_op_table *table, int32_t k,
+                                   clv_error *err)
 {
     const clv_graph *g = w->t->of.types->graph;
     const clv_op_info *maker = clv_op_at(g, clv_tensor_at(g, t)->producer);
@@ -47,7 +48,7 @@ static clv_status step(walk *w, clv_tensor t, const clv_op_table *table, int32_t
 }
 
 /* Input k of the operator is how the path comes to it; below 0: it begins here. */
-static clv_status walk_to(walk *w, clv_op op, int32_t k, clv_error *err)
+static clv_status extend_to(walk *w, clv_op op, int32_t k, clv_error *err)
 {
     const clv_types *types = w->t->of.types;
     const clv_op_table *table;
@@ -55,7 +56,7 @@ static clv_status walk_to(walk *w, clv_op op, int32_t k, clv_error *err)
         k < 0 ? CLV_NO_TENSOR : clv_op_input(types->graph, clv_op_at(types->graph, op), k);
     CLV_TRY(clv_shard_table_of(w->t, op, &table, err));
     if (t.i >= 0 && w->table && !clv_shard_is_known(types, t)) {
-        CLV_TRY(step(w, t, table, k, err));
+        CLV_TRY(extend_by_tensor(w, t, table, k, err));
     } else {
         clv_int128 before = w->table ? least_of(w->best, w->table->n) : 0;
         for (int32_t c = 0; c < table->n; c++)
@@ -92,8 +93,8 @@ static clv_int128 end_of(const walk *w, clv_int128 until)
     return least > until ? least : until;
 }
 
-static clv_status walk_all(walk *w, const clv_shard_path *path, int32_t stages, clv_int128 *ret,
-                           clv_error *err)
+static clv_status walk_path(walk *w, const clv_shard_path *path, int32_t stages, clv_int128 *ret,
+                            clv_error *err)
 {
     const clv_types *types = w->t->of.types;
     const clv_path_window *window = path->window, *end = window + path->n_windows;
@@ -101,7 +102,7 @@ static clv_status walk_all(walk *w, const clv_shard_path *path, int32_t stages, 
     for (int32_t i = 0; i < types->graph->n_ops; i++) {
         bool is_on = path->in[i] != CLV_PATH_OFF && clv_shard_takes_part(types, (clv_op){ i });
         if (is_on)
-            CLV_TRY(walk_to(w, (clv_op){ i }, path->in[i], err));
+            CLV_TRY(extend_to(w, (clv_op){ i }, path->in[i], err));
         if (window == end || window->end != i)
             continue;
         CLV_TRY(share_of(w, window++, stages, &share, err));
@@ -131,7 +132,7 @@ clv_status clv_shard_path_bound_ns(clv_shard_tables *t, const clv_shard_path *pa
     w.left = CLV_NEW_ARRAY(scratch, clv_int128, CLV_CHOICES_MAX);
     w.into = CLV_NEW_ARRAY(scratch, clv_int128, CLV_CHOICES_MAX);
     clv_status status = w.best && w.next && w.left && w.into
-                            ? walk_all(&w, path, stages, ret, err)
+                            ? walk_path(&w, path, stages, ret, err)
                             : clv_fail_nomem(err, "the longest way");
     clv_arena_free(scratch);
     return status;

@@ -1,6 +1,6 @@
-/* workspace.c - convolutions unfold one image; products copy a panel of either operand into the
- * order in which the units read it; attention keeps the scores of one head; recurrences the gates
- * of one step.
+/* workspace.c - convolutions unfold one image (im2col, Chellapilla et al. 2006); products copy a
+ * panel of either operand into the order in which the units read it; attention keeps the scores of
+ * one head; recurrences the gates of one step.
  */
 #include "cost/workspace.h"
 
@@ -8,9 +8,10 @@
 #include "cost/flops_einsum.h"
 #include "cost/flops_matrix.h"
 
-/* Rows or columns of a panel: two of the 128 wide tiles that matrix units are made of. */
+/* Rows or columns of a panel: two tiles of 128, the width of a matrix unit (TPU v2: Jouppi et al.
+ * 2020) and of a thread block's tile (CUTLASS). */
 #define PANEL       256
-#define SCORE_BYTES 4 /* sums are kept in 32 bits */
+#define SCORE_BYTES 4 /* bytes of a score or gate: sums are kept in 32 bits */
 
 static int64_t bytes_of(clv_sizing *s, clv_dtype dtype, int64_t elems)
 {

@@ -154,7 +154,7 @@ typedef struct {
     bool full; /* a character did not fit: nothing behind it is kept */
 } kept;
 
-static void keep(kept *k, const unsigned char *c, size_t n)
+static void append_kept(kept *k, const unsigned char *c, size_t n)
 {
     k->full |= n >= k->size - k->n;
     if (k->full)
@@ -199,7 +199,7 @@ static clv_status read_code(clv_json_pull *j, kept *k, clv_error *err)
     for (size_t i = n; i-- > 1; code >>= 6)
         c[i] = (unsigned char)(0x80 | (code & 0x3f));
     c[0] = (unsigned char)(lead[n] | code);
-    keep(k, c, n);
+    append_kept(k, c, n);
     return CLV_OK;
 }
 
@@ -213,7 +213,7 @@ static clv_status read_escape(clv_json_pull *j, kept *k, clv_error *err)
     j->at++;
     if (!at)
         return read_code(j, k, err);
-    keep(k, (const unsigned char *)&means[at - letter], 1);
+    append_kept(k, (const unsigned char *)&means[at - letter], 1);
     return CLV_OK;
 }
 
@@ -231,7 +231,7 @@ static clv_status read_char(clv_json_pull *j, kept *k, clv_error *err)
         j->at++;
         size = clv_utf8_char(c, n);
     }
-    keep(k, c, n);
+    append_kept(k, c, n);
     return CLV_OK;
 }
 

@@ -54,7 +54,7 @@ static clv_status check_place(const char *place, clv_error *err)
 }
 
 /* "NAME.tmp-PID-K" beside the place; of a long name the first bytes, as a name has 255 at most. */
-static clv_status make(clv_out_folder *out, clv_error *err)
+static clv_status make_temporary(clv_out_folder *out, clv_error *err)
 {
     const char *slash = strrchr(out->place, '/'), *base = slash ? slash + 1 : out->place;
     for (int k = 0; k < NAME_TRIES; k++) {
@@ -97,7 +97,7 @@ clv_status clv_out_folder_open(const char *path, const clv_alloc *alloc, clv_out
     clv_status status =
         out && out->place ? check_place(out->place, err) : clv_fail_nomem(err, "an output folder");
     if (status == CLV_OK)
-        status = make(out, err);
+        status = make_temporary(out, err);
     if (status == CLV_OK)
         *ret = out;
     else

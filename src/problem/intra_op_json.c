@@ -61,7 +61,7 @@ static clv_status count_row(const reader *r, int32_t *n, clv_error *err)
     return CLV_OK;
 }
 
-static clv_status put_row(reader *r, rows *list, clv_error *err)
+static clv_status append_row(reader *r, rows *list, clv_error *err)
 {
     CLV_TRY(count_row(r, &list->n, err));
     int64_t *value = clv_chunk_list_add(&list->values, (size_t)r->row.n);
@@ -86,13 +86,13 @@ static clv_status read_interval(reader *r, clv_error *err)
                         "%s is [%lld, %lld], expected an end that is not before the start",
                         clv_json_pull_path(&r->j, path, sizeof path), (long long)r->row.at[0],
                         (long long)r->row.at[1]);
-    return put_row(r, &r->intervals, err);
+    return append_row(r, &r->intervals, err);
 }
 
 static clv_status read_ends(reader *r, clv_error *err)
 {
     CLV_TRY(clv_json_pull_ints(&r->j, 0, INT64_MAX, &r->row, err));
-    return put_row(r, &r->ends, err);
+    return append_row(r, &r->ends, err);
 }
 
 /* A row of amounts, of which the length is kept. */

@@ -321,7 +321,7 @@ static clv_status read_devices(reader *r, const clv_json_at *root, const char *w
 
 /* -- the call -- */
 
-static clv_status take_arrays(reader *r, clv_error *err)
+static clv_status allocate(reader *r, clv_error *err)
 {
     clv_place_problem *p = r->p;
     int32_t n = p->n_nodes;
@@ -352,7 +352,7 @@ static clv_status read_workload(reader *r, const clv_json_at *root, const char *
     if (r->p->n_nodes > NODES_MAX)
         return clv_fail(err, CLV_ELIMIT, "%s: there are %d nodes, at most %d can be read", what,
                         r->p->n_nodes, NODES_MAX);
-    CLV_TRY(take_arrays(r, err));
+    CLV_TRY(allocate(r, err));
     CLV_TRY(read_devices(r, root, what, err));
     CLV_TRY(read_nodes(r, root, err));
     CLV_TRY(read_edges(r, root, err));

@@ -182,7 +182,7 @@ static void pay_transfers(const judging *j, int32_t u, int32_t *stamp, exact_sum
     }
 }
 
-static clv_status add_up_loads(judging *j, double *loads, clv_error *err)
+static clv_status sum_loads(judging *j, double *loads, clv_error *err)
 {
     const clv_place_problem *p = j->p;
     exact_sum *load = CLV_NEW_ARRAY(j->arena, exact_sum, j->n_devices);
@@ -298,7 +298,7 @@ static clv_status list_nodes(const judging *j, parts *q, clv_error *err)
 }
 
 /* What each part pays and for how many edges it waits. stamp: by part, the last sender plus 1. */
-static void add_up_parts(const judging *j, parts *q, int32_t *stamp)
+static void sum_parts(const judging *j, parts *q, int32_t *stamp)
 {
     const clv_place_problem *p = j->p;
     for (int32_t u = 0; u < p->n_nodes; u++) {
@@ -352,7 +352,7 @@ static double run_parts(const judging *j, parts *q, int32_t *queue)
     return n_queue == q->n ? last : INFINITY;
 }
 
-static clv_status add_up_latency(judging *j, clv_error *err)
+static clv_status sum_latency(judging *j, clv_error *err)
 {
     parts q = { 0 };
     CLV_TRY(make_parts(j, &q, err));
@@ -360,7 +360,7 @@ static clv_status add_up_latency(judging *j, clv_error *err)
     int32_t *scratch = CLV_NEW_ARRAY(j->arena, int32_t, q.n + 1);
     if (!scratch)
         return clv_fail_nomem(err, "the judge of a placement");
-    add_up_parts(j, &q, scratch);
+    sum_parts(j, &q, scratch);
     j->value->latency = run_parts(j, &q, scratch);
     return CLV_OK;
 }
@@ -399,8 +399,8 @@ static clv_status judge(judging *j, clv_error *err)
         CLV_TRY(check_contiguous(j, err));
     if (!j->value->legal)
         return CLV_OK;
-    CLV_TRY(add_up_loads(j, NULL, err));
-    CLV_TRY(add_up_latency(j, err));
+    CLV_TRY(sum_loads(j, NULL, err));
+    CLV_TRY(sum_latency(j, err));
     set_objective(j);
     return CLV_OK;
 }
@@ -448,7 +448,7 @@ clv_status clv_place_loads(const clv_place_problem *p, const int32_t *device_of,
     judging j;
     clv_status status = begin(&j, p, device_of, arena, &value, err);
     if (status == CLV_OK)
-        status = add_up_loads(&j, loads, err);
+        status = sum_loads(&j, loads, err);
     clv_arena_rewind(arena, mark);
     return status;
 }

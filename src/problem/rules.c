@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
-static size_t at(const clv_rule_counts *c, int32_t row, int32_t device)
+static size_t cell(const clv_rule_counts *c, int32_t row, int32_t device)
 {
     return (size_t)row * (size_t)c->p->n_devices + (size_t)device;
 }
@@ -40,14 +40,14 @@ void clv_rule_counts_add(clv_rule_counts *c, int32_t unit, int32_t device, int32
     const clv_rules *r = c->rules;
     for (int32_t i = r->tag_first ? r->tag_first[unit] : 0;
          r->tag_first && i < r->tag_first[unit + 1]; i++) {
-        int32_t *n = &c->tagged[at(c, r->tags[i], device)];
-        int32_t *mixed = &c->mixed[at(c, r->family_of[r->tags[i]], device)];
+        int32_t *n = &c->tagged[cell(c, r->tags[i], device)];
+        int32_t *mixed = &c->mixed[cell(c, r->family_of[r->tags[i]], device)];
         *mixed -= *n > 0;
         *n += sign;
         *mixed += *n > 0;
     }
     if (r->stage_set_of && r->stage_set_of[unit] >= 0)
-        c->staged[at(c, r->stage_set_of[unit], device)] += sign;
+        c->staged[cell(c, r->stage_set_of[unit], device)] += sign;
 }
 
 bool clv_rule_counts_is_apart(const clv_rule_counts *c, int32_t unit, int32_t device)
@@ -55,7 +55,7 @@ bool clv_rule_counts_is_apart(const clv_rule_counts *c, int32_t unit, int32_t de
     const clv_rules *r = c->rules;
     for (int32_t i = r->tag_first ? r->tag_first[unit] : 0;
          r->tag_first && i < r->tag_first[unit + 1]; i++)
-        if (c->mixed[at(c, r->family_of[r->tags[i]], device)] > 1)
+        if (c->mixed[cell(c, r->family_of[r->tags[i]], device)] > 1)
             return false;
     return true;
 }
@@ -77,9 +77,9 @@ bool clv_rule_counts_stages_satisfied(clv_rule_counts *c, const uint64_t *rows)
             continue;
         int32_t last_before = -1, first_after = INT32_MAX;
         for (int32_t d = 0; d < n; d++) {
-            if (c->tagged[at(c, tag, d)] > 0 && c->level[d] > last_before)
+            if (c->tagged[cell(c, tag, d)] > 0 && c->level[d] > last_before)
                 last_before = c->level[d];
-            if (c->tagged[at(c, tag + 1, d)] > 0 && c->level[d] < first_after)
+            if (c->tagged[cell(c, tag + 1, d)] > 0 && c->level[d] < first_after)
                 first_after = c->level[d];
         }
         if (last_before >= first_after)
@@ -87,7 +87,7 @@ bool clv_rule_counts_stages_satisfied(clv_rule_counts *c, const uint64_t *rows)
     }
     for (int32_t set = 0; set < r->n_stage_sets; set++)
         for (int32_t d = 0; d < n; d++)
-            if (c->staged[at(c, set, d)] > 0 &&
+            if (c->staged[cell(c, set, d)] > 0 &&
                 !clv_bit(r->stage_sets + (size_t)set * r->words, c->level[d]))
                 return false;
     return true;
