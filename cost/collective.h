@@ -30,6 +30,7 @@ typedef struct {
     clv_curve permute[CLV_ORDERS][CLV_ORDERS];
 } clv_comms;
 
+/* Number of a permutation of the axes, 0 to CLV_ORDERS - 1, in lexicographic order. */
 int32_t clv_order_index(const int32_t order[static CLV_MESH_AXES_MAX]);
 
 /* options NULL: no overlap. CLV_EUSAGE: an overlap beyond [0, 1]. O(sets of axes * divisors^2 *

@@ -17,9 +17,12 @@ typedef struct {
     int64_t projection;         /* FLOPs of the projections inside the operator */
 } clv_attention;
 
+/* Where each operator of the family keeps these numbers. */
 clv_attention clv_attention_shape(clv_sizing *s);
 
+/* The formula above, and what each score takes on the vector units. */
 clv_work clv_flops_attention(clv_sizing *s);
+/* A state of width * value width for each head instead of scores, updated by every token. */
 clv_work clv_flops_linear_attention(clv_sizing *s);
 
 #endif

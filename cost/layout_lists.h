@@ -33,6 +33,7 @@ typedef struct {
     int32_t n_lists, n_shapes, n_costs, cap_lists, cap_costs;
 } clv_layout_lists;
 
+/* The resharder must live as long; all that is found lives in the arena. */
 clv_status clv_layout_lists_init(clv_layout_lists *l, clv_resharder *resharder, clv_arena *arena,
                                  clv_error *err);
 /* Number of the list of these n layouts; they are copied where they are new. O(n^2) then. */

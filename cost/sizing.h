@@ -22,12 +22,14 @@ typedef struct {
     int64_t matrix, vector;
 } clv_work;
 
+/* Checked: 0 and overflow where 64 bits do not hold the result. */
 int64_t clv_size_add(clv_sizing *s, int64_t a, int64_t b);
 int64_t clv_size_mul(clv_sizing *s, int64_t a, int64_t b);
 /* n * factor, rounded up. */
 int64_t clv_size_scale(clv_sizing *s, int64_t n, double factor);
 /* A dimension that must be a number, not negative. */
 int64_t clv_size_of_dim(clv_sizing *s, clv_dim dim);
+/* Elements of a type; of output k its type; and for inputs and outputs by number. */
 int64_t clv_size_elems(clv_sizing *s, const clv_type *type);
 
 const clv_type *clv_size_out(const clv_sizing *s, int32_t k);

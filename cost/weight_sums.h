@@ -13,6 +13,7 @@ typedef struct {
     int32_t *seen_own; /* n_weights, by operator */
 } clv_weight_sums;
 
+/* Nothing is counted yet. costs must live as long. */
 clv_status clv_weight_sums_init(clv_weight_sums *w, const clv_costs *costs, clv_arena *scratch,
                                 clv_error *err);
 /* Bytes of an operator that were not yet counted under this stamp, from 1. O(inputs). */

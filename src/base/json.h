@@ -50,6 +50,8 @@ clv_status clv_json_member(const clv_json_at *at, const char *key, bool required
 clv_status clv_json_length(const clv_json_at *at, int32_t *ret, clv_error *err);
 clv_json_at clv_json_element(const clv_json_at *at, int32_t index, const clv_json_at *previous);
 
+/* Values by type; another one is CLV_EFORMAT with what stands there. The string lives as long as
+ * the tree. */
 clv_status clv_json_string(const clv_json_at *at, const char **ret, clv_error *err);
 /* The same, copied into the arena: it outlives the tree. */
 clv_status clv_json_copy_string(const clv_json_at *at, clv_arena *arena, const char **ret,

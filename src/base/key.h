@@ -14,6 +14,7 @@ typedef struct {
     bool failed; /* there was no memory for it: it is not whole */
 } clv_key;
 
+/* One number more. O(1). */
 void clv_key_add(clv_key *key, int64_t number);
 /* How many bytes, and the bytes; O(n). */
 void clv_key_add_bytes(clv_key *key, const void *bytes, size_t n);

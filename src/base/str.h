@@ -17,6 +17,7 @@ typedef struct {
 /* printf("%.*s", CLV_STR_ARG(s)) */
 #define CLV_STR_ARG(s) (int)(s).n, (s).n ? (s).at : ""
 
+/* Of a C string; NULL is empty. */
 static inline clv_str clv_str_of(const char *z)
 {
     return (clv_str){ z, z ? (int32_t)strlen(z) : 0 };

@@ -50,6 +50,7 @@ typedef struct {
     int64_t peak_at; /* the first such moment */
 } clv_intra_op_value;
 
+/* How many choices a node has. */
 static inline int32_t clv_intra_op_n_choices(const clv_intra_op_problem *p, int32_t node)
 {
     return p->first_choice[node + 1] - p->first_choice[node];

@@ -31,6 +31,7 @@ typedef struct clv_rules {
     int32_t max_stages;          /* 0: as many as there are */
 } clv_rules;
 
+/* May a unit be on a device? */
 static inline bool clv_rules_allow(const clv_rules *r, int32_t unit, int32_t device)
 {
     return !r->devices || clv_bit(r->devices + (size_t)unit * r->words, device);
@@ -59,6 +60,7 @@ typedef struct {
 /* p has rules. Memory O((tags + families + stage sets) * devices). */
 clv_status clv_rule_counts_new(const clv_partition_problem *p, clv_arena *arena,
                                clv_rule_counts *ret, clv_error *err);
+/* As if no unit were anywhere. */
 void clv_rule_counts_clear(clv_rule_counts *c);
 /* The unit comes to the device (sign 1) or leaves it (-1). O(its tags). */
 void clv_rule_counts_add(clv_rule_counts *c, int32_t unit, int32_t device, int32_t sign);

@@ -56,6 +56,7 @@ static inline void clv_add_to_ports(const clv_partition_problem *p, int32_t from
     }
 }
 
+/* How long a device takes for a unit. */
 static inline int64_t clv_unit_ns(const clv_partition_problem *p, int32_t unit, int32_t device)
 {
     return p->time_ns[(size_t)p->kind_of[device] * (size_t)p->n_units + (size_t)unit];
