@@ -323,7 +323,7 @@ Test(json_pull, too_deep_is_refused)
     cr_expect(strstr(err.message, "nested more than 16 deep"), "%s", err.message);
 }
 
-Test(json_pull, a_read_that_fails_is_told)
+Test(json_pull, a_read_that_fails_is_reported)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     clv_json_pull j;

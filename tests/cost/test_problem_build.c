@@ -94,8 +94,8 @@ Test(problem_build, nets_go_once_to_each_later_unit)
         cr_expect_eq(p->net_bytes[i], 64);
 }
 
-/* Unit 1 is the negation and then the join, which writes its net; unit 2 is the product, which reads
- * j1, and then the join, which reads j0. */
+/* Unit 1 is the negation and then the join, which writes its net; unit 2 is the product, which
+ * reads j1, and then the join, which reads j0. */
 Test(problem_build, says_when_in_its_unit_a_net_is_read_and_written)
 {
     three_joins();
@@ -172,8 +172,7 @@ Test(problem_build, ports_are_those_that_routes_share)
         routes[link].ports = shared[link / 3];
         routes[link].n_ports = 2;
     }
-    cr_assert_eq(clv_problem_build(m->costs, units, &cluster, arena, &p, &m->err),
-                 CLV_OK);
+    cr_assert_eq(clv_problem_build(m->costs, units, &cluster, arena, &p, &m->err), CLV_OK);
     cr_assert_not_null(p->link_first_port);
     cr_expect_eq(p->n_ports, 5);
     expect_list(p->link_ports, p->link_first_port[1], p->link_first_port[2], 2,
@@ -236,8 +235,7 @@ Test(problem_build, times_that_do_not_add_up_are_refused)
         m->costs->of[i].read_bytes = INT64_MAX;
     cr_assert_eq(clv_subgraphs_build(m->costs, false, arena, &units, NULL), CLV_OK);
     kinds[0].memory_bytes_per_s = 1;
-    cr_expect_eq(clv_problem_build(m->costs, units, &cluster, arena, &p, &m->err),
-                 CLV_ELIMIT);
+    cr_expect_eq(clv_problem_build(m->costs, units, &cluster, arena, &p, &m->err), CLV_ELIMIT);
     cr_expect(strstr(m->err.message, "'j0'"), "said: %s", m->err.message);
     cr_expect_null(p);
 }

@@ -1,5 +1,5 @@
 /* test_reshard.c - chains between layouts: right on real small tensors, and cheapest by the rules
- * that shortest ways obey.
+ * that hold for shortest paths.
  */
 #include "cost/reshard.h"
 
@@ -197,7 +197,7 @@ Test(reshard, every_chain_between_layouts_of_whole_units_gives_the_target)
     }
 }
 
-/* -- what every cost obeys -- */
+/* -- what holds for every cost -- */
 
 typedef struct {
     int32_t n;
@@ -219,7 +219,7 @@ static table table_of(clv_reshard *r)
     return t;
 }
 
-static void obeys(const table *t)
+static void check_laws(const table *t)
 {
     for (int32_t i = 0; i < t->n; i++) {
         cr_assert_eq(t->ns[i * t->n + i], 0);
@@ -238,7 +238,7 @@ Test(reshard, costs_are_never_negative_zero_for_equal_layouts_and_no_way_round_i
         for (int32_t rank = 1; rank <= (m == 4 ? 2 : 3); rank++) {
             clv_tensor_split t = tensor_of(rank, dims, CLV_UNEVEN_CEIL);
             table a = table_of(reshard_of(comms_of(meshes[m], NULL), &t, NULL, 0));
-            obeys(&a);
+            check_laws(&a);
         }
 }
 

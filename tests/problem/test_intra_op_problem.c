@@ -211,7 +211,7 @@ static const clv_intra_op_problem *two_nodes(clv_arena *arena, int64_t limit)
     return p;
 }
 
-Test(intra_op_problem, the_first_rule_broken_is_told)
+Test(intra_op_problem, the_first_rule_broken_is_reported)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     const clv_intra_op_problem *p = two_nodes(arena, 49);
