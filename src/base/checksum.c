@@ -47,45 +47,45 @@ bool clv_checksum_parse(const char *text, clv_checksum *ret)
     return true;
 }
 
-struct clv_summer {
+struct clv_checksum_state {
     XXH3_state_t state;
 };
 
-clv_summer *clv_summer_new(clv_arena *arena)
+clv_checksum_state *clv_checksum_new(clv_arena *arena)
 {
-    uint8_t *raw = clv_arena_take(arena, sizeof(clv_summer) + STATE_ALIGN);
+    uint8_t *raw = clv_arena_take(arena, sizeof(clv_checksum_state) + STATE_ALIGN);
     if (!raw)
         return NULL;
-    clv_summer *s = (void *)(raw + (STATE_ALIGN - (uintptr_t)raw % STATE_ALIGN));
-    clv_summer_restart(s);
+    clv_checksum_state *s = (void *)(raw + (STATE_ALIGN - (uintptr_t)raw % STATE_ALIGN));
+    clv_checksum_restart(s);
     return s;
 }
 
 /* xxHash fails only where it is given no state. */
-void clv_summer_restart(clv_summer *s) { (void)XXH3_128bits_reset(&s->state); }
+void clv_checksum_restart(clv_checksum_state *s) { (void)XXH3_128bits_reset(&s->state); }
 
-void clv_summer_add(clv_summer *s, const void *bytes, size_t n)
+void clv_checksum_add(clv_checksum_state *s, const void *bytes, size_t n)
 {
     if (n > 0)
         (void)XXH3_128bits_update(&s->state, bytes, n);
 }
 
-void clv_summer_add_zeros(clv_summer *s, uint64_t n)
+void clv_checksum_add_zeros(clv_checksum_state *s, uint64_t n)
 {
     static const uint8_t zeros[N_ZEROS];
     for (size_t part; n > 0; n -= part) {
         part = n < N_ZEROS ? (size_t)n : N_ZEROS;
-        clv_summer_add(s, zeros, part);
+        clv_checksum_add(s, zeros, part);
     }
 }
 
-clv_checksum clv_summer_end(const clv_summer *s)
+clv_checksum clv_checksum_end(const clv_checksum_state *s)
 {
     XXH128_hash_t sum = XXH3_128bits_digest(&s->state);
     return (clv_checksum){ sum.high64, sum.low64 };
 }
 
-static clv_status add_file(clv_summer *s, int fd, uint8_t *buffer, const char *path,
+static clv_status add_file(clv_checksum_state *s, int fd, uint8_t *buffer, const char *path,
                            int64_t *ret_bytes, clv_error *err)
 {
     int64_t total = 0;
@@ -97,7 +97,7 @@ static clv_status add_file(clv_summer *s, int fd, uint8_t *buffer, const char *p
             return clv_fail(err, CLV_EIO, "cannot read %s: %s", path, strerror(errno));
         if (got == 0)
             break;
-        clv_summer_add(s, buffer, (size_t)got);
+        clv_checksum_add(s, buffer, (size_t)got);
         total += got;
     }
     *ret_bytes = total;
@@ -108,7 +108,7 @@ clv_status clv_checksum_file(const char *path, clv_arena *arena, clv_checksum *r
                              int64_t *ret_bytes, clv_error *err)
 {
     clv_mark mark = clv_arena_mark(arena);
-    clv_summer *s = clv_summer_new(arena);
+    clv_checksum_state *s = clv_checksum_new(arena);
     uint8_t *buffer = clv_arena_take(arena, BUFFER);
     clv_status status = CLV_OK;
     /* O_NONBLOCK: a pipe in the file's place is not waited for. */
@@ -121,7 +121,7 @@ clv_status clv_checksum_file(const char *path, clv_arena *arena, clv_checksum *r
     else
         status = add_file(s, fd, buffer, path, ret_bytes, err);
     if (status == CLV_OK)
-        *ret = clv_summer_end(s);
+        *ret = clv_checksum_end(s);
     if (fd >= 0)
         close(fd);
     clv_arena_rewind(arena, mark);

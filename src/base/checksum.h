@@ -26,12 +26,12 @@ const char *clv_checksum_text(char buf[static CLV_CHECKSUM_TEXT], clv_checksum s
 bool clv_checksum_parse(const char *text, clv_checksum *ret);
 
 /* Bytes as they come; all 0 bytes so far at first. NULL without memory. It lives in the arena. */
-typedef struct clv_summer clv_summer;
-clv_summer *clv_summer_new(clv_arena *arena);
-void clv_summer_restart(clv_summer *s);
-void clv_summer_add(clv_summer *s, const void *bytes, size_t n);
-void clv_summer_add_zeros(clv_summer *s, uint64_t n);
-clv_checksum clv_summer_end(const clv_summer *s); /* of all so far; more may follow */
+typedef struct clv_checksum_state clv_checksum_state;
+clv_checksum_state *clv_checksum_new(clv_arena *arena);
+void clv_checksum_restart(clv_checksum_state *s);
+void clv_checksum_add(clv_checksum_state *s, const void *bytes, size_t n);
+void clv_checksum_add_zeros(clv_checksum_state *s, uint64_t n);
+clv_checksum clv_checksum_end(const clv_checksum_state *s); /* of all so far; more may follow */
 
 /* Of a whole file, through a buffer: O(1) memory. CLV_EIO. */
 clv_status clv_checksum_file(const char *path, clv_arena *arena, clv_checksum *ret,

@@ -83,9 +83,9 @@ static clv_status write_rest(collecting *c, clv_error *err)
 {
     int64_t at = 0;
     int32_t from;
-    clv_summer *summer = clv_summer_new(c->arena);
+    clv_checksum_state *sum = clv_checksum_new(c->arena);
     const char *path = clv_arena_printf(c->arena, "%s/%s", c->f.path, c->f.rest.name);
-    if (!summer || !path)
+    if (!sum || !path)
         return clv_fail_nomem(err, "the rest of a model");
     CLV_TRY(clv_files_add(c->files, path, false, &from, err));
     for (int32_t i = 0; i < c->f.n_originals; i++) {
@@ -94,10 +94,10 @@ static clv_status write_rest(collecting *c, clv_error *err)
         CLV_TRY(clv_rest_ranges(&c->f, i, c->arena, &rest, &n, err));
         for (int32_t k = 0; k < n; at += rest[k++].length)
             CLV_TRY(clv_files_copy(c->files, (clv_file_pos){ from, at },
-                                   (clv_file_pos){ c->ids[i], rest[k].offset }, rest[k].length,
-                                   summer, err));
+                                   (clv_file_pos){ c->ids[i], rest[k].offset }, rest[k].length, sum,
+                                   err));
     }
-    if (!clv_checksum_eq(clv_summer_end(summer), c->f.rest_checksum))
+    if (!clv_checksum_eq(clv_checksum_end(sum), c->f.rest_checksum))
         return clv_fail(err, CLV_EFORMAT,
                         "%s is damaged: its bytes are not those that were "
                         "written",

@@ -203,7 +203,7 @@ clv_status clv_files_write(clv_files *files, int32_t id, const void *from, size_
 }
 
 clv_status clv_files_copy(clv_files *files, clv_file_pos from, clv_file_pos to, int64_t n,
-                          clv_summer *summer, clv_error *err)
+                          clv_checksum_state *sum, clv_error *err)
 {
     if (!files->buffer) { /* on a whole page: unaligned copies by the kernel take several times as
                              long */
@@ -215,8 +215,8 @@ clv_status clv_files_copy(clv_files *files, clv_file_pos from, clv_file_pos to, 
     for (int64_t part; n > 0; from.offset += part, to.offset += part, n -= part) {
         part = n < (int64_t)COPY_BUFFER ? n : (int64_t)COPY_BUFFER;
         CLV_TRY(clv_files_read(files, from.id, files->buffer, (size_t)part, from.offset, err));
-        if (summer)
-            clv_summer_add(summer, files->buffer, (size_t)part);
+        if (sum)
+            clv_checksum_add(sum, files->buffer, (size_t)part);
         CLV_TRY(clv_files_write(files, to.id, files->buffer, (size_t)part, to.offset, err));
     }
     return CLV_OK;

@@ -53,10 +53,10 @@ typedef struct {
     int32_t id;
     int64_t offset;
 } clv_file_pos;
-/* n bytes of one file from `from` on to another's `to`, through a buffer of the set. summer: gets
+/* n bytes of one file from `from` on to another's `to`, through a buffer of the set. sum: gets
  * the bytes too; may be NULL. */
 clv_status clv_files_copy(clv_files *files, clv_file_pos from, clv_file_pos to, int64_t n,
-                          clv_summer *summer, clv_error *err);
+                          clv_checksum_state *sum, clv_error *err);
 /* The file has exactly this size from now on. */
 clv_status clv_files_resize(clv_files *files, int32_t id, int64_t bytes, clv_error *err);
 /* Closes what is open, and reports what closing does. The set can be used on. */

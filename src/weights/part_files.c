@@ -23,12 +23,11 @@ clv_status clv_part_files_new(const char *folder, const clv_weight_list *weights
 clv_status clv_part_file_new(clv_part_files *p, const char *name, int32_t *ret_file, clv_error *err)
 {
     const char *copy = clv_arena_printf(p->arena, "%s", name);
-    clv_summer *summer = clv_summer_new(p->arena);
-    if (!copy || !summer || !CLV_PUSH_ROOM(p->arena, p->files, p->n_files, p->cap_files))
+    clv_checksum_state *sum = clv_checksum_new(p->arena);
+    if (!copy || !sum || !CLV_PUSH_ROOM(p->arena, p->files, p->n_files, p->cap_files))
         return clv_fail_nomem(err, "the files of shards");
     *ret_file = p->n_files;
-    p->files[p->n_files++] =
-        (clv_part_output){ .pub.name = copy, .summer = summer, .in_order = true };
+    p->files[p->n_files++] = (clv_part_output){ .pub.name = copy, .sum = sum, .in_order = true };
     return CLV_OK;
 }
 

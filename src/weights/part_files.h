@@ -81,7 +81,7 @@ typedef struct {
     clv_part_file pub;
     const char *head; /* what it begins with; NULL: nothing */
     size_t n_head;
-    clv_summer *summer;
+    clv_checksum_state *sum;
     int64_t summed; /* bytes that went into it */
     bool in_order;  /* so far all came in the order of the file */
 } clv_part_output;

@@ -24,7 +24,7 @@ typedef struct {
     clv_weight_source source;
     clv_files *disk; /* its files have the numbers of clv_part_files_file() */
     clv_stream *stream;
-    clv_summer **summers; /* of the boxes of the present weight */
+    clv_checksum_state **summers; /* of the boxes of the present weight */
     const clv_box **boxes;
     int32_t *ids;   /* their places */
     int32_t weight; /* which one in order it wrote last */
@@ -84,12 +84,12 @@ static void sum_in_file(clv_part_output *f, const clv_placed_box *place, int64_t
 {
     int64_t offset = place->pub.offset + at;
     if (at == 0 && f->summed == place->before) {
-        clv_summer_add_zeros(f->summer, (uint64_t)(offset - f->summed));
+        clv_checksum_add_zeros(f->sum, (uint64_t)(offset - f->summed));
         f->summed = offset;
     }
     f->in_order = f->in_order && f->summed == offset;
     if (f->in_order) {
-        clv_summer_add(f->summer, bytes, n);
+        clv_checksum_add(f->sum, bytes, n);
         f->summed += (int64_t)n;
     }
 }
@@ -100,7 +100,7 @@ static clv_status write_part(void *ctx, int32_t k, const uint8_t *bytes, size_t 
     writer *w = ctx;
     clv_placed_box *place = &w->all->p->places[w->ids[k]];
     clv_part_output *f = &w->all->p->files[place->pub.file];
-    clv_summer_add(w->summers[k], bytes, n);
+    clv_checksum_add(w->summers[k], bytes, n);
     if (w->all->p->options.file_sums && w->all->n_writers == 1)
         sum_in_file(f, place, at, bytes, n);
     return clv_files_write(w->disk, place->pub.file, bytes, n, place->pub.offset + at, err);
@@ -115,11 +115,11 @@ static clv_status write_weight(writer *w, const turn *turns, int32_t n, clv_erro
     for (int32_t k = 0; k < n; k++) {
         w->ids[k] = turns[k].id;
         w->boxes[k] = &p->places[turns[k].id].pub.box;
-        clv_summer_restart(w->summers[k]);
+        clv_checksum_restart(w->summers[k]);
     }
     CLV_TRY(clv_stream_weight(w->stream, &cut, &w->source, &sink, err));
     for (int32_t k = 0; k < n; k++)
-        p->places[w->ids[k]].pub.checksum = clv_summer_end(w->summers[k]);
+        p->places[w->ids[k]].pub.checksum = clv_checksum_end(w->summers[k]);
     return CLV_OK;
 }
 
@@ -193,11 +193,11 @@ static clv_status alloc_writer(writer *w, clv_error *err)
     int32_t most = w->all->most;
     w->boxes = CLV_NEW_ARRAY(arena, const clv_box *, most);
     w->ids = CLV_NEW_ARRAY(arena, int32_t, most);
-    w->summers = CLV_NEW_ARRAY(arena, clv_summer *, most);
+    w->summers = CLV_NEW_ARRAY(arena, clv_checksum_state *, most);
     if (!w->boxes || !w->ids || !w->summers)
         return no_memory(err);
     for (int32_t k = 0; k < most; k++) {
-        w->summers[k] = clv_summer_new(arena);
+        w->summers[k] = clv_checksum_new(arena);
         if (!w->summers[k])
             return no_memory(err);
     }
@@ -289,7 +289,7 @@ static clv_status begin_files(writing *w, clv_error *err)
         CLV_TRY(clv_files_resize(disk, id, f->pub.bytes, err));
         if (f->head)
             CLV_TRY(clv_files_write(disk, id, f->head, f->n_head, 0, err));
-        clv_summer_add(f->summer, f->head, f->n_head);
+        clv_checksum_add(f->sum, f->head, f->n_head);
         f->summed = (int64_t)f->n_head;
     }
     return CLV_OK;
@@ -309,7 +309,7 @@ static void sum_file(void *ctx, int32_t i)
     clv_part_output *f = &s->w->p->files[i];
     int64_t bytes = f->pub.bytes;
     const char *path = clv_files_path(s->w->writers[0].disk, i);
-    f->pub.checksum = clv_summer_end(f->summer);
+    f->pub.checksum = clv_checksum_end(f->sum);
     if (!f->in_order || f->summed != f->pub.bytes) {
         clv_arena *arena = clv_arena_new(clv_arena_alloc(s->w->p->arena), 0);
         s->status = arena ? clv_checksum_file(path, arena, &f->pub.checksum, &bytes, &s->err)

@@ -10,7 +10,7 @@ typedef struct {
 
 /* The rest is the same bytes: both folders have shards of the same weights. */
 static clv_status copy_rest(void *ctx, const clv_weights_folder *made, clv_files *files, int32_t to,
-                            clv_summer *summer, clv_error *err)
+                            clv_checksum_state *sum, clv_error *err)
 {
     const resharding *r = ctx;
     int32_t from;
@@ -20,8 +20,8 @@ static clv_status copy_rest(void *ctx, const clv_weights_folder *made, clv_files
         return clv_fail_nomem(err, "a path");
     CLV_TRY(clv_files_add(files, path, false, &from, err));
     clv_file_pos source = { from, 0 }, target = { to, 0 };
-    CLV_TRY(clv_files_copy(files, source, target, r->f->rest.bytes, summer, err));
-    return clv_checksum_eq(clv_summer_end(summer), r->f->rest_checksum)
+    CLV_TRY(clv_files_copy(files, source, target, r->f->rest.bytes, sum, err));
+    return clv_checksum_eq(clv_checksum_end(sum), r->f->rest_checksum)
                ? CLV_OK
                : clv_fail(err, CLV_EFORMAT,
                           "%s is damaged: its bytes are not those that were written", path);

@@ -82,7 +82,7 @@ static clv_status describe_original(sharding *s, clv_error *err)
 }
 
 static clv_status copy_rest(void *ctx, const clv_weights_folder *f, clv_files *files, int32_t to,
-                            clv_summer *summer, clv_error *err)
+                            clv_checksum_state *sum, clv_error *err)
 {
     const sharding *s = ctx;
     int64_t at = 0;
@@ -98,12 +98,12 @@ static clv_status copy_rest(void *ctx, const clv_weights_folder *f, clv_files *f
             const clv_rest_range *r = &rest[k];
             if (from >= 0) {
                 clv_file_pos source = { from, r->offset }, target = { to, at };
-                CLV_TRY(clv_files_copy(files, source, target, r->length, summer, err));
+                CLV_TRY(clv_files_copy(files, source, target, r->length, sum, err));
                 continue;
             }
             const uint8_t *bytes = s->file->bytes + r->offset;
             CLV_TRY(clv_files_write(files, to, bytes, (size_t)r->length, at, err));
-            clv_summer_add(summer, bytes, (size_t)r->length);
+            clv_checksum_add(sum, bytes, (size_t)r->length);
         }
     }
     return CLV_OK;

@@ -12,7 +12,7 @@ typedef struct {
     clv_runs runs;  /* what is still to come */
     int64_t at;     /* elements read */
     int64_t summed; /* bytes in the checksum; -1: some were left out */
-    clv_summer *summer;
+    clv_checksum_state *sum;
 } part;
 
 struct clv_shards_source {
@@ -96,8 +96,8 @@ static clv_status begin_weight(clv_shards_source *s, int32_t weight, clv_error *
             continue;
         part *p = &s->parts[s->n_parts++];
         p->shard = first + i;
-        p->summer = clv_summer_new(fresh);
-        if (!p->summer)
+        p->sum = clv_checksum_new(fresh);
+        if (!p->sum)
             return clv_fail_nomem(err, "the shards of a weight");
         clv_runs_start(boxes[i], &p->runs);
     }
@@ -141,7 +141,7 @@ static clv_status read_stretch(clv_shards_source *s, part *p, int64_t n, int64_t
     CLV_TRY(clv_files_read(s->files, s->file_ids[place->file], s->stage, (size_t)(end - first),
                            place->offset + first, err));
     if (p->summed >= 0 && end > p->summed) { /* a byte that two stretches share counts once */
-        clv_summer_add(p->summer, s->stage + (p->summed - first), (size_t)(end - p->summed));
+        clv_checksum_add(p->sum, s->stage + (p->summed - first), (size_t)(end - p->summed));
         p->summed = end;
     }
     *ret_from = p->at % per;
@@ -190,7 +190,7 @@ static clv_status end_weight(void *ctx, int32_t weight, clv_error *err)
         const part *p = &s->parts[i];
         const clv_shard_place *place = &s->f->places[p->shard];
         if (p->summed == place->length && place->length > 0 &&
-            !clv_checksum_eq(clv_summer_end(p->summer), place->checksum))
+            !clv_checksum_eq(clv_checksum_end(p->sum), place->checksum))
             return clv_fail(err, CLV_EFORMAT,
                             "%s/%s is damaged: bytes %lld to %lld, a shard of weight '%.*s', are "
                             "not those that were written",

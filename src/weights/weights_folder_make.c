@@ -111,18 +111,18 @@ static clv_status write_rest(making *k, clv_weights_folder *f, clv_error *err)
 {
     clv_files *files;
     int32_t id;
-    clv_summer *summer = clv_summer_new(k->arena);
+    clv_checksum_state *sum = clv_checksum_new(k->arena);
     const char *path = clv_arena_printf(k->arena, "%s/" CLV_WEIGHTS_REST, k->path);
-    if (!summer || !path)
+    if (!sum || !path)
         return clv_fail_nomem(err, "the rest of a model");
     CLV_TRY(clv_files_new(k->options->disk, k->arena, &files, err));
     clv_status status = clv_files_add(files, path, true, &id, err);
     if (status == CLV_OK)
         status = clv_files_resize(files, id, 0, err); /* it is there, though it may be empty */
     if (status == CLV_OK)
-        status = k->m->rest(k->m->rest_ctx, f, files, id, summer, err);
+        status = k->m->rest(k->m->rest_ctx, f, files, id, sum, err);
     f->rest.name = CLV_WEIGHTS_REST;
-    f->rest_checksum = clv_summer_end(summer);
+    f->rest_checksum = clv_checksum_end(sum);
     if (status == CLV_OK)
         status = clv_files_size(files, id, &f->rest.bytes, err);
     if (status == CLV_OK)

@@ -23,7 +23,7 @@ typedef struct {
     /* Appends the bytes of the original that are no payload to a file: f is `like` with the new
      * layout. */
     clv_status (*rest)(void *ctx, const clv_weights_folder *f, clv_files *files, int32_t to,
-                       clv_summer *summer, clv_error *err);
+                       clv_checksum_state *sum, clv_error *err);
     void *rest_ctx;
 } clv_weights_folder_input;
 

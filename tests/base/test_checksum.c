@@ -8,10 +8,10 @@
 
 static clv_checksum sum_of(clv_arena *arena, const void *bytes, size_t n, size_t step)
 {
-    clv_summer *s = clv_summer_new(arena);
+    clv_checksum_state *s = clv_checksum_new(arena);
     for (size_t at = 0; at < n; at += step)
-        clv_summer_add(s, (const char *)bytes + at, n - at < step ? n - at : step);
-    return clv_summer_end(s);
+        clv_checksum_add(s, (const char *)bytes + at, n - at < step ? n - at : step);
+    return clv_checksum_end(s);
 }
 
 /* What xxHash's own documentation and tests give for no bytes. */
@@ -48,9 +48,9 @@ Test(checksum, is_the_same_however_bytes_come)
     cr_assert_not(clv_checksum_eq(whole, sum_of(arena, bytes, sizeof bytes, 999)));
 
     memset(bytes, 0, sizeof bytes);
-    clv_summer *s = clv_summer_new(arena);
-    clv_summer_add_zeros(s, sizeof bytes);
-    zeros = clv_summer_end(s);
+    clv_checksum_state *s = clv_checksum_new(arena);
+    clv_checksum_add_zeros(s, sizeof bytes);
+    zeros = clv_checksum_end(s);
     cr_assert(clv_checksum_eq(zeros, sum_of(arena, bytes, sizeof bytes, 77)));
     clv_arena_free(arena);
 }
