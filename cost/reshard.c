@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/units.h"
+#include "notation/layout_text.h"
 
 /* Steps from layout i are at[start[i]] to at[start[i + 1] - 1]. A row holds what Dijkstra's
  * algorithm finds from one layout: time, then the number of steps, then the smaller layout and step

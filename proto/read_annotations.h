@@ -8,7 +8,7 @@
 #ifndef CLV_PROTO_READ_ANNOTATIONS_H
 #define CLV_PROTO_READ_ANNOTATIONS_H
 
-#include "notation/sharding.h"
+#include "notation/sharding_spec.h"
 #include "proto/onnx_file.h"
 
 typedef struct {

@@ -2,7 +2,7 @@
 #ifndef CLV_PROTO_READ_NODE_ENTRY_H
 #define CLV_PROTO_READ_NODE_ENTRY_H
 
-#include "notation/sharding.h"
+#include "notation/sharding_spec.h"
 #include "proto/message.h"
 
 /* So many are listed; a file of nothing but faults should not fill memory with sentences. */

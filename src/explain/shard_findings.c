@@ -2,6 +2,7 @@
 
 #include "cost/shard_cost.h"
 #include "explain/parallelism.h"
+#include "notation/layout_text.h"
 #include "sharding/parts.h"
 
 /* What an answer of the problem gives. */

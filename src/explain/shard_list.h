@@ -6,7 +6,7 @@
 #define CLV_EXPLAIN_SHARD_LIST_H
 
 #include "graph/infer.h"
-#include "notation/sharding.h"
+#include "notation/spec_shards.h"
 
 typedef struct {
     const char *name;

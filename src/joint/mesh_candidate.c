@@ -58,8 +58,8 @@ static clv_status make_mesh(clv_mesh_candidate *c, clv_error *err)
     c->n_stages = j->cluster->n_devices / n;
     CLV_TRY(clv_mesh_make(&c->shape, j->cluster, j->levels.order, n, c->arena, &c->mesh, err));
     CLV_TRY(clv_resharder_new(c->mesh, j->cluster, &comm, c->arena, &c->resharder, err));
-    CLV_TRY(clv_factors_units(j->analysis->inference->main, j->factors, c->mesh, c->arena,
-                              &c->factors, err));
+    CLV_TRY(clv_factors_for_mesh(j->analysis->inference->main, j->factors, c->mesh, c->arena,
+                                 &c->factors, err));
     return clv_stage_cluster_make(j->cluster, j->levels.order, n, c->arena, &c->stages, err);
 }
 

@@ -4,6 +4,7 @@
 #include "cost/shard_choices.h"
 #include "explain/shard_findings.h"
 #include "notation/layout_spec.h"
+#include "notation/layout_text.h"
 #include "plan/plan_check.h"
 #include "proto/fingerprint.h"
 
@@ -208,7 +209,7 @@ static clv_status find_spec(widening *w, int32_t m, const clv_tensor_split *spli
         clv_layout_spec made;
         if (!CLV_PUSH_ROOM(w->arena, w->specs, w->n_specs, w->cap_specs))
             return no_memory(err);
-        CLV_TRY(clv_layout_to_spec(layout, &w->meshes[m], split, NULL, w->arena, &made, err));
+        CLV_TRY(clv_layout_to_spec(layout, &w->meshes[m], split, w->arena, &made, err));
         w->specs[w->n_specs++] = made.spec;
     }
     *ret = &w->specs[id];

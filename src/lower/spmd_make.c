@@ -478,7 +478,7 @@ static clv_status make_program(const clv_spmd *of, clv_arena *arena, clv_spmd **
     for (int32_t t = 0; t < g->n_tensors; t++)
         b.home[t] = b.here[t] = b.parts[t] = -1;
     CLV_TRY(clv_factors_all(s->model, s->types, arena, &all, err));
-    CLV_TRY(clv_factors_units(s->types, all, &s->mesh, arena, &cut, err));
+    CLV_TRY(clv_factors_for_mesh(s->types, all, &s->mesh, arena, &cut, err));
     s->factors = cut;
     CLV_TRY(clv_spmd_read_phases(s, arena, &phase_of_op, err));
     CLV_TRY(clv_spmd_read_choices(s, arena, &factor, err));

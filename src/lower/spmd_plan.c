@@ -2,6 +2,7 @@
 
 #include "base/map.h"
 #include "cost/shard_choices.h"
+#include "notation/layout_text.h"
 
 #define WHAT "lowering a plan"
 

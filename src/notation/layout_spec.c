@@ -2,6 +2,8 @@
 
 #include <inttypes.h>
 
+#include "notation/spec_shards.h"
+
 /* -- from a layout -- */
 
 typedef struct {
@@ -9,81 +11,69 @@ typedef struct {
     const clv_mesh *mesh;
     const clv_tensor_split *tensor;
     clv_arena *arena;
-    clv_error *err;
     clv_split_dims split;
-    uint32_t splitting; /* axes */
-} maker;
+} writing;
 
-static clv_status fail_nomem(const maker *m) { return clv_fail_nomem(m->err, "a sharding spec"); }
-
-/* The axes of factor i of the split dims, outermost first. */
-static int32_t axes_of_factor(const clv_layout *layout, const clv_split_dims *split, int32_t i,
-                              int32_t *ret)
+/* The axes of factor i of the split dims, outermost first, and into how many parts they cut it. */
+static int32_t axes_of_factor(const writing *w, int32_t i, int32_t *ret, int32_t *ret_parts)
 {
     int32_t axes[CLV_MESH_AXES_MAX], n = 0;
-    int32_t n_all = clv_layout_axes_of(layout, split->axis_of[i], axes);
+    int32_t n_all = clv_layout_axes_of(&w->layout, w->split.axis_of[i], axes);
+
+    *ret_parts = 1;
     for (int32_t k = 0; k < n_all; k++)
-        if (layout->outer[axes[k]] == split->outer[i])
+        if (w->layout.outer[axes[k]] == w->split.outer[i]) {
+            *ret_parts *= w->mesh->size[axes[k]];
             ret[n++] = axes[k];
+        }
     return n;
 }
 
-static int32_t parts_of_factor(const maker *m, int32_t i)
+/* The split dimensions, each with a simple sharding for each of its factors. */
+static clv_status make_dims(const writing *w, clv_sharding_spec *spec, clv_error *err)
 {
-    int32_t axes[CLV_MESH_AXES_MAX], n = axes_of_factor(&m->layout, &m->split, i, axes);
-    int32_t parts = 1;
-    for (int32_t k = 0; k < n; k++)
-        parts *= m->mesh->size[axes[k]];
-    return parts;
-}
+    clv_sharded_dim *dims = CLV_NEW_ARRAY(w->arena, clv_sharded_dim, CLV_MESH_AXES_MAX);
+    int32_t axes[CLV_MESH_AXES_MAX], parts;
 
-/* Factors first to last - 1 of the split dims are one dimension's. */
-static clv_status put_dim(const maker *m, int32_t first, int32_t last, clv_sharded_dim *ret)
-{
-    clv_simple_sharding *simple = CLV_NEW_ARRAY(m->arena, clv_simple_sharding, last - first);
-    if (!simple)
-        return fail_nomem(m);
-    for (int32_t i = first; i < last; i++)
-        simple[i - first] =
-            (clv_simple_sharding){ .dim = i + 1 < last ? m->split.dims[i] : CLV_DIM_UNKNOWN,
-                                   .num_shards = parts_of_factor(m, i) };
-    *ret = (clv_sharded_dim){ .axis = m->split.axis_of[first],
-                              .simple = simple,
-                              .n_simple = last - first };
-    return CLV_OK;
-}
-
-static clv_status put_dims(const maker *m, clv_sharding_spec *spec)
-{
-    clv_sharded_dim *dims = CLV_NEW_ARRAY(m->arena, clv_sharded_dim, CLV_MESH_AXES_MAX);
-    int32_t axes[CLV_MESH_AXES_MAX];
     if (!dims)
-        return fail_nomem(m);
-    for (int32_t first = 0, last; first < m->split.rank; first = last) {
-        for (last = first; last < m->split.rank; last++)
-            if (m->split.axis_of[last] != m->split.axis_of[first])
-                break;
-        if (clv_layout_axes_of(&m->layout, m->split.axis_of[first], axes) > 0)
-            CLV_TRY(put_dim(m, first, last, &dims[spec->n_dims++]));
+        return clv_fail_nomem(err, "a sharding spec");
+    for (int32_t first = 0, end; first < w->split.rank; first = end) {
+        int32_t dim = w->split.axis_of[first];
+        for (end = first; end < w->split.rank && w->split.axis_of[end] == dim; end++)
+            continue;
+        if (clv_layout_axes_of(&w->layout, dim, axes) == 0)
+            continue;
+        clv_simple_sharding *simple = CLV_NEW_ARRAY(w->arena, clv_simple_sharding, end - first);
+        if (!simple)
+            return clv_fail_nomem(err, "a sharding spec");
+        for (int32_t i = first; i < end; i++) {
+            axes_of_factor(w, i, axes, &parts);
+            simple[i - first] =
+                (clv_simple_sharding){ .dim = i + 1 < end ? w->split.dims[i] : CLV_DIM_UNKNOWN,
+                                       .num_shards = parts };
+        }
+        dims[spec->n_dims++] = (clv_sharded_dim){ dim, simple, end - first };
     }
     spec->dims = dims;
     return CLV_OK;
 }
 
 /* Counted in the layout's order, the devices of one part are side by side. */
-static clv_status put_devices(const maker *m, clv_sharding_spec *spec)
+static clv_status make_devices(const writing *w, clv_sharding_spec *spec, clv_error *err)
 {
-    int32_t n = m->mesh->n_devices, parts = clv_mesh_count(m->mesh, m->splitting);
+    uint32_t splitting = clv_mesh_long_axes(w->mesh) & ~clv_layout_partial_axes(&w->layout) &
+                         ~clv_layout_copy_axes(&w->layout, w->mesh);
+    int32_t n = w->mesh->n_devices, parts = clv_mesh_count(w->mesh, splitting);
     int32_t copies = n / parts, order[CLV_MESH_AXES_MAX];
-    int64_t *member = CLV_NEW_ARRAY(m->arena, int64_t, n);
-    int64_t *device = CLV_NEW_ARRAY(m->arena, int64_t, parts);
-    clv_device_group *groups = CLV_NEW_ARRAY(m->arena, clv_device_group, copies > 1 ? parts : 0);
+    int64_t *member = CLV_NEW_ARRAY(w->arena, int64_t, n);
+    int64_t *device = CLV_NEW_ARRAY(w->arena, int64_t, parts);
+    clv_device_group *groups = CLV_NEW_ARRAY(w->arena, clv_device_group, copies > 1 ? parts : 0);
 
     if (!member || !device || !groups)
-        return fail_nomem(m);
-    clv_layout_order(&m->layout, order);
+        return clv_fail_nomem(err, "a sharding spec");
+    clv_layout_order(&w->layout, order);
     for (int32_t p = 0; p < n; p++)
-        member[clv_mesh_count_of(m->mesh, order, p)] = m->mesh->device[p];
+        member[clv_mesh_count_of(w->mesh, order, p)] = w->mesh->device[p];
     for (int32_t k = 0; k < parts; k++) {
         device[k] = copies > 1 ? -(int64_t)(k + 1) : member[k];
         if (copies > 1)
@@ -96,95 +86,79 @@ static clv_status put_devices(const maker *m, clv_sharding_spec *spec)
     return CLV_OK;
 }
 
-/* -- what it does not say -- */
+/* -- what the spec omits -- */
 
-/* Does a reader of the spec, who cuts a factor into its number of parts at once, get these? */
-static bool cut_otherwise(const maker *m, int32_t factor)
+/* Does a reader of the spec, who cuts a factor into its number of parts at once, get others? */
+static bool is_cut_otherwise(const writing *w, int32_t factor)
 {
-    int32_t axes[CLV_MESH_AXES_MAX], n = axes_of_factor(&m->layout, &m->split, factor, axes);
-    int32_t parts = parts_of_factor(m, factor);
-    int64_t size = m->split.dims[factor], offset, length;
+    int32_t axes[CLV_MESH_AXES_MAX], parts, n = axes_of_factor(w, factor, axes, &parts);
+    int64_t size = w->split.dims[factor], offset, length;
     clv_part part;
 
-    if (m->tensor->policy == CLV_UNEVEN_REFUSE && size % parts != 0)
+    if (w->tensor->policy == CLV_UNEVEN_REFUSE && size % parts != 0)
         return true;
-    for (int32_t p = 0; p < m->mesh->n_devices; p++) {
+    for (int32_t p = 0; p < w->mesh->n_devices; p++) {
         int32_t k = 0;
         for (int32_t i = 0; i < n; i++)
-            k = k * m->mesh->size[axes[i]] + clv_mesh_coord(m->mesh, p, axes[i]);
-        clv_cut(size, parts, k, m->tensor->policy, &offset, &length);
-        clv_layout_part(&m->layout, m->mesh, m->tensor, &m->split, p, &part);
+            k = k * w->mesh->size[axes[i]] + clv_mesh_coord(w->mesh, p, axes[i]);
+        clv_cut(size, parts, k, w->tensor->policy, &offset, &length);
+        clv_layout_part(&w->layout, w->mesh, w->tensor, &w->split, p, &part);
         if (part.size[factor] != length || (length > 0 && part.offset[factor] != offset))
             return true;
     }
     return false;
 }
 
-static clv_status tell(const maker *m, clv_unsaid unsaid, clv_layout_spec *ret)
+static clv_status list_omitted(const writing *w, clv_layout_spec *ret, clv_error *err)
 {
-    if (!unsaid.text)
-        return fail_nomem(m);
-    ((clv_unsaid *)ret->unsaid)[ret->n_unsaid++] = unsaid;
-    return CLV_OK;
-}
-
-static clv_status tell_sizes(const maker *m, int32_t factor, clv_layout_spec *ret)
-{
+    clv_omission *list = CLV_NEW_ARRAY(w->arena, clv_omission, CLV_MESH_AXES_MAX); /* one an axis */
+    int32_t axes[CLV_MESH_AXES_MAX], parts, n = 0;
     char sizes[CLV_UNEVEN_TEXT];
-    int32_t dim = m->split.axis_of[factor];
-    clv_unsaid unsaid = { .kind = CLV_UNSAID_SIZES, .axis = -1, .dim = dim };
 
-    if (!clv_layout_uneven(sizes, &m->layout, m->mesh, m->tensor, dim)[0])
-        return CLV_OK;
-    unsaid.lost = cut_otherwise(m, factor);
-    unsaid.text =
-        clv_arena_printf(m->arena, "dimension %" PRId32 " of %" PRId64 " elements has parts of %s",
-                         dim, m->tensor->dims[dim], sizes);
-    return tell(m, unsaid, ret);
-}
-
-static clv_status tell_unsaid(const maker *m, clv_layout_spec *ret)
-{
-    int32_t axes[CLV_MESH_AXES_MAX];
-
-    ret->unsaid = CLV_NEW_ARRAY(m->arena, clv_unsaid, CLV_MESH_AXES_MAX); /* one for each axis */
-    if (!ret->unsaid)
-        return fail_nomem(m);
+    if (!list)
+        return clv_fail_nomem(err, "a sharding spec");
     for (int32_t a = 0; a < CLV_MESH_AXES_MAX; a++)
-        if (m->layout.dim[a] == CLV_AXIS_PARTIAL)
-            CLV_TRY(tell(
-                m,
-                (clv_unsaid){ CLV_UNSAID_PARTIAL, a, -1, false,
-                              clv_arena_printf(m->arena, "partial results by %s over axis %s",
-                                               clv_reduce_name((clv_reduce)m->layout.reduce[a]),
-                                               m->mesh->name[a]) },
-                ret));
-    for (int32_t i = 0; i < m->split.rank; i++) {
-        bool last = i + 1 == m->split.rank || m->split.axis_of[i + 1] != m->split.axis_of[i] ||
-                    m->split.outer[i + 1] == 0;
-        if (last && axes_of_factor(&m->layout, &m->split, i, axes) > 0)
-            CLV_TRY(tell_sizes(m, i, ret)); /* only the innermost that is split may be uneven */
+        if (w->layout.dim[a] == CLV_AXIS_PARTIAL)
+            list[n++] =
+                (clv_omission){ CLV_OMITTED_PARTIAL, a, -1, false,
+                                clv_arena_printf(w->arena, "partial results by %s over axis %s",
+                                                 clv_reduce_name((clv_reduce)w->layout.reduce[a]),
+                                                 w->mesh->name[a]) };
+    for (int32_t i = 0; i < w->split.rank; i++) {
+        int32_t dim = w->split.axis_of[i];
+        bool innermost =
+            i + 1 == w->split.rank || w->split.axis_of[i + 1] != dim || w->split.outer[i + 1] == 0;
+        /* only the innermost factor that is split may be uneven */
+        if (!innermost || axes_of_factor(w, i, axes, &parts) == 0 ||
+            !clv_layout_uneven(sizes, &w->layout, w->mesh, w->tensor, dim)[0])
+            continue;
+        list[n++] = (clv_omission){ CLV_OMITTED_SIZES, -1, dim, is_cut_otherwise(w, i),
+                                    clv_arena_printf(w->arena,
+                                                     "dimension %" PRId32 " of %" PRId64
+                                                     " elements has parts of %s",
+                                                     dim, w->tensor->dims[dim], sizes) };
     }
+    for (int32_t i = 0; i < n; i++)
+        if (!list[i].text)
+            return clv_fail_nomem(err, "a sharding spec");
+    ret->omitted = list;
+    ret->n_omitted = n;
     return CLV_OK;
 }
 
 clv_status clv_layout_to_spec(const clv_layout *layout, const clv_mesh *mesh,
-                              const clv_tensor_split *tensor, const char *name, clv_arena *arena,
+                              const clv_tensor_split *tensor, clv_arena *arena,
                               clv_layout_spec *ret, clv_error *err)
 {
-    clv_layout_spec made = { .spec = { .tensor = name } };
-    maker m = { .layout = clv_layout_plain(layout, mesh),
-                .mesh = mesh,
-                .tensor = tensor,
-                .arena = arena,
-                .err = err };
+    clv_layout_spec made = { .n_omitted = 0 };
+    writing w = {
+        .layout = clv_layout_plain(layout, mesh), .mesh = mesh, .tensor = tensor, .arena = arena
+    };
 
-    clv_split_dims_of(&m.layout, tensor, &m.split);
-    m.splitting = clv_mesh_long_axes(mesh) & ~clv_layout_partial_axes(&m.layout) &
-                  ~clv_layout_copy_axes(&m.layout, mesh);
-    CLV_TRY(put_dims(&m, &made.spec));
-    CLV_TRY(put_devices(&m, &made.spec));
-    CLV_TRY(tell_unsaid(&m, &made));
+    clv_split_dims_of(&w.layout, tensor, &w.split);
+    CLV_TRY(make_dims(&w, &made.spec, err));
+    CLV_TRY(make_devices(&w, &made.spec, err));
+    CLV_TRY(list_omitted(&w, &made, err));
     *ret = made;
     return CLV_OK;
 }
@@ -201,14 +175,23 @@ typedef struct {
     const int64_t *part; /* by position of the mesh */
 } loops;
 
-/* Of a dimension's last n factors, from `at` on, the product of all but the first. */
-static int64_t elems_behind(const clv_shards *shards, int32_t at, int32_t n)
+/* The loop of a factor, `at` of the shards' dims, within so many outer parts. False: a layout
+ * cannot say it. */
+static bool add_loop(loops *l, const clv_shards *shards, int32_t at, int64_t outer, int64_t count)
 {
-    int64_t elems = 1;
-    for (int32_t i = 1; i < n; i++)
-        if (__builtin_mul_overflow(elems, shards->dims[at + i], &elems))
-            return INT64_MAX;
-    return elems;
+    int32_t dim = shards->axis_of[at];
+    int64_t unit = 1; /* the product of the factors behind it */
+
+    for (int32_t i = at + 1; i < shards->rank && shards->axis_of[i] == dim; i++)
+        if (shards->dims[at] % count != 0 && __builtin_mul_overflow(unit, shards->dims[i], &unit))
+            return false;
+    if (l->n == CLV_MESH_AXES_MAX || outer > INT32_MAX || unit < 1 || unit > INT32_MAX)
+        return false;
+    l->dim[l->n] = dim;
+    l->outer[l->n] = (int32_t)outer;
+    l->unit[l->n] = (int32_t)unit;
+    l->count[l->n++] = count;
+    return true;
 }
 
 /* False: a spec that no layout of this mesh is like. */
@@ -216,27 +199,15 @@ static bool find_loops(const clv_sharding_spec *spec, int32_t rank, const clv_sh
                        loops *ret)
 {
     for (int32_t d = 0; d < spec->n_dims; d++) {
+        const clv_sharded_dim *dim = &spec->dims[d];
+        int32_t axis = (int32_t)(dim->axis < 0 ? dim->axis + rank : dim->axis), at = 0;
         int64_t outer = 1;
-        int32_t axis =
-            (int32_t)(spec->dims[d].axis < 0 ? spec->dims[d].axis + rank : spec->dims[d].axis);
-        int32_t at = 0;
         while (shards->axis_of[at] != axis)
             at++;
-        for (int32_t i = 0; i < spec->dims[d].n_simple; i++) {
-            int64_t count = spec->dims[d].simple[i].num_shards;
-            if (count > 1) {
-                if (ret->n == CLV_MESH_AXES_MAX || outer > INT32_MAX)
-                    return false;
-                ret->dim[ret->n] = axis;
-                int64_t unit = shards->dims[at + i] % count == 0
-                                   ? 1
-                                   : elems_behind(shards, at + i, spec->dims[d].n_simple - i);
-                if (unit < 1 || unit > INT32_MAX)
-                    return false;
-                ret->outer[ret->n] = (int32_t)outer;
-                ret->unit[ret->n] = (int32_t)unit;
-                ret->count[ret->n++] = count;
-            }
+        for (int32_t i = 0; i < dim->n_simple; i++) {
+            int64_t count = dim->simple[i].num_shards;
+            if (count > 1 && !add_loop(ret, shards, at + i, outer, count))
+                return false;
             if (__builtin_mul_overflow(outer, shards->dims[at + i], &outer))
                 return false;
         }
@@ -284,9 +255,9 @@ static bool counts_alike(const loops *l, const clv_layout *layout)
     return true;
 }
 
-/* Gives each axis from `axis` on a loop or none, in the order of turn. */
-static bool assign(const loops *l, const int32_t *turn, int32_t i, const clv_layout *so_far,
-                   clv_layout *ret)
+/* Gives each axis from turn[i] on a loop or none. */
+static bool assign_axes(const loops *l, const int32_t *turn, int32_t i, const clv_layout *so_far,
+                        clv_layout *ret)
 {
     if (i == CLV_MESH_AXES_MAX) {
         if (!counts_alike(l, so_far))
@@ -295,45 +266,46 @@ static bool assign(const loops *l, const int32_t *turn, int32_t i, const clv_lay
         return true;
     }
     int32_t axis = turn[i];
-    if (assign(l, turn, i + 1, so_far, ret))
+    if (assign_axes(l, turn, i + 1, so_far, ret))
         return true;
     for (int32_t k = 0; l->mesh->size[axis] > 1 && k < l->n; k++) {
         clv_layout next = *so_far;
         clv_layout_split_units(&next, axis, l->dim[k], l->outer[k], l->unit[k]);
-        if (assign(l, turn, i + 1, &next, ret)) /* at most three deep */
+        if (assign_axes(l, turn, i + 1, &next, ret)) /* at most three deep */
             return true;
     }
     return false;
 }
 
-clv_status clv_layout_from_spec(const clv_sharding_spec *spec, const clv_mesh *mesh, int32_t rank,
-                                const int64_t *dims, clv_arena *arena, clv_layout *ret,
-                                bool *ret_found, clv_error *err)
+clv_status clv_layout_from_spec(const clv_sharding_spec *spec, const clv_mesh *mesh,
+                                const clv_tensor_split *tensor, clv_arena *arena,
+                                const clv_layout **ret, clv_error *err)
 {
     static const int32_t turns[][CLV_MESH_AXES_MAX] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 },
                                                         { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
+    const clv_tensor_split bytes = {
+        .rank = tensor->rank, .dims = tensor->dims, .dtype = CLV_DT_INT8, .policy = CLV_UNEVEN_CEIL
+    };
     clv_shards shards;
-    clv_layout copies = CLV_LAYOUT_COPIES, layout;
+    clv_layout copies = CLV_LAYOUT_COPIES, *layout = CLV_NEW(arena, clv_layout);
     loops l = { .mesh = mesh };
     bool found = false;
     clv_mark mark = clv_arena_mark(arena);
 
-    CLV_TRY(clv_spec_shards(spec, CLV_DT_INT8, rank, dims, CLV_UNEVEN_CEIL, arena, &shards, err));
+    if (!layout)
+        return clv_fail_nomem(err, "a layout");
+    CLV_TRY(clv_spec_shards(spec, &bytes, arena, &shards, err));
     int64_t *part = CLV_NEW_ARRAY(arena, int64_t, mesh->n_devices);
     if (!part)
         return clv_fail_nomem(err, "a layout");
     l.part = part;
-    if (find_loops(spec, rank, &shards, &l) && find_parts(&shards, mesh, part))
+    if (find_loops(spec, bytes.rank, &shards, &l) && find_parts(&shards, mesh, part))
         for (size_t i = 0; !found && i < sizeof turns / sizeof *turns; i++)
-            found = assign(&l, turns[i], 0, &copies, &layout);
-    clv_tensor_split tensor = {
-        .rank = rank, .dims = dims, .dtype = CLV_DT_INT8, .policy = CLV_UNEVEN_CEIL
-    };
-    if (found)
-        found = clv_layout_check(&layout, mesh, rank, &tensor, NULL) == CLV_OK;
+            found = assign_axes(&l, turns[i], 0, &copies, layout);
+    found = found && clv_layout_check(layout, mesh, bytes.rank, &bytes, NULL) == CLV_OK;
     clv_arena_rewind(arena, mark);
     if (found)
-        *ret = clv_layout_plain_for(&layout, mesh, &tensor);
-    *ret_found = found;
+        *layout = clv_layout_plain_for(layout, mesh, &bytes);
+    *ret = found ? layout : NULL;
     return CLV_OK;
 }

@@ -1,7 +1,8 @@
+#include "notation/placement_json.h"
+
 #include <inttypes.h>
 
 #include "graph/graph.h"
-#include "notation/placement_spec.h"
 
 /* SPEC = "cuda:0" | {"single_split": ...} | {"mesh": ...} | {"composite": ...}. What a spec may be
  * is said by the helpers that make it; here their words get a place in the file.
@@ -9,103 +10,88 @@
 
 #define SHOW(at) clv_json_path((at), (char[256]){ 0 }, 256)
 
-typedef struct {
-    clv_arena *arena;
-    clv_error *err;
-} reader;
-
-static clv_status read_spec(reader *r, const clv_json_at *at, const clv_placement_spec **ret);
+clv_status clv_placement_spec_read(const clv_json_at *at, clv_arena *arena,
+                                   const clv_placement_spec **ret, clv_error *err);
 
 /* "spec.json: spec.mesh: " and what the helper said. */
-static clv_status place_words(reader *r, const clv_json_at *at, clv_status status,
-                              const clv_error *inner)
+static clv_status add_place(const clv_json_at *at, clv_status status, const clv_error *inner,
+                            clv_error *err)
 {
     if (status == CLV_OK)
         return CLV_OK;
     if (status != CLV_EFORMAT)
-        return clv_fail(r->err, status, "%s", inner->message);
-    return clv_fail(r->err, status, "%s: %s", SHOW(at), inner->message);
+        return clv_fail(err, status, "%s", inner->message);
+    return clv_fail(err, status, "%s: %s", SHOW(at), inner->message);
 }
 
-static clv_status nomem(reader *r) { return clv_fail_nomem(r->err, "placement spec"); }
-
-static clv_status read_device(reader *r, const clv_json_at *at, const clv_placement_spec **ret)
-{
-    const char *text = NULL;
-    clv_error inner = { .message = "" };
-
-    CLV_TRY(clv_json_string(at, &text, r->err));
-    return place_words(r, at, clv_placement_spec_device(text, r->arena, ret, &inner), &inner);
-}
+static clv_status nomem(clv_error *err) { return clv_fail_nomem(err, "placement spec"); }
 
 /* -- single_split -- */
 
-static clv_status read_dim(reader *r, const clv_json_at *object, clv_placement_dim *ret)
+static clv_status read_shards(const clv_json_at *object, clv_arena *arena,
+                              clv_placement_shards *ret, clv_error *err)
 {
-    clv_json_at at;
-
-    CLV_TRY(clv_json_member(object, "dim", true, &at, r->err));
-    if (clv_json_is_string(&at))
-        return clv_json_string(&at, &ret->name, r->err);
-    return clv_json_int(&at, -CLV_RANK_MAX, CLV_RANK_MAX - 1, &ret->number, r->err);
-}
-
-static clv_status read_shards(reader *r, const clv_json_at *object, const clv_placement_spec ***ret,
-                              int32_t *ret_n)
-{
+    const clv_placement_spec **specs = NULL;
     clv_json_at list, at = { 0 };
 
-    CLV_TRY(clv_json_member(object, "placements", true, &list, r->err));
-    CLV_TRY(clv_json_length(&list, ret_n, r->err));
-    *ret = CLV_NEW_ARRAY(r->arena, const clv_placement_spec *, *ret_n);
-    if (!*ret)
-        return nomem(r);
-    for (int32_t i = 0; i < *ret_n; i++) {
+    CLV_TRY(clv_json_member(object, "placements", true, &list, err));
+    CLV_TRY(clv_json_length(&list, &ret->n, err));
+    specs = CLV_NEW_ARRAY(arena, const clv_placement_spec *, ret->n);
+    if (!specs)
+        return nomem(err);
+    ret->at = specs;
+    for (int32_t i = 0; i < ret->n; i++) {
         at = clv_json_element(&list, i, i ? &at : NULL);
-        CLV_TRY(read_spec(r, &at, &(*ret)[i]));
+        CLV_TRY(clv_placement_spec_read(&at, arena, &specs[i], err));
     }
     return CLV_OK;
 }
 
-static clv_status read_sizes(reader *r, const clv_json_at *object, int32_t n_shards, int64_t **ret)
+static clv_status read_sizes(const clv_json_at *object, clv_arena *arena, clv_placement_shards *ret,
+                             clv_error *err)
 {
     clv_json_at list, at = { 0 };
+    int64_t *sizes = NULL;
     int32_t n = 0;
 
-    CLV_TRY(clv_json_member(object, "shard_sizes", false, &list, r->err));
+    CLV_TRY(clv_json_member(object, "shard_sizes", false, &list, err));
     if (!list.json || clv_json_is_null(&list))
         return CLV_OK;
-    CLV_TRY(clv_json_length(&list, &n, r->err));
-    if (n != n_shards)
-        return clv_fail(r->err, CLV_EFORMAT,
+    CLV_TRY(clv_json_length(&list, &n, err));
+    if (n != ret->n)
+        return clv_fail(err, CLV_EFORMAT,
                         "%s has %" PRId32 " sizes, expected one for each of %" PRId32 " placements",
-                        SHOW(&list), n, n_shards);
-    *ret = CLV_NEW_ARRAY(r->arena, int64_t, n);
-    if (!*ret)
-        return nomem(r);
+                        SHOW(&list), n, ret->n);
+    sizes = CLV_NEW_ARRAY(arena, int64_t, n);
+    if (!sizes)
+        return nomem(err);
     for (int32_t i = 0; i < n; i++) {
         at = clv_json_element(&list, i, i ? &at : NULL);
-        CLV_TRY(clv_json_int(&at, 0, INT64_C(1) << 53, &(*ret)[i], r->err));
+        CLV_TRY(clv_json_int(&at, 0, INT64_C(1) << 53, &sizes[i], err));
     }
+    ret->sizes = sizes;
     return CLV_OK;
 }
 
-static clv_status read_split(reader *r, const clv_json_at *at, const clv_placement_spec **ret)
+static clv_status read_split(const clv_json_at *at, clv_arena *arena,
+                             const clv_placement_spec **ret, clv_error *err)
 {
     static const char *const keys[] = { "dim", "placements", "shard_sizes", NULL };
     clv_placement_dim dim = { 0 };
-    const clv_placement_spec **shards = NULL;
-    int64_t *sizes = NULL;
-    int32_t n = 0;
+    clv_placement_shards shards = { 0 };
+    clv_json_at dim_at;
     clv_error inner = { .message = "" };
 
-    CLV_TRY(clv_json_keys(at, keys, r->err));
-    CLV_TRY(read_dim(r, at, &dim));
-    CLV_TRY(read_shards(r, at, &shards, &n));
-    CLV_TRY(read_sizes(r, at, n, &sizes));
-    return place_words(
-        r, at, clv_placement_spec_single_split(dim, shards, n, sizes, r->arena, ret, &inner),
-        &inner);
+    CLV_TRY(clv_json_keys(at, keys, err));
+    CLV_TRY(clv_json_member(at, "dim", true, &dim_at, err));
+    if (clv_json_is_string(&dim_at))
+        CLV_TRY(clv_json_string(&dim_at, &dim.name, err));
+    else
+        CLV_TRY(clv_json_int(&dim_at, -CLV_RANK_MAX, CLV_RANK_MAX - 1, &dim.number, err));
+    CLV_TRY(read_shards(at, arena, &shards, err));
+    CLV_TRY(read_sizes(at, arena, &shards, err));
+    return add_place(at, clv_placement_spec_single_split(dim, &shards, arena, ret, &inner), &inner,
+                     err);
 }
 
 /* -- mesh -- */
@@ -118,7 +104,7 @@ typedef struct {
 } mesh;
 
 /* The lengths of the first list, the first list in it, ... All others are held against them. */
-static clv_status find_shape(reader *r, const clv_json_at *top, mesh *m)
+static clv_status find_shape(const clv_json_at *top, clv_arena *arena, mesh *m, clv_error *err)
 {
     clv_json_at at[2] = { *top }; /* paths need the one above: only lengths are read here */
     int64_t total = 1;
@@ -126,57 +112,58 @@ static clv_status find_shape(reader *r, const clv_json_at *top, mesh *m)
     while (clv_json_is_array(&at[0])) {
         int32_t n = 0;
         if (m->rank == CLV_RANK_MAX)
-            return clv_fail(r->err, CLV_EFORMAT, "%s has over %d dimensions", SHOW(top),
-                            CLV_RANK_MAX);
-        CLV_TRY(clv_json_length(&at[0], &n, r->err));
+            return clv_fail(err, CLV_EFORMAT, "%s has over %d dimensions", SHOW(top), CLV_RANK_MAX);
+        CLV_TRY(clv_json_length(&at[0], &n, err));
         m->shape[m->rank++] = n;
         total *= n;
         if (n == 0 || total > CLV_PLACEMENT_PARTS_MAX)
-            return clv_fail(r->err, CLV_EFORMAT,
+            return clv_fail(err, CLV_EFORMAT,
                             n ? "%s has too many elements" : "%s has an empty list", SHOW(top));
         at[1] = clv_json_element(&at[0], 0, NULL);
         at[0] = (clv_json_at){ NULL, top->key, -1, at[1].json };
     }
-    m->at = CLV_NEW_ARRAY(r->arena, const clv_placement_spec *, total);
+    m->at = CLV_NEW_ARRAY(arena, const clv_placement_spec *, total);
     m->cap = (int32_t)total;
-    return m->at ? CLV_OK : nomem(r);
+    return m->at ? CLV_OK : nomem(err);
 }
 
-static clv_status read_level(reader *r, const clv_json_at *at, int32_t level, mesh *m)
+static clv_status read_level(const clv_json_at *at, int32_t level, clv_arena *arena, mesh *m,
+                             clv_error *err)
 {
     clv_json_at element = { 0 };
     int32_t n = 0;
 
     if (level == m->rank && !clv_json_is_array(at))
-        return read_spec(r, at, &m->at[m->n++]);
+        return clv_placement_spec_read(at, arena, &m->at[m->n++], err);
     if (level == m->rank || !clv_json_is_array(at))
-        return clv_fail(r->err, CLV_EFORMAT, "%s is %s, expected lists in lists, all as deep",
+        return clv_fail(err, CLV_EFORMAT, "%s is %s, expected lists in lists, all as deep",
                         SHOW(at), clv_json_is_array(at) ? "a list" : "a placement");
-    CLV_TRY(clv_json_length(at, &n, r->err));
+    CLV_TRY(clv_json_length(at, &n, err));
     if (n != m->shape[level])
-        return clv_fail(r->err, CLV_EFORMAT,
+        return clv_fail(err, CLV_EFORMAT,
                         "%s has %" PRId32 " elements, expected %" PRId32
                         " as in the first list of its level",
                         SHOW(at), n, m->shape[level]);
     for (int32_t i = 0; i < n; i++) {
         element = clv_json_element(at, i, i ? &element : NULL);
-        CLV_TRY(read_level(r, &element, level + 1, m));
+        CLV_TRY(read_level(&element, level + 1, arena, m, err));
     }
     return CLV_OK;
 }
 
-static clv_status read_mesh(reader *r, const clv_json_at *at, const clv_placement_spec **ret)
+static clv_status read_mesh(const clv_json_at *at, clv_arena *arena, const clv_placement_spec **ret,
+                            clv_error *err)
 {
     mesh m = { 0 };
     clv_error inner = { .message = "" };
 
     if (!clv_json_is_array(at))
-        return clv_fail(r->err, CLV_EFORMAT, "%s is no list, expected lists in lists of placements",
+        return clv_fail(err, CLV_EFORMAT, "%s is no list, expected lists in lists of placements",
                         SHOW(at));
-    CLV_TRY(find_shape(r, at, &m));
-    CLV_TRY(read_level(r, at, 0, &m));
-    return place_words(r, at, clv_placement_spec_mesh(m.at, m.rank, m.shape, r->arena, ret, &inner),
-                       &inner);
+    CLV_TRY(find_shape(at, arena, &m, err));
+    CLV_TRY(read_level(at, 0, arena, &m, err));
+    return add_place(at, clv_placement_spec_mesh(m.at, m.rank, m.shape, arena, ret, &inner), &inner,
+                     err);
 }
 
 /* -- composite -- */
@@ -191,76 +178,64 @@ static int32_t count_members(const clv_json_at *at)
     return n;
 }
 
-static clv_status read_composite(reader *r, const clv_json_at *at, const clv_placement_spec **ret)
+static clv_status read_composite(const clv_json_at *at, clv_arena *arena,
+                                 const clv_placement_spec **ret, clv_error *err)
 {
     clv_placement_entry *entries = NULL;
     clv_error inner = { .message = "" };
     int32_t n = 0;
 
     if (!clv_json_is_object(at))
-        return clv_fail(r->err, CLV_EFORMAT, "%s is no object, expected names with a spec each",
+        return clv_fail(err, CLV_EFORMAT, "%s is no object, expected names with a spec each",
                         SHOW(at));
-    entries = CLV_NEW_ARRAY(r->arena, clv_placement_entry, count_members(at));
+    entries = CLV_NEW_ARRAY(arena, clv_placement_entry, count_members(at));
     if (!entries)
-        return nomem(r);
+        return nomem(err);
     for (clv_json_at m = clv_json_next_member(at, NULL); m.json; m = clv_json_next_member(at, &m)) {
         entries[n].name = m.key;
-        CLV_TRY(read_spec(r, &m, &entries[n].spec));
+        CLV_TRY(clv_placement_spec_read(&m, arena, &entries[n].spec, err));
         n++;
     }
-    return place_words(r, at, clv_placement_spec_composite(entries, n, r->arena, ret, &inner),
-                       &inner);
+    return add_place(at, clv_placement_spec_composite(entries, n, arena, ret, &inner), &inner, err);
 }
 
 /* -- any -- */
 
-static clv_status read_spec(reader *r, const clv_json_at *at, const clv_placement_spec **ret)
-{
-    static const char *const kinds[] = { "single_split", "mesh", "composite", NULL };
-    static clv_status (*const read[])(reader *, const clv_json_at *,
-                                      const clv_placement_spec **) = { read_split, read_mesh,
-                                                                       read_composite };
-    clv_json_at member;
-
-    if (clv_json_is_string(at))
-        return read_device(r, at, ret);
-    if (!clv_json_is_object(at))
-        return clv_fail(r->err, CLV_EFORMAT,
-                        "%s is no placement, expected a device such as \"cuda:0\", or an object "
-                        "with single_split, mesh or composite",
-                        SHOW(at));
-    CLV_TRY(clv_json_keys(at, kinds, r->err));
-    if (count_members(at) != 1)
-        return clv_fail(r->err, CLV_EFORMAT,
-                        "%s has %" PRId32 " keys, expected one of single_split, mesh and composite",
-                        SHOW(at), count_members(at));
-    for (int i = 0; kinds[i]; i++) {
-        CLV_TRY(clv_json_member(at, kinds[i], false, &member, r->err));
-        if (member.json)
-            return read[i](r, &member, ret);
-    }
-    return clv_fail(r->err, CLV_EINTERNAL, "%s: no kind of placement", SHOW(at));
-}
-
 clv_status clv_placement_spec_read(const clv_json_at *at, clv_arena *arena,
                                    const clv_placement_spec **ret, clv_error *err)
 {
-    reader r = { arena, err };
+    static const char *const kinds[] = { "single_split", "mesh", "composite", NULL };
+    static clv_status (*const read[])(const clv_json_at *, clv_arena *, const clv_placement_spec **,
+                                      clv_error *) = { read_split, read_mesh, read_composite };
+    clv_error inner = { .message = "" };
+    const char *text = NULL;
+    clv_json_at member;
 
-    return read_spec(&r, at, ret);
+    if (clv_json_is_string(at)) {
+        CLV_TRY(clv_json_string(at, &text, err));
+        return add_place(at, clv_placement_spec_device(text, arena, ret, &inner), &inner, err);
+    }
+    if (!clv_json_is_object(at))
+        return clv_fail(err, CLV_EFORMAT,
+                        "%s is no placement, expected a device such as \"cuda:0\", or an object "
+                        "with single_split, mesh or composite",
+                        SHOW(at));
+    CLV_TRY(clv_json_keys(at, kinds, err));
+    if (count_members(at) != 1)
+        return clv_fail(err, CLV_EFORMAT,
+                        "%s has %" PRId32 " keys, expected one of single_split, mesh and composite",
+                        SHOW(at), count_members(at));
+    for (int i = 0; kinds[i]; i++) {
+        CLV_TRY(clv_json_member(at, kinds[i], false, &member, err));
+        if (member.json)
+            return read[i](&member, arena, ret, err);
+    }
+    return clv_fail(err, CLV_EINTERNAL, "%s: no kind of placement", SHOW(at));
 }
 
 /* -- writing -- */
 
-static void put_device(clv_json_out *out, const char *key, const clv_remote_device *device)
-{
-    const char *text = clv_remote_device_print(device, out->arena);
-
-    out->failed |= text == NULL;
-    clv_json_put_string(out, key, text);
-}
-
-static void put_split(clv_json_out *out, const clv_placement_spec *spec)
+static void write_split(clv_json_out *out, const clv_placement_spec *spec)
 {
     clv_json_open_object(out, "single_split");
     if (spec->dim.name)
@@ -281,8 +256,8 @@ static void put_split(clv_json_out *out, const clv_placement_spec *spec)
 }
 
 /* The block of the mesh from element *next on; levels below are lists in it. */
-static void put_level(clv_json_out *out, const char *key, const clv_placement_spec *spec,
-                      int32_t level, int32_t *next)
+static void write_level(clv_json_out *out, const char *key, const clv_placement_spec *spec,
+                        int32_t level, int32_t *next)
 {
     if (level == spec->rank) {
         clv_placement_spec_write(out, key, spec->at[(*next)++]);
@@ -290,7 +265,7 @@ static void put_level(clv_json_out *out, const char *key, const clv_placement_sp
     }
     clv_json_open_array(out, key);
     for (int32_t i = 0; i < spec->shape[level]; i++)
-        put_level(out, NULL, spec, level + 1, next);
+        write_level(out, NULL, spec, level + 1, next);
     clv_json_close_array(out);
 }
 
@@ -299,14 +274,16 @@ void clv_placement_spec_write(clv_json_out *out, const char *key, const clv_plac
     int32_t next = 0;
 
     if (spec->kind == CLV_PLACEMENT_SPEC_DEVICE) {
-        put_device(out, key, &spec->device);
+        const char *text = clv_remote_device_print(&spec->device, out->arena);
+        out->failed |= text == NULL;
+        clv_json_put_string(out, key, text);
         return;
     }
     clv_json_open_object(out, key);
     if (spec->kind == CLV_PLACEMENT_SPEC_SPLIT) {
-        put_split(out, spec);
+        write_split(out, spec);
     } else if (spec->kind == CLV_PLACEMENT_SPEC_MESH) {
-        put_level(out, "mesh", spec, 0, &next);
+        write_level(out, "mesh", spec, 0, &next);
     } else {
         clv_json_open_object(out, "composite");
         for (int32_t i = 0; i < spec->n; i++)

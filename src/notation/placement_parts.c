@@ -13,7 +13,6 @@ typedef struct {
     clv_arena *arena;
     clv_placement_parts *parts;
     int32_t cap;
-    clv_error *err;
 } cutter;
 
 /* The part of the tensor that is being cut. */
@@ -106,16 +105,17 @@ int32_t clv_placement_devices_find(const clv_placement_devices *devices,
 
 /* -- parts -- */
 
-static clv_status cut_spec(cutter *c, const clv_placement_spec *spec, const box *of);
+static clv_status cut_spec(cutter *c, const clv_placement_spec *spec, const box *of,
+                           clv_error *err);
 
-static clv_status put_part(cutter *c, const clv_placement_spec *spec, const box *of)
+static clv_status add_part(cutter *c, const clv_placement_spec *spec, const box *of, clv_error *err)
 {
     clv_placement_parts *p = c->parts;
     size_t bytes = (size_t)p->rank * sizeof(int64_t);
     int64_t *place = CLV_NEW_ARRAY(c->arena, int64_t, 2 * p->rank);
 
     if (!place || !CLV_PUSH_ROOM(c->arena, p->at, p->n, c->cap))
-        return clv_fail_nomem(c->err, "parts");
+        return clv_fail_nomem(err, "parts");
     memcpy(place, of->offset, bytes);
     memcpy(place + p->rank, of->size, bytes);
     p->at[p->n++] = (clv_placement_part){ clv_placement_devices_find(c->devices, &spec->device),
@@ -124,12 +124,12 @@ static clv_status put_part(cutter *c, const clv_placement_spec *spec, const box 
 }
 
 /* The dimension as a number from the front. */
-static clv_status find_dim(const cutter *c, clv_placement_dim dim, int32_t *ret)
+static clv_status find_dim(const cutter *c, clv_placement_dim dim, int32_t *ret, clv_error *err)
 {
     const clv_placement_tensor *t = c->tensor;
 
     if (dim.name && !t->dim_names)
-        return clv_fail(c->err, CLV_EFORMAT,
+        return clv_fail(err, CLV_EFORMAT,
                         "%.200s: its single_split is of dim '%.80s', but its dimensions have no "
                         "names",
                         t->name, dim.name);
@@ -139,12 +139,12 @@ static clv_status find_dim(const cutter *c, clv_placement_dim dim, int32_t *ret)
             return CLV_OK;
         }
     if (dim.name)
-        return clv_fail(c->err, CLV_EFORMAT,
+        return clv_fail(err, CLV_EFORMAT,
                         "%.200s: its single_split is of dim '%.80s', but it has no dimension of "
                         "that name",
                         t->name, dim.name);
     if (dim.number < -t->rank || dim.number >= t->rank)
-        return clv_fail(c->err, CLV_EFORMAT,
+        return clv_fail(err, CLV_EFORMAT,
                         "%.200s: its single_split is of dim %" PRId64 ", but it has %" PRId32
                         " dimension%s",
                         t->name, dim.number, t->rank, t->rank == 1 ? "" : "s");
@@ -152,24 +152,18 @@ static clv_status find_dim(const cutter *c, clv_placement_dim dim, int32_t *ret)
     return CLV_OK;
 }
 
-static clv_status check_sizes(const cutter *c, const clv_placement_spec *spec, int64_t size)
-{
-    clv_error inner = { .message = "" };
-
-    if (!spec->sizes ||
-        clv_cut_check_sizes(spec->sizes, spec->n, spec->n, size, c->tensor->name, &inner) == CLV_OK)
-        return CLV_OK;
-    return clv_fail(c->err, CLV_EFORMAT, "%s", inner.message);
-}
-
-static clv_status cut_split(cutter *c, const clv_placement_spec *spec, const box *of)
+static clv_status cut_split(cutter *c, const clv_placement_spec *spec, const box *of,
+                            clv_error *err)
 {
     box part = *of;
     int32_t dim = 0;
     int64_t from = 0;
+    clv_error inner = { .message = "" };
 
-    CLV_TRY(find_dim(c, spec->dim, &dim));
-    CLV_TRY(check_sizes(c, spec, of->size[dim]));
+    CLV_TRY(find_dim(c, spec->dim, &dim, err));
+    if (spec->sizes && clv_cut_check_sizes(spec->sizes, spec->n, spec->n, of->size[dim],
+                                           c->tensor->name, &inner) != CLV_OK)
+        return clv_fail(err, CLV_EFORMAT, "%s", inner.message);
     c->parts->uneven |= !spec->sizes && of->size[dim] % spec->n != 0;
     for (int32_t i = 0; i < spec->n; i++) {
         if (spec->sizes)
@@ -177,16 +171,16 @@ static clv_status cut_split(cutter *c, const clv_placement_spec *spec, const box
         else
             clv_cut(of->size[dim], spec->n, i, CLV_UNEVEN_CEIL, &from, &part.size[dim]);
         part.offset[dim] = of->offset[dim] + from;
-        CLV_TRY(cut_spec(c, spec->at[i], &part));
+        CLV_TRY(cut_spec(c, spec->at[i], &part, err));
         from += part.size[dim];
     }
     return CLV_OK;
 }
 
-static clv_status cut_mesh(cutter *c, const clv_placement_spec *spec, const box *of)
+static clv_status cut_mesh(cutter *c, const clv_placement_spec *spec, const box *of, clv_error *err)
 {
     if (spec->rank != c->tensor->rank)
-        return clv_fail(c->err, CLV_EFORMAT,
+        return clv_fail(err, CLV_EFORMAT,
                         "%.200s: its mesh has %" PRId32 " dimension%s, but it has %" PRId32,
                         c->tensor->name, spec->rank, spec->rank == 1 ? "" : "s", c->tensor->rank);
     for (int32_t d = 0; d < spec->rank; d++)
@@ -201,25 +195,25 @@ static clv_status cut_mesh(cutter *c, const clv_placement_spec *spec, const box 
             part.offset[d] += from;
             rest /= spec->shape[d];
         }
-        CLV_TRY(cut_spec(c, spec->at[i], &part));
+        CLV_TRY(cut_spec(c, spec->at[i], &part, err));
     }
     return CLV_OK;
 }
 
 /* As deep as specs are in each other: CLV_PLACEMENT_DEPTH_MAX. */
-static clv_status cut_spec(cutter *c, const clv_placement_spec *spec, const box *of)
+static clv_status cut_spec(cutter *c, const clv_placement_spec *spec, const box *of, clv_error *err)
 {
     switch (spec->kind) {
     case CLV_PLACEMENT_SPEC_DEVICE:
-        return put_part(c, spec, of);
+        return add_part(c, spec, of, err);
     case CLV_PLACEMENT_SPEC_SPLIT:
-        return cut_split(c, spec, of);
+        return cut_split(c, spec, of, err);
     case CLV_PLACEMENT_SPEC_MESH:
-        return cut_mesh(c, spec, of);
+        return cut_mesh(c, spec, of, err);
     case CLV_PLACEMENT_SPEC_COMPOSITE:
         break;
     }
-    return clv_fail(c->err, CLV_EFORMAT,
+    return clv_fail(err, CLV_EFORMAT,
                     "%.200s: its spec is a composite, which is for tensors with names below its "
                     "own",
                     c->tensor->name);
@@ -231,7 +225,7 @@ clv_status clv_placement_parts_of(const clv_placement_spec *spec,
                                   clv_placement_parts *ret, clv_error *err)
 {
     clv_placement_parts parts = { .rank = tensor->rank };
-    cutter c = { tensor, devices, arena, &parts, 0, err };
+    cutter c = { tensor, devices, arena, &parts, 0 };
     box whole = { 0 };
 
     if (tensor->rank > CLV_RANK_MAX)
@@ -239,7 +233,7 @@ clv_status clv_placement_parts_of(const clv_placement_spec *spec,
                         CLV_RANK_MAX);
     for (int32_t i = 0; i < tensor->rank; i++)
         whole.size[i] = tensor->dims[i];
-    CLV_TRY(cut_spec(&c, spec, &whole));
+    CLV_TRY(cut_spec(&c, spec, &whole, err));
     *ret = parts;
     return CLV_OK;
 }

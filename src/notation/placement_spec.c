@@ -6,7 +6,7 @@
 #include "graph/graph.h"
 
 /* A copy of spec in the arena. */
-static clv_status give(const clv_placement_spec *spec, clv_arena *arena,
+static clv_status keep(const clv_placement_spec *spec, clv_arena *arena,
                        const clv_placement_spec **ret, clv_error *err)
 {
     clv_placement_spec *own = CLV_NEW(arena, clv_placement_spec);
@@ -36,7 +36,7 @@ clv_status clv_placement_spec_device(const char *text, clv_arena *arena,
     clv_placement_spec spec = { .kind = CLV_PLACEMENT_SPEC_DEVICE, .depth = 1, .devices = 1 };
 
     CLV_TRY(clv_remote_device_parse(text, arena, &spec.device, err));
-    return give(&spec, arena, ret, err);
+    return keep(&spec, arena, ret, err);
 }
 
 clv_status clv_placement_spec_devices(const char *const *texts, int32_t n, clv_arena *arena,
@@ -52,8 +52,9 @@ clv_status clv_placement_spec_devices(const char *const *texts, int32_t n, clv_a
     return CLV_OK;
 }
 
-/* One more spec in this one. */
-static clv_status count_in(clv_placement_spec *spec, const clv_placement_spec *part, clv_error *err)
+/* One more spec in this one: its depth and devices count. */
+static clv_status count_nested(clv_placement_spec *spec, const clv_placement_spec *part,
+                               clv_error *err)
 {
     if (part->depth == CLV_PLACEMENT_DEPTH_MAX)
         return clv_fail(err, CLV_EFORMAT, "over %d specs are in each other",
@@ -70,7 +71,7 @@ static clv_status count_in(clv_placement_spec *spec, const clv_placement_spec *p
 /* -- shards -- */
 
 /* Each may be split again, but has no names in it. what: "placement" or "element". */
-static clv_status take_shards(clv_placement_spec *spec, const clv_placement_spec *const *placements,
+static clv_status copy_shards(clv_placement_spec *spec, const clv_placement_spec *const *placements,
                               const char *what, clv_arena *arena, clv_error *err)
 {
     void *own = NULL;
@@ -82,14 +83,14 @@ static clv_status take_shards(clv_placement_spec *spec, const clv_placement_spec
                             "%s %" PRId32 " is a composite, expected a device, a single_split or a "
                             "mesh: a shard has no names in it",
                             what, i);
-        CLV_TRY(count_in(spec, placements[i], err));
+        CLV_TRY(count_nested(spec, placements[i], err));
     }
     CLV_TRY(copy(placements, (size_t)spec->n, sizeof *placements, arena, &own, err));
     spec->at = (const clv_placement_spec *const *)own;
     return CLV_OK;
 }
 
-static clv_status take_dim(clv_placement_dim dim, clv_arena *arena, clv_placement_dim *ret,
+static clv_status copy_dim(clv_placement_dim dim, clv_arena *arena, clv_placement_dim *ret,
                            clv_error *err)
 {
     *ret = dim;
@@ -104,7 +105,7 @@ static clv_status take_dim(clv_placement_dim dim, clv_arena *arena, clv_placemen
     return ret->name ? CLV_OK : clv_fail_nomem(err, "placement spec");
 }
 
-static clv_status take_sizes(clv_placement_spec *spec, const int64_t *sizes, clv_arena *arena,
+static clv_status copy_sizes(clv_placement_spec *spec, const int64_t *sizes, clv_arena *arena,
                              clv_error *err)
 {
     int64_t sum = 0;
@@ -124,23 +125,23 @@ static clv_status take_sizes(clv_placement_spec *spec, const int64_t *sizes, clv
 }
 
 clv_status clv_placement_spec_single_split(clv_placement_dim dim,
-                                           const clv_placement_spec *const *placements, int32_t n,
-                                           const int64_t *shard_sizes, clv_arena *arena,
+                                           const clv_placement_shards *shards, clv_arena *arena,
                                            const clv_placement_spec **ret, clv_error *err)
 {
+    const int32_t n = shards->n;
     clv_placement_spec spec = { .kind = CLV_PLACEMENT_SPEC_SPLIT, .n = n };
 
     if (n < 1 || n > CLV_PLACEMENT_PARTS_MAX)
         return clv_fail(err, CLV_EFORMAT, "there are %" PRId32 " placements, expected 1 to %d", n,
                         CLV_PLACEMENT_PARTS_MAX);
-    CLV_TRY(take_dim(dim, arena, &spec.dim, err));
-    CLV_TRY(take_shards(&spec, placements, "placement", arena, err));
-    if (shard_sizes)
-        CLV_TRY(take_sizes(&spec, shard_sizes, arena, err));
-    return give(&spec, arena, ret, err);
+    CLV_TRY(copy_dim(dim, arena, &spec.dim, err));
+    CLV_TRY(copy_shards(&spec, shards->at, "placement", arena, err));
+    if (shards->sizes)
+        CLV_TRY(copy_sizes(&spec, shards->sizes, arena, err));
+    return keep(&spec, arena, ret, err);
 }
 
-static clv_status take_shape(clv_placement_spec *spec, const int32_t *shape, clv_arena *arena,
+static clv_status copy_shape(clv_placement_spec *spec, const int32_t *shape, clv_arena *arena,
                              clv_error *err)
 {
     void *own = NULL;
@@ -170,9 +171,9 @@ clv_status clv_placement_spec_mesh(const clv_placement_spec *const *placements, 
 {
     clv_placement_spec spec = { .kind = CLV_PLACEMENT_SPEC_MESH, .rank = rank };
 
-    CLV_TRY(take_shape(&spec, shape, arena, err));
-    CLV_TRY(take_shards(&spec, placements, "element", arena, err));
-    return give(&spec, arena, ret, err);
+    CLV_TRY(copy_shape(&spec, shape, arena, err));
+    CLV_TRY(copy_shards(&spec, placements, "element", arena, err));
+    return keep(&spec, arena, ret, err);
 }
 
 /* -- names -- */
@@ -219,8 +220,8 @@ clv_status clv_placement_spec_composite(const clv_placement_entry *entries, int3
                                         entries[i].spec };
         if (!own[i].name)
             return clv_fail_nomem(err, "placement spec");
-        CLV_TRY(count_in(&spec, own[i].spec, err));
+        CLV_TRY(count_nested(&spec, own[i].spec, err));
     }
     spec.entries = own;
-    return give(&spec, arena, ret, err);
+    return keep(&spec, arena, ret, err);
 }

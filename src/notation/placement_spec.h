@@ -37,6 +37,12 @@ typedef struct {
 } clv_placement_dim;
 
 typedef struct {
+    const clv_placement_spec *const *at; /* n, the placement of each shard */
+    int32_t n;
+    const int64_t *sizes; /* n; NULL: even, as torch.chunk has it (see placement_parts.h) */
+} clv_placement_shards;
+
+typedef struct {
     const char *name; /* "net1", "encoder.0.weight"; '/' is as good as '.' */
     const clv_placement_spec *spec;
 } clv_placement_entry;
@@ -69,11 +75,9 @@ struct clv_placement_spec {
 /* "rank:0/cuda:0". */
 clv_status clv_placement_spec_device(const char *text, clv_arena *arena,
                                      const clv_placement_spec **ret, clv_error *err);
-/* The dimension in n shards of these sizes; NULL: even, as torch.chunk has it (see
- * placement_parts.h). O(n). */
+/* The dimension in so many shards. O(n). */
 clv_status clv_placement_spec_single_split(clv_placement_dim dim,
-                                           const clv_placement_spec *const *placements, int32_t n,
-                                           const int64_t *shard_sizes, clv_arena *arena,
+                                           const clv_placement_shards *shards, clv_arena *arena,
                                            const clv_placement_spec **ret, clv_error *err);
 /* shape: rank entries, each at least 1; placements: as many as their product, row-major. O(n). */
 clv_status clv_placement_spec_mesh(const clv_placement_spec *const *placements, int32_t rank,
@@ -88,13 +92,5 @@ clv_status clv_placement_spec_composite(const clv_placement_entry *entries, int3
 /* The specs of n devices, for the two helpers above. */
 clv_status clv_placement_spec_devices(const char *const *texts, int32_t n, clv_arena *arena,
                                       const clv_placement_spec *const **ret, clv_error *err);
-
-/* -- as JSON -- */
-
-/* CLV_EFORMAT names the place in the file. O(text). */
-clv_status clv_placement_spec_read(const clv_json_at *at, clv_arena *arena,
-                                   const clv_placement_spec **ret, clv_error *err);
-/* What reads back as the same spec. */
-void clv_placement_spec_write(clv_json_out *out, const char *key, const clv_placement_spec *spec);
 
 #endif

@@ -8,7 +8,7 @@
 #define CLV_PLAN_PLAN_H
 
 #include "base/arena.h"
-#include "notation/sharding.h"
+#include "notation/sharding_spec.h"
 #include "problem/partition_problem.h"
 
 #define CLV_PLAN_UNKNOWN (-1) /* of numbers that are not negative */

@@ -1,7 +1,7 @@
 /* describe.c - the factors that the text of a rule names, for whoever asks what is supported, and
  * the rule of one operator as a text.
  */
-#include "sharding/notation.h"
+#include "sharding/rule_text.h"
 
 #include "sharding/resolve.h"
 
@@ -65,40 +65,40 @@ int32_t clv_rule_text_factors(const clv_rule_text *text, clv_term *ret)
 
 /* -- a resolved rule -- */
 
-static void show_dim(clv_writing *t, const clv_factors *f, const clv_dim_factors *d)
+static void show_dim(clv_rule_writing *t, const clv_factors *f, const clv_dim_factors *d)
 {
     for (int32_t i = 0; i < d->n; i++) {
         const clv_factor *one = &f->factors[d->at[i]];
         if (i > 0)
-            clv_writing_add(t, "*");
+            clv_rule_write(t, "*");
         if (one->name[0] == '_') /* a number of the rule */
-            clv_writing_add(t, "%lld", (long long)one->size);
+            clv_rule_write(t, "%lld", (long long)one->size);
         else
-            clv_writing_add(t, "%s%s", one->name, one->kind == CLV_FACTOR_WHOLE ? "!" : "");
+            clv_rule_write(t, "%s%s", one->name, one->kind == CLV_FACTOR_WHOLE ? "!" : "");
     }
     if (d->n == 0)
-        clv_writing_add(t, "_");
+        clv_rule_write(t, "_");
 }
 
-static void show_operands(clv_writing *t, const clv_factors *f, const clv_operand_factors *o,
+static void show_operands(clv_rule_writing *t, const clv_factors *f, const clv_operand_factors *o,
                           int32_t n)
 {
     for (int32_t k = 0; k < n; k++) {
-        clv_writing_add(t, k ? ",(" : "(");
+        clv_rule_write(t, k ? ",(" : "(");
         for (int32_t i = 0; i < o[k].rank; i++) {
             if (i > 0)
-                clv_writing_add(t, ",");
+                clv_rule_write(t, ",");
             show_dim(t, f, &o[k].dims[i]);
         }
-        clv_writing_add(t, ")");
+        clv_rule_write(t, ")");
     }
 }
 
 const char *clv_factors_show(const clv_factors *f, clv_arena *arena)
 {
-    clv_writing t = { .arena = arena };
+    clv_rule_writing t = { .arena = arena };
     show_operands(&t, f, f->in, f->n_in);
-    clv_writing_add(&t, "->");
+    clv_rule_write(&t, "->");
     show_operands(&t, f, f->out, f->n_out);
     return t.failed ? NULL : t.at;
 }

@@ -12,7 +12,7 @@
 /* An operator set that the graph does not import is read as newer than any. */
 #define NEWEST INT32_MAX
 
-clv_status clv_resolve_whole(clv_resolve *w, const char *fmt, ...)
+clv_status clv_rule_keep_whole(clv_rule_context *w, const char *fmt, ...)
 {
     char words[CLV_MESSAGE_SIZE];
     va_list args;
@@ -23,14 +23,14 @@ clv_status clv_resolve_whole(clv_resolve *w, const char *fmt, ...)
     return w->why ? CLV_OK : clv_fail_nomem(w->err, "a sharding rule");
 }
 
-const clv_type *clv_resolve_out(const clv_resolve *w, int32_t k)
+const clv_type *clv_rule_out_type(const clv_rule_context *w, int32_t k)
 {
     static const clv_type unknown = { .rank = CLV_RANK_UNKNOWN };
     clv_tensor t = k >= 0 ? clv_op_output(w->r->graph, w->r->op, k) : CLV_NO_TENSOR;
     return t.i >= 0 ? &w->r->types->of[t.i] : &unknown;
 }
 
-void clv_writing_add(clv_writing *t, const char *fmt, ...)
+void clv_rule_write(clv_rule_writing *t, const char *fmt, ...)
 {
     va_list args, again;
     va_start(args, fmt);
@@ -54,7 +54,7 @@ void clv_writing_add(clv_writing *t, const char *fmt, ...)
 
 /* -- conditions -- */
 
-static bool attr_holds(const clv_resolve *w, const clv_when *when)
+static bool attr_holds(const clv_rule_context *w, const clv_when *when)
 {
     char name[64];
     if (when->attr.n >= (int32_t)sizeof name)
@@ -72,7 +72,7 @@ static bool attr_holds(const clv_resolve *w, const clv_when *when)
     return when->below ? n < when->number : n == when->number;
 }
 
-static bool when_holds(const clv_resolve *w, const clv_when *when)
+static bool when_holds(const clv_rule_context *w, const clv_when *when)
 {
     switch (when->kind) {
     case CLV_WHEN_VERSION:
@@ -89,14 +89,14 @@ static bool when_holds(const clv_resolve *w, const clv_when *when)
     }
 }
 
-static clv_status fail_rule(clv_resolve *w, const char *text)
+static clv_status fail_rule(clv_rule_context *w, const char *text)
 {
     return clv_fail(w->err, CLV_EINTERNAL, "the sharding rule of %.*s, '%s', is not one",
                     CLV_STR_ARG(w->r->op->type), text);
 }
 
 /* The body of the first case that holds; empty: none does. */
-static clv_status choose_case(clv_resolve *w, const char *text, clv_str *ret)
+static clv_status choose_case(clv_rule_context *w, const char *text, clv_str *ret)
 {
     clv_str rest = clv_str_of(text), conditions, body;
     *ret = (clv_str){ NULL, 0 };
@@ -139,17 +139,18 @@ static clv_rule_writer read_writer(clv_str s, clv_str *ret_param)
 }
 
 /* A writer's text may again have cases; it names no further writer. */
-static clv_status resolve_text(clv_resolve *w, const char *text, bool may_write, clv_factors *ret)
+static clv_status resolve_text(clv_rule_context *w, const char *text, bool may_write,
+                               clv_factors *ret)
 {
     clv_str body, param;
     CLV_TRY(choose_case(w, text, &body));
     if (body.n == 0)
-        return clv_resolve_whole(w, "has no sharding rule for these inputs and attributes");
+        return clv_rule_keep_whole(w, "has no sharding rule for these inputs and attributes");
     w->must = skip_word(&body, WHOLE);
     if (w->must)
-        return clv_resolve_whole(w, "%.*s", CLV_STR_ARG(body));
+        return clv_rule_keep_whole(w, "%.*s", CLV_STR_ARG(body));
     if (!skip_word(&body, "="))
-        return clv_factors_fit(w, body, ret);
+        return clv_rule_fit(w, body, ret);
     clv_rule_writer write = may_write ? read_writer(body, &param) : NULL;
     const char *written = NULL;
     if (!write)
@@ -169,17 +170,17 @@ static bool has_references(const clv_rule *r)
     return false;
 }
 
-static clv_status resolve_op(clv_resolve *w, clv_factors *ret)
+static clv_status resolve_op(clv_rule_context *w, clv_factors *ret)
 {
     const clv_op_info *op = w->r->op;
     if (op->kind == CLV_OPKIND_FUNCTION)
-        return clv_resolve_whole(w, "is a call of a function of the model: it is not split");
+        return clv_rule_keep_whole(w, "is a call of a function of the model: it is not split");
     if (op->kind < 0)
-        return clv_resolve_whole(w, "is not known: it has no sharding rule");
+        return clv_rule_keep_whole(w, "is not known: it has no sharding rule");
     if (op->n_implicit > 0)
-        return clv_resolve_whole(w, "has a body that takes tensors from around it: not split");
+        return clv_rule_keep_whole(w, "has a body that takes tensors from around it: not split");
     if (has_references(w->r))
-        return clv_resolve_whole(w, "has attributes of its function's caller: it is not split");
+        return clv_rule_keep_whole(w, "has attributes of its function's caller: it is not split");
     return resolve_text(w, clv_op_def_at(op->kind)->rule, true, ret);
 }
 
@@ -211,14 +212,14 @@ static bool any_to_split(const clv_factors *f)
     return false;
 }
 
-static clv_status resolve(clv_resolve *w, clv_factors *ret)
+static clv_status resolve(clv_rule_context *w, clv_factors *ret)
 {
     clv_factors found = { 0 };
     CLV_TRY(resolve_op(w, &found));
     if (!w->why && !any_to_split(&found)) {
         w->must = true;
-        CLV_TRY(clv_resolve_whole(w, "has nothing to split: each of its dimensions is 1, must be "
-                                     "whole, or is not known"));
+        CLV_TRY(clv_rule_keep_whole(w, "has nothing to split: each of its dimensions is 1, must be "
+                                       "whole, or is not known"));
     }
     if (w->why) {
         bool by_shape = found.by_shape;
@@ -245,7 +246,7 @@ clv_status clv_factors_resolve_in(const clv_model *model, const clv_types *types
                    .version = version > 0 ? version : NEWEST,
                    .types = &seen,
                    .arena = scratch };
-    clv_resolve w = { .r = &r, .arena = arena, .err = err };
+    clv_rule_context w = { .r = &r, .arena = arena, .err = err };
     clv_status status = resolve(&w, ret);
     clv_arena_rewind(scratch, mark);
     return status;

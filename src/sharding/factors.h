@@ -98,7 +98,7 @@ clv_status clv_factors_all(const clv_model *model, const clv_types *types, clv_a
  * apart likewise: then 13 and 12 heads can be split from one product to the other. *ret is all
  * itself where nothing is to be done, else copies in the arena. O(operators), times the length of
  * such a chain. */
-clv_status clv_factors_units(const clv_types *types, clv_factors *all, const clv_mesh *mesh,
+clv_status clv_factors_for_mesh(const clv_types *types, clv_factors *all, const clv_mesh *mesh,
                              clv_arena *arena, clv_factors **ret, clv_error *err);
 
 /* A choice of an operator: by mesh axis the factor that it splits, or -1. Layouts that its input k

@@ -5,7 +5,7 @@
  */
 #include <inttypes.h>
 
-#include "sharding/fit.h"
+#include "sharding/fit_match.h"
 
 static bool tells(const clv_fit_dim *d)
 {
@@ -89,10 +89,10 @@ static clv_status check(clv_fit *f)
         if (product == d->size)
             continue;
         if (d->size != 1 || !d->may_be_one)
-            return clv_resolve_whole(f->w,
-                                     "has a dimension of %" PRId64 ", which does not fit "
-                                     "its sharding rule: %" PRId64 " by its other operands",
-                                     d->size, product);
+            return clv_rule_keep_whole(f->w,
+                                       "has a dimension of %" PRId64 ", which does not fit "
+                                       "its sharding rule: %" PRId64 " by its other operands",
+                                       d->size, product);
         d->n = 0; /* broadcast: every part reads it */
     }
     return CLV_OK;

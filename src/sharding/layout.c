@@ -1,7 +1,12 @@
 #include "sharding/layout.h"
 
 #include <inttypes.h>
-#include <stdio.h>
+const char *clv_reduce_name(clv_reduce reduce)
+{
+    static const char *const names[CLV_N_REDUCES] = { "none", "sum",  "mean", "max",
+                                                      "min",  "prod", "l2",   "log-sum" };
+    return names[reduce];
+}
 
 bool clv_layout_equal(const clv_layout *a, const clv_layout *b)
 {

@@ -16,7 +16,7 @@
  * counts as units of so many elements, and whole ones go to a part. All axes of one outer have the
  * same unit, and none splits within it. unit is 1 where an ordinary split gives the same parts.
  *
- * docs/communication.md tells it at length.
+ * docs/communication.md explains it at length; notation/layout_text.h writes and reads layouts.
  */
 #ifndef CLV_SHARDING_LAYOUT_H
 #define CLV_SHARDING_LAYOUT_H
@@ -38,6 +38,8 @@ typedef enum {
     CLV_REDUCE_LOG_SUM, /* log(exp a + exp b) */
     CLV_N_REDUCES
 } clv_reduce;
+
+const char *clv_reduce_name(clv_reduce reduce); /* "sum", "mean", ... */
 
 #define CLV_AXIS_COPY    (-1)
 #define CLV_AXIS_PARTIAL (-2)
@@ -108,18 +110,5 @@ clv_layout clv_layout_without(const clv_layout *layout, uint32_t axes);
  * copying ones. Two layouts with the same parts have them at the same count (clv_mesh_count_of()).
  * ret: the axes in that order. */
 void clv_layout_order(const clv_layout *layout, int32_t ret[static CLV_MESH_AXES_MAX]);
-
-/* "{dp, -, sp.tp} sum(ep)": by dimension the axes that split it, outermost first, or -; tp@4 splits
- * within each of 4 outer parts, tp*64 between runs of 64 elements; behind the braces what is
- * partial, and over which axes. Axes that are not named hold copies. There is room for three names
- * of CLV_MESH_NAME_MAX and CLV_RANK_MAX dimensions. */
-#define CLV_LAYOUT_TEXT 400
-const char *clv_layout_show(char buf[static CLV_LAYOUT_TEXT], const clv_layout *layout,
-                            const clv_mesh *mesh, int32_t rank);
-const char *clv_reduce_name(clv_reduce reduce); /* "sum", "mean", ... */
-/* The layout that clv_layout_show() wrote as this text for a tensor of that rank. CLV_EFORMAT: it
- * wrote no such text; a sentence that names it. O(length). */
-clv_status clv_layout_parse(const char *text, const clv_mesh *mesh, int32_t rank, clv_layout *ret,
-                            clv_error *err);
 
 #endif

@@ -5,9 +5,10 @@
  * n for that dimension, and splits it into plain runs, which is another layout. Taken apart into
  * n' = 3 and n, it can split n within n', too; the columns of its weights then lie on the devices
  * in that order, and nobody has to move anything. So each dimension that begins with something
- * whole is taken apart behind it, back to the product (apart.c).
+ * whole is taken apart behind it, back to the product (refine_chain.c).
  *
- * Where the part that comes first can be split as well, follow.c finds what has to be taken apart.
+ * Where the part that comes first can be split as well, refine_fused.c finds what has to be taken
+ * apart.
  */
 #include <stdio.h>
 
@@ -127,14 +128,14 @@ static int64_t whole_before(const clv_factors *f, const clv_dim_factors *d)
     return 1;
 }
 
-static clv_status follow_operand(clv_apart *apart, const clv_factors *f,
+static clv_status follow_operand(clv_chain_refiner *apart, const clv_factors *f,
                                  const clv_operand_factors *o, clv_tensor t, clv_arena *arena,
                                  clv_error *err)
 {
     for (int32_t i = 0; t.i >= 0 && i < o->rank; i++) {
         int64_t outer = whole_before(f, &o->dims[i]);
         if (outer > 1)
-            CLV_TRY(clv_apart_take(apart, t, i, outer, true, arena, err));
+            CLV_TRY(clv_refine_chain(apart, t, i, outer, true, arena, err));
     }
     return CLV_OK;
 }
@@ -144,10 +145,10 @@ clv_status clv_factors_all(const clv_model *model, const clv_types *types, clv_a
 {
     const clv_graph *g = types->graph;
     clv_factors *all = CLV_NEW_ARRAY(arena, clv_factors, g->n_ops);
-    clv_apart *apart;
+    clv_chain_refiner *apart;
     if (!all)
         return clv_fail_nomem(err, "the sharding rules");
-    CLV_TRY(clv_apart_new(g, all, arena, &apart, err));
+    CLV_TRY(clv_chain_refiner_new(g, all, arena, &apart, err));
     CLV_TRY(clv_factors_resolve_all(model, types, arena, all, err));
     for (int32_t i = 0; i < g->n_ops; i++) {
         const clv_factors f = all[i]; /* as it is now: the chain may take others apart */
@@ -159,5 +160,5 @@ clv_status clv_factors_all(const clv_model *model, const clv_types *types, clv_a
         }
     }
     *ret = all;
-    return clv_factors_follow(types, all, arena, err);
+    return clv_refine_fused(types, all, arena, err);
 }

@@ -33,60 +33,60 @@ static void count_labels(clv_str inputs, labels *l)
 }
 
 /* "(i,...,k)" of one term; upper and lower case are different factors. */
-static bool print_term(clv_writing *t, clv_str term, const labels *l)
+static bool print_term(clv_rule_writing *t, clv_str term, const labels *l)
 {
     int32_t n = 0;
-    clv_writing_add(t, "(");
+    clv_rule_write(t, "(");
     for (int32_t i = 0; i < term.n; i++) {
         char c = term.at[i];
         if (c == ' ')
             continue;
-        clv_writing_add(t, n++ ? "," : "");
+        clv_rule_write(t, n++ ? "," : "");
         if (is_label(c)) {
-            clv_writing_add(t, "%c%s", c, l->twice[(int)c] ? "!" : "");
+            clv_rule_write(t, "%c%s", c, l->twice[(int)c] ? "!" : "");
         } else if (c == '.' && i + 2 < term.n && term.at[i + 1] == '.' && term.at[i + 2] == '.') {
-            clv_writing_add(t, "...");
+            clv_rule_write(t, "...");
             i += 2;
         } else {
             return false;
         }
     }
-    clv_writing_add(t, ")");
+    clv_rule_write(t, ")");
     return true;
 }
 
-static bool print_inputs(clv_writing *t, clv_str inputs, const labels *l)
+static bool print_inputs(clv_rule_writing *t, clv_str inputs, const labels *l)
 {
     int32_t from = 0;
     for (int32_t i = 0; i <= inputs.n; i++) {
         if (i < inputs.n && inputs.at[i] != ',')
             continue;
-        clv_writing_add(t, from ? "," : "");
+        clv_rule_write(t, from ? "," : "");
         if (!print_term(t, (clv_str){ inputs.at + from, i - from }, l))
             return false;
         from = i + 1;
     }
-    clv_writing_add(t, "->");
+    clv_rule_write(t, "->");
     return true;
 }
 
 /* Without an arrow: the "...", then by letter those that occur once. */
-static void print_implicit(clv_writing *t, const labels *l)
+static void print_implicit(clv_rule_writing *t, const labels *l)
 {
     int32_t n = 0;
-    clv_writing_add(t, "(");
+    clv_rule_write(t, "(");
     if (l->ellipsis)
-        clv_writing_add(t, "%s", n++ ? "," : "...");
+        clv_rule_write(t, "%s", n++ ? "," : "...");
     for (char c = 'A'; c <= 'z'; c++)
         if (l->count[(int)c] == 1)
-            clv_writing_add(t, "%s%c", n++ ? "," : "", c);
-    clv_writing_add(t, ")");
+            clv_rule_write(t, "%s%c", n++ ? "," : "", c);
+    clv_rule_write(t, ")");
 }
 
-clv_status clv_write_einsum(clv_resolve *w, clv_str param, const char **ret)
+clv_status clv_write_einsum(clv_rule_context *w, clv_str param, const char **ret)
 {
     clv_str equation = clv_rule_attr_str(w->r, "equation", "");
-    clv_writing t = { .arena = w->r->arena };
+    clv_rule_writing t = { .arena = w->r->arena };
     labels l = { .ellipsis = false };
     int32_t arrow = -1;
     (void)param;
@@ -101,6 +101,6 @@ clv_status clv_write_einsum(clv_resolve *w, clv_str param, const char **ret)
     else if (ok)
         ok = print_term(&t, (clv_str){ equation.at + arrow + 2, equation.n - arrow - 2 }, &l);
     if (!ok)
-        return clv_resolve_whole(w, "has an equation that is not letters and \"...\"");
+        return clv_rule_keep_whole(w, "has an equation that is not letters and \"...\"");
     return clv_writer_done(w, &t, ret);
 }

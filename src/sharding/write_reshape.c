@@ -100,55 +100,55 @@ static bool has_zero(const clv_type *t)
     return false;
 }
 
-static void print_side(clv_writing *t, const side *s, const char *mark)
+static void print_side(clv_rule_writing *t, const side *s, const char *mark)
 {
     int32_t term = 0;
-    clv_writing_add(t, "(");
+    clv_rule_write(t, "(");
     for (int32_t i = 0; i < s->n; i++) {
         int32_t n = 0;
-        clv_writing_add(t, i ? "," : "");
+        clv_rule_write(t, i ? "," : "");
         for (; term < s->n_terms && s->terms[term].dim == i; term++, n++)
             if (s->terms[term].factor >= 0)
-                clv_writing_add(t, "%sf%d%s", n ? "*" : "", s->terms[term].factor, mark);
+                clv_rule_write(t, "%sf%d%s", n ? "*" : "", s->terms[term].factor, mark);
             else
-                clv_writing_add(t, "%s%" PRId64, n ? "*" : "", s->terms[term].size);
+                clv_rule_write(t, "%s%" PRId64, n ? "*" : "", s->terms[term].size);
         bool rest = s->at == i && s->left != 1;
-        clv_writing_add(t, rest && n ? "*_" : !n ? "_" : "");
+        clv_rule_write(t, rest && n ? "*_" : !n ? "_" : "");
     }
-    clv_writing_add(t, ")");
+    clv_rule_write(t, ")");
 }
 
-static void print_sizes(clv_writing *t, const side *s)
+static void print_sizes(clv_rule_writing *t, const side *s)
 {
     for (int32_t i = 0; i < s->n_terms; i++)
         if (s->terms[i].factor >= 0 && clv_dim_is_number(s->terms[i].size))
-            clv_writing_add(t, "; %" PRId64 "=f%d", s->terms[i].size, s->terms[i].factor);
+            clv_rule_write(t, "; %" PRId64 "=f%d", s->terms[i].size, s->terms[i].factor);
 }
 
 /* param: the input that is the wanted shape, "#1"; or "ones": each dimension of 1 goes, so a part
  * must not be 1 and is a multiple of 2. */
-clv_status clv_write_reshape(clv_resolve *w, clv_str param, const char **ret)
+clv_status clv_write_reshape(clv_rule_context *w, clv_str param, const char **ret)
 {
-    const clv_type *in = clv_rule_in(w->r, 0), *out = clv_resolve_out(w, 0);
-    clv_writing t = { .arena = w->r->arena };
+    const clv_type *in = clv_rule_in(w->r, 0), *out = clv_rule_out_type(w, 0);
+    clv_rule_writing t = { .arena = w->r->arena };
     bool ones = clv_str_is(param, "ones");
     int32_t n_factors = 0;
     if (!clv_type_ranked(in) || !clv_type_ranked(out))
-        return clv_resolve_whole(w, "has an open shape: it is not split");
+        return clv_rule_keep_whole(w, "has an open shape: it is not split");
     side a = { .dims = in->dims, .n = in->rank }, b = { .dims = out->dims, .n = out->rank };
     if (has_zero(in) || has_zero(out))
-        return clv_resolve_whole(w, "has no elements: there is nothing to split");
+        return clv_rule_keep_whole(w, "has no elements: there is nothing to split");
     start(&a);
     start(&b);
     while (a.at < a.n && b.at < b.n && match_next(&a, &b, &n_factors))
         continue;
     print_side(&t, &a, ones ? "%2" : "");
     for (int32_t k = 1; k < clv_rule_n_in(w->r); k++)
-        clv_writing_add(&t, ",-");
-    clv_writing_add(&t, "->");
+        clv_rule_write(&t, ",-");
+    clv_rule_write(&t, "->");
     print_side(&t, &b, "");
     print_sizes(&t, &a);
     if (param.n > 0 && !ones)
-        clv_writing_add(&t, "; %.*s=shape; shape=shape", CLV_STR_ARG(param));
+        clv_rule_write(&t, "; %.*s=shape; shape=shape", CLV_STR_ARG(param));
     return clv_writer_done(w, &t, ret);
 }

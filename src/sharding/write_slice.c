@@ -7,19 +7,20 @@
 /* -- Slice, Pad: axes that stay as they are -- */
 
 /* "(a0,_,a2),-,-->(a0,_,a2)": what is not touched may be split. */
-static clv_status untouched(clv_resolve *w, int32_t rank, const bool *touched, const char **ret)
+static clv_status untouched(clv_rule_context *w, int32_t rank, const bool *touched,
+                            const char **ret)
 {
-    clv_writing t = { .arena = w->r->arena };
+    clv_rule_writing t = { .arena = w->r->arena };
     clv_writer_axes(&t, rank, touched, "_");
     for (int32_t k = 1; k < clv_rule_n_in(w->r); k++)
-        clv_writing_add(&t, ",-");
-    clv_writing_add(&t, "->");
+        clv_rule_write(&t, ",-");
+    clv_rule_write(&t, "->");
     clv_writer_axes(&t, rank, touched, "_");
     return clv_writer_done(w, &t, ret);
 }
 
 /* Values from an input, or before `version` from an attribute; *ret NULL: not given. */
-static bool read_list(const clv_resolve *w, int32_t k, const char *attr, const int64_t **ret,
+static bool read_list(const clv_rule_context *w, int32_t k, const char *attr, const int64_t **ret,
                       int32_t *ret_n)
 {
     *ret = NULL;
@@ -35,7 +36,7 @@ typedef struct {
     bool steps_known;
 } cuts;
 
-static bool read_cuts(const clv_resolve *w, cuts *c)
+static bool read_cuts(const clv_rule_context *w, cuts *c)
 {
     int32_t n_axes;
     *c = (cuts){ .n = 0 };
@@ -78,41 +79,42 @@ static sliced_axis look_at_cut(const cuts *c, int32_t i, clv_dim in, clv_dim out
     return a;
 }
 
-static void add_sliced(clv_writing *t, int32_t rank, const sliced_axis *axes, bool out)
+static void add_sliced(clv_rule_writing *t, int32_t rank, const sliced_axis *axes, bool out)
 {
-    clv_writing_add(t, "(");
+    clv_rule_write(t, "(");
     for (int32_t i = 0; i < rank; i++) {
-        clv_writing_add(t, i ? "," : "");
+        clv_rule_write(t, i ? "," : "");
         if (axes[i].pieces > 0 && !out)
-            clv_writing_add(t, "%" PRId64 "*", axes[i].pieces);
-        clv_writing_add(t, axes[i].touched && axes[i].pieces == 0 ? "_" : "a%d", i);
+            clv_rule_write(t, "%" PRId64 "*", axes[i].pieces);
+        clv_rule_write(t, axes[i].touched && axes[i].pieces == 0 ? "_" : "a%d", i);
     }
-    clv_writing_add(t, ")");
+    clv_rule_write(t, ")");
 }
 
 /* Bounds within pieces of a shard: start is piece * part, end a part more. */
-static void add_bounds(clv_writing *t, const clv_resolve *w, const sliced_axis *a, int32_t i)
+static void add_bounds(clv_rule_writing *t, const clv_rule_context *w, const sliced_axis *a,
+                       int32_t i)
 {
     bool attr = clv_rule_attr(w->r, "starts") != NULL;
     if (a->piece > 0)
-        clv_writing_add(t, "; %s[%d]=%" PRId64 "*a%d", attr ? "starts" : "#1", a->cut, a->piece, i);
+        clv_rule_write(t, "; %s[%d]=%" PRId64 "*a%d", attr ? "starts" : "#1", a->cut, a->piece, i);
     if (a->exact_end)
-        clv_writing_add(t, "; %s[%d]=%" PRId64 "*a%d", attr ? "ends" : "#2", a->cut, a->piece + 1,
-                        i);
+        clv_rule_write(t, "; %s[%d]=%" PRId64 "*a%d", attr ? "ends" : "#2", a->cut, a->piece + 1,
+                       i);
 }
 
-clv_status clv_write_slice(clv_resolve *w, clv_str param, const char **ret)
+clv_status clv_write_slice(clv_rule_context *w, clv_str param, const char **ret)
 {
-    const clv_type *in = clv_rule_in(w->r, 0), *out = clv_resolve_out(w, 0);
+    const clv_type *in = clv_rule_in(w->r, 0), *out = clv_rule_out_type(w, 0);
     sliced_axis axes[CLV_RANK_MAX] = { { .touched = false } };
-    clv_writing t = { .arena = w->r->arena };
+    clv_rule_writing t = { .arena = w->r->arena };
     cuts c;
     int32_t axis;
     (void)param;
     if (!clv_type_ranked(in) || clv_type_rank(out) != in->rank)
         return clv_writer_open(w);
     if (!read_cuts(w, &c))
-        return clv_resolve_whole(w, "has axes that are not known: it is not split");
+        return clv_rule_keep_whole(w, "has axes that are not known: it is not split");
     for (int32_t i = 0; i < c.n; i++) {
         if (!clv_writer_axis(c.axes ? c.axes[i] : i, in->rank, &axis))
             return clv_writer_bad_axis(w);
@@ -120,8 +122,8 @@ clv_status clv_write_slice(clv_resolve *w, clv_str param, const char **ret)
     }
     add_sliced(&t, in->rank, axes, false);
     for (int32_t k = 1; k < clv_rule_n_in(w->r); k++)
-        clv_writing_add(&t, ",-");
-    clv_writing_add(&t, "->");
+        clv_rule_write(&t, ",-");
+    clv_rule_write(&t, "->");
     add_sliced(&t, in->rank, axes, true);
     for (int32_t i = 0; i < in->rank; i++)
         if (axes[i].pieces > 0)
@@ -129,7 +131,7 @@ clv_status clv_write_slice(clv_resolve *w, clv_str param, const char **ret)
     return clv_writer_done(w, &t, ret);
 }
 
-clv_status clv_write_pad(clv_resolve *w, clv_str param, const char **ret)
+clv_status clv_write_pad(clv_rule_context *w, clv_str param, const char **ret)
 {
     const clv_type *in = clv_rule_in(w->r, 0);
     const int64_t *pads, *axes;
@@ -139,7 +141,7 @@ clv_status clv_write_pad(clv_resolve *w, clv_str param, const char **ret)
     if (!clv_type_ranked(in))
         return clv_writer_open(w);
     if (!clv_rule_axes(w->r, "axes", 3, &axes, &n))
-        return clv_resolve_whole(w, "has axes that are not known: it is not split");
+        return clv_rule_keep_whole(w, "has axes that are not known: it is not split");
     n = n < 0 ? in->rank : n;
     bool known = clv_rule_attr_ints(w->r, "pads", &pads, &n_pads) ||
                  clv_rule_attr_ints(w->r, "paddings", &pads, &n_pads) ||
@@ -154,10 +156,10 @@ clv_status clv_write_pad(clv_resolve *w, clv_str param, const char **ret)
 
 /* -- Resize: batch and channels, where they stay as they are; #3 or #2 may be the sizes -- */
 
-clv_status clv_write_same_dims(clv_resolve *w, clv_str param, const char **ret)
+clv_status clv_write_same_dims(clv_rule_context *w, clv_str param, const char **ret)
 {
-    const clv_type *in = clv_rule_in(w->r, 0), *out = clv_resolve_out(w, 0);
-    clv_writing t = { .arena = w->r->arena };
+    const clv_type *in = clv_rule_in(w->r, 0), *out = clv_rule_out_type(w, 0);
+    clv_rule_writing t = { .arena = w->r->arena };
     bool touched[CLV_RANK_MAX] = { false };
     const int64_t *axes;
     int32_t n_axes;
@@ -172,10 +174,10 @@ clv_status clv_write_same_dims(clv_resolve *w, clv_str param, const char **ret)
             touched[axes[i] < 0 ? axes[i] + in->rank : axes[i]] = true;
     clv_writer_axes(&t, in->rank, touched, "_");
     for (int32_t k = 1; k < clv_rule_n_in(w->r); k++)
-        clv_writing_add(&t, ",-");
-    clv_writing_add(&t, "->");
+        clv_rule_write(&t, ",-");
+    clv_rule_write(&t, "->");
     clv_writer_axes(&t, in->rank, touched, "_");
     if (param.n > 0 && !some)
-        clv_writing_add(&t, "; %.*s=shape", CLV_STR_ARG(param));
+        clv_rule_write(&t, "; %.*s=shape", CLV_STR_ARG(param));
     return clv_writer_done(w, &t, ret);
 }

@@ -37,61 +37,61 @@ static image_axis look_at(const clv_window *w, int32_t i, clv_dim in, clv_dim ou
     return a;
 }
 
-static void add_input_axis(clv_writing *t, const image_axis *a, int32_t i)
+static void add_input_axis(clv_rule_writing *t, const image_axis *a, int32_t i)
 {
     if (!a->cut) {
-        clv_writing_add(t, ",_");
+        clv_rule_write(t, ",_");
         return;
     }
-    clv_writing_add(t, ",y%d", i);
+    clv_rule_write(t, ",y%d", i);
     if (a->before > 0 || a->after > 0)
-        clv_writing_add(t, "~%" PRId64 "+%" PRId64, a->before, a->after);
-    clv_writing_add(t, "*%" PRId64, a->stride);
+        clv_rule_write(t, "~%" PRId64 "+%" PRId64, a->before, a->after);
+    clv_rule_write(t, "*%" PRId64, a->stride);
 }
 
-static void add_output_axis(clv_writing *t, const image_axis *a, int32_t i)
+static void add_output_axis(clv_rule_writing *t, const image_axis *a, int32_t i)
 {
     if (a->cut)
-        clv_writing_add(t, ",y%d", i);
+        clv_rule_write(t, ",y%d", i);
     else
-        clv_writing_add(t, ",_");
+        clv_rule_write(t, ",_");
 }
 
 /* `before` and the axes of input and output, and where their padding stands. */
-static clv_status write_axes(clv_resolve *w, const clv_window *window, bool cut,
+static clv_status write_axes(clv_rule_context *w, const clv_window *window, bool cut,
                              const char *in_text, const char *middle, const char *end,
                              const char **ret)
 {
-    const clv_type *in = clv_rule_in(w->r, 0), *out = clv_resolve_out(w, 0);
-    clv_writing t = { .arena = w->r->arena };
+    const clv_type *in = clv_rule_in(w->r, 0), *out = clv_rule_out_type(w, 0);
+    clv_rule_writing t = { .arena = w->r->arena };
     image_axis axes[CLV_RANK_MAX];
-    clv_writing_add(&t, "%s", in_text);
+    clv_rule_write(&t, "%s", in_text);
     for (int32_t i = 0; i < window->n; i++) {
         axes[i] = look_at(window, i, clv_type_dim(in, i + 2), clv_type_dim(out, i + 2));
         axes[i].cut &= cut;
         add_input_axis(&t, &axes[i], i);
     }
-    clv_writing_add(&t, "%s", middle);
+    clv_rule_write(&t, "%s", middle);
     for (int32_t i = 0; i < window->n; i++)
         add_output_axis(&t, &axes[i], i);
-    clv_writing_add(&t, "%s", end);
+    clv_rule_write(&t, "%s", end);
     for (int32_t i = 0; i < window->n; i++)
         if (axes[i].cut && axes[i].padded)
-            clv_writing_add(&t, "; pads[%d]=pad y%d; pads[%d]=pad y%d", i, i, window->n + i, i);
+            clv_rule_write(&t, "; pads[%d]=pad y%d; pads[%d]=pad y%d", i, i, window->n + i, i);
     return clv_writer_done(w, &t, ret);
 }
 
-static clv_status read_window(clv_resolve *w, const clv_type *weight, clv_window *ret)
+static clv_status read_window(clv_rule_context *w, const clv_type *weight, clv_window *ret)
 {
     const clv_type *in = clv_rule_in(w->r, 0);
-    if (!clv_type_ranked(in) || in->rank < 2 || clv_type_rank(clv_resolve_out(w, 0)) != in->rank)
-        return clv_resolve_whole(w, "has an open shape: it is not split");
+    if (!clv_type_ranked(in) || in->rank < 2 || clv_type_rank(clv_rule_out_type(w, 0)) != in->rank)
+        return clv_rule_keep_whole(w, "has an open shape: it is not split");
     if (clv_window_read(w->r, in->rank - 2, weight, 2, ret, w->err) != CLV_OK)
-        return clv_resolve_whole(w, "has a window that does not fit its input");
+        return clv_rule_keep_whole(w, "has a window that does not fit its input");
     return CLV_OK;
 }
 
-clv_status clv_write_conv(clv_resolve *w, clv_str param, const char **ret)
+clv_status clv_write_conv(clv_rule_context *w, clv_str param, const char **ret)
 {
     clv_window window;
     (void)param;
@@ -103,7 +103,7 @@ clv_status clv_write_conv(clv_resolve *w, clv_str param, const char **ret)
 }
 
 /* An average that leaves the padding out knows where the edges are. */
-clv_status clv_write_pool(clv_resolve *w, clv_str param, const char **ret)
+clv_status clv_write_pool(clv_rule_context *w, clv_str param, const char **ret)
 {
     clv_window window;
     bool padded = false;

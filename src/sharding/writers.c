@@ -35,7 +35,7 @@ const char *clv_rule_writer_about(clv_str name)
 
 /* -- what many of them use -- */
 
-clv_status clv_writer_done(clv_resolve *w, const clv_writing *t, const char **ret)
+clv_status clv_writer_done(clv_rule_context *w, const clv_rule_writing *t, const char **ret)
 {
     if (t->failed)
         return clv_fail_nomem(w->err, "a sharding rule");
@@ -43,14 +43,14 @@ clv_status clv_writer_done(clv_resolve *w, const clv_writing *t, const char **re
     return CLV_OK;
 }
 
-clv_status clv_writer_open(clv_resolve *w)
+clv_status clv_writer_open(clv_rule_context *w)
 {
-    return clv_resolve_whole(w, "has an input of open shape: it is not split");
+    return clv_rule_keep_whole(w, "has an input of open shape: it is not split");
 }
 
-clv_status clv_writer_bad_axis(clv_resolve *w)
+clv_status clv_writer_bad_axis(clv_rule_context *w)
 {
-    return clv_resolve_whole(w, "has an axis that its input has not: it is not split");
+    return clv_rule_keep_whole(w, "has an axis that its input has not: it is not split");
 }
 
 bool clv_writer_axis(int64_t axis, int32_t rank, int32_t *ret)
@@ -61,15 +61,15 @@ bool clv_writer_axis(int64_t axis, int32_t rank, int32_t *ret)
     return true;
 }
 
-void clv_writer_axes(clv_writing *t, int32_t rank, const bool *special, const char *other)
+void clv_writer_axes(clv_rule_writing *t, int32_t rank, const bool *special, const char *other)
 {
-    clv_writing_add(t, "(");
+    clv_rule_write(t, "(");
     for (int32_t i = 0; i < rank; i++) {
         const char *comma = i ? "," : "";
         if (special[i])
-            clv_writing_add(t, "%s%s", comma, other);
+            clv_rule_write(t, "%s%s", comma, other);
         else
-            clv_writing_add(t, "%sa%d", comma, i);
+            clv_rule_write(t, "%sa%d", comma, i);
     }
-    clv_writing_add(t, ")");
+    clv_rule_write(t, ")");
 }

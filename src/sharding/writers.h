@@ -31,20 +31,20 @@
 /* clang-format on */
 
 #define CLV_WRITER(name, about)                                                                    \
-    clv_status clv_write_##name(clv_resolve *w, clv_str param, const char **ret);
+    clv_status clv_write_##name(clv_rule_context *w, clv_str param, const char **ret);
 CLV_WRITERS
 #undef CLV_WRITER
 
 /* The end of every writer: the text, or no memory. */
-clv_status clv_writer_done(clv_resolve *w, const clv_writing *t, const char **ret);
+clv_status clv_writer_done(clv_rule_context *w, const clv_rule_writing *t, const char **ret);
 
 /* Reasons to stay whole. */
-clv_status clv_writer_open(clv_resolve *w);
-clv_status clv_writer_bad_axis(clv_resolve *w);
+clv_status clv_writer_open(clv_rule_context *w);
+clv_status clv_writer_bad_axis(clv_rule_context *w);
 
 /* An axis as a file writes it, from -rank on; false: there is no such. */
 bool clv_writer_axis(int64_t axis, int32_t rank, int32_t *ret);
 /* "(a0,a1,n!,a3)": factors by axis, and `other` for the special ones. */
-void clv_writer_axes(clv_writing *t, int32_t rank, const bool *special, const char *other);
+void clv_writer_axes(clv_rule_writing *t, int32_t rank, const bool *special, const char *other);
 
 #endif

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "graph/graph.h"
+#include "notation/placement_json.h"
 #include "notation/placement_name.h"
 
 #define SHOW(at)    clv_json_path((at), (char[256]){ 0 }, 256)

@@ -8,6 +8,7 @@
 #ifndef CLV_WEIGHTS_PLACEMENT_FILE_H
 #define CLV_WEIGHTS_PLACEMENT_FILE_H
 
+#include "base/json.h"
 #include "base/map.h"
 #include "notation/placement_parts.h"
 

@@ -9,6 +9,7 @@
 
 #include "cluster/route.h"
 #include "cost/reshard_naive.h"
+#include "notation/layout_text.h"
 #include "support/layout_sim.h"
 
 static clv_arena *arena;

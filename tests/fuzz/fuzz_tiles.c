@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "notation/tile_notation.h"
+#include "notation/tile_dictionary.h"
 
 static void must(bool yes)
 {
@@ -34,16 +34,16 @@ static void check_parts(const clv_tiles *tiles, const clv_tile_parts *parts, con
         must(sum == (n == 1 ? whole * parts->n : whole));
 }
 
-static void by_spec(const clv_tiles *tiles, clv_tile_order order, int32_t rank, clv_arena *arena)
+static void by_spec(const clv_tiles *tiles, int32_t rank, clv_arena *arena)
 {
     clv_sharding_spec spec, back;
     clv_tiles again;
     clv_error err = { 0 };
-    if (clv_tiles_to_spec(tiles, order, rank, "x", arena, &spec, &err) != CLV_OK)
+    if (clv_tiles_to_spec(tiles, rank, "x", arena, &spec, &err) != CLV_OK)
         return;
     must(clv_spec_check(&spec, rank, 0, arena, &err) == CLV_OK);
-    must(clv_tiles_from_spec(&spec, order, rank, arena, &again, &err) == CLV_OK);
-    must(clv_tiles_to_spec(&again, order, rank, "x", arena, &back, &err) == CLV_OK);
+    must(clv_tiles_from_spec(&spec, tiles->order, rank, arena, &again, &err) == CLV_OK);
+    must(clv_tiles_to_spec(&again, rank, "x", arena, &back, &err) == CLV_OK);
     must(back.n_device == spec.n_device && back.n_dims == spec.n_dims);
     must(memcmp(back.device, spec.device, (size_t)spec.n_device * sizeof *spec.device) == 0);
 }
@@ -59,13 +59,13 @@ static void check(const clv_tiles *tiles, clv_arena *arena)
     must(strcmp(clv_tiles_print(&again, arena), text) == 0);
     for (int32_t rank = 0; rank <= 3; rank++)
         for (int order = 0; order < 2; order++) {
-            clv_status s =
-                clv_tiles_extract(tiles, (clv_tile_order)order, rank, dims, arena, &parts, &err);
+            again.order = (clv_tile_order)order;
+            clv_status s = clv_tiles_extract(&again, rank, dims, arena, &parts, &err);
             must(s == CLV_OK || s == CLV_EFORMAT || s == CLV_ENOMEM);
             if (s != CLV_OK)
                 continue;
             check_parts(tiles, &parts, dims);
-            by_spec(tiles, (clv_tile_order)order, rank, arena);
+            by_spec(&again, rank, arena);
         }
 }
 

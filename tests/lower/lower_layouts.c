@@ -278,7 +278,7 @@ static clv_status work(tool *t)
         mesh.share[a] = a < mesh.n_axes ? t->plan.axes[a].shares : NULL;
     }
     CLV_TRY(clv_factors_all(t->model, t->types->main, t->arena, &all, t->err));
-    CLV_TRY(clv_factors_units(t->types->main, all, &mesh, t->arena, &cut, t->err));
+    CLV_TRY(clv_factors_for_mesh(t->types->main, all, &mesh, t->arena, &cut, t->err));
     if (!t->random && t->model->main->n_ops > 0)
         lower_one(t, &t->model->main->ops[0], "");
     for (int32_t i = 0; i < t->model->main->n_ops; i++)

@@ -6,6 +6,8 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "notation/layout_text.h"
+#include "notation/spec_shards.h"
 #include "sharding/steps.h"
 #include "support/layout_sim.h"
 
@@ -19,15 +21,16 @@ static clv_layout_spec spec_of(const clv_layout *layout, const clv_mesh *mesh,
 {
     clv_layout_spec s = { 0 };
     clv_error err = { .message = "" };
-    cr_assert_eq(clv_layout_to_spec(layout, mesh, tensor, "X", arena, &s, &err), CLV_OK, "%s",
+    cr_assert_eq(clv_layout_to_spec(layout, mesh, tensor, arena, &s, &err), CLV_OK, "%s",
                  err.message);
+    s.spec.tensor = "X";
     return s;
 }
 
 static bool is_lost(const clv_layout_spec *s)
 {
-    for (int32_t i = 0; i < s->n_unsaid; i++)
-        if (s->unsaid[i].lost)
+    for (int32_t i = 0; i < s->n_omitted; i++)
+        if (s->omitted[i].lost)
             return true;
     return false;
 }
@@ -59,8 +62,7 @@ static bool same_parts(const clv_layout_spec *s, const clv_layout *layout, const
 
     for (int32_t d = 0; d < t->rank; d++)
         n *= (int32_t)t->dims[d];
-    clv_status status =
-        clv_spec_shards(&s->spec, t->dtype, t->rank, t->dims, t->policy, arena, &shards, &err);
+    clv_status status = clv_spec_shards(&s->spec, t, arena, &shards, &err);
     if (status != CLV_OK)
         return false;
     cr_assert_eq(shards.n, mesh->n_devices);
@@ -81,17 +83,16 @@ static bool same_parts(const clv_layout_spec *s, const clv_layout *layout, const
 static void comes_back(const clv_layout_spec *s, const clv_layout *layout, const clv_mesh *mesh,
                        const clv_tensor_split *t)
 {
-    clv_layout back, want = *layout;
-    bool found = false;
-    cr_assert_eq(clv_layout_from_spec(&s->spec, mesh, t->rank, t->dims, arena, &back, &found, NULL),
-                 CLV_OK);
-    cr_assert(found);
+    const clv_layout *back = NULL;
+    clv_layout want = *layout;
+    cr_assert_eq(clv_layout_from_spec(&s->spec, mesh, t, arena, &back, NULL), CLV_OK);
+    cr_assert(back);
     for (int a = 0; a < CLV_MESH_AXES_MAX; a++)
         if (want.dim[a] == CLV_AXIS_PARTIAL)
             clv_layout_unsplit(&want, a);
     char x[CLV_LAYOUT_TEXT], y[CLV_LAYOUT_TEXT];
-    cr_assert(clv_layout_equal(&back, &want), "%s became %s",
-              clv_layout_show(x, &want, mesh, t->rank), clv_layout_show(y, &back, mesh, t->rank));
+    cr_assert(clv_layout_equal(back, &want), "%s became %s",
+              clv_layout_show(x, &want, mesh, t->rank), clv_layout_show(y, back, mesh, t->rank));
 }
 
 /* Returns how many layouts lost their sizes. */
@@ -111,8 +112,8 @@ static int32_t try_all(const clv_mesh *mesh, const clv_tensor_split *t, const cl
                      clv_layout_show(text, &all->at[i], mesh, t->rank));
         comes_back(&s, &all->at[i], mesh, t);
         int32_t partial = 0;
-        for (int32_t k = 0; k < s.n_unsaid; k++)
-            partial += s.unsaid[k].kind == CLV_UNSAID_PARTIAL;
+        for (int32_t k = 0; k < s.n_omitted; k++)
+            partial += s.omitted[k].kind == CLV_OMITTED_PARTIAL;
         cr_assert_eq(partial, __builtin_popcount(clv_layout_partial_axes(&all->at[i])));
         clv_arena_rewind(arena, mark);
     }
@@ -196,9 +197,9 @@ Test(layout_spec, units_are_a_factor_of_their_own)
     cr_assert(s.spec.dims[0].simple[0].dim == 5 && s.spec.dims[0].simple[0].num_shards == 2);
     cr_assert(s.spec.dims[0].simple[1].dim == CLV_DIM_UNKNOWN &&
               s.spec.dims[0].simple[1].num_shards == 1);
-    cr_assert_eq(s.n_unsaid, 1);
-    cr_assert_str_eq(s.unsaid[0].text, "dimension 0 of 20 elements has parts of 12, 8");
-    cr_assert_not(s.unsaid[0].lost);
+    cr_assert_eq(s.n_omitted, 1);
+    cr_assert_str_eq(s.omitted[0].text, "dimension 0 of 20 elements has parts of 12, 8");
+    cr_assert_not(s.omitted[0].lost);
 }
 
 /* covers: A.023 A.024 A.025 A.028 */
@@ -216,7 +217,7 @@ Test(layout_spec, copies_are_groups_with_negative_keys)
     cr_assert(s.spec.n_device == 2 && s.spec.device[0] == -1 && s.spec.device[1] == -2);
     cr_assert(s.spec.groups[0].devices[0] == 0 && s.spec.groups[0].devices[1] == 2);
     cr_assert(s.spec.groups[1].devices[0] == 1 && s.spec.groups[1].devices[1] == 3);
-    cr_assert_eq(s.n_unsaid, 0);
+    cr_assert_eq(s.n_omitted, 0);
 }
 
 Test(layout_spec, what_the_schema_has_no_word_for_is_told)
@@ -230,17 +231,17 @@ Test(layout_spec, what_the_schema_has_no_word_for_is_told)
     l.dim[2] = CLV_AXIS_PARTIAL;
     l.reduce[2] = CLV_REDUCE_MAX;
     clv_layout_spec s = spec_of(&l, mesh, &t);
-    cr_assert_eq(s.n_unsaid, 2);
-    cr_assert_str_eq(s.unsaid[0].text, "partial results by max over axis tp");
-    cr_assert(s.unsaid[0].kind == CLV_UNSAID_PARTIAL && s.unsaid[0].axis == 2);
-    cr_assert_str_eq(s.unsaid[1].text, "dimension 0 of 10 elements has parts of 3, 2, 3, 2");
-    cr_assert(s.unsaid[1].kind == CLV_UNSAID_SIZES && s.unsaid[1].dim == 0 && s.unsaid[1].lost);
+    cr_assert_eq(s.n_omitted, 2);
+    cr_assert_str_eq(s.omitted[0].text, "partial results by max over axis tp");
+    cr_assert(s.omitted[0].kind == CLV_OMITTED_PARTIAL && s.omitted[0].axis == 2);
+    cr_assert_str_eq(s.omitted[1].text, "dimension 0 of 10 elements has parts of 3, 2, 3, 2");
+    cr_assert(s.omitted[1].kind == CLV_OMITTED_SIZES && s.omitted[1].dim == 0 && s.omitted[1].lost);
     l = CLV_LAYOUT_COPIES;
     clv_layout_split(&l, 0, 0, 1);
     t.share[0] = share;
     s = spec_of(&l, mesh, &t);
-    cr_assert_str_eq(s.unsaid[0].text, "dimension 0 of 10 elements has parts of 2, 8");
-    cr_assert(s.unsaid[0].lost);
+    cr_assert_str_eq(s.omitted[0].text, "dimension 0 of 10 elements has parts of 2, 8");
+    cr_assert(s.omitted[0].lost);
 }
 
 /* covers: A.015 A.017 */
@@ -253,17 +254,17 @@ Test(layout_spec, specs_by_other_hands_are_understood)
     clv_sharding_spec spec = {
         .tensor = "X", .device = in_order, .n_device = 4, .dims = both, .n_dims = 2
     };
-    clv_layout l;
+    const clv_tensor_split tensor = { .rank = 2, .dims = dims };
+    const clv_layout *l = NULL;
     char text[CLV_LAYOUT_TEXT];
-    bool found = false;
-    cr_assert_eq(clv_layout_from_spec(&spec, mesh, 2, dims, arena, &l, &found, NULL), CLV_OK);
-    cr_assert(found);
-    cr_assert_str_eq(clv_layout_show(text, &l, mesh, 2), "{tp, dp}"); /* axis 1 is listed first */
+    cr_assert_eq(clv_layout_from_spec(&spec, mesh, &tensor, arena, &l, NULL), CLV_OK);
+    cr_assert(l);
+    cr_assert_str_eq(clv_layout_show(text, l, mesh, 2), "{tp, dp}"); /* axis 1 is listed first */
     spec.device = turned;
-    cr_assert_eq(clv_layout_from_spec(&spec, mesh, 2, dims, arena, &l, &found, NULL), CLV_OK);
-    cr_assert_not(found);
+    cr_assert_eq(clv_layout_from_spec(&spec, mesh, &tensor, arena, &l, NULL), CLV_OK);
+    cr_assert_null(l);
     spec.n_device = 3;
-    cr_assert_eq(clv_layout_from_spec(&spec, mesh, 2, dims, arena, &l, &found, NULL), CLV_EFORMAT);
+    cr_assert_eq(clv_layout_from_spec(&spec, mesh, &tensor, arena, &l, NULL), CLV_EFORMAT);
 }
 
 Test(layout_spec, specs_beyond_the_mesh_have_no_layout)
@@ -276,14 +277,14 @@ Test(layout_spec, specs_beyond_the_mesh_have_no_layout)
     clv_sharding_spec spec = {
         .tensor = "X", .device = two_of_it, .n_device = 2, .dims = &halves, .n_dims = 1
     };
-    clv_layout l;
-    bool found = true;
-    cr_assert_eq(clv_layout_from_spec(&spec, mesh, 2, dims, arena, &l, &found, NULL), CLV_OK);
-    cr_assert_not(found);
+    const clv_tensor_split tensor = { .rank = 2, .dims = dims };
+    const clv_layout *l = &CLV_LAYOUT_COPIES;
+    cr_assert_eq(clv_layout_from_spec(&spec, mesh, &tensor, arena, &l, NULL), CLV_OK);
+    cr_assert_null(l);
     spec = (clv_sharding_spec){
         .tensor = "X", .device = strange, .n_device = 4, .dims = &quarters, .n_dims = 1
     };
-    found = true;
-    cr_assert_eq(clv_layout_from_spec(&spec, mesh, 2, dims, arena, &l, &found, NULL), CLV_OK);
-    cr_assert_not(found);
+    l = &CLV_LAYOUT_COPIES;
+    cr_assert_eq(clv_layout_from_spec(&spec, mesh, &tensor, arena, &l, NULL), CLV_OK);
+    cr_assert_null(l);
 }

@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 
+#include "notation/spec_shards.h"
 #include "plan/plan_check.h"
 #include "proto/onnx.pb-c.h"
 #include "proto/opened.h"
@@ -124,9 +125,13 @@ static const char *parts_of(const opened *a, const clv_sharding_spec *spec, cons
     clv_shards shards;
     clv_error err = { CLV_OK, "" };
     const char *text = "";
-    cr_assert_eq(
-        clv_spec_shards(spec, CLV_DT_FLOAT, 2, dims, CLV_UNEVEN_CEIL, a->arena, &shards, &err),
-        CLV_OK, "%s", err.message);
+    cr_assert_eq(clv_spec_shards(spec,
+                                 &(clv_tensor_split){ .rank = 2,
+                                                      .dims = dims,
+                                                      .dtype = CLV_DT_FLOAT,
+                                                      .policy = CLV_UNEVEN_CEIL },
+                                 a->arena, &shards, &err),
+                 CLV_OK, "%s", err.message);
     for (int32_t i = 0; i < shards.n; i++)
         text =
             clv_arena_printf(a->arena, "%s%s%d:%d+%d", text, i ? " " : "", (int)shards.at[i].device,

@@ -172,8 +172,8 @@ static void print_op(const clv_graph *g, clv_op op, const clv_factors *f, const 
     printf("}\n");
 }
 
-/* Every factor that can be is taken apart, as clv_factors_all() and clv_factors_units() do with a
- * few. */
+/* Every factor that can be is taken apart, as clv_factors_all() and clv_factors_for_mesh() do with
+ * a few. */
 static clv_status take_apart(clv_factors *f, int64_t outer, clv_arena *arena, clv_error *err)
 {
     int32_t n = f->n_factors;
@@ -188,7 +188,7 @@ static clv_status print_all(const clv_model *model, const clv_types *types, cons
 {
     clv_factors *all = NULL;
     CLV_TRY(clv_factors_all(model, types, arena, &all, err));
-    CLV_TRY(clv_factors_units(types, all, mesh, arena, &all, err));
+    CLV_TRY(clv_factors_for_mesh(types, all, mesh, arena, &all, err));
     for (int32_t i = 0; i < model->main->n_ops; i++) {
         CLV_TRY(take_apart(&all[i], outer, arena, err));
         print_op(model->main, (clv_op){ i }, &all[i], mesh);

@@ -1,5 +1,5 @@
 /* What a choice of factors means for the layouts of inputs and outputs, and which are allowed. */
-#include "sharding/rule_text.h"
+#include "sharding/rule_case.h"
 
 typedef struct {
     clv_arena *arena;

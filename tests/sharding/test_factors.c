@@ -1,5 +1,5 @@
 /* Rules resolved for the operators that matter, each answer worked by hand. */
-#include "sharding/rule_text.h"
+#include "sharding/rule_case.h"
 
 /* covers: A.051 A.052 A.053 A.054 A.055 */
 Test(factors, elementwise)

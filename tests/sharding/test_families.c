@@ -2,7 +2,7 @@
  * of its family, and what is outside of them is whole with a reason, or a documented extension.
  */
 #include "graph/ops.h"
-#include "sharding/rule_text.h"
+#include "sharding/rule_case.h"
 
 /* covers: A.051 */
 Test(families, unary)

@@ -1,4 +1,5 @@
 /* test_layout.c - which part is where, how it is written, and what is no layout. */
+#include "notation/layout_text.h"
 #include "sharding/layout.h"
 
 #include <criterion/criterion.h>

@@ -198,7 +198,7 @@ static const clv_mesh two = { .n_axes = 1, .size = { 2, 1, 1 }, .n_devices = 2 }
 static void for_mesh(whole_graph *g, const clv_mesh *mesh)
 {
     clv_error err = { 0 };
-    cr_assert_eq(clv_factors_units(g->types, g->all, mesh, g->arena, &g->all, &err), CLV_OK);
+    cr_assert_eq(clv_factors_for_mesh(g->types, g->all, mesh, g->arena, &g->all, &err), CLV_OK);
 }
 
 /* 3 heads of 2, for two devices: from the product that makes them to the one that takes them.
@@ -278,7 +278,8 @@ Test(units, survive_running_out_of_memory)
     clv_status status = CLV_ENOMEM;
     for (size_t limit = step; status != CLV_OK; limit += step) {
         clv_arena *arena = clv_arena_new(NULL, limit);
-        status = arena ? clv_factors_units(g.types, g.all, &two, arena, &made, NULL) : CLV_ENOMEM;
+        status =
+            arena ? clv_factors_for_mesh(g.types, g.all, &two, arena, &made, NULL) : CLV_ENOMEM;
         cr_assert(status == CLV_OK || (status == CLV_ENOMEM && !made));
         clv_arena_free(arena);
     }

@@ -3,7 +3,7 @@
  */
 #include "graph/hostile.h"
 #include "graph/ops.h"
-#include "sharding/rule_text.h"
+#include "sharding/rule_case.h"
 
 /* covers: C.002 */
 Test(rules_read, every_line_is_a_rule)

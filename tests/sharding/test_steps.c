@@ -1,6 +1,7 @@
 /* test_steps.c - every step from every layout, on real small tensors: the devices end up with just
  * the parts of the layout that the step leads to, and send each other no more than it says.
  */
+#include "notation/layout_text.h"
 #include "sharding/steps.h"
 
 #include <criterion/criterion.h>

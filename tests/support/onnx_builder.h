@@ -22,7 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "notation/sharding.h"
+#include "notation/sharding_spec.h"
 
 typedef struct test_onnx test_onnx;
 typedef struct test_graph test_graph; /* the main graph, a body or a function */

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "notation/placement_json.h"
 #include "weights/placement_file.h"
 
 /* what names the file in messages. */

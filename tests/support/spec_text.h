@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "notation/sharding.h"
+#include "notation/sharding_spec.h"
 
 #define SPEC_TEXT_MAX 64 /* of anything */
 

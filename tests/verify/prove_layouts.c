@@ -128,7 +128,7 @@ static clv_status work(tool *t, const char *path, clv_onnx_file **file)
         mesh.name[a] = a < mesh.n_axes ? t->plan.axes[a].name : NULL;
     }
     CLV_TRY(clv_factors_all(t->model, t->types, t->arena, &all, t->err));
-    CLV_TRY(clv_factors_units(t->types, all, &mesh, t->arena, &cut, t->err));
+    CLV_TRY(clv_factors_for_mesh(t->types, all, &mesh, t->arena, &cut, t->err));
     for (int32_t i = 0; i < t->model->main->n_ops; i++) {
         clv_op_choice c = { { -1, -1, -1 } };
         while (next_choice(&cut[i], &mesh, &c))

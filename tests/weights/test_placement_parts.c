@@ -226,8 +226,9 @@ Test(placement_parts, too_many_parts_are_refused)
     for (int i = 0; i < 6; i++) { /* 16^6 parts by six arrays of 16; 2^20 are 16^5 */
         for (int k = 0; k < 16; k++)
             same[k] = spec;
-        cr_expect_eq(clv_placement_spec_single_split(CLV_PLACEMENT_DIM(0), same, 16, NULL, arena,
-                                                     &spec, &err),
+        cr_expect_eq(clv_placement_spec_single_split(CLV_PLACEMENT_DIM(0),
+                                                     &(clv_placement_shards){ same, 16, NULL },
+                                                     arena, &spec, &err),
                      i < 5 ? CLV_OK : CLV_EFORMAT);
     }
     cr_expect_str_eq(err.message, "over 1048576 placements are in one spec");

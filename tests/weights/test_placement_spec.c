@@ -1,4 +1,5 @@
 /* test_placement_spec.c - devices, and placement specs from the helpers and from JSON. */
+#include "notation/placement_json.h"
 #include "notation/placement_spec.h"
 
 #include "placement_helpers.h"
@@ -103,13 +104,15 @@ Test(placement_spec, single_split_by_the_helper)
     const int64_t sizes[] = { 5, 1, 1, 1 };
 
     cr_assert_eq(clv_placement_spec_devices(devices, 4, arena, &on, &err), CLV_OK);
-    cr_assert_eq(
-        clv_placement_spec_single_split(CLV_PLACEMENT_DIM(0), on, 4, NULL, arena, &spec, &err),
-        CLV_OK);
+    cr_assert_eq(clv_placement_spec_single_split(CLV_PLACEMENT_DIM(0),
+                                                 &(clv_placement_shards){ on, 4, NULL }, arena,
+                                                 &spec, &err),
+                 CLV_OK);
     cr_expect_str_eq(json_of(spec),
                      "{\"single_split\":{\"dim\":0,\"placements\":[\"rank:0/cuda:0\","
                      "\"rank:1/cuda:1\",\"rank:2/cuda:2\",\"rank:3/cuda:3\"]}}");
-    cr_assert_eq(clv_placement_spec_single_split(CLV_PLACEMENT_NAMED("out"), on, 4, sizes, arena,
+    cr_assert_eq(clv_placement_spec_single_split(CLV_PLACEMENT_NAMED("out"),
+                                                 &(clv_placement_shards){ on, 4, sizes }, arena,
                                                  &spec, &err),
                  CLV_OK);
     cr_expect(strstr(json_of(spec), "\"dim\":\"out\""));
@@ -140,12 +143,14 @@ Test(placement_spec, composite_by_the_helper)
     const clv_placement_spec *rows = NULL, *other = NULL, *inner = NULL, *whole = NULL;
 
     cr_assert_eq(clv_placement_spec_devices(devices, 4, arena, &on, &err), CLV_OK);
-    cr_assert_eq(
-        clv_placement_spec_single_split(CLV_PLACEMENT_DIM(0), on, 2, NULL, arena, &rows, &err),
-        CLV_OK);
-    cr_assert_eq(
-        clv_placement_spec_single_split(CLV_PLACEMENT_DIM(0), on + 2, 2, NULL, arena, &other, &err),
-        CLV_OK);
+    cr_assert_eq(clv_placement_spec_single_split(CLV_PLACEMENT_DIM(0),
+                                                 &(clv_placement_shards){ on, 2, NULL }, arena,
+                                                 &rows, &err),
+                 CLV_OK);
+    cr_assert_eq(clv_placement_spec_single_split(CLV_PLACEMENT_DIM(0),
+                                                 &(clv_placement_shards){ on + 2, 2, NULL }, arena,
+                                                 &other, &err),
+                 CLV_OK);
     clv_placement_entry weight = { "weight", rows };
     cr_assert_eq(clv_placement_spec_composite(&weight, 1, arena, &inner, &err), CLV_OK);
     clv_placement_entry nets[] = { { "net1", inner }, { "net2", inner }, { "net3", other } };
@@ -171,16 +176,21 @@ Test(placement_spec, helpers_refuse_what_is_no_spec)
         cr_expect_eq((call), CLV_EFORMAT, #call);                                                  \
         cr_expect(strstr(err.message, says), "%s", err.message);                                   \
     } while (0)
-    REFUSED(clv_placement_spec_single_split(CLV_PLACEMENT_DIM(64), on, 2, NULL, arena, &spec, &err),
+    REFUSED(clv_placement_spec_single_split(
+                CLV_PLACEMENT_DIM(64), &(clv_placement_shards){ on, 2, NULL }, arena, &spec, &err),
             "dim is 64, expected -64 to 63, or a name");
-    REFUSED(
-        clv_placement_spec_single_split(CLV_PLACEMENT_NAMED(""), on, 2, NULL, arena, &spec, &err),
-        "dim is an empty name");
-    REFUSED(clv_placement_spec_single_split(CLV_PLACEMENT_DIM(0), on, 0, NULL, arena, &spec, &err),
+    REFUSED(clv_placement_spec_single_split(CLV_PLACEMENT_NAMED(""),
+                                            &(clv_placement_shards){ on, 2, NULL }, arena, &spec,
+                                            &err),
+            "dim is an empty name");
+    REFUSED(clv_placement_spec_single_split(
+                CLV_PLACEMENT_DIM(0), &(clv_placement_shards){ on, 0, NULL }, arena, &spec, &err),
             "there are 0 placements");
-    REFUSED(clv_placement_spec_single_split(CLV_PLACEMENT_DIM(0), on, 2, minus, arena, &spec, &err),
+    REFUSED(clv_placement_spec_single_split(
+                CLV_PLACEMENT_DIM(0), &(clv_placement_shards){ on, 2, minus }, arena, &spec, &err),
             "shard_sizes[1] is -1");
-    REFUSED(clv_placement_spec_single_split(CLV_PLACEMENT_DIM(0), on, 2, much, arena, &spec, &err),
+    REFUSED(clv_placement_spec_single_split(
+                CLV_PLACEMENT_DIM(0), &(clv_placement_shards){ on, 2, much }, arena, &spec, &err),
             "add up to over 2^63");
     REFUSED(clv_placement_spec_mesh(on, 0, NULL, arena, &spec, &err), "has 0 dimensions");
     REFUSED(clv_placement_spec_mesh(on, 2, (const int32_t[]){ 2, 0 }, arena, &spec, &err),
@@ -196,12 +206,14 @@ Test(placement_spec, helpers_refuse_what_is_no_spec)
     }
     deep = on[0];
     for (int i = 1; i < CLV_PLACEMENT_DEPTH_MAX; i++)
-        cr_assert_eq(clv_placement_spec_single_split(CLV_PLACEMENT_DIM(0), &deep, 1, NULL, arena,
-                                                     &deep, &err),
+        cr_assert_eq(clv_placement_spec_single_split(CLV_PLACEMENT_DIM(0),
+                                                     &(clv_placement_shards){ &deep, 1, NULL },
+                                                     arena, &deep, &err),
                      CLV_OK);
-    REFUSED(
-        clv_placement_spec_single_split(CLV_PLACEMENT_DIM(0), &deep, 1, NULL, arena, &spec, &err),
-        "specs are in each other");
+    REFUSED(clv_placement_spec_single_split(CLV_PLACEMENT_DIM(0),
+                                            &(clv_placement_shards){ &deep, 1, NULL }, arena, &spec,
+                                            &err),
+            "specs are in each other");
     clv_placement_entry entry = { "w", deep };
     REFUSED(clv_placement_spec_composite(&entry, 1, arena, &spec, &err), "specs are in each other");
     cr_expect_null(spec); /* nothing was given */

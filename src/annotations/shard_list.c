@@ -1,0 +1,321 @@
+#include "annotations/shard_list.h"
+
+#include <inttypes.h>
+
+#include "annotations/propagation.h"
+#include "graph/bindings.h"
+#include "notation/tile_dictionary.h"
+#include "plan/plan_annotations.h"
+#include "proto/read_annotations.h"
+
+/* File -> annotations; model -> types; each spec against the type of its tensor. */
+
+#define SHARDS_MAX (1 << 22) /* of one list; each is some 100 bytes, and a line of the report */
+
+typedef struct {
+    const clv_shard_list_request *req;
+    clv_arena *arena;
+    clv_error *err;
+    clv_annotation_set set;
+    const clv_types *types;
+    const clv_binding *bindings;
+    int32_t n_bindings;
+    clv_op *op_at;            /* by position in the file */
+    clv_map name_of;          /* of a configuration, to its place in list->configurations */
+    const clv_op_info *named; /* whose tensors names has */
+    clv_map names;
+    clv_shard_list *list;
+    int64_t n_shards;
+} maker;
+
+/* -- one spec -- */
+
+static clv_status put_wrong(maker *m, const clv_shard_node *node, clv_shard_row *row,
+                            const char *sentence)
+{
+    row->wrong = clv_arena_printf(m->arena, "node '%.*s': %s", CLV_STR_ARG(node->node), sentence);
+    return row->wrong ? CLV_OK : clv_fail_nomem(m->err, "shards");
+}
+
+static clv_dim bound(const maker *m, const char *symbol)
+{
+    for (int32_t i = 0; i < m->n_bindings; i++)
+        if (clv_str_is(m->bindings[i].symbol, symbol))
+            return m->bindings[i].value;
+    return CLV_DIM_UNKNOWN;
+}
+
+/* The spec with the bound symbols of its factors as numbers. */
+static clv_status bind_spec(maker *m, clv_sharding_spec *spec)
+{
+    clv_sharded_dim *dims = CLV_NEW_ARRAY(m->arena, clv_sharded_dim, spec->n_dims);
+
+    if (!dims)
+        return clv_fail_nomem(m->err, "shards");
+    for (int32_t d = 0; d < spec->n_dims; d++) {
+        int32_t n = spec->dims[d].n_simple;
+        clv_simple_sharding *simple = CLV_NEW_ARRAY(m->arena, clv_simple_sharding, n);
+        if (!simple)
+            return clv_fail_nomem(m->err, "shards");
+        for (int32_t i = 0; i < n; i++) {
+            simple[i] = spec->dims[d].simple[i];
+            if (simple[i].dim_param)
+                simple[i].dim = bound(m, simple[i].dim_param);
+        }
+        dims[d] = (clv_sharded_dim){ spec->dims[d].axis, simple, n };
+    }
+    spec->dims = dims;
+    return CLV_OK;
+}
+
+/* Legal for its tensor, and where the shape is known, its shards. */
+static clv_status split_spec(maker *m, const clv_shard_node *node, const clv_sharding_spec *spec,
+                             clv_shard_row *row, clv_error *inner)
+{
+    const clv_type *type = row->type;
+    int32_t rank = type->kind == CLV_TYPE_TENSOR ? type->rank : CLV_RANK_UNKNOWN;
+    int64_t n_devices = 0;
+    clv_sharding_spec own = *spec;
+
+    if (node->configuration >= 0)
+        n_devices = m->list->configurations[node->configuration].num_devices;
+    CLV_TRY(clv_spec_check(spec, rank, n_devices, m->arena, inner));
+    row->open = rank == CLV_RANK_UNKNOWN || !clv_type_is_static(type);
+    if (row->open)
+        return CLV_OK;
+    CLV_TRY(bind_spec(m, &own));
+    row->spec = own;
+    const clv_tensor_split tensor = {
+        .rank = rank, .dims = type->dims, .dtype = type->dtype, .policy = m->req->policy
+    };
+    return clv_spec_shards(&own, &tensor, m->arena, &row->shards, inner);
+}
+
+/* The spec of a row as tiles, or why it has no such form. */
+static clv_status put_tiles(maker *m, clv_shard_row *row)
+{
+    clv_error inner = { .message = "" };
+    clv_tiles tiles;
+    clv_status status = CLV_EUNSUPP;
+
+    if (row->type->kind == CLV_TYPE_TENSOR && row->type->rank != CLV_RANK_UNKNOWN)
+        status = clv_tiles_from_spec(&row->spec, CLV_TILES_ROW_MAJOR, row->type->rank, m->arena,
+                                     &tiles, &inner);
+    else
+        clv_fail(&inner, status, "'%.80s' has no known number of dimensions", row->tensor);
+    if (status == CLV_ENOMEM)
+        return clv_fail(m->err, status, "%s", inner.message);
+    if (status == CLV_OK)
+        row->tiles = clv_tiles_print(&tiles, m->arena);
+    else
+        row->no_tiles = clv_arena_printf(m->arena, "%s", inner.message);
+    return row->tiles || row->no_tiles ? CLV_OK : clv_fail_nomem(m->err, "shards");
+}
+
+static clv_status fill_row(maker *m, const clv_shard_node *node, const clv_sharding_spec *spec,
+                           clv_shard_row *row)
+{
+    clv_error inner = { .message = "" };
+    clv_tensor t = clv_op_named(&m->names, spec->tensor);
+    clv_status status = CLV_OK;
+
+    row->tensor = spec->tensor;
+    row->id = t;
+    row->spec = *spec;
+    if (t.i >= 0) {
+        row->type = &m->types->of[t.i];
+        status = split_spec(m, node, spec, row, &inner);
+    } else {
+        status = clv_fail(&inner, CLV_EFORMAT, "'%.80s' is neither an input nor an output of it",
+                          spec->tensor);
+    }
+    if (status == CLV_EFORMAT || status == CLV_ELIMIT)
+        return put_wrong(m, node, row, inner.message);
+    if (status != CLV_OK)
+        return clv_fail(m->err, status, "%s", inner.message);
+    m->n_shards += row->shards.n;
+    if (m->n_shards > SHARDS_MAX)
+        return clv_fail(m->err, CLV_ELIMIT,
+                        "the annotations make over %d shards: choose one configuration",
+                        SHARDS_MAX);
+    return m->req->tiles ? put_tiles(m, row) : CLV_OK;
+}
+
+/* -- one node -- */
+
+static void count_row(clv_shard_list *list, const clv_shard_row *row)
+{
+    list->n_rows++;
+    list->n_uneven += row->shards.uneven;
+    list->n_open += row->open;
+    list->n_wrong += row->wrong != NULL;
+}
+
+static clv_status entry_wrong(maker *m, clv_shard_node *node, const char *sentence)
+{
+    m->list->n_wrong++;
+    node->wrong = sentence;
+    return sentence ? CLV_OK : clv_fail_nomem(m->err, "shards");
+}
+
+/* Entries of one node follow each other, under each configuration. */
+static clv_status check_entry(maker *m, clv_shard_node *node)
+{
+    const clv_shard_node *before = node > m->list->nodes ? node - 1 : NULL;
+
+    if (node->has_stage && node->stage < 0)
+        return entry_wrong(m, node,
+                           clv_arena_printf(m->arena,
+                                            "node '%.*s' has the pipeline_stage %" PRId64
+                                            ", expected at least 0",
+                                            CLV_STR_ARG(node->node), node->stage));
+    if (before && node->configuration >= 0 && before->configuration == node->configuration &&
+        before->op.i == node->op.i)
+        return entry_wrong(m, node,
+                           clv_arena_printf(m->arena,
+                                            "node '%.*s' is annotated twice for "
+                                            "configuration '%s', expected once",
+                                            CLV_STR_ARG(node->node), node->name));
+    return CLV_OK;
+}
+
+static clv_status fill_node(maker *m, const clv_annotated_node *from, clv_shard_node *node)
+{
+    const clv_graph *g = m->req->model->main;
+    const clv_op_info *op = clv_op_at(g, m->op_at[from->file_index]);
+
+    node->node = op->label;
+    node->op = m->op_at[from->file_index];
+    node->has_stage = from->note.has_stage;
+    node->stage = from->note.stage;
+    node->n_rows = from->note.n_specs;
+    node->rows = CLV_NEW_ARRAY(m->arena, clv_shard_row, node->n_rows);
+    if (!node->rows)
+        return clv_fail_nomem(m->err, "shards");
+    if (m->named != op) /* entries of one node follow each other */
+        CLV_TRY(clv_op_names(g, op, m->arena, &m->names, m->err));
+    m->named = op;
+    for (int32_t i = 0; i < node->n_rows; i++) {
+        CLV_TRY(fill_row(m, node, &from->note.specs[i], &node->rows[i]));
+        count_row(m->list, &node->rows[i]);
+    }
+    return check_entry(m, node);
+}
+
+/* -- all of them -- */
+
+/* Those asked for. A name that is there twice is its first one (the reader says so). */
+static clv_status take_configurations(maker *m)
+{
+    const char *wanted = m->req->configuration;
+    int32_t n = m->set.n_configurations, id = 0;
+    clv_shard_configuration *at = CLV_NEW_ARRAY(m->arena, clv_shard_configuration, n);
+
+    if (!at)
+        return clv_fail_nomem(m->err, "shards");
+    CLV_TRY(clv_map_init(&m->name_of, m->arena, n, m->err));
+    for (int32_t i = 0; i < n; i++) {
+        const clv_configuration *c = &m->set.configurations[i];
+        int32_t place = m->list->n_configurations;
+        if (wanted && strcmp(wanted, c->name) != 0)
+            continue;
+        CLV_TRY(clv_map_put(&m->name_of, clv_str_of(c->name), place, &id, m->err));
+        if (id != place)
+            continue;
+        at[place] = (clv_shard_configuration){ c->name, c->num_devices, c->device, c->n_device };
+        m->list->n_configurations++;
+    }
+    m->list->configurations = at;
+    if (!wanted || m->list->n_configurations > 0)
+        return CLV_OK;
+    return clv_fail(
+        m->err, CLV_EUSAGE, "'%.60s' is no configuration of the model; it has %d%s%.60s%s", wanted,
+        (int)n, n ? ", the first is '" : "", n ? m->set.configurations[0].name : "", n ? "'" : "");
+}
+
+/* Which nodes go where: by configuration, unknown ones last, each in the order of the file. */
+static clv_status place_nodes(maker *m, int32_t **ret_place)
+{
+    int32_t n = m->list->n_configurations;
+    int32_t *start = CLV_NEW_ARRAY(m->arena, int32_t, n + 2);
+    int32_t *place = CLV_NEW_ARRAY(m->arena, int32_t, m->set.n_nodes);
+
+    if (!start || !place)
+        return clv_fail_nomem(m->err, "shards");
+    for (int32_t i = 0; i < m->set.n_nodes; i++) {
+        const char *name = m->set.nodes[i].note.configuration;
+        place[i] = clv_map_get(&m->name_of, clv_str_of(name ? name : ""));
+        if (place[i] < 0)
+            place[i] = n;
+        start[place[i] + 1]++;
+    }
+    for (int32_t c = 0; c <= n; c++)
+        start[c + 1] += start[c];
+    m->list->n_nodes = m->req->configuration ? start[n] : start[n + 1];
+    for (int32_t i = 0; i < m->set.n_nodes; i++)
+        place[i] = place[i] == n && m->req->configuration ? -1 : start[place[i]]++;
+    *ret_place = place;
+    return CLV_OK;
+}
+
+static clv_status fill_nodes(maker *m)
+{
+    int32_t *place = NULL;
+
+    CLV_TRY(place_nodes(m, &place));
+    m->list->nodes = CLV_NEW_ARRAY(m->arena, clv_shard_node, m->list->n_nodes);
+    if (!m->list->nodes)
+        return clv_fail_nomem(m->err, "shards");
+    for (int32_t i = 0; i < m->set.n_nodes; i++) {
+        const char *name = m->set.nodes[i].note.configuration;
+        if (place[i] < 0)
+            continue;
+        clv_shard_node *node = &m->list->nodes[place[i]];
+        node->name = name ? name : "";
+        node->configuration = clv_map_get(&m->name_of, clv_str_of(node->name));
+        CLV_TRY(fill_node(m, &m->set.nodes[i], node));
+    }
+    return CLV_OK;
+}
+
+static clv_status infer(maker *m)
+{
+    const clv_graph *g = m->req->model->main;
+    clv_inference *inference = NULL;
+
+    m->bindings = m->req->bindings;
+    m->n_bindings = m->req->n_bindings;
+    CLV_TRY(clv_bindings_complete(m->req->model, m->arena, &m->bindings, &m->n_bindings, m->err));
+    CLV_TRY(clv_infer(m->req->model, m->bindings, m->n_bindings, m->arena, &inference, m->err));
+    m->types = inference->main;
+    m->op_at = CLV_NEW_ARRAY(m->arena, clv_op, g->n_ops);
+    if (!m->op_at)
+        return clv_fail_nomem(m->err, "shards");
+    for (int32_t i = 0; i < g->n_ops; i++)
+        m->op_at[g->ops[i].file_index] = (clv_op){ i };
+    return CLV_OK;
+}
+
+clv_status clv_shard_list_make(const clv_shard_list_request *req, clv_arena *arena,
+                               clv_shard_list *ret, clv_error *err)
+{
+    clv_shard_list list = { .model_name = req->model_name,
+                            .model = req->model,
+                            .policy = req->policy,
+                            .tiles = req->tiles };
+    maker m = { .req = req, .arena = arena, .err = err, .list = &list };
+
+    CLV_TRY(clv_onnx_read_annotations(req->file, arena, &m.set, err));
+    CLV_TRY(take_configurations(&m));
+    CLV_TRY(infer(&m));
+    list.faults = m.set.faults;
+    list.n_faults = list.n_wrong = m.set.n_faults;
+    list.n_in_bodies = m.set.n_in_bodies;
+    list.n_in_functions = m.set.n_in_functions;
+    CLV_TRY(fill_nodes(&m));
+    CLV_TRY(clv_propagate_shardings(m.types, &list, arena, err));
+    if (req->backend)
+        CLV_TRY(clv_backend_check(req->backend, &list, arena, err));
+    *ret = list;
+    return CLV_OK;
+}

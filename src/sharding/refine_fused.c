@@ -1,0 +1,332 @@
+/* refine_fused.c - dimensions followed through the whole graph, to where others are fused with
+ * them.
+ *
+ * An encoder whose tensors are (s, b, h) makes rows of them: (s*b, h), and a product takes these.
+ * The batch b is the inner part of its rows, and the product, which has one factor for them, can
+ * split only the sequence s, which attention needs whole. Taken apart into s and b it can split the
+ * batch too, each device its own elements within each of the s pieces, and nobody has to move
+ * anything. The same holds for rows (b*s, h), where the batch is small and the devices are many,
+ * and for heads within a batch.
+ *
+ * So each dimension is followed from the input or the operator where it begins, with what stands
+ * before it in the dimension where it lies: that is 1 at first, and s behind the reshape. Those
+ * that meet in one factor are the same one from then on. There are two kinds: those that are
+ * parallel all through, as a batch is, and those that somewhere are summed up, needed whole, or
+ * meet themselves as another factor, as a sequence does. A factor is taken apart where the first of
+ * the other kind begins in its midst. A second one of a kind, the w of rows h*w, would only be one
+ * more choice that nobody takes: the first can be split in its place.
+ */
+#include "sharding/resolve.h"
+
+/* Dimensions followed through one tensor, and through one operator; what is beyond is let go. */
+#define TRACES_MAX 16
+
+/* Dimensions that begin somewhere, joined where they prove to be the same. */
+typedef struct {
+    int32_t n;
+    int32_t *parent; /* by dimension; the first of those joined is its own */
+    bool *mixed;     /* by first: its elements have to do with each other */
+} sources;
+
+/* Where a source lies in a tensor. */
+typedef struct {
+    int32_t dim, source;
+    int64_t outer; /* it begins within each of as many outer parts of the dimension */
+} trace;
+
+typedef struct {
+    int32_t n;
+    const trace *at;
+} traces;
+
+/* Where a source begins in a factor of an operator: 1 for at its start. */
+typedef struct {
+    int32_t factor, source;
+    int64_t outer;
+} cut;
+
+/* An operator in which some begin in the midst of a factor. They are a list, in their order. */
+typedef struct late {
+    int32_t op, n;
+    cut *at; /* all of the operator, by outer */
+    struct late *next;
+} late;
+
+typedef struct {
+    const clv_types *types;
+    clv_factors *all;
+    clv_arena *scratch;
+    clv_error *err;
+    sources of;
+    traces *in; /* by tensor */
+    late *first, **end;
+} walk;
+
+/* -- sources -- */
+
+static int32_t first_of(const sources *s, int32_t i)
+{
+    while (s->parent[i] != i) {
+        s->parent[i] = s->parent[s->parent[i]];
+        i = s->parent[i];
+    }
+    return i;
+}
+
+static void join(sources *s, int32_t a, int32_t b)
+{
+    a = first_of(s, a);
+    b = first_of(s, b);
+    int32_t low = a < b ? a : b;
+    s->mixed[low] = s->mixed[a] || s->mixed[b];
+    s->parent[a] = s->parent[b] = low;
+}
+
+static void mix(sources *s, int32_t i) { s->mixed[first_of(s, i)] = true; }
+
+static bool is_mixed(const sources *s, int32_t i) { return s->mixed[first_of(s, i)]; }
+
+static int32_t new_source(sources *s)
+{
+    s->parent[s->n] = s->n;
+    return s->n++;
+}
+
+static clv_status start_input(walk *w, clv_tensor t)
+{
+    const clv_type *type = &w->types->of[t.i];
+    trace *at = CLV_NEW_ARRAY(w->scratch, trace, type->rank);
+    int32_t n = 0;
+    if (!at)
+        return clv_fail_nomem(w->err, "the dimensions of a graph");
+    for (int32_t i = 0; i < type->rank && n < TRACES_MAX; i++)
+        if (clv_dim_is_number(type->dims[i]) && type->dims[i] > 1)
+            at[n++] = (trace){ .dim = i, .source = new_source(&w->of), .outer = 1 };
+    w->in[t.i] = (traces){ n, at };
+    return CLV_OK;
+}
+
+static bool is_ranked(const clv_type *t) { return t->kind == CLV_TYPE_TENSOR && t->rank > 0; }
+
+static clv_status start(walk *w)
+{
+    const clv_graph *g = w->types->graph;
+    size_t most = 0; /* one for each dimension of any tensor */
+    for (int32_t i = 0; i < g->n_tensors; i++)
+        most += is_ranked(&w->types->of[i]) ? (size_t)w->types->of[i].rank : 0;
+    w->in = CLV_NEW_ARRAY(w->scratch, traces, g->n_tensors);
+    w->of.parent = CLV_NEW_ARRAY(w->scratch, int32_t, most);
+    w->of.mixed = CLV_NEW_ARRAY(w->scratch, bool, most);
+    if (!w->in || !w->of.parent || !w->of.mixed)
+        return clv_fail_nomem(w->err, "the dimensions of a graph");
+    for (int32_t i = 0; i < g->n_inputs; i++)
+        if (is_ranked(&w->types->of[g->inputs[i].i]))
+            CLV_TRY(start_input(w, g->inputs[i]));
+    return CLV_OK;
+}
+
+/* -- through one operator -- */
+
+static int32_t add_cut(sources *s, cut *cuts, int32_t n, cut new)
+{
+    for (int32_t i = 0; i < n; i++) {
+        if (cuts[i].factor == new.factor && cuts[i].outer == new.outer) {
+            join(s, cuts[i].source, new.source);
+            return n;
+        }
+    }
+    if (n < TRACES_MAX)
+        cuts[n++] = new;
+    return n;
+}
+
+static int32_t find_cuts(walk *w, int32_t op, cut *cuts)
+{
+    const clv_factors *f = &w->all[op];
+    int32_t n = 0;
+    for (int32_t k = 0; k < f->n_in; k++) {
+        clv_tensor t = clv_op_input(w->types->graph, &w->types->graph->ops[op], k);
+        traces in = t.i < 0 ? (traces){ 0, NULL } : w->in[t.i];
+        for (int32_t i = 0; i < in.n && in.at[i].dim < f->in[k].rank; i++) {
+            cut c = { .source = in.at[i].source, .outer = in.at[i].outer };
+            c.factor = clv_factor_begins(f, &f->in[k].dims[in.at[i].dim], &c.outer);
+            if (c.factor >= 0)
+                n = add_cut(&w->of, cuts, n, c);
+            else
+                mix(&w->of, c.source);
+        }
+    }
+    return n;
+}
+
+static bool is_cut(const cut *cuts, int32_t n, int32_t factor, int64_t outer)
+{
+    for (int32_t i = 0; i < n; i++)
+        if (cuts[i].factor == factor && cuts[i].outer == outer)
+            return true;
+    return false;
+}
+
+/* The columns of a product, the heads of an attention: what dimensions of the outputs begin with
+ * and no input brought along is followed from here. */
+static int32_t begin_others(walk *w, int32_t op, cut *cuts, int32_t n)
+{
+    const clv_factors *f = &w->all[op];
+    for (int32_t k = 0; k < f->n_out; k++) {
+        clv_tensor t = clv_op_output(w->types->graph, &w->types->graph->ops[op], k);
+        int32_t rank = t.i < 0 || !is_ranked(&w->types->of[t.i]) ? 0 : w->types->of[t.i].rank;
+        for (int32_t i = 0; i < rank && i < f->out[k].rank && n < TRACES_MAX; i++) {
+            cut c = { .outer = 1 };
+            c.factor = clv_factor_begins(f, &f->out[k].dims[i], &c.outer);
+            if (c.factor < 0 || f->factors[c.factor].kind != CLV_FACTOR_PARALLEL ||
+                is_cut(cuts, n, c.factor, 1))
+                continue;
+            c.source = new_source(&w->of);
+            cuts[n++] = c;
+        }
+    }
+    return n;
+}
+
+/* What is not parallel, and what meets itself: rows by columns of the same. */
+static void mix_cuts(walk *w, const clv_factors *f, const cut *cuts, int32_t n)
+{
+    for (int32_t i = 0; i < n; i++) {
+        const clv_factor *one = &f->factors[cuts[i].factor];
+        if (one->kind != CLV_FACTOR_PARALLEL || one->by_index)
+            mix(&w->of, cuts[i].source);
+        for (int32_t k = 0; k < i; k++)
+            if (first_of(&w->of, cuts[i].source) == first_of(&w->of, cuts[k].source))
+                mix(&w->of, cuts[i].source);
+    }
+}
+
+static int32_t trace_dim(const clv_factors *f, const clv_dim_factors *d, int32_t dim,
+                         const cut *cuts, int32_t n_cuts, trace *ret, int32_t n)
+{
+    int64_t outer = 1, begins;
+    for (int32_t i = 0; i < d->n; i++) {
+        for (int32_t k = 0; k < n_cuts && n < TRACES_MAX; k++)
+            if (cuts[k].factor == d->at[i] &&
+                !__builtin_mul_overflow(outer, cuts[k].outer, &begins))
+                ret[n++] = (trace){ .dim = dim, .source = cuts[k].source, .outer = begins };
+        if (__builtin_mul_overflow(outer, f->factors[d->at[i]].size, &outer))
+            break;
+    }
+    return n;
+}
+
+static clv_status trace_outputs(walk *w, int32_t op, const cut *cuts, int32_t n_cuts)
+{
+    const clv_factors *f = &w->all[op];
+    for (int32_t k = 0; k < f->n_out; k++) {
+        clv_tensor t = clv_op_output(w->types->graph, &w->types->graph->ops[op], k);
+        trace found[TRACES_MAX];
+        int32_t n = 0;
+        for (int32_t i = 0; t.i >= 0 && i < f->out[k].rank; i++)
+            n = trace_dim(f, &f->out[k].dims[i], i, cuts, n_cuts, found, n);
+        if (n == 0)
+            continue;
+        trace *at = CLV_NEW_ARRAY(w->scratch, trace, n);
+        if (!at)
+            return clv_fail_nomem(w->err, "the dimensions of a graph");
+        for (int32_t i = 0; i < n; i++)
+            at[i] = found[i];
+        w->in[t.i] = (traces){ n, at };
+    }
+    return CLV_OK;
+}
+
+static void sort_cuts(cut *cuts, int32_t n)
+{
+    for (int32_t i = 1; i < n; i++) {
+        cut one = cuts[i];
+        int32_t k = i;
+        for (; k > 0 && cuts[k - 1].outer > one.outer; k--)
+            cuts[k] = cuts[k - 1];
+        cuts[k] = one;
+    }
+}
+
+static clv_status note_late(walk *w, int32_t op, cut *cuts, int32_t n)
+{
+    sort_cuts(cuts, n);
+    if (n == 0 || cuts[n - 1].outer == 1)
+        return CLV_OK;
+    late *one = CLV_NEW(w->scratch, late);
+    cut *at = CLV_NEW_ARRAY(w->scratch, cut, n);
+    if (!one || !at)
+        return clv_fail_nomem(w->err, "the dimensions of a graph");
+    for (int32_t i = 0; i < n; i++)
+        at[i] = cuts[i];
+    *one = (late){ .op = op, .n = n, .at = at };
+    *w->end = one;
+    w->end = &one->next;
+    return CLV_OK;
+}
+
+static clv_status pass(walk *w, int32_t op)
+{
+    cut cuts[TRACES_MAX];
+    const clv_factors *f = &w->all[op];
+    if (f->why_whole || f->by_shape)
+        return CLV_OK;
+    int32_t n = begin_others(w, op, cuts, find_cuts(w, op, cuts));
+    mix_cuts(w, f, cuts, n);
+    CLV_TRY(note_late(w, op, cuts, n));
+    return trace_outputs(w, op, cuts, n);
+}
+
+/* -- the whole graph -- */
+
+/* All that begin before it in the factor are of the other kind; so it is at most one of a factor.
+ */
+static bool is_first_of_kind(const sources *s, const late *op, int32_t i)
+{
+    bool any = false;
+    for (int32_t k = 0; k < i; k++) {
+        if (op->at[k].factor != op->at[i].factor)
+            continue;
+        if (is_mixed(s, op->at[k].source) == is_mixed(s, op->at[i].source))
+            return false;
+        any = true;
+    }
+    return any;
+}
+
+static clv_status take_apart(walk *w, const late *op, clv_arena *arena)
+{
+    clv_factors *f = &w->all[op->op];
+    for (int32_t i = 0; i < op->n; i++) {
+        int32_t factor = op->at[i].factor;
+        int64_t outer = op->at[i].outer;
+        if (outer > 1 && is_first_of_kind(&w->of, op, i) &&
+            clv_factor_divisible(&f->factors[factor], outer))
+            CLV_TRY(clv_factors_refine(f, factor, outer, arena, f, w->err));
+    }
+    return CLV_OK;
+}
+
+static clv_status follow(walk *w, clv_arena *arena)
+{
+    const clv_graph *g = w->types->graph;
+    CLV_TRY(start(w));
+    for (int32_t i = 0; i < g->n_ops; i++)
+        CLV_TRY(pass(w, i));
+    for (const late *one = w->first; one; one = one->next)
+        CLV_TRY(take_apart(w, one, arena));
+    return CLV_OK;
+}
+
+clv_status clv_refine_fused(const clv_types *types, clv_factors *all, clv_arena *arena,
+                            clv_error *err)
+{
+    walk w = { .types = types, .all = all, .err = err };
+    w.end = &w.first;
+    w.scratch = clv_arena_new(clv_arena_alloc(arena), 0);
+    if (!w.scratch)
+        return clv_fail_nomem(err, "the dimensions of a graph");
+    clv_status status = follow(&w, arena);
+    clv_arena_free(w.scratch);
+    return status;
+}
