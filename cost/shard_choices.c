@@ -1,6 +1,7 @@
 #include "cost/shard_choices.h"
 
 #include "cost/op_time.h"
+#include "sharding/factors_layout.h"
 
 clv_status clv_shard_choice_cost(const clv_shard_op *o, const clv_mesh *mesh,
                                  const clv_op_choice *choice, clv_arena *arena, clv_op_cost *ret,

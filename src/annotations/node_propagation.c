@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "annotations/factor_runs.h"
+#include "sharding/rule_text.h"
 
 /* Two names of 80 bytes and a rule of 200, and what is said of them. */
 #define SENTENCE_SIZE 1024

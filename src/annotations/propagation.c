@@ -3,6 +3,7 @@
 #include "annotations/node_propagation.h"
 #include "annotations/spec_reshard.h"
 #include "sharding/factors.h"
+#include "sharding/graph_factors.h"
 
 /* How a tensor lies where it was made. Zero: unsharded, whole on whatever device wants it. */
 typedef struct {

@@ -8,6 +8,7 @@
 #include "explain/text.h"
 #include "graph/ops.h"
 #include "sharding/rule_text.h"
+#include "sharding/writers.h"
 
 /* Each case of a rule has its conditions, and then one of three: why nothing is split; what a
  * function lets be split; or the rule as it stands, with the kind of each factor.

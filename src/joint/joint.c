@@ -11,6 +11,7 @@
 #include "rules/constraints_read.h"
 #include "rules/mesh_rules.h"
 #include "rules/rule_state.h"
+#include "sharding/graph_factors.h"
 #include "stages/stages.h"
 
 #define UNASKED_OPS_MAX 100000 /* more are split only if asked: it takes gigabytes then */

@@ -5,6 +5,7 @@
 #include "cost/shard_path_bound.h"
 #include "lower/stage_cluster.h"
 #include "problem/intra_op_forest.h"
+#include "sharding/refine_uneven.h"
 #include "stages/stages.h"
 
 #define MEMORY_ROUNDS   4    /* choices are made anew for less memory so often */

@@ -6,6 +6,9 @@
 #include "lower/spmd_ops.h"
 #include "lower/spmd_plan.h"
 #include "lower/spmd_steps.h"
+#include "sharding/factors_layout.h"
+#include "sharding/graph_factors.h"
+#include "sharding/refine_uneven.h"
 
 #define WHAT "lowering a plan"
 

@@ -3,6 +3,7 @@
 #include "base/map.h"
 #include "cost/shard_choices.h"
 #include "notation/layout_text.h"
+#include "sharding/rule_text.h"
 
 #define WHAT "lowering a plan"
 

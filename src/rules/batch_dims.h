@@ -4,6 +4,7 @@
 #ifndef CLV_RULES_BATCH_DIMS_H
 #define CLV_RULES_BATCH_DIMS_H
 
+#include "graph/infer.h"
 #include "sharding/factors.h"
 
 typedef struct {

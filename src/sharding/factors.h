@@ -4,12 +4,13 @@
  * the product of several, the first outermost, or none (size 1, or always whole). To split a factor
  * over a mesh axis splits every dimension that it is part of; an input without it is copied; an
  * output without it is partial if the factor is reduced. ops.def has the rules, docs/sharding.md
- * the notation.
+ * the notation; resolve.h lays them over shapes. Factors in this sense are those of Shardy's
+ * sharding rules (OpenXLA, 2024).
  */
 #ifndef CLV_SHARDING_FACTORS_H
 #define CLV_SHARDING_FACTORS_H
 
-#include "graph/infer.h"
+#include "base/arena.h"
 #include "sharding/layout.h"
 
 typedef enum {
@@ -71,52 +72,15 @@ typedef struct {
     bool no_rule;
 } clv_factors;
 
-/* The rule of an operator for the shapes in types. An operator without a rule, or whose rule does
- * not fit its shapes and attributes, has no factors, and why_whole says why; that is no failure.
- * Fails only where memory runs out, or the rule itself cannot be read. The result lives in the
- * arena. O(length of the rule + dimensions). */
-clv_status clv_factors_resolve(const clv_model *model, const clv_types *types, clv_op op,
-                               clv_arena *arena, clv_factors *ret, clv_error *err);
-
+/* The factor in which something begins that has `outer` parts before it in the dimension; in *outer
+ * then how many of these are in the factor itself. -1: it begins in no one place. O(factors). */
+int32_t clv_factor_begins(const clv_factors *f, const clv_dim_factors *d, int64_t *outer);
+/* Can the factor be taken apart so that `outer` comes first? */
+bool clv_factor_divisible(const clv_factor *one, int64_t outer);
 /* The same rule with one factor taken apart: n becomes n' * n, n' outermost, of size `outer`, which
  * must divide n, and have the last id; the others keep theirs. Only for parallel and reduced
- * factors that are not chosen by index. */
+ * factors that are not chosen by index. O(dimensions). */
 clv_status clv_factors_refine(const clv_factors *f, int32_t factor, int64_t outer, clv_arena *arena,
                               clv_factors *ret, clv_error *err);
-
-/* The rules of all operators of a graph, by operator. Where an operator can split only an inner
- * part of a dimension, (3, part) of queries, keys and values in one, the factors of the operators
- * that lead there are taken apart alike, back to the product that makes them: its weights can be
- * laid out so that nothing has to be moved. Likewise where a reshape fuses two dimensions of which
- * only the inner one is parallel all through, or only the outer one: rows (s*b) of a sequence and a
- * batch. O(operators), times the length of such a chain. */
-clv_status clv_factors_all(const clv_model *model, const clv_types *types, clv_arena *arena,
-                           clv_factors **ret, clv_error *err);
-
-/* The same rules for one mesh. Where an axis does not divide what stands before other factors in a
- * dimension, the 25 of 25 heads of 64 over two devices, the operators that lead there are taken
- * apart likewise: then 13 and 12 heads can be split from one product to the other. *ret is all
- * itself where nothing is to be done, else copies in the arena. O(operators), times the length of
- * such a chain. */
-clv_status clv_factors_for_mesh(const clv_types *types, clv_factors *all, const clv_mesh *mesh,
-                             clv_arena *arena, clv_factors **ret, clv_error *err);
-
-/* A choice of an operator: by mesh axis the factor that it splits, or -1. Layouts that its input k
- * must have, and that its output k then has. axis order on one dimension: the factor's place, then
- * the axis number. False: the choice is not allowed (a whole factor, a part smaller than its
- * granule, uneven where even is asked, a halo wider than a part). */
-bool clv_factors_allow(const clv_factors *f, const clv_mesh *mesh, const int16_t *factor_of_axis);
-void clv_factors_in(const clv_factors *f, const clv_mesh *mesh, const int16_t *factor_of_axis,
-                    int32_t k, clv_layout *ret);
-void clv_factors_out(const clv_factors *f, const clv_mesh *mesh, const int16_t *factor_of_axis,
-                     int32_t k, clv_layout *ret);
-
-/* "(m,k),(k,n)->(m,n)": the dimensions of inputs and outputs, each with its factors, "_" where it is
- * always whole, "!" behind a factor that must be. NULL: no memory. O(dimensions). */
-const char *clv_factors_show(const clv_factors *f, clv_arena *arena);
-
-/* Whether a text is a rule that clv_factors_resolve() can read, and every function that it names
- * exists. Else false, and a sentence in err. */
-bool clv_rule_text_check(const char *text, clv_error *err);
 
 #endif

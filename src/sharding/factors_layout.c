@@ -1,15 +1,21 @@
-/* factors_layout.c - from "this axis splits that factor" to the layouts of inputs and outputs. */
-#include "sharding/factors.h"
+#include "sharding/factors_layout.h"
 
 #include <assert.h>
 
+/* A choice of an operator on a mesh. */
+typedef struct {
+    const clv_factors *f;
+    const clv_mesh *mesh;
+    const int16_t *factor_of_axis;
+} choice;
+
 /* Into how many parts the axes cut a factor. */
-static int64_t parts_of(const clv_mesh *mesh, const int16_t *factor_of_axis, int32_t factor)
+static int64_t parts_of(const choice *c, int32_t factor)
 {
     int64_t parts = 1;
-    for (int32_t a = 0; a < mesh->n_axes; a++)
-        if (factor_of_axis[a] == factor)
-            parts *= mesh->size[a];
+    for (int32_t a = 0; a < c->mesh->n_axes; a++)
+        if (c->factor_of_axis[a] == factor)
+            parts *= c->mesh->size[a];
     return parts;
 }
 
@@ -35,22 +41,15 @@ static int64_t product_of(const clv_factors *f, const clv_dim_factors *d, int32_
     return product;
 }
 
-static bool divides(const clv_factor *one, int64_t parts)
-{
-    return one->size % one->granule == 0 && one->size / one->granule % parts == 0;
-}
-
 /* Are all parts of a factor of one size? */
-static bool is_even(const clv_factors *f, const clv_mesh *mesh, const int16_t *factor_of_axis,
-                    int32_t factor)
+static bool is_even(const choice *c, int32_t factor)
 {
-    for (int32_t a = 0; a < mesh->n_axes; a++)
-        if (factor_of_axis[a] == factor && mesh->share[a])
+    const clv_factor *one = &c->f->factors[factor];
+    for (int32_t a = 0; a < c->mesh->n_axes; a++)
+        if (c->factor_of_axis[a] == factor && c->mesh->share[a])
             return false;
-    return divides(&f->factors[factor], parts_of(mesh, factor_of_axis, factor));
+    return one->size % one->granule == 0 && one->size / one->granule % parts_of(c, factor) == 0;
 }
-
-/* -- is it allowed? -- */
 
 /* Elements that stay together where a factor is cut unevenly: of the factors behind it in the
  * dimension, the width of a head, and of a block of weights. -1: a layout cannot say it. */
@@ -63,121 +62,98 @@ static int64_t unit_of(const clv_factors *f, const clv_dim_factors *d, int32_t a
     return ok ? unit : -1;
 }
 
-/* Uneven parts keep units of elements together, in which nothing else may be split. */
-static bool allow_uneven(const clv_factors *f, const clv_mesh *mesh, const int16_t *factor_of_axis,
-                         const clv_dim_factors *d, int32_t at)
-{
-    int64_t unit = unit_of(f, d, at);
-    if (unit < 0 || f->factors[d->at[at]].kind == CLV_FACTOR_HALO)
-        return false;
-    for (int32_t i = at + 1; i < d->n; i++)
-        if (parts_of(mesh, factor_of_axis, d->at[i]) > 1)
-            return false;
-    return true;
-}
+/* -- is it allowed? -- */
 
-/* What a layout cannot say: a size beyond 31 bits, and uneven parts within which others are split.
- * A halo comes from the next part alone. */
-static bool allow_in_dim(const clv_factors *f, const clv_mesh *mesh, const int16_t *factor_of_axis,
-                         const clv_dim_factors *d, int32_t factor, int64_t parts)
+/* What a layout cannot say: a size beyond 31 bits, and uneven parts, which keep units of elements
+ * together, within which others are split. A halo comes from the next part alone. */
+static bool allow_in_dim(const choice *c, const clv_dim_factors *d, int32_t factor, int64_t parts)
 {
-    const clv_factor *one = &f->factors[factor];
+    const clv_factor *one = &c->f->factors[factor];
     int32_t at = place_in(d, factor);
     if (at < 0)
         return true;
-    int64_t outer = product_of(f, d, 0, at), inner = product_of(f, d, at + 1, d->n);
+    int64_t outer = product_of(c->f, d, 0, at), inner = product_of(c->f, d, at + 1, d->n);
     int64_t smallest = one->size / one->granule / parts * one->granule;
+    bool halo = one->kind == CLV_FACTOR_HALO;
     if (outer < 1 || inner < 1)
         return false;
-    if (inner * one->granule > 1 && !is_even(f, mesh, factor_of_axis, factor) &&
-        !allow_uneven(f, mesh, factor_of_axis, d, at))
-        return false;
-    bool halo = one->kind == CLV_FACTOR_HALO;
+    if (inner * one->granule > 1 && !is_even(c, factor)) {
+        if (halo || unit_of(c->f, d, at) < 0)
+            return false;
+        for (int32_t i = at + 1; i < d->n; i++)
+            if (parts_of(c, d->at[i]) > 1)
+                return false;
+    }
     return !halo || (one->before <= smallest * inner && one->after <= smallest * inner);
 }
 
-static bool allow_operand(const clv_factors *f, const clv_mesh *mesh, const int16_t *factor_of_axis,
-                          const clv_operand_factors *o, int32_t factor, int64_t parts)
+/* Does any device get none of so many units, cut by the axes of a factor from axis a on? Each cuts
+ * what the one before it left. */
+static bool leaves_one_empty(const choice *c, int32_t factor, int32_t a, int64_t units)
 {
-    for (int32_t i = 0; i < o->rank; i++)
-        if (!allow_in_dim(f, mesh, factor_of_axis, &o->dims[i], factor, parts))
-            return false;
-    return true;
-}
-
-/* Does any device get none of so many units, cut by the axes of a factor from axis a on? Each cuts what
- * the one before it left. */
-static bool leaves_one_empty(const clv_mesh *mesh, const int16_t *factor_of_axis, int32_t factor,
-                             int32_t a, int64_t units)
-{
+    const clv_mesh *mesh = c->mesh;
     int64_t offset, part, last = -1;
-    while (a < mesh->n_axes && (factor_of_axis[a] != factor || mesh->size[a] == 1))
+    while (a < mesh->n_axes && (c->factor_of_axis[a] != factor || mesh->size[a] == 1))
         a++;
     if (a == mesh->n_axes || units == 0)
         return units == 0;
-    for (int32_t c = 0; c < mesh->size[a]; c++) {
+    for (int32_t k = 0; k < mesh->size[a]; k++) {
         if (mesh->share[a])
-            clv_cut_shares(units, mesh->size[a], c, mesh->share[a], &offset, &part);
+            clv_cut_shares(units, mesh->size[a], k, mesh->share[a], &offset, &part);
         else
-            clv_cut(units, mesh->size[a], c, CLV_UNEVEN_CEIL, &offset, &part);
-        if (part != last && leaves_one_empty(mesh, factor_of_axis, factor, a + 1, part))
+            clv_cut(units, mesh->size[a], k, CLV_UNEVEN_CEIL, &offset, &part);
+        if (part != last && leaves_one_empty(c, factor, a + 1, part))
             return true; /* at most three deep */
         last = part;
     }
     return false;
 }
 
-static bool has_factor(const clv_operand_factors *o, int32_t factor)
-{
-    for (int32_t i = 0; i < o->rank; i++)
-        if (place_in(&o->dims[i], factor) >= 0)
-            return true;
-    return false;
-}
-
 /* An output without the factor is a copy on every device, which one that has none of the factor
  * cannot compute: query heads of a group, and the caches of its keys. */
-static bool allow_empty(const clv_factors *f, const clv_mesh *mesh, const int16_t *factor_of_axis,
-                        int32_t factor)
+static bool allow_empty(const choice *c, int32_t factor)
 {
-    const clv_factor *one = &f->factors[factor];
+    const clv_factor *one = &c->f->factors[factor];
     bool copies = false;
-    for (int32_t k = 0; k < f->n_out; k++)
-        copies = copies || !has_factor(&f->out[k], factor);
-    return one->kind == CLV_FACTOR_REDUCED || !copies ||
-           is_even(f, mesh, factor_of_axis, factor) ||
-           !leaves_one_empty(mesh, factor_of_axis, factor, 0, one->size / one->granule);
+    for (int32_t k = 0; k < c->f->n_out && !copies; k++) {
+        const clv_operand_factors *o = &c->f->out[k];
+        int32_t i = 0;
+        while (i < o->rank && place_in(&o->dims[i], factor) < 0)
+            i++;
+        copies = i == o->rank;
+    }
+    return one->kind == CLV_FACTOR_REDUCED || !copies || is_even(c, factor) ||
+           !leaves_one_empty(c, factor, 0, one->size / one->granule);
 }
 
-static bool allow_factor(const clv_factors *f, const clv_mesh *mesh, const int16_t *factor_of_axis,
-                         int32_t factor)
+static bool allow_factor(const choice *c, int32_t factor)
 {
+    const clv_factors *f = c->f;
     const clv_factor *one = &f->factors[factor];
-    int64_t parts = parts_of(mesh, factor_of_axis, factor);
+    int64_t parts = parts_of(c, factor);
     if (one->kind == CLV_FACTOR_WHOLE || one->size < 0 || one->size / one->granule < parts)
         return false;
-    if (one->even && !is_even(f, mesh, factor_of_axis, factor))
+    if ((one->even && !is_even(c, factor)) || !allow_empty(c, factor))
         return false;
-    if (!allow_empty(f, mesh, factor_of_axis, factor))
-        return false;
-    for (int32_t k = 0; k < f->n_in; k++)
-        if (!allow_operand(f, mesh, factor_of_axis, &f->in[k], factor, parts))
-            return false;
-    for (int32_t k = 0; k < f->n_out; k++)
-        if (!allow_operand(f, mesh, factor_of_axis, &f->out[k], factor, parts))
-            return false;
+    for (int32_t k = 0; k < f->n_in + f->n_out; k++) {
+        const clv_operand_factors *o = k < f->n_in ? &f->in[k] : &f->out[k - f->n_in];
+        for (int32_t i = 0; i < o->rank; i++)
+            if (!allow_in_dim(c, &o->dims[i], factor, parts))
+                return false;
+    }
     return true;
 }
 
 bool clv_factors_allow(const clv_factors *f, const clv_mesh *mesh, const int16_t *factor_of_axis)
 {
+    const choice c = { f, mesh, factor_of_axis };
     for (int32_t a = 0; a < mesh->n_axes; a++) {
         int32_t factor = factor_of_axis[a];
         if (factor < 0)
             continue;
         assert(factor < f->n_factors);
         bool halo = f->factors[factor].kind == CLV_FACTOR_HALO;
-        if (!allow_factor(f, mesh, factor_of_axis, factor))
+        if (!allow_factor(&c, factor))
             return false;
         for (int32_t b = 0; halo && b < a; b++) /* a neighbour along one axis only */
             if (factor_of_axis[b] == factor && mesh->size[a] > 1 && mesh->size[b] > 1)
@@ -188,65 +164,53 @@ bool clv_factors_allow(const clv_factors *f, const clv_mesh *mesh, const int16_t
 
 /* -- layouts -- */
 
-/* The last factor of a dimension that is cut in one with that at `at`: those before it are split
- * into single elements. */
-static int32_t last_in_one(const clv_factors *f, const clv_mesh *mesh,
-                           const int16_t *factor_of_axis, const clv_dim_factors *d, int32_t at)
+/* The unit of the axes that split the factor at `at`: 1 where parts are even. Factors behind it are
+ * cut in one with it where those before them are split into single elements. */
+static int32_t unit_for(const choice *c, const clv_dim_factors *d, int32_t at)
 {
     int32_t last = at;
     for (int32_t i = at; i + 1 < d->n; i++) {
-        if (parts_of(mesh, factor_of_axis, d->at[i]) != f->factors[d->at[i]].size)
+        if (parts_of(c, d->at[i]) != c->f->factors[d->at[i]].size)
             break;
-        if (parts_of(mesh, factor_of_axis, d->at[i + 1]) > 1)
+        if (parts_of(c, d->at[i + 1]) > 1)
             last = i + 1;
     }
-    return last;
+    return is_even(c, d->at[last]) ? 1 : (int32_t)unit_of(c->f, d, last);
 }
 
-/* The unit of the axes that split the factor at `at`: 1 where parts are even. */
-static int32_t unit_for(const clv_factors *f, const clv_mesh *mesh, const int16_t *factor_of_axis,
-                        const clv_dim_factors *d, int32_t at)
-{
-    int32_t last = last_in_one(f, mesh, factor_of_axis, d, at);
-    return is_even(f, mesh, factor_of_axis, d->at[last]) ? 1 : (int32_t)unit_of(f, d, last);
-}
-
-/* What axis a does to dimension i, of which it splits the factor at `at`. Where the factors before
- * it are split into single elements, it is an ordinary split within them. */
-static void split_dim(const clv_factors *f, const clv_mesh *mesh, const int16_t *factor_of_axis,
-                      const clv_operand_factors *o, int32_t i, int32_t at, int32_t a,
+/* What axis a does to dimension i, d, of which it splits the factor at `at`. Where the factors
+ * before it are split into single elements, it is an ordinary split within them. */
+static void split_dim(const choice *c, const clv_dim_factors *d, int32_t i, int32_t at, int32_t a,
                       clv_layout *ret)
 {
-    const clv_dim_factors *d = &o->dims[i];
+    const clv_factor *factors = c->f->factors;
     int32_t from = at;
     ret->dim[a] = (int8_t)i;
-    for (int32_t b = 0; b < mesh->n_axes; b++) { /* those that come before it on this dimension */
-        int32_t place =
-            factor_of_axis[b] < 0 || mesh->size[b] == 1 ? -1 : place_in(d, factor_of_axis[b]);
+    for (int32_t b = 0; b < c->mesh->n_axes;
+         b++) { /* those that come before it on this dimension */
+        int32_t factor = c->factor_of_axis[b];
+        int32_t place = factor < 0 || c->mesh->size[b] == 1 ? -1 : place_in(d, factor);
         if (place >= 0 && (place < at || (place == at && b < a)))
             ret->nest[a]++;
     }
-    while (from > 0 &&
-           parts_of(mesh, factor_of_axis, d->at[from - 1]) == f->factors[d->at[from - 1]].size)
+    while (from > 0 && parts_of(c, d->at[from - 1]) == factors[d->at[from - 1]].size)
         from--;
-    ret->outer[a] = (int32_t)product_of(f, d, 0, from);
-    if (at + 1 < d->n || f->factors[d->at[at]].granule > 1)
-        ret->unit[a] = unit_for(f, mesh, factor_of_axis, d, at);
+    ret->outer[a] = (int32_t)product_of(c->f, d, 0, from);
+    if (at + 1 < d->n || factors[d->at[at]].granule > 1)
+        ret->unit[a] = unit_for(c, d, at);
 }
 
 /* The axes that split a dimension of the operand; the others keep what ret has. */
-static void lay_out(const clv_factors *f, const clv_mesh *mesh, const int16_t *factor_of_axis,
-                    const clv_operand_factors *o, clv_layout *ret)
+static void lay_out(const choice *c, const clv_operand_factors *o, clv_layout *ret)
 {
-    for (int32_t a = 0; a < mesh->n_axes; a++) {
-        if (factor_of_axis[a] < 0 || mesh->size[a] == 1)
+    for (int32_t a = 0; a < c->mesh->n_axes; a++) {
+        int32_t factor = c->factor_of_axis[a], at = -1;
+        if (factor < 0 || c->mesh->size[a] == 1)
             continue;
-        for (int32_t i = 0; i < o->rank; i++) {
-            int32_t at = place_in(&o->dims[i], factor_of_axis[a]);
-            if (at < 0)
-                continue;
-            split_dim(f, mesh, factor_of_axis, o, i, at, a, ret);
-            break;
+        for (int32_t i = 0; i < o->rank && at < 0; i++) {
+            at = place_in(&o->dims[i], factor);
+            if (at >= 0)
+                split_dim(c, &o->dims[i], i, at, a, ret);
         }
     }
 }
@@ -255,7 +219,7 @@ void clv_factors_in(const clv_factors *f, const clv_mesh *mesh, const int16_t *f
                     int32_t k, clv_layout *ret)
 {
     *ret = CLV_LAYOUT_COPIES;
-    lay_out(f, mesh, factor_of_axis, &f->in[k], ret);
+    lay_out(&(choice){ f, mesh, factor_of_axis }, &f->in[k], ret);
 }
 
 void clv_factors_out(const clv_factors *f, const clv_mesh *mesh, const int16_t *factor_of_axis,
@@ -271,5 +235,5 @@ void clv_factors_out(const clv_factors *f, const clv_mesh *mesh, const int16_t *
         ret->dim[a] = CLV_AXIS_PARTIAL;
         ret->reduce[a] = (int8_t)one->reduce;
     }
-    lay_out(f, mesh, factor_of_axis, &f->out[k], ret);
+    lay_out(&(choice){ f, mesh, factor_of_axis }, &f->out[k], ret);
 }

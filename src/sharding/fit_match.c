@@ -1,9 +1,3 @@
-/* fit_match.c - which dimension of which operand is which term of the rule.
- *
- * A run ("a..") stands for as many dimensions as are left; where several runs stand in one operand,
- * a note or another operand tells the length of all but one. Runs line up from the right, as numpy
- * does it, so a shorter operand lacks the first of them.
- */
 #include "sharding/fit_match.h"
 
 #include <stdio.h>
@@ -14,47 +8,31 @@ static bool is_blank(const clv_term *t) { return t->name.n == 0; }
 
 /* -- values that notes name -- */
 
-static bool attr_number(const clv_fit *f, const clv_source *s, int64_t *ret)
+static bool attr_number(const clv_attr *attr, int32_t at, int64_t *ret)
 {
-    char name[64];
-    if (s->attr.n >= (int32_t)sizeof name)
-        return false;
-    snprintf(name, sizeof name, "%.*s", CLV_STR_ARG(s->attr));
-    const clv_attr *attr = clv_rule_attr(f->w->r, name);
-    bool one = attr && attr->kind == CLV_ATTR_INT && s->at < 0;
-    bool many = attr && attr->kind == CLV_ATTR_INTS && s->at >= 0 && s->at < attr->n;
+    bool one = attr && attr->kind == CLV_ATTR_INT && at < 0;
+    bool many = attr && attr->kind == CLV_ATTR_INTS && at >= 0 && at < attr->n;
     if (one)
         *ret = attr->i;
     if (many)
-        *ret = attr->ints[s->at];
+        *ret = attr->ints[at];
     return one || many;
 }
 
-static bool input_number(const clv_fit *f, const clv_source *s, int64_t *ret)
+/* The value of a source. False: not known or not there. */
+static bool read_source(const clv_rule *r, const clv_source *s, int64_t *ret)
 {
+    char name[64] = "";
+    bool fits = s->kind == CLV_FROM_ATTR && s->attr.n < (int32_t)sizeof name;
+    const clv_attr *attr = NULL;
     const int64_t *ints;
     int32_t n;
-    if (!clv_rule_ints(f->w->r, s->in, &ints, &n) || (s->at < 0 ? n != 1 : s->at >= n))
-        return false;
-    *ret = ints[s->at < 0 ? 0 : s->at];
-    return true;
-}
-
-static bool is_missing(const clv_fit *f, const clv_source *s)
-{
-    char name[64];
-    if (s->kind == CLV_FROM_INPUT)
-        return !clv_rule_has_in(f->w->r, s->in);
-    if (s->kind != CLV_FROM_ATTR || s->attr.n >= (int32_t)sizeof name)
-        return false;
-    snprintf(name, sizeof name, "%.*s", CLV_STR_ARG(s->attr));
-    return clv_rule_attr(f->w->r, name) == NULL;
-}
-
-bool clv_fit_source(const clv_fit *f, const clv_source *s, int64_t *ret)
-{
-    clv_dim d;
-    if (s->otherwise && is_missing(f, s)) {
+    if (fits) {
+        snprintf(name, sizeof name, "%.*s", CLV_STR_ARG(s->attr));
+        attr = clv_rule_attr(r, name);
+    }
+    if (s->otherwise &&
+        ((s->kind == CLV_FROM_INPUT && !clv_rule_has_in(r, s->in)) || (fits && !attr))) {
         *ret = s->number;
         return true;
     }
@@ -63,63 +41,47 @@ bool clv_fit_source(const clv_fit *f, const clv_source *s, int64_t *ret)
         *ret = s->number;
         return true;
     case CLV_FROM_ATTR:
-        return attr_number(f, s, ret);
+        return attr_number(attr, s->at, ret);
     case CLV_FROM_INPUT:
-        return input_number(f, s, ret);
+        if (!clv_rule_ints(r, s->in, &ints, &n) || (s->at < 0 ? n != 1 : s->at >= n))
+            return false;
+        *ret = ints[s->at < 0 ? 0 : s->at];
+        return true;
     case CLV_FROM_LAST_DIM:
     default:
-        d = clv_type_dim(clv_rule_in(f->w->r, s->in), -1);
-        *ret = d;
-        return clv_dim_is_number(d);
+        *ret = clv_type_dim(clv_rule_in(r, s->in), -1);
+        return clv_dim_is_number(*ret);
     }
 }
 
 /* -- operands and their texts -- */
 
-static const clv_operand_text *text_of(const clv_rule_text *t, bool out, int32_t k)
-{
-    int32_t n = out ? t->n_out : t->n_in, repeat = out ? t->repeat_out : t->repeat_in;
-    int32_t at = k < n ? k : repeat > 0 ? n - repeat + (k - n) % repeat : -1;
-    return at < 0 ? NULL : &t->operands[out ? t->n_in + at : at];
-}
-
 /* Every operand that is there must stand in the rule and have a rank. */
-static clv_status take_operand(clv_fit *f, bool out, int32_t k)
+static clv_status find_operand(clv_fit *f, bool out, int32_t k, clv_error *err)
 {
+    const clv_rule_text *text = &f->text;
+    int32_t n = out ? text->n_out : text->n_in, repeat = out ? text->repeat_out : text->repeat_in;
+    int32_t at = k < n ? k : repeat > 0 ? n - repeat + (k - n) % repeat : -1;
     clv_fit_operand *o = &f->operands[out ? f->n_in + k : k];
     const clv_graph *g = f->w->r->graph;
     clv_tensor t = out ? clv_op_output(g, f->w->r->op, k) : clv_op_input(g, f->w->r->op, k);
-    *o = (clv_fit_operand){ .text = text_of(&f->text, out, k), .present = t.i >= 0, .rank = 0 };
+    const char *what = out ? "output" : "input", *why = NULL;
+    *o = (clv_fit_operand){ .present = t.i >= 0, .rank = 0 };
+    o->text = at < 0 ? NULL : &text->operands[out ? text->n_in + at : at];
     if (!o->present)
         return CLV_OK;
     o->type = &f->w->r->types->of[t.i];
     o->rank = clv_type_rank(o->type);
-    const char *what = out ? "output" : "input";
     if (!o->text)
-        return clv_rule_keep_whole(f->w, "has an %s %d that its sharding rule does not have", what,
-                                   k);
-    if (o->text->whole) {
+        why = "has an %s %d that its sharding rule does not have";
+    else if (o->text->whole)
         o->rank = o->rank < 0 ? 0 : o->rank;
-        return CLV_OK;
-    }
-    if (o->type->kind != CLV_TYPE_UNKNOWN && o->type->kind != CLV_TYPE_TENSOR)
-        return clv_rule_keep_whole(f->w, "has an %s %d that is no tensor: it is not split", what,
-                                   k);
-    if (o->rank < 0)
-        return clv_rule_keep_whole(f->w, "has an %s %d of open shape: it is not split", what, k);
-    return CLV_OK;
-}
-
-static clv_status take_operands(clv_fit *f)
-{
-    f->n_in = clv_rule_n_in(f->w->r);
-    f->n_out = f->w->r->op->n_out;
-    f->operands = CLV_NEW_ARRAY(f->w->r->arena, clv_fit_operand, f->n_in + f->n_out);
-    if (!f->operands)
-        return clv_fail_nomem(f->w->err, "a sharding rule");
-    for (int32_t k = 0; k < f->n_in + f->n_out && !f->w->why; k++)
-        CLV_TRY(take_operand(f, k >= f->n_in, k < f->n_in ? k : k - f->n_in));
-    return CLV_OK;
+    else if (o->type->kind != CLV_TYPE_UNKNOWN && o->type->kind != CLV_TYPE_TENSOR)
+        why = "has an %s %d that is no tensor: it is not split";
+    else if (o->rank < 0)
+        why = "has an %s %d of open shape: it is not split";
+    return why ? clv_rule_keep_whole(f->w, clv_arena_printf(f->w->r->arena, why, what, k), err)
+               : CLV_OK;
 }
 
 /* -- runs -- */
@@ -136,12 +98,12 @@ static int32_t *run_length(clv_fit *f, clv_str name)
 
 /* A length counts dimensions from the front; a negative one from the end of the first operand that
  * has the run, or of output 0. */
-static clv_status read_run_note(clv_fit *f, const clv_note *note)
+static clv_status read_run_note(clv_fit *f, const clv_note *note, clv_error *err)
 {
     int64_t n;
     int32_t rank = -1;
-    if (!clv_fit_source(f, &note->from, &n))
-        return clv_rule_keep_whole(f->w, "has an axis that is not known: it is not split");
+    if (!read_source(f->w->r, &note->from, &n))
+        return clv_rule_keep_whole(f->w, "has an axis that is not known: it is not split", err);
     for (int32_t k = 0; k < f->n_in + f->n_out && rank < 0 && !note->of_output; k++) {
         const clv_fit_operand *o = &f->operands[k];
         for (int32_t i = 0; o->present && !o->text->whole && i < o->text->n; i++) {
@@ -154,7 +116,8 @@ static clv_status read_run_note(clv_fit *f, const clv_note *note)
         rank = clv_type_rank(clv_rule_out_type(f->w, 0));
     n += n < 0 && rank >= 0 ? rank : 0;
     if (rank < 0 || n < 0 || n > rank)
-        return clv_rule_keep_whole(f->w, "has an axis that its input has not: it is not split");
+        return clv_rule_keep_whole(f->w, "has an axis that its input has not: it is not split",
+                                   err);
     *run_length(f, note->run) = (int32_t)n;
     return CLV_OK;
 }
@@ -185,11 +148,11 @@ static int32_t left_for_run(clv_fit *f, const clv_fit_operand *o, int32_t *ret_a
 }
 
 /* Lengths of all runs, the longest that an operand shows. */
-static clv_status find_runs(clv_fit *f)
+static clv_status find_runs(clv_fit *f, clv_error *err)
 {
     for (int32_t i = 0; i < f->text.n_notes && !f->w->why; i++)
         if (f->text.notes[i].kind == CLV_NOTE_RUN)
-            CLV_TRY(read_run_note(f, &f->text.notes[i]));
+            CLV_TRY(read_run_note(f, &f->text.notes[i], err));
     for (bool changed = true; changed && !f->w->why;) {
         changed = false;
         for (int32_t k = 0; k < f->n_in + f->n_out; k++) {
@@ -218,17 +181,6 @@ static int32_t new_factor(clv_fit *f)
     return f->n_factors++;
 }
 
-static int32_t factor_named(clv_fit *f, const char *name)
-{
-    for (int32_t i = 0; i < f->n_factors; i++)
-        if (strcmp(f->factors[i].f.name, name) == 0)
-            return i;
-    int32_t id = new_factor(f);
-    if (id >= 0)
-        snprintf(f->factors[id].f.name, sizeof f->factors[id].f.name, "%s", name);
-    return id;
-}
-
 static void add_marks(clv_fit_factor *one, const clv_term *t)
 {
     if (t->given) {
@@ -247,7 +199,7 @@ static void add_marks(clv_fit_factor *one, const clv_term *t)
  * factor of its own that nobody splits. */
 static int32_t factor_of(clv_fit *f, const clv_term *t, int32_t in_run)
 {
-    char name[sizeof((clv_factor *)0)->name];
+    char name[sizeof((clv_factor *)0)->name] = "";
     int32_t id;
     if (is_blank(t)) {
         id = new_factor(f);
@@ -264,7 +216,11 @@ static int32_t factor_of(clv_fit *f, const clv_term *t, int32_t in_run)
         snprintf(name, sizeof name, "d%d", in_run);
     else
         snprintf(name, sizeof name, "%.*s%d", CLV_STR_ARG(t->name), in_run);
-    id = factor_named(f, name);
+    for (id = 0; id < f->n_factors; id++)
+        if (strcmp(f->factors[id].f.name, name) == 0)
+            break;
+    if (id == f->n_factors && (id = new_factor(f)) >= 0)
+        memcpy(f->factors[id].f.name, name, sizeof name);
     if (id >= 0 && t->run)
         f->factors[id].run = t->name;
     if (id >= 0)
@@ -274,35 +230,33 @@ static int32_t factor_of(clv_fit *f, const clv_term *t, int32_t in_run)
 
 /* -- dimensions -- */
 
-static bool add_id(clv_fit *f, int32_t id)
-{
-    if (id < 0 || !CLV_PUSH_ROOM(f->w->r->arena, f->ids, f->n_ids, f->cap_ids))
-        return false;
-    f->ids[f->n_ids++] = id;
-    return true;
-}
-
 /* One dimension, or number of a note, as the product of terms. */
-static clv_status add_dim(clv_fit *f, clv_dim size, int32_t first, int32_t n, int32_t in_run,
-                          bool may_be_one)
+static clv_status add_dim(clv_fit *f, clv_fit_dim dim, int32_t first, int32_t n, int32_t in_run,
+                          clv_error *err)
 {
     const clv_term *t = &f->text.terms[first];
     if (!CLV_PUSH_ROOM(f->w->r->arena, f->dims, f->n_dims, f->cap_dims))
-        return clv_fail_nomem(f->w->err, "a sharding rule");
+        return clv_fail_nomem(err, "a sharding rule");
     clv_fit_dim *d = &f->dims[f->n_dims++];
-    *d = (clv_fit_dim){ .size = size, .first = f->n_ids, .may_be_one = may_be_one };
+    *d = dim;
+    d->first = f->n_ids;
     if (n == 1 && is_blank(t)) {
         d->blank = true;
-        if (t->number > 0 && clv_dim_is_number(size) && size != t->number)
-            return clv_rule_keep_whole(f->w,
-                                       "has a dimension of %lld where its sharding rule has "
-                                       "%lld",
-                                       (long long)size, (long long)t->number);
+        if (t->number > 0 && clv_dim_is_number(dim.size) && dim.size != t->number)
+            return clv_rule_keep_whole(
+                f->w,
+                clv_arena_printf(f->w->r->arena,
+                                 "has a dimension of %lld where its sharding rule has %lld",
+                                 (long long)dim.size, (long long)t->number),
+                err);
         return CLV_OK;
     }
-    for (int32_t i = 0; i < n; i++)
-        if (!add_id(f, factor_of(f, &t[i], in_run)))
-            return clv_fail_nomem(f->w->err, "a sharding rule");
+    for (int32_t i = 0; i < n; i++) {
+        int32_t id = factor_of(f, &t[i], in_run);
+        if (id < 0 || !CLV_PUSH_ROOM(f->w->r->arena, f->ids, f->n_ids, f->cap_ids))
+            return clv_fail_nomem(err, "a sharding rule");
+        f->ids[f->n_ids++] = id;
+    }
     d->n = f->n_ids - d->first;
     return CLV_OK;
 }
@@ -319,14 +273,16 @@ static const clv_dim_text *dim_text(const clv_fit *f, const clv_operand_text *t,
     return &f->text.dims[t->first + i];
 }
 
-static clv_status add_dims(clv_fit *f, clv_fit_operand *o)
+static clv_status add_dims(clv_fit *f, clv_fit_operand *o, clv_error *err)
 {
     int32_t run_at, at = 0, left = left_for_run(f, o, &run_at);
     if (left < 0)
-        return clv_rule_keep_whole(f->w,
-                                   "has an operand of rank %d, which does not fit its sharding "
-                                   "rule",
-                                   o->rank);
+        return clv_rule_keep_whole(
+            f->w,
+            clv_arena_printf(f->w->r->arena,
+                             "has an operand of rank %d, which does not fit its sharding rule",
+                             o->rank),
+            err);
     int32_t lacking =
         run_at < 0 && o->text->broadcast && o->rank < o->text->n ? o->text->n - o->rank : 0;
     o->first = f->n_dims;
@@ -336,49 +292,57 @@ static clv_status add_dims(clv_fit *f, clv_fit_operand *o)
         int32_t whole = t->run && !is_blank(t) ? *run_length(f, t->name) : 0;
         int32_t n = !t->run ? 1 : i == run_at ? left : whole;
         for (int32_t j = 0; j < n && !f->w->why; j++, at++)
-            CLV_TRY(add_dim(f, o->type->dims[at], d->first, d->n, whole - n + j, true));
+            CLV_TRY(add_dim(f, (clv_fit_dim){ .size = o->type->dims[at], .may_be_one = true },
+                            d->first, d->n, whole - n + j, err));
     }
     return CLV_OK;
 }
 
-static clv_status add_notes(clv_fit *f)
+static clv_status add_notes(clv_fit *f, clv_error *err)
 {
     f->note_dim = CLV_NEW_ARRAY(f->w->r->arena, int32_t, f->text.n_notes);
     if (!f->note_dim)
-        return clv_fail_nomem(f->w->err, "a sharding rule");
+        return clv_fail_nomem(err, "a sharding rule");
     for (int32_t i = 0; i < f->text.n_notes && !f->w->why; i++) {
         const clv_note *note = &f->text.notes[i];
         int64_t value = CLV_DIM_UNKNOWN;
         f->note_dim[i] = -1;
         if (note->kind != CLV_NOTE_SIZE && note->kind != CLV_NOTE_NO_PAD)
             continue;
-        bool known = note->kind == CLV_NOTE_NO_PAD || clv_fit_source(f, &note->from, &value);
+        bool known = note->kind == CLV_NOTE_NO_PAD || read_source(f->w->r, &note->from, &value);
         if (!known || (note->kind == CLV_NOTE_SIZE && value < 1))
-            return clv_rule_keep_whole(f->w, "lacks a number that its sharding rule needs: %.*s",
-                                       CLV_STR_ARG(note->from.attr));
+            return clv_rule_keep_whole(
+                f->w,
+                clv_arena_printf(f->w->r->arena,
+                                 "lacks a number that its sharding rule needs: %.*s",
+                                 CLV_STR_ARG(note->from.attr)),
+                err);
         f->note_dim[i] = f->n_dims;
-        CLV_TRY(add_dim(f, value, note->first, note->n, 0, false));
+        CLV_TRY(add_dim(f, (clv_fit_dim){ .size = value }, note->first, note->n, 0, err));
         f->dims[f->n_dims - 1].blank |= note->kind == CLV_NOTE_NO_PAD;
     }
     return CLV_OK;
 }
 
-clv_status clv_rule_fit(clv_rule_context *w, clv_str body, clv_factors *ret)
+clv_status clv_fit_match(clv_rule_context *w, clv_str body, clv_fit *ret, clv_error *err)
 {
     clv_fit f = { .w = w };
-    CLV_TRY(clv_rule_text_read(body, w->r->arena, &f.text, w->err));
+    CLV_TRY(clv_rule_text_read(body, w->r->arena, &f.text, err));
+    f.n_in = clv_rule_n_in(w->r);
+    f.n_out = w->r->op->n_out;
     f.runs = clv_arena_take_array(w->r->arena, (size_t)f.text.n_terms + 1, sizeof *f.runs);
-    if (!f.runs)
-        return clv_fail_nomem(w->err, "a sharding rule");
-    CLV_TRY(take_operands(&f));
+    f.operands = CLV_NEW_ARRAY(w->r->arena, clv_fit_operand, f.n_in + f.n_out);
+    if (!f.runs || !f.operands)
+        return clv_fail_nomem(err, "a sharding rule");
+    for (int32_t k = 0; k < f.n_in + f.n_out && !w->why; k++)
+        CLV_TRY(find_operand(&f, k >= f.n_in, k < f.n_in ? k : k - f.n_in, err));
     if (!w->why)
-        CLV_TRY(find_runs(&f));
+        CLV_TRY(find_runs(&f, err));
     for (int32_t k = 0; k < f.n_in + f.n_out && !w->why; k++)
         if (f.operands[k].present && !f.operands[k].text->whole)
-            CLV_TRY(add_dims(&f, &f.operands[k]));
+            CLV_TRY(add_dims(&f, &f.operands[k], err));
     if (!w->why)
-        CLV_TRY(add_notes(&f));
-    if (!w->why)
-        CLV_TRY(clv_fit_solve(&f));
-    return w->why ? CLV_OK : clv_fit_give(&f, ret);
+        CLV_TRY(add_notes(&f, err));
+    *ret = f;
+    return CLV_OK;
 }

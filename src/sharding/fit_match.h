@@ -1,11 +1,14 @@
-/* fit_match.h - a rule laid over the shapes of one operator: the state between fit_match.c, which
- * matches dimensions with terms, fit_sizes.c, which solves for sizes, and fit.c, which writes the
- * answer.
+/* fit_match.h - which dimension of which operand of an operator is which term of its rule.
+ *
+ * A run ("a..") stands for as many dimensions as are left; where several runs stand in one operand,
+ * a note or another operand tells the length of all but one. Runs line up from the right, as numpy
+ * does it, so a shorter operand lacks the first of them.
  */
 #ifndef CLV_SHARDING_FIT_MATCH_H
 #define CLV_SHARDING_FIT_MATCH_H
 
-#include "sharding/resolve.h"
+#include "sharding/rule_context.h"
+#include "sharding/rule_text.h"
 
 #define CLV_SIZE_UNSOLVED (-2)
 
@@ -32,6 +35,7 @@ typedef struct {
     int32_t first; /* dims; meaningful if ranked and not "-" */
 } clv_fit_operand;
 
+/* A rule laid over the shapes of one operator. */
 typedef struct {
     clv_rule_context *w;
     clv_rule_text text;
@@ -49,12 +53,9 @@ typedef struct {
     int32_t *note_dim; /* by note: its number among dims, -1 */
 } clv_fit;
 
-/* The value of a source. False: not known or not there. */
-bool clv_fit_source(const clv_fit *f, const clv_source *s, int64_t *ret);
-
-/* Sizes of all factors from the sizes of dimensions. Sets w->why where they contradict. */
-clv_status clv_fit_solve(clv_fit *f);
-/* Kinds, and all that is told about factors, operands, and what changes on a shard. */
-clv_status clv_fit_give(clv_fit *f, clv_factors *ret);
+/* Reads the body of a case and matches it; factors have no sizes yet, but those that are numbers of
+ * the rule. w->why is set where the operator does not go with it. Lives in w->r->arena. O(length of
+ * the rule * operands). */
+clv_status clv_fit_match(clv_rule_context *w, clv_str body, clv_fit *ret, clv_error *err);
 
 #endif

@@ -3,11 +3,11 @@
  * Dimensions of one factor tell at once. In the others one unknown is what is left after the known
  * ones are divided out, until nothing changes. A dimension of 1 tells last: it may be broadcast.
  */
+#include "sharding/fit_sizes.h"
+
 #include <inttypes.h>
 
-#include "sharding/fit_match.h"
-
-static bool tells(const clv_fit_dim *d)
+static bool is_known(const clv_fit_dim *d)
 {
     return !d->blank && d->n > 0 && clv_dim_is_number(d->size) && d->size >= 0;
 }
@@ -31,24 +31,20 @@ static int64_t known_product(const clv_fit *f, const clv_fit_dim *d, int32_t *re
     return product;
 }
 
-static bool solve_dim(clv_fit *f, const clv_fit_dim *d)
-{
-    int32_t unknown, which = -1;
-    int64_t product = known_product(f, d, &unknown, &which);
-    if (unknown != 1 || product < 1 || d->size % product != 0)
-        return false;
-    f->factors[which].f.size = d->size / product;
-    return true;
-}
-
 static void solve_all(clv_fit *f, bool ones_too)
 {
     for (bool changed = true; changed;) {
         changed = false;
         for (int32_t i = 0; i < f->n_dims; i++) {
             const clv_fit_dim *d = &f->dims[i];
-            if (tells(d) && (d->size != 1 || !d->may_be_one || ones_too))
-                changed |= solve_dim(f, d);
+            int32_t unknown, which = -1;
+            if (!is_known(d) || (d->size == 1 && d->may_be_one && !ones_too))
+                continue;
+            int64_t product = known_product(f, d, &unknown, &which);
+            if (unknown != 1 || product < 1 || d->size % product != 0)
+                continue;
+            f->factors[which].f.size = d->size / product;
+            changed = true;
         }
     }
 }
@@ -70,38 +66,31 @@ static void mark_open(clv_fit *f)
     }
 }
 
-static bool has_open(const clv_fit *f, const clv_fit_dim *d)
+clv_status clv_fit_solve(clv_fit *f, clv_error *err)
 {
-    for (int32_t i = 0; i < d->n; i++)
-        if (f->factors[f->ids[d->first + i]].f.size < 0)
-            return true;
-    return false;
-}
-
-static clv_status check(clv_fit *f)
-{
+    solve_all(f, false);
+    solve_all(f, true);
+    mark_open(f);
     for (int32_t i = 0; i < f->n_dims; i++) {
         clv_fit_dim *d = &f->dims[i];
         int32_t unknown, which;
-        if (!tells(d) || has_open(f, d))
+        bool open = !is_known(d);
+        for (int32_t j = 0; j < d->n; j++)
+            open |= f->factors[f->ids[d->first + j]].f.size < 0;
+        if (open)
             continue;
         int64_t product = known_product(f, d, &unknown, &which);
         if (product == d->size)
             continue;
         if (d->size != 1 || !d->may_be_one)
             return clv_rule_keep_whole(f->w,
-                                       "has a dimension of %" PRId64 ", which does not fit "
-                                       "its sharding rule: %" PRId64 " by its other operands",
-                                       d->size, product);
+                                       clv_arena_printf(f->w->r->arena,
+                                                        "has a dimension of %" PRId64
+                                                        ", which does not fit its sharding "
+                                                        "rule: %" PRId64 " by its other operands",
+                                                        d->size, product),
+                                       err);
         d->n = 0; /* broadcast: every part reads it */
     }
     return CLV_OK;
-}
-
-clv_status clv_fit_solve(clv_fit *f)
-{
-    solve_all(f, false);
-    solve_all(f, true);
-    mark_open(f);
-    return check(f);
 }

@@ -1,37 +1,19 @@
-/* graph_factors.c - the rules of all operators of a graph. Layers repeat: the rule of an operator
- * whose kind, attributes, shapes and values were seen before is the same.
+/* graph_factors.c - layers repeat: the rule of an operator whose kind, attributes, shapes and
+ * values were seen before is the same.
  */
+#include "sharding/graph_factors.h"
+
 #include "base/key.h"
 #include "base/map.h"
+#include "sharding/refine_chain.h"
+#include "sharding/refine_fused.h"
 #include "sharding/resolve.h"
 
 #define FEW 64 /* different operators that there is room for at once */
-#define VALUE_MAX                                                                                  \
-    64 /* elements of a value that are compared; with more an operator is like none                \
-        */
+/* Elements of a value that are compared; with more an operator is like none. */
+#define VALUE_MAX 64
 
-static void add_type(clv_key *key, const clv_type *type)
-{
-    clv_key_add(key, (int64_t)type->kind);
-    clv_key_add(key, (int64_t)type->dtype);
-    clv_key_add(key, type->rank);
-    if (type->kind == CLV_TYPE_TENSOR && type->rank > 0)
-        clv_key_add_bytes(key, type->dims, (size_t)type->rank * sizeof *type->dims);
-}
-
-/* False: it is too long to be compared. */
-static bool add_value(clv_key *key, const clv_value *value)
-{
-    clv_key_add(key, value ? value->n : -1);
-    if (!value || value->n > VALUE_MAX)
-        return !value;
-    clv_key_add(key, value->i != NULL);
-    if (value->i)
-        clv_key_add_bytes(key, value->i, (size_t)value->n * sizeof *value->i);
-    else
-        clv_key_add_bytes(key, value->f, (size_t)value->n * sizeof *value->f);
-    return true;
-}
+/* -- operators that are alike -- */
 
 /* False: there may be no other like it, as it has a graph or a tensor. */
 static bool add_attr(clv_key *key, const clv_attr *a)
@@ -89,37 +71,44 @@ static bool make_key(clv_key *key, const clv_types *types, const clv_op_info *op
         clv_key_add(key, t.i < 0);
         if (t.i < 0)
             continue;
-        add_type(key, &types->of[t.i]);
-        alike = add_value(key, types->value ? types->value[t.i] : NULL);
+        const clv_type *type = &types->of[t.i];
+        clv_key_add(key, (int64_t)type->kind);
+        clv_key_add(key, (int64_t)type->dtype);
+        clv_key_add(key, type->rank);
+        if (type->kind == CLV_TYPE_TENSOR && type->rank > 0)
+            clv_key_add_bytes(key, type->dims, (size_t)type->rank * sizeof *type->dims);
+        const clv_value *value = types->value ? types->value[t.i] : NULL;
+        clv_key_add(key, value ? value->n : -1);
+        alike = !value || value->n <= VALUE_MAX;
+        if (!value || !alike)
+            continue;
+        clv_key_add(key, value->i != NULL);
+        if (value->i)
+            clv_key_add_bytes(key, value->i, (size_t)value->n * sizeof *value->i);
+        else
+            clv_key_add_bytes(key, value->f, (size_t)value->n * sizeof *value->f);
     }
     return alike;
 }
 
-typedef struct {
-    const clv_model *model;
-    const clv_types *types;
-    clv_arena *scratch, *keys, *arena;
-    clv_factors *all;
-    clv_error *err;
-} resolver;
-
-static clv_status resolve_each(resolver *r, clv_map *seen)
+static clv_status resolve_each(const clv_resolver *r, clv_arena *keys, clv_factors *ret,
+                               clv_error *err)
 {
     const clv_graph *g = r->types->graph;
-    clv_key key = { .arena = r->keys };
+    clv_key key = { .arena = keys };
+    clv_map seen;
+    CLV_TRY(clv_map_init(&seen, keys, FEW, err));
     for (int32_t i = 0; i < g->n_ops; i++) {
         int32_t first = i;
         if (make_key(&key, r->types, &g->ops[i])) {
             if (key.failed)
-                return clv_fail_nomem(r->err, "the sharding rules");
-            CLV_TRY(
-                clv_map_put_key(seen, key.at, (size_t)key.n * sizeof *key.at, i, &first, r->err));
+                return clv_fail_nomem(err, "the sharding rules");
+            CLV_TRY(clv_map_put_key(&seen, key.at, (size_t)key.n * sizeof *key.at, i, &first, err));
         }
         if (first < i)
-            r->all[i] = r->all[first];
+            ret[i] = ret[first];
         else
-            CLV_TRY(clv_factors_resolve_in(r->model, r->types, (clv_op){ i }, r->scratch, r->arena,
-                                           &r->all[i], r->err));
+            CLV_TRY(clv_resolve_op(r, (clv_op){ i }, &ret[i], err));
     }
     return CLV_OK;
 }
@@ -127,19 +116,56 @@ static clv_status resolve_each(resolver *r, clv_map *seen)
 clv_status clv_factors_resolve_all(const clv_model *model, const clv_types *types, clv_arena *arena,
                                    clv_factors *ret, clv_error *err)
 {
-    resolver r = { .model = model,
-                   .types = types,
-                   .scratch = clv_arena_new(clv_arena_alloc(arena), 0),
-                   .keys = clv_arena_new(clv_arena_alloc(arena), 0),
-                   .arena = arena,
-                   .all = ret,
-                   .err = err };
-    clv_map seen;
-    clv_status status = r.scratch && r.keys ? clv_map_init(&seen, r.keys, FEW, err)
-                                            : clv_fail_nomem(err, "the sharding rules");
-    if (status == CLV_OK)
-        status = resolve_each(&r, &seen);
+    clv_resolver r = { model, types, clv_arena_new(clv_arena_alloc(arena), 0), arena };
+    clv_arena *keys = clv_arena_new(clv_arena_alloc(arena), 0);
+    clv_status status = r.scratch && keys ? resolve_each(&r, keys, ret, err)
+                                          : clv_fail_nomem(err, "the sharding rules");
     clv_arena_free(r.scratch);
-    clv_arena_free(r.keys);
+    clv_arena_free(keys);
     return status;
+}
+
+/* -- refined -- */
+
+/* The product of the whole factors that a dimension begins with; 1 if it does not, or if nothing
+ * after them can be split. */
+static int64_t whole_before(const clv_factors *f, const clv_dim_factors *d)
+{
+    int64_t product = 1;
+    for (int32_t i = 0; i < d->n; i++) {
+        const clv_factor *one = &f->factors[d->at[i]];
+        if (one->kind != CLV_FACTOR_WHOLE)
+            return one->size > 1 ? product : 1;
+        if (one->size < 1 || __builtin_mul_overflow(product, one->size, &product))
+            return 1;
+    }
+    return 1;
+}
+
+clv_status clv_factors_all(const clv_model *model, const clv_types *types, clv_arena *arena,
+                           clv_factors **ret, clv_error *err)
+{
+    const clv_graph *g = types->graph;
+    clv_factors *all = CLV_NEW_ARRAY(arena, clv_factors, g->n_ops);
+    clv_chain_refiner *refiner;
+    if (!all)
+        return clv_fail_nomem(err, "the sharding rules");
+    CLV_TRY(clv_chain_refiner_new(g, all, arena, &refiner, err));
+    CLV_TRY(clv_factors_resolve_all(model, types, arena, all, err));
+    for (int32_t i = 0; i < g->n_ops; i++) {
+        const clv_factors f = all[i]; /* as it is now: the chain may take others apart */
+        for (int32_t k = 0; k < f.n_in + f.n_out; k++) {
+            bool out = k >= f.n_in;
+            const clv_operand_factors *o = out ? &f.out[k - f.n_in] : &f.in[k];
+            clv_tensor t =
+                out ? clv_op_output(g, &g->ops[i], k - f.n_in) : clv_op_input(g, &g->ops[i], k);
+            for (int32_t d = 0; t.i >= 0 && d < o->rank; d++) {
+                int64_t outer = whole_before(&f, &o->dims[d]);
+                if (outer > 1)
+                    CLV_TRY(clv_refine_chain(refiner, (clv_dim_place){ t, d, outer }, true, err));
+            }
+        }
+    }
+    *ret = all;
+    return clv_refine_fused(types, all, arena, err);
 }

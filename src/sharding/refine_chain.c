@@ -1,23 +1,10 @@
-/* refine_chain.c - a dimension taken apart at one place, in all operators that it goes through.
- *
- * From the tensor where the place is known the operators are followed, through all factors that are
- * the same dimension, until a product with weights is found; then they are all taken apart. What
- * leads to no such product, or to more than a few operators, stays as it is: it would only make
- * choices that nobody takes.
- */
+#include "sharding/refine_chain.h"
+
 #include "graph/ops.h"
-#include "sharding/resolve.h"
 
 /* Operators between a fused product and where its parts go their own ways: a bias, a reshape, a
  * transposition, the pieces. A chain of more is the stream that runs through all layers. */
 #define CHAIN_MAX 48
-
-/* Something begins in a dimension within as many outer parts. */
-typedef struct {
-    clv_tensor tensor;
-    int32_t dim;
-    int64_t outer;
-} place;
 
 typedef struct {
     int32_t op, factor;
@@ -27,8 +14,9 @@ typedef struct {
 struct clv_chain_refiner {
     const clv_graph *graph;
     clv_factors *all;
+    clv_arena *arena;
     step steps[CHAIN_MAX];
-    place places[8 * CHAIN_MAX]; /* looked at, and to be looked at */
+    clv_dim_place places[8 * CHAIN_MAX]; /* looked at, and to be looked at */
     int32_t n_steps, n_places;
     bool at_start;       /* only factors that a dimension begins with */
     bool gave_up, found; /* found: a product with weights */
@@ -42,38 +30,21 @@ clv_status clv_chain_refiner_new(const clv_graph *graph, clv_factors *all, clv_a
         return clv_fail_nomem(err, "the sharding rules");
     c->graph = graph;
     c->all = all;
+    c->arena = arena;
     *ret = c;
     return CLV_OK;
 }
 
-int32_t clv_factor_begins(const clv_factors *f, const clv_dim_factors *d, int64_t *outer)
-{
-    int64_t left = *outer;
-    for (int32_t i = 0; i < d->n; i++) {
-        int64_t size = f->factors[d->at[i]].size;
-        if (size < 1)
-            return -1;
-        if (left < size) {
-            *outer = left;
-            return size % left == 0 ? d->at[i] : -1;
-        }
-        if (left % size != 0)
-            return -1;
-        left /= size;
-    }
-    return -1;
-}
-
-static void add_place(clv_chain_refiner *c, clv_tensor tensor, int32_t dim, int64_t outer)
+static void add_place(clv_chain_refiner *c, clv_dim_place new)
 {
     for (int32_t i = 0; i < c->n_places; i++)
-        if (c->places[i].tensor.i == tensor.i && c->places[i].dim == dim &&
-            c->places[i].outer == outer)
+        if (c->places[i].tensor.i == new.tensor.i && c->places[i].dim == new.dim &&
+            c->places[i].outer == new.outer)
             return;
     if (c->n_places == 8 * CHAIN_MAX)
         c->gave_up = true;
     else
-        c->places[c->n_places++] = (place){ tensor, dim, outer };
+        c->places[c->n_places++] = new;
 }
 
 /* A constant of the file, or what one operator makes of such. */
@@ -124,7 +95,7 @@ static void add_places(clv_chain_refiner *c, const step *s)
             if (!begins || outer < 0 || __builtin_mul_overflow(outer, s->outer, &outer))
                 continue;
             c->found |= product && !out && is_constant(c->graph, t);
-            add_place(c, t, i, outer);
+            add_place(c, (clv_dim_place){ t, i, outer });
         }
     }
 }
@@ -145,7 +116,8 @@ static void add_step(clv_chain_refiner *c, step s)
     add_places(c, &s);
 }
 
-static void visit_operand(clv_chain_refiner *c, int32_t op, const clv_operand_factors *o, place at)
+static void visit_operand(clv_chain_refiner *c, int32_t op, const clv_operand_factors *o,
+                          clv_dim_place at)
 {
     if (at.dim >= o->rank || o->dims[at.dim].n == 0)
         return;
@@ -158,7 +130,7 @@ static void visit_operand(clv_chain_refiner *c, int32_t op, const clv_operand_fa
 }
 
 /* Each operator that writes or reads the tensor. */
-static void visit(clv_chain_refiner *c, place at)
+static void visit(clv_chain_refiner *c, clv_dim_place at)
 {
     const clv_graph *g = c->graph;
     const clv_tensor_info *info = &g->tensors[at.tensor.i];
@@ -176,32 +148,29 @@ static void visit(clv_chain_refiner *c, place at)
     }
 }
 
-/* The part that comes first takes the name, where it is what people mean by it: columns in whole
- * heads, not columns of each head. */
-static void swap_names(clv_factor *a, clv_factor *b)
-{
-    char name[sizeof a->name];
-    memcpy(name, a->name, sizeof name);
-    memcpy(a->name, b->name, sizeof name);
-    memcpy(b->name, name, sizeof name);
-}
-
-clv_status clv_refine_chain(clv_chain_refiner *c, clv_tensor tensor, int32_t dim, int64_t outer,
-                            bool at_start, clv_arena *arena, clv_error *err)
+clv_status clv_refine_chain(clv_chain_refiner *c, clv_dim_place place, bool at_start,
+                            clv_error *err)
 {
     c->at_start = at_start;
     c->n_steps = c->n_places = 0;
     c->gave_up = c->found = false;
-    add_place(c, tensor, dim, outer);
+    add_place(c, place);
     for (int32_t i = 0; i < c->n_places && !c->gave_up; i++)
         visit(c, c->places[i]);
     for (int32_t i = 0; i < c->n_steps && c->found && !c->gave_up; i++) {
         const step *s = &c->steps[i];
         clv_factors *f = &c->all[s->op];
-        CLV_TRY(clv_factors_refine(f, s->factor, s->outer, arena, f, err));
+        CLV_TRY(clv_factors_refine(f, s->factor, s->outer, c->arena, f, err));
         clv_factor *made = (clv_factor *)f->factors; /* by the line above */
-        if (!c->at_start)
-            swap_names(&made[s->factor], &made[f->n_factors - 1]);
+        clv_factor *a = &made[s->factor], *b = &made[f->n_factors - 1];
+        char name[sizeof a->name];
+        if (at_start)
+            continue;
+        /* The part that comes first takes the name, where it is what people mean by it: columns in
+         * whole heads, not columns of each head. */
+        memcpy(name, a->name, sizeof name);
+        memcpy(a->name, b->name, sizeof name);
+        memcpy(b->name, name, sizeof name);
     }
     return CLV_OK;
 }

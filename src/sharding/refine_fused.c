@@ -1,22 +1,4 @@
-/* refine_fused.c - dimensions followed through the whole graph, to where others are fused with
- * them.
- *
- * An encoder whose tensors are (s, b, h) makes rows of them: (s*b, h), and a product takes these.
- * The batch b is the inner part of its rows, and the product, which has one factor for them, can
- * split only the sequence s, which attention needs whole. Taken apart into s and b it can split the
- * batch too, each device its own elements within each of the s pieces, and nobody has to move
- * anything. The same holds for rows (b*s, h), where the batch is small and the devices are many,
- * and for heads within a batch.
- *
- * So each dimension is followed from the input or the operator where it begins, with what stands
- * before it in the dimension where it lies: that is 1 at first, and s behind the reshape. Those
- * that meet in one factor are the same one from then on. There are two kinds: those that are
- * parallel all through, as a batch is, and those that somewhere are summed up, needed whole, or
- * meet themselves as another factor, as a sequence does. A factor is taken apart where the first of
- * the other kind begins in its midst. A second one of a kind, the w of rows h*w, would only be one
- * more choice that nobody takes: the first can be split in its place.
- */
-#include "sharding/resolve.h"
+#include "sharding/refine_fused.h"
 
 /* Dimensions followed through one tensor, and through one operator; what is beyond is let go. */
 #define TRACES_MAX 16
@@ -56,7 +38,6 @@ typedef struct {
     const clv_types *types;
     clv_factors *all;
     clv_arena *scratch;
-    clv_error *err;
     sources of;
     traces *in; /* by tensor */
     late *first, **end;
@@ -92,13 +73,13 @@ static int32_t new_source(sources *s)
     return s->n++;
 }
 
-static clv_status start_input(walk *w, clv_tensor t)
+static clv_status start_input(walk *w, clv_tensor t, clv_error *err)
 {
     const clv_type *type = &w->types->of[t.i];
     trace *at = CLV_NEW_ARRAY(w->scratch, trace, type->rank);
     int32_t n = 0;
     if (!at)
-        return clv_fail_nomem(w->err, "the dimensions of a graph");
+        return clv_fail_nomem(err, "the dimensions of a graph");
     for (int32_t i = 0; i < type->rank && n < TRACES_MAX; i++)
         if (clv_dim_is_number(type->dims[i]) && type->dims[i] > 1)
             at[n++] = (trace){ .dim = i, .source = new_source(&w->of), .outer = 1 };
@@ -108,7 +89,7 @@ static clv_status start_input(walk *w, clv_tensor t)
 
 static bool is_ranked(const clv_type *t) { return t->kind == CLV_TYPE_TENSOR && t->rank > 0; }
 
-static clv_status start(walk *w)
+static clv_status start(walk *w, clv_error *err)
 {
     const clv_graph *g = w->types->graph;
     size_t most = 0; /* one for each dimension of any tensor */
@@ -118,28 +99,24 @@ static clv_status start(walk *w)
     w->of.parent = CLV_NEW_ARRAY(w->scratch, int32_t, most);
     w->of.mixed = CLV_NEW_ARRAY(w->scratch, bool, most);
     if (!w->in || !w->of.parent || !w->of.mixed)
-        return clv_fail_nomem(w->err, "the dimensions of a graph");
+        return clv_fail_nomem(err, "the dimensions of a graph");
     for (int32_t i = 0; i < g->n_inputs; i++)
         if (is_ranked(&w->types->of[g->inputs[i].i]))
-            CLV_TRY(start_input(w, g->inputs[i]));
+            CLV_TRY(start_input(w, g->inputs[i], err));
     return CLV_OK;
 }
 
 /* -- through one operator -- */
 
-static int32_t add_cut(sources *s, cut *cuts, int32_t n, cut new)
+static int32_t find_cut(const cut *cuts, int32_t n, int32_t factor, int64_t outer)
 {
-    for (int32_t i = 0; i < n; i++) {
-        if (cuts[i].factor == new.factor && cuts[i].outer == new.outer) {
-            join(s, cuts[i].source, new.source);
-            return n;
-        }
-    }
-    if (n < TRACES_MAX)
-        cuts[n++] = new;
-    return n;
+    for (int32_t i = 0; i < n; i++)
+        if (cuts[i].factor == factor && cuts[i].outer == outer)
+            return i;
+    return -1;
 }
 
+/* Where what the inputs bring along begins in the factors. */
 static int32_t find_cuts(walk *w, int32_t op, cut *cuts)
 {
     const clv_factors *f = &w->all[op];
@@ -150,21 +127,16 @@ static int32_t find_cuts(walk *w, int32_t op, cut *cuts)
         for (int32_t i = 0; i < in.n && in.at[i].dim < f->in[k].rank; i++) {
             cut c = { .source = in.at[i].source, .outer = in.at[i].outer };
             c.factor = clv_factor_begins(f, &f->in[k].dims[in.at[i].dim], &c.outer);
-            if (c.factor >= 0)
-                n = add_cut(&w->of, cuts, n, c);
-            else
+            int32_t known = find_cut(cuts, n, c.factor, c.outer);
+            if (c.factor < 0)
                 mix(&w->of, c.source);
+            else if (known >= 0)
+                join(&w->of, cuts[known].source, c.source);
+            else if (n < TRACES_MAX)
+                cuts[n++] = c;
         }
     }
     return n;
-}
-
-static bool is_cut(const cut *cuts, int32_t n, int32_t factor, int64_t outer)
-{
-    for (int32_t i = 0; i < n; i++)
-        if (cuts[i].factor == factor && cuts[i].outer == outer)
-            return true;
-    return false;
 }
 
 /* The columns of a product, the heads of an attention: what dimensions of the outputs begin with
@@ -179,7 +151,7 @@ static int32_t begin_others(walk *w, int32_t op, cut *cuts, int32_t n)
             cut c = { .outer = 1 };
             c.factor = clv_factor_begins(f, &f->out[k].dims[i], &c.outer);
             if (c.factor < 0 || f->factors[c.factor].kind != CLV_FACTOR_PARALLEL ||
-                is_cut(cuts, n, c.factor, 1))
+                find_cut(cuts, n, c.factor, 1) >= 0)
                 continue;
             c.source = new_source(&w->of);
             cuts[n++] = c;
@@ -201,35 +173,39 @@ static void mix_cuts(walk *w, const clv_factors *f, const cut *cuts, int32_t n)
     }
 }
 
-static int32_t trace_dim(const clv_factors *f, const clv_dim_factors *d, int32_t dim,
-                         const cut *cuts, int32_t n_cuts, trace *ret, int32_t n)
+/* Where the sources lie in the dimensions of an output; how many do. ret: TRACES_MAX. */
+static int32_t trace_output(const clv_factors *f, const clv_operand_factors *o, const cut *cuts,
+                            int32_t n_cuts, trace *ret)
 {
-    int64_t outer = 1, begins;
-    for (int32_t i = 0; i < d->n; i++) {
-        for (int32_t k = 0; k < n_cuts && n < TRACES_MAX; k++)
-            if (cuts[k].factor == d->at[i] &&
-                !__builtin_mul_overflow(outer, cuts[k].outer, &begins))
-                ret[n++] = (trace){ .dim = dim, .source = cuts[k].source, .outer = begins };
-        if (__builtin_mul_overflow(outer, f->factors[d->at[i]].size, &outer))
-            break;
+    int32_t n = 0;
+    for (int32_t dim = 0; dim < o->rank; dim++) {
+        const clv_dim_factors *d = &o->dims[dim];
+        int64_t outer = 1, begins;
+        for (int32_t i = 0; i < d->n; i++) {
+            for (int32_t k = 0; k < n_cuts && n < TRACES_MAX; k++)
+                if (cuts[k].factor == d->at[i] &&
+                    !__builtin_mul_overflow(outer, cuts[k].outer, &begins))
+                    ret[n++] = (trace){ .dim = dim, .source = cuts[k].source, .outer = begins };
+            if (__builtin_mul_overflow(outer, f->factors[d->at[i]].size, &outer))
+                break;
+        }
     }
     return n;
 }
 
-static clv_status trace_outputs(walk *w, int32_t op, const cut *cuts, int32_t n_cuts)
+static clv_status trace_outputs(walk *w, int32_t op, const cut *cuts, int32_t n_cuts,
+                                clv_error *err)
 {
     const clv_factors *f = &w->all[op];
     for (int32_t k = 0; k < f->n_out; k++) {
         clv_tensor t = clv_op_output(w->types->graph, &w->types->graph->ops[op], k);
         trace found[TRACES_MAX];
-        int32_t n = 0;
-        for (int32_t i = 0; t.i >= 0 && i < f->out[k].rank; i++)
-            n = trace_dim(f, &f->out[k].dims[i], i, cuts, n_cuts, found, n);
+        int32_t n = t.i < 0 ? 0 : trace_output(f, &f->out[k], cuts, n_cuts, found);
         if (n == 0)
             continue;
         trace *at = CLV_NEW_ARRAY(w->scratch, trace, n);
         if (!at)
-            return clv_fail_nomem(w->err, "the dimensions of a graph");
+            return clv_fail_nomem(err, "the dimensions of a graph");
         for (int32_t i = 0; i < n; i++)
             at[i] = found[i];
         w->in[t.i] = (traces){ n, at };
@@ -237,7 +213,8 @@ static clv_status trace_outputs(walk *w, int32_t op, const cut *cuts, int32_t n_
     return CLV_OK;
 }
 
-static void sort_cuts(cut *cuts, int32_t n)
+/* Sorts the cuts by outer; where the last is in the midst of a factor, the operator is listed. */
+static clv_status list_late(walk *w, int32_t op, cut *cuts, int32_t n, clv_error *err)
 {
     for (int32_t i = 1; i < n; i++) {
         cut one = cuts[i];
@@ -246,35 +223,18 @@ static void sort_cuts(cut *cuts, int32_t n)
             cuts[k] = cuts[k - 1];
         cuts[k] = one;
     }
-}
-
-static clv_status note_late(walk *w, int32_t op, cut *cuts, int32_t n)
-{
-    sort_cuts(cuts, n);
     if (n == 0 || cuts[n - 1].outer == 1)
         return CLV_OK;
     late *one = CLV_NEW(w->scratch, late);
     cut *at = CLV_NEW_ARRAY(w->scratch, cut, n);
     if (!one || !at)
-        return clv_fail_nomem(w->err, "the dimensions of a graph");
+        return clv_fail_nomem(err, "the dimensions of a graph");
     for (int32_t i = 0; i < n; i++)
         at[i] = cuts[i];
     *one = (late){ .op = op, .n = n, .at = at };
     *w->end = one;
     w->end = &one->next;
     return CLV_OK;
-}
-
-static clv_status pass(walk *w, int32_t op)
-{
-    cut cuts[TRACES_MAX];
-    const clv_factors *f = &w->all[op];
-    if (f->why_whole || f->by_shape)
-        return CLV_OK;
-    int32_t n = begin_others(w, op, cuts, find_cuts(w, op, cuts));
-    mix_cuts(w, f, cuts, n);
-    CLV_TRY(note_late(w, op, cuts, n));
-    return trace_outputs(w, op, cuts, n);
 }
 
 /* -- the whole graph -- */
@@ -294,39 +254,42 @@ static bool is_first_of_kind(const sources *s, const late *op, int32_t i)
     return any;
 }
 
-static clv_status take_apart(walk *w, const late *op, clv_arena *arena)
-{
-    clv_factors *f = &w->all[op->op];
-    for (int32_t i = 0; i < op->n; i++) {
-        int32_t factor = op->at[i].factor;
-        int64_t outer = op->at[i].outer;
-        if (outer > 1 && is_first_of_kind(&w->of, op, i) &&
-            clv_factor_divisible(&f->factors[factor], outer))
-            CLV_TRY(clv_factors_refine(f, factor, outer, arena, f, w->err));
-    }
-    return CLV_OK;
-}
-
-static clv_status follow(walk *w, clv_arena *arena)
+static clv_status follow(walk *w, clv_arena *arena, clv_error *err)
 {
     const clv_graph *g = w->types->graph;
-    CLV_TRY(start(w));
-    for (int32_t i = 0; i < g->n_ops; i++)
-        CLV_TRY(pass(w, i));
-    for (const late *one = w->first; one; one = one->next)
-        CLV_TRY(take_apart(w, one, arena));
+    CLV_TRY(start(w, err));
+    for (int32_t op = 0; op < g->n_ops; op++) {
+        cut cuts[TRACES_MAX];
+        const clv_factors *f = &w->all[op];
+        if (f->why_whole || f->by_shape)
+            continue;
+        int32_t n = begin_others(w, op, cuts, find_cuts(w, op, cuts));
+        mix_cuts(w, f, cuts, n);
+        CLV_TRY(list_late(w, op, cuts, n, err));
+        CLV_TRY(trace_outputs(w, op, cuts, n, err));
+    }
+    for (const late *one = w->first; one; one = one->next) {
+        clv_factors *f = &w->all[one->op];
+        for (int32_t i = 0; i < one->n; i++) {
+            int32_t factor = one->at[i].factor;
+            int64_t outer = one->at[i].outer;
+            if (outer > 1 && is_first_of_kind(&w->of, one, i) &&
+                clv_factor_divisible(&f->factors[factor], outer))
+                CLV_TRY(clv_factors_refine(f, factor, outer, arena, f, err));
+        }
+    }
     return CLV_OK;
 }
 
 clv_status clv_refine_fused(const clv_types *types, clv_factors *all, clv_arena *arena,
                             clv_error *err)
 {
-    walk w = { .types = types, .all = all, .err = err };
+    walk w = { .types = types, .all = all };
     w.end = &w.first;
     w.scratch = clv_arena_new(clv_arena_alloc(arena), 0);
     if (!w.scratch)
         return clv_fail_nomem(err, "the dimensions of a graph");
-    clv_status status = follow(&w, arena);
+    clv_status status = follow(&w, arena, err);
     clv_arena_free(w.scratch);
     return status;
 }

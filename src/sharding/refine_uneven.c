@@ -1,13 +1,6 @@
-/* refine_uneven.c - rules for a mesh that does not divide everything.
- *
- * A Reshape of [b, s, 25 * 64] to [b, s, 25, 64] can give one of two devices 13 heads and the other
- * 12. The product before it has one factor n for them all, and could only be cut in the midst of
- * the thirteenth. So where an axis does not divide a factor that others come behind of, the
- * dimension is taken apart behind it, and before it, in all operators that lead there, back to the
- * product (refine_chain.c). Where it does divide it, its parts are plain runs, and nothing is to be
- * done.
- */
-#include "sharding/resolve.h"
+#include "sharding/refine_uneven.h"
+
+#include "sharding/refine_chain.h"
 
 /* Can an axis cut it into parts, but no equal ones? */
 static bool is_uneven(const clv_factor *one, const clv_mesh *mesh)
@@ -24,34 +17,29 @@ static bool is_uneven(const clv_factor *one, const clv_mesh *mesh)
 typedef struct {
     const clv_graph *graph;
     const clv_mesh *mesh;
-    clv_factors *all;         /* to begin with, those that were given */
-    clv_chain_refiner *apart; /* NULL: none was copied yet */
+    clv_factors *all;           /* to begin with, those that were given */
+    clv_chain_refiner *refiner; /* NULL: none was copied yet */
     clv_arena *arena;
-    clv_error *err;
 } walk;
 
-static clv_status copy_all(walk *w)
+static clv_status refine_at(walk *w, clv_dim_place place, clv_error *err)
 {
-    clv_factors *copy = CLV_NEW_ARRAY(w->arena, clv_factors, w->graph->n_ops);
-    if (!copy)
-        return clv_fail_nomem(w->err, "the sharding rules");
-    for (int32_t i = 0; i < w->graph->n_ops; i++)
-        copy[i] = w->all[i];
-    w->all = copy;
-    return clv_chain_refiner_new(w->graph, copy, w->arena, &w->apart, w->err);
-}
-
-static clv_status take(walk *w, clv_tensor t, int32_t dim, int64_t outer)
-{
-    if (outer == 1)
+    if (place.outer == 1)
         return CLV_OK;
-    if (!w->apart)
-        CLV_TRY(copy_all(w));
-    return clv_refine_chain(w->apart, t, dim, outer, false, w->arena, w->err);
+    if (!w->refiner) {
+        clv_factors *copy = CLV_NEW_ARRAY(w->arena, clv_factors, w->graph->n_ops);
+        if (!copy)
+            return clv_fail_nomem(err, "the sharding rules");
+        for (int32_t i = 0; i < w->graph->n_ops; i++)
+            copy[i] = w->all[i];
+        w->all = copy;
+        CLV_TRY(clv_chain_refiner_new(w->graph, copy, w->arena, &w->refiner, err));
+    }
+    return clv_refine_chain(w->refiner, place, false, err);
 }
 
-static clv_status look_at(walk *w, const clv_factors *f, clv_tensor t, int32_t dim,
-                          const clv_dim_factors *d)
+static clv_status refine_dim(walk *w, const clv_factors *f, const clv_dim_factors *d, clv_tensor t,
+                             int32_t dim, clv_error *err)
 {
     int64_t before = 1, behind;
     for (int32_t i = 0; i + 1 < d->n; i++, before = behind) { /* the last has nothing behind it */
@@ -60,8 +48,8 @@ static clv_status look_at(walk *w, const clv_factors *f, clv_tensor t, int32_t d
             return CLV_OK;
         if (!is_uneven(one, w->mesh))
             continue;
-        CLV_TRY(take(w, t, dim, before));
-        CLV_TRY(take(w, t, dim, behind));
+        CLV_TRY(refine_at(w, (clv_dim_place){ t, dim, before }, err));
+        CLV_TRY(refine_at(w, (clv_dim_place){ t, dim, behind }, err));
     }
     return CLV_OK;
 }
@@ -70,7 +58,7 @@ clv_status clv_factors_for_mesh(const clv_types *types, clv_factors *all, const 
                                 clv_arena *arena, clv_factors **ret, clv_error *err)
 {
     const clv_graph *g = types->graph;
-    walk w = { .graph = g, .mesh = mesh, .all = all, .arena = arena, .err = err };
+    walk w = { .graph = g, .mesh = mesh, .all = all, .arena = arena };
     for (int32_t i = 0; i < g->n_ops; i++) {
         const clv_factors f = all[i]; /* as it was given */
         for (int32_t k = 0; k < f.n_in + f.n_out; k++) {
@@ -79,7 +67,7 @@ clv_status clv_factors_for_mesh(const clv_types *types, clv_factors *all, const 
             clv_tensor t =
                 out ? clv_op_output(g, &g->ops[i], k - f.n_in) : clv_op_input(g, &g->ops[i], k);
             for (int32_t d = 0; t.i >= 0 && d < o->rank; d++)
-                CLV_TRY(look_at(&w, &f, t, d, &o->dims[d]));
+                CLV_TRY(refine_dim(&w, &f, &o->dims[d], t, d, err));
         }
     }
     *ret = w.all;

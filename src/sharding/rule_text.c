@@ -1,14 +1,17 @@
-/* rule_text.c - a small recursive reader over the text of a rule. Blanks count for nothing. */
+/* rule_text.c - a recursive-descent reader over the text of a rule, in which blanks count for
+ * nothing; and rules written down.
+ */
 #include "sharding/rule_text.h"
 
 #include <ctype.h>
+
+#include "sharding/rule_writer.h"
 
 typedef struct {
     clv_str text;
     int32_t at;
     bool failed;
     clv_rule_text *rule;
-    clv_error *err;
 } reader;
 
 /* -- characters -- */
@@ -85,6 +88,7 @@ static const struct {
     { ":min", CLV_REDUCE_MIN },     { ":prod", CLV_REDUCE_PROD }, { ":l2", CLV_REDUCE_L2 },
     { ":log", CLV_REDUCE_LOG_SUM },
 };
+enum { N_REDUCTIONS = (int)(sizeof reductions / sizeof reductions[0]) };
 
 static void set_kind(clv_term *t, clv_factor_kind kind, clv_reduce reduce)
 {
@@ -93,21 +97,16 @@ static void set_kind(clv_term *t, clv_factor_kind kind, clv_reduce reduce)
     t->reduce = reduce;
 }
 
-static bool read_reduction(reader *r, clv_term *t)
-{
-    for (size_t i = 0; i < sizeof reductions / sizeof reductions[0]; i++)
-        if (skip(r, reductions[i].name)) {
-            set_kind(t, CLV_FACTOR_REDUCED, reductions[i].reduce);
-            t->even |= reductions[i].reduce == CLV_REDUCE_MEAN;
-            return true;
-        }
-    return false;
-}
-
 static void read_marks(reader *r, clv_term *t)
 {
     while (!r->failed) {
-        if (skip(r, "!")) {
+        int i = 0;
+        while (i < N_REDUCTIONS && !skip(r, reductions[i].name))
+            i++;
+        if (i < N_REDUCTIONS) {
+            set_kind(t, CLV_FACTOR_REDUCED, reductions[i].reduce);
+            t->even |= reductions[i].reduce == CLV_REDUCE_MEAN;
+        } else if (skip(r, "!")) {
             set_kind(t, CLV_FACTOR_WHOLE, CLV_REDUCE_NONE);
         } else if (skip(r, "~")) {
             set_kind(t, CLV_FACTOR_HALO, CLV_REDUCE_NONE);
@@ -124,7 +123,7 @@ static void read_marks(reader *r, clv_term *t)
             set_kind(t, CLV_FACTOR_PARALLEL, CLV_REDUCE_NONE);
         } else if (skip(r, ":even")) {
             t->even = true;
-        } else if (!read_reduction(r, t)) {
+        } else {
             return;
         }
     }
@@ -163,8 +162,14 @@ static void read_product(reader *r, int32_t *ret_first, int32_t *ret_n)
 
 /* -- operands -- */
 
-static void read_dims(reader *r, clv_operand_text *o)
+static void read_operand(reader *r, clv_operand_text *o)
 {
+    *o = (clv_operand_text){ 0 };
+    if (peek(r) == '-') {
+        r->at++;
+        o->whole = true;
+        return;
+    }
     o->first = r->rule->n_dims;
     expect(r, "(");
     while (!r->failed && !skip(r, ")")) {
@@ -174,17 +179,6 @@ static void read_dims(reader *r, clv_operand_text *o)
             expect(r, ",");
     }
     o->n = r->rule->n_dims - o->first;
-}
-
-static void read_operand(reader *r, clv_operand_text *o)
-{
-    *o = (clv_operand_text){ 0 };
-    if (peek(r) == '-') {
-        r->at++;
-        o->whole = true;
-        return;
-    }
-    read_dims(r, o);
     while (!r->failed) {
         if (skip(r, "^")) {
             o->transposed = read_name(r);
@@ -306,7 +300,7 @@ clv_status clv_rule_text_read(clv_str body, clv_arena *arena, clv_rule_text *ret
     /* What a thing begins with or ends in, so that there is room for all of them. */
     size_t terms = count(body, "(,*=") + 1, dims = count(body, "(,") + 1;
     size_t operands = count(body, ")-") + 2, notes = count(body, ";") + 1;
-    reader r = { .text = body, .rule = ret, .err = err };
+    reader r = { .text = body, .rule = ret };
     *ret = (clv_rule_text){ .terms = CLV_NEW_ARRAY(arena, clv_term, terms),
                             .dims = CLV_NEW_ARRAY(arena, clv_dim_text, dims),
                             .operands = CLV_NEW_ARRAY(arena, clv_operand_text, operands),
@@ -363,6 +357,27 @@ bool clv_case_next(clv_str *rest, clv_str *ret_when, clv_str *ret_body)
     }
     *ret_body = one;
     *rest = bar < 0 ? (clv_str){ NULL, 0 } : (clv_str){ rest->at + bar + 1, rest->n - bar - 1 };
+    return true;
+}
+
+bool clv_case_is_whole(clv_str *body)
+{
+    static const char whole[] = "whole: ";
+    const int32_t n = (int32_t)sizeof whole - 1;
+    if (body->n < n || memcmp(body->at, whole, (size_t)n) != 0)
+        return false;
+    *body = (clv_str){ body->at + n, body->n - n };
+    return true;
+}
+
+bool clv_case_is_written(clv_str body, clv_str *ret_name, clv_str *ret_param)
+{
+    if (body.n == 0 || body.at[0] != '=')
+        return false;
+    int32_t colon = find(body, ':'), end = colon < 0 ? body.n : colon;
+    *ret_name = (clv_str){ body.at + 1, end - 1 };
+    *ret_param =
+        colon < 0 ? (clv_str){ NULL, 0 } : (clv_str){ body.at + colon + 1, body.n - colon - 1 };
     return true;
 }
 
@@ -426,4 +441,89 @@ bool clv_when_next(clv_str *rest, clv_when *ret, bool *ret_ok)
     }
     *ret_ok = !r.failed && peek(&r) == '\0';
     return true;
+}
+
+/* -- the factors that a text names -- */
+
+static bool same_name(const clv_term *a, const clv_term *b)
+{
+    return a->run == b->run && clv_str_eq(a->name, b->name);
+}
+
+static bool in_outputs(const clv_rule_text *text, const clv_term *t)
+{
+    for (int32_t k = text->n_in; k < text->n_in + text->n_out; k++) {
+        const clv_operand_text *o = &text->operands[k];
+        for (int32_t i = o->first; i < o->first + o->n; i++)
+            for (int32_t j = 0; j < text->dims[i].n; j++)
+                if (same_name(&text->terms[text->dims[i].first + j], t))
+                    return true;
+    }
+    return false;
+}
+
+int32_t clv_rule_text_factors(const clv_rule_text *text, clv_term *ret)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < text->n_terms; i++) {
+        const clv_term *t = &text->terms[i];
+        int32_t k = 0;
+        while (k < n && !same_name(&ret[k], t))
+            k++;
+        if (t->name.n == 0)
+            continue;
+        if (k == n) {
+            ret[n++] = *t;
+            continue;
+        }
+        if (t->given) {
+            ret[k].given = true;
+            ret[k].kind = t->kind;
+            ret[k].reduce = t->reduce;
+            ret[k].before = t->before;
+            ret[k].after = t->after;
+        }
+        ret[k].even |= t->even;
+        ret[k].by_index |= t->by_index;
+        ret[k].granule = t->granule > ret[k].granule ? t->granule : ret[k].granule;
+    }
+    for (int32_t i = 0; i < n; i++)
+        if (!ret[i].given && !in_outputs(text, &ret[i])) {
+            ret[i].kind = CLV_FACTOR_REDUCED;
+            ret[i].reduce = CLV_REDUCE_SUM;
+        }
+    return n;
+}
+
+/* -- a resolved rule -- */
+
+static void show_operands(clv_rule_writing *t, const clv_factors *f, const clv_operand_factors *o,
+                          int32_t n)
+{
+    for (int32_t k = 0; k < n; k++) {
+        clv_rule_write(t, k ? ",(" : "(");
+        for (int32_t i = 0; i < o[k].rank; i++) {
+            const clv_dim_factors *d = &o[k].dims[i];
+            clv_rule_write(t, i ? "," : "");
+            for (int32_t j = 0; j < d->n; j++) {
+                const clv_factor *one = &f->factors[d->at[j]];
+                clv_rule_write(t, j ? "*" : "");
+                if (one->name[0] == '_') /* a number of the rule */
+                    clv_rule_write(t, "%lld", (long long)one->size);
+                else
+                    clv_rule_write(t, "%s%s", one->name, one->kind == CLV_FACTOR_WHOLE ? "!" : "");
+            }
+            clv_rule_write(t, d->n ? "" : "_");
+        }
+        clv_rule_write(t, ")");
+    }
+}
+
+const char *clv_factors_show(const clv_factors *f, clv_arena *arena)
+{
+    clv_rule_writing t = { .arena = arena };
+    show_operands(&t, f, f->in, f->n_in);
+    clv_rule_write(&t, "->");
+    show_operands(&t, f, f->out, f->n_out);
+    return t.failed ? NULL : t.at;
 }

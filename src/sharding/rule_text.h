@@ -82,6 +82,10 @@ typedef struct {
 /* Takes the next case off *rest: its conditions (one after another by clv_when_next) and its body.
  * False: there is no further one, or it is malformed (then *rest is not empty). */
 bool clv_case_next(clv_str *rest, clv_str *ret_when, clv_str *ret_body);
+/* "whole: REASON", which *body then is. */
+bool clv_case_is_whole(clv_str *body);
+/* "=name" or "=name:param": a writer's (writers.h). */
+bool clv_case_is_written(clv_str body, clv_str *ret_name, clv_str *ret_param);
 /* False: none left; *ret_ok false: malformed. */
 bool clv_when_next(clv_str *rest, clv_when *ret, bool *ret_ok);
 /* Takes the body of a case apart; what it returns lives in the arena and points into the text.
@@ -93,7 +97,8 @@ clv_status clv_rule_text_read(clv_str body, clv_arena *arena, clv_rule_text *ret
 /* Each name of the text once, in order, with its kind as the outputs tell it. ret: n_terms of them;
  * how many there are. O(terms squared). */
 int32_t clv_rule_text_factors(const clv_rule_text *text, clv_term *ret);
-/* What a function of "=name" lets be split, in words; NULL: there is none. */
-const char *clv_rule_writer_about(clv_str name);
+/* "(m,k),(k,n)->(m,n)": the dimensions of inputs and outputs, each with its factors, "_" where it
+ * is always whole, "!" behind a factor that must be. NULL: no memory. O(dimensions). */
+const char *clv_factors_show(const clv_factors *f, clv_arena *arena);
 
 #endif

@@ -4,8 +4,9 @@
  * widths of a head. To split r copies keys and values to the parts, which is what to do where there
  * are more devices than key heads.
  */
+#include "sharding/write_attention.h"
+
 #include "graph/shape_tools.h"
-#include "sharding/writers.h"
 
 static int32_t rank_in(const clv_rule_context *w, int32_t k)
 {
@@ -19,30 +20,23 @@ static clv_dim dim_in(const clv_rule_context *w, int32_t k, int32_t axis)
 
 /* -- Attention of the standard -- */
 
-/* The last `rank` dimensions of (b, heads, s, keys). */
-static void add_mask(clv_rule_writing *t, int32_t rank, const char *s)
-{
-    const char *dims[4] = { "b", "g*r", s, "_" };
-    if (rank > 4 || rank < 0)
-        rank = 4;
-    clv_rule_write(t, ",(");
-    for (int32_t i = 4 - rank; i < 4; i++)
-        clv_rule_write(t, "%s%s", i > 4 - rank ? "," : "", dims[i]);
-    clv_rule_write(t, ")");
-}
-
-clv_status clv_write_attention(clv_rule_context *w, clv_str param, const char **ret)
+clv_status clv_write_attention(clv_rule_context *w, clv_str param, const char **ret, clv_error *err)
 {
     clv_rule_writing t = { .arena = w->r->arena };
     bool packed = rank_in(w, 0) == 3;
     const char *s = clv_rule_attr_int(w->r, "is_causal", 0) ? "s!" : "s";
+    const char *const mask[4] = { "b", "g*r", s, "_" }; /* its rank may be less: the last of them */
+    int32_t n_mask = clv_rule_has_in(w->r, 3) ? rank_in(w, 3) : 4;
     (void)param;
+    n_mask = n_mask > 4 || n_mask < 0 ? 4 : n_mask;
     if (packed)
         clv_rule_write(&t, "(b,%s,g*r*d!),(b,_,g*d!),(b,_,g*e!)", s);
     else
         clv_rule_write(&t, "(b,g*r,%s,_),(b,g,_,_),(b,g,_,_)", s);
-    add_mask(&t, clv_rule_has_in(w->r, 3) ? rank_in(w, 3) : 4, s);
-    clv_rule_write(&t, ",(b,g,_,_),(b,g,_,_),(b)->");
+    clv_rule_write(&t, ",(");
+    for (int32_t i = 4 - n_mask; i < 4; i++)
+        clv_rule_write(&t, "%s%s", i > 4 - n_mask ? "," : "", mask[i]);
+    clv_rule_write(&t, "),(b,g,_,_),(b,g,_,_),(b)->");
     if (packed)
         clv_rule_write(&t, "(b,%s,g*r*e!)", s);
     else
@@ -52,7 +46,7 @@ clv_status clv_write_attention(clv_rule_context *w, clv_str param, const char **
         clv_rule_write(&t, "; q_num_heads=g*r");
     if (packed || clv_rule_attr(w->r, "kv_num_heads"))
         clv_rule_write(&t, "; kv_num_heads=g");
-    return clv_writer_done(w, &t, ret);
+    return clv_writer_done(&t, ret, err);
 }
 
 /* -- com.microsoft -- */
@@ -88,7 +82,7 @@ static void add_heads_input(clv_rule_writing *t, int32_t rank, char width)
 }
 
 /* query, key, value, bias, lengths, attention bias, past key, past value, length, beams */
-clv_status clv_write_mha(clv_rule_context *w, clv_str param, const char **ret)
+clv_status clv_write_mha(clv_rule_context *w, clv_str param, const char **ret, clv_error *err)
 {
     clv_rule_writing t = { .arena = w->r->arena };
     bool lengths = lengths_in_one(w, 4), bias = clv_rule_has_in(w->r, 3);
@@ -104,12 +98,12 @@ clv_status clv_write_mha(clv_rule_context *w, clv_str param, const char **ret)
     add_batched(&t, rank_in(w, 4), lengths);
     clv_rule_write(&t, ",(b,h,_,_),(b,h,_,_),(b,h,_,_),-,(b,_..)");
     clv_rule_write(&t, "->(b,_,h*e!),(b,h,_,_),(b,h,_,_),(b,h,_,_); num_heads=h");
-    return clv_writer_done(w, &t, ret);
+    return clv_writer_done(&t, ret, err);
 }
 
 /* query, key, value, past key, past value, lengths, total length, cos, sin, positions, attention
  * bias, sinks, scales of a quantised cache */
-clv_status clv_write_gqa(clv_rule_context *w, clv_str param, const char **ret)
+clv_status clv_write_gqa(clv_rule_context *w, clv_str param, const char **ret, clv_error *err)
 {
     clv_rule_writing t = { .arena = w->r->arena };
     bool packed = !clv_rule_has_in(w->r, 1);
@@ -127,23 +121,20 @@ clv_status clv_write_gqa(clv_rule_context *w, clv_str param, const char **ret)
     else
         clv_rule_write(&t, ",(b,g*r,_,_),(g*r),-,-->(b,_,g*r*d!),(b,g,_,_),(b,g,_,_),(b,g*r,_,_)"
                            "; kv_num_heads=g; num_heads=g*r");
-    return clv_writer_done(w, &t, ret);
-}
-
-/* Of equal size, or not given; then each column of heads can be cut alike. */
-static bool equal_widths(const clv_rule_context *w, bool *ret_given)
-{
-    const int64_t *sizes;
-    int32_t n;
-    *ret_given = clv_rule_attr_ints(w->r, "qkv_hidden_sizes", &sizes, &n) && n > 0;
-    return !*ret_given || (n == 3 && sizes[0] == sizes[1] && sizes[1] == sizes[2]);
+    return clv_writer_done(&t, ret, err);
 }
 
 /* input, weights, bias, mask, past, attention bias, length, beams, indirection */
-clv_status clv_write_ms_attention(clv_rule_context *w, clv_str param, const char **ret)
+clv_status clv_write_ms_attention(clv_rule_context *w, clv_str param, const char **ret,
+                                  clv_error *err)
 {
     clv_rule_writing t = { .arena = w->r->arena };
-    bool given, lengths = lengths_in_one(w, 3), alike = equal_widths(w, &given);
+    const int64_t *sizes;
+    int32_t n;
+    bool lengths = lengths_in_one(w, 3);
+    bool given = clv_rule_attr_ints(w->r, "qkv_hidden_sizes", &sizes, &n) && n > 0;
+    /* of equal size, or not given: then each column of heads can be cut alike */
+    bool alike = !given || (n == 3 && sizes[0] == sizes[1] && sizes[1] == sizes[2]);
     const char *b = lengths ? "b!" : "b";
     (void)param;
     clv_rule_write(&t, alike ? "(%s,_,_),(_,3*h*d!),(3*h*d!)" : "(%s,_,_),-,-", b);
@@ -153,5 +144,5 @@ clv_status clv_write_ms_attention(clv_rule_context *w, clv_str param, const char
                              : ",(_,b,_,_,_),(b,_,_,_),-,-,(b,_..)->(b,_,_),(_,b,_,_,_)");
     for (int32_t i = 0; alike && given && i < 3; i++)
         clv_rule_write(&t, "; qkv_hidden_sizes[%d]=h*d", i);
-    return clv_writer_done(w, &t, ret);
+    return clv_writer_done(&t, ret, err);
 }

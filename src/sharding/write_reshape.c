@@ -4,10 +4,11 @@
  * factor: (6,4) -> (2,3,4) is (f0*f1,f2)->(f0,f1,f2). Where two dimensions share no divisor, as in
  * (3,4) -> (4,3), everything stays whole until both sides have gone through as many elements.
  */
+#include "sharding/write_reshape.h"
+
 #include <inttypes.h>
 
 #include "graph/shape_tools.h"
-#include "sharding/writers.h"
 
 /* Each dimension ends once; each factor ends one on at least one side. */
 #define TERMS_MAX (4 * CLV_RANK_MAX)
@@ -23,14 +24,14 @@ typedef struct {
     int32_t n_terms;
 } side;
 
-static void start(side *s)
+static void find_next_dim(side *s)
 {
     while (s->at < s->n && s->dims[s->at] == 1)
         s->at++;
     s->left = s->at < s->n ? s->dims[s->at] : 1;
 }
 
-static void take(side *s, int32_t factor, int64_t size)
+static void add_term(side *s, int32_t factor, int64_t size)
 {
     s->terms[s->n_terms].dim = s->at;
     s->terms[s->n_terms].factor = factor;
@@ -38,7 +39,7 @@ static void take(side *s, int32_t factor, int64_t size)
     s->left /= size;
     if (s->left == 1) {
         s->at++;
-        start(s);
+        find_next_dim(s);
     }
 }
 
@@ -53,23 +54,12 @@ static int64_t common_divisor(int64_t a, int64_t b)
 }
 
 /* What is left of this dimension, and further ones, whole; false: no more dimensions. */
-static bool take_whole(side *s, int64_t *product)
+static bool add_whole_term(side *s, int64_t *product)
 {
     if (s->at >= s->n || !clv_dim_is_number(s->dims[s->at]) ||
         __builtin_mul_overflow(*product, s->left, product))
         return false;
-    take(s, -1, s->left);
-    return true;
-}
-
-static bool skip_misaligned(side *a, side *b)
-{
-    int64_t through_a = 1, through_b = 1;
-    do {
-        bool ok = through_a <= through_b ? take_whole(a, &through_a) : take_whole(b, &through_b);
-        if (!ok)
-            return false;
-    } while (through_a != through_b);
+    add_term(s, -1, s->left);
     return true;
 }
 
@@ -80,15 +70,22 @@ static bool match_next(side *a, side *b, int32_t *n_factors)
     if (!clv_dim_is_number(da) || !clv_dim_is_number(db)) {
         if (da != db || !clv_dim_is_symbol(da) || a->left != da || b->left != db)
             return false;
-        take(a, *n_factors, da);
-        take(b, (*n_factors)++, db);
+        add_term(a, *n_factors, da);
+        add_term(b, (*n_factors)++, db);
         return true;
     }
     int64_t common = common_divisor(a->left, b->left);
-    if (common == 1)
-        return skip_misaligned(a, b);
-    take(a, *n_factors, common);
-    take(b, (*n_factors)++, common);
+    if (common > 1) {
+        add_term(a, *n_factors, common);
+        add_term(b, (*n_factors)++, common);
+        return true;
+    }
+    int64_t through_a = 1, through_b = 1;
+    do
+        if (!(through_a <= through_b ? add_whole_term(a, &through_a)
+                                     : add_whole_term(b, &through_b)))
+            return false;
+    while (through_a != through_b);
     return true;
 }
 
@@ -100,7 +97,7 @@ static bool has_zero(const clv_type *t)
     return false;
 }
 
-static void print_side(clv_rule_writing *t, const side *s, const char *mark)
+static void write_side(clv_rule_writing *t, const side *s, const char *mark)
 {
     int32_t term = 0;
     clv_rule_write(t, "(");
@@ -118,37 +115,31 @@ static void print_side(clv_rule_writing *t, const side *s, const char *mark)
     clv_rule_write(t, ")");
 }
 
-static void print_sizes(clv_rule_writing *t, const side *s)
-{
-    for (int32_t i = 0; i < s->n_terms; i++)
-        if (s->terms[i].factor >= 0 && clv_dim_is_number(s->terms[i].size))
-            clv_rule_write(t, "; %" PRId64 "=f%d", s->terms[i].size, s->terms[i].factor);
-}
-
 /* param: the input that is the wanted shape, "#1"; or "ones": each dimension of 1 goes, so a part
  * must not be 1 and is a multiple of 2. */
-clv_status clv_write_reshape(clv_rule_context *w, clv_str param, const char **ret)
+clv_status clv_write_reshape(clv_rule_context *w, clv_str param, const char **ret, clv_error *err)
 {
     const clv_type *in = clv_rule_in(w->r, 0), *out = clv_rule_out_type(w, 0);
     clv_rule_writing t = { .arena = w->r->arena };
     bool ones = clv_str_is(param, "ones");
     int32_t n_factors = 0;
     if (!clv_type_ranked(in) || !clv_type_ranked(out))
-        return clv_rule_keep_whole(w, "has an open shape: it is not split");
+        return clv_rule_keep_whole(w, "has an open shape: it is not split", err);
     side a = { .dims = in->dims, .n = in->rank }, b = { .dims = out->dims, .n = out->rank };
     if (has_zero(in) || has_zero(out))
-        return clv_rule_keep_whole(w, "has no elements: there is nothing to split");
-    start(&a);
-    start(&b);
+        return clv_rule_keep_whole(w, "has no elements: there is nothing to split", err);
+    find_next_dim(&a);
+    find_next_dim(&b);
     while (a.at < a.n && b.at < b.n && match_next(&a, &b, &n_factors))
         continue;
-    print_side(&t, &a, ones ? "%2" : "");
-    for (int32_t k = 1; k < clv_rule_n_in(w->r); k++)
-        clv_rule_write(&t, ",-");
+    write_side(&t, &a, ones ? "%2" : "");
+    clv_writer_other_inputs(&t, w);
     clv_rule_write(&t, "->");
-    print_side(&t, &b, "");
-    print_sizes(&t, &a);
+    write_side(&t, &b, "");
+    for (int32_t i = 0; i < a.n_terms; i++)
+        if (a.terms[i].factor >= 0 && clv_dim_is_number(a.terms[i].size))
+            clv_rule_write(&t, "; %" PRId64 "=f%d", a.terms[i].size, a.terms[i].factor);
     if (param.n > 0 && !ones)
         clv_rule_write(&t, "; %.*s=shape; shape=shape", CLV_STR_ARG(param));
-    return clv_writer_done(w, &t, ret);
+    return clv_writer_done(&t, ret, err);
 }

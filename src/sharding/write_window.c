@@ -6,12 +6,12 @@
  * it and reach + 1 - s - p after it. Beyond the edges of the whole stands what would have been
  * padding: zeros, or the lowest number for a maximum. The pads of that axis become 0.
  */
+#include "sharding/write_window.h"
+
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "graph/shape_tools.h"
 #include "graph/window.h"
-#include "sharding/writers.h"
 
 typedef struct {
     bool cut;
@@ -20,7 +20,7 @@ typedef struct {
 } image_axis;
 
 /* Only where every number is known, and no padding is worked out by the operator itself. */
-static image_axis look_at(const clv_window *w, int32_t i, clv_dim in, clv_dim out)
+static image_axis find_axis(const clv_window *w, int32_t i, clv_dim in, clv_dim out)
 {
     image_axis a = { .stride = w->stride[i] };
     clv_dim reach = clv_dim_mul(clv_dim_add(w->kernel[i], -1), w->dilation[i]);
@@ -37,83 +37,79 @@ static image_axis look_at(const clv_window *w, int32_t i, clv_dim in, clv_dim ou
     return a;
 }
 
-static void add_input_axis(clv_rule_writing *t, const image_axis *a, int32_t i)
-{
-    if (!a->cut) {
-        clv_rule_write(t, ",_");
-        return;
-    }
-    clv_rule_write(t, ",y%d", i);
-    if (a->before > 0 || a->after > 0)
-        clv_rule_write(t, "~%" PRId64 "+%" PRId64, a->before, a->after);
-    clv_rule_write(t, "*%" PRId64, a->stride);
-}
+/* A rule around the axes of the image. */
+typedef struct {
+    const char *before_in, *before_out, *end;
+    bool whole; /* the image is not cut */
+} window_rule;
 
-static void add_output_axis(clv_rule_writing *t, const image_axis *a, int32_t i)
-{
-    if (a->cut)
-        clv_rule_write(t, ",y%d", i);
-    else
-        clv_rule_write(t, ",_");
-}
-
-/* `before` and the axes of input and output, and where their padding stands. */
-static clv_status write_axes(clv_rule_context *w, const clv_window *window, bool cut,
-                             const char *in_text, const char *middle, const char *end,
-                             const char **ret)
+static clv_status write_axes(const clv_rule_context *w, const clv_window *window,
+                             const window_rule *rule, const char **ret, clv_error *err)
 {
     const clv_type *in = clv_rule_in(w->r, 0), *out = clv_rule_out_type(w, 0);
     clv_rule_writing t = { .arena = w->r->arena };
     image_axis axes[CLV_RANK_MAX];
-    clv_rule_write(&t, "%s", in_text);
+    clv_rule_write(&t, "%s", rule->before_in);
     for (int32_t i = 0; i < window->n; i++) {
-        axes[i] = look_at(window, i, clv_type_dim(in, i + 2), clv_type_dim(out, i + 2));
-        axes[i].cut &= cut;
-        add_input_axis(&t, &axes[i], i);
+        image_axis *a = &axes[i];
+        *a = find_axis(window, i, clv_type_dim(in, i + 2), clv_type_dim(out, i + 2));
+        a->cut &= !rule->whole;
+        clv_rule_write(&t, a->cut ? ",y%d" : ",_", i);
+        if (a->cut && (a->before > 0 || a->after > 0))
+            clv_rule_write(&t, "~%" PRId64 "+%" PRId64, a->before, a->after);
+        if (a->cut)
+            clv_rule_write(&t, "*%" PRId64, a->stride);
     }
-    clv_rule_write(&t, "%s", middle);
+    clv_rule_write(&t, "%s", rule->before_out);
     for (int32_t i = 0; i < window->n; i++)
-        add_output_axis(&t, &axes[i], i);
-    clv_rule_write(&t, "%s", end);
+        clv_rule_write(&t, axes[i].cut ? ",y%d" : ",_", i);
+    clv_rule_write(&t, "%s", rule->end);
     for (int32_t i = 0; i < window->n; i++)
         if (axes[i].cut && axes[i].padded)
             clv_rule_write(&t, "; pads[%d]=pad y%d; pads[%d]=pad y%d", i, i, window->n + i, i);
-    return clv_writer_done(w, &t, ret);
+    return clv_writer_done(&t, ret, err);
 }
 
-static clv_status read_window(clv_rule_context *w, const clv_type *weight, clv_window *ret)
+static clv_status read_window(clv_rule_context *w, const clv_type *weight, clv_window *ret,
+                              clv_error *err)
 {
     const clv_type *in = clv_rule_in(w->r, 0);
     if (!clv_type_ranked(in) || in->rank < 2 || clv_type_rank(clv_rule_out_type(w, 0)) != in->rank)
-        return clv_rule_keep_whole(w, "has an open shape: it is not split");
-    if (clv_window_read(w->r, in->rank - 2, weight, 2, ret, w->err) != CLV_OK)
-        return clv_rule_keep_whole(w, "has a window that does not fit its input");
+        return clv_rule_keep_whole(w, "has an open shape: it is not split", err);
+    if (clv_window_read(w->r, in->rank - 2, weight, 2, ret, err) != CLV_OK)
+        return clv_rule_keep_whole(w, "has a window that does not fit its input", err);
     return CLV_OK;
 }
 
-clv_status clv_write_conv(clv_rule_context *w, clv_str param, const char **ret)
+clv_status clv_write_conv(clv_rule_context *w, clv_str param, const char **ret, clv_error *err)
 {
     clv_window window;
     (void)param;
-    CLV_TRY(read_window(w, clv_rule_in(w->r, 1), &window));
+    CLV_TRY(read_window(w, clv_rule_in(w->r, 1), &window, err));
     if (w->why)
         return CLV_OK;
-    return write_axes(w, &window, true, "(n,g*c", "),(g*m,c,_..),(g*m):once->(n,g*m",
-                      "); group?1=g", ret);
+    return write_axes(w, &window,
+                      &(window_rule){ .before_in = "(n,g*c",
+                                      .before_out = "),(g*m,c,_..),(g*m):once->(n,g*m",
+                                      .end = "); group?1=g" },
+                      ret, err);
 }
 
 /* An average that leaves the padding out knows where the edges are. */
-clv_status clv_write_pool(clv_rule_context *w, clv_str param, const char **ret)
+clv_status clv_write_pool(clv_rule_context *w, clv_str param, const char **ret, clv_error *err)
 {
     clv_window window;
     bool padded = false;
     (void)param;
-    CLV_TRY(read_window(w, NULL, &window));
+    CLV_TRY(read_window(w, NULL, &window, err));
     if (w->why)
         return CLV_OK;
     for (int32_t i = 0; i < window.n; i++)
         padded |= window.pad[i] != 0 || window.pad_begin[i] != 0;
     bool edges = clv_str_is(w->r->op->type, "AveragePool") && padded &&
                  clv_rule_attr_int(w->r, "count_include_pad", 0) == 0;
-    return write_axes(w, &window, !edges, "(n,c", ")->(n,c", ")", ret);
+    return write_axes(
+        w, &window,
+        &(window_rule){ .before_in = "(n,c", .before_out = ")->(n,c", .end = ")", .whole = edges },
+        ret, err);
 }

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/json.h"
+
 const char *clv_fill_name(clv_weight_fill fill)
 {
     static const char *const names[] = { "empty", "zeros", "ones" };

@@ -8,6 +8,7 @@
 
 #include "graph/op_case.h"
 #include "notation/spec_shards.h"
+#include "support/resolve_one.h"
 #include "support/spec_text.h"
 
 static clv_arena *arena, *scratch;
@@ -44,9 +45,8 @@ static void open_op(one_op *o, int opset, const char *type, const char *inputs, 
     cr_assert_eq(case_run(&o->c, arena, "", opset, type, inputs, attrs, outputs, &o->found, &err),
                  CLV_OK, "%s", err.message);
     const clv_graph *g = o->found->main->graph;
-    cr_assert_eq(
-        clv_factors_resolve(g->model, o->found->main, (clv_op){ 0 }, arena, &o->factors, &err),
-        CLV_OK, "%s", err.message);
+    cr_assert_eq(resolve_one(o->found->main, (clv_op){ 0 }, arena, &o->factors, &err), CLV_OK, "%s",
+                 err.message);
     o->node = (clv_spec_node){ clv_str_of(type), &o->factors, o->in, o->out, CLV_UNEVEN_CEIL };
     for (int32_t k = 0; k < o->factors.n_in + o->factors.n_out; k++) {
         bool is_in = k < o->factors.n_in;

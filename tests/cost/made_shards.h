@@ -4,6 +4,7 @@
 
 #include "cost/made.h"
 #include "cost/shard_problem.h"
+#include "sharding/graph_factors.h"
 
 /* All of it in the model's arena. */
 typedef struct {

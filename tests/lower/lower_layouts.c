@@ -28,7 +28,9 @@
 #include "plan/plan_mesh.h"
 #include "proto/fingerprint.h"
 #include "proto/out_file.h"
+#include "sharding/graph_factors.h"
 #include "sharding/mesh.h"
+#include "sharding/refine_uneven.h"
 #include "weights/model_source.h"
 
 #define BINDINGS_MAX 64

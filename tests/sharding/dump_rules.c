@@ -15,7 +15,9 @@
 #include "graph/infer.h"
 #include "proto/onnx_read.h"
 #include "sharding/factors.h"
-#include "sharding/resolve.h"
+#include "sharding/factors_layout.h"
+#include "sharding/graph_factors.h"
+#include "sharding/refine_uneven.h"
 
 #define BINDINGS_MAX 64
 

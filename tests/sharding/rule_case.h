@@ -10,6 +10,7 @@
 
 #include "graph/op_case.h"
 #include "sharding/factors.h"
+#include "support/resolve_one.h"
 
 static const char *const reduce_words[] = { "",     ":sum",  ":mean", ":max",
                                             ":min", ":prod", ":l2",   ":log" };
@@ -88,8 +89,7 @@ static void add_factors(text_buffer *b, const clv_factors *f)
 static clv_status resolve_case(const clv_inference *found, clv_arena *arena, clv_factors *f,
                                clv_error *err)
 {
-    return clv_factors_resolve(found->main->graph->model, found->main, (clv_op){ 0 }, arena, f,
-                               err);
+    return resolve_one(found->main, (clv_op){ 0 }, arena, f, err);
 }
 
 static void show_rule(const clv_factors *f, text_buffer *b)

@@ -1,4 +1,5 @@
 /* What a choice of factors means for the layouts of inputs and outputs, and which are allowed. */
+#include "sharding/factors_layout.h"
 #include "sharding/rule_case.h"
 
 typedef struct {

@@ -1,7 +1,8 @@
 /* Rules of a whole graph, found once for operators that are alike: each is what it is alone. */
-#include "sharding/resolve.h"
+#include "sharding/graph_factors.h"
 
 #include "graph/rule_case.h"
+#include "support/resolve_one.h"
 
 typedef struct {
     clv_arena *arena;
@@ -45,8 +46,7 @@ static void expect_as_alone(const resolved *r)
         clv_error err;
         clv_factors alone;
         const clv_factors *f = &r->all[i];
-        cr_assert_eq(clv_factors_resolve(r->model, r->types, (clv_op){ i }, r->arena, &alone, &err),
-                     CLV_OK);
+        cr_assert_eq(resolve_one(r->types, (clv_op){ i }, r->arena, &alone, &err), CLV_OK);
         cr_assert_eq(f->n_factors, alone.n_factors, "operator %d", i);
         cr_assert_eq(f->n_local, alone.n_local, "operator %d", i);
         cr_assert_eq(f->n_in, alone.n_in, "operator %d", i);
@@ -65,7 +65,7 @@ static void expect_as_alone(const resolved *r)
 }
 
 /* Two layers, which share; and operators that differ from those in one thing each. */
-Test(resolve_all, what_is_alike_is_shared_and_nothing_else)
+Test(graph_factors, what_is_alike_is_shared_and_nothing_else)
 {
     resolved r =
         resolve("in x float[4,6,8]; in V float[8,8]; w s int64{4,6,2,4}; w t int64{4,6,8};"
@@ -89,7 +89,7 @@ Test(resolve_all, what_is_alike_is_shared_and_nothing_else)
 }
 
 /* Operators with a body or of a kind that nobody knows are like no other. */
-Test(resolve_all, what_cannot_be_compared_is_looked_at_alone)
+Test(graph_factors, what_cannot_be_compared_is_looked_at_alone)
 {
     resolved r = resolve("graph one; y = Identity(x); end in x float[4]; in c bool[];"
                          "a = If(c) then_branch=@one else_branch=@one;"

@@ -2,6 +2,9 @@
  * in their midst. */
 #include "graph/rule_case.h"
 #include "sharding/factors.h"
+#include "sharding/factors_layout.h"
+#include "sharding/graph_factors.h"
+#include "sharding/refine_uneven.h"
 
 typedef struct {
     clv_arena *arena;

@@ -15,7 +15,9 @@
 #include "cost/shard_choices.h"
 #include "lower/spmd_make.h"
 #include "proto/onnx_read.h"
+#include "sharding/graph_factors.h"
 #include "sharding/mesh.h"
+#include "sharding/refine_uneven.h"
 #include "verify/prove.h"
 
 #define SYMBOLS_MAX 64

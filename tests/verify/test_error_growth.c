@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "cost/made.h"
+#include "sharding/graph_factors.h"
 
 static clv_arena *arena;
 static made *m;
