@@ -89,8 +89,8 @@ clv_status clv_reshard_make(const clv_comms *comms, const clv_reshard_tensor *te
     if (!r)
         return clv_fail_nomem(err, "the layouts of a tensor");
     *r = (clv_reshard){ .comms = comms, .arena = arena };
-    CLV_TRY(clv_layouts_make(comms->mesh, tensor->split, tensor->more, tensor->n_more, arena,
-                             &r->all, err));
+    CLV_TRY(clv_layouts_make(comms->mesh, tensor->split,
+                             (clv_slots){ tensor->more, tensor->n_more }, arena, &r->all, err));
     size_t n = (size_t)r->all->n;
     r->start = CLV_NEW_ARRAY(arena, int32_t, n + 1);
     r->partial = CLV_NEW_ARRAY(arena, bool, n);

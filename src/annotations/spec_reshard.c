@@ -80,7 +80,7 @@ static clv_status add_form(clv_spec_resharder *m, sized *s, const clv_mesh_form 
 
     if (!CLV_PUSH_ROOM(m->arena, s->forms, s->n, s->cap))
         return clv_fail_nomem(err, "the steps between specs");
-    CLV_TRY(clv_mesh_make(shape, s->cluster, NULL, s->n_devices, m->arena, &f.mesh, err));
+    CLV_TRY(clv_mesh_make(shape, s->cluster, CLV_MESH_ALL_DEVICES, m->arena, &f.mesh, err));
     s->forms[s->n++] = f;
     return CLV_OK;
 }

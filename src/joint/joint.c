@@ -97,7 +97,7 @@ static clv_status search(clv_joint *j, bool *ret_whole, clv_error *err)
     if (*ret_whole)
         return CLV_OK;
     CLV_TRY(clv_mesh_rules_check(&j->rules, err));
-    CLV_TRY(clv_mesh_levels(j->cluster, NULL, n, j->arena, &j->levels, err));
+    CLV_TRY(clv_mesh_levels(j->cluster, CLV_MESH_ALL_DEVICES, j->arena, &j->levels, err));
     CLV_TRY(clv_factors_all(req->model, j->analysis->inference->main, j->arena, &j->factors, err));
     return try_all(j, err);
 }

@@ -8,6 +8,7 @@
 #include "request/analysis.h"
 #include "request/request.h"
 #include "rules/constraints.h"
+#include "sharding/mesh_levels.h"
 
 /* How a plan did. */
 typedef struct {

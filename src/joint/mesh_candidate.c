@@ -57,7 +57,8 @@ static clv_status make_mesh(clv_mesh_candidate *c, clv_error *err)
     for (int32_t a = 0; a < c->shape.n_axes; a++)
         n *= c->shape.size[a];
     c->n_stages = j->cluster->n_devices / n;
-    CLV_TRY(clv_mesh_make(&c->shape, j->cluster, j->levels.order, n, c->arena, &c->mesh, err));
+    CLV_TRY(clv_mesh_make(&c->shape, j->cluster, (clv_mesh_devices){ j->levels.order, n }, c->arena,
+                          &c->mesh, err));
     CLV_TRY(clv_resharder_new(c->mesh, j->cluster, &comm, c->arena, &c->resharder, err));
     CLV_TRY(clv_factors_for_mesh(j->analysis->inference->main, j->factors, c->mesh, c->arena,
                                  &c->factors, err));

@@ -52,7 +52,8 @@ static clv_status add_given(clv_joint *j, clv_error *err)
     if (n > 1)
         return add_shape(j, &shape, err);
     /* a mesh of one device: rules on its axes are read all the same */
-    CLV_TRY(clv_mesh_make(&shape, j->cluster, j->levels.order, 1, j->arena, &single, err));
+    CLV_TRY(clv_mesh_make(&shape, j->cluster, (clv_mesh_devices){ j->levels.order, 1 }, j->arena,
+                          &single, err));
     j->whole = true;
     return clv_mesh_candidate_constraints(j, j->factors, single, j->arena, &constraints, err);
 }
@@ -73,7 +74,8 @@ static clv_status add_shapes_of(clv_joint *j, int32_t per_mesh, clv_error *err)
     clv_link_levels levels;
     const clv_mesh_form *shapes;
     int32_t n;
-    CLV_TRY(clv_mesh_levels(j->cluster, j->levels.order, per_mesh, j->arena, &levels, err));
+    CLV_TRY(clv_mesh_levels(j->cluster, (clv_mesh_devices){ j->levels.order, per_mesh }, j->arena,
+                            &levels, err));
     CLV_TRY(clv_mesh_forms(&levels, MESH_AXES_TRIED, j->arena, &shapes, &n, err));
     for (int32_t i = 0; i < n; i++)
         CLV_TRY(add_shape(j, &shapes[i], err));

@@ -30,11 +30,13 @@ clv_status clv_emit_part(clv_emit *e, const clv_layout *from, const clv_spmd_val
         return CLV_OK; /* it can only be copied */
     const clv_emit_type type = { split.dtype, split.rank, dims };
     for (int32_t d = 0; d < split.rank; d++) {
-        CLV_TRY(clv_layout_spans(from, mesh, &split, d, position, e->arena, &have, err));
+        CLV_TRY(clv_layout_spans(&(clv_laid_out){ from, mesh, &split }, d, position, e->arena,
+                                 &have, err));
         dims[d] = have.elems;
         if (!differ(from, &to->layout, d))
             continue;
-        CLV_TRY(clv_layout_spans(&to->layout, mesh, &split, d, position, e->arena, &need, err));
+        CLV_TRY(clv_layout_spans(&(clv_laid_out){ &to->layout, mesh, &split }, d, position,
+                                 e->arena, &need, err));
         CLV_TRY(clv_spans_within(&need, &have, e->arena, &at[d], err));
         places[d] = &at[d];
     }

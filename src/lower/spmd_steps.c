@@ -16,9 +16,11 @@ clv_status clv_spmd_is_local(const clv_spmd *s, const clv_spmd_reshard *r, clv_a
     for (int32_t p = 0; *ret && status == CLV_OK && p < s->mesh.n_devices; p++) {
         for (int32_t d = 0; *ret && status == CLV_OK && d < split.rank; d++) {
             clv_spans have, need;
-            status = clv_layout_spans(r->from, &s->mesh, &split, d, p, arena, &have, err);
+            status = clv_layout_spans(&(clv_laid_out){ r->from, &s->mesh, &split }, d, p, arena,
+                                      &have, err);
             if (status == CLV_OK)
-                status = clv_layout_spans(r->to, &s->mesh, &split, d, p, arena, &need, err);
+                status = clv_layout_spans(&(clv_laid_out){ r->to, &s->mesh, &split }, d, p, arena,
+                                          &need, err);
             *ret = status == CLV_OK && clv_spans_has(&have, &need);
         }
         clv_arena_rewind(arena, mark);

@@ -4,12 +4,6 @@
 
 #include "base/int128.h"
 
-const char *clv_uneven_policy_name(clv_uneven_policy policy)
-{
-    static const char *const names[] = { "refuse", "ceil", "balanced" };
-    return names[policy];
-}
-
 void clv_cut(int64_t size, int64_t count, int64_t k, clv_uneven_policy policy, int64_t *ret_offset,
              int64_t *ret_size)
 {

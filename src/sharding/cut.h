@@ -14,8 +14,6 @@ typedef enum {
     CLV_UNEVEN_BALANCED /* sizes differ by at most 1, larger ones first */
 } clv_uneven_policy;
 
-const char *clv_uneven_policy_name(clv_uneven_policy policy); /* "refuse", "ceil", "balanced" */
-
 /* Part k of count of a dimension: offset and length, never beyond the end. Under
  * CLV_UNEVEN_REFUSE as under CLV_UNEVEN_CEIL, for whoever refuses does so before. O(1). */
 void clv_cut(int64_t size, int64_t count, int64_t k, clv_uneven_policy policy, int64_t *ret_offset,

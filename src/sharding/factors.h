@@ -63,7 +63,7 @@ typedef struct {
     const clv_operand_factors *in, *out;
     const clv_local *local;
     int32_t n_local;
-    /* The outputs tell of the whole shape of the inputs, which is known beforehand: they are
+    /* The outputs describe the whole shape of the inputs, which is known beforehand: they are
      * constants of a plan, whatever the layout of the inputs (Shape, Size). */
     bool by_shape;
     const char *why_whole; /* NULL, or why nothing of this operator can be split, in a sentence */

@@ -1,7 +1,7 @@
 /* fit_match.h - which dimension of which operand of an operator is which term of its rule.
  *
  * A run ("a..") stands for as many dimensions as are left; where several runs stand in one operand,
- * a note or another operand tells the length of all but one. Runs line up from the right, as numpy
+ * a note or another operand gives the length of all but one. Runs line up from the right, as numpy
  * does it, so a shorter operand lacks the first of them.
  */
 #ifndef CLV_SHARDING_FIT_MATCH_H

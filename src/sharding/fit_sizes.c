@@ -1,7 +1,8 @@
 /* fit_sizes.c - sizes of factors: each dimension says what the product of its factors is.
  *
- * Dimensions of one factor tell at once. In the others one unknown is what is left after the known
- * ones are divided out, until nothing changes. A dimension of 1 tells last: it may be broadcast.
+ * A dimension of one factor gives it at once. In the others one unknown is what is left after the
+ * known ones are divided out, until nothing changes. A dimension of 1 is used last: it may be
+ * broadcast.
  */
 #include "sharding/fit_sizes.h"
 

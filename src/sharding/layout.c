@@ -171,44 +171,52 @@ typedef struct {
     const clv_mesh *mesh;
     int32_t rank;
     const clv_tensor_split *tensor;
-    clv_error *err;
 } check;
 
-static clv_status check_axis(const check *c, int32_t a)
+/* The axes of one factor of a dimension. */
+typedef struct {
+    int32_t dim, n;
+    const int32_t *axes; /* n, outermost first */
+    int64_t size, parts; /* elements that they split, and into how many parts */
+    bool inner_follows;  /* another axis splits within them */
+    bool by_share;
+} factor_split;
+
+static clv_status check_axis(const check *c, int32_t a, clv_error *err)
 {
     const clv_layout *l = c->layout;
     const char *name = a < c->mesh->n_axes ? c->mesh->name[a] : "beyond the mesh";
     bool splits = l->dim[a] >= 0;
 
     if (l->dim[a] < CLV_AXIS_PARTIAL || l->dim[a] >= c->rank)
-        return clv_fail(c->err, CLV_EUSAGE, "axis %.60s splits dimension %d of a tensor of rank %d",
+        return clv_fail(err, CLV_EUSAGE, "axis %.60s splits dimension %d of a tensor of rank %d",
                         name, (int)l->dim[a], (int)c->rank);
     if (a >= c->mesh->n_axes && l->dim[a] != CLV_AXIS_COPY)
-        return clv_fail(c->err, CLV_EUSAGE, "a layout uses axis %d of a mesh of %d axes", (int)a,
+        return clv_fail(err, CLV_EUSAGE, "a layout uses axis %d of a mesh of %d axes", (int)a,
                         (int)c->mesh->n_axes);
     if (l->outer[a] < 1 || (!splits && (l->outer[a] != 1 || l->nest[a] != 0)))
-        return clv_fail(c->err, CLV_EUSAGE, "axis %.60s has outer %d and nest %d, expected %s",
-                        name, (int)l->outer[a], (int)l->nest[a],
+        return clv_fail(err, CLV_EUSAGE, "axis %.60s has outer %d and nest %d, expected %s", name,
+                        (int)l->outer[a], (int)l->nest[a],
                         splits ? "an outer of at least 1" : "1 and 0, for it splits nothing");
     if (l->unit[a] < 1 || (!splits && l->unit[a] != 1))
-        return clv_fail(c->err, CLV_EUSAGE, "axis %.60s has unit %d, expected %s", name,
+        return clv_fail(err, CLV_EUSAGE, "axis %.60s has unit %d, expected %s", name,
                         (int)l->unit[a], splits ? "at least 1" : "1, for it splits nothing");
     bool partial = l->dim[a] == CLV_AXIS_PARTIAL;
     if (l->reduce[a] < 0 || l->reduce[a] >= CLV_N_REDUCES ||
         partial != (l->reduce[a] != CLV_REDUCE_NONE))
-        return clv_fail(c->err, CLV_EUSAGE, "axis %.60s has reduction %d, expected %s", name,
+        return clv_fail(err, CLV_EUSAGE, "axis %.60s has reduction %d, expected %s", name,
                         (int)l->reduce[a], partial ? "one, for it is partial" : "none");
     return CLV_OK;
 }
 
 /* Over several axes a sum and a maximum cannot change places, so which came first would count. */
-static clv_status check_reduces(const check *c)
+static clv_status check_reduces(const check *c, clv_error *err)
 {
     int8_t first = CLV_REDUCE_NONE;
     for (int32_t a = 0; a < c->mesh->n_axes; a++) {
         int8_t reduce = c->layout->reduce[a];
         if (first != CLV_REDUCE_NONE && reduce != CLV_REDUCE_NONE && reduce != first)
-            return clv_fail(c->err, CLV_EUSAGE,
+            return clv_fail(err, CLV_EUSAGE,
                             "a layout is partial by %s and by %s over axis %.60s, expected one",
                             clv_reduce_name((clv_reduce)first), clv_reduce_name((clv_reduce)reduce),
                             c->mesh->name[a]);
@@ -217,92 +225,92 @@ static clv_status check_reduces(const check *c)
     return CLV_OK;
 }
 
-/* The axes of one factor, the last of them `axis`, split size elements, or units of more than one.
+/* The axes of a factor have one unit, that the factor is made of; before an inner factor it is 1.
  */
-static clv_status check_factor(const check *c, int32_t dim, int64_t size, int64_t parts,
-                               int32_t axis, bool inner_follows, bool by_share)
+static clv_status check_units(const check *c, const factor_split *f, clv_error *err)
 {
-    const char *name = c->mesh->name[axis];
-    int32_t unit = c->layout->unit[axis];
-    if (parts > size && unit > 1)
-        return clv_fail(c->err, CLV_EUSAGE,
-                        "dimension %d has %" PRId64
-                        " units of %d elements, axis %.60s would make %" PRId64 " parts",
-                        (int)dim, size, (int)unit, name, parts);
-    if (parts > size)
-        return clv_fail(
-            c->err, CLV_EUSAGE,
-            "dimension %d has %" PRId64 " elements%s, axis %.60s would make %" PRId64 " parts",
-            (int)dim, size, inner_follows ? " above its inner factor" : "", name, parts);
-    if (by_share ? !inner_follows : size % parts == 0)
-        return CLV_OK;
-    if (inner_follows)
-        return clv_fail(c->err, CLV_EUSAGE,
-                        "axis %.60s splits the outer %" PRId64 " of dimension %d into %" PRId64
-                        " parts, expected equal ones, for an axis splits within them",
-                        name, size, (int)dim, parts);
-    if (c->tensor->policy == CLV_UNEVEN_REFUSE)
-        return clv_fail(c->err, CLV_EUSAGE,
-                        "dimension %d of %" PRId64 " %s does not divide into %" PRId64
-                        " equal parts over axis %.60s",
-                        (int)dim, size, unit > 1 ? "units" : "elements", parts, name);
-    return CLV_OK;
-}
+    int32_t unit = c->layout->unit[f->axes[0]];
 
-/* The axes of a factor, first to last - 1 of the list, have one unit, that the factor is made of;
- * before an inner factor it is 1. */
-static clv_status check_units(const check *c, int32_t dim, const int32_t *axes, int32_t n,
-                              int64_t size, bool inner_follows)
-{
-    int32_t unit = c->layout->unit[axes[0]];
-
-    for (int32_t i = 1; i < n; i++)
-        if (c->layout->unit[axes[i]] != unit)
-            return clv_fail(c->err, CLV_EUSAGE,
+    for (int32_t i = 1; i < f->n; i++)
+        if (c->layout->unit[f->axes[i]] != unit)
+            return clv_fail(err, CLV_EUSAGE,
                             "axes %.60s and %.60s split dimension %d in units of %d and %d "
                             "elements, expected one",
-                            c->mesh->name[axes[0]], c->mesh->name[axes[i]], (int)dim, (int)unit,
-                            (int)c->layout->unit[axes[i]]);
-    if (unit > 1 && (inner_follows || size % unit != 0))
-        return clv_fail(c->err, CLV_EUSAGE,
+                            c->mesh->name[f->axes[0]], c->mesh->name[f->axes[i]], (int)f->dim,
+                            (int)unit, (int)c->layout->unit[f->axes[i]]);
+    if (unit > 1 && (f->inner_follows || f->size % unit != 0))
+        return clv_fail(err, CLV_EUSAGE,
                         "axis %.60s splits %" PRId64 " elements of dimension %d in units of %d%s",
-                        c->mesh->name[axes[0]], size, (int)dim, (int)unit,
-                        inner_follows ? ", within which an axis splits" : "");
+                        c->mesh->name[f->axes[0]], f->size, (int)f->dim, (int)unit,
+                        f->inner_follows ? ", within which an axis splits" : "");
     return CLV_OK;
 }
 
-static clv_status check_sizes(const check *c, int32_t dim, const int32_t *axes, int32_t n)
+/* Enough elements, or units of several, for all parts, and equal parts where they must be. */
+static clv_status check_parts(const check *c, const factor_split *f, clv_error *err)
+{
+    int32_t axis = f->axes[f->n - 1], unit = c->layout->unit[axis];
+    const char *name = c->mesh->name[axis];
+    int64_t size = f->size / unit, parts = f->parts;
+
+    if (parts > size && unit > 1)
+        return clv_fail(err, CLV_EUSAGE,
+                        "dimension %d has %" PRId64
+                        " units of %d elements, axis %.60s would make %" PRId64 " parts",
+                        (int)f->dim, size, (int)unit, name, parts);
+    if (parts > size)
+        return clv_fail(
+            err, CLV_EUSAGE,
+            "dimension %d has %" PRId64 " elements%s, axis %.60s would make %" PRId64 " parts",
+            (int)f->dim, size, f->inner_follows ? " above its inner factor" : "", name, parts);
+    if (f->by_share ? !f->inner_follows : size % parts == 0)
+        return CLV_OK;
+    if (f->inner_follows)
+        return clv_fail(err, CLV_EUSAGE,
+                        "axis %.60s splits the outer %" PRId64 " of dimension %d into %" PRId64
+                        " parts, expected equal ones, for an axis splits within them",
+                        name, size, (int)f->dim, parts);
+    if (c->tensor->policy == CLV_UNEVEN_REFUSE)
+        return clv_fail(err, CLV_EUSAGE,
+                        "dimension %d of %" PRId64 " %s does not divide into %" PRId64
+                        " equal parts over axis %.60s",
+                        (int)f->dim, size, unit > 1 ? "units" : "elements", parts, name);
+    return CLV_OK;
+}
+
+static clv_status check_sizes(const check *c, int32_t dim, const int32_t *axes, int32_t n,
+                              clv_error *err)
 {
     const clv_layout *l = c->layout;
-    int64_t parts = 1, above = l->outer[axes[0]], size = c->tensor->dims[dim];
-    int32_t first = 0;
-    bool by_share = false;
+    int64_t above = l->outer[axes[0]], size = c->tensor->dims[dim];
+    factor_split f = { .dim = dim, .axes = axes, .parts = 1 };
 
     for (int32_t i = 0; i < n; i++) {
         int32_t a = axes[i];
         int64_t next = i + 1 < n ? l->outer[axes[i + 1]] : above;
-        by_share |= c->tensor->share[a] != NULL;
-        parts *= c->mesh->size[a];
+        f.n++;
+        f.by_share |= c->tensor->share[a] != NULL;
+        f.parts *= c->mesh->size[a];
         if (i + 1 < n && next == above)
             continue;
         int64_t end = i + 1 < n ? next : size; /* the factor is end / above */
         if (end % above != 0 || size % end != 0)
-            return clv_fail(c->err, CLV_EUSAGE,
+            return clv_fail(err, CLV_EUSAGE,
                             "dimension %d of %" PRId64 " elements is not made of %" PRId64
                             " equal outer parts, as axis %.60s has it",
                             (int)dim, size, above, c->mesh->name[a]);
-        if (i > first || l->unit[a] > 1)
-            CLV_TRY(check_units(c, dim, axes + first, i + 1 - first, end / above, i + 1 < n));
-        CLV_TRY(check_factor(c, dim, end / above / l->unit[a], parts, a, i + 1 < n, by_share));
+        f.size = end / above;
+        f.inner_follows = i + 1 < n;
+        if (f.n > 1 || l->unit[a] > 1)
+            CLV_TRY(check_units(c, &f, err));
+        CLV_TRY(check_parts(c, &f, err));
         above = next;
-        first = i + 1;
-        parts = 1;
-        by_share = false;
+        f = (factor_split){ .dim = dim, .axes = axes + i + 1, .parts = 1 };
     }
     return CLV_OK;
 }
 
-static clv_status check_dim(const check *c, int32_t dim)
+static clv_status check_dim(const check *c, int32_t dim, clv_error *err)
 {
     int32_t axes[CLV_MESH_AXES_MAX], n = 0, users = 0;
 
@@ -313,33 +321,33 @@ static clv_status check_dim(const check *c, int32_t dim)
         if (users != n || c->layout->nest[axes[i]] != i)
             n = -1;
     if (n != users)
-        return clv_fail(c->err, CLV_EUSAGE,
+        return clv_fail(err, CLV_EUSAGE,
                         "the %d axes that split dimension %d are not nested 0, 1, ... each once",
                         (int)users, (int)dim);
     for (int32_t i = 1; i < n; i++) {
         int32_t before = c->layout->outer[axes[i - 1]], outer = c->layout->outer[axes[i]];
         if (outer < before || outer % before != 0)
-            return clv_fail(c->err, CLV_EUSAGE,
+            return clv_fail(err, CLV_EUSAGE,
                             "axis %.60s splits within %d outer parts of dimension %d, after an "
                             "axis within %d, expected a multiple",
                             c->mesh->name[axes[i]], (int)outer, (int)dim, (int)before);
     }
-    return c->tensor ? check_sizes(c, dim, axes, n) : CLV_OK;
+    return c->tensor ? check_sizes(c, dim, axes, n, err) : CLV_OK;
 }
 
 clv_status clv_layout_check(const clv_layout *layout, const clv_mesh *mesh, int32_t rank,
                             const clv_tensor_split *tensor, clv_error *err)
 {
-    check c = { layout, mesh, rank, tensor, err };
+    check c = { layout, mesh, rank, tensor };
 
     if (tensor && tensor->rank != rank)
         return clv_fail(err, CLV_EUSAGE, "a layout for rank %d, the tensor has rank %d", (int)rank,
                         (int)tensor->rank);
     for (int32_t a = 0; a < CLV_MESH_AXES_MAX; a++)
-        CLV_TRY(check_axis(&c, a));
-    CLV_TRY(check_reduces(&c));
+        CLV_TRY(check_axis(&c, a, err));
+    CLV_TRY(check_reduces(&c, err));
     for (int32_t a = 0; a < mesh->n_axes; a++)
         if (layout->dim[a] >= 0)
-            CLV_TRY(check_dim(&c, layout->dim[a]));
+            CLV_TRY(check_dim(&c, layout->dim[a], err));
     return CLV_OK;
 }

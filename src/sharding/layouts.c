@@ -1,4 +1,4 @@
-#include "sharding/steps.h"
+#include "sharding/layouts.h"
 
 #include <stdlib.h>
 
@@ -71,7 +71,8 @@ static bool only_long_axes(const clv_layouts *all, int32_t digits)
     return true;
 }
 
-static bool digits_of(const clv_layouts *all, int32_t key, clv_layout *ret)
+/* The layout of a key; false: there is none. */
+static bool layout_of(const clv_layouts *all, int32_t key, clv_layout *ret)
 {
     int32_t base = all->n_slots + FIRST_SLOT, nest = key % NESTS;
     int32_t users[CLV_MESH_AXES_MAX] = { 0 };
@@ -105,7 +106,7 @@ static clv_status add_layout(maker *m, int32_t key, clv_error *err)
 {
     clv_layout layout, plain;
 
-    if (!digits_of(m->all, key, &layout))
+    if (!layout_of(m->all, key, &layout))
         return CLV_OK;
     if (clv_layout_check(&layout, m->all->mesh, m->all->tensor.rank, &m->all->tensor, NULL) !=
         CLV_OK)
@@ -126,10 +127,11 @@ static clv_status add_layout(maker *m, int32_t key, clv_error *err)
     return CLV_OK;
 }
 
-static clv_status add_slots(clv_layouts *all, const clv_slot *more, int32_t n_more, clv_error *err)
+static clv_status add_slots(clv_layouts *all, clv_slots more, clv_error *err)
 {
-    for (int32_t i = 0; i < all->tensor.rank + n_more; i++) {
-        clv_slot slot = i < all->tensor.rank ? (clv_slot){ i, 1, 1 } : more[i - all->tensor.rank];
+    for (int32_t i = 0; i < all->tensor.rank + more.n; i++) {
+        clv_slot slot =
+            i < all->tensor.rank ? (clv_slot){ i, 1, 1 } : more.at[i - all->tensor.rank];
         int64_t size =
             slot.dim >= 0 && slot.dim < all->tensor.rank ? all->tensor.dims[slot.dim] : 0;
         slot.unit = slot.unit == 0 ? 1 : slot.unit;
@@ -156,17 +158,6 @@ typedef struct {
     int32_t at;
 } pattern;
 
-/* The size of the factor that an axis of a layout splits, in its units. */
-static int64_t factor_size(const clv_layouts *all, const clv_layout *layout, int32_t axis)
-{
-    int64_t end = all->tensor.dims[layout->dim[axis]];
-    for (int32_t a = 0; a < CLV_MESH_AXES_MAX; a++)
-        if (layout->dim[a] == layout->dim[axis] && layout->outer[a] > layout->outer[axis] &&
-            layout->outer[a] < end)
-            end = layout->outer[a];
-    return end / layout->outer[axis] / layout->unit[axis];
-}
-
 static pattern pattern_of(const clv_layouts *all, int32_t at)
 {
     const clv_layout *layout = &all->at[at];
@@ -180,13 +171,18 @@ static pattern pattern_of(const clv_layouts *all, int32_t at)
             break;
         int32_t next =
             dim == CLV_AXIS_PARTIAL ? -1 : slot_of(all, dim, layout->outer[a], layout->unit[a]);
+        int64_t end = dim >= 0 ? all->tensor.dims[dim] : 0; /* of the factor that it splits */
         bool uneven = false;
-        for (int32_t b = 0; dim >= 0 && b < CLV_MESH_AXES_MAX; b++)
+        for (int32_t b = 0; dim >= 0 && b < CLV_MESH_AXES_MAX; b++) {
             if (layout->dim[b] == dim && layout->outer[b] == layout->outer[a]) {
                 parts *= all->mesh->size[b];
                 uneven |= all->tensor.share[b] != NULL;
             }
-        uneven |= dim >= 0 && factor_size(all, layout, a) % parts != 0;
+            if (layout->dim[b] == dim && layout->outer[b] > layout->outer[a] &&
+                layout->outer[b] < end)
+                end = layout->outer[b];
+        }
+        uneven |= dim >= 0 && end / layout->outer[a] / layout->unit[a] % parts != 0;
         if (next == slot && !uneven) { /* one more axis on the same even split */
             p.count[n - 1] = (int16_t)(p.count[n - 1] * size);
             continue;
@@ -264,9 +260,8 @@ static clv_status measure(clv_layouts *all, clv_arena *arena, clv_error *err)
     return CLV_OK;
 }
 
-clv_status clv_layouts_make(const clv_mesh *mesh, const clv_tensor_split *tensor,
-                            const clv_slot *more, int32_t n_more, clv_arena *arena,
-                            const clv_layouts **ret, clv_error *err)
+clv_status clv_layouts_make(const clv_mesh *mesh, const clv_tensor_split *tensor, clv_slots more,
+                            clv_arena *arena, const clv_layouts **ret, clv_error *err)
 {
     clv_layouts *all = CLV_NEW(arena, clv_layouts);
     int64_t *dims = CLV_NEW_ARRAY(arena, int64_t, tensor->rank);
@@ -278,7 +273,7 @@ clv_status clv_layouts_make(const clv_mesh *mesh, const clv_tensor_split *tensor
         dims[d] = tensor->dims[d];
     *all = (clv_layouts){ .mesh = mesh, .tensor = *tensor };
     all->tensor.dims = dims;
-    CLV_TRY(add_slots(all, more, n_more, err));
+    CLV_TRY(add_slots(all, more, err));
     int32_t base = all->n_slots + FIRST_SLOT;
     for (int32_t digits = 0; digits < base * base * base; digits++)
         for (int32_t nest = 0; only_long_axes(all, digits) && nest < NESTS; nest++)

@@ -26,18 +26,19 @@ const char *clv_mesh_default_name(int32_t n_axes, int32_t axis)
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (unsigned char)c >= 0x80;
-}
-
 bool clv_mesh_is_name(const char *name)
 {
     size_t n = 0;
-    for (; is_letter(name[n]) || is_digit(name[n]) || (n > 0 && name[n] == '-'); n++)
-        if (n > 0 && name[n] == 'x' && is_digit(name[n - 1]))
+    for (; name[n]; n++) {
+        char c = name[n];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+                      (unsigned char)c >= 0x80;
+        if (!letter && !is_digit(c) && (n == 0 || c != '-'))
             return false;
-    return name[n] == '\0' && n >= 1 && n <= CLV_MESH_NAME_MAX;
+        if (n > 0 && c == 'x' && is_digit(name[n - 1]))
+            return false;
+    }
+    return n >= 1 && n <= CLV_MESH_NAME_MAX;
 }
 
 /* -- text -- */
@@ -61,22 +62,15 @@ static clv_status parse_axis(const char *text, size_t n, clv_arena *arena, clv_m
     return CLV_OK;
 }
 
-/* An axis ends at the x behind its digits, for a name may have an x in it. */
-static const char *axis_end(const char *text)
-{
-    for (const char *at = strchr(text, 'x'); at; at = strchr(at + 1, 'x'))
-        if (at > text && is_digit(at[-1]))
-            return at;
-    return NULL;
-}
-
 clv_status clv_mesh_form_parse(const char *text, clv_arena *arena, clv_mesh_form *ret,
                                clv_error *err)
 {
     clv_mesh_form form = { .size = { 1, 1, 1 } };
 
     for (const char *at = text, *end; at; at = end ? end + 1 : NULL) {
-        end = axis_end(at);
+        end = strchr(at, 'x'); /* behind the axis' digits, for a name may have an x in it */
+        while (end && (end == at || !is_digit(end[-1])))
+            end = strchr(end + 1, 'x');
         if (form.n_axes == CLV_MESH_AXES_MAX)
             return clv_fail(err, CLV_EUSAGE, "mesh '%.60s' has more than %d axes", text,
                             CLV_MESH_AXES_MAX);
@@ -161,18 +155,18 @@ static clv_status copy_devices(const clv_cluster *cluster, const int32_t *device
 }
 
 clv_status clv_mesh_make(const clv_mesh_form *form, const clv_cluster *cluster,
-                         const int32_t *device, int32_t n_devices, clv_arena *arena,
-                         const clv_mesh **ret, clv_error *err)
+                         clv_mesh_devices devices, clv_arena *arena, const clv_mesh **ret,
+                         clv_error *err)
 {
-    int32_t n = device ? n_devices : cluster->n_devices;
+    int32_t n = devices.at ? devices.n : cluster->n_devices;
 
-    CLV_TRY(check_form(form, cluster, device == NULL, n, err));
+    CLV_TRY(check_form(form, cluster, devices.at == NULL, n, err));
     clv_mesh *mesh = CLV_NEW(arena, clv_mesh);
     int32_t *own = CLV_NEW_ARRAY(arena, int32_t, n);
     if (!mesh || !own)
         return clv_fail_nomem(err, "a mesh");
     clv_mark mark = clv_arena_mark(arena);
-    CLV_TRY(copy_devices(cluster, device, n, own, arena, err));
+    CLV_TRY(copy_devices(cluster, devices.at, n, own, arena, err));
     clv_arena_rewind(arena, mark);
     *mesh = (clv_mesh){ .n_axes = form->n_axes, .n_devices = n, .device = own };
     for (int32_t a = 0; a < CLV_MESH_AXES_MAX; a++) {

@@ -49,13 +49,20 @@ clv_status clv_mesh_form_parse(const char *text, clv_arena *arena, clv_mesh_form
 /* "tp"; "dp", "tp"; "dp", "sp", "tp". */
 const char *clv_mesh_default_name(int32_t n_axes, int32_t axis);
 
-/* A mesh of the given devices, or of all devices of the cluster in their order (device NULL). The
- * array is copied. CLV_EUSAGE: no axis or more than three, a size below 1, names that are none,
- * equal or missing beside others, sizes that do not multiply to n_devices, a device that the
- * cluster does not have or that is listed twice. O(devices). */
+/* Ids in the cluster. at NULL: all devices of the cluster, in their order. */
+typedef struct {
+    const int32_t *at;
+    int32_t n;
+} clv_mesh_devices;
+
+#define CLV_MESH_ALL_DEVICES ((clv_mesh_devices){ NULL, 0 })
+
+/* A mesh of these devices; the array is copied. CLV_EUSAGE: no axis or more than three, a size
+ * below 1, names that are none, equal or missing beside others, sizes that do not multiply to
+ * n_devices, a device that the cluster does not have or that is listed twice. O(devices). */
 clv_status clv_mesh_make(const clv_mesh_form *form, const clv_cluster *cluster,
-                         const int32_t *device, int32_t n_devices, clv_arena *arena,
-                         const clv_mesh **ret, clv_error *err);
+                         clv_mesh_devices devices, clv_arena *arena, const clv_mesh **ret,
+                         clv_error *err);
 
 /* -- places in a mesh -- */
 
@@ -74,36 +81,11 @@ uint32_t clv_mesh_long_axes(const clv_mesh *mesh);
  * the order of their first position. ret: n_devices entries. O(devices). */
 void clv_mesh_groups(const clv_mesh *mesh, uint32_t axes, int32_t *ret);
 
-/* -- meshes of a cluster -- */
-
-/* How devices hang together: order lists them so that those joined by fast links are neighbours,
- * and size[k] of level k - 1 (of devices for k = 0) make one of level k, innermost first. The
- * product of the sizes is the number of devices. */
-typedef struct {
-    int32_t n_devices;
-    const int32_t *order; /* ids in the cluster */
-    int32_t n_levels;     /* at least 1 */
-    const int32_t *size;
-} clv_link_levels;
-
-/* Found from the routes alone: two devices are as near as 1 MiB goes between them, the slower way.
- * A level is a grouping by nearness in which all groups have one size; a grouping into unequal
- * groups is passed over. device NULL: all of the cluster. O(devices^2). */
-clv_status clv_mesh_levels(const clv_cluster *cluster, const int32_t *device, int32_t n_devices,
-                           clv_arena *arena, clv_link_levels *ret, clv_error *err);
-
-/* One axis for each link level, the slowest first; levels beyond the third are taken together with
- * the slowest. */
-void clv_mesh_of_levels(const clv_link_levels *levels, clv_mesh_form *ret);
-/* All ways to write the number of devices as a product of 1 to max_axes sizes above 1 (one device:
- * the mesh "1") whose groups lie within one group of each link level or are made of whole ones.
- * Fewer axes first, then the smaller first size. *ret in the arena. */
-clv_status clv_mesh_forms(const clv_link_levels *levels, int32_t max_axes, clv_arena *arena,
-                          const clv_mesh_form **ret, int32_t *ret_n, clv_error *err);
+/* -- how fast they are -- */
 
 /* How fast the devices at each coordinate of an axis are beside each other, in matrix rate for
  * operands of dtype, the slowest device of a coordinate counting: positive whole numbers, equal
- * where the rates are. For clv_uneven.share. ret: the axis's size entries. O(devices). */
+ * where the rates are. For clv_mesh.share. ret: the axis's size entries. O(devices). */
 void clv_mesh_shares(const clv_mesh *mesh, const clv_cluster *cluster, int32_t axis,
                      clv_dtype dtype, int64_t *ret);
 

@@ -1,26 +1,17 @@
-#include "sharding/mesh.h"
+/* mesh_levels.c - single-linkage clustering: a spanning tree of least distances (Prim, 1957, on the
+ * full table), whose edges, shortest first, join devices into groups just as all pairs would. A
+ * level is where joining all edges of one length leaves groups of one size.
+ */
+#include "sharding/mesh_levels.h"
 
 #include <stdlib.h>
 
-/* Nearness as a tree: a spanning tree of least distances (Prim's algorithm on the full table),
- * whose edges, shortest first, join devices into groups just as all pairs would. A level is where
- * joining all edges of one length leaves groups of one size. */
-
-#define PROBE_BYTES                                                                                \
-    INT64_C(1048576) /* what nearness is measured with; as routes over links are                   \
-                      */
+#define PROBE_BYTES INT64_C(1048576) /* nearness is measured with; as routes over links are */
 
 typedef struct {
     int64_t ns;
     int32_t a, b; /* places in the list of devices */
 } span;
-
-static int64_t distance(const clv_cluster *c, int32_t a, int32_t b)
-{
-    int64_t there = clv_transfer_ns(c, a, b, PROBE_BYTES);
-    int64_t back = clv_transfer_ns(c, b, a, PROBE_BYTES);
-    return there > back ? there : back;
-}
 
 static int by_length(const void *x, const void *y)
 {
@@ -43,7 +34,9 @@ static void span_tree(const clv_cluster *c, const int32_t *device, int32_t n, sp
         for (int32_t i = 1; i < n; i++) {
             if (done[i])
                 continue;
-            int64_t ns = distance(c, device[last], device[i]);
+            int64_t ns = clv_transfer_ns(c, device[last], device[i], PROBE_BYTES);
+            int64_t back_ns = clv_transfer_ns(c, device[i], device[last], PROBE_BYTES);
+            ns = back_ns > ns ? back_ns : ns;
             if (ns < tree[i - 1].ns)
                 tree[i - 1] = (span){ ns, last, i };
             if (next < 0 || tree[i - 1].ns < tree[next - 1].ns)
@@ -52,16 +45,6 @@ static void span_tree(const clv_cluster *c, const int32_t *device, int32_t n, sp
         last = next;
     }
     qsort(tree, (size_t)(n - 1), sizeof *tree, by_length);
-}
-
-/* group[i] becomes the smallest place that i hangs together with. O(n) for each edge. */
-static void join(int32_t *group, int32_t n, int32_t a, int32_t b)
-{
-    int32_t low = group[a] < group[b] ? group[a] : group[b];
-    int32_t high = group[a] < group[b] ? group[b] : group[a];
-    for (int32_t i = 0; i < n; i++)
-        if (group[i] == high)
-            group[i] = low;
 }
 
 /* The size that all groups have, or 0. */
@@ -89,69 +72,46 @@ static void sort_by_group(const int32_t *group, int32_t n, int32_t *order, int32
     memcpy(order, scratch, (size_t)n * sizeof *order);
 }
 
-typedef struct {
-    int32_t *order, *group, *count, *scratch, *size;
-    span *tree;
-    bool *done;
-} desk;
-
-static clv_status make_desk(int32_t n, clv_arena *arena, desk *d, clv_error *err)
+clv_status clv_mesh_levels(const clv_cluster *cluster, clv_mesh_devices devices, clv_arena *arena,
+                           clv_link_levels *ret, clv_error *err)
 {
-    size_t room = (size_t)n;
-    d->order = CLV_NEW_ARRAY(arena, int32_t, room);
-    d->size = CLV_NEW_ARRAY(arena, int32_t, 32); /* sizes above 1 with a product below 2^31 */
-    d->group = CLV_NEW_ARRAY(arena, int32_t, room);
-    d->count = CLV_NEW_ARRAY(arena, int32_t, room);
-    d->scratch = CLV_NEW_ARRAY(arena, int32_t, room);
-    d->tree = CLV_NEW_ARRAY(arena, span, room);
-    d->done = CLV_NEW_ARRAY(arena, bool, room);
-    if (!d->order || !d->size || !d->group || !d->count || !d->scratch || !d->tree || !d->done)
-        return clv_fail_nomem(err, "the link levels of a mesh");
-    return CLV_OK;
-}
-
-clv_status clv_mesh_levels(const clv_cluster *cluster, const int32_t *device, int32_t n_devices,
-                           clv_arena *arena, clv_link_levels *ret, clv_error *err)
-{
-    int32_t n = device ? n_devices : cluster->n_devices, n_levels = 0, inner = 1;
-    desk d;
-
-    CLV_TRY(make_desk(n, arena, &d, err));
+    int32_t n = devices.at ? devices.n : cluster->n_devices, n_levels = 0, inner = 1;
+    int32_t *order = CLV_NEW_ARRAY(arena, int32_t, n);
+    int32_t *levels = CLV_NEW_ARRAY(arena, int32_t, 32); /* sizes above 1, a product below 2^31 */
+    int32_t *group = CLV_NEW_ARRAY(arena, int32_t, n);   /* the smallest place that i hangs with */
+    int32_t *count = CLV_NEW_ARRAY(arena, int32_t, n);
+    int32_t *scratch = CLV_NEW_ARRAY(arena, int32_t, n);
+    span *tree = CLV_NEW_ARRAY(arena, span, n);
+    bool *done = CLV_NEW_ARRAY(arena, bool, n);
     int32_t *list = CLV_NEW_ARRAY(arena, int32_t, n);
-    if (!list)
+
+    if (!order || !levels || !group || !count || !scratch || !tree || !done || !list)
         return clv_fail_nomem(err, "the link levels of a mesh");
     for (int32_t i = 0; i < n; i++) {
-        list[i] = device ? device[i] : i;
-        d.order[i] = d.group[i] = i;
+        list[i] = devices.at ? devices.at[i] : i;
+        order[i] = group[i] = i;
     }
-    span_tree(cluster, list, n, d.tree, d.done);
-    for (int32_t i = 0; i < n - 1; i++) {
-        join(d.group, n, d.tree[i].a, d.tree[i].b);
-        if (i + 1 < n - 1 && d.tree[i + 1].ns == d.tree[i].ns)
+    span_tree(cluster, list, n, tree, done);
+    for (int32_t e = 0; e < n - 1; e++) {
+        int32_t a = group[tree[e].a], b = group[tree[e].b];
+        for (int32_t i = 0; i < n; i++) /* the two become one */
+            if (group[i] == (a > b ? a : b))
+                group[i] = a < b ? a : b;
+        if (e + 1 < n - 1 && tree[e + 1].ns == tree[e].ns)
             continue;
-        int32_t size = common_size(d.group, n, d.count);
+        int32_t size = common_size(group, n, count);
         if (size == 0 || size % inner != 0)
             continue;
-        sort_by_group(d.group, n, d.order, d.scratch);
-        d.size[n_levels++] = size / inner;
+        sort_by_group(group, n, order, scratch);
+        levels[n_levels++] = size / inner;
         inner = size;
     }
     if (n_levels == 0)
-        d.size[n_levels++] = n;
+        levels[n_levels++] = n;
     for (int32_t i = 0; i < n; i++)
-        d.order[i] = list[d.order[i]];
-    *ret = (clv_link_levels){ n, d.order, n_levels, d.size };
+        order[i] = list[order[i]];
+    *ret = (clv_link_levels){ n, order, n_levels, levels };
     return CLV_OK;
-}
-
-void clv_mesh_of_levels(const clv_link_levels *levels, clv_mesh_form *ret)
-{
-    int32_t n = levels->n_levels < CLV_MESH_AXES_MAX ? levels->n_levels : CLV_MESH_AXES_MAX;
-    clv_mesh_form form = { .n_axes = n, .size = { 1, 1, 1 } };
-
-    for (int32_t k = 0; k < levels->n_levels; k++)
-        form.size[k < n ? n - 1 - k : 0] *= levels->size[k];
-    *ret = form;
 }
 
 /* Groups of so many neighbours are inside a group of every level, or made of whole ones. */

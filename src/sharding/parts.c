@@ -36,13 +36,19 @@ void clv_split_dims_of(const clv_layout *layout, const clv_tensor_split *tensor,
     }
 }
 
-static void cut_axis(const clv_mesh *mesh, const clv_tensor_split *tensor, int32_t axis,
-                     int64_t size, int32_t coord, int64_t *ret_offset, int64_t *ret_size)
+typedef struct {
+    int64_t offset, size;
+} piece;
+
+static piece cut_axis(const clv_mesh *mesh, const clv_tensor_split *tensor, int32_t axis,
+                      int64_t size, int32_t coord)
 {
+    piece p;
     if (tensor->share[axis])
-        clv_cut_shares(size, mesh->size[axis], coord, tensor->share[axis], ret_offset, ret_size);
+        clv_cut_shares(size, mesh->size[axis], coord, tensor->share[axis], &p.offset, &p.size);
     else
-        clv_cut(size, mesh->size[axis], coord, tensor->policy, ret_offset, ret_size);
+        clv_cut(size, mesh->size[axis], coord, tensor->policy, &p.offset, &p.size);
+    return p;
 }
 
 static int64_t elems_of(const int64_t *size, int32_t rank)
@@ -67,12 +73,12 @@ void clv_layout_part(const clv_layout *layout, const clv_mesh *mesh, const clv_t
         ret->offset[i] = 0;
         ret->size[i] = dims->dims[i];
         for (int32_t k = 0; k < n; k++) {
-            int64_t offset;
             if (layout->outer[axes[k]] != dims->outer[i])
                 continue;
-            cut_axis(mesh, tensor, axes[k], ret->size[i], clv_mesh_coord(mesh, position, axes[k]),
-                     &offset, &ret->size[i]);
-            ret->offset[i] += offset;
+            piece p = cut_axis(mesh, tensor, axes[k], ret->size[i],
+                               clv_mesh_coord(mesh, position, axes[k]));
+            ret->offset[i] += p.offset;
+            ret->size[i] = p.size;
         }
     }
     ret->bytes = clv_bytes_of_elems(tensor->dtype, elems_of(ret->size, dims->rank));
@@ -97,12 +103,12 @@ void clv_layout_part_dims(const clv_layout *layout, const clv_mesh *mesh,
 static int64_t largest_by_share(int64_t size, const clv_mesh *mesh, const clv_tensor_split *tensor,
                                 const int32_t *axes, int32_t n)
 {
-    int64_t largest = 0, offset, part;
+    int64_t largest = 0;
 
     if (n == 0)
         return size;
     for (int32_t c = 0; c < mesh->size[axes[0]]; c++) {
-        cut_axis(mesh, tensor, axes[0], size, c, &offset, &part);
+        int64_t part = cut_axis(mesh, tensor, axes[0], size, c).size;
         part = largest_by_share(part, mesh, tensor, axes + 1, n - 1); /* at most three deep */
         largest = part > largest ? part : largest;
     }
@@ -157,49 +163,33 @@ int64_t clv_layout_along(const clv_layout *layout, const clv_mesh *mesh,
 
 /* -- text -- */
 
-/* The position that has part k of the dimension, counted through its axes, the last fastest. */
-static int32_t position_of_part(const clv_mesh *mesh, const int32_t *axes, int32_t n, int32_t k)
-{
-    int32_t coord[CLV_MESH_AXES_MAX] = { 0 }, position = 0;
-
-    for (int32_t i = n - 1; i >= 0; i--) {
-        coord[axes[i]] = k % mesh->size[axes[i]];
-        k /= mesh->size[axes[i]];
-    }
-    for (int32_t a = 0; a < CLV_MESH_AXES_MAX; a++)
-        position = position * mesh->size[a] + coord[a];
-    return position;
-}
-
-/* So many parts, each of as many elements, without a look at them? */
-static bool divides(const clv_layout *layout, const clv_tensor_split *tensor, const int32_t *axes,
-                    int32_t n, int32_t dim, int32_t parts)
-{
-    for (int32_t i = 0; i < n; i++)
-        if (layout->outer[axes[i]] != 1 || layout->unit[axes[i]] != 1 || tensor->share[axes[i]])
-            return false;
-    return tensor->dims[dim] % parts == 0;
-}
-
 const char *clv_layout_uneven(char buf[static CLV_UNEVEN_TEXT], const clv_layout *layout,
                               const clv_mesh *mesh, const clv_tensor_split *tensor, int32_t dim)
 {
     int32_t axes[CLV_MESH_AXES_MAX], n = clv_layout_axes_of(layout, dim, axes), parts = 1;
     int64_t first = -1;
-    bool uneven = false;
+    bool uneven = false, plain = true;
     clv_split_dims dims;
     size_t used = 0;
 
-    for (int32_t i = 0; i < n; i++)
-        parts *= mesh->size[axes[i]];
+    for (int32_t i = 0; i < n; i++) {
+        int32_t a = axes[i];
+        parts *= mesh->size[a];
+        plain = plain && layout->outer[a] == 1 && layout->unit[a] == 1 && !tensor->share[a];
+    }
     buf[0] = 0;
-    if (divides(layout, tensor, axes, n, dim, parts))
+    if (plain && tensor->dims[dim] % parts == 0)
         return buf;
     clv_split_dims_of(layout, tensor, &dims);
     for (int32_t k = 0; k < parts; k++) {
         clv_part part;
         int64_t size = 1;
-        clv_layout_part(layout, mesh, tensor, &dims, position_of_part(mesh, axes, n, k), &part);
+        int32_t coord[CLV_MESH_AXES_MAX] = { 0 }, position = 0, rest = k;
+        for (int32_t i = n - 1; i >= 0; rest /= mesh->size[axes[i--]])
+            coord[axes[i]] = rest % mesh->size[axes[i]]; /* counted through its axes */
+        for (int32_t a = 0; a < CLV_MESH_AXES_MAX; a++)
+            position = position * mesh->size[a] + coord[a];
+        clv_layout_part(layout, mesh, tensor, &dims, position, &part);
         for (int32_t i = 0; i < dims.rank; i++)
             size *= dims.axis_of[i] == dim ? part.size[i] : 1;
         first = k == 0 ? size : first;

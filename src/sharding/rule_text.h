@@ -17,7 +17,7 @@ typedef struct {
     clv_str name;   /* empty: no factor, always whole */
     int64_t number; /* without a name: the size; 0: whatever it is ("_") */
     bool run;       /* "a..": any number of dimensions, "..." has the name "." */
-    bool given;     /* kind is written, else the outputs tell */
+    bool given;     /* kind is written, else it follows from the outputs */
     bool by_index, even;
     clv_factor_kind kind;
     clv_reduce reduce;
@@ -94,8 +94,8 @@ clv_status clv_rule_text_read(clv_str body, clv_arena *arena, clv_rule_text *ret
 
 /* -- to show a rule -- */
 
-/* Each name of the text once, in order, with its kind as the outputs tell it. ret: n_terms of them;
- * how many there are. O(terms squared). */
+/* Each name of the text once, in order, with its kind, which follows from the outputs where it is
+ * not written. ret: n_terms of them; how many there are. O(terms squared). */
 int32_t clv_rule_text_factors(const clv_rule_text *text, clv_term *ret);
 /* "(m,k),(k,n)->(m,n)": the dimensions of inputs and outputs, each with its factors, "_" where it
  * is always whole, "!" behind a factor that must be. NULL: no memory. O(dimensions). */

@@ -22,13 +22,12 @@ typedef struct {
     int64_t size[CLV_SPLIT_RANK_MAX], offset[CLV_SPLIT_RANK_MAX], part[CLV_SPLIT_RANK_MAX];
 } dim_part;
 
-static void part_of_dim(const clv_layout *layout, const clv_mesh *mesh,
-                        const clv_tensor_split *tensor, int32_t dim, int32_t position, dim_part *d)
+static void part_of_dim(const clv_laid_out *of, int32_t dim, int32_t position, dim_part *d)
 {
     clv_split_dims dims;
     clv_part part;
-    clv_split_dims_of(layout, tensor, &dims);
-    clv_layout_part(layout, mesh, tensor, &dims, position, &part);
+    clv_split_dims_of(of->layout, of->tensor, &dims);
+    clv_layout_part(of->layout, of->mesh, of->tensor, &dims, position, &part);
     d->n = 0;
     for (int32_t i = 0; i < dims.rank; i++)
         if (dims.axis_of[i] == dim) {
@@ -38,43 +37,31 @@ static void part_of_dim(const clv_layout *layout, const clv_mesh *mesh,
         }
 }
 
-/* The elements that one index of all but the last factors leaves: one span. */
-static int64_t span_start(const dim_part *d, int64_t index)
-{
-    int64_t at = d->offset[d->n - 1], stride = d->size[d->n - 1];
-    for (int32_t i = d->n - 2; i >= 0; i--) {
-        at += (d->offset[i] + index % d->part[i]) * stride;
-        index /= d->part[i];
-        stride *= d->size[i];
-    }
-    return at;
-}
-
-clv_status clv_layout_spans(const clv_layout *layout, const clv_mesh *mesh,
-                            const clv_tensor_split *tensor, int32_t dim, int32_t position,
-                            clv_arena *arena, clv_spans *ret, clv_error *err)
+clv_status clv_layout_spans(const clv_laid_out *of, int32_t dim, int32_t position, clv_arena *arena,
+                            clv_spans *ret, clv_error *err)
 {
     dim_part d;
     clv_span *span = NULL;
     int32_t n = 0, cap = 0;
     int64_t n_outer = 1;
 
-    part_of_dim(layout, mesh, tensor, dim, position, &d);
+    part_of_dim(of, dim, position, &d);
     for (int32_t i = 0; i + 1 < d.n; i++)
         if (__builtin_mul_overflow(n_outer, d.part[i], &n_outer) || n_outer > CLV_SPANS_MAX)
             return clv_fail(err, CLV_ELIMIT, "a part of a tensor is more than %d spans of elements",
                             CLV_SPANS_MAX);
-    for (int64_t i = 0; i < n_outer; i++)
-        if (!push(arena, &span, &n, &cap, span_start(&d, i), d.part[d.n - 1]))
+    for (int64_t k = 0; k < n_outer; k++) { /* one index of all but the last factor: one span */
+        int64_t at = d.offset[d.n - 1], stride = d.size[d.n - 1], index = k;
+        for (int32_t i = d.n - 2; i >= 0; i--) {
+            at += (d.offset[i] + index % d.part[i]) * stride;
+            index /= d.part[i];
+            stride *= d.size[i];
+        }
+        if (!push(arena, &span, &n, &cap, at, d.part[d.n - 1]))
             return clv_fail_nomem(err, "the parts of a tensor");
+    }
     *ret = (clv_spans){ span, n, n_outer * d.part[d.n - 1] };
     return CLV_OK;
-}
-
-bool clv_spans_equal(const clv_spans *a, const clv_spans *b)
-{
-    return a->n == b->n &&
-           (a->n == 0 || memcmp(a->span, b->span, (size_t)a->n * sizeof *a->span) == 0);
 }
 
 bool clv_spans_has(const clv_spans *all, const clv_spans *part)

@@ -19,15 +19,19 @@ typedef struct {
     int64_t elems; /* of all of them */
 } clv_spans;
 
-/* What the device at a position has of dimension dim. The layout must have passed
- * clv_layout_check() for the tensor. Lives in the arena. CLV_ELIMIT: more than CLV_SPANS_MAX.
- * O(spans + axes). */
-#define CLV_SPANS_MAX (1 << 24)
-clv_status clv_layout_spans(const clv_layout *layout, const clv_mesh *mesh,
-                            const clv_tensor_split *tensor, int32_t dim, int32_t position,
-                            clv_arena *arena, clv_spans *ret, clv_error *err);
+/* A tensor under a layout, which must have passed clv_layout_check() for it. */
+typedef struct {
+    const clv_layout *layout;
+    const clv_mesh *mesh;
+    const clv_tensor_split *tensor;
+} clv_laid_out;
 
-bool clv_spans_equal(const clv_spans *a, const clv_spans *b);
+/* What the device at a position has of dimension dim. Lives in the arena. CLV_ELIMIT: more than
+ * CLV_SPANS_MAX. O(spans + axes). */
+#define CLV_SPANS_MAX (1 << 24)
+clv_status clv_layout_spans(const clv_laid_out *of, int32_t dim, int32_t position, clv_arena *arena,
+                            clv_spans *ret, clv_error *err);
+
 /* Where the elements of `part` stand among those of `all`, which has all of them: spans of places.
  * CLV_EINTERNAL where it has not. O(spans). */
 clv_status clv_spans_within(const clv_spans *part, const clv_spans *all, clv_arena *arena,

@@ -10,13 +10,13 @@ const char *clv_step_name(clv_step_kind kind)
 
 /* -- bytes -- */
 
-static int64_t times(int64_t a, int64_t b)
+static int64_t saturating_product(int64_t a, int64_t b)
 {
     int64_t product;
     return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
 }
 
-static int64_t along(const clv_layouts *all, int32_t at, int32_t dim)
+static int64_t elems_along(const clv_layouts *all, int32_t at, int32_t dim)
 {
     return all->along[at * all->tensor.rank + dim];
 }
@@ -44,7 +44,8 @@ static bool all_in(const clv_layout *few, const clv_layout *many, int32_t dim)
 
 /* The part of one outer piece that a layout leaves to a device, along a dimension split within
  * `outer` pieces and nowhere further inside. */
-static int64_t within(const clv_layouts *all, const clv_layout *layout, int32_t dim, int32_t outer)
+static int64_t part_within(const clv_layouts *all, const clv_layout *layout, int32_t dim,
+                           int32_t outer)
 {
     int32_t axes[CLV_MESH_AXES_MAX], in[CLV_MESH_AXES_MAX], n_in = 0, unit = 1;
     int32_t n = clv_layout_axes_of(layout, dim, axes);
@@ -61,12 +62,12 @@ static int64_t within(const clv_layouts *all, const clv_layout *layout, int32_t 
 /* An axis changes its factor within a dimension: where the layout that splits the outer factor
  * leaves each device whole pieces of it, a piece of that which the other one makes of every inner
  * factor; else no more than either has. */
-static int64_t meet(const clv_layouts *all, int32_t from_at, int32_t to_at, int32_t dim)
+static int64_t elems_in_both(const clv_layouts *all, int32_t from_at, int32_t to_at, int32_t dim)
 {
     const clv_layout *from = &all->at[from_at], *to = &all->at[to_at];
     int32_t low = INT32_MAX, high = 0, parts = 1;
     const clv_layout *both[] = { from, to }, *outside = NULL;
-    int64_t here = along(all, from_at, dim), there = along(all, to_at, dim);
+    int64_t here = elems_along(all, from_at, dim), there = elems_along(all, to_at, dim);
     int64_t least = here < there ? here : there;
 
     for (int32_t i = 0; i < 2; i++)
@@ -88,8 +89,8 @@ static int64_t meet(const clv_layouts *all, int32_t from_at, int32_t to_at, int3
     if (!outside || (high / low) % parts != 0 || low != 1)
         return least;
     const clv_layout *inside = outside == from ? to : from;
-    return (outside == from ? here : there) / within(all, outside, dim, high) *
-           within(all, inside, dim, high);
+    return (outside == from ? here : there) / part_within(all, outside, dim, high) *
+           part_within(all, inside, dim, high);
 }
 
 /* What one device sends another in an all-to-all: what is in both their parts. Along a dimension
@@ -102,12 +103,12 @@ static int64_t piece_bytes(const clv_layouts *all, int32_t from_at, int32_t to_a
     for (int32_t d = 0; d < all->tensor.rank; d++) {
         int64_t one;
         if (same_on(from, to, d) || all_in(to, from, d))
-            one = along(all, from_at, d);
+            one = elems_along(all, from_at, d);
         else if (all_in(from, to, d))
-            one = along(all, to_at, d);
+            one = elems_along(all, to_at, d);
         else
-            one = meet(all, from_at, to_at, d);
-        elems = times(elems, one);
+            one = elems_in_both(all, from_at, to_at, d);
+        elems = saturating_product(elems, one);
     }
     return clv_bytes_of_elems(all->tensor.dtype, elems);
 }
@@ -134,7 +135,7 @@ static int32_t find_target(const clv_layouts *all, const clv_layout *to)
     return clv_layouts_find(all, to);
 }
 
-static void add(walk *w, clv_step_kind kind, uint32_t axes, const clv_layout *to_layout)
+static void add_step(walk *w, clv_step_kind kind, uint32_t axes, const clv_layout *to_layout)
 {
     int32_t to = find_target(w->all, to_layout), n = clv_mesh_count(w->all->mesh, axes);
 
@@ -150,10 +151,10 @@ static void add(walk *w, clv_step_kind kind, uint32_t axes, const clv_layout *to
         part = here / n + (here % n != 0);
     else if (kind == CLV_STEP_ALL_TO_ALL)
         part = piece_bytes(w->all, w->from, to);
-    bytes = kind == CLV_STEP_PERMUTE ? here : times(n, part);
-    int64_t sent = kind == CLV_STEP_PERMUTE ? here : times(n - 1, part);
+    bytes = kind == CLV_STEP_PERMUTE ? here : saturating_product(n, part);
+    int64_t sent = kind == CLV_STEP_PERMUTE ? here : saturating_product(n - 1, part);
     if (kind == CLV_STEP_ALL_REDUCE)
-        sent = times(2, sent);
+        sent = saturating_product(2, sent);
     if (!CLV_PUSH_ROOM(w->arena, w->list->at, w->list->n, w->list->cap)) {
         w->no_memory = true;
         return;
@@ -195,7 +196,7 @@ static void add_splits(walk *w, clv_step_kind kind, uint32_t axes, uint32_t left
                        const clv_layout *base)
 {
     if (left == 0) {
-        add(w, kind, axes, base);
+        add_step(w, kind, axes, base);
         return;
     }
     for (int32_t a = 0; a < CLV_MESH_AXES_MAX; a++) {
@@ -218,7 +219,7 @@ static bool splits_slot(const clv_layout *l, uint32_t axes, clv_slot slot)
     return false;
 }
 
-static void add_over(walk *w, uint32_t axes, uint32_t partial, uint32_t copy)
+static void add_steps_over(walk *w, uint32_t axes, uint32_t partial, uint32_t copy)
 {
     const clv_layouts *all = w->all;
     clv_layout base = clv_layout_without(w->layout, axes);
@@ -232,12 +233,12 @@ static void add_over(walk *w, uint32_t axes, uint32_t partial, uint32_t copy)
                 to.dim[a] = CLV_AXIS_PARTIAL;
                 to.reduce[a] = CLV_REDUCE_SUM;
             }
-        add(w, CLV_STEP_NEUTRAL, axes, &to);
+        add_step(w, CLV_STEP_NEUTRAL, axes, &to);
     }
     if (of_partial)
-        add(w, CLV_STEP_ALL_REDUCE, axes, &base);
+        add_step(w, CLV_STEP_ALL_REDUCE, axes, &base);
     if (of_split)
-        add(w, CLV_STEP_ALL_GATHER, axes, &base);
+        add_step(w, CLV_STEP_ALL_GATHER, axes, &base);
     for (int32_t s = 0; s < all->n_slots; s++) {
         if (of_copy && one_axis(axes))
             add_splits(w, CLV_STEP_SLICE, axes, axes, all->slot[s], &base);
@@ -257,9 +258,9 @@ clv_status clv_layouts_steps(const clv_layouts *all, int32_t from, clv_arena *ar
 
     for (uint32_t axes = 1; axes <= longs; axes++)
         if ((axes & ~longs) == 0)
-            add_over(&w, axes, clv_layout_partial_axes(layout),
-                     clv_layout_copy_axes(layout, all->mesh));
+            add_steps_over(&w, axes, clv_layout_partial_axes(layout),
+                           clv_layout_copy_axes(layout, all->mesh));
     for (int32_t i = all->alike_from[from]; i < all->alike_to[from]; i++)
-        add(&w, CLV_STEP_PERMUTE, longs, &all->at[all->alike[i]]);
+        add_step(&w, CLV_STEP_PERMUTE, longs, &all->at[all->alike[i]]);
     return w.no_memory ? clv_fail_nomem(err, "the steps between layouts") : CLV_OK;
 }

@@ -132,7 +132,8 @@ clv_status clv_write_norm_axes(clv_rule_context *w, clv_str param, const char **
 }
 
 /* -- GatherElements, ScatterElements; param: "gather" or "scatter". Indices may cover a part of a
- * dimension of the data: which devices have it, the parts do not tell, so it is whole. -- */
+ * dimension of the data: which devices have it does not follow from the parts, so it is whole. --
+ */
 
 static void write_elements(clv_rule_writing *t, int32_t rank, const bool *apart, int32_t axis,
                            const char *at_axis)

@@ -41,7 +41,9 @@ static inline const clv_mesh *made_mesh(made *m, const clv_cluster *cluster, con
     for (int32_t a = 0; a < shape.n_axes; a++)
         n *= shape.size[a];
     cr_assert_leq(n, 8);
-    cr_assert_eq(clv_mesh_make(&shape, cluster, order, n, m->arena, &mesh, &m->err), CLV_OK);
+    cr_assert_eq(
+        clv_mesh_make(&shape, cluster, (clv_mesh_devices){ order, n }, m->arena, &mesh, &m->err),
+        CLV_OK);
     return mesh;
 }
 

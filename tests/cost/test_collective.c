@@ -24,7 +24,8 @@ static const clv_comms *comms_with(const char *text, const clv_cluster *c, doubl
     clv_error err = { .message = "" };
     clv_comm_options options = { overlap };
     cr_assert_eq(clv_mesh_form_parse(text, arena, &form, NULL), CLV_OK);
-    cr_assert_eq(clv_mesh_make(&form, c, NULL, 0, arena, &mesh, &err), CLV_OK, "%s", err.message);
+    cr_assert_eq(clv_mesh_make(&form, c, CLV_MESH_ALL_DEVICES, arena, &mesh, &err), CLV_OK, "%s",
+                 err.message);
     cr_assert_eq(clv_comms_make(c, mesh, &options, arena, &comms, &err), CLV_OK, "%s", err.message);
     return comms;
 }
@@ -189,7 +190,8 @@ Test(collective, groups_share_a_link_that_they_all_cross)
     const clv_mesh *mesh = NULL;
     const clv_comms *alone = NULL;
     const int32_t ends[] = { 1, 2 };
-    cr_assert_eq(clv_mesh_make(&form, c, ends, 2, arena, &mesh, NULL), CLV_OK);
+    cr_assert_eq(clv_mesh_make(&form, c, (clv_mesh_devices){ ends, 2 }, arena, &mesh, NULL),
+                 CLV_OK);
     cr_assert_eq(clv_comms_make(c, mesh, NULL, arena, &alone, NULL), CLV_OK);
     cr_assert(near(ns(alone, 1, CLV_ALL_GATHER, bytes), bytes / 2 + 100));
 }

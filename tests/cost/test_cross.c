@@ -30,7 +30,8 @@ static const clv_mesh *mesh_at(const clv_cluster *c, const char *text, int32_t f
     int32_t n = form.size[0] * form.size[1] * form.size[2];
     for (int32_t i = 0; i < n; i++)
         device[i] = first + i;
-    cr_assert_eq(clv_mesh_make(&form, c, device, n, arena, &mesh, NULL), CLV_OK);
+    cr_assert_eq(clv_mesh_make(&form, c, (clv_mesh_devices){ device, n }, arena, &mesh, NULL),
+                 CLV_OK);
     return mesh;
 }
 
@@ -62,8 +63,8 @@ static void try_all(const clv_cluster *c, const clv_mesh *first, const clv_mesh 
 {
     const clv_slot slots[] = { { 0, 2, 1 }, { 0, 3, 1 }, { 0, 1, 2 }, { 0, 1, 4 } };
     const clv_layouts *from = NULL, *to = NULL;
-    cr_assert_eq(clv_layouts_make(first, t, slots, 4, arena, &from, NULL), CLV_OK);
-    cr_assert_eq(clv_layouts_make(second, t, slots, 4, arena, &to, NULL), CLV_OK);
+    cr_assert_eq(clv_layouts_make(first, t, (clv_slots){ slots, 4 }, arena, &from, NULL), CLV_OK);
+    cr_assert_eq(clv_layouts_make(second, t, (clv_slots){ slots, 4 }, arena, &to, NULL), CLV_OK);
     for (int32_t i = 0; i < from->n; i++)
         for (int32_t j = 0; j < to->n; j++) {
             clv_mesh_tensor a = { c, first, t, &from->at[i] }, b = { c, second, t, &to->at[j] };

@@ -37,7 +37,8 @@ static const clv_comms *comms_of(const char *text, clv_cluster *c)
     cr_assert_eq(clv_mesh_form_parse(text, arena, &form, NULL), CLV_OK);
     int32_t n = form.size[0] * form.size[1] * form.size[2];
     c = c ? c : n > 2 ? two_levels(n / 2, 2) : sim_cluster(arena, n);
-    cr_assert_eq(clv_mesh_make(&form, c, NULL, 0, arena, &mesh, &err), CLV_OK, "%s", err.message);
+    cr_assert_eq(clv_mesh_make(&form, c, CLV_MESH_ALL_DEVICES, arena, &mesh, &err), CLV_OK, "%s",
+                 err.message);
     cr_assert_eq(clv_comms_make(c, mesh, NULL, arena, &comms, &err), CLV_OK, "%s", err.message);
     return comms;
 }

@@ -102,7 +102,7 @@ static int32_t try_all(const clv_mesh *mesh, const clv_tensor_split *t, const cl
     const clv_layouts *all = NULL;
     int32_t n_lost = 0;
     char text[CLV_LAYOUT_TEXT];
-    cr_assert_eq(clv_layouts_make(mesh, t, more, n_more, arena, &all, NULL), CLV_OK);
+    cr_assert_eq(clv_layouts_make(mesh, t, (clv_slots){ more, n_more }, arena, &all, NULL), CLV_OK);
     for (int32_t i = 0; i < all->n; i++) {
         clv_mark mark = clv_arena_mark(arena);
         clv_layout_spec s = spec_of(&all->at[i], mesh, t);

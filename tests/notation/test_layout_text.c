@@ -37,7 +37,8 @@ Test(layout_text, every_layout_comes_back)
             .rank = 3, .dims = sizes, .dtype = CLV_DT_FLOAT, .policy = CLV_UNEVEN_CEIL
         };
         const clv_layouts *all;
-        cr_assert_eq(clv_layouts_make(mesh, &t, inner, 4, arena, &all, NULL), CLV_OK);
+        cr_assert_eq(clv_layouts_make(mesh, &t, (clv_slots){ inner, 4 }, arena, &all, NULL),
+                     CLV_OK);
         for (int32_t i = 0; i < all->n; i++, n++)
             comes_back(&all->at[i], mesh, 3);
     }

@@ -194,7 +194,6 @@ Test(layout, uneven_parts_are_told)
     const int64_t shares[] = { 4, 4, 1, 1 };
     t.share[0] = shares;
     cr_assert_str_eq(clv_layout_uneven(buf, &l, mesh, &t, 0), "4, 4, 1, 1");
-    cr_assert_str_eq(clv_uneven_policy_name(t.policy), "balanced");
 }
 
 /* Every cut of small dimensions: parts follow each other, none is missed, none is far from its due.

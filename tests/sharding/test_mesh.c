@@ -5,6 +5,7 @@
 
 #include "cluster/cluster_json.h"
 #include "cluster/route.h"
+#include "sharding/mesh_levels.h"
 #include "support/layout_sim.h"
 
 static clv_arena *arena;
@@ -32,7 +33,8 @@ static const clv_mesh *mesh_of(const char *text, const clv_cluster *c)
 {
     const clv_mesh *mesh = NULL;
     clv_mesh_form form = form_of(text);
-    cr_assert_eq(clv_mesh_make(&form, c, NULL, 0, arena, &mesh, &err), CLV_OK, "%s", err.message);
+    cr_assert_eq(clv_mesh_make(&form, c, CLV_MESH_ALL_DEVICES, arena, &mesh, &err), CLV_OK, "%s",
+                 err.message);
     return mesh;
 }
 
@@ -41,7 +43,8 @@ static void refused(const clv_mesh_form *form, const clv_cluster *c, const int32
 {
     const clv_mesh *mesh = NULL;
     err.message[0] = 0;
-    cr_assert_eq(clv_mesh_make(form, c, device, n, arena, &mesh, &err), CLV_EUSAGE);
+    cr_assert_eq(clv_mesh_make(form, c, (clv_mesh_devices){ device, n }, arena, &mesh, &err),
+                 CLV_EUSAGE);
     cr_assert_str_eq(err.message, sentence);
     cr_assert_null(mesh);
 }
@@ -118,7 +121,7 @@ Test(mesh, a_device_matrix_has_an_alias_for_each_axis)
     clv_cluster *c = sim_cluster(arena, 128);
     clv_mesh_form f = { 3, { 8, 4, 4 }, { "dp", "sp", "mp" } };
     const clv_mesh *mesh = NULL;
-    cr_assert_eq(clv_mesh_make(&f, c, NULL, 0, arena, &mesh, &err), CLV_OK);
+    cr_assert_eq(clv_mesh_make(&f, c, CLV_MESH_ALL_DEVICES, arena, &mesh, &err), CLV_OK);
     cr_assert_eq(mesh->n_devices, 128);
     cr_assert_str_eq(mesh->name[2], "mp");
     cr_assert_eq(clv_mesh_coord(mesh, 127, 0), 7);
@@ -156,7 +159,7 @@ Test(mesh, devices_of_it_are_of_the_cluster_and_each_once)
     refused(&f, dgx, twice, 4, "device 4 is in the mesh twice");
     refused(&f, dgx, beyond, 4, "device 2 of the mesh is 8, cluster 'dgx-h100' has 8 devices");
     refused(&f, dgx, some, 3, "mesh 2x2 has 4 devices, 3 are given");
-    cr_assert_eq(clv_mesh_make(&f, dgx, some, 4, arena, &mesh, &err), CLV_OK);
+    cr_assert_eq(clv_mesh_make(&f, dgx, (clv_mesh_devices){ some, 4 }, arena, &mesh, &err), CLV_OK);
     cr_assert_eq(clv_mesh_position(mesh, 4), 2);
     cr_assert_eq(clv_mesh_position(mesh, 0), -1);
 }
@@ -194,7 +197,7 @@ Test(mesh, groups_are_those_that_differ_in_the_axes_alone)
 static clv_link_levels levels_of(const clv_cluster *c, const int32_t *device, int32_t n)
 {
     clv_link_levels levels = { 0 };
-    cr_assert_eq(clv_mesh_levels(c, device, n, arena, &levels, &err), CLV_OK);
+    cr_assert_eq(clv_mesh_levels(c, (clv_mesh_devices){ device, n }, arena, &levels, &err), CLV_OK);
     return levels;
 }
 
@@ -215,36 +218,31 @@ static const char *forms(const clv_link_levels *levels, int32_t max_axes)
     return text;
 }
 
-Test(mesh, an_axis_for_each_link_level_the_slowest_first)
+Test(mesh, link_levels_from_the_innermost)
 {
     clv_link_levels levels = levels_of(cluster_of("dgx-h100-x4"), NULL, 0);
-    clv_mesh_form form;
     cr_assert_eq(levels.n_levels, 2);
     cr_assert(levels.size[0] == 8 && levels.size[1] == 4);
     for (int32_t i = 0; i < 32; i++)
         cr_assert_eq(levels.order[i], i);
-    clv_mesh_of_levels(&levels, &form);
-    cr_assert(form.n_axes == 2 && form.size[0] == 4 && form.size[1] == 8);
     levels = levels_of(cluster_of("dgx-h100"), NULL, 0);
-    clv_mesh_of_levels(&levels, &form);
-    cr_assert(form.n_axes == 1 && form.size[0] == 8);
+    cr_assert(levels.n_levels == 1 && levels.size[0] == 8);
     levels = levels_of(cluster_of("cpu-2"), (const int32_t[]){ 1 }, 1);
     cr_assert(levels.n_levels == 1 && levels.size[0] == 1 && levels.order[0] == 1);
     cr_assert_str_eq(forms(&levels, 3), "1");
 }
 
-Test(mesh, levels_beyond_the_third_join_the_slowest)
+Test(mesh, more_levels_than_axes)
 {
     clv_cluster *c = sim_cluster(arena, 24);
     clv_level four[] = {
         { "a", 2, 100e9, 1 }, { "b", 3, 50e9, 1 }, { "c", 2, 10e9, 1 }, { "d", 2, 1e9, 1 }
     };
-    clv_mesh_form form;
     cr_assert_eq(clv_routes_by_levels(c, four, 4, arena, NULL), CLV_OK);
     clv_link_levels levels = levels_of(c, NULL, 0);
     cr_assert_eq(levels.n_levels, 4);
-    clv_mesh_of_levels(&levels, &form);
-    cr_assert(form.n_axes == 3 && form.size[0] == 4 && form.size[1] == 3 && form.size[2] == 2);
+    cr_assert(levels.size[0] == 2 && levels.size[1] == 3 && levels.size[2] == 2 &&
+              levels.size[3] == 2);
 }
 
 /* Fast pairs 0-2 and 1-3, a slow wire between 2 and 1. */

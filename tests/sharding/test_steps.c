@@ -19,8 +19,8 @@ static const clv_layouts *layouts_of(const clv_mesh *mesh, const clv_tensor_spli
 {
     const clv_layouts *all = NULL;
     clv_error err = { .message = "" };
-    cr_assert_eq(clv_layouts_make(mesh, tensor, more, n_more, arena, &all, &err), CLV_OK, "%s",
-                 err.message);
+    cr_assert_eq(clv_layouts_make(mesh, tensor, (clv_slots){ more, n_more }, arena, &all, &err),
+                 CLV_OK, "%s", err.message);
     return all;
 }
 
@@ -199,10 +199,13 @@ Test(steps, too_many_ways_to_split_are_refused)
     for (int i = 0; i <= CLV_SLOTS_MAX; i++)
         dims[i] = 2;
     clv_tensor_split t = tensor_of(CLV_SLOTS_MAX + 1, dims, CLV_UNEVEN_REFUSE);
-    cr_assert_eq(clv_layouts_make(sim_mesh(arena, "2"), &t, NULL, 0, arena, &all, &err),
-                 CLV_ELIMIT);
+    cr_assert_eq(
+        clv_layouts_make(sim_mesh(arena, "2"), &t, (clv_slots){ NULL, 0 }, arena, &all, &err),
+        CLV_ELIMIT);
     cr_assert_str_eq(err.message, "a tensor of rank 17 may be split in over 16 ways by one axis");
     t.rank = CLV_SLOTS_MAX;
-    cr_assert_eq(clv_layouts_make(sim_mesh(arena, "2"), &t, NULL, 0, arena, &all, &err), CLV_OK);
+    cr_assert_eq(
+        clv_layouts_make(sim_mesh(arena, "2"), &t, (clv_slots){ NULL, 0 }, arena, &all, &err),
+        CLV_OK);
     cr_assert_eq(all->n, CLV_SLOTS_MAX + 2);
 }

@@ -27,7 +27,7 @@ const clv_mesh *sim_mesh(clv_arena *arena, const char *text)
     if (clv_mesh_form_parse(text, arena, &form, NULL) != CLV_OK)
         abort();
     clv_cluster *c = sim_cluster(arena, form.size[0] * form.size[1] * form.size[2]);
-    if (clv_mesh_make(&form, c, NULL, 0, arena, &mesh, NULL) != CLV_OK)
+    if (clv_mesh_make(&form, c, CLV_MESH_ALL_DEVICES, arena, &mesh, NULL) != CLV_OK)
         abort();
     return mesh;
 }
