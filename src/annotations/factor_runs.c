@@ -1,4 +1,3 @@
-/* factor_runs.c - from boxes of elements to runs of factors, and lists of them. */
 #include "annotations/factor_runs.h"
 
 #include <stdlib.h>
@@ -117,28 +116,15 @@ int32_t clv_factor_dim(const clv_operand_factors *o, int32_t factor)
 
 /* -- from a box to runs --
  *
- * A spec cuts a dimension as a product of pieces, a rule sees it as a product of factors. Both are
- * read from the innermost on: pieces are put together until a factor divides them, and the factor
- * is taken out of what there is. A run stays one only where all further inside is whole, or all
- * further outside is one element.
+ * Both products are read from the innermost on: pieces are put together until a factor divides
+ * them, and the factor is taken out of what there is. A run stays one only where all further inside
+ * is whole, or all further outside is one element.
  */
 
 typedef struct {
     int64_t size;
     clv_run_of run;
 } span;
-
-static bool put_around(span *s, int64_t size, int64_t offset, int64_t length)
-{
-    if (s->run.n == s->size)
-        s->run = (clv_run_of){ offset * s->size, length * s->size };
-    else if (length == 1)
-        s->run.first += offset * s->size;
-    else
-        return false;
-    s->size *= size;
-    return true;
-}
 
 /* The innermost `size` of it, which divides it. */
 static bool take_inner(span *s, int64_t size, clv_run_of *ret)
@@ -159,89 +145,104 @@ static bool take_inner(span *s, int64_t size, clv_run_of *ret)
 }
 
 /* A dimension with the same factor twice has one run for both. */
-static bool give(clv_run_of *to, clv_run_of run)
+static bool set_run(clv_run_of *to, clv_run_of run)
 {
     bool same = to->n < 0 || clv_run_is(*to, run);
     *to = run;
     return same;
 }
 
-/* Pieces first to last - 1 of the shard are one dimension. */
-static bool dim_runs(const clv_factors *f, const clv_dim_factors *d, const clv_shards *shards,
-                     const clv_shard *shard, int32_t first, int32_t last, clv_run_of *ret)
+/* The pieces of a shard that are one dimension, outermost first. */
+typedef struct {
+    const int64_t *dims, *offset, *size;
+    int32_t n;
+} pieces;
+
+/* Puts the innermost piece that is left around the span; false: it is no run any more. */
+static bool put_around(span *s, pieces *p)
+{
+    int64_t size, offset, length;
+
+    if (p->n == 0)
+        return false;
+    p->n--;
+    size = p->dims[p->n];
+    offset = p->offset[p->n];
+    length = p->size[p->n];
+    if (s->run.n == s->size)
+        s->run = (clv_run_of){ offset * s->size, length * s->size };
+    else if (length == 1)
+        s->run.first += offset * s->size;
+    else
+        return false;
+    s->size *= size;
+    return true;
+}
+
+static bool dim_runs(const clv_factors *f, const clv_dim_factors *d, pieces p, clv_run_of *ret)
 {
     span s = { 1, { 0, 1 } };
     bool whole = true;
 
-    for (int32_t i = first; i < last; i++)
-        whole = whole && shard->size[i] == shards->dims[i];
+    for (int32_t i = 0; i < p.n; i++)
+        whole = whole && p.size[i] == p.dims[i];
     if (whole) {
         for (int32_t k = 0; k < d->n; k++)
-            if (!give(&ret[d->at[k]], (clv_run_of){ 0, f->factors[d->at[k]].size }))
+            if (!set_run(&ret[d->at[k]], (clv_run_of){ 0, f->factors[d->at[k]].size }))
                 return false;
         return true;
     }
-    for (int32_t k = d->n - 1, i = last; k >= 0; k--) {
+    for (int32_t k = d->n - 1; k >= 0; k--) {
         int64_t size = f->factors[d->at[k]].size;
         clv_run_of run;
         if (size < 1)
             return false;
-        while (s.size % size != 0) {
-            if (i == first)
+        while (s.size % size != 0)
+            if (!put_around(&s, &p))
                 return false;
-            i--;
-            if (!put_around(&s, shards->dims[i], shard->offset[i], shard->size[i]))
-                return false;
-        }
-        if (!take_inner(&s, size, &run) || !give(&ret[d->at[k]], run))
+        if (!take_inner(&s, size, &run) || !set_run(&ret[d->at[k]], run))
             return false;
-        if (k == 0 && (i > first || s.size > 1)) /* more than the factors are */
+        if (k == 0 && (p.n > 0 || s.size > 1)) /* more than the factors are */
             return false;
     }
     return d->n > 0;
 }
 
 /* The first dimension that is cut where it must not be, or -1. */
-static int32_t shard_runs(const clv_factors *f, const clv_operand_factors *o, int32_t rank,
-                          const clv_shards *shards, const clv_shard *shard, clv_run_of *ret)
+static int32_t shard_runs(const clv_ruled_operand *operand, const clv_shards *shards,
+                          const clv_shard *shard, clv_run_of *ret)
 {
     static const clv_dim_factors none = { NULL, 0 };
+    const clv_operand_factors *o = operand->o;
     int32_t first = 0;
 
-    for (int32_t dim = 0; dim < rank; dim++) {
-        int32_t last = first;
-        while (last < shards->rank && shards->axis_of[last] == dim)
-            last++;
-        const clv_dim_factors *d = dim < o->rank ? &o->dims[dim] : &none;
-        if (!dim_runs(f, d, shards, shard, first, last, ret))
+    for (int32_t dim = 0; dim < operand->rank; dim++) {
+        pieces p = { shards->dims + first, shard->offset + first, shard->size + first, 0 };
+        while (first + p.n < shards->rank && shards->axis_of[first + p.n] == dim)
+            p.n++;
+        first += p.n;
+        if (!dim_runs(operand->f, dim < o->rank ? &o->dims[dim] : &none, p, ret))
             return dim;
-        first = last;
     }
     return -1;
 }
 
-static bool is_empty(const clv_shards *shards, const clv_shard *shard)
-{
-    for (int32_t i = 0; i < shards->rank; i++)
-        if (shard->size[i] == 0)
-            return true;
-    return false;
-}
-
-clv_status clv_shard_cells(const clv_factors *f, const clv_operand_factors *o, const clv_type *type,
-                           const clv_shards *shards, clv_arena *arena, clv_cells *ret,
-                           int32_t *ret_dim, clv_error *err)
+clv_status clv_shard_cells(const clv_ruled_operand *operand, const clv_shards *shards,
+                           clv_arena *arena, clv_cells *ret, int32_t *ret_dim, clv_error *err)
 {
     clv_cells cells = { 0 };
 
     *ret_dim = -1;
     for (int32_t i = 0; i < shards->n; i++) {
         const clv_shard *shard = &shards->at[i];
-        if (is_empty(shards, shard))
+        bool empty = false;
+        for (int32_t d = 0; d < shards->rank; d++)
+            empty |= shard->size[d] == 0;
+        if (empty)
             continue;
-        clv_cell *cell = clv_cell_new(shard->device, f->n_factors, arena);
+        clv_cell *cell = clv_cell_new(shard->device, operand->f->n_factors, arena);
         CLV_TRY(clv_cells_push(&cells, cell, arena, err));
-        *ret_dim = shard_runs(f, o, type->rank, shards, shard, cell->of);
+        *ret_dim = shard_runs(operand, shards, shard, cell->of);
         if (*ret_dim >= 0)
             return CLV_OK;
     }

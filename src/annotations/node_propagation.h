@@ -14,45 +14,12 @@
 #ifndef CLV_ANNOTATIONS_NODE_PROPAGATION_H
 #define CLV_ANNOTATIONS_NODE_PROPAGATION_H
 
-#include "notation/spec_shards.h"
-#include "sharding/factors.h"
-
-typedef struct {
-    const char *name;              /* NULL: left out */
-    const clv_type *type;          /* of numbers only */
-    const clv_sharding_spec *spec; /* NULL: of an input, whole on whatever device wants it; of an
-                                    * output, to be inferred */
-    const clv_shards *shards;      /* of spec */
-} clv_spec_operand;
-
-/* factors must be those of the shapes, and not say no_rule. */
-typedef struct {
-    clv_str op_type;
-    const clv_factors *factors;
-    const clv_spec_operand *in, *out; /* factors->n_in, factors->n_out */
-    clv_uneven_policy policy;
-} clv_spec_node;
-
-/* What follows for one output. */
-typedef struct {
-    const clv_sharding_spec *spec; /* NULL: whole on whatever device wants it */
-    bool own_differs;              /* from the spec that the node itself has for it */
-    /* Above 1: it is the sum (reduce) of so many summands before it is spec. `summands` says where
-     * they are: as spec, of a tensor with one dimension more, the first, of as many elements. */
-    int64_t n_summands;
-    clv_reduce reduce;
-    const clv_sharding_spec *summands;
-    const char *unsaid; /* no spec says where it is, for this reason; then spec is NULL. NULL */
-} clv_output_spec;
+#include "annotations/output_spec.h"
 
 typedef struct {
     const char *wrong;          /* a sentence without the node's name; then there is no out. NULL */
     const clv_output_spec *out; /* n_out */
 } clv_node_outcome;
-
-/* Parts of one tensor, copies counted, and combinations of parts on devices that have several: each
- * takes some 300 bytes meanwhile. */
-#define CLV_CELLS_MAX (1 << 17)
 
 /* The result is in the arena; scratch, another one, is given back. CLV_ELIMIT: over CLV_CELLS_MAX.
  * O(shards * factors * log shards), and the combinations where a device has several parts of a

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "annotations/shard_list.h"
+#include "annotations/annotated_shards.h"
 #include "api/api.h"
 #include "api/configs_path.h"
 #include "explain/report_inspect.h"
@@ -269,13 +269,13 @@ cleave_status cleave_model_inspect(cleave_model *model, int as_json, char **ret_
     return clv_api_give(status, &err, error);
 }
 
-static clv_status list_shards(const cleave_model *m, const clv_shard_list_request *req,
+static clv_status list_shards(const cleave_model *m, const clv_annotated_shards_request *req,
                               bool as_json, clv_arena *arena, char **ret, int *ret_wrong,
                               clv_error *err)
 {
     clv_shard_list list;
     const char *text;
-    CLV_TRY(clv_shard_list_make(req, arena, &list, err));
+    CLV_TRY(clv_list_annotated_shards(req, arena, &list, err));
     CLV_TRY(as_json ? clv_report_shards_json(&list, arena, &text, err)
                     : clv_report_shards(&list, arena, &text, err));
     char *copy = keep_text(m, text);
@@ -317,15 +317,15 @@ cleave_status cleave_model_shards(cleave_model *model, const char *configuration
         return clv_api_refuse(
             error, CLV_EUSAGE,
             "cleave_model_shards needs a model, a policy and a place for the text");
-    clv_shard_list_request req = { .file = model->file,
-                                   .model = model->model,
-                                   .model_name = model->name,
-                                   .bindings = model->bindings,
-                                   .n_bindings = model->n_bindings,
-                                   .configuration = configuration,
-                                   .policy = policies[uneven],
-                                   .backend = model->backend,
-                                   .tiles = model->tiles };
+    clv_annotated_shards_request req = { .file = model->file,
+                                         .model = model->model,
+                                         .model_name = model->name,
+                                         .bindings = model->bindings,
+                                         .n_bindings = model->n_bindings,
+                                         .configuration = configuration,
+                                         .policy = policies[uneven],
+                                         .backend = model->backend,
+                                         .tiles = model->tiles };
     clv_arena *arena = clv_arena_new(clv_api_alloc(model), 0);
     clv_status status = clv_fail_nomem(&err, "a report");
     if (arena)

@@ -118,8 +118,8 @@ static const char *show_result(const clv_output_spec *r)
 {
     const char *text = r->spec ? clv_spec_show(r->spec, arena) : "anywhere";
 
-    if (r->unsaid)
-        text = r->unsaid;
+    if (r->why_none)
+        text = r->why_none;
     if (r->n_summands > 1)
         text = clv_arena_printf(arena, "%s; %lld by %s", text, (long long)r->n_summands,
                                 clv_reduce_name(r->reduce));
@@ -490,7 +490,7 @@ Test(spec_rule, random_specs_of_a_reshape_keep_their_elements, .timeout = 120)
         clv_sharding_spec spec = random_spec(o.in[0].type, o.in[0].name, &state);
         set_spec(&o, &o.in[0], 0, &spec);
         clv_node_outcome found = check_op(&o);
-        if (!found.wrong && !found.out[0].unsaid) {
+        if (!found.wrong && !found.out[0].why_none) {
             all_sets(&o, &found, &s);
             cr_assert_arr_eq(s.out, s.in[0], sizeof s.out, "seed %u", seed);
             n_good++;

@@ -1,9 +1,10 @@
-/* shard_list.h - `cleave shards`: the annotations of a model file worked out, tensor by tensor.
+/* annotated_shards.h - `cleave shards`: the annotations of a model file worked out, tensor by
+ * tensor.
  *
  * Annotations are hints: whatever is wrong with one is a sentence in the list, not a failure.
  */
-#ifndef CLV_ANNOTATIONS_SHARD_LIST_H
-#define CLV_ANNOTATIONS_SHARD_LIST_H
+#ifndef CLV_ANNOTATIONS_ANNOTATED_SHARDS_H
+#define CLV_ANNOTATIONS_ANNOTATED_SHARDS_H
 
 #include "annotations/backend_profile.h"
 #include "explain/shard_list.h"
@@ -19,11 +20,11 @@ typedef struct {
     clv_uneven_policy policy;
     const clv_backend *backend; /* NULL: none */
     bool tiles;                 /* each spec as tiles too (docs/formats/tiles.md) */
-} clv_shard_list_request;
+} clv_annotated_shards_request;
 
 /* CLV_EUSAGE: no configuration of that name in the file. CLV_ELIMIT: more shards than the list is
  * meant for. Everything is in the arena. O(model + specs + shards * rank). */
-clv_status clv_shard_list_make(const clv_shard_list_request *req, clv_arena *arena,
-                               clv_shard_list *ret, clv_error *err);
+clv_status clv_list_annotated_shards(const clv_annotated_shards_request *req, clv_arena *arena,
+                                     clv_shard_list *ret, clv_error *err);
 
 #endif

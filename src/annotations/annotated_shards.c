@@ -1,4 +1,4 @@
-#include "annotations/shard_list.h"
+#include "annotations/annotated_shards.h"
 
 #include <inttypes.h>
 
@@ -13,9 +13,8 @@
 #define SHARDS_MAX (1 << 22) /* of one list; each is some 100 bytes, and a line of the report */
 
 typedef struct {
-    const clv_shard_list_request *req;
+    const clv_annotated_shards_request *req;
     clv_arena *arena;
-    clv_error *err;
     clv_annotation_set set;
     const clv_types *types;
     const clv_binding *bindings;
@@ -30,37 +29,26 @@ typedef struct {
 
 /* -- one spec -- */
 
-static clv_status put_wrong(maker *m, const clv_shard_node *node, clv_shard_row *row,
-                            const char *sentence)
-{
-    row->wrong = clv_arena_printf(m->arena, "node '%.*s': %s", CLV_STR_ARG(node->node), sentence);
-    return row->wrong ? CLV_OK : clv_fail_nomem(m->err, "shards");
-}
-
-static clv_dim bound(const maker *m, const char *symbol)
-{
-    for (int32_t i = 0; i < m->n_bindings; i++)
-        if (clv_str_is(m->bindings[i].symbol, symbol))
-            return m->bindings[i].value;
-    return CLV_DIM_UNKNOWN;
-}
-
 /* The spec with the bound symbols of its factors as numbers. */
-static clv_status bind_spec(maker *m, clv_sharding_spec *spec)
+static clv_status bind_spec(const maker *m, clv_sharding_spec *spec, clv_error *err)
 {
     clv_sharded_dim *dims = CLV_NEW_ARRAY(m->arena, clv_sharded_dim, spec->n_dims);
 
     if (!dims)
-        return clv_fail_nomem(m->err, "shards");
+        return clv_fail_nomem(err, "shards");
     for (int32_t d = 0; d < spec->n_dims; d++) {
         int32_t n = spec->dims[d].n_simple;
         clv_simple_sharding *simple = CLV_NEW_ARRAY(m->arena, clv_simple_sharding, n);
         if (!simple)
-            return clv_fail_nomem(m->err, "shards");
+            return clv_fail_nomem(err, "shards");
         for (int32_t i = 0; i < n; i++) {
             simple[i] = spec->dims[d].simple[i];
-            if (simple[i].dim_param)
-                simple[i].dim = bound(m, simple[i].dim_param);
+            if (!simple[i].dim_param)
+                continue;
+            simple[i].dim = CLV_DIM_UNKNOWN;
+            for (int32_t b = m->n_bindings - 1; b >= 0; b--) /* the first of a symbol counts */
+                if (clv_str_is(m->bindings[b].symbol, simple[i].dim_param))
+                    simple[i].dim = m->bindings[b].value;
         }
         dims[d] = (clv_sharded_dim){ spec->dims[d].axis, simple, n };
     }
@@ -83,7 +71,7 @@ static clv_status split_spec(maker *m, const clv_shard_node *node, const clv_sha
     row->open = rank == CLV_RANK_UNKNOWN || !clv_type_is_static(type);
     if (row->open)
         return CLV_OK;
-    CLV_TRY(bind_spec(m, &own));
+    CLV_TRY(bind_spec(m, &own, inner));
     row->spec = own;
     const clv_tensor_split tensor = {
         .rank = rank, .dims = type->dims, .dtype = type->dtype, .policy = m->req->policy
@@ -92,7 +80,7 @@ static clv_status split_spec(maker *m, const clv_shard_node *node, const clv_sha
 }
 
 /* The spec of a row as tiles, or why it has no such form. */
-static clv_status put_tiles(maker *m, clv_shard_row *row)
+static clv_status add_tiles(const maker *m, clv_shard_row *row, clv_error *err)
 {
     clv_error inner = { .message = "" };
     clv_tiles tiles;
@@ -104,16 +92,16 @@ static clv_status put_tiles(maker *m, clv_shard_row *row)
     else
         clv_fail(&inner, status, "'%.80s' has no known number of dimensions", row->tensor);
     if (status == CLV_ENOMEM)
-        return clv_fail(m->err, status, "%s", inner.message);
+        return clv_fail(err, status, "%s", inner.message);
     if (status == CLV_OK)
         row->tiles = clv_tiles_print(&tiles, m->arena);
     else
         row->no_tiles = clv_arena_printf(m->arena, "%s", inner.message);
-    return row->tiles || row->no_tiles ? CLV_OK : clv_fail_nomem(m->err, "shards");
+    return row->tiles || row->no_tiles ? CLV_OK : clv_fail_nomem(err, "shards");
 }
 
-static clv_status fill_row(maker *m, const clv_shard_node *node, const clv_sharding_spec *spec,
-                           clv_shard_row *row)
+static clv_status make_row(maker *m, const clv_shard_node *node, const clv_sharding_spec *spec,
+                           clv_shard_row *row, clv_error *err)
 {
     clv_error inner = { .message = "" };
     clv_tensor t = clv_op_named(&m->names, spec->tensor);
@@ -129,57 +117,55 @@ static clv_status fill_row(maker *m, const clv_shard_node *node, const clv_shard
         status = clv_fail(&inner, CLV_EFORMAT, "'%.80s' is neither an input nor an output of it",
                           spec->tensor);
     }
-    if (status == CLV_EFORMAT || status == CLV_ELIMIT)
-        return put_wrong(m, node, row, inner.message);
+    if (status == CLV_EFORMAT || status == CLV_ELIMIT) {
+        row->wrong =
+            clv_arena_printf(m->arena, "node '%.*s': %s", CLV_STR_ARG(node->node), inner.message);
+        return row->wrong ? CLV_OK : clv_fail_nomem(err, "shards");
+    }
     if (status != CLV_OK)
-        return clv_fail(m->err, status, "%s", inner.message);
+        return clv_fail(err, status, "%s", inner.message);
     m->n_shards += row->shards.n;
     if (m->n_shards > SHARDS_MAX)
-        return clv_fail(m->err, CLV_ELIMIT,
+        return clv_fail(err, CLV_ELIMIT,
                         "the annotations make over %d shards: choose one configuration",
                         SHARDS_MAX);
-    return m->req->tiles ? put_tiles(m, row) : CLV_OK;
+    return m->req->tiles ? add_tiles(m, row, err) : CLV_OK;
 }
 
 /* -- one node -- */
 
-static void count_row(clv_shard_list *list, const clv_shard_row *row)
-{
-    list->n_rows++;
-    list->n_uneven += row->shards.uneven;
-    list->n_open += row->open;
-    list->n_wrong += row->wrong != NULL;
-}
-
-static clv_status entry_wrong(maker *m, clv_shard_node *node, const char *sentence)
+static clv_status refuse_entry(maker *m, clv_shard_node *node, const char *sentence, clv_error *err)
 {
     m->list->n_wrong++;
     node->wrong = sentence;
-    return sentence ? CLV_OK : clv_fail_nomem(m->err, "shards");
+    return sentence ? CLV_OK : clv_fail_nomem(err, "shards");
 }
 
 /* Entries of one node follow each other, under each configuration. */
-static clv_status check_entry(maker *m, clv_shard_node *node)
+static clv_status check_entry(maker *m, clv_shard_node *node, clv_error *err)
 {
     const clv_shard_node *before = node > m->list->nodes ? node - 1 : NULL;
 
     if (node->has_stage && node->stage < 0)
-        return entry_wrong(m, node,
-                           clv_arena_printf(m->arena,
-                                            "node '%.*s' has the pipeline_stage %" PRId64
-                                            ", expected at least 0",
-                                            CLV_STR_ARG(node->node), node->stage));
+        return refuse_entry(m, node,
+                            clv_arena_printf(m->arena,
+                                             "node '%.*s' has the pipeline_stage %" PRId64
+                                             ", expected at least 0",
+                                             CLV_STR_ARG(node->node), node->stage),
+                            err);
     if (before && node->configuration >= 0 && before->configuration == node->configuration &&
         before->op.i == node->op.i)
-        return entry_wrong(m, node,
-                           clv_arena_printf(m->arena,
-                                            "node '%.*s' is annotated twice for "
-                                            "configuration '%s', expected once",
-                                            CLV_STR_ARG(node->node), node->name));
+        return refuse_entry(m, node,
+                            clv_arena_printf(m->arena,
+                                             "node '%.*s' is annotated twice for "
+                                             "configuration '%s', expected once",
+                                             CLV_STR_ARG(node->node), node->name),
+                            err);
     return CLV_OK;
 }
 
-static clv_status fill_node(maker *m, const clv_annotated_node *from, clv_shard_node *node)
+static clv_status make_node(maker *m, const clv_annotated_node *from, clv_shard_node *node,
+                            clv_error *err)
 {
     const clv_graph *g = m->req->model->main;
     const clv_op_info *op = clv_op_at(g, m->op_at[from->file_index]);
@@ -191,35 +177,39 @@ static clv_status fill_node(maker *m, const clv_annotated_node *from, clv_shard_
     node->n_rows = from->note.n_specs;
     node->rows = CLV_NEW_ARRAY(m->arena, clv_shard_row, node->n_rows);
     if (!node->rows)
-        return clv_fail_nomem(m->err, "shards");
+        return clv_fail_nomem(err, "shards");
     if (m->named != op) /* entries of one node follow each other */
-        CLV_TRY(clv_op_names(g, op, m->arena, &m->names, m->err));
+        CLV_TRY(clv_op_names(g, op, m->arena, &m->names, err));
     m->named = op;
     for (int32_t i = 0; i < node->n_rows; i++) {
-        CLV_TRY(fill_row(m, node, &from->note.specs[i], &node->rows[i]));
-        count_row(m->list, &node->rows[i]);
+        const clv_shard_row *row = &node->rows[i];
+        CLV_TRY(make_row(m, node, &from->note.specs[i], &node->rows[i], err));
+        m->list->n_rows++;
+        m->list->n_uneven += row->shards.uneven;
+        m->list->n_open += row->open;
+        m->list->n_wrong += row->wrong != NULL;
     }
-    return check_entry(m, node);
+    return check_entry(m, node, err);
 }
 
 /* -- all of them -- */
 
 /* Those asked for. A name that is there twice is its first one (the reader says so). */
-static clv_status take_configurations(maker *m)
+static clv_status list_configurations(maker *m, clv_error *err)
 {
     const char *wanted = m->req->configuration;
     int32_t n = m->set.n_configurations, id = 0;
     clv_shard_configuration *at = CLV_NEW_ARRAY(m->arena, clv_shard_configuration, n);
 
     if (!at)
-        return clv_fail_nomem(m->err, "shards");
-    CLV_TRY(clv_map_init(&m->name_of, m->arena, n, m->err));
+        return clv_fail_nomem(err, "shards");
+    CLV_TRY(clv_map_init(&m->name_of, m->arena, n, err));
     for (int32_t i = 0; i < n; i++) {
         const clv_configuration *c = &m->set.configurations[i];
         int32_t place = m->list->n_configurations;
         if (wanted && strcmp(wanted, c->name) != 0)
             continue;
-        CLV_TRY(clv_map_put(&m->name_of, clv_str_of(c->name), place, &id, m->err));
+        CLV_TRY(clv_map_put(&m->name_of, clv_str_of(c->name), place, &id, err));
         if (id != place)
             continue;
         at[place] = (clv_shard_configuration){ c->name, c->num_devices, c->device, c->n_device };
@@ -228,20 +218,20 @@ static clv_status take_configurations(maker *m)
     m->list->configurations = at;
     if (!wanted || m->list->n_configurations > 0)
         return CLV_OK;
-    return clv_fail(
-        m->err, CLV_EUSAGE, "'%.60s' is no configuration of the model; it has %d%s%.60s%s", wanted,
-        (int)n, n ? ", the first is '" : "", n ? m->set.configurations[0].name : "", n ? "'" : "");
+    return clv_fail(err, CLV_EUSAGE, "'%.60s' is no configuration of the model; it has %d%s%.60s%s",
+                    wanted, (int)n, n ? ", the first is '" : "",
+                    n ? m->set.configurations[0].name : "", n ? "'" : "");
 }
 
 /* Which nodes go where: by configuration, unknown ones last, each in the order of the file. */
-static clv_status place_nodes(maker *m, int32_t **ret_place)
+static clv_status place_nodes(maker *m, int32_t **ret_place, clv_error *err)
 {
     int32_t n = m->list->n_configurations;
     int32_t *start = CLV_NEW_ARRAY(m->arena, int32_t, n + 2);
     int32_t *place = CLV_NEW_ARRAY(m->arena, int32_t, m->set.n_nodes);
 
     if (!start || !place)
-        return clv_fail_nomem(m->err, "shards");
+        return clv_fail_nomem(err, "shards");
     for (int32_t i = 0; i < m->set.n_nodes; i++) {
         const char *name = m->set.nodes[i].note.configuration;
         place[i] = clv_map_get(&m->name_of, clv_str_of(name ? name : ""));
@@ -258,14 +248,14 @@ static clv_status place_nodes(maker *m, int32_t **ret_place)
     return CLV_OK;
 }
 
-static clv_status fill_nodes(maker *m)
+static clv_status list_nodes(maker *m, clv_error *err)
 {
     int32_t *place = NULL;
 
-    CLV_TRY(place_nodes(m, &place));
+    CLV_TRY(place_nodes(m, &place, err));
     m->list->nodes = CLV_NEW_ARRAY(m->arena, clv_shard_node, m->list->n_nodes);
     if (!m->list->nodes)
-        return clv_fail_nomem(m->err, "shards");
+        return clv_fail_nomem(err, "shards");
     for (int32_t i = 0; i < m->set.n_nodes; i++) {
         const char *name = m->set.nodes[i].note.configuration;
         if (place[i] < 0)
@@ -273,46 +263,46 @@ static clv_status fill_nodes(maker *m)
         clv_shard_node *node = &m->list->nodes[place[i]];
         node->name = name ? name : "";
         node->configuration = clv_map_get(&m->name_of, clv_str_of(node->name));
-        CLV_TRY(fill_node(m, &m->set.nodes[i], node));
+        CLV_TRY(make_node(m, &m->set.nodes[i], node, err));
     }
     return CLV_OK;
 }
 
-static clv_status infer(maker *m)
+static clv_status infer_types(maker *m, clv_error *err)
 {
     const clv_graph *g = m->req->model->main;
     clv_inference *inference = NULL;
 
     m->bindings = m->req->bindings;
     m->n_bindings = m->req->n_bindings;
-    CLV_TRY(clv_bindings_complete(m->req->model, m->arena, &m->bindings, &m->n_bindings, m->err));
-    CLV_TRY(clv_infer(m->req->model, m->bindings, m->n_bindings, m->arena, &inference, m->err));
+    CLV_TRY(clv_bindings_complete(m->req->model, m->arena, &m->bindings, &m->n_bindings, err));
+    CLV_TRY(clv_infer(m->req->model, m->bindings, m->n_bindings, m->arena, &inference, err));
     m->types = inference->main;
     m->op_at = CLV_NEW_ARRAY(m->arena, clv_op, g->n_ops);
     if (!m->op_at)
-        return clv_fail_nomem(m->err, "shards");
+        return clv_fail_nomem(err, "shards");
     for (int32_t i = 0; i < g->n_ops; i++)
         m->op_at[g->ops[i].file_index] = (clv_op){ i };
     return CLV_OK;
 }
 
-clv_status clv_shard_list_make(const clv_shard_list_request *req, clv_arena *arena,
-                               clv_shard_list *ret, clv_error *err)
+clv_status clv_list_annotated_shards(const clv_annotated_shards_request *req, clv_arena *arena,
+                                     clv_shard_list *ret, clv_error *err)
 {
     clv_shard_list list = { .model_name = req->model_name,
                             .model = req->model,
                             .policy = req->policy,
                             .tiles = req->tiles };
-    maker m = { .req = req, .arena = arena, .err = err, .list = &list };
+    maker m = { .req = req, .arena = arena, .list = &list };
 
     CLV_TRY(clv_onnx_read_annotations(req->file, arena, &m.set, err));
-    CLV_TRY(take_configurations(&m));
-    CLV_TRY(infer(&m));
+    CLV_TRY(list_configurations(&m, err));
+    CLV_TRY(infer_types(&m, err));
     list.faults = m.set.faults;
     list.n_faults = list.n_wrong = m.set.n_faults;
     list.n_in_bodies = m.set.n_in_bodies;
     list.n_in_functions = m.set.n_in_functions;
-    CLV_TRY(fill_nodes(&m));
+    CLV_TRY(list_nodes(&m, err));
     CLV_TRY(clv_propagate_shardings(m.types, &list, arena, err));
     if (req->backend)
         CLV_TRY(clv_backend_check(req->backend, &list, arena, err));
