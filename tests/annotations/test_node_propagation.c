@@ -22,7 +22,7 @@ static void close_arena(void)
     clv_arena_free(arena);
     clv_arena_free(scratch);
 }
-TestSuite(spec_rule, .init = open_arena, .fini = close_arena);
+TestSuite(node_propagation, .init = open_arena, .fini = close_arena);
 
 /* -- one operator -- */
 
@@ -143,7 +143,7 @@ static void follows(int opset, const char *type, const char *inputs, const char 
 #define MATMUL 13, "MatMul", "float[4,8] float[8,6]", ""
 
 /* covers: A.043 A.044 */
-Test(spec_rule, an_add_split_on_two_axes_is_refused)
+Test(node_propagation, an_add_split_on_two_axes_is_refused)
 {
     refused(
         ADD, "0*2 @ 0 1; 1*2 @ 0 1",
@@ -164,7 +164,7 @@ Test(spec_rule, an_add_split_on_two_axes_is_refused)
 }
 
 /* covers: A.043 A.061 */
-Test(spec_rule, a_product_wants_its_k_split_alike)
+Test(node_propagation, a_product_wants_its_k_split_alike)
 {
     refused(
         MATMUL, "1*2 @ 0 1; 1*2 @ 0 1",
@@ -177,7 +177,7 @@ Test(spec_rule, a_product_wants_its_k_split_alike)
 }
 
 /* covers: A.049 A.058 */
-Test(spec_rule, partial_results_are_said_to_need_a_reduction)
+Test(node_propagation, partial_results_are_said_to_need_a_reduction)
 {
     follows(MATMUL, "1*2 @ 0 1; 0*2 @ 0 1", "whole on 0, 1; 2 by sum");
     follows(MATMUL, "0*2 1*2 @ 0 1 2 3; 0*2 @ 0+2 1+3", "axis 0 in 2 on {0, 1}, {2, 3}; 2 by sum");
@@ -188,7 +188,7 @@ Test(spec_rule, partial_results_are_said_to_need_a_reduction)
 }
 
 /* covers: A.043 */
-Test(spec_rule, what_must_be_whole_is_named_with_its_rule)
+Test(node_propagation, what_must_be_whole_is_named_with_its_rule)
 {
     refused(
         13, "Softmax", "float[4,8]", "axis=1", "1*2 @ 0 1",
@@ -205,7 +205,7 @@ Test(spec_rule, what_must_be_whole_is_named_with_its_rule)
 }
 
 /* covers: A.043 A.053 A.054 A.055 A.056 */
-Test(spec_rule, broadcast_inputs_meet_on_the_devices_that_have_both)
+Test(node_propagation, broadcast_inputs_meet_on_the_devices_that_have_both)
 {
     const char *in = "float[8,1] float[1,6]";
 
@@ -222,7 +222,7 @@ Test(spec_rule, broadcast_inputs_meet_on_the_devices_that_have_both)
 }
 
 /* A dimension that is fused of two is cut by its rule's factors, however the spec counts them. */
-Test(spec_rule, fused_dimensions_follow_a_reshape)
+Test(node_propagation, fused_dimensions_follow_a_reshape)
 {
     const char *join = "float[4,6] int64[1]{24}", *split = "float[24] int64[2]{4,6}";
 
@@ -238,7 +238,7 @@ Test(spec_rule, fused_dimensions_follow_a_reshape)
 }
 
 /* covers: A.045 */
-Test(spec_rule, an_output_may_be_delivered_otherwise)
+Test(node_propagation, an_output_may_be_delivered_otherwise)
 {
     follows(MATMUL, "0*2 @ 0 1; @ 0 1; 0*2 @ 0 1", "axis 0 in 2 on 0, 1");
     follows(MATMUL, "0*2 @ 0 1; @ 0 1; 0*2 @ 1 0", "axis 0 in 2 on 0, 1; differs");
@@ -248,7 +248,7 @@ Test(spec_rule, an_output_may_be_delivered_otherwise)
 }
 
 /* covers: A.047 A.048 A.049 */
-Test(spec_rule, inputs_without_specs_are_whole_wherever_they_are_wanted)
+Test(node_propagation, inputs_without_specs_are_whole_wherever_they_are_wanted)
 {
     follows(MATMUL, ";", "anywhere");
     follows(MATMUL, "0*2 @ 3 1;", "axis 0 in 2 on 3, 1");
@@ -256,7 +256,7 @@ Test(spec_rule, inputs_without_specs_are_whole_wherever_they_are_wanted)
 }
 
 /* Empty parts of an uneven axis hold nothing that could be missing. */
-Test(spec_rule, uneven_parts_follow_by_the_policy)
+Test(node_propagation, uneven_parts_follow_by_the_policy)
 {
     follows(13, "Neg", "float[9]", "", "0*8 @ 0 1 2 3 4 5 6 7", "axis 0 in 5 on 0-4");
     follows(13, "Neg", "float[10]", "", "0*4 @ 0 1 2 3; 0*4 @ 0 1 2 3", "axis 0 in 4 on 0-3");
@@ -264,7 +264,7 @@ Test(spec_rule, uneven_parts_follow_by_the_policy)
             "axis 0 in 5 on 0-4");
 }
 
-Test(spec_rule, a_halo_must_be_found_with_the_neighbours)
+Test(node_propagation, a_halo_must_be_found_with_the_neighbours)
 {
     const char *in = "float[1,1,8] float[1,1,5]", *pads = "pads=[2,2]";
 
@@ -274,7 +274,7 @@ Test(spec_rule, a_halo_must_be_found_with_the_neighbours)
             "Conv a device needs 2 before and 2 after its own, from its neighbours alone");
 }
 
-Test(spec_rule, a_shape_is_known_wherever_its_input_is)
+Test(node_propagation, a_shape_is_known_wherever_its_input_is)
 {
     follows(15, "Shape", "float[4,6]", "", "0*2 @ 0 1", "anywhere");
 }
@@ -437,7 +437,7 @@ static bool twice(const clv_shards *shards)
 }
 
 /* covers: A.043 A.049 A.055 A.061 */
-Test(spec_rule, random_specs_are_judged_as_their_elements_are, .timeout = 120)
+Test(node_propagation, random_specs_are_judged_as_their_elements_are, .timeout = 120)
 {
     int n_good[2] = { 0, 0 };
 
@@ -473,7 +473,7 @@ Test(spec_rule, random_specs_are_judged_as_their_elements_are, .timeout = 120)
 }
 
 /* A reshape keeps each element where it is in the row of all. */
-Test(spec_rule, random_specs_of_a_reshape_keep_their_elements, .timeout = 120)
+Test(node_propagation, random_specs_of_a_reshape_keep_their_elements, .timeout = 120)
 {
     static const char *const shapes[][2] = { { "float[4,6] int64[3]{2,2,6}", "o" },
                                              { "float[24] int64[2]{4,6}", "o" },

@@ -10,7 +10,7 @@ static clv_arena *arena;
 static void set_up(void) { arena = clv_arena_new(NULL, 0); }
 static void tear_down(void) { clv_arena_free(arena); }
 
-TestSuite(sharding, .init = set_up, .fini = tear_down);
+TestSuite(sharding_spec, .init = set_up, .fini = tear_down);
 
 #define DEVICES(...)                                                                               \
     .device = (const int64_t[]){ __VA_ARGS__ },                                                    \
@@ -80,7 +80,7 @@ static void two_by_two_gives(const clv_sharding_spec *spec, int n, const char *c
 /* -- splitting -- */
 
 /* covers: A.011 A.013 A.019 A.020 */
-Test(sharding, axis_0_of_two_by_two_gives_rows)
+Test(sharding_spec, axis_0_of_two_by_two_gives_rows)
 {
     clv_sharded_dim dims[] = { AXIS(0, 2) };
     clv_sharding_spec spec = { .tensor = "X", DEVICES(0, 1), .dims = dims, .n_dims = 1 };
@@ -88,7 +88,7 @@ Test(sharding, axis_0_of_two_by_two_gives_rows)
 }
 
 /* covers: A.011 A.014 A.020 */
-Test(sharding, axis_1_of_two_by_two_gives_columns)
+Test(sharding_spec, axis_1_of_two_by_two_gives_columns)
 {
     clv_sharded_dim dims[] = { AXIS(1, 2) };
     clv_sharding_spec spec = { .tensor = "X", DEVICES(0, 1), .dims = dims, .n_dims = 1 };
@@ -96,7 +96,7 @@ Test(sharding, axis_1_of_two_by_two_gives_columns)
 }
 
 /* covers: A.015 A.016 */
-Test(sharding, the_first_listed_axis_is_the_outer_loop)
+Test(sharding_spec, the_first_listed_axis_is_the_outer_loop)
 {
     clv_sharded_dim dims[] = { AXIS(0, 2), AXIS(1, 2) };
     clv_sharding_spec spec = { .tensor = "X", DEVICES(0, 1, 2, 3), .dims = dims, .n_dims = 2 };
@@ -106,7 +106,7 @@ Test(sharding, the_first_listed_axis_is_the_outer_loop)
 }
 
 /* covers: A.017 */
-Test(sharding, the_order_of_the_list_counts_not_the_number_of_the_axis)
+Test(sharding_spec, the_order_of_the_list_counts_not_the_number_of_the_axis)
 {
     clv_sharded_dim dims[] = { AXIS(1, 2), AXIS(0, 2) };
     clv_sharding_spec spec = { .tensor = "X", DEVICES(0, 1, 2, 3), .dims = dims, .n_dims = 2 };
@@ -114,7 +114,7 @@ Test(sharding, the_order_of_the_list_counts_not_the_number_of_the_axis)
 }
 
 /* covers: A.018 A.019 */
-Test(sharding, four_axes_nest_in_their_listed_order)
+Test(sharding_spec, four_axes_nest_in_their_listed_order)
 {
     enum { N = 2 * 3 * 1 * 2 };
     int64_t device[N];
@@ -142,7 +142,7 @@ Test(sharding, four_axes_nest_in_their_listed_order)
 }
 
 /* covers: A.033 */
-Test(sharding, a_negative_axis_counts_from_the_back)
+Test(sharding_spec, a_negative_axis_counts_from_the_back)
 {
     clv_sharded_dim back[] = { AXIS(-1, 2) }, front[] = { AXIS(-2, 2) };
     clv_sharding_spec spec = { .tensor = "X", DEVICES(0, 1), .dims = back, .n_dims = 1 };
@@ -154,7 +154,7 @@ Test(sharding, a_negative_axis_counts_from_the_back)
 /* -- copies -- */
 
 /* covers: A.012 A.023 A.024 */
-Test(sharding, a_group_and_no_sharded_axis_is_a_copy_on_each_member)
+Test(sharding_spec, a_group_and_no_sharded_axis_is_a_copy_on_each_member)
 {
     clv_device_group groups[] = { GROUP(-1, 0, 1) };
     clv_sharding_spec spec = { .tensor = "X", DEVICES(-1), .groups = groups, .n_groups = 1 };
@@ -163,7 +163,7 @@ Test(sharding, a_group_and_no_sharded_axis_is_a_copy_on_each_member)
 
 /* The proposal prints [[2,3]] for devices 2 and 3: an erratum; the rule gives [[3,4]].
  * covers: A.012 A.024 A.025 A.026 */
-Test(sharding, groups_get_a_copy_of_their_part_each)
+Test(sharding_spec, groups_get_a_copy_of_their_part_each)
 {
     clv_device_group groups[] = { GROUP(-1, 0, 1), GROUP(-2, 2, 3) };
     clv_sharded_dim dims[] = { AXIS(0, 2) };
@@ -174,14 +174,14 @@ Test(sharding, groups_get_a_copy_of_their_part_each)
 }
 
 /* covers: A.027 */
-Test(sharding, several_plain_devices_and_no_sharded_axis_are_copies)
+Test(sharding_spec, several_plain_devices_and_no_sharded_axis_are_copies)
 {
     clv_sharding_spec spec = { .tensor = "X", DEVICES(0, 2, 3) };
     GIVES(&spec, "1234", "", "1234", "1234");
 }
 
 /* covers: A.028 */
-Test(sharding, groups_of_different_sizes_and_plain_ids_mix)
+Test(sharding_spec, groups_of_different_sizes_and_plain_ids_mix)
 {
     clv_device_group groups[] = { GROUP(-7, 5, 6, 0), GROUP(-1, 4) };
     clv_sharded_dim dims[] = { AXIS(0, 2), AXIS(1, 2) };
@@ -203,7 +203,7 @@ Test(sharding, groups_of_different_sizes_and_plain_ids_mix)
 }
 
 /* covers: A.032 */
-Test(sharding, an_entry_that_is_a_key_is_a_group_whatever_its_sign)
+Test(sharding_spec, an_entry_that_is_a_key_is_a_group_whatever_its_sign)
 {
     clv_device_group groups[] = { GROUP(1, 2, 3) };
     clv_sharded_dim dims[] = { AXIS(0, 2) };
@@ -226,7 +226,7 @@ static void offsets_are(const clv_shards *s, const int64_t *offset, const int64_
 }
 
 /* covers: A.021 A.022 */
-Test(sharding, an_uneven_axis_follows_the_policy_and_that_is_said)
+Test(sharding_spec, an_uneven_axis_follows_the_policy_and_that_is_said)
 {
     const int64_t ten[] = { 10 }, eight[] = { 8 };
     clv_sharded_dim dims[] = { AXIS(0, 4) };
@@ -253,7 +253,7 @@ Test(sharding, an_uneven_axis_follows_the_policy_and_that_is_said)
     cr_assert_not(s.uneven, "8 divides into 4: no policy was needed");
 }
 
-Test(sharding, more_shards_than_elements_leaves_the_last_ones_empty)
+Test(sharding_spec, more_shards_than_elements_leaves_the_last_ones_empty)
 {
     const int64_t two[] = { 2 }, five[] = { 5 };
     clv_sharded_dim dims[] = { AXIS(0, 4) };
@@ -264,7 +264,7 @@ Test(sharding, more_shards_than_elements_leaves_the_last_ones_empty)
     offsets_are(&s, (int64_t[]){ 0, 2, 4, 5 }, (int64_t[]){ 2, 2, 1, 0 }, 4);
 }
 
-Test(sharding, an_empty_tensor_has_empty_parts_and_a_scalar_one_whole_part)
+Test(sharding_spec, an_empty_tensor_has_empty_parts_and_a_scalar_one_whole_part)
 {
     const int64_t none[] = { 0 };
     clv_sharded_dim dims[] = { AXIS(0, 2) };
@@ -278,7 +278,7 @@ Test(sharding, an_empty_tensor_has_empty_parts_and_a_scalar_one_whole_part)
 }
 
 /* covers: A.022 */
-Test(sharding, bytes_are_of_the_packed_part)
+Test(sharding_spec, bytes_are_of_the_packed_part)
 {
     const int64_t shape[] = { 3, 5 };
     clv_sharded_dim dims[] = { AXIS(0, 3) };
@@ -298,7 +298,7 @@ Test(sharding, bytes_are_of_the_packed_part)
 
 /* [2,4] with 4 split in two, then reshaped to [8]: part 0 has elements 0 1 4 5.
  * covers: A.034 A.035 */
-Test(sharding, factors_of_a_fused_axis_are_taken_apart_in_order)
+Test(sharding_spec, factors_of_a_fused_axis_are_taken_apart_in_order)
 {
     const int64_t eight[] = { 8 };
     clv_simple_sharding simple[] = { { 2, NULL, 1 }, { 4, NULL, 2 } };
@@ -314,7 +314,7 @@ Test(sharding, factors_of_a_fused_axis_are_taken_apart_in_order)
 }
 
 /* covers: A.034 */
-Test(sharding, shard_counts_of_factors_multiply_and_the_first_is_the_outer_loop)
+Test(sharding_spec, shard_counts_of_factors_multiply_and_the_first_is_the_outer_loop)
 {
     const int64_t shape[] = { 3, 8 };
     clv_simple_sharding simple[] = { { 2, NULL, 2 }, { 4, NULL, 2 } };
@@ -330,7 +330,7 @@ Test(sharding, shard_counts_of_factors_multiply_and_the_first_is_the_outer_loop)
 }
 
 /* covers: A.035 A.036 */
-Test(sharding, one_factor_may_be_absent_or_symbolic_and_is_what_the_others_leave)
+Test(sharding_spec, one_factor_may_be_absent_or_symbolic_and_is_what_the_others_leave)
 {
     static const char *const symbols[] = { NULL, "heads" };
     const int64_t eight[] = { 8 };
@@ -350,7 +350,7 @@ Test(sharding, one_factor_may_be_absent_or_symbolic_and_is_what_the_others_leave
 }
 
 /* covers: A.034 */
-Test(sharding, factors_that_do_not_multiply_to_the_axis_are_refused)
+Test(sharding_spec, factors_that_do_not_multiply_to_the_axis_are_refused)
 {
     const int64_t eight[] = { 8 }, none[] = { 0 };
     const clv_simple_sharding bad[][2] = {
@@ -400,7 +400,7 @@ static void accepted(const clv_sharding_spec *spec, int32_t rank, int64_t n_devi
 }
 
 /* covers: A.033 */
-Test(sharding, an_axis_out_of_range_is_refused)
+Test(sharding_spec, an_axis_out_of_range_is_refused)
 {
     clv_sharded_dim dims[] = { AXIS(2, 2) };
     clv_sharding_spec spec = { .tensor = "X", DEVICES(0, 1), .dims = dims, .n_dims = 1 };
@@ -416,7 +416,7 @@ Test(sharding, an_axis_out_of_range_is_refused)
     refused(&spec, 2, 2, "is not in [-2, 1]");
 }
 
-Test(sharding, an_axis_listed_twice_is_refused)
+Test(sharding_spec, an_axis_listed_twice_is_refused)
 {
     clv_sharded_dim dims[] = { AXIS(1, 2), AXIS(-1, 2) };
     clv_sharding_spec spec = { .tensor = "X", DEVICES(0, 1, 2, 3), .dims = dims, .n_dims = 2 };
@@ -428,14 +428,14 @@ Test(sharding, an_axis_listed_twice_is_refused)
 }
 
 /* covers: A.032 */
-Test(sharding, a_negative_entry_without_a_group_is_refused)
+Test(sharding_spec, a_negative_entry_without_a_group_is_refused)
 {
     clv_device_group groups[] = { GROUP(-1, 0, 1) };
     clv_sharding_spec spec = { .tensor = "X", DEVICES(-2), .groups = groups, .n_groups = 1 };
     refused(&spec, 2, 2, "device has -2, which is neither a device nor a key");
 }
 
-Test(sharding, groups_are_not_empty_not_nested_and_have_one_key_each)
+Test(sharding_spec, groups_are_not_empty_not_nested_and_have_one_key_each)
 {
     clv_device_group groups[] = { GROUP(-1, 0, 1), GROUP(-2, 0) };
     clv_sharding_spec spec = { .tensor = "X", DEVICES(-1), .groups = groups, .n_groups = 2 };
@@ -450,7 +450,7 @@ Test(sharding, groups_are_not_empty_not_nested_and_have_one_key_each)
 
 /* A key is no device, however large it is.
  * covers: A.032 */
-Test(sharding, a_device_that_the_configuration_has_not_is_refused)
+Test(sharding_spec, a_device_that_the_configuration_has_not_is_refused)
 {
     clv_device_group groups[] = { GROUP(-1, 0, 4) }, large[] = { GROUP(9, 0, 3) };
     clv_sharding_spec spec = { .tensor = "X", DEVICES(0, 4) };
@@ -463,7 +463,7 @@ Test(sharding, a_device_that_the_configuration_has_not_is_refused)
     accepted(&spec, 2, 4);
 }
 
-Test(sharding, the_device_list_is_as_long_as_there_are_parts)
+Test(sharding_spec, the_device_list_is_as_long_as_there_are_parts)
 {
     clv_sharded_dim dims[] = { AXIS(0, 2) };
     clv_sharding_spec spec = { .tensor = "X", DEVICES(0, 1, 2), .dims = dims, .n_dims = 1 };
@@ -475,7 +475,7 @@ Test(sharding, the_device_list_is_as_long_as_there_are_parts)
 }
 
 /* covers: A.035 */
-Test(sharding, shard_counts_below_one_and_sizes_below_zero_are_refused)
+Test(sharding_spec, shard_counts_below_one_and_sizes_below_zero_are_refused)
 {
     clv_simple_sharding simple[] = { { CLV_DIM_UNKNOWN, NULL, 0 } };
     clv_sharded_dim dims[] = { { .axis = 0, .simple = simple, .n_simple = 1 } };
@@ -489,7 +489,7 @@ Test(sharding, shard_counts_below_one_and_sizes_below_zero_are_refused)
     refused(&spec, 2, 2, "has no simple_sharding");
 }
 
-Test(sharding, hostile_numbers_end_in_a_limit_and_not_in_memory)
+Test(sharding_spec, hostile_numbers_end_in_a_limit_and_not_in_memory)
 {
     const int64_t huge[] = { INT64_C(1) << 62, 2 };
     clv_sharded_dim dims[] = { AXIS(0, INT64_MAX), AXIS(1, INT64_MAX) };
@@ -528,7 +528,7 @@ Test(sharding, hostile_numbers_end_in_a_limit_and_not_in_memory)
     cr_assert_eq(clv_spec_check(&spec, 1, 0, arena, NULL), CLV_ELIMIT);
 }
 
-Test(sharding, a_hundred_thousand_parts_are_made)
+Test(sharding_spec, a_hundred_thousand_parts_are_made)
 {
     enum { N = 100000 };
     int64_t *device = CLV_NEW_ARRAY(arena, int64_t, N);
@@ -553,7 +553,7 @@ Test(sharding, a_hundred_thousand_parts_are_made)
     cr_assert_eq(s.at[N - 1].offset[0], 2 * N - 2);
 }
 
-Test(sharding, running_out_of_memory_is_said)
+Test(sharding_spec, running_out_of_memory_is_said)
 {
     clv_device_group groups[] = { GROUP(-1, 0, 1), GROUP(-2, 2, 3) };
     clv_sharded_dim dims[] = { AXIS(0, 2) };

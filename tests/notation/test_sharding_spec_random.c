@@ -175,7 +175,7 @@ static int32_t check_element(const random_case *c, const clv_shards *s, int64_t 
 }
 
 /* covers: A.016 A.018 A.019 A.021 A.022 A.024 A.027 A.028 A.034 */
-Test(sharding_random, random_parts_cover_the_tensor_once_for_each_copy)
+Test(sharding_spec_random, random_parts_cover_the_tensor_once_for_each_copy)
 {
     int uneven = 0, fused = 0, empty = 0;
     arena = clv_arena_new(NULL, 0);
