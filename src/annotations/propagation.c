@@ -346,7 +346,7 @@ static clv_status propagate_node(pass *p, step *s, clv_error *err)
 }
 
 /* Rows of the node's entries by tensor. *ret_good: none of them is wrong by itself. */
-static clv_status set_own(pass *p, const step *s, bool *ret_good, clv_error *err)
+static clv_status index_own_rows(pass *p, const step *s, bool *ret_good, clv_error *err)
 {
     bool good = true;
 
@@ -390,7 +390,7 @@ static clv_status visit(pass *p, clv_op op, clv_error *err)
         return CLV_OK;
     clv_mark mark = clv_arena_mark(p->arena);
     p->kept = false;
-    clv_status status = set_own(p, &s, &good, err);
+    clv_status status = index_own_rows(p, &s, &good, err);
     if (status == CLV_OK && good)
         status = propagate_node(p, &s, err);
     else

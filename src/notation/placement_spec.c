@@ -6,8 +6,8 @@
 #include "graph/graph.h"
 
 /* A copy of spec in the arena. */
-static clv_status keep(const clv_placement_spec *spec, clv_arena *arena,
-                       const clv_placement_spec **ret, clv_error *err)
+static clv_status copy_spec(const clv_placement_spec *spec, clv_arena *arena,
+                            const clv_placement_spec **ret, clv_error *err)
 {
     clv_placement_spec *own = CLV_NEW(arena, clv_placement_spec);
 
@@ -18,8 +18,8 @@ static clv_status keep(const clv_placement_spec *spec, clv_arena *arena,
     return CLV_OK;
 }
 
-static clv_status copy(const void *from, size_t n, size_t size, clv_arena *arena, void **ret,
-                       clv_error *err)
+static clv_status copy_array(const void *from, size_t n, size_t size, clv_arena *arena, void **ret,
+                             clv_error *err)
 {
     void *own = clv_arena_take_array(arena, n, size);
 
@@ -36,7 +36,7 @@ clv_status clv_placement_spec_device(const char *text, clv_arena *arena,
     clv_placement_spec spec = { .kind = CLV_PLACEMENT_SPEC_DEVICE, .depth = 1, .devices = 1 };
 
     CLV_TRY(clv_remote_device_parse(text, arena, &spec.device, err));
-    return keep(&spec, arena, ret, err);
+    return copy_spec(&spec, arena, ret, err);
 }
 
 clv_status clv_placement_spec_devices(const char *const *texts, int32_t n, clv_arena *arena,
@@ -85,7 +85,7 @@ static clv_status copy_shards(clv_placement_spec *spec, const clv_placement_spec
                             what, i);
         CLV_TRY(count_nested(spec, placements[i], err));
     }
-    CLV_TRY(copy(placements, (size_t)spec->n, sizeof *placements, arena, &own, err));
+    CLV_TRY(copy_array(placements, (size_t)spec->n, sizeof *placements, arena, &own, err));
     spec->at = (const clv_placement_spec *const *)own;
     return CLV_OK;
 }
@@ -119,7 +119,7 @@ static clv_status copy_sizes(clv_placement_spec *spec, const int64_t *sizes, clv
         if (__builtin_add_overflow(sum, sizes[i], &sum))
             return clv_fail(err, CLV_EFORMAT, "shard_sizes add up to over 2^63");
     }
-    CLV_TRY(copy(sizes, (size_t)spec->n, sizeof *sizes, arena, &own, err));
+    CLV_TRY(copy_array(sizes, (size_t)spec->n, sizeof *sizes, arena, &own, err));
     spec->sizes = own;
     return CLV_OK;
 }
@@ -138,7 +138,7 @@ clv_status clv_placement_spec_single_split(clv_placement_dim dim,
     CLV_TRY(copy_shards(&spec, shards->at, "placement", arena, err));
     if (shards->sizes)
         CLV_TRY(copy_sizes(&spec, shards->sizes, arena, err));
-    return keep(&spec, arena, ret, err);
+    return copy_spec(&spec, arena, ret, err);
 }
 
 static clv_status copy_shape(clv_placement_spec *spec, const int32_t *shape, clv_arena *arena,
@@ -160,7 +160,7 @@ static clv_status copy_shape(clv_placement_spec *spec, const int32_t *shape, clv
             return clv_fail(err, CLV_EFORMAT, "the mesh has over %d elements",
                             CLV_PLACEMENT_PARTS_MAX);
     }
-    CLV_TRY(copy(shape, (size_t)spec->rank, sizeof *shape, arena, &own, err));
+    CLV_TRY(copy_array(shape, (size_t)spec->rank, sizeof *shape, arena, &own, err));
     spec->shape = own;
     return CLV_OK;
 }
@@ -173,7 +173,7 @@ clv_status clv_placement_spec_mesh(const clv_placement_spec *const *placements, 
 
     CLV_TRY(copy_shape(&spec, shape, arena, err));
     CLV_TRY(copy_shards(&spec, placements, "element", arena, err));
-    return keep(&spec, arena, ret, err);
+    return copy_spec(&spec, arena, ret, err);
 }
 
 /* -- names -- */
@@ -223,5 +223,5 @@ clv_status clv_placement_spec_composite(const clv_placement_entry *entries, int3
         CLV_TRY(count_nested(&spec, own[i].spec, err));
     }
     spec.entries = own;
-    return keep(&spec, arena, ret, err);
+    return copy_spec(&spec, arena, ret, err);
 }

@@ -7,7 +7,7 @@
 typedef struct {
     int32_t n;
     int32_t *parent; /* by dimension; the first of those joined is its own */
-    bool *mixed;     /* by first: its elements have to do with each other */
+    bool *coupled;   /* by first: its elements have to do with each other */
 } sources;
 
 /* Where a source lies in a tensor. */
@@ -28,11 +28,11 @@ typedef struct {
 } cut;
 
 /* An operator in which some begin in the midst of a factor. They are a list, in their order. */
-typedef struct late {
+typedef struct inner_op {
     int32_t op, n;
     cut *at; /* all of the operator, by outer */
-    struct late *next;
-} late;
+    struct inner_op *next;
+} inner_op;
 
 typedef struct {
     const clv_types *types;
@@ -40,12 +40,12 @@ typedef struct {
     clv_arena *scratch;
     sources of;
     traces *in; /* by tensor */
-    late *first, **end;
+    inner_op *first, **end;
 } walk;
 
-/* -- sources -- */
+/* -- sources: a union-find forest (Galler and Fischer, 1964) -- */
 
-static int32_t first_of(const sources *s, int32_t i)
+static int32_t find_root(const sources *s, int32_t i)
 {
     while (s->parent[i] != i) {
         s->parent[i] = s->parent[s->parent[i]];
@@ -54,18 +54,18 @@ static int32_t first_of(const sources *s, int32_t i)
     return i;
 }
 
-static void join(sources *s, int32_t a, int32_t b)
+static void unite(sources *s, int32_t a, int32_t b)
 {
-    a = first_of(s, a);
-    b = first_of(s, b);
+    a = find_root(s, a);
+    b = find_root(s, b);
     int32_t low = a < b ? a : b;
-    s->mixed[low] = s->mixed[a] || s->mixed[b];
+    s->coupled[low] = s->coupled[a] || s->coupled[b];
     s->parent[a] = s->parent[b] = low;
 }
 
-static void mix(sources *s, int32_t i) { s->mixed[first_of(s, i)] = true; }
+static void mark_coupled(sources *s, int32_t i) { s->coupled[find_root(s, i)] = true; }
 
-static bool is_mixed(const sources *s, int32_t i) { return s->mixed[first_of(s, i)]; }
+static bool is_coupled(const sources *s, int32_t i) { return s->coupled[find_root(s, i)]; }
 
 static int32_t new_source(sources *s)
 {
@@ -89,7 +89,7 @@ static clv_status start_input(walk *w, clv_tensor t, clv_error *err)
 
 static bool is_ranked(const clv_type *t) { return t->kind == CLV_TYPE_TENSOR && t->rank > 0; }
 
-static clv_status start(walk *w, clv_error *err)
+static clv_status start_walk(walk *w, clv_error *err)
 {
     const clv_graph *g = w->types->graph;
     size_t most = 0; /* one for each dimension of any tensor */
@@ -97,8 +97,8 @@ static clv_status start(walk *w, clv_error *err)
         most += is_ranked(&w->types->of[i]) ? (size_t)w->types->of[i].rank : 0;
     w->in = CLV_NEW_ARRAY(w->scratch, traces, g->n_tensors);
     w->of.parent = CLV_NEW_ARRAY(w->scratch, int32_t, most);
-    w->of.mixed = CLV_NEW_ARRAY(w->scratch, bool, most);
-    if (!w->in || !w->of.parent || !w->of.mixed)
+    w->of.coupled = CLV_NEW_ARRAY(w->scratch, bool, most);
+    if (!w->in || !w->of.parent || !w->of.coupled)
         return clv_fail_nomem(err, "the dimensions of a graph");
     for (int32_t i = 0; i < g->n_inputs; i++)
         if (is_ranked(&w->types->of[g->inputs[i].i]))
@@ -129,9 +129,9 @@ static int32_t find_cuts(walk *w, int32_t op, cut *cuts)
             c.factor = clv_factor_begins(f, &f->in[k].dims[in.at[i].dim], &c.outer);
             int32_t known = find_cut(cuts, n, c.factor, c.outer);
             if (c.factor < 0)
-                mix(&w->of, c.source);
+                mark_coupled(&w->of, c.source);
             else if (known >= 0)
-                join(&w->of, cuts[known].source, c.source);
+                unite(&w->of, cuts[known].source, c.source);
             else if (n < TRACES_MAX)
                 cuts[n++] = c;
         }
@@ -161,15 +161,15 @@ static int32_t begin_others(walk *w, int32_t op, cut *cuts, int32_t n)
 }
 
 /* What is not parallel, and what meets itself: rows by columns of the same. */
-static void mix_cuts(walk *w, const clv_factors *f, const cut *cuts, int32_t n)
+static void couple_cuts(walk *w, const clv_factors *f, const cut *cuts, int32_t n)
 {
     for (int32_t i = 0; i < n; i++) {
         const clv_factor *one = &f->factors[cuts[i].factor];
         if (one->kind != CLV_FACTOR_PARALLEL || one->by_index)
-            mix(&w->of, cuts[i].source);
+            mark_coupled(&w->of, cuts[i].source);
         for (int32_t k = 0; k < i; k++)
-            if (first_of(&w->of, cuts[i].source) == first_of(&w->of, cuts[k].source))
-                mix(&w->of, cuts[i].source);
+            if (find_root(&w->of, cuts[i].source) == find_root(&w->of, cuts[k].source))
+                mark_coupled(&w->of, cuts[i].source);
     }
 }
 
@@ -214,7 +214,7 @@ static clv_status trace_outputs(walk *w, int32_t op, const cut *cuts, int32_t n_
 }
 
 /* Sorts the cuts by outer; where the last is in the midst of a factor, the operator is listed. */
-static clv_status list_late(walk *w, int32_t op, cut *cuts, int32_t n, clv_error *err)
+static clv_status list_inner(walk *w, int32_t op, cut *cuts, int32_t n, clv_error *err)
 {
     for (int32_t i = 1; i < n; i++) {
         cut one = cuts[i];
@@ -225,13 +225,13 @@ static clv_status list_late(walk *w, int32_t op, cut *cuts, int32_t n, clv_error
     }
     if (n == 0 || cuts[n - 1].outer == 1)
         return CLV_OK;
-    late *one = CLV_NEW(w->scratch, late);
+    inner_op *one = CLV_NEW(w->scratch, inner_op);
     cut *at = CLV_NEW_ARRAY(w->scratch, cut, n);
     if (!one || !at)
         return clv_fail_nomem(err, "the dimensions of a graph");
     for (int32_t i = 0; i < n; i++)
         at[i] = cuts[i];
-    *one = (late){ .op = op, .n = n, .at = at };
+    *one = (inner_op){ .op = op, .n = n, .at = at };
     *w->end = one;
     w->end = &one->next;
     return CLV_OK;
@@ -241,13 +241,13 @@ static clv_status list_late(walk *w, int32_t op, cut *cuts, int32_t n, clv_error
 
 /* All that begin before it in the factor are of the other kind; so it is at most one of a factor.
  */
-static bool is_first_of_kind(const sources *s, const late *op, int32_t i)
+static bool is_first_of_kind(const sources *s, const inner_op *op, int32_t i)
 {
     bool any = false;
     for (int32_t k = 0; k < i; k++) {
         if (op->at[k].factor != op->at[i].factor)
             continue;
-        if (is_mixed(s, op->at[k].source) == is_mixed(s, op->at[i].source))
+        if (is_coupled(s, op->at[k].source) == is_coupled(s, op->at[i].source))
             return false;
         any = true;
     }
@@ -257,18 +257,18 @@ static bool is_first_of_kind(const sources *s, const late *op, int32_t i)
 static clv_status follow(walk *w, clv_arena *arena, clv_error *err)
 {
     const clv_graph *g = w->types->graph;
-    CLV_TRY(start(w, err));
+    CLV_TRY(start_walk(w, err));
     for (int32_t op = 0; op < g->n_ops; op++) {
         cut cuts[TRACES_MAX];
         const clv_factors *f = &w->all[op];
         if (f->why_whole || f->by_shape)
             continue;
         int32_t n = begin_others(w, op, cuts, find_cuts(w, op, cuts));
-        mix_cuts(w, f, cuts, n);
-        CLV_TRY(list_late(w, op, cuts, n, err));
+        couple_cuts(w, f, cuts, n);
+        CLV_TRY(list_inner(w, op, cuts, n, err));
         CLV_TRY(trace_outputs(w, op, cuts, n, err));
     }
-    for (const late *one = w->first; one; one = one->next) {
+    for (const inner_op *one = w->first; one; one = one->next) {
         clv_factors *f = &w->all[one->op];
         for (int32_t i = 0; i < one->n; i++) {
             int32_t factor = one->at[i].factor;

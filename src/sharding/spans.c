@@ -1,8 +1,8 @@
 #include "sharding/spans.h"
 
 /* Appends, as one span with the last where they touch. */
-static bool push(clv_arena *arena, clv_span **span, int32_t *n, int32_t *cap, int64_t at,
-                 int64_t len)
+static bool push_span(clv_arena *arena, clv_span **span, int32_t *n, int32_t *cap, int64_t at,
+                      int64_t len)
 {
     if (len == 0)
         return true;
@@ -57,7 +57,7 @@ clv_status clv_layout_spans(const clv_laid_out *of, int32_t dim, int32_t positio
             index /= d.part[i];
             stride *= d.size[i];
         }
-        if (!push(arena, &span, &n, &cap, at, d.part[d.n - 1]))
+        if (!push_span(arena, &span, &n, &cap, at, d.part[d.n - 1]))
             return clv_fail_nomem(err, "the parts of a tensor");
     }
     *ret = (clv_spans){ span, n, n_outer * d.part[d.n - 1] };
@@ -91,7 +91,7 @@ clv_status clv_spans_within(const clv_spans *part, const clv_spans *all, clv_are
         const clv_span *one = &part->span[i];
         while (all->span[k].at + all->span[k].n <= one->at)
             before += all->span[k++].n;
-        if (!push(arena, &span, &n, &cap, before + (one->at - all->span[k].at), one->n))
+        if (!push_span(arena, &span, &n, &cap, before + (one->at - all->span[k].at), one->n))
             return clv_fail_nomem(err, "the parts of a tensor");
     }
     *ret = (clv_spans){ span, n, part->elems };

@@ -175,7 +175,7 @@ static bool innermost(const clv_layout *l, uint32_t axes)
 
 /* The axes that split the slot already take its units for their own; false: they cut otherwise than
  * between units. */
-static bool take_units(const clv_layouts *all, clv_layout *layout, clv_slot slot)
+static bool adopt_units(const clv_layouts *all, clv_layout *layout, clv_slot slot)
 {
     int64_t parts = 1, units = all->tensor.dims[slot.dim] / slot.outer / slot.unit;
 
@@ -201,7 +201,7 @@ static void add_splits(walk *w, clv_step_kind kind, uint32_t axes, uint32_t left
     }
     for (int32_t a = 0; a < CLV_MESH_AXES_MAX; a++) {
         clv_layout to = *base;
-        if (!(left & 1u << a) || !take_units(w->all, &to, slot))
+        if (!(left & 1u << a) || !adopt_units(w->all, &to, slot))
             continue;
         clv_layout_split_units(&to, a, slot.dim, slot.outer, slot.unit);
         add_splits(w, kind, axes, left & ~(1u << a), slot, &to); /* at most three deep */
