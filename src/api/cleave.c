@@ -247,7 +247,7 @@ static clv_status inspect(const cleave_model *m, bool as_json, clv_arena *arena,
 {
     clv_analysis a;
     const char *text;
-    CLV_TRY(clv_analyse(m->model, m->bindings, m->n_bindings, false, arena, &a, err));
+    CLV_TRY(clv_analyse(m->model, m->bindings, m->n_bindings, arena, &a, err));
     clv_inspection in = { m->name, m->model, a.inference, a.costs, a.units };
     CLV_TRY(as_json ? clv_report_inspect_json(&in, arena, &text, err)
                     : clv_report_inspect(&in, arena, &text, err));

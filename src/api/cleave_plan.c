@@ -271,10 +271,9 @@ int cleave_plan_device_of(const cleave_plan *plan, int64_t node)
 /* A plan file names everything; nothing of the run that made it is needed. */
 static clv_status load_plan(const cleave_model *m, const char *path, cleave_plan *p, clv_error *err)
 {
-    const char *text;
-    size_t n;
-    CLV_TRY(clv_read_file(path, PLAN_FILE_MAX, p->arena, &text, &n, err));
-    CLV_TRY(clv_plan_open(text, n, path, m->model, m->name, p->arena, &p->plan, err));
+    clv_plan_file file = { .path = path };
+    CLV_TRY(clv_read_file(path, PLAN_FILE_MAX, p->arena, &file.text, &file.n, err));
+    CLV_TRY(clv_plan_open(&file, m->model, m->name, p->arena, &p->plan, err));
     return show_plan(p, err);
 }
 

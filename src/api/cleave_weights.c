@@ -78,7 +78,7 @@ static clv_status target_of_plan(const char *text, size_t n, const char *path,
 {
     clv_plan *plan;
     const clv_types *types;
-    CLV_TRY(clv_plan_open(text, n, path, model, name, arena, &plan, err));
+    CLV_TRY(clv_plan_open(&(clv_plan_file){ path, text, n }, model, name, arena, &plan, err));
     CLV_TRY(clv_plan_types(model, plan, arena, &types, err));
     return clv_plan_target(model, types, plan, arena, ret, err);
 }

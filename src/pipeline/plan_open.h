@@ -5,9 +5,15 @@
 #include "graph/graph.h"
 #include "plan/plan.h"
 
-/* path names the file, name the model, both for messages. CLV_EFORMAT: not a plan, one for another
- * model, or one that clv_plan_check() refuses. In the arena. As clv_plan_read(). */
-clv_status clv_plan_open(const char *text, size_t n, const char *path, const clv_model *model,
-                         const char *name, clv_arena *arena, clv_plan **ret, clv_error *err);
+typedef struct {
+    const char *path; /* for messages */
+    const char *text;
+    size_t n;
+} clv_plan_file;
+
+/* name: the model's, for messages. CLV_EFORMAT: not a plan, one for another model, or one that
+ * clv_plan_check() refuses. In the arena. As clv_plan_read(). */
+clv_status clv_plan_open(const clv_plan_file *file, const clv_model *model, const char *name,
+                         clv_arena *arena, clv_plan **ret, clv_error *err);
 
 #endif

@@ -18,19 +18,30 @@ static int32_t mark_open_symbols(const clv_type *type, bool *open)
     return n;
 }
 
-/* All that is missing is named at once, in the form in which it is to be given. */
-static clv_status require_numbers(const clv_model *model, const clv_types *types, clv_arena *arena,
-                                  clv_error *err)
+clv_status clv_analyse(const clv_model *model, const clv_binding *bindings, int32_t n_bindings,
+                       clv_arena *arena, clv_analysis *ret, clv_error *err)
+{
+    clv_analysis a = { NULL, NULL, NULL };
+    CLV_TRY(clv_bindings_complete(model, arena, &bindings, &n_bindings, err));
+    CLV_TRY(clv_infer(model, bindings, n_bindings, arena, &a.inference, err));
+    CLV_TRY(clv_costs_build(model, a.inference->main, arena, &a.costs, err));
+    CLV_TRY(clv_subgraphs_build(a.costs, true, arena, &a.units, err));
+    *ret = a;
+    return CLV_OK;
+}
+
+clv_status clv_analysis_require_numbers(const clv_model *model, const clv_analysis *analysis,
+                                        clv_arena *scratch, clv_error *err)
 {
     const clv_graph *g = model->main;
-    bool *open = CLV_NEW_ARRAY(arena, bool, model->n_symbols);
+    bool *open = CLV_NEW_ARRAY(scratch, bool, model->n_symbols);
     char list[SYMBOLS_SHOWN] = "";
     int32_t n_open = 0;
     size_t n = 0;
     if (!open)
         return clv_fail_nomem(err, "symbols");
     for (int32_t i = 0; i < g->n_inputs; i++)
-        n_open += mark_open_symbols(&types->of[g->inputs[i].i], open);
+        n_open += mark_open_symbols(&analysis->inference->main->of[g->inputs[i].i], open);
     if (n_open == 0)
         return CLV_OK;
     for (int32_t i = 0; i < model->n_symbols && n < sizeof list; i++)
@@ -42,18 +53,4 @@ static clv_status require_numbers(const clv_model *model, const clv_types *types
                     "%d symbol%s of the inputs' shapes %s no size: give %s, as in --bind '%s%s'",
                     n_open, n_open == 1 ? "" : "s", n_open == 1 ? "has" : "have",
                     n_open == 1 ? "it" : "them", list, is_cut ? "..." : "");
-}
-
-clv_status clv_analyse(const clv_model *model, const clv_binding *bindings, int32_t n_bindings,
-                       bool strict, clv_arena *arena, clv_analysis *ret, clv_error *err)
-{
-    clv_analysis a = { NULL, NULL, NULL };
-    CLV_TRY(clv_bindings_complete(model, arena, &bindings, &n_bindings, err));
-    CLV_TRY(clv_infer(model, bindings, n_bindings, arena, &a.inference, err));
-    if (strict)
-        CLV_TRY(require_numbers(model, a.inference->main, arena, err));
-    CLV_TRY(clv_costs_build(model, a.inference->main, arena, &a.costs, err));
-    CLV_TRY(clv_subgraphs_build(a.costs, true, arena, &a.units, err));
-    *ret = a;
-    return CLV_OK;
 }

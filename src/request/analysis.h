@@ -13,9 +13,13 @@ typedef struct {
     clv_subgraphs *units; /* the smallest pieces that a search moves */
 } clv_analysis;
 
-/* strict: symbols of the inputs that have no value are CLV_EFORMAT (planning needs numbers). The
- * result lives in the arena. O(operators + edges). */
+/* The result lives in the arena; symbols without a binding stay open. O(operators + edges). */
 clv_status clv_analyse(const clv_model *model, const clv_binding *bindings, int32_t n_bindings,
-                       bool strict, clv_arena *arena, clv_analysis *ret, clv_error *err);
+                       clv_arena *arena, clv_analysis *ret, clv_error *err);
+
+/* Planning needs numbers: CLV_EFORMAT names the symbols of the inputs that have no value, in the
+ * form in which they are to be given. O(inputs + symbols). */
+clv_status clv_analysis_require_numbers(const clv_model *model, const clv_analysis *analysis,
+                                        clv_arena *scratch, clv_error *err);
 
 #endif

@@ -94,7 +94,8 @@ clv_status clv_stage_finish(clv_stage_search *s, const clv_partition_result *res
     if (report) /* once more, for the numbers of the table */
         CLV_TRY(s->compiler->compile(s->compiler, &(clv_compile_worker){ 0, s->arena }, &best,
                                      &verdict, report, err));
-    CLV_TRY(clv_plan_make(&s->workload, whole, &best, &verdict, report, s->arena, &plan, err));
+    CLV_TRY(clv_plan_make(&s->workload, whole, &(clv_judged){ &best, &verdict, report }, s->arena,
+                          &plan, err));
     clv_manual_mark_plan(s, plan);
     CLV_TRY(req->sharding_nodes ? clv_rule_state_find_broken(&s->rules, g, plan, s->arena, err)
                                 : clv_rule_state_check(&s->rules, g, plan, s->arena, err));

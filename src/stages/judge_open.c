@@ -42,7 +42,8 @@ static clv_status emit_candidate(void *ctx, const clv_assignment *candidate, con
     size_t n;
     clv_verdict unknown = { .outcome = CLV_FITS };
     const clv_partition_problem *whole = s->overlay ? s->overlay->whole : s->problem;
-    CLV_TRY(clv_plan_make(&s->workload, whole, candidate, &unknown, NULL, arena, &plan, err));
+    CLV_TRY(clv_plan_make(&s->workload, whole, &(clv_judged){ candidate, &unknown, NULL }, arena,
+                          &plan, err));
     CLV_TRY(clv_training_mark_plan(s, candidate->device_of, arena, plan, err));
     plan->model = req->model_name;
     plan->cluster = s->cluster->name;

@@ -3,7 +3,7 @@
 #ifndef CLV_STAGES_JUDGE_OPEN_H
 #define CLV_STAGES_JUDGE_OPEN_H
 
-#include "stages/stage_search.h"
+#include "stages/stage_state.h"
 
 /* Opens compiler, pool and judge of s, whose problem and workload are there; memory is judged for
  * as many micro-batches as the request asks for. clv_stage_search_close() closes them. */

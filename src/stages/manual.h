@@ -2,7 +2,7 @@
 #ifndef CLV_STAGES_MANUAL_H
 #define CLV_STAGES_MANUAL_H
 
-#include "stages/stage_search.h"
+#include "stages/stage_state.h"
 
 /* The one assignment that the given nodes mean, judged like any other. */
 clv_status clv_manual_judge(clv_stage_search *s, clv_partition_result *ret, clv_error *err);

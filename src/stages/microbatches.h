@@ -10,7 +10,7 @@
 #ifndef CLV_STAGES_MICROBATCHES_H
 #define CLV_STAGES_MICROBATCHES_H
 
-#include "stages/stage_search.h"
+#include "stages/stage_state.h"
 
 /* What the request gives; without it, one for latency, and for throughput as many as fill any
  * pipeline, to be counted when the plan is known. Sets what the compiler of s judges memory with.

@@ -11,7 +11,7 @@ static const char *copy_str(clv_arena *arena, clv_str s)
 }
 
 /* A unit is maximal when no unit of its own group reads what it writes: with an acyclic quotient no
- * path leaves a group and comes back, so direct readers decide (B.043). */
+ * path leaves a group and comes back, so direct readers decide. */
 static bool is_maximal(const clv_partition_problem *p, const int32_t *device_of, int32_t unit)
 {
     for (int32_t net = p->unit_first_net[unit]; net < p->unit_first_net[unit + 1]; net++)
@@ -21,7 +21,7 @@ static bool is_maximal(const clv_partition_problem *p, const int32_t *device_of,
     return true;
 }
 
-/* Sharding nodes of every group but the last one that has units (B.031, B.044). */
+/* Sharding nodes of every group but the last one that has units: what is left over is that one. */
 static clv_status add_sharding_nodes(const clv_workload *w, const clv_partition_problem *p,
                                      const int32_t *device_of, clv_arena *arena, clv_plan *plan,
                                      clv_error *err)
@@ -132,26 +132,25 @@ static clv_status add_transfers(const clv_workload *w, const clv_compile_report 
 }
 
 clv_status clv_plan_make(const clv_workload *w, const clv_partition_problem *problem,
-                         const clv_assignment *assignment, const clv_verdict *verdict,
-                         const clv_compile_report *report, clv_arena *arena, clv_plan **ret,
-                         clv_error *err)
+                         const clv_judged *judged, clv_arena *arena, clv_plan **ret, clv_error *err)
 {
+    const clv_verdict *verdict = judged->verdict;
+    const int32_t *device_of = judged->assignment->device_of;
     clv_plan *plan = CLV_NEW(arena, clv_plan);
     if (!plan)
         return clv_fail_nomem(err, "a plan");
-    const int32_t *device_of = assignment->device_of;
     plan->configuration = "cleave";
-    plan->proportion = assignment->proportion;
+    plan->proportion = judged->assignment->proportion;
     plan->outcome = verdict->outcome;
     plan->short_device = verdict->device;
     plan->short_bytes = verdict->short_bytes;
     plan->latency_ns = verdict->latency_ns;
     plan->period_ns = verdict->period_ns;
-    CLV_TRY(add_devices(w, report, arena, plan, err));
+    CLV_TRY(add_devices(w, judged->report, arena, plan, err));
     CLV_TRY(add_ops(w, device_of, arena, plan, err));
     CLV_TRY(add_stages(problem, device_of, arena, plan, err));
     CLV_TRY(add_sharding_nodes(w, problem, device_of, arena, plan, err));
-    CLV_TRY(add_transfers(w, report, arena, plan, err));
+    CLV_TRY(add_transfers(w, judged->report, arena, plan, err));
     *ret = plan;
     return CLV_OK;
 }

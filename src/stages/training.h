@@ -4,7 +4,7 @@
 #ifndef CLV_STAGES_TRAINING_H
 #define CLV_STAGES_TRAINING_H
 
-#include "stages/stage_search.h"
+#include "stages/stage_state.h"
 
 /* For the throughput of more than one micro-batch at a time, cuts by hand aside: finds the backward
  * pass, and makes units of operators that update weights. To be called before the problem is built.
