@@ -1,5 +1,6 @@
 # make demo   build, then plan a real model for two devices
 # make test   build and run all tests, some of them without GLPK, and all again with sanitizers
+# make fuzz   run each fuzz target for FUZZ_SECONDS (600), as a nightly job does; what it finds is kept
 # make bench  measure planning time
 # make bench-place   measure placements, proven or not, on published workloads
 # make bench-solve   measure answers to strategy problems
@@ -8,13 +9,13 @@
 # make bench-predict  predicted times and memory against measured ones, on this machine's processor
 # make deps   install what is missing (Debian 12, as root)
 
-PACKAGES = cmake gcc g++ make pkg-config protobuf-compiler protobuf-c-compiler libprotobuf-c-dev \
+PACKAGES = cmake gcc g++ clang libclang-rt-14-dev make pkg-config protobuf-compiler protobuf-c-compiler libprotobuf-c-dev \
 	libglpk-dev libuv1-dev libcjson-dev libjemalloc-dev libcriterion-dev libonnx-testdata \
 	libxxhash-dev python3-onnx python3-jsonschema ca-certificates
 DEMO_MODEL = tests/data/models/vit_l_16.b16.onnx
 JOBS ?= $(shell nproc)
 
-.PHONY: all demo test bench bench-place bench-solve bench-joint bench-predict bench-weights deps install clean
+.PHONY: all demo test fuzz bench bench-place bench-solve bench-joint bench-predict bench-weights deps install clean
 
 all: deps
 	cmake --preset release
@@ -25,6 +26,7 @@ demo: all
 	    -o build/vit_l_16.auto_sharded.onnx $(DEMO_MODEL)
 
 test: deps
+	@date +%s > build/test.began
 	cmake --preset dev
 	cmake --build --preset dev -j$(JOBS)
 	ctest --preset dev -j$(JOBS)
@@ -34,9 +36,24 @@ test: deps
 	cmake --preset asan
 	cmake --build --preset asan -j$(JOBS)
 	ctest --preset asan -j$(JOBS)
+	cmake --preset fuzz
+	cmake --build --preset fuzz -j$(JOBS)
+	ctest --preset fuzz -j$(JOBS)
 	cmake --preset tsan
 	cmake --build --preset tsan -j$(JOBS) --target cleave_cli
 	ctest --preset tsan
+	@echo "make test: passed in $$(( ($$(date +%s) - $$(cat build/test.began) + 30) / 60 )) minutes on $(JOBS) cores"
+
+# The inputs that libFuzzer finds worth keeping are in build/fuzz/found; a crash is a file in there, named in the output.
+FUZZ_SECONDS ?= 600
+fuzz: deps
+	cmake --preset fuzz
+	cmake --build --preset fuzz -j$(JOBS)
+	for target in tests/fuzz/corpus/*; do \
+	    name=$$(basename $$target); mkdir -p build/fuzz/found/$$name; \
+	    build/fuzz/tests/$$name -max_total_time=$(FUZZ_SECONDS) -timeout=60 -rss_limit_mb=4096 -verbosity=0 \
+	        -print_final_stats=1 -artifact_prefix=build/fuzz/found/$$name- build/fuzz/found/$$name $$target || exit 1; \
+	done
 
 # MODELS=FOLDER measures other models than those of the repository.
 MODELS ?= tests/data/models
