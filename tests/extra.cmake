@@ -28,15 +28,12 @@ if(NOT NO_JSONSCHEMA)
            ${CMAKE_CURRENT_SOURCE_DIR}/cli/check_json.py $<TARGET_FILE:cleave_cli>
            ${PROJECT_SOURCE_DIR})
 endif()
-# Real models in all forms of lowering; what docs/lowering.md shows is what is printed.
+# Real models in all forms of lowering.
 execute_process(COMMAND /usr/bin/python3 -c "import onnx, jsonschema" RESULT_VARIABLE NO_LOWER
                 OUTPUT_QUIET ERROR_QUIET)
 if(NOT NO_LOWER)
   add_test(NAME lower_folders COMMAND /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/lower/check_folders.py
            $<TARGET_FILE:cleave_cli> ${PROJECT_SOURCE_DIR})
-  add_test(NAME lower_shown COMMAND /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/lower/check_shown.py
-           ${PROJECT_SOURCE_DIR}/docs/lowering.md ${PROJECT_SOURCE_DIR} $<TARGET_FILE:cleave_cli>
-           "$<$<TARGET_EXISTS:cleave_run>:$<TARGET_FILE:cleave_run>>")
 endif()
 add_executable(count EXCLUDE_FROM_ALL corpus/count.c)
 
