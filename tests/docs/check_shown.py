@@ -3,9 +3,9 @@
 
 Usage: check_shown.py PAGE.md SOURCE_FOLDER CLEAVE CLEAVE_RUN [--write]
 
-Each ```sh block is run, in one folder that has the paths of the source; a ```text block behind it is
-what it prints. CLEAVE_RUN "": blocks that call cleave-run are left out. --write: the page
-gets what was printed.
+Each ```sh block is run, in one folder that has the paths of the source; a ```text block behind it is what it
+prints. Numbers, their units and quoted names may differ where the block begins with ```text measured. CLEAVE_RUN "": blocks that
+call cleave-run, also through verify, are left out. --write: the page gets what was printed.
 """
 import os
 import re
@@ -13,7 +13,16 @@ import subprocess
 import sys
 import tempfile
 
-BLOCK = re.compile(r"```sh\n(.*?)```\n(?:\n?```text\n(.*?)```)?", re.S)
+BLOCK = re.compile(r"```sh\n(.*?)```\n(?:\n?```text(?P<measured> measured)?\n(?P<shown>.*?)```)?", re.S)
+MEASURED = re.compile(r"'[^'\n]*'|\b[0-9a-f]{16}\b|-?\d[\d.]*(e[-+]\d+)?( ([KMG]iB|B|[mun]?s)\b)?")
+
+
+def same(got, shown, measured):
+    """Whether it is what the page shows, at least in its words."""
+    if not measured:
+        return got == shown
+    got, shown = (" ".join(MEASURED.sub("#", text).split()) for text in (got, shown))
+    return got == shown
 
 
 def prepare(folder, source, cleave, runner):
@@ -30,7 +39,7 @@ def prepare(folder, source, cleave, runner):
 def printed(block, folder, runner):
     """What its lines printed; None where it was left out."""
     out = ""
-    if not runner and "cleave-run" in block:
+    if not runner and ("cleave-run" in block or "cleave verify" in block):
         return None
     path = os.path.join(folder, "bin") + os.pathsep + os.environ["PATH"]
     for line in block.replace("\\\n", " ").splitlines():
@@ -52,15 +61,16 @@ def main():
                 runner and os.path.abspath(runner))
         for block in BLOCK.finditer(text):
             got = printed(block.group(1), folder, runner)
-            if block.group(2) is None or got is None:
+            shown = block.group("shown")
+            if shown is None or got is None:
                 continue
             n += 1
-            if got != block.group(2):
+            if not same(got, shown, block.group("measured")):
                 wrong += 1
                 if "--write" not in sys.argv:
-                    print(f"{block.group(1)}prints\n{got}and the page shows\n{block.group(2)}")
-            new += [text[at:block.start(2)], got]
-            at = block.end(2)
+                    print(f"{block.group(1)}prints\n{got}and the page shows\n{shown}")
+                new += [text[at:block.start("shown")], got]
+                at = block.end("shown")
     if "--write" in sys.argv:
         with open(page, "w", encoding="utf-8") as f:
             f.write("".join(new) + text[at:])
