@@ -2,7 +2,7 @@
  * devices.
  *
  * Times are those of clv_partition_estimate(), so a bound holds for a judge whose times are never
- * below those. docs/search.md, "How far from the best".
+ * below those. docs/search/partition.md, "Bounds".
  */
 #ifndef CLV_SOLVER_PARTITION_BOUND_H
 #define CLV_SOLVER_PARTITION_BOUND_H

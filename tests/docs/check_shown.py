@@ -4,8 +4,9 @@
 Usage: check_shown.py PAGE.md SOURCE_FOLDER CLEAVE CLEAVE_RUN [--write]
 
 Each ```sh block is run, in one folder that has the paths of the source; a ```text block behind it is what it
-prints. Numbers, their units and quoted names may differ where the block begins with ```text measured. CLEAVE_RUN "": blocks that
-call cleave-run, also through verify, are left out. --write: the page gets what was printed.
+prints. Numbers, their units and quoted names may differ where the block begins with ```text measured.
+CLEAVE_RUN "": blocks that call cleave-run, also through verify, are left out. --write: the page gets what
+was printed.
 """
 import os
 import re
