@@ -3,6 +3,7 @@
 #define CLV_NOTATION_PLACEMENT_JSON_H
 
 #include "base/json.h"
+#include "base/json_out.h"
 #include "notation/placement_spec.h"
 
 /* CLV_EFORMAT names the place in the file. O(text). */

@@ -17,8 +17,6 @@
 
 #include <stdbool.h>
 
-#include "base/json.h"
-#include "base/json_out.h"
 #include "notation/remote_device.h"
 
 typedef enum {

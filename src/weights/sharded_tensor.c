@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/json_out.h"
 
 const char *clv_fill_name(clv_weight_fill fill)
 {
