@@ -220,7 +220,7 @@ Test(layout_spec, copies_are_groups_with_negative_keys)
     cr_assert_eq(s.n_omitted, 0);
 }
 
-Test(layout_spec, what_the_schema_has_no_word_for_is_told)
+Test(layout_spec, what_the_schema_has_no_word_for_is_reported)
 {
     const int64_t dims[] = { 10, 4 }, share[] = { 1, 4 };
     const clv_mesh *mesh = sim_mesh(arena, "2x2x2");

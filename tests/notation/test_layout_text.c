@@ -85,7 +85,7 @@ static void refused(const char *text, int32_t rank, const char *words)
     cr_expect(strstr(err.message, words), "'%s': %s", text, err.message);
 }
 
-Test(layout_text, what_is_no_layout_is_told)
+Test(layout_text, what_is_no_layout_is_reported)
 {
     refused("", 1, "expected {");
     refused("-", 1, "expected {");

@@ -57,7 +57,7 @@ Test(tiles, examples_of_the_slides)
 }
 
 /* covers: E.028 E.033 E.047 */
-Test(tiles, bad_text_is_told)
+Test(tiles, bad_text_is_reported)
 {
     static const struct {
         const char *text, *says;
@@ -229,7 +229,7 @@ Test(tiles, dictionaries_with_tiles_are_joined)
     expect_join("{1,3:0,1,2}", "{1,3:3,4,5}", 0, 2, CLV_TILES_PRINTED, "{2,3:0,4,2,3,1,5}");
 }
 
-Test(tiles, what_cannot_be_joined_is_told)
+Test(tiles, what_cannot_be_joined_is_reported)
 {
     static const struct {
         const char *a, *b;

@@ -179,7 +179,7 @@ Test(layout, sizes_by_hand_are_the_parts)
 }
 
 /* covers: A.021 */
-Test(layout, uneven_parts_are_told)
+Test(layout, uneven_parts_are_reported)
 {
     const clv_mesh *mesh = sim_mesh(arena, "4");
     const int64_t ten[] = { 10, 8 };
