@@ -10,7 +10,7 @@
 #include "solver/placement/fewest.h"
 #include "solver/placement/latency/latency.h"
 #include "solver/placement/mip/place_ilp.h"
-#include "solver/placement/noncontiguous/free.h"
+#include "solver/placement/noncontiguous/noncontiguous.h"
 
 /* Objective and bound are the same within this part: what rounding to ticks can lose is far less
  * (2^-56 of all work, for each node). */
@@ -110,7 +110,7 @@ static clv_status run_methods(clv_place_search *s, clv_arena *arena, clv_error *
     if (devices && !rules->contiguous)
         return clv_solve_fewest(s, arena, err);
     CLV_TRY(rules->contiguous ? clv_solve_contiguous(s, b, arena, err)
-                              : clv_free_solve(s, b, arena, err));
+                              : clv_noncontiguous_solve(s, b, arena, err));
     if (devices || clv_place_over(s))
         return CLV_OK;
     CLV_TRY(clv_place_root_bound(s, b, arena, err));

@@ -6,8 +6,8 @@
 #include "solver/placement/contiguous/ideals.h"
 #include "solver/placement/contiguous/lines.h"
 #include "solver/placement/contiguous/reverse.h"
-#include "solver/placement/noncontiguous/free_order.h"
-#include "solver/placement/noncontiguous/free_prove.h"
+#include "solver/placement/noncontiguous/cutwidth_order.h"
+#include "solver/placement/noncontiguous/prove.h"
 
 /* Blocks added to pieces, some 50 ns each: for the exact search both ways, from the first tries on
  * by so many times as many; and for the first line. */
@@ -17,7 +17,7 @@
 #define STEPS_LINES INT64_C(100000000)
 /* Where that is not enough: turns, each with so many times the work of the one before. In the first
  * for annealing (contiguous_anneal.h), 0.6 s; for lines, 0.3 s; for proofs by prices
- * (free_bound.h), 0.5 s; and for the exact search each way, 0.5 s. Annealing gains most in the
+ * (column_generation.h), 0.5 s; and for the exact search each way, 0.5 s. Annealing gains most in the
  * first rounds, so its work grows less. Proofs end when they raised nothing in so many turns. */
 #define TURNS        4
 #define TURN_TIMES   3
@@ -195,7 +195,7 @@ typedef struct {
     clv_place_search *search;
     const clv_blocks *b;
     clv_contiguous_anneal *wide; /* NULL: there are too many blocks for it */
-    clv_free_bound *bound;       /* the same */
+    clv_column_gen *bound;       /* the same */
     int32_t vain;                /* turns in which it raised nothing */
 } turns;
 
@@ -204,8 +204,8 @@ static clv_status begin_turns(turns *t, clv_arena *arena, clv_error *err)
     int32_t *order = CLV_NEW_ARRAY(arena, int32_t, t->b->n);
     if (!order)
         return clv_fail_nomem(err, "an order of blocks");
-    CLV_TRY(clv_free_order(t->b, arena, order, err));
-    return clv_free_prove_begin(t->search, t->b, order, arena, &t->bound, err);
+    CLV_TRY(clv_cutwidth_order(t->b, arena, order, err));
+    return clv_noncontiguous_prove_new(t->search, t->b, order, arena, &t->bound, err);
 }
 
 /* The bounds of free placements hold here, too. */
@@ -215,7 +215,7 @@ static clv_status prove(turns *t, int64_t work, clv_error *err)
     double before = clv_place_bound(t->search);
     if (!t->bound || !clv_place_best_answer(t->search) || t->vain == VAIN_MAX)
         return CLV_OK;
-    CLV_TRY(clv_free_prove(t->bound, t->b, t->search, work, &all, err));
+    CLV_TRY(clv_noncontiguous_prove(t->bound, t->b, t->search, work, &all, err));
     t->vain = clv_place_bound(t->search) > before ? 0 : t->vain + 1;
     return CLV_OK;
 }

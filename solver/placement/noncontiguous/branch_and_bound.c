@@ -1,5 +1,5 @@
-/* free_exact.c - depth first, with a block put and taken back. */
-#include "solver/placement/noncontiguous/free_exact.h"
+/* branch_and_bound.c - depth first, with a block put and taken back. */
+#include "solver/placement/noncontiguous/branch_and_bound.h"
 
 #include <math.h>
 
@@ -55,7 +55,7 @@ static void find_rates(exact_search *s)
 }
 
 /* The work left is too much for less than the best. */
-static bool is_too_much(const exact_search *s, int32_t place)
+static bool exceeds_work_bound(const exact_search *s, int32_t place)
 {
     double done = s->rest[place];
     for (int32_t d = 0; d < s->n_devices; d++)
@@ -65,21 +65,21 @@ static bool is_too_much(const exact_search *s, int32_t place)
 
 /* -- a block on a device, and back -- */
 
-static void pay(exact_search *s, int32_t device, int64_t cost)
+static void add_send_cost(exact_search *s, int32_t device, int64_t cost)
 {
     if (s->b->p->kinds[s->kind_of[device]].pays)
         s->load[device] += cost;
 }
 
 /* The device is the only one with blocks of the net: it pays once another has some. */
-static void pay_first(exact_search *s, int32_t net, int32_t but, int64_t cost)
+static void add_first_sender_cost(exact_search *s, int32_t net, int32_t but, int64_t cost)
 {
     for (int32_t d = 0; d < s->n_devices; d++)
         if (d != but && s->count[net * s->n_devices + d] > 0)
-            pay(s, d, cost);
+            add_send_cost(s, d, cost);
 }
 
-static void put(exact_search *s, int32_t block, int32_t device)
+static void assign(exact_search *s, int32_t block, int32_t device)
 {
     const clv_blocks *b = s->b;
     s->device_of[block] = device;
@@ -91,13 +91,13 @@ static void put(exact_search *s, int32_t block, int32_t device)
         if ((*count)++ > 0)
             continue;
         if (s->spread[e] == 1)
-            pay_first(s, e, device, b->net_cost[e]);
+            add_first_sender_cost(s, e, device, b->net_cost[e]);
         if (s->spread[e]++ > 0)
-            pay(s, device, b->net_cost[e]);
+            add_send_cost(s, device, b->net_cost[e]);
     }
 }
 
-static void take_back(exact_search *s, int32_t block)
+static void unassign(exact_search *s, int32_t block)
 {
     const clv_blocks *b = s->b;
     int32_t device = s->device_of[block];
@@ -106,16 +106,16 @@ static void take_back(exact_search *s, int32_t block)
         if (--(*count) > 0)
             continue;
         if (--s->spread[e] > 0)
-            pay(s, device, -b->net_cost[e]);
+            add_send_cost(s, device, -b->net_cost[e]);
         if (s->spread[e] == 1)
-            pay_first(s, e, device, -b->net_cost[e]);
+            add_first_sender_cost(s, e, device, -b->net_cost[e]);
     }
     s->load[device] -= clv_block_time(b, s->kind_of[device], block);
     s->bytes[device] -= b->bytes[block];
     s->held[device]--;
 }
 
-static bool may_go(const exact_search *s, int32_t block, int32_t device)
+static bool may_assign(const exact_search *s, int32_t block, int32_t device)
 {
     const clv_place_kind *kind = &s->b->p->kinds[s->kind_of[device]];
     if (clv_block_time(s->b, s->kind_of[device], block) == CLV_BLOCK_NEVER)
@@ -128,7 +128,7 @@ static bool may_go(const exact_search *s, int32_t block, int32_t device)
 
 /* -- the search -- */
 
-static int64_t most_of(const exact_search *s)
+static int64_t largest_load(const exact_search *s)
 {
     int64_t most = 0;
     for (int32_t d = 0; d < s->n_devices; d++)
@@ -136,40 +136,40 @@ static int64_t most_of(const exact_search *s)
     return most;
 }
 
-static clv_status finish(exact_search *s, clv_error *err)
+static clv_status record_incumbent(exact_search *s, clv_error *err)
 {
-    s->best = most_of(s);
+    s->best = largest_load(s);
     clv_blocks_spread(s->b, s->device_of, s->of_node);
     return clv_place_offer(s->search, NAME, s->of_node, err);
 }
 
 /* next[place]: the device to try there. */
-static clv_status go_through(exact_search *s, int32_t *next, clv_error *err)
+static clv_status enumerate(exact_search *s, int32_t *next, clv_error *err)
 {
     int32_t place = 0;
     next[0] = 0;
     while (place >= 0 && s->tries > 0) {
         if (place == s->b->n || next[place] == s->n_devices) {
             if (place == s->b->n)
-                CLV_TRY(finish(s, err));
+                CLV_TRY(record_incumbent(s, err));
             if (--place >= 0)
-                take_back(s, s->order[place]);
+                unassign(s, s->order[place]);
             continue;
         }
         int32_t block = s->order[place], device = next[place]++;
-        if (!may_go(s, block, device))
+        if (!may_assign(s, block, device))
             continue;
         s->tries--;
-        put(s, block, device);
-        if (most_of(s) >= s->best || is_too_much(s, place + 1))
-            take_back(s, block);
+        assign(s, block, device);
+        if (largest_load(s) >= s->best || exceeds_work_bound(s, place + 1))
+            unassign(s, block);
         else
             next[++place] = 0;
     }
     return CLV_OK;
 }
 
-static clv_status make(exact_search *s, clv_arena *arena, clv_error *err)
+static clv_status alloc_search(exact_search *s, clv_arena *arena, clv_error *err)
 {
     const clv_place_problem *p = s->b->p;
     size_t d = (size_t)s->n_devices, n = (size_t)s->b->n, nets = (size_t)s->b->n_nets;
@@ -191,8 +191,9 @@ static clv_status make(exact_search *s, clv_arena *arena, clv_error *err)
     return CLV_OK;
 }
 
-clv_status clv_free_exact(clv_place_search *search, const clv_blocks *b, const int32_t *order,
-                          int64_t tries, clv_arena *arena, clv_error *err)
+clv_status clv_noncontiguous_exact(clv_place_search *search, const clv_blocks *b,
+                                   const int32_t *order, int64_t tries, clv_arena *arena,
+                                   clv_error *err)
 {
     exact_search s = {
         .b = b, .order = order, .search = search, .tries = tries, .best = INT64_MAX
@@ -201,10 +202,10 @@ clv_status clv_free_exact(clv_place_search *search, const clv_blocks *b, const i
     int32_t *next = CLV_NEW_ARRAY(arena, int32_t, b->n + 1);
     if (!next)
         return clv_fail_nomem(err, "trying all placements");
-    CLV_TRY(make(&s, arena, err));
+    CLV_TRY(alloc_search(&s, arena, err));
     if (clv_place_best_answer(search))
         s.best = clv_blocks_ticks(b, clv_place_best(search));
-    CLV_TRY(go_through(&s, next, err));
+    CLV_TRY(enumerate(&s, next, err));
     if (s.tries > 0)
         clv_place_raise(search, NAME,
                         s.best == INT64_MAX ? (double)INFINITY : clv_blocks_unit(b, s.best));

@@ -1,4 +1,4 @@
-#include "solver/placement/noncontiguous/free_prove.h"
+#include "solver/placement/noncontiguous/prove.h"
 
 /* Blocks up to which proofs are tried. */
 #define PROOF_BLOCKS 16384
@@ -8,8 +8,9 @@
 static const double GAPS[] = { 0.01, 0.005, 0.002, 0.001, 0.0003, 0.0001, 5e-10 };
 enum { N_GAPS = (int)(sizeof GAPS / sizeof *GAPS) };
 
-clv_status clv_free_prove(clv_free_bound *bound, const clv_blocks *b, clv_place_search *search,
-                          int64_t work, bool *ret_all, clv_error *err)
+clv_status clv_noncontiguous_prove(clv_column_gen *bound, const clv_blocks *b,
+                                   clv_place_search *search, int64_t work, bool *ret_all,
+                                   clv_error *err)
 {
     double asked = search->options->solve.gap;
     *ret_all = true;
@@ -19,7 +20,7 @@ clv_status clv_free_prove(clv_free_bound *bound, const clv_blocks *b, clv_place_
         clv_refutation r;
         if (want <= clv_place_bound(search) || (i < 0 && asked <= 0))
             continue;
-        CLV_TRY(clv_free_bound_refute(bound, search, clv_blocks_ticks(b, want), work, &r, err));
+        CLV_TRY(clv_column_gen_refute(bound, search, clv_blocks_ticks(b, want), work, &r, err));
         *ret_all = r == CLV_REFUTED;
         if (!*ret_all)
             return CLV_OK;
@@ -27,16 +28,17 @@ clv_status clv_free_prove(clv_free_bound *bound, const clv_blocks *b, clv_place_
     return CLV_OK;
 }
 
-clv_status clv_free_prove_begin(clv_place_search *search, const clv_blocks *b, const int32_t *order,
-                                clv_arena *arena, clv_free_bound **ret, clv_error *err)
+clv_status clv_noncontiguous_prove_new(clv_place_search *search, const clv_blocks *b,
+                                       const int32_t *order, clv_arena *arena, clv_column_gen **ret,
+                                       clv_error *err)
 {
     double largest;
     *ret = NULL;
     if (b->n > PROOF_BLOCKS)
         return CLV_OK;
-    CLV_TRY(clv_free_bound_new(b, order, arena, ret, err));
-    clv_free_bound_work(*ret, search);
-    CLV_TRY(clv_free_bound_largest(*ret, &largest, err));
+    CLV_TRY(clv_column_gen_new(b, order, arena, ret, err));
+    clv_column_gen_raise_work_bound(*ret, search);
+    CLV_TRY(clv_column_gen_block_bound(*ret, &largest, err));
     clv_place_raise(search, "largest block", largest);
     return CLV_OK;
 }

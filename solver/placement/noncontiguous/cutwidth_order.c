@@ -1,5 +1,5 @@
-/* free_order.c - one greedy walk, tried from several blocks. */
-#include "solver/placement/noncontiguous/free_order.h"
+/* cutwidth_order.c - one greedy walk, tried from several blocks. */
+#include "solver/placement/noncontiguous/cutwidth_order.h"
 
 #include <math.h>
 #include <string.h>
@@ -39,7 +39,7 @@ typedef struct {
     int32_t all; /* open nets, whatever their blocks */
 } change;
 
-static change opens(const walk *w, int32_t block)
+static change frontier_change(const walk *w, int32_t block)
 {
     change more = { 0, 0, 0 };
     bool pending = false;
@@ -66,13 +66,13 @@ typedef struct {
 
 #define TASTES 4
 
-static int32_t take_best(walk *w, taste t)
+static int32_t pop_best(walk *w, taste t)
 {
     int32_t best = 0, least = INT32_MAX;
     int32_t first = t.newest && w->n_waiting > WAITING_MAX ? w->n_waiting - WAITING_MAX : 0;
     int32_t end = first + WAITING_MAX < w->n_waiting ? first + WAITING_MAX : w->n_waiting;
     for (int32_t i = first; i < end; i++) {
-        change c = opens(w, w->waiting[i]);
+        change c = frontier_change(w, w->waiting[i]);
         int32_t more = t.counts_blocks ? NET_WEIGHT * c.nets + BLOCK_WEIGHT * c.blocks : c.all;
         if (more < least || (more == least && t.newest)) {
             least = more;
@@ -87,7 +87,7 @@ static int32_t take_best(walk *w, taste t)
     return block;
 }
 
-static void place(walk *w, int32_t block)
+static void append_block(walk *w, int32_t block)
 {
     const clv_blocks *b = w->b;
     w->state[block] = PLACED;
@@ -109,7 +109,7 @@ static void place(walk *w, int32_t block)
 }
 
 /* Sum of the states at all places, about; gives up at limit. */
-static double try_from(walk *w, taste t, int32_t start, double limit, int32_t *order)
+static double walk_from(walk *w, taste t, int32_t start, double limit, int32_t *order)
 {
     const clv_blocks *b = w->b;
     double sum = 0;
@@ -122,15 +122,15 @@ static double try_from(walk *w, taste t, int32_t start, double limit, int32_t *o
     for (int32_t i = 0; i < b->n; i++) {
         int32_t block = start;
         if (i > 0 && w->n_waiting > 0) {
-            block = take_best(w, t);
+            block = pop_best(w, t);
         } else if (i > 0) {
             while (w->state[unseen] != UNSEEN)
                 unseen++;
             block = unseen;
         }
-        change c = opens(w, block);
+        change c = frontier_change(w, block);
         open += NET_WEIGHT * c.nets + BLOCK_WEIGHT * c.blocks;
-        place(w, block);
+        append_block(w, block);
         order[i] = block;
         sum += exp2((double)(open < BITS_MAX ? open : BITS_MAX) / BLOCK_WEIGHT);
         if (sum >= limit)
@@ -139,7 +139,7 @@ static double try_from(walk *w, taste t, int32_t start, double limit, int32_t *o
     return sum;
 }
 
-clv_status clv_free_order(const clv_blocks *b, clv_arena *arena, int32_t *order, clv_error *err)
+clv_status clv_cutwidth_order(const clv_blocks *b, clv_arena *arena, int32_t *order, clv_error *err)
 {
     clv_mark mark = clv_arena_mark(arena);
     walk w = { .b = b };
@@ -154,7 +154,7 @@ clv_status clv_free_order(const clv_blocks *b, clv_arena *arena, int32_t *order,
     double best = (double)INFINITY;
     for (int32_t start = 0; start < b->n && (start == 0 || w.looks < LOOKS_MAX); start++) {
         for (int32_t i = 0; i < TASTES && (i == 0 || w.looks < LOOKS_MAX); i++) {
-            double sum = try_from(&w, (taste){ i % 2 == 1, i / 2 % 2 == 1 }, start, best, tried);
+            double sum = walk_from(&w, (taste){ i % 2 == 1, i / 2 % 2 == 1 }, start, best, tried);
             if (sum < best) {
                 best = sum;
                 memcpy(order, tried, (size_t)b->n * sizeof *order);

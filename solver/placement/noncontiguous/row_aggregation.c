@@ -1,5 +1,5 @@
-/* free_bunch.c - stretches of a line, cut where what is covered leans most to one side. */
-#include "solver/placement/noncontiguous/free_bunch.h"
+/* row_aggregation.c - stretches of a line, cut where what is covered leans most to one side. */
+#include "solver/placement/noncontiguous/row_aggregation.h"
 
 #include <math.h>
 
@@ -10,7 +10,7 @@
 #define SPLIT_PART 0.25
 
 /* Shares and names from first[]. */
-static void share_out(clv_bunches *b)
+static void index_groups(clv_row_groups *b)
 {
     for (int32_t g = 0; g < b->n; g++) {
         double sum = 0;
@@ -23,13 +23,13 @@ static void share_out(clv_bunches *b)
     }
 }
 
-clv_status clv_bunches_new(const int32_t *order, const double *weight, int32_t n_blocks, int32_t n,
-                           clv_arena *arena, clv_bunches **ret, clv_error *err)
+clv_status clv_row_groups_new(const int32_t *order, const double *weight, int32_t n_blocks,
+                              int32_t n, clv_arena *arena, clv_row_groups **ret, clv_error *err)
 {
-    clv_bunches *b = CLV_NEW(arena, clv_bunches);
+    clv_row_groups *b = CLV_NEW(arena, clv_row_groups);
     if (!b)
         return clv_fail_nomem(err, "bunches of blocks");
-    *b = (clv_bunches){ .n_blocks = n_blocks, .order = order, .weight = weight };
+    *b = (clv_row_groups){ .n_blocks = n_blocks, .order = order, .weight = weight };
     b->of = CLV_NEW_ARRAY(arena, int32_t, n_blocks);
     b->first = CLV_NEW_ARRAY(arena, int32_t, n_blocks + 1);
     b->part = CLV_NEW_ARRAY(arena, double, n_blocks);
@@ -44,14 +44,15 @@ clv_status clv_bunches_new(const int32_t *order, const double *weight, int32_t n
         sum += weight[order[i]];
     }
     b->first[b->n] = n_blocks;
-    share_out(b);
+    index_groups(b);
     *ret = b;
     return CLV_OK;
 }
 
 /* The place in a bunch where it is best split, and how much it leans there; 0 where it has one
  * block. */
-static double find_split(const clv_bunches *b, const double *covered, int32_t g, int32_t *place)
+static double find_best_split(const clv_row_groups *b, const double *covered, int32_t g,
+                              int32_t *place)
 {
     double sum = 0, weight = 0, most = 0, lean = 0;
     for (int32_t i = b->first[g]; i < b->first[g + 1]; i++) {
@@ -70,20 +71,20 @@ static double find_split(const clv_bunches *b, const double *covered, int32_t g,
     return most;
 }
 
-bool clv_bunches_split(clv_bunches *b, const double *covered)
+bool clv_row_groups_split(clv_row_groups *b, const double *covered)
 {
     double worst = 0, all = 0;
     int32_t place, n = b->n;
     for (int32_t i = 0; i < b->n_blocks; i++)
         all += b->weight[i];
     for (int32_t g = 0; g < n; g++)
-        worst = fmax(worst, find_split(b, covered, g, &place));
+        worst = fmax(worst, find_best_split(b, covered, g, &place));
     if (worst <= EVEN_PART * all / n)
         return false;
     for (int32_t i = 0; i < b->n_blocks; i++)
         b->of[i] = -1;
     for (int32_t g = 0; g < n; g++) {
-        bool split = find_split(b, covered, g, &place) >= SPLIT_PART * worst;
+        bool split = find_best_split(b, covered, g, &place) >= SPLIT_PART * worst;
         b->of[b->order[b->first[g]]] = g; /* marks where one begins */
         if (split)
             b->of[b->order[place]] = g;
@@ -93,6 +94,6 @@ bool clv_bunches_split(clv_bunches *b, const double *covered)
         if (b->of[b->order[i]] >= 0)
             b->first[b->n++] = i;
     b->first[b->n] = b->n_blocks;
-    share_out(b);
+    index_groups(b);
     return true;
 }

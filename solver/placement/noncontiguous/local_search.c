@@ -1,12 +1,12 @@
-/* free_local.c - pairs of devices cut anew, throws between. */
-#include "solver/placement/noncontiguous/free_local.h"
+/* local_search.c - pairs of devices cut anew, throws between. */
+#include "solver/placement/noncontiguous/local_search.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "solver/common/random.h"
-#include "solver/placement/noncontiguous/free_split.h"
+#include "solver/placement/noncontiguous/pareto_dp.h"
 
 /* The search is for a handful of devices; tables of pairs stay below 2 MiB. */
 #define DEVICES_MAX 512
@@ -35,11 +35,11 @@ typedef struct {
     int64_t most;
 } placing;
 
-struct clv_free_local {
+struct clv_local_search {
     const clv_blocks *b;
     const int32_t *order;
-    clv_line_maker *lines;
-    clv_splitter *splitter;
+    clv_diagram_builder *builder;
+    clv_pareto_dp *dp;
     int32_t n_devices, *kind_of;
     double *worth;           /* by kind: how much faster it is than the slowest, about */
     placing now, here, best; /* here: where throws start; best: of all */
@@ -54,14 +54,14 @@ struct clv_free_local {
     int32_t *stamp; /* by device */
     int32_t *of_node;
     uint64_t random;
-    int64_t work, sorted; /* sorted: work outside the splitter */
-    int32_t vain, patience;
+    int64_t work, sorted; /* sorted: work outside the dp */
+    int32_t failures, patience;
     bool started, flat;
 };
 
 static clv_status nomem(clv_error *err) { return clv_fail_nomem(err, "the search of pairs"); }
 
-static int32_t random_below(clv_free_local *l, int32_t n)
+static int32_t random_below(clv_local_search *l, int32_t n)
 {
     return (int32_t)(clv_random(&l->random) % (uint64_t)n);
 }
@@ -69,7 +69,7 @@ static int32_t random_below(clv_free_local *l, int32_t n)
 /* -- making it -- */
 
 /* By the blocks that every kind can hold: their time on the slowest kind against that on each. */
-static void weigh_kinds(clv_free_local *l)
+static void weigh_kinds(clv_local_search *l)
 {
     const clv_blocks *b = l->b;
     double slowest = 0;
@@ -86,10 +86,10 @@ static void weigh_kinds(clv_free_local *l)
         l->worth[k] = l->worth[k] > 0 ? slowest / l->worth[k] : 1;
 }
 
-clv_status clv_free_local_new(const clv_blocks *b, const int32_t *order, uint64_t seed,
-                              clv_arena *arena, clv_free_local **ret, clv_error *err)
+clv_status clv_local_search_new(const clv_blocks *b, const int32_t *order, uint64_t seed,
+                                clv_arena *arena, clv_local_search **ret, clv_error *err)
 {
-    clv_free_local *l = CLV_NEW(arena, clv_free_local);
+    clv_local_search *l = CLV_NEW(arena, clv_local_search);
     if (!l)
         return nomem(err);
     int32_t devices = clv_place_devices(b->p);
@@ -122,20 +122,20 @@ clv_status clv_free_local_new(const clv_blocks *b, const int32_t *order, uint64_
     clv_place_kinds(b->p, l->kind_of);
     weigh_kinds(l);
     l->best.most = INT64_MAX;
-    CLV_TRY(clv_line_maker_new(b, arena, &l->lines, err));
-    CLV_TRY(clv_splitter_new(b, arena, &l->splitter, err));
+    CLV_TRY(clv_diagram_builder_new(b, arena, &l->builder, err));
+    CLV_TRY(clv_pareto_dp_new(b, arena, &l->dp, err));
     *ret = l;
     return CLV_OK;
 }
 
 /* -- loads -- */
 
-static const clv_place_kind *kind_at(const clv_free_local *l, int32_t device)
+static const clv_place_kind *kind_at(const clv_local_search *l, int32_t device)
 {
     return &l->b->p->kinds[l->kind_of[device]];
 }
 
-static bool may_hold(const clv_free_local *l, int32_t device, int32_t block)
+static bool may_hold(const clv_local_search *l, int32_t device, int32_t block)
 {
     const clv_place_kind *kind = kind_at(l, device);
     return clv_block_time(l->b, l->kind_of[device], block) != CLV_BLOCK_NEVER &&
@@ -143,7 +143,7 @@ static bool may_hold(const clv_free_local *l, int32_t device, int32_t block)
             l->bytes[device] + l->b->bytes[block] <= kind->capacity_bytes);
 }
 
-static void find_most(placing *p, int32_t n_devices)
+static void update_largest_load(placing *p, int32_t n_devices)
 {
     p->most = 0;
     for (int32_t d = 0; d < n_devices; d++)
@@ -152,7 +152,7 @@ static void find_most(placing *p, int32_t n_devices)
 
 /* Times, bytes and counts of now, from its assignment; all versions rise. False where it is not
  * legal. O(n + pins + devices). */
-static bool add_up(clv_free_local *l)
+static bool add_up(clv_local_search *l)
 {
     const clv_blocks *b = l->b;
     bool legal = true;
@@ -180,19 +180,19 @@ static bool add_up(clv_free_local *l)
         }
     }
     l->sorted += b->n + b->net_first[b->n_nets];
-    find_most(&l->now, l->n_devices);
+    update_largest_load(&l->now, l->n_devices);
     return legal;
 }
 
-static void touch(clv_free_local *l, int32_t device) { l->version[device] = ++l->clock; }
+static void touch(clv_local_search *l, int32_t device) { l->version[device] = ++l->clock; }
 
-static void touch_all(clv_free_local *l)
+static void touch_all(clv_local_search *l)
 {
     for (int32_t d = 0; d < l->n_devices; d++)
         touch(l, d);
 }
 
-static void copy(const clv_free_local *l, placing *to, const placing *from)
+static void copy_placement(const clv_local_search *l, placing *to, const placing *from)
 {
     memcpy(to->device_of, from->device_of, (size_t)l->b->n * sizeof *to->device_of);
     memcpy(to->load, from->load, (size_t)l->n_devices * sizeof *to->load);
@@ -200,7 +200,7 @@ static void copy(const clv_free_local *l, placing *to, const placing *from)
 }
 
 /* Loads of two devices by the blocks in list. O(their pins). */
-static void measure(clv_free_local *l, const int32_t device[2], int32_t n, int64_t load[2])
+static void measure_loads(clv_local_search *l, const int32_t device[2], int32_t n, int64_t load[2])
 {
     const clv_blocks *b = l->b;
     load[0] = load[1] = 0;
@@ -236,7 +236,7 @@ static int64_t larger(const int64_t load[2]) { return load[0] > load[1] ? load[0
 
 /* How bad two loads are: flat, the larger; else by powers, where a load counts by the blocks that a
  * device of its kind can hold for it, so that a slow device is filled as high as a fast one. */
-static double score(const clv_free_local *l, const int32_t device[2], const int64_t load[2])
+static double score(const clv_local_search *l, const int32_t device[2], const int64_t load[2])
 {
     double unit = l->now.most > 0 ? (double)l->now.most : 1, sum = 0;
     if (l->flat)
@@ -246,7 +246,7 @@ static double score(const clv_free_local *l, const int32_t device[2], const int6
     return sum;
 }
 
-static int32_t list_blocks(clv_free_local *l, const int32_t device[2])
+static int32_t list_blocks(clv_local_search *l, const int32_t device[2])
 {
     int32_t n = 0;
     for (int32_t i = 0; i < l->b->n; i++) {
@@ -258,10 +258,10 @@ static int32_t list_blocks(clv_free_local *l, const int32_t device[2])
     return n;
 }
 
-static int32_t best_pair(const clv_free_local *l, const int32_t device[2], double before)
+static int32_t best_pair(const clv_local_search *l, const int32_t device[2], double before)
 {
-    const clv_split_pair *pairs;
-    int32_t n = clv_splitter_pairs(l->splitter, &pairs), best = -1;
+    const clv_pareto_pair *pairs;
+    int32_t n = clv_pareto_dp_pairs(l->dp, &pairs), best = -1;
     double least = before * (1 - LEAST_PART);
     for (int32_t i = 0; i < n; i++) {
         double s = score(l, device, pairs[i].total);
@@ -274,7 +274,7 @@ static int32_t best_pair(const clv_free_local *l, const int32_t device[2], doubl
 }
 
 /* Swaps the sides of blocks that are not where side[] says; again, and they are back. */
-static void put(clv_free_local *l, const int32_t device[2], int32_t n)
+static void swap_sides(clv_local_search *l, const int32_t device[2], int32_t n)
 {
     for (int32_t i = 0; i < n; i++) {
         int32_t block = l->list[i], from = l->now.device_of[block], to = device[l->side[i]];
@@ -290,34 +290,34 @@ static void put(clv_free_local *l, const int32_t device[2], int32_t n)
 }
 
 /* Takes the split if it is what it promises. */
-static void take_split(clv_free_local *l, const int32_t device[2], int32_t n, double before)
+static void apply_split(clv_local_search *l, const int32_t device[2], int32_t n, double before)
 {
     int64_t load[2];
-    put(l, device, n);
-    measure(l, device, n, load);
+    swap_sides(l, device, n);
+    measure_loads(l, device, n, load);
     if (score(l, device, load) >= before) {
-        put(l, device, n);
+        swap_sides(l, device, n);
         return;
     }
     for (int32_t i = 0; i < 2; i++) {
         l->now.load[device[i]] = load[i];
         touch(l, device[i]);
     }
-    find_most(&l->now, l->n_devices);
+    update_largest_load(&l->now, l->n_devices);
 }
 
-static clv_status cut_anew(clv_free_local *l, clv_place_search *search, int32_t d, int32_t e,
-                           clv_error *err)
+static clv_status resplit_pair(clv_local_search *l, clv_place_search *search, int32_t d, int32_t e,
+                               clv_error *err)
 {
     const clv_blocks *b = l->b;
     const int32_t device[2] = { d, e };
     const int64_t load[2] = { l->now.load[d], l->now.load[e] };
     double before = score(l, device, load), most = (double)l->now.most;
-    clv_split ask = { .width = WIDTH };
-    const clv_line *line;
+    clv_pareto_query ask = { .width = WIDTH };
+    const clv_diagram *diagram;
     int32_t n = list_blocks(l, device);
-    CLV_TRY(clv_line_make(l->lines, l->list, n, true, &line, err));
-    clv_splitter_take(l->splitter, line);
+    CLV_TRY(clv_diagram_build(l->builder, l->list, n, true, &diagram, err));
+    clv_pareto_dp_use(l->dp, diagram);
     for (int32_t i = 0; i < 2; i++) {
         ask.cost[i] = b->time + (size_t)l->kind_of[device[i]] * (size_t)b->n;
         ask.pays[i] = kind_at(l, device[i])->pays;
@@ -330,13 +330,13 @@ static clv_status cut_anew(clv_free_local *l, clv_place_search *search, int32_t 
     ask.weighted = most * worth;
     if (!l->flat)
         ask.weighted *= eighth_root(before / worth); /* by means of powers */
-    CLV_TRY(clv_splitter_run(l->splitter, &ask, search, err));
-    if (!clv_splitter_done(l->splitter))
+    CLV_TRY(clv_pareto_dp_run(l->dp, &ask, search, err));
+    if (!clv_pareto_dp_done(l->dp))
         return CLV_OK;
     int32_t best = best_pair(l, device, before);
     if (best >= 0) {
-        clv_splitter_sides(l->splitter, best, l->side);
-        take_split(l, device, n, before);
+        clv_pareto_dp_sides(l->dp, best, l->side);
+        apply_split(l, device, n, before);
     }
     return CLV_OK;
 }
@@ -344,23 +344,23 @@ static clv_status cut_anew(clv_free_local *l, clv_place_search *search, int32_t 
 /* -- going down -- */
 
 /* Of empty devices of one kind only the first is worth a look. */
-static bool is_spare(const clv_free_local *l, int32_t d)
+static bool is_spare(const clv_local_search *l, int32_t d)
 {
     return l->held[d] == 0 && d > 0 && l->held[d - 1] == 0 && l->kind_of[d] == l->kind_of[d - 1];
 }
 
-static uint64_t *tried_at(const clv_free_local *l, int32_t d, int32_t e)
+static uint64_t *tried_at(const clv_local_search *l, int32_t d, int32_t e)
 {
     return &l->tried[(size_t)d * (size_t)l->n_devices + (size_t)e];
 }
 
-static uint64_t versions(const clv_free_local *l, int32_t d, int32_t e)
+static uint64_t versions(const clv_local_search *l, int32_t d, int32_t e)
 {
     return (uint64_t)l->version[d] << 32 | l->version[e];
 }
 
 /* No pair can get better as it is now. O(devices^2). */
-static void settle(clv_free_local *l)
+static void mark_all_pairs_tried(clv_local_search *l)
 {
     for (int32_t d = 0; d < l->n_devices; d++)
         for (int32_t e = d + 1; e < l->n_devices; e++)
@@ -368,7 +368,7 @@ static void settle(clv_free_local *l)
 }
 
 /* Cuts pairs anew until none gets better. */
-static clv_status go_down(clv_free_local *l, clv_place_search *search, clv_error *err)
+static clv_status descend(clv_local_search *l, clv_place_search *search, clv_error *err)
 {
     for (bool better = true; better;) {
         better = false;
@@ -380,7 +380,7 @@ static clv_status go_down(clv_free_local *l, clv_place_search *search, clv_error
                     continue;
                 if (clv_place_over(search))
                     return CLV_OK;
-                CLV_TRY(cut_anew(l, search, d, e, err));
+                CLV_TRY(resplit_pair(l, search, d, e, err));
                 *tried_at(l, d, e) = versions(l, d, e);
                 better = better || versions(l, d, e) != before;
             }
@@ -389,7 +389,7 @@ static clv_status go_down(clv_free_local *l, clv_place_search *search, clv_error
     return CLV_OK;
 }
 
-static int32_t busiest(const clv_free_local *l)
+static int32_t busiest(const clv_local_search *l)
 {
     int32_t most = 0;
     for (int32_t d = 1; d < l->n_devices; d++)
@@ -399,7 +399,7 @@ static int32_t busiest(const clv_free_local *l)
 
 /* Where powers cannot fall, the largest load may: the busiest device with each other, as even as
  * can be, until that does not help. */
-static clv_status level(clv_free_local *l, clv_place_search *search, clv_error *err)
+static clv_status balance_busiest(clv_local_search *l, clv_place_search *search, clv_error *err)
 {
     l->flat = true;
     for (bool better = true; better;) {
@@ -411,7 +411,7 @@ static clv_status level(clv_free_local *l, clv_place_search *search, clv_error *
                 continue;
             if (clv_place_over(search))
                 break;
-            CLV_TRY(cut_anew(l, search, d < e ? d : e, d < e ? e : d, err));
+            CLV_TRY(resplit_pair(l, search, d < e ? d : e, d < e ? e : d, err));
             better = l->now.load[d] < load;
         }
     }
@@ -419,40 +419,41 @@ static clv_status level(clv_free_local *l, clv_place_search *search, clv_error *
     return CLV_OK;
 }
 
-static clv_status keep_best(clv_free_local *l, clv_place_search *search, clv_error *err)
+static clv_status keep_best(clv_local_search *l, clv_place_search *search, clv_error *err)
 {
     if (l->now.most >= l->best.most)
         return CLV_OK;
-    copy(l, &l->best, &l->now);
+    copy_placement(l, &l->best, &l->now);
     clv_blocks_spread(l->b, l->now.device_of, l->of_node);
     return clv_place_offer(search, NAME, l->of_node, err);
 }
 
 /* Goes down from now, and stays there if it is better than here. */
-static clv_status explore(clv_free_local *l, clv_place_search *search, bool *better, clv_error *err)
+static clv_status descend_and_keep(clv_local_search *l, clv_place_search *search, bool *better,
+                                   clv_error *err)
 {
-    CLV_TRY(go_down(l, search, err));
-    CLV_TRY(level(l, search, err));
+    CLV_TRY(descend(l, search, err));
+    CLV_TRY(balance_busiest(l, search, err));
     CLV_TRY(keep_best(l, search, err));
     *better = l->now.most < l->here.most;
     if (l->now.most <= l->here.most)
-        copy(l, &l->here, &l->now);
+        copy_placement(l, &l->here, &l->now);
     return CLV_OK;
 }
 
 /* -- starts and throws -- */
 
-static clv_status start_here(clv_free_local *l, clv_place_search *search, clv_error *err)
+static clv_status start_from_current(clv_local_search *l, clv_place_search *search, clv_error *err)
 {
     bool better;
     touch_all(l);
     l->here.most = INT64_MAX;
-    CLV_TRY(explore(l, search, &better, err));
+    CLV_TRY(descend_and_keep(l, search, &better, err));
     return CLV_OK;
 }
 
-clv_status clv_free_local_try(clv_free_local *l, clv_place_search *search, const int32_t *device_of,
-                              clv_error *err)
+clv_status clv_local_search_start(clv_local_search *l, clv_place_search *search,
+                                  const int32_t *device_of, clv_error *err)
 {
     for (int32_t i = 0; i < l->b->n; i++) {
         if (device_of[i] < 0 || device_of[i] >= l->n_devices)
@@ -461,13 +462,13 @@ clv_status clv_free_local_try(clv_free_local *l, clv_place_search *search, const
     }
     if (!add_up(l))
         return CLV_OK;
-    l->vain = 0;
+    l->failures = 0;
     l->patience = PATIENCE_AFTER;
-    return start_here(l, search, err);
+    return start_from_current(l, search, err);
 }
 
 /* Throws a run of the line on a device, block by block where it fits. */
-static void throw_run(clv_free_local *l, int32_t first, int32_t n, int32_t device)
+static void move_run(clv_local_search *l, int32_t first, int32_t n, int32_t device)
 {
     for (int32_t i = first; i < first + n && i < l->b->n; i++) {
         int32_t block = l->order[i], from = l->now.device_of[block];
@@ -481,49 +482,49 @@ static void throw_run(clv_free_local *l, int32_t first, int32_t n, int32_t devic
     }
 }
 
-static void throw_some(clv_free_local *l, int32_t runs, int32_t longest)
+static void perturb(clv_local_search *l, int32_t runs, int32_t longest)
 {
     for (int32_t i = 0; i < runs; i++) {
         int32_t first = random_below(l, l->b->n), n = 1 + random_below(l, longest);
-        throw_run(l, first, n, random_below(l, l->n_devices));
+        move_run(l, first, n, random_below(l, l->n_devices));
     }
 }
 
 /* far: starts a search elsewhere, from much of the best thrown about. */
-static clv_status throw_and_go_down(clv_free_local *l, clv_place_search *search, bool far,
-                                    clv_error *err)
+static clv_status perturb_and_descend(clv_local_search *l, clv_place_search *search, bool far,
+                                      clv_error *err)
 {
     bool better;
     int32_t longest = l->b->n / THROWN_PART + 1;
-    copy(l, &l->now, far ? &l->best : &l->here);
+    copy_placement(l, &l->now, far ? &l->best : &l->here);
     add_up(l);
-    settle(l);
+    mark_all_pairs_tried(l);
     if (far)
-        throw_some(l, THROWN_FAR * l->n_devices, 2 * longest);
+        perturb(l, THROWN_FAR * l->n_devices, 2 * longest);
     else
-        throw_some(l, 1 + random_below(l, THROWN_MAX), longest);
+        perturb(l, 1 + random_below(l, THROWN_MAX), longest);
     add_up(l);
     if (far)
         l->here.most = INT64_MAX;
-    CLV_TRY(explore(l, search, &better, err));
-    l->vain = better ? 0 : l->vain + 1;
+    CLV_TRY(descend_and_keep(l, search, &better, err));
+    l->failures = better ? 0 : l->failures + 1;
     return CLV_OK;
 }
 
 /* Back to the best after a vain stay elsewhere, and elsewhere after a vain stay there. */
-static bool change_place(clv_free_local *l)
+static bool switch_region(clv_local_search *l)
 {
     bool far = l->here.most == l->best.most;
-    l->vain = 0;
+    l->failures = 0;
     l->patience = far ? PATIENCE_AFTER : PATIENCE;
     if (!far)
-        copy(l, &l->here, &l->best);
+        copy_placement(l, &l->here, &l->best);
     return far;
 }
 
 /* Largest first, each where fewest bytes are: a start where memory is tight. O(n * (n + devices)).
  */
-static void put_by_size(clv_free_local *l)
+static void place_by_size(clv_local_search *l)
 {
     const clv_blocks *b = l->b;
     memset(l->bytes, 0, (size_t)l->n_devices * sizeof *l->bytes);
@@ -544,7 +545,7 @@ static void put_by_size(clv_free_local *l)
 }
 
 /* What the run has, by block. */
-static bool take_answer(clv_free_local *l, const clv_place_search *search)
+static bool load_incumbent(clv_local_search *l, const clv_place_search *search)
 {
     const int32_t *answer = clv_place_best_answer(search);
     for (int32_t v = 0; answer && v < l->b->p->n_nodes; v++) {
@@ -555,47 +556,47 @@ static bool take_answer(clv_free_local *l, const clv_place_search *search)
     return answer && add_up(l);
 }
 
-static clv_status start(clv_free_local *l, clv_place_search *search, clv_error *err)
+static clv_status start_anywhere(clv_local_search *l, clv_place_search *search, clv_error *err)
 {
     l->patience = PATIENCE;
-    if (take_answer(l, search))
-        CLV_TRY(start_here(l, search, err));
+    if (load_incumbent(l, search))
+        CLV_TRY(start_from_current(l, search, err));
     for (int32_t d = 0; d < l->n_devices; d++) {
         if (d > 0 && l->kind_of[d] == l->kind_of[d - 1])
             continue;
         for (int32_t i = 0; i < l->b->n; i++)
             l->now.device_of[i] = d;
         if (add_up(l))
-            CLV_TRY(start_here(l, search, err));
+            CLV_TRY(start_from_current(l, search, err));
     }
     if (l->best.most == INT64_MAX && l->b->n <= BY_SIZE_MAX) {
-        put_by_size(l);
+        place_by_size(l);
         if (add_up(l))
-            CLV_TRY(start_here(l, search, err));
+            CLV_TRY(start_from_current(l, search, err));
     }
     if (l->best.most < INT64_MAX)
-        copy(l, &l->here, &l->best);
+        copy_placement(l, &l->here, &l->best);
     l->started = true;
     return CLV_OK;
 }
 
-static int64_t work_done(const clv_free_local *l)
+static int64_t work_done(const clv_local_search *l)
 {
-    return l->sorted + clv_splitter_work(l->splitter);
+    return l->sorted + clv_pareto_dp_work(l->dp);
 }
 
-clv_status clv_free_local_run(clv_free_local *l, clv_place_search *search, int64_t work,
-                              clv_error *err)
+clv_status clv_local_search_run(clv_local_search *l, clv_place_search *search, int64_t work,
+                                clv_error *err)
 {
     int64_t end = work_done(l) + work;
     if (l->n_devices == 0 || l->b->n == 0)
         return CLV_OK;
     if (!l->started)
-        CLV_TRY(start(l, search, err));
+        CLV_TRY(start_anywhere(l, search, err));
     while (l->best.most < INT64_MAX && l->n_devices > 1 && work_done(l) < end &&
            !clv_place_over(search)) {
-        bool far = l->vain >= l->patience && change_place(l);
-        CLV_TRY(throw_and_go_down(l, search, far, err));
+        bool far = l->failures >= l->patience && switch_region(l);
+        CLV_TRY(perturb_and_descend(l, search, far, err));
     }
     return CLV_OK;
 }

@@ -1,5 +1,6 @@
-/* free_line.c - states layer by layer; an op is what placing a block means to one of its nets. */
-#include "solver/placement/noncontiguous/free_line.h"
+/* decision_diagram.c - states layer by layer; an op is what placing a block means to one of its
+ * nets. */
+#include "solver/placement/noncontiguous/decision_diagram.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -27,10 +28,10 @@ typedef struct {
     int32_t step; /* 2 * state + side */
 } arrival;
 
-struct clv_line_maker {
+struct clv_diagram_builder {
     const clv_blocks *b;
     clv_arena *arena;
-    clv_line line;
+    clv_diagram diagram;
     const int32_t *blocks;
     int32_t n;
     bool nets;
@@ -48,7 +49,7 @@ struct clv_line_maker {
     int32_t *layer, cap_layer;
     uint64_t *code; /* by state */
     int32_t cap_code, n_states;
-    clv_line_step *step;
+    clv_diagram_arc *step;
     int32_t cap_step;
     arrival *arrivals;
     int32_t n_arrivals, cap_arrivals;
@@ -57,10 +58,10 @@ struct clv_line_maker {
 
 static clv_status nomem(clv_error *err) { return clv_fail_nomem(err, "a line of blocks"); }
 
-clv_status clv_line_maker_new(const clv_blocks *b, clv_arena *arena, clv_line_maker **ret,
-                              clv_error *err)
+clv_status clv_diagram_builder_new(const clv_blocks *b, clv_arena *arena, clv_diagram_builder **ret,
+                                   clv_error *err)
 {
-    clv_line_maker *m = CLV_NEW(arena, clv_line_maker);
+    clv_diagram_builder *m = CLV_NEW(arena, clv_diagram_builder);
     if (!m)
         return nomem(err);
     m->b = b;
@@ -94,7 +95,7 @@ typedef struct {
 } open_nets;
 
 /* A net of two blocks costs nothing beside others that the same block has opened. */
-static void count_open(const clv_line_maker *m, open_nets *open, int32_t net, int32_t sign)
+static void count_open(const clv_diagram_builder *m, open_nets *open, int32_t net, int32_t sign)
 {
     bool two = m->count[net] == 2;
     int32_t *pending = two ? &m->pending[m->opener[net]] : NULL;
@@ -107,7 +108,7 @@ static void count_open(const clv_line_maker *m, open_nets *open, int32_t net, in
     open->bits += sign * (two ? BITS_OF_TWO : BITS_OF_MORE);
 }
 
-static void close_net(const clv_line_maker *m, open_nets *open, int32_t net)
+static void close_net(const clv_diagram_builder *m, open_nets *open, int32_t net)
 {
     for (int32_t i = 0; i < open->n; i++) {
         if (open->net[i] != net)
@@ -119,7 +120,7 @@ static void close_net(const clv_line_maker *m, open_nets *open, int32_t net)
 }
 
 /* The net has joined those open; the cheapest go while there are too many. */
-static void open_net(clv_line_maker *m, open_nets *open, int32_t net)
+static void open_net(clv_diagram_builder *m, open_nets *open, int32_t net)
 {
     const int64_t *cost = m->b->net_cost;
     open->net[open->n++] = net;
@@ -130,7 +131,7 @@ static void open_net(clv_line_maker *m, open_nets *open, int32_t net)
             if (cost[open->net[i]] < cost[least])
                 least = open->net[i];
         m->forgotten[least] = true;
-        m->line.exact = false;
+        m->diagram.exact = false;
         close_net(m, open, least);
         if (least == net)
             net = open->net[0];
@@ -138,7 +139,7 @@ static void open_net(clv_line_maker *m, open_nets *open, int32_t net)
 }
 
 /* Of the nets open at once the cheapest, while there are too many. O(pins * open nets). */
-static void forget_nets(clv_line_maker *m)
+static void forget_nets(clv_diagram_builder *m)
 {
     const clv_blocks *b = m->b;
     open_nets open = { .net = m->open };
@@ -157,7 +158,7 @@ static void forget_nets(clv_line_maker *m)
     }
 }
 
-static void count_nets(clv_line_maker *m)
+static void count_nets(clv_diagram_builder *m)
 {
     const clv_blocks *b = m->b;
     for (int32_t i = 0; i < m->n; i++)
@@ -166,7 +167,7 @@ static void count_nets(clv_line_maker *m)
 }
 
 /* Every net of the list again as if not met; all: nor known. */
-static void unsee(clv_line_maker *m, bool all)
+static void reset_nets(clv_diagram_builder *m, bool all)
 {
     const clv_blocks *b = m->b;
     for (int32_t i = 0; i < m->n; i++) {
@@ -182,7 +183,7 @@ static void unsee(clv_line_maker *m, bool all)
 
 /* -- ops -- */
 
-static uint8_t free_slot(clv_line_maker *m)
+static uint8_t alloc_slot(clv_diagram_builder *m)
 {
     uint8_t slot = 0;
     while (m->used >> slot & 1)
@@ -193,27 +194,27 @@ static uint8_t free_slot(clv_line_maker *m)
 }
 
 /* A net with one block in the list needs no slot: nothing about it is to be remembered. */
-static uint8_t give_slot(clv_line_maker *m, int32_t net, int32_t block)
+static uint8_t assign_slot(clv_diagram_builder *m, int32_t net, int32_t block)
 {
     if (m->count[net] < 2)
         return SLOTS;
     if (m->seen[net] > 0)
         return m->slot[net];
     if (m->count[net] > 2)
-        return m->slot[net] = free_slot(m);
+        return m->slot[net] = alloc_slot(m);
     if (m->pending[block]++ == 0)
-        m->slot_of[block] = free_slot(m);
+        m->slot_of[block] = alloc_slot(m);
     m->opener[net] = block;
     return m->slot[net] = m->slot_of[block];
 }
 
 /* The net has met its last block. */
-static bool leaves_slot(clv_line_maker *m, int32_t net)
+static bool releases_slot(clv_diagram_builder *m, int32_t net)
 {
     return m->count[net] > 2 || --m->pending[m->opener[net]] == 0;
 }
 
-static clv_status list_ops(clv_line_maker *m, int32_t block, clv_error *err)
+static clv_status build_ops(clv_diagram_builder *m, int32_t block, clv_error *err)
 {
     const clv_blocks *b = m->b;
     m->n_ops = 0;
@@ -226,10 +227,10 @@ static clv_status list_ops(clv_line_maker *m, int32_t block, clv_error *err)
         op *o = &m->ops[m->n_ops++];
         o->cost = b->net_cost[net];
         o->outside = m->count[net] < b->net_first[net + 1] - b->net_first[net];
-        o->slot = give_slot(m, net, block);
+        o->slot = assign_slot(m, net, block);
         o->first = m->seen[net] == 0;
         o->last = ++m->seen[net] == m->count[net];
-        o->frees = o->last && o->slot < SLOTS && leaves_slot(m, net);
+        o->frees = o->last && o->slot < SLOTS && releases_slot(m, net);
     }
     for (int32_t i = 0; i < m->n_ops; i++)
         if (m->ops[i].frees)
@@ -238,7 +239,8 @@ static clv_status list_ops(clv_line_maker *m, int32_t block, clv_error *err)
 }
 
 /* The block of the ops goes to a side: the code behind it, and what is paid. */
-static uint64_t take_step(const clv_line_maker *m, uint64_t code, int32_t side, int64_t pay[2])
+static uint64_t transition(const clv_diagram_builder *m, uint64_t code, int32_t side,
+                           int64_t pay[2])
 {
     const uint64_t bit = UINT64_C(1) << side, both = 3;
     pay[0] = pay[1] = 0;
@@ -271,10 +273,10 @@ static int compare_arrivals(const void *a, const void *b)
 }
 
 /* States behind the block at a place, from those before it. */
-static clv_status make_layer(clv_line_maker *m, int32_t place, clv_error *err)
+static clv_status make_layer(clv_diagram_builder *m, int32_t place, clv_error *err)
 {
     int32_t first = m->layer[place], end = m->layer[place + 1];
-    CLV_TRY(list_ops(m, m->blocks[place], err));
+    CLV_TRY(build_ops(m, m->blocks[place], err));
     if (!ROOM(m, m->arrivals, m->cap_arrivals, 2 * (end - first)))
         return nomem(err);
     m->n_arrivals = 0;
@@ -284,7 +286,7 @@ static clv_status make_layer(clv_line_maker *m, int32_t place, clv_error *err)
                 return nomem(err);
             arrival *a = &m->arrivals[m->n_arrivals++];
             a->step = 2 * s + side;
-            a->code = take_step(m, m->code[s], side, m->step[a->step].pay);
+            a->code = transition(m, m->code[s], side, m->step[a->step].pay);
         }
     }
     qsort(m->arrivals, (size_t)m->n_arrivals, sizeof *m->arrivals, compare_arrivals);
@@ -301,7 +303,7 @@ static clv_status make_layer(clv_line_maker *m, int32_t place, clv_error *err)
     return CLV_OK;
 }
 
-static clv_status list_ins(clv_line_maker *m, clv_error *err)
+static clv_status index_in_arcs(clv_diagram_builder *m, clv_error *err)
 {
     int32_t n_steps = 2 * m->layer[m->n];
     if (!ROOM(m, m->in_first, m->cap_in_first, m->n_states + 2) ||
@@ -317,36 +319,36 @@ static clv_status list_ins(clv_line_maker *m, clv_error *err)
     return CLV_OK;
 }
 
-clv_status clv_line_make(clv_line_maker *m, const int32_t *blocks, int32_t n, bool nets,
-                         const clv_line **ret, clv_error *err)
+clv_status clv_diagram_build(clv_diagram_builder *m, const int32_t *blocks, int32_t n, bool nets,
+                             const clv_diagram **ret, clv_error *err)
 {
     m->blocks = blocks;
     m->n = n;
     m->nets = nets;
     m->used = 0;
-    m->line.exact = true;
+    m->diagram.exact = true;
     if (!ROOM(m, m->layer, m->cap_layer, n + 2) ||
         !CLV_PUSH_ROOM(m->arena, m->code, 0, m->cap_code))
         return nomem(err);
     count_nets(m);
     forget_nets(m);
-    unsee(m, false);
+    reset_nets(m, false);
     m->n_states = 1;
     m->code[0] = 0;
     m->layer[0] = 0;
     m->layer[1] = 1;
     for (int32_t i = 0; i < n; i++)
         CLV_TRY(make_layer(m, i, err));
-    unsee(m, true);
-    CLV_TRY(list_ins(m, err));
-    m->line = (clv_line){ .n = n,
-                          .blocks = blocks,
-                          .exact = m->line.exact,
-                          .n_states = m->n_states,
-                          .layer = m->layer,
-                          .step = m->step,
-                          .in_first = m->in_first,
-                          .in = m->in };
-    *ret = &m->line;
+    reset_nets(m, true);
+    CLV_TRY(index_in_arcs(m, err));
+    m->diagram = (clv_diagram){ .n = n,
+                                .blocks = blocks,
+                                .exact = m->diagram.exact,
+                                .n_states = m->n_states,
+                                .layer = m->layer,
+                                .step = m->step,
+                                .in_first = m->in_first,
+                                .in = m->in };
+    *ret = &m->diagram;
     return CLV_OK;
 }

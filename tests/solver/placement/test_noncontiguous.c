@@ -1,16 +1,16 @@
 /* Free placements for throughput: every part against counting all cases. */
-#include "solver/placement/noncontiguous/free.h"
+#include "solver/placement/noncontiguous/noncontiguous.h"
 #include "solver/placement/portfolio.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
 #include <string.h>
 
-#include "solver/placement/noncontiguous/free_bound.h"
-#include "solver/placement/noncontiguous/free_line.h"
-#include "solver/placement/noncontiguous/free_order.h"
-#include "solver/placement/noncontiguous/free_runs.h"
-#include "solver/placement/noncontiguous/free_split.h"
+#include "solver/placement/noncontiguous/chains_on_chains.h"
+#include "solver/placement/noncontiguous/column_generation.h"
+#include "solver/placement/noncontiguous/cutwidth_order.h"
+#include "solver/placement/noncontiguous/decision_diagram.h"
+#include "solver/placement/noncontiguous/pareto_dp.h"
 
 /* -- random problems -- */
 
@@ -188,7 +188,7 @@ static void check(const made *m, const clv_place_result *r, double best, uint64_
               "seed %d: %.9g is not optimal %.9g", (int)seed, told, best);
 }
 
-Test(free, small_problems_against_all_assignments)
+Test(noncontiguous, small_problems_against_all_assignments)
 {
     for (uint64_t seed = 0; seed < 2000; seed++) {
         made m = make_problem(seed, 7);
@@ -203,7 +203,7 @@ Test(free, small_problems_against_all_assignments)
 /* A search that ends early is as honest: here after so many questions. */
 static bool count_down(void *left) { return --*(int32_t *)left < 0; }
 
-Test(free, stopped_at_any_time_it_is_honest)
+Test(noncontiguous, stopped_at_any_time_it_is_honest)
 {
     for (uint64_t seed = 0; seed < 300; seed++) {
         made m = make_problem(seed + 5000, 7);
@@ -282,7 +282,7 @@ static double best_of_two(const clv_place_problem *p)
     return best;
 }
 
-Test(free, larger_problems_against_all_cuts_in_two)
+Test(noncontiguous, larger_problems_against_all_cuts_in_two)
 {
     int32_t near = 0;
     for (uint64_t seed = 0; seed < 25; seed++) {
@@ -319,11 +319,11 @@ static ordered make_ordered(uint64_t seed, int32_t most)
     clv_place_rules rules = { .objective = CLV_PLACE_THROUGHPUT };
     cr_assert_eq(clv_blocks_new(o.m.p, &rules, o.m.arena, &o.b, NULL), CLV_OK);
     o.order = take(o.m.arena, (size_t)o.b->n, sizeof *o.order);
-    cr_assert_eq(clv_free_order(o.b, o.m.arena, o.order, NULL), CLV_OK);
+    cr_assert_eq(clv_cutwidth_order(o.b, o.m.arena, o.order, NULL), CLV_OK);
     return o;
 }
 
-Test(free, an_order_has_every_block_once)
+Test(noncontiguous, an_order_has_every_block_once)
 {
     for (uint64_t seed = 0; seed < 200; seed++) {
         ordered o = make_ordered(seed, 12);
@@ -337,7 +337,7 @@ Test(free, an_order_has_every_block_once)
 }
 
 /* Totals of both sides where bit i of sides says where the i-th block of the list is. */
-static bool totals(const clv_blocks *b, const clv_split *ask, const int32_t *list, int32_t n,
+static bool totals(const clv_blocks *b, const clv_pareto_query *ask, const int32_t *list, int32_t n,
                    uint32_t sides, int64_t total[2])
 {
     int32_t side_of[16];
@@ -346,7 +346,7 @@ static bool totals(const clv_blocks *b, const clv_split *ask, const int32_t *lis
         side_of[i] = 2;
     for (int32_t i = 0; i < n; i++) {
         int32_t s = side_of[list[i]] = sides >> i & 1;
-        if (ask->cost[s][list[i]] == CLV_SPLIT_NEVER)
+        if (ask->cost[s][list[i]] == CLV_PARETO_NEVER)
             return false;
         total[s] += ask->cost[s][list[i]];
     }
@@ -361,31 +361,31 @@ static bool totals(const clv_blocks *b, const clv_split *ask, const int32_t *lis
     return total[0] <= ask->limit[0] && total[1] <= ask->limit[1];
 }
 
-static clv_splitter *split(ordered *o, const clv_split *ask, int32_t n)
+static clv_pareto_dp *split(ordered *o, const clv_pareto_query *ask, int32_t n)
 {
-    clv_splitter *s;
-    clv_line_maker *maker;
-    const clv_line *line;
-    cr_assert_eq(clv_line_maker_new(o->b, o->m.arena, &maker, NULL), CLV_OK);
-    cr_assert_eq(clv_line_make(maker, o->order, n, true, &line, NULL), CLV_OK);
+    clv_pareto_dp *s;
+    clv_diagram_builder *maker;
+    const clv_diagram *line;
+    cr_assert_eq(clv_diagram_builder_new(o->b, o->m.arena, &maker, NULL), CLV_OK);
+    cr_assert_eq(clv_diagram_build(maker, o->order, n, true, &line, NULL), CLV_OK);
     cr_assert(line->exact);
-    cr_assert_eq(clv_splitter_new(o->b, o->m.arena, &s, NULL), CLV_OK);
-    clv_splitter_take(s, line);
-    cr_assert_eq(clv_splitter_run(s, ask, NULL, NULL), CLV_OK);
-    cr_assert(clv_splitter_done(s));
+    cr_assert_eq(clv_pareto_dp_new(o->b, o->m.arena, &s, NULL), CLV_OK);
+    clv_pareto_dp_use(s, line);
+    cr_assert_eq(clv_pareto_dp_run(s, ask, NULL, NULL), CLV_OK);
+    cr_assert(clv_pareto_dp_done(s));
     return s;
 }
 
-static clv_split ask_something(ordered *o, int32_t width)
+static clv_pareto_query ask_something(ordered *o, int32_t width)
 {
     made *m = &o->m;
-    clv_split ask = { .relaxed = below(m, 2), .width = width, .weighted = (double)INFINITY };
+    clv_pareto_query ask = { .relaxed = below(m, 2), .width = width, .weighted = (double)INFINITY };
     for (int32_t s = 0; s < 2; s++) {
         int64_t *cost = take(m->arena, (size_t)o->b->n, sizeof *cost);
         for (int32_t i = 0; i < o->b->n; i++)
             cost[i] =
                 s == 0 && below(m, 9) == 0
-                    ? CLV_SPLIT_NEVER
+                    ? CLV_PARETO_NEVER
                     : (below(m, 50) - 5 * s) * (o->b->tick < 1 ? (int64_t)(0.25 / o->b->tick) : 1);
         ask.cost[s] = cost;
         ask.pays[s] = below(m, 3) > 0;
@@ -395,20 +395,20 @@ static clv_split ask_something(ordered *o, int32_t width)
     return ask;
 }
 
-Test(free, a_split_has_all_pairs_that_are_not_beaten)
+Test(noncontiguous, a_split_has_all_pairs_that_are_not_beaten)
 {
     for (uint64_t seed = 0; seed < 1000; seed++) {
         ordered o = make_ordered(seed, 9);
         int32_t n = 1 + below(&o.m, o.b->n);
-        clv_split ask = ask_something(&o, 1000);
-        const clv_split_pair *pairs;
-        clv_splitter *s = split(&o, &ask, n);
-        int32_t n_pairs = clv_splitter_pairs(s, &pairs);
+        clv_pareto_query ask = ask_something(&o, 1000);
+        const clv_pareto_pair *pairs;
+        clv_pareto_dp *s = split(&o, &ask, n);
+        int32_t n_pairs = clv_pareto_dp_pairs(s, &pairs);
         for (int32_t i = 0; i < n_pairs; i++) { /* each is real */
             uint8_t side[16];
             uint32_t sides = 0;
             int64_t total[2];
-            clv_splitter_sides(s, i, side);
+            clv_pareto_dp_sides(s, i, side);
             for (int32_t j = 0; j < n; j++)
                 sides |= (uint32_t)side[j] << j;
             cr_assert(totals(o.b, &ask, o.order, n, sides, total));
@@ -425,14 +425,14 @@ Test(free, a_split_has_all_pairs_that_are_not_beaten)
     }
 }
 
-Test(free, a_narrow_relaxed_split_is_never_above)
+Test(noncontiguous, a_narrow_relaxed_split_is_never_above)
 {
     for (uint64_t seed = 0; seed < 1000; seed++) {
         ordered o = make_ordered(seed, 9);
-        clv_split ask = ask_something(&o, 1 + below(&o.m, 4));
-        const clv_split_pair *pairs;
+        clv_pareto_query ask = ask_something(&o, 1 + below(&o.m, 4));
+        const clv_pareto_pair *pairs;
         ask.relaxed = true;
-        int32_t n_pairs = clv_splitter_pairs(split(&o, &ask, o.b->n), &pairs);
+        int32_t n_pairs = clv_pareto_dp_pairs(split(&o, &ask, o.b->n), &pairs);
         for (uint32_t sides = 0; sides >> o.b->n == 0; sides++) {
             int64_t total[2];
             bool below_it = !totals(o.b, &ask, o.order, o.b->n, sides, total);
@@ -472,14 +472,14 @@ static int64_t least_load(const clv_blocks *b, int32_t kind, int32_t block)
     return best;
 }
 
-Test(free, the_largest_block_says_what_some_device_has_to_bear)
+Test(noncontiguous, the_largest_block_says_what_some_device_has_to_bear)
 {
     for (uint64_t seed = 0; seed < 500; seed++) {
         ordered o = make_ordered(seed, 9);
-        clv_free_bound *f;
+        clv_column_gen *f;
         double told, most = 0;
-        cr_assert_eq(clv_free_bound_new(o.b, o.order, o.m.arena, &f, NULL), CLV_OK);
-        cr_assert_eq(clv_free_bound_largest(f, &told, NULL), CLV_OK);
+        cr_assert_eq(clv_column_gen_new(o.b, o.order, o.m.arena, &f, NULL), CLV_OK);
+        cr_assert_eq(clv_column_gen_block_bound(f, &told, NULL), CLV_OK);
         for (int32_t i = 0; i < o.b->n; i++) {
             double least = (double)INFINITY;
             for (int32_t k = 0; k < o.b->n_kinds; k++) {
@@ -525,35 +525,37 @@ static made make_hub(void)
     return m;
 }
 
-Test(free, a_hub_of_many_nets_is_one_thing_to_remember)
+Test(noncontiguous, a_hub_of_many_nets_is_one_thing_to_remember)
 {
     made m = make_hub();
     clv_place_rules rules = { .objective = CLV_PLACE_THROUGHPUT };
     clv_blocks *b;
-    clv_line_maker *maker;
-    const clv_line *line;
-    clv_splitter *s;
-    clv_split_pair least;
+    clv_diagram_builder *maker;
+    const clv_diagram *line;
+    clv_pareto_dp *s;
+    clv_pareto_pair least;
     cr_assert_eq(clv_blocks_new(m.p, &rules, m.arena, &b, NULL), CLV_OK);
     int32_t *order = take(m.arena, (size_t)b->n, sizeof *order);
     for (int32_t i = 0; i < b->n; i++)
         order[i] = b->n - 1 - i; /* the hub first: all nets are open behind it */
-    cr_assert_eq(clv_line_maker_new(b, m.arena, &maker, NULL), CLV_OK);
-    cr_assert_eq(clv_line_make(maker, order, b->n, true, &line, NULL), CLV_OK);
+    cr_assert_eq(clv_diagram_builder_new(b, m.arena, &maker, NULL), CLV_OK);
+    cr_assert_eq(clv_diagram_build(maker, order, b->n, true, &line, NULL), CLV_OK);
     cr_assert(line->exact);
     for (int32_t i = 1; i < b->n; i++)
         cr_assert_eq(line->layer[i + 1] - line->layer[i], 2);
     /* The hub is on side 0, and what costs less than to send comes along: nothing here. */
     int64_t *zero = take(m.arena, (size_t)b->n, sizeof *zero);
-    zero[b->n - 1] = CLV_SPLIT_NEVER;
-    clv_split ask = { .cost = { b->time, zero }, .pays = { true, false }, .weight = { 1, 0 } };
-    cr_assert_eq(clv_splitter_new(b, m.arena, &s, NULL), CLV_OK);
-    clv_splitter_take(s, line);
-    cr_assert_eq(clv_splitter_least(s, &ask, &least, NULL), CLV_OK);
+    zero[b->n - 1] = CLV_PARETO_NEVER;
+    clv_pareto_query ask = { .cost = { b->time, zero },
+                             .pays = { true, false },
+                             .weight = { 1, 0 } };
+    cr_assert_eq(clv_pareto_dp_new(b, m.arena, &s, NULL), CLV_OK);
+    clv_pareto_dp_use(s, line);
+    cr_assert_eq(clv_pareto_dp_least(s, &ask, &least, NULL), CLV_OK);
     cr_assert_float_eq(clv_blocks_unit(b, least.total[0]), 1 + 0.5 * SPOKES, 1e-9);
     /* On side 1 it costs side 0 nothing to be empty. */
     ask.cost[1] = take(m.arena, (size_t)b->n, sizeof *zero);
-    cr_assert_eq(clv_splitter_least(s, &ask, &least, NULL), CLV_OK);
+    cr_assert_eq(clv_pareto_dp_least(s, &ask, &least, NULL), CLV_OK);
     cr_assert_eq(least.total[0], 0);
     clv_arena_free(m.arena);
 }

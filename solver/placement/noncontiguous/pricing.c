@@ -1,5 +1,5 @@
-/* free_sets.c - the set that is worth most comes from a split of the line in two. */
-#include "solver/placement/noncontiguous/free_sets.h"
+/* pricing.c - the set that is worth most comes from a split of the line in two. */
+#include "solver/placement/noncontiguous/pricing.h"
 
 #include <math.h>
 #include <string.h>
@@ -7,8 +7,8 @@
 /* All prices together in whole numbers. */
 #define PRICES_SUM 1e12
 /* Sets kept; then those that no mix uses go, but for the newest. */
-#define SETS_MAX 4000
-#define SETS_NEW (SETS_MAX / 4)
+#define COLUMNS_MAX 4000
+#define COLUMNS_NEW (COLUMNS_MAX / 4)
 /* Steps along the hull of loads and prices; any number is right, some 10 are enough. */
 #define HULL_STEPS 40
 /* Blocks of which the least load is looked for: those with most time; and the work for it, half a
@@ -18,7 +18,7 @@
 
 static clv_status nomem(clv_error *err) { return clv_fail_nomem(err, "a proof"); }
 
-void clv_sets_fill_costs(clv_free_bound *f)
+void clv_pricing_reset_costs(clv_column_gen *f)
 {
     const clv_blocks *b = f->b;
     for (int32_t k = 0; k < b->n_kinds; k++) {
@@ -28,17 +28,17 @@ void clv_sets_fill_costs(clv_free_bound *f)
             int64_t t = clv_block_time(b, k, i);
             bool never = t == CLV_BLOCK_NEVER ||
                          (kind->capacity_bytes >= 0 && b->bytes[i] > kind->capacity_bytes);
-            f->cost[(size_t)k * (size_t)b->n + (size_t)i] = never ? CLV_SPLIT_NEVER : t;
+            f->cost[(size_t)k * (size_t)b->n + (size_t)i] = never ? CLV_PARETO_NEVER : t;
         }
     }
 }
 
-int64_t clv_sets_least_time(const clv_free_bound *f, int32_t block)
+int64_t clv_pricing_least_time(const clv_column_gen *f, int32_t block)
 {
     int64_t least = INT64_MAX;
     for (int32_t k = 0; k < f->b->n_kinds; k++) {
-        int64_t t = clv_sets_cost(f, k, block);
-        if (f->devices[k] > 0 && t != CLV_SPLIT_NEVER && t < least)
+        int64_t t = clv_pricing_cost(f, k, block);
+        if (f->devices[k] > 0 && t != CLV_PARETO_NEVER && t < least)
             least = t;
     }
     return least == INT64_MAX ? 0 : least;
@@ -47,39 +47,39 @@ int64_t clv_sets_least_time(const clv_free_bound *f, int32_t block)
 /* -- the largest block -- */
 
 /* The least load of a device of the kind that holds the block, whatever else it holds. */
-static clv_status least_load(clv_free_bound *f, int32_t kind, int32_t block, double *ret,
-                             clv_error *err)
+static clv_status least_load_with_block(clv_column_gen *f, int32_t kind, int32_t block, double *ret,
+                                        clv_error *err)
 {
     bool pays = f->b->p->kinds[kind].pays;
-    clv_split ask = { .cost = { f->cost + (size_t)kind * (size_t)f->b->n, f->price },
-                      .pays = { pays, false },
-                      .weight = { 1, 0 } };
-    clv_split_pair pair;
+    clv_pareto_query ask = { .cost = { f->cost + (size_t)kind * (size_t)f->b->n, f->price },
+                             .pays = { pays, false },
+                             .weight = { 1, 0 } };
+    clv_pareto_pair pair;
     *ret = (double)INFINITY;
-    if (clv_sets_cost(f, kind, block) == CLV_SPLIT_NEVER)
+    if (clv_pricing_cost(f, kind, block) == CLV_PARETO_NEVER)
         return CLV_OK;
     if (!pays) {
-        *ret = (double)clv_sets_cost(f, kind, block);
+        *ret = (double)clv_pricing_cost(f, kind, block);
         return CLV_OK;
     }
-    f->price[block] = CLV_SPLIT_NEVER; /* on the other side; those of others are 0 */
-    clv_splitter_take(f->splitter, f->with_nets);
-    clv_status status = clv_splitter_least(f->splitter, &ask, &pair, err);
+    f->price[block] = CLV_PARETO_NEVER; /* on the other side; those of others are 0 */
+    clv_pareto_dp_use(f->dp, f->with_nets);
+    clv_status status = clv_pareto_dp_least(f->dp, &ask, &pair, err);
     f->price[block] = 0;
     *ret = (double)pair.total[0];
     return status;
 }
 
-clv_status clv_free_bound_largest(clv_free_bound *f, double *ret, clv_error *err)
+clv_status clv_column_gen_block_bound(clv_column_gen *f, double *ret, clv_error *err)
 {
     double most = 0;
-    int64_t end = clv_splitter_work(f->splitter) + LARGEST_WORK;
+    int64_t end = clv_pareto_dp_work(f->dp) + LARGEST_WORK;
     memset(f->price, 0, (size_t)f->b->n * sizeof *f->price);
     for (int32_t i = 0; i < f->b->n; i++) {
         f->list[i] = i;
-        f->now[i] = (double)clv_sets_least_time(f, i);
+        f->now[i] = (double)clv_pricing_least_time(f, i);
     }
-    for (int32_t i = 0; i < f->b->n && i < LARGEST && clv_splitter_work(f->splitter) < end; i++) {
+    for (int32_t i = 0; i < f->b->n && i < LARGEST && clv_pareto_dp_work(f->dp) < end; i++) {
         int32_t at = i;
         for (int32_t j = i + 1; j < f->b->n; j++)
             at = f->now[f->list[j]] > f->now[f->list[at]] ? j : at;
@@ -90,7 +90,7 @@ clv_status clv_free_bound_largest(clv_free_bound *f, double *ret, clv_error *err
         for (int32_t k = 0; k < f->b->n_kinds; k++) {
             if (f->devices[k] == 0)
                 continue;
-            CLV_TRY(least_load(f, k, block, &load, err));
+            CLV_TRY(least_load_with_block(f, k, block, &load, err));
             least = load < least ? load : least;
         }
         most = isinf(least) || least < most ? most : least;
@@ -102,7 +102,7 @@ clv_status clv_free_bound_largest(clv_free_bound *f, double *ret, clv_error *err
 /* -- sets in the linear program -- */
 
 /* Load of the blocks in list on a device of the kind. O(their pins). */
-static int64_t load_of(clv_free_bound *f, int32_t kind, int32_t n)
+static int64_t load_of(clv_column_gen *f, int32_t kind, int32_t n)
 {
     const clv_blocks *b = f->b;
     int64_t load = 0;
@@ -123,31 +123,31 @@ static int64_t load_of(clv_free_bound *f, int32_t kind, int32_t n)
 }
 
 /* What the set has of each bunch becomes a column. */
-static clv_status use_set(clv_free_bound *f, int32_t s, clv_error *err)
+static clv_status add_to_master(clv_column_gen *f, int32_t s, clv_error *err)
 {
-    if (!CLV_PUSH_ROOM(f->arena, f->in_cover, f->n_in_cover, f->cap_in_cover) ||
-        !CLV_PUSH_ROOM(f->arena, f->share, f->n_in_cover, f->cap_share))
+    if (!CLV_PUSH_ROOM(f->arena, f->in_master, f->n_in_master, f->cap_in_master) ||
+        !CLV_PUSH_ROOM(f->arena, f->share, f->n_in_master, f->cap_share))
         return nomem(err);
-    f->in_cover[f->n_in_cover++] = s;
-    f->heavy = f->heavy || f->sets[s].load > f->limit;
+    f->in_master[f->n_in_master++] = s;
+    f->heavy = f->heavy || f->columns[s].load > f->limit;
     int32_t n = 0;
-    for (int32_t i = f->sets[s].first; i < f->sets[s].first + f->sets[s].n; i++) {
-        int32_t g = f->bunches->of[f->members[i]];
+    for (int32_t i = f->columns[s].first; i < f->columns[s].first + f->columns[s].n; i++) {
+        int32_t g = f->groups->of[f->members[i]];
         if (f->part[g] == 0)
             f->rows[n++] = g;
-        f->part[g] += f->bunches->part[f->members[i]];
+        f->part[g] += f->groups->part[f->members[i]];
     }
     for (int32_t i = 0; i < n; i++) {
         f->ratio[i] = f->part[f->rows[i]];
         f->part[f->rows[i]] = 0;
     }
-    return clv_cover_add(f->cover, f->sets[s].kind, f->rows, f->ratio, n, err);
+    return clv_master_lp_add(f->master, f->columns[s].kind, f->rows, f->ratio, n, err);
 }
 
 /* The set of side 0. */
-static clv_status add_set(clv_free_bound *f, int32_t kind, clv_error *err)
+static clv_status add_column(clv_column_gen *f, int32_t kind, clv_error *err)
 {
-    clv_free_set s = { .kind = kind, .first = f->n_members };
+    clv_column s = { .kind = kind, .first = f->n_members };
     for (int32_t i = 0; i < f->b->n; i++)
         if (f->side[i] == 0)
             f->list[s.n++] = f->order[i];
@@ -157,54 +157,54 @@ static clv_status add_set(clv_free_bound *f, int32_t kind, clv_error *err)
             return nomem(err);
         f->members[f->n_members++] = f->list[i];
     }
-    if (!CLV_PUSH_ROOM(f->arena, f->sets, f->n_sets, f->cap_sets))
+    if (!CLV_PUSH_ROOM(f->arena, f->columns, f->n_columns, f->cap_columns))
         return nomem(err);
-    f->sets[f->n_sets++] = s;
+    f->columns[f->n_columns++] = s;
     f->over = s.load - f->limit > f->over ? s.load - f->limit : f->over;
-    return use_set(f, f->n_sets - 1, err);
+    return add_to_master(f, f->n_columns - 1, err);
 }
 
 /* The linear program anew, with the sets that one device can hold within T. */
-clv_status clv_sets_use_light(clv_free_bound *f, int64_t t, clv_error *err)
+clv_status clv_columns_rebuild(clv_column_gen *f, int64_t t, clv_error *err)
 {
-    memset(f->penalty, 0, (size_t)f->bunches->n * sizeof *f->penalty);
+    memset(f->penalty, 0, (size_t)f->groups->n * sizeof *f->penalty);
     for (int32_t i = 0; i < f->b->n; i++)
-        f->penalty[f->bunches->of[i]] += f->fine[i];
-    CLV_TRY(clv_cover_clear(f->cover, f->bunches->n, f->penalty, err));
-    f->n_in_cover = 0;
+        f->penalty[f->groups->of[i]] += f->fine[i];
+    CLV_TRY(clv_master_lp_clear(f->master, f->groups->n, f->penalty, err));
+    f->n_in_master = 0;
     f->heavy = false;
     f->limit = t;
-    for (int32_t s = 0; s < f->n_sets; s++)
-        if (f->sets[s].load <= t)
-            CLV_TRY(use_set(f, s, err));
+    for (int32_t s = 0; s < f->n_columns; s++)
+        if (f->columns[s].load <= t)
+            CLV_TRY(add_to_master(f, s, err));
     return CLV_OK;
 }
 
 /* Sets that no mix uses go, when there are many. */
-clv_status clv_sets_drop(clv_free_bound *f, int64_t t, clv_error *err)
+clv_status clv_columns_drop_unused(clv_column_gen *f, int64_t t, clv_error *err)
 {
     int32_t n = 0, n_members = 0;
-    if (f->n_in_cover < SETS_MAX)
+    if (f->n_in_master < COLUMNS_MAX)
         return CLV_OK;
-    clv_cover_shares(f->cover, f->share);
-    for (int32_t i = 0; i < f->n_in_cover; i++) {
-        clv_free_set s = f->sets[f->in_cover[i]];
-        if (f->share[i] <= 0 && i < f->n_in_cover - SETS_NEW)
+    clv_master_lp_values(f->master, f->share);
+    for (int32_t i = 0; i < f->n_in_master; i++) {
+        clv_column s = f->columns[f->in_master[i]];
+        if (f->share[i] <= 0 && i < f->n_in_master - COLUMNS_NEW)
             continue;
         memmove(f->members + n_members, f->members + s.first, (size_t)s.n * sizeof *f->members);
         s.first = n_members;
         n_members += s.n;
-        f->sets[n++] = s;
+        f->columns[n++] = s;
     }
-    f->n_sets = n;
+    f->n_columns = n;
     f->n_members = n_members;
-    return clv_sets_use_light(f, t, err);
+    return clv_columns_rebuild(f, t, err);
 }
 
 /* -- the set worth most -- */
 
 /* Whole prices, and their sum; 0 where all are 0. */
-int64_t clv_sets_price(clv_free_bound *f, const double *price)
+int64_t clv_pricing_set_prices(clv_column_gen *f, const double *price)
 {
     double sum = 0;
     int64_t whole = 0;
@@ -218,15 +218,15 @@ int64_t clv_sets_price(clv_free_bound *f, const double *price)
 }
 
 /* The most that a set known is worth to a device of the kind, where it may hold all of it. */
-static int64_t best_known(const clv_free_bound *f, int32_t kind, int64_t t)
+static int64_t best_known_value(const clv_column_gen *f, int32_t kind, int64_t t)
 {
     int64_t best = 0;
-    for (int32_t s = 0; s < f->n_sets; s++) {
+    for (int32_t s = 0; s < f->n_columns; s++) {
         int64_t worth = 0;
-        if (f->sets[s].kind != kind || f->sets[s].load > t)
+        if (f->columns[s].kind != kind || f->columns[s].load > t)
             continue;
-        for (int32_t i = f->sets[s].first; i < f->sets[s].first + f->sets[s].n; i++)
-            worth += clv_sets_cost(f, kind, f->members[i]) == CLV_SPLIT_NEVER
+        for (int32_t i = f->columns[s].first; i < f->columns[s].first + f->columns[s].n; i++)
+            worth += clv_pricing_cost(f, kind, f->members[i]) == CLV_PARETO_NEVER
                          ? INT64_MIN / f->b->n / 2
                          : f->price[f->members[i]];
         best = worth > best ? worth : best;
@@ -236,13 +236,13 @@ static int64_t best_known(const clv_free_bound *f, int32_t kind, int64_t t)
 
 /* The weight of load against price at which the least sum of both says most about sets within T:
  * of the lower hull of (load, price left), the edge across T. O(states) for each step, some 10. */
-static clv_status weigh_load(clv_free_bound *f, clv_split *ask, int64_t t, int64_t all,
-                             clv_error *err)
+static clv_status solve_lagrangian(clv_column_gen *f, clv_pareto_query *ask, int64_t t, int64_t all,
+                                   clv_error *err)
 {
-    clv_split_pair heavy, light = { { 0, all } }, p;
+    clv_pareto_pair heavy, light = { { 0, all } }, p;
     ask->weight[0] = 0;
     ask->weight[1] = 1;
-    CLV_TRY(clv_splitter_least(f->splitter, ask, &heavy, err));
+    CLV_TRY(clv_pareto_dp_least(f->dp, ask, &heavy, err));
     if (heavy.total[0] <= t) {
         ask->weighted = (double)heavy.total[1];
         return CLV_OK;
@@ -250,10 +250,10 @@ static clv_status weigh_load(clv_free_bound *f, clv_split *ask, int64_t t, int64
     for (int32_t i = 0; i < HULL_STEPS; i++) {
         double w =
             (double)(light.total[1] - heavy.total[1]) / (double)(heavy.total[0] - light.total[0]);
-        double line = w * (double)heavy.total[0] + (double)heavy.total[1];
+        double edge = w * (double)heavy.total[0] + (double)heavy.total[1];
         ask->weight[0] = w;
-        CLV_TRY(clv_splitter_least(f->splitter, ask, &p, err));
-        if (w * (double)p.total[0] + (double)p.total[1] >= line - CLV_ROUNDING_PART * fabs(line))
+        CLV_TRY(clv_pareto_dp_least(f->dp, ask, &p, err));
+        if (w * (double)p.total[0] + (double)p.total[1] >= edge - CLV_ROUNDING_PART * fabs(edge))
             break;
         if (p.total[0] <= t)
             light = p;
@@ -265,28 +265,28 @@ static clv_status weigh_load(clv_free_bound *f, clv_split *ask, int64_t t, int64
 }
 
 /* The most that a device of the kind can hold by price within T, into *most, and its set joins. */
-clv_status clv_sets_find(clv_free_bound *f, clv_place_search *search, int32_t kind, int64_t t,
-                         int64_t all, int64_t *most, clv_error *err)
+clv_status clv_pricing_solve(clv_column_gen *f, clv_place_search *search, int32_t kind, int64_t t,
+                             int64_t all, int64_t *most, clv_error *err)
 {
-    const clv_split_pair *pairs;
+    const clv_pareto_pair *pairs;
     bool pays = f->b->p->kinds[kind].pays;
-    clv_split ask = { .cost = { f->cost + (size_t)kind * (size_t)f->b->n, f->price },
-                      .pays = { pays, false },
-                      .limit = { t, INT64_MAX },
-                      .relaxed = true,
-                      .width = f->width };
-    clv_splitter_take(f->splitter, pays ? f->with_nets : f->without);
-    CLV_TRY(weigh_load(f, &ask, t, all, err));
-    double known = (double)(all - best_known(f, kind, t)) + ask.weight[0] * (double)t;
+    clv_pareto_query ask = { .cost = { f->cost + (size_t)kind * (size_t)f->b->n, f->price },
+                             .pays = { pays, false },
+                             .limit = { t, INT64_MAX },
+                             .relaxed = true,
+                             .width = f->width };
+    clv_pareto_dp_use(f->dp, pays ? f->with_nets : f->without);
+    CLV_TRY(solve_lagrangian(f, &ask, t, all, err));
+    double known = (double)(all - best_known_value(f, kind, t)) + ask.weight[0] * (double)t;
     ask.weighted = known < ask.weighted ? known : ask.weighted;
-    CLV_TRY(clv_splitter_run(f->splitter, &ask, search, err));
-    int32_t n = clv_splitter_pairs(f->splitter, &pairs);
+    CLV_TRY(clv_pareto_dp_run(f->dp, &ask, search, err));
+    int32_t n = clv_pareto_dp_pairs(f->dp, &pairs);
     *most = all;
     f->worth = 0;
-    if (!clv_splitter_done(f->splitter) || n == 0)
+    if (!clv_pareto_dp_done(f->dp) || n == 0)
         return CLV_OK;
     *most = all - pairs[n - 1].total[1];
     f->worth = ask.weight[0];
-    clv_splitter_sides(f->splitter, n - 1, f->side);
-    return add_set(f, kind, err);
+    clv_pareto_dp_sides(f->dp, n - 1, f->side);
+    return add_column(f, kind, err);
 }

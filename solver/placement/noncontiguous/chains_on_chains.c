@@ -1,5 +1,6 @@
-/* free_runs.c - loads of all runs, then the best last run for every place and use of devices. */
-#include "solver/placement/noncontiguous/free_runs.h"
+/* chains_on_chains.c - loads of all runs, then the best last run for every place and use of
+ * devices. */
+#include "solver/placement/noncontiguous/chains_on_chains.h"
 
 #include <string.h>
 
@@ -18,20 +19,20 @@ typedef struct {
     int32_t *from;  /* the same: where the last run begins, and its kind */
     int32_t *kind;
     int32_t *count; /* by net */
-} runs;
+} chains;
 
-static size_t load_at(const runs *r, int32_t kind, int32_t first, int32_t last)
+static size_t load_at(const chains *r, int32_t kind, int32_t first, int32_t last)
 {
     return ((size_t)kind * (size_t)r->n + (size_t)first) * (size_t)r->n + (size_t)last;
 }
 
-static size_t at(const runs *r, int32_t uses, int32_t end)
+static size_t at(const chains *r, int32_t uses, int32_t end)
 {
     return (size_t)uses * ((size_t)r->n + 1) + (size_t)end;
 }
 
 /* Loads of the runs that begin here, on one kind. */
-static void find_loads(runs *r, int32_t kind, int32_t first)
+static void compute_loads(chains *r, int32_t kind, int32_t first)
 {
     const clv_blocks *b = r->b;
     const clv_place_kind *k = &b->p->kinds[kind];
@@ -58,13 +59,13 @@ static void find_loads(runs *r, int32_t kind, int32_t first)
     }
 }
 
-static int32_t used_of(const runs *r, int32_t uses, int32_t kind)
+static int32_t used_of(const chains *r, int32_t uses, int32_t kind)
 {
     return uses / r->weight[kind] % (r->b->p->kinds[kind].count + 1);
 }
 
 /* The best last run that ends before `end`, with these uses. */
-static void find_last(runs *r, int32_t uses, int32_t end)
+static void solve_state(chains *r, int32_t uses, int32_t end)
 {
     size_t here = at(r, uses, end);
     r->least[here] = NEVER;
@@ -87,7 +88,7 @@ static void find_last(runs *r, int32_t uses, int32_t end)
     }
 }
 
-static void read_back(const runs *r, int32_t *device_of)
+static void trace_back(const chains *r, int32_t *device_of)
 {
     int32_t uses = r->n_uses - 1, end = r->n;
     while (end > 0) {
@@ -102,7 +103,7 @@ static void read_back(const runs *r, int32_t *device_of)
     }
 }
 
-static bool is_small(const clv_blocks *b, double *uses)
+static bool is_within_limits(const clv_blocks *b, double *uses)
 {
     *uses = 1;
     for (int32_t k = 0; k < b->n_kinds; k++)
@@ -110,31 +111,31 @@ static bool is_small(const clv_blocks *b, double *uses)
     return b->n > 0 && b->n <= BLOCKS_MAX && *uses * b->n * b->n * b->n_kinds <= STEPS_MAX;
 }
 
-static bool find_runs(runs *r, int32_t *device_of)
+static bool solve_runs(chains *r, int32_t *device_of)
 {
     for (int32_t k = 0; k < r->b->n_kinds; k++)
         for (int32_t first = 0; first < r->n; first++)
-            find_loads(r, k, first);
+            compute_loads(r, k, first);
     for (int32_t end = 0; end <= r->n; end++)
         r->least[at(r, 0, end)] = end == 0 ? 0 : NEVER;
     for (int32_t uses = 1; uses < r->n_uses; uses++)
         for (int32_t end = 0; end <= r->n; end++)
-            find_last(r, uses, end);
+            solve_state(r, uses, end);
     if (r->least[at(r, r->n_uses - 1, r->n)] == NEVER)
         return false;
-    read_back(r, device_of);
+    trace_back(r, device_of);
     return true;
 }
 
-clv_status clv_free_runs(const clv_blocks *b, const int32_t *order, clv_arena *arena,
-                         int32_t *device_of, bool *found, clv_error *err)
+clv_status clv_chains_on_chains(const clv_blocks *b, const int32_t *order, clv_arena *arena,
+                                int32_t *device_of, bool *found, clv_error *err)
 {
     double uses;
     *found = false;
-    if (!is_small(b, &uses))
+    if (!is_within_limits(b, &uses))
         return CLV_OK;
     clv_mark mark = clv_arena_mark(arena);
-    runs r = { .b = b, .order = order, .n = b->n, .n_uses = (int32_t)uses };
+    chains r = { .b = b, .order = order, .n = b->n, .n_uses = (int32_t)uses };
     size_t n = (size_t)b->n, cells = (size_t)r.n_uses * (n + 1);
     r.weight = CLV_NEW_ARRAY(arena, int32_t, b->n_kinds);
     r.load = CLV_NEW_ARRAY(arena, int64_t, (size_t)b->n_kinds * n * n);
@@ -146,7 +147,7 @@ clv_status clv_free_runs(const clv_blocks *b, const int32_t *order, clv_arena *a
         return clv_fail_nomem(err, "cutting a line into runs");
     for (int32_t k = 0, w = 1; k < b->n_kinds; w *= b->p->kinds[k++].count + 1)
         r.weight[k] = w;
-    *found = find_runs(&r, device_of);
+    *found = solve_runs(&r, device_of);
     clv_arena_rewind(arena, mark);
     return CLV_OK;
 }

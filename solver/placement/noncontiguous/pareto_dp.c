@@ -1,5 +1,5 @@
-/* free_split.c - sums from the end, then fronts from the start. */
-#include "solver/placement/noncontiguous/free_split.h"
+/* pareto_dp.c - sums from the end, then fronts from the start. */
+#include "solver/placement/noncontiguous/pareto_dp.h"
 
 #include <assert.h>
 #include <math.h>
@@ -30,10 +30,10 @@ typedef struct {
     int32_t n, cap;
 } points;
 
-struct clv_splitter {
+struct clv_pareto_dp {
     const clv_blocks *b;
     clv_arena *arena;
-    const clv_line *line;
+    const clv_diagram *diagram;
     bool done;
     int64_t work;
     double *least;        /* by state: weighted sum of what can follow */
@@ -44,17 +44,17 @@ struct clv_splitter {
     front *fronts;              /* by state */
     int32_t cap_fronts;
     int32_t *trail, n_trail, cap_trail; /* 2 * the step before + side; -1 before the first block */
-    clv_split_pair *pairs;
+    clv_pareto_pair *pairs;
     int32_t n_pairs, cap_pairs;
     int64_t all_bytes; /* of the blocks placed */
 };
 
 static clv_status nomem(clv_error *err) { return clv_fail_nomem(err, "splitting blocks in two"); }
 
-clv_status clv_splitter_new(const clv_blocks *b, clv_arena *arena, clv_splitter **ret,
-                            clv_error *err)
+clv_status clv_pareto_dp_new(const clv_blocks *b, clv_arena *arena, clv_pareto_dp **ret,
+                             clv_error *err)
 {
-    clv_splitter *s = CLV_NEW(arena, clv_splitter);
+    clv_pareto_dp *s = CLV_NEW(arena, clv_pareto_dp);
     if (!s)
         return nomem(err);
     s->b = b;
@@ -63,16 +63,16 @@ clv_status clv_splitter_new(const clv_blocks *b, clv_arena *arena, clv_splitter 
     return CLV_OK;
 }
 
-void clv_splitter_take(clv_splitter *s, const clv_line *line)
+void clv_pareto_dp_use(clv_pareto_dp *s, const clv_diagram *diagram)
 {
-    s->line = line;
+    s->diagram = diagram;
     s->done = false;
 }
 
-bool clv_splitter_done(const clv_splitter *s) { return s->done; }
-int64_t clv_splitter_work(const clv_splitter *s) { return s->work; }
+bool clv_pareto_dp_done(const clv_pareto_dp *s) { return s->done; }
+int64_t clv_pareto_dp_work(const clv_pareto_dp *s) { return s->work; }
 
-int32_t clv_splitter_pairs(const clv_splitter *s, const clv_split_pair **ret)
+int32_t clv_pareto_dp_pairs(const clv_pareto_dp *s, const clv_pareto_pair **ret)
 {
     *ret = s->pairs;
     return s->n_pairs;
@@ -87,12 +87,12 @@ int32_t clv_splitter_pairs(const clv_splitter *s, const clv_split_pair **ret)
 /* -- steps -- */
 
 /* What a step adds to both totals. False where its block may not be on its side. */
-static bool adds(const clv_splitter *s, const clv_split *ask, int32_t block, int32_t step,
-                 int64_t add[2])
+static bool step_cost(const clv_pareto_dp *s, const clv_pareto_query *ask, int32_t block,
+                      int32_t step, int64_t add[2])
 {
-    const clv_line_step *t = &s->line->step[step];
+    const clv_diagram_arc *t = &s->diagram->step[step];
     int32_t side = step & 1;
-    if (ask->cost[side][block] == CLV_SPLIT_NEVER)
+    if (ask->cost[side][block] == CLV_PARETO_NEVER)
         return false;
     add[0] = ask->pays[0] ? t->pay[0] : 0;
     add[1] = ask->pays[1] ? t->pay[1] : 0;
@@ -100,20 +100,20 @@ static bool adds(const clv_splitter *s, const clv_split *ask, int32_t block, int
     return true;
 }
 
-static double weigh(const clv_split *ask, const int64_t total[2])
+static double weigh(const clv_pareto_query *ask, const int64_t total[2])
 {
     return ask->weight[0] * (double)total[0] + ask->weight[1] * (double)total[1];
 }
 
 /* -- sums from the end -- */
 
-static void find_least(clv_splitter *s, const clv_split *ask, int32_t state, int32_t block)
+static void find_least(clv_pareto_dp *s, const clv_pareto_query *ask, int32_t state, int32_t block)
 {
     s->least[state] = (double)INFINITY;
     for (int32_t side = 0; side < 2; side++) {
-        int32_t step = 2 * state + side, to = s->line->step[step].to;
+        int32_t step = 2 * state + side, to = s->diagram->step[step].to;
         int64_t add[2];
-        if (!adds(s, ask, block, step, add))
+        if (!step_cost(s, ask, block, step, add))
             continue;
         double sum = weigh(ask, add) + s->least[to];
         if (sum >= s->least[state])
@@ -124,24 +124,24 @@ static void find_least(clv_splitter *s, const clv_split *ask, int32_t state, int
     }
 }
 
-static clv_status find_all_least(clv_splitter *s, const clv_split *ask, clv_error *err)
+static clv_status find_all_least(clv_pareto_dp *s, const clv_pareto_query *ask, clv_error *err)
 {
-    const clv_line *line = s->line;
-    if (!ROOM(s, s->least, s->cap_least, line->n_states) ||
-        !ROOM(s, s->follow, s->cap_follow, line->n_states))
+    const clv_diagram *diagram = s->diagram;
+    if (!ROOM(s, s->least, s->cap_least, diagram->n_states) ||
+        !ROOM(s, s->follow, s->cap_follow, diagram->n_states))
         return nomem(err);
-    int32_t end = line->layer[line->n];
+    int32_t end = diagram->layer[diagram->n];
     s->least[end] = 0;
     s->follow[end][0] = s->follow[end][1] = 0;
-    for (int32_t place = line->n - 1; place >= 0; place--)
-        for (int32_t t = line->layer[place]; t < line->layer[place + 1]; t++)
-            find_least(s, ask, t, line->blocks[place]);
-    s->work += 2 * line->n_states;
+    for (int32_t place = diagram->n - 1; place >= 0; place--)
+        for (int32_t t = diagram->layer[place]; t < diagram->layer[place + 1]; t++)
+            find_least(s, ask, t, diagram->blocks[place]);
+    s->work += 2 * diagram->n_states;
     return CLV_OK;
 }
 
-clv_status clv_splitter_least(clv_splitter *s, const clv_split *ask, clv_split_pair *ret,
-                              clv_error *err)
+clv_status clv_pareto_dp_least(clv_pareto_dp *s, const clv_pareto_query *ask, clv_pareto_pair *ret,
+                               clv_error *err)
 {
     CLV_TRY(find_all_least(s, ask, err));
     memcpy(ret->total, s->follow[0], sizeof ret->total);
@@ -150,7 +150,7 @@ clv_status clv_splitter_least(clv_splitter *s, const clv_split *ask, clv_split_p
 
 /* -- fronts -- */
 
-static bool fits(const clv_splitter *s, const clv_split *ask, int32_t state, const point *p)
+static bool fits(const clv_pareto_dp *s, const clv_pareto_query *ask, int32_t state, const point *p)
 {
     if (p->total[0] > ask->limit[0] || p->total[1] > ask->limit[1])
         return false;
@@ -168,7 +168,7 @@ typedef struct {
     int64_t add[2], bytes;
 } shift;
 
-static point shifted(const point *p, const shift *m)
+static point extend_point(const point *p, const shift *m)
 {
     point q = { { p->total[0] + m->add[0], p->total[1] + m->add[1] },
                 p->bytes + (m->side == 0 ? m->bytes : 0),
@@ -182,8 +182,8 @@ static bool comes_first(const point *p, const point *q)
 }
 
 /* Merges into `two` what `one` has with a front shifted, without what is beaten; swaps them. */
-static clv_status merge(clv_splitter *s, const clv_split *ask, const front *f, const shift *m,
-                        clv_error *err)
+static clv_status merge(clv_pareto_dp *s, const clv_pareto_query *ask, const front *f,
+                        const shift *m, clv_error *err)
 {
     const point *from = s->now.at + f->first;
     int32_t i = 0, j = 0, n = 0;
@@ -194,7 +194,7 @@ static clv_status merge(clv_splitter *s, const clv_split *ask, const front *f, c
         point p;
         bool old = j >= f->n;
         if (!old) {
-            p = shifted(&from[j], m);
+            p = extend_point(&from[j], m);
             old = i < s->one.n && comes_first(&s->one.at[i], &p);
         }
         if (old)
@@ -215,7 +215,7 @@ static clv_status merge(clv_splitter *s, const clv_split *ask, const front *f, c
 static int64_t sum_of(const point *p) { return p->total[0] + p->total[1]; }
 
 /* At most width pairs: of those in a cell of side 0's range the one with the least sum stays. */
-static void thin_out(points *f, int32_t width)
+static void sample_front(points *f, int32_t width)
 {
     int64_t low = f->at[0].total[0], cell = (f->at[f->n - 1].total[0] - low) / width + 1;
     int64_t last = -1;
@@ -235,7 +235,8 @@ static void thin_out(points *f, int32_t width)
 
 /* Where a bunch of pairs ends that begins at first and become one with the smallest totals of all:
  * one whose weighted sum is below that of each of them by no more than gain. */
-static int32_t end_of_bunch(const points *f, const clv_split *ask, int32_t first, double gain)
+static int32_t end_of_cluster(const points *f, const clv_pareto_query *ask, int32_t first,
+                              double gain)
 {
     const point *p = f->at;
     double least = weigh(ask, p[first].total);
@@ -250,27 +251,28 @@ static int32_t end_of_bunch(const points *f, const clv_split *ask, int32_t first
     return end;
 }
 
-static int32_t count_bunches(const points *f, const clv_split *ask, double gain, int32_t most)
+static int32_t count_clusters(const points *f, const clv_pareto_query *ask, double gain,
+                              int32_t most)
 {
     int32_t n = 0;
     for (int32_t i = 0; i < f->n && n <= most; n++)
-        i = end_of_bunch(f, ask, i, gain);
+        i = end_of_cluster(f, ask, i, gain);
     return n;
 }
 
 /* At most width pairs: near ones become one, with the smallest totals and the way of the one that
  * has least on side 1, so that weighted sums become too small by as little as may be. */
-static void draw_together(points *f, const clv_split *ask, int32_t width)
+static void relax_front(points *f, const clv_pareto_query *ask, int32_t width)
 {
     const point *last = &f->at[f->n - 1];
     double range = ask->weight[0] * (double)(last->total[0] - f->at[0].total[0]) +
                    ask->weight[1] * (double)(f->at[0].total[1] - last->total[1]);
     double gain = range / width / GAIN_FIRST;
-    while (count_bunches(f, ask, gain, width) > width)
+    while (count_clusters(f, ask, gain, width) > width)
         gain = gain * GAIN_RISE + 1;
     int32_t n = 0;
     for (int32_t i = 0; i < f->n; n++) {
-        int32_t end = end_of_bunch(f, ask, i, gain);
+        int32_t end = end_of_cluster(f, ask, i, gain);
         point p = f->at[end - 1];
         p.total[0] = f->at[i].total[0];
         f->at[n] = p;
@@ -279,18 +281,18 @@ static void draw_together(points *f, const clv_split *ask, int32_t width)
     f->n = n;
 }
 
-static void thin(points *f, const clv_split *ask, int32_t width)
+static void limit_front(points *f, const clv_pareto_query *ask, int32_t width)
 {
     if (f->n <= width)
         return;
     if (ask->relaxed)
-        draw_together(f, ask, width);
+        relax_front(f, ask, width);
     else
-        thin_out(f, width);
+        sample_front(f, width);
 }
 
 /* Puts `one` behind the next layer's points, as the front of a state. */
-static clv_status keep_front(clv_splitter *s, int32_t state, clv_error *err)
+static clv_status keep_front(clv_pareto_dp *s, int32_t state, clv_error *err)
 {
     s->fronts[state] = (front){ s->next.n, s->one.n };
     if (s->n_trail > TRAIL_MAX - s->one.n)
@@ -307,28 +309,29 @@ static clv_status keep_front(clv_splitter *s, int32_t state, clv_error *err)
     return CLV_OK;
 }
 
-static clv_status make_front(clv_splitter *s, const clv_split *ask, int32_t block, int32_t state,
-                             int32_t width, clv_error *err)
+static clv_status make_front(clv_pareto_dp *s, const clv_pareto_query *ask, int32_t block,
+                             int32_t state, int32_t width, clv_error *err)
 {
-    const clv_line *line = s->line;
+    const clv_diagram *diagram = s->diagram;
     s->one.n = 0;
-    for (int32_t i = line->in_first[state]; i < line->in_first[state + 1]; i++) {
-        int32_t step = line->in[i];
+    for (int32_t i = diagram->in_first[state]; i < diagram->in_first[state + 1]; i++) {
+        int32_t step = diagram->in[i];
         const front *f = &s->fronts[step / 2];
         shift m = { .side = step & 1, .to = state, .bytes = s->b->bytes[block] };
-        if (f->n > 0 && adds(s, ask, block, step, m.add))
+        if (f->n > 0 && step_cost(s, ask, block, step, m.add))
             CLV_TRY(merge(s, ask, f, &m, err));
     }
-    thin(&s->one, ask, width);
+    limit_front(&s->one, ask, width);
     return keep_front(s, state, err);
 }
 
-static clv_status pass(clv_splitter *s, const clv_split *ask, int32_t place, clv_error *err)
+static clv_status extend_layer(clv_pareto_dp *s, const clv_pareto_query *ask, int32_t place,
+                               clv_error *err)
 {
-    const clv_line *line = s->line;
-    int32_t block = line->blocks[place];
-    int32_t first = line->layer[place + 1];
-    int32_t end = line->layer[place + 2];
+    const clv_diagram *diagram = s->diagram;
+    int32_t block = diagram->blocks[place];
+    int32_t first = diagram->layer[place + 1];
+    int32_t end = diagram->layer[place + 2];
     int32_t width = POINTS_MAX / (end - first);
     width = width < ask->width ? width : ask->width;
     s->all_bytes += s->b->bytes[block];
@@ -344,23 +347,23 @@ static clv_status pass(clv_splitter *s, const clv_split *ask, int32_t place, clv
 /* -- the line -- */
 
 /* What weighted sums may be off by. */
-static double slack_of(const clv_splitter *s, const clv_split *ask)
+static double slack_of(const clv_pareto_dp *s, const clv_pareto_query *ask)
 {
     double all = fabs(s->least[0]) + (isinf(ask->weighted) ? 0 : fabs(ask->weighted));
-    for (int32_t i = 0; i < s->line->n; i++)
+    for (int32_t i = 0; i < s->diagram->n; i++)
         for (int32_t side = 0; side < 2; side++)
-            if (ask->cost[side][s->line->blocks[i]] != CLV_SPLIT_NEVER)
-                all += fabs(ask->weight[side] * (double)ask->cost[side][s->line->blocks[i]]);
+            if (ask->cost[side][s->diagram->blocks[i]] != CLV_PARETO_NEVER)
+                all += fabs(ask->weight[side] * (double)ask->cost[side][s->diagram->blocks[i]]);
     return isinf(all) ? 0 : ROUNDING_PART * all;
 }
 
-static clv_status begin(clv_splitter *s, const clv_split *ask, clv_error *err)
+static clv_status init_run(clv_pareto_dp *s, const clv_pareto_query *ask, clv_error *err)
 {
     s->done = false;
     s->n_pairs = s->n_trail = s->now.n = 0;
     s->all_bytes = 0;
     CLV_TRY(find_all_least(s, ask, err));
-    if (!ROOM(s, s->fronts, s->cap_fronts, s->line->n_states) ||
+    if (!ROOM(s, s->fronts, s->cap_fronts, s->diagram->n_states) ||
         !CLV_PUSH_ROOM(s->arena, s->now.at, 0, s->now.cap) ||
         !CLV_PUSH_ROOM(s->arena, s->trail, 0, s->cap_trail))
         return nomem(err);
@@ -371,14 +374,14 @@ static clv_status begin(clv_splitter *s, const clv_split *ask, clv_error *err)
     return CLV_OK;
 }
 
-clv_status clv_splitter_run(clv_splitter *s, const clv_split *ask, clv_place_search *search,
-                            clv_error *err)
+clv_status clv_pareto_dp_run(clv_pareto_dp *s, const clv_pareto_query *ask,
+                             clv_place_search *search, clv_error *err)
 {
-    CLV_TRY(begin(s, ask, err));
-    for (int32_t i = 0; i < s->line->n; i++) {
+    CLV_TRY(init_run(s, ask, err));
+    for (int32_t i = 0; i < s->diagram->n; i++) {
         if (search && clv_place_over(search))
             return CLV_OK;
-        CLV_TRY(pass(s, ask, i, err));
+        CLV_TRY(extend_layer(s, ask, i, err));
     }
     int32_t n = s->now.n;
     if (!ROOM(s, s->pairs, s->cap_pairs, n))
@@ -390,11 +393,11 @@ clv_status clv_splitter_run(clv_splitter *s, const clv_split *ask, clv_place_sea
     return CLV_OK;
 }
 
-void clv_splitter_sides(const clv_splitter *s, int32_t pair, uint8_t *side)
+void clv_pareto_dp_sides(const clv_pareto_dp *s, int32_t pair, uint8_t *side)
 {
     assert(s->done && pair >= 0 && pair < s->n_pairs);
     int32_t at = s->now.at[pair].trail;
-    for (int32_t i = s->line->n - 1; i >= 0; i--) {
+    for (int32_t i = s->diagram->n - 1; i >= 0; i--) {
         side[i] = s->trail[at] & 1;
         at = s->trail[at] >> 1;
     }

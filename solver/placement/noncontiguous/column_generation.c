@@ -1,10 +1,11 @@
-/* free_bound.c - column generation: prices from a linear program, sets to them (free_sets.h). */
-#include "solver/placement/noncontiguous/free_bound.h"
+/* column_generation.c - column generation: prices from a linear program, sets to them (pricing.h).
+ */
+#include "solver/placement/noncontiguous/column_generation.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "solver/placement/noncontiguous/free_sets.h"
+#include "solver/placement/noncontiguous/pricing.h"
 
 /* Pairs kept for a state, from the first try to the last: more when sets that are too heavy, which
  * pairs made one pretend to be light enough, stand in the way of a proof. */
@@ -21,10 +22,10 @@
 /* Penalties that are only what right sides were shifted by, as a part of all. */
 #define COVERED_PART 2e-4
 /* Bunches at first. */
-#define BUNCHES 12
+#define GROUPS_FIRST 12
 /* With more they are not split: at most twice as many rows, whose inverse takes 8 bytes by their
  * square, three times. */
-#define BUNCHES_MAX 2000
+#define GROUPS_MAX 2000
 /* How far a set may be above T, against what devices hold beyond all: both as parts. */
 #define OVER_PART 0.5
 /* How far below what was asked a bound is tried, against where it should just hold; only when what
@@ -40,15 +41,15 @@ static clv_status nomem(clv_error *err) { return clv_fail_nomem(err, "a proof");
 /* -- making it -- */
 
 /* First prices are times, so that the first try is the bound by work. */
-static void fill_prices(clv_free_bound *f)
+static void init_prices(clv_column_gen *f)
 {
     const clv_blocks *b = f->b;
     double mean = 1, all = 0; /* a tick: so that no penalty is 0 */
     for (int32_t i = 0; i < b->n; i++)
-        mean += (double)clv_sets_least_time(f, i) / b->n;
+        mean += (double)clv_pricing_least_time(f, i) / b->n;
     for (int32_t i = 0; i < b->n; i++) {
-        f->best[i] = (double)clv_sets_least_time(f, i) + mean * PENALTY_MEAN * PENALTY_MEAN;
-        f->fine[i] = PENALTY_TIME * ((double)clv_sets_least_time(f, i) + PENALTY_MEAN * mean);
+        f->best[i] = (double)clv_pricing_least_time(f, i) + mean * PENALTY_MEAN * PENALTY_MEAN;
+        f->fine[i] = PENALTY_TIME * ((double)clv_pricing_least_time(f, i) + PENALTY_MEAN * mean);
         for (int32_t a = b->at_first[i]; a < b->at_first[i + 1]; a++)
             f->fine[i] += (double)b->net_cost[b->at[a]];
         all += f->fine[i] / b->n;
@@ -61,16 +62,16 @@ static void fill_prices(clv_free_bound *f)
     f->best_part = (double)INFINITY;
 }
 
-static clv_status make_lines(clv_free_bound *f, clv_error *err)
+static clv_status build_diagrams(clv_column_gen *f, clv_error *err)
 {
-    clv_line_maker *maker;
-    CLV_TRY(clv_line_maker_new(f->b, f->arena, &maker, err));
-    CLV_TRY(clv_line_make(maker, f->order, f->b->n, true, &f->with_nets, err));
-    CLV_TRY(clv_line_maker_new(f->b, f->arena, &maker, err));
-    return clv_line_make(maker, f->order, f->b->n, false, &f->without, err);
+    clv_diagram_builder *maker;
+    CLV_TRY(clv_diagram_builder_new(f->b, f->arena, &maker, err));
+    CLV_TRY(clv_diagram_build(maker, f->order, f->b->n, true, &f->with_nets, err));
+    CLV_TRY(clv_diagram_builder_new(f->b, f->arena, &maker, err));
+    return clv_diagram_build(maker, f->order, f->b->n, false, &f->without, err);
 }
 
-static bool make_arrays(clv_free_bound *f)
+static bool alloc_arrays(clv_column_gen *f)
 {
     size_t n = (size_t)f->b->n, kinds = (size_t)f->b->n_kinds;
     double **by_block[] = { &f->weight, &f->penalty, &f->part, &f->ratio,
@@ -88,21 +89,21 @@ static bool make_arrays(clv_free_bound *f)
     return f->rows && f->devices && f->cost && f->price && f->side && f->list && f->count;
 }
 
-clv_status clv_free_bound_new(const clv_blocks *b, const int32_t *order, clv_arena *arena,
-                              clv_free_bound **ret, clv_error *err)
+clv_status clv_column_gen_new(const clv_blocks *b, const int32_t *order, clv_arena *arena,
+                              clv_column_gen **ret, clv_error *err)
 {
-    clv_free_bound *f = CLV_NEW(arena, clv_free_bound);
+    clv_column_gen *f = CLV_NEW(arena, clv_column_gen);
     if (!f)
         return nomem(err);
-    *f = (clv_free_bound){ .b = b, .order = order, .arena = arena, .width = WIDTH_FIRST };
-    if (!make_arrays(f))
+    *f = (clv_column_gen){ .b = b, .order = order, .arena = arena, .width = WIDTH_FIRST };
+    if (!alloc_arrays(f))
         return nomem(err);
-    clv_sets_fill_costs(f);
-    fill_prices(f);
-    CLV_TRY(clv_bunches_new(order, f->weight, b->n, BUNCHES, arena, &f->bunches, err));
-    CLV_TRY(clv_cover_new(b->n_kinds, f->devices, arena, &f->cover, err));
-    CLV_TRY(clv_splitter_new(b, arena, &f->splitter, err));
-    CLV_TRY(make_lines(f, err));
+    clv_pricing_reset_costs(f);
+    init_prices(f);
+    CLV_TRY(clv_row_groups_new(order, f->weight, b->n, GROUPS_FIRST, arena, &f->groups, err));
+    CLV_TRY(clv_master_lp_new(b->n_kinds, f->devices, arena, &f->master, err));
+    CLV_TRY(clv_pareto_dp_new(b, arena, &f->dp, err));
+    CLV_TRY(build_diagrams(f, err));
     *ret = f;
     return CLV_OK;
 }
@@ -110,20 +111,20 @@ clv_status clv_free_bound_new(const clv_blocks *b, const int32_t *order, clv_are
 /* -- work -- */
 
 /* With the times on one kind as prices: what devices of each kind can hold in a tick. */
-static double work_bound(const clv_free_bound *f, int32_t kind)
+static double work_bound(const clv_column_gen *f, int32_t kind)
 {
     const clv_blocks *b = f->b;
     double all = 0, rate = 0;
     for (int32_t i = 0; i < b->n; i++) {
-        int64_t t = clv_sets_cost(f, kind, i);
-        all += t == CLV_SPLIT_NEVER ? 0 : (double)t;
+        int64_t t = clv_pricing_cost(f, kind, i);
+        all += t == CLV_PARETO_NEVER ? 0 : (double)t;
     }
     for (int32_t k = 0; k < b->n_kinds; k++) {
         double most = 0;
         for (int32_t i = 0; i < b->n && f->devices[k] > 0; i++) {
-            int64_t t = clv_sets_cost(f, kind, i);
-            int64_t u = clv_sets_cost(f, k, i);
-            if (t == CLV_SPLIT_NEVER || t == 0 || u == CLV_SPLIT_NEVER)
+            int64_t t = clv_pricing_cost(f, kind, i);
+            int64_t u = clv_pricing_cost(f, k, i);
+            if (t == CLV_PARETO_NEVER || t == 0 || u == CLV_PARETO_NEVER)
                 continue;
             double r = u == 0 ? (double)INFINITY : (double)t / (double)u;
             most = r > most ? r : most;
@@ -133,7 +134,7 @@ static double work_bound(const clv_free_bound *f, int32_t kind)
     return rate > 0 ? all / rate : 0;
 }
 
-void clv_free_bound_work(clv_free_bound *f, clv_place_search *search)
+void clv_column_gen_raise_work_bound(clv_column_gen *f, clv_place_search *search)
 {
     for (int32_t k = 0; k < f->b->n_kinds; k++)
         if (f->devices[k] > 0)
@@ -145,10 +146,10 @@ void clv_free_bound_work(clv_free_bound *f, clv_place_search *search)
 
 /* Tries prices: a proof, or sets that join. *part: by how much devices hold more than all blocks,
  * as a part of all. */
-static clv_status try_prices(clv_free_bound *f, clv_place_search *search, const double *price,
+static clv_status try_prices(clv_column_gen *f, clv_place_search *search, const double *price,
                              int64_t t, bool *proven, double *part, clv_error *err)
 {
-    int64_t all = clv_sets_price(f, price), held = 0;
+    int64_t all = clv_pricing_set_prices(f, price), held = 0;
     *proven = false;
     *part = (double)INFINITY;
     f->slope = 0;
@@ -156,8 +157,8 @@ static clv_status try_prices(clv_free_bound *f, clv_place_search *search, const 
         int64_t most;
         if (f->devices[k] == 0)
             continue;
-        CLV_TRY(clv_sets_find(f, search, k, t, all, &most, err));
-        if (!clv_splitter_done(f->splitter))
+        CLV_TRY(clv_pricing_solve(f, search, k, t, all, &most, err));
+        if (!clv_pareto_dp_done(f->dp))
             return CLV_OK;
         held += f->devices[k] * most;
         f->slope += all > 0 ? f->devices[k] * f->worth / (double)all : 0;
@@ -168,17 +169,17 @@ static clv_status try_prices(clv_free_bound *f, clv_place_search *search, const 
 }
 
 /* Prices with so much of the best in them, and the rest from the linear program. */
-static void mix_prices(clv_free_bound *f, double of_best)
+static void smooth_prices(clv_column_gen *f, double of_best)
 {
-    const double *plain = clv_cover_prices(f->cover);
+    const double *plain = clv_master_lp_duals(f->master);
     for (int32_t i = 0; i < f->b->n; i++)
         f->now[i] =
-            of_best * f->best[i] + (1 - of_best) * f->bunches->part[i] * plain[f->bunches->of[i]];
+            of_best * f->best[i] + (1 - of_best) * f->groups->part[i] * plain[f->groups->of[i]];
 }
 
 /* Tries the prices in now, and keeps them where they are the best so far. */
-static clv_status try_now(clv_free_bound *f, clv_place_search *search, int64_t t, bool *proven,
-                          clv_error *err)
+static clv_status try_current_prices(clv_column_gen *f, clv_place_search *search, int64_t t,
+                                     bool *proven, clv_error *err)
 {
     double part;
     f->over = 0;
@@ -193,63 +194,63 @@ static clv_status try_now(clv_free_bound *f, clv_place_search *search, int64_t t
 }
 
 /* One round: smoothed prices, and now and then those of the linear program. */
-static clv_status try_round(clv_free_bound *f, clv_place_search *search, int64_t t, int32_t round,
+static clv_status try_round(clv_column_gen *f, clv_place_search *search, int64_t t, int32_t round,
                             bool *proven, clv_error *err)
 {
     if (round == 0)
         memcpy(f->now, f->best, (size_t)f->b->n * sizeof *f->now);
     else
-        mix_prices(f, SMOOTH);
-    CLV_TRY(try_now(f, search, t, proven, err));
+        smooth_prices(f, SMOOTH);
+    CLV_TRY(try_current_prices(f, search, t, proven, err));
     if (*proven || round % PLAIN_EVERY != 0)
         return CLV_OK;
-    mix_prices(f, 0);
-    return try_now(f, search, t, proven, err);
+    smooth_prices(f, 0);
+    return try_current_prices(f, search, t, proven, err);
 }
 
 /* All that right sides were shifted by, priced as high as can be, is not a penalty. */
-static bool is_covered(const clv_free_bound *f, double penalties)
+static bool is_covered(const clv_column_gen *f, double penalties)
 {
     return penalties <= COVERED_PART * f->b->n;
 }
 
-static int64_t work_done(const clv_free_bound *f)
+static int64_t work_done(const clv_column_gen *f)
 {
-    return clv_splitter_work(f->splitter) + clv_cover_work(f->cover);
+    return clv_pareto_dp_work(f->dp) + clv_master_lp_work(f->master);
 }
 
 /* How often the mix covers each block. */
-static void find_covered(clv_free_bound *f)
+static void compute_coverage(clv_column_gen *f)
 {
     memset(f->covered, 0, (size_t)f->b->n * sizeof *f->covered);
-    clv_cover_shares(f->cover, f->share);
-    for (int32_t i = 0; i < f->n_in_cover; i++) {
-        const clv_free_set *s = &f->sets[f->in_cover[i]];
+    clv_master_lp_values(f->master, f->share);
+    for (int32_t i = 0; i < f->n_in_master; i++) {
+        const clv_column *s = &f->columns[f->in_master[i]];
         for (int32_t m = s->first; m < s->first + s->n && f->share[i] > 0; m++)
             f->covered[f->members[m]] += f->share[i];
     }
 }
 
 /* The mix covers all bunches: some become smaller, or sets better; false where neither can be. */
-static clv_status look_closer(clv_free_bound *f, int64_t t, bool *can, clv_error *err)
+static clv_status refine_rows(clv_column_gen *f, int64_t t, bool *can, clv_error *err)
 {
-    find_covered(f);
-    *can = f->bunches->n <= BUNCHES_MAX && clv_bunches_split(f->bunches, f->covered);
+    compute_coverage(f);
+    *can = f->groups->n <= GROUPS_MAX && clv_row_groups_split(f->groups, f->covered);
     if (!*can && f->heavy && f->width < WIDTH_LAST) {
         f->width *= WIDTH_RISE;
         *can = true;
     }
     if (!*can)
         return CLV_OK;
-    CLV_TRY(clv_sets_drop(f, t, err));
-    CLV_TRY(clv_sets_use_light(f, t, err));
-    clv_cover_solve(f->cover);
+    CLV_TRY(clv_columns_drop_unused(f, t, err));
+    CLV_TRY(clv_columns_rebuild(f, t, err));
+    clv_master_lp_solve(f->master);
     return CLV_OK;
 }
 
 /* The best prices do not refute t, but they may refute a smaller T that is above the bound. */
-static clv_status refute_less(clv_free_bound *f, clv_place_search *search, int64_t t,
-                              clv_error *err)
+static clv_status refute_smaller(clv_column_gen *f, clv_place_search *search, int64_t t,
+                                 clv_error *err)
 {
     double part;
     bool proven;
@@ -267,35 +268,35 @@ static clv_status refute_less(clv_free_bound *f, clv_place_search *search, int64
 
 /* More pairs for splits, where for want of them sets pretend to be lighter than they are, and that
  * is much of what stands in the way of a proof. */
-static clv_status widen(clv_free_bound *f, int64_t t, clv_error *err)
+static clv_status widen_fronts(clv_column_gen *f, int64_t t, clv_error *err)
 {
     if (f->best_over <= OVER_PART * f->best_part || f->width >= WIDTH_LAST)
         return CLV_OK;
     f->best_over = 0;
     f->width *= 2;
-    return clv_sets_use_light(f, t, err);
+    return clv_columns_rebuild(f, t, err);
 }
 
 /* The linear program is solved with the new sets, and made finer where it has nothing more to say.
  */
-static clv_status go_on(clv_free_bound *f, int64_t t, bool *can, clv_error *err)
+static clv_status resolve_master(clv_column_gen *f, int64_t t, bool *can, clv_error *err)
 {
     *can = true;
-    CLV_TRY(widen(f, t, err));
-    if (is_covered(f, clv_cover_solve(f->cover)))
-        return look_closer(f, t, can, err);
-    return clv_sets_drop(f, t, err);
+    CLV_TRY(widen_fronts(f, t, err));
+    if (is_covered(f, clv_master_lp_solve(f->master)))
+        return refine_rows(f, t, can, err);
+    return clv_columns_drop_unused(f, t, err);
 }
 
-clv_status clv_free_bound_refute(clv_free_bound *f, clv_place_search *search, int64_t t,
+clv_status clv_column_gen_refute(clv_column_gen *f, clv_place_search *search, int64_t t,
                                  int64_t work, clv_refutation *ret, clv_error *err)
 {
     int64_t end = work_done(f) + work;
     *ret = CLV_GAVE_UP;
     f->best_part = f->less_part = (double)INFINITY;
     f->best_over = 0;
-    CLV_TRY(clv_sets_use_light(f, t, err));
-    clv_cover_solve(f->cover);
+    CLV_TRY(clv_columns_rebuild(f, t, err));
+    clv_master_lp_solve(f->master);
     for (int32_t round = 0; work_done(f) < end && !clv_place_over(search); round++) {
         bool proven, can;
         CLV_TRY(try_round(f, search, t, round, &proven, err));
@@ -304,8 +305,8 @@ clv_status clv_free_bound_refute(clv_free_bound *f, clv_place_search *search, in
             *ret = CLV_REFUTED;
             return CLV_OK;
         }
-        CLV_TRY(refute_less(f, search, t, err));
-        CLV_TRY(go_on(f, t, &can, err));
+        CLV_TRY(refute_smaller(f, search, t, err));
+        CLV_TRY(resolve_master(f, t, &can, err));
         if (!can) {
             *ret = CLV_COVERED;
             return CLV_OK;

@@ -1,5 +1,5 @@
-/* free_lp.c - primal simplex; the basis begins with all blocks uncovered. */
-#include "solver/placement/noncontiguous/free_lp.h"
+/* master_lp.c - primal simplex; the basis begins with all blocks uncovered. */
+#include "solver/placement/noncontiguous/master_lp.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 
 /* Variables: too little of row v is 2 * v, too much 2 * v + 1; then what is left of each kind;
  * then the sets. */
-struct clv_cover {
+struct clv_master_lp {
     int32_t n, n_kinds, rows, cap_rows;
     const int32_t *devices;
     const double *penalty;
@@ -26,7 +26,7 @@ struct clv_cover {
     double *right;            /* by row */
     int32_t *first, *members; /* of sets: rows, the kind's row last */
     double *part;             /* how much of each row */
-    int32_t n_sets, cap_sets, n_members, cap_members, cap_part;
+    int32_t n_columns, cap_columns, n_members, cap_members, cap_part;
     int32_t *basis;  /* by place in it: variable */
     double *value;   /* by place */
     double *inverse; /* [row * rows + place] */
@@ -41,7 +41,7 @@ struct clv_cover {
 static clv_status nomem(clv_error *err) { return clv_fail_nomem(err, "a linear program"); }
 
 /* Room for so many rows; what is kept from solve to solve is lost. */
-static clv_status make_room(clv_cover *c, int32_t n_rows, clv_error *err)
+static clv_status reserve_rows(clv_master_lp *c, int32_t n_rows, clv_error *err)
 {
     size_t rows = (size_t)n_rows;
     if (n_rows <= c->cap_rows)
@@ -60,28 +60,28 @@ static clv_status make_room(clv_cover *c, int32_t n_rows, clv_error *err)
     return CLV_OK;
 }
 
-clv_status clv_cover_new(int32_t n_kinds, const int32_t *devices, clv_arena *arena, clv_cover **ret,
-                         clv_error *err)
+clv_status clv_master_lp_new(int32_t n_kinds, const int32_t *devices, clv_arena *arena,
+                             clv_master_lp **ret, clv_error *err)
 {
-    clv_cover *c = CLV_NEW(arena, clv_cover);
+    clv_master_lp *c = CLV_NEW(arena, clv_master_lp);
     if (!c)
         return nomem(err);
-    *c = (clv_cover){ .n_kinds = n_kinds, .devices = devices, .arena = arena };
-    if (!CLV_PUSH_ROOM(arena, c->first, 0, c->cap_sets))
+    *c = (clv_master_lp){ .n_kinds = n_kinds, .devices = devices, .arena = arena };
+    if (!CLV_PUSH_ROOM(arena, c->first, 0, c->cap_columns))
         return nomem(err);
     *ret = c;
     return CLV_OK;
 }
 
-static double cost_of(const clv_cover *c, int32_t variable)
+static double cost_of(const clv_master_lp *c, int32_t variable)
 {
     return variable < 2 * c->n ? c->penalty[variable / 2] : 0;
 }
 
-static int32_t first_set(const clv_cover *c) { return 2 * c->n + c->n_kinds; }
+static int32_t first_column(const clv_master_lp *c) { return 2 * c->n + c->n_kinds; }
 
 /* Back to nothing covered. */
-static void start_again(clv_cover *c)
+static void reset_basis(clv_master_lp *c)
 {
     size_t rows = (size_t)c->rows;
     memset(c->inverse, 0, rows * rows * sizeof *c->inverse);
@@ -95,11 +95,11 @@ static void start_again(clv_cover *c)
     c->pivots = 0;
 }
 
-clv_status clv_cover_clear(clv_cover *c, int32_t n, const double *penalty, clv_error *err)
+clv_status clv_master_lp_clear(clv_master_lp *c, int32_t n, const double *penalty, clv_error *err)
 {
     if (n + c->n_kinds > c->cap_rows) /* twice what was, so that all of it is a small multiple */
-        CLV_TRY(
-            make_room(c, n + c->n_kinds > 2 * c->cap_rows ? n + c->n_kinds : 2 * c->cap_rows, err));
+        CLV_TRY(reserve_rows(c, n + c->n_kinds > 2 * c->cap_rows ? n + c->n_kinds : 2 * c->cap_rows,
+                             err));
     c->n = n;
     c->rows = n + c->n_kinds;
     c->penalty = penalty;
@@ -107,16 +107,16 @@ clv_status clv_cover_clear(clv_cover *c, int32_t n, const double *penalty, clv_e
         c->right[v] = 1 + SHIFT * fmod((v + 1) * 0.6180339887498949, 1);
     for (int32_t k = 0; k < c->n_kinds; k++)
         c->right[n + k] = c->devices[k];
-    c->n_sets = c->n_members = 0;
+    c->n_columns = c->n_members = 0;
     c->first[0] = 0;
-    start_again(c);
+    reset_basis(c);
     return CLV_OK;
 }
 
-clv_status clv_cover_add(clv_cover *c, int32_t kind, const int32_t *rows, const double *part,
-                         int32_t n, clv_error *err)
+clv_status clv_master_lp_add(clv_master_lp *c, int32_t kind, const int32_t *rows,
+                             const double *part, int32_t n, clv_error *err)
 {
-    if (!CLV_PUSH_ROOM(c->arena, c->first, c->n_sets + 1, c->cap_sets))
+    if (!CLV_PUSH_ROOM(c->arena, c->first, c->n_columns + 1, c->cap_columns))
         return nomem(err);
     for (int32_t i = 0; i <= n; i++) {
         if (!CLV_PUSH_ROOM(c->arena, c->members, c->n_members, c->cap_members) ||
@@ -125,7 +125,7 @@ clv_status clv_cover_add(clv_cover *c, int32_t kind, const int32_t *rows, const 
         c->part[c->n_members] = i < n ? part[i] : 1;
         c->members[c->n_members++] = i < n ? rows[i] : c->n + kind;
     }
-    c->first[++c->n_sets] = c->n_members;
+    c->first[++c->n_columns] = c->n_members;
     return CLV_OK;
 }
 
@@ -140,10 +140,10 @@ typedef struct {
     double sign;
 } entries;
 
-static void find_entries(const clv_cover *c, int32_t variable, entries *e)
+static void column_entries(const clv_master_lp *c, int32_t variable, entries *e)
 {
-    if (variable >= first_set(c)) {
-        int32_t s = variable - first_set(c);
+    if (variable >= first_column(c)) {
+        int32_t s = variable - first_column(c);
         e->rows = c->members + c->first[s];
         e->part = c->part + c->first[s];
         e->n = c->first[s + 1] - c->first[s];
@@ -156,18 +156,18 @@ static void find_entries(const clv_cover *c, int32_t variable, entries *e)
     e->n = 1;
 }
 
-static double reduced_cost(const clv_cover *c, int32_t variable)
+static double reduced_cost(const clv_master_lp *c, int32_t variable)
 {
     entries e;
     double sum = 0;
-    find_entries(c, variable, &e);
+    column_entries(c, variable, &e);
     for (int32_t i = 0; i < e.n; i++)
         sum += e.part[i] * c->price[e.rows[i]];
     return cost_of(c, variable) - sum;
 }
 
 /* Best of the variables from first to end, if it is better than least. */
-static int32_t best_of(const clv_cover *c, int32_t first, int32_t end, double *least)
+static int32_t best_in_range(const clv_master_lp *c, int32_t first, int32_t end, double *least)
 {
     int32_t best = -1;
     for (int32_t j = first; j < end; j++) {
@@ -181,19 +181,19 @@ static int32_t best_of(const clv_cover *c, int32_t first, int32_t end, double *l
 }
 
 /* Sets are looked at in chunks, going round, until a chunk has one; then blocks. -1: none. */
-static int32_t find_entering(clv_cover *c)
+static int32_t find_entering(clv_master_lp *c)
 {
     double least = -TINY;
-    for (int32_t seen = 0; seen < c->n_sets;) {
-        int32_t first = c->next < c->n_sets ? c->next : 0;
-        int32_t end = first + CHUNK < c->n_sets ? first + CHUNK : c->n_sets;
-        int32_t best = best_of(c, first_set(c) + first, first_set(c) + end, &least);
+    for (int32_t seen = 0; seen < c->n_columns;) {
+        int32_t first = c->next < c->n_columns ? c->next : 0;
+        int32_t end = first + CHUNK < c->n_columns ? first + CHUNK : c->n_columns;
+        int32_t best = best_in_range(c, first_column(c) + first, first_column(c) + end, &least);
         seen += end - first;
         if (best >= 0)
             return best;
         c->next = end;
     }
-    return best_of(c, 0, first_set(c), &least);
+    return best_in_range(c, 0, first_column(c), &least);
 }
 
 static void add_column(double *restrict sum, const double *restrict column, double f, size_t n)
@@ -202,18 +202,18 @@ static void add_column(double *restrict sum, const double *restrict column, doub
         sum[i] += f * column[i];
 }
 
-static void find_column(clv_cover *c, int32_t variable)
+static void find_column(clv_master_lp *c, int32_t variable)
 {
     entries e;
     size_t wide = (size_t)c->rows;
-    find_entries(c, variable, &e);
+    column_entries(c, variable, &e);
     memset(c->column, 0, wide * sizeof *c->column);
     for (int32_t i = 0; i < e.n; i++)
         add_column(c->column, c->inverse + (size_t)e.rows[i] * wide, e.part[i], wide);
 }
 
 /* The place that gets to 0 first; of equal ones the one with the largest pivot. -1: none does. */
-static int32_t find_leaving(const clv_cover *c)
+static int32_t find_leaving(const clv_master_lp *c)
 {
     int32_t best = -1;
     double least = 0;
@@ -230,7 +230,7 @@ static int32_t find_leaving(const clv_cover *c)
     return best;
 }
 
-static void pivot(clv_cover *c, int32_t entering, int32_t leaving)
+static void pivot(clv_master_lp *c, int32_t entering, int32_t leaving)
 {
     size_t rows = (size_t)c->rows;
     double at = c->column[leaving], part = reduced_cost(c, entering);
@@ -251,13 +251,13 @@ static void pivot(clv_cover *c, int32_t entering, int32_t leaving)
 
 /* -- from scratch -- */
 
-static void fill_basis(const clv_cover *c)
+static void fill_basis(const clv_master_lp *c)
 {
     size_t rows = (size_t)c->rows, wide = 2 * rows;
     memset(c->scratch, 0, rows * wide * sizeof *c->scratch);
     for (int32_t p = 0; p < c->rows; p++) {
         entries e;
-        find_entries(c, c->basis[p], &e);
+        column_entries(c, c->basis[p], &e);
         for (int32_t i = 0; i < e.n; i++)
             c->scratch[(size_t)e.rows[i] * wide + (size_t)p] = e.part[i];
         c->scratch[(size_t)p * wide + rows + (size_t)p] = 1;
@@ -274,7 +274,7 @@ static void swap_rows(double *a, double *b, size_t n)
 }
 
 /* Gauss-Jordan on [basis | 1]. False where the basis has none. O(rows^3). */
-static bool invert(clv_cover *c)
+static bool invert(clv_master_lp *c)
 {
     size_t rows = (size_t)c->rows, wide = 2 * rows;
     fill_basis(c);
@@ -305,11 +305,11 @@ static bool invert(clv_cover *c)
     return true;
 }
 
-static void make_fresh(clv_cover *c)
+static void refactor(clv_master_lp *c)
 {
     size_t rows = (size_t)c->rows;
     if (!invert(c)) {
-        start_again(c);
+        reset_basis(c);
         return;
     }
     memset(c->value, 0, rows * sizeof *c->value);
@@ -326,11 +326,11 @@ static void make_fresh(clv_cover *c)
 
 /* -- solving -- */
 
-double clv_cover_solve(clv_cover *c)
+double clv_master_lp_solve(clv_master_lp *c)
 {
     for (int32_t i = 0; i < PIVOTS_PER_ROW * c->rows; i++) {
         if (c->pivots >= PIVOTS_FRESH)
-            make_fresh(c);
+            refactor(c);
         int32_t entering = find_entering(c);
         if (entering < 0)
             break;
@@ -347,15 +347,15 @@ double clv_cover_solve(clv_cover *c)
     return sum;
 }
 
-int64_t clv_cover_work(const clv_cover *c) { return c->work; }
+int64_t clv_master_lp_work(const clv_master_lp *c) { return c->work; }
 
-const double *clv_cover_prices(const clv_cover *c) { return c->price; }
+const double *clv_master_lp_duals(const clv_master_lp *c) { return c->price; }
 
-void clv_cover_shares(const clv_cover *c, double *share)
+void clv_master_lp_values(const clv_master_lp *c, double *share)
 {
-    for (int32_t s = 0; s < c->n_sets; s++)
+    for (int32_t s = 0; s < c->n_columns; s++)
         share[s] = 0;
     for (int32_t p = 0; p < c->rows; p++)
-        if (c->basis[p] >= first_set(c))
-            share[c->basis[p] - first_set(c)] = c->value[p];
+        if (c->basis[p] >= first_column(c))
+            share[c->basis[p] - first_column(c)] = c->value[p];
 }

@@ -1,5 +1,5 @@
-/* free_dive.c - placements from the prices of a proof. */
-#include "solver/placement/noncontiguous/free_sets.h"
+/* diving.c - placements from the prices of a proof. */
+#include "solver/placement/noncontiguous/pricing.h"
 
 #include "solver/common/random.h"
 
@@ -7,7 +7,7 @@
 #define DIVE_CHANGE 0.4
 
 /* Blocks in no set go with the block before them in the line that their kind allows. */
-static void give_rest(const clv_free_bound *f, int32_t *device_of)
+static void assign_uncovered(const clv_column_gen *f, int32_t *device_of)
 {
     const clv_place_kind *kinds = f->b->p->kinds;
     for (int32_t i = 0; i < f->b->n; i++) {
@@ -18,51 +18,51 @@ static void give_rest(const clv_free_bound *f, int32_t *device_of)
         int32_t kind = 0, first = 0;
         while (first + kinds[kind].count <= device_of[block])
             first += kinds[kind++].count;
-        if (clv_sets_cost(f, kind, block) != CLV_SPLIT_NEVER)
+        if (clv_pricing_cost(f, kind, block) != CLV_PARETO_NEVER)
             continue;
         for (kind = first = 0; kind < f->b->n_kinds; first += kinds[kind++].count)
-            if (kinds[kind].count > 0 && clv_sets_cost(f, kind, block) != CLV_SPLIT_NEVER)
+            if (kinds[kind].count > 0 && clv_pricing_cost(f, kind, block) != CLV_PARETO_NEVER)
                 device_of[block] = first;
     }
 }
 
 /* The best set of a device joins, of blocks that may still be had; they may not be any more. */
-static clv_status dive_for(clv_free_bound *f, clv_place_search *search, int32_t kind,
-                           int32_t device, int64_t t, int32_t *device_of, clv_error *err)
+static clv_status dive_for_device(clv_column_gen *f, clv_place_search *search, int32_t kind,
+                                  int32_t device, int64_t t, int32_t *device_of, clv_error *err)
 {
     int64_t all = 0, most;
     for (int32_t i = 0; i < f->b->n; i++)
         all += f->price[i];
-    CLV_TRY(clv_sets_find(f, search, kind, t, all, &most, err));
-    for (int32_t i = 0; i < f->b->n && clv_splitter_done(f->splitter); i++) {
+    CLV_TRY(clv_pricing_solve(f, search, kind, t, all, &most, err));
+    for (int32_t i = 0; i < f->b->n && clv_pareto_dp_done(f->dp); i++) {
         int32_t block = f->order[i];
         if (f->side[i] != 0)
             continue;
         device_of[block] = device;
         f->price[block] = 0;
         for (int32_t k = 0; k < f->b->n_kinds; k++)
-            f->cost[(size_t)k * (size_t)f->b->n + (size_t)block] = CLV_SPLIT_NEVER;
+            f->cost[(size_t)k * (size_t)f->b->n + (size_t)block] = CLV_PARETO_NEVER;
     }
     return CLV_OK;
 }
 
-clv_status clv_free_bound_dive(clv_free_bound *f, clv_place_search *search, int64_t t,
-                               uint64_t *random, int32_t *device_of, bool *found, clv_error *err)
+clv_status clv_diving_run(clv_column_gen *f, clv_place_search *search, int64_t t, uint64_t *random,
+                          int32_t *device_of, bool *found, clv_error *err)
 {
     const clv_place_problem *p = f->b->p;
     for (int32_t i = 0; i < f->b->n; i++) {
         f->now[i] = f->best[i] * (1 + DIVE_CHANGE * (clv_random_unit(random) - 0.5));
         device_of[i] = -1;
     }
-    clv_sets_price(f, f->now);
+    clv_pricing_set_prices(f, f->now);
     *found = true;
     for (int32_t k = 0, first = 0; k < f->b->n_kinds; first += p->kinds[k++].count) {
         for (int32_t d = 0; d < f->devices[k] && *found; d++) {
-            CLV_TRY(dive_for(f, search, k, first + d, t, device_of, err));
-            *found = clv_splitter_done(f->splitter);
+            CLV_TRY(dive_for_device(f, search, k, first + d, t, device_of, err));
+            *found = clv_pareto_dp_done(f->dp);
         }
     }
-    clv_sets_fill_costs(f);
-    give_rest(f, device_of);
+    clv_pricing_reset_costs(f);
+    assign_uncovered(f, device_of);
     return CLV_OK;
 }

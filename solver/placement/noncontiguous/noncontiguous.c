@@ -1,12 +1,12 @@
-/* free.c - the order of things: search a little, prove, search more. */
-#include "solver/placement/noncontiguous/free.h"
+/* noncontiguous.c - the order of things: search a little, prove, search more. */
+#include "solver/placement/noncontiguous/noncontiguous.h"
 
 #include "solver/placement/common/share.h"
-#include "solver/placement/noncontiguous/free_exact.h"
-#include "solver/placement/noncontiguous/free_local.h"
-#include "solver/placement/noncontiguous/free_order.h"
-#include "solver/placement/noncontiguous/free_prove.h"
-#include "solver/placement/noncontiguous/free_runs.h"
+#include "solver/placement/noncontiguous/branch_and_bound.h"
+#include "solver/placement/noncontiguous/chains_on_chains.h"
+#include "solver/placement/noncontiguous/cutwidth_order.h"
+#include "solver/placement/noncontiguous/local_search.h"
+#include "solver/placement/noncontiguous/prove.h"
 
 /* Work of the first turn: about 0.2 s and 1 s. Every turn does twice the work of the one
  * before. */
@@ -31,34 +31,33 @@
 typedef struct {
     clv_place_search *search;
     const clv_blocks *b;
-    clv_free_local *local;
-    clv_free_bound *bound; /* NULL where there are too many blocks */
+    clv_local_search *local;
+    clv_column_gen *bound; /* NULL where there are too many blocks */
     bool contiguous;       /* device_of is the contiguous answer, not tried as a start yet */
     int32_t *device_of;
     uint64_t random;
-} turns;
+} solver_state;
 
 /* Starts the search from placements that prices lead to. */
-static clv_status dive(turns *t, clv_error *err)
+static clv_status dive_from_prices(solver_state *t, clv_error *err)
 {
     for (int32_t i = 0; i < DIVES && !clv_place_over(t->search); i++) {
         bool found;
         int64_t ticks = clv_blocks_ticks(t->b, clv_place_best(t->search) * DIVE_PART);
-        CLV_TRY(
-            clv_free_bound_dive(t->bound, t->search, ticks, &t->random, t->device_of, &found, err));
+        CLV_TRY(clv_diving_run(t->bound, t->search, ticks, &t->random, t->device_of, &found, err));
         if (found)
-            CLV_TRY(clv_free_local_try(t->local, t->search, t->device_of, err));
+            CLV_TRY(clv_local_search_start(t->local, t->search, t->device_of, err));
     }
     return CLV_OK;
 }
 
 /* Raises the bound as near to the best answer as it gets; where that is not all the way, its prices
  * are starts for the search. */
-static clv_status prove(turns *t, int64_t work, clv_error *err)
+static clv_status prove(solver_state *t, int64_t work, clv_error *err)
 {
     bool all;
-    CLV_TRY(clv_free_prove(t->bound, t->b, t->search, work, &all, err));
-    return all ? CLV_OK : dive(t, err);
+    CLV_TRY(clv_noncontiguous_prove(t->bound, t->b, t->search, work, &all, err));
+    return all ? CLV_OK : dive_from_prices(t, err);
 }
 
 /* -- the best contiguous placement, for a start -- */
@@ -66,20 +65,21 @@ static clv_status prove(turns *t, int64_t work, clv_error *err)
 typedef struct {
     clv_place_search *search;
     int32_t left;
-} looks;
+} clock_reads;
 
 static bool count_down(void *ctx)
 {
-    looks *l = ctx;
+    clock_reads *l = ctx;
     return --l->left < 0 || clv_place_over(l->search);
 }
 
 /* It is legal here, too, and often near. It gets a fixed number of looks at the clock. */
-static clv_status find_contiguous(turns *t, int32_t n_looks, clv_arena *arena, clv_error *err)
+static clv_status find_contiguous(solver_state *t, int32_t n_looks, clv_arena *arena,
+                                  clv_error *err)
 {
     clv_place_options options = *t->search->options;
     clv_place_result result;
-    looks left = { t->search, n_looks };
+    clock_reads left = { t->search, n_looks };
     options.rules.contiguous = true;
     options.solve.gap = options.solve.gap > CONTIGUOUS_GAP ? options.solve.gap : CONTIGUOUS_GAP;
     options.solve.progress = NULL;
@@ -100,22 +100,22 @@ static clv_status find_contiguous(turns *t, int32_t n_looks, clv_arena *arena, c
     return clv_place_offer(t->search, result.solve.found_by, result.solve.answer, err);
 }
 
-static clv_status start_contiguous(turns *t, clv_error *err)
+static clv_status improve_contiguous(solver_state *t, clv_error *err)
 {
     if (!t->contiguous)
         return CLV_OK;
     t->contiguous = false;
-    return clv_free_local_try(t->local, t->search, t->device_of, err);
+    return clv_local_search_start(t->local, t->search, t->device_of, err);
 }
 
-static clv_status take_turns(turns *t, clv_arena *arena, clv_error *err)
+static clv_status alternate(solver_state *t, clv_arena *arena, clv_error *err)
 {
     int64_t search = SEARCH_FIRST, proof = PROOF_FIRST;
     for (int32_t i = 0; i < TURNS && !clv_place_over(t->search); i++, search *= 2, proof *= 2) {
         if (i == 1 && t->b->n <= CONTIGUOUS_BLOCKS) /* it may take long, and is mostly not needed */
             CLV_TRY(find_contiguous(t, CONTIGUOUS_LOOKS, arena, err));
-        CLV_TRY(start_contiguous(t, err));
-        CLV_TRY(clv_free_local_run(t->local, t->search, search, err));
+        CLV_TRY(improve_contiguous(t, err));
+        CLV_TRY(clv_local_search_run(t->local, t->search, search, err));
         if (t->bound && clv_place_best_answer(t->search))
             CLV_TRY(prove(t, proof, err));
     }
@@ -123,7 +123,7 @@ static clv_status take_turns(turns *t, clv_arena *arena, clv_error *err)
 }
 
 /* What takes no order of the blocks: the share of work, and for large problems a good answer. */
-static clv_status begin(turns *t, clv_arena *arena, clv_error *err)
+static clv_status bound_and_start(solver_state *t, clv_arena *arena, clv_error *err)
 {
     clv_share share;
     clv_mark mark = clv_arena_mark(arena);
@@ -135,36 +135,37 @@ static clv_status begin(turns *t, clv_arena *arena, clv_error *err)
 }
 
 /* The search, and the proof where there are not too many blocks. */
-static clv_status make_parts(turns *t, const int32_t *order, clv_arena *arena, clv_error *err)
+static clv_status make_solvers(solver_state *t, const int32_t *order, clv_arena *arena,
+                               clv_error *err)
 {
     uint64_t seed = t->search->options->solve.seed;
-    CLV_TRY(clv_free_local_new(t->b, order, seed, arena, &t->local, err));
-    return clv_free_prove_begin(t->search, t->b, order, arena, &t->bound, err);
+    CLV_TRY(clv_local_search_new(t->b, order, seed, arena, &t->local, err));
+    return clv_noncontiguous_prove_new(t->search, t->b, order, arena, &t->bound, err);
 }
 
-clv_status clv_free_solve(clv_place_search *search, const clv_blocks *b, clv_arena *arena,
-                          clv_error *err)
+clv_status clv_noncontiguous_solve(clv_place_search *search, const clv_blocks *b, clv_arena *arena,
+                                   clv_error *err)
 {
-    turns t = { .search = search, .b = b, .random = search->options->solve.seed };
+    solver_state t = { .search = search, .b = b, .random = search->options->solve.seed };
     int32_t *order = CLV_NEW_ARRAY(arena, int32_t, b->n);
     t.device_of = CLV_NEW_ARRAY(arena, int32_t, b->n);
     if (!order || !t.device_of)
         return clv_fail_nomem(err, "the free search");
     if (b->n == 0)
         return CLV_OK;
-    CLV_TRY(begin(&t, arena, err));
+    CLV_TRY(bound_and_start(&t, arena, err));
     if (clv_place_over(search))
         return CLV_OK;
-    CLV_TRY(clv_free_order(b, arena, order, err));
+    CLV_TRY(clv_cutwidth_order(b, arena, order, err));
     if (b->n <= EXACT_BLOCKS)
-        CLV_TRY(clv_free_exact(search, b, order, EXACT_TRIES, arena, err));
+        CLV_TRY(clv_noncontiguous_exact(search, b, order, EXACT_TRIES, arena, err));
     if (clv_place_over(search))
         return CLV_OK;
     bool found = false;
-    CLV_TRY(make_parts(&t, order, arena, err));
+    CLV_TRY(make_solvers(&t, order, arena, err));
     if (!t.contiguous)
-        CLV_TRY(clv_free_runs(b, order, arena, t.device_of, &found, err));
+        CLV_TRY(clv_chains_on_chains(b, order, arena, t.device_of, &found, err));
     if (found)
-        CLV_TRY(clv_free_local_try(t.local, search, t.device_of, err));
-    return take_turns(&t, arena, err);
+        CLV_TRY(clv_local_search_start(t.local, search, t.device_of, err));
+    return alternate(&t, arena, err);
 }

@@ -1,19 +1,19 @@
-/* free_runs.h - a line of blocks cut into runs, one for a device: a first answer.
+/* chains_on_chains.h - a line of blocks cut into runs, one for a device: a first answer.
  *
  * Of all ways to cut the line so that every device gets one run of it or none, in any order of
  * kinds, the one with the least load is found by dynamic programming over where the last run ends
  * and how many devices of each kind are used. Along a line with few open nets that is a good
  * answer, and often near the best contiguous one.
  */
-#ifndef CLV_SOLVER_PLACEMENT_NONCONTIGUOUS_FREE_RUNS_H
-#define CLV_SOLVER_PLACEMENT_NONCONTIGUOUS_FREE_RUNS_H
+#ifndef CLV_SOLVER_PLACEMENT_NONCONTIGUOUS_CHAINS_ON_CHAINS_H
+#define CLV_SOLVER_PLACEMENT_NONCONTIGUOUS_CHAINS_ON_CHAINS_H
 
 #include "solver/placement/common/blocks.h"
 
 /* Into device_of, by block. Not found where there is none, memory looked at, or where it would take
  * too long: more than 2,000 blocks, or 2 * 10^8 steps. O(n^2 * (kinds * nets of a block +
  * product over kinds of (devices + 1))), and memory of 8 bytes * n^2 * kinds. */
-clv_status clv_free_runs(const clv_blocks *b, const int32_t *order, clv_arena *arena,
-                         int32_t *device_of, bool *found, clv_error *err);
+clv_status clv_chains_on_chains(const clv_blocks *b, const int32_t *order, clv_arena *arena,
+                                int32_t *device_of, bool *found, clv_error *err);
 
 #endif
