@@ -1,9 +1,11 @@
-/* chains_on_chains.h - a line of blocks cut into runs, one for a device: a first answer.
+/* chains_on_chains.h - an order of blocks cut into runs, one for a device: a first answer.
  *
- * Of all ways to cut the line so that every device gets one run of it or none, in any order of
- * kinds, the one with the least load is found by dynamic programming over where the last run ends
- * and how many devices of each kind are used. Along a line with few open nets that is a good
- * answer, and often near the best contiguous one.
+ * Chains-on-chains partitioning by dynamic programming (Bokhari 1988, Partitioning problems in
+ * parallel, pipelined, and distributed computing, IEEE Trans. Computers 37; Pinar and Aykanat 2004,
+ * Fast optimal load balancing algorithms for 1D partitioning, J. Parallel and Distributed Computing
+ * 64). Ours: devices of several kinds in any order, over where the last run ends and how many
+ * devices of each kind are used, with transfers in the loads. Along an order with few open nets
+ * that is a good answer, and often near the best contiguous one.
  */
 #ifndef CLV_SOLVER_PLACEMENT_NONCONTIGUOUS_CHAINS_ON_CHAINS_H
 #define CLV_SOLVER_PLACEMENT_NONCONTIGUOUS_CHAINS_ON_CHAINS_H

@@ -34,7 +34,7 @@
 #define LESS_AGAIN 0.8
 #define RISE_PART  1e-3
 
-static const char NAME[] = "sets of blocks", NAME_WORK[] = "work";
+static const char NAME[] = "sets of blocks";
 
 static clv_status nomem(clv_error *err) { return clv_fail_nomem(err, "a proof"); }
 
@@ -89,18 +89,21 @@ static bool alloc_arrays(clv_column_gen *f)
     return f->rows && f->devices && f->cost && f->price && f->side && f->list && f->count;
 }
 
-clv_status clv_column_gen_new(const clv_blocks *b, const int32_t *order, clv_arena *arena,
-                              clv_column_gen **ret, clv_error *err)
+clv_status clv_column_gen_new(clv_place_search *search, const clv_blocks *b, const int32_t *order,
+                              clv_arena *arena, clv_column_gen **ret, clv_error *err)
 {
     clv_column_gen *f = CLV_NEW(arena, clv_column_gen);
     if (!f)
         return nomem(err);
-    *f = (clv_column_gen){ .b = b, .order = order, .arena = arena, .width = WIDTH_FIRST };
+    *f = (clv_column_gen){
+        .b = b, .order = order, .search = search, .arena = arena, .width = WIDTH_FIRST
+    };
     if (!alloc_arrays(f))
         return nomem(err);
     clv_pricing_reset_costs(f);
     init_prices(f);
-    CLV_TRY(clv_row_groups_new(order, f->weight, b->n, GROUPS_FIRST, arena, &f->groups, err));
+    f->groups = (clv_row_groups){ .n_blocks = b->n, .order = order, .weight = f->weight };
+    CLV_TRY(clv_row_groups_init(&f->groups, GROUPS_FIRST, arena, err));
     CLV_TRY(clv_master_lp_new(b->n_kinds, f->devices, arena, &f->master, err));
     CLV_TRY(clv_pareto_dp_new(b, arena, &f->dp, err));
     CLV_TRY(build_diagrams(f, err));
@@ -108,48 +111,16 @@ clv_status clv_column_gen_new(const clv_blocks *b, const int32_t *order, clv_are
     return CLV_OK;
 }
 
-/* -- work -- */
-
-/* With the times on one kind as prices: what devices of each kind can hold in a tick. */
-static double work_bound(const clv_column_gen *f, int32_t kind)
-{
-    const clv_blocks *b = f->b;
-    double all = 0, rate = 0;
-    for (int32_t i = 0; i < b->n; i++) {
-        int64_t t = clv_pricing_cost(f, kind, i);
-        all += t == CLV_PARETO_NEVER ? 0 : (double)t;
-    }
-    for (int32_t k = 0; k < b->n_kinds; k++) {
-        double most = 0;
-        for (int32_t i = 0; i < b->n && f->devices[k] > 0; i++) {
-            int64_t t = clv_pricing_cost(f, kind, i);
-            int64_t u = clv_pricing_cost(f, k, i);
-            if (t == CLV_PARETO_NEVER || t == 0 || u == CLV_PARETO_NEVER)
-                continue;
-            double r = u == 0 ? (double)INFINITY : (double)t / (double)u;
-            most = r > most ? r : most;
-        }
-        rate += most * f->devices[k];
-    }
-    return rate > 0 ? all / rate : 0;
-}
-
-void clv_column_gen_raise_work_bound(clv_column_gen *f, clv_place_search *search)
-{
-    for (int32_t k = 0; k < f->b->n_kinds; k++)
-        if (f->devices[k] > 0)
-            clv_place_raise(search, NAME_WORK,
-                            work_bound(f, k) * (1 - CLV_ROUNDING_PART) * f->b->tick);
-}
-
 /* -- prices -- */
 
 /* Tries prices: a proof, or sets that join. *part: by how much devices hold more than all blocks,
  * as a part of all. */
-static clv_status try_prices(clv_column_gen *f, clv_place_search *search, const double *price,
-                             int64_t t, bool *proven, double *part, clv_error *err)
+static clv_status try_prices(clv_column_gen *f, const double *price, int64_t t, bool *proven,
+                             double *part, clv_error *err)
 {
-    int64_t all = clv_pricing_set_prices(f, price), held = 0;
+    int64_t held = 0;
+    clv_pricing_set_prices(f, price);
+    int64_t all = f->price_sum;
     *proven = false;
     *part = (double)INFINITY;
     f->slope = 0;
@@ -157,7 +128,7 @@ static clv_status try_prices(clv_column_gen *f, clv_place_search *search, const 
         int64_t most;
         if (f->devices[k] == 0)
             continue;
-        CLV_TRY(clv_pricing_solve(f, search, k, t, all, &most, err));
+        CLV_TRY(clv_pricing_solve(f, k, t, &most, err));
         if (!clv_pareto_dp_done(f->dp))
             return CLV_OK;
         held += f->devices[k] * most;
@@ -174,16 +145,15 @@ static void smooth_prices(clv_column_gen *f, double of_best)
     const double *plain = clv_master_lp_duals(f->master);
     for (int32_t i = 0; i < f->b->n; i++)
         f->now[i] =
-            of_best * f->best[i] + (1 - of_best) * f->groups->part[i] * plain[f->groups->of[i]];
+            of_best * f->best[i] + (1 - of_best) * f->groups.part[i] * plain[f->groups.of[i]];
 }
 
 /* Tries the prices in now, and keeps them where they are the best so far. */
-static clv_status try_current_prices(clv_column_gen *f, clv_place_search *search, int64_t t,
-                                     bool *proven, clv_error *err)
+static clv_status try_current_prices(clv_column_gen *f, int64_t t, bool *proven, clv_error *err)
 {
     double part;
     f->over = 0;
-    CLV_TRY(try_prices(f, search, f->now, t, proven, &part, err));
+    CLV_TRY(try_prices(f, f->now, t, proven, &part, err));
     if (part >= f->best_part)
         return CLV_OK;
     f->best_part = part;
@@ -194,18 +164,18 @@ static clv_status try_current_prices(clv_column_gen *f, clv_place_search *search
 }
 
 /* One round: smoothed prices, and now and then those of the linear program. */
-static clv_status try_round(clv_column_gen *f, clv_place_search *search, int64_t t, int32_t round,
-                            bool *proven, clv_error *err)
+static clv_status try_round(clv_column_gen *f, int64_t t, int32_t round, bool *proven,
+                            clv_error *err)
 {
     if (round == 0)
         memcpy(f->now, f->best, (size_t)f->b->n * sizeof *f->now);
     else
         smooth_prices(f, SMOOTH);
-    CLV_TRY(try_current_prices(f, search, t, proven, err));
+    CLV_TRY(try_current_prices(f, t, proven, err));
     if (*proven || round % PLAIN_EVERY != 0)
         return CLV_OK;
     smooth_prices(f, 0);
-    return try_current_prices(f, search, t, proven, err);
+    return try_current_prices(f, t, proven, err);
 }
 
 /* All that right sides were shifted by, priced as high as can be, is not a penalty. */
@@ -235,34 +205,33 @@ static void compute_coverage(clv_column_gen *f)
 static clv_status refine_rows(clv_column_gen *f, int64_t t, bool *can, clv_error *err)
 {
     compute_coverage(f);
-    *can = f->groups->n <= GROUPS_MAX && clv_row_groups_split(f->groups, f->covered);
+    *can = f->groups.n <= GROUPS_MAX && clv_row_groups_split(&f->groups, f->covered);
     if (!*can && f->heavy && f->width < WIDTH_LAST) {
         f->width *= WIDTH_RISE;
         *can = true;
     }
     if (!*can)
         return CLV_OK;
-    CLV_TRY(clv_columns_drop_unused(f, t, err));
-    CLV_TRY(clv_columns_rebuild(f, t, err));
+    CLV_TRY(clv_pricing_drop_columns(f, t, err));
+    CLV_TRY(clv_pricing_rebuild_master(f, t, err));
     clv_master_lp_solve(f->master);
     return CLV_OK;
 }
 
 /* The best prices do not refute t, but they may refute a smaller T that is above the bound. */
-static clv_status refute_smaller(clv_column_gen *f, clv_place_search *search, int64_t t,
-                                 clv_error *err)
+static clv_status refute_smaller(clv_column_gen *f, int64_t t, clv_error *err)
 {
     double part;
     bool proven;
     double step = f->best_slope > 0 ? LESS_STEPS * f->best_part / f->best_slope : (double)t;
     int64_t less = step < (double)t ? t - (int64_t)step : 0;
     if (f->best_part > LESS_AGAIN * f->less_part ||
-        clv_blocks_unit(f->b, less) <= clv_place_bound(search) * (1 + RISE_PART))
+        clv_blocks_unit(f->b, less) <= clv_place_bound(f->search) * (1 + RISE_PART))
         return CLV_OK;
     f->less_part = f->best_part;
-    CLV_TRY(try_prices(f, search, f->best, less, &proven, &part, err));
+    CLV_TRY(try_prices(f, f->best, less, &proven, &part, err));
     if (proven)
-        clv_place_raise(search, NAME, clv_blocks_unit(f->b, less + 1));
+        clv_place_raise(f->search, NAME, clv_blocks_unit(f->b, less + 1));
     return CLV_OK;
 }
 
@@ -274,7 +243,7 @@ static clv_status widen_fronts(clv_column_gen *f, int64_t t, clv_error *err)
         return CLV_OK;
     f->best_over = 0;
     f->width *= 2;
-    return clv_columns_rebuild(f, t, err);
+    return clv_pricing_rebuild_master(f, t, err);
 }
 
 /* The linear program is solved with the new sets, and made finer where it has nothing more to say.
@@ -285,27 +254,27 @@ static clv_status resolve_master(clv_column_gen *f, int64_t t, bool *can, clv_er
     CLV_TRY(widen_fronts(f, t, err));
     if (is_covered(f, clv_master_lp_solve(f->master)))
         return refine_rows(f, t, can, err);
-    return clv_columns_drop_unused(f, t, err);
+    return clv_pricing_drop_columns(f, t, err);
 }
 
-clv_status clv_column_gen_refute(clv_column_gen *f, clv_place_search *search, int64_t t,
-                                 int64_t work, clv_refutation *ret, clv_error *err)
+clv_status clv_column_gen_refute(clv_column_gen *f, int64_t t, int64_t work, clv_refutation *ret,
+                                 clv_error *err)
 {
     int64_t end = work_done(f) + work;
     *ret = CLV_GAVE_UP;
     f->best_part = f->less_part = (double)INFINITY;
     f->best_over = 0;
-    CLV_TRY(clv_columns_rebuild(f, t, err));
+    CLV_TRY(clv_pricing_rebuild_master(f, t, err));
     clv_master_lp_solve(f->master);
-    for (int32_t round = 0; work_done(f) < end && !clv_place_over(search); round++) {
+    for (int32_t round = 0; work_done(f) < end && !clv_place_over(f->search); round++) {
         bool proven, can;
-        CLV_TRY(try_round(f, search, t, round, &proven, err));
+        CLV_TRY(try_round(f, t, round, &proven, err));
         if (proven) {
-            clv_place_raise(search, NAME, clv_blocks_unit(f->b, t + 1));
+            clv_place_raise(f->search, NAME, clv_blocks_unit(f->b, t + 1));
             *ret = CLV_REFUTED;
             return CLV_OK;
         }
-        CLV_TRY(refute_smaller(f, search, t, err));
+        CLV_TRY(refute_smaller(f, t, err));
         CLV_TRY(resolve_master(f, t, &can, err));
         if (!can) {
             *ret = CLV_COVERED;

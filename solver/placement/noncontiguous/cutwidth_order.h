@@ -1,8 +1,11 @@
-/* cutwidth_order.h - blocks in a line in which few nets are open at a time.
+/* cutwidth_order.h - an order of the blocks in which few nets are open at a time.
  *
- * A net is open between its first and its last block. Graphs of models are long and thin: some
- * order of their blocks has 2 to 10 open nets where it has most. What is decided about the blocks
- * before a place then matters to those behind it through these nets alone.
+ * A greedy heuristic for the minimum cut linear arrangement (cutwidth) problem (Diaz, Petit and
+ * Serna 2002, A survey of graph layout problems, ACM Computing Surveys 34). A net is open between
+ * its first and its last block. Graphs of models are long and thin: some order of their blocks has
+ * 2 to 10 open nets where it has most. What is decided before a place then matters to the blocks
+ * behind it through these nets alone (decision_diagram.h). Ours: the criterion is the number of
+ * states of the decision diagram, not of nets alone.
  */
 #ifndef CLV_SOLVER_PLACEMENT_NONCONTIGUOUS_CUTWIDTH_ORDER_H
 #define CLV_SOLVER_PLACEMENT_NONCONTIGUOUS_CUTWIDTH_ORDER_H

@@ -1,13 +1,16 @@
-/* decision_diagram.h - what is to be remembered along a line of blocks that go to two sides.
+/* decision_diagram.h - all ways to put an order of blocks on two sides, as a layered graph.
  *
- * Blocks are put on side 0 or side 1 one after the other, in an order with few open nets
- * (cutwidth_order.h). What was decided matters to those that follow by the open nets alone: whether
- * each has been touched by side 0, side 1 or both. That is a state. (Of nets of two blocks only the
- * side of the block that opened them matters, so a hub of many such nets is one thing to remember.)
- * From each state before a place, both sides lead to a state behind it, and what that costs in
- * transfers is known. So all ways to share the blocks are the paths of a small graph in layers.
+ * An exact or relaxed decision diagram (Bergman, Cire, van Hoeve and Hooker 2016, Decision Diagrams
+ * for Optimization, Springer) built layer by layer over a frontier (Sekine, Imai and Tani 1995,
+ * Computing the Tutte polynomial of a graph of moderate size, ISAAC). Blocks go to side 0 or side 1
+ * one after the other, in an order with few open nets (cutwidth_order.h). Earlier decisions matter
+ * to later blocks by the open nets alone: whether each has been touched by side 0, side 1 or both.
+ * That is a state. An arc from each state to one behind the next block carries what the two sides
+ * then pay for transfers, so the ways to share the blocks are the paths.
  *
- * Where states would be too many, the cheapest nets are forgotten: they cost nothing here.
+ * Ours: of nets of two blocks only the side of the block that opened them is kept, so a hub of many
+ * such nets is one thing to remember. Where states would be too many, the cheapest nets are left
+ * out at no cost: that relaxes the diagram.
  *
  * O(n * states * nets of a block, and a sort of the states of each layer).
  */

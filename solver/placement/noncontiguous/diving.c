@@ -1,7 +1,8 @@
 /* diving.c - placements from the prices of a proof. */
-#include "solver/placement/noncontiguous/pricing.h"
+#include "solver/placement/noncontiguous/diving.h"
 
 #include "solver/common/random.h"
+#include "solver/placement/noncontiguous/pricing.h"
 
 /* Prices are changed by up to half of this part before a dive. */
 #define DIVE_CHANGE 0.4
@@ -27,18 +28,17 @@ static void assign_uncovered(const clv_column_gen *f, int32_t *device_of)
 }
 
 /* The best set of a device joins, of blocks that may still be had; they may not be any more. */
-static clv_status dive_for_device(clv_column_gen *f, clv_place_search *search, int32_t kind,
-                                  int32_t device, int64_t t, int32_t *device_of, clv_error *err)
+static clv_status dive_for_device(clv_column_gen *f, int32_t kind, int32_t device, int64_t t,
+                                  int32_t *device_of, clv_error *err)
 {
-    int64_t all = 0, most;
-    for (int32_t i = 0; i < f->b->n; i++)
-        all += f->price[i];
-    CLV_TRY(clv_pricing_solve(f, search, kind, t, all, &most, err));
+    int64_t most;
+    CLV_TRY(clv_pricing_solve(f, kind, t, &most, err));
     for (int32_t i = 0; i < f->b->n && clv_pareto_dp_done(f->dp); i++) {
         int32_t block = f->order[i];
         if (f->side[i] != 0)
             continue;
         device_of[block] = device;
+        f->price_sum -= f->price[block];
         f->price[block] = 0;
         for (int32_t k = 0; k < f->b->n_kinds; k++)
             f->cost[(size_t)k * (size_t)f->b->n + (size_t)block] = CLV_PARETO_NEVER;
@@ -46,8 +46,8 @@ static clv_status dive_for_device(clv_column_gen *f, clv_place_search *search, i
     return CLV_OK;
 }
 
-clv_status clv_diving_run(clv_column_gen *f, clv_place_search *search, int64_t t, uint64_t *random,
-                          int32_t *device_of, bool *found, clv_error *err)
+clv_status clv_diving_run(clv_column_gen *f, int64_t t, uint64_t *random, int32_t *device_of,
+                          bool *found, clv_error *err)
 {
     const clv_place_problem *p = f->b->p;
     for (int32_t i = 0; i < f->b->n; i++) {
@@ -58,7 +58,7 @@ clv_status clv_diving_run(clv_column_gen *f, clv_place_search *search, int64_t t
     *found = true;
     for (int32_t k = 0, first = 0; k < f->b->n_kinds; first += p->kinds[k++].count) {
         for (int32_t d = 0; d < f->devices[k] && *found; d++) {
-            CLV_TRY(dive_for_device(f, search, k, first + d, t, device_of, err));
+            CLV_TRY(dive_for_device(f, k, first + d, t, device_of, err));
             *found = clv_pareto_dp_done(f->dp);
         }
     }

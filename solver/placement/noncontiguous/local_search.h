@@ -1,16 +1,22 @@
-/* local_search.h - a local search for free placements whose step cuts two devices anew.
+/* local_search.h - iterated local search whose step shares the blocks of two devices anew.
+ *
+ * A very large neighbourhood (Ahuja, Ergun, Orlin and Punnen 2002, A survey of very large-scale
+ * neighborhood search techniques, Discrete Applied Mathematics 123) in the pairwise order of
+ * Kernighan and Lin 1970 (An efficient heuristic procedure for partitioning graphs, Bell System
+ * Technical J. 49), in an iterated local search (Lourenco, Martin and Stutzle 2003, Handbook of
+ * Metaheuristics).
  *
  * Step: all that two devices hold is shared between them in the best way there is, or nearly so
- * where there are too many ways (pareto_dp.h). That is a neighbourhood of exponential size: it
- * moves whole layers, and swaps pieces of equal time that save transfers. Two devices are cut anew
- * until no pair gets better, by the sum of the 8th powers of the two loads: the larger load counts
- * most, but transfers saved elsewhere are room for later. A kind counts by how fast it is. Then the
- * busiest device and each other are made as even as can be. Then a few runs of blocks, neighbours
- * in the line, are thrown on devices at random, and the pairs touched are cut anew, starting from
- * the best so far; after many vain throws, from a random placement.
+ * where there are too many ways (pareto_dp.h): it moves whole layers, and swaps pieces of equal
+ * time that save transfers. Ours: two devices are resplit until no pair gets better by the sum of
+ * the 8th powers of the two loads: the larger load counts most, but transfers saved elsewhere are
+ * room for later. A kind counts by how fast it is. Then the busiest device and each other are made
+ * as even as can be. Then a few runs of blocks, neighbours in the order, move to devices at random,
+ * and the pairs touched are resplit; after many failures, it restarts from a far perturbation.
  *
- * Memory is kept in every step. The search needs a legal answer to start from: one in the run, or
- * all on one device, or blocks put by size wherever they fit.
+ * Memory limits hold in every step. The search needs a legal start: the incumbent, or all blocks on
+ * one device, or blocks placed by size wherever they fit. One resplit costs O(states * width). It
+ * wins on long thin graphs, where single moves are stuck because each cuts more nets.
  */
 #ifndef CLV_SOLVER_PLACEMENT_NONCONTIGUOUS_LOCAL_SEARCH_H
 #define CLV_SOLVER_PLACEMENT_NONCONTIGUOUS_LOCAL_SEARCH_H

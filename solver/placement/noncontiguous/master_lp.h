@@ -1,16 +1,18 @@
-/* master_lp.h - the linear program of a proof: can sets be mixed so that every block is covered?
+/* master_lp.h - the restricted master LP: can columns be mixed so that every row is covered?
  *
- * Rows: every block, or every bunch of blocks on average, is covered once, by parts of columns; of
- * each kind no more sets are used than there are devices. A row may be covered too little or too
- * much at a penalty, and the sum of penalties is made least. At 0 the sets can be mixed; above 0,
- * the prices (the dual solution) say which rows are hard to cover, and a set worth more than its
- * kind's price, if there is one, helps.
+ * Each row is to be covered once by parts of columns, with no more columns of a kind than it has
+ * devices. Covering too little or too much has a penalty for each row (du Merle et al. 1999,
+ * Stabilized column generation, Discrete Mathematics 194), and the sum of penalties is least. At 0
+ * the columns can be mixed; above 0 the duals say which rows are hard to cover.
  *
- * It is a primal simplex with an explicit inverse, in floating point. That is enough: prices only
- * say where to look, and what is proven with them is proven in whole numbers (column_generation.h).
- * So it may stop early, and right sides are shifted a little against ties.
+ * Method: the revised primal simplex with an explicit inverse (Dantzig 1963, Linear Programming and
+ * Extensions), partial pricing, and right sides perturbed against degeneracy (Charnes 1952,
+ * Optimality and degeneracy in linear programming, Econometrica 20), in floating point. That is
+ * enough: duals only say where to look, and what is proven with them is proven in whole numbers. So
+ * it may stop early.
  *
- * Cost: O(rows^2 + all set members) for a pivot; memory 8 * rows^2 bytes.
+ * Cost: O(rows^2 + members of all columns) for a pivot; memory 8 * rows^2 bytes. A dense inverse
+ * wins here because rows are few (row_aggregation.h).
  */
 #ifndef CLV_SOLVER_PLACEMENT_NONCONTIGUOUS_MASTER_LP_H
 #define CLV_SOLVER_PLACEMENT_NONCONTIGUOUS_MASTER_LP_H
@@ -30,19 +32,21 @@ clv_status clv_master_lp_new(int32_t n_kinds, const int32_t *devices, clv_arena 
  */
 clv_status clv_master_lp_clear(clv_master_lp *c, int32_t n, const double *penalty, clv_error *err);
 
-/* A set that one device of the kind can hold: it covers part[i] of rows[i]. Copied. */
+/* Adds a column, a set that one device of the kind can hold: it covers part[i] of rows[i]. Copied.
+ */
 clv_status clv_master_lp_add(clv_master_lp *c, int32_t kind, const int32_t *rows,
                              const double *part, int32_t n, clv_error *err);
 
-/* From where it was. Returns the sum of penalties, as far as it got. */
+/* Minimises from the last basis. Returns the sum of penalties, which is not least where it stopped
+ * early. */
 double clv_master_lp_solve(clv_master_lp *c);
 
-/* Since it was made, in units of about 5 ns. */
+/* Work since it was made, in units of about 5 ns. */
 int64_t clv_master_lp_work(const clv_master_lp *c);
 
-/* By row; may be negative, and up to the penalty either way. */
+/* Dual values by row; may be negative, and up to the penalty either way. */
 const double *clv_master_lp_duals(const clv_master_lp *c);
-/* How much of each set is used, in the order they were added. */
+/* Primal values: how much of each column is used, in the order they were added. */
 void clv_master_lp_values(const clv_master_lp *c, double *share);
 
 #endif

@@ -5,6 +5,7 @@
 #include "solver/placement/noncontiguous/branch_and_bound.h"
 #include "solver/placement/noncontiguous/chains_on_chains.h"
 #include "solver/placement/noncontiguous/cutwidth_order.h"
+#include "solver/placement/noncontiguous/diving.h"
 #include "solver/placement/noncontiguous/local_search.h"
 #include "solver/placement/noncontiguous/prove.h"
 
@@ -44,7 +45,7 @@ static clv_status dive_from_prices(solver_state *t, clv_error *err)
     for (int32_t i = 0; i < DIVES && !clv_place_over(t->search); i++) {
         bool found;
         int64_t ticks = clv_blocks_ticks(t->b, clv_place_best(t->search) * DIVE_PART);
-        CLV_TRY(clv_diving_run(t->bound, t->search, ticks, &t->random, t->device_of, &found, err));
+        CLV_TRY(clv_diving_run(t->bound, ticks, &t->random, t->device_of, &found, err));
         if (found)
             CLV_TRY(clv_local_search_start(t->local, t->search, t->device_of, err));
     }

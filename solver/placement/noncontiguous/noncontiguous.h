@@ -1,4 +1,10 @@
-/* noncontiguous.h - free placements for throughput: search and proof by turns. */
+/* noncontiguous.h - noncontiguous placements for throughput: search and proof by turns.
+ *
+ * A device may hold any blocks, and the largest load is minimised. Primal: chains on chains, the
+ * best contiguous placement and dives as starts of a local search. Dual: bounds by work and by the
+ * largest block, then column generation. Turns with doubled work, so that neither side starves the
+ * other. Few blocks are solved by branch and bound. Each header says which algorithm it is.
+ */
 #ifndef CLV_SOLVER_PLACEMENT_NONCONTIGUOUS_NONCONTIGUOUS_H
 #define CLV_SOLVER_PLACEMENT_NONCONTIGUOUS_NONCONTIGUOUS_H
 

@@ -1,24 +1,25 @@
-/* pareto_dp.h - all that two sides can share a line of blocks as: the heart of the free search.
+/* pareto_dp.h - all Pareto-optimal pairs of totals of two sides that share blocks.
  *
- * Every block of a line (decision_diagram.h) is put on side 0 or side 1. A side adds up what its
- * blocks cost there, and where it pays, the nets that it holds some but not all blocks of. Found
- * are the pairs (total of side 0, total of side 1) of which neither can be made smaller without
- * making the other larger, each with the sides that make it.
+ * Biobjective dynamic programming over a decision diagram (decision_diagram.h): the lists of
+ * undominated labels of Nemhauser and Ullmann 1969 (Discrete dynamic programming and capital
+ * allocation, Management Science 15) on the paths of Hansen 1980 (Bicriterion path problems, LNEMS
+ * 177). A side adds up what its blocks cost there, and where it pays, the nets that it holds some
+ * but not all blocks of. A label is a pair of totals; each pair found comes with the sides that
+ * make it.
  *
- * The same serves for two things. With two devices for sides it cuts what they hold anew, in the
- * best way there is. With one device for side 0, and prices for what side 1 leaves, it finds the
- * set of blocks that is worth most of all that one device can hold within a load: what a bound
- * needs (column_generation.h).
+ * It serves two things. With two devices for sides it cuts what they hold anew in the best way
+ * there is (local_search.h). With one device for side 0, and prices for what side 1 leaves, it
+ * solves the pricing problem (pricing.h).
  *
- * Method: dynamic programming. For every state a front of pairs is kept. First, from the end, the
- * least weighted sum of totals that each state can still lead to is found; a pair that cannot stay
- * within what is asked goes. Where pairs are still too many:
- * - relaxed, near pairs become one with the smaller of both totals each, so that totals are never
- *   above what is possible, which keeps bounds valid; pairs are taken together so that weighted
- * sums fall by as little as may be;
+ * First, from the end, the least weighted sum that each state can still lead to is found: labels
+ * that cannot stay within what is asked are pruned by this completion bound. Ours is what is done
+ * where labels of a state are still too many:
+ * - relaxed (state-space relaxation, Christofides, Mingozzi and Toth 1981, Networks 11): near
+ *   labels become one with the smaller of both totals each, so totals are never above what is
+ *   possible and bounds stay valid; weighted sums fall by as little as may be;
  * - otherwise one of them goes, so that totals are real, and perhaps not the best.
  *
- * Cost: O(states) for the sums, O(states * width) for the fronts; memory 4 bytes for each pair
+ * Cost: O(states) for the sums, O(states * width) for the labels; memory 4 bytes for each label
  * kept.
  */
 #ifndef CLV_SOLVER_PLACEMENT_NONCONTIGUOUS_PARETO_DP_H

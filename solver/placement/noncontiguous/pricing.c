@@ -11,10 +11,6 @@
 #define COLUMNS_NEW (COLUMNS_MAX / 4)
 /* Steps along the hull of loads and prices; any number is right, some 10 are enough. */
 #define HULL_STEPS 40
-/* Blocks of which the least load is looked for: those with most time; and the work for it, half a
- * second. */
-#define LARGEST      32
-#define LARGEST_WORK INT64_C(50000000)
 
 static clv_status nomem(clv_error *err) { return clv_fail_nomem(err, "a proof"); }
 
@@ -42,61 +38,6 @@ int64_t clv_pricing_least_time(const clv_column_gen *f, int32_t block)
             least = t;
     }
     return least == INT64_MAX ? 0 : least;
-}
-
-/* -- the largest block -- */
-
-/* The least load of a device of the kind that holds the block, whatever else it holds. */
-static clv_status least_load_with_block(clv_column_gen *f, int32_t kind, int32_t block, double *ret,
-                                        clv_error *err)
-{
-    bool pays = f->b->p->kinds[kind].pays;
-    clv_pareto_query ask = { .cost = { f->cost + (size_t)kind * (size_t)f->b->n, f->price },
-                             .pays = { pays, false },
-                             .weight = { 1, 0 } };
-    clv_pareto_pair pair;
-    *ret = (double)INFINITY;
-    if (clv_pricing_cost(f, kind, block) == CLV_PARETO_NEVER)
-        return CLV_OK;
-    if (!pays) {
-        *ret = (double)clv_pricing_cost(f, kind, block);
-        return CLV_OK;
-    }
-    f->price[block] = CLV_PARETO_NEVER; /* on the other side; those of others are 0 */
-    clv_pareto_dp_use(f->dp, f->with_nets);
-    clv_status status = clv_pareto_dp_least(f->dp, &ask, &pair, err);
-    f->price[block] = 0;
-    *ret = (double)pair.total[0];
-    return status;
-}
-
-clv_status clv_column_gen_block_bound(clv_column_gen *f, double *ret, clv_error *err)
-{
-    double most = 0;
-    int64_t end = clv_pareto_dp_work(f->dp) + LARGEST_WORK;
-    memset(f->price, 0, (size_t)f->b->n * sizeof *f->price);
-    for (int32_t i = 0; i < f->b->n; i++) {
-        f->list[i] = i;
-        f->now[i] = (double)clv_pricing_least_time(f, i);
-    }
-    for (int32_t i = 0; i < f->b->n && i < LARGEST && clv_pareto_dp_work(f->dp) < end; i++) {
-        int32_t at = i;
-        for (int32_t j = i + 1; j < f->b->n; j++)
-            at = f->now[f->list[j]] > f->now[f->list[at]] ? j : at;
-        int32_t block = f->list[at];
-        f->list[at] = f->list[i];
-        f->list[i] = block;
-        double least = (double)INFINITY, load;
-        for (int32_t k = 0; k < f->b->n_kinds; k++) {
-            if (f->devices[k] == 0)
-                continue;
-            CLV_TRY(least_load_with_block(f, k, block, &load, err));
-            least = load < least ? load : least;
-        }
-        most = isinf(least) || least < most ? most : least;
-    }
-    *ret = most * (1 - CLV_ROUNDING_PART) * f->b->tick;
-    return CLV_OK;
 }
 
 /* -- sets in the linear program -- */
@@ -132,10 +73,10 @@ static clv_status add_to_master(clv_column_gen *f, int32_t s, clv_error *err)
     f->heavy = f->heavy || f->columns[s].load > f->limit;
     int32_t n = 0;
     for (int32_t i = f->columns[s].first; i < f->columns[s].first + f->columns[s].n; i++) {
-        int32_t g = f->groups->of[f->members[i]];
+        int32_t g = f->groups.of[f->members[i]];
         if (f->part[g] == 0)
             f->rows[n++] = g;
-        f->part[g] += f->groups->part[f->members[i]];
+        f->part[g] += f->groups.part[f->members[i]];
     }
     for (int32_t i = 0; i < n; i++) {
         f->ratio[i] = f->part[f->rows[i]];
@@ -164,13 +105,12 @@ static clv_status add_column(clv_column_gen *f, int32_t kind, clv_error *err)
     return add_to_master(f, f->n_columns - 1, err);
 }
 
-/* The linear program anew, with the sets that one device can hold within T. */
-clv_status clv_columns_rebuild(clv_column_gen *f, int64_t t, clv_error *err)
+clv_status clv_pricing_rebuild_master(clv_column_gen *f, int64_t t, clv_error *err)
 {
-    memset(f->penalty, 0, (size_t)f->groups->n * sizeof *f->penalty);
+    memset(f->penalty, 0, (size_t)f->groups.n * sizeof *f->penalty);
     for (int32_t i = 0; i < f->b->n; i++)
-        f->penalty[f->groups->of[i]] += f->fine[i];
-    CLV_TRY(clv_master_lp_clear(f->master, f->groups->n, f->penalty, err));
+        f->penalty[f->groups.of[i]] += f->fine[i];
+    CLV_TRY(clv_master_lp_clear(f->master, f->groups.n, f->penalty, err));
     f->n_in_master = 0;
     f->heavy = false;
     f->limit = t;
@@ -180,8 +120,7 @@ clv_status clv_columns_rebuild(clv_column_gen *f, int64_t t, clv_error *err)
     return CLV_OK;
 }
 
-/* Sets that no mix uses go, when there are many. */
-clv_status clv_columns_drop_unused(clv_column_gen *f, int64_t t, clv_error *err)
+clv_status clv_pricing_drop_columns(clv_column_gen *f, int64_t t, clv_error *err)
 {
     int32_t n = 0, n_members = 0;
     if (f->n_in_master < COLUMNS_MAX)
@@ -198,23 +137,21 @@ clv_status clv_columns_drop_unused(clv_column_gen *f, int64_t t, clv_error *err)
     }
     f->n_columns = n;
     f->n_members = n_members;
-    return clv_columns_rebuild(f, t, err);
+    return clv_pricing_rebuild_master(f, t, err);
 }
 
 /* -- the set worth most -- */
 
-/* Whole prices, and their sum; 0 where all are 0. */
-int64_t clv_pricing_set_prices(clv_column_gen *f, const double *price)
+void clv_pricing_set_prices(clv_column_gen *f, const double *price)
 {
     double sum = 0;
-    int64_t whole = 0;
+    f->price_sum = 0;
     for (int32_t i = 0; i < f->b->n; i++)
         sum += fabs(price[i]);
     for (int32_t i = 0; i < f->b->n; i++) {
         f->price[i] = sum > 0 ? (int64_t)(price[i] / sum * PRICES_SUM) : 0;
-        whole += f->price[i];
+        f->price_sum += f->price[i];
     }
-    return whole;
 }
 
 /* The most that a set known is worth to a device of the kind, where it may hold all of it. */
@@ -236,10 +173,10 @@ static int64_t best_known_value(const clv_column_gen *f, int32_t kind, int64_t t
 
 /* The weight of load against price at which the least sum of both says most about sets within T:
  * of the lower hull of (load, price left), the edge across T. O(states) for each step, some 10. */
-static clv_status solve_lagrangian(clv_column_gen *f, clv_pareto_query *ask, int64_t t, int64_t all,
+static clv_status solve_lagrangian(clv_column_gen *f, clv_pareto_query *ask, int64_t t,
                                    clv_error *err)
 {
-    clv_pareto_pair heavy, light = { { 0, all } }, p;
+    clv_pareto_pair heavy, light = { { 0, f->price_sum } }, p;
     ask->weight[0] = 0;
     ask->weight[1] = 1;
     CLV_TRY(clv_pareto_dp_least(f->dp, ask, &heavy, err));
@@ -264,9 +201,8 @@ static clv_status solve_lagrangian(clv_column_gen *f, clv_pareto_query *ask, int
     return CLV_OK;
 }
 
-/* The most that a device of the kind can hold by price within T, into *most, and its set joins. */
-clv_status clv_pricing_solve(clv_column_gen *f, clv_place_search *search, int32_t kind, int64_t t,
-                             int64_t all, int64_t *most, clv_error *err)
+clv_status clv_pricing_solve(clv_column_gen *f, int32_t kind, int64_t t, int64_t *ret_most,
+                             clv_error *err)
 {
     const clv_pareto_pair *pairs;
     bool pays = f->b->p->kinds[kind].pays;
@@ -276,16 +212,17 @@ clv_status clv_pricing_solve(clv_column_gen *f, clv_place_search *search, int32_
                              .relaxed = true,
                              .width = f->width };
     clv_pareto_dp_use(f->dp, pays ? f->with_nets : f->without);
-    CLV_TRY(solve_lagrangian(f, &ask, t, all, err));
-    double known = (double)(all - best_known_value(f, kind, t)) + ask.weight[0] * (double)t;
+    CLV_TRY(solve_lagrangian(f, &ask, t, err));
+    double known =
+        (double)(f->price_sum - best_known_value(f, kind, t)) + ask.weight[0] * (double)t;
     ask.weighted = known < ask.weighted ? known : ask.weighted;
-    CLV_TRY(clv_pareto_dp_run(f->dp, &ask, search, err));
+    CLV_TRY(clv_pareto_dp_run(f->dp, &ask, f->search, err));
     int32_t n = clv_pareto_dp_pairs(f->dp, &pairs);
-    *most = all;
+    *ret_most = f->price_sum;
     f->worth = 0;
     if (!clv_pareto_dp_done(f->dp) || n == 0)
         return CLV_OK;
-    *most = all - pairs[n - 1].total[1];
+    *ret_most = f->price_sum - pairs[n - 1].total[1];
     f->worth = ask.weight[0];
     clv_pareto_dp_sides(f->dp, n - 1, f->side);
     return add_column(f, kind, err);

@@ -1,4 +1,7 @@
+/* prove.c - gaps from large to small, each refuted or not. */
 #include "solver/placement/noncontiguous/prove.h"
+
+#include "solver/placement/noncontiguous/simple_bounds.h"
 
 /* Blocks up to which proofs are tried. */
 #define PROOF_BLOCKS 16384
@@ -20,7 +23,7 @@ clv_status clv_noncontiguous_prove(clv_column_gen *bound, const clv_blocks *b,
         clv_refutation r;
         if (want <= clv_place_bound(search) || (i < 0 && asked <= 0))
             continue;
-        CLV_TRY(clv_column_gen_refute(bound, search, clv_blocks_ticks(b, want), work, &r, err));
+        CLV_TRY(clv_column_gen_refute(bound, clv_blocks_ticks(b, want), work, &r, err));
         *ret_all = r == CLV_REFUTED;
         if (!*ret_all)
             return CLV_OK;
@@ -36,9 +39,9 @@ clv_status clv_noncontiguous_prove_new(clv_place_search *search, const clv_block
     *ret = NULL;
     if (b->n > PROOF_BLOCKS)
         return CLV_OK;
-    CLV_TRY(clv_column_gen_new(b, order, arena, ret, err));
-    clv_column_gen_raise_work_bound(*ret, search);
-    CLV_TRY(clv_column_gen_block_bound(*ret, &largest, err));
+    CLV_TRY(clv_column_gen_new(search, b, order, arena, ret, err));
+    clv_work_bound_raise(*ret);
+    CLV_TRY(clv_block_bound(*ret, &largest, err));
     clv_place_raise(search, "largest block", largest);
     return CLV_OK;
 }

@@ -1,4 +1,7 @@
-/* prove.h - a bound as near to the best answer as it gets, by steps. */
+/* prove.h - a bound as near to the best answer as it gets, by steps.
+ *
+ * Destructive improvement (Klein and Scholl 1999, EJOR 112) with column generation: smaller and
+ * smaller gaps are refuted. Cheap proofs come first; each costs what column_generation.h says. */
 #ifndef CLV_SOLVER_PLACEMENT_NONCONTIGUOUS_PROVE_H
 #define CLV_SOLVER_PLACEMENT_NONCONTIGUOUS_PROVE_H
 

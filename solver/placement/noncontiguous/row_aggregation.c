@@ -23,29 +23,24 @@ static void index_groups(clv_row_groups *b)
     }
 }
 
-clv_status clv_row_groups_new(const int32_t *order, const double *weight, int32_t n_blocks,
-                              int32_t n, clv_arena *arena, clv_row_groups **ret, clv_error *err)
+clv_status clv_row_groups_init(clv_row_groups *b, int32_t n, clv_arena *arena, clv_error *err)
 {
-    clv_row_groups *b = CLV_NEW(arena, clv_row_groups);
-    if (!b)
-        return clv_fail_nomem(err, "bunches of blocks");
-    *b = (clv_row_groups){ .n_blocks = n_blocks, .order = order, .weight = weight };
-    b->of = CLV_NEW_ARRAY(arena, int32_t, n_blocks);
-    b->first = CLV_NEW_ARRAY(arena, int32_t, n_blocks + 1);
-    b->part = CLV_NEW_ARRAY(arena, double, n_blocks);
+    b->n = 0;
+    b->of = CLV_NEW_ARRAY(arena, int32_t, b->n_blocks);
+    b->first = CLV_NEW_ARRAY(arena, int32_t, b->n_blocks + 1);
+    b->part = CLV_NEW_ARRAY(arena, double, b->n_blocks);
     if (!b->of || !b->first || !b->part)
         return clv_fail_nomem(err, "bunches of blocks");
     double all = 0, sum = 0;
-    for (int32_t i = 0; i < n_blocks; i++)
-        all += weight[i];
-    for (int32_t i = 0; i < n_blocks; i++) {
+    for (int32_t i = 0; i < b->n_blocks; i++)
+        all += b->weight[i];
+    for (int32_t i = 0; i < b->n_blocks; i++) {
         if (sum * n >= all * b->n)
             b->first[b->n++] = i;
-        sum += weight[order[i]];
+        sum += b->weight[b->order[i]];
     }
-    b->first[b->n] = n_blocks;
+    b->first[b->n] = b->n_blocks;
     index_groups(b);
-    *ret = b;
     return CLV_OK;
 }
 

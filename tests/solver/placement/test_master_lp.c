@@ -72,8 +72,8 @@ Test(master_lp, a_bunch_is_split_where_it_leans)
     const int32_t order[] = { 5, 4, 3, 2, 1, 0 };
     const double weight[] = { 1, 1, 1, 1, 1, 1 }, covered[] = { 0, 0, 0, 2, 2, 2 };
     clv_arena *arena = clv_arena_new(NULL, 0);
-    clv_row_groups *b;
-    cr_assert_eq(clv_row_groups_new(order, weight, 6, 1, arena, &b, NULL), CLV_OK);
+    clv_row_groups groups = { .n_blocks = 6, .order = order, .weight = weight }, *b = &groups;
+    cr_assert_eq(clv_row_groups_init(b, 1, arena, NULL), CLV_OK);
     check_bunches(b);
     cr_assert_eq(b->n, 1);
     cr_assert(clv_row_groups_split(b, covered));
@@ -91,13 +91,13 @@ Test(master_lp, bunches_split_until_all_are_even)
         uint64_t random = seed;
         int32_t n = 1 + below(&random, 40), order[40];
         double weight[40], covered[40];
-        clv_row_groups *b;
+        clv_row_groups groups = { .n_blocks = n, .order = order, .weight = weight }, *b = &groups;
         for (int32_t i = 0; i < n; i++) {
             order[i] = n - 1 - i;
             weight[i] = 0.5 + below(&random, 9);
             covered[i] = 0.25 * below(&random, 8);
         }
-        cr_assert_eq(clv_row_groups_new(order, weight, n, 4, arena, &b, NULL), CLV_OK);
+        cr_assert_eq(clv_row_groups_init(b, 4, arena, NULL), CLV_OK);
         check_bunches(b);
         for (int32_t before = 0; clv_row_groups_split(b, covered); before = b->n) {
             check_bunches(b);
