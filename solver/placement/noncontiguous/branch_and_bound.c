@@ -136,13 +136,6 @@ static int64_t largest_load(const exact_search *s)
     return most;
 }
 
-static clv_status record_incumbent(exact_search *s, clv_error *err)
-{
-    s->best = largest_load(s);
-    clv_blocks_spread(s->b, s->device_of, s->of_node);
-    return clv_place_offer(s->search, NAME, s->of_node, err);
-}
-
 /* next[place]: the device to try there. */
 static clv_status enumerate(exact_search *s, int32_t *next, clv_error *err)
 {
@@ -150,8 +143,11 @@ static clv_status enumerate(exact_search *s, int32_t *next, clv_error *err)
     next[0] = 0;
     while (place >= 0 && s->tries > 0) {
         if (place == s->b->n || next[place] == s->n_devices) {
-            if (place == s->b->n)
-                CLV_TRY(record_incumbent(s, err));
+            if (place == s->b->n) {
+                s->best = largest_load(s);
+                clv_blocks_spread(s->b, s->device_of, s->of_node);
+                CLV_TRY(clv_place_offer(s->search, NAME, s->of_node, err));
+            }
             if (--place >= 0)
                 unassign(s, s->order[place]);
             continue;

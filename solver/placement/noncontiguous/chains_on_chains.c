@@ -1,5 +1,4 @@
-/* chains_on_chains.c - loads of all runs, then the best last run for every place and use of
- * devices. */
+/* chains_on_chains.c - loads of all runs, then the best last run by place and devices used. */
 #include "solver/placement/noncontiguous/chains_on_chains.h"
 
 #include <string.h>
@@ -103,14 +102,6 @@ static void trace_back(const chains *r, int32_t *device_of)
     }
 }
 
-static bool is_within_limits(const clv_blocks *b, double *uses)
-{
-    *uses = 1;
-    for (int32_t k = 0; k < b->n_kinds; k++)
-        *uses *= b->p->kinds[k].count + 1;
-    return b->n > 0 && b->n <= BLOCKS_MAX && *uses * b->n * b->n * b->n_kinds <= STEPS_MAX;
-}
-
 static bool solve_runs(chains *r, int32_t *device_of)
 {
     for (int32_t k = 0; k < r->b->n_kinds; k++)
@@ -130,9 +121,11 @@ static bool solve_runs(chains *r, int32_t *device_of)
 clv_status clv_chains_on_chains(const clv_blocks *b, const int32_t *order, clv_arena *arena,
                                 int32_t *device_of, bool *found, clv_error *err)
 {
-    double uses;
+    double uses = 1;
     *found = false;
-    if (!is_within_limits(b, &uses))
+    for (int32_t k = 0; k < b->n_kinds; k++)
+        uses *= b->p->kinds[k].count + 1;
+    if (b->n == 0 || b->n > BLOCKS_MAX || uses * b->n * b->n * b->n_kinds > STEPS_MAX)
         return CLV_OK;
     clv_mark mark = clv_arena_mark(arena);
     chains r = { .b = b, .order = order, .n = b->n, .n_uses = (int32_t)uses };

@@ -1,4 +1,4 @@
-/* column_generation.c - column generation: prices from a linear program, sets to them (pricing.h).
+/* column_generation.c - prices from the master LP, columns to them, until a bound or a cover.
  */
 #include "solver/placement/noncontiguous/column_generation.h"
 
@@ -7,8 +7,8 @@
 
 #include "solver/placement/noncontiguous/pricing.h"
 
-/* Pairs kept for a state, from the first try to the last: more when sets that are too heavy, which
- * pairs made one pretend to be light enough, stand in the way of a proof. */
+/* Labels kept for a state, from the first try to the last: more when columns that are too heavy,
+ * which pairs made one pretend to be light enough, stand in the way of a proof. */
 #define WIDTH_FIRST 200
 #define WIDTH_LAST  6400
 #define WIDTH_RISE  4
@@ -21,12 +21,12 @@
 #define PENALTY_MEAN 0.02
 /* Penalties that are only what right sides were shifted by, as a part of all. */
 #define COVERED_PART 2e-4
-/* Bunches at first. */
+/* Row groups at first. */
 #define GROUPS_FIRST 12
 /* With more they are not split: at most twice as many rows, whose inverse takes 8 bytes by their
  * square, three times. */
 #define GROUPS_MAX 2000
-/* How far a set may be above T, against what devices hold beyond all: both as parts. */
+/* How far a column may be above T, against what devices hold beyond all: both as parts. */
 #define OVER_PART 0.5
 /* How far below what was asked a bound is tried, against where it should just hold; only when what
  * is missing is so much less than the last time, and when the bound would rise by this part. */
@@ -60,15 +60,6 @@ static void init_prices(clv_column_gen *f)
         f->weight[i] = f->best[i];
     }
     f->best_part = (double)INFINITY;
-}
-
-static clv_status build_diagrams(clv_column_gen *f, clv_error *err)
-{
-    clv_diagram_builder *maker;
-    CLV_TRY(clv_diagram_builder_new(f->b, f->arena, &maker, err));
-    CLV_TRY(clv_diagram_build(maker, f->order, f->b->n, true, &f->with_nets, err));
-    CLV_TRY(clv_diagram_builder_new(f->b, f->arena, &maker, err));
-    return clv_diagram_build(maker, f->order, f->b->n, false, &f->without, err);
 }
 
 static bool alloc_arrays(clv_column_gen *f)
@@ -106,15 +97,19 @@ clv_status clv_column_gen_new(clv_place_search *search, const clv_blocks *b, con
     CLV_TRY(clv_row_groups_init(&f->groups, GROUPS_FIRST, arena, err));
     CLV_TRY(clv_master_lp_new(b->n_kinds, f->devices, arena, &f->master, err));
     CLV_TRY(clv_pareto_dp_new(b, arena, &f->dp, err));
-    CLV_TRY(build_diagrams(f, err));
+    clv_diagram_builder *builder;
+    CLV_TRY(clv_diagram_builder_new(b, arena, &builder, err));
+    CLV_TRY(clv_diagram_build(builder, order, b->n, true, &f->with_nets, err));
+    CLV_TRY(clv_diagram_builder_new(b, arena, &builder, err));
+    CLV_TRY(clv_diagram_build(builder, order, b->n, false, &f->without, err));
     *ret = f;
     return CLV_OK;
 }
 
 /* -- prices -- */
 
-/* Tries prices: a proof, or sets that join. *part: by how much devices hold more than all blocks,
- * as a part of all. */
+/* Tries prices: a proof, or columns that join. *part: by how much devices hold more than all
+ * blocks, as a part of all. */
 static clv_status try_prices(clv_column_gen *f, const double *price, int64_t t, bool *proven,
                              double *part, clv_error *err)
 {
@@ -178,19 +173,14 @@ static clv_status try_round(clv_column_gen *f, int64_t t, int32_t round, bool *p
     return try_current_prices(f, t, proven, err);
 }
 
-/* All that right sides were shifted by, priced as high as can be, is not a penalty. */
-static bool is_covered(const clv_column_gen *f, double penalties)
-{
-    return penalties <= COVERED_PART * f->b->n;
-}
-
 static int64_t work_done(const clv_column_gen *f)
 {
     return clv_pareto_dp_work(f->dp) + clv_master_lp_work(f->master);
 }
 
-/* How often the mix covers each block. */
-static void compute_coverage(clv_column_gen *f)
+/* The mix covers all row groups: some are split, or else columns become more exact; *can is false
+ * where neither is possible. */
+static clv_status refine_rows(clv_column_gen *f, int64_t t, bool *can, clv_error *err)
 {
     memset(f->covered, 0, (size_t)f->b->n * sizeof *f->covered);
     clv_master_lp_values(f->master, f->share);
@@ -199,12 +189,6 @@ static void compute_coverage(clv_column_gen *f)
         for (int32_t m = s->first; m < s->first + s->n && f->share[i] > 0; m++)
             f->covered[f->members[m]] += f->share[i];
     }
-}
-
-/* The mix covers all bunches: some become smaller, or sets better; false where neither can be. */
-static clv_status refine_rows(clv_column_gen *f, int64_t t, bool *can, clv_error *err)
-{
-    compute_coverage(f);
     *can = f->groups.n <= GROUPS_MAX && clv_row_groups_split(&f->groups, f->covered);
     if (!*can && f->heavy && f->width < WIDTH_LAST) {
         f->width *= WIDTH_RISE;
@@ -235,28 +219,6 @@ static clv_status refute_smaller(clv_column_gen *f, int64_t t, clv_error *err)
     return CLV_OK;
 }
 
-/* More pairs for splits, where for want of them sets pretend to be lighter than they are, and that
- * is much of what stands in the way of a proof. */
-static clv_status widen_fronts(clv_column_gen *f, int64_t t, clv_error *err)
-{
-    if (f->best_over <= OVER_PART * f->best_part || f->width >= WIDTH_LAST)
-        return CLV_OK;
-    f->best_over = 0;
-    f->width *= 2;
-    return clv_pricing_rebuild_master(f, t, err);
-}
-
-/* The linear program is solved with the new sets, and made finer where it has nothing more to say.
- */
-static clv_status resolve_master(clv_column_gen *f, int64_t t, bool *can, clv_error *err)
-{
-    *can = true;
-    CLV_TRY(widen_fronts(f, t, err));
-    if (is_covered(f, clv_master_lp_solve(f->master)))
-        return refine_rows(f, t, can, err);
-    return clv_pricing_drop_columns(f, t, err);
-}
-
 clv_status clv_column_gen_refute(clv_column_gen *f, int64_t t, int64_t work, clv_refutation *ret,
                                  clv_error *err)
 {
@@ -267,7 +229,7 @@ clv_status clv_column_gen_refute(clv_column_gen *f, int64_t t, int64_t work, clv
     CLV_TRY(clv_pricing_rebuild_master(f, t, err));
     clv_master_lp_solve(f->master);
     for (int32_t round = 0; work_done(f) < end && !clv_place_over(f->search); round++) {
-        bool proven, can;
+        bool proven, can = true;
         CLV_TRY(try_round(f, t, round, &proven, err));
         if (proven) {
             clv_place_raise(f->search, NAME, clv_blocks_unit(f->b, t + 1));
@@ -275,7 +237,16 @@ clv_status clv_column_gen_refute(clv_column_gen *f, int64_t t, int64_t work, clv
             return CLV_OK;
         }
         CLV_TRY(refute_smaller(f, t, err));
-        CLV_TRY(resolve_master(f, t, &can, err));
+        /* More labels, where for want of them columns pretend to be lighter than they are, and that
+         * is much of what stands in the way of a proof. */
+        bool enough = f->best_over <= OVER_PART * f->best_part || f->width >= WIDTH_LAST;
+        if (!enough) {
+            f->best_over = 0;
+            f->width *= 2;
+            CLV_TRY(clv_pricing_rebuild_master(f, t, err));
+        }
+        bool covered = clv_master_lp_solve(f->master) <= COVERED_PART * f->b->n;
+        CLV_TRY(covered ? refine_rows(f, t, &can, err) : clv_pricing_drop_columns(f, t, err));
         if (!can) {
             *ret = CLV_COVERED;
             return CLV_OK;

@@ -62,11 +62,11 @@ static change frontier_change(const walk *w, int32_t block)
 typedef struct {
     bool counts_blocks; /* not nets */
     bool newest;        /* of equal blocks the one that has waited least */
-} taste;
+} policy;
 
-#define TASTES 4
+#define POLICIES 4
 
-static int32_t pop_best(walk *w, taste t)
+static int32_t pop_best(walk *w, policy t)
 {
     int32_t best = 0, least = INT32_MAX;
     int32_t first = t.newest && w->n_waiting > WAITING_MAX ? w->n_waiting - WAITING_MAX : 0;
@@ -109,7 +109,7 @@ static void append_block(walk *w, int32_t block)
 }
 
 /* Sum of the states at all places, about; gives up at limit. */
-static double walk_from(walk *w, taste t, int32_t start, double limit, int32_t *order)
+static double walk_from(walk *w, policy t, int32_t start, double limit, int32_t *order)
 {
     const clv_blocks *b = w->b;
     double sum = 0;
@@ -153,8 +153,8 @@ clv_status clv_cutwidth_order(const clv_blocks *b, clv_arena *arena, int32_t *or
         return clv_fail_nomem(err, "an order of blocks");
     double best = (double)INFINITY;
     for (int32_t start = 0; start < b->n && (start == 0 || w.looks < LOOKS_MAX); start++) {
-        for (int32_t i = 0; i < TASTES && (i == 0 || w.looks < LOOKS_MAX); i++) {
-            double sum = walk_from(&w, (taste){ i % 2 == 1, i / 2 % 2 == 1 }, start, best, tried);
+        for (int32_t i = 0; i < POLICIES && (i == 0 || w.looks < LOOKS_MAX); i++) {
+            double sum = walk_from(&w, (policy){ i % 2 == 1, i / 2 % 2 == 1 }, start, best, tried);
             if (sum < best) {
                 best = sum;
                 memcpy(order, tried, (size_t)b->n * sizeof *order);

@@ -158,14 +158,6 @@ static void forget_nets(clv_diagram_builder *m)
     }
 }
 
-static void count_nets(clv_diagram_builder *m)
-{
-    const clv_blocks *b = m->b;
-    for (int32_t i = 0; i < m->n; i++)
-        for (int32_t a = b->at_first[m->blocks[i]]; a < b->at_first[m->blocks[i] + 1]; a++)
-            m->count[b->at[a]]++;
-}
-
 /* Every net of the list again as if not met; all: nor known. */
 static void reset_nets(clv_diagram_builder *m, bool all)
 {
@@ -208,12 +200,6 @@ static uint8_t assign_slot(clv_diagram_builder *m, int32_t net, int32_t block)
     return m->slot[net] = m->slot_of[block];
 }
 
-/* The net has met its last block. */
-static bool releases_slot(clv_diagram_builder *m, int32_t net)
-{
-    return m->count[net] > 2 || --m->pending[m->opener[net]] == 0;
-}
-
 static clv_status build_ops(clv_diagram_builder *m, int32_t block, clv_error *err)
 {
     const clv_blocks *b = m->b;
@@ -230,7 +216,8 @@ static clv_status build_ops(clv_diagram_builder *m, int32_t block, clv_error *er
         o->slot = assign_slot(m, net, block);
         o->first = m->seen[net] == 0;
         o->last = ++m->seen[net] == m->count[net];
-        o->frees = o->last && o->slot < SLOTS && releases_slot(m, net);
+        o->frees =
+            o->last && o->slot < SLOTS && (m->count[net] > 2 || --m->pending[m->opener[net]] == 0);
     }
     for (int32_t i = 0; i < m->n_ops; i++)
         if (m->ops[i].frees)
@@ -330,7 +317,9 @@ clv_status clv_diagram_build(clv_diagram_builder *m, const int32_t *blocks, int3
     if (!ROOM(m, m->layer, m->cap_layer, n + 2) ||
         !CLV_PUSH_ROOM(m->arena, m->code, 0, m->cap_code))
         return nomem(err);
-    count_nets(m);
+    for (int32_t i = 0; i < n; i++)
+        for (int32_t a = m->b->at_first[blocks[i]]; a < m->b->at_first[blocks[i] + 1]; a++)
+            m->count[m->b->at[a]]++;
     forget_nets(m);
     reset_nets(m, false);
     m->n_states = 1;

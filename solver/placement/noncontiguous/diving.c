@@ -7,7 +7,7 @@
 /* Prices are changed by up to half of this part before a dive. */
 #define DIVE_CHANGE 0.4
 
-/* Blocks in no set go with the block before them in the line that their kind allows. */
+/* Blocks in no column go with the block before them in the order, where their kind allows it. */
 static void assign_uncovered(const clv_column_gen *f, int32_t *device_of)
 {
     const clv_place_kind *kinds = f->b->p->kinds;
@@ -27,7 +27,7 @@ static void assign_uncovered(const clv_column_gen *f, int32_t *device_of)
     }
 }
 
-/* The best set of a device joins, of blocks that may still be had; they may not be any more. */
+/* Fixes the best column of a device among the blocks that are left. */
 static clv_status dive_for_device(clv_column_gen *f, int32_t kind, int32_t device, int64_t t,
                                   int32_t *device_of, clv_error *err)
 {

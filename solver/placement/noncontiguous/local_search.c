@@ -1,4 +1,4 @@
-/* local_search.c - pairs of devices cut anew, throws between. */
+/* local_search.c - pairs of devices resplit, perturbations between. */
 #include "solver/placement/noncontiguous/local_search.h"
 
 #include <math.h>
@@ -12,12 +12,12 @@
 #define DEVICES_MAX 512
 /* Pairs of loads kept for a state; more did not give better answers, fewer did worse. */
 #define WIDTH 300
-/* Runs of blocks thrown at a time, and their longest, as a part of all blocks. */
-#define THROWN_MAX  6
-#define THROWN_PART 12
+/* Runs of blocks moved by a perturbation, and their longest, as a part of all blocks. */
+#define PERTURBED_RUNS 6
+#define PERTURBED_PART 12
 /* Runs for each device to start elsewhere. */
-#define THROWN_FAR 3
-/* Vain throws before it starts elsewhere; and how long it stays there. */
+#define PERTURBED_FAR 3
+/* Failed perturbations before it starts elsewhere, and before it comes back. */
 #define PATIENCE       60
 #define PATIENCE_AFTER 15
 /* Work of cutting any pair anew, however small. */
@@ -42,12 +42,12 @@ struct clv_local_search {
     clv_pareto_dp *dp;
     int32_t n_devices, *kind_of;
     double *worth;           /* by kind: how much faster it is than the slowest, about */
-    placing now, here, best; /* here: where throws start; best: of all */
+    placing now, here, best; /* here: where perturbations start; best: of all */
     int64_t *bytes;          /* by device, of now */
     int32_t *held;           /* by device, of now: blocks */
     uint32_t *version;       /* by device: new with every change; in time with clock */
     uint32_t clock;
-    uint64_t *tried; /* [d * n_devices + e]: both versions when last cut in vain */
+    uint64_t *tried; /* [d * n_devices + e]: both versions when last resplit */
     int32_t *list;   /* blocks of two devices */
     uint8_t *side;
     int32_t *count; /* by net, 2: of the blocks of two devices; zero between uses */
@@ -186,12 +186,6 @@ static bool add_up(clv_local_search *l)
 
 static void touch(clv_local_search *l, int32_t device) { l->version[device] = ++l->clock; }
 
-static void touch_all(clv_local_search *l)
-{
-    for (int32_t d = 0; d < l->n_devices; d++)
-        touch(l, d);
-}
-
 static void copy_placement(const clv_local_search *l, placing *to, const placing *from)
 {
     memcpy(to->device_of, from->device_of, (size_t)l->b->n * sizeof *to->device_of);
@@ -244,18 +238,6 @@ static double score(const clv_local_search *l, const int32_t device[2], const in
     for (int32_t i = 0; i < 2; i++)
         sum += l->worth[l->kind_of[device[i]]] * eighth_power((double)load[i] / unit);
     return sum;
-}
-
-static int32_t list_blocks(clv_local_search *l, const int32_t device[2])
-{
-    int32_t n = 0;
-    for (int32_t i = 0; i < l->b->n; i++) {
-        int32_t d = l->now.device_of[l->order[i]];
-        if (d == device[0] || d == device[1])
-            l->list[n++] = l->order[i];
-    }
-    l->sorted += l->b->n + PAIR_WORK;
-    return n;
 }
 
 static int32_t best_pair(const clv_local_search *l, const int32_t device[2], double before)
@@ -315,7 +297,13 @@ static clv_status resplit_pair(clv_local_search *l, clv_place_search *search, in
     double before = score(l, device, load), most = (double)l->now.most;
     clv_pareto_query ask = { .width = WIDTH };
     const clv_diagram *diagram;
-    int32_t n = list_blocks(l, device);
+    int32_t n = 0;
+    for (int32_t i = 0; i < b->n; i++) {
+        int32_t at = l->now.device_of[l->order[i]];
+        if (at == d || at == e)
+            l->list[n++] = l->order[i];
+    }
+    l->sorted += b->n + PAIR_WORK;
     CLV_TRY(clv_diagram_build(l->builder, l->list, n, true, &diagram, err));
     clv_pareto_dp_use(l->dp, diagram);
     for (int32_t i = 0; i < 2; i++) {
@@ -359,14 +347,6 @@ static uint64_t versions(const clv_local_search *l, int32_t d, int32_t e)
     return (uint64_t)l->version[d] << 32 | l->version[e];
 }
 
-/* No pair can get better as it is now. O(devices^2). */
-static void mark_all_pairs_tried(clv_local_search *l)
-{
-    for (int32_t d = 0; d < l->n_devices; d++)
-        for (int32_t e = d + 1; e < l->n_devices; e++)
-            *tried_at(l, d, e) = versions(l, d, e);
-}
-
 /* Cuts pairs anew until none gets better. */
 static clv_status descend(clv_local_search *l, clv_place_search *search, clv_error *err)
 {
@@ -389,21 +369,15 @@ static clv_status descend(clv_local_search *l, clv_place_search *search, clv_err
     return CLV_OK;
 }
 
-static int32_t busiest(const clv_local_search *l)
-{
-    int32_t most = 0;
-    for (int32_t d = 1; d < l->n_devices; d++)
-        most = l->now.load[d] > l->now.load[most] ? d : most;
-    return most;
-}
-
 /* Where powers cannot fall, the largest load may: the busiest device with each other, as even as
  * can be, until that does not help. */
 static clv_status balance_busiest(clv_local_search *l, clv_place_search *search, clv_error *err)
 {
     l->flat = true;
     for (bool better = true; better;) {
-        int32_t d = busiest(l);
+        int32_t d = 0;
+        for (int32_t e = 1; e < l->n_devices; e++)
+            d = l->now.load[e] > l->now.load[d] ? e : d;
         int64_t load = l->now.load[d];
         better = false;
         for (int32_t e = 0; e < l->n_devices && !better; e++) {
@@ -419,34 +393,30 @@ static clv_status balance_busiest(clv_local_search *l, clv_place_search *search,
     return CLV_OK;
 }
 
-static clv_status keep_best(clv_local_search *l, clv_place_search *search, clv_error *err)
-{
-    if (l->now.most >= l->best.most)
-        return CLV_OK;
-    copy_placement(l, &l->best, &l->now);
-    clv_blocks_spread(l->b, l->now.device_of, l->of_node);
-    return clv_place_offer(search, NAME, l->of_node, err);
-}
-
 /* Goes down from now, and stays there if it is better than here. */
 static clv_status descend_and_keep(clv_local_search *l, clv_place_search *search, bool *better,
                                    clv_error *err)
 {
     CLV_TRY(descend(l, search, err));
     CLV_TRY(balance_busiest(l, search, err));
-    CLV_TRY(keep_best(l, search, err));
+    if (l->now.most < l->best.most) {
+        copy_placement(l, &l->best, &l->now);
+        clv_blocks_spread(l->b, l->now.device_of, l->of_node);
+        CLV_TRY(clv_place_offer(search, NAME, l->of_node, err));
+    }
     *better = l->now.most < l->here.most;
     if (l->now.most <= l->here.most)
         copy_placement(l, &l->here, &l->now);
     return CLV_OK;
 }
 
-/* -- starts and throws -- */
+/* -- starts and perturbations -- */
 
 static clv_status start_from_current(clv_local_search *l, clv_place_search *search, clv_error *err)
 {
     bool better;
-    touch_all(l);
+    for (int32_t d = 0; d < l->n_devices; d++)
+        touch(l, d);
     l->here.most = INT64_MAX;
     CLV_TRY(descend_and_keep(l, search, &better, err));
     return CLV_OK;
@@ -467,7 +437,7 @@ clv_status clv_local_search_start(clv_local_search *l, clv_place_search *search,
     return start_from_current(l, search, err);
 }
 
-/* Throws a run of the line on a device, block by block where it fits. */
+/* Moves a run of the order to a device, block by block where it fits. */
 static void move_run(clv_local_search *l, int32_t first, int32_t n, int32_t device)
 {
     for (int32_t i = first; i < first + n && i < l->b->n; i++) {
@@ -482,44 +452,29 @@ static void move_run(clv_local_search *l, int32_t first, int32_t n, int32_t devi
     }
 }
 
-static void perturb(clv_local_search *l, int32_t runs, int32_t longest)
-{
-    for (int32_t i = 0; i < runs; i++) {
-        int32_t first = random_below(l, l->b->n), n = 1 + random_below(l, longest);
-        move_run(l, first, n, random_below(l, l->n_devices));
-    }
-}
-
-/* far: starts a search elsewhere, from much of the best thrown about. */
+/* far: starts elsewhere, from a large perturbation of the best. */
 static clv_status perturb_and_descend(clv_local_search *l, clv_place_search *search, bool far,
                                       clv_error *err)
 {
     bool better;
-    int32_t longest = l->b->n / THROWN_PART + 1;
+    int32_t longest = l->b->n / PERTURBED_PART + 1;
     copy_placement(l, &l->now, far ? &l->best : &l->here);
     add_up(l);
-    mark_all_pairs_tried(l);
-    if (far)
-        perturb(l, THROWN_FAR * l->n_devices, 2 * longest);
-    else
-        perturb(l, 1 + random_below(l, THROWN_MAX), longest);
+    for (int32_t d = 0; d < l->n_devices; d++) /* no pair can get better as it is now */
+        for (int32_t e = d + 1; e < l->n_devices; e++)
+            *tried_at(l, d, e) = versions(l, d, e);
+    int32_t runs = far ? PERTURBED_FAR * l->n_devices : 1 + random_below(l, PERTURBED_RUNS);
+    longest *= far ? 2 : 1;
+    for (int32_t i = 0; i < runs; i++) {
+        int32_t first = random_below(l, l->b->n), n = 1 + random_below(l, longest);
+        move_run(l, first, n, random_below(l, l->n_devices));
+    }
     add_up(l);
     if (far)
         l->here.most = INT64_MAX;
     CLV_TRY(descend_and_keep(l, search, &better, err));
     l->failures = better ? 0 : l->failures + 1;
     return CLV_OK;
-}
-
-/* Back to the best after a vain stay elsewhere, and elsewhere after a vain stay there. */
-static bool switch_region(clv_local_search *l)
-{
-    bool far = l->here.most == l->best.most;
-    l->failures = 0;
-    l->patience = far ? PATIENCE_AFTER : PATIENCE;
-    if (!far)
-        copy_placement(l, &l->here, &l->best);
-    return far;
 }
 
 /* Largest first, each where fewest bytes are: a start where memory is tight. O(n * (n + devices)).
@@ -544,22 +499,17 @@ static void place_by_size(clv_local_search *l)
     }
 }
 
-/* What the run has, by block. */
-static bool load_incumbent(clv_local_search *l, const clv_place_search *search)
-{
-    const int32_t *answer = clv_place_best_answer(search);
-    for (int32_t v = 0; answer && v < l->b->p->n_nodes; v++) {
-        if (answer[v] >= l->n_devices)
-            return false;
-        l->now.device_of[l->b->block_of[v]] = answer[v];
-    }
-    return answer && add_up(l);
-}
-
 static clv_status start_anywhere(clv_local_search *l, clv_place_search *search, clv_error *err)
 {
     l->patience = PATIENCE;
-    if (load_incumbent(l, search))
+    const int32_t *answer = clv_place_best_answer(search);
+    bool usable = answer != NULL;
+    for (int32_t v = 0; usable && v < l->b->p->n_nodes; v++) {
+        usable = answer[v] < l->n_devices;
+        if (usable)
+            l->now.device_of[l->b->block_of[v]] = answer[v];
+    }
+    if (usable && add_up(l))
         CLV_TRY(start_from_current(l, search, err));
     for (int32_t d = 0; d < l->n_devices; d++) {
         if (d > 0 && l->kind_of[d] == l->kind_of[d - 1])
@@ -595,7 +545,14 @@ clv_status clv_local_search_run(clv_local_search *l, clv_place_search *search, i
         CLV_TRY(start_anywhere(l, search, err));
     while (l->best.most < INT64_MAX && l->n_devices > 1 && work_done(l) < end &&
            !clv_place_over(search)) {
-        bool far = l->failures >= l->patience && switch_region(l);
+        bool far = false;
+        if (l->failures >= l->patience) { /* elsewhere from the best, and back to it */
+            far = l->here.most == l->best.most;
+            l->failures = 0;
+            l->patience = far ? PATIENCE_AFTER : PATIENCE;
+            if (!far)
+                copy_placement(l, &l->here, &l->best);
+        }
         CLV_TRY(perturb_and_descend(l, search, far, err));
     }
     return CLV_OK;

@@ -11,20 +11,20 @@
 /* Pivots between two inversions from scratch, and at most in one solve for each row. */
 #define PIVOTS_FRESH   400
 #define PIVOTS_PER_ROW 20
-/* Sets looked at together for one that enters. */
+/* Columns priced together for one that enters. */
 #define CHUNK 64
 /* Elements of the inverse changed in the time of one unit of work elsewhere. */
 #define FLOPS_OF_WORK 8
 
 /* Variables: too little of row v is 2 * v, too much 2 * v + 1; then what is left of each kind;
- * then the sets. */
+ * then the columns. */
 struct clv_master_lp {
     int32_t n, n_kinds, rows, cap_rows;
     const int32_t *devices;
     const double *penalty;
     clv_arena *arena;
     double *right;            /* by row */
-    int32_t *first, *members; /* of sets: rows, the kind's row last */
+    int32_t *first, *members; /* of columns: rows, the kind's row last */
     double *part;             /* how much of each row */
     int32_t n_columns, cap_columns, n_members, cap_members, cap_part;
     int32_t *basis;  /* by place in it: variable */
@@ -34,7 +34,7 @@ struct clv_master_lp {
     double *column;  /* by place: the entering variable */
     double *scratch; /* [row * 2 * rows]: an inversion */
     int32_t pivots;  /* since the last inversion */
-    int32_t next;    /* set to look at first for one that enters */
+    int32_t next;    /* column to price first for one that enters */
     int64_t work;
 };
 
@@ -136,7 +136,7 @@ typedef struct {
     int32_t n;
     const int32_t *rows;
     const double *part;
-    int32_t one; /* of a variable that is not a set */
+    int32_t one; /* of a variable that is not a column */
     double sign;
 } entries;
 
@@ -180,7 +180,7 @@ static int32_t best_in_range(const clv_master_lp *c, int32_t first, int32_t end,
     return best;
 }
 
-/* Sets are looked at in chunks, going round, until a chunk has one; then blocks. -1: none. */
+/* Columns are priced in chunks, cyclically, until a chunk has one; then slacks. -1: none. */
 static int32_t find_entering(clv_master_lp *c)
 {
     double least = -TINY;
@@ -200,16 +200,6 @@ static void add_column(double *restrict sum, const double *restrict column, doub
 {
     for (size_t i = 0; i < n; i++)
         sum[i] += f * column[i];
-}
-
-static void find_column(clv_master_lp *c, int32_t variable)
-{
-    entries e;
-    size_t wide = (size_t)c->rows;
-    column_entries(c, variable, &e);
-    memset(c->column, 0, wide * sizeof *c->column);
-    for (int32_t i = 0; i < e.n; i++)
-        add_column(c->column, c->inverse + (size_t)e.rows[i] * wide, e.part[i], wide);
 }
 
 /* The place that gets to 0 first; of equal ones the one with the largest pivot. -1: none does. */
@@ -251,33 +241,18 @@ static void pivot(clv_master_lp *c, int32_t entering, int32_t leaving)
 
 /* -- from scratch -- */
 
-static void fill_basis(const clv_master_lp *c)
-{
-    size_t rows = (size_t)c->rows, wide = 2 * rows;
-    memset(c->scratch, 0, rows * wide * sizeof *c->scratch);
-    for (int32_t p = 0; p < c->rows; p++) {
-        entries e;
-        column_entries(c, c->basis[p], &e);
-        for (int32_t i = 0; i < e.n; i++)
-            c->scratch[(size_t)e.rows[i] * wide + (size_t)p] = e.part[i];
-        c->scratch[(size_t)p * wide + rows + (size_t)p] = 1;
-    }
-}
-
-static void swap_rows(double *a, double *b, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        double t = a[i];
-        a[i] = b[i];
-        b[i] = t;
-    }
-}
-
 /* Gauss-Jordan on [basis | 1]. False where the basis has none. O(rows^3). */
 static bool invert(clv_master_lp *c)
 {
     size_t rows = (size_t)c->rows, wide = 2 * rows;
-    fill_basis(c);
+    memset(c->scratch, 0, rows * wide * sizeof *c->scratch);
+    for (size_t p = 0; p < rows; p++) {
+        entries e;
+        column_entries(c, c->basis[p], &e);
+        for (int32_t i = 0; i < e.n; i++)
+            c->scratch[(size_t)e.rows[i] * wide + p] = e.part[i];
+        c->scratch[p * wide + rows + p] = 1;
+    }
     for (size_t k = 0; k < rows; k++) {
         size_t best = k;
         for (size_t r = k + 1; r < rows; r++)
@@ -286,8 +261,11 @@ static bool invert(clv_master_lp *c)
         double *row = c->scratch + k * wide;
         if (fabs(c->scratch[best * wide + k]) < TINY)
             return false;
-        if (best != k)
-            swap_rows(row, c->scratch + best * wide, wide);
+        for (size_t i = 0; i < wide && best != k; i++) {
+            double swapped = row[i];
+            row[i] = c->scratch[best * wide + i];
+            c->scratch[best * wide + i] = swapped;
+        }
         double at = row[k];
         for (size_t i = k; i < wide; i++)
             row[i] /= at;
@@ -334,7 +312,12 @@ double clv_master_lp_solve(clv_master_lp *c)
         int32_t entering = find_entering(c);
         if (entering < 0)
             break;
-        find_column(c, entering);
+        entries e;
+        column_entries(c, entering, &e);
+        memset(c->column, 0, (size_t)c->rows * sizeof *c->column);
+        for (int32_t k = 0; k < e.n; k++)
+            add_column(c->column, c->inverse + (size_t)e.rows[k] * (size_t)c->rows, e.part[k],
+                       (size_t)c->rows);
         int32_t leaving = find_leaving(c);
         if (leaving < 0)
             break; /* rounding: penalties cannot fall without end */

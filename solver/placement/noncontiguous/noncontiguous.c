@@ -39,26 +39,19 @@ typedef struct {
     uint64_t random;
 } solver_state;
 
-/* Starts the search from placements that prices lead to. */
-static clv_status dive_from_prices(solver_state *t, clv_error *err)
+/* Raises the bound as near to the best answer as it gets; where that is not all the way, its prices
+ * are starts for the search. */
+static clv_status prove_and_dive(solver_state *t, int64_t work, clv_error *err)
 {
-    for (int32_t i = 0; i < DIVES && !clv_place_over(t->search); i++) {
-        bool found;
+    bool all, found;
+    CLV_TRY(clv_noncontiguous_prove(t->bound, t->b, t->search, work, &all, err));
+    for (int32_t i = 0; i < DIVES && !all && !clv_place_over(t->search); i++) {
         int64_t ticks = clv_blocks_ticks(t->b, clv_place_best(t->search) * DIVE_PART);
         CLV_TRY(clv_diving_run(t->bound, ticks, &t->random, t->device_of, &found, err));
         if (found)
             CLV_TRY(clv_local_search_start(t->local, t->search, t->device_of, err));
     }
     return CLV_OK;
-}
-
-/* Raises the bound as near to the best answer as it gets; where that is not all the way, its prices
- * are starts for the search. */
-static clv_status prove(solver_state *t, int64_t work, clv_error *err)
-{
-    bool all;
-    CLV_TRY(clv_noncontiguous_prove(t->bound, t->b, t->search, work, &all, err));
-    return all ? CLV_OK : dive_from_prices(t, err);
 }
 
 /* -- the best contiguous placement, for a start -- */
@@ -101,47 +94,20 @@ static clv_status find_contiguous(solver_state *t, int32_t n_looks, clv_arena *a
     return clv_place_offer(t->search, result.solve.found_by, result.solve.answer, err);
 }
 
-static clv_status improve_contiguous(solver_state *t, clv_error *err)
-{
-    if (!t->contiguous)
-        return CLV_OK;
-    t->contiguous = false;
-    return clv_local_search_start(t->local, t->search, t->device_of, err);
-}
-
 static clv_status alternate(solver_state *t, clv_arena *arena, clv_error *err)
 {
     int64_t search = SEARCH_FIRST, proof = PROOF_FIRST;
     for (int32_t i = 0; i < TURNS && !clv_place_over(t->search); i++, search *= 2, proof *= 2) {
         if (i == 1 && t->b->n <= CONTIGUOUS_BLOCKS) /* it may take long, and is mostly not needed */
             CLV_TRY(find_contiguous(t, CONTIGUOUS_LOOKS, arena, err));
-        CLV_TRY(improve_contiguous(t, err));
+        if (t->contiguous)
+            CLV_TRY(clv_local_search_start(t->local, t->search, t->device_of, err));
+        t->contiguous = false;
         CLV_TRY(clv_local_search_run(t->local, t->search, search, err));
         if (t->bound && clv_place_best_answer(t->search))
-            CLV_TRY(prove(t, proof, err));
+            CLV_TRY(prove_and_dive(t, proof, err));
     }
     return CLV_OK;
-}
-
-/* What takes no order of the blocks: the share of work, and for large problems a good answer. */
-static clv_status bound_and_start(solver_state *t, clv_arena *arena, clv_error *err)
-{
-    clv_share share;
-    clv_mark mark = clv_arena_mark(arena);
-    CLV_TRY(clv_share_new(t->b, arena, &share, err));
-    int64_t least = clv_share_least_limit(&share);
-    clv_place_raise(t->search, "share of work", clv_blocks_unit(t->b, least));
-    clv_arena_rewind(arena, mark);
-    return t->b->n > CONTIGUOUS_BLOCKS ? find_contiguous(t, CONTIGUOUS_FIRST, arena, err) : CLV_OK;
-}
-
-/* The search, and the proof where there are not too many blocks. */
-static clv_status make_solvers(solver_state *t, const int32_t *order, clv_arena *arena,
-                               clv_error *err)
-{
-    uint64_t seed = t->search->options->solve.seed;
-    CLV_TRY(clv_local_search_new(t->b, order, seed, arena, &t->local, err));
-    return clv_noncontiguous_prove_new(t->search, t->b, order, arena, &t->bound, err);
 }
 
 clv_status clv_noncontiguous_solve(clv_place_search *search, const clv_blocks *b, clv_arena *arena,
@@ -154,7 +120,13 @@ clv_status clv_noncontiguous_solve(clv_place_search *search, const clv_blocks *b
         return clv_fail_nomem(err, "the free search");
     if (b->n == 0)
         return CLV_OK;
-    CLV_TRY(bound_and_start(&t, arena, err));
+    clv_share share;
+    clv_mark mark = clv_arena_mark(arena);
+    CLV_TRY(clv_share_new(b, arena, &share, err));
+    clv_place_raise(search, "share of work", clv_blocks_unit(b, clv_share_least_limit(&share)));
+    clv_arena_rewind(arena, mark);
+    if (b->n > CONTIGUOUS_BLOCKS)
+        CLV_TRY(find_contiguous(&t, CONTIGUOUS_FIRST, arena, err));
     if (clv_place_over(search))
         return CLV_OK;
     CLV_TRY(clv_cutwidth_order(b, arena, order, err));
@@ -163,7 +135,8 @@ clv_status clv_noncontiguous_solve(clv_place_search *search, const clv_blocks *b
     if (clv_place_over(search))
         return CLV_OK;
     bool found = false;
-    CLV_TRY(make_solvers(&t, order, arena, err));
+    CLV_TRY(clv_local_search_new(b, order, t.random, arena, &t.local, err));
+    CLV_TRY(clv_noncontiguous_prove_new(search, b, order, arena, &t.bound, err));
     if (!t.contiguous)
         CLV_TRY(clv_chains_on_chains(b, order, arena, t.device_of, &found, err));
     if (found)

@@ -39,7 +39,7 @@ struct clv_pareto_dp {
     double *least;        /* by state: weighted sum of what can follow */
     int64_t (*follow)[2]; /* by state: the totals of it */
     int32_t cap_least, cap_follow;
-    double slack;
+    double slack;               /* what weighted sums may be off by */
     points now, next, one, two; /* one, two: a front being merged */
     front *fronts;              /* by state */
     int32_t cap_fronts;
@@ -233,8 +233,8 @@ static void sample_front(points *f, int32_t width)
     f->n = n;
 }
 
-/* Where a bunch of pairs ends that begins at first and become one with the smallest totals of all:
- * one whose weighted sum is below that of each of them by no more than gain. */
+/* Where a cluster of labels ends that begins at first and become one with the smallest totals of
+ * all: one whose weighted sum is below that of each of them by no more than gain. */
 static int32_t end_of_cluster(const points *f, const clv_pareto_query *ask, int32_t first,
                               double gain)
 {
@@ -281,16 +281,6 @@ static void relax_front(points *f, const clv_pareto_query *ask, int32_t width)
     f->n = n;
 }
 
-static void limit_front(points *f, const clv_pareto_query *ask, int32_t width)
-{
-    if (f->n <= width)
-        return;
-    if (ask->relaxed)
-        relax_front(f, ask, width);
-    else
-        sample_front(f, width);
-}
-
 /* Puts `one` behind the next layer's points, as the front of a state. */
 static clv_status keep_front(clv_pareto_dp *s, int32_t state, clv_error *err)
 {
@@ -321,7 +311,10 @@ static clv_status make_front(clv_pareto_dp *s, const clv_pareto_query *ask, int3
         if (f->n > 0 && step_cost(s, ask, block, step, m.add))
             CLV_TRY(merge(s, ask, f, &m, err));
     }
-    limit_front(&s->one, ask, width);
+    if (s->one.n > width && ask->relaxed)
+        relax_front(&s->one, ask, width);
+    else if (s->one.n > width)
+        sample_front(&s->one, width);
     return keep_front(s, state, err);
 }
 
@@ -344,18 +337,7 @@ static clv_status extend_layer(clv_pareto_dp *s, const clv_pareto_query *ask, in
     return CLV_OK;
 }
 
-/* -- the line -- */
-
-/* What weighted sums may be off by. */
-static double slack_of(const clv_pareto_dp *s, const clv_pareto_query *ask)
-{
-    double all = fabs(s->least[0]) + (isinf(ask->weighted) ? 0 : fabs(ask->weighted));
-    for (int32_t i = 0; i < s->diagram->n; i++)
-        for (int32_t side = 0; side < 2; side++)
-            if (ask->cost[side][s->diagram->blocks[i]] != CLV_PARETO_NEVER)
-                all += fabs(ask->weight[side] * (double)ask->cost[side][s->diagram->blocks[i]]);
-    return isinf(all) ? 0 : ROUNDING_PART * all;
-}
+/* -- layer by layer -- */
 
 static clv_status init_run(clv_pareto_dp *s, const clv_pareto_query *ask, clv_error *err)
 {
@@ -367,7 +349,12 @@ static clv_status init_run(clv_pareto_dp *s, const clv_pareto_query *ask, clv_er
         !CLV_PUSH_ROOM(s->arena, s->now.at, 0, s->now.cap) ||
         !CLV_PUSH_ROOM(s->arena, s->trail, 0, s->cap_trail))
         return nomem(err);
-    s->slack = slack_of(s, ask);
+    double all = fabs(s->least[0]) + (isinf(ask->weighted) ? 0 : fabs(ask->weighted));
+    for (int32_t i = 0; i < s->diagram->n; i++)
+        for (int32_t side = 0; side < 2; side++)
+            if (ask->cost[side][s->diagram->blocks[i]] != CLV_PARETO_NEVER)
+                all += fabs(ask->weight[side] * (double)ask->cost[side][s->diagram->blocks[i]]);
+    s->slack = isinf(all) ? 0 : ROUNDING_PART * all;
     s->trail[s->n_trail++] = -1; /* the way of the start */
     s->now.at[s->now.n++] = (point){ .trail = 0 };
     s->fronts[0] = (front){ 0, 1 };

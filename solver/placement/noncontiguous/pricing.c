@@ -1,4 +1,4 @@
-/* pricing.c - the set that is worth most comes from a split of the line in two. */
+/* pricing.c - the column worth most comes from a split of all blocks in two. */
 #include "solver/placement/noncontiguous/pricing.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 
 /* All prices together in whole numbers. */
 #define PRICES_SUM 1e12
-/* Sets kept; then those that no mix uses go, but for the newest. */
+/* Columns kept; then those that no mix uses go, but for the newest. */
 #define COLUMNS_MAX 4000
 #define COLUMNS_NEW (COLUMNS_MAX / 4)
 /* Steps along the hull of loads and prices; any number is right, some 10 are enough. */
@@ -40,7 +40,7 @@ int64_t clv_pricing_least_time(const clv_column_gen *f, int32_t block)
     return least == INT64_MAX ? 0 : least;
 }
 
-/* -- sets in the linear program -- */
+/* -- columns in the master LP -- */
 
 /* Load of the blocks in list on a device of the kind. O(their pins). */
 static int64_t load_of(clv_column_gen *f, int32_t kind, int32_t n)
@@ -63,7 +63,7 @@ static int64_t load_of(clv_column_gen *f, int32_t kind, int32_t n)
     return load;
 }
 
-/* What the set has of each bunch becomes a column. */
+/* What the column has of each row group are its coefficients. */
 static clv_status add_to_master(clv_column_gen *f, int32_t s, clv_error *err)
 {
     if (!CLV_PUSH_ROOM(f->arena, f->in_master, f->n_in_master, f->cap_in_master) ||
@@ -85,7 +85,7 @@ static clv_status add_to_master(clv_column_gen *f, int32_t s, clv_error *err)
     return clv_master_lp_add(f->master, f->columns[s].kind, f->rows, f->ratio, n, err);
 }
 
-/* The set of side 0. */
+/* The blocks on side 0 become a column. */
 static clv_status add_column(clv_column_gen *f, int32_t kind, clv_error *err)
 {
     clv_column s = { .kind = kind, .first = f->n_members };
@@ -140,7 +140,7 @@ clv_status clv_pricing_drop_columns(clv_column_gen *f, int64_t t, clv_error *err
     return clv_pricing_rebuild_master(f, t, err);
 }
 
-/* -- the set worth most -- */
+/* -- the column worth most -- */
 
 void clv_pricing_set_prices(clv_column_gen *f, const double *price)
 {
@@ -154,7 +154,7 @@ void clv_pricing_set_prices(clv_column_gen *f, const double *price)
     }
 }
 
-/* The most that a set known is worth to a device of the kind, where it may hold all of it. */
+/* The most that a known column is worth to a device of the kind, where it may hold all of it. */
 static int64_t best_known_value(const clv_column_gen *f, int32_t kind, int64_t t)
 {
     int64_t best = 0;
@@ -171,7 +171,7 @@ static int64_t best_known_value(const clv_column_gen *f, int32_t kind, int64_t t
     return best;
 }
 
-/* The weight of load against price at which the least sum of both says most about sets within T:
+/* The weight of load against price at which the least sum of both says most about columns within T:
  * of the lower hull of (load, price left), the edge across T. O(states) for each step, some 10. */
 static clv_status solve_lagrangian(clv_column_gen *f, clv_pareto_query *ask, int64_t t,
                                    clv_error *err)

@@ -1,12 +1,13 @@
-/* row_aggregation.c - stretches of a line, cut where what is covered leans most to one side. */
+/* row_aggregation.c - groups cut where coverage is most uneven. */
 #include "solver/placement/noncontiguous/row_aggregation.h"
 
 #include <math.h>
 
-/* A bunch leans by so much of its weight that is covered too little before a place, and too much
- * behind it. Less than this, as a part of the mean weight of a bunch, is even. */
+/* The imbalance of a group at a place is the weight by which blocks before it are covered less, and
+ * those behind it more, than the mean. Less than this part of the mean weight of a group is even.
+ */
 #define EVEN_PART 1e-3
-/* Bunches that lean by at least this part of the worst are split together. */
+/* Groups with at least this part of the worst imbalance are split together. */
 #define SPLIT_PART 0.25
 
 /* Shares and names from first[]. */
@@ -44,12 +45,11 @@ clv_status clv_row_groups_init(clv_row_groups *b, int32_t n, clv_arena *arena, c
     return CLV_OK;
 }
 
-/* The place in a bunch where it is best split, and how much it leans there; 0 where it has one
- * block. */
+/* The place in a group with the largest imbalance, and that; 0 where it has one block. */
 static double find_best_split(const clv_row_groups *b, const double *covered, int32_t g,
                               int32_t *place)
 {
-    double sum = 0, weight = 0, most = 0, lean = 0;
+    double sum = 0, weight = 0, most = 0, imbalance = 0;
     for (int32_t i = b->first[g]; i < b->first[g + 1]; i++) {
         sum += b->weight[b->order[i]] * covered[b->order[i]];
         weight += b->weight[b->order[i]];
@@ -57,9 +57,9 @@ static double find_best_split(const clv_row_groups *b, const double *covered, in
     double mean = sum / weight;
     *place = b->first[g];
     for (int32_t i = b->first[g]; i + 1 < b->first[g + 1]; i++) {
-        lean += b->weight[b->order[i]] * (covered[b->order[i]] - mean);
-        if (fabs(lean) > most) {
-            most = fabs(lean);
+        imbalance += b->weight[b->order[i]] * (covered[b->order[i]] - mean);
+        if (fabs(imbalance) > most) {
+            most = fabs(imbalance);
             *place = i + 1;
         }
     }

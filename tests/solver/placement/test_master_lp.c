@@ -1,4 +1,4 @@
-/* The linear program of a proof, and the bunches of blocks that are its rows. */
+/* The linear program of a proof, and the groups of blocks that are its rows. */
 #include "solver/placement/noncontiguous/master_lp.h"
 
 #include <criterion/criterion.h>
@@ -49,15 +49,15 @@ Test(master_lp, parts_of_rows_are_mixed_too)
     clv_arena_free(arena);
 }
 
-/* -- bunches -- */
+/* -- row groups -- */
 
-static void check_bunches(const clv_row_groups *b)
+static void check_groups(const clv_row_groups *b)
 {
     cr_assert_eq(b->first[0], 0);
     cr_assert_eq(b->first[b->n], b->n_blocks);
     for (int32_t g = 0; g < b->n; g++) {
         double sum = 0;
-        cr_assert_lt(b->first[g], b->first[g + 1], "bunch %d is empty", (int)g);
+        cr_assert_lt(b->first[g], b->first[g + 1], "group %d is empty", (int)g);
         for (int32_t i = b->first[g]; i < b->first[g + 1]; i++) {
             cr_assert_eq(b->of[b->order[i]], g);
             sum += b->part[b->order[i]];
@@ -66,7 +66,7 @@ static void check_bunches(const clv_row_groups *b)
     }
 }
 
-Test(master_lp, a_bunch_is_split_where_it_leans)
+Test(master_lp, a_group_is_split_where_coverage_is_uneven)
 {
     /* The line is 5, 4, .. 0; blocks 5 to 3 are covered twice, others not at all. */
     const int32_t order[] = { 5, 4, 3, 2, 1, 0 };
@@ -74,17 +74,17 @@ Test(master_lp, a_bunch_is_split_where_it_leans)
     clv_arena *arena = clv_arena_new(NULL, 0);
     clv_row_groups groups = { .n_blocks = 6, .order = order, .weight = weight }, *b = &groups;
     cr_assert_eq(clv_row_groups_init(b, 1, arena, NULL), CLV_OK);
-    check_bunches(b);
+    check_groups(b);
     cr_assert_eq(b->n, 1);
     cr_assert(clv_row_groups_split(b, covered));
-    check_bunches(b);
+    check_groups(b);
     cr_assert_eq(b->n, 2);
     cr_assert_eq(b->first[1], 3);
     cr_assert_not(clv_row_groups_split(b, covered), "both are even");
     clv_arena_free(arena);
 }
 
-Test(master_lp, bunches_split_until_all_are_even)
+Test(master_lp, groups_split_until_all_are_even)
 {
     for (uint64_t seed = 0; seed < 200; seed++) {
         clv_arena *arena = clv_arena_new(NULL, 0);
@@ -98,9 +98,9 @@ Test(master_lp, bunches_split_until_all_are_even)
             covered[i] = 0.25 * below(&random, 8);
         }
         cr_assert_eq(clv_row_groups_init(b, 4, arena, NULL), CLV_OK);
-        check_bunches(b);
+        check_groups(b);
         for (int32_t before = 0; clv_row_groups_split(b, covered); before = b->n) {
-            check_bunches(b);
+            check_groups(b);
             cr_assert_gt(b->n, before);
         }
         for (int32_t i = 0; i + 1 < n; i++)
