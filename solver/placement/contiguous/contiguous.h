@@ -9,7 +9,7 @@
  *    (reverse.h) in turn, with more and more work.
  * 4. If that is not done soon, for there are too many ideals, turns with more and more work:
  *    annealing (contiguous_anneal.h); other lines through the same pieces, blocks of a piece in
- * random order, each cut in the best way (lines.h); proofs by prices (free_prove.h); and step 3
+ * random order, each cut in the best way (lines.h); proofs by prices (prove.h); and step 3
  * with limits that rise in smaller steps.
  */
 #ifndef CLV_SOLVER_PLACEMENT_CONTIGUOUS_CONTIGUOUS_H
