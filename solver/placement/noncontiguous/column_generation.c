@@ -110,8 +110,8 @@ clv_status clv_column_gen_new(clv_place_search *search, const clv_blocks *b, con
 
 /* Tries prices: a proof, or columns that join. *part: by how much devices hold more than all
  * blocks, as a part of all. */
-static clv_status try_prices(clv_column_gen *f, const double *price, int64_t t, bool *proven,
-                             double *part, clv_error *err)
+static clv_status try_prices(clv_column_gen *f, const double *price, int64_t limit_ticks,
+                             bool *proven, double *part, clv_error *err)
 {
     int64_t held = 0;
     clv_pricing_set_prices(f, price);
@@ -123,7 +123,7 @@ static clv_status try_prices(clv_column_gen *f, const double *price, int64_t t, 
         int64_t most;
         if (f->devices[k] == 0)
             continue;
-        CLV_TRY(clv_pricing_solve(f, k, t, &most, err));
+        CLV_TRY(clv_pricing_solve(f, k, limit_ticks, &most, err));
         if (!clv_pareto_dp_done(f->dp))
             return CLV_OK;
         held += f->devices[k] * most;
@@ -144,33 +144,34 @@ static void smooth_prices(clv_column_gen *f, double of_best)
 }
 
 /* Tries the prices in now, and keeps them where they are the best so far. */
-static clv_status try_current_prices(clv_column_gen *f, int64_t t, bool *proven, clv_error *err)
+static clv_status try_current_prices(clv_column_gen *f, int64_t limit_ticks, bool *proven,
+                                     clv_error *err)
 {
     double part;
-    f->over = 0;
-    CLV_TRY(try_prices(f, f->now, t, proven, &part, err));
+    f->over_ticks = 0;
+    CLV_TRY(try_prices(f, f->now, limit_ticks, proven, &part, err));
     if (part >= f->best_part)
         return CLV_OK;
     f->best_part = part;
     f->best_slope = f->slope;
-    f->best_over = (double)f->over / (double)t;
+    f->best_over = (double)f->over_ticks / (double)limit_ticks;
     memcpy(f->best, f->now, (size_t)f->b->n * sizeof *f->best);
     return CLV_OK;
 }
 
 /* One round: smoothed prices, and now and then those of the linear program. */
-static clv_status try_round(clv_column_gen *f, int64_t t, int32_t round, bool *proven,
+static clv_status try_round(clv_column_gen *f, int64_t limit_ticks, int32_t round, bool *proven,
                             clv_error *err)
 {
     if (round == 0)
         memcpy(f->now, f->best, (size_t)f->b->n * sizeof *f->now);
     else
         smooth_prices(f, SMOOTH);
-    CLV_TRY(try_current_prices(f, t, proven, err));
+    CLV_TRY(try_current_prices(f, limit_ticks, proven, err));
     if (*proven || round % PLAIN_EVERY != 0)
         return CLV_OK;
     smooth_prices(f, 0);
-    return try_current_prices(f, t, proven, err);
+    return try_current_prices(f, limit_ticks, proven, err);
 }
 
 static int64_t work_done(const clv_column_gen *f)
@@ -178,9 +179,9 @@ static int64_t work_done(const clv_column_gen *f)
     return clv_pareto_dp_work(f->dp) + clv_master_lp_work(f->master);
 }
 
-/* The mix covers all row groups: some are split, or else columns become more exact; *can is false
- * where neither is possible. */
-static clv_status refine_rows(clv_column_gen *f, int64_t t, bool *can, clv_error *err)
+/* The mix covers all row groups: some are split, or else columns become more exact; *refined is
+ * false where neither is possible. */
+static clv_status refine_rows(clv_column_gen *f, int64_t limit_ticks, bool *refined, clv_error *err)
 {
     memset(f->covered, 0, (size_t)f->b->n * sizeof *f->covered);
     clv_master_lp_values(f->master, f->share);
@@ -189,26 +190,27 @@ static clv_status refine_rows(clv_column_gen *f, int64_t t, bool *can, clv_error
         for (int32_t m = s->first; m < s->first + s->n && f->share[i] > 0; m++)
             f->covered[f->members[m]] += f->share[i];
     }
-    *can = f->groups.n <= GROUPS_MAX && clv_row_groups_split(&f->groups, f->covered);
-    if (!*can && f->heavy && f->width < WIDTH_LAST) {
+    *refined = f->groups.n <= GROUPS_MAX && clv_row_groups_split(&f->groups, f->covered);
+    if (!*refined && f->heavy && f->width < WIDTH_LAST) {
         f->width *= WIDTH_RISE;
-        *can = true;
+        *refined = true;
     }
-    if (!*can)
+    if (!*refined)
         return CLV_OK;
-    CLV_TRY(clv_pricing_drop_columns(f, t, err));
-    CLV_TRY(clv_pricing_rebuild_master(f, t, err));
+    CLV_TRY(clv_pricing_drop_columns(f, limit_ticks, err));
+    CLV_TRY(clv_pricing_rebuild_master(f, limit_ticks, err));
     clv_master_lp_solve(f->master);
     return CLV_OK;
 }
 
-/* The best prices do not refute t, but they may refute a smaller T that is above the bound. */
-static clv_status refute_smaller(clv_column_gen *f, int64_t t, clv_error *err)
+/* The best prices do not refute T, but they may refute a smaller one that is above the bound. */
+static clv_status refute_smaller(clv_column_gen *f, int64_t limit_ticks, clv_error *err)
 {
     double part;
     bool proven;
-    double step = f->best_slope > 0 ? LESS_STEPS * f->best_part / f->best_slope : (double)t;
-    int64_t less = step < (double)t ? t - (int64_t)step : 0;
+    double step =
+        f->best_slope > 0 ? LESS_STEPS * f->best_part / f->best_slope : (double)limit_ticks;
+    int64_t less = step < (double)limit_ticks ? limit_ticks - (int64_t)step : 0;
     if (f->best_part > LESS_AGAIN * f->less_part ||
         clv_blocks_unit(f->b, less) <= clv_place_bound(f->search) * (1 + RISE_PART))
         return CLV_OK;
@@ -219,35 +221,36 @@ static clv_status refute_smaller(clv_column_gen *f, int64_t t, clv_error *err)
     return CLV_OK;
 }
 
-clv_status clv_column_gen_refute(clv_column_gen *f, int64_t t, int64_t work, clv_refutation *ret,
-                                 clv_error *err)
+clv_status clv_column_gen_refute(clv_column_gen *f, int64_t limit_ticks, int64_t work,
+                                 clv_refutation *ret, clv_error *err)
 {
     int64_t end = work_done(f) + work;
     *ret = CLV_GAVE_UP;
     f->best_part = f->less_part = (double)INFINITY;
     f->best_over = 0;
-    CLV_TRY(clv_pricing_rebuild_master(f, t, err));
+    CLV_TRY(clv_pricing_rebuild_master(f, limit_ticks, err));
     clv_master_lp_solve(f->master);
     for (int32_t round = 0; work_done(f) < end && !clv_place_over(f->search); round++) {
-        bool proven, can = true;
-        CLV_TRY(try_round(f, t, round, &proven, err));
+        bool proven, refined = true;
+        CLV_TRY(try_round(f, limit_ticks, round, &proven, err));
         if (proven) {
-            clv_place_raise(f->search, NAME, clv_blocks_unit(f->b, t + 1));
+            clv_place_raise(f->search, NAME, clv_blocks_unit(f->b, limit_ticks + 1));
             *ret = CLV_REFUTED;
             return CLV_OK;
         }
-        CLV_TRY(refute_smaller(f, t, err));
+        CLV_TRY(refute_smaller(f, limit_ticks, err));
         /* More labels, where for want of them columns pretend to be lighter than they are, and that
          * is much of what stands in the way of a proof. */
         bool enough = f->best_over <= OVER_PART * f->best_part || f->width >= WIDTH_LAST;
         if (!enough) {
             f->best_over = 0;
             f->width *= 2;
-            CLV_TRY(clv_pricing_rebuild_master(f, t, err));
+            CLV_TRY(clv_pricing_rebuild_master(f, limit_ticks, err));
         }
         bool covered = clv_master_lp_solve(f->master) <= COVERED_PART * f->b->n;
-        CLV_TRY(covered ? refine_rows(f, t, &can, err) : clv_pricing_drop_columns(f, t, err));
-        if (!can) {
+        CLV_TRY(covered ? refine_rows(f, limit_ticks, &refined, err)
+                        : clv_pricing_drop_columns(f, limit_ticks, err));
+        if (!refined) {
             *ret = CLV_COVERED;
             return CLV_OK;
         }

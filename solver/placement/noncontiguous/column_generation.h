@@ -41,9 +41,9 @@ typedef enum {
 clv_status clv_column_gen_new(clv_place_search *search, const clv_blocks *b, const int32_t *order,
                               clv_arena *arena, clv_column_gen **ret, clv_error *err);
 
-/* Tries to refute t, in ticks, within so much work (as in clv_pareto_dp_work()). Columns are kept
- * for the next t. */
-clv_status clv_column_gen_refute(clv_column_gen *f, int64_t t, int64_t work, clv_refutation *ret,
-                                 clv_error *err);
+/* Tries to refute T = limit_ticks within so much work (as in clv_pareto_dp_work()). Columns are
+ * kept for the next. */
+clv_status clv_column_gen_refute(clv_column_gen *f, int64_t limit_ticks, int64_t work,
+                                 clv_refutation *ret, clv_error *err);
 
 #endif

@@ -28,11 +28,11 @@ static void assign_uncovered(const clv_column_gen *f, int32_t *device_of)
 }
 
 /* Fixes the best column of a device among the blocks that are left. */
-static clv_status dive_for_device(clv_column_gen *f, int32_t kind, int32_t device, int64_t t,
-                                  int32_t *device_of, clv_error *err)
+static clv_status dive_for_device(clv_column_gen *f, int32_t kind, int32_t device,
+                                  int64_t limit_ticks, int32_t *device_of, clv_error *err)
 {
     int64_t most;
-    CLV_TRY(clv_pricing_solve(f, kind, t, &most, err));
+    CLV_TRY(clv_pricing_solve(f, kind, limit_ticks, &most, err));
     for (int32_t i = 0; i < f->b->n && clv_pareto_dp_done(f->dp); i++) {
         int32_t block = f->order[i];
         if (f->side[i] != 0)
@@ -46,8 +46,8 @@ static clv_status dive_for_device(clv_column_gen *f, int32_t kind, int32_t devic
     return CLV_OK;
 }
 
-clv_status clv_diving_run(clv_column_gen *f, int64_t t, uint64_t *random, int32_t *device_of,
-                          bool *found, clv_error *err)
+clv_status clv_diving_run(clv_column_gen *f, int64_t limit_ticks, uint64_t *random,
+                          int32_t *device_of, bool *found, clv_error *err)
 {
     const clv_place_problem *p = f->b->p;
     for (int32_t i = 0; i < f->b->n; i++) {
@@ -58,7 +58,7 @@ clv_status clv_diving_run(clv_column_gen *f, int64_t t, uint64_t *random, int32_
     *found = true;
     for (int32_t k = 0, first = 0; k < f->b->n_kinds; first += p->kinds[k++].count) {
         for (int32_t d = 0; d < f->devices[k] && *found; d++) {
-            CLV_TRY(dive_for_device(f, k, first + d, t, device_of, err));
+            CLV_TRY(dive_for_device(f, k, first + d, limit_ticks, device_of, err));
             *found = clv_pareto_dp_done(f->dp);
         }
     }

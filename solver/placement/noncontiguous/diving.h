@@ -11,11 +11,11 @@
 
 #include "solver/placement/noncontiguous/column_generation.h"
 
-/* Into device_of, by block: a placement that may be near one with loads up to t ticks, by the best
- * prices of the last clv_column_gen_refute(). Blocks left over go beside their neighbours in the
- * order, so loads may be above t, and memory limits may be broken. Not found when the search is
- * over. */
-clv_status clv_diving_run(clv_column_gen *f, int64_t t, uint64_t *random, int32_t *device_of,
-                          bool *found, clv_error *err);
+/* Into device_of, by block: a placement that may be near one with loads up to the limit, by the
+ * best prices of the last clv_column_gen_refute(). Blocks left over go beside their neighbours in
+ * the order, so loads may be above it, and memory limits may be broken. Not found when the search
+ * is over. */
+clv_status clv_diving_run(clv_column_gen *f, int64_t limit_ticks, uint64_t *random,
+                          int32_t *device_of, bool *found, clv_error *err);
 
 #endif

@@ -152,7 +152,7 @@ static void update_largest_load(placing *p, int32_t n_devices)
 
 /* Times, bytes and counts of now, from its assignment; all versions rise. False where it is not
  * legal. O(n + pins + devices). */
-static bool add_up(clv_local_search *l)
+static bool compute_loads(clv_local_search *l)
 {
     const clv_blocks *b = l->b;
     bool legal = true;
@@ -184,7 +184,7 @@ static bool add_up(clv_local_search *l)
     return legal;
 }
 
-static void touch(clv_local_search *l, int32_t device) { l->version[device] = ++l->clock; }
+static void renew_version(clv_local_search *l, int32_t device) { l->version[device] = ++l->clock; }
 
 static void copy_placement(const clv_local_search *l, placing *to, const placing *from)
 {
@@ -230,7 +230,7 @@ static int64_t larger(const int64_t load[2]) { return load[0] > load[1] ? load[0
 
 /* How bad two loads are: flat, the larger; else by powers, where a load counts by the blocks that a
  * device of its kind can hold for it, so that a slow device is filled as high as a fast one. */
-static double score(const clv_local_search *l, const int32_t device[2], const int64_t load[2])
+static double pair_score(const clv_local_search *l, const int32_t device[2], const int64_t load[2])
 {
     double unit = l->now.most > 0 ? (double)l->now.most : 1, sum = 0;
     if (l->flat)
@@ -246,7 +246,7 @@ static int32_t best_pair(const clv_local_search *l, const int32_t device[2], dou
     int32_t n = clv_pareto_dp_pairs(l->dp, &pairs), best = -1;
     double least = before * (1 - LEAST_PART);
     for (int32_t i = 0; i < n; i++) {
-        double s = score(l, device, pairs[i].total);
+        double s = pair_score(l, device, pairs[i].total);
         if (s < least) {
             least = s;
             best = i;
@@ -277,13 +277,13 @@ static void apply_split(clv_local_search *l, const int32_t device[2], int32_t n,
     int64_t load[2];
     swap_sides(l, device, n);
     measure_loads(l, device, n, load);
-    if (score(l, device, load) >= before) {
+    if (pair_score(l, device, load) >= before) {
         swap_sides(l, device, n);
         return;
     }
     for (int32_t i = 0; i < 2; i++) {
         l->now.load[device[i]] = load[i];
-        touch(l, device[i]);
+        renew_version(l, device[i]);
     }
     update_largest_load(&l->now, l->n_devices);
 }
@@ -294,7 +294,7 @@ static clv_status resplit_pair(clv_local_search *l, clv_place_search *search, in
     const clv_blocks *b = l->b;
     const int32_t device[2] = { d, e };
     const int64_t load[2] = { l->now.load[d], l->now.load[e] };
-    double before = score(l, device, load), most = (double)l->now.most;
+    double before = pair_score(l, device, load), most = (double)l->now.most;
     clv_pareto_query ask = { .width = WIDTH };
     const clv_diagram *diagram;
     int32_t n = 0;
@@ -416,7 +416,7 @@ static clv_status start_from_current(clv_local_search *l, clv_place_search *sear
 {
     bool better;
     for (int32_t d = 0; d < l->n_devices; d++)
-        touch(l, d);
+        renew_version(l, d);
     l->here.most = INT64_MAX;
     CLV_TRY(descend_and_keep(l, search, &better, err));
     return CLV_OK;
@@ -430,7 +430,7 @@ clv_status clv_local_search_start(clv_local_search *l, clv_place_search *search,
             return CLV_OK;
         l->now.device_of[i] = device_of[i];
     }
-    if (!add_up(l))
+    if (!compute_loads(l))
         return CLV_OK;
     l->failures = 0;
     l->patience = PATIENCE_AFTER;
@@ -447,8 +447,8 @@ static void move_run(clv_local_search *l, int32_t first, int32_t n, int32_t devi
         l->now.device_of[block] = device;
         l->bytes[from] -= l->b->bytes[block];
         l->bytes[device] += l->b->bytes[block];
-        touch(l, from);
-        touch(l, device);
+        renew_version(l, from);
+        renew_version(l, device);
     }
 }
 
@@ -459,7 +459,7 @@ static clv_status perturb_and_descend(clv_local_search *l, clv_place_search *sea
     bool better;
     int32_t longest = l->b->n / PERTURBED_PART + 1;
     copy_placement(l, &l->now, far ? &l->best : &l->here);
-    add_up(l);
+    compute_loads(l);
     for (int32_t d = 0; d < l->n_devices; d++) /* no pair can get better as it is now */
         for (int32_t e = d + 1; e < l->n_devices; e++)
             *tried_at(l, d, e) = versions(l, d, e);
@@ -469,7 +469,7 @@ static clv_status perturb_and_descend(clv_local_search *l, clv_place_search *sea
         int32_t first = random_below(l, l->b->n), n = 1 + random_below(l, longest);
         move_run(l, first, n, random_below(l, l->n_devices));
     }
-    add_up(l);
+    compute_loads(l);
     if (far)
         l->here.most = INT64_MAX;
     CLV_TRY(descend_and_keep(l, search, &better, err));
@@ -509,19 +509,19 @@ static clv_status start_anywhere(clv_local_search *l, clv_place_search *search, 
         if (usable)
             l->now.device_of[l->b->block_of[v]] = answer[v];
     }
-    if (usable && add_up(l))
+    if (usable && compute_loads(l))
         CLV_TRY(start_from_current(l, search, err));
     for (int32_t d = 0; d < l->n_devices; d++) {
         if (d > 0 && l->kind_of[d] == l->kind_of[d - 1])
             continue;
         for (int32_t i = 0; i < l->b->n; i++)
             l->now.device_of[i] = d;
-        if (add_up(l))
+        if (compute_loads(l))
             CLV_TRY(start_from_current(l, search, err));
     }
     if (l->best.most == INT64_MAX && l->b->n <= BY_SIZE_MAX) {
         place_by_size(l);
-        if (add_up(l))
+        if (compute_loads(l))
             CLV_TRY(start_from_current(l, search, err));
     }
     if (l->best.most < INT64_MAX)

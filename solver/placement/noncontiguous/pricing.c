@@ -43,7 +43,7 @@ int64_t clv_pricing_least_time(const clv_column_gen *f, int32_t block)
 /* -- columns in the master LP -- */
 
 /* Load of the blocks in list on a device of the kind. O(their pins). */
-static int64_t load_of(clv_column_gen *f, int32_t kind, int32_t n)
+static int64_t load_ticks_of(clv_column_gen *f, int32_t kind, int32_t n)
 {
     const clv_blocks *b = f->b;
     int64_t load = 0;
@@ -70,7 +70,7 @@ static clv_status add_to_master(clv_column_gen *f, int32_t s, clv_error *err)
         !CLV_PUSH_ROOM(f->arena, f->share, f->n_in_master, f->cap_share))
         return nomem(err);
     f->in_master[f->n_in_master++] = s;
-    f->heavy = f->heavy || f->columns[s].load > f->limit;
+    f->heavy = f->heavy || f->columns[s].load_ticks > f->limit_ticks;
     int32_t n = 0;
     for (int32_t i = f->columns[s].first; i < f->columns[s].first + f->columns[s].n; i++) {
         int32_t g = f->groups.of[f->members[i]];
@@ -92,7 +92,7 @@ static clv_status add_column(clv_column_gen *f, int32_t kind, clv_error *err)
     for (int32_t i = 0; i < f->b->n; i++)
         if (f->side[i] == 0)
             f->list[s.n++] = f->order[i];
-    s.load = load_of(f, kind, s.n);
+    s.load_ticks = load_ticks_of(f, kind, s.n);
     for (int32_t i = 0; i < s.n; i++) {
         if (!CLV_PUSH_ROOM(f->arena, f->members, f->n_members, f->cap_members))
             return nomem(err);
@@ -101,11 +101,12 @@ static clv_status add_column(clv_column_gen *f, int32_t kind, clv_error *err)
     if (!CLV_PUSH_ROOM(f->arena, f->columns, f->n_columns, f->cap_columns))
         return nomem(err);
     f->columns[f->n_columns++] = s;
-    f->over = s.load - f->limit > f->over ? s.load - f->limit : f->over;
+    f->over_ticks = s.load_ticks - f->limit_ticks > f->over_ticks ? s.load_ticks - f->limit_ticks
+                                                                  : f->over_ticks;
     return add_to_master(f, f->n_columns - 1, err);
 }
 
-clv_status clv_pricing_rebuild_master(clv_column_gen *f, int64_t t, clv_error *err)
+clv_status clv_pricing_rebuild_master(clv_column_gen *f, int64_t limit_ticks, clv_error *err)
 {
     memset(f->penalty, 0, (size_t)f->groups.n * sizeof *f->penalty);
     for (int32_t i = 0; i < f->b->n; i++)
@@ -113,14 +114,14 @@ clv_status clv_pricing_rebuild_master(clv_column_gen *f, int64_t t, clv_error *e
     CLV_TRY(clv_master_lp_clear(f->master, f->groups.n, f->penalty, err));
     f->n_in_master = 0;
     f->heavy = false;
-    f->limit = t;
+    f->limit_ticks = limit_ticks;
     for (int32_t s = 0; s < f->n_columns; s++)
-        if (f->columns[s].load <= t)
+        if (f->columns[s].load_ticks <= limit_ticks)
             CLV_TRY(add_to_master(f, s, err));
     return CLV_OK;
 }
 
-clv_status clv_pricing_drop_columns(clv_column_gen *f, int64_t t, clv_error *err)
+clv_status clv_pricing_drop_columns(clv_column_gen *f, int64_t limit_ticks, clv_error *err)
 {
     int32_t n = 0, n_members = 0;
     if (f->n_in_master < COLUMNS_MAX)
@@ -137,7 +138,7 @@ clv_status clv_pricing_drop_columns(clv_column_gen *f, int64_t t, clv_error *err
     }
     f->n_columns = n;
     f->n_members = n_members;
-    return clv_pricing_rebuild_master(f, t, err);
+    return clv_pricing_rebuild_master(f, limit_ticks, err);
 }
 
 /* -- the column worth most -- */
@@ -155,12 +156,12 @@ void clv_pricing_set_prices(clv_column_gen *f, const double *price)
 }
 
 /* The most that a known column is worth to a device of the kind, where it may hold all of it. */
-static int64_t best_known_value(const clv_column_gen *f, int32_t kind, int64_t t)
+static int64_t best_known_value(const clv_column_gen *f, int32_t kind, int64_t limit_ticks)
 {
     int64_t best = 0;
     for (int32_t s = 0; s < f->n_columns; s++) {
         int64_t worth = 0;
-        if (f->columns[s].kind != kind || f->columns[s].load > t)
+        if (f->columns[s].kind != kind || f->columns[s].load_ticks > limit_ticks)
             continue;
         for (int32_t i = f->columns[s].first; i < f->columns[s].first + f->columns[s].n; i++)
             worth += clv_pricing_cost(f, kind, f->members[i]) == CLV_PARETO_NEVER
@@ -173,14 +174,14 @@ static int64_t best_known_value(const clv_column_gen *f, int32_t kind, int64_t t
 
 /* The weight of load against price at which the least sum of both says most about columns within T:
  * of the lower hull of (load, price left), the edge across T. O(states) for each step, some 10. */
-static clv_status solve_lagrangian(clv_column_gen *f, clv_pareto_query *ask, int64_t t,
+static clv_status solve_lagrangian(clv_column_gen *f, clv_pareto_query *ask, int64_t limit_ticks,
                                    clv_error *err)
 {
     clv_pareto_pair heavy, light = { { 0, f->price_sum } }, p;
     ask->weight[0] = 0;
     ask->weight[1] = 1;
     CLV_TRY(clv_pareto_dp_least(f->dp, ask, &heavy, err));
-    if (heavy.total[0] <= t) {
+    if (heavy.total[0] <= limit_ticks) {
         ask->weighted = (double)heavy.total[1];
         return CLV_OK;
     }
@@ -192,29 +193,29 @@ static clv_status solve_lagrangian(clv_column_gen *f, clv_pareto_query *ask, int
         CLV_TRY(clv_pareto_dp_least(f->dp, ask, &p, err));
         if (w * (double)p.total[0] + (double)p.total[1] >= edge - CLV_ROUNDING_PART * fabs(edge))
             break;
-        if (p.total[0] <= t)
+        if (p.total[0] <= limit_ticks)
             light = p;
         else
             heavy = p;
     }
-    ask->weighted = (double)light.total[1] + ask->weight[0] * (double)t;
+    ask->weighted = (double)light.total[1] + ask->weight[0] * (double)limit_ticks;
     return CLV_OK;
 }
 
-clv_status clv_pricing_solve(clv_column_gen *f, int32_t kind, int64_t t, int64_t *ret_most,
-                             clv_error *err)
+clv_status clv_pricing_solve(clv_column_gen *f, int32_t kind, int64_t limit_ticks,
+                             int64_t *ret_most, clv_error *err)
 {
     const clv_pareto_pair *pairs;
     bool pays = f->b->p->kinds[kind].pays;
     clv_pareto_query ask = { .cost = { f->cost + (size_t)kind * (size_t)f->b->n, f->price },
                              .pays = { pays, false },
-                             .limit = { t, INT64_MAX },
+                             .limit = { limit_ticks, INT64_MAX },
                              .relaxed = true,
                              .width = f->width };
     clv_pareto_dp_use(f->dp, pays ? f->with_nets : f->without);
-    CLV_TRY(solve_lagrangian(f, &ask, t, err));
-    double known =
-        (double)(f->price_sum - best_known_value(f, kind, t)) + ask.weight[0] * (double)t;
+    CLV_TRY(solve_lagrangian(f, &ask, limit_ticks, err));
+    double known = (double)(f->price_sum - best_known_value(f, kind, limit_ticks)) +
+                   ask.weight[0] * (double)limit_ticks;
     ask.weighted = known < ask.weighted ? known : ask.weighted;
     CLV_TRY(clv_pareto_dp_run(f->dp, &ask, f->search, err));
     int32_t n = clv_pareto_dp_pairs(f->dp, &pairs);

@@ -19,7 +19,7 @@
 
 typedef struct {
     int32_t kind, first, n; /* into members */
-    int64_t load;
+    int64_t load_ticks;
 } clv_column;
 
 /* The state of column generation, shared by all its parts. */
@@ -53,12 +53,12 @@ typedef struct clv_column_gen {
     double *weight;        /* by block: how groups share prices */
     double *fine;          /* by block: the penalty, were it a group of its own */
     double *penalty;       /* by group */
-    int64_t limit;         /* T, in ticks */
+    int64_t limit_ticks;   /* T */
     int32_t *in_master, n_in_master, cap_in_master; /* columns in it, in its order */
     double *share;                                  /* of each: how much of it the mix has */
     int32_t cap_share;
-    bool heavy;   /* some of them are above T */
-    int64_t over; /* by how much those are that joined since it was last 0 */
+    bool heavy;         /* some of them are above T */
+    int64_t over_ticks; /* by how much those are that joined since it was last 0 */
     /* Scratch, by block, group or net. */
     double *covered, *part, *ratio;
     int32_t *rows, *list, *count;
@@ -79,15 +79,15 @@ int64_t clv_pricing_least_time(const clv_column_gen *f, int32_t block);
 /* Whole prices and their sum into f->price and f->price_sum, which is 0 where all are 0. O(n). */
 void clv_pricing_set_prices(clv_column_gen *f, const double *price);
 
-/* The most that a device of the kind can hold by price within t ticks; its column joins the master.
- * Nothing is found when the search is over: then clv_pareto_dp_done() is false. */
-clv_status clv_pricing_solve(clv_column_gen *f, int32_t kind, int64_t t, int64_t *ret_most,
-                             clv_error *err);
+/* The most that a device of the kind can hold by price within the limit; its column joins the
+ * master. Nothing is found when the search is over: then clv_pareto_dp_done() is false. */
+clv_status clv_pricing_solve(clv_column_gen *f, int32_t kind, int64_t limit_ticks,
+                             int64_t *ret_most, clv_error *err);
 
-/* The master LP anew: the row groups as they are, and the columns with loads up to t ticks. */
-clv_status clv_pricing_rebuild_master(clv_column_gen *f, int64_t t, clv_error *err);
+/* The master LP anew: the row groups as they are, and the columns with loads up to the limit. */
+clv_status clv_pricing_rebuild_master(clv_column_gen *f, int64_t limit_ticks, clv_error *err);
 
 /* Where there are many columns, drops those that no mix uses and rebuilds the master. */
-clv_status clv_pricing_drop_columns(clv_column_gen *f, int64_t t, clv_error *err);
+clv_status clv_pricing_drop_columns(clv_column_gen *f, int64_t limit_ticks, clv_error *err);
 
 #endif
