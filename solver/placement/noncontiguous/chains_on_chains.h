@@ -5,7 +5,8 @@
  * Fast optimal load balancing algorithms for 1D partitioning, J. Parallel and Distributed Computing
  * 64). Ours: devices of several kinds in any order, over where the last run ends and how many
  * devices of each kind are used, with transfers in the loads. Along an order with few open nets
- * that is a good answer, and often near the best contiguous one.
+ * that is a good answer, and often near the best contiguous one; it wins as a start, in well under
+ * a second.
  */
 #ifndef CLV_SOLVER_PLACEMENT_NONCONTIGUOUS_CHAINS_ON_CHAINS_H
 #define CLV_SOLVER_PLACEMENT_NONCONTIGUOUS_CHAINS_ON_CHAINS_H

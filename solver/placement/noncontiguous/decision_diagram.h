@@ -12,6 +12,7 @@
  * such nets is one thing to remember. Where states would be too many, the cheapest nets are left
  * out at no cost: that relaxes the diagram.
  *
+ * It wins where at most some 10 nets are open at a place: 10 to 500 states each.
  * O(n * states * nets of a block, and a sort of the states of each layer).
  */
 #ifndef CLV_SOLVER_PLACEMENT_NONCONTIGUOUS_DECISION_DIAGRAM_H

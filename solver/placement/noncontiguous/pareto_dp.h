@@ -19,8 +19,8 @@
  *   possible and bounds stay valid; weighted sums fall by as little as may be;
  * - otherwise one of them goes, so that totals are real, and perhaps not the best.
  *
- * Cost: O(states) for the sums, O(states * width) for the labels; memory 4 bytes for each label
- * kept.
+ * It wins over moves of single blocks where a net of many blocks is cut. Cost: O(states) for the
+ * sums, O(states * width) for the labels; memory 4 bytes for each label kept.
  */
 #ifndef CLV_SOLVER_PLACEMENT_NONCONTIGUOUS_PARETO_DP_H
 #define CLV_SOLVER_PLACEMENT_NONCONTIGUOUS_PARETO_DP_H
