@@ -4,12 +4,12 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "solver/placement/common/blocks.h"
+#include "solver/placement/common/contraction.h"
 #include "solver/placement/contiguous/contiguous.h"
-#include "solver/placement/contiguous/lines.h"
-#include "solver/placement/fewest.h"
+#include "solver/placement/contiguous/order_dp.h"
+#include "solver/placement/fewest_devices.h"
 #include "solver/placement/latency/latency.h"
-#include "solver/placement/mip/place_ilp.h"
+#include "solver/placement/mip/mip_search.h"
 #include "solver/placement/noncontiguous/noncontiguous.h"
 
 /* Objective and bound are the same within this part: what rounding to ticks can lose is far less
@@ -21,7 +21,7 @@
 
 /* -- what is infeasible at once -- */
 
-static bool fits_somewhere(const clv_blocks *b, int32_t u)
+static bool fits_somewhere(const clv_contraction *b, int32_t u)
 {
     for (int32_t k = 0; k < b->n_kinds; k++) {
         const clv_place_kind *kind = &b->p->kinds[k];
@@ -44,7 +44,7 @@ static void prove_infeasible(clv_place_search *s, const char *fmt, ...)
 }
 
 /* A block that no device can take, or more bytes than all devices hold. */
-static void check_memory(clv_place_search *s, const clv_blocks *b)
+static void check_memory(clv_place_search *s, const clv_contraction *b)
 {
     const clv_place_problem *p = s->p;
     double all_bytes = 0, room_bytes = 0;
@@ -92,8 +92,8 @@ static clv_status run_methods(clv_place_search *s, clv_arena *arena, clv_error *
 {
     const clv_place_rules *rules = &s->options->rules;
     bool devices = rules->objective == CLV_PLACE_DEVICES;
-    clv_blocks *b;
-    CLV_TRY(clv_blocks_new(s->p, rules, arena, &b, err));
+    clv_contraction *b;
+    CLV_TRY(clv_contraction_new(s->p, rules, arena, &b, err));
     check_memory(s, b);
     if (clv_place_over(s))
         return CLV_OK;
@@ -104,17 +104,17 @@ static clv_status run_methods(clv_place_search *s, clv_arena *arena, clv_error *
         return CLV_OK;
     if (rules->objective == CLV_PLACE_LATENCY) {
         if (s->p->n_nodes > FILL_NODES) /* small ones have better first answers */
-            CLV_TRY(clv_solve_fill(s, b, arena, err));
+            CLV_TRY(clv_greedy_fill(s, b, arena, err));
         return clv_latency_solve(s, arena, err);
     }
     if (devices && !rules->contiguous)
-        return clv_solve_fewest(s, arena, err);
-    CLV_TRY(rules->contiguous ? clv_solve_contiguous(s, b, arena, err)
+        return clv_fewest_devices_solve(s, arena, err);
+    CLV_TRY(rules->contiguous ? clv_contiguous_solve(s, b, arena, err)
                               : clv_noncontiguous_solve(s, b, arena, err));
     if (devices || clv_place_over(s))
         return CLV_OK;
-    CLV_TRY(clv_place_root_bound(s, b, arena, err));
-    return clv_place_refine(s, b, arena, err);
+    CLV_TRY(clv_mip_raise_bound(s, b, arena, err));
+    return clv_mip_improve(s, b, arena, err);
 }
 
 static void close_search(clv_place_search *s)

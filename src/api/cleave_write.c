@@ -6,7 +6,9 @@
 
 #include "proto/onnx_annotate.h"
 #include "proto/out_file.h"
+#include "proto/stoppable.h"
 #include "proto/stoppable_sink.h"
+#include "solver/placement/mip/mip_formulation.h"
 #include "solver/placement/mip/place_program.h"
 
 /* Opens path for writing, lets body fill it, and keeps the file only if all went well. */
@@ -91,15 +93,15 @@ static clv_status write_mps(void *arg, const clv_sink *sink, clv_error *err)
 static clv_status make_mps(const cleave_workload *w, const cleave_place_options *o,
                            clv_arena *arena, mps_text *ret, clv_error *err)
 {
-    clv_blocks *b;
+    clv_contraction *b;
     clv_ilp ilp;
     clv_place_rules rules = { .objective = CLV_PLACE_THROUGHPUT,
                               .contiguous = o->free_assignment == 0 };
     if (o->objective != CLEAVE_PLACE_THROUGHPUT)
         return clv_fail(err, CLV_EUSAGE,
                         "only the objective of throughput can be written as a program");
-    CLV_TRY(clv_blocks_new(w->problem, &rules, arena, &b, err));
-    CLV_TRY(clv_place_program(b, &rules, b->tick, INFINITY, arena, &ilp, err));
+    CLV_TRY(clv_contraction_new(w->problem, &rules, arena, &b, err));
+    CLV_TRY(clv_mip_formulate(b, &rules, b->tick, INFINITY, arena, &ilp, err));
     return clv_ilp_mps(&ilp, rules.contiguous ? "contiguous" : "free", arena, &ret->at, &ret->n,
                        err);
 }

@@ -2,11 +2,16 @@
 
 #include <math.h>
 
+#include "solver/placement/common/contraction_reverse.h"
 #include "solver/placement/contiguous/contiguous_anneal.h"
+#include "solver/placement/contiguous/ideal_search.h"
 #include "solver/placement/contiguous/ideals.h"
 #include "solver/placement/contiguous/lines.h"
+#include "solver/placement/contiguous/order_dp.h"
 #include "solver/placement/contiguous/reverse.h"
 #include "solver/placement/noncontiguous/cutwidth_order.h"
+#include "solver/placement/noncontiguous/free_order.h"
+#include "solver/placement/noncontiguous/free_prove.h"
 #include "solver/placement/noncontiguous/prove.h"
 
 /* Blocks added to pieces, some 50 ns each: for the exact search both ways, from the first tries on
@@ -45,15 +50,16 @@
 static const double stretches[] = { 1.02, 1.1, 1.5, 4, INFINITY };
 #define N_STRETCHES (sizeof stretches / sizeof *stretches)
 
-static void raise(const clv_ideals *s, int64_t ticks)
+static void raise(const clv_ideal_search *s, int64_t ticks)
 {
-    clv_place_raise(s->search, s->name, clv_blocks_unit(s->growth.b, ticks));
+    clv_place_raise(s->search, s->name, clv_contraction_from_ticks(s->growth.b, ticks));
 }
 
 /* The largest load of the best answer so far, in ticks. O(kinds * n + devices + pins). */
-static clv_status load_of_best(const clv_ideals *s, clv_arena *arena, int64_t *ret, clv_error *err)
+static clv_status load_of_best(const clv_ideal_search *s, clv_arena *arena, int64_t *ret,
+                               clv_error *err)
 {
-    const clv_blocks *b = s->growth.b;
+    const clv_contraction *b = s->growth.b;
     const int32_t *answer = clv_place_best_answer(s->search);
     int32_t n_devices = clv_place_devices(b->p),
             *kind_of = CLV_NEW_ARRAY(arena, int32_t, n_devices),
@@ -85,7 +91,8 @@ static clv_status load_of_best(const clv_ideals *s, clv_arena *arena, int64_t *r
 }
 
 /* In ticks, the largest load worth having: below the best answer. */
-static clv_status top_limit(const clv_ideals *s, clv_arena *arena, int64_t *ret, clv_error *err)
+static clv_status top_limit(const clv_ideal_search *s, clv_arena *arena, int64_t *ret,
+                            clv_error *err)
 {
     double best = clv_place_best(s->search);
     *ret = CLV_TICKS_MAX;
@@ -94,46 +101,46 @@ static clv_status top_limit(const clv_ideals *s, clv_arena *arena, int64_t *ret,
     clv_mark mark = clv_arena_mark(arena);
     CLV_TRY(load_of_best(s, arena, ret, err));
     clv_arena_rewind(arena, mark);
-    int64_t ticks = clv_blocks_ticks(s->growth.b, best);
+    int64_t ticks = clv_contraction_to_ticks(s->growth.b, best);
     *ret = (ticks < *ret ? ticks : *ret) - 1;
     return CLV_OK;
 }
 
 /* The best cut of the line, whatever its loads. */
-static clv_status cut_line(clv_ideals *line, clv_error *err)
+static clv_status cut_line(clv_ideal_search *line, clv_error *err)
 {
-    clv_ideals_outcome o = CLV_IDEALS_NONE;
+    clv_ideal_search_outcome o = CLV_IDEALS_INFEASIBLE;
     int64_t load;
-    for (size_t i = 0; i < N_STRETCHES && o == CLV_IDEALS_NONE; i++) {
+    for (size_t i = 0; i < N_STRETCHES && o == CLV_IDEALS_INFEASIBLE; i++) {
         double limit = (double)line->growth.low * stretches[i];
-        CLV_TRY(clv_ideals_try(line, limit < (double)CLV_TICKS_MAX ? (int64_t)limit : CLV_TICKS_MAX,
-                               &o, &load, err));
+        CLV_TRY(clv_ideal_search_run(
+            line, limit < (double)CLV_TICKS_MAX ? (int64_t)limit : CLV_TICKS_MAX, &o, &load, err));
     }
     return CLV_OK;
 }
 
 /* Limits that rise from the bound to the best answer. One that fails raises the bound; an answer
  * brings the top down, and then the middle is next. */
-static clv_status close_in(clv_ideals *s, double step, clv_arena *arena, clv_error *err)
+static clv_status close_in(clv_ideal_search *s, double step, clv_arena *arena, clv_error *err)
 {
     int64_t high, top, load = 0;
     double part = 1.0 / FIRST_PART;
-    clv_ideals_outcome o;
+    clv_ideal_search_outcome o;
     CLV_TRY(top_limit(s, arena, &high, err));
     while (s->growth.low <= high) {
         int64_t low = s->growth.low;
         int64_t limit = part < 1 ? low + (int64_t)((double)(high - low) * part) : high;
         s->any = (double)(limit - low) > WIDE_PART * (double)low;
         if (part >= 1 && s->firm.n_chains == 0)
-            CLV_TRY(clv_ideals_learn(s, arena, err));
-        CLV_TRY(clv_ideals_try(s, limit, &o, &load, err));
-        if (o == CLV_IDEALS_SOME)
+            CLV_TRY(clv_ideal_search_find_dominating(s, arena, err));
+        CLV_TRY(clv_ideal_search_run(s, limit, &o, &load, err));
+        if (o == CLV_IDEALS_UNDECIDED)
             return CLV_OK;
-        if (o == CLV_IDEALS_BEST && !s->any) {
+        if (o == CLV_IDEALS_FOUND && !s->any) {
             raise(s, load);
             return CLV_OK;
         }
-        if (o == CLV_IDEALS_BEST) {
+        if (o == CLV_IDEALS_FOUND) {
             CLV_TRY(top_limit(s, arena, &top, err));
             high = load - 1 < top ? load - 1 : top;
             part = 0.5;
@@ -149,19 +156,19 @@ static clv_status close_in(clv_ideals *s, double step, clv_arena *arena, clv_err
 }
 
 /* Fewest devices: one limit, which is given, and all loads up to it are alike. */
-static clv_status count_devices(clv_ideals *line, clv_ideals *s, int64_t limit, clv_arena *arena,
-                                clv_error *err)
+static clv_status count_devices(clv_ideal_search *line, clv_ideal_search *s, int64_t limit,
+                                clv_arena *arena, clv_error *err)
 {
-    clv_ideals_outcome o;
+    clv_ideal_search_outcome o;
     int64_t load;
     line->count_only = s->count_only = true;
     line->growth.low = s->growth.low = limit;
-    CLV_TRY(clv_ideals_try(line, limit, &o, &load, err));
+    CLV_TRY(clv_ideal_search_run(line, limit, &o, &load, err));
     if (clv_place_over(s->search))
         return CLV_OK;
-    CLV_TRY(clv_ideals_learn(s, arena, err));
-    CLV_TRY(clv_ideals_try(s, limit, &o, &load, err));
-    if (o != CLV_IDEALS_SOME)
+    CLV_TRY(clv_ideal_search_find_dominating(s, arena, err));
+    CLV_TRY(clv_ideal_search_run(s, limit, &o, &load, err));
+    if (o != CLV_IDEALS_UNDECIDED)
         clv_place_raise(s->search, s->name,
                         clv_place_best(s->search)); /* INFINITY without an answer */
     return CLV_OK;
@@ -169,7 +176,7 @@ static clv_status count_devices(clv_ideals *line, clv_ideals *s, int64_t limit, 
 
 /* Both ways round, one after the other, each with so many steps. What one has proven, the other
  * knows. */
-static clv_status close_both(clv_ideals *ways, double step, int64_t steps, clv_arena *arena,
+static clv_status close_both(clv_ideal_search *ways, double step, int64_t steps, clv_arena *arena,
                              clv_error *err)
 {
     for (int i = 0; i < 2 && !clv_place_over(ways[0].search); i++) {
@@ -182,7 +189,7 @@ static clv_status close_both(clv_ideals *ways, double step, int64_t steps, clv_a
 }
 
 /* The same with more and more steps, for what is quick one way may be slow the other way. */
-static clv_status close_more(clv_ideals *ways, clv_arena *arena, clv_error *err)
+static clv_status close_more(clv_ideal_search *ways, clv_arena *arena, clv_error *err)
 {
     for (int64_t steps = STEPS_QUICK; steps <= STEPS_FIRST; steps *= STEPS_TIMES)
         CLV_TRY(close_both(ways, QUICK_STEP, steps, arena, err));
@@ -193,7 +200,7 @@ static clv_status close_more(clv_ideals *ways, clv_arena *arena, clv_error *err)
 
 typedef struct {
     clv_place_search *search;
-    const clv_blocks *b;
+    const clv_contraction *b;
     clv_contiguous_anneal *wide; /* NULL: there are too many blocks for it */
     clv_column_gen *bound;       /* the same */
     int32_t vain;                /* turns in which it raised nothing */
@@ -221,8 +228,8 @@ static clv_status prove(turns *t, int64_t work, clv_error *err)
 }
 
 /* Better answers, and bounds of any kind, with more and more work. */
-static clv_status take_turns(clv_place_search *search, const clv_blocks *b, clv_ideals *ways,
-                             clv_arena *arena, clv_error *err)
+static clv_status take_turns(clv_place_search *search, const clv_contraction *b,
+                             clv_ideal_search *ways, clv_arena *arena, clv_error *err)
 {
     turns t = { .search = search, .b = b };
     int64_t times = 1, anneal = ANNEAL_FIRST;
@@ -232,7 +239,8 @@ static clv_status take_turns(clv_place_search *search, const clv_blocks *b, clv_
     for (int32_t i = 0; i < TURNS && !clv_place_over(search); i++) {
         if (t.wide)
             CLV_TRY(clv_contiguous_anneal_run(t.wide, search, anneal, err));
-        CLV_TRY(clv_solve_lines(search, b, ways[1].growth.low, times * LINES_FIRST, arena, err));
+        CLV_TRY(
+            clv_order_dp_improve(search, b, ways[1].growth.low, times * LINES_FIRST, arena, err));
         if (i == 0 && !clv_place_over(search))
             CLV_TRY(begin_turns(&t, arena, err));
         CLV_TRY(prove(&t, times * PROOF_FIRST, err));
@@ -243,7 +251,7 @@ static clv_status take_turns(clv_place_search *search, const clv_blocks *b, clv_
     return CLV_OK;
 }
 
-static clv_status anneal_only(clv_place_search *search, const clv_blocks *b, clv_arena *arena,
+static clv_status anneal_only(clv_place_search *search, const clv_contraction *b, clv_arena *arena,
                               clv_error *err)
 {
     clv_contiguous_anneal *wide;
@@ -251,27 +259,29 @@ static clv_status anneal_only(clv_place_search *search, const clv_blocks *b, clv
     return wide ? clv_contiguous_anneal_run(wide, search, ANNEAL_LARGE, err) : CLV_OK;
 }
 
-clv_status clv_solve_contiguous(clv_place_search *search, const clv_blocks *b, clv_arena *arena,
-                                clv_error *err)
+clv_status clv_contiguous_solve(clv_place_search *search, const clv_contraction *b,
+                                clv_arena *arena, clv_error *err)
 {
     const clv_place_rules *rules = &search->options->rules;
-    clv_ideals ways[2], line;
-    clv_blocks reverse;
-    CLV_TRY(clv_solve_fill(search, b, arena, err));
+    clv_ideal_search ways[2], line;
+    clv_contraction reverse;
+    CLV_TRY(clv_greedy_fill(search, b, arena, err));
     if (clv_place_over(search))
         return CLV_OK;
     if (b->n > BLOCKS_MAX)
         return rules->objective == CLV_PLACE_DEVICES ? CLV_OK : anneal_only(search, b, arena, err);
-    CLV_TRY(clv_ideals_new(search, "order ideals", b, false, STEPS_LAST, arena, &ways[0], err));
-    CLV_TRY(clv_ideals_new(search, "one line", b, true, STEPS_LINES, arena, &line, err));
+    CLV_TRY(
+        clv_ideal_search_new(search, "order ideals", b, false, STEPS_LAST, arena, &ways[0], err));
+    CLV_TRY(clv_ideal_search_new(search, "one line", b, true, STEPS_LINES, arena, &line, err));
     if (rules->objective == CLV_PLACE_DEVICES)
-        return count_devices(
-            &line, &ways[0],
-            rules->max_load > 0 ? clv_blocks_ticks(b, rules->max_load) : CLV_TICKS_MAX, arena, err);
-    CLV_TRY(clv_blocks_reverse(b, arena, &reverse, err));
-    CLV_TRY(clv_ideals_new(search, "order ideals, reversed", &reverse, false, STEPS_LAST, arena,
-                           &ways[1], err));
-    line.growth.low = clv_share_least_limit(&line.share);
+        return count_devices(&line, &ways[0],
+                             rules->max_load > 0 ? clv_contraction_to_ticks(b, rules->max_load)
+                                                 : CLV_TICKS_MAX,
+                             arena, err);
+    CLV_TRY(clv_contraction_reverse(b, arena, &reverse, err));
+    CLV_TRY(clv_ideal_search_new(search, "order ideals, reversed", &reverse, false, STEPS_LAST,
+                                 arena, &ways[1], err));
+    line.growth.low = clv_fluid_bound_least_limit(&line.share);
     ways[0].growth.low = ways[1].growth.low = line.growth.low;
     CLV_TRY(cut_line(&line, err));
     CLV_TRY(close_more(ways, arena, err));

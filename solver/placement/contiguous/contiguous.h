@@ -4,23 +4,23 @@
  * size.
  * 2. The same line, cut in the best way.
  * 3. Limits between the work bound (share.h) and the best answer, each searched exactly, loads
- *    within it being alike (ideals.h): a low one, then all that is below the best answer. A limit
- *    that fails is a bound; an answer brings the top down. From the front and from the back
- *    (reverse.h) in turn, with more and more work.
+ *    within it being alike (ideal_search.h): a low one, then all that is below the best answer. A
+ * limit that fails is a bound; an answer brings the top down. From the front and from the back
+ *    (contraction_reverse.h) in turn, with more and more work.
  * 4. If that is not done soon, for there are too many ideals, turns with more and more work:
  *    annealing (contiguous_anneal.h); other lines through the same pieces, blocks of a piece in
- * random order, each cut in the best way (lines.h); proofs by prices (prove.h); and step 3
+ * random order, each cut in the best way (order_dp.h); proofs by prices (prove.h); and step 3
  * with limits that rise in smaller steps.
  */
 #ifndef CLV_SOLVER_PLACEMENT_CONTIGUOUS_CONTIGUOUS_H
 #define CLV_SOLVER_PLACEMENT_CONTIGUOUS_CONTIGUOUS_H
 
-#include "solver/placement/common/blocks.h"
+#include "solver/placement/common/contraction.h"
 #include "solver/placement/common/place_search.h"
 
 /* Throughput and fewest devices. Ends with the optimum proven, when the run is over, or with its
  * budget of work, a minute or two. */
-clv_status clv_solve_contiguous(clv_place_search *search, const clv_blocks *b, clv_arena *arena,
-                                clv_error *err);
+clv_status clv_contiguous_solve(clv_place_search *search, const clv_contraction *b,
+                                clv_arena *arena, clv_error *err);
 
 #endif

@@ -108,7 +108,7 @@ static bool note_side(clv_contiguous_anneal *w, int32_t to, const int32_t *first
             int32_t v = list[i];
             if (s->device_of[v] != from || w->mark[v] == w->epoch)
                 continue;
-            if (w->n_moved == most || !clv_contiguous_state_runs(s, v, to))
+            if (w->n_moved == most || !clv_contiguous_state_can_run(s, v, to))
                 return false;
             note(w, v);
         }
@@ -132,7 +132,7 @@ static int32_t draw_block(clv_contiguous_anneal *w)
 
 static int32_t draw_device(clv_contiguous_anneal *w, int32_t block)
 {
-    const clv_blocks *b = w->state.b;
+    const clv_contraction *b = w->state.b;
     int32_t nets = b->at_first[block + 1] - b->at_first[block];
     if (nets == 0 || below(w, 16) >= NEAR)
         return below(w, w->state.n_devices);
@@ -147,7 +147,7 @@ static bool note_partner(clv_contiguous_anneal *w, int32_t from, int32_t to)
     const clv_contiguous_state *s = &w->state;
     for (int32_t i = 0; i < BUSY_DRAWS; i++) {
         int32_t v = below(w, s->b->n);
-        if (s->device_of[v] != to || !clv_contiguous_state_runs(s, v, from))
+        if (s->device_of[v] != to || !clv_contiguous_state_can_run(s, v, from))
             continue;
         note(w, v);
         return true;
@@ -159,14 +159,14 @@ static bool note_partner(clv_contiguous_anneal *w, int32_t from, int32_t to)
 static bool step(clv_contiguous_anneal *w)
 {
     clv_contiguous_state *s = &w->state;
-    const clv_blocks *b = s->b;
+    const clv_contraction *b = s->b;
     int32_t u = draw_block(w), to = draw_device(w, u), from = s->device_of[u];
     int32_t dice = below(w, 16);
     bool swap = dice >= SINGLE && dice < SWAPS;
     s->work += WORK_A_MOVE + s->n_devices;
     w->n_moved = 0;
     w->epoch++;
-    if (to == from || !clv_contiguous_state_runs(s, u, to))
+    if (to == from || !clv_contiguous_state_can_run(s, u, to))
         return false;
     note(w, u);
     if (swap && !note_partner(w, from, to))
@@ -176,7 +176,8 @@ static bool step(clv_contiguous_anneal *w)
         return false;
     for (int32_t i = 0; i < w->n_moved; i++)
         put(w, i, swap && i > 0 ? from : to);
-    if (!clv_contiguous_state_circles(s, to) && !(swap && clv_contiguous_state_circles(s, from)))
+    if (!clv_contiguous_state_has_cycle(s, to) &&
+        !(swap && clv_contiguous_state_has_cycle(s, from)))
         return true;
     undo(w);
     return false;
@@ -186,7 +187,7 @@ static bool step(clv_contiguous_anneal *w)
 
 static void keep(clv_contiguous_anneal *w)
 {
-    int64_t top = clv_contiguous_state_top(&w->state);
+    int64_t top = clv_contiguous_state_max_load(&w->state);
     if (w->state.n_over > 0 || top >= w->kept_top)
         return;
     w->kept_top = top;
@@ -195,8 +196,8 @@ static void keep(clv_contiguous_anneal *w)
 
 static void start(clv_contiguous_anneal *w, const int32_t *device_of)
 {
-    clv_contiguous_state_load(&w->state, device_of);
-    int64_t top = clv_contiguous_state_top(&w->state);
+    clv_contiguous_state_assign(&w->state, device_of);
+    int64_t top = clv_contiguous_state_max_load(&w->state);
     w->kept_top = w->state.n_over > 0 ? INT64_MAX : top;
     w->scale = top > 0 ? 1 / (double)top : 1;
 }
@@ -268,7 +269,7 @@ static bool put_on_one(clv_contiguous_anneal *w)
     for (int32_t d = 0; d < s->n_devices; d++) {
         bool runs = true;
         for (int32_t u = 0; u < s->b->n && runs; u++) {
-            runs = clv_contiguous_state_runs(s, u, d);
+            runs = clv_contiguous_state_can_run(s, u, d);
             w->of_block[u] = d;
         }
         if (runs)
@@ -280,7 +281,7 @@ static bool put_on_one(clv_contiguous_anneal *w)
 clv_status clv_contiguous_anneal_run(clv_contiguous_anneal *w, clv_place_search *search,
                                      int64_t work, clv_error *err)
 {
-    const clv_blocks *b = w->state.b;
+    const clv_contraction *b = w->state.b;
     if (!clv_place_best_answer(search) && !put_on_one(w))
         return CLV_OK;
     while (work > 0 && !clv_place_over(search)) {
@@ -288,13 +289,13 @@ clv_status clv_contiguous_anneal_run(clv_contiguous_anneal *w, clv_place_search 
         for (int32_t v = 0; v < b->p->n_nodes && answer; v++)
             w->of_block[b->block_of[v]] = answer[v];
         work -= clv_contiguous_anneal_improve(w, work, is_over, search, w->of_block);
-        clv_blocks_spread(b, w->of_block, w->of_node);
+        clv_contraction_project(b, w->of_block, w->of_node);
         CLV_TRY(clv_place_offer(search, NAME, w->of_node, err));
     }
     return CLV_OK;
 }
 
-clv_status clv_contiguous_anneal_new(const clv_blocks *b, uint64_t seed, clv_arena *arena,
+clv_status clv_contiguous_anneal_new(const clv_contraction *b, uint64_t seed, clv_arena *arena,
                                      clv_contiguous_anneal **ret, clv_error *err)
 {
     bool fits;

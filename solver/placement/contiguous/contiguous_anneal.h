@@ -12,14 +12,14 @@
 #ifndef CLV_SOLVER_PLACEMENT_CONTIGUOUS_CONTIGUOUS_ANNEAL_H
 #define CLV_SOLVER_PLACEMENT_CONTIGUOUS_CONTIGUOUS_ANNEAL_H
 
-#include "solver/placement/common/blocks.h"
+#include "solver/placement/common/contraction.h"
 #include "solver/placement/common/place_search.h"
 
 typedef struct clv_contiguous_anneal clv_contiguous_anneal;
 
 /* *ret NULL: too many nets and devices for it. Lives in the arena. Memory O(nets * devices +
  * devices^2). */
-clv_status clv_contiguous_anneal_new(const clv_blocks *b, uint64_t seed, clv_arena *arena,
+clv_status clv_contiguous_anneal_new(const clv_contraction *b, uint64_t seed, clv_arena *arena,
                                      clv_contiguous_anneal **ret, clv_error *err);
 
 /* One round of about so much work at most (nets and arcs looked at, some 6 ns each) from an

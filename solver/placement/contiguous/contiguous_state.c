@@ -8,7 +8,7 @@
 
 static clv_status nomem(clv_error *err) { return clv_fail_nomem(err, "a placement that moves"); }
 
-clv_status clv_contiguous_state_new(const clv_blocks *b, clv_arena *arena,
+clv_status clv_contiguous_state_new(const clv_contraction *b, clv_arena *arena,
                                     clv_contiguous_state *ret, bool *ret_fits, clv_error *err)
 {
     size_t d = (size_t)clv_place_devices(b->p), nets = (size_t)b->n_nets;
@@ -80,9 +80,9 @@ static void add_bytes(clv_contiguous_state *s, int32_t device, int64_t bytes)
         s->over = 0; /* what rounding left */
 }
 
-void clv_contiguous_state_load(clv_contiguous_state *s, const int32_t *device_of)
+void clv_contiguous_state_assign(clv_contiguous_state *s, const int32_t *device_of)
 {
-    const clv_blocks *b = s->b;
+    const clv_contraction *b = s->b;
     size_t d = (size_t)s->n_devices;
     memcpy(s->device_of, device_of, (size_t)b->n * sizeof *device_of);
     memset(s->load, 0, d * sizeof *s->load);
@@ -110,7 +110,7 @@ void clv_contiguous_state_load(clv_contiguous_state *s, const int32_t *device_of
 
 void clv_contiguous_state_move(clv_contiguous_state *s, int32_t block, int32_t to)
 {
-    const clv_blocks *b = s->b;
+    const clv_contraction *b = s->b;
     int32_t from = s->device_of[block];
     int64_t less = 0, more = 0;
     for (int32_t i = b->at_first[block]; i < b->at_first[block + 1]; i++) {
@@ -137,7 +137,7 @@ void clv_contiguous_state_move(clv_contiguous_state *s, int32_t block, int32_t t
                b->after_first[block] + b->before_first[block + 1] - b->before_first[block];
 }
 
-bool clv_contiguous_state_circles(clv_contiguous_state *s, int32_t device)
+bool clv_contiguous_state_has_cycle(clv_contiguous_state *s, int32_t device)
 {
     size_t words = s->words;
     memcpy(s->seen, s->next + (size_t)device * words, words * sizeof *s->seen);
@@ -160,7 +160,7 @@ bool clv_contiguous_state_circles(clv_contiguous_state *s, int32_t device)
     return s->seen[device / 64] >> (device % 64) & 1;
 }
 
-int64_t clv_contiguous_state_top(const clv_contiguous_state *s)
+int64_t clv_contiguous_state_max_load(const clv_contiguous_state *s)
 {
     int64_t top = 0;
     for (int32_t d = 0; d < s->n_devices; d++)

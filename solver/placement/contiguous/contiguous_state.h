@@ -7,10 +7,10 @@
 #ifndef CLV_SOLVER_PLACEMENT_CONTIGUOUS_CONTIGUOUS_STATE_H
 #define CLV_SOLVER_PLACEMENT_CONTIGUOUS_CONTIGUOUS_STATE_H
 
-#include "solver/placement/common/blocks.h"
+#include "solver/placement/common/contraction.h"
 
 typedef struct {
-    const clv_blocks *b;
+    const clv_contraction *b;
     int32_t n_devices;
     size_t words;           /* of a row of bits, one a device */
     const int32_t *kind_of; /* by device */
@@ -27,26 +27,26 @@ typedef struct {
 
 /* More memory than that is not worth it: *ret_fits false, and nothing is made. O(nets * devices +
  * devices^2) memory. */
-clv_status clv_contiguous_state_new(const clv_blocks *b, clv_arena *arena,
+clv_status clv_contiguous_state_new(const clv_contraction *b, clv_arena *arena,
                                     clv_contiguous_state *ret, bool *ret_fits, clv_error *err);
 
 /* Takes over an assignment by block, legal or not but for blocks on kinds that cannot run them.
  * O(n + pins + arcs + nets * devices). */
-void clv_contiguous_state_load(clv_contiguous_state *s, const int32_t *device_of);
+void clv_contiguous_state_assign(clv_contiguous_state *s, const int32_t *device_of);
 
 /* Every sum follows. O(nets of the block + its arcs). */
 void clv_contiguous_state_move(clv_contiguous_state *s, int32_t block, int32_t to);
 
 /* Do arcs lead from the device around to itself? O(devices * words). */
-bool clv_contiguous_state_circles(clv_contiguous_state *s, int32_t device);
+bool clv_contiguous_state_has_cycle(clv_contiguous_state *s, int32_t device);
 
-static inline bool clv_contiguous_state_runs(const clv_contiguous_state *s, int32_t block,
-                                             int32_t device)
+static inline bool clv_contiguous_state_can_run(const clv_contiguous_state *s, int32_t block,
+                                                int32_t device)
 {
     return clv_block_time(s->b, s->kind_of[device], block) != CLV_BLOCK_NEVER;
 }
 
 /* The largest load. O(devices). */
-int64_t clv_contiguous_state_top(const clv_contiguous_state *s);
+int64_t clv_contiguous_state_max_load(const clv_contiguous_state *s);
 
 #endif

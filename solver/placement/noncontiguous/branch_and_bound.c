@@ -9,7 +9,7 @@
 static const char NAME[] = "all placements";
 
 typedef struct {
-    const clv_blocks *b;
+    const clv_contraction *b;
     const int32_t *order;
     clv_place_search *search;
     int32_t n_devices;
@@ -39,7 +39,7 @@ static double least_time(const exact_search *s, int32_t block)
 
 static void find_rates(exact_search *s)
 {
-    const clv_blocks *b = s->b;
+    const clv_contraction *b = s->b;
     for (int32_t k = 0; k < b->n_kinds; k++) {
         for (int32_t i = 0; i < b->n; i++) {
             int64_t t = clv_block_time(b, k, i);
@@ -81,7 +81,7 @@ static void add_first_sender_cost(exact_search *s, int32_t net, int32_t but, int
 
 static void assign(exact_search *s, int32_t block, int32_t device)
 {
-    const clv_blocks *b = s->b;
+    const clv_contraction *b = s->b;
     s->device_of[block] = device;
     s->load[device] += clv_block_time(b, s->kind_of[device], block);
     s->bytes[device] += b->bytes[block];
@@ -99,7 +99,7 @@ static void assign(exact_search *s, int32_t block, int32_t device)
 
 static void unassign(exact_search *s, int32_t block)
 {
-    const clv_blocks *b = s->b;
+    const clv_contraction *b = s->b;
     int32_t device = s->device_of[block];
     for (int32_t a = b->at_first[block]; a < b->at_first[block + 1]; a++) {
         int32_t e = b->at[a], *count = &s->count[e * s->n_devices + device];
@@ -145,7 +145,7 @@ static clv_status enumerate(exact_search *s, int32_t *next, clv_error *err)
         if (place == s->b->n || next[place] == s->n_devices) {
             if (place == s->b->n) {
                 s->best = largest_load(s);
-                clv_blocks_spread(s->b, s->device_of, s->of_node);
+                clv_contraction_project(s->b, s->device_of, s->of_node);
                 CLV_TRY(clv_place_offer(s->search, NAME, s->of_node, err));
             }
             if (--place >= 0)
@@ -187,7 +187,7 @@ static clv_status alloc_search(exact_search *s, clv_arena *arena, clv_error *err
     return CLV_OK;
 }
 
-clv_status clv_noncontiguous_exact(clv_place_search *search, const clv_blocks *b,
+clv_status clv_noncontiguous_exact(clv_place_search *search, const clv_contraction *b,
                                    const int32_t *order, int64_t tries, clv_arena *arena,
                                    clv_error *err)
 {
@@ -200,10 +200,11 @@ clv_status clv_noncontiguous_exact(clv_place_search *search, const clv_blocks *b
         return clv_fail_nomem(err, "trying all placements");
     CLV_TRY(alloc_search(&s, arena, err));
     if (clv_place_best_answer(search))
-        s.best = clv_blocks_ticks(b, clv_place_best(search));
+        s.best = clv_contraction_to_ticks(b, clv_place_best(search));
     CLV_TRY(enumerate(&s, next, err));
     if (s.tries > 0)
         clv_place_raise(search, NAME,
-                        s.best == INT64_MAX ? (double)INFINITY : clv_blocks_unit(b, s.best));
+                        s.best == INT64_MAX ? (double)INFINITY
+                                            : clv_contraction_from_ticks(b, s.best));
     return CLV_OK;
 }

@@ -12,13 +12,13 @@
 #ifndef CLV_SOLVER_PLACEMENT_NONCONTIGUOUS_BRANCH_AND_BOUND_H
 #define CLV_SOLVER_PLACEMENT_NONCONTIGUOUS_BRANCH_AND_BOUND_H
 
-#include "solver/placement/common/blocks.h"
+#include "solver/placement/common/contraction.h"
 #include "solver/placement/common/place_search.h"
 
 /* Tries at most so many assignments of one block. Each better placement is offered; where the
  * search is complete the bound is raised to the best, or to INFINITY where there is none. order:
  * b->n blocks. */
-clv_status clv_noncontiguous_exact(clv_place_search *search, const clv_blocks *b,
+clv_status clv_noncontiguous_exact(clv_place_search *search, const clv_contraction *b,
                                    const int32_t *order, int64_t tries, clv_arena *arena,
                                    clv_error *err);
 

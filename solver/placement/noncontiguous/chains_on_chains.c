@@ -9,7 +9,7 @@
 
 /* uses: how many devices of each kind, as one number; one more of a kind is + weight[kind]. */
 typedef struct {
-    const clv_blocks *b;
+    const clv_contraction *b;
     const int32_t *order;
     int32_t n, n_uses;
     int32_t *weight;
@@ -33,7 +33,7 @@ static size_t at(const chains *r, int32_t uses, int32_t end)
 /* Loads of the runs that begin here, on one kind. */
 static void compute_loads(chains *r, int32_t kind, int32_t first)
 {
-    const clv_blocks *b = r->b;
+    const clv_contraction *b = r->b;
     const clv_place_kind *k = &b->p->kinds[kind];
     int64_t time = 0, cut = 0, bytes = 0;
     memset(r->count, 0, (size_t)b->n_nets * sizeof *r->count);
@@ -118,7 +118,7 @@ static bool solve_runs(chains *r, int32_t *device_of)
     return true;
 }
 
-clv_status clv_chains_on_chains(const clv_blocks *b, const int32_t *order, clv_arena *arena,
+clv_status clv_chains_on_chains(const clv_contraction *b, const int32_t *order, clv_arena *arena,
                                 int32_t *device_of, bool *found, clv_error *err)
 {
     double uses = 1;

@@ -11,12 +11,12 @@
 #ifndef CLV_SOLVER_PLACEMENT_NONCONTIGUOUS_CHAINS_ON_CHAINS_H
 #define CLV_SOLVER_PLACEMENT_NONCONTIGUOUS_CHAINS_ON_CHAINS_H
 
-#include "solver/placement/common/blocks.h"
+#include "solver/placement/common/contraction.h"
 
 /* Into device_of, by block. Not found where there is none, memory looked at, or where it would take
  * too long: more than 2,000 blocks, or 2 * 10^8 steps. O(n^2 * (kinds * nets of a block +
  * product over kinds of (devices + 1))), and memory of 8 bytes * n^2 * kinds. */
-clv_status clv_chains_on_chains(const clv_blocks *b, const int32_t *order, clv_arena *arena,
+clv_status clv_chains_on_chains(const clv_contraction *b, const int32_t *order, clv_arena *arena,
                                 int32_t *device_of, bool *found, clv_error *err);
 
 #endif

@@ -43,7 +43,7 @@ static clv_status nomem(clv_error *err) { return clv_fail_nomem(err, "a proof");
 /* First prices are times, so that the first try is the bound by work. */
 static void init_prices(clv_column_gen *f)
 {
-    const clv_blocks *b = f->b;
+    const clv_contraction *b = f->b;
     double mean = 1, all = 0; /* a tick: so that no penalty is 0 */
     for (int32_t i = 0; i < b->n; i++)
         mean += (double)clv_pricing_least_time(f, i) / b->n;
@@ -80,8 +80,9 @@ static bool alloc_arrays(clv_column_gen *f)
     return f->rows && f->devices && f->cost && f->price && f->side && f->list && f->count;
 }
 
-clv_status clv_column_gen_new(clv_place_search *search, const clv_blocks *b, const int32_t *order,
-                              clv_arena *arena, clv_column_gen **ret, clv_error *err)
+clv_status clv_column_gen_new(clv_place_search *search, const clv_contraction *b,
+                              const int32_t *order, clv_arena *arena, clv_column_gen **ret,
+                              clv_error *err)
 {
     clv_column_gen *f = CLV_NEW(arena, clv_column_gen);
     if (!f)
@@ -212,12 +213,12 @@ static clv_status refute_smaller(clv_column_gen *f, int64_t limit_ticks, clv_err
         f->best_slope > 0 ? LESS_STEPS * f->best_part / f->best_slope : (double)limit_ticks;
     int64_t less = step < (double)limit_ticks ? limit_ticks - (int64_t)step : 0;
     if (f->best_part > LESS_AGAIN * f->less_part ||
-        clv_blocks_unit(f->b, less) <= clv_place_bound(f->search) * (1 + RISE_PART))
+        clv_contraction_from_ticks(f->b, less) <= clv_place_bound(f->search) * (1 + RISE_PART))
         return CLV_OK;
     f->less_part = f->best_part;
     CLV_TRY(try_prices(f, f->best, less, &proven, &part, err));
     if (proven)
-        clv_place_raise(f->search, NAME, clv_blocks_unit(f->b, less + 1));
+        clv_place_raise(f->search, NAME, clv_contraction_from_ticks(f->b, less + 1));
     return CLV_OK;
 }
 
@@ -234,7 +235,7 @@ clv_status clv_column_gen_refute(clv_column_gen *f, int64_t limit_ticks, int64_t
         bool proven, refined = true;
         CLV_TRY(try_round(f, limit_ticks, round, &proven, err));
         if (proven) {
-            clv_place_raise(f->search, NAME, clv_blocks_unit(f->b, limit_ticks + 1));
+            clv_place_raise(f->search, NAME, clv_contraction_from_ticks(f->b, limit_ticks + 1));
             *ret = CLV_REFUTED;
             return CLV_OK;
         }

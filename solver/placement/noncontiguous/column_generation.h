@@ -24,7 +24,7 @@
 #ifndef CLV_SOLVER_PLACEMENT_NONCONTIGUOUS_COLUMN_GENERATION_H
 #define CLV_SOLVER_PLACEMENT_NONCONTIGUOUS_COLUMN_GENERATION_H
 
-#include "solver/placement/common/blocks.h"
+#include "solver/placement/common/contraction.h"
 #include "solver/placement/common/place_search.h"
 
 typedef struct clv_column_gen clv_column_gen;
@@ -38,8 +38,9 @@ typedef enum {
 /* order: b->n blocks with few open nets (cutwidth_order.h). Both and search are kept, not copied.
  * Lives in the arena. search may be NULL where nothing is refuted. Fails only without memory,
  * O(n^2) bytes. */
-clv_status clv_column_gen_new(clv_place_search *search, const clv_blocks *b, const int32_t *order,
-                              clv_arena *arena, clv_column_gen **ret, clv_error *err);
+clv_status clv_column_gen_new(clv_place_search *search, const clv_contraction *b,
+                              const int32_t *order, clv_arena *arena, clv_column_gen **ret,
+                              clv_error *err);
 
 /* Tries to refute T = limit_ticks within so much work (as in clv_pareto_dp_work()). Columns are
  * kept for the next. */

@@ -15,7 +15,7 @@
 #define BITS_MAX     1600
 
 typedef struct {
-    const clv_blocks *b;
+    const clv_contraction *b;
     int32_t *left;    /* by net: pins not placed yet */
     int32_t *opener;  /* by net: the block that opened it */
     int32_t *pending; /* by block: open nets of two blocks that it opened */
@@ -27,7 +27,7 @@ typedef struct {
 
 enum { UNSEEN, WAITING, PLACED };
 
-static int32_t pins_of(const clv_blocks *b, int32_t net)
+static int32_t pins_of(const clv_contraction *b, int32_t net)
 {
     return b->net_first[net + 1] - b->net_first[net];
 }
@@ -89,7 +89,7 @@ static int32_t pop_best(walk *w, policy t)
 
 static void append_block(walk *w, int32_t block)
 {
-    const clv_blocks *b = w->b;
+    const clv_contraction *b = w->b;
     w->state[block] = PLACED;
     for (int32_t i = b->at_first[block]; i < b->at_first[block + 1]; i++) {
         int32_t net = b->at[i];
@@ -111,7 +111,7 @@ static void append_block(walk *w, int32_t block)
 /* Sum of the states at all places, about; gives up at limit. */
 static double walk_from(walk *w, policy t, int32_t start, double limit, int32_t *order)
 {
-    const clv_blocks *b = w->b;
+    const clv_contraction *b = w->b;
     double sum = 0;
     int32_t open = 0, unseen = 0;
     for (int32_t e = 0; e < b->n_nets; e++)
@@ -139,7 +139,8 @@ static double walk_from(walk *w, policy t, int32_t start, double limit, int32_t 
     return sum;
 }
 
-clv_status clv_cutwidth_order(const clv_blocks *b, clv_arena *arena, int32_t *order, clv_error *err)
+clv_status clv_cutwidth_order(const clv_contraction *b, clv_arena *arena, int32_t *order,
+                              clv_error *err)
 {
     clv_mark mark = clv_arena_mark(arena);
     walk w = { .b = b };

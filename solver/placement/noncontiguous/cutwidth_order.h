@@ -11,14 +11,14 @@
 #ifndef CLV_SOLVER_PLACEMENT_NONCONTIGUOUS_CUTWIDTH_ORDER_H
 #define CLV_SOLVER_PLACEMENT_NONCONTIGUOUS_CUTWIDTH_ORDER_H
 
-#include "solver/placement/common/blocks.h"
+#include "solver/placement/common/contraction.h"
 
 /* Into order (b->n long). Greedy: next comes the block that leaves the fewest nets open, or the
  * fewest states (decision_diagram.h), of equal ones the one that has waited longest, or shortest;
  * in these four ways from several first blocks, keeping the order with the least sum of states over
  * its places. O(starts * n * (blocks beside open nets) * (nets of a block)); the number of starts
  * falls as blocks grow in number. */
-clv_status clv_cutwidth_order(const clv_blocks *b, clv_arena *arena, int32_t *order,
+clv_status clv_cutwidth_order(const clv_contraction *b, clv_arena *arena, int32_t *order,
                               clv_error *err);
 
 #endif

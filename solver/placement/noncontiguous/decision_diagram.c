@@ -29,7 +29,7 @@ typedef struct {
 } arrival;
 
 struct clv_diagram_builder {
-    const clv_blocks *b;
+    const clv_contraction *b;
     clv_arena *arena;
     clv_diagram diagram;
     const int32_t *blocks;
@@ -58,8 +58,8 @@ struct clv_diagram_builder {
 
 static clv_status nomem(clv_error *err) { return clv_fail_nomem(err, "a line of blocks"); }
 
-clv_status clv_diagram_builder_new(const clv_blocks *b, clv_arena *arena, clv_diagram_builder **ret,
-                                   clv_error *err)
+clv_status clv_diagram_builder_new(const clv_contraction *b, clv_arena *arena,
+                                   clv_diagram_builder **ret, clv_error *err)
 {
     clv_diagram_builder *m = CLV_NEW(arena, clv_diagram_builder);
     if (!m)
@@ -141,7 +141,7 @@ static void open_net(clv_diagram_builder *m, open_nets *open, int32_t net)
 /* Of the nets open at once the cheapest, while there are too many. O(pins * open nets). */
 static void forget_nets(clv_diagram_builder *m)
 {
-    const clv_blocks *b = m->b;
+    const clv_contraction *b = m->b;
     open_nets open = { .net = m->open };
     for (int32_t i = 0; i < m->n; i++) {
         for (int32_t a = b->at_first[m->blocks[i]]; a < b->at_first[m->blocks[i] + 1]; a++) {
@@ -161,7 +161,7 @@ static void forget_nets(clv_diagram_builder *m)
 /* Every net of the list again as if not met; all: nor known. */
 static void reset_nets(clv_diagram_builder *m, bool all)
 {
-    const clv_blocks *b = m->b;
+    const clv_contraction *b = m->b;
     for (int32_t i = 0; i < m->n; i++) {
         for (int32_t a = b->at_first[m->blocks[i]]; a < b->at_first[m->blocks[i] + 1]; a++) {
             m->seen[b->at[a]] = 0;
@@ -202,7 +202,7 @@ static uint8_t assign_slot(clv_diagram_builder *m, int32_t net, int32_t block)
 
 static clv_status build_ops(clv_diagram_builder *m, int32_t block, clv_error *err)
 {
-    const clv_blocks *b = m->b;
+    const clv_contraction *b = m->b;
     m->n_ops = 0;
     if (!ROOM(m, m->ops, m->cap_ops, b->at_first[block + 1] - b->at_first[block]))
         return nomem(err);

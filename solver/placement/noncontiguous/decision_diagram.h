@@ -18,7 +18,7 @@
 #ifndef CLV_SOLVER_PLACEMENT_NONCONTIGUOUS_DECISION_DIAGRAM_H
 #define CLV_SOLVER_PLACEMENT_NONCONTIGUOUS_DECISION_DIAGRAM_H
 
-#include "solver/placement/common/blocks.h"
+#include "solver/placement/common/contraction.h"
 
 typedef struct clv_diagram_builder clv_diagram_builder;
 
@@ -38,8 +38,8 @@ typedef struct {
     const int32_t *in;           /* steps that lead to a state, as 2 * state + side, ascending */
 } clv_diagram;
 
-clv_status clv_diagram_builder_new(const clv_blocks *b, clv_arena *arena, clv_diagram_builder **ret,
-                                   clv_error *err);
+clv_status clv_diagram_builder_new(const clv_contraction *b, clv_arena *arena,
+                                   clv_diagram_builder **ret, clv_error *err);
 
 /* nets: false leaves all transfers out. The list of blocks is not copied; the line is there until
  * the next is made. */

@@ -36,7 +36,7 @@ typedef struct {
 } placing;
 
 struct clv_local_search {
-    const clv_blocks *b;
+    const clv_contraction *b;
     const int32_t *order;
     clv_diagram_builder *builder;
     clv_pareto_dp *dp;
@@ -71,7 +71,7 @@ static int32_t random_below(clv_local_search *l, int32_t n)
 /* By the blocks that every kind can hold: their time on the slowest kind against that on each. */
 static void weigh_kinds(clv_local_search *l)
 {
-    const clv_blocks *b = l->b;
+    const clv_contraction *b = l->b;
     double slowest = 0;
     for (int32_t i = 0; i < b->n; i++) {
         bool all = true;
@@ -86,7 +86,7 @@ static void weigh_kinds(clv_local_search *l)
         l->worth[k] = l->worth[k] > 0 ? slowest / l->worth[k] : 1;
 }
 
-clv_status clv_local_search_new(const clv_blocks *b, const int32_t *order, uint64_t seed,
+clv_status clv_local_search_new(const clv_contraction *b, const int32_t *order, uint64_t seed,
                                 clv_arena *arena, clv_local_search **ret, clv_error *err)
 {
     clv_local_search *l = CLV_NEW(arena, clv_local_search);
@@ -154,7 +154,7 @@ static void update_largest_load(placing *p, int32_t n_devices)
  * legal. O(n + pins + devices). */
 static bool compute_loads(clv_local_search *l)
 {
-    const clv_blocks *b = l->b;
+    const clv_contraction *b = l->b;
     bool legal = true;
     for (int32_t d = 0; d < l->n_devices; d++) {
         l->now.load[d] = l->bytes[d] = 0;
@@ -196,7 +196,7 @@ static void copy_placement(const clv_local_search *l, placing *to, const placing
 /* Loads of two devices by the blocks in list. O(their pins). */
 static void measure_loads(clv_local_search *l, const int32_t device[2], int32_t n, int64_t load[2])
 {
-    const clv_blocks *b = l->b;
+    const clv_contraction *b = l->b;
     load[0] = load[1] = 0;
     for (int32_t i = 0; i < n; i++) {
         int32_t block = l->list[i], side = l->now.device_of[block] == device[1];
@@ -291,7 +291,7 @@ static void apply_split(clv_local_search *l, const int32_t device[2], int32_t n,
 static clv_status resplit_pair(clv_local_search *l, clv_place_search *search, int32_t d, int32_t e,
                                clv_error *err)
 {
-    const clv_blocks *b = l->b;
+    const clv_contraction *b = l->b;
     const int32_t device[2] = { d, e };
     const int64_t load[2] = { l->now.load[d], l->now.load[e] };
     double before = pair_score(l, device, load), most = (double)l->now.most;
@@ -401,7 +401,7 @@ static clv_status descend_and_keep(clv_local_search *l, clv_place_search *search
     CLV_TRY(balance_busiest(l, search, err));
     if (l->now.most < l->best.most) {
         copy_placement(l, &l->best, &l->now);
-        clv_blocks_spread(l->b, l->now.device_of, l->of_node);
+        clv_contraction_project(l->b, l->now.device_of, l->of_node);
         CLV_TRY(clv_place_offer(search, NAME, l->of_node, err));
     }
     *better = l->now.most < l->here.most;
@@ -481,7 +481,7 @@ static clv_status perturb_and_descend(clv_local_search *l, clv_place_search *sea
  */
 static void place_by_size(clv_local_search *l)
 {
-    const clv_blocks *b = l->b;
+    const clv_contraction *b = l->b;
     memset(l->bytes, 0, (size_t)l->n_devices * sizeof *l->bytes);
     memset(l->side, 0, (size_t)b->n);
     for (int32_t i = 0; i < b->n; i++) {

@@ -21,7 +21,7 @@
 #ifndef CLV_SOLVER_PLACEMENT_NONCONTIGUOUS_LOCAL_SEARCH_H
 #define CLV_SOLVER_PLACEMENT_NONCONTIGUOUS_LOCAL_SEARCH_H
 
-#include "solver/placement/common/blocks.h"
+#include "solver/placement/common/contraction.h"
 #include "solver/placement/common/place_search.h"
 
 typedef struct clv_local_search clv_local_search;
@@ -29,7 +29,7 @@ typedef struct clv_local_search clv_local_search;
 /* order: b->n blocks, few nets open (cutwidth_order.h); kept, not copied. Lives in the arena. O(n +
  * nets
  * + devices^2). */
-clv_status clv_local_search_new(const clv_blocks *b, const int32_t *order, uint64_t seed,
+clv_status clv_local_search_new(const clv_contraction *b, const int32_t *order, uint64_t seed,
                                 clv_arena *arena, clv_local_search **ret, clv_error *err);
 
 /* Takes this placement of blocks as a start of its own if it is legal, and improves it until no

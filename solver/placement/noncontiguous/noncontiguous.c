@@ -1,7 +1,7 @@
 /* noncontiguous.c - the order of things: search a little, prove, search more. */
 #include "solver/placement/noncontiguous/noncontiguous.h"
 
-#include "solver/placement/common/share.h"
+#include "solver/placement/common/fluid_bound.h"
 #include "solver/placement/noncontiguous/branch_and_bound.h"
 #include "solver/placement/noncontiguous/chains_on_chains.h"
 #include "solver/placement/noncontiguous/cutwidth_order.h"
@@ -31,7 +31,7 @@
 
 typedef struct {
     clv_place_search *search;
-    const clv_blocks *b;
+    const clv_contraction *b;
     clv_local_search *local;
     clv_column_gen *bound; /* NULL where there are too many blocks */
     bool contiguous;       /* device_of is the contiguous answer, not tried as a start yet */
@@ -46,7 +46,7 @@ static clv_status prove_and_dive(solver_state *t, int64_t work, clv_error *err)
     bool all, found;
     CLV_TRY(clv_noncontiguous_prove(t->bound, t->b, t->search, work, &all, err));
     for (int32_t i = 0; i < DIVES && !all && !clv_place_over(t->search); i++) {
-        int64_t ticks = clv_blocks_ticks(t->b, clv_place_best(t->search) * DIVE_PART);
+        int64_t ticks = clv_contraction_to_ticks(t->b, clv_place_best(t->search) * DIVE_PART);
         CLV_TRY(clv_diving_run(t->bound, ticks, &t->random, t->device_of, &found, err));
         if (found)
             CLV_TRY(clv_local_search_start(t->local, t->search, t->device_of, err));
@@ -110,8 +110,8 @@ static clv_status alternate(solver_state *t, clv_arena *arena, clv_error *err)
     return CLV_OK;
 }
 
-clv_status clv_noncontiguous_solve(clv_place_search *search, const clv_blocks *b, clv_arena *arena,
-                                   clv_error *err)
+clv_status clv_noncontiguous_solve(clv_place_search *search, const clv_contraction *b,
+                                   clv_arena *arena, clv_error *err)
 {
     solver_state t = { .search = search, .b = b, .random = search->options->solve.seed };
     int32_t *order = CLV_NEW_ARRAY(arena, int32_t, b->n);
@@ -120,10 +120,11 @@ clv_status clv_noncontiguous_solve(clv_place_search *search, const clv_blocks *b
         return clv_fail_nomem(err, "the free search");
     if (b->n == 0)
         return CLV_OK;
-    clv_share share;
+    clv_fluid_bound share;
     clv_mark mark = clv_arena_mark(arena);
-    CLV_TRY(clv_share_new(b, arena, &share, err));
-    clv_place_raise(search, "share of work", clv_blocks_unit(b, clv_share_least_limit(&share)));
+    CLV_TRY(clv_fluid_bound_new(b, arena, &share, err));
+    clv_place_raise(search, "share of work",
+                    clv_contraction_from_ticks(b, clv_fluid_bound_least_limit(&share)));
     clv_arena_rewind(arena, mark);
     if (b->n > CONTIGUOUS_BLOCKS)
         CLV_TRY(find_contiguous(&t, CONTIGUOUS_FIRST, arena, err));

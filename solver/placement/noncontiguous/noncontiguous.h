@@ -8,13 +8,13 @@
 #ifndef CLV_SOLVER_PLACEMENT_NONCONTIGUOUS_NONCONTIGUOUS_H
 #define CLV_SOLVER_PLACEMENT_NONCONTIGUOUS_NONCONTIGUOUS_H
 
-#include "solver/placement/common/blocks.h"
+#include "solver/placement/common/contraction.h"
 #include "solver/placement/common/place_search.h"
 
 /* Starts from the incumbent of the search, if any; ends when the search is over, or after fixed
  * amounts of work. Memory: some 10 MB for a problem of hundreds of blocks, at most
  * about 500 MB. */
-clv_status clv_noncontiguous_solve(clv_place_search *search, const clv_blocks *b, clv_arena *arena,
-                                   clv_error *err);
+clv_status clv_noncontiguous_solve(clv_place_search *search, const clv_contraction *b,
+                                   clv_arena *arena, clv_error *err);
 
 #endif

@@ -31,7 +31,7 @@ typedef struct {
 } points;
 
 struct clv_pareto_dp {
-    const clv_blocks *b;
+    const clv_contraction *b;
     clv_arena *arena;
     const clv_diagram *diagram;
     bool done;
@@ -51,7 +51,7 @@ struct clv_pareto_dp {
 
 static clv_status nomem(clv_error *err) { return clv_fail_nomem(err, "splitting blocks in two"); }
 
-clv_status clv_pareto_dp_new(const clv_blocks *b, clv_arena *arena, clv_pareto_dp **ret,
+clv_status clv_pareto_dp_new(const clv_contraction *b, clv_arena *arena, clv_pareto_dp **ret,
                              clv_error *err)
 {
     clv_pareto_dp *s = CLV_NEW(arena, clv_pareto_dp);

@@ -30,7 +30,7 @@
 
 typedef struct clv_pareto_dp clv_pareto_dp;
 
-/* Costs by block of clv_blocks; on a side without a limit (INT64_MAX) they may be negative. */
+/* Costs by block of clv_contraction; on a side without a limit (INT64_MAX) they may be negative. */
 #define CLV_PARETO_NEVER INT64_MIN
 
 typedef struct {
@@ -49,7 +49,7 @@ typedef struct {
 } clv_pareto_pair;
 
 /* Lives in the arena, with all that it will need: as long as the arena is not rewound. */
-clv_status clv_pareto_dp_new(const clv_blocks *b, clv_arena *arena, clv_pareto_dp **ret,
+clv_status clv_pareto_dp_new(const clv_contraction *b, clv_arena *arena, clv_pareto_dp **ret,
                              clv_error *err);
 
 /* Which line from now on. */

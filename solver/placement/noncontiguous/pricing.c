@@ -16,7 +16,7 @@ static clv_status nomem(clv_error *err) { return clv_fail_nomem(err, "a proof");
 
 void clv_pricing_reset_costs(clv_column_gen *f)
 {
-    const clv_blocks *b = f->b;
+    const clv_contraction *b = f->b;
     for (int32_t k = 0; k < b->n_kinds; k++) {
         const clv_place_kind *kind = &b->p->kinds[k];
         f->devices[k] = kind->count < b->n ? kind->count : b->n;
@@ -45,7 +45,7 @@ int64_t clv_pricing_least_time(const clv_column_gen *f, int32_t block)
 /* Load of the blocks in list on a device of the kind. O(their pins). */
 static int64_t load_ticks_of(clv_column_gen *f, int32_t kind, int32_t n)
 {
-    const clv_blocks *b = f->b;
+    const clv_contraction *b = f->b;
     int64_t load = 0;
     for (int32_t i = 0; i < n; i++) {
         load += clv_block_time(b, kind, f->list[i]);

@@ -25,7 +25,7 @@ typedef struct {
 /* The state of column generation, shared by all its parts. */
 typedef struct clv_column_gen {
     clv_place_search *search;
-    const clv_blocks *b;
+    const clv_contraction *b;
     const int32_t *order;
     clv_arena *arena;
     clv_pareto_dp *dp;

@@ -11,7 +11,7 @@
 static const double GAPS[] = { 0.01, 0.005, 0.002, 0.001, 0.0003, 0.0001, 5e-10 };
 enum { N_GAPS = (int)(sizeof GAPS / sizeof *GAPS) };
 
-clv_status clv_noncontiguous_prove(clv_column_gen *bound, const clv_blocks *b,
+clv_status clv_noncontiguous_prove(clv_column_gen *bound, const clv_contraction *b,
                                    clv_place_search *search, int64_t work, bool *ret_all,
                                    clv_error *err)
 {
@@ -23,7 +23,7 @@ clv_status clv_noncontiguous_prove(clv_column_gen *bound, const clv_blocks *b,
         clv_refutation r;
         if (want <= clv_place_bound(search) || (i < 0 && asked <= 0))
             continue;
-        CLV_TRY(clv_column_gen_refute(bound, clv_blocks_ticks(b, want), work, &r, err));
+        CLV_TRY(clv_column_gen_refute(bound, clv_contraction_to_ticks(b, want), work, &r, err));
         *ret_all = r == CLV_REFUTED;
         if (!*ret_all)
             return CLV_OK;
@@ -31,7 +31,7 @@ clv_status clv_noncontiguous_prove(clv_column_gen *bound, const clv_blocks *b,
     return CLV_OK;
 }
 
-clv_status clv_noncontiguous_prove_new(clv_place_search *search, const clv_blocks *b,
+clv_status clv_noncontiguous_prove_new(clv_place_search *search, const clv_contraction *b,
                                        const int32_t *order, clv_arena *arena, clv_column_gen **ret,
                                        clv_error *err)
 {

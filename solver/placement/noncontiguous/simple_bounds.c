@@ -18,7 +18,7 @@ static const char NAME_WORK[] = "work";
 /* With the times on one kind as prices: what devices of each kind can hold in a tick. */
 static double work_bound(const clv_column_gen *f, int32_t kind)
 {
-    const clv_blocks *b = f->b;
+    const clv_contraction *b = f->b;
     double all = 0, rate = 0;
     for (int32_t i = 0; i < b->n; i++) {
         int64_t t = clv_pricing_cost(f, kind, i);

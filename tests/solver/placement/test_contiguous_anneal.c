@@ -17,7 +17,7 @@ TestSuite(contiguous_anneal, .timeout = 600);
 #define PROBLEMS 1000
 #endif
 #define MOVES 60
-/* Of a load: what ticks lose (solver/placement/common/blocks.h). */
+/* Of a load: what ticks lose (solver/placement/common/contraction.h). */
 #define TICKS_PART 1e-9
 
 static const clv_place_rules contiguous = { CLV_PLACE_THROUGHPUT, true, 0 };
@@ -30,7 +30,7 @@ static bool is_near(double a, double b) { return fabs(a - b) <= TICKS_PART * (1 
 static bool in_line(clv_contiguous_state *s)
 {
     for (int32_t d = 0; d < s->n_devices; d++)
-        if (clv_contiguous_state_circles(s, d))
+        if (clv_contiguous_state_has_cycle(s, d))
             return false;
     return true;
 }
@@ -42,16 +42,18 @@ static void is_as_judged(clv_contiguous_state *s, unsigned seed, clv_arena *aren
     clv_mark mark = clv_arena_mark(arena);
     int32_t *device_of = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
     double *loads = CLV_NEW_ARRAY(arena, double, s->n_devices), top = 0;
-    clv_blocks_spread(s->b, s->device_of, device_of);
+    clv_contraction_project(s->b, s->device_of, device_of);
     cr_assert_eq(clv_place_judge(p, &contiguous, device_of, arena, &value, NULL), CLV_OK);
     cr_assert_eq(clv_place_loads(p, device_of, arena, loads, NULL), CLV_OK);
     cr_assert_eq(value.legal, in_line(s) && s->n_over == 0, "%u: %s", seed, value.why);
     cr_assert_eq(s->n_over > 0, s->over > 0, "%u", seed);
     for (int32_t d = 0; d < s->n_devices && value.legal; d++) {
-        cr_assert(is_near(clv_blocks_unit(s->b, s->load[d]), loads[d]), "%u: device %d", seed, d);
+        cr_assert(is_near(clv_contraction_from_ticks(s->b, s->load[d]), loads[d]), "%u: device %d",
+                  seed, d);
         top = loads[d] > top ? loads[d] : top;
     }
-    cr_assert(!value.legal || is_near(clv_blocks_unit(s->b, clv_contiguous_state_top(s)), top),
+    cr_assert(!value.legal ||
+                  is_near(clv_contraction_from_ticks(s->b, clv_contiguous_state_max_load(s)), top),
               "%u", seed);
     clv_arena_rewind(arena, mark);
 }
@@ -60,7 +62,7 @@ static int32_t some_device(const clv_contiguous_state *s, small_dice *dice, int3
 {
     for (;;) {
         int32_t d = small_roll(dice, s->n_devices);
-        if (clv_contiguous_state_runs(s, block, d))
+        if (clv_contiguous_state_can_run(s, block, d))
             return d;
     }
 }
@@ -69,7 +71,7 @@ static bool runs_somewhere(const clv_contiguous_state *s, int32_t block)
 {
     bool runs = false;
     for (int32_t d = 0; d < s->n_devices; d++)
-        runs = runs || clv_contiguous_state_runs(s, block, d);
+        runs = runs || clv_contiguous_state_can_run(s, block, d);
     return runs;
 }
 
@@ -79,10 +81,10 @@ static void moves_are_right(unsigned seed, clv_arena *arena)
     const small_size size = { 12, 12, 4, 2 };
     const clv_place_problem *p = small_placement(seed, &size, arena);
     small_dice dice = small_dice_of(seed + 1);
-    clv_blocks *b;
+    clv_contraction *b;
     clv_contiguous_state s;
     bool fits;
-    cr_assert_eq(clv_blocks_new(p, &contiguous, arena, &b, NULL), CLV_OK);
+    cr_assert_eq(clv_contraction_new(p, &contiguous, arena, &b, NULL), CLV_OK);
     cr_assert_eq(clv_contiguous_state_new(b, arena, &s, &fits, NULL), CLV_OK);
     cr_assert(fits);
     int32_t *start = CLV_NEW_ARRAY(arena, int32_t, b->n), moved[MOVES], from[MOVES];
@@ -91,8 +93,8 @@ static void moves_are_right(unsigned seed, clv_arena *arena)
             return;
         start[u] = some_device(&s, &dice, u);
     }
-    clv_contiguous_state_load(&s, start);
-    int64_t top = clv_contiguous_state_top(&s);
+    clv_contiguous_state_assign(&s, start);
+    int64_t top = clv_contiguous_state_max_load(&s);
     for (int i = 0; i < MOVES; i++) {
         is_as_judged(&s, seed, arena);
         moved[i] = small_roll(&dice, b->n);
@@ -102,7 +104,7 @@ static void moves_are_right(unsigned seed, clv_arena *arena)
     for (int i = MOVES - 1; i >= 0; i--)
         clv_contiguous_state_move(&s, moved[i], from[i]);
     is_as_judged(&s, seed, arena);
-    cr_assert_eq(clv_contiguous_state_top(&s), top, "%u", seed);
+    cr_assert_eq(clv_contiguous_state_max_load(&s), top, "%u", seed);
 }
 
 Test(contiguous_anneal, sums_follow_every_move)
@@ -151,17 +153,17 @@ Test(contiguous_anneal, circles_over_many_devices)
                               .out_first = first,
                               .out = out,
                               .order = list };
-    clv_blocks *b;
+    clv_contraction *b;
     clv_contiguous_state s;
-    cr_assert_eq(clv_blocks_new(p, &contiguous, arena, &b, NULL), CLV_OK);
+    cr_assert_eq(clv_contraction_new(p, &contiguous, arena, &b, NULL), CLV_OK);
     cr_assert_eq(b->n, N);
     cr_assert_eq(clv_contiguous_state_new(b, arena, &s, &fits, NULL), CLV_OK);
-    clv_contiguous_state_load(&s, list);
+    clv_contiguous_state_assign(&s, list);
     is_as_judged(&s, 0, arena);
     cr_assert(in_line(&s));
     clv_contiguous_state_move(&s, N - 1, 0);
     for (int32_t d = 0; d < N; d++)
-        cr_assert_eq(clv_contiguous_state_circles(&s, d), d < N - 1, "%d", d);
+        cr_assert_eq(clv_contiguous_state_has_cycle(&s, d), d < N - 1, "%d", d);
     clv_contiguous_state_move(&s, N - 1, N - 2);
     cr_assert(in_line(&s));
     clv_arena_free(arena);
@@ -177,7 +179,7 @@ static bool never(void *ctx)
     return false;
 }
 
-static bool runs_all(const clv_blocks *b, int32_t kind)
+static bool runs_all(const clv_contraction *b, int32_t kind)
 {
     bool runs = b->p->kinds[kind].count > 0;
     for (int32_t u = 0; u < b->n && runs; u++)
@@ -190,17 +192,17 @@ static bool is_best(unsigned seed, bool *ret_tried, clv_arena *arena)
 {
     const small_size size = { 9, 9, 3, 1 };
     const clv_place_problem *p = small_placement(seed, &size, arena);
-    clv_blocks *b;
+    clv_contraction *b;
     clv_contiguous_anneal *w;
     double best = small_best(p, &contiguous, arena);
-    cr_assert_eq(clv_blocks_new(p, &contiguous, arena, &b, NULL), CLV_OK);
+    cr_assert_eq(clv_contraction_new(p, &contiguous, arena, &b, NULL), CLV_OK);
     cr_assert_eq(clv_contiguous_anneal_new(b, seed, arena, &w, NULL), CLV_OK);
     int32_t *of_block = CLV_NEW_ARRAY(arena, int32_t, b->n),
             *of_node = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
     *ret_tried = runs_all(b, 0);
     for (int64_t work = SMALL_WORK; work > 0 && *ret_tried;)
         work -= clv_contiguous_anneal_improve(w, work, never, NULL, of_block);
-    clv_blocks_spread(b, of_block, of_node);
+    clv_contraction_project(b, of_block, of_node);
     clv_place_value value = small_judged(p, &contiguous, of_node, arena);
     if (!*ret_tried || !value.legal)
         return isinf(best);

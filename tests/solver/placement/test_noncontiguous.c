@@ -310,7 +310,7 @@ Test(noncontiguous, larger_problems_against_all_cuts_in_two)
 
 typedef struct {
     made m;
-    clv_blocks *b;
+    clv_contraction *b;
     int32_t *order;
 } ordered;
 
@@ -318,7 +318,7 @@ static ordered make_ordered(uint64_t seed, int32_t most)
 {
     ordered o = { .m = make_problem(seed, most) };
     clv_place_rules rules = { .objective = CLV_PLACE_THROUGHPUT };
-    cr_assert_eq(clv_blocks_new(o.m.p, &rules, o.m.arena, &o.b, NULL), CLV_OK);
+    cr_assert_eq(clv_contraction_new(o.m.p, &rules, o.m.arena, &o.b, NULL), CLV_OK);
     o.order = take(o.m.arena, (size_t)o.b->n, sizeof *o.order);
     cr_assert_eq(clv_cutwidth_order(o.b, o.m.arena, o.order, NULL), CLV_OK);
     return o;
@@ -338,7 +338,7 @@ Test(noncontiguous, an_order_has_every_block_once)
 }
 
 /* Totals of both sides where bit i of sides says where the i-th block of the list is. */
-static bool totals(const clv_blocks *b, const clv_pareto_query *ask, const int32_t *list, int32_t n,
+static bool totals(const clv_contraction *b, const clv_pareto_query *ask, const int32_t *list, int32_t n,
                    uint32_t sides, int64_t total[2])
 {
     int32_t side_of[16];
@@ -449,7 +449,7 @@ Test(noncontiguous, a_narrow_relaxed_split_is_never_above)
 /* -- the largest block -- */
 
 /* Least load of a device of the kind that holds the block, in ticks, of all sets. */
-static int64_t least_load(const clv_blocks *b, int32_t kind, int32_t block)
+static int64_t least_load(const clv_contraction *b, int32_t kind, int32_t block)
 {
     int64_t best = INT64_MAX;
     for (uint32_t set = 0; set >> b->n == 0; set++) {
@@ -530,12 +530,12 @@ Test(noncontiguous, a_hub_of_many_nets_is_one_thing_to_remember)
 {
     made m = make_hub();
     clv_place_rules rules = { .objective = CLV_PLACE_THROUGHPUT };
-    clv_blocks *b;
+    clv_contraction *b;
     clv_diagram_builder *maker;
     const clv_diagram *line;
     clv_pareto_dp *s;
     clv_pareto_pair least;
-    cr_assert_eq(clv_blocks_new(m.p, &rules, m.arena, &b, NULL), CLV_OK);
+    cr_assert_eq(clv_contraction_new(m.p, &rules, m.arena, &b, NULL), CLV_OK);
     int32_t *order = take(m.arena, (size_t)b->n, sizeof *order);
     for (int32_t i = 0; i < b->n; i++)
         order[i] = b->n - 1 - i; /* the hub first: all nets are open behind it */
@@ -553,7 +553,7 @@ Test(noncontiguous, a_hub_of_many_nets_is_one_thing_to_remember)
     cr_assert_eq(clv_pareto_dp_new(b, m.arena, &s, NULL), CLV_OK);
     clv_pareto_dp_use(s, line);
     cr_assert_eq(clv_pareto_dp_least(s, &ask, &least, NULL), CLV_OK);
-    cr_assert_float_eq(clv_blocks_unit(b, least.total[0]), 1 + 0.5 * SPOKES, 1e-9);
+    cr_assert_float_eq(clv_contraction_from_ticks(b, least.total[0]), 1 + 0.5 * SPOKES, 1e-9);
     /* On side 1 it costs side 0 nothing to be empty. */
     ask.cost[1] = take(m.arena, (size_t)b->n, sizeof *zero);
     cr_assert_eq(clv_pareto_dp_least(s, &ask, &least, NULL), CLV_OK);

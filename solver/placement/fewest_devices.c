@@ -1,0 +1,133 @@
+#include "solver/placement/fewest_devices.h"
+
+#include <math.h>
+#include <string.h>
+
+#define NAME "fewest devices"
+
+/* One way to take devices from the kinds. */
+typedef struct {
+    clv_place_search *search;
+    clv_arena *arena;
+    clv_place_problem part; /* the problem with so many of each kind */
+    clv_place_kind *kinds;
+    double max_load;  /* INFINITY: any */
+    int32_t n;        /* devices taken */
+    bool enough;      /* an answer within it is known, or that there is none */
+    bool all_refuted; /* so far, of this count of devices */
+} taking;
+
+static void look(void *ctx, const clv_solve_progress *p)
+{
+    taking *t = ctx;
+    t->enough = p->value.real <= t->max_load || p->bound.real > t->max_load;
+}
+
+static bool is_over(void *ctx)
+{
+    taking *t = ctx;
+    return t->enough || clv_place_over(t->search);
+}
+
+/* Bytes, in doubles: only whether they are clearly too many. */
+static bool has_room(const taking *t)
+{
+    double all = 0, room = 0;
+    for (int32_t v = 0; v < t->part.n_nodes; v++)
+        all += (double)t->part.bytes[v];
+    for (int32_t k = 0; k < t->part.n_kinds; k++)
+        if (t->kinds[k].count > 0)
+            room += t->kinds[k].capacity_bytes < 0
+                        ? INFINITY
+                        : (double)t->kinds[k].count * (double)t->kinds[k].capacity_bytes;
+    return all <= room;
+}
+
+/* Devices of the part are the first ones of their kinds in the whole. */
+static clv_status offer(const taking *t, const int32_t *device_of, clv_error *err)
+{
+    const clv_place_problem *p = t->search->p;
+    int32_t *of = CLV_NEW_ARRAY(t->arena, int32_t, p->n_nodes);
+    if (!of)
+        return clv_fail_nomem(err, "the fewest devices");
+    for (int32_t v = 0; v < p->n_nodes; v++) {
+        int32_t device = device_of[v], first = 0, k = 0;
+        for (; device >= t->kinds[k].count; k++) {
+            device -= t->kinds[k].count;
+            first += p->kinds[k].count;
+        }
+        of[v] = first + device;
+    }
+    return clv_place_offer(t->search, NAME, of, err);
+}
+
+static clv_status try_part(taking *t, clv_error *err)
+{
+    clv_place_result r;
+    const clv_solve_options *whole = &t->search->options->solve;
+    clv_place_options o = { .solve = { .deadline_ns = whole->deadline_ns,
+                                       .seed = whole->seed,
+                                       .stop = is_over,
+                                       .stop_ctx = t,
+                                       .progress = look,
+                                       .progress_ctx = t },
+                            .rules = { CLV_PLACE_THROUGHPUT, false, 0 } };
+    if (!has_room(t))
+        return CLV_OK;
+    t->enough = false;
+    clv_mark mark = clv_arena_mark(t->arena);
+    CLV_TRY(t->search->solve_part(&t->part, &o, t->arena, &r, err));
+    if (r.solve.found && r.value.objective <= t->max_load)
+        CLV_TRY(offer(t, r.solve.answer, err));
+    else if (!(r.solve.bound.real > t->max_load || isinf(r.solve.bound.real)))
+        t->all_refuted = false;
+    else if (t->n == clv_place_devices(t->search->p))
+        clv_place_raise(t->search, NAME, INFINITY); /* not with all of them */
+    clv_arena_rewind(t->arena, mark);
+    return CLV_OK;
+}
+
+/* All ways to take n more devices from kind k on. */
+static clv_status take(taking *t, int32_t k, int32_t n, clv_error *err)
+{
+    const clv_place_problem *p = t->search->p;
+    if (k == p->n_kinds)
+        return n == 0 && !clv_place_over(t->search) && clv_place_best(t->search) > t->n
+                   ? try_part(t, err)
+                   : CLV_OK;
+    int32_t most = n < p->kinds[k].count ? n : p->kinds[k].count;
+    for (int32_t i = most; i >= 0; i--) {
+        t->kinds[k].count = i;
+        CLV_TRY(take(t, k + 1, n - i, err));
+    }
+    return CLV_OK;
+}
+
+clv_status clv_fewest_devices_solve(clv_place_search *search, clv_arena *arena, clv_error *err)
+{
+    const clv_place_problem *p = search->p;
+    double max_load = search->options->rules.max_load;
+    taking t = { .search = search,
+                 .arena = arena,
+                 .part = *p,
+                 .kinds = CLV_NEW_ARRAY(arena, clv_place_kind, p->n_kinds),
+                 .max_load = max_load > 0 ? max_load : INFINITY };
+    bool refuted = true; /* all counts below n */
+    if (!t.kinds)
+        return clv_fail_nomem(err, "the fewest devices");
+    memcpy(t.kinds, p->kinds, (size_t)p->n_kinds * sizeof *t.kinds);
+    t.part.kinds = t.kinds;
+    t.n = clv_place_devices(p);
+    CLV_TRY(take(&t, 0, t.n, err)); /* an answer, whatever comes of the rest */
+    for (t.n = 1;
+         t.n < clv_place_devices(p) && clv_place_best(search) > t.n && !clv_place_over(search);
+         t.n++) {
+        t.all_refuted = true;
+        CLV_TRY(take(&t, 0, t.n, err));
+        refuted =
+            refuted && t.all_refuted && clv_place_best(search) > t.n && !clv_place_over(search);
+        if (refuted)
+            clv_place_raise(search, NAME, t.n + 1.0);
+    }
+    return CLV_OK;
+}
