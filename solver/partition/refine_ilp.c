@@ -19,7 +19,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "solver/common/ilp/ilp.h"
+#include "solver/common/ilp/ilp_solve.h"
 
 /* Pairs of groups looked at in one plan. */
 #define PAIRS 4

@@ -6,10 +6,8 @@
 
 #include "proto/onnx_annotate.h"
 #include "proto/out_file.h"
-#include "proto/stoppable.h"
 #include "proto/stoppable_sink.h"
 #include "solver/placement/mip/mip_formulation.h"
-#include "solver/placement/mip/place_program.h"
 
 /* Opens path for writing, lets body fill it, and keeps the file only if all went well. */
 static clv_status write_file(const char *path, const clv_alloc *alloc,
@@ -94,16 +92,13 @@ static clv_status make_mps(const cleave_workload *w, const cleave_place_options 
                            clv_arena *arena, mps_text *ret, clv_error *err)
 {
     clv_contraction *b;
-    clv_ilp ilp;
     clv_place_rules rules = { .objective = CLV_PLACE_THROUGHPUT,
                               .contiguous = o->free_assignment == 0 };
     if (o->objective != CLEAVE_PLACE_THROUGHPUT)
         return clv_fail(err, CLV_EUSAGE,
                         "only the objective of throughput can be written as a program");
     CLV_TRY(clv_contraction_new(w->problem, &rules, arena, &b, err));
-    CLV_TRY(clv_mip_formulate(b, &rules, b->tick, INFINITY, arena, &ilp, err));
-    return clv_ilp_mps(&ilp, rules.contiguous ? "contiguous" : "free", arena, &ret->at, &ret->n,
-                       err);
+    return clv_mip_write_mps(b, &rules, arena, &ret->at, &ret->n, err);
 }
 
 cleave_status cleave_workload_save_mps(cleave_workload *workload,

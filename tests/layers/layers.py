@@ -58,7 +58,7 @@ MAY = {
 # third party: the only files that may include it
 DOORS = {
     "cjson/": ["src/base/json"],
-    "glpk.h": ["solver/common/ilp/glpk_fence", "solver/common/ilp/ilp_glpk"],
+    "/glpk.h": ["solver/common/ilp/glpk_fence", "solver/common/ilp/ilp_glpk"],
     "Cbc_C_Interface.h": ["solver/common/ilp/ilp_cbc"],
     "protobuf-c/": ["proto/"],
     "onnx.pb-c.h": ["proto/"],
@@ -111,7 +111,7 @@ def main():
                 if to is not None and to != folder and to not in may:
                     faults.append(f"{path}:{n}: {folder} may not include {m.group(1)} ({to})")
                 for door, users in DOORS.items():
-                    if door in m.group(1) and not any(path.startswith(u) for u in users):
+                    if door in "/" + m.group(1) and not any(path.startswith(u) for u in users):
                         faults.append(f"{path}:{n}: {m.group(1)} has one door, and this is not it")
             if name.endswith(".c"):
                 for length, at in functions(lines):

@@ -19,7 +19,7 @@ typedef struct {
     char words[WORDS_SIZE]; /* starts zeroed, so it is always a string */
 } fence;
 
-static int listen(void *info, const char *text)
+static int keep_words(void *info, const char *text)
 {
     fence *f = info;
     for (; glp_at_error() && *text && f->n + 1 < WORDS_SIZE; text++)
@@ -27,7 +27,7 @@ static int listen(void *info, const char *text)
     return 1; /* GLPK need not print it */
 }
 
-static void leave(void *info) { longjmp(((fence *)info)->escape, 1); }
+static void jump_out(void *info) { longjmp(((fence *)info)->escape, 1); }
 
 /* In a function of its own: whatever it changed in its own locals would be lost by the jump. */
 static clv_status run_inside(fence *f, clv_status (*body)(void *, clv_error *), void *arg,
@@ -35,8 +35,8 @@ static clv_status run_inside(fence *f, clv_status (*body)(void *, clv_error *), 
 {
     if (setjmp(f->escape) != 0)
         return clv_fail(err, CLV_ESOLVER, "GLPK gave up: %s", f->words);
-    glp_term_hook(listen, f);
-    glp_error_hook(leave, f);
+    glp_term_hook(keep_words, f);
+    glp_error_hook(jump_out, f);
     return body(arg, err);
 }
 

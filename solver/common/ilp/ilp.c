@@ -1,12 +1,8 @@
-/* ilp.c - programs as data, and the bound that needs no trust in a solver. */
 #include "solver/common/ilp/ilp.h"
 
 #include <assert.h>
 #include <float.h>
 #include <math.h>
-#include <string.h>
-
-#include "solver/common/ilp/ilp_backend.h"
 
 /* -- building -- */
 
@@ -76,22 +72,22 @@ bool clv_ilp_transpose(const clv_ilp *ilp, clv_arena *arena, clv_ilp_by_column *
 
 /* -- bounds -- */
 
-/* A sum that knows how far rounding can have taken it from the truth. */
+/* A sum, and what bounds its rounding error. */
 typedef struct {
-    double value, size; /* size: of all that was added */
-    double n;
-} careful_sum;
+    double value, size; /* size: the sum of the absolute values added */
+    double n;           /* values added */
+} rounded_sum;
 
-static void add(careful_sum *s, double x)
+static void add_rounded(rounded_sum *s, double x)
 {
     s->value += x;
     s->size += fabs(x);
     s->n += 1;
 }
 
-/* What n roundings, one for each sum and one for each product in it, can have added, and as much
- * again for the sum of sizes. */
-static double doubt(const careful_sum *s) { return 2 * DBL_EPSILON * (s->n + 2) * s->size; }
+/* How far the value is off at most: n roundings, one for each sum and one for each product in it,
+ * and as much again for the sum of sizes (Higham 2002). */
+static double error_of(const rounded_sum *s) { return 2 * DBL_EPSILON * (s->n + 2) * s->size; }
 
 /* Least of d * x for x between the bounds of a column, where d may be off by so much. */
 static double least_of(const clv_ilp_column *c, double d, double off)
@@ -109,78 +105,24 @@ static double least_of(const clv_ilp_column *c, double d, double off)
 double clv_ilp_dual_bound(const clv_ilp *ilp, const double *multiplier, clv_arena *arena)
 {
     clv_mark mark = clv_arena_mark(arena);
-    careful_sum *reduced = CLV_NEW_ARRAY(arena, careful_sum, ilp->n_columns), bound = { 0 };
+    rounded_sum *reduced = CLV_NEW_ARRAY(arena, rounded_sum, ilp->n_columns), bound = { 0 };
     if (!reduced)
         return -INFINITY;
     for (int32_t j = 0; j < ilp->n_columns; j++)
-        add(&reduced[j], ilp->columns[j].cost);
+        add_rounded(&reduced[j], ilp->columns[j].cost);
     for (int32_t i = 0; i < ilp->n_rows; i++) {
         const clv_ilp_term *terms;
         double m = multiplier[i], side = m > 0 ? ilp->rows[i].lo : ilp->rows[i].hi;
         int32_t n = clv_ilp_terms_of(ilp, i, &terms);
         if (!isfinite(m) || m == 0 || isinf(side))
             continue; /* of the wrong sign: as if it were 0 */
-        add(&bound, m * side);
+        add_rounded(&bound, m * side);
         for (int32_t t = 0; t < n; t++)
-            add(&reduced[terms[t].column], -m * terms[t].value);
+            add_rounded(&reduced[terms[t].column], -m * terms[t].value);
     }
     for (int32_t j = 0; j < ilp->n_columns; j++)
-        add(&bound, least_of(&ilp->columns[j], reduced[j].value, doubt(&reduced[j])));
+        add_rounded(&bound, least_of(&ilp->columns[j], reduced[j].value, error_of(&reduced[j])));
     clv_arena_rewind(arena, mark);
-    double sure = bound.value - doubt(&bound);
+    double sure = bound.value - error_of(&bound);
     return isnan(sure) ? -INFINITY : sure;
-}
-
-/* -- solving -- */
-
-/* The one of that name, NULL: the first that is built in. */
-static const clv_ilp_backend *backend(const char *name)
-{
-    static const clv_ilp_backend *const all[] = { &clv_ilp_glpk, &clv_ilp_cbc };
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (all[i]->solve && (!name || strcmp(name, all[i]->name) == 0))
-            return all[i];
-    return NULL;
-}
-
-const char *clv_ilp_solver(void) { return backend(NULL) ? backend(NULL)->name : NULL; }
-
-static const clv_ilp_result nothing = { .end = CLV_ILP_FAILED, .bound = -INFINITY };
-
-clv_status clv_ilp_solve(const clv_ilp *ilp, const clv_ilp_limits *limits, clv_arena *arena,
-                         clv_ilp_result *ret, clv_error *err)
-{
-    const clv_ilp_backend *by = backend(limits->solver);
-    clv_ilp_result result = nothing;
-    clv_status status = CLV_ESOLVER;
-    if (ilp->failed)
-        return clv_fail_nomem(err, "an integer program");
-    if (by && ilp->n_columns > 0)
-        status = by->solve(ilp, limits, arena, &result, err);
-    if (status == CLV_ESOLVER)
-        result = nothing;
-    else
-        CLV_TRY(status);
-    *ret = result;
-    return CLV_OK;
-}
-
-clv_status clv_ilp_relax(const clv_ilp *ilp, const clv_ilp_limits *limits, clv_arena *arena,
-                         clv_ilp_result *ret, clv_error *err)
-{
-    const clv_ilp_backend *by = backend(limits->solver);
-    clv_ilp_result result = nothing;
-    clv_status status = CLV_ESOLVER;
-    double *multiplier = NULL;
-    if (ilp->failed)
-        return clv_fail_nomem(err, "an integer program");
-    if (by && by->relax && ilp->n_columns > 0)
-        status = by->relax(ilp, limits, arena, &result, &multiplier, err);
-    if (status == CLV_ESOLVER)
-        result = nothing;
-    else
-        CLV_TRY(status);
-    result.bound = multiplier ? clv_ilp_dual_bound(ilp, multiplier, arena) : -INFINITY;
-    *ret = result;
-    return CLV_OK;
 }

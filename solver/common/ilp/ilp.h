@@ -1,11 +1,9 @@
-/* ilp.h - mixed 0/1 programs as data, and the one door to those who solve them.
+/* ilp.h - mixed 0/1 programs as data: what is asked of a solver, and what it gives back.
  *
  *     minimise  sum cost * column   within   lo <= column <= hi   and   lo <= row <= hi
  *
- * A program is built column by column and row by row and then solved, relaxed or written as text.
- * Who solves it is GLPK where it was built in, else CBC, else nobody. A solver that fails or is
- * not there is an end like any other (CLV_ILP_FAILED): it costs what the program was for, never
- * the job. Every value that comes back is a claim; judge what is made of it.
+ * A program is built column by column and row by row and then solved or relaxed (ilp_solve.h) or
+ * written as text (ilp_mps.h). Every value that comes back is a claim; judge what is made of it.
  */
 #ifndef CLV_SOLVER_COMMON_ILP_ILP_H
 #define CLV_SOLVER_COMMON_ILP_ILP_H
@@ -76,27 +74,19 @@ typedef struct {
     int64_t nodes, pivots;
 } clv_ilp_result;
 
-/* Who solves unless told otherwise; NULL: nobody. */
-const char *clv_ilp_solver(void);
-
-/* Solves. The bound is the solver's own, as good as its arithmetic (about 1e-6 of the numbers).
- * Fails for want of memory only. With GLPK the same program and limits give the same result, as
- * long as neither seconds nor stop end it. */
-clv_status clv_ilp_solve(const clv_ilp *ilp, const clv_ilp_limits *limits, clv_arena *arena,
-                         clv_ilp_result *ret, clv_error *err);
-
-/* Solves without the demand for whole numbers. The bound is safe: it is worked out here from the
- * solver's multipliers, and holds whatever they are, with all rounding counted; so also when a
- * limit came first. All columns need finite bounds for a finite one. O(terms) beside the solver. */
-clv_status clv_ilp_relax(const clv_ilp *ilp, const clv_ilp_limits *limits, clv_arena *arena,
-                         clv_ilp_result *ret, clv_error *err);
-
-/* A lower bound of the program from one multiplier for each row, whatever they are: by weak
- * duality, less all that rounding can have added. O(terms). */
+/* A lower bound of the program from one multiplier for each row, whatever they are: by weak duality
+ * of linear programs, less all that rounding can have added (safe dual bounds: Neumaier and
+ * Shcherbina 2004). -INFINITY without memory, or where an unbounded column allows none. O(terms).
+ */
 double clv_ilp_dual_bound(const clv_ilp *ilp, const double *multiplier, clv_arena *arena);
 
-/* The program as free MPS text, in *ret with n characters; lines are c1, c2, ... O(terms). */
-clv_status clv_ilp_mps(const clv_ilp *ilp, const char *name, clv_arena *arena, const char **ret,
-                       size_t *ret_n, clv_error *err);
+/* The terms of each column, in the order of rows: first[j] .. first[j + 1]. */
+typedef struct {
+    int32_t *first, *row;
+    double *value;
+} clv_ilp_by_column;
+
+/* From the arena; false without memory. O(terms). */
+bool clv_ilp_transpose(const clv_ilp *ilp, clv_arena *arena, clv_ilp_by_column *ret);
 
 #endif

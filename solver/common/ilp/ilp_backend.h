@@ -1,7 +1,7 @@
-/* ilp_backend.h - what solves a program: between ilp.c and one file for each solver.
+/* ilp_backend.h - what every solver of programs offers: between ilp_solve.c and one file for each.
  *
  * A backend fills *ret, values from the arena. It returns CLV_ESOLVER when the solver gave up;
- * ilp.c makes an end of that.
+ * ilp_solve.c makes an end of that.
  */
 #ifndef CLV_SOLVER_COMMON_ILP_ILP_BACKEND_H
 #define CLV_SOLVER_COMMON_ILP_ILP_BACKEND_H
@@ -17,17 +17,5 @@ typedef struct {
     clv_status (*relax)(const clv_ilp *ilp, const clv_ilp_limits *limits, clv_arena *arena,
                         clv_ilp_result *ret, double **ret_multiplier, clv_error *err);
 } clv_ilp_backend;
-
-/* The terms of each column, in the order of rows: first[j] .. first[j + 1]. */
-typedef struct {
-    int32_t *first, *row;
-    double *value;
-} clv_ilp_by_column;
-
-/* From the arena; false without memory. O(terms). */
-bool clv_ilp_transpose(const clv_ilp *ilp, clv_arena *arena, clv_ilp_by_column *ret);
-
-/* Their solve is NULL where they are not built in. */
-extern const clv_ilp_backend clv_ilp_glpk, clv_ilp_cbc;
 
 #endif

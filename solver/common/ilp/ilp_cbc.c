@@ -1,10 +1,4 @@
-/* ilp_cbc.c - programs solved by CBC.
- *
- * CBC counts nodes, not pivots, and cannot be asked to stop in between; it looks at the seconds. So
- * limits in pivots are made into nodes, and a long wait is cut into short ones by small programs.
- * Its C interface gives no multipliers, so there are no safe bounds of relaxations.
- */
-#include "solver/common/ilp/ilp_backend.h"
+#include "solver/common/ilp/ilp_cbc.h"
 
 #if defined(CLEAVE_CBC)
 
@@ -49,22 +43,10 @@ static bool make_arrays(const clv_ilp *ilp, clv_arena *arena, arrays *a)
     return true;
 }
 
-static void set_limits(Cbc_Model *model, const clv_ilp_limits *limits)
-{
-    int64_t nodes = limits->nodes, by_pivots = limits->pivots / PIVOTS_IN_NODE + 1;
-    if (limits->pivots > 0 && (nodes == 0 || by_pivots < nodes))
-        nodes = by_pivots;
-    if (nodes > 0)
-        Cbc_setMaximumNodes(model, nodes < INT_MAX ? (int)nodes : INT_MAX);
-    if (limits->seconds > 0)
-        Cbc_setMaximumSeconds(model, limits->seconds);
-    if (limits->cut_off > 0)
-        Cbc_setCutoff(model, limits->cut_off);
-}
-
-static Cbc_Model *load(const arrays *a, const clv_ilp_limits *limits)
+static Cbc_Model *load_program(const arrays *a, const clv_ilp_limits *limits)
 {
     Cbc_Model *model = Cbc_newModel();
+    int64_t nodes = limits->nodes, by_pivots = limits->pivots / PIVOTS_IN_NODE + 1;
     if (!model)
         return NULL;
     Cbc_setLogLevel(model, 0);
@@ -74,19 +56,19 @@ static Cbc_Model *load(const arrays *a, const clv_ilp_limits *limits)
     for (int32_t j = 0; j < a->ilp->n_columns; j++)
         if (a->ilp->columns[j].whole)
             Cbc_setInteger(model, j);
-    set_limits(model, limits);
+    if (limits->pivots > 0 && (nodes == 0 || by_pivots < nodes))
+        nodes = by_pivots;
+    if (nodes > 0)
+        Cbc_setMaximumNodes(model, nodes < INT_MAX ? (int)nodes : INT_MAX);
+    if (limits->seconds > 0)
+        Cbc_setMaximumSeconds(model, limits->seconds);
+    if (limits->cut_off > 0)
+        Cbc_setCutoff(model, limits->cut_off);
     return model;
 }
 
-static void set_start(Cbc_Model *model, const clv_ilp *ilp, const double *start, int *index)
-{
-    for (int32_t j = 0; j < ilp->n_columns; j++)
-        index[j] = j;
-    Cbc_setMIPStartI(model, ilp->n_columns, index, start);
-}
-
-static void keep(Cbc_Model *model, const clv_ilp *ilp, const clv_ilp_limits *limits,
-                 clv_ilp_result *ret)
+static void read_result(Cbc_Model *model, const clv_ilp *ilp, const clv_ilp_limits *limits,
+                        clv_ilp_result *ret)
 {
     const double *best = Cbc_bestSolution(model);
     bool optimal = Cbc_isProvenOptimal(model);
@@ -121,13 +103,15 @@ static clv_status solve(const clv_ilp *ilp, const clv_ilp_limits *limits, clv_ar
         return clv_fail_nomem(err, "an integer program");
     ret->end = CLV_ILP_LIMIT;
     if (!limits->stop || !limits->stop(limits->stop_ctx)) {
-        Cbc_Model *model = load(&a, limits);
+        Cbc_Model *model = load_program(&a, limits);
         if (!model)
             return clv_fail(err, CLV_ESOLVER, "CBC gave up");
+        for (int32_t j = 0; j < ilp->n_columns; j++)
+            index[j] = j;
         if (limits->start)
-            set_start(model, ilp, limits->start, index);
+            Cbc_setMIPStartI(model, ilp->n_columns, index, limits->start);
         Cbc_solve(model);
-        keep(model, ilp, limits, ret);
+        read_result(model, ilp, limits, ret);
         Cbc_deleteModel(model);
     }
     if (ret->end != CLV_ILP_OPTIMAL && ret->end != CLV_ILP_FEASIBLE)

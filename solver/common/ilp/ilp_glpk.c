@@ -1,5 +1,4 @@
-/* ilp_glpk.c - programs solved by GLPK, behind its fence. */
-#include "solver/common/ilp/ilp_backend.h"
+#include "solver/common/ilp/ilp_glpk.h"
 
 #if defined(CLEAVE_GLPK)
 
@@ -42,30 +41,6 @@ static int bounds_kind(double lo, double hi)
     return isinf(hi) ? GLP_LO : GLP_DB;
 }
 
-static void load_columns(job *j)
-{
-    const clv_ilp *ilp = j->ilp;
-    glp_add_cols(j->lp, ilp->n_columns);
-    for (int32_t c = 0; c < ilp->n_columns; c++) {
-        const clv_ilp_column *column = &ilp->columns[c];
-        if (column->whole && !j->relax)
-            glp_set_col_kind(j->lp, c + 1, GLP_IV);
-        glp_set_col_bnds(j->lp, c + 1, bounds_kind(column->lo, column->hi), column->lo, column->hi);
-        glp_set_obj_coef(j->lp, c + 1, column->cost);
-    }
-}
-
-static int load_row(job *j, int row, const clv_ilp_term *terms, int32_t n, double lo, double hi)
-{
-    for (int32_t t = 0; t < n; t++) {
-        j->index[t + 1] = terms[t].column + 1;
-        j->value[t + 1] = terms[t].value;
-    }
-    glp_set_mat_row(j->lp, row, n, j->index, j->value);
-    glp_set_row_bnds(j->lp, row, bounds_kind(lo, hi), lo, hi);
-    return row;
-}
-
 /* Sum of costs below the cut-off, as one more row: so the simplex knows it too. */
 static void load_cut_off(job *j)
 {
@@ -81,18 +56,31 @@ static void load_cut_off(job *j)
     glp_set_row_bnds(j->lp, row, GLP_UP, 0, j->limits->cut_off);
 }
 
-static void load(job *j)
+static void load_program(job *j)
 {
     const clv_ilp *ilp = j->ilp;
     const clv_ilp_term *terms;
     j->lp = glp_create_prob();
     glp_set_obj_dir(j->lp, GLP_MIN);
-    load_columns(j);
+    glp_add_cols(j->lp, ilp->n_columns);
+    for (int32_t c = 0; c < ilp->n_columns; c++) {
+        const clv_ilp_column *column = &ilp->columns[c];
+        if (column->whole && !j->relax)
+            glp_set_col_kind(j->lp, c + 1, GLP_IV);
+        glp_set_col_bnds(j->lp, c + 1, bounds_kind(column->lo, column->hi), column->lo, column->hi);
+        glp_set_obj_coef(j->lp, c + 1, column->cost);
+    }
     if (ilp->n_rows > 0)
         glp_add_rows(j->lp, ilp->n_rows);
     for (int32_t r = 0; r < ilp->n_rows; r++) {
         int32_t n = clv_ilp_terms_of(ilp, r, &terms);
-        load_row(j, r + 1, terms, n, ilp->rows[r].lo, ilp->rows[r].hi);
+        double lo = ilp->rows[r].lo, hi = ilp->rows[r].hi;
+        for (int32_t t = 0; t < n; t++) {
+            j->index[t + 1] = terms[t].column + 1;
+            j->value[t + 1] = terms[t].value;
+        }
+        glp_set_mat_row(j->lp, r + 1, n, j->index, j->value);
+        glp_set_row_bnds(j->lp, r + 1, bounds_kind(lo, hi), lo, hi);
     }
     if (j->limits->cut_off > 0 && !j->relax)
         load_cut_off(j);
@@ -147,22 +135,19 @@ static bool run_simplex(job *j)
 
 /* -- the search -- */
 
-static void give_start(job *j, glp_tree *tree)
-{
-    j->started = true;
-    for (int32_t c = 0; c < j->ilp->n_columns; c++)
-        j->value[c + 1] = j->limits->start[c];
-    glp_ios_heur_sol(tree, j->value);
-}
-
-static void look(glp_tree *tree, void *info)
+/* GLPK's callback at every node: takes the start, notes nodes and bound, ends at a limit. */
+static void watch_search(glp_tree *tree, void *info)
 {
     job *j = info;
     int total = 0, why = glp_ios_reason(tree);
     glp_ios_tree_size(tree, NULL, NULL, &total);
     j->ret->nodes = total;
-    if (why == GLP_IHEUR && j->limits->start && !j->started)
-        give_start(j, tree);
+    if (why == GLP_IHEUR && j->limits->start && !j->started) {
+        j->started = true;
+        for (int32_t c = 0; c < j->ilp->n_columns; c++)
+            j->value[c + 1] = j->limits->start[c];
+        glp_ios_heur_sol(tree, j->value);
+    }
     if (why == GLP_ISELECT && glp_ios_best_node(tree) != 0)
         j->ret->bound = glp_ios_node_bound(tree, glp_ios_best_node(tree));
     if ((j->limits->nodes > 0 && total > j->limits->nodes) || pivots_left(j) <= 0 ||
@@ -177,7 +162,7 @@ static void run_search(job *j)
     glp_iocp parm;
     glp_init_iocp(&parm);
     parm.msg_lev = GLP_MSG_OFF;
-    parm.cb_func = look;
+    parm.cb_func = watch_search;
     parm.cb_info = j;
     parm.tm_lim = time_limit_ms(j);
     int rc = glp_intopt(j->lp, &parm);
@@ -191,10 +176,9 @@ static void run_search(job *j)
         j->ret->end = j->ended ? CLV_ILP_LIMIT : CLV_ILP_INFEASIBLE;
 }
 
-static void keep_values(job *j)
+static void read_values(job *j)
 {
-    bool found = j->ret->end == CLV_ILP_OPTIMAL || j->ret->end == CLV_ILP_FEASIBLE;
-    if (!found)
+    if (j->ret->end != CLV_ILP_OPTIMAL && j->ret->end != CLV_ILP_FEASIBLE)
         return;
     for (int32_t c = 0; c < j->ilp->n_columns; c++) {
         double x = j->relax ? glp_get_col_prim(j->lp, c + 1) : glp_mip_col_val(j->lp, c + 1);
@@ -205,17 +189,17 @@ static void keep_values(job *j)
         j->ret->bound = j->ret->objective;
 }
 
-static clv_status run(void *arg, clv_error *err)
+static clv_status run_inside(void *arg, clv_error *err)
 {
     job *j = arg;
     (void)err;
-    load(j);
+    load_program(j);
     bool optimal = run_simplex(j);
     if (optimal && !j->relax) {
         j->ret->bound = glp_get_obj_val(j->lp);
         run_search(j);
     }
-    keep_values(j);
+    read_values(j);
     for (int32_t r = 0; j->relax && r < j->ilp->n_rows; r++)
         j->multiplier[r] =
             j->ret->end == CLV_ILP_OPTIMAL || j->ended ? glp_get_row_dual(j->lp, r + 1) : 0;
@@ -223,7 +207,7 @@ static clv_status run(void *arg, clv_error *err)
     return CLV_OK;
 }
 
-static clv_status start(job *j, clv_error *err)
+static clv_status run_fenced(job *j, clv_error *err)
 {
     size_t n = (size_t)j->ilp->n_columns + 2;
     j->index = CLV_NEW_ARRAY(j->arena, int, n);
@@ -232,7 +216,7 @@ static clv_status start(job *j, clv_error *err)
     j->multiplier = CLV_NEW_ARRAY(j->arena, double, j->ilp->n_rows + 1);
     if (!j->index || !j->value || !j->ret->values || !j->multiplier)
         return clv_fail_nomem(err, "an integer program");
-    CLV_TRY(clv_glpk_run(run, j, err));
+    CLV_TRY(clv_glpk_run(run_inside, j, err));
     if (j->ret->end != CLV_ILP_OPTIMAL && j->ret->end != CLV_ILP_FEASIBLE)
         j->ret->values = NULL;
     return CLV_OK;
@@ -242,14 +226,14 @@ static clv_status solve(const clv_ilp *ilp, const clv_ilp_limits *limits, clv_ar
                         clv_ilp_result *ret, clv_error *err)
 {
     job j = { .ilp = ilp, .limits = limits, .arena = arena, .ret = ret };
-    return start(&j, err);
+    return run_fenced(&j, err);
 }
 
 static clv_status relax(const clv_ilp *ilp, const clv_ilp_limits *limits, clv_arena *arena,
                         clv_ilp_result *ret, double **ret_multiplier, clv_error *err)
 {
     job j = { .ilp = ilp, .limits = limits, .arena = arena, .ret = ret, .relax = true };
-    CLV_TRY(start(&j, err));
+    CLV_TRY(run_fenced(&j, err));
     *ret_multiplier = j.multiplier;
     return CLV_OK;
 }

@@ -1,10 +1,9 @@
-/* ilp_mps.c - programs as free MPS text, for any other solver. */
+#include "solver/common/ilp/ilp_mps.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "solver/common/ilp/ilp_backend.h"
 
 #define LINE_MAX_CHARS 160 /* three names and two numbers fit */
 
@@ -15,8 +14,8 @@ typedef struct {
     bool failed;
 } text;
 
-static void put(text *t, const char *fmt, ...) CLV_PRINTF(2, 3);
-static void put(text *t, const char *fmt, ...)
+static void write_line(text *t, const char *fmt, ...) CLV_PRINTF(2, 3);
+static void write_line(text *t, const char *fmt, ...)
 {
     va_list args;
     if (t->cap - t->n < LINE_MAX_CHARS && !t->failed) {
@@ -37,7 +36,7 @@ static void put(text *t, const char *fmt, ...)
 #define NAME_SIZE   28
 #define NUMBER_SIZE 32
 
-static const char *name_of(const clv_ilp *ilp, int32_t column, char buf[NAME_SIZE])
+static const char *write_name(const clv_ilp *ilp, int32_t column, char buf[NAME_SIZE])
 {
     const clv_ilp_column *c = &ilp->columns[column];
     if (c->a < 0)
@@ -50,7 +49,7 @@ static const char *name_of(const clv_ilp *ilp, int32_t column, char buf[NAME_SIZ
 }
 
 /* The shortest text that reads as the same number. */
-static const char *number(double x, char buf[NUMBER_SIZE])
+static const char *write_number(double x, char buf[NUMBER_SIZE])
 {
     for (int digits = 6; digits <= 17; digits++) {
         snprintf(buf, NUMBER_SIZE, "%.*g", digits, x);
@@ -60,9 +59,9 @@ static const char *number(double x, char buf[NUMBER_SIZE])
     return buf;
 }
 
-static void put_rows(text *t, const clv_ilp *ilp)
+static void write_rows(text *t, const clv_ilp *ilp)
 {
-    put(t, "ROWS\n N cost\n");
+    write_line(t, "ROWS\n N cost\n");
     for (int32_t i = 0; i < ilp->n_rows; i++) {
         const clv_ilp_row *r = &ilp->rows[i];
         char kind = 'N';
@@ -72,68 +71,68 @@ static void put_rows(text *t, const clv_ilp *ilp)
             kind = 'G';
         else if (isfinite(r->hi))
             kind = 'L';
-        put(t, " %c c%d\n", kind, i + 1);
+        write_line(t, " %c c%d\n", kind, i + 1);
     }
 }
 
-static void put_columns(text *t, const clv_ilp *ilp, const clv_ilp_by_column *by)
+static void write_columns(text *t, const clv_ilp *ilp, const clv_ilp_by_column *by)
 {
     char name[NAME_SIZE], value[NUMBER_SIZE];
     bool whole = false;
     int32_t n_markers = 0;
-    put(t, "COLUMNS\n");
+    write_line(t, "COLUMNS\n");
     for (int32_t j = 0; j < ilp->n_columns; j++) {
         const clv_ilp_column *c = &ilp->columns[j];
-        name_of(ilp, j, name);
+        write_name(ilp, j, name);
         if (c->whole != whole)
-            put(t, " M%d 'MARKER' '%s'\n", ++n_markers, c->whole ? "INTORG" : "INTEND");
+            write_line(t, " M%d 'MARKER' '%s'\n", ++n_markers, c->whole ? "INTORG" : "INTEND");
         whole = c->whole;
         if (c->cost != 0 || by->first[j] == by->first[j + 1])
-            put(t, " %s cost %s\n", name, number(c->cost, value));
+            write_line(t, " %s cost %s\n", name, write_number(c->cost, value));
         for (int32_t i = by->first[j]; i < by->first[j + 1]; i++)
-            put(t, " %s c%d %s\n", name, by->row[i] + 1, number(by->value[i], value));
+            write_line(t, " %s c%d %s\n", name, by->row[i] + 1, write_number(by->value[i], value));
     }
     if (whole)
-        put(t, " M%d 'MARKER' 'INTEND'\n", ++n_markers);
+        write_line(t, " M%d 'MARKER' 'INTEND'\n", ++n_markers);
 }
 
-static void put_sides(text *t, const clv_ilp *ilp)
+static void write_sides(text *t, const clv_ilp *ilp)
 {
     char value[NUMBER_SIZE];
-    put(t, "RHS\n");
+    write_line(t, "RHS\n");
     for (int32_t i = 0; i < ilp->n_rows; i++) {
         const clv_ilp_row *r = &ilp->rows[i];
         double side = isfinite(r->lo) ? r->lo : r->hi;
         if (isfinite(side) && side != 0)
-            put(t, " RHS c%d %s\n", i + 1, number(side, value));
+            write_line(t, " RHS c%d %s\n", i + 1, write_number(side, value));
     }
-    put(t, "RANGES\n");
+    write_line(t, "RANGES\n");
     for (int32_t i = 0; i < ilp->n_rows; i++) {
         const clv_ilp_row *r = &ilp->rows[i];
         if (isfinite(r->lo) && isfinite(r->hi) && r->lo != r->hi)
-            put(t, " RNG c%d %s\n", i + 1, number(r->hi - r->lo, value));
+            write_line(t, " RNG c%d %s\n", i + 1, write_number(r->hi - r->lo, value));
     }
 }
 
-static void put_bounds(text *t, const clv_ilp *ilp)
+static void write_bounds(text *t, const clv_ilp *ilp)
 {
     char name[NAME_SIZE], value[NUMBER_SIZE];
-    put(t, "BOUNDS\n");
+    write_line(t, "BOUNDS\n");
     for (int32_t j = 0; j < ilp->n_columns; j++) {
         const clv_ilp_column *c = &ilp->columns[j];
-        name_of(ilp, j, name);
+        write_name(ilp, j, name);
         if (c->lo == c->hi) {
-            put(t, " FX BND %s %s\n", name, number(c->lo, value));
+            write_line(t, " FX BND %s %s\n", name, write_number(c->lo, value));
             continue;
         }
         if (isinf(c->lo))
-            put(t, " MI BND %s\n", name);
+            write_line(t, " MI BND %s\n", name);
         else if (c->lo != 0)
-            put(t, " LO BND %s %s\n", name, number(c->lo, value));
+            write_line(t, " LO BND %s %s\n", name, write_number(c->lo, value));
         if (isfinite(c->hi))
-            put(t, " UP BND %s %s\n", name, number(c->hi, value));
+            write_line(t, " UP BND %s %s\n", name, write_number(c->hi, value));
         else
-            put(t, " PL BND %s\n", name);
+            write_line(t, " PL BND %s\n", name);
     }
 }
 
@@ -144,12 +143,12 @@ clv_status clv_ilp_mps(const clv_ilp *ilp, const char *name, clv_arena *arena, c
     if (ilp->failed || !clv_ilp_transpose(ilp, arena, &by))
         return clv_fail_nomem(err, "an integer program as text");
     text t = { .arena = arena };
-    put(&t, "NAME %s FREE\n", name); /* some readers take it for fixed columns otherwise */
-    put_rows(&t, ilp);
-    put_columns(&t, ilp, &by);
-    put_sides(&t, ilp);
-    put_bounds(&t, ilp);
-    put(&t, "ENDATA\n");
+    write_line(&t, "NAME %s FREE\n", name); /* some readers take it for fixed columns otherwise */
+    write_rows(&t, ilp);
+    write_columns(&t, ilp, &by);
+    write_sides(&t, ilp);
+    write_bounds(&t, ilp);
+    write_line(&t, "ENDATA\n");
     if (t.failed)
         return clv_fail_nomem(err, "an integer program as text");
     *ret = t.at;

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "solver/common/ilp/ilp_solve.h"
 #include "solver/placement/mip/lns_window.h"
 
 /* Blocks of the first windows: programs of this size take a few milliseconds. */

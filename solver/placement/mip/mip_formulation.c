@@ -4,6 +4,8 @@
 #include <assert.h>
 #include <math.h>
 
+#include "solver/common/ilp/ilp_mps.h"
+
 /* A place: a device, or a seat in the line with a kind of device. */
 typedef struct {
     int32_t kind;
@@ -338,6 +340,14 @@ clv_status clv_mip_formulate(const clv_contraction *b, const clv_place_rules *ru
         return clv_fail_nomem(err, "the program of a placement");
     *ret = ilp;
     return CLV_OK;
+}
+
+clv_status clv_mip_write_mps(const clv_contraction *b, const clv_place_rules *rules,
+                             clv_arena *arena, const char **ret, size_t *ret_n, clv_error *err)
+{
+    clv_ilp ilp;
+    CLV_TRY(clv_mip_formulate(b, rules, b->tick, INFINITY, arena, &ilp, err));
+    return clv_ilp_mps(&ilp, rules->contiguous ? "contiguous" : "free", arena, ret, ret_n, err);
 }
 
 /* The devices of a kind get its seats in their order. */

@@ -29,6 +29,10 @@
 clv_status clv_mip_formulate(const clv_contraction *b, const clv_place_rules *rules, double unit,
                              double most, clv_arena *arena, clv_ilp *ret, clv_error *err);
 
+/* The same as free MPS text, in *ret with *ret_n characters, in the instance's unit. */
+clv_status clv_mip_write_mps(const clv_contraction *b, const clv_place_rules *rules,
+                             clv_arena *arena, const char **ret, size_t *ret_n, clv_error *err);
+
 /* How many terms it would have, at most. O(nets). */
 int64_t clv_mip_count_terms(const clv_contraction *b, const clv_place_rules *rules);
 

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "solver/common/ilp/ilp_solve.h"
 #include "solver/placement/mip/lns.h"
 #include "solver/placement/mip/mip_formulation.h"
 

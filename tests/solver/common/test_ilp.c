@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "solver/common/ilp/glpk_fence.h"
+#include "solver/common/ilp/ilp_mps.h"
+#include "solver/common/ilp/ilp_solve.h"
 #include "solver/placement/small_placement.h"
 
 #if defined(CLEAVE_GLPK)

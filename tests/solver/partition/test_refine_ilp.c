@@ -1,7 +1,7 @@
 #include "solver/partition/refine_ilp.h"
 
 #include "solver/common/ilp/glpk_fence.h"
-#include "solver/common/ilp/ilp.h"
+#include "solver/common/ilp/ilp_solve.h"
 #include "solver/partition/synthetic.h"
 
 #include <criterion/criterion.h>

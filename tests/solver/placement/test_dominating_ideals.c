@@ -13,7 +13,7 @@
 #include "support/place_convert.h"
 #include "support/place_oracle.h"
 
-TestSuite(firm, .timeout = 600);
+TestSuite(dominating_ideals, .timeout = 600);
 
 /* Fewer where each takes ten times as long. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -278,7 +278,7 @@ static void check_problem(const clv_place_problem *p, clv_arena *arena, tally *t
     check_blocks(&reverse, arena, t);
 }
 
-Test(firm, ideals_are_firm_when_no_part_is_worth_having)
+Test(dominating_ideals, ideals_are_firm_when_no_part_is_worth_having)
 {
     const small_size size = { 14, 12, 3, 1 };
     tally t = { 0 };
@@ -344,14 +344,14 @@ static answers compare_many(void (*make)(uint64_t seed, oracle_problem *p, oracl
     return t;
 }
 
-Test(firm, models_have_the_optimum_of_the_published_program)
+Test(dominating_ideals, models_have_the_optimum_of_the_published_program)
 {
     answers t = compare_many(make_model, 2 * PROBLEMS);
     cr_assert(t.n[0][1] > PROBLEMS / 4 && t.n[0][0] > 0 && t.n[1][1] > PROBLEMS / 20 &&
               t.n[1][0] > 0);
 }
 
-Test(firm, awkward_models_have_it_too)
+Test(dominating_ideals, awkward_models_have_it_too)
 {
     answers t = compare_many(make_awkward, PROBLEMS / 2);
     cr_assert(t.n[0][1] > PROBLEMS / 8 && t.n[0][0] > 0 && t.n[1][1] > PROBLEMS / 40 &&

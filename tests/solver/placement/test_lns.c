@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "solver/common/ilp/ilp.h"
+#include "solver/common/ilp/ilp_solve.h"
 #include "solver/placement/small_placement.h"
 
 TestSuite(windows, .timeout = 600);

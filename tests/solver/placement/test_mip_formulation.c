@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "solver/common/ilp/ilp_solve.h"
 #include "solver/placement/mip/mip_search.h"
 #include "solver/placement/small_placement.h"
 
