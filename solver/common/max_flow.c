@@ -17,9 +17,11 @@ clv_status clv_max_flow_new(int32_t n_nodes, size_t max_pairs, clv_arena *arena,
                            .distance = CLV_NEW_ARRAY(arena, int32_t, nodes),
                            .next = CLV_NEW_ARRAY(arena, int32_t, nodes),
                            .queue = CLV_NEW_ARRAY(arena, int32_t, nodes),
-                           .path = CLV_NEW_ARRAY(arena, int32_t, nodes) };
+                           .path = CLV_NEW_ARRAY(arena, int32_t, nodes),
+                           .used = CLV_NEW_ARRAY(arena, int32_t, max_pairs),
+                           .is_used = CLV_NEW_ARRAY(arena, bool, max_pairs) };
     if (!ret->to || !ret->capacity || !ret->residual || !ret->first || !ret->arc ||
-        !ret->distance || !ret->next || !ret->queue || !ret->path)
+        !ret->distance || !ret->next || !ret->queue || !ret->path || !ret->used || !ret->is_used)
         return clv_fail_nomem(err, "a flow network");
     return CLV_OK;
 }
@@ -30,8 +32,8 @@ int32_t clv_max_flow_add_arc(clv_max_flow *f, int32_t from, int32_t to, int64_t 
     int32_t a = f->n_arcs;
     f->to[a] = to;
     f->to[a + 1] = from;
-    f->capacity[a] = capacity;
-    f->capacity[a + 1] = reverse;
+    clv_max_flow_set(f, a, capacity);
+    clv_max_flow_set(f, a + 1, reverse);
     f->n_arcs += 2;
     return a;
 }
@@ -58,6 +60,12 @@ void clv_max_flow_finish(clv_max_flow *f)
     memcpy(f->next, f->first, (size_t)f->n_nodes * sizeof *f->next);
     for (int32_t a = 0; a < f->n_arcs; a++)
         f->arc[f->next[f->to[a ^ 1]]++] = a;
+}
+
+void clv_max_flow_clear(clv_max_flow *f)
+{
+    memset(f->capacity, 0, (size_t)f->n_arcs * sizeof *f->capacity);
+    memset(f->residual, 0, (size_t)f->n_arcs * sizeof *f->residual);
 }
 
 /* Distances from the source, of nodes nearer than the sink and of some as far. False: the sink is
@@ -112,8 +120,12 @@ static int64_t augment(clv_max_flow *f)
     for (int32_t i = 0; i < length; i++)
         amount = f->residual[f->path[i]] < amount ? f->residual[f->path[i]] : amount;
     for (int32_t i = 0; i < length; i++) {
-        f->residual[f->path[i]] -= amount;
-        f->residual[f->path[i] ^ 1] += amount;
+        int32_t a = f->path[i];
+        if (!f->is_used[a / 2])
+            f->used[f->n_used++] = a;
+        f->is_used[a / 2] = true;
+        f->residual[a] -= amount;
+        f->residual[a ^ 1] += amount;
     }
     f->n_steps += length;
     return amount;
@@ -121,14 +133,18 @@ static int64_t augment(clv_max_flow *f)
 
 bool clv_max_flow_run(clv_max_flow *f, int64_t max_steps, int64_t *ret)
 {
+    bool more;
     *ret = f->n_steps = 0;
-    memcpy(f->residual, f->capacity, (size_t)f->n_arcs * sizeof *f->residual);
-    while (measure_distances(f)) {
+    while ((more = measure_distances(f)) && f->n_steps < max_steps) {
         memcpy(f->next, f->first, (size_t)f->n_nodes * sizeof *f->next);
         for (int64_t amount; f->n_steps < max_steps && (amount = augment(f)) > 0;)
             *ret += amount;
-        if (f->n_steps >= max_steps)
-            return false;
     }
-    return true;
+    for (; f->n_used > 0; f->n_used--) {
+        int32_t a = f->used[f->n_used - 1];
+        f->residual[a] = f->capacity[a];
+        f->residual[a ^ 1] = f->capacity[a ^ 1];
+        f->is_used[a / 2] = false;
+    }
+    return !more;
 }

@@ -7,7 +7,7 @@
  * The nodes that the source still reaches are the smallest source side of all smallest cuts, the
  * same whatever ways the flow took.
  *
- * O(nodes^2 * arcs) at worst; where capacities are local, as here, a few phases of O(arcs).
+ * O(nodes^2 * arcs) at worst; where paths are short, as here, a few phases of O(nodes + arcs met).
  */
 #ifndef CLV_SOLVER_COMMON_MAX_FLOW_H
 #define CLV_SOLVER_COMMON_MAX_FLOW_H
@@ -22,11 +22,13 @@
 typedef struct {
     int32_t n_nodes, n_arcs, source, sink; /* source and sink are the last two nodes */
     int32_t *to;                           /* by arc: where it leads */
-    int64_t *capacity;                     /* by arc: the caller's to set between flows */
-    int64_t *residual;                     /* by arc: what is left of it */
+    int64_t *capacity;                     /* by arc */
+    int64_t *residual;                     /* by arc: what a flow leaves of it */
     int32_t *first, *arc; /* arcs of node v: arc[first[v]] to arc[first[v + 1] - 1] */
     int32_t *distance;    /* by node: from the source over arcs with room; -1: out of reach */
     int32_t *next, *queue, *path;
+    int32_t *used, n_used; /* arcs that a flow took from, one of each pair */
+    bool *is_used;         /* by pair */
     int64_t n_steps; /* work of the flow: arcs of the nodes met but the source, and of the paths */
 } clv_max_flow;
 
@@ -47,8 +49,17 @@ int32_t clv_max_flow_add_net(clv_max_flow *f, const int32_t *pins, int32_t n, in
 /* After the last arc was added, before the first flow. O(nodes + arcs). */
 void clv_max_flow_finish(clv_max_flow *f);
 
+/* Sets the capacity of one arc. O(1). */
+static inline void clv_max_flow_set(clv_max_flow *f, int32_t arc, int64_t capacity)
+{
+    f->capacity[arc] = f->residual[arc] = capacity;
+}
+
+/* All capacities become 0. */
+void clv_max_flow_clear(clv_max_flow *f);
+
 /* A flow from nothing, until it is the largest there is, or about so many steps were taken: then
- * false. Returns its amount in *ret. */
+ * false. *ret: its amount. */
 bool clv_max_flow_run(clv_max_flow *f, int64_t max_steps, int64_t *ret);
 
 /* After a flow that is the largest: is the node on the smallest source side? O(1). */

@@ -2,7 +2,6 @@
  * models. */
 #include "api/api.h"
 
-#include <math.h>
 
 #include "proto/onnx_annotate.h"
 #include "proto/out_file.h"

@@ -45,10 +45,11 @@ int64_t clv_latency_cut_best(clv_latency_cut *c, const clv_latency_side *side,
     int64_t sum = 0, flow;
     for (int32_t i = 0; i < c->units->n; i++) {
         bool in = side[i] == CLV_SIDE_IN;
-        c->flow.capacity[c->into[i]] = in ? CLV_FLOW_UNLIMITED : 0;
-        c->flow.capacity[c->out[i]] = side[i] == CLV_SIDE_OUT ? CLV_FLOW_UNLIMITED
-                                      : in                    ? 0
-                                                              : weight[i];
+        clv_max_flow_set(&c->flow, c->into[i], in ? CLV_FLOW_UNLIMITED : 0);
+        clv_max_flow_set(&c->flow, c->out[i],
+                         side[i] == CLV_SIDE_OUT ? CLV_FLOW_UNLIMITED
+                         : in                    ? 0
+                                                 : weight[i]);
         sum += in ? weight[i] : 0; /* it flows for certain */
     }
     clv_max_flow_run(&c->flow, INT64_MAX, &flow);
