@@ -5,13 +5,8 @@
 #include "solver/placement/common/contraction_reverse.h"
 #include "solver/placement/contiguous/contiguous_anneal.h"
 #include "solver/placement/contiguous/ideal_search.h"
-#include "solver/placement/contiguous/ideals.h"
-#include "solver/placement/contiguous/lines.h"
 #include "solver/placement/contiguous/order_dp.h"
-#include "solver/placement/contiguous/reverse.h"
 #include "solver/placement/noncontiguous/cutwidth_order.h"
-#include "solver/placement/noncontiguous/free_order.h"
-#include "solver/placement/noncontiguous/free_prove.h"
 #include "solver/placement/noncontiguous/prove.h"
 
 /* Blocks added to pieces, some 50 ns each: for the exact search both ways, from the first tries on
@@ -22,8 +17,9 @@
 #define STEPS_LINES INT64_C(100000000)
 /* Where that is not enough: turns, each with so many times the work of the one before. In the first
  * for annealing (contiguous_anneal.h), 0.6 s; for lines, 0.3 s; for proofs by prices
- * (column_generation.h), 0.5 s; and for the exact search each way, 0.5 s. Annealing gains most in the
- * first rounds, so its work grows less. Proofs end when they raised nothing in so many turns. */
+ * (column_generation.h), 0.5 s; and for the exact search each way, 0.5 s. Annealing gains most in
+ * the first rounds, so its work grows less. Proofs end when they raised nothing in so many turns.
+ */
 #define TURNS        4
 #define TURN_TIMES   3
 #define ANNEAL_TIMES 2
