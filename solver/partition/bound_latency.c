@@ -1,130 +1,123 @@
-/* bound_latency.c - the least latency, from the units through which all paths lead.
- *
- * Between two such units of the trunk, a and b, either all runs on one device, or a and b are on
- * different ones, and something is sent on every path from a to b: a legal plan never comes back to
- * a device that it has left. So with d devices at most d - 1 of these stretches are parted. Where
- * memory asks for m devices, parted stretches have room for m - 1 more devices than one: a parted
- * stretch has one more, and one for each unit inside it. What is cheaper is taken for each.
- *
- * With unequal devices this is a walk along the stretches that knows the kind and how many were
- * parted. Memory has a price there (Lagrange): a unit on a kind of device pays for its weights, and
- * what all devices of the kind hold is given back. A device has a price too, if it is scarce, or a
- * gift, if it is to be used. Any prices give a bound.
- */
-#include "solver/partition/runs.h"
+#include "solver/partition/bound_latency.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* Prices are looked for in so many thirds, each in so many turns, where a walk has so many steps.
- */
+#include "solver/partition/bound_load.h"
+#include "solver/partition/segment_dp.h"
+
+/* Prices are looked for in so many thirds, each in so many turns, where a solution has so many
+ * steps. */
 #define PRICE_STEPS 24
 #define PRICE_TURNS 2
 #define PRICE_MAX   INT64_C(2000000)
-/* The same where runs.c has walked: it is mostly better. */
+/* The same where segment_dp.h has an answer: it is mostly better. */
 #define PRICE_MAX_BESIDE INT64_C(100000)
-/* Widths of the trunk: a narrow one leaves out more, a wide one finds fewer units through which all
- * paths lead. */
+/* Widths of the backbone: a narrow one leaves out more, a wide one finds fewer cut vertices. */
 static const int32_t widths[] = { 8, 64, 1024 };
 #define N_WIDTHS (sizeof widths / sizeof *widths)
 
-#define SAME     (-1) /* one device for the whole stretch */
+#define SAME     (-1) /* one device for the whole segment */
 #define FIRST    (-2) /* there is no device before */
 
-typedef clv_stretches bound;
-typedef clv_stretch stretch;
-typedef clv_parting parting;
+typedef struct {
+    clv_segments b;
+    double *least_ns, *next_ns; /* [kind * n_devices + how many are split]: up to this segment */
+    int16_t *choice; /* [segment * kinds * devices + as least_ns]: kind of the device before; SAME;
+                        FIRST. NULL: not wanted */
+    int32_t n_segments;
+} relaxation;
 
-static double lesser(double a, double b) { return a < b ? a : b; }
-static double larger(double a, double b) { return a > b ? a : b; }
-
-static double least_of(const bound *b, const double *at)
+static double least_of(const clv_segments *b, const double *ns)
 {
     double least = INFINITY;
     for (int32_t k = 0; k < b->p->n_kinds; k++)
-        least = b->used[k] ? lesser(least, at[k]) : least;
+        least = b->used[k] ? clv_lesser_ns(least, ns[k]) : least;
     return least;
 }
 
-/* -- all stretches, kinds apart -- */
+/* -- kinds apart: dynamic programming -- */
 
-static void walk_on(bound *b, const stretch *s)
+static void extend_by_kind(relaxation *r, const clv_segment *s)
 {
-    int32_t n = b->p->n_devices;
-    bool may_part = clv_stretch_devices(s) > 0, is_start = s->first < 0;
+    const clv_segments *b = &r->b;
+    int32_t n = b->p->n_devices, n_kinds = b->p->n_kinds;
+    bool may_split = clv_segment_extra_devices(s) > 0, is_start = s->first < 0;
     for (int32_t j = 0; j < n; j++) {
         double before = is_start && j == 1 ? 0 : INFINITY;
         int32_t kind_before = FIRST;
-        for (int32_t k = 0; k < b->p->n_kinds && j > 0 && !is_start; k++)
-            if (b->least[k * n + j - 1] < before) {
-                before = b->least[k * n + j - 1];
+        for (int32_t k = 0; k < n_kinds && j > 0 && !is_start; k++)
+            if (r->least_ns[k * n + j - 1] < before) {
+                before = r->least_ns[k * n + j - 1];
                 kind_before = k;
             }
-        for (int32_t k = 0; k < b->p->n_kinds; k++) {
+        for (int32_t k = 0; k < n_kinds; k++) {
             double gift = s->is_end ? 0 : b->gift[k];
-            double on = is_start ? (j == 0 ? -gift : INFINITY) : b->least[k * n + j];
-            on += b->whole[k];
-            double off = may_part ? before + b->split[k] - gift : INFINITY;
-            if (b->choice)
-                b->choice[((size_t)b->n_stretches * (size_t)b->p->n_kinds + (size_t)k) * (size_t)n +
+            double on = is_start ? (j == 0 ? -gift : INFINITY) : r->least_ns[k * n + j];
+            on += b->whole_ns[k];
+            double off = may_split ? before + b->split_ns[k] - gift : INFINITY;
+            if (r->choice)
+                r->choice[((size_t)r->n_segments * (size_t)n_kinds + (size_t)k) * (size_t)n +
                           (size_t)j] = (int16_t)(off < on   ? kind_before
                                                  : is_start ? FIRST
                                                             : SAME);
-            on = lesser(on, off);
-            b->next[k * n + j] = b->used[k] ? on : INFINITY;
+            on = clv_lesser_ns(on, off);
+            r->next_ns[k * n + j] = b->used[k] ? on : INFINITY;
         }
     }
-    b->n_stretches++;
-    double *swap = b->least;
-    b->least = b->next;
-    b->next = swap;
+    r->n_segments++;
+    double *swap = r->least_ns;
+    r->least_ns = r->next_ns;
+    r->next_ns = swap;
 }
 
-static double end_walk(const bound *b)
+static double least_end_by_kind(const relaxation *r)
 {
+    const clv_segments *b = &r->b;
     int32_t n = b->p->n_devices;
     double sum = INFINITY;
-    for (int32_t j = b->least_partings < n ? b->least_partings : n - 1; j < n; j++)
+    for (int32_t j = b->least_splits < n ? b->least_splits : n - 1; j < n; j++)
         for (int32_t k = 0; k < b->p->n_kinds; k++)
-            sum = lesser(sum, b->least[k * n + j]);
+            sum = clv_lesser_ns(sum, r->least_ns[k * n + j]);
     for (int32_t k = 0; k < b->p->n_kinds; k++)
-        sum +=
-            b->gift[k] * (b->gift[k] > 0 ? b->demand[k] : b->supply[k]) - b->price[k] * b->room[k];
+        sum += b->gift[k] * (b->gift[k] > 0 ? b->demand[k] : b->supply[k]) -
+               b->price[k] * b->room_bytes[k];
     return sum;
 }
 
-/* -- all stretches, kinds alike -- */
+/* -- kinds alike: sorting -- */
 
 static int by_cost(const void *a, const void *b)
 {
-    const parting *x = a, *y = b;
-    return (x->cost > y->cost) - (x->cost < y->cost);
+    const clv_split_cost *x = a, *y = b;
+    return (x->ns > y->ns) - (x->ns < y->ns);
 }
 
 /* For costs that are not negative. */
-static int by_cost_for_each(const void *a, const void *b)
+static int by_cost_of_device(const void *a, const void *b)
 {
-    const parting *x = a, *y = b;
-    double left = x->cost * y->devices, right = y->cost * x->devices;
+    const clv_split_cost *x = a, *y = b;
+    double left = x->ns * y->devices, right = y->ns * x->devices;
     return (left > right) - (left < right);
 }
 
-/* The least that parting can cost: all stretches that gain by it, as many as devices allow; then,
- * if those have no room for the devices that are needed, parts of the cheapest others. */
-static double part(bound *b)
+/* The least that splits can cost: all segments that gain by one, as many as devices allow; then, if
+ * those have no room for the devices that are needed, parts of the cheapest others. */
+static double least_split_costs(clv_segments *b)
 {
     double sum = 0;
-    int32_t n = b->n_partings, i = 0, need = b->least_devices - 1;
-    qsort(b->partings, (size_t)n, sizeof *b->partings, by_cost);
-    for (; i < n && b->partings[i].cost < 0; i++) {
-        sum += i < b->p->n_devices - 1 ? b->partings[i].cost : 0;
-        need -= b->partings[i].devices < need ? b->partings[i].devices : need;
+    int32_t n = b->n_split_costs, i = 0, need = b->least_devices - 1;
+    clv_split_cost *at = b->split_costs;
+    qsort(at, (size_t)n, sizeof *at, by_cost);
+    for (; i < n && at[i].ns < 0; i++) {
+        sum += i < b->p->n_devices - 1 ? at[i].ns : 0;
+        need -= at[i].devices < need ? at[i].devices : need;
     }
     if (need > 0)
-        qsort(b->partings + i, (size_t)(n - i), sizeof *b->partings, by_cost_for_each);
+        qsort(at + i, (size_t)(n - i), sizeof *at, by_cost_of_device);
     for (; i < n && need > 0; i++) {
-        int32_t more = b->partings[i].devices < need ? b->partings[i].devices : need;
-        sum += b->partings[i].cost * more / b->partings[i].devices;
+        int32_t more = at[i].devices < need ? at[i].devices : need;
+        sum += at[i].ns * more / at[i].devices;
         need -= more;
     }
     return sum;
@@ -133,48 +126,50 @@ static double part(bound *b)
 /* -- both -- */
 
 /* What it adds to the sum. */
-static double add_stretch(bound *b, const stretch *s)
+static double add_segment(relaxation *r, const clv_segment *s)
 {
+    clv_segments *b = &r->b;
     if (s->first == s->last)
         return 0;
-    clv_stretch_whole(b, s);
-    clv_stretch_split(b, s);
+    clv_segment_time_whole(b, s);
+    clv_segment_time_split(b, s);
     if (b->by_kind) {
-        walk_on(b, s);
+        extend_by_kind(r, s);
         return 0;
     }
-    double whole = least_of(b, b->whole);
-    if (clv_stretch_devices(s) > 0)
-        b->partings[b->n_partings++] =
-            (parting){ least_of(b, b->split) - whole, clv_stretch_devices(s) };
+    double whole = least_of(b, b->whole_ns);
+    if (clv_segment_extra_devices(s) > 0)
+        b->split_costs[b->n_split_costs++] =
+            (clv_split_cost){ least_of(b, b->split_ns) - whole, clv_segment_extra_devices(s) };
     return whole;
 }
 
 /* The bound at these prices. */
-static double at_prices(bound *b)
+static double solve_at_prices(relaxation *r)
 {
-    int32_t first = -1, n = b->trunk.n;
+    clv_segments *b = &r->b;
+    int32_t first = -1, n = b->backbone.n;
     double sum = 0;
-    b->n_partings = b->n_stretches = 0;
+    b->n_split_costs = r->n_segments = 0;
     for (int32_t i = 0; i < n; i++) {
-        if (!b->trunk.cut[i])
+        if (!b->backbone.is_cut[i])
             continue;
-        sum += add_stretch(b, &(stretch){ .first = first, .last = i, .parted = first >= 0 });
+        sum += add_segment(r, &(clv_segment){ .first = first, .last = i, .is_split = first >= 0 });
         first = i;
     }
-    sum += add_stretch(b, &(stretch){ .first = first, .last = n - 1, .is_end = true });
-    return b->by_kind && n > 0 ? end_walk(b) : sum + part(b);
+    sum += add_segment(r, &(clv_segment){ .first = first, .last = n - 1, .is_end = true });
+    return b->by_kind && n > 0 ? least_end_by_kind(r) : sum + least_split_costs(b);
 }
 
 /* The best value of one price or gift, the others as they are: the bound is concave in it. */
-static double find_price(bound *b, double *price, double low, double high)
+static double raise_price(relaxation *r, double *price, double low, double high)
 {
-    double best_price = *price, best = at_prices(b);
+    double best_price = *price, best = solve_at_prices(r);
     for (int32_t i = 0; i < PRICE_STEPS; i++) {
         double at[2] = { low + (high - low) / 3, high - (high - low) / 3 }, got[2];
         for (int32_t k = 0; k < 2; k++) {
             *price = at[k];
-            got[k] = at_prices(b);
+            got[k] = solve_at_prices(r);
             if (got[k] > best) {
                 best = got[k];
                 best_price = at[k];
@@ -197,44 +192,41 @@ static double total(const int64_t *at, int32_t n)
     return sum;
 }
 
-static bool has_prices(const bound *b, bool walked)
+/* The bound at the best prices, by coordinate ascent. Nothing is worth more than all time: no
+ * device, and no share of the weights. */
+static double solve_best_prices(relaxation *r)
 {
-    int64_t steps = (int64_t)b->trunk.n * b->p->n_devices * b->p->n_kinds;
-    return b->by_kind && b->trunk.n > 0 && steps <= (walked ? PRICE_MAX_BESIDE : PRICE_MAX);
-}
-
-/* Nothing is worth more than all time: no device, and no share of the weights. */
-static double with_prices(bound *b)
-{
+    clv_segments *b = &r->b;
     const clv_partition_problem *p = b->p;
-    double best = at_prices(b), weights = total(b->weight, p->n_units), all = 0;
+    double best = solve_at_prices(r), weights = total(b->weight_bytes, p->n_units), all = 0;
     double free_best = best;
     for (int32_t k = 0; k < p->n_kinds; k++)
         if (b->used[k])
-            all = larger(all, total(p->time_ns + (size_t)k * (size_t)p->n_units, p->n_units));
+            all =
+                clv_larger_ns(all, total(p->time_ns + (size_t)k * (size_t)p->n_units, p->n_units));
     for (int32_t turn = 0; turn < PRICE_TURNS; turn++)
         for (int32_t k = 0; k < p->n_kinds; k++) {
-            if (b->used[k] && b->room[k] < weights)
-                best = find_price(b, &b->price[k], 0, 4 * all / weights);
+            if (b->used[k] && b->room_bytes[k] < weights)
+                best = raise_price(r, &b->price[k], 0, 4 * all / weights);
             if (b->used[k])
-                best = find_price(b, &b->gift[k], -all / b->supply[k], all / b->supply[k]);
+                best = raise_price(r, &b->gift[k], -all / b->supply[k], all / b->supply[k]);
         }
     return best > free_best ? floor(best * (1 - CLV_BOUND_MARGIN)) : floor(free_best);
 }
 
 /* -- the order behind it -- */
 
-/* kinds: of the devices along the trunk, n_devices at most. Returns how many. The walk must have
- * been done with choice. */
-static int32_t trace(const bound *b, int32_t *kinds)
+/* kinds: of the devices along the backbone, n_devices at most. Returns how many. It must have been
+ * solved with choice. */
+static int32_t trace_kinds(const relaxation *r, int32_t *kinds)
 {
-    int32_t n = b->p->n_devices, n_runs = 0, at = -1;
-    size_t width = (size_t)b->p->n_kinds * (size_t)n;
-    for (int32_t i = 0; i < b->p->n_kinds * n; i++)
-        if (i % n >= b->least_partings && (at < 0 || b->least[i] < b->least[at]))
+    int32_t n = r->b.p->n_devices, n_kinds = r->b.p->n_kinds, n_runs = 0, at = -1;
+    size_t width = (size_t)n_kinds * (size_t)n;
+    for (int32_t i = 0; i < n_kinds * n; i++)
+        if (i % n >= r->b.least_splits && (at < 0 || r->least_ns[i] < r->least_ns[at]))
             at = i;
-    for (int32_t s = b->n_stretches - 1; s >= 0 && at >= 0; s--) {
-        int32_t before = b->choice[(size_t)s * width + (size_t)at];
+    for (int32_t s = r->n_segments - 1; s >= 0 && at >= 0; s--) {
+        int32_t before = r->choice[(size_t)s * width + (size_t)at];
         if (before == SAME)
             continue;
         kinds[n_runs++] = at / n;
@@ -248,12 +240,19 @@ static int32_t trace(const bound *b, int32_t *kinds)
     return n_runs;
 }
 
-/* Devices of those kinds, the first of each first; another one where a kind has no more; then the
- * rest. */
-static void order_by(const bound *b, const int32_t *kinds, int32_t n_runs, bool *taken,
-                     int32_t *order)
+/* Devices of the kinds that the backbone goes through, the first of each first; another one where a
+ * kind has no more; then the rest. */
+static clv_status find_order(relaxation *r, clv_arena *scratch, int32_t *order, clv_error *err)
 {
-    const clv_partition_problem *p = b->p;
+    const clv_partition_problem *p = r->b.p;
+    size_t width = (size_t)p->n_kinds * (size_t)p->n_devices;
+    int32_t *kinds = CLV_NEW_ARRAY(scratch, int32_t, p->n_devices);
+    bool *taken = CLV_NEW_ARRAY(scratch, bool, p->n_devices);
+    r->choice = CLV_NEW_ARRAY(scratch, int16_t, width * ((size_t)r->b.backbone.n + 1));
+    if (!kinds || !taken || !r->choice)
+        return clv_fail_nomem(err, "a bound");
+    solve_at_prices(r);
+    int32_t n_runs = trace_kinds(r, kinds);
     for (int32_t i = 0; i < p->n_devices; i++) {
         int32_t d = 0;
         while (d < p->n_devices && (taken[d] || (i < n_runs && p->kind_of[d] != kinds[i])))
@@ -264,112 +263,109 @@ static void order_by(const bound *b, const int32_t *kinds, int32_t n_runs, bool 
         taken[d] = true;
         order[i] = d;
     }
-}
-
-static clv_status find_order(bound *b, clv_arena *scratch, int32_t *order, clv_error *err)
-{
-    const clv_partition_problem *p = b->p;
-    size_t width = (size_t)p->n_kinds * (size_t)p->n_devices;
-    int32_t *kinds = CLV_NEW_ARRAY(scratch, int32_t, p->n_devices);
-    bool *taken = CLV_NEW_ARRAY(scratch, bool, p->n_devices);
-    b->choice = CLV_NEW_ARRAY(scratch, int16_t, width * ((size_t)b->trunk.n + 1));
-    if (!kinds || !taken || !b->choice)
-        return clv_fail_nomem(err, "a bound");
-    at_prices(b);
-    order_by(b, kinds, trace(b, kinds), taken, order);
     return CLV_OK;
 }
 
 /* -- the call -- */
 
-/* Every path of the whole problem, nothing sent. The trunk is lost. */
-static double longest_path(bound *b)
+typedef struct {
+    const clv_partition_problem *p;
+    const clv_bound_options *o;
+    clv_arena *scratch;
+} request;
+
+static clv_status open_relaxation(const request *q, int32_t near, relaxation *r, clv_error *err)
 {
-    for (int32_t u = 0; u < b->p->n_units; u++)
-        b->trunk.unit[u] = b->trunk.at[u] = u;
-    clv_stretch_split(b, &(stretch){ .first = -1, .last = b->p->n_units - 1, .is_end = true });
-    return b->p->n_units > 0 ? least_of(b, b->split) : 0;
+    size_t n = (size_t)q->p->n_kinds * (size_t)q->p->n_devices;
+    *r = (relaxation){ .least_ns = CLV_NEW_ARRAY(q->scratch, double, n),
+                       .next_ns = CLV_NEW_ARRAY(q->scratch, double, n) };
+    if (!r->least_ns || !r->next_ns)
+        return clv_fail_nomem(err, "a bound");
+    return clv_segments_open(q->p, q->o, near, q->scratch, &r->b, err);
 }
 
-/* What is found beside a bound. */
-typedef struct {
-    int32_t *orders, *device_of;
-    int32_t n_orders;
-    bool has_plan;
-} finds;
+/* Every path of the whole problem, nothing sent. The backbone is lost. */
+static double longest_path(clv_segments *b)
+{
+    for (int32_t u = 0; u < b->p->n_units; u++)
+        b->backbone.unit[u] = b->backbone.at[u] = u;
+    clv_segment_time_split(
+        b, &(clv_segment){ .first = -1, .last = b->p->n_units - 1, .is_end = true });
+    return b->p->n_units > 0 ? least_of(b, b->split_ns) : 0;
+}
 
-/* Where nothing fits all ways are endless: nothing is said then. */
+/* Where nothing fits all ways are endless: nothing is proven then. */
 static double proven(double ns) { return isfinite(ns) ? floor(ns) : 0; }
 
-/* With one width of the trunk. */
-static clv_status bound_with(const clv_partition_problem *p, const clv_bound_options *o,
-                             int32_t near, clv_arena *scratch, double *ret, clv_error *err)
+/* With one width of the backbone, what takes little. */
+static clv_status bound_with(const request *q, int32_t near, double *ret_ns, clv_error *err)
 {
-    clv_mark mark = clv_arena_mark(scratch);
-    bound b;
-    CLV_TRY(clv_stretches_open(p, o, near, scratch, &b, err));
-    *ret = proven(at_prices(&b));
-    *ret = larger(*ret, proven(longest_path(&b)));
-    clv_arena_rewind(scratch, mark);
+    clv_mark mark = clv_arena_mark(q->scratch);
+    relaxation r;
+    CLV_TRY(open_relaxation(q, near, &r, err));
+    *ret_ns = proven(solve_at_prices(&r));
+    *ret_ns = clv_larger_ns(*ret_ns, proven(longest_path(&r.b)));
+    clv_arena_rewind(q->scratch, mark);
     return CLV_OK;
 }
 
-/* What takes longer. */
-static clv_status bound_further(const clv_partition_problem *p, const clv_bound_options *o,
-                                int32_t near, clv_arena *scratch, double *ret, finds *also,
+/* What takes longer; with the plan and the orders behind it. */
+static clv_status bound_further(const request *q, int32_t near, clv_bound *behind, double *ret_ns,
                                 clv_error *err)
 {
-    clv_mark mark = clv_arena_mark(scratch);
-    clv_runs runs;
-    bound b;
-    CLV_TRY(clv_stretches_open(p, o, near, scratch, &b, err));
-    CLV_TRY(clv_runs_bound(&b, o, scratch, also->orders, also->device_of, &runs, err));
-    *ret = runs.walked ? proven(runs.ns) : 0;
-    also->has_plan = runs.found;
-    also->n_orders = runs.found;
-    if (has_prices(&b, runs.walked)) {
-        *ret = larger(*ret, proven(with_prices(&b)));
-        CLV_TRY(find_order(&b, scratch, also->orders + (also->n_orders++ * p->n_devices), err));
+    clv_mark mark = clv_arena_mark(q->scratch);
+    clv_segment_dp dp = { .order = behind->orders, .device_of = behind->device_of };
+    relaxation r;
+    CLV_TRY(open_relaxation(q, near, &r, err));
+    CLV_TRY(clv_segment_dp_bound(&r.b, q->o, q->scratch, &dp, err));
+    *ret_ns = dp.is_solved ? proven(dp.ns) : 0;
+    behind->found = dp.found;
+    behind->n_orders = dp.found;
+    int64_t steps = (int64_t)r.b.backbone.n * q->p->n_devices * q->p->n_kinds;
+    if (r.b.by_kind && r.b.backbone.n > 0 &&
+        steps <= (dp.is_solved ? PRICE_MAX_BESIDE : PRICE_MAX)) {
+        *ret_ns = clv_larger_ns(*ret_ns, proven(solve_best_prices(&r)));
+        CLV_TRY(find_order(&r, q->scratch, behind->orders + (behind->n_orders++ * q->p->n_devices),
+                           err));
     }
-    clv_arena_rewind(scratch, mark);
+    clv_arena_rewind(q->scratch, mark);
     return CLV_OK;
 }
 
 /* The width that proves most by what takes little, and then the rest with that. */
-static clv_status bound_best(const clv_partition_problem *p, const clv_bound_options *o,
-                             clv_arena *scratch, double *best, finds *also, clv_error *err)
+static clv_status bound_best(const request *q, clv_bound *behind, double *ret_ns, clv_error *err)
 {
-    int32_t near = o->near;
+    int32_t near = q->o->near;
     double here = 0;
-    *best = 0;
+    *ret_ns = 0;
     if (near > 0)
-        CLV_TRY(bound_with(p, o, near, scratch, best, err));
-    for (size_t i = 0; i < N_WIDTHS && o->near == 0; i++) {
-        CLV_TRY(bound_with(p, o, widths[i], scratch, &here, err));
-        if (here > *best || near == 0)
+        CLV_TRY(bound_with(q, near, ret_ns, err));
+    for (size_t i = 0; i < N_WIDTHS && q->o->near == 0; i++) {
+        CLV_TRY(bound_with(q, widths[i], &here, err));
+        if (here > *ret_ns || near == 0)
             near = widths[i];
-        *best = larger(*best, here);
+        *ret_ns = clv_larger_ns(*ret_ns, here);
     }
-    CLV_TRY(bound_further(p, o, near, scratch, &here, also, err));
-    *best = larger(*best, here);
+    CLV_TRY(bound_further(q, near, behind, &here, err));
+    *ret_ns = clv_larger_ns(*ret_ns, here);
     return CLV_OK;
 }
 
 clv_status clv_bound_latency(const clv_partition_problem *p, const clv_bound_options *options,
-                             clv_arena *arena, int32_t *orders, int32_t *device_of, clv_bound *ret,
-                             clv_error *err)
+                             clv_arena *arena, clv_bound *ret, clv_error *err)
 {
     clv_arena *scratch = clv_arena_new(clv_arena_alloc(arena), 0);
+    clv_bound made = { .device_of = ret->device_of, .orders = ret->orders };
     int64_t work = 0;
     double best = 0;
-    finds also = { .orders = orders, .device_of = device_of };
     if (!scratch)
         return clv_fail_nomem(err, "a bound");
     clv_status status = clv_bound_work(p, scratch, &work, err);
     if (status == CLV_OK)
-        status = bound_best(p, options, scratch, &best, &also, err);
+        status = bound_best(&(request){ p, options, scratch }, &made, &best, err);
     clv_arena_free(scratch);
     CLV_TRY(status);
-    *ret = (clv_bound){ (int64_t)larger(best, (double)work), also.has_plan, also.n_orders };
+    made.ns = (int64_t)clv_larger_ns(best, (double)work);
+    *ret = made;
     return CLV_OK;
 }

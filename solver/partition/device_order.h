@@ -2,8 +2,8 @@
 #ifndef CLV_SOLVER_PARTITION_DEVICE_ORDER_H
 #define CLV_SOLVER_PARTITION_DEVICE_ORDER_H
 
-#include "solver/partition/balance.h"
-#include "solver/partition/obey.h"
+#include "solver/partition/rule_repair.h"
+#include "solver/partition/unit_chain.h"
 
 typedef enum {
     CLV_AS_GIVEN,
@@ -20,7 +20,8 @@ typedef enum {
 } clv_device_order;
 
 /* Fills order (n_devices) with the devices, alike ones as given. True when that is not the given
- * order. obey: where the problem has rules, else NULL. O(devices^2). */
-bool clv_order_devices(const clv_line *line, clv_obey *obey, clv_device_order how, int32_t *order);
+ * order. repair: where the problem has rules, else NULL. O(devices^2). */
+bool clv_order_devices(const clv_unit_chain *c, clv_rule_repair *repair, clv_device_order how,
+                       int32_t *order);
 
 #endif

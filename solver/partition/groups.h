@@ -5,7 +5,7 @@
  * both are kept as lists, so nobody looks through all units to find what can move.
  *
  * Memory O(units + pins + devices^2 + ports). The caller has checked that no sum overflows
- * (clv_search).
+ * (clv_partition_solve).
  */
 #ifndef CLV_SOLVER_PARTITION_GROUPS_H
 #define CLV_SOLVER_PARTITION_GROUPS_H

@@ -75,7 +75,7 @@ static bool is_target(const clv_moves *m, int32_t from, int32_t to, clv_move_kin
 }
 
 /* B.046: the target has less, and the two come closer. In twos complement nothing overflows: sums
- * of all units fit (clv_search). */
+ * of all units fit (clv_partition_solve). */
 static bool shrinks_gap(const clv_groups *g, int32_t unit, int32_t from, int32_t to)
 {
     int64_t gap = g->flops[from] - g->flops[to];
@@ -139,7 +139,7 @@ static clv_status note_edge(clv_moves *m, int32_t device, clv_edge_kind edge, in
     return CLV_OK;
 }
 
-clv_status clv_moves_documented(clv_moves *m, int32_t device, clv_move_goal goal, clv_error *err)
+clv_status clv_moves_poprt(clv_moves *m, int32_t device, clv_move_goal goal, clv_error *err)
 {
     static const clv_move_kind along[] = { CLV_TO_PARENT, CLV_TO_CHILD };
     find_relatives(m, device);

@@ -46,7 +46,7 @@ typedef enum {
 /* The documented moves of a group: for each starting unit one parent and one parallel group, for
  * each ending unit one child and one parallel group. Groups end as they were. Ties go to the lower
  * device. O(units at the group's edge * devices * (pins + devices^2 / 64)). */
-clv_status clv_moves_documented(clv_moves *m, int32_t device, clv_move_goal goal, clv_error *err);
+clv_status clv_moves_poprt(clv_moves *m, int32_t device, clv_move_goal goal, clv_error *err);
 
 /* Every legal move of the group's starting and ending units to any device, at most max looked at.
  * O(units looked at * (pins + devices^2 / 64)), with rules times devices. */

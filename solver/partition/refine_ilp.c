@@ -35,7 +35,7 @@
 enum { OUTSIDE_A = -1, OUTSIDE_B = -2, ELSEWHERE = -3 };
 
 typedef struct {
-    clv_improver *im;
+    clv_iterated_search *ls;
     int32_t a, b;
     int32_t unit[CLV_WINDOW]; /* the window */
     bool on_b[CLV_WINDOW];    /* now, and after solving */
@@ -53,14 +53,14 @@ typedef struct {
 /* May it be on both sides, as far as rules go? */
 static bool may_change_sides(const window *w, int32_t unit)
 {
-    const clv_rules *r = w->im->g->p->rules;
-    return !r || (clv_groups_bound(w->im->g, unit) == 1 && clv_rules_allow(r, unit, w->a) &&
+    const clv_rules *r = w->ls->g->p->rules;
+    return !r || (clv_groups_bound(w->ls->g, unit) == 1 && clv_rules_allow(r, unit, w->a) &&
                   clv_rules_allow(r, unit, w->b));
 }
 
 static void peel(window *w, clv_edge_kind edge, int32_t from, int32_t to, int32_t most)
 {
-    clv_groups *g = w->im->g;
+    clv_groups *g = w->ls->g;
     int32_t first = w->n;
     while (w->n < most && g->n_units[from] > 1) {
         int32_t best = -1;
@@ -81,7 +81,7 @@ static void peel(window *w, clv_edge_kind edge, int32_t from, int32_t to, int32_
 
 static clv_status note_net(window *w, int32_t net, clv_error *err)
 {
-    if (!CLV_PUSH_ROOM(w->im->moves.arena, w->nets, w->n_nets, w->cap_nets))
+    if (!CLV_PUSH_ROOM(w->ls->moves.arena, w->nets, w->n_nets, w->cap_nets))
         return clv_fail_nomem(err, "a window of units");
     w->nets[w->n_nets++] = net;
     return CLV_OK;
@@ -89,7 +89,7 @@ static clv_status note_net(window *w, int32_t net, clv_error *err)
 
 static clv_status note_nets(window *w, clv_error *err)
 {
-    const clv_partition_problem *p = w->im->g->p;
+    const clv_partition_problem *p = w->ls->g->p;
     w->n_nets = 0;
     for (int32_t i = 0; i < w->n; i++) {
         int32_t u = w->unit[i];
@@ -113,7 +113,7 @@ static int32_t place_of(const window *w, int32_t unit)
 {
     if (w->place[unit] >= 0)
         return w->place[unit];
-    int32_t d = w->im->g->device_of[unit];
+    int32_t d = w->ls->g->device_of[unit];
     return d == w->a ? OUTSIDE_A : d == w->b ? OUTSIDE_B : ELSEWHERE;
 }
 
@@ -161,7 +161,7 @@ static void add_reader(window *w, int32_t i, int32_t from, int32_t v)
 
 static void add_nets(window *w)
 {
-    const clv_partition_problem *p = w->im->g->p;
+    const clv_partition_problem *p = w->ls->g->p;
     for (int32_t i = 0; i < w->n_nets; i++) {
         int32_t net = w->nets[i], from = place_of(w, p->net_from[net]);
         for (int32_t r = p->net_first[net]; r < p->net_first[net + 1]; r++)
@@ -174,7 +174,7 @@ static double x_now(const window *w, int32_t i) { return w->on_b[i] ? 1 : 0; }
 /* T - sum of value * x >= what is there without the window: one row for a, one for b. */
 static void add_time_rows(window *w)
 {
-    const clv_groups *g = w->im->g;
+    const clv_groups *g = w->ls->g;
     for (int side = 0; side < 2; side++) {
         int32_t d = side ? w->b : w->a;
         double fixed = (double)g->time_ns[d] / w->scale;
@@ -192,13 +192,13 @@ static void add_time_rows(window *w)
 
 static double wire(const window *w, int32_t i)
 {
-    const clv_partition_problem *p = w->im->g->p;
+    const clv_partition_problem *p = w->ls->g->p;
     return (double)clv_wire_ns(p, w->a, w->b, p->net_bytes[w->nets[i]]) / w->scale;
 }
 
 static bool crosses_now(const window *w, int32_t net)
 {
-    const clv_groups *g = w->im->g;
+    const clv_groups *g = w->ls->g;
     bool crosses = false;
     if (g->device_of[g->p->net_from[net]] == w->a)
         for (int32_t i = 0; i < g->n_pins[net]; i++)
@@ -208,7 +208,7 @@ static bool crosses_now(const window *w, int32_t net)
 
 static void add_link_row(window *w)
 {
-    const clv_groups *g = w->im->g;
+    const clv_groups *g = w->ls->g;
     double fixed =
         (double)g->link_ns[(size_t)w->a * (size_t)g->p->n_devices + (size_t)w->b] / w->scale;
     int32_t row = clv_ilp_add_row(&w->ilp, 0, INFINITY);
@@ -224,12 +224,12 @@ static void add_link_row(window *w)
 /* Weights of the window on b, in parts of the larger capacity, between what a and b can hold. */
 static void add_memory_row(window *w)
 {
-    const clv_groups *g = w->im->g;
+    const clv_groups *g = w->ls->g;
     const clv_partition_problem *p = g->p;
     double room[2], outside[2], all = 0;
     for (int side = 0; side < 2; side++) {
         int32_t d = side ? w->b : w->a;
-        room[side] = (double)p->capacity_bytes[d] - (double)w->im->reserve_bytes[d];
+        room[side] = (double)p->capacity_bytes[d] - (double)w->ls->reserve_bytes[d];
         outside[side] = (double)g->weight_bytes[d];
     }
     double scale = room[0] > room[1] ? room[0] : room[1];
@@ -251,8 +251,8 @@ static void add_memory_row(window *w)
 
 static void add_columns(window *w)
 {
-    const clv_partition_problem *p = w->im->g->p;
-    bool latency = w->im->desk->options->objective == CLV_LATENCY;
+    const clv_partition_problem *p = w->ls->g->p;
+    bool latency = w->ls->queue->options->objective == CLV_LATENCY;
     for (int32_t i = 0; i < w->n; i++) {
         int64_t ns = clv_unit_ns(p, w->unit[i], w->b) - clv_unit_ns(p, w->unit[i], w->a);
         clv_ilp_add_column(&w->ilp, (clv_ilp_column){ .hi = 1,
@@ -304,10 +304,10 @@ typedef struct {
 
 /* The linked pairs that matter most: for throughput with the busiest member, for latency with the
  * dearest link. */
-static int32_t choose_pairs(const clv_improver *im, pair *pairs)
+static int32_t choose_pairs(const clv_iterated_search *ls, pair *pairs)
 {
-    const clv_groups *g = im->g;
-    bool latency = im->desk->options->objective == CLV_LATENCY;
+    const clv_groups *g = ls->g;
+    bool latency = ls->queue->options->objective == CLV_LATENCY;
     int32_t n = 0, n_devices = g->p->n_devices;
     for (int32_t a = 0; a < n_devices; a++) {
         for (int32_t b = 0; b < n_devices; b++) {
@@ -333,19 +333,19 @@ static int32_t choose_pairs(const clv_improver *im, pair *pairs)
 /* Moves the window as solved; a proposal if legal and better by the exact estimate. */
 static clv_status propose(window *w, const int32_t *plan, const clv_score *now, clv_error *err)
 {
-    clv_groups *g = w->im->g;
+    clv_groups *g = w->ls->g;
     clv_score score;
     for (int32_t i = 0; i < w->n; i++)
         clv_groups_move(g, w->unit[i], w->on_b[i] ? w->b : w->a);
-    bool keeps = !w->im->moves.keep_groups || (g->n_units[w->a] > 0 && g->n_units[w->b] > 0);
+    bool keeps = !w->ls->moves.keep_groups || (g->n_units[w->a] > 0 && g->n_units[w->b] > 0);
     if (keeps && clv_groups_legal_at(g, w->a) && clv_groups_legal_at(g, w->b)) {
-        CLV_TRY(clv_improver_score(w->im, g->device_of, &score, err));
-        const char *label =
-            clv_arena_printf(w->im->desk->arena, "exact boundary of devices %d and %d", w->a, w->b);
+        CLV_TRY(clv_iterated_search_score(w->ls, g->device_of, &score, err));
+        const char *label = clv_arena_printf(w->ls->queue->arena,
+                                             "exact boundary of devices %d and %d", w->a, w->b);
         if (!label)
             return clv_fail_nomem(err, "a plan");
         if (clv_score_less(&score, now))
-            CLV_TRY(clv_desk_add(w->im->desk, g->device_of, 0, label, NULL, err));
+            CLV_TRY(clv_candidates_add(w->ls->queue, g->device_of, 0, label, NULL, err));
     }
     clv_groups_load(g, plan);
     return CLV_OK;
@@ -367,13 +367,13 @@ static clv_status refine_pair(window *w, const int32_t *plan, const clv_score *n
     return w->solved ? propose(w, plan, now, err) : CLV_OK;
 }
 
-clv_status clv_refine_ilp(clv_improver *im, clv_arena *arena, clv_error *err)
+clv_status clv_refine_ilp(clv_iterated_search *ls, clv_arena *arena, clv_error *err)
 {
-    window w = { .im = im };
+    window w = { .ls = ls };
     pair pairs[PAIRS] = { 0 };
     clv_score now;
-    const clv_partition_problem *p = im->desk->p;
-    const int32_t *plan = im->desk->tried[im->desk->best].device_of;
+    const clv_partition_problem *p = ls->queue->p;
+    const int32_t *plan = ls->queue->tried[ls->queue->best].device_of;
     if (!clv_ilp_solver())
         return CLV_OK;
     w.place = CLV_NEW_ARRAY(arena, int32_t, p->n_units);
@@ -381,9 +381,9 @@ clv_status clv_refine_ilp(clv_improver *im, clv_arena *arena, clv_error *err)
         return clv_fail_nomem(err, "a window of units");
     for (int32_t u = 0; u < p->n_units; u++)
         w.place[u] = -1;
-    CLV_TRY(clv_improver_score(im, plan, &now, err));
+    CLV_TRY(clv_iterated_search_score(ls, plan, &now, err));
     w.scale = now.first > 0 ? now.first : 1;
-    int32_t n = choose_pairs(im, pairs);
+    int32_t n = choose_pairs(ls, pairs);
     for (int32_t i = 0; i < n; i++) {
         w.a = pairs[i].a;
         w.b = pairs[i].b;

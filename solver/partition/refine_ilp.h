@@ -7,15 +7,15 @@
 #ifndef CLV_SOLVER_PARTITION_REFINE_ILP_H
 #define CLV_SOLVER_PARTITION_REFINE_ILP_H
 
-#include "solver/partition/improve.h"
+#include "solver/partition/iterated_search.h"
 
 #define CLV_WINDOW 24
 
-/* Puts proposals made from the best plan on the desk: for the linked pairs of groups that matter
+/* Puts proposals made from the best plan on the queue: for the linked pairs of groups that matter
  * most to the objective. Does nothing without a solver of programs, or when it gives up: the
  * refinement is lost, not the search. O(units + pins) besides the programs, which stop after a
  * fixed number of nodes.
  */
-clv_status clv_refine_ilp(clv_improver *im, clv_arena *arena, clv_error *err);
+clv_status clv_refine_ilp(clv_iterated_search *ls, clv_arena *arena, clv_error *err);
 
 #endif

@@ -47,7 +47,7 @@ clv_status clv_note_shortages_tried(const clv_partition_result *result, clv_plan
     if (result->solve.found && !(result->best.proportion > 0))
         return CLV_OK;
     for (int32_t i = 0; i < result->n_judged; i++) {
-        const clv_tried *t = &result->tried[i];
+        const clv_candidate *t = &result->tried[i];
         const clv_verdict *v = &t->verdict;
         char size[32];
         if (!(t->proportion > 0) || v->outcome == CLV_FITS)

@@ -8,7 +8,7 @@
 #include "compile/compiler.h"
 #include "plan/plan.h"
 #include "problem/fit.h"
-#include "solver/partition/search.h"
+#include "solver/partition/solve.h"
 
 /* Which device is out of memory by how much, at which operator, and what is alive there; or why no
  * candidate compiled. report: of the plan; NULL: the compiler reports nothing. */

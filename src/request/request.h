@@ -8,7 +8,7 @@
 #include "cluster/cluster.h"
 #include "graph/infer.h"
 #include "proto/onnx_file.h"
-#include "solver/partition/search.h"
+#include "solver/partition/solve.h"
 
 #define CLV_DEFAULT_JOBS 2 /* as PopRT's --num_processes */
 

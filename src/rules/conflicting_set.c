@@ -17,7 +17,7 @@ typedef struct {
 static clv_status leave_out(filter *f, int32_t first, int32_t end, clv_error *err)
 {
     clv_conflicting_set *c = f->c;
-    clv_obey_outcome outcome = CLV_OBEY_UNKNOWN;
+    clv_rule_outcome outcome = CLV_RULES_UNDECIDED;
     bool any = false, all = true;
     bool *trial = CLV_NEW_ARRAY(f->arena, bool, c->rules->n);
     if (!trial)
@@ -32,10 +32,10 @@ static clv_status leave_out(filter *f, int32_t first, int32_t end, clv_error *er
     if (!any || (all && c->by_memory)) /* without rules it fits, also where time is up by now */
         return CLV_OK;
     CLV_TRY(c->find_plan(c->ctx, trial, &outcome, err));
-    if (outcome == CLV_OBEY_FOUND || (c->proven && outcome == CLV_OBEY_UNKNOWN))
+    if (outcome == CLV_RULES_FEASIBLE || (c->proven && outcome == CLV_RULES_UNDECIDED))
         return CLV_OK;
     f->skip = trial;
-    c->proven = outcome == CLV_OBEY_NONE; /* of what is left now */
+    c->proven = outcome == CLV_RULES_INFEASIBLE; /* of what is left now */
     return CLV_OK;
 }
 
@@ -54,12 +54,13 @@ static clv_status try_sets(filter *f, int32_t first, int32_t size, int32_t *trie
                            clv_error *err)
 {
     const clv_conflicting_set *c = f->c;
-    clv_obey_outcome outcome = CLV_OBEY_FOUND;
+    clv_rule_outcome outcome = CLV_RULES_FEASIBLE;
     if (size == 0) {
         if (--*tries < 0)
             return CLV_OK;
         CLV_TRY(c->find_plan(c->ctx, f->skip, &outcome, err));
-        *ret_found = outcome == CLV_OBEY_NONE || (c->by_memory && outcome != CLV_OBEY_FOUND);
+        *ret_found =
+            outcome == CLV_RULES_INFEASIBLE || (c->by_memory && outcome != CLV_RULES_FEASIBLE);
         return CLV_OK;
     }
     for (int32_t i = first; i + size <= c->rules->n && *tries > 0; i++) {

@@ -10,12 +10,12 @@
 #define CLV_RULES_CONFLICTING_SET_H
 
 #include "rules/rule_state.h"
-#include "solver/partition/obey.h"
+#include "solver/partition/rule_repair.h"
 
 typedef struct {
     const clv_constraints *rules;
     /* Is there a plan that obeys the rules that skip leaves? */
-    clv_status (*find_plan)(void *ctx, const bool *skip, clv_obey_outcome *ret, clv_error *err);
+    clv_status (*find_plan)(void *ctx, const bool *skip, clv_rule_outcome *ret, clv_error *err);
     void *ctx;
     bool by_memory; /* a plan has to fit, too: without any rule one does */
     /* No plan obeys: proven, or none was found. Before the call of all rules, then of the set. */

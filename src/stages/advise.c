@@ -6,7 +6,7 @@
 
 typedef struct {
     const clv_stage_search *s;
-    const clv_tried *given; /* the plan of manual mode, which is not searched for; else NULL */
+    const clv_candidate *given; /* the plan of manual mode, which is not searched for; else NULL */
 } retrial;
 
 /* By the very search that the user would start. */
@@ -39,7 +39,7 @@ static clv_status try_with(void *ctx, const clv_room *room, clv_verdict *ret, cl
     return status;
 }
 
-clv_status clv_stage_advise(clv_stage_search *s, const clv_tried *best, clv_plan *plan,
+clv_status clv_stage_advise(clv_stage_search *s, const clv_candidate *best, clv_plan *plan,
                             clv_error *err)
 {
     const clv_subgraphs *units = s->analysis.units;

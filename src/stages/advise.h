@@ -6,7 +6,7 @@
 
 /* Notes of the plan, the nearest one: what is proven of any cut, and with which micro-batches,
  * memory or devices there would be a plan, each tried by the search that the user would start. */
-clv_status clv_stage_advise(clv_stage_search *s, const clv_tried *best, clv_plan *plan,
+clv_status clv_stage_advise(clv_stage_search *s, const clv_candidate *best, clv_plan *plan,
                             clv_error *err);
 
 #endif

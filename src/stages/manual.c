@@ -3,13 +3,13 @@
 clv_status clv_manual_judge(clv_stage_search *s, clv_partition_result *ret, clv_error *err)
 {
     int32_t *device_of = CLV_NEW_ARRAY(s->arena, int32_t, s->problem->n_units);
-    clv_tried *tried = CLV_NEW(s->arena, clv_tried);
+    clv_candidate *tried = CLV_NEW(s->arena, clv_candidate);
     if (!device_of || !tried)
         return clv_fail_nomem(err, "a manual plan");
     for (int32_t u = 0; u < s->problem->n_units; u++)
         device_of[u] = u < s->cut.n ? s->cut.device[u] : s->cut.rest_device;
     clv_assignment given = { .device_of = device_of };
-    *tried = (clv_tried){ .device_of = device_of, .move = "given by hand" };
+    *tried = (clv_candidate){ .device_of = device_of, .move = "given by hand" };
     CLV_TRY(s->judge.judge(s->judge.ctx, &given, 1, &tried->verdict, err));
     *ret = (clv_partition_result){ .solve = { .found = tried->verdict.outcome == CLV_FITS,
                                               .end = CLV_END_GIVEN },

@@ -5,6 +5,7 @@
 #include "base/units.h"
 #include "rules/conflicting_set.h"
 #include "rules/unit_constraints.h"
+#include "solver/partition/verdict_order.h"
 
 #define RELAXED_MAX    8  /* rules of a conflicting set that are left out one by one */
 #define RELAXED_JUDGED 40 /* candidates for each: enough to see what a rule costs */
@@ -47,12 +48,12 @@ static clv_status search_without(const clv_stage_search *s, const bool *skip,
 }
 
 /* Is there an assignment of the units that obeys the other rules? */
-static clv_status find_assignment(void *ctx, const bool *skip, clv_obey_outcome *ret,
+static clv_status find_assignment(void *ctx, const bool *skip, clv_rule_outcome *ret,
                                   clv_error *err)
 {
     clv_stage_search *s = ((const trial *)ctx)->s;
     clv_partition_problem p = *s->problem;
-    clv_obey *o;
+    clv_rule_repair *o;
     clv_arena *scratch = clv_arena_new(clv_arena_alloc(s->arena), 0);
     int32_t *device_of = scratch ? CLV_NEW_ARRAY(scratch, int32_t, p.n_units) : NULL;
     clv_status status = CLV_OK;
@@ -62,22 +63,22 @@ static clv_status find_assignment(void *ctx, const bool *skip, clv_obey_outcome 
         status =
             clv_unit_constraints_lower(&s->rules.rules, skip, s->analysis.units, &p, scratch, err);
     if (status == CLV_OK)
-        status = clv_obey_new(&p, scratch, &o, err);
+        status = clv_rule_repair_new(&p, scratch, &o, err);
     if (status == CLV_OK)
-        *ret = clv_obey_find(o, device_of);
+        *ret = clv_rule_repair_find(o, device_of);
     clv_arena_free(scratch);
     return status;
 }
 
 /* The same, and it fits; unknown where none was found. */
-static clv_status find_fitting(void *ctx, const bool *skip, clv_obey_outcome *ret, clv_error *err)
+static clv_status find_fitting(void *ctx, const bool *skip, clv_rule_outcome *ret, clv_error *err)
 {
     const trial *t = ctx;
     clv_partition_options o = *t->options;
     clv_partition_result result = { .solve = { .found = false } };
     o.first_fit = true;
     CLV_TRY(search_without(t->s, skip, &o, &result, err));
-    *ret = result.solve.found ? CLV_OBEY_FOUND : CLV_OBEY_UNKNOWN;
+    *ret = result.solve.found ? CLV_RULES_FEASIBLE : CLV_RULES_UNDECIDED;
     return CLV_OK;
 }
 
@@ -98,7 +99,7 @@ static const char *words_for(const clv_stage_search *s, const clv_partition_resu
     char shown[32];
     const clv_verdict *v = &result->best.verdict;
     bool latency = s->req->search.objective == CLV_LATENCY;
-    if (result->none_obeys)
+    if (result->rules_unmet)
         return clv_arena_printf(s->arena, "without %s the rest cannot be obeyed either", without);
     if (v->outcome == CLV_OOM)
         return clv_arena_printf(s->arena,
@@ -117,7 +118,7 @@ static clv_status relax_each(const trial *t, const clv_conflicting_set *set, boo
                              clv_error *err)
 {
     clv_stage_search *s = t->s;
-    clv_partition_result best = { .none_obeys = true };
+    clv_partition_result best = { .rules_unmet = true };
     CLV_TRY(skip_rule(s, -1, ret_skip, err));
     for (int32_t i = 0, n = 0; i < s->rules.rules.n && n < RELAXED_MAX; i++) {
         bool *skip;
@@ -130,8 +131,8 @@ static clv_status relax_each(const trial *t, const clv_conflicting_set *set, boo
         const char *label = clv_rules_label(&s->rules.rules, i, s->arena);
         CLV_TRY(clv_rule_state_note(&s->rules, label ? words_for(s, &result, label) : NULL,
                                     s->arena, err));
-        if (result.none_obeys ||
-            (!best.none_obeys &&
+        if (result.rules_unmet ||
+            (!best.rules_unmet &&
              !clv_verdict_better(&result.best.verdict, &best.best.verdict, t->options->objective)))
             continue;
         best = result;
@@ -171,7 +172,7 @@ clv_status clv_relax_memory(clv_stage_search *s, const clv_partition_options *op
     clv_conflicting_set set = {
         .rules = &s->rules.rules, .find_plan = find_fitting, .ctx = &t, .by_memory = true
     };
-    clv_obey_outcome outcome = CLV_OBEY_UNKNOWN;
+    clv_rule_outcome outcome = CLV_RULES_UNDECIDED;
     const char *words;
     bool *skip, any = false;
     for (int32_t i = 0; i < s->rules.rules.n; i++)
@@ -180,7 +181,7 @@ clv_status clv_relax_memory(clv_stage_search *s, const clv_partition_options *op
         return CLV_OK;
     CLV_TRY(skip_rule(s, -1, &skip, err));
     CLV_TRY(find_fitting(&t, skip, &outcome, err));
-    if (outcome != CLV_OBEY_FOUND)
+    if (outcome != CLV_RULES_FEASIBLE)
         return clv_rule_state_note(
             &s->rules, "without the rules no plan was found that fits either", s->arena, err);
     CLV_TRY(clv_conflicting_set_find(&set, s->arena, err));

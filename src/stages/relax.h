@@ -9,7 +9,7 @@
 /* After a search that found that no plan obeys (proven or not): finds a minimal conflicting set,
  * notes what leaving out each of its rules gives, and searches without the one that gives most. s
  * is open on that and *ret its result; s->rules.conflict says what the plan lacks. O(rules in the
- * set * log rules) searches of clv_obey, and a search of plans for each rule in the set. */
+ * set * log rules) searches of clv_rule_repair, and a search of plans for each rule in the set. */
 clv_status clv_relax_conflict(clv_stage_search *s, const clv_partition_options *options,
                               bool proven, clv_partition_result *ret, clv_error *err);
 

@@ -94,7 +94,7 @@ clv_status clv_stage_search_run(clv_stage_search *s, const clv_partition_options
                                 clv_partition_result *ret, clv_error *err)
 {
     CLV_TRY(clv_partition_solve(s->problem, &s->judge, options, s->arena, ret, err));
-    if (!ret->none_obeys || s->by_ops || s->problem->n_units == s->req->model->main->n_ops)
+    if (!ret->rules_unmet || s->by_ops || s->problem->n_units == s->req->model->main->n_ops)
         return CLV_OK;
     int32_t devices = s->cluster->n_devices;
     clv_stage_search_close(s);

@@ -22,7 +22,7 @@ static clv_status plan_with(clv_stage_search *s, clv_plan **ret, clv_error *err)
     CLV_TRY(clv_stage_search_open(s, req->devices, req->memory_bytes, err));
     /* problem -> assignment */
     CLV_TRY(clv_microbatches_find(s, &options, find_plan, &result, err));
-    if (result.none_obeys)
+    if (result.rules_unmet)
         CLV_TRY(clv_relax_conflict(s, &options, result.proven, &result, err));
     else if (!result.solve.found && s->rules.rules.n > 0)
         CLV_TRY(clv_relax_memory(s, &options, err));

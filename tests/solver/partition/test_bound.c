@@ -2,9 +2,10 @@
  * often exact.
  */
 #include "solver/partition/bound.h"
+#include "solver/partition/bound_latency.h"
+#include "solver/partition/bound_period.h"
 
-#include "problem/estimate.h"
-#include "solver/partition/pieces.h"
+#include "solver/partition/ideal_dp.h"
 #include "solver/partition/synthetic.h"
 
 static clv_arena *arena;
@@ -116,18 +117,18 @@ static void check_bounds(const clv_partition_problem *p, const int64_t *live, ui
                          int32_t near, tally *t)
 {
     best b = best_of_all(p, live);
-    clv_bound period;
-    clv_bound latency, latency_of_all;
-    clv_error err;
     int32_t device_of[16], order[32], runs[16];
+    clv_bound period = { .device_of = device_of };
+    clv_bound latency = { .device_of = runs, .orders = order }, latency_of_all = latency;
+    clv_error err;
     clv_bound_options one = { .live_bytes = live, .near = near }, all = one;
     all.use_all = true;
     if (b.period_ns == INT64_MAX)
         return;
-    cr_assert_eq(clv_bound_period(p, &one, b.period_ns * 2 + 1, arena, device_of, &period, &err),
-                 CLV_OK, "%s", err.message);
-    cr_assert_eq(clv_bound_latency(p, &one, arena, order, runs, &latency, &err), CLV_OK);
-    cr_assert_eq(clv_bound_latency(p, &all, arena, order, runs, &latency_of_all, &err), CLV_OK);
+    cr_assert_eq(clv_bound_period(p, &one, b.period_ns * 2 + 1, arena, &period, &err), CLV_OK, "%s",
+                 err.message);
+    cr_assert_eq(clv_bound_latency(p, &one, arena, &latency, &err), CLV_OK);
+    cr_assert_eq(clv_bound_latency(p, &all, arena, &latency_of_all, &err), CLV_OK);
     cr_assert_leq(period.ns, b.period_ns, "seed %llu", (unsigned long long)seed);
     cr_assert_leq(latency.ns, b.latency_ns, "seed %llu", (unsigned long long)seed);
     cr_assert_leq(latency_of_all.ns, b.latency_of_all_ns, "seed %llu", (unsigned long long)seed);
@@ -194,21 +195,18 @@ Test(bound, no_legal_plan_is_better_when_units_are_left_out)
 
 static clv_bound period_of(const clv_partition_problem *p, int64_t best_ns, int32_t *device_of)
 {
-    clv_bound b;
+    clv_bound b = { .device_of = device_of };
     clv_error err;
-    cr_assert_eq(
-        clv_bound_period(p, &(clv_bound_options){ 0 }, best_ns, arena, device_of, &b, &err),
-        CLV_OK);
+    cr_assert_eq(clv_bound_period(p, &(clv_bound_options){ 0 }, best_ns, arena, &b, &err), CLV_OK);
     return b;
 }
 
 static int64_t latency_of(const clv_partition_problem *p)
 {
-    clv_bound b;
-    clv_error err;
     int32_t order[32], device_of[32]; /* devices, twice; units */
-    cr_assert_eq(clv_bound_latency(p, &(clv_bound_options){ 0 }, arena, order, device_of, &b, &err),
-                 CLV_OK);
+    clv_bound b = { .device_of = device_of, .orders = order };
+    clv_error err;
+    cr_assert_eq(clv_bound_latency(p, &(clv_bound_options){ 0 }, arena, &b, &err), CLV_OK);
     return b.ns;
 }
 
@@ -340,10 +338,10 @@ Test(bound, chains_on_unequal_devices_are_exact)
         for (int use_all = 0; use_all < 2 && b.latency_of_all_ns < INT64_MAX; use_all++) {
             clv_bound_options o = { .live_bytes = live, .use_all = use_all };
             int32_t order[6], device_of[7];
-            clv_bound found;
+            clv_bound found = { .device_of = device_of, .orders = order };
             clv_estimate e;
             clv_error err;
-            cr_assert_eq(clv_bound_latency(p, &o, arena, order, device_of, &found, &err), CLV_OK);
+            cr_assert_eq(clv_bound_latency(p, &o, arena, &found, &err), CLV_OK);
             cr_assert_eq(found.ns, use_all ? b.latency_of_all_ns : b.latency_ns, "seed %llu, %d",
                          (unsigned long long)seed, use_all);
             cr_assert(found.found && synthetic_legal(p, device_of) && fits(p, live, device_of));
@@ -375,10 +373,10 @@ Test(bound, slow_devices_take_what_is_beside)
     const clv_partition_problem *p = synthetic_done(&s);
     clv_bound_options o = { .use_all = true };
     int32_t order[10], device_of[7];
-    clv_bound b;
+    clv_bound b = { .device_of = device_of, .orders = order };
     clv_estimate e;
     clv_error err;
-    cr_assert_eq(clv_bound_latency(p, &o, arena, order, device_of, &b, &err), CLV_OK);
+    cr_assert_eq(clv_bound_latency(p, &o, arena, &b, &err), CLV_OK);
     cr_assert(b.found && synthetic_legal(p, device_of) && uses_all(p, device_of));
     cr_assert_eq(clv_partition_estimate(p, device_of, arena, &e, &err), CLV_OK);
     cr_expect_eq(e.latency_bound_ns, 232);

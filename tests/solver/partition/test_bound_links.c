@@ -1,7 +1,7 @@
 /* test_bound_links.c - no legal plan is better than what is proven of the latency, where links join
  * kinds of devices and parts of a cluster at different speeds.
  */
-#include "solver/partition/bound.h"
+#include "solver/partition/bound_latency.h"
 
 #include "problem/estimate.h"
 #include "solver/partition/synthetic.h"
@@ -299,8 +299,8 @@ static clv_bound bound_of(const problem *m, bool use_all, int32_t near, uint64_t
         .live_bytes = m->live, .held_bytes = m->held, .use_all = use_all, .near = near
     };
     int32_t orders[CLV_BOUND_ORDERS * DEVICES_MAX], device_of[UNITS_MAX];
-    clv_bound b;
-    cr_assert_eq(clv_bound_latency(p, &o, arena, orders, device_of, &b, NULL), CLV_OK);
+    clv_bound b = { .device_of = device_of, .orders = orders };
+    cr_assert_eq(clv_bound_latency(p, &o, arena, &b, NULL), CLV_OK);
     for (int32_t u = 0; u < p->n_units && b.found; u++)
         cr_assert(device_of[u] >= 0 && device_of[u] < p->n_devices, "seed %llu",
                   (unsigned long long)seed);

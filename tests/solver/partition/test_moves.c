@@ -25,7 +25,7 @@ static bool has(const clv_moves *m, int32_t unit, int32_t to, clv_move_kind kind
 
 static void documented(clv_moves *m, int32_t device, clv_move_goal goal)
 {
-    cr_assert_eq(clv_moves_documented(m, device, goal, NULL), CLV_OK);
+    cr_assert_eq(clv_moves_poprt(m, device, goal, NULL), CLV_OK);
 }
 
 /* The figure: units 0, 1 feed units 2, 3 of the group in the middle; unit 0 and 1 are in two

@@ -15,8 +15,8 @@ typedef struct {
     synthetic_judge j;
     clv_partition_judge judge;
     clv_partition_options options;
-    clv_desk desk;
-    clv_improver im;
+    clv_candidate_queue queue;
+    clv_iterated_search ls;
 } bench;
 
 static void open_bench(bench *b, const clv_partition_problem *p, const int32_t *device_of,
@@ -24,10 +24,10 @@ static void open_bench(bench *b, const clv_partition_problem *p, const int32_t *
 {
     b->j.p = p;
     b->judge = synthetic_as_judge(&b->j, 4);
-    cr_assert_eq(clv_desk_open(p, &b->judge, &b->options, arena, &b->desk, NULL), CLV_OK);
-    cr_assert_eq(clv_improver_new(&b->desk, arena, &b->im, NULL), CLV_OK);
-    cr_assert_eq(clv_desk_add(&b->desk, device_of, 0, "given", NULL, NULL), CLV_OK);
-    cr_assert_eq(clv_desk_judge(&b->desk, NULL), CLV_OK);
+    cr_assert_eq(clv_candidates_open(p, &b->judge, &b->options, arena, &b->queue, NULL), CLV_OK);
+    cr_assert_eq(clv_iterated_search_new(&b->queue, arena, &b->ls, NULL), CLV_OK);
+    cr_assert_eq(clv_candidates_add(&b->queue, device_of, 0, "given", NULL, NULL), CLV_OK);
+    cr_assert_eq(clv_candidates_judge(&b->queue, NULL), CLV_OK);
 }
 
 static clv_status refuse(void *arg, clv_error *err)
@@ -77,13 +77,13 @@ Test(refine_ilp, finds_the_best_boundary_of_a_chain)
     memcpy(s.time, (int64_t[]){ 3, 1, 4, 1, 5, 2 }, 6 * sizeof *s.time);
     bench b = { .options = { .objective = CLV_THROUGHPUT } };
     open_bench(&b, synthetic_done(&s), (int32_t[]){ 0, 0, 0, 0, 0, 1 }, arena);
-    cr_assert_eq(clv_refine_ilp(&b.im, arena, NULL), CLV_OK);
-    cr_assert_eq(clv_desk_judge(&b.desk, NULL), CLV_OK);
-    cr_assert_eq(b.desk.n_judged, clv_ilp_solver() ? 2 : 1);
+    cr_assert_eq(clv_refine_ilp(&b.ls, arena, NULL), CLV_OK);
+    cr_assert_eq(clv_candidates_judge(&b.queue, NULL), CLV_OK);
+    cr_assert_eq(b.queue.n_judged, clv_ilp_solver() ? 2 : 1);
     if (clv_ilp_solver()) {
-        cr_assert_eq(b.desk.best, 1);
-        cr_assert_eq(b.desk.tried[1].verdict.period_ns, 8);
-        cr_assert(strstr(b.desk.tried[1].move, "exact boundary"));
+        cr_assert_eq(b.queue.best, 1);
+        cr_assert_eq(b.queue.tried[1].verdict.period_ns, 8);
+        cr_assert(strstr(b.queue.tried[1].move, "exact boundary"));
     }
     clv_arena_free(arena);
 }
@@ -101,10 +101,10 @@ Test(refine_ilp, agrees_with_all_two_sided_plans_of_ten_units)
         for (int32_t u = 0; u < 10; u++)
             given[u] = u >= 5;
         open_bench(&b, p, given, arena);
-        if (b.desk.tried[0].verdict.outcome == CLV_FITS && b.im.g->p->n_nets > 0) {
-            clv_groups_load(b.im.g, given);
-            bool linked = b.im.g->link_nets[1] > 0;
-            int64_t best = b.desk.tried[0].verdict.period_ns;
+        if (b.queue.tried[0].verdict.outcome == CLV_FITS && b.ls.g->p->n_nets > 0) {
+            clv_groups_load(b.ls.g, given);
+            bool linked = b.ls.g->link_nets[1] > 0;
+            int64_t best = b.queue.tried[0].verdict.period_ns;
             for (int32_t bits = 1; bits < 1023; bits++) {
                 bool forward = true;
                 for (int32_t u = 0; u < 10; u++)
@@ -116,12 +116,12 @@ Test(refine_ilp, agrees_with_all_two_sided_plans_of_ten_units)
                 if (forward && v.outcome == CLV_FITS && v.period_ns < best)
                     best = v.period_ns;
             }
-            cr_assert_eq(clv_refine_ilp(&b.im, arena, NULL), CLV_OK);
-            cr_assert_eq(clv_desk_judge(&b.desk, NULL), CLV_OK);
-            for (int32_t i = 0; i < b.desk.n; i++)
-                cr_assert(synthetic_legal(p, b.desk.tried[i].device_of));
+            cr_assert_eq(clv_refine_ilp(&b.ls, arena, NULL), CLV_OK);
+            cr_assert_eq(clv_candidates_judge(&b.queue, NULL), CLV_OK);
+            for (int32_t i = 0; i < b.queue.n; i++)
+                cr_assert(synthetic_legal(p, b.queue.tried[i].device_of));
             asked += linked;
-            hits += linked && b.desk.tried[b.desk.best].verdict.period_ns == best;
+            hits += linked && b.queue.tried[b.queue.best].verdict.period_ns == best;
         }
         clv_arena_free(arena);
     }
@@ -137,9 +137,9 @@ Test(refine_ilp, works_for_latency_too)
     s.net_bytes[1] = 10; /* the cheapest cut */
     bench b = { .options = { .objective = CLV_LATENCY, .use_all_devices = true } };
     open_bench(&b, synthetic_done(&s), (int32_t[]){ 0, 0, 0, 1, 1, 1 }, arena);
-    cr_assert_eq(clv_refine_ilp(&b.im, arena, NULL), CLV_OK);
-    cr_assert_eq(clv_desk_judge(&b.desk, NULL), CLV_OK);
+    cr_assert_eq(clv_refine_ilp(&b.ls, arena, NULL), CLV_OK);
+    cr_assert_eq(clv_candidates_judge(&b.queue, NULL), CLV_OK);
     if (clv_ilp_solver())
-        cr_assert_eq(b.desk.tried[b.desk.best].device_of[2], 1);
+        cr_assert_eq(b.queue.tried[b.queue.best].device_of[2], 1);
     clv_arena_free(arena);
 }

@@ -1,0 +1,17 @@
+/* bound_plans.h - lower bounds as a step of the search: what is proven of the best plan, and the
+ * plan behind the proof, which is often the best one.
+ */
+#ifndef CLV_SOLVER_PARTITION_BOUND_PLANS_H
+#define CLV_SOLVER_PARTITION_BOUND_PLANS_H
+
+#include "solver/partition/search_state.h"
+
+/* Once there is a plan that fits, and once only: a bound of the objective. For the period the plan
+ * behind it is judged, which would reach it if transfers took no time. */
+clv_status clv_search_find_bound(clv_search_state *s, clv_error *err);
+
+/* Judges the plan behind a bound. Where it lacks memory, that of devices with less, as much as the
+ * verdict taught to leave; and once that fits, of devices with something between. */
+clv_status clv_search_try_bound_plan(clv_search_state *s, const char *label, clv_error *err);
+
+#endif

@@ -1,0 +1,329 @@
+#include "solver/partition/candidate_queue.h"
+
+#include "base/map.h"
+#include "problem/micro.h"
+#include "solver/partition/verdict_order.h"
+
+#include <string.h>
+
+/* A judgement costs about as much as there are units. These many units may be judged in all: some
+ * tens of seconds with the built-in compiler. */
+#define BUDGET_UNITS 1200000
+#define BUDGET_MAX   200 /* for small problems: what is found later is rarely better */
+#define BUDGET_MIN   8   /* for huge ones: the first plans, and a few improvements */
+
+/* So many judgements are kept back for lower proportions while nothing fits. */
+#define RETRIES 2
+static const double lower_proportions[RETRIES] = { 0.3, 0.1 };
+
+static int32_t default_budget(int32_t n_units)
+{
+    int32_t budget = BUDGET_UNITS / (n_units > 0 ? n_units : 1);
+    if (budget > BUDGET_MAX)
+        return BUDGET_MAX;
+    return budget < BUDGET_MIN ? BUDGET_MIN : budget;
+}
+
+clv_status clv_candidates_open(const clv_partition_problem *p, const clv_partition_judge *judge,
+                               const clv_partition_options *options, clv_arena *arena,
+                               clv_candidate_queue *ret, clv_error *err)
+{
+    *ret = (clv_candidate_queue){
+        .p = p, .judge = judge, .options = options, .arena = arena, .best = -1
+    };
+    CLV_TRY(
+        clv_incumbent_open(&ret->incumbent, &options->solve, p->n_units, arena, &ret->result, err));
+    ret->max_judged = options->max_judged > 0 ? options->max_judged : default_budget(p->n_units);
+    ret->n_slots = 64;
+    ret->slot = CLV_NEW_ARRAY(arena, int32_t, ret->n_slots);
+    if (!ret->slot)
+        return clv_fail_nomem(err, "the plans of a search");
+    return p->rules ? clv_rule_repair_new(p, arena, &ret->repair, err) : CLV_OK;
+}
+
+/* -- the visited set -- */
+
+static uint64_t hash_of(const clv_candidate_queue *queue, const int32_t *device_of,
+                        double proportion)
+{
+    uint64_t h = clv_hash(CLV_HASH_INIT, &proportion, sizeof proportion);
+    size_t bytes = (size_t)queue->p->n_units * sizeof *device_of;
+    return bytes > 0 ? clv_hash(h, device_of, bytes) : h;
+}
+
+static bool is_same(const clv_candidate_queue *queue, int32_t i, const int32_t *device_of,
+                    double proportion)
+{
+    const clv_candidate *t = &queue->tried[i];
+    size_t bytes = (size_t)queue->p->n_units * sizeof *device_of;
+    return !(t->proportion < proportion) && !(t->proportion > proportion) &&
+           (bytes == 0 || memcmp(t->device_of, device_of, bytes) == 0);
+}
+
+/* Where it is, or where it would go. */
+static int32_t find_slot(const clv_candidate_queue *queue, const int32_t *device_of,
+                         double proportion, uint64_t hash)
+{
+    int32_t at = (int32_t)(hash & (uint64_t)(queue->n_slots - 1));
+    for (;; at = (at + 1) & (queue->n_slots - 1)) {
+        int32_t i = queue->slot[at] - 1;
+        if (i < 0 || (queue->hash[i] == hash && is_same(queue, i, device_of, proportion)))
+            return at;
+    }
+}
+
+int32_t clv_candidates_find(const clv_candidate_queue *queue, const int32_t *device_of,
+                            double proportion)
+{
+    uint64_t hash = hash_of(queue, device_of, proportion);
+    return queue->slot[find_slot(queue, device_of, proportion, hash)] - 1;
+}
+
+static clv_status grow_slots(clv_candidate_queue *queue, clv_error *err)
+{
+    int32_t n = queue->n_slots * 2, *slot = CLV_NEW_ARRAY(queue->arena, int32_t, n);
+    if (!slot)
+        return clv_fail_nomem(err, "the plans of a search");
+    for (int32_t i = 0; i < queue->n; i++) {
+        int32_t at = (int32_t)(queue->hash[i] & (uint64_t)(n - 1));
+        while (slot[at])
+            at = (at + 1) & (n - 1);
+        slot[at] = i + 1;
+    }
+    queue->slot = slot;
+    queue->n_slots = n;
+    return CLV_OK;
+}
+
+/* Plans that there may be. While nothing fits, the last judgements are for lower proportions. */
+static int32_t budget(const clv_candidate_queue *queue, double proportion)
+{
+    bool keep_back =
+        proportion <= 0 && !clv_candidates_has_fit(queue) && queue->max_judged > RETRIES;
+    return queue->max_judged - (keep_back ? RETRIES : 0);
+}
+
+clv_status clv_candidates_add(clv_candidate_queue *queue, const int32_t *device_of,
+                              double proportion, const char *move, bool *ret_added, clv_error *err)
+{
+    uint64_t hash = hash_of(queue, device_of, proportion);
+    int32_t at = find_slot(queue, device_of, proportion, hash), n_units = queue->p->n_units;
+    if (ret_added)
+        *ret_added = false;
+    if (queue->slot[at] || !clv_partition_satisfies_rules(queue->p, device_of, queue->arena))
+        return CLV_OK;
+    if (queue->n >= budget(queue, proportion)) {
+        queue->is_full = true;
+        return CLV_OK;
+    }
+    int32_t *copy = CLV_NEW_ARRAY(queue->arena, int32_t, n_units);
+    if (!copy)
+        return clv_fail_nomem(err, "a plan");
+    if (n_units > 0)
+        memcpy(copy, device_of, (size_t)n_units * sizeof *copy);
+    if (!CLV_PUSH_ROOM(queue->arena, queue->tried, queue->n, queue->cap) ||
+        !CLV_PUSH_ROOM(queue->arena, queue->hash, queue->n, queue->cap_hash))
+        return clv_fail_nomem(err, "the plans of a search");
+    queue->tried[queue->n] =
+        (clv_candidate){ .device_of = copy, .proportion = proportion, .move = move };
+    queue->hash[queue->n] = hash;
+    queue->slot[at] = ++queue->n;
+    if (ret_added)
+        *ret_added = true;
+    return queue->n * 2 > queue->n_slots ? grow_slots(queue, err) : CLV_OK;
+}
+
+/* -- verdicts -- */
+
+bool clv_candidates_better(const clv_candidate_queue *queue, int32_t a, int32_t b)
+{
+    return clv_verdict_better(&queue->tried[a].verdict, &queue->tried[b].verdict,
+                              queue->options->objective);
+}
+
+/* Plan i has a verdict: is it the best? */
+static void update_best(clv_candidate_queue *queue, int32_t i)
+{
+    if (queue->is_done)
+        return;
+    const clv_candidate *t = &queue->tried[i];
+    bool fits = t->verdict.outcome == CLV_FITS, first_fit = queue->options->first_fit && fits;
+    if (first_fit || queue->best < 0 || clv_candidates_better(queue, i, queue->best)) {
+        int64_t ns = clv_verdict_ns(&t->verdict, queue->options->objective);
+        queue->best = i;
+        if (fits)
+            clv_incumbent_set(&queue->incumbent, t->device_of, clv_objval_whole(ns), t->move);
+    }
+    queue->is_done = first_fit;
+    queue->why = CLV_END_FIRST_FIT;
+}
+
+/* Is the best plan near enough to the bound? */
+static void check_gap(clv_candidate_queue *queue)
+{
+    const clv_solve_result *r = &queue->result;
+    if (queue->is_done || r->bound.whole <= 0 || !r->found)
+        return;
+    queue->is_done = clv_incumbent_is_enough(&queue->incumbent);
+    queue->why = clv_objval_less(r->bound, r->value) ? CLV_END_GAP : CLV_END_OPTIMAL;
+}
+
+void clv_candidates_raise_bound(clv_candidate_queue *queue, int64_t bound_ns, const char *method)
+{
+    clv_incumbent_raise(&queue->incumbent, clv_objval_whole(bound_ns), method);
+    check_gap(queue);
+}
+
+/* Where the judge may write what devices take. */
+static clv_status add_busy_rows(clv_candidate_queue *queue, int32_t n, clv_error *err)
+{
+    for (int32_t i = queue->n_judged; i < queue->n_judged + n && queue->asks_times; i++) {
+        int64_t *busy_ns = CLV_NEW_ARRAY(queue->arena, int64_t, queue->p->n_devices);
+        if (!busy_ns || !CLV_PUSH_ROOM(queue->arena, queue->busy_ns, i, queue->cap_busy))
+            return clv_fail_nomem(err, "a batch of plans");
+        for (int32_t d = 0; d < queue->p->n_devices; d++)
+            busy_ns[d] = -1;
+        queue->busy_ns[i] = busy_ns;
+    }
+    return CLV_OK;
+}
+
+static clv_status judge_batch(clv_candidate_queue *queue, int32_t n, clv_error *err)
+{
+    CLV_TRY(add_busy_rows(queue, n, err));
+    clv_mark mark = clv_arena_mark(queue->arena);
+    clv_assignment *ask = CLV_NEW_ARRAY(queue->arena, clv_assignment, n);
+    clv_verdict *answer = CLV_NEW_ARRAY(queue->arena, clv_verdict, n);
+    int32_t first = queue->n_judged, micro = queue->options->microbatches;
+    if (!ask || !answer)
+        return clv_fail_nomem(err, "a batch of plans");
+    for (int32_t i = 0; i < n; i++) {
+        const clv_candidate *t = &queue->tried[first + i];
+        int64_t *busy_ns = queue->asks_times ? queue->busy_ns[first + i] : NULL;
+        ask[i] = (clv_assignment){ t->device_of, t->proportion, busy_ns };
+    }
+    CLV_TRY(queue->judge->judge(queue->judge->ctx, ask, n, answer, err));
+    for (int32_t i = 0; i < n; i++) {
+        clv_verdict *v = &queue->tried[first + i].verdict;
+        *v = answer[i];
+        v->share_ns = micro > 0 ? clv_micro_share_ns(v->latency_ns, v->period_ns, micro) : 0;
+    }
+    clv_arena_rewind(queue->arena, mark);
+    for (int32_t i = 0; i < n; i++)
+        update_best(queue, first + i);
+    queue->n_judged += n;
+    check_gap(queue);
+    return CLV_OK;
+}
+
+/* Deadline and caller count once something is judged. */
+static void check_limits(clv_candidate_queue *queue)
+{
+    if (queue->n_judged > 0 && !queue->is_done && clv_limits_over(&queue->incumbent.limits))
+        queue->is_over = queue->is_full = true;
+}
+
+clv_status clv_candidates_judge(clv_candidate_queue *queue, clv_error *err)
+{
+    int32_t batch = queue->judge->batch > 0 ? queue->judge->batch : 1;
+    while (queue->n_judged < queue->n && !queue->is_done && !queue->is_over) {
+        int32_t n = queue->n - queue->n_judged;
+        if (queue->options->first_fit && n > queue->n_judged + 1)
+            n = queue->n_judged + 1; /* 1, 2, 4, ...: the first plan mostly fits */
+        CLV_TRY(judge_batch(queue, n < batch ? n : batch, err));
+        clv_incumbent_report(&queue->incumbent, queue->result.found_by, queue->n_judged,
+                             queue->n - queue->n_judged);
+        check_limits(queue);
+    }
+    return CLV_OK;
+}
+
+bool clv_candidates_is_over(clv_candidate_queue *queue)
+{
+    check_limits(queue);
+    return queue->is_done || queue->is_over || queue->n >= budget(queue, 0);
+}
+
+bool clv_candidates_has_fit(const clv_candidate_queue *queue)
+{
+    return queue->best >= 0 && queue->tried[queue->best].verdict.outcome == CLV_FITS;
+}
+
+/* -- lower proportions -- */
+
+/* The OOM plan that comes next after plan `after` (-1: the very best), among the first n. */
+static int32_t next_smallest_oom(const clv_candidate_queue *queue, int32_t n, int32_t after)
+{
+    int32_t best = -1;
+    for (int32_t i = 0; i < n; i++) {
+        if (queue->tried[i].verdict.outcome != CLV_OOM)
+            continue;
+        if (after >= 0 && (clv_candidates_better(queue, i, after) ||
+                           (!clv_candidates_better(queue, after, i) && i <= after)))
+            continue;
+        if (best < 0 || clv_candidates_better(queue, i, best))
+            best = i;
+    }
+    return best;
+}
+
+/* One plan with lower and lower proportions; *ret_fits when one of them fits, now or before. */
+static clv_status retry_plan(clv_candidate_queue *queue, int32_t plan, bool *ret_fits,
+                             clv_error *err)
+{
+    const int32_t *device_of = queue->tried[plan].device_of;
+    *ret_fits = false;
+    for (int32_t i = 0; i < RETRIES && !queue->is_over && !*ret_fits; i++) {
+        const char *move =
+            clv_arena_printf(queue->arena, "plan %d with available memory proportion %.1f",
+                             plan + 1, lower_proportions[i]);
+        if (!move)
+            return clv_fail_nomem(err, "a plan");
+        CLV_TRY(clv_candidates_add(queue, device_of, lower_proportions[i], move, NULL, err));
+        CLV_TRY(clv_candidates_judge(queue, err));
+        int32_t at = clv_candidates_find(queue, device_of, lower_proportions[i]);
+        *ret_fits = at >= 0 && at < queue->n_judged && queue->tried[at].verdict.outcome == CLV_FITS;
+    }
+    return CLV_OK;
+}
+
+clv_status clv_candidates_retry(clv_candidate_queue *queue, int32_t n_more, int32_t other,
+                                clv_error *err)
+{
+    int32_t n = queue->n_judged, plan = -1;
+    bool fits = false;
+    if (queue->is_over)
+        return CLV_OK;
+    bool other_may = other >= 0 && queue->tried[other].verdict.outcome == CLV_OOM;
+    if (clv_candidates_has_fit(queue)) {
+        if (!other_may || queue->is_done)
+            return CLV_OK;
+        clv_verdict as_if = queue->tried[other].verdict;
+        as_if.outcome = CLV_FITS; /* better by its times than the best that fits? */
+        bool promises_more = clv_verdict_better(&as_if, &queue->tried[queue->best].verdict,
+                                                queue->options->objective);
+        return promises_more ? retry_plan(queue, other, &fits, err) : CLV_OK;
+    }
+    for (int32_t k = 0; k <= n_more && !fits; k++) {
+        plan = next_smallest_oom(queue, n, plan);
+        if (plan < 0)
+            return CLV_OK;
+        CLV_TRY(retry_plan(queue, plan, &fits, err));
+    }
+    return other_may && !queue->is_done ? retry_plan(queue, other, &fits, err) : CLV_OK;
+}
+
+void clv_candidates_close(clv_candidate_queue *queue)
+{
+    clv_solve_result *r = &queue->result;
+    if (queue->is_done)
+        r->end = queue->why;
+    else if (queue->is_over)
+        r->end = clv_limits_end(&queue->incumbent.limits);
+    else if (clv_objval_is_infinite(r->bound))
+        r->end = CLV_END_INFEASIBLE;
+    else
+        r->end = queue->is_full ? CLV_END_CANDIDATES : CLV_END_SEARCHED;
+    queue->is_done = true;
+    r->seconds = clv_incumbent_seconds(&queue->incumbent);
+}

@@ -1,0 +1,168 @@
+#include "solver/partition/improve_plans.h"
+
+#include <string.h>
+
+#include "problem/sums.h"
+#include "solver/partition/anneal.h"
+#include "solver/partition/bound_plans.h"
+#include "solver/partition/refine_ilp.h"
+#include "solver/partition/seed_plans.h"
+
+/* As CLV_SEARCH_PATIENCE while nothing fits, when there is nothing to lose. */
+#define PATIENCE_OOM 40
+/* Problems up to this size are annealed so often, with so many moves at most, and fewer where there
+ * are few places to move units to, or many loads to add up: some tenths of a second. */
+#define ANNEALED_UNITS 1000
+#define ANNEALED_PLACE 1000
+#define ANNEALINGS     4
+#define ANNEALED_STEPS 300000
+#define ANNEALED_LOADS INT64_C(20000000)
+/* Rounds of exact refinement. */
+#define REFINES 3
+
+/* The best plan that may have neighbours left; -1: none. One that fits, once there is one. */
+static int32_t best_to_expand(const clv_search_state *s)
+{
+    const clv_candidate_queue *queue = &s->queue;
+    clv_outcome want = clv_candidates_has_fit(queue) ? CLV_FITS : CLV_OOM;
+    int32_t best = -1;
+    for (int32_t i = 0; i < queue->n_judged; i++)
+        if (queue->tried[i].verdict.outcome == want && !s->is_expanded[i] &&
+            (best < 0 || clv_candidates_better(queue, i, best)))
+            best = i;
+    return best;
+}
+
+clv_status clv_plans_climb(clv_search_state *s, clv_error *err)
+{
+    clv_candidate_queue *queue = &s->queue;
+    int32_t batch = queue->judge->batch > 0 ? queue->judge->batch : 1, stale = 0;
+    while (!clv_candidates_is_over(queue) &&
+           stale < (clv_candidates_has_fit(queue) ? CLV_SEARCH_PATIENCE : PATIENCE_OOM)) {
+        for (; s->n_expanded < queue->n; s->n_expanded++) {
+            if (!CLV_PUSH_ROOM(queue->arena, s->is_expanded, s->n_expanded, s->cap_expanded))
+                return clv_fail_nomem(err, "the plans of a search");
+            s->is_expanded[s->n_expanded] = false;
+        }
+        int32_t plan = best_to_expand(s), best = queue->best, added;
+        if (plan < 0)
+            return CLV_OK;
+        CLV_TRY(clv_iterated_search_expand(&s->local, plan, batch, &added, err));
+        s->is_expanded[plan] = added == 0;
+        CLV_TRY(clv_search_judge(s, err));
+        stale = queue->best != best ? 0 : stale + added;
+    }
+    if (!queue->is_done && clv_candidates_is_over(queue))
+        queue->is_full = true; /* there was more to try */
+    return CLV_OK;
+}
+
+static clv_status climb_if_better(clv_search_state *s, int32_t best_before, clv_error *err)
+{
+    return s->queue.best != best_before ? clv_plans_climb(s, err) : CLV_OK;
+}
+
+clv_status clv_plans_start_elsewhere(clv_search_state *s, clv_error *err)
+{
+    clv_candidate_queue *queue = &s->queue;
+    /* the other objective's cuts: they were not judged, and may lie near a better optimum */
+    clv_objective other = queue->options->objective == CLV_LATENCY ? CLV_THROUGHPUT : CLV_LATENCY;
+    int32_t best = queue->best;
+    for (int how = CLV_AS_GIVEN; how < CLV_SLOWEST_FIRST && !clv_candidates_is_over(queue); how++) {
+        if (!clv_seed_use_order(s, (clv_device_order)how))
+            continue;
+        for (int i = 0; i < 4; i++) {
+            clv_cut_options o = { .order = s->order,
+                                  .capacity_bytes = i < 2 ? queue->p->capacity_bytes : NULL,
+                                  .use_all = i % 2 == 0 };
+            if (queue->options->use_all_devices && i % 2)
+                continue;
+            if (clv_seed_cut(s, &o, other) &&
+                (!queue->repair || clv_rule_repair_plan(queue->repair, s->order, s->device_of)))
+                CLV_TRY(clv_iterated_search_from(&s->local, s->device_of, err));
+        }
+    }
+    CLV_TRY(clv_search_judge(s, err));
+    return climb_if_better(s, best, err);
+}
+
+clv_status clv_plans_anneal(clv_search_state *s, clv_error *err)
+{
+    clv_candidate_queue *queue = &s->queue;
+    bool is_wanted = queue->options->objective == CLV_THROUGHPUT && !queue->p->rules;
+    if (!is_wanted || !clv_candidates_has_fit(queue) || clv_candidates_is_over(queue) ||
+        queue->p->n_units > ANNEALED_UNITS)
+        return CLV_OK;
+    int32_t best = queue->best;
+    int64_t ns, least = queue->tried[best].verdict.period_ns;
+    int64_t steps = ANNEALED_LOADS / (queue->p->n_devices + clv_n_ports(queue->p));
+    steps = steps < ANNEALED_STEPS ? steps : ANNEALED_STEPS;
+    int64_t places = (int64_t)queue->p->n_units * queue->p->n_devices;
+    steps = steps < places * ANNEALED_PLACE ? steps : places * ANNEALED_PLACE;
+    clv_search_leave_room(s, true);
+    for (uint64_t seed = 1; seed <= ANNEALINGS && !clv_candidates_is_over(queue); seed++) {
+        clv_anneal_options o = { s->room_bytes, queue->options->use_all_devices, steps, seed };
+        clv_groups_load(s->local.g, queue->tried[best].device_of);
+        CLV_TRY(clv_anneal(s->local.g, &o, queue->arena, s->device_of, &ns, err));
+        if (ns < least)
+            CLV_TRY(clv_search_add(s, "annealing", err));
+        least = ns < least ? ns : least;
+    }
+    CLV_TRY(clv_search_judge(s, err));
+    return climb_if_better(s, best, err);
+}
+
+/* The plan behind a bound of the latency; cuts with the devices in the orders, and again where
+ * those are out of memory. */
+static clv_status try_bound_orders(clv_search_state *s, clv_error *err)
+{
+    static const char label[] = "least latency, kinds as in the bound";
+    clv_candidate_queue *queue = &s->queue;
+    int32_t n = queue->p->n_devices, best = queue->best;
+    if (queue->options->objective == CLV_LATENCY)
+        CLV_TRY(clv_search_try_bound_plan(s, "least latency by runs", err));
+    for (int32_t i = 0; i < s->bound.n_orders && !clv_candidates_is_over(queue); i++) {
+        memcpy(s->order, s->bound.orders + (ptrdiff_t)i * n, (size_t)n * sizeof *s->order);
+        CLV_TRY(clv_seed_add_cut(s, queue->p->capacity_bytes, false, label, label, err));
+        CLV_TRY(clv_seed_add_cut(s, s->alive_room_bytes, true, label, label, err));
+        CLV_TRY(clv_search_judge(s, err));
+        CLV_TRY(clv_seed_cut_again(s, err));
+    }
+    return climb_if_better(s, best, err);
+}
+
+clv_status clv_plans_refine(clv_search_state *s, clv_error *err)
+{
+    for (int32_t i = 0;
+         i < REFINES && clv_candidates_has_fit(&s->queue) && !clv_candidates_is_over(&s->queue);
+         i++) {
+        int32_t best = s->queue.best;
+        CLV_TRY(clv_refine_ilp(&s->local, s->queue.arena, err));
+        CLV_TRY(clv_search_judge(s, err));
+        if (s->queue.best == best)
+            return CLV_OK;
+        CLV_TRY(clv_plans_climb(s, err));
+    }
+    return CLV_OK;
+}
+
+clv_status clv_plans_cut_more(clv_search_state *s, clv_error *err)
+{
+    int32_t best = s->queue.best;
+    CLV_TRY(try_bound_orders(s, err));
+    if (s->queue.best != best)
+        CLV_TRY(clv_plans_refine(s, err));
+    best = s->queue.best;
+    CLV_TRY(clv_seed_cut_any_order(s, err));
+    if (s->queue.best == best)
+        return CLV_OK;
+    CLV_TRY(clv_plans_climb(s, err));
+    return clv_plans_refine(s, err);
+}
+
+clv_status clv_plans_recalibrate(clv_search_state *s, clv_error *err)
+{
+    int32_t best = s->queue.best;
+    CLV_TRY(clv_seed_cut_by_measured_times(s, err));
+    return climb_if_better(s, best, err);
+}

@@ -1,0 +1,33 @@
+/* improve_plans.h - steps of the search that start from plans already judged: climbing, refinement
+ * by integer programs, annealing, other starts.
+ *
+ * Each adds plans, has them judged, and climbs on from what is better. Nothing here looks at the
+ * clock but through clv_candidates_is_over().
+ */
+#ifndef CLV_SOLVER_PARTITION_IMPROVE_PLANS_H
+#define CLV_SOLVER_PARTITION_IMPROVE_PLANS_H
+
+#include "solver/partition/search_state.h"
+
+/* Best-first: iterated local search (iterated_search.h) from the best plan that has neighbours
+ * left, again and again, until that many judgements in a row brought nothing better; while nothing
+ * fits, out of the device that lacks memory. */
+clv_status clv_plans_climb(clv_search_state *s, clv_error *err);
+
+/* The same from cuts that are not good enough to be judged themselves. */
+clv_status clv_plans_start_elsewhere(clv_search_state *s, clv_error *err);
+
+/* Boundaries that matter most, placed anew by integer programs (refine_ilp.h). */
+clv_status clv_plans_refine(clv_search_state *s, clv_error *err);
+
+/* The plan behind a bound of the latency, cuts with the devices in its order, and cuts in any
+ * order; late, so that it is only more that is tried. */
+clv_status clv_plans_cut_more(clv_search_state *s, clv_error *err);
+
+/* Simulated annealing (anneal.h) from the best plan, for the period of small problems. */
+clv_status clv_plans_anneal(clv_search_state *s, clv_error *err);
+
+/* Cuts by the times that were measured meanwhile. */
+clv_status clv_plans_recalibrate(clv_search_state *s, clv_error *err);
+
+#endif

@@ -1,0 +1,424 @@
+/* local_search.c - neighbours and walks, cheapest judgement first. */
+#include "solver/partition/iterated_search.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "problem/estimate.h"
+
+/* Steps (3 to 6 ns each) for all scoring of a search: some tenths of a second at most. */
+#define WORK_TOTAL INT64_C(10000000)
+/* All walks from one plan may use this part of it. */
+#define WORK_OF_PLAN (WORK_TOTAL / 4)
+/* Moves looked at in one plan; more than that only on very wide graphs. */
+#define MOVES_MAX 2048
+/* Scored a second time with the exact estimate, which costs O(units). */
+#define EXACT_MAX 64
+/* So many devices can all be looked at for the sake of one port. */
+#define FEW_DEVICES 16
+/* Units and pins up to which each step of a walk uses the exact estimate. */
+#define EXACT_WALK 1000
+/* Walks from a plan that has no better neighbour. */
+#define KICKS 24
+/* Then walks that begin with several moves at once. */
+#define JUMPS 32
+
+static int compare(double a, double b) { return (a > b) - (a < b); }
+
+static int compare_scores(const clv_score *a, const clv_score *b)
+{
+    int d = compare(a->over_bytes, b->over_bytes);
+    d = d ? d : compare(a->first, b->first);
+    d = d ? d : compare(a->second, b->second);
+    return d ? d : compare(a->third, b->third);
+}
+
+bool clv_score_less(const clv_score *a, const clv_score *b) { return compare_scores(a, b) < 0; }
+
+static int by_score(const void *a, const void *b)
+{
+    const clv_scored *x = a, *y = b;
+    int d = compare_scores(&x->score, &y->score);
+    if (d)
+        return d;
+    if (x->move.unit != y->move.unit)
+        return x->move.unit < y->move.unit ? -1 : 1;
+    return (x->move.to > y->move.to) - (x->move.to < y->move.to);
+}
+
+clv_status clv_iterated_search_new(clv_candidate_queue *queue, clv_arena *arena,
+                                   clv_iterated_search *ret, clv_error *err)
+{
+    const clv_partition_problem *p = queue->p;
+    *ret = (clv_iterated_search){ .queue = queue, .work = WORK_TOTAL, .goal_plan = -1 };
+    ret->n_pins = p->n_nets > 0 ? p->net_first[p->n_nets] : 0;
+    ret->reserve_bytes = CLV_NEW_ARRAY(arena, int64_t, p->n_devices);
+    ret->base = CLV_NEW_ARRAY(arena, int32_t, p->n_units);
+    if (!ret->reserve_bytes || !ret->base)
+        return clv_fail_nomem(err, "the groups of a search");
+    CLV_TRY(clv_groups_new(p, arena, &ret->g, err));
+    return clv_moves_new(ret->g, queue->options->use_all_devices, arena, &ret->moves, err);
+}
+
+void clv_iterated_search_learn_reserve(clv_iterated_search *ls, const clv_candidate *plan)
+{
+    const clv_partition_problem *p = ls->queue->p;
+    int32_t d = plan->verdict.device;
+    if (plan->verdict.outcome != CLV_OOM || d < 0 || d >= p->n_devices)
+        return;
+    int64_t weights = 0;
+    for (int32_t u = 0; u < p->n_units; u++)
+        weights += plan->device_of[u] == d ? p->weight_bytes[u] : 0;
+    int64_t short_bytes =
+        plan->verdict.short_bytes > CLV_SUM_MAX ? CLV_SUM_MAX : plan->verdict.short_bytes;
+    ls->reserve_bytes[d] = p->capacity_bytes[d] - weights + short_bytes;
+}
+
+/* -- scores -- */
+
+static double over_bytes(const clv_iterated_search *ls, int32_t d)
+{
+    const clv_groups *g = ls->g;
+    if (g->n_units[d] == 0)
+        return 0;
+    double over = (double)g->weight_bytes[d] - (double)g->p->capacity_bytes[d];
+    if (!ls->daring)
+        over += (double)ls->reserve_bytes[d];
+    return over > 0 ? over : 0;
+}
+
+/* Busy times squared: falls when a load moves from a busier device to a less busy one, also where
+ * another one remains the busiest. */
+static double unevenness(const clv_groups *g)
+{
+    double sum = 0;
+    for (int32_t d = 0; d < g->p->n_devices; d++)
+        sum += (double)g->time_ns[d] * (double)g->time_ns[d];
+    return sum;
+}
+
+/* Walks among few devices are long enough with a step for each pair of them, which leaves work for
+ * walks from more plans; among many, that would end them after some moves. */
+static int64_t steps_of_score(const clv_partition_problem *p)
+{
+    int64_t d = p->n_devices;
+    return (d <= FEW_DEVICES ? d * d : d + clv_n_ports(p)) + 16;
+}
+
+/* Of the groups as they are. With exact, the latency is the estimate's, else that of a chain. */
+static clv_status score_now(clv_iterated_search *ls, bool exact, clv_score *ret, clv_error *err)
+{
+    const clv_groups *g = ls->g;
+    double period = (double)clv_groups_period_ns(g), latency = 0, over = 0;
+    ls->work -= steps_of_score(g->p);
+    if (exact) {
+        clv_estimate e;
+        CLV_TRY(clv_partition_estimate(g->p, g->device_of, ls->moves.arena, &e, err));
+        latency = (double)e.latency_bound_ns;
+        ls->work -= g->p->n_units + ls->n_pins;
+    } else {
+        latency = (double)clv_groups_serial_ns(g);
+    }
+    for (int32_t d = 0; d < g->p->n_devices; d++)
+        over += over_bytes(ls, d);
+    if (ls->queue->options->objective == CLV_LATENCY)
+        *ret = (clv_score){ over, latency, period, unevenness(g) };
+    else
+        *ret = (clv_score){ over, period, unevenness(g), latency };
+    return CLV_OK;
+}
+
+clv_status clv_iterated_search_score(clv_iterated_search *ls, const int32_t *device_of,
+                                     clv_score *ret, clv_error *err)
+{
+    clv_groups_load(ls->g, device_of);
+    return score_now(ls, true, ret, err);
+}
+
+static clv_status score_move(clv_iterated_search *ls, const clv_move *move, bool exact,
+                             clv_score *ret, clv_error *err)
+{
+    clv_groups_shift(ls->g, move->unit, move->to);
+    clv_status status = score_now(ls, exact, ret, err);
+    clv_groups_shift(ls->g, move->unit, move->from);
+    return status;
+}
+
+static clv_status push_scored(clv_iterated_search *ls, bool exact, clv_error *err)
+{
+    for (int32_t i = 0; i < ls->moves.n && ls->work > 0; i++) {
+        clv_scored s = { .move = ls->moves.at[i] };
+        CLV_TRY(score_move(ls, &s.move, exact, &s.score, err));
+        if (!CLV_PUSH_ROOM(ls->moves.arena, ls->scored, ls->n_scored, ls->cap_scored))
+            return clv_fail_nomem(err, "the moves of a search");
+        ls->scored[ls->n_scored++] = s;
+    }
+    return CLV_OK;
+}
+
+/* -- which groups to take units from -- */
+
+static int32_t fullest(const clv_iterated_search *ls)
+{
+    int32_t worst = -1;
+    double most = 0;
+    for (int32_t d = 0; d < ls->g->p->n_devices; d++) {
+        if (over_bytes(ls, d) > most) {
+            most = over_bytes(ls, d);
+            worst = d;
+        }
+    }
+    return worst;
+}
+
+static int32_t busiest(const clv_groups *g)
+{
+    int32_t worst = 0;
+    for (int32_t d = 1; d < g->p->n_devices; d++)
+        if (g->time_ns[d] > g->time_ns[worst])
+            worst = d;
+    return worst;
+}
+
+/* Moves of the group that is worst off; of all groups where a latency, or a port, is to be
+ * improved, for which no single group is to blame. Among many devices, a port is first looked at
+ * where most of its time comes from. */
+static clv_status gather(clv_iterated_search *ls, bool all, bool exact, clv_error *err)
+{
+    const clv_groups *g = ls->g;
+    int32_t focus = fullest(ls);
+    ls->n_scored = 0;
+    if (focus < 0 && ls->queue->options->objective == CLV_THROUGHPUT)
+        focus = g->time_ns[busiest(g)] == clv_groups_period_ns(g) ? busiest(g)
+                : g->p->n_devices > FEW_DEVICES                   ? clv_groups_busiest_sender(g)
+                                                                  : -1;
+    int32_t share = all || focus < 0 ? MOVES_MAX / g->p->n_devices + 1 : MOVES_MAX;
+    for (int32_t d = 0; d < g->p->n_devices; d++) {
+        if (focus >= 0 && d != focus && !all)
+            continue;
+        CLV_TRY(clv_moves_all(&ls->moves, d, share, err));
+        ls->work -= ls->moves.n * (int64_t)16;
+        CLV_TRY(push_scored(ls, exact, err));
+    }
+    if (ls->n_scored > 0)
+        qsort(ls->scored, (size_t)ls->n_scored, sizeof *ls->scored, by_score);
+    return CLV_OK;
+}
+
+/* -- walks -- */
+
+static const char *move_label(clv_iterated_search *ls, const clv_move *move, int32_t n)
+{
+    clv_arena *arena = ls->queue->arena;
+    if (n > 1)
+        return clv_arena_printf(arena, "unit %d: device %d to %d (%s), and %d more moves",
+                                move->unit, move->from, move->to, clv_move_name(move->kind), n - 1);
+    return clv_arena_printf(arena, "unit %d: device %d to %d (%s)", move->unit, move->from,
+                            move->to, clv_move_name(move->kind));
+}
+
+static clv_status submit(clv_iterated_search *ls, const clv_move *move, int32_t n, int32_t *added,
+                         clv_error *err)
+{
+    if (clv_candidates_find(ls->queue, ls->g->device_of, 0) >= 0)
+        return CLV_OK;
+    const char *label = move_label(ls, move, n);
+    if (!label)
+        return clv_fail_nomem(err, "a plan");
+    bool is_new;
+    CLV_TRY(clv_candidates_add(ls->queue, ls->g->device_of, 0, label, &is_new, err));
+    *added += is_new;
+    return CLV_OK;
+}
+
+/* The exact estimate for the most promising, and order by it. */
+static clv_status score_exactly(clv_iterated_search *ls, clv_error *err)
+{
+    int32_t n = ls->n_scored < EXACT_MAX ? ls->n_scored : EXACT_MAX;
+    for (int32_t i = 0; i < n && ls->work > 0; i++)
+        CLV_TRY(score_move(ls, &ls->scored[i].move, true, &ls->scored[i].score, err));
+    if (n > 0)
+        qsort(ls->scored, (size_t)n, sizeof *ls->scored, by_score);
+    ls->n_scored = n;
+    return CLV_OK;
+}
+
+/* Lower by what a verdict will say: evenness only guides walks. */
+static bool is_lower(const clv_iterated_search *ls, const clv_score *a, const clv_score *b)
+{
+    bool latency = ls->queue->options->objective == CLV_LATENCY;
+    int d = compare(a->over_bytes, b->over_bytes);
+    d = d ? d : compare(a->first, b->first);
+    return (d ? d : latency ? compare(a->second, b->second) : compare(a->third, b->third)) < 0;
+}
+
+/* The moves made since a plan. */
+typedef struct {
+    clv_move first;
+    int32_t n;
+} trail;
+
+static void take(clv_iterated_search *ls, const clv_move *move, trail *t)
+{
+    if (t->n++ == 0)
+        t->first = *move;
+    clv_groups_shift(ls->g, move->unit, move->to);
+}
+
+static void remember(clv_iterated_search *ls)
+{
+    if (ls->g->p->n_units > 0)
+        memcpy(ls->base, ls->g->device_of, (size_t)ls->g->p->n_units * sizeof *ls->base);
+}
+
+/* What a proposal made from plan has to beat: the best plan that fits, else plan itself. */
+static clv_status set_goal(clv_iterated_search *ls, int32_t plan, bool daring, clv_error *err)
+{
+    if (ls->daring != daring)
+        ls->goal_plan = -1;
+    ls->daring = daring;
+    int32_t goal = clv_candidates_has_fit(ls->queue) ? ls->queue->best : plan;
+    if (goal != ls->goal_plan)
+        CLV_TRY(clv_iterated_search_score(ls, ls->queue->tried[goal].device_of, &ls->goal, err));
+    ls->goal_plan = clv_candidates_has_fit(ls->queue) ? goal : -1;
+    return CLV_OK;
+}
+
+/* A walk on the groups as they are: downhill until no move is better or the work is used up. */
+static clv_status descend(clv_iterated_search *ls, int64_t stop_at, trail *t, clv_error *err)
+{
+    bool exact = ls->g->p->n_units + ls->n_pins <= EXACT_WALK;
+    clv_score here;
+    CLV_TRY(score_now(ls, exact, &here, err));
+    while (ls->work > 0 && ls->work > stop_at) {
+        CLV_TRY(gather(ls, false, exact, err));
+        if (ls->n_scored == 0 || !clv_score_less(&ls->scored[0].score, &here))
+            return CLV_OK;
+        here = ls->scored[0].score;
+        take(ls, &ls->scored[0].move, t);
+    }
+    return CLV_OK;
+}
+
+/* Single moves, best first. */
+static clv_status add_moves(clv_iterated_search *ls, int32_t room, int32_t *added, clv_error *err)
+{
+    for (int32_t i = 0; i < ls->n_scored && *added < room && !clv_candidates_is_over(ls->queue);
+         i++) {
+        const clv_move *move = &ls->scored[i].move;
+        if (!is_lower(ls, &ls->scored[i].score, &ls->goal))
+            continue;
+        clv_groups_shift(ls->g, move->unit, move->to);
+        clv_status status = submit(ls, move, 1, added, err);
+        clv_groups_shift(ls->g, move->unit, move->from);
+        CLV_TRY(status);
+    }
+    return CLV_OK;
+}
+
+/* Walks on from where the trip is now. If it ends lower, that is kept, and *ret_lower set;
+ * otherwise the groups are as remembered. */
+static clv_status finish_trip(clv_iterated_search *ls, int64_t stop_at, trail trip, clv_score *here,
+                              trail *t, bool *ret_lower, clv_error *err)
+{
+    clv_score there;
+    CLV_TRY(descend(ls, stop_at, &trip, err));
+    CLV_TRY(score_now(ls, true, &there, err));
+    *ret_lower = is_lower(ls, &there, here);
+    if (*ret_lower) {
+        *here = there;
+        *t = trip;
+        return CLV_OK;
+    }
+    clv_groups_load(ls->g, ls->base);
+    ls->work -= ls->g->p->n_units + ls->n_pins;
+    return CLV_OK;
+}
+
+/* From a local optimum: one move uphill, then a walk. */
+static clv_status kick(clv_iterated_search *ls, int64_t stop_at, clv_score *here, trail *t,
+                       bool *ret_lower, clv_error *err)
+{
+    clv_move first[KICKS];
+    CLV_TRY(gather(ls, true, false, err));
+    CLV_TRY(score_exactly(ls, err));
+    int32_t n = ls->n_scored < KICKS ? ls->n_scored : KICKS;
+    for (int32_t i = 0; i < n; i++)
+        first[i] = ls->scored[i].move;
+    for (int32_t i = 0; i < n && ls->work > stop_at && !*ret_lower; i++) {
+        trail trip = *t;
+        take(ls, &first[i], &trip);
+        CLV_TRY(finish_trip(ls, stop_at, trip, here, t, ret_lower, err));
+    }
+    return CLV_OK;
+}
+
+/* The same with a few moves at once, drawn by a generator with a fixed seed. */
+static clv_status jump(clv_iterated_search *ls, int64_t stop_at, clv_score *here, trail *t,
+                       bool *ret_lower, clv_error *err)
+{
+    uint64_t draw = 1;
+    for (int32_t i = 0; i < JUMPS && ls->work > stop_at && !*ret_lower; i++) {
+        trail trip = *t;
+        for (int32_t m = 0; m < 2 + i % 3; m++) {
+            CLV_TRY(gather(ls, true, false, err));
+            if (ls->n_scored == 0)
+                break;
+            draw = draw * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+            take(ls, &ls->scored[(draw >> 33) % (uint64_t)ls->n_scored].move, &trip);
+        }
+        CLV_TRY(finish_trip(ls, stop_at, trip, here, t, ret_lower, err));
+    }
+    return CLV_OK;
+}
+
+/* The lowest point that walks and kicks reach from the groups as they are goes to the queue. */
+static clv_status add_walk(clv_iterated_search *ls, int32_t *added, clv_error *err)
+{
+    int64_t stop_at = ls->work > WORK_OF_PLAN ? ls->work - WORK_OF_PLAN : 0;
+    trail t = { 0 };
+    clv_score here;
+    CLV_TRY(descend(ls, stop_at, &t, err));
+    CLV_TRY(score_now(ls, true, &here, err));
+    for (bool lower = true; lower && ls->work > stop_at;) {
+        lower = false;
+        remember(ls);
+        CLV_TRY(kick(ls, stop_at, &here, &t, &lower, err));
+        if (!lower)
+            CLV_TRY(jump(ls, stop_at, &here, &t, &lower, err));
+    }
+    return t.n > 0 && is_lower(ls, &here, &ls->goal) ? submit(ls, &t.first, t.n, added, err)
+                                                     : CLV_OK;
+}
+
+clv_status clv_iterated_search_expand(clv_iterated_search *ls, int32_t plan, int32_t room,
+                                      int32_t *ret_added, clv_error *err)
+{
+    const clv_candidate from = ls->queue->tried[plan];
+    *ret_added = 0;
+    if (ls->work <= 0)
+        return CLV_OK;
+    ls->work -= ls->g->p->n_units + ls->n_pins;
+    clv_iterated_search_learn_reserve(ls, &from);
+    CLV_TRY(set_goal(ls, plan, false, err));
+    clv_groups_load(ls->g, from.device_of);
+    CLV_TRY(add_walk(ls, ret_added, err));
+    if (*ret_added > 0)
+        return CLV_OK;
+    CLV_TRY(set_goal(ls, plan, from.verdict.outcome == CLV_FITS, err));
+    clv_groups_load(ls->g, from.device_of);
+    CLV_TRY(gather(ls, from.verdict.outcome == CLV_FITS, false, err));
+    CLV_TRY(score_exactly(ls, err));
+    return add_moves(ls, room, ret_added, err);
+}
+
+clv_status clv_iterated_search_from(clv_iterated_search *ls, const int32_t *device_of,
+                                    clv_error *err)
+{
+    int32_t added = 0;
+    if (ls->work <= 0 || ls->queue->best < 0)
+        return CLV_OK;
+    CLV_TRY(set_goal(ls, ls->queue->best, false, err));
+    clv_groups_load(ls->g, device_of);
+    return add_walk(ls, &added, err);
+}
