@@ -10,8 +10,9 @@
 /* Temperatures at the start and the end, as a part of the energy at the start. */
 #define HOT  0.3
 #define COLD 0.001
-/* A draw of a unit and a device that may not be is tried again so often. */
-#define DRAWS     16
+/* A unit and a device that may not be are drawn again so often. */
+#define DRAWS 16
+/* So far from the head of a list of units one is drawn. */
 #define NEAR_HEAD 16
 
 /* One move in so many takes along what feeds the unit, so many others at most. */
@@ -32,27 +33,27 @@ typedef struct {
     bool *is_moved;                 /* n_units: scratch, all false */
     uint64_t random;
     double scale; /* of loads: 1 / the period at the start */
-} furnace;
+} annealer;
 
 typedef struct {
-    int32_t n_moved, from, to; /* n_moved units of the furnace; 0: two devices exchange all */
+    int32_t n_moved, from, to; /* n_moved units of the annealer; 0: two devices exchange all */
 } step;
 
-static int32_t below(furnace *f, int32_t n) { return clv_random_below(&f->random, n); }
+static int32_t below(annealer *an, int32_t n) { return clv_random_below(&an->random, n); }
 
 /* The 8th root of the sum of 8th powers: near the largest, and falls with each. */
-static double energy(const furnace *f)
+static double energy(const annealer *an)
 {
-    const clv_groups *g = f->g;
+    const clv_groups *g = an->g;
     double sum = 0;
     for (int32_t d = 0; d < g->p->n_devices; d++) {
-        double x = (double)g->time_ns[d] * f->scale;
+        double x = (double)g->time_ns[d] * an->scale;
         x *= x;
         x *= x;
         sum += x * x;
     }
     for (int32_t i = 0; i < clv_n_ports(g->p); i++) {
-        double x = (double)g->port_ns[i] * f->scale;
+        double x = (double)g->port_ns[i] * an->scale;
         x *= x;
         x *= x;
         sum += x * x;
@@ -62,133 +63,119 @@ static double energy(const furnace *f)
 
 /* Any unit, or in every other draw one at an end of the busiest device, near the head of the list
  * of those: most units have next to no load, and their moves change nothing. */
-static int32_t draw_unit(furnace *f)
+static int32_t draw_unit(annealer *an)
 {
-    const clv_groups *g = f->g;
+    const clv_groups *g = an->g;
     int32_t busiest = 0;
-    if (below(f, 2) == 0)
-        return below(f, g->p->n_units);
+    if (below(an, 2) == 0)
+        return below(an, g->p->n_units);
     for (int32_t d = 1; d < g->p->n_devices; d++)
         busiest = g->time_ns[d] > g->time_ns[busiest] ? d : busiest;
-    const clv_unit_lists *ends = &g->edge[below(f, 2)];
+    const clv_unit_lists *ends = &g->edge[below(an, 2)];
     int32_t unit = ends->head[busiest];
-    for (int32_t skip = below(f, NEAR_HEAD); skip > 0 && unit >= 0; skip--)
+    for (int32_t skip = below(an, NEAR_HEAD); skip > 0 && unit >= 0; skip--)
         unit = ends->next[unit];
-    return unit >= 0 ? unit : below(f, g->p->n_units);
+    return unit >= 0 ? unit : below(an, g->p->n_units);
 }
 
-static bool has_room(const furnace *f, const step *s)
+static bool has_room(const annealer *an, const step *s)
 {
-    const clv_groups *g = f->g;
+    const clv_groups *g = an->g;
     int64_t bytes = g->weight_bytes[s->to];
     for (int32_t i = 0; i < s->n_moved; i++)
-        bytes += g->p->weight_bytes[f->moved[i]];
-    return bytes <= f->o->room_bytes[s->to] &&
-           (!f->o->keep_groups || g->n_units[s->from] > s->n_moved);
+        bytes += g->p->weight_bytes[an->moved[i]];
+    return bytes <= an->o->room_bytes[s->to] &&
+           (!an->o->keep_groups || g->n_units[s->from] > s->n_moved);
 }
 
 /* Adds to a move of one unit those at the start of its group that only feed it, as weights that are
  * made on the way: a move of one of them alone would have to pay for what they send, or makes a
  * cycle. False: the group has units before them and after them, so that the move would make one
  * too. O(pins of the unit). */
-static bool add_feeders(furnace *f, step *s)
+static bool add_feeders(annealer *an, step *s)
 {
-    const clv_groups *g = f->g;
+    const clv_groups *g = an->g;
     const clv_partition_problem *p = g->p;
-    int32_t unit = f->moved[0];
+    int32_t unit = an->moved[0];
     bool reads = false;
     for (int32_t i = p->reads_first[unit]; i < p->reads_first[unit + 1]; i++) {
         int32_t feeder = p->net_from[p->reads[i]];
-        if (g->device_of[feeder] != s->from || f->is_moved[feeder])
+        if (g->device_of[feeder] != s->from || an->is_moved[feeder])
             continue;
-        if (f->reader_of[feeder] != unit || g->inner_reads[feeder] > 0 ||
+        if (an->reader_of[feeder] != unit || g->inner_reads[feeder] > 0 ||
             s->n_moved > FEEDERS_MAX) {
             reads = true;
             continue;
         }
-        f->is_moved[feeder] = true;
-        f->moved[s->n_moved++] = feeder;
+        an->is_moved[feeder] = true;
+        an->moved[s->n_moved++] = feeder;
     }
     for (int32_t k = 1; k < s->n_moved; k++)
-        f->is_moved[f->moved[k]] = false;
+        an->is_moved[an->moved[k]] = false;
     return !reads || g->inner_sends[unit] == 0;
 }
 
-static void move(furnace *f, const step *s, int32_t to)
+static void move(annealer *an, const step *s, int32_t to)
 {
     for (int32_t i = 0; i < s->n_moved; i++)
-        clv_groups_move(f->g, f->moved[i], to);
+        clv_groups_move(an->g, an->moved[i], to);
 }
 
 /* False: that would be no pipeline, and is not made. */
-static bool make_move(furnace *f, const step *s)
+static bool make_move(annealer *an, const step *s)
 {
-    clv_groups *g = f->g;
+    clv_groups *g = an->g;
     if (s->n_moved == 1) {
-        clv_groups_barred(g, f->moved[0], f->barred);
-        if (clv_bit(f->barred, s->to))
+        clv_groups_barred(g, an->moved[0], an->barred);
+        if (clv_bit(an->barred, s->to))
             return false;
-        clv_groups_move(g, f->moved[0], s->to);
+        clv_groups_move(g, an->moved[0], s->to);
         return true;
     }
-    move(f, s, s->to);
-    if (clv_groups_legal_at(g, s->to))
+    move(an, s, s->to);
+    if (clv_groups_is_legal_at(g, s->to))
         return true;
-    move(f, s, s->from);
+    move(an, s, s->from);
     return false;
 }
 
 /* Makes a legal move that memory allows. False: none was drawn. */
-static bool draw_move(furnace *f, step *ret)
+static bool draw_move(annealer *an, step *ret)
 {
-    clv_groups *g = f->g;
+    clv_groups *g = an->g;
     for (int32_t i = 0; i < DRAWS; i++) {
-        f->moved[0] = draw_unit(f);
-        *ret = (step){ 1, g->device_of[f->moved[0]], below(f, g->p->n_devices) };
+        an->moved[0] = draw_unit(an);
+        *ret = (step){ 1, g->device_of[an->moved[0]], below(an, g->p->n_devices) };
         if (ret->to == ret->from)
             continue;
-        if (below(f, FEEDERS_IN) == 0 && !add_feeders(f, ret))
+        if (below(an, FEEDERS_IN) == 0 && !add_feeders(an, ret))
             continue;
-        if (has_room(f, ret) && make_move(f, ret))
+        if (has_room(an, ret) && make_move(an, ret))
             return true;
     }
     return false;
 }
 
-static void exchange(furnace *f, int32_t a, int32_t b)
+static void exchange(annealer *an, int32_t a, int32_t b)
 {
-    clv_groups *g = f->g;
+    clv_groups *g = an->g;
     for (int32_t u = 0; u < g->p->n_units; u++) {
         int32_t d = g->device_of[u];
-        f->exchanged[u] = d == a ? b : d == b ? a : d;
+        an->exchanged[u] = d == a ? b : d == b ? a : d;
     }
-    clv_groups_load(g, f->exchanged);
+    clv_groups_load(g, an->exchanged);
 }
 
-static bool draw_exchange(furnace *f, step *ret)
+static bool draw_exchange(annealer *an, step *ret)
 {
-    const clv_groups *g = f->g;
-    int32_t a = below(f, g->p->n_devices), b = below(f, g->p->n_devices);
+    const clv_groups *g = an->g;
+    int32_t a = below(an, g->p->n_devices), b = below(an, g->p->n_devices);
     *ret = (step){ 0, a, b };
-    if (a == b || g->weight_bytes[a] > f->o->room_bytes[b] ||
-        g->weight_bytes[b] > f->o->room_bytes[a])
+    if (a == b || g->weight_bytes[a] > an->o->room_bytes[b] ||
+        g->weight_bytes[b] > an->o->room_bytes[a])
         return false;
-    exchange(f, a, b);
+    exchange(an, a, b);
     return true;
-}
-
-/* Makes a step. False: none was drawn. */
-static bool draw_step(furnace *f, step *ret)
-{
-    return below(f, EXCHANGE_IN) == 0 ? draw_exchange(f, ret) : draw_move(f, ret);
-}
-
-static void undo(furnace *f, const step *s)
-{
-    if (s->n_moved == 0)
-        exchange(f, s->from, s->to);
-    else
-        move(f, s, s->from);
 }
 
 /* O(pins). */
@@ -207,28 +194,31 @@ clv_status clv_anneal(clv_groups *g, const clv_anneal_options *o, clv_arena *are
                       int64_t *ret_ns, clv_error *err)
 {
     int64_t least = clv_groups_period_ns(g);
-    furnace f = { .g = g,
-                  .o = o,
-                  .barred = CLV_NEW_ARRAY(arena, uint64_t, g->words),
-                  .exchanged = CLV_NEW_ARRAY(arena, int32_t, g->p->n_units),
-                  .reader_of = CLV_NEW_ARRAY(arena, int32_t, g->p->n_units),
-                  .is_moved = CLV_NEW_ARRAY(arena, bool, g->p->n_units),
-                  .random = o->seed,
-                  .scale = least > 0 ? 1 / (double)least : 1 };
-    if (!f.barred || !f.exchanged || !f.reader_of || !f.is_moved)
+    annealer an = { .g = g,
+                    .o = o,
+                    .barred = CLV_NEW_ARRAY(arena, uint64_t, g->words),
+                    .exchanged = CLV_NEW_ARRAY(arena, int32_t, g->p->n_units),
+                    .reader_of = CLV_NEW_ARRAY(arena, int32_t, g->p->n_units),
+                    .is_moved = CLV_NEW_ARRAY(arena, bool, g->p->n_units),
+                    .random = o->seed,
+                    .scale = least > 0 ? 1 / (double)least : 1 };
+    if (!an.barred || !an.exchanged || !an.reader_of || !an.is_moved)
         return clv_fail_nomem(err, "a search");
-    find_readers(g->p, f.reader_of);
+    find_readers(g->p, an.reader_of);
     size_t bytes = (size_t)g->p->n_units * sizeof *best;
-    double here = energy(&f), temperature = HOT * here;
+    double here = energy(&an), temperature = HOT * here;
     double cooling = clv_annealing_cooling(COLD / HOT, (double)o->steps);
     memcpy(best, g->device_of, bytes);
     for (int64_t i = 0; i < o->steps; i++, temperature *= cooling) {
         step s;
-        if (!draw_step(&f, &s))
+        if (!(below(&an, EXCHANGE_IN) == 0 ? draw_exchange(&an, &s) : draw_move(&an, &s)))
             continue;
-        double there = energy(&f);
-        if (!clv_annealing_takes(there - here, temperature, clv_random_unit(&f.random))) {
-            undo(&f, &s);
+        double there = energy(&an);
+        if (!clv_annealing_takes(there - here, temperature, clv_random_unit(&an.random))) {
+            if (s.n_moved == 0)
+                exchange(&an, s.from, s.to);
+            else
+                move(&an, &s, s.from);
             continue;
         }
         here = there;

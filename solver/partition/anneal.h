@@ -1,8 +1,11 @@
-/* anneal.h - simulated annealing of the period: where walks of best moves end too early.
+/* anneal.h - simulated annealing (Kirkpatrick, Gelatt and Vecchi 1983) of the period: where local
+ * search ends too early.
  *
- * The period is the largest of many loads, and most single moves leave it as it is, so a walk soon
- * sees no better move. Here the moves are drawn, and taken by what they do to a sum in which large
- * loads count most; worse ones too, fewer and fewer of them.
+ * The period is the largest of many loads, and most single moves leave it as it is, so a descent
+ * soon sees no better move. Here moves are drawn and accepted by Metropolis' rule on a smooth
+ * energy, the 8-norm of the loads of devices and ports; the temperature falls geometrically. Ours
+ * are the moves: a unit, with the units that only feed it, or all units of two devices. It wins for
+ * the period of small problems, where many steps cost tenths of a second.
  */
 #ifndef CLV_SOLVER_PARTITION_ANNEAL_H
 #define CLV_SOLVER_PARTITION_ANNEAL_H

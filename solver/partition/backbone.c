@@ -76,18 +76,6 @@ static void find_leads(builder *b)
     }
 }
 
-/* And all before lead to it, when each of them is waited for by one that is not behind it. */
-static void find_cuts(builder *b)
-{
-    clv_backbone *t = b->t;
-    int32_t most = -1; /* of the first readers of all before */
-    find_leads(b);
-    for (int32_t i = 0; i < t->n; i++) {
-        t->is_cut[i] = b->leads[i] && most <= i;
-        most = larger(most, b->to[i]);
-    }
-}
-
 /* Does a unit within the window wait for this one and lead to all behind itself? Then nothing
  * farther away is free of it. */
 static bool is_held(const builder *b, int32_t place)
@@ -149,7 +137,14 @@ clv_status clv_backbone_new(const clv_partition_problem *p, int32_t near, bool w
         passes++;
     if (passes == PASSES)
         t.n = 0;
-    find_cuts(&b);
+    /* All before a place lead to it when each of them is waited for by one that is not behind it.
+     */
+    int32_t most = -1; /* of the first readers of all before */
+    find_leads(&b);
+    for (int32_t i = 0; i < t.n; i++) {
+        t.is_cut[i] = b.leads[i] && most <= i;
+        most = larger(most, b.to[i]);
+    }
     *ret = t;
     return CLV_OK;
 }

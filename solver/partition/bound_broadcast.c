@@ -182,16 +182,6 @@ static int64_t most_receivers(const sender *s, int32_t device, int64_t period_ns
     return n;
 }
 
-/* Can any device, as the writer's, send to as many as the chain needs beside it? */
-static bool can_send(const sender *s, int64_t period_ns)
-{
-    int64_t need = (int64_t)least_devices(s, period_ns) - 1;
-    for (int32_t d = 0; d < s->p->n_devices; d++)
-        if (most_receivers(s, d, period_ns) >= need)
-            return true;
-    return false;
-}
-
 /* -- all writers -- */
 
 static bool same_readers(const clv_partition_problem *p, int32_t a, int32_t b)
@@ -226,7 +216,11 @@ static void raise_bound(sender *s, int32_t first, int32_t end, int64_t *low, int
                 BISECTIONS * ((int64_t)s->n_links + s->p->n_devices);
     while (*low < high) {
         int64_t middle = *low + (high - *low) / 2;
-        if (can_send(s, middle))
+        int64_t need = (int64_t)least_devices(s, middle) - 1; /* beside the writer's */
+        bool can_send = false;
+        for (int32_t d = 0; d < s->p->n_devices && !can_send; d++)
+            can_send = most_receivers(s, d, middle) >= need;
+        if (can_send)
             high = middle;
         else
             *low = middle + 1;

@@ -284,16 +284,6 @@ static clv_status open_relaxation(const request *q, int32_t near, relaxation *r,
     return clv_segments_open(q->p, q->o, near, q->scratch, &r->b, err);
 }
 
-/* Every path of the whole problem, nothing sent. The backbone is lost. */
-static double longest_path(clv_segments *b)
-{
-    for (int32_t u = 0; u < b->p->n_units; u++)
-        b->backbone.unit[u] = b->backbone.at[u] = u;
-    clv_segment_time_split(
-        b, &(clv_segment){ .first = -1, .last = b->p->n_units - 1, .is_end = true });
-    return b->p->n_units > 0 ? least_of(b, b->split_ns) : 0;
-}
-
 /* Where nothing fits all ways are endless: nothing is proven then. */
 static double proven(double ns) { return isfinite(ns) ? floor(ns) : 0; }
 
@@ -301,10 +291,16 @@ static double proven(double ns) { return isfinite(ns) ? floor(ns) : 0; }
 static clv_status bound_with(const request *q, int32_t near, double *ret_ns, clv_error *err)
 {
     clv_mark mark = clv_arena_mark(q->scratch);
+    clv_segment all = { .first = -1, .last = q->p->n_units - 1, .is_end = true };
     relaxation r;
     CLV_TRY(open_relaxation(q, near, &r, err));
     *ret_ns = proven(solve_at_prices(&r));
-    *ret_ns = clv_larger_ns(*ret_ns, proven(longest_path(&r.b)));
+    /* the longest path of the whole problem, nothing sent; the backbone is lost */
+    for (int32_t u = 0; u < q->p->n_units; u++)
+        r.b.backbone.unit[u] = r.b.backbone.at[u] = u;
+    clv_segment_time_split(&r.b, &all);
+    double longest_ns = q->p->n_units > 0 ? least_of(&r.b, r.b.split_ns) : 0;
+    *ret_ns = clv_larger_ns(*ret_ns, proven(longest_ns));
     clv_arena_rewind(q->scratch, mark);
     return CLV_OK;
 }

@@ -16,14 +16,6 @@
 #define RETRIES 2
 static const double lower_proportions[RETRIES] = { 0.3, 0.1 };
 
-static int32_t default_budget(int32_t n_units)
-{
-    int32_t budget = BUDGET_UNITS / (n_units > 0 ? n_units : 1);
-    if (budget > BUDGET_MAX)
-        return BUDGET_MAX;
-    return budget < BUDGET_MIN ? BUDGET_MIN : budget;
-}
-
 clv_status clv_candidates_open(const clv_partition_problem *p, const clv_partition_judge *judge,
                                const clv_partition_options *options, clv_arena *arena,
                                clv_candidate_queue *ret, clv_error *err)
@@ -33,7 +25,9 @@ clv_status clv_candidates_open(const clv_partition_problem *p, const clv_partiti
     };
     CLV_TRY(
         clv_incumbent_open(&ret->incumbent, &options->solve, p->n_units, arena, &ret->result, err));
-    ret->max_judged = options->max_judged > 0 ? options->max_judged : default_budget(p->n_units);
+    int32_t budget = BUDGET_UNITS / (p->n_units > 0 ? p->n_units : 1);
+    budget = budget > BUDGET_MAX ? BUDGET_MAX : budget < BUDGET_MIN ? BUDGET_MIN : budget;
+    ret->max_judged = options->max_judged > 0 ? options->max_judged : budget;
     ret->n_slots = 64;
     ret->slot = CLV_NEW_ARRAY(arena, int32_t, ret->n_slots);
     if (!ret->slot)
@@ -174,8 +168,7 @@ void clv_candidates_raise_bound(clv_candidate_queue *queue, int64_t bound_ns, co
     check_gap(queue);
 }
 
-/* Where the judge may write what devices take. */
-static clv_status add_busy_rows(clv_candidate_queue *queue, int32_t n, clv_error *err)
+static clv_status judge_batch(clv_candidate_queue *queue, int32_t n, clv_error *err)
 {
     for (int32_t i = queue->n_judged; i < queue->n_judged + n && queue->asks_times; i++) {
         int64_t *busy_ns = CLV_NEW_ARRAY(queue->arena, int64_t, queue->p->n_devices);
@@ -185,12 +178,6 @@ static clv_status add_busy_rows(clv_candidate_queue *queue, int32_t n, clv_error
             busy_ns[d] = -1;
         queue->busy_ns[i] = busy_ns;
     }
-    return CLV_OK;
-}
-
-static clv_status judge_batch(clv_candidate_queue *queue, int32_t n, clv_error *err)
-{
-    CLV_TRY(add_busy_rows(queue, n, err));
     clv_mark mark = clv_arena_mark(queue->arena);
     clv_assignment *ask = CLV_NEW_ARRAY(queue->arena, clv_assignment, n);
     clv_verdict *answer = CLV_NEW_ARRAY(queue->arena, clv_verdict, n);

@@ -87,15 +87,6 @@ static bool may_cut(const cutter *c, int32_t i)
     return !c->chain->rules || !c->chain->is_inside[i];
 }
 
-/* May the unit be in run k, by its device and by k as a stage? */
-static bool may_be_in(const cutter *c, int32_t k, int32_t unit)
-{
-    const clv_rules *r = c->chain->rules;
-    int32_t set = r->stage_set_of ? r->stage_set_of[unit] : -1;
-    return clv_rules_allow(r, unit, c->o->order[k]) &&
-           (set < 0 || clv_bit(r->stage_sets + (size_t)set * r->words, k));
-}
-
 /* row[i]: the earliest start of a run that ends at i and holds nothing that must be apart. */
 static void fill_apart(const cutter *c, int32_t *row)
 {
@@ -121,14 +112,18 @@ static void fill_apart(const cutter *c, int32_t *row)
 /* Rows of earliest starts; O(units * devices + tags). */
 static void fill_starts(const cutter *c)
 {
+    const clv_rules *r = c->chain->rules;
     int32_t *start = c->chain->start;
-    if (!c->chain->rules)
+    if (!r)
         return;
     fill_apart(c, c->chain->apart);
     for (int32_t k = 0; k < c->n_runs; k++, start += c->n + 1) {
         memcpy(start, c->chain->apart, ((size_t)c->n + 1) * sizeof *start);
         for (int32_t u = 0, barred = 0; u < c->n; u++) {
-            barred = may_be_in(c, k, u) ? barred : u + 1;
+            int32_t set = r->stage_set_of ? r->stage_set_of[u] : -1;
+            if (!clv_rules_allow(r, u, c->o->order[k]) ||
+                (set >= 0 && !clv_bit(r->stage_sets + (size_t)set * r->words, k)))
+                barred = u + 1;
             start[u + 1] = start[u + 1] > barred ? start[u + 1] : barred;
         }
     }

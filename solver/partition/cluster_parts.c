@@ -21,18 +21,6 @@ static void take_faster(clv_link_speed *a, clv_link_speed b)
     a->byte_ns = fmin(a->byte_ns, b.byte_ns);
 }
 
-/* The fastest link that a way from kind a to kind b begins with: out of the kind where b is
- * another one. */
-static clv_link_speed first_link(const clv_segment_dp_state *dp, const clv_link_speed *direct,
-                                 int32_t a, int32_t b)
-{
-    clv_link_speed least = { INFINITY, INFINITY, true };
-    for (int32_t to = 0; to < dp->n_slots; to++)
-        if (to != a || a == b)
-            take_faster(&least, direct[a * dp->n_slots + to]);
-    return least;
-}
-
 /* The fastest link between kinds; then, as what is sent may go by way of a third, the best way by
  * its slowest link. direct: scratch. */
 static void find_pairs(clv_segment_dp_state *dp, clv_link_speed *direct)
@@ -53,9 +41,15 @@ static void find_pairs(clv_segment_dp_state *dp, clv_link_speed *direct)
             for (int32_t b = 0; b < n; b++)
                 take_faster(&dp->pair[a * n + b],
                             clv_link_slower(dp->pair[a * n + by], dp->pair[by * n + b]));
-    for (int32_t i = 0; i < n * n; i++)
-        dp->pair[i].is_one =
-            clv_link_is_no_faster(first_link(dp, direct, i / n, i % n), dp->pair[i]);
+    for (int32_t a = 0; a < n; a++)
+        for (int32_t b = 0; b < n; b++) {
+            /* the fastest link that a way begins with: out of the kind where b is another one */
+            clv_link_speed first = { INFINITY, INFINITY, true }, *pair = &dp->pair[a * n + b];
+            for (int32_t to = 0; to < n; to++)
+                if (to != a || a == b)
+                    take_faster(&first, direct[a * n + to]);
+            pair->is_one = clv_link_is_no_faster(first, *pair);
+        }
 }
 
 /* The same kind by kind, for what is within segments. Where there is no such link, any. */

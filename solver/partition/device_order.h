@@ -1,4 +1,7 @@
-/* device_order.h - orders of devices in which runs of units are cut. */
+/* device_order.h - orders of devices in which the chain of units is cut into runs: list rules, as
+ * chain partitioning is NP-complete where the order of unequal devices is open (Pinar, Tabak and
+ * Aykanat 2008). Each order is a guess that suits some models; all are tried.
+ */
 #ifndef CLV_SOLVER_PARTITION_DEVICE_ORDER_H
 #define CLV_SOLVER_PARTITION_DEVICE_ORDER_H
 

@@ -1,9 +1,3 @@
-/* groups.c - sums and lists that follow single moves.
- *
- * For each net we count its readers on each device that it meets. When a count goes from 0 to 1 the
- * net starts to cross (or to stay inside), when it goes from 1 to 0 it stops; all other sums hang
- * on these two events.
- */
 #include "solver/partition/groups.h"
 
 #include <assert.h>
@@ -54,37 +48,29 @@ static bool count_reader(clv_groups *g, int32_t net, int32_t device, int32_t sig
     return true;
 }
 
-static void unlist(clv_unit_lists *list, int32_t unit, int32_t device)
+/* Puts the unit at the head of its group's list, or takes it out, unless it is so already. */
+static void set_listed(clv_groups *g, clv_edge_kind kind, int32_t unit, bool listed)
 {
-    if (list->prev[unit] == NOT_LISTED)
+    clv_unit_lists *list = &g->edge[kind];
+    int32_t *head = &list->head[g->device_of[unit]];
+    if ((list->prev[unit] != NOT_LISTED) == listed)
         return;
+    if (listed) {
+        list->next[unit] = *head;
+        list->prev[unit] = -1;
+        if (*head >= 0)
+            list->prev[*head] = unit;
+        *head = unit;
+        return;
+    }
     int32_t next = list->next[unit], prev = list->prev[unit];
     if (prev >= 0)
         list->next[prev] = next;
     else
-        list->head[device] = next;
+        *head = next;
     if (next >= 0)
         list->prev[next] = prev;
     list->prev[unit] = NOT_LISTED;
-}
-
-static void enlist(clv_unit_lists *list, int32_t unit, int32_t device)
-{
-    if (list->prev[unit] != NOT_LISTED)
-        return;
-    list->next[unit] = list->head[device];
-    list->prev[unit] = -1;
-    if (list->head[device] >= 0)
-        list->prev[list->head[device]] = unit;
-    list->head[device] = unit;
-}
-
-static void set_listed(clv_groups *g, clv_edge_kind kind, int32_t unit, bool listed)
-{
-    if (listed)
-        enlist(&g->edge[kind], unit, g->device_of[unit]);
-    else
-        unlist(&g->edge[kind], unit, g->device_of[unit]);
 }
 
 static void add_inner_read(clv_groups *g, int32_t unit, int32_t sign)
@@ -177,7 +163,7 @@ void clv_groups_move(clv_groups *g, int32_t unit, int32_t to)
 }
 
 /* The units that are shifted with this one: itself, or its group. */
-static const int32_t *bound_to(const clv_groups *g, const int32_t *unit)
+static const int32_t *units_shifted_with(const clv_groups *g, const int32_t *unit)
 {
     const clv_rules *r = g->p->rules;
     int32_t group = r && r->group_of ? r->group_of[*unit] : -1;
@@ -186,16 +172,16 @@ static const int32_t *bound_to(const clv_groups *g, const int32_t *unit)
 
 void clv_groups_shift(clv_groups *g, int32_t unit, int32_t to)
 {
-    const int32_t *units = bound_to(g, &unit);
-    int32_t n = clv_groups_bound(g, unit);
+    const int32_t *units = units_shifted_with(g, &unit);
+    int32_t n = clv_groups_n_shifted(g, unit);
     for (int32_t i = 0; i < n; i++)
         clv_groups_move(g, units[i], to);
 }
 
-bool clv_groups_obey_at(clv_groups *g, int32_t unit)
+bool clv_groups_meet_rules_at(clv_groups *g, int32_t unit)
 {
-    const int32_t *units = bound_to(g, &unit);
-    int32_t n = g->p->rules ? clv_groups_bound(g, unit) : 0;
+    const int32_t *units = units_shifted_with(g, &unit);
+    int32_t n = g->p->rules ? clv_groups_n_shifted(g, unit) : 0;
     for (int32_t i = 0; i < n; i++)
         if (!clv_rules_allow(g->p->rules, units[i], g->device_of[units[i]]) ||
             !clv_rule_counts_is_apart(&g->counts, units[i], g->device_of[units[i]]))
@@ -281,7 +267,7 @@ void clv_groups_reach(clv_groups *g, const uint64_t *rows, int32_t d, uint64_t *
     }
 }
 
-bool clv_groups_legal_at(clv_groups *g, int32_t d)
+bool clv_groups_is_legal_at(clv_groups *g, int32_t d)
 {
     clv_groups_reach(g, g->out, d, g->visited);
     return !clv_bit(g->visited, d);
@@ -402,7 +388,7 @@ int64_t clv_groups_serial_ns(const clv_groups *g)
     return sum;
 }
 
-static bool take_lists(const clv_partition_problem *p, clv_arena *arena, clv_unit_lists *list)
+static bool allocate_lists(const clv_partition_problem *p, clv_arena *arena, clv_unit_lists *list)
 {
     *list = (clv_unit_lists){ CLV_NEW_ARRAY(arena, int32_t, p->n_units),
                               CLV_NEW_ARRAY(arena, int32_t, p->n_units),
@@ -410,7 +396,7 @@ static bool take_lists(const clv_partition_problem *p, clv_arena *arena, clv_uni
     return list->next && list->prev && list->head;
 }
 
-static bool take_pins(const clv_partition_problem *p, clv_arena *arena, clv_groups *g)
+static bool allocate_pins(const clv_partition_problem *p, clv_arena *arena, clv_groups *g)
 {
     g->pin_first = CLV_NEW_ARRAY(arena, int32_t, (size_t)p->n_nets + 1);
     g->n_pins = CLV_NEW_ARRAY(arena, int32_t, p->n_nets);
@@ -425,7 +411,7 @@ static bool take_pins(const clv_partition_problem *p, clv_arena *arena, clv_grou
     return g->pins != NULL;
 }
 
-static bool take_sums(const clv_partition_problem *p, clv_arena *arena, clv_groups *g)
+static bool allocate_sums(const clv_partition_problem *p, clv_arena *arena, clv_groups *g)
 {
     size_t d = (size_t)p->n_devices;
     g->device_of = CLV_NEW_ARRAY(arena, int32_t, p->n_units);
@@ -456,9 +442,9 @@ clv_status clv_groups_new(const clv_partition_problem *p, clv_arena *arena, clv_
         return clv_fail_nomem(err, "the groups of a search");
     g->p = p;
     g->words = clv_bits_words(p->n_devices);
-    if (!take_sums(p, arena, g) || !take_pins(p, arena, g) ||
-        !take_lists(p, arena, &g->edge[CLV_STARTING]) ||
-        !take_lists(p, arena, &g->edge[CLV_ENDING]))
+    if (!allocate_sums(p, arena, g) || !allocate_pins(p, arena, g) ||
+        !allocate_lists(p, arena, &g->edge[CLV_STARTING]) ||
+        !allocate_lists(p, arena, &g->edge[CLV_ENDING]))
         return clv_fail_nomem(err, "the groups of a search");
     if (p->rules)
         CLV_TRY(clv_rule_counts_new(p, arena, &g->counts, err));

@@ -1,8 +1,12 @@
-/* groups.h - an assignment that can change: one unit moves, and every sum follows.
+/* groups.h - an assignment that can change: one unit moves, and every sum follows. The partition
+ * state of a hypergraph partitioner, with pin counts as Fiduccia and Mattheyses (1982) keep them.
  *
- * Kept for each device: units, bytes, FLOPs, time; for each pair of devices: what crosses. A unit
- * is starting when it reads nothing from its own group, ending when nothing in its group reads it;
- * both are kept as lists, so nobody looks through all units to find what can move.
+ * Kept for each device: units, bytes, FLOPs, time; for each pair of devices: what crosses. For each
+ * net its readers are counted on each device that it meets: when a count goes from 0 to 1 the net
+ * starts to cross (or to stay inside), when it goes from 1 to 0 it stops; all other sums hang on
+ * these two events. A unit is starting when it reads nothing from its own group, ending when
+ * nothing in its group reads it; both are kept as lists, so that what can move is found without a
+ * look through all units.
  *
  * Memory O(units + pins + devices^2 + ports). The caller has checked that no sum overflows
  * (clv_partition_solve).
@@ -55,27 +59,27 @@ void clv_groups_load(clv_groups *g, const int32_t *device_of);
 /* Moves one unit; moving it back undoes it. O(pins of the unit's nets). */
 void clv_groups_move(clv_groups *g, int32_t unit, int32_t to);
 
-/* The same with all units that the rules want on one device with it. */
+/* The same with all units that the rules want on one device with it: its supernode. */
 void clv_groups_shift(clv_groups *g, int32_t unit, int32_t to);
 
-/* After a unit was shifted in an assignment that obeys the rules, and is legal still: does it obey?
- * O(units shifted and their tags + devices^2). */
-bool clv_groups_obey_at(clv_groups *g, int32_t unit);
+/* After a unit was shifted in an assignment that meets the rules, and is legal still: does it meet
+ * them? O(units shifted and their tags + devices^2). */
+bool clv_groups_meet_rules_at(clv_groups *g, int32_t unit);
 
 /* How many units a shift of this one moves. */
-static inline int32_t clv_groups_bound(const clv_groups *g, int32_t unit)
+static inline int32_t clv_groups_n_shifted(const clv_groups *g, int32_t unit)
 {
     const clv_rules *r = g->p->rules;
     int32_t group = r && r->group_of ? r->group_of[unit] : -1;
     return group < 0 ? 1 : r->group_first[group + 1] - r->group_first[group];
 }
 
-/* Fills row with all that d leads to (rows = g->out) or comes from (g->in), itself only if there is
- * a cycle. O(devices^2 / 64). */
+/* Breadth-first search: fills row with all that d leads to (rows = g->out) or comes from (g->in),
+ * itself only if there is a cycle. O(devices^2 / 64). */
 void clv_groups_reach(clv_groups *g, const uint64_t *rows, int32_t d, uint64_t *row);
 
 /* After a unit moved to d in a legal assignment: is it legal still? Only d has new edges. */
-bool clv_groups_legal_at(clv_groups *g, int32_t d);
+bool clv_groups_is_legal_at(clv_groups *g, int32_t d);
 
 /* Fills barred with the devices that a unit cannot move to alone, in a legal assignment: those from
  * which something leads to what it reads, or to which something leads from what it is read by, but

@@ -10,18 +10,6 @@ typedef struct {
     int32_t *at;           /* scratch: n_devices */
 } filler;
 
-/* O(units + devices). */
-static void list_units(filler *f)
-{
-    const clv_groups *g = f->g;
-    int32_t n = g->p->n_devices;
-    f->first[0] = 0;
-    for (int32_t d = 0; d < n; d++)
-        f->first[d + 1] = (f->at[d] = f->first[d]) + g->n_units[d];
-    for (int32_t u = 0; u < g->p->n_units; u++)
-        f->unit[f->at[g->device_of[u]]++] = u;
-}
-
 /* The device without units that is nearest to d and has room for its last unit: of its kind, if
  * there is one, by the fastest link; -1: none. O(devices). */
 static int32_t nearest(const filler *f, int32_t d)
@@ -45,7 +33,7 @@ static int32_t nearest(const filler *f, int32_t d)
  * for and that keep the period within the limit. Units are numbered in an order in which they can
  * run, so the parts of a group are legal where it was. False: there is no such part, and nothing is
  * changed. */
-static bool part(filler *f, int32_t d, int32_t e, int64_t limit_ns)
+static bool split_group(filler *f, int32_t d, int32_t e, int64_t limit_ns)
 {
     clv_groups *g = f->g;
     const int32_t *unit = f->unit + f->first[d];
@@ -78,12 +66,16 @@ static int by_time(const void *a, const void *b)
 }
 
 /* Parts each group that can be, the busiest first, as long as there are empty devices. Returns how
- * many were. */
-static int32_t part_all(filler *f, busy *order, int64_t limit_ns)
+ * many were. O(units + devices), and the moves. */
+static int32_t split_all(filler *f, busy *order, int64_t limit_ns)
 {
     clv_groups *g = f->g;
-    int32_t n = 0, parted = 0;
-    list_units(f);
+    int32_t n = 0, n_split = 0;
+    f->first[0] = 0;
+    for (int32_t d = 0; d < g->p->n_devices; d++)
+        f->first[d + 1] = (f->at[d] = f->first[d]) + g->n_units[d];
+    for (int32_t u = 0; u < g->p->n_units; u++)
+        f->unit[f->at[g->device_of[u]]++] = u;
     for (int32_t d = 0; d < g->p->n_devices; d++)
         if (g->n_units[d] > 1)
             order[n++] = (busy){ g->time_ns[d], d };
@@ -91,9 +83,9 @@ static int32_t part_all(filler *f, busy *order, int64_t limit_ns)
     for (int32_t i = 0; i < n; i++) {
         int32_t e = nearest(f, order[i].device);
         if (e >= 0)
-            parted += part(f, order[i].device, e, limit_ns);
+            n_split += split_group(f, order[i].device, e, limit_ns);
     }
-    return parted;
+    return n_split;
 }
 
 clv_status clv_idle_devices_fill(clv_groups *g, clv_arena *arena, clv_error *err)
@@ -108,9 +100,9 @@ clv_status clv_idle_devices_fill(clv_groups *g, clv_arena *arena, clv_error *err
     if (!f.unit || !f.first || !f.at || !order)
         return clv_fail_nomem(err, "a search");
     int64_t limit_ns = clv_groups_period_ns(g);
-    while (part_all(&f, order, limit_ns) > 0)
+    while (split_all(&f, order, limit_ns) > 0)
         ;
-    while (part_all(&f, order, INT64_MAX) > 0)
+    while (split_all(&f, order, INT64_MAX) > 0)
         ;
     clv_arena_rewind(arena, mark);
     return CLV_OK;

@@ -39,12 +39,12 @@ bool clv_move_is_legal(clv_moves *m, int32_t unit, int32_t to)
 {
     clv_groups *g = m->g;
     int32_t from = g->device_of[unit];
-    if (from == to || (m->keep_groups && g->n_units[from] == clv_groups_bound(g, unit)))
+    if (from == to || (m->keep_groups && g->n_units[from] == clv_groups_n_shifted(g, unit)))
         return false;
     if (g->p->rules && !clv_rules_allow(g->p->rules, unit, to))
         return false;
     clv_groups_shift(g, unit, to);
-    bool legal = clv_groups_legal_at(g, to) && clv_groups_obey_at(g, unit);
+    bool legal = clv_groups_is_legal_at(g, to) && clv_groups_meet_rules_at(g, unit);
     clv_groups_shift(g, unit, from);
     return legal;
 }

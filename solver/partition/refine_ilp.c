@@ -54,7 +54,7 @@ typedef struct {
 static bool may_change_sides(const window *w, int32_t unit)
 {
     const clv_rules *r = w->ls->g->p->rules;
-    return !r || (clv_groups_bound(w->ls->g, unit) == 1 && clv_rules_allow(r, unit, w->a) &&
+    return !r || (clv_groups_n_shifted(w->ls->g, unit) == 1 && clv_rules_allow(r, unit, w->a) &&
                   clv_rules_allow(r, unit, w->b));
 }
 
@@ -338,7 +338,7 @@ static clv_status propose(window *w, const int32_t *plan, const clv_score *now, 
     for (int32_t i = 0; i < w->n; i++)
         clv_groups_move(g, w->unit[i], w->on_b[i] ? w->b : w->a);
     bool keeps = !w->ls->moves.keep_groups || (g->n_units[w->a] > 0 && g->n_units[w->b] > 0);
-    if (keeps && clv_groups_legal_at(g, w->a) && clv_groups_legal_at(g, w->b)) {
+    if (keeps && clv_groups_is_legal_at(g, w->a) && clv_groups_is_legal_at(g, w->b)) {
         CLV_TRY(clv_iterated_search_score(w->ls, g->device_of, &score, err));
         const char *label = clv_arena_printf(w->ls->queue->arena,
                                              "exact boundary of devices %d and %d", w->a, w->b);
