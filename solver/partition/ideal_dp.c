@@ -37,7 +37,7 @@ struct clv_ideal_dp {
     int32_t *n_free;
     int64_t *live_bytes; /* n: beside what it holds all the time */
     bool *is_writer;     /* n: of something that takes too long to be sent */
-    uint64_t *glue;  /* n: bit k: what unit i - 1 - k writes for unit i takes too long to be sent */
+    uint64_t *tied;  /* n: bit k: what unit i - 1 - k writes for unit i takes too long to be sent */
     double *sent_ns; /* scratch, n */
     double latency_ns, byte_ns; /* the fastest link */
     int64_t most_live_bytes;    /* of any unit */
@@ -51,33 +51,12 @@ struct clv_ideal_dp {
 
 /* -- classes -- */
 
-static int64_t unit_ns(const clv_ideal_dp *s, const device_class *c, int32_t place)
+/* Where there are too many, all devices are one class, as good as any of them. */
+static void find_classes(clv_ideal_dp *s)
 {
     const clv_partition_problem *p = s->p;
-    size_t unit = (size_t)s->b->unit[place], n = (size_t)p->n_units;
-    if (c->kind >= 0)
-        return p->time_ns[(size_t)c->kind * n + unit];
-    int64_t least = INT64_MAX;
-    for (size_t k = 0; k < (size_t)p->n_kinds; k++)
-        least = p->time_ns[k * n + unit] < least ? p->time_ns[k * n + unit] : least;
-    return least;
-}
-
-/* Too many classes: all devices as one, as good as any of them. */
-static void merge_classes(clv_ideal_dp *s)
-{
-    device_class *c = &s->classes[0];
-    *c = (device_class){ .kind = -1, .n = s->p->n_devices };
-    for (int32_t d = 0; d < s->p->n_devices; d++)
-        c->capacity_bytes = s->p->capacity_bytes[d] > c->capacity_bytes ? s->p->capacity_bytes[d]
-                                                                        : c->capacity_bytes;
-    s->n_classes = 1;
-}
-
-static bool find_classes(clv_ideal_dp *s)
-{
     clv_device_class found[CLV_CLASSES_MAX];
-    int32_t n = clv_device_classes_find(s->p, found);
+    int32_t n = clv_device_classes_find(p, found);
     for (int32_t i = 0; i < n; i++)
         s->classes[s->n_classes++] = (device_class){ .kind = found[i].kind,
                                                      .n = found[i].n,
@@ -85,7 +64,14 @@ static bool find_classes(clv_ideal_dp *s)
     int64_t cells = 1;
     for (int32_t i = 0; i < s->n_classes && cells <= CELLS_MAX; i++)
         cells *= s->classes[i].n + 1;
-    return n > 0 && cells <= CELLS_MAX;
+    if (n > 0 && cells <= CELLS_MAX)
+        return;
+    device_class *c = &s->classes[0];
+    *c = (device_class){ .kind = -1, .n = p->n_devices };
+    for (int32_t d = 0; d < p->n_devices; d++)
+        c->capacity_bytes =
+            p->capacity_bytes[d] > c->capacity_bytes ? p->capacity_bytes[d] : c->capacity_bytes;
+    s->n_classes = 1;
 }
 
 /* Sums over the units within the window that need not wait for each; n_free may be NULL. */
@@ -104,14 +90,22 @@ static void sum_free(const clv_backbone *t, const int64_t *before, int64_t *sum,
 }
 
 /* Sums for a class of devices. False: no memory. */
-static bool fill_class(clv_ideal_dp *s, device_class *c)
+static bool sum_times(clv_ideal_dp *s, device_class *c)
 {
+    const clv_partition_problem *p = s->p;
     c->time_ns = CLV_NEW_ARRAY(s->arena, int64_t, s->b->n + 1);
     c->free_time_ns = CLV_NEW_ARRAY(s->arena, int64_t, s->b->n);
     if (!c->time_ns || !c->free_time_ns)
         return false;
-    for (int32_t i = 0; i < s->b->n; i++)
-        c->time_ns[i + 1] = c->time_ns[i] + unit_ns(s, c, i);
+    for (int32_t i = 0; i < s->b->n; i++) {
+        int64_t least = INT64_MAX;
+        for (int32_t k = 0; k < p->n_kinds; k++) {
+            int64_t ns = p->time_ns[(size_t)k * (size_t)p->n_units + (size_t)s->b->unit[i]];
+            if (k == c->kind || (c->kind < 0 && ns < least))
+                least = ns;
+        }
+        c->time_ns[i + 1] = c->time_ns[i] + least;
+    }
     sum_free(s->b, c->time_ns, c->free_time_ns, NULL);
     return true;
 }
@@ -147,9 +141,9 @@ static bool fill_memory(clv_ideal_dp *s, const int64_t *live_bytes, const int64_
     s->n_free = CLV_NEW_ARRAY(s->arena, int32_t, n);
     s->live_bytes = CLV_NEW_ARRAY(s->arena, int64_t, n);
     s->is_writer = CLV_NEW_ARRAY(s->arena, bool, n);
-    s->glue = CLV_NEW_ARRAY(s->arena, uint64_t, n);
+    s->tied = CLV_NEW_ARRAY(s->arena, uint64_t, n);
     s->sent_ns = CLV_NEW_ARRAY(s->arena, double, n);
-    if (!s->is_writer || !s->glue || !s->sent_ns || !s->weight_bytes || !s->free_weight_bytes ||
+    if (!s->is_writer || !s->tied || !s->sent_ns || !s->weight_bytes || !s->free_weight_bytes ||
         !s->n_free || !s->live_bytes)
         return false;
     for (int32_t i = 0; i < n; i++) {
@@ -172,15 +166,14 @@ clv_status clv_ideal_dp_new(const clv_partition_problem *p, const clv_backbone *
     if (!s)
         return clv_fail_nomem(err, "a bound");
     *s = (clv_ideal_dp){ .p = p, .b = backbone, .arena = arena, .last = -1, .n_cells = 1 };
-    if (!find_classes(s))
-        merge_classes(s);
+    find_classes(s);
     find_fastest_link(s);
     bool all = fill_memory(s, o->live_bytes, o->held_bytes);
     for (int32_t i = 0; i < s->n_classes && all; i++) {
         s->classes[i].room_bytes = s->classes[i].capacity_bytes - o->reserve_bytes;
         s->classes[i].stride = s->n_cells;
         s->n_cells *= s->classes[i].n + 1;
-        all = fill_class(s, &s->classes[i]);
+        all = sum_times(s, &s->classes[i]);
     }
     s->cell = CLV_NEW_ARRAY(arena, int32_t, s->n_cells + 1);
     if (!all || !s->cell)
@@ -268,17 +261,12 @@ static piece leave_unit(piece now, int32_t place)
     return now;
 }
 
-static bool is_within(const extension *e, const piece *now)
-{
-    return now->time_ns <= e->period_ns && now->live_bytes + now->weight_bytes <= e->c->room_bytes;
-}
-
-/* Unit place is left out: is one there that has to be on the same device? */
-static bool is_torn(const extension *e, const piece *now, int32_t place)
+/* Unit place is left out: is one there that it is tied to? */
+static bool breaks_tie(const extension *e, const piece *now, int32_t place)
 {
     int32_t n_known = place - e->from.first; /* units before those are in no piece to come */
     uint64_t known = n_known < WINDOW ? (UINT64_C(1) << n_known) - 1 : UINT64_MAX;
-    return (e->s->glue[place] & known & ~now->out) != 0;
+    return (e->s->tied[place] & known & ~now->out) != 0;
 }
 
 /* A set that has room for a unit that it leaves out is inside another one. Can this piece, without
@@ -310,14 +298,16 @@ static void extend_ideal(const extension *e, piece now, int32_t place)
             s->gave_up = true;
         bool old = place < e->from.first || is_there(&e->from, place);
         piece with = add_unit(e, now, place, !old);
+        bool fits =
+            with.time_ns <= e->period_ns && with.live_bytes + with.weight_bytes <= e->c->room_bytes;
         if (old) {
             now = with;
-        } else if ((now.out & s->b->preds[place]) || !is_within(e, &with)) {
-            if (is_torn(e, &now, place))
+        } else if ((now.out & s->b->preds[place]) || !fits) {
+            if (breaks_tie(e, &now, place))
                 return;
             now = leave_unit(now, place);
         } else {
-            if (may_leave(e, &with, place) && !is_torn(e, &now, place))
+            if (may_leave(e, &with, place) && !breaks_tie(e, &now, place))
                 extend_ideal(e, leave_unit(now, place), place + 1);
             now = with;
         }
@@ -329,14 +319,15 @@ static void extend_ideal(const extension *e, piece now, int32_t place)
 
 /* -- all devices -- */
 
-/* What two units have to send each other goes over one link. */
-static void find_glue(clv_ideal_dp *s, int64_t period_ns)
+/* What two units have to send each other goes over one link: where that takes longer than the
+ * period they are tied to one device. */
+static void find_ties(clv_ideal_dp *s, int64_t period_ns)
 {
     const clv_partition_problem *p = s->p;
     memset(s->is_writer, 0, (size_t)s->b->n * sizeof *s->is_writer);
     for (int32_t i = 0; i < s->b->n; i++) {
         int32_t u = s->b->unit[i];
-        s->glue[i] = 0;
+        s->tied[i] = 0;
         for (int32_t pass = 0; pass < 2; pass++)
             for (int32_t k = p->reads_first[u]; k < p->reads_first[u + 1]; k++) {
                 int64_t bytes = p->net_bytes[p->reads[k]];
@@ -346,7 +337,7 @@ static void find_glue(clv_ideal_dp *s, int64_t period_ns)
                 if (pass == 0 && bytes > 0)
                     s->sent_ns[from] += s->latency_ns + (double)bytes * s->byte_ns;
                 if (pass == 1 && s->sent_ns[from] > (double)period_ns) {
-                    s->glue[i] |= UINT64_C(1) << back;
+                    s->tied[i] |= UINT64_C(1) << back;
                     s->is_writer[from] = true;
                 }
             }
@@ -372,21 +363,12 @@ static void fill_cell(clv_ideal_dp *s, int32_t cell, int64_t period_ns)
     }
 }
 
-/* The ideal of the cell just filled that has all units; -1: none. */
-static int32_t find_whole(const clv_ideal_dp *s)
-{
-    for (int32_t i = s->cell_first; i < s->n_ideals; i++)
-        if (s->ideals[i].first == s->b->n)
-            return i;
-    return -1;
-}
-
 clv_status clv_ideal_dp_decide(clv_ideal_dp *s, int64_t period_ns, clv_ideal_dp_answer *ret,
                                clv_error *err)
 {
     s->last = -1;
     s->n_ideals = s->cell_first = 0;
-    find_glue(s, period_ns);
+    find_ties(s, period_ns);
     s->gave_up = s->steps > STEPS_MAX;
     for (int32_t cell = 0; cell < s->n_cells && s->last < 0 && !s->gave_up; cell++) {
         s->cell[cell] = s->cell_first = s->n_ideals;
@@ -395,7 +377,8 @@ clv_status clv_ideal_dp_decide(clv_ideal_dp *s, int64_t period_ns, clv_ideal_dp_
         else
             fill_cell(s, cell, period_ns);
         s->cell[cell + 1] = s->n_ideals;
-        s->last = s->gave_up ? -1 : find_whole(s);
+        for (int32_t i = s->cell_first; i < s->n_ideals && s->last < 0 && !s->gave_up; i++)
+            s->last = s->ideals[i].first == s->b->n ? i : -1;
     }
     if (s->no_memory)
         return clv_fail_nomem(err, "a bound");
@@ -404,16 +387,6 @@ clv_status clv_ideal_dp_decide(clv_ideal_dp *s, int64_t period_ns, clv_ideal_dp_
 }
 
 /* -- the plan -- */
-
-/* The next device of a class behind device d. */
-static int32_t next_of_class(const clv_ideal_dp *s, const device_class *c, int32_t d)
-{
-    const clv_partition_problem *p = s->p;
-    while (++d < p->n_devices &&
-           (p->kind_of[d] != c->kind || p->capacity_bytes[d] != c->capacity_bytes))
-        continue;
-    return d;
-}
 
 /* piece_of[unit]: how many devices come before its own. */
 static bool place_units(const clv_ideal_dp *s, const int32_t *chain, int32_t n, int32_t *piece_of)
@@ -441,17 +414,6 @@ static bool place_units(const clv_ideal_dp *s, const int32_t *chain, int32_t n, 
     return true;
 }
 
-/* The ideals from the first device to the last, in chain. Returns how many. */
-static int32_t list_ideals(const clv_ideal_dp *s, int32_t *chain)
-{
-    int32_t n = 0;
-    for (int32_t i = s->last; s->ideals[i].before >= 0; i = s->ideals[i].before)
-        n++;
-    for (int32_t i = s->last, k = n; k > 0; i = s->ideals[i].before)
-        chain[--k] = i;
-    return n;
-}
-
 bool clv_ideal_dp_plan(const clv_ideal_dp *s, int32_t *device_of, int64_t *ret_period_ns)
 {
     const clv_partition_problem *p = s->p;
@@ -462,11 +424,19 @@ bool clv_ideal_dp_plan(const clv_ideal_dp *s, int32_t *device_of, int64_t *ret_p
     int32_t *device = CLV_NEW_ARRAY(s->arena, int32_t, p->n_devices);
     int64_t *busy = CLV_NEW_ARRAY(s->arena, int64_t, p->n_devices);
     bool legal = chain && device && busy;
-    int32_t n = legal ? list_ideals(s, chain) : 0, last[CLV_CLASSES_MAX] = { -1, -1, -1, -1 };
+    int32_t n = 0, last[CLV_CLASSES_MAX] = { -1, -1, -1, -1 };
+    for (int32_t i = s->last; s->ideals[i].before >= 0 && legal; i = s->ideals[i].before)
+        n++;
+    for (int32_t i = s->last, k = n; k > 0; i = s->ideals[i].before)
+        chain[--k] = i; /* from the first device to the last */
     legal = legal && place_units(s, chain, n, device_of);
     for (int32_t k = 0; k < n && legal; k++) {
-        int32_t class = s->ideals[chain[k]].class;
-        device[k] = last[class] = next_of_class(s, &s->classes[class], last[class]);
+        int32_t class = s->ideals[chain[k]].class, d = last[class] + 1;
+        const device_class *c = &s->classes[class];
+        while (d < p->n_devices &&
+               (p->kind_of[d] != c->kind || p->capacity_bytes[d] != c->capacity_bytes))
+            d++;
+        device[k] = last[class] = d;
     }
     int64_t period = 0;
     for (int32_t u = 0; u < p->n_units && legal; u++) {

@@ -20,19 +20,6 @@
 /* Rounds of exact refinement. */
 #define REFINES 3
 
-/* The best plan that may have neighbours left; -1: none. One that fits, once there is one. */
-static int32_t best_to_expand(const clv_search_state *s)
-{
-    const clv_candidate_queue *queue = &s->queue;
-    clv_outcome want = clv_candidates_has_fit(queue) ? CLV_FITS : CLV_OOM;
-    int32_t best = -1;
-    for (int32_t i = 0; i < queue->n_judged; i++)
-        if (queue->tried[i].verdict.outcome == want && !s->is_expanded[i] &&
-            (best < 0 || clv_candidates_better(queue, i, best)))
-            best = i;
-    return best;
-}
-
 clv_status clv_plans_climb(clv_search_state *s, clv_error *err)
 {
     clv_candidate_queue *queue = &s->queue;
@@ -44,7 +31,13 @@ clv_status clv_plans_climb(clv_search_state *s, clv_error *err)
                 return clv_fail_nomem(err, "the plans of a search");
             s->is_expanded[s->n_expanded] = false;
         }
-        int32_t plan = best_to_expand(s), best = queue->best, added;
+        /* the best plan that may have neighbours left; one that fits, once there is one */
+        clv_outcome want = clv_candidates_has_fit(queue) ? CLV_FITS : CLV_OOM;
+        int32_t plan = -1, best = queue->best, added;
+        for (int32_t i = 0; i < queue->n_judged; i++)
+            if (queue->tried[i].verdict.outcome == want && !s->is_expanded[i] &&
+                (plan < 0 || clv_candidates_better(queue, i, plan)))
+                plan = i;
         if (plan < 0)
             return CLV_OK;
         CLV_TRY(clv_iterated_search_expand(&s->local, plan, batch, &added, err));

@@ -1,4 +1,3 @@
-/* local_search.c - neighbours and walks, cheapest judgement first. */
 #include "solver/partition/iterated_search.h"
 
 #include <stdlib.h>
@@ -8,7 +7,7 @@
 
 /* Steps (3 to 6 ns each) for all scoring of a search: some tenths of a second at most. */
 #define WORK_TOTAL INT64_C(10000000)
-/* All walks from one plan may use this part of it. */
+/* All descents from one plan may use this part of it. */
 #define WORK_OF_PLAN (WORK_TOTAL / 4)
 /* Moves looked at in one plan; more than that only on very wide graphs. */
 #define MOVES_MAX 2048
@@ -16,11 +15,11 @@
 #define EXACT_MAX 64
 /* So many devices can all be looked at for the sake of one port. */
 #define FEW_DEVICES 16
-/* Units and pins up to which each step of a walk uses the exact estimate. */
-#define EXACT_WALK 1000
-/* Walks from a plan that has no better neighbour. */
+/* Units and pins up to which each step of a descent uses the exact estimate. */
+#define EXACT_DESCENT 1000
+/* Perturbations of a local optimum by one move. */
 #define KICKS 24
-/* Then walks that begin with several moves at once. */
+/* Then by several moves at once. */
 #define JUMPS 32
 
 static int compare(double a, double b) { return (a > b) - (a < b); }
@@ -82,7 +81,7 @@ static double over_bytes(const clv_iterated_search *ls, int32_t d)
     if (g->n_units[d] == 0)
         return 0;
     double over = (double)g->weight_bytes[d] - (double)g->p->capacity_bytes[d];
-    if (!ls->daring)
+    if (!ls->weights_only)
         over += (double)ls->reserve_bytes[d];
     return over > 0 ? over : 0;
 }
@@ -97,20 +96,15 @@ static double unevenness(const clv_groups *g)
     return sum;
 }
 
-/* Walks among few devices are long enough with a step for each pair of them, which leaves work for
- * walks from more plans; among many, that would end them after some moves. */
-static int64_t steps_of_score(const clv_partition_problem *p)
-{
-    int64_t d = p->n_devices;
-    return (d <= FEW_DEVICES ? d * d : d + clv_n_ports(p)) + 16;
-}
-
 /* Of the groups as they are. With exact, the latency is the estimate's, else that of a chain. */
 static clv_status score_now(clv_iterated_search *ls, bool exact, clv_score *ret, clv_error *err)
 {
     const clv_groups *g = ls->g;
     double period = (double)clv_groups_period_ns(g), latency = 0, over = 0;
-    ls->work -= steps_of_score(g->p);
+    /* Descents among few devices are long enough with a step for each pair of them, which leaves
+     * work for descents from more plans; among many, that would end them after some moves. */
+    int64_t n = g->p->n_devices;
+    ls->work -= (n <= FEW_DEVICES ? n * n : n + clv_n_ports(g->p)) + 16;
     if (exact) {
         clv_estimate e;
         CLV_TRY(clv_partition_estimate(g->p, g->device_of, ls->moves.arena, &e, err));
@@ -144,21 +138,9 @@ static clv_status score_move(clv_iterated_search *ls, const clv_move *move, bool
     return status;
 }
 
-static clv_status push_scored(clv_iterated_search *ls, bool exact, clv_error *err)
-{
-    for (int32_t i = 0; i < ls->moves.n && ls->work > 0; i++) {
-        clv_scored s = { .move = ls->moves.at[i] };
-        CLV_TRY(score_move(ls, &s.move, exact, &s.score, err));
-        if (!CLV_PUSH_ROOM(ls->moves.arena, ls->scored, ls->n_scored, ls->cap_scored))
-            return clv_fail_nomem(err, "the moves of a search");
-        ls->scored[ls->n_scored++] = s;
-    }
-    return CLV_OK;
-}
-
 /* -- which groups to take units from -- */
 
-static int32_t fullest(const clv_iterated_search *ls)
+static int32_t device_most_over(const clv_iterated_search *ls)
 {
     int32_t worst = -1;
     double most = 0;
@@ -171,7 +153,7 @@ static int32_t fullest(const clv_iterated_search *ls)
     return worst;
 }
 
-static int32_t busiest(const clv_groups *g)
+static int32_t busiest_device(const clv_groups *g)
 {
     int32_t worst = 0;
     for (int32_t d = 1; d < g->p->n_devices; d++)
@@ -180,49 +162,51 @@ static int32_t busiest(const clv_groups *g)
     return worst;
 }
 
-/* Moves of the group that is worst off; of all groups where a latency, or a port, is to be
- * improved, for which no single group is to blame. Among many devices, a port is first looked at
- * where most of its time comes from. */
-static clv_status gather(clv_iterated_search *ls, bool all, bool exact, clv_error *err)
+/* Lists and scores the moves of the group that is worst off; of all groups where a latency, or a
+ * port, is to be improved, for which no single group is to blame. Among many devices, a port is
+ * first looked at where most of its time comes from. */
+static clv_status list_moves(clv_iterated_search *ls, bool all, bool exact, clv_error *err)
 {
     const clv_groups *g = ls->g;
-    int32_t focus = fullest(ls);
+    int32_t focus = device_most_over(ls);
     ls->n_scored = 0;
     if (focus < 0 && ls->queue->options->objective == CLV_THROUGHPUT)
-        focus = g->time_ns[busiest(g)] == clv_groups_period_ns(g) ? busiest(g)
-                : g->p->n_devices > FEW_DEVICES                   ? clv_groups_busiest_sender(g)
-                                                                  : -1;
+        focus = g->time_ns[busiest_device(g)] == clv_groups_period_ns(g) ? busiest_device(g)
+                : g->p->n_devices > FEW_DEVICES ? clv_groups_busiest_sender(g)
+                                                : -1;
     int32_t share = all || focus < 0 ? MOVES_MAX / g->p->n_devices + 1 : MOVES_MAX;
     for (int32_t d = 0; d < g->p->n_devices; d++) {
         if (focus >= 0 && d != focus && !all)
             continue;
         CLV_TRY(clv_moves_all(&ls->moves, d, share, err));
         ls->work -= ls->moves.n * (int64_t)16;
-        CLV_TRY(push_scored(ls, exact, err));
+        for (int32_t i = 0; i < ls->moves.n && ls->work > 0; i++) {
+            clv_scored s = { .move = ls->moves.at[i] };
+            CLV_TRY(score_move(ls, &s.move, exact, &s.score, err));
+            if (!CLV_PUSH_ROOM(ls->moves.arena, ls->scored, ls->n_scored, ls->cap_scored))
+                return clv_fail_nomem(err, "the moves of a search");
+            ls->scored[ls->n_scored++] = s;
+        }
     }
     if (ls->n_scored > 0)
         qsort(ls->scored, (size_t)ls->n_scored, sizeof *ls->scored, by_score);
     return CLV_OK;
 }
 
-/* -- walks -- */
+/* -- iterated local search -- */
 
-static const char *move_label(clv_iterated_search *ls, const clv_move *move, int32_t n)
+/* The groups as they are go to the queue, n moves from a plan that was there. */
+static clv_status enqueue(clv_iterated_search *ls, const clv_move *move, int32_t n, int32_t *added,
+                          clv_error *err)
 {
     clv_arena *arena = ls->queue->arena;
-    if (n > 1)
-        return clv_arena_printf(arena, "unit %d: device %d to %d (%s), and %d more moves",
-                                move->unit, move->from, move->to, clv_move_name(move->kind), n - 1);
-    return clv_arena_printf(arena, "unit %d: device %d to %d (%s)", move->unit, move->from,
-                            move->to, clv_move_name(move->kind));
-}
-
-static clv_status submit(clv_iterated_search *ls, const clv_move *move, int32_t n, int32_t *added,
-                         clv_error *err)
-{
     if (clv_candidates_find(ls->queue, ls->g->device_of, 0) >= 0)
         return CLV_OK;
-    const char *label = move_label(ls, move, n);
+    const char *label =
+        n > 1 ? clv_arena_printf(arena, "unit %d: device %d to %d (%s), and %d more moves",
+                                 move->unit, move->from, move->to, clv_move_name(move->kind), n - 1)
+              : clv_arena_printf(arena, "unit %d: device %d to %d (%s)", move->unit, move->from,
+                                 move->to, clv_move_name(move->kind));
     if (!label)
         return clv_fail_nomem(err, "a plan");
     bool is_new;
@@ -243,7 +227,7 @@ static clv_status score_exactly(clv_iterated_search *ls, clv_error *err)
     return CLV_OK;
 }
 
-/* Lower by what a verdict will say: evenness only guides walks. */
+/* Lower by what a verdict will say: evenness only guides descents. */
 static bool is_lower(const clv_iterated_search *ls, const clv_score *a, const clv_score *b)
 {
     bool latency = ls->queue->options->objective == CLV_LATENCY;
@@ -258,25 +242,26 @@ typedef struct {
     int32_t n;
 } trail;
 
-static void take(clv_iterated_search *ls, const clv_move *move, trail *t)
+/* A local optimum, and how far the search may go from it. */
+typedef struct {
+    trail trail; /* to it */
+    clv_score score;
+    int64_t stop_at; /* work left at which the search ends */
+} optimum;
+
+static void make_move(clv_iterated_search *ls, const clv_move *move, trail *t)
 {
     if (t->n++ == 0)
         t->first = *move;
     clv_groups_shift(ls->g, move->unit, move->to);
 }
 
-static void remember(clv_iterated_search *ls)
-{
-    if (ls->g->p->n_units > 0)
-        memcpy(ls->base, ls->g->device_of, (size_t)ls->g->p->n_units * sizeof *ls->base);
-}
-
 /* What a proposal made from plan has to beat: the best plan that fits, else plan itself. */
-static clv_status set_goal(clv_iterated_search *ls, int32_t plan, bool daring, clv_error *err)
+static clv_status set_goal(clv_iterated_search *ls, int32_t plan, bool weights_only, clv_error *err)
 {
-    if (ls->daring != daring)
+    if (ls->weights_only != weights_only)
         ls->goal_plan = -1;
-    ls->daring = daring;
+    ls->weights_only = weights_only;
     int32_t goal = clv_candidates_has_fit(ls->queue) ? ls->queue->best : plan;
     if (goal != ls->goal_plan)
         CLV_TRY(clv_iterated_search_score(ls, ls->queue->tried[goal].device_of, &ls->goal, err));
@@ -284,18 +269,18 @@ static clv_status set_goal(clv_iterated_search *ls, int32_t plan, bool daring, c
     return CLV_OK;
 }
 
-/* A walk on the groups as they are: downhill until no move is better or the work is used up. */
+/* Steepest descent of the groups as they are, until no move is better or the work is used up. */
 static clv_status descend(clv_iterated_search *ls, int64_t stop_at, trail *t, clv_error *err)
 {
-    bool exact = ls->g->p->n_units + ls->n_pins <= EXACT_WALK;
+    bool exact = ls->g->p->n_units + ls->n_pins <= EXACT_DESCENT;
     clv_score here;
     CLV_TRY(score_now(ls, exact, &here, err));
     while (ls->work > 0 && ls->work > stop_at) {
-        CLV_TRY(gather(ls, false, exact, err));
+        CLV_TRY(list_moves(ls, false, exact, err));
         if (ls->n_scored == 0 || !clv_score_less(&ls->scored[0].score, &here))
             return CLV_OK;
         here = ls->scored[0].score;
-        take(ls, &ls->scored[0].move, t);
+        make_move(ls, &ls->scored[0].move, t);
     }
     return CLV_OK;
 }
@@ -309,25 +294,25 @@ static clv_status add_moves(clv_iterated_search *ls, int32_t room, int32_t *adde
         if (!is_lower(ls, &ls->scored[i].score, &ls->goal))
             continue;
         clv_groups_shift(ls->g, move->unit, move->to);
-        clv_status status = submit(ls, move, 1, added, err);
+        clv_status status = enqueue(ls, move, 1, added, err);
         clv_groups_shift(ls->g, move->unit, move->from);
         CLV_TRY(status);
     }
     return CLV_OK;
 }
 
-/* Walks on from where the trip is now. If it ends lower, that is kept, and *ret_lower set;
- * otherwise the groups are as remembered. */
-static clv_status finish_trip(clv_iterated_search *ls, int64_t stop_at, trail trip, clv_score *here,
-                              trail *t, bool *ret_lower, clv_error *err)
+/* Descends from where the perturbed groups are now. If that ends lower, it is the optimum, and
+ * *ret_lower set; otherwise the groups are those of the optimum again. */
+static clv_status descend_or_return(clv_iterated_search *ls, trail perturbed, optimum *o,
+                                    bool *ret_lower, clv_error *err)
 {
-    clv_score there;
-    CLV_TRY(descend(ls, stop_at, &trip, err));
-    CLV_TRY(score_now(ls, true, &there, err));
-    *ret_lower = is_lower(ls, &there, here);
+    clv_score score;
+    CLV_TRY(descend(ls, o->stop_at, &perturbed, err));
+    CLV_TRY(score_now(ls, true, &score, err));
+    *ret_lower = is_lower(ls, &score, &o->score);
     if (*ret_lower) {
-        *here = there;
-        *t = trip;
+        o->score = score;
+        o->trail = perturbed;
         return CLV_OK;
     }
     clv_groups_load(ls->g, ls->base);
@@ -335,60 +320,60 @@ static clv_status finish_trip(clv_iterated_search *ls, int64_t stop_at, trail tr
     return CLV_OK;
 }
 
-/* From a local optimum: one move uphill, then a walk. */
-static clv_status kick(clv_iterated_search *ls, int64_t stop_at, clv_score *here, trail *t,
-                       bool *ret_lower, clv_error *err)
+/* Perturbation by one move uphill, the least first, then a descent. */
+static clv_status kick(clv_iterated_search *ls, optimum *o, bool *ret_lower, clv_error *err)
 {
     clv_move first[KICKS];
-    CLV_TRY(gather(ls, true, false, err));
+    CLV_TRY(list_moves(ls, true, false, err));
     CLV_TRY(score_exactly(ls, err));
     int32_t n = ls->n_scored < KICKS ? ls->n_scored : KICKS;
     for (int32_t i = 0; i < n; i++)
         first[i] = ls->scored[i].move;
-    for (int32_t i = 0; i < n && ls->work > stop_at && !*ret_lower; i++) {
-        trail trip = *t;
-        take(ls, &first[i], &trip);
-        CLV_TRY(finish_trip(ls, stop_at, trip, here, t, ret_lower, err));
+    for (int32_t i = 0; i < n && ls->work > o->stop_at && !*ret_lower; i++) {
+        trail perturbed = o->trail;
+        make_move(ls, &first[i], &perturbed);
+        CLV_TRY(descend_or_return(ls, perturbed, o, ret_lower, err));
     }
     return CLV_OK;
 }
 
 /* The same with a few moves at once, drawn by a generator with a fixed seed. */
-static clv_status jump(clv_iterated_search *ls, int64_t stop_at, clv_score *here, trail *t,
-                       bool *ret_lower, clv_error *err)
+static clv_status jump(clv_iterated_search *ls, optimum *o, bool *ret_lower, clv_error *err)
 {
     uint64_t draw = 1;
-    for (int32_t i = 0; i < JUMPS && ls->work > stop_at && !*ret_lower; i++) {
-        trail trip = *t;
+    for (int32_t i = 0; i < JUMPS && ls->work > o->stop_at && !*ret_lower; i++) {
+        trail perturbed = o->trail;
         for (int32_t m = 0; m < 2 + i % 3; m++) {
-            CLV_TRY(gather(ls, true, false, err));
+            CLV_TRY(list_moves(ls, true, false, err));
             if (ls->n_scored == 0)
                 break;
             draw = draw * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-            take(ls, &ls->scored[(draw >> 33) % (uint64_t)ls->n_scored].move, &trip);
+            make_move(ls, &ls->scored[(draw >> 33) % (uint64_t)ls->n_scored].move, &perturbed);
         }
-        CLV_TRY(finish_trip(ls, stop_at, trip, here, t, ret_lower, err));
+        CLV_TRY(descend_or_return(ls, perturbed, o, ret_lower, err));
     }
     return CLV_OK;
 }
 
-/* The lowest point that walks and kicks reach from the groups as they are goes to the queue. */
-static clv_status add_walk(clv_iterated_search *ls, int32_t *added, clv_error *err)
+/* The lowest optimum that iterated local search reaches from the groups as they are goes to the
+ * queue. */
+static clv_status add_optimum(clv_iterated_search *ls, int32_t *added, clv_error *err)
 {
-    int64_t stop_at = ls->work > WORK_OF_PLAN ? ls->work - WORK_OF_PLAN : 0;
-    trail t = { 0 };
-    clv_score here;
-    CLV_TRY(descend(ls, stop_at, &t, err));
-    CLV_TRY(score_now(ls, true, &here, err));
-    for (bool lower = true; lower && ls->work > stop_at;) {
+    size_t bytes = (size_t)ls->g->p->n_units * sizeof *ls->base;
+    optimum o = { .stop_at = ls->work > WORK_OF_PLAN ? ls->work - WORK_OF_PLAN : 0 };
+    CLV_TRY(descend(ls, o.stop_at, &o.trail, err));
+    CLV_TRY(score_now(ls, true, &o.score, err));
+    for (bool lower = true; lower && ls->work > o.stop_at;) {
         lower = false;
-        remember(ls);
-        CLV_TRY(kick(ls, stop_at, &here, &t, &lower, err));
+        if (bytes > 0)
+            memcpy(ls->base, ls->g->device_of, bytes);
+        CLV_TRY(kick(ls, &o, &lower, err));
         if (!lower)
-            CLV_TRY(jump(ls, stop_at, &here, &t, &lower, err));
+            CLV_TRY(jump(ls, &o, &lower, err));
     }
-    return t.n > 0 && is_lower(ls, &here, &ls->goal) ? submit(ls, &t.first, t.n, added, err)
-                                                     : CLV_OK;
+    if (o.trail.n == 0 || !is_lower(ls, &o.score, &ls->goal))
+        return CLV_OK;
+    return enqueue(ls, &o.trail.first, o.trail.n, added, err);
 }
 
 clv_status clv_iterated_search_expand(clv_iterated_search *ls, int32_t plan, int32_t room,
@@ -402,12 +387,12 @@ clv_status clv_iterated_search_expand(clv_iterated_search *ls, int32_t plan, int
     clv_iterated_search_learn_reserve(ls, &from);
     CLV_TRY(set_goal(ls, plan, false, err));
     clv_groups_load(ls->g, from.device_of);
-    CLV_TRY(add_walk(ls, ret_added, err));
+    CLV_TRY(add_optimum(ls, ret_added, err));
     if (*ret_added > 0)
         return CLV_OK;
     CLV_TRY(set_goal(ls, plan, from.verdict.outcome == CLV_FITS, err));
     clv_groups_load(ls->g, from.device_of);
-    CLV_TRY(gather(ls, from.verdict.outcome == CLV_FITS, false, err));
+    CLV_TRY(list_moves(ls, from.verdict.outcome == CLV_FITS, false, err));
     CLV_TRY(score_exactly(ls, err));
     return add_moves(ls, room, ret_added, err);
 }
@@ -420,5 +405,5 @@ clv_status clv_iterated_search_from(clv_iterated_search *ls, const int32_t *devi
         return CLV_OK;
     CLV_TRY(set_goal(ls, ls->queue->best, false, err));
     clv_groups_load(ls->g, device_of);
-    return add_walk(ls, &added, err);
+    return add_optimum(ls, &added, err);
 }

@@ -1,9 +1,12 @@
-/* iterated_search.h - from a judged plan to plans worth judging next.
+/* iterated_search.h - from a judged plan to plans worth judging next: iterated local search
+ * (Lourenco, Martin and Stuetzle 2003) with steepest descent.
  *
- * Neighbours of a plan are scored by sums. A walk takes the best move by score, again and again,
- * until the score gets no better; then it goes one move uphill and tries again. Only where all this
- * ends is judged, so one judgement can pay for a thousand moves. If a walk has nothing new to
- * offer, single moves that look better are judged one by one.
+ * Neighbours of a plan (moves.h) are scored by sums. A descent makes the best move by score until
+ * the score gets no better; then the optimum is perturbed by one move uphill, or by a few, and the
+ * descent begins again. Only where all this ends is judged, so one judgement can pay for a thousand
+ * moves. If that is nothing new, single moves that look better are judged one by one. Ours is the
+ * score: what devices lack comes before any time, and an evenness that guides descents over the
+ * plateaus of a period. It wins where seeds are near a good plan, as they mostly are.
  */
 #ifndef CLV_SOLVER_PARTITION_ITERATED_SEARCH_H
 #define CLV_SOLVER_PARTITION_ITERATED_SEARCH_H
@@ -26,18 +29,18 @@ typedef struct {
     clv_candidate_queue *queue;
     clv_groups *g;
     clv_moves moves;
-    int64_t
-        *reserve_bytes; /* by device: what it needs besides weights, learned from OOM verdicts */
-    bool daring;        /* weights alone count: the plan at hand fits, so others may */
-    int32_t *base;      /* scratch: a plan to come back to */
-    int32_t n_pins;     /* of the problem */
-    int64_t work;       /* steps left for all that is not judging */
-    clv_score goal;     /* what a proposal has to beat */
-    int32_t goal_plan;  /* the plan whose score that is; -1: none yet */
+    int64_t *reserve_bytes; /* by device: its need besides weights, learned from OOM verdicts */
+    bool weights_only;      /* reserves do not count: the plan at hand fits, so others may */
+    int32_t *base;          /* scratch: a plan to come back to */
+    int32_t n_pins;         /* of the problem */
+    int64_t work;           /* steps left for all that is not judging */
+    clv_score goal;         /* what a proposal has to beat */
+    int32_t goal_plan;      /* the plan whose score that is; -1: none yet */
     clv_scored *scored;
     int32_t n_scored, cap_scored;
 } clv_iterated_search;
 
+/* queue must outlive it and stay where it is. CLV_ENOMEM. O(units + pins + devices^2). */
 clv_status clv_iterated_search_new(clv_candidate_queue *queue, clv_arena *arena,
                                    clv_iterated_search *ret, clv_error *err);
 
@@ -49,13 +52,15 @@ void clv_iterated_search_learn_reserve(clv_iterated_search *ls, const clv_candid
 clv_status clv_iterated_search_expand(clv_iterated_search *ls, int32_t plan, int32_t room,
                                       int32_t *ret_added, clv_error *err);
 
-/* Walks from a plan that nobody judged; what beats the best plan by its sums goes to the queue. */
+/* Searches from a plan that was not judged; what beats the best plan by its sums goes to the queue.
+ */
 clv_status clv_iterated_search_from(clv_iterated_search *ls, const int32_t *device_of,
                                     clv_error *err);
 
 /* Loads a plan and scores it with the exact estimate, for callers with proposals of their own. */
 clv_status clv_iterated_search_score(clv_iterated_search *ls, const int32_t *device_of,
                                      clv_score *ret, clv_error *err);
+/* Is a strictly better than b? Lexicographic. */
 bool clv_score_less(const clv_score *a, const clv_score *b);
 
 #endif

@@ -1,4 +1,3 @@
-/* moves.c - candidates from the edge lists of the groups; each is tried for legality and undone. */
 #include "solver/partition/moves.h"
 
 #include <stdlib.h>
@@ -74,15 +73,6 @@ static bool is_target(const clv_moves *m, int32_t from, int32_t to, clv_move_kin
     return clv_bit(m->linked, to);
 }
 
-/* B.046: the target has less, and the two come closer. In twos complement nothing overflows: sums
- * of all units fit (clv_partition_solve). */
-static bool shrinks_gap(const clv_groups *g, int32_t unit, int32_t from, int32_t to)
-{
-    int64_t gap = g->flops[from] - g->flops[to];
-    int64_t after = gap - 2 * g->p->flops[unit];
-    return gap > 0 && (after < 0 ? -after : after) < gap;
-}
-
 static clv_status push(clv_moves *m, clv_move move, clv_error *err)
 {
     if (!CLV_PUSH_ROOM(m->arena, m->at, m->n, m->cap))
@@ -92,8 +82,8 @@ static clv_status push(clv_moves *m, clv_move move, clv_error *err)
 }
 
 /* The best target of one kind for one unit, if any. */
-static clv_status offer(clv_moves *m, int32_t unit, clv_move_kind kind, clv_move_goal goal,
-                        clv_error *err)
+static clv_status push_best(clv_moves *m, int32_t unit, clv_move_kind kind, clv_move_goal goal,
+                            clv_error *err)
 {
     clv_groups *g = m->g;
     int32_t from = g->device_of[unit], best = -1;
@@ -103,7 +93,11 @@ static clv_status offer(clv_moves *m, int32_t unit, clv_move_kind kind, clv_move
         if (is_target(m, from, to, kind) && (best < 0 || load[to] < load[best]) &&
             clv_move_is_legal(m, unit, to))
             best = to;
-    if (best < 0 || (goal == CLV_BY_FLOPS && !shrinks_gap(g, unit, from, best)))
+    if (best < 0)
+        return CLV_OK;
+    /* balance: the target has less, and the two come closer; sums of all units fit in 64 bits */
+    int64_t gap = g->flops[from] - g->flops[best], after = gap - 2 * g->p->flops[unit];
+    if (goal == CLV_BY_FLOPS && (gap <= 0 || (after < 0 ? -after : after) >= gap))
         return CLV_OK;
     return push(m, (clv_move){ unit, from, best, kind }, err);
 }
@@ -123,9 +117,9 @@ static void find_relatives(clv_moves *m, int32_t device)
     clv_groups_reach(m->g, m->g->out, device, m->below);
 }
 
-/* Trying a move takes a unit out of its list and puts it back in front, so a walk along the list
- * needs the units noted first, in m->units. */
-static clv_status note_edge(clv_moves *m, int32_t device, clv_edge_kind edge, int32_t max,
+/* Into m->units: trying a move takes a unit out of its list and puts it back in front, so the list
+ * is copied before it is walked along. */
+static clv_status copy_edge(clv_moves *m, int32_t device, clv_edge_kind edge, int32_t max,
                             int32_t *ret_n, clv_error *err)
 {
     const clv_unit_lists *list = &m->g->edge[edge];
@@ -145,12 +139,12 @@ clv_status clv_moves_poprt(clv_moves *m, int32_t device, clv_move_goal goal, clv
     find_relatives(m, device);
     for (int edge = CLV_STARTING; edge <= CLV_ENDING; edge++) {
         int32_t n = 0;
-        CLV_TRY(note_edge(m, device, (clv_edge_kind)edge, INT32_MAX, &n, err));
+        CLV_TRY(copy_edge(m, device, (clv_edge_kind)edge, INT32_MAX, &n, err));
         for (int32_t i = 0; i < n; i++) {
-            CLV_TRY(offer(m, m->units[i], along[edge], goal, err));
+            CLV_TRY(push_best(m, m->units[i], along[edge], goal, err));
             /* a unit that starts and ends its group was offered to the parallel ones already */
             if (edge == CLV_STARTING || m->g->inner_reads[m->units[i]] > 0)
-                CLV_TRY(offer(m, m->units[i], CLV_TO_PARALLEL, goal, err));
+                CLV_TRY(push_best(m, m->units[i], CLV_TO_PARALLEL, goal, err));
         }
     }
     if (m->n > 0)
@@ -169,28 +163,18 @@ static clv_move_kind kind_of_move(clv_moves *m, int32_t unit, int32_t from, int3
     return clv_bit(m->linked, to) ? CLV_TO_CHILD : CLV_TO_OTHER;
 }
 
-/* The legal moves of one unit, none of which rules speak of: all targets at once. */
-static clv_status push_unruled(clv_moves *m, int32_t unit, clv_error *err)
+/* The legal moves of one unit: without rules all targets at once, else each is tried. */
+static clv_status push_legal(clv_moves *m, int32_t unit, clv_error *err)
 {
     clv_groups *g = m->g;
     int32_t from = g->device_of[unit];
-    if (m->keep_groups && g->n_units[from] == 1)
+    bool has_rules = g->p->rules != NULL;
+    if (!has_rules && m->keep_groups && g->n_units[from] == 1)
         return CLV_OK;
-    clv_groups_barred(g, unit, m->barred);
+    if (!has_rules)
+        clv_groups_barred(g, unit, m->barred);
     for (int32_t to = 0; to < g->p->n_devices; to++) {
-        if (to == from || clv_bit(m->barred, to))
-            continue;
-        clv_move_kind kind = kind_of_move(m, unit, from, to);
-        CLV_TRY(push(m, (clv_move){ unit, from, to, kind }, err));
-    }
-    return CLV_OK;
-}
-
-static clv_status push_ruled(clv_moves *m, int32_t unit, clv_error *err)
-{
-    int32_t from = m->g->device_of[unit];
-    for (int32_t to = 0; to < m->g->p->n_devices; to++) {
-        if (!clv_move_is_legal(m, unit, to))
+        if (has_rules ? !clv_move_is_legal(m, unit, to) : to == from || clv_bit(m->barred, to))
             continue;
         clv_move_kind kind = kind_of_move(m, unit, from, to);
         CLV_TRY(push(m, (clv_move){ unit, from, to, kind }, err));
@@ -204,12 +188,11 @@ clv_status clv_moves_all(clv_moves *m, int32_t device, int32_t max, clv_error *e
     int32_t share = max / 2 / m->g->p->n_devices + 1;
     for (int edge = CLV_STARTING; edge <= CLV_ENDING; edge++) {
         int32_t n = 0;
-        CLV_TRY(note_edge(m, device, (clv_edge_kind)edge, share, &n, err));
+        CLV_TRY(copy_edge(m, device, (clv_edge_kind)edge, share, &n, err));
         for (int32_t i = 0; i < n; i++) {
             if (edge == CLV_ENDING && m->g->inner_reads[m->units[i]] == 0)
                 continue; /* both: seen as a starting one */
-            CLV_TRY(m->g->p->rules ? push_ruled(m, m->units[i], err)
-                                   : push_unruled(m, m->units[i], err));
+            CLV_TRY(push_legal(m, m->units[i], err));
         }
     }
     if (m->n > 0)

@@ -1,8 +1,9 @@
-/* moves.h - which units can move where (B.020 to B.022).
+/* moves.h - the neighbourhood of local search: which units at the edge of a group can move where,
+ * as in acyclic graph partitioning.
  *
- * A starting unit may join a parent group (one that it reads from), an ending unit a child group
- * (one that reads it), both a parallel group: one that the unit's group neither leads to nor comes
- * from, however far. A move is offered only when the result is legal.
+ * As PopRT has them: a starting unit may join a parent group (one that it reads from), an ending
+ * unit a child group (one that reads it), both a parallel group: one that the unit's group neither
+ * leads to nor comes from, however far. Only moves whose result is legal are listed.
  */
 #ifndef CLV_SOLVER_PARTITION_MOVES_H
 #define CLV_SOLVER_PARTITION_MOVES_H
@@ -39,8 +40,8 @@ clv_status clv_moves_new(clv_groups *g, bool keep_groups, clv_arena *arena, clv_
                          clv_error *err);
 
 typedef enum {
-    CLV_BY_BYTES, /* out of memory: the target with least bytes (B.045) */
-    CLV_BY_FLOPS  /* balance: least FLOPs, fewer than here, and the gap shrinks (B.045, B.046) */
+    CLV_BY_BYTES, /* out of memory: the target with least bytes */
+    CLV_BY_FLOPS  /* balance: least FLOPs, fewer than here, and the gap shrinks */
 } clv_move_goal;
 
 /* The documented moves of a group: for each starting unit one parent and one parallel group, for

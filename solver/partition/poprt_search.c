@@ -216,20 +216,6 @@ static void chain_insert(chain *c, entry e, double spread)
     c->spread[at] = spread;
 }
 
-/* Of the three: those not tried, and no less balanced than the most balanced valid plan. */
-static clv_status drop_tried(search *s, chain *c, clv_error *err)
-{
-    int32_t n = 0;
-    for (int32_t i = 0; i < c->n; i++) {
-        bool is_new;
-        CLV_TRY(add_key_after(s, &c->at[i].move, &is_new, err));
-        if (is_new && c->spread[i] <= s->valids[0].spread)
-            c->at[n++] = c->at[i];
-    }
-    c->n = n;
-    return CLV_OK;
-}
-
 static clv_status enqueue_next_of(search *s, int32_t of, clv_error *err)
 {
     chain *c = &s->chains[of];
@@ -253,7 +239,14 @@ static clv_status expand_balance(search *s, int32_t plan, clv_error *err)
         chain_insert(&c, (entry){ plan, *m, s->n_chains }, spread_of(g));
         clv_groups_shift(g, m->unit, m->from);
     }
-    CLV_TRY(drop_tried(s, &c, err));
+    int32_t n_found = c.n;
+    c.n = 0; /* kept: those not tried, and no less balanced than the most balanced valid plan */
+    for (int32_t i = 0; i < n_found; i++) {
+        bool is_new;
+        CLV_TRY(add_key_after(s, &c.at[i].move, &is_new, err));
+        if (is_new && c.spread[i] <= s->valids[0].spread)
+            c.at[c.n++] = c.at[i];
+    }
     if (c.n == 0)
         return CLV_OK;
     if (!CLV_PUSH_ROOM(s->arena, s->chains, s->n_chains, s->cap_chains))
@@ -281,11 +274,11 @@ static clv_status expand(search *s, int32_t plan, clv_error *err)
 static clv_status make_first_plan(search *s, clv_error *err)
 {
     int32_t n = s->g->p->n_devices, *order = CLV_NEW_ARRAY(s->arena, int32_t, n);
-    clv_unit_chain *line;
-    CLV_TRY(clv_unit_chain_new(s->g->p, NULL, s->arena, &line, err));
+    clv_unit_chain *units;
+    CLV_TRY(clv_unit_chain_new(s->g->p, NULL, s->arena, &units, err));
     if (!order)
         return clv_fail_nomem(err, "the plans of a search");
-    clv_cut_by_weight(line, s->queue->options->use_all_devices, s->device_of);
+    clv_cut_by_weight(units, s->queue->options->use_all_devices, s->device_of);
     for (int32_t d = 0; d < n; d++)
         order[d] = d;
     if (s->queue->repair && !clv_rule_repair_plan(s->queue->repair, order, s->device_of))

@@ -1,17 +1,3 @@
-/* refine_ilp.c - one boundary as a 0/1 program.
- *
- *   x[u] = 1    unit u of the window is on b, else on a; a leads to b
- *   y[n] >= 1   net n crosses from a to b
- *   T           the busiest of: a, b, the link from a to b
- *
- *   x[u] <= x[v]              where v reads u: nothing leads back
- *   y[n] >= x[v] - x[w]       w writes n, v reads it; units outside the window are constants
- *   weights on a, on b        within what the devices have for weights
- *   throughput: min T, cheaper cuts among equals;  latency: min compute + transfers
- *
- * Times are in parts of the incumbent's, so that all numbers are near 1. T of the incumbent, less a
- * little, is the cut-off.
- */
 #include "solver/partition/refine_ilp.h"
 
 #include "base/compare.h"
@@ -58,7 +44,9 @@ static bool may_change_sides(const window *w, int32_t unit)
                   clv_rules_allow(r, unit, w->b));
 }
 
-static void peel(window *w, clv_edge_kind edge, int32_t from, int32_t to, int32_t most)
+/* Into the window, from the boundary on: units at an edge of a group, while it has more than one.
+ */
+static void add_to_window(window *w, clv_edge_kind edge, int32_t from, int32_t to, int32_t most)
 {
     clv_groups *g = w->ls->g;
     int32_t first = w->n;
@@ -79,7 +67,7 @@ static void peel(window *w, clv_edge_kind edge, int32_t from, int32_t to, int32_
         clv_groups_move(g, w->unit[i], from);
 }
 
-static clv_status note_net(window *w, int32_t net, clv_error *err)
+static clv_status push_net(window *w, int32_t net, clv_error *err)
 {
     if (!CLV_PUSH_ROOM(w->ls->moves.arena, w->nets, w->n_nets, w->cap_nets))
         return clv_fail_nomem(err, "a window of units");
@@ -87,16 +75,17 @@ static clv_status note_net(window *w, int32_t net, clv_error *err)
     return CLV_OK;
 }
 
-static clv_status note_nets(window *w, clv_error *err)
+/* The nets that touch the window, each once. */
+static clv_status list_nets(window *w, clv_error *err)
 {
     const clv_partition_problem *p = w->ls->g->p;
     w->n_nets = 0;
     for (int32_t i = 0; i < w->n; i++) {
         int32_t u = w->unit[i];
         for (int32_t net = p->unit_first_net[u]; net < p->unit_first_net[u + 1]; net++)
-            CLV_TRY(note_net(w, net, err));
+            CLV_TRY(push_net(w, net, err));
         for (int32_t r = p->reads_first[u]; r < p->reads_first[u + 1]; r++)
-            CLV_TRY(note_net(w, p->reads[r], err));
+            CLV_TRY(push_net(w, p->reads[r], err));
     }
     if (w->n_nets > 0)
         qsort(w->nets, (size_t)w->n_nets, sizeof *w->nets, clv_compare_int32);
@@ -123,7 +112,7 @@ static int32_t column_x(int32_t i) { return i; }
 static int32_t column_y(const window *w, int32_t i) { return w->n + i; }
 static int32_t column_t(const window *w) { return w->n + w->n_nets; }
 
-static void fix(window *w, int32_t column, double value)
+static void fix_column(window *w, int32_t column, double value)
 {
     if (w->ilp.failed)
         return;
@@ -147,25 +136,15 @@ static void add_reader(window *w, int32_t i, int32_t from, int32_t v)
         add_row(w, 3, (int32_t[]){ column_y(w, i), column_x(v), column_x(from) },
                 (double[]){ 1, -1, 1 }, 0);
     } else if (from >= 0 && v == OUTSIDE_A) {
-        fix(w, column_x(from), 0);
+        fix_column(w, column_x(from), 0);
     } else if (from >= 0 && v == OUTSIDE_B) {
         add_row(w, 2, (int32_t[]){ column_y(w, i), column_x(from) }, (double[]){ 1, 1 }, 1);
     } else if (from == OUTSIDE_A && v >= 0) {
         add_row(w, 2, (int32_t[]){ column_y(w, i), column_x(v) }, (double[]){ 1, -1 }, 0);
     } else if (from == OUTSIDE_A && v == OUTSIDE_B) {
-        fix(w, column_y(w, i), 1);
+        fix_column(w, column_y(w, i), 1);
     } else if (from == OUTSIDE_B && v >= 0) {
-        fix(w, column_x(v), 1);
-    }
-}
-
-static void add_nets(window *w)
-{
-    const clv_partition_problem *p = w->ls->g->p;
-    for (int32_t i = 0; i < w->n_nets; i++) {
-        int32_t net = w->nets[i], from = place_of(w, p->net_from[net]);
-        for (int32_t r = p->net_first[net]; r < p->net_first[net + 1]; r++)
-            add_reader(w, i, from, place_of(w, p->net_to[r]));
+        fix_column(w, column_x(v), 1);
     }
 }
 
@@ -196,16 +175,6 @@ static double wire(const window *w, int32_t i)
     return (double)clv_wire_ns(p, w->a, w->b, p->net_bytes[w->nets[i]]) / w->scale;
 }
 
-static bool crosses_now(const window *w, int32_t net)
-{
-    const clv_groups *g = w->ls->g;
-    bool crosses = false;
-    if (g->device_of[g->p->net_from[net]] == w->a)
-        for (int32_t i = 0; i < g->n_pins[net]; i++)
-            crosses |= g->pins[g->pin_first[net] + i].device == w->b;
-    return crosses;
-}
-
 static void add_link_row(window *w)
 {
     const clv_groups *g = w->ls->g;
@@ -213,8 +182,13 @@ static void add_link_row(window *w)
         (double)g->link_ns[(size_t)w->a * (size_t)g->p->n_devices + (size_t)w->b] / w->scale;
     int32_t row = clv_ilp_add_row(&w->ilp, 0, INFINITY);
     for (int32_t i = 0; i < w->n_nets; i++) {
+        int32_t net = w->nets[i];
+        bool crosses = false; /* now */
+        if (g->device_of[g->p->net_from[net]] == w->a)
+            for (int32_t k = 0; k < g->n_pins[net]; k++)
+                crosses |= g->pins[g->pin_first[net] + k].device == w->b;
         clv_ilp_add_term(&w->ilp, column_y(w, i), -wire(w, i));
-        fixed -= crosses_now(w, w->nets[i]) ? wire(w, i) : 0;
+        fixed -= crosses ? wire(w, i) : 0;
     }
     clv_ilp_add_term(&w->ilp, column_t(w), 1);
     if (!w->ilp.failed)
@@ -280,10 +254,15 @@ static clv_status solve(window *w, clv_arena *arena, clv_error *err)
 {
     clv_ilp_limits limits = { .nodes = NODES_MAX, .pivots = PIVOTS_MAX };
     clv_ilp_result result;
+    const clv_partition_problem *p = w->ls->g->p;
     clv_mark mark = clv_arena_mark(arena);
     w->ilp = clv_ilp_new(arena);
     add_columns(w);
-    add_nets(w);
+    for (int32_t i = 0; i < w->n_nets; i++) {
+        int32_t net = w->nets[i], from = place_of(w, p->net_from[net]);
+        for (int32_t r = p->net_first[net]; r < p->net_first[net + 1]; r++)
+            add_reader(w, i, from, place_of(w, p->net_to[r]));
+    }
     add_time_rows(w);
     add_link_row(w);
     add_memory_row(w);
@@ -356,9 +335,9 @@ static clv_status refine_pair(window *w, const int32_t *plan, const clv_score *n
 {
     w->n = 0;
     w->solved = false;
-    peel(w, CLV_ENDING, w->a, w->b, CLV_WINDOW / 2);
-    peel(w, CLV_STARTING, w->b, w->a, CLV_WINDOW);
-    clv_status status = note_nets(w, err);
+    add_to_window(w, CLV_ENDING, w->a, w->b, CLV_WINDOW / 2);
+    add_to_window(w, CLV_STARTING, w->b, w->a, CLV_WINDOW);
+    clv_status status = list_nets(w, err);
     if (status == CLV_OK && w->n > 0)
         status = solve(w, arena, err);
     for (int32_t i = 0; i < w->n; i++)
