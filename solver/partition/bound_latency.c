@@ -52,10 +52,10 @@ static void extend_by_kind(relaxation *r, const clv_segment *s)
                 kind_before = k;
             }
         for (int32_t k = 0; k < n_kinds; k++) {
-            double gift = s->is_end ? 0 : b->gift[k];
-            double on = is_start ? (j == 0 ? -gift : INFINITY) : r->least_ns[k * n + j];
+            double reward = s->is_end ? 0 : b->reward[k];
+            double on = is_start ? (j == 0 ? -reward : INFINITY) : r->least_ns[k * n + j];
             on += b->whole_ns[k];
-            double off = may_split ? before + b->split_ns[k] - gift : INFINITY;
+            double off = may_split ? before + b->split_ns[k] - reward : INFINITY;
             if (r->choice)
                 r->choice[((size_t)r->n_segments * (size_t)n_kinds + (size_t)k) * (size_t)n +
                           (size_t)j] = (int16_t)(off < on   ? kind_before
@@ -80,7 +80,7 @@ static double least_end_by_kind(const relaxation *r)
         for (int32_t k = 0; k < b->p->n_kinds; k++)
             sum = clv_lesser_ns(sum, r->least_ns[k * n + j]);
     for (int32_t k = 0; k < b->p->n_kinds; k++)
-        sum += b->gift[k] * (b->gift[k] > 0 ? b->demand[k] : b->supply[k]) -
+        sum += b->reward[k] * (b->reward[k] > 0 ? b->demand[k] : b->supply[k]) -
                b->price[k] * b->room_bytes[k];
     return sum;
 }
@@ -161,7 +161,7 @@ static double solve_at_prices(relaxation *r)
     return b->by_kind && n > 0 ? least_end_by_kind(r) : sum + least_split_costs(b);
 }
 
-/* The best value of one price or gift, the others as they are: the bound is concave in it. */
+/* The best value of one price or reward, the others as they are: the bound is concave in it. */
 static double raise_price(relaxation *r, double *price, double low, double high)
 {
     double best_price = *price, best = solve_at_prices(r);
@@ -209,7 +209,7 @@ static double solve_best_prices(relaxation *r)
             if (b->used[k] && b->room_bytes[k] < weights)
                 best = raise_price(r, &b->price[k], 0, 4 * all / weights);
             if (b->used[k])
-                best = raise_price(r, &b->gift[k], -all / b->supply[k], all / b->supply[k]);
+                best = raise_price(r, &b->reward[k], -all / b->supply[k], all / b->supply[k]);
         }
     return best > free_best ? floor(best * (1 - CLV_BOUND_MARGIN)) : floor(free_best);
 }

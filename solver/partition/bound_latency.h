@@ -12,8 +12,8 @@
  * With unequal devices it is a dynamic programme along the segments whose state is the kind and how
  * many were split. Memory has a price there: a unit on a kind of device pays for its weights, and
  * what all devices of the kind hold is given back. A device has a price too, if it is scarce, or a
- * gift, if it is to be used. Any prices give a bound, which is concave in each. segment_dp.h, where
- * it can, knows each device's memory instead, and is mostly better.
+ * reward, if it is to be used. Any prices give a bound, which is concave in each. segment_dp.h,
+ * where it can, knows each device's memory instead, and is mostly better.
  */
 #ifndef CLV_SOLVER_PARTITION_BOUND_LATENCY_H
 #define CLV_SOLVER_PARTITION_BOUND_LATENCY_H

@@ -73,7 +73,7 @@ static clv_status judge_bound_plan(clv_search_state *s, const char *label, bool 
         if (queue->options->objective == CLV_LATENCY || queue->p->rules)
             return CLV_OK; /* the bound was one for plans that use all */
         clv_groups_load(s->local.g, s->device_of);
-        CLV_TRY(clv_idle_devices_fill(s->local.g, queue->arena, err));
+        CLV_TRY(clv_idle_devices_use(s->local.g, queue->arena, err));
         memcpy(s->device_of, s->local.g->device_of,
                (size_t)queue->p->n_units * sizeof *s->device_of);
     }

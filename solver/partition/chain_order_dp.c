@@ -185,8 +185,8 @@ static void extend_by_class(table *c, int32_t cell, int32_t n_used, int32_t clas
     }
 }
 
-/* Fills the table. The cell and class with which all ends first; false: none. */
-static bool fill_table(table *c, int32_t *ret_cell, int32_t *ret_class)
+/* Solves the table. The cell and class with which all ends first; false: none. */
+static bool solve_table(table *c, int32_t *ret_cell, int32_t *ret_class)
 {
     int64_t best = NEVER;
     for (int32_t cell = 1; cell < c->n_cells; cell++) {
@@ -231,7 +231,7 @@ clv_status clv_cut_any_order(const clv_unit_chain *chain, const clv_cut_options 
     bool is_few;
     *found = false;
     CLV_TRY(open_table(&c, scratch, &is_few, err));
-    *found = is_few && fill_table(&c, &cell, &class);
+    *found = is_few && solve_table(&c, &cell, &class);
     if (*found)
         read_runs(&c, cell, class, device_of);
     clv_arena_rewind(scratch, mark);

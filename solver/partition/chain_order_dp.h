@@ -14,8 +14,9 @@
 
 #include "solver/partition/chain_partition.h"
 
-/* order of the options is not looked at, nor are rules or fans. *found: false also where there are
- * too many kinds and devices. CLV_ENOMEM. O(cells * units * classes^2), with a limit of steps. */
+/* order of the options is not looked at, nor are rules or fan-out. *found: false also where there
+ * are too many kinds and devices. CLV_ENOMEM. O(cells * units * classes^2), with a limit of steps.
+ */
 clv_status clv_cut_any_order(const clv_unit_chain *chain, const clv_cut_options *options,
                              clv_arena *scratch, int32_t *device_of, bool *found, clv_error *err);
 

@@ -15,7 +15,7 @@ typedef struct {
     const clv_cut_options *o;
     int32_t n, n_runs; /* positions - 1; devices in order */
     bool use_all;
-    int64_t period_ns, fan_period_ns; /* of time and boundaries; of what fans teach */
+    int64_t period_ns, fanout_period_ns; /* of time and boundaries; of fan-out */
 } cutter;
 
 static cutter make_cutter(const clv_unit_chain *chain, const clv_cut_options *o)
@@ -88,7 +88,7 @@ static bool may_cut(const cutter *c, int32_t i)
 }
 
 /* row[i]: the earliest start of a run that ends at i and holds nothing that must be apart. */
-static void fill_apart(const cutter *c, int32_t *row)
+static void find_apart_starts(const cutter *c, int32_t *row)
 {
     const clv_rules *r = c->chain->rules;
     clv_last_tag *seen = c->chain->seen;
@@ -110,13 +110,13 @@ static void fill_apart(const cutter *c, int32_t *row)
 }
 
 /* Rows of earliest starts; O(units * devices + tags). */
-static void fill_starts(const cutter *c)
+static void find_earliest_starts(const cutter *c)
 {
     const clv_rules *r = c->chain->rules;
     int32_t *start = c->chain->start;
     if (!r)
         return;
-    fill_apart(c, c->chain->apart);
+    find_apart_starts(c, c->chain->apart);
     for (int32_t k = 0; k < c->n_runs; k++, start += c->n + 1) {
         memcpy(start, c->chain->apart, ((size_t)c->n + 1) * sizeof *start);
         for (int32_t u = 0, barred = 0; u < c->n; u++) {
@@ -143,7 +143,7 @@ static bool run_fits(const cutter *c, int32_t k, int32_t first, int32_t end)
 {
     const int64_t *time = times(c, k), *weight = weights(c);
     return time[end] - time[first] <= c->period_ns &&
-           c->chain->fan_ns[end] - c->chain->fan_ns[first] <= c->fan_period_ns &&
+           c->chain->fanout_ns[end] - c->chain->fanout_ns[first] <= c->fanout_period_ns &&
            weight[end] - weight[first] <= room(c, k) &&
            (first == end || first >= earliest_start(c, k, end));
 }
@@ -190,14 +190,14 @@ static void extend_reach(const cutter *c, int32_t k)
     const int32_t *first = c->chain->low, *last = c->chain->high;
     int32_t *from = from_row(c, k + 1), latest = -1, low = first[k];
     const int64_t *time = times(c, k), *weight = weights(c), *wire = wire_row(c, k);
-    const int64_t *fan = c->chain->fan_ns;
+    const int64_t *fanout = c->chain->fanout_ns;
     int64_t capacity = room(c, k);
     for (int32_t i = first[k]; i <= last[k + 1]; i++) {
         bool was = i <= last[k] && before[i];
         if (i >= first[k + 1]) {
-            while (low < i &&
-                   (time[i] - time[low] > c->period_ns || fan[i] - fan[low] > c->fan_period_ns ||
-                    weight[i] - weight[low] > capacity))
+            while (low < i && (time[i] - time[low] > c->period_ns ||
+                               fanout[i] - fanout[low] > c->fanout_period_ns ||
+                               weight[i] - weight[low] > capacity))
                 low++;
             int32_t start = earliest_start(c, k, i);
             low = start > low ? start : low;
@@ -211,10 +211,10 @@ static void extend_reach(const cutter *c, int32_t k)
 }
 
 /* Is there a cut within these periods? Fills from[] for it. */
-static bool is_feasible(cutter *c, int64_t period_ns, int64_t fan_period_ns)
+static bool is_feasible(cutter *c, int64_t period_ns, int64_t fanout_period_ns)
 {
     c->period_ns = period_ns;
-    c->fan_period_ns = fan_period_ns;
+    c->fanout_period_ns = fanout_period_ns;
     if (!find_windows(c))
         return false;
     memset(reach_row(c, 0), 0, ((size_t)c->n + 1) * sizeof(bool));
@@ -238,7 +238,7 @@ static void read_runs(const cutter *c, int32_t *device_of)
 
 static int64_t longest_period(const cutter *c)
 {
-    int64_t longest = c->chain->fan_ns[c->n];
+    int64_t longest = c->chain->fanout_ns[c->n];
     for (int32_t k = 0; k < c->n_runs; k++) {
         longest = times(c, k)[c->n] > longest ? times(c, k)[c->n] : longest;
         for (int32_t i = 0; i <= c->n; i++) {
@@ -266,14 +266,14 @@ static int64_t shortest_period(const cutter *c)
     return sum / c->n_runs > longest ? sum / c->n_runs : longest;
 }
 
-/* The least period from low on; high is one. With fans they are within it, too, else within high.
+/* The least period from low on; high is one. With fan-out that is within it, too, else within high.
  */
-static int64_t least_period(cutter *c, int64_t low, int64_t high, bool with_fans)
+static int64_t least_period(cutter *c, int64_t low, int64_t high, bool with_fanout)
 {
-    int64_t fan_period = high;
+    int64_t fanout_period = high;
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
-        if (is_feasible(c, middle, with_fans ? middle : fan_period))
+        if (is_feasible(c, middle, with_fanout ? middle : fanout_period))
             high = middle;
         else
             low = middle + 1;
@@ -289,7 +289,7 @@ bool clv_cut_by_period(const clv_unit_chain *chain, const clv_cut_options *o, in
     for (int32_t k = 0; k < c.n_runs; k++)
         for (int32_t i = 0; i <= c.n; i++)
             wire_row(&c, k)[i] = wire_at(&c, k, i);
-    fill_starts(&c);
+    find_earliest_starts(&c);
     int64_t shortest = shortest_period(&c), low = shortest, most = longest_period(&c);
     /* the answer is rarely far above the shortest, so go there in growing steps first */
     int64_t step = low / 1024 + 1, high = low;
@@ -300,10 +300,10 @@ bool clv_cut_by_period(const clv_unit_chain *chain, const clv_cut_options *o, in
         high = step < most - high ? high + step : most;
         step = step > most / 2 ? most : step * 2;
     }
-    int64_t period = least_period(&c, low, high, true), fan_period = period;
+    int64_t period = least_period(&c, low, high, true), fanout_period = period;
     if (o->short_runs)
         period = least_period(&c, shortest, period, false);
-    is_feasible(&c, period, fan_period); /* fills from[] for the answer */
+    is_feasible(&c, period, fanout_period); /* fills from[] for the answer */
     read_runs(&c, device_of);
     return true;
 }
@@ -380,7 +380,7 @@ void clv_boundary_delays(const clv_unit_chain *chain, int32_t from, int32_t to, 
 }
 
 /* Rows of delays where clv_cut_by_period has rows of wires. Most boundaries are alike. */
-static void fill_delays(const cutter *c)
+static void compute_delays(const cutter *c)
 {
     const int32_t *d = c->o->order;
     memset(wire_row(c, 0), 0, ((size_t)c->n + 1) * sizeof(int64_t));
@@ -405,16 +405,16 @@ static void extend_cheapest(const cutter *c, int32_t k, const int64_t *before, i
     int32_t *queue = c->chain->window, *from = from_row(c, k + 1), head = 0, tail = 0,
             low = first[k];
     const int64_t *time = times(c, k), *weight = weights(c), *wire = wire_row(c, k);
-    const int64_t *fan = c->chain->fan_ns;
+    const int64_t *fanout = c->chain->fanout_ns;
     int64_t capacity = room(c, k), *start_ns = c->chain->start_ns;
     run_link into = link_into(c, k);
     double wire_end = (double)c->period_ns + 1; /* whole ns of a transfer are below it */
     for (int32_t i = first[k]; i <= last[k + 1]; i++) {
         int64_t was = i <= last[k] ? before[i] : NEVER;
         if (i >= first[k + 1]) {
-            while (low < i &&
-                   (time[i] - time[low] > c->period_ns || fan[i] - fan[low] > c->fan_period_ns ||
-                    weight[i] - weight[low] > capacity))
+            while (low < i && (time[i] - time[low] > c->period_ns ||
+                               fanout[i] - fanout[low] > c->fanout_period_ns ||
+                               weight[i] - weight[low] > capacity))
                 low++;
             int32_t start = earliest_start(c, k, i);
             low = start > low ? start : low;
@@ -441,7 +441,7 @@ static void extend_cheapest(const cutter *c, int32_t k, const int64_t *before, i
 /* The least latency within a period; NEVER: none. Fills from[]. */
 static int64_t least_latency(cutter *c, int64_t period_ns)
 {
-    c->period_ns = c->fan_period_ns = period_ns;
+    c->period_ns = c->fanout_period_ns = period_ns;
     if (!find_windows(c))
         return NEVER;
     int64_t *before = c->chain->cost_ns, *cost = before + c->n + 1;
@@ -471,8 +471,8 @@ bool clv_cut_by_latency(const clv_unit_chain *chain, const clv_cut_options *o, i
     cutter c = make_cutter(chain, o);
     if (c.n == 0)
         return true;
-    fill_delays(&c);
-    fill_starts(&c);
+    compute_delays(&c);
+    find_earliest_starts(&c);
     int64_t high = longest_period(&c), low = shortest_period(&c);
     int64_t best = least_latency(&c, high);
     if (best >= NEVER)

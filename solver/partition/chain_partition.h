@@ -8,7 +8,7 @@
  * well, so the latest start that the device before can end at is the only one to try. Binary search
  * does the rest. Latency: dynamic programming over boundaries with the minimum of a sliding window,
  * as the starts that memory allows for a run only move on. Ours are the cost of a boundary (what
- * transfers delay, less what the next device does meanwhile), the fans, and the rules of users.
+ * transfers delay, less what the next device does meanwhile), the fan-out, and the rules of users.
  */
 #ifndef CLV_SOLVER_PARTITION_CHAIN_PARTITION_H
 #define CLV_SOLVER_PARTITION_CHAIN_PARTITION_H
@@ -20,11 +20,11 @@ typedef struct {
     const int64_t *capacity_bytes; /* by device, for weights; NULL: no limit */
     bool use_all;                  /* no device of order stays empty (where units are enough) */
     bool with_held;                /* capacity is for what units hold all the time, too */
-    bool short_runs; /* by period: where a unit's fan makes the period long, no run has to take as
-                        long as that: as short as they can be within it */
+    bool short_runs; /* by period: where a unit's fan-out makes the period long, no run has to take
+                        as long as that: as short as they can be within it */
 } clv_cut_options;
 
-/* Smallest period of any such cut, exactly but for what fans teach: binary search on the period,
+/* Smallest period of any such cut, exactly but for what fan-out adds: binary search on the period,
  * each answer in O(units * devices). A net that skips over a run counts on each boundary it
  * crosses, so the cut is the best one where nets reach the next run only. False when none is within
  * the capacities. */

@@ -5,7 +5,7 @@
 
 #include "base/union_find.h"
 
-/* Bandwidths that may tell parts apart. */
+/* Bandwidths at which the cluster may be cut into parts. */
 #define SPEEDS_MAX 8
 
 static clv_link_speed link_of(const clv_partition_problem *p, int32_t from, int32_t to)
@@ -15,7 +15,7 @@ static clv_link_speed link_of(const clv_partition_problem *p, int32_t from, int3
 }
 
 /* The better of each number. */
-static void take_faster(clv_link_speed *a, clv_link_speed b)
+static void keep_faster(clv_link_speed *a, clv_link_speed b)
 {
     a->latency_ns = fmin(a->latency_ns, b.latency_ns);
     a->byte_ns = fmin(a->byte_ns, b.byte_ns);
@@ -32,14 +32,14 @@ static void find_pairs(clv_segment_dp_state *dp, clv_link_speed *direct)
     for (int32_t from = 0; from < p->n_devices; from++)
         for (int32_t to = 0; to < p->n_devices; to++)
             if (from != to)
-                take_faster(
+                keep_faster(
                     &dp->pair[dp->slot_of[p->kind_of[from]] * n + dp->slot_of[p->kind_of[to]]],
                     link_of(p, from, to));
     memcpy(direct, dp->pair, (size_t)(n * n) * sizeof *direct);
     for (int32_t by = 0; by < n; by++)
         for (int32_t a = 0; a < n; a++)
             for (int32_t b = 0; b < n; b++)
-                take_faster(&dp->pair[a * n + b],
+                keep_faster(&dp->pair[a * n + b],
                             clv_link_slower(dp->pair[a * n + by], dp->pair[by * n + b]));
     for (int32_t a = 0; a < n; a++)
         for (int32_t b = 0; b < n; b++) {
@@ -47,7 +47,7 @@ static void find_pairs(clv_segment_dp_state *dp, clv_link_speed *direct)
             clv_link_speed first = { INFINITY, INFINITY, true }, *pair = &dp->pair[a * n + b];
             for (int32_t to = 0; to < n; to++)
                 if (to != a || a == b)
-                    take_faster(&first, direct[a * n + to]);
+                    keep_faster(&first, direct[a * n + to]);
             pair->is_one = clv_link_is_no_faster(first, *pair);
         }
 }
@@ -89,7 +89,7 @@ static bool join_parts(const clv_partition_problem *p, double byte_ns, int32_t *
         for (int32_t to = 0; to < p->n_devices; to++)
             if (clv_find_root(parent, from) != clv_find_root(parent, to)) {
                 has_parts = true;
-                take_faster(ret, link_of(p, from, to));
+                keep_faster(ret, link_of(p, from, to));
             }
     return has_parts;
 }

@@ -1,4 +1,4 @@
-/* device_class.h - devices that nothing tells apart but their number: of one kind and capacity.
+/* device_class.h - devices that differ in nothing but their number: of one kind and capacity.
  *
  * Dynamic programmes look at how many of each class are used, not at which: symmetry breaking.
  */

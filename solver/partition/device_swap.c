@@ -171,7 +171,7 @@ typedef struct {
 } swap;
 
 /* What the exchange at hand came to. False: it is no better. */
-static bool rate(const swapper *s, swap *o)
+static bool measure_exchange(const swapper *s, swap *o)
 {
     o->left_ns = s->port_ns[s->busiest];
     o->worst_ns = 0;
@@ -195,8 +195,9 @@ static void try_exchanges(swapper *s, int32_t a, swap *best)
             !may_be_on(s, b, at_a) || !relieves_port(s, a, b))
             continue;
         exchange(s, a, b);
-        if (rate(s, &o) && (best->a < 0 || o.left_ns < best->left_ns ||
-                            (o.left_ns == best->left_ns && o.worst_ns < best->worst_ns)))
+        if (measure_exchange(s, &o) &&
+            (best->a < 0 || o.left_ns < best->left_ns ||
+             (o.left_ns == best->left_ns && o.worst_ns < best->worst_ns)))
             *best = o;
         s->device[a] = at_a;
         s->device[b] = at_b;
@@ -218,7 +219,7 @@ static bool uses_busiest(const swapper *s, int32_t group)
 
 /* The best exchange, done. False: none. Of the ports that carry most there is one less after it, or
  * all carry less; so it ends. */
-static bool improve(swapper *s)
+static bool apply_best_exchange(swapper *s)
 {
     swap best = { .a = -1 };
     s->busiest = 0;
@@ -276,7 +277,7 @@ static clv_status swap_devices(swapper *s, int32_t *device_of, clv_arena *arena,
     list_by_group(s, device_of, by_device);
     for (int32_t t = 0; t < s->n_sent; t++)
         add_transfer(s, t, +1);
-    while (s->n_sent > 0 && improve(s))
+    while (s->n_sent > 0 && apply_best_exchange(s))
         ;
     *ret_ns = s->most_ns > s->busiest_device_ns ? s->most_ns : s->busiest_device_ns;
     for (int32_t u = 0; u < p->n_units; u++)

@@ -133,7 +133,7 @@ static void find_fastest_link(clv_ideal_dp *s)
 }
 
 /* A unit's bytes that stay count like weights, and not once more while it runs. */
-static bool fill_memory(clv_ideal_dp *s, const int64_t *live_bytes, const int64_t *held_bytes)
+static bool sum_memory(clv_ideal_dp *s, const int64_t *live_bytes, const int64_t *held_bytes)
 {
     int32_t n = s->b->n;
     s->weight_bytes = CLV_NEW_ARRAY(s->arena, int64_t, n + 1);
@@ -168,7 +168,7 @@ clv_status clv_ideal_dp_new(const clv_partition_problem *p, const clv_backbone *
     *s = (clv_ideal_dp){ .p = p, .b = backbone, .arena = arena, .last = -1, .n_cells = 1 };
     find_classes(s);
     find_fastest_link(s);
-    bool all = fill_memory(s, o->live_bytes, o->held_bytes);
+    bool all = sum_memory(s, o->live_bytes, o->held_bytes);
     for (int32_t i = 0; i < s->n_classes && all; i++) {
         s->classes[i].room_bytes = s->classes[i].capacity_bytes - o->reserve_bytes;
         s->classes[i].stride = s->n_cells;
@@ -253,7 +253,7 @@ static piece add_unit(const extension *e, piece now, int32_t place, bool counts)
     return now;
 }
 
-static piece leave_unit(piece now, int32_t place)
+static piece skip_unit(piece now, int32_t place)
 {
     if (now.first < 0)
         now.first = place;
@@ -305,10 +305,10 @@ static void extend_ideal(const extension *e, piece now, int32_t place)
         } else if ((now.out & s->b->preds[place]) || !fits) {
             if (breaks_tie(e, &now, place))
                 return;
-            now = leave_unit(now, place);
+            now = skip_unit(now, place);
         } else {
             if (may_leave(e, &with, place) && !breaks_tie(e, &now, place))
-                extend_ideal(e, leave_unit(now, place), place + 1);
+                extend_ideal(e, skip_unit(now, place), place + 1);
             now = with;
         }
     }
@@ -348,7 +348,7 @@ static void find_ties(clv_ideal_dp *s, int64_t period_ns)
 }
 
 /* The ideals of one set of used devices, from those with one device less. */
-static void fill_cell(clv_ideal_dp *s, int32_t cell, int64_t period_ns)
+static void build_cell(clv_ideal_dp *s, int32_t cell, int64_t period_ns)
 {
     for (int32_t i = 0; i < s->n_classes && !s->gave_up; i++) {
         const device_class *c = &s->classes[i];
@@ -375,7 +375,7 @@ clv_status clv_ideal_dp_decide(clv_ideal_dp *s, int64_t period_ns, clv_ideal_dp_
         if (cell == 0)
             add_ideal(s, (ideal){ .before = -1, .class = -1 });
         else
-            fill_cell(s, cell, period_ns);
+            build_cell(s, cell, period_ns);
         s->cell[cell + 1] = s->n_ideals;
         for (int32_t i = s->cell_first; i < s->n_ideals && s->last < 0 && !s->gave_up; i++)
             s->last = s->ideals[i].first == s->b->n ? i : -1;

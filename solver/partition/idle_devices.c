@@ -88,7 +88,7 @@ static int32_t split_all(filler *f, busy *order, int64_t limit_ns)
     return n_split;
 }
 
-clv_status clv_idle_devices_fill(clv_groups *g, clv_arena *arena, clv_error *err)
+clv_status clv_idle_devices_use(clv_groups *g, clv_arena *arena, clv_error *err)
 {
     size_t n = (size_t)g->p->n_devices;
     clv_mark mark = clv_arena_mark(arena);

@@ -12,6 +12,6 @@
  * stay empty where there are too few units. CLV_ENOMEM. O(units) moves of a unit, and as many sums
  * of a period at most, for each round over all groups; a round fills as many devices as were filled
  * before, mostly. */
-clv_status clv_idle_devices_fill(clv_groups *g, clv_arena *arena, clv_error *err);
+clv_status clv_idle_devices_use(clv_groups *g, clv_arena *arena, clv_error *err);
 
 #endif

@@ -92,7 +92,7 @@ clv_status clv_plans_anneal(clv_search_state *s, clv_error *err)
     steps = steps < ANNEALED_STEPS ? steps : ANNEALED_STEPS;
     int64_t places = (int64_t)queue->p->n_units * queue->p->n_devices;
     steps = steps < places * ANNEALED_PLACE ? steps : places * ANNEALED_PLACE;
-    clv_search_leave_room(s, true);
+    clv_search_learned_room(s, true);
     for (uint64_t seed = 1; seed <= ANNEALINGS && !clv_candidates_is_over(queue); seed++) {
         clv_anneal_options o = { s->room_bytes, queue->options->use_all_devices, steps, seed };
         clv_groups_load(s->local.g, queue->tried[best].device_of);

@@ -32,7 +32,7 @@ typedef struct {
     int32_t device, parent_log;
     int32_t *closed; /* by family in order: not all before it was taken when the device began */
     int32_t depth;
-} turn;
+} device_turn;
 
 static bool place_next(exact *s, int32_t depth);
 
@@ -50,8 +50,8 @@ static void undo_to(exact *s, int32_t n_log)
     }
 }
 
-/* May the device at hand take it by its tags? *ret_open: a family for which that is open. */
-static bool tags_allow(const exact *s, int32_t b, const turn *now, int32_t *ret_open)
+/* May the device at hand have it, by its tags? *ret_open: a family for which that is open. */
+static bool tags_allow(const exact *s, int32_t b, const device_turn *now, int32_t *ret_open)
 {
     const clv_supernodes *g = s->g;
     bool allow = true;
@@ -71,7 +71,7 @@ static bool tags_allow(const exact *s, int32_t b, const turn *now, int32_t *ret_
     return allow;
 }
 
-static void take_supernode(exact *s, int32_t b, int32_t device)
+static void assign_supernode(exact *s, int32_t b, int32_t device)
 {
     const clv_supernodes *g = s->g;
     s->on[b] = device;
@@ -81,8 +81,9 @@ static void take_supernode(exact *s, int32_t b, int32_t device)
             s->left[g->rules->family_of[g->tags[i]]]--;
 }
 
-/* One sweep takes all that can be taken without a choice. *ret_open: a family that wants one. */
-static void take_all(exact *s, const turn *now, int32_t *ret_open)
+/* One sweep assigns all that the device may have without a choice. *ret_open: a family that wants
+ * one. */
+static void assign_forced(exact *s, const device_turn *now, int32_t *ret_open)
 {
     const clv_supernodes *g = s->g;
     *ret_open = -1;
@@ -97,7 +98,7 @@ static void take_all(exact *s, const turn *now, int32_t *ret_open)
         if (!ready)
             continue;
         if (tags_allow(s, b, now, &open))
-            take_supernode(s, b, now->device);
+            assign_supernode(s, b, now->device);
         else if (*ret_open < 0)
             *ret_open = open;
     }
@@ -118,13 +119,13 @@ static bool has_tag_left(exact *s, int32_t tag, int32_t device)
     return false;
 }
 
-/* The device takes all it may, whose units being tried in all ways; then the next one. *ret_chose:
- * there was a choice. */
-static bool take_in_all_ways(exact *s, const turn *now, bool *ret_chose)
+/* The device gets all it may have, where there is a choice of tags in all ways; then the next
+ * device. *ret_chose: there was a choice. */
+static bool assign_in_all_ways(exact *s, const device_turn *now, bool *ret_chose)
 {
     const clv_rules *r = s->g->rules;
     int32_t open, n_log = s->n_log;
-    take_all(s, now, &open);
+    assign_forced(s, now, &open);
     if (open < 0) {
         bool done = s->n_log > now->parent_log && place_next(s, now->depth + 1);
         if (!done)
@@ -136,7 +137,7 @@ static bool take_in_all_ways(exact *s, const turn *now, bool *ret_chose)
         if (r->family_of[tag] != open || !has_tag_left(s, tag, now->device))
             continue;
         s->owner[open] = tag;
-        if (take_in_all_ways(s, now, ret_chose))
+        if (assign_in_all_ways(s, now, ret_chose))
             return true;
         s->owner[open] = -1;
     }
@@ -175,7 +176,7 @@ static bool try_device(exact *s, int32_t device, int32_t depth, bool *ret_safe)
 {
     int32_t n_families = s->g->rules->n_families, n_log = s->n_log;
     clv_mark mark = clv_arena_mark(s->g->arena);
-    turn now = { .device = device, .parent_log = n_log, .depth = depth };
+    device_turn now = { .device = device, .parent_log = n_log, .depth = depth };
     int32_t *owner = CLV_NEW_ARRAY(s->g->arena, int32_t, n_families), *before = s->owner;
     now.closed = CLV_NEW_ARRAY(s->g->arena, int32_t, n_families);
     *ret_safe = false;
@@ -191,13 +192,13 @@ static bool try_device(exact *s, int32_t device, int32_t depth, bool *ret_safe)
     bool chose = false;
     s->owner = owner;
     s->used[device] = true;
-    bool found = take_in_all_ways(s, &now, &chose);
+    bool found = assign_in_all_ways(s, &now, &chose);
     s->used[device] = false;
     s->owner = before;
     if (!found && !chose) { /* what it takes is the same again */
         int32_t open;
         s->owner = owner;
-        take_all(s, &now, &open);
+        assign_forced(s, &now, &open);
         *ret_safe = s->n_log > n_log && !has_more_for(s, device);
         s->owner = before;
         undo_to(s, n_log);
@@ -283,16 +284,6 @@ static bool is_apart(const exact *s, int32_t b, int32_t device)
     return true;
 }
 
-/* An unused device of a class is as good as the first one of it. */
-static bool stands_for_class(const exact *s, int32_t device)
-{
-    const clv_supernodes *g = s->g;
-    for (int32_t c = g->class_of[device]; c < device; c++)
-        if (s->n_on[c] == 0 && s->n_on[device] == 0 && g->class_of[c] == g->class_of[device])
-            return false;
-    return true;
-}
-
 static bool assign_from(exact *s, int32_t b)
 {
     const clv_supernodes *g = s->g;
@@ -301,7 +292,12 @@ static bool assign_from(exact *s, int32_t b)
         return clv_rule_counts_stages_satisfied(&s->counts, s->rows);
     }
     for (int32_t d = 0; d < g->p->n_devices && s->steps < STEPS_MAX; d++) {
-        if (!clv_supernode_allows(g, b, d) || !stands_for_class(s, d))
+        if (!clv_supernode_allows(g, b, d))
+            continue;
+        bool is_alike = false; /* an unused device of a class is as good as the first one of it */
+        for (int32_t c = g->class_of[d]; c < d && !is_alike; c++)
+            is_alike = s->n_on[c] == 0 && s->n_on[d] == 0 && g->class_of[c] == g->class_of[d];
+        if (is_alike)
             continue;
         s->on[b] = d;
         place(s, b, d, 1);

@@ -1,5 +1,5 @@
-/* rule_exact.h - is there any legal assignment that meets the rules? Backtracking with symmetry
- * breaking.
+/* rule_exact.h - is there any legal assignment that meets the rules? Backtracking (Golomb and
+ * Baumert 1965) with dominance and symmetry breaking.
  *
  * First all orders of devices, device by device. A device takes all that it may: what only reads
  * what was taken before or by itself. Taking more never hurts those that come later (dominance), so

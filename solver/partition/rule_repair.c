@@ -39,34 +39,28 @@ static bool is_bound_to_stages(const clv_rule_repair *r, int32_t b)
     return false;
 }
 
-/* Where in the line of stages a supernode stands, from 0 to 1: by its stage, or by its place in the
- * order. */
-static double place_of(const clv_rule_repair *r, int32_t b)
-{
-    int32_t n = r->g.p->n_devices;
-    double place = ((double)b + 0.5) / r->g.n;
-    int32_t stage =
-        r->g.stages && is_bound_to_stages(r, b) ? nearest_stage(r, b, 0, (int32_t)(place * n)) : -1;
-    return stage < 0 ? place : (stage + 0.5) / n;
-}
-
-/* Where the supernodes are, on average, that may be on few devices, this one among them; negative:
- * no such supernodes. */
+/* Where the supernodes are, on average, that may be on few devices, this one among them, from 0 to
+ * 1: by their stage, or by their place in the order. Negative: no such supernodes. */
 static double pin_place(const clv_rule_repair *r, int32_t device, const int32_t *n_allowed)
 {
+    int32_t n = r->g.p->n_devices;
     double sum = 0, weight = 0;
     for (int32_t b = 0; b < r->g.n; b++) {
-        if (n_allowed[b] * 2 > r->g.p->n_devices || !clv_supernode_allows(&r->g, b, device))
+        if (n_allowed[b] * 2 > n || !clv_supernode_allows(&r->g, b, device))
             continue;
-        sum += place_of(r, b) / n_allowed[b];
+        double place = ((double)b + 0.5) / r->g.n;
+        int32_t stage = r->g.stages && is_bound_to_stages(r, b)
+                            ? nearest_stage(r, b, 0, (int32_t)(place * n))
+                            : -1;
+        sum += (stage < 0 ? place : (stage + 0.5) / n) / n_allowed[b];
         weight += 1.0 / n_allowed[b];
     }
     return weight > 0 ? sum / weight : -1;
 }
 
 /* Devices with pins take the position nearest to theirs, in order; the others fill what is left. */
-static void fill_order(clv_rule_repair *r, const double *place, const int32_t *pinned,
-                       int32_t n_pinned)
+static void place_devices(clv_rule_repair *r, const double *place, const int32_t *pinned,
+                          int32_t n_pinned)
 {
     int32_t n = r->g.p->n_devices, first = 0, next = 0;
     for (int32_t i = 0; i < n; i++)
@@ -109,7 +103,7 @@ static clv_status make_order(clv_rule_repair *r, clv_error *err)
         pinned[i] = d;
         n_pinned++;
     }
-    fill_order(r, place, pinned, n_pinned);
+    place_devices(r, place, pinned, n_pinned);
     clv_arena_rewind(r->g.arena, mark);
     return CLV_OK;
 }
@@ -163,15 +157,6 @@ static bool try_near(clv_rule_repair *r, const int32_t *order, int32_t *device_o
     return true;
 }
 
-/* Positions by number of the device in the order: "the third device of the cut" stays the third. */
-static void wish_for(clv_rule_repair *r, const int32_t *order, const int32_t *device_of)
-{
-    for (int32_t i = 0; i < r->g.p->n_devices; i++)
-        r->position[order[i]] = i;
-    for (int32_t b = 0; b < r->g.n; b++)
-        r->near.wish[b] = r->position[device_of[r->g.units[r->g.unit_first[b]]]];
-}
-
 bool clv_rule_repair_plan(clv_rule_repair *r, const int32_t *order, int32_t *device_of)
 {
     if (r->g.is_impossible)
@@ -179,7 +164,11 @@ bool clv_rule_repair_plan(clv_rule_repair *r, const int32_t *order, int32_t *dev
     if (clv_partition_satisfies_rules(r->g.p, device_of, r->g.arena))
         return true;
     int64_t off = 0, pinned_off = 0;
-    wish_for(r, order, device_of);
+    /* positions by number of the device in the order: "the third device of the cut" stays third */
+    for (int32_t i = 0; i < r->g.p->n_devices; i++)
+        r->position[order[i]] = i;
+    for (int32_t b = 0; b < r->g.n; b++)
+        r->near.wish[b] = r->position[device_of[r->g.units[r->g.unit_first[b]]]];
     bool near = try_near(r, order, device_of, &off);
     bool pinned = try_near(r, r->pin_order, r->other, &pinned_off);
     if (pinned && (!near || pinned_off < off) && r->g.p->n_units > 0)
@@ -226,7 +215,7 @@ static bool try_stages(clv_rule_repair *r, const int32_t *order, int32_t parts, 
     return try_near(r, order, device_of, &off);
 }
 
-static clv_rule_outcome find(clv_rule_repair *r)
+static clv_rule_outcome search(clv_rule_repair *r)
 {
     int32_t parts = r->g.p->n_devices;
     if (r->g.is_impossible || !clv_rule_stages_fit(&r->g))
@@ -248,7 +237,7 @@ static clv_rule_outcome find(clv_rule_repair *r)
 clv_rule_outcome clv_rule_repair_find(clv_rule_repair *r, int32_t *device_of)
 {
     if (!r->is_searched)
-        r->outcome = find(r);
+        r->outcome = search(r);
     r->is_searched = true;
     if (r->outcome == CLV_RULES_FEASIBLE && r->g.p->n_units > 0)
         memcpy(device_of, r->found, (size_t)r->g.p->n_units * sizeof *device_of);

@@ -51,14 +51,6 @@ static limit merge_limits(const sweep *s, int32_t b)
     return l;
 }
 
-/* The highest stage below or at high that the rules allow the supernode; below 0: none. */
-static int32_t allowed_below(const clv_supernodes *g, int32_t b, int32_t high)
-{
-    while (high >= 0 && g->stages && !clv_bit(g->stages + (size_t)b * g->words, high))
-        high--;
-    return high;
-}
-
 /* The highest stage that boundaries leave it, high at most. */
 static int32_t lower_by_boundaries(const sweep *s, int32_t b, int32_t high)
 {
@@ -105,7 +97,9 @@ static bool sweep_back(sweep *s, bool *ret_moved)
             high = other < NO_LIMIT && other - 1 < high ? other - 1 : high;
             high = s->device_high[d] < high ? s->device_high[d] : high;
         }
-        high = allowed_below(g, b, lower_by_boundaries(s, b, high));
+        high = lower_by_boundaries(s, b, high);
+        while (high >= 0 && g->stages && !clv_bit(g->stages + (size_t)b * g->words, high))
+            high--;
         if (high < 0)
             return false;
         s->high[b] = high;

@@ -6,18 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* -- nodes and their order -- */
-
-/* Every unit or group a number, by its first unit. */
-static void number_units(clv_supernodes *g)
-{
-    const clv_rules *r = g->rules;
-    for (int32_t u = 0; u < g->p->n_units; u++) {
-        int32_t group = r->group_of ? r->group_of[u] : -1;
-        int32_t first = group < 0 ? u : r->group_units[r->group_first[group]];
-        g->supernode_of[u] = first == u ? g->n++ : g->supernode_of[first];
-    }
-}
+/* -- supernodes and their order -- */
 
 /* Edges between supernodes, by their number, in both directions. */
 static clv_status list_edges(clv_supernodes *g, clv_error *err)
@@ -56,8 +45,9 @@ static clv_status list_edges(clv_supernodes *g, clv_error *err)
     return CLV_OK;
 }
 
-/* Blobs are numbered anew so that they read from lower ones only; what is ready first comes first.
- * False where they form a cycle, which closed groups never do. */
+/* Topological order (Kahn 1962): supernodes are numbered anew so that they read from lower ones
+ * only; what is ready first comes first. CLV_EINTERNAL where they form a cycle, which closed groups
+ * never do. */
 static clv_status sort_supernodes(clv_supernodes *g, clv_error *err)
 {
     int32_t *waits = CLV_NEW_ARRAY(g->arena, int32_t, g->n);
@@ -264,7 +254,12 @@ clv_status clv_supernodes_new(const clv_partition_problem *p, clv_arena *arena, 
     g->supernode_of = CLV_NEW_ARRAY(arena, int32_t, p->n_units);
     if (!g->supernode_of)
         return clv_fail_nomem(err, "the rules of a search");
-    number_units(g);
+    for (int32_t u = 0; u < p->n_units;
+         u++) { /* numbers of units and groups, by their first unit */
+        int32_t group = p->rules->group_of ? p->rules->group_of[u] : -1;
+        int32_t first = group < 0 ? u : p->rules->group_units[p->rules->group_first[group]];
+        g->supernode_of[u] = first == u ? g->n++ : g->supernode_of[first];
+    }
     CLV_TRY(list_edges(g, err));
     if (p->rules->n_groups > 0)
         CLV_TRY(sort_supernodes(g, err));

@@ -1,5 +1,7 @@
 /* rule_supernodes.h - units that the rules want on one device, contracted to supernodes, and what
  * the rules say of each: the graph on which rule_nearest.h, rule_stages.h and rule_exact.h work.
+ * Families of units that must be apart are held against the devices by bipartite matching with
+ * augmenting paths (Kuhn 1955).
  */
 #ifndef CLV_SOLVER_PARTITION_RULE_SUPERNODES_H
 #define CLV_SOLVER_PARTITION_RULE_SUPERNODES_H

@@ -50,7 +50,7 @@ clv_status clv_search_add(clv_search_state *s, const char *label, clv_error *err
     return clv_candidates_add(&s->queue, s->device_of, 0, label, NULL, err);
 }
 
-bool clv_search_leave_room(clv_search_state *s, bool all)
+bool clv_search_learned_room(clv_search_state *s, bool all)
 {
     const clv_partition_problem *p = s->queue.p;
     int64_t most = 0;

@@ -43,6 +43,6 @@ clv_status clv_search_add(clv_search_state *s, const char *label, clv_error *err
 
 /* room_bytes for weights by what verdicts taught. Devices that no verdict spoke of need as much as
  * the neediest one, if all is set. False when there is nothing to learn from. O(devices). */
-bool clv_search_leave_room(clv_search_state *s, bool all);
+bool clv_search_learned_room(clv_search_state *s, bool all);
 
 #endif

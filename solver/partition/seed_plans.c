@@ -81,7 +81,7 @@ clv_status clv_seed_cut_again(clv_search_state *s, clv_error *err)
         for (; seen < s->queue.n_judged; seen++)
             clv_iterated_search_learn_reserve(&s->local, &s->queue.tried[seen]);
         for (int all = 0; all < 2; all++)
-            if (clv_search_leave_room(s, all))
+            if (clv_search_learned_room(s, all))
                 CLV_TRY(clv_seed_add_cut(s, s->room_bytes, false, "time balance, with room left",
                                          "least latency, with room left", err));
         if (s->queue.n == before)
@@ -105,7 +105,7 @@ clv_status clv_seed_cut_by_measured_times(clv_search_state *s, clv_error *err)
                 continue;
             CLV_TRY(
                 clv_seed_add_cut(s, queue->p->capacity_bytes, false, by_period, by_latency, err));
-            if (clv_search_leave_room(s, true))
+            if (clv_search_learned_room(s, true))
                 CLV_TRY(clv_seed_add_cut(s, s->room_bytes, false, by_period, by_latency, err));
         }
         clv_seed_use_order(s, CLV_AS_GIVEN);
@@ -147,12 +147,12 @@ static bool is_port_bound(clv_search_state *s, const clv_candidate *plan)
 }
 
 /* Cuts that share what one device sends to many with others. */
-static clv_status cut_by_fans(clv_search_state *s, clv_error *err)
+static clv_status cut_by_fanout(clv_search_state *s, clv_error *err)
 {
     static const char label[] = "time balance, senders apart";
     clv_candidate_queue *queue = &s->queue;
-    CLV_TRY(clv_unit_chain_measure_fans(s->chain, queue->tried[queue->best].device_of, queue->arena,
-                                        err));
+    CLV_TRY(clv_unit_chain_measure_fanout(s->chain, queue->tried[queue->best].device_of,
+                                          queue->arena, err));
     for (int how = CLV_AS_GIVEN; how < CLV_N_ORDERS; how++) {
         if (!clv_seed_use_order(s, (clv_device_order)how))
             continue;
@@ -207,7 +207,7 @@ clv_status clv_seed_spread_senders(clv_search_state *s, clv_error *err)
         int32_t was = queue->best;
         if (queue->options->objective != CLV_THROUGHPUT || !is_port_bound(s, &queue->tried[was]))
             return CLV_OK;
-        CLV_TRY(cut_by_fans(s, err));
+        CLV_TRY(cut_by_fanout(s, err));
         CLV_TRY(swap_devices(s, from, err));
         if (queue->best == was)
             return CLV_OK;

@@ -1,9 +1,3 @@
-/* A run of a class that begins at node s ends at node e at (when s ends) + (whole segments from s
- * to e), if it fits: for each e the least over s is that of a sliding window, as a shorter run fits
- * where a longer one does. What it leads to depends on its kind, on that of the next run, and on
- * when the node before the last was there; begun_ns takes all this in as soon as a cell's runs have
- * ended, so nothing else of them is kept.
- */
 #include "solver/partition/segment_dp.h"
 
 #include <math.h>

@@ -10,6 +10,12 @@
  * segments are. What it costs to leave a part of a cluster that slow links join is a Lagrangian
  * relaxation (visit_multiplier.h). It wins where devices are unequal or memory is short.
  *
+ * A run of a class that begins at node s ends at node e at (when s ends) + (whole segments from s
+ * to e), if it fits: for each e the least over s is that of a sliding window, as a shorter run fits
+ * where a longer one does. What it leads to depends on its kind, on that of the next run, and on
+ * when the node before the last was there; begun_ns takes all this in as soon as a cell's runs have
+ * ended, so nothing else of them is kept.
+ *
  *     segment_dp_state.h   the table and what it is made of
  *     segment_splits.h     how far each class reaches; ways to split a segment
  *     cluster_parts.h      how fast devices reach each other

@@ -87,7 +87,8 @@ typedef struct {
     int32_t *device_of;
 } builder;
 
-static int32_t take_device(builder *t, const clv_run_class *c)
+/* A free device of the class; -1: none. */
+static int32_t claim_device(builder *t, const clv_run_class *c)
 {
     const clv_partition_problem *p = t->dp->b->p;
     for (int32_t d = 0; d < p->n_devices; d++)
@@ -100,7 +101,7 @@ static int32_t take_device(builder *t, const clv_run_class *c)
 }
 
 /* Of a unit between two nodes, the next one on a device of a kind. -1: any. */
-static int8_t wanted(const clv_segment_dp_state *dp, const run *a, int32_t index)
+static int8_t wanted_kind(const clv_segment_dp_state *dp, const run *a, int32_t index)
 {
     const clv_segment_split *it = &dp->splits[a->how];
     return index < CLV_SPLIT_UNITS_MAX ? it->kinds[a->way * CLV_SPLIT_UNITS_MAX + index] : -1;
@@ -126,12 +127,12 @@ static void place_own(builder *t, const run *a)
     int32_t own[CLV_CLASSES_MAX], first = first_between(dp, a);
     memcpy(own, it->own, sizeof own);
     for (int32_t i = first; i < end_between(dp, a); i++) {
-        int8_t want = wanted(dp, a, i - first);
+        int8_t want = wanted_kind(dp, a, i - first);
         for (int32_t c = 0; c < dp->n_classes; c++) {
             if (own[c] == 0 || (want >= 0 && dp->classes[c].kind != want))
                 continue;
             own[c]--;
-            t->device_of[dp->b->backbone.unit[i]] = take_device(t, &dp->classes[c]);
+            t->device_of[dp->b->backbone.unit[i]] = claim_device(t, &dp->classes[c]);
             break;
         }
     }
@@ -144,20 +145,12 @@ static void place_between(builder *t, const run *a, int32_t from, int32_t to)
     int32_t first = first_between(t->dp, a), turn = 0;
     for (int32_t i = first; i < end_between(t->dp, a); i++) {
         int32_t *d = &t->device_of[t->dp->b->backbone.unit[i]];
-        int8_t want = wanted(t->dp, a, i - first);
+        int8_t want = wanted_kind(t->dp, a, i - first);
         bool is_near = want < 0 || p->kind_of[from] == want;
         bool is_far = to >= 0 && (want < 0 || p->kind_of[to] == want);
         if (*d < 0)
             *d = is_near && (!is_far || turn++ % 2 == 0) ? from : to >= 0 ? to : from;
     }
-}
-
-static void place_run(builder *t, const run *r, int32_t device)
-{
-    const clv_segment_dp_state *dp = t->dp;
-    int32_t first = dp->place[r->first], last = dp->place[r->last];
-    for (int32_t i = first < 0 ? 0 : first; i <= last && i < dp->b->backbone.n; i++)
-        t->device_of[dp->b->backbone.unit[i]] = device;
 }
 
 /* Units outside the backbone: one each for devices that are to be used and have none; else where
@@ -184,8 +177,8 @@ static void place_others(builder *t, int32_t first_device)
 
 /* Devices as the backbone goes through them, then the others. seen: scratch, n_devices, all false.
  */
-static void fill_order(const clv_segment_dp_state *dp, const int32_t *device_of, bool *seen,
-                       int32_t *order)
+static void list_devices(const clv_segment_dp_state *dp, const int32_t *device_of, bool *seen,
+                         int32_t *order)
 {
     const clv_backbone *backbone = &dp->b->backbone;
     int32_t n = 0;
@@ -217,8 +210,10 @@ clv_status clv_segment_dp_plan(const clv_segment_dp_state *dp, const clv_segment
     for (int32_t u = 0; u < p->n_units; u++)
         device_of[u] = -1;
     for (int32_t i = 0; i < n; i++) {
-        device[i] = take_device(&t, &dp->classes[runs[i].class]);
-        place_run(&t, &runs[i], device[i]);
+        int32_t first = dp->place[runs[i].first], last = dp->place[runs[i].last];
+        device[i] = claim_device(&t, &dp->classes[runs[i].class]);
+        for (int32_t k = first < 0 ? 0 : first; k <= last && k < dp->b->backbone.n; k++)
+            device_of[dp->b->backbone.unit[k]] = device[i];
         if (runs[i].how >= 0)
             place_own(&t, &runs[i]);
     }
@@ -228,6 +223,6 @@ clv_status clv_segment_dp_plan(const clv_segment_dp_state *dp, const clv_segment
             place_between(&t, &runs[i], device[i], to);
         }
     place_others(&t, device[0]);
-    fill_order(dp, device_of, seen, order);
+    list_devices(dp, device_of, seen, order);
     return CLV_OK;
 }

@@ -45,7 +45,7 @@ static clv_segment segment_of(const clv_segment_dp_state *dp, int32_t i)
 }
 
 /* What the segment holds; and the most that is alive there. */
-static int64_t weigh(const clv_segment_dp_state *dp, int32_t i, int64_t *ret_live)
+static int64_t segment_weight_bytes(const clv_segment_dp_state *dp, int32_t i, int64_t *ret_live)
 {
     const clv_segments *b = dp->b;
     int64_t sum = 0;
@@ -61,10 +61,10 @@ static int64_t weigh(const clv_segment_dp_state *dp, int32_t i, int64_t *ret_liv
 typedef struct {
     int64_t *sum;  /* n_nodes: of all segments up to the node */
     int64_t *live; /* n_nodes: the most in the segment that ends there */
-} burden;
+} node_loads;
 
 /* Two ends that only go on; window: nodes with the most alive of those behind them. */
-static void find_far(clv_segment_dp_state *dp, clv_run_class *c, const burden *m)
+static void find_far(clv_segment_dp_state *dp, clv_run_class *c, const node_loads *m)
 {
     const clv_segments *b = dp->b;
     int32_t head = 0, tail = 0, end = 0; /* nodes head .. tail - 1 of the window; run: s .. end */
@@ -97,8 +97,8 @@ static void find_far(clv_segment_dp_state *dp, clv_run_class *c, const burden *m
 clv_status clv_run_classes_find(clv_segment_dp_state *dp, bool *ret_few, clv_error *err)
 {
     clv_arena *arena = dp->arena;
-    burden m = { CLV_NEW_ARRAY(arena, int64_t, dp->n_nodes),
-                 CLV_NEW_ARRAY(arena, int64_t, dp->n_nodes) };
+    node_loads m = { CLV_NEW_ARRAY(arena, int64_t, dp->n_nodes),
+                     CLV_NEW_ARRAY(arena, int64_t, dp->n_nodes) };
     *ret_few = find_classes(dp);
     if (!*ret_few)
         return CLV_OK;
@@ -117,7 +117,7 @@ clv_status clv_run_classes_find(clv_segment_dp_state *dp, bool *ret_few, clv_err
         for (int32_t k = 0; k < dp->n_classes; k++)
             dp->classes[k].whole_ns[i] =
                 dp->classes[k].whole_ns[i - 1] + dp->b->whole_ns[dp->classes[k].kind];
-        m.sum[i] = m.sum[i - 1] + weigh(dp, i, &m.live[i]);
+        m.sum[i] = m.sum[i - 1] + segment_weight_bytes(dp, i, &m.live[i]);
     }
     for (int32_t i = 0; i < dp->n_classes; i++)
         find_far(dp, &dp->classes[i], &m);
@@ -276,19 +276,12 @@ static void try_kinds(clv_segment_dp_state *dp, int32_t i, int32_t n)
         only[k] = -1;
 }
 
-/* Of how many units between two nodes kinds are tried. */
-static int32_t most_tried(const clv_segment_dp_state *dp)
-{
-    int64_t tries = (int64_t)dp->n_nodes * dp->n_slots * dp->n_slots * 4;
-    int32_t n = 0;
-    while (n < CLV_SPLIT_UNITS_MAX && (tries *= dp->n_slots) <= TRIES_MAX)
-        n++;
-    return dp->use_all ? n : 0;
-}
-
 clv_status clv_segment_splits_find(clv_segment_dp_state *dp, clv_error *err)
 {
-    int32_t tried = most_tried(dp);
+    int64_t tries = (int64_t)dp->n_nodes * dp->n_slots * dp->n_slots * 4;
+    int32_t tried = 0; /* of so many units between two nodes all kinds are tried */
+    while (dp->use_all && tried < CLV_SPLIT_UNITS_MAX && (tries *= dp->n_slots) <= TRIES_MAX)
+        tried++;
     for (int32_t i = 1; i < dp->n_nodes; i++) {
         int32_t n = clv_segment_n_inner(dp, i);
         dp->first_split[i] = dp->n_splits;

@@ -7,10 +7,9 @@
 #include "problem/sums.h"
 
 #define WORD CLV_BACKBONE_WORD
-/* Steps of one pass over the segments for which kinds are told apart. */
+/* Steps of one pass over the segments for which kinds are kept apart. */
 #define WALK_MAX INT64_C(100000000)
-/* Sizes of what is alive beside the weights that tell large units from small ones: so many halves.
- */
+/* Large units have so much alive beside the weights: the most of all, and so many halves of it. */
 #define LIVE_STEPS 8
 
 /* What a unit pays on a kind of device, ns. */
@@ -79,20 +78,6 @@ static double ready_at_end(const clv_segments *b, int32_t net, int32_t kind)
                     b->p->time_ns[(size_t)kind * (size_t)b->p->n_units + unit]);
 }
 
-/* The kind of device of the unit at a place, or -1: not known. */
-static int32_t kind_at(const clv_segments *b, const clv_segment *s, int32_t place)
-{
-    if (place <= s->first)
-        return s->is_known ? s->kind : -1;
-    return b->only ? b->only[place] : -1;
-}
-
-/* No transfer from one kind to the other is faster. from: -1 if it is not known. */
-static double wire_between(const clv_segments *b, int32_t from, int32_t to, int64_t bytes)
-{
-    return from < 0 || !b->direct ? 0 : wire(b->direct[from * b->p->n_kinds + to], bytes);
-}
-
 /* Of a net that was written on the first unit's device before that ended. */
 static double arrival_from_before(const clv_segments *b, const clv_segment *s, int32_t net,
                                   int32_t place, double wire_ns)
@@ -113,8 +98,12 @@ static double arrival(const clv_segments *b, const clv_segment *s, int32_t net, 
     int64_t bytes = b->p->net_bytes[net];
     if (place < 0)
         return -INFINITY;
-    int32_t kind_before = kind_at(b, s, place);
-    double link_ns = wire_between(b, kind_before, kind, bytes);
+    int32_t kind_before = b->only ? b->only[place] : -1; /* of the writer; -1: not known */
+    if (place <= s->first)
+        kind_before = s->is_known ? s->kind : -1;
+    double link_ns = 0; /* no transfer from one kind to the other is faster */
+    if (kind_before >= 0 && b->direct)
+        link_ns = wire(b->direct[kind_before * b->p->n_kinds + kind], bytes);
     double apart_ns = kind_before != kind ? link_ns : 0;
     double wire_ns = !s->is_split ? 0 : wire(at == BEHIND ? b->slow : b->fastest, bytes);
     wire_ns = s->is_split ? clv_larger_ns(wire_ns, link_ns) : 0;
@@ -159,15 +148,6 @@ static double time_far(clv_segments *b, const clv_segment *s, int32_t unit, int3
     return start + time_on(b, unit, kind);
 }
 
-/* What the unit at a place takes on the first one's device. */
-static double near_unit_ns(const clv_segments *b, const clv_segment *s, int32_t place)
-{
-    int32_t unit = b->backbone.unit[place];
-    if (!s->is_known)
-        return fastest(b, unit);
-    return may_have(b, place, s->kind) ? time_on(b, unit, s->kind) : INFINITY;
-}
-
 /* When a unit on the first one's device writes its nets: all that must run before it has run there.
  */
 static void time_near(clv_segments *b, const clv_segment *s, int32_t place)
@@ -178,8 +158,13 @@ static void time_near(clv_segments *b, const clv_segment *s, int32_t place)
     if (n_before < WORD)
         past &= (UINT64_C(1) << n_before) - 1;
     double start = 0;
-    for (; past; past &= past - 1)
-        start += near_unit_ns(b, s, place - 1 - __builtin_ctzll(past));
+    for (; past; past &= past - 1) {
+        int32_t before = place - 1 - __builtin_ctzll(past), u = b->backbone.unit[before];
+        if (!s->is_known)
+            start += fastest(b, u);
+        else
+            start += may_have(b, before, s->kind) ? time_on(b, u, s->kind) : INFINITY;
+    }
     for (int32_t net = p->unit_first_net[unit]; net < p->unit_first_net[unit + 1]; net++) {
         b->near_ns[net] = INFINITY;
         for (int32_t k = 0; k < p->n_kinds; k++)
@@ -408,7 +393,7 @@ static bool allocate(const clv_partition_problem *p, clv_arena *scratch, clv_seg
     *b = (clv_segments){ .p = p,
                          .used = CLV_NEW_ARRAY(scratch, bool, p->n_kinds),
                          .price = CLV_NEW_ARRAY(scratch, double, p->n_kinds),
-                         .gift = CLV_NEW_ARRAY(scratch, double, p->n_kinds),
+                         .reward = CLV_NEW_ARRAY(scratch, double, p->n_kinds),
                          .room_bytes = CLV_NEW_ARRAY(scratch, double, p->n_kinds),
                          .demand = CLV_NEW_ARRAY(scratch, double, p->n_kinds),
                          .supply = CLV_NEW_ARRAY(scratch, double, p->n_kinds),
@@ -421,7 +406,7 @@ static bool allocate(const clv_partition_problem *p, clv_arena *scratch, clv_seg
                          .far_ns = CLV_NEW_ARRAY(scratch, double, p->n_nets),
                          .sent_ns = CLV_NEW_ARRAY(scratch, double, p->n_nets),
                          .split_costs = CLV_NEW_ARRAY(scratch, clv_split_cost, p->n_units + 1) };
-    return b->used && b->price && b->gift && b->room_bytes && b->demand && b->supply &&
+    return b->used && b->price && b->reward && b->room_bytes && b->demand && b->supply &&
            b->whole_ns && b->split_ns && b->live_bytes && b->weight_bytes && b->past &&
            b->near_ns && b->far_ns && b->sent_ns && b->split_costs;
 }

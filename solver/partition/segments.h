@@ -27,14 +27,14 @@ typedef struct {
     clv_backbone backbone;
     bool *used;            /* n_kinds: some device has it */
     double *price;         /* n_kinds: ns for a byte */
-    double *gift;          /* n_kinds: ns for a device that has cut vertices; negative: a price */
+    double *reward;        /* n_kinds: ns for a device that has cut vertices; negative: a price */
     double *room_bytes;    /* n_kinds: for weights, on all its devices */
     double *demand;        /* n_kinds: devices with cut vertices that there must be */
     double *supply;        /* n_kinds: that there are */
     int64_t *live_bytes;   /* n_units: beside weights while it runs */
     int64_t *weight_bytes; /* n_units: weights, and what it holds all the time */
-    uint64_t *past; /* places: bit k: place - 1 - k must run before, as far as the word tells */
-    int8_t *only;   /* places: the one kind that the unit may be on; -1: any. NULL: any for all */
+    uint64_t *past;        /* places: bit k: place - 1 - k must run before, within the word */
+    int8_t *only; /* places: the one kind that the unit may be on; -1: any. NULL: any for all */
     /* n_nets: when it is written, in the segment at hand */
     double *near_ns; /* on the device of the first unit */
     double *far_ns;  /* on another device */
@@ -43,7 +43,7 @@ typedef struct {
     double *whole_ns, *split_ns;
     clv_split_cost *split_costs; /* scratch: of all segments */
     int32_t n_split_costs, least_splits;
-    bool by_kind;           /* more than one kind, and few enough steps to tell them apart */
+    bool by_kind;           /* more than one kind, and few enough steps to keep them apart */
     clv_link_speed fastest; /* of any link */
     clv_link_speed slow;    /* see clv_segments_set_slow_link() */
     bool is_slow;           /* slow is slower than fastest */

@@ -11,8 +11,8 @@
 
 /* Plans besides the smallest OOM that are tried with lower proportions. */
 #define MORE_RETRIES 2
-/* Problems up to this size are also searched from cuts that are not worth judging themselves: walks
- * cover a good part of them. */
+/* Problems up to this size are also searched from cuts that are not worth judging themselves:
+ * descents cover a good part of them. */
 #define ELSEWHERE_UNITS 5000
 /* Transfers looked at to find better devices for groups, for all plans together: about a tenth of a
  * second. */
@@ -79,20 +79,6 @@ static clv_status search_default(clv_search_state *s, clv_error *err)
     return clv_candidates_retry(&s->queue, MORE_RETRIES, poprt, err);
 }
 
-/* Optimal where that is proven, whatever the end was. The bound may still be missing: the search of
- * PopRT asks for none, and some plans fit only at a lower proportion. */
-static clv_status end_search(clv_search_state *s, clv_error *err)
-{
-    clv_candidate_queue *queue = &s->queue;
-    clv_candidates_close(queue);
-    if (!queue->result.found)
-        return CLV_OK;
-    CLV_TRY(clv_search_find_bound(s, err));
-    if (!clv_objval_less(queue->result.bound, queue->result.value))
-        queue->result.end = CLV_END_OPTIMAL;
-    return CLV_OK;
-}
-
 clv_status clv_partition_solve(const clv_partition_problem *p, const clv_partition_judge *judge,
                                const clv_partition_options *options, clv_arena *arena,
                                clv_partition_result *ret, clv_error *err)
@@ -120,7 +106,13 @@ clv_status clv_partition_solve(const clv_partition_problem *p, const clv_partiti
         CLV_TRY(search_default(&s, err));
     if (queue->best < 0) /* no plan could be held against the rules */
         return clv_fail_nomem(err, "the plans of a search");
-    CLV_TRY(end_search(&s, err));
+    /* Optimal where that is proven, whatever the end was. The bound may still be missing: the
+     * search of PopRT asks for none, and some plans fit only at a lower proportion. */
+    clv_candidates_close(queue);
+    if (queue->result.found)
+        CLV_TRY(clv_search_find_bound(&s, err));
+    if (queue->result.found && !clv_objval_less(queue->result.bound, queue->result.value))
+        queue->result.end = CLV_END_OPTIMAL;
     if (queue->result.end == CLV_END_STOPPED && !queue->result.found)
         return clv_fail(err, CLV_ECANCELED, "stopped after %d plans, none of which fits",
                         queue->n_judged);

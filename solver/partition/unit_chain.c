@@ -13,7 +13,7 @@ static bool allocate(const clv_partition_problem *p, clv_arena *arena, clv_unit_
         .held_bytes = CLV_NEW_ARRAY(arena, int64_t, n),
         .time_ns = CLV_NEW_ARRAY(arena, int64_t, n * (size_t)p->n_kinds),
         .spread = CLV_NEW_ARRAY(arena, double, p->n_devices),
-        .fan_ns = CLV_NEW_ARRAY(arena, int64_t, n),
+        .fanout_ns = CLV_NEW_ARRAY(arena, int64_t, n),
         .cut_bytes = CLV_NEW_ARRAY(arena, int64_t, n),
         .cut_nets = CLV_NEW_ARRAY(arena, int32_t, n),
         .reach = CLV_NEW_ARRAY(arena, bool, n *d),
@@ -26,7 +26,7 @@ static bool allocate(const clv_partition_problem *p, clv_arena *arena, clv_unit_
         .low = CLV_NEW_ARRAY(arena, int32_t, d),
         .high = CLV_NEW_ARRAY(arena, int32_t, d),
     };
-    return c->weight_bytes && c->held_bytes && c->time_ns && c->spread && c->fan_ns &&
+    return c->weight_bytes && c->held_bytes && c->time_ns && c->spread && c->fanout_ns &&
            c->cut_bytes && c->cut_nets && c->reach && c->from && c->wire_ns && c->arrival_ns &&
            c->cost_ns && c->window && c->start_ns && c->low && c->high;
 }
@@ -121,10 +121,10 @@ typedef struct {
     const int32_t *device_of;
     int64_t *port_ns; /* by port: of the unit at hand; 0 between units */
     int32_t *sent;    /* by device: last net sent there, plus 1 */
-} fans;
+} fanout;
 
 /* The most of the ports from one device to another. */
-static int64_t busiest_port_ns(const fans *f, int32_t from, int32_t to)
+static int64_t busiest_port_ns(const fanout *f, int32_t from, int32_t to)
 {
     const clv_partition_problem *p = f->p;
     size_t link = (size_t)from * (size_t)p->n_devices + (size_t)to;
@@ -137,7 +137,7 @@ static int64_t busiest_port_ns(const fans *f, int32_t from, int32_t to)
 }
 
 /* A net goes to each device that reads it; the first is left out. Returns the busiest port. */
-static int64_t send_net(const fans *f, int32_t net, int64_t sign, int64_t most)
+static int64_t send_net(const fanout *f, int32_t net, int64_t sign, int64_t most)
 {
     const clv_partition_problem *p = f->p;
     int32_t from = f->device_of[p->net_from[net]], n_sent = 0;
@@ -157,12 +157,12 @@ static int64_t send_net(const fans *f, int32_t net, int64_t sign, int64_t most)
     return most;
 }
 
-clv_status clv_unit_chain_measure_fans(clv_unit_chain *c, const int32_t *device_of,
-                                       clv_arena *scratch, clv_error *err)
+clv_status clv_unit_chain_measure_fanout(clv_unit_chain *c, const int32_t *device_of,
+                                         clv_arena *scratch, clv_error *err)
 {
     const clv_partition_problem *p = c->p;
-    fans f = { p, device_of, CLV_NEW_ARRAY(scratch, int64_t, clv_n_ports(p)),
-               CLV_NEW_ARRAY(scratch, int32_t, p->n_devices) };
+    fanout f = { p, device_of, CLV_NEW_ARRAY(scratch, int64_t, clv_n_ports(p)),
+                 CLV_NEW_ARRAY(scratch, int32_t, p->n_devices) };
     if (!f.port_ns || !f.sent)
         return clv_fail_nomem(err, "the line of units");
     for (int32_t u = 0; u < p->n_units; u++) {
@@ -171,7 +171,7 @@ clv_status clv_unit_chain_measure_fans(clv_unit_chain *c, const int32_t *device_
             most = send_net(&f, net, +1, most);
         for (int32_t net = p->unit_first_net[u]; net < p->unit_first_net[u + 1]; net++)
             send_net(&f, net, -1, 0);
-        c->fan_ns[u + 1] = c->fan_ns[u] + most;
+        c->fanout_ns[u + 1] = c->fanout_ns[u] + most;
     }
     return CLV_OK;
 }

@@ -22,7 +22,7 @@ typedef struct {
     /* n_units + 1, by position: sums over all units before it */
     int64_t *weight_bytes;
     int64_t *held_bytes; /* weights and what units hold all the time */
-    int64_t *fan_ns;     /* what clv_unit_chain_measure_fans() found; else 0 */
+    int64_t *fanout_ns;  /* what clv_unit_chain_measure_fanout() found; else 0 */
     int64_t *cut_bytes;  /* of nets that cross the position */
     int32_t *cut_nets;
     int64_t *time_ns; /* [kind * (n_units + 1) + position], the same */
@@ -58,8 +58,8 @@ void clv_unit_chain_update_times(clv_unit_chain *c);
  * devices than the first of them: a mask that all layers read, say. Later cuts keep the sum of a
  * run within their period, so that what is sent to many devices comes from several. O(units +
  * readers * hops + devices^2). CLV_ENOMEM. */
-clv_status clv_unit_chain_measure_fans(clv_unit_chain *c, const int32_t *device_of,
-                                       clv_arena *scratch, clv_error *err);
+clv_status clv_unit_chain_measure_fanout(clv_unit_chain *c, const int32_t *device_of,
+                                         clv_arena *scratch, clv_error *err);
 
 /* The first plan of PopRT: a run ends with the unit that brings it to the average weight or above;
  * at most n_devices - 1 cuts. May leave devices empty; with use_all the heaviest runs are halved

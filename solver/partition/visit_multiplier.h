@@ -14,8 +14,8 @@
 
 #include "solver/partition/segment_dp_state.h"
 
-/* Multipliers in ns that may prove most, ascending: at least one, and no more than can be told
- * apart by so many solutions. CLV_ENOMEM. O(splits * log splits). */
+/* Multipliers in ns that may prove most, ascending: at least one, and no more than can be
+ * compared by so many solutions. CLV_ENOMEM. O(splits * log splits). */
 clv_status clv_visit_multipliers_list(clv_segment_dp_state *dp, int32_t most_solutions,
                                       const double **multipliers, int32_t *n_multipliers,
                                       clv_error *err);

@@ -400,28 +400,28 @@ Test(balance, what_many_read_is_written_on_several_devices)
     int32_t got[6], together[6] = { 0, 0, 1, 2, 3, 4 };
     cr_assert(clv_cut_by_period(line, &o, got));
     expect(got, (int32_t[]){ 0, 0, 1, 2, 3, 4 }, 2);
-    cr_assert_eq(clv_unit_chain_measure_fans(line, together, arena, NULL), CLV_OK);
-    cr_assert_eq(line->fan_ns[1], 300, "the first of four is left out");
-    cr_assert_eq(line->fan_ns[2], 600);
+    cr_assert_eq(clv_unit_chain_measure_fanout(line, together, arena, NULL), CLV_OK);
+    cr_assert_eq(line->fanout_ns[1], 300, "the first of four is left out");
+    cr_assert_eq(line->fanout_ns[2], 600);
     cr_assert(clv_cut_by_period(line, &o, got));
     cr_assert_neq(got[0], got[1]);
     clv_arena_free(arena);
 }
 
 typedef struct {
-    int64_t fan, run; /* the largest sum of fans of a run; the longest run or boundary */
+    int64_t fanout, run; /* the largest sum of fan-out of a run; the longest run or boundary */
 } stretch;
 
 static stretch stretch_of(const clv_unit_chain *l, const int32_t *device_of)
 {
     const clv_partition_problem *p = l->p;
-    int64_t fan[3] = { 0 }, run[3] = { 0 };
+    int64_t fanout[3] = { 0 }, run[3] = { 0 };
     stretch most = { 0, 0 };
     for (int32_t u = 0; u < p->n_units; u++) {
         int32_t d = device_of[u];
-        fan[d] += l->fan_ns[u + 1] - l->fan_ns[u];
+        fanout[d] += l->fanout_ns[u + 1] - l->fanout_ns[u];
         run[d] += p->time_ns[u];
-        most.fan = fan[d] > most.fan ? fan[d] : most.fan;
+        most.fanout = fanout[d] > most.fanout ? fanout[d] : most.fanout;
         most.run = run[d] > most.run ? run[d] : most.run;
         if (u > 0 && device_of[u - 1] != d && p->net_bytes[u - 1] > most.run)
             most.run = p->net_bytes[u - 1];
@@ -429,7 +429,7 @@ static stretch stretch_of(const clv_unit_chain *l, const int32_t *device_of)
     return most;
 }
 
-/* Least of what both limit, or, with a limit for fans, of the runs alone. */
+/* Least of what both limit, or, with a limit for fan-out, of the runs alone. */
 static int64_t least_of_all(const clv_unit_chain *l, int64_t fan_limit)
 {
     int32_t n = l->p->n_units, at[12];
@@ -441,8 +441,8 @@ static int64_t least_of_all(const clv_unit_chain *l, int64_t fan_limit)
             if (a == b && b < n)
                 continue; /* an empty device between two is another boundary */
             stretch s = stretch_of(l, at);
-            int64_t ns = fan_limit >= 0 || s.run > s.fan ? s.run : s.fan;
-            if ((fan_limit < 0 || s.fan <= fan_limit) && ns < best)
+            int64_t ns = fan_limit >= 0 || s.run > s.fanout ? s.run : s.fanout;
+            if ((fan_limit < 0 || s.fanout <= fan_limit) && ns < best)
                 best = ns;
         }
     return best;
@@ -464,16 +464,16 @@ Test(balance, runs_are_as_short_as_what_is_sent_allows)
         }
         clv_unit_chain *line = line_of(&s);
         for (int32_t u = 0; u < 12; u++)
-            line->fan_ns[u + 1] =
-                line->fan_ns[u] + (synthetic_below(&draw, 4) ? 0 : synthetic_below(&draw, 150));
+            line->fanout_ns[u + 1] =
+                line->fanout_ns[u] + (synthetic_below(&draw, 4) ? 0 : synthetic_below(&draw, 150));
         clv_cut_options o = { .order = in_order };
         cr_assert(clv_cut_by_period(line, &o, plain));
         o.short_runs = true;
         cr_assert(clv_cut_by_period(line, &o, tight));
         stretch was = stretch_of(line, plain), is = stretch_of(line, tight);
         int64_t period = least_of_all(line, -1);
-        cr_assert_eq(was.run > was.fan ? was.run : was.fan, period, "seed %d", (int)seed);
-        cr_assert_leq(is.fan, period);
+        cr_assert_eq(was.run > was.fanout ? was.run : was.fanout, period, "seed %d", (int)seed);
+        cr_assert_leq(is.fanout, period);
         cr_assert_eq(is.run, least_of_all(line, period), "seed %d", (int)seed);
         n_shorter += is.run < was.run;
         clv_arena_free(arena);

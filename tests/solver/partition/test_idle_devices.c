@@ -18,7 +18,7 @@ static clv_groups *filled(const clv_partition_problem *p, const int32_t *device_
     clv_error err;
     cr_assert_eq(clv_groups_new(p, arena, &g, &err), CLV_OK);
     clv_groups_load(g, device_of);
-    cr_assert_eq(clv_idle_devices_fill(g, arena, &err), CLV_OK);
+    cr_assert_eq(clv_idle_devices_use(g, arena, &err), CLV_OK);
     return g;
 }
 
@@ -86,7 +86,7 @@ Test(fill, any_plan_stays_legal_and_uses_all)
         cr_assert_eq(clv_groups_new(p, arena, &g, &err), CLV_OK);
         clv_groups_load(g, start);
         int64_t before = clv_groups_period_ns(g);
-        cr_assert_eq(clv_idle_devices_fill(g, arena, &err), CLV_OK);
+        cr_assert_eq(clv_idle_devices_use(g, arena, &err), CLV_OK);
         cr_assert(synthetic_legal(p, g->device_of), "seed %d", (int)seed);
         cr_assert_eq(g->n_used, p->n_units < devices ? p->n_units : devices, "seed %d", (int)seed);
         n_kept += clv_groups_period_ns(g) <= before;
