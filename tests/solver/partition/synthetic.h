@@ -194,7 +194,7 @@ static inline synthetic synthetic_any(clv_arena *arena, uint64_t seed, int32_t u
 
 /* -- the judge -- */
 
-/* Counts what it is asked, and can be told to misbehave. */
+/* Counts what it is asked, and can be made to misbehave. */
 typedef struct {
     const clv_partition_problem *p;
     int32_t n_asked, n_calls, largest_batch;
@@ -312,7 +312,7 @@ static inline clv_status synthetic_ask(void *ctx, const clv_assignment *a, int32
 {
     synthetic_judge *j = ctx;
     if (j->status != CLV_OK)
-        return clv_fail(err, j->status, "the judge was told to fail");
+        return clv_fail(err, j->status, "the judge fails on purpose");
     j->n_calls++;
     j->largest_batch = n > j->largest_batch ? n : j->largest_batch;
     for (int32_t i = 0; i < n; i++) {

@@ -13,7 +13,7 @@ static clv_arena *arena;
 static void set_up(void) { arena = clv_arena_new(NULL, 0); }
 static void tear_down(void) { clv_arena_free(arena); }
 
-TestSuite(bound_send, .init = set_up, .fini = tear_down);
+TestSuite(bound_broadcast, .init = set_up, .fini = tear_down);
 
 static int64_t bound_of(const clv_partition_problem *p, int64_t best_ns)
 {
@@ -38,7 +38,7 @@ static synthetic layers(int32_t n, int32_t units, int32_t devices, int64_t mask_
 /* Four layers of 10 ns, five devices. Within 17 ns no two masks are read on one device, and the
  * writer can read one itself: 3 x 7 = 21 ns of sending. From 20 ns on two layers share a device,
  * and one is sent, so 20. */
-Test(bound_send, layers_that_share_no_device_are_sent_to_one_by_one)
+Test(bound_broadcast, layers_that_share_no_device_are_sent_to_one_by_one)
 {
     synthetic s = layers(4, 1, 5, 7);
     for (int32_t u = 1; u < 5; u++)
@@ -54,7 +54,7 @@ Test(bound_send, layers_that_share_no_device_are_sent_to_one_by_one)
 }
 
 /* What lies between two readers counts: each alone takes 1 ns, but 30 ns from one to the next. */
-Test(bound_send, what_is_between_two_readers_is_on_their_device)
+Test(bound_broadcast, what_is_between_two_readers_is_on_their_device)
 {
     synthetic s = layers(3, 2, 4, 15);
     for (int32_t u = 1; u < 7; u += 2)
@@ -66,7 +66,7 @@ Test(bound_send, what_is_between_two_readers_is_on_their_device)
 }
 
 /* Links that share nothing send at once. */
-Test(bound_send, without_shared_ports_each_link_is_its_own)
+Test(bound_broadcast, without_shared_ports_each_link_is_its_own)
 {
     synthetic s = layers(4, 1, 5, 7);
     for (int32_t u = 1; u < 5; u++)
@@ -75,7 +75,7 @@ Test(bound_send, without_shared_ports_each_link_is_its_own)
     cr_assert_eq(bound_of(&s.p, 1000), 10, "a layer alone");
 }
 
-Test(bound_send, no_plan_is_better)
+Test(bound_broadcast, no_plan_is_better)
 {
     int32_t n_tight = 0;
     for (uint64_t seed = 1; seed <= 300; seed++) {
@@ -126,7 +126,7 @@ static synthetic tables(uint64_t *random, int32_t units, int32_t devices)
     return s;
 }
 
-Test(bound_send, no_plan_is_better_whatever_links_share)
+Test(bound_broadcast, no_plan_is_better_whatever_links_share)
 {
     int32_t n_tight = 0;
     for (uint64_t seed = 1; seed <= 600; seed++) {
@@ -176,7 +176,7 @@ static clv_status judge_by_sums(void *ctx, const clv_assignment *a, int32_t n, c
 
 /* Forty layers of three units on 64 devices; three masks are written one after the other, for all
  * layers. One device that sends all three is the slowest by far. */
-Test(bound_send, the_search_spreads_what_all_layers_read)
+Test(bound_broadcast, the_search_spreads_what_all_layers_read)
 {
     synthetic s = synthetic_new(arena, 3 + 120, 64, 1, 3 + 120, 3 * 40 + 130);
     int32_t to[40];

@@ -10,7 +10,7 @@ static clv_arena *arena;
 static void set_up(void) { arena = clv_arena_new(NULL, 0); }
 static void tear_down(void) { clv_arena_free(arena); }
 
-TestSuite(bound_together, .init = set_up, .fini = tear_down);
+TestSuite(bound_contraction, .init = set_up, .fini = tear_down);
 
 static int64_t bound_of(const clv_partition_problem *p, int64_t best_ns)
 {
@@ -20,7 +20,7 @@ static int64_t bound_of(const clv_partition_problem *p, int64_t best_ns)
 }
 
 /* Weights of 50 bytes a unit, made on the way: at 1 ns a byte, maker and user share a device. */
-Test(bound_together, a_maker_and_its_user_are_one)
+Test(bound_contraction, a_maker_and_its_user_are_one)
 {
     synthetic s = synthetic_new(arena, 4, 4, 1, 3, 3);
     synthetic_net(&s, 0, 1, (int32_t[]){ 2 }, 50);
@@ -38,7 +38,7 @@ Test(bound_together, a_maker_and_its_user_are_one)
 }
 
 /* 0 sends much to 2, and 1 stands between the two. */
-Test(bound_together, what_is_on_the_way_is_there_too)
+Test(bound_contraction, what_is_on_the_way_is_there_too)
 {
     synthetic s = synthetic_new(arena, 3, 3, 1, 2, 3);
     synthetic_net(&s, 0, 2, (int32_t[]){ 1, 2 }, 100);
@@ -53,7 +53,7 @@ Test(bound_together, what_is_on_the_way_is_there_too)
 
 /* Two nets of 15 bytes between the same two units take 30 ns over one link; to two units, 15 each.
  */
-Test(bound_together, nets_between_two_units_add_up)
+Test(bound_contraction, nets_between_two_units_add_up)
 {
     synthetic s = synthetic_new(arena, 2, 2, 1, 2, 2);
     synthetic_net(&s, 0, 1, (int32_t[]){ 1 }, 15);
@@ -70,7 +70,7 @@ Test(bound_together, nets_between_two_units_add_up)
 }
 
 /* A device whose links are no ports sends for nothing: nothing is known. */
-Test(bound_together, a_link_without_a_port_says_nothing)
+Test(bound_contraction, a_link_without_a_port_says_nothing)
 {
     synthetic s = synthetic_new(arena, 2, 2, 1, 1, 1);
     synthetic_net(&s, 0, 1, (int32_t[]){ 1 }, 100);
@@ -82,7 +82,7 @@ Test(bound_together, a_link_without_a_port_says_nothing)
     cr_expect_eq(bound_of(&s.p, 1000), 1);
 }
 
-Test(bound_together, no_plan_is_better)
+Test(bound_contraction, no_plan_is_better)
 {
     int32_t n_tight = 0;
     for (uint64_t seed = 1; seed <= 2000; seed++) {

@@ -103,7 +103,7 @@ static void expect_runs(const clv_partition_problem *p, const int32_t *device_of
     cr_assert(!use_all || n_used == (p->n_units < p->n_devices ? p->n_units : p->n_devices));
 }
 
-Test(cut_kinds, is_the_best_of_all_runs)
+Test(chain_order_dp, is_the_best_of_all_runs)
 {
     int n_found = 0, n_none = 0;
     for (uint64_t seed = 0; seed < 1500; seed++) {
@@ -133,8 +133,8 @@ Test(cut_kinds, is_the_best_of_all_runs)
     cr_expect(n_found > 800 && n_none > 50, "%d found, %d not", n_found, n_none);
 }
 
-/* More kinds and capacities than are told apart. */
-Test(cut_kinds, offers_nothing_where_devices_are_all_different)
+/* More kinds and capacities than are kept apart. */
+Test(chain_order_dp, offers_nothing_where_devices_are_all_different)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     synthetic s = synthetic_chain(arena, 8, 5, 1);
@@ -152,7 +152,7 @@ Test(cut_kinds, offers_nothing_where_devices_are_all_different)
 
 /* Two servers of two: 10 30 10 10 with dear tensors (100) but for the third boundary (1). Three
  * devices are not better than two, and all four leave the server where little is sent. */
-Test(cut_kinds, leaves_a_part_where_little_is_sent)
+Test(chain_order_dp, leaves_a_part_where_little_is_sent)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     synthetic s = synthetic_chain(arena, 5, 4, 100);
@@ -170,7 +170,7 @@ Test(cut_kinds, leaves_a_part_where_little_is_sent)
     clv_arena_free(arena);
 }
 
-Test(cut_kinds, survives_running_out_of_memory_anywhere)
+Test(chain_order_dp, survives_running_out_of_memory_anywhere)
 {
     clv_arena *problem = clv_arena_new(NULL, 0);
     synthetic s = make(problem, 12);

@@ -22,7 +22,7 @@ static void expect(const int32_t *got, const int32_t *want, int32_t n)
 /* Weights 4 1 1 1 1 1 1 2 on 3 devices: 12 in all, average 4. The first unit alone makes 4, then 1
  * 1 1 1 makes 4, the rest is last. */
 /* covers: B.016 B.042 */
-Test(balance, cuts_when_the_sum_reaches_the_average)
+Test(chain_partition, cuts_when_the_sum_reaches_the_average)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     synthetic s = synthetic_chain(arena, 8, 3, 1);
@@ -37,7 +37,7 @@ Test(balance, cuts_when_the_sum_reaches_the_average)
 /* The unit that brings it over the average stays in: 3 3 3 3 on 2 devices, average 6: 2 and 2; with
  * weights 5 2 5, average 6: 5 + 2 = 7 >= 6, so the cut is after the second. */
 /* covers: B.042 */
-Test(balance, includes_the_unit_that_goes_over_the_average)
+Test(chain_partition, includes_the_unit_that_goes_over_the_average)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     synthetic s = synthetic_chain(arena, 3, 2, 1);
@@ -51,7 +51,7 @@ Test(balance, includes_the_unit_that_goes_over_the_average)
 
 /* 5 5 0 0 on 2 devices reaches the average of 5 twice; the second device gets all that is left. */
 /* covers: B.042 */
-Test(balance, makes_no_more_cuts_than_devices_need)
+Test(chain_partition, makes_no_more_cuts_than_devices_need)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     synthetic s = synthetic_chain(arena, 4, 2, 1);
@@ -63,10 +63,10 @@ Test(balance, makes_no_more_cuts_than_devices_need)
     clv_arena_free(arena);
 }
 
-/* All weight in the last unit: no cut at all comes out (the documented tool crashes there); told to
- * use all devices, runs are halved: 0 0 0 9 -> the only run has its half at the last unit. */
+/* All weight in the last unit: no cut at all comes out (the documented tool crashes there); asked
+ * to use all devices, runs are halved: 0 0 0 9 -> the only run has its half at the last unit. */
 /* covers: B.042 B.057 */
-Test(balance, may_give_fewer_groups_and_splits_them_when_told_to_use_all)
+Test(chain_partition, may_give_fewer_groups_and_splits_them_when_asked_to_use_all)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     synthetic s = synthetic_chain(arena, 4, 3, 1);
@@ -81,7 +81,7 @@ Test(balance, may_give_fewer_groups_and_splits_them_when_told_to_use_all)
     clv_arena_free(arena);
 }
 
-Test(balance, gives_each_unit_a_device_when_there_are_more_devices_than_units)
+Test(chain_partition, gives_each_unit_a_device_when_there_are_more_devices_than_units)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     synthetic s = synthetic_chain(arena, 3, 5, 1);
@@ -99,7 +99,7 @@ Test(balance, gives_each_unit_a_device_when_there_are_more_devices_than_units)
 
 /* Times 1 1 1 9 1 1 1 on two devices: 1 1 1 | 9 1 1 1 is 12, 1 1 1 9 | 1 1 1 as well; 12 is best.
  */
-Test(balance, cuts_for_the_smallest_period)
+Test(chain_partition, cuts_for_the_smallest_period)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     synthetic s = synthetic_chain(arena, 6, 3, 1);
@@ -114,7 +114,7 @@ Test(balance, cuts_for_the_smallest_period)
 
 /* A boundary that takes longer than the work is avoided: 4 units of 1, the net in the middle takes
  * 10, so 1 | 3 with period 3 beats 2 | 2 with period 10. */
-Test(balance, counts_transfers_in_the_period)
+Test(chain_partition, counts_transfers_in_the_period)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     synthetic s = synthetic_chain(arena, 4, 2, 1);
@@ -126,7 +126,7 @@ Test(balance, counts_transfers_in_the_period)
     clv_arena_free(arena);
 }
 
-Test(balance, says_when_nothing_is_within_the_capacities)
+Test(chain_partition, says_when_nothing_is_within_the_capacities)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     synthetic s = synthetic_chain(arena, 4, 2, 1);
@@ -143,7 +143,7 @@ Test(balance, says_when_nothing_is_within_the_capacities)
     clv_arena_free(arena);
 }
 
-Test(balance, has_nothing_to_do_for_no_units)
+Test(chain_partition, has_nothing_to_do_for_no_units)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     synthetic s = synthetic_chain(arena, 0, 2, 1);
@@ -268,7 +268,7 @@ static sums sums_of(const clv_partition_problem *p, const int32_t *device_of)
     return add_up(p, end);
 }
 
-Test(balance, finds_the_best_of_all_cuts)
+Test(chain_partition, finds_the_best_of_all_cuts)
 {
     for (uint64_t seed = 0; seed < 400; seed++) {
         clv_arena *arena = clv_arena_new(NULL, 0);
@@ -341,7 +341,7 @@ static const clv_rules *some_rules(const clv_partition_problem *p, uint64_t seed
     return r;
 }
 
-Test(balance, finds_the_best_of_all_cuts_that_obey)
+Test(chain_partition, finds_the_best_of_all_cuts_that_obey)
 {
     int32_t n_fit = 0;
     for (uint64_t seed = 0; seed < 600; seed++) {
@@ -366,7 +366,7 @@ Test(balance, finds_the_best_of_all_cuts_that_obey)
     cr_assert(n_fit > 60 && n_fit < 540, "%d fit", n_fit);
 }
 
-Test(balance, survives_running_out_of_memory_anywhere)
+Test(chain_partition, survives_running_out_of_memory_anywhere)
 {
     clv_arena *problem = clv_arena_new(NULL, 0);
     synthetic s = synthetic_any(problem, 1, 10, 3, 150);
@@ -384,7 +384,7 @@ Test(balance, survives_running_out_of_memory_anywhere)
 
 /* A mask and a table, each read by four layers on devices of their own: 4 x 100 ns through one port
  * if one device writes both. What was learned of that cut parts them. */
-Test(balance, what_many_read_is_written_on_several_devices)
+Test(chain_partition, what_many_read_is_written_on_several_devices)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     synthetic s = synthetic_new(arena, 6, 6, 1, 5, 11);
@@ -449,7 +449,7 @@ static int64_t least_of_all(const clv_unit_chain *l, int64_t fan_limit)
 }
 
 /* Where what one unit sends makes the period long, runs may be as long as that, or short. */
-Test(balance, runs_are_as_short_as_what_is_sent_allows)
+Test(chain_partition, runs_are_as_short_as_what_is_sent_allows)
 {
     int32_t n_shorter = 0;
     for (uint64_t seed = 1; seed <= 200; seed++) {

@@ -1,5 +1,5 @@
 /* test_device_swap.c - groups on other devices of their kind: never worse, and mostly the best of
- * all ways to seat them.
+ * all ways to place them.
  */
 #include "solver/partition/device_swap.h"
 #include "solver/partition/solve.h"
@@ -17,7 +17,7 @@ static clv_arena *arena;
 static void set_up(void) { arena = clv_arena_new(NULL, 0); }
 static void tear_down(void) { clv_arena_free(arena); }
 
-TestSuite(reseat, .init = set_up, .fini = tear_down);
+TestSuite(device_swap, .init = set_up, .fini = tear_down);
 
 static int64_t period_of(const clv_partition_problem *p, const int32_t *device_of)
 {
@@ -27,7 +27,7 @@ static int64_t period_of(const clv_partition_problem *p, const int32_t *device_o
 }
 
 /* True where it is another assignment then; what it says of its period has to be so. */
-static bool reseat(const clv_partition_problem *p, int32_t *device_of)
+static bool swap_devices(const clv_partition_problem *p, int32_t *device_of)
 {
     int64_t ns = 0, work = ENOUGH;
     size_t row = (size_t)p->n_units * sizeof *device_of;
@@ -86,21 +86,21 @@ static int32_t *as_numbered(int32_t units)
 /* Eight units on two servers of four. As numbered two readers of three are across: 2 x 10 x 10 ns.
  * With all of them in the writer's server nothing but what is handed on leaves it: units 1, 3 and 5
  * each in the other server, so no port carries more than 10 ns across, and 3 masks inside. */
-Test(reseat, readers_come_into_the_server_of_their_writer)
+Test(device_swap, readers_come_into_the_server_of_their_writer)
 {
     synthetic s = every_other(8, 8, 10);
     synthetic_done(&s);
     put_in_servers(&s, 4, 10);
     int32_t *device_of = as_numbered(8);
     cr_assert_geq(period_of(&s.p, device_of), 200);
-    cr_assert(reseat(&s.p, device_of));
+    cr_assert(swap_devices(&s.p, device_of));
     for (int32_t u = 2; u < 8; u += 2)
         cr_assert_eq(device_of[u] / 4, device_of[0] / 4, "unit %d", u);
     cr_assert_leq(period_of(&s.p, device_of), 40);
 }
 
-/* Without work left the plan stays as it is, and is told as it is. */
-Test(reseat, ends_where_its_work_is_used_up)
+/* Without work left the plan stays as it is, and is reported as it is. */
+Test(device_swap, ends_where_its_work_is_used_up)
 {
     synthetic s = every_other(8, 8, 10);
     synthetic_done(&s);
@@ -114,22 +114,22 @@ Test(reseat, ends_where_its_work_is_used_up)
 }
 
 /* A device that takes longer than any port is what counts: nobody moves. */
-Test(reseat, nobody_moves_where_no_port_is_the_busiest)
+Test(device_swap, nobody_moves_where_no_port_is_the_busiest)
 {
     synthetic s = every_other(8, 8, 10);
     s.time[5] = 1000;
     synthetic_done(&s);
     put_in_servers(&s, 4, 10);
     int32_t *device_of = as_numbered(8);
-    cr_assert_not(reseat(&s.p, device_of));
+    cr_assert_not(swap_devices(&s.p, device_of));
     for (int32_t u = 0; u < 8; u++)
         cr_assert_eq(device_of[u], u);
 }
 
-/* -- the best of all seats -- */
+/* -- the best of all placements -- */
 
-static int64_t best_of_all(const clv_partition_problem *p, const int32_t *device_of, int32_t *seat,
-                           uint64_t taken, int32_t group)
+static int64_t best_of_all(const clv_partition_problem *p, const int32_t *device_of,
+                           int32_t *device_at, uint64_t taken, int32_t group)
 {
     int64_t best = INT64_MAX;
     int32_t at[32];
@@ -137,21 +137,21 @@ static int64_t best_of_all(const clv_partition_problem *p, const int32_t *device
         if (taken >> d & 1 || p->kind_of[d] != p->kind_of[group] ||
             p->capacity_bytes[d] != p->capacity_bytes[group])
             continue;
-        seat[group] = d;
-        int64_t ns = best_of_all(p, device_of, seat, taken | UINT64_C(1) << d, group + 1);
+        device_at[group] = d;
+        int64_t ns = best_of_all(p, device_of, device_at, taken | UINT64_C(1) << d, group + 1);
         best = ns < best ? ns : best;
     }
     if (group < p->n_devices)
         return best;
     for (int32_t u = 0; u < p->n_units; u++) {
-        at[u] = seat[device_of[u]];
+        at[u] = device_at[device_of[u]];
         if (p->rules && !clv_rules_allow(p->rules, u, at[u]))
             return INT64_MAX;
     }
     return period_of(p, at);
 }
 
-/* Every group has one seat, no two have the same, and it is as good for it as its own. */
+/* Every group has one device_at, no two have the same, and it is as good for it as its own. */
 static void check_seats(const clv_partition_problem *p, const int32_t *before, const int32_t *after)
 {
     for (int32_t u = 0; u < p->n_units; u++) {
@@ -178,12 +178,12 @@ static const clv_rules *allow_some(const int32_t *device_of, int32_t units, int3
     return r;
 }
 
-Test(reseat, is_never_worse_and_mostly_the_best_of_all_seats)
+Test(device_swap, is_never_worse_and_mostly_the_best_of_all_seats)
 {
     int32_t n_changed = 0, n_best = 0;
     for (uint64_t seed = 1; seed <= 400; seed++) {
         uint64_t random = seed * UINT64_C(0x9E3779B97F4A7C15);
-        int32_t devices = 4 + 2 * (int32_t)(seed % 2), before[10], after[10], seat[8];
+        int32_t devices = 4 + 2 * (int32_t)(seed % 2), before[10], after[10], device_at[8];
         synthetic s = synthetic_any(arena, seed, 10, devices, 1000);
         for (int32_t d = 0; d < devices; d++)
             s.capacity[d] = 1000 + (d == 3 && seed % 5 == 0);
@@ -197,11 +197,11 @@ Test(reseat, is_never_worse_and_mostly_the_best_of_all_seats)
         if (seed % 3 == 0)
             s.p.rules = allow_some(before, 10, devices, &random);
         memcpy(after, before, sizeof after);
-        bool changed = reseat(&s.p, after);
+        bool changed = swap_devices(&s.p, after);
         int64_t was = period_of(&s.p, before), is = period_of(&s.p, after);
         check_seats(&s.p, before, after);
         cr_assert_leq(is, was, "seed %d", (int)seed);
-        int64_t best = best_of_all(&s.p, before, seat, 0, 0);
+        int64_t best = best_of_all(&s.p, before, device_at, 0, 0);
         cr_assert_geq(is, best);
         n_changed += changed;
         n_best += is == best;
@@ -227,7 +227,7 @@ static clv_status judge_by_sums(void *ctx, const clv_assignment *a, int32_t n, c
 /* 32 units of 100 ns on 32 devices in servers of four, every other one reads a mask. Three of the
  * 15 readers can be in their writer's server; then 12 are sent 40 ns each across, and what the
  * writer hands on is 4 ns. As numbered there would be one reader beside it, and 14 across. */
-Test(reseat, the_search_seats_readers_beside_their_writer)
+Test(device_swap, the_search_seats_readers_beside_their_writer)
 {
     synthetic s = every_other(32, 32, 10);
     for (int32_t u = 0; u < 32; u++)
@@ -243,7 +243,7 @@ Test(reseat, the_search_seats_readers_beside_their_writer)
 
 /* -- out of memory -- */
 
-Test(reseat, fails_cleanly_wherever_memory_ends)
+Test(device_swap, fails_cleanly_wherever_memory_ends)
 {
     synthetic s = every_other(8, 8, 10);
     synthetic_done(&s);

@@ -10,7 +10,7 @@ static clv_arena *arena;
 static void set_up(void) { arena = clv_arena_new(NULL, 0); }
 static void tear_down(void) { clv_arena_free(arena); }
 
-TestSuite(fill, .init = set_up, .fini = tear_down);
+TestSuite(idle_devices, .init = set_up, .fini = tear_down);
 
 static clv_groups *filled(const clv_partition_problem *p, const int32_t *device_of)
 {
@@ -23,7 +23,7 @@ static clv_groups *filled(const clv_partition_problem *p, const int32_t *device_
 }
 
 /* Of seven units in a row the net between the third and the fourth is the smallest. */
-Test(fill, parts_where_the_least_is_sent)
+Test(idle_devices, parts_where_the_least_is_sent)
 {
     synthetic s = synthetic_chain(arena, 7, 2, 100);
     s.net_bytes[2] = 10;
@@ -35,7 +35,7 @@ Test(fill, parts_where_the_least_is_sent)
 
 /* The device left takes three times as long: the last unit alone goes there, though that sends
  * more. */
-Test(fill, sends_more_rather_than_be_slower)
+Test(idle_devices, sends_more_rather_than_be_slower)
 {
     synthetic s = synthetic_new(arena, 4, 3, 2, 3, 3);
     s.kind_of[2] = 1;
@@ -49,7 +49,7 @@ Test(fill, sends_more_rather_than_be_slower)
     cr_expect(g->device_of[1] == 1 && g->device_of[2] == 1 && g->device_of[3] == 2);
 }
 
-Test(fill, keeps_to_room_and_kinds)
+Test(idle_devices, keeps_to_room_and_kinds)
 {
     synthetic s = synthetic_new(arena, 4, 4, 2, 3, 3);
     for (int32_t u = 0; u < 3; u++)
@@ -66,7 +66,7 @@ Test(fill, keeps_to_room_and_kinds)
     cr_expect_eq(clv_groups_period_ns(g), 30);
 }
 
-Test(fill, any_plan_stays_legal_and_uses_all)
+Test(idle_devices, any_plan_stays_legal_and_uses_all)
 {
     int32_t n_kept = 0, n = 0;
     for (uint64_t seed = 1; seed <= 1000; seed++) {

@@ -195,7 +195,7 @@ Test(moves, only_what_leaves_the_quotient_acyclic_is_offered)
     }
 }
 
-Test(moves, can_be_told_to_empty_no_group)
+Test(moves, can_be_asked_to_empty_no_group)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     synthetic s = synthetic_chain(arena, 3, 3, 1);

@@ -25,7 +25,7 @@ static outcome run(const clv_partition_problem *p, synthetic_judge j, bool first
 }
 
 /* covers: B.016 B.017 B.027 */
-Test(documented, starts_from_the_cut_by_bytes_and_stops_there_if_it_fits)
+Test(poprt_search, starts_from_the_cut_by_bytes_and_stops_there_if_it_fits)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     synthetic s = synthetic_chain(arena, 4, 2, 1);
@@ -40,7 +40,7 @@ Test(documented, starts_from_the_cut_by_bytes_and_stops_there_if_it_fits)
  * gap shrinks from 4 to 2. Then 5 would go over: 8 | 0. So two plans, and the balanced one is
  * better. */
 /* covers: B.019 B.028 B.046 B.054 */
-Test(documented, balances_flops_for_the_best_plan_until_the_queue_is_empty)
+Test(poprt_search, balances_flops_for_the_best_plan_until_the_queue_is_empty)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     synthetic s = synthetic_chain(arena, 4, 2, 0);
@@ -55,7 +55,7 @@ Test(documented, balances_flops_for_the_best_plan_until_the_queue_is_empty)
 
 /* 3 | 3 by weight; device 0 can hold 2 weights: unit 2 must go on. */
 /* covers: B.018 B.021 B.023 */
-Test(documented, moves_an_ending_unit_out_of_the_device_without_memory)
+Test(poprt_search, moves_an_ending_unit_out_of_the_device_without_memory)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     synthetic s = synthetic_chain(arena, 6, 2, 0);
@@ -71,7 +71,7 @@ Test(documented, moves_an_ending_unit_out_of_the_device_without_memory)
 
 /* Three units that know nothing of each other, 2 | 1; device 0 has room for one. */
 /* covers: B.018 B.022 */
-Test(documented, moves_a_unit_to_a_parallel_device)
+Test(poprt_search, moves_a_unit_to_a_parallel_device)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     synthetic s = synthetic_new(arena, 3, 2, 1, 0, 0);
@@ -84,7 +84,7 @@ Test(documented, moves_a_unit_to_a_parallel_device)
     clv_arena_free(arena);
 }
 
-/* -- a judge that says what it is told to -- */
+/* -- a judge whose verdicts are given -- */
 
 static clv_verdict fits(int64_t ns)
 {
@@ -164,7 +164,7 @@ static int32_t n_tried(int64_t first, int64_t second, int64_t third)
 
 /* The first plan and its six neighbours make seven; more when one of these has neighbours too. */
 /* covers: B.018 B.049 B.050 */
-Test(documented, explores_what_is_no_farther_from_fitting_than_the_best)
+Test(poprt_search, explores_what_is_no_farther_from_fitting_than_the_best)
 {
     cr_expect_eq(n_tried(5000, 6000, 9000), 7);
     cr_expect_eq(n_tried(5000, 9000, 6000), 7, "the smallest counts, not the last");
@@ -174,7 +174,7 @@ Test(documented, explores_what_is_no_farther_from_fitting_than_the_best)
 
 /* 638,976 bytes and 2024 more are 641,000. */
 /* covers: B.049 */
-Test(documented, explores_what_nearly_fits_though_another_is_nearer)
+Test(poprt_search, explores_what_nearly_fits_though_another_is_nearer)
 {
     cr_expect_gt(n_tried(10, 2023, 9000), 7);
     cr_expect_eq(n_tried(10, 2024, 9000), 7);
@@ -182,7 +182,7 @@ Test(documented, explores_what_nearly_fits_though_another_is_nearer)
 
 /* Device 2 has least bytes, device 1 least FLOPs; weights 3 3 | 6 | 3. */
 /* covers: B.019 B.045 */
-Test(documented, moves_by_bytes_when_out_of_memory_and_by_flops_for_balance)
+Test(poprt_search, moves_by_bytes_when_out_of_memory_and_by_flops_for_balance)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     synthetic s = synthetic_new(arena, 4, 3, 1, 0, 0);
@@ -196,7 +196,7 @@ Test(documented, moves_by_bytes_when_out_of_memory_and_by_flops_for_balance)
 }
 
 /* covers: B.024 B.050 */
-Test(documented, returns_the_smallest_shortage_and_tries_that_again)
+Test(poprt_search, returns_the_smallest_shortage_and_tries_that_again)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     synthetic s = star(arena, rising);
@@ -211,7 +211,7 @@ Test(documented, returns_the_smallest_shortage_and_tries_that_again)
 }
 
 /* covers: B.024 B.025 B.056 */
-Test(documented, lowers_the_proportion_of_the_smallest_shortage)
+Test(poprt_search, lowers_the_proportion_of_the_smallest_shortage)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     synthetic s = synthetic_chain(arena, 4, 2, 0);
@@ -230,7 +230,7 @@ Test(documented, lowers_the_proportion_of_the_smallest_shortage)
 
 /* 210 | 1. Moving x gives 210 - x | 1 + x; the gap 209 - 2x is smallest for 60, 50, 40. */
 /* covers: B.047 B.051 */
-Test(documented, tries_the_next_of_three_balanced_neighbours_when_one_fails)
+Test(poprt_search, tries_the_next_of_three_balanced_neighbours_when_one_fails)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     synthetic s = star(arena, rising);
@@ -248,7 +248,7 @@ Test(documented, tries_the_next_of_three_balanced_neighbours_when_one_fails)
 
 /* FLOPs 1 | 13, 2 | 12, ... 7 | 7: seven plans, and each is slower than the one before. */
 /* covers: B.047 B.053 */
-Test(documented, keeps_the_five_most_balanced_and_returns_the_fastest_of_them)
+Test(poprt_search, keeps_the_five_most_balanced_and_returns_the_fastest_of_them)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     synthetic s = synthetic_chain(arena, 14, 2, 0);
@@ -264,7 +264,7 @@ Test(documented, keeps_the_five_most_balanced_and_returns_the_fastest_of_them)
 
 /* Out of memory, then six neighbours that fit, each less balanced and faster than the last. */
 /* covers: B.047 B.053 */
-Test(documented, drops_the_sixth_when_it_is_least_balanced_though_it_is_fastest)
+Test(poprt_search, drops_the_sixth_when_it_is_least_balanced_though_it_is_fastest)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     synthetic s = star(arena, falling);
@@ -281,7 +281,7 @@ Test(documented, drops_the_sixth_when_it_is_least_balanced_though_it_is_fastest)
 
 /* a -> b | c: moving a to device 1 leaves b as the only sharding node, as in the first plan. */
 /* covers: B.048 */
-Test(documented, skips_a_plan_with_the_sharding_nodes_of_another)
+Test(poprt_search, skips_a_plan_with_the_sharding_nodes_of_another)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     synthetic s = synthetic_new(arena, 3, 2, 1, 1, 1);
@@ -294,7 +294,7 @@ Test(documented, skips_a_plan_with_the_sharding_nodes_of_another)
 }
 
 /* covers: B.048 B.053 */
-Test(documented, is_legal_tries_nothing_twice_and_returns_the_best_it_kept)
+Test(poprt_search, is_legal_tries_nothing_twice_and_returns_the_best_it_kept)
 {
     for (uint64_t seed = 0; seed < 60; seed++) {
         clv_arena *arena = clv_arena_new(NULL, 0);
@@ -312,7 +312,7 @@ Test(documented, is_legal_tries_nothing_twice_and_returns_the_best_it_kept)
 }
 
 /* covers: B.057 */
-Test(documented, survives_a_first_cut_with_no_cut_in_it)
+Test(poprt_search, survives_a_first_cut_with_no_cut_in_it)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     synthetic s = synthetic_chain(arena, 3, 3, 1);

@@ -136,7 +136,7 @@ static void find_stages(const clv_partition_problem *p, const int32_t *device_of
     }
 }
 
-static bool obeys(const clv_partition_problem *p, const stated *s, const int32_t *device_of)
+static bool meets_rules(const clv_partition_problem *p, const stated *s, const int32_t *device_of)
 {
     int32_t stage[8];
     find_stages(p, device_of, stage);
@@ -167,8 +167,8 @@ static int64_t measure(const clv_verdict *v, clv_objective objective)
     return objective == CLV_LATENCY ? v->latency_ns : v->period_ns;
 }
 
-/* How many assignments are legal and obey; the least latency or period of those that fit, -1
- * without. */
+/* How many assignments are legal and meet the rules; the least latency or period of those that fit,
+ * -1 without. */
 static int32_t brute_force(const clv_partition_problem *p, const stated *s,
                            const synthetic_judge *judge, clv_objective objective, int64_t *ret_best)
 {
@@ -179,7 +179,7 @@ static int32_t brute_force(const clv_partition_problem *p, const stated *s,
     for (int32_t k = 0; k < all; k++) {
         for (int32_t u = 0, rest = k; u < s->n; u++, rest /= p->n_devices)
             device_of[u] = rest % p->n_devices;
-        if (!synthetic_legal(p, device_of) || !obeys(p, s, device_of))
+        if (!synthetic_legal(p, device_of) || !meets_rules(p, s, device_of))
             continue;
         n++;
         clv_assignment a = { device_of, 0, NULL };
@@ -203,8 +203,8 @@ static const clv_partition_problem *some_problem(synthetic *s, stated *rules, ui
     return p;
 }
 
-/* "None" is said exactly where there is none, and what is found is legal and obeys. */
-Test(repair, finds_one_exactly_where_there_is_one)
+/* "None" is said exactly where there is none, and what is found is legal and meets them. */
+Test(rule_repair, finds_one_exactly_where_there_is_one)
 {
     int32_t n_none = 0, n_found = 0;
     for (uint64_t seed = 1; seed <= 10000; seed++) {
@@ -222,7 +222,7 @@ Test(repair, finds_one_exactly_where_there_is_one)
         cr_assert_eq(outcome, n > 0 ? CLV_RULES_FEASIBLE : CLV_RULES_INFEASIBLE,
                      "seed %d: %d, brute %d", (int)seed, (int)outcome, n);
         if (outcome == CLV_RULES_FEASIBLE)
-            cr_assert(synthetic_legal(p, device_of) && obeys(p, &rules, device_of), "seed %d",
+            cr_assert(synthetic_legal(p, device_of) && meets_rules(p, &rules, device_of), "seed %d",
                       (int)seed);
         n_none += n == 0;
         n_found += n > 0;
@@ -232,7 +232,7 @@ Test(repair, finds_one_exactly_where_there_is_one)
 }
 
 /* The product's judge of rules and the one above agree on every legal assignment. */
-Test(repair, agrees_with_the_rules_as_stated)
+Test(rule_repair, agrees_with_the_rules_as_stated)
 {
     for (uint64_t seed = 1; seed <= 600; seed++) {
         clv_arena *arena = clv_arena_new(NULL, 0);
@@ -246,14 +246,14 @@ Test(repair, agrees_with_the_rules_as_stated)
                 device_of[u] = (int32_t)synthetic_below(&draw, p->n_devices);
             if (synthetic_legal(p, device_of))
                 cr_assert_eq(clv_partition_satisfies_rules(p, device_of, arena),
-                             obeys(p, &rules, device_of), "seed %d", (int)seed);
+                             meets_rules(p, &rules, device_of), "seed %d", (int)seed);
         }
         clv_arena_free(arena);
     }
 }
 
-/* Both searches, with rules: every plan that they have judged obeys; nothing is below brute force;
- * "none obeys" is said exactly where it is true. */
+/* Both searches, with rules: every plan that they have judged meets them; nothing is below brute
+ * force; "no plan meets them" is said exactly where it is true. */
 static void search_with(clv_search_kind kind, int32_t *ret_best, int32_t *ret_found)
 {
     for (uint64_t seed = 1; seed <= 600; seed++) {
@@ -275,7 +275,7 @@ static void search_with(clv_search_kind kind, int32_t *ret_best, int32_t *ret_fo
         cr_assert_eq(r.proven, n == 0, "seed %d", (int)seed);
         for (int32_t i = 0; i < r.n_judged; i++)
             cr_assert(synthetic_legal(p, r.tried[i].device_of) &&
-                          obeys(p, &rules, r.tried[i].device_of),
+                          meets_rules(p, &rules, r.tried[i].device_of),
                       "seed %d: plan %d, '%s'", (int)seed, i, r.tried[i].move);
         if (n == 0)
             cr_assert_eq(r.n_judged, 0);
@@ -284,7 +284,7 @@ static void search_with(clv_search_kind kind, int32_t *ret_best, int32_t *ret_fo
         int64_t got = measure(&r.best.verdict, o.objective);
         if (r.solve.found)
             cr_assert_geq(got, least);
-        if (r.solve.found) /* bounds know nothing of rules, so they are below what obeys */
+        if (r.solve.found) /* bounds know nothing of rules, so they are below what meets them */
             cr_assert_leq(r.solve.bound.whole, least, "seed %d", (int)seed);
         if (r.solve.found && r.solve.end == CLV_END_OPTIMAL)
             cr_assert_eq(got, least, "seed %d", (int)seed);
@@ -294,14 +294,14 @@ static void search_with(clv_search_kind kind, int32_t *ret_best, int32_t *ret_fo
     }
 }
 
-Test(repair, search_tries_nothing_that_breaks_a_rule)
+Test(rule_repair, search_tries_nothing_that_breaks_a_rule)
 {
     int32_t best = 0, found = 0;
     search_with(CLV_SEARCH_DEFAULT, &best, &found);
     cr_assert(best * 100 >= found * 90, "%d of %d are the best there is", best, found);
 }
 
-Test(repair, documented_search_tries_nothing_that_breaks_a_rule)
+Test(rule_repair, documented_search_tries_nothing_that_breaks_a_rule)
 {
     int32_t best = 0, found = 0;
     search_with(CLV_SEARCH_DOCUMENTED, &best, &found);
@@ -325,7 +325,7 @@ static const clv_rules *pin_ends(clv_arena *arena, int32_t units, int32_t first,
 
 /* A chain whose first unit is bound to the last device and the other way round still becomes four
  * balanced stages: the devices follow the rules. */
-Test(repair, pins_at_the_wrong_ends_cost_nothing)
+Test(rule_repair, pins_at_the_wrong_ends_cost_nothing)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     synthetic s = synthetic_chain(arena, 80, 4, 1);
@@ -344,7 +344,7 @@ Test(repair, pins_at_the_wrong_ends_cost_nothing)
 }
 
 /* Both ends on one device bind the whole chain to it: closed groups are not needed for that. */
-Test(repair, both_ends_on_one_device_bind_the_chain)
+Test(rule_repair, both_ends_on_one_device_bind_the_chain)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     synthetic s = synthetic_chain(arena, 30, 4, 1);
@@ -359,8 +359,8 @@ Test(repair, both_ends_on_one_device_bind_the_chain)
     clv_arena_free(arena);
 }
 
-/* Never a plan that breaks a rule, nor a false "none obeys", for want of memory. */
-Test(repair, survives_running_out_of_memory_anywhere)
+/* Never a plan that breaks a rule, nor a false "no plan meets them", for want of memory. */
+Test(rule_repair, survives_running_out_of_memory_anywhere)
 {
     for (uint64_t seed = 1; seed <= 6; seed++) {
         clv_arena *problem = clv_arena_new(NULL, 0);

@@ -1,5 +1,5 @@
-/* test_time_calibration.c - a judge whose times are not the model's, and tells them: the search
- * finds what is best by that judge, and the same as ever where it tells nothing new.
+/* test_time_calibration.c - a judge whose times are not the model's, and reports them: the search
+ * finds what is best by that judge, and the same as ever where it reports nothing new.
  */
 #include "solver/partition/solve.h"
 #include "solver/partition/time_calibration.h"
@@ -12,14 +12,14 @@ static clv_arena *arena;
 static void set_up(void) { arena = clv_arena_new(NULL, 0); }
 static void tear_down(void) { clv_arena_free(arena); }
 
-TestSuite(calibration, .init = set_up, .fini = tear_down);
+TestSuite(time_calibration, .init = set_up, .fini = tear_down);
 
 /* -- a judge that measures -- */
 
 typedef struct {
     const clv_partition_problem *real; /* the same units, with the times that it measures */
-    bool tells;
-    int32_t n_asked, n_told;
+    bool is_reporting;
+    int32_t n_asked, n_reported;
 } measurer;
 
 static int64_t busy_ns(const clv_partition_problem *p, const int32_t *device_of, int32_t device)
@@ -40,9 +40,9 @@ static clv_status measure(void *ctx, const clv_assignment *a, int32_t n, clv_ver
         CLV_TRY(clv_partition_estimate(m->real, a[i].device_of, arena, &e, err));
         v[i] = (clv_verdict){ .latency_ns = e.latency_bound_ns, .period_ns = e.period_ns };
         m->n_asked++;
-        for (int32_t d = 0; m->tells && a[i].busy_ns && d < m->real->n_devices; d++) {
+        for (int32_t d = 0; m->is_reporting && a[i].busy_ns && d < m->real->n_devices; d++) {
             a[i].busy_ns[d] = busy_ns(m->real, a[i].device_of, d);
-            m->n_told++;
+            m->n_reported++;
         }
     }
     return CLV_OK;
@@ -53,7 +53,7 @@ static clv_partition_result search(const clv_partition_problem *p, measurer *m,
 {
     clv_partition_judge judge = { .judge = measure, .ctx = m, .batch = 8 };
     clv_partition_result r;
-    m->n_asked = m->n_told = 0;
+    m->n_asked = m->n_reported = 0;
     cr_assert_eq(clv_partition_solve(p, &judge, &o, arena, &r, NULL), CLV_OK);
     cr_assert(r.solve.found);
     return r;
@@ -99,27 +99,27 @@ static int64_t best_cut(const clv_partition_problem *p, int32_t first, int32_t d
     return best;
 }
 
-Test(calibration, one_kind_of_operator_that_is_five_times_as_slow)
+Test(time_calibration, one_kind_of_operator_that_is_five_times_as_slow)
 {
     chain c = layers(7, 5, 5);
-    measurer silent = { &c.real.p, false, 0, 0 }, told = { &c.real.p, true, 0, 0 };
+    measurer silent = { &c.real.p, false, 0, 0 }, reporting = { &c.real.p, true, 0, 0 };
     clv_partition_options o = { .objective = CLV_THROUGHPUT };
     clv_partition_result without = search(&c.model.p, &silent, o),
-                         with = search(&c.model.p, &told, o);
+                         with = search(&c.model.p, &reporting, o);
     int64_t best = best_cut(&c.real.p, 0, 0);
     cr_assert_lt(with.best.verdict.period_ns, without.best.verdict.period_ns);
     cr_assert_leq(with.best.verdict.period_ns * 100, best * 102, "%lld, best %lld",
                   (long long)with.best.verdict.period_ns, (long long)best);
     cr_assert_eq(with.solve.bound.whole, 0, "nothing is known of what is best");
     o.max_judged = 6; /* within the limit, and better at once */
-    with = search(&c.model.p, &told, o);
+    with = search(&c.model.p, &reporting, o);
     without = search(&c.model.p, &silent, o);
-    cr_assert_leq(told.n_asked, 6);
+    cr_assert_leq(reporting.n_asked, 6);
     cr_assert_lt(with.best.verdict.period_ns, without.best.verdict.period_ns);
 }
 
 /* Half of the devices are slow at one kind of operator, of which the model knows nothing. */
-Test(calibration, times_are_learned_for_each_kind_of_device)
+Test(time_calibration, times_are_learned_for_each_kind_of_device)
 {
     synthetic s[2];
     for (int i = 0; i < 2; i++) {
@@ -133,24 +133,25 @@ Test(calibration, times_are_learned_for_each_kind_of_device)
         s[i].kind_of[1] = s[i].kind_of[3] = 1;
         synthetic_done(&s[i]);
     }
-    measurer silent = { &s[1].p, false, 0, 0 }, told = { &s[1].p, true, 0, 0 };
+    measurer silent = { &s[1].p, false, 0, 0 }, reporting = { &s[1].p, true, 0, 0 };
     clv_partition_options o = { .objective = CLV_THROUGHPUT };
-    clv_partition_result without = search(&s[0].p, &silent, o), with = search(&s[0].p, &told, o);
+    clv_partition_result without = search(&s[0].p, &silent, o),
+                         with = search(&s[0].p, &reporting, o);
     int64_t best = best_cut(&s[1].p, 0, 0);
     cr_assert_lt(with.best.verdict.period_ns, without.best.verdict.period_ns);
     cr_assert_leq(with.best.verdict.period_ns * 100, best * 105);
 }
 
-Test(calibration, times_that_are_the_model_s_change_nothing)
+Test(time_calibration, times_that_are_the_model_s_change_nothing)
 {
     for (int objective = CLV_LATENCY; objective <= CLV_THROUGHPUT; objective++) {
         for (uint64_t seed = 1; seed < 7; seed++) {
             synthetic s = synthetic_any(arena, seed, 30, 4, 1000);
             synthetic_done(&s);
-            measurer silent = { &s.p, false, 0, 0 }, told = { &s.p, true, 0, 0 };
+            measurer silent = { &s.p, false, 0, 0 }, reporting = { &s.p, true, 0, 0 };
             clv_partition_options o = { .objective = (clv_objective)objective };
-            clv_partition_result a = search(&s.p, &silent, o), b = search(&s.p, &told, o);
-            cr_assert_gt(told.n_told, 0);
+            clv_partition_result a = search(&s.p, &silent, o), b = search(&s.p, &reporting, o);
+            cr_assert_gt(reporting.n_reported, 0);
             cr_assert_eq(a.n_judged, b.n_judged);
             for (int32_t i = 0; i < a.n_judged; i++)
                 cr_assert_eq(
@@ -160,7 +161,7 @@ Test(calibration, times_that_are_the_model_s_change_nothing)
 }
 
 /* A fifth of the units five or six times as slow, the others as modelled or twice as slow. */
-Test(calibration, what_is_told_helps_on_the_whole)
+Test(time_calibration, what_is_measured_helps_on_the_whole)
 {
     int32_t better = 0, worse = 0;
     for (uint64_t seed = 1; seed < 40; seed++) {
@@ -171,57 +172,58 @@ Test(calibration, what_is_told_helps_on_the_whole)
             real.time[u] *= 1 + (u % 24 % 5 == 0 ? 4 : 0) + synthetic_below(&random, 2);
         synthetic_done(&s);
         synthetic_done(&real);
-        measurer silent = { &real.p, false, 0, 0 }, told = { &real.p, true, 0, 0 };
+        measurer silent = { &real.p, false, 0, 0 }, reporting = { &real.p, true, 0, 0 };
         clv_partition_options o = { .objective = CLV_THROUGHPUT, .max_judged = 60 };
         int64_t a = search(&s.p, &silent, o).best.verdict.period_ns;
-        int64_t b = search(&s.p, &told, o).best.verdict.period_ns;
+        int64_t b = search(&s.p, &reporting, o).best.verdict.period_ns;
         better += b < a;
         worse += b > a;
     }
     cr_assert(better >= 30 && worse <= 1, "%d better, %d worse", (int)better, (int)worse);
 }
 
-Test(calibration, the_documented_search_asks_for_no_times)
+Test(time_calibration, the_documented_search_asks_for_no_times)
 {
     chain c = layers(5, 3, 5);
-    measurer told = { &c.real.p, true, 0, 0 };
-    search(&c.model.p, &told,
+    measurer reporting = { &c.real.p, true, 0, 0 };
+    search(&c.model.p, &reporting,
            (clv_partition_options){ .kind = CLV_SEARCH_DOCUMENTED, .objective = CLV_THROUGHPUT });
-    cr_assert_eq(told.n_told, 0);
+    cr_assert_eq(reporting.n_reported, 0);
 }
 
 /* -- the fit -- */
 
-static void tell(clv_candidate_queue *queue, const int32_t *device_of, const int64_t *told)
+static void add_judged(clv_candidate_queue *queue, const int32_t *device_of,
+                       const int64_t *reporting)
 {
     int32_t i = queue->n_judged++;
     queue->tried[i] = (clv_candidate){ .device_of = device_of, .verdict = { .outcome = CLV_FITS } };
-    queue->busy_ns[i] = (int64_t *)told;
+    queue->busy_ns[i] = (int64_t *)reporting;
 }
 
 /* Units of 10, 10, 10, 10 ns. 0 1 | 2 3 takes 60 and 20: the first two are three times as slow.
  * Then 0 | 1 2 3 takes 50 and 30: the first five times, the second as the model says. */
-Test(calibration, a_smaller_group_refines_what_a_larger_one_told)
+Test(time_calibration, a_smaller_group_refines_what_a_larger_one_measured)
 {
     synthetic s = synthetic_chain(arena, 4, 2, 1);
     for (int32_t u = 0; u < 4; u++)
         s.time[u] = 10;
     synthetic_done(&s);
     clv_candidate tried[4] = { 0 };
-    int64_t *told[4] = { 0 };
-    clv_candidate_queue queue = { .p = &s.p, .tried = tried, .busy_ns = told };
+    int64_t *busy[4] = { 0 };
+    clv_candidate_queue queue = { .p = &s.p, .tried = tried, .busy_ns = busy };
     clv_time_calibration *l;
     cr_assert_eq(clv_time_calibration_new(&s.p, arena, &l, NULL), CLV_OK);
-    tell(&queue, (int32_t[]){ 0, 0, 0, 1 }, (int64_t[]){ 30, -1 });
+    add_judged(&queue, (int32_t[]){ 0, 0, 0, 1 }, (int64_t[]){ 30, -1 });
     cr_assert_not(clv_time_calibration_update(l, &queue), "as the model says");
     cr_assert_not(l->differs);
-    tell(&queue, (int32_t[]){ 0, 0, 1, 1 }, (int64_t[]){ 60, 20 });
+    add_judged(&queue, (int32_t[]){ 0, 0, 1, 1 }, (int64_t[]){ 60, 20 });
     queue.n_judged = 2;
-    tried[0].verdict.outcome = CLV_OOM; /* tells nothing any more */
+    tried[0].verdict.outcome = CLV_OOM; /* reports nothing any more */
     queue.best = 1;
     cr_assert(clv_time_calibration_update(l, &queue));
     cr_assert_eq(memcmp(l->time_ns, (int64_t[]){ 30, 30, 10, 10 }, 4 * sizeof(int64_t)), 0);
-    tell(&queue, (int32_t[]){ 0, 1, 1, 1 }, (int64_t[]){ 50, 30 });
+    add_judged(&queue, (int32_t[]){ 0, 1, 1, 1 }, (int64_t[]){ 50, 30 });
     queue.best = 2;
     cr_assert(clv_time_calibration_update(l, &queue));
     cr_assert_eq(memcmp(l->time_ns, (int64_t[]){ 50, 10, 10, 10 }, 4 * sizeof(int64_t)), 0);
@@ -230,7 +232,7 @@ Test(calibration, a_smaller_group_refines_what_a_larger_one_told)
 
 /* The last unit takes less and less by the plans before the last one, turn after turn down to the
  * smallest numbers that there are; then it is alone on a device. */
-Test(calibration, absurd_times_leave_numbers)
+Test(time_calibration, absurd_times_leave_numbers)
 {
     enum { PLANS = 2 * 22 + 1 };
     static const int32_t together[] = { 0, 0, 0 }, apart[] = { 0, 1, 2 }, alone[] = { 0, 0, 1 };
@@ -241,23 +243,23 @@ Test(calibration, absurd_times_leave_numbers)
         s.time[u] = 10;
     synthetic_done(&s);
     clv_candidate tried[PLANS] = { 0 };
-    int64_t *told[PLANS] = { 0 };
-    clv_candidate_queue queue = { .p = &s.p, .tried = tried, .busy_ns = told };
+    int64_t *busy[PLANS] = { 0 };
+    clv_candidate_queue queue = { .p = &s.p, .tried = tried, .busy_ns = busy };
     clv_time_calibration *l;
     cr_assert_eq(clv_time_calibration_new(&s.p, arena, &l, NULL), CLV_OK);
     for (int i = 0; i < PLANS / 2; i++) {
-        tell(&queue, together, least);
-        tell(&queue, apart, most);
+        add_judged(&queue, together, least);
+        add_judged(&queue, apart, most);
     }
-    tell(&queue, alone, five);
+    add_judged(&queue, alone, five);
     queue.best = PLANS - 1;
     cr_assert(clv_time_calibration_update(l, &queue));
     cr_assert_eq(l->time_ns[2], 5, "%lld", (long long)l->time_ns[2]);
 }
 
-/* Tells any number for any device, the same for the same plan. */
-static clv_status tell_anything(void *ctx, const clv_assignment *a, int32_t n, clv_verdict *v,
-                                clv_error *err)
+/* Reports any number for any device, the same for the same plan. */
+static clv_status report_anything(void *ctx, const clv_assignment *a, int32_t n, clv_verdict *v,
+                                  clv_error *err)
 {
     static const int64_t absurd[] = { INT64_MIN, -1, 0, 1, 1000, INT64_C(1) << 50, INT64_MAX };
     measurer *m = ctx;
@@ -278,7 +280,7 @@ static clv_status tell_anything(void *ctx, const clv_assignment *a, int32_t n, c
     return CLV_OK;
 }
 
-Test(calibration, whatever_is_told_the_search_ends_the_same_way)
+Test(time_calibration, whatever_is_measured_the_search_ends_the_same_way)
 {
     for (uint64_t seed = 1; seed < 40; seed++) {
         synthetic s =
@@ -287,7 +289,7 @@ Test(calibration, whatever_is_told_the_search_ends_the_same_way)
             s.time[u] = 0;
         synthetic_done(&s);
         measurer m = { &s.p, true, 0, 0 };
-        clv_partition_judge judge = { .judge = tell_anything, .ctx = &m, .batch = 8 };
+        clv_partition_judge judge = { .judge = report_anything, .ctx = &m, .batch = 8 };
         clv_partition_options o = { .objective = seed % 2 ? CLV_LATENCY : CLV_THROUGHPUT,
                                     .max_judged = 80 };
         clv_partition_result r[2];
