@@ -1,4 +1,4 @@
-/* bound_contraction.h - a lower bound of the period from what is too dear to send: units are
+/* bound_contraction.h - a lower bound of the period from what takes too long to be sent: units are
  * contracted, then bound_load.h bounds the smaller problem.
  *
  * Within a period no port is busy for longer than it. So where all that one unit sends to another
@@ -7,8 +7,8 @@
  * one unit each, such groups cannot be shared out as evenly as their units could. The longer the
  * period, the fewer must be together and the less these bounds are: the least period that is no
  * less than its own bound is found by bisection. Edge contraction by a reduction test, as in exact
- * partitioning; the test by link times is ours. It wins where weights are made on the way, tensors
- * are dear, or links slow.
+ * partitioning; the test by link times is ours. It wins where weights are computed
+ * in the model, tensors are large, or links slow.
  */
 #ifndef CLV_SOLVER_PARTITION_BOUND_CONTRACTION_H
 #define CLV_SOLVER_PARTITION_BOUND_CONTRACTION_H

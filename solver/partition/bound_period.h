@@ -11,8 +11,8 @@
 
 #include "solver/partition/bound.h"
 
-/* best_ns: of the best plan known, which fits: nothing above it is looked for. CLV_ENOMEM. Within
- * the limits of work of each. */
+/* best_ns: of the best plan known, which fits: nothing above it is looked for. CLV_ENOMEM. O() as
+ * the sum of the four, each within its limit of work. */
 clv_status clv_bound_period(const clv_partition_problem *p, const clv_bound_options *options,
                             int64_t best_ns, clv_arena *arena, clv_bound *ret, clv_error *err);
 

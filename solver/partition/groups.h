@@ -50,6 +50,10 @@ typedef struct {
     clv_rule_counts counts;             /* where p has rules */
 } clv_groups;
 
+/* No assignment is loaded yet. p must outlive it. CLV_ENOMEM. O(units + pins + devices^2 + ports).
+ */
+/* No assignment is loaded yet. p must outlive it. CLV_ENOMEM. O(units + pins + devices^2 + ports).
+ */
 clv_status clv_groups_new(const clv_partition_problem *p, clv_arena *arena, clv_groups **ret,
                           clv_error *err);
 
@@ -78,7 +82,8 @@ static inline int32_t clv_groups_n_shifted(const clv_groups *g, int32_t unit)
  * itself only if there is a cycle. O(devices^2 / 64). */
 void clv_groups_reach(clv_groups *g, const uint64_t *rows, int32_t d, uint64_t *row);
 
-/* After a unit moved to d in a legal assignment: is it legal still? Only d has new edges. */
+/* After a unit moved to d in a legal assignment: is it legal still? Only d has new edges, so a
+ * cycle goes through it. O(devices^2 / 64). */
 bool clv_groups_is_legal_at(clv_groups *g, int32_t d);
 
 /* Fills barred with the devices that a unit cannot move to alone, in a legal assignment: those from

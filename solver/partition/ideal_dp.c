@@ -269,8 +269,8 @@ static bool breaks_tie(const extension *e, const piece *now, int32_t place)
     return (e->s->tied[place] & known & ~now->out) != 0;
 }
 
-/* A set that has room for a unit that it leaves out is inside another one. Can this piece, without
- * the unit, still become so full that the unit has no room? */
+/* Dominance: an ideal is not maximal if the device has room for a unit that it leaves out. Can the
+ * device, without the unit, still become so full that the unit has no room? */
 static bool may_leave(const extension *e, const piece *with, int32_t place)
 {
     const clv_ideal_dp *s = e->s;

@@ -1,8 +1,9 @@
-/* improve_plans.h - steps of the search that start from plans already judged: climbing, refinement
- * by integer programs, annealing, other starts.
+/* improve_plans.h - steps of the search that start from plans already judged: best-first local
+ * search, refinement by integer programs, annealing, other starts.
  *
- * Each adds plans, has them judged, and climbs on from what is better. Nothing here looks at the
- * clock but through clv_candidates_is_over().
+ * Each adds plans, has them judged, and searches on from what is better. Nothing here looks at the
+ * clock but through clv_candidates_is_over(). All return CLV_ENOMEM, or what the judge says; their
+ * work is limited by the judgements left and the steps that each algorithm allows itself.
  */
 #ifndef CLV_SOLVER_PARTITION_IMPROVE_PLANS_H
 #define CLV_SOLVER_PARTITION_IMPROVE_PLANS_H

@@ -17,7 +17,7 @@ static inline bool clv_link_is_no_faster(clv_link_speed a, clv_link_speed b)
     return a.latency_ns >= b.latency_ns && a.byte_ns >= b.byte_ns;
 }
 
-/* The worse of each number. */
+/* The worse of each number; is_one where one of the two links has both. */
 static inline clv_link_speed clv_link_slower(clv_link_speed a, clv_link_speed b)
 {
     return (clv_link_speed){ a.latency_ns > b.latency_ns ? a.latency_ns : b.latency_ns,

@@ -30,12 +30,14 @@ typedef struct {
     clv_arena *arena;
     bool keep_groups;          /* never empty a group */
     uint64_t *above, *below;   /* rows of bits: ancestors, descendants */
-    uint64_t *linked, *barred; /* of one unit: devices it has nets with, and cannot move to */
+    uint64_t *linked, *barred; /* of one unit: devices it has nets with; that it cannot move to */
     clv_move *at;
     int32_t *units; /* scratch: those at an edge */
     int32_t n, cap, cap_units;
 } clv_moves;
 
+/* g must outlive it; rows and moves come from the arena. CLV_ENOMEM. O(devices). */
+/* g must outlive it; rows and moves come from the arena. CLV_ENOMEM. O(devices). */
 clv_status clv_moves_new(clv_groups *g, bool keep_groups, clv_arena *arena, clv_moves *ret,
                          clv_error *err);
 
@@ -53,7 +55,8 @@ clv_status clv_moves_poprt(clv_moves *m, int32_t device, clv_move_goal goal, clv
  * O(units looked at * (pins + devices^2 / 64)), with rules times devices. */
 clv_status clv_moves_all(clv_moves *m, int32_t device, int32_t max, clv_error *err);
 
-/* Is this one legal? Groups end as they were. */
+/* Is this one legal, and does it meet the rules? Groups end as they were. O(pins of the unit +
+ * devices^2 / 64). */
 bool clv_move_is_legal(clv_moves *m, int32_t unit, int32_t to);
 
 #endif

@@ -24,7 +24,7 @@
 
 #define CLV_WINDOW 24
 
-/* Puts proposals made from the best plan on the queue: for the linked pairs of groups that matter
+/* Puts proposals made from the best plan into the queue: for the linked pairs of groups that matter
  * most to the objective. Does nothing without a solver of programs, or when it gives up: the
  * refinement is lost, not the search. O(units + pins) besides the programs, which stop after a
  * fixed number of nodes.

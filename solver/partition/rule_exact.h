@@ -22,8 +22,9 @@ typedef enum {
     CLV_RULES_UNDECIDED /* none found within the work allowed, which depends on the problem alone */
 } clv_rule_outcome;
 
-/* device_of: n_units, the assignment where there is one; scratch else. Without memory undecided. At
- * worst exponential in the devices that rules name, but stopped after a fixed amount of work. */
+/* device_of: n_units, the assignment where there is one; scratch else. Without memory undecided.
+ * O(supernodes + edges) for each order of devices tried, at worst devices! of them, but stopped
+ * after a fixed amount of work. */
 clv_rule_outcome clv_rule_exact(const clv_supernodes *g, int32_t *device_of);
 
 #endif

@@ -3,7 +3,8 @@
  *
  * A seed is cheap and mostly good: models are nearly lines. Each step adds plans and has them
  * judged; those after the first use what verdicts taught of memory, of times, and of ports that are
- * busier than any device.
+ * busier than any device. All return CLV_ENOMEM, or what the judge says, and cost a few cuts for
+ * each order of devices.
  */
 #ifndef CLV_SOLVER_PARTITION_SEED_PLANS_H
 #define CLV_SOLVER_PARTITION_SEED_PLANS_H

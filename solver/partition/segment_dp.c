@@ -119,12 +119,12 @@ static void solve_cell(clv_segment_dp_state *dp, int32_t cell)
             clv_lesser_ns(dp->all_ns[cell], dp->ended_ns[(ptrdiff_t)q * dp->n_nodes + end]);
 }
 
-/* Visits that the runs of a cell have paid for in part only: whole parts are visited, so the rest
- * is due as well. With devices that are no runs it is not known how many runs there were, but that
- * they paid enough: 0. */
-static double unpaid_visits_ns(const clv_segment_dp_state *dp, const int32_t *counts)
+/* Runs cost a part of a visit each, but the number of visits is whole: what is missing up to the
+ * next whole number is added. Where devices may be used without a run it is not known how many runs
+ * there were, and nothing is added. */
+static double rounded_visits_ns(const clv_segment_dp_state *dp, const int32_t *counts)
 {
-    double n_visits[CLV_CLASSES_MAX] = { 0 }, unpaid = 0;
+    double n_visits[CLV_CLASSES_MAX] = { 0 }, missing = 0;
     if (dp->use_all || !dp->has_parts)
         return 0;
     for (int32_t c = 0; c < dp->n_classes; c++) {
@@ -132,8 +132,8 @@ static double unpaid_visits_ns(const clv_segment_dp_state *dp, const int32_t *co
         n_visits[dp->is_pure ? slot : 0] += (double)counts[c] / dp->part_size[slot];
     }
     for (int32_t k = 0; k < dp->n_slots; k++)
-        unpaid += ceil(n_visits[k] - CLV_BOUND_MARGIN) - n_visits[k];
-    return unpaid * dp->multiplier_ns;
+        missing += ceil(n_visits[k] - CLV_BOUND_MARGIN) - n_visits[k];
+    return missing * dp->multiplier_ns;
 }
 
 /* The cell that all ends with, and the least end. Where all devices are to be used, those that the
@@ -149,14 +149,14 @@ static double find_least_end(const clv_segment_dp_state *dp, clv_segment_dp_end 
             idle -= counts[c];
         if (dp->use_all && idle > dp->n_others)
             continue;
-        double unpaid_ns = unpaid_visits_ns(dp, counts);
-        if (dp->all_ns[cell] + unpaid_ns < best) {
-            best = dp->all_ns[cell] + unpaid_ns;
+        double rounded_ns = rounded_visits_ns(dp, counts);
+        if (dp->all_ns[cell] + rounded_ns < best) {
+            best = dp->all_ns[cell] + rounded_ns;
             *ret = (clv_segment_dp_end){ cell, -1 };
         }
         for (int32_t k = 0; k < dp->n_slots; k++)
-            if (begun_row(dp, cell, k)[end] + unpaid_ns < best) {
-                best = begun_row(dp, cell, k)[end] + unpaid_ns;
+            if (begun_row(dp, cell, k)[end] + rounded_ns < best) {
+                best = begun_row(dp, cell, k)[end] + rounded_ns;
                 *ret = (clv_segment_dp_end){ cell, k };
             }
     }

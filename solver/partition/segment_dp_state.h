@@ -53,8 +53,8 @@ typedef struct {
     bool is_pure;                       /* no part has devices of two kinds */
     int32_t part_size[CLV_CLASSES_MAX]; /* by slot: devices of the largest part; of that kind, where
                                            parts are pure */
-    double multiplier_ns; /* so much costs each visit to a part, shared by as many runs as it has
-                             devices; and is given back where a run comes from another part */
+    double multiplier_ns; /* of a visit to a part: each run costs its share, and a transfer from
+                             another part is that much cheaper (visit_multiplier.h) */
     double *begun_ns;     /* [(cell * n_slots + slot) * n_nodes + node]: when the node ends at the
                              earliest as the first of a run on the slot's kind, the cell's devices
                              before it */
@@ -70,8 +70,8 @@ typedef struct {
     int32_t *low, *high;   /* n_devices + 1: nodes that can end a run with so many devices used */
 } clv_segment_dp_state;
 
-/* Where a programme ended: the last node of the last run, or, if what is behind it is split, the
- * end of all as if it began a run of the slot; -1: it is not. */
+/* The last state of the best solution. slot -1: the last run holds the last node; else what is
+ * behind that run is split, and the end of all counts as the begin of a run on the slot's kind. */
 typedef struct {
     int32_t cell, slot;
 } clv_segment_dp_end;

@@ -49,11 +49,10 @@ static double wire(clv_link_speed link, int64_t bytes)
     return wire_over(bytes, link.latency_ns, link.byte_ns);
 }
 
-/* The same over the slow link for what has been sent before, by fast links. One slow link may have
- * had the latency and another one the bandwidth, and the first of the two may be in the time of
- * what was sent before already: this net crosses one of them. Where one link has both, what was
- * sent before did not cross it: the writer is where other links lead to from the first unit's
- * device, the reader is not, and so it is this net that crosses. */
+/* The least time of a net whose writer is reached from the first unit's device over fast links, and
+ * whose reader is behind a slow one. Where one link has both the latency and the time of a byte,
+ * this net crosses it: the way to the writer did not. Where they are two links, the way to the
+ * writer may have crossed one of them, so this net need only cross the other: the lesser counts. */
 static double wire_across(const clv_segments *b, int64_t bytes)
 {
     if (b->slow.is_one)

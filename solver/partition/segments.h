@@ -79,9 +79,10 @@ void clv_segment_time_whole(clv_segments *b, const clv_segment *s);
  * unit. O((units in it * 64 + nets' readers) * kinds). */
 void clv_segment_time_split(clv_segments *b, const clv_segment *s);
 
-/* From now on the last unit of a split segment is where each way from the first one's device has
- * some link that is no faster in latency, and some, maybe another, in the time of a byte; is_one:
- * one that has both. What is between the two may be reached by faster ones. All 0: any link is. */
+/* Slow links on the way: from now on every route between the devices of the two ends of a split
+ * segment has a link with at least this latency, and a link, maybe another, with at least this time
+ * of a byte; is_one: one link has both. Units between the ends may be reached over faster links.
+ * All 0: no such link. */
 void clv_segments_set_slow_link(clv_segments *b, clv_link_speed slow);
 
 /* How many devices more than one it may use: 0 where it cannot be split. At the ends of the

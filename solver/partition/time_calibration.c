@@ -5,9 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-/* What is measured is taken for the model's own number up to this part of it: answers are rounded.
- */
-#define NEWS_PART 1e-3
+/* A measured time that differs from the model's by up to this part is the same: it is rounded. */
+#define SAME_PART 1e-3
 /* Turns over all plans, and units looked at in all of them: some tens of milliseconds. */
 #define TURNS_MAX  50
 #define TURNS_WORK INT64_C(10000000)
@@ -77,13 +76,14 @@ static bool is_measured(const clv_candidate_queue *queue, int32_t plan)
 }
 
 /* Is anything measured of a plan not what the times at hand say? */
-static bool is_news(clv_time_calibration *c, const clv_candidate_queue *queue, int32_t plan)
+static bool differs_from_measured(clv_time_calibration *c, const clv_candidate_queue *queue,
+                                  int32_t plan)
 {
     sum_devices(c, queue->tried[plan].device_of);
     for (int32_t d = 0; d < c->model->n_devices; d++) {
         double measured_ns = (double)queue->busy_ns[plan][d];
         if (measured_ns >= 0 && c->n_units[d] > 0 &&
-            fabs(measured_ns - c->sum_ns[d]) > NEWS_PART * c->sum_ns[d] + 1)
+            fabs(measured_ns - c->sum_ns[d]) > SAME_PART * c->sum_ns[d] + 1)
             return true;
     }
     return false;
@@ -152,12 +152,12 @@ static void write_back(clv_time_calibration *c)
 
 bool clv_time_calibration_update(clv_time_calibration *c, const clv_candidate_queue *queue)
 {
-    bool news = false;
+    bool changed = false;
     for (size_t i = 0; i < (size_t)c->model->n_kinds * (size_t)c->model->n_units; i++)
         c->fitted_ns[i] = (double)c->time_ns[i];
     for (; c->n_seen < queue->n_judged; c->n_seen++)
-        news |= is_measured(queue, c->n_seen) && is_news(c, queue, c->n_seen);
-    if (!news)
+        changed |= is_measured(queue, c->n_seen) && differs_from_measured(c, queue, c->n_seen);
+    if (!changed)
         return false;
     c->differs = true;
     fit_times(c, queue);

@@ -1,13 +1,14 @@
-/* visit_multiplier.h - what it costs to come to a part of a cluster that slow links join:
+/* visit_multiplier.h - what it costs to enter a part of a cluster that slow links join:
  * Lagrangian relaxation (Held and Karp 1971; Fisher 1981) of "a part's devices have one run each".
  *
- * So many runs make so many visits to parts, and to all visits but the first they come from another
- * part, over a slow link. A state that knew how many devices of a part are used would have that
- * many times the cells. Instead each visit costs a multiplier, its runs sharing in it, that is
- * given back where a part is come to from another one. No plan pays more than it is given back, so
- * any multiplier gives a bound. Every plan's time is linear in it, so what is proven is concave in
- * it: the best of those that leaving a part takes anywhere is found by bisection. It wins where
- * servers of few devices are joined by slow links.
+ * A part of n devices holds n runs at most, so k runs visit at least k / n parts, and each visit
+ * but the first begins with a transfer over a slow link. A state that counted the devices used in
+ * each part would multiply the cells. Instead the count is relaxed: each run costs 1 / n of a
+ * multiplier, and the start, and each transfer from part to part, get a whole one back. A plan gets
+ * back at least what its runs cost, so any multiplier gives a bound. Every plan's time is linear in
+ * the multiplier, so the bound is concave in it: the best of the values that matter, what leaving a
+ * part costs at some segment, is found by bisection. It wins where servers of few devices are
+ * joined by slow links.
  */
 #ifndef CLV_SOLVER_PARTITION_VISIT_MULTIPLIER_H
 #define CLV_SOLVER_PARTITION_VISIT_MULTIPLIER_H
