@@ -78,7 +78,7 @@ static void find_leads(builder *b)
 
 /* Does a unit within the window wait for this one and lead to all behind itself? Then nothing
  * farther away is free of it. */
-static bool is_held(const builder *b, int32_t place)
+static bool is_awaited_near(const builder *b, int32_t place)
 {
     const clv_backbone *t = b->t;
     uint64_t reached = 1;
@@ -109,7 +109,7 @@ static bool drop_loose(builder *b)
     bool changed = false;
     find_leads(b);
     for (int32_t i = 0; i + b->near < t->n; i++)
-        if (!is_held(b, i))
+        if (!is_awaited_near(b, i))
             changed = b->out[t->unit[i]] = true;
     return changed;
 }

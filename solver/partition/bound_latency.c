@@ -184,7 +184,7 @@ static double raise_price(relaxation *r, double *price, double low, double high)
     return best;
 }
 
-static double total(const int64_t *at, int32_t n)
+static double sum_of(const int64_t *at, int32_t n)
 {
     double sum = 0;
     for (int32_t i = 0; i < n; i++)
@@ -198,12 +198,12 @@ static double solve_best_prices(relaxation *r)
 {
     clv_segments *b = &r->b;
     const clv_partition_problem *p = b->p;
-    double best = solve_at_prices(r), weights = total(b->weight_bytes, p->n_units), all = 0;
+    double best = solve_at_prices(r), weights = sum_of(b->weight_bytes, p->n_units), all = 0;
     double free_best = best;
     for (int32_t k = 0; k < p->n_kinds; k++)
         if (b->used[k])
             all =
-                clv_larger_ns(all, total(p->time_ns + (size_t)k * (size_t)p->n_units, p->n_units));
+                clv_larger_ns(all, sum_of(p->time_ns + (size_t)k * (size_t)p->n_units, p->n_units));
     for (int32_t turn = 0; turn < PRICE_TURNS; turn++)
         for (int32_t k = 0; k < p->n_kinds; k++) {
             if (b->used[k] && b->room_bytes[k] < weights)
@@ -285,28 +285,28 @@ static clv_status open_relaxation(const request *q, int32_t near, relaxation *r,
 }
 
 /* Where nothing fits all ways are endless: nothing is proven then. */
-static double proven(double ns) { return isfinite(ns) ? floor(ns) : 0; }
+static double proven_ns(double ns) { return isfinite(ns) ? floor(ns) : 0; }
 
 /* With one width of the backbone, what takes little. */
-static clv_status bound_with(const request *q, int32_t near, double *ret_ns, clv_error *err)
+static clv_status bound_at_width(const request *q, int32_t near, double *ret_ns, clv_error *err)
 {
     clv_mark mark = clv_arena_mark(q->scratch);
     clv_segment all = { .first = -1, .last = q->p->n_units - 1, .is_end = true };
     relaxation r;
     CLV_TRY(open_relaxation(q, near, &r, err));
-    *ret_ns = proven(solve_at_prices(&r));
+    *ret_ns = proven_ns(solve_at_prices(&r));
     /* the longest path of the whole problem, nothing sent; the backbone is lost */
     for (int32_t u = 0; u < q->p->n_units; u++)
         r.b.backbone.unit[u] = r.b.backbone.at[u] = u;
     clv_segment_time_split(&r.b, &all);
     double longest_ns = q->p->n_units > 0 ? least_of(&r.b, r.b.split_ns) : 0;
-    *ret_ns = clv_larger_ns(*ret_ns, proven(longest_ns));
+    *ret_ns = clv_larger_ns(*ret_ns, proven_ns(longest_ns));
     clv_arena_rewind(q->scratch, mark);
     return CLV_OK;
 }
 
 /* What takes longer; with the plan and the orders behind it. */
-static clv_status bound_further(const request *q, int32_t near, clv_bound *behind, double *ret_ns,
+static clv_status bound_closely(const request *q, int32_t near, clv_bound *behind, double *ret_ns,
                                 clv_error *err)
 {
     clv_mark mark = clv_arena_mark(q->scratch);
@@ -314,13 +314,13 @@ static clv_status bound_further(const request *q, int32_t near, clv_bound *behin
     relaxation r;
     CLV_TRY(open_relaxation(q, near, &r, err));
     CLV_TRY(clv_segment_dp_bound(&r.b, q->o, q->scratch, &dp, err));
-    *ret_ns = dp.is_solved ? proven(dp.ns) : 0;
+    *ret_ns = dp.is_solved ? proven_ns(dp.ns) : 0;
     behind->found = dp.found;
     behind->n_orders = dp.found;
     int64_t steps = (int64_t)r.b.backbone.n * q->p->n_devices * q->p->n_kinds;
     if (r.b.by_kind && r.b.backbone.n > 0 &&
         steps <= (dp.is_solved ? PRICE_MAX_BESIDE : PRICE_MAX)) {
-        *ret_ns = clv_larger_ns(*ret_ns, proven(solve_best_prices(&r)));
+        *ret_ns = clv_larger_ns(*ret_ns, proven_ns(solve_best_prices(&r)));
         CLV_TRY(find_order(&r, q->scratch, behind->orders + (behind->n_orders++ * q->p->n_devices),
                            err));
     }
@@ -329,20 +329,21 @@ static clv_status bound_further(const request *q, int32_t near, clv_bound *behin
 }
 
 /* The width that proves most by what takes little, and then the rest with that. */
-static clv_status bound_best(const request *q, clv_bound *behind, double *ret_ns, clv_error *err)
+static clv_status bound_at_best_width(const request *q, clv_bound *behind, double *ret_ns,
+                                      clv_error *err)
 {
     int32_t near = q->o->near;
     double here = 0;
     *ret_ns = 0;
     if (near > 0)
-        CLV_TRY(bound_with(q, near, ret_ns, err));
+        CLV_TRY(bound_at_width(q, near, ret_ns, err));
     for (size_t i = 0; i < N_WIDTHS && q->o->near == 0; i++) {
-        CLV_TRY(bound_with(q, widths[i], &here, err));
+        CLV_TRY(bound_at_width(q, widths[i], &here, err));
         if (here > *ret_ns || near == 0)
             near = widths[i];
         *ret_ns = clv_larger_ns(*ret_ns, here);
     }
-    CLV_TRY(bound_further(q, near, behind, &here, err));
+    CLV_TRY(bound_closely(q, near, behind, &here, err));
     *ret_ns = clv_larger_ns(*ret_ns, here);
     return CLV_OK;
 }
@@ -358,7 +359,7 @@ clv_status clv_bound_latency(const clv_partition_problem *p, const clv_bound_opt
         return clv_fail_nomem(err, "a bound");
     clv_status status = clv_bound_work(p, scratch, &work, err);
     if (status == CLV_OK)
-        status = bound_best(&(request){ p, options, scratch }, &made, &best, err);
+        status = bound_at_best_width(&(request){ p, options, scratch }, &made, &best, err);
     clv_arena_free(scratch);
     CLV_TRY(status);
     made.ns = (int64_t)clv_larger_ns(best, (double)work);

@@ -26,7 +26,7 @@ typedef struct {
     int32_t max_judged;
     int32_t best;            /* -1: none; of those judged, by clv_verdict_better; earlier on ties */
     clv_rule_repair *repair; /* where p has rules; else NULL */
-    int64_t **busy_ns; /* of those judged: by device, as in clv_assignment; NULL: nobody asks */
+    int64_t **busy_ns; /* of those judged: by device, as in clv_assignment; NULL: not asked for */
     int32_t cap_busy;
     bool asks_times;         /* set before anything is judged */
     clv_incumbent incumbent; /* the best that fits, and the bound */

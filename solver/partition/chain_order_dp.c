@@ -30,13 +30,13 @@ typedef struct {
     int32_t *window;   /* n + 1 */
 } table;
 
-static int64_t *costs(const table *c, int32_t cell, int32_t class)
+static int64_t *cost_row(const table *c, int32_t cell, int32_t class)
 {
     return c->cost_ns +
            ((ptrdiff_t)(cell % c->n_kept) * c->n_classes + class) * ((ptrdiff_t)c->n + 1);
 }
 
-static uint16_t *choices(const table *c, int32_t cell, int32_t class)
+static uint16_t *choice_row(const table *c, int32_t cell, int32_t class)
 {
     return c->choice + ((ptrdiff_t)cell * c->n_classes + class) * ((ptrdiff_t)c->n + 1);
 }
@@ -147,7 +147,7 @@ static void find_begins(table *c, int32_t cell, int32_t n_used, int32_t class)
     for (int32_t k = 0; k < c->n_classes; k++) {
         if (n_used_of(c, before, k) == 0)
             continue;
-        const int64_t *cost = costs(c, before, k);
+        const int64_t *cost = cost_row(c, before, k);
         size_t link =
             (size_t)last_device(c, before, k) * (size_t)c->chain->p->n_devices + (size_t)device;
         const int64_t *delay = c->delay_ns + (ptrdiff_t)c->row_of[link] * (c->n + 1);
@@ -167,8 +167,8 @@ static void extend_by_class(table *c, int32_t cell, int32_t n_used, int32_t clas
     int32_t device = last_device(c, cell, class), head = 0, tail = 0;
     int64_t room = c->o->capacity_bytes ? c->o->capacity_bytes[device] : INT64_MAX;
     int32_t last = last_end(c, n_used), next = first_end(n_used - 1);
-    int64_t *cost = costs(c, cell, class);
-    uint16_t *choice = choices(c, cell, class);
+    int64_t *cost = cost_row(c, cell, class);
+    uint16_t *choice = choice_row(c, cell, class);
     find_begins(c, cell, n_used, class);
     for (int32_t i = first_end(n_used); i <= last; i++) {
         for (; next < i; next++) {
@@ -199,8 +199,8 @@ static bool solve_table(table *c, int32_t *ret_cell, int32_t *ret_class)
             if (n_used_of(c, cell, k) == 0)
                 continue;
             extend_by_class(c, cell, n_used, k);
-            if (last_end(c, n_used) == c->n && costs(c, cell, k)[c->n] < best) {
-                best = costs(c, cell, k)[c->n];
+            if (last_end(c, n_used) == c->n && cost_row(c, cell, k)[c->n] < best) {
+                best = cost_row(c, cell, k)[c->n];
                 *ret_cell = cell;
                 *ret_class = k;
             }
@@ -212,7 +212,7 @@ static bool solve_table(table *c, int32_t *ret_cell, int32_t *ret_class)
 static void read_runs(const table *c, int32_t cell, int32_t class, int32_t *device_of)
 {
     for (int32_t end = c->n; end > 0;) {
-        uint16_t choice = choices(c, cell, class)[end];
+        uint16_t choice = choice_row(c, cell, class)[end];
         int32_t first = end - (choice >> CLASS_BITS), device = last_device(c, cell, class);
         for (int32_t u = first; u < end; u++)
             device_of[u] = device;

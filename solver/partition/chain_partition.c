@@ -27,18 +27,18 @@ static cutter make_cutter(const clv_unit_chain *chain, const clv_cut_options *o)
     return (cutter){ chain, o, n, use_all && n < d ? n : d, use_all, INT64_MAX, INT64_MAX };
 }
 
-static const int64_t *times(const cutter *c, int32_t k)
+static const int64_t *time_row(const cutter *c, int32_t k)
 {
     int32_t kind = c->chain->p->kind_of[c->o->order[k]];
     return c->chain->time_ns + (size_t)kind * ((size_t)c->n + 1);
 }
 
-static const int64_t *weights(const cutter *c)
+static const int64_t *weight_row(const cutter *c)
 {
     return c->o->with_held ? c->chain->held_bytes : c->chain->weight_bytes;
 }
 
-static int64_t room(const cutter *c, int32_t k)
+static int64_t room_bytes(const cutter *c, int32_t k)
 {
     return c->o->capacity_bytes ? c->o->capacity_bytes[c->o->order[k]] : INT64_MAX;
 }
@@ -70,7 +70,7 @@ static double wire_ns(const cutter *c, run_link w, int32_t i)
 }
 
 /* The same into run k, in whole ns. */
-static int64_t wire_at(const cutter *c, int32_t k, int32_t i)
+static int64_t wire_ns_at(const cutter *c, int32_t k, int32_t i)
 {
     double ns = wire_ns(c, link_into(c, k), i);
     return ns < (double)CLV_SUM_MAX ? (int64_t)ns : CLV_SUM_MAX;
@@ -141,10 +141,10 @@ static int32_t *from_row(const cutter *c, int32_t k)
 /* Is the run [first, end) within the limits of device k? */
 static bool run_fits(const cutter *c, int32_t k, int32_t first, int32_t end)
 {
-    const int64_t *time = times(c, k), *weight = weights(c);
+    const int64_t *time = time_row(c, k), *weight = weight_row(c);
     return time[end] - time[first] <= c->period_ns &&
            c->chain->fanout_ns[end] - c->chain->fanout_ns[first] <= c->fanout_period_ns &&
-           weight[end] - weight[first] <= room(c, k) &&
+           weight[end] - weight[first] <= room_bytes(c, k) &&
            (first == end || first >= earliest_start(c, k, end));
 }
 
@@ -189,9 +189,9 @@ static void extend_reach(const cutter *c, int32_t k)
     bool *reach = reach_row(c, k + 1);
     const int32_t *first = c->chain->low, *last = c->chain->high;
     int32_t *from = from_row(c, k + 1), latest = -1, low = first[k];
-    const int64_t *time = times(c, k), *weight = weights(c), *wire = wire_row(c, k);
+    const int64_t *time = time_row(c, k), *weight = weight_row(c), *wire = wire_row(c, k);
     const int64_t *fanout = c->chain->fanout_ns;
-    int64_t capacity = room(c, k);
+    int64_t capacity = room_bytes(c, k);
     for (int32_t i = first[k]; i <= last[k + 1]; i++) {
         bool was = i <= last[k] && before[i];
         if (i >= first[k + 1]) {
@@ -236,13 +236,13 @@ static void read_runs(const cutter *c, int32_t *device_of)
     }
 }
 
-static int64_t longest_period(const cutter *c)
+static int64_t longest_period_ns(const cutter *c)
 {
     int64_t longest = c->chain->fanout_ns[c->n];
     for (int32_t k = 0; k < c->n_runs; k++) {
-        longest = times(c, k)[c->n] > longest ? times(c, k)[c->n] : longest;
+        longest = time_row(c, k)[c->n] > longest ? time_row(c, k)[c->n] : longest;
         for (int32_t i = 0; i <= c->n; i++) {
-            int64_t ns = wire_at(c, k, i);
+            int64_t ns = wire_ns_at(c, k, i);
             longest = ns > longest ? ns : longest;
         }
     }
@@ -250,7 +250,7 @@ static int64_t longest_period(const cutter *c)
 }
 
 /* No period can be shorter: all work shared evenly, each unit where it is fastest. */
-static int64_t shortest_period(const cutter *c)
+static int64_t shortest_period_ns(const cutter *c)
 {
     const clv_partition_problem *p = c->chain->p;
     int64_t sum = 0, longest = 0;
@@ -268,7 +268,7 @@ static int64_t shortest_period(const cutter *c)
 
 /* The least period from low on; high is one. With fan-out that is within it, too, else within high.
  */
-static int64_t least_period(cutter *c, int64_t low, int64_t high, bool with_fanout)
+static int64_t least_period_ns(cutter *c, int64_t low, int64_t high, bool with_fanout)
 {
     int64_t fanout_period = high;
     while (low < high) {
@@ -288,9 +288,9 @@ bool clv_cut_by_period(const clv_unit_chain *chain, const clv_cut_options *o, in
         return true;
     for (int32_t k = 0; k < c.n_runs; k++)
         for (int32_t i = 0; i <= c.n; i++)
-            wire_row(&c, k)[i] = wire_at(&c, k, i);
+            wire_row(&c, k)[i] = wire_ns_at(&c, k, i);
     find_earliest_starts(&c);
-    int64_t shortest = shortest_period(&c), low = shortest, most = longest_period(&c);
+    int64_t shortest = shortest_period_ns(&c), low = shortest, most = longest_period_ns(&c);
     /* the answer is rarely far above the shortest, so go there in growing steps first */
     int64_t step = low / 1024 + 1, high = low;
     while (!is_feasible(&c, high, high)) {
@@ -300,9 +300,9 @@ bool clv_cut_by_period(const clv_unit_chain *chain, const clv_cut_options *o, in
         high = step < most - high ? high + step : most;
         step = step > most / 2 ? most : step * 2;
     }
-    int64_t period = least_period(&c, low, high, true), fanout_period = period;
+    int64_t period = least_period_ns(&c, low, high, true), fanout_period = period;
     if (o->short_runs)
-        period = least_period(&c, shortest, period, false);
+        period = least_period_ns(&c, shortest, period, false);
     is_feasible(&c, period, fanout_period); /* fills from[] for the answer */
     read_runs(&c, device_of);
     return true;
@@ -314,8 +314,8 @@ bool clv_cut_by_period(const clv_unit_chain *chain, const clv_cut_options *o, in
 
 /* The nets that a run writes and the next one needs, boundary at i, sent one after another; arrival
  * counted from the end of the run. Those written longer ago are there by then. */
-static void send_over(const clv_unit_chain *chain, int32_t from, int32_t to, int32_t i,
-                      int32_t window)
+static void compute_arrivals(const clv_unit_chain *chain, int32_t from, int32_t to, int32_t i,
+                             int32_t window)
 {
     const clv_partition_problem *p = chain->p;
     int32_t kind = p->kind_of[from];
@@ -334,8 +334,8 @@ static void send_over(const clv_unit_chain *chain, int32_t from, int32_t to, int
 
 /* How much later the run of a device ends, boundary at i, than if it began when the run before it
  * ends; negative when it can begin before. */
-static int64_t delay_at(const clv_unit_chain *chain, int32_t from_device, int32_t to, int32_t i,
-                        int32_t window)
+static int64_t delay_ns_at(const clv_unit_chain *chain, int32_t from_device, int32_t to, int32_t i,
+                           int32_t window)
 {
     const clv_partition_problem *p = chain->p;
     int32_t kind = p->kind_of[to], n = p->n_units;
@@ -343,7 +343,7 @@ static int64_t delay_at(const clv_unit_chain *chain, int32_t from_device, int32_
     const int64_t *time = chain->time_ns + (size_t)kind * ((size_t)n + 1);
     const int64_t *before = chain->time_ns + (size_t)p->kind_of[from_device] * ((size_t)n + 1);
     int64_t delay = before[first] - before[i];
-    send_over(chain, from_device, to, i, window);
+    compute_arrivals(chain, from_device, to, i, window);
     for (int32_t u = i; u < end; u++) {
         for (int32_t read = p->reads_first[u]; read < p->reads_first[u + 1]; read++) {
             int32_t net = p->reads[read], from = p->net_from[net];
@@ -376,7 +376,7 @@ void clv_boundary_delays(const clv_unit_chain *chain, int32_t from, int32_t to, 
     window = window > DELAY_UNITS ? DELAY_UNITS : window < 1 ? 1 : window;
     row[0] = row[n] = 0;
     for (int32_t i = 1; i < n; i++)
-        row[i] = delay_at(chain, from, to, i, (int32_t)window);
+        row[i] = delay_ns_at(chain, from, to, i, (int32_t)window);
 }
 
 /* Rows of delays where clv_cut_by_period has rows of wires. Most boundaries are alike. */
@@ -404,9 +404,9 @@ static void extend_cheapest(const cutter *c, int32_t k, const int64_t *before, i
     const int32_t *first = c->chain->low, *last = c->chain->high;
     int32_t *queue = c->chain->window, *from = from_row(c, k + 1), head = 0, tail = 0,
             low = first[k];
-    const int64_t *time = times(c, k), *weight = weights(c), *wire = wire_row(c, k);
+    const int64_t *time = time_row(c, k), *weight = weight_row(c), *wire = wire_row(c, k);
     const int64_t *fanout = c->chain->fanout_ns;
-    int64_t capacity = room(c, k), *start_ns = c->chain->start_ns;
+    int64_t capacity = room_bytes(c, k), *start_ns = c->chain->start_ns;
     run_link into = link_into(c, k);
     double wire_end = (double)c->period_ns + 1; /* whole ns of a transfer are below it */
     for (int32_t i = first[k]; i <= last[k + 1]; i++) {
@@ -439,7 +439,7 @@ static void extend_cheapest(const cutter *c, int32_t k, const int64_t *before, i
 }
 
 /* The least latency within a period; NEVER: none. Fills from[]. */
-static int64_t least_latency(cutter *c, int64_t period_ns)
+static int64_t least_latency_ns(cutter *c, int64_t period_ns)
 {
     c->period_ns = c->fanout_period_ns = period_ns;
     if (!find_windows(c))
@@ -473,19 +473,19 @@ bool clv_cut_by_latency(const clv_unit_chain *chain, const clv_cut_options *o, i
         return true;
     compute_delays(&c);
     find_earliest_starts(&c);
-    int64_t high = longest_period(&c), low = shortest_period(&c);
-    int64_t best = least_latency(&c, high);
+    int64_t high = longest_period_ns(&c), low = shortest_period_ns(&c);
+    int64_t best = least_latency_ns(&c, high);
     if (best >= NEVER)
         return false;
     for (int64_t work = window_sizes(&c); low < high && work < BALANCE_WORK;
          work += window_sizes(&c)) {
         int64_t middle = low + (high - low) / 2;
-        if (least_latency(&c, middle) == best)
+        if (least_latency_ns(&c, middle) == best)
             high = middle;
         else
             low = middle + 1;
     }
-    least_latency(&c, high);
+    least_latency_ns(&c, high);
     read_runs(&c, device_of);
     return true;
 }

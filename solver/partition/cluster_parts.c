@@ -115,7 +115,7 @@ static int32_t list_speeds(const clv_partition_problem *p, double *speed)
 }
 
 /* Sizes of the parts. count: scratch, slots * n_devices, all 0. */
-static void size_parts(clv_segment_dp_state *dp, int32_t *parent, int32_t *count)
+static void measure_parts(clv_segment_dp_state *dp, int32_t *parent, int32_t *count)
 {
     const clv_partition_problem *p = dp->b->p;
     int32_t n = p->n_devices, largest = 0;
@@ -157,7 +157,7 @@ static clv_status find_parts(clv_segment_dp_state *dp, clv_error *err)
     dp->has_parts = at >= 0;
     if (at >= 0)
         join_parts(p, speed[at], parent, &across);
-    size_parts(dp, parent, count);
+    measure_parts(dp, parent, count);
     return CLV_OK;
 }
 

@@ -50,7 +50,7 @@ static void list_transfers(swapper *s, const int32_t *device_of, int32_t *seen)
 }
 
 /* Turns counts at [group + 1] into where each group's part begins. */
-static void sum_up(int32_t *first, int32_t n)
+static void sum_prefixes(int32_t *first, int32_t n)
 {
     for (int32_t i = 0; i < n; i++)
         first[i + 1] += first[i];
@@ -67,8 +67,8 @@ static void list_by_group(swapper *s, const int32_t *device_of, int32_t *fill)
     }
     for (int32_t u = 0; u < p->n_units; u++)
         s->unit_first[device_of[u] + 1]++;
-    sum_up(s->first, p->n_devices);
-    sum_up(s->unit_first, p->n_devices);
+    sum_prefixes(s->first, p->n_devices);
+    sum_prefixes(s->unit_first, p->n_devices);
     memcpy(fill, s->first, row);
     for (int32_t t = 0; t < s->n_sent; t++) {
         s->incident[fill[s->sent[t].from]++] = t;

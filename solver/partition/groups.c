@@ -348,7 +348,7 @@ int64_t clv_groups_period_ns(const clv_groups *g)
 }
 
 /* Time that the links from one device use a port. */
-static int64_t sent_through(const clv_groups *g, int32_t from, int32_t port)
+static int64_t sent_through_ns(const clv_groups *g, int32_t from, int32_t port)
 {
     const clv_partition_problem *p = g->p;
     int64_t sum = 0;
@@ -373,7 +373,7 @@ int32_t clv_groups_busiest_sender(const clv_groups *g)
     for (int32_t i = 1; i < clv_n_ports(g->p); i++)
         port = g->port_ns[i] > g->port_ns[port] ? i : port;
     for (int32_t d = 0; d < g->p->n_devices; d++) {
-        int64_t ns = sent_through(g, d, port);
+        int64_t ns = sent_through_ns(g, d, port);
         busiest = ns > most ? d : busiest;
         most = ns > most ? ns : most;
     }

@@ -233,7 +233,7 @@ typedef struct {
     int32_t first;      /* -1: nothing is missing yet */
 } piece;
 
-static bool is_there(const ideal *from, int32_t place)
+static bool ideal_has(const ideal *from, int32_t place)
 {
     int32_t k = place - from->first - 1;
     return k >= 0 && k < WINDOW && (from->bits >> k & 1);
@@ -296,7 +296,7 @@ static void extend_ideal(const extension *e, piece now, int32_t place)
          place++) {
         if (++s->steps > STEPS_MAX)
             s->gave_up = true;
-        bool old = place < e->from.first || is_there(&e->from, place);
+        bool old = place < e->from.first || ideal_has(&e->from, place);
         piece with = add_unit(e, now, place, !old);
         bool fits =
             with.time_ns <= e->period_ns && with.live_bytes + with.weight_bytes <= e->c->room_bytes;
@@ -397,7 +397,7 @@ static bool place_units(const clv_ideal_dp *s, const int32_t *chain, int32_t n, 
     for (int32_t k = 0, place = 0; k < n; k++) {
         const ideal *at = &s->ideals[chain[k]];
         for (int32_t i = place; i < s->b->n && i <= at->first + WINDOW; i++)
-            if (piece_of[s->b->unit[i]] < 0 && (i < at->first || is_there(at, i)))
+            if (piece_of[s->b->unit[i]] < 0 && (i < at->first || ideal_has(at, i)))
                 piece_of[s->b->unit[i]] = k;
         place = at->first;
     }

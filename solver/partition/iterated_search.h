@@ -16,7 +16,7 @@
 
 /* Less is better, first member first. */
 typedef struct {
-    double over_bytes; /* what devices lack, by weights and what verdicts taught of the rest */
+    double over_bytes; /* what devices lack, by weights and what verdicts say of the rest */
     double first, second, third;
 } clv_score;
 

@@ -169,7 +169,7 @@ static void add_time_rows(window *w)
     }
 }
 
-static double wire(const window *w, int32_t i)
+static double wire_part(const window *w, int32_t i)
 {
     const clv_partition_problem *p = w->ls->g->p;
     return (double)clv_wire_ns(p, w->a, w->b, p->net_bytes[w->nets[i]]) / w->scale;
@@ -187,8 +187,8 @@ static void add_link_row(window *w)
         if (g->device_of[g->p->net_from[net]] == w->a)
             for (int32_t k = 0; k < g->n_pins[net]; k++)
                 crosses |= g->pins[g->pin_first[net] + k].device == w->b;
-        clv_ilp_add_term(&w->ilp, column_y(w, i), -wire(w, i));
-        fixed -= crosses ? wire(w, i) : 0;
+        clv_ilp_add_term(&w->ilp, column_y(w, i), -wire_part(w, i));
+        fixed -= crosses ? wire_part(w, i) : 0;
     }
     clv_ilp_add_term(&w->ilp, column_t(w), 1);
     if (!w->ilp.failed)
@@ -237,12 +237,13 @@ static void add_columns(window *w)
                                                       .b = -1 });
     }
     for (int32_t i = 0; i < w->n_nets; i++)
-        clv_ilp_add_column(&w->ilp,
-                           (clv_ilp_column){ .hi = 1,
-                                             .cost = latency ? wire(w, i) : CUT_WEIGHT * wire(w, i),
-                                             .letter = 'y',
-                                             .a = i,
-                                             .b = -1 });
+        clv_ilp_add_column(
+            &w->ilp,
+            (clv_ilp_column){ .hi = 1,
+                              .cost = latency ? wire_part(w, i) : CUT_WEIGHT * wire_part(w, i),
+                              .letter = 'y',
+                              .a = i,
+                              .b = -1 });
     clv_ilp_add_column(&w->ilp, (clv_ilp_column){ .hi = latency ? INFINITY : 1 - LEAST_GAIN,
                                                   .cost = latency ? 0 : 1,
                                                   .letter = 'T',

@@ -4,7 +4,7 @@
 #define STEPS_MAX INT64_C(200000000)
 
 /* All assignments are tried of so many supernodes at most: recursion is as deep, and beyond that
- * nobody waits for the end anyway. */
+ * the end would not be reached. */
 #define ASSIGNED_MAX 2000
 
 #define FREE         (-1)

@@ -99,7 +99,7 @@ static bool is_free(const clv_rule_nearest *s, int32_t b, int32_t device)
 }
 
 /* The device is for the supernode's tags; true when a boundary moved by it. */
-static bool own_device(clv_rule_nearest *s, int32_t b, int32_t device)
+static bool claim_device(clv_rule_nearest *s, int32_t b, int32_t device)
 {
     const clv_supernodes *g = s->g;
     bool moved = false;
@@ -128,7 +128,7 @@ static bool sweep_forth(clv_rule_nearest *s, const int32_t *order, bool *ret_mov
         if (low > s->high[b])
             return false;
         s->at[b] = low;
-        if (own_device(s, b, order[low]))
+        if (claim_device(s, b, order[low]))
             *ret_moved = true;
     }
     return true;

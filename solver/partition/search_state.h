@@ -9,7 +9,7 @@
 
 /* Judgements without a better plan after which a search gives up, once something fits. */
 #define CLV_SEARCH_PATIENCE 6
-/* Cuts made again with the room that verdicts taught. */
+/* Cuts made again with the room learned from verdicts. */
 #define CLV_SEARCH_RECUTS 4
 
 typedef struct {
@@ -35,13 +35,13 @@ clv_status clv_search_open(clv_search_state *s, const clv_partition_problem *p,
 /* What the default search needs besides. CLV_ENOMEM. O(units + pins). */
 clv_status clv_search_open_default(clv_search_state *s, clv_error *err);
 
-/* Judges what waits. Where that teaches other times, all sums are made of those from then on. */
+/* Judges what waits. Where other times were measured, all sums are made of those from then on. */
 clv_status clv_search_judge(clv_search_state *s, clv_error *err);
 
 /* device_of goes to the queue, repaired where it breaks rules; without a repair it does not. */
 clv_status clv_search_add(clv_search_state *s, const char *label, clv_error *err);
 
-/* room_bytes for weights by what verdicts taught. Devices that no verdict spoke of need as much as
+/* room_bytes for weights, learned from verdicts. Devices that no verdict speaks of need as much as
  * the neediest one, if all is set. False when there is nothing to learn from. O(devices). */
 bool clv_search_learned_room(clv_search_state *s, bool all);
 

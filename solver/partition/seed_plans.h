@@ -2,9 +2,9 @@
  * runs, one a device (chain_partition.h, chain_order_dp.h).
  *
  * A seed is cheap and mostly good: models are nearly lines. Each step adds plans and has them
- * judged; those after the first use what verdicts taught of memory, of times, and of ports that are
- * busier than any device. All return CLV_ENOMEM, or what the judge says, and cost a few cuts for
- * each order of devices.
+ * judged; those after the first use what was learned from verdicts of memory, of times, and of
+ * ports that are busier than any device. All return CLV_ENOMEM, or what the judge says, and cost a
+ * few cuts for each order of devices.
  */
 #ifndef CLV_SOLVER_PARTITION_SEED_PLANS_H
 #define CLV_SOLVER_PARTITION_SEED_PLANS_H
@@ -28,7 +28,7 @@ clv_status clv_seed_add_cut(clv_search_state *s, const int64_t *capacity_bytes, 
 /* Cuts by weight, by period and by latency, in each order of devices. */
 clv_status clv_seed_first_plans(clv_search_state *s, clv_error *err);
 
-/* Where cuts were out of memory: the same with the room that verdicts taught to leave. */
+/* Where cuts were out of memory: the same with the room learned from verdicts. */
 clv_status clv_seed_cut_again(clv_search_state *s, clv_error *err);
 
 /* Cuts by the times that were measured, until the best of them are plans judged before. */

@@ -32,11 +32,11 @@ static void end_runs(clv_segment_dp_state *dp, int32_t cell, int32_t n_used, int
     int32_t head = 0, tail = 0, slot = dp->slot_of[it->kind];
     double *alone = ended_row(dp, slot, 0), *ended = ended_row(dp, slot, 1);
     for (int32_t e = dp->low[n_used]; e <= dp->high[n_used]; e++) {
-        while (head < tail && it->far[dp->window[head]] < e)
+        while (head < tail && it->reach[dp->window[head]] < e)
             head++;
         double longer = head < tail ? dp->key_ns[dp->window[head]] : INFINITY, single = INFINITY;
         if (e < dp->n_nodes - 1) { /* a run does not begin at the end of all */
-            single = it->far[e] >= e ? clv_run_begin_ns(dp, cell, c, e) : INFINITY;
+            single = it->reach[e] >= e ? clv_run_begin_ns(dp, cell, c, e) : INFINITY;
             while (head < tail && dp->key_ns[dp->window[tail - 1]] >= single)
                 tail--;
             dp->key_ns[e] = single;

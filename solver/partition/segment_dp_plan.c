@@ -18,7 +18,7 @@ static double trace_run(const clv_segment_dp_state *dp, int32_t cell, int32_t no
     clv_cell_counts(dp, cell, counts);
     for (int32_t c = 0; c < dp->n_classes; c++)
         for (int32_t s = node < dp->n_nodes - 1 ? node : node - 1; counts[c] > 0 && s >= 0; s--) {
-            if (dp->classes[c].far[s] < node)
+            if (dp->classes[c].reach[s] < node)
                 break;
             int32_t way = clv_split_way(dp, dp->slot_of[dp->classes[c].kind], s < node, slot);
             double at = clv_run_begin_ns(dp, cell, c, s) + dp->classes[c].whole_ns[node];
@@ -56,7 +56,7 @@ static run trace_split(const clv_segment_dp_state *dp, int32_t *cell, int32_t no
 }
 
 /* From the last to the first, into runs; n_devices at most. */
-static int32_t trace(const clv_segment_dp_state *dp, const clv_segment_dp_end *end, run *runs)
+static int32_t trace_runs(const clv_segment_dp_state *dp, const clv_segment_dp_end *end, run *runs)
 {
     int32_t cell = end->cell, n = 0;
     run it = { .class = -1 };
@@ -203,7 +203,7 @@ clv_status clv_segment_dp_plan(const clv_segment_dp_state *dp, const clv_segment
     builder t = { dp, CLV_NEW_ARRAY(dp->arena, bool, p->n_devices), device_of };
     if (!runs || !device || !t.taken || !seen)
         return clv_fail_nomem(err, "a bound");
-    int32_t n = trace(dp, end, runs);
+    int32_t n = trace_runs(dp, end, runs);
     *ret = n > 0;
     if (n == 0)
         return CLV_OK;

@@ -19,7 +19,7 @@ typedef struct {
     int32_t kind, n, stride;
     int64_t capacity_bytes; /* less what is reserved */
     double *whole_ns;       /* n_nodes: all segments up to the node, on one device */
-    int32_t *far; /* n_nodes: the last node that a run from here has room for; less: not even it */
+    int32_t *reach; /* n_nodes: the last node that a run from here has room for; s - 1: none */
 } clv_run_class;
 
 /* A way to split a segment. */

@@ -64,7 +64,7 @@ typedef struct {
 } node_loads;
 
 /* Two ends that only go on; window: nodes with the most alive of those behind them. */
-static void find_far(clv_segment_dp_state *dp, clv_run_class *c, const node_loads *m)
+static void find_reach(clv_segment_dp_state *dp, clv_run_class *c, const node_loads *m)
 {
     const clv_segments *b = dp->b;
     int32_t head = 0, tail = 0, end = 0; /* nodes head .. tail - 1 of the window; run: s .. end */
@@ -90,7 +90,7 @@ static void find_far(clv_segment_dp_state *dp, clv_run_class *c, const node_load
                 tail--;
             dp->window[tail++] = end;
         }
-        c->far[s] = own + alive > c->capacity_bytes ? s - 1 : end;
+        c->reach[s] = own + alive > c->capacity_bytes ? s - 1 : end;
     }
 }
 
@@ -105,8 +105,8 @@ clv_status clv_run_classes_find(clv_segment_dp_state *dp, bool *ret_few, clv_err
     bool enough = m.sum && m.live;
     for (int32_t i = 0; i < dp->n_classes; i++) {
         dp->classes[i].whole_ns = CLV_NEW_ARRAY(arena, double, dp->n_nodes);
-        dp->classes[i].far = CLV_NEW_ARRAY(arena, int32_t, dp->n_nodes);
-        enough = enough && dp->classes[i].whole_ns && dp->classes[i].far;
+        dp->classes[i].reach = CLV_NEW_ARRAY(arena, int32_t, dp->n_nodes);
+        enough = enough && dp->classes[i].whole_ns && dp->classes[i].reach;
         dp->whole_of[dp->slot_of[dp->classes[i].kind]] = dp->classes[i].whole_ns;
     }
     if (!enough)
@@ -120,7 +120,7 @@ clv_status clv_run_classes_find(clv_segment_dp_state *dp, bool *ret_few, clv_err
         m.sum[i] = m.sum[i - 1] + segment_weight_bytes(dp, i, &m.live[i]);
     }
     for (int32_t i = 0; i < dp->n_classes; i++)
-        find_far(dp, &dp->classes[i], &m);
+        find_reach(dp, &dp->classes[i], &m);
     return CLV_OK;
 }
 

@@ -6,7 +6,7 @@
 
 #include "solver/partition/segment_dp_state.h"
 
-/* Classes of devices, and far and whole_ns of each. False in *ret_few: too many. CLV_ENOMEM.
+/* Classes of devices, and reach and whole_ns of each. False in *ret_few: too many. CLV_ENOMEM.
  * O(nodes * classes), and the units' (segments.h). */
 clv_status clv_run_classes_find(clv_segment_dp_state *dp, bool *ret_few, clv_error *err);
 

@@ -12,16 +12,16 @@
 /* Large units have so much alive beside the weights: the most of all, and so many halves of it. */
 #define LIVE_STEPS 8
 
-/* What a unit pays on a kind of device, ns. */
-static double paid_ns(const clv_segments *b, int32_t unit, int32_t kind)
+/* The price of what a unit holds on a kind of device. */
+static double price_ns(const clv_segments *b, int32_t unit, int32_t kind)
 {
     return b->price[kind] > 0 ? b->price[kind] * (double)b->weight_bytes[unit] : 0;
 }
 
-static double time_on(const clv_segments *b, int32_t unit, int32_t kind)
+static double unit_ns_on(const clv_segments *b, int32_t unit, int32_t kind)
 {
     size_t at = (size_t)kind * (size_t)b->p->n_units + (size_t)unit;
-    return (double)b->p->time_ns[at] + paid_ns(b, unit, kind);
+    return (double)b->p->time_ns[at] + price_ns(b, unit, kind);
 }
 
 static bool may_have(const clv_segments *b, int32_t place, int32_t kind)
@@ -29,36 +29,36 @@ static bool may_have(const clv_segments *b, int32_t place, int32_t kind)
     return b->used[kind] && (!b->only || b->only[place] < 0 || b->only[place] == kind);
 }
 
-static double fastest(const clv_segments *b, int32_t unit)
+static double fastest_ns(const clv_segments *b, int32_t unit)
 {
     double least = INFINITY;
     for (int32_t k = 0; k < b->p->n_kinds; k++)
         if (b->used[k])
-            least = clv_lesser_ns(least, time_on(b, unit, k));
+            least = clv_lesser_ns(least, unit_ns_on(b, unit, k));
     return least;
 }
 
-static double wire_over(int64_t bytes, double latency_ns, double byte_ns)
+static double wire_ns_over(int64_t bytes, double latency_ns, double byte_ns)
 {
     return bytes > 0 ? latency_ns + floor((double)bytes * byte_ns * (1 - CLV_BOUND_MARGIN)) : 0;
 }
 
 /* No transfer of so many bytes over such a link is faster. */
-static double wire(clv_link_speed link, int64_t bytes)
+static double wire_ns_on(clv_link_speed link, int64_t bytes)
 {
-    return wire_over(bytes, link.latency_ns, link.byte_ns);
+    return wire_ns_over(bytes, link.latency_ns, link.byte_ns);
 }
 
 /* The least time of a net whose writer is reached from the first unit's device over fast links, and
  * whose reader is behind a slow one. Where one link has both the latency and the time of a byte,
  * this net crosses it: the way to the writer did not. Where they are two links, the way to the
  * writer may have crossed one of them, so this net need only cross the other: the lesser counts. */
-static double wire_across(const clv_segments *b, int64_t bytes)
+static double wire_ns_across(const clv_segments *b, int64_t bytes)
 {
     if (b->slow.is_one)
-        return wire(b->slow, bytes);
-    return clv_lesser_ns(wire_over(bytes, b->fastest.latency_ns, b->slow.byte_ns),
-                         wire_over(bytes, b->slow.latency_ns, b->fastest.byte_ns));
+        return wire_ns_on(b->slow, bytes);
+    return clv_lesser_ns(wire_ns_over(bytes, b->fastest.latency_ns, b->slow.byte_ns),
+                         wire_ns_over(bytes, b->slow.latency_ns, b->fastest.byte_ns));
 }
 
 /* -- one segment -- */
@@ -78,8 +78,8 @@ static double ready_at_end(const clv_segments *b, int32_t net, int32_t kind)
 }
 
 /* Of a net that was written on the first unit's device before that ended. */
-static double arrival_from_before(const clv_segments *b, const clv_segment *s, int32_t net,
-                                  int32_t place, double wire_ns)
+static double arrival_ns_from_before(const clv_segments *b, const clv_segment *s, int32_t net,
+                                     int32_t place, double wire_ns)
 {
     if (!(s->before_ns > 0) || place < s->before)
         return -INFINITY;
@@ -90,8 +90,8 @@ static double arrival_from_before(const clv_segments *b, const clv_segment *s, i
 /* When a net may be there, for a unit of a kind on another device than the segment's first.
  * -INFINITY: it says nothing. A unit of another kind than the writer's has been sent it, wherever
  * the two are. */
-static double arrival(const clv_segments *b, const clv_segment *s, int32_t net, int32_t kind,
-                      side at)
+static double arrival_ns(const clv_segments *b, const clv_segment *s, int32_t net, int32_t kind,
+                         side at)
 {
     int32_t from = b->p->net_from[net], place = b->backbone.at[from];
     int64_t bytes = b->p->net_bytes[net];
@@ -102,17 +102,17 @@ static double arrival(const clv_segments *b, const clv_segment *s, int32_t net, 
         kind_before = s->is_known ? s->kind : -1;
     double link_ns = 0; /* no transfer from one kind to the other is faster */
     if (kind_before >= 0 && b->direct)
-        link_ns = wire(b->direct[kind_before * b->p->n_kinds + kind], bytes);
+        link_ns = wire_ns_on(b->direct[kind_before * b->p->n_kinds + kind], bytes);
     double apart_ns = kind_before != kind ? link_ns : 0;
-    double wire_ns = !s->is_split ? 0 : wire(at == BEHIND ? b->slow : b->fastest, bytes);
+    double wire_ns = !s->is_split ? 0 : wire_ns_on(at == BEHIND ? b->slow : b->fastest, bytes);
     wire_ns = s->is_split ? clv_larger_ns(wire_ns, link_ns) : 0;
     if (place < s->first)
-        return arrival_from_before(b, s, net, place, wire_ns);
+        return arrival_ns_from_before(b, s, net, place, wire_ns);
     if (place > s->first && !s->is_split)
         return b->far_ns[net] + apart_ns;
     if (place > s->first) {
         double sent =
-            b->sent_ns[net] + clv_larger_ns(apart_ns, at == BEHIND ? wire_across(b, bytes) : 0);
+            b->sent_ns[net] + clv_larger_ns(apart_ns, at == BEHIND ? wire_ns_across(b, bytes) : 0);
         sent = b->is_slow ? sent : INFINITY;
         double there = at == BEHIND ? clv_lesser_ns(sent, b->far_ns[net] + apart_ns) : sent;
         return clv_lesser_ns(b->near_ns[net] + wire_ns, there);
@@ -131,20 +131,20 @@ static double time_far(clv_segments *b, const clv_segment *s, int32_t unit, int3
 {
     const clv_partition_problem *p = b->p;
     int32_t read = p->reads_first[unit], end = p->reads_first[unit + 1];
-    double start = s->first < 0 ? 0 : -INFINITY, price = paid_ns(b, unit, kind);
+    double start = s->first < 0 ? 0 : -INFINITY, price = price_ns(b, unit, kind);
     double *there = at == BEHIND ? b->far_ns : b->sent_ns;
     for (int32_t net = p->unit_first_net[unit]; net < p->unit_first_net[unit + 1]; net++) {
         int32_t before = p->net_reads ? p->reads_first[unit] + p->net_reads[net] : end;
         for (; read < before; read++)
-            start = clv_larger_ns(start, arrival(b, s, p->reads[read], kind, at) -
+            start = clv_larger_ns(start, arrival_ns(b, s, p->reads[read], kind, at) -
                                              (double)clv_read_after_ns(p, read, kind));
         double ready = start + (double)clv_net_ready_ns(p, net, kind) + price;
         there[net] = first_kind ? ready : clv_lesser_ns(there[net], ready);
     }
     for (; read < end; read++)
-        start = clv_larger_ns(start, arrival(b, s, p->reads[read], kind, at) -
+        start = clv_larger_ns(start, arrival_ns(b, s, p->reads[read], kind, at) -
                                          (double)clv_read_after_ns(p, read, kind));
-    return start + time_on(b, unit, kind);
+    return start + unit_ns_on(b, unit, kind);
 }
 
 /* When a unit on the first one's device writes its nets: all that must run before it has run there.
@@ -160,9 +160,9 @@ static void time_near(clv_segments *b, const clv_segment *s, int32_t place)
     for (; past; past &= past - 1) {
         int32_t before = place - 1 - __builtin_ctzll(past), u = b->backbone.unit[before];
         if (!s->is_known)
-            start += fastest(b, u);
+            start += fastest_ns(b, u);
         else
-            start += may_have(b, before, s->kind) ? time_on(b, u, s->kind) : INFINITY;
+            start += may_have(b, before, s->kind) ? unit_ns_on(b, u, s->kind) : INFINITY;
     }
     for (int32_t net = p->unit_first_net[unit]; net < p->unit_first_net[unit + 1]; net++) {
         b->near_ns[net] = INFINITY;
@@ -170,7 +170,7 @@ static void time_near(clv_segments *b, const clv_segment *s, int32_t place)
             if (may_have(b, place, k) && (!s->is_known || k == s->kind))
                 b->near_ns[net] =
                     clv_lesser_ns(b->near_ns[net], start + (double)clv_net_ready_ns(p, net, k) +
-                                                       paid_ns(b, unit, k));
+                                                       price_ns(b, unit, k));
     }
 }
 
@@ -217,7 +217,7 @@ void clv_segment_time_whole(clv_segments *b, const clv_segment *s)
     for (int32_t k = 0; k < b->p->n_kinds; k++) {
         b->whole_ns[k] = 0;
         for (int32_t place = s->first + 1; place <= s->last && b->used[k]; place++)
-            b->whole_ns[k] += time_on(b, b->backbone.unit[place], k);
+            b->whole_ns[k] += unit_ns_on(b, b->backbone.unit[place], k);
     }
 }
 
@@ -231,7 +231,7 @@ int32_t clv_segment_extra_devices(const clv_segment *s)
 /* The most weights of the backbone that lie between two units with so much alive through which all
  * paths lead: what a device can hold that has none of those. *ret_live: the least that one of those
  * has alive. */
-static int64_t largest_gap(const clv_segments *b, int64_t large, int64_t *ret_live)
+static int64_t largest_gap_bytes(const clv_segments *b, int64_t large, int64_t *ret_live)
 {
     int64_t most = 0, sum = 0;
     *ret_live = INT64_MAX;
@@ -250,14 +250,14 @@ static int64_t largest_gap(const clv_segments *b, int64_t large, int64_t *ret_li
 
 /* What a device with this capacity can hold of the backbone: either no large unit, and then no more
  * than is between two of them, or one, with all that it has alive. */
-static int64_t room_of(const clv_segments *b, int64_t capacity)
+static int64_t room_bytes_of(const clv_segments *b, int64_t capacity)
 {
     int64_t large = 0, room = capacity;
     for (int32_t i = 0; i < b->backbone.n; i++)
         if (b->backbone.is_cut[i] && b->live_bytes[b->backbone.unit[i]] > large)
             large = b->live_bytes[b->backbone.unit[i]];
     for (int32_t step = 0; step < LIVE_STEPS && large > 0; step++, large /= 2) {
-        int64_t live, gap = largest_gap(b, large, &live);
+        int64_t live, gap = largest_gap_bytes(b, large, &live);
         int64_t with = capacity - live, without = gap < capacity ? gap : capacity;
         int64_t here = with > without ? with : without;
         room = here < room ? here : room;
@@ -276,7 +276,7 @@ static void find_rooms(clv_segments *b, int64_t *room)
         int32_t like = 0;
         while (p->capacity_bytes[like] != p->capacity_bytes[d])
             like++;
-        room[d] = like < d ? room[like] : room_of(b, p->capacity_bytes[d]);
+        room[d] = like < d ? room[like] : room_bytes_of(b, p->capacity_bytes[d]);
         b->room_bytes[p->kind_of[d]] += (double)room[d];
     }
     for (int32_t i = 0; i < b->backbone.n; i++)

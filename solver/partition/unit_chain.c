@@ -211,7 +211,7 @@ static int32_t heaviest_run(const clv_unit_chain *c, const int32_t *end, int32_t
 }
 
 /* First position inside (first, end) that has half of the run's weight before it. */
-static int32_t half_of(const clv_unit_chain *c, int32_t first, int32_t end)
+static int32_t half_weight_position(const clv_unit_chain *c, int32_t first, int32_t end)
 {
     int64_t half = (c->weight_bytes[first] + c->weight_bytes[end] + 1) / 2;
     int32_t low = first + 1, high = end - 1;
@@ -236,7 +236,7 @@ void clv_cut_by_weight(const clv_unit_chain *c, bool use_all, int32_t *device_of
         int32_t g = heaviest_run(c, end, n);
         if (g < 0)
             break; /* a unit each */
-        int32_t at = half_of(c, g > 0 ? end[g - 1] : 0, end[g]);
+        int32_t at = half_weight_position(c, g > 0 ? end[g - 1] : 0, end[g]);
         memmove(end + g + 1, end + g, (size_t)(n - g) * sizeof *end);
         end[g] = at;
         n++;

@@ -1,7 +1,7 @@
 /* visit_multiplier.h - what it costs to enter a part of a cluster that slow links join:
  * Lagrangian relaxation (Held and Karp 1971; Fisher 1981) of "a part's devices have one run each".
  *
- * A part of n devices holds n runs at most, so k runs visit at least k / n parts, and each visit
+ * A part of n devices holds n runs at most, so k runs make at least k / n visits, and each visit
  * but the first begins with a transfer over a slow link. A state that counted the devices used in
  * each part would multiply the cells. Instead the count is relaxed: each run costs 1 / n of a
  * multiplier, and the start, and each transfer from part to part, get a whole one back. A plan gets
