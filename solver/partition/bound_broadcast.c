@@ -19,12 +19,13 @@ typedef struct {
 
 typedef struct {
     const clv_partition_problem *p;
-    int64_t *time; /* by unit, where it is fastest */
-    /* by unit, scratch: comes after the last link of the chain; leads to the next one */
+    int64_t *time_ns; /* by unit, where it is fastest */
+    /* by unit, scratch: comes after the last reader of the chain; leads to the next one */
     uint8_t *before, *leads;
-    /* by link of the chain: its time, and that of the units on the way to the next */
-    int64_t *link, *gap;
-    int32_t n_links;
+    /* by reader of the chain, the writer first: its time, and that of the units on the way to the
+     * next */
+    int64_t *reader_ns, *gap_ns;
+    int32_t n_readers;
     way *ways; /* [device * WAYS_MAX] */
     int32_t *n_ways;
     int64_t steps;
@@ -35,12 +36,12 @@ static void find_times(sender *s)
 {
     const clv_partition_problem *p = s->p;
     for (int32_t u = 0; u < p->n_units; u++) {
-        s->time[u] = INT64_MAX;
+        s->time_ns[u] = INT64_MAX;
         for (int32_t d = 0; d < p->n_devices; d++) {
             if (d > 0 && p->kind_of[d] == p->kind_of[d - 1])
                 continue;
             int64_t ns = clv_unit_ns(p, u, d);
-            s->time[u] = ns < s->time[u] ? ns : s->time[u];
+            s->time_ns[u] = ns < s->time_ns[u] ? ns : s->time_ns[u];
         }
     }
 }
@@ -72,7 +73,7 @@ static int64_t time_between(sender *s, int32_t from, int32_t to)
     for (int32_t u = to; u > from; u--) {
         if (!s->leads[u] || !s->before[u])
             continue;
-        sum += u < to ? s->time[u] : 0;
+        sum += u < to ? s->time_ns[u] : 0;
         for (int32_t i = p->reads_first[u]; i < p->reads_first[u + 1]; i++)
             if (p->net_from[p->reads[i]] >= from)
                 s->leads[p->net_from[p->reads[i]]] = 1;
@@ -85,30 +86,30 @@ static void find_chain(sender *s, int32_t net)
 {
     const clv_partition_problem *p = s->p;
     int32_t last = p->net_from[net];
-    s->n_links = 0;
-    s->link[s->n_links++] = s->time[last];
+    s->n_readers = 0;
+    s->reader_ns[s->n_readers++] = s->time_ns[last];
     for (int32_t i = p->net_first[net]; i < p->net_first[net + 1] && s->steps > 0; i++) {
         int32_t next = p->net_to[i];
         if (!mark_behind(s, last, next))
             continue;
-        s->gap[s->n_links - 1] = time_between(s, last, next);
-        s->link[s->n_links++] = s->time[next];
+        s->gap_ns[s->n_readers - 1] = time_between(s, last, next);
+        s->reader_ns[s->n_readers++] = s->time_ns[next];
         last = next;
     }
 }
 
-/* The least number of devices that the chain needs; more than there are where one link takes longer
- * than the period. */
+/* The least number of devices that the chain needs; more than there are where one reader takes
+ * longer than the period. */
 static int32_t least_devices(const sender *s, int64_t period_ns)
 {
     int64_t sum = 0;
     int32_t n = 0;
-    for (int32_t i = 0; i < s->n_links; i++) {
-        int64_t more = s->link[i] + (i > 0 ? s->gap[i - 1] : 0);
+    for (int32_t i = 0; i < s->n_readers; i++) {
+        int64_t more = s->reader_ns[i] + (i > 0 ? s->gap_ns[i - 1] : 0);
         if (n == 0 || sum + more > period_ns) {
             n++;
             sum = 0;
-            more = s->link[i];
+            more = s->reader_ns[i];
         }
         if (more > period_ns)
             return INT32_MAX;
@@ -213,7 +214,7 @@ static void raise_bound(sender *s, int32_t first, int32_t end, int64_t *low, int
     find_chain(s, first);
     find_ways(s, first, end);
     s->steps -= s->p->n_devices * (int64_t)s->p->n_devices +
-                BISECTIONS * ((int64_t)s->n_links + s->p->n_devices);
+                BISECTIONS * ((int64_t)s->n_readers + s->p->n_devices);
     while (*low < high) {
         int64_t middle = *low + (high - *low) / 2;
         int64_t need = (int64_t)least_devices(s, middle) - 1; /* beside the writer's */
@@ -236,14 +237,14 @@ clv_status clv_bound_broadcast(const clv_partition_problem *p, int64_t low_ns, i
     *ret_ns = low_ns;
     if (p->n_devices < 2)
         return CLV_OK;
-    s.time = CLV_NEW_ARRAY(arena, int64_t, n);
+    s.time_ns = CLV_NEW_ARRAY(arena, int64_t, n);
     s.before = CLV_NEW_ARRAY(arena, uint8_t, n);
     s.leads = CLV_NEW_ARRAY(arena, uint8_t, n);
-    s.link = CLV_NEW_ARRAY(arena, int64_t, n);
-    s.gap = CLV_NEW_ARRAY(arena, int64_t, n);
+    s.reader_ns = CLV_NEW_ARRAY(arena, int64_t, n);
+    s.gap_ns = CLV_NEW_ARRAY(arena, int64_t, n);
     s.ways = CLV_NEW_ARRAY(arena, way, (size_t)p->n_devices * WAYS_MAX);
     s.n_ways = CLV_NEW_ARRAY(arena, int32_t, p->n_devices);
-    if (!s.time || !s.before || !s.leads || !s.link || !s.gap || !s.ways || !s.n_ways)
+    if (!s.time_ns || !s.before || !s.leads || !s.reader_ns || !s.gap_ns || !s.ways || !s.n_ways)
         return clv_fail_nomem(err, "a bound");
     find_times(&s);
     find_dearest(p, &byte_ns, &net_ns);

@@ -52,7 +52,7 @@ static void extend_by_kind(relaxation *r, const clv_segment *s)
                 kind_before = k;
             }
         for (int32_t k = 0; k < n_kinds; k++) {
-            double reward = s->is_end ? 0 : b->reward[k];
+            double reward = s->is_end ? 0 : b->reward_ns[k];
             double on = is_start ? (j == 0 ? -reward : INFINITY) : r->least_ns[k * n + j];
             on += b->whole_ns[k];
             double off = may_split ? before + b->split_ns[k] - reward : INFINITY;
@@ -80,8 +80,8 @@ static double least_end_by_kind(const relaxation *r)
         for (int32_t k = 0; k < b->p->n_kinds; k++)
             sum = clv_lesser_ns(sum, r->least_ns[k * n + j]);
     for (int32_t k = 0; k < b->p->n_kinds; k++)
-        sum += b->reward[k] * (b->reward[k] > 0 ? b->demand[k] : b->supply[k]) -
-               b->price[k] * b->room_bytes[k];
+        sum += b->reward_ns[k] * (b->reward_ns[k] > 0 ? b->demand[k] : b->supply[k]) -
+               b->price_ns_per_byte[k] * b->room_bytes[k];
     return sum;
 }
 
@@ -207,9 +207,9 @@ static double solve_best_prices(relaxation *r)
     for (int32_t turn = 0; turn < PRICE_TURNS; turn++)
         for (int32_t k = 0; k < p->n_kinds; k++) {
             if (b->used[k] && b->room_bytes[k] < weights)
-                best = raise_price(r, &b->price[k], 0, 4 * all / weights);
+                best = raise_price(r, &b->price_ns_per_byte[k], 0, 4 * all / weights);
             if (b->used[k])
-                best = raise_price(r, &b->reward[k], -all / b->supply[k], all / b->supply[k]);
+                best = raise_price(r, &b->reward_ns[k], -all / b->supply[k], all / b->supply[k]);
         }
     return best > free_best ? floor(best * (1 - CLV_BOUND_MARGIN)) : floor(free_best);
 }

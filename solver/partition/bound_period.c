@@ -7,7 +7,7 @@
 
 typedef struct {
     clv_ideal_dp *dp;
-    int64_t low, high; /* no period below low; something may have high */
+    int64_t low_ns, high_ns; /* no period is below low; something may have high */
     int32_t *device_of;
     bool found;
 } bisection;
@@ -18,13 +18,13 @@ static clv_status narrow(bisection *b, int64_t period_ns, clv_error *err)
     int64_t reached = period_ns;
     CLV_TRY(clv_ideal_dp_decide(b->dp, period_ns, &answer, err));
     if (answer == CLV_IDEAL_DP_NO) {
-        b->low = period_ns + 1;
+        b->low_ns = period_ns + 1;
         return CLV_OK;
     }
-    b->high = period_ns;
+    b->high_ns = period_ns;
     b->found = answer == CLV_IDEAL_DP_YES && clv_ideal_dp_plan(b->dp, b->device_of, &reached);
-    if (b->found && reached >= b->low && reached < period_ns)
-        b->high = reached; /* units left out may have made it longer */
+    if (b->found && reached >= b->low_ns && reached < period_ns)
+        b->high_ns = reached; /* units left out may have made it longer */
     return CLV_OK;
 }
 
@@ -34,16 +34,16 @@ static clv_status raise_by_order(const clv_partition_problem *p, const clv_bound
                                  clv_error *err)
 {
     clv_backbone backbone;
-    bisection b = { .low = bound->ns, .high = best_ns, .device_of = bound->device_of };
+    bisection b = { .low_ns = bound->ns, .high_ns = best_ns, .device_of = bound->device_of };
     CLV_TRY(
         clv_backbone_new(p, o->near ? o->near : CLV_BACKBONE_WORD, true, scratch, &backbone, err));
     CLV_TRY(clv_ideal_dp_new(p, &backbone, o, scratch, &b.dp, err));
     CLV_TRY(narrow(&b, best_ns - 1, err)); /* mostly the answer, or the next one */
-    if (b.low < b.high)
-        CLV_TRY(narrow(&b, b.low, err));
-    while (b.low < b.high)
-        CLV_TRY(narrow(&b, b.low + (b.high - b.low) / 2, err));
-    bound->ns = b.low;
+    if (b.low_ns < b.high_ns)
+        CLV_TRY(narrow(&b, b.low_ns, err));
+    while (b.low_ns < b.high_ns)
+        CLV_TRY(narrow(&b, b.low_ns + (b.high_ns - b.low_ns) / 2, err));
+    bound->ns = b.low_ns;
     bound->found = b.found;
     return CLV_OK;
 }

@@ -27,8 +27,8 @@ clv_status clv_moves_new(clv_groups *g, bool keep_groups, clv_arena *arena, clv_
     *ret = (clv_moves){ .g = g,
                         .arena = arena,
                         .keep_groups = keep_groups,
-                        .above = rows,
-                        .below = rows + g->words,
+                        .ancestors = rows,
+                        .descendants = rows + g->words,
                         .linked = rows + 2 * g->words,
                         .barred = rows + 3 * g->words };
     return CLV_OK;
@@ -69,7 +69,7 @@ static bool is_target(const clv_moves *m, int32_t from, int32_t to, clv_move_kin
     if (to == from)
         return false;
     if (kind == CLV_TO_PARALLEL)
-        return !clv_bit(m->above, to) && !clv_bit(m->below, to);
+        return !clv_bit(m->ancestors, to) && !clv_bit(m->descendants, to);
     return clv_bit(m->linked, to);
 }
 
@@ -113,8 +113,8 @@ static int by_unit(const void *a, const void *b)
 static void find_relatives(clv_moves *m, int32_t device)
 {
     m->n = 0;
-    clv_groups_reach(m->g, m->g->in, device, m->above);
-    clv_groups_reach(m->g, m->g->out, device, m->below);
+    clv_groups_reach(m->g, m->g->in, device, m->ancestors);
+    clv_groups_reach(m->g, m->g->out, device, m->descendants);
 }
 
 /* Into m->units: trying a move takes a unit out of its list and puts it back in front, so the list

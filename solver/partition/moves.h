@@ -28,8 +28,8 @@ const char *clv_move_name(clv_move_kind kind); /* "parent", "child", "parallel",
 typedef struct {
     clv_groups *g;
     clv_arena *arena;
-    bool keep_groups;          /* never empty a group */
-    uint64_t *above, *below;   /* rows of bits: ancestors, descendants */
+    bool keep_groups;                  /* never empty a group */
+    uint64_t *ancestors, *descendants; /* of the group at hand: rows of bits */
     uint64_t *linked, *barred; /* of one unit: devices it has nets with; that it cannot move to */
     clv_move *at;
     int32_t *units; /* scratch: those at an edge */

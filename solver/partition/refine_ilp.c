@@ -30,7 +30,7 @@ typedef struct {
     int32_t *nets;  /* that touch the window, ascending */
     int32_t n_nets, cap_nets;
     double scale; /* ns in the incumbent's objective */
-    bool solved;
+    bool is_solved;
     clv_ilp ilp;
 } window;
 
@@ -268,8 +268,8 @@ static clv_status solve(window *w, clv_arena *arena, clv_error *err)
     add_link_row(w);
     add_memory_row(w);
     CLV_TRY(clv_ilp_solve(&w->ilp, &limits, arena, &result, err));
-    w->solved = result.values != NULL; /* else no better plan within the cut-off, or too hard */
-    for (int32_t i = 0; i < w->n && w->solved; i++)
+    w->is_solved = result.values != NULL; /* else no better plan within the cut-off, or too hard */
+    for (int32_t i = 0; i < w->n && w->is_solved; i++)
         w->on_b[i] = result.values[column_x(i)] > 0.5;
     clv_arena_rewind(arena, mark);
     return CLV_OK;
@@ -335,7 +335,7 @@ static clv_status refine_pair(window *w, const int32_t *plan, const clv_score *n
                               clv_arena *arena, clv_error *err)
 {
     w->n = 0;
-    w->solved = false;
+    w->is_solved = false;
     add_to_window(w, CLV_ENDING, w->a, w->b, CLV_WINDOW / 2);
     add_to_window(w, CLV_STARTING, w->b, w->a, CLV_WINDOW);
     clv_status status = list_nets(w, err);
@@ -344,7 +344,7 @@ static clv_status refine_pair(window *w, const int32_t *plan, const clv_score *n
     for (int32_t i = 0; i < w->n; i++)
         w->place[w->unit[i]] = -1;
     CLV_TRY(status);
-    return w->solved ? propose(w, plan, now, err) : CLV_OK;
+    return w->is_solved ? propose(w, plan, now, err) : CLV_OK;
 }
 
 clv_status clv_refine_ilp(clv_iterated_search *ls, clv_arena *arena, clv_error *err)

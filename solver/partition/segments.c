@@ -15,7 +15,9 @@
 /* The price of what a unit holds on a kind of device. */
 static double price_ns(const clv_segments *b, int32_t unit, int32_t kind)
 {
-    return b->price[kind] > 0 ? b->price[kind] * (double)b->weight_bytes[unit] : 0;
+    return b->price_ns_per_byte[kind] > 0
+               ? b->price_ns_per_byte[kind] * (double)b->weight_bytes[unit]
+               : 0;
 }
 
 static double unit_ns_on(const clv_segments *b, int32_t unit, int32_t kind)
@@ -391,8 +393,8 @@ static bool allocate(const clv_partition_problem *p, clv_arena *scratch, clv_seg
 {
     *b = (clv_segments){ .p = p,
                          .used = CLV_NEW_ARRAY(scratch, bool, p->n_kinds),
-                         .price = CLV_NEW_ARRAY(scratch, double, p->n_kinds),
-                         .reward = CLV_NEW_ARRAY(scratch, double, p->n_kinds),
+                         .price_ns_per_byte = CLV_NEW_ARRAY(scratch, double, p->n_kinds),
+                         .reward_ns = CLV_NEW_ARRAY(scratch, double, p->n_kinds),
                          .room_bytes = CLV_NEW_ARRAY(scratch, double, p->n_kinds),
                          .demand = CLV_NEW_ARRAY(scratch, double, p->n_kinds),
                          .supply = CLV_NEW_ARRAY(scratch, double, p->n_kinds),
@@ -405,8 +407,8 @@ static bool allocate(const clv_partition_problem *p, clv_arena *scratch, clv_seg
                          .far_ns = CLV_NEW_ARRAY(scratch, double, p->n_nets),
                          .sent_ns = CLV_NEW_ARRAY(scratch, double, p->n_nets),
                          .split_costs = CLV_NEW_ARRAY(scratch, clv_split_cost, p->n_units + 1) };
-    return b->used && b->price && b->reward && b->room_bytes && b->demand && b->supply &&
-           b->whole_ns && b->split_ns && b->live_bytes && b->weight_bytes && b->past &&
+    return b->used && b->price_ns_per_byte && b->reward_ns && b->room_bytes && b->demand &&
+           b->supply && b->whole_ns && b->split_ns && b->live_bytes && b->weight_bytes && b->past &&
            b->near_ns && b->far_ns && b->sent_ns && b->split_costs;
 }
 

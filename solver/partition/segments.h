@@ -25,9 +25,9 @@ typedef struct {
 typedef struct {
     const clv_partition_problem *p;
     clv_backbone backbone;
-    bool *used;            /* n_kinds: some device has it */
-    double *price;         /* n_kinds: ns for a byte */
-    double *reward;        /* n_kinds: ns for a device that has cut vertices; negative: a price */
+    bool *used;                /* n_kinds: some device has it */
+    double *price_ns_per_byte; /* n_kinds: multiplier of its memory */
+    double *reward_ns;     /* n_kinds: ns for a device that has cut vertices; negative: a price */
     double *room_bytes;    /* n_kinds: for weights, on all its devices */
     double *demand;        /* n_kinds: devices with cut vertices that there must be */
     double *supply;        /* n_kinds: that there are */
