@@ -7,20 +7,20 @@
 #include "solver/common/annealing.h"
 #include "solver/common/random.h"
 
-/* Temperatures at the start and the end, as a part of the energy at the start. */
+/* Temperatures at the start and at the end, as parts of the energy at the start. */
 #define HOT  0.3
 #define COLD 0.001
-/* A unit and a device that may not be are drawn again so often. */
+/* Draws of a unit and a device, until the move is legal and has room, in one step. */
 #define DRAWS 16
-/* So far from the head of a list of units one is drawn. */
+/* A unit is drawn from so many at the head of a list of units. */
 #define NEAR_HEAD 16
 
-/* One move in so many takes along what feeds the unit, so many others at most. */
+/* One move in FEEDERS_IN takes along the units that only feed it, FEEDERS_MAX at most. */
 #define FEEDERS_IN  4
 #define FEEDERS_MAX 8
 
-/* One draw in so many exchanges all units of two devices: single moves would have to pass through
- * plans that are no pipelines. */
+/* One step in EXCHANGE_IN exchanges all units of two devices: single moves on the way would be
+ * illegal. */
 #define EXCHANGE_IN 128
 
 typedef struct {
@@ -88,10 +88,10 @@ static bool has_room(const annealer *an, const step *s)
            (!an->o->keep_groups || g->n_units[s->from] > s->n_moved);
 }
 
-/* Adds to a move of one unit those at the start of its group that only feed it, as weights that are
- * made on the way: a move of one of them alone would have to pay for what they send, or makes a
- * cycle. False: the group has units before them and after them, so that the move would make one
- * too. O(pins of the unit). */
+/* Adds to a move of one unit those at the start of its group that only feed it, as weights computed
+ * in the model: a move of one of them alone would add a transfer, or a cycle of devices. False: the
+ * group has units before them and after them, so that the move would make a cycle too. O(pins of
+ * the unit). */
 static bool add_feeders(annealer *an, step *s)
 {
     const clv_groups *g = an->g;
@@ -121,7 +121,7 @@ static void move(annealer *an, const step *s, int32_t to)
         clv_groups_move(an->g, an->moved[i], to);
 }
 
-/* False: that would be no pipeline, and is not made. */
+/* False: that would make a cycle of devices, and is not made. */
 static bool make_move(annealer *an, const step *s)
 {
     clv_groups *g = an->g;

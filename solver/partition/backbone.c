@@ -3,8 +3,8 @@
 #include <assert.h>
 
 /* A pass numbers the units that are left and marks those whose neighbours are too far away; passes
- * end when none is marked. They leave out less and less; a problem that needs more is no line at
- * all. */
+ * end when none is marked. Each leaves out fewer than the one before; a problem that needs more
+ * passes has no backbone. */
 #define PASSES 16
 
 #define NOBODY INT32_MAX
@@ -21,14 +21,14 @@ typedef struct {
 
 static int32_t larger(int32_t a, int32_t b) { return a > b ? a : b; }
 
-/* Of a unit left out, the last one that it waits for stands in. */
+/* The place of a unit; of one left out, that of the last unit that it waits for. */
 static int32_t place_of(const builder *b, int32_t unit)
 {
     return b->out[unit] ? b->from[unit] : b->t->at[unit];
 }
 
-/* Numbers the kept units, in order. True: some are left out that were not before: a unit that waits
- * for nothing near it could run at any time before. */
+/* Numbers the kept units, in order, and leaves out those that wait for nothing near: they could run
+ * at any time before. True: some were left out now. */
 static bool number_units(builder *b)
 {
     const clv_partition_problem *p = b->p;
@@ -76,8 +76,8 @@ static void find_leads(builder *b)
     }
 }
 
-/* Does a unit within the window wait for this one and lead to all behind itself? Then nothing
- * farther away is free of it. */
+/* Does a unit within the window wait for this one, and all behind that unit wait for it? Then all
+ * units farther away wait for this one. */
 static bool is_awaited_near(const builder *b, int32_t place)
 {
     const clv_backbone *t = b->t;

@@ -7,13 +7,13 @@
 
 /* Units, pins and links looked at for all writers together: some tens of milliseconds. */
 #define STEPS_MAX INT64_C(4000000)
-/* Different ways to send something from one device that are kept apart. */
+/* Pairs of a port and a time of sending that are kept apart, for one device. */
 #define WAYS_MAX 32
 /* Periods that are tried for a net, about. */
 #define BISECTIONS 40
 
 typedef struct {
-    int32_t port, n; /* n devices, each for ns through this port; port -1: for nothing */
+    int32_t port, n; /* n devices, reached in ns each through this port; port -1: in no time */
     int64_t ns;
 } way;
 
@@ -135,14 +135,14 @@ static void add_way(sender *s, int32_t device, int32_t port, int64_t ns)
     while (i < n && (ways[i].port != port || ways[i].ns != ns))
         i++;
     if (i == n && n == WAYS_MAX)
-        i = 0; /* too many: this one for nothing */
+        i = 0; /* too many: this one counts as free */
     else if (i == n)
         ways[s->n_ways[device]++] = (way){ port, 0, ns };
     ways[i].n++;
 }
 
-/* What it takes to send the nets, which all the same units read, from each device to each other
- * one. The first port of a route is enough: the others may be another device's. */
+/* Times to send the nets, which the same units read, from each device to each other one. Only the
+ * first port of a route counts: the others may be shared with other devices. */
 static void find_ways(sender *s, int32_t first_net, int32_t end_net)
 {
     const clv_partition_problem *p = s->p;
@@ -167,7 +167,7 @@ static void find_ways(sender *s, int32_t first_net, int32_t end_net)
     }
 }
 
-/* How many devices that one can send to in a period: cheapest first through each port. */
+/* How many devices one can send to within a period: the fastest first through each port. */
 static int64_t most_receivers(const sender *s, int32_t device, int64_t period_ns)
 {
     const way *ways = s->ways + (size_t)device * WAYS_MAX;

@@ -25,7 +25,8 @@ typedef struct {
     clv_partition_problem contracted;
 } contraction;
 
-/* The best numbers of all links. False: some device sends for nothing. */
+/* The least latency and the most bandwidth of all links. False: some link has no port, so it can
+ * carry anything. */
 static bool find_fastest_link(contraction *c)
 {
     const clv_partition_problem *p = c->p;
@@ -72,7 +73,8 @@ static int64_t find_sent(contraction *c)
     return most;
 }
 
-/* Units that every plan of this period has on one device become one each. O(units + pins). */
+/* Contracts the units that every plan of this period has on one device to one unit. O(units +
+ * pins). */
 static clv_status contract(contraction *c, int64_t period_ns, clv_arena *arena, clv_error *err)
 {
     const clv_partition_problem *p = c->p;

@@ -6,8 +6,8 @@
 #include "solver/partition/bound_load.h"
 #include "solver/partition/segment_dp.h"
 
-/* Prices are looked for in so many thirds, each in so many turns, where a solution has so many
- * steps. */
+/* Ternary search of each multiplier in PRICE_STEPS steps, PRICE_TURNS times over, where a solution
+ * takes PRICE_MAX steps at most. */
 #define PRICE_STEPS 24
 #define PRICE_TURNS 2
 #define PRICE_MAX   INT64_C(2000000)
@@ -101,8 +101,9 @@ static int by_cost_of_device(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* The least that splits can cost: all segments that gain by one, as many as devices allow; then, if
- * those have no room for the devices that are needed, parts of the cheapest others. */
+/* The least sum of split costs: all segments that gain by a split, as many as devices allow; then,
+ * if those have no room for the devices that are needed, fractions of the cheapest others, as in
+ * the fractional knapsack (Dantzig 1957). */
 static double least_split_costs(clv_segments *b)
 {
     double sum = 0;
@@ -192,8 +193,8 @@ static double sum_of(const int64_t *at, int32_t n)
     return sum;
 }
 
-/* The bound at the best prices, by coordinate ascent. Nothing is worth more than all time: no
- * device, and no share of the weights. */
+/* The bound at the best prices, by coordinate ascent. No price of a device or of all weights need
+ * be above the time of all units. */
 static double solve_best_prices(relaxation *r)
 {
     clv_segments *b = &r->b;
@@ -284,10 +285,10 @@ static clv_status open_relaxation(const request *q, int32_t near, relaxation *r,
     return clv_segments_open(q->p, q->o, near, q->scratch, &r->b, err);
 }
 
-/* Where nothing fits all ways are endless: nothing is proven then. */
+/* Infinite where nothing fits: then nothing is proven. */
 static double proven_ns(double ns) { return isfinite(ns) ? floor(ns) : 0; }
 
-/* With one width of the backbone, what takes little. */
+/* The cheap bound, with one width of the backbone. */
 static clv_status bound_at_width(const request *q, int32_t near, double *ret_ns, clv_error *err)
 {
     clv_mark mark = clv_arena_mark(q->scratch);
@@ -305,7 +306,7 @@ static clv_status bound_at_width(const request *q, int32_t near, double *ret_ns,
     return CLV_OK;
 }
 
-/* What takes longer; with the plan and the orders behind it. */
+/* The costly bound, with the plan and the orders behind it. */
 static clv_status bound_closely(const request *q, int32_t near, clv_bound *behind, double *ret_ns,
                                 clv_error *err)
 {
@@ -328,7 +329,8 @@ static clv_status bound_closely(const request *q, int32_t near, clv_bound *behin
     return CLV_OK;
 }
 
-/* The width that proves most by what takes little, and then the rest with that. */
+/* The width of the backbone that proves most by the cheap bound; then the costly bound with that
+ * width. */
 static clv_status bound_at_best_width(const request *q, clv_bound *behind, double *ret_ns,
                                       clv_error *err)
 {

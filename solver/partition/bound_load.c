@@ -6,8 +6,8 @@
 #include "base/compare.h"
 #include "solver/partition/bound.h"
 
-/* A price of a kind's time is looked for within a factor e^3 of the last one, in so many thirds,
- * and each kind gets so many turns. */
+/* Ternary search of a kind's price within a factor e^PRICE_SPAN of the last one, in PRICE_STEPS
+ * steps, PRICE_TURNS times over. */
 #define PRICE_SPAN  3.0
 #define PRICE_STEPS 40
 #define PRICE_TURNS 2
@@ -18,9 +18,9 @@ typedef struct {
     int32_t *n_of_kind; /* n_kinds */
 } dual;
 
-/* For any prices of a device's time, units that all run where they are cheapest cost so much, and
- * devices that are all busy for a period take in that much for each ns of it: the period cannot be
- * less than cost over income. */
+/* Weak duality: for any prices of devices' time, all units cost at least what they cost where each
+ * is cheapest, and devices that are busy for the whole period earn their price for each ns of it.
+ * So the period is at least cost over income. */
 static double dual_value(const dual *m)
 {
     const clv_partition_problem *p = m->p;
@@ -39,7 +39,8 @@ static double dual_value(const dual *m)
     return income > 0 ? cost / income : 0;
 }
 
-/* The best price of one kind: cost is concave and income linear in it, so thirds are enough. */
+/* The best price of one kind by ternary search: cost is concave and income linear in it, so their
+ * quotient has one maximum. */
 static double raise_price(dual *m, int32_t kind)
 {
     double start = log(m->price[kind]), low = start - PRICE_SPAN, high = start + PRICE_SPAN;

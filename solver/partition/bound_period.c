@@ -64,7 +64,7 @@ clv_status clv_bound_period(const clv_partition_problem *p, const clv_bound_opti
         status = clv_bound_broadcast(p, made.ns, best_ns, scratch, &made.ns, err);
     if (status == CLV_OK && made.ns < best_ns)
         status = clv_bound_contraction(p, made.ns, best_ns, scratch, &made.ns, err);
-    /* last: a plan for a period that all else allows fills its devices better */
+    /* last: the plan behind it is better the higher the bound is already */
     if (status == CLV_OK && made.ns < best_ns)
         status = raise_by_order(p, options, best_ns, scratch, &made, err);
     clv_arena_free(scratch);

@@ -16,8 +16,8 @@ static clv_bound_options bound_options(const clv_search_state *s)
                                 .use_all = queue->options->use_all_devices && !queue->p->rules };
 }
 
-/* What the device that lacks most needs besides what units are known to need; at least something
- * more than before. */
+/* What the device of an OOM verdict needs besides what its units are known to need; more than
+ * before in any case. */
 static int64_t unknown_bytes(const clv_search_state *s, const clv_candidate *plan, int64_t before)
 {
     const clv_partition_problem *p = s->queue.p;
@@ -59,7 +59,7 @@ static bool leaves_out(const clv_search_state *s, const int32_t *device_of)
     return n_used < queue->p->n_devices && n_used < queue->p->n_units;
 }
 
-/* Adds the plan behind a bound and judges it. *ret_new: it is legal, and none that was known. */
+/* Adds the plan behind a bound and judges it. *ret_new: it is legal and was not judged before. */
 static clv_status judge_bound_plan(clv_search_state *s, const char *label, bool *ret_new,
                                    clv_error *err)
 {

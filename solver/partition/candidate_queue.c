@@ -6,13 +6,13 @@
 
 #include <string.h>
 
-/* A judgement costs about as much as there are units. These many units may be judged in all: some
- * tens of seconds with the built-in compiler. */
+/* A judgement takes time in proportion to the units. So many units are judged in all: some tens of
+ * seconds with the built-in compiler. */
 #define BUDGET_UNITS 1200000
 #define BUDGET_MAX   200 /* for small problems: what is found later is rarely better */
 #define BUDGET_MIN   8   /* for huge ones: the first plans, and a few improvements */
 
-/* So many judgements are kept back for lower proportions while nothing fits. */
+/* Judgements kept back for lower proportions while nothing fits. */
 #define RETRIES 2
 static const double lower_proportions[RETRIES] = { 0.3, 0.1 };
 
@@ -89,7 +89,8 @@ static clv_status grow_slots(clv_candidate_queue *queue, clv_error *err)
     return CLV_OK;
 }
 
-/* Plans that there may be. While nothing fits, the last judgements are for lower proportions. */
+/* How many plans may be in the queue. While nothing fits, the last judgements are kept for lower
+ * proportions. */
 static int32_t budget(const clv_candidate_queue *queue, double proportion)
 {
     bool keep_back =
@@ -254,7 +255,7 @@ static int32_t next_smallest_oom(const clv_candidate_queue *queue, int32_t n, in
     return best;
 }
 
-/* One plan with lower and lower proportions; *ret_fits when one of them fits, now or before. */
+/* Judges one plan with lower and lower proportions; *ret_fits: one of them fits, now or before. */
 static clv_status retry_plan(clv_candidate_queue *queue, int32_t plan, bool *ret_fits,
                              clv_error *err)
 {

@@ -41,7 +41,7 @@ typedef struct {
 clv_status clv_candidates_open(const clv_partition_problem *p, const clv_partition_judge *judge,
                                const clv_partition_options *options, clv_arena *arena,
                                clv_candidate_queue *ret, clv_error *err);
-/* Why the search ended, into result; plans are not taken any more. */
+/* Writes into result why the search ended; later plans are refused. */
 void clv_candidates_close(clv_candidate_queue *queue);
 
 /* Where it is in tried; -1: it never was in the queue. O(units). */

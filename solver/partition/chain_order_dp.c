@@ -68,7 +68,8 @@ static bool count_cells(table *c)
     return c->n_classes > 0 && c->n <= LENGTH_MAX && cells * most <= STEPS_MAX;
 }
 
-/* Which row of delays each pair of devices has, and the rows. False: there are too many. */
+/* Finds the rows of delays, and which of them each pair of devices has. False: there are too many.
+ */
 static bool find_rows(table *c)
 {
     const clv_partition_problem *p = c->chain->p;
@@ -135,8 +136,9 @@ static int32_t last_end(const table *c, int32_t n_used)
     return c->n - (c->o->use_all ? needed - n_used : 0);
 }
 
-/* When a run of a class that begins at each position would have begun, were all before it its own:
- * that is, less the time of what is before. n_used: with the run's device. */
+/* For each position at which a run of a class may begin: when it begins, less the time of all units
+ * before on that class, so that adding the time of all units up to its end gives its end. n_used:
+ * with the run's device. */
 static void find_begins(table *c, int32_t cell, int32_t n_used, int32_t class)
 {
     int32_t before = cell - c->stride[class], device = last_device(c, cell, class);
@@ -185,7 +187,7 @@ static void extend_by_class(table *c, int32_t cell, int32_t n_used, int32_t clas
     }
 }
 
-/* Solves the table. The cell and class with which all ends first; false: none. */
+/* Solves the table. *ret_cell and *ret_class: where all ends first; false: there is none. */
 static bool solve_table(table *c, int32_t *ret_cell, int32_t *ret_class)
 {
     int64_t best = NEVER;

@@ -266,7 +266,8 @@ static int64_t shortest_period_ns(const cutter *c)
     return sum / c->n_runs > longest ? sum / c->n_runs : longest;
 }
 
-/* The least period from low on; high is one. With fan-out that is within it, too, else within high.
+/* The least feasible period in [low, high], where high is feasible. The fan-out limit is that
+ * period too, or else stays high.
  */
 static int64_t least_period_ns(cutter *c, int64_t low, int64_t high, bool with_fanout)
 {
@@ -291,7 +292,7 @@ bool clv_cut_by_period(const clv_unit_chain *chain, const clv_cut_options *o, in
             wire_row(&c, k)[i] = wire_ns_at(&c, k, i);
     find_earliest_starts(&c);
     int64_t shortest = shortest_period_ns(&c), low = shortest, most = longest_period_ns(&c);
-    /* the answer is rarely far above the shortest, so go there in growing steps first */
+    /* galloping: the answer is rarely far above the shortest */
     int64_t step = low / 1024 + 1, high = low;
     while (!is_feasible(&c, high, high)) {
         if (high >= most)
@@ -312,8 +313,9 @@ bool clv_cut_by_period(const clv_unit_chain *chain, const clv_cut_options *o, in
 
 #define NEVER CLV_SUM_MAX
 
-/* The nets that a run writes and the next one needs, boundary at i, sent one after another; arrival
- * counted from the end of the run. Those written longer ago are there by then. */
+/* Arrival times, counted from the end of the run before boundary i, of nets that it writes and that
+ * are read behind the boundary, sent one after another. Nets written more than a window before are
+ * there by then. */
 static void compute_arrivals(const clv_unit_chain *chain, int32_t from, int32_t to, int32_t i,
                              int32_t window)
 {
@@ -332,8 +334,8 @@ static void compute_arrivals(const clv_unit_chain *chain, int32_t from, int32_t 
     }
 }
 
-/* How much later the run of a device ends, boundary at i, than if it began when the run before it
- * ends; negative when it can begin before. */
+/* How much later the run behind boundary i ends than if it began when the run before it ends;
+ * negative where it can begin earlier. */
 static int64_t delay_ns_at(const clv_unit_chain *chain, int32_t from_device, int32_t to, int32_t i,
                            int32_t window)
 {
@@ -379,7 +381,8 @@ void clv_boundary_delays(const clv_unit_chain *chain, int32_t from, int32_t to, 
         row[i] = delay_ns_at(chain, from, to, i, (int32_t)window);
 }
 
-/* Rows of delays where clv_cut_by_period has rows of wires. Most boundaries are alike. */
+/* Delays of boundaries, in the rows that clv_cut_by_period() uses for wire times. Most boundaries
+ * are alike and share one computation. */
 static void compute_delays(const cutter *c)
 {
     const int32_t *d = c->o->order;
@@ -395,10 +398,9 @@ static void compute_delays(const cutter *c)
     }
 }
 
-/* Cost of ending run k at each position: the cheapest start within the window of starts that the
- * limits allow, kept as a queue of ever dearer starts; those that came before a cheaper one are of
- * no more use. start_ns: by place in the queue, when the run would have begun if all before it were
- * its own. */
+/* Cost of ending run k at each position: the minimum over a sliding window of starts that the
+ * limits allow, by a monotone queue. start_ns: by place in the queue, the begin of the run less the
+ * time of all units before it. */
 static void extend_cheapest(const cutter *c, int32_t k, const int64_t *before, int64_t *cost)
 {
     const int32_t *first = c->chain->low, *last = c->chain->high;

@@ -21,8 +21,8 @@ static void keep_faster(clv_link_speed *a, clv_link_speed b)
     a->byte_ns = fmin(a->byte_ns, b.byte_ns);
 }
 
-/* The fastest link between kinds; then, as what is sent may go by way of a third, the best way by
- * its slowest link. direct: scratch. */
+/* The fastest link between kinds; then, as what is sent may go by way of a third kind, the way
+ * whose slowest link is fastest. direct: scratch. */
 static void find_pairs(clv_segment_dp_state *dp, clv_link_speed *direct)
 {
     const clv_partition_problem *p = dp->b->p;
@@ -52,7 +52,8 @@ static void find_pairs(clv_segment_dp_state *dp, clv_link_speed *direct)
         }
 }
 
-/* The same kind by kind, for what is within segments. Where there is no such link, any. */
+/* The same by numbers of kinds, for units within segments. Where there is no such link, the fastest
+ * of all. */
 static clv_status set_direct_links(const clv_segment_dp_state *dp, const clv_link_speed *direct,
                                    clv_error *err)
 {
@@ -72,8 +73,8 @@ static clv_status set_direct_links(const clv_segment_dp_state *dp, const clv_lin
     return CLV_OK;
 }
 
-/* Parts joined by links with so many ns a byte at most: are there two? *ret: the fastest link
- * between two, each of its numbers. */
+/* Joins devices by links of byte_ns at most to parts: are there two? *ret: the fastest link between
+ * parts, each number for itself. */
 static bool join_parts(const clv_partition_problem *p, double byte_ns, int32_t *parent,
                        clv_link_speed *ret)
 {

@@ -9,7 +9,8 @@ static int64_t all_units_ns(const clv_unit_chain *c, int32_t device)
     return c->time_ns[(size_t)c->p->kind_of[device] * n + n - 1];
 }
 
-/* Fastest outside: the further from 0, the faster; below it the first half of each kind. */
+/* For CLV_FASTEST_OUTSIDE: the faster, the further from 0; negative in the first half of each kind.
+ */
 static int64_t distance_from_middle(const clv_unit_chain *c, int32_t device)
 {
     int64_t ns = CLV_SUM_MAX - all_units_ns(c, device);

@@ -49,7 +49,7 @@ static void list_transfers(swapper *s, const int32_t *device_of, int32_t *seen)
     }
 }
 
-/* Turns counts at [group + 1] into where each group's part begins. */
+/* Prefix sums: turns counts at [group + 1] into where each group's part begins. */
 static void sum_prefixes(int32_t *first, int32_t n)
 {
     for (int32_t i = 0; i < n; i++)
@@ -148,7 +148,7 @@ static bool may_be_on(const swapper *s, int32_t group, int32_t device)
     return true;
 }
 
-/* Would something of a, which goes through the busiest port, not do so from the device of b? */
+/* Does some transfer of a leave the busiest port when a and b exchange devices? */
 static bool relieves_port(swapper *s, int32_t a, int32_t b)
 {
     for (int32_t i = s->first[a]; i < s->first[a + 1]; i++) {
@@ -170,7 +170,7 @@ typedef struct {
     int64_t left_ns, worst_ns; /* of the busiest port; of the busiest one that got more */
 } swap;
 
-/* What the exchange at hand came to. False: it is no better. */
+/* The loads after the exchange at hand. False: it is no better. */
 static bool measure_exchange(const swapper *s, swap *o)
 {
     o->left_ns = s->port_ns[s->busiest];
@@ -217,8 +217,8 @@ static bool uses_busiest(const swapper *s, int32_t group)
     return false;
 }
 
-/* The best exchange, done. False: none. Of the ports that carry most there is one less after it, or
- * all carry less; so it ends. */
+/* Makes the best exchange. False: there is none. Each makes the maximum of the loads less or the
+ * ports that reach it fewer, so the search ends. */
 static bool apply_best_exchange(swapper *s)
 {
     swap best = { .a = -1 };

@@ -291,7 +291,8 @@ static void count_own_crossings(clv_groups *g, int32_t unit, int32_t sign)
     }
 }
 
-/* Adds all that any of g->sources leads to along rows; a source only where another one leads to it.
+/* Adds to row all that any of g->sources leads to along rows; a source only where another one leads
+ * to it.
  */
 static void reach_from_sources(clv_groups *g, const uint64_t *rows, uint64_t *row)
 {

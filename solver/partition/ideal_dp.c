@@ -5,7 +5,7 @@
 #include "solver/partition/device_class.h"
 
 #define WINDOW CLV_BACKBONE_WORD
-/* Sets of used devices, by class, that are looked at; beyond, all devices count as the best of all.
+/* Sets of used devices, by class; with more, all devices count as one class of the best.
  */
 #define CELLS_MAX 65536
 /* Ideals kept for one set of used devices. */
@@ -110,8 +110,8 @@ static bool sum_times(clv_ideal_dp *s, device_class *c)
     return true;
 }
 
-/* No transfer keeps what it goes over from others for less: one link need not have both numbers. A
- * little less than 1 is for rounding. */
+/* The least latency and the least time of a byte of all links, maybe of two links: no transfer
+ * occupies a port for less. The margin is for rounding. */
 static void find_fastest_link(clv_ideal_dp *s)
 {
     const clv_partition_problem *p = s->p;
@@ -132,7 +132,7 @@ static void find_fastest_link(clv_ideal_dp *s)
         }
 }
 
-/* A unit's bytes that stay count like weights, and not once more while it runs. */
+/* Bytes that a unit holds all the time count as weights, and not again while it runs. */
 static bool sum_memory(clv_ideal_dp *s, const int64_t *live_bytes, const int64_t *held_bytes)
 {
     int32_t n = s->b->n;
@@ -288,7 +288,7 @@ static bool may_leave(const extension *e, const piece *with, int32_t place)
            with->weight_bytes + weight + s->most_live_bytes > e->c->room_bytes;
 }
 
-/* Decides unit after unit, up to the end of what an ideal may hold. */
+/* Enumerates maximal ideals, unit after unit: each that may be left out branches. */
 static void extend_ideal(const extension *e, piece now, int32_t place)
 {
     clv_ideal_dp *s = e->s;

@@ -29,10 +29,10 @@ static int32_t nearest(const filler *f, int32_t d)
     return best;
 }
 
-/* The later units of d go to e, as many as add the least time on links of all parts that e has room
- * for and that keep the period within the limit. Units are numbered in an order in which they can
- * run, so the parts of a group are legal where it was. False: there is no such part, and nothing is
- * changed. */
+/* The later units of d go to e: of all cuts for which e has room and the period keeps within the
+ * limit, the one that adds the least time on links. Units are numbered in an order in which they
+ * can run, so the two parts are legal where the group was. False: there is no such cut, and nothing
+ * is changed. */
 static bool split_group(filler *f, int32_t d, int32_t e, int64_t limit_ns)
 {
     clv_groups *g = f->g;
@@ -65,7 +65,7 @@ static int by_time(const void *a, const void *b)
     return (x->device > y->device) - (x->device < y->device);
 }
 
-/* Parts each group that can be, the busiest first, as long as there are empty devices. Returns how
+/* Splits each group that can be, the busiest first, as long as there are empty devices. Returns how
  * many were. O(units + devices), and the moves. */
 static int32_t split_all(filler *f, busy *order, int64_t limit_ns)
 {

@@ -10,8 +10,9 @@
 
 /* As CLV_SEARCH_PATIENCE while nothing fits, when there is nothing to lose. */
 #define PATIENCE_OOM 40
-/* Problems up to this size are annealed so often, with so many moves at most, and fewer where there
- * are few places to move units to, or many loads to add up: some tenths of a second. */
+/* Problems of ANNEALED_UNITS at most are annealed ANNEALINGS times, with ANNEALED_STEPS moves at
+ * most, fewer where there are few places (a unit and a device) or many loads to add up: some tenths
+ * of a second. */
 #define ANNEALED_UNITS 1000
 #define ANNEALED_PLACE 1000
 #define ANNEALINGS     4

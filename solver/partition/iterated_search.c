@@ -13,7 +13,7 @@
 #define MOVES_MAX 2048
 /* Scored a second time with the exact estimate, which costs O(units). */
 #define EXACT_MAX 64
-/* So many devices can all be looked at for the sake of one port. */
+/* Up to so many devices, the moves of all are listed when a port is the busiest. */
 #define FEW_DEVICES 16
 /* Units and pins up to which each step of a descent uses the exact estimate. */
 #define EXACT_DESCENT 1000
@@ -162,9 +162,9 @@ static int32_t busiest_device(const clv_groups *g)
     return worst;
 }
 
-/* Lists and scores the moves of the group that is worst off; of all groups where a latency, or a
- * port, is to be improved, for which no single group is to blame. Among many devices, a port is
- * first looked at where most of its time comes from. */
+/* Lists and scores the moves of the group that is worst off. Where a latency or a port is to be
+ * improved no single group is, so those of all groups; among many devices, those of the one that
+ * sends most through the port. */
 static clv_status list_moves(clv_iterated_search *ls, bool all, bool exact, clv_error *err)
 {
     const clv_groups *g = ls->g;

@@ -142,7 +142,7 @@ clv_status clv_moves_poprt(clv_moves *m, int32_t device, clv_move_goal goal, clv
         CLV_TRY(copy_edge(m, device, (clv_edge_kind)edge, INT32_MAX, &n, err));
         for (int32_t i = 0; i < n; i++) {
             CLV_TRY(push_best(m, m->units[i], along[edge], goal, err));
-            /* a unit that starts and ends its group was offered to the parallel ones already */
+            /* the parallel targets of a unit that starts and ends its group are listed already */
             if (edge == CLV_STARTING || m->g->inner_reads[m->units[i]] > 0)
                 CLV_TRY(push_best(m, m->units[i], CLV_TO_PARALLEL, goal, err));
         }

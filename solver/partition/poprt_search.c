@@ -99,13 +99,14 @@ static clv_status enqueue(search *s, entry e, clv_error *err)
     return CLV_OK;
 }
 
-/* What waits behind more plans than may be judged is never reached. */
+/* More plans wait than may be judged: those behind are never reached. */
 static bool is_full(const search *s)
 {
     return s->n - s->head >= s->queue->max_judged - s->queue->n;
 }
 
-/* Of a parent's plan, the move made: the unit, and what the rules want on one device with it. */
+/* The parent's plan with the move made, into s->device_of: the unit, and what the rules want on one
+ * device with it. */
 static void apply_move(const search *s, const entry *e)
 {
     const clv_rules *r = s->g->p->rules;

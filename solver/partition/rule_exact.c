@@ -17,7 +17,8 @@ typedef struct {
     bool *used;    /* by device */
     int32_t *on;   /* by supernode: device */
     int32_t *log, n_log;
-    int32_t *left;  /* by family in order: supernodes before the boundary that are not taken */
+    int32_t
+        *left; /* by family in order: supernodes before the boundary that are not assigned yet */
     int32_t *owner; /* by family: tag of the device at hand */
     /* all assignments */
     clv_rule_counts counts;
@@ -30,7 +31,8 @@ typedef struct {
 
 typedef struct {
     int32_t device, parent_log;
-    int32_t *closed; /* by family in order: not all before it was taken when the device began */
+    int32_t *closed; /* by family in order: not all before the boundary was assigned when the device
+                        began */
     int32_t depth;
 } device_turn;
 
@@ -104,7 +106,7 @@ static void assign_forced(exact *s, const device_turn *now, int32_t *ret_open)
     }
 }
 
-/* Is there something of this tag left that the device may take? */
+/* Is a supernode with this tag left that the device may have? */
 static bool has_tag_left(exact *s, int32_t tag, int32_t device)
 {
     const clv_supernodes *g = s->g;
@@ -171,7 +173,8 @@ static bool has_more_for(exact *s, int32_t device)
     return false;
 }
 
-/* The device comes next. *ret_safe: it took all it ever can, so no other has to be tried first. */
+/* The device comes next. *ret_safe: it got all it may ever have, so no other has to be tried first
+ * (dominance). */
 static bool try_device(exact *s, int32_t device, int32_t depth, bool *ret_safe)
 {
     int32_t n_families = s->g->rules->n_families, n_log = s->n_log;

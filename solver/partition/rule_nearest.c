@@ -31,7 +31,7 @@ static bool may_be_at(const clv_supernodes *g, int32_t b, const int32_t *order, 
            (!g->stages || clv_bit(g->stages + (size_t)b * g->words, position));
 }
 
-/* The highest position that what comes behind leaves it; ceilings of boundaries included. */
+/* The highest position that its readers, and the ceilings of boundaries, allow. */
 static int32_t find_high(const clv_rule_nearest *s, int32_t b)
 {
     const clv_supernodes *g = s->g;
@@ -69,7 +69,7 @@ static bool sweep_back(clv_rule_nearest *s, const int32_t *order, bool *ret_move
     return true;
 }
 
-/* The lowest position that what comes before leaves it; floors of boundaries included. */
+/* The lowest position that what it reads, and the floors of boundaries, allow. */
 static int32_t find_low(const clv_rule_nearest *s, int32_t b)
 {
     const clv_supernodes *g = s->g;
@@ -85,7 +85,7 @@ static int32_t find_low(const clv_rule_nearest *s, int32_t b)
     return low;
 }
 
-/* Has the device nothing that the supernode must be apart from? */
+/* Is the device free of units that the supernode must be apart from? */
 static bool is_free(const clv_rule_nearest *s, int32_t b, int32_t device)
 {
     const clv_supernodes *g = s->g;
@@ -98,7 +98,7 @@ static bool is_free(const clv_rule_nearest *s, int32_t b, int32_t device)
     return true;
 }
 
-/* The device is for the supernode's tags; true when a boundary moved by it. */
+/* Gives the device to the supernode's tags. True: a boundary moved. */
 static bool claim_device(clv_rule_nearest *s, int32_t b, int32_t device)
 {
     const clv_supernodes *g = s->g;

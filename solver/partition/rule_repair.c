@@ -138,7 +138,7 @@ clv_status clv_rule_repair_new(const clv_partition_problem *p, clv_arena *arena,
 
 /* -- near a given assignment -- */
 
-/* *ret_off: by how many positions the supernodes are off their wishes, in all. */
+/* *ret_off: the sum of distances, in positions, of supernodes from those wished for. */
 static bool try_near(clv_rule_repair *r, const int32_t *order, int32_t *device_of, int64_t *ret_off)
 {
     if (!clv_rule_nearest_find(&r->near, order))

@@ -1,13 +1,15 @@
 #include "solver/partition/rule_stages.h"
 
-/* Boundaries and devices make the sweep start again; what moves longer than this is left open. */
+/* Sweeps are repeated until no boundary or device moves, at most so often; then the answer is open.
+ */
 #define ROUNDS_MAX 64
 
 #define ANY_DEVICE (-1)
 #define NO_LIMIT   INT32_MAX
 
-/* What supernodes bound to devices ask of all that comes before them: a stage of at most high, and
- * below it unless on the same device; the lowest, and the lowest of other devices. */
+/* What the readers that are bound to devices demand of the units before them: a stage of at most
+ * high, and below high unless on the same device. high is the lowest of all, other_high that of
+ * other devices. */
 typedef struct {
     int32_t high, device, other_high;
 } limit;

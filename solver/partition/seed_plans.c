@@ -170,8 +170,8 @@ static clv_status cut_by_fanout(clv_search_state *s, clv_error *err)
     return clv_search_judge(s, err);
 }
 
-/* Of the plans judged from this one on, the one that is best with its groups on other devices of
- * their kind. The last ones first, which are cut for this, while there is work left. */
+/* Swaps devices in each plan judged from this one on, and adds the best that comes out. The last
+ * plans come first, as they are cut for this, while there is work left. */
 static clv_status swap_devices(clv_search_state *s, int32_t from, clv_error *err)
 {
     clv_candidate_queue *queue = &s->queue;

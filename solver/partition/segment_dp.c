@@ -25,7 +25,8 @@ static double *ended_row(const clv_segment_dp_state *dp, int32_t slot, int32_t l
     return dp->ended_ns + ((ptrdiff_t)slot * 2 + longer) * dp->n_nodes;
 }
 
-/* When runs of a class end that are the last of a cell. n_used: devices of the cell. */
+/* Times at which the last run of a cell ends, where it is of the class. n_used: devices of the
+ * cell. */
 static void end_runs(clv_segment_dp_state *dp, int32_t cell, int32_t n_used, int32_t c)
 {
     const clv_run_class *it = &dp->classes[c];
@@ -49,8 +50,8 @@ static void end_runs(clv_segment_dp_state *dp, int32_t cell, int32_t n_used, int
     }
 }
 
-/* When runs end with the node, in the cell at hand, by the first number of clv_split_way(). False:
- * none does. */
+/* Times at which runs of the cell at hand end with the node, by slot and longer. False: none does.
+ */
 static bool find_ends(const clv_segment_dp_state *dp, int32_t node, double *ends)
 {
     double least = INFINITY;
@@ -61,7 +62,7 @@ static bool find_ends(const clv_segment_dp_state *dp, int32_t node, double *ends
     return least < INFINITY;
 }
 
-/* What follows runs with these ends in the cell: segment i split in that way, whatever the kinds.
+/* Begins runs behind those with these ends in the cell, segment i split in that way, for all kinds.
  */
 static void begin_runs(clv_segment_dp_state *dp, int32_t cell, int32_t i,
                        const clv_segment_split *it, const double *ends)
@@ -77,7 +78,8 @@ static void begin_runs(clv_segment_dp_state *dp, int32_t cell, int32_t i,
     }
 }
 
-/* An open segment may have any number of devices of its own: those of the cell, too. */
+/* An open segment may use any number of devices of its own: carries its begins over to this cell
+ * from those with one device less. */
 static void begin_behind_open(clv_segment_dp_state *dp, int32_t cell, const int32_t *counts,
                               int32_t i)
 {

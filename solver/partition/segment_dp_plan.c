@@ -118,8 +118,7 @@ static int32_t end_between(const clv_segment_dp_state *dp, const run *a)
     return a->last + 1 < dp->n_nodes - 1 ? dp->place[a->last + 1] : dp->b->backbone.n;
 }
 
-/* Those that the split has on devices of their own, which are near that of the run: taken in
- * turn. */
+/* Places the units that the split has on devices of their own, one each. */
 static void place_own(builder *t, const run *a)
 {
     const clv_segment_dp_state *dp = t->dp;
@@ -138,7 +137,8 @@ static void place_own(builder *t, const run *a)
     }
 }
 
-/* The others on the device of the run before or behind, in turn, so that two may run at a time. */
+/* Places the others on the device of the run before or behind, in turn, so that two may run at a
+ * time. */
 static void place_between(builder *t, const run *a, int32_t from, int32_t to)
 {
     const clv_partition_problem *p = t->dp->b->p;

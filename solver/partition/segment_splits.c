@@ -63,7 +63,8 @@ typedef struct {
     int64_t *live; /* n_nodes: the most in the segment that ends there */
 } node_loads;
 
-/* Two ends that only go on; window: nodes with the most alive of those behind them. */
+/* How far a run from each node reaches, by two pointers; window: a monotone queue of nodes with
+ * most alive. */
 static void find_reach(clv_segment_dp_state *dp, clv_run_class *c, const node_loads *m)
 {
     const clv_segments *b = dp->b;
@@ -207,7 +208,7 @@ static void keep_least(clv_segment_dp_state *dp, const attempt *t, int32_t slot,
     }
 }
 
-/* When the segment ends on a kind, its ends no nearer to each other than by a link of that speed.
+/* When the split segment ends on a kind, with a link at least that slow between its ends.
  */
 static double split_at(clv_segment_dp_state *dp, const clv_segment *s, int32_t slot,
                        clv_link_speed speed)
@@ -237,7 +238,7 @@ static void try_slots(clv_segment_dp_state *dp, attempt *t)
     }
 }
 
-/* The run before on each kind, one node of it in the segment's sight or two. */
+/* Tries the run before on each kind, and with one node or two known of it. */
 static void try_before(clv_segment_dp_state *dp, attempt *t)
 {
     bool is_between = t->i > 1 && t->i < dp->n_nodes - 1;

@@ -79,7 +79,7 @@ static double ready_at_end(const clv_segments *b, int32_t net, int32_t kind)
                     b->p->time_ns[(size_t)kind * (size_t)b->p->n_units + unit]);
 }
 
-/* Of a net that was written on the first unit's device before that ended. */
+/* Arrival of a net that was written on the first unit's device before that unit ended. */
 static double arrival_ns_from_before(const clv_segments *b, const clv_segment *s, int32_t net,
                                      int32_t place, double wire_ns)
 {

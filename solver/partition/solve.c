@@ -27,7 +27,7 @@ static bool is_short_of_memory(const clv_candidate_queue *queue)
     return false;
 }
 
-/* More tries are in vain: it is proven that nothing fits, with any workspace. */
+/* Is it proven that nothing fits, with any workspace? Then more plans are useless. */
 static clv_status is_hopeless(const clv_search_state *s, bool *ret, clv_error *err)
 {
     clv_fit_bound bound;
@@ -41,7 +41,7 @@ static clv_status is_hopeless(const clv_search_state *s, bool *ret, clv_error *e
     return CLV_OK;
 }
 
-/* The steps, in the order of what they cost for what they find. */
+/* The steps, those first that find most for their time. */
 static clv_status search_default(clv_search_state *s, clv_error *err)
 {
     const clv_partition_problem *p = s->queue.p;

@@ -10,7 +10,7 @@
 /* Turns over all plans, and units looked at in all of them: some tens of milliseconds. */
 #define TURNS_MAX  50
 #define TURNS_WORK INT64_C(10000000)
-/* No device is believed to take longer (28 hours): sums of the search stay in 64 bits. */
+/* Measured times are cut off here (28 hours), so that sums stay in 64 bits. */
 #define MEASURED_MAX_NS 1e14
 
 clv_status clv_time_calibration_new(const clv_partition_problem *p, clv_arena *arena,

@@ -7,7 +7,7 @@ int64_t clv_verdict_ns(const clv_verdict *v, clv_objective objective)
     return v->share_ns > 0 ? v->share_ns : v->period_ns;
 }
 
-/* What devices lack, whether the compiler said it of one device or of all. */
+/* Bytes missing, whether the compiler reports them of one device or of all. */
 static int64_t shortage_bytes(const clv_verdict *v)
 {
     return v->total_short_bytes > v->short_bytes ? v->total_short_bytes : v->short_bytes;

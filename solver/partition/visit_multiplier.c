@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Thirds by which a multiplier is guessed. */
+/* Steps of the ternary search by which a multiplier is guessed. */
 #define GUESSES 40
 /* Multipliers that differ by less prove the same. */
 #define ALIKE_NS 1.0
@@ -19,8 +19,8 @@ static int by_size(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* What splitting so many segments costs at least with that multiplier; if any number may be, what
- * gains. size: of a part. */
+/* The least cost of splitting `most` segments with that multiplier; where fewer may be split, only
+ * of those that gain. size: of a part. */
 static double least_cost_ns(const clv_segment_dp_state *dp, const cost *at, int32_t n, int32_t most,
                             double multiplier, int32_t size)
 {
@@ -33,9 +33,9 @@ static double least_cost_ns(const clv_segment_dp_state *dp, const cost *at, int3
     return sum;
 }
 
-/* The best multiplier as if all runs were on the fastest kind and of any length. Where all devices
- * of kinds with parts of their own are to be used, kinds come by turns, and parts are come to in
- * any case. costs: scratch, n_nodes. */
+/* The best multiplier as if all runs were on the fastest kind and of any length. 0 where all
+ * devices are to be used and each part has one kind: kinds come by turns then, and parts are
+ * entered in any case. costs: scratch, n_nodes. */
 static double guess_multiplier(const clv_segment_dp_state *dp, cost *costs)
 {
     int32_t slot = 0, n = 0, most = -1;
@@ -67,7 +67,7 @@ static double guess_multiplier(const clv_segment_dp_state *dp, cost *costs)
     return (low + high) / 2;
 }
 
-/* What it takes to leave a part at any segment, nothing, and what was guessed. */
+/* Lists the costs of leaving a part at any segment, 0, and the guess. */
 static int32_t list_leave_costs(const clv_segment_dp_state *dp, double guessed, double *list)
 {
     int32_t n = 0, kept = 0;
