@@ -34,7 +34,8 @@ clv_status clv_moves_new(clv_groups *g, bool keep_groups, clv_arena *arena, clv_
     return CLV_OK;
 }
 
-bool clv_move_is_legal(clv_moves *m, int32_t unit, int32_t to)
+/* Is the move legal, and does it meet the rules? Groups end as they were. */
+static bool is_legal(clv_moves *m, int32_t unit, int32_t to)
 {
     clv_groups *g = m->g;
     int32_t from = g->device_of[unit];
@@ -91,7 +92,7 @@ static clv_status push_best(clv_moves *m, int32_t unit, clv_move_kind kind, clv_
     find_linked(m, unit, kind);
     for (int32_t to = 0; to < g->p->n_devices; to++)
         if (is_target(m, from, to, kind) && (best < 0 || load[to] < load[best]) &&
-            clv_move_is_legal(m, unit, to))
+            is_legal(m, unit, to))
             best = to;
     if (best < 0)
         return CLV_OK;
@@ -174,7 +175,7 @@ static clv_status push_legal(clv_moves *m, int32_t unit, clv_error *err)
     if (!has_rules)
         clv_groups_barred(g, unit, m->barred);
     for (int32_t to = 0; to < g->p->n_devices; to++) {
-        if (has_rules ? !clv_move_is_legal(m, unit, to) : to == from || clv_bit(m->barred, to))
+        if (has_rules ? !is_legal(m, unit, to) : to == from || clv_bit(m->barred, to))
             continue;
         clv_move_kind kind = kind_of_move(m, unit, from, to);
         CLV_TRY(push(m, (clv_move){ unit, from, to, kind }, err));

@@ -55,8 +55,4 @@ clv_status clv_moves_poprt(clv_moves *m, int32_t device, clv_move_goal goal, clv
  * O(units looked at * (pins + devices^2 / 64)), with rules times devices. */
 clv_status clv_moves_all(clv_moves *m, int32_t device, int32_t max, clv_error *err);
 
-/* Is this one legal, and does it meet the rules? Groups end as they were. O(pins of the unit +
- * devices^2 / 64). */
-bool clv_move_is_legal(clv_moves *m, int32_t unit, int32_t to);
-
 #endif
