@@ -1,6 +1,6 @@
 /* bound_latency.h - a lower bound of the latency: critical paths, and a choice for each segment
- * between cut vertices, by Lagrangian relaxation of memory and of the number of devices (Fisher
- * 1981).
+ * between cut vertices, by Lagrangian relaxation of memory and of the number of devices (Geoffrion
+ * 1974).
  *
  * Between two cut vertices of the backbone, a and b, either all runs on one device, or a and b are
  * on different ones, and something is sent on every path from a to b: a legal plan never comes back

@@ -1,5 +1,6 @@
 /* visit_multiplier.h - what it costs to enter a part of a cluster that slow links join:
- * Lagrangian relaxation (Held and Karp 1971; Fisher 1981) of "a part's devices have one run each".
+ * Lagrangian relaxation (Held and Karp 1970; Geoffrion 1974) of "a part's devices have one run
+ * each".
  *
  * A part of n devices holds n runs at most, so k runs make at least k / n visits, and each visit
  * but the first begins with a transfer over a slow link. A state that counted the devices used in
