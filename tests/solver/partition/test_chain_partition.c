@@ -1,3 +1,4 @@
+/* test_chain_partition.c - cuts by weight, period and latency against brute force over all cuts. */
 #include "solver/partition/chain_partition.h"
 
 #include "solver/partition/synthetic.h"
@@ -341,7 +342,7 @@ static const clv_rules *some_rules(const clv_partition_problem *p, uint64_t seed
     return r;
 }
 
-Test(chain_partition, finds_the_best_of_all_cuts_that_obey)
+Test(chain_partition, finds_the_best_of_all_cuts_that_meet_the_rules)
 {
     int32_t n_fit = 0;
     for (uint64_t seed = 0; seed < 600; seed++) {

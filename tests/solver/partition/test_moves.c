@@ -1,3 +1,5 @@
+/* test_moves.c - which moves are listed, of which kind, and that groups keep their sums through
+ * them. */
 #include "solver/partition/moves.h"
 
 #include "problem/estimate.h"

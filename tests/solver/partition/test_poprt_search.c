@@ -1,3 +1,4 @@
+/* test_poprt_search.c - the search of PopRT, step by step as its manual has it. */
 #include "solver/partition/solve.h"
 #include "solver/partition/verdict_order.h"
 

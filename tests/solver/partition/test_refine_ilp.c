@@ -1,3 +1,6 @@
+/* test_refine_ilp.c - boundaries placed anew are the best of all two-sided plans; GLPK is behind
+ * its fence.
+ */
 #include "solver/partition/refine_ilp.h"
 
 #include "solver/common/ilp/glpk_fence.h"

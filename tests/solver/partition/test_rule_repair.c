@@ -1,4 +1,4 @@
-/* Rules against brute force on small random problems. */
+/* test_rule_repair.c - rules against brute force on small random problems. */
 #include "solver/partition/rule_repair.h"
 
 #include "problem/rules_close.h"

@@ -1,3 +1,4 @@
+/* test_solve.c - the default search: limits, ends, bounds, threads, and known best plans. */
 #include "solver/partition/solve.h"
 #include "solver/partition/verdict_order.h"
 
