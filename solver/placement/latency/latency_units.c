@@ -49,7 +49,7 @@ static int32_t sole_unit(int32_t *root, const int32_t *at, int32_t n, int32_t ow
 }
 
 /* One round of the two rules for units that are never torn apart, over all classes. */
-static bool join_once(const clv_latency_form *f, int32_t *root, const bool *idle)
+static bool join_once(const clv_latency_tables *f, int32_t *root, const bool *idle)
 {
     const clv_place_problem *p = f->p;
     bool joined = false;
@@ -83,7 +83,7 @@ static bool join_once(const clv_latency_form *f, int32_t *root, const bool *idle
 
 /* Does every node of a unit that reads from outside lead, inside, to all that are read outside?
  * Then a path through the unit is a path through its nodes, on any device. */
-static bool leads_through(const clv_latency_form *f, int32_t *root, const int32_t *member,
+static bool leads_through(const clv_latency_tables *f, int32_t *root, const int32_t *member,
                           int32_t n, int32_t unit, bool *reached)
 {
     const clv_place_problem *p = f->p;
@@ -112,7 +112,7 @@ static bool leads_through(const clv_latency_form *f, int32_t *root, const int32_
 }
 
 /* Takes units apart that a path may touch without going through. */
-static clv_status part_units(const clv_latency_form *f, int32_t *root, clv_arena *arena,
+static clv_status part_units(const clv_latency_tables *f, int32_t *root, clv_arena *arena,
                              clv_error *err)
 {
     const clv_place_problem *p = f->p;
@@ -136,7 +136,7 @@ static clv_status part_units(const clv_latency_form *f, int32_t *root, clv_arena
 }
 
 /* Strongly connected classes, by reachability. */
-static clv_status join_circles(const clv_latency_form *f, int32_t *root, clv_arena *arena,
+static clv_status join_circles(const clv_latency_tables *f, int32_t *root, clv_arena *arena,
                                clv_error *err)
 {
     const clv_place_problem *p = f->p;
@@ -184,7 +184,7 @@ static clv_status number_units(clv_latency_units *u, int32_t *root, clv_arena *a
     int32_t *queue = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
     int32_t *from = CLV_NEW_ARRAY(arena, int32_t, p->n_edges);
     int32_t *to = CLV_NEW_ARRAY(arena, int32_t, p->n_edges);
-    clv_lists readers;
+    clv_csr readers;
     if (!id || !waits || !queue || !from || !to)
         return clv_fail_nomem(err, "the units of a placement");
     int32_t n_edges = 0, n_done = 0, n_queued = 0;
@@ -193,7 +193,8 @@ static clv_status number_units(clv_latency_units *u, int32_t *root, clv_arena *a
             from[n_edges] = clv_find_root(root, i);
             to[n_edges++] = clv_find_root(root, p->out[e]);
         }
-    CLV_TRY(clv_lists_of(p->n_nodes, n_edges, from, to, arena, &readers, err));
+    CLV_TRY(
+        clv_csr_from_pairs(p->n_nodes, (clv_csr_pairs){ n_edges, from, to }, arena, &readers, err));
     for (int32_t i = 0; i < p->n_nodes; i++)
         for (int32_t e = readers.first[i]; e < readers.first[i + 1]; e++)
             waits[readers.at[e]]++;
@@ -216,13 +217,13 @@ static clv_status number_units(clv_latency_units *u, int32_t *root, clv_arena *a
         from[e] = id[from[e]];
         to[e] = id[to[e]];
     }
-    CLV_TRY(clv_lists_of(u->n, n_edges, from, to, arena, &u->out, err));
-    return clv_lists_of(u->n, n_edges, to, from, arena, &u->in, err);
+    CLV_TRY(clv_csr_from_pairs(u->n, (clv_csr_pairs){ n_edges, from, to }, arena, &u->out, err));
+    return clv_csr_from_pairs(u->n, (clv_csr_pairs){ n_edges, to, from }, arena, &u->in, err);
 }
 
 static clv_status find_units(clv_latency_units *u, clv_arena *arena, clv_error *err)
 {
-    const clv_latency_form *f = u->form;
+    const clv_latency_tables *f = u->form;
     const clv_place_problem *p = f->p;
     int32_t *root = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
     bool *idle = CLV_NEW_ARRAY(arena, bool, p->n_nodes), backward = false;
@@ -312,7 +313,7 @@ static clv_status find_nets(clv_latency_units *u, clv_arena *arena, clv_error *e
     return CLV_OK;
 }
 
-clv_status clv_latency_units_new(const clv_latency_form *form, clv_arena *arena,
+clv_status clv_latency_units_new(const clv_latency_tables *form, clv_arena *arena,
                                  clv_latency_units **ret, clv_error *err)
 {
     clv_latency_units *u = CLV_NEW(arena, clv_latency_units);

@@ -15,21 +15,21 @@
 #ifndef CLV_SOLVER_PLACEMENT_LATENCY_LATENCY_UNITS_H
 #define CLV_SOLVER_PLACEMENT_LATENCY_LATENCY_UNITS_H
 
-#include "solver/placement/latency/latency_form.h"
+#include "solver/placement/latency/latency_tables.h"
 
 typedef struct {
-    const clv_latency_form *form;
+    const clv_latency_tables *form;
     double tick; /* in the instance's unit: a power of two */
     bool whole;  /* contiguous, no backward nodes: what a paying device has is one piece */
     int32_t n, n_nets;
     int32_t *unit_of;     /* by node; units are numbered so that edges go up */
-    clv_lists in, out;    /* by unit */
+    clv_csr in, out;      /* by unit */
     int64_t *bytes;       /* by unit */
     int64_t *paying_time; /* by unit: ticks; CLV_UNIT_NEVER: not on a paying device */
     int64_t *node_pays;   /* by node: ticks on the best kind that pays, or CLV_UNIT_NEVER */
     int64_t *node_free;   /* by node: ticks on the best kind that does not pay, or ... */
     int64_t capacity;     /* of the largest paying device; CLV_PLACE_UNLIMITED */
-    clv_lists pins;       /* by net: units, at least two */
+    clv_csr pins;         /* by net: units, at least two */
     int64_t *net_cost;    /* by net: ticks, above 0 */
     uint64_t *above;      /* [unit * words]: units that lead to it, as a row of bits */
     int32_t words;
@@ -38,7 +38,7 @@ typedef struct {
 #define CLV_UNIT_NEVER INT64_C(-1)
 
 /* O(nodes * edges / 64) at worst. */
-clv_status clv_latency_units_new(const clv_latency_form *form, clv_arena *arena,
+clv_status clv_latency_units_new(const clv_latency_tables *form, clv_arena *arena,
                                  clv_latency_units **ret, clv_error *err);
 
 /* Bytes that all paying devices hold, where not all units could be on them; else

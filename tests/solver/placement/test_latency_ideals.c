@@ -2,8 +2,8 @@
  * search over ideals finds the optimum where it says so, without an answer to start from. */
 #include <stdio.h>
 
-#include "solver/placement/latency/latency.h"
-#include "solver/placement/latency/latency_ideal.h"
+#include "solver/placement/latency/chain_bounds.h"
+#include "solver/placement/latency/latency_ideals.h"
 #include "solver/placement/latency/latency_units.h"
 #include "solver/placement/latency_instances.h"
 
@@ -51,15 +51,14 @@ typedef struct {
     int32_t exact, met, searched; /* searches that must be exact; that met the optimum; all */
 } tally;
 
-static void check_search(listener *run, clv_latency_chain_form *chain, double limit, bool strict,
+static void check_search(listener *run, clv_chain_division *chain, double limit, bool strict,
                          bool exact, uint64_t seed, clv_arena *arena, tally *t)
 {
     clv_ideal_result r;
     const clv_latency_units *u = chain->units;
     int64_t ticks = clv_latency_ticks(u, limit);
-    cr_assert_eq(
-        clv_latency_ideals(&run->s, chain, ticks, strict, INT64_C(100000000), arena, &r, NULL),
-        CLV_OK);
+    clv_ideal_limits limits = { ticks, strict, INT64_C(100000000) };
+    cr_assert_eq(clv_latency_ideals(&run->s, chain, &limits, arena, &r, NULL), CLV_OK);
     double value = (double)r.value * u->tick, slack = 1e-9 * (1 + value);
     t->searched++;
     if (r.end == CLV_IDEAL_ENDED)
@@ -82,11 +81,11 @@ static void check(uint64_t seed, bool contiguous, tally *t)
     make(&in, seed);
     listener run;
     clv_arena *arena = clv_arena_new(NULL, 0);
-    clv_latency_form *form;
-    clv_latency_chain_form *chain;
+    clv_latency_tables *form;
+    clv_chain_division *chain;
     open_listener(&run, &in.p, contiguous, arena);
-    cr_assert_eq(clv_latency_form_new(&in.p, contiguous, arena, &form, NULL), CLV_OK);
-    cr_assert_eq(clv_latency_bounds(&run.s, form, arena, &chain, NULL), CLV_OK);
+    cr_assert_eq(clv_latency_tables_new(&in.p, contiguous, arena, &form, NULL), CLV_OK);
+    cr_assert_eq(clv_chain_bounds(&run.s, form, arena, &chain, NULL), CLV_OK);
     cr_assert(!run.raised_too_high, "seed %d contiguous %d: bound %.17g, optimum %.17g", (int)seed,
               contiguous, clv_place_bound(&run.s), run.optimum);
     cr_assert_not_null(chain);

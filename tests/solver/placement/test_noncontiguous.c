@@ -338,8 +338,8 @@ Test(noncontiguous, an_order_has_every_block_once)
 }
 
 /* Totals of both sides where bit i of sides says where the i-th block of the list is. */
-static bool totals(const clv_contraction *b, const clv_pareto_query *ask, const int32_t *list, int32_t n,
-                   uint32_t sides, int64_t total[2])
+static bool totals(const clv_contraction *b, const clv_pareto_query *ask, const int32_t *list,
+                   int32_t n, uint32_t sides, int64_t total[2])
 {
     int32_t side_of[16];
     total[0] = total[1] = 0;

@@ -1,0 +1,40 @@
+/* chain_bounds.h - bounds for the latency objective: heavy paths, each divided in the best way.
+ *
+ * A path is a chain whose nodes run one after the other, so the least time of any division of it
+ * into pieces (chain_division.h) is below every answer. The longest path by itself is the critical
+ * path bound (Kelley, Walker 1959). Where memory is short, bytes on paying devices get a price:
+ * Lagrangian relaxation (Geoffrion 1974) of one constraint, whose multiplier is found where the
+ * lines of a price too low and of one too high meet (Kelley 1960, cutting planes, in one
+ * dimension).
+ */
+#ifndef CLV_SOLVER_PLACEMENT_LATENCY_CHAIN_BOUNDS_H
+#define CLV_SOLVER_PLACEMENT_LATENCY_CHAIN_BOUNDS_H
+
+#include "solver/placement/common/place_search.h"
+#include "solver/placement/latency/chain_division.h"
+
+/* Raises the bound of the search; *ret is the chain with the best one, NULL if the problem is too
+ * large for chains. */
+clv_status clv_chain_bounds(clv_place_search *search, const clv_latency_tables *form,
+                            clv_arena *arena, clv_chain_division **ret, clv_error *err);
+
+/* For every answer with some bytes on paying devices: latency >= cost - price * bytes. */
+typedef struct {
+    double cost, price; /* in the instance's unit, and for each byte */
+} clv_memory_line;
+
+#define CLV_MEMORY_LINES_MAX 96
+
+typedef struct {
+    int32_t n;
+    clv_memory_line at[CLV_MEMORY_LINES_MAX];
+} clv_memory_lines;
+
+/* Adds the lines that say most about answers with about room bytes on paying devices. The form may
+ * be of a part of the run's problem, with all devices: bounds that need no room are raised. Some
+ * ten chains. */
+clv_status clv_chain_memory_lines(clv_place_search *search, const clv_latency_tables *form,
+                                  int64_t room, clv_arena *arena, clv_memory_lines *lines,
+                                  clv_error *err);
+
+#endif

@@ -1,0 +1,93 @@
+#include "solver/placement/latency/chain_start.h"
+
+typedef struct {
+    clv_chain_division *chain;
+    int32_t *span_of;   /* by unit; -1: not known yet */
+    int32_t *device_of; /* by span */
+    bool *chosen;       /* by unit: scratch */
+} maker;
+
+/* Units of the pieces, then the others: not before what they read, else where they are read. */
+static void find_spans(maker *m)
+{
+    clv_chain_division *c = m->chain;
+    const clv_latency_units *u = c->units;
+    for (int32_t i = 0; i < u->n; i++)
+        m->span_of[i] = -1;
+    for (int32_t s = 0; s < c->n_spans; s++) {
+        if (c->spans[s].pays)
+            clv_chain_division_piece(c, &c->spans[s], m->chosen);
+        for (int32_t i = 0; i < u->n && c->spans[s].pays; i++)
+            if (m->chosen[i] && m->span_of[i] < 0)
+                m->span_of[i] = s;
+        if (!c->spans[s].pays)
+            m->span_of[c->unit[c->spans[s].from]] = s;
+    }
+    for (int32_t i = 0; i < u->n; i++)
+        for (int32_t e = u->in.first[i]; e < u->in.first[i + 1]; e++)
+            if (m->span_of[u->in.at[e]] > m->span_of[i])
+                m->span_of[i] = m->span_of[u->in.at[e]];
+    for (int32_t i = u->n - 1; i >= 0; i--) {
+        if (m->span_of[i] >= 0)
+            continue;
+        int32_t first = c->n_spans - 1;
+        for (int32_t e = u->out.first[i]; e < u->out.first[i + 1]; e++)
+            if (m->span_of[u->out.at[e]] < first)
+                first = m->span_of[u->out.at[e]];
+        m->span_of[i] = first;
+    }
+}
+
+/* The next device that pays, or does not; -1: there is none. */
+static int32_t next_device(const clv_latency_tables *f, int32_t from, bool pays)
+{
+    for (int32_t d = from; d < f->n_devices; d++)
+        if ((f->column_of[d] >= 0) == pays)
+            return d;
+    return -1;
+}
+
+/* A device for each piece, and one for each run of units between. False: there are too few. */
+static bool take_devices(maker *m)
+{
+    const clv_latency_tables *f = m->chain->units->form;
+    const clv_chain_span *spans = m->chain->spans;
+    int32_t next[2] = { 0, 0 }; /* that does not pay, that does */
+    for (int32_t s = 0; s < m->chain->n_spans; s++) {
+        bool pays = spans[s].pays;
+        if (!pays && s > 0 && !spans[s - 1].pays) {
+            m->device_of[s] = m->device_of[s - 1];
+            continue;
+        }
+        m->device_of[s] = next_device(f, next[pays], pays);
+        if (m->device_of[s] < 0)
+            return false;
+        next[pays] = m->device_of[s] + 1;
+    }
+    return true;
+}
+
+clv_status clv_chain_start(clv_place_search *search, clv_chain_division *chain, clv_arena *arena,
+                           clv_error *err)
+{
+    const clv_latency_units *u = chain->units;
+    const clv_place_problem *p = u->form->p;
+    maker m = { .chain = chain,
+                .span_of = CLV_NEW_ARRAY(arena, int32_t, u->n),
+                .device_of = CLV_NEW_ARRAY(arena, int32_t, chain->n_spans),
+                .chosen = CLV_NEW_ARRAY(arena, bool, u->n) };
+    int32_t *of_class = CLV_NEW_ARRAY(arena, int32_t, p->n_classes),
+            *answer = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
+    if (!m.span_of || !m.device_of || !m.chosen || !of_class || !answer)
+        return clv_fail_nomem(err, "an answer");
+    if (chain->n_spans == 0 || !take_devices(&m))
+        return CLV_OK;
+    find_spans(&m);
+    for (int32_t i = p->n_nodes - 1; i >= 0; i--) { /* a class goes where its first unit is */
+        int32_t v = p->order[i];
+        of_class[p->class_of[v]] = m.device_of[m.span_of[u->unit_of[v]]];
+    }
+    for (int32_t v = 0; v < p->n_nodes; v++)
+        answer[v] = of_class[p->class_of[v]];
+    return clv_place_offer(search, "chain", answer, err);
+}

@@ -1,0 +1,134 @@
+#include "solver/placement/latency/component_memory_bound.h"
+
+#include "solver/placement/latency/chain_bounds.h"
+
+#include <math.h>
+
+#define NAME "parts, memory priced"
+
+/* Parts are given room by their bytes first, then by what they need under the bound so far. */
+#define ROUNDS 3
+/* Room that changed by less than this part is not worth new lines. */
+#define CHANGE 0.05
+/* What sums of bytes and prices may be off by. */
+#define ROUNDING 1e-12
+/* Halvings until the bound is found. */
+#define HALVINGS 60
+/* Nodes of all parts that lines are made of: some ten chains each. */
+#define MOST_NODES 5000
+
+typedef struct {
+    clv_component_shares *s;
+    clv_memory_lines *lines; /* by group */
+    double *asked;           /* by group: room for which it has lines; below 0: none */
+    double room;             /* bytes of all paying devices */
+} rooms;
+
+static double needed(const clv_memory_lines *lines, double limit)
+{
+    double most = 0;
+    for (int32_t i = 0; i < lines->n; i++)
+        if (lines->at[i].price > 0 && lines->at[i].cost > limit)
+            most = fmax(most, (lines->at[i].cost - limit) / lines->at[i].price);
+    return most;
+}
+
+static double all_needed(const rooms *r, double limit)
+{
+    double sum = 0;
+    for (int32_t i = 0; i < r->s->parts.n_groups; i++)
+        sum += r->s->groups[i].n_copies * needed(&r->lines[i], limit);
+    return sum;
+}
+
+/* The largest limit that is refuted, up to rounding; at least low. O(lines). */
+static double refuted(const rooms *r, double low)
+{
+    double high = low;
+    for (int32_t i = 0; i < r->s->parts.n_groups; i++)
+        for (int32_t j = 0; j < r->lines[i].n; j++)
+            high = fmax(high, r->lines[i].at[j].cost);
+    for (int32_t i = 0; i < HALVINGS; i++) {
+        double limit = low + (high - low) / 2;
+        if (all_needed(r, limit) * (1 - ROUNDING) > r->room)
+            low = limit;
+        else
+            high = limit;
+    }
+    return low;
+}
+
+static clv_status add_lines(rooms *r, int32_t group, double room, clv_error *err)
+{
+    clv_component_shares *s = r->s;
+    clv_mark mark = clv_arena_mark(s->arena);
+    clv_latency_tables *form;
+    r->asked[group] = room;
+    CLV_TRY(clv_latency_tables_new(s->groups[group].p, s->search->options->rules.contiguous,
+                                   s->arena, &form, err));
+    CLV_TRY(
+        clv_chain_memory_lines(s->search, form, (int64_t)room, s->arena, &r->lines[group], err));
+    clv_arena_rewind(s->arena, mark);
+    return CLV_OK;
+}
+
+/* Room of each part, in proportion to what it needs under the bound or, first, to its bytes. */
+static double share_of(const rooms *r, int32_t group, double all, bool first)
+{
+    const clv_component_group *g = &r->s->groups[group];
+    double own = first ? (double)g->bytes : needed(&r->lines[group], r->s->bound);
+    return all > 0 ? r->room * own / all : 0;
+}
+
+static clv_status look_closer(rooms *r, bool first, double all, bool *more, clv_error *err)
+{
+    clv_component_shares *s = r->s;
+    for (int32_t i = 0; i < s->parts.n_groups && clv_component_shares_may_solve(s); i++) {
+        double room = floor(share_of(r, i, all, first)), asked = r->asked[i];
+        if (room < 1 || s->groups[i].alone <= s->bound ||
+            fabs(room - asked) <= CHANGE * fmax(room, asked))
+            continue;
+        CLV_TRY(add_lines(r, i, room, err));
+        *more = true;
+    }
+    return CLV_OK;
+}
+
+static double room_of(const clv_place_problem *p)
+{
+    double room = 0;
+    for (int32_t k = 0; k < p->n_kinds; k++)
+        if (p->kinds[k].pays && p->kinds[k].count > 0)
+            room += p->kinds[k].capacity_bytes == CLV_PLACE_UNLIMITED
+                        ? INFINITY
+                        : (double)p->kinds[k].capacity_bytes * p->kinds[k].count;
+    return room;
+}
+
+clv_status clv_component_memory_bound(clv_component_shares *s, clv_error *err)
+{
+    rooms r = { .s = s, .room = room_of(s->p) };
+    int32_t n = s->parts.n_groups;
+    double all = 0, nodes = 0;
+    bool more = true;
+    for (int32_t i = 0; i < n; i++) {
+        all += (double)s->groups[i].bytes * s->groups[i].n_copies;
+        nodes += s->groups[i].alone > s->bound ? s->groups[i].p->n_nodes : 0;
+    }
+    if (all <= r.room || r.room <= 0 || nodes > MOST_NODES)
+        return CLV_OK;
+    clv_mark mark = clv_arena_mark(s->arena);
+    r.lines = CLV_NEW_ARRAY(s->arena, clv_memory_lines, n);
+    r.asked = CLV_NEW_ARRAY(s->arena, double, n);
+    if (!r.lines || !r.asked)
+        return clv_fail_nomem(err, "a bound");
+    for (int32_t i = 0; i < ROUNDS && more && !clv_place_over(s->search); i++) {
+        more = false;
+        CLV_TRY(look_closer(&r, i == 0, all, &more, err));
+        s->bound = fmax(s->bound, refuted(&r, s->bound));
+        clv_place_raise(s->search, NAME, s->bound);
+        all = all_needed(&r, s->bound);
+    }
+    clv_arena_rewind(s->arena, mark);
+    return CLV_OK;
+}
