@@ -43,7 +43,7 @@ bool clv_incumbent_is_enough(const clv_incumbent *inc);
 bool clv_incumbent_over(clv_incumbent *inc);
 
 double clv_incumbent_seconds(const clv_incumbent *inc);
-/* Tells the caller's progress(), if there is one. */
+/* Calls the caller's progress(), if there is one. */
 void clv_incumbent_report(const clv_incumbent *inc, const char *method, int32_t n_judged,
                           int32_t n_waiting);
 

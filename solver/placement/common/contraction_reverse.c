@@ -2,12 +2,17 @@
 
 static clv_status nomem(clv_error *err) { return clv_fail_nomem(err, "blocks in reverse"); }
 
+/* One list for each block: list[first[u]] to list[first[u + 1] - 1]. */
+typedef struct {
+    const int32_t *first, *list;
+} lists;
+
 /* Lists of each block: those of the mirrored one, back to front; what they hold is mirrored too if
  * it is blocks. */
-static clv_status mirror_lists(int32_t n, const int32_t *first, const int32_t *list, bool blocks,
-                               clv_arena *arena, const int32_t **ret_first,
-                               const int32_t **ret_list, clv_error *err)
+static clv_status mirror_lists(int32_t n, bool blocks, lists from, clv_arena *arena, lists *ret,
+                               clv_error *err)
 {
+    const int32_t *first = from.first, *list = from.list;
     int32_t fill = 0, *to_first = CLV_NEW_ARRAY(arena, int32_t, n + 1),
             *to = CLV_NEW_ARRAY(arena, int32_t, first[n]);
     if (!to_first || !to)
@@ -20,8 +25,7 @@ static clv_status mirror_lists(int32_t n, const int32_t *first, const int32_t *l
             to[fill++] = list[i];
         to_first[u + 1] = fill;
     }
-    *ret_first = to_first;
-    *ret_list = to;
+    *ret = (lists){ to_first, to };
     return CLV_OK;
 }
 
@@ -58,11 +62,13 @@ clv_status clv_contraction_reverse(const clv_contraction *b, clv_arena *arena, c
 {
     clv_contraction r = *b;
     CLV_TRY(mirror_numbers(b, arena, &r, err));
-    CLV_TRY(mirror_lists(b->n, b->at_first, b->at, false, arena, &r.at_first, &r.at, err));
-    CLV_TRY(
-        mirror_lists(b->n, b->after_first, b->after, true, arena, &r.before_first, &r.before, err));
-    CLV_TRY(
-        mirror_lists(b->n, b->before_first, b->before, true, arena, &r.after_first, &r.after, err));
+    lists at, before, after;
+    CLV_TRY(mirror_lists(b->n, false, (lists){ b->at_first, b->at }, arena, &at, err));
+    CLV_TRY(mirror_lists(b->n, true, (lists){ b->after_first, b->after }, arena, &before, err));
+    CLV_TRY(mirror_lists(b->n, true, (lists){ b->before_first, b->before }, arena, &after, err));
+    r.at_first = at.first, r.at = at.list;
+    r.before_first = before.first, r.before = before.list;
+    r.after_first = after.first, r.after = after.list;
     *ret = r;
     return CLV_OK;
 }

@@ -1,7 +1,8 @@
 /* fluid_bound.h - how much work devices can do within a limit on the load: the fluid bound.
  *
  * The value of a block is the least time that it takes anywhere. What one device does within T is
- * then at most the best value of blocks, parts of blocks allowed, that take T there: a knapsack.
+ * then at most the best value of blocks, parts of blocks allowed, that take T there: a fractional
+ * knapsack (Dantzig 1957, "Discrete-variable extremum problems", Operations Research).
  * All values together are to be done by all devices together.
  */
 #ifndef CLV_SOLVER_PLACEMENT_COMMON_FLUID_BOUND_H

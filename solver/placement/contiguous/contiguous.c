@@ -48,14 +48,14 @@ static const double stretches[] = { 1.02, 1.1, 1.5, 4, INFINITY };
 
 static void raise(const clv_ideal_search *s, int64_t ticks)
 {
-    clv_place_raise(s->search, s->name, clv_contraction_from_ticks(s->growth.b, ticks));
+    clv_place_raise(s->search, s->name, clv_contraction_from_ticks(s->stage.b, ticks));
 }
 
 /* The largest load of the best answer so far, in ticks. O(kinds * n + devices + pins). */
 static clv_status load_of_best(const clv_ideal_search *s, clv_arena *arena, int64_t *ret,
                                clv_error *err)
 {
-    const clv_contraction *b = s->growth.b;
+    const clv_contraction *b = s->stage.b;
     const int32_t *answer = clv_place_best_answer(s->search);
     int32_t n_devices = clv_place_devices(b->p),
             *kind_of = CLV_NEW_ARRAY(arena, int32_t, n_devices),
@@ -97,7 +97,7 @@ static clv_status top_limit(const clv_ideal_search *s, clv_arena *arena, int64_t
     clv_mark mark = clv_arena_mark(arena);
     CLV_TRY(load_of_best(s, arena, ret, err));
     clv_arena_rewind(arena, mark);
-    int64_t ticks = clv_contraction_to_ticks(s->growth.b, best);
+    int64_t ticks = clv_contraction_to_ticks(s->stage.b, best);
     *ret = (ticks < *ret ? ticks : *ret) - 1;
     return CLV_OK;
 }
@@ -108,7 +108,7 @@ static clv_status cut_line(clv_ideal_search *line, clv_error *err)
     clv_ideal_search_outcome o = CLV_IDEALS_INFEASIBLE;
     int64_t load;
     for (size_t i = 0; i < N_STRETCHES && o == CLV_IDEALS_INFEASIBLE; i++) {
-        double limit = (double)line->growth.low * stretches[i];
+        double limit = (double)line->stage.low * stretches[i];
         CLV_TRY(clv_ideal_search_run(
             line, limit < (double)CLV_TICKS_MAX ? (int64_t)limit : CLV_TICKS_MAX, &o, &load, err));
     }
@@ -123,11 +123,11 @@ static clv_status close_in(clv_ideal_search *s, double step, clv_arena *arena, c
     double part = 1.0 / FIRST_PART;
     clv_ideal_search_outcome o;
     CLV_TRY(top_limit(s, arena, &high, err));
-    while (s->growth.low <= high) {
-        int64_t low = s->growth.low;
+    while (s->stage.low <= high) {
+        int64_t low = s->stage.low;
         int64_t limit = part < 1 ? low + (int64_t)((double)(high - low) * part) : high;
         s->any = (double)(limit - low) > WIDE_PART * (double)low;
-        if (part >= 1 && s->firm.n_chains == 0)
+        if (part >= 1 && s->dominating.n_chains == 0)
             CLV_TRY(clv_ideal_search_find_dominating(s, arena, err));
         CLV_TRY(clv_ideal_search_run(s, limit, &o, &load, err));
         if (o == CLV_IDEALS_UNDECIDED)
@@ -142,11 +142,11 @@ static clv_status close_in(clv_ideal_search *s, double step, clv_arena *arena, c
             part = 0.5;
             continue;
         }
-        s->growth.low = limit + 1;
+        s->stage.low = limit + 1;
         raise(s, limit + 1);
         part *= step;
     }
-    if (s->growth.low > CLV_TICKS_MAX)
+    if (s->stage.low > CLV_TICKS_MAX)
         clv_place_raise(s->search, s->name, INFINITY); /* not with any load */
     return CLV_OK;
 }
@@ -158,7 +158,7 @@ static clv_status count_devices(clv_ideal_search *line, clv_ideal_search *s, int
     clv_ideal_search_outcome o;
     int64_t load;
     line->count_only = s->count_only = true;
-    line->growth.low = s->growth.low = limit;
+    line->stage.low = s->stage.low = limit;
     CLV_TRY(clv_ideal_search_run(line, limit, &o, &load, err));
     if (clv_place_over(s->search))
         return CLV_OK;
@@ -177,8 +177,8 @@ static clv_status close_both(clv_ideal_search *ways, double step, int64_t steps,
 {
     for (int i = 0; i < 2 && !clv_place_over(ways[0].search); i++) {
         ways[i].steps = steps;
-        ways[i].growth.low =
-            ways[0].growth.low > ways[1].growth.low ? ways[0].growth.low : ways[1].growth.low;
+        ways[i].stage.low =
+            ways[0].stage.low > ways[1].stage.low ? ways[0].stage.low : ways[1].stage.low;
         CLV_TRY(close_in(&ways[i], step, arena, err));
     }
     return CLV_OK;
@@ -236,7 +236,7 @@ static clv_status take_turns(clv_place_search *search, const clv_contraction *b,
         if (t.wide)
             CLV_TRY(clv_contiguous_anneal_run(t.wide, search, anneal, err));
         CLV_TRY(
-            clv_order_dp_improve(search, b, ways[1].growth.low, times * LINES_FIRST, arena, err));
+            clv_order_dp_improve(search, b, ways[1].stage.low, times * LINES_FIRST, arena, err));
         if (i == 0 && !clv_place_over(search))
             CLV_TRY(begin_turns(&t, arena, err));
         CLV_TRY(prove(&t, times * PROOF_FIRST, err));
@@ -266,19 +266,24 @@ clv_status clv_contiguous_solve(clv_place_search *search, const clv_contraction 
         return CLV_OK;
     if (b->n > BLOCKS_MAX)
         return rules->objective == CLV_PLACE_DEVICES ? CLV_OK : anneal_only(search, b, arena, err);
-    CLV_TRY(
-        clv_ideal_search_new(search, "order ideals", b, false, STEPS_LAST, arena, &ways[0], err));
-    CLV_TRY(clv_ideal_search_new(search, "one line", b, true, STEPS_LINES, arena, &line, err));
+    CLV_TRY(clv_ideal_search_new(search, b,
+                                 &(clv_ideal_search_options){ "order ideals", false, STEPS_LAST },
+                                 arena, &ways[0], err));
+    CLV_TRY(clv_ideal_search_new(search, b,
+                                 &(clv_ideal_search_options){ "one line", true, STEPS_LINES },
+                                 arena, &line, err));
     if (rules->objective == CLV_PLACE_DEVICES)
         return count_devices(&line, &ways[0],
                              rules->max_load > 0 ? clv_contraction_to_ticks(b, rules->max_load)
                                                  : CLV_TICKS_MAX,
                              arena, err);
     CLV_TRY(clv_contraction_reverse(b, arena, &reverse, err));
-    CLV_TRY(clv_ideal_search_new(search, "order ideals, reversed", &reverse, false, STEPS_LAST,
-                                 arena, &ways[1], err));
-    line.growth.low = clv_fluid_bound_least_limit(&line.share);
-    ways[0].growth.low = ways[1].growth.low = line.growth.low;
+    CLV_TRY(clv_ideal_search_new(
+        search, &reverse,
+        &(clv_ideal_search_options){ "order ideals, reversed", false, STEPS_LAST }, arena, &ways[1],
+        err));
+    line.stage.low = clv_fluid_bound_least_limit(&line.share);
+    ways[0].stage.low = ways[1].stage.low = line.stage.low;
     CLV_TRY(cut_line(&line, err));
     CLV_TRY(close_more(ways, arena, err));
     return take_turns(search, b, ways, arena, err);

@@ -133,43 +133,44 @@ bool clv_ideal_dominates(const clv_dominating_ideals *f, int32_t chain, int32_t 
     return f->n_needs[at] >= 0;
 }
 
-static void test_chain(network *w, clv_dominating_ideals *firm, int32_t chain)
+static void test_chain(network *w, clv_dominating_ideals *dominating, int32_t chain)
 {
-    const uint64_t *without = firm->without + (size_t)chain * firm->words;
-    firm->n_needs[clv_dominating_ideals_at(firm, chain, 0)] = -1;
+    const uint64_t *without = dominating->without + (size_t)chain * dominating->words;
+    dominating->n_needs[clv_dominating_ideals_at(dominating, chain, 0)] = -1;
     clv_max_flow_clear(&w->flow);
     memset(w->n_held, 0, (size_t)w->b->n_nets * sizeof *w->n_held);
-    for (int32_t size = 1; size <= firm->n; size++) {
-        size_t at = clv_dominating_ideals_at(firm, chain, size);
-        int32_t *needs = firm->needs + at * CLV_IDEAL_NEEDS_MAX;
+    for (int32_t size = 1; size <= dominating->n; size++) {
+        size_t at = clv_dominating_ideals_at(dominating, chain, size);
+        int32_t *needs = dominating->needs + at * CLV_IDEAL_NEEDS_MAX;
         bool skip = holds(without, size - 1);
         if (!skip)
             add_block(w, size - 1);
         int32_t n = skip || w->all_steps > ALL_STEPS_MAX ? -1 : find_needs(w, size, needs);
         w->all_steps += w->flow.n_steps + w->b->net_first[w->b->n_nets];
-        firm->n_needs[at] = n > CLV_IDEAL_NEEDS_MAX ? -1 : n;
+        dominating->n_needs[at] = n > CLV_IDEAL_NEEDS_MAX ? -1 : n;
     }
 }
 
 /* By block: how many ideals of the first chain need it. */
-static void count_needs(const clv_dominating_ideals *firm, int32_t *count)
+static void count_needs(const clv_dominating_ideals *dominating, int32_t *count)
 {
-    for (int32_t size = 1; size <= firm->n; size++)
-        for (int32_t i = 0; i < firm->n_needs[size]; i++)
-            count[firm->needs[(size_t)size * CLV_IDEAL_NEEDS_MAX + (size_t)i]]++;
+    for (int32_t size = 1; size <= dominating->n; size++)
+        for (int32_t i = 0; i < dominating->n_needs[size]; i++)
+            count[dominating->needs[(size_t)size * CLV_IDEAL_NEEDS_MAX + (size_t)i]]++;
 }
 
 /* A block that many ideals need, and that not much has to come behind: ideals without it are worth
  * looking at. Each comes once; -1: none is left. O(n * n / 64). */
-static int32_t next_loose(const clv_dominating_ideals *firm, const uint64_t *behind, int32_t *count)
+static int32_t next_loose(const clv_dominating_ideals *dominating, const uint64_t *behind,
+                          int32_t *count)
 {
-    int32_t best = -1, n = firm->n;
+    int32_t best = -1, n = dominating->n;
     for (int32_t u = 0; u < n; u++) {
         int32_t size = 0;
         if (count[u] <= n / LOOSE_PART || (best >= 0 && count[u] <= count[best]))
             continue;
-        for (size_t w = 0; w < firm->words; w++)
-            size += __builtin_popcountll(behind[(size_t)u * firm->words + w]);
+        for (size_t w = 0; w < dominating->words; w++)
+            size += __builtin_popcountll(behind[(size_t)u * dominating->words + w]);
         if (size <= n / LOOSE_PART)
             best = u;
     }
@@ -185,25 +186,26 @@ clv_status clv_dominating_ideals_find(const clv_contraction *b, const clv_fluid_
     network w;
     size_t words = ((size_t)b->n + 63) / 64, all = CHAINS_MAX * ((size_t)b->n + 1);
     int32_t *count = CLV_NEW_ARRAY(arena, int32_t, b->n);
-    clv_dominating_ideals firm = { .n = b->n,
-                                   .words = words,
-                                   .without = CLV_NEW_ARRAY(arena, uint64_t, CHAINS_MAX * words),
-                                   .n_needs = CLV_NEW_ARRAY(arena, int32_t, all),
-                                   .needs =
-                                       CLV_NEW_ARRAY(arena, int32_t, all * CLV_IDEAL_NEEDS_MAX) };
-    if (!count || !firm.without || !firm.n_needs || !firm.needs)
+    clv_dominating_ideals dominating = {
+        .n = b->n,
+        .words = words,
+        .without = CLV_NEW_ARRAY(arena, uint64_t, CHAINS_MAX * words),
+        .n_needs = CLV_NEW_ARRAY(arena, int32_t, all),
+        .needs = CLV_NEW_ARRAY(arena, int32_t, all * CLV_IDEAL_NEEDS_MAX)
+    };
+    if (!count || !dominating.without || !dominating.n_needs || !dominating.needs)
         return nomem(err);
     CLV_TRY(new_network(b, share, arena, &w, err));
-    test_chain(&w, &firm, firm.n_chains++);
-    count_needs(&firm, count);
-    while (firm.n_chains < CHAINS_MAX) {
-        int32_t u = next_loose(&firm, behind, count);
+    test_chain(&w, &dominating, dominating.n_chains++);
+    count_needs(&dominating, count);
+    while (dominating.n_chains < CHAINS_MAX) {
+        int32_t u = next_loose(&dominating, behind, count);
         if (u < 0)
             break;
-        memcpy(firm.without + (size_t)firm.n_chains * words, behind + (size_t)u * words,
+        memcpy(dominating.without + (size_t)dominating.n_chains * words, behind + (size_t)u * words,
                words * sizeof *behind);
-        test_chain(&w, &firm, firm.n_chains++);
+        test_chain(&w, &dominating, dominating.n_chains++);
     }
-    *ret = firm;
+    *ret = dominating;
     return CLV_OK;
 }

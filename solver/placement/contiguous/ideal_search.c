@@ -15,7 +15,7 @@
 /* More than any load or value, and sums of a few still fit. */
 #define ANY_LOAD (INT64_MAX / 4)
 
-/* A level of the growth of a piece. */
+/* A level of the search of pieces. */
 typedef struct {
     int32_t block, cursor; /* block that opened it; where to look for the next one */
     int64_t lost;          /* value of what cannot be in the piece any more */
@@ -40,18 +40,19 @@ typedef struct {
     frame *frames;
     source *sources;
     int32_t n_sources, cap_sources;
-    clv_stage_dominance shorts;
-    uint64_t *gone;      /* [depth * words]: what cannot be in the piece any more */
-    int32_t *firm_state; /* [clv_dominating_ideals_at]: the state that is this ideal; -1: none */
+    clv_stage_dominance dominance;
+    uint64_t *gone; /* [depth * words]: what cannot be in the piece any more */
+    int32_t
+        *dominating_state; /* [clv_dominating_ideals_at]: the state that is this ideal; -1: none */
     int64_t n_steps, next_look;
     bool gave_up;
 } limit_search;
 
 static clv_status nomem(clv_error *err) { return clv_fail_nomem(err, "the search over ideals"); }
 
-static bool knows_firm(const limit_search *s) { return s->of->firm.n_chains > 0; }
+static bool knows_dominating(const limit_search *s) { return s->of->dominating.n_chains > 0; }
 
-/* -- firm ideals that are states -- */
+/* -- dominating ideals that are states -- */
 
 /* The shortest prefix of the blocks that holds a row. */
 static int32_t prefix_of(const limit_search *s, const uint64_t *row)
@@ -62,18 +63,18 @@ static int32_t prefix_of(const limit_search *s, const uint64_t *row)
     return 0;
 }
 
-/* Takes note of a state that is an ideal of a chain. O(chains * n / 64). */
-static void note_state(limit_search *s, int32_t state)
+/* Records a state that is an ideal of a chain. O(chains * n / 64). */
+static void record_state(limit_search *s, int32_t state)
 {
-    const clv_dominating_ideals *firm = &s->of->firm;
+    const clv_dominating_ideals *dominating = &s->of->dominating;
     const uint64_t *row = clv_pareto_labels_row(&s->labels, state);
     int32_t end = prefix_of(s, row);
-    for (int32_t c = 0; c < firm->n_chains; c++) {
+    for (int32_t c = 0; c < dominating->n_chains; c++) {
         bool same = true;
-        for (size_t w = 0; w < firm->words && same; w++)
-            same = row[w] == clv_dominating_ideals_word(firm, c, end, w);
+        for (size_t w = 0; w < dominating->words && same; w++)
+            same = row[w] == clv_dominating_ideals_word(dominating, c, end, w);
         if (same)
-            s->firm_state[clv_dominating_ideals_at(firm, c, end)] = state;
+            s->dominating_state[clv_dominating_ideals_at(dominating, c, end)] = state;
     }
 }
 
@@ -94,21 +95,22 @@ static bool has_as_good(const limit_search *s, int32_t state, int32_t label, int
     return false;
 }
 
-/* Is this ideal within a firm one that is reached in as good a way? O(chains * n). */
+/* Is this ideal within a dominating one that is reached in as good a way? O(chains * n). */
 static bool is_left_behind(const limit_search *s, const uint64_t *row, int32_t size, int32_t label,
                            int32_t kind, int64_t load)
 {
-    const clv_dominating_ideals *firm = &s->of->firm;
-    int32_t n = s->g->b->n, end = knows_firm(s) ? prefix_of(s, row) : 0;
+    const clv_dominating_ideals *dominating = &s->of->dominating;
+    int32_t n = s->g->b->n, end = knows_dominating(s) ? prefix_of(s, row) : 0;
     load = load < s->g->low ? s->g->low : load;
-    for (int32_t c = 0; c < firm->n_chains; c++) {
+    for (int32_t c = 0; c < dominating->n_chains; c++) {
         bool within = true;
-        for (size_t w = 0; w < firm->words && within; w++)
-            within = (row[w] & firm->without[(size_t)c * firm->words + w]) == 0;
+        for (size_t w = 0; w < dominating->words && within; w++)
+            within = (row[w] & dominating->without[(size_t)c * dominating->words + w]) == 0;
         for (int32_t i = end; i <= n && within; i++) {
-            int32_t state = s->firm_state[clv_dominating_ideals_at(firm, c, i)];
+            int32_t state = s->dominating_state[clv_dominating_ideals_at(dominating, c, i)];
             if (state >= 0 && s->labels.states[state].size > size &&
-                clv_ideal_dominates(firm, c, i, row) && has_as_good(s, state, label, kind, load))
+                clv_ideal_dominates(dominating, c, i, row) &&
+                has_as_good(s, state, label, kind, load))
                 return true;
         }
     }
@@ -125,11 +127,11 @@ static void leave_out(limit_search *s, int32_t depth, int32_t u)
     uint64_t *gone = s->gone + (size_t)depth * words;
     if (s->of->behind_value[u] > s->frames[depth].lost)
         s->frames[depth].lost = s->of->behind_value[u];
-    if (!knows_firm(s))
+    if (!knows_dominating(s))
         return;
     for (size_t w = (size_t)u / 64; w < words; w++)
         gone[w] |= s->g->behind[(size_t)u * words + w];
-    if (clv_stage_is_dominated_without(&s->shorts, u, gone))
+    if (clv_stage_is_dominated_without(&s->dominance, u, gone))
         s->frames[depth].cursor = s->g->b->n;
 }
 
@@ -138,6 +140,7 @@ static clv_status end_piece(limit_search *s, int32_t kind, int32_t size, uint64_
                             int64_t rest, clv_error *err)
 {
     int64_t load = clv_partial_stage_load(s->g, kind);
+    clv_pareto_state key = { .hash = hash, .size = size, .rest = rest };
     int32_t to = -1;
     if (load > s->g->limit)
         return CLV_OK;
@@ -151,9 +154,8 @@ static clv_status end_piece(limit_search *s, int32_t kind, int32_t size, uint64_
         if (is_left_behind(s, s->g->row, size, from->label, kind, most))
             continue;
         if (to < 0) {
-            CLV_TRY(
-                clv_pareto_labels_find_state(&s->labels, hash, s->g->row, size, rest, &to, err));
-            note_state(s, to);
+            CLV_TRY(clv_pareto_labels_find_state(&s->labels, &key, s->g->row, &to, err));
+            record_state(s, to);
         }
         CLV_TRY(clv_pareto_labels_add(&s->labels, to, from->label, kind, most, err));
     }
@@ -181,10 +183,11 @@ typedef struct {
     uint64_t hash; /* of the ideal with the piece */
     int32_t base;  /* blocks that every piece has */
     int32_t depth; /* other blocks in the piece */
-} growing;
+} stage_enumeration;
 
 /* Looks at the piece as it is. Returns a block that has to join, or -1. */
-static clv_status look(limit_search *s, growing *w, int32_t *ret_forced, clv_error *err)
+static clv_status end_piece_if_useful(limit_search *s, stage_enumeration *w, int32_t *ret_forced,
+                                      clv_error *err)
 {
     frame *f = &s->frames[w->depth];
     clv_stage_relief a = clv_partial_stage_find_relief(s->g, w->kind);
@@ -193,7 +196,7 @@ static clv_status look(limit_search *s, growing *w, int32_t *ret_forced, clv_err
         f->cursor = s->g->b->n; /* left out before, and should not have been */
         *ret_forced = -1;
     } else if (a.forced < 0 && w->base + w->depth > 0 && s->g->value >= w->need && !a.dominated &&
-               !(knows_firm(s) && clv_stage_is_dominated(&s->shorts))) {
+               !(knows_dominating(s) && clv_stage_is_dominated(&s->dominance))) {
         return end_piece(s, w->kind, w->size + w->base + w->depth, w->hash, w->rest - s->g->value,
                          err);
     }
@@ -201,14 +204,14 @@ static clv_status look(limit_search *s, growing *w, int32_t *ret_forced, clv_err
 }
 
 /* The block joins, and opens a level. Is the piece worth a look? */
-static bool open_level(limit_search *s, growing *w, int32_t u, bool forced)
+static bool push_block(limit_search *s, stage_enumeration *w, int32_t u, bool forced)
 {
     const clv_partial_stage *g = s->g;
     const frame *f = &s->frames[w->depth];
     clv_partial_stage_change(s->g, w->kind, u, 1);
     w->hash ^= s->of->key[u];
     s->frames[w->depth + 1] = (frame){ u, f->cursor, f->lost, forced };
-    if (knows_firm(s))
+    if (knows_dominating(s))
         memcpy(s->gone + ((size_t)w->depth + 1) * g->words, s->gone + (size_t)w->depth * g->words,
                g->words * sizeof *s->gone);
     w->depth++;
@@ -219,7 +222,7 @@ static bool open_level(limit_search *s, growing *w, int32_t u, bool forced)
 }
 
 /* Back to the level before, where the block is left out, or with which that level ends too. */
-static void close_level(limit_search *s, growing *w)
+static void pop_block(limit_search *s, stage_enumeration *w)
 {
     const frame *f = &s->frames[w->depth--];
     clv_partial_stage_change(s->g, w->kind, f->block, -1);
@@ -230,29 +233,29 @@ static void close_level(limit_search *s, growing *w)
 }
 
 /* What every piece has joins it. */
-static void lay_base(limit_search *s, growing *w)
+static void add_base(limit_search *s, stage_enumeration *w)
 {
-    if (!knows_firm(s))
+    if (!knows_dominating(s))
         return;
-    s->n_steps += clv_stage_dominance_begin(&s->shorts, w->kind, s->g->low);
-    w->base = s->shorts.n_base;
+    s->n_steps += clv_stage_dominance_begin(&s->dominance, w->kind, s->g->low);
+    w->base = s->dominance.n_base;
     for (int32_t i = 0; i < w->base; i++) {
-        clv_partial_stage_change(s->g, w->kind, s->shorts.base[i], 1);
-        w->hash ^= s->of->key[s->shorts.base[i]];
+        clv_partial_stage_change(s->g, w->kind, s->dominance.base[i], 1);
+        w->hash ^= s->of->key[s->dominance.base[i]];
     }
 }
 
 /* Grows all pieces of a kind from a state. */
-static clv_status grow_pieces(limit_search *s, growing *w, clv_error *err)
+static clv_status grow_pieces(limit_search *s, stage_enumeration *w, clv_error *err)
 {
     int32_t n = s->g->b->n;
     s->frames[0] = (frame){ .block = -1 };
     memset(s->gone, 0, s->g->words * sizeof *s->gone);
-    lay_base(s, w);
+    add_base(s, w);
     for (bool fresh = true; !is_over(s);) {
         int32_t u = -1;
         if (fresh)
-            CLV_TRY(look(s, w, &u, err));
+            CLV_TRY(end_piece_if_useful(s, w, &u, err));
         frame *f = &s->frames[w->depth];
         bool forced = u >= 0;
         if (!forced)
@@ -261,18 +264,18 @@ static clv_status grow_pieces(limit_search *s, growing *w, clv_error *err)
         if (u == n && w->depth == 0)
             break;
         if (u == n) {
-            close_level(s, w);
+            pop_block(s, w);
             continue;
         }
         if (!forced)
             f->cursor = u + 1;
         if (clv_partial_stage_can_add(s->g, w->kind, u))
-            fresh = open_level(s, w, u, forced);
+            fresh = push_block(s, w, u, forced);
         else
             leave_out(s, w->depth, u);
     }
     for (int32_t i = w->base; i > 0 && !s->gave_up; i--)
-        clv_partial_stage_change(s->g, w->kind, s->shorts.base[i - 1], -1);
+        clv_partial_stage_change(s->g, w->kind, s->dominance.base[i - 1], -1);
     return CLV_OK;
 }
 
@@ -319,11 +322,11 @@ static clv_status expand(limit_search *s, int32_t from, int32_t size, clv_error 
     for (int32_t k = 0; k < s->p->n_kinds && !s->gave_up; k++) {
         int64_t most, rest = s->labels.states[from].rest;
         CLV_TRY(find_sources(s, from, size, k, &most, err));
-        growing w = { .size = size,
-                      .kind = k,
-                      .need = rest - most,
-                      .rest = rest,
-                      .hash = s->labels.states[from].hash };
+        stage_enumeration w = { .size = size,
+                                .kind = k,
+                                .need = rest - most,
+                                .rest = rest,
+                                .hash = s->labels.states[from].hash };
         if (most >= 0)
             CLV_TRY(grow_pieces(s, &w, err));
     }
@@ -335,17 +338,18 @@ static clv_status expand(limit_search *s, int32_t from, int32_t size, clv_error 
 static clv_status new_search(limit_search *s, clv_error *err)
 {
     size_t n = (size_t)s->g->b->n,
-           all = clv_dominating_ideals_at(&s->of->firm, s->of->firm.n_chains, 0);
+           all = clv_dominating_ideals_at(&s->of->dominating, s->of->dominating.n_chains, 0);
     s->frames = CLV_NEW_ARRAY(s->arena, frame, n + 1);
-    s->gone =
-        CLV_NEW_ARRAY(s->arena, uint64_t, knows_firm(s) ? (n + 1) * s->g->words : s->g->words);
-    s->firm_state = CLV_NEW_ARRAY(s->arena, int32_t, all);
-    if (!s->frames || !s->gone || !s->firm_state)
+    s->gone = CLV_NEW_ARRAY(s->arena, uint64_t,
+                            knows_dominating(s) ? (n + 1) * s->g->words : s->g->words);
+    s->dominating_state = CLV_NEW_ARRAY(s->arena, int32_t, all);
+    if (!s->frames || !s->gone || !s->dominating_state)
         return nomem(err);
     for (size_t i = 0; i < all; i++)
-        s->firm_state[i] = -1;
-    return knows_firm(s) ? clv_stage_dominance_new(&s->of->firm, s->g, s->arena, &s->shorts, err)
-                         : CLV_OK;
+        s->dominating_state[i] = -1;
+    return knows_dominating(s)
+               ? clv_stage_dominance_new(&s->of->dominating, s->g, s->arena, &s->dominance, err)
+               : CLV_OK;
 }
 
 /* Enough is known: any answer will do, and there is one. */
@@ -363,8 +367,8 @@ static clv_status fill_states(limit_search *s, clv_error *err)
         return nomem(err);
     CLV_TRY(new_search(s, err));
     CLV_TRY(clv_pareto_labels_new(n, s->p->n_kinds, s->arena, &s->labels, err));
-    CLV_TRY(
-        clv_pareto_labels_find_state(&s->labels, 0, nothing, 0, s->share->all_value, &start, err));
+    CLV_TRY(clv_pareto_labels_find_state(
+        &s->labels, &(clv_pareto_state){ .rest = s->share->all_value }, nothing, &start, err));
     CLV_TRY(clv_pareto_labels_add(&s->labels, start, -1, -1, 0, err));
     for (int32_t size = 0; size < n && !is_done(s); size++)
         for (int32_t i = s->labels.of_size[size]; i >= 0 && !is_done(s);
@@ -431,21 +435,21 @@ clv_status clv_ideal_search_run(clv_ideal_search *of, int64_t limit, clv_ideal_s
                                 int64_t *ret_load, clv_error *err)
 {
     limit_search s = { .of = of,
-                       .g = &of->growth,
+                       .g = &of->stage,
                        .share = &of->share,
-                       .p = of->growth.b->p,
+                       .p = of->stage.b->p,
                        .next_look = STEPS_LOOK,
                        .arena = clv_arena_new(of->alloc, 0) };
     if (!s.arena)
         return nomem(err);
-    int64_t low = of->growth.low;
-    of->growth.limit = limit;
-    of->growth.low = of->any ? limit : low;
+    int64_t low = of->stage.low;
+    of->stage.limit = limit;
+    of->stage.low = of->any ? limit : low;
     clv_fluid_bound_set_limit(&of->share, limit);
     clv_status status = fill_states(&s, err);
     int32_t best = status == CLV_OK ? best_label(&s) : -1;
     of->steps -= s.n_steps;
-    of->growth.low = low;
+    of->stage.low = low;
     if (best >= 0)
         status = offer(&s, best, ret_load, err);
     if (status == CLV_OK)
@@ -458,8 +462,8 @@ clv_status clv_ideal_search_run(clv_ideal_search *of, int64_t limit, clv_ideal_s
 
 static int64_t value_behind(const clv_ideal_search *s, int32_t u)
 {
-    size_t words = s->growth.words;
-    const uint64_t *behind = s->growth.behind + (size_t)u * words;
+    size_t words = s->stage.words;
+    const uint64_t *behind = s->stage.behind + (size_t)u * words;
     int64_t value = 0;
     for (size_t w = (size_t)u / 64; w < words; w++)
         for (uint64_t bits = behind[w]; bits; bits &= bits - 1)
@@ -469,24 +473,25 @@ static int64_t value_behind(const clv_ideal_search *s, int32_t u)
 
 clv_status clv_ideal_search_find_dominating(clv_ideal_search *s, clv_arena *arena, clv_error *err)
 {
-    return clv_dominating_ideals_find(s->growth.b, &s->share, s->growth.behind, arena, &s->firm,
+    return clv_dominating_ideals_find(s->stage.b, &s->share, s->stage.behind, arena, &s->dominating,
                                       err);
 }
 
-clv_status clv_ideal_search_new(clv_place_search *search, const char *name,
-                                const clv_contraction *b, bool line, int64_t steps,
-                                clv_arena *arena, clv_ideal_search *ret, clv_error *err)
+clv_status clv_ideal_search_new(clv_place_search *search, const clv_contraction *b,
+                                const clv_ideal_search_options *options, clv_arena *arena,
+                                clv_ideal_search *ret, clv_error *err)
 {
+    bool line = options->line;
     *ret = (clv_ideal_search){ .search = search,
-                               .name = name,
+                               .name = options->name,
                                .alloc = clv_arena_alloc(arena),
                                .key = CLV_NEW_ARRAY(arena, uint64_t, b->n),
                                .behind_value = CLV_NEW_ARRAY(arena, int64_t, b->n),
-                               .steps = steps };
+                               .steps = options->steps };
     if (!ret->key || !ret->behind_value)
         return nomem(err);
     CLV_TRY(clv_fluid_bound_new(b, arena, &ret->share, err));
-    CLV_TRY(clv_partial_stage_new(b, &ret->share, line, arena, &ret->growth, err));
+    CLV_TRY(clv_partial_stage_new(b, &ret->share, line, arena, &ret->stage, err));
     for (int32_t u = 0; u < b->n; u++) {
         uint64_t state = (uint64_t)u;
         ret->key[u] = clv_random(&state);

@@ -1,19 +1,24 @@
 /* ideal_search.h - all contiguous placements with no load above a limit, by the order ideals of the
  * blocks.
  *
+ * Dynamic programming over order ideals (Tarnawski, Phanishayee, Devanur, Mahajan, Nina Paravecino
+ * 2020, "Efficient algorithms for device placement of DNN graph operators"), by label setting
+ * (pareto_labels.h). Ours: kinds of devices, a limit on the load that prunes, and the dominance of
+ * stages and ideals. It wins where a graph has few ideals that one device can reach.
+ *
  * An ideal is a set of blocks with all that must come before them. Devices in a line hold the
- * differences of growing ideals, so an answer is a path from the empty ideal to the full one, and
- * each step is a piece with a load.
+ * differences of stage_growth ideals, so an answer is a path from the empty ideal to the full one,
+ * and each step is a piece with a load.
  *
  * Ideals are met smallest first. Kept for each: which devices can have made it, how many of each
  * kind, with which largest load (pareto_labels.h). From an ideal, all pieces of load up to the
  * limit are grown block by block (partial_stage.h). A piece is given up as soon as what it has
  * taken, with what it receives, is above the limit; when what is left without it is more than the
  * remaining devices could do (share.h); or when it is dominated: by the same piece with a block
- * that relieves whoever has it later (partial_stage.h), or by a longer one that ends at a firm
- * ideal (dominating_ideals.h, stage_dominance.h). An ideal within a firm one that is reached with
- * no more devices goes too. That is what keeps it small: of a model in layers, what is left are the
- * ideals of the last layers that a device can reach.
+ * that relieves whoever has it later (partial_stage.h), or by a longer one that ends at a
+ * dominating ideal (dominating_ideals.h, stage_dominance.h). An ideal within a dominating one that
+ * is reached with no more devices goes too. That is what keeps it small: of a model in layers, what
+ * is left are the ideals of the last layers that a device can reach.
  *
  * Cost: O(sum over reached ideals of the pieces grown from it * nets of a block and of ready ones);
  * memory O(reached ideals * (n / 64 + labels)).
@@ -38,19 +43,25 @@ typedef struct {
     uint64_t *key;         /* by block: its part of a hash */
     int64_t *behind_value; /* by block: of it and of all behind it */
     clv_fluid_bound share;
-    clv_partial_stage growth;   /* set low before a call */
-    clv_dominating_ideals firm; /* clv_ideal_search_find_dominating */
-    bool any;                   /* any answer within the limit will do */
-    bool count_only;            /* fewest devices, whatever their loads are */
-    int64_t steps;              /* budget for all calls: blocks added to pieces, some 50 ns each */
+    clv_partial_stage stage;          /* set low before a call */
+    clv_dominating_ideals dominating; /* clv_ideal_search_find_dominating */
+    bool any;                         /* any answer within the limit will do */
+    bool count_only;                  /* fewest devices, whatever their loads are */
+    int64_t steps; /* budget for all calls: blocks added to pieces, some 50 ns each */
 } clv_ideal_search;
 
-/* line: only differences of prefixes of the blocks' order. O(n * (n + arcs) / 64 + pins). */
-clv_status clv_ideal_search_new(clv_place_search *search, const char *name,
-                                const clv_contraction *b, bool line, int64_t steps,
-                                clv_arena *arena, clv_ideal_search *ret, clv_error *err);
+typedef struct {
+    const char *name; /* answers are offered under it; a text that stays */
+    bool line;        /* only differences of prefixes of the blocks' order */
+    int64_t steps;    /* budget, see above */
+} clv_ideal_search_options;
 
-/* Finds out which ideals are firm (dominating_ideals.h), so that later calls are quicker. */
+/* O(n * (n + arcs) / 64 + pins). */
+clv_status clv_ideal_search_new(clv_place_search *search, const clv_contraction *b,
+                                const clv_ideal_search_options *options, clv_arena *arena,
+                                clv_ideal_search *ret, clv_error *err);
+
+/* Finds out which ideals dominate (dominating_ideals.h), so that later calls are quicker. */
 clv_status clv_ideal_search_find_dominating(clv_ideal_search *s, clv_arena *arena, clv_error *err);
 
 /* BEST: *ret_load is the largest load of the answer. Uses memory of its own while it runs, up to a

@@ -191,12 +191,13 @@ static clv_status cut(clv_place_search *search, const reordered *r, int64_t low,
     clv_ideal_search_outcome o;
     int64_t load;
     clv_mark mark = clv_arena_mark(arena);
-    CLV_TRY(clv_ideal_search_new(search, "lines", &r->blocks, true, *steps, arena, &s, err));
-    s.growth.low = low;
+    CLV_TRY(clv_ideal_search_new(
+        search, &r->blocks, &(clv_ideal_search_options){ "lines", true, *steps }, arena, &s, err));
+    s.stage.low = low;
     CLV_TRY(clv_ideal_search_run(
         &s, clv_contraction_to_ticks(&r->blocks, clv_place_best(search)) - 1, &o, &load, err));
     /* the work of making the line counts too */
-    *steps = s.steps - (int64_t)s.growth.words * r->blocks.n;
+    *steps = s.steps - (int64_t)s.stage.words * r->blocks.n;
     clv_arena_rewind(arena, mark);
     return CLV_OK;
 }

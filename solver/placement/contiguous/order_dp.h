@@ -1,5 +1,6 @@
-/* order_dp.h - contiguous placements as cuts of lines of blocks, for problems too large to be
- * searched over ideals. */
+/* order_dp.h - contiguous placements as cuts of lines of blocks by dynamic programming, for
+ * problems too large to be searched over ideals. The orders are random within the stages of an
+ * answer. */
 #ifndef CLV_SOLVER_PLACEMENT_CONTIGUOUS_ORDER_DP_H
 #define CLV_SOLVER_PLACEMENT_CONTIGUOUS_ORDER_DP_H
 

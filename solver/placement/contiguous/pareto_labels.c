@@ -23,8 +23,8 @@ static clv_status grow_slots(clv_pareto_labels *l, clv_error *err)
     return CLV_OK;
 }
 
-static clv_status push_state(clv_pareto_labels *l, uint64_t hash, const uint64_t *row, int32_t size,
-                             int64_t rest, clv_error *err)
+static clv_status push_state(clv_pareto_labels *l, const clv_pareto_state *key, const uint64_t *row,
+                             clv_error *err)
 {
     if (l->n_states == l->cap_states) {
         int32_t cap = l->cap_states ? 2 * l->cap_states : FIRST_CAP;
@@ -41,26 +41,27 @@ static clv_status push_state(clv_pareto_labels *l, uint64_t hash, const uint64_t
         l->cap_states = cap;
     }
     memcpy(l->rows + (size_t)l->n_states * l->words, row, l->words * sizeof *row);
-    l->states[l->n_states] = (clv_pareto_state){ hash, l->of_size[size], -1, size, rest };
-    l->of_size[size] = l->n_states++;
+    l->states[l->n_states] =
+        (clv_pareto_state){ key->hash, l->of_size[key->size], -1, key->size, key->rest };
+    l->of_size[key->size] = l->n_states++;
     return CLV_OK;
 }
 
-clv_status clv_pareto_labels_find_state(clv_pareto_labels *l, uint64_t hash, const uint64_t *row,
-                                        int32_t size, int64_t rest, int32_t *ret, clv_error *err)
+clv_status clv_pareto_labels_find_state(clv_pareto_labels *l, const clv_pareto_state *key,
+                                        const uint64_t *row, int32_t *ret, clv_error *err)
 {
     if (2 * ((size_t)l->n_states + 1) > l->n_slots)
         CLV_TRY(grow_slots(l, err));
-    size_t at = hash & (l->n_slots - 1);
+    size_t at = key->hash & (l->n_slots - 1);
     for (; l->slot[at]; at = (at + 1) & (l->n_slots - 1)) {
         int32_t i = l->slot[at] - 1;
-        if (l->states[i].hash == hash &&
+        if (l->states[i].hash == key->hash &&
             memcmp(clv_pareto_labels_row(l, i), row, l->words * sizeof *row) == 0) {
             *ret = i;
             return CLV_OK;
         }
     }
-    CLV_TRY(push_state(l, hash, row, size, rest, err));
+    CLV_TRY(push_state(l, key, row, err));
     l->slot[at] = l->n_states;
     *ret = l->n_states - 1;
     return CLV_OK;

@@ -1,4 +1,8 @@
-/* pareto_labels.h - sets of blocks that a search has reached, and the ways to reach each.
+/* pareto_labels.h - label setting with dominance: sets of blocks that a search has reached, and the
+ * ways to reach each.
+ *
+ * Label setting for a shortest path with several criteria (Martins 1984, "On a multicriteria
+ * shortest path problem", European Journal of Operational Research).
  *
  * A state is a set of blocks, found by its bits. A label says how it can be made: how many devices
  * of each kind hold it, and the largest load of one. Only labels that none other beats in all of
@@ -43,9 +47,10 @@ typedef struct {
 clv_status clv_pareto_labels_new(int32_t n_blocks, int32_t n_kinds, clv_arena *arena,
                                  clv_pareto_labels *ret, clv_error *err);
 
-/* The state of this row, made if need be; hash: any that depends on the row alone. O(words). */
-clv_status clv_pareto_labels_find_state(clv_pareto_labels *l, uint64_t hash, const uint64_t *row,
-                                        int32_t size, int64_t rest, int32_t *ret, clv_error *err);
+/* The state of this row, made if need be with the hash, size and rest of key; hash: any that
+ * depends on the row alone. O(words). */
+clv_status clv_pareto_labels_find_state(clv_pareto_labels *l, const clv_pareto_state *key,
+                                        const uint64_t *row, int32_t *ret, clv_error *err);
 
 /* Adds a label to a state unless it is beaten: that of `from` with one more device of a kind; from
  * -1: no devices. Takes out those that it beats. O(labels of the state * kinds). */

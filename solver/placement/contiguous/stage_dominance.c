@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-/* Firm ideals of a chain that are looked at: the first beyond the piece are those with most room.
+/* Dominating ideals of a chain that are looked at: the first beyond the piece are those with most
+ * room.
  */
 #define LOOKS 3
 
@@ -10,8 +11,8 @@ static clv_status nomem(clv_error *err) { return clv_fail_nomem(err, "pieces tha
 
 static bool holds(const uint64_t *row, int32_t u) { return row[u / 64] >> (u % 64) & 1; }
 
-/* May the piece up to a firm ideal hold these blocks too, all of them? Takes word after word of
- * them. Ends at the first that is too much. */
+/* May the piece up to a dominating ideal hold these blocks too, all of them? Takes word after word
+ * of them. Ends at the first that is too much. */
 typedef struct {
     const clv_stage_dominance *s;
     int64_t load, bytes;
@@ -34,16 +35,17 @@ static bool add_word(filling *f, size_t w, uint64_t bits)
     return true;
 }
 
-/* Could whoever holds no more than `most` (NULL: all but `gone`) reach this firm ideal as well? */
+/* Could whoever holds no more than `most` (NULL: all but `gone`) reach this dominating ideal as
+ * well? */
 static bool is_in_reach(const clv_stage_dominance *s, int32_t chain, int32_t size,
                         const uint64_t *most, const uint64_t *gone)
 {
-    size_t at = clv_dominating_ideals_at(s->firm, chain, size), words = s->g->words;
+    size_t at = clv_dominating_ideals_at(s->dominating, chain, size), words = s->g->words;
     int32_t n = s->g->b->n;
     filling f = { s, s->load[at], s->bytes[at] };
     for (size_t w = 0; w < words; w++) {
         uint64_t bits = most ? most[w] : ~gone[w];
-        bits &= ~s->start[w] & ~clv_dominating_ideals_word(s->firm, chain, size, w);
+        bits &= ~s->start[w] & ~clv_dominating_ideals_word(s->dominating, chain, size, w);
         if (w + 1 == words && n % 64 != 0)
             bits &= (UINT64_C(1) << (n % 64)) - 1;
         if (!add_word(&f, w, bits))
@@ -52,14 +54,14 @@ static bool is_in_reach(const clv_stage_dominance *s, int32_t chain, int32_t siz
     return true;
 }
 
-/* The same for the first firm ideals of a chain from a size on. */
+/* The same for the first dominating ideals of a chain from a size on. */
 static bool is_any_in_reach(const clv_stage_dominance *s, int32_t chain, int32_t size,
                             const uint64_t *most, const uint64_t *gone)
 {
     for (int32_t looks = 0; size <= s->furthest[chain] && looks < LOOKS; size++) {
-        if (s->load[clv_dominating_ideals_at(s->firm, chain, size)] < 0)
+        if (s->load[clv_dominating_ideals_at(s->dominating, chain, size)] < 0)
             continue;
-        if (clv_ideal_dominates(s->firm, chain, size, s->g->row) &&
+        if (clv_ideal_dominates(s->dominating, chain, size, s->g->row) &&
             is_in_reach(s, chain, size, most, gone))
             return true;
         looks++;
@@ -69,8 +71,8 @@ static bool is_any_in_reach(const clv_stage_dominance *s, int32_t chain, int32_t
 
 bool clv_stage_is_dominated_without(const clv_stage_dominance *s, int32_t u, const uint64_t *gone)
 {
-    for (int32_t c = 0; c < s->firm->n_chains; c++)
-        if (!holds(s->firm->without + (size_t)c * s->firm->words, u) &&
+    for (int32_t c = 0; c < s->dominating->n_chains; c++)
+        if (!holds(s->dominating->without + (size_t)c * s->dominating->words, u) &&
             is_any_in_reach(s, c, u + 1, NULL, gone))
             return true;
     return false;
@@ -79,18 +81,18 @@ bool clv_stage_is_dominated_without(const clv_stage_dominance *s, int32_t u, con
 /* The first block of a chain that the piece and its ideal lack. */
 static int32_t first_lacking(const clv_stage_dominance *s, int32_t chain)
 {
-    const uint64_t *without = s->firm->without + (size_t)chain * s->firm->words;
-    for (size_t w = 0; w < s->firm->words; w++) {
+    const uint64_t *without = s->dominating->without + (size_t)chain * s->dominating->words;
+    for (size_t w = 0; w < s->dominating->words; w++) {
         uint64_t lacks = ~s->g->row[w] & ~without[w];
         if (lacks)
             return (int32_t)(w * 64) + __builtin_ctzll(lacks);
     }
-    return s->firm->n;
+    return s->dominating->n;
 }
 
 bool clv_stage_is_dominated(const clv_stage_dominance *s)
 {
-    for (int32_t c = 0; c < s->firm->n_chains; c++)
+    for (int32_t c = 0; c < s->dominating->n_chains; c++)
         if (is_any_in_reach(s, c, first_lacking(s, c) + 1, s->g->row, NULL))
             return true;
     return false;
@@ -112,10 +114,10 @@ static void leave_all(clv_stage_dominance *s)
 static int32_t walk(clv_stage_dominance *s, int32_t chain)
 {
     clv_partial_stage *g = s->g;
-    const uint64_t *without = s->firm->without + (size_t)chain * s->firm->words;
+    const uint64_t *without = s->dominating->without + (size_t)chain * s->dominating->words;
     s->furthest[chain] = 0;
     for (int32_t u = 0; u < g->b->n; u++) {
-        size_t at = clv_dominating_ideals_at(s->firm, chain, u + 1);
+        size_t at = clv_dominating_ideals_at(s->dominating, chain, u + 1);
         s->load[at] = -1;
         if (holds(g->row, u) || holds(without, u))
             continue;
@@ -125,7 +127,7 @@ static int32_t walk(clv_stage_dominance *s, int32_t chain)
         if (g->b->p->kinds[s->kind].pays && g->time + g->in > g->limit)
             break; /* what it has taken and receives only grows */
         int64_t load = clv_partial_stage_load(g, s->kind);
-        if (load > s->limit || s->firm->n_needs[at] < 0)
+        if (load > s->limit || s->dominating->n_needs[at] < 0)
             continue;
         s->load[at] = load;
         s->bytes[at] = g->bytes;
@@ -134,7 +136,7 @@ static int32_t walk(clv_stage_dominance *s, int32_t chain)
     return s->n_base;
 }
 
-/* Keeps in the base what every piece has that is not too short: blocks without which it would be,
+/* Keeps in the base what every piece has that is not dominated: blocks without which it would be,
  * and what must come before them. */
 static void keep_forced(clv_stage_dominance *s, int32_t n)
 {
@@ -164,7 +166,8 @@ int64_t clv_stage_dominance_begin(clv_stage_dominance *s, int32_t kind, int64_t 
     s->limit = limit;
     s->n_base = 0;
     memcpy(s->start, s->g->row, s->g->words * sizeof *s->start);
-    for (int32_t c = s->firm->n_chains - 1; c >= 0; c--) { /* the base is from the first chain */
+    for (int32_t c = s->dominating->n_chains - 1; c >= 0;
+         c--) { /* the base is from the first chain */
         n = walk(s, c);
         steps += n;
         leave_all(s);
@@ -173,19 +176,19 @@ int64_t clv_stage_dominance_begin(clv_stage_dominance *s, int32_t kind, int64_t 
     return steps;
 }
 
-clv_status clv_stage_dominance_new(const clv_dominating_ideals *firm, clv_partial_stage *g,
+clv_status clv_stage_dominance_new(const clv_dominating_ideals *dominating, clv_partial_stage *g,
                                    clv_arena *arena, clv_stage_dominance *ret, clv_error *err)
 {
     const clv_contraction *b = g->b;
-    size_t all = clv_dominating_ideals_at(firm, firm->n_chains, 0);
-    *ret = (clv_stage_dominance){ .firm = firm,
+    size_t all = clv_dominating_ideals_at(dominating, dominating->n_chains, 0);
+    *ret = (clv_stage_dominance){ .dominating = dominating,
                                   .g = g,
                                   .start = CLV_NEW_ARRAY(arena, uint64_t, g->words),
                                   .forced = CLV_NEW_ARRAY(arena, uint64_t, g->words),
                                   .weight = CLV_NEW_ARRAY(arena, int64_t, b->n),
                                   .load = CLV_NEW_ARRAY(arena, int64_t, all),
                                   .bytes = CLV_NEW_ARRAY(arena, int64_t, all),
-                                  .furthest = CLV_NEW_ARRAY(arena, int32_t, firm->n_chains),
+                                  .furthest = CLV_NEW_ARRAY(arena, int32_t, dominating->n_chains),
                                   .base = CLV_NEW_ARRAY(arena, int32_t, b->n) };
     if (!ret->start || !ret->forced || !ret->weight || !ret->load || !ret->bytes ||
         !ret->furthest || !ret->base)

@@ -488,14 +488,13 @@ static bool take_memory(clv_lns_window *w, clv_arena *arena, bool **ret_used)
     return true;
 }
 
-clv_status clv_lns_improve(const clv_contraction *b, const clv_place_rules *rules,
-                           const clv_lns_options *options, int32_t *device_of, clv_arena *arena,
-                           clv_lns_work *ret, clv_error *err)
+clv_status clv_lns_improve(const clv_contraction *b, const clv_lns_options *options,
+                           int32_t *device_of, clv_arena *arena, clv_lns_work *ret, clv_error *err)
 {
-    assert(b && rules && options && device_of && arena && ret);
+    assert(b && options && options->rules && device_of && arena && ret);
     bool *used;
     clv_lns_window w = { .b = b,
-                         .rules = rules,
+                         .rules = options->rules,
                          .options = options,
                          .arena = arena,
                          .work = ret,

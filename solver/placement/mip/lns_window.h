@@ -3,7 +3,7 @@
 #define CLV_SOLVER_PLACEMENT_MIP_LNS_WINDOW_H
 
 #include "solver/common/ilp/ilp.h"
-#include "solver/placement/mip/lns.h"
+#include "solver/placement/mip/lns_options.h"
 
 /* Devices of a window: the busiest and at most two others. */
 #define CLV_LNS_SIDES 3

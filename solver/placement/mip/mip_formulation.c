@@ -305,13 +305,13 @@ int64_t clv_mip_count_terms(const clv_contraction *b, const clv_place_rules *rul
     return places * each + (rules->contiguous ? 0 : places * places * places);
 }
 
-clv_status clv_mip_formulate(const clv_contraction *b, const clv_place_rules *rules, double unit,
-                             double most, clv_arena *arena, clv_ilp *ret, clv_error *err)
+clv_status clv_mip_formulate(const clv_contraction *b, const clv_place_rules *rules,
+                             clv_mip_scale scale, clv_arena *arena, clv_ilp *ret, clv_error *err)
 {
-    assert(b && rules && unit > 0 && arena && ret);
+    assert(b && rules && scale.unit > 0 && arena && ret);
     clv_ilp ilp = clv_ilp_new(arena);
     program p = {
-        .b = b, .contiguous = rules->contiguous, .unit = unit, .most = most, .ilp = &ilp
+        .b = b, .contiguous = rules->contiguous, .unit = scale.unit, .most = scale.most, .ilp = &ilp
     };
     if (rules->objective != CLV_PLACE_THROUGHPUT)
         return clv_fail(err, CLV_EUSAGE, "only throughput can be written as an integer program");
@@ -346,7 +346,7 @@ clv_status clv_mip_write_mps(const clv_contraction *b, const clv_place_rules *ru
                              clv_arena *arena, const char **ret, size_t *ret_n, clv_error *err)
 {
     clv_ilp ilp;
-    CLV_TRY(clv_mip_formulate(b, rules, b->tick, INFINITY, arena, &ilp, err));
+    CLV_TRY(clv_mip_formulate(b, rules, (clv_mip_scale){ b->tick, INFINITY }, arena, &ilp, err));
     return clv_ilp_mps(&ilp, rules->contiguous ? "contiguous" : "free", arena, ret, ret_n, err);
 }
 

@@ -6,6 +6,9 @@
  *   h, l          of a net at a paying place: the largest and the least x of its blocks; h - l is 1
  *                 where it pays. y of a net of two blocks: at least the difference of their x
  *
+ * A solver by branch and bound (Land, Doig 1960) takes it; it wins on small problems, and its
+ * relaxation gives a bound. Ours: the h, l form of nets, and the order of devices of one kind.
+ *
  * Free: places are devices. Devices of one kind are alike, so the longest blocks are put on them in
  * one order only.
  *
@@ -23,11 +26,15 @@
 /* Terms of the largest program that is made: 1 GB or so of text. */
 #define CLV_MIP_TERMS_MAX (INT64_C(1) << 25)
 
-/* Throughput. unit: what one tick counts as, so that tick gives the instance's unit; most: no load
- * above, in that unit, INFINITY for any. CLV_ELIMIT when it would be too large, CLV_EUSAGE for
+typedef struct {
+    double unit; /* what one tick counts as; the contraction's tick gives the problem's unit */
+    double most; /* no load above, in that unit; INFINITY: any */
+} clv_mip_scale;
+
+/* Throughput. CLV_ELIMIT when it would be too large, CLV_EUSAGE for
  * another objective. The program lives in the arena. O(places * (pins + arcs)). */
-clv_status clv_mip_formulate(const clv_contraction *b, const clv_place_rules *rules, double unit,
-                             double most, clv_arena *arena, clv_ilp *ret, clv_error *err);
+clv_status clv_mip_formulate(const clv_contraction *b, const clv_place_rules *rules,
+                             clv_mip_scale scale, clv_arena *arena, clv_ilp *ret, clv_error *err);
 
 /* The same as free MPS text, in *ret with *ret_n characters, in the instance's unit. */
 clv_status clv_mip_write_mps(const clv_contraction *b, const clv_place_rules *rules,

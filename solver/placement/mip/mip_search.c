@@ -46,7 +46,9 @@ clv_status clv_mip_improve(clv_place_search *search, const clv_contraction *b, c
     const int32_t *answer = clv_place_best_answer(search);
     relay r = { search, b, CLV_NEW_ARRAY(arena, int32_t, b->p->n_nodes) };
     int32_t *device_of = CLV_NEW_ARRAY(arena, int32_t, b->n);
-    clv_lns_options options = { .stop = is_over, .left = seconds_left, .better = offer, .ctx = &r };
+    clv_lns_options options = {
+        .rules = rules, .stop = is_over, .left = seconds_left, .better = offer, .ctx = &r
+    };
     clv_lns_work work;
     if (!r.of_node || !device_of)
         return clv_fail_nomem(err, "windows of a placement");
@@ -54,20 +56,21 @@ clv_status clv_mip_improve(clv_place_search *search, const clv_contraction *b, c
         return CLV_OK;
     for (int32_t v = 0; v < b->p->n_nodes; v++)
         device_of[b->block_of[v]] = answer[v];
-    return clv_lns_improve(b, rules, &options, device_of, arena, &work, err);
+    return clv_lns_improve(b, &options, device_of, arena, &work, err);
 }
 
 clv_status clv_mip_relaxation_bound(const clv_contraction *b, const clv_place_rules *rules,
-                                    int64_t most, const clv_ilp_limits *limits, clv_arena *arena,
+                                    const clv_mip_relaxation *options, clv_arena *arena,
                                     int64_t *ret, clv_error *err)
 {
+    int64_t most = options->most_ticks;
     clv_ilp ilp;
     clv_ilp_result result;
     *ret = 0;
     if (most <= 0 || rules->objective != CLV_PLACE_THROUGHPUT || !clv_ilp_solver())
         return CLV_OK;
-    CLV_TRY(clv_mip_formulate(b, rules, 1 / (double)most, 1, arena, &ilp, err));
-    CLV_TRY(clv_ilp_relax(&ilp, limits, arena, &result, err));
+    CLV_TRY(clv_mip_formulate(b, rules, (clv_mip_scale){ 1 / (double)most, 1 }, arena, &ilp, err));
+    CLV_TRY(clv_ilp_relax(&ilp, &options->limits, arena, &result, err));
     double ticks = floor((result.bound - ROUNDED_PART) * (double)most);
     if (ticks > 0)
         *ret = ticks < (double)most ? (int64_t)ticks : most;
@@ -79,15 +82,16 @@ clv_status clv_mip_raise_bound(clv_place_search *search, const clv_contraction *
 {
     const clv_place_rules *rules = &search->options->rules;
     relay r = { .search = search };
-    clv_ilp_limits limits = {
-        .pivots = RELAX_PIVOTS, .seconds = seconds_left(&r), .stop = is_over, .stop_ctx = &r
-    };
+    clv_mip_relaxation options = { .limits = { .pivots = RELAX_PIVOTS,
+                                               .seconds = seconds_left(&r),
+                                               .stop = is_over,
+                                               .stop_ctx = &r } };
     int64_t ticks;
     if (!clv_place_best_answer(search) || clv_mip_count_terms(b, rules) > RELAX_TERMS)
         return CLV_OK;
     clv_mark mark = clv_arena_mark(arena);
-    int64_t most = clv_contraction_to_ticks(b, clv_place_best(search));
-    CLV_TRY(clv_mip_relaxation_bound(b, rules, most, &limits, arena, &ticks, err));
+    options.most_ticks = clv_contraction_to_ticks(b, clv_place_best(search));
+    CLV_TRY(clv_mip_relaxation_bound(b, rules, &options, arena, &ticks, err));
     clv_arena_rewind(arena, mark);
     clv_place_raise(search, "relaxation", clv_contraction_from_ticks(b, ticks));
     return CLV_OK;

@@ -21,9 +21,14 @@ clv_status clv_mip_improve(clv_place_search *search, const clv_contraction *b, c
 clv_status clv_mip_raise_bound(clv_place_search *search, const clv_contraction *b, clv_arena *arena,
                                clv_error *err);
 
-/* The same without a run: in ticks, 0 where nothing is known. most: ticks of an answer. */
+typedef struct {
+    int64_t most_ticks; /* largest load of an answer */
+    clv_ilp_limits limits;
+} clv_mip_relaxation;
+
+/* The same without a run: in ticks, 0 where nothing is known. */
 clv_status clv_mip_relaxation_bound(const clv_contraction *b, const clv_place_rules *rules,
-                                    int64_t most, const clv_ilp_limits *limits, clv_arena *arena,
+                                    const clv_mip_relaxation *options, clv_arena *arena,
                                     int64_t *ret, clv_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* test_dominating_ideals.c - firm ideals against their definition, and the search that leaves
+/* test_dominating_ideals.c - dominating ideals against their definition, and the search that leaves
  * pieces out by them against the published dynamic program. */
 #include "solver/placement/contiguous/dominating_ideals.h"
 
@@ -200,9 +200,9 @@ static int64_t added_by(const clv_contraction *b, const clv_fluid_bound *share, 
     return added;
 }
 
-/* Is the ideal firm for whoever holds these blocks? All parts are tried. */
-static bool is_firm(const clv_contraction *b, const clv_fluid_bound *share, uint32_t ideal,
-                    uint32_t held)
+/* Does the ideal dominate for whoever holds these blocks? All parts are tried. */
+static bool is_dominating(const clv_contraction *b, const clv_fluid_bound *share, uint32_t ideal,
+                          uint32_t held)
 {
     uint32_t all = ideal & ~held;
     for (uint32_t part = all; part != 0; part = (part - 1) & all)
@@ -212,7 +212,7 @@ static bool is_firm(const clv_contraction *b, const clv_fluid_bound *share, uint
 }
 
 typedef struct {
-    int32_t firm, with_needs, not_firm, chains;
+    int32_t dominating, with_needs, not_dominating, chains;
 } tally;
 
 static void check_ideal(const clv_contraction *b, const clv_fluid_bound *share,
@@ -227,15 +227,16 @@ static void check_ideal(const clv_contraction *b, const clv_fluid_bound *share,
     uint64_t row = held, one = held & (held - 1);
     cr_assert_eq(clv_ideal_dominates(f, chain, size, &row), n >= 0);
     cr_assert(n <= 0 || !clv_ideal_dominates(f, chain, size, &one));
-    bool alone = is_firm(b, share, ideal, 0);
-    cr_assert(n < 0 || is_firm(b, share, ideal, held), "%d of chain %d is not firm", size, chain);
+    bool alone = is_dominating(b, share, ideal, 0);
+    cr_assert(n < 0 || is_dominating(b, share, ideal, held), "%d of chain %d is not dominating",
+              size, chain);
     cr_assert(n <= 0 || !alone, "%d of chain %d needs nothing", size, chain);
     cr_assert(n != 0 || alone);
     cr_assert(n >= 0 || !alone ||
               ideal == (uint32_t)clv_dominating_ideals_word(f, chain, size - 1, 0));
-    t->firm += n == 0;
+    t->dominating += n == 0;
     t->with_needs += n > 0;
-    t->not_firm += !alone;
+    t->not_dominating += !alone;
 }
 
 /* Every block has to have a kind that can run it; shares are of nothing else. */
@@ -254,11 +255,11 @@ static bool can_run(const clv_contraction *b)
 static void check_blocks(const clv_contraction *b, clv_arena *arena, tally *t)
 {
     clv_fluid_bound share;
-    clv_partial_stage growth;
+    clv_partial_stage stage;
     clv_dominating_ideals f;
     cr_assert_eq(clv_fluid_bound_new(b, arena, &share, NULL), CLV_OK);
-    cr_assert_eq(clv_partial_stage_new(b, &share, false, arena, &growth, NULL), CLV_OK);
-    cr_assert_eq(clv_dominating_ideals_find(b, &share, growth.behind, arena, &f, NULL), CLV_OK);
+    cr_assert_eq(clv_partial_stage_new(b, &share, false, arena, &stage, NULL), CLV_OK);
+    cr_assert_eq(clv_dominating_ideals_find(b, &share, stage.behind, arena, &f, NULL), CLV_OK);
     for (int32_t c = 0; c < f.n_chains; c++)
         for (int32_t s = 1; s <= b->n; s++)
             check_ideal(b, &share, &f, c, s, t);
@@ -278,7 +279,7 @@ static void check_problem(const clv_place_problem *p, clv_arena *arena, tally *t
     check_blocks(&reverse, arena, t);
 }
 
-Test(dominating_ideals, ideals_are_firm_when_no_part_is_worth_having)
+Test(dominating_ideals, ideals_dominate_when_no_part_is_worth_having)
 {
     const small_size size = { 14, 12, 3, 1 };
     tally t = { 0 };
@@ -291,9 +292,9 @@ Test(dominating_ideals, ideals_are_firm_when_no_part_is_worth_having)
         check_problem(placement_of(&of, arena), arena, &t);
         clv_arena_free(arena);
     }
-    cr_log_info("firm %d, with needs %d, not firm %d, problems with more chains %d", t.firm,
-                t.with_needs, t.not_firm, t.chains);
-    cr_assert(t.firm > PROBLEMS / 10 && t.with_needs > PROBLEMS / 10 && t.chains > 0);
+    cr_log_info("dominating %d, with needs %d, not dominating %d, problems with more chains %d",
+                t.dominating, t.with_needs, t.not_dominating, t.chains);
+    cr_assert(t.dominating > PROBLEMS / 10 && t.with_needs > PROBLEMS / 10 && t.chains > 0);
 }
 
 /* -- the search -- */

@@ -79,7 +79,8 @@ Test(windows, never_make_an_answer_worse_or_illegal)
         int32_t of_block[64];
         if (any_start(&a, seed, of_block)) {
             bool full = seed % 3 == 0;
-            clv_lns_options options = { .pivots = full ? 0 : 1 + (int64_t)seed % 50,
+            clv_lns_options options = { .rules = &rules,
+                                        .pivots = full ? 0 : 1 + (int64_t)seed % 50,
                                         .pivots_window = seed % 3 == 1 ? 1 + (int64_t)seed % 11 : 0,
                                         .stop = stop_soon,
                                         .better = told,
@@ -87,8 +88,7 @@ Test(windows, never_make_an_answer_worse_or_illegal)
             a.stop_at = seed % 7 == 1 ? 1 + (int32_t)(seed % 5) : 0;
             clv_lns_work work;
             double start = a.last;
-            cr_assert_eq(clv_lns_improve(b, &rules, &options, of_block, arena, &work, NULL),
-                         CLV_OK);
+            cr_assert_eq(clv_lns_improve(b, &options, of_block, arena, &work, NULL), CLV_OK);
             double end = value_of(&a, of_block);
             cr_assert_leq(end, start, "problem %d", (int)seed);
             cr_assert_eq(end, a.last, "problem %d: the last answer was not told", (int)seed);
@@ -138,10 +138,9 @@ Test(windows, programs_say_what_the_loads_are)
         a.b = b;
         int32_t of_block[64];
         clv_lns_work work;
-        clv_lns_options options = { .pivots = 800 };
+        clv_lns_options options = { .rules = &rules, .pivots = 800 };
         if (some_start(&a, seed, of_block)) {
-            cr_assert_eq(clv_lns_improve(b, &rules, &options, of_block, arena, &work, NULL),
-                         CLV_OK);
+            cr_assert_eq(clv_lns_improve(b, &options, of_block, arena, &work, NULL), CLV_OK);
             cr_assert_eq(work.n_wrong, 0, "problem %d: %d of %d windows", (int)seed, work.n_wrong,
                          work.n_windows);
             value_of(&a, of_block); /* legal */
@@ -168,11 +167,11 @@ Test(windows, are_deterministic)
         a.b = b;
         int32_t one[64], two[64];
         clv_lns_work first, second;
-        clv_lns_options options = { .pivots = 2000 };
+        clv_lns_options options = { .rules = &rules, .pivots = 2000 };
         if (any_start(&a, seed, one)) {
             memcpy(two, one, sizeof one);
-            cr_assert_eq(clv_lns_improve(b, &rules, &options, one, arena, &first, NULL), CLV_OK);
-            cr_assert_eq(clv_lns_improve(b, &rules, &options, two, arena, &second, NULL), CLV_OK);
+            cr_assert_eq(clv_lns_improve(b, &options, one, arena, &first, NULL), CLV_OK);
+            cr_assert_eq(clv_lns_improve(b, &options, two, arena, &second, NULL), CLV_OK);
             cr_assert_arr_eq(one, two, (size_t)b->n * sizeof *one);
             cr_assert_eq(first.pivots, second.pivots);
             cr_assert_eq(first.n_windows, second.n_windows);

@@ -30,7 +30,8 @@ Test(place_program, has_the_optimum_of_all_assignments)
             clv_ilp_result got;
             best[r] = small_best(p, &rules_of[r], arena);
             cr_assert_eq(clv_contraction_new(p, &rules_of[r], arena, &b, NULL), CLV_OK);
-            cr_assert_eq(clv_mip_formulate(b, &rules_of[r], b->tick, INFINITY, arena, &ilp, NULL),
+            cr_assert_eq(clv_mip_formulate(b, &rules_of[r], (clv_mip_scale){ b->tick, INFINITY },
+                                           arena, &ilp, NULL),
                          CLV_OK);
             cr_assert_leq(ilp.n_terms, clv_mip_count_terms(b, &rules_of[r]));
             if (!clv_ilp_solver())
@@ -75,9 +76,11 @@ Test(place_program, the_relaxation_is_a_bound)
         int64_t ticks, early;
         cr_assert_eq(clv_contraction_new(p, rules, arena, &b, NULL), CLV_OK);
         int64_t most = isinf(best) ? 100 : clv_contraction_to_ticks(b, 1.5 * best);
-        clv_ilp_limits all = { 0 }, few = { .pivots = 1 + (int64_t)seed % 20 };
-        cr_assert_eq(clv_mip_relaxation_bound(b, rules, most, &all, arena, &ticks, NULL), CLV_OK);
-        cr_assert_eq(clv_mip_relaxation_bound(b, rules, most, &few, arena, &early, NULL), CLV_OK);
+        clv_mip_relaxation all = { .most_ticks = most };
+        clv_mip_relaxation few = { .most_ticks = most,
+                                   .limits = { .pivots = 1 + (int64_t)seed % 20 } };
+        cr_assert_eq(clv_mip_relaxation_bound(b, rules, &all, arena, &ticks, NULL), CLV_OK);
+        cr_assert_eq(clv_mip_relaxation_bound(b, rules, &few, arena, &early, NULL), CLV_OK);
         if (isfinite(best)) {
             cr_assert_leq(clv_contraction_from_ticks(b, ticks), best, "problem %d", (int)seed);
             cr_assert_leq(clv_contraction_from_ticks(b, early), best, "problem %d, early",
@@ -101,12 +104,14 @@ Test(place_program, refuses_what_it_does_not_say)
     clv_ilp ilp;
     clv_error err;
     cr_assert_eq(clv_contraction_new(p, &rules, arena, &b, NULL), CLV_OK);
-    cr_assert_eq(clv_mip_formulate(b, &rules, 1, INFINITY, arena, &ilp, &err), CLV_EUSAGE);
+    cr_assert_eq(clv_mip_formulate(b, &rules, (clv_mip_scale){ 1, INFINITY }, arena, &ilp, &err),
+                 CLV_EUSAGE);
     clv_place_kind many[2] = { p->kinds[0], p->kinds[1] };
     many[0].count = 30000;
     p->kinds = many;
     rules.objective = CLV_PLACE_THROUGHPUT;
-    cr_assert_eq(clv_mip_formulate(b, &rules, 1, INFINITY, arena, &ilp, &err), CLV_ELIMIT);
+    cr_assert_eq(clv_mip_formulate(b, &rules, (clv_mip_scale){ 1, INFINITY }, arena, &ilp, &err),
+                 CLV_ELIMIT);
     cr_assert(strstr(err.message, "more than"), "%s", err.message);
     clv_arena_free(arena);
 }

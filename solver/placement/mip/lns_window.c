@@ -1,7 +1,7 @@
-/* lns_program.c - a window as a 0/1 program: columns x, T, then those of nets as they come. */
-#include <math.h>
-
+/* lns_window.c - columns x, T, then those of nets as they come. */
 #include "solver/placement/mip/lns_window.h"
+
+#include <math.h>
 
 static int32_t column_t(const clv_lns_window *w) { return w->n * w->n_sides; }
 
@@ -61,13 +61,12 @@ static int32_t add_part(clv_lns_window *w, char letter, int32_t net, int32_t sid
         &w->ilp, (clv_ilp_column){ .hi = 1, .letter = letter, .a = net, .b = w->device[side] });
 }
 
-/* sign * column + x * x[i][side] >= lo */
-static void add_link(clv_lns_window *w, double sign, int32_t column, int32_t i, int32_t side,
-                     double x, double lo)
+/* a + b >= lo */
+static void add_link(clv_lns_window *w, clv_ilp_term a, clv_ilp_term b, double lo)
 {
     clv_ilp_add_row(&w->ilp, lo, INFINITY);
-    clv_ilp_add_term(&w->ilp, column, sign);
-    clv_ilp_add_term(&w->ilp, clv_lns_window_x(w, i, side), x);
+    clv_ilp_add_term(&w->ilp, a.column, a.value);
+    clv_ilp_add_term(&w->ilp, b.column, b.value);
 }
 
 static void add_pair(clv_lns_window *w, int32_t column, int32_t i, int32_t j, int32_t side)
@@ -96,12 +95,13 @@ static void add_net(clv_lns_window *w, int32_t at, int32_t side)
         int32_t i = w->index_of[b->pins[p]];
         if (i < 0)
             continue;
+        int32_t x = clv_lns_window_x(w, i, side);
         if (form == CLV_CHARGE_ANY || form == CLV_CHARGE_SPREAD)
-            add_link(w, 1, column, i, side, -1, 0);
+            add_link(w, (clv_ilp_term){ column, 1 }, (clv_ilp_term){ x, -1 }, 0);
         if (form == CLV_CHARGE_SOME)
-            add_link(w, 1, column, i, side, 1, 1);
+            add_link(w, (clv_ilp_term){ column, 1 }, (clv_ilp_term){ x, 1 }, 1);
         if (form == CLV_CHARGE_SPREAD)
-            add_link(w, -1, low, i, side, 1, 0);
+            add_link(w, (clv_ilp_term){ low, -1 }, (clv_ilp_term){ x, 1 }, 0);
         if (form == CLV_CHARGE_PAIR && other >= 0)
             add_pair(w, column, i, other, side);
         other = i;
