@@ -17,7 +17,7 @@ typedef struct {
     bool all_refuted; /* so far, of this count of devices */
 } taking;
 
-static void look(void *ctx, const clv_solve_progress *p)
+static void check_progress(void *ctx, const clv_solve_progress *p)
 {
     taking *t = ctx;
     t->enough = p->value.real <= t->max_load || p->bound.real > t->max_load;
@@ -69,7 +69,7 @@ static clv_status try_part(taking *t, clv_error *err)
                                        .seed = whole->seed,
                                        .stop = is_over,
                                        .stop_ctx = t,
-                                       .progress = look,
+                                       .progress = check_progress,
                                        .progress_ctx = t },
                             .rules = { CLV_PLACE_THROUGHPUT, false, 0 } };
     if (!has_room(t))
@@ -88,7 +88,7 @@ static clv_status try_part(taking *t, clv_error *err)
 }
 
 /* All ways to take n more devices from kind k on. */
-static clv_status take(taking *t, int32_t k, int32_t n, clv_error *err)
+static clv_status enumerate_counts(taking *t, int32_t k, int32_t n, clv_error *err)
 {
     const clv_place_problem *p = t->search->p;
     if (k == p->n_kinds)
@@ -98,7 +98,7 @@ static clv_status take(taking *t, int32_t k, int32_t n, clv_error *err)
     int32_t most = n < p->kinds[k].count ? n : p->kinds[k].count;
     for (int32_t i = most; i >= 0; i--) {
         t->kinds[k].count = i;
-        CLV_TRY(take(t, k + 1, n - i, err));
+        CLV_TRY(enumerate_counts(t, k + 1, n - i, err));
     }
     return CLV_OK;
 }
@@ -118,12 +118,12 @@ clv_status clv_fewest_devices_solve(clv_place_search *search, clv_arena *arena, 
     memcpy(t.kinds, p->kinds, (size_t)p->n_kinds * sizeof *t.kinds);
     t.part.kinds = t.kinds;
     t.n = clv_place_devices(p);
-    CLV_TRY(take(&t, 0, t.n, err)); /* an answer, whatever comes of the rest */
+    CLV_TRY(enumerate_counts(&t, 0, t.n, err)); /* an answer, whatever comes of the rest */
     for (t.n = 1;
          t.n < clv_place_devices(p) && clv_place_best(search) > t.n && !clv_place_over(search);
          t.n++) {
         t.all_refuted = true;
-        CLV_TRY(take(&t, 0, t.n, err));
+        CLV_TRY(enumerate_counts(&t, 0, t.n, err));
         refuted =
             refuted && t.all_refuted && clv_place_best(search) > t.n && !clv_place_over(search);
         if (refuted)

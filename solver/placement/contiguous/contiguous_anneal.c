@@ -45,7 +45,7 @@ struct clv_contiguous_anneal {
     double scale;          /* 1 / the largest load at the start of a round */
     int32_t *moved, *back; /* blocks that the move at hand took, and where they were */
     int32_t n_moved, round;
-    int32_t *mark, epoch; /* by block: the epoch when it was last noted */
+    int32_t *mark, epoch; /* by block: the epoch when it was last marked */
     int32_t *kept;        /* the best of the round that is legal */
     int64_t kept_top;
     int32_t *of_block, *of_node;
@@ -76,7 +76,7 @@ static double energy(const clv_contiguous_anneal *w)
 
 /* -- moves -- */
 
-static void note(clv_contiguous_anneal *w, int32_t block)
+static void mark_block(clv_contiguous_anneal *w, int32_t block)
 {
     w->mark[block] = w->epoch;
     w->moved[w->n_moved++] = block;
@@ -110,7 +110,7 @@ static bool note_side(clv_contiguous_anneal *w, int32_t to, const int32_t *first
                 continue;
             if (w->n_moved == most || !clv_contiguous_state_can_run(s, v, to))
                 return false;
-            note(w, v);
+            mark_block(w, v);
         }
     }
     return true;
@@ -149,7 +149,7 @@ static bool note_partner(clv_contiguous_anneal *w, int32_t from, int32_t to)
         int32_t v = below(w, s->b->n);
         if (s->device_of[v] != to || !clv_contiguous_state_can_run(s, v, from))
             continue;
-        note(w, v);
+        mark_block(w, v);
         return true;
     }
     return false;
@@ -168,7 +168,7 @@ static bool step(clv_contiguous_anneal *w)
     w->epoch++;
     if (to == from || !clv_contiguous_state_can_run(s, u, to))
         return false;
-    note(w, u);
+    mark_block(w, u);
     if (swap && !note_partner(w, from, to))
         return false;
     if (dice >= SWAPS && !(dice % 2 ? note_side(w, to, b->after_first, b->after)

@@ -74,7 +74,7 @@ static int32_t busiest(const clv_lns_window *w)
 
 /* -- what is in the window -- */
 
-static void take(clv_lns_window *w, int32_t block)
+static void add_to_window(clv_lns_window *w, int32_t block)
 {
     if (w->index_of[block] >= 0)
         return;
@@ -101,7 +101,7 @@ static int32_t take_near(clv_lns_window *w, int32_t from, int32_t size)
                 continue;
             for (int32_t i = first; i < end && w->n < size; i++)
                 if (w->side_of[w->device_of[b->pins[i]]] >= 0)
-                    take(w, b->pins[i]);
+                    add_to_window(w, b->pins[i]);
         }
     }
     return from;
@@ -113,7 +113,7 @@ static void fill_window(clv_lns_window *w, int32_t seed, int32_t size)
 {
     int32_t from = 0, half = w->turn & 2 ? size / 2 : size - size / 3;
     w->n = 0;
-    take(w, seed);
+    add_to_window(w, seed);
     from = take_near(w, from, half);
     for (int pass = 0; pass < 3; pass++)
         for (int32_t i = 0; i < w->b->n && w->n < size; i++) {
@@ -122,7 +122,7 @@ static void fill_window(clv_lns_window *w, int32_t seed, int32_t size)
                 continue;
             if ((pass == 0 && w->seen[u]) || (pass < 2 && device == w->device_of[seed]))
                 continue; /* first those that were in no window, then all of the others */
-            take(w, u);
+            add_to_window(w, u);
             from = take_near(w, from, size);
         }
     for (int32_t i = 0; i < w->n; i++)
@@ -135,9 +135,9 @@ static void note_nets(clv_lns_window *w)
     w->n_nets = 0;
     for (int32_t i = 0; i < w->n; i++) {
         for (int32_t a = b->at_first[w->block[i]]; a < b->at_first[w->block[i] + 1]; a++) {
-            if (w->noted[b->at[a]])
+            if (w->is_in_nets[b->at[a]])
                 continue;
-            w->noted[b->at[a]] = true;
+            w->is_in_nets[b->at[a]] = true;
             w->nets[w->n_nets++] = b->at[a];
         }
     }
@@ -148,7 +148,7 @@ static void empty_window(clv_lns_window *w)
     for (int32_t i = 0; i < w->n; i++)
         w->index_of[w->block[i]] = -1;
     for (int32_t i = 0; i < w->n_nets; i++)
-        w->noted[w->nets[i]] = false;
+        w->is_in_nets[w->nets[i]] = false;
     w->n = w->n_nets = 0;
 }
 
@@ -456,7 +456,7 @@ static clv_status move_windows(clv_lns_window *w, bool *used, clv_error *err)
     return CLV_OK;
 }
 
-static bool take_memory(clv_lns_window *w, clv_arena *arena, bool **ret_used)
+static bool allocate(clv_lns_window *w, clv_arena *arena, bool **ret_used)
 {
     size_t n = (size_t)w->b->n, n_nets = (size_t)w->b->n_nets, d = (size_t)w->n_devices;
     int32_t *kind_of = CLV_NEW_ARRAY(arena, int32_t, d);
@@ -470,14 +470,14 @@ static bool take_memory(clv_lns_window *w, clv_arena *arena, bool **ret_used)
     w->block = CLV_NEW_ARRAY(arena, int32_t, n);
     w->index_of = CLV_NEW_ARRAY(arena, int32_t, n);
     w->nets = CLV_NEW_ARRAY(arena, int32_t, n_nets);
-    w->noted = CLV_NEW_ARRAY(arena, bool, n_nets);
+    w->is_in_nets = CLV_NEW_ARRAY(arena, bool, n_nets);
     w->seen = CLV_NEW_ARRAY(arena, bool, n);
     w->form = CLV_NEW_ARRAY(arena, clv_charge, n_nets * CLV_LNS_SIDES);
     w->column = CLV_NEW_ARRAY(arena, int32_t, n_nets * CLV_LNS_SIDES);
     *ret_used = CLV_NEW_ARRAY(arena, bool, d);
     if (!kind_of || !w->load || !w->bytes || !w->stamp || !w->line || !w->line_at || !w->waits ||
-        !w->side_of || !w->block || !w->index_of || !w->nets || !w->noted || !w->seen || !w->form ||
-        !w->column || !*ret_used)
+        !w->side_of || !w->block || !w->index_of || !w->nets || !w->is_in_nets || !w->seen ||
+        !w->form || !w->column || !*ret_used)
         return false;
     clv_place_kinds(w->b->p, kind_of);
     w->kind_of = kind_of;
@@ -503,7 +503,7 @@ clv_status clv_lns_improve(const clv_contraction *b, const clv_lns_options *opti
     *ret = (clv_lns_work){ 0 };
     if (!clv_ilp_solver() || b->n == 0 || w.n_devices < 2)
         return CLV_OK;
-    if (!take_memory(&w, arena, &used))
+    if (!allocate(&w, arena, &used))
         return clv_fail_nomem(err, "windows of a placement");
     for (int32_t u = 0; u < b->n; u++)
         if (clv_lns_window_time(&w, u, device_of[u]) == CLV_BLOCK_NEVER)

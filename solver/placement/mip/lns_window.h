@@ -41,7 +41,7 @@ typedef struct {
     int32_t *block, n; /* its blocks */
     int32_t *index_of; /* by block, -1: not in it */
     int32_t *nets, n_nets;
-    bool *noted;      /* by net */
+    bool *is_in_nets; /* by net */
     bool *seen;       /* by block: was in a window of these devices */
     clv_charge *form; /* [net of the window * CLV_LNS_SIDES + side] */
     int32_t *column;  /* alike: of y, or of h with l behind it */
