@@ -3,20 +3,20 @@
  * Messages are those of sequential tree-reweighted message passing (TRW-S, Kolmogorov 2006): nodes
  * in order, each hands its cost in equal parts to its edges to later nodes, which hand on what is
  * certain; then back. Between rounds prices move (bound_price.c), and now and then messages leap
- * ahead (bound_leap.c).
+ * ahead (bound_extrapolate.c).
  */
 #include "solver/intra_op/bound.h"
 
 #include <string.h>
 
-#include "solver/intra_op/bound_work.h"
+#include "solver/intra_op/bound_state.h"
 
 clv_int128 clv_intra_op_bound_value(const clv_intra_op_bound *b) { return b->bound; }
 int32_t clv_intra_op_bound_n_rows(const clv_intra_op_bound *b) { return b->n_rows; }
 const double *clv_intra_op_bound_price(const clv_intra_op_bound *b) { return b->best_price; }
-const int64_t *clv_intra_op_bound_least(const clv_intra_op_bound *b) { return b->least; }
+const int64_t *clv_intra_op_bound_min_marginals(const clv_intra_op_bound *b) { return b->least; }
 
-int32_t clv_intra_op_bound_fix(const clv_intra_op_bound *b, clv_int128 cost, bool *alive)
+int32_t clv_intra_op_bound_fix_choices(const clv_intra_op_bound *b, clv_int128 cost, bool *alive)
 {
     int32_t n = 0;
 
@@ -28,7 +28,7 @@ int32_t clv_intra_op_bound_fix(const clv_intra_op_bound *b, clv_int128 cost, boo
     return n;
 }
 
-void clv_bound_pay(clv_intra_op_bound *b)
+void clv_bound_set_memory_costs(clv_intra_op_bound *b)
 {
     const clv_intra_op_problem *p = b->p;
     double *before = b->before; /* sums of the prices of rows before */
@@ -49,7 +49,7 @@ void clv_bound_pay(clv_intra_op_bound *b)
 }
 
 /* b->sum: cost of each choice of v with what memory costs and all that its neighbours say. */
-static void gather(clv_intra_op_bound *b, int32_t v)
+static void sum_beliefs(clv_intra_op_bound *b, int32_t v)
 {
     const clv_intra_op_problem *p = b->p;
     int32_t n = clv_intra_op_n_choices(p, v), best = 0;
@@ -70,7 +70,7 @@ static void gather(clv_intra_op_bound *b, int32_t v)
 }
 
 /* The message that v sends over a spoke, of a share of b->sum. */
-static void send(clv_intra_op_bound *b, int32_t v, const spoke *s, double share)
+static void send_message(clv_intra_op_bound *b, int32_t v, const spoke *s, double share)
 {
     int32_t n = clv_intra_op_n_choices(b->p, v), width = s->width;
     const double *in = b->message + s->in, *row = b->entry[!s->first][s->matrix];
@@ -110,9 +110,9 @@ static void sweep(clv_intra_op_bound *b, bool forward)
         int32_t end = forward ? b->first_spoke[v + 1] : mid;
         double share = share_of(b, v);
 
-        gather(b, v);
+        sum_beliefs(b, v);
         for (int32_t i = forward ? mid : b->first_spoke[v]; i < end; i++)
-            send(b, v, &b->spoke[i], share);
+            send_message(b, v, &b->spoke[i], share);
     }
 }
 
@@ -125,7 +125,7 @@ static void count(clv_intra_op_bound *b)
         b->since = 0;
         b->step *= SMALLER;
         memcpy(b->price, b->best_price, (size_t)b->n_rows * sizeof *b->price);
-        clv_bound_pay(b);
+        clv_bound_set_memory_costs(b);
     }
 }
 
@@ -143,8 +143,8 @@ void clv_intra_op_bound_run(clv_intra_op_bound *b, int32_t rounds, clv_int128 co
         if (b->rounds % COUNT_EVERY == 0)
             count(b);
         if (b->rounds % LEAP_EVERY == 0)
-            back = !clv_bound_leap(b);
+            back = !clv_bound_extrapolate(b);
         if (b->n_rows && b->rounds > QUIET && !back)
-            clv_bound_move_prices(b, cost);
+            clv_bound_update_prices(b, cost);
     }
 }

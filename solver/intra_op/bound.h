@@ -29,7 +29,7 @@ void clv_intra_op_bound_run(clv_intra_op_bound *b, int32_t rounds, clv_int128 co
 
 /* Where rounds lead nowhere any more: prices take long steps again, which leads to other answers,
  * at times to a better bound. */
-void clv_intra_op_bound_stir(clv_intra_op_bound *b);
+void clv_intra_op_bound_reset_steps(clv_intra_op_bound *b);
 
 /* The best bound so far; never falls. */
 clv_int128 clv_intra_op_bound_value(const clv_intra_op_bound *b);
@@ -49,10 +49,10 @@ int32_t clv_intra_op_bound_n_rows(const clv_intra_op_bound *b);
 const double *clv_intra_op_bound_price(const clv_intra_op_bound *b);
 /* By choice: what a legal answer with it costs at least; CLV_INTRA_OP_NEVER or more is cut to that.
  * The best of all that was counted. */
-const int64_t *clv_intra_op_bound_least(const clv_intra_op_bound *b);
+const int64_t *clv_intra_op_bound_min_marginals(const clv_intra_op_bound *b);
 
 /* alive[choice] = false for choices that no legal answer cheaper than cost has. alive is the
  * caller's, all true before the first call. Returns how many went. */
-int32_t clv_intra_op_bound_fix(const clv_intra_op_bound *b, clv_int128 cost, bool *alive);
+int32_t clv_intra_op_bound_fix_choices(const clv_intra_op_bound *b, clv_int128 cost, bool *alive);
 
 #endif

@@ -7,17 +7,17 @@
  */
 #include <string.h>
 
-#include "solver/intra_op/bound_work.h"
+#include "solver/intra_op/bound_state.h"
 
 /* Room left in each row when nothing has been chosen. */
-static void clear(clv_intra_op_bound *b)
+static void reset_room(clv_intra_op_bound *b)
 {
     for (int32_t r = 0; r < b->n_rows; r++)
         b->room[r] = b->p->usage_limit;
 }
 
 /* The least room in each span of v. */
-static void look_at_room(clv_intra_op_bound *b, int32_t v)
+static void find_span_room(clv_intra_op_bound *b, int32_t v)
 {
     const clv_intra_op_problem *p = b->p;
 
@@ -52,7 +52,8 @@ static void occupy(clv_intra_op_bound *b, int32_t v, int32_t c)
     }
 }
 
-void clv_bound_look(clv_intra_op_bound *b, int32_t v, bool forward, const int32_t *choice)
+void clv_bound_conditional_costs(clv_intra_op_bound *b, int32_t v, bool forward,
+                                 const int32_t *choice)
 {
     const clv_intra_op_problem *p = b->p;
     int32_t n = clv_intra_op_n_choices(p, v), mid = b->first_spoke[v] + b->n_earlier[v];
@@ -81,12 +82,12 @@ bool clv_intra_op_bound_answer(clv_intra_op_bound *b, bool forward, double price
 {
     const clv_intra_op_problem *p = b->p;
 
-    clear(b);
+    reset_room(b);
     for (int32_t k = 0; k < p->n_nodes; k++) {
         int32_t v = forward ? k : p->n_nodes - 1 - k, n = clv_intra_op_n_choices(p, v), best = -1;
 
-        clv_bound_look(b, v, forward, choice);
-        look_at_room(b, v);
+        clv_bound_conditional_costs(b, v, forward, choice);
+        find_span_room(b, v);
         for (int32_t c = 0; c < n; c++)
             b->sum[c] += (price - 1) * b->paid[p->first_choice[v] + c];
         for (int32_t c = 0; c < n; c++)

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "solver/intra_op/bound_work.h"
+#include "solver/intra_op/bound_state.h"
 
 /* Whole numbers are in parts of 2^-bits. */
 typedef struct {

@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "solver/intra_op/bound_work.h"
+#include "solver/intra_op/bound_state.h"
 
 enum {
     MOST_ROWS = 8,   /* looked at after each node */
@@ -26,7 +26,7 @@ static bool read_loose(clv_intra_op_bound *b, bool forward, double factor, int32
         int32_t v = forward ? k : p->n_nodes - 1 - k, best = 0;
         const double *paid = b->paid + p->first_choice[v];
 
-        clv_bound_look(b, v, forward, choice);
+        clv_bound_conditional_costs(b, v, forward, choice);
         for (int32_t c = 0; c < clv_intra_op_n_choices(p, v); c++) {
             b->sum[c] += (factor - 1) * paid[c];
             best = b->sum[c] < b->sum[best] ? c : best;
@@ -111,7 +111,7 @@ static int32_t order_nodes(clv_intra_op_bound *b, const int32_t *choice, const i
 
 /* From choice, which fits, to `to`, along that order or backwards; choice becomes the best answer
  * on the way. */
-static void go_over(clv_intra_op_bound *b, bool forward, int32_t *choice, const int32_t *to)
+static void walk_between(clv_intra_op_bound *b, bool forward, int32_t *choice, const int32_t *to)
 {
     int32_t n = order_nodes(b, choice, to), best = -1, nevers = 0;
     double cost = 0, least = 0;
@@ -165,9 +165,9 @@ bool clv_intra_op_bound_mix(clv_intra_op_bound *b, bool forward, int32_t *choice
     }
     if (over) {
         fits_whole(b, choice);
-        go_over(b, forward, choice, most);
+        walk_between(b, forward, choice, most);
         fits_whole(b, choice);
-        go_over(b, !forward, choice, most);
+        walk_between(b, !forward, choice, most);
     }
     return true;
 }

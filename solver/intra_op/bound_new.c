@@ -1,7 +1,7 @@
 /* bound_new.c - a bound before its first round. */
 #include <string.h>
 
-#include "solver/intra_op/bound_work.h"
+#include "solver/intra_op/bound_state.h"
 
 static double as_double(int64_t x) { return x >= CLV_INTRA_OP_NEVER ? HUGE_COST : (double)x; }
 
@@ -75,7 +75,7 @@ static spoke spoke_of(const clv_intra_op_problem *p, int32_t e, int32_t i, int64
 }
 
 /* Spokes by node, those to earlier nodes first, and where their messages are. */
-static bool spin(clv_intra_op_bound *b, clv_arena *arena)
+static bool make_spokes(clv_intra_op_bound *b, clv_arena *arena)
 {
     const clv_intra_op_problem *p = b->p;
     int32_t *earlier = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
@@ -143,7 +143,7 @@ static void add_costs(clv_intra_op_bound *b)
     }
 }
 
-static bool take_rows(clv_intra_op_bound *b, clv_arena *arena)
+static bool allocate_rows(clv_intra_op_bound *b, clv_arena *arena)
 {
     b->price = CLV_NEW_ARRAY(arena, double, b->n_rows);
     b->best_price = CLV_NEW_ARRAY(arena, double, b->n_rows);
@@ -159,7 +159,7 @@ static bool take_rows(clv_intra_op_bound *b, clv_arena *arena)
            b->over && b->mean && b->room && b->whole_before;
 }
 
-static bool take_arrays(clv_intra_op_bound *b, clv_arena *arena)
+static bool allocate_arrays(clv_intra_op_bound *b, clv_arena *arena)
 {
     const clv_intra_op_problem *p = b->p;
     int32_t n = p->first_choice[p->n_nodes], most = 1, most_spans = 0;
@@ -195,10 +195,10 @@ static bool take_arrays(clv_intra_op_bound *b, clv_arena *arena)
     b->whole_out = CLV_NEW_ARRAY(arena, int64_t, most);
     return b->entry[0] && b->entry[1] && b->cost && b->paid && b->sum && b->taken && b->least &&
            b->own && b->now && b->given && b->worse && b->row_least && b->whole_out &&
-           b->whole_paid && b->span_room && take_rows(b, arena);
+           b->whole_paid && b->span_room && allocate_rows(b, arena);
 }
 
-void clv_intra_op_bound_stir(clv_intra_op_bound *b)
+void clv_intra_op_bound_reset_steps(clv_intra_op_bound *b)
 {
     b->since = 0;
     b->step = FIRST_STEP;
@@ -211,9 +211,9 @@ void clv_intra_op_bound_stir(clv_intra_op_bound *b)
 void clv_bound_restart(clv_intra_op_bound *b)
 {
     b->bound = 0;
-    clv_intra_op_bound_stir(b);
+    clv_intra_op_bound_reset_steps(b);
     memset(b->least, 0, (size_t)b->p->first_choice[b->p->n_nodes] * sizeof *b->least);
-    clv_bound_pay(b);
+    clv_bound_set_memory_costs(b);
 }
 
 clv_status clv_intra_op_bound_new(const clv_intra_op_problem *p, clv_arena *arena,
@@ -226,7 +226,7 @@ clv_status clv_intra_op_bound_new(const clv_intra_op_problem *p, clv_arena *aren
         *b = (clv_intra_op_bound){
             .p = p, .step = FIRST_STEP, .longest = LONGEST_STEP, .leap = FIRST_LEAP
         };
-        ok = take_arrays(b, arena) && spin(b, arena);
+        ok = allocate_arrays(b, arena) && make_spokes(b, arena);
     }
     for (int32_t e = 0; ok && e < p->n_edges; e++)
         ok = !is_pair(p, e) || convert(b, e, arena);

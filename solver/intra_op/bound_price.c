@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "solver/intra_op/bound_work.h"
+#include "solver/intra_op/bound_state.h"
 
 #define MEAN_WEIGHT 0.1
 /* Squares of the mean, in those of what it is the mean of; and what steps are multiplied by. */
@@ -37,7 +37,7 @@ enum { NEW_ROWS = 8, MARK_PART = 4 };
 #define FULL_ENOUGH 0.5
 
 /* b->over: by how much the choices taken pass the limit in each row. */
-static void measure(clv_intra_op_bound *b)
+static void measure_excess(clv_intra_op_bound *b)
 {
     const clv_intra_op_problem *p = b->p;
 
@@ -70,7 +70,7 @@ static int32_t fullest(const clv_intra_op_bound *b)
 
 /* Takes out of rest what goes from all rows when all that is held in row r shrinks until it is just
  * full. O(nodes + spans + rows). */
-static void relieve(clv_intra_op_bound *b, int32_t r)
+static void subtract_relief(clv_intra_op_bound *b, int32_t r)
 {
     const clv_intra_op_problem *p = b->p;
     double *change = b->before; /* free until prices are paid */
@@ -95,7 +95,7 @@ static void relieve(clv_intra_op_bound *b, int32_t r)
 }
 
 /* Marks rows that get a price. */
-static void mark(clv_intra_op_bound *b)
+static void mark_rows(clv_intra_op_bound *b)
 {
     const clv_intra_op_problem *p = b->p;
     int64_t each = (int64_t)p->n_nodes + p->first_span[p->n_nodes] + b->n_rows;
@@ -112,7 +112,7 @@ static void mark(clv_intra_op_bound *b)
             return;
         most = k ? most : b->rest[r];
         b->marked[r] = true;
-        relieve(b, r);
+        subtract_relief(b, r);
     }
 }
 
@@ -125,14 +125,14 @@ static double gap_of(const clv_intra_op_bound *b, clv_int128 cost)
     return fmin(fmax(gap, NEAR * bound), FAR * bound + FAR_GAP * gap);
 }
 
-void clv_bound_move_prices(clv_intra_op_bound *b, clv_int128 cost)
+void clv_bound_update_prices(clv_intra_op_bound *b, clv_int128 cost)
 {
     double norm = 0, square = 0;
 
-    measure(b);
+    measure_excess(b);
     for (int32_t r = 0; r < b->n_rows; r++)
         b->mean[r] += MEAN_WEIGHT * (b->over[r] - b->mean[r]);
-    mark(b);
+    mark_rows(b);
     for (int32_t r = 0; r < b->n_rows; r++)
         if (b->price[r] > 0 || b->marked[r]) {
             norm += b->mean[r] * b->mean[r];
@@ -149,5 +149,5 @@ void clv_bound_move_prices(clv_intra_op_bound *b, clv_int128 cost)
     for (int32_t r = 0; r < b->n_rows; r++)
         if (b->price[r] > 0 || b->marked[r])
             b->price[r] = fmax(0, b->price[r] + step * b->mean[r]);
-    clv_bound_pay(b);
+    clv_bound_set_memory_costs(b);
 }

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "solver/intra_op/presolve_work.h"
+#include "solver/intra_op/presolve_problem.h"
 
 /* More usage than this in all is not added up: sums stay well within 64 bits. */
 #define MOST_USAGE (INT64_MAX / 4)
@@ -31,7 +31,7 @@ typedef struct {
     clv_pre_matrices set;
     clv_arena *scratch[2];
     int side; /* w lives in scratch[side] */
-    clv_pre_work w;
+    clv_pre_problem w;
     clv_pre_layer *last;
     clv_pre_trouble trouble;
     clv_error *err;
@@ -62,7 +62,7 @@ static clv_status find_places(presolve *s, clv_pre_layer *l, int32_t n_new,
 static clv_status pack(presolve *s, const clv_pre_fold *fold)
 {
     clv_pre_layer *layer;
-    clv_pre_work next;
+    clv_pre_problem next;
     int other = !s->side;
 
     if (!fold->any)
@@ -81,7 +81,7 @@ static clv_status pack(presolve *s, const clv_pre_fold *fold)
     return CLV_OK;
 }
 
-static bool too_full(const clv_pre_work *w)
+static bool too_full(const clv_pre_problem *w)
 {
     for (int32_t r = 0; r < w->n_rows; r++)
         if (w->held[r] > w->p.usage_limit)
@@ -95,11 +95,11 @@ static clv_status run_pass(presolve *s, pass which, bool *any)
 {
     clv_arena *arena = s->scratch[s->side];
     clv_pre_fold fold = { 0 };
-    clv_pre_work next;
+    clv_pre_problem next;
 
     switch (which) {
     case ARCS:
-        CLV_TRY(clv_pre_arcs(&s->w, arena, &fold, &s->trouble, s->err));
+        CLV_TRY(clv_pre_arc_consistency(&s->w, arena, &fold, &s->trouble, s->err));
         break;
     case FORCED:
         CLV_TRY(clv_pre_forced(&s->w, arena, &fold, s->err));
@@ -109,7 +109,7 @@ static clv_status run_pass(presolve *s, pass which, bool *any)
         CLV_TRY(clv_pre_rows(&s->w, which == PAIRS, arena, &fold, s->err));
         break;
     case LEAVES:
-        CLV_TRY(clv_pre_leaves(&s->w, arena, s->keep, &next, &fold, &s->trouble, s->err));
+        CLV_TRY(clv_pre_low_degree(&s->w, arena, s->keep, &next, &fold, &s->trouble, s->err));
         s->w = next;
         break;
     case DOMINATED:
@@ -205,7 +205,7 @@ static int64_t usage_end(const clv_intra_op_problem *p)
 
 /* The matrices in use, numbered in the order in which edges of many nodes, then those of two, first
  * have them. */
-static bool copy_matrices(const clv_pre_work *w, clv_arena *arena, clv_intra_op_problem *q)
+static bool copy_matrices(const clv_pre_problem *w, clv_arena *arena, clv_intra_op_problem *q)
 {
     const clv_intra_op_problem *p = &w->p;
     int32_t *of = CLV_NEW_ARRAY(arena, int32_t, p->n_edges), n = 0;
@@ -239,7 +239,7 @@ static bool copy_matrices(const clv_pre_work *w, clv_arena *arena, clv_intra_op_
 }
 
 /* A copy that has, if there are rows, one more node of one choice: what is held anyway. */
-static clv_status copy_out(const clv_pre_work *w, clv_arena *arena, clv_intra_op_problem *q,
+static clv_status copy_out(const clv_pre_problem *w, clv_arena *arena, clv_intra_op_problem *q,
                            clv_error *err)
 {
     const clv_intra_op_problem *p = &w->p;
@@ -293,8 +293,8 @@ static bool countable(const clv_intra_op_problem *p)
 }
 
 /* Where not even the least of everything is within the limit. */
-static bool look_full(const clv_intra_op_problem *p, int32_t n_rows, const int64_t *row_time,
-                      clv_int128 *least, char why[static 200])
+static bool is_infeasible(const clv_intra_op_problem *p, int32_t n_rows, const int64_t *row_time,
+                          clv_int128 *least, char why[static 200])
 {
     clv_int128 sum = 0;
 
@@ -324,7 +324,7 @@ static bool look_full(const clv_intra_op_problem *p, int32_t n_rows, const int64
 }
 
 /* Only the rows: nodes, choices and edges as given. */
-static clv_status rows_alone(presolve *s, const clv_pre_work *given)
+static clv_status rows_alone(presolve *s, const clv_pre_problem *given)
 {
     const clv_intra_op_problem *p = &given->p;
     int32_t n = p->first_span[p->n_nodes], rows = 0;
@@ -381,7 +381,7 @@ static clv_status finish(presolve *s, bool finite, clv_presolved **ret)
 static clv_status solve(presolve *s, const clv_intra_op_problem *p, bool finite, const bool *alive,
                         clv_presolved **ret, bool *infeasible, char why[static 200])
 {
-    clv_pre_work given = { 0 };
+    clv_pre_problem given = { 0 };
     clv_int128 *least;
     int64_t *held;
 
@@ -390,7 +390,7 @@ static clv_status solve(presolve *s, const clv_intra_op_problem *p, bool finite,
     given.held = held = CLV_NEW_ARRAY(s->keep, int64_t, given.n_rows);
     if (!least || !held)
         return clv_fail_nomem(s->err, "the rows of a strategy problem");
-    *infeasible = look_full(&given.p, given.n_rows, given.row_time, least, why);
+    *infeasible = is_infeasible(&given.p, given.n_rows, given.row_time, least, why);
     if (*infeasible)
         return CLV_OK;
     s->w = given;
@@ -466,7 +466,7 @@ static void lift_layer(const clv_pre_layer *l, int32_t *choice_of)
                     l->map[l->at[v] + (to < 0 ? 0 : choice_of[l->place_new[to]])];
         }
     for (int32_t i = 0; i < l->n_gone; i++) {
-        const clv_pre_leaf *x = &l->gone[i];
+        const clv_pre_eliminated *x = &l->gone[i];
         int32_t a = x->a < 0 ? 0 : choice_of[l->place[x->a]];
         int32_t b = x->b < 0 ? 0 : choice_of[l->place[x->b]];
 

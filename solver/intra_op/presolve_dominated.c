@@ -13,7 +13,7 @@
  */
 #include <string.h>
 
-#include "solver/intra_op/presolve_work.h"
+#include "solver/intra_op/presolve_problem.h"
 
 /* Steps after which the nodes not yet looked at are left alone; about a second. */
 #define MOST_WORK INT64_C(1000000000)
@@ -53,7 +53,7 @@ static int32_t *find_suits(goldstein *g, const side *s, int32_t n)
 }
 
 /* The edges of v; false: no memory. */
-static bool look(goldstein *g, int32_t v, side *sides)
+static bool read_edges(goldstein *g, int32_t v, side *sides)
 {
     const clv_intra_op_problem *p = g->p;
     int32_t n = clv_intra_op_n_choices(p, v);
@@ -77,7 +77,7 @@ static bool look(goldstein *g, int32_t v, side *sides)
 }
 
 /* Choice a in hand; the sum of its entries where every neighbour suits it. */
-static int64_t take(side *s, int32_t n, int32_t a)
+static int64_t sum_suited(side *s, int32_t n, int32_t a)
 {
     int64_t sum = 0;
 
@@ -154,7 +154,7 @@ static void drop(goldstein *g, int32_t v, side *sides, bool *alive)
     int32_t n = clv_intra_op_n_choices(p, v), degree = g->first_edge[v + 1] - g->first_edge[v];
 
     for (int32_t a = n - 1; a >= 0; a--) {
-        int64_t all = cost[a] + take(sides, degree, a);
+        int64_t all = cost[a] + sum_suited(sides, degree, a);
 
         for (int32_t b = 0; b < n && alive[a]; b++)
             if (b != a && alive[b] && no_more_memory(p, v, b, a) &&
@@ -190,7 +190,7 @@ static clv_status new_goldstein(goldstein *g, clv_error *err)
 }
 
 /* Sums of differences stay far from 64 bits, and effort is left. */
-static bool open_to(const goldstein *g, int32_t v)
+static bool can_judge(const goldstein *g, int32_t v)
 {
     int64_t degree = g->first_edge[v + 1] - g->first_edge[v];
 
@@ -268,7 +268,7 @@ static bool new_slots(goldstein *g)
     return g->slot != NULL;
 }
 
-static bool judge(goldstein *g, int32_t v, side *sides, bool *alive)
+static bool find_dominated(goldstein *g, int32_t v, side *sides, bool *alive)
 {
     const clv_intra_op_problem *p = g->p;
     int32_t like = find_alike(g, v);
@@ -278,13 +278,13 @@ static bool judge(goldstein *g, int32_t v, side *sides, bool *alive)
                (size_t)clv_intra_op_n_choices(p, v) * sizeof *alive);
         return true;
     }
-    if (!look(g, v, sides))
+    if (!read_edges(g, v, sides))
         return false;
     drop(g, v, sides, alive + p->first_choice[v]);
     return true;
 }
 
-clv_status clv_pre_dominated(const clv_pre_work *w, clv_arena *arena, clv_pre_fold *fold,
+clv_status clv_pre_dominated(const clv_pre_problem *w, clv_arena *arena, clv_pre_fold *fold,
                              clv_error *err)
 {
     const clv_intra_op_problem *p = &w->p;
@@ -297,9 +297,9 @@ clv_status clv_pre_dominated(const clv_pre_work *w, clv_arena *arena, clv_pre_fo
     CLV_TRY(new_goldstein(&g, err));
     memset(alive, 1, (size_t)p->first_choice[p->n_nodes]);
     for (int32_t v = 0; v < p->n_nodes; v++) {
-        if (!w->fresh[v] || !open_to(&g, v))
+        if (!w->fresh[v] || !can_judge(&g, v))
             continue;
-        if (!judge(&g, v, sides, alive))
+        if (!find_dominated(&g, v, sides, alive))
             return clv_fail_nomem(err, "comparing the choices of a strategy problem");
         w->fresh[v] = false;
     }

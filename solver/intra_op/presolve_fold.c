@@ -4,9 +4,9 @@
  * is a function of u's, and v becomes part of u. Nodes that became one are kept as trees with, at
  * each node, its choice as a function of its parent's; paths are shortened as they are walked.
  */
-#include "solver/intra_op/presolve_work.h"
+#include "solver/intra_op/presolve_problem.h"
 
-clv_status clv_pre_fold_new(const clv_pre_work *w, clv_arena *arena, clv_pre_fold *ret,
+clv_status clv_pre_fold_new(const clv_pre_problem *w, clv_arena *arena, clv_pre_fold *ret,
                             clv_error *err)
 {
     const clv_intra_op_problem *p = &w->p;
@@ -32,7 +32,7 @@ clv_status clv_pre_fold_new(const clv_pre_work *w, clv_arena *arena, clv_pre_fol
     return CLV_OK;
 }
 
-clv_status clv_pre_fold_alive(const clv_pre_work *w, const bool *alive, clv_arena *arena,
+clv_status clv_pre_fold_alive(const clv_pre_problem *w, const bool *alive, clv_arena *arena,
                               clv_pre_fold *ret, clv_error *err)
 {
     const clv_intra_op_problem *p = &w->p;
@@ -69,7 +69,7 @@ typedef struct {
 } forcing;
 
 /* The root of v; afterwards v and all on its way hang from the root. False: no memory. */
-static bool find(forcing *f, int32_t v, int32_t *root)
+static bool find_root(forcing *f, int32_t v, int32_t *root)
 {
     int32_t n = 0;
 
@@ -120,7 +120,7 @@ static bool forces(const view *e, int32_t *ret)
 }
 
 /* Hangs `child` from `root` where root's choice forces it. */
-static bool hang(forcing *f, int32_t root, int32_t child, const view *e, bool *ok)
+static bool make_child(forcing *f, int32_t root, int32_t child, const view *e, bool *ok)
 {
     clv_mark mark = clv_arena_mark(f->arena);
     int32_t *map;
@@ -148,7 +148,7 @@ static bool force_edge(forcing *f, int32_t e)
     bool ok = true;
     view there, back;
 
-    if (!find(f, u, &a) || !find(f, v, &b))
+    if (!find_root(f, u, &a) || !find_root(f, v, &b))
         return false;
     if (a == b)
         return true;
@@ -169,13 +169,13 @@ static bool force_edge(forcing *f, int32_t e)
                    .other_map = there.map,
                    .n = there.other_n,
                    .other_n = there.n };
-    if (!hang(f, a, b, &there, &ok) && ok)
-        hang(f, b, a, &back, &ok);
+    if (!make_child(f, a, b, &there, &ok) && ok)
+        make_child(f, b, a, &back, &ok);
     return ok;
 }
 
 /* Which nodes must stay themselves. */
-static void look(forcing *f)
+static void find_hyper_nodes(forcing *f)
 {
     const clv_intra_op_problem *p = f->p;
 
@@ -185,7 +185,7 @@ static void look(forcing *f)
                 f->hyper[p->end[i]] = true;
 }
 
-clv_status clv_pre_forced(const clv_pre_work *w, clv_arena *arena, clv_pre_fold *fold,
+clv_status clv_pre_forced(const clv_pre_problem *w, clv_arena *arena, clv_pre_fold *fold,
                           clv_error *err)
 {
     const clv_intra_op_problem *p = &w->p;
@@ -200,13 +200,13 @@ clv_status clv_pre_forced(const clv_pre_work *w, clv_arena *arena, clv_pre_fold 
     CLV_TRY(clv_pre_fold_new(w, arena, fold, err));
     if (!f.hyper || !f.path)
         return clv_fail_nomem(err, "merging nodes of a strategy problem");
-    look(&f);
+    find_hyper_nodes(&f);
     for (int32_t e = 0; e < p->n_edges; e++)
         if (p->first_end[e + 1] - p->first_end[e] == 2 && f.set->of[p->matrix_of[e]].never &&
             !force_edge(&f, e))
             return clv_fail_nomem(err, "merging nodes of a strategy problem");
     for (int32_t v = 0; v < p->n_nodes; v++)
-        if (!find(&f, v, &root))
+        if (!find_root(&f, v, &root))
             return clv_fail_nomem(err, "merging nodes of a strategy problem");
     return CLV_OK;
 }

@@ -88,7 +88,7 @@ static bool more_slots(clv_pre_matrices *set)
     return true;
 }
 
-static void look_at(clv_pre_matrix *x)
+static void find_largest(clv_pre_matrix *x)
 {
     for (int64_t i = 0; i < x->n; i++) {
         bool never = x->entry[i] >= CLV_INTRA_OP_NEVER;
@@ -98,7 +98,7 @@ static void look_at(clv_pre_matrix *x)
     }
 }
 
-static bool keep(clv_pre_matrices *set, clv_pre_matrix *x)
+static bool copy_entries(clv_pre_matrices *set, clv_pre_matrix *x)
 {
     int64_t *entry = CLV_NEW_ARRAY(set->arena, int64_t, x->n);
 
@@ -110,8 +110,8 @@ static bool keep(clv_pre_matrices *set, clv_pre_matrix *x)
     return true;
 }
 
-bool clv_pre_matrices_put(clv_pre_matrices *set, int64_t n, int32_t rows, const int64_t *entry,
-                          int32_t *ret)
+bool clv_pre_matrices_intern(clv_pre_matrices *set, int64_t n, int32_t rows, const int64_t *entry,
+                             int32_t *ret)
 {
     clv_pre_matrix x = { .entry = entry, .n = n, .rows = rows, .hash = hash_of(n, rows, entry) };
     uint64_t at;
@@ -129,16 +129,16 @@ bool clv_pre_matrices_put(clv_pre_matrices *set, int64_t n, int32_t rows, const 
             return true;
         }
     }
-    if (!keep(set, &x))
+    if (!copy_entries(set, &x))
         return false;
-    look_at(&x);
+    find_largest(&x);
     *ret = set->slot[at] = set->n;
     set->of[set->n++] = x;
     return true;
 }
 
 /* The matrices with number[m] >= 0, under that number, in an arena of their own. */
-static bool move(clv_pre_matrices *set, const int32_t *number, int32_t n)
+static bool renumber(clv_pre_matrices *set, const int32_t *number, int32_t n)
 {
     clv_pre_matrices next = { .arena = clv_arena_new(clv_arena_alloc(set->arena), 0),
                               .cap = n,
@@ -158,7 +158,7 @@ static bool move(clv_pre_matrices *set, const int32_t *number, int32_t n)
         *x = set->of[m];
         if (x->given)
             continue;
-        ok = keep(&next, x);
+        ok = copy_entries(&next, x);
         next.slot[free_slot(&next, x->hash)] = number[m];
     }
     if (ok) {
@@ -194,7 +194,7 @@ clv_status clv_pre_matrices_tidy(clv_pre_matrices *set, int32_t n_edges, int32_t
     }
     for (int32_t e = 0; e < n_edges; e++)
         matrix_of[e] = number[matrix_of[e]];
-    ok = move(set, number, n);
+    ok = renumber(set, number, n);
     return ok ? CLV_OK : clv_fail_nomem(err, "the matrices of a strategy problem");
 }
 

@@ -38,8 +38,8 @@ clv_status clv_pre_matrices_new(clv_pre_matrices *set, const clv_intra_op_proble
 void clv_pre_matrices_free(clv_pre_matrices *set);
 
 /* Number of the matrix with these entries. False: no memory. O(n) on average. */
-bool clv_pre_matrices_put(clv_pre_matrices *set, int64_t n, int32_t rows, const int64_t *entry,
-                          int32_t *ret);
+bool clv_pre_matrices_intern(clv_pre_matrices *set, int64_t n, int32_t rows, const int64_t *entry,
+                             int32_t *ret);
 
 /* Forgets the matrices that none of the edges has, if they are most of the set: those that are left
  * get new numbers, in order. O(n + edges), and O(entries left) where anything is forgotten. */

@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "solver/intra_op/presolve_work.h"
+#include "solver/intra_op/presolve_problem.h"
 
 static int by_time(const void *a, const void *b)
 {
@@ -16,7 +16,7 @@ static int by_time(const void *a, const void *b)
 }
 
 /* Sorts and drops equals; the number left. */
-static int32_t tidy(int64_t *at, int32_t n)
+static int32_t sort_unique(int64_t *at, int32_t n)
 {
     int32_t kept = 0;
 
@@ -71,7 +71,7 @@ clv_status clv_pre_moments(const clv_intra_op_problem *p, clv_arena *arena,
         lo[i] = p->span_lo[i];
         hi[i] = p->span_hi[i];
     }
-    rows = moments(lo, tidy(lo, n), hi, tidy(hi, n), time);
+    rows = moments(lo, sort_unique(lo, n), hi, sort_unique(hi, n), time);
     *ret = *p;
     if (p->usage_limit == CLV_INTRA_OP_UNLIMITED) {
         rows = n = 0;

@@ -1,9 +1,9 @@
 /* presolve_pack.c - the next problem, from what a pass decided about this one. */
-#include "solver/intra_op/presolve_pack.h"
+#include "solver/intra_op/presolve_packing.h"
 
 #include <string.h>
 
-void clv_packing_charge(clv_packing *k, int32_t v, int32_t choice, int64_t cost)
+void clv_packing_add_cost(clv_packing *k, int32_t v, int32_t choice, int64_t cost)
 {
     int64_t *at;
 
@@ -40,7 +40,7 @@ static clv_status number_nodes(clv_packing *k, clv_error *err)
         return clv_fail_nomem(err, "a smaller strategy problem");
     for (int32_t v = 0; v < p->n_nodes; v++)
         if (k->fold->into[v] != v || !k->old->fresh || k->old->fresh[v])
-            clv_packing_touch(k, k->number[k->fold->into[v]]);
+            clv_packing_mark_fresh(k, k->number[k->fold->into[v]]);
     return CLV_OK;
 }
 
@@ -63,13 +63,13 @@ static void add_costs(clv_packing *k)
         int32_t r = k->fold->into[v];
 
         for (int32_t c = 0; (r != v || k->number[v] < 0) && c < k->fold->n_new[r]; c++)
-            clv_packing_charge(k, k->number[r], c,
-                               p->cost[p->first_choice[v] + k->fold->map[v][c]]);
+            clv_packing_add_cost(k, k->number[r], c,
+                                 p->cost[p->first_choice[v] + k->fold->map[v][c]]);
     }
 }
 
 /* The least cost of each node goes to the base. */
-static void take_least(clv_packing *k)
+static void move_least_to_base(clv_packing *k)
 {
     const clv_intra_op_problem *q = &k->w->p;
 
@@ -136,7 +136,7 @@ static clv_status make_layer(const clv_packing *k, clv_arena *keep, clv_pre_laye
     clv_pre_layer *l = CLV_NEW(keep, clv_pre_layer);
     int32_t *into = CLV_NEW_ARRAY(keep, int32_t, n), *map;
     int64_t *at = CLV_NEW_ARRAY(keep, int64_t, n);
-    clv_pre_leaf *gone = CLV_NEW_ARRAY(keep, clv_pre_leaf, k->fold->n_gone);
+    clv_pre_eliminated *gone = CLV_NEW_ARRAY(keep, clv_pre_eliminated, k->fold->n_gone);
 
     map = at ? make_maps(k, keep, at) : NULL;
     if (!l || !into || !at || !gone || !map)
@@ -152,11 +152,11 @@ static clv_status make_layer(const clv_packing *k, clv_arena *keep, clv_pre_laye
     return CLV_OK;
 }
 
-clv_status clv_pre_pack(const clv_pre_work *w, const clv_pre_fold *fold, clv_arena *out,
-                        clv_arena *keep, clv_pre_work *ret, clv_pre_layer **layer,
+clv_status clv_pre_pack(const clv_pre_problem *w, const clv_pre_fold *fold, clv_arena *out,
+                        clv_arena *keep, clv_pre_problem *ret, clv_pre_layer **layer,
                         clv_pre_trouble *trouble, clv_error *err)
 {
-    clv_pre_work made = { .base = w->base, .set = w->set };
+    clv_pre_problem made = { .base = w->base, .set = w->set };
     clv_packing k = { .old = w, .fold = fold, .out = out, .w = &made };
 
     made.p.name = w->p.name;
@@ -164,7 +164,7 @@ clv_status clv_pre_pack(const clv_pre_work *w, const clv_pre_fold *fold, clv_are
     CLV_TRY(number_nodes(&k, err));
     add_costs(&k);
     CLV_TRY(clv_pack_edges(&k, err));
-    take_least(&k);
+    move_least_to_base(&k);
     CLV_TRY(clv_pack_spans(&k, err));
     CLV_TRY(make_layer(&k, keep, layer, err));
     *trouble = k.never ? CLV_PRE_NEVER : k.big ? CLV_PRE_BIG : CLV_PRE_FINE;

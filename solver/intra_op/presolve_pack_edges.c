@@ -18,8 +18,8 @@ typedef struct {
 typedef struct {
     clv_packing *k;
     clv_pack_sums sums;
-    clv_pack_piece *piece;
-    int32_t n_pieces, cap_pieces;
+    clv_pack_part *part;
+    int32_t n_parts, cap_parts;
     knot *knot;
     int32_t n_knots, cap_knots;
     int32_t *map; /* by old node: number of its map, if it is not gone */
@@ -103,23 +103,23 @@ static clv_status reduce(edges *s, int32_t e, reduced *ret, clv_error *err)
     return CLV_OK;
 }
 
-static clv_status put_piece(edges *s, clv_pack_piece x, clv_error *err)
+static clv_status add_part(edges *s, clv_pack_part x, clv_error *err)
 {
     if (x.a > x.b)
-        x = (clv_pack_piece){ .a = x.b,
-                              .b = x.a,
-                              .matrix = x.matrix,
-                              .turned = true,
-                              .map_a = x.map_b,
-                              .map_b = x.map_a };
-    if (!CLV_PUSH_ROOM(s->k->out, s->piece, s->n_pieces, s->cap_pieces))
+        x = (clv_pack_part){ .a = x.b,
+                             .b = x.a,
+                             .matrix = x.matrix,
+                             .turned = true,
+                             .map_a = x.map_b,
+                             .map_b = x.map_a };
+    if (!CLV_PUSH_ROOM(s->k->out, s->part, s->n_parts, s->cap_parts))
         return clv_fail_nomem(err, "the edges of a strategy problem");
-    s->piece[s->n_pieces++] = x;
+    s->part[s->n_parts++] = x;
     return CLV_OK;
 }
 
 /* Edges of one node and of three or more; rare. */
-static clv_status take_odd(edges *s, int32_t e, clv_error *err)
+static clv_status add_other_edge(edges *s, int32_t e, clv_error *err)
 {
     int32_t matrix;
     reduced r;
@@ -127,23 +127,23 @@ static clv_status take_odd(edges *s, int32_t e, clv_error *err)
     CLV_TRY(reduce(s, e, &r, err));
     if (r.n <= 1) {
         for (int64_t i = 0; i < r.n_entries; i++)
-            clv_packing_charge(s->k, r.n ? r.all[0] : -1, (int32_t)i, r.entry[i]);
-        clv_packing_touch(s->k, r.n ? r.all[0] : -1);
+            clv_packing_add_cost(s->k, r.n ? r.all[0] : -1, (int32_t)i, r.entry[i]);
+        clv_packing_mark_fresh(s->k, r.n ? r.all[0] : -1);
         return CLV_OK;
     }
-    if (!clv_pre_matrices_put(s->k->old->set, r.n_entries, n_choices(s, r.all[0]), r.entry,
-                              &matrix))
+    if (!clv_pre_matrices_intern(s->k->old->set, r.n_entries, n_choices(s, r.all[0]), r.entry,
+                                 &matrix))
         return clv_fail_nomem(err, "the edges of a strategy problem");
     if (r.n == 2) {
-        clv_packing_touch(s->k, r.all[0]);
-        clv_packing_touch(s->k, r.all[1]);
-        return put_piece(s,
-                         (clv_pack_piece){ .a = r.all[0],
-                                           .b = r.all[1],
-                                           .matrix = matrix,
-                                           .map_a = CLV_PACK_SAME,
-                                           .map_b = CLV_PACK_SAME },
-                         err);
+        clv_packing_mark_fresh(s->k, r.all[0]);
+        clv_packing_mark_fresh(s->k, r.all[1]);
+        return add_part(s,
+                        (clv_pack_part){ .a = r.all[0],
+                                         .b = r.all[1],
+                                         .matrix = matrix,
+                                         .map_a = CLV_PACK_SAME,
+                                         .map_b = CLV_PACK_SAME },
+                        err);
     }
     if (!CLV_PUSH_ROOM(s->k->out, s->knot, s->n_knots, s->cap_knots))
         return clv_fail_nomem(err, "the edges of a strategy problem");
@@ -152,7 +152,7 @@ static clv_status take_odd(edges *s, int32_t e, clv_error *err)
 }
 
 /* Edges of two nodes. */
-static clv_status take_pair(edges *s, int32_t e, clv_error *err)
+static clv_status add_pair(edges *s, int32_t e, clv_error *err)
 {
     const clv_intra_op_problem *p = &s->k->old->p;
     const clv_pre_fold *fold = s->k->fold;
@@ -163,46 +163,46 @@ static clv_status take_pair(edges *s, int32_t e, clv_error *err)
     const int32_t *map_u = fold->map[u], *map_v = fold->map[v];
 
     if (a >= 0 && b >= 0 && a != b)
-        return put_piece(
+        return add_part(
             s,
-            (clv_pack_piece){
+            (clv_pack_part){
                 .a = a, .b = b, .matrix = p->matrix_of[e], .map_a = s->map[u], .map_b = s->map[v] },
             err);
     if (a < 0 && b < 0) {
-        clv_packing_charge(s->k, -1, 0, m[row * map_u[0] + map_v[0]]);
+        clv_packing_add_cost(s->k, -1, 0, m[row * map_u[0] + map_v[0]]);
         return CLV_OK;
     }
     for (int32_t i = 0, n = n_choices(s, a < 0 ? b : a); i < n; i++)
-        clv_packing_charge(s->k, a < 0 ? b : a, i,
-                           m[row * map_u[a < 0 ? 0 : i] + map_v[b < 0 ? 0 : i]]);
-    clv_packing_touch(s->k, a < 0 ? b : a);
+        clv_packing_add_cost(s->k, a < 0 ? b : a, i,
+                             m[row * map_u[a < 0 ? 0 : i] + map_v[b < 0 ? 0 : i]]);
+    clv_packing_mark_fresh(s->k, a < 0 ? b : a);
     return CLV_OK;
 }
 
 /* Pieces by a and b, those of the same nodes in the order of the edges. */
-static clv_status sort_pieces(edges *s, clv_error *err)
+static clv_status sort_parts(edges *s, clv_error *err)
 {
     int32_t n = s->k->w->p.n_nodes;
-    clv_pack_piece *other = CLV_NEW_ARRAY(s->k->out, clv_pack_piece, s->n_pieces);
+    clv_pack_part *other = CLV_NEW_ARRAY(s->k->out, clv_pack_part, s->n_parts);
     int32_t *first = CLV_NEW_ARRAY(s->k->out, int32_t, n + 1);
 
     if (!other || !first)
         return clv_fail_nomem(err, "the edges of a strategy problem");
     for (int pass = 0; pass < 2; pass++) {
-        clv_pack_piece *to = pass ? s->piece : other, *from = pass ? other : s->piece;
+        clv_pack_part *to = pass ? s->part : other, *from = pass ? other : s->part;
 
         memset(first, 0, (size_t)(n + 1) * sizeof *first);
-        for (int32_t i = 0; i < s->n_pieces; i++)
+        for (int32_t i = 0; i < s->n_parts; i++)
             first[(pass ? from[i].a : from[i].b) + 1]++;
         for (int32_t v = 0; v < n; v++)
             first[v + 1] += first[v];
-        for (int32_t i = 0; i < s->n_pieces; i++)
+        for (int32_t i = 0; i < s->n_parts; i++)
             to[first[pass ? from[i].a : from[i].b]++] = from[i];
     }
     return CLV_OK;
 }
 
-static bool put_edge(edges *s, int32_t n, const int32_t *end, int32_t matrix)
+static bool add_edge(edges *s, int32_t n, const int32_t *end, int32_t matrix)
 {
     int32_t *first = s->first_end;
 
@@ -219,7 +219,7 @@ static bool put_edge(edges *s, int32_t n, const int32_t *end, int32_t matrix)
 }
 
 /* Nothing happened to this edge. */
-static bool is_plain(const edges *s, const clv_pack_piece *x)
+static bool is_plain(const edges *s, const clv_pack_part *x)
 {
     return !x->turned && x->map_a == CLV_PACK_SAME && x->map_b == CLV_PACK_SAME &&
            s->k->old->set->of[x->matrix].settled;
@@ -227,54 +227,54 @@ static bool is_plain(const edges *s, const clv_pack_piece *x)
 
 /* An edge that only lost choices of one end says something new of the other end alone: what choices
  * of one node that are left cost more than each other is as before. */
-static void touch_ends(edges *s, const clv_pack_piece *x, int32_t n)
+static void mark_ends_fresh(edges *s, const clv_pack_part *x, int32_t n)
 {
     bool as_before = n == 1 && !x->turned && s->k->old->set->of[x->matrix].settled;
 
     if (!as_before || x->map_b != CLV_PACK_SAME)
-        clv_packing_touch(s->k, x->a);
+        clv_packing_mark_fresh(s->k, x->a);
     if (!as_before || x->map_a != CLV_PACK_SAME)
-        clv_packing_touch(s->k, x->b);
+        clv_packing_mark_fresh(s->k, x->b);
 }
 
 /* The pieces of one pair of nodes become an edge, or none. */
-static bool join(edges *s, const clv_pack_piece *x, int32_t n)
+static bool merge_parts(edges *s, const clv_pack_part *x, int32_t n)
 {
     int32_t end[2] = { x->a, x->b }, n_a = n_choices(s, x->a), n_b = n_choices(s, x->b);
     const clv_pack_sum *sum;
 
     if (n == 1 && is_plain(s, x))
-        return put_edge(s, 2, end, x->matrix);
+        return add_edge(s, 2, end, x->matrix);
     sum = clv_pack_sum_of(&s->sums, x, n, n_a, n_b);
     if (!sum)
         return false;
-    touch_ends(s, x, n);
+    mark_ends_fresh(s, x, n);
     for (int32_t i = 0; i < n_a; i++)
         if (sum->rows[i])
-            clv_packing_charge(s->k, x->a, i, sum->rows[i]);
+            clv_packing_add_cost(s->k, x->a, i, sum->rows[i]);
     for (int32_t j = 0; j < n_b; j++)
         if (sum->columns[j])
-            clv_packing_charge(s->k, x->b, j, sum->columns[j]);
-    return sum->matrix < 0 || put_edge(s, 2, end, sum->matrix);
+            clv_packing_add_cost(s->k, x->b, j, sum->columns[j]);
+    return sum->matrix < 0 || add_edge(s, 2, end, sum->matrix);
 }
 
-static clv_status join_all(edges *s, clv_error *err)
+static clv_status merge_all(edges *s, clv_error *err)
 {
-    for (int32_t i = 0, j; i < s->n_pieces; i = j) {
+    for (int32_t i = 0, j; i < s->n_parts; i = j) {
         for (j = i + 1;
-             j < s->n_pieces && s->piece[j].a == s->piece[i].a && s->piece[j].b == s->piece[i].b;)
+             j < s->n_parts && s->part[j].a == s->part[i].a && s->part[j].b == s->part[i].b;)
             j++;
-        if (!join(s, s->piece + i, j - i))
+        if (!merge_parts(s, s->part + i, j - i))
             return clv_fail_nomem(err, "the edges of a strategy problem");
     }
     s->k->big = s->k->big || s->sums.big;
     for (int32_t i = 0; i < s->n_knots; i++)
-        if (!put_edge(s, s->knot[i].n, s->knot[i].end, s->knot[i].matrix))
+        if (!add_edge(s, s->knot[i].n, s->knot[i].end, s->knot[i].matrix))
             return clv_fail_nomem(err, "the edges of a strategy problem");
     return CLV_OK;
 }
 
-static clv_status start(edges *s, clv_error *err)
+static clv_status number_maps(edges *s, clv_error *err)
 {
     const clv_intra_op_problem *p = &s->k->old->p;
     const clv_pre_fold *fold = s->k->fold;
@@ -287,7 +287,7 @@ static clv_status start(edges *s, clv_error *err)
         int32_t n = fold->n_new[fold->into[v]];
 
         s->map[v] = CLV_PACK_SAME;
-        if (n > 1 && !is_same(s, v) && !clv_pack_map_put(&s->sums, fold->map[v], n, &s->map[v]))
+        if (n > 1 && !is_same(s, v) && !clv_pack_map_intern(&s->sums, fold->map[v], n, &s->map[v]))
             return clv_fail_nomem(err, "the edges of a strategy problem");
     }
     return CLV_OK;
@@ -299,12 +299,12 @@ clv_status clv_pack_edges(clv_packing *k, clv_error *err)
     clv_intra_op_problem *q = &k->w->p;
     edges s = { .k = k };
 
-    CLV_TRY(start(&s, err));
+    CLV_TRY(number_maps(&s, err));
     for (int32_t e = 0; e < p->n_edges; e++)
-        CLV_TRY(p->first_end[e + 1] - p->first_end[e] == 2 ? take_pair(&s, e, err)
-                                                           : take_odd(&s, e, err));
-    CLV_TRY(sort_pieces(&s, err));
-    CLV_TRY(join_all(&s, err));
+        CLV_TRY(p->first_end[e + 1] - p->first_end[e] == 2 ? add_pair(&s, e, err)
+                                                           : add_other_edge(&s, e, err));
+    CLV_TRY(sort_parts(&s, err));
+    CLV_TRY(merge_all(&s, err));
     CLV_TRY(clv_pre_matrices_tidy(k->old->set, s.n_edges, s.matrix_of, err));
     q->n_edges = s.n_edges;
     q->first_end = s.first_end;

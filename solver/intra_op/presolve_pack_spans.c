@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "solver/intra_op/presolve_pack.h"
+#include "solver/intra_op/presolve_packing.h"
 
 typedef struct {
     int32_t row;
@@ -130,7 +130,7 @@ static bool carry_over(sweep *s, int32_t node, int32_t v, int32_t n)
         int32_t lo = s->row_number[p->span_lo[i]], hi = s->row_number[p->span_hi[i]];
 
         if (lo == hi) {
-            clv_packing_touch(s->k, node);
+            clv_packing_mark_fresh(s->k, node);
             continue;
         }
         for (int32_t k = 0; k < n; k++)
@@ -142,7 +142,7 @@ static bool carry_over(sweep *s, int32_t node, int32_t v, int32_t n)
 }
 
 /* Nodes with one choice hold the same whatever happens. */
-static void hold(sweep *s, int32_t first, int32_t end)
+static void add_fixed_usage(sweep *s, int32_t first, int32_t end)
 {
     const clv_intra_op_problem *p = &s->k->old->p;
 
@@ -155,8 +155,8 @@ static void hold(sweep *s, int32_t first, int32_t end)
 
 static clv_status number_rows(sweep *s, clv_error *err)
 {
-    const clv_pre_work *old = s->k->old;
-    clv_pre_work *w = s->k->w;
+    const clv_pre_problem *old = s->k->old;
+    clv_pre_problem *w = s->k->w;
     const bool *keep = s->k->fold->row_keep;
     int32_t *number = CLV_NEW_ARRAY(s->k->out, int32_t, old->n_rows + 1), n = 0;
     int64_t *time;
@@ -191,7 +191,7 @@ static bool in_order(const clv_intra_op_problem *p, int32_t v)
 }
 
 /* Which nodes have one member; room for the spans, if they stay about as many as they are. */
-static clv_status look_at_members(sweep *s, clv_error *err)
+static clv_status find_single_members(sweep *s, clv_error *err)
 {
     clv_packing *k = s->k;
     const clv_intra_op_problem *p = &k->old->p;
@@ -269,7 +269,7 @@ clv_status clv_pack_spans(clv_packing *k, clv_error *err)
         if (clv_intra_op_n_choices(p, v) > most)
             most = clv_intra_op_n_choices(p, v);
     CLV_TRY(number_rows(&s, err));
-    CLV_TRY(look_at_members(&s, err));
+    CLV_TRY(find_single_members(&s, err));
     CLV_TRY(sort_events(&s, err));
     s.now = CLV_NEW_ARRAY(k->out, int64_t, most);
     s.span_first = CLV_NEW_ARRAY(k->out, int32_t, p->n_nodes + 1);
@@ -283,7 +283,7 @@ clv_status clv_pack_spans(clv_packing *k, clv_error *err)
             return clv_fail_nomem(err, "the spans of a strategy problem");
     }
     s.span_first[p->n_nodes] = s.n_spans;
-    hold(&s, s.first[p->n_nodes], s.first[p->n_nodes + 1]);
+    add_fixed_usage(&s, s.first[p->n_nodes], s.first[p->n_nodes + 1]);
     for (int32_t r = 0; r + 1 < k->w->n_rows; r++)
         s.held[r + 1] += s.held[r];
     for (int32_t r = 0, at = 0; r < k->old->n_rows; r++)

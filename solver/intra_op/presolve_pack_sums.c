@@ -44,7 +44,7 @@ static uint64_t hash_of_map(const int32_t *at, int32_t n)
     return h;
 }
 
-static uint64_t hash_of_sum(const clv_pack_piece *x, int32_t n)
+static uint64_t hash_of_sum(const clv_pack_part *x, int32_t n)
 {
     uint64_t h = (uint64_t)n;
 
@@ -79,7 +79,7 @@ static bool room_for_map(clv_pack_sums *s)
     return s->map_slot != NULL;
 }
 
-bool clv_pack_map_put(clv_pack_sums *s, const int32_t *at, int32_t n, int32_t *ret)
+bool clv_pack_map_intern(clv_pack_sums *s, const int32_t *at, int32_t n, int32_t *ret)
 {
     uint64_t hash = hash_of_map(at, n), k;
 
@@ -110,11 +110,11 @@ static bool room_for_sum(clv_pack_sums *s)
     s->sum_slot = new_slots(s->arena, n);
     s->n_sum_slots = n;
     for (int32_t i = 0; s->sum_slot && i < s->n_sums; i++)
-        fill_slot(s->sum_slot, n, hash_of_sum(s->sum[i].piece, s->sum[i].n_pieces), i);
+        fill_slot(s->sum_slot, n, hash_of_sum(s->sum[i].part, s->sum[i].n_parts), i);
     return s->sum_slot != NULL;
 }
 
-static bool equal(const clv_pack_piece *x, const clv_pack_piece *y, int32_t n)
+static bool equal(const clv_pack_part *x, const clv_pack_part *y, int32_t n)
 {
     for (int32_t i = 0; i < n; i++)
         if (x[i].matrix != y[i].matrix || x[i].turned != y[i].turned || x[i].map_a != y[i].map_a ||
@@ -135,7 +135,7 @@ static inline int64_t add(int64_t a, int64_t b, bool *big)
 }
 
 /* The piece's entries for choice i of a, one for each of b. */
-static void read_row(const clv_pack_sums *s, const clv_pack_piece *x, int32_t i, int32_t n_b,
+static void read_row(const clv_pack_sums *s, const clv_pack_part *x, int32_t i, int32_t n_b,
                      int64_t *to)
 {
     const int32_t *map_a = s->map[x->map_a].at, *map_b = s->map[x->map_b].at;
@@ -152,7 +152,7 @@ static void read_row(const clv_pack_sums *s, const clv_pack_piece *x, int32_t i,
 }
 
 /* The pieces added up in the scratch, which has room for one more row. */
-static void add_up(clv_pack_sums *s, const clv_pack_piece *x, int32_t n, int32_t n_a, int32_t n_b)
+static void add_up(clv_pack_sums *s, const clv_pack_part *x, int32_t n, int32_t n_a, int32_t n_b)
 {
     int64_t *more = s->scratch + (int64_t)n_a * n_b;
     bool big = s->big;
@@ -225,20 +225,20 @@ static bool make(clv_pack_sums *s, clv_pack_sum *x, int32_t n_a, int32_t n_b)
     x->columns = CLV_NEW_ARRAY(s->arena, int64_t, n_b);
     if (!x->rows || !x->columns || !make_room(s, ((int64_t)n_a + 1) * n_b))
         return false;
-    add_up(s, x->piece, x->n_pieces, n_a, n_b);
+    add_up(s, x->part, x->n_parts, n_a, n_b);
     x->matrix = -1;
     if (!settle(s, n_a, n_b, x->rows, x->columns))
         return true;
-    if (!clv_pre_matrices_put(s->set, (int64_t)n_a * n_b, n_a, s->scratch, &x->matrix))
+    if (!clv_pre_matrices_intern(s->set, (int64_t)n_a * n_b, n_a, s->scratch, &x->matrix))
         return false;
     s->set->of[x->matrix].settled = true;
     return true;
 }
 
-const clv_pack_sum *clv_pack_sum_of(clv_pack_sums *s, const clv_pack_piece *piece, int32_t n,
+const clv_pack_sum *clv_pack_sum_of(clv_pack_sums *s, const clv_pack_part *part, int32_t n,
                                     int32_t n_a, int32_t n_b)
 {
-    uint64_t hash = hash_of_sum(piece, n), k;
+    uint64_t hash = hash_of_sum(part, n), k;
     clv_pack_sum *x;
 
     if (!room_for_sum(s))
@@ -246,11 +246,11 @@ const clv_pack_sum *clv_pack_sum_of(clv_pack_sums *s, const clv_pack_piece *piec
     k = hash & (uint64_t)(s->n_sum_slots - 1);
     for (; s->sum_slot[k] >= 0; k = (k + 1) & (uint64_t)(s->n_sum_slots - 1)) {
         x = &s->sum[s->sum_slot[k]];
-        if (x->n_pieces == n && equal(x->piece, piece, n))
+        if (x->n_parts == n && equal(x->part, part, n))
             return x;
     }
     x = &s->sum[s->n_sums];
-    *x = (clv_pack_sum){ .piece = piece, .n_pieces = n };
+    *x = (clv_pack_sum){ .part = part, .n_parts = n };
     if (!make(s, x, n_a, n_b))
         return NULL;
     s->sum_slot[k] = s->n_sums++;

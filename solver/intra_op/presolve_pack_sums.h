@@ -4,7 +4,7 @@
 #ifndef CLV_SOLVER_INTRA_OP_PRESOLVE_PACK_SUMS_H
 #define CLV_SOLVER_INTRA_OP_PRESOLVE_PACK_SUMS_H
 
-#include "solver/intra_op/presolve_pack.h"
+#include "solver/intra_op/presolve_packing.h"
 
 enum { CLV_PACK_SAME = 0 }; /* the map of a node that nothing happened to */
 
@@ -14,13 +14,13 @@ typedef struct {
     int32_t a, b, matrix;
     int32_t map_a, map_b; /* numbers of maps */
     bool turned;
-} clv_pack_piece;
+} clv_pack_part;
 
 /* What the pieces of one pair of nodes come to: costs of each choice of a (rows) and b (columns),
  * and the matrix that is left; -1: nothing is. */
 typedef struct {
-    const clv_pack_piece *piece;
-    int32_t n_pieces;
+    const clv_pack_part *part;
+    int32_t n_parts;
     int32_t matrix;
     int64_t *rows, *columns;
 } clv_pack_sum;
@@ -50,12 +50,12 @@ typedef struct {
 bool clv_pack_sums_new(clv_pack_sums *s, clv_pre_matrices *set, clv_arena *arena);
 
 /* Number of the map with these n entries, which must outlive the sums. */
-bool clv_pack_map_put(clv_pack_sums *s, const int32_t *at, int32_t n, int32_t *ret);
+bool clv_pack_map_intern(clv_pack_sums *s, const int32_t *at, int32_t n, int32_t *ret);
 
 /* The sum of n > 0 pieces of one pair of nodes with so many choices. NULL: no memory. O(n) where it
  * was asked for before, else O(n * n_a * n_b). The pieces must stay, the answer ends with the next
  * call. */
-const clv_pack_sum *clv_pack_sum_of(clv_pack_sums *s, const clv_pack_piece *piece, int32_t n,
+const clv_pack_sum *clv_pack_sum_of(clv_pack_sums *s, const clv_pack_part *part, int32_t n,
                                     int32_t n_a, int32_t n_b);
 
 #endif

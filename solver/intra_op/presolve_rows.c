@@ -9,17 +9,18 @@
  */
 #include <string.h>
 
-#include "solver/intra_op/presolve_work.h"
+#include "solver/intra_op/presolve_problem.h"
 
 enum { LITTLE = 32 }; /* one row in so many is not worth another round */
 
 typedef struct {
-    const clv_pre_work *w;
+    const clv_pre_problem *w;
     bool *keep;
     clv_int128 *rise, *fall; /* by row r: what row r needs more than r - 1 at most; and less */
 } rows;
 
-static int64_t most_more(const clv_intra_op_problem *p, int32_t v, int32_t one, int32_t other)
+static int64_t largest_difference(const clv_intra_op_problem *p, int32_t v, int32_t one,
+                                  int32_t other)
 {
     int64_t most = INT64_MIN;
 
@@ -37,8 +38,8 @@ static void change(rows *s, int32_t v, int64_t r, int32_t before, int32_t after)
 {
     if (r <= 0 || r >= s->w->n_rows)
         return;
-    s->rise[r] += most_more(&s->w->p, v, after, before);
-    s->fall[r] += most_more(&s->w->p, v, before, after);
+    s->rise[r] += largest_difference(&s->w->p, v, after, before);
+    s->fall[r] += largest_difference(&s->w->p, v, before, after);
 }
 
 /* Rows that cannot be exceeded. */
@@ -48,7 +49,7 @@ static void slack_rows(rows *s, clv_int128 *most)
 
     for (int32_t v = 0; v < p->n_nodes; v++)
         for (int32_t i = p->first_span[v]; i < p->first_span[v + 1]; i++) {
-            int64_t u = most_more(p, v, i, -1);
+            int64_t u = largest_difference(p, v, i, -1);
 
             most[p->span_lo[i]] += u;
             most[p->span_hi[i]] -= u;
@@ -82,7 +83,7 @@ static void neighbours(rows *s)
     }
 }
 
-clv_status clv_pre_rows(const clv_pre_work *w, bool every_pair, clv_arena *arena,
+clv_status clv_pre_rows(const clv_pre_problem *w, bool every_pair, clv_arena *arena,
                         clv_pre_fold *fold, clv_error *err)
 {
     int32_t n = w->n_rows;
@@ -102,7 +103,7 @@ clv_status clv_pre_rows(const clv_pre_work *w, bool every_pair, clv_arena *arena
         left += s.keep[r];
     /* Rounds of next neighbours end when they bring little; then every pair is looked at. */
     if (every_pair)
-        CLV_TRY(clv_pre_pairs(w, arena, s.keep, err));
+        CLV_TRY(clv_pre_row_pairs(w, arena, s.keep, err));
     else if (n - left < n / LITTLE + 1)
         memset(s.keep, 1, (size_t)n);
     fold->row_keep = s.keep;

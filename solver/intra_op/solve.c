@@ -3,20 +3,20 @@
 
 #include <stdio.h>
 
-#include "solver/intra_op/first.h"
-#include "solver/intra_op/strategies_work.h"
+#include "solver/intra_op/breakout.h"
+#include "solver/intra_op/solve_state.h"
 
-/* Sweeps over all nodes for the first answer, and the squeezer's work before anything else is done;
- * the same briefly. */
+/* Sweeps over all nodes for the first answer, and bound and reduction's work before anything else
+ * is done; the same briefly. */
 #define CLV_SOLVE_FIRST_SWEEPS 40
 #define CLV_SOLVE_FIRST_WORK   100000000
 #define CLV_SOLVE_BRIEF_SWEEPS 10
 #define CLV_SOLVE_BRIEF_FIRST  30000000
-/* Rounds of the bound in a stage of the squeezer, at most. */
+/* Rounds of the bound in a stage of bound and reduction, at most. */
 #define CLV_SOLVE_STAGE_ROUNDS 1200
 
 /* *ret_none: proven that no answer of the reduced problem is within the limit. */
-static clv_status solve_reduced(clv_intra_op_state *s, bool *ret_none, clv_error *err)
+static clv_status solve_reduced(clv_solve_state *s, bool *ret_none, clv_error *err)
 {
     const clv_intra_op_problem *reduced = clv_presolve_problem(s->presolved);
     int64_t room = (int64_t)reduced->n_nodes + 1;
@@ -25,39 +25,40 @@ static clv_status solve_reduced(clv_intra_op_state *s, bool *ret_none, clv_error
     s->lifted = CLV_NEW_ARRAY(s->arena, int32_t, room);
     if (!s->kept || !s->lifted)
         return clv_fail_nomem(err, "a search");
-    CLV_TRY(clv_squeezer_new(reduced, CLV_SOLVE_STAGE_ROUNDS, s->arena, &s->squeezer, err));
+    CLV_TRY(clv_bound_and_reduce_new(reduced, CLV_SOLVE_STAGE_ROUNDS, s->arena,
+                                     &s->bound_and_reduce, err));
     if (s->r->solve.found && s->r->value.nevers == 0)
-        clv_squeezer_know(s->squeezer, clv_intra_op_best_cost(s) - s->base);
+        clv_bound_and_reduce_set_known_cost(s->bound_and_reduce, clv_solve_best_cost(s) - s->base);
     int32_t sweeps = s->o->brief ? CLV_SOLVE_BRIEF_SWEEPS : CLV_SOLVE_FIRST_SWEEPS;
-    CLV_TRY(clv_intra_op_first(reduced, sweeps, &s->incumbent.limits, s->arena, s->lifted, err));
-    CLV_TRY(clv_intra_op_offer(s, s->lifted, "sweeps", err));
+    CLV_TRY(clv_intra_op_breakout(reduced, sweeps, &s->incumbent.limits, s->arena, s->lifted, err));
+    CLV_TRY(clv_solve_offer(s, s->lifted, "sweeps", err));
     if (s->r->solve.found)
-        clv_intra_op_report(s, "sweeps");
-    CLV_TRY(clv_intra_op_run_squeezer(s, s->o->brief ? CLV_SOLVE_BRIEF_FIRST : CLV_SOLVE_FIRST_WORK,
-                                      err));
-    if (clv_incumbent_is_enough(&s->incumbent) || clv_intra_op_none_left(s) ||
+        clv_solve_report(s, "sweeps");
+    CLV_TRY(
+        clv_solve_run_bound(s, s->o->brief ? CLV_SOLVE_BRIEF_FIRST : CLV_SOLVE_FIRST_WORK, err));
+    if (clv_incumbent_is_enough(&s->incumbent) || clv_solve_none_left(s) ||
         clv_limits_over(&s->incumbent.limits))
         return CLV_OK;
-    CLV_TRY(clv_intra_op_enter_field(s, ret_none, err));
+    CLV_TRY(clv_parallel_search_start(s, ret_none, err));
     if (*ret_none)
         return CLV_OK;
-    return clv_intra_op_search(s, err);
+    return clv_search_rounds(s, err);
 }
 
-static void free_all(clv_intra_op_state *s)
+static void free_all(clv_solve_state *s)
 {
-    clv_intra_op_free_field(s);
-    clv_squeezer_free(s->squeezer);
-    s->squeezer = NULL;
+    clv_parallel_search_free(s);
+    clv_bound_and_reduce_free(s->bound_and_reduce);
+    s->bound_and_reduce = NULL;
 }
 
-static clv_status solve_all(clv_intra_op_state *s, clv_error *err)
+static clv_status solve_all(clv_solve_state *s, clv_error *err)
 {
     bool infeasible = false, none = false;
     CLV_TRY(clv_presolve(s->p, s->arena, &s->presolved, &infeasible, s->r->solve.why, err));
     if (!infeasible) {
         CLV_TRY(solve_reduced(s, &none, err));
-        if (!clv_intra_op_is_finite(s) && clv_presolve_finite(s->presolved) &&
+        if (!clv_solve_is_finite(s) && clv_presolve_finite(s->presolved) &&
             !clv_limits_over(&s->incumbent.limits)) {
             /* Perhaps only answers that cost never are within the limit: the best of those. */
             free_all(s);
@@ -84,11 +85,11 @@ clv_status clv_intra_op_solve(const clv_intra_op_problem *p, const clv_intra_op_
 {
     clv_intra_op_result r = { .value = { 0 } };
     clv_arena *own = clv_arena_new(clv_arena_alloc(arena), 0);
-    clv_intra_op_state *s = own ? CLV_NEW(own, clv_intra_op_state) : NULL;
+    clv_solve_state *s = own ? CLV_NEW(own, clv_solve_state) : NULL;
     int32_t *choice = own ? CLV_NEW_ARRAY(own, int32_t, p->n_nodes) : NULL;
     clv_status status = s && choice ? CLV_OK : clv_fail_nomem(err, "a strategy problem");
     if (status == CLV_OK) {
-        *s = (clv_intra_op_state){ .p = p, .o = options, .arena = own, .r = &r, .choice = choice };
+        *s = (clv_solve_state){ .p = p, .o = options, .arena = own, .r = &r, .choice = choice };
         s->jobs = options->solve.jobs > 0 ? options->solve.jobs : 1;
         status =
             clv_incumbent_open(&s->incumbent, &options->solve, p->n_nodes, arena, &r.solve, err);
@@ -98,7 +99,7 @@ clv_status clv_intra_op_solve(const clv_intra_op_problem *p, const clv_intra_op_
         if (options->enough > 0)
             s->incumbent.enough_bound = clv_objval_whole(options->enough);
         r.solve.bound_by = "costs are not negative";
-        clv_intra_op_raise(s, options->known, "what was known before");
+        clv_solve_raise_bound(s, options->known, "what was known before");
         status = solve_all(s, err);
         free_all(s);
     }

@@ -22,11 +22,11 @@ static int32_t put(clv_pre_matrices *set, int64_t n, int32_t rows, const int64_t
 {
     int32_t m = -1;
 
-    cr_assert(clv_pre_matrices_put(set, n, rows, entry, &m));
+    cr_assert(clv_pre_matrices_intern(set, n, rows, entry, &m));
     return m;
 }
 
-/* Matrix `number`: its entries are told from all others'. */
+/* Matrix `number`: its entries are reported from all others'. */
 static void make(int64_t *entry, int32_t number)
 {
     for (int32_t i = 0; i < MOST; i++)

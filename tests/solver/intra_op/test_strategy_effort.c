@@ -4,11 +4,11 @@
 
 #include "problem/intra_op_draft.h"
 #include "solver/intra_op/bound.h"
-#include "solver/intra_op/first.h"
+#include "solver/intra_op/bound_and_reduce.h"
+#include "solver/intra_op/breakout.h"
 #include "solver/intra_op/presolve.h"
 #include "solver/intra_op/small_strategies.h"
 #include "solver/intra_op/solve.h"
-#include "solver/intra_op/squeeze.h"
 
 /* Equal layers in a row, each held for so many moments from its own (0: all of them all the time);
  * n_long: edges to layers far behind. */
@@ -216,7 +216,7 @@ Test(strategy_effort, a_first_answer_is_legal)
             const clv_intra_op_problem *p = clv_presolve_problem(made);
             int32_t choice[SMALL_NODES + 1] = { 0 };
 
-            cr_assert_eq(clv_intra_op_first(p, 20, NULL, arena, choice, &err), CLV_OK);
+            cr_assert_eq(clv_intra_op_breakout(p, 20, NULL, arena, choice, &err), CLV_OK);
             for (int32_t v = 0; v < p->n_nodes; v++)
                 cr_assert(choice[v] >= 0 && choice[v] < clv_intra_op_n_choices(p, v));
             n++;
@@ -237,9 +237,9 @@ Test(strategy_effort, a_first_answer_comes_even_when_time_is_up)
     clv_limits halt = { .ended = &ended };
     clv_error err;
 
-    cr_assert_eq(clv_intra_op_first(p, 20, &halt, arena, now, &err), CLV_OK);
-    cr_assert_eq(clv_intra_op_first(p, 0, NULL, arena, begun, &err), CLV_OK);
-    cr_assert_eq(clv_intra_op_first(p, 20, NULL, arena, swept, &err), CLV_OK);
+    cr_assert_eq(clv_intra_op_breakout(p, 20, &halt, arena, now, &err), CLV_OK);
+    cr_assert_eq(clv_intra_op_breakout(p, 0, NULL, arena, begun, &err), CLV_OK);
+    cr_assert_eq(clv_intra_op_breakout(p, 20, NULL, arena, swept, &err), CLV_OK);
     cr_expect_arr_eq(now, begun, sizeof now);
     cr_expect_arr_neq(now, swept, sizeof now);
     clv_arena_free(arena);
@@ -253,31 +253,33 @@ Test(strategy_effort, answers_go_down_to_what_is_left)
 
     for (uint64_t seed = 0; seed < 6; seed++) {
         const clv_intra_op_problem *p = make(500, 6, 100, 0.4, seed, arena);
-        clv_squeezer *q;
+        clv_bound_and_reduce *q;
         clv_error err;
         bool whole;
 
-        cr_assert_eq(clv_squeezer_new(p, 128, arena, &q, &err), CLV_OK);
-        for (int i = 0; i < 400 && !clv_squeezer_over(q) && !clv_squeezer_n_stages(q); i++)
-            cr_assert_eq(clv_squeezer_step(q, 1, NULL, NULL, &err), CLV_OK);
-        n_stages += clv_squeezer_n_stages(q);
-        if (clv_squeezer_n_stages(q)) {
-            const clv_intra_op_problem *left = clv_squeezer_problem(q);
+        cr_assert_eq(clv_bound_and_reduce_new(p, 128, arena, &q, &err), CLV_OK);
+        for (int i = 0;
+             i < 400 && !clv_bound_and_reduce_is_over(q) && !clv_bound_and_reduce_n_stages(q); i++)
+            cr_assert_eq(clv_bound_and_reduce_step(q, 1, NULL, NULL, &err), CLV_OK);
+        n_stages += clv_bound_and_reduce_n_stages(q);
+        if (clv_bound_and_reduce_n_stages(q)) {
+            const clv_intra_op_problem *left = clv_bound_and_reduce_problem(q);
             int32_t *a = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes + 1);
             int32_t *up = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes + 1);
             uint64_t rng = seed;
 
             for (int32_t v = 0; v < left->n_nodes; v++)
                 a[v] = clv_random_below(&rng, clv_intra_op_n_choices(left, v));
-            clv_squeezer_lift(q, clv_squeezer_n_stages(q), a, up);
-            cr_assert_eq(clv_squeezer_lower(q, clv_squeezer_n_stages(q), up, a, &whole, &err),
+            clv_bound_and_reduce_lift(q, clv_bound_and_reduce_n_stages(q), a, up);
+            cr_assert_eq(clv_bound_and_reduce_project(q, clv_bound_and_reduce_n_stages(q), up, a,
+                                                      &whole, &err),
                          CLV_OK);
             for (int32_t v = 0; v < left->n_nodes; v++)
                 cr_assert(a[v] >= 0 && a[v] < clv_intra_op_n_choices(left, v));
             n++;
             n_whole += whole;
         }
-        clv_squeezer_free(q);
+        clv_bound_and_reduce_free(q);
     }
     cr_assert_gt(n_stages, 0);
     cr_assert_eq(n_whole, n, "%d of %d", n_whole, n);
@@ -303,7 +305,7 @@ Test(strategy_effort, a_bound_is_soon_near_its_end)
             soon = clv_intra_op_bound_value(b);
             for (int turn = 0; turn < 4; turn++) {
                 clv_intra_op_bound_run(b, 250, -1, NULL, NULL);
-                clv_intra_op_bound_stir(b);
+                clv_intra_op_bound_reset_steps(b);
             }
             late = clv_intra_op_bound_value(b);
             cr_expect(1000 * soon >= 998 * late, "seed %d, held %d: %lld, later %lld", (int)seed,

@@ -1,0 +1,68 @@
+/* bound_and_reduce.h - bounds, answers read off them, and reduction in turn, until little is left.
+ */
+#ifndef CLV_SOLVER_INTRA_OP_BOUND_AND_REDUCE_H
+#define CLV_SOLVER_INTRA_OP_BOUND_AND_REDUCE_H
+
+#include "problem/intra_op_problem.h"
+
+typedef struct {
+    int32_t stages;          /* each: rounds of the bound, then reduction by what it says */
+    int32_t rounds;          /* of message passing a stage */
+    int64_t exact_rounds;    /* of branch and bound in the end, where little enough is left */
+    bool (*stop)(void *ctx); /* asked at each round; may be NULL */
+    /* Told of each better answer (of the problem as given) and of each better bound; may be NULL.
+     */
+    void (*found)(void *ctx, const int32_t *choice, clv_int128 cost);
+    void (*raised)(void *ctx, clv_int128 bound);
+    void *ctx;
+} clv_bound_and_reduce_options;
+
+/* p: as presolve leaves it. choice, *cost: the best answer known before and after, *cost -1: none.
+ * *bound: no legal answer without a cost of never costs less; *cost when that is proven best,
+ * CLV_INTRA_OP_NEVER with *cost -1 when there is none. */
+clv_status clv_bound_and_reduce_solve(const clv_intra_op_problem *p,
+                                      const clv_bound_and_reduce_options *options, clv_arena *arena,
+                                      int32_t *choice, clv_int128 *cost, clv_int128 *bound,
+                                      clv_error *err);
+
+/* The same in steps, for a search that shares its answers with others. It ends only when the best
+ * answer is proven, or by know(): with its own arenas, it may be stepped on any thread, one at a
+ * time. */
+typedef struct clv_bound_and_reduce clv_bound_and_reduce;
+
+/* rounds: of a stage, at most. */
+clv_status clv_bound_and_reduce_new(const clv_intra_op_problem *p, int32_t rounds, clv_arena *arena,
+                                    clv_bound_and_reduce **ret, clv_error *err);
+void clv_bound_and_reduce_free(clv_bound_and_reduce *q); /* NULL is fine */
+/* Works until about so many entries of edges have been looked at. */
+clv_status clv_bound_and_reduce_step(clv_bound_and_reduce *q, int64_t work, bool (*stop)(void *ctx),
+                                     void *ctx, clv_error *err);
+int64_t clv_bound_and_reduce_work(const clv_bound_and_reduce *q); /* all so far, in entries */
+/* There is an answer of this cost. */
+void clv_bound_and_reduce_set_known_cost(clv_bound_and_reduce *q, clv_int128 cost);
+/* A better answer of p found since the last call, or NULL; *cost: of the best known, -1: none. */
+const int32_t *clv_bound_and_reduce_poll_answer(clv_bound_and_reduce *q, clv_int128 *cost);
+clv_int128 clv_bound_and_reduce_value(const clv_bound_and_reduce *q); /* as *bound above */
+/* Nothing more will come. */
+bool clv_bound_and_reduce_is_over(const clv_bound_and_reduce *q);
+/* What is left: answers of it cost base less and lift to answers of p, and all better answers are
+ * among those, or as good ones are. Stays as it is after later stages. */
+const clv_intra_op_problem *clv_bound_and_reduce_problem(const clv_bound_and_reduce *q);
+clv_int128 clv_bound_and_reduce_base(const clv_bound_and_reduce *q);
+int32_t clv_bound_and_reduce_n_stages(const clv_bound_and_reduce *q); /* 0: what is left is p */
+/* An answer of what was left after so many stages, lifted to one of p. Not while a step runs. */
+void clv_bound_and_reduce_lift(const clv_bound_and_reduce *q, int32_t n_stages, const int32_t *from,
+                               int32_t *to);
+/* The other way: the answer of the problem after so many stages that lifts to `from`, or to what is
+ * like it where none does. Not while a step runs. O((log nodes left + choices of a
+ * node) * nodes of p). */
+clv_status clv_bound_and_reduce_project(const clv_bound_and_reduce *q, int32_t n_stages,
+                                        const int32_t *from, int32_t *to, bool *whole,
+                                        clv_error *err);
+/* What a better answer with a choice of what is left costs at least, by choice, without base; NULL
+ * when nothing is known. */
+const int64_t *clv_bound_and_reduce_min_marginals(const clv_bound_and_reduce *q);
+/* Cost for a unit of usage in each row of what is left, of the best bound. */
+const double *clv_bound_and_reduce_prices(const clv_bound_and_reduce *q, int32_t *n_rows);
+
+#endif

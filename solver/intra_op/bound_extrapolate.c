@@ -1,0 +1,62 @@
+/* bound_extrapolate.c - messages go on as they went.
+ *
+ * Over long paths of nodes costs move a little in each round, always the same way, and so do
+ * messages. After some rounds each message leaps as far again as it has come since the last leap,
+ * about; the rounds that follow mend what that broke. Where the bound is then lower than before the
+ * leap, messages and prices go back to where they were, and leaps and the longest steps of prices
+ * get shorter.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "solver/intra_op/bound_state.h"
+
+/* How far, times the way since the last leap. */
+#define LONGER  1.1
+#define SHORTER 0.5
+#define LONGEST 2.0
+/* The same of the longest step that prices may take. */
+#define STEP_SHORTER 0.7
+
+static void save_messages_state(clv_intra_op_bound *b)
+{
+    memcpy(b->leap_price, b->price, (size_t)b->n_rows * sizeof *b->price);
+    b->leap_level = b->level;
+}
+
+bool clv_bound_extrapolate(clv_intra_op_bound *b)
+{
+    size_t size = (size_t)b->n_messages * sizeof *b->message;
+
+    if (!b->counts)
+        return true; /* nothing would tell whether it was good */
+    if (!b->leaps) {
+        memcpy(b->leap_message, b->message, size);
+        save_messages_state(b);
+        b->leaps = true;
+        return true;
+    }
+    if (b->level < b->leap_level) {
+        memcpy(b->message, b->leap_message, size);
+        memcpy(b->price, b->leap_price, (size_t)b->n_rows * sizeof *b->price);
+        clv_bound_set_memory_costs(b);
+        b->leap *= SHORTER;
+        b->longest = fmax(FIRST_STEP, b->longest * STEP_SHORTER);
+        b->step = fmin(b->step, b->longest);
+        memset(b->mean, 0, (size_t)b->n_rows * sizeof *b->mean);
+        return false;
+    }
+    b->leap = b->leap * LONGER < LONGEST ? b->leap * LONGER : LONGEST;
+    b->longest = b->longest * LONGER < LONGEST_STEP ? b->longest * LONGER : LONGEST_STEP;
+    for (int64_t i = 0; i < b->n_messages; i++) {
+        double now = b->message[i], then = b->leap_message[i];
+
+        b->leap_message[i] = now;
+        if (now >= b->enough || then >= b->enough)
+            continue;
+        now += b->leap * (now - then);
+        b->message[i] = now < b->enough ? now : b->enough;
+    }
+    save_messages_state(b);
+    return true;
+}

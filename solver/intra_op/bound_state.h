@@ -1,0 +1,91 @@
+/* bound_state.h - the state of a bound, shared by its files. */
+#ifndef CLV_SOLVER_INTRA_OP_BOUND_STATE_H
+#define CLV_SOLVER_INTRA_OP_BOUND_STATE_H
+
+#include "solver/intra_op/bound.h"
+
+/* In floating point, where a cost is never; sums of messages stay far below. */
+#define HUGE_COST 1e30
+/* No message and no sum of costs needs to be larger. */
+#define MOST_MESSAGE 1e18
+
+enum {
+    COUNT_EVERY = 4, /* rounds; counting costs as much as a round */
+    PATIENCE = 8,    /* counts without a better bound before steps get smaller */
+    QUIET = 10,      /* rounds before prices move */
+    LEAP_EVERY = 16, /* rounds; so many that a count was just made */
+};
+#define SMALLER      0.7
+#define FIRST_STEP   0.3
+#define LONGEST_STEP 4.0
+#define FIRST_LEAP   0.8
+
+/* An edge of two nodes as one of them sees it. */
+typedef struct {
+    int64_t in, out;             /* into message: what comes and what goes */
+    int32_t edge, matrix, width; /* choices of the other */
+    int32_t other;
+    bool first; /* the node is the first of the edge */
+} spoke;
+
+struct clv_intra_op_bound {
+    const clv_intra_op_problem *p;
+    int32_t n_rows;
+    double **entry[2];   /* by matrix: as it is; turned. NULL where no edge of two nodes has it */
+    double *cost, *paid; /* by choice: its own; and what memory costs it */
+    double *message;
+    int64_t n_messages, n_entries; /* of messages; of all edges of two nodes */
+    spoke *spoke;
+    int32_t *first_spoke; /* by node; spokes to earlier nodes first */
+    int32_t *n_earlier;
+    double *sum;    /* by choice of one node */
+    int32_t *taken; /* by node: its cheapest choice when last looked at */
+    double *price, *best_price, *before, *over, *mean; /* by row */
+    int64_t *room, *span_room;    /* by row; by span of one node: scratch of answers */
+    int32_t *mix[5];              /* by node: scratch of answers */
+    double *rest;                 /* by row: scratch of prices */
+    bool *marked;                 /* by row: gets a price */
+    double step, longest, square; /* of the prices; running mean of squares of over */
+    int32_t rounds, since;
+    clv_int128 bound, level; /* the best; and as it was when last counted */
+    /* Messages, prices and level at the last leap, if there was one; how far the next one goes. */
+    double *leap_message, *leap_price, leap;
+    clv_int128 leap_level;
+    bool leaps;
+    bool counts;          /* numbers were small enough to be counted */
+    int64_t *least;       /* by choice */
+    int64_t *own;         /* by choice: cost in whole numbers with edges of one node */
+    int64_t edges_alone;  /* the least of edges of three and more */
+    double enough;        /* no answer without never costs so much: messages say no more */
+    double largest_entry; /* of an edge of two nodes, but for never */
+    /* Scratch of counting. */
+    int64_t *now, *given;     /* by choice: its node's cost; and its share for an edge */
+    clv_int128 *worse;        /* by choice: how much dearer than the cheapest, so far */
+    int64_t *row_least;       /* by choice of one node of an edge, then of the other */
+    int64_t *whole_out;       /* by choice of one node: a message */
+    clv_int128 *whole_paid;   /* by choice of one node */
+    clv_int128 *whole_before; /* by row: sums of whole prices */
+};
+
+/* Forgets what was found, but for messages and prices: the problem has changed. */
+void clv_bound_restart(clv_intra_op_bound *b);
+
+/* A step of the prices. cost: as in clv_intra_op_bound_run(). O(spans * choices), and O(nodes +
+ * spans
+ * + rows) for each row that gets a price. */
+void clv_bound_update_prices(clv_intra_op_bound *b, clv_int128 cost);
+
+/* After a count. False: the last leap was no good and is taken back, prices included. */
+bool clv_bound_extrapolate(clv_intra_op_bound *b);
+
+/* Works out what memory costs each choice at the prices. O(spans * choices). */
+void clv_bound_set_memory_costs(clv_intra_op_bound *b);
+
+/* b->sum: as its neighbours that have chosen see v's choices, and as the messages of the others. */
+void clv_bound_conditional_costs(clv_intra_op_bound *b, int32_t v, bool forward,
+                                 const int32_t *choice);
+
+/* Counts the bound of the messages and prices as they are; true: it is better than the last. */
+bool clv_bound_count(clv_intra_op_bound *b);
+
+#endif

@@ -1,0 +1,136 @@
+/* presolve_problem.h - what the passes of presolve share.
+ *
+ * A pass looks at a problem in the making and decides about nodes, choices and rows; packing then
+ * builds the next problem from what was decided, and a layer that remembers how to go back. A row
+ * is a moment at which memory may matter; times of a problem in the making are rows.
+ *
+ * Presolve assumes that some legal answer has no cost of "never"; where it sees that this cannot
+ * be, or that a sum of costs would reach "never", it starts again with the rows alone.
+ */
+#ifndef CLV_SOLVER_INTRA_OP_PRESOLVE_PROBLEM_H
+#define CLV_SOLVER_INTRA_OP_PRESOLVE_PROBLEM_H
+
+#include "solver/intra_op/presolve_matrices.h"
+
+typedef struct {
+    clv_intra_op_problem p; /* edges of one node do not occur once packed; matrix_of counts in
+                             * `set`, the matrices of p itself are those given */
+    clv_pre_matrices *set;
+    bool *fresh;             /* by node: what an answer of clv_pre_dominated() rests on changed
+                              * since it was asked; NULL: all are */
+    int32_t n_rows;          /* moments */
+    const int64_t *held;     /* by row: what is held whatever is chosen; spans hold the rest, so the
+                              * smallest usage of each span is 0 */
+    const int64_t *row_time; /* by row: that moment in the problem as given */
+    clv_int128 base;         /* cost whatever is chosen */
+} clv_pre_problem;
+
+/* A node without memory and with at most two neighbours, eliminated: its choice is
+ * best[choice of a * n_b + choice of b]; a, b: nodes of the same problem, -1: none. */
+typedef struct {
+    int32_t node, a, b, n_b;
+    const int32_t *best;
+} clv_pre_eliminated;
+
+enum {
+    CLV_PRE_FIXED = -1, /* one choice was left */
+    CLV_PRE_GONE = -2,  /* eliminated */
+};
+
+/* What a pass decides. Node v takes choice map[v][k] when node into[v] takes its k-th choice that
+ * is left; into[v] == v: v stays. n_new is by node that stays, 0 where it
+ * was eliminated: it then has neither edges nor spans. row_keep may be NULL: all. */
+typedef struct {
+    int32_t *into;
+    const int32_t **map;
+    int32_t *n_new;
+    const bool *row_keep;
+    int32_t n_gone;
+    const clv_pre_eliminated *gone;
+    bool any; /* something changes */
+} clv_pre_fold;
+
+/* How to go back: old node v takes map[at[v] + choice of the new node into[v]], or map[at[v]] where
+ * it is fixed. place: of each old node among the nodes of the whole problem; place_new: of the new
+ * ones. */
+typedef struct clv_pre_layer clv_pre_layer;
+struct clv_pre_layer {
+    clv_pre_layer *before;
+    int32_t n_old;
+    const int32_t *into;
+    const int64_t *at;
+    const int32_t *map;
+    const int32_t *place;
+    int32_t *place_new;
+    int32_t n_gone;
+    const clv_pre_eliminated *gone; /* their neighbours are not gone */
+};
+
+/* Why presolve has to start again with the rows alone. */
+typedef enum {
+    CLV_PRE_FINE,
+    CLV_PRE_NEVER, /* a node has no choice left */
+    CLV_PRE_BIG,   /* a sum of costs reached never */
+    CLV_PRE_FULL,  /* what is left does not fit */
+} clv_pre_trouble;
+
+/* A sum of costs in which never stays never. *big: the sum reached never without one. */
+static inline int64_t clv_pre_add(int64_t a, int64_t b, bool *big)
+{
+    if (a >= CLV_INTRA_OP_NEVER || b >= CLV_INTRA_OP_NEVER)
+        return CLV_INTRA_OP_NEVER;
+    if (a + b >= CLV_INTRA_OP_NEVER)
+        *big = true;
+    return a + b;
+}
+
+/* A fold that changes nothing; rows_keep NULL. */
+clv_status clv_pre_fold_new(const clv_pre_problem *w, clv_arena *arena, clv_pre_fold *ret,
+                            clv_error *err);
+
+/* The same where each node keeps the choices with alive[]; any: some choice goes. */
+clv_status clv_pre_fold_alive(const clv_pre_problem *w, const bool *alive, clv_arena *arena,
+                              clv_pre_fold *ret, clv_error *err);
+
+/* Builds the next problem in `out`, the layer in `keep`. Nodes with one choice go, edges between
+ * the same nodes become one, what a matrix says of one node alone moves into the node's costs.
+ * layer->before is not set. O(edges + entries of edges that are not as before, those alike once +
+ * spans * choices). */
+clv_status clv_pre_pack(const clv_pre_problem *w, const clv_pre_fold *fold, clv_arena *out,
+                        clv_arena *keep, clv_pre_problem *ret, clv_pre_layer **layer,
+                        clv_pre_trouble *trouble, clv_error *err);
+
+/* The passes, each of a packed problem, but for clv_pre_rows(). Each leaves in *fold what it found.
+ */
+
+/* Choices that cannot be: of cost never, without partner over an edge, or with more memory than is
+ * left when all others hold the least. */
+clv_status clv_pre_arc_consistency(const clv_pre_problem *w, clv_arena *arena, clv_pre_fold *fold,
+                                   clv_pre_trouble *trouble, clv_error *err);
+/* Nodes whose choice follows from a neighbour's. */
+clv_status clv_pre_forced(const clv_pre_problem *w, clv_arena *arena, clv_pre_fold *fold,
+                          clv_error *err);
+/* Choices that another choice of the node beats whatever the neighbours do. Asks about nodes that
+ * are fresh, and then they are not. */
+clv_status clv_pre_dominated(const clv_pre_problem *w, clv_arena *arena, clv_pre_fold *fold,
+                             clv_error *err);
+/* Nodes without memory and with at most two neighbours. ret: the same nodes with the costs and
+ * edges that packing is to see; the tables of the leaves are in `keep`. */
+clv_status clv_pre_low_degree(const clv_pre_problem *w, clv_arena *arena, clv_arena *keep,
+                              clv_pre_problem *ret, clv_pre_fold *fold, clv_pre_trouble *trouble,
+                              clv_error *err);
+/* Rows that cannot be exceeded unless another one is. every_pair: not only next neighbours. */
+clv_status clv_pre_rows(const clv_pre_problem *w, bool every_pair, clv_arena *arena,
+                        clv_pre_fold *fold, clv_error *err);
+
+/* The rows of keep[] less those that some row of keep[] stands for; every_pair of the above. */
+clv_status clv_pre_row_pairs(const clv_pre_problem *w, clv_arena *arena, bool *keep,
+                             clv_error *err);
+
+/* The problem as given with its times made rows: moments at which the set of nodes that hold memory
+ * is not part of the next or the last moment's. row_time as in clv_pre_problem. */
+clv_status clv_pre_moments(const clv_intra_op_problem *p, clv_arena *arena,
+                           clv_intra_op_problem *ret, int32_t *n_rows, const int64_t **row_time,
+                           clv_error *err);
+
+#endif

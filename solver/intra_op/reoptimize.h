@@ -1,0 +1,56 @@
+/* reoptimize.h - a neighbourhood solved exactly under memory: prices by row, a dive, acceptance.
+ *
+ * The neighbourhood's relaxation at prices is solved by elimination; that gives a bound on what the
+ * neighbourhood can cost at all, the cheapest relaxed answer, and from the tables the exact price
+ * of each choice on the way down. The dive takes choices in that order as memory allows. Where the
+ * bound does not meet the best answer, prices go along the rows' excess, and the same tables are
+ * filled again. At last branch and bound closes what prices leave open, where that is little.
+ */
+#ifndef CLV_SOLVER_INTRA_OP_REOPTIMIZE_H
+#define CLV_SOLVER_INTRA_OP_REOPTIMIZE_H
+
+#include "solver/intra_op/search_state.h"
+#include "solver/intra_op/subproblem.h"
+
+/* What a thread works with; holds nothing between two calls. */
+typedef struct {
+    const clv_pairwise *f;
+    clv_subproblem *piece;
+    double *price, *sum;          /* rows, rows + 1 */
+    int64_t *used, *room;         /* rows */
+    int32_t *chosen, *old, *list; /* nodes: choices */
+    bool *keep;                   /* max_choices */
+    double *regret, *spent;       /* choices of all nodes; nodes + 1 */
+    /* Of the last call: nothing was held or left out but by `alive`; then no better answer of these
+     * nodes costs less than bound (the others as they are), but for rounding of doubles. */
+    bool whole;
+    double bound;
+    double *score, *on_top; /* max_choices; choices of all nodes */
+} clv_workspace;
+
+typedef struct {
+    clv_elimination_caps caps;
+    int32_t n_tries;      /* prices tried */
+    int32_t n_branches;   /* choices tried by branch and bound afterwards; 0: none */
+    int32_t max_values;   /* of a node, the rest is left out at random and by cost; 0: all */
+    double penalty;       /* cost of memory above the limits, a limit's worth in one row */
+    const double *belief; /* by choice: which values of a node are likely; NULL: counted here */
+    const bool *alive;    /* by choice: others are left out; NULL: none is */
+    const int32_t *const *pool; /* n_pool answers: a node keeps the choices of these; NULL: all */
+    int32_t n_pool;
+    double noise;    /* 0; above: own costs are changed at random by up to so much of them */
+    bool whole_only; /* does nothing where a node would be held */
+    bool must_move;  /* takes the answer found even if it is worse, if memory allows */
+} clv_reoptimize_options;
+
+clv_status clv_workspace_new(const clv_pairwise *f, clv_arena *arena, clv_workspace **ret,
+                             clv_error *err);
+void clv_workspace_free(clv_workspace *b);
+
+/* Better choices for nodes of s, or none: s never gets worse (unless must_move). price: by row, the
+ * searcher's, changed for the next time. Adds table entries filled to *work. */
+clv_status clv_reoptimize(clv_workspace *b, clv_search_state *s, const int32_t *node, int32_t n,
+                          const clv_reoptimize_options *o, double *price, uint64_t *random,
+                          int64_t *work, clv_error *err);
+
+#endif

@@ -1,0 +1,80 @@
+/* subproblem.h - some nodes of a problem solved exactly, the others held fast: bucket elimination.
+ *
+ * Nodes are eliminated one by one, that with the smallest table first. Where every table would pass
+ * the cap, a node is held at its present choice; so what is solved is always solved exactly.
+ * Memory enters as a price by row, put on the nodes' own costs: one ordering serves many prices.
+ */
+#ifndef CLV_SOLVER_INTRA_OP_SUBPROBLEM_H
+#define CLV_SOLVER_INTRA_OP_SUBPROBLEM_H
+
+#include "solver/common/limits.h"
+#include "solver/intra_op/pairwise.h"
+
+/* A table over x (the node eliminated) and nodes eliminated later, x slowest. */
+typedef struct {
+    const double *table;
+    int64_t stride;   /* of x */
+    int32_t first, n; /* the others, in clv_subproblem.scope, earliest first */
+} clv_subproblem_factor;
+
+/* Indices by local node are 0 .. n - 1. Read-only for others but for `taken`. */
+typedef struct {
+    const clv_pairwise *f;
+    clv_arena *arena; /* the piece's own: what one piece needs is given back by the next */
+    clv_mark mark;
+    int32_t n, n_order, n_held;
+    int32_t *node;         /* n */
+    int32_t *local;        /* by node of f; -1 outside */
+    int32_t *first_value;  /* n + 1 */
+    int32_t *value;        /* choices that a node may take */
+    int32_t *present;      /* n: index of the present choice among a node's values; -1: none yet */
+    double *base;          /* by value: own cost and edges to what is fixed */
+    double *unary;         /* by value: base, prices and tables of one node */
+    int32_t *order;        /* n_order local nodes, first eliminated first */
+    int32_t *position;     /* n: in order; -1: held */
+    int32_t *scope_first;  /* by position, n_order + 1: what its table is over, into scope */
+    int32_t *scope;        /* local nodes, earliest eliminated first */
+    int32_t *factor_first; /* by position, n_order + 1 */
+    clv_subproblem_factor *factor;
+    double **table;         /* by position; NULL for no table */
+    int32_t *chosen;        /* n: index of value, filled by reading */
+    double *row;            /* max_choices */
+    int64_t work;           /* table entries times factors, of one solve */
+    const clv_limits *halt; /* asked while tables are filled; NULL: never */
+} clv_subproblem;
+
+typedef struct {
+    double cap_log2;     /* entries of a table, and of one node more */
+    int64_t max_entries; /* of all tables together; the rest is held */
+} clv_elimination_caps;
+
+clv_status clv_subproblem_new(const clv_pairwise *f, clv_arena *arena, clv_subproblem **ret,
+                              clv_error *err);
+void clv_subproblem_free(clv_subproblem *x);
+
+/* The piece is these nodes, each with all its choices. choice: present choices of all nodes of f;
+ * -1 for none yet (edges to such nodes outside count nothing). */
+clv_status clv_subproblem_begin(clv_subproblem *x, const int32_t *node, int32_t n,
+                                const int32_t *choice, clv_error *err);
+/* Keeps the values of a local node for which keep[choice] is set; at least one. Before ordering. */
+void clv_subproblem_restrict(clv_subproblem *x, int32_t local, const bool *keep);
+/* Orders, and makes tables. Nodes without a present choice are never held while others can be; if
+ * they must be, they are held at their cheapest. choice as in begin; random chooses what is held.
+ */
+clv_status clv_elimination_prepare(clv_subproblem *x, const clv_elimination_caps *caps,
+                                   int32_t *choice, uint64_t *random, clv_error *err);
+/* The cheapest cost of the piece with what touches it, with price[value] on top (NULL: none).
+ * -INFINITY when told to halt, or without memory: then there is nothing to read. */
+double clv_elimination_solve(clv_subproblem *x, const double *price);
+/* What each value of the node at a position costs more, all later positions being chosen; the
+ * cheapest of them is the cheapest of all that is earlier. */
+void clv_elimination_costs(const clv_subproblem *x, int32_t position, double *cost);
+/* The cheapest answer, into chosen. After solve. */
+void clv_elimination_read_answer(clv_subproblem *x);
+
+static inline int32_t clv_subproblem_n_values(const clv_subproblem *x, int32_t local)
+{
+    return x->first_value[local + 1] - x->first_value[local];
+}
+
+#endif
