@@ -9,7 +9,17 @@
 
 #include <string.h>
 
-#include "solver/intra_op/bound_state.h"
+#include "solver/intra_op/bound_count.h"
+#include "solver/intra_op/bound_extrapolate.h"
+#include "solver/intra_op/bound_price.h"
+
+clv_status clv_intra_op_bound_new(const clv_intra_op_problem *p, clv_arena *arena,
+                                  clv_intra_op_bound **ret, clv_error *err)
+{
+    CLV_TRY(clv_bound_state_new(p, arena, ret, err));
+    clv_bound_count(*ret);
+    return CLV_OK;
+}
 
 clv_int128 clv_intra_op_bound_value(const clv_intra_op_bound *b) { return b->bound; }
 int32_t clv_intra_op_bound_n_rows(const clv_intra_op_bound *b) { return b->n_rows; }
@@ -26,26 +36,6 @@ int32_t clv_intra_op_bound_fix_choices(const clv_intra_op_bound *b, clv_int128 c
             n++;
         }
     return n;
-}
-
-void clv_bound_set_memory_costs(clv_intra_op_bound *b)
-{
-    const clv_intra_op_problem *p = b->p;
-    double *before = b->before; /* sums of the prices of rows before */
-
-    before[0] = 0;
-    for (int32_t r = 0; r < b->n_rows; r++)
-        before[r + 1] = before[r] + b->price[r];
-    memset(b->paid, 0, (size_t)p->first_choice[p->n_nodes] * sizeof *b->paid);
-    for (int32_t v = 0; v < p->n_nodes; v++)
-        for (int32_t i = p->first_span[v]; b->n_rows && i < p->first_span[v + 1]; i++) {
-            double price = before[p->span_hi[i]] - before[p->span_lo[i]];
-            double *paid = b->paid + p->first_choice[v];
-            const int64_t *u = p->usage + p->span_usage[i];
-
-            for (int32_t c = 0, n = clv_intra_op_n_choices(p, v); price > 0 && c < n; c++)
-                paid[c] += price * (double)u[c];
-        }
 }
 
 /* b->sum: cost of each choice of v with what memory costs and all that its neighbours say. */

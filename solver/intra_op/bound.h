@@ -11,9 +11,7 @@
 #ifndef CLV_SOLVER_INTRA_OP_BOUND_H
 #define CLV_SOLVER_INTRA_OP_BOUND_H
 
-#include "problem/intra_op_problem.h"
-
-typedef struct clv_intra_op_bound clv_intra_op_bound;
+#include "solver/intra_op/bound_state.h"
 
 /* Prices start at zero. p's times are rows 0, 1, ... as presolve leaves them (there may be gaps,
  * but memory is taken for each row up to the last). Lives in the arena, as does all it makes. One
@@ -27,22 +25,8 @@ clv_status clv_intra_op_bound_new(const clv_intra_op_problem *p, clv_arena *aren
 void clv_intra_op_bound_run(clv_intra_op_bound *b, int32_t rounds, clv_int128 cost,
                             bool (*stop)(void *ctx), void *ctx);
 
-/* Where rounds lead nowhere any more: prices take long steps again, which leads to other answers,
- * at times to a better bound. */
-void clv_intra_op_bound_reset_steps(clv_intra_op_bound *b);
-
 /* The best bound so far; never falls. */
 clv_int128 clv_intra_op_bound_value(const clv_intra_op_bound *b);
-
-/* An answer read off the messages and so many times the prices as they are now, in the order of
- * nodes or backwards: within the limit and without never, or false where the last nodes find no
- * such choice (edges of three and more are not looked at). Good as a start for a search. O(edges *
- * choices + rows of all spans). */
-bool clv_intra_op_bound_answer(clv_intra_op_bound *b, bool forward, double price, int32_t *choice);
-
-/* The same for problems of few rows, between two answers at a little more and a little less than
- * the prices (bound_mix.c); false as above, or where there are more rows. */
-bool clv_intra_op_bound_mix(clv_intra_op_bound *b, bool forward, int32_t *choice);
 
 int32_t clv_intra_op_bound_n_rows(const clv_intra_op_bound *b);
 /* Of the best bound: by row, cost for a unit of usage. */

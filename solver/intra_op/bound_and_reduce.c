@@ -4,7 +4,9 @@
 
 #include <string.h>
 
-#include "solver/intra_op/bound_state.h"
+#include "solver/intra_op/bound.h"
+#include "solver/intra_op/bound_answer.h"
+#include "solver/intra_op/bound_mix.h"
 #include "solver/intra_op/branch_and_bound.h"
 #include "solver/intra_op/presolve.h"
 

@@ -5,9 +5,9 @@
  * and still fit. Where every span's smallest usage is 0, as presolve leaves it, what fits now fits
  * in the end.
  */
-#include <string.h>
+#include "solver/intra_op/bound_answer.h"
 
-#include "solver/intra_op/bound_state.h"
+#include <string.h>
 
 /* Room left in each row when nothing has been chosen. */
 static void reset_room(clv_intra_op_bound *b)

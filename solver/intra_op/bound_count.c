@@ -5,10 +5,10 @@
  * node and each edge is a bound. What choices pay for memory is rounded down, what the limit is
  * worth is rounded up.
  */
+#include "solver/intra_op/bound_count.h"
+
 #include <math.h>
 #include <string.h>
-
-#include "solver/intra_op/bound_state.h"
 
 /* Whole numbers are in parts of 2^-bits. */
 typedef struct {

@@ -6,10 +6,10 @@
  * leap, messages and prices go back to where they were, and leaps and the longest steps of prices
  * get shorter.
  */
+#include "solver/intra_op/bound_extrapolate.h"
+
 #include <math.h>
 #include <string.h>
-
-#include "solver/intra_op/bound_state.h"
 
 /* How far, times the way since the last leap. */
 #define LONGER  1.1

@@ -5,9 +5,11 @@
  * the other, node by node in their order, costs little more than either where the problem is long
  * and narrow; the best answer on the way that fits is near the bound.
  */
+#include "solver/intra_op/bound_mix.h"
+
 #include <string.h>
 
-#include "solver/intra_op/bound_state.h"
+#include "solver/intra_op/bound_answer.h"
 
 enum {
     MOST_ROWS = 8,   /* looked at after each node */

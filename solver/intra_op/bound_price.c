@@ -11,10 +11,10 @@
  * would be paid many times for one that is wanted. So a row without a price gets one only if it is
  * overfull even without what others, fuller ones, will give back.
  */
+#include "solver/intra_op/bound_price.h"
+
 #include <math.h>
 #include <string.h>
-
-#include "solver/intra_op/bound_state.h"
 
 #define MEAN_WEIGHT 0.1
 /* Squares of the mean, in those of what it is the mean of; and what steps are multiplied by. */

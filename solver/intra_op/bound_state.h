@@ -2,7 +2,7 @@
 #ifndef CLV_SOLVER_INTRA_OP_BOUND_STATE_H
 #define CLV_SOLVER_INTRA_OP_BOUND_STATE_H
 
-#include "solver/intra_op/bound.h"
+#include "problem/intra_op_problem.h"
 
 /* In floating point, where a cost is never; sums of messages stay far below. */
 #define HUGE_COST 1e30
@@ -28,7 +28,7 @@ typedef struct {
     bool first; /* the node is the first of the edge */
 } spoke;
 
-struct clv_intra_op_bound {
+typedef struct {
     const clv_intra_op_problem *p;
     int32_t n_rows;
     double **entry[2];   /* by matrix: as it is; turned. NULL where no edge of two nodes has it */
@@ -65,27 +65,20 @@ struct clv_intra_op_bound {
     int64_t *whole_out;       /* by choice of one node: a message */
     clv_int128 *whole_paid;   /* by choice of one node */
     clv_int128 *whole_before; /* by row: sums of whole prices */
-};
+} clv_intra_op_bound;
+
+/* As clv_intra_op_bound_new(), nothing counted yet. */
+clv_status clv_bound_state_new(const clv_intra_op_problem *p, clv_arena *arena,
+                               clv_intra_op_bound **ret, clv_error *err);
+
+/* Where rounds lead nowhere any more: prices take long steps again, which leads to other answers,
+ * at times to a better bound. */
+void clv_intra_op_bound_reset_steps(clv_intra_op_bound *b);
 
 /* Forgets what was found, but for messages and prices: the problem has changed. */
 void clv_bound_restart(clv_intra_op_bound *b);
 
-/* A step of the prices. cost: as in clv_intra_op_bound_run(). O(spans * choices), and O(nodes +
- * spans
- * + rows) for each row that gets a price. */
-void clv_bound_update_prices(clv_intra_op_bound *b, clv_int128 cost);
-
-/* After a count. False: the last leap was no good and is taken back, prices included. */
-bool clv_bound_extrapolate(clv_intra_op_bound *b);
-
 /* Works out what memory costs each choice at the prices. O(spans * choices). */
 void clv_bound_set_memory_costs(clv_intra_op_bound *b);
-
-/* b->sum: as its neighbours that have chosen see v's choices, and as the messages of the others. */
-void clv_bound_conditional_costs(clv_intra_op_bound *b, int32_t v, bool forward,
-                                 const int32_t *choice);
-
-/* Counts the bound of the messages and prices as they are; true: it is better than the last. */
-bool clv_bound_count(clv_intra_op_bound *b);
 
 #endif

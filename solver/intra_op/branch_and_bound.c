@@ -9,7 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "solver/intra_op/bound_state.h"
+#include "solver/intra_op/bound_answer.h"
+#include "solver/intra_op/bound_count.h"
 
 enum {
     ROUNDS = 16,    /* of a part, between looks at how the bound rises */

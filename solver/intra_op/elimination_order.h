@@ -4,6 +4,11 @@
 
 #include "solver/intra_op/subproblem.h"
 
+typedef struct {
+    double cap_log2;     /* entries of a table, and of one node more */
+    int64_t max_entries; /* of all tables together; the rest is held */
+} clv_elimination_caps;
+
 /* Fills order, position, scope_first, scope, n_order, n_held. Deterministic by *random. */
 clv_status clv_elimination_order(clv_subproblem *x, const clv_elimination_caps *caps,
                                  uint64_t *random, clv_error *err);

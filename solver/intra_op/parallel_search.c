@@ -1,10 +1,11 @@
 /* parallel_search.c - what the searchers work on: the problem as bound and reduction have left it.
  */
+#include "solver/intra_op/parallel_search.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "solver/intra_op/exact_elimination.h"
-#include "solver/intra_op/solve_state.h"
 
 /* Work of one searcher in a round, in table entries: so many sweeps of messages, within these. */
 #define CLV_SOLVE_SWEEPS     32
@@ -35,6 +36,13 @@ static void start_first_from_best(clv_solve_state *s)
         f->likely[c] = (double)least[c];
     clv_lns_start_from(&f->searcher[0], &f->shared, n_rows == f->flat->n_rows ? price : NULL,
                        f->likely);
+}
+
+clv_status clv_parallel_search_offer(clv_solve_state *s, const int32_t *choice, const char *method,
+                                     clv_error *err)
+{
+    clv_bound_and_reduce_lift(s->bound_and_reduce, s->search->n_stages, choice, s->lifted);
+    return clv_solve_offer(s, s->lifted, method, err);
 }
 
 void clv_parallel_search_free(clv_solve_state *s)

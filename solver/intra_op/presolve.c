@@ -9,7 +9,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "solver/intra_op/presolve_problem.h"
+#include "solver/intra_op/presolve_arc_consistency.h"
+#include "solver/intra_op/presolve_dominated.h"
+#include "solver/intra_op/presolve_fold.h"
+#include "solver/intra_op/presolve_forced.h"
+#include "solver/intra_op/presolve_low_degree.h"
+#include "solver/intra_op/presolve_moments.h"
+#include "solver/intra_op/presolve_pack.h"
+#include "solver/intra_op/presolve_rows.h"
 
 /* More usage than this in all is not added up: sums stay well within 64 bits. */
 #define MOST_USAGE (INT64_MAX / 4)

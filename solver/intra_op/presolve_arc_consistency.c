@@ -5,7 +5,9 @@
  * nothing changes, with a queue of nodes that lost choices. Packing leaves no matrix with a row or
  * column of nothing but never, so where no node loses a choice by itself none does over an edge.
  */
-#include "solver/intra_op/presolve_problem.h"
+#include "solver/intra_op/presolve_arc_consistency.h"
+
+#include "solver/intra_op/presolve_fold.h"
 
 typedef struct {
     const clv_intra_op_problem *p;

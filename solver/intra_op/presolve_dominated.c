@@ -11,9 +11,11 @@
  * A node is looked at again only where something it was judged by has changed; and layers of a
  * model repeat: nodes with the same costs, memory and matrices are judged once.
  */
+#include "solver/intra_op/presolve_dominated.h"
+
 #include <string.h>
 
-#include "solver/intra_op/presolve_problem.h"
+#include "solver/intra_op/presolve_fold.h"
 
 /* Steps after which the nodes not yet looked at are left alone; about a second. */
 #define MOST_WORK INT64_C(1000000000)

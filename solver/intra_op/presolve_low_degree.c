@@ -5,9 +5,11 @@
  * Nodes that go at once have no edge to each other. Layers of a model repeat: nodes with the same
  * costs and the same matrices have one table between them.
  */
+#include "solver/intra_op/presolve_low_degree.h"
+
 #include <string.h>
 
-#include "solver/intra_op/presolve_problem.h"
+#include "solver/intra_op/presolve_fold.h"
 
 /* Additions for one node, and entries of the edge it leaves behind over those of the edges it
  * takes with it: what is eliminated should not make the problem larger. */

@@ -4,9 +4,9 @@
  * its start and something ends at its end: else its nodes all hold memory in the stretch before or
  * after it too.
  */
-#include <stdlib.h>
+#include "solver/intra_op/presolve_moments.h"
 
-#include "solver/intra_op/presolve_problem.h"
+#include <stdlib.h>
 
 static int by_time(const void *a, const void *b)
 {

@@ -1,20 +1,10 @@
 /* presolve_pack.c - the next problem, from what a pass decided about this one. */
-#include "solver/intra_op/presolve_packing.h"
+#include "solver/intra_op/presolve_pack.h"
 
 #include <string.h>
 
-void clv_packing_add_cost(clv_packing *k, int32_t v, int32_t choice, int64_t cost)
-{
-    int64_t *at;
-
-    if (v < 0) {
-        k->never = k->never || cost >= CLV_INTRA_OP_NEVER;
-        k->w->base += cost;
-        return;
-    }
-    at = &k->cost[k->w->p.first_choice[v] + choice];
-    *at = clv_pre_add(*at, cost, &k->big);
-}
+#include "solver/intra_op/presolve_pack_edges.h"
+#include "solver/intra_op/presolve_pack_spans.h"
 
 static clv_status number_nodes(clv_packing *k, clv_error *err)
 {

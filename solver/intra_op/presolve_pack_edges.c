@@ -4,6 +4,8 @@
  * says of one node alone goes to the costs of the nodes. If nothing is left, the edge goes. An edge
  * that nothing happened to keeps its matrix.
  */
+#include "solver/intra_op/presolve_pack_edges.h"
+
 #include <string.h>
 
 #include "solver/intra_op/presolve_pack_sums.h"

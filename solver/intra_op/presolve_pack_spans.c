@@ -4,10 +4,10 @@
  * order as they are. What a stretch needs at least, whatever the node chooses, goes to the row
  * itself (held).
  */
+#include "solver/intra_op/presolve_pack_spans.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include "solver/intra_op/presolve_packing.h"
 
 typedef struct {
     int32_t row;

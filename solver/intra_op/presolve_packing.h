@@ -1,4 +1,4 @@
-/* presolve_packing.h - the state of packing, shared by its three files. */
+/* presolve_packing.h - the state of packing. */
 #ifndef CLV_SOLVER_INTRA_OP_PRESOLVE_PACKING_H
 #define CLV_SOLVER_INTRA_OP_PRESOLVE_PACKING_H
 
@@ -17,7 +17,18 @@ typedef struct {
 } clv_packing;
 
 /* Adds a cost to choice k of new node v; v < 0: to the base. A never there sets k->never. */
-void clv_packing_add_cost(clv_packing *k, int32_t v, int32_t choice, int64_t cost);
+static inline void clv_packing_add_cost(clv_packing *k, int32_t v, int32_t choice, int64_t cost)
+{
+    int64_t *at;
+
+    if (v < 0) {
+        k->never = k->never || cost >= CLV_INTRA_OP_NEVER;
+        k->w->base += cost;
+        return;
+    }
+    at = &k->cost[k->w->p.first_choice[v] + choice];
+    *at = clv_pre_add(*at, cost, &k->big);
+}
 
 /* New node v, -1 for one that is gone, is not what it was. */
 static inline void clv_packing_mark_fresh(clv_packing *k, int32_t v)
@@ -25,8 +36,5 @@ static inline void clv_packing_mark_fresh(clv_packing *k, int32_t v)
     if (v >= 0)
         k->fresh[v] = true;
 }
-
-clv_status clv_pack_edges(clv_packing *k, clv_error *err);
-clv_status clv_pack_spans(clv_packing *k, clv_error *err);
 
 #endif

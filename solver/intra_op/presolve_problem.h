@@ -1,4 +1,4 @@
-/* presolve_problem.h - what the passes of presolve share.
+/* presolve_problem.h - a problem in the making, as the passes of presolve see and change it.
  *
  * A pass looks at a problem in the making and decides about nodes, choices and rows; packing then
  * builds the next problem from what was decided, and a layer that remembers how to go back. A row
@@ -83,54 +83,5 @@ static inline int64_t clv_pre_add(int64_t a, int64_t b, bool *big)
         *big = true;
     return a + b;
 }
-
-/* A fold that changes nothing; rows_keep NULL. */
-clv_status clv_pre_fold_new(const clv_pre_problem *w, clv_arena *arena, clv_pre_fold *ret,
-                            clv_error *err);
-
-/* The same where each node keeps the choices with alive[]; any: some choice goes. */
-clv_status clv_pre_fold_alive(const clv_pre_problem *w, const bool *alive, clv_arena *arena,
-                              clv_pre_fold *ret, clv_error *err);
-
-/* Builds the next problem in `out`, the layer in `keep`. Nodes with one choice go, edges between
- * the same nodes become one, what a matrix says of one node alone moves into the node's costs.
- * layer->before is not set. O(edges + entries of edges that are not as before, those alike once +
- * spans * choices). */
-clv_status clv_pre_pack(const clv_pre_problem *w, const clv_pre_fold *fold, clv_arena *out,
-                        clv_arena *keep, clv_pre_problem *ret, clv_pre_layer **layer,
-                        clv_pre_trouble *trouble, clv_error *err);
-
-/* The passes, each of a packed problem, but for clv_pre_rows(). Each leaves in *fold what it found.
- */
-
-/* Choices that cannot be: of cost never, without partner over an edge, or with more memory than is
- * left when all others hold the least. */
-clv_status clv_pre_arc_consistency(const clv_pre_problem *w, clv_arena *arena, clv_pre_fold *fold,
-                                   clv_pre_trouble *trouble, clv_error *err);
-/* Nodes whose choice follows from a neighbour's. */
-clv_status clv_pre_forced(const clv_pre_problem *w, clv_arena *arena, clv_pre_fold *fold,
-                          clv_error *err);
-/* Choices that another choice of the node beats whatever the neighbours do. Asks about nodes that
- * are fresh, and then they are not. */
-clv_status clv_pre_dominated(const clv_pre_problem *w, clv_arena *arena, clv_pre_fold *fold,
-                             clv_error *err);
-/* Nodes without memory and with at most two neighbours. ret: the same nodes with the costs and
- * edges that packing is to see; the tables of the leaves are in `keep`. */
-clv_status clv_pre_low_degree(const clv_pre_problem *w, clv_arena *arena, clv_arena *keep,
-                              clv_pre_problem *ret, clv_pre_fold *fold, clv_pre_trouble *trouble,
-                              clv_error *err);
-/* Rows that cannot be exceeded unless another one is. every_pair: not only next neighbours. */
-clv_status clv_pre_rows(const clv_pre_problem *w, bool every_pair, clv_arena *arena,
-                        clv_pre_fold *fold, clv_error *err);
-
-/* The rows of keep[] less those that some row of keep[] stands for; every_pair of the above. */
-clv_status clv_pre_row_pairs(const clv_pre_problem *w, clv_arena *arena, bool *keep,
-                             clv_error *err);
-
-/* The problem as given with its times made rows: moments at which the set of nodes that hold memory
- * is not part of the next or the last moment's. row_time as in clv_pre_problem. */
-clv_status clv_pre_moments(const clv_intra_op_problem *p, clv_arena *arena,
-                           clv_intra_op_problem *ret, int32_t *n_rows, const int64_t **row_time,
-                           clv_error *err);
 
 #endif

@@ -6,7 +6,7 @@
  * compared exactly. What is held when r is filled is kept as steps from row to row, of which only
  * those change from one r to the next whose nodes begin, end or change there.
  */
-#include "solver/intra_op/presolve_problem.h"
+#include "solver/intra_op/presolve_row_pairs.h"
 
 enum { MOST_CHECKS = 12 }; /* exact comparisons a row; the nearest rows come first */
 

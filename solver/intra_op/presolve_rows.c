@@ -7,9 +7,12 @@
  *
  * Next neighbours are compared for all rows at once, in the time of reading the spans.
  */
+#include "solver/intra_op/presolve_rows.h"
+
 #include <string.h>
 
-#include "solver/intra_op/presolve_problem.h"
+#include "solver/intra_op/presolve_fold.h"
+#include "solver/intra_op/presolve_row_pairs.h"
 
 enum { LITTLE = 32 }; /* one row in so many is not worth another round */
 

@@ -9,8 +9,8 @@
 #ifndef CLV_SOLVER_INTRA_OP_REOPTIMIZE_H
 #define CLV_SOLVER_INTRA_OP_REOPTIMIZE_H
 
+#include "solver/intra_op/elimination.h"
 #include "solver/intra_op/search_state.h"
-#include "solver/intra_op/subproblem.h"
 
 /* What a thread works with; holds nothing between two calls. */
 typedef struct {

@@ -1,6 +1,8 @@
 /* search_rounds.c - bound and reduction alone, then with searchers, in rounds of so much work. */
+#include "solver/intra_op/search_rounds.h"
+
 #include "base/parallel_for.h"
-#include "solver/intra_op/solve_state.h"
+#include "solver/intra_op/parallel_search.h"
 
 /* Without a deadline the answer must not depend on the threads, so all searchers run; but one in
  * the first rounds, so that there is a good answer soon on few threads too. */

@@ -4,7 +4,8 @@
 #include <stdio.h>
 
 #include "solver/intra_op/breakout.h"
-#include "solver/intra_op/solve_state.h"
+#include "solver/intra_op/parallel_search.h"
+#include "solver/intra_op/search_rounds.h"
 
 /* Sweeps over all nodes for the first answer, and bound and reduction's work before anything else
  * is done; the same briefly. */

@@ -8,20 +8,7 @@
 #ifndef CLV_SOLVER_INTRA_OP_SOLVE_H
 #define CLV_SOLVER_INTRA_OP_SOLVE_H
 
-#include "problem/intra_op_problem.h"
-#include "solver/common/solve.h"
-
-typedef struct {
-    clv_solve_options solve;
-    bool brief; /* ends soon, by work done: some tenths of a second for 10^4 nodes of 20 choices */
-    clv_int128 known;  /* no legal answer costs less, as the caller can prove; 0: not known */
-    clv_int128 enough; /* the bound at which to end, answer or none; 0: not asked */
-} clv_intra_op_options;
-
-typedef struct {
-    clv_solve_result solve; /* by node: its choice; value and bound are costs, in the whole part */
-    clv_intra_op_value value;
-} clv_intra_op_result;
+#include "solver/intra_op/solve_options.h"
 
 /* CLV_OK with or without an answer. Infeasible: solve.why says at which moment the smallest usages
  * exceed the limit, and by how much. Results live in the arena. */

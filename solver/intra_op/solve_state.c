@@ -1,7 +1,7 @@
 /* solve_state.c - answers judged and kept, bounds kept, and whether they are enough. */
-#include <string.h>
-
 #include "solver/intra_op/solve_state.h"
+
+#include <string.h>
 
 clv_int128 clv_solve_best_cost(const clv_solve_state *s) { return s->r->solve.value.whole; }
 clv_int128 clv_solve_best_bound(const clv_solve_state *s) { return s->r->solve.bound.whole; }
@@ -34,13 +34,6 @@ clv_status clv_solve_offer(clv_solve_state *s, const int32_t *reduced, const cha
     if (value.nevers == 0)
         clv_bound_and_reduce_set_known_cost(s->bound_and_reduce, value.cost - s->base);
     return CLV_OK;
-}
-
-clv_status clv_parallel_search_offer(clv_solve_state *s, const int32_t *choice, const char *method,
-                                     clv_error *err)
-{
-    clv_bound_and_reduce_lift(s->bound_and_reduce, s->search->n_stages, choice, s->lifted);
-    return clv_solve_offer(s, s->lifted, method, err);
 }
 
 bool clv_solve_is_finite(const clv_solve_state *s)

@@ -43,11 +43,6 @@ typedef struct {
     const clv_limits *halt; /* asked while tables are filled; NULL: never */
 } clv_subproblem;
 
-typedef struct {
-    double cap_log2;     /* entries of a table, and of one node more */
-    int64_t max_entries; /* of all tables together; the rest is held */
-} clv_elimination_caps;
-
 clv_status clv_subproblem_new(const clv_pairwise *f, clv_arena *arena, clv_subproblem **ret,
                               clv_error *err);
 void clv_subproblem_free(clv_subproblem *x);
@@ -58,20 +53,6 @@ clv_status clv_subproblem_begin(clv_subproblem *x, const int32_t *node, int32_t 
                                 const int32_t *choice, clv_error *err);
 /* Keeps the values of a local node for which keep[choice] is set; at least one. Before ordering. */
 void clv_subproblem_restrict(clv_subproblem *x, int32_t local, const bool *keep);
-/* Orders, and makes tables. Nodes without a present choice are never held while others can be; if
- * they must be, they are held at their cheapest. choice as in begin; random chooses what is held.
- */
-clv_status clv_elimination_prepare(clv_subproblem *x, const clv_elimination_caps *caps,
-                                   int32_t *choice, uint64_t *random, clv_error *err);
-/* The cheapest cost of the piece with what touches it, with price[value] on top (NULL: none).
- * -INFINITY when told to halt, or without memory: then there is nothing to read. */
-double clv_elimination_solve(clv_subproblem *x, const double *price);
-/* What each value of the node at a position costs more, all later positions being chosen; the
- * cheapest of them is the cheapest of all that is earlier. */
-void clv_elimination_costs(const clv_subproblem *x, int32_t position, double *cost);
-/* The cheapest answer, into chosen. After solve. */
-void clv_elimination_read_answer(clv_subproblem *x);
-
 static inline int32_t clv_subproblem_n_values(const clv_subproblem *x, int32_t local)
 {
     return x->first_value[local + 1] - x->first_value[local];

@@ -3,6 +3,8 @@
 
 #include <criterion/criterion.h>
 
+#include "solver/intra_op/bound_answer.h"
+#include "solver/intra_op/bound_mix.h"
 #include "solver/intra_op/small_strategies.h"
 
 typedef struct {

@@ -1,7 +1,7 @@
-/* bound_new.c - a bound before its first round. */
-#include <string.h>
-
+/* bound_state.c - a bound before its first round. */
 #include "solver/intra_op/bound_state.h"
+
+#include <string.h>
 
 static double as_double(int64_t x) { return x >= CLV_INTRA_OP_NEVER ? HUGE_COST : (double)x; }
 
@@ -198,6 +198,26 @@ static bool allocate_arrays(clv_intra_op_bound *b, clv_arena *arena)
            b->whole_paid && b->span_room && allocate_rows(b, arena);
 }
 
+void clv_bound_set_memory_costs(clv_intra_op_bound *b)
+{
+    const clv_intra_op_problem *p = b->p;
+    double *before = b->before; /* sums of the prices of rows before */
+
+    before[0] = 0;
+    for (int32_t r = 0; r < b->n_rows; r++)
+        before[r + 1] = before[r] + b->price[r];
+    memset(b->paid, 0, (size_t)p->first_choice[p->n_nodes] * sizeof *b->paid);
+    for (int32_t v = 0; v < p->n_nodes; v++)
+        for (int32_t i = p->first_span[v]; b->n_rows && i < p->first_span[v + 1]; i++) {
+            double price = before[p->span_hi[i]] - before[p->span_lo[i]];
+            double *paid = b->paid + p->first_choice[v];
+            const int64_t *u = p->usage + p->span_usage[i];
+
+            for (int32_t c = 0, n = clv_intra_op_n_choices(p, v); price > 0 && c < n; c++)
+                paid[c] += price * (double)u[c];
+        }
+}
+
 void clv_intra_op_bound_reset_steps(clv_intra_op_bound *b)
 {
     b->since = 0;
@@ -216,8 +236,8 @@ void clv_bound_restart(clv_intra_op_bound *b)
     clv_bound_set_memory_costs(b);
 }
 
-clv_status clv_intra_op_bound_new(const clv_intra_op_problem *p, clv_arena *arena,
-                                  clv_intra_op_bound **ret, clv_error *err)
+clv_status clv_bound_state_new(const clv_intra_op_problem *p, clv_arena *arena,
+                               clv_intra_op_bound **ret, clv_error *err)
 {
     clv_intra_op_bound *b = CLV_NEW(arena, clv_intra_op_bound);
     bool ok = b != NULL;
@@ -233,7 +253,6 @@ clv_status clv_intra_op_bound_new(const clv_intra_op_problem *p, clv_arena *aren
     if (!ok)
         return clv_fail_nomem(err, "the bound of a strategy problem");
     add_costs(b);
-    clv_bound_count(b);
     *ret = b;
     return CLV_OK;
 }

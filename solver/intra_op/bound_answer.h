@@ -1,0 +1,17 @@
+/* bound_answer.h - an answer read off the messages. */
+#ifndef CLV_SOLVER_INTRA_OP_BOUND_ANSWER_H
+#define CLV_SOLVER_INTRA_OP_BOUND_ANSWER_H
+
+#include "solver/intra_op/bound_state.h"
+
+/* An answer read off the messages and so many times the prices as they are now, in the order of
+ * nodes or backwards: within the limit and without never, or false where the last nodes find no
+ * such choice (edges of three and more are not looked at). Good as a start for a search. O(edges *
+ * choices + rows of all spans). */
+bool clv_intra_op_bound_answer(clv_intra_op_bound *b, bool forward, double price, int32_t *choice);
+
+/* b->sum: as its neighbours that have chosen see v's choices, and as the messages of the others. */
+void clv_bound_conditional_costs(clv_intra_op_bound *b, int32_t v, bool forward,
+                                 const int32_t *choice);
+
+#endif

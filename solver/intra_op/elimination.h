@@ -1,0 +1,21 @@
+/* elimination.h - a subproblem solved exactly by bucket elimination. */
+#ifndef CLV_SOLVER_INTRA_OP_ELIMINATION_H
+#define CLV_SOLVER_INTRA_OP_ELIMINATION_H
+
+#include "solver/intra_op/elimination_order.h"
+
+/* Orders, and makes tables. Nodes without a present choice are never held while others can be; if
+ * they must be, they are held at their cheapest. choice as in begin; random chooses what is held.
+ */
+clv_status clv_elimination_prepare(clv_subproblem *x, const clv_elimination_caps *caps,
+                                   int32_t *choice, uint64_t *random, clv_error *err);
+/* The cheapest cost of the piece with what touches it, with price[value] on top (NULL: none).
+ * -INFINITY when told to halt, or without memory: then there is nothing to read. */
+double clv_elimination_solve(clv_subproblem *x, const double *price);
+/* What each value of the node at a position costs more, all later positions being chosen; the
+ * cheapest of them is the cheapest of all that is earlier. */
+void clv_elimination_costs(const clv_subproblem *x, int32_t position, double *cost);
+/* The cheapest answer, into chosen. After solve. */
+void clv_elimination_read_answer(clv_subproblem *x);
+
+#endif
