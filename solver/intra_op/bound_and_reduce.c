@@ -16,7 +16,6 @@ enum {
     IDLE_ROUNDS = 128,    /* a stage ends when so many have closed less than */
     IDLE_PART = 256,      /* one part in so many of the gap */
     BETWEEN_LOOKS = 32,   /* rounds, at how many choices are out */
-    MOST_STAGES = 16,
     EXACT_CHOICES = 2000, /* more are not divided: a part takes too long for its depth */
     SOON = 4,             /* a stage ends early when one choice in so many is out */
     WORTH = 50,           /* and in the end when one in so many is */
@@ -27,7 +26,7 @@ typedef enum { BOUNDING, BRANCHING, OVER } phase;
 
 struct clv_bound_and_reduce {
     const clv_intra_op_problem *given, *p; /* the whole one; and the one in hand */
-    clv_presolved *stage[MOST_STAGES];
+    clv_presolved *stage[CLV_BOUND_AND_REDUCE_STAGES];
     int32_t n_stages, most_stages;
     int32_t rounds, n_rounds; /* of a stage */
     int32_t looked;           /* rounds at the last look */
@@ -63,30 +62,80 @@ void clv_bound_and_reduce_lift(const clv_bound_and_reduce *q, int32_t n_stages, 
         memcpy(to, from, (size_t)q->given->n_nodes * sizeof *to);
 }
 
-/* By node given: the node left that its choice follows from, -1 where there is none or more than
- * one. Found by trying: for each binary digit of their numbers, those nodes left take their second
- * choice that have it, then those that do not; what follows from one node changes in just one of
- * the two. a, b: scratch. O(log nodes left) lifts. */
-static void find_owners(const clv_bound_and_reduce *q, int32_t n_stages,
-                        const clv_intra_op_problem *p, int32_t *left, int32_t *a, int32_t *b,
-                        int32_t *owner)
-{
-    int32_t n = q->given->n_nodes;
+/* An answer of the problem given, on its way to the problem left after some stages. */
+typedef struct {
+    const clv_bound_and_reduce *q;
+    const clv_intra_op_problem *p; /* what is left */
+    int32_t n_stages;
+    int32_t *left;          /* by node left: a choice */
+    int32_t *lifted;        /* by node given: what `left` lifts to */
+    int32_t *with, *others; /* by node given: the same for two more */
+    int32_t *owner;         /* by node given: the node left that its choice follows from, or -1 */
+    int32_t *hits, *best;   /* by node left: answers met by the choice in hand; and the most yet */
+} projection;
 
-    memset(left, 0, (size_t)p->n_nodes * sizeof *left);
-    memset(owner, 0, (size_t)n * sizeof *owner);
-    clv_bound_and_reduce_lift(q, n_stages, left, a);
-    for (int64_t digit = 1; digit == 1 || digit < p->n_nodes; digit *= 2) {
+static bool allocate_projection(projection *x, clv_arena *arena)
+{
+    int32_t n = x->q->given->n_nodes + 1, n_left = x->p->n_nodes + 1;
+
+    x->left = CLV_NEW_ARRAY(arena, int32_t, n_left);
+    x->hits = CLV_NEW_ARRAY(arena, int32_t, n_left);
+    x->best = CLV_NEW_ARRAY(arena, int32_t, n_left);
+    x->lifted = CLV_NEW_ARRAY(arena, int32_t, n);
+    x->with = CLV_NEW_ARRAY(arena, int32_t, n);
+    x->others = CLV_NEW_ARRAY(arena, int32_t, n);
+    x->owner = CLV_NEW_ARRAY(arena, int32_t, n);
+    return x->left && x->hits && x->best && x->lifted && x->with && x->others && x->owner;
+}
+
+/* owner is found by trying: for each binary digit of their numbers, those nodes left take their
+ * second choice that have it, then those that do not; what follows from one node changes in just
+ * one of the two. -1 where there is no such node or more than one. O(log nodes left) lifts. */
+static void find_owners(projection *x)
+{
+    int32_t n = x->q->given->n_nodes, n_left = x->p->n_nodes;
+
+    clv_bound_and_reduce_lift(x->q, x->n_stages, x->left, x->lifted);
+    for (int64_t digit = 1; digit == 1 || digit < n_left; digit *= 2) {
         for (int32_t turn = 0; turn < 2; turn++) {
-            for (int32_t v = 0; v < p->n_nodes; v++)
-                left[v] = !(v & digit) == !turn && clv_intra_op_n_choices(p, v) > 1;
-            clv_bound_and_reduce_lift(q, n_stages, left, turn ? b : b + n);
+            for (int32_t v = 0; v < n_left; v++)
+                x->left[v] = !(v & digit) == !turn && clv_intra_op_n_choices(x->p, v) > 1;
+            clv_bound_and_reduce_lift(x->q, x->n_stages, x->left, turn ? x->with : x->others);
         }
         for (int32_t i = 0; i < n; i++) {
-            bool with = b[i] != a[i], without = b[n + i] != a[i];
+            bool with = x->with[i] != x->lifted[i], without = x->others[i] != x->lifted[i];
 
-            owner[i] = with == without || owner[i] < 0 ? -1 : owner[i] + with * (int32_t)digit;
+            x->owner[i] =
+                with == without || x->owner[i] < 0 ? -1 : x->owner[i] + with * (int32_t)digit;
         }
+    }
+}
+
+/* Each node left takes the choice at which most of the nodes that follow from it are as in `from`.
+ */
+static void match_choices(projection *x, const int32_t *from, int32_t *to)
+{
+    int32_t n = x->q->given->n_nodes, n_left = x->p->n_nodes, most = 0;
+
+    for (int32_t v = 0; v < n_left; v++) {
+        most = clv_intra_op_n_choices(x->p, v) > most ? clv_intra_op_n_choices(x->p, v) : most;
+        x->best[v] = -1;
+        to[v] = 0;
+    }
+    for (int32_t c = 0; c < most; c++) {
+        for (int32_t v = 0; v < n_left; v++) {
+            x->left[v] = c < clv_intra_op_n_choices(x->p, v) ? c : 0;
+            x->hits[v] = 0;
+        }
+        clv_bound_and_reduce_lift(x->q, x->n_stages, x->left, x->lifted);
+        for (int32_t i = 0; i < n; i++)
+            if (x->owner[i] >= 0)
+                x->hits[x->owner[i]] += x->lifted[i] == from[i];
+        for (int32_t v = 0; v < n_left; v++)
+            if (x->left[v] == c && x->hits[v] > x->best[v]) {
+                x->best[v] = x->hits[v];
+                to[v] = c;
+            }
     }
 }
 
@@ -94,43 +143,19 @@ clv_status clv_bound_and_reduce_project(const clv_bound_and_reduce *q, int32_t n
                                         const int32_t *from, int32_t *to, bool *whole,
                                         clv_error *err)
 {
-    const clv_intra_op_problem *p = clv_presolve_problem(q->stage[n_stages - 1]);
     clv_arena *arena = clv_arena_new(clv_arena_alloc(q->arena), 0);
-    int32_t n = q->given->n_nodes, most = 0;
-    int32_t *a = arena ? CLV_NEW_ARRAY(arena, int32_t, n + 1) : NULL;
-    int32_t *b = arena ? CLV_NEW_ARRAY(arena, int32_t, 2 * (int64_t)n + 1) : NULL;
-    int32_t *owner = arena ? CLV_NEW_ARRAY(arena, int32_t, n + 1) : NULL;
-    int32_t *left = arena ? CLV_NEW_ARRAY(arena, int32_t, p->n_nodes + 1) : NULL;
-    int32_t *hits = arena ? CLV_NEW_ARRAY(arena, int32_t, p->n_nodes + 1) : NULL;
-    int32_t *best = arena ? CLV_NEW_ARRAY(arena, int32_t, p->n_nodes + 1) : NULL;
+    projection x = { .q = q,
+                     .p = clv_presolve_problem(q->stage[n_stages - 1]),
+                     .n_stages = n_stages };
 
-    if (!a || !b || !owner || !left || !hits || !best) {
+    if (!arena || !allocate_projection(&x, arena)) {
         clv_arena_free(arena);
         return clv_fail_nomem(err, "an answer of a strategy problem");
     }
-    find_owners(q, n_stages, p, left, a, b, owner);
-    for (int32_t v = 0; v < p->n_nodes; v++) {
-        most = clv_intra_op_n_choices(p, v) > most ? clv_intra_op_n_choices(p, v) : most;
-        best[v] = -1;
-        to[v] = 0;
-    }
-    for (int32_t c = 0; c < most; c++) {
-        for (int32_t v = 0; v < p->n_nodes; v++) {
-            left[v] = c < clv_intra_op_n_choices(p, v) ? c : 0;
-            hits[v] = 0;
-        }
-        clv_bound_and_reduce_lift(q, n_stages, left, a);
-        for (int32_t i = 0; i < n; i++)
-            if (owner[i] >= 0)
-                hits[owner[i]] += a[i] == from[i];
-        for (int32_t v = 0; v < p->n_nodes; v++)
-            if (left[v] == c && hits[v] > best[v]) {
-                best[v] = hits[v];
-                to[v] = c;
-            }
-    }
-    clv_bound_and_reduce_lift(q, n_stages, to, a);
-    *whole = memcmp(a, from, (size_t)n * sizeof *a) == 0;
+    find_owners(&x);
+    match_choices(&x, from, to);
+    clv_bound_and_reduce_lift(q, n_stages, to, x.lifted);
+    *whole = memcmp(x.lifted, from, (size_t)q->given->n_nodes * sizeof *from) == 0;
     clv_arena_free(arena);
     return CLV_OK;
 }
@@ -222,12 +247,11 @@ static int32_t find_fixed(clv_bound_and_reduce *q)
 static clv_status reduce(clv_bound_and_reduce *q, bool *narrower, clv_error *err)
 {
     clv_presolved *made;
-    bool infeasible;
     char why[200];
 
     *narrower = false;
-    CLV_TRY(clv_presolve_alive(q->p, q->alive, q->arena, &made, &infeasible, why, err));
-    if (infeasible) {
+    CLV_TRY(clv_presolve_alive(q->p, q->alive, q->arena, &made, why, err));
+    if (!made) {
         raise(q, q->cost - q->base);
         return CLV_OK;
     }
@@ -375,7 +399,8 @@ void clv_bound_and_reduce_free(clv_bound_and_reduce *q)
     q->scratch = q->arena = NULL;
 }
 
-clv_status clv_bound_and_reduce_new(const clv_intra_op_problem *p, int32_t rounds, clv_arena *arena,
+clv_status clv_bound_and_reduce_new(const clv_intra_op_problem *p,
+                                    const clv_bound_and_reduce_options *options, clv_arena *arena,
                                     clv_bound_and_reduce **ret, clv_error *err)
 {
     /* What is held whatever is chosen is one node more. */
@@ -386,9 +411,10 @@ clv_status clv_bound_and_reduce_new(const clv_intra_op_problem *p, int32_t round
         return clv_fail_nomem(err, "bounds of a strategy problem");
     *q = (clv_bound_and_reduce){ .given = p,
                                  .p = p,
-                                 .rounds = rounds,
-                                 .most_stages = MOST_STAGES,
-                                 .exact_rounds = INT64_MAX,
+                                 .rounds = options->rounds,
+                                 .most_stages = options->reductions,
+                                 .exact_rounds = options->exact_rounds,
+                                 .once = options->once,
                                  .answer = CLV_NEW_ARRAY(arena, int32_t, room),
                                  .lifted = { CLV_NEW_ARRAY(arena, int32_t, room),
                                              CLV_NEW_ARRAY(arena, int32_t, room) },
@@ -404,50 +430,5 @@ clv_status clv_bound_and_reduce_new(const clv_intra_op_problem *p, int32_t round
         *ret = q;
     else
         clv_bound_and_reduce_free(q);
-    return status;
-}
-
-static clv_status run_all(clv_bound_and_reduce *q, const clv_bound_and_reduce_options *o,
-                          int32_t *choice, clv_error *err)
-{
-    clv_int128 reported = 0;
-
-    for (bool more = true; more;) {
-        const int32_t *better;
-        clv_int128 cost;
-
-        if (q->bound > reported && o->raised)
-            o->raised(o->ctx, q->bound);
-        reported = q->bound;
-        more = !clv_bound_and_reduce_is_over(q) && !(o->stop && o->stop(o->ctx));
-        if (more)
-            CLV_TRY(clv_bound_and_reduce_step(q, 1, o->stop, o->ctx, err));
-        better = clv_bound_and_reduce_poll_answer(q, &cost);
-        if (!better)
-            continue;
-        memcpy(choice, better, (size_t)q->given->n_nodes * sizeof *choice);
-        if (o->found)
-            o->found(o->ctx, choice, cost);
-    }
-    return CLV_OK;
-}
-
-clv_status clv_bound_and_reduce_solve(const clv_intra_op_problem *p,
-                                      const clv_bound_and_reduce_options *options, clv_arena *arena,
-                                      int32_t *choice, clv_int128 *cost, clv_int128 *bound,
-                                      clv_error *err)
-{
-    clv_bound_and_reduce *q;
-
-    CLV_TRY(clv_bound_and_reduce_new(p, options->rounds, arena, &q, err));
-    q->once = true;
-    q->most_stages = options->stages < MOST_STAGES ? options->stages - 1 : MOST_STAGES;
-    q->exact_rounds = options->exact_rounds;
-    if (*cost >= 0)
-        clv_bound_and_reduce_set_known_cost(q, *cost);
-    clv_status status = run_all(q, options, choice, err);
-    *cost = q->cost;
-    *bound = q->bound;
-    clv_bound_and_reduce_free(q);
     return status;
 }

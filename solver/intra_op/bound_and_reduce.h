@@ -5,33 +5,22 @@
 
 #include "problem/intra_op_problem.h"
 
+enum { CLV_BOUND_AND_REDUCE_STAGES = 16 };
+
 typedef struct {
-    int32_t stages;          /* each: rounds of the bound, then reduction by what it says */
-    int32_t rounds;          /* of message passing a stage */
-    int64_t exact_rounds;    /* of branch and bound in the end, where little enough is left */
-    bool (*stop)(void *ctx); /* asked at each round; may be NULL */
-    /* Told of each better answer (of the problem as given) and of each better bound; may be NULL.
-     */
-    void (*found)(void *ctx, const int32_t *choice, clv_int128 cost);
-    void (*raised)(void *ctx, clv_int128 bound);
-    void *ctx;
+    int32_t rounds;       /* of message passing a stage, at most */
+    int32_t reductions;   /* at most, of CLV_BOUND_AND_REDUCE_STAGES */
+    int64_t exact_rounds; /* of branch and bound in the end, where little enough is left */
+    bool once;            /* ends where a stage leaves too much for that; else it begins again */
 } clv_bound_and_reduce_options;
 
-/* p: as presolve leaves it. choice, *cost: the best answer known before and after, *cost -1: none.
- * *bound: no legal answer without a cost of never costs less; *cost when that is proven best,
- * CLV_INTRA_OP_NEVER with *cost -1 when there is none. */
-clv_status clv_bound_and_reduce_solve(const clv_intra_op_problem *p,
-                                      const clv_bound_and_reduce_options *options, clv_arena *arena,
-                                      int32_t *choice, clv_int128 *cost, clv_int128 *bound,
-                                      clv_error *err);
-
-/* The same in steps, for a search that shares its answers with others. It ends only when the best
- * answer is proven, or by know(): with its own arenas, it may be stepped on any thread, one at a
- * time. */
+/* In steps, for a search that shares its answers with others. With its own arenas, it may be
+ * stepped on any thread, one at a time. */
 typedef struct clv_bound_and_reduce clv_bound_and_reduce;
 
-/* rounds: of a stage, at most. */
-clv_status clv_bound_and_reduce_new(const clv_intra_op_problem *p, int32_t rounds, clv_arena *arena,
+/* p: as presolve leaves it. */
+clv_status clv_bound_and_reduce_new(const clv_intra_op_problem *p,
+                                    const clv_bound_and_reduce_options *options, clv_arena *arena,
                                     clv_bound_and_reduce **ret, clv_error *err);
 void clv_bound_and_reduce_free(clv_bound_and_reduce *q); /* NULL is fine */
 /* Works until about so many entries of edges have been looked at. */
@@ -42,7 +31,9 @@ int64_t clv_bound_and_reduce_work(const clv_bound_and_reduce *q); /* all so far,
 void clv_bound_and_reduce_set_known_cost(clv_bound_and_reduce *q, clv_int128 cost);
 /* A better answer of p found since the last call, or NULL; *cost: of the best known, -1: none. */
 const int32_t *clv_bound_and_reduce_poll_answer(clv_bound_and_reduce *q, clv_int128 *cost);
-clv_int128 clv_bound_and_reduce_value(const clv_bound_and_reduce *q); /* as *bound above */
+/* No legal answer without a cost of never costs less. It is the cost of the best answer when that
+ * is proven best, CLV_INTRA_OP_NEVER when there is no answer. */
+clv_int128 clv_bound_and_reduce_value(const clv_bound_and_reduce *q);
 /* Nothing more will come. */
 bool clv_bound_and_reduce_is_over(const clv_bound_and_reduce *q);
 /* What is left: answers of it cost base less and lift to answers of p, and all better answers are

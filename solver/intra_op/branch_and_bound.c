@@ -324,27 +324,3 @@ clv_status clv_branch_and_bound_new(const clv_intra_op_problem *p, const clv_int
     *ret = t;
     return CLV_OK;
 }
-
-clv_status clv_branch_and_bound_solve(const clv_intra_op_problem *p,
-                                      const clv_branch_and_bound_options *options, clv_arena *arena,
-                                      int32_t *choice, clv_int128 *cost, clv_int128 *bound,
-                                      clv_error *err)
-{
-    const int32_t *better;
-    clv_int128 least;
-    tree *t;
-
-    CLV_TRY(clv_branch_and_bound_new(p, options->start, arena, &t, err));
-    *bound = options->start ? options->start->bound : 0;
-    if (!t)
-        return CLV_OK;
-    if (*cost >= 0)
-        clv_branch_and_bound_set_known_cost(t, *cost);
-    CLV_TRY(clv_branch_and_bound_run(t, options->rounds, options->stop, options->stop_ctx, err));
-    better = clv_branch_and_bound_poll_answer(t, &least);
-    if (better)
-        memcpy(choice, better, (size_t)p->n_nodes * sizeof *choice);
-    *cost = least;
-    *bound = clv_branch_and_bound_value(t);
-    return CLV_OK;
-}

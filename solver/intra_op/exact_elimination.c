@@ -39,13 +39,13 @@ clv_status clv_exact_elimination(clv_workspace *b, clv_search_state *s, bool bri
                                                               : CLV_EXACT_ELIMINATION_BRANCHES,
                                  .whole_only = true,
                                  .penalty = f->total };
-    uint64_t random = 0;
-    int64_t work = 0;
     *ret = CLV_EXACT_ELIMINATION_OPEN;
     *bound = -1;
     if (status == CLV_OK) {
         clv_neighbourhood_all(&all);
-        status = clv_reoptimize(b, s, all.node, all.n, &o, price, &random, &work, err);
+        o.node = all.node;
+        o.n = all.n;
+        status = clv_reoptimize(b, s, &o, &(clv_search_progress){ .price = price }, err);
     }
     clv_arena_free(arena);
     CLV_TRY(status);

@@ -53,13 +53,13 @@
 clv_status clv_lns_new(const clv_pairwise *f, int32_t number, uint64_t seed, clv_arena *arena,
                        clv_lns *ret, clv_error *err)
 {
-    clv_lns s = { .f = f, .number = number, .random = seed };
+    clv_lns s = { .f = f, .number = number, .progress = { .random = seed } };
     for (int32_t i = 0; i <= number; i++)
-        s.random = clv_random(&s.random);
-    s.price = CLV_NEW_ARRAY(arena, double, f->n_rows);
+        s.progress.random = clv_random(&s.progress.random);
+    s.progress.price = CLV_NEW_ARRAY(arena, double, f->n_rows);
     s.perturbed = CLV_NEW_ARRAY(arena, int32_t, f->n);
     s.imported = CLV_NEW_ARRAY(arena, int32_t, f->n);
-    if (!s.price || !s.perturbed || !s.imported)
+    if (!s.progress.price || !s.perturbed || !s.imported)
         return clv_fail_nomem(err, "a search");
     CLV_TRY(clv_subgradient_new(f, arena, &s.subgradient, err));
     CLV_TRY(clv_search_state_new(f, arena, &s.now, err));
@@ -79,7 +79,7 @@ void clv_lns_start_from(clv_lns *s, const clv_search_state *from, const double *
     clv_search_state_copy(&s->now, from);
     clv_search_state_copy(&s->best, from);
     if (price)
-        memcpy(s->price, price, (size_t)s->f->n_rows * sizeof *price);
+        memcpy(s->progress.price, price, (size_t)s->f->n_rows * sizeof *price);
     memcpy(s->subgradient.trws.belief, likely,
            (size_t)s->f->first_choice[s->f->n] * sizeof *likely);
     s->found_by = NULL;
@@ -99,7 +99,7 @@ static int32_t draw_log(clv_lns *s, int32_t low, int32_t high)
 {
     if (high <= low)
         return high;
-    double x = log(low) + clv_random_unit(&s->random) * log((double)high / low);
+    double x = log(low) + clv_random_unit(&s->progress.random) * log((double)high / low);
     return (int32_t)exp(x);
 }
 
@@ -107,7 +107,7 @@ static void run_subgradient(clv_lns *s)
 {
     double known = s->best.over <= 0 ? s->best.cost : INFINITY;
     clv_subgradient_step(&s->subgradient, known);
-    s->work += 2 * s->subgradient.trws.work + s->f->n_rows;
+    s->progress.work += 2 * s->subgradient.trws.work + s->f->n_rows;
     if (clv_search_state_is_better(&s->subgradient.read, &s->now)) {
         clv_search_state_copy(&s->now, &s->subgradient.read);
         keep_best(s, "messages");
@@ -115,48 +115,50 @@ static void run_subgradient(clv_lns *s)
     if (s->subgradient.n_sweeps < s->n_sweeps_most)
         return;
     for (int32_t r = 0; r < s->f->n_rows; r++)
-        s->price[r] = s->subgradient.best_price[r];
+        s->progress.price[r] = s->subgradient.best_price[r];
     s->stage = CLV_LNS_IMPROVE;
     s->n_perturbed = s->n_stale = 0;
 }
 
-static void choose_region(clv_lns *s)
+static void choose_neighbourhood(clv_lns *s)
 {
     int32_t largest = s->f->n < CLV_LNS_LARGEST ? s->f->n : CLV_LNS_LARGEST;
     int32_t size = draw_log(s, CLV_LNS_SMALLEST, largest);
-    int32_t seeds = 1 + clv_random_below(&s->random, CLV_LNS_SEEDS);
+    int32_t seeds = 1 + clv_random_below(&s->progress.random, CLV_LNS_SEEDS);
     if (s->n_perturbed > 0) {
         if (size > 4 * s->n_perturbed + CLV_LNS_SMALLEST)
             size = 4 * s->n_perturbed + CLV_LNS_SMALLEST;
         clv_neighbourhood_grow_from(&s->neighbourhood, s->perturbed, s->n_perturbed, size, seeds,
-                                    &s->random);
-    } else if (clv_random_below(&s->random, 2) == 0) {
-        clv_neighbourhood_grow_tight(&s->neighbourhood, &s->now, size, seeds, &s->random);
+                                    &s->progress.random);
+    } else if (clv_random_below(&s->progress.random, 2) == 0) {
+        clv_neighbourhood_grow_tight(&s->neighbourhood, &s->now, size, seeds, &s->progress.random);
     } else {
-        clv_neighbourhood_grow(&s->neighbourhood, size, seeds, &s->random);
+        clv_neighbourhood_grow(&s->neighbourhood, size, seeds, &s->progress.random);
     }
 }
 
 static clv_status improve(clv_lns *s, clv_workspace *b, clv_error *err)
 {
     static const int32_t values[] = { 2, 3, 4, 6, 8, 12, 24, 64 };
-    clv_reoptimize_options o = { .caps = { CLV_LNS_CAP_LOW +
-                                               CLV_LNS_CAP_RANGE * clv_random_unit(&s->random),
-                                           CLV_LNS_ENTRIES },
-                                 .n_tries = CLV_LNS_TRIES,
-                                 .n_branches = CLV_LNS_BRANCHES,
-                                 .max_values = CLV_LNS_VALUES,
-                                 .alive = s->alive,
-                                 .penalty = s->penalty };
-    if (clv_random_below(&s->random, 2) == 0) {
-        bool proven = s->likely && clv_random_below(&s->random, 2) == 0;
+    clv_reoptimize_options o = {
+        .caps = { CLV_LNS_CAP_LOW + CLV_LNS_CAP_RANGE * clv_random_unit(&s->progress.random),
+                  CLV_LNS_ENTRIES },
+        .n_tries = CLV_LNS_TRIES,
+        .n_branches = CLV_LNS_BRANCHES,
+        .max_values = CLV_LNS_VALUES,
+        .alive = s->alive,
+        .penalty = s->penalty
+    };
+    if (clv_random_below(&s->progress.random, 2) == 0) {
+        bool proven = s->likely && clv_random_below(&s->progress.random, 2) == 0;
         o.belief = proven ? s->likely : s->subgradient.trws.belief;
-        o.max_values = values[clv_random_below(&s->random, 8)];
+        o.max_values = values[clv_random_below(&s->progress.random, 8)];
     }
     double over = s->now.over, cost = s->now.cost;
-    choose_region(s);
-    CLV_TRY(clv_reoptimize(b, &s->now, s->neighbourhood.node, s->neighbourhood.n, &o, s->price,
-                           &s->random, &s->work, err));
+    choose_neighbourhood(s);
+    o.node = s->neighbourhood.node;
+    o.n = s->neighbourhood.n;
+    CLV_TRY(clv_reoptimize(b, &s->now, &o, &s->progress, err));
     if (s->now.over < over || s->now.cost < cost) {
         s->n_stale = 0;
         keep_best(s, "regions");
@@ -190,8 +192,9 @@ static clv_status combine(clv_lns *s, clv_workspace *b, const clv_search_state *
         clv_neighbourhood_differing(&s->neighbourhood, s->now.choice, other->choice);
         if (s->neighbourhood.n == 0)
             break;
-        CLV_TRY(clv_reoptimize(b, &s->now, s->neighbourhood.node, s->neighbourhood.n, &o, s->price,
-                               &s->random, &s->work, err));
+        o.node = s->neighbourhood.node;
+        o.n = s->neighbourhood.n;
+        CLV_TRY(clv_reoptimize(b, &s->now, &o, &s->progress, err));
     }
     keep_best(s, "crossing");
     return CLV_OK;
@@ -200,9 +203,10 @@ static clv_status combine(clv_lns *s, clv_workspace *b, const clv_search_state *
 static void start_subgradient(clv_lns *s)
 {
     for (int32_t r = 0; r < s->f->n_rows; r++)
-        s->price[r] = s->subgradient.best_price[r] * exp(clv_random_unit(&s->random) - 0.5);
-    clv_subgradient_start(&s->subgradient, s->price);
-    s->n_sweeps_most = CLV_LNS_SWEEPS + clv_random_below(&s->random, CLV_LNS_MORE_SWEEPS);
+        s->progress.price[r] =
+            s->subgradient.best_price[r] * exp(clv_random_unit(&s->progress.random) - 0.5);
+    clv_subgradient_start(&s->subgradient, s->progress.price);
+    s->n_sweeps_most = CLV_LNS_SWEEPS + clv_random_below(&s->progress.random, CLV_LNS_MORE_SWEEPS);
     s->now.over = INFINITY;
     s->stage = CLV_LNS_SUBGRADIENT;
 }
@@ -216,31 +220,33 @@ static void set_perturbed(clv_lns *s)
 
 static clv_reoptimize_options perturb_options(clv_lns *s)
 {
-    return (clv_reoptimize_options){ .caps = { CLV_LNS_CAP_LOW +
-                                                   CLV_LNS_CAP_RANGE * clv_random_unit(&s->random),
-                                               CLV_LNS_ENTRIES },
-                                     .n_tries = CLV_LNS_TRIES,
-                                     .max_values = CLV_LNS_VALUES,
-                                     .alive = s->alive,
-                                     .penalty = s->penalty };
+    return (clv_reoptimize_options){
+        .caps = { CLV_LNS_CAP_LOW + CLV_LNS_CAP_RANGE * clv_random_unit(&s->progress.random),
+                  CLV_LNS_ENTRIES },
+        .n_tries = CLV_LNS_TRIES,
+        .max_values = CLV_LNS_VALUES,
+        .alive = s->alive,
+        .penalty = s->penalty
+    };
 }
 
 /* A neighbourhood solved at costs with noise on them. */
 static clv_status perturb_costs(clv_lns *s, clv_workspace *b, clv_error *err)
 {
     int32_t size = draw_log(s, CLV_LNS_PERTURB_LEAST, s->f->n / CLV_LNS_PERTURB_SHARE + 1);
-    if (clv_random_below(&s->random, 2) == 0)
-        clv_neighbourhood_grow_tight(&s->neighbourhood, &s->now, size, 1, &s->random);
+    if (clv_random_below(&s->progress.random, 2) == 0)
+        clv_neighbourhood_grow_tight(&s->neighbourhood, &s->now, size, 1, &s->progress.random);
     else
-        clv_neighbourhood_grow(&s->neighbourhood, size, 1, &s->random);
+        clv_neighbourhood_grow(&s->neighbourhood, size, 1, &s->progress.random);
     set_perturbed(s);
     clv_reoptimize_options o = perturb_options(s);
     o.must_move = true;
     o.noise = s->now.cost / s->f->n *
               exp(CLV_LNS_NOISE_LOW +
-                  (CLV_LNS_NOISE_HIGH - CLV_LNS_NOISE_LOW) * clv_random_unit(&s->random));
-    return clv_reoptimize(b, &s->now, s->neighbourhood.node, s->neighbourhood.n, &o, s->price,
-                          &s->random, &s->work, err);
+                  (CLV_LNS_NOISE_HIGH - CLV_LNS_NOISE_LOW) * clv_random_unit(&s->progress.random));
+    o.node = s->neighbourhood.node;
+    o.n = s->neighbourhood.n;
+    return clv_reoptimize(b, &s->now, &o, &s->progress, err);
 }
 
 /* Another choice of a node that messages think well of: of some drawn, hubs more often, the one
@@ -251,10 +257,10 @@ static bool choose_other(clv_lns *s, int32_t *node, int32_t *choice)
     int32_t n_arcs = f->first_arc[f->n];
     double least = INFINITY;
     for (int32_t i = 0; i < CLV_LNS_DRAWS; i++) {
-        int32_t v = n_arcs > 0 && clv_random_below(&s->random, 2) == 0
-                        ? f->arc[clv_random_below(&s->random, n_arcs)].to
-                        : clv_random_below(&s->random, f->n);
-        int32_t c = clv_random_below(&s->random, clv_pairwise_n_choices(f, v));
+        int32_t v = n_arcs > 0 && clv_random_below(&s->progress.random, 2) == 0
+                        ? f->arc[clv_random_below(&s->progress.random, n_arcs)].to
+                        : clv_random_below(&s->progress.random, f->n);
+        int32_t c = clv_random_below(&s->progress.random, clv_pairwise_n_choices(f, v));
         const double *belief = s->subgradient.trws.belief + f->first_choice[v];
         bool out = s->alive && v < f->n_given && !s->alive[f->first_choice[v] + c];
         double more = belief[c] - belief[s->now.choice[v]];
@@ -279,13 +285,14 @@ static clv_status perturb_choice(clv_lns *s, clv_workspace *b, clv_error *err)
     size = size < 2 * degree + 2 ? 2 * degree + 2 : size;
     size = size > CLV_LNS_LARGEST ? CLV_LNS_LARGEST : size;
     size = size > s->f->n ? s->f->n : size;
-    clv_neighbourhood_grow_from(&s->neighbourhood, &node, 1, size, 1, &s->random);
+    clv_neighbourhood_grow_from(&s->neighbourhood, &node, 1, size, 1, &s->progress.random);
     set_perturbed(s);
     clv_search_state_apply(&s->now, &node, &choice, 1);
     for (int32_t i = 0; i < CLV_LNS_SETTLE; i++) {
         clv_reoptimize_options o = perturb_options(s);
-        CLV_TRY(clv_reoptimize(b, &s->now, s->perturbed + 1, s->n_perturbed - 1, &o, s->price,
-                               &s->random, &s->work, err));
+        o.node = s->perturbed + 1;
+        o.n = s->n_perturbed - 1;
+        CLV_TRY(clv_reoptimize(b, &s->now, &o, &s->progress, err));
         if (s->now.cost < s->f->never)
             break;
     }
@@ -312,7 +319,7 @@ static clv_status perturb(clv_lns *s, clv_workspace *b, const clv_search_state *
         return CLV_OK;
     }
     clv_search_state_copy(&s->now, &s->best);
-    if (clv_random_below(&s->random, CLV_LNS_CHOICE_ONE_IN) == 0)
+    if (clv_random_below(&s->progress.random, CLV_LNS_CHOICE_ONE_IN) == 0)
         CLV_TRY(perturb_choice(s, b, err));
     else
         CLV_TRY(perturb_costs(s, b, err));
@@ -327,9 +334,9 @@ static clv_status perturb(clv_lns *s, clv_workspace *b, const clv_search_state *
 clv_status clv_lns_run_round(clv_lns *s, clv_workspace *b, const clv_search_state *shared,
                              int64_t work, clv_error *err)
 {
-    int64_t until = s->work + work;
-    while (s->work < until && !(b->piece->halt && clv_limits_over(b->piece->halt))) {
-        s->work += CLV_LNS_STEP_WORK + s->f->n + s->f->n_rows;
+    int64_t until = s->progress.work + work;
+    while (s->progress.work < until && !(b->piece->halt && clv_limits_over(b->piece->halt))) {
+        s->progress.work += CLV_LNS_STEP_WORK + s->f->n + s->f->n_rows;
         switch (s->stage) {
         case CLV_LNS_SUBGRADIENT:
             run_subgradient(s);

@@ -25,10 +25,9 @@ typedef enum {
 typedef struct {
     const clv_pairwise *f;
     int32_t number;
-    uint64_t random;
     clv_subgradient subgradient;
     clv_search_state now, best;
-    double *price;
+    clv_search_progress progress;
     clv_neighbourhood neighbourhood;
     int32_t *perturbed; /* nodes that were perturbed, around which it improves; none: everywhere */
     int32_t n_perturbed;
@@ -41,7 +40,6 @@ typedef struct {
     const double *likely; /* by choice: what an answer with it costs at least; or NULL */
     int32_t *imported;    /* n: an answer to restart from, while there is one */
     bool has_imported;
-    int64_t work; /* all so far */
     const char *found_by;
 } clv_lns;
 

@@ -40,13 +40,12 @@ typedef struct {
     int side; /* w lives in scratch[side] */
     clv_pre_problem w;
     clv_pre_layer *last;
-    clv_pre_trouble trouble;
-    clv_error *err;
+    clv_presolved *made; /* NULL: the problem is infeasible */
 } presolve;
 
 /* Every node has a place of its own among the nodes of the whole problem, and keeps it. */
 static clv_status find_places(presolve *s, clv_pre_layer *l, int32_t n_new,
-                              const clv_pre_fold *fold)
+                              const clv_pre_fold *fold, clv_error *err)
 {
     int32_t *place = NULL;
 
@@ -58,7 +57,7 @@ static clv_status find_places(presolve *s, clv_pre_layer *l, int32_t n_new,
     l->place = s->last ? s->last->place_new : place;
     l->place_new = CLV_NEW_ARRAY(s->keep, int32_t, n_new);
     if (!l->place || !l->place_new)
-        return clv_fail_nomem(s->err, "a smaller strategy problem");
+        return clv_fail_nomem(err, "a smaller strategy problem");
     for (int32_t v = 0; v < l->n_old; v++)
         if (fold->into[v] == v && l->into[v] >= 0)
             l->place_new[l->into[v]] = l->place[v];
@@ -66,9 +65,8 @@ static clv_status find_places(presolve *s, clv_pre_layer *l, int32_t n_new,
 }
 
 /* The next problem takes the place of w, where the fold says anything. */
-static clv_status pack(presolve *s, const clv_pre_fold *fold)
+static clv_status pack(presolve *s, const clv_pre_fold *fold, clv_error *err)
 {
-    clv_pre_layer *layer;
     clv_pre_problem next;
     int other = !s->side;
 
@@ -77,12 +75,11 @@ static clv_status pack(presolve *s, const clv_pre_fold *fold)
     clv_arena_free(s->scratch[other]);
     s->scratch[other] = clv_arena_new(clv_arena_alloc(s->keep), 0);
     if (!s->scratch[other])
-        return clv_fail_nomem(s->err, "a smaller strategy problem");
-    CLV_TRY(
-        clv_pre_pack(&s->w, fold, s->scratch[other], s->keep, &next, &layer, &s->trouble, s->err));
-    CLV_TRY(find_places(s, layer, next.p.n_nodes, fold));
-    layer->before = s->last;
-    s->last = layer;
+        return clv_fail_nomem(err, "a smaller strategy problem");
+    CLV_TRY(clv_pre_pack(&s->w, fold, s->scratch[other], s->keep, &next, err));
+    CLV_TRY(find_places(s, next.layer, next.p.n_nodes, fold, err));
+    next.layer->before = s->last;
+    s->last = next.layer;
     s->w = next;
     s->side = other;
     return CLV_OK;
@@ -96,9 +93,17 @@ static bool too_full(const clv_pre_problem *w)
     return false;
 }
 
+static bool has_empty_node(const clv_pre_fold *fold, int32_t n)
+{
+    for (int32_t v = 0; v < n; v++)
+        if (!fold->n_new[v])
+            return true;
+    return false;
+}
+
 typedef enum { ARCS, FORCED, ROWS, LEAVES, DOMINATED, PAIRS, N_PASSES } pass;
 
-static clv_status run_pass(presolve *s, pass which, bool *any)
+static clv_status run_pass(presolve *s, pass which, bool *any, clv_error *err)
 {
     clv_arena *arena = s->scratch[s->side];
     clv_pre_fold fold = { 0 };
@@ -106,27 +111,29 @@ static clv_status run_pass(presolve *s, pass which, bool *any)
 
     switch (which) {
     case ARCS:
-        CLV_TRY(clv_pre_arc_consistency(&s->w, arena, &fold, &s->trouble, s->err));
+        CLV_TRY(clv_pre_arc_consistency(&s->w, arena, &fold, err));
+        if (has_empty_node(&fold, s->w.p.n_nodes))
+            s->w.trouble = CLV_PRE_NEVER;
         break;
     case FORCED:
-        CLV_TRY(clv_pre_forced(&s->w, arena, &fold, s->err));
+        CLV_TRY(clv_pre_forced(&s->w, arena, &fold, err));
         break;
     case ROWS:
     case PAIRS:
-        CLV_TRY(clv_pre_rows(&s->w, which == PAIRS, arena, &fold, s->err));
+        CLV_TRY(clv_pre_rows(&s->w, which == PAIRS, arena, &fold, err));
         break;
     case LEAVES:
-        CLV_TRY(clv_pre_low_degree(&s->w, arena, s->keep, &next, &fold, &s->trouble, s->err));
+        CLV_TRY(clv_pre_low_degree(&s->w, arena, s->keep, &next, &fold, err));
         s->w = next;
         break;
     case DOMINATED:
-        CLV_TRY(clv_pre_dominated(&s->w, arena, &fold, s->err));
+        CLV_TRY(clv_pre_dominated(&s->w, arena, &fold, err));
         break;
     case N_PASSES:
         break;
     }
     *any = fold.any;
-    return s->trouble == CLV_PRE_FINE ? pack(s, &fold) : CLV_OK;
+    return s->w.trouble == CLV_PRE_FINE ? pack(s, &fold, err) : CLV_OK;
 }
 
 /* What a dear pass takes away from. */
@@ -137,32 +144,31 @@ static int32_t size_of(const presolve *s, pass which)
 
 static bool usable(presolve *s)
 {
-    if (s->trouble == CLV_PRE_FINE && too_full(&s->w))
-        s->trouble = CLV_PRE_FULL;
-    return s->trouble == CLV_PRE_FINE;
+    if (s->w.trouble == CLV_PRE_FINE && too_full(&s->w))
+        s->w.trouble = CLV_PRE_FULL;
+    return s->w.trouble == CLV_PRE_FINE;
 }
 
 /* The first pass that finds something is followed by the first of all: the cheap ones come first,
  * and the dear ones see the smaller problem. A dear one that found little rests until
  * another one has found more. */
-static clv_status reduce(presolve *s, const bool *alive)
+static clv_status reduce(presolve *s, const bool *alive, clv_error *err)
 {
     bool rests[N_PASSES] = { 0 }, any = true;
     clv_pre_fold fold;
 
-    CLV_TRY(clv_pre_matrices_new(&s->set, &s->w.p, clv_arena_alloc(s->keep), s->err));
+    CLV_TRY(clv_pre_matrices_new(&s->set, &s->w.p, clv_arena_alloc(s->keep), err));
     s->w.set = &s->set;
     if (alive)
-        CLV_TRY(clv_pre_fold_alive(&s->w, alive, s->scratch[s->side], &fold, s->err));
+        CLV_TRY(clv_pre_fold_alive(&s->w, alive, s->scratch[s->side], &fold, err));
     else
-        CLV_TRY(clv_pre_fold_new(&s->w, s->scratch[s->side], &fold, s->err));
-    for (int32_t v = 0; v < s->w.p.n_nodes; v++)
-        if (!fold.n_new[v])
-            s->trouble = CLV_PRE_NEVER;
-    if (s->trouble != CLV_PRE_FINE)
+        CLV_TRY(clv_pre_fold_new(&s->w, s->scratch[s->side], &fold, err));
+    if (has_empty_node(&fold, s->w.p.n_nodes)) {
+        s->w.trouble = CLV_PRE_NEVER;
         return CLV_OK;
+    }
     fold.any = true; /* brings the problem into the form that packing leaves */
-    CLV_TRY(pack(s, &fold));
+    CLV_TRY(pack(s, &fold, err));
     for (int32_t round = 0; any && round < MOST_ROUNDS; round++) {
         any = false;
         for (int i = 0; i < N_PASSES && !any; i++) {
@@ -172,7 +178,7 @@ static clv_status reduce(presolve *s, const bool *alive)
                 return CLV_OK;
             if (rests[i])
                 continue;
-            CLV_TRY(run_pass(s, (pass)i, &any));
+            CLV_TRY(run_pass(s, (pass)i, &any, err));
             if (i < DOMINATED)
                 continue;
             rests[i] = size - size_of(s, (pass)i) <= size / (i == PAIRS ? LITTLE_ROWS : LITTLE);
@@ -331,7 +337,7 @@ static bool is_infeasible(const clv_intra_op_problem *p, int32_t n_rows, const i
 }
 
 /* Only the rows: nodes, choices and edges as given. */
-static clv_status rows_alone(presolve *s, const clv_pre_problem *given)
+static clv_status rows_alone(presolve *s, const clv_pre_problem *given, clv_error *err)
 {
     const clv_intra_op_problem *p = &given->p;
     int32_t n = p->first_span[p->n_nodes], rows = 0;
@@ -343,8 +349,8 @@ static clv_status rows_alone(presolve *s, const clv_pre_problem *given)
     clv_pre_fold fold;
 
     if (!number || !first || !lo || !hi || !usage)
-        return clv_fail_nomem(s->err, "a smaller strategy problem");
-    CLV_TRY(clv_pre_rows(given, false, s->scratch[s->side], &fold, s->err));
+        return clv_fail_nomem(err, "a smaller strategy problem");
+    CLV_TRY(clv_pre_rows(given, false, s->scratch[s->side], &fold, err));
     for (int32_t r = 0; r < given->n_rows; r++) {
         number[r] = rows;
         rows += fold.row_keep[r];
@@ -368,88 +374,100 @@ static clv_status rows_alone(presolve *s, const clv_pre_problem *given)
     return CLV_OK;
 }
 
-static clv_status finish(presolve *s, bool finite, clv_presolved **ret)
+static clv_status finish(presolve *s, bool finite, clv_error *err)
 {
     clv_presolved *made = CLV_NEW(s->keep, clv_presolved);
     clv_intra_op_problem *q = CLV_NEW(s->keep, clv_intra_op_problem);
 
     if (!made || !q)
-        return clv_fail_nomem(s->err, "a smaller strategy problem");
+        return clv_fail_nomem(err, "a smaller strategy problem");
     *q = s->w.p;
     if (finite)
-        CLV_TRY(copy_out(&s->w, s->keep, q, s->err));
+        CLV_TRY(copy_out(&s->w, s->keep, q, err));
     *made = (clv_presolved){
         .p = q, .base = s->w.base, .last = s->last, .n_nodes = s->w.p.n_nodes, .finite = finite
     };
-    *ret = made;
+    s->made = made;
     return CLV_OK;
 }
 
-static clv_status solve(presolve *s, const clv_intra_op_problem *p, bool finite, const bool *alive,
-                        clv_presolved **ret, bool *infeasible, char why[static 200])
+/* finite: answers with a cost of never may be left out. alive: NULL for all choices. */
+static clv_status run(presolve *s, const clv_intra_op_problem *p, bool finite, const bool *alive,
+                      char why[static 200], clv_error *err)
 {
     clv_pre_problem given = { 0 };
     clv_int128 *least;
     int64_t *held;
 
-    CLV_TRY(clv_pre_moments(p, s->keep, &given.p, &given.n_rows, &given.row_time, s->err));
+    CLV_TRY(clv_pre_moments(p, s->keep, &given.p, &given.n_rows, &given.row_time, err));
     least = CLV_NEW_ARRAY(s->keep, clv_int128, given.n_rows + 1);
     given.held = held = CLV_NEW_ARRAY(s->keep, int64_t, given.n_rows);
     if (!least || !held)
-        return clv_fail_nomem(s->err, "the rows of a strategy problem");
-    *infeasible = is_infeasible(&given.p, given.n_rows, given.row_time, least, why);
-    if (*infeasible)
+        return clv_fail_nomem(err, "the rows of a strategy problem");
+    if (is_infeasible(&given.p, given.n_rows, given.row_time, least, why))
         return CLV_OK;
     s->w = given;
     finite = finite && countable(&given.p);
     if (finite)
-        CLV_TRY(reduce(s, alive));
-    if (alive && s->trouble != CLV_PRE_FINE && s->trouble != CLV_PRE_BIG) {
-        *infeasible = true;
+        CLV_TRY(reduce(s, alive, err));
+    if (alive && s->w.trouble != CLV_PRE_FINE && s->w.trouble != CLV_PRE_BIG) {
         snprintf(why, 200, "no answer is left that uses only the choices still open");
         return CLV_OK;
     }
-    if (!finite || s->trouble != CLV_PRE_FINE) {
-        CLV_TRY(rows_alone(s, &given));
+    if (!finite || s->w.trouble != CLV_PRE_FINE) {
+        CLV_TRY(rows_alone(s, &given, err));
         finite = false;
     }
-    return finish(s, finite, ret);
+    return finish(s, finite, err);
 }
 
-static clv_status presolve_run(const clv_intra_op_problem *p, bool finite, const bool *alive,
-                               clv_arena *arena, clv_presolved **ret, bool *infeasible,
-                               char why[static 200], clv_error *err)
+static clv_status open_scratch(presolve *s, clv_error *err)
 {
-    presolve s = { .keep = arena, .err = err };
-    clv_status status;
+    for (int i = 0; i < 2; i++) {
+        s->scratch[i] = clv_arena_new(clv_arena_alloc(s->keep), 0);
+        if (!s->scratch[i])
+            return clv_fail_nomem(err, "a smaller strategy problem");
+    }
+    return CLV_OK;
+}
 
+static void close_scratch(presolve *s)
+{
     for (int i = 0; i < 2; i++)
-        s.scratch[i] = clv_arena_new(clv_arena_alloc(arena), 0);
-    status = s.scratch[0] && s.scratch[1] ? solve(&s, p, finite, alive, ret, infeasible, why)
-                                          : clv_fail_nomem(err, "a smaller strategy problem");
-    for (int i = 0; i < 2; i++)
-        clv_arena_free(s.scratch[i]);
-    clv_pre_matrices_free(&s.set);
-    return status;
+        clv_arena_free(s->scratch[i]);
+    clv_pre_matrices_free(&s->set);
 }
 
 clv_status clv_presolve(const clv_intra_op_problem *p, clv_arena *arena, clv_presolved **ret,
-                        bool *infeasible, char why[static 200], clv_error *err)
+                        char why[static 200], clv_error *err)
 {
-    return presolve_run(p, true, NULL, arena, ret, infeasible, why, err);
+    return clv_presolve_alive(p, NULL, arena, ret, why, err);
 }
 
 clv_status clv_presolve_alive(const clv_intra_op_problem *p, const bool *alive, clv_arena *arena,
-                              clv_presolved **ret, bool *infeasible, char why[static 200],
-                              clv_error *err)
+                              clv_presolved **ret, char why[static 200], clv_error *err)
 {
-    return presolve_run(p, true, alive, arena, ret, infeasible, why, err);
+    presolve s = { .keep = arena };
+    clv_status status = open_scratch(&s, err);
+
+    if (status == CLV_OK)
+        status = run(&s, p, true, alive, why, err);
+    close_scratch(&s);
+    *ret = s.made;
+    return status;
 }
 
 clv_status clv_presolve_rows(const clv_intra_op_problem *p, clv_arena *arena, clv_presolved **ret,
-                             bool *infeasible, char why[static 200], clv_error *err)
+                             char why[static 200], clv_error *err)
 {
-    return presolve_run(p, false, NULL, arena, ret, infeasible, why, err);
+    presolve s = { .keep = arena };
+    clv_status status = open_scratch(&s, err);
+
+    if (status == CLV_OK)
+        status = run(&s, p, false, NULL, why, err);
+    close_scratch(&s);
+    *ret = s.made;
+    return status;
 }
 
 const clv_intra_op_problem *clv_presolve_problem(const clv_presolved *s) { return s->p; }

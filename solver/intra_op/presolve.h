@@ -12,23 +12,22 @@
 
 typedef struct clv_presolved clv_presolved;
 
-/* Everything lives in the arena. infeasible: some moment needs more than the limit whatever is
- * chosen; ret is then not set, why says where and by how much. */
+/* Everything lives in the arena. *ret NULL: infeasible, some moment needs more than the limit
+ * whatever is chosen; why says where and by how much. */
 clv_status clv_presolve(const clv_intra_op_problem *p, clv_arena *arena, clv_presolved **ret,
-                        bool *infeasible, char why[static 200], clv_error *err);
+                        char why[static 200], clv_error *err);
 
 /* The same for a problem in which choices with alive[choice] false are not to be used any more: a
  * reduced problem, say, once a bound says which choices no better answer has (bound.h). Answers
- * lift to answers of p. *infeasible: no answer without a cost of never is left; why says so. */
+ * lift to answers of p. *ret NULL: no answer without a cost of never is left; why says so. */
 clv_status clv_presolve_alive(const clv_intra_op_problem *p, const bool *alive, clv_arena *arena,
-                              clv_presolved **ret, bool *infeasible, char why[static 200],
-                              clv_error *err);
+                              clv_presolved **ret, char why[static 200], clv_error *err);
 
 /* The same without the assumption that some legal answer has no cost of never: only times become
  * rows, nodes and choices stay as they are. clv_presolve() does this by itself where it sees that
  * the assumption fails; where a search then finds no answer within the limit, this is the way. */
 clv_status clv_presolve_rows(const clv_intra_op_problem *p, clv_arena *arena, clv_presolved **ret,
-                             bool *infeasible, char why[static 200], clv_error *err);
+                             char why[static 200], clv_error *err);
 
 /* Answers with a cost of never were left out: what is proven of the reduced problem (a bound, or
  * that nothing fits) is proven of the answers without one. */

@@ -181,21 +181,15 @@ static clv_status drop_too_large(arcs *a, const clv_pre_problem *w, clv_arena *a
 }
 
 clv_status clv_pre_arc_consistency(const clv_pre_problem *w, clv_arena *arena, clv_pre_fold *fold,
-                                   clv_pre_trouble *trouble, clv_error *err)
+                                   clv_error *err)
 {
-    const clv_intra_op_problem *p = &w->p;
-    arcs a = { .p = p, .set = w->set };
+    arcs a = { .p = &w->p, .set = w->set };
 
-    *trouble = CLV_PRE_FINE;
     CLV_TRY(new_arcs(&a, arena, err));
     CLV_TRY(drop_too_large(&a, w, arena, err));
     if (a.n_queue) {
         CLV_TRY(find_edges(&a, arena, err));
         propagate(&a);
     }
-    CLV_TRY(clv_pre_fold_alive(w, a.alive, arena, fold, err));
-    for (int32_t v = 0; v < p->n_nodes; v++)
-        if (!fold->n_new[v])
-            *trouble = CLV_PRE_NEVER;
-    return CLV_OK;
+    return clv_pre_fold_alive(w, a.alive, arena, fold, err);
 }

@@ -5,8 +5,8 @@
 #include "solver/intra_op/presolve_problem.h"
 
 /* Choices that cannot be: of cost never, without partner over an edge, or with more memory than is
- * left when all others hold the least. */
+ * left when all others hold the least. A node may keep none. */
 clv_status clv_pre_arc_consistency(const clv_pre_problem *w, clv_arena *arena, clv_pre_fold *fold,
-                                   clv_pre_trouble *trouble, clv_error *err);
+                                   clv_error *err);
 
 #endif

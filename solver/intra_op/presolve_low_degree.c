@@ -311,9 +311,8 @@ static bool loses_end(const elimination *s, int32_t e)
     return false;
 }
 
-/* The problem with the new edges in place of those of nodes that are gone. */
-static clv_status rewire(elimination *s, const clv_pre_problem *w, clv_pre_problem *ret,
-                         clv_error *err)
+/* Gives the problem the new edges in place of those of nodes that are gone. */
+static clv_status rewire(elimination *s, clv_pre_problem *ret, clv_error *err)
 {
     const clv_intra_op_problem *p = s->p;
     int32_t *first = CLV_NEW_ARRAY(s->arena, int32_t, p->n_edges + s->n_new + 1);
@@ -337,7 +336,6 @@ static clv_status rewire(elimination *s, const clv_pre_problem *w, clv_pre_probl
         matrix_of[n] = s->new_matrix[i];
         first[n + 1] = first[n] + 2;
     }
-    *ret = *w;
     ret->base += s->base;
     ret->p.cost = s->cost;
     ret->p.n_edges = n;
@@ -348,8 +346,7 @@ static clv_status rewire(elimination *s, const clv_pre_problem *w, clv_pre_probl
 }
 
 clv_status clv_pre_low_degree(const clv_pre_problem *w, clv_arena *arena, clv_arena *keep,
-                              clv_pre_problem *ret, clv_pre_fold *fold, clv_pre_trouble *trouble,
-                              clv_error *err)
+                              clv_pre_problem *ret, clv_pre_fold *fold, clv_error *err)
 {
     elimination s = { .p = &w->p, .set = w->set, .arena = arena, .keep = keep, .fold = fold };
 
@@ -363,10 +360,7 @@ clv_status clv_pre_low_degree(const clv_pre_problem *w, clv_arena *arena, clv_ar
         }
     fold->gone = s.leaf;
     fold->any = fold->n_gone > 0;
-    if (s.big)
-        *trouble = CLV_PRE_BIG;
-    if (fold->any)
-        return rewire(&s, w, ret, err);
     *ret = *w;
-    return CLV_OK;
+    ret->trouble = s.big ? CLV_PRE_BIG : CLV_PRE_FINE;
+    return fold->any ? rewire(&s, ret, err) : CLV_OK;
 }

@@ -143,8 +143,7 @@ static clv_status make_layer(const clv_packing *k, clv_arena *keep, clv_pre_laye
 }
 
 clv_status clv_pre_pack(const clv_pre_problem *w, const clv_pre_fold *fold, clv_arena *out,
-                        clv_arena *keep, clv_pre_problem *ret, clv_pre_layer **layer,
-                        clv_pre_trouble *trouble, clv_error *err)
+                        clv_arena *keep, clv_pre_problem *ret, clv_error *err)
 {
     clv_pre_problem made = { .base = w->base, .set = w->set };
     clv_packing k = { .old = w, .fold = fold, .out = out, .w = &made };
@@ -156,8 +155,8 @@ clv_status clv_pre_pack(const clv_pre_problem *w, const clv_pre_fold *fold, clv_
     CLV_TRY(clv_pack_edges(&k, err));
     move_least_to_base(&k);
     CLV_TRY(clv_pack_spans(&k, err));
-    CLV_TRY(make_layer(&k, keep, layer, err));
-    *trouble = k.never ? CLV_PRE_NEVER : k.big ? CLV_PRE_BIG : CLV_PRE_FINE;
+    CLV_TRY(make_layer(&k, keep, &made.layer, err));
+    made.trouble = k.never ? CLV_PRE_NEVER : k.big ? CLV_PRE_BIG : CLV_PRE_FINE;
     *ret = made;
     return CLV_OK;
 }

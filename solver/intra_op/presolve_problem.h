@@ -12,6 +12,16 @@
 
 #include "solver/intra_op/presolve_matrices.h"
 
+/* Why presolve has to start again with the rows alone. */
+typedef enum {
+    CLV_PRE_FINE,
+    CLV_PRE_NEVER, /* a node has no choice left */
+    CLV_PRE_BIG,   /* a sum of costs reached never */
+    CLV_PRE_FULL,  /* what is left does not fit */
+} clv_pre_trouble;
+
+typedef struct clv_pre_layer clv_pre_layer;
+
 typedef struct {
     clv_intra_op_problem p; /* edges of one node do not occur once packed; matrix_of counts in
                              * `set`, the matrices of p itself are those given */
@@ -23,6 +33,8 @@ typedef struct {
                               * smallest usage of each span is 0 */
     const int64_t *row_time; /* by row: that moment in the problem as given */
     clv_int128 base;         /* cost whatever is chosen */
+    clv_pre_trouble trouble;
+    clv_pre_layer *layer; /* how to go back to the problem that this was packed from */
 } clv_pre_problem;
 
 /* A node without memory and with at most two neighbours, eliminated: its choice is
@@ -53,7 +65,6 @@ typedef struct {
 /* How to go back: old node v takes map[at[v] + choice of the new node into[v]], or map[at[v]] where
  * it is fixed. place: of each old node among the nodes of the whole problem; place_new: of the new
  * ones. */
-typedef struct clv_pre_layer clv_pre_layer;
 struct clv_pre_layer {
     clv_pre_layer *before;
     int32_t n_old;
@@ -65,14 +76,6 @@ struct clv_pre_layer {
     int32_t n_gone;
     const clv_pre_eliminated *gone; /* their neighbours are not gone */
 };
-
-/* Why presolve has to start again with the rows alone. */
-typedef enum {
-    CLV_PRE_FINE,
-    CLV_PRE_NEVER, /* a node has no choice left */
-    CLV_PRE_BIG,   /* a sum of costs reached never */
-    CLV_PRE_FULL,  /* what is left does not fit */
-} clv_pre_trouble;
 
 /* A sum of costs in which never stays never. *big: the sum reached never without one. */
 static inline int64_t clv_pre_add(int64_t a, int64_t b, bool *big)

@@ -416,13 +416,13 @@ static bool branch(job *j)
 
 /* ---- the move ---- */
 
-static void try_prices(job *j, uint64_t *random, int64_t *work)
+static void try_prices(job *j, clv_search_progress *progress)
 {
     const clv_pairwise *f = j->s->f;
     for (int32_t t = 0; t < j->o->n_tries; t++) {
-        set_prices(j, random);
+        set_prices(j, &progress->random);
         double bound = j->outside + clv_elimination_solve(j->x, j->b->on_top);
-        *work += j->x->work + f->n_rows;
+        progress->work += j->x->work + f->n_rows;
         if (bound <= -INFINITY)
             return;
         for (int32_t r = 0; r < f->n_rows; r++)
@@ -455,18 +455,21 @@ static void try_prices(job *j, uint64_t *random, int64_t *work)
         j->b->bound = j->best;
 }
 
-clv_status clv_reoptimize(clv_workspace *b, clv_search_state *s, const int32_t *node, int32_t n,
-                          const clv_reoptimize_options *o, double *price, uint64_t *random,
-                          int64_t *work, clv_error *err)
+clv_status clv_reoptimize(clv_workspace *b, clv_search_state *s, const clv_reoptimize_options *o,
+                          clv_search_progress *progress, clv_error *err)
 {
+    const int32_t *node = o->node;
+    int32_t n = o->n;
     clv_subproblem *x = b->piece;
-    job j = { .b = b, .s = s, .o = o, .x = x, .price = price, .any = true, .whole = true };
+    job j = {
+        .b = b, .s = s, .o = o, .x = x, .price = progress->price, .any = true, .whole = true
+    };
     CLV_TRY(clv_subproblem_begin(x, node, n, s->choice, err));
-    clv_price_sums(s->f, price, b->sum);
+    clv_price_sums(s->f, progress->price, b->sum);
     for (int32_t i = 0; i < n; i++)
-        restrict_choices(&j, i, random);
+        restrict_choices(&j, i, &progress->random);
     memcpy(b->chosen, s->choice, (size_t)s->f->n * sizeof *b->chosen);
-    CLV_TRY(clv_elimination_prepare(x, &o->caps, b->chosen, random, err));
+    CLV_TRY(clv_elimination_prepare(x, &o->caps, b->chosen, &progress->random, err));
     b->bound = -INFINITY;
     b->whole = j.whole && x->n_held == 0;
     if (o->whole_only && !b->whole)
@@ -488,7 +491,7 @@ clv_status clv_reoptimize(clv_workspace *b, clv_search_state *s, const int32_t *
     j.outside = s->cost;
     for (int32_t r = 0; r < s->f->n_rows; r++)
         b->room[r] = s->f->limit[r] - s->load[r];
-    try_prices(&j, random, work);
+    try_prices(&j, progress);
     clv_search_state_apply(s, b->list, b->old, x->n_order);
     return CLV_OK;
 }

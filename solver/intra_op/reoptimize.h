@@ -29,6 +29,8 @@ typedef struct {
 } clv_workspace;
 
 typedef struct {
+    const int32_t *node; /* n: the nodes that choose anew */
+    int32_t n;
     clv_elimination_caps caps;
     int32_t n_tries;      /* prices tried */
     int32_t n_branches;   /* choices tried by branch and bound afterwards; 0: none */
@@ -43,14 +45,19 @@ typedef struct {
     bool must_move;  /* takes the answer found even if it is worse, if memory allows */
 } clv_reoptimize_options;
 
+/* What a searcher keeps from call to call. */
+typedef struct {
+    double *price;   /* of memory, by row */
+    uint64_t random; /* the state of its random numbers */
+    int64_t work;    /* table entries filled so far */
+} clv_search_progress;
+
 clv_status clv_workspace_new(const clv_pairwise *f, clv_arena *arena, clv_workspace **ret,
                              clv_error *err);
 void clv_workspace_free(clv_workspace *b);
 
-/* Better choices for nodes of s, or none: s never gets worse (unless must_move). price: by row, the
- * searcher's, changed for the next time. Adds table entries filled to *work. */
-clv_status clv_reoptimize(clv_workspace *b, clv_search_state *s, const int32_t *node, int32_t n,
-                          const clv_reoptimize_options *o, double *price, uint64_t *random,
-                          int64_t *work, clv_error *err);
+/* Better choices for the nodes of o, or none: s never gets worse (unless must_move). */
+clv_status clv_reoptimize(clv_workspace *b, clv_search_state *s, const clv_reoptimize_options *o,
+                          clv_search_progress *progress, clv_error *err);
 
 #endif

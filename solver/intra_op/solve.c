@@ -26,8 +26,10 @@ static clv_status solve_reduced(clv_solve_state *s, bool *ret_none, clv_error *e
     s->lifted = CLV_NEW_ARRAY(s->arena, int32_t, room);
     if (!s->kept || !s->lifted)
         return clv_fail_nomem(err, "a search");
-    CLV_TRY(clv_bound_and_reduce_new(reduced, CLV_SOLVE_STAGE_ROUNDS, s->arena,
-                                     &s->bound_and_reduce, err));
+    const clv_bound_and_reduce_options options = { .rounds = CLV_SOLVE_STAGE_ROUNDS,
+                                                   .reductions = CLV_BOUND_AND_REDUCE_STAGES,
+                                                   .exact_rounds = INT64_MAX };
+    CLV_TRY(clv_bound_and_reduce_new(reduced, &options, s->arena, &s->bound_and_reduce, err));
     if (s->r->solve.found && s->r->value.nevers == 0)
         clv_bound_and_reduce_set_known_cost(s->bound_and_reduce, clv_solve_best_cost(s) - s->base);
     int32_t sweeps = s->o->brief ? CLV_SOLVE_BRIEF_SWEEPS : CLV_SOLVE_FIRST_SWEEPS;
@@ -55,20 +57,22 @@ static void free_all(clv_solve_state *s)
 
 static clv_status solve_all(clv_solve_state *s, clv_error *err)
 {
-    bool infeasible = false, none = false;
-    CLV_TRY(clv_presolve(s->p, s->arena, &s->presolved, &infeasible, s->r->solve.why, err));
-    if (!infeasible) {
+    bool none = false;
+    CLV_TRY(clv_presolve(s->p, s->arena, &s->presolved, s->r->solve.why, err));
+    bool infeasible = !s->presolved;
+    if (!infeasible)
         CLV_TRY(solve_reduced(s, &none, err));
-        if (!clv_solve_is_finite(s) && clv_presolve_finite(s->presolved) &&
-            !clv_limits_over(&s->incumbent.limits)) {
-            /* Perhaps only answers that cost never are within the limit: the best of those. */
-            free_all(s);
-            s->n_rounds = s->n_stale = 0;
-            CLV_TRY(clv_presolve_rows(s->p, s->arena, &s->presolved, &infeasible, s->r->solve.why,
-                                      err));
-            if (!infeasible)
-                CLV_TRY(solve_reduced(s, &none, err));
-        }
+    if (!infeasible && !clv_solve_is_finite(s) && clv_presolve_finite(s->presolved) &&
+        !clv_limits_over(&s->incumbent.limits)) {
+        /* Perhaps only answers that cost never are within the limit: the best of those. */
+        clv_presolved *rows;
+        free_all(s);
+        s->n_rounds = s->n_stale = 0;
+        CLV_TRY(clv_presolve_rows(s->p, s->arena, &rows, s->r->solve.why, err));
+        infeasible = !rows;
+        s->presolved = rows ? rows : s->presolved;
+        if (!infeasible)
+            CLV_TRY(solve_reduced(s, &none, err));
     }
     if (none && !s->r->solve.found && !clv_presolve_finite(s->presolved)) {
         infeasible = true;

@@ -11,9 +11,8 @@ typedef struct {
     const clv_intra_op_problem *p;
 } reports;
 
-static void found(void *ctx, const int32_t *choice, clv_int128 cost)
+static void found(reports *t, const int32_t *choice, clv_int128 cost)
 {
-    reports *t = ctx;
     int32_t nevers;
 
     cr_assert(t->cost < 0 || cost < t->cost);
@@ -22,12 +21,31 @@ static void found(void *ctx, const int32_t *choice, clv_int128 cost)
     t->cost = cost;
 }
 
-static void raised(void *ctx, clv_int128 bound)
+static void raised(reports *t, clv_int128 bound)
 {
-    reports *t = ctx;
-
     cr_assert(bound > t->bound);
     t->bound = bound;
+}
+
+static void run_all(clv_bound_and_reduce *q, reports *seen, int32_t *choice)
+{
+    clv_error err;
+
+    for (bool more = true; more;) {
+        clv_int128 bound = clv_bound_and_reduce_value(q), cost;
+        const int32_t *better;
+
+        if (bound > seen->bound)
+            raised(seen, bound);
+        more = !clv_bound_and_reduce_is_over(q);
+        if (more)
+            cr_assert_eq(clv_bound_and_reduce_step(q, 1, NULL, NULL, &err), CLV_OK);
+        better = clv_bound_and_reduce_poll_answer(q, &cost);
+        if (!better)
+            continue;
+        memcpy(choice, better, (size_t)seen->p->n_nodes * sizeof *choice);
+        found(seen, choice, cost);
+    }
 }
 
 static void check(uint64_t seed, int32_t stages, int32_t rounds, int64_t exact_rounds, bool *proven)
@@ -41,23 +59,24 @@ static void check(uint64_t seed, int32_t stages, int32_t rounds, int64_t exact_r
     char why[200];
     clv_error err;
     reports reported = { .cost = -1 };
-    clv_bound_and_reduce_options options = { .stages = stages,
-                                             .rounds = rounds,
-                                             .exact_rounds = exact_rounds,
-                                             .found = found,
-                                             .raised = raised,
-                                             .ctx = &reported };
+    clv_bound_and_reduce_options options = {
+        .rounds = rounds, .reductions = stages - 1, .exact_rounds = exact_rounds, .once = true
+    };
+    clv_bound_and_reduce *q;
 
     small_strategies_make(&s, seed, (small_kind){ .memory = seed % 4 > 0, .never = seed % 3 == 0 });
-    cr_assert_eq(clv_presolve(&s.p, arena, &made, &infeasible, why, &err), CLV_OK);
+    cr_assert_eq(clv_presolve(&s.p, arena, &made, why, &err), CLV_OK);
+    infeasible = !made;
     *proven = true;
     if (!infeasible) {
         reported.p = clv_presolve_problem(made);
         best = small_best(reported.p, &nevers);
         best = nevers ? -1 : best;
-        cr_assert_eq(
-            clv_bound_and_reduce_solve(reported.p, &options, arena, choice, &cost, &bound, &err),
-            CLV_OK);
+        cr_assert_eq(clv_bound_and_reduce_new(reported.p, &options, arena, &q, &err), CLV_OK);
+        run_all(q, &reported, choice);
+        clv_bound_and_reduce_poll_answer(q, &cost);
+        bound = clv_bound_and_reduce_value(q);
+        clv_bound_and_reduce_free(q);
         cr_assert(cost == reported.cost && (bound == reported.bound || bound == 0));
         cr_assert(best < 0 ? cost < 0 : bound <= best && (cost < 0 || cost >= best), "seed %llu",
                   (unsigned long long)seed);
@@ -68,7 +87,7 @@ static void check(uint64_t seed, int32_t stages, int32_t rounds, int64_t exact_r
     clv_arena_free(arena);
 }
 
-Test(strategy_squeeze, proves_the_best_answer)
+Test(bound_and_reduce, proves_the_best_answer)
 {
     for (uint64_t seed = 0; seed < 3000; seed++) {
         bool proven;
@@ -78,7 +97,7 @@ Test(strategy_squeeze, proves_the_best_answer)
     }
 }
 
-Test(strategy_squeeze, is_honest_with_little_effort)
+Test(bound_and_reduce, is_honest_with_little_effort)
 {
     for (uint64_t seed = 0; seed < 2000; seed++) {
         bool proven;

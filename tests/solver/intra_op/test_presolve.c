@@ -24,8 +24,9 @@ static void begin(trial *t, uint64_t seed, small_kind kind)
     t->p = &t->s.p;
     t->seed = seed;
     t->arena = clv_arena_new(NULL, 0);
-    cr_assert_eq(clv_presolve(t->p, t->arena, &t->made, &t->infeasible, t->why, &err), CLV_OK,
-                 "seed %llu: %s", (unsigned long long)seed, err.message);
+    cr_assert_eq(clv_presolve(t->p, t->arena, &t->made, t->why, &err), CLV_OK, "seed %llu: %s",
+                 (unsigned long long)seed, err.message);
+    t->infeasible = !t->made;
 }
 
 /* Every legal answer of the reduced problem lifts to one that costs as much; the best of them is
@@ -107,8 +108,8 @@ Test(presolve, rows_alone_keep_the_best_answer_too)
 
         small_strategies_make(&t.s, seed, (small_kind){ .memory = true, .never = true });
         t.arena = clv_arena_new(NULL, 0);
-        cr_assert_eq(clv_presolve_rows(&t.s.p, t.arena, &t.made, &t.infeasible, t.why, &err),
-                     CLV_OK);
+        cr_assert_eq(clv_presolve_rows(&t.s.p, t.arena, &t.made, t.why, &err), CLV_OK);
+        t.infeasible = !t.made;
         best = small_best(&t.s.p, &nevers);
         cr_assert(t.infeasible || !clv_presolve_finite(t.made));
         cr_assert(t.infeasible ? best < 0 : lift_all(&t, &left_nevers) == best, "seed %llu",
@@ -140,9 +141,8 @@ Test(presolve, leaves_out_what_it_is_told_to)
             best = open && (best < 0 || cost < best) ? cost : best;
         } while (small_next(&t.s.p, choice));
         t.arena = clv_arena_new(NULL, 0);
-        cr_assert_eq(
-            clv_presolve_alive(&t.s.p, alive, t.arena, &t.made, &t.infeasible, t.why, &err),
-            CLV_OK);
+        cr_assert_eq(clv_presolve_alive(&t.s.p, alive, t.arena, &t.made, t.why, &err), CLV_OK);
+        t.infeasible = !t.made;
         cr_assert(t.infeasible ? best < 0 : lift_all(&t, &left) == best, "seed %llu",
                   (unsigned long long)seed);
         clv_arena_free(t.arena);
@@ -242,7 +242,6 @@ static void check_against_own_matrices(const trial *t)
     int32_t matrix_of[BLOCKS * SMALL_EDGES];
     clv_intra_op_problem own = *t->p;
     clv_presolved *made;
-    bool infeasible;
     char why[200];
     clv_error err;
 
@@ -258,7 +257,7 @@ static void check_against_own_matrices(const trial *t)
     own.matrix_of = matrix_of;
     own.first_entry = first;
     own.entry = entry;
-    cr_assert_eq(clv_presolve(&own, t->arena, &made, &infeasible, why, &err), CLV_OK);
+    cr_assert_eq(clv_presolve(&own, t->arena, &made, why, &err), CLV_OK);
     r = clv_presolve_problem(made);
     cr_assert(r->n_nodes == q->n_nodes && r->n_edges == q->n_edges);
     cr_assert(clv_presolve_base(made) == clv_presolve_base(t->made));
@@ -287,7 +286,8 @@ Test(presolve, keeps_the_best_answer_of_equal_blocks)
             continue;
         t.p = &x.p;
         t.arena = clv_arena_new(NULL, 0);
-        cr_assert_eq(clv_presolve(t.p, t.arena, &t.made, &t.infeasible, t.why, &err), CLV_OK);
+        cr_assert_eq(clv_presolve(t.p, t.arena, &t.made, t.why, &err), CLV_OK);
+        t.infeasible = !t.made;
         gone += check_trial(&t);
         if (!t.infeasible)
             check_against_own_matrices(&t);
@@ -372,10 +372,12 @@ Test(presolve, finds_no_more_in_what_it_left)
         wide x;
 
         make_wide(&x, seed);
-        cr_assert_eq(clv_presolve(&x.p, arena, &made, &infeasible, why, &err), CLV_OK);
+        cr_assert_eq(clv_presolve(&x.p, arena, &made, why, &err), CLV_OK);
+        infeasible = !made;
         if (!infeasible && clv_presolve_finite(made)) {
             q = clv_presolve_problem(made);
-            cr_assert_eq(clv_presolve(q, arena, &again, &infeasible, why, &err), CLV_OK);
+            cr_assert_eq(clv_presolve(q, arena, &again, why, &err), CLV_OK);
+            infeasible = !again;
             r = clv_presolve_problem(again);
             cr_assert(!infeasible);
             cr_assert_eq(r->first_choice[r->n_nodes], q->first_choice[q->n_nodes], "seed %llu",
@@ -410,12 +412,11 @@ Test(presolve, says_so_where_memory_ends)
         int left = n;
         clv_arena *arena = clv_arena_new(&(clv_alloc){ scarce, &left }, 0);
         clv_presolved *made;
-        bool infeasible;
         char why[200];
         clv_error err;
 
         cr_assert(arena);
-        status = clv_presolve(&x.p, arena, &made, &infeasible, why, &err);
+        status = clv_presolve(&x.p, arena, &made, why, &err);
         cr_assert(status == CLV_OK || status == CLV_ENOMEM);
         cr_assert_lt(n, 1000);
         clv_arena_free(arena);

@@ -211,7 +211,8 @@ Test(strategy_effort, a_first_answer_is_legal)
         clv_error err;
 
         small_strategies_make(&s, seed, (small_kind){ .memory = seed % 2, .never = seed % 3 == 0 });
-        cr_assert_eq(clv_presolve(&s.p, arena, &made, &infeasible, why, &err), CLV_OK);
+        cr_assert_eq(clv_presolve(&s.p, arena, &made, why, &err), CLV_OK);
+        infeasible = !made;
         if (!infeasible) {
             const clv_intra_op_problem *p = clv_presolve_problem(made);
             int32_t choice[SMALL_NODES + 1] = { 0 };
@@ -253,11 +254,14 @@ Test(strategy_effort, answers_go_down_to_what_is_left)
 
     for (uint64_t seed = 0; seed < 6; seed++) {
         const clv_intra_op_problem *p = make(500, 6, 100, 0.4, seed, arena);
+        const clv_bound_and_reduce_options options = { .rounds = 128,
+                                                       .reductions = CLV_BOUND_AND_REDUCE_STAGES,
+                                                       .exact_rounds = INT64_MAX };
         clv_bound_and_reduce *q;
         clv_error err;
         bool whole;
 
-        cr_assert_eq(clv_bound_and_reduce_new(p, 128, arena, &q, &err), CLV_OK);
+        cr_assert_eq(clv_bound_and_reduce_new(p, &options, arena, &q, &err), CLV_OK);
         for (int i = 0;
              i < 400 && !clv_bound_and_reduce_is_over(q) && !clv_bound_and_reduce_n_stages(q); i++)
             cr_assert_eq(clv_bound_and_reduce_step(q, 1, NULL, NULL, &err), CLV_OK);
