@@ -1,10 +1,4 @@
-/* bound.c - bounds by prices of memory and messages over edges.
- *
- * Messages are those of sequential tree-reweighted message passing (TRW-S, Kolmogorov 2006): nodes
- * in order, each hands its cost in equal parts to its edges to later nodes, which hand on what is
- * certain; then back. Between rounds prices move (bound_price.c), and now and then messages leap
- * ahead (bound_extrapolate.c).
- */
+/* bound.c - see bound.h. */
 #include "solver/intra_op/bound.h"
 
 #include <string.h>

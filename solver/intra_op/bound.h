@@ -1,12 +1,20 @@
-/* bound.h - what no answer of a strategy problem can cost less than, proven.
+/* bound.h - a proven lower bound of a strategy problem: Lagrangian relaxation of memory with
+ * message passing.
  *
- * Memory is paid for: each row (time) has a price, and an answer that is within the limit does not
- * get dearer when it pays for what it uses and is paid for the limit. What remains is bounded by
- * moving costs between nodes and edges until the cheapest choice of each alone tells much (message
- * passing, TRW-S); the sum of those is the bound. Prices and messages are found in floating point;
- * whatever they are, the bound that they prove is counted in whole numbers.
+ * Each row (time) has a price, the multiplier of its limit: an answer within the limit does not get
+ * dearer when it pays for what it uses and is paid for the limit (Held, Wolfe, Crowder, "Validation
+ * of subgradient optimization", Mathematical Programming 6, 1974). What remains is an energy of
+ * nodes and edges, which sequential tree-reweighted message passing bounds: nodes in order, each
+ * hands its cost in equal parts to its edges to later nodes, which hand on what is certain; then
+ * back (TRW-S: Kolmogorov, "Convergent tree-reweighted message passing for energy minimization",
+ * IEEE TPAMI 28, 2006).
  *
- * Answers with a cost of never are not bounded: they cost CLV_INTRA_OP_NEVER at least.
+ * Ours: prices move between sweeps, not after they converge; messages are extrapolated
+ * (bound_extrapolate.h); prices and messages are found in floating point, but the bound that they
+ * prove is counted in whole numbers (bound_count.h). A round is O(entries over all edges + spans *
+ * choices). It wins over a linear program where there are millions of entries, and gives min-
+ * marginals, by which choices are fixed. Answers with a cost of never are not bounded: they cost
+ * CLV_INTRA_OP_NEVER at least.
  */
 #ifndef CLV_SOLVER_INTRA_OP_BOUND_H
 #define CLV_SOLVER_INTRA_OP_BOUND_H

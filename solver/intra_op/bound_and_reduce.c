@@ -1,5 +1,4 @@
-/* bound_and_reduce.c - see bound_and_reduce.h. Each stage works on what the last one left; answers
- * are lifted through all stages before they are reported. */
+/* bound_and_reduce.c - see bound_and_reduce.h. */
 #include "solver/intra_op/bound_and_reduce.h"
 
 #include <string.h>

@@ -1,4 +1,12 @@
-/* bound_and_reduce.h - bounds, answers read off them, and reduction in turn, until little is left.
+/* bound_and_reduce.h - Lagrangian bounds, answers read off them, and reduction in turn, until
+ * little is left.
+ *
+ * A stage runs the bound (bound.h) and reads answers off it. Choices whose min-marginal is no less
+ * than the best answer are dropped (reduced-cost fixing: Dantzig, Fulkerson, Johnson, Operations
+ * Research 2, 1954), the rest is presolved again (presolve.h), and the next stage works on what is
+ * left; the end is branch and bound. Answers are lifted through all stages. Ours: when to stop a
+ * stage, and resetting the steps where too little goes. Work is O(entries of edges) a round. It
+ * wins where the relaxation is tight: most choices then go in the first stages.
  */
 #ifndef CLV_SOLVER_INTRA_OP_BOUND_AND_REDUCE_H
 #define CLV_SOLVER_INTRA_OP_BOUND_AND_REDUCE_H

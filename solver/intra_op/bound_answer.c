@@ -1,10 +1,4 @@
-/* bound_answer.c - an answer read off the messages.
- *
- * Nodes choose one after the other, each what costs least with the choices made before it, what the
- * messages say of those still to come, and what memory costs; among the choices that meet no never
- * and still fit. Where every span's smallest usage is 0, as presolve leaves it, what fits now fits
- * in the end.
- */
+/* bound_answer.c - see bound_answer.h. */
 #include "solver/intra_op/bound_answer.h"
 
 #include <string.h>

@@ -1,4 +1,11 @@
-/* bound_answer.h - an answer read off the messages. */
+/* bound_answer.h - an answer read off the messages: sequential decoding (Kolmogorov 2006, as in
+ * bound.h).
+ *
+ * Nodes choose one after the other, each what costs least with the choices made before it, what the
+ * messages say of those still to come, and what memory costs. Ours: only among the choices that
+ * meet no never and still fit. Where every span's smallest usage is 0, as presolve leaves it, what
+ * fits now fits in the end.
+ */
 #ifndef CLV_SOLVER_INTRA_OP_BOUND_ANSWER_H
 #define CLV_SOLVER_INTRA_OP_BOUND_ANSWER_H
 

@@ -1,10 +1,4 @@
-/* bound_count.c - the bound that prices and messages prove, in whole numbers.
- *
- * Prices become whole multiples of a power of two, messages and shares whole numbers; costs so
- * moved sum to the costs of the problem whatever the numbers are, so the sum of the least of each
- * node and each edge is a bound. What choices pay for memory is rounded down, what the limit is
- * worth is rounded up.
- */
+/* bound_count.c - see bound_count.h. */
 #include "solver/intra_op/bound_count.h"
 
 #include <math.h>

@@ -1,11 +1,4 @@
-/* bound_extrapolate.c - messages go on as they went.
- *
- * Over long paths of nodes costs move a little in each round, always the same way, and so do
- * messages. After some rounds each message leaps as far again as it has come since the last leap,
- * about; the rounds that follow mend what that broke. Where the bound is then lower than before the
- * leap, messages and prices go back to where they were, and leaps and the longest steps of prices
- * get shorter.
- */
+/* bound_extrapolate.c - see bound_extrapolate.h. */
 #include "solver/intra_op/bound_extrapolate.h"
 
 #include <math.h>

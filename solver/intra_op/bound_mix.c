@@ -1,10 +1,4 @@
-/* bound_mix.c - an answer between two that messages read off at nearby prices.
- *
- * With few rows, as where all nodes hold memory all the time, the cheapest answers at a little more
- * and a little less than the best price fill memory too little and too much. Going over from one to
- * the other, node by node in their order, costs little more than either where the problem is long
- * and narrow; the best answer on the way that fits is near the bound.
- */
+/* bound_mix.c - see bound_mix.h. */
 #include "solver/intra_op/bound_mix.h"
 
 #include <string.h>

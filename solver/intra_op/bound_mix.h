@@ -1,4 +1,13 @@
-/* bound_mix.h - an answer between two that messages read off at nearby prices. */
+/* bound_mix.h - an answer between two that messages read off at nearby prices.
+ *
+ * With few rows, as where all nodes hold memory all the time, the cheapest answers at a little more
+ * and a little less than the best price fill memory too little and too much. One factor on all
+ * prices is bisected between them (Everett, "Generalized Lagrange multiplier method", Operations
+ * Research 11, 1963). Then the answer that fits goes over to the other, node by node breadth first
+ * through the parts in which they differ, and the best on the way that fits is kept (path
+ * relinking: Glover, Laguna, Marti, Control and Cybernetics 29, 2000). It wins where the problem is
+ * long and narrow, and is then near the bound.
+ */
 #ifndef CLV_SOLVER_INTRA_OP_BOUND_MIX_H
 #define CLV_SOLVER_INTRA_OP_BOUND_MIX_H
 

@@ -1,16 +1,4 @@
-/* bound_price.c - prices of memory follow what the cheapest choices overfill.
- *
- * Where many nodes are alike, all of them change their cheapest choice at the same price, and what
- * they hold jumps far to either side of the limit. So prices move along a running mean, by the step
- * that would close the gap if the bound were as steep as the jumps (Polyak); a step by the length
- * of the mean, which is near nothing once the jumps cancel, would throw prices far off. The mean
- * being long beside the jumps says that prices are on their way, and steps get longer; its being
- * short that they are there, and steps get shorter.
- *
- * In good answers few rows are full, but those next to them nearly so: a price on each of those
- * would be paid many times for one that is wanted. So a row without a price gets one only if it is
- * overfull even without what others, fuller ones, will give back.
- */
+/* bound_price.c - see bound_price.h. */
 #include "solver/intra_op/bound_price.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* bound_state.c - a bound before its first round. */
+/* bound_state.c - see bound_state.h. */
 #include "solver/intra_op/bound_state.h"
 
 #include <string.h>

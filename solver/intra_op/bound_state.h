@@ -1,4 +1,4 @@
-/* bound_state.h - the state of a bound, shared by its files. */
+/* bound_state.h - what the parts of a bound (bound.h) work on: costs, messages, prices, scratch. */
 #ifndef CLV_SOLVER_INTRA_OP_BOUND_STATE_H
 #define CLV_SOLVER_INTRA_OP_BOUND_STATE_H
 

@@ -1,9 +1,4 @@
-/* branch_and_bound.c - branch and bound over parts of a strategy problem, depth first.
- *
- * A part is a set of choices that are still open. Messages and prices of a part start from those of
- * the part it came from. What is closed on the way down is kept as a trail and opened again on the
- * way up.
- */
+/* branch_and_bound.c - see branch_and_bound.h. */
 #include "solver/intra_op/branch_and_bound.h"
 
 #include <math.h>

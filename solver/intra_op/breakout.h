@@ -1,4 +1,11 @@
-/* breakout.h - an answer at once, however bad. */
+/* breakout.h - a first answer at once, however bad: coordinate descent with breakout weights.
+ *
+ * Nodes begin with what holds least; then each takes what costs least with the others as they are,
+ * as memory allows, sweep by sweep. Costs of never that stay are held against their edges more and
+ * more, which moves the search out of local minima (Morris, "The breakout method for escaping from
+ * local minima", AAAI 1993). A sweep is O(choices of both ends over all edges + rows of all spans *
+ * choices). It wins where an answer is wanted in milliseconds.
+ */
 #ifndef CLV_SOLVER_INTRA_OP_BREAKOUT_H
 #define CLV_SOLVER_INTRA_OP_BREAKOUT_H
 

@@ -1,4 +1,4 @@
-/* elimination.c - tables filled one after the other, and read from the last to the first. */
+/* elimination.c - see elimination.h. */
 #include "solver/intra_op/elimination.h"
 
 #include <assert.h>

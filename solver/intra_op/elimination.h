@@ -1,4 +1,11 @@
-/* elimination.h - a subproblem solved exactly by bucket elimination. */
+/* elimination.h - a subproblem solved exactly by bucket elimination.
+ *
+ * Nonserial dynamic programming (Bertele, Brioschi, "Nonserial Dynamic Programming", 1972; as
+ * bucket elimination: Dechter, Artificial Intelligence 113, 1999): nodes go one by one, each
+ * leaving a table of its best cost over the nodes that it shares an edge or a table with. Memory
+ * enters as a price by row, put on the nodes' own costs: one order serves many prices. A solve is
+ * O(sum of table entries * factors).
+ */
 #ifndef CLV_SOLVER_INTRA_OP_ELIMINATION_H
 #define CLV_SOLVER_INTRA_OP_ELIMINATION_H
 

@@ -1,4 +1,4 @@
-/* elimination_order.c - in which order a piece is eliminated, and what is held. */
+/* elimination_order.c - see elimination_order.h. */
 #include "solver/intra_op/elimination_order.h"
 
 #include <math.h>

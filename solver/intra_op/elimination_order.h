@@ -1,4 +1,12 @@
-/* elimination_order.h - in which order a piece is eliminated; a part of subproblem.c. */
+/* elimination_order.h - in which order the nodes of a subproblem are eliminated, and which are
+ * held.
+ *
+ * The node with the smallest table goes first (min-weight: Kjaerulff, "Triangulation of graphs:
+ * algorithms giving small total state space", 1990). Where every table would pass the cap, a node
+ * is held at its present choice (cutset conditioning: Dechter, Artificial Intelligence 41, 1990) at
+ * one value, so what is solved is always solved exactly. O(sum of squares of scopes + arcs log
+ * nodes).
+ */
 #ifndef CLV_SOLVER_INTRA_OP_ELIMINATION_ORDER_H
 #define CLV_SOLVER_INTRA_OP_ELIMINATION_ORDER_H
 

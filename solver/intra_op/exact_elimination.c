@@ -1,4 +1,4 @@
-/* exact_elimination.c - the whole problem as one piece. */
+/* exact_elimination.c - see exact_elimination.h. */
 #include "solver/intra_op/exact_elimination.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* lns.c - steps of a searcher. */
+/* lns.c - see lns.h. */
 #include "solver/intra_op/lns.h"
 
 #include <math.h>

@@ -1,12 +1,19 @@
-/* lns.h - a searcher: one line of answers, its own prices, its own random numbers.
+/* lns.h - a searcher: iterated large neighbourhood search, with prices and random numbers of its
+ * own.
  *
- * A searcher lives in lives. The first begins with a subgradient phase; later ones begin with the
- * best answer known, perturbed at random in a neighbourhood, or with a subgradient phase from other
- * prices. Each is polished neighbourhood by neighbourhood, crossed with the best answer known, and
- * dropped if it is no better.
+ * Large neighbourhood search (Shaw, "Using constraint programming and local search methods to solve
+ * vehicle routing problems", CP 1998) inside iterated local search (Lourenco, Martin, Stuetzle
+ * 2003). A searcher begins with a subgradient phase (subgradient.h). Each answer is improved
+ * neighbourhood by neighbourhood, solved by elimination (reoptimize.h), and combined with the best
+ * one known: each node may take the choice of either, the best combination being found exactly
+ * where tables allow (a fusion move: Lempitsky, Rother, Roth, Blake, IEEE TPAMI 32, 2010). Restarts
+ * perturb the best answer in a neighbourhood, by another choice of a node or by noise on costs
+ * (Charon, Hudry, "The noising method", Operations Research Letters 14, 1993), or begin a
+ * subgradient phase at other prices.
  *
  * Searchers do not see each other while they run; a round ends after an amount of work. So what
- * they find does not depend on how many threads run them.
+ * they find does not depend on how many threads run them. It wins over local search of single nodes
+ * where walls of infinite edges separate good answers.
  */
 #ifndef CLV_SOLVER_INTRA_OP_LNS_H
 #define CLV_SOLVER_INTRA_OP_LNS_H

@@ -1,4 +1,4 @@
-/* neighbourhood.c - neighbourhoods grown along edges, from seeds anywhere or in a full row. */
+/* neighbourhood.c - see neighbourhood.h. */
 #include "solver/intra_op/neighbourhood.h"
 
 #include "solver/common/random.h"

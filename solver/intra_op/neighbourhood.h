@@ -1,4 +1,8 @@
-/* neighbourhood.h - which nodes are solved together next. */
+/* neighbourhood.h - which nodes a large neighbourhood search solves next (Shaw 1998, see lns.h).
+ *
+ * Grown breadth first along edges from seeds: anywhere, in a nearly full row, at perturbed nodes,
+ * or where two answers differ.
+ */
 #ifndef CLV_SOLVER_INTRA_OP_NEIGHBOURHOOD_H
 #define CLV_SOLVER_INTRA_OP_NEIGHBOURHOOD_H
 

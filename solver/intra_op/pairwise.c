@@ -1,4 +1,4 @@
-/* pairwise.c - nodes, edges from both ends, rows of memory. */
+/* pairwise.c - see pairwise.h. */
 #include "solver/intra_op/pairwise.h"
 
 #include <stdlib.h>

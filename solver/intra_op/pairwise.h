@@ -1,10 +1,12 @@
-/* pairwise.h - a strategy problem laid out for search: what a node sees stands beside it.
+/* pairwise.h - a strategy problem laid out for search: a pairwise energy (Markov random field)
+ * with memory rows.
  *
  * Costs are doubles here: what never may be chosen costs `never`, which is more than all that may
  * be, so an answer without it is always cheaper than one with it. Sums of costs below 2^53 are
  * exact. Edges over the same two nodes are one; an edge over three and more becomes a node of its
- * own whose choices are the combinations that cost less than never, tied to those of its nodes.
- * Memory is counted in rows: the moments at which it can bind, each with its room.
+ * own whose choices are the combinations that cost less than never, tied to those of its nodes
+ * (hidden variable encoding: Dechter, "On the expressiveness of networks with hidden variables",
+ * AAAI 1990). Memory is counted in rows: the moments at which it can bind, each with its room.
  */
 #ifndef CLV_SOLVER_INTRA_OP_PAIRWISE_H
 #define CLV_SOLVER_INTRA_OP_PAIRWISE_H

@@ -1,5 +1,4 @@
-/* parallel_search.c - what the searchers work on: the problem as bound and reduction have left it.
- */
+/* parallel_search.c - see parallel_search.h. */
 #include "solver/intra_op/parallel_search.h"
 
 #include <math.h>

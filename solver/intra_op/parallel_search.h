@@ -1,4 +1,5 @@
-/* parallel_search.h - the problem as bound and reduction have left it, and the searchers on it. */
+/* parallel_search.h - the problem as bound and reduction have left it, and the searchers on it: a
+ * portfolio with a shared incumbent. */
 #ifndef CLV_SOLVER_INTRA_OP_PARALLEL_SEARCH_H
 #define CLV_SOLVER_INTRA_OP_PARALLEL_SEARCH_H
 

@@ -1,9 +1,4 @@
-/* presolve.c - the passes in turn until none finds anything, and the way back.
- *
- * Each pass reads a problem and says what can go; packing writes the next problem into the one of
- * two scratch arenas that the last one is not in. Where the assumption fails that some answer worth
- * having has no cost of never, all that is kept is that times become rows.
- */
+/* presolve.c - see presolve.h. */
 #include "solver/intra_op/presolve.h"
 
 #include <stdio.h>

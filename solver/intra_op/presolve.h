@@ -1,5 +1,11 @@
 /* presolve.h - a strategy problem made smaller without losing its best answer.
  *
+ * Passes in turn until none finds anything: moments (presolve_moments.h), arc consistency, forced
+ * nodes, redundant rows, nodes of low degree, dominated choices. Each pass reads a problem and says
+ * what can go; packing writes the next problem into the one of two scratch arenas that the last one
+ * is not in. Where the assumption fails that some answer worth having has no cost of never, all
+ * that is kept is that times become rows.
+ *
  * The reduced problem has times 0, 1, ... that stand for the moments at which memory can matter at
  * all. Where something is held whatever is chosen, its last node has one choice and holds it. Any
  * legal answer of it lifts to a legal answer of the whole problem that costs as much, plus base;

@@ -1,10 +1,4 @@
-/* presolve_arc_consistency.c - choices that no answer worth having can use.
- *
- * A choice goes if it costs never, if it takes more memory in some row than is left when all other
- * nodes hold the least, or if a neighbour has no choice left that it goes with; the last until
- * nothing changes, with a queue of nodes that lost choices. Packing leaves no matrix with a row or
- * column of nothing but never, so where no node loses a choice by itself none does over an edge.
- */
+/* presolve_arc_consistency.c - see presolve_arc_consistency.h. */
 #include "solver/intra_op/presolve_arc_consistency.h"
 
 #include "solver/intra_op/presolve_fold.h"

@@ -1,16 +1,4 @@
-/* presolve_dominated.c - choices that another choice of the same node beats (Goldstein's rule).
- *
- * Choice a goes if there is a b that costs no more whatever the neighbours choose,
- *
- *     cost(a) - cost(b) + sum over edges of min over j of (M(a, j) - M(b, j)) >= 0,
- *
- * and takes no more memory in any row. Most pairs fall at a first test: b against a where every
- * neighbour makes the choice that suits a best. Choices go one after the other, each beaten by one
- * that stays: of equals, the first stays.
- *
- * A node is looked at again only where something it was judged by has changed; and layers of a
- * model repeat: nodes with the same costs, memory and matrices are judged once.
- */
+/* presolve_dominated.c - see presolve_dominated.h. */
 #include "solver/intra_op/presolve_dominated.h"
 
 #include <string.h>

@@ -1,9 +1,4 @@
-/* presolve_forced.c - nodes whose choice follows from a neighbour's.
- *
- * Over an edge where every choice of u that is left has one partner that is not "never", v's choice
- * is a function of u's, and v becomes part of u. Nodes that became one are kept as trees with, at
- * each node, its choice as a function of its parent's; paths are shortened as they are walked.
- */
+/* presolve_forced.c - see presolve_forced.h. */
 #include "solver/intra_op/presolve_forced.h"
 
 #include "solver/intra_op/presolve_fold.h"

@@ -1,10 +1,4 @@
-/* presolve_low_degree.c - nodes without memory and with at most two neighbours, eliminated exactly.
- *
- * Whatever the neighbours choose, such a node takes what is best then: that is a table, which
- * answers are lifted by, and its costs are a cost of the one neighbour, or an edge between the two.
- * Nodes that go at once have no edge to each other. Layers of a model repeat: nodes with the same
- * costs and the same matrices have one table between them.
- */
+/* presolve_low_degree.c - see presolve_low_degree.h. */
 #include "solver/intra_op/presolve_low_degree.h"
 
 #include <string.h>

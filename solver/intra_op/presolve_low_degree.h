@@ -1,4 +1,13 @@
-/* presolve_low_degree.h - nodes without memory and with at most two neighbours, eliminated. */
+/* presolve_low_degree.h - nodes without memory and with at most two neighbours, eliminated
+ * exactly.
+ *
+ * Bounded variable elimination (Larrosa, Dechter, "Boosting search with variable elimination",
+ * Constraints 8, 2003): whatever the neighbours choose, such a node takes what is best then. That
+ * is a table, which answers are lifted by, and its costs are a cost of the one neighbour, or an
+ * edge between the two. Nodes that go at once have no edge to each other. Ours: layers of a model
+ * repeat, and nodes with the same costs and the same matrices have one table between them.
+ * O(entries * choices) for each kind of node, capped.
+ */
 #ifndef CLV_SOLVER_INTRA_OP_PRESOLVE_LOW_DEGREE_H
 #define CLV_SOLVER_INTRA_OP_PRESOLVE_LOW_DEGREE_H
 

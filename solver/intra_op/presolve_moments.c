@@ -1,9 +1,4 @@
-/* presolve_moments.c - from times to rows: the moments at which memory can matter.
- *
- * Between two changes the same nodes hold memory. A stretch counts only where something begins at
- * its start and something ends at its end: else its nodes all hold memory in the stretch before or
- * after it too.
- */
+/* presolve_moments.c - see presolve_moments.h. */
 #include "solver/intra_op/presolve_moments.h"
 
 #include <stdlib.h>

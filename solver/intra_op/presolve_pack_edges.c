@@ -1,9 +1,4 @@
-/* presolve_pack_edges.c - edges between the new nodes.
- *
- * All edges between the same two nodes are added up into one matrix (presolve_pack_sums.c); what it
- * says of one node alone goes to the costs of the nodes. If nothing is left, the edge goes. An edge
- * that nothing happened to keeps its matrix.
- */
+/* presolve_pack_edges.c - see presolve_pack_edges.h. */
 #include "solver/intra_op/presolve_pack_edges.h"
 
 #include <string.h>

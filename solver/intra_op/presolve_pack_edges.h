@@ -1,4 +1,9 @@
-/* presolve_pack_edges.h - edges between the new nodes. */
+/* presolve_pack_edges.h - edges between the new nodes.
+ *
+ * All edges between the same two nodes are added up into one matrix (presolve_pack_sums.h); what it
+ * says of one node alone goes to the costs of the nodes. If nothing is left, the edge goes. An edge
+ * that nothing happened to keeps its matrix.
+ */
 #ifndef CLV_SOLVER_INTRA_OP_PRESOLVE_PACK_EDGES_H
 #define CLV_SOLVER_INTRA_OP_PRESOLVE_PACK_EDGES_H
 

@@ -1,9 +1,4 @@
-/* presolve_pack_spans.c - memory of the new nodes: the spans of their members added up.
- *
- * The spans of a new node's members are swept from row to row; those of a node by itself are in
- * order as they are. What a stretch needs at least, whatever the node chooses, goes to the row
- * itself (held).
- */
+/* presolve_pack_spans.c - see presolve_pack_spans.h. */
 #include "solver/intra_op/presolve_pack_spans.h"
 
 #include <stdlib.h>

@@ -1,4 +1,9 @@
-/* presolve_pack_spans.h - memory of the new nodes. */
+/* presolve_pack_spans.h - memory of the new nodes: the spans of their members added up.
+ *
+ * The spans of a new node's members are swept from row to row; those of a node by itself are in
+ * order as they are. What a stretch needs at least, whatever the node chooses, goes to the row
+ * itself (held).
+ */
 #ifndef CLV_SOLVER_INTRA_OP_PRESOLVE_PACK_SPANS_H
 #define CLV_SOLVER_INTRA_OP_PRESOLVE_PACK_SPANS_H
 

@@ -1,5 +1,4 @@
-/* presolve_pack_sums.c - sums of edges, and what they say of one node alone: the least of each row,
- * then of each column. Maps are numbered by what is in them, so sums are told apart by numbers. */
+/* presolve_pack_sums.c - see presolve_pack_sums.h. */
 #include "solver/intra_op/presolve_pack_sums.h"
 
 #include <string.h>

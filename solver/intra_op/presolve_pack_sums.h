@@ -1,6 +1,10 @@
 /* presolve_pack_sums.h - edges between two new nodes added up into one matrix.
  *
- * Layers of a model repeat, and so do the sums that are asked for: each is made once. */
+ * What the sum says of one node alone, the least of each row, then of each column, is taken out of
+ * it: projections of soft arc consistency (Cooper et al., "Soft arc consistency revisited",
+ * Artificial Intelligence 174, 2010). Layers of a model repeat, and so do the sums that are asked
+ * for: each is made once. Maps are numbered by what is in them, so sums are told apart by numbers.
+ */
 #ifndef CLV_SOLVER_INTRA_OP_PRESOLVE_PACK_SUMS_H
 #define CLV_SOLVER_INTRA_OP_PRESOLVE_PACK_SUMS_H
 

@@ -1,11 +1,4 @@
-/* presolve_row_pairs.c - rows that another row, not only the next, always needs at least as much
- * as.
- *
- * To tell quickly that row s does not stand for row r, r is filled: all nodes that hold memory at r
- * take their largest choice, all others their smallest. Only rows s that then hold as much as r are
- * compared exactly. What is held when r is filled is kept as steps from row to row, of which only
- * those change from one r to the next whose nodes begin, end or change there.
- */
+/* presolve_row_pairs.c - see presolve_row_pairs.h. */
 #include "solver/intra_op/presolve_row_pairs.h"
 
 enum { MOST_CHECKS = 12 }; /* exact comparisons a row; the nearest rows come first */

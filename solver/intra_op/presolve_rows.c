@@ -1,12 +1,4 @@
-/* presolve_rows.c - rows that need not be looked at.
- *
- * A row goes if all choices of the most memory together are within the limit; and a row goes if
- * another row always needs at least as much:
- *
- *     held(r) - held(s) + sum over nodes of max over choices of (use at r - use at s) <= 0.
- *
- * Next neighbours are compared for all rows at once, in the time of reading the spans.
- */
+/* presolve_rows.c - see presolve_rows.h. */
 #include "solver/intra_op/presolve_rows.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* reoptimize.c - prices, relaxations, dives. */
+/* reoptimize.c - see reoptimize.h. */
 #include "solver/intra_op/reoptimize.h"
 
 #include <math.h>

@@ -1,10 +1,14 @@
-/* reoptimize.h - a neighbourhood solved exactly under memory: prices by row, a dive, acceptance.
+/* reoptimize.h - a neighbourhood solved under memory: Lagrangian relaxation, a dive, branch and
+ * bound.
  *
- * The neighbourhood's relaxation at prices is solved by elimination; that gives a bound on what the
- * neighbourhood can cost at all, the cheapest relaxed answer, and from the tables the exact price
- * of each choice on the way down. The dive takes choices in that order as memory allows. Where the
- * bound does not meet the best answer, prices go along the rows' excess, and the same tables are
- * filled again. At last branch and bound closes what prices leave open, where that is little.
+ * The repair step of large neighbourhood search (lns.h). The relaxation of memory at prices is
+ * solved exactly by elimination (elimination.h); that gives a bound on what the nodes can cost at
+ * all, the cheapest relaxed answer, and from the tables the exact relaxed cost of each choice on
+ * the way down. The dive takes choices in that order as memory allows. Where the bound does not
+ * meet the best answer, prices take a subgradient step (Held, Wolfe, Crowder 1974), and the same
+ * tables are filled again. At last depth-first branch and bound, with the tables as its heuristic
+ * (Kask, Dechter, Artificial Intelligence 129, 2001), closes what prices leave open, where that is
+ * little. O(tries * table entries + rows).
  */
 #ifndef CLV_SOLVER_INTRA_OP_REOPTIMIZE_H
 #define CLV_SOLVER_INTRA_OP_REOPTIMIZE_H

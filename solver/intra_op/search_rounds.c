@@ -1,4 +1,4 @@
-/* search_rounds.c - bound and reduction alone, then with searchers, in rounds of so much work. */
+/* search_rounds.c - see search_rounds.h. */
 #include "solver/intra_op/search_rounds.h"
 
 #include "base/parallel_for.h"

@@ -1,4 +1,9 @@
-/* search_rounds.h - bound and reduction alone, then beside searchers. */
+/* search_rounds.h - bound and reduction alone, then beside the searchers, in rounds of so much
+ * work.
+ *
+ * All share the best answer and the choices fixed by the bound between rounds, in a fixed order, so
+ * that results do not depend on the number of threads.
+ */
 #ifndef CLV_SOLVER_INTRA_OP_SEARCH_ROUNDS_H
 #define CLV_SOLVER_INTRA_OP_SEARCH_ROUNDS_H
 

@@ -1,4 +1,4 @@
-/* subgradient.c - sweeps, answers, prices. */
+/* subgradient.c - see subgradient.h. */
 #include "solver/intra_op/subgradient.h"
 
 #include <math.h>

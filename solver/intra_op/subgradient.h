@@ -1,8 +1,9 @@
 /* subgradient.h - prices of memory found together with messages, and answers read on the way.
  *
- * After each sweep of messages an answer is read; prices of the rows go along its excess. What the
- * answer costs at the prices falls into place as messages settle, so both walk at once instead of
- * one inside the other.
+ * Subgradient optimization of the Lagrangian dual (Held, Wolfe, Crowder, Mathematical Programming
+ * 6, 1974) with steps after Polyak (1969). Ours: after each sweep of messages (trws.h) an answer is
+ * read, and prices go along its excess; what it costs at the prices falls into place as messages
+ * settle, so both walk at once instead of one inside the other.
  */
 #ifndef CLV_SOLVER_INTRA_OP_SUBGRADIENT_H
 #define CLV_SOLVER_INTRA_OP_SUBGRADIENT_H

@@ -1,4 +1,4 @@
-/* subproblem.c - a piece begun, and made ready: costs of its own, tables to fill. */
+/* subproblem.c - see subproblem.h. */
 #include "solver/intra_op/subproblem.h"
 
 #include <string.h>

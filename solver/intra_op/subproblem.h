@@ -1,8 +1,8 @@
-/* subproblem.h - some nodes of a problem solved exactly, the others held fast: bucket elimination.
+/* subproblem.h - some nodes of a problem, with the values they may take; the others are held
+ * fixed.
  *
- * Nodes are eliminated one by one, that with the smallest table first. Where every table would pass
- * the cap, a node is held at its present choice; so what is solved is always solved exactly.
- * Memory enters as a price by row, put on the nodes' own costs: one ordering serves many prices.
+ * What elimination (elimination.h) works on: values, costs with what is fixed, the order and the
+ * tables.
  */
 #ifndef CLV_SOLVER_INTRA_OP_SUBPROBLEM_H
 #define CLV_SOLVER_INTRA_OP_SUBPROBLEM_H

@@ -1,4 +1,4 @@
-/* trws.c - sweeps and reading. */
+/* trws.c - see trws.h. */
 #include "solver/intra_op/trws.h"
 
 #include <math.h>

@@ -1,9 +1,9 @@
 /* trws.h - what each choice of a node costs the whole problem, by message passing.
  *
- * Tree-reweighted messages, node after node and back (Kolmogorov 2006): each sweep moves costs
- * along the edges so that the sum of the nodes' least costs grows. What a choice costs above its
- * node's least then tells how far it is from good answers, walls of infinite edges included. A
- * guide for the search; no bound is taken from it.
+ * TRW-S (Kolmogorov, IEEE TPAMI 28, 2006): each sweep moves costs along the edges so that the sum
+ * of the nodes' least costs grows. What a choice costs above its node's least then tells how far it
+ * is from good answers, walls of infinite edges included. A guide for the search in plain floating
+ * point; no bound is taken from it (bound.h has its own, which counts).
  */
 #ifndef CLV_SOLVER_INTRA_OP_TRWS_H
 #define CLV_SOLVER_INTRA_OP_TRWS_H
