@@ -79,37 +79,17 @@ static void send_message(clv_intra_op_bound *b, int32_t v, const spoke *s, doubl
     }
 }
 
-static double share_of(const clv_intra_op_bound *b, int32_t v)
-{
-    int32_t earlier = b->n_earlier[v], later = b->first_spoke[v + 1] - b->first_spoke[v] - earlier;
-
-    return earlier + later ? 1.0 / (earlier > later ? earlier : later) : 0;
-}
-
 static void sweep(clv_intra_op_bound *b, bool forward)
 {
     for (int32_t k = 0, n = b->p->n_nodes; k < n; k++) {
         int32_t v = forward ? k : n - 1 - k;
-        int32_t mid = b->first_spoke[v] + b->n_earlier[v];
-        int32_t end = forward ? b->first_spoke[v + 1] : mid;
-        double share = share_of(b, v);
+        int32_t earlier = b->n_earlier[v], mid = b->first_spoke[v] + earlier;
+        int32_t later = b->first_spoke[v + 1] - mid, end = forward ? b->first_spoke[v + 1] : mid;
+        double share = earlier + later ? 1.0 / (earlier > later ? earlier : later) : 0;
 
         sum_beliefs(b, v);
         for (int32_t i = forward ? mid : b->first_spoke[v]; i < end; i++)
             send_message(b, v, &b->spoke[i], share);
-    }
-}
-
-/* The bound counted; where it has not risen for long, smaller steps from its prices. */
-static void count(clv_intra_op_bound *b)
-{
-    if (clv_bound_count(b)) {
-        b->since = 0;
-    } else if (++b->since >= PATIENCE) {
-        b->since = 0;
-        b->step *= SMALLER;
-        memcpy(b->price, b->best_price, (size_t)b->n_rows * sizeof *b->price);
-        clv_bound_set_memory_costs(b);
     }
 }
 
@@ -124,8 +104,15 @@ void clv_intra_op_bound_run(clv_intra_op_bound *b, int32_t rounds, clv_int128 co
         sweep(b, false);
         sweep(b, true);
         b->rounds++;
-        if (b->rounds % COUNT_EVERY == 0)
-            count(b);
+        if (b->rounds % COUNT_EVERY == 0) {
+            b->since = clv_bound_count(b) ? 0 : b->since + 1;
+            if (b->since >= PATIENCE) { /* smaller steps, from the best prices */
+                b->since = 0;
+                b->step *= SMALLER;
+                memcpy(b->price, b->best_price, (size_t)b->n_rows * sizeof *b->price);
+                clv_bound_set_memory_costs(b);
+            }
+        }
         if (b->rounds % LEAP_EVERY == 0)
             back = !clv_bound_extrapolate(b);
         if (b->n_rows && b->rounds > QUIET && !back)

@@ -184,11 +184,6 @@ static bool is_proven(const clv_bound_and_reduce *q)
     return q->bound >= CLV_INTRA_OP_NEVER || (q->cost >= 0 && q->bound >= q->cost);
 }
 
-static clv_int128 cost_in_hand(const clv_bound_and_reduce *q)
-{
-    return q->cost < 0 ? -1 : q->cost - q->base;
-}
-
 /* Prices that answers are read at, in parts of those of the bound. At more, nodes that choose last
  * find room; at less, little is left over; at any other, answers are others. */
 enum { N_PRICES = 8 };
@@ -198,7 +193,7 @@ static void run_bound(clv_bound_and_reduce *q)
 {
     double price = answer_prices[q->n_rounds / BETWEEN_ANSWERS % N_PRICES];
 
-    clv_intra_op_bound_run(q->b, BETWEEN_ANSWERS, cost_in_hand(q), NULL, NULL);
+    clv_intra_op_bound_run(q->b, BETWEEN_ANSWERS, q->cost < 0 ? -1 : q->cost - q->base, NULL, NULL);
     for (int turn = 0; turn < 2; turn++)
         if (clv_intra_op_bound_answer(q->b, turn, price, q->answer))
             offer(q, q->answer, clv_intra_op_cost(q->p, q->answer));
@@ -231,15 +226,6 @@ static clv_status begin_stage(clv_bound_and_reduce *q, clv_error *err)
     for (int32_t e = 0; e < p->n_edges; e++)
         q->entries += p->first_entry[p->matrix_of[e] + 1] - p->first_entry[p->matrix_of[e]];
     return CLV_OK;
-}
-
-/* How many choices no better answer has; alive says which others. */
-static int32_t find_fixed(clv_bound_and_reduce *q)
-{
-    int32_t n = q->p->first_choice[q->p->n_nodes];
-
-    memset(q->alive, 1, (size_t)n);
-    return q->cost >= 0 ? clv_intra_op_bound_fix_choices(q->b, q->cost - q->base, q->alive) : 0;
 }
 
 /* The problem in hand without choices that are not alive; *narrower: a new stage has begun. */
@@ -304,8 +290,12 @@ static clv_status bound_more(clv_bound_and_reduce *q, clv_error *err)
     if (is_proven(q) || (!last && q->n_rounds - q->looked < BETWEEN_LOOKS))
         return CLV_OK;
     q->looked = q->n_rounds;
-    int32_t n_out = find_fixed(q);
-    if (last || (n_out > q->p->first_choice[q->p->n_nodes] / SOON && q->n_stages < q->most_stages))
+    /* How many choices no better answer has; alive says which others. */
+    int32_t n = q->p->first_choice[q->p->n_nodes], n_out = 0;
+    memset(q->alive, 1, (size_t)n);
+    if (q->cost >= 0)
+        n_out = clv_intra_op_bound_fix_choices(q->b, q->cost - q->base, q->alive);
+    if (last || (n_out > n / SOON && q->n_stages < q->most_stages))
         return end_stage(q, n_out, err);
     return CLV_OK;
 }

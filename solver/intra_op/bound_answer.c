@@ -3,13 +3,6 @@
 
 #include <string.h>
 
-/* Room left in each row when nothing has been chosen. */
-static void reset_room(clv_intra_op_bound *b)
-{
-    for (int32_t r = 0; r < b->n_rows; r++)
-        b->room[r] = b->p->usage_limit;
-}
-
 /* The least room in each span of v. */
 static void find_span_room(clv_intra_op_bound *b, int32_t v)
 {
@@ -32,18 +25,6 @@ static bool fits(const clv_intra_op_bound *b, int32_t v, int32_t c)
         if (p->usage[p->span_usage[i] + c] > b->span_room[i - p->first_span[v]])
             return false;
     return true;
-}
-
-static void occupy(clv_intra_op_bound *b, int32_t v, int32_t c)
-{
-    const clv_intra_op_problem *p = b->p;
-
-    for (int32_t i = p->first_span[v]; b->n_rows && i < p->first_span[v + 1]; i++) {
-        int64_t u = p->usage[p->span_usage[i] + c];
-
-        for (int64_t r = p->span_lo[i]; u && r < p->span_hi[i]; r++)
-            b->room[r] -= u;
-    }
 }
 
 void clv_bound_conditional_costs(clv_intra_op_bound *b, int32_t v, bool forward,
@@ -76,7 +57,8 @@ bool clv_intra_op_bound_answer(clv_intra_op_bound *b, bool forward, double price
 {
     const clv_intra_op_problem *p = b->p;
 
-    reset_room(b);
+    for (int32_t r = 0; r < b->n_rows; r++)
+        b->room[r] = p->usage_limit;
     for (int32_t k = 0; k < p->n_nodes; k++) {
         int32_t v = forward ? k : p->n_nodes - 1 - k, n = clv_intra_op_n_choices(p, v), best = -1;
 
@@ -91,7 +73,12 @@ bool clv_intra_op_bound_answer(clv_intra_op_bound *b, bool forward, double price
         if (best < 0)
             return false;
         choice[v] = best;
-        occupy(b, v, best);
+        for (int32_t i = p->first_span[v]; b->n_rows && i < p->first_span[v + 1]; i++) {
+            int64_t u = p->usage[p->span_usage[i] + best];
+
+            for (int64_t r = p->span_lo[i]; u && r < p->span_hi[i]; r++)
+                b->room[r] -= u;
+        }
     }
     return true;
 }

@@ -43,19 +43,6 @@ static void measure_excess(clv_intra_op_bound *b)
         b->over[r] -= (double)p->usage_limit;
 }
 
-/* The row without a price that would be fullest if those marked were just full; -1: none would be
- * overfull. */
-static int32_t fullest(const clv_intra_op_bound *b)
-{
-    int32_t best = -1;
-
-    for (int32_t r = 0; r < b->n_rows; r++)
-        if (b->price[r] <= 0 && !b->marked[r] && b->rest[r] > 0 &&
-            (best < 0 || b->rest[r] > b->rest[best]))
-            best = r;
-    return best;
-}
-
 /* Takes out of rest what goes from all rows when all that is held in row r shrinks until it is just
  * full. O(nodes + spans + rows). */
 static void subtract_relief(clv_intra_op_bound *b, int32_t r)
@@ -94,8 +81,12 @@ static void mark_rows(clv_intra_op_bound *b)
     memcpy(b->rest, b->mean, (size_t)b->n_rows * sizeof *b->rest);
     memset(b->marked, 0, (size_t)b->n_rows * sizeof *b->marked);
     for (int64_t k = 0; k < n; k++) {
-        int32_t r = fullest(b);
+        int32_t r = -1; /* without a price, and fullest if those marked were just full */
 
+        for (int32_t i = 0; i < b->n_rows; i++)
+            if (b->price[i] <= 0 && !b->marked[i] && b->rest[i] > 0 &&
+                (r < 0 || b->rest[i] > b->rest[r]))
+                r = i;
         if (r < 0 || b->rest[r] < FULL_ENOUGH * most)
             return;
         most = k ? most : b->rest[r];
@@ -104,18 +95,9 @@ static void mark_rows(clv_intra_op_bound *b)
     }
 }
 
-static double gap_of(const clv_intra_op_bound *b, clv_int128 cost)
-{
-    double bound = (double)b->bound, gap = (double)(cost - b->bound);
-
-    if (cost < 0)
-        return GUESSED_GAP * bound;
-    return fmin(fmax(gap, NEAR * bound), FAR * bound + FAR_GAP * gap);
-}
-
 void clv_bound_update_prices(clv_intra_op_bound *b, clv_int128 cost)
 {
-    double norm = 0, square = 0;
+    double norm = 0, square = 0, bound = (double)b->bound, gap = GUESSED_GAP * bound;
 
     measure_excess(b);
     for (int32_t r = 0; r < b->n_rows; r++)
@@ -133,7 +115,11 @@ void clv_bound_update_prices(clv_intra_op_bound *b, clv_int128 cost)
         b->step = fmin(b->longest, b->step * LONGER);
     else if (norm < WAVERS * b->square)
         b->step *= SHORTER;
-    double step = b->step * gap_of(b, cost) / fmax(norm, b->square);
+    if (cost >= 0) {
+        gap = (double)(cost - b->bound);
+        gap = fmin(fmax(gap, NEAR * bound), FAR * bound + FAR_GAP * gap);
+    }
+    double step = b->step * gap / fmax(norm, b->square);
     for (int32_t r = 0; r < b->n_rows; r++)
         if (b->price[r] > 0 || b->marked[r])
             b->price[r] = fmax(0, b->price[r] + step * b->mean[r]);

@@ -42,7 +42,7 @@ struct clv_branch_and_bound {
     clv_int128 cost;  /* -1: none */
     clv_int128 floor; /* a bound of all answers, from before */
     bool more;        /* parts are left */
-    bool news;        /* best is better than any answer told of */
+    bool news;        /* best is better than any answer reported */
 };
 
 typedef struct clv_branch_and_bound tree;
@@ -80,12 +80,6 @@ static void read_answers(tree *t)
             memcpy(t->best, t->answer, (size_t)t->p->n_nodes * sizeof *t->best);
         }
     }
-}
-
-static void count_cheapest(tree *t)
-{
-    for (int32_t v = 0; v < t->p->n_nodes; v++)
-        t->often[t->p->first_choice[v] + t->b->taken[v]]++;
 }
 
 /* Shuts choices that no better answer has. False: some node has none left, or the bound meets the
@@ -126,7 +120,8 @@ static bool bound_part(tree *t)
 
         for (int32_t i = 0; i < ROUNDS; i++) {
             clv_intra_op_bound_run(b, 1, t->cost, NULL, NULL);
-            count_cheapest(t);
+            for (int32_t v = 0; v < p->n_nodes; v++)
+                t->often[p->first_choice[v] + b->taken[v]]++;
         }
         clv_bound_count(b);
         t->rounds += ROUNDS;
@@ -221,17 +216,6 @@ static bool next_part(tree *t)
     return false;
 }
 
-/* No answer better than the best is below this: the least of the parts not looked at. */
-static clv_int128 least_open(const tree *t)
-{
-    clv_int128 least = t->cost >= 0 ? t->cost : CLV_INTRA_OP_NEVER;
-
-    for (int32_t i = 0; i < t->depth; i++)
-        if (t->levels[i].bound < least)
-            least = t->levels[i].bound;
-    return least;
-}
-
 clv_status clv_branch_and_bound_run(tree *t, int64_t rounds, bool (*stop)(void *ctx), void *ctx,
                                     clv_error *err)
 {
@@ -259,7 +243,14 @@ clv_status clv_branch_and_bound_run(tree *t, int64_t rounds, bool (*stop)(void *
  * there; before the first part nothing is known but what was known before. */
 clv_int128 clv_branch_and_bound_value(const tree *t)
 {
-    return !t->more || t->depth ? least_open(t) : t->floor;
+    clv_int128 least = t->cost >= 0 ? t->cost : CLV_INTRA_OP_NEVER;
+
+    if (t->more && !t->depth)
+        return t->floor;
+    for (int32_t i = 0; i < t->depth; i++)
+        if (t->levels[i].bound < least)
+            least = t->levels[i].bound;
+    return least;
 }
 
 bool clv_branch_and_bound_is_over(const tree *t) { return !t->more || t->depth == MOST_DEPTH; }

@@ -11,19 +11,6 @@
 /* Entries between two questions whether to halt: some milliseconds. */
 #define CLV_ELIMINATION_HALT_CHECK 1000000
 
-/* Takes out the values that are not kept. */
-static void pack_values(clv_subproblem *x)
-{
-    int32_t n = 0;
-    for (int32_t i = 0; i < x->n; i++) {
-        int32_t from = x->first_value[i], to = x->first_value[i + 1];
-        x->first_value[i] = n;
-        for (int32_t j = from; j < to && x->value[j] >= 0; j++)
-            x->value[n++] = x->value[j];
-    }
-    x->first_value[x->n] = n;
-}
-
 /* Own costs and edges to nodes that are fixed. */
 static void add_base(clv_subproblem *x, int32_t i, const int32_t *choice)
 {
@@ -171,7 +158,14 @@ static clv_status make_factors(clv_subproblem *x, clv_error *err)
 clv_status clv_elimination_prepare(clv_subproblem *x, const clv_elimination_caps *caps,
                                    int32_t *choice, uint64_t *random, clv_error *err)
 {
-    pack_values(x);
+    int32_t n = 0;
+    for (int32_t i = 0; i < x->n; i++) { /* takes out the values that are not kept */
+        int32_t from = x->first_value[i], to = x->first_value[i + 1];
+        x->first_value[i] = n;
+        for (int32_t j = from; j < to && x->value[j] >= 0; j++)
+            x->value[n++] = x->value[j];
+    }
+    x->first_value[x->n] = n;
     CLV_TRY(clv_elimination_order(x, caps, random, err));
     choose_held(x, choice);
     for (int32_t i = 0; i < x->n; i++)
@@ -295,14 +289,6 @@ static int64_t fill_table(clv_subproblem *x, int32_t p, walker *walkers, walker 
     return (out - x->table[p]) * clv_subproblem_n_values(x, node);
 }
 
-static double least(const double *cost, int32_t n)
-{
-    double r = cost[0];
-    for (int32_t i = 1; i < n; i++)
-        r = cost[i] < r ? cost[i] : r;
-    return r;
-}
-
 double clv_elimination_solve(clv_subproblem *x, const double *price)
 {
     int32_t most = 0;
@@ -322,7 +308,10 @@ double clv_elimination_solve(clv_subproblem *x, const double *price)
     for (int32_t p = 0; p < x->n_order; p++) {
         int32_t node = x->order[p], n = x->scope_first[p + 1] - x->scope_first[p];
         if (n == 0) {
-            constant += least(x->unary + x->first_value[node], clv_subproblem_n_values(x, node));
+            double least = x->unary[x->first_value[node]];
+            for (int32_t i = x->first_value[node] + 1; i < x->first_value[node + 1]; i++)
+                least = x->unary[i] < least ? x->unary[i] : least;
+            constant += least;
             continue;
         }
         filled += fill_table(x, p, walkers, lists);

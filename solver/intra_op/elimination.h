@@ -16,8 +16,8 @@
  */
 clv_status clv_elimination_prepare(clv_subproblem *x, const clv_elimination_caps *caps,
                                    int32_t *choice, uint64_t *random, clv_error *err);
-/* The cheapest cost of the piece with what touches it, with price[value] on top (NULL: none).
- * -INFINITY when told to halt, or without memory: then there is nothing to read. */
+/* The cheapest cost of the subproblem with what touches it, with price[value] on top (NULL: none).
+ * -INFINITY when asked to halt, or without memory: then there is nothing to read. */
 double clv_elimination_solve(clv_subproblem *x, const double *price);
 /* What each value of the node at a position costs more, all later positions being chosen; the
  * cheapest of them is the cheapest of all that is earlier. */

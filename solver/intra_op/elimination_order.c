@@ -151,15 +151,6 @@ static int32_t choose_held(const ordering *o, int32_t v, uint64_t *random)
     return best;
 }
 
-static void hold_node(ordering *o, int32_t v)
-{
-    remove_node(o, v);
-    for (int32_t i = 0; i < o->near[v].n; i++)
-        sift(o, o->near[v].at[i]);
-    o->x->position[v] = -1;
-    o->x->n_held++;
-}
-
 /* The node goes; those near it become near each other. Its scope is written down. */
 static clv_status eliminate(ordering *o, int32_t v, int32_t *cap_scope, clv_error *err)
 {
@@ -230,7 +221,12 @@ clv_status clv_elimination_order(clv_subproblem *x, const clv_elimination_caps *
             entries += table;
             CLV_TRY(eliminate(&o, v, &cap_scope, err));
         } else {
-            hold_node(&o, choose_held(&o, v, random));
+            v = choose_held(&o, v, random);
+            remove_node(&o, v);
+            for (int32_t i = 0; i < o.near[v].n; i++)
+                sift(&o, o.near[v].at[i]);
+            x->position[v] = -1;
+            x->n_held++;
         }
     }
     sort_scopes(x);

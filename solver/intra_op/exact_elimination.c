@@ -23,7 +23,7 @@ clv_status clv_exact_elimination(clv_workspace *b, clv_search_state *s, bool bri
                                  clv_exact_elimination_end *ret, double *bound, clv_error *err)
 {
     const clv_pairwise *f = b->f;
-    clv_arena *arena = clv_arena_new(clv_arena_alloc(b->piece->arena), 0);
+    clv_arena *arena = clv_arena_new(clv_arena_alloc(b->subproblem->arena), 0);
     if (!arena)
         return clv_fail_nomem(err, "a search");
     clv_neighbourhood all;

@@ -200,17 +200,6 @@ static clv_status combine(clv_lns *s, clv_workspace *b, const clv_search_state *
     return CLV_OK;
 }
 
-static void start_subgradient(clv_lns *s)
-{
-    for (int32_t r = 0; r < s->f->n_rows; r++)
-        s->progress.price[r] =
-            s->subgradient.best_price[r] * exp(clv_random_unit(&s->progress.random) - 0.5);
-    clv_subgradient_start(&s->subgradient, s->progress.price);
-    s->n_sweeps_most = CLV_LNS_SWEEPS + clv_random_below(&s->progress.random, CLV_LNS_MORE_SWEEPS);
-    s->now.over = INFINITY;
-    s->stage = CLV_LNS_SUBGRADIENT;
-}
-
 /* The neighbourhood around the perturbed ones that is improved next. */
 static void set_perturbed(clv_lns *s)
 {
@@ -315,7 +304,14 @@ static clv_status perturb(clv_lns *s, clv_workspace *b, const clv_search_state *
         return CLV_OK;
     }
     if (s->n_restarts % CLV_LNS_SUBGRADIENT_ONE_IN == 0) {
-        start_subgradient(s);
+        for (int32_t r = 0; r < s->f->n_rows; r++)
+            s->progress.price[r] =
+                s->subgradient.best_price[r] * exp(clv_random_unit(&s->progress.random) - 0.5);
+        clv_subgradient_start(&s->subgradient, s->progress.price);
+        s->n_sweeps_most =
+            CLV_LNS_SWEEPS + clv_random_below(&s->progress.random, CLV_LNS_MORE_SWEEPS);
+        s->now.over = INFINITY;
+        s->stage = CLV_LNS_SUBGRADIENT;
         return CLV_OK;
     }
     clv_search_state_copy(&s->now, &s->best);
@@ -335,7 +331,8 @@ clv_status clv_lns_run_round(clv_lns *s, clv_workspace *b, const clv_search_stat
                              int64_t work, clv_error *err)
 {
     int64_t until = s->progress.work + work;
-    while (s->progress.work < until && !(b->piece->halt && clv_limits_over(b->piece->halt))) {
+    while (s->progress.work < until &&
+           !(b->subproblem->halt && clv_limits_over(b->subproblem->halt))) {
         s->progress.work += CLV_LNS_STEP_WORK + s->f->n + s->f->n_rows;
         switch (s->stage) {
         case CLV_LNS_SUBGRADIENT:

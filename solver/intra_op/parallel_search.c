@@ -13,27 +13,23 @@
 /* The first searcher needs no subgradient when the bound is so much of the cost. */
 #define CLV_SOLVE_NEAR 0.9
 
-/* The bound of bound and reduction has come so far that what it says is of use. */
-static bool has_bound(const clv_solve_state *s)
-{
-    return s->search->n_stages == clv_bound_and_reduce_n_stages(s->bound_and_reduce) &&
-           s->search->flat->n == s->search->flat->n_given &&
-           (double)clv_solve_best_bound(s) > CLV_SOLVE_NEAR * (double)clv_solve_best_cost(s);
-}
-
 /* The first searcher begins with the best answer where prices are known, without a subgradient
  * phase. */
 static void start_first_from_best(clv_solve_state *s)
 {
     clv_parallel_search *f = s->search;
     int32_t n_rows;
-    if (!clv_solve_is_finite(s) || f->shared.over > 0 || !has_bound(s))
+    /* The bound must have come so far that what it says is of use. */
+    if (!clv_solve_is_finite(s) || f->shared.over > 0 ||
+        f->n_stages != clv_bound_and_reduce_n_stages(s->bound_and_reduce) ||
+        f->pairwise->n != f->pairwise->n_given ||
+        (double)clv_solve_best_bound(s) <= CLV_SOLVE_NEAR * (double)clv_solve_best_cost(s))
         return;
     const double *price = clv_bound_and_reduce_prices(s->bound_and_reduce, &n_rows);
     const int64_t *least = clv_bound_and_reduce_min_marginals(s->bound_and_reduce);
     for (int32_t c = 0; c < f->p->first_choice[f->p->n_nodes]; c++)
         f->likely[c] = (double)least[c];
-    clv_lns_start_from(&f->searcher[0], &f->shared, n_rows == f->flat->n_rows ? price : NULL,
+    clv_lns_start_from(&f->searcher[0], &f->shared, n_rows == f->pairwise->n_rows ? price : NULL,
                        f->likely);
 }
 
@@ -59,7 +55,7 @@ clv_status clv_parallel_search_import_best(clv_solve_state *s, clv_error *err)
     clv_parallel_search *f = s->search;
     int32_t *to = f->searcher[0].imported;
     bool whole = true;
-    if (!s->r->solve.found || f->flat->n != f->flat->n_given)
+    if (!s->r->solve.found || f->pairwise->n != f->pairwise->n_given)
         return CLV_OK;
     if (f->n_stages == 0)
         memcpy(to, s->kept, (size_t)f->p->n_nodes * sizeof *to);
@@ -80,26 +76,26 @@ clv_status clv_parallel_search_import_best(clv_solve_state *s, clv_error *err)
 static clv_status allocate(clv_solve_state *s, clv_parallel_search *f, clv_error *err)
 {
     int32_t n_choices = f->p->first_choice[f->p->n_nodes];
-    CLV_TRY(clv_pairwise_make(f->p, f->arena, &f->flat, err));
-    CLV_TRY(clv_workspace_new(f->flat, f->arena, &f->workspace[0], err));
-    f->workspace[0]->piece->halt = &s->incumbent.limits;
+    CLV_TRY(clv_pairwise_make(f->p, f->arena, &f->pairwise, err));
+    CLV_TRY(clv_workspace_new(f->pairwise, f->arena, &f->workspace[0], err));
+    f->workspace[0]->subproblem->halt = &s->incumbent.limits;
     f->alive = CLV_NEW_ARRAY(f->arena, bool, n_choices);
-    f->likely = CLV_NEW_ARRAY(f->arena, double, f->flat->first_choice[f->flat->n]);
+    f->likely = CLV_NEW_ARRAY(f->arena, double, f->pairwise->first_choice[f->pairwise->n]);
     if (!f->alive || !f->likely)
         return clv_fail_nomem(err, "a search");
     memset(f->alive, 1, (size_t)n_choices);
-    CLV_TRY(clv_search_state_new(f->flat, f->arena, &f->shared, err));
-    CLV_TRY(clv_search_state_new(f->flat, f->arena, &f->other, err));
+    CLV_TRY(clv_search_state_new(f->pairwise, f->arena, &f->shared, err));
+    CLV_TRY(clv_search_state_new(f->pairwise, f->arena, &f->other, err));
     f->shared.over = INFINITY;
     int64_t sweep = 0;
     for (int32_t i = 0; i < CLV_SOLVE_SEARCHERS; i++) {
-        CLV_TRY(clv_lns_new(f->flat, i, s->o->solve.seed, f->arena, &f->searcher[i], err));
+        CLV_TRY(clv_lns_new(f->pairwise, i, s->o->solve.seed, f->arena, &f->searcher[i], err));
         f->searcher[i].alive = f->alive;
         sweep = f->searcher[i].subgradient.trws.work;
     }
     for (int32_t i = 1; i < s->jobs && i <= CLV_SOLVE_SEARCHERS; i++) {
-        CLV_TRY(clv_workspace_new(f->flat, f->arena, &f->workspace[i], err));
-        f->workspace[i]->piece->halt = &s->elsewhere;
+        CLV_TRY(clv_workspace_new(f->pairwise, f->arena, &f->workspace[i], err));
+        f->workspace[i]->subproblem->halt = &s->elsewhere;
     }
     f->work = CLV_SOLVE_SWEEPS * sweep;
     f->work = f->work < CLV_SOLVE_WORK_LEAST ? CLV_SOLVE_WORK_LEAST : f->work;
@@ -126,15 +122,15 @@ static clv_status new_search(clv_solve_state *s, clv_error *err)
     return allocate(s, f, err);
 }
 
-/* The search as one piece, where its tables are small. *none: proven that nothing is within the
- * limit. */
+/* The problem as one subproblem, where its tables are small. *none: proven that nothing is within
+ * the limit. */
 static clv_status solve_whole(clv_solve_state *s, bool *none, clv_error *err)
 {
     clv_parallel_search *f = s->search;
     clv_exact_elimination_end end;
     double bound;
     CLV_TRY(clv_exact_elimination(f->workspace[0], &f->other, s->o->brief, &end, &bound, err));
-    bool any = f->flat->n == 0 || f->other.choice[0] >= 0;
+    bool any = f->pairwise->n == 0 || f->other.choice[0] >= 0;
     *none = end == CLV_EXACT_ELIMINATION_NONE && f->n_stages == 0;
     if (any && f->other.over <= 0) {
         CLV_TRY(clv_parallel_search_offer(s, f->other.choice, "elimination", err));

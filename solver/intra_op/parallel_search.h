@@ -12,21 +12,22 @@ typedef struct clv_parallel_search {
     const clv_intra_op_problem *p;
     int32_t n_stages;
     clv_int128 base; /* of these stages */
-    clv_pairwise *flat;
+    clv_pairwise *pairwise;
     clv_workspace *workspace[CLV_SOLVE_SEARCHERS + 1]; /* by thread */
     clv_lns searcher[CLV_SOLVE_SEARCHERS];
     clv_search_state shared; /* best answer of the searchers */
     clv_search_state other;  /* scratch */
     bool *alive;             /* by choice of p */
-    double *likely;          /* by choice of flat: what answers with it cost at least */
+    double *likely;          /* by choice of pairwise: what answers with it cost at least */
     int64_t work;            /* of a round */
 } clv_parallel_search;
 
-/* Searchers on what bound and reduction have left now; first tried as one piece, where its tables
- * are small. They begin with the best answer known. *none: proven that nothing is within the limit.
+/* Searchers on what bound and reduction have left now; first tried as one subproblem, where its
+ * tables are small. They begin with the best answer known. *none: proven that nothing is within the
+ * limit.
  */
 clv_status clv_parallel_search_start(clv_solve_state *s, bool *none, clv_error *err);
-/* The best answer becomes one of the search, if it can be, for searchers to begin a life with. */
+/* The best answer becomes one of the search, if it can be, for searchers to restart from. */
 clv_status clv_parallel_search_import_best(clv_solve_state *s, clv_error *err);
 /* bound and reduction have better news: which choices are out, and what others cost. */
 void clv_parallel_search_share_bounds(clv_solve_state *s);

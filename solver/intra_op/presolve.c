@@ -80,14 +80,6 @@ static clv_status pack(presolve *s, const clv_pre_fold *fold, clv_error *err)
     return CLV_OK;
 }
 
-static bool too_full(const clv_pre_problem *w)
-{
-    for (int32_t r = 0; r < w->n_rows; r++)
-        if (w->held[r] > w->p.usage_limit)
-            return true;
-    return false;
-}
-
 static bool has_empty_node(const clv_pre_fold *fold, int32_t n)
 {
     for (int32_t v = 0; v < n; v++)
@@ -139,8 +131,9 @@ static int32_t size_of(const presolve *s, pass which)
 
 static bool usable(presolve *s)
 {
-    if (s->w.trouble == CLV_PRE_FINE && too_full(&s->w))
-        s->w.trouble = CLV_PRE_FULL;
+    for (int32_t r = 0; s->w.trouble == CLV_PRE_FINE && r < s->w.n_rows; r++)
+        if (s->w.held[r] > s->w.p.usage_limit)
+            s->w.trouble = CLV_PRE_FULL;
     return s->w.trouble == CLV_PRE_FINE;
 }
 
@@ -199,18 +192,6 @@ static void *copy(clv_arena *arena, const void *from, int64_t n, int64_t room, s
 
 #define COPY(from, n, room) copy(arena, from, n, room, sizeof *(from), &ok)
 
-/* The end of usage[] that is in use. */
-static int64_t usage_end(const clv_intra_op_problem *p)
-{
-    int64_t end = 0;
-
-    for (int32_t v = 0; v < p->n_nodes; v++)
-        for (int32_t i = p->first_span[v]; i < p->first_span[v + 1]; i++)
-            if (p->span_usage[i] + clv_intra_op_n_choices(p, v) > end)
-                end = p->span_usage[i] + clv_intra_op_n_choices(p, v);
-    return end;
-}
-
 /* The matrices in use, numbered in the order in which edges of many nodes, then those of two, first
  * have them. */
 static bool copy_matrices(const clv_pre_problem *w, clv_arena *arena, clv_intra_op_problem *q)
@@ -252,8 +233,13 @@ static clv_status copy_out(const clv_pre_problem *w, clv_arena *arena, clv_intra
 {
     const clv_intra_op_problem *p = &w->p;
     int32_t n = p->n_nodes, n_spans = p->first_span[n], rows = w->n_rows;
-    int64_t used = usage_end(p);
+    int64_t used = 0; /* the end of usage[] that is in use */
     bool ok = true;
+
+    for (int32_t v = 0; v < n; v++)
+        for (int32_t i = p->first_span[v]; i < p->first_span[v + 1]; i++)
+            if (p->span_usage[i] + clv_intra_op_n_choices(p, v) > used)
+                used = p->span_usage[i] + clv_intra_op_n_choices(p, v);
     int32_t *first_choice = COPY(p->first_choice, n + 1, 1);
     int32_t *first_span = COPY(p->first_span, n + 1, 1);
     int64_t *lo = COPY(p->span_lo, n_spans, rows), *hi = COPY(p->span_hi, n_spans, rows);

@@ -162,8 +162,13 @@ static clv_status new_goldstein(goldstein *g, clv_error *err)
     g->hyper = CLV_NEW_ARRAY(g->arena, bool, p->n_nodes);
     g->suits[0] = CLV_NEW_ARRAY(g->arena, int32_t *, g->set->n);
     g->suits[1] = CLV_NEW_ARRAY(g->arena, int32_t *, g->set->n);
-    if (!g->first_edge || !g->edge || !g->hyper || !g->suits[0] || !g->suits[1])
+    g->n_slots = 1; /* room for all nodes */
+    while (g->n_slots < 2 * (int64_t)p->n_nodes)
+        g->n_slots *= 2;
+    g->slot = CLV_NEW_ARRAY(g->arena, int32_t, g->n_slots);
+    if (!g->first_edge || !g->edge || !g->hyper || !g->suits[0] || !g->suits[1] || !g->slot)
         return clv_fail_nomem(err, "comparing the choices of a strategy problem");
+    memset(g->slot, 0xff, (size_t)g->n_slots * sizeof *g->slot);
     for (int32_t i = 0; i < p->first_end[p->n_edges]; i++)
         g->first_edge[p->end[i] + 2]++;
     for (int32_t v = 0; v < p->n_nodes; v++)
@@ -235,39 +240,21 @@ static bool alike(const goldstein *g, int32_t v, int32_t u)
     return same;
 }
 
-/* A node judged before that is like v, or v itself, which is then among them. */
-static int32_t find_alike(goldstein *g, int32_t v)
-{
-    uint64_t at = hash_of(g, v) & (uint64_t)(g->n_slots - 1);
-
-    for (; g->slot[at] >= 0; at = (at + 1) & (uint64_t)(g->n_slots - 1))
-        if (alike(g, v, g->slot[at]))
-            return g->slot[at];
-    return g->slot[at] = v;
-}
-
-/* A table with room for all nodes. */
-static bool new_slots(goldstein *g)
-{
-    g->n_slots = 1;
-    while (g->n_slots < 2 * (int64_t)g->p->n_nodes)
-        g->n_slots *= 2;
-    g->slot = CLV_NEW_ARRAY(g->arena, int32_t, g->n_slots);
-    if (g->slot)
-        memset(g->slot, 0xff, (size_t)g->n_slots * sizeof *g->slot);
-    return g->slot != NULL;
-}
-
 static bool find_dominated(goldstein *g, int32_t v, side *sides, bool *alive)
 {
     const clv_intra_op_problem *p = g->p;
-    int32_t like = find_alike(g, v);
+    uint64_t at = hash_of(g, v) & (uint64_t)(g->n_slots - 1);
+    int32_t like;
 
-    if (like != v) {
+    while (g->slot[at] >= 0 && !alike(g, v, g->slot[at]))
+        at = (at + 1) & (uint64_t)(g->n_slots - 1);
+    like = g->slot[at];
+    if (like >= 0) {
         memcpy(alive + p->first_choice[v], alive + p->first_choice[like],
                (size_t)clv_intra_op_n_choices(p, v) * sizeof *alive);
         return true;
     }
+    g->slot[at] = v;
     if (!read_edges(g, v, sides))
         return false;
     drop(g, v, sides, alive + p->first_choice[v]);
@@ -282,7 +269,7 @@ clv_status clv_pre_dominated(const clv_pre_problem *w, clv_arena *arena, clv_pre
     bool *alive = CLV_NEW_ARRAY(arena, bool, p->first_choice[p->n_nodes]);
     side *sides = CLV_NEW_ARRAY(arena, side, p->n_edges);
 
-    if (!alive || !sides || !new_slots(&g))
+    if (!alive || !sides)
         return clv_fail_nomem(err, "comparing the choices of a strategy problem");
     CLV_TRY(new_goldstein(&g, err));
     memset(alive, 1, (size_t)p->first_choice[p->n_nodes]);

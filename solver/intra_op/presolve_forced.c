@@ -118,17 +118,6 @@ static bool force_edge(forcing *f, int32_t e)
     return ok;
 }
 
-/* Which nodes must stay themselves. */
-static void find_hyper_nodes(forcing *f)
-{
-    const clv_intra_op_problem *p = f->p;
-
-    for (int32_t e = 0; e < p->n_edges; e++)
-        for (int32_t i = p->first_end[e]; i < p->first_end[e + 1]; i++)
-            if (p->first_end[e + 1] - p->first_end[e] != 2)
-                f->hyper[p->end[i]] = true;
-}
-
 clv_status clv_pre_forced(const clv_pre_problem *w, clv_arena *arena, clv_pre_fold *fold,
                           clv_error *err)
 {
@@ -144,7 +133,9 @@ clv_status clv_pre_forced(const clv_pre_problem *w, clv_arena *arena, clv_pre_fo
     CLV_TRY(clv_pre_fold_new(w, arena, fold, err));
     if (!f.hyper || !f.path)
         return clv_fail_nomem(err, "merging nodes of a strategy problem");
-    find_hyper_nodes(&f);
+    for (int32_t e = 0; e < p->n_edges; e++)
+        for (int32_t i = p->first_end[e]; i < p->first_end[e + 1]; i++)
+            f.hyper[p->end[i]] |= p->first_end[e + 1] - p->first_end[e] != 2;
     for (int32_t e = 0; e < p->n_edges; e++)
         if (p->first_end[e + 1] - p->first_end[e] == 2 && f.set->of[p->matrix_of[e]].never &&
             !force_edge(&f, e))

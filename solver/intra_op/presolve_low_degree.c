@@ -297,14 +297,6 @@ static clv_status find_edges(elimination *s, const clv_pre_problem *w, clv_error
     return CLV_OK;
 }
 
-static bool loses_end(const elimination *s, int32_t e)
-{
-    for (int32_t i = s->p->first_end[e]; i < s->p->first_end[e + 1]; i++)
-        if (s->gone[s->p->end[i]])
-            return true;
-    return false;
-}
-
 /* Gives the problem the new edges in place of those of nodes that are gone. */
 static clv_status rewire(elimination *s, clv_pre_problem *ret, clv_error *err)
 {
@@ -318,7 +310,11 @@ static clv_status rewire(elimination *s, clv_pre_problem *ret, clv_error *err)
     for (int32_t e = 0; e < p->n_edges; e++) {
         int32_t k = p->first_end[e + 1] - p->first_end[e];
 
-        if (loses_end(s, e))
+        bool loses_end = false;
+
+        for (int32_t i = p->first_end[e]; i < p->first_end[e + 1]; i++)
+            loses_end |= s->gone[p->end[i]];
+        if (loses_end)
             continue;
         memcpy(end + first[n], p->end + p->first_end[e], (size_t)k * sizeof *end);
         matrix_of[n] = p->matrix_of[e];

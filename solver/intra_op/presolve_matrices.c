@@ -88,16 +88,6 @@ static bool more_slots(clv_pre_matrices *set)
     return true;
 }
 
-static void find_largest(clv_pre_matrix *x)
-{
-    for (int64_t i = 0; i < x->n; i++) {
-        bool never = x->entry[i] >= CLV_INTRA_OP_NEVER;
-
-        x->never |= never;
-        x->largest = !never && x->entry[i] > x->largest ? x->entry[i] : x->largest;
-    }
-}
-
 static bool copy_entries(clv_pre_matrices *set, clv_pre_matrix *x)
 {
     int64_t *entry = CLV_NEW_ARRAY(set->arena, int64_t, x->n);
@@ -131,7 +121,12 @@ bool clv_pre_matrices_intern(clv_pre_matrices *set, int64_t n, int32_t rows, con
     }
     if (!copy_entries(set, &x))
         return false;
-    find_largest(&x);
+    for (int64_t i = 0; i < n; i++) {
+        bool never = x.entry[i] >= CLV_INTRA_OP_NEVER;
+
+        x.never |= never;
+        x.largest = !never && x.entry[i] > x.largest ? x.entry[i] : x.largest;
+    }
     *ret = set->slot[at] = set->n;
     set->of[set->n++] = x;
     return true;

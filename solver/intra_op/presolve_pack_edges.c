@@ -215,37 +215,26 @@ static bool add_edge(edges *s, int32_t n, const int32_t *end, int32_t matrix)
     return true;
 }
 
-/* Nothing happened to this edge. */
-static bool is_plain(const edges *s, const clv_pack_part *x)
-{
-    return !x->turned && x->map_a == CLV_PACK_SAME && x->map_b == CLV_PACK_SAME &&
-           s->k->old->set->of[x->matrix].settled;
-}
-
-/* An edge that only lost choices of one end says something new of the other end alone: what choices
- * of one node that are left cost more than each other is as before. */
-static void mark_ends_fresh(edges *s, const clv_pack_part *x, int32_t n)
-{
-    bool as_before = n == 1 && !x->turned && s->k->old->set->of[x->matrix].settled;
-
-    if (!as_before || x->map_b != CLV_PACK_SAME)
-        clv_packing_mark_fresh(s->k, x->a);
-    if (!as_before || x->map_a != CLV_PACK_SAME)
-        clv_packing_mark_fresh(s->k, x->b);
-}
-
-/* The pieces of one pair of nodes become an edge, or none. */
+/* The parts of one pair of nodes become an edge, or none. */
 static bool merge_parts(edges *s, const clv_pack_part *x, int32_t n)
 {
     int32_t end[2] = { x->a, x->b }, n_a = n_choices(s, x->a), n_b = n_choices(s, x->b);
     const clv_pack_sum *sum;
+    bool a_same = x->map_a == CLV_PACK_SAME, b_same = x->map_b == CLV_PACK_SAME, as_before;
 
-    if (n == 1 && is_plain(s, x))
+    if (n == 1 && !x->turned && a_same && b_same && s->k->old->set->of[x->matrix].settled)
         return add_edge(s, 2, end, x->matrix);
     sum = clv_pack_sum_of(&s->sums, x, n, n_a, n_b);
     if (!sum)
         return false;
-    mark_ends_fresh(s, x, n);
+    /* An edge that only lost choices of one end says something new of the other end alone: what
+     * choices of one node that are left cost more than each other is as before. Asked only now, as
+     * the sum may have found the matrix settled. */
+    as_before = n == 1 && !x->turned && s->k->old->set->of[x->matrix].settled;
+    if (!as_before || !b_same)
+        clv_packing_mark_fresh(s->k, x->a);
+    if (!as_before || !a_same)
+        clv_packing_mark_fresh(s->k, x->b);
     for (int32_t i = 0; i < n_a; i++)
         if (sum->rows[i])
             clv_packing_add_cost(s->k, x->a, i, sum->rows[i]);

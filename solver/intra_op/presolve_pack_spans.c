@@ -86,18 +86,9 @@ static bool stretch(sweep *s, int32_t node, int32_t n, int32_t lo, int32_t hi)
     return true;
 }
 
-static void step(sweep *s, const event *e, int32_t n)
-{
-    const clv_intra_op_problem *p = &s->k->old->p;
-    const int64_t *u = p->usage + p->span_usage[e->span];
-    const int32_t *map = s->k->fold->map[e->node];
-
-    for (int32_t k = 0; k < n; k++)
-        s->now[k] += e->sign * u[map[k]];
-}
-
 static bool sweep_node(sweep *s, int32_t node, int32_t n)
 {
+    const clv_intra_op_problem *p = &s->k->old->p;
     event *e = s->events + s->first[node];
     int32_t n_events = s->first[node + 1] - s->first[node], i = 0;
 
@@ -106,8 +97,13 @@ static bool sweep_node(sweep *s, int32_t node, int32_t n)
     while (i < n_events) {
         int32_t row = e[i].row;
 
-        for (; i < n_events && e[i].row == row; i++)
-            step(s, &e[i], n);
+        for (; i < n_events && e[i].row == row; i++) {
+            const int64_t *u = p->usage + p->span_usage[e[i].span];
+            const int32_t *map = s->k->fold->map[e[i].node];
+
+            for (int32_t k = 0; k < n; k++)
+                s->now[k] += e[i].sign * u[map[k]];
+        }
         if (i < n_events && !stretch(s, node, n, row, e[i].row))
             return false;
     }
@@ -134,18 +130,6 @@ static bool carry_over(sweep *s, int32_t node, int32_t v, int32_t n)
             return false;
     }
     return true;
-}
-
-/* Nodes with one choice hold the same whatever happens. */
-static void add_fixed_usage(sweep *s, int32_t first, int32_t end)
-{
-    const clv_intra_op_problem *p = &s->k->old->p;
-
-    for (int32_t i = first; i < end; i++) {
-        const event *e = &s->events[i];
-
-        s->held[e->row] += e->sign * p->usage[p->span_usage[e->span] + s->k->fold->map[e->node][0]];
-    }
 }
 
 static clv_status number_rows(sweep *s, clv_error *err)
@@ -256,6 +240,7 @@ static clv_status sort_events(sweep *s, clv_error *err)
 
 clv_status clv_pack_spans(clv_packing *k, clv_error *err)
 {
+    const clv_intra_op_problem *old = &k->old->p;
     clv_intra_op_problem *p = &k->w->p;
     sweep s = { .k = k };
     int32_t most = 1;
@@ -278,7 +263,11 @@ clv_status clv_pack_spans(clv_packing *k, clv_error *err)
             return clv_fail_nomem(err, "the spans of a strategy problem");
     }
     s.span_first[p->n_nodes] = s.n_spans;
-    add_fixed_usage(&s, s.first[p->n_nodes], s.first[p->n_nodes + 1]);
+    for (int32_t i = s.first[p->n_nodes]; i < s.first[p->n_nodes + 1]; i++) {
+        const event *e = &s.events[i]; /* of a node with one choice, which always holds the same */
+
+        s.held[e->row] += e->sign * old->usage[old->span_usage[e->span] + k->fold->map[e->node][0]];
+    }
     for (int32_t r = 0; r + 1 < k->w->n_rows; r++)
         s.held[r + 1] += s.held[r];
     for (int32_t r = 0, at = 0; r < k->old->n_rows; r++)

@@ -133,7 +133,7 @@ static inline int64_t add(int64_t a, int64_t b, bool *big)
     return sum;
 }
 
-/* The piece's entries for choice i of a, one for each of b. */
+/* The part's entries for choice i of a, one for each of b. */
 static void read_row(const clv_pack_sums *s, const clv_pack_part *x, int32_t i, int32_t n_b,
                      int64_t *to)
 {
@@ -150,7 +150,7 @@ static void read_row(const clv_pack_sums *s, const clv_pack_part *x, int32_t i, 
             to[j] = row[step * (map_b ? map_b[j] : j)];
 }
 
-/* The pieces added up in the scratch, which has room for one more row. */
+/* The parts added up in the scratch, which has room for one more row. */
 static void add_up(clv_pack_sums *s, const clv_pack_part *x, int32_t n, int32_t n_a, int32_t n_b)
 {
     int64_t *more = s->scratch + (int64_t)n_a * n_b;
@@ -209,21 +209,20 @@ static bool settle(clv_pack_sums *s, int32_t n_a, int32_t n_b, int64_t *rows, in
     return any != 0;
 }
 
-static bool make_room(clv_pack_sums *s, int64_t n)
-{
-    if (n <= s->cap_scratch)
-        return true;
-    s->cap_scratch = 2 * n;
-    s->scratch = CLV_NEW_ARRAY(s->arena, int64_t, s->cap_scratch);
-    return s->scratch != NULL;
-}
-
 static bool make(clv_pack_sums *s, clv_pack_sum *x, int32_t n_a, int32_t n_b)
 {
+    int64_t room = ((int64_t)n_a + 1) * n_b;
+
     x->rows = CLV_NEW_ARRAY(s->arena, int64_t, n_a);
     x->columns = CLV_NEW_ARRAY(s->arena, int64_t, n_b);
-    if (!x->rows || !x->columns || !make_room(s, ((int64_t)n_a + 1) * n_b))
+    if (!x->rows || !x->columns)
         return false;
+    if (room > s->cap_scratch) {
+        s->cap_scratch = 2 * room;
+        s->scratch = CLV_NEW_ARRAY(s->arena, int64_t, s->cap_scratch);
+        if (!s->scratch)
+            return false;
+    }
     add_up(s, x->part, x->n_parts, n_a, n_b);
     x->matrix = -1;
     if (!settle(s, n_a, n_b, x->rows, x->columns))

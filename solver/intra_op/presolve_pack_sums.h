@@ -3,7 +3,8 @@
  * What the sum says of one node alone, the least of each row, then of each column, is taken out of
  * it: projections of soft arc consistency (Cooper et al., "Soft arc consistency revisited",
  * Artificial Intelligence 174, 2010). Layers of a model repeat, and so do the sums that are asked
- * for: each is made once. Maps are numbered by what is in them, so sums are told apart by numbers.
+ * for: each is made once. Maps are numbered by what is in them, so sums are distinguished by
+ * numbers.
  */
 #ifndef CLV_SOLVER_INTRA_OP_PRESOLVE_PACK_SUMS_H
 #define CLV_SOLVER_INTRA_OP_PRESOLVE_PACK_SUMS_H
@@ -20,7 +21,7 @@ typedef struct {
     bool turned;
 } clv_pack_part;
 
-/* What the pieces of one pair of nodes come to: costs of each choice of a (rows) and b (columns),
+/* What the parts of one pair of nodes come to: costs of each choice of a (rows) and b (columns),
  * and the matrix that is left; -1: nothing is. */
 typedef struct {
     const clv_pack_part *part;
@@ -56,8 +57,8 @@ bool clv_pack_sums_new(clv_pack_sums *s, clv_pre_matrices *set, clv_arena *arena
 /* Number of the map with these n entries, which must outlive the sums. */
 bool clv_pack_map_intern(clv_pack_sums *s, const int32_t *at, int32_t n, int32_t *ret);
 
-/* The sum of n > 0 pieces of one pair of nodes with so many choices. NULL: no memory. O(n) where it
- * was asked for before, else O(n * n_a * n_b). The pieces must stay, the answer ends with the next
+/* The sum of n > 0 parts of one pair of nodes with so many choices. NULL: no memory. O(n) where it
+ * was asked for before, else O(n * n_a * n_b). The parts must stay, the answer ends with the next
  * call. */
 const clv_pack_sum *clv_pack_sum_of(clv_pack_sums *s, const clv_pack_part *part, int32_t n,
                                     int32_t n_a, int32_t n_b);

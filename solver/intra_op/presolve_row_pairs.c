@@ -138,15 +138,6 @@ static void fill_node(pairs *s, int32_t span, int64_t sign)
     s->work += p->first_span[v + 1] - p->first_span[v];
 }
 
-/* From the row before, which was filled, to r. */
-static void fill_next(pairs *s, int32_t r)
-{
-    for (int32_t i = s->first_hi[r]; i < s->first_hi[r + 1]; i++)
-        fill_node(s, s->by_hi[i], -1);
-    for (int32_t i = s->first_lo[r]; i < s->first_lo[r + 1]; i++)
-        fill_node(s, s->by_lo[i], 1);
-}
-
 static int64_t largest_difference(const clv_intra_op_problem *p, int32_t v, int32_t one,
                                   int32_t other)
 {
@@ -272,7 +263,11 @@ clv_status clv_pre_row_pairs(const clv_pre_problem *w, clv_arena *arena, bool *k
     if (!find_smallest(&s, arena) || !sort_all_spans(&s, arena) || !empty_steps(&s, arena))
         return clv_fail_nomem(err, "the rows of a strategy problem");
     for (int32_t r = 0; r < w->n_rows && s.work < MOST_WORK; r++) {
-        fill_next(&s, r);
+        /* From the row before, which was filled, to r. */
+        for (int32_t i = s.first_hi[r]; i < s.first_hi[r + 1]; i++)
+            fill_node(&s, s.by_hi[i], -1);
+        for (int32_t i = s.first_lo[r]; i < s.first_lo[r + 1]; i++)
+            fill_node(&s, s.by_lo[i], 1);
         if (keep[r])
             find_standing_row(&s, r);
     }

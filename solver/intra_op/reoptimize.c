@@ -19,12 +19,12 @@ typedef struct {
     const clv_reoptimize_options *o;
     clv_subproblem *x;
     double *price;
-    double outside; /* cost without the piece */
+    double outside; /* cost without the subproblem */
     double best;    /* merit of the best answer known, in old */
     bool any;       /* old holds an answer */
     bool moved;     /* which is not the one that was there */
     double old_over, old_cost;
-    bool whole;    /* all choices of the nodes are in the piece */
+    bool whole;    /* all choices of the nodes are in the subproblem */
     double tables; /* what the tables say that every answer costs, at their prices */
 } job;
 
@@ -50,7 +50,7 @@ clv_status clv_workspace_new(const clv_pairwise *f, clv_arena *arena, clv_worksp
     if (!b->price || !b->sum || !b->used || !b->room || !b->chosen || !b->old || !b->list ||
         !b->keep || !b->score || !b->on_top || !b->regret || !b->spent)
         return clv_fail_nomem(err, "a search");
-    CLV_TRY(clv_subproblem_new(f, arena, &b->piece, err));
+    CLV_TRY(clv_subproblem_new(f, arena, &b->subproblem, err));
     *ret = b;
     return CLV_OK;
 }
@@ -58,12 +58,12 @@ clv_status clv_workspace_new(const clv_pairwise *f, clv_arena *arena, clv_worksp
 void clv_workspace_free(clv_workspace *b)
 {
     if (b)
-        clv_subproblem_free(b->piece);
+        clv_subproblem_free(b->subproblem);
 }
 
 /* ---- few values of large nodes ---- */
 
-/* What a choice costs at least: edges inside the piece at their cheapest. */
+/* What a choice costs at least: edges inside the subproblem at their cheapest. */
 static double least_cost(const job *j, int32_t v, int32_t c)
 {
     const clv_pairwise *f = j->s->f;
@@ -142,16 +142,6 @@ static double merit(const job *j, double over, double cost)
     return j->any && j->old_over <= 0 ? INFINITY : cost + j->o->penalty * over;
 }
 
-/* Choices of the piece's answer, by position. */
-static void copy_chosen(job *j)
-{
-    const clv_subproblem *x = j->x;
-    for (int32_t p = 0; p < x->n_order; p++) {
-        int32_t local = x->order[p];
-        j->b->chosen[p] = x->value[x->first_value[local] + x->chosen[local]];
-    }
-}
-
 static void clear_choices(job *j)
 {
     for (int32_t p = 0; p < j->x->n_order; p++)
@@ -159,11 +149,14 @@ static void clear_choices(job *j)
     clv_search_state_apply(j->s, j->b->list, j->b->chosen, j->x->n_order);
 }
 
-/* Judges the piece's answer; the better one stays in old. The state is as before. */
+/* Judges the subproblem's answer; the better one stays in old. The state is as before. */
 static void evaluate(job *j)
 {
     clv_workspace *b = j->b;
-    copy_chosen(j);
+    for (int32_t p = 0; p < j->x->n_order; p++) {
+        int32_t local = j->x->order[p];
+        b->chosen[p] = j->x->value[j->x->first_value[local] + j->x->chosen[local]];
+    }
     clv_search_state_apply(j->s, b->list, b->chosen, j->x->n_order);
     double over = j->s->over, cost = j->s->cost, m = merit(j, over, cost);
     if (!j->any || m < j->best - CLV_REOPTIMIZE_MIN_GAIN ||
@@ -180,7 +173,7 @@ static void evaluate(job *j)
 
 /* ---- memory ---- */
 
-/* Rows' use by the piece's answer. */
+/* Rows' use by the subproblem's answer. */
 static void count_used(job *j)
 {
     const clv_pairwise *f = j->s->f;
@@ -206,7 +199,7 @@ static bool fits(const job *j)
     return true;
 }
 
-/* Rows' room that is left when every node of the piece holds its least. */
+/* Rows' room that is left when every node of the subproblem holds its least. */
 static void least_room(job *j)
 {
     const clv_pairwise *f = j->s->f;
@@ -460,7 +453,7 @@ clv_status clv_reoptimize(clv_workspace *b, clv_search_state *s, const clv_reopt
 {
     const int32_t *node = o->node;
     int32_t n = o->n;
-    clv_subproblem *x = b->piece;
+    clv_subproblem *x = b->subproblem;
     job j = {
         .b = b, .s = s, .o = o, .x = x, .price = progress->price, .any = true, .whole = true
     };

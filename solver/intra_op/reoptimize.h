@@ -19,7 +19,7 @@
 /* What a thread works with; holds nothing between two calls. */
 typedef struct {
     const clv_pairwise *f;
-    clv_subproblem *piece;
+    clv_subproblem *subproblem;
     double *price, *sum;          /* rows, rows + 1 */
     int64_t *used, *room;         /* rows */
     int32_t *chosen, *old, *list; /* nodes: choices */

@@ -106,14 +106,6 @@ static void plan_round(clv_solve_state *s)
     s->n_rounds++;
 }
 
-static bool is_smaller(const clv_solve_state *s)
-{
-    const clv_intra_op_problem *now = clv_bound_and_reduce_problem(s->bound_and_reduce),
-                               *old = s->search->p;
-    return now != old &&
-           now->first_choice[now->n_nodes] <= CLV_SOLVE_ADOPT * old->first_choice[old->n_nodes];
-}
-
 clv_status clv_search_rounds(clv_solve_state *s, clv_error *err)
 {
     while (!clv_incumbent_is_enough(&s->incumbent) && !clv_limits_over(&s->incumbent.limits) &&
@@ -132,7 +124,11 @@ clv_status clv_search_rounds(clv_solve_state *s, clv_error *err)
         atomic_store(&s->next, 0);
         clv_parallel_threads(s->jobs < s->n_active + 1 ? s->jobs : s->n_active + 1, run_items, s);
         CLV_TRY(collect(s, err));
-        if (is_smaller(s) && !clv_incumbent_is_enough(&s->incumbent)) {
+        const clv_intra_op_problem *left = clv_bound_and_reduce_problem(s->bound_and_reduce);
+        const clv_intra_op_problem *now = s->search->p;
+        if (left != now && !clv_incumbent_is_enough(&s->incumbent) &&
+            left->first_choice[left->n_nodes] <=
+                CLV_SOLVE_ADOPT * now->first_choice[now->n_nodes]) {
             bool none;
             CLV_TRY(clv_parallel_search_start(s, &none, err));
         }

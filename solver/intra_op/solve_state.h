@@ -39,7 +39,7 @@ typedef struct {
 /* Cost of the best answer; there must be one. */
 clv_int128 clv_solve_best_cost(const clv_solve_state *s);
 clv_int128 clv_solve_best_bound(const clv_solve_state *s);
-/* Tells the caller of the best answer and bound. */
+/* Reports to the caller the best answer and bound. */
 void clv_solve_report(clv_solve_state *s, const char *method);
 /* A bound of the whole problem. Answers that cost never are beyond it. */
 void clv_solve_raise_bound(clv_solve_state *s, clv_int128 bound, const char *method);

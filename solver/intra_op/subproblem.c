@@ -70,7 +70,7 @@ clv_status clv_subproblem_begin(clv_subproblem *x, const int32_t *node, int32_t 
 
 void clv_subproblem_restrict(clv_subproblem *x, int32_t local, const bool *keep)
 {
-    /* Values move to the front; what is left over is taken out when the piece is prepared. */
+    /* Values move to the front; what is left over is taken out when the subproblem is prepared. */
     int32_t n = 0, first = x->first_value[local], last = x->first_value[local + 1];
     int32_t present = x->present[local];
     x->present[local] = -1;

@@ -20,7 +20,8 @@ typedef struct {
 /* Indices by local node are 0 .. n - 1. Read-only for others but for `taken`. */
 typedef struct {
     const clv_pairwise *f;
-    clv_arena *arena; /* the piece's own: what one piece needs is given back by the next */
+    clv_arena
+        *arena; /* the subproblem's own: what one subproblem needs is given back by the next */
     clv_mark mark;
     int32_t n, n_order, n_held;
     int32_t *node;         /* n */
@@ -47,8 +48,8 @@ clv_status clv_subproblem_new(const clv_pairwise *f, clv_arena *arena, clv_subpr
                               clv_error *err);
 void clv_subproblem_free(clv_subproblem *x);
 
-/* The piece is these nodes, each with all its choices. choice: present choices of all nodes of f;
- * -1 for none yet (edges to such nodes outside count nothing). */
+/* The subproblem is these nodes, each with all its choices. choice: present choices of all nodes of
+ * f; -1 for none yet (edges to such nodes outside count nothing). */
 clv_status clv_subproblem_begin(clv_subproblem *x, const int32_t *node, int32_t n,
                                 const int32_t *choice, clv_error *err);
 /* Keeps the values of a local node for which keep[choice] is set; at least one. Before ordering. */
