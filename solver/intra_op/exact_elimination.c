@@ -19,8 +19,8 @@
 /* Sums of products with prices round: a bound is lower by this share of what was added up. */
 #define CLV_EXACT_ELIMINATION_ROUNDING 1e-9
 
-clv_status clv_exact_elimination(clv_workspace *b, clv_search_state *s, bool brief,
-                                 clv_exact_elimination_end *ret, double *bound, clv_error *err)
+clv_status clv_exact_elimination(clv_workspace *b, clv_search_state *s, bool brief, bool *none,
+                                 double *bound, clv_error *err)
 {
     const clv_pairwise *f = b->f;
     clv_arena *arena = clv_arena_new(clv_arena_alloc(b->subproblem->arena), 0);
@@ -39,7 +39,7 @@ clv_status clv_exact_elimination(clv_workspace *b, clv_search_state *s, bool bri
                                                               : CLV_EXACT_ELIMINATION_BRANCHES,
                                  .whole_only = true,
                                  .penalty = f->total };
-    *ret = CLV_EXACT_ELIMINATION_OPEN;
+    *none = false;
     *bound = -1;
     if (status == CLV_OK) {
         clv_neighbourhood_all(&all);
@@ -53,7 +53,7 @@ clv_status clv_exact_elimination(clv_workspace *b, clv_search_state *s, bool bri
         return CLV_OK;
     bool legal = (f->n == 0 || s->choice[0] >= 0) && s->over <= 0;
     if (b->bound >= INFINITY && !legal) {
-        *ret = f->shift == 0 ? CLV_EXACT_ELIMINATION_NONE : CLV_EXACT_ELIMINATION_OPEN;
+        *none = f->shift == 0;
         return CLV_OK;
     }
     double size = f->total + fabs(b->bound);
@@ -64,7 +64,6 @@ clv_status clv_exact_elimination(clv_workspace *b, clv_search_state *s, bool bri
     if (f->n_rows == 0)
         *bound = b->bound;
     *bound = *bound < 0 ? 0 : *bound;
-    if (legal && *bound >= s->cost)
-        *ret = CLV_EXACT_ELIMINATION_SOLVED;
+
     return CLV_OK;
 }

@@ -9,16 +9,11 @@
 
 #include "solver/intra_op/reoptimize.h"
 
-typedef enum {
-    CLV_EXACT_ELIMINATION_OPEN,   /* not seen to the end */
-    CLV_EXACT_ELIMINATION_SOLVED, /* s is the best answer */
-    CLV_EXACT_ELIMINATION_NONE    /* no answer is within the limit */
-} clv_exact_elimination_end;
-
 /* Eliminates the whole problem if its tables are small enough, with prices, then branches. s: the
  * best answer found, if one was (all its choices are 0 or more). bound: no answer costs less, in
- * whole costs and safe from rounding; -1: none. Effort is limited. */
-clv_status clv_exact_elimination(clv_workspace *b, clv_search_state *s, bool brief,
-                                 clv_exact_elimination_end *ret, double *bound, clv_error *err);
+ * whole costs and safe from rounding; -1: none. *none: no answer is within the
+ * limit. Effort is limited. */
+clv_status clv_exact_elimination(clv_workspace *b, clv_search_state *s, bool brief, bool *none,
+                                 double *bound, clv_error *err);
 
 #endif

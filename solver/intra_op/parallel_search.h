@@ -1,5 +1,10 @@
 /* parallel_search.h - the problem as bound and reduction have left it, and the searchers on it: a
- * portfolio with a shared incumbent. */
+ * portfolio with a shared incumbent.
+ *
+ * Bound and reduction go alone first, then beside the searchers, in rounds of so much work. All
+ * share the best answer and the choices fixed by the bound between rounds, in a fixed order, so
+ * that results do not depend on the number of threads.
+ */
 #ifndef CLV_SOLVER_INTRA_OP_PARALLEL_SEARCH_H
 #define CLV_SOLVER_INTRA_OP_PARALLEL_SEARCH_H
 
@@ -36,5 +41,10 @@ void clv_parallel_search_free(clv_solve_state *s);
 /* The same of what the searchers work on. */
 clv_status clv_parallel_search_offer(clv_solve_state *s, const int32_t *choice, const char *method,
                                      clv_error *err);
+
+/* Bound and reduction alone for so much work, at first in the smallest steps: an answer soon. */
+clv_status clv_solve_run_bound(clv_solve_state *s, int64_t work, clv_error *err);
+/* Rounds of both, until there is nothing more to be had. */
+clv_status clv_search_rounds(clv_solve_state *s, clv_error *err);
 
 #endif

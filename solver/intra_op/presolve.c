@@ -6,7 +6,6 @@
 
 #include "solver/intra_op/presolve_arc_consistency.h"
 #include "solver/intra_op/presolve_dominated.h"
-#include "solver/intra_op/presolve_fold.h"
 #include "solver/intra_op/presolve_forced.h"
 #include "solver/intra_op/presolve_low_degree.h"
 #include "solver/intra_op/presolve_moments.h"
@@ -402,21 +401,20 @@ static clv_status run(presolve *s, const clv_intra_op_problem *p, bool finite, c
     return finish(s, finite, err);
 }
 
-static clv_status open_scratch(presolve *s, clv_error *err)
+/* With the scratch that it needs. */
+static clv_status run_all(presolve *s, const clv_intra_op_problem *p, bool finite,
+                          const bool *alive, char why[static 200], clv_error *err)
 {
-    for (int i = 0; i < 2; i++) {
-        s->scratch[i] = clv_arena_new(clv_arena_alloc(s->keep), 0);
-        if (!s->scratch[i])
-            return clv_fail_nomem(err, "a smaller strategy problem");
-    }
-    return CLV_OK;
-}
+    clv_status status;
 
-static void close_scratch(presolve *s)
-{
+    for (int i = 0; i < 2; i++)
+        s->scratch[i] = clv_arena_new(clv_arena_alloc(s->keep), 0);
+    status = s->scratch[0] && s->scratch[1] ? run(s, p, finite, alive, why, err)
+                                            : clv_fail_nomem(err, "a smaller strategy problem");
     for (int i = 0; i < 2; i++)
         clv_arena_free(s->scratch[i]);
     clv_pre_matrices_free(&s->set);
+    return status;
 }
 
 clv_status clv_presolve(const clv_intra_op_problem *p, clv_arena *arena, clv_presolved **ret,
@@ -429,26 +427,20 @@ clv_status clv_presolve_alive(const clv_intra_op_problem *p, const bool *alive, 
                               clv_presolved **ret, char why[static 200], clv_error *err)
 {
     presolve s = { .keep = arena };
-    clv_status status = open_scratch(&s, err);
 
-    if (status == CLV_OK)
-        status = run(&s, p, true, alive, why, err);
-    close_scratch(&s);
+    CLV_TRY(run_all(&s, p, true, alive, why, err));
     *ret = s.made;
-    return status;
+    return CLV_OK;
 }
 
 clv_status clv_presolve_rows(const clv_intra_op_problem *p, clv_arena *arena, clv_presolved **ret,
                              char why[static 200], clv_error *err)
 {
     presolve s = { .keep = arena };
-    clv_status status = open_scratch(&s, err);
 
-    if (status == CLV_OK)
-        status = run(&s, p, false, NULL, why, err);
-    close_scratch(&s);
+    CLV_TRY(run_all(&s, p, false, NULL, why, err));
     *ret = s.made;
-    return status;
+    return CLV_OK;
 }
 
 const clv_intra_op_problem *clv_presolve_problem(const clv_presolved *s) { return s->p; }

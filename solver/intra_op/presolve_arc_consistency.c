@@ -1,8 +1,6 @@
 /* presolve_arc_consistency.c - see presolve_arc_consistency.h. */
 #include "solver/intra_op/presolve_arc_consistency.h"
 
-#include "solver/intra_op/presolve_fold.h"
-
 typedef struct {
     const clv_intra_op_problem *p;
     const clv_pre_matrices *set;

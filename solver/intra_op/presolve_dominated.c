@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "solver/intra_op/presolve_fold.h"
-
 /* Steps after which the nodes not yet looked at are left alone; about a second. */
 #define MOST_WORK INT64_C(1000000000)
 

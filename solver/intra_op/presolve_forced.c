@@ -1,8 +1,6 @@
 /* presolve_forced.c - see presolve_forced.h. */
 #include "solver/intra_op/presolve_forced.h"
 
-#include "solver/intra_op/presolve_fold.h"
-
 typedef struct {
     const clv_intra_op_problem *p;
     clv_pre_fold *fold; /* into: parent; map: own choice by the parent's */

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "solver/intra_op/presolve_fold.h"
-
 /* Additions for one node, and entries of the edge it leaves behind over those of the edges it
  * takes with it: what is eliminated should not make the problem larger. */
 enum { MOST_WORK = 1 << 22, MOST_GROWTH = 4 };

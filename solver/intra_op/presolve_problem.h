@@ -87,4 +87,12 @@ static inline int64_t clv_pre_add(int64_t a, int64_t b, bool *big)
     return a + b;
 }
 
+/* A fold that changes nothing; rows_keep NULL. */
+clv_status clv_pre_fold_new(const clv_pre_problem *w, clv_arena *arena, clv_pre_fold *ret,
+                            clv_error *err);
+
+/* The same where each node keeps the choices with alive[]; any: some choice goes. */
+clv_status clv_pre_fold_alive(const clv_pre_problem *w, const bool *alive, clv_arena *arena,
+                              clv_pre_fold *ret, clv_error *err);
+
 #endif

@@ -5,7 +5,6 @@
 
 #include "solver/intra_op/breakout.h"
 #include "solver/intra_op/parallel_search.h"
-#include "solver/intra_op/search_rounds.h"
 
 /* Sweeps over all nodes for the first answer, and bound and reduction's work before anything else
  * is done; the same briefly. */

@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 
 #include "solver/common/random.h"
-#include "solver/intra_op/presolve_row_pairs.h"
+#include "solver/intra_op/presolve_rows.h"
 
 enum { NODES = 12, CHOICES = 4, ROWS = 24, SPANS = NODES * 4, CHECKS = 12 };
 

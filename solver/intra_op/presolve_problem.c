@@ -1,5 +1,5 @@
-/* presolve_fold.c - see presolve_fold.h. */
-#include "solver/intra_op/presolve_fold.h"
+/* presolve_problem.c - see presolve_problem.h. */
+#include "solver/intra_op/presolve_problem.h"
 
 clv_status clv_pre_fold_new(const clv_pre_problem *w, clv_arena *arena, clv_pre_fold *ret,
                             clv_error *err)
