@@ -58,19 +58,6 @@ static bool choose_bits(clv_intra_op_bound *b, bits *ret)
     return true;
 }
 
-/* What the limit is worth, rounded up; whole prices before each row. */
-static clv_int128 worth(clv_intra_op_bound *b, bits at)
-{
-    clv_int128 *before = b->whole_before;
-
-    for (int32_t r = 0; r < b->n_rows; r++)
-        before[r + 1] = before[r] + (int64_t)ldexp(b->price[r], at.price);
-    if (!b->n_rows)
-        return 0;
-    return (before[b->n_rows] * b->p->usage_limit + ((clv_int128)1 << (at.price - at.cost)) - 1) >>
-           (at.price - at.cost);
-}
-
 /* b->now: costs of the node's choices with what they pay and what comes over edges. */
 static void count_node(clv_intra_op_bound *b, int32_t v, bits at)
 {
@@ -175,7 +162,14 @@ bool clv_bound_count(clv_intra_op_bound *b)
     b->counts = choose_bits(b, &at);
     if (!b->counts)
         return false;
-    sum = ((clv_int128)b->edges_alone << at.cost) - worth(b, at);
+    /* What the limit is worth, rounded up; whole prices before each row. */
+    sum = (clv_int128)b->edges_alone << at.cost;
+    for (int32_t r = 0; r < b->n_rows; r++)
+        b->whole_before[r + 1] = b->whole_before[r] + (int64_t)ldexp(b->price[r], at.price);
+    if (b->n_rows)
+        sum -= (b->whole_before[b->n_rows] * p->usage_limit +
+                ((clv_int128)1 << (at.price - at.cost)) - 1) >>
+               (at.price - at.cost);
     for (int32_t v = 0; v < p->n_nodes; v++) {
         count_node(b, v, at);
         add(&sum, share_out(b, v), at);

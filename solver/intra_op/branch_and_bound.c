@@ -56,16 +56,6 @@ static void close_choice(tree *t, int32_t c)
     t->b->cost[c] = t->b->enough;
 }
 
-static void reopen_choices(tree *t, int32_t length)
-{
-    while (t->n_trail > length) {
-        const closed *x = &t->trail[--t->n_trail];
-
-        t->b->own[x->choice] = x->own;
-        t->b->cost[x->choice] = x->cost;
-    }
-}
-
 static void read_answers(tree *t)
 {
     for (int turn = 0; turn < 2; turn++) {
@@ -200,7 +190,12 @@ static bool next_part(tree *t)
         level *l = &t->levels[t->depth - 1];
         int32_t end = t->p->first_choice[l->node + 1];
 
-        reopen_choices(t, l->trail);
+        while (t->n_trail > l->trail) { /* opens what was closed below */
+            const closed *x = &t->trail[--t->n_trail];
+
+            t->b->own[x->choice] = x->own;
+            t->b->cost[x->choice] = x->cost;
+        }
         if (l->turn == 2 || (t->cost >= 0 && l->bound >= t->cost)) {
             t->depth--;
             continue;

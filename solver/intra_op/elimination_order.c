@@ -52,16 +52,6 @@ static void sift(ordering *o, int32_t v)
     place_at(o, at, v);
 }
 
-static void remove_from_heap(ordering *o, int32_t v)
-{
-    int32_t at = o->place[v], last = o->heap[--o->n_heap];
-    o->place[v] = -1;
-    if (last == v)
-        return;
-    place_at(o, at, last);
-    sift(o, last);
-}
-
 static bool are_neighbours(const ordering *o, int32_t a, int32_t b)
 {
     if (o->near[a].n > o->near[b].n) {
@@ -101,7 +91,12 @@ static void drop_gone_neighbours(ordering *o, int32_t v)
  * than others. */
 static void remove_node(ordering *o, int32_t v)
 {
-    remove_from_heap(o, v);
+    int32_t at = o->place[v], last = o->heap[--o->n_heap];
+    o->place[v] = -1;
+    if (last != v) {
+        place_at(o, at, last);
+        sift(o, last);
+    }
     drop_gone_neighbours(o, v);
     for (int32_t i = 0; i < o->near[v].n; i++) {
         int32_t w = o->near[v].at[i];

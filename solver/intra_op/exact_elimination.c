@@ -64,6 +64,5 @@ clv_status clv_exact_elimination(clv_workspace *b, clv_search_state *s, bool bri
     if (f->n_rows == 0)
         *bound = b->bound;
     *bound = *bound < 0 ? 0 : *bound;
-
     return CLV_OK;
 }

@@ -87,23 +87,17 @@ static bool holds_in(const clv_pairwise *f, int32_t v, int32_t row)
     return false;
 }
 
-/* A nearly full row drawn at random; -1 without one. */
-static int32_t tight_row(const clv_search_state *s, uint64_t *random)
-{
-    const clv_pairwise *f = s->f;
-    int32_t from = f->n_rows > 0 ? clv_random_below(random, f->n_rows) : 0;
-    for (int32_t i = 0; i < f->n_rows; i++) {
-        int32_t r = from + i < f->n_rows ? from + i : from + i - f->n_rows;
-        if ((double)s->load[r] > CLV_NEIGHBOURHOOD_TIGHT * (double)f->limit[r])
-            return r;
-    }
-    return -1;
-}
-
 void clv_neighbourhood_grow_tight(clv_neighbourhood *g, const clv_search_state *s, int32_t size,
                                   int32_t n_seeds, uint64_t *random)
 {
-    int32_t row = tight_row(s, random);
+    /* A nearly full row by chance; -1 without one. */
+    const clv_pairwise *f = s->f;
+    int32_t from = f->n_rows > 0 ? clv_random_below(random, f->n_rows) : 0, row = -1;
+    for (int32_t i = 0; i < f->n_rows && row < 0; i++) {
+        int32_t r = from + i < f->n_rows ? from + i : from + i - f->n_rows;
+        if ((double)s->load[r] > CLV_NEIGHBOURHOOD_TIGHT * (double)f->limit[r])
+            row = r;
+    }
     clear(g);
     for (int32_t i = 0; i < n_seeds && g->n < size; i++) {
         int32_t v = clv_random_below(random, g->f->n);

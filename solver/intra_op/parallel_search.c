@@ -226,33 +226,26 @@ static clv_status collect_bound(clv_solve_state *s, bool *better, clv_error *err
     return CLV_OK;
 }
 
-/* Answers of the searchers in their order. */
-static clv_status collect_searchers(clv_solve_state *s, bool *better, clv_error *err)
-{
-    clv_parallel_search *f = s->search;
-    const char *by = NULL;
-    for (int32_t i = 0; i < s->n_active; i++) {
-        if (!clv_search_state_is_better(&f->searcher[i].best, &f->shared))
-            continue;
-        clv_search_state_copy(&f->shared, &f->searcher[i].best);
-        by = f->searcher[i].found_by;
-        *better = true;
-    }
-    if (*better && f->shared.over <= 0)
-        CLV_TRY(clv_parallel_search_offer(s, f->shared.choice, by ? by : "regions", err));
-    return CLV_OK;
-}
-
 static clv_status collect(clv_solve_state *s, clv_error *err)
 {
     clv_int128 bound_before = clv_solve_best_bound(s),
                cost_before = s->r->solve.found ? clv_solve_best_cost(s) : -1;
+    clv_parallel_search *f = s->search;
     bool better = false, bettered_by_bound = false;
     for (int32_t i = 0; i <= s->n_active; i++)
         if (s->status[i] != CLV_OK)
             return clv_fail(err, s->status[i], "%s", s->error[i].message);
     CLV_TRY(collect_bound(s, &bettered_by_bound, err));
-    CLV_TRY(collect_searchers(s, &better, err));
+    const char *by = NULL;
+    for (int32_t i = 0; i < s->n_active; i++) { /* in their order */
+        if (!clv_search_state_is_better(&f->searcher[i].best, &f->shared))
+            continue;
+        clv_search_state_copy(&f->shared, &f->searcher[i].best);
+        by = f->searcher[i].found_by;
+        better = true;
+    }
+    if (better && f->shared.over <= 0)
+        CLV_TRY(clv_parallel_search_offer(s, f->shared.choice, by ? by : "regions", err));
     bool raised = clv_solve_best_bound(s) > bound_before;
     s->n_stale = better || bettered_by_bound ? 0 : s->n_stale + 1;
     if (better || bettered_by_bound || raised)

@@ -354,28 +354,13 @@ static clv_status rows_alone(presolve *s, const clv_pre_problem *given, clv_erro
     return CLV_OK;
 }
 
-static clv_status finish(presolve *s, bool finite, clv_error *err)
-{
-    clv_presolved *made = CLV_NEW(s->keep, clv_presolved);
-    clv_intra_op_problem *q = CLV_NEW(s->keep, clv_intra_op_problem);
-
-    if (!made || !q)
-        return clv_fail_nomem(err, "a smaller strategy problem");
-    *q = s->w.p;
-    if (finite)
-        CLV_TRY(copy_out(&s->w, s->keep, q, err));
-    *made = (clv_presolved){
-        .p = q, .base = s->w.base, .last = s->last, .n_nodes = s->w.p.n_nodes, .finite = finite
-    };
-    s->made = made;
-    return CLV_OK;
-}
-
 /* finite: answers with a cost of never may be left out. alive: NULL for all choices. */
 static clv_status run(presolve *s, const clv_intra_op_problem *p, bool finite, const bool *alive,
                       char why[static 200], clv_error *err)
 {
     clv_pre_problem given = { 0 };
+    clv_intra_op_problem *q;
+    clv_presolved *made;
     clv_int128 *least;
     int64_t *held;
 
@@ -398,7 +383,18 @@ static clv_status run(presolve *s, const clv_intra_op_problem *p, bool finite, c
         CLV_TRY(rows_alone(s, &given, err));
         finite = false;
     }
-    return finish(s, finite, err);
+    made = CLV_NEW(s->keep, clv_presolved);
+    q = CLV_NEW(s->keep, clv_intra_op_problem);
+    if (!made || !q)
+        return clv_fail_nomem(err, "a smaller strategy problem");
+    *q = s->w.p;
+    if (finite)
+        CLV_TRY(copy_out(&s->w, s->keep, q, err));
+    *made = (clv_presolved){
+        .p = q, .base = s->w.base, .last = s->last, .n_nodes = s->w.p.n_nodes, .finite = finite
+    };
+    s->made = made;
+    return CLV_OK;
 }
 
 /* With the scratch that it needs. */

@@ -69,24 +69,6 @@ static bool says_never(const arcs *a, int32_t e)
     return a->p->first_end[e + 1] - a->p->first_end[e] == 2 && a->set->of[a->p->matrix_of[e]].never;
 }
 
-static clv_status new_arcs(arcs *a, clv_arena *arena, clv_error *err)
-{
-    const clv_intra_op_problem *p = a->p;
-
-    a->alive = CLV_NEW_ARRAY(arena, bool, p->first_choice[p->n_nodes]);
-    a->queue = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
-    a->queued = CLV_NEW_ARRAY(arena, bool, p->n_nodes);
-    if (!a->alive || !a->queue || !a->queued)
-        return clv_fail_nomem(err, "the choices of a strategy problem");
-    for (int32_t v = 0; v < p->n_nodes; v++)
-        for (int32_t c = p->first_choice[v]; c < p->first_choice[v + 1]; c++) {
-            a->alive[c] = p->cost[c] < CLV_INTRA_OP_NEVER;
-            if (!a->alive[c])
-                enqueue(a, v);
-        }
-    return CLV_OK;
-}
-
 static clv_status find_edges(arcs *a, clv_arena *arena, clv_error *err)
 {
     const clv_intra_op_problem *p = a->p;
@@ -175,9 +157,20 @@ static clv_status drop_too_large(arcs *a, const clv_pre_problem *w, clv_arena *a
 clv_status clv_pre_arc_consistency(const clv_pre_problem *w, clv_arena *arena, clv_pre_fold *fold,
                                    clv_error *err)
 {
-    arcs a = { .p = &w->p, .set = w->set };
+    const clv_intra_op_problem *p = &w->p;
+    arcs a = { .p = p, .set = w->set };
 
-    CLV_TRY(new_arcs(&a, arena, err));
+    a.alive = CLV_NEW_ARRAY(arena, bool, p->first_choice[p->n_nodes]);
+    a.queue = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
+    a.queued = CLV_NEW_ARRAY(arena, bool, p->n_nodes);
+    if (!a.alive || !a.queue || !a.queued)
+        return clv_fail_nomem(err, "the choices of a strategy problem");
+    for (int32_t v = 0; v < p->n_nodes; v++)
+        for (int32_t c = p->first_choice[v]; c < p->first_choice[v + 1]; c++) {
+            a.alive[c] = p->cost[c] < CLV_INTRA_OP_NEVER;
+            if (!a.alive[c])
+                enqueue(&a, v);
+        }
     CLV_TRY(drop_too_large(&a, w, arena, err));
     if (a.n_queue) {
         CLV_TRY(find_edges(&a, arena, err));

@@ -64,19 +64,6 @@ static bool read_edges(goldstein *g, int32_t v, side *sides)
     return true;
 }
 
-/* Choice a in hand; the sum of its entries where every neighbour suits it. */
-static int64_t sum_suited(side *s, int32_t n, int32_t a)
-{
-    int64_t sum = 0;
-
-    for (int32_t i = 0; i < n; i++) {
-        s[i].suited = s[i].m + s[i].column * s[i].suits[a];
-        s[i].own = s[i].suited[s[i].row * a];
-        sum += s[i].own;
-    }
-    return sum;
-}
-
 /* Where the neighbours suit a, b costs less than a by *ahead, which so far is all that a costs.
  * False: that is less than nothing, or b then costs never. */
 static bool first_test(const side *s, int32_t n, int32_t b, int64_t *ahead)
@@ -142,7 +129,13 @@ static void drop(goldstein *g, int32_t v, side *sides, bool *alive)
     int32_t n = clv_intra_op_n_choices(p, v), degree = g->first_edge[v + 1] - g->first_edge[v];
 
     for (int32_t a = n - 1; a >= 0; a--) {
-        int64_t all = cost[a] + sum_suited(sides, degree, a);
+        int64_t all = cost[a]; /* where every neighbour suits a */
+
+        for (int32_t i = 0; i < degree; i++) {
+            sides[i].suited = sides[i].m + sides[i].column * sides[i].suits[a];
+            sides[i].own = sides[i].suited[sides[i].row * a];
+            all += sides[i].own;
+        }
 
         for (int32_t b = 0; b < n && alive[a]; b++)
             if (b != a && alive[b] && no_more_memory(p, v, b, a) &&
@@ -180,15 +173,6 @@ static clv_status new_goldstein(goldstein *g, clv_error *err)
         if (g->set->of[p->matrix_of[e]].largest > g->largest)
             g->largest = g->set->of[p->matrix_of[e]].largest;
     return CLV_OK;
-}
-
-/* Sums of differences stay far from 64 bits, and effort is left. */
-static bool can_judge(const goldstein *g, int32_t v)
-{
-    int64_t degree = g->first_edge[v + 1] - g->first_edge[v];
-
-    return !g->hyper[v] && g->work < MOST_WORK &&
-           (g->largest == 0 || degree <= CLV_INTRA_OP_NEVER / g->largest);
 }
 
 /* What a node is judged by, but for its costs and memory: a number for each edge. */
@@ -272,7 +256,12 @@ clv_status clv_pre_dominated(const clv_pre_problem *w, clv_arena *arena, clv_pre
     CLV_TRY(new_goldstein(&g, err));
     memset(alive, 1, (size_t)p->first_choice[p->n_nodes]);
     for (int32_t v = 0; v < p->n_nodes; v++) {
-        if (!w->fresh[v] || !can_judge(&g, v))
+        /* Sums of differences stay far from 64 bits, and effort is left. */
+        int64_t degree = g.first_edge[v + 1] - g.first_edge[v];
+        bool can_judge = !g.hyper[v] && g.work < MOST_WORK &&
+                         (g.largest == 0 || degree <= CLV_INTRA_OP_NEVER / g.largest);
+
+        if (!w->fresh[v] || !can_judge)
             continue;
         if (!find_dominated(&g, v, sides, alive))
             return clv_fail_nomem(err, "comparing the choices of a strategy problem");

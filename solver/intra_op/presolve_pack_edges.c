@@ -29,16 +29,6 @@ static int32_t n_choices(const edges *s, int32_t v)
     return clv_intra_op_n_choices(&s->k->w->p, v);
 }
 
-static bool is_same(const edges *s, int32_t v)
-{
-    const int32_t *map = s->k->fold->map[v];
-    int32_t n = clv_intra_op_n_choices(&s->k->old->p, v);
-
-    if (s->k->fold->into[v] != v || s->k->fold->n_new[v] != n)
-        return false;
-    return n == 0 || map[n - 1] == n - 1; /* the choices left are in order */
-}
-
 /* An edge of any number of nodes, seen by the different new nodes among them: to[0 .. n). Entries
  * are found choice by choice, like an odometer. */
 typedef struct {
@@ -270,10 +260,12 @@ static clv_status number_maps(edges *s, clv_error *err)
     if (!s->map || !s->first_end || !clv_pack_sums_new(&s->sums, s->k->old->set, s->k->out))
         return clv_fail_nomem(err, "the edges of a strategy problem");
     for (int32_t v = 0; v < p->n_nodes; v++) {
-        int32_t n = fold->n_new[fold->into[v]];
+        int32_t n = fold->n_new[fold->into[v]], n_old = clv_intra_op_n_choices(p, v);
+        /* The choices left are in order. */
+        bool same = fold->into[v] == v && n == n_old && (n == 0 || fold->map[v][n - 1] == n - 1);
 
         s->map[v] = CLV_PACK_SAME;
-        if (n > 1 && !is_same(s, v) && !clv_pack_map_intern(&s->sums, fold->map[v], n, &s->map[v]))
+        if (n > 1 && !same && !clv_pack_map_intern(&s->sums, fold->map[v], n, &s->map[v]))
             return clv_fail_nomem(err, "the edges of a strategy problem");
     }
     return CLV_OK;

@@ -113,15 +113,6 @@ static bool room_for_sum(clv_pack_sums *s)
     return s->sum_slot != NULL;
 }
 
-static bool equal(const clv_pack_part *x, const clv_pack_part *y, int32_t n)
-{
-    for (int32_t i = 0; i < n; i++)
-        if (x[i].matrix != y[i].matrix || x[i].turned != y[i].turned || x[i].map_a != y[i].map_a ||
-            x[i].map_b != y[i].map_b)
-            return false;
-    return true;
-}
-
 /* A sum of two in which never stays never; both may be more than it. *big: the sum reached never
  * without one. */
 static inline int64_t add(int64_t a, int64_t b, bool *big)
@@ -244,7 +235,11 @@ const clv_pack_sum *clv_pack_sum_of(clv_pack_sums *s, const clv_pack_part *part,
     k = hash & (uint64_t)(s->n_sum_slots - 1);
     for (; s->sum_slot[k] >= 0; k = (k + 1) & (uint64_t)(s->n_sum_slots - 1)) {
         x = &s->sum[s->sum_slot[k]];
-        if (x->n_parts == n && equal(x->part, part, n))
+        bool equal = x->n_parts == n;
+        for (int32_t i = 0; equal && i < n; i++)
+            equal = x->part[i].matrix == part[i].matrix && x->part[i].turned == part[i].turned &&
+                    x->part[i].map_a == part[i].map_a && x->part[i].map_b == part[i].map_b;
+        if (equal)
             return x;
     }
     x = &s->sum[s->n_sums];

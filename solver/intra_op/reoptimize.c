@@ -83,18 +83,6 @@ static double least_cost(const job *j, int32_t v, int32_t c)
     return r;
 }
 
-/* The k choices with the least scores. */
-static void keep_least(clv_workspace *b, int32_t n, int32_t k)
-{
-    for (; k > 0; k--) {
-        int32_t best = -1;
-        for (int32_t c = 0; c < n; c++)
-            if (!b->keep[c] && (best < 0 || b->score[c] < b->score[best]))
-                best = c;
-        b->keep[best] = true;
-    }
-}
-
 /* Keeps the present choice, the likeliest, and some at random. */
 static void restrict_choices(job *j, int32_t local, uint64_t *random)
 {
@@ -117,7 +105,13 @@ static void restrict_choices(job *j, int32_t local, uint64_t *random)
         for (int32_t c = 0; c < n; c++)
             b->score[c] =
                 j->o->belief ? j->o->belief[j->s->f->first_choice[v] + c] : least_cost(j, v, c);
-        keep_least(b, n, most - most / 4);
+        for (int32_t k = most - most / 4; k > 0; k--) { /* those with the least scores */
+            int32_t best = -1;
+            for (int32_t c = 0; c < n; c++)
+                if (!b->keep[c] && (best < 0 || b->score[c] < b->score[best]))
+                    best = c;
+            b->keep[best] = true;
+        }
         for (int32_t k = 0; k < most / 4; k++)
             b->keep[clv_random_below(random, n)] = true;
     }
@@ -189,14 +183,6 @@ static void count_used(job *j)
     }
     for (int32_t r = 1; r < f->n_rows; r++)
         used[r] += used[r - 1];
-}
-
-static bool fits(const job *j)
-{
-    for (int32_t r = 0; r < j->s->f->n_rows; r++)
-        if (j->b->used[r] > j->b->room[r])
-            return false;
-    return true;
 }
 
 /* Rows' room that is left when every node of the subproblem holds its least. */
@@ -427,7 +413,9 @@ static void try_prices(job *j, clv_search_progress *progress)
             return;
         clv_elimination_read_answer(j->x);
         count_used(j);
-        bool fit = fits(j);
+        bool fit = true;
+        for (int32_t r = 0; r < f->n_rows; r++)
+            fit = fit && j->b->used[r] <= j->b->room[r];
         if (fit || !j->any || j->old_over > 0)
             evaluate(j);
         if (!fit) {

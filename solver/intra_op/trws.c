@@ -33,22 +33,6 @@ void clv_trws_clear(clv_trws *m)
     memset(m->into, 0, (size_t)m->first[m->f->first_arc[m->f->n]] * sizeof *m->into);
 }
 
-/* Own costs and all messages into the node. */
-static double *sum_beliefs(clv_trws *m, int32_t v, const double *sum)
-{
-    const clv_pairwise *f = m->f;
-    int32_t n = clv_pairwise_n_choices(f, v);
-    double *belief = m->belief + f->first_choice[v];
-    for (int32_t c = 0; c < n; c++)
-        belief[c] = f->cost[f->first_choice[v] + c] + clv_priced(f, v, c, sum);
-    for (int32_t a = f->first_arc[v]; a < f->first_arc[v + 1]; a++) {
-        const double *into = m->into + m->first[a];
-        for (int32_t c = 0; c < n; c++)
-            belief[c] += into[c];
-    }
-    return belief;
-}
-
 /* The message along arc a of v, to the other end; its least is taken out and returned. */
 static double send_message(clv_trws *m, int32_t v, int32_t a, const double *belief, double share)
 {
@@ -83,11 +67,20 @@ static void update_node(clv_trws *m, int32_t v, const double *sum, bool up)
         below += f->arc[a].to < v;
         above += f->arc[a].to > v;
     }
-    double *belief = sum_beliefs(m, v, sum);
+    /* Own costs and all messages into the node. */
+    int32_t n = clv_pairwise_n_choices(f, v);
+    double *belief = m->belief + f->first_choice[v];
+    for (int32_t c = 0; c < n; c++)
+        belief[c] = f->cost[f->first_choice[v] + c] + clv_priced(f, v, c, sum);
+    for (int32_t a = f->first_arc[v]; a < f->first_arc[v + 1]; a++) {
+        const double *into = m->into + m->first[a];
+        for (int32_t c = 0; c < n; c++)
+            belief[c] += into[c];
+    }
     double least = belief[0];
-    for (int32_t c = 1; c < clv_pairwise_n_choices(f, v); c++)
+    for (int32_t c = 1; c < n; c++)
         least = belief[c] < least ? belief[c] : least;
-    for (int32_t c = 0; c < clv_pairwise_n_choices(f, v); c++)
+    for (int32_t c = 0; c < n; c++)
         belief[c] -= least;
     m->level += least;
     int32_t most = below > above ? below : above;
