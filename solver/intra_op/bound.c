@@ -113,7 +113,7 @@ void clv_intra_op_bound_run(clv_intra_op_bound *b, int32_t rounds, clv_int128 co
                 clv_bound_set_memory_costs(b);
             }
         }
-        if (b->rounds % LEAP_EVERY == 0)
+        if (b->rounds % EXTRAPOLATE_EVERY == 0)
             back = !clv_bound_extrapolate(b);
         if (b->n_rows && b->rounds > QUIET && !back)
             clv_bound_update_prices(b, cost);

@@ -36,7 +36,7 @@ void clv_intra_op_bound_run(clv_intra_op_bound *b, int32_t rounds, clv_int128 co
 /* The best bound so far; never falls. */
 clv_int128 clv_intra_op_bound_value(const clv_intra_op_bound *b);
 
-int32_t clv_intra_op_bound_n_rows(const clv_intra_op_bound *b);
+int32_t clv_intra_op_bound_n_rows(const clv_intra_op_bound *b); /* gaps count */
 /* Of the best bound: by row, cost for a unit of usage. */
 const double *clv_intra_op_bound_price(const clv_intra_op_bound *b);
 /* By choice: what a legal answer with it costs at least; CLV_INTRA_OP_NEVER or more is cut to that.

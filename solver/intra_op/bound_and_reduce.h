@@ -47,7 +47,7 @@ bool clv_bound_and_reduce_is_over(const clv_bound_and_reduce *q);
 /* What is left: answers of it cost base less and lift to answers of p, and all better answers are
  * among those, or as good ones are. Stays as it is after later stages. */
 const clv_intra_op_problem *clv_bound_and_reduce_problem(const clv_bound_and_reduce *q);
-clv_int128 clv_bound_and_reduce_base(const clv_bound_and_reduce *q);
+clv_int128 clv_bound_and_reduce_base(const clv_bound_and_reduce *q);  /* of all stages */
 int32_t clv_bound_and_reduce_n_stages(const clv_bound_and_reduce *q); /* 0: what is left is p */
 /* An answer of what was left after so many stages, lifted to one of p. Not while a step runs. */
 void clv_bound_and_reduce_lift(const clv_bound_and_reduce *q, int32_t n_stages, const int32_t *from,

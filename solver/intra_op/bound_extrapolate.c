@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* How far, times the way since the last leap. */
+/* How far, times the way since the last extrapolation. */
 #define LONGER  1.1
 #define SHORTER 0.5
 #define LONGEST 2.0
@@ -13,8 +13,8 @@
 
 static void save_messages_state(clv_intra_op_bound *b)
 {
-    memcpy(b->leap_price, b->price, (size_t)b->n_rows * sizeof *b->price);
-    b->leap_level = b->level;
+    memcpy(b->last_price, b->price, (size_t)b->n_rows * sizeof *b->price);
+    b->last_level = b->level;
 }
 
 bool clv_bound_extrapolate(clv_intra_op_bound *b)
@@ -23,31 +23,31 @@ bool clv_bound_extrapolate(clv_intra_op_bound *b)
 
     if (!b->counts)
         return true; /* nothing would tell whether it was good */
-    if (!b->leaps) {
-        memcpy(b->leap_message, b->message, size);
+    if (!b->has_last) {
+        memcpy(b->last_message, b->message, size);
         save_messages_state(b);
-        b->leaps = true;
+        b->has_last = true;
         return true;
     }
-    if (b->level < b->leap_level) {
-        memcpy(b->message, b->leap_message, size);
-        memcpy(b->price, b->leap_price, (size_t)b->n_rows * sizeof *b->price);
+    if (b->level < b->last_level) {
+        memcpy(b->message, b->last_message, size);
+        memcpy(b->price, b->last_price, (size_t)b->n_rows * sizeof *b->price);
         clv_bound_set_memory_costs(b);
-        b->leap *= SHORTER;
+        b->extrapolation *= SHORTER;
         b->longest = fmax(FIRST_STEP, b->longest * STEP_SHORTER);
         b->step = fmin(b->step, b->longest);
         memset(b->mean, 0, (size_t)b->n_rows * sizeof *b->mean);
         return false;
     }
-    b->leap = b->leap * LONGER < LONGEST ? b->leap * LONGER : LONGEST;
+    b->extrapolation = b->extrapolation * LONGER < LONGEST ? b->extrapolation * LONGER : LONGEST;
     b->longest = b->longest * LONGER < LONGEST_STEP ? b->longest * LONGER : LONGEST_STEP;
     for (int64_t i = 0; i < b->n_messages; i++) {
-        double now = b->message[i], then = b->leap_message[i];
+        double now = b->message[i], then = b->last_message[i];
 
-        b->leap_message[i] = now;
+        b->last_message[i] = now;
         if (now >= b->enough || then >= b->enough)
             continue;
-        now += b->leap * (now - then);
+        now += b->extrapolation * (now - then);
         b->message[i] = now < b->enough ? now : b->enough;
     }
     save_messages_state(b);

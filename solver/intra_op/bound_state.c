@@ -88,9 +88,9 @@ static bool make_spokes(clv_intra_op_bound *b, clv_arena *arena)
         return false;
     b->n_messages = count_spokes(b);
     b->message = CLV_NEW_ARRAY(arena, double, b->n_messages);
-    b->leap_message = CLV_NEW_ARRAY(arena, double, b->n_messages);
+    b->last_message = CLV_NEW_ARRAY(arena, double, b->n_messages);
     b->spoke = CLV_NEW_ARRAY(arena, spoke, b->first_spoke[p->n_nodes]);
-    if (!b->spoke || !b->message || !b->leap_message)
+    if (!b->spoke || !b->message || !b->last_message)
         return false;
     for (int32_t v = 0; v < p->n_nodes; v++) {
         earlier[v] = b->first_spoke[v];
@@ -149,13 +149,13 @@ static bool allocate_rows(clv_intra_op_bound *b, clv_arena *arena)
     b->best_price = CLV_NEW_ARRAY(arena, double, b->n_rows);
     b->rest = CLV_NEW_ARRAY(arena, double, b->n_rows);
     b->marked = CLV_NEW_ARRAY(arena, bool, b->n_rows);
-    b->leap_price = CLV_NEW_ARRAY(arena, double, b->n_rows);
+    b->last_price = CLV_NEW_ARRAY(arena, double, b->n_rows);
     b->before = CLV_NEW_ARRAY(arena, double, b->n_rows + 1);
     b->over = CLV_NEW_ARRAY(arena, double, b->n_rows + 1);
     b->mean = CLV_NEW_ARRAY(arena, double, b->n_rows);
     b->room = CLV_NEW_ARRAY(arena, int64_t, b->n_rows);
     b->whole_before = CLV_NEW_ARRAY(arena, clv_int128, b->n_rows + 1);
-    return b->price && b->best_price && b->rest && b->marked && b->leap_price && b->before &&
+    return b->price && b->best_price && b->rest && b->marked && b->last_price && b->before &&
            b->over && b->mean && b->room && b->whole_before;
 }
 
@@ -224,8 +224,8 @@ void clv_intra_op_bound_reset_steps(clv_intra_op_bound *b)
     b->step = FIRST_STEP;
     b->longest = LONGEST_STEP;
     b->square = 0;
-    b->leap = FIRST_LEAP;
-    b->leaps = false;
+    b->extrapolation = FIRST_EXTRAPOLATION;
+    b->has_last = false;
 }
 
 void clv_bound_restart(clv_intra_op_bound *b)
@@ -243,9 +243,10 @@ clv_status clv_bound_state_new(const clv_intra_op_problem *p, clv_arena *arena,
     bool ok = b != NULL;
 
     if (ok) {
-        *b = (clv_intra_op_bound){
-            .p = p, .step = FIRST_STEP, .longest = LONGEST_STEP, .leap = FIRST_LEAP
-        };
+        *b = (clv_intra_op_bound){ .p = p,
+                                   .step = FIRST_STEP,
+                                   .longest = LONGEST_STEP,
+                                   .extrapolation = FIRST_EXTRAPOLATION };
         ok = allocate_arrays(b, arena) && make_spokes(b, arena);
     }
     for (int32_t e = 0; ok && e < p->n_edges; e++)

@@ -10,15 +10,15 @@
 #define MOST_MESSAGE 1e18
 
 enum {
-    COUNT_EVERY = 4, /* rounds; counting costs as much as a round */
-    PATIENCE = 8,    /* counts without a better bound before steps get smaller */
-    QUIET = 10,      /* rounds before prices move */
-    LEAP_EVERY = 16, /* rounds; so many that a count was just made */
+    COUNT_EVERY = 4,        /* rounds; counting costs as much as a round */
+    PATIENCE = 8,           /* counts without a better bound before steps get smaller */
+    QUIET = 10,             /* rounds before prices move */
+    EXTRAPOLATE_EVERY = 16, /* rounds; so many that a count was just made */
 };
-#define SMALLER      0.7
-#define FIRST_STEP   0.3
-#define LONGEST_STEP 4.0
-#define FIRST_LEAP   0.8
+#define SMALLER             0.7
+#define FIRST_STEP          0.3
+#define LONGEST_STEP        4.0
+#define FIRST_EXTRAPOLATION 0.8
 
 /* An edge of two nodes as one of them sees it. */
 typedef struct {
@@ -48,10 +48,11 @@ typedef struct {
     double step, longest, square; /* of the prices; running mean of squares of over */
     int32_t rounds, since;
     clv_int128 bound, level; /* the best; and as it was when last counted */
-    /* Messages, prices and level at the last leap, if there was one; how far the next one goes. */
-    double *leap_message, *leap_price, leap;
-    clv_int128 leap_level;
-    bool leaps;
+    /* Messages, prices and level at the last extrapolation, if there was one; how far the next
+     * goes. */
+    double *last_message, *last_price, extrapolation;
+    clv_int128 last_level;
+    bool has_last;
     bool counts;          /* numbers were small enough to be counted */
     int64_t *least;       /* by choice */
     int64_t *own;         /* by choice: cost in whole numbers with edges of one node */

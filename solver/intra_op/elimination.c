@@ -208,8 +208,8 @@ static void set_steps(const clv_subproblem *x, const clv_subproblem_factor *g, c
 }
 
 /* Least over the node's values of all factors, along one row. */
-static void fill_row(const walk *k, const double *own, int32_t n_own, double *restrict sum,
-                     double *restrict out, int32_t width)
+static void compute_row(const walk *k, const double *own, int32_t n_own, double *restrict sum,
+                        double *restrict out, int32_t width)
 {
     for (int32_t j = 0; j < width; j++)
         out[j] = INFINITY;
@@ -264,7 +264,7 @@ static bool step_row(walk *k)
 }
 
 /* Fills the table of a position; the number of entries looked at. */
-static int64_t fill_table(clv_subproblem *x, int32_t p, walker *walkers, walker **lists)
+static int64_t compute_table(clv_subproblem *x, int32_t p, walker *walkers, walker **lists)
 {
     int32_t at = x->scope_first[p], n = x->scope_first[p + 1] - at, node = x->order[p];
     const int32_t *scope = x->scope + at;
@@ -283,7 +283,7 @@ static int64_t fill_table(clv_subproblem *x, int32_t p, walker *walkers, walker 
     double *out = x->table[p];
     const double *own = x->unary + x->first_value[node];
     do {
-        fill_row(&k, own, clv_subproblem_n_values(x, node), x->row, out, k.size[n - 1]);
+        compute_row(&k, own, clv_subproblem_n_values(x, node), x->row, out, k.size[n - 1]);
         out += k.size[n - 1];
     } while (step_row(&k));
     return (out - x->table[p]) * clv_subproblem_n_values(x, node);
@@ -314,7 +314,7 @@ double clv_elimination_solve(clv_subproblem *x, const double *price)
             constant += least;
             continue;
         }
-        filled += fill_table(x, p, walkers, lists);
+        filled += compute_table(x, p, walkers, lists);
         if (filled > CLV_ELIMINATION_HALT_CHECK) {
             filled = 0;
             if (x->halt && clv_limits_over(x->halt)) {

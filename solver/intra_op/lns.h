@@ -50,6 +50,8 @@ typedef struct {
     const char *found_by;
 } clv_lns;
 
+/* Lives in the arena. number: 0, 1, ...: searchers differ by it; each draws from seed on its own.
+ */
 clv_status clv_lns_new(const clv_pairwise *f, int32_t number, uint64_t seed, clv_arena *arena,
                        clv_lns *ret, clv_error *err);
 /* Begins with an answer instead of a subgradient phase. price: by row, or NULL; likely: by choice.

@@ -16,6 +16,7 @@ typedef struct {
     uint32_t stamp;
 } clv_neighbourhood;
 
+/* Empty; lives in the arena. O(nodes). */
 clv_status clv_neighbourhood_new(const clv_pairwise *f, clv_arena *arena, clv_neighbourhood *ret,
                                  clv_error *err);
 /* About `size` nodes grown at random around n_seeds nodes drawn at random. O(edges of the
@@ -29,6 +30,6 @@ void clv_neighbourhood_grow_from(clv_neighbourhood *g, const int32_t *from, int3
                                  int32_t size, int32_t n_seeds, uint64_t *random);
 /* The nodes at which two answers differ. */
 void clv_neighbourhood_differing(clv_neighbourhood *g, const int32_t *a, const int32_t *b);
-void clv_neighbourhood_all(clv_neighbourhood *g);
+void clv_neighbourhood_all(clv_neighbourhood *g); /* all nodes */
 
 #endif

@@ -36,7 +36,7 @@ clv_status clv_parallel_search_start(clv_solve_state *s, bool *none, clv_error *
 clv_status clv_parallel_search_import_best(clv_solve_state *s, clv_error *err);
 /* bound and reduction have better news: which choices are out, and what others cost. */
 void clv_parallel_search_share_bounds(clv_solve_state *s);
-void clv_parallel_search_free(clv_solve_state *s);
+void clv_parallel_search_free(clv_solve_state *s); /* none is fine */
 
 /* The same of what the searchers work on. */
 clv_status clv_parallel_search_offer(clv_solve_state *s, const int32_t *choice, const char *method,

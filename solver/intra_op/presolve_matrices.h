@@ -35,7 +35,7 @@ typedef struct {
  * set's to free, and to change. */
 clv_status clv_pre_matrices_new(clv_pre_matrices *set, const clv_intra_op_problem *p,
                                 const clv_alloc *alloc, clv_error *err);
-void clv_pre_matrices_free(clv_pre_matrices *set);
+void clv_pre_matrices_free(clv_pre_matrices *set); /* zeroed is fine */
 
 /* Number of the matrix with these entries. False: no memory. O(n) on average. */
 bool clv_pre_matrices_intern(clv_pre_matrices *set, int64_t n, int32_t rows, const int64_t *entry,

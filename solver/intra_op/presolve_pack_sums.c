@@ -54,7 +54,7 @@ static uint64_t hash_of_sum(const clv_pack_part *x, int32_t n)
     return h;
 }
 
-static void fill_slot(int32_t *slot, int32_t n, uint64_t hash, int32_t number)
+static void insert_slot(int32_t *slot, int32_t n, uint64_t hash, int32_t number)
 {
     uint64_t at = hash & (uint64_t)(n - 1);
 
@@ -74,7 +74,7 @@ static bool room_for_map(clv_pack_sums *s)
     s->map_slot = new_slots(s->arena, n);
     s->n_map_slots = n;
     for (int32_t i = CLV_PACK_SAME + 1; s->map_slot && i < s->n_maps; i++)
-        fill_slot(s->map_slot, n, hash_of_map(s->map[i].at, s->map[i].n), i);
+        insert_slot(s->map_slot, n, hash_of_map(s->map[i].at, s->map[i].n), i);
     return s->map_slot != NULL;
 }
 
@@ -109,7 +109,7 @@ static bool room_for_sum(clv_pack_sums *s)
     s->sum_slot = new_slots(s->arena, n);
     s->n_sum_slots = n;
     for (int32_t i = 0; s->sum_slot && i < s->n_sums; i++)
-        fill_slot(s->sum_slot, n, hash_of_sum(s->sum[i].part, s->sum[i].n_parts), i);
+        insert_slot(s->sum_slot, n, hash_of_sum(s->sum[i].part, s->sum[i].n_parts), i);
     return s->sum_slot != NULL;
 }
 

@@ -139,7 +139,7 @@ static bool empty_steps(pairs *s, clv_arena *arena)
 }
 
 /* The node of the span takes the largest choice for it (sign 1), or its smallest again (-1). */
-static void fill_node(pairs *s, int32_t span, int64_t sign)
+static void set_largest(pairs *s, int32_t span, int64_t sign)
 {
     const clv_intra_op_problem *p = &s->w->p;
     int32_t v = s->node[span];
@@ -270,9 +270,9 @@ clv_status clv_pre_row_pairs(const clv_pre_problem *w, clv_arena *arena, bool *k
     for (int32_t r = 0; r < w->n_rows && s.work < MOST_WORK; r++) {
         /* From the row before, which was filled, to r. */
         for (int32_t i = s.first_hi[r]; i < s.first_hi[r + 1]; i++)
-            fill_node(&s, s.by_hi[i], -1);
+            set_largest(&s, s.by_hi[i], -1);
         for (int32_t i = s.first_lo[r]; i < s.first_lo[r + 1]; i++)
-            fill_node(&s, s.by_lo[i], 1);
+            set_largest(&s, s.by_lo[i], 1);
         if (keep[r])
             find_standing_row(&s, r);
     }

@@ -56,6 +56,9 @@ typedef struct {
     int64_t work;    /* table entries filled so far */
 } clv_search_progress;
 
+/* NULL is fine */
+/* Lives in the arena, but for the tables, which end with clv_workspace_free(). O(choices + rows).
+ */
 clv_status clv_workspace_new(const clv_pairwise *f, clv_arena *arena, clv_workspace **ret,
                              clv_error *err);
 void clv_workspace_free(clv_workspace *b);

@@ -14,10 +14,12 @@ typedef struct {
     double over;     /* memory above the limits, summed over the rows, in limits */
 } clv_search_state;
 
+/* Nothing chosen; lives in the arena. O(nodes + rows). */
 clv_status clv_search_state_new(const clv_pairwise *f, clv_arena *arena, clv_search_state *ret,
                                 clv_error *err);
 /* Choices as given (NULL: none yet); everything counted. O(problem). */
 void clv_search_state_set(clv_search_state *s, const int32_t *choice);
+/* of the same model */
 void clv_search_state_copy(clv_search_state *to, const clv_search_state *from);
 /* Nodes take new choices; the cost is updated, loads too. O(edges of the nodes + rows). */
 void clv_search_state_apply(clv_search_state *s, const int32_t *node, const int32_t *choice,

@@ -38,7 +38,7 @@ typedef struct {
 
 /* Cost of the best answer; there must be one. */
 clv_int128 clv_solve_best_cost(const clv_solve_state *s);
-clv_int128 clv_solve_best_bound(const clv_solve_state *s);
+clv_int128 clv_solve_best_bound(const clv_solve_state *s); /* 0 at first */
 /* Reports to the caller the best answer and bound. */
 void clv_solve_report(clv_solve_state *s, const char *method);
 /* A bound of the whole problem. Answers that cost never are beyond it. */

@@ -22,6 +22,7 @@ typedef struct {
     clv_search_state read;      /* the last answer */
 } clv_subgradient;
 
+/* At prices 0; lives in the arena. O(arcs * choices + rows). */
 clv_status clv_subgradient_new(const clv_pairwise *f, clv_arena *arena, clv_subgradient *ret,
                                clv_error *err);
 /* Prices as given (NULL: 0), no messages. */

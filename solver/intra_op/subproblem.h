@@ -17,7 +17,7 @@ typedef struct {
     int32_t first, n; /* the others, in clv_subproblem.scope, earliest first */
 } clv_subproblem_factor;
 
-/* Indices by local node are 0 .. n - 1. Read-only for others but for `taken`. */
+/* Indices by local node are 0 .. n - 1. Read-only for others but for `halt`. */
 typedef struct {
     const clv_pairwise *f;
     clv_arena
@@ -44,6 +44,8 @@ typedef struct {
     const clv_limits *halt; /* asked while tables are filled; NULL: never */
 } clv_subproblem;
 
+/* NULL is fine */
+/* Empty. Lives in the arena, but for what it takes until clv_subproblem_free(). O(nodes). */
 clv_status clv_subproblem_new(const clv_pairwise *f, clv_arena *arena, clv_subproblem **ret,
                               clv_error *err);
 void clv_subproblem_free(clv_subproblem *x);

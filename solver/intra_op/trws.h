@@ -21,8 +21,9 @@ typedef struct {
     int64_t work;    /* matrix entries of a sweep */
 } clv_trws;
 
+/* No messages yet; lives in the arena. O(arcs * choices). */
 clv_status clv_trws_new(const clv_pairwise *f, clv_arena *arena, clv_trws *ret, clv_error *err);
-void clv_trws_clear(clv_trws *m);
+void clv_trws_clear(clv_trws *m); /* no messages */
 /* One sweep up and one down at the rows' prices, given as clv_price_sums(). O(work). */
 void clv_trws_sweep(clv_trws *m, const double *sum);
 /* Choices node after node, each the cheapest given those before. O(choices + edges). */
