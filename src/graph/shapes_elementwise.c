@@ -11,7 +11,7 @@ clv_status clv_shape_unary_bool(clv_rule *r, clv_error *err)
 
 /* Before version 7 the attribute `broadcast` lets input 1 stretch to input 0, never the other way.
  */
-static bool only_stretches_second(const clv_rule *r)
+static bool only_second_broadcasts(const clv_rule *r)
 {
     return r->version < 7 && clv_rule_attr_int(r, "broadcast", 0) != 0;
 }
@@ -41,14 +41,14 @@ static clv_dtype first_dtype(const clv_rule *r, int32_t first_in)
 
 clv_status clv_shape_elementwise(clv_rule *r, clv_error *err)
 {
-    if (only_stretches_second(r))
+    if (only_second_broadcasts(r))
         return clv_rule_set_same(r, 0, 0, err);
     return set_broadcast(r, 1, clv_rule_n_in(r), first_dtype(r, 0), err);
 }
 
 clv_status clv_shape_compare(clv_rule *r, clv_error *err)
 {
-    if (only_stretches_second(r))
+    if (only_second_broadcasts(r))
         return clv_shape_unary_bool(r, err);
     return set_broadcast(r, 1, clv_rule_n_in(r), CLV_DT_BOOL, err);
 }

@@ -46,8 +46,8 @@ typedef struct {
     int64_t bound_ns; /* no plan of the shapes seen so far has less; INT64_MAX: none seen */
     bool unbounded;   /* of a shape nothing is known */
     clv_constraints rules;
-    bool without_tensor_rules; /* they are left out, as no plan obeys them */
-    const char *conflict; /* why no plan of some shape obeys them, in a sentence; NULL: not known */
+    bool without_tensor_rules; /* they are left out, as no plan meets them */
+    const char *conflict; /* why no plan of some shape meets them, in a sentence; NULL: not known */
     clv_error refused;    /* of the first shape that rules on tensors do not go with */
     const bool *idle;     /* by rule, of the best plan: it binds nothing; NULL: none is so */
 } clv_joint;

@@ -229,7 +229,7 @@ static clv_status cut_into_stages(clv_mesh_candidate *c, const int32_t *answer, 
     req.model = c->local->model;
     req.cluster = c->stages;
     req.devices = j->req->devices || j->req->stages ? c->n_stages : 0;
-    req.max_share = c->mesh->n_devices; /* rules on tensors are obeyed already */
+    req.max_share = c->mesh->n_devices; /* rules on tensors are met already */
     req.memory_bytes = 0;               /* the cluster has it */
     req.terse = true;
     req.jobs = c->jobs;

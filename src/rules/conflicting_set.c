@@ -9,11 +9,11 @@
 
 typedef struct {
     clv_conflicting_set *c;
-    bool *skip; /* by rule: left out, as no plan obeys the others either */
+    bool *skip; /* by rule: left out, as no plan meets the others either */
     clv_arena *arena;
 } filter;
 
-/* Leaves [first, end) out if no plan obeys the rest either. */
+/* Leaves [first, end) out if no plan meets the rest either. */
 static clv_status leave_out(filter *f, int32_t first, int32_t end, clv_error *err)
 {
     clv_conflicting_set *c = f->c;
@@ -49,7 +49,7 @@ static void set_core(filter *f)
 }
 
 /* Adds size rules from first on to those that f->skip leaves, in all ways; *ret_found when no plan
- * obeys one such set, which f->skip then leaves. */
+ * meets one such set, which f->skip then leaves. */
 static clv_status try_sets(filter *f, int32_t first, int32_t size, int32_t *tries, bool *ret_found,
                            clv_error *err)
 {

@@ -1,9 +1,9 @@
-/* conflicting_set.h - which rules contradict each other: a minimal set that no plan obeys.
+/* conflicting_set.h - which rules contradict each other: a minimal set that no plan meets.
  *
  * Finds an irreducible infeasible subset by a deletion filter (Chinneck and Dravnieks 1991): rules
  * are left out, larger lots first as in delta debugging (Zeller and Hildebrandt 2002), as long as
- * no plan obeys what is left. Of such a set no rule can go, and still it may not be the smallest;
- * of few rules smaller ones are tried in order of their size. Whether a plan obeys a set of rules
+ * no plan meets what is left. Of such a set no rule can go, and still it may not be the smallest;
+ * of few rules smaller ones are tried in order of their size. Whether a plan meets a set of rules
  * the caller says. O(rules in the set * log rules) calls, and a fixed number more.
  */
 #ifndef CLV_RULES_CONFLICTING_SET_H
@@ -14,11 +14,12 @@
 
 typedef struct {
     const clv_constraints *rules;
-    /* Is there a plan that obeys the rules that skip leaves? */
+    /* Is there a plan that meets the rules that skip leaves? */
     clv_status (*find_plan)(void *ctx, const bool *skip, clv_rule_outcome *ret, clv_error *err);
     void *ctx;
     bool by_memory; /* a plan has to fit, too: without any rule one does */
-    /* No plan obeys: proven, or none was found. Before the call of all rules, then of the set. */
+    /* No plan meets them: proven, or none was found. Before the call of all rules, then of the set.
+     */
     bool proven;
     bool *core; /* by rule: in the set */
     int32_t n_core;

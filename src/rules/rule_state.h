@@ -11,7 +11,7 @@ typedef struct {
     clv_constraints rules;
     const bool *skip;     /* by rule: left out; NULL: none is */
     const bool *core;     /* by rule: they contradict each other, or a cut by hand breaks them */
-    const char *conflict; /* why no plan obeys the rules; NULL: one does, as far as is known */
+    const char *conflict; /* why no plan meets the rules; NULL: one does, as far as is known */
     const char **notes;   /* sentences on rules, for the notes of the plan */
     int32_t n_notes, cap_notes;
 } clv_rule_state;
@@ -28,7 +28,7 @@ clv_status clv_rule_state_note(clv_rule_state *s, const char *text, clv_arena *a
                                clv_error *err);
 
 /* Sets conflict and core where a plan given by hand breaks rules, with a note for each; nothing
- * where it obeys. O(operators + rules * clv_constraints_first_broken()). */
+ * where it meets them. O(operators + rules * clv_constraints_first_broken()). */
 clv_status clv_rule_state_find_broken(clv_rule_state *s, const clv_graph *g, const clv_plan *plan,
                                       clv_arena *arena, clv_error *err);
 

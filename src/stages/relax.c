@@ -47,7 +47,7 @@ static clv_status search_without(const clv_stage_search *s, const bool *skip,
     return status;
 }
 
-/* Is there an assignment of the units that obeys the other rules? */
+/* Is there an assignment of the units that meets the other rules? */
 static clv_status find_assignment(void *ctx, const bool *skip, clv_rule_outcome *ret,
                                   clv_error *err)
 {

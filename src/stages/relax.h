@@ -6,7 +6,7 @@
 
 #include "stages/stage_search.h"
 
-/* After a search that found that no plan obeys (proven or not): finds a minimal conflicting set,
+/* After a search that found that no plan meets (proven or not): finds a minimal conflicting set,
  * notes what leaving out each of its rules gives, and searches without the one that gives most. s
  * is open on that and *ret its result; s->rules.conflict says what the plan lacks. O(rules in the
  * set * log rules) searches of clv_rule_repair, and a search of plans for each rule in the set. */

@@ -19,7 +19,7 @@ clv_status clv_stage_search_open(clv_stage_search *s, int32_t devices, int64_t m
                                  clv_error *err);
 void clv_stage_search_close(clv_stage_search *s);
 
-/* Searches what is open. Where no plan of the units obeys the rules, s is opened again with each
+/* Searches what is open. Where no plan of the units meets the rules, s is opened again with each
  * operator as a unit, and that is searched. */
 clv_status clv_stage_search_run(clv_stage_search *s, const clv_partition_options *options,
                                 clv_partition_result *ret, clv_error *err);

@@ -132,8 +132,8 @@ static int64_t count_below(const part *p, int64_t end)
 }
 
 /* Reads the next n elements of the part to the stage; *ret_from: which element of it is first. */
-static clv_status read_stretch(clv_shards_source *s, part *p, int64_t n, int64_t *ret_from,
-                               clv_error *err)
+static clv_status read_range(clv_shards_source *s, part *p, int64_t n, int64_t *ret_from,
+                             clv_error *err)
 {
     const clv_shard_place *place = &s->f->places[p->shard];
     int64_t per = s->bits < 8 ? 8 / s->bits : 1, width = s->bits < 8 ? 1 : s->bits / 8;
@@ -157,7 +157,7 @@ static clv_status read_part(clv_shards_source *s, part *p, int64_t first, int64_
     int64_t from = 0, n = count_below(p, end);
     if (n == 0)
         return CLV_OK;
-    CLV_TRY(read_stretch(s, p, n, &from, err));
+    CLV_TRY(read_range(s, p, n, &from, err));
     for (clv_runs *r = &p->runs; r->n > 0 && r->first < end;) {
         int64_t take = r->n < end - r->first ? r->n : end - r->first;
         clv_copy_elems(to, r->first - first, s->stage, from, take, s->bits);

@@ -34,11 +34,11 @@ static clv_status check_place(const clv_weights_folder *f, int32_t shard, clv_er
 typedef struct {
     int32_t file, shard;
     int64_t offset, length;
-} stretch;
+} file_range;
 
 static int by_place(const void *a, const void *b)
 {
-    const stretch *x = a, *y = b;
+    const file_range *x = a, *y = b;
     if (x->file != y->file)
         return x->file < y->file ? -1 : 1;
     if (x->offset != y->offset)
@@ -49,12 +49,13 @@ static int by_place(const void *a, const void *b)
 static clv_status check_apart(const clv_weights_folder *f, clv_arena *arena, clv_error *err)
 {
     int32_t n = 0;
-    stretch *at = CLV_NEW_ARRAY(arena, stretch, f->layout.n_shards);
+    file_range *at = CLV_NEW_ARRAY(arena, file_range, f->layout.n_shards);
     if (!at)
         return clv_fail_nomem(err, "a check of shards");
     for (int32_t i = 0; i < f->layout.n_shards; i++)
         if (f->places[i].length > 0)
-            at[n++] = (stretch){ f->places[i].file, i, f->places[i].offset, f->places[i].length };
+            at[n++] =
+                (file_range){ f->places[i].file, i, f->places[i].offset, f->places[i].length };
     qsort(at, (size_t)n, sizeof *at, by_place);
     for (int32_t i = 1; i < n; i++)
         if (at[i].file == at[i - 1].file && at[i].offset < at[i - 1].offset + at[i - 1].length)

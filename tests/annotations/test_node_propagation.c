@@ -425,7 +425,7 @@ static bool product_is_good(const sets *s, bool ret[DEVICES][ELEMENTS])
     return true;
 }
 
-/* Whether a device has several parts that are no box together: then a set of elements does not tell
+/* Whether a device has several parts that are no box together: then a set of elements does not say
  * which of them belong together. */
 static bool twice(const clv_shards *shards)
 {

@@ -142,7 +142,7 @@ static void refused(const clv_fit_point *at, int32_t n, const char *words)
     cr_expect(strstr(err.message, words), "%s", err.message);
 }
 
-Test(fit, too_few_points_are_told)
+Test(fit, too_few_points_are_reported)
 {
     clv_fit_point at[N_POINTS];
 

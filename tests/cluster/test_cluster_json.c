@@ -172,7 +172,7 @@ static void refused(const char *operators, const char *words)
     cr_expect(strstr(err.message, words), "%s", err.message);
 }
 
-Test(cluster_json, bad_operators_are_told)
+Test(cluster_json, bad_operators_are_reported)
 {
     refused("{\"Softmacks\": {}}", "operators has the unknown key 'Softmacks', expected operators");
     refused("{\"com.nobody.Softmax\": {}}", "unknown key 'com.nobody.Softmax'");

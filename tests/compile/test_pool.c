@@ -125,7 +125,7 @@ Test(pool, runs_as_many_at_once_as_it_has_workers, .timeout = 60)
 
 /* 12 and 40 fail; with any number of workers it is 12 that is reported, and nothing is written.
  * After it the pool works as before. */
-Test(pool, tells_the_first_failure_by_number, .timeout = 60)
+Test(pool, reports_the_first_failure_by_number, .timeout = 60)
 {
     static const int32_t jobs[] = { 1, 3, 8 };
     for (int j = 0; j < 3; j++) {

@@ -467,7 +467,7 @@ Test(reshard, scalars_and_empty_tensors_cost_what_they_must)
     cr_assert_eq(ns_of(r, &sum, &whole), 0);
 }
 
-Test(reshard, a_step_is_told_in_a_line)
+Test(reshard, a_step_is_written_in_a_line)
 {
     const int64_t dims[] = { 1024, 1024 };
     char buf[200];

@@ -78,7 +78,7 @@ static const char *report(bool json)
 
 static void says(bool json, const char *words) { expect_words(report(json), words); }
 
-Test(report_inspect, tells_the_head_of_the_model)
+Test(report_inspect, reports_the_head_of_the_model)
 {
     says(false, "m.onnx: ONNX, IR version 8, written by tester\n");
     says(false, "operator sets: ai.onnx 17\n");
@@ -87,7 +87,7 @@ Test(report_inspect, tells_the_head_of_the_model)
     says(false, "25.0 % of it on matrix units");
 }
 
-Test(report_inspect, tells_how_to_bind_a_symbol_that_is_open)
+Test(report_inspect, reports_how_to_bind_a_symbol_that_is_open)
 {
     clv_binding batch = { clv_str_of("batch"), 8 };
     says(false, "  batch  open: give it a size with --bind 'batch=N'\n");
@@ -114,7 +114,7 @@ Test(report_inspect, counts_operators_by_type_most_work_first)
     says(false, "30.0 %\n");
 }
 
-Test(report_inspect, tells_what_is_not_known)
+Test(report_inspect, reports_what_is_not_known)
 {
     says(false, "operators that are not known: 1\n  s\n");
     says(true, "\"unknown_operators\": [\n    \"s\"\n  ]");

@@ -56,7 +56,7 @@ Test(report_mesh, a_mesh_has_one_line_in_each_table)
     says_not("\nd1");
 }
 
-Test(report_mesh, devices_that_do_not_count_up_are_told_by_their_ends)
+Test(report_mesh, devices_that_do_not_count_up_are_shown_by_their_ends)
 {
     says("\nd0..d3 (4)  h100");
     m.devices[0].name = "a/x9", m.devices[2].name = "a/x10", m.devices[1].name = "a/x11";
@@ -69,7 +69,7 @@ Test(report_mesh, devices_that_do_not_count_up_are_told_by_their_ends)
 }
 
 /* The device with least to spare speaks for its mesh. */
-Test(report_mesh, unequal_devices_are_told_as_such)
+Test(report_mesh, unequal_devices_are_shown_as_such)
 {
     mesh_in_order();
     m.devices[2].kind = "l40s";

@@ -100,7 +100,7 @@ Test(report_plan, gives_latency_and_runs_a_second)
 }
 
 /* 2712721 - 2600000 is 4.155...% of 2712721: rounded up. */
-Test(report_plan, tells_how_far_the_plan_is_from_what_is_proven)
+Test(report_plan, reports_how_far_the_plan_is_from_what_is_proven)
 {
     says_not("bound"); /* a plan file that says nothing of it */
     plan.stopped = "searched";
@@ -118,7 +118,7 @@ Test(report_plan, tells_how_far_the_plan_is_from_what_is_proven)
     says("12 fit\nbound ");
 }
 
-Test(report_plan, tells_no_bound_of_a_plan_that_does_not_fit)
+Test(report_plan, reports_no_bound_of_a_plan_that_does_not_fit)
 {
     plan.outcome = CLV_OOM;
     plan.bound_ns = 5;
@@ -128,7 +128,7 @@ Test(report_plan, tells_no_bound_of_a_plan_that_does_not_fit)
 }
 
 /* covers: B.030 */
-Test(report_plan, tells_the_proportion_only_when_it_was_lowered)
+Test(report_plan, reports_the_proportion_only_when_it_was_lowered)
 {
     says_not("proportion");
     plan.proportion = 0.3;
@@ -155,7 +155,7 @@ Test(report_plan, a_plan_that_does_not_fit_says_how_much_is_missing_where)
 }
 
 /* That says nothing of whether the model fits. */
-Test(report_plan, a_compiler_that_accepts_nothing_is_told)
+Test(report_plan, a_compiler_that_accepts_nothing_is_reported)
 {
     plan.outcome = CLV_FAILED;
     says("vit.onnx on dgx-h100: no candidate compiled; the first one:\n");
@@ -227,7 +227,7 @@ Test(report_plan, shows_the_largest_transfers_first)
     says("2 transfers\n");
 }
 
-Test(report_plan, tells_what_was_left_out_of_the_sums)
+Test(report_plan, reports_what_was_left_out_of_the_sums)
 {
     static const char *names[] = { "t1", "t2", "t3", "t4", "t5", "t6", "t7" };
     plan.open_tensors = plan.unknown_ops = names;
@@ -293,7 +293,7 @@ Test(report_plan, survives_running_out_of_memory_anywhere)
     }
 }
 
-Test(report_plan, tells_the_run_of_a_pipeline)
+Test(report_plan, reports_the_run_of_a_pipeline)
 {
     plan.microbatches = 5;
     plan.why_microbatches = CLV_MICRO_MEMORY;
@@ -314,7 +314,7 @@ Test(report_plan, tells_the_run_of_a_pipeline)
 }
 
 /* Everything in turn: as many forward parts as are kept, then pairs, then what is left. */
-Test(report_plan, tells_the_order_of_a_training_run)
+Test(report_plan, reports_the_order_of_a_training_run)
 {
     static bool backward[800];
     backward[799] = true;

@@ -56,8 +56,8 @@ typedef struct {
     const char *collectives; /* NULL: all devices side by side */
 } tool;
 
-static void tell(tool *t, const clv_op_info *op, const char *split, const char *key,
-                 const char *value)
+static void print_case(tool *t, const clv_op_info *op, const char *split, const char *key,
+                       const char *value)
 {
     clv_json_out out;
     clv_json_begin(&out, t->arena, false);
@@ -183,8 +183,8 @@ static void lower_one(tool *t, const clv_op_info *op, const char *split)
     clv_status status = !arena || !path  ? clv_fail_nomem(t->err, "a model")
                         : t->collectives ? write_folder(t, path, arena)
                                          : write_one(t, path, arena);
-    tell(t, op, split, status == CLV_OK ? "model" : "fault",
-         status == CLV_OK ? path : t->err->message);
+    print_case(t, op, split, status == CLV_OK ? "model" : "fault",
+               status == CLV_OK ? path : t->err->message);
     clv_arena_free(arena);
 }
 
@@ -203,10 +203,11 @@ static clv_status lower_choices(tool *t, const clv_mesh *mesh, const clv_factors
         n++;
     }
     if (n == 0)
-        tell(t, info, "", "whole",
-             all[op].why_whole        ? all[op].why_whole
-             : all[op].n_factors == 0 ? "has nothing that could be split"
-                                      : "none of its dimensions may be cut into so many parts");
+        print_case(t, info, "", "whole",
+                   all[op].why_whole ? all[op].why_whole
+                   : all[op].n_factors == 0
+                       ? "has nothing that could be split"
+                       : "none of its dimensions may be cut into so many parts");
     return CLV_OK;
 }
 

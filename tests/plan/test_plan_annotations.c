@@ -221,7 +221,7 @@ static const bad bad_files[] = {
 };
 
 /* covers: A.033 A.035 */
-Test(plan_annotations, tells_what_is_wrong_in_the_file_and_where)
+Test(plan_annotations, reports_what_is_wrong_in_the_file_and_where)
 {
     for (size_t i = 0; i < sizeof bad_files / sizeof *bad_files; i++) {
         clv_plan *plan = NULL;

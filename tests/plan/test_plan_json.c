@@ -284,7 +284,7 @@ static const bad_file bad_files[] = {
       "count" },
 };
 
-Test(plan_json, tells_what_is_wrong_with_a_file_and_where)
+Test(plan_json, reports_what_is_wrong_with_a_file_and_where)
 {
     for (size_t i = 0; i < sizeof bad_files / sizeof *bad_files; i++) {
         clv_plan *plan = NULL;
@@ -387,7 +387,7 @@ Test(plan_json, a_file_without_a_run_has_none)
 }
 
 /* The words of a good file, what they are replaced by, and what is then said. */
-Test(plan_json, tells_what_is_wrong_with_a_run)
+Test(plan_json, reports_what_is_wrong_with_a_run)
 {
     static const char *const wrong[][3] = {
         { "\"microbatches\": 7", "\"microbatches\": 0", "pipeline.microbatches" },

@@ -61,7 +61,7 @@ Test(onnx_write, annotations_and_metadata_go_at_every_depth)
     close_opened(&plain);
 }
 
-Test(onnx_write, a_node_keeps_what_it_was_not_told_to_change)
+Test(onnx_write, a_node_keeps_what_it_was_not_asked_to_change)
 {
     test_onnx *built = small_model();
     test_graph *g = onnx_main(built);

@@ -84,7 +84,7 @@ Test(batch, each_entry_gets_its_line)
     run_free(&r);
 }
 
-Test(batch, output_that_cannot_be_written_is_told_once_and_a_closed_pipe_is_not)
+Test(batch, output_that_cannot_be_written_is_reported_once_and_a_closed_pipe_is_not)
 {
     given(ENTRY("neg.onnx", ""));
     run_result r = run_in(folder, "%s/cleave-run batch list --json >/dev/full", TEST_BINARY_DIR);

@@ -189,7 +189,7 @@ Test(run, a_profile_with_a_quote_in_a_name_is_no_full_disk)
     run_free(&r);
 }
 
-Test(run, what_is_wrong_is_told_in_one_sentence)
+Test(run, what_is_wrong_is_reported_in_one_sentence)
 {
     matmul("m.onnx");
     save_npy("x.npy", "float32", "[[1, 2, 3, 4]]");

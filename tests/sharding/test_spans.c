@@ -117,7 +117,7 @@ Test(spans, of_every_layout_are_the_elements_one_by_one)
     cr_assert_gt(n, 10000);
 }
 
-/* Runs of neighbours that touch are one; what is not inside is told, not found. */
+/* Runs of neighbours that touch are one; what is not inside is reported, not found. */
 Test(spans, touching_ones_are_joined)
 {
     const clv_span pieces[] = { { 0, 2 }, { 4, 2 }, { 8, 2 } }, some[] = { { 1, 1 }, { 4, 2 } },

@@ -1,5 +1,5 @@
 /* nets.h - the networks that people run, a few layers of each, at sizes that matter: weights are
- * declared, in a file that does not exist. Written to a path; half precision but where told.
+ * declared, in a file that does not exist. Written to a path; half precision but where asked for.
  *
  * What one layer has is what its published definition has; names of nodes are "layer/what", so
  * that a test can ask for all "down" of a model.

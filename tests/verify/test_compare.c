@@ -1,5 +1,5 @@
 /* test_compare.c - tensors held against each other, by hand: what is within the bound, what is
- * beyond, and what is told of it; and the values of every small float.
+ * beyond, and what is reported of it; and the values of every small float.
  */
 #include "verify/compare.h"
 
@@ -108,7 +108,7 @@ Test(compare, nothing_at_all_is_the_same)
     cr_expect_eq(floats(NULL, NULL, 0, 1).difference, CLV_SAME);
 }
 
-Test(compare, types_and_shapes_are_told)
+Test(compare, types_and_shapes_are_reported)
 {
     static const float x[6] = { 0 };
     const int64_t a[] = { 2, 3 }, b[] = { 3, 2 };
@@ -189,7 +189,7 @@ Test(compare, complex_numbers_are_two_each)
     cr_expect_eq(c.first, 3);
 }
 
-Test(compare, what_is_beyond_is_told_with_the_worst)
+Test(compare, what_is_beyond_is_reported_with_the_worst)
 {
     static const float got[] = { 1, 1.5f, 3 }, want[] = { 1, 1, 1 };
     int64_t n = 3;

@@ -1,5 +1,5 @@
-/* test_proof.c - programs of plans are proven, and their counts told; what is wrong is refused in a
- * sentence that names it. What else is refused: test_proof_mutants.c.
+/* test_proof.c - programs of plans are proven, and their counts reported; what is wrong is refused
+ * in a sentence that names it. What else is refused: test_proof_mutants.c.
  */
 #include "verify/programs.h"
 #include "verify/random_ops.h"
@@ -152,7 +152,7 @@ Test(proof, follows_summands_through_a_permutation)
     cr_expect(!proof_of(m, s).holds);
 }
 
-/* -- what is refused, and how it is told -- */
+/* -- what is refused, and how it is reported -- */
 
 static void expect_fault(const clv_spmd *s, const char *words)
 {

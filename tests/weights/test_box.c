@@ -1,6 +1,6 @@
 /* test_box.c - boxes against brute force: the runs of random boxes in random views are the elements
  * that index arithmetic gives, copies of elements of any width are right, and boxes that fill a
- * tensor are told from those that do not.
+ * tensor are reported from those that do not.
  */
 #include "weights/box.h"
 

@@ -269,7 +269,7 @@ Test(faults, every_byte_of_a_shard_counts)
     }
 }
 
-/* Of two that are wrong the first is told, whatever thread has it. */
+/* Of two that are wrong the first is reported, whatever thread has it. */
 Test(faults, threads_say_what_one_thread_says)
 {
     clv_error one = { 0 }, many = { 0 };

@@ -1,4 +1,4 @@
-/* test_folder.c - shards in files: each has the elements that its box says, the folder tells where
+/* test_folder.c - shards in files: each has the elements that its box says, the folder says where
  * everything is, and after any number of reshards the original comes back byte for byte.
  */
 #include "weights/layout_file.h"

@@ -150,7 +150,7 @@ Test(placement_apply, names_are_whole_words_with_any_separator)
 }
 
 /* covers: D.016 */
-Test(placement_apply, names_that_fit_nothing_are_told)
+Test(placement_apply, names_that_fit_nothing_are_reported)
 {
     static const char *const weights[] = { "a.w 4", "a.b 4" };
     expect_layout("{\"spec\":{\"composite\":{\"a\":\"cuda:0\",\"a.w\":\"cuda:1\",\"a.b\":"
@@ -227,7 +227,7 @@ Test(placement_apply, empty_parts_are_left_out)
 }
 
 /* Whatever allocation fails, it is said, and nothing is given. */
-Test(placement_apply, no_memory_is_told)
+Test(placement_apply, no_memory_is_reported)
 {
     static const char text[] =
         "{\"spec\":{\"composite\":{\"net1\":{\"single_split\":{\"dim\":\"out\",\"placements\":"
@@ -258,7 +258,7 @@ Test(placement_apply, no_memory_is_told)
 }
 
 /* The example of the format's page, as it stands there. covers: D.003 D.012 */
-Test(placement_apply, the_page_tells_the_truth)
+Test(placement_apply, the_page_shows_what_is_so)
 {
     static const char *const weights[] = { "net1.weight 4 2",  "net1.bias 4",  "net2.weight 4 4",
                                            "net3.weight 20 2", "net3.bias 20", "other 3" };

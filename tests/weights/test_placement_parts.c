@@ -91,7 +91,7 @@ Test(placement_parts, what_does_not_divide_is_cut_as_torch_chunk_does)
 }
 
 /* covers: D.009 */
-Test(placement_parts, uneven_is_told)
+Test(placement_parts, uneven_is_reported)
 {
     clv_placement_file file = file_of(MESH_2_4, arena);
     clv_placement_parts parts = { 0 };
@@ -158,7 +158,7 @@ Test(placement_parts, dimensions_by_name)
 }
 
 /* covers: D.005 D.007 D.017 */
-Test(placement_parts, what_cannot_apply_is_told)
+Test(placement_parts, what_cannot_apply_is_reported)
 {
     static const struct {
         const char *spec;

@@ -52,7 +52,7 @@ Test(placement_spec, devices_are_ordered_by_number)
 }
 
 /* covers: D.002 */
-Test(placement_spec, bad_devices_are_told)
+Test(placement_spec, bad_devices_are_reported)
 {
     static const struct {
         const char *text, *says;
@@ -259,7 +259,7 @@ Test(placement_spec, files_read_back_whole)
 }
 
 /* covers: D.002 D.005 D.007 D.016 */
-Test(placement_spec, bad_files_are_told)
+Test(placement_spec, bad_files_are_reported)
 {
     static const struct {
         const char *text, *says;

@@ -97,7 +97,7 @@ Test(sharded_tensor, ones_and_zeros)
 }
 
 /* covers: D.017 D.020 */
-Test(sharded_tensor, what_cannot_be_is_told)
+Test(sharded_tensor, what_cannot_be_is_reported)
 {
     const int64_t dims[] = { 4, 4 }, huge[] = { INT64_MAX, INT64_MAX }, none[] = { 0, INT64_MAX };
     clv_sharded_tensor t;

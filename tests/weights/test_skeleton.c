@@ -80,7 +80,7 @@ Test(skeleton, a_large_weight_is_a_hole)
     clv_onnx_close(file);
 }
 
-Test(skeleton, a_damaged_small_weight_is_told)
+Test(skeleton, a_damaged_small_weight_is_reported)
 {
     clv_weight_layout t = random_layout(&s, 1);
     clv_error err = { 0 };
@@ -98,7 +98,7 @@ Test(skeleton, a_damaged_small_weight_is_told)
     cr_assert(strstr(err.message, "is damaged"), "said: %s", err.message);
 }
 
-Test(skeleton, a_rest_that_is_cut_short_or_gone_is_told)
+Test(skeleton, a_rest_that_is_cut_short_or_gone_is_reported)
 {
     clv_weight_layout t = random_layout(&s, 3);
     clv_error err = { 0 };

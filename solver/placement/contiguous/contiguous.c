@@ -43,8 +43,8 @@
  * any answer. */
 #define WIDE_PART (1.0 / 32)
 /* Times the bound at which the first line is tried, before any load is allowed. */
-static const double stretches[] = { 1.02, 1.1, 1.5, 4, INFINITY };
-#define N_STRETCHES (sizeof stretches / sizeof *stretches)
+static const double limit_factors[] = { 1.02, 1.1, 1.5, 4, INFINITY };
+#define N_LIMIT_FACTORS (sizeof limit_factors / sizeof *limit_factors)
 
 static void raise(const clv_ideal_search *s, int64_t ticks)
 {
@@ -107,8 +107,8 @@ static clv_status cut_line(clv_ideal_search *line, clv_error *err)
 {
     clv_ideal_search_outcome o = CLV_IDEALS_INFEASIBLE;
     int64_t load;
-    for (size_t i = 0; i < N_STRETCHES && o == CLV_IDEALS_INFEASIBLE; i++) {
-        double limit = (double)line->stage.low * stretches[i];
+    for (size_t i = 0; i < N_LIMIT_FACTORS && o == CLV_IDEALS_INFEASIBLE; i++) {
+        double limit = (double)line->stage.low * limit_factors[i];
         CLV_TRY(clv_ideal_search_run(
             line, limit < (double)CLV_TICKS_MAX ? (int64_t)limit : CLV_TICKS_MAX, &o, &load, err));
     }

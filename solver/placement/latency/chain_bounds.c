@@ -214,7 +214,7 @@ static clv_status bound_memory(bounder *b, clv_chain_division *chain, clv_arena 
     return divide_priced(b, best.price, arena, &chain->priced, err);
 }
 
-/* Tells paths apart; two that it takes for one cost a bound, nothing else. */
+/* Distinguishes paths; two that it takes for one cost a bound, nothing else. */
 static uint64_t path_hash(const bounder *b)
 {
     return clv_hash(CLV_HASH_INIT, b->path, (size_t)b->n_path * sizeof *b->path);

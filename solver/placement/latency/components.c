@@ -159,7 +159,7 @@ static clv_status split(splitter *s, clv_arena *arena, clv_error *err)
     return CLV_OK;
 }
 
-/* Parts that differ only in what is not hashed are told apart by is_equal(). */
+/* Parts that differ only in what is not hashed are distinguished by is_equal(). */
 static uint64_t hash_part(const clv_place_problem *p)
 {
     size_t n = (size_t)p->n_nodes;

@@ -217,7 +217,7 @@ static sums add_up(const clv_partition_problem *p, const int32_t *end)
 
 /* Runs by rules: allowed on the device, at the stage that is their number, nothing in one run that
  * must be apart, no cut inside a group. */
-static bool runs_obey(const clv_partition_problem *p, const int32_t *end)
+static bool runs_meet_rules(const clv_partition_problem *p, const int32_t *end)
 {
     const clv_rules *r = p->rules;
     for (int32_t k = 0, first = 0; k < p->n_devices; first = end[k++])
@@ -246,7 +246,7 @@ static void best_of_all(const clv_partition_problem *p, int32_t k, int32_t *end,
     if (k == p->n_devices - 1) {
         end[k] = p->n_units;
         sums r = add_up(p, end);
-        if (!r.fits || (use_all && !r.all_used) || (p->rules && !runs_obey(p, end)))
+        if (!r.fits || (use_all && !r.all_used) || (p->rules && !runs_meet_rules(p, end)))
             return;
         best->fits = true;
         best->period = r.period < best->period ? r.period : best->period;
@@ -411,13 +411,13 @@ Test(chain_partition, what_many_read_is_written_on_several_devices)
 
 typedef struct {
     int64_t fanout, run; /* the largest sum of fan-out of a run; the longest run or boundary */
-} stretch;
+} interval;
 
-static stretch stretch_of(const clv_unit_chain *l, const int32_t *device_of)
+static interval interval_of(const clv_unit_chain *l, const int32_t *device_of)
 {
     const clv_partition_problem *p = l->p;
     int64_t fanout[3] = { 0 }, run[3] = { 0 };
-    stretch most = { 0, 0 };
+    interval most = { 0, 0 };
     for (int32_t u = 0; u < p->n_units; u++) {
         int32_t d = device_of[u];
         fanout[d] += l->fanout_ns[u + 1] - l->fanout_ns[u];
@@ -441,7 +441,7 @@ static int64_t least_of_all(const clv_unit_chain *l, int64_t fan_limit)
                 at[u] = (u >= a) + (u >= b);
             if (a == b && b < n)
                 continue; /* an empty device between two is another boundary */
-            stretch s = stretch_of(l, at);
+            interval s = interval_of(l, at);
             int64_t ns = fan_limit >= 0 || s.run > s.fanout ? s.run : s.fanout;
             if ((fan_limit < 0 || s.fanout <= fan_limit) && ns < best)
                 best = ns;
@@ -471,7 +471,7 @@ Test(chain_partition, runs_are_as_short_as_what_is_sent_allows)
         cr_assert(clv_cut_by_period(line, &o, plain));
         o.short_runs = true;
         cr_assert(clv_cut_by_period(line, &o, tight));
-        stretch was = stretch_of(line, plain), is = stretch_of(line, tight);
+        interval was = interval_of(line, plain), is = interval_of(line, tight);
         int64_t period = least_of_all(line, -1);
         cr_assert_eq(was.run > was.fanout ? was.run : was.fanout, period, "seed %d", (int)seed);
         cr_assert_leq(is.fanout, period);

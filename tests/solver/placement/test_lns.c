@@ -13,11 +13,11 @@ typedef struct {
     const clv_place_rules *rules;
     clv_arena *arena;
     double last;
-    int32_t n_told, n_asked, stop_at;
+    int32_t n_reported, n_asked, stop_at;
 } audience;
 
-/* Each answer told is legal and better than the one before. */
-static clv_status told(void *ctx, const int32_t *device_of, clv_error *err)
+/* Each answer reported is legal and better than the one before. */
+static clv_status reported(void *ctx, const int32_t *device_of, clv_error *err)
 {
     audience *a = ctx;
     int32_t of_node[64];
@@ -27,7 +27,7 @@ static clv_status told(void *ctx, const int32_t *device_of, clv_error *err)
     cr_assert(v.legal, "%s", v.why);
     cr_assert_lt(v.objective, a->last);
     a->last = v.objective;
-    a->n_told++;
+    a->n_reported++;
     return CLV_OK;
 }
 
@@ -83,7 +83,7 @@ Test(windows, never_make_an_answer_worse_or_illegal)
                                         .pivots = full ? 0 : 1 + (int64_t)seed % 50,
                                         .pivots_window = seed % 3 == 1 ? 1 + (int64_t)seed % 11 : 0,
                                         .stop = stop_soon,
-                                        .better = told,
+                                        .better = reported,
                                         .ctx = &a };
             a.stop_at = seed % 7 == 1 ? 1 + (int32_t)(seed % 5) : 0;
             clv_lns_work work;

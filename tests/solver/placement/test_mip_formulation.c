@@ -19,7 +19,7 @@ static const clv_place_rules rules_of[] = { { CLV_PLACE_THROUGHPUT, false, 0 },
 Test(place_program, has_the_optimum_of_all_assignments)
 {
     const small_size size = { 7, 5, 3, 1 };
-    int32_t n_feasible = 0, n_told_apart = 0;
+    int32_t n_feasible = 0, n_distinguished = 0;
     for (uint64_t seed = 0; seed < 1500; seed++) {
         double best[2];
         clv_arena *arena = clv_arena_new(NULL, 0);
@@ -54,12 +54,12 @@ Test(place_program, has_the_optimum_of_all_assignments)
             cr_assert_float_eq(v.objective, best[r], NEAR);
             n_feasible++;
         }
-        n_told_apart += best[0] < best[1];
+        n_distinguished += best[0] < best[1];
         clv_arena_free(arena);
     }
     if (clv_ilp_solver())
-        cr_assert(n_feasible > 1500 && n_told_apart > 50, "%d feasible, %d told apart", n_feasible,
-                  n_told_apart);
+        cr_assert(n_feasible > 1500 && n_distinguished > 50, "%d feasible, %d told apart",
+                  n_feasible, n_distinguished);
 }
 
 /* The bound of the relaxation is never above the optimum, also when it is left before its end. */

@@ -62,16 +62,16 @@ static bool is_exact(const suite *s)
     return s->rules.contiguous && s->rules.objective != ORACLE_LATENCY;
 }
 
-static clv_place_result solve(const suite *s, double gap, news *told)
+static clv_place_result solve(const suite *s, double gap, news *reported)
 {
     clv_error err = { 0 };
     clv_place_result result;
     clv_place_options options = { .rules = placement_rules(&s->rules),
                                   .solve.gap = gap,
                                   .solve.seed = 1 };
-    *told = (news){ .objective = (double)INFINITY, .bound = -1, .fine = true };
+    *reported = (news){ .objective = (double)INFINITY, .bound = -1, .fine = true };
     options.solve.progress = note;
-    options.solve.progress_ctx = told;
+    options.solve.progress_ctx = reported;
     memset(&result, 0x5a, sizeof result);
     clv_status status = clv_place_solve(s->p, &options, s->arena, &result, &err);
     cr_assert_eq(status, CLV_OK, "%llu: %s", s->seed, err.message);
@@ -80,10 +80,10 @@ static clv_place_result solve(const suite *s, double gap, news *told)
 
 /* -- what an answer must be -- */
 
-static void is_honest(const suite *s, const clv_place_result *r, const news *told)
+static void is_honest(const suite *s, const clv_place_result *r, const news *reported)
 {
     cr_assert_eq(r->solve.found, r->solve.answer != NULL, "%llu", s->seed);
-    cr_assert(told->fine, "%llu: what is told gets worse", s->seed);
+    cr_assert(reported->fine, "%llu: what is told gets worse", s->seed);
     cr_assert(r->solve.found_by && r->solve.bound_by, "%llu", s->seed);
     cr_assert(!isnan(r->solve.bound.real) && r->solve.bound.real >= 0, "%llu: bound %g", s->seed,
               r->solve.bound.real);
@@ -100,7 +100,7 @@ static void is_honest(const suite *s, const clv_place_result *r, const news *tol
     cr_assert_float_eq(r->value.objective, true_value.objective,
                        slack(true_value.objective, SUM_PART), "%llu: says %.17g, is %.17g", s->seed,
                        r->value.objective, true_value.objective);
-    cr_assert_eq(told->objective, r->value.objective, "%llu: the last answer was not told",
+    cr_assert_eq(reported->objective, r->value.objective, "%llu: the last answer was not told",
                  s->seed);
     cr_assert(r->solve.bound.real <= r->value.objective, "%llu: bound %.17g above %.17g", s->seed,
               r->solve.bound.real, r->value.objective);
@@ -143,18 +143,18 @@ static void is_same(const suite *s, const clv_place_result *a, const clv_place_r
 static void check(suite *s, bool twice)
 {
     int best[ORACLE_NODES];
-    news told;
+    news reported;
     clv_mark mark = clv_arena_mark(s->arena);
     s->p = placement_of(&s->of, s->arena);
     s->feasible = oracle_best(&s->of, &s->rules, false, &s->optimum, best);
-    clv_place_result result = solve(s, 0, &told);
-    is_honest(s, &result, &told);
+    clv_place_result result = solve(s, 0, &reported);
+    is_honest(s, &result, &reported);
     is_true(s, &result);
     cr_assert(!is_exact(s) || result.solve.end == CLV_END_OPTIMAL ||
                   result.solve.end == CLV_END_INFEASIBLE,
               "%llu: contiguous, and not proven: end %d", s->seed, (int)result.solve.end);
     if (twice) {
-        clv_place_result again = solve(s, 0, &told);
+        clv_place_result again = solve(s, 0, &reported);
         is_same(s, &result, &again);
     }
     s->counts[result.solve.end]++;
@@ -210,7 +210,7 @@ Test(place, contiguous_answers_are_those_of_the_published_program)
     for (uint64_t seed = 800001; seed < 800001 + PROBLEMS / 2; seed++) {
         bool large = seed % 2;
         int best[ORACLE_NODES];
-        news told;
+        news reported;
         clv_mark mark = clv_arena_mark(s.arena);
         s.seed = seed;
         oracle_make(seed, large ? 40 : 9, large ? 1e30 : 1000, seed % 6 == 0, &s.of, &s.rules);
@@ -224,8 +224,8 @@ Test(place, contiguous_answers_are_those_of_the_published_program)
             cr_assert_eq(brute, s.optimum, "%llu: %g, brute force %g", s.seed, s.optimum, brute);
         }
         s.p = placement_of(&s.of, s.arena);
-        clv_place_result r = solve(&s, 0, &told);
-        is_honest(&s, &r, &told);
+        clv_place_result r = solve(&s, 0, &reported);
+        is_honest(&s, &r, &reported);
         is_true(&s, &r);
         cr_assert_eq(r.solve.end, s.feasible ? CLV_END_OPTIMAL : CLV_END_INFEASIBLE, "%llu: end %d",
                      s.seed, (int)r.solve.end);
@@ -244,16 +244,16 @@ Test(place, of_larger_problems_no_bound_is_above_an_answer)
 {
     suite s = { .arena = clv_arena_new(NULL, 0) };
     for (uint64_t seed = 1; seed < PROBLEMS / 10; seed++) {
-        news told;
+        news reported;
         uint64_t random = seed;
         clv_mark mark = clv_arena_mark(s.arena);
         s.seed = seed;
         oracle_make(seed + 7000, 20, 1e30, seed % 3 == 0, &s.of, &s.rules);
         s.p = placement_of(&s.of, s.arena);
-        clv_place_result result = solve(&s, 0, &told);
-        is_honest(&s, &result, &told);
-        clv_place_result again = solve(&s, 0, &told);
-        is_honest(&s, &again, &told);
+        clv_place_result result = solve(&s, 0, &reported);
+        is_honest(&s, &result, &reported);
+        clv_place_result again = solve(&s, 0, &reported);
+        is_honest(&s, &again, &reported);
         is_same(&s, &result, &again);
         for (int i = 0; i < 500 && oracle_devices(&s.of) > 0; i++) {
             int device_of[ORACLE_NODES];
@@ -313,7 +313,7 @@ Test(place, without_a_deadline_the_same_comes_twice)
     suite s = { .arena = clv_arena_new(NULL, 0) };
     for (uint64_t seed = 900001; seed < 900100; seed++) {
         int best[ORACLE_NODES];
-        news told;
+        news reported;
         s.seed = seed;
         oracle_make(seed, 8, ASSIGNMENTS, false, &s.of, &s.rules);
         s.feasible = oracle_best(&s.of, &s.rules, false, &s.optimum, best);
@@ -321,11 +321,11 @@ Test(place, without_a_deadline_the_same_comes_twice)
             continue;
         done[s.rules.objective][s.rules.contiguous] = true;
         s.p = placement_of(&s.of, s.arena);
-        clv_place_result r = solve(&s, 0, &told);
-        is_honest(&s, &r, &told);
+        clv_place_result r = solve(&s, 0, &reported);
+        is_honest(&s, &r, &reported);
         is_true(&s, &r);
         cr_assert_neq(r.solve.end, CLV_END_DEADLINE);
-        clv_place_result again = solve(&s, 0, &told);
+        clv_place_result again = solve(&s, 0, &reported);
         is_same(&s, &r, &again);
     }
     for (int i = 0; i < 6; i++)
@@ -342,13 +342,13 @@ Test(place, a_gap_that_is_near_enough_ends_it)
     suite s = { .arena = clv_arena_new(NULL, 0) };
     for (uint64_t seed = 500001; seed < 500001 + PROBLEMS / 5; seed++) {
         int best[ORACLE_NODES];
-        news told;
+        news reported;
         s.seed = seed;
         oracle_make(seed, 10, ASSIGNMENTS / 4, false, &s.of, &s.rules);
         s.p = placement_of(&s.of, s.arena);
         s.feasible = oracle_best(&s.of, &s.rules, false, &s.optimum, best);
-        clv_place_result r = solve(&s, gap, &told);
-        is_honest(&s, &r, &told);
+        clv_place_result r = solve(&s, gap, &reported);
+        is_honest(&s, &r, &reported);
         is_true(&s, &r);
         if (r.solve.end != CLV_END_GAP)
             continue;
@@ -370,13 +370,13 @@ static bool at_once(void *ctx)
 static bool after_some(void *ctx) { return (*(int *)ctx)++ >= 3; }
 
 /* Whatever it has by then is legal and its bound holds. */
-Test(place, stops_when_it_is_told_to)
+Test(place, stops_when_it_is_asked_to)
 {
     int n_stopped = 0;
     suite s = { .arena = clv_arena_new(NULL, 0) };
     for (uint64_t seed = 600001; seed < 600001 + PROBLEMS / 5; seed++) {
         int asked = 0, best[ORACLE_NODES];
-        news told = { .objective = (double)INFINITY, .bound = -1, .fine = true };
+        news reported = { .objective = (double)INFINITY, .bound = -1, .fine = true };
         clv_place_result r = { 0 };
         s.seed = seed;
         oracle_make(seed, 10, ASSIGNMENTS / 4, false, &s.of, &s.rules);
@@ -386,9 +386,9 @@ Test(place, stops_when_it_is_told_to)
                                       .solve.stop = seed % 2 ? at_once : after_some,
                                       .solve.stop_ctx = &asked,
                                       .solve.progress = note,
-                                      .solve.progress_ctx = &told };
+                                      .solve.progress_ctx = &reported };
         cr_assert_eq(clv_place_solve(s.p, &options, s.arena, &r, NULL), CLV_OK);
-        is_honest(&s, &r, &told);
+        is_honest(&s, &r, &reported);
         is_true(&s, &r);
         n_stopped += r.solve.end == CLV_END_STOPPED;
         cr_assert(r.solve.end != CLV_END_STOPPED || asked > 0);
@@ -403,7 +403,7 @@ Test(place, a_deadline_that_is_over_leaves_what_holds)
     suite s = { .arena = clv_arena_new(NULL, 0) };
     for (uint64_t seed = 700001; seed < 700001 + PROBLEMS / 5; seed++) {
         int best[ORACLE_NODES];
-        news told = { .objective = (double)INFINITY, .bound = -1, .fine = true };
+        news reported = { .objective = (double)INFINITY, .bound = -1, .fine = true };
         clv_place_result r = { 0 };
         s.seed = seed;
         oracle_make(seed, 10, ASSIGNMENTS / 4, false, &s.of, &s.rules);
@@ -412,9 +412,9 @@ Test(place, a_deadline_that_is_over_leaves_what_holds)
         clv_place_options options = { .rules = placement_rules(&s.rules),
                                       .solve.deadline_ns = clv_deadline_in(1e-9),
                                       .solve.progress = note,
-                                      .solve.progress_ctx = &told };
+                                      .solve.progress_ctx = &reported };
         cr_assert_eq(clv_place_solve(s.p, &options, s.arena, &r, NULL), CLV_OK);
-        is_honest(&s, &r, &told);
+        is_honest(&s, &r, &reported);
         is_true(&s, &r);
     }
     clv_arena_free(s.arena);

@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""words.py - private words that once hid standard terms are gone from names, comments and documents.
+
+Usage: words.py ROOT. Exit 1 where one is found. docs/glossary.md has the words that are used instead, and those
+of our own that remain. Texts in quotes and blocks of documents that show output are not looked at.
+"""
+import os
+import re
+import sys
+
+# as a word of a name, comment or document, in any of these forms
+NOWHERE = ["desks?", "seekers?", "lessons?", "obey(?:s|ed|ing)?", "blobs?", "tolls?", "squeez(?:er?|es|ed|ing)", "reseat(?:s|ed|ing)?",
+           "trunks?", "piles?", "crews?", "tells?", "teller", "told", "telling"]
+# as a word of the name of a file, function, type or variable
+NOT_IN_NAMES = ["firm"]
+# as the beginning of the name of a file of the solvers, or of what they export, behind clv_
+NOT_FIRST = ["free_(?:line|local|lp|order|prove|runs|sets|split|bunch|bound|exact|dive)", "latency_(?:room|ends|front|shares|form)",
+             "wide_", "messages_", "ascent", "short_", "runs_", "lines_", "pieces_", "stretch"]
+# ONNX's operator, what a compressor does and the like: "word" in these files is not ours
+THEIRS = {"squeeze": ("src/graph/", "src/sharding/", "proto/", "tests/", "src/lower/", "src/verify/", "cost/", "docs/", "src/problem/")}
+FOLDERS = ["src", "cost", "solver", "proto", "run", "tests", "docs"]
+CODE = (".c", ".h")
+QUOTED = re.compile(r'"(?:\\.|[^"\\\n])*"')
+SHOWN = re.compile(r"```.*?```|^(?:    |\t)[^\n]*|`[^`\n]*`|\bhttps?://[^\s)]*", re.S | re.M)
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def blank(m):
+    return re.sub(r"[^\n]", " ", m.group())
+
+
+def words(name):
+    return re.sub(r"([a-z])([A-Z])", r"\1_\2", name).lower().split("_")
+
+
+def faults_in(path, text):
+    nowhere = re.compile(f"(?:{'|'.join(NOWHERE)})$")
+    not_in_names = re.compile(f"(?:{'|'.join(NOT_IN_NAMES)})$")
+    not_first = re.compile(f"(?:clv_|CLV_)(?:{'|'.join(NOT_FIRST)})", re.I)
+    is_code = path.endswith(CODE)
+    text = QUOTED.sub(blank, text) if is_code else SHOWN.sub(blank, text)
+    comments = [(m.start(), m.end()) for m in re.finditer(r"/\*.*?\*/", text, re.S)] if is_code else [(0, len(text))]
+    at_comment = 0
+    for m in NAME.finditer(text):
+        while at_comment < len(comments) and comments[at_comment][1] <= m.start():
+            at_comment += 1
+        in_comment = at_comment < len(comments) and comments[at_comment][0] <= m.start()
+        for word in words(m.group()):
+            theirs = any(word.startswith(w) and path.startswith(folders) for w, folders in THEIRS.items())
+            if (nowhere.match(word) and not theirs) or (not in_comment and not_in_names.match(word)):
+                yield text.count("\n", 0, m.start()) + 1, m.group()
+        if path.startswith("solver/") and not_first.match(m.group()):
+            yield text.count("\n", 0, m.start()) + 1, m.group()
+
+
+def main(root):
+    found = 0
+    for top in [*FOLDERS, "README.md"]:
+        paths = [os.path.join(base, f) for base, _, files in os.walk(os.path.join(root, top)) for f in files]
+        for full in sorted(paths or [os.path.join(root, top)]):
+            path = os.path.relpath(full, root)
+            if not path.endswith((*CODE, ".md")) or path.startswith("tests/data"):
+                continue
+            base = os.path.basename(path).rsplit(".", 1)[0]
+            if any(re.match(f"(?:{'|'.join(NOWHERE + NOT_IN_NAMES)})$", w) for w in words(base)) or \
+                    (path.startswith("solver/") and re.match("|".join(NOT_FIRST), base)):
+                print(f"{path}: the name of the file")
+                found += 1
+            with open(full, encoding="utf-8") as f:
+                for line, name in faults_in(path, f.read()):
+                    print(f"{path}:{line}: {name}")
+                    found += 1
+    print(f"{found} private words: docs/glossary.md has the field's")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
