@@ -1,5 +1,5 @@
 /* cleave_mesh.c - the public API on plans that split operators over devices. */
-#include "api/api.h"
+#include "api/objects.h"
 #include "plan/plan_mesh.h"
 
 const char *cleave_plan_mesh(const cleave_plan *plan) { return plan->mesh; }
@@ -23,18 +23,19 @@ int64_t cleave_plan_collective_bytes(const cleave_plan *plan)
     return sum;
 }
 
-double cleave_plan_collective_ms(const cleave_plan *plan)
+double cleave_plan_collective_s(const cleave_plan *plan)
 {
     double sum = 0;
     for (int32_t i = 0; i < plan->plan->n_collectives; i++) {
         if (plan->plan->collectives[i].ns < 0)
             return -1;
-        sum += (double)plan->plan->collectives[i].ns * 1e-6;
+        sum += (double)plan->plan->collectives[i].ns * 1e-9;
     }
     return sum;
 }
 
-const char *cleave_plan_found(const cleave_plan *plan, int i, const char **ret_axis, int *ret_count)
+const char *cleave_plan_strategy(const cleave_plan *plan, int i, const char **ret_axis,
+                                 int *ret_count)
 {
     if (i < 0 || i >= plan->plan->n_found)
         return NULL;

@@ -2,9 +2,11 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "api/api.h"
 #include "api/configs_path.h"
-#include "base/clock.h"
+#include "api/control.h"
+#include "api/names.h"
+#include "api/objects.h"
+#include "api/status.h"
 #include "base/file.h"
 #include "cluster/cluster_json.h"
 #include "explain/report_plan.h"
@@ -19,41 +21,7 @@
 #define TIMEOUT_MAX_S      1e9    /* 30 years; no sum of it and a clock leaves 64 bits */
 #define PLAN_FILE_MAX      ((size_t)1 << 30) /* a plan of 10^8 operators is smaller */
 
-/* Between the search's callbacks and the host's. */
-typedef struct {
-    const cleave_plan_options *options;
-    int64_t start_ns;
-    bool stopped; /* the host's progress() said so */
-} callbacks;
-
 static double per_second(int64_t period_ns) { return period_ns > 0 ? 1e9 / (double)period_ns : 0; }
-
-static void on_progress(void *ctx, const clv_solve_progress *p)
-{
-    callbacks *c = ctx;
-    double seconds = clv_seconds_since(c->start_ns);
-    cleave_progress shown = { .candidates_judged = p->n_judged,
-                              .candidates_queued = p->n_waiting,
-                              .found = !clv_objval_is_infinite(p->value),
-                              .objective = clv_objval_number(p->value) * 1e-9,
-                              .bound = clv_objval_number(p->bound) * 1e-9,
-                              .seconds = seconds,
-                              .seconds_left =
-                                  p->n_judged > 0 ? seconds / p->n_judged * p->n_waiting : -1 };
-    c->stopped |= c->options->progress(c->options->progress_ctx, &shown) != 0;
-}
-
-static bool on_stop(void *ctx)
-{
-    const callbacks *c = ctx;
-    return c->stopped;
-}
-
-static bool on_stop_at_once(void *ctx)
-{
-    const callbacks *c = ctx;
-    return c->options->stop(c->options->stop_ctx) != 0;
-}
 
 static clv_status check_options(const cleave_plan_options *o, clv_error *err)
 {
@@ -63,8 +31,7 @@ static clv_status check_options(const cleave_plan_options *o, clv_error *err)
     if (o->memory_bytes < 0)
         return clv_fail(err, CLV_EUSAGE, "memory is %lld bytes: expected 0 (as described) or more",
                         (long long)o->memory_bytes);
-    if (o->jobs < 0 || o->jobs > 1024)
-        return clv_fail(err, CLV_EUSAGE, "jobs is %d: expected 1 to 1024", o->jobs);
+    CLV_TRY(clv_check_jobs(o->jobs, err));
     if (o->max_candidates < 0)
         return clv_fail(err, CLV_EUSAGE,
                         "max_candidates is %d: expected 0 (the search decides) or more",
@@ -73,9 +40,7 @@ static clv_status check_options(const cleave_plan_options *o, clv_error *err)
         return clv_fail(err, CLV_EUSAGE,
                         "compiler_timeout_s is %g: expected 0 (the default) to %.0f",
                         o->compiler_timeout_s, TIMEOUT_MAX_S);
-    if (!(o->deadline_s >= 0 && o->deadline_s <= TIMEOUT_MAX_S))
-        return clv_fail(err, CLV_EUSAGE, "deadline_s is %g: expected 0 (none) to %.0f",
-                        o->deadline_s, TIMEOUT_MAX_S);
+    CLV_TRY(clv_check_deadline(o->deadline_s, err));
     if (!(o->gap >= 0 && o->gap <= 1))
         return clv_fail(err, CLV_EUSAGE, "gap is %g: expected 0 to 1", o->gap);
     if (o->max_tensor_devices < 0)
@@ -103,14 +68,14 @@ static clv_status show_plan(cleave_plan *p, clv_error *err)
     p->mesh = clv_plan_mesh_text(p->plan, p->arena);
     if (!p->mesh)
         return clv_fail_nomem(err, "a plan");
-    CLV_TRY(clv_plan_write(p->plan, p->arena, &p->json, &p->n_json, err));
-    return clv_report_plan(p->plan, p->arena, &p->text, err);
+    p->report.arena = p->arena;
+    CLV_TRY(clv_plan_write(p->plan, p->arena, &p->report.json, &p->report.json_size, err));
+    return clv_report_plan(p->plan, p->arena, &p->report.text, err);
 }
 
-static clv_status make_plan(const cleave_model *m, const cleave_plan_options *o, cleave_plan *p,
-                            clv_error *err)
+static clv_status make_plan(const cleave_model *m, const cleave_plan_options *o, clv_control *c,
+                            cleave_plan *p, clv_error *err)
 {
-    callbacks c = { .options = o, .start_ns = clv_now_ns() };
     int64_t deadline_ns = clv_deadline_in(o->deadline_s);
     CLV_TRY(check_options(o, err));
     const char *configs = o->configs_path ? o->configs_path : clv_configs_path(p->arena);
@@ -132,25 +97,22 @@ static clv_status make_plan(const cleave_model *m, const cleave_plan_options *o,
         .stages = o->stages,
         .data_parallel = o->data_parallel != 0,
         .overlap = o->overlap,
-        .fewest = o->objective == CLEAVE_FEWEST_DEVICES,
+        .fewest = o->objective == CLEAVE_DEVICES,
         .backward = o->backward,
         .jobs = o->jobs,
         .compiler = o->compiler,
         .compiler_timeout_ms = timeout_ms(o->compiler_timeout_s),
-        .stop = o->stop ? on_stop_at_once : NULL,
-        .stop_ctx = &c,
-        .alloc = clv_api_alloc(m),
-        .search = { .solve = { .deadline_ns = deadline_ns,
-                               .gap = o->gap,
-                               .stop = on_stop,
-                               .stop_ctx = &c,
-                               .progress = o->progress ? on_progress : NULL,
-                               .progress_ctx = &c },
+        .stop = c->given.stop ? clv_control_stops : NULL,
+        .stop_ctx = c,
+        .alloc = clv_model_alloc(m),
+        .search = { .solve = { .deadline_ns = deadline_ns, .gap = o->gap },
                     .kind = o->documented_search ? CLV_SEARCH_DOCUMENTED : CLV_SEARCH_DEFAULT,
                     .objective = o->objective == CLEAVE_THROUGHPUT ? CLV_THROUGHPUT : CLV_LATENCY,
                     .first_fit = o->first_fit != 0,
                     .max_judged = o->max_candidates },
     };
+    clv_control_solve(c, &req.search.solve);
+    c->objective_unit = 1e-9;
     clv_cluster *cluster;
     CLV_TRY(clv_cluster_load(o->cluster ? o->cluster : DEFAULT_CLUSTER, configs, p->arena, &cluster,
                              err));
@@ -161,7 +123,7 @@ static clv_status make_plan(const cleave_model *m, const cleave_plan_options *o,
 
 static clv_status new_plan(const cleave_model *m, cleave_plan **ret, clv_error *err)
 {
-    clv_arena *arena = clv_arena_new(clv_api_alloc(m), 0);
+    clv_arena *arena = clv_arena_new(clv_model_alloc(m), 0);
     cleave_plan *p = arena ? CLV_NEW(arena, cleave_plan) : NULL;
     if (!p) {
         clv_arena_free(arena);
@@ -174,7 +136,7 @@ static clv_status new_plan(const cleave_model *m, cleave_plan **ret, clv_error *
 
 /* The shortage in a sentence, or the last note, which is why candidates failed (no_fit.c); the
  * plan's other notes have the rest. */
-static void tell_no_plan(const clv_plan *plan, cleave_error *error)
+static void explain_no_plan(const clv_plan *plan, cleave_error *error)
 {
     error->status = CLEAVE_NO_PLAN;
     if (plan->outcome == CLV_INFEASIBLE)
@@ -189,26 +151,32 @@ static void tell_no_plan(const clv_plan *plan, cleave_error *error)
 }
 
 cleave_status cleave_plan_make(cleave_model *model, const cleave_plan_options *options,
-                               cleave_plan **ret_plan, cleave_error *error)
+                               const cleave_control *control, cleave_plan **ret_plan,
+                               cleave_error *error)
 {
-    static const cleave_plan_options defaults = CLEAVE_PLAN_OPTIONS;
     clv_error err;
+    clv_control c;
+    cleave_plan_options o;
     cleave_plan *p = NULL;
+    cleave_plan_options_init(&o);
     if (!model || !ret_plan)
-        return clv_api_refuse(error, CLV_EUSAGE,
-                              "cleave_plan_make needs a model and a place for the plan");
-    clv_status status = new_plan(model, &p, &err);
+        return clv_refuse(error, "cleave_plan_make needs a model and a place for the plan");
+    clv_status status = clv_struct_read(options, sizeof o, "cleave_plan_options", &o, &err);
     if (status == CLV_OK)
-        status = make_plan(model, options ? options : &defaults, p, &err);
+        status = clv_control_begin(control, &c, &err);
+    if (status == CLV_OK)
+        status = new_plan(model, &p, &err);
+    if (status == CLV_OK)
+        status = make_plan(model, &o, &c, p, &err);
     if (status != CLV_OK) {
         cleave_plan_free(p);
-        return clv_api_give(status, &err, error);
+        return clv_return(status, &err, error);
     }
     *ret_plan = p;
     if (cleave_plan_fits(p))
-        return clv_api_give(CLV_OK, &err, error);
+        return clv_return(CLV_OK, &err, error);
     if (error)
-        tell_no_plan(p->plan, error);
+        explain_no_plan(p->plan, error);
     return CLEAVE_NO_PLAN;
 }
 
@@ -221,37 +189,37 @@ void cleave_plan_free(cleave_plan *plan)
 int cleave_plan_fits(const cleave_plan *plan) { return plan->plan->outcome == CLV_FITS; }
 int cleave_plan_devices(const cleave_plan *plan) { return plan->plan->n_devices; }
 int cleave_plan_stages(const cleave_plan *plan) { return plan->plan->n_stages; }
-double cleave_plan_latency_ms(const cleave_plan *plan)
+double cleave_plan_latency_s(const cleave_plan *plan)
 {
-    return (double)plan->plan->latency_ns * 1e-6;
+    return (double)plan->plan->latency_ns * 1e-9;
 }
 double cleave_plan_throughput(const cleave_plan *plan) { return per_second(plan->plan->period_ns); }
-double cleave_plan_bound_ms(const cleave_plan *plan)
+double cleave_plan_bound_s(const cleave_plan *plan)
 {
-    return clv_plan_gap(plan->plan) >= 0 ? (double)plan->plan->bound_ns * 1e-6 : -1;
+    return clv_plan_gap(plan->plan) >= 0 ? (double)plan->plan->bound_ns * 1e-9 : -1;
 }
 double cleave_plan_gap(const cleave_plan *plan) { return clv_plan_gap(plan->plan); }
 int cleave_plan_microbatches(const cleave_plan *plan)
 {
     return plan->plan->microbatches > 0 ? plan->plan->microbatches : 1;
 }
-static double ms_or_unknown(const cleave_plan *plan, int64_t ns)
+static double seconds_or_unknown(const cleave_plan *plan, int64_t ns)
 {
-    return clv_plan_has_run(plan->plan) && ns >= 0 ? (double)ns * 1e-6 : -1;
+    return clv_plan_has_run(plan->plan) && ns >= 0 ? (double)ns * 1e-9 : -1;
 }
-double cleave_plan_run_ms(const cleave_plan *plan)
+double cleave_plan_run_s(const cleave_plan *plan)
 {
     if (plan->plan->microbatches == 0 && plan->plan->latency_ns > 0)
-        return cleave_plan_latency_ms(plan);
-    return ms_or_unknown(plan, clv_plan_run_ns(plan->plan));
+        return cleave_plan_latency_s(plan);
+    return seconds_or_unknown(plan, clv_plan_run_ns(plan->plan));
 }
-double cleave_plan_fill_ms(const cleave_plan *plan)
+double cleave_plan_fill_s(const cleave_plan *plan)
 {
-    return ms_or_unknown(plan, plan->plan->fill_ns);
+    return seconds_or_unknown(plan, plan->plan->fill_ns);
 }
-double cleave_plan_drain_ms(const cleave_plan *plan)
+double cleave_plan_drain_s(const cleave_plan *plan)
 {
-    return ms_or_unknown(plan, plan->plan->drain_ns);
+    return seconds_or_unknown(plan, plan->plan->drain_ns);
 }
 double cleave_plan_bubble(const cleave_plan *plan) { return clv_plan_bubble(plan->plan); }
 int64_t cleave_plan_in_flight_bytes(const cleave_plan *plan, int device)
@@ -259,9 +227,8 @@ int64_t cleave_plan_in_flight_bytes(const cleave_plan *plan, int device)
     bool is_there = device >= 0 && device < plan->plan->n_devices;
     return is_there ? plan->plan->devices[device].in_flight_bytes : -1;
 }
-const char *cleave_plan_stopped(const cleave_plan *plan) { return plan->plan->stopped; }
-const char *cleave_plan_text(const cleave_plan *plan) { return plan->text; }
-const char *cleave_plan_json(const cleave_plan *plan) { return plan->json; }
+cleave_end cleave_plan_end(const cleave_plan *plan) { return clv_end_of_word(plan->plan->stopped); }
+const cleave_report *cleave_plan_report(const cleave_plan *plan) { return &plan->report; }
 
 int cleave_plan_device_of(const cleave_plan *plan, int64_t node)
 {
@@ -277,20 +244,24 @@ static clv_status load_plan(const cleave_model *m, const char *path, cleave_plan
     return show_plan(p, err);
 }
 
-cleave_status cleave_plan_load(cleave_model *model, const char *path, cleave_plan **ret_plan,
-                               cleave_error *error)
+cleave_status cleave_plan_load(cleave_model *model, const char *path, const cleave_control *control,
+                               cleave_plan **ret_plan, cleave_error *error)
 {
     clv_error err;
+    clv_control c;
     cleave_plan *p = NULL;
     if (!model || !path || !ret_plan)
-        return clv_api_refuse(error, CLV_EUSAGE,
-                              "cleave_plan_load needs a model, a path and a place");
-    clv_status status = new_plan(model, &p, &err);
+        return clv_refuse(error, "cleave_plan_load needs a model, a path and a place");
+    clv_status status = clv_control_begin(control, &c, &err);
+    if (status == CLV_OK)
+        status = new_plan(model, &p, &err);
     if (status == CLV_OK)
         status = load_plan(model, path, p, &err);
+    if (status == CLV_OK)
+        status = clv_control_check(&c, "the plan was read", &err);
     if (status == CLV_OK)
         *ret_plan = p;
     else
         cleave_plan_free(p);
-    return clv_api_give(status, &err, error);
+    return clv_return(status, &err, error);
 }

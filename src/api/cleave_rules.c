@@ -1,32 +1,38 @@
 /* cleave_rules.c - the public API: what is known of operators under sharding. */
-#include <stdlib.h>
 #include <string.h>
 
-#include "api/api.h"
+#include "api/control.h"
+#include "api/report.h"
+#include "api/status.h"
 #include "explain/report_op_rules.h"
 
-static clv_status make_text(const char *name, bool as_json, clv_arena *arena, char **ret,
-                            clv_error *err)
+static clv_status describe(const char *name, const cleave_control *control, cleave_report **ret,
+                           clv_error *err)
 {
-    const char *text = NULL;
-    CLV_TRY(clv_report_op_rules(name, as_json, arena, &text, err));
-    size_t n = strlen(text) + 1;
-    char *copy = malloc(n);
-    if (!copy)
+    clv_control c;
+    CLV_TRY(clv_control_begin(control, &c, err));
+    cleave_report *report = clv_report_new(clv_control_alloc(&c));
+    if (!report)
         return clv_fail_nomem(err, "the rules");
-    *ret = memcpy(copy, text, n);
+    clv_status status = clv_report_op_rules(name, false, report->arena, &report->text, err);
+    if (status == CLV_OK)
+        status = clv_report_op_rules(name, true, report->arena, &report->json, err);
+    if (status == CLV_OK)
+        status = clv_control_check(&c, "the report was made", err);
+    if (status != CLV_OK) {
+        cleave_report_free(report);
+        return status;
+    }
+    report->json_size = strlen(report->json);
+    *ret = report;
     return CLV_OK;
 }
 
-cleave_status cleave_rules(const char *operator_name, int as_json, char **ret_text,
-                           cleave_error *error)
+cleave_status cleave_rules(const char *operator_name, const cleave_control *control,
+                           cleave_report **ret_report, cleave_error *error)
 {
     clv_error err;
-    if (!ret_text)
-        return clv_api_refuse(error, CLV_EUSAGE, "cleave_rules needs a place for the text");
-    clv_arena *arena = clv_arena_new(NULL, 0);
-    clv_status status = arena ? make_text(operator_name, as_json != 0, arena, ret_text, &err)
-                              : clv_fail_nomem(&err, "the rules");
-    clv_arena_free(arena);
-    return clv_api_give(status, &err, error);
+    if (!ret_report)
+        return clv_refuse(error, "cleave_rules needs a place for the report");
+    return clv_return(describe(operator_name, control, ret_report, &err), &err, error);
 }

@@ -2,19 +2,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/api.h"
+#include "api/control.h"
+#include "api/objects.h"
+#include "api/plan_of_model.h"
+#include "api/status.h"
 #include "verify/verify_report.h"
 
 #define TEMPORARY "/tmp"
 
-static bool relay_stop(void *ctx)
-{
-    const cleave_model *m = ctx;
-    return m->stop(m->stop_ctx) != 0;
-}
-
 static clv_verify_request request_of(cleave_model *m, const clv_plan *plan,
-                                     const cleave_verify_options *o)
+                                     const cleave_verify_options *o, clv_control *c)
 {
     const char *folder = getenv("TMPDIR");
     return (clv_verify_request){
@@ -27,8 +24,8 @@ static clv_verify_request request_of(cleave_model *m, const clv_plan *plan,
         .runner = { .program = o->runner,
                     .inputs = o->inputs,
                     .seed = o->seed,
-                    .stop = m->stop ? relay_stop : NULL,
-                    .stop_ctx = m },
+                    .stop = c->given.stop ? clv_control_stops : NULL,
+                    .stop_ctx = c },
         .why_not_run = o->proof_only    ? "only the proof was asked for"
                        : !o->runner     ? "there is no cleave-run to run models with"
                        : !o->model_path ? "the model has no file"
@@ -37,51 +34,65 @@ static clv_verify_request request_of(cleave_model *m, const clv_plan *plan,
     };
 }
 
-static clv_status verify(cleave_model *m, const clv_plan *plan, const cleave_verify_options *o,
-                         cleave_verification *v, clv_error *err)
+static clv_status verify(const clv_verify_request *req, cleave_verification *v, clv_error *err)
 {
     clv_verify_result result;
-    clv_verify_request req = request_of(m, plan, o);
-    CLV_TRY(clv_verify(&req, v->arena, &result, err));
+    CLV_TRY(clv_verify(req, v->arena, &result, err));
     v->holds = result.holds;
     v->ran = !result.why_not_run;
-    CLV_TRY(clv_verify_text(&result, v->arena, &v->text, err));
-    return clv_verify_json(&result, v->arena, &v->json, err);
+    CLV_TRY(clv_verify_text(&result, v->arena, &v->report.text, err));
+    CLV_TRY(clv_verify_json(&result, v->arena, &v->report.json, err));
+    v->report.json_size = strlen(v->report.json);
+    return CLV_OK;
 }
 
 cleave_status cleave_verify(cleave_model *model, const cleave_plan *plan,
-                            const cleave_verify_options *options, cleave_verification **ret,
-                            cleave_error *error)
+                            const cleave_verify_options *options, const cleave_control *control,
+                            cleave_verification **ret_verification, cleave_error *error)
 {
-    static const cleave_verify_options defaults = CLEAVE_VERIFY_OPTIONS;
     clv_error err;
-    if (!model || !plan || !ret)
-        return clv_api_refuse(error, CLV_EUSAGE,
-                              "cleave_verify needs a model, a plan and a place for the result");
-    cleave_status fits = clv_api_own_plan(model, plan, error);
-    if (fits != CLEAVE_OK)
-        return fits;
-    clv_arena *arena = clv_arena_new(clv_api_alloc(model), 0);
+    clv_control c;
+    cleave_verify_options o;
+    if (!model || !plan || !ret_verification)
+        return clv_refuse(error, "cleave_verify needs a model, a plan and a place for the result");
+    clv_arena *arena = clv_arena_new(clv_model_alloc(model), 0);
     cleave_verification *v = arena ? CLV_NEW(arena, cleave_verification) : NULL;
     clv_status status = v ? CLV_OK : clv_fail_nomem(&err, "verifying a plan");
+    cleave_verify_options_init(&o);
+    if (status == CLV_OK)
+        status = clv_check_plan_of_model(model, plan, &err);
+    if (status == CLV_OK)
+        status = clv_struct_read(options, sizeof o, "cleave_verify_options", &o, &err);
+    if (status == CLV_OK)
+        status = clv_control_begin(control, &c, &err);
     if (status == CLV_OK) {
-        v->arena = arena;
-        status = verify(model, plan->plan, options ? options : &defaults, v, &err);
+        clv_verify_request req = request_of(model, plan->plan, &o, &c);
+        v->arena = v->report.arena = arena;
+        status = verify(&req, v, &err);
     }
     if (status == CLV_OK)
-        *ret = v;
+        status = clv_control_check(&c, "the plan was verified", &err);
+    if (status == CLV_OK)
+        *ret_verification = v;
     else
         clv_arena_free(arena);
-    return clv_api_give(status, &err, error);
+    return clv_return(status, &err, error);
 }
 
-void cleave_verification_free(cleave_verification *v)
+void cleave_verification_free(cleave_verification *verification)
 {
-    if (v)
-        clv_arena_free(v->arena);
+    if (verification)
+        clv_arena_free(verification->arena);
 }
 
-int cleave_verification_holds(const cleave_verification *v) { return v->holds; }
-int cleave_verification_ran(const cleave_verification *v) { return v->ran; }
-const char *cleave_verification_text(const cleave_verification *v) { return v->text; }
-const char *cleave_verification_json(const cleave_verification *v) { return v->json; }
+const cleave_report *cleave_verification_report(const cleave_verification *verification)
+{
+    return &verification->report;
+}
+
+int cleave_verification_holds(const cleave_verification *verification)
+{
+    return verification->holds;
+}
+
+int cleave_verification_ran(const cleave_verification *verification) { return verification->ran; }

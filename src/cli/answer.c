@@ -83,6 +83,7 @@ int cli_fail_library(cli *c, const cleave_error *error)
     case CLEAVE_EUSAGE:
         return cli_usage(c, "%s", error->message);
     case CLEAVE_EINPUT:
+    case CLEAVE_ELIMIT:
         return cli_fail(c, CLI_EXIT_INPUT, "input", error->message);
     case CLEAVE_EUNSUPPORTED:
         return cli_fail(c, CLI_EXIT_INPUT, "unsupported", error->message);
@@ -126,6 +127,13 @@ void cli_note(void *ctx, const char *sentence)
     (void)ctx;
     one_line(line, sizeof line, "%s", sentence);
     fprintf(stderr, "cleave: note: %s\n", line);
+}
+
+int cli_print_report(cli *c, const cleave_report *report)
+{
+    if (c->json)
+        return cli_print(c, cleave_report_json(report, NULL));
+    return c->quiet ? CLI_EXIT_OK : cli_print(c, cleave_report_text(report));
 }
 
 double cli_now(void) { return (double)clv_now_ns() * 1e-9; }
@@ -204,7 +212,9 @@ int cli_print_result(cli *c, const cli_result *result)
         last--;
     *last = '\0';
     int code = cli_print(c, out.text);
-    return code == CLI_EXIT_OK ? print_plan(c, cleave_plan_json(result->plan)) : code;
+    return code == CLI_EXIT_OK
+               ? print_plan(c, cleave_report_json(cleave_plan_report(result->plan), NULL))
+               : code;
 }
 
 int cli_print_notes(cli *c, const cli_result *result)

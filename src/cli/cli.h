@@ -88,9 +88,8 @@ int cli_print_help(cli *c, const cli_command *command);
 
 /* That a layout is given, or usage error. */
 int cli_need_layout(cli *c, const cli_value *layout);
-/* From values of these rows; stopped by signals, with notes unless c is quiet. */
-cleave_shard_options cli_shard_options(const cli *c, const cli_value *weights,
-                                       const cli_value *max_file);
+/* From values of these rows. */
+cleave_shard_options cli_shard_options(const cli_value *weights, const cli_value *max_file);
 
 /* -- answers (answer.c) -- */
 
@@ -107,8 +106,10 @@ int cli_nomem(cli *c);
 /* Warnings of the model on standard error, the first few. */
 void cli_warn(const cli *c, const cleave_model *model);
 
-/* One more, of the library; for cleave_shard_options. */
+/* One more, of the library; for cleave_control. */
 void cli_note(void *ctx, const char *sentence);
+/* A report: with --json as JSON, else as text unless c is quiet. */
+int cli_print_report(cli *c, const cleave_report *report);
 
 /* A path as a line for people may hold it, escaped as reports escape names; NULL without memory. */
 const char *cli_show(cli *c, const char *path);
@@ -132,9 +133,7 @@ double cli_now(void); /* seconds of a clock that never goes back */
 int cli_model_operand(cli *c, const cli_args *args, const char *by_option, const char **ret_path);
 /* The same for what is no model: "no workload is given". */
 int cli_one_operand(cli *c, const cli_args *args, const char *what);
-/* How a search ended, after its answer was told with exit code `code`: the exit code. */
-int cli_end_search(int code, bool found);
-/* Opens the model; stops writing from it when a signal comes. */
+/* Opens the model. */
 int cli_open(cli *c, const char *path, cleave_model **ret);
 /* "a=1,b=2" given to the model; NULL: none. */
 int cli_bind(cli *c, cleave_model *model, const char *bindings);
@@ -174,19 +173,7 @@ const char *cli_outcome(void);
 void cli_forget_signals(void);
 /* The signal that came, or 0. */
 int cli_signal(void);
-/* For the library's stop callbacks: did a signal come? ctx is not looked at. */
-int cli_on_stop(void *ctx);
-
-/* -- progress (progress.c) -- */
-
-typedef struct {
-    bool shown;  /* standard error is a terminal, and the user wants it */
-    bool dirty;  /* a line stands there */
-    double next; /* when to draw again */
-} cli_progress;
-
-/* Draws a line if it is time; not 0 when a signal came. ctx: a cli_progress. */
-int cli_on_progress(void *ctx, const cleave_progress *progress);
-void cli_end_progress(cli_progress *progress);
+/* For calls of the library: stopped by signals, with notes unless c is quiet. */
+cleave_control cli_control(const cli *c);
 
 #endif

@@ -22,7 +22,7 @@ static const cli_option options[N_OPTIONS] = {
     CLI_COMMON_OPTIONS,
 };
 
-static int tell(cli *c, const cli_result *result)
+static int print_answer(cli *c, const cli_result *result)
 {
     if (c->json)
         return cli_print_result(c, result);
@@ -38,11 +38,16 @@ static int tell(cli *c, const cli_result *result)
     return code == CLI_EXIT_OK ? cli_print_notes(c, result) : code;
 }
 
-static int annotate(cli *c, cleave_model *model, const char *input, const char *plan_path,
-                    const char *output)
+typedef struct {
+    const char *input, *plan, *output;
+    cleave_annotate_options options;
+} job;
+
+static int annotate(cli *c, cleave_model *model, const job *j)
 {
+    cleave_control control = cli_control(c);
     cli_result result = {
-        .model_path = output,
+        .model_path = j->output,
         .notes = { "latency and memory are the plan file's, not computed again" },
     };
     double start = cli_now();
@@ -50,45 +55,46 @@ static int annotate(cli *c, cleave_model *model, const char *input, const char *
     cleave_error error;
     int code;
 
-    if (cleave_plan_load(model, plan_path, &plan, &error) != CLEAVE_OK)
+    if (cleave_plan_load(model, j->plan, &control, &plan, &error) != CLEAVE_OK)
         return cli_fail_library(c, &error);
     cli_warn(c, model);
-    cli_be_careful_of(output);
-    cleave_status status = cleave_annotate(model, plan, output, &error);
+    cli_be_careful_of(j->output);
+    cleave_status status = cleave_annotate(model, plan, &j->options, j->output, &control, &error);
     cli_forget_signals();
     if (status != CLEAVE_OK)
         code = cli_fail_library(c, &error);
     else
-        code = cli_note_external(c, model, input, output, &result.notes[1]);
+        code = cli_note_external(c, model, j->input, j->output, &result.notes[1]);
     result.plan = plan;
     result.seconds = cli_now() - start;
     if (code == CLI_EXIT_OK)
-        code = tell(c, &result);
+        code = print_answer(c, &result);
     cleave_plan_free(plan);
     return code;
 }
 
 static int run(cli *c, const cli_args *args)
 {
-    const char *input = NULL, *plan = args->values[PLAN].text, *output = args->values[OUTPUT].text;
+    job j = { .plan = args->values[PLAN].text, .output = args->values[OUTPUT].text };
     cleave_model *model = NULL;
-    int code = cli_model_operand(c, args, NULL, &input);
+    int code = cli_model_operand(c, args, NULL, &j.input);
 
-    if (code == CLI_EXIT_OK && !plan)
+    if (code == CLI_EXIT_OK && !j.plan)
         return cli_usage(c, "no plan is given, expected --plan PATH");
-    if (code == CLI_EXIT_OK && !output)
-        output = clv_arena_printf(c->arena, "%s.auto_sharded.onnx", input);
-    if (code == CLI_EXIT_OK && !output)
+    if (code == CLI_EXIT_OK && !j.output)
+        j.output = clv_arena_printf(c->arena, "%s.auto_sharded.onnx", j.input);
+    if (code == CLI_EXIT_OK && !j.output)
         return cli_nomem(c);
     if (code == CLI_EXIT_OK)
-        code = cli_check_output(c, "--output", output, (const char *[]){ input, plan }, 2);
+        code = cli_check_output(c, "--output", j.output, (const char *[]){ j.input, j.plan }, 2);
     if (code == CLI_EXIT_OK)
-        code = cli_open(c, input, &model);
+        code = cli_open(c, j.input, &model);
     if (code != CLI_EXIT_OK)
         return code;
     cli_catch_signals(c);
-    cleave_model_keep_ir_version(model, args->values[KEEP_IR].by != NULL);
-    code = annotate(c, model, input, plan, output);
+    cleave_annotate_options_init(&j.options);
+    j.options.keep_ir_version = args->values[KEEP_IR].by != NULL;
+    code = annotate(c, model, &j);
     cleave_model_free(model);
     return code;
 }

@@ -15,14 +15,14 @@ static const cli_option options[N_OPTIONS] = {
 
 static int collect(cli *c, const char *folder, const char *path)
 {
-    cleave_shard_options o = { .stop = cli_on_stop };
+    cleave_control control = cli_control(c);
     cli_result result = { .model_path = path };
     double start = cli_now();
     cleave_error error;
 
     cli_catch_signals(c);
     cli_be_careful(true); /* half-written files have to go first */
-    cleave_status status = cleave_collect(folder, path, &o, &error);
+    cleave_status status = cleave_collect(folder, path, &control, &error);
     cli_forget_signals();
     if (status != CLEAVE_OK)
         return cli_fail_library(c, &error);

@@ -15,13 +15,14 @@ static const cli_option options[N_OPTIONS] = {
 
 static int inspect(cli *c, cleave_model *model)
 {
+    cleave_control control = cli_control(c);
+    cleave_report *report = NULL;
     cleave_error error;
-    char *text = NULL;
 
-    if (cleave_model_inspect(model, c->json, &text, &error) != CLEAVE_OK)
+    if (cleave_model_inspect(model, &control, &report, &error) != CLEAVE_OK)
         return cli_fail_library(c, &error);
-    int code = c->quiet && !c->json ? CLI_EXIT_OK : cli_print(c, text);
-    cleave_text_free(model, text);
+    int code = cli_print_report(c, report);
+    cleave_report_free(report);
     return code;
 }
 

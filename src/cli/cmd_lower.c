@@ -1,13 +1,10 @@
-#include "base/json_out.h"
-#include "base/units.h"
 #include "cli/cli.h"
 
 /* cleave lower: a plan as models that runtimes execute. */
 
-#define SCHEMA_VERSION 1 /* docs/formats/lower.schema.json */
-
 enum { FORM, OUTPUT, COLLECTIVES, WEIGHTS, COMMON, N_OPTIONS = COMMON + 3 };
 
+/* In the order of cleave_form, cleave_collectives and cleave_weights. */
 static const char *const forms[] = { "stages", "devices", "emulate", "ort-options", "olive", NULL };
 static const char *const dialects[] = { "ort", "tensorrt", NULL };
 static const char *const kinds[] = { "external", "safetensors", "ranges", NULL };
@@ -37,57 +34,13 @@ static const cli_option options[N_OPTIONS] = {
     CLI_COMMON_OPTIONS,
 };
 
-static int tell_json(cli *c, const char *folder, const char *form, const cleave_lowered *made,
-                     double seconds)
-{
-    clv_json_out out;
-    clv_error err;
-    clv_json_begin(&out, c->arena, true);
-    clv_json_open_object(&out, NULL);
-    clv_json_put_int(&out, "schema_version", SCHEMA_VERSION);
-    clv_json_put_string(&out, "folder", folder);
-    clv_json_put_string(&out, "form", form);
-    clv_json_put_int(&out, "models", made->models);
-    clv_json_put_int(&out, "files", made->files);
-    clv_json_put_int(&out, "collectives", made->collectives);
-    clv_json_put_int(&out, "transfers", made->transfers);
-    clv_json_put_int(&out, "bytes", made->bytes);
-    clv_json_put_number(&out, "seconds", seconds);
-    clv_json_close_object(&out);
-    return clv_json_end(&out, &err) == CLV_OK ? cli_print(c, out.text) : cli_nomem(c);
-}
-
-/* "s" but for one. */
-static const char *s(int n) { return n == 1 ? "" : "s"; }
-
-static int tell(cli *c, const char *folder, const char *form, const cleave_lowered *made,
-                double seconds)
-{
-    char bytes[32];
-    if (c->json)
-        return tell_json(c, folder, form, made, seconds);
-    const char *shown = cli_show(c, folder);
-    const char *line =
-        shown
-            ? clv_arena_printf(c->arena,
-                               "%s: %d model%s, %d collective%s, %d tensor%s from one to another, "
-                               "%s in %d file%s\n",
-                               shown, made->models, s(made->models), made->collectives,
-                               s(made->collectives), made->transfers, s(made->transfers),
-                               clv_show_bytes(bytes, made->bytes), made->files, s(made->files))
-            : NULL;
-    if (!line)
-        return cli_nomem(c);
-    return c->quiet ? CLI_EXIT_OK : cli_print(c, line);
-}
-
 static int lower(cli *c, const char *input, const char *plan_path, const char *folder,
                  const cleave_lower_options *how)
 {
-    double start = cli_now();
+    cleave_control control = cli_control(c);
     cleave_model *model = NULL;
     cleave_plan *plan = NULL;
-    cleave_lowered made;
+    cleave_report *report = NULL;
     cleave_error error;
     int code = cli_open(c, input, &model);
 
@@ -95,13 +48,13 @@ static int lower(cli *c, const char *input, const char *plan_path, const char *f
         return code;
     cli_warn(c, model);
     cli_catch_signals(c);
-    cleave_status status = cleave_plan_load(model, plan_path, &plan, &error);
+    cleave_status status = cleave_plan_load(model, plan_path, &control, &plan, &error);
     cli_be_careful(true); /* a folder has to go first */
     if (status == CLEAVE_OK)
-        status = cleave_lower(model, plan, how, folder, &made, &error);
+        status = cleave_lower(model, plan, how, folder, &control, &report, &error);
     cli_forget_signals();
-    code = status == CLEAVE_OK ? tell(c, folder, how->form, &made, cli_now() - start)
-                               : cli_fail_library(c, &error);
+    code = status == CLEAVE_OK ? cli_print_report(c, report) : cli_fail_library(c, &error);
+    cleave_report_free(report);
     cleave_plan_free(plan);
     cleave_model_free(model);
     return code;
@@ -118,16 +71,20 @@ static int run(cli *c, const cli_args *args)
                          "or olive");
     if (!v[OUTPUT].by)
         return cli_usage(c, "no folder is given, expected -o FOLDER");
-    if (v[COLLECTIVES].by && strcmp(v[FORM].text, "devices") != 0)
+    cleave_lower_options how;
+    cleave_lower_options_init(&how);
+    how.form = (cleave_form)v[FORM].number;
+    how.collectives = (cleave_collectives)v[COLLECTIVES].number;
+    how.weights = (cleave_weights)v[WEIGHTS].number;
+    if (v[COLLECTIVES].by && how.form != CLEAVE_FORM_DEVICES)
         return cli_usage(c, "--collectives is of --form devices, not of %s", v[FORM].text);
-    bool whole = strcmp(v[FORM].text, "ort-options") == 0 || strcmp(v[FORM].text, "olive") == 0;
-    if (whole && v[WEIGHTS].by && strcmp(v[WEIGHTS].text, "safetensors") == 0)
+    bool whole = how.form == CLEAVE_FORM_ORT_OPTIONS || how.form == CLEAVE_FORM_OLIVE;
+    if (whole && how.weights == CLEAVE_WEIGHTS_SAFETENSORS)
         return cli_usage(c,
                          "the model of --form %s keeps its weights, expected --weights external or "
                          "ranges",
                          v[FORM].text);
-    return lower(c, args->operands[0], args->operands[1], v[OUTPUT].text,
-                 &(cleave_lower_options){ v[FORM].text, v[COLLECTIVES].text, v[WEIGHTS].text });
+    return lower(c, args->operands[0], args->operands[1], v[OUTPUT].text, &how);
 }
 
 const cli_command cli_cmd_lower = {

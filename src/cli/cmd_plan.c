@@ -4,11 +4,11 @@
 
 #include "base/file.h"
 #include "base/streams.h"
-#include "cli/cli.h"
+#include "cli/search.h"
 
 #define SHARDING_FILE_MAX ((size_t)64 << 20) /* a node a line for a million nodes */
 
-/* cleave plan: finds a plan, tells it, writes it into the model.
+/* cleave plan: finds a plan, prints it, writes it into the model.
  *
  * The last four options are spelled as in PopRT's auto_sharding.py. A call with --input_model means
  * what it means there: operators stay whole, and without --optimal_perf the search stops at the
@@ -98,26 +98,15 @@ static const cli_option options[N_OPTIONS] = {
                       .kind = CLI_TEXT,
                       .value = "FILE",
                       .help = "rules that the plan has to obey, as JSON" },
-    [JOBS] = { .name = "--jobs",
-               .kind = CLI_INT,
-               .value = "N",
-               .help = "candidates compiled at once; 2",
-               .min = 1,
-               .max = 1024 },
+    [JOBS] = CLI_JOBS_OPTION("candidates compiled at once; 2"),
     [MAX_CANDIDATES] = { .name = "--max-candidates",
                          .kind = CLI_INT,
                          .value = "N",
                          .help = "compile at most N candidates",
                          .min = 1,
                          .max = INT32_MAX },
-    [DEADLINE] = { .name = "--deadline",
-                   .kind = CLI_SECONDS,
-                   .value = "S",
-                   .help = "the best found within S seconds; none" },
-    [GAP] = { .name = "--gap",
-              .kind = CLI_PART,
-              .value = "G",
-              .help = "enough when proven to be that near the best, as 1%; 0" },
+    [DEADLINE] = CLI_DEADLINE_OPTION,
+    [GAP] = CLI_GAP_OPTION("enough when proven to be that near the best, as 1%; 0"),
     [MICROBATCHES] = { .name = "--microbatches",
                        .kind = CLI_INT,
                        .value = "N",
@@ -203,7 +192,7 @@ typedef struct {
     const char *input, *bindings;
     const char *output, *plan_out; /* NULL: not written */
     cleave_plan_options options;
-    cli_progress progress;
+    cli_search search;
     double start;
 } job;
 
@@ -257,36 +246,30 @@ static bool asks_for_shards(const cli_value *v)
     return v[MESH].by || v[MAX_TP].by || v[STAGES].by || v[DATA_PARALLEL].by;
 }
 
-static void fill_options(const cli *c, const cli_value *v, job *j)
+/* The words are those of cleave_objective, in its order. */
+static void read_options(const cli_value *v, cleave_plan_options *o)
 {
-    static const cleave_objective objective_of[] = { CLEAVE_LATENCY, CLEAVE_THROUGHPUT,
-                                                     CLEAVE_FEWEST_DEVICES };
-    j->progress = (cli_progress){ .shown = !c->quiet && isatty(STDERR_FILENO) };
-    j->options = (cleave_plan_options){
-        .cluster = v[CLUSTER].text,
-        .configs_path = v[CONFIGS].text,
-        .devices = (int)v[DEVICES].number,
-        .memory_bytes = v[MEMORY].number,
-        .objective = objective_of[v[OBJECTIVE].number],
-        .first_fit = v[FIRST_FIT].by || (v[INPUT_MODEL].by && !v[OPTIMAL_PERF].by),
-        .documented_search = v[SEARCH].number == 1,
-        .jobs = (int)v[JOBS].number,
-        .max_candidates = (int)v[MAX_CANDIDATES].number,
-        .compiler = v[COMPILER].text,
-        .compiler_timeout_s = v[COMPILER_TIMEOUT].seconds,
-        .progress = cli_on_progress,
-        .progress_ctx = &j->progress,
-        .stop = cli_on_stop,
-        .deadline_s = v[DEADLINE].seconds,
-        .gap = v[GAP].real,
-        .microbatches = (int)v[MICROBATCHES].number,
-        .backward = v[BACKWARD].text,
-        .mesh = v[MESH].text,
-        .max_tensor_devices = v[INPUT_MODEL].by && !asks_for_shards(v) ? 1 : (int)v[MAX_TP].number,
-        .stages = (int)v[STAGES].number,
-        .data_parallel = v[DATA_PARALLEL].by != NULL,
-        .overlap = v[OVERLAP].real,
-    };
+    cleave_plan_options_init(o);
+    o->cluster = v[CLUSTER].text;
+    o->configs_path = v[CONFIGS].text;
+    o->devices = (int)v[DEVICES].number;
+    o->memory_bytes = v[MEMORY].number;
+    o->objective = (cleave_objective)v[OBJECTIVE].number;
+    o->first_fit = v[FIRST_FIT].by || (v[INPUT_MODEL].by && !v[OPTIMAL_PERF].by);
+    o->documented_search = v[SEARCH].number == 1;
+    o->jobs = (int)v[JOBS].number;
+    o->max_candidates = (int)v[MAX_CANDIDATES].number;
+    o->compiler = v[COMPILER].text;
+    o->compiler_timeout_s = v[COMPILER_TIMEOUT].seconds;
+    o->deadline_s = v[DEADLINE].seconds;
+    o->gap = v[GAP].real;
+    o->microbatches = (int)v[MICROBATCHES].number;
+    o->backward = v[BACKWARD].text;
+    o->mesh = v[MESH].text;
+    o->max_tensor_devices = v[INPUT_MODEL].by && !asks_for_shards(v) ? 1 : (int)v[MAX_TP].number;
+    o->stages = (int)v[STAGES].number;
+    o->data_parallel = v[DATA_PARALLEL].by != NULL;
+    o->overlap = v[OVERLAP].real;
 }
 
 /* JSON text, a list, or the name of a file with JSON. */
@@ -339,7 +322,7 @@ static int read_job(cli *c, const cli_args *args, job *j)
         return code;
     j->bindings = v[BIND].text;
     j->start = cli_now();
-    fill_options(c, v, j);
+    read_options(v, &j->options);
     code = read_sharding_nodes(c, v, j);
     if (code == CLI_EXIT_OK)
         code = read_constraints(c, v, j);
@@ -348,7 +331,7 @@ static int read_job(cli *c, const cli_args *args, job *j)
 
 /* -- what is done -- */
 
-static int say_saved(cli *c, const job *j, const cli_result *result)
+static int print_saved(cli *c, const job *j, const cli_result *result)
 {
     const char *output = cli_show(c, j->output ? j->output : "");
     const char *plan_out = cli_show(c, j->plan_out ? j->plan_out : "");
@@ -362,7 +345,7 @@ static int say_saved(cli *c, const job *j, const cli_result *result)
     return code == CLI_EXIT_OK ? cli_print_notes(c, result) : code;
 }
 
-static int tell(cli *c, const job *j, const cleave_model *model, const cleave_plan *plan)
+static int print_plan(cli *c, const job *j, const cleave_model *model, const cleave_plan *plan)
 {
     cli_result result = { .plan = plan,
                           .model_path = j->output,
@@ -375,38 +358,39 @@ static int tell(cli *c, const job *j, const cleave_model *model, const cleave_pl
     if (code == CLI_EXIT_OK && c->json)
         return cli_print_result(c, &result);
     if (code == CLI_EXIT_OK && !c->quiet)
-        code = cli_print(c, cleave_plan_text(plan));
-    return code == CLI_EXIT_OK && !c->quiet ? say_saved(c, j, &result) : code;
+        code = cli_print_report(c, cleave_plan_report(plan));
+    return code == CLI_EXIT_OK && !c->quiet ? print_saved(c, j, &result) : code;
 }
 
 /* Nothing was written. */
-static int tell_no_plan(cli *c, const job *j, const cleave_plan *plan, const cleave_error *error)
+static int print_no_plan(cli *c, const job *j, const cleave_plan *plan, const cleave_error *error)
 {
     int code = CLI_EXIT_OK;
 
     if (c->json)
         code = cli_print_result(c, &(cli_result){ .plan = plan, .seconds = cli_now() - j->start });
     else if (c->quiet)
-        return cli_fail(c, CLI_EXIT_NO_PLAN, "no plan", error->message);
+        return cli_fail_no_answer(c, error);
     else
-        code = cli_print(c, cleave_plan_text(plan));
+        code = cli_print_report(c, cleave_plan_report(plan));
     return code == CLI_EXIT_OK ? CLI_EXIT_NO_PLAN : code;
 }
 
 /* Files first: a reader of our output that goes away must not cost the user the result. */
 static int save(cli *c, const job *j, cleave_model *model, const cleave_plan *plan)
 {
+    cleave_control control = cli_control(c);
     cleave_error error = { .status = CLEAVE_OK };
 
     if (j->output) {
         cli_be_careful_of(j->output);
-        cleave_annotate(model, plan, j->output, &error);
+        cleave_annotate(model, plan, NULL, j->output, &control, &error);
     }
     if (error.status == CLEAVE_OK && j->plan_out) {
         cli_be_careful_of(j->plan_out);
         if (j->output && clv_is_stream(j->plan_out))
             cli_forget_signals(); /* the model is there, and a stream leaves nothing behind */
-        cleave_plan_save(plan, j->plan_out, &error);
+        cleave_report_save(cleave_plan_report(plan), j->plan_out, &error);
     }
     cli_forget_signals();
     return error.status == CLEAVE_OK ? CLI_EXIT_OK : cli_fail_library(c, &error);
@@ -418,20 +402,21 @@ static int make(cli *c, job *j, cleave_model *model)
     cleave_error error;
     int code = CLI_EXIT_OK;
 
+    cli_search_begin(c, &j->search, 0);
     cli_be_careful(j->options.compiler != NULL);
-    cleave_status status = cleave_plan_make(model, &j->options, &plan, &error);
+    cleave_status status = cleave_plan_make(model, &j->options, &j->search.control, &plan, &error);
     cli_be_careful(false);
-    cli_end_progress(&j->progress);
+    cli_search_end(&j->search);
     if (cli_signal()) /* the search may have given its best so far; the user wants out */
         code = cli_fail_library(c, &(cleave_error){ .status = CLEAVE_ECANCELED });
     else if (status != CLEAVE_OK && status != CLEAVE_NO_PLAN)
         code = cli_fail_library(c, &error);
     else if (status == CLEAVE_NO_PLAN)
-        code = tell_no_plan(c, j, plan, &error);
+        code = print_no_plan(c, j, plan, &error);
     else
         code = save(c, j, model, plan);
     if (code == CLI_EXIT_OK)
-        code = tell(c, j, model, plan);
+        code = print_plan(c, j, model, plan);
     cleave_plan_free(plan);
     return code;
 }

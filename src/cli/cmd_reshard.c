@@ -20,19 +20,21 @@ static const cli_option options[N_OPTIONS] = {
 
 static int reshard(cli *c, const cli_value *v, const char *folder)
 {
-    cleave_shard_options o = cli_shard_options(c, &v[KIND], &v[MAX_FILE]);
+    cleave_control control = cli_control(c);
+    cleave_shard_options o = cli_shard_options(&v[KIND], &v[MAX_FILE]);
     const char *to = v[DRY].by ? NULL : v[OUTPUT].text;
     cleave_error error;
-    char *text = NULL;
+    cleave_report *report = NULL;
 
     cli_catch_signals(c);
     cli_be_careful(true); /* a half-written folder has to go first */
-    cleave_status status = cleave_reshard(folder, v[LAYOUT].text, to, &o, c->json, &text, &error);
+    cleave_status status =
+        cleave_reshard(folder, v[LAYOUT].text, to, &o, &control, &report, &error);
     cli_forget_signals();
     if (status != CLEAVE_OK)
         return cli_fail_library(c, &error);
-    int code = c->quiet && !c->json ? CLI_EXIT_OK : cli_print(c, text);
-    cleave_text_free(NULL, text);
+    int code = cli_print_report(c, report);
+    cleave_report_free(report);
     return code;
 }
 

@@ -11,15 +11,16 @@ static const cli_option options[N_OPTIONS] = {
 static int run(cli *c, const cli_args *args)
 {
     cleave_error error;
-    char *text = NULL;
+    cleave_control control = cli_control(c);
+    cleave_report *report = NULL;
 
     if (args->n_operands > 1)
         return cli_usage(c, "'%s' is one operator too many, expected one", args->operands[1]);
-    if (cleave_rules(args->n_operands ? args->operands[0] : NULL, c->json, &text, &error) !=
+    if (cleave_rules(args->n_operands ? args->operands[0] : NULL, &control, &report, &error) !=
         CLEAVE_OK)
         return cli_fail_library(c, &error);
-    int code = c->quiet && !c->json ? CLI_EXIT_OK : cli_print(c, text);
-    cleave_text_free(NULL, text);
+    int code = cli_print_report(c, report);
+    cleave_report_free(report);
     return code;
 }
 

@@ -22,7 +22,7 @@ static const cli_option options[N_OPTIONS] = {
     CLI_COMMON_OPTIONS,
 };
 
-static int tell(cli *c, const char *folder, double seconds)
+static int print_answer(cli *c, const char *folder, double seconds)
 {
     cli_result result = { .model_path = folder, .seconds = seconds };
 
@@ -37,7 +37,8 @@ static int tell(cli *c, const char *folder, double seconds)
 
 static int shard(cli *c, const cli_value *v, const char *path, const char *folder)
 {
-    cleave_shard_options o = cli_shard_options(c, &v[KIND], &v[MAX_FILE]);
+    cleave_control control = cli_control(c);
+    cleave_shard_options o = cli_shard_options(&v[KIND], &v[MAX_FILE]);
     double start = cli_now();
     cleave_model *model = NULL;
     cleave_error error;
@@ -50,10 +51,11 @@ static int shard(cli *c, const cli_value *v, const char *path, const char *folde
     cli_warn(c, model);
     cli_catch_signals(c);
     cli_be_careful(true); /* a half-written folder has to go first */
-    cleave_status status = cleave_shard(model, v[LAYOUT].text, folder, &o, &error);
+    cleave_status status = cleave_shard(model, v[LAYOUT].text, folder, &o, &control, &error);
     cli_forget_signals();
     cleave_model_free(model);
-    return status == CLEAVE_OK ? tell(c, folder, cli_now() - start) : cli_fail_library(c, &error);
+    return status == CLEAVE_OK ? print_answer(c, folder, cli_now() - start)
+                               : cli_fail_library(c, &error);
 }
 
 static int run(cli *c, const cli_args *args)

@@ -32,24 +32,25 @@ static const cli_option options[N_OPTIONS] = {
     CLI_COMMON_OPTIONS,
 };
 
-static cleave_uneven policy_of(const cli_value *v)
-{
-    static const cleave_uneven of[] = { CLEAVE_UNEVEN_REFUSE, CLEAVE_UNEVEN_CEIL,
-                                        CLEAVE_UNEVEN_BALANCED };
-    return v->by ? of[v->number] : CLEAVE_UNEVEN_CEIL;
-}
-
 static int shards(cli *c, const cli_value *v, cleave_model *model)
 {
+    static const cleave_uneven policies_of[] = { CLEAVE_UNEVEN_REFUSE, CLEAVE_UNEVEN_CEIL,
+                                                 CLEAVE_UNEVEN_BALANCED };
+    cleave_control control = cli_control(c);
+    cleave_shards_options o;
+    cleave_report *report = NULL;
     cleave_error error;
-    char *text = NULL;
     int wrong = 0;
 
-    if (cleave_model_shards(model, v[CONFIGURATION].text, policy_of(&v[UNEVEN]), c->json, &text,
-                            &wrong, &error) != CLEAVE_OK)
+    cleave_shards_options_init(&o);
+    o.configuration = v[CONFIGURATION].text;
+    o.uneven = v[UNEVEN].by ? policies_of[v[UNEVEN].number] : CLEAVE_UNEVEN_CEIL;
+    o.show_tiles = v[TILES].by != NULL;
+    o.backend = v[PROFILE].text;
+    if (cleave_model_shards(model, &o, &control, &report, &wrong, &error) != CLEAVE_OK)
         return cli_fail_library(c, &error);
-    int code = c->quiet && !c->json ? CLI_EXIT_OK : cli_print(c, text);
-    cleave_text_free(model, text);
+    int code = cli_print_report(c, report);
+    cleave_report_free(report);
     if (code != CLI_EXIT_OK || !v[CHECK].by || wrong == 0)
         return code;
     if (c->json) /* the object printed says it */
@@ -58,15 +59,6 @@ static int shards(cli *c, const cli_value *v, cleave_model *model)
         c->arena,
         v[PROFILE].text ? "wrong or unsupported annotations: %d" : "wrong annotations: %d", wrong);
     return line ? cli_fail(c, CLI_EXIT_INPUT, "input", line) : cli_nomem(c);
-}
-
-static int take_profile(cli *c, const char *profile, cleave_model *model)
-{
-    cleave_error error;
-
-    if (!profile || cleave_model_backend(model, profile, &error) == CLEAVE_OK)
-        return CLI_EXIT_OK;
-    return cli_fail_library(c, &error);
 }
 
 static int run(cli *c, const cli_args *args)
@@ -80,9 +72,6 @@ static int run(cli *c, const cli_args *args)
     if (code != CLI_EXIT_OK)
         return code;
     code = cli_bind(c, model, args->values[BIND].text);
-    if (code == CLI_EXIT_OK)
-        code = take_profile(c, args->values[PROFILE].text, model);
-    cleave_model_show_tiles(model, args->values[TILES].by != NULL);
     if (code == CLI_EXIT_OK)
         code = shards(c, args->values, model);
     cleave_model_free(model);

@@ -18,7 +18,7 @@ static const cli_option options[N_OPTIONS] = {
     CLI_COMMON_OPTIONS,
 };
 
-static int tell(cli *c, const cli_result *result)
+static int print_answer(cli *c, const cli_result *result)
 {
     if (c->json)
         return cli_print_result(c, result);
@@ -35,6 +35,7 @@ static int tell(cli *c, const cli_result *result)
 
 static int strip(cli *c, const char *input, bool all, const char *output)
 {
+    cleave_control control = cli_control(c);
     cli_result result = { .model_path = output };
     double start = cli_now();
     cleave_model *model = NULL;
@@ -46,7 +47,7 @@ static int strip(cli *c, const char *input, bool all, const char *output)
     cli_warn(c, model);
     cli_catch_signals(c);
     cli_be_careful_of(output);
-    cleave_status status = cleave_strip(model, all, output, &error);
+    cleave_status status = cleave_strip(model, all, output, &control, &error);
     cli_forget_signals();
     if (status != CLEAVE_OK)
         code = cli_fail_library(c, &error);
@@ -54,7 +55,7 @@ static int strip(cli *c, const char *input, bool all, const char *output)
         code = cli_note_external(c, model, input, output, &result.notes[0]);
     result.seconds = cli_now() - start;
     if (code == CLI_EXIT_OK)
-        code = tell(c, &result);
+        code = print_answer(c, &result);
     cleave_model_free(model);
     return code;
 }

@@ -75,13 +75,9 @@ static const char *find_runner(cli *c, const cli_value *given)
 
 /* -- the command -- */
 
-static int tell(cli *c, const cleave_verification *v)
+static int print_answer(cli *c, const cleave_verification *v)
 {
-    int code = CLI_EXIT_OK;
-    if (c->json)
-        code = cli_print(c, cleave_verification_json(v));
-    else if (!c->quiet)
-        code = cli_print(c, cleave_verification_text(v));
+    int code = cli_print_report(c, cleave_verification_report(v));
     if (code != CLI_EXIT_OK || cleave_verification_holds(v))
         return code;
     if (c->quiet && !c->json)
@@ -92,6 +88,7 @@ static int tell(cli *c, const cleave_verification *v)
 
 static int verify(cli *c, const char *path, const char *plan_path, const cleave_verify_options *o)
 {
+    cleave_control control = cli_control(c);
     cleave_model *model = NULL;
     cleave_plan *plan = NULL;
     cleave_verification *v = NULL;
@@ -102,12 +99,12 @@ static int verify(cli *c, const char *path, const char *plan_path, const cleave_
         return code;
     cli_warn(c, model);
     cli_catch_signals(c);
-    cleave_status status = cleave_plan_load(model, plan_path, &plan, &error);
+    cleave_status status = cleave_plan_load(model, plan_path, &control, &plan, &error);
     cli_be_careful(true); /* a temporary folder has to go first */
     if (status == CLEAVE_OK)
-        status = cleave_verify(model, plan, o, &v, &error);
+        status = cleave_verify(model, plan, o, &control, &v, &error);
     cli_forget_signals();
-    code = status == CLEAVE_OK ? tell(c, v) : cli_fail_library(c, &error);
+    code = status == CLEAVE_OK ? print_answer(c, v) : cli_fail_library(c, &error);
     cleave_verification_free(v);
     cleave_plan_free(plan);
     cleave_model_free(model);
@@ -117,7 +114,9 @@ static int verify(cli *c, const char *path, const char *plan_path, const cleave_
 static int run(cli *c, const cli_args *args)
 {
     const cli_value *v = args->values;
-    cleave_verify_options o = CLEAVE_VERIFY_OPTIONS;
+    cleave_verify_options o;
+
+    cleave_verify_options_init(&o);
     if (args->n_operands != 2)
         return cli_usage(c, "a model and its plan are expected, %d given", args->n_operands);
     if (v[PROOF_ONLY].by && (v[ALL].by || v[INPUTS].by || v[RUNNER].by))

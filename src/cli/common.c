@@ -26,12 +26,12 @@ int cli_model_operand(cli *c, const cli_args *args, const char *by_option, const
 
 int cli_open(cli *c, const char *path, cleave_model **ret)
 {
+    cleave_control control = cli_control(c);
     cleave_error error;
 
-    if (cleave_model_open(path, NULL, ret, &error) != CLEAVE_OK)
-        return cli_fail_library(c, &error);
-    cleave_model_set_stop(*ret, cli_on_stop, NULL);
-    return CLI_EXIT_OK;
+    return cleave_model_open(path, &control, ret, &error) == CLEAVE_OK
+               ? CLI_EXIT_OK
+               : cli_fail_library(c, &error);
 }
 
 /* Blanks around a name or a size are the shell's or the hand's, not the model's. */
@@ -137,13 +137,6 @@ int cli_one_operand(cli *c, const cli_args *args, const char *what)
         return cli_usage(c, "no %s is given", what);
     return cli_usage(c, "'%s' is one %s too many, expected one",
                      args->operands[args->n_operands - 1], what);
-}
-
-int cli_end_search(int code, bool found)
-{
-    if (code == CLI_EXIT_OK && cli_signal())
-        return 128 + cli_signal();
-    return code == CLI_EXIT_OK && !found ? CLI_EXIT_NO_PLAN : code;
 }
 
 int cli_prepare_output(cli *c, const cli_value *output, const char *const *others, int n_others)

@@ -138,8 +138,18 @@ void cli_forget_signals(void)
 
 int cli_signal(void) { return came; }
 
-int cli_on_stop(void *ctx)
+static int on_stop(void *ctx)
 {
     (void)ctx;
     return came != 0;
+}
+
+cleave_control cli_control(const cli *c)
+{
+    cleave_control control;
+
+    cleave_control_init(&control);
+    control.stop = on_stop;
+    control.note = c->quiet ? NULL : cli_note;
+    return control;
 }

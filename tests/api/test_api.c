@@ -1,12 +1,11 @@
 /* test_api.c - the library as a host uses it, through cleave.h alone. */
-#include "cleave.h"
-
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/api.h"
 #include "support/failing_alloc.h"
 #include "support/onnx_builder.h"
 #include "support/run.h"
@@ -64,7 +63,8 @@ static cleave_model *opened(const cleave_allocator *allocator)
     char path[600];
     cleave_model *model = NULL;
     cleave_error error;
-    cr_assert_eq(cleave_model_open(in_folder(path, "m.onnx"), allocator, &model, &error), CLEAVE_OK,
+    cleave_control control = control_of(allocator);
+    cr_assert_eq(cleave_model_open(in_folder(path, "m.onnx"), &control, &model, &error), CLEAVE_OK,
                  "%s", error.message);
     cr_assert_eq(cleave_model_bind(model, "batch", 2, &error), CLEAVE_OK, "%s", error.message);
     return model;
@@ -74,7 +74,8 @@ static cleave_plan *planned(cleave_model *model, const cleave_plan_options *opti
 {
     cleave_plan *plan = NULL;
     cleave_error error;
-    cr_assert_eq(cleave_plan_make(model, options, &plan, &error), CLEAVE_OK, "%s", error.message);
+    cr_assert_eq(cleave_plan_make(model, options, NULL, &plan, &error), CLEAVE_OK, "%s",
+                 error.message);
     return plan;
 }
 
@@ -82,7 +83,7 @@ Test(api, plans_annotates_and_strips)
 {
     char path[600], back[600];
     cleave_model *model = opened(NULL), *annotated = NULL;
-    cleave_plan_options options = CLEAVE_PLAN_OPTIONS;
+    cleave_plan_options options = plan_options();
     cleave_error error;
     options.devices = 2;
     options.max_tensor_devices = 1;
@@ -91,24 +92,24 @@ Test(api, plans_annotates_and_strips)
     cr_expect_eq(cleave_plan_fits(plan), 1);
     cr_expect_eq(cleave_plan_devices(plan), 2);
     cr_expect_eq(cleave_plan_stages(plan), 2, "exactly the devices that were asked for");
-    cr_expect_gt(cleave_plan_latency_ms(plan), 0);
+    cr_expect_gt(cleave_plan_latency_s(plan), 0);
     cr_expect_gt(cleave_plan_throughput(plan), 0);
-    cr_expect_gt(cleave_plan_bound_ms(plan), 0);
-    cr_expect_leq(cleave_plan_bound_ms(plan), cleave_plan_latency_ms(plan));
+    cr_expect_gt(cleave_plan_bound_s(plan), 0);
+    cr_expect_leq(cleave_plan_bound_s(plan), cleave_plan_latency_s(plan));
     cr_expect_float_eq(cleave_plan_gap(plan),
-                       1 - cleave_plan_bound_ms(plan) / cleave_plan_latency_ms(plan), 1e-9);
-    cr_expect_not_null(cleave_plan_stopped(plan));
+                       1 - cleave_plan_bound_s(plan) / cleave_plan_latency_s(plan), 1e-9);
+    cr_expect_neq(cleave_plan_end(plan), CLEAVE_END_UNKNOWN);
     cr_expect_eq(cleave_plan_device_of(plan, 12), -1, "past the end");
     cr_expect_eq(cleave_plan_device_of(plan, -1), -1);
     for (int i = 0; i < 12; i++)
         cr_expect(cleave_plan_device_of(plan, i) == 0 || cleave_plan_device_of(plan, i) == 1);
-    cr_expect(strstr(cleave_plan_text(plan), "Sharding nodes: Device 0 - ["));
-    cr_expect_eq(cleave_plan_json(plan)[0], '{');
-    cr_assert_eq(cleave_annotate(model, plan, in_folder(path, "cut.onnx"), &error), CLEAVE_OK, "%s",
-                 error.message);
+    cr_expect(strstr(plan_text(plan), "Sharding nodes: Device 0 - ["));
+    cr_expect_eq(plan_json(plan)[0], '{');
+    cr_assert_eq(cleave_annotate(model, plan, NULL, in_folder(path, "cut.onnx"), NULL, &error),
+                 CLEAVE_OK, "%s", error.message);
     cr_assert_eq(cleave_model_open(path, NULL, &annotated, &error), CLEAVE_OK, "%s", error.message);
-    cr_assert_eq(cleave_strip(annotated, 0, in_folder(back, "back.onnx"), &error), CLEAVE_OK, "%s",
-                 error.message);
+    cr_assert_eq(cleave_strip(annotated, 0, in_folder(back, "back.onnx"), NULL, &error), CLEAVE_OK,
+                 "%s", error.message);
     cr_expect(file_same(folder, "m.onnx", "back.onnx"));
     cleave_model_free(annotated);
     cleave_plan_free(plan);
@@ -122,9 +123,11 @@ Test(api, a_saved_plan_is_loaded_for_its_own_model_only)
     cleave_plan *plan = planned(model, NULL), *loaded = NULL;
     cleave_error error;
 
-    cr_assert_eq(cleave_plan_save(plan, in_folder(path, "p.json"), &error), CLEAVE_OK);
-    cr_assert_eq(cleave_plan_load(model, path, &loaded, &error), CLEAVE_OK, "%s", error.message);
-    cr_expect_str_eq(cleave_plan_json(plan), cleave_plan_json(loaded));
+    cr_assert_eq(cleave_report_save(cleave_plan_report(plan), in_folder(path, "p.json"), &error),
+                 CLEAVE_OK);
+    cr_assert_eq(cleave_plan_load(model, path, NULL, &loaded, &error), CLEAVE_OK, "%s",
+                 error.message);
+    cr_expect_str_eq(plan_json(plan), plan_json(loaded));
     cleave_plan_free(loaded);
     cleave_plan_free(plan);
     cleave_model_free(model);
@@ -134,13 +137,15 @@ Test(api, a_model_may_be_in_memory)
 {
     cleave_model *model = NULL;
     cleave_error error;
-    char *text = NULL;
+    cleave_report *report = NULL;
 
     cr_assert_eq(cleave_model_open_bytes(bytes, n_bytes, NULL, NULL, &model, &error), CLEAVE_OK,
                  "%s", error.message);
-    cr_assert_eq(cleave_model_inspect(model, 0, &text, &error), CLEAVE_OK, "%s", error.message);
-    cr_expect(strstr(text, "operators: 12\n"), "%s", text);
-    cleave_text_free(model, text);
+    cr_assert_eq(cleave_model_inspect(model, NULL, &report, &error), CLEAVE_OK, "%s",
+                 error.message);
+    cr_expect(strstr(cleave_report_text(report), "operators: 12\n"));
+    cleave_report_free(report);
+    cleave_report_free(NULL);
     cleave_model_free(model);
 }
 
@@ -167,15 +172,15 @@ Test(api, errors_have_a_code_and_a_sentence)
 Test(api, no_plan_is_an_outcome_with_the_nearest_plan)
 {
     cleave_model *model = opened(NULL);
-    cleave_plan_options options = CLEAVE_PLAN_OPTIONS;
+    cleave_plan_options options = plan_options();
     cleave_plan *plan = NULL;
     cleave_error error;
     options.devices = 2;
     options.memory_bytes = 64;
 
-    cr_assert_eq(cleave_plan_make(model, &options, &plan, &error), CLEAVE_NO_PLAN);
+    cr_assert_eq(cleave_plan_make(model, &options, NULL, &plan, &error), CLEAVE_NO_PLAN);
     cr_expect_eq(cleave_plan_fits(plan), 0);
-    cr_expect(strstr(cleave_plan_text(plan), "lacks"), "%s", cleave_plan_text(plan));
+    cr_expect(strstr(plan_text(plan), "lacks"), "%s", plan_text(plan));
     cr_expect(strstr(error.message, "lacks"), "%s", error.message);
     cleave_plan_free(plan);
     cleave_model_free(model);
@@ -186,66 +191,16 @@ Test(api, a_timeout_out_of_range_is_refused)
 {
     static const double wrong[] = { -1, 1.1e9, (double)INFINITY, (double)NAN };
     cleave_model *model = opened(NULL);
-    cleave_plan_options options = CLEAVE_PLAN_OPTIONS;
+    cleave_plan_options options = plan_options();
     cleave_plan *plan = NULL;
     cleave_error error;
 
     for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
         options.compiler_timeout_s = wrong[k];
-        cr_expect_eq(cleave_plan_make(model, &options, &plan, &error), CLEAVE_EUSAGE);
+        cr_expect_eq(cleave_plan_make(model, &options, NULL, &plan, &error), CLEAVE_EUSAGE);
         cr_expect(strstr(error.message, "compiler_timeout_s is "), "%s", error.message);
         cr_expect_null(plan);
     }
-    cleave_model_free(model);
-}
-
-static int count_and_stop(void *ctx, const cleave_progress *progress)
-{
-    (void)progress;
-    return ++*(int *)ctx >= 1;
-}
-
-Test(api, the_progress_callback_may_stop_it)
-{
-    int calls = 0;
-    cleave_model *model = opened(NULL);
-    cleave_plan_options options = CLEAVE_PLAN_OPTIONS;
-    cleave_plan *plan = NULL;
-    cleave_error error;
-    options.progress = count_and_stop;
-    options.progress_ctx = &calls;
-
-    cleave_status s = cleave_plan_make(model, &options, &plan, &error);
-    cr_expect(s == CLEAVE_ECANCELED || s == CLEAVE_OK || s == CLEAVE_NO_PLAN);
-    cr_expect_eq(calls, 1, "not called again after it said stop");
-    cleave_plan_free(plan);
-    cleave_model_free(model);
-}
-
-static int ask_and_stop(void *ctx)
-{
-    ++*(int *)ctx;
-    return 1;
-}
-
-Test(api, the_stop_callback_ends_writing_and_no_file_stays)
-{
-    char path[600];
-    cleave_model *model = opened(NULL);
-    cleave_plan *plan = NULL;
-    cleave_error error;
-    int asked = 0;
-
-    cr_assert_eq(cleave_plan_make(model, NULL, &plan, &error), CLEAVE_OK, "%s", error.message);
-    cleave_model_set_stop(model, ask_and_stop, &asked);
-    int before = folder_count(folder);
-    cr_expect_eq(cleave_annotate(model, plan, in_folder(path, "o.onnx"), &error), CLEAVE_ECANCELED);
-    cr_expect_eq(asked, 1);
-    cr_expect_eq(folder_count(folder), before);
-    cleave_model_set_stop(model, NULL, NULL);
-    cr_expect_eq(cleave_annotate(model, plan, in_folder(path, "o.onnx"), &error), CLEAVE_OK);
-    cr_expect_eq(asked, 1);
-    cleave_plan_free(plan);
     cleave_model_free(model);
 }
 
@@ -275,11 +230,12 @@ Test(api, survives_running_out_of_memory_anywhere)
         cleave_model *model = NULL;
         cleave_plan *plan = NULL;
         cleave_error error;
-        s = cleave_model_open_bytes(bytes, n_bytes, NULL, &allocator, &model, &error);
+        cleave_control control = control_of(&allocator);
+        s = cleave_model_open_bytes(bytes, n_bytes, NULL, &control, &model, &error);
         if (s == CLEAVE_OK)
             s = cleave_model_bind(model, "batch", 2, &error);
         if (s == CLEAVE_OK)
-            s = cleave_plan_make(model, NULL, &plan, &error);
+            s = cleave_plan_make(model, NULL, NULL, &plan, &error);
         cr_assert(s == CLEAVE_OK || s == CLEAVE_ENOMEM, "allocation %ld: %d %s", at, (int)s,
                   error.message);
         cleave_plan_free(plan);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/api.h"
 #include "support/onnx_builder.h"
 
 #define NODES_MAX 7
@@ -296,7 +297,7 @@ static bool try_one(uint64_t seed)
     small s;
     cleave_plan *plan = NULL;
     cleave_error error;
-    cleave_plan_options o = CLEAVE_PLAN_OPTIONS;
+    cleave_plan_options o = plan_options();
     open_small(&s, &draw);
     for (int i = 0; i < n; i++) {
         rules[i] = some_rule(&s, devices, &draw);
@@ -309,7 +310,7 @@ static bool try_one(uint64_t seed)
     o.max_candidates = 20;
     bool can = can_obey(&s, rules, n, devices);
     /* a boundary with nothing on one side binds nothing, and the judge above says so too */
-    cleave_status status = cleave_plan_make(s.model, &o, &plan, &error);
+    cleave_status status = cleave_plan_make(s.model, &o, NULL, &plan, &error);
     cr_assert_eq(status, can ? CLEAVE_OK : CLEAVE_NO_PLAN, "seed %d: %s: %s", (int)seed, text,
                  error.message);
     for (int i = 0; i < s.n; i++)
@@ -317,7 +318,7 @@ static bool try_one(uint64_t seed)
     if (can)
         cr_assert(obeys(&s, rules, n, device_of, devices), "seed %d: %s", (int)seed, text);
     else
-        check_core(&s, rules, n, devices, cleave_plan_json(plan), seed);
+        check_core(&s, rules, n, devices, plan_json(plan), seed);
     cleave_plan_free(plan);
     close_small(&s);
     return can;

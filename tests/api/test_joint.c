@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "cleave.h"
+#include "support/api.h"
 #include "support/nets.h"
 #include "support/run.h"
 
@@ -48,7 +49,7 @@ TestSuite(joint, .init = set_up, .fini = tear_down, .timeout = 600);
 /* The model at path, planned. mesh: NULL for stages and shards together. */
 static void find(const char *mesh, int max_tensor_devices, cleave_objective objective)
 {
-    cleave_plan_options o = CLEAVE_PLAN_OPTIONS;
+    cleave_plan_options o = plan_options();
     o.cluster = "dgx-h100";
     o.mesh = mesh;
     o.max_tensor_devices = max_tensor_devices;
@@ -57,7 +58,7 @@ static void find(const char *mesh, int max_tensor_devices, cleave_objective obje
     plan = NULL;
     if (!model)
         cr_assert_eq(cleave_model_open(path, NULL, &model, &error), CLEAVE_OK, "%s", error.message);
-    cleave_status s = cleave_plan_make(model, &o, &plan, &error);
+    cleave_status s = cleave_plan_make(model, &o, NULL, &plan, &error);
     cr_assert(s == CLEAVE_OK || s == CLEAVE_NO_PLAN, "%s", error.message);
 }
 
@@ -78,13 +79,13 @@ static void find_by_the_textbook(void)
                                 "{\"split\": \"*/o\", \"factor\": \"k\", \"over\": \"tp\"},"
                                 "{\"split\": \"*/up\", \"factor\": \"n\", \"over\": \"tp\"},"
                                 "{\"split\": \"*/down\", \"factor\": \"k\", \"over\": \"tp\"}]}";
-    cleave_plan_options o = CLEAVE_PLAN_OPTIONS;
+    cleave_plan_options o = plan_options();
     o.cluster = "dgx-h100";
     o.mesh = "8";
     o.constraints = rules;
     cleave_plan_free(plan);
     plan = NULL;
-    cr_assert_eq(cleave_plan_make(model, &o, &plan, &error), CLEAVE_OK, "%s", error.message);
+    cr_assert_eq(cleave_plan_make(model, &o, NULL, &plan, &error), CLEAVE_OK, "%s", error.message);
 }
 
 /* How often a name was found, over the one axis. */
@@ -92,7 +93,7 @@ static int found(const char *name)
 {
     const char *axis, *one;
     int count;
-    for (int i = 0; (one = cleave_plan_found(plan, i, &axis, &count)); i++)
+    for (int i = 0; (one = cleave_plan_strategy(plan, i, &axis, &count)); i++)
         if (strcmp(one, name) == 0)
             return count;
     return 0;
@@ -101,7 +102,7 @@ static int found(const char *name)
 /* Collectives of a kind, on tensors whose name ends so ("" for all). */
 static int count(const char *kind, const char *ending)
 {
-    const char *at = strstr(cleave_plan_json(plan), "\"collectives\"");
+    const char *at = strstr(plan_json(plan), "\"collectives\"");
     char want[80];
     int n = 0;
     cr_assert_not_null(at);
@@ -128,7 +129,7 @@ static void expect_megatron(const char *second)
 {
     cr_expect_eq(count("all-reduce", "/o"), LAYERS);
     cr_expect_eq(count("all-reduce", second), LAYERS);
-    cr_expect_eq(n_spoken(), 2 * LAYERS, "%s", cleave_plan_text(plan));
+    cr_expect_eq(n_spoken(), 2 * LAYERS, "%s", plan_text(plan));
     cr_expect_geq(found("head parallel attention"), LAYERS);
 }
 
@@ -175,14 +176,14 @@ Test(joint, gpt2_is_split_by_columns_then_rows)
 static void find_on(int devices, const char *rules)
 {
     char mesh[8];
-    cleave_plan_options o = CLEAVE_PLAN_OPTIONS;
+    cleave_plan_options o = plan_options();
     snprintf(mesh, sizeof mesh, "%d", devices);
     o.cluster = "dgx-h100";
     o.mesh = mesh;
     o.devices = devices;
     o.constraints = rules;
     cr_assert_eq(cleave_model_open(path, NULL, &model, &error), CLEAVE_OK, "%s", error.message);
-    cr_assert_eq(cleave_plan_make(model, &o, &plan, &error), CLEAVE_OK, "%s", error.message);
+    cr_assert_eq(cleave_plan_make(model, &o, NULL, &plan, &error), CLEAVE_OK, "%s", error.message);
     cr_assert(cleave_plan_fits(plan));
 }
 
@@ -191,7 +192,7 @@ static bool has_parts(const char *sizes)
 {
     char want[80];
     snprintf(want, sizeof want, "\"sizes\": \"%s\"", sizes);
-    return strstr(cleave_plan_json(plan), want) != NULL;
+    return strstr(plan_json(plan), want) != NULL;
 }
 
 static void expect_gpt2_of_heads(int devices, const char *columns)
@@ -208,7 +209,7 @@ static void expect_gpt2_of_heads(int devices, const char *columns)
     net_gpt2(&s, path);
     find_on(devices, NULL);
     expect_megatron("/down");
-    cr_expect_eq(found("Megatron column"), 2 * LAYERS + 1, "%s", cleave_plan_text(plan));
+    cr_expect_eq(found("Megatron column"), 2 * LAYERS + 1, "%s", plan_text(plan));
     cr_expect_eq(found("Megatron row"), 2 * LAYERS);
     cr_expect(has_parts(columns), "no columns of %s", columns);
 }
@@ -221,18 +222,20 @@ Test(joint, twenty_five_heads_on_two_devices) { expect_gpt2_of_heads(2, "2496, 2
 Test(joint, heads_in_uneven_parts_are_read_back)
 {
     cleave_model *annotated = NULL;
-    char *text = NULL, written[5000];
+    cleave_report *report = NULL;
+    char written[5000];
     int wrong = -1;
     expect_gpt2_of_heads(2, "2496, 2304");
     snprintf(written, sizeof written, "%s/a.onnx", folder);
-    cr_assert_eq(cleave_annotate(model, plan, written, &error), CLEAVE_OK, "%s", error.message);
+    cr_assert_eq(cleave_annotate(model, plan, NULL, written, NULL, &error), CLEAVE_OK, "%s",
+                 error.message);
     cr_assert_eq(cleave_model_open(written, NULL, &annotated, &error), CLEAVE_OK);
-    cr_assert_eq(cleave_model_shards(annotated, NULL, CLEAVE_UNEVEN_CEIL, 0, &text, &wrong, &error),
-                 CLEAVE_OK);
+    cr_assert_eq(cleave_model_shards(annotated, NULL, NULL, &report, &wrong, &error), CLEAVE_OK);
+    const char *text = cleave_report_text(report);
     cr_expect_eq(wrong, 0, "%s", text);
     cr_expect(strstr(text, "[1600,4800] as [1600,3,25,64]") && strstr(text, "[1600,3,13,64]") &&
               strstr(text, "[1600,3,12,64]"));
-    cleave_text_free(annotated, text);
+    cleave_report_free(report);
     cleave_model_free(annotated);
 }
 
@@ -257,7 +260,7 @@ Test(joint, three_heads_on_two_devices)
     net_gpt2(&s, path);
     find_on(2, "{\"rules\": [{\"split\": \"*/qk\", \"factor\": \"d1\", \"over\": \"tp\"}]}");
     expect_megatron("/down");
-    cr_expect_eq(found("Megatron column"), 2 * LAYERS + 1, "%s", cleave_plan_text(plan));
+    cr_expect_eq(found("Megatron column"), 2 * LAYERS + 1, "%s", plan_text(plan));
     cr_expect_eq(found("Megatron row"), 2 * LAYERS);
     cr_expect(has_parts("3072, 1536"));
 }
@@ -279,7 +282,7 @@ Test(joint, groups_of_heads_on_two_devices)
                "{\"split\": \"*/sv\", \"factor\": \"d1\", \"over\": \"tp\"},"
                "{\"split\": \"*/o\", \"factor\": \"k\", \"over\": \"tp\"}]}");
     expect_megatron("/down");
-    cr_expect_eq(found("Megatron column"), 5 * LAYERS + 1, "%s", cleave_plan_text(plan));
+    cr_expect_eq(found("Megatron column"), 5 * LAYERS + 1, "%s", plan_text(plan));
     cr_expect_eq(found("Megatron row"), 2 * LAYERS);
     cr_expect(has_parts("3072, 1536"));
     cr_expect(has_parts("1024, 512"));
@@ -317,12 +320,12 @@ Test(joint, a_narrow_bert_does_better_than_the_textbook)
     net_bert(&s, path);
     find_on_all();
     cr_expect_geq(found("context parallel"), LAYERS);
-    cr_expect_leq(n_spoken(), LAYERS, "%s", cleave_plan_text(plan));
-    double free_ms = cleave_plan_latency_ms(plan);
+    cr_expect_leq(n_spoken(), LAYERS, "%s", plan_text(plan));
+    double free_s = cleave_plan_latency_s(plan);
     find_by_the_textbook();
     cr_expect_geq(count("all-reduce", "") + count("reduce-scatter", ""), 2 * LAYERS, "%s",
-                  cleave_plan_text(plan));
-    cr_expect_lt(free_ms, cleave_plan_latency_ms(plan));
+                  plan_text(plan));
+    cr_expect_lt(free_s, cleave_plan_latency_s(plan));
 }
 
 Test(joint, experts_are_dealt_out)
@@ -349,18 +352,17 @@ Test(joint, tables_are_split_by_memory)
 {
     net_dlrm(26, 40000000, 128, 2048, path);
     find_on_all();
-    cr_expect_eq(found("table sharding"), 26, "%s", cleave_plan_text(plan));
+    cr_expect_eq(found("table sharding"), 26, "%s", plan_text(plan));
     close_model();
     net_dlrm(8, 20000000, 128, 2048, path);
     find_on_all();
-    cr_expect(found("table sharding") >= 1 && found("table sharding") <= 2, "%s",
-              cleave_plan_text(plan));
+    cr_expect(found("table sharding") >= 1 && found("table sharding") <= 2, "%s", plan_text(plan));
     cr_expect_geq(found("data parallel"), 1);
     close_model();
     net_dlrm(2, 40000000, 128, 2048, path);
     find_on_all();
-    cr_expect_eq(found("table sharding"), 0, "%s", cleave_plan_text(plan));
-    cr_expect_eq(n_spoken(), 0, "%s", cleave_plan_text(plan));
+    cr_expect_eq(found("table sharding"), 0, "%s", plan_text(plan));
+    cr_expect_eq(n_spoken(), 0, "%s", plan_text(plan));
 }
 
 /* Each device has images of its own, and nobody says anything. */
@@ -376,12 +378,12 @@ Test(joint, images_are_data_parallel)
     net_vit(&s, path);
     find_on_all();
     cr_expect_eq(found("data parallel"), 6 * LAYERS + 1); /* all products, and the patches */
-    cr_expect_eq(cleave_plan_collectives(plan), 0, "%s", cleave_plan_text(plan));
+    cr_expect_eq(cleave_plan_collectives(plan), 0, "%s", plan_text(plan));
     close_model();
     net_resnet(4, 256, 256, 56, path);
     find_on_all();
     cr_expect_eq(found("data parallel"), 3 * 4 + 2); /* all convolutions, and the head */
-    cr_expect_eq(cleave_plan_collectives(plan), 0, "%s", cleave_plan_text(plan));
+    cr_expect_eq(cleave_plan_collectives(plan), 0, "%s", plan_text(plan));
 }
 
 /* -- never worse -- */
@@ -390,8 +392,8 @@ static double value(cleave_objective objective)
 {
     if (!cleave_plan_fits(plan))
         return 1e300;
-    return objective == CLEAVE_LATENCY ? cleave_plan_latency_ms(plan)
-                                       : 1e3 / cleave_plan_throughput(plan);
+    return objective == CLEAVE_LATENCY ? cleave_plan_latency_s(plan)
+                                       : 1 / cleave_plan_throughput(plan);
 }
 
 static void expect_no_worse(const char *what)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/api.h"
 #include "support/onnx_builder.h"
 
 static cleave_model *model;
@@ -42,11 +43,12 @@ TestSuite(manual, .init = set_up, .fini = tear_down);
 
 static cleave_plan *cut_at(const char *nodes)
 {
-    cleave_plan_options options = CLEAVE_PLAN_OPTIONS;
+    cleave_plan_options options = plan_options();
     cleave_plan *plan = NULL;
     cleave_error error;
     options.sharding_nodes = nodes;
-    cr_assert_eq(cleave_plan_make(model, &options, &plan, &error), CLEAVE_OK, "%s", error.message);
+    cr_assert_eq(cleave_plan_make(model, &options, NULL, &plan, &error), CLEAVE_OK, "%s",
+                 error.message);
     return plan;
 }
 
@@ -98,11 +100,11 @@ static void expect_in(const char *nodes, const char *(*as)(const cleave_plan *),
 /* covers: B.031 B.043 B.044 */
 Test(manual, the_sharding_nodes_of_a_device_are_the_ends_of_its_group)
 {
-    expect_in("left=0,add=0", cleave_plan_text, "Device 0 - ['add']\n");
-    expect_in("left=0,right=0", cleave_plan_text, "Device 0 - ['left', 'right']\n");
+    expect_in("left=0,add=0", plan_text, "Device 0 - ['add']\n");
+    expect_in("left=0,right=0", plan_text, "Device 0 - ['left', 'right']\n");
     cleave_plan *plan = cut_at("add=0,last=1");
-    cr_expect(strstr(cleave_plan_json(plan), "\"add\""), "%s", cleave_plan_json(plan));
-    cr_expect(!strstr(cleave_plan_json(plan), "\"last\""), "%s", cleave_plan_json(plan));
+    cr_expect(strstr(plan_json(plan), "\"add\""), "%s", plan_json(plan));
+    cr_expect(!strstr(plan_json(plan), "\"last\""), "%s", plan_json(plan));
     cleave_plan_free(plan);
 }
 
@@ -110,11 +112,11 @@ Test(manual, the_sharding_nodes_of_a_device_are_the_ends_of_its_group)
 static void refuse(const char *nodes, const char *words)
 {
     cleave_status wrong = nodes[0] == '{' ? CLEAVE_EINPUT : CLEAVE_EUSAGE;
-    cleave_plan_options options = CLEAVE_PLAN_OPTIONS;
+    cleave_plan_options options = plan_options();
     cleave_plan *plan = NULL;
     cleave_error error;
     options.sharding_nodes = nodes;
-    cr_expect_eq(cleave_plan_make(model, &options, &plan, &error), wrong, "%s", nodes);
+    cr_expect_eq(cleave_plan_make(model, &options, NULL, &plan, &error), wrong, "%s", nodes);
     cr_expect_null(plan);
     cr_expect(strstr(error.message, words), "%s said: %s", nodes, error.message);
 }
@@ -153,12 +155,12 @@ Test(manual, a_node_that_an_earlier_device_takes_is_not_for_a_later_one)
 
 Test(manual, one_device_cannot_be_cut)
 {
-    cleave_plan_options options = CLEAVE_PLAN_OPTIONS;
+    cleave_plan_options options = plan_options();
     cleave_plan *plan = NULL;
     cleave_error error;
     options.sharding_nodes = "left=0";
     options.devices = 1;
-    cr_expect_eq(cleave_plan_make(model, &options, &plan, &error), CLEAVE_EUSAGE);
+    cr_expect_eq(cleave_plan_make(model, &options, NULL, &plan, &error), CLEAVE_EUSAGE);
     cr_expect(strstr(error.message, "for 1 device: expected at least 2"), "%s", error.message);
 }
 

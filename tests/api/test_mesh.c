@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cleave.h"
+#include "support/api.h"
 #include "support/onnx_builder.h"
 #include "support/run.h"
 
@@ -52,10 +53,10 @@ TestSuite(api_mesh, .init = set_up, .fini = tear_down);
 static void fingerprint(char ret[17])
 {
     cleave_plan *any = NULL;
-    cleave_plan_options o = CLEAVE_PLAN_OPTIONS;
+    cleave_plan_options o = plan_options();
     o.devices = 1;
-    cr_assert_eq(cleave_plan_make(model, &o, &any, &error), CLEAVE_OK, "%s", error.message);
-    const char *at = strstr(cleave_plan_json(any), "\"fingerprint\": \"");
+    cr_assert_eq(cleave_plan_make(model, &o, NULL, &any, &error), CLEAVE_OK, "%s", error.message);
+    const char *at = strstr(plan_json(any), "\"fingerprint\": \"");
     cr_assert_not_null(at);
     snprintf(ret, 17, "%.16s", at + strlen("\"fingerprint\": \""));
     cleave_plan_free(any);
@@ -100,7 +101,7 @@ static cleave_status load(const char *ns)
                                                    "  \"of\": \"matmuls\"}]}\n",
         print, ns);
     cr_assert_eq(fclose(f), 0);
-    return cleave_plan_load(model, path[PLAN], &plan, &error);
+    return cleave_plan_load(model, path[PLAN], NULL, &plan, &error);
 }
 
 Test(api_mesh, tells_the_mesh_and_what_its_devices_say_to_each_other)
@@ -112,55 +113,57 @@ Test(api_mesh, tells_the_mesh_and_what_its_devices_say_to_each_other)
     cr_expect_eq(cleave_plan_mesh_devices(plan), 2);
     cr_expect_eq(cleave_plan_collectives(plan), 2);
     cr_expect_eq(cleave_plan_collective_bytes(plan), 96);
-    cr_expect_float_eq(cleave_plan_collective_ms(plan), 2.0, 1e-9);
-    cr_expect_str_eq(cleave_plan_found(plan, 0, &axis, &count), "Megatron column");
+    cr_expect_float_eq(cleave_plan_collective_s(plan), 2.0e-3, 1e-12);
+    cr_expect_str_eq(cleave_plan_strategy(plan, 0, &axis, &count), "Megatron column");
     cr_expect_str_eq(axis, "tp");
     cr_expect_eq(count, 1);
-    cr_expect_null(cleave_plan_found(plan, 1, &axis, &count));
-    cr_expect_null(cleave_plan_found(plan, -1, NULL, NULL));
+    cr_expect_null(cleave_plan_strategy(plan, 1, &axis, &count));
+    cr_expect_null(cleave_plan_strategy(plan, -1, NULL, NULL));
     cr_expect_str_eq(cleave_plan_split_of(plan, 2), "tp=k");
     cr_expect_null(cleave_plan_split_of(plan, 3));
     cr_expect_eq(cleave_plan_device_of(plan, 2), 0);
-    cr_expect(strstr(cleave_plan_text(plan), "gpu0-1"), "%s", cleave_plan_text(plan));
+    cr_expect(strstr(plan_text(plan), "gpu0-1"), "%s", plan_text(plan));
 }
 
 Test(api_mesh, a_time_that_is_not_known_is_not_summed)
 {
     cr_assert_eq(load(""), CLEAVE_OK, "%s", error.message);
     cr_expect_eq(cleave_plan_collective_bytes(plan), 96);
-    cr_expect_lt(cleave_plan_collective_ms(plan), 0);
+    cr_expect_lt(cleave_plan_collective_s(plan), 0);
 }
 
 Test(api_mesh, a_plan_of_whole_operators_has_none)
 {
-    cleave_plan_options o = CLEAVE_PLAN_OPTIONS;
+    cleave_plan_options o = plan_options();
     o.devices = 1;
-    cr_assert_eq(cleave_plan_make(model, &o, &plan, &error), CLEAVE_OK, "%s", error.message);
+    cr_assert_eq(cleave_plan_make(model, &o, NULL, &plan, &error), CLEAVE_OK, "%s", error.message);
     cr_expect_str_eq(cleave_plan_mesh(plan), "");
     cr_expect_eq(cleave_plan_mesh_devices(plan), 1);
     cr_expect_eq(cleave_plan_collectives(plan), 0);
     cr_expect_eq(cleave_plan_collective_bytes(plan), 0);
-    cr_expect_float_eq(cleave_plan_collective_ms(plan), 0, 0);
+    cr_expect_float_eq(cleave_plan_collective_s(plan), 0, 0);
     cr_expect_str_eq(cleave_plan_split_of(plan, 0), "");
-    cr_expect_null(cleave_plan_found(plan, 0, NULL, NULL));
+    cr_expect_null(cleave_plan_strategy(plan, 0, NULL, NULL));
 }
 
 /* covers: A.002 A.007 A.022 C.013 */
 Test(api_mesh, the_annotated_model_shows_each_part_and_strips_to_the_same_bytes)
 {
     cleave_model *annotated = NULL;
-    char *text = NULL;
+    cleave_report *report = NULL;
+    cleave_shards_options shards;
     int wrong = -1;
     cr_assert_eq(load(""), CLEAVE_OK, "%s", error.message);
-    cr_assert_eq(cleave_annotate(model, plan, path[ANNOTATED], &error), CLEAVE_OK);
+    cr_assert_eq(cleave_annotate(model, plan, NULL, path[ANNOTATED], NULL, &error), CLEAVE_OK);
     cr_assert_eq(cleave_model_open(path[ANNOTATED], NULL, &annotated, &error), CLEAVE_OK);
-    cr_assert_eq(
-        cleave_model_shards(annotated, NULL, CLEAVE_UNEVEN_REFUSE, 0, &text, &wrong, &error),
-        CLEAVE_OK);
+    cleave_shards_options_init(&shards);
+    shards.uneven = CLEAVE_UNEVEN_REFUSE;
+    cr_assert_eq(cleave_model_shards(annotated, &shards, NULL, &report, &wrong, &error), CLEAVE_OK);
+    const char *text = cleave_report_text(report);
     cr_expect_eq(wrong, 0, "%s", text);
     cr_expect(strstr(text, "gpu1") && strstr(text, "[8,3]") && strstr(text, "[3,8]"), "%s", text);
-    cleave_text_free(annotated, text);
-    cr_assert_eq(cleave_strip(annotated, 0, path[STRIPPED], &error), CLEAVE_OK);
+    cleave_report_free(report);
+    cr_assert_eq(cleave_strip(annotated, 0, path[STRIPPED], NULL, &error), CLEAVE_OK);
     cleave_model_free(annotated);
     cr_expect(file_same(folder, "m.onnx", "s.onnx"));
 }
@@ -168,12 +171,12 @@ Test(api_mesh, the_annotated_model_shows_each_part_and_strips_to_the_same_bytes)
 Test(api_mesh, saved_and_loaded_it_is_the_same_file_and_what_its_schema_says)
 {
     cr_assert_eq(load(", \"ns\": 1"), CLEAVE_OK, "%s", error.message);
-    char *before = strdup(cleave_plan_json(plan));
-    cr_assert_eq(cleave_plan_save(plan, path[PLAN], &error), CLEAVE_OK);
+    char *before = strdup(plan_json(plan));
+    cr_assert_eq(cleave_report_save(cleave_plan_report(plan), path[PLAN], &error), CLEAVE_OK);
     cleave_plan_free(plan);
-    cr_assert_eq(cleave_plan_load(model, path[PLAN], &plan, &error), CLEAVE_OK, "%s",
+    cr_assert_eq(cleave_plan_load(model, path[PLAN], NULL, &plan, &error), CLEAVE_OK, "%s",
                  error.message);
-    cr_expect_str_eq(cleave_plan_json(plan), before);
+    cr_expect_str_eq(plan_json(plan), before);
     free(before);
     run_result r = run_in(folder,
                           "python3 - <<'E'\n"
@@ -213,7 +216,7 @@ static cleave_model *wide_block(void)
 static int has_found(const char *name)
 {
     const char *one;
-    for (int i = 0; (one = cleave_plan_found(plan, i, NULL, NULL)); i++)
+    for (int i = 0; (one = cleave_plan_strategy(plan, i, NULL, NULL)); i++)
         if (strcmp(one, name) == 0)
             return 1;
     return 0;
@@ -225,32 +228,33 @@ Test(api_mesh, a_wide_block_is_split_by_column_and_row_from_file_to_file)
 {
     cleave_model *wide = wide_block(), *annotated = NULL;
     cleave_plan *again = NULL;
-    cleave_plan_options o = CLEAVE_PLAN_OPTIONS;
-    char *text = NULL;
+    cleave_plan_options o = plan_options();
+    cleave_report *report = NULL;
+    cleave_shards_options shards;
     int wrong = -1;
 
     o.mesh = "tp=4";
     o.devices = 4;
-    cr_assert_eq(cleave_plan_make(wide, &o, &plan, &error), CLEAVE_OK, "%s", error.message);
-    cr_expect(has_found("Megatron column") && has_found("Megatron row"), "%s",
-              cleave_plan_text(plan));
+    cr_assert_eq(cleave_plan_make(wide, &o, NULL, &plan, &error), CLEAVE_OK, "%s", error.message);
+    cr_expect(has_found("Megatron column") && has_found("Megatron row"), "%s", plan_text(plan));
     cr_expect_geq(cleave_plan_collectives(plan), 1);
-    cr_assert_eq(cleave_annotate(wide, plan, path[ANNOTATED], &error), CLEAVE_OK, "%s",
+    cr_assert_eq(cleave_annotate(wide, plan, NULL, path[ANNOTATED], NULL, &error), CLEAVE_OK, "%s",
                  error.message);
-    cr_assert_eq(cleave_plan_save(plan, path[PLAN], &error), CLEAVE_OK);
-    cr_assert_eq(cleave_plan_load(wide, path[PLAN], &again, &error), CLEAVE_OK, "%s",
+    cr_assert_eq(cleave_report_save(cleave_plan_report(plan), path[PLAN], &error), CLEAVE_OK);
+    cr_assert_eq(cleave_plan_load(wide, path[PLAN], NULL, &again, &error), CLEAVE_OK, "%s",
                  error.message);
-    cr_expect_str_eq(cleave_plan_json(again), cleave_plan_json(plan));
-    cr_expect_str_eq(cleave_plan_text(again), cleave_plan_text(plan));
+    cr_expect_str_eq(plan_json(again), plan_json(plan));
+    cr_expect_str_eq(plan_text(again), plan_text(plan));
     cleave_plan_free(again);
     cr_assert_eq(cleave_model_open(path[ANNOTATED], NULL, &annotated, &error), CLEAVE_OK);
-    cr_assert_eq(
-        cleave_model_shards(annotated, NULL, CLEAVE_UNEVEN_REFUSE, 0, &text, &wrong, &error),
-        CLEAVE_OK);
+    cleave_shards_options_init(&shards);
+    shards.uneven = CLEAVE_UNEVEN_REFUSE;
+    cr_assert_eq(cleave_model_shards(annotated, &shards, NULL, &report, &wrong, &error), CLEAVE_OK);
+    const char *text = cleave_report_text(report);
     cr_expect_eq(wrong, 0, "%s", text);
     cr_expect(strstr(text, "[4096,4096]"), "%s", text);
-    cleave_text_free(annotated, text);
-    cr_assert_eq(cleave_strip(annotated, 0, path[STRIPPED], &error), CLEAVE_OK);
+    cleave_report_free(report);
+    cr_assert_eq(cleave_strip(annotated, 0, path[STRIPPED], NULL, &error), CLEAVE_OK);
     cleave_model_free(annotated);
     cleave_model_free(wide);
     cr_expect(file_same(folder, "m.onnx", "s.onnx"));

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "support/api.h"
 #include "support/onnx_builder.h"
 #include "support/run.h"
 
@@ -46,13 +47,14 @@ TestSuite(pipeline, .init = set_up, .fini = tear_down);
 
 static cleave_plan *planned(cleave_objective objective, int microbatches)
 {
-    cleave_plan_options options = CLEAVE_PLAN_OPTIONS;
+    cleave_plan_options options = plan_options();
     cleave_plan *plan = NULL;
     cleave_error error;
     options.devices = 2;
     options.objective = objective;
     options.microbatches = microbatches;
-    cr_assert_eq(cleave_plan_make(model, &options, &plan, &error), CLEAVE_OK, "%s", error.message);
+    cr_assert_eq(cleave_plan_make(model, &options, NULL, &plan, &error), CLEAVE_OK, "%s",
+                 error.message);
     return plan;
 }
 
@@ -60,8 +62,8 @@ Test(pipeline, a_plan_for_latency_has_one)
 {
     cleave_plan *plan = planned(CLEAVE_LATENCY, 0);
     cr_assert_eq(cleave_plan_microbatches(plan), 1);
-    cr_assert_float_eq(cleave_plan_run_ms(plan), cleave_plan_latency_ms(plan), 0);
-    cr_assert_lt(cleave_plan_fill_ms(plan), 0);
+    cr_assert_float_eq(cleave_plan_run_s(plan), cleave_plan_latency_s(plan), 0);
+    cr_assert_lt(cleave_plan_fill_s(plan), 0);
     cr_assert_lt(cleave_plan_bubble(plan), 0);
     cr_assert_eq(cleave_plan_in_flight_bytes(plan, 0), 0);
     cleave_plan_free(plan);
@@ -70,12 +72,12 @@ Test(pipeline, a_plan_for_latency_has_one)
 Test(pipeline, tells_the_run_and_what_is_in_flight)
 {
     cleave_plan *plan = planned(CLEAVE_THROUGHPUT, 6);
-    double period = 1e3 / cleave_plan_throughput(plan);
+    double period = 1 / cleave_plan_throughput(plan);
     cr_assert_eq(cleave_plan_microbatches(plan), 6);
-    cr_assert_float_eq(cleave_plan_run_ms(plan), cleave_plan_latency_ms(plan) + 5 * period, 1e-9);
-    cr_assert_gt(cleave_plan_fill_ms(plan), 0);
-    cr_assert_gt(cleave_plan_drain_ms(plan), 0);
-    cr_assert_float_eq(cleave_plan_bubble(plan), 1 - 6 * period / cleave_plan_run_ms(plan), 1e-9);
+    cr_assert_float_eq(cleave_plan_run_s(plan), cleave_plan_latency_s(plan) + 5 * period, 1e-12);
+    cr_assert_gt(cleave_plan_fill_s(plan), 0);
+    cr_assert_gt(cleave_plan_drain_s(plan), 0);
+    cr_assert_float_eq(cleave_plan_bubble(plan), 1 - 6 * period / cleave_plan_run_s(plan), 1e-9);
     cr_assert_eq(cleave_plan_in_flight_bytes(plan, 0), 2 * 256 * 256 * 4, "an input, a result");
     cr_assert_eq(cleave_plan_in_flight_bytes(plan, 1), 2 * 256 * 256 * 4,
                  "one received, an output");
@@ -94,12 +96,12 @@ Test(pipeline, chooses_enough_to_lose_little)
 
 Test(pipeline, a_number_out_of_range_is_refused)
 {
-    cleave_plan_options options = CLEAVE_PLAN_OPTIONS;
+    cleave_plan_options options = plan_options();
     cleave_plan *plan = NULL;
     cleave_error error;
     options.microbatches = -1;
-    cr_assert_eq(cleave_plan_make(model, &options, &plan, &error), CLEAVE_EUSAGE);
+    cr_assert_eq(cleave_plan_make(model, &options, NULL, &plan, &error), CLEAVE_EUSAGE);
     cr_assert(strstr(error.message, "microbatches is -1"), "%s", error.message);
     options.microbatches = 1000001;
-    cr_assert_eq(cleave_plan_make(model, &options, &plan, &error), CLEAVE_EUSAGE);
+    cr_assert_eq(cleave_plan_make(model, &options, NULL, &plan, &error), CLEAVE_EUSAGE);
 }

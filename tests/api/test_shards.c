@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cleave.h"
+#include "support/api.h"
 #include "support/onnx_builder.h"
 
 typedef struct {
@@ -58,23 +58,36 @@ static uint8_t *model_bytes(size_t *n)
     return bytes;
 }
 
-static cleave_status show(const cleave_allocator *allocator, int as_json, const char *wanted)
+static cleave_shards_options of_backend(const char *backend)
+{
+    cleave_shards_options o;
+    cleave_shards_options_init(&o);
+    o.backend = backend;
+    return o;
+}
+
+static cleave_status show(const cleave_allocator *allocator, const char *in_text,
+                          const char *in_json)
 {
     size_t n = 0;
     uint8_t *bytes = model_bytes(&n);
     cleave_model *model = NULL;
-    char *text = NULL;
+    cleave_report *report = NULL;
     int wrong = -1;
-    cleave_status s = cleave_model_open_bytes(bytes, n, NULL, allocator, &model, NULL);
+    cleave_control control = control_of(allocator);
+    cleave_shards_options o = of_backend("onnx-formalism");
+    o.configuration = "two";
+    cleave_status s = cleave_model_open_bytes(bytes, n, NULL, &control, &model, NULL);
     if (s == CLEAVE_OK)
-        s = cleave_model_backend(model, "onnx-formalism", NULL);
-    if (s == CLEAVE_OK)
-        s = cleave_model_shards(model, "two", CLEAVE_UNEVEN_CEIL, as_json, &text, &wrong, NULL);
+        s = cleave_model_shards(model, &o, NULL, &report, &wrong, NULL);
     if (s == CLEAVE_OK) {
-        cr_expect(strstr(text, wanted), "%s", text);
+        cr_expect(strstr(cleave_report_text(report), in_text), "%s", cleave_report_text(report));
+        cr_expect(strstr(cleave_report_json(report, NULL), in_json));
         cr_expect_eq(wrong, 0);
-        cleave_text_free(model, text);
+    } else {
+        cr_expect(!report && wrong == -1, "results are written only on success");
     }
+    cleave_report_free(report);
     cleave_model_free(model);
     free(bytes);
     return s;
@@ -82,10 +95,9 @@ static cleave_status show(const cleave_allocator *allocator, int as_json, const 
 
 Test(api_shards, gives_text_and_json)
 {
-    cr_assert_eq(show(NULL, 0, "float[4]"), CLEAVE_OK);
-    cr_assert_eq(show(NULL, 1, "\"bytes\": 16"), CLEAVE_OK);
-    cr_assert_eq(show(NULL, 0, "all-reduce over 2 devices"), CLEAVE_OK);
-    cr_assert_eq(show(NULL, 0, "backend 'onnx-formalism'"), CLEAVE_OK);
+    cr_assert_eq(show(NULL, "float[4]", "\"bytes\": 16"), CLEAVE_OK);
+    cr_assert_eq(show(NULL, "all-reduce over 2 devices", "\"two\""), CLEAVE_OK);
+    cr_assert_eq(show(NULL, "backend 'onnx-formalism'", "onnx-formalism"), CLEAVE_OK);
 }
 
 /* Bytes are malloc'd, and outlive it. */
@@ -99,53 +111,47 @@ static cleave_model *opened(uint8_t **bytes)
     return model;
 }
 
-Test(api_shards, refuses_a_backend_that_is_not_there_and_has_none_then)
+Test(api_shards, refuses_what_is_not_there)
 {
+    cleave_shards_options none = of_backend("nobody"), path = of_backend("../x"),
+                          name = of_backend(NULL), policy = of_backend(NULL);
+    name.configuration = "x";
+    policy.uneven = (cleave_uneven)7;
+    const struct {
+        const cleave_shards_options *options;
+        cleave_status want;
+        const char *words;
+    } cases[] = {
+        { &none, CLEAVE_EUSAGE, "'nobody' is no known backend" },
+        { &path, CLEAVE_EIO, "x" },
+        { &name, CLEAVE_EUSAGE, "'two'" },
+        { &policy, CLEAVE_EUSAGE, "7" },
+    };
     uint8_t *bytes;
     cleave_model *model = opened(&bytes);
     cleave_error error;
-    char *text = NULL;
-    cr_expect_eq(cleave_model_backend(NULL, "one-axis", &error), CLEAVE_EUSAGE);
-    cr_expect_eq(cleave_model_backend(model, "one-axis", &error), CLEAVE_OK);
-    cr_expect_eq(cleave_model_backend(model, "../x", &error), CLEAVE_EIO);
-    cr_expect_eq(cleave_model_backend(model, "nobody", &error), CLEAVE_EUSAGE);
-    cr_expect(strstr(error.message, "'nobody' is no known backend"), "%s", error.message);
-    cr_assert_eq(cleave_model_shards(model, NULL, CLEAVE_UNEVEN_CEIL, 0, &text, NULL, &error),
-                 CLEAVE_OK);
-    cr_expect_not(strstr(text, "checked for backend"), "%s", text);
-    cleave_text_free(model, text);
-    cr_expect_eq(cleave_model_backend(model, NULL, &error), CLEAVE_OK);
-    cleave_model_free(model);
-    free(bytes);
-}
-
-Test(api_shards, refuses_a_configuration_and_a_policy_that_are_not_there)
-{
-    uint8_t *bytes;
-    cleave_model *model = opened(&bytes);
-    cleave_error error;
-    char *text = NULL;
-    cr_expect_eq(cleave_model_shards(model, "x", CLEAVE_UNEVEN_CEIL, 0, &text, NULL, &error),
-                 CLEAVE_EUSAGE);
-    cr_expect(strstr(error.message, "'x'") && strstr(error.message, "'two'"), "%s", error.message);
-    cr_expect_eq(cleave_model_shards(model, NULL, (cleave_uneven)7, 0, &text, NULL, &error),
-                 CLEAVE_EUSAGE);
-    cr_expect_eq(cleave_model_shards(NULL, NULL, CLEAVE_UNEVEN_CEIL, 0, &text, NULL, &error),
-                 CLEAVE_EUSAGE);
-    cr_expect_null(text);
+    cleave_report *report = NULL;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cr_expect_eq(cleave_model_shards(model, cases[i].options, NULL, &report, NULL, &error),
+                     cases[i].want, "case %zu", i);
+        cr_expect(strstr(error.message, cases[i].words), "%s", error.message);
+    }
+    cr_expect_eq(cleave_model_shards(NULL, NULL, NULL, &report, NULL, &error), CLEAVE_EUSAGE);
+    cr_expect_null(report);
+    cr_assert_eq(cleave_model_shards(model, NULL, NULL, &report, NULL, &error), CLEAVE_OK);
+    cr_expect_not(strstr(cleave_report_text(report), "checked for backend"));
+    cleave_report_free(report);
     cleave_model_free(model);
     free(bytes);
 }
 
 Test(api_shards, says_so_when_memory_ends_at_any_point)
 {
-    for (int as_json = 0; as_json < 2; as_json++) {
-        cleave_status s = CLEAVE_ENOMEM;
-        for (long n = 0; s != CLEAVE_OK; n++) {
-            budget b = { n };
-            s = show(&(cleave_allocator){ resize, &b }, as_json, "two");
-            cr_assert(s == CLEAVE_OK || s == CLEAVE_ENOMEM, "%ld allocations: %d", n, (int)s);
-            cr_assert_lt(n, 10000);
-        }
+    cleave_status s = CLEAVE_ENOMEM;
+    for (long n = 0; s != CLEAVE_OK; n++) {
+        budget b = { n };
+        s = show(&(cleave_allocator){ resize, &b }, "two", "two");
+        cr_assert(s == CLEAVE_OK || s == CLEAVE_ENOMEM, "%ld allocations: %d", n, (int)s);
+        cr_assert_lt(n, 10000);
     }
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cleave.h"
+#include "support/api.h"
 #include "support/onnx_builder.h"
 #include "support/run.h"
 
@@ -62,7 +63,7 @@ TestSuite(api_split_rules, .init = set_up, .fini = tear_down);
 static cleave_status make_on(const char *mesh, int devices, const char *rules, int data_parallel)
 {
     char text[2048];
-    cleave_plan_options o = CLEAVE_PLAN_OPTIONS;
+    cleave_plan_options o = plan_options();
     snprintf(text, sizeof text, "{\"rules\":[%s]}", rules);
     o.cluster = cluster;
     o.devices = devices;
@@ -72,7 +73,7 @@ static cleave_status make_on(const char *mesh, int devices, const char *rules, i
     o.data_parallel = data_parallel;
     cleave_plan_free(plan);
     plan = NULL;
-    return cleave_plan_make(model, &o, &plan, &error);
+    return cleave_plan_make(model, &o, NULL, &plan, &error);
 }
 
 static void make(const char *mesh, int devices, const char *rules)
@@ -83,7 +84,7 @@ static void make(const char *mesh, int devices, const char *rules)
 static void expect_split(int node, const char *want)
 {
     cr_expect_str_eq(cleave_plan_split_of(plan, node), want, "node %d: %s, expected %s\n%s", node,
-                     cleave_plan_split_of(plan, node), want, cleave_plan_text(plan));
+                     cleave_plan_split_of(plan, node), want, plan_text(plan));
 }
 
 static void refuse(const char *mesh, int devices, const char *rules, const char *words)
@@ -101,7 +102,7 @@ static void expect_lies(int node, const char *tensor, int dim)
     char name[4200];
     snprintf(name, sizeof name, "%s/p.json", folder);
     cr_assert_not_null(f = fopen(name, "w"));
-    fputs(cleave_plan_json(plan), f);
+    fputs(plan_json(plan), f);
     fclose(f);
     run_result r = run_in(folder,
                           "python3 -c \"import json\n"
@@ -121,7 +122,7 @@ static int state_count(const char *state)
     char word[64];
     int n = 0;
     snprintf(word, sizeof word, "\"state\": \"%s\"", state);
-    for (const char *at = cleave_plan_json(plan); (at = strstr(at, word)); at++)
+    for (const char *at = plan_json(plan); (at = strstr(at, word)); at++)
         n++;
     return n;
 }
@@ -252,33 +253,31 @@ Test(api_split_rules, three_rules_that_leave_nothing_are_no_plan)
 /* Copies of all weights do not fit; parts of them do. */
 Test(api_split_rules, rules_that_leave_too_little_memory_are_no_plan)
 {
-    cleave_plan_options o = CLEAVE_PLAN_OPTIONS;
+    cleave_plan_options o = plan_options();
     o.devices = 8;
     o.mesh = "8";
     o.memory_bytes = 256 << 10; /* the table has 512 KiB */
-    cr_expect_eq(cleave_plan_make(model, &o, &plan, &error), CLEAVE_OK, "%s", error.message);
+    cr_expect_eq(cleave_plan_make(model, &o, NULL, &plan, &error), CLEAVE_OK, "%s", error.message);
     cleave_plan_free(plan);
     plan = NULL;
     o.constraints = "{\"rules\":[{\"whole\":{\"tensor\":\"table\"}}]}";
-    cr_expect_eq(cleave_plan_make(model, &o, &plan, &error), CLEAVE_NO_PLAN);
+    cr_expect_eq(cleave_plan_make(model, &o, NULL, &plan, &error), CLEAVE_NO_PLAN);
     cr_expect(strstr(error.message, "lacks"), "%s", error.message);
-    cr_expect(strstr(cleave_plan_text(plan), "without what is asked of tensors there is a plan"),
-              "%s", cleave_plan_text(plan));
+    cr_expect(strstr(plan_text(plan), "without what is asked of tensors there is a plan"), "%s",
+              plan_text(plan));
     cleave_plan_free(plan);
     plan = NULL;
     o.memory_bytes = 16 << 10; /* too little for any plan */
-    cr_expect_eq(cleave_plan_make(model, &o, &plan, &error), CLEAVE_NO_PLAN);
-    cr_expect_null(strstr(cleave_plan_text(plan), "without what is asked"), "%s",
-                   cleave_plan_text(plan));
+    cr_expect_eq(cleave_plan_make(model, &o, NULL, &plan, &error), CLEAVE_NO_PLAN);
+    cr_expect_null(strstr(plan_text(plan), "without what is asked"), "%s", plan_text(plan));
 }
 
 Test(api_split_rules, a_rule_that_binds_nothing_is_unused)
 {
     make("2", 2, SPLIT("\"nobody\"", "\"dim\":0") ",{\"whole\":{\"tensor\":\"none\"}}");
     cr_expect_eq(state_count("unused"), 2);
-    cr_expect(
-        strstr(cleave_plan_text(plan), "rules[1]: no tensor of the main graph is named 'none'"),
-        "%s", cleave_plan_text(plan));
+    cr_expect(strstr(plan_text(plan), "rules[1]: no tensor of the main graph is named 'none'"),
+              "%s", plan_text(plan));
 }
 
 /* Whoever does not speak of meshes gets one where rules need it. */
@@ -311,16 +310,16 @@ Test(api_split_rules, data_parallel_needs_a_batch_that_is_large_enough)
 /* Among the forms that are searched only those count with which the rules go. */
 Test(api_split_rules, forms_that_do_not_go_with_the_rules_are_passed_over)
 {
-    cleave_plan_options o = CLEAVE_PLAN_OPTIONS;
+    cleave_plan_options o = plan_options();
     o.devices = 8;
     o.max_tensor_devices = 8;
     o.constraints = "{\"rules\":[" SPLIT("{\"tensor\":\"w1\"}", "\"dim\":1") "]}";
-    cr_assert_eq(cleave_plan_make(model, &o, &plan, &error), CLEAVE_OK, "%s", error.message);
+    cr_assert_eq(cleave_plan_make(model, &o, NULL, &plan, &error), CLEAVE_OK, "%s", error.message);
     cr_expect(strstr(cleave_plan_split_of(plan, UP), "tp=n"), "%s", cleave_plan_split_of(plan, UP));
     cleave_plan_free(plan);
     plan = NULL;
     o.constraints = "{\"rules\":[" SPLIT("{\"tensor\":\"w1\"}", "\"dim\":5") "]}";
-    cr_expect_eq(cleave_plan_make(model, &o, &plan, &error), CLEAVE_EINPUT);
+    cr_expect_eq(cleave_plan_make(model, &o, NULL, &plan, &error), CLEAVE_EINPUT);
     cr_expect(strstr(error.message, "no dim 5"), "%s", error.message);
 }
 

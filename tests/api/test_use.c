@@ -50,9 +50,8 @@ Test(use, the_header_stands_alone_in_c99_and_in_cpp)
 Test(use, the_options_of_the_header_suit_c_and_cpp)
 {
     works("echo '#include <cleave.h>\nint devices(void);\nint devices(void) { "
-          "cleave_plan_options o = CLEAVE_PLAN_OPTIONS; return o.devices; }\n"
-          "static const cleave_plan_options all = CLEAVE_PLAN_OPTIONS;\n"
-          "int memory(void); int memory(void) { return (int)all.memory_bytes; }' > o.c; "
+          "cleave_plan_options o; cleave_place_options p; cleave_plan_options_init(&o); "
+          "cleave_place_options_init(&p); return o.devices + (int)p.size; }\n' > o.c; "
           "cc -std=c99 -pedantic-errors -Wall -Wextra -Werror -I" TEST_SOURCE_DIR
           "/src/include -c o.c");
     works("command -v c++ >/dev/null || exit 0; cp o.c o.cc; for std in c++11 c++17; do "
@@ -107,7 +106,7 @@ Test(use, cmake_finds_the_installed_package)
 {
     works("cmake --install " TEST_BINARY_DIR " --prefix $PWD/prefix >install.log");
     works("printf 'cmake_minimum_required(VERSION 3.25)\\nproject(p C)\\n"
-          "find_package(cleave 0.1 REQUIRED)\\nadd_executable(p " TEST_SOURCE_DIR
+          "find_package(cleave 0.2 REQUIRED)\\nadd_executable(p " TEST_SOURCE_DIR
           "/docs/example.c)\\ntarget_link_libraries(p cleave::cleave)\\n' > CMakeLists.txt; "
           "cmake -S . -B b -DCMAKE_PREFIX_PATH=$PWD/prefix >cmake.log");
     works("grep -q 'CLEAVE_SANITIZE:[A-Z]*=.' " TEST_BINARY_DIR "/CMakeCache.txt && exit 0; "

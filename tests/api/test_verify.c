@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "cleave.h"
+#include "support/api.h"
 #include "support/onnx_builder.h"
 #include "support/run.h"
 
@@ -45,7 +46,8 @@ static cleave_model *opened(const char *name, const cleave_allocator *allocator)
 {
     char path[600];
     cleave_model *ret = NULL;
-    cr_assert_eq(cleave_model_open(in_folder(path, name), allocator, &ret, NULL), CLEAVE_OK);
+    cleave_control control = control_of(allocator);
+    cr_assert_eq(cleave_model_open(in_folder(path, name), &control, &ret, NULL), CLEAVE_OK);
     return ret;
 }
 
@@ -54,13 +56,14 @@ static cleave_plan *split_plan(cleave_model *of)
 {
     static const char rules[] =
         "{\"rules\": [{\"split\": \"up\", \"factor\": \"n\", \"over\": \"tp\"}]}";
-    cleave_plan_options options = CLEAVE_PLAN_OPTIONS;
+    cleave_plan_options options = plan_options();
     cleave_plan *ret = NULL;
     cleave_error error;
     options.devices = 2;
     options.mesh = "tp=2";
     options.constraints = rules;
-    cr_assert_eq(cleave_plan_make(of, &options, &ret, &error), CLEAVE_OK, "%s", error.message);
+    cr_assert_eq(cleave_plan_make(of, &options, NULL, &ret, &error), CLEAVE_OK, "%s",
+                 error.message);
     return ret;
 }
 
@@ -89,23 +92,26 @@ TestSuite(api_verify, .init = set_up, .fini = tear_down, .timeout = 300);
 static cleave_status verify(const cleave_verify_options *options, cleave_verification **ret,
                             cleave_error *error)
 {
-    return cleave_verify(model, plan, options, ret, error);
+    return cleave_verify(model, plan, options, NULL, ret, error);
 }
 
 /* -- the proof alone -- */
 
 Test(api_verify, proves_and_says_why_nothing_was_run)
 {
-    cleave_verify_options options = CLEAVE_VERIFY_OPTIONS;
+    cleave_verify_options options;
+    cleave_verify_options_init(&options);
     cleave_verification *v = NULL;
     cleave_error error;
     options.proof_only = 1;
     cr_assert_eq(verify(&options, &v, &error), CLEAVE_OK, "%s", error.message);
     cr_expect_eq(cleave_verification_holds(v), 1);
     cr_expect_eq(cleave_verification_ran(v), 0);
-    cr_expect(strstr(cleave_verification_text(v), "nothing: only the proof was asked for"), "%s",
-              cleave_verification_text(v));
-    file_write(folder, "v.json", cleave_verification_json(v), strlen(cleave_verification_json(v)));
+    cr_expect(strstr(cleave_report_text(cleave_verification_report(v)),
+                     "nothing: only the proof was asked for"),
+              "%s", cleave_report_text(cleave_verification_report(v)));
+    file_write(folder, "v.json", cleave_report_json(cleave_verification_report(v), NULL),
+               strlen(cleave_report_json(cleave_verification_report(v), NULL)));
     run_is_valid(folder, "verify", "v.json");
     cleave_verification_free(v);
 }
@@ -115,8 +121,9 @@ Test(api_verify, without_options_there_is_no_runner)
     cleave_verification *v = NULL;
     cr_assert_eq(verify(NULL, &v, NULL), CLEAVE_OK);
     cr_expect_eq(cleave_verification_ran(v), 0);
-    cr_expect(strstr(cleave_verification_text(v), "there is no cleave-run to run models with"),
-              "%s", cleave_verification_text(v));
+    cr_expect(strstr(cleave_report_text(cleave_verification_report(v)),
+                     "there is no cleave-run to run models with"),
+              "%s", cleave_report_text(cleave_verification_report(v)));
     cleave_verification_free(v);
     cleave_verification_free(NULL);
 }
@@ -138,7 +145,8 @@ static void write_output(const char *name, float value, float last)
 static cleave_verify_options with_runner(char program[static 600], char path[static 600],
                                          const char *instead)
 {
-    cleave_verify_options options = CLEAVE_VERIFY_OPTIONS;
+    cleave_verify_options options;
+    cleave_verify_options_init(&options);
     char text[2500];
     snprintf(text, sizeof text,
              "#!/bin/sh\n"
@@ -171,8 +179,9 @@ Test(api_verify, tells_whether_outputs_are_those_of_the_model)
     cr_assert_eq(verify(&options, &v, &error), CLEAVE_OK, "%s", error.message);
     cr_expect_eq(cleave_verification_holds(v), 0);
     cr_expect_eq(cleave_verification_ran(v), 1);
-    cr_expect(strstr(cleave_verification_text(v), "'y' differs: element 31 is 3, expected 2"), "%s",
-              cleave_verification_text(v));
+    cr_expect(strstr(cleave_report_text(cleave_verification_report(v)),
+                     "'y' differs: element 31 is 3, expected 2"),
+              "%s", cleave_report_text(cleave_verification_report(v)));
     cleave_verification_free(v);
 }
 
@@ -190,11 +199,8 @@ Test(api_verify, a_runner_that_does_not_run_is_an_error)
     cr_expect_null(v, "a failed call leaves its result alone");
 }
 
-static int ask_and_stop(void *ctx)
-{
-    ++*(int *)ctx;
-    return 1;
-}
+/* Not when the call begins: once the runner runs. */
+static int stop_the_second_time(void *ctx) { return ++*(int *)ctx >= 2; }
 
 Test(api_verify, the_stop_callback_ends_the_runner)
 {
@@ -203,10 +209,12 @@ Test(api_verify, the_stop_callback_ends_the_runner)
     cleave_verification *v = NULL;
     cleave_error error;
     int asked = 0;
-    cleave_model_set_stop(model, ask_and_stop, &asked);
-    cr_expect_eq(verify(&options, &v, &error), CLEAVE_ECANCELED);
+    cleave_control control = control_of(NULL);
+    control.stop = stop_the_second_time;
+    control.ctx = &asked;
+    cr_expect_eq(cleave_verify(model, plan, &options, &control, &v, &error), CLEAVE_ECANCELED);
     cr_expect_str_eq(error.message, "stopped while a model was running");
-    cr_expect_eq(asked, 1);
+    cr_expect_eq(asked, 2);
     cr_expect_null(v);
 }
 
@@ -215,7 +223,7 @@ Test(api_verify, the_stop_callback_ends_the_runner)
 Test(api_verify, refuses_a_plan_that_is_wrong)
 {
     char path[600];
-    const char *text = cleave_plan_json(plan);
+    const char *text = plan_json(plan);
     char *wrong = strdup(text), *at = strstr(wrong, "tp=n");
     cleave_plan *read = NULL;
     cleave_verification *v = NULL;
@@ -224,9 +232,9 @@ Test(api_verify, refuses_a_plan_that_is_wrong)
     memcpy(at, "tp=z", 4);
     file_write(folder, "wrong.json", wrong, strlen(wrong));
     free(wrong);
-    cr_assert_eq(cleave_plan_load(model, in_folder(path, "wrong.json"), &read, &error), CLEAVE_OK,
-                 "%s", error.message);
-    cr_expect_eq(cleave_verify(model, read, NULL, &v, &error), CLEAVE_EINPUT);
+    cr_assert_eq(cleave_plan_load(model, in_folder(path, "wrong.json"), NULL, &read, &error),
+                 CLEAVE_OK, "%s", error.message);
+    cr_expect_eq(cleave_verify(model, read, NULL, NULL, &v, &error), CLEAVE_EINPUT);
     cr_expect(strstr(error.message, "splits operator 'up' by 'z'"), "%s", error.message);
     cr_expect_null(v);
     cleave_plan_free(read);
@@ -238,12 +246,11 @@ Test(api_verify, refuses_a_plan_of_another_model)
     cleave_error error;
     write_model("other.onnx", 2);
     cleave_model *other = opened("other.onnx", NULL);
-    cr_expect_eq(cleave_verify(other, plan, NULL, &v, &error), CLEAVE_EUSAGE);
+    cr_expect_eq(cleave_verify(other, plan, NULL, NULL, &v, &error), CLEAVE_EUSAGE);
     cr_expect_str_eq(error.message, "the plan is for another model");
     cr_expect_null(v);
-    const cleave_lower_options lower = { "devices", NULL, NULL };
     char path[600];
-    cr_expect_eq(cleave_lower(other, plan, &lower, in_folder(path, "o"), NULL, &error),
+    cr_expect_eq(cleave_lower(other, plan, NULL, in_folder(path, "o"), NULL, NULL, &error),
                  CLEAVE_EUSAGE);
     cleave_model_free(other);
 }
@@ -251,9 +258,9 @@ Test(api_verify, refuses_a_plan_of_another_model)
 Test(api_verify, refuses_to_go_without_its_arguments)
 {
     cleave_verification *v = NULL;
-    cr_expect_eq(cleave_verify(NULL, plan, NULL, &v, NULL), CLEAVE_EUSAGE);
-    cr_expect_eq(cleave_verify(model, NULL, NULL, &v, NULL), CLEAVE_EUSAGE);
-    cr_expect_eq(cleave_verify(model, plan, NULL, NULL, NULL), CLEAVE_EUSAGE);
+    cr_expect_eq(cleave_verify(NULL, plan, NULL, NULL, &v, NULL), CLEAVE_EUSAGE);
+    cr_expect_eq(cleave_verify(model, NULL, NULL, NULL, &v, NULL), CLEAVE_EUSAGE);
+    cr_expect_eq(cleave_verify(model, plan, NULL, NULL, NULL, NULL), CLEAVE_EUSAGE);
 }
 
 /* -- memory -- */
@@ -279,7 +286,7 @@ Test(api_verify, survives_running_out_of_memory_anywhere)
     long n = 0;
     for (; status != CLEAVE_OK; n++) {
         left = n;
-        status = cleave_verify(limited, its, NULL, &v, NULL);
+        status = cleave_verify(limited, its, NULL, NULL, &v, NULL);
         cr_assert(status == CLEAVE_OK || (status == CLEAVE_ENOMEM && !v));
     }
     cr_expect_gt(n, 1);

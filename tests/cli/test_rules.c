@@ -64,11 +64,11 @@ Test(rules, wrong_requests)
 
 Test(rules, from_the_library)
 {
-    char *text = NULL;
+    cleave_report *report = NULL;
     cleave_error error;
-    cr_assert_eq(cleave_rules("Add", 0, &text, &error), CLEAVE_OK);
-    cr_expect(strstr(text, "(...),(...)->(...)"));
-    cleave_text_free(NULL, text);
-    cr_expect_eq(cleave_rules("NoSuchThing", 1, &text, &error), CLEAVE_EUSAGE);
-    cr_expect_eq(cleave_rules("Add", 0, NULL, &error), CLEAVE_EUSAGE);
+    cr_assert_eq(cleave_rules("Add", NULL, &report, &error), CLEAVE_OK);
+    cr_expect(strstr(cleave_report_text(report), "(...),(...)->(...)"));
+    cleave_report_free(report);
+    cr_expect_eq(cleave_rules("NoSuchThing", NULL, &report, &error), CLEAVE_EUSAGE);
+    cr_expect_eq(cleave_rules("Add", NULL, NULL, &error), CLEAVE_EUSAGE);
 }

@@ -1,4 +1,4 @@
-#include "api/place_answer.h"
+#include "api/place_report.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -17,15 +17,10 @@ typedef struct {
 
 static const char *objective_word(clv_place_objective objective)
 {
-    switch (objective) {
-    case CLV_PLACE_THROUGHPUT:
-        return "throughput";
-    case CLV_PLACE_LATENCY:
-        return "latency";
-    case CLV_PLACE_DEVICES:
-        break;
-    }
-    return "devices";
+    static const cleave_objective public_of[] = { [CLV_PLACE_THROUGHPUT] = CLEAVE_THROUGHPUT,
+                                                  [CLV_PLACE_LATENCY] = CLEAVE_LATENCY,
+                                                  [CLV_PLACE_DEVICES] = CLEAVE_DEVICES };
+    return cleave_objective_name(public_of[objective]);
 }
 
 /* By device; the judge's loads. */
@@ -50,14 +45,14 @@ static clv_status share_out(const clv_place_problem *p, const clv_place_result *
 
 /* -- for people -- */
 
-static void put_head(clv_text *text, const clv_place_options *o, const clv_place_result *r)
+static void put_head(clv_text *text, const clv_place_rules *rules, const clv_place_result *r)
 {
-    clv_text_printf(text, "%s, %s: ", objective_word(o->rules.objective),
-                    o->rules.contiguous ? "contiguous" : "free");
+    clv_text_printf(text, "%s, %s: ", objective_word(rules->objective),
+                    rules->contiguous ? "contiguous" : "free");
     if (!r->solve.found) {
-        clv_text_printf(text, "%s%s%s, %.3f s\n",
+        clv_text_printf(text, "%s%s, %.3f s\n",
                         r->solve.end == CLV_END_INFEASIBLE ? "no answer, " : "no answer found, ",
-                        clv_end_words(r->solve.end), "", r->solve.seconds);
+                        clv_end_words(r->solve.end), r->solve.seconds);
         if (r->solve.why[0])
             clv_text_printf(text, "%s\n", r->solve.why);
         return;
@@ -96,23 +91,18 @@ static void put_devices(clv_text *text, const clv_place_problem *p, const share 
     clv_table_write(&table, text);
 }
 
-clv_status clv_place_text(const clv_place_problem *p, const clv_place_options *options,
-                          const clv_place_result *result, const char *workload, clv_arena *arena,
-                          const char **ret, clv_error *err)
+static clv_status write_text(const clv_place_answer *a, const share *shares, clv_arena *arena,
+                             const char **ret, clv_error *err)
 {
     clv_text text = { .arena = arena };
-    share *shares;
-    const char *name = clv_show_name(arena, clv_str_of(workload));
+    const char *name = clv_show_name(arena, clv_str_of(a->name));
     if (!name)
         return clv_fail_nomem(err, "a report");
-    clv_text_printf(&text, "%s: %d nodes, %d edges, %d devices\n", name, p->n_nodes, p->n_edges,
-                    clv_place_devices(p));
-    put_head(&text, options, result);
-    if (result->solve.found) {
-        CLV_TRY(share_out(p, result, arena, &shares, err));
-        if (result->value.n_used > 0)
-            put_devices(&text, p, shares);
-    }
+    clv_text_printf(&text, "%s: %d nodes, %d edges, %d devices\n", name, a->problem->n_nodes,
+                    a->problem->n_edges, clv_place_devices(a->problem));
+    put_head(&text, a->rules, a->result);
+    if (a->result->solve.found && a->result->value.n_used > 0)
+        put_devices(&text, a->problem, shares);
     *ret = clv_text_end(&text);
     return *ret ? CLV_OK : clv_fail_nomem(err, "a report");
 }
@@ -153,21 +143,18 @@ static void put_answer(clv_json_out *out, const clv_place_problem *p, const clv_
     clv_json_close_object(out);
 }
 
-clv_status clv_place_json(const clv_place_problem *p, const clv_place_options *options,
-                          const clv_place_result *result, const char *workload, clv_arena *arena,
-                          const char **ret, size_t *ret_n, clv_error *err)
+static clv_status write_json(const clv_place_answer *a, const share *shares, cleave_report *report,
+                             clv_error *err)
 {
     clv_json_out out;
-    share *shares = NULL;
-    if (result->solve.found)
-        CLV_TRY(share_out(p, result, arena, &shares, err));
-    clv_json_begin(&out, arena, true);
+    const clv_place_result *result = a->result;
+    clv_json_begin(&out, report->arena, true);
     clv_json_open_object(&out, NULL);
     clv_json_put_int(&out, "schema_version", 1);
-    clv_json_put_string(&out, "workload", workload);
-    clv_json_put_string(&out, "objective_name", objective_word(options->rules.objective));
-    clv_json_put_bool(&out, "contiguous", options->rules.contiguous);
-    put_value(&out, "max_load", options->rules.max_load > 0, options->rules.max_load);
+    clv_json_put_string(&out, "workload", a->name);
+    clv_json_put_string(&out, "objective_name", objective_word(a->rules->objective));
+    clv_json_put_bool(&out, "contiguous", a->rules->contiguous);
+    put_value(&out, "max_load", a->rules->max_load > 0, a->rules->max_load);
     clv_json_put_string(&out, "status", clv_end_name(result->solve.end));
     put_value(&out, "objective", result->solve.found, result->value.objective);
     put_value(&out, "bound", true, result->solve.bound.real);
@@ -178,10 +165,20 @@ clv_status clv_place_json(const clv_place_problem *p, const clv_place_options *o
     clv_json_put_string(&out, "found_by", result->solve.found_by);
     clv_json_put_string(&out, "bound_by", result->solve.bound_by);
     clv_json_put_string(&out, "reason", result->solve.found ? "" : result->solve.why);
-    put_answer(&out, p, result, shares);
+    put_answer(&out, a->problem, result, shares);
     clv_json_close_object(&out);
     CLV_TRY(clv_json_end(&out, err));
-    *ret = out.text;
-    *ret_n = out.n;
+    report->json = out.text;
+    report->json_size = out.n;
     return CLV_OK;
+}
+
+clv_status clv_place_solution_report(const clv_place_answer *answer, cleave_report *report,
+                                     clv_error *err)
+{
+    share *shares = NULL;
+    if (answer->result->solve.found)
+        CLV_TRY(share_out(answer->problem, answer->result, report->arena, &shares, err));
+    CLV_TRY(write_text(answer, shares, report->arena, &report->text, err));
+    return write_json(answer, shares, report, err);
 }

@@ -1,4 +1,4 @@
-#include "api/solve_answer.h"
+#include "api/intra_op_report.h"
 
 #include "base/json_out.h"
 #include "explain/text.h"
@@ -39,9 +39,10 @@ static void put_answer(clv_text *text, const clv_intra_op_problem *p, const clv_
                         (long long)r->value.nevers);
 }
 
-clv_status clv_intra_op_text(const clv_intra_op_problem *p, const clv_intra_op_result *r,
-                             const char *file, clv_arena *arena, const char **ret, clv_error *err)
+static clv_status write_text(const clv_intra_op_problem *p, const clv_intra_op_result *r,
+                             const char *file, cleave_report *report, clv_error *err)
 {
+    clv_arena *arena = report->arena;
     clv_text text = { .arena = arena };
     const char *name = clv_show_name(arena, clv_str_of(file));
     if (!name)
@@ -58,26 +59,25 @@ clv_status clv_intra_op_text(const clv_intra_op_problem *p, const clv_intra_op_r
         if (r->solve.why[0])
             clv_text_printf(&text, "%s\n", r->solve.why);
     }
-    *ret = clv_text_end(&text);
-    return *ret ? CLV_OK : clv_fail_nomem(err, "a report");
+    report->text = clv_text_end(&text);
+    return report->text ? CLV_OK : clv_fail_nomem(err, "a report");
 }
 
 /* -- for programs -- */
 
 /* As text: readers of JSON that know doubles alone would round it. */
-static void put_wide(clv_json_out *out, const char *key, bool known, clv_int128 value)
+static void put_int128(clv_json_out *out, const char *key, bool known, clv_int128 value)
 {
     char digits[CLV_INT128_TEXT];
     clv_json_put_string(out, key, known ? clv_int128_text(digits, value) : NULL);
 }
 
-clv_status clv_intra_op_json(const clv_intra_op_problem *p, const clv_intra_op_result *r,
-                             const char *file, clv_arena *arena, const char **ret, size_t *ret_n,
-                             clv_error *err)
+static clv_status write_json(const clv_intra_op_problem *p, const clv_intra_op_result *r,
+                             const char *file, cleave_report *report, clv_error *err)
 {
     clv_json_out out;
     bool held = r->solve.found && r->value.peak > 0;
-    clv_json_begin(&out, arena, true);
+    clv_json_begin(&out, report->arena, true);
     clv_json_open_object(&out, NULL);
     clv_json_put_int(&out, "schema_version", 1);
     clv_json_put_string(&out, "problem", file);
@@ -85,16 +85,16 @@ clv_status clv_intra_op_json(const clv_intra_op_problem *p, const clv_intra_op_r
     clv_json_put_int(&out, "nodes", p->n_nodes);
     clv_json_put_int(&out, "edges", p->n_edges);
     clv_json_put_int(&out, "choices", p->first_choice[p->n_nodes]);
-    put_wide(&out, "usage_limit", p->usage_limit != CLV_INTRA_OP_UNLIMITED, p->usage_limit);
+    put_int128(&out, "usage_limit", p->usage_limit != CLV_INTRA_OP_UNLIMITED, p->usage_limit);
     clv_json_put_string(&out, "status", clv_end_name(r->solve.end));
-    put_wide(&out, "cost", r->solve.found, r->value.cost);
-    put_wide(&out, "bound", r->solve.end != CLV_END_INFEASIBLE, r->solve.bound.whole);
+    put_int128(&out, "cost", r->solve.found, r->value.cost);
+    put_int128(&out, "bound", r->solve.end != CLV_END_INFEASIBLE, r->solve.bound.whole);
     if (r->solve.found)
         clv_json_put_number(&out, "gap", clv_solve_gap(&r->solve));
     else
         clv_json_put_null(&out, "gap");
-    put_wide(&out, "peak", r->solve.found, r->value.peak);
-    put_wide(&out, "peak_at", held, r->value.peak_at);
+    put_int128(&out, "peak", r->solve.found, r->value.peak);
+    put_int128(&out, "peak_at", held, r->value.peak_at);
     clv_json_put_int(&out, "nevers", r->solve.found ? r->value.nevers : 0);
     clv_json_put_number(&out, "seconds", r->solve.seconds);
     clv_json_put_string(&out, "found_by", r->solve.found ? r->solve.found_by : "");
@@ -103,7 +103,14 @@ clv_status clv_intra_op_json(const clv_intra_op_problem *p, const clv_intra_op_r
     clv_json_put_ints(&out, "solution", r->solve.answer, r->solve.found ? p->n_nodes : 0);
     clv_json_close_object(&out);
     CLV_TRY(clv_json_end(&out, err));
-    *ret = out.text;
-    *ret_n = out.n;
+    report->json = out.text;
+    report->json_size = out.n;
     return CLV_OK;
+}
+
+clv_status clv_intra_op_solution_report(const clv_intra_op_problem *p, const clv_intra_op_result *r,
+                                        const char *file, cleave_report *report, clv_error *err)
+{
+    CLV_TRY(write_text(p, r, file, report, err));
+    return write_json(p, r, file, report, err);
 }
