@@ -45,6 +45,11 @@ add_test(NAME layers COMMAND /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/layers
 add_test(NAME covers COMMAND /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/layers/covers.py
          ${PROJECT_SOURCE_DIR})
 
+# The binary interface of the library, held against the file that says what it is.
+add_test(NAME api_abi COMMAND /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/api/abi.py ${CMAKE_C_COMPILER}
+         ${PROJECT_SOURCE_DIR}/src/include $<TARGET_FILE:cleave> ${CMAKE_CURRENT_SOURCE_DIR}/api/abi.txt)
+set_tests_properties(api_abi PROPERTIES SKIP_RETURN_CODE 77)
+
 # ONNX's own test models, held against ONNX's own checker and shape inference, where Debian's
 # libonnx-testdata and python3-onnx are installed. With sanitizers only every fifth model.
 execute_process(COMMAND /usr/bin/python3 -c "import onnx" RESULT_VARIABLE NO_ONNX

@@ -86,9 +86,8 @@ static clv_status reshard(const resharding *r, const clv_control *c, cleave_repo
     CLV_TRY(clv_layout_read(r->layout, &use, arena, &target, err));
     if (r->is_reported)
         CLV_TRY(clv_reshard_report(&f, &target, report, err));
-    if (r->to)
-        CLV_TRY(clv_weights_reshard(&f, &target, r->to, &r->options, arena, err));
-    return clv_control_check(c, "shards were moved", err);
+    CLV_TRY(clv_control_check(c, "the layout was read", err));
+    return r->to ? clv_weights_reshard(&f, &target, r->to, &r->options, arena, err) : CLV_OK;
 }
 
 cleave_status cleave_reshard(const char *folder, const char *layout, const char *to,
