@@ -1,3 +1,5 @@
+#include "cli/answer.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -7,7 +9,7 @@
 #include "base/clock.h"
 #include "base/json_check.h"
 #include "base/json_out.h"
-#include "cli/cli.h"
+#include "cli/signals.h"
 
 #define WARNINGS_SHOWN 10
 #define N_NOTES(r)     (sizeof(r)->notes / sizeof *(r)->notes)

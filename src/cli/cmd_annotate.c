@@ -1,6 +1,12 @@
+#include "cli/cmd_annotate.h"
+
 #include <stdio.h>
 
-#include "cli/cli.h"
+#include "cli/answer.h"
+#include "cli/control.h"
+#include "cli/external.h"
+#include "cli/files.h"
+#include "cli/signals.h"
 
 /* cleave annotate: writes a plan file, perhaps edited by hand, into its model. */
 

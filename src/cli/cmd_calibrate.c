@@ -1,7 +1,11 @@
+#include "cli/cmd_calibrate.h"
+
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
+#include "cli/answer.h"
+#include "cli/control.h"
+#include "cli/signals.h"
 
 /* cleave calibrate: this machine's processor as a cluster, from a short measurement. */
 

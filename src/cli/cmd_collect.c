@@ -1,4 +1,9 @@
-#include "cli/cli.h"
+#include "cli/cmd_collect.h"
+
+#include "cli/answer.h"
+#include "cli/control.h"
+#include "cli/files.h"
+#include "cli/signals.h"
 
 /* cleave collect: shards into one model again. */
 

@@ -1,4 +1,8 @@
-#include "cli/cli.h"
+#include "cli/cmd_inspect.h"
+
+#include "cli/answer.h"
+#include "cli/control.h"
+#include "cli/files.h"
 
 /* cleave inspect: what a model is, before any planning. */
 

@@ -1,4 +1,9 @@
-#include "cli/cli.h"
+#include "cli/cmd_lower.h"
+
+#include "cli/answer.h"
+#include "cli/control.h"
+#include "cli/files.h"
+#include "cli/signals.h"
 
 /* cleave lower: a plan as models that runtimes execute. */
 

@@ -1,4 +1,10 @@
+#include "cli/cmd_place.h"
+
+#include "cli/answer.h"
+#include "cli/control.h"
+#include "cli/files.h"
 #include "cli/search.h"
+#include "cli/signals.h"
 
 /* cleave place: puts the nodes of a workload on devices, with a bound. */
 

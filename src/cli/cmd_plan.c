@@ -1,10 +1,17 @@
+#include "cli/cmd_plan.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "base/streams.h"
+#include "cli/answer.h"
+#include "cli/control.h"
+#include "cli/external.h"
+#include "cli/files.h"
 #include "cli/search.h"
+#include "cli/signals.h"
 
 #define SHARDING_FILE_MAX ((size_t)64 << 20) /* a node a line for a million nodes */
 

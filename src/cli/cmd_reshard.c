@@ -1,4 +1,10 @@
-#include "cli/cli.h"
+#include "cli/cmd_reshard.h"
+
+#include "cli/answer.h"
+#include "cli/control.h"
+#include "cli/cutting.h"
+#include "cli/files.h"
+#include "cli/signals.h"
 
 /* cleave reshard: shards of one layout into those of another. */
 

@@ -1,4 +1,7 @@
-#include "cli/cli.h"
+#include "cli/cmd_rules.h"
+
+#include "cli/answer.h"
+#include "cli/control.h"
 
 /* cleave rules: which operators may be split over devices, and how. */
 

@@ -1,4 +1,10 @@
-#include "cli/cli.h"
+#include "cli/cmd_shard.h"
+
+#include "cli/answer.h"
+#include "cli/control.h"
+#include "cli/cutting.h"
+#include "cli/files.h"
+#include "cli/signals.h"
 
 /* cleave shard: cuts a model's weights into files, as a layout says. */
 

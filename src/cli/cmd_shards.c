@@ -1,4 +1,8 @@
-#include "cli/cli.h"
+#include "cli/cmd_shards.h"
+
+#include "cli/answer.h"
+#include "cli/control.h"
+#include "cli/files.h"
 
 /* cleave shards: what the annotations of a model put where, and what follows from them. Annotations
  * are hints, so what is wrong with them is listed, and is an error only with --check.

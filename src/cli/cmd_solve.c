@@ -1,4 +1,10 @@
+#include "cli/cmd_solve.h"
+
+#include "cli/answer.h"
+#include "cli/control.h"
+#include "cli/files.h"
 #include "cli/search.h"
+#include "cli/signals.h"
 
 /* cleave solve: chooses for each node of a strategy problem, with a bound. */
 

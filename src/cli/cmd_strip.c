@@ -1,6 +1,12 @@
+#include "cli/cmd_strip.h"
+
 #include <stdio.h>
 
-#include "cli/cli.h"
+#include "cli/answer.h"
+#include "cli/control.h"
+#include "cli/external.h"
+#include "cli/files.h"
+#include "cli/signals.h"
 
 /* cleave strip: takes annotations out again. */
 

@@ -1,8 +1,13 @@
+#include "cli/cmd_verify.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
+#include "cli/answer.h"
+#include "cli/control.h"
+#include "cli/files.h"
+#include "cli/signals.h"
 
 /* cleave verify: does a plan compute what its model computes? */
 

@@ -1,4 +1,6 @@
-#include "cli/cli.h"
+#include "cli/cutting.h"
+
+#include "cli/answer.h"
 
 int cli_need_layout(cli *c, const cli_value *layout)
 {

@@ -1,8 +1,10 @@
+#include "cli/external.h"
+
 #include <string.h>
 
 #include "base/file.h"
 #include "base/streams.h"
-#include "cli/cli.h"
+#include "cli/answer.h"
 
 /* Weights that a model keeps in other files are named relative to its folder, and stay where they
  * are when it is written into another one.

@@ -4,36 +4,30 @@
 #include <string.h>
 
 #include "base/streams.h"
-#include "base/suggest.h"
-#include "cli/cli.h"
+#include "cli/answer.h"
+#include "cli/cmd_annotate.h"
+#include "cli/cmd_calibrate.h"
+#include "cli/cmd_collect.h"
+#include "cli/cmd_help.h"
+#include "cli/cmd_inspect.h"
+#include "cli/cmd_lower.h"
+#include "cli/cmd_place.h"
+#include "cli/cmd_plan.h"
+#include "cli/cmd_reshard.h"
+#include "cli/cmd_rules.h"
+#include "cli/cmd_shard.h"
+#include "cli/cmd_shards.h"
+#include "cli/cmd_solve.h"
+#include "cli/cmd_strip.h"
+#include "cli/cmd_verify.h"
+#include "cli/command_list.h"
 
-const cli_command *const cli_commands[] = {
+static const cli_command *const commands[] = {
     &cli_cmd_plan,    &cli_cmd_inspect, &cli_cmd_shards,    &cli_cmd_annotate,
     &cli_cmd_strip,   &cli_cmd_lower,   &cli_cmd_verify,    &cli_cmd_shard,
     &cli_cmd_reshard, &cli_cmd_collect, &cli_cmd_calibrate, &cli_cmd_place,
     &cli_cmd_solve,   &cli_cmd_rules,   &cli_cmd_help,      NULL
 };
-
-const cli_command *cli_find_command(const char *name)
-{
-    for (int i = 0; cli_commands[i]; i++)
-        if (strcmp(cli_commands[i]->name, name) == 0)
-            return cli_commands[i];
-    return NULL;
-}
-
-int cli_unknown_command(cli *c, const char *name)
-{
-    const char *names[32];
-    int n = 0;
-
-    for (; cli_commands[n] && n < (int)(sizeof names / sizeof *names); n++)
-        names[n] = cli_commands[n]->name;
-    const char *near = clv_suggest(name, names, n);
-    if (near)
-        return cli_usage(c, "unknown command '%s', did you mean '%s'?", name, near);
-    return cli_usage(c, "unknown command '%s'", name);
-}
 
 /* jemalloc reads this symbol before main. A thread that finds no memory for an arena or a cache of
  * its own would end in a signal; without them the allocation fails as any other. We allocate little
@@ -76,8 +70,8 @@ static int run_command(cli *c, int argc, char **argv)
     c->json = has_flag(argc, argv, "--json");
     if (has_flag(argc, argv, "--help") || has_flag(argc, argv, "-h"))
         return cli_print_help(c, command);
-    if (cli_parse(command->options, command->n_options, argc, argv, c->arena, &args, &err) !=
-        CLV_OK)
+    const cli_table table = { command->options, command->n_options };
+    if (cli_parse(&table, argc, argv, c->arena, &args, &err) != CLV_OK)
         return err.status == CLV_ENOMEM ? cli_nomem(c) : cli_usage(c, "%s", err.message);
     c->json = given(command, &args, "--json");
     c->quiet = given(command, &args, "--quiet");
@@ -96,7 +90,7 @@ static int dispatch(cli *c, int argc, char **argv)
     }
     if (argv[1][0] == '-')
         return cli_usage(c, "unknown option '%s' before the command", argv[1]);
-    c->command = cli_find_command(argv[1]);
+    c->command = cli_find_command(c, argv[1]);
     if (!c->command)
         return cli_unknown_command(c, argv[1]);
     return run_command(c, argc - 2, argv + 2);
@@ -105,7 +99,7 @@ static int dispatch(cli *c, int argc, char **argv)
 int main(int argc, char **argv)
 {
     clv_fill_streams();
-    cli c = { .arena = clv_arena_new(NULL, 0) };
+    cli c = { .arena = clv_arena_new(NULL, 0), .commands = commands };
 
     if (!c.arena)
         return cli_nomem(&c);

@@ -16,7 +16,6 @@ typedef struct {
     int argc, at; /* at: the argument being looked at */
     clv_arena *arena;
     cli_args *args;
-    clv_error *err;
 } parser;
 
 /* The option whose name or letter is the first n characters of text, or -1. */
@@ -32,17 +31,17 @@ static int find_option(const parser *p, const char *text, size_t n)
     return -1;
 }
 
-static clv_status fail_unknown(const parser *p, const char *text, size_t n)
+static clv_status fail_unknown(const parser *p, const char *text, size_t n, clv_error *err)
 {
     const char **names = CLV_NEW_ARRAY(p->arena, const char *, p->n_options);
     char *given = clv_arena_printf(p->arena, "%.*s", (int)n, text);
 
     if (!names || !given)
-        return clv_fail_nomem(p->err, "the arguments");
+        return clv_fail_nomem(err, "the arguments");
     for (int i = 0; i < p->n_options; i++)
         names[i] = p->options[i].name;
     const char *near = clv_suggest(given, names, p->n_options);
-    return clv_fail(p->err, CLV_EUSAGE, "unknown option '%.80s'%s%s%s", given,
+    return clv_fail(err, CLV_EUSAGE, "unknown option '%.80s'%s%s%s", given,
                     near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
@@ -89,7 +88,7 @@ static clv_status parse_part(const char *text, const char *name, double *ret, cl
     return CLV_OK;
 }
 
-static clv_status parse_choice(const cli_option *o, const char *text, int64_t *ret, parser *p)
+static clv_status parse_choice(const cli_option *o, const char *text, int64_t *ret, clv_error *err)
 {
     char list[200] = "";
     size_t n = 0;
@@ -101,11 +100,11 @@ static clv_status parse_choice(const cli_option *o, const char *text, int64_t *r
         }
         n += (size_t)snprintf(list + n, sizeof list - n, "%s'%s'", i ? " or " : "", o->choices[i]);
     }
-    return clv_fail(p->err, CLV_EUSAGE, "%s is '%.80s': expected %s", o->name, text, list);
+    return clv_fail(err, CLV_EUSAGE, "%s is '%.80s': expected %s", o->name, text, list);
 }
 
 /* base/units.h says CLV_EFORMAT of a bad number; on the command line that is a wrong request. */
-static clv_status parse_typed(parser *p, const cli_option *o, const char *text, cli_value *v)
+static clv_status parse_typed(const cli_option *o, const char *text, cli_value *v, clv_error *err)
 {
     clv_status status = CLV_OK;
 
@@ -114,57 +113,57 @@ static clv_status parse_typed(parser *p, const cli_option *o, const char *text, 
     case CLI_TEXT:
         break;
     case CLI_INT:
-        status = clv_parse_int(text, o->name, o->min, o->max, &v->number, p->err);
+        status = clv_parse_int(text, o->name, o->min, o->max, &v->number, err);
         break;
     case CLI_BYTES:
-        status = clv_parse_bytes(text, o->name, &v->number, p->err);
+        status = clv_parse_bytes(text, o->name, &v->number, err);
         if (status == CLV_OK && v->number < 1)
-            status = clv_fail(p->err, CLV_EUSAGE, "%s is '%.80s': expected more than nothing",
-                              o->name, text);
+            status = clv_fail(err, CLV_EUSAGE, "%s is '%.80s': expected more than nothing", o->name,
+                              text);
         break;
     case CLI_SECONDS:
-        status = parse_seconds(text, o->name, &v->seconds, p->err);
+        status = parse_seconds(text, o->name, &v->seconds, err);
         break;
     case CLI_NUMBER:
-        status = parse_number(text, o->name, &v->real, p->err);
+        status = parse_number(text, o->name, &v->real, err);
         break;
     case CLI_PART:
-        status = parse_part(text, o->name, &v->real, p->err);
+        status = parse_part(text, o->name, &v->real, err);
         break;
     case CLI_CHOICE:
-        status = parse_choice(o, text, &v->number, p);
+        status = parse_choice(o, text, &v->number, err);
         break;
     }
     if (status != CLV_OK && status != CLV_ENOMEM) {
         status = CLV_EUSAGE;
-        p->err->status = status;
+        err->status = status;
     }
     return status;
 }
 
-static clv_status store(parser *p, const cli_option *o, const char *text)
+static clv_status store(parser *p, const cli_option *o, const char *text, clv_error *err)
 {
     int slot = o->same_as ? find_option(p, o->same_as, strlen(o->same_as)) : (int)(o - p->options);
     cli_value *v = &p->args->values[slot], new = { .by = o->name, .text = text };
 
     if (v->by && !o->repeats && strcmp(v->by, o->name) == 0)
-        return clv_fail(p->err, CLV_EUSAGE, "%s is given twice", o->name);
+        return clv_fail(err, CLV_EUSAGE, "%s is given twice", o->name);
     if (v->by && !o->repeats)
-        return clv_fail(p->err, CLV_EUSAGE, "%s and %s are the same option, give one of them",
-                        v->by, o->name);
+        return clv_fail(err, CLV_EUSAGE, "%s and %s are the same option, give one of them", v->by,
+                        o->name);
     if (o->kind != CLI_FLAG && *text == '\0')
-        return clv_fail(p->err, CLV_EUSAGE, "%s is empty: expected %s", o->name, o->value);
-    CLV_TRY(parse_typed(p, o, text, &new));
+        return clv_fail(err, CLV_EUSAGE, "%s is empty: expected %s", o->name, o->value);
+    CLV_TRY(parse_typed(o, text, &new, err));
     if (v->by) {
         new.text = clv_arena_printf(p->arena, "%s,%s", v->text, text);
         if (!new.text)
-            return clv_fail_nomem(p->err, "the arguments");
+            return clv_fail_nomem(err, "the arguments");
     }
     *v = new;
     return CLV_OK;
 }
 
-static clv_status parse_option(parser *p)
+static clv_status parse_option(parser *p, clv_error *err)
 {
     const char *arg = p->argv[p->at];
     const char *equals = strncmp(arg, "--", 2) == 0 ? strchr(arg, '=') : NULL;
@@ -172,27 +171,26 @@ static clv_status parse_option(parser *p)
     int i = find_option(p, arg, n);
 
     if (i < 0)
-        return fail_unknown(p, arg, n);
+        return fail_unknown(p, arg, n, err);
     const cli_option *o = &p->options[i];
     if (o->kind == CLI_FLAG) {
         if (equals)
-            return clv_fail(p->err, CLV_EUSAGE, "%s takes no value", o->name);
-        return store(p, o, "");
+            return clv_fail(err, CLV_EUSAGE, "%s takes no value", o->name);
+        return store(p, o, "", err);
     }
     if (equals)
-        return store(p, o, equals + 1);
+        return store(p, o, equals + 1, err);
     if (p->at + 1 >= p->argc || p->argv[p->at + 1][0] == '-')
-        return clv_fail(p->err, CLV_EUSAGE, "%s has no value: expected %s", o->name, o->value);
-    return store(p, o, p->argv[++p->at]);
+        return clv_fail(err, CLV_EUSAGE, "%s has no value: expected %s", o->name, o->value);
+    return store(p, o, p->argv[++p->at], err);
 }
 
-clv_status cli_parse(const cli_option *options, int n_options, int argc, char **argv,
-                     clv_arena *arena, cli_args *ret, clv_error *err)
+clv_status cli_parse(const cli_table *table, int argc, char **argv, clv_arena *arena, cli_args *ret,
+                     clv_error *err)
 {
-    clv_error unused;
-    cli_args args = { .values = CLV_NEW_ARRAY(arena, cli_value, n_options),
+    cli_args args = { .values = CLV_NEW_ARRAY(arena, cli_value, table->n_options),
                       .operands = CLV_NEW_ARRAY(arena, const char *, argc) };
-    parser p = { options, n_options, argv, argc, 0, arena, &args, err ? err : &unused };
+    parser p = { table->options, table->n_options, argv, argc, 0, arena, &args };
     bool only_operands = false;
 
     if (!args.values || !args.operands)
@@ -202,7 +200,7 @@ clv_status cli_parse(const cli_option *options, int n_options, int argc, char **
         if (!only_operands && strcmp(arg, "--") == 0)
             only_operands = true;
         else if (!only_operands && arg[0] == '-' && arg[1] != '\0')
-            CLV_TRY(parse_option(&p));
+            CLV_TRY(parse_option(&p, err));
         else
             args.operands[args.n_operands++] = arg;
     }

@@ -48,10 +48,15 @@ typedef struct {
     int n_operands;
 } cli_args;
 
+typedef struct {
+    const cli_option *options;
+    int n_options;
+} cli_table;
+
 /* argv[0 .. argc) without program and command names. Everything lives in the arena or in argv.
- * CLV_EUSAGE with a sentence that names the option and the value; CLV_ENOMEM. */
-clv_status cli_parse(const cli_option *options, int n_options, int argc, char **argv,
-                     clv_arena *arena, cli_args *ret, clv_error *err);
+ * CLV_EUSAGE with a sentence that names the option and the value; CLV_ENOMEM. err is not NULL. */
+clv_status cli_parse(const cli_table *table, int argc, char **argv, clv_arena *arena, cli_args *ret,
+                     clv_error *err);
 
 /* The options as lines of --help, in the order of the table. NULL without memory. */
 const char *cli_options_help(const cli_option *options, int n_options, clv_arena *arena);

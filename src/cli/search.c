@@ -5,6 +5,9 @@
 #include <unistd.h>
 
 #include "base/units.h"
+#include "cli/answer.h"
+#include "cli/control.h"
+#include "cli/signals.h"
 
 #define DRAW_EVERY_S 0.1
 #define WIDTH        79

@@ -5,7 +5,7 @@
  * own lying about, it is ended on the spot. The flag and its companions are the only global
  * variables of the program; a handler has no other way to speak.
  */
-#include "cli/cli.h"
+#include "cli/signals.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -137,19 +137,3 @@ void cli_forget_signals(void)
 }
 
 int cli_signal(void) { return came; }
-
-static int on_stop(void *ctx)
-{
-    (void)ctx;
-    return came != 0;
-}
-
-cleave_control cli_control(const cli *c)
-{
-    cleave_control control;
-
-    cleave_control_init(&control);
-    control.stop = on_stop;
-    control.note = c->quiet ? NULL : cli_note;
-    return control;
-}

@@ -1,3 +1,5 @@
+#include "cli/files.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -5,7 +7,9 @@
 #include "base/file.h"
 #include "base/map.h"
 #include "base/units.h"
-#include "cli/cli.h"
+#include "cli/answer.h"
+#include "cli/control.h"
+#include "cli/signals.h"
 
 int cli_model_operand(cli *c, const cli_args *args, const char *by_option, const char **ret_path)
 {

@@ -1,0 +1,20 @@
+#include "cli/control.h"
+
+#include "cli/answer.h"
+#include "cli/signals.h"
+
+static int on_stop(void *ctx)
+{
+    (void)ctx;
+    return cli_signal() != 0;
+}
+
+cleave_control cli_control(const cli *c)
+{
+    cleave_control control;
+
+    cleave_control_init(&control);
+    control.stop = on_stop;
+    control.note = c->quiet ? NULL : cli_note;
+    return control;
+}
