@@ -1,7 +1,6 @@
 /* cleave_annotate.c - the public API that writes models: annotated and stripped. */
 #include "api/control.h"
 #include "api/objects.h"
-#include "api/plan_of_model.h"
 #include "api/status.h"
 #include "api/write_file.h"
 #include "proto/onnx_annotate.h"

@@ -1,6 +1,5 @@
 /* cleave_intra_op.c - the public API on intra-operator problems, and solutions of them. */
 #include "api/control.h"
-#include "api/file_name.h"
 #include "api/intra_op_report.h"
 #include "api/names.h"
 #include "api/objects.h"

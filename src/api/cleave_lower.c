@@ -1,10 +1,15 @@
 /* cleave_lower.c - the public API that writes plans down as models that run. */
 #include "api/control.h"
-#include "api/lower_report.h"
 #include "api/objects.h"
-#include "api/plan_of_model.h"
 #include "api/status.h"
+#include "base/clock.h"
+#include "base/json_out.h"
+#include "base/units.h"
+#include "explain/text.h"
+#include "lower/lower.h"
 #include "lower/plan_types.h"
+
+#define SCHEMA_VERSION 1 /* docs/formats/lower.schema.json */
 
 /* The enums have the numbers of those of the inside. */
 static clv_status read_options(const cleave_lower_options *given, clv_lowering *ret, clv_error *err)
@@ -25,14 +30,58 @@ static clv_status read_options(const cleave_lower_options *given, clv_lowering *
     return CLV_OK;
 }
 
+typedef struct {
+    const char *path, *form;
+    int64_t start_ns; /* of clv_now_ns(), when the work began */
+} lowered_folder;
+
+static const char *plural(int n) { return n == 1 ? "" : "s"; }
+
+static clv_status write_report(const clv_lower_summary *made, const lowered_folder *folder,
+                               cleave_report *report, clv_error *err)
+{
+    char bytes[32];
+    clv_json_out out;
+    clv_arena *arena = report->arena;
+    const char *shown = clv_show_name(arena, clv_str_of(folder->path));
+    report->text =
+        shown
+            ? clv_arena_printf(arena,
+                               "%s: %d model%s, %d collective%s, %d tensor%s from one to another, "
+                               "%s in %d file%s\n",
+                               shown, made->n_models, plural(made->n_models), made->n_collectives,
+                               plural(made->n_collectives), made->n_transfers,
+                               plural(made->n_transfers), clv_show_bytes(bytes, made->bytes),
+                               made->n_files, plural(made->n_files))
+            : NULL;
+    if (!report->text)
+        return clv_fail_nomem(err, "a report");
+    clv_json_begin(&out, arena, true);
+    clv_json_open_object(&out, NULL);
+    clv_json_put_int(&out, "schema_version", SCHEMA_VERSION);
+    clv_json_put_string(&out, "folder", folder->path);
+    clv_json_put_string(&out, "form", folder->form);
+    clv_json_put_int(&out, "models", made->n_models);
+    clv_json_put_int(&out, "files", made->n_files);
+    clv_json_put_int(&out, "collectives", made->n_collectives);
+    clv_json_put_int(&out, "transfers", made->n_transfers);
+    clv_json_put_int(&out, "bytes", made->bytes);
+    clv_json_put_number(&out, "seconds", clv_seconds_since(folder->start_ns));
+    clv_json_close_object(&out);
+    CLV_TRY(clv_json_end(&out, err));
+    report->json = out.text;
+    report->json_size = out.n;
+    return CLV_OK;
+}
+
 static clv_status lower(clv_lowering *l, const char *folder, int64_t start_ns,
                         cleave_report *report, clv_error *err)
 {
     clv_lower_summary made;
     CLV_TRY(clv_plan_types(l->model, l->plan, report->arena, &l->types, err));
     CLV_TRY(clv_lower(l, folder, report->arena, &made, err));
-    clv_lowered_folder f = { folder, cleave_form_name((cleave_form)l->form), start_ns };
-    return clv_lower_report(&made, &f, report, err);
+    lowered_folder f = { folder, cleave_form_name((cleave_form)l->form), start_ns };
+    return write_report(&made, &f, report, err);
 }
 
 cleave_status cleave_lower(cleave_model *model, const cleave_plan *plan,

@@ -5,7 +5,6 @@
 #include "annotations/annotated_shards.h"
 #include "api/configs_path.h"
 #include "api/control.h"
-#include "api/file_name.h"
 #include "api/objects.h"
 #include "api/status.h"
 #include "explain/report_inspect.h"

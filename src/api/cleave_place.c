@@ -2,7 +2,6 @@
 #include <math.h>
 
 #include "api/control.h"
-#include "api/file_name.h"
 #include "api/names.h"
 #include "api/objects.h"
 #include "api/place_report.h"

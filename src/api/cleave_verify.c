@@ -4,7 +4,6 @@
 
 #include "api/control.h"
 #include "api/objects.h"
-#include "api/plan_of_model.h"
 #include "api/status.h"
 #include "verify/verify_report.h"
 

@@ -4,6 +4,8 @@
 #ifndef CLV_API_OBJECTS_H
 #define CLV_API_OBJECTS_H
 
+#include <string.h>
+
 #include "api/report.h"
 #include "cleave.h"
 #include "plan/plan.h"
@@ -65,6 +67,22 @@ struct cleave_verification {
 static inline const clv_alloc *clv_model_alloc(const cleave_model *m)
 {
     return m->own_alloc ? &m->alloc : NULL;
+}
+
+/* CLV_EUSAGE where the plan has not an entry for each operator of the model. */
+static inline clv_status clv_check_plan_of_model(const cleave_model *model, const cleave_plan *plan,
+                                                 clv_error *err)
+{
+    return plan->plan->n_ops == model->model->main->n_ops
+               ? CLV_OK
+               : clv_fail(err, CLV_EUSAGE, "the plan is for another model");
+}
+
+/* The last part of a path: how reports name a file. */
+static inline const char *clv_file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
 }
 
 #endif

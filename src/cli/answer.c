@@ -232,3 +232,17 @@ int cli_print_notes(cli *c, const cli_result *result)
     }
     return code;
 }
+
+int cli_print_written(cli *c, const cli_result *result, const char *words)
+{
+    if (c->json)
+        return cli_print_result(c, result);
+    const char *shown = cli_show(c, result->model_path);
+    const char *line = shown ? clv_arena_printf(c->arena, "%s %s\n", words, shown) : NULL;
+    if (!line)
+        return cli_nomem(c);
+    if (c->quiet)
+        return CLI_EXIT_OK;
+    int code = cli_print(c, line);
+    return code == CLI_EXIT_OK ? cli_print_notes(c, result) : code;
+}

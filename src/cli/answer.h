@@ -35,6 +35,8 @@ typedef struct {
 int cli_print_result(cli *c, const cli_result *result);
 /* Its notes as lines for people. */
 int cli_print_notes(cli *c, const cli_result *result);
+/* All of it: with --json that object, else, unless c is quiet, "words PATH" and the notes. */
+int cli_print_written(cli *c, const cli_result *result, const char *words);
 
 double cli_now(void); /* seconds of a clock that never goes back */
 

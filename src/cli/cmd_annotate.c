@@ -1,7 +1,5 @@
 #include "cli/cmd_annotate.h"
 
-#include <stdio.h>
-
 #include "cli/answer.h"
 #include "cli/control.h"
 #include "cli/external.h"
@@ -27,22 +25,6 @@ static const cli_option options[N_OPTIONS] = {
                   .help = "leave the IR version as it is, instead of 11 at least" },
     CLI_COMMON_OPTIONS,
 };
-
-static int print_answer(cli *c, const cli_result *result)
-{
-    if (c->json)
-        return cli_print_result(c, result);
-    const char *shown = cli_show(c, result->model_path);
-    const char *line =
-        shown ? clv_arena_printf(c->arena, "[Success] Save the sharded model to %s\n", shown)
-              : NULL;
-    if (!line)
-        return cli_nomem(c);
-    if (c->quiet)
-        return CLI_EXIT_OK;
-    int code = cli_print(c, line);
-    return code == CLI_EXIT_OK ? cli_print_notes(c, result) : code;
-}
 
 typedef struct {
     const char *input, *plan, *output;
@@ -74,7 +56,7 @@ static int annotate(cli *c, cleave_model *model, const job *j)
     result.plan = plan;
     result.seconds = cli_now() - start;
     if (code == CLI_EXIT_OK)
-        code = print_answer(c, &result);
+        code = cli_print_written(c, &result, "[Success] Save the sharded model to");
     cleave_plan_free(plan);
     return code;
 }

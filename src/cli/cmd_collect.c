@@ -32,13 +32,7 @@ static int collect(cli *c, const char *folder, const char *path)
     if (status != CLEAVE_OK)
         return cli_fail_library(c, &error);
     result.seconds = cli_now() - start;
-    if (c->json)
-        return cli_print_result(c, &result);
-    const char *shown = cli_show(c, path);
-    const char *line = shown ? clv_arena_printf(c->arena, "The model is in %s\n", shown) : NULL;
-    if (!line)
-        return cli_nomem(c);
-    return c->quiet ? CLI_EXIT_OK : cli_print(c, line);
+    return cli_print_written(c, &result, "The model is in");
 }
 
 static int run(cli *c, const cli_args *args)

@@ -1,6 +1,5 @@
 #include "cli/cmd_plan.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

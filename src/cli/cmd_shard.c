@@ -28,19 +28,6 @@ static const cli_option options[N_OPTIONS] = {
     CLI_COMMON_OPTIONS,
 };
 
-static int print_answer(cli *c, const char *folder, double seconds)
-{
-    cli_result result = { .model_path = folder, .seconds = seconds };
-
-    if (c->json)
-        return cli_print_result(c, &result);
-    const char *shown = cli_show(c, folder);
-    const char *line = shown ? clv_arena_printf(c->arena, "The shards are in %s\n", shown) : NULL;
-    if (!line)
-        return cli_nomem(c);
-    return c->quiet ? CLI_EXIT_OK : cli_print(c, line);
-}
-
 static int shard(cli *c, const cli_value *v, const char *path, const char *folder)
 {
     cleave_control control = cli_control(c);
@@ -60,8 +47,10 @@ static int shard(cli *c, const cli_value *v, const char *path, const char *folde
     cleave_status status = cleave_shard(model, v[LAYOUT].text, folder, &o, &control, &error);
     cli_forget_signals();
     cleave_model_free(model);
-    return status == CLEAVE_OK ? print_answer(c, folder, cli_now() - start)
-                               : cli_fail_library(c, &error);
+    if (status != CLEAVE_OK)
+        return cli_fail_library(c, &error);
+    cli_result result = { .model_path = folder, .seconds = cli_now() - start };
+    return cli_print_written(c, &result, "The shards are in");
 }
 
 static int run(cli *c, const cli_args *args)

@@ -1,7 +1,5 @@
 #include "cli/cmd_strip.h"
 
-#include <stdio.h>
-
 #include "cli/answer.h"
 #include "cli/control.h"
 #include "cli/external.h"
@@ -23,21 +21,6 @@ static const cli_option options[N_OPTIONS] = {
                  .help = "where to write; MODEL.stripped.onnx if not given" },
     CLI_COMMON_OPTIONS,
 };
-
-static int print_answer(cli *c, const cli_result *result)
-{
-    if (c->json)
-        return cli_print_result(c, result);
-    const char *shown = cli_show(c, result->model_path);
-    const char *line =
-        shown ? clv_arena_printf(c->arena, "The stripped model is in %s\n", shown) : NULL;
-    if (!line)
-        return cli_nomem(c);
-    if (c->quiet)
-        return CLI_EXIT_OK;
-    int code = cli_print(c, line);
-    return code == CLI_EXIT_OK ? cli_print_notes(c, result) : code;
-}
 
 static int strip(cli *c, const char *input, bool all, const char *output)
 {
@@ -61,7 +44,7 @@ static int strip(cli *c, const char *input, bool all, const char *output)
         code = cli_note_external(c, model, input, output, &result.notes[0]);
     result.seconds = cli_now() - start;
     if (code == CLI_EXIT_OK)
-        code = print_answer(c, &result);
+        code = cli_print_written(c, &result, "The stripped model is in");
     cleave_model_free(model);
     return code;
 }

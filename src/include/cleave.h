@@ -115,7 +115,7 @@ typedef struct {
     uint32_t size; /* sizeof(cleave_control): cleave_control_init() */
     /* Of objects that the call opens; NULL: malloc. Calls on an object use the object's. Copied. */
     const cleave_allocator *allocator;
-    /* Asked often; not 0 ends the call: a search gives the best answer so far, or CLEAVE_ECANCELED
+    /* Asked often, first when the call begins; not 0 ends the call: a search gives the best answer so far, or CLEAVE_ECANCELED
      * before the first; all other calls give CLEAVE_ECANCELED and leave no file. May be asked on a
      * thread of the library's while external programs run. */
     int (*stop)(void *ctx);
@@ -180,7 +180,8 @@ CLEAVE_API const char *cleave_end_name(cleave_end end);
 
 typedef struct cleave_model cleave_model;
 
-/* Maps the file; weights are not read. CLEAVE_EINPUT: it is not a valid model. */
+/* Maps the file; weights are not read. The file must not change while the model is open.
+ * CLEAVE_EIO: it cannot be read; CLEAVE_EINPUT: it is not a valid model. O(operators + tensors). */
 CLEAVE_API cleave_status cleave_model_open(const char *path, const cleave_control *control,
                                            cleave_model **ret_model, cleave_error *error);
 /* bytes must stay until cleave_model_free. folder: where external data is looked for; may be NULL. */
@@ -199,7 +200,7 @@ CLEAVE_API const char *cleave_model_warning(const cleave_model *model, int i);
  * to another one. NULL past the last. */
 CLEAVE_API const char *cleave_model_external(const cleave_model *model, int i);
 
-/* What `cleave inspect` shows (docs/formats/inspect.schema.json). */
+/* What `cleave inspect` shows (docs/formats/inspect.schema.json). O(operators + tensors). */
 CLEAVE_API cleave_status cleave_model_inspect(cleave_model *model, const cleave_control *control,
                                               cleave_report **ret_report, cleave_error *error);
 
@@ -230,7 +231,8 @@ static inline void cleave_shards_options_init(cleave_shards_options *options)
 /* What `cleave shards` shows: the part of each annotated tensor on each device, what follows from the
  * annotations, and what is wrong with them (docs/formats/shards.schema.json). Wrong annotations are no
  * failure: *ret_wrong (may be NULL) is how many there are, with those that the backend does not
- * support. */
+ * support. CLEAVE_EUSAGE: there is no such configuration or backend; CLEAVE_ELIMIT: more
+ * shards than a list is meant for. */
 CLEAVE_API cleave_status cleave_model_shards(cleave_model *model,
                                              const cleave_shards_options *options,
                                              const cleave_control *control,
@@ -308,11 +310,14 @@ static inline void cleave_plan_options_init(cleave_plan_options *options)
     options->size = (uint32_t)sizeof *options;
 }
 
-/* CLEAVE_OK with a plan that fits, or CLEAVE_NO_PLAN with the nearest one. */
+/* CLEAVE_OK with a plan that fits, or CLEAVE_NO_PLAN with the nearest one. CLEAVE_EUSAGE: an option is
+ * out of range, or goes with no plan; CLEAVE_EINPUT: the cluster, the rules or the model's shapes make
+ * no sense. Same model and options, no deadline: the same plan. */
 CLEAVE_API cleave_status cleave_plan_make(cleave_model *model, const cleave_plan_options *options,
                                           const cleave_control *control, cleave_plan **ret_plan,
                                           cleave_error *error);
-/* A plan file for this model (docs/formats/plan.md); CLEAVE_EINPUT when it was made for another. */
+/* A plan file for this model (docs/formats/plan.md); CLEAVE_EINPUT when it was made for another, or is
+ * not valid; CLEAVE_EIO. */
 CLEAVE_API cleave_status cleave_plan_load(cleave_model *model, const char *path,
                                           const cleave_control *control, cleave_plan **ret_plan,
                                           cleave_error *error);
@@ -371,6 +376,7 @@ CLEAVE_API int cleave_plan_device_of(const cleave_plan *plan, int64_t node);
 typedef struct cleave_place_problem cleave_place_problem;
 typedef struct cleave_place_solution cleave_place_solution;
 
+/* Reads the file. CLEAVE_EIO; CLEAVE_EINPUT: it is not a workload; CLEAVE_ELIMIT: of more than 1 GiB. */
 CLEAVE_API cleave_status cleave_place_problem_open(const char *path, const cleave_control *control,
                                                    cleave_place_problem **ret_problem,
                                                    cleave_error *error);
@@ -418,6 +424,7 @@ CLEAVE_API int cleave_place_solution_found(const cleave_place_solution *solution
 CLEAVE_API double cleave_place_solution_objective(const cleave_place_solution *solution);
 /* Infinite when there is proof that there is no answer. */
 CLEAVE_API double cleave_place_solution_bound(const cleave_place_solution *solution);
+/* (objective - bound) / objective; negative without an answer. */
 CLEAVE_API double cleave_place_solution_gap(const cleave_place_solution *solution);
 CLEAVE_API cleave_end cleave_place_solution_end(const cleave_place_solution *solution);
 /* Device of the i-th node of the file; -1 past the end or without an answer. */
@@ -429,7 +436,8 @@ CLEAVE_API int cleave_place_solution_device_of(const cleave_place_solution *solu
 typedef struct cleave_intra_op_problem cleave_intra_op_problem;
 typedef struct cleave_intra_op_solution cleave_intra_op_solution;
 
-/* Reads the file from front to back, without holding it. */
+/* Reads the file from front to back, without holding it. CLEAVE_EIO; CLEAVE_EINPUT: it is not such a
+ * problem. */
 CLEAVE_API cleave_status cleave_intra_op_problem_open(const char *path,
                                                       const cleave_control *control,
                                                       cleave_intra_op_problem **ret_problem,
@@ -469,6 +477,7 @@ CLEAVE_API int cleave_intra_op_solution_found(const cleave_intra_op_solution *so
 CLEAVE_API const char *cleave_intra_op_solution_objective(const cleave_intra_op_solution *solution);
 /* All digits; "" when there is proof that there is no answer. */
 CLEAVE_API const char *cleave_intra_op_solution_bound(const cleave_intra_op_solution *solution);
+/* (objective - bound) / objective; negative without an answer. */
 CLEAVE_API double cleave_intra_op_solution_gap(const cleave_intra_op_solution *solution);
 CLEAVE_API cleave_end cleave_intra_op_solution_end(const cleave_intra_op_solution *solution);
 /* Choice of the i-th node of the file, from 0; -1 past the end or without an answer. */
@@ -544,7 +553,7 @@ static inline void cleave_annotate_options_init(cleave_annotate_options *options
 }
 
 /* Writes the model with the plan's annotations; every other byte as it was. The model's own files are
- * never written. */
+ * never written. CLEAVE_EUSAGE: the plan is for another model, or path is one of those files. */
 CLEAVE_API cleave_status cleave_annotate(cleave_model *model, const cleave_plan *plan,
                                          const cleave_annotate_options *options, const char *path,
                                          const cleave_control *control, cleave_error *error);

@@ -133,44 +133,7 @@ static void expect_megatron(const char *second)
     cr_expect_geq(found("head parallel attention"), LAYERS);
 }
 
-Test(joint, llama_is_split_by_columns_then_rows)
-{
-    const net_sizes s = { .layers = LAYERS,
-                          .batch = 8,
-                          .sequence = 1,
-                          .past = 1023,
-                          .hidden = 4096,
-                          .heads = 32,
-                          .kv_heads = 8,
-                          .inner = 14336,
-                          .words = 32000 };
-    net_llama(&s, path);
-    find_on_all();
-    expect_megatron("/down");
-    cr_expect_eq(found("Megatron column"), 5 * LAYERS + 1); /* q, k, v, gate, up; the words */
-    cr_expect_eq(found("Megatron row"), 2 * LAYERS);
-}
-
-Test(joint, gpt2_is_split_by_columns_then_rows)
-{
-    const net_sizes s = { .layers = LAYERS,
-                          .batch = 8,
-                          .sequence = 1,
-                          .past = 511,
-                          .hidden = 2048,
-                          .heads = 16,
-                          .kv_heads = 16,
-                          .inner = 8192,
-                          .words = 50304 };
-    net_gpt2(&s, path);
-    find_on_all();
-    expect_megatron("/down");
-    cr_expect_eq(found("Megatron column"), 2 * LAYERS + 1); /* qkv within each of its three */
-    cr_expect_eq(found("Megatron row"), 2 * LAYERS);
-}
-
-/* Of the size that the authors of Megatron gave it. */
-/* -- heads that the devices do not divide: each stays whole -- */
+/* -- columns, then rows -- */
 
 /* rules: NULL, or those that the plan has to obey. */
 static void find_on(int devices, const char *rules)
@@ -195,27 +158,129 @@ static bool has_parts(const char *sizes)
     return strstr(plan_json(plan), want) != NULL;
 }
 
-static void expect_gpt2_of_heads(int devices, const char *columns)
+typedef struct {
+    const char *name;
+    void (*make)(const net_sizes *sizes, const char *path);
+    net_sizes sizes;      /* its layers are LAYERS */
+    int devices;          /* 0: all eight, in a mesh of them */
+    const char *rules;    /* that the plan has to obey; NULL: none */
+    int columns_a_layer;  /* and one for the words */
+    const char *parts[2]; /* sizes of parts that some tensor has; NULL: any */
+} split_net;
+
+#define GPT2_OF_25_HEADS                                                                           \
+    {                                                                                              \
+        .batch = 8, .sequence = 1, .past = 511, .hidden = 1600, .heads = 25, .kv_heads = 25,       \
+        .inner = 6400, .words = 50304                                                              \
+    }
+#define RULE(nodes, factor)                                                                        \
+    "{\"split\": \"*/" nodes "\", \"factor\": \"" factor "\", \"over\": \"tp\"}"
+
+static const split_net split_nets[] = {
+    /* q, k, v, gate, up */
+    { "llama",
+      net_llama,
+      { .batch = 8,
+        .sequence = 1,
+        .past = 1023,
+        .hidden = 4096,
+        .heads = 32,
+        .kv_heads = 8,
+        .inner = 14336,
+        .words = 32000 },
+      .columns_a_layer = 5 },
+    /* qkv within each of its three */
+    { "gpt-2",
+      net_gpt2,
+      { .batch = 8,
+        .sequence = 1,
+        .past = 511,
+        .hidden = 2048,
+        .heads = 16,
+        .kv_heads = 16,
+        .inner = 8192,
+        .words = 50304 },
+      .columns_a_layer = 2 },
+    { "bert",
+      net_bert,
+      { .batch = 1,
+        .sequence = 128,
+        .hidden = 2560,
+        .heads = 40,
+        .kv_heads = 40,
+        .inner = 10240,
+        .words = 30522 },
+      .columns_a_layer = 4 },
+    /* Heads that the devices do not divide: each stays whole. 13 of 25, of queries, keys and
+     * values: 3 * 13 * 64 columns. */
+    { "25 heads on 2 devices", net_gpt2, GPT2_OF_25_HEADS, 2, NULL, 2, { "2496, 2304" } },
+    /* The rest falls to the last ones. */
+    { "25 heads on 8 devices",
+      net_gpt2,
+      GPT2_OF_25_HEADS,
+      8,
+      NULL,
+      2,
+      { "768, 768, 768, 768, 768, 768, 192, 0" } },
+    /* One device has twice as much as the other here: attention of halves of heads is faster, and
+     * its scores are summed up. By rule heads stay whole. */
+    { "3 heads on 2 devices",
+      net_gpt2,
+      { .batch = 1,
+        .sequence = 64,
+        .hidden = 3 * 512,
+        .heads = 3,
+        .kv_heads = 3,
+        .inner = 4 * 3 * 512,
+        .words = 32000 },
+      2,
+      "{\"rules\": [" RULE("qk", "d1") "]}",
+      2,
+      { "3072, 1536" } },
+    /* Of 9 heads each three share a key: these are together, 6 and 3, with 2 keys and 1. */
+    { "groups of heads on 2 devices",
+      net_llama,
+      { .batch = 1,
+        .sequence = 1,
+        .past = 1023,
+        .hidden = 9 * 512,
+        .heads = 9,
+        .kv_heads = 3,
+        .inner = 14336,
+        .words = 32000 },
+      2,
+      "{\"rules\": [" RULE("q", "n") "," RULE("sv", "d1") "," RULE("o", "k") "]}",
+      5,
+      { "3072, 1536", "1024, 512" } },
+};
+
+#define N_SPLIT_NETS (sizeof split_nets / sizeof *split_nets)
+
+static void expect_split(const split_net *net)
 {
-    const net_sizes s = { .layers = LAYERS,
-                          .batch = 8,
-                          .sequence = 1,
-                          .past = 511,
-                          .hidden = 1600,
-                          .heads = 25,
-                          .kv_heads = 25,
-                          .inner = 6400,
-                          .words = 50304 };
-    net_gpt2(&s, path);
-    find_on(devices, NULL);
+    net_sizes sizes = net->sizes;
+    sizes.layers = LAYERS;
+    net->make(&sizes, path);
+    if (net->devices)
+        find_on(net->devices, net->rules);
+    else
+        find_on_all();
     expect_megatron("/down");
-    cr_expect_eq(found("Megatron column"), 2 * LAYERS + 1, "%s", plan_text(plan));
-    cr_expect_eq(found("Megatron row"), 2 * LAYERS);
-    cr_expect(has_parts(columns), "no columns of %s", columns);
+    cr_expect_eq(found("Megatron column"), net->columns_a_layer * LAYERS + 1, "%s: %s", net->name,
+                 plan_text(plan));
+    cr_expect_eq(found("Megatron row"), 2 * LAYERS, "%s", net->name);
+    for (int i = 0; i < 2 && net->parts[i]; i++)
+        cr_expect(has_parts(net->parts[i]), "%s: no parts of %s", net->name, net->parts[i]);
 }
 
-/* 13 of 25 heads, of queries, keys and values: 3 * 13 * 64 columns. covers: A.021 */
-Test(joint, twenty_five_heads_on_two_devices) { expect_gpt2_of_heads(2, "2496, 2304"); }
+/* covers: A.021 */
+Test(joint, transformers_are_split_by_columns_then_rows)
+{
+    for (size_t i = 0; i < N_SPLIT_NETS; i++) {
+        expect_split(&split_nets[i]);
+        close_model();
+    }
+}
 
 /* Specs say it, as a dimension of 25 in two shards and one of 64 in one: whoever reads the
  * annotated model finds the parts that were planned. covers: A.021 */
@@ -225,7 +290,8 @@ Test(joint, heads_in_uneven_parts_are_read_back)
     cleave_report *report = NULL;
     char written[5000];
     int wrong = -1;
-    expect_gpt2_of_heads(2, "2496, 2304");
+    const split_net net = { "25 heads", net_gpt2, GPT2_OF_25_HEADS, 2, NULL, 2, { "2496, 2304" } };
+    expect_split(&net);
     snprintf(written, sizeof written, "%s/a.onnx", folder);
     cr_assert_eq(cleave_annotate(model, plan, NULL, written, NULL, &error), CLEAVE_OK, "%s",
                  error.message);
@@ -237,72 +303,6 @@ Test(joint, heads_in_uneven_parts_are_read_back)
               strstr(text, "[1600,3,12,64]"));
     cleave_report_free(report);
     cleave_model_free(annotated);
-}
-
-/* The rest falls to the last ones. */
-Test(joint, twenty_five_heads_on_eight_devices)
-{
-    expect_gpt2_of_heads(8, "768, 768, 768, 768, 768, 768, 192, 0");
-}
-
-/* One device has twice as much as the other here: attention of halves of heads is faster, and its
- * scores are summed up. By rule heads stay whole. */
-Test(joint, three_heads_on_two_devices)
-{
-    const net_sizes s = { .layers = LAYERS,
-                          .batch = 1,
-                          .sequence = 64,
-                          .hidden = 3 * 512,
-                          .heads = 3,
-                          .kv_heads = 3,
-                          .inner = 4 * 3 * 512,
-                          .words = 32000 };
-    net_gpt2(&s, path);
-    find_on(2, "{\"rules\": [{\"split\": \"*/qk\", \"factor\": \"d1\", \"over\": \"tp\"}]}");
-    expect_megatron("/down");
-    cr_expect_eq(found("Megatron column"), 2 * LAYERS + 1, "%s", plan_text(plan));
-    cr_expect_eq(found("Megatron row"), 2 * LAYERS);
-    cr_expect(has_parts("3072, 1536"));
-}
-
-/* Of 9 heads each three share a key: these are together, 6 and 3, with 2 keys and 1. */
-Test(joint, groups_of_heads_on_two_devices)
-{
-    const net_sizes s = { .layers = LAYERS,
-                          .batch = 1,
-                          .sequence = 1,
-                          .past = 1023,
-                          .hidden = 9 * 512,
-                          .heads = 9,
-                          .kv_heads = 3,
-                          .inner = 14336,
-                          .words = 32000 };
-    net_llama(&s, path);
-    find_on(2, "{\"rules\": [{\"split\": \"*/q\", \"factor\": \"n\", \"over\": \"tp\"},"
-               "{\"split\": \"*/sv\", \"factor\": \"d1\", \"over\": \"tp\"},"
-               "{\"split\": \"*/o\", \"factor\": \"k\", \"over\": \"tp\"}]}");
-    expect_megatron("/down");
-    cr_expect_eq(found("Megatron column"), 5 * LAYERS + 1, "%s", plan_text(plan));
-    cr_expect_eq(found("Megatron row"), 2 * LAYERS);
-    cr_expect(has_parts("3072, 1536"));
-    cr_expect(has_parts("1024, 512"));
-}
-
-Test(joint, bert_is_split_by_columns_then_rows)
-{
-    const net_sizes s = { .layers = LAYERS,
-                          .batch = 1,
-                          .sequence = 128,
-                          .hidden = 2560,
-                          .heads = 40,
-                          .kv_heads = 40,
-                          .inner = 10240,
-                          .words = 30522 };
-    net_bert(&s, path);
-    find_on_all();
-    expect_megatron("/down");
-    cr_expect_eq(found("Megatron column"), 4 * LAYERS + 1);
-    cr_expect_eq(found("Megatron row"), 2 * LAYERS);
 }
 
 /* At 512 tokens and a width of 1024 it is cheaper to split the tokens and to gather what attention

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "support/run.h"
+#include "support/search_command.h"
 
-#define STOP      "python3 " TEST_SOURCE_DIR "/tests/cli/stop_search.py"
 #define WORKLOADS TEST_SOURCE_DIR "/tests/data/placement"
 #define BERT      WORKLOADS "/throughput/LayerGraphs/bert24_inference.json"
 #define TRAINING  WORKLOADS "/throughput/LayerGraphs/bert24_training.json"
@@ -123,18 +123,16 @@ Test(place, prints_one_object_that_is_true)
     answers("small.json", "--objective devices --max-load 5", "\"objective\": 2,");
 }
 
+static search_command command(void)
+{
+    return (search_command){ folder,       "place",     "workload", "place_judge.py",
+                             "small.json", "slow.json", "0.5" };
+}
+
 Test(place, writes_what_it_would_print)
 {
-    says(0, BERT " -o a.json", "proven optimal");
-    is_valid("place", "a.json");
-    is_true(BERT, "a.json");
-    run_result r = place(0, "-q " BERT " --output b.json");
-    cr_expect_str_empty(r.out, "%s", r.out);
-    run_free(&r);
-    is_true(BERT, "b.json");
-    r = run_in(folder, "grep -v seconds a.json > c.json; grep -v seconds b.json | cmp - c.json");
-    cr_expect_eq(r.code, 0, "the same answer twice: %s%s", r.out, r.err);
-    run_free(&r);
+    const search_command c = command();
+    search_writes_what_it_would_print(&c, BERT, "proven optimal");
 }
 
 /* -- no answer -- */
@@ -178,24 +176,13 @@ Test(place, bad_files_are_refused)
 
 Test(place, wrong_requests_are_refused)
 {
-    refused(2, "", "no workload is given");
-    refused(2, "small.json small.json", "one workload too many");
+    const search_command c = command();
+    search_refuses_wrong_requests(&c);
     refused(2, "small.json --objective speed", "'throughput' or 'latency' or 'devices'");
     refused(2, "small.json --contiguous --free", "exclude each other");
     refused(2, "small.json --max-load 3", "--max-load goes with --objective devices");
     refused(2, "small.json --objective devices --max-load 0", "above 0");
     refused(2, "small.json --objective devices --max-load nan", "above 0");
-    refused(2, "small.json --deadline 0", "seconds");
-    refused(2, "small.json --deadline=-1", "seconds");
-    refused(2, "small.json --deadline soon", "seconds");
-    refused(2, "small.json --gap 1", "from 0 to less than 1");
-    refused(2, "small.json --gap=-0.1", "from 0 to less than 1");
-    refused(2, "small.json --gap 1%%", "from 0 to less than 1");
-    refused(2, "small.json --seed=-1", "--seed");
-    refused(2, "small.json --seed 1.5", "--seed");
-    refused(2, "small.json --sed 1", "did you mean '--seed'");
-    refused(2, "small.json -o small.json", "small.json");
-    refused(74, "small.json -o nowhere/a.json", "nowhere");
 }
 
 /* -- an end before the end -- */
@@ -209,32 +196,17 @@ static void makes_slow(void)
 
 Test(place, a_deadline_gives_the_best_so_far)
 {
+    const search_command c = command();
     makes_slow();
-    run_result r = place(0, "slow.json --deadline 0.5 --json > a.json");
-    run_free(&r);
-    is_valid("place", "a.json");
-    is_true("slow.json", "a.json");
-    r = run_in(folder, "cat a.json");
-    cr_expect(strstr(r.out, "\"status\": \"deadline\""), "%s", r.out);
-    run_free(&r);
+    search_ends_at_a_deadline(&c);
 }
 
 Test(place, a_signal_gives_the_best_so_far)
 {
+    const search_command c = command();
     makes_slow();
-    run_result r = run_in(folder, STOP " INT %s place slow.json --json > a.json", TEST_CLEAVE);
-    cr_expect_eq(r.code, 130, "%d: %s", r.code, r.err);
-    run_free(&r);
-    is_valid("place", "a.json");
-    is_true("slow.json", "a.json");
-    r = run_in(folder, "cat a.json");
-    cr_expect(strstr(r.out, "\"status\": \"stopped\""), "%s", r.out);
-    run_free(&r);
-    r = run_in(folder, STOP " TERM %s place slow.json -o b.json", TEST_CLEAVE);
-    cr_expect_eq(r.code, 143, "%d: %s", r.code, r.err);
-    cr_expect(strstr(r.out, "stopped"), "%s", r.out);
-    run_free(&r);
-    is_true("slow.json", "b.json");
+    search_ends_at_a_signal(&c, "INT", 130);
+    search_ends_at_a_signal(&c, "TERM", 143);
 }
 
 /* Whether there is an answer yet or not. */

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "support/run.h"
+#include "support/search_command.h"
 
-#define STOP     "python3 " TEST_SOURCE_DIR "/tests/cli/stop_search.py"
 #define PROBLEMS TEST_SOURCE_DIR "/tests/data/strategy"
 #define EXAMPLE  PROBLEMS "/example.json"
 #define GRAPH    PROBLEMS "/graph800.json"
@@ -92,18 +92,16 @@ Test(solve, prints_one_object_that_is_true)
     answers(PROBLEMS "/chain300.json", "--jobs 3", "\"nodes\": 300,");
 }
 
+static search_command command(void)
+{
+    return (search_command){ folder,     "solve",     "problem", "solve_judge.py",
+                             "two.json", "slow.json", "2" };
+}
+
 Test(solve, writes_what_it_would_print)
 {
-    says(0, EXAMPLE " -o a.json", "cost 445");
-    is_valid("solve", "a.json");
-    is_true(EXAMPLE, "a.json");
-    run_result r = solve(0, "-q " EXAMPLE " --output b.json");
-    cr_expect_str_empty(r.out, "%s", r.out);
-    run_free(&r);
-    is_true(EXAMPLE, "b.json");
-    r = run_in(folder, "grep -v seconds a.json > c.json; grep -v seconds b.json | cmp - c.json");
-    cr_expect_eq(r.code, 0, "the same answer twice: %s%s", r.out, r.err);
-    run_free(&r);
+    const search_command c = command();
+    search_writes_what_it_would_print(&c, EXAMPLE, "cost 445");
 }
 
 /* -- no answer -- */
@@ -150,16 +148,10 @@ Test(solve, bad_files_are_refused)
 
 Test(solve, wrong_requests_are_refused)
 {
-    refused(2, "", "no problem is given");
-    refused(2, "two.json two.json", "one problem too many");
-    refused(2, "two.json --deadline 0", "seconds");
-    refused(2, "two.json --gap 1", "from 0 to less than 1");
+    const search_command c = command();
+    search_refuses_wrong_requests(&c);
     refused(2, "two.json --jobs 0", "--jobs");
     refused(2, "two.json --jobs 1025", "--jobs");
-    refused(2, "two.json --seed=-1", "--seed");
-    refused(2, "two.json --sed 1", "did you mean '--seed'");
-    refused(2, "two.json -o two.json", "two.json");
-    refused(74, "two.json -o nowhere/a.json", "nowhere");
 }
 
 /* -- an end before the end -- */
@@ -181,25 +173,14 @@ static void makes_slow(void)
 
 Test(solve, a_deadline_gives_the_best_so_far)
 {
+    const search_command c = command();
     makes_slow();
-    run_result r = solve(0, "slow.json --deadline 2 --json > a.json");
-    run_free(&r);
-    is_valid("solve", "a.json");
-    is_true("slow.json", "a.json");
-    r = run_in(folder, "cat a.json");
-    cr_expect(strstr(r.out, "\"status\": \"deadline\""), "%.800s", r.out);
-    run_free(&r);
+    search_ends_at_a_deadline(&c);
 }
 
 Test(solve, a_signal_gives_the_best_so_far)
 {
+    const search_command c = command();
     makes_slow();
-    run_result r = run_in(folder, STOP " INT %s solve slow.json --json > a.json", TEST_CLEAVE);
-    cr_expect_eq(r.code, 130, "%d: %s", r.code, r.err);
-    run_free(&r);
-    is_valid("solve", "a.json");
-    is_true("slow.json", "a.json");
-    r = run_in(folder, "cat a.json");
-    cr_expect(strstr(r.out, "\"status\": \"stopped\""), "%.800s", r.out);
-    run_free(&r);
+    search_ends_at_a_signal(&c, "INT", 130);
 }
