@@ -21,8 +21,6 @@
 #define TIMEOUT_MAX_S      1e9    /* 30 years; no sum of it and a clock leaves 64 bits */
 #define PLAN_FILE_MAX      ((size_t)1 << 30) /* a plan of 10^8 operators is smaller */
 
-static double per_second(int64_t period_ns) { return period_ns > 0 ? 1e9 / (double)period_ns : 0; }
-
 static clv_status check_options(const cleave_plan_options *o, clv_error *err)
 {
     if (o->devices < 0)
@@ -193,7 +191,10 @@ double cleave_plan_latency_s(const cleave_plan *plan)
 {
     return (double)plan->plan->latency_ns * 1e-9;
 }
-double cleave_plan_throughput(const cleave_plan *plan) { return per_second(plan->plan->period_ns); }
+double cleave_plan_throughput(const cleave_plan *plan)
+{
+    return plan->plan->period_ns > 0 ? 1e9 / (double)plan->plan->period_ns : 0;
+}
 double cleave_plan_bound_s(const cleave_plan *plan)
 {
     return clv_plan_gap(plan->plan) >= 0 ? (double)plan->plan->bound_ns * 1e-9 : -1;

@@ -1,4 +1,4 @@
-/* configs_path.h - where the descriptions of clusters and devices are when nobody says. */
+/* configs_path.h - where the descriptions of clusters and devices are where no path is given. */
 #ifndef CLV_API_CONFIGS_PATH_H
 #define CLV_API_CONFIGS_PATH_H
 

@@ -5,35 +5,22 @@
 
 /* -- for people -- */
 
-static void put_limit(clv_text *text, const clv_intra_op_problem *p)
+static void write_answer(clv_text *text, const clv_intra_op_problem *p,
+                         const clv_intra_op_result *r)
 {
-    if (p->usage_limit == CLV_INTRA_OP_UNLIMITED)
-        clv_text_printf(text, "no memory limit\n");
-    else
-        clv_text_printf(text, "memory limit %lld\n", (long long)p->usage_limit);
-}
-
-static void put_peak(clv_text *text, const clv_intra_op_problem *p, const clv_intra_op_value *value)
-{
-    char peak[CLV_INT128_TEXT];
-    clv_text_printf(text, "memory peak %s at time %lld", clv_int128_text(peak, value->peak),
-                    (long long)value->peak_at);
-    if (p->usage_limit > 0)
-        clv_text_printf(text, ", %.1f %% of the limit",
-                        100 * (double)value->peak / (double)p->usage_limit);
-    clv_text_printf(text, "\n");
-}
-
-static void put_answer(clv_text *text, const clv_intra_op_problem *p, const clv_intra_op_result *r)
-{
-    char cost[CLV_INT128_TEXT], bound[CLV_INT128_TEXT];
+    char cost[CLV_INT128_TEXT], bound[CLV_INT128_TEXT], peak[CLV_INT128_TEXT];
     clv_text_printf(text, "cost %s, %s\n", clv_int128_text(cost, r->value.cost),
                     clv_end_words(r->solve.end));
     clv_text_printf(text, "bound %s%s%s%s, gap %.3g %%, found by %s, %.3f s\n",
                     clv_int128_text(bound, r->solve.bound.whole), r->solve.bound_by[0] ? " (" : "",
                     r->solve.bound_by, r->solve.bound_by[0] ? ")" : "",
                     100 * clv_solve_gap(&r->solve), r->solve.found_by, r->solve.seconds);
-    put_peak(text, p, &r->value);
+    clv_text_printf(text, "memory peak %s at time %lld", clv_int128_text(peak, r->value.peak),
+                    (long long)r->value.peak_at);
+    if (p->usage_limit > 0)
+        clv_text_printf(text, ", %.1f %% of the limit",
+                        100 * (double)r->value.peak / (double)p->usage_limit);
+    clv_text_printf(text, "\n");
     if (r->value.nevers > 0)
         clv_text_printf(text, "%lld of its costs are 10^18 or more, which stands for never\n",
                         (long long)r->value.nevers);
@@ -49,9 +36,12 @@ static clv_status write_text(const clv_intra_op_problem *p, const clv_intra_op_r
         return clv_fail_nomem(err, "a report");
     clv_text_printf(&text, "%s: %d nodes, %d edges, %d choices, ", name, p->n_nodes, p->n_edges,
                     p->first_choice[p->n_nodes]);
-    put_limit(&text, p);
+    if (p->usage_limit == CLV_INTRA_OP_UNLIMITED)
+        clv_text_printf(&text, "no memory limit\n");
+    else
+        clv_text_printf(&text, "memory limit %lld\n", (long long)p->usage_limit);
     if (r->solve.found) {
-        put_answer(&text, p, r);
+        write_answer(&text, p, r);
     } else {
         clv_text_printf(&text, "no answer%s, %s, %.3f s\n",
                         r->solve.end == CLV_END_INFEASIBLE ? "" : " found",
@@ -66,7 +56,7 @@ static clv_status write_text(const clv_intra_op_problem *p, const clv_intra_op_r
 /* -- for programs -- */
 
 /* As text: readers of JSON that know doubles alone would round it. */
-static void put_int128(clv_json_out *out, const char *key, bool known, clv_int128 value)
+static void write_int128(clv_json_out *out, const char *key, bool known, clv_int128 value)
 {
     char digits[CLV_INT128_TEXT];
     clv_json_put_string(out, key, known ? clv_int128_text(digits, value) : NULL);
@@ -85,16 +75,16 @@ static clv_status write_json(const clv_intra_op_problem *p, const clv_intra_op_r
     clv_json_put_int(&out, "nodes", p->n_nodes);
     clv_json_put_int(&out, "edges", p->n_edges);
     clv_json_put_int(&out, "choices", p->first_choice[p->n_nodes]);
-    put_int128(&out, "usage_limit", p->usage_limit != CLV_INTRA_OP_UNLIMITED, p->usage_limit);
+    write_int128(&out, "usage_limit", p->usage_limit != CLV_INTRA_OP_UNLIMITED, p->usage_limit);
     clv_json_put_string(&out, "status", clv_end_name(r->solve.end));
-    put_int128(&out, "cost", r->solve.found, r->value.cost);
-    put_int128(&out, "bound", r->solve.end != CLV_END_INFEASIBLE, r->solve.bound.whole);
+    write_int128(&out, "cost", r->solve.found, r->value.cost);
+    write_int128(&out, "bound", r->solve.end != CLV_END_INFEASIBLE, r->solve.bound.whole);
     if (r->solve.found)
         clv_json_put_number(&out, "gap", clv_solve_gap(&r->solve));
     else
         clv_json_put_null(&out, "gap");
-    put_int128(&out, "peak", r->solve.found, r->value.peak);
-    put_int128(&out, "peak_at", held, r->value.peak_at);
+    write_int128(&out, "peak", r->solve.found, r->value.peak);
+    write_int128(&out, "peak_at", held, r->value.peak_at);
     clv_json_put_int(&out, "nevers", r->solve.found ? r->value.nevers : 0);
     clv_json_put_number(&out, "seconds", r->solve.seconds);
     clv_json_put_string(&out, "found_by", r->solve.found ? r->solve.found_by : "");

@@ -45,7 +45,7 @@ static clv_status share_out(const clv_place_problem *p, const clv_place_result *
 
 /* -- for people -- */
 
-static void put_head(clv_text *text, const clv_place_rules *rules, const clv_place_result *r)
+static void write_head(clv_text *text, const clv_place_rules *rules, const clv_place_result *r)
 {
     clv_text_printf(text, "%s, %s: ", objective_word(rules->objective),
                     rules->contiguous ? "contiguous" : "free");
@@ -66,7 +66,7 @@ static void put_head(clv_text *text, const clv_place_rules *rules, const clv_pla
                     r->solve.seconds);
 }
 
-static void put_devices(clv_text *text, const clv_place_problem *p, const share *shares)
+static void write_devices(clv_text *text, const clv_place_problem *p, const share *shares)
 {
     static const char *const titles[] = { "device", ">load", ">nodes", ">memory", ">of" };
     clv_table table = clv_table_of(titles, 5);
@@ -100,9 +100,9 @@ static clv_status write_text(const clv_place_answer *a, const share *shares, clv
         return clv_fail_nomem(err, "a report");
     clv_text_printf(&text, "%s: %d nodes, %d edges, %d devices\n", name, a->problem->n_nodes,
                     a->problem->n_edges, clv_place_devices(a->problem));
-    put_head(&text, a->rules, a->result);
+    write_head(&text, a->rules, a->result);
     if (a->result->solve.found && a->result->value.n_used > 0)
-        put_devices(&text, a->problem, shares);
+        write_devices(&text, a->problem, shares);
     *ret = clv_text_end(&text);
     return *ret ? CLV_OK : clv_fail_nomem(err, "a report");
 }
@@ -110,7 +110,7 @@ static clv_status write_text(const clv_place_answer *a, const share *shares, clv
 /* -- for programs -- */
 
 /* null where there is none, or where it is infinite. */
-static void put_value(clv_json_out *out, const char *key, bool known, double value)
+static void write_value(clv_json_out *out, const char *key, bool known, double value)
 {
     if (known)
         clv_json_put_number(out, key, value); /* writes null for infinity */
@@ -118,8 +118,8 @@ static void put_value(clv_json_out *out, const char *key, bool known, double val
         clv_json_put_null(out, key);
 }
 
-static void put_answer(clv_json_out *out, const clv_place_problem *p, const clv_place_result *r,
-                       const share *shares)
+static void write_answer(clv_json_out *out, const clv_place_problem *p, const clv_place_result *r,
+                         const share *shares)
 {
     clv_json_open_array(out, "devices");
     for (int32_t k = 0, d = 0; k < p->n_kinds; k++) {
@@ -154,18 +154,18 @@ static clv_status write_json(const clv_place_answer *a, const share *shares, cle
     clv_json_put_string(&out, "workload", a->name);
     clv_json_put_string(&out, "objective_name", objective_word(a->rules->objective));
     clv_json_put_bool(&out, "contiguous", a->rules->contiguous);
-    put_value(&out, "max_load", a->rules->max_load > 0, a->rules->max_load);
+    write_value(&out, "max_load", a->rules->max_load > 0, a->rules->max_load);
     clv_json_put_string(&out, "status", clv_end_name(result->solve.end));
-    put_value(&out, "objective", result->solve.found, result->value.objective);
-    put_value(&out, "bound", true, result->solve.bound.real);
-    put_value(&out, "gap", result->solve.found, clv_solve_gap(&result->solve));
-    put_value(&out, "time_per_sample", result->solve.found, result->value.max_load);
-    put_value(&out, "latency", result->solve.found, result->value.latency);
+    write_value(&out, "objective", result->solve.found, result->value.objective);
+    write_value(&out, "bound", true, result->solve.bound.real);
+    write_value(&out, "gap", result->solve.found, clv_solve_gap(&result->solve));
+    write_value(&out, "time_per_sample", result->solve.found, result->value.max_load);
+    write_value(&out, "latency", result->solve.found, result->value.latency);
     clv_json_put_number(&out, "seconds", result->solve.seconds);
     clv_json_put_string(&out, "found_by", result->solve.found_by);
     clv_json_put_string(&out, "bound_by", result->solve.bound_by);
     clv_json_put_string(&out, "reason", result->solve.found ? "" : result->solve.why);
-    put_answer(&out, a->problem, result, shares);
+    write_answer(&out, a->problem, result, shares);
     clv_json_close_object(&out);
     CLV_TRY(clv_json_end(&out, err));
     report->json = out.text;

@@ -12,7 +12,7 @@
 #define LAYOUT_MAX ((size_t)1 << 30) /* bytes of a layout file */
 #define NOTES_MAX  20                /* a spec may be skipped for every bias of a model */
 
-static void give_notes(const clv_placement_notes *notes, const cleave_control *control)
+static void report_notes(const clv_placement_notes *notes, const cleave_control *control)
 {
     char more[64];
     if (!control->note)
@@ -81,6 +81,6 @@ clv_status clv_layout_read(const char *path, const clv_layout_use *use, clv_aren
     }
     clv_layout_file file = { text, n, path };
     CLV_TRY(clv_layout_file_read(&file, use->weights, arena, ret, &notes, err));
-    give_notes(&notes, use->control);
+    report_notes(&notes, use->control);
     return CLV_OK;
 }

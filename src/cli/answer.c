@@ -178,7 +178,7 @@ const char *cli_show(cli *c, const char *path)
     return shown;
 }
 
-static void put_result(clv_json_out *out, const cli *c, const cli_result *r)
+static void write_result(clv_json_out *out, const cli *c, const cli_result *r)
 {
     clv_json_open_object(out, NULL);
     clv_json_put_int(out, "schema_version", 1);
@@ -203,7 +203,7 @@ int cli_print_result(cli *c, const cli_result *result)
     clv_json_out out;
 
     clv_json_begin(&out, c->arena, true);
-    put_result(&out, c, result);
+    write_result(&out, c, result);
     if (clv_json_end(&out, NULL) != CLV_OK)
         return cli_nomem(c);
     if (!result->plan)

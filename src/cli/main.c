@@ -37,7 +37,8 @@ static const cli_command *const commands[] = {
 __attribute__((visibility("default"))) const char *const malloc_conf =
     "narenas:1,tcache:false,dirty_decay_ms:1000";
 
-/* Before the options are parsed, so that an error in them is told in the form that was asked for.
+/* Before the options are parsed, so that an error in them is reported in the form that was asked
+ * for.
  */
 static bool has_flag(int argc, char **argv, const char *flag)
 {

@@ -22,12 +22,12 @@ static bool armed;     /* is there a clock? */
 static bool forgotten; /* since signals were last caught */
 static timer_t grace;
 static char outcome[64] = "nothing was written"; /* the end of all words about a stop */
-static char farewell[160], farewell_json[256];   /* "" where none is wanted */
+static char stop_message[160], stop_json[256];   /* "" where none is wanted */
 
-static void say(int fd, const char *text)
+static void write_text(int fd, const char *text)
 {
     ssize_t unused = write(fd, text, strlen(text));
-    (void)unused; /* who cannot be told is not told */
+    (void)unused; /* a closed stream gets nothing */
 }
 
 static void on_signal(int number)
@@ -49,8 +49,8 @@ static void on_clock(int number)
     (void)number;
     if (careful || !came)
         return;
-    say(STDERR_FILENO, farewell);
-    say(STDOUT_FILENO, farewell_json);
+    write_text(STDERR_FILENO, stop_message);
+    write_text(STDOUT_FILENO, stop_json);
     _exit(128 + came);
 }
 
@@ -64,16 +64,16 @@ static void catch_signal(int number, void (*handler)(int))
         sigaction(number, &action, NULL);
 }
 
-static void make_farewell(const cli *c)
+static void make_stop_message(const cli *c)
 {
     char words[64 + sizeof outcome];
 
     snprintf(words, sizeof words, "stopped by a signal; %s", outcome);
-    snprintf(farewell, sizeof farewell, "%scleave: %s\n", isatty(STDERR_FILENO) ? "\r\033[K" : "",
-             words);
+    snprintf(stop_message, sizeof stop_message, "%scleave: %s\n",
+             isatty(STDERR_FILENO) ? "\r\033[K" : "", words);
     if (c->json)
         snprintf(
-            farewell_json, sizeof farewell_json,
+            stop_json, sizeof stop_json,
             "{\n  \"error\": {\n    \"code\": \"canceled\",\n    \"message\": \"%s\"\n  }\n}\n",
             words);
 }
@@ -82,7 +82,7 @@ void cli_catch_signals(const cli *c)
 {
     struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM };
 
-    make_farewell(c);
+    make_stop_message(c);
     forgotten = false;
     armed = timer_create(CLOCK_MONOTONIC, &event, &grace) == 0;
     catch_signal(SIGALRM, on_clock);
@@ -104,9 +104,9 @@ void cli_has_written(const cli *c, const char *option)
 {
     sig_atomic_t was = careful;
 
-    careful = true; /* no farewell while it changes */
+    careful = true; /* no stop_message while it changes */
     snprintf(outcome, sizeof outcome, "nothing but the file of %s was written", option);
-    make_farewell(c);
+    make_stop_message(c);
     careful = was;
 }
 
@@ -123,10 +123,10 @@ static void forget(int number)
 void cli_forget_signals(void)
 {
     careful = false;
-    if (forgotten) /* an answer may be told in many pieces */
+    if (forgotten) /* an answer may be printed in many pieces */
         return;
     forgotten = true;
-    signal(SIGALRM, SIG_IGN); /* what is told now is the answer; no farewell may follow it */
+    signal(SIGALRM, SIG_IGN); /* what is printed now is the answer; no stop_message may follow it */
     if (came) /* the command ends by it already: a second one must not change the exit code */
         return;
     forget(SIGINT);

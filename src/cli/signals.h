@@ -14,12 +14,12 @@ void cli_be_careful(bool yes);
 void cli_be_careful_of(const char *path);
 /* The same of the best answer so far: who has stopped the search waits for it, stream or not. */
 void cli_be_careful_of_answer(const char *path);
-/* This option's file is there: a stop that is told from now on says so. */
+/* This option's file is there: the message of a stop from now on says so. */
 void cli_has_written(const cli *c, const char *option);
 /* "nothing was written", or what was: the end of the sentence about a stop. */
 const char *cli_outcome(void);
 /* The work is done and saved: signals are the system's again, unless one came before, and then the
- * next ends the command. Whatever tells the answer calls it first. */
+ * next ends the command. Whatever prints the answer calls it first. */
 void cli_forget_signals(void);
 /* The signal that came, or 0. */
 int cli_signal(void);

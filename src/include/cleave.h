@@ -70,7 +70,7 @@ CLEAVE_API unsigned cleave_version_number(void);
 
 typedef enum {
     CLEAVE_OK = 0,
-    CLEAVE_NO_PLAN = 1,     /* an outcome: nothing fits or obeys the rules, nothing compiled, or no
+    CLEAVE_NO_PLAN = 1,     /* an outcome: nothing fits or satisfies the rules, nothing compiled, or no
                              * answer was found in time */
     CLEAVE_EUSAGE = 2,      /* the request is wrong */
     CLEAVE_EINPUT = 3,      /* the model, plan or description is not valid */
@@ -282,7 +282,7 @@ typedef struct {
      * are never hidden. 0: collectives and computation take turns. */
     double overlap;
 
-    /* Rules that the plan has to obey, as JSON text (docs/formats/constraints.md). Where they contradict
+    /* Rules that the plan has to satisfy, as JSON text (docs/formats/constraints.md). Where they contradict
      * each other, or sharding_nodes break them, no plan is found; the plan's notes say which. NULL:
      * none. */
     const char *constraints;
