@@ -103,7 +103,7 @@ static clv_status count_values(clv_message m, uint32_t number, bool are_numbers,
 static clv_status read_numbers(clv_message m, uint32_t number, clv_arena *arena,
                                const int64_t **ret, int32_t *ret_n, clv_error *err)
 {
-    int32_t n, i = 0;
+    int32_t n = 0, i = 0;
     clv_field f;
     CLV_TRY(count_values(m, number, true, &n, err));
     int64_t *at = CLV_NEW_ARRAY(arena, int64_t, n);

@@ -361,7 +361,8 @@ clv_status clv_pre_rows(const clv_pre_problem *w, bool every_pair, clv_arena *ar
     if (every_pair)
         CLV_TRY(clv_pre_row_pairs(w, arena, s.keep, err));
     else if (n - left < n / LITTLE + 1)
-        memset(s.keep, 1, (size_t)n);
+        for (int32_t r = 0; r < n; r++)
+            s.keep[r] = true;
     fold->row_keep = s.keep;
     for (int32_t r = 0; r < n; r++)
         fold->any |= !s.keep[r];

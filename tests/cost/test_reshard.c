@@ -68,7 +68,7 @@ static clv_layout lay(const char *words)
     clv_layout l = CLV_LAYOUT_COPIES;
     bool back = words[0] == '<';
     int n = (int)strlen(words + back);
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n && n <= CLV_MESH_AXES_MAX; i++) {
         int a = back ? n - 1 - i : i;
         char c = words[back + a];
         if (c == '+') {

@@ -60,8 +60,8 @@ static void compare_weights(const input *a, const input *b)
 {
     int32_t n = a->model->main->n_weights;
     for (int32_t i = 0; i < n && i < 16; i++) { /* sparse ones may have moved behind the others */
-        const void *x, *y;
-        clv_tensor_data p, q;
+        const void *x = NULL, *y = NULL;
+        clv_tensor_data p = { 0 }, q = { 0 };
         clv_status s = elements(a, i, &x, &p), t = elements(b, i, &y, &q);
         if (a->model->main->weights[i].sparse || b->model->main->weights[i].sparse)
             return;

@@ -296,7 +296,7 @@ void oracle_make(uint64_t seed, int most_nodes, double most_assignments, bool ro
 /* Devices in any order, later ones for nodes deeper in the graph. */
 static void assign_along(uint64_t *random, const oracle_problem *p, int *device_of)
 {
-    int depth[ORACLE_NODES] = { 0 }, n = oracle_devices(p), line[ORACLE_DEVICES];
+    int depth[ORACLE_NODES] = { 0 }, n = oracle_devices(p), line[ORACLE_DEVICES] = { 0 };
     for (bool more = true; more;) {
         more = false;
         for (int e = 0; e < p->m; e++)

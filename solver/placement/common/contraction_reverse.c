@@ -62,7 +62,7 @@ clv_status clv_contraction_reverse(const clv_contraction *b, clv_arena *arena, c
 {
     clv_contraction r = *b;
     CLV_TRY(mirror_numbers(b, arena, &r, err));
-    lists at, before, after;
+    lists at = { 0 }, before = { 0 }, after = { 0 };
     CLV_TRY(mirror_lists(b->n, false, (lists){ b->at_first, b->at }, arena, &at, err));
     CLV_TRY(mirror_lists(b->n, true, (lists){ b->after_first, b->after }, arena, &before, err));
     CLV_TRY(mirror_lists(b->n, true, (lists){ b->before_first, b->before }, arena, &after, err));
