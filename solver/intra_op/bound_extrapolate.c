@@ -22,7 +22,7 @@ bool clv_bound_extrapolate(clv_intra_op_bound *b)
     size_t size = (size_t)b->n_messages * sizeof *b->message;
 
     if (!b->counts)
-        return true; /* nothing would tell whether it was good */
+        return true; /* nothing would show whether it was good */
     if (!b->has_last) {
         memcpy(b->last_message, b->message, size);
         save_messages_state(b);

@@ -1,7 +1,7 @@
 /* trws.h - what each choice of a node costs the whole problem, by message passing.
  *
  * TRW-S (Kolmogorov, IEEE TPAMI 28, 2006): each sweep moves costs along the edges so that the sum
- * of the nodes' least costs grows. What a choice costs above its node's least then tells how far it
+ * of the nodes' least costs grows. What a choice costs above its node's least then shows how far it
  * is from good answers, walls of infinite edges included. A guide for the search in plain floating
  * point; no bound is taken from it (bound.h has its own, which counts).
  */
@@ -17,7 +17,7 @@ typedef struct {
     double *belief; /* by choice: own cost, price and messages */
     double *scratch;
     int32_t *choice; /* n, for readers */
-    double level;    /* what all answers cost at least, as far as messages tell */
+    double level;    /* what all answers cost at least, as far as messages show */
     int64_t work;    /* matrix entries of a sweep */
 } clv_trws;
 

@@ -198,8 +198,8 @@ static unsigned closed(const small *s, unsigned nodes, bool before)
     return all;
 }
 
-static bool boundary_obeys(const small *s, unsigned before, unsigned after, const int *device_of,
-                           const int *stage)
+static bool boundary_is_met(const small *s, unsigned before, unsigned after, const int *device_of,
+                            const int *stage)
 {
     for (int a = 0; a < s->n; a++)
         for (int b = 0; b < s->n; b++)
@@ -208,7 +208,7 @@ static bool boundary_obeys(const small *s, unsigned before, unsigned after, cons
     return true;
 }
 
-static bool rule_obeys(const small *s, const rule *r, const int *device_of, const int *stage)
+static bool rule_is_met(const small *s, const rule *r, const int *device_of, const int *stage)
 {
     for (int a = 0; a < s->n; a++) {
         bool in = r->nodes >> a & 1;
@@ -231,24 +231,25 @@ static bool rule_obeys(const small *s, const rule *r, const int *device_of, cons
     }
     unsigned before = closed(s, r->nodes, true), after = closed(s, r->nodes, false);
     if (r->kind == AFTER)
-        return boundary_obeys(s, before, after & ~before, device_of, stage);
+        return boundary_is_met(s, before, after & ~before, device_of, stage);
     if (r->kind == BEFORE)
-        return boundary_obeys(s, before & ~after, after, device_of, stage);
+        return boundary_is_met(s, before & ~after, after, device_of, stage);
     return true;
 }
 
-static bool obeys(const small *s, const rule *rules, int n, const int *device_of, int devices)
+static bool rules_are_met(const small *s, const rule *rules, int n, const int *device_of,
+                          int devices)
 {
     int stage[8];
     if (!find_stages(s, device_of, devices, stage))
         return false;
     for (int i = 0; i < n; i++)
-        if (!rule_obeys(s, &rules[i], device_of, stage))
+        if (!rule_is_met(s, &rules[i], device_of, stage))
             return false;
     return true;
 }
 
-static bool can_obey(const small *s, const rule *rules, int n, int devices)
+static bool can_meet(const small *s, const rule *rules, int n, int devices)
 {
     int device_of[NODES_MAX], all = 1;
     for (int i = 0; i < s->n; i++)
@@ -256,13 +257,13 @@ static bool can_obey(const small *s, const rule *rules, int n, int devices)
     for (int k = 0; k < all; k++) {
         for (int i = 0, rest = k; i < s->n; i++, rest /= devices)
             device_of[i] = rest % devices;
-        if (obeys(s, rules, n, device_of, devices))
+        if (rules_are_met(s, rules, n, device_of, devices))
             return true;
     }
     return false;
 }
 
-/* The rules told to conflict do, and without any one of them they do not. */
+/* The rules reported to conflict do, and without any one of them they do not. */
 static void check_core(const small *s, const rule *rules, int n, int devices, const char *json,
                        uint64_t seed)
 {
@@ -277,13 +278,13 @@ static void check_core(const small *s, const rule *rules, int n, int devices, co
             core[n_core++] = rules[i];
     }
     cr_assert_gt(n_core, 0, "seed %d: %s", (int)seed, json);
-    cr_assert_not(can_obey(s, core, n_core, devices), "seed %d", (int)seed);
+    cr_assert_not(can_meet(s, core, n_core, devices), "seed %d", (int)seed);
     for (int out = 0; out < n_core; out++) {
         int n_less = 0;
         for (int i = 0; i < n_core; i++)
             if (i != out)
                 less[n_less++] = core[i];
-        cr_assert(can_obey(s, less, n_less, devices), "seed %d: rule %d of the set is not needed",
+        cr_assert(can_meet(s, less, n_less, devices), "seed %d: rule %d of the set is not needed",
                   (int)seed, out);
     }
 }
@@ -308,7 +309,7 @@ static bool try_one(uint64_t seed)
     o.devices = devices;
     o.constraints = text;
     o.max_candidates = 20;
-    bool can = can_obey(&s, rules, n, devices);
+    bool can = can_meet(&s, rules, n, devices);
     /* a boundary with nothing on one side binds nothing, and the judge above says so too */
     cleave_status status = cleave_plan_make(s.model, &o, NULL, &plan, &error);
     cr_assert_eq(status, can ? CLEAVE_OK : CLEAVE_NO_PLAN, "seed %d: %s: %s", (int)seed, text,
@@ -316,7 +317,7 @@ static bool try_one(uint64_t seed)
     for (int i = 0; i < s.n; i++)
         device_of[i] = cleave_plan_device_of(plan, i);
     if (can)
-        cr_assert(obeys(&s, rules, n, device_of, devices), "seed %d: %s", (int)seed, text);
+        cr_assert(rules_are_met(&s, rules, n, device_of, devices), "seed %d: %s", (int)seed, text);
     else
         check_core(&s, rules, n, devices, plan_json(plan), seed);
     cleave_plan_free(plan);
@@ -324,7 +325,7 @@ static bool try_one(uint64_t seed)
     return can;
 }
 
-Test(constraints, a_plan_obeys_and_none_is_missed)
+Test(constraints, a_plan_meets_the_rules_and_none_is_missed)
 {
     int n_can = 0, all = 600;
     for (uint64_t seed = 1; seed <= (uint64_t)all; seed++)

@@ -135,7 +135,7 @@ static void expect_megatron(const char *second)
 
 /* -- columns, then rows -- */
 
-/* rules: NULL, or those that the plan has to obey. */
+/* rules: NULL, or those that the plan has to meet. */
 static void find_on(int devices, const char *rules)
 {
     char mesh[8];
@@ -163,7 +163,7 @@ typedef struct {
     void (*make)(const net_sizes *sizes, const char *path);
     net_sizes sizes;      /* its layers are LAYERS */
     int devices;          /* 0: all eight, in a mesh of them */
-    const char *rules;    /* that the plan has to obey; NULL: none */
+    const char *rules;    /* that the plan has to meet; NULL: none */
     int columns_a_layer;  /* and one for the words */
     const char *parts[2]; /* sizes of parts that some tensor has; NULL: any */
 } split_net;

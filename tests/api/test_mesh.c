@@ -1,4 +1,4 @@
-/* test_mesh.c - a plan file with a mesh through the library: what it tells, and the model that
+/* test_mesh.c - a plan file with a mesh through the library: what it reports, and the model that
  * comes of it. */
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -104,7 +104,7 @@ static cleave_status load(const char *ns)
     return cleave_plan_load(model, path[PLAN], NULL, &plan, &error);
 }
 
-Test(api_mesh, tells_the_mesh_and_what_its_devices_say_to_each_other)
+Test(api_mesh, reports_the_mesh_and_what_its_devices_exchange)
 {
     const char *axis = NULL;
     int count = 0;

@@ -69,7 +69,7 @@ Test(pipeline, a_plan_for_latency_has_one)
     cleave_plan_free(plan);
 }
 
-Test(pipeline, tells_the_run_and_what_is_in_flight)
+Test(pipeline, reports_the_run_and_what_is_in_flight)
 {
     cleave_plan *plan = planned(CLEAVE_THROUGHPUT, 6);
     double period = 1 / cleave_plan_throughput(plan);

@@ -235,7 +235,7 @@ Test(api_split_rules, rules_that_contradict_each_other_are_named)
            "rules[0] and rules[1] contradict each other on 'up'");
 }
 
-/* Each two of them can be obeyed: 6 columns in 4 parts, but not in 8. */
+/* Each two of them can be met: 6 columns in 4 parts, but not in 8. */
 Test(api_split_rules, three_rules_that_leave_nothing_are_no_plan)
 {
     cr_expect_eq(make_on("2x2x2", 8,
@@ -288,7 +288,7 @@ Test(api_split_rules, a_mesh_is_found_for_the_rules)
     cr_expect_gt(cleave_plan_mesh_devices(plan), 1);
 }
 
-/* A plan without shards obeys a rule that forbids them, and no other. */
+/* A plan without shards meets a rule that forbids them, and no other. */
 Test(api_split_rules, without_a_mesh_nothing_can_be_split)
 {
     max_devices = 1;

@@ -74,7 +74,7 @@ Test(use, the_installed_package_builds_the_example_and_it_runs)
           "test -s prefix/$f || { echo $f; exit 1; }; done");
 }
 
-/* As docs/example.c says; a shell takes the quotes off again only where it is told to. */
+/* As docs/example.c says; a shell takes the quotes off again only where it is asked to. */
 Test(use, pkg_config_knows_where_the_package_was_put)
 {
     works("command -v pkg-config >/dev/null || exit 0; "

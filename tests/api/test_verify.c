@@ -163,7 +163,7 @@ static cleave_verify_options with_runner(char program[static 600], char path[sta
     return options;
 }
 
-Test(api_verify, tells_whether_outputs_are_those_of_the_model)
+Test(api_verify, reports_whether_outputs_are_those_of_the_model)
 {
     char program[600], path[600];
     cleave_verify_options options = with_runner(program, path, "");

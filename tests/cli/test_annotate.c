@@ -36,7 +36,7 @@ static void expect_ir(const char *options, const char *ir)
 }
 
 /* covers: A.038 */
-Test(cli_annotate, raises_an_old_ir_version_to_11_unless_told_not_to)
+Test(cli_annotate, raises_an_old_ir_version_to_11_unless_asked_not_to)
 {
     expect_ir("", "\"ir_version\": 11");
     expect_ir("--keep-ir", "\"ir_version\": 8");

@@ -91,7 +91,7 @@ Test(calibrate, the_same_measurements_give_the_same_bytes)
     cr_expect(file_same(folder, "a.json", "b.json"));
 }
 
-Test(calibrate, tells_what_was_fitted_as_json)
+Test(calibrate, reports_what_was_fitted_as_json)
 {
     run_result r =
         run_cleave(folder, 0, "calibrate", "--runner ./runner --devices 3 -o c.json --json");

@@ -95,7 +95,7 @@ Test(cli_constraints, a_rule_that_matches_nothing_is_a_note)
                9) "\", \"on\": 1 }, "                                                              \
                   "{ \"name\": \"cut\", \"boundary_after\": \"" END(7) "\" }"
 
-Test(cli_constraints, the_smallest_conflicting_set_is_told)
+Test(cli_constraints, the_smallest_conflicting_set_is_reported)
 {
     expect(
         THREE, "--devices 2", 3,
@@ -114,7 +114,7 @@ Test(cli_constraints, the_smallest_conflicting_set_is_told)
 }
 
 /* The rules that make memory short are found: one by itself; two of which each may hold. */
-Test(cli_constraints, rules_that_make_a_model_too_large_are_told)
+Test(cli_constraints, rules_that_make_a_model_too_large_are_reported)
 {
     expect("{ \"place\": \"*\", \"on\": 0 }, { \"max_stages\": 3 }", "--devices 2 --memory 900MiB",
            3,

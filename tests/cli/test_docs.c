@@ -7,8 +7,8 @@
 #include "support/run.h"
 
 static const char *const commands[] = { "plan",  "inspect", "shards",  "annotate", "strip",
-                                         "shard", "reshard", "collect", "place",    "solve",
-                                         "rules", "verify",  "lower",   "calibrate" };
+                                        "shard", "reshard", "collect", "place",    "solve",
+                                        "rules", "verify",  "lower",   "calibrate" };
 #define N_COMMANDS (sizeof commands / sizeof *commands)
 
 /* Calls visit for each word that starts with "--" at the start of a line of the help. */
@@ -68,7 +68,7 @@ static char *help_of(const char *command)
     return help;
 }
 
-Test(docs, the_man_pages_tell_every_option)
+Test(docs, the_man_pages_have_every_option)
 {
     for (size_t i = 0; i < N_COMMANDS; i++) {
         char *help = help_of(commands[i]);
@@ -86,8 +86,8 @@ Test(docs, the_completion_knows_every_option)
     }
 }
 
-/* The other way: nothing is told that does not exist. */
-Test(docs, the_man_pages_tell_no_option_that_is_not_there)
+/* The other way: nothing is documented that does not exist. */
+Test(docs, the_man_pages_have_no_option_that_is_not_there)
 {
     for (size_t i = 0; i < N_COMMANDS; i++) {
         char name[80];
@@ -146,7 +146,7 @@ Test(docs, the_completion_knows_clusters_and_choices_in_both_spellings)
     completes("lower --weights=s", "--weights=safetensors\n");
 }
 
-Test(docs, the_man_page_tells_every_exit_code_that_the_help_tells)
+Test(docs, the_man_page_has_every_exit_code_that_the_help_has)
 {
     static const char *const codes[] = { ".It 0\n",  ".It 2\n",  ".It 3\n",
                                          ".It 65\n", ".It 70\n", ".It 74\n" };

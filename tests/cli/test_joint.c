@@ -145,7 +145,7 @@ static void expect_shown(const char *arguments, const char *python, const char *
     run_free(&r);
 }
 
-Test(joint, too_little_memory_is_told_with_what_is_missing)
+Test(joint, too_little_memory_is_reported_with_what_is_missing)
 {
     expect_shown("--mesh 8 --memory 20MiB m.onnx",
                  "print(open('code').read().strip(), p['outcome'], p['short_bytes'] > 0, "

@@ -185,8 +185,8 @@ Test(lower, weights_are_found_wherever_they_lie)
     }
 }
 
-/* What of a part is several runs of bytes is told by number. */
-Test(lower, ranges_of_columns_are_told_in_a_file)
+/* What of a part is several runs of bytes is written by number. */
+Test(lower, ranges_of_columns_are_listed_in_a_file)
 {
     free(does("/usr/bin/python3 -c \"\n"
               "import numpy, onnx\n"
@@ -268,7 +268,7 @@ Test(lower, operators_may_be_called_as_what_they_make)
               "    assert len(names) == len(set(names)), names\""));
 }
 
-Test(lower, it_tells_what_it_wrote)
+Test(lower, it_reports_what_it_wrote)
 {
     run_says(folder, 0, "lower", "m.onnx stages.json --form stages -o s",
              "s: 2 models, 0 collectives, 1 tensor from one to another, ");
@@ -376,7 +376,7 @@ static void two_nodes(const char *first, const char *second)
     cleave("plan -q --devices 2 --max-tp 1 --stages 2 --no-output --plan-out n.json n.onnx");
 }
 
-Test(lower, names_that_cannot_say_the_stages_are_told)
+Test(lower, names_that_cannot_say_the_stages_are_reported)
 {
     two_nodes("same", "same");
     refused(65, "-q n.onnx n.json --form olive -o o", "would come into split 0 of Olive");
@@ -476,7 +476,7 @@ Test(lower, a_model_that_nothing_is_run_of_is_refused)
 
 /* -- wrong usage -- */
 
-Test(lower, wrong_usage_is_told)
+Test(lower, wrong_usage_is_reported)
 {
     refused(2, "m.onnx split.json --form devcies -o d", "'devcies'");
     refused(2, "m.onnx split.json -o d", "no form is given, expected --form stages, devices");
@@ -583,14 +583,14 @@ Test(lower, a_folder_that_is_not_empty_is_left_alone)
     free(out);
 }
 
-Test(lower, a_folder_that_cannot_be_made_is_told)
+Test(lower, a_folder_that_cannot_be_made_is_reported)
 {
     refused(74, "m.onnx split.json --form devices -o none/d", "cannot make the folder none/d");
     free(does("touch plain"));
     refused(74, "m.onnx split.json --form devices -o plain/d", "cannot make the folder plain/d");
 }
 
-Test(lower, a_plan_or_model_that_is_not_there_is_told)
+Test(lower, a_plan_or_model_that_is_not_there_is_reported)
 {
     refused(74, "m.onnx none.json --form devices -o d", "none.json");
     refused(74, "none.onnx split.json --form devices -o d", "none.onnx");

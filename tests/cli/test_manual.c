@@ -22,7 +22,7 @@ static void expect(const char *arguments, int code, const char *words)
 }
 
 /* covers: B.001 B.031 */
-Test(cli_manual, cuts_where_it_is_told)
+Test(cli_manual, cuts_where_it_is_asked_to)
 {
     expect("--sharding-nodes '" CUT "=0'", 0, "Sharding nodes: Device 0 - ['" CUT "']");
     expect("--sharding-nodes '" CUT "=0'", 0, "[Success] Compile successfully and solution:");

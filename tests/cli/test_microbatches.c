@@ -1,5 +1,5 @@
-/* test_microbatches.c - how many micro-batches a run of the pipeline has, as a user asks and is
- * told. */
+/* test_microbatches.c - how many micro-batches a run of the pipeline has, as a user asks for it
+ * and sees it. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -145,7 +145,7 @@ Test(microbatches, a_number_out_of_range_is_refused)
     run_free(&r);
 }
 
-Test(microbatches, a_compiler_of_its_own_is_told_the_number_that_was_given)
+Test(microbatches, a_compiler_of_its_own_gets_the_number_that_was_given)
 {
     run_result r = ran(0, "--objective throughput --microbatches 5 --max-candidates 1 --compiler "
                           "'grep -q \"\\\"microbatches\\\": 5\" \"$CLEAVE_OPTIONS\" && "
@@ -297,7 +297,7 @@ Test(microbatches, training_for_latency_is_as_before)
     run_free(&r);
 }
 
-Test(microbatches, training_that_is_told_few_has_a_bound_below_what_it_reaches)
+Test(microbatches, training_with_few_microbatches_has_a_bound_below_what_it_reaches)
 {
     use_training("grad");
     run_result r = ran(0, "--objective throughput --microbatches 3");

@@ -81,7 +81,7 @@ static void proven(const char *arguments, const char *sentence)
     run_free(&r);
 }
 
-Test(no_fit, what_no_cut_can_help_is_told_with_its_reason)
+Test(no_fit, what_no_cut_can_help_is_reported_with_its_reason)
 {
     proven("--memory 100MiB --devices 2 --max-tp 1 " MODELS "vit_l_16.b16.onnx",
            "no cut can fit: the weights alone take 1.134 GiB, the 2 devices of this run have 200.0 "
@@ -94,7 +94,7 @@ Test(no_fit, what_no_cut_can_help_is_told_with_its_reason)
            "can take ");
 }
 
-Test(no_fit, weights_that_no_shards_can_hold_are_told)
+Test(no_fit, weights_that_no_shards_can_hold_are_reported)
 {
     proven("--memory 100MiB --devices 2 " MODELS "vit_l_16.b16.onnx",
            "no plan can fit: the weights alone take 1.134 GiB, the 2 devices of this run have "

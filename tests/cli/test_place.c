@@ -86,7 +86,7 @@ static void is_true(const char *problem, const char *answer)
 
 /* -- answers -- */
 
-Test(place, tells_objective_bound_gap_and_why_it_ended)
+Test(place, reports_objective_bound_gap_and_why_it_ended)
 {
     run_result r = place(0, BERT);
     cr_expect(strstr(r.out, "32 nodes, 55 edges, 7 devices"), "%s", r.out);

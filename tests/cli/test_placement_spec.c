@@ -108,7 +108,7 @@ Test(placement_spec, any_spec_becomes_any_other)
 }
 
 /* covers: D.016 D.017 */
-Test(placement_spec, what_is_wrong_is_told_and_nothing_is_written)
+Test(placement_spec, what_is_wrong_is_reported_and_nothing_is_written)
 {
     put("s.json",
         "{\"spec\":{\"single_split\":{\"dim\":0,\"placements\":[\"cuda:0\",\"cdua:1\"]}}}");

@@ -135,7 +135,7 @@ static int workers(const char *option, int patience)
 }
 
 /* covers: B.029 */
-Test(plan, two_candidates_are_compiled_at_once_unless_told_otherwise)
+Test(plan, two_candidates_are_compiled_at_once_unless_asked_otherwise)
 {
     cr_expect_eq(workers("", 1200), 2);
     cr_expect_eq(workers("--num_processes 1", 2), 1);
@@ -198,7 +198,7 @@ Test(plan, without_optimal_perf_that_tool_stops_at_the_first_plan)
 }
 
 /* covers: A.001 B.034 B.056 */
-Test(plan, what_does_not_fit_is_told_and_nothing_is_written)
+Test(plan, what_does_not_fit_is_reported_and_nothing_is_written)
 {
     int before = folder_count(folder);
     run_result r = ran(3, "plan " TOO_LITTLE "--devices 2 m.onnx");
@@ -276,7 +276,7 @@ Test(plan, lower_proportions_are_tried_until_one_fits)
 }
 
 /* covers: B.034 B.050 B.056 */
-Test(plan, when_no_proportion_fits_each_is_told_and_nothing_is_written)
+Test(plan, when_no_proportion_fits_each_is_reported_and_nothing_is_written)
 {
     run_result r = plan_tightly("none");
     cr_expect_eq(r.code, 3, "%s", r.err);
@@ -320,7 +320,7 @@ Test(plan, symbols_need_a_size)
     check(0, "plan --bind batch=8 --devices 2 --no-output open.onnx", "batch=8");
 }
 
-Test(plan, unknown_clusters_and_too_many_devices_are_told)
+Test(plan, unknown_clusters_and_too_many_devices_are_reported)
 {
     run_result r = run_in(folder, "%s plan --cluster nowhere m.onnx", TEST_CLEAVE);
     cr_expect(r.code == 2 || r.code == 65 || r.code == 74, "%d %s", r.code, r.err);
@@ -381,7 +381,7 @@ Test(plan, a_plan_edited_by_hand_is_applied)
     cr_expect(!there("no.onnx"));
 }
 
-Test(plan, inspect_tells_what_a_model_is)
+Test(plan, inspect_shows_what_a_model_is)
 {
     check(0, "inspect m.onnx", "operators: 36\n");
     check(0, "inspect m.onnx", "parameters: 786432\n"); /* 12 * 256 * 256 */
@@ -410,9 +410,8 @@ Test(plan, inspect_is_short_where_a_model_is_long)
 }
 
 /* Its number is printed as it came, and tput follows from it. The variable would make PopRT's
- * compiler write profiles while it measures. The protocol tells who writes a compiler how that tool
- * measures.
- * covers: B.052 B.055 */
+ * compiler write profiles while it measures. The protocol says to who writes a compiler how that
+ * tool measures. covers: B.052 B.055 */
 Test(plan, the_latency_is_what_the_external_compiler_measured)
 {
     run_result r = run_in(folder,
@@ -432,7 +431,7 @@ Test(plan, the_latency_is_what_the_external_compiler_measured)
 
 /* A compiler for which the nodes of the first four layers take 5 ms each and the others 1 ms: the
  * three devices take 60, 12 and 12 ms if each gets four layers, and 30, 30 and 24 at best. */
-static run_result plan_measured(const char *tells, const char *jobs)
+static run_result plan_measured(const char *reports, const char *jobs)
 {
     static const char script[] =
         "tr -d ' \n' <\"$CLEAVE_PLAN\" | sed 's/.*\"device_runs\":\\[\\[//; s/\\]\\].*//; "
@@ -454,7 +453,7 @@ static run_result plan_measured(const char *tells, const char *jobs)
     return run_in(folder,
                   "%s plan --devices 3 --objective throughput --max-candidates 8 --jobs %s "
                   "--plan-out p%s.json --compiler \"sh $PWD/measure.sh %s\" m.onnx",
-                  TEST_CLEAVE, jobs, jobs, tells);
+                  TEST_CLEAVE, jobs, jobs, reports);
 }
 
 Test(plan, what_the_external_compiler_measures_on_each_device_leads_to_other_cuts)
@@ -473,7 +472,7 @@ Test(plan, what_the_external_compiler_measures_on_each_device_leads_to_other_cut
     free(b);
 }
 
-/* It runs in a folder of its own, and is told where the caller's is. */
+/* It runs in a folder of its own, and learns where the caller's is. */
 Test(plan, the_external_compiler_finds_the_caller_s_folder)
 {
     static const char judge[] = "test -e ./judge.sh && exit 1\n"
@@ -519,7 +518,7 @@ Test(plan, names_of_files_are_shown_without_what_disturbs_a_terminal)
 
 /* Whatever is missing, the command ends by itself. An address space this small is not enough for
  * the sanitizers. */
-Test(plan, a_lack_of_memory_is_told)
+Test(plan, a_lack_of_memory_is_reported)
 {
     run_result r = run_in(
         folder,
@@ -535,8 +534,8 @@ Test(plan, a_lack_of_memory_is_told)
 
 #define ANSWERS(json) "--compiler 'echo \"" json "\"' "
 
-/* It tells of the whole run, not what is on which device and for how long. */
-Test(plan, what_the_external_compiler_does_not_tell_is_not_told)
+/* It reports the whole run, not what is on which device and for how long. */
+Test(plan, what_the_external_compiler_does_not_report_is_not_shown)
 {
     static const char *const unknown[] = { "busy", "memory of", " 0 ns", " 0 B", "transfer" };
     static const char *const keys[] = { "busy_ns", "_bytes\": 0", "peak_bytes", "transfers" };
@@ -612,7 +611,7 @@ static void check_without(const char *arguments, const char *words)
     run_free(&r);
 }
 
-Test(plan, an_output_in_another_folder_is_told_to_lack_its_weights)
+Test(plan, an_output_in_another_folder_is_reported_to_lack_its_weights)
 {
     write_with_external("e.onnx", 1);
     write_with_external("e3.onnx", 3);

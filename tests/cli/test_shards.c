@@ -1,5 +1,5 @@
 /* test_shards.c - cleave shards: specs by hand go through plan, annotate and back; hints that are
- * wrong are told and harm nothing.
+ * wrong are reported and harm nothing.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>

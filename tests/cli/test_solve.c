@@ -60,7 +60,7 @@ static void is_true(const char *problem, const char *answer)
 
 /* -- answers -- */
 
-Test(solve, tells_cost_bound_gap_peak_and_why_it_ended)
+Test(solve, reports_cost_bound_gap_peak_and_why_it_ended)
 {
     run_result r = solve(0, EXAMPLE " --deadline 20");
     cr_expect(strstr(r.out, "example.json: 5 nodes, 5 edges, 9 choices, memory limit 50"), "%s",

@@ -167,7 +167,7 @@ Test(usage, outputs_are_looked_at_before_the_work)
 }
 
 /* covers: B.036 */
-Test(usage, a_missing_model_and_one_that_is_none_are_told_apart)
+Test(usage, a_missing_model_and_one_that_is_none_are_distinguished)
 {
     refused("plan --input_model missing.onnx --num_ipus 2", 74, "missing.onnx");
     refused("inspect missing.onnx", 74, "missing.onnx");
@@ -202,7 +202,7 @@ Test(usage, a_sentence_stays_one_line_whatever_the_name)
     refused("\"$(printf 'pl\\nan\\033[31m')\"", 2, "unknown command 'pl?an?[31m'");
 }
 
-Test(usage, output_that_cannot_be_written_is_told_and_a_closed_pipe_is_not)
+Test(usage, output_that_cannot_be_written_is_reported_and_a_closed_pipe_is_not)
 {
     run_result r = run_in(folder, "%s --help >/dev/full", TEST_CLEAVE);
     cr_expect_eq(r.code, 74);
@@ -266,7 +266,7 @@ Test(usage, no_option_is_given_twice)
     }
 }
 
-Test(usage, what_is_no_model_is_told_and_nothing_hangs)
+Test(usage, what_is_no_model_is_reported_and_nothing_hangs)
 {
     file_write(folder, "empty.onnx", "", 0);
     file_write(folder, "cut.onnx", "\x08\x08\x3a\xff\x01\x0a", 6);

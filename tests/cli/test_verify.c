@@ -198,7 +198,7 @@ static void give_b(void)
 
 #define WITH_IT "m.onnx p.json --runner ./runner "
 
-Test(verify, tells_that_outputs_are_equal_and_how_near)
+Test(verify, reports_that_outputs_are_equal_and_how_near)
 {
     write_output("a.pb", "y", 1, -1, 0);
     write_output("b.pb", "y", 1, 5, 1.0000001f);
@@ -265,7 +265,7 @@ Test(verify, names_the_first_node_that_differs)
     says(4, WITH_IT "--all", "the first node that differs is 'act' (Relu)");
 }
 
-Test(verify, a_runner_that_fails_is_told)
+Test(verify, a_runner_that_fails_is_reported)
 {
     write_output("a.pb", "y", 1, -1, 0);
     write_runner("echo 'cleave-run: it is too warm' >&2; exit 65");

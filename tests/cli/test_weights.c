@@ -79,7 +79,7 @@ Test(weights, shard_reshard_and_collect)
     cr_assert(file_same(folder, "t/z.data", "u/z.data"));
 }
 
-Test(weights, a_dry_run_tells_and_writes_nothing)
+Test(weights, a_dry_run_reports_and_writes_nothing)
 {
     run_result r;
     ends(0, "shard", "m.onnx --layout two.json -o s -q");
@@ -129,7 +129,7 @@ Test(weights, ranges_have_no_data)
     free(text);
 }
 
-Test(weights, what_is_wrong_is_told)
+Test(weights, what_is_wrong_is_reported)
 {
     run_refused(folder, 65, "shard", "m.onnx --layout gap.json -o s",
                 "weight 'w': element [4, 0] is in no shard, expected exactly one");

@@ -119,7 +119,7 @@ Test(presolve, rows_alone_keep_the_best_answer_too)
 }
 
 /* Choices that are not to be used go with whatever follows from that. */
-Test(presolve, leaves_out_what_it_is_told_to)
+Test(presolve, leaves_out_what_it_is_asked_to)
 {
     for (uint64_t seed = 0; seed < 2000; seed++) {
         trial t = { .p = &t.s.p, .seed = seed };

@@ -218,7 +218,7 @@ static void news(void *ctx, const clv_solve_progress *p)
     c->n_reports++;
 }
 
-Test(strategies, stops_when_told_with_what_it_has)
+Test(strategies, stops_when_asked_with_what_it_has)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     const clv_intra_op_problem *p = make((shape){ 400, 8, 900, 26 }, 11, arena);

@@ -228,7 +228,7 @@ Test(strategy_effort, a_first_answer_is_legal)
     cr_assert_gt(10 * n_legal, 9 * n, "%d of %d", n_legal, n);
 }
 
-/* Told to stop before it began, it gives the answer that holds least, without a sweep. */
+/* Asked to stop before it began, it gives the answer that holds least, without a sweep. */
 Test(strategy_effort, a_first_answer_comes_even_when_time_is_up)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
