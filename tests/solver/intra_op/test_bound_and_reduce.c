@@ -5,6 +5,7 @@
 
 #include "solver/intra_op/presolve.h"
 #include "solver/intra_op/small_strategies.h"
+#include "support/effort.h"
 
 typedef struct {
     clv_int128 cost, bound;
@@ -89,7 +90,7 @@ static void check(uint64_t seed, int32_t stages, int32_t rounds, int64_t exact_r
 
 Test(bound_and_reduce, proves_the_best_answer)
 {
-    for (uint64_t seed = 0; seed < 3000; seed++) {
+    for (uint64_t seed = 0; seed < test_effort(3000); seed++) {
         bool proven;
 
         check(seed, 1 + (int32_t)(seed % 4), 4 + (int32_t)(seed % 32), 1000000, &proven);
@@ -99,7 +100,7 @@ Test(bound_and_reduce, proves_the_best_answer)
 
 Test(bound_and_reduce, is_honest_with_little_effort)
 {
-    for (uint64_t seed = 0; seed < 2000; seed++) {
+    for (uint64_t seed = 0; seed < test_effort(2000); seed++) {
         bool proven;
 
         check(seed, 1 + (int32_t)(seed % 3), (int32_t)(seed % 8), 0, &proven);

@@ -6,6 +6,7 @@
 #include "solver/intra_op/bound.h"
 #include "solver/intra_op/presolve.h"
 #include "solver/intra_op/small_strategies.h"
+#include "support/effort.h"
 
 typedef struct {
     int64_t rounds;                  /* of message passing, in all; then it ends */
@@ -76,14 +77,14 @@ static void check(uint64_t seed, bool presolved)
 
 Test(branch_and_bound, finds_the_best_answer)
 {
-    for (uint64_t seed = 0; seed < 3000; seed++)
+    for (uint64_t seed = 0; seed < test_effort(3000); seed++)
         check(seed, true);
 }
 
 /* A bound from a search cut short is a bound, and the answer is no worse than the one given. */
 Test(branch_and_bound, is_honest_when_cut_short)
 {
-    for (uint64_t seed = 1; seed < 1000; seed += 2) {
+    for (uint64_t seed = 1; seed < test_effort(1000); seed += 2) {
         effort options = { .rounds = (int64_t)(seed % 64) };
         int32_t choice[SMALL_NODES] = { 0 }, nevers = 0;
         clv_int128 best, cost = -1, bound;

@@ -7,6 +7,7 @@
 #include "problem/intra_op_draft.h"
 #include "solver/intra_op/small_strategies.h"
 #include "solver/intra_op/solve.h"
+#include "support/effort.h"
 
 typedef struct {
     int32_t n, found, optimal, infeasible;
@@ -57,12 +58,12 @@ static void check(uint64_t seed, small_kind kind, tally *t)
 Test(strategies, small_problems_against_brute_force)
 {
     tally t = { 0 };
-    for (uint64_t seed = 0; seed < 60; seed++)
+    for (uint64_t seed = 0; seed < test_effort(60); seed++)
         for (int kind = 0; kind < 8; kind++)
             check(seed, (small_kind){ .memory = kind & 1, .odd = kind & 2, .never = kind & 4 }, &t);
     cr_assert_gt(t.found, t.n / 2);
     cr_assert_gt(t.optimal, t.found / 2);
-    cr_assert_gt(t.infeasible, 20);
+    cr_assert_geq(t.infeasible, (int)test_effort(20));
 }
 
 /* ---- made problems of any size ---- */

@@ -9,6 +9,7 @@
 #include "solver/intra_op/presolve.h"
 #include "solver/intra_op/small_strategies.h"
 #include "solver/intra_op/solve.h"
+#include "support/effort.h"
 
 /* Equal layers in a row, each held for so many moments from its own (0: all of them all the time);
  * n_long: edges to layers far behind. */
@@ -202,7 +203,7 @@ Test(strategy_effort, a_first_answer_is_legal)
 {
     int32_t n_legal = 0, n = 0;
 
-    for (uint64_t seed = 0; seed < 500; seed++) {
+    for (uint64_t seed = 0; seed < test_effort(500); seed++) {
         clv_arena *arena = clv_arena_new(NULL, 0);
         small_strategies s;
         clv_presolved *made;

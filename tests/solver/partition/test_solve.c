@@ -3,6 +3,7 @@
 #include "solver/partition/verdict_order.h"
 
 #include "solver/partition/synthetic.h"
+#include "support/effort.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -349,7 +350,7 @@ Test(solve, survives_running_out_of_memory_anywhere)
 
 Test(solve, gives_the_same_answer_twice)
 {
-    for (uint64_t seed = 0; seed < 10; seed++) {
+    for (uint64_t seed = 0; seed < test_effort(10); seed++) {
         clv_arena *arena = clv_arena_new(NULL, 0);
         synthetic s = synthetic_any(arena, seed, 80, 5, 120);
         const clv_partition_problem *p = synthetic_done(&s);
@@ -369,7 +370,7 @@ Test(solve, gives_the_same_answer_twice)
 /* covers: B.048 */
 Test(solve, never_judges_a_plan_twice_or_an_illegal_one)
 {
-    for (uint64_t seed = 0; seed < 60; seed++) {
+    for (uint64_t seed = 0; seed < test_effort(60); seed++) {
         clv_arena *arena = clv_arena_new(NULL, 0);
         synthetic s = synthetic_any(arena, seed, 3 + (int32_t)seed, 4, 100 + (int64_t)seed);
         const clv_partition_problem *p = synthetic_done(&s);
@@ -493,7 +494,7 @@ Test(solve, says_what_else_stopped_it)
 Test(solve, is_never_worse_than_the_documented_search_and_asks_little_more)
 {
     int64_t asked[2] = { 0 }, better = 0, fits[2] = { 0 }, worse = 0, n = 0;
-    for (uint64_t seed = 0; seed < 100; seed++) {
+    for (uint64_t seed = 0; seed < test_effort(100); seed++) {
         clv_arena *arena = clv_arena_new(NULL, 0);
         int32_t units = 4 + (int32_t)(seed * 7 % 60), devices = 2 + (int32_t)(seed % 4);
         synthetic s = synthetic_any(arena, seed, units, devices, 105 + (int64_t)(seed % 5) * 20);
@@ -526,7 +527,8 @@ Test(solve, is_never_worse_than_the_documented_search_and_asks_little_more)
            (long)asked[1]);
     cr_assert_eq(worse, 0);
     cr_assert_geq(better * 10, n * 8);
-    cr_assert_leq(asked[0] * 2, asked[1] * 3);
+    if (!TEST_IS_SANITIZED) /* true of many, not of a few */
+        cr_assert_leq(asked[0] * 2, asked[1] * 3);
 }
 
 /* -- against all assignments -- */
@@ -554,7 +556,7 @@ static clv_verdict brute_force(const clv_partition_problem *p, const synthetic_j
 Test(solve, finds_the_best_of_all_assignments_of_small_problems_most_times)
 {
     int32_t n = 0, hits = 0, judged = 0;
-    for (uint64_t seed = 0; seed < 300; seed++) {
+    for (uint64_t seed = 0; seed < test_effort(300); seed++) {
         clv_arena *arena = clv_arena_new(NULL, 0);
         int32_t units = 2 + (int32_t)(seed % 6), devices = 2 + (int32_t)(seed / 6 % 2);
         synthetic s = synthetic_any(arena, seed, units, devices, 110 + (int64_t)(seed % 7) * 20);
