@@ -142,15 +142,18 @@ const char *cleave_model_external(const cleave_model *model, int i)
 
 /* -- looking at them -- */
 
-static clv_status inspect(const cleave_model *m, clv_arena *scratch, cleave_report *report,
-                          clv_error *err)
+static clv_status inspect(const cleave_model *m, cleave_report_form form, clv_arena *scratch,
+                          cleave_report *report, clv_error *err)
 {
     clv_analysis a;
     CLV_TRY(clv_analyse(m->model, m->bindings, m->n_bindings, scratch, &a, err));
     clv_inspection in = { m->name, m->model, a.inference, a.costs, a.units };
-    CLV_TRY(clv_report_inspect(&in, report->arena, &report->text, err));
-    CLV_TRY(clv_report_inspect_json(&in, report->arena, &report->json, err));
-    report->json_size = strlen(report->json);
+    if (form != CLEAVE_REPORT_JSON)
+        CLV_TRY(clv_report_inspect(&in, report->arena, &report->text, err));
+    if (form != CLEAVE_REPORT_TEXT) {
+        CLV_TRY(clv_report_inspect_json(&in, report->arena, &report->json, err));
+        report->json_size = strlen(report->json);
+    }
     return CLV_OK;
 }
 
@@ -167,7 +170,7 @@ cleave_status cleave_model_inspect(cleave_model *model, const cleave_control *co
     if (status == CLV_OK)
         status = clv_control_begin(control, &c, &err);
     if (status == CLV_OK)
-        status = inspect(model, scratch, report, &err);
+        status = inspect(model, c.given.report, scratch, report, &err);
     if (status == CLV_OK)
         status = clv_control_check(&c, "the report was made", &err);
     clv_arena_free(scratch);
@@ -208,14 +211,18 @@ static clv_status request_shards(const cleave_model *m, const cleave_shards_opti
     return CLV_OK;
 }
 
-static clv_status list_shards(const clv_annotated_shards_request *req, clv_arena *scratch,
-                              cleave_report *report, int *ret_wrong, clv_error *err)
+static clv_status list_shards(const clv_annotated_shards_request *req, cleave_report_form form,
+                              clv_arena *scratch, cleave_report *report, int *ret_wrong,
+                              clv_error *err)
 {
     clv_shard_list list;
     CLV_TRY(clv_list_annotated_shards(req, scratch, &list, err));
-    CLV_TRY(clv_report_shards(&list, report->arena, &report->text, err));
-    CLV_TRY(clv_report_shards_json(&list, report->arena, &report->json, err));
-    report->json_size = strlen(report->json);
+    if (form != CLEAVE_REPORT_JSON)
+        CLV_TRY(clv_report_shards(&list, report->arena, &report->text, err));
+    if (form != CLEAVE_REPORT_TEXT) {
+        CLV_TRY(clv_report_shards_json(&list, report->arena, &report->json, err));
+        report->json_size = strlen(report->json);
+    }
     *ret_wrong = list.n_wrong + list.n_unsupported;
     return CLV_OK;
 }
@@ -238,7 +245,7 @@ cleave_status cleave_model_shards(cleave_model *model, const cleave_shards_optio
     if (status == CLV_OK)
         status = request_shards(model, options, scratch, &req, &err);
     if (status == CLV_OK)
-        status = list_shards(&req, scratch, report, &n_wrong, &err);
+        status = list_shards(&req, c.given.report, scratch, report, &n_wrong, &err);
     if (status == CLV_OK)
         status = clv_control_check(&c, "the report was made", &err);
     clv_arena_free(scratch);

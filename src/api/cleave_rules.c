@@ -14,8 +14,10 @@ static clv_status describe(const char *name, const cleave_control *control, clea
     cleave_report *report = clv_report_new(clv_control_alloc(&c));
     if (!report)
         return clv_fail_nomem(err, "the rules");
-    clv_status status = clv_report_op_rules(name, false, report->arena, &report->text, err);
-    if (status == CLV_OK)
+    clv_status status = CLV_OK;
+    if (c.given.report != CLEAVE_REPORT_JSON)
+        status = clv_report_op_rules(name, false, report->arena, &report->text, err);
+    if (status == CLV_OK && c.given.report != CLEAVE_REPORT_TEXT)
         status = clv_report_op_rules(name, true, report->arena, &report->json, err);
     if (status == CLV_OK)
         status = clv_control_check(&c, "the report was made", err);
@@ -23,7 +25,7 @@ static clv_status describe(const char *name, const cleave_control *control, clea
         cleave_report_free(report);
         return status;
     }
-    report->json_size = strlen(report->json);
+    report->json_size = report->json ? strlen(report->json) : 0;
     *ret = report;
     return CLV_OK;
 }

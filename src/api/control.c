@@ -34,6 +34,8 @@ clv_status clv_control_begin(const cleave_control *control, clv_control *ret, cl
     *ret = (clv_control){ .start_ns = clv_now_ns(), .objective_unit = 1 };
     cleave_control_init(&ret->given);
     CLV_TRY(clv_struct_read(control, sizeof ret->given, "cleave_control", &ret->given, err));
+    if ((unsigned)ret->given.report > CLEAVE_REPORT_JSON)
+        return clv_fail(err, CLV_EUSAGE, "%d is nothing that a report has", (int)ret->given.report);
     const cleave_allocator *allocator = ret->given.allocator;
     if (allocator && allocator->resize)
         ret->alloc = (clv_alloc){ allocator->resize, allocator->ctx };

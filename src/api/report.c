@@ -30,6 +30,8 @@ cleave_status cleave_report_save(const cleave_report *report, const char *path, 
     clv_error err;
     if (!report || !path)
         return clv_refuse(error, "cleave_report_save needs a report and a path");
+    if (!report->json)
+        return clv_refuse(error, "cleave_report_save needs a report that has its JSON");
     clv_status status =
         clv_write_text(path, clv_arena_alloc(report->arena), report->json, report->json_size, &err);
     return clv_return(status, &err, error);

@@ -9,7 +9,7 @@
 
 struct cleave_report {
     clv_arena *arena;        /* both lie there */
-    const char *text, *json; /* NUL-terminated */
+    const char *text, *json; /* NUL-terminated; NULL: not asked for */
     size_t json_size;        /* without the NUL */
     bool is_own;             /* the arena is the report's alone, and goes with it */
 };

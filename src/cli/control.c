@@ -15,6 +15,7 @@ cleave_control cli_control(const cli *c)
 
     cleave_control_init(&control);
     control.stop = on_stop;
+    control.report = c->json ? CLEAVE_REPORT_JSON : CLEAVE_REPORT_TEXT;
     control.note = c->quiet ? NULL : cli_note;
     return control;
 }

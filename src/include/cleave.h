@@ -111,6 +111,9 @@ typedef struct {
     double left_s;         /* an estimate; negative: not known */
 } cleave_progress;
 
+/* What a report has. */
+typedef enum { CLEAVE_REPORT_BOTH = 0, CLEAVE_REPORT_TEXT = 1, CLEAVE_REPORT_JSON = 2 } cleave_report_form;
+
 typedef struct {
     uint32_t size; /* sizeof(cleave_control): cleave_control_init() */
     /* Of objects that the call opens; NULL: malloc. Calls on an object use the object's. Copied. */
@@ -125,6 +128,9 @@ typedef struct {
      * thread. */
     void (*note)(void *ctx, const char *sentence);
     void *ctx; /* of these three */
+    /* Of cleave_model_inspect(), cleave_model_shards() and cleave_rules(), whose reports may be long: only
+     * this is made, and the other is NULL. Reports of other calls have both. */
+    cleave_report_form report;
 } cleave_control;
 
 static inline void cleave_control_init(cleave_control *control)
@@ -138,9 +144,10 @@ static inline void cleave_control_init(cleave_control *control)
 /* What an object or a call has to say: for people, and the same as JSON. */
 typedef struct cleave_report cleave_report;
 
+/* NULL: it was not asked for (cleave_control.report). */
 CLEAVE_API const char *cleave_report_text(const cleave_report *report);
 /* One JSON object, NUL-terminated; *ret_size (may be NULL) without the NUL. Its schema is in
- * docs/formats. */
+ * docs/formats. NULL: it was not asked for. */
 CLEAVE_API const char *cleave_report_json(const cleave_report *report, size_t *ret_size);
 /* Writes the JSON under a temporary name and renames it. */
 CLEAVE_API cleave_status cleave_report_save(const cleave_report *report, const char *path,

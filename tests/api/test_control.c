@@ -371,3 +371,26 @@ Test(api_control, all_frees_take_null)
     cleave_intra_op_solution_free(NULL);
     cleave_verification_free(NULL);
 }
+
+Test(api_control, a_report_has_what_was_asked_for)
+{
+    cleave_error error;
+    for (int form = CLEAVE_REPORT_BOTH; form <= CLEAVE_REPORT_JSON; form++) {
+        cleave_control control;
+        cleave_report *report = NULL;
+        cleave_control_init(&control);
+        control.report = (cleave_report_form)form;
+        cr_assert_eq(cleave_rules("MatMul", &control, &report, &error), CLEAVE_OK);
+        cr_expect_eq(cleave_report_text(report) != NULL, form != CLEAVE_REPORT_JSON);
+        cr_expect_eq(cleave_report_json(report, NULL) != NULL, form != CLEAVE_REPORT_TEXT);
+        if (form == CLEAVE_REPORT_TEXT)
+            cr_expect_eq(cleave_report_save(report, "/tmp/none.json", &error), CLEAVE_EUSAGE);
+        cleave_report_free(report);
+    }
+    cleave_control control;
+    cleave_report *report = NULL;
+    cleave_control_init(&control);
+    control.report = (cleave_report_form)3;
+    cr_expect_eq(cleave_rules("MatMul", &control, &report, &error), CLEAVE_EUSAGE);
+    cr_expect_str_eq(error.message, "3 is nothing that a report has");
+}
