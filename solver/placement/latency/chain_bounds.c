@@ -214,12 +214,6 @@ static clv_status bound_memory(bounder *b, clv_chain_division *chain, clv_arena 
     return divide_priced(b, best.price, arena, &chain->priced, err);
 }
 
-/* Distinguishes paths; two that it takes for one cost a bound, nothing else. */
-static uint64_t path_hash(const bounder *b)
-{
-    return clv_hash(CLV_HASH_INIT, b->path, (size_t)b->n_path * sizeof *b->path);
-}
-
 /* One chain a way to weigh, as long as they differ; the best one stays, its path too. */
 static clv_status bound_chains(bounder *b, clv_arena *arena, clv_chain_division **ret,
                                clv_error *err)
@@ -231,7 +225,8 @@ static clv_status bound_chains(bounder *b, clv_arena *arena, clv_chain_division 
         clv_chain_division *chain;
         bool again = false;
         find_path(b, (weight_kind)kind);
-        seen[kind] = path_hash(b);
+        /* two paths of one hash are taken for one: that costs a bound, nothing else */
+        seen[kind] = clv_hash(CLV_HASH_INIT, b->path, (size_t)b->n_path * sizeof *b->path);
         for (int32_t i = 0; i < kind; i++)
             again |= seen[i] == seen[kind];
         if (again || b->n_path > MOST_PLACES)

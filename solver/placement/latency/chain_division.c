@@ -140,20 +140,6 @@ static void begin_at(const clv_chain_division *c, int32_t place, sweep *s)
     }
 }
 
-/* Nets that are cut for certain: a pin is in, and one is out, before the interval or behind it. */
-static void note_cuts(const clv_chain_division *c, int32_t from, sweep *s)
-{
-    const clv_latency_units *u = c->units;
-    memset(s->nets, 0, ((size_t)c->n + 1) * sizeof *s->nets);
-    for (int32_t e = 0; e < u->n_nets; e++) {
-        int32_t first = s->in_from[e], end = s->least_to[e] < from ? c->n : s->last_from[e];
-        if (first >= end)
-            continue;
-        s->nets[first] += u->net_cost[e];
-        s->nets[end] -= u->net_cost[e];
-    }
-}
-
 /* A first value for all intervals: times of who is in, nets that are cut for certain.
  * CLV_UNIT_NEVER: no piece can be so. O(n * (n + nets) + pins). */
 static clv_status first_values(clv_chain_division *c, clv_arena *arena, clv_error *err)
@@ -168,7 +154,14 @@ static clv_status first_values(clv_chain_division *c, clv_arena *arena, clv_erro
         int64_t value = 0, cut = 0, bytes = 0;
         bool possible = true;
         begin_at(c, i, &s);
-        note_cuts(c, i, &s);
+        memset(s.nets, 0, ((size_t)c->n + 1) * sizeof *s.nets);
+        for (int32_t e = 0; e < u->n_nets; e++) { /* a pin is in, and one is before or behind */
+            int32_t first = s.in_from[e], end = s.least_to[e] < i ? c->n : s.last_from[e];
+            if (first >= end)
+                continue;
+            s.nets[first] += u->net_cost[e];
+            s.nets[end] -= u->net_cost[e];
+        }
         for (int32_t j = i; j < c->n; j++) {
             value += s.weight[j];
             cut += s.nets[j];

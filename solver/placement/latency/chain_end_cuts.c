@@ -16,19 +16,6 @@ static bool is_behind(const clv_chain_division *c, int32_t unit, int32_t place)
     return c->from_place[unit] >= place || (c->from_place[unit] < 0 && c->to_place[unit] > place);
 }
 
-/* The last place that a unit is behind, and the first that it is before. */
-static int32_t last_behind(const clv_chain_division *c, int32_t unit)
-{
-    int32_t from = c->from_place[unit], to = c->to_place[unit];
-    return from < 0 || from == to ? to - 1 : from;
-}
-
-static int32_t first_before(const clv_chain_division *c, int32_t unit)
-{
-    int32_t from = c->from_place[unit];
-    return from < 0 ? c->to_place[unit] : from + 1;
-}
-
 /* Sums up what is over each place; 0: it is clean. O(n + units + pins). */
 static void find_over(ends *s)
 {
@@ -44,7 +31,9 @@ static void find_over(ends *s)
     for (int32_t e = 0; e < u->n_nets; e++) {
         int32_t first = c->n, last = -1;
         for (int32_t k = u->pins.first[e]; k < u->pins.first[e + 1]; k++) {
-            int32_t before = first_before(c, u->pins.at[k]), behind = last_behind(c, u->pins.at[k]);
+            int32_t from = c->from_place[u->pins.at[k]], to = c->to_place[u->pins.at[k]];
+            int32_t before = from < 0 ? to : from + 1;               /* the first it is before */
+            int32_t behind = from < 0 || from == to ? to - 1 : from; /* the last it is behind */
             first = before < first ? before : first;
             last = behind > last ? behind : last;
         }

@@ -38,15 +38,6 @@ static void find_spans(maker *m)
     }
 }
 
-/* The next device that pays, or does not; -1: there is none. */
-static int32_t next_device(const clv_latency_tables *f, int32_t from, bool pays)
-{
-    for (int32_t d = from; d < f->n_devices; d++)
-        if ((f->column_of[d] >= 0) == pays)
-            return d;
-    return -1;
-}
-
 /* A device for each piece, and one for each run of units between. False: there are too few. */
 static bool take_devices(maker *m)
 {
@@ -59,10 +50,11 @@ static bool take_devices(maker *m)
             m->device_of[s] = m->device_of[s - 1];
             continue;
         }
-        m->device_of[s] = next_device(f, next[pays], pays);
-        if (m->device_of[s] < 0)
+        while (next[pays] < f->n_devices && (f->column_of[next[pays]] >= 0) != pays)
+            next[pays]++;
+        if (next[pays] == f->n_devices)
             return false;
-        next[pays] = m->device_of[s] + 1;
+        m->device_of[s] = next[pays]++;
     }
     return true;
 }

@@ -280,18 +280,6 @@ static clv_status rank_groups(const divider *d, bool by_whole, clv_arena *arena,
     return CLV_OK;
 }
 
-static clv_status run_divider(divider *d, clv_error *err)
-{
-    raise_bound(d, d->s.groups[d->by_least[0]].least);
-    CLV_TRY(divide(d, err)); /* without a solve: an answer at once */
-    d->may_solve = true;
-    CLV_TRY(bound_parts(d, err));
-    CLV_TRY(divide(d, err));
-    if (!clv_place_over(d->s.search))
-        CLV_TRY(clv_component_memory_bound(&d->s, err));
-    return look_closer(d, err);
-}
-
 clv_status clv_component_division_solve(clv_place_search *search, clv_arena *arena, clv_error *err)
 {
     divider d = { 0 };
@@ -306,7 +294,14 @@ clv_status clv_component_division_solve(clv_place_search *search, clv_arena *are
             return clv_fail_nomem(err, "the parts of a placement");
         CLV_TRY(rank_groups(&d, false, arena, &d.by_least, err));
         CLV_TRY(rank_groups(&d, true, arena, &d.by_whole, err));
-        CLV_TRY(run_divider(&d, err));
+        raise_bound(&d, d.s.groups[d.by_least[0]].least);
+        CLV_TRY(divide(&d, err)); /* without a solve: an answer at once */
+        d.may_solve = true;
+        CLV_TRY(bound_parts(&d, err));
+        CLV_TRY(divide(&d, err));
+        if (!clv_place_over(search))
+            CLV_TRY(clv_component_memory_bound(&d.s, err));
+        CLV_TRY(look_closer(&d, err));
     }
     clv_arena_rewind(arena, mark);
     return CLV_OK;

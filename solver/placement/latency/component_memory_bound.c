@@ -20,7 +20,7 @@
 typedef struct {
     clv_component_shares *s;
     clv_memory_lines *lines; /* by group */
-    double *asked;           /* by group: room for which it has lines; below 0: none */
+    double *asked;           /* by group: room for which it has lines; 0: none */
     double room;             /* bytes of all paying devices */
 } rooms;
 
@@ -72,19 +72,14 @@ static clv_status add_lines(rooms *r, int32_t group, double room, clv_error *err
     return CLV_OK;
 }
 
-/* Room of each part, in proportion to what it needs under the bound or, first, to its bytes. */
-static double share_of(const rooms *r, int32_t group, double all, bool first)
-{
-    const clv_component_group *g = &r->s->groups[group];
-    double own = first ? (double)g->bytes : needed(&r->lines[group], r->s->bound);
-    return all > 0 ? r->room * own / all : 0;
-}
-
+/* New lines for each part whose room has changed. Its room is in proportion to what it needs under
+ * the bound or, first, to its bytes; all is the sum of these. */
 static clv_status look_closer(rooms *r, bool first, double all, bool *more, clv_error *err)
 {
     clv_component_shares *s = r->s;
     for (int32_t i = 0; i < s->parts.n_groups && clv_component_shares_may_solve(s); i++) {
-        double room = floor(share_of(r, i, all, first)), asked = r->asked[i];
+        double own = first ? (double)s->groups[i].bytes : needed(&r->lines[i], s->bound);
+        double room = floor(all > 0 ? r->room * own / all : 0), asked = r->asked[i];
         if (room < 1 || s->groups[i].alone <= s->bound ||
             fabs(room - asked) <= CHANGE * fmax(room, asked))
             continue;
@@ -94,23 +89,18 @@ static clv_status look_closer(rooms *r, bool first, double all, bool *more, clv_
     return CLV_OK;
 }
 
-static double room_of(const clv_place_problem *p)
-{
-    double room = 0;
-    for (int32_t k = 0; k < p->n_kinds; k++)
-        if (p->kinds[k].pays && p->kinds[k].count > 0)
-            room += p->kinds[k].capacity_bytes == CLV_PLACE_UNLIMITED
-                        ? INFINITY
-                        : (double)p->kinds[k].capacity_bytes * p->kinds[k].count;
-    return room;
-}
-
 clv_status clv_component_memory_bound(clv_component_shares *s, clv_error *err)
 {
-    rooms r = { .s = s, .room = room_of(s->p) };
+    rooms r = { .s = s };
+    const clv_place_kind *kinds = s->p->kinds;
     int32_t n = s->parts.n_groups;
     double all = 0, nodes = 0;
     bool more = true;
+    for (int32_t k = 0; k < s->p->n_kinds; k++)
+        if (kinds[k].pays && kinds[k].count > 0)
+            r.room += kinds[k].capacity_bytes == CLV_PLACE_UNLIMITED
+                          ? INFINITY
+                          : (double)kinds[k].capacity_bytes * kinds[k].count;
     for (int32_t i = 0; i < n; i++) {
         all += (double)s->groups[i].bytes * s->groups[i].n_copies;
         nodes += s->groups[i].alone > s->bound ? s->groups[i].p->n_nodes : 0;

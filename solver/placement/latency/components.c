@@ -159,16 +159,6 @@ static clv_status split(splitter *s, clv_arena *arena, clv_error *err)
     return CLV_OK;
 }
 
-/* Parts that differ only in what is not hashed are distinguished by is_equal(). */
-static uint64_t hash_part(const clv_place_problem *p)
-{
-    size_t n = (size_t)p->n_nodes;
-    uint64_t hash = clv_hash(CLV_HASH_INIT, p->time, n * (size_t)p->n_kinds * sizeof *p->time);
-    hash = clv_hash(hash, p->send_cost, n * sizeof *p->send_cost);
-    hash = clv_hash(hash, p->bytes, n * sizeof *p->bytes);
-    return clv_hash(hash, p->out, (size_t)p->n_edges * sizeof *p->out);
-}
-
 static bool is_same(const void *a, const void *b, size_t n, size_t size)
 {
     return n == 0 || memcmp(a, b, n * size) == 0;
@@ -213,8 +203,15 @@ static clv_status find_groups(clv_components *parts, const clv_place_problem *ea
     parts->p = CLV_NEW_ARRAY(arena, clv_place_problem, parts->n);
     if (!keys || !first || !at || !parts->p)
         return clv_fail_nomem(err, "the parts of a placement");
-    for (int32_t i = 0; i < parts->n; i++)
-        keys[i] = (key){ each[i].n_nodes, i, hash_part(&each[i]) };
+    for (int32_t i = 0; i < parts->n; i++) { /* is_equal() looks at what is not hashed */
+        const clv_place_problem *p = &each[i];
+        size_t n = (size_t)p->n_nodes;
+        uint64_t hash = clv_hash(CLV_HASH_INIT, p->time, n * (size_t)p->n_kinds * sizeof *p->time);
+        hash = clv_hash(hash, p->send_cost, n * sizeof *p->send_cost);
+        hash = clv_hash(hash, p->bytes, n * sizeof *p->bytes);
+        hash = clv_hash(hash, p->out, (size_t)p->n_edges * sizeof *p->out);
+        keys[i] = (key){ p->n_nodes, i, hash };
+    }
     qsort(keys, (size_t)parts->n, sizeof *keys, compare_keys);
     for (int32_t i = 0; i < parts->n; i++) {
         const clv_place_problem *p = &each[keys[i].part];

@@ -171,22 +171,6 @@ static bool step(local *s)
     return true;
 }
 
-static void undo(local *s)
-{
-    while (s->n_moved > 0) {
-        s->n_moved--;
-        put(s, s->moved[s->n_moved], s->back[s->n_moved]);
-    }
-}
-
-static clv_status offer(local *s, const int32_t *device_of, clv_error *err)
-{
-    const clv_place_problem *p = s->form->p;
-    for (int32_t i = 0; i < p->n_nodes; i++)
-        s->by_node[i] = device_of[p->class_of[i]];
-    return clv_place_offer(s->search, "local search", s->by_node, err);
-}
-
 /* One round of annealing from the assignment at hand; the best is in kept. O(steps * clock). */
 static clv_status anneal(local *s, int32_t steps, double hot, clv_error *err)
 {
@@ -204,7 +188,10 @@ static clv_status anneal(local *s, int32_t steps, double hot, clv_error *err)
         double score = score_now(s);
         double draw = 1.0 - clv_random_unit(&s->random);
         if (!clv_annealing_takes(score - s->score, temperature, draw)) {
-            undo(s);
+            while (s->n_moved > 0) { /* back, the last one first */
+                s->n_moved--;
+                put(s, s->moved[s->n_moved], s->back[s->n_moved]);
+            }
             continue;
         }
         s->score = score;
@@ -213,7 +200,11 @@ static clv_status anneal(local *s, int32_t steps, double hot, clv_error *err)
             memcpy(s->kept, s->device_of, n * sizeof *s->kept);
         }
     }
-    return isinf(s->kept_score) ? CLV_OK : offer(s, s->kept, err);
+    if (isinf(s->kept_score))
+        return CLV_OK;
+    for (int32_t i = 0; i < s->form->p->n_nodes; i++)
+        s->by_node[i] = s->kept[s->form->p->class_of[i]];
+    return clv_place_offer(s->search, "local search", s->by_node, err);
 }
 
 static clv_status local_new(clv_place_search *search, const clv_latency_tables *form,

@@ -298,18 +298,6 @@ static clv_status push(clv_ideal_search_state *s, int32_t unit, clv_error *err)
     return CLV_OK;
 }
 
-/* A unit of the chain first: whether it is in or out decides most. */
-static void chain_first(clv_ideal_search_state *s, int32_t begin)
-{
-    for (int32_t i = begin; i < s->n_stack; i++)
-        if (s->place_of[s->stack[i]] >= 0) {
-            int32_t unit = s->stack[i];
-            s->stack[i] = s->stack[begin];
-            s->stack[begin] = unit;
-            return;
-        }
-}
-
 /* All pieces that have the chosen units and others of stack[begin .. n_stack) and behind. Each unit
  * in turn is chosen, and then barred for those after it: so each piece comes once. */
 static clv_status grow(clv_ideal_search_state *s, int32_t begin, clv_error *err)
@@ -319,7 +307,13 @@ static clv_status grow(clv_ideal_search_state *s, int32_t begin, clv_error *err)
     clv_status status = CLV_OK;
     if (s->n_chosen > 0)
         CLV_TRY(end_piece(s, err));
-    chain_first(s, begin);
+    for (int32_t i = begin; i < end; i++) /* one of the chain first: in or out, it decides most */
+        if (s->place_of[s->stack[i]] >= 0) {
+            int32_t unit = s->stack[i];
+            s->stack[i] = s->stack[begin];
+            s->stack[begin] = unit;
+            break;
+        }
     for (int32_t i = begin; i < end && status == CLV_OK && tick_work(s) && !hopeless(s); i++) {
         int32_t unit = s->stack[i];
         int64_t start = s->start, tail = s->tail;
@@ -455,13 +449,6 @@ static void enter(clv_ideal_search_state *s, int32_t id)
     }
 }
 
-static void leave(clv_ideal_search_state *s)
-{
-    const clv_ideal *ideal = s->f.ideals + s->ideal;
-    for (int32_t i = 0; i < ideal->n_front; i++)
-        s->place_in_front[s->f.front_node[ideal->front + i]] = -1;
-}
-
 static clv_status expand(clv_ideal_search_state *s, int32_t id, clv_error *err)
 {
     clv_status status = CLV_OK;
@@ -483,7 +470,9 @@ static clv_status expand(clv_ideal_search_state *s, int32_t id, clv_error *err)
         if (status == CLV_OK)
             status = grow(s, 0, err);
     }
-    leave(s);
+    const clv_ideal *ideal = s->f.ideals + id;
+    for (int32_t i = 0; i < ideal->n_front; i++)
+        s->place_in_front[s->f.front_node[ideal->front + i]] = -1;
     return status;
 }
 

@@ -13,17 +13,6 @@
 /* Larger classes stay single nodes: joining looks at all pairs of members. Bounds stay bounds. */
 #define MOST_JOINED 256
 
-static double tick_of(const clv_place_problem *p)
-{
-    double sum = 0;
-    for (int32_t k = 0; k < p->n_kinds; k++)
-        for (int32_t i = 0; i < p->n_nodes; i++)
-            sum += fmax(p->time[(size_t)k * (size_t)p->n_nodes + (size_t)i], 0);
-    for (int32_t i = 0; i < p->n_nodes; i++)
-        sum += 2 * p->send_cost[i];
-    return sum > 0 ? ldexp(1, ilogb(sum) + 1 - TICK_BITS) : 1;
-}
-
 /* Least time of a node over the kinds that pay, or do not. */
 static int64_t least_time(const clv_place_problem *p, int32_t node, bool pays, double tick)
 {
@@ -320,7 +309,14 @@ clv_status clv_latency_units_new(const clv_latency_tables *form, clv_arena *aren
     if (!u)
         return clv_fail_nomem(err, "the units of a placement");
     u->form = form;
-    u->tick = tick_of(form->p);
+    const clv_place_problem *p = form->p;
+    double sum = 0;
+    for (int32_t k = 0; k < p->n_kinds; k++)
+        for (int32_t i = 0; i < p->n_nodes; i++)
+            sum += fmax(p->time[(size_t)k * (size_t)p->n_nodes + (size_t)i], 0);
+    for (int32_t i = 0; i < p->n_nodes; i++)
+        sum += 2 * p->send_cost[i];
+    u->tick = sum > 0 ? ldexp(1, ilogb(sum) + 1 - TICK_BITS) : 1;
     CLV_TRY(find_units(u, arena, err));
     CLV_TRY(sum_units(u, arena, err));
     CLV_TRY(find_nets(u, arena, err));
