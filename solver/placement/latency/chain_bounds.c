@@ -23,7 +23,7 @@
 
 typedef struct {
     clv_place_search *search;
-    const clv_latency_tables *form;
+    const clv_latency_tables *tables;
     const clv_latency_units *units; /* NULL where only paths are sought */
     clv_piece_cut *cut;
     double *heavy;   /* by node: weight of the heaviest path that ends there */
@@ -31,14 +31,14 @@ typedef struct {
     int32_t *path;
     int32_t n_path;
     clv_memory_lines *lines; /* where prices are noted instead of raising the bound; or NULL */
-} bounder;
+} chain_bounder;
 
 /* What a node weighs: ways to choose a path. */
 typedef enum { BY_PAYING_TIME, BY_TIME_AND_SENDING, BY_LEAST, BY_FREE_TIME, N_WEIGHTS } weight_kind;
 
-static double weigh(const bounder *b, int32_t v, weight_kind kind)
+static double weigh(const chain_bounder *b, int32_t v, weight_kind kind)
 {
-    const clv_place_problem *p = b->form->p;
+    const clv_place_problem *p = b->tables->p;
     double pays = INFINITY, free = INFINITY, send = p->send_cost[v];
     for (int32_t k = 0; k < p->n_kinds; k++) {
         double time = p->time[(size_t)k * (size_t)p->n_nodes + (size_t)v];
@@ -60,9 +60,9 @@ static double weigh(const bounder *b, int32_t v, weight_kind kind)
     return 0;
 }
 
-static void find_path(bounder *b, weight_kind kind)
+static void find_path(chain_bounder *b, weight_kind kind)
 {
-    const clv_latency_tables *f = b->form;
+    const clv_latency_tables *f = b->tables;
     const clv_place_problem *p = f->p;
     int32_t end = -1;
     for (int32_t i = 0; i < p->n_nodes; i++) {
@@ -88,7 +88,7 @@ static void find_path(bounder *b, weight_kind kind)
 static bool is_over(void *search) { return clv_place_over(search); }
 
 /* Divides the path in the best way, with exact values, if the run lets it. */
-static clv_status divide(bounder *b, const int64_t *weight, clv_arena *arena,
+static clv_status divide(chain_bounder *b, const int64_t *weight, clv_arena *arena,
                          clv_chain_division **ret, clv_error *err)
 {
     clv_chain_division *chain;
@@ -97,7 +97,7 @@ static clv_status divide(bounder *b, const int64_t *weight, clv_arena *arena,
                        .weight = weight,
                        .path = b->path,
                        .n_path = b->n_path,
-                       .most_pieces = b->units->whole ? b->form->n_columns : 0 };
+                       .most_pieces = b->units->whole ? b->tables->n_columns : 0 };
     CLV_TRY(clv_chain_division_new(&path, arena, &chain, err));
     if (chain->n >= MANY_PLACES)
         CLV_TRY(clv_chain_end_cuts(chain, is_over, b->search, arena, err));
@@ -119,7 +119,7 @@ typedef struct {
     double bound; /* ticks */
 } priced;
 
-static clv_status divide_priced(bounder *b, double price, clv_arena *arena,
+static clv_status divide_priced(chain_bounder *b, double price, clv_arena *arena,
                                 clv_chain_division **ret, clv_error *err)
 {
     const clv_latency_units *u = b->units;
@@ -133,7 +133,7 @@ static clv_status divide_priced(bounder *b, double price, clv_arena *arena,
     return divide(b, weight, arena, ret, err);
 }
 
-static clv_status bound_priced(bounder *b, int64_t room, priced *at, clv_arena *arena,
+static clv_status bound_priced(chain_bounder *b, int64_t room, priced *at, clv_arena *arena,
                                clv_error *err)
 {
     const clv_latency_units *u = b->units;
@@ -164,7 +164,7 @@ static clv_status bound_priced(bounder *b, int64_t room, priced *at, clv_arena *
 }
 
 /* The best price of memory, by where the lines of a price too low and of one too high meet. */
-static clv_status find_price(bounder *b, int64_t room, priced *best, clv_arena *arena,
+static clv_status find_price(chain_bounder *b, int64_t room, priced *best, clv_arena *arena,
                              clv_error *err)
 {
     const clv_latency_units *u = b->units;
@@ -200,7 +200,7 @@ static clv_status find_price(bounder *b, int64_t room, priced *best, clv_arena *
 
 /* Where not all units have room on paying devices: the bound with a price of memory, and the chain
  * with it beside the other one. */
-static clv_status bound_memory(bounder *b, clv_chain_division *chain, clv_arena *arena,
+static clv_status bound_memory(chain_bounder *b, clv_chain_division *chain, clv_arena *arena,
                                clv_error *err)
 {
     int64_t room = clv_latency_most_held(b->units);
@@ -215,7 +215,7 @@ static clv_status bound_memory(bounder *b, clv_chain_division *chain, clv_arena 
 }
 
 /* One chain a way to weigh, as long as they differ; the best one stays, its path too. */
-static clv_status bound_chains(bounder *b, clv_arena *arena, clv_chain_division **ret,
+static clv_status bound_chains(chain_bounder *b, clv_arena *arena, clv_chain_division **ret,
                                clv_error *err)
 {
     int64_t bound = -1;
@@ -247,9 +247,10 @@ static clv_status bound_chains(bounder *b, clv_arena *arena, clv_chain_division 
 }
 
 /* Units, cuts, and the best chain; NULL where the problem is too large for chains. */
-static clv_status begin(bounder *b, clv_arena *arena, clv_chain_division **ret, clv_error *err)
+static clv_status find_best_chain(chain_bounder *b, clv_arena *arena, clv_chain_division **ret,
+                                  clv_error *err)
 {
-    const clv_place_problem *p = b->form->p;
+    const clv_place_problem *p = b->tables->p;
     clv_latency_units *units;
     *ret = NULL;
     b->heavy = CLV_NEW_ARRAY(arena, double, p->n_nodes);
@@ -264,28 +265,28 @@ static clv_status begin(bounder *b, clv_arena *arena, clv_chain_division **ret, 
                     b->heavy[b->path[b->n_path - 1]] * (1 - PATH_ROUNDING));
     if (p->n_nodes > MOST_NODES || clv_place_over(b->search))
         return CLV_OK;
-    CLV_TRY(clv_latency_units_new(b->form, arena, &units, err));
+    CLV_TRY(clv_latency_units_new(b->tables, arena, &units, err));
     CLV_TRY(clv_piece_cut_new(units, arena, &b->cut, err));
     b->units = units;
     return bound_chains(b, arena, ret, err);
 }
 
-clv_status clv_chain_bounds(clv_place_search *search, const clv_latency_tables *form,
+clv_status clv_chain_bounds(clv_place_search *search, const clv_latency_tables *tables,
                             clv_arena *arena, clv_chain_division **ret, clv_error *err)
 {
-    bounder b = { .search = search, .form = form };
-    CLV_TRY(begin(&b, arena, ret, err));
+    chain_bounder b = { .search = search, .tables = tables };
+    CLV_TRY(find_best_chain(&b, arena, ret, err));
     return *ret ? bound_memory(&b, *ret, arena, err) : CLV_OK;
 }
 
-clv_status clv_chain_memory_lines(clv_place_search *search, const clv_latency_tables *form,
+clv_status clv_chain_memory_lines(clv_place_search *search, const clv_latency_tables *tables,
                                   int64_t room, clv_arena *arena, clv_memory_lines *lines,
                                   clv_error *err)
 {
-    bounder b = { .search = search, .form = form, .lines = lines };
+    chain_bounder b = { .search = search, .tables = tables, .lines = lines };
     clv_mark mark = clv_arena_mark(arena);
     clv_chain_division *chain;
-    CLV_TRY(begin(&b, arena, &chain, err));
+    CLV_TRY(find_best_chain(&b, arena, &chain, err));
     if (chain && chain->bound > 0 && !clv_place_over(search)) {
         priced best = { .bound = (double)chain->bound };
         CLV_TRY(find_price(&b, room > 0 ? room : 1, &best, arena, err));

@@ -1,4 +1,3 @@
-/* chain_division.c - see chain_division.h. */
 #include "solver/placement/latency/chain_division.h"
 
 #include <string.h>
@@ -74,7 +73,7 @@ typedef struct {
     int32_t *last_from; /* by net: the last place that leads to a pin */
 } sweep;
 
-static bool new_sweep(const clv_chain_division *c, clv_arena *arena, sweep *s)
+static bool allocate_sweep(const clv_chain_division *c, clv_arena *arena, sweep *s)
 {
     const clv_latency_units *u = c->units;
     size_t n = (size_t)c->n + 1, nets = (size_t)u->n_nets;
@@ -93,7 +92,7 @@ static bool new_sweep(const clv_chain_division *c, clv_arena *arena, sweep *s)
            s->of && s->in_from && s->least_to && s->last_from;
 }
 
-static void fill_sweep(const clv_chain_division *c, sweep *s)
+static void sort_units_and_nets(const clv_chain_division *c, sweep *s)
 {
     const clv_latency_units *u = c->units;
     for (int32_t i = 0; i < c->n; i++)
@@ -124,7 +123,7 @@ static void fill_sweep(const clv_chain_division *c, sweep *s)
 }
 
 /* Units that begin at this place can be in from now on. */
-static void begin_at(const clv_chain_division *c, int32_t place, sweep *s)
+static void add_units_beginning_at(const clv_chain_division *c, int32_t place, sweep *s)
 {
     const clv_latency_units *u = c->units;
     for (int32_t i = s->begins[place]; i >= 0; i = s->next[i]) {
@@ -147,13 +146,13 @@ static clv_status first_values(clv_chain_division *c, clv_arena *arena, clv_erro
     const clv_latency_units *u = c->units;
     clv_mark mark = clv_arena_mark(arena);
     sweep s;
-    if (!new_sweep(c, arena, &s))
+    if (!allocate_sweep(c, arena, &s))
         return clv_fail_nomem(err, "a chain");
-    fill_sweep(c, &s);
+    sort_units_and_nets(c, &s);
     for (int32_t i = c->n - 1; i >= 0; i--) {
         int64_t value = 0, cut = 0, bytes = 0;
         bool possible = true;
-        begin_at(c, i, &s);
+        add_units_beginning_at(c, i, &s);
         memset(s.nets, 0, ((size_t)c->n + 1) * sizeof *s.nets);
         for (int32_t e = 0; e < u->n_nets; e++) { /* a pin is in, and one is before or behind */
             int32_t first = s.in_from[e], end = s.least_to[e] < i ? c->n : s.last_from[e];
@@ -233,7 +232,7 @@ clv_status clv_chain_division_new(const clv_chain *chain, clv_arena *arena,
 
 /* Best way that has done the first j places with a pieces, a less by one before a piece; without a
  * limit there is one row only. */
-static void step_way(clv_chain_division *c, int32_t a, int32_t j)
+static void extend_shortest(clv_chain_division *c, int32_t a, int32_t j)
 {
     size_t n = (size_t)c->n + 1, here = (size_t)a * n + (size_t)j;
     int64_t alone = c->free_time[j - 1];
@@ -254,13 +253,13 @@ static void step_way(clv_chain_division *c, int32_t a, int32_t j)
 }
 
 /* The best way; counts pieces if c->counted. */
-static bool find_way(clv_chain_division *c)
+static bool find_shortest(clv_chain_division *c)
 {
     size_t n = (size_t)c->n + 1;
     for (int32_t a = 0; a <= c->counted; a++) {
         c->best[(size_t)a * n] = 0;
         for (int32_t j = 1; j <= c->n; j++)
-            step_way(c, a, j);
+            extend_shortest(c, a, j);
     }
     int32_t a = c->counted, j = c->n; /* rows may use fewer pieces than they are allowed */
     c->bound = c->best[(size_t)a * n + (size_t)j];
@@ -283,7 +282,7 @@ static bool find_way(clv_chain_division *c)
 
 bool clv_chain_division_shortest(clv_chain_division *c)
 {
-    if (!find_way(c) || c->counted == c->most_pieces)
+    if (!find_shortest(c) || c->counted == c->most_pieces)
         return c->bound < NO_WAY;
     int32_t pieces = 0;
     for (int32_t i = 0; i < c->n_spans; i++)
@@ -291,10 +290,10 @@ bool clv_chain_division_shortest(clv_chain_division *c)
     if (pieces <= c->most_pieces)
         return true;
     c->counted = c->most_pieces; /* values only rise, so mostly it stays a limit */
-    return find_way(c);
+    return find_shortest(c);
 }
 
-static void sharpen(clv_chain_division *c, int32_t from, int32_t to)
+static void refine(clv_chain_division *c, int32_t from, int32_t to)
 {
     find_sides(c, from, to);
     c->value[at(c, from, to)] = clv_piece_cut_min(c->cut, c->side, c->weight, NULL);
@@ -308,7 +307,7 @@ bool clv_chain_division_refine(clv_chain_division *c)
         size_t k = at(c, c->spans[i].from, c->spans[i].to);
         if (!c->spans[i].pays || c->exact[k])
             continue;
-        sharpen(c, c->spans[i].from, c->spans[i].to);
+        refine(c, c->spans[i].from, c->spans[i].to);
         sharpened = true;
     }
     return sharpened;
@@ -354,7 +353,7 @@ void clv_chain_division_refine_below(clv_chain_division *c, int64_t limit, bool 
                     continue;
                 if (stop(ctx))
                     return;
-                sharpen(c, i, j);
+                refine(c, i, j);
                 more = true;
             }
     }

@@ -1,6 +1,8 @@
 /* chain_division.h - the best division of a chain of units into pieces: a shortest path over its
- * intervals (chains-on-chains partitioning, Bokhari 1988) whose weights are minimum cuts, made
- * exact only where the path needs them, as lazy shortest paths do (Dellin, Srinivasa 2016).
+ * intervals (chains-on-chains partitioning: Bokhari 1988, "Partitioning problems in parallel,
+ * pipelined, and distributed computing") whose weights are minimum cuts, made exact only where the
+ * path needs them, as lazy shortest paths do (Dellin, Srinivasa 2016, "A unifying formalism for
+ * shortest path problems with expensive edge evaluations", ICAPS).
  *
  * The units of a chain, each behind the one before, run one after the other. A piece takes an
  * interval of the chain, for pieces never wait for each other in a circle; and a piece that holds
@@ -42,7 +44,7 @@ struct clv_chain_division {
     int32_t n_spans;
     int64_t bound;    /* ticks */
     int64_t *scratch; /* 2 * (n + 1) */
-    /* The same chain with memory at a price, in ticks a byte, where it is short; else NULL. */
+    /* The same chain with memory at a price, in ticks a byte, where it is scarce; else NULL. */
     clv_chain_division *priced;
     double price;
 };

@@ -3,10 +3,10 @@
 /* The ends of a chain. */
 typedef struct {
     clv_chain_division *c;
-    int64_t *middle; /* by place: up to the last clean place before it, or itself */
-    int32_t *over;   /* by place: units and nets over it */
-    int64_t *left;   /* by place: what an interval costs more that begins there */
-    int64_t *right;  /* by place: and that ends there */
+    int64_t *middle;    /* by place: up to the last separator before it, or itself */
+    int32_t *crossings; /* by place: units and nets over it */
+    int64_t *left;      /* by place: what an interval costs more that begins there */
+    int64_t *right;     /* by place: and that ends there */
 } ends;
 
 /* Is a unit behind a place that is not its own? One that nothing of the chain leads to is where it
@@ -16,8 +16,8 @@ static bool is_behind(const clv_chain_division *c, int32_t unit, int32_t place)
     return c->from_place[unit] >= place || (c->from_place[unit] < 0 && c->to_place[unit] > place);
 }
 
-/* Sums up what is over each place; 0: it is clean. O(n + units + pins). */
-static void find_over(ends *s)
+/* Sums up what is over each place; 0: it is a separator. O(n + units + pins). */
+static void count_crossings(ends *s)
 {
     const clv_chain_division *c = s->c;
     const clv_latency_units *u = c->units;
@@ -25,8 +25,8 @@ static void find_over(ends *s)
         int32_t from = c->from_place[i], to = c->to_place[i];
         if (from < 0 || to == c->n || from == to)
             continue;
-        s->over[from + 1]++;
-        s->over[to]--;
+        s->crossings[from + 1]++;
+        s->crossings[to]--;
     }
     for (int32_t e = 0; e < u->n_nets; e++) {
         int32_t first = c->n, last = -1;
@@ -39,15 +39,15 @@ static void find_over(ends *s)
         }
         if (first > last)
             continue;
-        s->over[first]++;
-        s->over[last + 1]--;
+        s->crossings[first]++;
+        s->crossings[last + 1]--;
     }
     for (int32_t i = 0; i < c->n; i++)
-        s->over[i + 1] += s->over[i];
+        s->crossings[i + 1] += s->crossings[i];
 }
 
 /* What a smallest cut adds to the nets that are cut for certain and the times of who is in. */
-static int64_t added(const ends *s)
+static int64_t cut_excess(const ends *s)
 {
     const clv_chain_division *c = s->c;
     const clv_latency_units *u = c->units;
@@ -70,40 +70,40 @@ static int64_t added(const ends *s)
     return clv_piece_cut_min(c->cut, c->side, c->weight, NULL) - sum;
 }
 
-/* An interval begins at place i, and goes on beyond the clean place. What is behind that is fixed,
+/* An interval begins at place i, and goes on beyond the separator. What is behind that is fixed,
  * in any way: it counts for nothing. */
-static int64_t left_end(const ends *s, int32_t i, int32_t clean)
+static int64_t left_end(const ends *s, int32_t i, int32_t separator)
 {
     const clv_chain_division *c = s->c;
     const clv_latency_units *u = c->units;
     for (int32_t v = 0; v < u->n; v++) {
         bool out =
-            u->paying_time[v] == CLV_UNIT_NEVER || c->to_place[v] < i || is_behind(c, v, clean);
+            u->paying_time[v] == CLV_UNIT_NEVER || c->to_place[v] < i || is_behind(c, v, separator);
         bool in = c->from_place[v] >= i && c->to_place[v] < c->n;
         c->side[v] = out ? CLV_SIDE_OUT : in ? CLV_SIDE_IN : CLV_SIDE_ANY;
     }
-    c->side[c->unit[clean]] = CLV_SIDE_IN;
-    return added(s);
+    c->side[c->unit[separator]] = CLV_SIDE_IN;
+    return cut_excess(s);
 }
 
-/* It ends at place j, and has begun before the clean place or at it. */
-static int64_t right_end(const ends *s, int32_t j, int32_t clean)
+/* It ends at place j, and has begun before the separator or at it. */
+static int64_t right_end(const ends *s, int32_t j, int32_t separator)
 {
     const clv_chain_division *c = s->c;
     const clv_latency_units *u = c->units;
     for (int32_t v = 0; v < u->n; v++) {
-        bool out =
-            u->paying_time[v] == CLV_UNIT_NEVER || c->from_place[v] > j || !is_behind(c, v, clean);
+        bool out = u->paying_time[v] == CLV_UNIT_NEVER || c->from_place[v] > j ||
+                   !is_behind(c, v, separator);
         bool in = c->from_place[v] >= 0 && c->to_place[v] <= j;
         c->side[v] = out ? CLV_SIDE_OUT : in ? CLV_SIDE_IN : CLV_SIDE_ANY;
     }
-    c->side[c->unit[clean]] = CLV_SIDE_IN;
-    return added(s);
+    c->side[c->unit[separator]] = CLV_SIDE_IN;
+    return cut_excess(s);
 }
 
-/* What is between two clean places is in, but for units that only lead there, or come from there.
+/* What is between two separators is in, but for units that only lead there, or come from there.
  */
-static int64_t between(const ends *s, int32_t a, int32_t b)
+static int64_t middle_part(const ends *s, int32_t a, int32_t b)
 {
     const clv_chain_division *c = s->c;
     const clv_latency_units *u = c->units;
@@ -113,29 +113,29 @@ static int64_t between(const ends *s, int32_t a, int32_t b)
         c->side[v] = out ? CLV_SIDE_OUT : in ? CLV_SIDE_IN : CLV_SIDE_ANY;
     }
     c->side[c->unit[a]] = c->side[c->unit[b]] = CLV_SIDE_IN;
-    return added(s);
+    return cut_excess(s);
 }
 
-static bool is_clean(const ends *s, int32_t i)
+static bool is_separator(const ends *s, int32_t i)
 {
     const clv_chain_division *c = s->c;
-    return s->over[i] == 0 && c->units->paying_time[c->unit[i]] != CLV_UNIT_NEVER;
+    return s->crossings[i] == 0 && c->units->paying_time[c->unit[i]] != CLV_UNIT_NEVER;
 }
 
-/* Adds both ends to every interval with a clean place in it. */
+/* Adds both ends to every interval with a separator in it. */
 static void add_ends(const ends *s)
 {
     clv_chain_division *c = s->c;
-    int32_t clean = c->n;
+    int32_t separator = c->n;
     for (int32_t i = c->n - 1; i >= 0; i--) {
-        clean = is_clean(s, i) ? i : clean;
-        for (int32_t j = clean; j < c->n; j++) {
+        separator = is_separator(s, i) ? i : separator;
+        for (int32_t j = separator; j < c->n; j++) {
             size_t k = (size_t)i * (size_t)c->n + (size_t)j;
             if (c->value[k] == CLV_UNIT_NEVER)
                 break;
             if (c->exact[k])
                 continue;
-            c->value[k] += s->left[i] + s->right[j] + s->middle[j] - s->middle[clean];
+            c->value[k] += s->left[i] + s->right[j] + s->middle[j] - s->middle[separator];
             c->exact[k] = true;
         }
     }
@@ -147,24 +147,24 @@ clv_status clv_chain_end_cuts(clv_chain_division *c, bool (*stop)(void *ctx), vo
     size_t n = (size_t)c->n;
     clv_mark mark = clv_arena_mark(arena);
     ends s = { .c = c,
-               .over = CLV_NEW_ARRAY(arena, int32_t, n + 2),
+               .crossings = CLV_NEW_ARRAY(arena, int32_t, n + 2),
                .middle = CLV_NEW_ARRAY(arena, int64_t, n),
                .left = CLV_NEW_ARRAY(arena, int64_t, n),
                .right = CLV_NEW_ARRAY(arena, int64_t, n) };
-    if (!s.over || !s.middle || !s.left || !s.right)
+    if (!s.crossings || !s.middle || !s.left || !s.right)
         return clv_fail_nomem(err, "a chain");
-    find_over(&s);
-    for (int32_t i = c->n - 1, clean = -1; i >= 0 && !stop(ctx); i--) {
-        clean = is_clean(&s, i) ? i : clean;
-        s.left[i] = clean >= 0 ? left_end(&s, i, clean) : 0;
+    count_crossings(&s);
+    for (int32_t i = c->n - 1, separator = -1; i >= 0 && !stop(ctx); i--) {
+        separator = is_separator(&s, i) ? i : separator;
+        s.left[i] = separator >= 0 ? left_end(&s, i, separator) : 0;
     }
-    for (int32_t j = 0, clean = -1; j < c->n && !stop(ctx); j++) {
+    for (int32_t j = 0, separator = -1; j < c->n && !stop(ctx); j++) {
         s.middle[j] = j > 0 ? s.middle[j - 1] : 0;
-        if (is_clean(&s, j)) {
-            s.middle[j] += clean >= 0 ? between(&s, clean, j) : 0;
-            clean = j;
+        if (is_separator(&s, j)) {
+            s.middle[j] += separator >= 0 ? middle_part(&s, separator, j) : 0;
+            separator = j;
         }
-        s.right[j] = clean >= 0 ? right_end(&s, j, clean) : 0;
+        s.right[j] = separator >= 0 ? right_end(&s, j, separator) : 0;
     }
     if (!stop(ctx))
         add_ends(&s);

@@ -5,10 +5,10 @@ typedef struct {
     int32_t *span_of;   /* by unit; -1: not known yet */
     int32_t *device_of; /* by span */
     bool *chosen;       /* by unit: scratch */
-} maker;
+} rounding;
 
 /* Units of the pieces, then the others: not before what they read, else where they are read. */
-static void find_spans(maker *m)
+static void find_spans(rounding *m)
 {
     clv_chain_division *c = m->chain;
     const clv_latency_units *u = c->units;
@@ -39,9 +39,9 @@ static void find_spans(maker *m)
 }
 
 /* A device for each piece, and one for each run of units between. False: there are too few. */
-static bool take_devices(maker *m)
+static bool assign_devices(rounding *m)
 {
-    const clv_latency_tables *f = m->chain->units->form;
+    const clv_latency_tables *f = m->chain->units->tables;
     const clv_chain_span *spans = m->chain->spans;
     int32_t next[2] = { 0, 0 }; /* that does not pay, that does */
     for (int32_t s = 0; s < m->chain->n_spans; s++) {
@@ -63,16 +63,16 @@ clv_status clv_chain_start(clv_place_search *search, clv_chain_division *chain, 
                            clv_error *err)
 {
     const clv_latency_units *u = chain->units;
-    const clv_place_problem *p = u->form->p;
-    maker m = { .chain = chain,
-                .span_of = CLV_NEW_ARRAY(arena, int32_t, u->n),
-                .device_of = CLV_NEW_ARRAY(arena, int32_t, chain->n_spans),
-                .chosen = CLV_NEW_ARRAY(arena, bool, u->n) };
+    const clv_place_problem *p = u->tables->p;
+    rounding m = { .chain = chain,
+                   .span_of = CLV_NEW_ARRAY(arena, int32_t, u->n),
+                   .device_of = CLV_NEW_ARRAY(arena, int32_t, chain->n_spans),
+                   .chosen = CLV_NEW_ARRAY(arena, bool, u->n) };
     int32_t *of_class = CLV_NEW_ARRAY(arena, int32_t, p->n_classes),
             *answer = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
     if (!m.span_of || !m.device_of || !m.chosen || !of_class || !answer)
         return clv_fail_nomem(err, "an answer");
-    if (chain->n_spans == 0 || !take_devices(&m))
+    if (chain->n_spans == 0 || !assign_devices(&m))
         return CLV_OK;
     find_spans(&m);
     for (int32_t i = p->n_nodes - 1; i >= 0; i--) { /* a class goes where its first unit is */

@@ -64,7 +64,7 @@ static bool pack(divider *d, double limit)
 }
 
 /* What is known of the shares that a group needs. */
-static void recall(const divider *d, clv_component_group *g, double limit)
+static void update_share_range(const divider *d, clv_component_group *g, double limit)
 {
     bool none = g->packed || g->alone <= limit;
     g->low = none || !g->alone_is_best ? -1 : 0;
@@ -112,13 +112,13 @@ static clv_component_group *most_doubtful(const divider *d)
 }
 
 /* Is there a division with no part above limit? Solves parts where that decides it. */
-static clv_status test(divider *d, double limit, bool *ret, clv_error *err)
+static clv_status try_limit(divider *d, double limit, bool *ret, clv_error *err)
 {
     *ret = false;
     if (!pack(d, limit))
         return CLV_OK;
     for (int32_t i = 0; i < d->s.parts.n_groups; i++)
-        recall(d, &d->s.groups[i], limit);
+        update_share_range(d, &d->s.groups[i], limit);
     while (count_shares(d, false) > d->s.n_shares) {
         int64_t spare = d->s.n_shares - count_shares(d, true);
         clv_component_group *g = most_doubtful(d);
@@ -130,7 +130,7 @@ static clv_status test(divider *d, double limit, bool *ret, clv_error *err)
         if (shares > g->most)
             shares = g->most;
         CLV_TRY(clv_component_shares_solve(&d->s, g, shares, true, err));
-        recall(d, g, limit);
+        update_share_range(d, g, limit);
     }
     *ret = true;
     return CLV_OK;
@@ -138,7 +138,7 @@ static clv_status test(divider *d, double limit, bool *ret, clv_error *err)
 
 /* -- answers -- */
 
-static void put_copy(const divider *d, const clv_component_group *g, int32_t part, int32_t shares)
+static void place_copy(const divider *d, const clv_component_group *g, int32_t part, int32_t shares)
 {
     const clv_components *parts = &d->s.parts;
     const int32_t *node = parts->nodes.at + parts->nodes.first[part];
@@ -175,7 +175,7 @@ static clv_status offer(divider *d, double *ret, clv_error *err)
             d->longest_of = g;
         }
         for (int32_t c = parts->copies.first[i]; c < parts->copies.first[i + 1]; c++) {
-            put_copy(d, g, parts->copies.at[c], shares);
+            place_copy(d, g, parts->copies.at[c], shares);
             shares += g->taken ? g->taken->used : 0;
         }
     }
@@ -192,7 +192,7 @@ static clv_status divide(divider *d, clv_error *err)
         bool found;
         if (limit >= high)
             return CLV_OK;
-        CLV_TRY(test(d, limit, &found, err));
+        CLV_TRY(try_limit(d, limit, &found, err));
         if (found) {
             CLV_TRY(offer(d, &value, err));
             high = fmin(limit, value);
@@ -231,7 +231,7 @@ static clv_status bound_parts(divider *d, clv_error *err)
 
 /* Once more, with all there is to do: the part that the bound is from, and the one that the answer
  * is from. */
-static clv_status look_closer(divider *d, clv_error *err)
+static clv_status resolve_critical_parts(divider *d, clv_error *err)
 {
     for (int32_t i = 0; i < d->s.parts.n_groups && clv_component_shares_may_solve(&d->s); i++) {
         clv_component_group *g = &d->s.groups[i];
@@ -301,7 +301,7 @@ clv_status clv_component_division_solve(clv_place_search *search, clv_arena *are
         CLV_TRY(divide(&d, err));
         if (!clv_place_over(search))
             CLV_TRY(clv_component_memory_bound(&d.s, err));
-        CLV_TRY(look_closer(&d, err));
+        CLV_TRY(resolve_critical_parts(&d, err));
     }
     clv_arena_rewind(arena, mark);
     return CLV_OK;

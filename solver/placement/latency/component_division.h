@@ -1,8 +1,9 @@
 /* component_division.h - graphs of several components: each is a problem of its own.
  *
- * How many devices each gets is the minimax resource allocation problem (Ibaraki, Katoh 1988),
- * solved by bisection on the latency; components that share a device are packed first fit
- * decreasing (Johnson 1973).
+ * How many devices each gets is the minimax resource allocation problem (Ibaraki, Katoh 1988,
+ * "Resource Allocation Problems"), solved by bisection on the latency; components that share a
+ * device are packed first fit decreasing (Johnson 1973, "Near-optimal bin packing algorithms"). It
+ * wins where there are many components, above all equal ones.
  *
  * Bound. Take any legal answer of the whole and leave out all nodes but those of one part. What is
  * left is a legal answer of the part with all devices: classes are whole, devices hold less, and
@@ -26,7 +27,7 @@
 
 /* Where the graph falls into parts that have nothing to do with each other: bounds by each part
  * alone, and answers in which parts have devices of their own. Nothing where it is one part.
- * */
+ * CLV_ENOMEM. O(tests * (parts * devices + nodes * kinds)) besides the solves of parts. */
 clv_status clv_component_division_solve(clv_place_search *search, clv_arena *arena, clv_error *err);
 
 #endif

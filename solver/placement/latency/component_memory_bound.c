@@ -22,9 +22,9 @@ typedef struct {
     clv_memory_lines *lines; /* by group */
     double *asked;           /* by group: room for which it has lines; 0: none */
     double room;             /* bytes of all paying devices */
-} rooms;
+} memory_bound;
 
-static double needed(const clv_memory_lines *lines, double limit)
+static double bytes_needed(const clv_memory_lines *lines, double limit)
 {
     double most = 0;
     for (int32_t i = 0; i < lines->n; i++)
@@ -33,16 +33,16 @@ static double needed(const clv_memory_lines *lines, double limit)
     return most;
 }
 
-static double all_needed(const rooms *r, double limit)
+static double bytes_needed_by_all(const memory_bound *r, double limit)
 {
     double sum = 0;
     for (int32_t i = 0; i < r->s->parts.n_groups; i++)
-        sum += r->s->groups[i].n_copies * needed(&r->lines[i], limit);
+        sum += r->s->groups[i].n_copies * bytes_needed(&r->lines[i], limit);
     return sum;
 }
 
 /* The largest limit that is refuted, up to rounding; at least low. O(lines). */
-static double refuted(const rooms *r, double low)
+static double largest_refuted_limit(const memory_bound *r, double low)
 {
     double high = low;
     for (int32_t i = 0; i < r->s->parts.n_groups; i++)
@@ -50,7 +50,7 @@ static double refuted(const rooms *r, double low)
             high = fmax(high, r->lines[i].at[j].cost);
     for (int32_t i = 0; i < HALVINGS; i++) {
         double limit = low + (high - low) / 2;
-        if (all_needed(r, limit) * (1 - ROUNDING) > r->room)
+        if (bytes_needed_by_all(r, limit) * (1 - ROUNDING) > r->room)
             low = limit;
         else
             high = limit;
@@ -58,27 +58,28 @@ static double refuted(const rooms *r, double low)
     return low;
 }
 
-static clv_status add_lines(rooms *r, int32_t group, double room, clv_error *err)
+static clv_status add_lines(memory_bound *r, int32_t group, double room, clv_error *err)
 {
     clv_component_shares *s = r->s;
     clv_mark mark = clv_arena_mark(s->arena);
-    clv_latency_tables *form;
+    clv_latency_tables *tables;
     r->asked[group] = room;
     CLV_TRY(clv_latency_tables_new(s->groups[group].p, s->search->options->rules.contiguous,
-                                   s->arena, &form, err));
+                                   s->arena, &tables, err));
     CLV_TRY(
-        clv_chain_memory_lines(s->search, form, (int64_t)room, s->arena, &r->lines[group], err));
+        clv_chain_memory_lines(s->search, tables, (int64_t)room, s->arena, &r->lines[group], err));
     clv_arena_rewind(s->arena, mark);
     return CLV_OK;
 }
 
 /* New lines for each part whose room has changed. Its room is in proportion to what it needs under
  * the bound or, first, to its bytes; all is the sum of these. */
-static clv_status look_closer(rooms *r, bool first, double all, bool *more, clv_error *err)
+static clv_status add_lines_of_parts(memory_bound *r, bool first, double all, bool *more,
+                                     clv_error *err)
 {
     clv_component_shares *s = r->s;
     for (int32_t i = 0; i < s->parts.n_groups && clv_component_shares_may_solve(s); i++) {
-        double own = first ? (double)s->groups[i].bytes : needed(&r->lines[i], s->bound);
+        double own = first ? (double)s->groups[i].bytes : bytes_needed(&r->lines[i], s->bound);
         double room = floor(all > 0 ? r->room * own / all : 0), asked = r->asked[i];
         if (room < 1 || s->groups[i].alone <= s->bound ||
             fabs(room - asked) <= CHANGE * fmax(room, asked))
@@ -91,7 +92,7 @@ static clv_status look_closer(rooms *r, bool first, double all, bool *more, clv_
 
 clv_status clv_component_memory_bound(clv_component_shares *s, clv_error *err)
 {
-    rooms r = { .s = s };
+    memory_bound r = { .s = s };
     const clv_place_kind *kinds = s->p->kinds;
     int32_t n = s->parts.n_groups;
     double all = 0, nodes = 0;
@@ -114,10 +115,10 @@ clv_status clv_component_memory_bound(clv_component_shares *s, clv_error *err)
         return clv_fail_nomem(err, "a bound");
     for (int32_t i = 0; i < ROUNDS && more && !clv_place_over(s->search); i++) {
         more = false;
-        CLV_TRY(look_closer(&r, i == 0, all, &more, err));
-        s->bound = fmax(s->bound, refuted(&r, s->bound));
+        CLV_TRY(add_lines_of_parts(&r, i == 0, all, &more, err));
+        s->bound = fmax(s->bound, largest_refuted_limit(&r, s->bound));
         clv_place_raise(s->search, NAME, s->bound);
-        all = all_needed(&r, s->bound);
+        all = bytes_needed_by_all(&r, s->bound);
     }
     clv_arena_rewind(s->arena, mark);
     return CLV_OK;

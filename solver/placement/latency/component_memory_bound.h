@@ -2,7 +2,7 @@
  * pay: Lagrangian lines (chain_bounds.h) of all components added up.
  *
  * Each part has lines: its latency is at least cost - price * bytes, whatever bytes it has on
- * paying devices. (Leaving out the other parts makes no latency longer, see component_division.c.)
+ * paying devices. (Leaving out the other parts makes no latency longer, see component_division.h.)
  * So under a limit T it has (cost - T) / price bytes there at least, by its best line. As long as
  * these bytes, summed over all parts, are more than all paying devices hold, no answer is as short
  * as T.

@@ -46,7 +46,7 @@ static bool can_hold(const clv_component_group *g, int32_t k)
 }
 
 /* scratch: two numbers a node. */
-static void look_at(const clv_component_shares *s, clv_component_group *g, double *scratch)
+static void bound_group(const clv_component_shares *s, clv_component_group *g, double *scratch)
 {
     const clv_place_problem *p = g->p;
     double *least = scratch, *ends = scratch + p->n_nodes;
@@ -81,7 +81,7 @@ static void look_at(const clv_component_shares *s, clv_component_group *g, doubl
     }
 }
 
-static void look_at_kinds(clv_component_shares *s)
+static void count_devices(clv_component_shares *s)
 {
     int32_t n_devices = 0, n_paying = 0;
     for (int32_t k = 0; k < s->p->n_kinds; k++) {
@@ -126,13 +126,13 @@ clv_status clv_component_shares_new(clv_place_search *search, clv_arena *arena,
         return clv_fail_nomem(err, "the parts of a placement");
     s.end_s = clv_place_seconds(search);
     s.end_s = deadline > 0 ? s.end_s + TIME_SHARE * (deadline - s.end_s) : INFINITY;
-    look_at_kinds(&s);
+    count_devices(&s);
     for (int32_t i = 0; i < s.parts.n_groups; i++) {
         clv_component_group *g = &s.groups[i];
         g->p = &s.parts.p[i];
         g->n_copies = s.parts.copies.first[i + 1] - s.parts.copies.first[i];
         g->most = most_shares(&s, g->p);
-        look_at(&s, g, scratch);
+        bound_group(&s, g, scratch);
     }
     *ret = s;
     return CLV_OK;
@@ -261,8 +261,8 @@ static bool is_over(void *ctx)
 }
 
 /* The former solve with so many shares, or a new one. */
-static clv_status open_share(const clv_component_shares *s, clv_component_group *g, int32_t shares,
-                             clv_component_share **ret, clv_error *err)
+static clv_status find_or_add_share(const clv_component_shares *s, clv_component_group *g,
+                                    int32_t shares, clv_component_share **ret, clv_error *err)
 {
     *ret = clv_component_shares_solved(g, shares);
     if (*ret)
@@ -321,7 +321,7 @@ clv_status clv_component_shares_solve(clv_component_shares *s, clv_component_gro
     clv_component_share *share;
     clv_status status = s->search->solve_part(&part, &options, scratch, &r, err);
     if (status == CLV_OK)
-        status = open_share(s, g, shares, &share, err);
+        status = find_or_add_share(s, g, shares, &share, err);
     if (status == CLV_OK) {
         share->brief = brief;
         status = keep_result(s, &part, &r, share, scratch, err);

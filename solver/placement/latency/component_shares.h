@@ -1,6 +1,6 @@
 /* component_shares.h - what the components of a placement can do with a share of the devices: each
  * is solved with some numbers of them, as a resource allocation problem asks for (Ibaraki, Katoh
- * 1988).
+ * 1988, "Resource Allocation Problems").
  *
  * Paying devices are dealt out in shares, as many as there are devices: of n shares a kind gives
  * count * n / shares of its devices, rounded down. So parts whose shares add up to all of them at

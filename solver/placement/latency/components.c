@@ -203,7 +203,7 @@ static clv_status find_groups(clv_components *parts, const clv_place_problem *ea
     parts->p = CLV_NEW_ARRAY(arena, clv_place_problem, parts->n);
     if (!keys || !first || !at || !parts->p)
         return clv_fail_nomem(err, "the parts of a placement");
-    for (int32_t i = 0; i < parts->n; i++) { /* is_equal() looks at what is not hashed */
+    for (int32_t i = 0; i < parts->n; i++) { /* is_equal() compares what is not hashed */
         const clv_place_problem *p = &each[i];
         size_t n = (size_t)p->n_nodes;
         uint64_t hash = clv_hash(CLV_HASH_INIT, p->time, n * (size_t)p->n_kinds * sizeof *p->time);

@@ -10,9 +10,9 @@
 #include "solver/placement/common/place_search.h"
 #include "solver/placement/latency/latency_tables.h"
 
-/* All assignments, where there are few: the optimum, or the proof that there is none. O(looks *
- * clock). */
-clv_status clv_enumerate_assignments(clv_place_search *search, const clv_latency_tables *form,
+/* All assignments, where there are few: the optimum, or the proof that there is none. CLV_ENOMEM.
+ * O(assignments * evaluation), see evaluate_latency.h. */
+clv_status clv_enumerate_assignments(clv_place_search *search, const clv_latency_tables *tables,
                                      clv_arena *arena, clv_error *err);
 
 #endif

@@ -16,7 +16,7 @@
 #define ROW_PAD 8
 
 struct clv_latency_evaluator {
-    const clv_latency_tables *form;
+    const clv_latency_tables *tables;
     int32_t row;      /* columns of a row of levels */
     int32_t *level;   /* [node * row + column] */
     int32_t *deepest; /* by column: largest level of a node on it; then its first item */
@@ -33,16 +33,16 @@ struct clv_latency_evaluator {
     int32_t *before; /* by device: edges of the quotient graph into it */
 };
 
-clv_status clv_latency_evaluator_new(const clv_latency_tables *form, clv_arena *arena,
+clv_status clv_latency_evaluator_new(const clv_latency_tables *tables, clv_arena *arena,
                                      clv_latency_evaluator **ret, clv_error *err)
 {
     clv_latency_evaluator *c = CLV_NEW(arena, clv_latency_evaluator);
     if (!c)
         return clv_fail_nomem(err, "a clock");
-    size_t n = (size_t)form->p->n_nodes, d = (size_t)form->n_devices;
-    c->form = form;
-    c->row = (form->n_columns + ROW_PAD - 1) / ROW_PAD * ROW_PAD;
-    c->words = (form->n_devices + 63) / 64;
+    size_t n = (size_t)tables->p->n_nodes, d = (size_t)tables->n_devices;
+    c->tables = tables;
+    c->row = (tables->n_columns + ROW_PAD - 1) / ROW_PAD * ROW_PAD;
+    c->words = (tables->n_devices + 63) / 64;
     c->level = CLV_NEW_ARRAY(arena, int32_t, n * (size_t)c->row);
     c->deepest = CLV_NEW_ARRAY(arena, int32_t, c->row);
     c->item_of = CLV_NEW_ARRAY(arena, int32_t, n);
@@ -66,7 +66,7 @@ clv_status clv_latency_evaluator_new(const clv_latency_tables *form, clv_arena *
 /* Levels of one node in all columns. */
 static void find_level(clv_latency_evaluator *c, const int32_t *device_of_class, int32_t node)
 {
-    const clv_latency_tables *f = c->form;
+    const clv_latency_tables *f = c->tables;
     int32_t row = c->row, device = device_of_class[f->p->class_of[node]];
     int32_t column = f->column_of[device], own = 1;
     int32_t *level = c->level + (size_t)node * (size_t)row;
@@ -91,7 +91,7 @@ static void find_level(clv_latency_evaluator *c, const int32_t *device_of_class,
 /* Numbers pieces and lone nodes, and lists the nodes of each. */
 static void find_items(clv_latency_evaluator *c, const int32_t *device_of_class)
 {
-    const clv_latency_tables *f = c->form;
+    const clv_latency_tables *f = c->tables;
     const clv_place_problem *p = f->p;
     memset(c->deepest, 0, (size_t)c->row * sizeof *c->deepest);
     for (int32_t i = 0; i < p->n_nodes; i++)
@@ -126,7 +126,7 @@ static void find_items(clv_latency_evaluator *c, const int32_t *device_of_class)
 
 static void add_costs(clv_latency_evaluator *c, const int32_t *device_of_class)
 {
-    const clv_latency_tables *f = c->form;
+    const clv_latency_tables *f = c->tables;
     const clv_place_problem *p = f->p;
     for (int32_t v = 0; v < p->n_nodes; v++) {
         int32_t item = c->item_of[v], kind = f->kind_of[device_of_class[p->class_of[v]]];
@@ -150,7 +150,7 @@ static void add_costs(clv_latency_evaluator *c, const int32_t *device_of_class)
 
 clv_latency_time clv_latency_evaluate(clv_latency_evaluator *c, const int32_t *device_of_class)
 {
-    const clv_place_problem *p = c->form->p;
+    const clv_place_problem *p = c->tables->p;
     clv_latency_time time = { 0, 0 };
     int32_t n_done = 0, n_queued = 0;
     find_items(c, device_of_class);
@@ -180,7 +180,7 @@ clv_latency_time clv_latency_evaluate(clv_latency_evaluator *c, const int32_t *d
 
 bool clv_latency_devices_acyclic(clv_latency_evaluator *c, const int32_t *device_of_class)
 {
-    const clv_latency_tables *f = c->form;
+    const clv_latency_tables *f = c->tables;
     int32_t n = f->n_devices, n_done = 0, n_queued = 0;
     memset(c->rows, 0, (size_t)n * (size_t)c->words * sizeof *c->rows);
     memset(c->before, 0, (size_t)n * sizeof *c->before);

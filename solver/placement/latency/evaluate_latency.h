@@ -17,13 +17,14 @@ typedef struct {
 typedef struct clv_latency_evaluator clv_latency_evaluator;
 
 /* Lives in the arena, with the tables. CLV_ENOMEM. */
-clv_status clv_latency_evaluator_new(const clv_latency_tables *form, clv_arena *arena,
+clv_status clv_latency_evaluator_new(const clv_latency_tables *tables, clv_arena *arena,
                                      clv_latency_evaluator **ret, clv_error *err);
 
 /* device_of_class: a device for every class. O(nodes + edges * paying devices / 8). */
-clv_latency_time clv_latency_evaluate(clv_latency_evaluator *clock, const int32_t *device_of_class);
+clv_latency_time clv_latency_evaluate(clv_latency_evaluator *evaluator,
+                                      const int32_t *device_of_class);
 
 /* Can the devices stand in a line, as contiguous rules want? O(classes' edges + devices^2 / 64). */
-bool clv_latency_devices_acyclic(clv_latency_evaluator *clock, const int32_t *device_of_class);
+bool clv_latency_devices_acyclic(clv_latency_evaluator *evaluator, const int32_t *device_of_class);
 
 #endif

@@ -1,4 +1,3 @@
-/* ideal_labels.c - see ideal_labels.h. */
 #include "solver/placement/latency/ideal_labels.h"
 
 #include <string.h>
@@ -41,7 +40,7 @@ int32_t clv_ideal_labels_find(const clv_ideal_labels *f, const uint64_t *set, ui
     return -1;
 }
 
-static void enter(clv_ideal_labels *f, int32_t ideal)
+static void insert_slot(clv_ideal_labels *f, int32_t ideal)
 {
     int32_t s = slot_of(f, f->ideals[ideal].hash);
     while (f->slots[s])
@@ -50,7 +49,7 @@ static void enter(clv_ideal_labels *f, int32_t ideal)
 }
 
 /* At most half of the slots are taken. */
-static clv_status widen(clv_ideal_labels *f, clv_error *err)
+static clv_status grow_slots(clv_ideal_labels *f, clv_error *err)
 {
     if (f->n_ideals * 2 < f->n_slots)
         return CLV_OK;
@@ -60,14 +59,14 @@ static clv_status widen(clv_ideal_labels *f, clv_error *err)
     f->slots = slots;
     f->n_slots *= 2;
     for (int32_t i = 0; i < f->n_ideals; i++)
-        enter(f, i);
+        insert_slot(f, i);
     return CLV_OK;
 }
 
 clv_status clv_ideal_labels_add(clv_ideal_labels *f, const clv_ideal_set *set, int32_t *ret,
                                 clv_error *err)
 {
-    CLV_TRY(widen(f, err));
+    CLV_TRY(grow_slots(f, err));
     if (f->n_ideals == f->cap_sets) {
         int32_t cap = f->cap_sets ? 2 * f->cap_sets : FIRST_SLOTS / 2;
         uint64_t *sets = clv_arena_grow(f->arena, f->sets, (size_t)f->cap_sets, (size_t)cap,
@@ -88,7 +87,7 @@ clv_status clv_ideal_labels_add(clv_ideal_labels *f, const clv_ideal_set *set, i
                                 .label = -1 };
     f->by_size[set->n_units] = i;
     memcpy(clv_ideal_labels_set(f, i), set->bits, (size_t)f->words * sizeof *set->bits);
-    enter(f, i);
+    insert_slot(f, i);
     *ret = i;
     return CLV_OK;
 }
@@ -125,8 +124,8 @@ clv_status clv_ideal_labels_draft(clv_ideal_labels *f, int32_t ideal, int32_t *r
 }
 
 /* Is a nowhere worse than b? */
-static bool covers(const clv_ideal_labels *f, const clv_ideal_label *a, const clv_ideal_label *b,
-                   bool counts)
+static bool dominates(const clv_ideal_labels *f, const clv_ideal_label *a, const clv_ideal_label *b,
+                      bool counts)
 {
     if (a->end > b->end)
         return false;
@@ -145,11 +144,11 @@ bool clv_ideal_labels_keep(clv_ideal_labels *f, int32_t draft, bool counts)
     clv_ideal_label *new = f->labels + draft;
     clv_ideal *ideal = f->ideals + new->ideal;
     for (int32_t i = ideal->label; i >= 0; i = f->labels[i].next)
-        if (covers(f, f->labels + i, new, counts))
+        if (dominates(f, f->labels + i, new, counts))
             return false;
     int32_t *link = &ideal->label;
     while (*link >= 0)
-        if (covers(f, new, f->labels + *link, counts))
+        if (dominates(f, new, f->labels + *link, counts))
             *link = f->labels[*link].next;
         else
             link = &f->labels[*link].next;

@@ -1,5 +1,6 @@
 /* ideal_labels.h - what is done so far, in the exact search of the latency objective: order ideals
- * and their Pareto labels, as in multi-criteria label setting (Hansen 1980; Martins 1984).
+ * and their Pareto labels, as in multi-criteria label setting (Hansen 1980, "Bicriterion path
+ * problems"; Martins 1984, "On a multicriteria shortest path problem").
  *
  * An ideal is a set of units with all that they read. Its front is its nodes that are read outside.
  * A label is one way to have done the ideal: when each node of the front ends, when the last of all

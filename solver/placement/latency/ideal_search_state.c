@@ -13,7 +13,7 @@ int64_t clv_ideal_least_time(const clv_latency_units *u, int32_t node)
 
 static void find_tails(clv_ideal_search_state *s)
 {
-    const clv_place_problem *p = s->u->form->p;
+    const clv_place_problem *p = s->u->tables->p;
     int32_t n = s->chain->n;
     for (int32_t i = p->n_nodes - 1; i >= 0; i--) {
         int32_t v = p->order[i];
@@ -39,7 +39,7 @@ static void find_tails(clv_ideal_search_state *s)
 static clv_status pin_lists(clv_ideal_search_state *s, clv_arena *arena, clv_error *err)
 {
     const clv_latency_units *u = s->u;
-    const clv_place_problem *p = u->form->p;
+    const clv_place_problem *p = u->tables->p;
     int32_t n_pins = u->pins.first[u->n_nets];
     /* lists drop pairs of equal numbers, so numbers of units and nets are kept apart */
     int32_t *first = CLV_NEW_ARRAY(arena, int32_t, u->n + 1), *at;
@@ -72,7 +72,7 @@ static clv_status pin_lists(clv_ideal_search_state *s, clv_arena *arena, clv_err
 clv_status clv_ideal_search_state_new(clv_ideal_search_state *s, clv_arena *arena, clv_error *err)
 {
     const clv_latency_units *u = s->u;
-    size_t n_nodes = (size_t)u->form->p->n_nodes, n = (size_t)u->n;
+    size_t n_nodes = (size_t)u->tables->p->n_nodes, n = (size_t)u->n;
     s->place_of = CLV_NEW_ARRAY(arena, int32_t, n);
     s->unit_first = CLV_NEW_ARRAY(arena, int32_t, n);
     s->first = CLV_NEW_ARRAY(arena, int32_t, n_nodes);

@@ -26,7 +26,7 @@ typedef struct {
     int32_t *by_bytes; /* steps, the largest first */
     int32_t *class_of; /* by class: device */
     int32_t *answer;   /* by node */
-} placer;
+} packer;
 
 /* What the searches below rising limits share. */
 typedef struct {
@@ -43,9 +43,9 @@ static bool is_over(void *search) { return clv_place_over(search); }
 
 /* A device for a piece: empty for contiguous rules; else the fullest, or the emptiest, with room.
  */
-static int32_t find_room(const placer *s, int64_t bytes, bool fullest)
+static int32_t find_device(const packer *s, int64_t bytes, bool fullest)
 {
-    const clv_latency_tables *f = s->units->form;
+    const clv_latency_tables *f = s->units->tables;
     int32_t best = -1;
     for (int32_t d = 0; d < f->n_devices; d++) {
         int64_t room = f->p->kinds[f->kind_of[d]].capacity_bytes;
@@ -59,15 +59,15 @@ static int32_t find_room(const placer *s, int64_t bytes, bool fullest)
 }
 
 /* Devices for the steps that pay. False: not all found one. */
-static bool place_pieces(placer *s, bool fullest)
+static bool place_pieces(packer *s, bool fullest)
 {
-    const clv_latency_tables *f = s->units->form;
+    const clv_latency_tables *f = s->units->tables;
     memset(s->used, 0, (size_t)f->n_devices * sizeof *s->used);
     for (int32_t i = 0; i < s->found->n_steps; i++) {
         int32_t step = s->by_bytes[i];
         if (!s->found->step_pays[step])
             continue;
-        s->device[step] = find_room(s, s->need[step], fullest);
+        s->device[step] = find_device(s, s->need[step], fullest);
         if (s->device[step] < 0)
             return false;
         s->used[s->device[step]] += s->need[step] > 0 ? s->need[step] : 1;
@@ -77,9 +77,9 @@ static bool place_pieces(placer *s, bool fullest)
 
 /* Devices for the steps that do not pay. Free rules: one for all. Contiguous: one for each run of
  * them; steps that ride join a run that comes after them or, at the end, before. */
-static bool place_others(placer *s)
+static bool place_units(packer *s)
 {
-    const clv_latency_tables *f = s->units->form;
+    const clv_latency_tables *f = s->units->tables;
     const clv_ideal_result *r = s->found;
     int32_t next = 0, last = -1;
     bool open = false;
@@ -106,12 +106,12 @@ static bool place_others(placer *s)
     return true;
 }
 
-static clv_status offer_steps(placer *s, bool fullest, bool *ret_placed, clv_error *err)
+static clv_status offer_steps(packer *s, bool fullest, bool *ret_placed, clv_error *err)
 {
-    const clv_place_problem *p = s->units->form->p;
+    const clv_place_problem *p = s->units->tables->p;
     for (int32_t i = 0; i < s->found->n_steps; i++)
         s->device[i] = -1;
-    *ret_placed = place_pieces(s, fullest) && place_others(s);
+    *ret_placed = place_pieces(s, fullest) && place_units(s);
     for (int32_t i = 0; i < s->found->n_steps; i++)
         *ret_placed &= s->device[i] >= 0;
     if (!*ret_placed)
@@ -130,9 +130,9 @@ static clv_status offer_steps(placer *s, bool fullest, bool *ret_placed, clv_err
 static clv_status offer_found(deepening *d, const clv_ideal_result *found, clv_error *err)
 {
     const clv_latency_units *units = d->chain->units;
-    const clv_latency_tables *f = units->form;
+    const clv_latency_tables *f = units->tables;
     clv_arena *arena = d->arena;
-    placer s = { .search = d->search, .units = units, .found = found, .class_of = d->start };
+    packer s = { .search = d->search, .units = units, .found = found, .class_of = d->start };
     bool fullest, emptiest;
     s.need = CLV_NEW_ARRAY(arena, int64_t, found->n_steps);
     s.used = CLV_NEW_ARRAY(arena, int64_t, f->n_devices);
@@ -162,8 +162,8 @@ static clv_status search_below(deepening *d, double limit, clv_ideal_end *ret, c
     clv_chain_division *chain = d->chain;
     const clv_latency_units *u = chain->units;
     int64_t ticks = clv_latency_ticks(u, limit);
-    int64_t best =
-        clv_latency_ticks(u, clv_place_best(search)) - TICKS_A_NODE * (int64_t)u->form->p->n_nodes;
+    int64_t best = clv_latency_ticks(u, clv_place_best(search)) -
+                   TICKS_A_NODE * (int64_t)u->tables->p->n_nodes;
     clv_ideal_result found;
     ticks = ticks < best ? ticks : best;
     clv_chain_division_refine_below(chain, ticks, is_over, search);
@@ -192,7 +192,7 @@ clv_status clv_iterative_deepening(clv_place_search *search, clv_chain_division 
     double rise = FIRST_RISE * clv_place_bound(search);
     *ret_start = NULL;
     d.strict = chain->units->whole;
-    d.start = CLV_NEW_ARRAY(arena, int32_t, chain->units->form->p->n_classes);
+    d.start = CLV_NEW_ARRAY(arena, int32_t, chain->units->tables->p->n_classes);
     if (!d.start)
         return clv_fail_nomem(err, "an answer");
     if (isinf(clv_place_best(search)))

@@ -1,9 +1,11 @@
 /* iterative_deepening.h - proofs for the latency objective: the search over ideals
- * (latency_ideals.h) under cost limits that rise, as in iterative deepening (Korf 1985).
+ * (latency_ideals.h) under cost limits that rise, as in iterative deepening (Korf 1985,
+ * "Depth-first iterative-deepening: an optimal admissible tree search").
  *
  * A limit under which nothing is found is a bound; low limits are cheap, and what is found below
  * one is the best there is. Each find is made an assignment by packing its pieces into devices,
- * best and worst fit decreasing (Johnson 1973). It wins on graphs of few ideals.
+ * best and worst fit decreasing (Johnson 1973, "Near-optimal bin packing algorithms"). It wins on
+ * graphs of few ideals.
  */
 #ifndef CLV_SOLVER_PLACEMENT_LATENCY_ITERATIVE_DEEPENING_H
 #define CLV_SOLVER_PLACEMENT_LATENCY_ITERATIVE_DEEPENING_H

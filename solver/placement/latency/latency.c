@@ -21,14 +21,14 @@ static const struct {
 
 clv_status clv_latency_solve(clv_place_search *search, clv_arena *arena, clv_error *err)
 {
-    clv_latency_tables *form;
+    clv_latency_tables *tables;
     clv_chain_division *chain;
     CLV_TRY(
-        clv_latency_tables_new(search->p, search->options->rules.contiguous, arena, &form, err));
-    CLV_TRY(clv_latency_greedy(search, form, arena, err));
+        clv_latency_tables_new(search->p, search->options->rules.contiguous, arena, &tables, err));
+    CLV_TRY(clv_latency_greedy(search, tables, arena, err));
     CLV_TRY(clv_component_division_solve(search, arena, err));
-    CLV_TRY(clv_latency_anneal(search, form, &FIRST, arena, err));
-    CLV_TRY(clv_chain_bounds(search, form, arena, &chain, err));
+    CLV_TRY(clv_latency_anneal(search, tables, &FIRST, arena, err));
+    CLV_TRY(clv_chain_bounds(search, tables, arena, &chain, err));
     if (chain && !clv_place_over(search))
         CLV_TRY(clv_chain_start(search, chain, arena, err));
     size_t n_phases = search->options->brief ? 1 : N_PHASES;
@@ -37,12 +37,12 @@ clv_status clv_latency_solve(clv_place_search *search, clv_arena *arena, clv_err
         if (chain)
             CLV_TRY(clv_iterative_deepening(search, chain, PHASES[i].work, arena, &start, err));
         if (i == 0)
-            CLV_TRY(clv_enumerate_assignments(search, form, arena, err));
+            CLV_TRY(clv_enumerate_assignments(search, tables, arena, err));
         if (start)
-            CLV_TRY(
-                clv_latency_anneal(search, form, &(clv_anneal_rounds){ start, 1, 1 }, arena, err));
-        CLV_TRY(clv_latency_anneal(search, form, &(clv_anneal_rounds){ NULL, PHASES[i].rounds, 1 },
-                                   arena, err));
+            CLV_TRY(clv_latency_anneal(search, tables, &(clv_anneal_rounds){ start, 1, 1 }, arena,
+                                       err));
+        CLV_TRY(clv_latency_anneal(search, tables,
+                                   &(clv_anneal_rounds){ NULL, PHASES[i].rounds, 1 }, arena, err));
     }
     return CLV_OK;
 }

@@ -1,5 +1,5 @@
 /* latency_anneal.h - local search for the latency objective: simulated annealing (Kirkpatrick,
- * Gelatt, Vecchi 1983) from an answer.
+ * Gelatt, Vecchi 1983, "Optimization by simulated annealing") from an answer.
  *
  * Ours are the moves: a class alone, or with all on its device that leads to it or comes of it, so
  * that the end of a piece moves as a whole, across places where a cut would be dear; or two classes
@@ -21,7 +21,7 @@ typedef struct {
 
 /* Offers the best of each round; nothing without a start or an answer. O(rounds * steps * (nodes +
  * edges)). */
-clv_status clv_latency_anneal(clv_place_search *search, const clv_latency_tables *form,
+clv_status clv_latency_anneal(clv_place_search *search, const clv_latency_tables *tables,
                               const clv_anneal_rounds *rounds, clv_arena *arena, clv_error *err);
 
 #endif

@@ -8,8 +8,8 @@
 
 /* Classes in the order of their first nodes: a device is filled, then the next, never to come back
  * (contiguous), or to where there is room (free). False: some class found no place. */
-static bool fill(const clv_latency_tables *f, int32_t first_device, int64_t *used,
-                 int32_t *device_of)
+static bool first_fit(const clv_latency_tables *f, int32_t first_device, int64_t *used,
+                      int32_t *device_of)
 {
     const clv_place_problem *p = f->p;
     int32_t n = f->n_devices, d = 0;
@@ -37,20 +37,20 @@ static bool fill(const clv_latency_tables *f, int32_t first_device, int64_t *use
     return true;
 }
 
-clv_status clv_latency_greedy(clv_place_search *search, const clv_latency_tables *form,
+clv_status clv_latency_greedy(clv_place_search *search, const clv_latency_tables *tables,
                               clv_arena *arena, clv_error *err)
 {
-    const clv_place_problem *p = form->p;
+    const clv_place_problem *p = tables->p;
     clv_mark mark = clv_arena_mark(arena);
     int32_t *device_of = CLV_NEW_ARRAY(arena, int32_t, p->n_classes);
     int32_t *answer = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
-    int64_t *used = CLV_NEW_ARRAY(arena, int64_t, form->n_devices);
+    int64_t *used = CLV_NEW_ARRAY(arena, int64_t, tables->n_devices);
     if (!device_of || !answer || !used)
         return clv_fail_nomem(err, "a first answer");
-    double most = fmin(fmin(MOST_FIRST, form->n_devices),
-                       1 + FIRST_WORK / (1.0 + (double)p->n_nodes * form->n_devices));
+    double most = fmin(fmin(MOST_FIRST, tables->n_devices),
+                       1 + FIRST_WORK / (1.0 + (double)p->n_nodes * tables->n_devices));
     for (int32_t d = 0; d + 1 <= most && !clv_place_over(search); d++)
-        if (fill(form, d, used, device_of)) {
+        if (first_fit(tables, d, used, device_of)) {
             for (int32_t i = 0; i < p->n_nodes; i++)
                 answer[i] = device_of[p->class_of[i]];
             CLV_TRY(clv_place_offer(search, "filling", answer, err));

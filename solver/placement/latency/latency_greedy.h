@@ -11,7 +11,7 @@
 #include "solver/placement/latency/latency_tables.h"
 
 /* Classes in the order of their first nodes, each device filled in turn. */
-clv_status clv_latency_greedy(clv_place_search *search, const clv_latency_tables *form,
+clv_status clv_latency_greedy(clv_place_search *search, const clv_latency_tables *tables,
                               clv_arena *arena, clv_error *err);
 
 #endif

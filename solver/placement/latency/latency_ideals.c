@@ -1,4 +1,3 @@
-/* latency_ideals.c - see latency_ideals.h. */
 #include "solver/placement/latency/latency_ideals.h"
 
 #include <math.h>
@@ -14,10 +13,10 @@
 #define MOST_TIMES     (INT32_C(1) << 23)
 #define MOST_LABELS    (INT32_C(1) << 21)
 #define MOST_SET_WORDS (INT64_C(1) << 23)
-/* Steps between looks at the clock. */
+/* Steps between tests of the limits. */
 #define WORK_A_LOOK 1024
 
-static bool tick_work(clv_ideal_search_state *s)
+static bool count_work(clv_ideal_search_state *s)
 {
     if (++s->work % WORK_A_LOOK == 0 && !s->ended)
         s->ended =
@@ -29,10 +28,10 @@ static bool tick_work(clv_ideal_search_state *s)
 /* -- labels of the ideal that a step leads to -- */
 
 /* Ticks from the end of node to the end of all, at least, when the units in the set are done. */
-static int64_t rest_of(const clv_ideal_search_state *s, int32_t node, const uint64_t *set,
-                       int32_t places)
+static int64_t rest_after(const clv_ideal_search_state *s, int32_t node, const uint64_t *set,
+                          int32_t places)
 {
-    const clv_place_problem *p = s->u->form->p;
+    const clv_place_problem *p = s->u->tables->p;
     int32_t first = s->first[node] > places ? s->first[node] : places;
     int64_t rest = first < s->chain->n && s->first[node] < s->chain->n ? s->rest.begin[first] : 0;
     for (int32_t e = p->out_first[node]; e < p->out_first[node + 1]; e++)
@@ -43,7 +42,7 @@ static int64_t rest_of(const clv_ideal_search_state *s, int32_t node, const uint
 
 static bool read_outside(const clv_ideal_search_state *s, int32_t node, const uint64_t *set)
 {
-    const clv_place_problem *p = s->u->form->p;
+    const clv_place_problem *p = s->u->tables->p;
     for (int32_t e = p->out_first[node]; e < p->out_first[node + 1]; e++)
         if (!clv_bit(set, s->u->unit_of[p->out[e]]))
             return true;
@@ -64,15 +63,16 @@ static clv_status open_ideal(clv_ideal_search_state *s, int32_t *ret, clv_error 
         for (int32_t i = 0; i < n; i++) {
             int32_t v = s->f.front_node[front + i];
             if (read_outside(s, v, s->set))
-                CLV_TRY(clv_ideal_labels_add_node(&s->f, v, rest_of(s, v, s->set, s->places), err));
+                CLV_TRY(
+                    clv_ideal_labels_add_node(&s->f, v, rest_after(s, v, s->set, s->places), err));
         }
         for (int32_t i = 0; i < s->n_chosen; i++)
             for (int32_t e = s->nodes_of.first[s->chosen[i]];
                  e < s->nodes_of.first[s->chosen[i] + 1]; e++) {
                 int32_t v = s->nodes_of.at[e];
                 if (read_outside(s, v, s->set))
-                    CLV_TRY(
-                        clv_ideal_labels_add_node(&s->f, v, rest_of(s, v, s->set, s->places), err));
+                    CLV_TRY(clv_ideal_labels_add_node(&s->f, v, rest_after(s, v, s->set, s->places),
+                                                      err));
             }
     }
     *ret = to;
@@ -137,7 +137,7 @@ static clv_status add_label(clv_ideal_search_state *s, int32_t from, int32_t to,
 }
 
 /* All labels of the ideal at hand, with the chosen units as a piece. */
-static clv_status end_piece(clv_ideal_search_state *s, clv_error *err)
+static clv_status add_piece_labels(clv_ideal_search_state *s, clv_error *err)
 {
     const clv_ideal *ideal = s->f.ideals + s->ideal;
     int32_t n = ideal->n_front, to = -1;
@@ -153,7 +153,7 @@ static clv_status end_piece(clv_ideal_search_state *s, clv_error *err)
             s->u->whole || (s->u->capacity != CLV_PLACE_UNLIMITED && s->bytes > s->u->capacity / 2);
         if (piece.end + rest >= s->limit)
             continue;
-        tick_work(s);
+        count_work(s);
         if (to < 0)
             CLV_TRY(open_ideal(s, &to, err));
         CLV_TRY(add_label(s, l, to, &piece, err));
@@ -167,7 +167,7 @@ static clv_status end_piece(clv_ideal_search_state *s, clv_error *err)
 static void choose(clv_ideal_search_state *s, int32_t unit)
 {
     const clv_latency_units *u = s->u;
-    const clv_latency_tables *f = u->form;
+    const clv_latency_tables *f = u->tables;
     s->where[unit] = CLV_CHOSEN;
     s->chosen[s->n_chosen++] = unit;
     s->bytes += u->bytes[unit];
@@ -206,7 +206,7 @@ static void choose(clv_ideal_search_state *s, int32_t unit)
 static void unchoose(clv_ideal_search_state *s, int32_t unit)
 {
     const clv_latency_units *u = s->u;
-    const clv_latency_tables *f = u->form;
+    const clv_latency_tables *f = u->tables;
     for (int32_t e = u->out.first[unit]; e < u->out.first[unit + 1]; e++)
         s->waits[u->out.at[e]]++;
     for (int32_t e = s->nodes_of.first[unit]; e < s->nodes_of.first[unit + 1]; e++) {
@@ -233,7 +233,7 @@ static void unchoose(clv_ideal_search_state *s, int32_t unit)
     s->where[unit] = CLV_OUTSIDE;
 }
 
-static void bar(clv_ideal_search_state *s, int32_t unit)
+static void exclude(clv_ideal_search_state *s, int32_t unit)
 {
     s->where[unit] = CLV_BARRED;
     for (int32_t e = s->nets_of.first[unit]; e < s->nets_of.first[unit + 1]; e++) {
@@ -243,7 +243,7 @@ static void bar(clv_ideal_search_state *s, int32_t unit)
     }
 }
 
-static void unbar(clv_ideal_search_state *s, int32_t unit)
+static void readmit(clv_ideal_search_state *s, int32_t unit)
 {
     s->where[unit] = CLV_OUTSIDE;
     for (int32_t e = s->nets_of.first[unit]; e < s->nets_of.first[unit + 1]; e++) {
@@ -254,7 +254,7 @@ static void unbar(clv_ideal_search_state *s, int32_t unit)
 }
 
 /* Can no piece that has the chosen units, and not those barred, lead below the limit? */
-static bool hopeless(const clv_ideal_search_state *s)
+static bool is_pruned(const clv_ideal_search_state *s)
 {
     int32_t n = s->chain->n, from = s->f.ideals[s->ideal].places;
     const int64_t *rest = s->rest.rest, *reach = s->rest.reach;
@@ -300,13 +300,13 @@ static clv_status push(clv_ideal_search_state *s, int32_t unit, clv_error *err)
 
 /* All pieces that have the chosen units and others of stack[begin .. n_stack) and behind. Each unit
  * in turn is chosen, and then barred for those after it: so each piece comes once. */
-static clv_status grow(clv_ideal_search_state *s, int32_t begin, clv_error *err)
+static clv_status extend_piece(clv_ideal_search_state *s, int32_t begin, clv_error *err)
 {
     const clv_latency_units *u = s->u;
     int32_t end = s->n_stack, n_barred = 0;
     clv_status status = CLV_OK;
     if (s->n_chosen > 0)
-        CLV_TRY(end_piece(s, err));
+        CLV_TRY(add_piece_labels(s, err));
     for (int32_t i = begin; i < end; i++) /* one of the chain first: in or out, it decides most */
         if (s->place_of[s->stack[i]] >= 0) {
             int32_t unit = s->stack[i];
@@ -314,39 +314,40 @@ static clv_status grow(clv_ideal_search_state *s, int32_t begin, clv_error *err)
             s->stack[begin] = unit;
             break;
         }
-    for (int32_t i = begin; i < end && status == CLV_OK && tick_work(s) && !hopeless(s); i++) {
+    for (int32_t i = begin; i < end && status == CLV_OK && count_work(s) && !is_pruned(s); i++) {
         int32_t unit = s->stack[i];
         int64_t start = s->start, tail = s->tail;
         if (u->paying_time[unit] != CLV_UNIT_NEVER &&
             (u->capacity == CLV_PLACE_UNLIMITED || s->bytes + u->bytes[unit] <= u->capacity)) {
             choose(s, unit);
-            if (!hopeless(s)) {
+            if (!is_pruned(s)) {
                 for (int32_t j = i + 1; j < end && status == CLV_OK; j++)
                     status = push(s, s->stack[j], err);
                 for (int32_t e = u->out.first[unit]; e < u->out.first[unit + 1]; e++)
                     if (!s->waits[u->out.at[e]] && status == CLV_OK)
                         status = push(s, u->out.at[e], err);
                 if (status == CLV_OK)
-                    status = grow(s, end, err);
+                    status = extend_piece(s, end, err);
                 s->n_stack = end;
             }
             unchoose(s, unit);
             s->start = start;
             s->tail = tail;
         }
-        bar(s, unit);
+        exclude(s, unit);
         n_barred++;
     }
     for (int32_t i = begin; i < begin + n_barred; i++)
-        unbar(s, s->stack[i]);
+        readmit(s, s->stack[i]);
     return status;
 }
 
 /* -- one unit on a device that does not pay -- */
 
-static clv_status step_alone(clv_ideal_search_state *s, int32_t unit, bool rides, clv_error *err)
+static clv_status add_unit_labels(clv_ideal_search_state *s, int32_t unit, bool rides,
+                                  clv_error *err)
 {
-    const clv_latency_tables *f = s->u->form;
+    const clv_latency_tables *f = s->u->tables;
     int32_t to = -1;
     const clv_ideal *ideal = s->f.ideals + s->ideal;
     s->chosen[0] = unit;
@@ -368,7 +369,7 @@ static clv_status step_alone(clv_ideal_search_state *s, int32_t unit, bool rides
             s->ends[v] = start + s->u->node_free[v];
             alone.end = clv_later(alone.end, s->ends[v]);
         }
-        tick_work(s);
+        count_work(s);
         if (alone.end >= s->limit)
             continue;
         if (to < 0)
@@ -409,7 +410,7 @@ static bool rides(const clv_ideal_search_state *s, int32_t unit)
 
 /* -- ideal by ideal -- */
 
-static void enter(clv_ideal_search_state *s, int32_t id)
+static void open_search_at(clv_ideal_search_state *s, int32_t id)
 {
     const clv_latency_units *u = s->u;
     const clv_ideal *ideal = s->f.ideals + id;
@@ -453,7 +454,7 @@ static clv_status expand(clv_ideal_search_state *s, int32_t id, clv_error *err)
 {
     clv_status status = CLV_OK;
     int32_t rider = -1;
-    enter(s, id);
+    open_search_at(s, id);
     s->n_stack = 0;
     for (int32_t i = 0; i < s->u->n && status == CLV_OK; i++)
         if (s->where[i] == CLV_OUTSIDE && !s->waits[i]) {
@@ -462,13 +463,13 @@ static clv_status expand(clv_ideal_search_state *s, int32_t id, clv_error *err)
                 rider = i;
         }
     if (rider >= 0 && status == CLV_OK) {
-        status = step_alone(s, rider, true, err);
+        status = add_unit_labels(s, rider, true, err);
     } else {
         for (int32_t i = 0; i < s->n_stack && status == CLV_OK; i++)
             if (runs_alone(s, s->stack[i]))
-                status = step_alone(s, s->stack[i], false, err);
+                status = add_unit_labels(s, s->stack[i], false, err);
         if (status == CLV_OK)
-            status = grow(s, 0, err);
+            status = extend_piece(s, 0, err);
     }
     const clv_ideal *ideal = s->f.ideals + id;
     for (int32_t i = 0; i < ideal->n_front; i++)
@@ -476,8 +477,8 @@ static clv_status expand(clv_ideal_search_state *s, int32_t id, clv_error *err)
     return status;
 }
 
-static clv_status trace(clv_ideal_search_state *s, clv_arena *arena, clv_ideal_result *ret,
-                        clv_error *err)
+static clv_status trace_back(clv_ideal_search_state *s, clv_arena *arena, clv_ideal_result *ret,
+                             clv_error *err)
 {
     int32_t n = 0;
     ret->step_of = CLV_NEW_ARRAY(arena, int32_t, s->u->n);
@@ -501,7 +502,7 @@ static clv_status trace(clv_ideal_search_state *s, clv_arena *arena, clv_ideal_r
     return CLV_OK;
 }
 
-static clv_status begin(clv_ideal_search_state *s, clv_error *err)
+static clv_status add_empty_ideal(clv_ideal_search_state *s, clv_error *err)
 {
     int32_t none, label;
     CLV_TRY(clv_ideal_labels_add(&s->f, &(clv_ideal_set){ .bits = s->set }, &none, err));
@@ -516,7 +517,7 @@ clv_status clv_latency_ideals(clv_place_search *search, const clv_chain_division
                               clv_ideal_result *ret, clv_error *err)
 {
     bool strict = limits->strict;
-    const clv_latency_tables *form = chain->units->form;
+    const clv_latency_tables *tables = chain->units->tables;
     clv_ideal_search_state *s = CLV_NEW(arena, clv_ideal_search_state);
     if (!s)
         return clv_fail_nomem(err, "a search");
@@ -527,17 +528,17 @@ clv_status clv_latency_ideals(clv_place_search *search, const clv_chain_division
     s->most_work = limits->most_work;
     s->best = -1;
     s->counts = s->u->whole || strict;
-    s->most_pieces = form->n_columns;
-    s->most_segments = s->u->whole ? form->n_devices - form->n_columns : INT32_MAX;
+    s->most_pieces = tables->n_columns;
+    s->most_segments = s->u->whole ? tables->n_devices - tables->n_columns : INT32_MAX;
     s->most_held =
         !s->u->whole && strict ? clv_latency_most_held(chain->units) : CLV_PLACE_UNLIMITED;
     CLV_TRY(clv_ideal_search_state_new(s, arena, err));
-    CLV_TRY(begin(s, err));
+    CLV_TRY(add_empty_ideal(s, err));
     for (int32_t size = 0; size < s->u->n && !s->ended; size++)
         for (int32_t i = s->f.by_size[size]; i >= 0 && !s->ended; i = s->f.ideals[i].next)
             if (s->f.ideals[i].label >= 0)
                 CLV_TRY(expand(s, i, err));
     *ret = (clv_ideal_result){ .work = s->work, .value = s->limit };
     ret->end = s->ended ? CLV_IDEAL_ENDED : s->best >= 0 ? CLV_IDEAL_FOUND : CLV_IDEAL_NONE;
-    return s->best >= 0 ? trace(s, arena, ret, err) : CLV_OK;
+    return s->best >= 0 ? trace_back(s, arena, ret, err) : CLV_OK;
 }

@@ -34,7 +34,7 @@ static clv_status edge_lists(clv_latency_tables *f, clv_arena *arena, clv_error 
     return clv_csr_from_pairs(p->n_classes, reversed, arena, &f->down, err);
 }
 
-/* What contiguous rules look at: see placement.h on backward nodes. */
+/* The edges that contiguous rules bind: see place_problem.h on backward nodes. */
 static clv_status line_lists(clv_latency_tables *f, clv_arena *arena, clv_error *err)
 {
     const clv_place_problem *p = f->p;

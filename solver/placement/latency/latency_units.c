@@ -1,4 +1,3 @@
-/* latency_units.c - see latency_units.h. */
 #include "solver/placement/latency/latency_units.h"
 
 #include <math.h>
@@ -167,7 +166,7 @@ static clv_status join_circles(const clv_latency_tables *f, int32_t *root, clv_a
 static clv_status number_units(clv_latency_units *u, int32_t *root, clv_arena *arena,
                                clv_error *err)
 {
-    const clv_place_problem *p = u->form->p;
+    const clv_place_problem *p = u->tables->p;
     int32_t *id = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
     int32_t *waits = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
     int32_t *queue = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
@@ -212,7 +211,7 @@ static clv_status number_units(clv_latency_units *u, int32_t *root, clv_arena *a
 
 static clv_status find_units(clv_latency_units *u, clv_arena *arena, clv_error *err)
 {
-    const clv_latency_tables *f = u->form;
+    const clv_latency_tables *f = u->tables;
     const clv_place_problem *p = f->p;
     int32_t *root = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
     bool *idle = CLV_NEW_ARRAY(arena, bool, p->n_nodes), backward = false;
@@ -240,7 +239,7 @@ static clv_status find_units(clv_latency_units *u, clv_arena *arena, clv_error *
 
 static clv_status sum_units(clv_latency_units *u, clv_arena *arena, clv_error *err)
 {
-    const clv_place_problem *p = u->form->p;
+    const clv_place_problem *p = u->tables->p;
     u->bytes = CLV_NEW_ARRAY(arena, int64_t, u->n);
     u->paying_time = CLV_NEW_ARRAY(arena, int64_t, u->n);
     u->node_free = CLV_NEW_ARRAY(arena, int64_t, p->n_nodes);
@@ -270,7 +269,7 @@ static clv_status sum_units(clv_latency_units *u, clv_arena *arena, clv_error *e
 /* A net for each node that is read outside its unit. */
 static clv_status find_nets(clv_latency_units *u, clv_arena *arena, clv_error *err)
 {
-    const clv_place_problem *p = u->form->p;
+    const clv_place_problem *p = u->tables->p;
     int32_t room = p->n_edges + p->n_nodes, n_pins = 0;
     int32_t *seen = CLV_NEW_ARRAY(arena, int32_t, u->n);
     u->pins.first = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes + 1);
@@ -302,14 +301,14 @@ static clv_status find_nets(clv_latency_units *u, clv_arena *arena, clv_error *e
     return CLV_OK;
 }
 
-clv_status clv_latency_units_new(const clv_latency_tables *form, clv_arena *arena,
+clv_status clv_latency_units_new(const clv_latency_tables *tables, clv_arena *arena,
                                  clv_latency_units **ret, clv_error *err)
 {
     clv_latency_units *u = CLV_NEW(arena, clv_latency_units);
     if (!u)
         return clv_fail_nomem(err, "the units of a placement");
-    u->form = form;
-    const clv_place_problem *p = form->p;
+    u->tables = tables;
+    const clv_place_problem *p = tables->p;
     double sum = 0;
     for (int32_t k = 0; k < p->n_kinds; k++)
         for (int32_t i = 0; i < p->n_nodes; i++)
@@ -344,7 +343,7 @@ int64_t clv_latency_ticks(const clv_latency_units *units, double time)
 
 int64_t clv_latency_most_held(const clv_latency_units *u)
 {
-    const clv_place_problem *p = u->form->p;
+    const clv_place_problem *p = u->tables->p;
     int64_t room = 0, need = 0;
     for (int32_t k = 0; k < p->n_kinds; k++)
         for (int32_t i = 0; i < p->kinds[k].count && p->kinds[k].pays; i++) {

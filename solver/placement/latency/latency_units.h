@@ -18,7 +18,7 @@
 #include "solver/placement/latency/latency_tables.h"
 
 typedef struct {
-    const clv_latency_tables *form;
+    const clv_latency_tables *tables;
     double tick; /* in the instance's unit: a power of two */
     bool whole;  /* contiguous, no backward nodes: what a paying device has is one piece */
     int32_t n, n_nets;
@@ -38,7 +38,7 @@ typedef struct {
 #define CLV_UNIT_NEVER INT64_C(-1)
 
 /* O(nodes * edges / 64) at worst. */
-clv_status clv_latency_units_new(const clv_latency_tables *form, clv_arena *arena,
+clv_status clv_latency_units_new(const clv_latency_tables *tables, clv_arena *arena,
                                  clv_latency_units **ret, clv_error *err);
 
 /* Bytes that all paying devices hold, where not all units could be on them; else

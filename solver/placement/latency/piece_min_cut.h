@@ -1,5 +1,6 @@
-/* piece_min_cut.h - the cheapest set of units for one piece: a minimum cut (Ford, Fulkerson 1956),
- * as in the project selection problem (Picard 1976).
+/* piece_min_cut.h - the cheapest set of units for one piece: a minimum cut (Ford, Fulkerson 1956,
+ * "Maximal flow through a network"), as in the closure problem (Picard 1976, "Maximal closure of a
+ * graph and applications to combinatorial problems").
  *
  * A piece that must have some units and must not have others costs at least the smallest sum, over
  * all such sets, of the times of its units and of the nets that have pins on both sides. That is a

@@ -81,11 +81,11 @@ static void check(uint64_t seed, bool contiguous, tally *t)
     make(&in, seed);
     listener run;
     clv_arena *arena = clv_arena_new(NULL, 0);
-    clv_latency_tables *form;
+    clv_latency_tables *tables;
     clv_chain_division *chain;
     open_listener(&run, &in.p, contiguous, arena);
-    cr_assert_eq(clv_latency_tables_new(&in.p, contiguous, arena, &form, NULL), CLV_OK);
-    cr_assert_eq(clv_chain_bounds(&run.s, form, arena, &chain, NULL), CLV_OK);
+    cr_assert_eq(clv_latency_tables_new(&in.p, contiguous, arena, &tables, NULL), CLV_OK);
+    cr_assert_eq(clv_chain_bounds(&run.s, tables, arena, &chain, NULL), CLV_OK);
     cr_assert(!run.raised_too_high, "seed %d contiguous %d: bound %.17g, optimum %.17g", (int)seed,
               contiguous, clv_place_bound(&run.s), run.optimum);
     cr_assert_not_null(chain);

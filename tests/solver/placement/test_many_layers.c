@@ -177,13 +177,13 @@ static void make_long(clv_place_problem *p, small_dice *d, clv_arena *arena)
 
 static clv_chain_division *make_chain(const clv_place_problem *p, clv_arena *arena)
 {
-    clv_latency_tables *form;
+    clv_latency_tables *tables;
     clv_latency_units *units;
     clv_piece_cut *cut;
     clv_chain_division *chain;
     int32_t path[64], n = longest_path(p, path);
-    cr_assert_eq(clv_latency_tables_new(p, true, arena, &form, NULL), CLV_OK);
-    cr_assert_eq(clv_latency_units_new(form, arena, &units, NULL), CLV_OK);
+    cr_assert_eq(clv_latency_tables_new(p, true, arena, &tables, NULL), CLV_OK);
+    cr_assert_eq(clv_latency_units_new(tables, arena, &units, NULL), CLV_OK);
     cr_assert_eq(clv_piece_cut_new(units, arena, &cut, NULL), CLV_OK);
     clv_chain asked = { .units = units,
                         .cut = cut,
