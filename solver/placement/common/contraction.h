@@ -1,6 +1,12 @@
 /* contraction.h - a placement with all that is never split joined to blocks: what the solvers work
  * on.
  *
+ * Strongly connected components (Tarjan 1972, "Depth-first search and linear graph algorithms",
+ * SIAM J. Computing) where rules are contiguous, and transfers as nets of a hypergraph (Catalyurek,
+ * Aykanat 1999, "Hypergraph-partitioning-based decomposition for parallel sparse-matrix vector
+ * multiplication", IEEE TPDS). Ours: blocks without time join a neighbour where no answer gets
+ * worse.
+ *
  * For throughput and fewest devices. Times are whole ticks, rounded down, a tick being so small
  * that it does not show (see tick); so sums are exact, moves can be undone, and a bound in ticks is
  * a bound. A net is a send cost and the blocks that it joins, sender and readers alike: every
@@ -9,7 +15,7 @@
 #ifndef CLV_SOLVER_PLACEMENT_COMMON_CONTRACTION_H
 #define CLV_SOLVER_PLACEMENT_COMMON_CONTRACTION_H
 
-#include "problem/place_problem.h"
+#include "solver/placement/common/block_groups.h"
 
 typedef struct {
     const clv_place_problem *p;
@@ -30,8 +36,6 @@ typedef struct {
     const int32_t *before_first, *before; /* n + 1: those directly before */
 } clv_contraction;
 
-#define CLV_BLOCK_NEVER (-1)
-
 static inline int64_t clv_block_time(const clv_contraction *b, int32_t kind, int32_t block)
 {
     return b->time[(size_t)kind * (size_t)b->n + (size_t)block];
@@ -44,6 +48,11 @@ double clv_contraction_from_ticks(const clv_contraction *b, int64_t ticks);
 int64_t clv_contraction_to_ticks(const clv_contraction *b, double x);
 /* device_of by block to device_of by node. O(nodes). */
 void clv_contraction_project(const clv_contraction *b, const int32_t *of_block, int32_t *of_node);
+
+/* The load of each device, in ticks, of an assignment by block. kind_of by device; stamp: scratch
+ * by device. O(n + devices + pins). */
+void clv_contraction_loads(const clv_contraction *b, const int32_t *kind_of,
+                           const int32_t *device_of, int32_t *stamp, int64_t *load);
 
 #define CLV_TICKS_MAX (INT64_C(1) << 56)
 

@@ -45,9 +45,14 @@ double clv_place_time_s(const clv_place_search *s);
 
 /* Deadline, stop, or the bound near enough: return at once. Looks at the clock: some 30 ns. */
 bool clv_place_over(clv_place_search *s);
+bool clv_place_over_ctx(void *search); /* the same, for callbacks */
 /* Judges, and keeps it if it is legal and better. method is a text that stays. */
 clv_status clv_place_offer(clv_place_search *s, const char *method, const int32_t *device_of,
                            clv_error *err);
+/* The same for an assignment by group: by class (p->class_of) or block (clv_contraction.block_of).
+ */
+clv_status clv_place_offer_groups(clv_place_search *s, const char *method, const int32_t *group_of,
+                                  const int32_t *device_of_group, clv_error *err);
 /* bound: proven for every legal answer, rounded down; INFINITY: there is none. */
 void clv_place_raise(clv_place_search *s, const char *method, double bound);
 

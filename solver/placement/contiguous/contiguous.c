@@ -60,26 +60,14 @@ static clv_status load_of_best(const clv_ideal_search *s, clv_arena *arena, int6
     int32_t n_devices = clv_place_devices(b->p),
             *kind_of = CLV_NEW_ARRAY(arena, int32_t, n_devices),
             *device_of = CLV_NEW_ARRAY(arena, int32_t, b->n),
-            *seen = CLV_NEW_ARRAY(arena, int32_t, n_devices);
+            *stamp = CLV_NEW_ARRAY(arena, int32_t, n_devices);
     int64_t *load = CLV_NEW_ARRAY(arena, int64_t, n_devices);
-    if (!kind_of || !device_of || !seen || !load)
+    if (!kind_of || !device_of || !stamp || !load)
         return clv_fail_nomem(err, "the loads of an answer");
     clv_place_kinds(b->p, kind_of);
     for (int32_t v = 0; v < b->p->n_nodes; v++)
         device_of[b->block_of[v]] = answer[v];
-    for (int32_t u = 0; u < b->n; u++)
-        load[device_of[u]] += clv_block_time(b, kind_of[device_of[u]], u);
-    for (int32_t e = 0; e < b->n_nets; e++) {
-        bool cut = false;
-        for (int32_t i = b->net_first[e] + 1; i < b->net_first[e + 1] && !cut; i++)
-            cut = device_of[b->pins[i]] != device_of[b->pins[b->net_first[e]]];
-        for (int32_t i = b->net_first[e]; i < b->net_first[e + 1] && cut; i++) {
-            int32_t d = device_of[b->pins[i]];
-            if (b->p->kinds[kind_of[d]].pays && seen[d] != e + 1)
-                load[d] += b->net_cost[e];
-            seen[d] = e + 1;
-        }
-    }
+    clv_contraction_loads(b, kind_of, device_of, stamp, load);
     *ret = 0;
     for (int32_t d = 0; d < n_devices; d++)
         *ret = load[d] > *ret ? load[d] : *ret;
@@ -102,22 +90,9 @@ static clv_status top_limit(const clv_ideal_search *s, clv_arena *arena, int64_t
     return CLV_OK;
 }
 
-/* The best cut of the line, whatever its loads. */
-static clv_status cut_line(clv_ideal_search *line, clv_error *err)
-{
-    clv_ideal_search_outcome o = CLV_IDEALS_INFEASIBLE;
-    int64_t load;
-    for (size_t i = 0; i < N_LIMIT_FACTORS && o == CLV_IDEALS_INFEASIBLE; i++) {
-        double limit = (double)line->stage.low * limit_factors[i];
-        CLV_TRY(clv_ideal_search_run(
-            line, limit < (double)CLV_TICKS_MAX ? (int64_t)limit : CLV_TICKS_MAX, &o, &load, err));
-    }
-    return CLV_OK;
-}
-
 /* Limits that rise from the bound to the best answer. One that fails raises the bound; an answer
  * brings the top down, and then the middle is next. */
-static clv_status close_in(clv_ideal_search *s, double step, clv_arena *arena, clv_error *err)
+static clv_status narrow_limits(clv_ideal_search *s, double step, clv_arena *arena, clv_error *err)
 {
     int64_t high, top, load = 0;
     double part = 1.0 / FIRST_PART;
@@ -172,87 +147,61 @@ static clv_status count_devices(clv_ideal_search *line, clv_ideal_search *s, int
 
 /* Both ways round, one after the other, each with so many steps. What one has proven, the other
  * knows. */
-static clv_status close_both(clv_ideal_search *ways, double step, int64_t steps, clv_arena *arena,
-                             clv_error *err)
+static clv_status narrow_both_ways(clv_ideal_search *ways, double step, int64_t steps,
+                                   clv_arena *arena, clv_error *err)
 {
     for (int i = 0; i < 2 && !clv_place_over(ways[0].search); i++) {
         ways[i].steps = steps;
         ways[i].stage.low =
             ways[0].stage.low > ways[1].stage.low ? ways[0].stage.low : ways[1].stage.low;
-        CLV_TRY(close_in(&ways[i], step, arena, err));
+        CLV_TRY(narrow_limits(&ways[i], step, arena, err));
     }
-    return CLV_OK;
-}
-
-/* The same with more and more steps, for what is quick one way may be slow the other way. */
-static clv_status close_more(clv_ideal_search *ways, clv_arena *arena, clv_error *err)
-{
-    for (int64_t steps = STEPS_QUICK; steps <= STEPS_FIRST; steps *= STEPS_TIMES)
-        CLV_TRY(close_both(ways, QUICK_STEP, steps, arena, err));
     return CLV_OK;
 }
 
 /* -- what has too many ideals -- */
 
-typedef struct {
-    clv_place_search *search;
-    const clv_contraction *b;
-    clv_contiguous_anneal *wide; /* NULL: there are too many blocks for it */
-    clv_column_gen *bound;       /* the same */
-    int32_t vain;                /* turns in which it raised nothing */
-} turns;
-
-static clv_status begin_turns(turns *t, clv_arena *arena, clv_error *err)
-{
-    int32_t *order = CLV_NEW_ARRAY(arena, int32_t, t->b->n);
-    if (!order)
-        return clv_fail_nomem(err, "an order of blocks");
-    CLV_TRY(clv_cutwidth_order(t->b, arena, order, err));
-    return clv_noncontiguous_prove_new(t->search, t->b, order, arena, &t->bound, err);
-}
-
-/* The bounds of free placements hold here, too. */
-static clv_status prove(turns *t, int64_t work, clv_error *err)
+/* The bounds of free placements hold here, too. *vain: turns in which they raised nothing. */
+static clv_status prove(clv_place_search *search, const clv_contraction *b, clv_column_gen *bound,
+                        int64_t work, int32_t *vain, clv_error *err)
 {
     bool all;
-    double before = clv_place_bound(t->search);
-    if (!t->bound || !clv_place_best_answer(t->search) || t->vain == VAIN_MAX)
+    double before = clv_place_bound(search);
+    if (!bound || !clv_place_best_answer(search) || *vain == VAIN_MAX)
         return CLV_OK;
-    CLV_TRY(clv_noncontiguous_prove(t->bound, t->b, t->search, work, &all, err));
-    t->vain = clv_place_bound(t->search) > before ? 0 : t->vain + 1;
+    CLV_TRY(clv_noncontiguous_prove(bound, b, search, work, &all, err));
+    *vain = clv_place_bound(search) > before ? 0 : *vain + 1;
     return CLV_OK;
 }
 
 /* Better answers, and bounds of any kind, with more and more work. */
-static clv_status take_turns(clv_place_search *search, const clv_contraction *b,
-                             clv_ideal_search *ways, clv_arena *arena, clv_error *err)
+static clv_status alternate_methods(clv_place_search *search, const clv_contraction *b,
+                                    clv_ideal_search *ways, clv_arena *arena, clv_error *err)
 {
-    turns t = { .search = search, .b = b };
+    clv_contiguous_anneal *wide;  /* NULL: there are too many blocks for it */
+    clv_column_gen *bound = NULL; /* the same */
+    int32_t vain = 0, *order = CLV_NEW_ARRAY(arena, int32_t, b->n);
     int64_t times = 1, anneal = ANNEAL_FIRST;
     if (clv_place_over(search))
         return CLV_OK;
-    CLV_TRY(clv_contiguous_anneal_new(b, search->options->solve.seed, arena, &t.wide, err));
+    if (!order)
+        return clv_fail_nomem(err, "an order of blocks");
+    CLV_TRY(clv_contiguous_anneal_new(b, search->options->solve.seed, arena, &wide, err));
     for (int32_t i = 0; i < TURNS && !clv_place_over(search); i++) {
-        if (t.wide)
-            CLV_TRY(clv_contiguous_anneal_run(t.wide, search, anneal, err));
+        if (wide)
+            CLV_TRY(clv_contiguous_anneal_run(wide, search, anneal, err));
         CLV_TRY(
             clv_order_dp_improve(search, b, ways[1].stage.low, times * LINES_FIRST, arena, err));
-        if (i == 0 && !clv_place_over(search))
-            CLV_TRY(begin_turns(&t, arena, err));
-        CLV_TRY(prove(&t, times * PROOF_FIRST, err));
-        CLV_TRY(close_both(ways, SMALL_STEP, times * STEPS_LAST, arena, err));
+        if (i == 0 && !clv_place_over(search)) {
+            CLV_TRY(clv_cutwidth_order(b, arena, order, err));
+            CLV_TRY(clv_noncontiguous_prove_new(search, b, order, arena, &bound, err));
+        }
+        CLV_TRY(prove(search, b, bound, times * PROOF_FIRST, &vain, err));
+        CLV_TRY(narrow_both_ways(ways, SMALL_STEP, times * STEPS_LAST, arena, err));
         times *= TURN_TIMES;
         anneal *= ANNEAL_TIMES;
     }
     return CLV_OK;
-}
-
-static clv_status anneal_only(clv_place_search *search, const clv_contraction *b, clv_arena *arena,
-                              clv_error *err)
-{
-    clv_contiguous_anneal *wide;
-    CLV_TRY(clv_contiguous_anneal_new(b, search->options->solve.seed, arena, &wide, err));
-    return wide ? clv_contiguous_anneal_run(wide, search, ANNEAL_LARGE, err) : CLV_OK;
 }
 
 clv_status clv_contiguous_solve(clv_place_search *search, const clv_contraction *b,
@@ -264,8 +213,13 @@ clv_status clv_contiguous_solve(clv_place_search *search, const clv_contraction 
     CLV_TRY(clv_greedy_fill(search, b, arena, err));
     if (clv_place_over(search))
         return CLV_OK;
-    if (b->n > BLOCKS_MAX)
-        return rules->objective == CLV_PLACE_DEVICES ? CLV_OK : anneal_only(search, b, arena, err);
+    if (b->n > BLOCKS_MAX) {
+        clv_contiguous_anneal *wide;
+        if (rules->objective == CLV_PLACE_DEVICES)
+            return CLV_OK;
+        CLV_TRY(clv_contiguous_anneal_new(b, search->options->solve.seed, arena, &wide, err));
+        return wide ? clv_contiguous_anneal_run(wide, search, ANNEAL_LARGE, err) : CLV_OK;
+    }
     CLV_TRY(clv_ideal_search_new(search, b,
                                  &(clv_ideal_search_options){ "order ideals", false, STEPS_LAST },
                                  arena, &ways[0], err));
@@ -284,7 +238,14 @@ clv_status clv_contiguous_solve(clv_place_search *search, const clv_contraction 
         err));
     line.stage.low = clv_fluid_bound_least_limit(&line.share);
     ways[0].stage.low = ways[1].stage.low = line.stage.low;
-    CLV_TRY(cut_line(&line, err));
-    CLV_TRY(close_more(ways, arena, err));
-    return take_turns(search, b, ways, arena, err);
+    clv_ideal_search_outcome o = CLV_IDEALS_INFEASIBLE;
+    for (size_t i = 0; i < N_LIMIT_FACTORS && o == CLV_IDEALS_INFEASIBLE; i++) {
+        double limit = (double)line.stage.low * limit_factors[i];
+        int64_t load, ticks = limit < (double)CLV_TICKS_MAX ? (int64_t)limit : CLV_TICKS_MAX;
+        CLV_TRY(clv_ideal_search_run(&line, ticks, &o, &load, err));
+    }
+    /* with more and more steps, for what is quick one way may be slow the other way */
+    for (int64_t steps = STEPS_QUICK; steps <= STEPS_FIRST; steps *= STEPS_TIMES)
+        CLV_TRY(narrow_both_ways(ways, QUICK_STEP, steps, arena, err));
+    return alternate_methods(search, b, ways, arena, err);
 }

@@ -35,8 +35,6 @@ enum { MEAN = 1, N_HEAT = (int)(sizeof HEAT / sizeof *HEAT) };
 /* Blocks that go together: up to 2 to a power below this. */
 #define POWERS 12
 
-static const char NAME[] = "annealing";
-
 struct clv_contiguous_anneal {
     clv_contiguous_state state;
     bool (*stop)(void *ctx);
@@ -48,7 +46,7 @@ struct clv_contiguous_anneal {
     int32_t *mark, epoch; /* by block: the epoch when it was last marked */
     int32_t *kept;        /* the best of the round that is legal */
     int64_t kept_top;
-    int32_t *of_block, *of_node;
+    int32_t *of_block; /* scratch: devices */
 };
 
 static int32_t below(clv_contiguous_anneal *w, int32_t n)
@@ -56,21 +54,17 @@ static int32_t below(clv_contiguous_anneal *w, int32_t n)
     return clv_random_below(&w->random, n);
 }
 
-static double power_of(const clv_contiguous_anneal *w, int32_t device)
-{
-    double x = (double)w->state.load[device] * w->scale;
-    x *= x;
-    x *= x;
-    x *= x;
-    return x * x;
-}
-
 /* The 16th root of the sum of 16th powers, and memory. O(devices). */
 static double energy(const clv_contiguous_anneal *w)
 {
     double sum = 0;
-    for (int32_t d = 0; d < w->state.n_devices; d++)
-        sum += power_of(w, d);
+    for (int32_t d = 0; d < w->state.n_devices; d++) {
+        double x = (double)w->state.load[d] * w->scale;
+        x *= x;
+        x *= x;
+        x *= x;
+        sum += x * x;
+    }
     return sqrt(sqrt(sqrt(sqrt(sum)))) + OVER_PRICE * w->state.over;
 }
 
@@ -82,12 +76,6 @@ static void mark_block(clv_contiguous_anneal *w, int32_t block)
     w->moved[w->n_moved++] = block;
 }
 
-static void put(clv_contiguous_anneal *w, int32_t at, int32_t to)
-{
-    w->back[at] = w->state.device_of[w->moved[at]];
-    clv_contiguous_state_move(&w->state, w->moved[at], to);
-}
-
 static void undo(clv_contiguous_anneal *w)
 {
     while (w->n_moved > 0) {
@@ -96,9 +84,9 @@ static void undo(clv_contiguous_anneal *w)
     }
 }
 
-/* Notes all on the block's device that lists lead to from it. False where that are too many, or one
+/* Marks all on the block's device that lists lead to from it. False where that are too many, or one
  * does not run there. */
-static bool note_side(clv_contiguous_anneal *w, int32_t to, const int32_t *first,
+static bool mark_side(clv_contiguous_anneal *w, int32_t to, const int32_t *first,
                       const int32_t *list)
 {
     const clv_contiguous_state *s = &w->state;
@@ -142,7 +130,7 @@ static int32_t draw_device(clv_contiguous_anneal *w, int32_t block)
 }
 
 /* A block of that device that can take this place. */
-static bool note_partner(clv_contiguous_anneal *w, int32_t from, int32_t to)
+static bool mark_partner(clv_contiguous_anneal *w, int32_t from, int32_t to)
 {
     const clv_contiguous_state *s = &w->state;
     for (int32_t i = 0; i < BUSY_DRAWS; i++) {
@@ -156,7 +144,7 @@ static bool note_partner(clv_contiguous_anneal *w, int32_t from, int32_t to)
 }
 
 /* Applies a random move; undone where devices would wait for each other. False: there was none. */
-static bool step(clv_contiguous_anneal *w)
+static bool propose_move(clv_contiguous_anneal *w)
 {
     clv_contiguous_state *s = &w->state;
     const clv_contraction *b = s->b;
@@ -169,13 +157,15 @@ static bool step(clv_contiguous_anneal *w)
     if (to == from || !clv_contiguous_state_can_run(s, u, to))
         return false;
     mark_block(w, u);
-    if (swap && !note_partner(w, from, to))
+    if (swap && !mark_partner(w, from, to))
         return false;
-    if (dice >= SWAPS && !(dice % 2 ? note_side(w, to, b->after_first, b->after)
-                                    : note_side(w, to, b->before_first, b->before)))
+    if (dice >= SWAPS && !(dice % 2 ? mark_side(w, to, b->after_first, b->after)
+                                    : mark_side(w, to, b->before_first, b->before)))
         return false;
-    for (int32_t i = 0; i < w->n_moved; i++)
-        put(w, i, swap && i > 0 ? from : to);
+    for (int32_t i = 0; i < w->n_moved; i++) {
+        w->back[i] = s->device_of[w->moved[i]];
+        clv_contiguous_state_move(s, w->moved[i], swap && i > 0 ? from : to);
+    }
     if (!clv_contiguous_state_has_cycle(s, to) &&
         !(swap && clv_contiguous_state_has_cycle(s, from)))
         return true;
@@ -185,40 +175,18 @@ static bool step(clv_contiguous_anneal *w)
 
 /* -- rounds -- */
 
-static void keep(clv_contiguous_anneal *w)
-{
-    int64_t top = clv_contiguous_state_max_load(&w->state);
-    if (w->state.n_over > 0 || top >= w->kept_top)
-        return;
-    w->kept_top = top;
-    memcpy(w->kept, w->state.device_of, (size_t)w->state.b->n * sizeof *w->kept);
-}
-
-static void start(clv_contiguous_anneal *w, const int32_t *device_of)
-{
-    clv_contiguous_state_assign(&w->state, device_of);
-    int64_t top = clv_contiguous_state_max_load(&w->state);
-    w->kept_top = w->state.n_over > 0 ? INT64_MAX : top;
-    w->scale = top > 0 ? 1 / (double)top : 1;
-}
-
 static int64_t pairs(const clv_contiguous_anneal *w)
 {
     return (int64_t)w->state.b->n * w->state.n_devices;
-}
-
-static heat_range range_of_round(const clv_contiguous_anneal *w, int64_t work)
-{
-    int32_t turn = work < PAIR_TO_HOT * pairs(w) ? MEAN : w->round % N_HEAT;
-    double part = turn == MEAN ? (double)w->state.n_devices / w->state.b->n : 1;
-    return (heat_range){ HEAT[turn].hot * part, HEAT[turn].cold * part };
 }
 
 /* One round; the best is kept. */
 static void anneal(clv_contiguous_anneal *w, int64_t work)
 {
     clv_contiguous_state *s = &w->state;
-    const heat_range range = range_of_round(w, work);
+    int32_t turn = work < PAIR_TO_HOT * pairs(w) ? MEAN : w->round % N_HEAT;
+    double part = turn == MEAN ? (double)s->n_devices / s->b->n : 1;
+    const heat_range range = { HEAT[turn].hot * part, HEAT[turn].cold * part };
     int64_t begin = s->work, look = begin;
     double here = energy(w), temperature = 0;
     while (s->work - begin < work) {
@@ -229,7 +197,7 @@ static void anneal(clv_contiguous_anneal *w, int64_t work)
             double done = (double)(s->work - begin) / (double)work;
             temperature = clv_annealing_temperature(here * range.hot, range.cold / range.hot, done);
         }
-        if (!step(w))
+        if (!propose_move(w))
             continue;
         double there = energy(w);
         if (!clv_annealing_takes(there - here, temperature, clv_random_unit(&w->random))) {
@@ -237,7 +205,11 @@ static void anneal(clv_contiguous_anneal *w, int64_t work)
             continue;
         }
         here = there;
-        keep(w);
+        int64_t top = clv_contiguous_state_max_load(s);
+        if (s->n_over > 0 || top >= w->kept_top)
+            continue;
+        w->kept_top = top;
+        memcpy(w->kept, s->device_of, (size_t)s->b->n * sizeof *w->kept);
     }
 }
 
@@ -249,8 +221,10 @@ int64_t clv_contiguous_anneal_improve(clv_contiguous_anneal *w, int64_t work,
     each = each > least ? each : least;
     w->stop = stop;
     w->stop_ctx = ctx;
-    start(w, device_of);
-    int64_t top = w->kept_top;
+    clv_contiguous_state_assign(&w->state, device_of);
+    int64_t max_load = clv_contiguous_state_max_load(&w->state);
+    int64_t top = w->kept_top = w->state.n_over > 0 ? INT64_MAX : max_load;
+    w->scale = max_load > 0 ? 1 / (double)max_load : 1;
     if (w->state.n_devices < 2 || (w->state.n_over == 0 && top == 0))
         return work;
     anneal(w, work < each ? work : each);
@@ -260,10 +234,8 @@ int64_t clv_contiguous_anneal_improve(clv_contiguous_anneal *w, int64_t work,
     return w->state.work - before;
 }
 
-static bool is_over(void *search) { return clv_place_over(search); }
-
 /* All on one device that runs all, more than it has memory for. False: there is none. */
-static bool put_on_one(clv_contiguous_anneal *w)
+static bool assign_to_one(clv_contiguous_anneal *w)
 {
     const clv_contiguous_state *s = &w->state;
     for (int32_t d = 0; d < s->n_devices; d++) {
@@ -282,15 +254,14 @@ clv_status clv_contiguous_anneal_run(clv_contiguous_anneal *w, clv_place_search 
                                      int64_t work, clv_error *err)
 {
     const clv_contraction *b = w->state.b;
-    if (!clv_place_best_answer(search) && !put_on_one(w))
+    if (!clv_place_best_answer(search) && !assign_to_one(w))
         return CLV_OK;
     while (work > 0 && !clv_place_over(search)) {
         const int32_t *answer = clv_place_best_answer(search);
         for (int32_t v = 0; v < b->p->n_nodes && answer; v++)
             w->of_block[b->block_of[v]] = answer[v];
-        work -= clv_contiguous_anneal_improve(w, work, is_over, search, w->of_block);
-        clv_contraction_project(b, w->of_block, w->of_node);
-        CLV_TRY(clv_place_offer(search, NAME, w->of_node, err));
+        work -= clv_contiguous_anneal_improve(w, work, clv_place_over_ctx, search, w->of_block);
+        CLV_TRY(clv_place_offer_groups(search, "annealing", b->block_of, w->of_block, err));
     }
     return CLV_OK;
 }
@@ -308,9 +279,8 @@ clv_status clv_contiguous_anneal_new(const clv_contraction *b, uint64_t seed, cl
                                   .back = CLV_NEW_ARRAY(arena, int32_t, b->n),
                                   .mark = CLV_NEW_ARRAY(arena, int32_t, b->n),
                                   .kept = CLV_NEW_ARRAY(arena, int32_t, b->n),
-                                  .of_block = CLV_NEW_ARRAY(arena, int32_t, b->n),
-                                  .of_node = CLV_NEW_ARRAY(arena, int32_t, b->p->n_nodes) };
-    if (!w->moved || !w->back || !w->mark || !w->kept || !w->of_block || !w->of_node)
+                                  .of_block = CLV_NEW_ARRAY(arena, int32_t, b->n) };
+    if (!w->moved || !w->back || !w->mark || !w->kept || !w->of_block)
         return clv_fail_nomem(err, "annealing");
     CLV_TRY(clv_contiguous_state_new(b, arena, &w->state, &fits, err));
     *ret = fits ? w : NULL;

@@ -1,8 +1,12 @@
-/* contiguous_state.h - a contiguous placement that changes block by block, with all its sums.
+/* contiguous_state.h - a contiguous placement that changes block by block, with all its sums: gains
+ * by pins counted for each net and device (Fiduccia, Mattheyses 1982), and an acyclic quotient
+ * graph (Herrmann, Ozkaya, Ucar, Kaya, Catalyurek 2019, "Multilevel algorithms for acyclic
+ * partitioning of directed acyclic graphs", SIAM J. Scientific Computing).
  *
- * No order of the devices is kept. Devices can be put in a line just when the arcs between them
- * lead around in no circle, so arcs are counted for each pair of devices; after a move only circles
- * through the device that got something are new.
+ * Ours: no order of the devices is kept, for it would forbid moves that a new order allows. Devices
+ * can be put in a line just when the arcs between them lead around in no circle, so arcs are
+ * counted for each pair of devices; after a move only circles through the device that got something
+ * are new.
  */
 #ifndef CLV_SOLVER_PLACEMENT_CONTIGUOUS_CONTIGUOUS_STATE_H
 #define CLV_SOLVER_PLACEMENT_CONTIGUOUS_CONTIGUOUS_STATE_H

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/bits.h"
 #include "solver/common/max_flow.h"
 
 /* Steps of one flow, some 20 ns each, before it is given up. */
@@ -28,8 +29,6 @@ typedef struct {
 } network;
 
 static clv_status nomem(clv_error *err) { return clv_fail_nomem(err, "dominating ideals"); }
-
-static bool holds(const uint64_t *row, int32_t u) { return row[u / 64] >> (u % 64) & 1; }
 
 static clv_status new_network(const clv_contraction *b, const clv_fluid_bound *share,
                               clv_arena *arena, network *w, clv_error *err)
@@ -128,7 +127,7 @@ bool clv_ideal_dominates(const clv_dominating_ideals *f, int32_t chain, int32_t 
 {
     size_t at = clv_dominating_ideals_at(f, chain, size);
     for (int32_t i = 0; i < f->n_needs[at]; i++)
-        if (!holds(row, f->needs[at * CLV_IDEAL_NEEDS_MAX + (size_t)i]))
+        if (!clv_bit(row, f->needs[at * CLV_IDEAL_NEEDS_MAX + (size_t)i]))
             return false;
     return f->n_needs[at] >= 0;
 }
@@ -142,21 +141,13 @@ static void test_chain(network *w, clv_dominating_ideals *dominating, int32_t ch
     for (int32_t size = 1; size <= dominating->n; size++) {
         size_t at = clv_dominating_ideals_at(dominating, chain, size);
         int32_t *needs = dominating->needs + at * CLV_IDEAL_NEEDS_MAX;
-        bool skip = holds(without, size - 1);
+        bool skip = clv_bit(without, size - 1);
         if (!skip)
             add_block(w, size - 1);
         int32_t n = skip || w->all_steps > ALL_STEPS_MAX ? -1 : find_needs(w, size, needs);
         w->all_steps += w->flow.n_steps + w->b->net_first[w->b->n_nets];
         dominating->n_needs[at] = n > CLV_IDEAL_NEEDS_MAX ? -1 : n;
     }
-}
-
-/* By block: how many ideals of the first chain need it. */
-static void count_needs(const clv_dominating_ideals *dominating, int32_t *count)
-{
-    for (int32_t size = 1; size <= dominating->n; size++)
-        for (int32_t i = 0; i < dominating->n_needs[size]; i++)
-            count[dominating->needs[(size_t)size * CLV_IDEAL_NEEDS_MAX + (size_t)i]]++;
 }
 
 /* A block that many ideals need, and that not much has to come behind: ideals without it are worth
@@ -185,7 +176,7 @@ clv_status clv_dominating_ideals_find(const clv_contraction *b, const clv_fluid_
 {
     network w;
     size_t words = ((size_t)b->n + 63) / 64, all = CHAINS_MAX * ((size_t)b->n + 1);
-    int32_t *count = CLV_NEW_ARRAY(arena, int32_t, b->n);
+    int32_t *count = CLV_NEW_ARRAY(arena, int32_t, b->n); /* by block */
     clv_dominating_ideals dominating = {
         .n = b->n,
         .words = words,
@@ -197,7 +188,9 @@ clv_status clv_dominating_ideals_find(const clv_contraction *b, const clv_fluid_
         return nomem(err);
     CLV_TRY(new_network(b, share, arena, &w, err));
     test_chain(&w, &dominating, dominating.n_chains++);
-    count_needs(&dominating, count);
+    for (int32_t size = 1; size <= dominating.n; size++) /* how many of the first chain need it */
+        for (int32_t i = 0; i < dominating.n_needs[size]; i++)
+            count[dominating.needs[(size_t)size * CLV_IDEAL_NEEDS_MAX + (size_t)i]]++;
     while (dominating.n_chains < CHAINS_MAX) {
         int32_t u = next_loose(&dominating, behind, count);
         if (u < 0)

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "solver/common/random.h"
 #include "solver/placement/contiguous/pareto_labels.h"
 #include "solver/placement/contiguous/stage_dominance.h"
@@ -232,26 +233,20 @@ static void pop_block(limit_search *s, stage_enumeration *w)
         s->frames[w->depth].cursor = s->g->b->n;
 }
 
-/* What every piece has joins it. */
-static void add_base(limit_search *s, stage_enumeration *w)
-{
-    if (!knows_dominating(s))
-        return;
-    s->n_steps += clv_stage_dominance_begin(&s->dominance, w->kind, s->g->low);
-    w->base = s->dominance.n_base;
-    for (int32_t i = 0; i < w->base; i++) {
-        clv_partial_stage_change(s->g, w->kind, s->dominance.base[i], 1);
-        w->hash ^= s->of->key[s->dominance.base[i]];
-    }
-}
-
 /* Grows all pieces of a kind from a state. */
 static clv_status grow_pieces(limit_search *s, stage_enumeration *w, clv_error *err)
 {
     int32_t n = s->g->b->n;
     s->frames[0] = (frame){ .block = -1 };
     memset(s->gone, 0, s->g->words * sizeof *s->gone);
-    add_base(s, w);
+    if (knows_dominating(s)) { /* what every piece has joins it */
+        s->n_steps += clv_stage_dominance_find_base(&s->dominance, w->kind, s->g->low);
+        w->base = s->dominance.n_base;
+    }
+    for (int32_t i = 0; i < w->base; i++) {
+        clv_partial_stage_change(s->g, w->kind, s->dominance.base[i], 1);
+        w->hash ^= s->of->key[s->dominance.base[i]];
+    }
     for (bool fresh = true; !is_over(s);) {
         int32_t u = -1;
         if (fresh)
@@ -318,7 +313,7 @@ static clv_status expand(limit_search *s, int32_t from, int32_t size, clv_error 
 {
     if (s->labels.states[from].first < 0)
         return CLV_OK;
-    clv_partial_stage_begin(s->g, clv_pareto_labels_row(&s->labels, from));
+    clv_partial_stage_reset(s->g, clv_pareto_labels_row(&s->labels, from));
     for (int32_t k = 0; k < s->p->n_kinds && !s->gave_up; k++) {
         int64_t most, rest = s->labels.states[from].rest;
         CLV_TRY(find_sources(s, from, size, k, &most, err));
@@ -358,7 +353,7 @@ static bool is_done(const limit_search *s)
     return s->gave_up || (s->of->any && s->labels.of_size[s->g->b->n] >= 0);
 }
 
-static clv_status fill_states(limit_search *s, clv_error *err)
+static clv_status reach_states(limit_search *s, clv_error *err)
 {
     int32_t start, n = s->g->b->n;
     size_t words = s->g->words;
@@ -395,24 +390,13 @@ static int32_t best_label(const limit_search *s)
     return best;
 }
 
-/* The load of the last piece of a label. O(n + arcs + pins). */
-static int64_t last_load(const limit_search *s, int32_t l, const uint64_t *before,
-                         const uint64_t *row)
-{
-    clv_partial_stage_begin(s->g, before);
-    for (int32_t u = 0; u < s->g->b->n; u++)
-        if ((row[u / 64] & ~before[u / 64]) >> (u % 64) & 1)
-            clv_partial_stage_change(s->g, s->labels.labels[l].last, u, 1);
-    return clv_partial_stage_load(s->g, s->labels.labels[l].last);
-}
-
-/* Pieces onto devices of their kinds, the first piece on the first device. */
+/* Pieces onto devices of their kinds, the first piece on the first device. *ret_load: the largest
+ * of a piece. O(pieces * (n + arcs + pins)). */
 static clv_status offer(limit_search *s, int32_t l, int64_t *ret_load, clv_error *err)
 {
     const clv_pareto_label *labels = s->labels.labels;
     int32_t n = s->g->b->n, *of_block = CLV_NEW_ARRAY(s->arena, int32_t, n);
-    int32_t *of_node = CLV_NEW_ARRAY(s->arena, int32_t, s->p->n_nodes);
-    if (!of_block || !of_node)
+    if (!of_block)
         return nomem(err);
     *ret_load = 0;
     for (; labels[l].from >= 0; l = labels[l].from) {
@@ -421,14 +405,16 @@ static clv_status offer(limit_search *s, int32_t l, int64_t *ret_load, clv_error
         int32_t kind = labels[l].last, device = clv_pareto_labels_counts(&s->labels, l)[kind] - 1;
         for (int32_t k = 0; k < kind; k++)
             device += s->p->kinds[k].count;
+        clv_partial_stage_reset(s->g, before);
         for (int32_t u = 0; u < n; u++)
-            if ((row[u / 64] & ~before[u / 64]) >> (u % 64) & 1)
+            if (clv_bit(row, u) && !clv_bit(before, u)) {
                 of_block[u] = device;
-        int64_t load = last_load(s, l, before, row);
+                clv_partial_stage_change(s->g, kind, u, 1);
+            }
+        int64_t load = clv_partial_stage_load(s->g, kind);
         *ret_load = load > *ret_load ? load : *ret_load;
     }
-    clv_contraction_project(s->g->b, of_block, of_node);
-    return clv_place_offer(s->of->search, s->of->name, of_node, err);
+    return clv_place_offer_groups(s->of->search, s->of->name, s->g->b->block_of, of_block, err);
 }
 
 clv_status clv_ideal_search_run(clv_ideal_search *of, int64_t limit, clv_ideal_search_outcome *ret,
@@ -446,7 +432,7 @@ clv_status clv_ideal_search_run(clv_ideal_search *of, int64_t limit, clv_ideal_s
     of->stage.limit = limit;
     of->stage.low = of->any ? limit : low;
     clv_fluid_bound_set_limit(&of->share, limit);
-    clv_status status = fill_states(&s, err);
+    clv_status status = reach_states(&s, err);
     int32_t best = status == CLV_OK ? best_label(&s) : -1;
     of->steps -= s.n_steps;
     of->stage.low = low;
@@ -458,17 +444,6 @@ clv_status clv_ideal_search_run(clv_ideal_search *of, int64_t limit, clv_ideal_s
                            : CLV_IDEALS_INFEASIBLE;
     clv_arena_free(s.arena);
     return status;
-}
-
-static int64_t value_behind(const clv_ideal_search *s, int32_t u)
-{
-    size_t words = s->stage.words;
-    const uint64_t *behind = s->stage.behind + (size_t)u * words;
-    int64_t value = 0;
-    for (size_t w = (size_t)u / 64; w < words; w++)
-        for (uint64_t bits = behind[w]; bits; bits &= bits - 1)
-            value += s->share.value[w * 64 + (size_t)__builtin_ctzll(bits)];
-    return value;
 }
 
 clv_status clv_ideal_search_find_dominating(clv_ideal_search *s, clv_arena *arena, clv_error *err)
@@ -495,8 +470,12 @@ clv_status clv_ideal_search_new(clv_place_search *search, const clv_contraction 
     for (int32_t u = 0; u < b->n; u++) {
         uint64_t state = (uint64_t)u;
         ret->key[u] = clv_random(&state);
+        const uint64_t *behind = ret->stage.behind + (size_t)u * ret->stage.words;
         if (!line)
-            ret->behind_value[u] = value_behind(ret, u);
+            for (size_t w = (size_t)u / 64; w < ret->stage.words; w++)
+                for (uint64_t bits = behind[w]; bits; bits &= bits - 1)
+                    ret->behind_value[u] +=
+                        ret->share.value[w * 64 + (size_t)__builtin_ctzll(bits)];
     }
     for (int32_t u = b->n - 1; u >= 0 && line; u--) /* all that comes later */
         ret->behind_value[u] = ret->share.value[u] + (u + 1 < b->n ? ret->behind_value[u + 1] : 0);

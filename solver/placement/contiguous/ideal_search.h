@@ -7,15 +7,15 @@
  * stages and ideals. It wins where a graph has few ideals that one device can reach.
  *
  * An ideal is a set of blocks with all that must come before them. Devices in a line hold the
- * differences of stage_growth ideals, so an answer is a path from the empty ideal to the full one,
+ * differences of nested ideals, so an answer is a path from the empty ideal to the full one,
  * and each step is a piece with a load.
  *
  * Ideals are met smallest first. Kept for each: which devices can have made it, how many of each
  * kind, with which largest load (pareto_labels.h). From an ideal, all pieces of load up to the
  * limit are grown block by block (partial_stage.h). A piece is given up as soon as what it has
  * taken, with what it receives, is above the limit; when what is left without it is more than the
- * remaining devices could do (share.h); or when it is dominated: by the same piece with a block
- * that relieves whoever has it later (partial_stage.h), or by a longer one that ends at a
+ * remaining devices could do (fluid_bound.h); or when it is dominated: by the same piece with a
+ * block that relieves whoever has it later (partial_stage.h), or by a longer one that ends at a
  * dominating ideal (dominating_ideals.h, stage_dominance.h). An ideal within a dominating one that
  * is reached with no more devices goes too. That is what keeps it small: of a model in layers, what
  * is left are the ideals of the last layers that a device can reach.
@@ -64,8 +64,8 @@ clv_status clv_ideal_search_new(clv_place_search *search, const clv_contraction 
 /* Finds out which ideals dominate (dominating_ideals.h), so that later calls are quicker. */
 clv_status clv_ideal_search_find_dominating(clv_ideal_search *s, clv_arena *arena, clv_error *err);
 
-/* BEST: *ret_load is the largest load of the answer. Uses memory of its own while it runs, up to a
- * fixed amount. */
+/* CLV_IDEALS_FOUND: *ret_load is the largest load of the answer. Uses memory of its own while it
+ * runs, up to a fixed amount. */
 clv_status clv_ideal_search_run(clv_ideal_search *s, int64_t limit, clv_ideal_search_outcome *ret,
                                 int64_t *ret_load, clv_error *err);
 

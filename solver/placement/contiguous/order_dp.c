@@ -115,11 +115,9 @@ static void rank_devices(line *l)
     }
 }
 
-static void make_ready(line *l, int32_t u) { l->ready[l->n_ready++] = u; }
-
 /* The next block of the line: of those that may come next, one of the first piece; the one that
  * came last to be ready, or any. */
-static int32_t take_next(line *l, bool deep)
+static int32_t next_block(line *l, bool deep)
 {
     int32_t best = INT32_MAX, n = 0, pick = 0;
     for (int32_t i = 0; i < l->n_ready; i++) {
@@ -144,14 +142,14 @@ static void draw_line(line *l)
     for (int32_t u = 0; u < b->n; u++) {
         l->waits[u] = b->before_first[u + 1] - b->before_first[u];
         if (l->waits[u] == 0)
-            make_ready(l, u);
+            l->ready[l->n_ready++] = u;
     }
     uint32_t depth = next_random(l, 11); /* of ten steps, how many go on from the last block */
     for (int32_t i = 0; i < b->n; i++) {
-        int32_t u = l->order[i] = take_next(l, next_random(l, 10) < depth);
+        int32_t u = l->order[i] = next_block(l, next_random(l, 10) < depth);
         for (int32_t e = b->after_first[u]; e < b->after_first[u + 1]; e++)
             if (--l->waits[b->after[e]] == 0)
-                make_ready(l, b->after[e]);
+                l->ready[l->n_ready++] = b->after[e];
     }
 }
 
@@ -174,18 +172,9 @@ static clv_status new_line(const clv_place_search *search, const clv_contraction
     return CLV_OK;
 }
 
-/* Takes over the best answer of the run, if it has a new one. */
-static void follow(line *l, const clv_place_search *search)
-{
-    const int32_t *answer = clv_place_best_answer(search);
-    for (int32_t v = 0; v < l->b->p->n_nodes; v++)
-        l->device_of[l->b->block_of[v]] = answer[v];
-    rank_devices(l);
-}
-
 /* Cuts the line in the best way, if that is better than the best answer. */
-static clv_status cut(clv_place_search *search, const reordered *r, int64_t low, int64_t *steps,
-                      clv_arena *arena, clv_error *err)
+static clv_status cut_line(clv_place_search *search, const reordered *r, int64_t low,
+                           int64_t *steps, clv_arena *arena, clv_error *err)
 {
     clv_ideal_search s;
     clv_ideal_search_outcome o;
@@ -216,11 +205,13 @@ clv_status clv_order_dp_improve(clv_place_search *search, const clv_contraction 
         if (clv_place_best(search) < best) {
             best = clv_place_best(search);
             stale = 0;
-            follow(&l, search);
+            for (int32_t v = 0; v < b->p->n_nodes; v++)
+                l.device_of[b->block_of[v]] = clv_place_best_answer(search)[v];
+            rank_devices(&l);
         }
         draw_line(&l);
         reorder(b, l.order, &r);
-        CLV_TRY(cut(search, &r, low, &steps, arena, err));
+        CLV_TRY(cut_line(search, &r, low, &steps, arena, err));
     }
     return CLV_OK;
 }
@@ -239,7 +230,7 @@ typedef struct {
 } filling;
 
 /* The longest piece from first on whose load is within the limit; returns its end. */
-static int32_t fill_one(filling *f, int32_t first, int32_t device, int64_t limit)
+static int32_t fill_device(filling *f, int32_t first, int32_t device, int64_t limit)
 {
     const clv_contraction *b = f->b;
     const clv_place_kind *kind = &b->p->kinds[f->kind_of[device]];
@@ -275,23 +266,13 @@ static int32_t fill_one(filling *f, int32_t first, int32_t device, int64_t limit
     return end;
 }
 
-static bool fill(filling *f, int64_t limit)
+static bool fill_devices(filling *f, int64_t limit)
 {
     int32_t end = 0;
     memset(f->before, 0, (size_t)f->b->n_nets * sizeof *f->before);
     for (int32_t i = 0; i < f->n_devices && end < f->b->n; i++)
-        end = fill_one(f, end, f->devices[i], limit);
+        end = fill_device(f, end, f->devices[i], limit);
     return end == f->b->n;
-}
-
-static clv_status offer(clv_place_search *search, const filling *f, clv_arena *arena,
-                        clv_error *err)
-{
-    int32_t *of_node = CLV_NEW_ARRAY(arena, int32_t, f->b->p->n_nodes);
-    if (!of_node)
-        return nomem(err);
-    clv_contraction_project(f->b, f->device_of, of_node);
-    return clv_place_offer(search, "fill", of_node, err);
 }
 
 /* Time of all blocks on a kind; those that cannot run there make it slow. */
@@ -357,13 +338,13 @@ clv_status clv_greedy_fill(clv_place_search *search, const clv_contraction *b, c
         int64_t low = least, high = CLV_TICKS_MAX;
         while (low < high && !clv_place_over(search)) {
             int64_t middle = low + (high - low) / 2;
-            if (fill(&f, middle))
+            if (fill_devices(&f, middle))
                 high = middle;
             else
                 low = middle + 1;
         }
-        if (fill(&f, high))
-            CLV_TRY(offer(search, &f, arena, err));
+        if (fill_devices(&f, high))
+            CLV_TRY(clv_place_offer_groups(search, "fill", b->block_of, f.device_of, err));
     }
     return CLV_OK;
 }

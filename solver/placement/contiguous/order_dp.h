@@ -1,6 +1,10 @@
-/* order_dp.h - contiguous placements as cuts of lines of blocks by dynamic programming, for
- * problems too large to be searched over ideals. The orders are random within the stages of an
- * answer. */
+/* order_dp.h - contiguous placements as cuts of lines of blocks by dynamic programming: optimal
+ * sequential partitions (Kernighan 1971, "Optimal sequential partitions of graphs", JACM), and a
+ * greedy probe under bisection (Pinar, Aykanat 2004).
+ *
+ * Ours: the lines are random topological orders within the stages of the best answer, so that none
+ * loses it. It wins on problems too large to be searched over all ideals.
+ */
 #ifndef CLV_SOLVER_PLACEMENT_CONTIGUOUS_ORDER_DP_H
 #define CLV_SOLVER_PLACEMENT_CONTIGUOUS_ORDER_DP_H
 

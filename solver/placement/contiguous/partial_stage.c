@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/bits.h"
+
 static clv_status nomem(clv_error *err) { return clv_fail_nomem(err, "the search over ideals"); }
 
 void clv_partial_stage_change(clv_partial_stage *g, int32_t kind, int32_t u, int32_t by)
@@ -30,9 +32,9 @@ void clv_partial_stage_change(clv_partial_stage *g, int32_t kind, int32_t u, int
         int32_t v = g->after[i];
         g->waits[v] -= by;
         if (g->waits[v] == 0)
-            g->ready[v / 64] |= UINT64_C(1) << (v % 64);
+            clv_bit_set(g->ready, v);
         else
-            g->ready[v / 64] &= ~(UINT64_C(1) << (v % 64));
+            clv_bit_clear(g->ready, v);
     }
 }
 
@@ -110,7 +112,7 @@ clv_stage_relief clv_partial_stage_find_relief(const clv_partial_stage *g, int32
     return a;
 }
 
-void clv_partial_stage_begin(clv_partial_stage *g, const uint64_t *row)
+void clv_partial_stage_reset(clv_partial_stage *g, const uint64_t *row)
 {
     const clv_contraction *b = g->b;
     memcpy(g->row, row, g->words * sizeof *g->row);
@@ -119,27 +121,16 @@ void clv_partial_stage_begin(clv_partial_stage *g, const uint64_t *row)
     for (int32_t u = 0; u < b->n; u++) {
         g->waits[u] = 0;
         for (int32_t i = g->before_first[u]; i < g->before_first[u + 1]; i++)
-            g->waits[u] += !(g->row[g->before[i] / 64] >> (g->before[i] % 64) & 1);
-        if (g->waits[u] == 0 && !(g->row[u / 64] >> (u % 64) & 1))
-            g->ready[u / 64] |= UINT64_C(1) << (u % 64);
+            g->waits[u] += !clv_bit(g->row, g->before[i]);
+        if (g->waits[u] == 0 && !clv_bit(g->row, u))
+            clv_bit_set(g->ready, u);
     }
     for (int32_t e = 0; e < b->n_nets; e++) {
         g->net_before[e] = g->net_in[e] = 0;
         for (int32_t i = b->net_first[e]; i < b->net_first[e + 1]; i++)
-            g->net_before[e] += (int32_t)(g->row[b->pins[i] / 64] >> (b->pins[i] % 64) & 1);
+            g->net_before[e] += clv_bit(g->row, b->pins[i]);
         if (g->net_before[e] > 0 && g->net_before[e] < b->net_first[e + 1] - b->net_first[e])
             g->front += b->net_cost[e];
-    }
-}
-
-static void find_behind(clv_partial_stage *g)
-{
-    for (int32_t u = g->b->n - 1; u >= 0; u--) {
-        uint64_t *row = g->behind + (size_t)u * g->words;
-        row[u / 64] |= UINT64_C(1) << (u % 64);
-        for (int32_t i = g->after_first[u]; i < g->after_first[u + 1]; i++)
-            for (size_t w = (size_t)u / 64; w < g->words; w++)
-                row[w] |= g->behind[(size_t)g->after[i] * g->words + w];
     }
 }
 
@@ -152,13 +143,13 @@ static bool may_relieve(const clv_partial_stage *g, int32_t u)
     for (int32_t i = b->at_first[u]; i < b->at_first[u + 1]; i++) {
         bool begins = true;
         for (int32_t n = b->net_first[b->at[i]]; n < b->net_first[b->at[i] + 1]; n++)
-            begins = begins && behind[b->pins[n] / 64] >> (b->pins[n] % 64) & 1;
+            begins = begins && clv_bit(behind, b->pins[n]);
         more += begins ? b->net_cost[b->at[i]] : -b->net_cost[b->at[i]];
     }
     return more <= 0;
 }
 
-static bool take_arrays(clv_partial_stage *g, clv_arena *arena)
+static bool new_arrays(clv_partial_stage *g, clv_arena *arena)
 {
     size_t n = (size_t)g->b->n, nets = (size_t)g->b->n_nets;
     g->behind = clv_arena_take_array(arena, n * g->words, sizeof *g->behind);
@@ -173,7 +164,7 @@ static bool take_arrays(clv_partial_stage *g, clv_arena *arena)
 }
 
 /* Arcs of one chain in the order of the blocks. */
-static clv_status make_line(clv_partial_stage *g, clv_arena *arena, clv_error *err)
+static clv_status add_chain_arcs(clv_partial_stage *g, clv_arena *arena, clv_error *err)
 {
     int32_t n = g->b->n;
     int32_t *after_first = CLV_NEW_ARRAY(arena, int32_t, n + 1),
@@ -205,14 +196,20 @@ clv_status clv_partial_stage_new(const clv_contraction *b, const clv_fluid_bound
                             .before_first = b->before_first,
                             .before = b->before,
                             .words = ((size_t)b->n + 63) / 64 };
-    if (!take_arrays(&g, arena))
+    if (!new_arrays(&g, arena))
         return nomem(err);
     if (line)
-        CLV_TRY(make_line(&g, arena, err));
-    find_behind(&g);
+        CLV_TRY(add_chain_arcs(&g, arena, err));
+    for (int32_t u = b->n - 1; u >= 0; u--) {
+        uint64_t *row = g.behind + (size_t)u * g.words;
+        clv_bit_set(row, u);
+        for (int32_t i = g.after_first[u]; i < g.after_first[u + 1]; i++)
+            for (size_t w = (size_t)u / 64; w < g.words; w++)
+                row[w] |= g.behind[(size_t)g.after[i] * g.words + w];
+    }
     for (int32_t u = 0; u < b->n; u++)
         if (may_relieve(&g, u))
-            g.may_relieve[u / 64] |= UINT64_C(1) << (u % 64);
+            clv_bit_set(g.may_relieve, u);
     *ret = g;
     return CLV_OK;
 }

@@ -1,8 +1,12 @@
 /* partial_stage.h - a piece of a contiguous placement that grows block by block behind an order
- * ideal.
+ * ideal: pins counted by net (Fiduccia, Mattheyses 1982, "A linear-time heuristic for improving
+ * network partitions", DAC), ready blocks by predecessors that are missing (Kahn 1962, "Topological
+ * sorting of large networks", CACM).
  *
- * Blocks join and leave in the manner of a stack; every sum follows. What is ready is known at any
- * time: the blocks of which all that must come before are in the ideal or in the piece.
+ * Blocks join and leave in the manner of a stack; every sum follows, O(pins of the block's nets +
+ * arcs) a change, so it wins where neighbours in a search tree differ by a block. What is ready is
+ * known at any time: the blocks of which all that must come before are in the ideal or in the
+ * piece. Ours is relief, a dominance between a piece and the same piece with one block more.
  */
 #ifndef CLV_SOLVER_PLACEMENT_CONTIGUOUS_PARTIAL_STAGE_H
 #define CLV_SOLVER_PLACEMENT_CONTIGUOUS_PARTIAL_STAGE_H
@@ -34,7 +38,7 @@ clv_status clv_partial_stage_new(const clv_contraction *b, const clv_fluid_bound
                                  clv_arena *arena, clv_partial_stage *ret, clv_error *err);
 
 /* An empty piece behind an ideal, given by its row. O(n + arcs + pins). */
-void clv_partial_stage_begin(clv_partial_stage *g, const uint64_t *row);
+void clv_partial_stage_reset(clv_partial_stage *g, const uint64_t *row);
 
 /* A block joins (by 1), or the last one that joined leaves (by -1). O(pins of its nets + arcs). */
 void clv_partial_stage_change(clv_partial_stage *g, int32_t kind, int32_t block, int32_t by);

@@ -2,14 +2,14 @@
 
 #include <string.h>
 
+#include "base/bits.h"
+
 /* Dominating ideals of a chain that are looked at: the first beyond the piece are those with most
  * room.
  */
 #define LOOKS 3
 
 static clv_status nomem(clv_error *err) { return clv_fail_nomem(err, "pieces that end too early"); }
-
-static bool holds(const uint64_t *row, int32_t u) { return row[u / 64] >> (u % 64) & 1; }
 
 /* May the piece up to a dominating ideal hold these blocks too, all of them? Takes word after word
  * of them. Ends at the first that is too much. */
@@ -72,7 +72,7 @@ static bool is_any_in_reach(const clv_stage_dominance *s, int32_t chain, int32_t
 bool clv_stage_is_dominated_without(const clv_stage_dominance *s, int32_t u, const uint64_t *gone)
 {
     for (int32_t c = 0; c < s->dominating->n_chains; c++)
-        if (!holds(s->dominating->without + (size_t)c * s->dominating->words, u) &&
+        if (!clv_bit(s->dominating->without + (size_t)c * s->dominating->words, u) &&
             is_any_in_reach(s, c, u + 1, NULL, gone))
             return true;
     return false;
@@ -98,20 +98,8 @@ bool clv_stage_is_dominated(const clv_stage_dominance *s)
     return false;
 }
 
-static void join(clv_stage_dominance *s, int32_t u)
-{
-    clv_partial_stage_change(s->g, s->kind, u, 1);
-    s->base[s->n_base++] = u;
-}
-
-static void leave_all(clv_stage_dominance *s)
-{
-    while (s->n_base > 0)
-        clv_partial_stage_change(s->g, s->kind, s->base[--s->n_base], -1);
-}
-
 /* Blocks of a chain join one after the other, as long as they can. Returns how many. */
-static int32_t walk(clv_stage_dominance *s, int32_t chain)
+static int32_t measure_chain(clv_stage_dominance *s, int32_t chain)
 {
     clv_partial_stage *g = s->g;
     const uint64_t *without = s->dominating->without + (size_t)chain * s->dominating->words;
@@ -119,11 +107,12 @@ static int32_t walk(clv_stage_dominance *s, int32_t chain)
     for (int32_t u = 0; u < g->b->n; u++) {
         size_t at = clv_dominating_ideals_at(s->dominating, chain, u + 1);
         s->load[at] = -1;
-        if (holds(g->row, u) || holds(without, u))
+        if (clv_bit(g->row, u) || clv_bit(without, u))
             continue;
         if (!clv_partial_stage_can_add(g, s->kind, u))
             break;
-        join(s, u);
+        clv_partial_stage_change(g, s->kind, u, 1);
+        s->base[s->n_base++] = u;
         if (g->b->p->kinds[s->kind].pays && g->time + g->in > g->limit)
             break; /* what it has taken and receives only grows */
         int64_t load = clv_partial_stage_load(g, s->kind);
@@ -150,15 +139,15 @@ static void keep_forced(clv_stage_dominance *s, int32_t n)
         for (size_t w = (size_t)u / 64; w < words && !forced; w++)
             forced = (behind[w] & s->forced[w]) != 0;
         if (forced || clv_stage_is_dominated_without(s, u, behind))
-            s->forced[u / 64] |= UINT64_C(1) << (u % 64);
+            clv_bit_set(s->forced, u);
     }
     for (int32_t i = 0; i < n; i++)
-        if (holds(s->forced, s->base[i]))
+        if (clv_bit(s->forced, s->base[i]))
             s->base[kept++] = s->base[i];
     s->n_base = kept;
 }
 
-int64_t clv_stage_dominance_begin(clv_stage_dominance *s, int32_t kind, int64_t limit)
+int64_t clv_stage_dominance_find_base(clv_stage_dominance *s, int32_t kind, int64_t limit)
 {
     int64_t steps = 0;
     int32_t n = 0;
@@ -166,11 +155,11 @@ int64_t clv_stage_dominance_begin(clv_stage_dominance *s, int32_t kind, int64_t 
     s->limit = limit;
     s->n_base = 0;
     memcpy(s->start, s->g->row, s->g->words * sizeof *s->start);
-    for (int32_t c = s->dominating->n_chains - 1; c >= 0;
-         c--) { /* the base is from the first chain */
-        n = walk(s, c);
+    for (int32_t c = s->dominating->n_chains - 1; c >= 0; c--) { /* base: the first chain's */
+        n = measure_chain(s, c);
         steps += n;
-        leave_all(s);
+        while (s->n_base > 0)
+            clv_partial_stage_change(s->g, s->kind, s->base[--s->n_base], -1);
     }
     keep_forced(s, n);
     return steps;

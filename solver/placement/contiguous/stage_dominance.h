@@ -1,5 +1,8 @@
 /* stage_dominance.h - pieces behind an order ideal that end too early: dominating ideals
- * (dominating_ideals.h) beyond them are in reach.
+ * (dominating_ideals.h) beyond them are in reach. A dominance relation in a branch and bound
+ * (Ibaraki 1977, "The power of dominance relations in branch-and-bound algorithms", JACM); the
+ * relation is ours. It wins where devices have room to spare: it leaves the pieces that end near
+ * the limit.
  *
  * For one ideal and one kind of device, the loads of the pieces that end at dominating ideals are
  * found by one walk along each chain. A piece J that holds other blocks as well is compared by
@@ -33,7 +36,7 @@ clv_status clv_stage_dominance_new(const clv_dominating_ideals *dominating, clv_
 
 /* g has been started at an ideal and has no piece; it has none afterwards. Makes the base. Returns
  * the steps it took. O(chains * blocks of the longest piece * nets of a block). */
-int64_t clv_stage_dominance_begin(clv_stage_dominance *s, int32_t kind, int64_t limit);
+int64_t clv_stage_dominance_find_base(clv_stage_dominance *s, int32_t kind, int64_t limit);
 
 /* Are all pieces dominated that hold the piece as it is, and none of the blocks of gone? u: one of
  * these. O(n / 64) for each of a few dominating ideals. */

@@ -23,28 +23,10 @@
 /* All loads from nothing. */
 static void sum_loads(clv_lns_window *w)
 {
-    const clv_contraction *b = w->b;
-    memset(w->load, 0, (size_t)w->n_devices * sizeof *w->load);
+    clv_contraction_loads(w->b, w->kind_of, w->device_of, w->stamp, w->load);
     memset(w->bytes, 0, (size_t)w->n_devices * sizeof *w->bytes);
-    memset(w->stamp, 0, (size_t)w->n_devices * sizeof *w->stamp);
-    for (int32_t u = 0; u < b->n; u++) {
-        w->load[w->device_of[u]] += clv_lns_window_time(w, u, w->device_of[u]);
-        w->bytes[w->device_of[u]] += b->bytes[u];
-    }
-    for (int32_t e = 0; e < b->n_nets; e++) {
-        int32_t first = w->device_of[b->pins[b->net_first[e]]];
-        bool cut = false;
-        w->stamp[first] = e + 1;
-        for (int32_t i = b->net_first[e] + 1; i < b->net_first[e + 1]; i++) {
-            int32_t d = w->device_of[b->pins[i]];
-            cut |= d != first;
-            if (w->stamp[d] != e + 1 && clv_lns_window_kind(w, d)->pays)
-                w->load[d] += b->net_cost[e];
-            w->stamp[d] = e + 1;
-        }
-        if (cut && clv_lns_window_kind(w, first)->pays)
-            w->load[first] += b->net_cost[e];
-    }
+    for (int32_t u = 0; u < w->b->n; u++)
+        w->bytes[w->device_of[u]] += w->b->bytes[u];
 }
 
 static int64_t top_of(const clv_lns_window *w)
@@ -61,15 +43,6 @@ static int64_t top_of_window(const clv_lns_window *w)
     for (int32_t s = 0; s < w->n_sides; s++)
         top = w->load[w->device[s]] > top ? w->load[w->device[s]] : top;
     return top;
-}
-
-static int32_t busiest(const clv_lns_window *w)
-{
-    int32_t best = 0;
-    for (int32_t d = 1; d < w->n_devices; d++)
-        if (w->load[d] > w->load[best])
-            best = d;
-    return best;
 }
 
 /* -- what is in the window -- */
@@ -90,7 +63,7 @@ static int32_t turned(const clv_lns_window *w, int32_t i)
 
 /* Blocks of the window's devices, nearest first, until there are size of them. from: the first one
  * of the window whose neighbours have not been taken; what follows. */
-static int32_t take_near(clv_lns_window *w, int32_t from, int32_t size)
+static int32_t add_near(clv_lns_window *w, int32_t from, int32_t size)
 {
     const clv_contraction *b = w->b;
     for (; from < w->n && w->n < size; from++) {
@@ -109,12 +82,12 @@ static int32_t take_near(clv_lns_window *w, int32_t from, int32_t size)
 
 /* The block and what is near; and where that is all, or all on one device, what is on the others,
  * so that something can come back for what goes. */
-static void fill_window(clv_lns_window *w, int32_t seed, int32_t size)
+static void select_blocks(clv_lns_window *w, int32_t seed, int32_t size)
 {
     int32_t from = 0, half = w->turn & 2 ? size / 2 : size - size / 3;
     w->n = 0;
     add_to_window(w, seed);
-    from = take_near(w, from, half);
+    from = add_near(w, from, half);
     for (int pass = 0; pass < 3; pass++)
         for (int32_t i = 0; i < w->b->n && w->n < size; i++) {
             int32_t u = turned(w, i), device = w->device_of[u];
@@ -123,13 +96,13 @@ static void fill_window(clv_lns_window *w, int32_t seed, int32_t size)
             if ((pass == 0 && w->seen[u]) || (pass < 2 && device == w->device_of[seed]))
                 continue; /* first those that were in no window, then all of the others */
             add_to_window(w, u);
-            from = take_near(w, from, size);
+            from = add_near(w, from, size);
         }
     for (int32_t i = 0; i < w->n; i++)
         w->seen[w->block[i]] = true;
 }
 
-static void note_nets(clv_lns_window *w)
+static void list_nets(clv_lns_window *w)
 {
     const clv_contraction *b = w->b;
     w->n_nets = 0;
@@ -141,15 +114,6 @@ static void note_nets(clv_lns_window *w)
             w->nets[w->n_nets++] = b->at[a];
         }
     }
-}
-
-static void empty_window(clv_lns_window *w)
-{
-    for (int32_t i = 0; i < w->n; i++)
-        w->index_of[w->block[i]] = -1;
-    for (int32_t i = 0; i < w->n_nets; i++)
-        w->is_in_nets[w->nets[i]] = false;
-    w->n = w->n_nets = 0;
 }
 
 /* -- one window -- */
@@ -165,7 +129,7 @@ static bool fits(const clv_lns_window *w)
 }
 
 /* Contiguous: no arc of the window leads back over its devices. */
-static bool in_line(const clv_lns_window *w)
+static bool is_in_line(const clv_lns_window *w)
 {
     const clv_contraction *b = w->b;
     for (int32_t i = 0; i < w->n && w->rules->contiguous; i++) {
@@ -191,16 +155,9 @@ static void swap_places(clv_lns_window *w, int32_t *places)
     }
 }
 
-/* The program's T is the largest load, but for the solver's tolerance. */
-static bool as_said(const clv_lns_window *w, const clv_ilp_result *result)
-{
-    double said = result->objective * w->scale, is = (double)top_of_window(w);
-    return result->end != CLV_ILP_OPTIMAL || fabs(said - is) <= CLV_LNS_GAIN * w->scale;
-}
-
 /* Takes the answer if it is what it should be: the solver's sums are not ours. */
-static clv_status apply(clv_lns_window *w, const clv_ilp_result *result, bool *ret_better,
-                        clv_error *err)
+static clv_status apply_answer(clv_lns_window *w, const clv_ilp_result *result, bool *ret_better,
+                               clv_error *err)
 {
     int64_t all_before = top_of(w), before = top_of_window(w);
     int32_t *places = CLV_NEW_ARRAY(w->arena, int32_t, w->n);
@@ -212,8 +169,10 @@ static clv_status apply(clv_lns_window *w, const clv_ilp_result *result, bool *r
                 places[i] = w->device[s];
     swap_places(w, places);
     sum_loads(w);
-    bool legal = fits(w) && in_line(w);
-    w->work->n_wrong += !legal || !as_said(w, result);
+    bool legal = fits(w) && is_in_line(w);
+    /* the program's T is the largest load, but for the solver's tolerance */
+    double off = fabs(result->objective * w->scale - (double)top_of_window(w));
+    w->work->n_wrong += !legal || (result->end == CLV_ILP_OPTIMAL && off > CLV_LNS_GAIN * w->scale);
     *ret_better = legal && top_of_window(w) < before;
     if (!*ret_better) {
         swap_places(w, places);
@@ -237,7 +196,7 @@ static bool is_over(const clv_lns_window *w)
     return pivots_left(w) <= 0 || (w->options->stop && w->options->stop(w->options->ctx));
 }
 
-static clv_status solve(clv_lns_window *w, bool *ret_better, bool *ret_hard, clv_error *err)
+static clv_status solve_window(clv_lns_window *w, bool *ret_better, bool *ret_hard, clv_error *err)
 {
     int64_t each =
         w->options->pivots_window > 0 ? w->options->pivots_window : CLV_LNS_WINDOW_PIVOTS;
@@ -247,25 +206,14 @@ static clv_status solve(clv_lns_window *w, bool *ret_better, bool *ret_hard, clv
                               .stop = w->options->stop,
                               .stop_ctx = w->options->ctx };
     w->scale = (double)top_of_window(w);
-    note_nets(w);
+    list_nets(w);
     clv_lns_window_formulate(w);
     CLV_TRY(clv_ilp_solve(&w->ilp, &limits, w->arena, &result, err));
     w->work->n_windows++;
     w->work->pivots += result.pivots > 0 ? result.pivots : 1;
     *ret_hard = result.end != CLV_ILP_OPTIMAL && result.end != CLV_ILP_INFEASIBLE;
     w->work->n_hard += *ret_hard;
-    return result.values ? apply(w, &result, ret_better, err) : CLV_OK;
-}
-
-static clv_status try_window(clv_lns_window *w, int32_t seed, int32_t size, bool *ret_better,
-                             bool *ret_hard, clv_error *err)
-{
-    clv_mark mark = clv_arena_mark(w->arena);
-    fill_window(w, seed, size);
-    clv_status status = solve(w, ret_better, ret_hard, err);
-    empty_window(w);
-    clv_arena_rewind(w->arena, mark);
-    return status;
+    return result.values ? apply_answer(w, &result, ret_better, err) : CLV_OK;
 }
 
 /* -- windows moved -- */
@@ -301,13 +249,6 @@ static bool is_spare_twin(const clv_lns_window *w, const bool *used, int32_t dev
     return false;
 }
 
-static void find_used(const clv_lns_window *w, bool *used)
-{
-    memset(used, 0, (size_t)w->n_devices * sizeof *used);
-    for (int32_t u = 0; u < w->b->n; u++)
-        used[w->device_of[u]] = true;
-}
-
 static void free_sets(const clv_lns_window *w, const bool *used, int32_t busy, device_sets *sets)
 {
     int32_t partner[PARTNERS], n = 0;
@@ -330,7 +271,7 @@ static void free_sets(const clv_lns_window *w, const bool *used, int32_t busy, d
 
 /* Puts the devices that have blocks in a line; false when arcs lead around. O(devices * (blocks +
  * arcs)). */
-static bool make_line(clv_lns_window *w, const bool *used, int32_t *ret_n)
+static bool order_devices(clv_lns_window *w, const bool *used, int32_t *ret_n)
 {
     const clv_contraction *b = w->b;
     int32_t n = 0, n_used = 0;
@@ -364,7 +305,7 @@ static bool make_line(clv_lns_window *w, const bool *used, int32_t *ret_n)
 static void line_sets(clv_lns_window *w, const bool *used, int32_t busy, device_sets *sets)
 {
     int32_t n;
-    if (!make_line(w, used, &n))
+    if (!order_devices(w, used, &n))
         return;
     int32_t at = w->line_at[busy];
     int32_t before = at > 0 ? w->line[at - 1] : -1, after = at + 1 < n ? w->line[at + 1] : -1;
@@ -380,22 +321,6 @@ static void line_sets(clv_lns_window *w, const bool *used, int32_t busy, device_
         add_set(sets, before, busy, after);
 }
 
-static void open_set(clv_lns_window *w, const device_set *set)
-{
-    w->n_sides = set->n;
-    for (int32_t s = 0; s < set->n; s++) {
-        w->device[s] = set->device[s];
-        w->side_of[set->device[s]] = s;
-    }
-    memset(w->seen, 0, (size_t)w->b->n * sizeof *w->seen);
-}
-
-static void close_set(clv_lns_window *w)
-{
-    for (int32_t s = 0; s < w->n_sides; s++)
-        w->side_of[w->device[s]] = -1;
-}
-
 /* One set: windows from each block of the busiest that none has had yet. *size gets smaller when
  * one is given up. */
 static clv_status sweep_set(clv_lns_window *w, int32_t busy, int32_t *size, bool *ret_better,
@@ -406,7 +331,16 @@ static clv_status sweep_set(clv_lns_window *w, int32_t busy, int32_t *size, bool
         int32_t u = turned(w, i);
         if (w->device_of[u] != busy || w->seen[u])
             continue;
-        CLV_TRY(try_window(w, u, *size, ret_better, &hard, err));
+        clv_mark mark = clv_arena_mark(w->arena);
+        select_blocks(w, u, *size);
+        clv_status status = solve_window(w, ret_better, &hard, err);
+        for (int32_t k = 0; k < w->n; k++)
+            w->index_of[w->block[k]] = -1;
+        for (int32_t k = 0; k < w->n_nets; k++)
+            w->is_in_nets[w->nets[k]] = false;
+        w->n = w->n_nets = 0;
+        clv_arena_rewind(w->arena, mark);
+        CLV_TRY(status);
         if (hard && *size > LEAST_SIZE)
             *size -= (*size + 3) / 4;
     }
@@ -417,16 +351,26 @@ static clv_status sweep(clv_lns_window *w, bool *used, int32_t *size, bool *ret_
                         clv_error *err)
 {
     device_sets sets = { .n = 0 };
-    int32_t busy = busiest(w);
-    find_used(w, used);
+    int32_t busy = 0;
+    for (int32_t d = 1; d < w->n_devices; d++)
+        busy = w->load[d] > w->load[busy] ? d : busy;
+    memset(used, 0, (size_t)w->n_devices * sizeof *used);
+    for (int32_t u = 0; u < w->b->n; u++)
+        used[w->device_of[u]] = true;
     if (w->rules->contiguous)
         line_sets(w, used, busy, &sets);
     else
         free_sets(w, used, busy, &sets);
     for (int32_t i = 0; i < sets.n && !*ret_better && !is_over(w); i++) {
-        open_set(w, &sets.sets[i]);
+        w->n_sides = sets.sets[i].n;
+        for (int32_t s = 0; s < w->n_sides; s++) {
+            w->device[s] = sets.sets[i].device[s];
+            w->side_of[w->device[s]] = s;
+        }
+        memset(w->seen, 0, (size_t)w->b->n * sizeof *w->seen);
         clv_status status = sweep_set(w, busy, size, ret_better, err);
-        close_set(w);
+        for (int32_t s = 0; s < w->n_sides; s++)
+            w->side_of[w->device[s]] = -1;
         CLV_TRY(status);
     }
     return CLV_OK;

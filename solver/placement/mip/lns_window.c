@@ -108,21 +108,10 @@ static void add_net(clv_lns_window *w, int32_t at, int32_t side)
     }
 }
 
-/* What side pays for the net now. */
-static int64_t charged_now(const clv_lns_window *w, int32_t net, int32_t device)
-{
-    const clv_contraction *b = w->b;
-    bool here = false, elsewhere = false;
-    for (int32_t i = b->net_first[net]; i < b->net_first[net + 1]; i++) {
-        here |= w->device_of[b->pins[i]] == device;
-        elsewhere |= w->device_of[b->pins[i]] != device;
-    }
-    return here && elsewhere && clv_lns_window_kind(w, device)->pays ? b->net_cost[net] : 0;
-}
-
 /* T - times - charges >= what is there without the window. */
 static void add_load(clv_lns_window *w, int32_t side)
 {
+    const clv_contraction *b = w->b;
     int32_t device = w->device[side], row = clv_ilp_add_row(&w->ilp, 0, INFINITY);
     int64_t fixed = w->load[device];
     clv_ilp_add_term(&w->ilp, column_t(w), 1);
@@ -135,13 +124,18 @@ static void add_load(clv_lns_window *w, int32_t side)
     }
     for (int32_t at = 0; at < w->n_nets; at++) {
         int32_t net = w->nets[at], column = w->column[at * CLV_LNS_SIDES + side];
-        double cost = parts(w, w->b->net_cost[net]);
-        fixed -= charged_now(w, net, device);
+        double cost = parts(w, b->net_cost[net]);
+        bool here = false, elsewhere = false; /* what it pays for the net now */
+        for (int32_t i = b->net_first[net]; i < b->net_first[net + 1]; i++) {
+            here |= w->device_of[b->pins[i]] == device;
+            elsewhere |= w->device_of[b->pins[i]] != device;
+        }
+        fixed -= here && elsewhere && clv_lns_window_kind(w, device)->pays ? b->net_cost[net] : 0;
         switch (w->form[at * CLV_LNS_SIDES + side]) {
         case CLV_CHARGE_NEVER:
             break;
         case CLV_CHARGE_ALWAYS:
-            fixed += w->b->net_cost[net];
+            fixed += b->net_cost[net];
             break;
         case CLV_CHARGE_SPREAD:
             clv_ilp_add_term(&w->ilp, column + 1, cost); /* its low */

@@ -90,15 +90,6 @@ static void add_columns(program *p)
             clv_ilp_add_column(p->ilp, (clv_ilp_column){ .hi = 1, .letter = 'p', .a = i, .b = s });
 }
 
-static void add_placing(program *p)
-{
-    for (int32_t i = 0; i < p->b->n; i++) {
-        clv_ilp_add_row(p->ilp, 1, 1);
-        for (int32_t q = 0; q < p->n_places; q++)
-            clv_ilp_add_term(p->ilp, column_x(p, i, q), 1);
-    }
-}
-
 /* -- nets -- */
 
 static int32_t add_spread(program *p, int32_t net, int32_t q)
@@ -172,16 +163,6 @@ static void add_load(program *p, int32_t first, int32_t n)
         add_share(p, q);
 }
 
-/* All devices of a kind together are within T times their number. Follows from the rest for whole
- * numbers, but not in the relaxation, where every seat is shared by all kinds. */
-static void add_sum(program *p, int32_t sort)
-{
-    clv_ilp_add_row(p->ilp, 0, INFINITY);
-    clv_ilp_add_term(p->ilp, column_t(p), p->b->p->kinds[p->places[sort].kind].count);
-    for (int32_t q = sort; q < p->n_places; q += p->n_sorts)
-        add_share(p, q);
-}
-
 /* In parts of the capacity, so that all numbers are near 1. */
 static void add_memory(program *p, int32_t q)
 {
@@ -208,27 +189,22 @@ static int64_t longest_time(const clv_contraction *b, int32_t block)
     return most;
 }
 
-/* The n longest blocks, longest first. */
-static void find_longest(const clv_contraction *b, int32_t *longest, int32_t n)
-{
-    for (int32_t u = 0, m = 0; u < b->n; u++) {
-        int32_t at = m < n ? m++ : n;
-        for (; at > 0 && longest_time(b, u) > longest_time(b, longest[at - 1]); at--)
-            if (at < n)
-                longest[at] = longest[at - 1];
-        if (at < n)
-            longest[at] = u;
-    }
-}
-
-/* The i-th of them is on the j-th device of a kind only if an earlier one is on the one before. */
+/* The i-th of the longest blocks is on the j-th device of a kind only if an earlier one is on the
+ * one before. */
 static clv_status add_order(program *p, clv_arena *arena, clv_error *err)
 {
     int32_t n = p->n_seats < p->b->n ? p->n_seats : p->b->n;
     int32_t *longest = CLV_NEW_ARRAY(arena, int32_t, n);
     if (!longest)
         return clv_fail_nomem(err, "the program of a placement");
-    find_longest(p->b, longest, n);
+    for (int32_t u = 0, m = 0; u < p->b->n; u++) { /* the longest first */
+        int32_t at = m < n ? m++ : n;
+        for (; at > 0 && longest_time(p->b, u) > longest_time(p->b, longest[at - 1]); at--)
+            if (at < n)
+                longest[at] = longest[at - 1];
+        if (at < n)
+            longest[at] = u;
+    }
     for (int32_t q = 1; q < p->n_places; q++) {
         if (p->places[q].kind != p->places[q - 1].kind)
             continue;
@@ -322,12 +298,22 @@ clv_status clv_mip_formulate(const clv_contraction *b, const clv_place_rules *ru
                         b->n, clv_place_devices(b->p), (long long)CLV_MIP_TERMS_MAX);
     CLV_TRY(list_places(&p, arena, err));
     add_columns(&p);
-    add_placing(&p);
+    for (int32_t i = 0; i < b->n; i++) {
+        clv_ilp_add_row(&ilp, 1, 1);
+        for (int32_t q = 0; q < p.n_places; q++)
+            clv_ilp_add_term(&ilp, column_x(&p, i, q), 1);
+    }
     int32_t at_seat = p.contiguous ? p.n_sorts : 1;
     for (int32_t q = 0; q < p.n_places; q += at_seat)
         add_load(&p, q, at_seat);
-    for (int32_t k = 0; k < at_seat && at_seat > 1; k++)
-        add_sum(&p, k);
+    /* All devices of a kind together are within T times their number. Follows from the rest for
+     * whole numbers, but not in the relaxation, where every seat is shared by all kinds. */
+    for (int32_t k = 0; k < at_seat && at_seat > 1; k++) {
+        clv_ilp_add_row(&ilp, 0, INFINITY);
+        clv_ilp_add_term(&ilp, column_t(&p), b->p->kinds[p.places[k].kind].count);
+        for (int32_t q = k; q < p.n_places; q += p.n_sorts)
+            add_share(&p, q);
+    }
     for (int32_t q = 0; q < p.n_places; q++)
         add_memory(&p, q);
     if (p.contiguous && p.n_sorts > 1)
@@ -350,20 +336,6 @@ clv_status clv_mip_write_mps(const clv_contraction *b, const clv_place_rules *ru
     return clv_ilp_mps(&ilp, rules->contiguous ? "contiguous" : "free", arena, ret, ret_n, err);
 }
 
-/* The devices of a kind get its seats in their order. */
-static void seat_devices(const program *p, const double *values, int32_t *device_at)
-{
-    const clv_place_problem *x = p->b->p;
-    int32_t first = 0;
-    for (int32_t k = 0; k < x->n_kinds; first += x->kinds[k++].count) {
-        int32_t n = 0;
-        for (int32_t q = 0; q < p->n_places; q++)
-            if (p->places[q].kind == k && (p->n_sorts == 1 || values[column_g(p, q)] > 0.5) &&
-                n < x->kinds[k].count)
-                device_at[q] = first + n++;
-    }
-}
-
 clv_status clv_mip_read_answer(const clv_contraction *b, const clv_place_rules *rules,
                                const double *values, int32_t *device_of, clv_arena *arena,
                                clv_error *err)
@@ -375,8 +347,14 @@ clv_status clv_mip_read_answer(const clv_contraction *b, const clv_place_rules *
         return clv_fail_nomem(err, "the program of a placement");
     for (int32_t q = 0; q < p.n_places && !p.contiguous; q++)
         device_at[q] = q;
-    if (p.contiguous)
-        seat_devices(&p, values, device_at);
+    for (int32_t k = 0, first = 0; k < b->n_kinds && p.contiguous; k++) {
+        int32_t n = 0, count = b->p->kinds[k].count; /* a kind's devices get its seats in order */
+        for (int32_t q = 0; q < p.n_places; q++)
+            if (p.places[q].kind == k && (p.n_sorts == 1 || values[column_g(&p, q)] > 0.5) &&
+                n < count)
+                device_at[q] = first + n++;
+        first += count;
+    }
     for (int32_t i = 0; i < b->n; i++)
         for (int32_t q = 0; q < p.n_places; q++)
             if (values[column_x(&p, i, q)] > 0.5)

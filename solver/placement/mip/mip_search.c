@@ -18,7 +18,6 @@
 typedef struct {
     clv_place_search *search;
     const clv_contraction *b;
-    int32_t *of_node;
 } relay;
 
 static bool is_over(void *ctx) { return clv_place_over(((relay *)ctx)->search); }
@@ -35,8 +34,7 @@ static double seconds_left(void *ctx)
 static clv_status offer(void *ctx, const int32_t *device_of, clv_error *err)
 {
     relay *r = ctx;
-    clv_contraction_project(r->b, device_of, r->of_node);
-    return clv_place_offer(r->search, "windows", r->of_node, err);
+    return clv_place_offer_groups(r->search, "windows", r->b->block_of, device_of, err);
 }
 
 clv_status clv_mip_improve(clv_place_search *search, const clv_contraction *b, clv_arena *arena,
@@ -44,13 +42,13 @@ clv_status clv_mip_improve(clv_place_search *search, const clv_contraction *b, c
 {
     const clv_place_rules *rules = &search->options->rules;
     const int32_t *answer = clv_place_best_answer(search);
-    relay r = { search, b, CLV_NEW_ARRAY(arena, int32_t, b->p->n_nodes) };
+    relay r = { search, b };
     int32_t *device_of = CLV_NEW_ARRAY(arena, int32_t, b->n);
     clv_lns_options options = {
         .rules = rules, .stop = is_over, .left = seconds_left, .better = offer, .ctx = &r
     };
     clv_lns_work work;
-    if (!r.of_node || !device_of)
+    if (!device_of)
         return clv_fail_nomem(err, "windows of a placement");
     if (!answer || rules->objective != CLV_PLACE_THROUGHPUT)
         return CLV_OK;
