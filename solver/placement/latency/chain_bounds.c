@@ -30,7 +30,7 @@ typedef struct {
     int32_t *before; /* by node: the one before it on that path, or -1 */
     int32_t *path;
     int32_t n_path;
-    clv_memory_lines *lines; /* where prices are noted instead of raising the bound; or NULL */
+    clv_memory_lines *lines; /* where lines are kept instead of raising the bound; or NULL */
 } chain_bounder;
 
 /* What a node weighs: ways to choose a path. */
@@ -85,8 +85,6 @@ static void find_path(chain_bounder *b, weight_kind kind)
     }
 }
 
-static bool is_over(void *search) { return clv_place_over(search); }
-
 /* Divides the path in the best way, with exact values, if the run lets it. */
 static clv_status divide(chain_bounder *b, const int64_t *weight, clv_arena *arena,
                          clv_chain_division **ret, clv_error *err)
@@ -100,7 +98,7 @@ static clv_status divide(chain_bounder *b, const int64_t *weight, clv_arena *are
                        .most_pieces = b->units->whole ? b->tables->n_columns : 0 };
     CLV_TRY(clv_chain_division_new(&path, arena, &chain, err));
     if (chain->n >= MANY_PLACES)
-        CLV_TRY(clv_chain_end_cuts(chain, is_over, b->search, arena, err));
+        CLV_TRY(clv_chain_end_cuts(chain, clv_place_over_ctx, b->search, arena, err));
     bool any = clv_chain_division_shortest(chain);
     if (!any) /* some unit of the path runs nowhere */
         clv_place_raise(b->search, "chain", INFINITY);

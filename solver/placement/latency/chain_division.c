@@ -319,10 +319,24 @@ void clv_chain_division_piece(clv_chain_division *c, const clv_chain_span *span,
     clv_piece_cut_min(c->cut, c->side, c->weight, chosen);
 }
 
+/* Shortest ways from each place to the end, with pieces that the ways of behind come after: behind
+ * is rest without a limit of pieces, the row of one piece less with it, and NULL for none. */
+static void find_rest(const clv_chain_division *c, const int64_t *behind, int64_t *rest)
+{
+    rest[c->n] = 0;
+    for (int32_t i = c->n - 1; i >= 0; i--) {
+        rest[i] = c->free_time[i] == CLV_UNIT_NEVER ? NO_WAY : rest[i + 1] + c->free_time[i];
+        for (int32_t j = i; behind && j < c->n && c->value[at(c, i, j)] != CLV_UNIT_NEVER; j++)
+            if (behind[j + 1] + c->value[at(c, i, j)] < rest[i])
+                rest[i] = behind[j + 1] + c->value[at(c, i, j)];
+        rest[i] = rest[i] < NO_WAY ? rest[i] : NO_WAY;
+    }
+}
+
 /* Shortest ways from both ends without a limit of pieces: done by places done, rest by the next. */
 static void both_ways(const clv_chain_division *c, int64_t *done, int64_t *rest)
 {
-    done[0] = rest[c->n] = 0;
+    done[0] = 0;
     for (int32_t j = 1; j <= c->n; j++) {
         done[j] =
             c->free_time[j - 1] == CLV_UNIT_NEVER ? NO_WAY : done[j - 1] + c->free_time[j - 1];
@@ -331,13 +345,7 @@ static void both_ways(const clv_chain_division *c, int64_t *done, int64_t *rest)
                 done[j] = done[i] + c->value[at(c, i, j - 1)];
         done[j] = done[j] < NO_WAY ? done[j] : NO_WAY;
     }
-    for (int32_t i = c->n - 1; i >= 0; i--) {
-        rest[i] = c->free_time[i] == CLV_UNIT_NEVER ? NO_WAY : rest[i + 1] + c->free_time[i];
-        for (int32_t j = i; j < c->n && c->value[at(c, i, j)] != CLV_UNIT_NEVER; j++)
-            if (rest[j + 1] + c->value[at(c, i, j)] < rest[i])
-                rest[i] = rest[j + 1] + c->value[at(c, i, j)];
-        rest[i] = rest[i] < NO_WAY ? rest[i] : NO_WAY;
-    }
+    find_rest(c, rest, rest);
 }
 
 void clv_chain_division_refine_below(clv_chain_division *c, int64_t limit, bool (*stop)(void *ctx),
@@ -359,23 +367,6 @@ void clv_chain_division_refine_below(clv_chain_division *c, int64_t limit, bool 
     }
 }
 
-/* rest with a limit of pieces, for every limit up to most_pieces. */
-static void counted_rest(const clv_chain_division *c, int64_t *rest)
-{
-    size_t n = (size_t)c->n + 1;
-    for (int32_t a = 0; a <= c->most_pieces; a++) {
-        int64_t *row = rest + (size_t)a * n;
-        row[c->n] = 0;
-        for (int32_t i = c->n - 1; i >= 0; i--) {
-            row[i] = c->free_time[i] == CLV_UNIT_NEVER ? NO_WAY : row[i + 1] + c->free_time[i];
-            for (int32_t j = i; a > 0 && j < c->n && c->value[at(c, i, j)] != CLV_UNIT_NEVER; j++)
-                if (rest[(size_t)(a - 1) * n + (size_t)j + 1] + c->value[at(c, i, j)] < row[i])
-                    row[i] = rest[(size_t)(a - 1) * n + (size_t)j + 1] + c->value[at(c, i, j)];
-            row[i] = row[i] < NO_WAY ? row[i] : NO_WAY;
-        }
-    }
-}
-
 /* Suffix minima of a piece and the rest behind it, into reach. */
 static void find_reach(const clv_chain_division *c, const int64_t *rest, int64_t *reach)
 {
@@ -390,6 +381,7 @@ static void find_reach(const clv_chain_division *c, const int64_t *rest, int64_t
     }
 }
 
+/* The same for every limit of pieces up to most_pieces. */
 static clv_status find_counted(const clv_chain_division *c, clv_arena *arena, clv_chain_rest *rest,
                                clv_error *err)
 {
@@ -398,9 +390,11 @@ static clv_status find_counted(const clv_chain_division *c, clv_arena *arena, cl
     rest->counted_reach = CLV_NEW_ARRAY(arena, int64_t, rows * n * n);
     if (!rest->counted_rest || !rest->counted_reach)
         return clv_fail_nomem(err, "a chain");
-    counted_rest(c, rest->counted_rest);
-    for (size_t a = 0; a < rows; a++)
-        find_reach(c, rest->counted_rest + a * (n + 1), rest->counted_reach + a * n * n);
+    for (size_t a = 0; a < rows; a++) {
+        int64_t *row = rest->counted_rest + a * (n + 1);
+        find_rest(c, a > 0 ? row - (n + 1) : NULL, row);
+        find_reach(c, row, rest->counted_reach + a * n * n);
+    }
     return CLV_OK;
 }
 

@@ -70,49 +70,26 @@ static int64_t cut_excess(const ends *s)
     return clv_piece_cut_min(c->cut, c->side, c->weight, NULL) - sum;
 }
 
-/* An interval begins at place i, and goes on beyond the separator. What is behind that is fixed,
- * in any way: it counts for nothing. */
-static int64_t left_end(const ends *s, int32_t i, int32_t separator)
+/* What a smallest cut adds to an interval from first to last, within what two separators bound:
+ * -1 where there is none. What is beyond a separator is fixed, in any way: it counts for nothing.
+ * Between two of them, all is in but units that only lead there, or come from there. */
+static int64_t stretch_excess(const ends *s, int32_t first, int32_t last, int32_t separator_before,
+                              int32_t separator_behind)
 {
     const clv_chain_division *c = s->c;
     const clv_latency_units *u = c->units;
     for (int32_t v = 0; v < u->n; v++) {
-        bool out =
-            u->paying_time[v] == CLV_UNIT_NEVER || c->to_place[v] < i || is_behind(c, v, separator);
-        bool in = c->from_place[v] >= i && c->to_place[v] < c->n;
+        bool out = u->paying_time[v] == CLV_UNIT_NEVER || c->to_place[v] < first ||
+                   c->from_place[v] > last ||
+                   (separator_before >= 0 && !is_behind(c, v, separator_before)) ||
+                   (separator_behind >= 0 && is_behind(c, v, separator_behind));
+        bool in = c->from_place[v] >= first && c->to_place[v] <= last;
         c->side[v] = out ? CLV_SIDE_OUT : in ? CLV_SIDE_IN : CLV_SIDE_ANY;
     }
-    c->side[c->unit[separator]] = CLV_SIDE_IN;
-    return cut_excess(s);
-}
-
-/* It ends at place j, and has begun before the separator or at it. */
-static int64_t right_end(const ends *s, int32_t j, int32_t separator)
-{
-    const clv_chain_division *c = s->c;
-    const clv_latency_units *u = c->units;
-    for (int32_t v = 0; v < u->n; v++) {
-        bool out = u->paying_time[v] == CLV_UNIT_NEVER || c->from_place[v] > j ||
-                   !is_behind(c, v, separator);
-        bool in = c->from_place[v] >= 0 && c->to_place[v] <= j;
-        c->side[v] = out ? CLV_SIDE_OUT : in ? CLV_SIDE_IN : CLV_SIDE_ANY;
-    }
-    c->side[c->unit[separator]] = CLV_SIDE_IN;
-    return cut_excess(s);
-}
-
-/* What is between two separators is in, but for units that only lead there, or come from there.
- */
-static int64_t middle_part(const ends *s, int32_t a, int32_t b)
-{
-    const clv_chain_division *c = s->c;
-    const clv_latency_units *u = c->units;
-    for (int32_t v = 0; v < u->n; v++) {
-        bool out = u->paying_time[v] == CLV_UNIT_NEVER || !is_behind(c, v, a) || is_behind(c, v, b);
-        bool in = c->from_place[v] >= 0 && c->to_place[v] < c->n;
-        c->side[v] = out ? CLV_SIDE_OUT : in ? CLV_SIDE_IN : CLV_SIDE_ANY;
-    }
-    c->side[c->unit[a]] = c->side[c->unit[b]] = CLV_SIDE_IN;
+    if (separator_before >= 0)
+        c->side[c->unit[separator_before]] = CLV_SIDE_IN;
+    if (separator_behind >= 0)
+        c->side[c->unit[separator_behind]] = CLV_SIDE_IN;
     return cut_excess(s);
 }
 
@@ -156,15 +133,15 @@ clv_status clv_chain_end_cuts(clv_chain_division *c, bool (*stop)(void *ctx), vo
     count_crossings(&s);
     for (int32_t i = c->n - 1, separator = -1; i >= 0 && !stop(ctx); i--) {
         separator = is_separator(&s, i) ? i : separator;
-        s.left[i] = separator >= 0 ? left_end(&s, i, separator) : 0;
+        s.left[i] = separator >= 0 ? stretch_excess(&s, i, c->n - 1, -1, separator) : 0;
     }
     for (int32_t j = 0, separator = -1; j < c->n && !stop(ctx); j++) {
         s.middle[j] = j > 0 ? s.middle[j - 1] : 0;
         if (is_separator(&s, j)) {
-            s.middle[j] += separator >= 0 ? middle_part(&s, separator, j) : 0;
+            s.middle[j] += separator >= 0 ? stretch_excess(&s, 0, c->n - 1, separator, j) : 0;
             separator = j;
         }
-        s.right[j] = separator >= 0 ? right_end(&s, j, separator) : 0;
+        s.right[j] = separator >= 0 ? stretch_excess(&s, 0, j, separator, -1) : 0;
     }
     if (!stop(ctx))
         add_ends(&s);

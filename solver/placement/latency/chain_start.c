@@ -68,9 +68,8 @@ clv_status clv_chain_start(clv_place_search *search, clv_chain_division *chain, 
                    .span_of = CLV_NEW_ARRAY(arena, int32_t, u->n),
                    .device_of = CLV_NEW_ARRAY(arena, int32_t, chain->n_spans),
                    .chosen = CLV_NEW_ARRAY(arena, bool, u->n) };
-    int32_t *of_class = CLV_NEW_ARRAY(arena, int32_t, p->n_classes),
-            *answer = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
-    if (!m.span_of || !m.device_of || !m.chosen || !of_class || !answer)
+    int32_t *of_class = CLV_NEW_ARRAY(arena, int32_t, p->n_classes);
+    if (!m.span_of || !m.device_of || !m.chosen || !of_class)
         return clv_fail_nomem(err, "an answer");
     if (chain->n_spans == 0 || !assign_devices(&m))
         return CLV_OK;
@@ -79,7 +78,5 @@ clv_status clv_chain_start(clv_place_search *search, clv_chain_division *chain, 
         int32_t v = p->order[i];
         of_class[p->class_of[v]] = m.device_of[m.span_of[u->unit_of[v]]];
     }
-    for (int32_t v = 0; v < p->n_nodes; v++)
-        answer[v] = of_class[p->class_of[v]];
-    return clv_place_offer(search, "chain", answer, err);
+    return clv_place_offer_groups(search, "chain", p->class_of, of_class, err);
 }

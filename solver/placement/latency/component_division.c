@@ -216,19 +216,6 @@ static void raise_bound(divider *d, double bound)
     clv_place_raise(d->s.search, NAME, bound);
 }
 
-/* Each part alone on all devices, but for those that can do no better than the bound so far. */
-static clv_status bound_parts(divider *d, clv_error *err)
-{
-    for (int32_t i = 0; i < d->s.parts.n_groups && clv_component_shares_may_solve(&d->s); i++) {
-        clv_component_group *g = &d->s.groups[d->by_least[i]];
-        if (fmin(g->alone, g->whole) <= d->s.bound)
-            continue;
-        CLV_TRY(clv_component_shares_solve(&d->s, g, g->most, true, err));
-        raise_bound(d, g->solved->bound);
-    }
-    return CLV_OK;
-}
-
 /* Once more, with all there is to do: the part that the bound is from, and the one that the answer
  * is from. */
 static clv_status resolve_critical_parts(divider *d, clv_error *err)
@@ -297,7 +284,15 @@ clv_status clv_component_division_solve(clv_place_search *search, clv_arena *are
         raise_bound(&d, d.s.groups[d.by_least[0]].least);
         CLV_TRY(divide(&d, err)); /* without a solve: an answer at once */
         d.may_solve = true;
-        CLV_TRY(bound_parts(&d, err));
+        /* each part alone on all devices, but for those that can do no better than the bound so far
+         */
+        for (int32_t i = 0; i < d.s.parts.n_groups && clv_component_shares_may_solve(&d.s); i++) {
+            clv_component_group *g = &d.s.groups[d.by_least[i]];
+            if (fmin(g->alone, g->whole) <= d.s.bound)
+                continue;
+            CLV_TRY(clv_component_shares_solve(&d.s, g, g->most, true, err));
+            raise_bound(&d, g->solved->bound);
+        }
         CLV_TRY(divide(&d, err));
         if (!clv_place_over(search))
             CLV_TRY(clv_component_memory_bound(&d.s, err));

@@ -67,7 +67,7 @@ int32_t clv_component_shares_devices(const clv_component_shares *s, int32_t kind
 /* Can a solve be paid for, and is there time? */
 bool clv_component_shares_may_solve(const clv_component_shares *s);
 
-/* Solves a part with so many shares and notes it, in place of a former solve with as many. Ends
+/* Solves a part with so many shares and keeps it, in place of a former solve with as many. Ends
  * early at what is as good as the bound of the whole. Brief: some seconds at most. */
 clv_status clv_component_shares_solve(clv_component_shares *s, clv_component_group *g,
                                       int32_t shares, bool brief, clv_error *err);

@@ -14,9 +14,7 @@ static clv_status find_parts(const clv_place_problem *p, clv_arena *arena, clv_c
     int32_t *root = CLV_NEW_ARRAY(arena, int32_t, p->n_classes);
     int32_t *part_of = CLV_NEW_ARRAY(arena, int32_t, p->n_classes);
     int32_t *from = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
-    int32_t *first = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes + 1);
-    int32_t *at = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
-    if (!root || !part_of || !from || !first || !at)
+    if (!root || !part_of || !from)
         return clv_fail_nomem(err, "the parts of a placement");
     for (int32_t c = 0; c < p->n_classes; c++) {
         root[c] = c;
@@ -30,16 +28,11 @@ static clv_status find_parts(const clv_place_problem *p, clv_arena *arena, clv_c
         if (part_of[c] < 0)
             part_of[c] = parts->n++;
         from[v] = part_of[c];
-        first[from[v] + 1]++;
     }
-    for (int32_t i = 0; i < parts->n; i++)
-        first[i + 1] += first[i];
-    for (int32_t v = 0; v < p->n_nodes; v++)
-        at[first[from[v]]++] = v;
-    memmove(first + 1, first, (size_t)parts->n * sizeof *first);
-    first[0] = 0;
-    parts->nodes = (clv_csr){ first, at };
-    return CLV_OK;
+    const clv_csr_items nodes = { .n = p->n_nodes, .group_of = from };
+    return clv_csr_group(parts->n, &nodes, arena, &parts->nodes)
+               ? CLV_OK
+               : clv_fail_nomem(err, "the parts of a placement");
 }
 
 /* All parts as problems of their own, one behind the other in arrays of the whole's size. */

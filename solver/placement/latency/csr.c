@@ -1,5 +1,26 @@
 #include "solver/placement/latency/csr.h"
 
+bool clv_csr_group(int32_t n, const clv_csr_items *items, clv_arena *arena, clv_csr *ret)
+{
+    int32_t *first = CLV_NEW_ARRAY(arena, int32_t, n + 1);
+    int32_t *at = CLV_NEW_ARRAY(arena, int32_t, items->n);
+    if (!first || !at)
+        return false;
+    for (int32_t i = 0; i < items->n; i++)
+        first[items->group_of[i] + 1]++;
+    for (int32_t i = 0; i < n; i++)
+        first[i + 1] += first[i];
+    for (int32_t i = 0; i < items->n; i++) {
+        int32_t item = items->order ? items->order[i] : i;
+        at[first[items->group_of[item]]++] = item;
+    }
+    for (int32_t i = n; i > 0; i--)
+        first[i] = first[i - 1];
+    first[0] = 0;
+    *ret = (clv_csr){ first, at };
+    return true;
+}
+
 clv_status clv_csr_from_pairs(int32_t n, clv_csr_pairs pairs, clv_arena *arena, clv_csr *ret,
                               clv_error *err)
 {

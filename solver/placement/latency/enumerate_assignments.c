@@ -18,7 +18,6 @@ typedef struct {
     const clv_latency_tables *tables;
     clv_latency_evaluator *evaluator;
     int32_t *device_of, *best_of; /* by class */
-    int32_t *answer;              /* by node */
     int64_t *bytes;               /* by device */
     int32_t *count;
     double best; /* latency of the best of those evaluated */
@@ -80,17 +79,13 @@ clv_status clv_enumerate_assignments(clv_place_search *search, const clv_latency
     CLV_TRY(clv_latency_evaluator_new(tables, arena, &s.evaluator, err));
     s.device_of = CLV_NEW_ARRAY(arena, int32_t, p->n_classes);
     s.best_of = CLV_NEW_ARRAY(arena, int32_t, p->n_classes);
-    s.answer = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
     s.bytes = CLV_NEW_ARRAY(arena, int64_t, tables->n_devices);
     s.count = CLV_NEW_ARRAY(arena, int32_t, tables->n_devices);
-    if (!s.device_of || !s.best_of || !s.answer || !s.bytes || !s.count)
+    if (!s.device_of || !s.best_of || !s.bytes || !s.count)
         return clv_fail_nomem(err, "a small search");
     place_from(&s, 0);
-    if (!isinf(s.best)) {
-        for (int32_t i = 0; i < p->n_nodes; i++)
-            s.answer[i] = s.best_of[p->class_of[i]];
-        CLV_TRY(clv_place_offer(search, "all assignments", s.answer, err));
-    }
+    if (!isinf(s.best))
+        CLV_TRY(clv_place_offer_groups(search, "all assignments", p->class_of, s.best_of, err));
     if (!s.ended)
         clv_place_raise(search, "all assignments", s.best * (1 - ROUNDING));
     return CLV_OK;

@@ -1,7 +1,10 @@
-/* evaluate_latency.h - the latency of a whole assignment, for searches that try many.
+/* evaluate_latency.h - the latency of a whole assignment, for searches that try many: the longest
+ * path (Kelley, Walker 1959, "Critical-path planning and scheduling") through the quotient graph of
+ * pieces, in topological order (Kahn 1962).
  *
- * The same as clv_place_judge() but for rounding, and made to be asked a hundred thousand times a
- * second: it takes nothing from an arena and sorts nothing.
+ * Ours is how pieces are found: by levels, a row of small numbers a node. The same as
+ * clv_place_judge() but for rounding, and made to be asked a hundred thousand times a second: it
+ * takes nothing from an arena and sorts nothing.
  */
 #ifndef CLV_SOLVER_PLACEMENT_LATENCY_EVALUATE_LATENCY_H
 #define CLV_SOLVER_PLACEMENT_LATENCY_EVALUATE_LATENCY_H

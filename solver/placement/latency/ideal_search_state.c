@@ -42,30 +42,21 @@ static clv_status pin_lists(clv_ideal_search_state *s, clv_arena *arena, clv_err
     const clv_place_problem *p = u->tables->p;
     int32_t n_pins = u->pins.first[u->n_nets];
     /* lists drop pairs of equal numbers, so numbers of units and nets are kept apart */
-    int32_t *first = CLV_NEW_ARRAY(arena, int32_t, u->n + 1), *at;
-    at = CLV_NEW_ARRAY(arena, int32_t, n_pins);
-    int32_t *node_first = CLV_NEW_ARRAY(arena, int32_t, u->n + 1);
-    int32_t *nodes = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
-    if (!first || !at || !node_first || !nodes)
+    int32_t *first = CLV_NEW_ARRAY(arena, int32_t, u->n + 1);
+    int32_t *at = CLV_NEW_ARRAY(arena, int32_t, n_pins);
+    const clv_csr_items nodes = { p->n_nodes, u->unit_of, p->order };
+    if (!first || !at || !clv_csr_group(u->n, &nodes, arena, &s->nodes_of))
         return clv_fail_nomem(err, "a search");
     for (int32_t e = 0; e < n_pins; e++)
         first[u->pins.at[e] + 1]++;
-    for (int32_t v = 0; v < p->n_nodes; v++)
-        node_first[u->unit_of[v] + 1]++;
-    for (int32_t i = 0; i < u->n; i++) {
+    for (int32_t i = 0; i < u->n; i++)
         first[i + 1] += first[i];
-        node_first[i + 1] += node_first[i];
-    }
     for (int32_t i = 0; i < u->n_nets; i++)
         for (int32_t e = u->pins.first[i]; e < u->pins.first[i + 1]; e++)
             at[first[u->pins.at[e]]++] = i;
-    for (int32_t i = 0; i < p->n_nodes; i++)
-        nodes[node_first[u->unit_of[p->order[i]]]++] = p->order[i];
     memmove(first + 1, first, (size_t)u->n * sizeof *first);
-    memmove(node_first + 1, node_first, (size_t)u->n * sizeof *first);
-    first[0] = node_first[0] = 0;
+    first[0] = 0;
     s->nets_of = (clv_csr){ first, at };
-    s->nodes_of = (clv_csr){ node_first, nodes };
     return CLV_OK;
 }
 

@@ -25,7 +25,6 @@ typedef struct {
     int32_t *device;   /* by step */
     int32_t *by_bytes; /* steps, the largest first */
     int32_t *class_of; /* by class: device */
-    int32_t *answer;   /* by node */
 } packer;
 
 /* What the searches below rising limits share. */
@@ -38,8 +37,6 @@ typedef struct {
     int32_t *start; /* by class: the last find as an assignment */
     bool placed;    /* all pieces of a find had a device: start is one */
 } deepening;
-
-static bool is_over(void *search) { return clv_place_over(search); }
 
 /* A device for a piece: empty for contiguous rules; else the fullest, or the emptiest, with room.
  */
@@ -121,9 +118,7 @@ static clv_status offer_steps(packer *s, bool fullest, bool *ret_placed, clv_err
         int32_t v = p->order[i];
         s->class_of[p->class_of[v]] = s->device[s->found->step_of[s->units->unit_of[v]]];
     }
-    for (int32_t i = 0; i < p->n_nodes; i++)
-        s->answer[i] = s->class_of[p->class_of[i]];
-    return clv_place_offer(s->search, "latency ideals", s->answer, err);
+    return clv_place_offer_groups(s->search, "latency ideals", p->class_of, s->class_of, err);
 }
 
 /* Offers what a search found in the ways that devices can share. O(steps^2 + steps * devices). */
@@ -138,8 +133,7 @@ static clv_status offer_found(deepening *d, const clv_ideal_result *found, clv_e
     s.used = CLV_NEW_ARRAY(arena, int64_t, f->n_devices);
     s.device = CLV_NEW_ARRAY(arena, int32_t, found->n_steps);
     s.by_bytes = CLV_NEW_ARRAY(arena, int32_t, found->n_steps);
-    s.answer = CLV_NEW_ARRAY(arena, int32_t, f->p->n_nodes);
-    if (!s.need || !s.used || !s.device || !s.by_bytes || !s.answer)
+    if (!s.need || !s.used || !s.device || !s.by_bytes)
         return clv_fail_nomem(err, "an answer");
     for (int32_t i = 0; i < units->n; i++)
         s.need[found->step_of[i]] += units->bytes[i];
@@ -166,10 +160,11 @@ static clv_status search_below(deepening *d, double limit, clv_ideal_end *ret, c
                    TICKS_A_NODE * (int64_t)u->tables->p->n_nodes;
     clv_ideal_result found;
     ticks = ticks < best ? ticks : best;
-    clv_chain_division_refine_below(chain, ticks, is_over, search);
+    clv_chain_division_refine_below(chain, ticks, clv_place_over_ctx, search);
     if (d->strict && chain->priced) {
         double worth = chain->price * (double)clv_latency_most_held(u);
-        clv_chain_division_refine_below(chain->priced, ticks + (int64_t)worth, is_over, search);
+        clv_chain_division_refine_below(chain->priced, ticks + (int64_t)worth, clv_place_over_ctx,
+                                        search);
     }
     clv_ideal_limits limits = { ticks, d->strict, d->work };
     CLV_TRY(clv_latency_ideals(search, chain, &limits, d->arena, &found, err));

@@ -45,7 +45,6 @@ typedef struct {
     int32_t *start; /* scratch: where a round starts */
     int32_t *kept;  /* best assignment of the round that fits */
     double kept_score;
-    int32_t *by_node; /* scratch for offers */
 } annealer;
 
 static int32_t pick(annealer *s, int32_t n)
@@ -127,15 +126,6 @@ static void move_side(annealer *s, int32_t class, const clv_csr *side, int32_t t
     }
 }
 
-static int32_t empty_device(annealer *s)
-{
-    int32_t n = s->tables->n_devices, d = pick(s, n);
-    for (int32_t i = 0; i < n; i++, d = d + 1 < n ? d + 1 : 0)
-        if (!s->count[d])
-            return d;
-    return pick(s, n);
-}
-
 /* A device for class: mostly that of a neighbour. */
 static int32_t pick_device(annealer *s, int32_t class)
 {
@@ -147,7 +137,13 @@ static int32_t pick_device(annealer *s, int32_t class)
         if (n > 0)
             return s->device_of[side->at[side->first[class] + pick(s, n)]];
     }
-    return dice < 14 ? empty_device(s) : pick(s, f->n_devices);
+    int32_t n = f->n_devices, d = pick(s, n);
+    if (dice >= 14)
+        return d;
+    for (int32_t i = 0; i < n; i++, d = d + 1 < n ? d + 1 : 0) /* an empty one */
+        if (!s->count[d])
+            return d;
+    return pick(s, n);
 }
 
 /* Applies a random move. False: there was none. */
@@ -207,9 +203,7 @@ static clv_status anneal(annealer *s, int32_t steps, double hot, clv_error *err)
     }
     if (isinf(s->kept_score))
         return CLV_OK;
-    for (int32_t i = 0; i < s->tables->p->n_nodes; i++)
-        s->by_node[i] = s->kept[s->tables->p->class_of[i]];
-    return clv_place_offer(s->search, "local search", s->by_node, err);
+    return clv_place_offer_groups(s->search, "local search", s->tables->p->class_of, s->kept, err);
 }
 
 static clv_status annealer_new(clv_place_search *search, const clv_latency_tables *tables,
@@ -225,9 +219,7 @@ static clv_status annealer_new(clv_place_search *search, const clv_latency_table
     s->back = CLV_NEW_ARRAY(arena, int32_t, p->n_classes);
     s->start = CLV_NEW_ARRAY(arena, int32_t, p->n_classes);
     s->kept = CLV_NEW_ARRAY(arena, int32_t, p->n_classes);
-    s->by_node = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
-    if (!s->device_of || !s->bytes || !s->count || !s->moved || !s->back || !s->start || !s->kept ||
-        !s->by_node)
+    if (!s->device_of || !s->bytes || !s->count || !s->moved || !s->back || !s->start || !s->kept)
         return clv_fail_nomem(err, "a local search");
     return CLV_OK;
 }

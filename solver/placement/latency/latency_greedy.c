@@ -43,18 +43,14 @@ clv_status clv_latency_greedy(clv_place_search *search, const clv_latency_tables
     const clv_place_problem *p = tables->p;
     clv_mark mark = clv_arena_mark(arena);
     int32_t *device_of = CLV_NEW_ARRAY(arena, int32_t, p->n_classes);
-    int32_t *answer = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
     int64_t *used = CLV_NEW_ARRAY(arena, int64_t, tables->n_devices);
-    if (!device_of || !answer || !used)
+    if (!device_of || !used)
         return clv_fail_nomem(err, "a first answer");
     double most = fmin(fmin(MOST_FIRST, tables->n_devices),
                        1 + FIRST_WORK / (1.0 + (double)p->n_nodes * tables->n_devices));
     for (int32_t d = 0; d + 1 <= most && !clv_place_over(search); d++)
-        if (first_fit(tables, d, used, device_of)) {
-            for (int32_t i = 0; i < p->n_nodes; i++)
-                answer[i] = device_of[p->class_of[i]];
-            CLV_TRY(clv_place_offer(search, "filling", answer, err));
-        }
+        if (first_fit(tables, d, used, device_of))
+            CLV_TRY(clv_place_offer_groups(search, "filling", p->class_of, device_of, err));
     clv_arena_rewind(arena, mark);
     return CLV_OK;
 }

@@ -233,23 +233,13 @@ static void unchoose(clv_ideal_search_state *s, int32_t unit)
     s->where[unit] = CLV_OUTSIDE;
 }
 
-static void exclude(clv_ideal_search_state *s, int32_t unit)
+static void set_barred(clv_ideal_search_state *s, int32_t unit, bool barred)
 {
-    s->where[unit] = CLV_BARRED;
+    s->where[unit] = barred ? CLV_BARRED : CLV_OUTSIDE;
     for (int32_t e = s->nets_of.first[unit]; e < s->nets_of.first[unit + 1]; e++) {
-        int32_t net = s->nets_of.at[e];
-        if (s->n_out[net]++ == 0 && s->n_in[net] > 0)
-            s->sure += s->u->net_cost[net];
-    }
-}
-
-static void readmit(clv_ideal_search_state *s, int32_t unit)
-{
-    s->where[unit] = CLV_OUTSIDE;
-    for (int32_t e = s->nets_of.first[unit]; e < s->nets_of.first[unit + 1]; e++) {
-        int32_t net = s->nets_of.at[e];
-        if (--s->n_out[net] == 0 && s->n_in[net] > 0)
-            s->sure -= s->u->net_cost[net];
+        int32_t net = s->nets_of.at[e], others = barred ? s->n_out[net]++ : --s->n_out[net];
+        if (others == 0 && s->n_in[net] > 0)
+            s->sure += barred ? s->u->net_cost[net] : -s->u->net_cost[net];
     }
 }
 
@@ -334,11 +324,11 @@ static clv_status extend_piece(clv_ideal_search_state *s, int32_t begin, clv_err
             s->start = start;
             s->tail = tail;
         }
-        exclude(s, unit);
+        set_barred(s, unit, true);
         n_barred++;
     }
     for (int32_t i = begin; i < begin + n_barred; i++)
-        readmit(s, s->stack[i]);
+        set_barred(s, s->stack[i], false);
     return status;
 }
 

@@ -1,7 +1,5 @@
 #include "solver/placement/latency/latency_tables.h"
 
-#include <string.h>
-
 static clv_status pairs_new(int32_t room, clv_arena *arena, clv_csr_pairs *ret, clv_error *err)
 {
     *ret = (clv_csr_pairs){ 0, CLV_NEW_ARRAY(arena, int32_t, room),
@@ -60,25 +58,14 @@ static clv_status class_lists(clv_latency_tables *f, clv_arena *arena, clv_error
 {
     const clv_place_problem *p = f->p;
     size_t n_classes = (size_t)p->n_classes;
-    clv_csr_pairs list;
-    CLV_TRY(pairs_new(p->n_nodes, arena, &list, err));
-    int32_t *first = CLV_NEW_ARRAY(arena, int32_t, n_classes + 1);
-    int32_t *at = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
     f->class_bytes = CLV_NEW_ARRAY(arena, int64_t, n_classes);
     f->class_fits = CLV_NEW_ARRAY(arena, bool, (size_t)p->n_kinds *n_classes);
-    if (!first || !at || !f->class_bytes || !f->class_fits)
+    if (!f->class_bytes || !f->class_fits ||
+        !clv_csr_group(p->n_classes, &(clv_csr_items){ p->n_nodes, p->class_of, p->order }, arena,
+                       &f->members))
         return clv_fail_nomem(err, "the classes of a placement");
-    for (int32_t i = 0; i < p->n_nodes; i++) {
-        first[p->class_of[i] + 1]++;
-        f->class_bytes[p->class_of[i]] += p->bytes[i];
-    }
-    for (int32_t c = 0; c < p->n_classes; c++)
-        first[c + 1] += first[c];
     for (int32_t i = 0; i < p->n_nodes; i++)
-        at[first[p->class_of[p->order[i]]]++] = p->order[i];
-    memmove(first + 1, first, n_classes * sizeof *first);
-    first[0] = 0;
-    f->members = (clv_csr){ first, at };
+        f->class_bytes[p->class_of[i]] += p->bytes[i];
     for (int32_t k = 0; k < p->n_kinds; k++) {
         int64_t room = p->kinds[k].capacity_bytes;
         bool *fits = f->class_fits + (size_t)k * n_classes;
