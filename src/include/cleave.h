@@ -13,13 +13,15 @@
  *     cleave_model_free(model);
  *
  * Errors. Every call that can fail returns a cleave_status and fills a cleave_error (NULL is fine):
- * a code and one sentence that names the thing, the value and what was expected. Results are written
- * only on success. "There is no plan" is an outcome, CLEAVE_NO_PLAN: the result is given all the
- * same, and its report says how much is missing where, or which rules contradict each other.
+ * a code and one sentence that names the thing, the value and what was expected. Results are
+ * written only on success. "There is no plan" is an outcome, CLEAVE_NO_PLAN: the result is given
+ * all the same, and its report says how much is missing where, or which rules contradict each
+ * other.
  *
  * Ownership. What a call gives through a ret_ parameter is the caller's, to be given back with the
- * matching _free, which takes NULL too. Strings and reports that functions return belong to the object
- * asked and live as long as it. Strings given to a call are copied where they are needed later.
+ * matching _free, which takes NULL too. Strings and reports that functions return belong to the
+ * object asked and live as long as it. Strings given to a call are copied where they are needed
+ * later.
  *
  * Options. A struct of options begins with its size, and 0 or NULL in every other field is the
  * default; cleave_X_options_init() sets both. Later versions add fields at the end: a program built
@@ -28,8 +30,8 @@
  *
  * Control. Every call that may take long takes a cleave_control: allocator, stop, progress, notes.
  *
- * Threads. No global state. One thread at a time may use an object; a cleave_model may be read by many
- * calls at once. The library never prints, exits, aborts or installs signal handlers.
+ * Threads. No global state. One thread at a time may use an object; a cleave_model may be read by
+ * many calls at once. The library never prints, exits, aborts or installs signal handlers.
  *
  * Units. Sizes are bytes, times are seconds, rates are per second, unless a name says otherwise;
  * parts of a whole are 0 to 1.
@@ -59,7 +61,7 @@ extern "C" {
 #define CLEAVE_VERSION_MINOR 2
 #define CLEAVE_VERSION_PATCH 0
 /* To be compared: 0x000200 is 0.2.0. */
-#define CLEAVE_VERSION_NUMBER                                                                       \
+#define CLEAVE_VERSION_NUMBER                                                                      \
     ((CLEAVE_VERSION_MAJOR << 16) | (CLEAVE_VERSION_MINOR << 8) | CLEAVE_VERSION_PATCH)
 
 /* Of the library that runs, which may be another than that of the header. */
@@ -70,20 +72,20 @@ CLEAVE_API unsigned cleave_version_number(void);
 
 typedef enum {
     CLEAVE_OK = 0,
-    CLEAVE_NO_PLAN = 1,     /* an outcome: nothing fits or satisfies the rules, nothing compiled, or no
-                             * answer was found in time */
-    CLEAVE_EUSAGE = 2,      /* the request is wrong */
-    CLEAVE_EINPUT = 3,      /* the model, plan or description is not valid */
+    CLEAVE_NO_PLAN = 1, /* an outcome: nothing fits or satisfies the rules, nothing compiled, or no
+                         * answer was found in time */
+    CLEAVE_EUSAGE = 2,  /* the request is wrong */
+    CLEAVE_EINPUT = 3,  /* the model, plan or description is not valid */
     CLEAVE_EUNSUPPORTED = 4, /* valid, but uses something not supported here */
-    CLEAVE_ELIMIT = 5,      /* valid, but larger than what is handled */
-    CLEAVE_EIO = 6,         /* could not read or write */
+    CLEAVE_ELIMIT = 5,       /* valid, but larger than what is handled */
+    CLEAVE_EIO = 6,          /* could not read or write */
     CLEAVE_ENOMEM = 7,
-    CLEAVE_ECANCELED = 8,   /* the caller's stop() said so */
-    CLEAVE_EINTERNAL = 9    /* our fault */
+    CLEAVE_ECANCELED = 8, /* the caller's stop() said so */
+    CLEAVE_EINTERNAL = 9  /* our fault */
 } cleave_status;
 
-/* "ok", "no plan", "usage", "input", "unsupported", "limit", "io", "memory", "canceled", "internal";
- * "unknown" for any other number. */
+/* "ok", "no plan", "usage", "input", "unsupported", "limit", "io", "memory", "canceled",
+ * "internal"; "unknown" for any other number. */
 CLEAVE_API const char *cleave_status_name(cleave_status status);
 
 typedef struct {
@@ -102,25 +104,29 @@ typedef struct {
 
 /* Of a search while it runs. Belongs to the library; fields may be added at the end. */
 typedef struct {
-    const char *method;    /* that found the last better answer or bound; "" before the first */
-    int found;             /* an answer is known */
-    double objective;      /* of the best answer; infinite before the first. A plan's: seconds */
-    double bound;          /* no answer has less: proven; 0: nothing is known */
+    const char *method; /* that found the last better answer or bound; "" before the first */
+    int found;          /* an answer is known */
+    double objective;   /* of the best answer; infinite before the first. A plan's: seconds */
+    double bound;       /* no answer has less: proven; 0: nothing is known */
     int candidates_judged, candidates_waiting; /* where a compiler judges them; else 0 */
     double elapsed_s;
-    double left_s;         /* an estimate; negative: not known */
+    double left_s; /* an estimate; negative: not known */
 } cleave_progress;
 
 /* What a report has. */
-typedef enum { CLEAVE_REPORT_BOTH = 0, CLEAVE_REPORT_TEXT = 1, CLEAVE_REPORT_JSON = 2 } cleave_report_form;
+typedef enum {
+    CLEAVE_REPORT_BOTH = 0,
+    CLEAVE_REPORT_TEXT = 1,
+    CLEAVE_REPORT_JSON = 2
+} cleave_report_form;
 
 typedef struct {
     uint32_t size; /* sizeof(cleave_control): cleave_control_init() */
     /* Of objects that the call opens; NULL: malloc. Calls on an object use the object's. Copied. */
     const cleave_allocator *allocator;
-    /* Asked often, first when the call begins; not 0 ends the call: a search gives the best answer so far, or CLEAVE_ECANCELED
-     * before the first; all other calls give CLEAVE_ECANCELED and leave no file. May be asked on a
-     * thread of the library's while external programs run. */
+    /* Asked often, first when the call begins; not 0 ends the call: a search gives the best answer
+     * so far, or CLEAVE_ECANCELED before the first; all other calls give CLEAVE_ECANCELED and leave
+     * no file. May be asked on a thread of the library's while external programs run. */
     int (*stop)(void *ctx);
     /* Each better answer or bound, each batch of candidates; on the calling thread. */
     void (*progress)(void *ctx, const cleave_progress *progress);
@@ -128,8 +134,8 @@ typedef struct {
      * thread. */
     void (*note)(void *ctx, const char *sentence);
     void *ctx; /* of these three */
-    /* Of cleave_model_inspect(), cleave_model_shards() and cleave_rules(), whose reports may be long: only
-     * this is made, and the other is NULL. Reports of other calls have both. */
+    /* Of cleave_model_inspect(), cleave_model_shards() and cleave_rules(), whose reports may be
+     * long: only this is made, and the other is NULL. Reports of other calls have both. */
     cleave_report_form report;
 } cleave_control;
 
@@ -180,7 +186,8 @@ typedef enum {
     CLEAVE_END_FIRST_FIT = 8   /* the first that fits was asked for */
 } cleave_end;
 
-/* "unknown", "optimal", "gap", "infeasible", "searched", "deadline", "stopped", "limit", "first fit" */
+/* "unknown", "optimal", "gap", "infeasible", "searched", "deadline", "stopped", "limit", "first
+ * fit" */
 CLEAVE_API const char *cleave_end_name(cleave_end end);
 
 /* -- models -- */
@@ -191,20 +198,21 @@ typedef struct cleave_model cleave_model;
  * CLEAVE_EIO: it cannot be read; CLEAVE_EINPUT: it is not a valid model. O(operators + tensors). */
 CLEAVE_API cleave_status cleave_model_open(const char *path, const cleave_control *control,
                                            cleave_model **ret_model, cleave_error *error);
-/* bytes must stay until cleave_model_free. folder: where external data is looked for; may be NULL. */
+/* bytes must stay until cleave_model_free. folder: where external data is looked for; may be NULL.
+ */
 CLEAVE_API cleave_status cleave_model_open_bytes(const void *bytes, size_t size, const char *folder,
                                                  const cleave_control *control,
                                                  cleave_model **ret_model, cleave_error *error);
 CLEAVE_API void cleave_model_free(cleave_model *model);
 
-/* Gives a symbolic dimension a size: ("batch", 8); a dimension without a name is "input[axis]". To be
- * called before anything that needs shapes; unknown symbols are CLEAVE_EINPUT. */
+/* Gives a symbolic dimension a size: ("batch", 8); a dimension without a name is "input[axis]". To
+ * be called before anything that needs shapes; unknown symbols are CLEAVE_EINPUT. */
 CLEAVE_API cleave_status cleave_model_bind(cleave_model *model, const char *symbol, int64_t size,
                                            cleave_error *error);
 /* Things that are legal but unwise, found while reading. NULL past the last. */
 CLEAVE_API const char *cleave_model_warning(const cleave_model *model, int i);
-/* Files that hold weights, as the model names them: relative to its folder, also after it is written
- * to another one. NULL past the last. */
+/* Files that hold weights, as the model names them: relative to its folder, also after it is
+ * written to another one. NULL past the last. */
 CLEAVE_API const char *cleave_model_external(const cleave_model *model, int i);
 
 /* What `cleave inspect` shows (docs/formats/inspect.schema.json). O(operators + tensors). */
@@ -213,18 +221,19 @@ CLEAVE_API cleave_status cleave_model_inspect(cleave_model *model, const cleave_
 
 /* What to do with an axis that does not divide into its shards. */
 typedef enum {
-    CLEAVE_UNEVEN_CEIL = 0,    /* size / shards, rounded up, each; the last ones smaller or empty */
+    CLEAVE_UNEVEN_CEIL = 0, /* size / shards, rounded up, each; the last ones smaller or empty */
     CLEAVE_UNEVEN_BALANCED = 1, /* sizes differ by at most 1, larger ones first */
-    CLEAVE_UNEVEN_REFUSE = 2   /* count it as wrong */
+    CLEAVE_UNEVEN_REFUSE = 2    /* count it as wrong */
 } cleave_uneven;
 
 typedef struct {
     uint32_t size;
     const char *configuration; /* only that one; NULL: all */
     cleave_uneven uneven;
-    int show_tiles; /* say each sharding in the notation of tensor dictionaries too (docs/formats/tiles.md) */
-    /* Whose limits to check: a name of configs/backends, or a file of your own (docs/sharding.md). What
-     * it does not support is listed apart from what is wrong. NULL: nobody's. */
+    int show_tiles; /* say each sharding in the notation of tensor dictionaries too
+                       (docs/formats/tiles.md) */
+    /* Whose limits to check: a name of configs/backends, or a file of your own (docs/sharding.md).
+     * What it does not support is listed apart from what is wrong. NULL: nobody's. */
     const char *backend;
     const char *configs_path; /* as in cleave_plan_options */
 } cleave_shards_options;
@@ -235,20 +244,20 @@ static inline void cleave_shards_options_init(cleave_shards_options *options)
     options->size = (uint32_t)sizeof *options;
 }
 
-/* What `cleave shards` shows: the part of each annotated tensor on each device, what follows from the
- * annotations, and what is wrong with them (docs/formats/shards.schema.json). Wrong annotations are no
- * failure: *ret_wrong (may be NULL) is how many there are, with those that the backend does not
- * support. CLEAVE_EUSAGE: there is no such configuration or backend; CLEAVE_ELIMIT: more
- * shards than a list is meant for. */
+/* What `cleave shards` shows: the part of each annotated tensor on each device, what follows from
+ * the annotations, and what is wrong with them (docs/formats/shards.schema.json). Wrong annotations
+ * are no failure: *ret_wrong (may be NULL) is how many there are, with those that the backend does
+ * not support. CLEAVE_EUSAGE: there is no such configuration or backend; CLEAVE_ELIMIT: more shards
+ * than a list is meant for. */
 CLEAVE_API cleave_status cleave_model_shards(cleave_model *model,
                                              const cleave_shards_options *options,
                                              const cleave_control *control,
                                              cleave_report **ret_report, int *ret_wrong,
                                              cleave_error *error);
 
-/* What `cleave rules` shows: how the operators of that name ("MatMul", "com.microsoft.Attention") may
- * be split over devices, with all conditions; NULL: all operators. CLEAVE_EUSAGE: there is no such
- * operator. */
+/* What `cleave rules` shows: how the operators of that name ("MatMul", "com.microsoft.Attention")
+ * may be split over devices, with all conditions; NULL: all operators. CLEAVE_EUSAGE: there is no
+ * such operator. */
 CLEAVE_API cleave_status cleave_rules(const char *operator_name, const cleave_control *control,
                                       cleave_report **ret_report, cleave_error *error);
 
@@ -259,8 +268,8 @@ typedef struct cleave_plan cleave_plan;
 typedef struct {
     uint32_t size;
     const char *cluster;      /* name or path; NULL: "dgx-h100" */
-    const char *configs_path; /* folders with clusters/ and devices/, colon-separated; NULL: ours, which
-                               * are looked for beside the library first */
+    const char *configs_path; /* folders with clusters/ and devices/, colon-separated; NULL: ours,
+                               * which are looked for beside the library first */
     int devices;              /* exactly the first so many; 0: as many of the cluster as are best */
     int64_t memory_bytes;     /* of each device, instead of the description's; 0: as described */
     cleave_objective objective;
@@ -268,46 +277,47 @@ typedef struct {
                         * nothing but the input. The first candidates are judged in any case */
     double gap;        /* enough when (objective - bound) / objective is no more; 0: to the end */
     int jobs;          /* workers, at most 1024; 0: 2. The plan does not depend on it */
-    int max_candidates; /* 0: the search decides */
-    int first_fit;      /* stop at the first plan that compiles */
+    int max_candidates;    /* 0: the search decides */
+    int first_fit;         /* stop at the first plan that compiles */
     int documented_search; /* the search that PopRT documents instead of ours; to compare */
 
-    /* Shards inside operators: the devices are dealt out to stages of equal form, and the tensors of a
-     * stage are split over its devices. mesh: that form, "2x8" or "dp=2xtp=8"; max_tensor_devices: each
-     * stage has at most so many, and 1 is whole operators; stages: exactly so many. All NULL and 0: what
-     * is best, but for whole operators where sharding_nodes, a compiler, first_fit, max_candidates, the
-     * documented search or a rule that places operators on devices is given, and for more than 100,000
-     * operators. */
+    /* Shards inside operators: the devices are dealt out to stages of equal form, and the tensors
+     * of a stage are split over its devices. mesh: that form, "2x8" or "dp=2xtp=8";
+     * max_tensor_devices: each stage has at most so many, and 1 is whole operators; stages: exactly
+     * so many. All NULL and 0: what is best, but for whole operators where sharding_nodes, a
+     * compiler, first_fit, max_candidates, the documented search or a rule that places operators on
+     * devices is given, and for more than 100,000 operators. */
     const char *mesh;
     int max_tensor_devices;
     int stages;
-    /* The outermost axis of the mesh (the only one, if it has one) splits nothing but the batch, the
-     * leading dimension of the model's inputs. */
+    /* The outermost axis of the mesh (the only one, if it has one) splits nothing but the batch,
+     * the leading dimension of the model's inputs. */
     int data_parallel;
     /* The part of the bytes' time of each collective that computation hides. Assumes that each has
-     * independent computation beside it that lasts as long, and that neither slows the other; latencies
-     * are never hidden. 0: collectives and computation take turns. */
+     * independent computation beside it that lasts as long, and that neither slows the other;
+     * latencies are never hidden. 0: collectives and computation take turns. */
     double overlap;
 
-    /* Rules that the plan has to satisfy, as JSON text (docs/formats/constraints.md). Where they contradict
-     * each other, or sharding_nodes break them, no plan is found; the plan's notes say which. NULL:
-     * none. */
+    /* Rules that the plan has to satisfy, as JSON text (docs/formats/constraints.md). Where they
+     * contradict each other, or sharding_nodes break them, no plan is found; the plan's notes say
+     * which. NULL: none. */
     const char *constraints;
-    /* Manual mode: cut here instead of searching. "NODE=DEVICE,..." or JSON, {"sharding_info": {"NODE":
-     * DEVICE}, "pipelining_info": {"NODE": STAGE}}; the rest goes to the next device. NULL: search. */
+    /* Manual mode: cut here instead of searching. "NODE=DEVICE,..." or JSON, {"sharding_info":
+     * {"NODE": DEVICE}, "pipelining_info": {"NODE": STAGE}}; the rest goes to the next device.
+     * NULL: search. */
     const char *sharding_nodes;
     /* A run of the pipeline has so many micro-batches, each a run of the model as it is; what is in
-     * flight has to fit. At most 1000000; 0: one for CLEAVE_LATENCY; for CLEAVE_THROUGHPUT enough to
-     * fill the pipeline, fewer where memory is short. */
+     * flight has to fit. At most 1000000; 0: one for CLEAVE_LATENCY; for CLEAVE_THROUGHPUT enough
+     * to fill the pipeline, fewer where memory is short. */
     int microbatches;
-    /* Of a training graph, the first operators of the backward pass, separated by commas; what reads
-     * from them is backward too. "none": the graph has no such pass. NULL: known by names and types of
-     * operators (docs/cost-model.md). For CLEAVE_THROUGHPUT each device gets the backward operators of
-     * its layers. */
+    /* Of a training graph, the first operators of the backward pass, separated by commas; what
+     * reads from them is backward too. "none": the graph has no such pass. NULL: known by names and
+     * types of operators (docs/cost-model.md). For CLEAVE_THROUGHPUT each device gets the backward
+     * operators of its layers. */
     const char *backward;
 
-    const char *compiler; /* judges candidates: a command, run in a folder of its own
-                           * (docs/compiler-protocol.md); NULL: built in */
+    const char *compiler;      /* judges candidates: a command, run in a folder of its own
+                                * (docs/compiler-protocol.md); NULL: built in */
     double compiler_timeout_s; /* for one candidate, at most 1e9; 0: 600 */
 } cleave_plan_options;
 
@@ -317,14 +327,14 @@ static inline void cleave_plan_options_init(cleave_plan_options *options)
     options->size = (uint32_t)sizeof *options;
 }
 
-/* CLEAVE_OK with a plan that fits, or CLEAVE_NO_PLAN with the nearest one. CLEAVE_EUSAGE: an option is
- * out of range, or goes with no plan; CLEAVE_EINPUT: the cluster, the rules or the model's shapes make
- * no sense. Same model and options, no deadline: the same plan. */
+/* CLEAVE_OK with a plan that fits, or CLEAVE_NO_PLAN with the nearest one. CLEAVE_EUSAGE: an option
+ * is out of range, or goes with no plan; CLEAVE_EINPUT: the cluster, the rules or the model's
+ * shapes make no sense. Same model and options, no deadline: the same plan. */
 CLEAVE_API cleave_status cleave_plan_make(cleave_model *model, const cleave_plan_options *options,
                                           const cleave_control *control, cleave_plan **ret_plan,
                                           cleave_error *error);
-/* A plan file for this model (docs/formats/plan.md); CLEAVE_EINPUT when it was made for another, or is
- * not valid; CLEAVE_EIO. */
+/* A plan file for this model (docs/formats/plan.md); CLEAVE_EINPUT when it was made for another, or
+ * is not valid; CLEAVE_EIO. */
 CLEAVE_API cleave_status cleave_plan_load(cleave_model *model, const char *path,
                                           const cleave_control *control, cleave_plan **ret_plan,
                                           cleave_error *error);
@@ -339,51 +349,55 @@ CLEAVE_API int cleave_plan_stages(const cleave_plan *plan);
 CLEAVE_API double cleave_plan_latency_s(const cleave_plan *plan);
 /* Runs of the model a second as a pipeline. */
 CLEAVE_API double cleave_plan_throughput(const cleave_plan *plan);
-/* Proven: no plan of the same units has less latency, or less time between runs where the objective is
- * throughput. Negative: not known. */
+/* Proven: no plan of the same units has less latency, or less time between runs where the objective
+ * is throughput. Negative: not known. */
 CLEAVE_API double cleave_plan_bound_s(const cleave_plan *plan);
 /* (objective - bound) / objective; negative: not known. */
 CLEAVE_API double cleave_plan_gap(const cleave_plan *plan);
 CLEAVE_API cleave_end cleave_plan_end(const cleave_plan *plan);
-/* Micro-batches of a run of the pipeline, at least 1, and the time of all of them, from the start of the
- * first to the end of the last; negative: not known. */
+/* Micro-batches of a run of the pipeline, at least 1, and the time of all of them, from the start
+ * of the first to the end of the last; negative: not known. */
 CLEAVE_API int cleave_plan_microbatches(const cleave_plan *plan);
 CLEAVE_API double cleave_plan_run_s(const cleave_plan *plan);
-/* Parts of that: until all stages have started, and since the first one is done; negative: not known. */
+/* Parts of that: until all stages have started, and since the first one is done; negative: not
+ * known. */
 CLEAVE_API double cleave_plan_fill_s(const cleave_plan *plan);
 CLEAVE_API double cleave_plan_drain_s(const cleave_plan *plan);
 /* How much of the run is lost against the steady state; negative: not known. */
 CLEAVE_API double cleave_plan_bubble(const cleave_plan *plan);
-/* Memory on a device for tensors of further micro-batches, part of its peak; negative: not known, or no
- * such device. */
+/* Memory on a device for tensors of further micro-batches, part of its peak; negative: not known,
+ * or no such device. */
 CLEAVE_API int64_t cleave_plan_in_flight_bytes(const cleave_plan *plan, int device);
-/* The mesh of each stage, where operators are split over several devices: "dp=2xtp=4"; "" where a stage
- * is one device. */
+/* The mesh of each stage, where operators are split over several devices: "dp=2xtp=4"; "" where a
+ * stage is one device. */
 CLEAVE_API const char *cleave_plan_mesh(const cleave_plan *plan);
 /* Devices of a stage: the product of the mesh's axes, or 1. */
 CLEAVE_API int cleave_plan_mesh_devices(const cleave_plan *plan);
-/* Communication between the devices of a mesh in one run, one device of each stage counted: how many
- * collectives, the bytes that they send and their time; negative: not known. */
+/* Communication between the devices of a mesh in one run, one device of each stage counted: how
+ * many collectives, the bytes that they send and their time; negative: not known. */
 CLEAVE_API int cleave_plan_collectives(const cleave_plan *plan);
 CLEAVE_API int64_t cleave_plan_collective_bytes(const cleave_plan *plan);
 CLEAVE_API double cleave_plan_collective_s(const cleave_plan *plan);
-/* What the plan does, in the words that people use: "data parallel", "Megatron column"; the axis of the
- * mesh ("" for none) and how often go to *ret_axis and *ret_count, which may be NULL. NULL past the
- * last. */
+/* What the plan does, in the words that people use: "data parallel", "Megatron column"; the axis of
+ * the mesh ("" for none) and how often go to *ret_axis and *ret_count, which may be NULL. NULL past
+ * the last. */
 CLEAVE_API const char *cleave_plan_strategy(const cleave_plan *plan, int i, const char **ret_axis,
                                             int *ret_count);
-/* How the i-th node of the file's main graph is split: "tp=n", by axis the factor of its sharding rule;
+/* How the i-th node of the file's main graph is split: "tp=n", by axis the factor of its sharding
+ * rule;
  * "" where it is not, NULL past the end. */
 CLEAVE_API const char *cleave_plan_split_of(const cleave_plan *plan, int64_t node);
 /* Device of the i-th node of the file's main graph, the first of its mesh; -1 past the end. */
 CLEAVE_API int cleave_plan_device_of(const cleave_plan *plan, int64_t node);
 
-/* -- placing: the device-placement problem as numbers, without a model (docs/formats/workload.md) -- */
+/* -- placing: the device-placement problem as numbers, without a model (docs/formats/workload.md)
+ * -- */
 
 typedef struct cleave_place_problem cleave_place_problem;
 typedef struct cleave_place_solution cleave_place_solution;
 
-/* Reads the file. CLEAVE_EIO; CLEAVE_EINPUT: it is not a workload; CLEAVE_ELIMIT: of more than 1 GiB. */
+/* Reads the file. CLEAVE_EIO; CLEAVE_EINPUT: it is not a workload; CLEAVE_ELIMIT: of more than 1
+ * GiB. */
 CLEAVE_API cleave_status cleave_place_problem_open(const char *path, const cleave_control *control,
                                                    cleave_place_problem **ret_problem,
                                                    cleave_error *error);
@@ -407,16 +421,16 @@ static inline void cleave_place_options_init(cleave_place_options *options)
     options->objective = CLEAVE_THROUGHPUT;
 }
 
-/* CLEAVE_OK with the best answer found; CLEAVE_NO_PLAN, and a solution without one, when there is no
- * legal answer, or none was found in time. */
+/* CLEAVE_OK with the best answer found; CLEAVE_NO_PLAN, and a solution without one, when there is
+ * no legal answer, or none was found in time. */
 CLEAVE_API cleave_status cleave_place_solve(cleave_place_problem *problem,
                                             const cleave_place_options *options,
                                             const cleave_control *control,
                                             cleave_place_solution **ret_solution,
                                             cleave_error *error);
-/* Writes the problem as a mixed 0/1 program in free MPS, for any solver of such programs: its optimum is
- * the least load of the busiest device. Of options free_assignment counts; another objective than
- * throughput is CLEAVE_EUSAGE, a program too large to be of use CLEAVE_ELIMIT. */
+/* Writes the problem as a mixed 0/1 program in free MPS, for any solver of such programs: its
+ * optimum is the least load of the busiest device. Of options free_assignment counts; another
+ * objective than throughput is CLEAVE_EUSAGE, a program too large to be of use CLEAVE_ELIMIT. */
 CLEAVE_API cleave_status cleave_place_problem_save_mps(cleave_place_problem *problem,
                                                        const cleave_place_options *options,
                                                        const char *path,
@@ -443,8 +457,8 @@ CLEAVE_API int cleave_place_solution_device_of(const cleave_place_solution *solu
 typedef struct cleave_intra_op_problem cleave_intra_op_problem;
 typedef struct cleave_intra_op_solution cleave_intra_op_solution;
 
-/* Reads the file from front to back, without holding it. CLEAVE_EIO; CLEAVE_EINPUT: it is not such a
- * problem. */
+/* Reads the file from front to back, without holding it. CLEAVE_EIO; CLEAVE_EINPUT: it is not such
+ * a problem. */
 CLEAVE_API cleave_status cleave_intra_op_problem_open(const char *path,
                                                       const cleave_control *control,
                                                       cleave_intra_op_problem **ret_problem,
@@ -467,8 +481,8 @@ static inline void cleave_intra_op_options_init(cleave_intra_op_options *options
     options->size = (uint32_t)sizeof *options;
 }
 
-/* CLEAVE_OK with the best answer found; CLEAVE_NO_PLAN, and a solution without one, when no choices are
- * within the memory limit, or none were found in time. */
+/* CLEAVE_OK with the best answer found; CLEAVE_NO_PLAN, and a solution without one, when no choices
+ * are within the memory limit, or none were found in time. */
 CLEAVE_API cleave_status cleave_intra_op_solve(cleave_intra_op_problem *problem,
                                                const cleave_intra_op_options *options,
                                                const cleave_control *control,
@@ -496,10 +510,10 @@ CLEAVE_API int cleave_intra_op_solution_choice_of(const cleave_intra_op_solution
 /* How weights are written. */
 typedef enum {
     CLEAVE_WEIGHTS_EXTERNAL = 0,    /* a file of bare bytes a device, as ONNX's external data */
-    CLEAVE_WEIGHTS_SAFETENSORS = 1, /* a folder of safetensors a device, with an index where there are
-                                     * several */
-    CLEAVE_WEIGHTS_RANGES = 2       /* no weights: JSON that says which bytes of the model's files are
-                                     * whose */
+    CLEAVE_WEIGHTS_SAFETENSORS = 1, /* a folder of safetensors a device, with an index where there
+                                     * are several */
+    CLEAVE_WEIGHTS_RANGES = 2 /* no weights: JSON that says which bytes of the model's files are
+                               * whose */
 } cleave_weights;
 
 typedef enum { CLEAVE_FILL_NONE = 0, CLEAVE_FILL_ZEROS = 1, CLEAVE_FILL_ONES = 2 } cleave_fill;
@@ -507,10 +521,11 @@ typedef enum { CLEAVE_FILL_NONE = 0, CLEAVE_FILL_ZEROS = 1, CLEAVE_FILL_ONES = 2
 typedef struct {
     uint32_t size;
     cleave_weights weights;
-    /* cleave_shard: CLEAVE_FILL_ZEROS and _ONES make shards of that value without reading any weight,
-     * also of weights that are not there */
+    /* cleave_shard: CLEAVE_FILL_ZEROS and _ONES make shards of that value without reading any
+     * weight, also of weights that are not there */
     cleave_fill fill;
-    int64_t max_file_bytes; /* safetensors: of the tensors of one file, but for one that is larger; 0: any */
+    int64_t max_file_bytes; /* safetensors: of the tensors of one file, but for one that is larger;
+                               0: any */
 } cleave_shard_options;
 
 static inline void cleave_shard_options_init(cleave_shard_options *options)
@@ -519,37 +534,40 @@ static inline void cleave_shard_options_init(cleave_shard_options *options)
     options->size = (uint32_t)sizeof *options;
 }
 
-/* Cuts the weights of a model into the shards of a layout, a JSON file that says which device has which
- * part of which weight (docs/formats/weights.md) or a placement spec (docs/formats/placement-spec.md),
- * and writes them into a new folder. The folder is there as a whole or not at all; one that exists is
- * CLEAVE_EUSAGE, unless it is empty. Weights are streamed, never held, and the model is only read.
- * Notes: names that the model has not, weights without a spec, specs that were skipped. */
+/* Cuts the weights of a model into the shards of a layout, a JSON file that says which device has
+ * which part of which weight (docs/formats/weights.md) or a placement spec
+ * (docs/formats/placement-spec.md), and writes them into a new folder. The folder is there as a
+ * whole or not at all; one that exists is CLEAVE_EUSAGE, unless it is empty. Weights are streamed,
+ * never held, and the model is only read. Notes: names that the model has not, weights without a
+ * spec, specs that were skipped. */
 CLEAVE_API cleave_status cleave_shard(cleave_model *model, const char *layout, const char *folder,
                                       const cleave_shard_options *options,
                                       const cleave_control *control, cleave_error *error);
-/* From the shards of a folder to those of another layout, of any number of devices, into the folder to;
- * NULL: nothing is written. The model is not needed. *ret_report (may be NULL): what has to move between
- * which devices (docs/formats/reshard.schema.json). A folder that is damaged is CLEAVE_EINPUT. */
+/* From the shards of a folder to those of another layout, of any number of devices, into the folder
+ * to; NULL: nothing is written. The model is not needed. *ret_report (may be NULL): what has to
+ * move between which devices (docs/formats/reshard.schema.json). A folder that is damaged is
+ * CLEAVE_EINPUT. */
 CLEAVE_API cleave_status cleave_reshard(const char *folder, const char *layout, const char *to,
                                         const cleave_shard_options *options,
                                         const cleave_control *control, cleave_report **ret_report,
                                         cleave_error *error);
-/* The model that was sharded, byte for byte, to path, and the files that held its weights beside it,
- * which must not be there yet. Checksums are verified. */
+/* The model that was sharded, byte for byte, to path, and the files that held its weights beside
+ * it, which must not be there yet. Checksums are verified. */
 CLEAVE_API cleave_status cleave_collect(const char *folder, const char *path,
                                         const cleave_control *control, cleave_error *error);
 
 /* -- annotating -- */
 
-/* To be asked before a long search: may a file be written at path? CLEAVE_EUSAGE when it would take the
- * place of the model's file or of its external data, which the two calls below refuse as well (model may
- * be NULL: there is none); CLEAVE_EIO when it cannot be made there. */
-CLEAVE_API cleave_status cleave_check_output(cleave_model *model, const char *path, cleave_error *error);
+/* To be asked before a long search: may a file be written at path? CLEAVE_EUSAGE when it would take
+ * the place of the model's file or of its external data, which the two calls below refuse as well
+ * (model may be NULL: there is none); CLEAVE_EIO when it cannot be made there. */
+CLEAVE_API cleave_status cleave_check_output(cleave_model *model, const char *path,
+                                             cleave_error *error);
 
 typedef struct {
     uint32_t size;
-    /* Annotating raises an IR version below 11 to 11, the first that knows annotations. Not 0: it stays
-     * as it is, for readers that look at the number alone. */
+    /* Annotating raises an IR version below 11 to 11, the first that knows annotations. Not 0: it
+     * stays as it is, for readers that look at the number alone. */
     int keep_ir_version;
 } cleave_annotate_options;
 
@@ -559,8 +577,9 @@ static inline void cleave_annotate_options_init(cleave_annotate_options *options
     options->size = (uint32_t)sizeof *options;
 }
 
-/* Writes the model with the plan's annotations; every other byte as it was. The model's own files are
- * never written. CLEAVE_EUSAGE: the plan is for another model, or path is one of those files. */
+/* Writes the model with the plan's annotations; every other byte as it was. The model's own files
+ * are never written. CLEAVE_EUSAGE: the plan is for another model, or path is one of those files.
+ */
 CLEAVE_API cleave_status cleave_annotate(cleave_model *model, const cleave_plan *plan,
                                          const cleave_annotate_options *options, const char *path,
                                          const cleave_control *control, cleave_error *error);
@@ -582,8 +601,8 @@ typedef enum {
 
 typedef enum { CLEAVE_COLLECTIVES_ORT = 0, CLEAVE_COLLECTIVES_TENSORRT = 1 } cleave_collectives;
 
-/* "stages", "devices", "emulate", "ort-options", "olive"; "ort", "tensorrt"; "external", "safetensors",
- * "ranges" */
+/* "stages", "devices", "emulate", "ort-options", "olive"; "ort", "tensorrt"; "external",
+ * "safetensors", "ranges" */
 CLEAVE_API const char *cleave_form_name(cleave_form form);
 CLEAVE_API const char *cleave_collectives_name(cleave_collectives collectives);
 CLEAVE_API const char *cleave_weights_name(cleave_weights weights);
@@ -601,11 +620,11 @@ static inline void cleave_lower_options_init(cleave_lower_options *options)
     options->size = (uint32_t)sizeof *options;
 }
 
-/* Writes the plan as a folder of models that runtimes execute, with their weights and a manifest. folder
- * must not be there yet, or be empty; it is there as a whole or not at all. *ret_report (may be NULL): how
- * many models, files, collectives and transfers (docs/formats/lower.schema.json). CLEAVE_EINPUT: the plan
- * does not go with the model's rules, or an operator cannot be lowered so; the sentence names it.
- * CLEAVE_EUSAGE: the plan is for another model. */
+/* Writes the plan as a folder of models that runtimes execute, with their weights and a manifest.
+ * folder must not be there yet, or be empty; it is there as a whole or not at all. *ret_report (may
+ * be NULL): how many models, files, collectives and transfers (docs/formats/lower.schema.json).
+ * CLEAVE_EINPUT: the plan does not go with the model's rules, or an operator cannot be lowered so;
+ * the sentence names it. CLEAVE_EUSAGE: the plan is for another model. */
 CLEAVE_API cleave_status cleave_lower(cleave_model *model, const cleave_plan *plan,
                                       const cleave_lower_options *options, const char *folder,
                                       const cleave_control *control, cleave_report **ret_report,
@@ -621,8 +640,8 @@ typedef struct {
     int all;                /* compare every tensor, not only the model's outputs */
     const char *model_path; /* of the model's file; NULL: nothing is run */
     const char *runner;     /* the program cleave-run; NULL: nothing is run */
-    const char *inputs;     /* files, or a folder of files, with values of inputs; NULL: random ones */
-    uint64_t seed;          /* of the random ones */
+    const char *inputs; /* files, or a folder of files, with values of inputs; NULL: random ones */
+    uint64_t seed;      /* of the random ones */
 } cleave_verify_options;
 
 static inline void cleave_verify_options_init(cleave_verify_options *options)
@@ -633,19 +652,17 @@ static inline void cleave_verify_options_init(cleave_verify_options *options)
 
 /* Shows that a plan computes what the model computes: by a proof, for models of any size, and by
  * running both on the same inputs (docs/verifying.md). That it does not is no failure: see
- * cleave_verification_holds(). CLEAVE_EINPUT: the plan does not go with the model; CLEAVE_EUNSUPPORTED:
- * the runtime cannot run the model; CLEAVE_EIO: no runner, or no room for temporary files; CLEAVE_EUSAGE:
- * the plan is for another model. */
+ * cleave_verification_holds(). CLEAVE_EINPUT: the plan does not go with the model;
+ * CLEAVE_EUNSUPPORTED: the runtime cannot run the model; CLEAVE_EIO: no runner, or no room for
+ * temporary files; CLEAVE_EUSAGE: the plan is for another model. */
 CLEAVE_API cleave_status cleave_verify(cleave_model *model, const cleave_plan *plan,
                                        const cleave_verify_options *options,
                                        const cleave_control *control,
-                                       cleave_verification **ret_verification,
-                                       cleave_error *error);
+                                       cleave_verification **ret_verification, cleave_error *error);
 CLEAVE_API void cleave_verification_free(cleave_verification *verification);
 
 /* docs/formats/verify.schema.json */
-CLEAVE_API const cleave_report *
-cleave_verification_report(const cleave_verification *verification);
+CLEAVE_API const cleave_report *cleave_verification_report(const cleave_verification *verification);
 /* 1: proven, and whatever was run is equal. */
 CLEAVE_API int cleave_verification_holds(const cleave_verification *verification);
 /* 0: it is a proof alone. */
@@ -666,11 +683,11 @@ static inline void cleave_calibrate_options_init(cleave_calibrate_options *optio
     options->size = (uint32_t)sizeof *options;
 }
 
-/* Measures small models with cleave-run on this machine and writes what follows from their times as a
- * cluster of devices with one thread each, for cleave_plan_options.cluster (docs/calibration.md). Takes
- * some seconds. *ret_report (may be NULL): what was measured and how well it fits
- * (docs/formats/calibrate.schema.json). CLEAVE_EIO: the runner does not run, or path cannot be written;
- * CLEAVE_EINPUT: its answer makes no sense. */
+/* Measures small models with cleave-run on this machine and writes what follows from their times as
+ * a cluster of devices with one thread each, for cleave_plan_options.cluster (docs/calibration.md).
+ * Takes some seconds. *ret_report (may be NULL): what was measured and how well it fits
+ * (docs/formats/calibrate.schema.json). CLEAVE_EIO: the runner does not run, or path cannot be
+ * written; CLEAVE_EINPUT: its answer makes no sense. */
 CLEAVE_API cleave_status cleave_calibrate(const cleave_calibrate_options *options, const char *path,
                                           const cleave_control *control, cleave_report **ret_report,
                                           cleave_error *error);

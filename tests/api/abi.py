@@ -36,7 +36,7 @@ def declarations(header):
     for i, c in enumerate(text):
         depth += (c == "{") - (c == "}")
         if c == ";" and depth <= 0:
-            parts.append(" ".join(text[start:i].split()))
+            parts.append(" ".join(text[start:i].split()).replace("* ", "*"))
             start = i + 1
     return parts
 
