@@ -1,8 +1,8 @@
 /* exact_elimination.h - small and narrow problems solved to the end at once: the whole problem as
  * one subproblem.
  *
- * Bucket elimination with prices, then branch and bound, as reoptimize.h does it, over all nodes;
- * wins where the treewidth is small.
+ * Bucket elimination (Dechter 1999) with prices, then branch and bound, as reoptimize.h does it,
+ * over all nodes; wins where the treewidth is small.
  */
 #ifndef CLV_SOLVER_INTRA_OP_EXACT_ELIMINATION_H
 #define CLV_SOLVER_INTRA_OP_EXACT_ELIMINATION_H

@@ -1,5 +1,5 @@
 /* parallel_search.h - the problem as bound and reduction have left it, and the searchers on it: a
- * portfolio with a shared incumbent.
+ * portfolio (Huberman, Lukose, Hogg 1997) with a shared incumbent.
  *
  * Bound and reduction go alone first, then beside the searchers, in rounds of so much work. All
  * share the best answer and the choices fixed by the bound between rounds, in a fixed order, so

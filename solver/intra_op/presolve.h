@@ -1,4 +1,5 @@
-/* presolve.h - a strategy problem made smaller without losing its best answer.
+/* presolve.h - a strategy problem made smaller without losing its best answer, as
+ * presolve does for integer programs (Brearley, Mitra, Williams 1975).
  *
  * Passes in turn until none finds anything: moments (presolve_moments.h), arc consistency, forced
  * nodes, redundant rows, nodes of low degree, dominated choices. Each pass reads a problem and says

@@ -5,7 +5,7 @@
  * costs little. The backbone leaves out units that wait for nothing near them, or that nothing near
  * waits for. Leaving units out only makes a problem easier: what bounds the backbone from below
  * bounds the whole. A cut vertex is a unit that all paths lead through: it dominates all behind it
- * and postdominates all before it.
+ * and postdominates all before it (Lengauer, Tarjan 1979).
  */
 #ifndef CLV_SOLVER_PARTITION_BACKBONE_H
 #define CLV_SOLVER_PARTITION_BACKBONE_H

@@ -6,9 +6,9 @@
  * from one of them to the other, or devices would wait for each other (clv_rules_close). Taken as
  * one unit each, such groups cannot be shared out as evenly as their units could. The longer the
  * period, the fewer must be together and the less these bounds are: the least period that is no
- * less than its own bound is found by bisection. Edge contraction by a reduction test, as in exact
- * partitioning; the test by link times is ours. It wins where weights are computed
- * in the model, tensors are large, or links slow.
+ * less than its own bound is found by bisection. Edge contraction by a reduction test, as for
+ * minimum cuts (Padberg, Rinaldi 1990); the test by link times is ours. It wins where weights are
+ * computed in the model, tensors are large, or links slow.
  */
 #ifndef CLV_SOLVER_PARTITION_BOUND_CONTRACTION_H
 #define CLV_SOLVER_PARTITION_BOUND_CONTRACTION_H

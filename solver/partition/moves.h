@@ -1,5 +1,5 @@
 /* moves.h - the neighbourhood of local search: which units at the edge of a group can move where,
- * as in acyclic graph partitioning.
+ * as in acyclic graph partitioning (Herrmann, Ozkaya, Ucar, Kaya, Catalyurek 2019).
  *
  * As PopRT has them: a starting unit may join a parent group (one that it reads from), an ending
  * unit a child group (one that reads it), both a parallel group: one that the unit's group neither

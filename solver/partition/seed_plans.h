@@ -1,5 +1,5 @@
-/* seed_plans.h - seeds of the search: plans made by chain partitioning, the list of units cut into
- * runs, one a device (chain_partition.h, chain_order_dp.h).
+/* seed_plans.h - seeds of the search: plans made by chain partitioning (Bokhari 1988), the list of
+ * units cut into runs, one a device (chain_partition.h, chain_order_dp.h).
  *
  * A seed is cheap and mostly good: models are nearly lines. Each step adds plans and has them
  * judged; those after the first use what was learned from verdicts of memory, of times, and of

@@ -1,5 +1,5 @@
 /* segment_dp.h - the least latency by dynamic programming over segments, where devices are unequal,
- * each with its own memory.
+ * each with its own memory: Bellman 1957, with the devices used as a resource (Handler, Zang 1980).
  *
  * In a legal plan the cut vertices (backbone.h) are on devices in runs: a device that was left is
  * never come back to. Between two of one device all is on it; between two devices something is

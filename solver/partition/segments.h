@@ -3,8 +3,8 @@
  * The cut vertices of the backbone, through which all paths lead, divide it into segments. A
  * segment runs whole on one device, one unit after another, or it is split: its two ends are on
  * different devices, and something is sent on every path between them. Here is what each takes at
- * least, by longest paths (the critical path method). bound_latency.h and segment_dp.h choose for
- * each segment.
+ * least, by longest paths (the critical path method, Kelley, Walker 1959). bound_latency.h and
+ * segment_dp.h choose for each segment.
  *
  * Prices are Lagrange multipliers of bound_latency.h; all times below include them: a unit pays the
  * price of a byte of its kind of device for what it holds there.

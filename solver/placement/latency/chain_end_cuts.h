@@ -1,4 +1,5 @@
-/* chain_end_cuts.h - smallest cuts of all long intervals of a chain, from one flow for each end.
+/* chain_end_cuts.h - smallest cuts (Ford, Fulkerson 1956) of all long intervals of a chain, from
+ * one flow for each end.
  *
  * A place is a separator when nothing but its own unit joins what is before it and what is behind:
  * no unit is beside it, and no net has pins on both sides. The two ends of an interval around a

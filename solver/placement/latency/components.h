@@ -1,5 +1,5 @@
 /* components.h - the parts of a placement that have nothing to do with each other: its weakly
- * connected components.
+ * connected components, by union-find (Tarjan 1975).
  *
  * Two nodes are in one part if edges or classes lead from one to the other, whatever their
  * direction. Parts that are equal, node for node in the order of their numbers, are a group: what

@@ -1,5 +1,5 @@
-/* enumerate_assignments.h - every assignment, where there are few: exhaustive enumeration with
- * symmetry breaking.
+/* enumerate_assignments.h - every assignment, where there are few: exhaustive enumeration by
+ * backtracking (Golomb, Baumert 1965) with symmetry breaking.
  *
  * Class by class, to every device that has room; of equal devices without nodes only the first.
  * What the other bounds leave out (how pieces share a device, kinds that differ) is all in here.
