@@ -29,8 +29,10 @@ clv_status clv_inspection_count_types(const clv_inspection *in, clv_arena *arena
     for (int32_t i = 0; i < g->n_ops; i++) {
         const clv_op_info *op = &g->ops[i];
         clv_mark mark = clv_arena_mark(arena);
-        const char *type = clv_arena_printf(arena, "%.*s%s%.*s", CLV_STR_ARG(op->domain),
-                                            op->domain.n ? "." : "", CLV_STR_ARG(op->type));
+        const char *type = op->domain.n
+                               ? clv_arena_printf(arena, "%.*s.%.*s", CLV_STR_ARG(op->domain),
+                                                  CLV_STR_ARG(op->type))
+                               : clv_arena_printf(arena, "%.*s", CLV_STR_ARG(op->type));
         if (!type)
             return clv_fail_nomem(err, "counting operators");
         int32_t id = clv_map_get(&map, clv_str_of(type));
