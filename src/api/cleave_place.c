@@ -16,6 +16,7 @@
 
 static clv_status check_options(const cleave_place_options *o, clv_error *err)
 {
+    CLV_TRY(clv_check_objective(o->objective, err));
     if (!(o->max_load >= 0 && isfinite(o->max_load)))
         return clv_fail(err, CLV_EUSAGE, "max_load is %g: expected 0 (any) or more", o->max_load);
     if (o->max_load > 0 && o->objective != CLEAVE_DEVICES)

@@ -38,6 +38,7 @@ static clv_status check_options(const cleave_plan_options *o, clv_error *err)
         return clv_fail(err, CLV_EUSAGE,
                         "compiler_timeout_s is %g: expected 0 (the default) to %.0f",
                         o->compiler_timeout_s, TIMEOUT_MAX_S);
+    CLV_TRY(clv_check_objective(o->objective, err));
     CLV_TRY(clv_check_deadline(o->deadline_s, err));
     if (!(o->gap >= 0 && o->gap <= 1))
         return clv_fail(err, CLV_EUSAGE, "gap is %g: expected 0 to 1", o->gap);

@@ -98,3 +98,10 @@ clv_status clv_check_jobs(int jobs, clv_error *err)
                ? CLV_OK
                : clv_fail(err, CLV_EUSAGE, "jobs is %d: expected 1 to %d", jobs, JOBS_MAX);
 }
+
+clv_status clv_check_objective(cleave_objective objective, clv_error *err)
+{
+    return (unsigned)objective <= CLEAVE_DEVICES
+               ? CLV_OK
+               : clv_fail(err, CLV_EUSAGE, "%d is no objective", (int)objective);
+}

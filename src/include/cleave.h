@@ -128,7 +128,9 @@ typedef struct {
      * so far, or CLEAVE_ECANCELED before the first; all other calls give CLEAVE_ECANCELED and leave
      * no file. May be asked on a thread of the library's while external programs run. */
     int (*stop)(void *ctx);
-    /* Each better answer or bound, each batch of candidates; on the calling thread. */
+    /* Each better answer or bound, each batch of candidates; on the calling thread. Of
+     * cleave_plan_make(), while whole operators are searched: plans that split operators are not
+     * shown, and may have less than the bound. */
     void (*progress)(void *ctx, const cleave_progress *progress);
     /* A sentence for each thing that is legal, and may be other than was meant; on the calling
      * thread. */

@@ -394,3 +394,24 @@ Test(api_control, a_report_has_what_was_asked_for)
     cr_expect_eq(cleave_rules("MatMul", &control, &report, &error), CLEAVE_EUSAGE);
     cr_expect_str_eq(error.message, "3 is nothing that a report has");
 }
+
+Test(api_control, an_objective_that_is_none_is_refused)
+{
+    static const int wrong[] = { -1, 3, 99 };
+    for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+        cleave_plan_options plan_options;
+        cleave_place_options place_options;
+        cleave_plan *plan = NULL;
+        cleave_place_solution *solution = NULL;
+        cleave_plan_options_init(&plan_options);
+        cleave_place_options_init(&place_options);
+        plan_options.objective = place_options.objective = (cleave_objective)wrong[k];
+        cr_expect_eq(cleave_plan_make(f.model, &plan_options, NULL, &plan, &f.error),
+                     CLEAVE_EUSAGE);
+        cr_expect(strstr(f.error.message, "is no objective"), "%s", f.error.message);
+        cr_expect_eq(cleave_place_solve(f.place, &place_options, NULL, &solution, &f.error),
+                     CLEAVE_EUSAGE);
+        cr_expect(strstr(f.error.message, "is no objective"), "%s", f.error.message);
+        cr_expect(!plan && !solution);
+    }
+}
