@@ -54,7 +54,7 @@ static int print_help(clr_cli *c)
         text = clv_arena_printf(c->arena, "%s  %-8s%s\n", text, commands[i]->name,
                                 commands[i]->summary);
     if (text)
-        text = clv_arena_printf(c->arena, "%s\n'cleave-run COMMAND --help' tells its options.\n",
+        text = clv_arena_printf(c->arena, "%s\n'cleave-run COMMAND --help' shows its options.\n",
                                 text);
     return print_text(c, text);
 }
@@ -67,8 +67,8 @@ static int run_command(clr_cli *c, int argc, char **argv)
     c->json = has_flag(argc, argv, "--json");
     if (has_flag(argc, argv, "--help") || has_flag(argc, argv, "-h"))
         return print_help(c);
-    if (cli_parse(c->command->options, c->command->n_options, argc, argv, c->arena, &args, &err) !=
-        CLV_OK)
+    const cli_table table = { c->command->options, c->command->n_options };
+    if (cli_parse(&table, argc, argv, c->arena, &args, &err) != CLV_OK)
         return err.status == CLV_ENOMEM ? clr_print_nomem(c)
                                         : clr_print_usage_error(c, "%s", err.message);
     c->json = given(c->command, &args, "--json");
