@@ -39,10 +39,12 @@ add_executable(count EXCLUDE_FROM_ALL corpus/count.c)
 
 target_link_libraries(count PRIVATE cleave_flags clv_proto clv_cost clv_graph clv_base)
 
-# The structure of the source, its words, and which test covers what.
+# The structure of the source, its words and references, and which test covers what.
 add_test(NAME layers COMMAND /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/layers/layers.py
          ${PROJECT_SOURCE_DIR})
 add_test(NAME words COMMAND /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/layers/words.py
+         ${PROJECT_SOURCE_DIR})
+add_test(NAME references COMMAND /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/layers/references.py
          ${PROJECT_SOURCE_DIR})
 add_test(NAME covers COMMAND /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/layers/covers.py
          ${PROJECT_SOURCE_DIR})

@@ -1,4 +1,5 @@
-/* incumbent.h - the incumbent: the best answer so far, the best bound, and whether that is enough.
+/* incumbent.h - the incumbent: the best answer so far, the best bound, and whether that is enough:
+ * what branch and bound keeps (Land, Doig 1960), for methods of any kind.
  *
  * One a search, on its calling thread; methods offer answers that were judged and bounds that are
  * proven, and return when clv_incumbent_over(). Other threads look at

@@ -1,4 +1,5 @@
-/* bound_state.h - what the parts of a bound (bound.h) work on: costs, messages, prices, scratch. */
+/* bound_state.h - what the parts of a bound (bound.h) work on: costs, messages, prices,
+ * scratch. */
 #ifndef CLV_SOLVER_INTRA_OP_BOUND_STATE_H
 #define CLV_SOLVER_INTRA_OP_BOUND_STATE_H
 

@@ -1,4 +1,5 @@
-/* presolve_matrices.h - the matrices of all rounds of presolve, equal ones kept once.
+/* presolve_matrices.h - the matrices of all rounds of presolve (presolve.h), equal ones kept once.
+ * Which are equal is found by hashing, as in hash consing (Ershov 1958).
  *
  * A matrix keeps its number and its place from round to round: a round copies only what it changes,
  * and what was once found out about a matrix stays known. Numbers follow from the order in which

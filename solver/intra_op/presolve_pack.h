@@ -1,4 +1,4 @@
-/* presolve_pack.h - the next problem, from what a pass decided about this one. */
+/* presolve_pack.h - the next problem of presolve.h, from what a pass decided about this one. */
 #ifndef CLV_SOLVER_INTRA_OP_PRESOLVE_PACK_H
 #define CLV_SOLVER_INTRA_OP_PRESOLVE_PACK_H
 

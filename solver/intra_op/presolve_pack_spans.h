@@ -1,4 +1,5 @@
-/* presolve_pack_spans.h - memory of the new nodes: the spans of their members added up.
+/* presolve_pack_spans.h - memory of the new nodes of presolve_pack.h: the spans of their members
+ * added up by a sweep line (Shamos, Hoey 1976).
  *
  * The spans of a new node's members are swept from row to row; those of a node by itself are in
  * order as they are. What a stretch needs at least, whatever the node chooses, goes to the row

@@ -1,4 +1,4 @@
-/* presolve_packing.h - the state of packing. */
+/* presolve_packing.h - the state of packing (presolve_pack.h). */
 #ifndef CLV_SOLVER_INTRA_OP_PRESOLVE_PACKING_H
 #define CLV_SOLVER_INTRA_OP_PRESOLVE_PACKING_H
 

@@ -1,4 +1,4 @@
-/* presolve_problem.h - a problem in the making, as the passes of presolve see and change it.
+/* presolve_problem.h - a problem in the making, as the passes of presolve.h see and change it.
  *
  * A pass looks at a problem in the making and decides about nodes, choices and rows; packing then
  * builds the next problem from what was decided, and a layer that remembers how to go back. A row

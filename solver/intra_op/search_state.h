@@ -1,4 +1,6 @@
 /* search_state.h - an answer in the making: choices, what they cost, what memory they hold by row.
+ *
+ * What lns.h, breakout.h, reoptimize.h and subgradient.h change step by step.
  */
 #ifndef CLV_SOLVER_INTRA_OP_SEARCH_STATE_H
 #define CLV_SOLVER_INTRA_OP_SEARCH_STATE_H

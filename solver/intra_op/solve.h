@@ -2,7 +2,9 @@
  * choices with costs, memory within a limit at any time.
  *
  * Reduces the problem exactly (presolve.h), then searches what is left with several threads: an
- * answer soon, then better ones and better bounds, until one meets the other or time is up. Every
+ * answer soon, then better ones and better bounds, until one meets the other or time is up: a
+ * portfolio (parallel_search.h) of large neighbourhood search (lns.h), dual bounds (bound.h) and
+ * branch and bound (branch_and_bound.h). Every
  * answer is judged by clv_intra_op_judge() on the problem as it was given.
  */
 #ifndef CLV_SOLVER_INTRA_OP_SOLVE_H

@@ -1,4 +1,5 @@
-/* solve_options.h - what a solve of an intra-operator problem is asked, and what it answers. */
+/* solve_options.h - what a solve (solve.h) of an intra-operator problem is asked, and what it
+ * answers. */
 #ifndef CLV_SOLVER_INTRA_OP_SOLVE_OPTIONS_H
 #define CLV_SOLVER_INTRA_OP_SOLVE_OPTIONS_H
 

@@ -1,4 +1,5 @@
-/* solve_state.h - the best answer and bound of a solve, and all that is worked on beside them. */
+/* solve_state.h - the best answer and bound of a solve (solve.h), and all that is worked on beside
+ * them. */
 #ifndef CLV_SOLVER_INTRA_OP_SOLVE_STATE_H
 #define CLV_SOLVER_INTRA_OP_SOLVE_STATE_H
 

@@ -2,7 +2,8 @@
  * to any of the devices.
  *
  * Times are those of clv_partition_estimate(), so a bound holds for a judge whose times are never
- * below those. docs/search/partition.md, "Bounds".
+ * below those. docs/search/partition.md, "Bounds"; bound_period.h and bound_latency.h cite the
+ * methods.
  */
 #ifndef CLV_SOLVER_PARTITION_BOUND_H
 #define CLV_SOLVER_PARTITION_BOUND_H

@@ -1,5 +1,6 @@
 /* candidate_queue.h - candidate plans that wait for the judge, and what became of them: a FIFO
- * queue with a visited set, as in any best-of-many search over a costly oracle.
+ * queue with a visited set of hashed plans, as Woodruff and Zemel 1993 ("Hashing vectors for tabu
+ * search", Annals of Operations Research 41) keep it.
  *
  * All searches put assignments into the queue and have them judged batch by batch. The queue
  * refuses what was there before, keeps all verdicts in order, knows the best, and says when to

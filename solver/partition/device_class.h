@@ -1,6 +1,7 @@
 /* device_class.h - devices that differ in nothing but their number: of one kind and capacity.
  *
- * Dynamic programmes look at how many of each class are used, not at which: symmetry breaking.
+ * Dynamic programmes look at how many of each class are used, not at which: symmetry breaking
+ * (Margot 2010, "Symmetry in integer linear programming").
  */
 #ifndef CLV_SOLVER_PARTITION_DEVICE_CLASS_H
 #define CLV_SOLVER_PARTITION_DEVICE_CLASS_H

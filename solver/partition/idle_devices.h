@@ -1,5 +1,6 @@
 /* idle_devices.h - devices without units get the later part of another group: a greedy heuristic of
- * ours, the busiest group first, for plans that leave devices out where all are to be used.
+ * ours, the busiest group first as in list scheduling (Graham 1969), for plans that leave devices
+ * out where all are to be used.
  */
 #ifndef CLV_SOLVER_PARTITION_IDLE_DEVICES_H
 #define CLV_SOLVER_PARTITION_IDLE_DEVICES_H

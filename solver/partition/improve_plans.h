@@ -1,5 +1,7 @@
 /* improve_plans.h - steps of the search that start from plans already judged: best-first local
- * search, refinement by integer programs, annealing, other starts.
+ * search over the neighbours of iterated_search.h, refinement by integer programs (refine_ilp.h),
+ * annealing (anneal.h), other starts (Marti 2003, "Multi-start methods", Handbook of
+ * Metaheuristics).
  *
  * Each adds plans, has them judged, and searches on from what is better. Nothing here looks at the
  * clock but through clv_candidates_is_over(). All return CLV_ENOMEM, or what the judge says; their

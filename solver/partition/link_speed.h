@@ -1,5 +1,5 @@
-/* link_speed.h - how fast a link is at best or at worst, for bounds: latency and time of a byte,
- * which need not be those of one link.
+/* link_speed.h - how fast a link is at best or at worst, for bounds: alpha and beta (Hockney 1994),
+ * latency and time of a byte, which need not be those of one link.
  */
 #ifndef CLV_SOLVER_PARTITION_LINK_SPEED_H
 #define CLV_SOLVER_PARTITION_LINK_SPEED_H

@@ -1,5 +1,6 @@
-/* poprt_search.h - the search that PopRT's auto-sharding tool and its manual document, step by
- * step, to compare with (`--search documented`): breadth-first local search over a queue of plans.
+/* poprt_search.h - the search that PopRT's auto-sharding tool and its manual (Graphcore 2023)
+ * document, step by step, to compare with (`--search documented`): breadth-first local search over
+ * a queue of plans.
  *
  * It starts from the cut by weight bytes; each verdict says which neighbours join the queue.
  *   - Out of memory: one plan for each movable unit of the failing group, to the linked group with

@@ -1,5 +1,5 @@
-/* rule_stages.h - rules on stages that no assignment can meet, seen without trying any: bounds
- * propagation of the highest stage.
+/* rule_stages.h - rules on stages that no assignment can meet, seen without trying any: the latest
+ * start of the critical path method (Kelley, Walker 1959) as bounds propagation.
  *
  * A supernode's stage is at most that of those that read it, and less where the two are bound to
  * different devices, however many free ones lie between them. What is bound to one device is at one

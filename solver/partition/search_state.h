@@ -1,4 +1,5 @@
-/* search_state.h - the state of a search for a partition, and what all its steps do with it. */
+/* search_state.h - the state of a search for a partition (solve.h), and what all its steps do with
+ * it. */
 #ifndef CLV_SOLVER_PARTITION_SEARCH_STATE_H
 #define CLV_SOLVER_PARTITION_SEARCH_STATE_H
 

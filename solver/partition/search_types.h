@@ -1,5 +1,5 @@
-/* search_types.h - what a search for a partition is asked for and what it gives: the types that the
- * parts of the search share.
+/* search_types.h - what a search for a partition (solve.h) is asked for and what it gives: the
+ * types that the parts of the search share.
  */
 #ifndef CLV_SOLVER_PARTITION_SEARCH_TYPES_H
 #define CLV_SOLVER_PARTITION_SEARCH_TYPES_H

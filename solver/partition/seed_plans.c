@@ -96,8 +96,8 @@ clv_status clv_seed_cut_by_measured_times(clv_search_state *s, clv_error *err)
     clv_candidate_queue *queue = &s->queue;
     for (int32_t stale = 0;
          s->calibration && s->calibration->differs && stale < CLV_SEARCH_PATIENCE;) {
-        static const char by_period[] = "time balance, by times told";
-        static const char by_latency[] = "least latency, by times told";
+        static const char by_period[] = "time balance, by measured times";
+        static const char by_latency[] = "least latency, by measured times";
         int32_t before = queue->n, best = queue->best;
         for (int how = CLV_AS_GIVEN; how < CLV_FIRST_ORDERS && !clv_candidates_is_over(queue);
              how++) {

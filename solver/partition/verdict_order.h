@@ -1,4 +1,6 @@
-/* verdict_order.h - which of two verdicts is better: the one order of plans of all searches. */
+/* verdict_order.h - which of two verdicts is better: the one order of plans of all searches. What
+ * fits is better than what does not, of what does not the one that lacks less: the rules of Deb
+ * 2000, "An efficient constraint handling method for genetic algorithms". */
 #ifndef CLV_SOLVER_PARTITION_VERDICT_ORDER_H
 #define CLV_SOLVER_PARTITION_VERDICT_ORDER_H
 

@@ -105,7 +105,7 @@ cleave_status cleave_reshard(const char *folder, const char *layout, const char 
         status = read_options(options, &c, &r.options, &err);
     if (status == CLV_OK && r.options.kind == CLV_PARTS_RANGES)
         status = clv_fail(&err, CLV_EUSAGE,
-                          "shards of shards cannot be told as ranges: expected external or "
+                          "shards of shards cannot be written as ranges: expected external or "
                           "safetensors");
     if (status == CLV_OK) {
         report = clv_report_new(clv_control_alloc(&c));

@@ -226,7 +226,7 @@ clv_status clv_calibrate(const clv_calibrate_options *options, clv_arena *arena,
         return clv_fail(err, CLV_EUSAGE, "%d devices were asked for, expected 1 to %d",
                         (int)options->devices, CLV_CALIBRATE_DEVICES_MAX);
     if (pages < 1 || page < 1)
-        return clv_fail(err, CLV_EUNSUPP, "the system does not tell how much memory it has");
+        return clv_fail(err, CLV_EUNSUPP, "the system does not report how much memory it has");
     made.memory_bytes = (int64_t)pages * page;
     CLV_TRY(
         clv_folder_make(parent && *parent ? parent : DEFAULT_PARENT, arena, &j.timing.folder, err));

@@ -105,7 +105,7 @@ static void write_device(writer *w)
     clv_json_put_string(&w->out, "vendor", "this machine");
     snprintf(memory, sizeof memory, "%lldB", (long long)(w->c->memory_bytes / w->c->devices));
     write_text(w, "memory", memory,
-               "the machine's memory, as the system tells it, over the devices");
+               "the machine's memory, as the system reports it, over the devices");
     write_text(w, "reserved", "0B", "assumption: what the runtime itself takes is small beside it");
     write_giga(w, "memory_bandwidth", f->bytes_per_s, "B/s", "the most that any operator reached");
     write_rate(w, "matrix", f->matrix_per_s, "the most that any product reached");

@@ -103,7 +103,7 @@ static const cli_option options[N_OPTIONS] = {
     [CONSTRAINTS] = { .name = "--constraints",
                       .kind = CLI_TEXT,
                       .value = "FILE",
-                      .help = "rules that the plan has to obey, as JSON" },
+                      .help = "rules that the plan has to satisfy, as JSON" },
     [JOBS] = CLI_JOBS_OPTION("candidates compiled at once; 2"),
     [MAX_CANDIDATES] = { .name = "--max-candidates",
                          .kind = CLI_INT,
@@ -454,7 +454,7 @@ const cli_command cli_cmd_plan = {
     .operands = "MODEL",
     .summary = "Find how to run a model on a cluster and write the plan into it",
     .details =
-        "What follows ';' is the default. Exit code 3: no plan fits or obeys the rules, or no\n"
+        "What follows ';' is the default. Exit code 3: no plan fits or satisfies the rules, or no\n"
         "candidate compiled; the report says what is missing where, or the reason.\n",
     .options = options,
     .n_options = N_OPTIONS,

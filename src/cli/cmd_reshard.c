@@ -17,7 +17,7 @@ static const cli_option options[N_OPTIONS] = {
     [PLAN] = CLI_LAYOUT_BY_PLAN_OPTION,
     [DRY] = { .name = "--dry-run",
               .kind = CLI_FLAG,
-              .help = "tell what would move, write nothing" },
+              .help = "report what would move, write nothing" },
     [KIND] = CLI_WEIGHTS_OPTION("external|safetensors", kinds),
     [MAX_FILE] = CLI_MAX_FILE_OPTION,
     [OUTPUT] = CLI_NEW_FOLDER_OPTION("the new folder"),

@@ -30,7 +30,7 @@ static int run(cli *c, const cli_args *args)
 const cli_command cli_cmd_rules = {
     .name = "rules",
     .operands = "[OPERATOR]",
-    .summary = "Tell how operators may be split over devices",
+    .summary = "Show how operators may be split over devices",
     .details = "Without OPERATOR all of them. docs/sharding.md explains the notation.\n",
     .options = options,
     .n_options = N_OPTIONS,

@@ -46,7 +46,7 @@ static int print_program_help(cli *c)
             "compiled, 4 a plan computes something else, 65 bad input, 70 out of\n"
             "memory or a fault of cleave, 74 input or output failed, 128 + N ended\n"
             "by signal N.\n\n"
-            "'cleave COMMAND --help' tells more of a command.\n",
+            "'cleave COMMAND --help' shows more of a command.\n",
             text);
     return text ? cli_print(c, text) : cli_nomem(c);
 }

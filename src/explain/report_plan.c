@@ -43,7 +43,7 @@ static const char *show_outcome(report *r)
         text = "no candidate compiled; the first one:";
         break;
     case CLV_INFEASIBLE:
-        text = "no plan obeys the rules; this one breaks some:";
+        text = "no plan satisfies the rules; this one breaks some:";
         break;
     }
     r->text.failed |= !text;

@@ -124,14 +124,15 @@ static const char *words_for(const clv_conflicting_set *c, clv_arena *arena)
     if (!list)
         return NULL;
     if (c->by_memory && c->n_core == 1)
-        return clv_arena_printf(arena, "no plan was found that obeys %s and fits", list);
+        return clv_arena_printf(arena, "no plan was found that satisfies %s and fits", list);
     if (c->by_memory)
         return clv_arena_printf(
-            arena, "%s leave too little memory: no plan was found that obeys %s and fits", list,
+            arena, "%s leave too little memory: no plan was found that satisfies %s and fits", list,
             them);
     if (c->n_core == 1)
-        return clv_arena_printf(arena, "no plan can obey %s%s", list, how);
-    return clv_arena_printf(arena, "%s contradict each other: no plan obeys %s%s", list, them, how);
+        return clv_arena_printf(arena, "no plan can satisfy %s%s", list, how);
+    return clv_arena_printf(arena, "%s contradict each other: no plan satisfies %s%s", list, them,
+                            how);
 }
 
 clv_status clv_conflicting_set_note(const clv_conflicting_set *c, clv_rule_state *notes,

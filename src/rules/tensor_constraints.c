@@ -456,7 +456,7 @@ static clv_status explain_unsatisfiable(builder *b, clv_op op, clv_error *err)
                                    : i == n - 1 ? " and "
                                                 : ", ",
                                    RULE(on[i]));
-    b->result.conflict = clv_arena_printf(b->arena, "no way to split '%.*s' obeys %s together",
+    b->result.conflict = clv_arena_printf(b->arena, "no way to split '%.*s' satisfies %s together",
                                           CLV_STR_ARG(name), list);
     return b->result.conflict ? CLV_OK : no_memory(err);
 }

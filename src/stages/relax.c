@@ -100,7 +100,8 @@ static const char *words_for(const clv_stage_search *s, const clv_partition_resu
     const clv_verdict *v = &result->best.verdict;
     bool latency = s->req->search.objective == CLV_LATENCY;
     if (result->rules_unmet)
-        return clv_arena_printf(s->arena, "without %s the rest cannot be obeyed either", without);
+        return clv_arena_printf(s->arena, "without %s the rest cannot be satisfied either",
+                                without);
     if (v->outcome == CLV_OOM)
         return clv_arena_printf(s->arena,
                                 "without %s no plan was found that fits: device %d lacks %s",

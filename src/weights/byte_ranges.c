@@ -25,7 +25,7 @@ static clv_status put_runs(const clv_part_files *p, clv_json_out *out, const clv
     if (!whole)
         return clv_fail(err, CLV_EUNSUPP,
                         "weight '%.*s': a part of %d-bit elements does not begin or end on a byte, "
-                        "so it cannot be told as ranges of bytes",
+                        "so it cannot be written as ranges of bytes",
                         CLV_STR_ARG(w->name), bits);
     clv_json_put_int(out, "offset", payload->offset + first);
     clv_json_put_int(out, "length", r.n == w->elems ? payload->length : length);
@@ -50,7 +50,7 @@ static clv_status put_box(clv_part_files *p, clv_json_out *out, clv_placed_box *
     if (!payload->file)
         return clv_fail(err, CLV_EUNSUPP,
                         "weight '%.*s': its elements do not lie in a file as they are, so they "
-                        "cannot be told as ranges of bytes",
+                        "cannot be written as ranges of bytes",
                         CLV_STR_ARG(w->name));
     clv_json_open_object(out, NULL);
     clv_json_put_str(out, "name", w->name);

@@ -330,5 +330,5 @@ Test(constraints, a_plan_meets_the_rules_and_none_is_missed)
     int n_can = 0, all = 600;
     for (uint64_t seed = 1; seed <= (uint64_t)all; seed++)
         n_can += try_one(seed);
-    cr_assert(n_can > all / 5 && n_can < all * 9 / 10, "%d of %d can be obeyed", n_can, all);
+    cr_assert(n_can > all / 5 && n_can < all * 9 / 10, "%d of %d can be satisfied", n_can, all);
 }

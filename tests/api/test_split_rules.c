@@ -244,8 +244,9 @@ Test(api_split_rules, three_rules_that_leave_nothing_are_no_plan)
                              "\"up\"", "\"factor\":\"n\""),
                          0),
                  CLEAVE_NO_PLAN);
-    cr_expect(strstr(error.message, "no way to split 'up' obeys rules[0], rules[1] and rules[2]"),
-              "%s", error.message);
+    cr_expect(
+        strstr(error.message, "no way to split 'up' satisfies rules[0], rules[1] and rules[2]"),
+        "%s", error.message);
     cr_assert_not_null(plan);
     cr_expect_eq(state_count("left out"), 3);
 }

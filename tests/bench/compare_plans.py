@@ -5,7 +5,7 @@ Usage: compare_plans.py BEFORE AFTER --models FOLDER [--devices N,...] [--cluste
 
 BEFORE and AFTER are two builds of the command. Every model of FOLDER is planned by both for each number
 of devices (0: as many as are best) and each objective; a plan that is worse by the objective is printed. The gaps are those that
-AFTER tells. Where AFTER says that memory limits the micro-batches in flight, the time of one is compared, and BEFORE's plan is
+AFTER reports. Where AFTER says that memory limits the micro-batches in flight, the time of one is compared, and BEFORE's plan is
 judged by AFTER, with rules that place every operator. Exit code 1 where any is worse.
 """
 import argparse

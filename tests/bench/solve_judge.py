@@ -50,24 +50,25 @@ def judge(problem, answer):
     if bad:
         return [f"node {bad[0]} takes choice {solution[bad[0]]} of {len(costs[bad[0]])}"]
     cost, nevers, peak, peak_at = value(problem, solution)
-    told = {k: None if answer[k] is None else int(answer[k]) for k in ("cost", "bound", "peak", "peak_at", "usage_limit")}
+    reported = {k: None if answer[k] is None else int(answer[k])
+                for k in ("cost", "bound", "peak", "peak_at", "usage_limit")}
     limit = problem.get("usage_limit")
     limit = None if limit is None else int(limit)
     faults = []
     if limit is not None and peak > limit:
         faults.append(f"holds {peak} at time {peak_at}, over the limit of {limit}")
     for key, want in (("cost", cost), ("peak", peak), ("peak_at", peak_at), ("usage_limit", limit)):
-        if told[key] != want:
-            faults.append(f"{key} is {want}, told as {told[key]}")
+        if reported[key] != want:
+            faults.append(f"{key} is {want}, reported as {reported[key]}")
     if answer["nevers"] != nevers:
-        faults.append(f"has {nevers} nevers, told as {answer['nevers']}")
-    if told["bound"] > cost:
-        faults.append(f"bound {told['bound']} is above the cost of {cost}")
-    gap = (cost - told["bound"]) / cost if cost else 0
+        faults.append(f"has {nevers} nevers, reported as {answer['nevers']}")
+    if reported["bound"] > cost:
+        faults.append(f"bound {reported['bound']} is above the cost of {cost}")
+    gap = (cost - reported["bound"]) / cost if cost else 0
     if abs(answer["gap"] - gap) > GAP_TOLERANCE:
-        faults.append(f"gap is {gap}, told as {answer['gap']}")
-    if answer["status"] == "optimal" and told["bound"] != cost:
-        faults.append(f"told to be optimal with a bound of {told['bound']} and a cost of {cost}")
+        faults.append(f"gap is {gap}, reported as {answer['gap']}")
+    if answer["status"] == "optimal" and reported["bound"] != cost:
+        faults.append(f"reported to be optimal with a bound of {reported['bound']} and a cost of {cost}")
     return faults
 
 

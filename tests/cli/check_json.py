@@ -20,7 +20,7 @@ MODELS = {
     "resnet.static.onnx": "",
     "vit_l_16.b16.onnx": "",
 }
-TELLS_LITTLE = '{"version": 1, "outcome": "fits", "latency_ms": 2.5}'
+SAYS_LITTLE = '{"version": 1, "outcome": "fits", "latency_ms": 2.5}'
 schemas = {
     f"{n}.schema.json": json.loads((SOURCE / f"docs/formats/{n}.schema.json").read_text())
     for n in ("plan", "inspect", "result", "constraints")
@@ -108,12 +108,12 @@ def check(path, bind, folder):
                  ["--search", "documented", "--devices", "2"], ["--cluster", "ipu-pod4"]):
         ok &= run("result", 0, "plan", "--json", *b, *more, "-o", o, m)
     ok &= run("result", 3, "plan", "--json", *b, "--devices", "2", "--memory", "100B", "-o", o, m)
-    for compiler, code in (("false", 3), (f"echo '{TELLS_LITTLE}'", 0)):
+    for compiler, code in (("false", 3), (f"echo '{SAYS_LITTLE}'", 0)):
         ok &= run("result", code, "plan", "--json", *b, "--max-candidates", "4", "--compiler",
                   compiler, "-o", o, m)
         if code == 0:
-            told = json.loads((folder / "o.onnx.plan.json").read_text())
-            ok &= hold("plan", told, f"the plan file of {path.name} by a command")
+            reported = json.loads((folder / "o.onnx.plan.json").read_text())
+            ok &= hold("plan", reported, f"the plan file of {path.name} by a command")
     ok &= run("result", 0, "plan", "--json", *b, "--devices", "2", "-o", o, m)
     plan = folder / "o.onnx.plan.json"
     ok &= hold("plan", json.loads(plan.read_text()), f"the plan file of {path.name}")

@@ -1,5 +1,5 @@
-"""stop_search.py SIGNAL ARGUMENT...: runs the command, sends the signal when the news on its terminal
-tell of a first answer, and prints what it prints, read by one who is in no hurry: its output fits
+"""stop_search.py SIGNAL ARGUMENT...: runs the command, sends the signal when the progress on its terminal
+shows a first answer, and prints what it prints, read by one who is in no hurry: its output fits
 into no pipe until long after the time that a stopped command has. Ends with its exit code."""
 import fcntl
 import os

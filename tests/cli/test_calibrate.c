@@ -98,8 +98,8 @@ Test(calibrate, reports_what_was_fitted_as_json)
     cr_expect(strstr(r.out, "\"runtime\": \"7.7.7\"") && strstr(r.out, "\"devices\": 3") &&
                   strstr(r.out, "\"matrix_flops_per_s\": "),
               "%s", r.out);
-    file_write(folder, "told.json", r.out, strlen(r.out));
-    run_is_valid(folder, "calibrate", "told.json");
+    file_write(folder, "measured.json", r.out, strlen(r.out));
+    run_is_valid(folder, "calibrate", "measured.json");
     run_free(&r);
 }
 

@@ -99,8 +99,8 @@ Test(cli_constraints, the_smallest_conflicting_set_is_reported)
 {
     expect(
         THREE, "--devices 2", 3,
-        "rules[2] 'first', rules[3] 'last' and rules[4] 'cut' contradict each other: no plan obeys "
-        "them all\nnote: rules[2] 'first': place '" LAYER(
+        "rules[2] 'first', rules[3] 'last' and rules[4] 'cut' contradict each other: no plan "
+        "satisfies them all\nnote: rules[2] 'first': place '" LAYER(
             0) "' on device 1; it is near\n"
                "note: without rules[2] 'first' a plan has a latency of\n"
                "note: without rules[4] 'cut' a plan has a latency of\n[Failed] rules[2]");
@@ -109,8 +109,8 @@ Test(cli_constraints, the_smallest_conflicting_set_is_reported)
            "\"state\": \"in force\"\n\"conflict\": \"rules[2] 'first'");
     expect(THREE, "--devices 2 --quiet", 3, "cleave: rules[2] 'first', rules[3] 'last'");
     expect("{ \"place\": \"*\", \"on\": 0 }, { \"place\": \"" LAYER(3) "\", \"stage\": 5 }",
-           "--devices 4", 3, "no plan can obey rules[1]");
-    expect("{ \"each_apart\": \"*/Add_1\" }", "--devices 2", 3, "no plan can obey rules[0]");
+           "--devices 4", 3, "no plan can satisfy rules[1]");
+    expect("{ \"each_apart\": \"*/Add_1\" }", "--devices 2", 3, "no plan can satisfy rules[0]");
 }
 
 /* The rules that make memory short are found: one by itself; two of which each may hold. */
@@ -118,13 +118,13 @@ Test(cli_constraints, rules_that_make_a_model_too_large_are_reported)
 {
     expect("{ \"place\": \"*\", \"on\": 0 }, { \"max_stages\": 3 }", "--devices 2 --memory 900MiB",
            3,
-           "no plan was found that obeys rules[0] and fits\n"
+           "no plan was found that satisfies rules[0] and fits\n"
            "note: rules[0]: place '*' on device 0\n"
            "note: without rules[0] a plan has a latency of");
     const char *rules = "{ \"max_stages\": 3 }, { \"name\": \"low\", \"place\": \"" LAYER(
         0) "\", \"on\": 0 }, { \"max_stages\": 4 }, { \"place\": \"" LAYER(13) "\", \"on\": 0 }";
     expect(rules, "--devices 2 --memory 800MiB", 3,
-           "rules[1] 'low' and rules[3] leave too little memory: no plan was found that obeys both "
+           "rules[1] 'low' and rules[3] leave too little memory: no plan was found that satisfies both "
            "and fits\nnote: without rules[1] 'low' a plan has a latency of\n"
            "note: without rules[3] a plan has a latency of");
     expect(rules, "--devices 2 --memory 800MiB --json", 3,

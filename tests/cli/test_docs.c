@@ -37,7 +37,7 @@ static void check_man(const char *command, const char *option)
     const char *at = page;
     while ((at = strstr(at, wanted)) && !strchr(" \n", at[strlen(wanted)]))
         at++;
-    cr_expect(at, "%s does not tell %s", name, option);
+    cr_expect(at, "%s does not document %s", name, option);
     free(page);
 }
 
@@ -99,7 +99,7 @@ Test(docs, the_man_pages_have_no_option_that_is_not_there)
             char option[64] = "", line[80];
             sscanf(at + 4, "%63[^ ,\n]", option);
             snprintf(line, sizeof line, "\n  --%s", option);
-            cr_expect(strstr(help, line), "%s tells --%s", name, option);
+            cr_expect(strstr(help, line), "%s documents --%s", name, option);
             at++;
         }
         free(page);

@@ -435,7 +435,7 @@ static run_result plan_measured(const char *reports, const char *jobs)
 {
     static const char script[] =
         "tr -d ' \n' <\"$CLEAVE_PLAN\" | sed 's/.*\"device_runs\":\\[\\[//; s/\\]\\].*//; "
-        "s/\\],\\[/ /g' | awk -v n=\"$CLEAVE_DEVICES\" -v tells=$1 '{\n"
+        "s/\\],\\[/ /g' | awk -v n=\"$CLEAVE_DEVICES\" -v busy_too=$1 '{\n"
         "    for (i = 1; i <= NF; i++) {\n"
         "        split($i, run, \",\")\n"
         "        for (k = 0; k < run[2]; k++) busy[run[1]] += at++ < 12 ? 5 : 1\n"
@@ -446,7 +446,7 @@ static run_result plan_measured(const char *reports, const char *jobs)
         "    }\n"
         "    printf \"{\\\"version\\\":1,\\\"outcome\\\":\\\"fits\\\",\\\"latency_ms\\\":84,\"\n"
         "    printf \"\\\"throughput\\\":%.6f\", 1000 / most\n"
-        "    if (tells) printf \",\\\"busy_ms\\\":[%s]\", list\n"
+        "    if (busy_too) printf \",\\\"busy_ms\\\":[%s]\", list\n"
         "    print \"}\"\n"
         "}'\n";
     file_write(folder, "measure.sh", script, sizeof script - 1);

@@ -76,8 +76,8 @@ def make_model(case, for_runtime):
         if name in case.claims:
             of = "float of " + name  # not all types have a Shape
             nodes.append(helper.make_node("Cast", [name], [of], to=TensorProto.FLOAT))
-        elif name in case.told:
-            outputs.append(type_of(name, case.told[name]))
+        elif name in case.stated:
+            outputs.append(type_of(name, case.stated[name]))
         else:
             outputs.append(helper.ValueInfoProto(name=name))
         nodes.append(helper.make_node("Shape", [of], ["shape of " + name]))
@@ -127,7 +127,7 @@ def inferred(program, path):
 
 
 def fits(found, truth, may_be_open):
-    """Whether the type found is the true one; dimensions that only the data tell may be open."""
+    """Whether the type found is the true one; dimensions that only the data decide may be open."""
     pieces = [re.split(r"([\[\], ])", text) for text in (found, truth)]
     return found == truth or (may_be_open and len(pieces[0]) == len(pieces[1])
                               and all(a in (b, "?") for a, b in zip(*pieces)))

@@ -40,7 +40,7 @@ class Case:
     nodes: list
     may_be_open: bool
     claims: dict  # result -> its type, where the runtime knows it but its JavaScript does not
-    told: dict  # result -> its type, which only the file tells
+    stated: dict  # result -> its type, which only the file states
 
 
 CASES = {}
@@ -78,9 +78,9 @@ def C(numbers, dtype="int64"):
     return Value(dtype, [len(numbers)], True, numbers)
 
 
-def record(text, opset, inputs, nodes, may_be_open=False, claims=None, told=None):
+def record(text, opset, inputs, nodes, may_be_open=False, claims=None, stated=None):
     assert text not in CASES, text
-    CASES[text] = Case(text, opset, inputs, nodes, may_be_open, claims or {}, told or {})
+    CASES[text] = Case(text, opset, inputs, nodes, may_be_open, claims or {}, stated or {})
 
 
 def node_of(op, inputs, outputs, attributes):
@@ -96,19 +96,19 @@ def show(attributes):
     return "".join(f" {k}={word}" for k, word in words.items()).replace(", ", ",")
 
 
-def case(op, version, inputs, n_out=1, /, may_be_open=False, claim=None, told=None, **attributes):
-    """claim or told is the type of the last result, see Case."""
+def case(op, version, inputs, n_out=1, /, may_be_open=False, claim=None, stated=None, **attributes):
+    """claim or stated is the type of the last result, see Case."""
     letters = "abcdefgh"[:n_out] if isinstance(n_out, int) else n_out
     given = ", ".join("-" if v is None else str(v) for v in inputs)
     names = ["" if v is None else f"x{k}" for k, v in enumerate(inputs)]
     outputs = ["" if c == "-" else f"y{k}" for k, c in enumerate(letters)]
     text = f"{op}@{version}({given})" + show(attributes) + ("" if n_out == 1 else f" -> {letters}")
     record(text, version, inputs, [node_of(op, names, outputs, attributes)], may_be_open,
-           claim and {outputs[-1]: claim}, told and {outputs[-1]: told})
+           claim and {outputs[-1]: claim}, stated and {outputs[-1]: stated})
 
 
 def open_case(*arguments, **attributes):
-    """A case with dimensions that only the data tell."""
+    """A case with dimensions that only the data decide."""
     case(*arguments, may_be_open=True, **attributes)
 
 
@@ -595,10 +595,10 @@ def ms_attention():
     case(mha, 18, [q, k, F(2, 5, 12), F(28)], num_heads=2)
     case(mha, 18, [q, k, k, None, W("int32", 2, 5)], num_heads=2)
     case(mha, 18, [q, k, k], 3, num_heads=2)
-    case(mha, 18, [q, k, F(2, 5, 12)], 4, told="float", num_heads=2)
+    case(mha, 18, [q, k, F(2, 5, 12)], 4, stated="float", num_heads=2)
     case(mha, 18, [q, q, q, None, None, None, F(2, 2, 4, 4), F(2, 2, 4, 4)], 3, num_heads=2)
     case(mha, 18, [q, q, q, None, None, F(1, 2, 3, 7), F(2, 2, 4, 4), F(2, 2, 4, 4)], 4,
-         told="float", num_heads=2)
+         stated="float", num_heads=2)
     case(mha, 18, [q, F(2, 2, 5, 4), F(2, 2, 5, 4)], num_heads=2)
     case(mha, 18, [q, F(2, 2, 5, 4), F(2, 2, 5, 4)], 3, num_heads=2)
     case(mha, 18, [q, q, q, None, None, None, F(2, 2, 9, 4), F(2, 2, 9, 4), C([2], "int32")], 3,
@@ -609,9 +609,9 @@ def ms_attention():
     case(dec, 18, [one, one, one, None, None, F(2, 2, 9, 4), F(2, 2, 9, 4), C([4], "int32")], 3,
          num_heads=2, past_present_share_buffer=1)
     case(mha, 18, [q, q, q, None, None, None, F(2, 2, 9, 4), F(2, 2, 9, 4), C([2], "int32")], 4,
-         told="float", num_heads=2)
+         stated="float", num_heads=2)
     case(dec, 18, [one, one, one, None, None, F(2, 2, 9, 4), F(2, 2, 9, 4), C([4], "int32")], 4,
-         told="float",
+         stated="float",
          num_heads=2, past_present_share_buffer=1, output_qk=1)
     case(mha, 18, [q, F(2, 2, 5, 4), F(2, 2, 5, 4), F(24)], num_heads=2)
     gqa = "ms.GroupQueryAttention"

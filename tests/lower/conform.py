@@ -67,11 +67,11 @@ def run_batch(program, lines, folder):
         f.writelines(json.dumps(line) + "\n" for line in lines)
     run = subprocess.run([program, "batch", "--jobs", str(os.cpu_count()), path],
                          capture_output=True, text=True, check=False)
-    told = [json.loads(line) for line in run.stdout.splitlines() if line.startswith("{")]
-    if sorted(one["entry"] for one in told) != list(range(len(lines))):
-        sys.exit(f"{program} batch gives {len(told)} answers for {len(lines)} models: "
+    reported = [json.loads(line) for line in run.stdout.splitlines() if line.startswith("{")]
+    if sorted(one["entry"] for one in reported) != list(range(len(lines))):
+        sys.exit(f"{program} batch gives {len(reported)} answers for {len(lines)} models: "
                  f"{run.stderr.strip()[-500:]}")
-    return sorted(told, key=lambda one: one["entry"])
+    return sorted(reported, key=lambda one: one["entry"])
 
 
 def main():
@@ -96,8 +96,8 @@ def main():
         jobs = [(a.lower_layouts, t, m, os.path.join(folder, f"{i}.{m}"), a.collectives)
                 for i, t in enumerate(all_tests) for m in meshes]
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            for job, told in zip(jobs, pool.map(lower, jobs)):
-                for one in told:
+            for job, reported in zip(jobs, pool.map(lower, jobs)):
+                for one in reported:
                     one["mesh"] = job[2]
                     kind = "model" if "model" in one else "fault" if "fault" in one else "whole"
                     {"model": job[1].layouts, "fault": job[1].faults,

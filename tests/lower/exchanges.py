@@ -62,8 +62,8 @@ CHAINS = [Chain("even", (6, 12, 18)), Chain("uneven", (7, 12, 5)),
 def splits_of(lower_layouts, model, mesh, folder):
     """By operator, all ways to split it."""
     ways = collections.defaultdict(list)
-    told = call(lower_layouts, model, "--mesh", mesh, "--out", os.path.join(folder, "emulated"))
-    for one in map(json.loads, told.splitlines()):
+    reported = call(lower_layouts, model, "--mesh", mesh, "--out", os.path.join(folder, "emulated"))
+    for one in map(json.loads, reported.splitlines()):
         if "=" in one["split"]:  # of one operator
             ways[one["op"]].append(one["split"])
     return list(ways.values())
@@ -80,11 +80,11 @@ def dims_of(value):
 
 
 def words_in(path, groups):
-    """By name, what the collectives of a file are. The type that is told of what each gives has to be
+    """By name, what the collectives of a file are. The type that is reported of what each gives has to be
     the one that follows from what it gets, which ONNX infers."""
     words = {}
     model = onnx.load(path, load_external_data=False)
-    told = {v.name: dims_of(v) for v in model.graph.value_info}
+    reported = {v.name: dims_of(v) for v in model.graph.value_info}
     graph = onnx.shape_inference.infer_shapes(model).graph
     known = {v.name: dims_of(v) for v in [*graph.value_info, *graph.input, *graph.output]}
     for n in model.graph.node:
@@ -96,14 +96,14 @@ def words_in(path, groups):
         else:
             continue
         dims, word = list(known.get(n.input[0], [])), words[n.name]
-        if not all(dims) or len(dims) != len(told[n.output[0]]):
+        if not all(dims) or len(dims) != len(reported[n.output[0]]):
             continue  # it is made after another collective, and its shape computed of that
         if word in (NODES["ort"]["all-gather"], NODES["tensorrt"]["all-gather"]):
             dims[attrs.get("axis", 0)] *= groups[n.name]
         elif word == NODES["tensorrt"]["reduce-scatter"]:
             dims[0] //= groups[n.name]
-        check(told.get(n.output[0]) == dims, f"{path}: {n.name} gives {dims}, but is told to give "
-              f"{told.get(n.output[0])}")
+        check(reported.get(n.output[0]) == dims, f"{path}: {n.name} gives {dims}, but is said to give "
+              f"{reported.get(n.output[0])}")
     return words
 
 
@@ -121,14 +121,14 @@ class Judge:
                              "rtol": 1e-5, "atol": 1e-5})
         with open(os.path.join(out, "manifest.json"), encoding="utf-8") as file:
             manifest = json.load(file)
-        told = manifest["collectives"]
-        self.counts[" ".join(c["kind"] for c in told)] += 1
-        says = {c["node"]: NODES[dialect][c["kind"]] for c in told}
-        groups = {c["node"]: len(c["groups"][0]) for c in told}
+        reported = manifest["collectives"]
+        self.counts[" ".join(c["kind"] for c in reported)] += 1
+        says = {c["node"]: NODES[dialect][c["kind"]] for c in reported}
+        groups = {c["node"]: len(c["groups"][0]) for c in reported}
         for m in manifest["models"]:
             words = words_in(os.path.join(out, m["file"]), groups)
             check(words == says, f"{what}: {m['file']} has {words}, the manifest {says}")
-        return [(c["kind"], c["groups"]) for c in told]
+        return [(c["kind"], c["groups"]) for c in reported]
 
     def run(self):
         path = os.path.join(self.folder, "batch.jsonl")
@@ -136,9 +136,9 @@ class Judge:
             f.writelines(json.dumps(e) + "\n" for e in self.entries)
         run = subprocess.run([self.runner, "batch", "--jobs", str(os.cpu_count()), path],
                              capture_output=True, text=True, check=False)
-        told = [json.loads(line) for line in run.stdout.splitlines()]
-        wrong = [t for t in told if t["outcome"] != "equal"]
-        check(len(told) == len(self.entries) and not wrong, f"{len(wrong)} of {len(told)} runs of "
+        reported = [json.loads(line) for line in run.stdout.splitlines()]
+        wrong = [t for t in reported if t["outcome"] != "equal"]
+        check(len(reported) == len(self.entries) and not wrong, f"{len(wrong)} of {len(reported)} runs of "
               f"{len(self.entries)} differ: {wrong[:3]} {run.stderr[-300:]}")
 
 

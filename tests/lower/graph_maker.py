@@ -155,11 +155,11 @@ class Maker:
         model = helper.make_model(graph, opset_imports=self.opsets(), functions=self.functions)
         model.ir_version = 8
         try:
-            told = shape_inference.infer_shapes(model, True, True, True).graph.value_info
+            reported = shape_inference.infer_shapes(model, True, True, True).graph.value_info
         except Exception as e:
             raise Unfit(str(e)) from e
         types = {}
-        for t in told:
+        for t in reported:
             tensor = t.type.tensor_type
             if not t.type.HasField("tensor_type"):
                 raise Unfit

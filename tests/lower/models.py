@@ -127,8 +127,8 @@ class Judge:
 
     def has_weights(self, model):
         """Files without their weights can be planned, but not run."""
-        told = json.loads(call(self.cleave, "inspect", "--json", model))
-        return not any("missing" in note for note in told.get("warnings", []))
+        reported = json.loads(call(self.cleave, "inspect", "--json", model))
+        return not any("missing" in note for note in reported.get("warnings", []))
 
     def run(self, what, out, binds=()):
         bind = [x for b in binds for x in ("--bind", b)]
@@ -156,7 +156,7 @@ class Judge:
             self.no_plan += 1
             print(f"{name:36s} {plan:16s} no plan")
             return
-        told = []
+        reported = []
         for form in self.forms:
             out = os.path.join(folder, "lowered")
             shutil.rmtree(out, ignore_errors=True)
@@ -168,7 +168,7 @@ class Judge:
             except RuntimeError as e:
                 worst = str(e)
             good = not isinstance(worst, str) and worst <= RTOL
-            told.append(f"{form} {worst:.1e}" if not isinstance(worst, str) else f"{form}: {worst}")
+            reported.append(f"{form} {worst:.1e}" if not isinstance(worst, str) else f"{form}: {worst}")
             if good:
                 self.passed += 1
             else:
@@ -177,7 +177,7 @@ class Judge:
             p = json.load(f)
         sends = sum(c["kind"] not in ("slice", "neutral") for c in p.get("collectives", []))
         splits = sum(n for what, n in p.get("operators", {}).get("split_runs", []) if what)
-        print(f"{name:32s} {plan:15s} {splits:4d} split, {sends:3d} collectives; {'; '.join(told)}",
+        print(f"{name:32s} {plan:15s} {splits:4d} split, {sends:3d} collectives; {'; '.join(reported)}",
               flush=True)
 
     def model(self, path, plans, only_folder):

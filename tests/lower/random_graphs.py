@@ -54,7 +54,7 @@ def within(got, want, growth):
 
 
 class Wrong(Exception):
-    """What is wrong; kind tells it from other faults."""
+    """What is wrong; kind distinguishes it from other faults."""
 
     def __init__(self, kind, words):
         super().__init__(f"{kind}: {words}")
@@ -93,10 +93,10 @@ class Judge(models.Judge):
             raise NotRun(run.stdout + run.stderr)
         if run.returncode not in (0, 4):
             raise Wrong("verify", f"exits {run.returncode}: {(run.stderr or run.stdout)[-400:]}")
-        told = json.loads(run.stdout)
-        if not told["proof"]["holds"]:
-            raise Wrong("proof", json.dumps(told["proof"])[:600])
-        for f in told.get("forms", []):
+        reported = json.loads(run.stdout)
+        if not reported["proof"]["holds"]:
+            raise Wrong("proof", json.dumps(reported["proof"])[:600])
+        for f in reported.get("forms", []):
             if "not_compared" in f:
                 self.refused[f["not_compared"]] += 1
             if "fault" in f:
@@ -105,7 +105,7 @@ class Judge(models.Judge):
                 raise Wrong(f["form"], json.dumps(f["tensors"][f["first"]]))
         if run.returncode == 4:
             raise Wrong("verify", run.stdout[-400:])
-        return [t["growth"] for t in told["forms"][0]["tensors"]] if told["forms"] else []
+        return [t["growth"] for t in reported["forms"][0]["tensors"]] if reported["forms"] else []
 
     def other_forms(self, plan, growth, want):
         """The forms that verify does not run, within the same bound."""
@@ -314,7 +314,7 @@ def lowered(args, seed, folder):
 
 
 def chunk(args, seeds, pool, refused, counts):
-    """Runs many at once; the seeds that need a closer look, with what was told of them."""
+    """Runs many at once; the seeds that need a closer look, with what was reported of them."""
     suspects = {}
     with tempfile.TemporaryDirectory(dir=args.scratch, ignore_cleanup_errors=True) as folder:
         made = list(pool.map(lambda s: lowered(args, s, os.path.join(folder, str(s))), seeds))
@@ -325,9 +325,9 @@ def chunk(args, seeds, pool, refused, counts):
             refused.update(words(r) for r in judge.refused.elements())
             entries += [e for e in own if "model" in e]
             suspects.update({e["seed"]: ("error", e["fault"]) for e in own if "fault" in e})
-        told = conform.run_batch(args.cleave_run, [
+        reported = conform.run_batch(args.cleave_run, [
             {k: v for k, v in e.items() if k != "seed"} for e in entries], folder) if entries else []
-        for entry, answer in zip(entries, told):
+        for entry, answer in zip(entries, reported):
             if answer["outcome"] != "equal":
                 suspects.setdefault(entry["seed"], (
                     answer["outcome"], f"{answer['id']}: {answer.get('reason')}"))
@@ -380,10 +380,10 @@ def main():
     args.forms, args.collectives = "", "ort"
     counts, refused = collections.Counter(), collections.Counter()
 
-    def closer(seed, told=("", "")):
+    def closer(seed, reported=("", "")):
         outcome, why, judge = one(args, seed)
-        if outcome == "passed" and told[0] not in ("", "differs"):
-            outcome, why = "failed", told[1]
+        if outcome == "passed" and reported[0] not in ("", "differs"):
+            outcome, why = "failed", reported[1]
         counts[outcome] += 1
         refused.update(words(r) for r in judge.refused.elements())
         if outcome == "failed":

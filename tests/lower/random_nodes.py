@@ -449,19 +449,19 @@ def reshape(m):
         m.rng.shuffle(dims)
         if m.chance(0.3):
             dims.insert(m.rng.randrange(len(dims) + 1), 1)
-    told, shapes = list(dims), [dims]
-    if told and math.prod(dims) and m.chance(0.4):
-        told[m.rng.randrange(len(told))] = -1
+    written, shapes = list(dims), [dims]
+    if written and math.prod(dims) and m.chance(0.4):
+        written[m.rng.randrange(len(written))] = -1
     elif math.prod(dims):
-        for i, d in enumerate(told):
+        for i, d in enumerate(written):
             if i < v.rank and v.shape[i] == d and m.chance(0.3):
-                told[i] = 0
+                written[i] = 0
     elif m.form >= 14:
-        m.node("Reshape", [v, m.ints(told)], exact=True, allowzero=1, shapes=shapes)
+        m.node("Reshape", [v, m.ints(written)], exact=True, allowzero=1, shapes=shapes)
         return
     else:
         raise_unfit()
-    m.node("Reshape", [v, target(m, told, v)], exact=True, shapes=shapes)
+    m.node("Reshape", [v, target(m, written, v)], exact=True, shapes=shapes)
 
 
 def flatten(m):
@@ -507,9 +507,9 @@ def expand(m):
     dims = [d if d != 1 else m.rng.choice((1, 2, 3, 5)) for d in v.shape]
     if m.chance(0.3) and v.rank < 6:
         dims = [m.rng.choice((1, 2, 3))] + dims
-    told = [1 if m.chance(0.2) and d == w else d
+    written = [1 if m.chance(0.2) and d == w else d
             for d, w in zip(dims, [0] * (len(dims) - v.rank) + list(v.shape))]
-    m.node("Expand", [v, target(m, told, m.pick(ANY))], exact=True, shapes=[dims])
+    m.node("Expand", [v, target(m, written, m.pick(ANY))], exact=True, shapes=[dims])
 
 
 def tile(m):

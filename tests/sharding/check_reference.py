@@ -118,10 +118,10 @@ def check_recorded(counts):
         got = reference.run_node(node, case.values(), case.opset)
         kept = [v for v, name in zip(got, case.outputs) if name]
         fault = ""  # JSON has no infinite numbers: null stands for all that are not finite
-        for k, (value, told) in enumerate(zip(kept, json.loads(record.pop(case.key)))):
-            numbers = [np.nan if x is None else x for x in told["data"]]
-            dtype = object if told["type"] == "string" else told["type"]
-            want = np.array(numbers, dtype).reshape(told["dims"])
+        for k, (value, reported) in enumerate(zip(kept, json.loads(record.pop(case.key)))):
+            numbers = [np.nan if x is None else x for x in reported["data"]]
+            dtype = object if reported["type"] == "string" else reported["type"]
+            want = np.array(numbers, dtype).reshape(reported["dims"])
             if value.dtype.kind == "f":
                 value = np.where(np.isfinite(value), value, np.nan).astype(value.dtype)
             found = difference(value, want, RECORD_RTOL, RECORD_ATOL)

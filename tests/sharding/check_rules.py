@@ -3,7 +3,7 @@
 
 Usage: check_rules.py DUMP_RULES ROOT [WORD] [--mesh 2x3 ...] [--apart 3]
 
-Each case of cases_*.py becomes an operator of a model. dump_rules tells its rule and all choices
+Each case of cases_*.py becomes an operator of a model. dump_rules prints its rule and all choices
 that are admitted on some meshes; shards.py computes each of them device by device in the reference
 arithmetic, and compares. broken_rules.py makes some rules wrong, to see that it shows. Exit 1 if a
 choice differs from the whole, if a wrong rule passes, or if some case of a rule in ops.def splits
@@ -53,15 +53,15 @@ def rules_of(program, meshes, apart, chosen):
             for mesh in meshes:
                 sizes = [int(n) for n in mesh.split("x")]
                 dump = call_dump(program, path, "--mesh", mesh, "--apart", apart)
-                for case, told in match(group, dump):
-                    rule = rules.setdefault(case, {**told, "choices": []})
-                    rule["choices"] += [{**c, "mesh": sizes} for c in told["choices"]]
+                for case, reported in match(group, dump):
+                    rule = rules.setdefault(case, {**reported, "choices": []})
+                    rule["choices"] += [{**c, "mesh": sizes} for c in reported["choices"]]
     return rules
 
 
-def match(group, told):
+def match(group, reported):
     """The dump is in the graph's order; an operator's first output names its case."""
-    by_output = {next(o["tensor"] for o in rule["out"] if o["tensor"]): rule for rule in told}
+    by_output = {next(o["tensor"] for o in rule["out"] if o["tensor"]): rule for rule in reported}
     for i, case in enumerate(group):
         first = next(n for n in case.outputs if n)
         yield case, by_output[f"{i}_{first}" if len(group) > 1 else first]

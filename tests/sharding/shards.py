@@ -1,6 +1,6 @@
 """shards.py - one operator, computed shard by shard as a rule says, and put together again.
 
-A Rule is what dump_rules tells of an operator (src/sharding/factors.h explains the words): factors,
+A Rule is what dump_rules prints of an operator (src/sharding/factors.h explains the words): factors,
 the factors of each dimension, what changes on a shard, and the choices that are admitted. A part of
 a factor is a range of its elements; what a device holds of a tensor follows from the parts of the
 factors of its dimensions.

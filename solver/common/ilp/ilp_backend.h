@@ -1,4 +1,4 @@
-/* ilp_backend.h - what every solver of programs offers: between ilp_solve.c and one file for each.
+/* ilp_backend.h - what every solver of programs offers: between ilp_solve.h and one file for each.
  *
  * A backend fills *ret, values from the arena. It returns CLV_ESOLVER when the solver gave up;
  * ilp_solve.c makes an end of that.

@@ -1,4 +1,5 @@
-/* ilp_cbc.h - programs solved by CBC.
+/* ilp_cbc.h - programs solved by CBC: branch and cut, Forrest, Lougee-Heimer 2005, "CBC user
+ * guide", INFORMS Tutorials in Operations Research.
  *
  * CBC counts nodes, not pivots, and cannot be asked to stop in between; it looks at the seconds. So
  * limits in pivots are made into nodes, and a long wait is cut into short ones by small programs.

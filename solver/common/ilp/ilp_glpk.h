@@ -1,4 +1,5 @@
-/* ilp_glpk.h - programs solved by GLPK, behind its fence (glpk_fence.h).
+/* ilp_glpk.h - programs solved by GLPK, behind its fence (glpk_fence.h): the revised simplex method
+ * (Dantzig, Orchard-Hays 1954) and branch and bound (Land, Doig 1960).
  *
  * The simplex runs in slices of pivots, so that it can be stopped; branch and bound asks at every
  * node. Relaxations come with multipliers.

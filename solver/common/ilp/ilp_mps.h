@@ -1,4 +1,4 @@
-/* ilp_mps.h - programs as free MPS text, for any other solver. */
+/* ilp_mps.h - programs (ilp.h) as free MPS text, for any other solver. */
 #ifndef CLV_SOLVER_COMMON_ILP_ILP_MPS_H
 #define CLV_SOLVER_COMMON_ILP_ILP_MPS_H
 

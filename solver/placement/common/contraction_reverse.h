@@ -1,4 +1,5 @@
-/* contraction_reverse.h - the same blocks the other way round: what came first comes last.
+/* contraction_reverse.h - the blocks of contraction.h the other way round: what came first comes
+ * last.
  *
  * An answer of one is an answer of the other. A search that goes by what comes first may meet what
  * is hard at once one way, and after everything else the other way.

@@ -1,8 +1,8 @@
 /* place_search.h - a placement problem while it is solved: options, result, and the incumbent that
  * all methods share.
  *
- * Methods offer assignments, which clv_place_judge() judges, raise the bound, and look whether it
- * is over. One thread.
+ * The methods of portfolio.h offer assignments, which clv_place_judge() judges, raise the bound,
+ * and look whether it is over. One thread.
  */
 #ifndef CLV_SOLVER_PLACEMENT_COMMON_PLACE_SEARCH_H
 #define CLV_SOLVER_PLACEMENT_COMMON_PLACE_SEARCH_H

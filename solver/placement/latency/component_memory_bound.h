@@ -1,5 +1,5 @@
 /* component_memory_bound.h - a bound for components that do not all have room on the devices that
- * pay: Lagrangian lines (chain_bounds.h) of all components added up.
+ * pay: Lagrangian lines (Geoffrion 1974; chain_bounds.h) of all components added up.
  *
  * Each part has lines: its latency is at least cost - price * bytes, whatever bytes it has on
  * paying devices. (Leaving out the other parts makes no latency longer, see component_division.h.)

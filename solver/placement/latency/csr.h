@@ -1,4 +1,5 @@
-/* csr.h - lists of numbers by number, one after the other: compressed sparse rows. */
+/* csr.h - lists of numbers by number, one after the other: compressed sparse rows (Tinney, Walker
+ * 1967). */
 #ifndef CLV_SOLVER_PLACEMENT_LATENCY_CSR_H
 #define CLV_SOLVER_PLACEMENT_LATENCY_CSR_H
 

@@ -1,4 +1,5 @@
-/* latency.h - the solvers of the latency objective, and the order in which they run: a portfolio.
+/* latency.h - the solvers of the latency objective, and the order in which they run: a portfolio
+ * (Huberman, Lukose, Hogg 1997).
  *
  * All work for free and for contiguous rules, with any kinds of devices. They are deterministic,
  * end by a budget of work, and return early when the run is over.

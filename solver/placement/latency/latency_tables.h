@@ -1,4 +1,4 @@
-/* latency_tables.h - what the solvers of the latency objective look up again and again. */
+/* latency_tables.h - what the solvers of latency.h look up again and again. */
 #ifndef CLV_SOLVER_PLACEMENT_LATENCY_LATENCY_TABLES_H
 #define CLV_SOLVER_PLACEMENT_LATENCY_LATENCY_TABLES_H
 

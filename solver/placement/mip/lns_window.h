@@ -1,4 +1,4 @@
-/* lns_window.h - one window of a placement: what is in it, and its program. Of lns.c alone. */
+/* lns_window.h - one window of lns.h: what is in it, and its program. Of lns.c alone. */
 #ifndef CLV_SOLVER_PLACEMENT_MIP_LNS_WINDOW_H
 #define CLV_SOLVER_PLACEMENT_MIP_LNS_WINDOW_H
 

@@ -1,5 +1,5 @@
-/* mip_search.h - integer programs in the portfolio: windows around the busiest device, and the
- * bound of the whole program's relaxation.
+/* mip_search.h - integer programs in the portfolio: windows around the busiest device (lns.h), and
+ * the bound of the whole program's relaxation (mip_formulation.h).
  */
 #ifndef CLV_SOLVER_PLACEMENT_MIP_MIP_SEARCH_H
 #define CLV_SOLVER_PLACEMENT_MIP_MIP_SEARCH_H

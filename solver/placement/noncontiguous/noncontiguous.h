@@ -1,9 +1,10 @@
 /* noncontiguous.h - noncontiguous placements for throughput: search and proof by turns.
  *
- * A device may hold any blocks, and the largest load is minimised. Primal: chains on chains, the
- * best contiguous placement and dives as starts of a local search. Dual: bounds by work and by the
- * largest block, then column generation. Turns with doubled work, so that neither side starves the
- * other. Few blocks are solved by branch and bound. Each header says which algorithm it is.
+ * A device may hold any blocks, and the largest load is minimised. Primal: chains on chains
+ * (chains_on_chains.h), the best contiguous placement and dives (diving.h) as starts of a local
+ * search (local_search.h). Dual: bounds by work and by the largest block (simple_bounds.h), then
+ * column generation (column_generation.h). Turns with doubled work, so that neither side starves
+ * the other. Few blocks are solved by branch and bound (branch_and_bound.h).
  */
 #ifndef CLV_SOLVER_PLACEMENT_NONCONTIGUOUS_NONCONTIGUOUS_H
 #define CLV_SOLVER_PLACEMENT_NONCONTIGUOUS_NONCONTIGUOUS_H

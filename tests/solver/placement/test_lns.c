@@ -91,7 +91,7 @@ Test(windows, never_make_an_answer_worse_or_illegal)
             cr_assert_eq(clv_lns_improve(b, &options, of_block, arena, &work, NULL), CLV_OK);
             double end = value_of(&a, of_block);
             cr_assert_leq(end, start, "problem %d", (int)seed);
-            cr_assert_eq(end, a.last, "problem %d: the last answer was not told", (int)seed);
+            cr_assert_eq(end, a.last, "problem %d: the last answer was not reported", (int)seed);
             n_started++;
             n_gained += end < start;
             n_full += full;

@@ -58,7 +58,7 @@ Test(place_program, has_the_optimum_of_all_assignments)
         clv_arena_free(arena);
     }
     if (clv_ilp_solver())
-        cr_assert(n_feasible > 1500 && n_distinguished > 50, "%d feasible, %d told apart",
+        cr_assert(n_feasible > 1500 && n_distinguished > 50, "%d feasible, %d distinguished",
                   n_feasible, n_distinguished);
 }
 

@@ -83,7 +83,7 @@ static clv_place_result solve(const suite *s, double gap, news *reported)
 static void is_honest(const suite *s, const clv_place_result *r, const news *reported)
 {
     cr_assert_eq(r->solve.found, r->solve.answer != NULL, "%llu", s->seed);
-    cr_assert(reported->fine, "%llu: what is told gets worse", s->seed);
+    cr_assert(reported->fine, "%llu: what is reported gets worse", s->seed);
     cr_assert(r->solve.found_by && r->solve.bound_by, "%llu", s->seed);
     cr_assert(!isnan(r->solve.bound.real) && r->solve.bound.real >= 0, "%llu: bound %g", s->seed,
               r->solve.bound.real);
@@ -100,7 +100,7 @@ static void is_honest(const suite *s, const clv_place_result *r, const news *rep
     cr_assert_float_eq(r->value.objective, true_value.objective,
                        slack(true_value.objective, SUM_PART), "%llu: says %.17g, is %.17g", s->seed,
                        r->value.objective, true_value.objective);
-    cr_assert_eq(reported->objective, r->value.objective, "%llu: the last answer was not told",
+    cr_assert_eq(reported->objective, r->value.objective, "%llu: the last answer was not reported",
                  s->seed);
     cr_assert(r->solve.bound.real <= r->value.objective, "%llu: bound %.17g above %.17g", s->seed,
               r->solve.bound.real, r->value.objective);
