@@ -231,7 +231,7 @@ typedef struct {
     int64_t time_ns, weight_bytes, live_bytes;
     uint64_t out, bits; /* out: bit k: unit place - 1 - k is missing; bits: as in ideal */
     int32_t first;      /* -1: nothing is missing yet */
-} piece;
+} stage;
 
 static bool ideal_has(const ideal *from, int32_t place)
 {
@@ -239,7 +239,7 @@ static bool ideal_has(const ideal *from, int32_t place)
     return k >= 0 && k < WINDOW && (from->bits >> k & 1);
 }
 
-static piece add_unit(const extension *e, piece now, int32_t place, bool counts)
+static stage add_unit(const extension *e, stage now, int32_t place, bool counts)
 {
     if (counts) {
         now.time_ns += e->c->time_ns[place + 1] - e->c->time_ns[place];
@@ -253,7 +253,7 @@ static piece add_unit(const extension *e, piece now, int32_t place, bool counts)
     return now;
 }
 
-static piece skip_unit(piece now, int32_t place)
+static stage skip_unit(stage now, int32_t place)
 {
     if (now.first < 0)
         now.first = place;
@@ -262,16 +262,16 @@ static piece skip_unit(piece now, int32_t place)
 }
 
 /* Unit place is left out: is one there that it is tied to? */
-static bool breaks_tie(const extension *e, const piece *now, int32_t place)
+static bool breaks_tie(const extension *e, const stage *now, int32_t place)
 {
-    int32_t n_known = place - e->from.first; /* units before those are in no piece to come */
+    int32_t n_known = place - e->from.first; /* units before those are in no stage to come */
     uint64_t known = n_known < WINDOW ? (UINT64_C(1) << n_known) - 1 : UINT64_MAX;
     return (e->s->tied[place] & known & ~now->out) != 0;
 }
 
 /* Dominance: an ideal is not maximal if the device has room for a unit that it leaves out. Can the
  * device, without the unit, still become so full that the unit has no room? */
-static bool may_leave(const extension *e, const piece *with, int32_t place)
+static bool may_leave(const extension *e, const stage *with, int32_t place)
 {
     const clv_ideal_dp *s = e->s;
     int32_t end = (with->first < 0 ? place : with->first) + WINDOW + 1;
@@ -289,7 +289,7 @@ static bool may_leave(const extension *e, const piece *with, int32_t place)
 }
 
 /* Enumerates maximal ideals, unit after unit: each that may be left out branches. */
-static void extend_ideal(const extension *e, piece now, int32_t place)
+static void extend_ideal(const extension *e, stage now, int32_t place)
 {
     clv_ideal_dp *s = e->s;
     for (; place < s->b->n && (now.first < 0 || place <= now.first + WINDOW) && !s->gave_up;
@@ -297,7 +297,7 @@ static void extend_ideal(const extension *e, piece now, int32_t place)
         if (++s->steps > STEPS_MAX)
             s->gave_up = true;
         bool old = place < e->from.first || ideal_has(&e->from, place);
-        piece with = add_unit(e, now, place, !old);
+        stage with = add_unit(e, now, place, !old);
         bool fits =
             with.time_ns <= e->period_ns && with.live_bytes + with.weight_bytes <= e->c->room_bytes;
         if (old) {
@@ -358,7 +358,7 @@ static void build_cell(clv_ideal_dp *s, int32_t cell, int64_t period_ns)
         for (int32_t k = s->cell[one_less]; k < s->cell[one_less + 1] && !s->gave_up; k++) {
             extension e = { s, c, s->ideals[k], period_ns };
             e.from.before = k;
-            extend_ideal(&e, (piece){ .first = -1 }, e.from.first);
+            extend_ideal(&e, (stage){ .first = -1 }, e.from.first);
         }
     }
 }
@@ -388,28 +388,28 @@ clv_status clv_ideal_dp_decide(clv_ideal_dp *s, int64_t period_ns, clv_ideal_dp_
 
 /* -- the plan -- */
 
-/* piece_of[unit]: how many devices come before its own. */
-static bool place_units(const clv_ideal_dp *s, const int32_t *chain, int32_t n, int32_t *piece_of)
+/* stage_of[unit]: how many devices come before its own. */
+static bool place_units(const clv_ideal_dp *s, const int32_t *chain, int32_t n, int32_t *stage_of)
 {
     const clv_partition_problem *p = s->p;
     for (int32_t u = 0; u < p->n_units; u++)
-        piece_of[u] = -1;
+        stage_of[u] = -1;
     for (int32_t k = 0, place = 0; k < n; k++) {
         const ideal *at = &s->ideals[chain[k]];
         for (int32_t i = place; i < s->b->n && i <= at->first + WINDOW; i++)
-            if (piece_of[s->b->unit[i]] < 0 && (i < at->first || ideal_has(at, i)))
-                piece_of[s->b->unit[i]] = k;
+            if (stage_of[s->b->unit[i]] < 0 && (i < at->first || ideal_has(at, i)))
+                stage_of[s->b->unit[i]] = k;
         place = at->first;
     }
     for (int32_t u = 0; u < p->n_units; u++) {
         int32_t least = 0;
         for (int32_t i = p->reads_first[u]; i < p->reads_first[u + 1]; i++) {
             int32_t writer = p->net_from[p->reads[i]];
-            least = piece_of[writer] > least ? piece_of[writer] : least;
+            least = stage_of[writer] > least ? stage_of[writer] : least;
         }
-        if (piece_of[u] >= 0 && piece_of[u] < least)
+        if (stage_of[u] >= 0 && stage_of[u] < least)
             return false;
-        piece_of[u] = piece_of[u] < 0 ? least : piece_of[u];
+        stage_of[u] = stage_of[u] < 0 ? least : stage_of[u];
     }
     return true;
 }

@@ -7,7 +7,7 @@
  * so the units of the first so many are closed under "comes before": an order ideal. The answer is
  * a walk over sets of used devices, alike ones being one class, with the largest ideals that each
  * can hold. Ours: it decides one period, so of the ideals of a set only the maximal ones are kept
- * (dominance), a piece that has room for a unit it leaves out is not looked at, and units that too
+ * (dominance), a stage that has room for a unit it leaves out is not looked at, and units that too
  * much is sent between within the period stay together. An ideal is a prefix of the backbone and a
  * word of bits behind its first missing unit. On a line that is one ideal a set. It wins where the
  * model is nearly a line: transformers and convolutional nets meet the bound mostly exactly.

@@ -9,7 +9,7 @@
 #include "solver/placement/noncontiguous/cutwidth_order.h"
 #include "solver/placement/noncontiguous/prove.h"
 
-/* Blocks added to pieces, some 50 ns each: for the exact search both ways, from the first tries on
+/* Blocks added to stages, some 50 ns each: for the exact search both ways, from the first tries on
  * by so many times as many; and for the first line. */
 #define STEPS_QUICK INT64_C(100000)
 #define STEPS_FIRST INT64_C(1600000)

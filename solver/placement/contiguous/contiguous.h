@@ -14,7 +14,7 @@
  *    answer. A limit that fails is a bound; an answer brings the top down. From the front and from
  *    the back (contraction_reverse.h) in turn, with more and more work.
  * 4. If that is not done soon, for there are too many ideals, turns with more and more work:
- *    annealing (contiguous_anneal.h); other lines through the same pieces, blocks of a piece in
+ *    annealing (contiguous_anneal.h); other lines through the same stages, blocks of a stage in
  *    random order, each cut in the best way (order_dp.h); proofs by prices (prove.h); and step 3
  *    with limits that rise in smaller steps.
  */

@@ -3,7 +3,7 @@
  *
  * Simulated annealing (Kirkpatrick, Gelatt, Vecchi 1983) from the best answer so far. A move takes
  * one block; or a block with all on its device that comes behind it (or before it), so that the end
- * of a piece moves as a whole over places where a cut is dear; or exchanges two blocks. Moves after
+ * of a stage moves as a whole over places where a cut is dear; or exchanges two blocks. Moves after
  * which the devices cannot be put in a line are undone (contiguous_state.h). Worse ones are taken
  * less and less, by the 16th root of the sum of 16th powers of the loads. Memory may be overdrawn
  * on the way, at a price.

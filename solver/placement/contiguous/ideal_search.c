@@ -16,17 +16,17 @@
 /* More than any load or value, and sums of a few still fit. */
 #define ANY_LOAD (INT64_MAX / 4)
 
-/* A level of the search of pieces. */
+/* A level of the search of stages. */
 typedef struct {
     int32_t block, cursor; /* block that opened it; where to look for the next one */
-    int64_t lost;          /* value of what cannot be in the piece any more */
-    bool forced;           /* there is no need to look at pieces without the block */
+    int64_t lost;          /* value of what cannot be in the stage any more */
+    bool forced;           /* there is no need to look at stages without the block */
 } frame;
 
-/* A label that the piece may follow. */
+/* A label that the stage may follow. */
 typedef struct {
     int32_t label;
-    int64_t room; /* value that may be left behind the piece */
+    int64_t room; /* value that may be left behind the stage */
     int64_t load; /* value and transfers that may be left */
 } source;
 
@@ -42,7 +42,7 @@ typedef struct {
     source *sources;
     int32_t n_sources, cap_sources;
     clv_stage_dominance dominance;
-    uint64_t *gone; /* [depth * words]: what cannot be in the piece any more */
+    uint64_t *gone; /* [depth * words]: what cannot be in the stage any more */
     int32_t
         *dominating_state; /* [clv_dominating_ideals_at]: the state that is this ideal; -1: none */
     int64_t n_steps, next_look;
@@ -118,9 +118,9 @@ static bool is_left_behind(const limit_search *s, const uint64_t *row, int32_t s
     return false;
 }
 
-/* -- a piece -- */
+/* -- a stage -- */
 
-/* Block u, and all behind it, will not be in the piece as grown from this level. Of what is lost,
+/* Block u, and all behind it, will not be in the stage as grown from this level. Of what is lost,
  * only the largest loss at once is counted: less than the truth, and quick. */
 static void leave_out(limit_search *s, int32_t depth, int32_t u)
 {
@@ -136,8 +136,8 @@ static void leave_out(limit_search *s, int32_t depth, int32_t u)
         s->frames[depth].cursor = s->g->b->n;
 }
 
-/* The piece as it is now ends here: what labels come of it. */
-static clv_status end_piece(limit_search *s, int32_t kind, int32_t size, uint64_t hash,
+/* The stage as it is now ends here: what labels come of it. */
+static clv_status end_stage(limit_search *s, int32_t kind, int32_t size, uint64_t hash,
                             int64_t rest, clv_error *err)
 {
     int64_t load = clv_partial_stage_load(s->g, kind);
@@ -177,17 +177,17 @@ static bool is_over(limit_search *s)
 
 /* What to do at a level. */
 typedef struct {
-    int32_t size; /* of the ideal before the piece */
+    int32_t size; /* of the ideal before the stage */
     int32_t kind;
-    int64_t need;  /* value that must be in the piece */
+    int64_t need;  /* value that must be in the stage */
     int64_t rest;  /* value behind the ideal */
-    uint64_t hash; /* of the ideal with the piece */
-    int32_t base;  /* blocks that every piece has */
-    int32_t depth; /* other blocks in the piece */
+    uint64_t hash; /* of the ideal with the stage */
+    int32_t base;  /* blocks that every stage has */
+    int32_t depth; /* other blocks in the stage */
 } stage_enumeration;
 
-/* Looks at the piece as it is. Returns a block that has to join, or -1. */
-static clv_status end_piece_if_useful(limit_search *s, stage_enumeration *w, int32_t *ret_forced,
+/* Looks at the stage as it is. Returns a block that has to join, or -1. */
+static clv_status end_stage_if_useful(limit_search *s, stage_enumeration *w, int32_t *ret_forced,
                                       clv_error *err)
 {
     frame *f = &s->frames[w->depth];
@@ -198,13 +198,13 @@ static clv_status end_piece_if_useful(limit_search *s, stage_enumeration *w, int
         *ret_forced = -1;
     } else if (a.forced < 0 && w->base + w->depth > 0 && s->g->value >= w->need && !a.dominated &&
                !(knows_dominating(s) && clv_stage_is_dominated(&s->dominance))) {
-        return end_piece(s, w->kind, w->size + w->base + w->depth, w->hash, w->rest - s->g->value,
+        return end_stage(s, w->kind, w->size + w->base + w->depth, w->hash, w->rest - s->g->value,
                          err);
     }
     return CLV_OK;
 }
 
-/* The block joins, and opens a level. Is the piece worth a look? */
+/* The block joins, and opens a level. Is the stage worth a look? */
 static bool push_block(limit_search *s, stage_enumeration *w, int32_t u, bool forced)
 {
     const clv_partial_stage *g = s->g;
@@ -233,13 +233,13 @@ static void pop_block(limit_search *s, stage_enumeration *w)
         s->frames[w->depth].cursor = s->g->b->n;
 }
 
-/* Grows all pieces of a kind from a state. */
-static clv_status grow_pieces(limit_search *s, stage_enumeration *w, clv_error *err)
+/* Grows all stages of a kind from a state. */
+static clv_status grow_stages(limit_search *s, stage_enumeration *w, clv_error *err)
 {
     int32_t n = s->g->b->n;
     s->frames[0] = (frame){ .block = -1 };
     memset(s->gone, 0, s->g->words * sizeof *s->gone);
-    if (knows_dominating(s)) { /* what every piece has joins it */
+    if (knows_dominating(s)) { /* what every stage has joins it */
         s->n_steps += clv_stage_dominance_find_base(&s->dominance, w->kind, s->g->low);
         w->base = s->dominance.n_base;
     }
@@ -250,7 +250,7 @@ static clv_status grow_pieces(limit_search *s, stage_enumeration *w, clv_error *
     for (bool fresh = true; !is_over(s);) {
         int32_t u = -1;
         if (fresh)
-            CLV_TRY(end_piece_if_useful(s, w, &u, err));
+            CLV_TRY(end_stage_if_useful(s, w, &u, err));
         frame *f = &s->frames[w->depth];
         bool forced = u >= 0;
         if (!forced)
@@ -323,7 +323,7 @@ static clv_status expand(limit_search *s, int32_t from, int32_t size, clv_error 
                                 .rest = rest,
                                 .hash = s->labels.states[from].hash };
         if (most >= 0)
-            CLV_TRY(grow_pieces(s, &w, err));
+            CLV_TRY(grow_stages(s, &w, err));
     }
     return CLV_OK;
 }
@@ -390,8 +390,8 @@ static int32_t best_label(const limit_search *s)
     return best;
 }
 
-/* Pieces onto devices of their kinds, the first piece on the first device. *ret_load: the largest
- * of a piece. O(pieces * (n + arcs + pins)). */
+/* Stages onto devices of their kinds, the first stage on the first device. *ret_load: the largest
+ * of a stage. O(stages * (n + arcs + pins)). */
 static clv_status offer(limit_search *s, int32_t l, int64_t *ret_load, clv_error *err)
 {
     const clv_pareto_label *labels = s->labels.labels;

@@ -8,19 +8,19 @@
  *
  * An ideal is a set of blocks with all that must come before them. Devices in a line hold the
  * differences of nested ideals, so an answer is a path from the empty ideal to the full one,
- * and each step is a piece with a load.
+ * and each step is a stage with a load.
  *
  * Ideals are met smallest first. Kept for each: which devices can have made it, how many of each
- * kind, with which largest load (pareto_labels.h). From an ideal, all pieces of load up to the
- * limit are grown block by block (partial_stage.h). A piece is given up as soon as what it has
+ * kind, with which largest load (pareto_labels.h). From an ideal, all stages of load up to the
+ * limit are grown block by block (partial_stage.h). A stage is given up as soon as what it has
  * taken, with what it receives, is above the limit; when what is left without it is more than the
- * remaining devices could do (fluid_bound.h); or when it is dominated: by the same piece with a
+ * remaining devices could do (fluid_bound.h); or when it is dominated: by the same stage with a
  * block that relieves whoever has it later (partial_stage.h), or by a longer one that ends at a
  * dominating ideal (dominating_ideals.h, stage_dominance.h). An ideal within a dominating one that
  * is reached with no more devices goes too. That is what keeps it small: of a model in layers, what
  * is left are the ideals of the last layers that a device can reach.
  *
- * Cost: O(sum over reached ideals of the pieces grown from it * nets of a block and of ready ones);
+ * Cost: O(sum over reached ideals of the stages grown from it * nets of a block and of ready ones);
  * memory O(reached ideals * (n / 64 + labels)).
  */
 #ifndef CLV_SOLVER_PLACEMENT_CONTIGUOUS_IDEAL_SEARCH_H
@@ -47,7 +47,7 @@ typedef struct {
     clv_dominating_ideals dominating; /* clv_ideal_search_find_dominating */
     bool any;                         /* any answer within the limit will do */
     bool count_only;                  /* fewest devices, whatever their loads are */
-    int64_t steps; /* budget for all calls: blocks added to pieces, some 50 ns each */
+    int64_t steps; /* budget for all calls: blocks added to stages, some 50 ns each */
 } clv_ideal_search;
 
 typedef struct {

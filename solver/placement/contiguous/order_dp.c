@@ -71,7 +71,7 @@ static void reorder(const clv_contraction *b, const int32_t *order, reordered *r
     r->at_first[n] = fill;
 }
 
-/* -- a line through the pieces of an answer -- */
+/* -- a line through the stages of an answer -- */
 
 typedef struct {
     const clv_contraction *b;
@@ -115,7 +115,7 @@ static void rank_devices(line *l)
     }
 }
 
-/* The next block of the line: of those that may come next, one of the first piece; the one that
+/* The next block of the line: of those that may come next, one of the first stage; the one that
  * came last to be ready, or any. */
 static int32_t next_block(line *l, bool deep)
 {
@@ -218,18 +218,18 @@ clv_status clv_order_dp_improve(clv_place_search *search, const clv_contraction 
 
 /* -- filling -- */
 
-/* Nets of a piece that ends at a position are those with pins on both sides of one of its ends. */
+/* Nets of a stage that ends at a position are those with pins on both sides of one of its ends. */
 typedef struct {
     const clv_contraction *b;
     const int32_t *devices; /* in the order of filling */
     int32_t n_devices;
     const int32_t *kind_of;
-    int32_t *in;     /* by net: pins in the piece */
-    int32_t *before; /* and in pieces before */
+    int32_t *in;     /* by net: pins in the stage */
+    int32_t *before; /* and in stages before */
     int32_t *device_of;
 } filling;
 
-/* The longest piece from first on whose load is within the limit; returns its end. */
+/* The longest stage from first on whose load is within the limit; returns its end. */
 static int32_t fill_device(filling *f, int32_t first, int32_t device, int64_t limit)
 {
     const clv_contraction *b = f->b;

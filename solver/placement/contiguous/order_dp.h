@@ -11,7 +11,7 @@
 #include "solver/placement/common/contraction.h"
 #include "solver/placement/common/place_search.h"
 
-/* Lines through the pieces of the best answer, in the order of the devices, the blocks of a piece
+/* Lines through the stages of the best answer, in the order of the devices, the blocks of a stage
  * in random order; each is cut in the best way. As that answer is one of the cuts, none is worse,
  * and its boundaries move. low: no answer has all loads below it. Ends with the budget of steps
  * (ideal_search.h), or when many lines in a row gave nothing. O(n^2 / 64 + steps) a line. */

@@ -60,7 +60,7 @@ bool clv_partial_stage_can_add(const clv_partial_stage *g, int32_t kind, int32_t
            (k->capacity_bytes < 0 || g->bytes + g->b->bytes[u] <= k->capacity_bytes);
 }
 
-/* What u would add to the load of the piece. It gets no more when the piece grows. */
+/* What u would add to the load of the stage. It gets no more when the stage grows. */
 static int64_t added_load(const clv_partial_stage *g, int32_t kind, int32_t u)
 {
     const clv_contraction *b = g->b;
@@ -77,7 +77,7 @@ static int64_t added_load(const clv_partial_stage *g, int32_t kind, int32_t u)
 
 /* Would whoever has u later be no worse off without it? It saves u's time and the nets that end
  * with u, and may have to pay those that begin with u, which it now has for itself. Stays true when
- * the piece grows. */
+ * the stage grows. */
 static bool is_relief(const clv_partial_stage *g, int32_t u)
 {
     const clv_contraction *b = g->b;

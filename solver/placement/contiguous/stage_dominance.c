@@ -4,14 +4,14 @@
 
 #include "base/bits.h"
 
-/* Dominating ideals of a chain that are looked at: the first beyond the piece are those with most
+/* Dominating ideals of a chain that are looked at: the first beyond the stage are those with most
  * room.
  */
 #define LOOKS 3
 
-static clv_status nomem(clv_error *err) { return clv_fail_nomem(err, "pieces that end too early"); }
+static clv_status nomem(clv_error *err) { return clv_fail_nomem(err, "stages that end too early"); }
 
-/* May the piece up to a dominating ideal hold these blocks too, all of them? Takes word after word
+/* May the stage up to a dominating ideal hold these blocks too, all of them? Takes word after word
  * of them. Ends at the first that is too much. */
 typedef struct {
     const clv_stage_dominance *s;
@@ -26,7 +26,7 @@ static bool add_word(filling *f, size_t w, uint64_t bits)
         int32_t u = (int32_t)(w * 64) + __builtin_ctzll(bits);
         int64_t t = clv_block_time(b, f->s->kind, u);
         if (t == CLV_BLOCK_NEVER)
-            continue; /* in no piece of this kind */
+            continue; /* in no stage of this kind */
         f->load += t + (kind->pays ? f->s->weight[u] : 0);
         f->bytes += b->bytes[u];
         if (f->load > f->s->limit || (kind->capacity_bytes >= 0 && f->bytes > kind->capacity_bytes))
@@ -78,7 +78,7 @@ bool clv_stage_is_dominated_without(const clv_stage_dominance *s, int32_t u, con
     return false;
 }
 
-/* The first block of a chain that the piece and its ideal lack. */
+/* The first block of a chain that the stage and its ideal lack. */
 static int32_t first_lacking(const clv_stage_dominance *s, int32_t chain)
 {
     const uint64_t *without = s->dominating->without + (size_t)chain * s->dominating->words;
@@ -125,7 +125,7 @@ static int32_t measure_chain(clv_stage_dominance *s, int32_t chain)
     return s->n_base;
 }
 
-/* Keeps in the base what every piece has that is not dominated: blocks without which it would be,
+/* Keeps in the base what every stage has that is not dominated: blocks without which it would be,
  * and what must come before them. */
 static void keep_forced(clv_stage_dominance *s, int32_t n)
 {

@@ -236,7 +236,7 @@ Test(bound, more_units_than_devices_share)
 }
 
 /* Ten units of 100 B where a device holds 250 B: two a device, whatever the times. */
-Test(bound, memory_forces_more_pieces)
+Test(bound, memory_forces_more_stages)
 {
     synthetic s = synthetic_chain(arena, 10, 5, 0);
     int32_t device_of[10];
