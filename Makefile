@@ -14,6 +14,8 @@ PACKAGES = cmake gcc g++ clang libclang-rt-14-dev make pkg-config protobuf-compi
 	libxxhash-dev python3-onnx python3-jsonschema ca-certificates
 DEMO_MODEL = tests/data/models/vit_l_16.b16.onnx
 JOBS ?= $(shell nproc)
+# One test more than there are cores: some wait for a deadline or a signal.
+TEST_JOBS ?= $(shell expr $(JOBS) + 1)
 
 .PHONY: all demo test fuzz bench bench-place bench-solve bench-joint bench-predict bench-weights deps install clean
 
@@ -29,13 +31,13 @@ test: deps
 	@date +%s > build/test.began
 	cmake --preset dev
 	cmake --build --preset dev -j$(JOBS)
-	ctest --preset dev -j$(JOBS)
+	ctest --preset dev -j$(TEST_JOBS)
 	cmake --preset asan
 	cmake --build --preset asan -j$(JOBS)
-	ctest --preset asan -j$(JOBS)
+	ctest --preset asan -j$(TEST_JOBS)
 	cmake --preset fuzz
 	cmake --build --preset fuzz -j$(JOBS)
-	ctest --preset fuzz -j$(JOBS)
+	ctest --preset fuzz -j$(TEST_JOBS)
 	cmake --preset tsan
 	cmake --build --preset tsan -j$(JOBS) --target cleave_cli
 	ctest --preset tsan

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/effort.h"
 #include "support/run.h"
 
 #define MODELS "tests/data/models/"
@@ -58,6 +59,8 @@ static void explained(const char *arguments, const char *memory, int devices)
 Test(no_fit, advice_is_given_and_works)
 {
     explained("--max-tp 1 " MODELS "resnet.static.onnx", "1KiB", 2);
+    if (TEST_IS_SANITIZED)
+        return;
     explained("--max-tp 1 --objective throughput " MODELS "resnet.static.onnx", "100KiB", 2);
     explained("--max-tp 1 " MODELS "resnet.static.onnx", "1KiB", 8);
     explained("--max-tp 1 --objective throughput " MODELS "gnmt.static.onnx", "1KiB", 2);
@@ -69,6 +72,8 @@ Test(no_fit, advice_is_given_and_works)
 Test(no_fit, advice_on_shards_is_given_and_works)
 {
     explained(MODELS "resnet.static.onnx", "1KiB", 2);
+    if (TEST_IS_SANITIZED)
+        return;
     explained("--objective throughput " MODELS "gnmt.static.onnx", "1KiB", 4);
     explained(MODELS "vit_l_16.b16.onnx", "500MiB", 2);
 }

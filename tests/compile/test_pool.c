@@ -6,14 +6,7 @@
 #include "compile/builtin.h"
 #include "compile/pool.h"
 #include "compile/toy.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
+#include "support/effort.h"
 
 enum { N_CANDIDATES = 60 };
 
@@ -160,7 +153,7 @@ Test(pool, of_an_empty_batch_and_no_batch_at_all, .timeout = 60)
     clv_pool_close(NULL);
 }
 
-#ifndef SANITIZED
+#if !TEST_IS_SANITIZED
 /* Room for no thread's stack: the calling thread does the work. */
 Test(pool, works_without_threads, .timeout = 60)
 {

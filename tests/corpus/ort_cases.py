@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Holds the shapes that Cleave infers against those that ONNX Runtime computed.
 
-    ort_cases.py check DUMP_SHAPES [WORDS]   compares with ort_shapes.tsv; WORDS: only such cases
+    ort_cases.py check DUMP_SHAPES [WORDS]   compares with ort_shapes.tsv; WORDS: only such cases;
+                                             a number: only one in so many
     ort_cases.py write FOLDER                the models of all cases, and cases.json
 
 The cases are models of one operator (a few have more) that newer operator sets or com.microsoft
@@ -134,7 +135,8 @@ def fits(found, truth, may_be_open):
 
 
 def check(program, words):
-    cases = [case for case in all_cases() if all(word in case.text for word in words)]
+    every = next((int(word) for word in words if word.isdigit()), 1)
+    cases = [case for case in all_cases() if all(word.isdigit() or word in case.text for word in words)][::every]
     record = read_record()
     wrong = 0
     with tempfile.TemporaryDirectory() as folder:

@@ -10,6 +10,7 @@
 #include "cluster/route.h"
 #include "cost/reshard_naive.h"
 #include "notation/layout_text.h"
+#include "support/effort.h"
 #include "support/layout_sim.h"
 
 static clv_arena *arena;
@@ -141,10 +142,11 @@ static void try_pairs(const char *mesh, const clv_tensor_split *tensor, const cl
     clv_reshard *r = reshard_of(comms_of(mesh, NULL), tensor, more, n_more);
     for (int32_t i = 0; i < clv_reshard_layouts(r)->n; i++)
         for (int32_t j = 0; j < clv_reshard_layouts(r)->n; j++) {
-            clv_mark mark = clv_arena_mark(arena);
             if (j == 0) /* what is worked out the first time stays */
                 ns_of(r, &clv_reshard_layouts(r)->at[i], &clv_reshard_layouts(r)->at[j]);
-            mark = clv_arena_mark(arena);
+            if (TEST_IS_SANITIZED && (i + j) % 5 != 0)
+                continue;
+            clv_mark mark = clv_arena_mark(arena);
             try_chain(r, i, j);
             clv_arena_rewind(arena, mark);
         }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """check_folders.py - real models lowered into all forms, each folder held against its schema and the plan.
 
-Usage: check_folders.py CLEAVE SOURCE_FOLDER
+Usage: check_folders.py CLEAVE SOURCE_FOLDER [MODEL ...]
 
 covers: E.057
 """
@@ -48,6 +48,8 @@ def main():
     n, wrong = 0, 0
     with tempfile.TemporaryDirectory() as scratch:
         for name, bind in MODELS.items():
+            if len(sys.argv) > 3 and name not in sys.argv[3:]:
+                continue
             model = os.path.join(source, "tests/data/models", name)
             original = onnx.load(model, load_external_data=False)
             kinds = ["ranges"] if name.startswith("vit") else ["external", "safetensors", "ranges"]

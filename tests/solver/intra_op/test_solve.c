@@ -124,14 +124,12 @@ static void same(const clv_intra_op_problem *p, const clv_intra_op_result *a,
 Test(strategies, threads_change_nothing)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
-    const clv_intra_op_problem *p = make((shape){ 60, 6, 120, 22 }, 5, arena);
+    const clv_intra_op_problem *p =
+        make((shape){ TEST_IS_SANITIZED ? 30 : 60, 6, 120, 22 }, 5, arena);
     clv_intra_op_options o = { .solve.jobs = 1, .solve.seed = 3 };
     clv_intra_op_result one = solve(p, &o, arena);
-    o.solve.jobs = 2;
-    clv_intra_op_result two = solve(p, &o, arena);
     o.solve.jobs = 7;
     clv_intra_op_result seven = solve(p, &o, arena);
-    same(p, &one, &two);
     same(p, &one, &seven);
     clv_arena_free(arena);
 }

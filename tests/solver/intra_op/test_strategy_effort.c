@@ -297,7 +297,7 @@ Test(strategy_effort, a_bound_is_soon_near_its_end)
 {
     static const int32_t held[] = { 0, 1, 10, 100, 1000 };
 
-    for (uint64_t seed = 0; seed < 3; seed++)
+    for (uint64_t seed = 0; seed < test_effort(3); seed++)
         for (int i = 0; i < 5; i++) {
             clv_arena *arena = clv_arena_new(NULL, 0);
             const clv_intra_op_problem *p = make_held(400, 8, 200, held[i], 0.35, seed, arena);

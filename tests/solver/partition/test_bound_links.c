@@ -5,6 +5,7 @@
 
 #include "problem/estimate.h"
 #include "solver/partition/synthetic.h"
+#include "support/effort.h"
 
 #define UNITS_MAX   16
 #define DEVICES_MAX 6
@@ -353,11 +354,7 @@ static tally many(uint64_t first, int32_t n, int32_t low, int32_t high)
     return t;
 }
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define MANY 1000
-#else
-#define MANY 8000
-#endif
+#define MANY   test_effort(8000)
 #define WIDE   200
 #define LAYERS 600
 
@@ -365,8 +362,8 @@ static tally many(uint64_t first, int32_t n, int32_t low, int32_t high)
  * and a tensor of few bytes, or none, from there over a slow link. */
 Test(bound_links, no_legal_plan_is_better)
 {
-    tally t = many(1, MANY, 2, 5);
-    cr_expect_gt(t.n, MANY / 2);
+    tally t = many(1, (int)MANY, 2, 5);
+    cr_expect_gt(t.n, (int)MANY / 2);
     cr_expect_gt(t.part / t.n, 0.75, "%g", t.part / t.n);
     t = many(1045643, 1, 2, 5);
     cr_expect_eq(t.n, 1);
@@ -374,8 +371,8 @@ Test(bound_links, no_legal_plan_is_better)
 
 Test(bound_links, no_legal_plan_of_many_devices_is_better)
 {
-    tally t = many(3000000, MANY / 4, 4, 6);
-    cr_expect_gt(t.n, MANY / 8);
+    tally t = many(3000000, (int)MANY / 4, 4, 6);
+    cr_expect_gt(t.n, (int)MANY / 8);
     t = many(3037509, 1, 4, 6);
     cr_expect_eq(t.n, 1);
 }
@@ -410,7 +407,7 @@ Test(bound_links, nor_where_one_link_is_late_and_another_narrow)
         check(&m, 0, seed, &t);
         clv_arena_rewind(arena, mark);
     }
-    cr_expect_gt(t.n, MANY / 2);
+    cr_expect_gt(t.n, (int)MANY / 2);
 }
 
 /* Each unit is fast on one kind, so the way leads from kind to kind; links of a pair of kinds are
@@ -453,7 +450,7 @@ Test(bound_links, nor_where_links_of_kinds_are_late_or_narrow)
         check(&m, 0, seed, &t);
         clv_arena_rewind(arena, mark);
     }
-    cr_expect_gt(t.n, MANY / 4);
+    cr_expect_gt(t.n, (int)MANY / 4);
 }
 
 /* Between 0 and 3 are 1, which is fast on the second kind, and 2. Much is sent to 1 over a late

@@ -224,7 +224,7 @@ Test(solve, stays_within_max_judged_and_says_that_it_was_stopped)
     clv_arena *arena = clv_arena_new(NULL, 0);
     synthetic s = synthetic_any(arena, 3, 60, 4, 90);
     const clv_partition_problem *p = synthetic_done(&s);
-    for (int32_t max = 1; max < 30; max++) {
+    for (int32_t max = 1; max < 30; max += TEST_IS_SANITIZED ? 7 : 1) {
         for (int kind = 0; kind < 2; kind++) {
             synthetic_judge j = { .net_percent = 10 };
             clv_partition_options o = { .kind = (clv_search_kind)kind, .max_judged = max };
@@ -333,7 +333,7 @@ Test(solve, survives_running_out_of_memory_anywhere)
     const clv_partition_problem *p = synthetic_done(&s);
     for (int kind = 0; kind < 2; kind++) {
         clv_status status = CLV_ENOMEM;
-        for (size_t limit = 1; status != CLV_OK; limit += 97) {
+        for (size_t limit = 1; status != CLV_OK; limit += TEST_IS_SANITIZED ? 776 : 97) {
             clv_arena *arena = clv_arena_new(NULL, limit);
             synthetic_judge j = { .p = p, .net_percent = 10 };
             clv_partition_judge judge = synthetic_as_judge(&j, 2);
@@ -350,7 +350,7 @@ Test(solve, survives_running_out_of_memory_anywhere)
 
 Test(solve, gives_the_same_answer_twice)
 {
-    for (uint64_t seed = 0; seed < test_effort(10); seed++) {
+    for (uint64_t seed = 0; seed < test_effort(4); seed++) {
         clv_arena *arena = clv_arena_new(NULL, 0);
         synthetic s = synthetic_any(arena, seed, 80, 5, 120);
         const clv_partition_problem *p = synthetic_done(&s);
@@ -370,9 +370,10 @@ Test(solve, gives_the_same_answer_twice)
 /* covers: B.048 */
 Test(solve, never_judges_a_plan_twice_or_an_illegal_one)
 {
-    for (uint64_t seed = 0; seed < test_effort(60); seed++) {
+    for (uint64_t seed = 0; seed < test_effort(30); seed++) {
         clv_arena *arena = clv_arena_new(NULL, 0);
-        synthetic s = synthetic_any(arena, seed, 3 + (int32_t)seed, 4, 100 + (int64_t)seed);
+        synthetic s =
+            synthetic_any(arena, seed, 3 + 2 * (int32_t)(seed % 30), 4, 100 + (int64_t)seed);
         const clv_partition_problem *p = synthetic_done(&s);
         synthetic_judge j = { .net_percent = 5, .fail_every = 7 };
         clv_partition_options o = { .kind = (clv_search_kind)(seed % 2),
@@ -494,7 +495,7 @@ Test(solve, says_what_else_stopped_it)
 Test(solve, is_never_worse_than_the_documented_search_and_asks_little_more)
 {
     int64_t asked[2] = { 0 }, better = 0, fits[2] = { 0 }, worse = 0, n = 0;
-    for (uint64_t seed = 0; seed < test_effort(100); seed++) {
+    for (uint64_t seed = 0; seed < test_effort(40); seed++) {
         clv_arena *arena = clv_arena_new(NULL, 0);
         int32_t units = 4 + (int32_t)(seed * 7 % 60), devices = 2 + (int32_t)(seed % 4);
         synthetic s = synthetic_any(arena, seed, units, devices, 105 + (int64_t)(seed % 5) * 20);
@@ -594,7 +595,7 @@ static clv_status at_once(void *ctx, const clv_assignment *a, int32_t n, clv_ver
 Test(solve, judges_few_plans_of_150000_units_on_16_devices)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
-    synthetic s = synthetic_any(arena, 11, 150000, 16, 150);
+    synthetic s = synthetic_any(arena, 11, TEST_IS_SANITIZED ? 15000 : 150000, 16, 150);
     const clv_partition_problem *p = synthetic_done(&s);
     for (int objective = 0; objective < 2; objective++) {
         int32_t n = 0;

@@ -146,7 +146,7 @@ Test(time_calibration, times_are_learned_for_each_kind_of_device)
 Test(time_calibration, times_that_are_the_model_s_change_nothing)
 {
     for (int objective = CLV_LATENCY; objective <= CLV_THROUGHPUT; objective++) {
-        for (uint64_t seed = 1; seed < 7; seed++) {
+        for (uint64_t seed = 1; seed < 1 + test_effort(4); seed++) {
             synthetic s = synthetic_any(arena, seed, 30, 4, 1000);
             synthetic_done(&s);
             measurer silent = { &s.p, false, 0, 0 }, reporting = { &s.p, true, 0, 0 };
@@ -165,7 +165,7 @@ Test(time_calibration, times_that_are_the_model_s_change_nothing)
 Test(time_calibration, what_is_measured_helps_on_the_whole)
 {
     int32_t better = 0, worse = 0;
-    for (uint64_t seed = 1; seed < 1 + test_effort(39); seed++) {
+    for (uint64_t seed = 1; seed < 1 + test_effort(13); seed++) {
         uint64_t random = seed * UINT64_C(0x9E3779B97F4A7C15);
         synthetic s = synthetic_any(arena, seed, 24, 4, 1000),
                   real = synthetic_any(arena, seed, 24, 4, 1000);
@@ -180,8 +180,9 @@ Test(time_calibration, what_is_measured_helps_on_the_whole)
         better += b < a;
         worse += b > a;
     }
-    int32_t n = (int32_t)test_effort(39);
-    cr_assert(better * 39 >= 30 * n && worse <= 1, "%d better, %d worse", (int)better, (int)worse);
+    int32_t n = (int32_t)test_effort(13);
+    cr_assert(better * 39 >= 30 * n && worse * 39 <= 39 + n, "%d better, %d worse", (int)better,
+              (int)worse);
 }
 
 Test(time_calibration, the_documented_search_asks_for_no_times)
@@ -284,7 +285,7 @@ static clv_status report_anything(void *ctx, const clv_assignment *a, int32_t n,
 
 Test(time_calibration, whatever_is_measured_the_search_ends_the_same_way)
 {
-    for (uint64_t seed = 1; seed < 1 + test_effort(39); seed++) {
+    for (uint64_t seed = 1; seed < 1 + test_effort(13); seed++) {
         synthetic s =
             synthetic_any(arena, seed, 3 + (int32_t)(seed % 20), 2 + (int32_t)(seed % 4), 1000);
         for (int32_t u = 0; seed % 3 == 0 && u < s.p.n_units; u++)

@@ -7,6 +7,7 @@
 
 #include "solver/placement/latency/components.h"
 #include "solver/placement/portfolio.h"
+#include "support/effort.h"
 #include "support/place_convert.h"
 
 /* -- small problems against all assignments -- */
@@ -14,12 +15,7 @@
 #define ASSIGNMENTS 4000.0
 #define SUM_PART    1e-12 /* what sums may be off by */
 
-/* Fewer where each takes ten times as long. */
-#if defined(__SANITIZE_ADDRESS__)
-#define PROBLEMS 300
-#else
-#define PROBLEMS 2400
-#endif
+#define PROBLEMS    test_effort(2400)
 
 static void append(oracle_problem *to, const oracle_problem *from)
 {
@@ -141,9 +137,9 @@ Test(latency_parts, no_bound_is_above_the_optimum)
            t.solved, t.optimal, t.infeasible, t.proven, t.by_parts, t.by_room);
     cr_expect_eq(t.optimal + t.infeasible, t.solved);
     cr_expect_eq(t.proven, t.solved);
-    cr_expect_gt(t.solved, PROBLEMS / 4);
+    cr_expect_gt(t.solved, (int)PROBLEMS / 4);
     cr_expect_gt(t.by_parts, t.solved / 10); /* else nothing of it is tested */
-    cr_expect_gt(t.by_room, PROBLEMS / 100);
+    cr_expect_gt(t.by_room, (int)PROBLEMS / 100);
 }
 
 /* -- chains: a table has the optimum of each for any number of devices -- */

@@ -8,15 +8,12 @@
 #include "solver/placement/contiguous/contiguous_state.h"
 #include "solver/placement/portfolio.h"
 #include "solver/placement/small_placement.h"
+#include "support/effort.h"
 
 TestSuite(contiguous_anneal, .timeout = 600);
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define PROBLEMS 100
-#else
-#define PROBLEMS 1000
-#endif
-#define MOVES 60
+#define PROBLEMS test_effort(1000)
+#define MOVES    60
 /* Of a load: what ticks lose (solver/placement/common/contraction.h). */
 #define TICKS_PART 1e-9
 
@@ -222,7 +219,7 @@ Test(contiguous_anneal, small_ones_are_best)
         n_best += tried && best;
         clv_arena_rewind(arena, mark);
     }
-    cr_assert_gt(n_tried, PROBLEMS / 20);
+    cr_assert_gt(n_tried, (int)PROBLEMS / 20);
     cr_assert_eq(n_best, n_tried, "%d of %d", n_best, n_tried);
     clv_arena_free(arena);
 }

@@ -1,5 +1,5 @@
 /* test_dominating_ideals.c - dominating ideals against their definition, and the search that leaves
- * pieces out by them against the published dynamic program. */
+ * stages out by them against the published dynamic program. */
 #include "solver/placement/contiguous/dominating_ideals.h"
 
 #include <criterion/criterion.h>
@@ -10,17 +10,13 @@
 #include "solver/placement/contiguous/partial_stage.h"
 #include "solver/placement/portfolio.h"
 #include "solver/placement/small_placement.h"
+#include "support/effort.h"
 #include "support/place_convert.h"
 #include "support/place_oracle.h"
 
 TestSuite(dominating_ideals, .timeout = 600);
 
-/* Fewer where each takes ten times as long. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define PROBLEMS 200
-#else
-#define PROBLEMS 2000
-#endif
+#define PROBLEMS test_effort(1000)
 /* All parts of so many blocks are tried. */
 #define BLOCKS_MAX 14
 /* Of the value: what a proof may lose to rounding (solver/placement/common/contraction.h). */
@@ -294,7 +290,8 @@ Test(dominating_ideals, ideals_dominate_when_no_part_is_worth_having)
     }
     cr_log_info("dominating %d, with needs %d, not dominating %d, problems with more chains %d",
                 t.dominating, t.with_needs, t.not_dominating, t.chains);
-    cr_assert(t.dominating > PROBLEMS / 10 && t.with_needs > PROBLEMS / 10 && t.chains > 0);
+    cr_assert(t.dominating > (int)PROBLEMS / 10 && t.with_needs > (int)PROBLEMS / 10 &&
+              t.chains > 0);
 }
 
 /* -- the search -- */
@@ -347,14 +344,14 @@ static answers compare_many(void (*make)(uint64_t seed, oracle_problem *p, oracl
 
 Test(dominating_ideals, models_have_the_optimum_of_the_published_program)
 {
-    answers t = compare_many(make_model, 2 * PROBLEMS);
-    cr_assert(t.n[0][1] > PROBLEMS / 4 && t.n[0][0] > 0 && t.n[1][1] > PROBLEMS / 20 &&
+    answers t = compare_many(make_model, 2 * (int)PROBLEMS);
+    cr_assert(t.n[0][1] > (int)PROBLEMS / 4 && t.n[0][0] > 0 && t.n[1][1] > (int)PROBLEMS / 20 &&
               t.n[1][0] > 0);
 }
 
 Test(dominating_ideals, awkward_models_have_it_too)
 {
-    answers t = compare_many(make_awkward, PROBLEMS / 2);
-    cr_assert(t.n[0][1] > PROBLEMS / 8 && t.n[0][0] > 0 && t.n[1][1] > PROBLEMS / 40 &&
+    answers t = compare_many(make_awkward, (int)PROBLEMS / 2);
+    cr_assert(t.n[0][1] > (int)PROBLEMS / 8 && t.n[0][0] > 0 && t.n[1][1] > (int)PROBLEMS / 40 &&
               t.n[1][0] > 0);
 }

@@ -6,6 +6,7 @@
 
 #include "solver/placement/latency_instances.h"
 #include "solver/placement/portfolio.h"
+#include "support/effort.h"
 
 typedef struct {
     int32_t solved, proven, optimal, infeasible;
@@ -53,7 +54,7 @@ static void check_many(uint64_t first, int32_t n, bool contiguous)
     cr_expect_eq(t.proven, n);
 }
 
-#define N_PROBLEMS 1500
+#define N_PROBLEMS ((int)test_effort(1500))
 
 Test(latency, free_answers_and_bounds_against_brute_force) { check_many(1, N_PROBLEMS, false); }
 
@@ -137,7 +138,7 @@ static void check_chain(uint64_t seed)
 
 Test(latency, chains_are_solved_and_proven)
 {
-    for (uint64_t seed = 1; seed <= 100; seed++) {
+    for (uint64_t seed = 1; seed <= test_effort(100); seed++) {
         state = seed;
         check_chain(seed);
     }

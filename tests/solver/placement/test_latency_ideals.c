@@ -6,6 +6,7 @@
 #include "solver/placement/latency/latency_ideals.h"
 #include "solver/placement/latency/latency_units.h"
 #include "solver/placement/latency_instances.h"
+#include "support/effort.h"
 
 /* A search that nobody offers an answer to, so that it is never near enough. */
 typedef struct {
@@ -108,7 +109,7 @@ static void check_many(uint64_t first, int32_t n, bool contiguous)
     cr_expect_gt(t.met, t.searched / 3);
 }
 
-#define N_PROBLEMS 2000
+#define N_PROBLEMS ((int)test_effort(2000))
 
 Test(latency_ideals, free_bounds_are_bounds) { check_many(1, N_PROBLEMS, false); }
 

@@ -553,7 +553,8 @@ Test(noncontiguous, a_hub_of_many_nets_is_one_thing_to_remember)
     cr_assert_eq(clv_pareto_dp_new(b, m.arena, &s, NULL), CLV_OK);
     clv_pareto_dp_use(s, line);
     cr_assert_eq(clv_pareto_dp_least(s, &ask, &least, NULL), CLV_OK);
-    cr_assert_float_eq(clv_contraction_from_ticks(b, least.total[0]), 1 + 0.5 * (double)SPOKES, 1e-9);
+    cr_assert_float_eq(clv_contraction_from_ticks(b, least.total[0]), 1 + 0.5 * (double)SPOKES,
+                       1e-9);
     /* On side 1 it costs side 0 nothing to be empty. */
     ask.cost[1] = take(m.arena, (size_t)b->n, sizeof *zero);
     cr_assert_eq(clv_pareto_dp_least(s, &ask, &least, NULL), CLV_OK);

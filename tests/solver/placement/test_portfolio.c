@@ -6,16 +6,12 @@
 #include <math.h>
 
 #include "problem/place_json.h"
+#include "support/effort.h"
 #include "support/failing_alloc.h"
 #include "support/place_convert.h"
 #include "support/run.h"
 
-/* Fewer where each takes ten times as long. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define PROBLEMS 500
-#else
-#define PROBLEMS 2500
-#endif
+#define PROBLEMS    test_effort(2500)
 #define ASSIGNMENTS 8000.0
 /* Of the value: what a proof may lose to rounding (solver/placement/common/contraction.h), and what
  * a sum may.
@@ -175,8 +171,9 @@ static suite check_many(uint64_t first)
                 s.counts[CLV_END_OPTIMAL], s.counts[CLV_END_SEARCHED], s.counts[CLV_END_DEADLINE],
                 s.counts[CLV_END_INFEASIBLE], s.n_missed);
     cr_assert_eq(s.counts[CLV_END_STOPPED] + s.counts[CLV_END_GAP], 0);
-    cr_assert(s.counts[CLV_END_OPTIMAL] > PROBLEMS / 5, "%d", s.counts[CLV_END_OPTIMAL]);
-    cr_assert(s.counts[CLV_END_INFEASIBLE] > PROBLEMS / 20, "%d", s.counts[CLV_END_INFEASIBLE]);
+    cr_assert(s.counts[CLV_END_OPTIMAL] > (int)PROBLEMS / 5, "%d", s.counts[CLV_END_OPTIMAL]);
+    cr_assert(s.counts[CLV_END_INFEASIBLE] > (int)PROBLEMS / 20, "%d",
+              s.counts[CLV_END_INFEASIBLE]);
     return s;
 }
 
@@ -235,8 +232,8 @@ Test(place, contiguous_answers_are_those_of_the_published_program)
     }
     clv_arena_free(s.arena);
     cr_log_info("%d small, %d large", n_small, n_large);
-    cr_assert(n_small > PROBLEMS / 10 && n_large > PROBLEMS / 40, "%d small, %d large", n_small,
-              n_large);
+    cr_assert(n_small > (int)PROBLEMS / 10 && n_large > (int)PROBLEMS / 40, "%d small, %d large",
+              n_small, n_large);
 }
 
 /* Too large for brute force: no bound is above any legal answer that chance finds. */
@@ -394,7 +391,7 @@ Test(place, stops_when_it_is_asked_to)
         cr_assert(r.solve.end != CLV_END_STOPPED || asked > 0);
     }
     clv_arena_free(s.arena);
-    cr_assert(n_stopped > PROBLEMS / 50, "%d stopped", n_stopped);
+    cr_assert(n_stopped > (int)PROBLEMS / 50, "%d stopped", n_stopped);
 }
 
 /* 1 ns is over before anything has begun. */
