@@ -97,9 +97,10 @@ clv_status clv_bound_sharing(const clv_partition_problem *p, clv_arena *arena, i
                              clv_error *err)
 {
     bool *used = CLV_NEW_ARRAY(arena, bool, p->n_kinds);
-    int64_t *before = CLV_NEW_ARRAY(arena, int64_t, p->n_units + 1), *time = before + 1;
+    int64_t *before = CLV_NEW_ARRAY(arena, int64_t, p->n_units + 1);
     if (!used || !before)
         return clv_fail_nomem(err, "a bound");
+    int64_t *time = before + 1;
     for (int32_t d = 0; d < p->n_devices; d++)
         used[p->kind_of[d]] = true;
     for (int32_t u = 0; u < p->n_units; u++) {

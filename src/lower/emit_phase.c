@@ -52,17 +52,21 @@ static clv_status name_weight(clv_emit *e, int32_t v, int32_t position, clv_erro
 static bool write_number(clv_dtype dtype, const clv_value *value, int64_t i, uint8_t *to)
 {
     double f = value->f ? value->f[i] : (double)value->i[i];
-    int64_t n = value->i ? value->i[i] : (int64_t)value->f[i];
     float narrow = (float)f;
-    if (dtype == CLV_DT_FLOAT)
+    if (dtype == CLV_DT_FLOAT) {
         memcpy(to, &narrow, sizeof narrow);
-    else if (dtype == CLV_DT_DOUBLE)
+        return true;
+    }
+    if (dtype == CLV_DT_DOUBLE) {
         memcpy(to, &f, sizeof f);
-    else if (!clv_dtype_is_float(dtype) && clv_dtype_bits(dtype) >= 8 &&
-             clv_dtype_bits(dtype) <= 64)
-        memcpy(to, &n, (size_t)clv_dtype_bits(dtype) / 8);
-    else
+        return true;
+    }
+    bool is_whole = value->i || (f >= -0x1p63 && f < 0x1p63); /* a cast of more is undefined */
+    if (!is_whole || clv_dtype_is_float(dtype) || clv_dtype_bits(dtype) < 8 ||
+        clv_dtype_bits(dtype) > 64)
         return false;
+    int64_t n = value->i ? value->i[i] : (int64_t)f;
+    memcpy(to, &n, (size_t)clv_dtype_bits(dtype) / 8);
     return true;
 }
 

@@ -43,7 +43,7 @@ void clv_ilp_add_term(clv_ilp *ilp, int32_t column, double value)
 int32_t clv_ilp_terms_of(const clv_ilp *ilp, int32_t row, const clv_ilp_term **ret)
 {
     int32_t first = ilp->rows[row].first;
-    *ret = ilp->terms + first;
+    *ret = ilp->terms ? ilp->terms + first : NULL;
     return (row + 1 < ilp->n_rows ? ilp->rows[row + 1].first : ilp->n_terms) - first;
 }
 
