@@ -1,5 +1,5 @@
 # make demo   build, then plan a real model for two devices
-# make test   build and run all tests, all again with sanitizers, fuzz targets and some without GLPK
+# make test   build and run all tests, all again with sanitizers, and fuzz targets
 # make fuzz   run each fuzz target for FUZZ_SECONDS (600), as a nightly job does; what it finds is kept
 # make bench  measure planning time
 # make bench-place   measure placements, proven or not, on published workloads
