@@ -8,7 +8,7 @@ clv_status clv_incumbent_open(clv_incumbent *inc, const clv_solve_options *optio
                               clv_arena *arena, clv_solve_result *result, clv_error *err)
 {
     *result = (clv_solve_result){ .value = CLV_OBJVAL_INFINITE, .found_by = "", .bound_by = "" };
-    result->answer = CLV_NEW_ARRAY(arena, int32_t, n_items);
+    result->solution = CLV_NEW_ARRAY(arena, int32_t, n_items);
     *inc = (clv_incumbent){ .options = options,
                             .result = result,
                             .n_items = n_items,
@@ -16,7 +16,7 @@ clv_status clv_incumbent_open(clv_incumbent *inc, const clv_solve_options *optio
                             .enough_bound = CLV_OBJVAL_INFINITE };
     inc->limits =
         (clv_limits){ &inc->ended, options->deadline_ns, options->stop, options->stop_ctx };
-    return result->answer ? CLV_OK : clv_fail_nomem(err, "an answer");
+    return result->solution ? CLV_OK : clv_fail_nomem(err, "a solution");
 }
 
 clv_limits clv_incumbent_limits_elsewhere(clv_incumbent *inc)
@@ -24,23 +24,23 @@ clv_limits clv_incumbent_limits_elsewhere(clv_incumbent *inc)
     return (clv_limits){ &inc->ended, inc->options->deadline_ns, NULL, NULL };
 }
 
-void clv_incumbent_set(clv_incumbent *inc, const int32_t *answer, clv_objval value,
+void clv_incumbent_set(clv_incumbent *inc, const int32_t *solution, clv_objval value,
                        const char *method)
 {
     clv_solve_result *r = inc->result;
     if (inc->n_items > 0)
-        memcpy(r->answer, answer, (size_t)inc->n_items * sizeof *answer);
+        memcpy(r->solution, solution, (size_t)inc->n_items * sizeof *solution);
     r->found = true;
     r->value = value;
     r->found_by = method;
 }
 
-bool clv_incumbent_offer(clv_incumbent *inc, const int32_t *answer, clv_objval value,
+bool clv_incumbent_offer(clv_incumbent *inc, const int32_t *solution, clv_objval value,
                          const char *method)
 {
     if (inc->result->found && !clv_objval_less(value, inc->result->value))
         return false;
-    clv_incumbent_set(inc, answer, value, method);
+    clv_incumbent_set(inc, solution, value, method);
     return true;
 }
 
@@ -111,5 +111,5 @@ void clv_incumbent_close(clv_incumbent *inc)
         r->end = CLV_END_GAP;
     r->seconds = clv_incumbent_seconds(inc);
     if (!r->found)
-        r->answer = NULL;
+        r->solution = NULL;
 }

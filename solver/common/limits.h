@@ -14,13 +14,13 @@ typedef enum {
     CLV_END_SEARCHED,   /* there was nothing more to try, or the work allowed was done */
     CLV_END_OPTIMAL,    /* the bound meets the value: proven */
     CLV_END_GAP,        /* the bound is as near as was asked */
-    CLV_END_INFEASIBLE, /* proven: there is no answer */
+    CLV_END_INFEASIBLE, /* proven: there is no solution */
     CLV_END_DEADLINE,
     CLV_END_STOPPED,    /* the caller said stop */
     CLV_END_CANDIDATES, /* as many candidates were judged as were allowed */
     CLV_END_FIRST_FIT,  /* the first that fits was asked for */
     CLV_END_BOUND,      /* the bound is as high as was asked */
-    CLV_END_GIVEN       /* no search: the answer was given */
+    CLV_END_GIVEN       /* no search: the solution was given */
 } clv_end;
 
 /* "searched", "optimal", ...: what the command, JSON and the API say; NULL for CLV_END_GIVEN. */

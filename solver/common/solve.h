@@ -6,7 +6,7 @@
  *     clv_intra_op_solve()    a choice for each operator         solver/intra_op/solve.h
  *
  * Each takes options that begin with a clv_solve_options and gives a result that begins with a
- * clv_solve_result. An answer is one number for each item of the problem: the device of a unit or
+ * clv_solve_result. A solution is one number for each item of the problem: the device of a unit or
  * node, the choice of an operator. It is judged by src/problem, never by who made it. Same problem,
  * same options, no deadline: same result, at any number of threads.
  */
@@ -19,9 +19,9 @@
 #include "solver/common/objval.h"
 
 typedef struct {
-    const char *method; /* that found the last better answer or bound; "" before the first */
-    clv_objval value;   /* of the best answer; infinite before the first */
-    clv_objval bound;   /* no answer has less */
+    const char *method; /* that found the last better solution or bound; "" before the first */
+    clv_objval value;   /* of the best solution; infinite before the first */
+    clv_objval bound;   /* no solution has less */
     int32_t n_judged, n_waiting; /* candidates, where a compiler judges them; else 0 */
     double seconds;              /* since the start */
 } clv_solve_progress;
@@ -33,16 +33,16 @@ typedef struct {
     int32_t jobs;        /* threads; 0 is as 1 */
     bool (*stop)(void *ctx); /* asked often, on the calling thread; true ends it. May be NULL */
     void *stop_ctx;
-    /* Each better answer or bound, each batch of candidates; on the calling thread. May be NULL. */
+    /* Each better solution or bound, each batch of candidates; on the calling thread; or NULL. */
     void (*progress)(void *ctx, const clv_solve_progress *progress);
     void *progress_ctx;
 } clv_solve_options;
 
 typedef struct {
     bool found;
-    int32_t *answer;  /* by item; NULL unless found */
-    clv_objval value; /* as judged; infinite unless found */
-    clv_objval bound; /* proven: no answer has less; infinite: there is none */
+    int32_t *solution; /* by item; NULL unless found */
+    clv_objval value;  /* as judged; infinite unless found */
+    clv_objval bound;  /* proven: no solution has less; infinite: there is none */
     clv_end end;
     double seconds;
     const char *found_by, *bound_by; /* methods; "" where there is none */

@@ -4,21 +4,21 @@
 #include <string.h>
 
 #include "solver/intra_op/bound.h"
-#include "solver/intra_op/bound_answer.h"
+#include "solver/intra_op/bound_decode.h"
 #include "solver/intra_op/bound_mix.h"
 #include "solver/intra_op/branch_and_bound.h"
 #include "solver/intra_op/presolve.h"
 
 enum {
-    BETWEEN_ANSWERS = 2,  /* rounds */
-    BETWEEN_MIXTURES = 8, /* rounds: they cost as much as some */
-    IDLE_ROUNDS = 128,    /* a stage ends when so many have closed less than */
-    IDLE_PART = 256,      /* one part in so many of the gap */
-    BETWEEN_LOOKS = 32,   /* rounds, at how many choices are out */
-    EXACT_CHOICES = 2000, /* more are not divided: a part takes too long for its depth */
-    SOON = 4,             /* a stage ends early when one choice in so many is out */
-    WORTH = 50,           /* and in the end when one in so many is */
-    SWEEPS = 3,           /* of entries in a round, counting among them */
+    BETWEEN_SOLUTIONS = 2, /* rounds */
+    BETWEEN_MIXTURES = 8,  /* rounds: they cost as much as some */
+    IDLE_ROUNDS = 128,     /* a stage ends when so many have closed less than */
+    IDLE_PART = 256,       /* one part in so many of the gap */
+    BETWEEN_LOOKS = 32,    /* rounds, at how many choices are out */
+    EXACT_CHOICES = 2000,  /* more are not divided: a part takes too long for its depth */
+    SOON = 4,              /* a stage ends early when one choice in so many is out */
+    WORTH = 50,            /* and in the end when one in so many is */
+    SWEEPS = 3,            /* of entries in a round, counting among them */
 };
 
 typedef enum { BOUNDING, BRANCHING, OVER } phase;
@@ -35,7 +35,7 @@ struct clv_bound_and_reduce {
     bool once; /* does not begin again where nothing is out */
     phase phase;
     clv_int128 base;    /* of all stages */
-    int32_t *answer;    /* of p */
+    int32_t *solution;  /* of p */
     int32_t *lifted[2]; /* of the stages in between */
     int32_t *choice;    /* of the given one */
     bool *alive;
@@ -61,7 +61,7 @@ void clv_bound_and_reduce_lift(const clv_bound_and_reduce *q, int32_t n_stages, 
         memcpy(to, from, (size_t)q->given->n_nodes * sizeof *to);
 }
 
-/* An answer of the problem given, on its way to the problem left after some stages. */
+/* A solution of the problem given, on its way to the problem left after some stages. */
 typedef struct {
     const clv_bound_and_reduce *q;
     const clv_intra_op_problem *p; /* what is left */
@@ -70,7 +70,7 @@ typedef struct {
     int32_t *lifted;        /* by node given: what `left` lifts to */
     int32_t *with, *others; /* by node given: the same for two more */
     int32_t *owner;         /* by node given: the node left that its choice follows from, or -1 */
-    int32_t *hits, *best;   /* by node left: answers met by the choice in hand; and the most yet */
+    int32_t *hits, *best; /* by node left: solutions met by the choice in hand; and the most yet */
 } projection;
 
 static bool allocate_projection(projection *x, clv_arena *arena)
@@ -149,7 +149,7 @@ clv_status clv_bound_and_reduce_project(const clv_bound_and_reduce *q, int32_t n
 
     if (!arena || !allocate_projection(&x, arena)) {
         clv_arena_free(arena);
-        return clv_fail_nomem(err, "an answer of a strategy problem");
+        return clv_fail_nomem(err, "a solution of a strategy problem");
     }
     find_owners(&x);
     match_choices(&x, from, to);
@@ -159,17 +159,17 @@ clv_status clv_bound_and_reduce_project(const clv_bound_and_reduce *q, int32_t n
     return CLV_OK;
 }
 
-/* An answer of the problem in hand, which costs so much, becomes the best where it is. */
-static void offer(clv_bound_and_reduce *q, const int32_t *answer, clv_int128 cost)
+/* A solution of the problem in hand, which costs so much, becomes the best where it is. */
+static void offer(clv_bound_and_reduce *q, const int32_t *solution, clv_int128 cost)
 {
     if (cost >= CLV_INTRA_OP_NEVER || (q->cost >= 0 && cost + q->base >= q->cost))
         return;
     q->cost = cost + q->base;
-    clv_bound_and_reduce_lift(q, q->n_stages, answer, q->choice);
+    clv_bound_and_reduce_lift(q, q->n_stages, solution, q->choice);
     q->news = true;
 }
 
-/* A bound of what is left holds for all answers better than the best one. */
+/* A bound of what is left holds for all solutions better than the best one. */
 static void raise(clv_bound_and_reduce *q, clv_int128 bound)
 {
     if (bound < CLV_INTRA_OP_NEVER)
@@ -184,24 +184,25 @@ static bool is_proven(const clv_bound_and_reduce *q)
     return q->bound >= CLV_INTRA_OP_NEVER || (q->cost >= 0 && q->bound >= q->cost);
 }
 
-/* Prices that answers are read at, in parts of those of the bound. At more, nodes that choose last
- * find room; at less, little is left over; at any other, answers are others. */
+/* Prices that solutions are read at, in parts of those of the bound. At more, nodes that choose
+ * last find room; at less, little is left over; at any other, solutions are others. */
 enum { N_PRICES = 8 };
-static const double answer_prices[N_PRICES] = { 1, 1.02, 1, 0.98, 1, 1.1, 1, 1.005 };
+static const double solution_prices[N_PRICES] = { 1, 1.02, 1, 0.98, 1, 1.1, 1, 1.005 };
 
 static void run_bound(clv_bound_and_reduce *q)
 {
-    double price = answer_prices[q->n_rounds / BETWEEN_ANSWERS % N_PRICES];
+    double price = solution_prices[q->n_rounds / BETWEEN_SOLUTIONS % N_PRICES];
 
-    clv_intra_op_bound_run(q->b, BETWEEN_ANSWERS, q->cost < 0 ? -1 : q->cost - q->base, NULL, NULL);
+    clv_intra_op_bound_run(q->b, BETWEEN_SOLUTIONS, q->cost < 0 ? -1 : q->cost - q->base, NULL,
+                           NULL);
     for (int turn = 0; turn < 2; turn++)
-        if (clv_intra_op_bound_answer(q->b, turn, price, q->answer))
-            offer(q, q->answer, clv_intra_op_cost(q->p, q->answer));
+        if (clv_intra_op_bound_decode(q->b, turn, price, q->solution))
+            offer(q, q->solution, clv_intra_op_cost(q->p, q->solution));
     for (int turn = 0; turn < 2 && q->n_rounds % BETWEEN_MIXTURES == 0; turn++)
-        if (clv_intra_op_bound_mix(q->b, turn, q->answer))
-            offer(q, q->answer, clv_intra_op_cost(q->p, q->answer));
+        if (clv_intra_op_bound_mix(q->b, turn, q->solution))
+            offer(q, q->solution, clv_intra_op_cost(q->p, q->solution));
     raise(q, clv_intra_op_bound_value(q->b));
-    q->n_rounds += BETWEEN_ANSWERS;
+    q->n_rounds += BETWEEN_SOLUTIONS;
 }
 
 /* A bound of the problem in hand, from the start. */
@@ -290,7 +291,7 @@ static clv_status bound_more(clv_bound_and_reduce *q, clv_error *err)
     if (is_proven(q) || (!last && q->n_rounds - q->looked < BETWEEN_LOOKS))
         return CLV_OK;
     q->looked = q->n_rounds;
-    /* How many choices no better answer has; alive says which others. */
+    /* How many choices no better solution has; alive says which others. */
     int32_t n = q->p->first_choice[q->p->n_nodes], n_out = 0;
     memset(q->alive, 1, (size_t)n);
     if (q->cost >= 0)
@@ -309,7 +310,7 @@ static clv_status branch_more(clv_bound_and_reduce *q, bool (*stop)(void *), voi
     if (q->cost >= 0)
         clv_branch_and_bound_set_known_cost(q->tree, q->cost - q->base);
     CLV_TRY(clv_branch_and_bound_run(q->tree, 1, stop, ctx, err));
-    better = clv_branch_and_bound_poll_answer(q->tree, &cost);
+    better = clv_branch_and_bound_poll_solution(q->tree, &cost);
     if (better)
         offer(q, better, cost);
     raise(q, clv_branch_and_bound_value(q->tree));
@@ -322,7 +323,7 @@ clv_status clv_bound_and_reduce_step(clv_bound_and_reduce *q, int64_t work, bool
                                      void *ctx, clv_error *err)
 {
     while (work > 0 && !clv_bound_and_reduce_is_over(q) && !(stop && stop(ctx))) {
-        int32_t rounds = BETWEEN_ANSWERS;
+        int32_t rounds = BETWEEN_SOLUTIONS;
         int64_t entries = q->entries;
 
         if (q->phase == BOUNDING) {
@@ -347,7 +348,7 @@ void clv_bound_and_reduce_set_known_cost(clv_bound_and_reduce *q, clv_int128 cos
         q->cost = cost;
 }
 
-const int32_t *clv_bound_and_reduce_poll_answer(clv_bound_and_reduce *q, clv_int128 *cost)
+const int32_t *clv_bound_and_reduce_poll_solution(clv_bound_and_reduce *q, clv_int128 *cost)
 {
     bool news = q->news;
 
@@ -404,14 +405,14 @@ clv_status clv_bound_and_reduce_new(const clv_intra_op_problem *p,
                                  .most_stages = options->reductions,
                                  .exact_rounds = options->exact_rounds,
                                  .once = options->once,
-                                 .answer = CLV_NEW_ARRAY(arena, int32_t, room),
+                                 .solution = CLV_NEW_ARRAY(arena, int32_t, room),
                                  .lifted = { CLV_NEW_ARRAY(arena, int32_t, room),
                                              CLV_NEW_ARRAY(arena, int32_t, room) },
                                  .choice = CLV_NEW_ARRAY(arena, int32_t, room),
                                  .cost = -1,
                                  .arena = clv_arena_new(clv_arena_alloc(arena), 0) };
     clv_status status = CLV_OK;
-    if (!q->answer || !q->lifted[0] || !q->lifted[1] || !q->choice || !q->arena)
+    if (!q->solution || !q->lifted[0] || !q->lifted[1] || !q->choice || !q->arena)
         status = clv_fail_nomem(err, "bounds of a strategy problem");
     if (status == CLV_OK)
         status = begin_stage(q, err);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "solver/intra_op/bound_answer.h"
+#include "solver/intra_op/bound_decode.h"
 
 enum {
     MOST_ROWS = 8,   /* looked at after each node */
@@ -105,7 +105,7 @@ static int32_t order_nodes(clv_intra_op_bound *b, const int32_t *choice, const i
     return n;
 }
 
-/* From choice, which fits, to `to`, along that order or backwards; choice becomes the best answer
+/* From choice, which fits, to `to`, along that order or backwards; choice becomes the best solution
  * on the way. */
 static void walk_between(clv_intra_op_bound *b, bool forward, int32_t *choice, const int32_t *to)
 {

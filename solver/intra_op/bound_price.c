@@ -11,13 +11,13 @@
 #define WAVERS  0.02
 #define SHORTER 0.98
 /* The gap aimed at is no more than these shares of the bound and of the gap together: far away, or
- * with a poor answer, it says little. */
+ * with a poor solution, it says little. */
 #define FAR     0.1
 #define FAR_GAP 0.01
-/* And no less than this share of the bound: an answer that is soon near its end, while prices are
+/* And no less than this share of the bound: a solution that is soon near its end, while prices are
  * not, must not stop them. */
 #define NEAR        0.01
-#define GUESSED_GAP 0.05 /* of the bound, where no answer is known */
+#define GUESSED_GAP 0.05 /* of the bound, where no solution is known */
 
 /* Rows that get a price in a round: at least so many, more while finding them is no more than this
  * part of a sweep; and only rows at least half as overfull as the fullest. */

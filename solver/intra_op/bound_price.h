@@ -9,7 +9,7 @@
  * says that prices are on their way, and steps get longer; its being short that they are there, and
  * steps get shorter.
  *
- * Ours: which rows get a price. In good answers few rows are full, but those next to them nearly
+ * Ours: which rows get a price. In good solutions few rows are full, but those next to them nearly
  * so: a price on each would be paid many times for one that is wanted. A row without a price gets
  * one only if it is overfull even without what others, fuller ones, will give back.
  */

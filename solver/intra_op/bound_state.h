@@ -42,8 +42,8 @@ typedef struct {
     double *sum;    /* by choice of one node */
     int32_t *taken; /* by node: its cheapest choice when last looked at */
     double *price, *best_price, *before, *over, *mean; /* by row */
-    int64_t *room, *span_room;    /* by row; by span of one node: scratch of answers */
-    int32_t *mix[5];              /* by node: scratch of answers */
+    int64_t *room, *span_room;    /* by row; by span of one node: scratch of solutions */
+    int32_t *mix[5];              /* by node: scratch of solutions */
     double *rest;                 /* by row: scratch of prices */
     bool *marked;                 /* by row: gets a price */
     double step, longest, square; /* of the prices; running mean of squares of over */
@@ -58,7 +58,7 @@ typedef struct {
     int64_t *least;       /* by choice */
     int64_t *own;         /* by choice: cost in whole numbers with edges of one node */
     int64_t edges_alone;  /* the least of edges of three and more */
-    double enough;        /* no answer without never costs so much: messages say no more */
+    double enough;        /* no solution without never costs so much: messages say no more */
     double largest_entry; /* of an edge of two nodes, but for never */
     /* Scratch of counting. */
     int64_t *now, *given;     /* by choice: its node's cost; and its share for an edge */
@@ -73,7 +73,7 @@ typedef struct {
 clv_status clv_bound_state_new(const clv_intra_op_problem *p, clv_arena *arena,
                                clv_intra_op_bound **ret, clv_error *err);
 
-/* Where rounds lead nowhere any more: prices take long steps again, which leads to other answers,
+/* Where rounds lead nowhere any more: prices take long steps again, which leads to other solutions,
  * at times to a better bound. */
 void clv_intra_op_bound_reset_steps(clv_intra_op_bound *b);
 

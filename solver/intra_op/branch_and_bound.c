@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "solver/intra_op/bound_answer.h"
 #include "solver/intra_op/bound_count.h"
+#include "solver/intra_op/bound_decode.h"
 
 enum {
     ROUNDS = 16,    /* of a part, between looks at how the bound rises */
@@ -37,12 +37,12 @@ struct clv_branch_and_bound {
     int32_t depth;
     closed *trail;
     int32_t n_trail;
-    int32_t *answer, *best;
+    int32_t *solution, *best;
     double *often;    /* by choice: how often it was the cheapest of its node in this part */
     clv_int128 cost;  /* -1: none */
-    clv_int128 floor; /* a bound of all answers, from before */
+    clv_int128 floor; /* a bound of all solutions, from before */
     bool more;        /* parts are left */
-    bool news;        /* best is better than any answer reported */
+    bool news;        /* best is better than any solution reported */
 };
 
 typedef struct clv_branch_and_bound tree;
@@ -56,24 +56,24 @@ static void close_choice(tree *t, int32_t c)
     t->b->cost[c] = t->b->enough;
 }
 
-static void read_answers(tree *t)
+static void read_solutions(tree *t)
 {
     for (int turn = 0; turn < 2; turn++) {
         clv_int128 cost;
 
-        if (!clv_intra_op_bound_answer(t->b, turn, 1, t->answer))
+        if (!clv_intra_op_bound_decode(t->b, turn, 1, t->solution))
             continue;
-        cost = clv_intra_op_cost(t->p, t->answer);
+        cost = clv_intra_op_cost(t->p, t->solution);
         if (cost < CLV_INTRA_OP_NEVER && (t->cost < 0 || cost < t->cost)) {
             t->cost = cost;
             t->news = true;
-            memcpy(t->best, t->answer, (size_t)t->p->n_nodes * sizeof *t->best);
+            memcpy(t->best, t->solution, (size_t)t->p->n_nodes * sizeof *t->best);
         }
     }
 }
 
-/* Shuts choices that no better answer has. False: some node has none left, or the bound meets the
- * best answer. */
+/* Shuts choices that no better solution has. False: some node has none left, or the bound meets the
+ * best solution. */
 static bool close_choices(tree *t)
 {
     const clv_intra_op_problem *p = t->p;
@@ -115,7 +115,7 @@ static bool bound_part(tree *t)
         }
         clv_bound_count(b);
         t->rounds += ROUNDS;
-        read_answers(t);
+        read_solutions(t);
         if (!close_choices(t))
             return false;
         if (turn && t->cost >= 0 && (b->bound - before) * GAIN < t->cost - b->bound)
@@ -225,9 +225,9 @@ clv_status clv_branch_and_bound_run(tree *t, int64_t rounds, bool (*stop)(void *
             choice = choose_branch(t, &node);
             if (choice >= 0 && !push(t, node, choice))
                 return clv_fail_nomem(err, "an exact search of a strategy problem");
-            /* One answer is left; where reading it off fails, it does not fit or has a never. */
+            /* One solution is left; where reading it off fails, it does not fit or has a never. */
             if (choice < 0)
-                read_answers(t);
+                read_solutions(t);
         }
         t->more = next_part(t);
     }
@@ -256,7 +256,7 @@ void clv_branch_and_bound_set_known_cost(tree *t, clv_int128 cost)
         t->cost = cost;
 }
 
-const int32_t *clv_branch_and_bound_poll_answer(tree *t, clv_int128 *cost)
+const int32_t *clv_branch_and_bound_poll_solution(tree *t, clv_int128 *cost)
 {
     bool news = t->news;
 
@@ -272,13 +272,13 @@ static bool allocate_arrays(tree *t)
 
     t->levels = CLV_NEW_ARRAY(t->arena, level, MOST_DEPTH);
     t->trail = CLV_NEW_ARRAY(t->arena, closed, n);
-    t->answer = CLV_NEW_ARRAY(t->arena, int32_t, p->n_nodes);
+    t->solution = CLV_NEW_ARRAY(t->arena, int32_t, p->n_nodes);
     t->best = CLV_NEW_ARRAY(t->arena, int32_t, p->n_nodes);
     t->often = CLV_NEW_ARRAY(t->arena, double, n);
     for (int32_t e = 0; e < p->n_edges; e++)
         for (int32_t i = p->first_end[e]; i < p->first_end[e + 1]; i++)
             t->n_messages += clv_intra_op_n_choices(p, p->end[i]);
-    return t->levels && t->trail && t->answer && t->best && t->often;
+    return t->levels && t->trail && t->solution && t->best && t->often;
 }
 
 clv_status clv_branch_and_bound_new(const clv_intra_op_problem *p, const clv_intra_op_bound *start,

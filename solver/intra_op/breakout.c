@@ -86,7 +86,7 @@ static void choose_cheapest(breakout *f, int32_t v)
     add_usage(f, v, 1);
 }
 
-/* The nevers of the answer; their edges get dearer. */
+/* The nevers of the solution; their edges get dearer. */
 static int32_t raise_weights(breakout *f, clv_int128 *cost)
 {
     const clv_intra_op_problem *p = f->p;
@@ -156,7 +156,7 @@ static clv_status prepare(breakout *f, clv_arena *arena, clv_error *err)
     f->sum = CLV_NEW_ARRAY(arena, double, most);
     f->choice = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
     if (!f->room || !f->first_edge || !f->edge || !f->weight || !f->sum || !f->choice)
-        return clv_fail_nomem(err, "a first answer");
+        return clv_fail_nomem(err, "a first solution");
     for (int32_t r = 0; r < f->n_rows; r++)
         f->room[r] = p->usage_limit;
     for (int32_t i = 0; i < p->first_end[p->n_edges]; i++)
@@ -215,8 +215,8 @@ clv_status clv_intra_op_breakout(const clv_intra_op_problem *p, int32_t sweeps,
 {
     breakout f = { .p = p };
     clv_arena *own = clv_arena_new(clv_arena_alloc(arena), 0);
-    clv_status status =
-        own ? sweep_all(&f, sweeps, halt, own, choice, err) : clv_fail_nomem(err, "a first answer");
+    clv_status status = own ? sweep_all(&f, sweeps, halt, own, choice, err)
+                            : clv_fail_nomem(err, "a first solution");
 
     clv_arena_free(own);
     return status;

@@ -349,7 +349,7 @@ void clv_elimination_costs(const clv_subproblem *x, int32_t position, double *co
     }
 }
 
-void clv_elimination_read_answer(clv_subproblem *x)
+void clv_elimination_read_solution(clv_subproblem *x)
 {
     for (int32_t p = x->n_order - 1; p >= 0; p--) {
         int32_t node = x->order[p];

@@ -22,7 +22,7 @@ double clv_elimination_solve(clv_subproblem *x, const double *price);
 /* What each value of the node at a position costs more, all later positions being chosen; the
  * cheapest of them is the cheapest of all that is earlier. */
 void clv_elimination_costs(const clv_subproblem *x, int32_t position, double *cost);
-/* The cheapest answer, into chosen. After solve. */
-void clv_elimination_read_answer(clv_subproblem *x);
+/* The cheapest solution, into chosen. After solve. */
+void clv_elimination_read_solution(clv_subproblem *x);
 
 #endif

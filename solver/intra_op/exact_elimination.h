@@ -10,9 +10,9 @@
 #include "solver/intra_op/reoptimize.h"
 
 /* Eliminates the whole problem if its tables are small enough, with prices, then branches. s: the
- * best answer found, if one was (all its choices are 0 or more). bound: no answer costs less, in
- * whole costs and safe from rounding; -1: none. *none: no answer is within the
- * limit. Effort is limited. */
+ * best solution found, if one was (all its choices are 0 or more). bound: no solution costs less,
+ * in whole costs and safe from rounding; -1: none. *none: no solution is within the limit. Effort
+ * is limited. */
 clv_status clv_exact_elimination(clv_workspace *b, clv_search_state *s, bool brief, bool *none,
                                  double *bound, clv_error *err);
 

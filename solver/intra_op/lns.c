@@ -6,7 +6,7 @@
 
 #include "solver/common/random.h"
 
-/* Sweeps of the first subgradient phase: searcher 0 has an answer soon, each further one goes
+/* Sweeps of the first subgradient phase: searcher 0 has a solution soon, each further one goes
  * deeper. */
 #define CLV_LNS_SWEEPS      60
 #define CLV_LNS_MORE_SWEEPS 60
@@ -43,7 +43,7 @@
 /* Draws for another choice; solves around it until it has no nevers. */
 #define CLV_LNS_DRAWS  12
 #define CLV_LNS_SETTLE 3
-/* One in so many with an answer given from outside, if there is one. */
+/* One in so many with a solution given from outside, if there is one. */
 #define CLV_LNS_IMPORT_ONE_IN 2
 /* What a step costs beside its tables, in entries. */
 #define CLV_LNS_STEP_WORK 2000
@@ -174,7 +174,7 @@ static clv_status improve(clv_lns *s, clv_workspace *b, clv_error *err)
     return CLV_OK;
 }
 
-/* The best of two answers, node by node: exact where the tables allow. */
+/* The best of two solutions, node by node: exact where the tables allow. */
 static clv_status combine(clv_lns *s, clv_workspace *b, const clv_search_state *shared,
                           clv_error *err)
 {

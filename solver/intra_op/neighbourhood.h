@@ -1,7 +1,7 @@
 /* neighbourhood.h - which nodes a large neighbourhood search solves next (Shaw 1998, see lns.h).
  *
  * Grown breadth first along edges from seeds: anywhere, in a nearly full row, at perturbed nodes,
- * or where two answers differ.
+ * or where two solutions differ.
  */
 #ifndef CLV_SOLVER_INTRA_OP_NEIGHBOURHOOD_H
 #define CLV_SOLVER_INTRA_OP_NEIGHBOURHOOD_H
@@ -28,7 +28,7 @@ void clv_neighbourhood_grow_tight(clv_neighbourhood *g, const clv_search_state *
 /* The same around seeds drawn from a list. */
 void clv_neighbourhood_grow_from(clv_neighbourhood *g, const int32_t *from, int32_t n_from,
                                  int32_t size, int32_t n_seeds, uint64_t *random);
-/* The nodes at which two answers differ. */
+/* The nodes at which two solutions differ. */
 void clv_neighbourhood_differing(clv_neighbourhood *g, const int32_t *a, const int32_t *b);
 void clv_neighbourhood_all(clv_neighbourhood *g); /* all nodes */
 

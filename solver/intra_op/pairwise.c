@@ -276,7 +276,7 @@ static clv_status make_arcs(maker *m, clv_error *err)
     return CLV_OK;
 }
 
-/* A usage in units of 2^shift, rounded up; what no answer can hold is one more than the limit. */
+/* A usage in units of 2^shift, rounded up; what no solution can hold is one more than the limit. */
 static int64_t scaled(int64_t usage, int64_t limit, int32_t shift)
 {
     if (usage > limit)

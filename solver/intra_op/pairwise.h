@@ -2,7 +2,7 @@
  * with memory rows.
  *
  * Costs are doubles here: what never may be chosen costs `never`, which is more than all that may
- * be, so an answer without it is always cheaper than one with it. Sums of costs below 2^53 are
+ * be, so a solution without it is always cheaper than one with it. Sums of costs below 2^53 are
  * exact. Edges over the same two nodes are one; an edge over three and more becomes a node of its
  * own whose choices are the combinations that cost less than never, tied to those of its nodes
  * (hidden variable encoding: Dechter, "On the expressiveness of networks with hidden variables",
@@ -32,7 +32,7 @@ typedef struct {
     int32_t n_rows;
     int32_t max_choices;
     double never;
-    double total;                /* no answer without a never costs more */
+    double total;                /* no solution without a never costs more */
     const int32_t *first_choice; /* n + 1 */
     const double *cost;          /* by choice */
     const int32_t *first_arc;    /* n + 1, by target ascending, no two to the same node */

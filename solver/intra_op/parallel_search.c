@@ -14,7 +14,7 @@
 /* The first searcher needs no subgradient when the bound is so much of the cost. */
 #define CLV_SOLVE_NEAR 0.9
 
-/* The first searcher begins with the best answer where prices are known, without a subgradient
+/* The first searcher begins with the best solution where prices are known, without a subgradient
  * phase. */
 static void start_first_from_best(clv_solve_state *s)
 {
@@ -137,7 +137,7 @@ static clv_status solve_whole(clv_solve_state *s, bool *none, clv_error *err)
         if (clv_search_state_is_better(&f->other, &f->shared))
             clv_search_state_copy(&f->shared, &f->other);
     }
-    /* Of what is left, and of all better answers. */
+    /* Of what is left, and of all better solutions. */
     clv_int128 proven = bound >= 0 ? (clv_int128)bound + f->base + s->base : 0;
     if (f->n_stages > 0 && s->r->solve.found && proven > clv_solve_best_cost(s))
         proven = clv_solve_best_cost(s);
@@ -178,17 +178,17 @@ void clv_parallel_search_share_bounds(clv_solve_state *s)
 
 /* ---- rounds ---- */
 
-/* Without a deadline the answer must not depend on the threads, so all searchers run; but one in
- * the first rounds, so that there is a good answer soon on few threads too. */
+/* Without a deadline the solution must not depend on the threads, so all searchers run; but one in
+ * the first rounds, so that there is a good solution soon on few threads too. */
 #define CLV_SOLVE_FIRST_ROUNDS 24
 /* An entry that bound and reduction look at takes as long as so many of a searcher's tables. */
 #define CLV_SOLVE_BOUND_ENTRY 2
 /* The searchers go over to what bound and reduction leave when it is so much of what they work
  * on. */
 #define CLV_SOLVE_ADOPT 0.75
-/* The share of the time to a deadline for answers without never, where none is found. */
+/* The share of the time to a deadline for solutions without never, where none is found. */
 #define CLV_SOLVE_FINITE_SHARE 0.7
-/* Without a deadline: rounds without a better answer before the search is done. */
+/* Without a deadline: rounds without a better solution before the search is done. */
 #define CLV_SOLVE_STALE 64
 /* Briefly: work of all together. */
 #define CLV_SOLVE_BRIEF_WORK 150000000
@@ -214,10 +214,10 @@ static void run_items(void *ctx, int32_t thread)
 static clv_status collect_bound(clv_solve_state *s, bool *better, clv_error *err)
 {
     clv_int128 cost;
-    const int32_t *answer = clv_bound_and_reduce_poll_answer(s->bound_and_reduce, &cost);
-    *better = answer && (!s->r->solve.found || cost + s->base < clv_solve_best_cost(s));
+    const int32_t *solution = clv_bound_and_reduce_poll_solution(s->bound_and_reduce, &cost);
+    *better = solution && (!s->r->solve.found || cost + s->base < clv_solve_best_cost(s));
     if (*better) {
-        CLV_TRY(clv_solve_offer(s, answer, "messages and prices", err));
+        CLV_TRY(clv_solve_offer(s, solution, "messages and prices", err));
         if (s->search)
             CLV_TRY(clv_parallel_search_import_best(s, err));
     }

@@ -354,7 +354,7 @@ static clv_status rows_alone(presolve *s, const clv_pre_problem *given, clv_erro
     return CLV_OK;
 }
 
-/* finite: answers with a cost of never may be left out. alive: NULL for all choices. */
+/* finite: solutions with a cost of never may be left out. alive: NULL for all choices. */
 static clv_status run(presolve *s, const clv_intra_op_problem *p, bool finite, const bool *alive,
                       char why[static 200], clv_error *err)
 {
@@ -376,7 +376,7 @@ static clv_status run(presolve *s, const clv_intra_op_problem *p, bool finite, c
     if (finite)
         CLV_TRY(reduce(s, alive, err));
     if (alive && s->w.trouble != CLV_PRE_FINE && s->w.trouble != CLV_PRE_BIG) {
-        snprintf(why, 200, "no answer is left that uses only the choices still open");
+        snprintf(why, 200, "no solution is left that uses only the choices still open");
         return CLV_OK;
     }
     if (!finite || s->w.trouble != CLV_PRE_FINE) {

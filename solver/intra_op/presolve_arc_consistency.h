@@ -1,4 +1,4 @@
-/* presolve_arc_consistency.h - choices that no answer worth having can use.
+/* presolve_arc_consistency.h - choices that no solution worth having can use.
  *
  * Arc consistency with a queue, AC-3 (Mackworth, "Consistency in networks of relations", Artificial
  * Intelligence 8, 1977): a choice goes if it costs never, if a neighbour has no choice left that it

@@ -15,7 +15,7 @@ typedef struct {
     const int32_t *best;
     const int64_t *cost; /* of each choice of its one neighbour; one alone without */
     int32_t matrix;      /* of the new edge, where it has two */
-} answer;
+} solution;
 
 typedef struct {
     const clv_intra_op_problem *p;
@@ -30,9 +30,9 @@ typedef struct {
     int64_t *cost;
     int32_t n_new, *new_end; /* new edges: two nodes each, a matrix each */
     int32_t *new_matrix;
-    answer *answer;
-    int32_t n_answers, cap_answers;
-    int32_t *slot, n_slots; /* open addressing: answer or -1 */
+    solution *solution;
+    int32_t n_solutions, cap_solutions;
+    int32_t *slot, n_slots; /* open addressing: solution or -1 */
 } elimination;
 
 static int32_t other_end(const elimination *s, int32_t e, int32_t v)
@@ -147,7 +147,7 @@ static void find_best(const int64_t *cost, int32_t n, const side *a, const side 
     }
 }
 
-static bool make_answer(elimination *s, int32_t v, answer *ret)
+static bool make_solution(elimination *s, int32_t v, solution *ret)
 {
     const int64_t *cost = s->p->cost + s->p->first_choice[v];
     int32_t n = clv_intra_op_n_choices(s->p, v);
@@ -160,7 +160,7 @@ static bool make_answer(elimination *s, int32_t v, answer *ret)
         return false;
     s->big = s->big || too_big(cost, n, &a, &b);
     find_best(cost, n, &a, &b, best, least);
-    *ret = (answer){ .node = v, .best = best, .cost = least };
+    *ret = (solution){ .node = v, .best = best, .cost = least };
     return s->degree[v] < 2 || clv_pre_matrices_intern(s->set, size, a.width, least, &ret->matrix);
 }
 
@@ -206,8 +206,8 @@ static bool more_slots(elimination *s)
     if (!s->slot)
         return false;
     memset(s->slot, 0xff, (size_t)s->n_slots * sizeof *s->slot);
-    for (int32_t i = 0; i < s->n_answers; i++) {
-        uint64_t at = hash_of(s, s->answer[i].node) & (uint64_t)(s->n_slots - 1);
+    for (int32_t i = 0; i < s->n_solutions; i++) {
+        uint64_t at = hash_of(s, s->solution[i].node) & (uint64_t)(s->n_slots - 1);
 
         while (s->slot[at] >= 0)
             at = (at + 1) & (uint64_t)(s->n_slots - 1);
@@ -217,21 +217,21 @@ static bool more_slots(elimination *s)
 }
 
 /* NULL: no memory. */
-static const answer *find_answer(elimination *s, int32_t v)
+static const solution *find_solution(elimination *s, int32_t v)
 {
     uint64_t at;
 
-    if ((2 * s->n_answers >= s->n_slots && !more_slots(s)) ||
-        !CLV_PUSH_ROOM(s->arena, s->answer, s->n_answers, s->cap_answers))
+    if ((2 * s->n_solutions >= s->n_slots && !more_slots(s)) ||
+        !CLV_PUSH_ROOM(s->arena, s->solution, s->n_solutions, s->cap_solutions))
         return NULL;
     at = hash_of(s, v) & (uint64_t)(s->n_slots - 1);
     for (; s->slot[at] >= 0; at = (at + 1) & (uint64_t)(s->n_slots - 1))
-        if (alike(s, v, s->answer[s->slot[at]].node))
-            return &s->answer[s->slot[at]];
-    if (!make_answer(s, v, &s->answer[s->n_answers]))
+        if (alike(s, v, s->solution[s->slot[at]].node))
+            return &s->solution[s->slot[at]];
+    if (!make_solution(s, v, &s->solution[s->n_solutions]))
         return NULL;
-    s->slot[at] = s->n_answers;
-    return &s->answer[s->n_answers++];
+    s->slot[at] = s->n_solutions;
+    return &s->solution[s->n_solutions++];
 }
 
 static bool eliminate(elimination *s, int32_t v, bool *fresh)
@@ -239,7 +239,7 @@ static bool eliminate(elimination *s, int32_t v, bool *fresh)
     const clv_intra_op_problem *p = s->p;
     int32_t d = s->degree[v], a = d > 0 ? other_end(s, s->edge[2 * v], v) : -1;
     int32_t b = d > 1 ? other_end(s, s->edge[2 * v + 1], v) : -1;
-    const answer *x = find_answer(s, v);
+    const solution *x = find_solution(s, v);
 
     if (!x)
         return false;

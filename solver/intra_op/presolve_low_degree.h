@@ -3,7 +3,7 @@
  *
  * Bounded variable elimination (Larrosa, Dechter, "Boosting search with variable elimination",
  * Constraints 8, 2003): whatever the neighbours choose, such a node takes what is best then. That
- * is a table, which answers are lifted by, and its costs are a cost of the one neighbour, or an
+ * is a table, which solutions are lifted by, and its costs are a cost of the one neighbour, or an
  * edge between the two. Nodes that go at once have no edge to each other. Ours: layers of a model
  * repeat, and nodes with the same costs and the same matrices have one table between them.
  * O(entries * choices) for each kind of node, capped.

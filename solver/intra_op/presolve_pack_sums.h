@@ -58,7 +58,7 @@ bool clv_pack_sums_new(clv_pack_sums *s, clv_pre_matrices *set, clv_arena *arena
 bool clv_pack_map_intern(clv_pack_sums *s, const int32_t *at, int32_t n, int32_t *ret);
 
 /* The sum of n > 0 parts of one pair of nodes with so many choices. NULL: no memory. O(n) where it
- * was asked for before, else O(n * n_a * n_b). The parts must stay, the answer ends with the next
+ * was asked for before, else O(n * n_a * n_b). The parts must stay, the solution ends with the next
  * call. */
 const clv_pack_sum *clv_pack_sum_of(clv_pack_sums *s, const clv_pack_part *part, int32_t n,
                                     int32_t n_a, int32_t n_b);

@@ -4,7 +4,7 @@
  * builds the next problem from what was decided, and a layer that remembers how to go back. A row
  * is a moment at which memory may matter; times of a problem in the making are rows.
  *
- * Presolve assumes that some legal answer has no cost of "never"; where it sees that this cannot
+ * Presolve assumes that some legal solution has no cost of "never"; where it sees that this cannot
  * be, or that a sum of costs would reach "never", it starts again with the rows alone.
  */
 #ifndef CLV_SOLVER_INTRA_OP_PRESOLVE_PROBLEM_H
@@ -26,7 +26,7 @@ typedef struct {
     clv_intra_op_problem p; /* edges of one node do not occur once packed; matrix_of counts in
                              * `set`, the matrices of p itself are those given */
     clv_pre_matrices *set;
-    bool *fresh;             /* by node: what an answer of clv_pre_dominated() rests on changed
+    bool *fresh;             /* by node: what a solution of clv_pre_dominated() rests on changed
                               * since it was asked; NULL: all are */
     int32_t n_rows;          /* moments */
     const int64_t *held;     /* by row: what is held whatever is chosen; spans hold the rest, so the

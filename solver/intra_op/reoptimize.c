@@ -6,7 +6,7 @@
 
 #include "solver/common/random.h"
 
-/* Steps of the prices: so much of the way to where bound and answer would meet. */
+/* Steps of the prices: so much of the way to where bound and solution would meet. */
 #define CLV_REOPTIMIZE_STEP 0.7
 /* A gap counts as no more than this share of the bound: far away it says nothing. */
 #define CLV_REOPTIMIZE_MAX_GAP 0.2
@@ -20,12 +20,12 @@ typedef struct {
     clv_subproblem *x;
     double *price;
     double outside; /* cost without the subproblem */
-    double best;    /* merit of the best answer known, in old */
-    bool any;       /* old holds an answer */
+    double best;    /* merit of the best solution known, in old */
+    bool any;       /* old holds a solution */
     bool moved;     /* which is not the one that was there */
     double old_over, old_cost;
     bool whole;    /* all choices of the nodes are in the subproblem */
-    double tables; /* what the tables say that every answer costs, at their prices */
+    double tables; /* what the tables say that every solution costs, at their prices */
 } job;
 
 clv_status clv_workspace_new(const clv_pairwise *f, clv_arena *arena, clv_workspace **ret,
@@ -127,7 +127,7 @@ static void restrict_choices(job *j, int32_t local, uint64_t *random)
     clv_subproblem_restrict(j->x, local, b->keep);
 }
 
-/* ---- answers ---- */
+/* ---- solutions ---- */
 
 static double merit(const job *j, double over, double cost)
 {
@@ -143,7 +143,7 @@ static void clear_choices(job *j)
     clv_search_state_apply(j->s, j->b->list, j->b->chosen, j->x->n_order);
 }
 
-/* Judges the subproblem's answer; the better one stays in old. The state is as before. */
+/* Judges the subproblem's solution; the better one stays in old. The state is as before. */
 static void evaluate(job *j)
 {
     clv_workspace *b = j->b;
@@ -167,7 +167,7 @@ static void evaluate(job *j)
 
 /* ---- memory ---- */
 
-/* Rows' use by the subproblem's answer. */
+/* Rows' use by the subproblem's solution. */
 static void count_used(job *j)
 {
     const clv_pairwise *f = j->s->f;
@@ -282,7 +282,7 @@ static void set_prices(job *j, uint64_t *random)
         }
 }
 
-/* The step that would close the gap if the bound were linear; used holds the answer's rows. */
+/* The step that would close the gap if the bound were linear; used holds the solution's rows. */
 static void update_prices(job *j, double bound)
 {
     const clv_pairwise *f = j->s->f;
@@ -337,7 +337,7 @@ static int32_t next_choice(const double *regret, int32_t n, int32_t last)
 }
 
 /* Takes the next choice at a position that memory allows and that can still lead to a better
- * answer; false without one. */
+ * solution; false without one. */
 static bool descend(job *j, int32_t p, int32_t last, int32_t *steps)
 {
     clv_subproblem *x = j->x;
@@ -359,7 +359,7 @@ static bool descend(job *j, int32_t p, int32_t last, int32_t *steps)
     return false;
 }
 
-/* All answers that may be better than the best, the likeliest first; false: not all were seen. */
+/* All solutions that may be better than the best, the likeliest first; false: not all were seen. */
 static bool branch(job *j)
 {
     clv_subproblem *x = j->x;
@@ -367,7 +367,7 @@ static bool branch(job *j)
     least_room(j);
     for (int32_t r = 0; r < j->s->f->n_rows; r++)
         if (j->b->used[r] < 0)
-            return true; /* no answer is legal */
+            return true; /* no solution is legal */
     j->b->spent[x->n_order] = 0;
     if (p >= 0)
         count_regrets(j, p);
@@ -411,7 +411,7 @@ static void try_prices(job *j, clv_search_progress *progress)
             j->b->bound = bound;
         if (j->any && !j->o->must_move && bound >= j->best - CLV_REOPTIMIZE_MIN_GAIN)
             return;
-        clv_elimination_read_answer(j->x);
+        clv_elimination_read_solution(j->x);
         count_used(j);
         bool fit = true;
         for (int32_t r = 0; r < f->n_rows; r++)
@@ -431,7 +431,7 @@ static void try_prices(job *j, clv_search_progress *progress)
     if (j->o->n_branches == 0)
         return;
     if (j->old_over > 0)
-        j->best = INFINITY; /* any legal answer is better */
+        j->best = INFINITY; /* any legal solution is better */
     if (branch(j) && j->best > j->b->bound)
         j->b->bound = j->best;
 }

@@ -3,9 +3,9 @@
  *
  * The repair step of large neighbourhood search (lns.h). The relaxation of memory at prices is
  * solved exactly by elimination (elimination.h); that gives a bound on what the nodes can cost at
- * all, the cheapest relaxed answer, and from the tables the exact relaxed cost of each choice on
+ * all, the cheapest relaxed solution, and from the tables the exact relaxed cost of each choice on
  * the way down. The dive takes choices in that order as memory allows. Where the bound does not
- * meet the best answer, prices take a subgradient step (Held, Wolfe, Crowder 1974), and the same
+ * meet the best solution, prices take a subgradient step (Held, Wolfe, Crowder 1974), and the same
  * tables are filled again. At last depth-first branch and bound, with the tables as its heuristic
  * (Kask, Dechter, Artificial Intelligence 129, 2001), closes what prices leave open, where that is
  * little. O(tries * table entries + rows).
@@ -25,8 +25,8 @@ typedef struct {
     int32_t *chosen, *old, *list; /* nodes: choices */
     bool *keep;                   /* max_choices */
     double *regret, *spent;       /* choices of all nodes; nodes + 1 */
-    /* Of the last call: nothing was held or left out but by `alive`; then no better answer of these
-     * nodes costs less than bound (the others as they are), but for rounding of doubles. */
+    /* Of the last call: nothing was held or left out but by `alive`; then no better solution of
+     * these nodes costs less than bound (the others as they are), but for rounding of doubles. */
     bool whole;
     double bound;
     double *score, *on_top; /* max_choices; choices of all nodes */
@@ -42,11 +42,11 @@ typedef struct {
     double penalty;       /* cost of memory above the limits, a limit's worth in one row */
     const double *belief; /* by choice: which values of a node are likely; NULL: counted here */
     const bool *alive;    /* by choice: others are left out; NULL: none is */
-    const int32_t *const *pool; /* n_pool answers: a node keeps the choices of these; NULL: all */
+    const int32_t *const *pool; /* n_pool solutions: a node keeps the choices of these; NULL: all */
     int32_t n_pool;
     double noise;    /* 0; above: own costs are changed at random by up to so much of them */
     bool whole_only; /* does nothing where a node would be held */
-    bool must_move;  /* takes the answer found even if it is worse, if memory allows */
+    bool must_move;  /* takes the solution found even if it is worse, if memory allows */
 } clv_reoptimize_options;
 
 /* What a searcher keeps from call to call. */

@@ -1,4 +1,4 @@
-/* search_state.h - an answer in the making: choices, what they cost, what memory they hold by row.
+/* search_state.h - a solution in the making: choices, what they cost, what memory they hold by row.
  *
  * What lns.h, breakout.h, reoptimize.h and subgradient.h change step by step.
  */

@@ -1,4 +1,4 @@
-/* solve.c - the door: presolve, a first answer, the bound, then searchers beside it. */
+/* solve.c - the door: presolve, a first solution, the bound, then searchers beside it. */
 #include "solver/intra_op/solve.h"
 
 #include <stdio.h>
@@ -6,7 +6,7 @@
 #include "solver/intra_op/breakout.h"
 #include "solver/intra_op/parallel_search.h"
 
-/* Sweeps over all nodes for the first answer, and bound and reduction's work before anything else
+/* Sweeps over all nodes for the first solution, and bound and reduction's work before anything else
  * is done; the same briefly. */
 #define CLV_SOLVE_FIRST_SWEEPS 40
 #define CLV_SOLVE_FIRST_WORK   100000000
@@ -15,7 +15,7 @@
 /* Rounds of the bound in a stage of bound and reduction, at most. */
 #define CLV_SOLVE_STAGE_ROUNDS 1200
 
-/* *ret_none: proven that no answer of the reduced problem is within the limit. */
+/* *ret_none: proven that no solution of the reduced problem is within the limit. */
 static clv_status solve_reduced(clv_solve_state *s, bool *ret_none, clv_error *err)
 {
     const clv_intra_op_problem *reduced = clv_presolve_problem(s->presolved);
@@ -63,7 +63,7 @@ static clv_status solve_all(clv_solve_state *s, clv_error *err)
         CLV_TRY(solve_reduced(s, &none, err));
     if (!infeasible && !clv_solve_is_finite(s) && clv_presolve_finite(s->presolved) &&
         !clv_limits_over(&s->incumbent.limits)) {
-        /* Perhaps only answers that cost never are within the limit: the best of those. */
+        /* Perhaps only solutions that cost never are within the limit: the best of those. */
         clv_presolved *rows;
         free_all(s);
         s->n_rounds = s->n_stale = 0;

@@ -1,5 +1,5 @@
 /* solve_options.h - what a solve (solve.h) of an intra-operator problem is asked, and what it
- * answers. */
+ * solutions. */
 #ifndef CLV_SOLVER_INTRA_OP_SOLVE_OPTIONS_H
 #define CLV_SOLVER_INTRA_OP_SOLVE_OPTIONS_H
 
@@ -9,8 +9,8 @@
 typedef struct {
     clv_solve_options solve;
     bool brief; /* ends soon, by work done: some tenths of a second for 10^4 nodes of 20 choices */
-    clv_int128 known;  /* no legal answer costs less, as the caller can prove; 0: not known */
-    clv_int128 enough; /* the bound at which to end, answer or none; 0: not asked */
+    clv_int128 known;  /* no legal solution costs less, as the caller can prove; 0: not known */
+    clv_int128 enough; /* the bound at which to end, solution or none; 0: not asked */
 } clv_intra_op_options;
 
 typedef struct {

@@ -1,4 +1,4 @@
-/* solve_state.c - answers judged and kept, bounds kept, and whether they are enough. */
+/* solve_state.c - solutions judged and kept, bounds kept, and whether they are enough. */
 #include "solver/intra_op/solve_state.h"
 
 #include <string.h>

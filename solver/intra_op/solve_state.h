@@ -1,5 +1,5 @@
-/* solve_state.h - the best answer and bound of a solve (solve.h), and all that is worked on beside
- * them. */
+/* solve_state.h - the best solution and bound of a solve (solve.h), and all that is worked on
+ * beside them. */
 #ifndef CLV_SOLVER_INTRA_OP_SOLVE_STATE_H
 #define CLV_SOLVER_INTRA_OP_SOLVE_STATE_H
 
@@ -10,8 +10,8 @@
 #include "solver/intra_op/presolve.h"
 #include "solver/intra_op/solve_options.h"
 
-/* Searchers at most. Without a deadline all of them, whatever the threads, so that the answer does
- * not depend on them. */
+/* Searchers at most. Without a deadline all of them, whatever the threads, so that the solution
+ * does not depend on them. */
 #define CLV_SOLVE_SEARCHERS 4
 
 typedef struct {
@@ -27,7 +27,7 @@ typedef struct {
     clv_limits elsewhere;               /* for all other threads than the calling one */
     struct clv_parallel_search *search; /* NULL: none runs (parallel_search.h) */
     int32_t *choice;                    /* of the whole problem */
-    int32_t *kept;                      /* of the reduced one: the best answer */
+    int32_t *kept;                      /* of the reduced one: the best solution */
     int32_t *lifted;                    /* of the reduced one: scratch */
     int32_t n_active, n_rounds, n_stale;
     int64_t share;    /* of bound and reduction in a round, in its entries */
@@ -37,19 +37,19 @@ typedef struct {
     clv_error error[CLV_SOLVE_SEARCHERS + 1];
 } clv_solve_state;
 
-/* Cost of the best answer; there must be one. */
+/* Cost of the best solution; there must be one. */
 clv_int128 clv_solve_best_cost(const clv_solve_state *s);
 clv_int128 clv_solve_best_bound(const clv_solve_state *s); /* 0 at first */
-/* Reports to the caller the best answer and bound. */
+/* Reports to the caller the best solution and bound. */
 void clv_solve_report(clv_solve_state *s, const char *method);
-/* A bound of the whole problem. Answers that cost never are beyond it. */
+/* A bound of the whole problem. Solutions that cost never are beyond it. */
 void clv_solve_raise_bound(clv_solve_state *s, clv_int128 bound, const char *method);
-/* An answer of the reduced problem: lifted, judged, and kept if it is legal and better. */
+/* A solution of the reduced problem: lifted, judged, and kept if it is legal and better. */
 clv_status clv_solve_offer(clv_solve_state *s, const int32_t *reduced, const char *method,
                            clv_error *err);
-/* The best answer has no cost of never. */
+/* The best solution has no cost of never. */
 bool clv_solve_is_finite(const clv_solve_state *s);
-/* Answers without never are proven not to be, or the reduced problem has no others. */
+/* Solutions without never are proven not to be, or the reduced problem has no others. */
 bool clv_solve_none_left(const clv_solve_state *s);
 
 #endif

@@ -66,7 +66,7 @@ void clv_subgradient_step(clv_subgradient *a, double known)
     a->level = a->trws.level;
     for (int32_t r = 0; r < f->n_rows; r++)
         a->level -= a->price[r] * (double)f->limit[r];
-    clv_trws_read_answer(&a->trws, a->trws.choice);
+    clv_trws_decode(&a->trws, a->trws.choice);
     clv_search_state_set(&a->read, a->trws.choice);
     a->n_sweeps++;
     if (a->level > a->best_level) {

@@ -1,8 +1,8 @@
-/* subgradient.h - prices of memory found together with messages, and answers read on the way.
+/* subgradient.h - prices of memory found together with messages, and solutions read on the way.
  *
  * Subgradient optimization of the Lagrangian dual (Held, Wolfe, Crowder, Mathematical Programming
- * 6, 1974) with steps after Polyak (1969). Ours: after each sweep of messages (trws.h) an answer is
- * read, and prices go along its excess; what it costs at the prices falls into place as messages
+ * 6, 1974) with steps after Polyak (1969). Ours: after each sweep of messages (trws.h) a solution
+ * is read, and prices go along its excess; what it costs at the prices falls into place as messages
  * settle, so both walk at once instead of one inside the other.
  */
 #ifndef CLV_SOLVER_INTRA_OP_SUBGRADIENT_H
@@ -19,7 +19,7 @@ typedef struct {
     double level, best_level;   /* of the messages, less the rows' room at their prices */
     double reach;               /* the share of the level that a step aims at */
     int32_t n_sweeps, n_since;  /* all, and since the best level */
-    clv_search_state read;      /* the last answer */
+    clv_search_state read;      /* the last solution */
 } clv_subgradient;
 
 /* At prices 0; lives in the arena. O(arcs * choices + rows). */
@@ -27,7 +27,7 @@ clv_status clv_subgradient_new(const clv_pairwise *f, clv_arena *arena, clv_subg
                                clv_error *err);
 /* Prices as given (NULL: 0), no messages. */
 void clv_subgradient_start(clv_subgradient *a, const double *price);
-/* One sweep, its answer in a->read, and the next prices. known: the cost of a legal answer, or
+/* One sweep, its solution in a->read, and the next prices. known: the cost of a legal solution, or
  * INFINITY. O(matrix entries of all edges + rows). */
 void clv_subgradient_step(clv_subgradient *a, double known);
 

@@ -99,7 +99,7 @@ void clv_trws_sweep(clv_trws *m, const double *sum)
         update_node(m, v, sum, false);
 }
 
-void clv_trws_read_answer(const clv_trws *m, int32_t *choice)
+void clv_trws_decode(const clv_trws *m, int32_t *choice)
 {
     const clv_pairwise *f = m->f;
     for (int32_t v = 0; v < f->n; v++) {

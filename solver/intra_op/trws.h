@@ -2,8 +2,8 @@
  *
  * TRW-S (Kolmogorov, IEEE TPAMI 28, 2006): each sweep moves costs along the edges so that the sum
  * of the nodes' least costs grows. What a choice costs above its node's least then shows how far it
- * is from good answers, walls of infinite edges included. A guide for the search in plain floating
- * point; no bound is taken from it (bound.h has its own, which counts).
+ * is from good solutions, walls of infinite edges included. A guide for the search in plain
+ * floating point; no bound is taken from it (bound.h has its own, which counts).
  */
 #ifndef CLV_SOLVER_INTRA_OP_TRWS_H
 #define CLV_SOLVER_INTRA_OP_TRWS_H
@@ -17,7 +17,7 @@ typedef struct {
     double *belief; /* by choice: own cost, price and messages */
     double *scratch;
     int32_t *choice; /* n, for readers */
-    double level;    /* what all answers cost at least, as far as messages show */
+    double level;    /* what all solutions cost at least, as far as messages show */
     int64_t work;    /* matrix entries of a sweep */
 } clv_trws;
 
@@ -27,6 +27,6 @@ void clv_trws_clear(clv_trws *m); /* no messages */
 /* One sweep up and one down at the rows' prices, given as clv_price_sums(). O(work). */
 void clv_trws_sweep(clv_trws *m, const double *sum);
 /* Choices node after node, each the cheapest given those before. O(choices + edges). */
-void clv_trws_read_answer(const clv_trws *m, int32_t *choice);
+void clv_trws_decode(const clv_trws *m, int32_t *choice);
 
 #endif

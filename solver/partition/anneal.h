@@ -21,7 +21,7 @@ typedef struct {
 
 /* From the assignment that g has, which has no rules; it ends with another one. best: n_units, the
  * one with the least period by sums that was met and whose weights have room; *ret_ns its period.
- * Same options, same answer. CLV_ENOMEM. O(steps * (pins of a unit + devices^2 / 64 + ports)). */
+ * Same options, same solution. CLV_ENOMEM. O(steps * (pins of a unit + devices^2 / 64 + ports)). */
 clv_status clv_anneal(clv_groups *g, const clv_anneal_options *o, clv_arena *arena, int32_t *best,
                       int64_t *ret_ns, clv_error *err);
 

@@ -14,15 +14,15 @@ typedef struct {
 
 static clv_status narrow(bisection *b, int64_t period_ns, clv_error *err)
 {
-    clv_ideal_dp_answer answer;
+    clv_ideal_dp_decision decision;
     int64_t reached = period_ns;
-    CLV_TRY(clv_ideal_dp_decide(b->dp, period_ns, &answer, err));
-    if (answer == CLV_IDEAL_DP_NO) {
+    CLV_TRY(clv_ideal_dp_decide(b->dp, period_ns, &decision, err));
+    if (decision == CLV_IDEAL_DP_NO) {
         b->low_ns = period_ns + 1;
         return CLV_OK;
     }
     b->high_ns = period_ns;
-    b->found = answer == CLV_IDEAL_DP_YES && clv_ideal_dp_plan(b->dp, b->device_of, &reached);
+    b->found = decision == CLV_IDEAL_DP_YES && clv_ideal_dp_plan(b->dp, b->device_of, &reached);
     if (b->found && reached >= b->low_ns && reached < period_ns)
         b->high_ns = reached; /* units left out may have made it longer */
     return CLV_OK;

@@ -181,19 +181,19 @@ static clv_status judge_batch(clv_candidate_queue *queue, int32_t n, clv_error *
     }
     clv_mark mark = clv_arena_mark(queue->arena);
     clv_assignment *ask = CLV_NEW_ARRAY(queue->arena, clv_assignment, n);
-    clv_verdict *answer = CLV_NEW_ARRAY(queue->arena, clv_verdict, n);
+    clv_verdict *verdicts = CLV_NEW_ARRAY(queue->arena, clv_verdict, n);
     int32_t first = queue->n_judged, micro = queue->options->microbatches;
-    if (!ask || !answer)
+    if (!ask || !verdicts)
         return clv_fail_nomem(err, "a batch of plans");
     for (int32_t i = 0; i < n; i++) {
         const clv_candidate *t = &queue->tried[first + i];
         int64_t *busy_ns = queue->asks_times ? queue->busy_ns[first + i] : NULL;
         ask[i] = (clv_assignment){ t->device_of, t->proportion, busy_ns };
     }
-    CLV_TRY(queue->judge->judge(queue->judge->ctx, ask, n, answer, err));
+    CLV_TRY(queue->judge->judge(queue->judge->ctx, ask, n, verdicts, err));
     for (int32_t i = 0; i < n; i++) {
         clv_verdict *v = &queue->tried[first + i].verdict;
-        *v = answer[i];
+        *v = verdicts[i];
         v->share_ns = micro > 0 ? clv_micro_share_ns(v->latency_ns, v->period_ns, micro) : 0;
     }
     clv_arena_rewind(queue->arena, mark);

@@ -34,7 +34,7 @@ typedef struct {
     clv_solve_result result;
     bool is_full; /* more plans were offered than may be judged */
     bool is_over; /* the deadline has passed, or the caller said stop */
-    bool is_done; /* there is an answer that needs no better one */
+    bool is_done; /* there is a solution that needs no better one */
     clv_end why;  /* of is_done */
 } clv_candidate_queue;
 

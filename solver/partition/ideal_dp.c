@@ -363,7 +363,7 @@ static void build_cell(clv_ideal_dp *s, int32_t cell, int64_t period_ns)
     }
 }
 
-clv_status clv_ideal_dp_decide(clv_ideal_dp *s, int64_t period_ns, clv_ideal_dp_answer *ret,
+clv_status clv_ideal_dp_decide(clv_ideal_dp *s, int64_t period_ns, clv_ideal_dp_decision *ret,
                                clv_error *err)
 {
     s->last = -1;

@@ -24,7 +24,7 @@ typedef enum {
     CLV_IDEAL_DP_NO, /* proven: no plan has a period as small */
     CLV_IDEAL_DP_YES,
     CLV_IDEAL_DP_UNKNOWN /* too many ideals: the limit of work was reached */
-} clv_ideal_dp_answer;
+} clv_ideal_dp_decision;
 
 /* Devices of one kind and capacity are a class. The backbone and the problem must outlive it.
  * CLV_ENOMEM. O(units * (64 + kinds)). */
@@ -35,7 +35,7 @@ clv_status clv_ideal_dp_new(const clv_partition_problem *p, const clv_backbone *
 /* May the work of each device be at most period_ns, and its weights and what is alive beside them
  * in its memory? O(classes * used sets * ideals * 64), within a limit of work for the lifetime.
  * CLV_ENOMEM. */
-clv_status clv_ideal_dp_decide(clv_ideal_dp *s, int64_t period_ns, clv_ideal_dp_answer *ret,
+clv_status clv_ideal_dp_decide(clv_ideal_dp *s, int64_t period_ns, clv_ideal_dp_decision *ret,
                                clv_error *err);
 
 /* The plan behind the last CLV_IDEAL_DP_YES: n_units devices; units that the backbone left out go

@@ -9,8 +9,8 @@
 
 /* Pairs of groups looked at in one plan. */
 #define PAIRS 4
-/* Where the branch and bound, and the first relaxation, stop: work, not time, so that the answer is
- * the same on any machine. Programs of this size are done long before. */
+/* Where the branch and bound, and the first relaxation, stop: work, not time, so that the solution
+ * is the same on any machine. Programs of this size are done long before. */
 #define NODES_MAX  200
 #define PIVOTS_MAX 20000
 /* A gain below this part is not worth a judgement. */

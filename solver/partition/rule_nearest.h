@@ -2,11 +2,11 @@
  * devices: bounds propagation.
  *
  * "Not before what it reads", "only there" and "all before the boundary, then the rest" are rules
- * of which two answers have a lowest common answer that is one too: min-closed constraints, for
- * which propagation finds an answer without search (Jeavons and Cooper 1995, "Tractable constraints
- * on ordered domains"). So there is a highest answer, found from the end backwards, and from any
- * wish below it a lowest answer above the wish, found forwards. Units that must be apart take the
- * next free position; that may fail.
+ * of which two solutions have a lowest common solution that is one too: min-closed constraints, for
+ * which propagation finds a solution without search (Jeavons and Cooper 1995, "Tractable
+ * constraints on ordered domains"). So there is a highest solution, found from the end backwards,
+ * and from any wish below it a lowest solution above the wish, found forwards. Units that must be
+ * apart take the next free position; that may fail.
  */
 #ifndef CLV_SOLVER_PARTITION_RULE_NEAREST_H
 #define CLV_SOLVER_PARTITION_RULE_NEAREST_H

@@ -4,7 +4,7 @@
  * Units that must be on one device are contracted first (rule_supernodes.h). An assignment is legal
  * when its devices can be put in an order in which no supernode comes before what it reads; so most
  * of the work is done on positions in an order of devices: near some balanced spreading, in some
- * sensible order (rule_nearest.h), which finds an answer in nearly all cases that have one. Else
+ * sensible order (rule_nearest.h), which finds a solution in nearly all cases that have one. Else
  * stages are looked at alone (rule_stages.h), and then all orders are tried (rule_exact.h). Each
  * of these headers cites its method.
  */

@@ -2,7 +2,7 @@
  * for partitions.
  *
  * The search sees numbers only. It makes assignments and has them judged; it never sums up an
- * answer's quality itself. It is a multi-start local search (Marti 2003) over acyclic partitions:
+ * solution's quality itself. It is a multi-start local search (Marti 2003) over acyclic partitions:
  * seeds by chain partitioning (seed_plans.h), iterated local search and integer programs from the
  * best of them (improve_plans.h), and lower bounds that end it where they are met (bound_plans.h).
  * Same problem, options and judge: same result, at any number of threads.

@@ -13,7 +13,7 @@ typedef struct {
     clv_place_kind *kinds;
     double max_load;  /* INFINITY: any */
     int32_t n;        /* devices taken */
-    bool enough;      /* an answer within it is known, or that there is none */
+    bool enough;      /* a solution within it is known, or that there is none */
     bool all_refuted; /* so far, of this count of devices */
 } taking;
 
@@ -78,7 +78,7 @@ static clv_status try_part(taking *t, clv_error *err)
     clv_mark mark = clv_arena_mark(t->arena);
     CLV_TRY(t->search->solve_part(&t->part, &o, t->arena, &r, err));
     if (r.solve.found && r.value.objective <= t->max_load)
-        CLV_TRY(offer(t, r.solve.answer, err));
+        CLV_TRY(offer(t, r.solve.solution, err));
     else if (!(r.solve.bound.real > t->max_load || isinf(r.solve.bound.real)))
         t->all_refuted = false;
     else if (t->n == clv_place_devices(t->search->p))
@@ -118,7 +118,7 @@ clv_status clv_fewest_devices_solve(clv_place_search *search, clv_arena *arena, 
     memcpy(t.kinds, p->kinds, (size_t)p->n_kinds * sizeof *t.kinds);
     t.part.kinds = t.kinds;
     t.n = clv_place_devices(p);
-    CLV_TRY(enumerate_counts(&t, 0, t.n, err)); /* an answer, whatever comes of the rest */
+    CLV_TRY(enumerate_counts(&t, 0, t.n, err)); /* a solution, whatever comes of the rest */
     for (t.n = 1;
          t.n < clv_place_devices(p) && clv_place_best(search) > t.n && !clv_place_over(search);
          t.n++) {

@@ -2,7 +2,7 @@
  *
  * For one device, then two, and so on: every way to take so many from the kinds is a throughput
  * problem of its own, which is either answered with a load that is allowed, or proven not to be.
- * The first count with an answer is the best one found; it is proven when all smaller ones are
+ * The first count with a solution is the best one found; it is proven when all smaller ones are
  * impossible: destructive lower bounds (Klein, Scholl 1999), with the duality of packing and
  * makespan (Coffman, Garey, Johnson 1978, "An application of bin-packing to multiprocessor
  * scheduling").

@@ -16,7 +16,7 @@
  * (2^-56 of all work, for each node). */
 #define PROOF_PART 1e-9
 
-/* More nodes have a line of filled devices as a first answer for latency, too. */
+/* More nodes have a line of filled devices as a first solution for latency, too. */
 #define FILL_NODES 5000
 
 /* -- what is infeasible at once -- */
@@ -71,7 +71,7 @@ static void check_memory(clv_place_search *s, const clv_contraction *b)
 
 /* -- the methods -- */
 
-/* Everything on one device, of each kind: an answer at once. */
+/* Everything on one device, of each kind: a solution at once. */
 static clv_status try_one_device(clv_place_search *s, clv_arena *arena, clv_error *err)
 {
     const clv_place_problem *p = s->p;
@@ -103,7 +103,7 @@ static clv_status run_methods(clv_place_search *s, clv_arena *arena, clv_error *
     if (clv_place_over(s))
         return CLV_OK;
     if (rules->objective == CLV_PLACE_LATENCY) {
-        if (s->p->n_nodes > FILL_NODES) /* small ones have better first answers */
+        if (s->p->n_nodes > FILL_NODES) /* small ones have better first solutions */
             CLV_TRY(clv_greedy_fill(s, b, arena, err));
         return clv_latency_solve(s, arena, err);
     }

@@ -83,7 +83,7 @@ static clv_status solve(const cleave_intra_op_problem *p, const cleave_intra_op_
     CLV_TRY(clv_intra_op_solve(p->problem, &options, ret->arena, &ret->result, err));
     const clv_intra_op_result *result = &ret->result;
     if (!result->solve.found && result->solve.end == CLV_END_STOPPED)
-        return clv_fail(err, CLV_ECANCELED, "stopped before an answer was found");
+        return clv_fail(err, CLV_ECANCELED, "stopped before a solution was found");
     if (result->solve.found)
         clv_int128_text(ret->objective, result->value.cost);
     if (result->solve.end != CLV_END_INFEASIBLE)
@@ -117,7 +117,7 @@ cleave_status cleave_intra_op_solve(cleave_intra_op_problem *problem,
     }
     *ret_solution = s;
     return s->result.solve.found ? clv_return(CLV_OK, &err, error)
-                                 : clv_return_no_answer(error, s->result.solve.why);
+                                 : clv_return_no_solution(error, s->result.solve.why);
 }
 
 void cleave_intra_op_solution_free(cleave_intra_op_solution *solution)
@@ -159,6 +159,6 @@ cleave_end cleave_intra_op_solution_end(const cleave_intra_op_solution *solution
 int cleave_intra_op_solution_choice_of(const cleave_intra_op_solution *solution, int64_t node)
 {
     return solution->result.solve.found && node >= 0 && node < solution->n_nodes
-               ? solution->result.solve.answer[node]
+               ? solution->result.solve.solution[node]
                : -1;
 }

@@ -113,9 +113,9 @@ static clv_status solve(const cleave_place_problem *p, const cleave_place_option
     clv_control_solve(c, &options.solve);
     CLV_TRY(clv_place_solve(p->problem, &options, ret->arena, &ret->result, err));
     if (!ret->result.solve.found && ret->result.solve.end == CLV_END_STOPPED)
-        return clv_fail(err, CLV_ECANCELED, "stopped before an answer was found");
-    clv_place_answer answer = { p->problem, &options.rules, &ret->result, p->name };
-    return clv_place_solution_report(&answer, &ret->report, err);
+        return clv_fail(err, CLV_ECANCELED, "stopped before a solution was found");
+    clv_place_solution solution = { p->problem, &options.rules, &ret->result, p->name };
+    return clv_place_solution_report(&solution, &ret->report, err);
 }
 
 cleave_status cleave_place_solve(cleave_place_problem *problem, const cleave_place_options *options,
@@ -142,7 +142,7 @@ cleave_status cleave_place_solve(cleave_place_problem *problem, const cleave_pla
     }
     *ret_solution = s;
     return s->result.solve.found ? clv_return(CLV_OK, &err, error)
-                                 : clv_return_no_answer(error, s->result.solve.why);
+                                 : clv_return_no_solution(error, s->result.solve.why);
 }
 
 void cleave_place_solution_free(cleave_place_solution *solution)
@@ -184,7 +184,7 @@ cleave_end cleave_place_solution_end(const cleave_place_solution *solution)
 int cleave_place_solution_device_of(const cleave_place_solution *solution, int64_t node)
 {
     return solution->result.solve.found && node >= 0 && node < solution->n_nodes
-               ? solution->result.solve.answer[node]
+               ? solution->result.solve.solution[node]
                : -1;
 }
 

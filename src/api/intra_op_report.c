@@ -5,8 +5,8 @@
 
 /* -- for people -- */
 
-static void write_answer(clv_text *text, const clv_intra_op_problem *p,
-                         const clv_intra_op_result *r)
+static void write_solution(clv_text *text, const clv_intra_op_problem *p,
+                           const clv_intra_op_result *r)
 {
     char cost[CLV_INT128_TEXT], bound[CLV_INT128_TEXT], peak[CLV_INT128_TEXT];
     clv_text_printf(text, "cost %s, %s\n", clv_int128_text(cost, r->value.cost),
@@ -41,9 +41,9 @@ static clv_status write_text(const clv_intra_op_problem *p, const clv_intra_op_r
     else
         clv_text_printf(&text, "memory limit %lld\n", (long long)p->usage_limit);
     if (r->solve.found) {
-        write_answer(&text, p, r);
+        write_solution(&text, p, r);
     } else {
-        clv_text_printf(&text, "no answer%s, %s, %.3f s\n",
+        clv_text_printf(&text, "no solution%s, %s, %.3f s\n",
                         r->solve.end == CLV_END_INFEASIBLE ? "" : " found",
                         clv_end_words(r->solve.end), r->solve.seconds);
         if (r->solve.why[0])
@@ -90,7 +90,7 @@ static clv_status write_json(const clv_intra_op_problem *p, const clv_intra_op_r
     clv_json_put_string(&out, "found_by", r->solve.found ? r->solve.found_by : "");
     clv_json_put_string(&out, "bound_by", r->solve.bound_by);
     clv_json_put_string(&out, "reason", r->solve.found ? "" : r->solve.why);
-    clv_json_put_ints(&out, "solution", r->solve.answer, r->solve.found ? p->n_nodes : 0);
+    clv_json_put_ints(&out, "solution", r->solve.solution, r->solve.found ? p->n_nodes : 0);
     clv_json_close_object(&out);
     CLV_TRY(clv_json_end(&out, err));
     report->json = out.text;

@@ -32,10 +32,10 @@ static clv_status share_out(const clv_place_problem *p, const clv_place_result *
     double *loads = CLV_NEW_ARRAY(arena, double, n);
     if (!shares || !loads)
         return clv_fail_nomem(err, "a report");
-    CLV_TRY(clv_place_loads(p, r->solve.answer, arena, loads, err));
+    CLV_TRY(clv_place_loads(p, r->solve.solution, arena, loads, err));
     for (int32_t v = 0; v < p->n_nodes; v++) {
-        shares[r->solve.answer[v]].nodes++;
-        shares[r->solve.answer[v]].bytes += p->bytes[v];
+        shares[r->solve.solution[v]].nodes++;
+        shares[r->solve.solution[v]].bytes += p->bytes[v];
     }
     for (int32_t d = 0; d < n; d++)
         shares[d].load = loads[d];
@@ -51,7 +51,8 @@ static void write_head(clv_text *text, const clv_place_rules *rules, const clv_p
                     rules->contiguous ? "contiguous" : "free");
     if (!r->solve.found) {
         clv_text_printf(text, "%s%s, %.3f s\n",
-                        r->solve.end == CLV_END_INFEASIBLE ? "no answer, " : "no answer found, ",
+                        r->solve.end == CLV_END_INFEASIBLE ? "no solution, "
+                                                           : "no solution found, ",
                         clv_end_words(r->solve.end), r->solve.seconds);
         if (r->solve.why[0])
             clv_text_printf(text, "%s\n", r->solve.why);
@@ -91,7 +92,7 @@ static void write_devices(clv_text *text, const clv_place_problem *p, const shar
     clv_table_write(&table, text);
 }
 
-static clv_status write_text(const clv_place_answer *a, const share *shares, clv_arena *arena,
+static clv_status write_text(const clv_place_solution *a, const share *shares, clv_arena *arena,
                              const char **ret, clv_error *err)
 {
     clv_text text = { .arena = arena };
@@ -118,8 +119,8 @@ static void write_value(clv_json_out *out, const char *key, bool known, double v
         clv_json_put_null(out, key);
 }
 
-static void write_answer(clv_json_out *out, const clv_place_problem *p, const clv_place_result *r,
-                         const share *shares)
+static void write_solution(clv_json_out *out, const clv_place_problem *p, const clv_place_result *r,
+                           const share *shares)
 {
     clv_json_open_array(out, "devices");
     for (int32_t k = 0, d = 0; k < p->n_kinds; k++) {
@@ -138,13 +139,13 @@ static void write_answer(clv_json_out *out, const clv_place_problem *p, const cl
     for (int32_t v = 0; r->solve.found && v < p->n_nodes; v++) {
         char id[24];
         snprintf(id, sizeof id, "%" PRId64, p->id[v]);
-        clv_json_put_int(out, id, r->solve.answer[v]);
+        clv_json_put_int(out, id, r->solve.solution[v]);
     }
     clv_json_close_object(out);
 }
 
-static clv_status write_json(const clv_place_answer *a, const share *shares, cleave_report *report,
-                             clv_error *err)
+static clv_status write_json(const clv_place_solution *a, const share *shares,
+                             cleave_report *report, clv_error *err)
 {
     clv_json_out out;
     const clv_place_result *result = a->result;
@@ -165,7 +166,7 @@ static clv_status write_json(const clv_place_answer *a, const share *shares, cle
     clv_json_put_string(&out, "found_by", result->solve.found_by);
     clv_json_put_string(&out, "bound_by", result->solve.bound_by);
     clv_json_put_string(&out, "reason", result->solve.found ? "" : result->solve.why);
-    write_answer(&out, a->problem, result, shares);
+    write_solution(&out, a->problem, result, shares);
     clv_json_close_object(&out);
     CLV_TRY(clv_json_end(&out, err));
     report->json = out.text;
@@ -173,12 +174,12 @@ static clv_status write_json(const clv_place_answer *a, const share *shares, cle
     return CLV_OK;
 }
 
-clv_status clv_place_solution_report(const clv_place_answer *answer, cleave_report *report,
+clv_status clv_place_solution_report(const clv_place_solution *solution, cleave_report *report,
                                      clv_error *err)
 {
     share *shares = NULL;
-    if (answer->result->solve.found)
-        CLV_TRY(share_out(answer->problem, answer->result, report->arena, &shares, err));
-    CLV_TRY(write_text(answer, shares, report->arena, &report->text, err));
-    return write_json(answer, shares, report, err);
+    if (solution->result->solve.found)
+        CLV_TRY(share_out(solution->problem, solution->result, report->arena, &shares, err));
+    CLV_TRY(write_text(solution, shares, report->arena, &report->text, err));
+    return write_json(solution, shares, report, err);
 }

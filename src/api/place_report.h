@@ -10,10 +10,10 @@ typedef struct {
     const clv_place_rules *rules;
     const clv_place_result *result;
     const char *name; /* of the problem's file */
-} clv_place_answer;
+} clv_place_solution;
 
 /* Fills *report, in its arena. CLV_ENOMEM only. O(nodes + devices). */
-clv_status clv_place_solution_report(const clv_place_answer *answer, cleave_report *report,
+clv_status clv_place_solution_report(const clv_place_solution *solution, cleave_report *report,
                                      clv_error *err);
 
 #endif

@@ -47,12 +47,12 @@ cleave_status clv_refuse(cleave_error *ret, const char *sentence)
     return clv_return(clv_fail(&err, CLV_EUSAGE, "%s", sentence), &err, ret);
 }
 
-cleave_status clv_return_no_answer(cleave_error *ret, const char *why)
+cleave_status clv_return_no_solution(cleave_error *ret, const char *why)
 {
     if (ret) {
         ret->status = CLEAVE_NO_PLAN;
         snprintf(ret->message, sizeof ret->message, "%s",
-                 why[0] ? why : "no legal answer was found in time");
+                 why[0] ? why : "no legal solution was found in time");
     }
     return CLEAVE_NO_PLAN;
 }

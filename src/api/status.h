@@ -11,7 +11,7 @@
 cleave_status clv_return(clv_status status, const clv_error *err, cleave_error *ret);
 /* The request is wrong in itself: CLEAVE_EUSAGE. */
 cleave_status clv_refuse(cleave_error *ret, const char *sentence);
-/* The search ended without an answer: CLEAVE_NO_PLAN, and why; "" for the lack of time. */
-cleave_status clv_return_no_answer(cleave_error *ret, const char *why);
+/* The search ended without a solution: CLEAVE_NO_PLAN, and why; "" for the lack of time. */
+cleave_status clv_return_no_solution(cleave_error *ret, const char *why);
 
 #endif

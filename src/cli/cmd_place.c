@@ -41,7 +41,7 @@ static const cli_option options[N_OPTIONS] = {
     [DEADLINE] = CLI_DEADLINE_OPTION,
     [GAP] = CLI_GAP_OPTION("enough when proven to be that near, as 1%; 0"),
     [SEED] = CLI_SEED_OPTION,
-    [OUTPUT] = CLI_ANSWER_OPTION,
+    [OUTPUT] = CLI_SOLUTION_OPTION,
     [MPS] = { .name = "--mps",
               .kind = CLI_TEXT,
               .value = "PATH",
@@ -87,10 +87,10 @@ static int place(cli *c, const cli_value *v, cleave_place_problem *problem)
     if (code != CLI_EXIT_OK)
         return code;
     cli_search_begin(c, &search, 9);
-    cli_be_careful(true); /* the flag is looked at often, and the best answer so far is printed */
+    cli_be_careful(true); /* the flag is looked at often, and the best solution so far is printed */
     cleave_status status = cleave_place_solve(problem, &o, &search.control, &solution, &error);
     const cleave_report *report = solution ? cleave_place_solution_report(solution) : NULL;
-    code = cli_answer(c, status, &error, report, v[OUTPUT].text);
+    code = cli_solution(c, status, &error, report, v[OUTPUT].text);
     cleave_place_solution_free(solution);
     return code;
 }
@@ -137,7 +137,7 @@ const cli_command cli_cmd_place = {
     .summary = "Put the nodes of a workload on devices, with a bound on how good it can get",
     .details =
         "WORKLOAD is a JSON file of the device-placement benchmark (docs/formats/workload.md).\n"
-        "What follows ';' is the default. Exit code 3: there is no legal answer, or none was\n"
+        "What follows ';' is the default. Exit code 3: there is no legal solution, or none was\n"
         "found before the deadline.\n",
     .options = options,
     .n_options = N_OPTIONS,

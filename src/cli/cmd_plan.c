@@ -376,7 +376,7 @@ static int print_no_plan(cli *c, const job *j, const cleave_plan *plan, const cl
     if (c->json)
         code = cli_print_result(c, &(cli_result){ .plan = plan, .seconds = cli_now() - j->start });
     else if (c->quiet)
-        return cli_fail_no_answer(c, error);
+        return cli_fail_no_solution(c, error);
     else
         code = cli_print_report(c, cleave_plan_report(plan));
     return code == CLI_EXIT_OK ? CLI_EXIT_NO_PLAN : code;

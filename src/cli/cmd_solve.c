@@ -15,7 +15,7 @@ static const cli_option options[N_OPTIONS] = {
     [GAP] = CLI_GAP_OPTION("enough when proven to be that near, as 1%; 0"),
     [JOBS] = CLI_JOBS_OPTION("threads; 2"),
     [SEED] = CLI_SEED_OPTION,
-    [OUTPUT] = CLI_ANSWER_OPTION,
+    [OUTPUT] = CLI_SOLUTION_OPTION,
     CLI_COMMON_OPTIONS,
 };
 
@@ -32,10 +32,10 @@ static int solve(cli *c, const cli_value *v, cleave_intra_op_problem *problem)
     o.jobs = (int)v[JOBS].number;
     o.seed = (uint64_t)v[SEED].number;
     cli_search_begin(c, &search, 15);
-    cli_be_careful(true); /* the flag is looked at often, and the best answer so far is printed */
+    cli_be_careful(true); /* the flag is looked at often, and the best solution so far is printed */
     cleave_status status = cleave_intra_op_solve(problem, &o, &search.control, &solution, &error);
     const cleave_report *report = solution ? cleave_intra_op_solution_report(solution) : NULL;
-    int code = cli_answer(c, status, &error, report, v[OUTPUT].text);
+    int code = cli_solution(c, status, &error, report, v[OUTPUT].text);
     cleave_intra_op_solution_free(solution);
     return code;
 }

@@ -80,7 +80,7 @@ static const char *find_runner(cli *c, const cli_value *given)
 
 /* -- the command -- */
 
-static int print_answer(cli *c, const cleave_verification *v)
+static int print_verdict(cli *c, const cleave_verification *v)
 {
     int code = cli_print_report(c, cleave_verification_report(v));
     if (code != CLI_EXIT_OK || cleave_verification_holds(v))
@@ -109,7 +109,7 @@ static int verify(cli *c, const char *path, const char *plan_path, const cleave_
     if (status == CLEAVE_OK)
         status = cleave_verify(model, plan, o, &control, &v, &error);
     cli_forget_signals();
-    code = status == CLEAVE_OK ? print_answer(c, v) : cli_fail_library(c, &error);
+    code = status == CLEAVE_OK ? print_verdict(c, v) : cli_fail_library(c, &error);
     cleave_verification_free(v);
     cleave_plan_free(plan);
     cleave_model_free(model);

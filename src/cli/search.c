@@ -12,12 +12,12 @@
 #define DRAW_EVERY_S 0.1
 #define WIDTH        79
 
-/* Each better answer or bound as a line. Doubles up to 2^53 are exact, so most whole costs are
+/* Each better solution or bound as a line. Doubles up to 2^53 are exact, so most whole costs are
  * shown as they are. */
 static void show_line(const cli_search *search, const cleave_progress *p)
 {
     if (isinf(p->objective))
-        fprintf(stderr, "%8.3f s  no answer yet, bound %.*g (%s)\n", p->elapsed_s, search->digits,
+        fprintf(stderr, "%8.3f s  no solution yet, bound %.*g (%s)\n", p->elapsed_s, search->digits,
                 p->bound, p->method);
     else
         fprintf(stderr, "%8.3f s  %.*g, bound %.*g (%s)\n", p->elapsed_s, search->digits,
@@ -69,7 +69,7 @@ void cli_search_end(cli_search *search)
     search->line_stands = false;
 }
 
-int cli_fail_no_answer(cli *c, const cleave_error *error)
+int cli_fail_no_solution(cli *c, const cleave_error *error)
 {
     return cli_fail(c, CLI_EXIT_NO_PLAN, "no plan", error->message);
 }
@@ -80,14 +80,14 @@ static int save(cli *c, const cleave_report *report, const char *path)
 
     if (!path)
         return CLI_EXIT_OK;
-    cli_be_careful_of_answer(path);
+    cli_be_careful_of_solution(path);
     cleave_status status = cleave_report_save(report, path, &error);
     cli_forget_signals();
     return status == CLEAVE_OK ? CLI_EXIT_OK : cli_fail_library(c, &error);
 }
 
-int cli_answer(cli *c, cleave_status status, const cleave_error *error, const cleave_report *report,
-               const char *path)
+int cli_solution(cli *c, cleave_status status, const cleave_error *error,
+                 const cleave_report *report, const char *path)
 {
     bool found = status == CLEAVE_OK;
     int code = CLI_EXIT_OK;
@@ -97,7 +97,7 @@ int cli_answer(cli *c, cleave_status status, const cleave_error *error, const cl
     if (found)
         code = save(c, report, path);
     if (code == CLI_EXIT_OK)
-        code = !found && c->quiet && !c->json ? cli_fail_no_answer(c, error)
+        code = !found && c->quiet && !c->json ? cli_fail_no_solution(c, error)
                                               : cli_print_report(c, report);
     if (code == CLI_EXIT_OK && cli_signal())
         return 128 + cli_signal();

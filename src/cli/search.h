@@ -1,7 +1,7 @@
 /* search.h - what the commands that search share: plan, place, solve.
  *
  * A search runs under a cli_search: it is stopped by signals, and shows on standard error how it
- * goes. Its answer is saved before it is printed, so that a reader that goes away costs nothing.
+ * goes. Its solution is saved before it is printed, so that a reader that goes away costs nothing.
  */
 #ifndef CLV_CLI_SEARCH_H
 #define CLV_CLI_SEARCH_H
@@ -27,10 +27,10 @@
         .name = "--seed", .kind = CLI_INT, .value = "N", .help = "of what is tried at random; 0",  \
         .min = 0, .max = INT64_MAX                                                                 \
     }
-#define CLI_ANSWER_OPTION                                                                          \
+#define CLI_SOLUTION_OPTION                                                                        \
     {                                                                                              \
         .name = "--output", .letter = "-o", .kind = CLI_TEXT, .value = "PATH",                     \
-        .help = "write the answer there as JSON"                                                   \
+        .help = "write the solution there as JSON"                                                 \
     }
 
 typedef struct {
@@ -45,11 +45,11 @@ void cli_search_begin(const cli *c, cli_search *search, int digits);
 /* Removes the line that stands. */
 void cli_search_end(cli_search *search);
 
-/* Saves the answer of place or solve, if there is one, to path (NULL: nowhere) and prints it.
+/* Saves the solution of place or solve, if there is one, to path (NULL: nowhere) and prints it.
  * status and error: what the search returned. The exit code. */
-int cli_answer(cli *c, cleave_status status, const cleave_error *error, const cleave_report *report,
-               const char *path);
-/* There is no answer, and nothing is printed: the sentence. */
-int cli_fail_no_answer(cli *c, const cleave_error *error);
+int cli_solution(cli *c, cleave_status status, const cleave_error *error,
+                 const cleave_report *report, const char *path);
+/* There is no solution, and nothing is printed: the sentence. */
+int cli_fail_no_solution(cli *c, const cleave_error *error);
 
 #endif

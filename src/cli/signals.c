@@ -98,7 +98,7 @@ void cli_be_careful(bool yes) { careful = yes; }
 
 void cli_be_careful_of(const char *path) { careful = !clv_is_stream(path); }
 
-void cli_be_careful_of_answer(const char *path) { careful = came || !clv_is_stream(path); }
+void cli_be_careful_of_solution(const char *path) { careful = came || !clv_is_stream(path); }
 
 void cli_has_written(const cli *c, const char *option)
 {

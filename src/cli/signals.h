@@ -12,8 +12,8 @@ void cli_catch_signals(const cli *c);
 void cli_be_careful(bool yes);
 /* Careful while this file is written, if it is one. */
 void cli_be_careful_of(const char *path);
-/* The same of the best answer so far: who has stopped the search waits for it, stream or not. */
-void cli_be_careful_of_answer(const char *path);
+/* The same of the best solution so far: who has stopped the search waits for it, stream or not. */
+void cli_be_careful_of_solution(const char *path);
 /* This option's file is there: the message of a stop from now on says so. */
 void cli_has_written(const cli *c, const char *option);
 /* "nothing was written", or what was: the end of the sentence about a stop. */

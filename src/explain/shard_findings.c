@@ -5,11 +5,11 @@
 #include "notation/layout_text.h"
 #include "sharding/parts.h"
 
-/* What an answer of the problem gives. */
+/* What a solution of the problem gives. */
 typedef struct {
     const clv_graph *graph;
     const clv_shard_problem *problem;
-    const int32_t *answer;
+    const int32_t *solution;
 } sharding;
 
 static const char *copy_name(const clv_graph *g, int32_t tensor, clv_arena *arena)
@@ -35,16 +35,16 @@ static clv_status add_found(const sharding *s, clv_plan *plan, clv_arena *arena,
         const clv_op_info *op = &g->ops[i];
         for (int32_t k = 0; k < op->n_in; k++)
             need[op->first_in + k] = k < clv_op_n_explicit(op)
-                                         ? clv_shard_need(s->problem, s->answer, (clv_op){ i }, k)
+                                         ? clv_shard_need(s->problem, s->solution, (clv_op){ i }, k)
                                          : CLV_LAYOUT_COPIES;
         for (int32_t k = 0; k < op->n_out; k++) {
             clv_tensor out = clv_op_output(g, op, k);
             made[op->first_out + k] =
-                out.i < 0 ? CLV_LAYOUT_COPIES : clv_shard_made(s->problem, s->answer, out);
+                out.i < 0 ? CLV_LAYOUT_COPIES : clv_shard_made(s->problem, s->solution, out);
         }
     }
     for (int32_t i = 0; i < g->n_tensors; i++)
-        kept[i] = clv_shard_home(s->problem, s->answer, (clv_tensor){ i });
+        kept[i] = clv_shard_home(s->problem, s->solution, (clv_tensor){ i });
     clv_plan_layouts layouts = { .graph = g,
                                  .types = s->problem->types,
                                  .axes = plan->axes,
@@ -66,7 +66,7 @@ static clv_status add_partial(const sharding *s, clv_plan *plan, clv_arena *aren
         char text[CLV_LAYOUT_TEXT];
         if (g->tensors[i].producer.i < 0)
             continue;
-        clv_layout made = clv_shard_made(s->problem, s->answer, (clv_tensor){ i });
+        clv_layout made = clv_shard_made(s->problem, s->solution, (clv_tensor){ i });
         const clv_type *type = &s->problem->types->of[i];
         if (!clv_layout_partial_axes(&made))
             continue;
@@ -96,7 +96,7 @@ static clv_status add_uneven(const sharding *s, clv_plan *plan, clv_arena *arena
         char text[CLV_UNEVEN_TEXT];
         if (!clv_split_of_type(type, &split))
             continue;
-        clv_layout kept = clv_shard_home(s->problem, s->answer, (clv_tensor){ i });
+        clv_layout kept = clv_shard_home(s->problem, s->solution, (clv_tensor){ i });
         for (int32_t d = 0; d < type->rank; d++) {
             clv_layout_uneven(text, &kept, s->problem->mesh, &split, d);
             if (!*text)
@@ -116,10 +116,10 @@ static clv_status add_uneven(const sharding *s, clv_plan *plan, clv_arena *arena
 }
 
 clv_status clv_plan_add_shard_findings(const clv_graph *graph, const clv_shard_problem *problem,
-                                       const int32_t *answer, clv_plan *plan, clv_arena *arena,
+                                       const int32_t *solution, clv_plan *plan, clv_arena *arena,
                                        clv_error *err)
 {
-    sharding s = { graph, problem, answer };
+    sharding s = { graph, problem, solution };
 
     CLV_TRY(add_found(&s, plan, arena, err));
     CLV_TRY(add_partial(&s, plan, arena, err));

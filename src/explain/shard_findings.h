@@ -7,11 +7,11 @@
 #include "cost/shard_problem.h"
 #include "plan/plan.h"
 
-/* Sets plan->found, plan->uneven and plan->partial from the layouts that the answer of the problem
- * gives the tensors of graph. plan has its axes and stages. answer: by node, as
+/* Sets plan->found, plan->uneven and plan->partial from the layouts that the solution of the
+ * problem gives the tensors of graph. plan has its axes and stages. solution: by node, as
  * clv_strategy_solve() gives it. In the arena; CLV_ENOMEM. O(operators + edges + tensors). */
 clv_status clv_plan_add_shard_findings(const clv_graph *graph, const clv_shard_problem *problem,
-                                       const int32_t *answer, clv_plan *plan, clv_arena *arena,
+                                       const int32_t *solution, clv_plan *plan, clv_arena *arena,
                                        clv_error *err);
 
 #endif

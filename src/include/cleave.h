@@ -73,7 +73,7 @@ CLEAVE_API unsigned cleave_version_number(void);
 typedef enum {
     CLEAVE_OK = 0,
     CLEAVE_NO_PLAN = 1, /* an outcome: nothing fits or satisfies the rules, nothing compiled, or no
-                         * answer was found in time */
+                         * solution was found in time */
     CLEAVE_EUSAGE = 2,  /* the request is wrong */
     CLEAVE_EINPUT = 3,  /* the model, plan or description is not valid */
     CLEAVE_EUNSUPPORTED = 4, /* valid, but uses something not supported here */
@@ -104,10 +104,10 @@ typedef struct {
 
 /* Of a search while it runs. Belongs to the library; fields may be added at the end. */
 typedef struct {
-    const char *method; /* that found the last better answer or bound; "" before the first */
-    int found;          /* an answer is known */
-    double objective;   /* of the best answer; infinite before the first. A plan's: seconds */
-    double bound;       /* no answer has less: proven; 0: nothing is known */
+    const char *method; /* that found the last better solution or bound; "" before the first */
+    int found;          /* a solution is known */
+    double objective;   /* of the best solution; infinite before the first. A plan's: seconds */
+    double bound;       /* no solution has less: proven; 0: nothing is known */
     int candidates_judged, candidates_waiting; /* where a compiler judges them; else 0 */
     double elapsed_s;
     double left_s; /* an estimate; negative: not known */
@@ -124,11 +124,11 @@ typedef struct {
     uint32_t size; /* sizeof(cleave_control): cleave_control_init() */
     /* Of objects that the call opens; NULL: malloc. Calls on an object use the object's. Copied. */
     const cleave_allocator *allocator;
-    /* Asked often, first when the call begins; not 0 ends the call: a search gives the best answer
-     * so far, or CLEAVE_ECANCELED before the first; all other calls give CLEAVE_ECANCELED and leave
-     * no file. May be asked on a thread of the library's while external programs run. */
+    /* Asked often, first when the call begins; not 0 ends the call: a search gives the best
+     * solution so far, or CLEAVE_ECANCELED before the first; all other calls give CLEAVE_ECANCELED
+     * and leave no file. May be asked on a thread of the library's while external programs run. */
     int (*stop)(void *ctx);
-    /* Each better answer or bound, each batch of candidates; on the calling thread. Of
+    /* Each better solution or bound, each batch of candidates; on the calling thread. Of
      * cleave_plan_make(), while whole operators are searched: plans that split operators are not
      * shown, and may have less than the bound. */
     void (*progress)(void *ctx, const cleave_progress *progress);
@@ -180,7 +180,7 @@ typedef enum {
     CLEAVE_END_UNKNOWN = 0,    /* of a plan made by hand or read from a file that does not say */
     CLEAVE_END_OPTIMAL = 1,    /* proven */
     CLEAVE_END_GAP = 2,        /* as near to the bound as asked */
-    CLEAVE_END_INFEASIBLE = 3, /* proven: there is no answer */
+    CLEAVE_END_INFEASIBLE = 3, /* proven: there is no solution */
     CLEAVE_END_SEARCHED = 4,   /* nothing more to try */
     CLEAVE_END_DEADLINE = 5,
     CLEAVE_END_STOPPED = 6,    /* by the caller */
@@ -410,8 +410,8 @@ typedef struct {
     cleave_objective objective;
     int free_assignment; /* any node anywhere; 0: the devices form a line (contiguous) */
     double max_load;     /* CLEAVE_DEVICES: no load above it, in the unit of the file; 0: any */
-    double deadline_s;   /* at most 1e9; 0: none, and the answer depends on input and seed alone */
-    double gap;          /* as in cleave_plan_options; below 1 */
+    double deadline_s; /* at most 1e9; 0: none, and the solution depends on input and seed alone */
+    double gap;        /* as in cleave_plan_options; below 1 */
     uint64_t seed;
 } cleave_place_options;
 
@@ -423,8 +423,8 @@ static inline void cleave_place_options_init(cleave_place_options *options)
     options->objective = CLEAVE_THROUGHPUT;
 }
 
-/* CLEAVE_OK with the best answer found; CLEAVE_NO_PLAN, and a solution without one, when there is
- * no legal answer, or none was found in time. */
+/* CLEAVE_OK with the best solution found; CLEAVE_NO_PLAN, and an object without one, when there is
+ * no legal solution, or none was found in time. */
 CLEAVE_API cleave_status cleave_place_solve(cleave_place_problem *problem,
                                             const cleave_place_options *options,
                                             const cleave_control *control,
@@ -443,14 +443,14 @@ CLEAVE_API void cleave_place_solution_free(cleave_place_solution *solution);
 /* docs/formats/place.schema.json */
 CLEAVE_API const cleave_report *cleave_place_solution_report(const cleave_place_solution *solution);
 CLEAVE_API int cleave_place_solution_found(const cleave_place_solution *solution);
-/* In the unit of the file; infinite without an answer. */
+/* In the unit of the file; infinite without a solution. */
 CLEAVE_API double cleave_place_solution_objective(const cleave_place_solution *solution);
-/* Infinite when there is proof that there is no answer. */
+/* Infinite when there is proof that there is no solution. */
 CLEAVE_API double cleave_place_solution_bound(const cleave_place_solution *solution);
-/* (objective - bound) / objective; negative without an answer. */
+/* (objective - bound) / objective; negative without a solution. */
 CLEAVE_API double cleave_place_solution_gap(const cleave_place_solution *solution);
 CLEAVE_API cleave_end cleave_place_solution_end(const cleave_place_solution *solution);
-/* Device of the i-th node of the file; -1 past the end or without an answer. */
+/* Device of the i-th node of the file; -1 past the end or without a solution. */
 CLEAVE_API int cleave_place_solution_device_of(const cleave_place_solution *solution, int64_t node);
 
 /* -- intra-operator problems: a choice for each node, as numbers (docs/formats/strategy.md) -- */
@@ -471,7 +471,7 @@ CLEAVE_API int64_t cleave_intra_op_problem_edges(const cleave_intra_op_problem *
 
 typedef struct {
     uint32_t size;
-    double deadline_s; /* at most 1e9; 0: none, and the answer depends on input and seed alone */
+    double deadline_s; /* at most 1e9; 0: none, and the solution depends on input and seed alone */
     double gap;        /* as in cleave_plan_options; below 1 */
     int jobs;          /* threads, at most 1024; 0: 2 */
     uint64_t seed;
@@ -483,8 +483,8 @@ static inline void cleave_intra_op_options_init(cleave_intra_op_options *options
     options->size = (uint32_t)sizeof *options;
 }
 
-/* CLEAVE_OK with the best answer found; CLEAVE_NO_PLAN, and a solution without one, when no choices
- * are within the memory limit, or none were found in time. */
+/* CLEAVE_OK with the best solution found; CLEAVE_NO_PLAN, and an object without one, when no
+ * choices are within the memory limit, or none were found in time. */
 CLEAVE_API cleave_status cleave_intra_op_solve(cleave_intra_op_problem *problem,
                                                const cleave_intra_op_options *options,
                                                const cleave_control *control,
@@ -496,14 +496,14 @@ CLEAVE_API void cleave_intra_op_solution_free(cleave_intra_op_solution *solution
 CLEAVE_API const cleave_report *
 cleave_intra_op_solution_report(const cleave_intra_op_solution *solution);
 CLEAVE_API int cleave_intra_op_solution_found(const cleave_intra_op_solution *solution);
-/* All digits; "" without an answer. */
+/* All digits; "" without a solution. */
 CLEAVE_API const char *cleave_intra_op_solution_objective(const cleave_intra_op_solution *solution);
-/* All digits; "" when there is proof that there is no answer. */
+/* All digits; "" when there is proof that there is no solution. */
 CLEAVE_API const char *cleave_intra_op_solution_bound(const cleave_intra_op_solution *solution);
-/* (objective - bound) / objective; negative without an answer. */
+/* (objective - bound) / objective; negative without a solution. */
 CLEAVE_API double cleave_intra_op_solution_gap(const cleave_intra_op_solution *solution);
 CLEAVE_API cleave_end cleave_intra_op_solution_end(const cleave_intra_op_solution *solution);
-/* Choice of the i-th node of the file, from 0; -1 past the end or without an answer. */
+/* Choice of the i-th node of the file, from 0; -1 past the end or without a solution. */
 CLEAVE_API int cleave_intra_op_solution_choice_of(const cleave_intra_op_solution *solution,
                                                   int64_t node);
 

@@ -37,10 +37,10 @@ static clv_status merge(clv_joint *j, const clv_mesh_candidate *c, clv_error *er
     j->kept = NULL;
     j->shape = c->shape;
     j->limit_bytes = c->limit_bytes;
-    j->answer = CLV_NEW_ARRAY(j->arena, int32_t, c->n_answer);
-    if (!j->answer)
+    j->solution = CLV_NEW_ARRAY(j->arena, int32_t, c->n_solution);
+    if (!j->solution)
         return clv_fail_nomem(err, "strategies");
-    memcpy(j->answer, c->answer, (size_t)c->n_answer * sizeof *c->answer);
+    memcpy(j->solution, c->solution, (size_t)c->n_solution * sizeof *c->solution);
     return CLV_OK;
 }
 

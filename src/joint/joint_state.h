@@ -41,7 +41,7 @@ typedef struct {
     struct clv_mesh_candidate *kept; /* all that came of it; NULL: to be made again of these */
     clv_mesh_form shape;
     int64_t limit_bytes;
-    int32_t *answer; /* choice of each node of the intra-operator problem */
+    int32_t *solution; /* choice of each node of the intra-operator problem */
 
     int64_t bound_ns; /* no plan of the shapes seen so far has less; INT64_MAX: none seen */
     bool unbounded;   /* of a shape nothing is known */

@@ -9,8 +9,8 @@
 #include "stages/stages.h"
 
 #define MEMORY_ROUNDS   4    /* choices are made anew for less memory so often */
-#define LEAST_SECONDS_S 0.01 /* for a candidate, when time is up: an answer is there by then */
-#define SOLVER_GAP      0.001 /* of the intra-operator problem: a tenth of what a plan is to be near */
+#define LEAST_SECONDS_S 0.01 /* for a candidate, when time is up: a solution is there by then */
+#define SOLVER_GAP      0.001 /* of the intra-operator problem: a tenth of a plan's */
 
 /* -- opening -- */
 
@@ -162,8 +162,8 @@ static clv_status solve(clv_mesh_candidate *c, clv_error *err)
         c->strategy.solve.end == CLV_END_BOUND)
         return CLV_OK;
     /* choice 0 of every operator and tensor is a plan, if a slow one: all weights are everywhere */
-    c->strategy.solve.answer = CLV_NEW_ARRAY(c->arena, int32_t, c->problem->problem->n_nodes);
-    if (!c->strategy.solve.answer)
+    c->strategy.solve.solution = CLV_NEW_ARRAY(c->arena, int32_t, c->problem->problem->n_nodes);
+    if (!c->strategy.solve.solution)
         return clv_fail_nomem(err, "strategies");
     c->strategy.solve.found = true;
     return CLV_OK;
@@ -212,13 +212,13 @@ clv_status clv_mesh_candidate_bound(clv_mesh_candidate *c, clv_error *err)
 /* -- stages -- */
 
 /* What a device of a mesh runs, for these choices, cut into stages. */
-static clv_status cut_into_stages(clv_mesh_candidate *c, const int32_t *answer, clv_plan **ret,
+static clv_status cut_into_stages(clv_mesh_candidate *c, const int32_t *solution, clv_plan **ret,
                                   clv_error *err)
 {
     const clv_joint *j = c->j;
     clv_request req = *j->req;
     clv_inference inference = *j->analysis->inference;
-    const clv_sharded_model sharded = { j->req->model, j->analysis->costs, c->problem, answer,
+    const clv_sharded_model sharded = { j->req->model, j->analysis->costs, c->problem, solution,
                                         c->resharder };
     CLV_TRY(clv_local_model_make(&sharded, c->arena, &c->local, err));
     clv_analysis analysis = { .inference = &inference, .costs = c->local->costs };
@@ -249,11 +249,11 @@ static clv_status keep_if_better(clv_mesh_candidate *c, int64_t limit_bytes, clv
     c->best_problem = c->problem;
     c->best_local = c->local;
     c->best_cut = cut;
-    c->n_answer = c->problem->problem->n_nodes;
-    c->answer = CLV_NEW_ARRAY(c->arena, int32_t, c->n_answer);
-    if (!c->answer)
+    c->n_solution = c->problem->problem->n_nodes;
+    c->solution = CLV_NEW_ARRAY(c->arena, int32_t, c->n_solution);
+    if (!c->solution)
         return clv_fail_nomem(err, "strategies");
-    memcpy(c->answer, c->strategy.solve.answer, (size_t)c->n_answer * sizeof *c->answer);
+    memcpy(c->solution, c->strategy.solve.solution, (size_t)c->n_solution * sizeof *c->solution);
     return CLV_OK;
 }
 
@@ -273,7 +273,7 @@ static clv_status cut_for_memory(clv_mesh_candidate *c, int64_t limit_bytes, clv
 {
     for (int32_t round = 0; c->strategy.solve.found; round++) {
         clv_plan *cut;
-        CLV_TRY(cut_into_stages(c, c->strategy.solve.answer, &cut, err));
+        CLV_TRY(cut_into_stages(c, c->strategy.solve.solution, &cut, err));
         CLV_TRY(keep_if_better(c, limit_bytes, cut, err));
         if (cut->outcome != CLV_OOM || round + 1 == MEMORY_ROUNDS)
             break;
@@ -301,7 +301,7 @@ clv_status clv_mesh_candidate_search(clv_mesh_candidate *c, clv_error *err)
         /* not even the weights fit: the fastest choices, to show what is missing */
         if (c->j->any && (c->j->best.outcome == CLV_FITS || !c->shows))
             return CLV_OK;
-        c->known = 0; /* of answers that keep the limit */
+        c->known = 0; /* of solutions that keep the limit */
         CLV_TRY(build_problem(c, CLV_INTRA_OP_UNLIMITED, err));
         CLV_TRY(solve(c, err));
         return cut_for_memory(c, 0, err);
@@ -321,7 +321,7 @@ clv_status clv_mesh_candidate_remake(clv_mesh_candidate *c, clv_error *err)
     CLV_TRY(make_mesh(c, err));
     CLV_TRY(clv_mesh_candidate_constraints(j, c->factors, c->mesh, c->arena, &c->constraints, err));
     CLV_TRY(build_problem(c, limit_bytes, err));
-    CLV_TRY(cut_into_stages(c, j->answer, &c->best_cut, err));
+    CLV_TRY(cut_into_stages(c, j->solution, &c->best_cut, err));
     c->best_problem = c->problem;
     c->best_local = c->local;
     return CLV_OK;

@@ -42,8 +42,8 @@ typedef struct clv_mesh_candidate {
     bool any, bounded;
     clv_score best;
     int64_t limit_bytes, bound_ns;
-    int32_t *answer;
-    int32_t n_answer;
+    int32_t *solution;
+    int32_t n_solution;
     /* of the best plan */
     clv_shard_problem *best_problem;
     clv_local_model *best_local;

@@ -14,7 +14,7 @@ typedef struct {
     const int32_t *order;
     const clv_mesh *mesh;
     const clv_shard_problem *problem;
-    const int32_t *answer;
+    const int32_t *solution;
     const clv_local_model *local;
     const clv_plan *cut;
     clv_plan *plan;
@@ -160,7 +160,7 @@ static clv_status add_collectives(widening *w, clv_error *err)
 static const char *split_text(const widening *w, int32_t op)
 {
     const char *text = "";
-    const clv_op_choice *choice = clv_shard_choice(w->problem, w->answer, (clv_op){ op });
+    const clv_op_choice *choice = clv_shard_choice(w->problem, w->solution, (clv_op){ op });
     for (int32_t a = 0; text && choice && a < w->mesh->n_axes; a++)
         if (choice->factor[a] >= 0)
             text = clv_arena_printf(w->arena, "%s%s%s=%s", text, *text ? " " : "", w->mesh->name[a],
@@ -252,7 +252,7 @@ static clv_status annotate_op(widening *w, int32_t op, int32_t m, clv_plan_annot
         return no_memory(err);
     for (int32_t k = 0; k < n_in; k++) {
         clv_tensor t = clv_op_input(g, info, k);
-        clv_layout layout = clv_shard_need(w->problem, w->answer, (clv_op){ op }, k);
+        clv_layout layout = clv_shard_need(w->problem, w->solution, (clv_op){ op }, k);
         if (t.i >= 0)
             CLV_TRY(add_spec(w, t, &layout, &specs, err));
     }
@@ -260,7 +260,7 @@ static clv_status annotate_op(widening *w, int32_t op, int32_t m, clv_plan_annot
         clv_tensor t = clv_op_output(g, info, k);
         if (t.i < 0)
             continue;
-        clv_layout layout = clv_shard_home(w->problem, w->answer, t);
+        clv_layout layout = clv_shard_home(w->problem, w->solution, t);
         CLV_TRY(add_spec(w, t, &layout, &specs, err));
     }
     *ret = (clv_plan_annotation){ .file_index = info->file_index,
@@ -296,7 +296,7 @@ clv_status clv_joint_whole_plan(const clv_joint *j, const clv_mesh_candidate *c,
                    .order = j->levels.order,
                    .mesh = c->mesh,
                    .problem = c->best_problem,
-                   .answer = j->answer,
+                   .solution = j->solution,
                    .local = c->best_local,
                    .cut = c->best_cut,
                    .plan = CLV_NEW(j->arena, clv_plan),
@@ -319,5 +319,5 @@ clv_status clv_joint_whole_plan(const clv_joint *j, const clv_mesh_candidate *c,
     if (w.plan->outcome == CLV_FITS)
         CLV_TRY(clv_plan_check(w.plan, g, j->arena, err));
     *ret = w.plan;
-    return clv_plan_add_shard_findings(g, w.problem, w.answer, w.plan, j->arena, err);
+    return clv_plan_add_shard_findings(g, w.problem, w.solution, w.plan, j->arena, err);
 }

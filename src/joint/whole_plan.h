@@ -4,7 +4,7 @@
 
 #include "joint/mesh_candidate.h"
 
-/* The plan of j's best answer, whose problem, local model and cut are in c. Mesh m of the cut has
+/* The plan of j's best solution, whose problem, local model and cut are in c. Mesh m of the cut has
  * the devices order[m * n] to order[m * n + n - 1] of the cluster, n those of a mesh, order that of
  * its links. Numbers of a mesh count for each of its devices; every node is annotated with the
  * layouts of its inputs and outputs. Lives in j->arena. O(operators * devices of a mesh + edges).

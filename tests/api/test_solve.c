@@ -22,7 +22,7 @@ static cleave_intra_op_options solve_options(void)
     return o;
 }
 
-static const char *answer_json(const cleave_intra_op_solution *a)
+static const char *solution_json(const cleave_intra_op_solution *a)
 {
     return cleave_report_json(cleave_intra_op_solution_report(a), NULL);
 }
@@ -35,7 +35,7 @@ static cleave_intra_op_problem *open_ok(const char *path)
     return s;
 }
 
-Test(solve_api, an_answer_says_what_it_is)
+Test(solve_api, a_solution_says_what_it_is)
 {
     cleave_intra_op_problem *s = open_ok(EXAMPLE);
     cleave_intra_op_solution *a = NULL;
@@ -53,7 +53,7 @@ Test(solve_api, an_answer_says_what_it_is)
     cr_expect_eq(cleave_intra_op_solution_choice_of(a, 5), -1);
     cr_expect_eq(cleave_intra_op_solution_choice_of(a, -1), -1);
     cr_expect(strstr(cleave_report_text(cleave_intra_op_solution_report(a)), "cost 445"));
-    cr_expect(strstr(answer_json(a), "\"solution\": [0, 0, 2, 1, 0]"));
+    cr_expect(strstr(solution_json(a), "\"solution\": [0, 0, 2, 1, 0]"));
     cleave_intra_op_solution_free(a);
     cleave_intra_op_problem_free(s);
 }
@@ -68,7 +68,7 @@ Test(solve_api, saving_writes_the_json)
     cr_assert_eq(cleave_report_save(cleave_intra_op_solution_report(a), path, &error), CLEAVE_OK,
                  "%s", error.message);
     char *text = file_text(folder, "a.json", NULL);
-    cr_expect_str_eq(text, answer_json(a));
+    cr_expect_str_eq(text, solution_json(a));
     free(text);
     cr_expect_eq(cleave_report_save(cleave_intra_op_solution_report(a), "/nowhere/a.json", &error),
                  CLEAVE_EIO);
@@ -92,7 +92,7 @@ static void listen(void *ctx, const cleave_progress *news)
     *h = (heard){ h->n + 1, news->objective, news->bound, news->elapsed_s };
 }
 
-Test(solve_api, news_end_where_the_answer_does)
+Test(solve_api, news_end_where_the_solution_does)
 {
     cleave_intra_op_problem *s = open_ok(CHAIN);
     cleave_intra_op_solution *a = NULL;
@@ -111,7 +111,7 @@ Test(solve_api, news_end_where_the_answer_does)
     cleave_intra_op_problem_free(s);
 }
 
-Test(solve_api, the_same_seed_gives_the_same_answer_with_any_threads)
+Test(solve_api, the_same_seed_gives_the_same_solution_with_any_threads)
 {
     cleave_intra_op_problem *s = open_ok(TEST_IS_SANITIZED ? EXAMPLE : CHAIN);
     char *first = NULL;
@@ -122,7 +122,7 @@ Test(solve_api, the_same_seed_gives_the_same_answer_with_any_threads)
         o.seed = 3;
         cr_assert_eq(cleave_intra_op_solve(s, &o, NULL, &a, &error), CLEAVE_OK, "%s",
                      error.message);
-        char *from = strstr(answer_json(a), "\"solution\"");
+        char *from = strstr(solution_json(a), "\"solution\"");
         if (!first)
             first = strdup(from);
         cr_expect_str_eq(from, first, "%d threads", jobs);
@@ -138,7 +138,7 @@ static int always(void *ctx)
     return 1;
 }
 
-Test(solve_api, stopping_at_once_gives_an_answer_or_none)
+Test(solve_api, stopping_at_once_gives_a_solution_or_none)
 {
     cleave_intra_op_problem *s = open_ok(CHAIN);
     cleave_intra_op_solution *a = NULL;
@@ -152,7 +152,7 @@ Test(solve_api, stopping_at_once_gives_an_answer_or_none)
     cleave_intra_op_problem_free(s);
 }
 
-Test(solve_api, no_answer_is_an_outcome)
+Test(solve_api, no_solution_is_an_outcome)
 {
     char *folder = folder_new(), path[4096];
     static const char text[] = "{\"problem\":{\"nodes\":{\"intervals\":[[0,4],[2,6]],\"costs\":[[1]"

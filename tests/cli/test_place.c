@@ -79,12 +79,12 @@ static void refused(int code, const char *arguments, const char *words)
 
 static void is_valid(const char *schema, const char *file) { run_is_valid(folder, schema, file); }
 
-static void is_true(const char *problem, const char *answer)
+static void is_true(const char *problem, const char *solution)
 {
-    run_is_true(folder, "place_judge.py", problem, answer);
+    run_is_true(folder, "place_judge.py", problem, solution);
 }
 
-/* -- answers -- */
+/* -- what it gives -- */
 
 Test(place, reports_objective_bound_gap_and_why_it_ended)
 {
@@ -100,7 +100,7 @@ Test(place, reports_objective_bound_gap_and_why_it_ended)
     says(0, TRAINING " --contiguous --objective throughput", TRAINING_OPTIMUM ", proven optimal");
 }
 
-static void answers(const char *workload, const char *options, const char *words)
+static void gives(const char *workload, const char *options, const char *words)
 {
     char arguments[600];
     snprintf(arguments, sizeof arguments, "%s %s --json --deadline 20 > a.json; cat a.json",
@@ -112,15 +112,15 @@ static void answers(const char *workload, const char *options, const char *words
 
 Test(place, prints_one_object_that_is_true)
 {
-    answers(BERT, "", "\"objective\": " BERT_OPTIMUM ",");
-    answers(BERT, "--free --gap 0.5", "\"contiguous\": false");
-    answers(BERT, "--objective devices", "\"objective_name\": \"devices\"");
-    answers(BERT, "--objective devices --max-load 40", "\"max_load\": 40");
-    answers(LATENCY, "--objective latency --gap 50%", "\"objective_name\": \"latency\"");
-    answers(TRAINING, "--contiguous --seed 7", "\"objective\": " TRAINING_OPTIMUM ",");
-    answers("small.json", "", "\"objective\": 5,");
-    answers("small.json", "--objective devices", "\"objective\": 1,");
-    answers("small.json", "--objective devices --max-load 5", "\"objective\": 2,");
+    gives(BERT, "", "\"objective\": " BERT_OPTIMUM ",");
+    gives(BERT, "--free --gap 0.5", "\"contiguous\": false");
+    gives(BERT, "--objective devices", "\"objective_name\": \"devices\"");
+    gives(BERT, "--objective devices --max-load 40", "\"max_load\": 40");
+    gives(LATENCY, "--objective latency --gap 50%", "\"objective_name\": \"latency\"");
+    gives(TRAINING, "--contiguous --seed 7", "\"objective\": " TRAINING_OPTIMUM ",");
+    gives("small.json", "", "\"objective\": 5,");
+    gives("small.json", "--objective devices", "\"objective\": 1,");
+    gives("small.json", "--objective devices --max-load 5", "\"objective\": 2,");
 }
 
 static search_command command(void)
@@ -135,7 +135,7 @@ Test(place, writes_what_it_would_print)
     search_writes_what_it_would_print(&c, BERT, "proven optimal");
 }
 
-/* -- no answer -- */
+/* -- no solution -- */
 
 Test(place, what_fits_nowhere_is_said_and_exits_with_3)
 {
@@ -209,7 +209,7 @@ Test(place, a_signal_gives_the_best_so_far)
     search_ends_at_a_signal(&c, "TERM", 143);
 }
 
-/* Whether there is an answer yet or not. */
+/* Whether there is a solution yet or not. */
 Test(place, a_program_that_is_there_is_not_denied)
 {
     makes_slow();

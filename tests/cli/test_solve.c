@@ -53,12 +53,12 @@ static void refused(int code, const char *arguments, const char *words)
 
 static void is_valid(const char *schema, const char *file) { run_is_valid(folder, schema, file); }
 
-static void is_true(const char *problem, const char *answer)
+static void is_true(const char *problem, const char *solution)
 {
-    run_is_true(folder, "solve_judge.py", problem, answer);
+    run_is_true(folder, "solve_judge.py", problem, solution);
 }
 
-/* -- answers -- */
+/* -- what it gives -- */
 
 Test(solve, reports_cost_bound_gap_peak_and_why_it_ended)
 {
@@ -73,7 +73,7 @@ Test(solve, reports_cost_bound_gap_peak_and_why_it_ended)
     run_free(&r);
 }
 
-static void answers(const char *problem, const char *options, const char *words)
+static void gives(const char *problem, const char *options, const char *words)
 {
     char arguments[600];
     snprintf(arguments, sizeof arguments, "%s %s --json --deadline 2 > a.json; cat a.json", problem,
@@ -85,11 +85,11 @@ static void answers(const char *problem, const char *options, const char *words)
 
 Test(solve, prints_one_object_that_is_true)
 {
-    answers(EXAMPLE, "", "\"cost\": \"445\",");
-    answers("two.json", "--gap 50%", "\"usage_limit\": \"12\"");
-    answers("tight.json", "--jobs 1", "\"cost\": \"15\",");
-    answers(GRAPH, "--seed 7", "\"name\": \"made 2\"");
-    answers(PROBLEMS "/chain300.json", "--jobs 3", "\"nodes\": 300,");
+    gives(EXAMPLE, "", "\"cost\": \"445\",");
+    gives("two.json", "--gap 50%", "\"usage_limit\": \"12\"");
+    gives("tight.json", "--jobs 1", "\"cost\": \"15\",");
+    gives(GRAPH, "--seed 7", "\"name\": \"made 2\"");
+    gives(PROBLEMS "/chain300.json", "--jobs 3", "\"nodes\": 300,");
 }
 
 static search_command command(void)
@@ -104,7 +104,7 @@ Test(solve, writes_what_it_would_print)
     search_writes_what_it_would_print(&c, EXAMPLE, "cost 445");
 }
 
-/* -- no answer -- */
+/* -- no solution -- */
 
 Test(solve, a_limit_that_no_choice_meets_is_said_and_exits_with_3)
 {
@@ -157,7 +157,7 @@ Test(solve, wrong_requests_are_refused)
 /* -- an end before the end -- */
 
 /* slow.json: 3,000 nodes in a dense band with a tight limit, of which nobody proves the best
- * answer. */
+ * solution. */
 static void makes_slow(void)
 {
     run_result r = run_in(

@@ -1,16 +1,16 @@
 /* fuzz_strategy.c - any bytes as a strategy problem: refused in a sentence, or whole; then the
- * judge says what sums over every moment say, and the solver's answers and bounds hold against all
- * answers there are. */
+ * judge says what sums over every moment say, and the solver's solutions and bounds hold against
+ * all solutions there are. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "problem/intra_op_json.h"
 #include "solver/intra_op/solve.h"
 
-#define MEMORY_MAX  ((size_t)256 << 20)
-#define ANSWERS_MAX 512 /* of a problem, for all of them to be tried */
-#define NODES_MAX   16
-#define SOLVE_LOOKS 64 /* of the solver at its clock, then it is stopped */
+#define MEMORY_MAX    ((size_t)256 << 20)
+#define SOLUTIONS_MAX 512 /* of a problem, for all of them to be tried */
+#define NODES_MAX     16
+#define SOLVE_LOOKS   64 /* of the solver at its clock, then it is stopped */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -67,7 +67,7 @@ static clv_int128 held_at(const clv_intra_op_problem *p, const int32_t *choice_o
     return sum;
 }
 
-/* The cost of an answer, -1 of one that is over the limit. */
+/* The cost of a solution, -1 of one that is over the limit. */
 static clv_int128 cost_of(const clv_intra_op_problem *p, const int32_t *choice_of)
 {
     clv_int128 cost = 0;
@@ -85,21 +85,21 @@ static clv_int128 cost_of(const clv_intra_op_problem *p, const int32_t *choice_o
     return cost;
 }
 
-/* How many answers there are, or a number above ANSWERS_MAX. */
-static int32_t n_answers(const clv_intra_op_problem *p)
+/* How many solutions there are, or a number above SOLUTIONS_MAX. */
+static int32_t n_solutions(const clv_intra_op_problem *p)
 {
     int64_t n = 1;
-    for (int32_t v = 0; v < p->n_nodes && n <= ANSWERS_MAX; v++)
+    for (int32_t v = 0; v < p->n_nodes && n <= SOLUTIONS_MAX; v++)
         n *= clv_intra_op_n_choices(p, v);
-    return n <= ANSWERS_MAX ? (int32_t)n : ANSWERS_MAX + 1;
+    return n <= SOLUTIONS_MAX ? (int32_t)n : SOLUTIONS_MAX + 1;
 }
 
-/* The least cost of all answers, -1 where none is legal; the judge agrees on each. */
+/* The least cost of all solutions, -1 where none is legal; the judge agrees on each. */
 static clv_int128 best_of_all(const clv_intra_op_problem *p, int32_t n, clv_arena *arena)
 {
     clv_int128 best = -1;
-    for (int32_t answer = 0; answer < n; answer++) {
-        int32_t choice_of[NODES_MAX] = { 0 }, left = answer;
+    for (int32_t solution = 0; solution < n; solution++) {
+        int32_t choice_of[NODES_MAX] = { 0 }, left = solution;
         clv_intra_op_value value;
         for (int32_t v = 0; v < p->n_nodes; v++) {
             choice_of[v] = left % clv_intra_op_n_choices(p, v);
@@ -117,7 +117,7 @@ static clv_int128 best_of_all(const clv_intra_op_problem *p, int32_t n, clv_aren
 
 static bool is_enough(void *ctx) { return ++*(int *)ctx > SOLVE_LOOKS; }
 
-/* Whatever an answer says of itself is so, whenever it is asked for. */
+/* Whatever a solution says of itself is so, whenever it is asked for. */
 static void solver_is_honest(const clv_intra_op_problem *p, clv_arena *arena, clv_int128 best)
 {
     int looks = 0;
@@ -129,7 +129,7 @@ static void solver_is_honest(const clv_intra_op_problem *p, clv_arena *arena, cl
     must(status == CLV_OK || status == CLV_ENOMEM);
     if (status != CLV_OK)
         return;
-    must(!r.solve.found || (best >= 0 && cost_of(p, r.solve.answer) == r.value.cost));
+    must(!r.solve.found || (best >= 0 && cost_of(p, r.solve.solution) == r.value.cost));
     must(r.solve.found || r.solve.end != CLV_END_OPTIMAL);
     must(r.solve.end != CLV_END_INFEASIBLE || (best < 0 && !r.solve.found && r.solve.why[0]));
     must(best < 0 || r.solve.bound.whole <= best);
@@ -148,8 +148,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     must(status == CLV_OK || (err.message[0] && memchr(err.message, '\0', sizeof err.message)));
     if (p)
         is_whole(p);
-    if (p && p->n_nodes <= NODES_MAX && n_answers(p) <= ANSWERS_MAX)
-        solver_is_honest(p, arena, best_of_all(p, n_answers(p), arena));
+    if (p && p->n_nodes <= NODES_MAX && n_solutions(p) <= SOLUTIONS_MAX)
+        solver_is_honest(p, arena, best_of_all(p, n_solutions(p), arena));
     clv_arena_free(arena);
     return 0;
 }

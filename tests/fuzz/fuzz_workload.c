@@ -75,7 +75,7 @@ static void judges_agree(const clv_place_problem *p, clv_arena *arena, uint64_t 
 
 static bool is_enough(void *ctx) { return ++*(int *)ctx > SOLVE_LOOKS; }
 
-/* Whatever an answer says of itself is so, whenever it is asked for. */
+/* Whatever a solution says of itself is so, whenever it is asked for. */
 static void solver_is_honest(const clv_place_problem *p, clv_arena *arena, size_t size)
 {
     static oracle_problem of;
@@ -91,7 +91,7 @@ static void solver_is_honest(const clv_place_problem *p, clv_arena *arena, size_
     must(status == CLV_OK || status == CLV_ENOMEM);
     if (status != CLV_OK || !r.solve.found)
         return;
-    oracle_value value = oracle_judge(&of, &rules, r.solve.answer);
+    oracle_value value = oracle_judge(&of, &rules, r.solve.solution);
     must(value.legal && close_to(r.value.objective, value.objective));
     must(r.solve.bound.real <= r.value.objective);
 }

@@ -13,6 +13,8 @@ NOWHERE = ["desks?", "seekers?", "lessons?", "obey(?:s|ed|ing)?", "blobs?", "tol
            "trunks?", "piles?", "crews?", "tells?", "teller", "told", "telling"]
 # as a word of the name of a file, function, type or variable
 NOT_IN_NAMES = ["firm"]
+# the same in the solvers: an instance is a problem, an answer a solution
+NOT_IN_SOLVERS = ["answers?", "instances?"]
 # as the beginning of the name of a file of the solvers, or of what they export, behind clv_
 NOT_FIRST = ["free_(?:line|local|lp|order|prove|runs|sets|split|bunch|bound|exact|dive)", "latency_(?:room|ends|front|shares|form)",
              "wide_", "messages_", "ascent", "short_", "runs_", "lines_", "pieces_", "stretch"]
@@ -37,7 +39,8 @@ def words(name):
 
 def faults_in(path, text):
     nowhere = re.compile(f"(?:{'|'.join(NOWHERE)})$")
-    not_in_names = re.compile(f"(?:{'|'.join(NOT_IN_NAMES)})$")
+    solvers = NOT_IN_SOLVERS if path.startswith(("solver/", "tests/solver/", "src/problem/")) else []
+    not_in_names = re.compile(f"(?:{'|'.join(NOT_IN_NAMES + solvers)})$")
     not_first = re.compile(f"(?:clv_|CLV_)(?:{'|'.join(NOT_FIRST)})", re.I)
     is_code = path.endswith(CODE)
     text = ESCAPE.sub(blank, text)

@@ -1,4 +1,4 @@
-/* The bound from a forest of edges, against all answers of small problems. */
+/* The bound from a forest of edges, against all solutions of small problems. */
 #include "problem/intra_op_forest.h"
 
 #include <criterion/criterion.h>
@@ -53,18 +53,18 @@ static const clv_intra_op_problem *make(clv_arena *arena, uint64_t *seed, int32_
     return p;
 }
 
-/* The least cost of a legal answer; -1: there is none. */
+/* The least cost of a legal solution; -1: there is none. */
 static clv_int128 least_of(const clv_intra_op_problem *p, clv_arena *arena)
 {
-    int32_t answer[N_MAX] = { 0 }, v = 0;
+    int32_t solution[N_MAX] = { 0 }, v = 0;
     clv_int128 least = -1;
-    while (v < p->n_nodes) { /* counts through all answers */
+    while (v < p->n_nodes) { /* counts through all solutions */
         clv_intra_op_value value;
-        cr_assert_eq(clv_intra_op_judge(p, answer, arena, &value, &err), CLV_OK);
+        cr_assert_eq(clv_intra_op_judge(p, solution, arena, &value, &err), CLV_OK);
         if (value.legal && (least < 0 || value.cost < least))
             least = value.cost;
-        for (v = 0; v < p->n_nodes && ++answer[v] == clv_intra_op_n_choices(p, v); v++)
-            answer[v] = 0;
+        for (v = 0; v < p->n_nodes && ++solution[v] == clv_intra_op_n_choices(p, v); v++)
+            solution[v] = 0;
     }
     return least;
 }
@@ -87,7 +87,7 @@ Test(intra_op_forest, a_chain_without_memory_is_solved)
     }
 }
 
-Test(intra_op_forest, no_answer_costs_less)
+Test(intra_op_forest, no_solution_costs_less)
 {
     uint64_t seed = 6;
     int n_near = 0, n_priced = 0;

@@ -151,20 +151,20 @@ static void compare(int32_t round)
     cr_assert_eq(c->compile(c, &(clv_compile_worker){ 0, arena }, &all_on_one, &v, &report, NULL),
                  CLV_OK);
     const clv_device_report *d = &report.devices[0];
-    cr_assert_eq(d->weight_bytes, weights(), "answer %d", round);
-    cr_assert_eq(d->activation_bytes, most_alive(), "answer %d", round);
+    cr_assert_eq(d->weight_bytes, weights(), "solution %d", round);
+    cr_assert_eq(d->activation_bytes, most_alive(), "solution %d", round);
     cr_assert_geq(d->peak_bytes, aligned(d->weight_bytes) + d->activation_bytes);
     clv_compiler_close(c);
 }
 
-static void try_answers(void)
+static void try_solutions(void)
 {
     const clv_intra_op_problem *p = problem->problem;
-    int32_t *answer = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
+    int32_t *solution = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
     for (int32_t round = 0; round < ANSWERS; round++) {
         for (int32_t v = 0; v < p->n_nodes; v++)
-            answer[v] = round == 0 ? 0 : below(clv_intra_op_n_choices(p, v));
-        const clv_sharded_model sharded = { m->model, m->costs, problem, answer, resharder };
+            solution[v] = round == 0 ? 0 : below(clv_intra_op_n_choices(p, v));
+        const clv_sharded_model sharded = { m->model, m->costs, problem, solution, resharder };
         cr_assert_eq(clv_local_model_make(&sharded, arena, &local, &m->err), CLV_OK, "%s",
                      m->err.message);
         for (int32_t i = 0; i < local->model->main->n_ops; i++)
@@ -198,14 +198,14 @@ Test(local_peak, on_one_axis)
 {
     layer();
     build("4");
-    try_answers();
+    try_solutions();
 }
 
 Test(local_peak, on_two_axes)
 {
     layer();
     build("2x2");
-    try_answers();
+    try_solutions();
 }
 
 /* 4, 6, 8 and 20 in three parts. */
@@ -213,5 +213,5 @@ Test(local_peak, of_uneven_parts)
 {
     layer();
     build("3");
-    try_answers();
+    try_solutions();
 }

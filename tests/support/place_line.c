@@ -127,7 +127,7 @@ static void add_piece(line *l, int i, int j, int k, double load)
     }
 }
 
-static bool answer(const line *l, double *objective)
+static bool read_optimum(const line *l, double *objective)
 {
     const double *last = l->best[l->n_ideals - 1];
     bool found = false;
@@ -167,5 +167,5 @@ bool oracle_line(const oracle_problem *p, const oracle_rules *rules, double *obj
                 if (!isinf(load))
                     add_piece(&l, i, j, k, load);
             }
-    return answer(&l, objective);
+    return read_optimum(&l, objective);
 }

@@ -280,7 +280,7 @@ typedef struct {
     const oracle_rules *rules;
     bool plain, found;
     double best;
-    int device_of_class[ORACLE_NODES], device_of[ORACLE_NODES], *answer;
+    int device_of_class[ORACLE_NODES], device_of[ORACLE_NODES], *solution;
     int classes_on[ORACLE_DEVICES];
 } search;
 
@@ -293,7 +293,7 @@ static void try_leaf(search *s)
         return;
     s->found = true;
     s->best = value.objective;
-    memcpy(s->answer, s->device_of, (size_t)s->p->n * sizeof *s->answer);
+    memcpy(s->solution, s->device_of, (size_t)s->p->n * sizeof *s->solution);
 }
 
 /* Classes up to and with last, on device d: neither their bytes, nor their support, nor their times
@@ -339,7 +339,7 @@ static void try_class(search *s, int class)
 bool oracle_best(const oracle_problem *p, const oracle_rules *rules, bool plain, double *objective,
                  int *device_of)
 {
-    search s = { .p = p, .rules = rules, .plain = plain, .answer = device_of };
+    search s = { .p = p, .rules = rules, .plain = plain, .solution = device_of };
     try_class(&s, 0);
     if (s.found)
         *objective = s.best;

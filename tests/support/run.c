@@ -211,10 +211,10 @@ void run_is_valid(const char *folder, const char *schema, const char *file)
     run_free(&r);
 }
 
-void run_is_true(const char *folder, const char *judge, const char *problem, const char *answer)
+void run_is_true(const char *folder, const char *judge, const char *problem, const char *solution)
 {
-    run_result r =
-        run_in(folder, "python3 %s/tests/bench/%s %s %s", TEST_SOURCE_DIR, judge, problem, answer);
+    run_result r = run_in(folder, "python3 %s/tests/bench/%s %s %s", TEST_SOURCE_DIR, judge,
+                          problem, solution);
     cr_expect_eq(r.code, 0, "%s: %s%s", problem, r.out, r.err);
     run_free(&r);
 }

@@ -43,7 +43,7 @@ void run_refused(const char *folder, int code, const char *command, const char *
                  const char *words);
 /* The file is as docs/formats/SCHEMA.schema.json wants it. */
 void run_is_valid(const char *folder, const char *schema, const char *file);
-/* tests/bench/JUDGE, which knows none of our code, finds in the answer what it says. */
-void run_is_true(const char *folder, const char *judge, const char *problem, const char *answer);
+/* tests/bench/JUDGE, which knows none of our code, finds in the solution what it says. */
+void run_is_true(const char *folder, const char *judge, const char *problem, const char *solution);
 
 #endif

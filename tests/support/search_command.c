@@ -8,10 +8,10 @@
 
 #define STOP "python3 " TEST_SOURCE_DIR "/tests/cli/stop_search.py"
 
-static void expect_true(const search_command *s, const char *problem, const char *answer)
+static void expect_true(const search_command *s, const char *problem, const char *solution)
 {
-    run_is_valid(s->folder, s->command, answer);
-    run_is_true(s->folder, s->judge, problem, answer);
+    run_is_valid(s->folder, s->command, solution);
+    run_is_true(s->folder, s->judge, problem, solution);
 }
 
 static void expect_ended(const search_command *s, const char *why)
@@ -37,7 +37,7 @@ void search_writes_what_it_would_print(const search_command *s, const char *prob
     run_free(&r);
     expect_true(s, problem, "b.json");
     r = run_in(s->folder, "grep -v seconds a.json > c.json; grep -v seconds b.json | cmp - c.json");
-    cr_expect_eq(r.code, 0, "the same answer twice: %s%s", r.out, r.err);
+    cr_expect_eq(r.code, 0, "the same solution twice: %s%s", r.out, r.err);
     run_free(&r);
 }
 

@@ -6,12 +6,12 @@ typedef struct {
     const char *folder;
     const char *command;      /* "place" */
     const char *noun;         /* of its operand: "workload" */
-    const char *judge;        /* the script that says whether an answer is true */
+    const char *judge;        /* the script that says whether a solution is true */
     const char *small, *slow; /* problems in the folder: solved at once, and never */
     const char *deadline;     /* in seconds, for the slow one */
 } search_command;
 
-/* Standard output and -o are the same answer, and the answer is true. */
+/* Standard output and -o are the same solution, and the solution is true. */
 void search_writes_what_it_would_print(const search_command *s, const char *problem,
                                        const char *words);
 void search_refuses_wrong_requests(const search_command *s);

@@ -1,6 +1,6 @@
 /* glpk_fence.h - the one door to GLPK.
  *
- * GLPK answers misuse by printing and abort(), and keeps its state for each thread. Behind the
+ * GLPK solutions misuse by printing and abort(), and keeps its state for each thread. Behind the
  * fence it prints nothing, and giving up is a status. All problems made inside a call are gone
  * after it, also those that the calling thread had made with GLPK before.
  */

@@ -4,7 +4,7 @@
  * Strongly connected components (Tarjan 1972, "Depth-first search and linear graph algorithms",
  * SIAM J. Computing) where rules are contiguous, and transfers as nets of a hypergraph (Catalyurek,
  * Aykanat 1999, "Hypergraph-partitioning-based decomposition for parallel sparse-matrix vector
- * multiplication", IEEE TPDS). Ours: blocks without time join a neighbour where no answer gets
+ * multiplication", IEEE TPDS). Ours: blocks without time join a neighbour where no solution gets
  * worse.
  *
  * For throughput and fewest devices. Times are whole ticks, rounded down, a tick being so small
@@ -21,7 +21,7 @@ typedef struct {
     const clv_place_problem *p;
     int32_t n, n_kinds, n_nets;
     bool roomy;               /* all bytes together fit any device, so memory never matters */
-    double tick;              /* in the instance's unit: a power of two */
+    double tick;              /* in the problem's unit: a power of two */
     const int32_t *block_of;  /* by node of p */
     const int64_t *time;      /* [kind * n + block] ticks; CLV_BLOCK_NEVER */
     const int64_t *bytes;     /* n */
@@ -41,7 +41,7 @@ static inline int64_t clv_block_time(const clv_contraction *b, int32_t kind, int
     return b->time[(size_t)kind * (size_t)b->n + (size_t)block];
 }
 
-/* Ticks in the instance's unit, never more than they are. */
+/* Ticks in the problem's unit, never more than they are. */
 double clv_contraction_from_ticks(const clv_contraction *b, int64_t ticks);
 /* The other way, rounded up: a load of at most x is one of at most so many ticks. At most
  * CLV_TICKS_MAX, which no load exceeds. */

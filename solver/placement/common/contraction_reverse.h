@@ -1,8 +1,8 @@
 /* contraction_reverse.h - the blocks of contraction.h the other way round: what came first comes
  * last.
  *
- * An answer of one is an answer of the other. A search that goes by what comes first may meet what
- * is hard at once one way, and after everything else the other way.
+ * A solution of one is a solution of the other. A search that goes by what comes first may meet
+ * what is hard at once one way, and after everything else the other way.
  */
 #ifndef CLV_SOLVER_PLACEMENT_COMMON_CONTRACTION_REVERSE_H
 #define CLV_SOLVER_PLACEMENT_COMMON_CONTRACTION_REVERSE_H

@@ -32,7 +32,7 @@ clv_status clv_fluid_bound_new(const clv_contraction *b, clv_arena *arena, clv_f
 /* Sets can_do. O(kinds * devices * n). */
 void clv_fluid_bound_set_limit(clv_fluid_bound *s, int64_t limit);
 
-/* No answer, contiguous or free, has all loads below it: the longest block, or what all devices
+/* No solution, contiguous or free, has all loads below it: the longest block, or what all devices
  * need for all values. O(56 * kinds * n). */
 int64_t clv_fluid_bound_least_limit(const clv_fluid_bound *s);
 

@@ -1,5 +1,5 @@
 /* idle_groups.h - groups of classes without time join a neighbour that they may follow anywhere:
- * data reduction (Weihe 1998) that loses no best answer. The rules are ours.
+ * data reduction (Weihe 1998) that loses no best solution. The rules are ours.
  */
 #ifndef CLV_SOLVER_PLACEMENT_COMMON_IDLE_GROUPS_H
 #define CLV_SOLVER_PLACEMENT_COMMON_IDLE_GROUPS_H

@@ -6,9 +6,9 @@ double clv_place_seconds(const clv_place_search *s) { return clv_incumbent_secon
 bool clv_place_over(clv_place_search *s) { return clv_incumbent_over(&s->incumbent); }
 bool clv_place_over_ctx(void *search) { return clv_place_over(search); }
 
-const int32_t *clv_place_best_answer(const clv_place_search *s)
+const int32_t *clv_place_best_solution(const clv_place_search *s)
 {
-    return s->result->solve.found ? s->result->solve.answer : NULL;
+    return s->result->solve.found ? s->result->solve.solution : NULL;
 }
 
 double clv_place_time_s(const clv_place_search *s)
@@ -35,7 +35,7 @@ clv_status clv_place_offer_groups(clv_place_search *s, const char *method, const
     clv_mark mark = clv_arena_mark(s->judge_arena);
     int32_t *device_of = CLV_NEW_ARRAY(s->judge_arena, int32_t, s->p->n_nodes);
     if (!device_of)
-        return clv_fail_nomem(err, "an answer");
+        return clv_fail_nomem(err, "a solution");
     for (int32_t v = 0; v < s->p->n_nodes; v++)
         device_of[v] = device_of_group[group_of[v]];
     clv_status status = clv_place_offer(s, method, device_of, err);

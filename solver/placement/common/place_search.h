@@ -18,7 +18,7 @@ typedef struct {
 
 typedef struct {
     clv_solve_result solve; /* by node: its device; value and bound in the unit of the file */
-    clv_place_value value;  /* of the answer */
+    clv_place_value value;  /* of the solution */
 } clv_place_result;
 
 /* Solves a problem with all methods that suit it: clv_place_solve() (solver/placement/portfolio.h),
@@ -35,11 +35,11 @@ typedef struct {
     clv_incumbent incumbent;
 } clv_place_search;
 
-/* Objective of the best answer so far, INFINITY without; no legal answer is below the bound. */
+/* Objective of the best solution so far, INFINITY without; no legal solution is below the bound. */
 double clv_place_best(const clv_place_search *s);
 double clv_place_bound(const clv_place_search *s);
-const int32_t *clv_place_best_answer(const clv_place_search *s); /* by node; NULL without */
-double clv_place_seconds(const clv_place_search *s);             /* since the start */
+const int32_t *clv_place_best_solution(const clv_place_search *s); /* by node; NULL without */
+double clv_place_seconds(const clv_place_search *s);               /* since the start */
 /* Seconds that the search has in all; 0: no deadline. */
 double clv_place_time_s(const clv_place_search *s);
 
@@ -53,7 +53,7 @@ clv_status clv_place_offer(clv_place_search *s, const char *method, const int32_
  */
 clv_status clv_place_offer_groups(clv_place_search *s, const char *method, const int32_t *group_of,
                                   const int32_t *device_of_group, clv_error *err);
-/* bound: proven for every legal answer, rounded down; INFINITY: there is none. */
+/* bound: proven for every legal solution, rounded down; INFINITY: there is none. */
 void clv_place_raise(clv_place_search *s, const char *method, double bound);
 
 #endif

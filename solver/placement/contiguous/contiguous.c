@@ -33,14 +33,14 @@
 #define BLOCKS_MAX   16384
 #define ANNEAL_LARGE INT64_C(2000000000)
 
-/* Part of the way from the bound to the best answer at which the first limit is tried, and how many
- * times that the next one is: at once the best answer itself, and where that is too much work, in
- * steps that bring some bound. */
+/* Part of the way from the bound to the best solution at which the first limit is tried, and how
+ * many times that the next one is: at once the best solution itself, and where that is too much
+ * work, in steps that bring some bound. */
 #define FIRST_PART 32
 #define QUICK_STEP 32
 #define SMALL_STEP 1.5
-/* Of the bound: limits that are no further above it are searched for the best answer, others for
- * any answer. */
+/* Of the bound: limits that are no further above it are searched for the best solution, others for
+ * any solution. */
 #define WIDE_PART (1.0 / 32)
 /* Times the bound at which the first line is tried, before any load is allowed. */
 static const double limit_factors[] = { 1.02, 1.1, 1.5, 4, INFINITY };
@@ -51,22 +51,22 @@ static void raise(const clv_ideal_search *s, int64_t ticks)
     clv_place_raise(s->search, s->name, clv_contraction_from_ticks(s->stage.b, ticks));
 }
 
-/* The largest load of the best answer so far, in ticks. O(kinds * n + devices + pins). */
+/* The largest load of the best solution so far, in ticks. O(kinds * n + devices + pins). */
 static clv_status load_of_best(const clv_ideal_search *s, clv_arena *arena, int64_t *ret,
                                clv_error *err)
 {
     const clv_contraction *b = s->stage.b;
-    const int32_t *answer = clv_place_best_answer(s->search);
+    const int32_t *solution = clv_place_best_solution(s->search);
     int32_t n_devices = clv_place_devices(b->p),
             *kind_of = CLV_NEW_ARRAY(arena, int32_t, n_devices),
             *device_of = CLV_NEW_ARRAY(arena, int32_t, b->n),
             *stamp = CLV_NEW_ARRAY(arena, int32_t, n_devices);
     int64_t *load = CLV_NEW_ARRAY(arena, int64_t, n_devices);
     if (!kind_of || !device_of || !stamp || !load)
-        return clv_fail_nomem(err, "the loads of an answer");
+        return clv_fail_nomem(err, "the loads of a solution");
     clv_place_kinds(b->p, kind_of);
     for (int32_t v = 0; v < b->p->n_nodes; v++)
-        device_of[b->block_of[v]] = answer[v];
+        device_of[b->block_of[v]] = solution[v];
     clv_contraction_loads(b, kind_of, device_of, stamp, load);
     *ret = 0;
     for (int32_t d = 0; d < n_devices; d++)
@@ -74,7 +74,7 @@ static clv_status load_of_best(const clv_ideal_search *s, clv_arena *arena, int6
     return CLV_OK;
 }
 
-/* In ticks, the largest load worth having: below the best answer. */
+/* In ticks, the largest load worth having: below the best solution. */
 static clv_status top_limit(const clv_ideal_search *s, clv_arena *arena, int64_t *ret,
                             clv_error *err)
 {
@@ -90,7 +90,7 @@ static clv_status top_limit(const clv_ideal_search *s, clv_arena *arena, int64_t
     return CLV_OK;
 }
 
-/* Limits that rise from the bound to the best answer. One that fails raises the bound; an answer
+/* Limits that rise from the bound to the best solution. One that fails raises the bound; a solution
  * brings the top down, and then the middle is next. */
 static clv_status narrow_limits(clv_ideal_search *s, double step, clv_arena *arena, clv_error *err)
 {
@@ -141,7 +141,7 @@ static clv_status count_devices(clv_ideal_search *line, clv_ideal_search *s, int
     CLV_TRY(clv_ideal_search_run(s, limit, &o, &load, err));
     if (o != CLV_IDEALS_UNDECIDED)
         clv_place_raise(s->search, s->name,
-                        clv_place_best(s->search)); /* INFINITY without an answer */
+                        clv_place_best(s->search)); /* INFINITY without a solution */
     return CLV_OK;
 }
 
@@ -167,14 +167,14 @@ static clv_status prove(clv_place_search *search, const clv_contraction *b, clv_
 {
     bool all;
     double before = clv_place_bound(search);
-    if (!bound || !clv_place_best_answer(search) || *vain == VAIN_MAX)
+    if (!bound || !clv_place_best_solution(search) || *vain == VAIN_MAX)
         return CLV_OK;
     CLV_TRY(clv_noncontiguous_prove(bound, b, search, work, &all, err));
     *vain = clv_place_bound(search) > before ? 0 : *vain + 1;
     return CLV_OK;
 }
 
-/* Better answers, and bounds of any kind, with more and more work. */
+/* Better solutions, and bounds of any kind, with more and more work. */
 static clv_status alternate_methods(clv_place_search *search, const clv_contraction *b,
                                     clv_ideal_search *ways, clv_arena *arena, clv_error *err)
 {

@@ -4,15 +4,15 @@
  * 2004, "Fast optimal load balancing algorithms for 1D partitioning", J. Parallel and Distributed
  * Computing) and dual approximation (Hochbaum, Shmoys 1987, JACM). Ours: probes that are exact over
  * order ideals, both ways round, and limits that start near the bound, where they prune most. It
- * wins where an exact answer is in reach; beyond that the methods of step 4 do.
+ * wins where an exact solution is in reach; beyond that the methods of step 4 do.
  *
- * 1. The blocks in their order, devices filled one after the other: an answer at once, for any
+ * 1. The blocks in their order, devices filled one after the other: a solution at once, for any
  *    size.
  * 2. The same line, cut in the best way.
- * 3. Limits between the work bound (fluid_bound.h) and the best answer, each searched exactly,
+ * 3. Limits between the work bound (fluid_bound.h) and the best solution, each searched exactly,
  *    loads within it being alike (ideal_search.h): a low one, then all that is below the best
- *    answer. A limit that fails is a bound; an answer brings the top down. From the front and from
- *    the back (contraction_reverse.h) in turn, with more and more work.
+ *    solution. A limit that fails is a bound; a solution brings the top down. From the front and
+ * from the back (contraction_reverse.h) in turn, with more and more work.
  * 4. If that is not done soon, for there are too many ideals, turns with more and more work:
  *    annealing (contiguous_anneal.h); other lines through the same stages, blocks of a stage in
  *    random order, each cut in the best way (order_dp.h); proofs by prices (prove.h); and step 3

@@ -254,12 +254,12 @@ clv_status clv_contiguous_anneal_run(clv_contiguous_anneal *w, clv_place_search 
                                      int64_t work, clv_error *err)
 {
     const clv_contraction *b = w->state.b;
-    if (!clv_place_best_answer(search) && !assign_to_one(w))
+    if (!clv_place_best_solution(search) && !assign_to_one(w))
         return CLV_OK;
     while (work > 0 && !clv_place_over(search)) {
-        const int32_t *answer = clv_place_best_answer(search);
-        for (int32_t v = 0; v < b->p->n_nodes && answer; v++)
-            w->of_block[b->block_of[v]] = answer[v];
+        const int32_t *solution = clv_place_best_solution(search);
+        for (int32_t v = 0; v < b->p->n_nodes && solution; v++)
+            w->of_block[b->block_of[v]] = solution[v];
         work -= clv_contiguous_anneal_improve(w, work, clv_place_over_ctx, search, w->of_block);
         CLV_TRY(clv_place_offer_groups(search, "annealing", b->block_of, w->of_block, err));
     }

@@ -1,12 +1,12 @@
 /* contiguous_anneal.h - a local search over contiguous placements, for graphs with too many order
  * ideals.
  *
- * Simulated annealing (Kirkpatrick, Gelatt, Vecchi 1983) from the best answer so far. A move takes
- * one block; or a block with all on its device that comes behind it (or before it), so that the end
- * of a stage moves as a whole over places where a cut is dear; or exchanges two blocks. Moves after
- * which the devices cannot be put in a line are undone (contiguous_state.h). Worse ones are taken
- * less and less, by the 16th root of the sum of 16th powers of the loads. Memory may be overdrawn
- * on the way, at a price.
+ * Simulated annealing (Kirkpatrick, Gelatt, Vecchi 1983) from the best solution so far. A move
+ * takes one block; or a block with all on its device that comes behind it (or before it), so that
+ * the end of a stage moves as a whole over places where a cut is dear; or exchanges two blocks.
+ * Moves after which the devices cannot be put in a line are undone (contiguous_state.h). Worse ones
+ * are taken less and less, by the 16th root of the sum of 16th powers of the loads. Memory may be
+ * overdrawn on the way, at a price.
  *
  * O(nets and arcs of the blocks moved + devices^2 / 64) a move, some 300 ns for one block.
  */
@@ -30,7 +30,7 @@ clv_status clv_contiguous_anneal_new(const clv_contraction *b, uint64_t seed, cl
 int64_t clv_contiguous_anneal_improve(clv_contiguous_anneal *w, int64_t work,
                                       bool (*stop)(void *ctx), void *ctx, int32_t *device_of);
 
-/* Rounds from the best answer of the run, or without one from all on one device, until about so
+/* Rounds from the best solution of the run, or without one from all on one device, until about so
  * much work is done. */
 clv_status clv_contiguous_anneal_run(clv_contiguous_anneal *w, clv_place_search *search,
                                      int64_t work, clv_error *err);

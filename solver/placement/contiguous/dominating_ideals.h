@@ -3,7 +3,7 @@
  * applications to combinatorial problems", Management Science). The condition is ours.
  *
  * An ideal F dominates when nobody behind it would be better off with a part of it: what the part
- * adds to a load, in time and transfers, is at least what it saves. Then of two answers, one with
+ * adds to a load, in time and transfers, is at least what it saves. Then of two solutions, one with
  * the boundary at an ideal J and one with it at J and F together, the second is as good for all
  * devices behind the boundary, whatever they hold. So where the device before it can hold that
  * much, J need not be looked at.

@@ -347,7 +347,7 @@ static clv_status new_search(limit_search *s, clv_error *err)
                : CLV_OK;
 }
 
-/* Enough is known: any answer will do, and there is one. */
+/* Enough is known: any solution will do, and there is one. */
 static bool is_done(const limit_search *s)
 {
     return s->gave_up || (s->of->any && s->labels.of_size[s->g->b->n] >= 0);

@@ -7,7 +7,7 @@
  * stages and ideals. It wins where a graph has few ideals that one device can reach.
  *
  * An ideal is a set of blocks with all that must come before them. Devices in a line hold the
- * differences of nested ideals, so an answer is a path from the empty ideal to the full one,
+ * differences of nested ideals, so a solution is a path from the empty ideal to the full one,
  * and each step is a stage with a load.
  *
  * Ideals are met smallest first. Kept for each: which devices can have made it, how many of each
@@ -31,27 +31,27 @@
 #include "solver/placement/contiguous/partial_stage.h"
 
 typedef enum {
-    CLV_IDEALS_INFEASIBLE, /* proven: no answer within the limit */
+    CLV_IDEALS_INFEASIBLE, /* proven: no solution within the limit */
     CLV_IDEALS_FOUND, /* found, offered, and proven the best of all; or any that was asked for */
     CLV_IDEALS_UNDECIDED, /* it ended before it was through */
 } clv_ideal_search_outcome;
 
 typedef struct {
     clv_place_search *search;
-    const char *name; /* answers are offered under it */
+    const char *name; /* solutions are offered under it */
     const clv_alloc *alloc;
     uint64_t *key;         /* by block: its part of a hash */
     int64_t *behind_value; /* by block: of it and of all behind it */
     clv_fluid_bound share;
     clv_partial_stage stage;          /* set low before a call */
     clv_dominating_ideals dominating; /* clv_ideal_search_find_dominating */
-    bool any;                         /* any answer within the limit will do */
+    bool any;                         /* any solution within the limit will do */
     bool count_only;                  /* fewest devices, whatever their loads are */
     int64_t steps; /* budget for all calls: blocks added to stages, some 50 ns each */
 } clv_ideal_search;
 
 typedef struct {
-    const char *name; /* answers are offered under it; a text that stays */
+    const char *name; /* solutions are offered under it; a text that stays */
     bool line;        /* only differences of prefixes of the blocks' order */
     int64_t steps;    /* budget, see above */
 } clv_ideal_search_options;
@@ -64,7 +64,7 @@ clv_status clv_ideal_search_new(clv_place_search *search, const clv_contraction 
 /* Finds out which ideals dominate (dominating_ideals.h), so that later calls are quicker. */
 clv_status clv_ideal_search_find_dominating(clv_ideal_search *s, clv_arena *arena, clv_error *err);
 
-/* CLV_IDEALS_FOUND: *ret_load is the largest load of the answer. Uses memory of its own while it
+/* CLV_IDEALS_FOUND: *ret_load is the largest load of the solution. Uses memory of its own while it
  * runs, up to a fixed amount. */
 clv_status clv_ideal_search_run(clv_ideal_search *s, int64_t limit, clv_ideal_search_outcome *ret,
                                 int64_t *ret_load, clv_error *err);

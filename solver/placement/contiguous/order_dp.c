@@ -8,7 +8,7 @@
 
 #include "solver/placement/contiguous/ideal_search.h"
 
-/* Lines without a better answer after which the search ends. */
+/* Lines without a better solution after which the search ends. */
 #define PATIENCE 400
 
 static clv_status nomem(clv_error *err) { return clv_fail_nomem(err, "lines of blocks"); }
@@ -71,7 +71,7 @@ static void reorder(const clv_contraction *b, const int32_t *order, reordered *r
     r->at_first[n] = fill;
 }
 
-/* -- a line through the stages of an answer -- */
+/* -- a line through the stages of a solution -- */
 
 typedef struct {
     const clv_contraction *b;
@@ -172,7 +172,7 @@ static clv_status new_line(const clv_place_search *search, const clv_contraction
     return CLV_OK;
 }
 
-/* Cuts the line in the best way, if that is better than the best answer. */
+/* Cuts the line in the best way, if that is better than the best solution. */
 static clv_status cut_line(clv_place_search *search, const reordered *r, int64_t low,
                            int64_t *steps, clv_arena *arena, clv_error *err)
 {
@@ -197,7 +197,7 @@ clv_status clv_order_dp_improve(clv_place_search *search, const clv_contraction 
     line l;
     reordered r;
     double best = INFINITY;
-    if (!clv_place_best_answer(search))
+    if (!clv_place_best_solution(search))
         return CLV_OK;
     CLV_TRY(new_line(search, b, arena, &l, err));
     CLV_TRY(new_reordered(b, arena, &r, err));
@@ -206,7 +206,7 @@ clv_status clv_order_dp_improve(clv_place_search *search, const clv_contraction 
             best = clv_place_best(search);
             stale = 0;
             for (int32_t v = 0; v < b->p->n_nodes; v++)
-                l.device_of[b->block_of[v]] = clv_place_best_answer(search)[v];
+                l.device_of[b->block_of[v]] = clv_place_best_solution(search)[v];
             rank_devices(&l);
         }
         draw_line(&l);

@@ -20,7 +20,7 @@ typedef struct {
         *before;           /* as in clv_contraction, or one line */
     size_t words;          /* of a row of bits, one a block */
     int64_t limit;         /* on the load of the stage */
-    int64_t low;           /* no answer has all loads below it, so loads up to it are alike */
+    int64_t low;           /* no solution has all loads below it, so loads up to it are alike */
     uint64_t *behind;      /* [block * words]: all that must come behind it, and itself */
     uint64_t *may_relieve; /* row: blocks that can relieve at all (clv_partial_stage_find_relief) */
     uint64_t *row, *ready; /* the ideal with the stage; what may join */
@@ -55,7 +55,7 @@ static inline int64_t clv_partial_stage_load(const clv_partial_stage *g, int32_t
 }
 
 /* Two ways in which a block u that could join makes a stage not worth looking at. Whoever has u
- * later is relieved of it; and the load with u is at most low, which makes no answer worse, or at
+ * later is relieved of it; and the load with u is at most low, which makes no solution worse, or at
  * most what it is without u. */
 typedef struct {
     bool dominated; /* the stage as it is now; larger ones without u need not be */

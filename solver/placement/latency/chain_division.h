@@ -8,7 +8,7 @@
  * interval of the chain, for pieces never wait for each other in a circle; and a piece that holds
  * two units holds all between them. So what a piece costs is at least a smallest cut
  * (piece_min_cut.h), given the two ends of its interval; the interval's least memory must fit. A
- * shortest way over all intervals bounds the latency of every answer. Cuts are made only for
+ * shortest way over all intervals bounds the latency of every solution. Cuts are made only for
  * intervals that the way would take.
  */
 #ifndef CLV_SOLVER_PLACEMENT_LATENCY_CHAIN_DIVISION_H

@@ -70,7 +70,7 @@ clv_status clv_chain_start(clv_place_search *search, clv_chain_division *chain, 
                    .chosen = CLV_NEW_ARRAY(arena, bool, u->n) };
     int32_t *of_class = CLV_NEW_ARRAY(arena, int32_t, p->n_classes);
     if (!m.span_of || !m.device_of || !m.chosen || !of_class)
-        return clv_fail_nomem(err, "an answer");
+        return clv_fail_nomem(err, "a solution");
     if (chain->n_spans == 0 || !assign_devices(&m))
         return CLV_OK;
     find_spans(&m);

@@ -1,5 +1,6 @@
-/* chain_start.h - an answer from the shortest way along a chain, to be made better by local search:
- * a rounding of the relaxation that gave the bound, as in Lagrangian heuristics (Beasley 1993).
+/* chain_start.h - a solution from the shortest way along a chain, to be made better by local
+ * search: a rounding of the relaxation that gave the bound, as in Lagrangian heuristics (Beasley
+ * 1993).
  */
 #ifndef CLV_SOLVER_PLACEMENT_LATENCY_CHAIN_START_H
 #define CLV_SOLVER_PLACEMENT_LATENCY_CHAIN_START_H

@@ -22,7 +22,7 @@ typedef struct {
     int64_t *bin_bytes;
     int32_t *bin_of; /* by part */
     int32_t n_bins;
-    int32_t *answer; /* by node */
+    int32_t *solution; /* by node */
     bool may_solve;
     clv_component_share *longest; /* of the best division, if a part on a share decides it */
     clv_component_group *longest_of;
@@ -136,7 +136,7 @@ static clv_status try_limit(divider *d, double limit, bool *ret, clv_error *err)
     return CLV_OK;
 }
 
-/* -- answers -- */
+/* -- solutions -- */
 
 static void place_copy(const divider *d, const clv_component_group *g, int32_t part, int32_t shares)
 {
@@ -153,7 +153,7 @@ static void place_copy(const divider *d, const clv_component_group *g, int32_t p
                 k++;
             device += kinds[k].pays ? clv_component_shares_devices(&d->s, k, shares) : 0;
         }
-        d->answer[node[v]] = device;
+        d->solution[node[v]] = device;
     }
 }
 
@@ -180,7 +180,7 @@ static clv_status offer(divider *d, double *ret, clv_error *err)
         }
     }
     *ret = longest;
-    return clv_place_offer(d->s.search, NAME, d->answer, err);
+    return clv_place_offer(d->s.search, NAME, d->solution, err);
 }
 
 /* The least limit that has a division, and the division. */
@@ -216,8 +216,8 @@ static void raise_bound(divider *d, double bound)
     clv_place_raise(d->s.search, NAME, bound);
 }
 
-/* Once more, with all there is to do: the part that the bound is from, and the one that the answer
- * is from. */
+/* Once more, with all there is to do: the part that the bound is from, and the one that the
+ * solution is from. */
 static clv_status resolve_critical_parts(divider *d, clv_error *err)
 {
     for (int32_t i = 0; i < d->s.parts.n_groups && clv_component_shares_may_solve(&d->s); i++) {
@@ -276,13 +276,13 @@ clv_status clv_component_division_solve(clv_place_search *search, clv_arena *are
         d.bin_time = CLV_NEW_ARRAY(arena, double, d.s.n_shares);
         d.bin_bytes = CLV_NEW_ARRAY(arena, int64_t, d.s.n_shares);
         d.bin_of = CLV_NEW_ARRAY(arena, int32_t, d.s.parts.n);
-        d.answer = CLV_NEW_ARRAY(arena, int32_t, d.s.p->n_nodes);
-        if (!d.bin_time || !d.bin_bytes || !d.bin_of || !d.answer)
+        d.solution = CLV_NEW_ARRAY(arena, int32_t, d.s.p->n_nodes);
+        if (!d.bin_time || !d.bin_bytes || !d.bin_of || !d.solution)
             return clv_fail_nomem(err, "the parts of a placement");
         CLV_TRY(rank_groups(&d, false, arena, &d.by_least, err));
         CLV_TRY(rank_groups(&d, true, arena, &d.by_whole, err));
         raise_bound(&d, d.s.groups[d.by_least[0]].least);
-        CLV_TRY(divide(&d, err)); /* without a solve: an answer at once */
+        CLV_TRY(divide(&d, err)); /* without a solve: a solution at once */
         d.may_solve = true;
         /* each part alone on all devices, but for those that can do no better than the bound so far
          */

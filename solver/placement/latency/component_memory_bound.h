@@ -4,8 +4,8 @@
  * Each part has lines: its latency is at least cost - price * bytes, whatever bytes it has on
  * paying devices. (Leaving out the other parts makes no latency longer, see component_division.h.)
  * So under a limit T it has (cost - T) / price bytes there at least, by its best line. As long as
- * these bytes, summed over all parts, are more than all paying devices hold, no answer is as short
- * as T.
+ * these bytes, summed over all parts, are more than all paying devices hold, no solution is as
+ * short as T.
  */
 #ifndef CLV_SOLVER_PLACEMENT_LATENCY_COMPONENT_MEMORY_BOUND_H
 #define CLV_SOLVER_PLACEMENT_LATENCY_COMPONENT_MEMORY_BOUND_H

@@ -7,7 +7,7 @@
 
 /* What a sum of rounded numbers may be off by. */
 #define ROUNDING 0x1p-34
-/* The solver takes an answer and a bound this near to each other for the same. */
+/* The solver takes a solution and a bound this near to each other for the same. */
 #define SAME 1e-9
 /* Solves are paid by the nodes of the part, up to so many each; and all there is to pay with. */
 #define MOST_PRICE 64
@@ -187,7 +187,7 @@ static clv_status rank_in_line(const clv_place_problem *p, const int32_t *device
     return CLV_OK;
 }
 
-/* By device of a component: how its answer uses it. */
+/* By device of a component: how its solution uses it. */
 typedef struct {
     bool *is_used;
     int32_t *rank;   /* along the line that contiguous rules want */
@@ -224,10 +224,10 @@ static int32_t renumber(const clv_component_shares *s, const clv_place_problem *
     return shares;
 }
 
-/* The answer of a solve, in the whole's numbers. O(nodes + devices * edges + used^2). */
-static clv_status renumber_answer(clv_component_shares *s, const clv_place_problem *p,
-                                  const int32_t *device_of, clv_component_share *share,
-                                  clv_arena *scratch, clv_error *err)
+/* The solution of a solve, in the whole's numbers. O(nodes + devices * edges + used^2). */
+static clv_status renumber_solution(clv_component_shares *s, const clv_place_problem *p,
+                                    const int32_t *device_of, clv_component_share *share,
+                                    clv_arena *scratch, clv_error *err)
 {
     int32_t n = clv_place_devices(p);
     device_use use = { .is_used = CLV_NEW_ARRAY(scratch, bool, n),
@@ -237,7 +237,7 @@ static clv_status renumber_answer(clv_component_shares *s, const clv_place_probl
     if (!share->device_of)
         share->device_of = CLV_NEW_ARRAY(s->arena, int32_t, p->n_nodes);
     if (!use.is_used || !use.rank || !use.number || !use.used || !share->device_of)
-        return clv_fail_nomem(err, "the answer of a part");
+        return clv_fail_nomem(err, "the solution of a part");
     for (int32_t v = 0; v < p->n_nodes; v++) {
         share->device_of[v] = device_of[v];
         use.is_used[device_of[v]] = true;
@@ -269,7 +269,7 @@ static clv_status find_or_add_share(const clv_component_shares *s, clv_component
         return CLV_OK;
     *ret = CLV_NEW(s->arena, clv_component_share);
     if (!*ret)
-        return clv_fail_nomem(err, "the answer of a part");
+        return clv_fail_nomem(err, "the solution of a part");
     **ret = (clv_component_share){ g->solved, shares, shares, INFINITY, 0, true, NULL };
     g->solved = *ret;
     return CLV_OK;
@@ -283,7 +283,7 @@ static clv_status keep_result(clv_component_shares *s, const clv_place_problem *
     if (!r->solve.found || r->value.objective >= share->value)
         return CLV_OK;
     share->value = r->value.objective;
-    return renumber_answer(s, p, r->solve.answer, share, scratch, err);
+    return renumber_solution(s, p, r->solve.solution, share, scratch, err);
 }
 
 clv_status clv_component_shares_solve(clv_component_shares *s, clv_component_group *g,

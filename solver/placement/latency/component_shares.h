@@ -16,9 +16,9 @@
 typedef struct clv_component_share clv_component_share;
 struct clv_component_share {
     clv_component_share *next;
-    int32_t given, used; /* shares: that it had; that are enough for its answer */
-    double value;        /* INFINITY: no answer */
-    double bound;        /* no answer with these shares is below */
+    int32_t given, used; /* shares: that it had; that are enough for its solution */
+    double value;        /* INFINITY: no solution */
+    double bound;        /* no solution with these shares is below */
     bool brief;
     int32_t *device_of; /* by node of the part: as in the whole, if its shares were the first */
 };
@@ -29,10 +29,10 @@ typedef struct {
     int32_t n_copies;
     int32_t most; /* shares that are as good as all: more devices could not have nodes */
     int64_t bytes;
-    double least;       /* no answer is below */
+    double least;       /* no solution is below */
     double alone;       /* latency on one device that does not pay; INFINITY: impossible */
     int32_t alone_on;   /* that device */
-    bool alone_is_best; /* no other answer without paying devices can be better */
+    bool alone_is_best; /* no other solution without paying devices can be better */
     double whole;       /* latency in one piece on one device that pays; INFINITY: impossible */
     clv_component_share *solved; /* with different shares, the last one first */
     int32_t low, high;           /* for a caller's test: shares that are not enough, that are */

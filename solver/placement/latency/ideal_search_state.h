@@ -1,11 +1,11 @@
 /* ideal_search_state.h - the state of one search over ideals (latency_ideals.c), and what is fixed
  * in it.
  *
- * Heads and tails of nodes bound what a partial answer can become, as in scheduling (Carlier 1982,
- * "The one-machine sequencing problem", European J. of Operational Research): the head is where a
- * front's node ends, the tail the heaviest path behind it. Ours is a tail by the rest of a chain
- * whose best division is known (chain_division.h). What is chosen and undone unit by unit stays in
- * counts by net and node, O(pins + reads) a unit.
+ * Heads and tails of nodes bound what a partial solution can become, as in scheduling (Carlier
+ * 1982, "The one-machine sequencing problem", European J. of Operational Research): the head is
+ * where a front's node ends, the tail the heaviest path behind it. Ours is a tail by the rest of a
+ * chain whose best division is known (chain_division.h). What is chosen and undone unit by unit
+ * stays in counts by net and node, O(pins + reads) a unit.
  */
 #ifndef CLV_SOLVER_PLACEMENT_LATENCY_IDEAL_SEARCH_STATE_H
 #define CLV_SOLVER_PLACEMENT_LATENCY_IDEAL_SEARCH_STATE_H

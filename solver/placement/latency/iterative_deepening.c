@@ -12,7 +12,7 @@
 #define LEAST_RISE 0x1p-6 /* of the objective, where the bound is next to nothing */
 /* What a bound may lose to rounding when the judge adds up the same times in another order. */
 #define ROUNDING 0x1p-50
-/* Ticks a node by which an answer may be better than its limit and yet be the same: times are
+/* Ticks a node by which a solution may be better than its limit and yet be the same: times are
  * rounded down to ticks. */
 #define TICKS_A_NODE 4
 
@@ -134,7 +134,7 @@ static clv_status offer_found(deepening *d, const clv_ideal_result *found, clv_e
     s.device = CLV_NEW_ARRAY(arena, int32_t, found->n_steps);
     s.by_bytes = CLV_NEW_ARRAY(arena, int32_t, found->n_steps);
     if (!s.need || !s.used || !s.device || !s.by_bytes)
-        return clv_fail_nomem(err, "an answer");
+        return clv_fail_nomem(err, "a solution");
     for (int32_t i = 0; i < units->n; i++)
         s.need[found->step_of[i]] += units->bytes[i];
     for (int32_t i = 0; i < found->n_steps; i++) {
@@ -189,9 +189,9 @@ clv_status clv_iterative_deepening(clv_place_search *search, clv_chain_division 
     d.strict = chain->units->whole;
     d.start = CLV_NEW_ARRAY(arena, int32_t, chain->units->tables->p->n_classes);
     if (!d.start)
-        return clv_fail_nomem(err, "an answer");
+        return clv_fail_nomem(err, "a solution");
     if (isinf(clv_place_best(search)))
-        rise = INFINITY; /* any answer is welcome, or the proof that there is none */
+        rise = INFINITY; /* any solution is welcome, or the proof that there is none */
     else
         rise = fmax(rise, LEAST_RISE * FIRST_RISE * clv_place_best(search));
     for (double limit = clv_place_bound(search) + rise; rise > 0 && !clv_place_over(search);) {

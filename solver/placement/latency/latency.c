@@ -8,7 +8,7 @@
 #include "solver/placement/latency/latency_anneal.h"
 #include "solver/placement/latency/latency_greedy.h"
 
-/* A short search first: its answer is the limit under which the exact search is quick. */
+/* A short search first: its solution is the limit under which the exact search is quick. */
 static const clv_anneal_rounds FIRST = { .rounds = 1, .share = 0.25 };
 
 /* Then both in turn: steps of the exact search, and rounds of annealing after it. What is small is

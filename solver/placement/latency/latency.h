@@ -9,7 +9,7 @@
 
 #include "solver/placement/common/place_search.h"
 
-/* Answers and bounds until one meets the other or the work is done. CLV_ENOMEM. */
+/* Solutions and bounds until one meets the other or the work is done. CLV_ENOMEM. */
 clv_status clv_latency_solve(clv_place_search *search, clv_arena *arena, clv_error *err);
 
 #endif

@@ -229,7 +229,8 @@ clv_status clv_latency_anneal(clv_place_search *search, const clv_latency_tables
 {
     const clv_place_problem *p = tables->p;
     const int32_t *start = rounds->start;
-    if (p->n_classes == 0 || tables->n_devices == 0 || (!start && !clv_place_best_answer(search)) ||
+    if (p->n_classes == 0 || tables->n_devices == 0 ||
+        (!start && !clv_place_best_solution(search)) ||
         (int64_t)p->n_nodes * (tables->n_columns + ROW_SPARE) > MOST_LEVELS ||
         clv_place_over(search))
         return CLV_OK;
@@ -241,7 +242,7 @@ clv_status clv_latency_anneal(clv_place_search *search, const clv_latency_tables
     steps = fmax(steps, LEAST_STEPS);
     for (int32_t round = 0; round < rounds->rounds && !clv_place_over(search); round++) {
         for (int32_t i = 0; !start && i < p->n_nodes; i++)
-            s.start[p->class_of[i]] = clv_place_best_answer(search)[i];
+            s.start[p->class_of[i]] = clv_place_best_solution(search)[i];
         start_from(&s, start ? start : s.start);
         clv_latency_time time = clv_latency_evaluate(s.evaluator, s.device_of);
         s.scale = fmin(clv_place_best(search), time.latency);

@@ -45,7 +45,7 @@ clv_status clv_latency_greedy(clv_place_search *search, const clv_latency_tables
     int32_t *device_of = CLV_NEW_ARRAY(arena, int32_t, p->n_classes);
     int64_t *used = CLV_NEW_ARRAY(arena, int64_t, tables->n_devices);
     if (!device_of || !used)
-        return clv_fail_nomem(err, "a first answer");
+        return clv_fail_nomem(err, "a first solution");
     double most = fmin(fmin(MOST_FIRST, tables->n_devices),
                        1 + FIRST_WORK / (1.0 + (double)p->n_nodes * tables->n_devices));
     for (int32_t d = 0; d + 1 <= most && !clv_place_over(search); d++)

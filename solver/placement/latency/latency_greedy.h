@@ -1,8 +1,8 @@
-/* latency_greedy.h - first answers for the latency objective: first fit in topological order.
+/* latency_greedy.h - first solutions for the latency objective: first fit in topological order.
  *
  * Each device is filled in turn, as list schedulers fill processors (Graham 1966, "Bounds for
- * certain multiprocessing anomalies"), by memory alone; one answer for each device that may be the
- * first. Only where nothing is known yet.
+ * certain multiprocessing anomalies"), by memory alone; one solution for each device that may be
+ * the first. Only where nothing is known yet.
  */
 #ifndef CLV_SOLVER_PLACEMENT_LATENCY_LATENCY_GREEDY_H
 #define CLV_SOLVER_PLACEMENT_LATENCY_LATENCY_GREEDY_H

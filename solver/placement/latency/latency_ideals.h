@@ -5,16 +5,16 @@
  * Ours are the pieces that are grown unit by unit under a limit, and the bound of the rest by a
  * chain.
  *
- * Every answer is a line of steps: a piece on a paying device, or one unit on another device, each
- * behind all that it reads. So it walks through ideals, from none to all. The search goes through
- * the ideals by size, tries all pieces from each, and keeps the labels that can still lead to less
- * than a limit: a label that is done with a place of the chain has the rest of the chain before it,
- * whose best cut is known (chain_division.h). If none is left, the limit is a bound.
+ * Every solution is a line of steps: a piece on a paying device, or one unit on another device,
+ * each behind all that it reads. So it walks through ideals, from none to all. The search goes
+ * through the ideals by size, tries all pieces from each, and keeps the labels that can still lead
+ * to less than a limit: a label that is done with a place of the chain has the rest of the chain
+ * before it, whose best cut is known (chain_division.h). If none is left, the limit is a bound.
  *
  * It leaves out that a class is on one device where it is several units, differences between kinds
- * that pay, and how pieces share a device; the answer that it finds is judged like any other. Under
- * contiguous rules it counts devices. Under free rules it does so only if asked (strict): then all
- * bytes must fit, and pieces of more than half a device have one each.
+ * that pay, and how pieces share a device; the solution that it finds is judged like any other.
+ * Under contiguous rules it counts devices. Under free rules it does so only if asked (strict):
+ * then all bytes must fit, and pieces of more than half a device have one each.
  */
 #ifndef CLV_SOLVER_PLACEMENT_LATENCY_LATENCY_IDEALS_H
 #define CLV_SOLVER_PLACEMENT_LATENCY_LATENCY_IDEALS_H

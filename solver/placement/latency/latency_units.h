@@ -3,7 +3,7 @@
  * a hypergraph (Catalyurek, Aykanat 1999) for what is sent. It wins by the size of what is left:
  * the searches behind it are exponential in units.
  *
- * A unit is a set of nodes of one class that no best answer tears apart: on a paying device it is
+ * A unit is a set of nodes of one class that no best solution tears apart: on a paying device it is
  * in one piece. Contiguous rules without backward nodes: classes that lead to each other in a
  * circle, as a device is one piece there. Else a unit joins
  *   - what reads nothing but nodes of the unit: it has their level;
@@ -22,7 +22,7 @@
 
 typedef struct {
     const clv_latency_tables *tables;
-    double tick; /* in the instance's unit: a power of two */
+    double tick; /* in the problem's unit: a power of two */
     bool whole;  /* contiguous, no backward nodes: what a paying device has is one piece */
     int32_t n, n_nets;
     int32_t *unit_of;     /* by node; units are numbered so that edges go up */

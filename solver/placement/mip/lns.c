@@ -1,4 +1,4 @@
-/* lns.c - which blocks are looked at together, and what is made of the answer.
+/* lns.c - which blocks are looked at together, and what is made of the solution.
  */
 #include "solver/placement/mip/lns.h"
 
@@ -155,9 +155,9 @@ static void swap_places(clv_lns_window *w, int32_t *places)
     }
 }
 
-/* Takes the answer if it is what it should be: the solver's sums are not ours. */
-static clv_status apply_answer(clv_lns_window *w, const clv_ilp_result *result, bool *ret_better,
-                               clv_error *err)
+/* Takes the solution if it is what it should be: the solver's sums are not ours. */
+static clv_status apply_solution(clv_lns_window *w, const clv_ilp_result *result, bool *ret_better,
+                                 clv_error *err)
 {
     int64_t all_before = top_of(w), before = top_of_window(w);
     int32_t *places = CLV_NEW_ARRAY(w->arena, int32_t, w->n);
@@ -213,7 +213,7 @@ static clv_status solve_window(clv_lns_window *w, bool *ret_better, bool *ret_ha
     w->work->pivots += result.pivots > 0 ? result.pivots : 1;
     *ret_hard = result.end != CLV_ILP_OPTIMAL && result.end != CLV_ILP_INFEASIBLE;
     w->work->n_hard += *ret_hard;
-    return result.values ? apply_answer(w, &result, ret_better, err) : CLV_OK;
+    return result.values ? apply_solution(w, &result, ret_better, err) : CLV_OK;
 }
 
 /* -- windows moved -- */

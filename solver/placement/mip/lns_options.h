@@ -10,7 +10,7 @@ typedef struct {
     int64_t pivots_window;     /* and in one window; 0: CLV_LNS_WINDOW_PIVOTS */
     bool (*stop)(void *ctx);   /* asked often; may be NULL */
     double (*left)(void *ctx); /* seconds to the deadline, at least; may be NULL: none */
-    /* Called with each answer of a smaller largest load, by block; may be NULL. */
+    /* Called with each solution of a smaller largest load, by block; may be NULL. */
     clv_status (*better)(void *ctx, const int32_t *device_of, clv_error *err);
     void *ctx;
 } clv_lns_options;

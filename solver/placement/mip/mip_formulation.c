@@ -336,9 +336,9 @@ clv_status clv_mip_write_mps(const clv_contraction *b, const clv_place_rules *ru
     return clv_ilp_mps(&ilp, rules->contiguous ? "contiguous" : "free", arena, ret, ret_n, err);
 }
 
-clv_status clv_mip_read_answer(const clv_contraction *b, const clv_place_rules *rules,
-                               const double *values, int32_t *device_of, clv_arena *arena,
-                               clv_error *err)
+clv_status clv_mip_read_solution(const clv_contraction *b, const clv_place_rules *rules,
+                                 const double *values, int32_t *device_of, clv_arena *arena,
+                                 clv_error *err)
 {
     program p = { .b = b, .contiguous = rules->contiguous };
     CLV_TRY(list_places(&p, arena, err));

@@ -36,16 +36,16 @@ typedef struct {
 clv_status clv_mip_formulate(const clv_contraction *b, const clv_place_rules *rules,
                              clv_mip_scale scale, clv_arena *arena, clv_ilp *ret, clv_error *err);
 
-/* The same as free MPS text, in *ret with *ret_n characters, in the instance's unit. */
+/* The same as free MPS text, in *ret with *ret_n characters, in the problem's unit. */
 clv_status clv_mip_write_mps(const clv_contraction *b, const clv_place_rules *rules,
                              clv_arena *arena, const char **ret, size_t *ret_n, clv_error *err);
 
 /* How many terms it would have, at most. O(nets). */
 int64_t clv_mip_count_terms(const clv_contraction *b, const clv_place_rules *rules);
 
-/* What an answer of the program says: the device of each block. O(blocks * places). */
-clv_status clv_mip_read_answer(const clv_contraction *b, const clv_place_rules *rules,
-                               const double *values, int32_t *device_of, clv_arena *arena,
-                               clv_error *err);
+/* What a solution of the program says: the device of each block. O(blocks * places). */
+clv_status clv_mip_read_solution(const clv_contraction *b, const clv_place_rules *rules,
+                                 const double *values, int32_t *device_of, clv_arena *arena,
+                                 clv_error *err);
 
 #endif

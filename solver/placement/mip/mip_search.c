@@ -11,7 +11,7 @@
  * in all. */
 #define RELAX_TERMS  INT64_C(60000)
 #define RELAX_PIVOTS INT64_C(20000)
-/* Numbers of the program are ticks in parts of the best answer, each rounded once or twice; loads
+/* Numbers of the program are ticks in parts of the best solution, each rounded once or twice; loads
  * are sums of positive ones. This is far more than can come of that. */
 #define ROUNDED_PART 1e-9
 
@@ -41,7 +41,7 @@ clv_status clv_mip_improve(clv_place_search *search, const clv_contraction *b, c
                            clv_error *err)
 {
     const clv_place_rules *rules = &search->options->rules;
-    const int32_t *answer = clv_place_best_answer(search);
+    const int32_t *solution = clv_place_best_solution(search);
     relay r = { search, b };
     int32_t *device_of = CLV_NEW_ARRAY(arena, int32_t, b->n);
     clv_lns_options options = {
@@ -50,10 +50,10 @@ clv_status clv_mip_improve(clv_place_search *search, const clv_contraction *b, c
     clv_lns_work work;
     if (!device_of)
         return clv_fail_nomem(err, "windows of a placement");
-    if (!answer || rules->objective != CLV_PLACE_THROUGHPUT)
+    if (!solution || rules->objective != CLV_PLACE_THROUGHPUT)
         return CLV_OK;
     for (int32_t v = 0; v < b->p->n_nodes; v++)
-        device_of[b->block_of[v]] = answer[v];
+        device_of[b->block_of[v]] = solution[v];
     return clv_lns_improve(b, &options, device_of, arena, &work, err);
 }
 
@@ -85,7 +85,7 @@ clv_status clv_mip_raise_bound(clv_place_search *search, const clv_contraction *
                                                .stop = is_over,
                                                .stop_ctx = &r } };
     int64_t ticks;
-    if (!clv_place_best_answer(search) || clv_mip_count_terms(b, rules) > RELAX_TERMS)
+    if (!clv_place_best_solution(search) || clv_mip_count_terms(b, rules) > RELAX_TERMS)
         return CLV_OK;
     clv_mark mark = clv_arena_mark(arena);
     options.most_ticks = clv_contraction_to_ticks(b, clv_place_best(search));

@@ -8,8 +8,8 @@
 #include "solver/placement/common/contraction.h"
 #include "solver/placement/common/place_search.h"
 
-/* Throughput. Starts from the run's best answer and offers what is better, until no window gains,
- * or a fixed amount of work is done, or the run is over. For other objectives, without an answer,
+/* Throughput. Starts from the run's best solution and offers what is better, until no window gains,
+ * or a fixed amount of work is done, or the run is over. For other objectives, without a solution,
  * and without a solver of programs nothing happens. lns.h; O(pins) for each window beside its
  * program. */
 clv_status clv_mip_improve(clv_place_search *search, const clv_contraction *b, clv_arena *arena,
@@ -22,7 +22,7 @@ clv_status clv_mip_raise_bound(clv_place_search *search, const clv_contraction *
                                clv_error *err);
 
 typedef struct {
-    int64_t most_ticks; /* largest load of an answer */
+    int64_t most_ticks; /* largest load of a solution */
     clv_ilp_limits limits;
 } clv_mip_relaxation;
 

@@ -199,7 +199,7 @@ clv_status clv_noncontiguous_exact(clv_place_search *search, const clv_contracti
     if (!next)
         return clv_fail_nomem(err, "trying all placements");
     CLV_TRY(alloc_search(&s, arena, err));
-    if (clv_place_best_answer(search))
+    if (clv_place_best_solution(search))
         s.best = clv_contraction_to_ticks(b, clv_place_best(search));
     CLV_TRY(enumerate(&s, next, err));
     if (s.tries > 0)

@@ -1,12 +1,12 @@
-/* chains_on_chains.h - an order of blocks cut into runs, one for a device: a first answer.
+/* chains_on_chains.h - an order of blocks cut into runs, one for a device: a first solution.
  *
  * Chains-on-chains partitioning by dynamic programming (Bokhari 1988, Partitioning problems in
  * parallel, pipelined, and distributed computing, IEEE Trans. Computers 37; Pinar and Aykanat 2004,
  * Fast optimal load balancing algorithms for 1D partitioning, J. Parallel and Distributed Computing
  * 64). Ours: devices of several kinds in any order, over where the last run ends and how many
  * devices of each kind are used, with transfers in the loads. Along an order with few open nets
- * that is a good answer, and often near the best contiguous one; it wins as a start, in well under
- * a second.
+ * that is a good solution, and often near the best contiguous one; it wins as a start, in well
+ * under a second.
  */
 #ifndef CLV_SOLVER_PLACEMENT_NONCONTIGUOUS_CHAINS_ON_CHAINS_H
 #define CLV_SOLVER_PLACEMENT_NONCONTIGUOUS_CHAINS_ON_CHAINS_H

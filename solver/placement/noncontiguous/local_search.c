@@ -10,7 +10,7 @@
 
 /* The search is for a handful of devices; tables of pairs stay below 2 MiB. */
 #define DEVICES_MAX 512
-/* Pairs of loads kept for a state; more did not give better answers, fewer did worse. */
+/* Pairs of loads kept for a state; more did not give better solutions, fewer did worse. */
 #define WIDTH 300
 /* Runs of blocks moved by a perturbation, and their longest, as a part of all blocks. */
 #define PERTURBED_RUNS 6
@@ -502,12 +502,12 @@ static void place_by_size(clv_local_search *l)
 static clv_status start_anywhere(clv_local_search *l, clv_place_search *search, clv_error *err)
 {
     l->patience = PATIENCE;
-    const int32_t *answer = clv_place_best_answer(search);
-    bool usable = answer != NULL;
+    const int32_t *solution = clv_place_best_solution(search);
+    bool usable = solution != NULL;
     for (int32_t v = 0; usable && v < l->b->p->n_nodes; v++) {
-        usable = answer[v] < l->n_devices;
+        usable = solution[v] < l->n_devices;
         if (usable)
-            l->now.device_of[l->b->block_of[v]] = answer[v];
+            l->now.device_of[l->b->block_of[v]] = solution[v];
     }
     if (usable && compute_loads(l))
         CLV_TRY(start_from_current(l, search, err));

@@ -15,7 +15,7 @@
 #define PROOF_FIRST  INT64_C(200000000)
 #define TURNS        6
 /* The contiguous search for a start: looks at the clock, gap, and part of the time left. With more
- * blocks it comes before all else, with more looks: other first answers take seconds, and are far
+ * blocks it comes before all else, with more looks: other first solutions take seconds, and are far
  * off. */
 #define CONTIGUOUS_LOOKS  500
 #define CONTIGUOUS_BLOCKS 2000
@@ -34,13 +34,13 @@ typedef struct {
     const clv_contraction *b;
     clv_local_search *local;
     clv_column_gen *bound; /* NULL where there are too many blocks */
-    bool contiguous;       /* device_of is the contiguous answer, not tried as a start yet */
+    bool contiguous;       /* device_of is the contiguous solution, not tried as a start yet */
     int32_t *device_of;
     uint64_t random;
 } solver_state;
 
-/* Raises the bound as near to the best answer as it gets; where that is not all the way, its prices
- * are starts for the search. */
+/* Raises the bound as near to the best solution as it gets; where that is not all the way, its
+ * prices are starts for the search. */
 static clv_status prove_and_dive(solver_state *t, int64_t work, clv_error *err)
 {
     bool all, found;
@@ -89,9 +89,9 @@ static clv_status find_contiguous(solver_state *t, int32_t n_looks, clv_arena *a
     if (!result.solve.found)
         return CLV_OK;
     for (int32_t v = 0; v < t->b->p->n_nodes; v++)
-        t->device_of[t->b->block_of[v]] = result.solve.answer[v];
+        t->device_of[t->b->block_of[v]] = result.solve.solution[v];
     t->contiguous = true;
-    return clv_place_offer(t->search, result.solve.found_by, result.solve.answer, err);
+    return clv_place_offer(t->search, result.solve.found_by, result.solve.solution, err);
 }
 
 static clv_status alternate(solver_state *t, clv_arena *arena, clv_error *err)
@@ -104,7 +104,7 @@ static clv_status alternate(solver_state *t, clv_arena *arena, clv_error *err)
             CLV_TRY(clv_local_search_start(t->local, t->search, t->device_of, err));
         t->contiguous = false;
         CLV_TRY(clv_local_search_run(t->local, t->search, search, err));
-        if (t->bound && clv_place_best_answer(t->search))
+        if (t->bound && clv_place_best_solution(t->search))
             CLV_TRY(prove_and_dive(t, proof, err));
     }
     return CLV_OK;

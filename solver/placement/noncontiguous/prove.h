@@ -1,4 +1,4 @@
-/* prove.h - a bound as near to the best answer as it gets, by steps.
+/* prove.h - a bound as near to the best solution as it gets, by steps.
  *
  * Destructive improvement (Klein and Scholl 1999, EJOR 112) with column generation: smaller and
  * smaller gaps are refuted. Cheap proofs come first; each costs what column_generation.h says.
@@ -8,7 +8,7 @@
 
 #include "solver/placement/noncontiguous/column_generation.h"
 
-/* Tries to prove that no answer is better than the incumbent by more than a gap: first the gap
+/* Tries to prove that no solution is better than the incumbent by more than a gap: first the gap
  * asked for, then 1 %, 0.5 % and so on, to the optimum. Each try has so much work
  * (clv_pareto_dp_work()). *ret_all: every one succeeded, or the search is over. Needs an incumbent.
  */

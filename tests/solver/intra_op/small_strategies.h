@@ -1,5 +1,5 @@
-/* small_strategies.h - random strategy problems small enough to try every answer, and the plain
- * sums that answers are held against. */
+/* small_strategies.h - random strategy problems small enough to try every solution, and the plain
+ * sums that solutions are held against. */
 #ifndef TEST_SOLVER_INTRA_OP_SMALL_STRATEGIES_H
 #define TEST_SOLVER_INTRA_OP_SMALL_STRATEGIES_H
 
@@ -200,7 +200,7 @@ static inline clv_int128 small_cost(const clv_intra_op_problem *p, const int32_t
     return sum;
 }
 
-/* The next answer in order; false after the last. */
+/* The next solution in order; false after the last. */
 static inline bool small_next(const clv_intra_op_problem *p, int32_t *choice)
 {
     for (int32_t v = p->n_nodes - 1; v >= 0; v--) {
@@ -211,7 +211,7 @@ static inline bool small_next(const clv_intra_op_problem *p, int32_t *choice)
     return false;
 }
 
-/* The cheapest legal answer, those without nevers before all others; -1: none is legal. */
+/* The cheapest legal solution, those without nevers before all others; -1: none is legal. */
 static inline clv_int128 small_best(const clv_intra_op_problem *p, int32_t *ret_nevers)
 {
     int32_t choice[SMALL_NODES + 1] = { 0 }, nevers;

@@ -1,9 +1,9 @@
-/* Bounds of strategy problems against every answer of small ones. */
+/* Bounds of strategy problems against every solution of small ones. */
 #include "solver/intra_op/bound.h"
 
 #include <criterion/criterion.h>
 
-#include "solver/intra_op/bound_answer.h"
+#include "solver/intra_op/bound_decode.h"
 #include "solver/intra_op/bound_mix.h"
 #include "solver/intra_op/small_strategies.h"
 
@@ -22,8 +22,8 @@ static void begin(trial *t, uint64_t seed, small_kind kind)
     cr_assert_eq(clv_intra_op_bound_new(&t->s.p, t->arena, &t->b, &err), CLV_OK);
 }
 
-/* The cheapest legal answer without nevers; CLV_INTRA_OP_NEVER: there is none. least: the same for
- * answers with each choice. */
+/* The cheapest legal solution without nevers; CLV_INTRA_OP_NEVER: there is none. least: the same
+ * for solutions with each choice. */
 static clv_int128 best_of(const clv_intra_op_problem *p, clv_int128 *least)
 {
     int32_t choice[SMALL_NODES] = { 0 }, nevers;
@@ -44,7 +44,7 @@ static clv_int128 best_of(const clv_intra_op_problem *p, clv_int128 *least)
     return best;
 }
 
-Test(strategy_bound, is_never_above_the_best_answer)
+Test(strategy_bound, is_never_above_the_best_solution)
 {
     for (uint64_t seed = 0; seed < 3000; seed++) {
         clv_int128 least[SMALL_NODES * SMALL_CHOICES], best;
@@ -64,7 +64,7 @@ Test(strategy_bound, is_never_above_the_best_answer)
     }
 }
 
-Test(strategy_bound, meets_the_best_answer_of_trees)
+Test(strategy_bound, meets_the_best_solution_of_trees)
 {
     for (uint64_t seed = 0; seed < 1000; seed++) {
         clv_int128 least[SMALL_NODES * SMALL_CHOICES], best;
@@ -80,8 +80,8 @@ Test(strategy_bound, meets_the_best_answer_of_trees)
     }
 }
 
-/* At any prices answers are within the limit, and cost what they say. */
-Test(strategy_bound, answers_are_legal_at_any_price)
+/* At any prices solutions are within the limit, and cost what they say. */
+Test(strategy_bound, solutions_are_legal_at_any_price)
 {
     static const double price[] = { 0, 0.5, 1, 1.1, 8 };
     int32_t n = 0;
@@ -93,7 +93,7 @@ Test(strategy_bound, answers_are_legal_at_any_price)
         begin(&t, seed, (small_kind){ .memory = seed % 4 > 0, .never = seed % 3 == 0 });
         clv_intra_op_bound_run(t.b, 1 + (int32_t)(seed % 70), -1, NULL, NULL);
         for (int i = 0; i < 10; i++) {
-            if (!clv_intra_op_bound_answer(t.b, i % 2, price[i / 2], choice))
+            if (!clv_intra_op_bound_decode(t.b, i % 2, price[i / 2], choice))
                 continue;
             n++;
             cr_assert(small_fits(&t.s.p, choice), "seed %llu", (unsigned long long)seed);

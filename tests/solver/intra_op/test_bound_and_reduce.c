@@ -1,4 +1,4 @@
-/* Bounds, answers and reduction in turn, against every answer of small strategy problems. */
+/* Bounds, solutions and reduction in turn, against every solution of small strategy problems. */
 #include "solver/intra_op/bound_and_reduce.h"
 
 #include <criterion/criterion.h>
@@ -41,7 +41,7 @@ static void run_all(clv_bound_and_reduce *q, reports *seen, int32_t *choice)
         more = !clv_bound_and_reduce_is_over(q);
         if (more)
             cr_assert_eq(clv_bound_and_reduce_step(q, 1, NULL, NULL, &err), CLV_OK);
-        better = clv_bound_and_reduce_poll_answer(q, &cost);
+        better = clv_bound_and_reduce_poll_solution(q, &cost);
         if (!better)
             continue;
         memcpy(choice, better, (size_t)seen->p->n_nodes * sizeof *choice);
@@ -75,7 +75,7 @@ static void check(uint64_t seed, int32_t stages, int32_t rounds, int64_t exact_r
         best = nevers ? -1 : best;
         cr_assert_eq(clv_bound_and_reduce_new(reported.p, &options, arena, &q, &err), CLV_OK);
         run_all(q, &reported, choice);
-        clv_bound_and_reduce_poll_answer(q, &cost);
+        clv_bound_and_reduce_poll_solution(q, &cost);
         bound = clv_bound_and_reduce_value(q);
         clv_bound_and_reduce_free(q);
         cr_assert(cost == reported.cost && (bound == reported.bound || bound == 0));
@@ -88,7 +88,7 @@ static void check(uint64_t seed, int32_t stages, int32_t rounds, int64_t exact_r
     clv_arena_free(arena);
 }
 
-Test(bound_and_reduce, proves_the_best_answer)
+Test(bound_and_reduce, proves_the_best_solution)
 {
     for (uint64_t seed = 0; seed < test_effort(3000); seed++) {
         bool proven;

@@ -1,4 +1,4 @@
-/* Branch and bound of strategy problems against every answer of small ones. */
+/* Branch and bound of strategy problems against every solution of small ones. */
 #include "solver/intra_op/branch_and_bound.h"
 
 #include <criterion/criterion.h>
@@ -13,7 +13,7 @@ typedef struct {
     const clv_intra_op_bound *start; /* may be NULL */
 } effort;
 
-/* choice, *cost: the best answer known before and after, *cost -1: none. */
+/* choice, *cost: the best solution known before and after, *cost -1: none. */
 static void branch_and_bound(const clv_intra_op_problem *p, const effort *o, clv_arena *arena,
                              int32_t *choice, clv_int128 *cost, clv_int128 *bound)
 {
@@ -28,13 +28,13 @@ static void branch_and_bound(const clv_intra_op_problem *p, const effort *o, clv
     if (*cost >= 0)
         clv_branch_and_bound_set_known_cost(t, *cost);
     cr_assert_eq(clv_branch_and_bound_run(t, o->rounds, NULL, NULL, &err), CLV_OK);
-    better = clv_branch_and_bound_poll_answer(t, cost);
+    better = clv_branch_and_bound_poll_solution(t, cost);
     if (better)
         memcpy(choice, better, (size_t)p->n_nodes * sizeof *choice);
     *bound = clv_branch_and_bound_value(t);
 }
 
-/* Solves what presolve leaves, with a try at every answer of the whole problem beside it. */
+/* Solves what presolve leaves, with a try at every solution of the whole problem beside it. */
 static void check(uint64_t seed, bool presolved)
 {
     effort options = { .rounds = 1000000 };
@@ -75,13 +75,13 @@ static void check(uint64_t seed, bool presolved)
     clv_arena_free(arena);
 }
 
-Test(branch_and_bound, finds_the_best_answer)
+Test(branch_and_bound, finds_the_best_solution)
 {
     for (uint64_t seed = 0; seed < test_effort(3000); seed++)
         check(seed, true);
 }
 
-/* A bound from a search cut short is a bound, and the answer is no worse than the one given. */
+/* A bound from a search cut short is a bound, and the solution is no worse than the one given. */
 Test(branch_and_bound, is_honest_when_cut_short)
 {
     for (uint64_t seed = 1; seed < test_effort(1000); seed += 2) {

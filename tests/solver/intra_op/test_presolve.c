@@ -1,10 +1,11 @@
-/* Presolve against every answer of small problems. */
+/* Presolve against every solution of small problems. */
 #include "solver/intra_op/presolve.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
 #include "solver/intra_op/small_strategies.h"
+#include "support/effort.h"
 
 typedef struct {
     small_strategies s;
@@ -29,7 +30,7 @@ static void begin(trial *t, uint64_t seed, small_kind kind)
     t->infeasible = !t->made;
 }
 
-/* Every legal answer of the reduced problem lifts to one that costs as much; the best of them is
+/* Every legal solution of the reduced problem lifts to one that costs as much; the best of them is
  * returned, -1: none is legal. */
 static clv_int128 lift_all(const trial *t, int32_t *ret_nevers)
 {
@@ -56,7 +57,7 @@ static clv_int128 lift_all(const trial *t, int32_t *ret_nevers)
     return best;
 }
 
-/* The best answer is still there. How many nodes went. */
+/* The best solution is still there. How many nodes went. */
 static int32_t check_trial(const trial *t)
 {
     int32_t nevers = 0, left_nevers = 0;
@@ -86,7 +87,7 @@ static int32_t check(uint64_t seed, small_kind kind)
     return gone;
 }
 
-Test(presolve, keeps_the_best_answer)
+Test(presolve, keeps_the_best_solution)
 {
     int64_t gone = 0;
 
@@ -98,7 +99,7 @@ Test(presolve, keeps_the_best_answer)
     cr_assert_gt(gone, 8000); /* it does something */
 }
 
-Test(presolve, rows_alone_keep_the_best_answer_too)
+Test(presolve, rows_alone_keep_the_best_solution_too)
 {
     for (uint64_t seed = 0; seed < 1000; seed++) {
         trial t = { .p = &t.s.p, .seed = seed };
@@ -234,7 +235,7 @@ static bool repeat(repeated *x, uint64_t seed, small_kind kind)
     return true;
 }
 
-/* The same answer for blocks with matrices of their own: nothing hangs on which are shared. */
+/* The same solution for blocks with matrices of their own: nothing hangs on which are shared. */
 static void check_against_own_matrices(const trial *t)
 {
     const clv_intra_op_problem *q = clv_presolve_problem(t->made), *r;
@@ -271,11 +272,11 @@ static void check_against_own_matrices(const trial *t)
     cr_assert_arr_eq(r->entry, q->entry, (size_t)q->first_entry[q->n_matrices] * sizeof(int64_t));
 }
 
-Test(presolve, keeps_the_best_answer_of_equal_blocks)
+Test(presolve, keeps_the_best_solution_of_equal_blocks)
 {
     int32_t n = 0, gone = 0;
 
-    for (uint64_t seed = 0; seed < 20000; seed++) {
+    for (uint64_t seed = 0; seed < test_effort(20000); seed++) {
         trial t = { .seed = seed };
         repeated x;
         clv_error err;
@@ -294,7 +295,7 @@ Test(presolve, keeps_the_best_answer_of_equal_blocks)
         clv_arena_free(t.arena);
         n++;
     }
-    cr_assert_gt(n, 4000);
+    cr_assert_gt(n, (int)test_effort(4000));
     cr_assert_gt(gone, n);
 }
 

@@ -1,6 +1,6 @@
-/* The solver of strategy problems: every answer is legal and costs what the judge says, no bound is
- * above the optimum, and neither threads nor the clock change an answer. Brute force is the witness
- * on small random problems. */
+/* The solver of strategy problems: every solution is legal and costs what the judge says, no bound
+ * is above the optimum, and neither threads nor the clock change a solution. Brute force is the
+ * witness on small random problems. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 
@@ -33,12 +33,12 @@ static void check(uint64_t seed, small_kind kind, tally *t)
     clv_int128 best = small_best(&s.p, &nevers);
     int at = (int)seed;
     cr_assert(r.solve.end != CLV_END_INFEASIBLE || best < 0, "seed %d is not infeasible", at);
-    cr_assert(best >= 0 || !r.solve.found, "seed %d has no legal answer", at);
-    cr_assert(best < 0 || r.solve.found, "seed %d: no answer found", at);
+    cr_assert(best >= 0 || !r.solve.found, "seed %d has no legal solution", at);
+    cr_assert(best < 0 || r.solve.found, "seed %d: no solution found", at);
     if (r.solve.found) {
-        cr_assert(small_fits(&s.p, r.solve.answer), "seed %d: over the limit", at);
+        cr_assert(small_fits(&s.p, r.solve.solution), "seed %d: over the limit", at);
         cr_assert(r.value.legal);
-        cr_assert(small_cost(&s.p, r.solve.answer, &own) == r.value.cost, "seed %d: wrong cost",
+        cr_assert(small_cost(&s.p, r.solve.solution, &own) == r.value.cost, "seed %d: wrong cost",
                   at);
         cr_assert(r.value.cost >= best, "seed %d: below the optimum", at);
         cr_assert(r.solve.bound.whole <= best, "seed %d: bound %lld above the optimum %lld", at,
@@ -118,7 +118,7 @@ static void same(const clv_intra_op_problem *p, const clv_intra_op_result *a,
     cr_assert(a->solve.bound.whole == b->solve.bound.whole);
     cr_assert_eq(a->solve.end, b->solve.end);
     for (int32_t v = 0; v < p->n_nodes; v++)
-        cr_assert_eq(a->solve.answer[v], b->solve.answer[v]);
+        cr_assert_eq(a->solve.solution[v], b->solve.solution[v]);
 }
 
 Test(strategies, threads_change_nothing)
@@ -177,7 +177,7 @@ Test(strategies, nothing_and_one_node)
     clv_intra_op_draft_span(d, 0, 1, (int64_t[]){ 1, 20, 2 }, NULL);
     clv_intra_op_draft_freeze(d, "one", 10, &p, NULL);
     r = solve(p, &o, arena);
-    cr_assert(r.solve.found && r.value.cost == 5 && r.solve.answer[0] == 0);
+    cr_assert(r.solve.found && r.value.cost == 5 && r.solve.solution[0] == 0);
     cr_assert_eq(r.solve.end, CLV_END_OPTIMAL);
 
     clv_intra_op_draft_new(arena, &d, NULL);
@@ -185,7 +185,7 @@ Test(strategies, nothing_and_one_node)
     clv_intra_op_draft_span(d, 0, 1, (int64_t[]){ 11, 20 }, NULL);
     clv_intra_op_draft_freeze(d, "too much", 10, &p, NULL);
     r = solve(p, &o, arena);
-    cr_assert(!r.solve.found && !r.solve.answer);
+    cr_assert(!r.solve.found && !r.solve.solution);
     cr_assert_eq(r.solve.end, CLV_END_INFEASIBLE);
     cr_assert(r.solve.why[0] != '\0');
     clv_arena_free(arena);

@@ -89,7 +89,7 @@ static clv_intra_op_result solve(const clv_intra_op_problem *p, const clv_intra_
     return r;
 }
 
-/* The best answer by a table over the row: chains only. */
+/* The best solution by a table over the row: chains only. */
 static int64_t by_table(const clv_intra_op_problem *p, clv_arena *arena)
 {
     int32_t n = clv_intra_op_n_choices(p, 0);
@@ -172,8 +172,8 @@ Test(strategy_effort, brief_ends_alike_on_any_number_of_threads)
     cr_assert(one.value.cost == five.value.cost && one.solve.bound.whole == five.solve.bound.whole);
     cr_assert_eq(one.solve.end, five.solve.end);
     cr_assert_neq(one.solve.end, CLV_END_DEADLINE);
-    cr_assert_arr_eq(one.solve.answer, five.solve.answer,
-                     (size_t)p->n_nodes * sizeof *one.solve.answer);
+    cr_assert_arr_eq(one.solve.solution, five.solve.solution,
+                     (size_t)p->n_nodes * sizeof *one.solve.solution);
     clv_arena_free(arena);
 }
 
@@ -190,7 +190,7 @@ Test(strategy_effort, a_bound_that_is_enough_ends_it)
     r = solve(p, &o, arena);
     cr_assert_eq(r.solve.end, CLV_END_BOUND);
     cr_assert(r.solve.bound.whole >= o.enough);
-    /* more than any answer costs */
+    /* more than any solution costs */
     o.enough = 2 * r.value.cost;
     r = solve(p, &o, arena);
     cr_assert_neq(r.solve.end, CLV_END_BOUND);
@@ -198,8 +198,8 @@ Test(strategy_effort, a_bound_that_is_enough_ends_it)
     clv_arena_free(arena);
 }
 
-/* The first answer is within the limit, and has no never where one is easy to leave out. */
-Test(strategy_effort, a_first_answer_is_legal)
+/* The first solution is within the limit, and has no never where one is easy to leave out. */
+Test(strategy_effort, a_first_solution_is_legal)
 {
     int32_t n_legal = 0, n = 0;
 
@@ -229,8 +229,8 @@ Test(strategy_effort, a_first_answer_is_legal)
     cr_assert_gt(10 * n_legal, 9 * n, "%d of %d", n_legal, n);
 }
 
-/* Asked to stop before it began, it gives the answer that holds least, without a sweep. */
-Test(strategy_effort, a_first_answer_comes_even_when_time_is_up)
+/* Asked to stop before it began, it gives the solution that holds least, without a sweep. */
+Test(strategy_effort, a_first_solution_comes_even_when_time_is_up)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     const clv_intra_op_problem *p = make(200, 6, 40, 0.4, 3, arena);
@@ -248,7 +248,7 @@ Test(strategy_effort, a_first_answer_comes_even_when_time_is_up)
 }
 
 /* What is lifted from a later stage comes down again. */
-Test(strategy_effort, answers_go_down_to_what_is_left)
+Test(strategy_effort, solutions_go_down_to_what_is_left)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     int32_t n_stages = 0, n_whole = 0, n = 0;

@@ -191,7 +191,7 @@ Test(bound, no_legal_plan_is_better_when_units_are_left_out)
         cr_expect_gt(many(30001 + (uint64_t)near * 10000, 2000, true, near == 2, near).n, 500);
 }
 
-/* -- known answers -- */
+/* -- known solutions -- */
 
 static clv_bound period_of(const clv_partition_problem *p, int64_t best_ns, int32_t *device_of)
 {

@@ -348,7 +348,7 @@ Test(solve, survives_running_out_of_memory_anywhere)
     clv_arena_free(problem);
 }
 
-Test(solve, gives_the_same_answer_twice)
+Test(solve, gives_the_same_solution_twice)
 {
     for (uint64_t seed = 0; seed < test_effort(4); seed++) {
         clv_arena *arena = clv_arena_new(NULL, 0);

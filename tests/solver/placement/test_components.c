@@ -79,7 +79,7 @@ static bool make_parts(unsigned long long seed, oracle_problem *p, oracle_rules 
 
 typedef struct {
     int solved, optimal, proven, infeasible;
-    int by_parts, by_room; /* times that a bound or an answer came from there */
+    int by_parts, by_room; /* times that a bound or a solution came from there */
     unsigned long long seed;
     double most; /* the optimum of the problem at hand, and what sums may be off by */
 } tally;
@@ -116,7 +116,7 @@ static void check(unsigned long long seed, tally *t)
     cr_assert(r.solve.bound.real <= t->most, "%llu", seed);
     cr_assert(r.solve.end != CLV_END_INFEASIBLE || isinf(optimum), "%llu", seed);
     if (r.solve.found) {
-        oracle_value value = oracle_judge(&of, &rules, r.solve.answer);
+        oracle_value value = oracle_judge(&of, &rules, r.solve.solution);
         cr_assert(value.legal, "%llu: %s", seed, value.why);
         cr_assert_float_eq(value.objective, r.value.objective, slack, "%llu", seed);
         cr_assert(value.objective >= optimum - slack, "%llu", seed);
@@ -266,7 +266,7 @@ static bool is_reached(void *ctx)
     return t->objective <= t->wanted;
 }
 
-/* Ends as soon as the answer is as good as the best division, for where nothing proves it. */
+/* Ends as soon as the solution is as good as the best division, for where nothing proves it. */
 static clv_place_result solve(const bundle *b, double wanted, clv_arena *arena)
 {
     target t = { wanted * (1 + 1e-9), (double)INFINITY };

@@ -344,6 +344,6 @@ Test(contiguous_anneal, memory_just_enough)
     make_tight(p, arena);
     cr_assert_eq(clv_place_solve(p, &options, arena, &result, NULL), CLV_OK);
     cr_assert(result.solve.found);
-    cr_assert(small_judged(p, &contiguous, result.solve.answer, arena).legal);
+    cr_assert(small_judged(p, &contiguous, result.solve.solution, arena).legal);
     clv_arena_free(arena);
 }

@@ -298,11 +298,11 @@ Test(dominating_ideals, ideals_dominate_when_no_part_is_worth_having)
 
 typedef struct {
     int n[2][2]; /* [fewest][feasible] */
-} answers;
+} solutions;
 
 /* By the search and by the published program. Nothing where there are too many ideals for that. */
 static void compare(const oracle_problem *of, const oracle_rules *rules, int seed, clv_arena *arena,
-                    answers *t)
+                    solutions *t)
 {
     double optimum = -1;
     clv_place_result r;
@@ -314,7 +314,7 @@ static void compare(const oracle_problem *of, const oracle_rules *rules, int see
     cr_assert_eq(r.solve.end, feasible ? CLV_END_OPTIMAL : CLV_END_INFEASIBLE, "%d: end %d", seed,
                  (int)r.solve.end);
     if (feasible) {
-        oracle_value value = oracle_judge(of, rules, r.solve.answer);
+        oracle_value value = oracle_judge(of, rules, r.solve.solution);
         cr_assert(value.legal, "%d: %s", seed, value.why);
         cr_assert_float_eq(value.objective, optimum, PROOF_PART * (1 + optimum),
                            "%d: %.17g, not %.17g", seed, value.objective, optimum);
@@ -323,10 +323,10 @@ static void compare(const oracle_problem *of, const oracle_rules *rules, int see
 }
 
 /* So many models of the maker. */
-static answers compare_many(void (*make)(uint64_t seed, oracle_problem *p, oracle_rules *rules),
-                            int n)
+static solutions compare_many(void (*make)(uint64_t seed, oracle_problem *p, oracle_rules *rules),
+                              int n)
 {
-    answers t = { 0 };
+    solutions t = { 0 };
     clv_arena *arena = clv_arena_new(NULL, 0);
     for (int seed = 1; seed <= n; seed++) {
         oracle_problem of;
@@ -344,14 +344,14 @@ static answers compare_many(void (*make)(uint64_t seed, oracle_problem *p, oracl
 
 Test(dominating_ideals, models_have_the_optimum_of_the_published_program)
 {
-    answers t = compare_many(make_model, 2 * (int)PROBLEMS);
+    solutions t = compare_many(make_model, 2 * (int)PROBLEMS);
     cr_assert(t.n[0][1] > (int)PROBLEMS / 4 && t.n[0][0] > 0 && t.n[1][1] > (int)PROBLEMS / 20 &&
               t.n[1][0] > 0);
 }
 
 Test(dominating_ideals, awkward_models_have_it_too)
 {
-    answers t = compare_many(make_awkward, (int)PROBLEMS / 2);
+    solutions t = compare_many(make_awkward, (int)PROBLEMS / 2);
     cr_assert(t.n[0][1] > (int)PROBLEMS / 8 && t.n[0][0] > 0 && t.n[1][1] > (int)PROBLEMS / 40 &&
               t.n[1][0] > 0);
 }

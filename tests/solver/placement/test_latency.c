@@ -1,11 +1,11 @@
-/* The latency objective: every answer is legal, no bound is above the optimum. Brute force is the
+/* The latency objective: every solution is legal, no bound is above the optimum. Brute force is the
  * witness, on small random problems of many kinds. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
 
-#include "solver/placement/latency_instances.h"
 #include "solver/placement/portfolio.h"
+#include "solver/placement/small_placements.h"
 #include "support/effort.h"
 
 typedef struct {
@@ -14,7 +14,7 @@ typedef struct {
 
 static void check(uint64_t seed, bool contiguous, tally *t)
 {
-    instance in = { 0 };
+    small_placement in = { 0 };
     make(&in, seed);
     clv_place_options options = { .rules = { CLV_PLACE_LATENCY, contiguous, 0 },
                                   .solve.seed = seed };
@@ -29,7 +29,7 @@ static void check(uint64_t seed, bool contiguous, tally *t)
               "seed %d contiguous %d: bound %.17g, optimum %.17g", (int)seed, contiguous,
               r.solve.bound.real, best);
     if (r.solve.found) {
-        cr_assert_eq(clv_place_judge(&in.p, &options.rules, r.solve.answer, arena, &value, NULL),
+        cr_assert_eq(clv_place_judge(&in.p, &options.rules, r.solve.solution, arena, &value, NULL),
                      CLV_OK);
         cr_assert(value.legal, "seed %d: %s", (int)seed, value.why);
         cr_assert_eq(value.objective, r.value.objective);
@@ -56,9 +56,9 @@ static void check_many(uint64_t first, int32_t n, bool contiguous)
 
 #define N_PROBLEMS ((int)test_effort(1500))
 
-Test(latency, free_answers_and_bounds_against_brute_force) { check_many(1, N_PROBLEMS, false); }
+Test(latency, free_solutions_and_bounds_against_brute_force) { check_many(1, N_PROBLEMS, false); }
 
-Test(latency, contiguous_answers_and_bounds_against_brute_force)
+Test(latency, contiguous_solutions_and_bounds_against_brute_force)
 {
     check_many(100001, N_PROBLEMS, true);
 }
@@ -144,11 +144,11 @@ Test(latency, chains_are_solved_and_proven)
     }
 }
 
-/* The same problem gives the same answer, and a limit on time only ends the search. */
-Test(latency, same_seed_same_answer_and_deadline_keeps_it_honest)
+/* The same problem gives the same solution, and a limit on time only ends the search. */
+Test(latency, same_seed_same_solution_and_deadline_keeps_it_honest)
 {
     for (uint64_t seed = 1; seed <= 20; seed++) {
-        instance in = { 0 };
+        small_placement in = { 0 };
         make(&in, seed);
         clv_arena *arena = clv_arena_new(NULL, 0);
         clv_place_options options = { .rules = { CLV_PLACE_LATENCY, false, 0 },
@@ -158,7 +158,7 @@ Test(latency, same_seed_same_answer_and_deadline_keeps_it_honest)
         cr_assert_eq(clv_place_solve(&in.p, &options, arena, &b, NULL), CLV_OK);
         cr_assert_eq(a.solve.found, b.solve.found);
         for (int32_t v = 0; a.solve.found && v < in.p.n_nodes; v++)
-            cr_assert_eq(a.solve.answer[v], b.solve.answer[v]);
+            cr_assert_eq(a.solve.solution[v], b.solve.solution[v]);
         options.solve.deadline_ns = clv_deadline_in(1e-9);
         cr_assert_eq(clv_place_solve(&in.p, &options, arena, &hurried, NULL), CLV_OK);
         cr_assert(!hurried.solve.found ||

@@ -1,14 +1,14 @@
 /* The parts of the latency solver that prove, each by itself: no bound above the optimum, and the
- * search over ideals finds the optimum where it says so, without an answer to start from. */
+ * search over ideals finds the optimum where it says so, without a solution to start from. */
 #include <stdio.h>
 
 #include "solver/placement/latency/chain_bounds.h"
 #include "solver/placement/latency/latency_ideals.h"
 #include "solver/placement/latency/latency_units.h"
-#include "solver/placement/latency_instances.h"
+#include "solver/placement/small_placements.h"
 #include "support/effort.h"
 
-/* A search that nobody offers an answer to, so that it is never near enough. */
+/* A search that nobody offers a solution to, so that it is never near enough. */
 typedef struct {
     clv_place_options options;
     clv_place_result result;
@@ -39,7 +39,7 @@ static void open_listener(listener *l, const clv_place_problem *p, bool contiguo
 /* -- */
 
 /* Is the search exact here? One kind of each sort, the other one without a limit of memory. */
-static bool is_exact(const instance *in, bool contiguous)
+static bool is_exact(const small_placement *in, bool contiguous)
 {
     bool backward = false;
     for (int32_t v = 0; v < in->p.n_nodes; v++)
@@ -78,7 +78,7 @@ static void check_search(listener *run, clv_chain_division *chain, double limit,
 
 static void check(uint64_t seed, bool contiguous, tally *t)
 {
-    instance in = { 0 };
+    small_placement in = { 0 };
     make(&in, seed);
     listener run;
     clv_arena *arena = clv_arena_new(NULL, 0);

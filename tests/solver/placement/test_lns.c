@@ -16,7 +16,7 @@ typedef struct {
     int32_t n_reported, n_asked, stop_at;
 } audience;
 
-/* Each answer reported is legal and better than the one before. */
+/* Each solution reported is legal and better than the one before. */
 static clv_status reported(void *ctx, const int32_t *device_of, clv_error *err)
 {
     audience *a = ctx;
@@ -65,7 +65,7 @@ static double value_of(const audience *a, const int32_t *of_block)
 
 /* Three thousand problems from any start: never worse, never illegal, whatever limit there is; and
  * with room enough mostly the optimum. */
-Test(windows, never_make_an_answer_worse_or_illegal)
+Test(windows, never_make_a_solution_worse_or_illegal)
 {
     const small_size size = { 9, 6, 3, 1 };
     int32_t n_started = 0, n_full = 0, n_best = 0, n_gained = 0;
@@ -91,7 +91,7 @@ Test(windows, never_make_an_answer_worse_or_illegal)
             cr_assert_eq(clv_lns_improve(b, &options, of_block, arena, &work, NULL), CLV_OK);
             double end = value_of(&a, of_block);
             cr_assert_leq(end, start, "problem %d", (int)seed);
-            cr_assert_eq(end, a.last, "problem %d: the last answer was not reported", (int)seed);
+            cr_assert_eq(end, a.last, "problem %d: the last solution was not reported", (int)seed);
             n_started++;
             n_gained += end < start;
             n_full += full;
@@ -154,7 +154,7 @@ Test(windows, programs_say_what_the_loads_are)
         cr_assert(n_windows > 2000 && n_better > 500);
 }
 
-/* The same start and limits give the same answer. */
+/* The same start and limits give the same solution. */
 Test(windows, are_deterministic)
 {
     const small_size size = { 40, 16, 3, 1 };

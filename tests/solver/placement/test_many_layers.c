@@ -1,6 +1,6 @@
-/* test_many_layers.c - models of many equal layers, whose answers are known: at their size, solvers
- * must neither give up nor take time by the square of the layers. And the ends of long intervals of
- * a chain, against a smallest cut for each interval. */
+/* test_many_layers.c - models of many equal layers, whose solutions are known: at their size,
+ * solvers must neither give up nor take time by the square of the layers. And the ends of long
+ * intervals of a chain, against a smallest cut for each interval. */
 #include <criterion/criterion.h>
 #include <math.h>
 
@@ -102,8 +102,8 @@ Test(layers, contiguous_is_proven_whatever_their_number)
     }
 }
 
-/* Stopped early, it has an answer as good as the contiguous one, and the bound of work. */
-Test(layers, free_has_an_answer_and_a_bound_at_once)
+/* Stopped early, it has a solution as good as the contiguous one, and the bound of work. */
+Test(layers, free_has_a_solution_and_a_bound_at_once)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     clv_place_problem *p = equal_layers(1200, 7, CLV_PLACE_UNLIMITED, arena);

@@ -15,7 +15,7 @@ static const clv_place_rules rules_of[] = { { CLV_PLACE_THROUGHPUT, false, 0 },
                                             { CLV_PLACE_THROUGHPUT, true, 0 } };
 
 /* Fifteen hundred problems, each by both rules: the program's optimum is that of all assignments,
- * and its answer is one of them. */
+ * and its solution is one of them. */
 Test(place_program, has_the_optimum_of_all_assignments)
 {
     const small_size size = { 7, 5, 3, 1 };
@@ -46,7 +46,7 @@ Test(place_program, has_the_optimum_of_all_assignments)
             cr_assert_float_eq(got.objective, best[r], NEAR, "problem %d, rules %d: %g, not %g",
                                (int)seed, r, got.objective, best[r]);
             int32_t of_block[16], of_node[16];
-            cr_assert_eq(clv_mip_read_answer(b, &rules_of[r], got.values, of_block, arena, NULL),
+            cr_assert_eq(clv_mip_read_solution(b, &rules_of[r], got.values, of_block, arena, NULL),
                          CLV_OK);
             clv_contraction_project(b, of_block, of_node);
             clv_place_value v = small_judged(p, &rules_of[r], of_node, arena);

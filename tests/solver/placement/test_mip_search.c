@@ -9,7 +9,7 @@ TestSuite(place_ilp, .timeout = 600);
 
 /* What the portfolio, with windows and relaxation in it, says of small problems: legal, honest, and
  * the bound is one. */
-Test(place_ilp, answers_are_legal_and_bounds_hold)
+Test(place_ilp, solutions_are_legal_and_bounds_hold)
 {
     const small_size size = { 9, 5, 3, 1 };
     for (uint64_t seed = 0; seed < 600; seed++) {
@@ -22,7 +22,7 @@ Test(place_ilp, answers_are_legal_and_bounds_hold)
         cr_assert(!isfinite(r.solve.bound.real) || r.solve.bound.real <= best,
                   "problem %d: bound %g of %g", (int)seed, r.solve.bound.real, best);
         if (r.solve.found) {
-            clv_place_value v = small_judged(p, &options.rules, r.solve.answer, arena);
+            clv_place_value v = small_judged(p, &options.rules, r.solve.solution, arena);
             cr_assert(v.legal, "problem %d: %s", (int)seed, v.why);
             cr_assert_eq(v.objective, r.value.objective, "problem %d", (int)seed);
             cr_assert_geq(v.objective, best, "problem %d", (int)seed);

@@ -177,11 +177,11 @@ static void check(const made *m, const clv_place_result *r, double best, uint64_
               r->solve.bound.real, best);
     if (!r->solve.found)
         return;
-    double bound = judge(m->p, r->solve.answer);
+    double bound = judge(m->p, r->solve.solution);
     for (int32_t v = 1; v < m->p->n_nodes; v++)
         for (int32_t u = 0; u < v; u++)
             cr_assert(m->p->class_of[u] != m->p->class_of[v] ||
-                      r->solve.answer[u] == r->solve.answer[v]);
+                      r->solve.solution[u] == r->solve.solution[v]);
     cr_assert(fabs(bound - r->value.objective) <= 1e-9 * (1 + bound),
               "seed %d: bound %.9g, is %.9g", (int)seed, r->value.objective, bound);
     cr_assert(bound >= best - much, "seed %d", (int)seed);

@@ -27,7 +27,7 @@ typedef struct {
     unsigned long long seed;
     bool feasible;
     double optimum;
-    int counts[CLV_END_GIVEN + 1], n_missed; /* missed: no answer where there is one */
+    int counts[CLV_END_GIVEN + 1], n_missed; /* missed: no solution where there is one */
 } suite;
 
 static double slack(double value, double part)
@@ -74,11 +74,11 @@ static clv_place_result solve(const suite *s, double gap, news *reported)
     return result;
 }
 
-/* -- what an answer must be -- */
+/* -- what a solution must be -- */
 
 static void is_honest(const suite *s, const clv_place_result *r, const news *reported)
 {
-    cr_assert_eq(r->solve.found, r->solve.answer != NULL, "%llu", s->seed);
+    cr_assert_eq(r->solve.found, r->solve.solution != NULL, "%llu", s->seed);
     cr_assert(reported->fine, "%llu: what is reported gets worse", s->seed);
     cr_assert(r->solve.found_by && r->solve.bound_by, "%llu", s->seed);
     cr_assert(!isnan(r->solve.bound.real) && r->solve.bound.real >= 0, "%llu: bound %g", s->seed,
@@ -90,14 +90,14 @@ static void is_honest(const suite *s, const clv_place_result *r, const news *rep
               s->seed);
     if (!r->solve.found)
         return;
-    oracle_value true_value = oracle_judge(&s->of, &s->rules, r->solve.answer);
+    oracle_value true_value = oracle_judge(&s->of, &s->rules, r->solve.solution);
     cr_assert(true_value.legal, "%llu: %s", s->seed, true_value.why);
     cr_assert(r->value.legal, "%llu", s->seed);
     cr_assert_float_eq(r->value.objective, true_value.objective,
                        slack(true_value.objective, SUM_PART), "%llu: says %.17g, is %.17g", s->seed,
                        r->value.objective, true_value.objective);
-    cr_assert_eq(reported->objective, r->value.objective, "%llu: the last answer was not reported",
-                 s->seed);
+    cr_assert_eq(reported->objective, r->value.objective,
+                 "%llu: the last solution was not reported", s->seed);
     cr_assert(r->solve.bound.real <= r->value.objective, "%llu: bound %.17g above %.17g", s->seed,
               r->solve.bound.real, r->value.objective);
 }
@@ -106,7 +106,7 @@ static void is_true(const suite *s, const clv_place_result *r)
 {
     double objective = r->value.objective;
     if (!s->feasible) {
-        cr_assert(!r->solve.found, "%llu: an answer where there is none", s->seed);
+        cr_assert(!r->solve.found, "%llu: a solution where there is none", s->seed);
         return;
     }
     cr_assert_neq(r->solve.end, CLV_END_INFEASIBLE, "%llu: %s", s->seed, r->solve.why);
@@ -133,7 +133,7 @@ static void is_same(const suite *s, const clv_place_result *a, const clv_place_r
     cr_assert_eq(a->solve.bound.real, b->solve.bound.real, "%llu: bound %.17g, then %.17g", s->seed,
                  a->solve.bound.real, b->solve.bound.real);
     for (int32_t v = 0; a->solve.found && v < s->p->n_nodes; v++)
-        cr_assert_eq(a->solve.answer[v], b->solve.answer[v], "%llu: node %d moves", s->seed, v);
+        cr_assert_eq(a->solve.solution[v], b->solve.solution[v], "%llu: node %d moves", s->seed, v);
 }
 
 static void check(suite *s, bool twice)
@@ -190,17 +190,17 @@ Test(place, brute_force_leaves_nothing_out)
         oracle_problem of;
         oracle_rules rules;
         double quick = 0, plain = 0;
-        int answer[ORACLE_NODES];
+        int solution[ORACLE_NODES];
         oracle_make(seed, 8, 300, seed % 3 == 0, &of, &rules);
-        bool found = oracle_best(&of, &rules, false, &quick, answer);
-        cr_assert_eq(found, oracle_best(&of, &rules, true, &plain, answer));
+        bool found = oracle_best(&of, &rules, false, &quick, solution);
+        cr_assert_eq(found, oracle_best(&of, &rules, true, &plain, solution));
         cr_assert_eq(quick, plain, "%llu: %.17g, %.17g", (unsigned long long)seed, quick, plain);
     }
 }
 
 /* The published dynamic program, plainly written, is right where brute force can say so. Then it
  * says what is right of larger problems. */
-Test(place, contiguous_answers_are_those_of_the_published_program)
+Test(place, contiguous_solutions_are_those_of_the_published_program)
 {
     int n_small = 0, n_large = 0;
     suite s = { .arena = clv_arena_new(NULL, 0) };
@@ -236,8 +236,8 @@ Test(place, contiguous_answers_are_those_of_the_published_program)
               n_small, n_large);
 }
 
-/* Too large for brute force: no bound is above any legal answer that chance finds. */
-Test(place, of_larger_problems_no_bound_is_above_an_answer)
+/* Too large for brute force: no bound is above any legal solution that chance finds. */
+Test(place, of_larger_problems_no_bound_is_above_a_solution)
 {
     suite s = { .arena = clv_arena_new(NULL, 0) };
     for (uint64_t seed = 1; seed < PROBLEMS / 10; seed++) {
@@ -457,7 +457,7 @@ Test(place, one_node_goes_where_it_is_fastest)
         cr_expect(r.solve.found && r.solve.end == CLV_END_OPTIMAL, "%d: end %d", i,
                   (int)r.solve.end);
         cr_expect_eq(r.value.objective, 4, "%g", r.value.objective);
-        cr_expect_eq(r.solve.answer[0], 2);
+        cr_expect_eq(r.solve.solution[0], 2);
     }
     clv_arena_free(arena);
 }

@@ -1,8 +1,8 @@
-/* latency_instances.h - small random placements for tests of the latency objective, and their least
+/* small_placements.h - small random placements for tests of the latency objective, and their least
  * latency by brute force. Two kinds that pay at most, two that do not; memory is mostly tight.
  */
-#ifndef TEST_SOLVER_PLACEMENT_LATENCY_INSTANCES_H
-#define TEST_SOLVER_PLACEMENT_LATENCY_INSTANCES_H
+#ifndef TEST_SOLVER_PLACEMENT_SMALL_PLACEMENTS_H
+#define TEST_SOLVER_PLACEMENT_SMALL_PLACEMENTS_H
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -20,7 +20,7 @@ typedef struct {
     double time[MOST_KINDS * MOST_NODES], send[MOST_NODES];
     bool backward[MOST_NODES];
     int32_t class_of[MOST_NODES], out_first[MOST_NODES + 1], out[MOST_EDGES], order[MOST_NODES];
-} instance;
+} small_placement;
 
 static uint64_t state;
 
@@ -30,7 +30,7 @@ static inline int32_t below(int32_t n)
     return (int32_t)((state >> 33) % (uint64_t)n);
 }
 
-static inline void make_kinds(instance *in, int64_t all_bytes)
+static inline void make_kinds(small_placement *in, int64_t all_bytes)
 {
     int32_t n_paying = 1 + (below(5) == 0), n_free = below(6) > 0 ? 1 + (below(6) == 0) : 0;
     in->p.n_kinds = n_paying + n_free;
@@ -45,7 +45,7 @@ static inline void make_kinds(instance *in, int64_t all_bytes)
 }
 
 /* Some times and costs are 0, some nodes do not run everywhere. */
-static inline void make_nodes(instance *in, int32_t n, int32_t n_classes, bool training)
+static inline void make_nodes(small_placement *in, int32_t n, int32_t n_classes, bool training)
 {
     bool plain = below(2);
     for (int32_t v = 0; v < n; v++) {
@@ -69,7 +69,7 @@ static inline void make_nodes(instance *in, int32_t n, int32_t n_classes, bool t
         }
 }
 
-static inline void make_edges(instance *in, int32_t n)
+static inline void make_edges(small_placement *in, int32_t n)
 {
     int32_t n_edges = 0, dense = 1 + below(3);
     bool chain = below(2);
@@ -85,7 +85,7 @@ static inline void make_edges(instance *in, int32_t n)
 }
 
 /* Often a class has a node and what it reads: then it is one unit, or two. Classes stay dense. */
-static inline void join_classes(instance *in, int32_t n)
+static inline void join_classes(small_placement *in, int32_t n)
 {
     int32_t seen[MOST_NODES], n_seen = 0;
     for (int32_t v = 0; v < n; v++)
@@ -102,7 +102,7 @@ static inline void join_classes(instance *in, int32_t n)
     in->p.n_classes = n_seen;
 }
 
-static inline void make(instance *in, uint64_t seed)
+static inline void make(small_placement *in, uint64_t seed)
 {
     state = seed * 7919 + 1;
     below(2);

@@ -1,5 +1,5 @@
-/* bound_answer.c - see bound_answer.h. */
-#include "solver/intra_op/bound_answer.h"
+/* bound_decode.c - see bound_decode.h. */
+#include "solver/intra_op/bound_decode.h"
 
 #include <string.h>
 
@@ -53,7 +53,7 @@ void clv_bound_conditional_costs(clv_intra_op_bound *b, int32_t v, bool forward,
     }
 }
 
-bool clv_intra_op_bound_answer(clv_intra_op_bound *b, bool forward, double price, int32_t *choice)
+bool clv_intra_op_bound_decode(clv_intra_op_bound *b, bool forward, double price, int32_t *choice)
 {
     const clv_intra_op_problem *p = b->p;
 
