@@ -95,9 +95,9 @@ if(NOT NO_ONNX AND EXISTS ${ONNX_TESTDATA})
     add_test(NAME sharding_rules COMMAND /usr/bin/python3 ${SHARDING}/check_rules.py
              $<TARGET_FILE:dump_rules> ${PROJECT_SOURCE_DIR})
     add_test(NAME sharding_rules_apart COMMAND /usr/bin/python3 ${SHARDING}/check_rules.py
-             $<TARGET_FILE:dump_rules> ${PROJECT_SOURCE_DIR} --apart 3)
+             $<TARGET_FILE:dump_rules> ${PROJECT_SOURCE_DIR} --apart 3 --every 2)
     add_test(NAME sharding_rules_three_axes COMMAND /usr/bin/python3 ${SHARDING}/check_rules.py
-             $<TARGET_FILE:dump_rules> ${PROJECT_SOURCE_DIR} --mesh 2x2x2)
+             $<TARGET_FILE:dump_rules> ${PROJECT_SOURCE_DIR} --mesh 2x2x2 --every 2)
   endif()
   # Lowered models on ONNX Runtime: its own operator tests under every layout, real models, and the
   # published examples. With sanitizers a part of them.
@@ -108,19 +108,19 @@ if(NOT NO_ONNX AND EXISTS ${ONNX_TESTDATA})
     add_test(NAME lower_conform COMMAND /usr/bin/python3 ${LOWER}/conform.py
              $<TARGET_FILE:lower_layouts> $<TARGET_FILE:cleave_run> ${ONNX_TESTDATA}
              --mesh 2 --mesh 3 $<$<NOT:$<BOOL:${SANITIZED}>>:--mesh=2:1,2>
-             $<$<BOOL:${SANITIZED}>:--every=25> COMMAND_EXPAND_LISTS)
+             $<$<BOOL:${SANITIZED}>:--every=50> COMMAND_EXPAND_LISTS)
     foreach(dialect ort tensorrt) # what each device has of a few of them, and collectives
       add_test(NAME lower_conform_${dialect} COMMAND /usr/bin/python3 ${LOWER}/conform.py
                $<TARGET_FILE:lower_layouts> $<TARGET_FILE:cleave_run> ${ONNX_TESTDATA} --mesh 3
-               --mesh 2x2 --every=$<IF:$<BOOL:${SANITIZED}>,120,10> --collectives ${dialect})
+               --mesh 2x2 --every=$<IF:$<BOOL:${SANITIZED}>,120,20> --collectives ${dialect})
     endforeach()
     add_test(NAME lower_exchanges COMMAND /usr/bin/python3 ${LOWER}/exchanges.py
              $<TARGET_FILE:cleave_cli> $<TARGET_FILE:cleave_run> $<TARGET_FILE:lower_layouts>
-             --every $<IF:$<BOOL:${SANITIZED}>,150,5>)
+             --every $<IF:$<BOOL:${SANITIZED}>,400,5>)
     # Small graphs: of fixed seeds, and those that were wrong once.
     add_test(NAME lower_random COMMAND /usr/bin/python3 -W ignore ${LOWER}/random_graphs.py
              $<TARGET_FILE:cleave_cli> $<TARGET_FILE:cleave_run> $<TARGET_FILE:lower_layouts>
-             --brief --seeds 0:$<IF:$<BOOL:${SANITIZED}>,25,240>)
+             --brief --seeds 0:$<IF:$<BOOL:${SANITIZED}>,15,200>)
     if(NOT SANITIZED)
       add_test(NAME lower_small COMMAND /usr/bin/python3 -W ignore ${LOWER}/small_graphs.py
                $<TARGET_FILE:lower_layouts> $<TARGET_FILE:cleave_run>)
@@ -131,7 +131,7 @@ if(NOT NO_ONNX AND EXISTS ${ONNX_TESTDATA})
              $<TARGET_FILE:cleave_cli> $<TARGET_FILE:cleave_run> $<TARGET_FILE:lower_layouts>
              ${CMAKE_CURRENT_SOURCE_DIR}/data/runnable
              ${CMAKE_CURRENT_SOURCE_DIR}/data/models
-             $<IF:$<BOOL:${SANITIZED}>,--only=dlrm,--every=2>)
+             "$<IF:$<BOOL:${SANITIZED}>,--only=dlrm;--every=4,--every=2>" COMMAND_EXPAND_LISTS)
   endif()
   set_tests_properties(corpus_plan corpus_shapes PROPERTIES TIMEOUT 1500)
 else()

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "support/effort.h"
 #include "support/failing_alloc.h"
 #include "support/run.h"
 
@@ -61,7 +62,7 @@ Test(intra_op_json, the_example_of_the_contest)
     cr_expect_str_eq(p->name, "example");
     cr_expect(p->n_nodes == 5 && p->n_edges == 5 && p->n_matrices == 5 && p->usage_limit == 50);
     clv_int128 best = -1;
-    for (int32_t i = 0; i < 12; i++) { /* all answers: 1 x 2 x 3 x 2 x 1 */
+    for (int32_t i = 0; i < 12; i++) { /* all solutions: 1 x 2 x 3 x 2 x 1 */
         clv_int128 cost = cost_of(p, (int32_t[]){ 0, i % 2, i / 2 % 3, i / 6, 0 }, arena);
         if (cost >= 0 && (best < 0 || cost < best))
             best = cost;
@@ -350,6 +351,8 @@ static void write_large(const char *path)
 
 Test(intra_op_json, a_large_file_is_not_held)
 {
+    if (TEST_IS_SANITIZED)
+        cr_skip_test("a question of peaks, and slow");
     char *folder = folder_new(), path[4096];
     snprintf(path, sizeof path, "%s/large.json", folder);
     write_large(path);

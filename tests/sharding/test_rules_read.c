@@ -7,6 +7,7 @@
 #include "sharding/rule_case.h"
 #include "sharding/rule_text.h"
 #include "sharding/writers.h"
+#include "support/effort.h"
 
 static bool is_case(clv_str conditions, clv_str body, clv_arena *arena, clv_error *err)
 {
@@ -223,7 +224,7 @@ Test(rules_read, whatever_a_file_says)
 {
     uint64_t state = 1;
     for (int32_t kind = 0; kind < clv_n_op_defs(); kind++)
-        for (int i = 0; i < 200; i++)
+        for (uint64_t i = 0; i < test_effort(200); i++)
             one_case(&state, clv_op_def_at(kind));
 }
 

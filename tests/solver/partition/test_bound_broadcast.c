@@ -7,6 +7,7 @@
 
 #include "problem/estimate.h"
 #include "solver/partition/synthetic.h"
+#include "support/effort.h"
 
 static clv_arena *arena;
 
@@ -178,6 +179,8 @@ static clv_status judge_by_sums(void *ctx, const clv_assignment *a, int32_t n, c
  * layers. One device that sends all three is the slowest by far. */
 Test(bound_broadcast, the_search_spreads_what_all_layers_read)
 {
+    if (TEST_IS_SANITIZED)
+        cr_skip_test("a question of quality, and slow");
     synthetic s = synthetic_new(arena, 3 + 120, 64, 1, 3 + 120, 3 * 40 + 130);
     int32_t to[40];
     for (int32_t i = 0; i < 40; i++)
