@@ -41,7 +41,8 @@ test: deps
 	cmake --preset tsan
 	cmake --build --preset tsan -j$(JOBS) --target cleave_cli
 	ctest --preset tsan
-	@echo "make test: passed in $$(( ($$(date +%s) - $$(cat build/test.began) + 30) / 60 )) minutes on $(JOBS) cores"
+	@seconds=$$(( $$(date +%s) - $$(cat build/test.began) )); \
+	echo "make test: passed in $$(( seconds / 60 )) min $$(( seconds % 60 )) s on $(JOBS) cores"
 
 # The inputs that libFuzzer finds worth keeping are in build/fuzz/found; a crash is a file in there, named in the output.
 FUZZ_SECONDS ?= 600

@@ -14,9 +14,7 @@ static clv_status read_options(const cleave_intra_op_options *given, cleave_intr
     cleave_intra_op_options_init(ret);
     CLV_TRY(clv_struct_read(given, sizeof *ret, "cleave_intra_op_options", ret, err));
     CLV_TRY(clv_check_deadline(ret->deadline_s, err));
-    if (!(ret->gap >= 0 && ret->gap < 1))
-        return clv_fail(err, CLV_EUSAGE, "gap is %g: expected 0 (the optimum) to less than 1",
-                        ret->gap);
+    CLV_TRY(clv_check_gap(ret->gap, err));
     return clv_check_jobs(ret->jobs, err);
 }
 

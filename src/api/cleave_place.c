@@ -24,10 +24,7 @@ static clv_status check_options(const cleave_place_options *o, clv_error *err)
                         "max_load is %g: it goes with the objective of fewest devices only",
                         o->max_load);
     CLV_TRY(clv_check_deadline(o->deadline_s, err));
-    if (!(o->gap >= 0 && o->gap < 1))
-        return clv_fail(err, CLV_EUSAGE, "gap is %g: expected 0 (the optimum) to less than 1",
-                        o->gap);
-    return CLV_OK;
+    return clv_check_gap(o->gap, err);
 }
 
 static clv_place_objective objective_of(cleave_objective objective)

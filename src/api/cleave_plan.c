@@ -40,8 +40,7 @@ static clv_status check_options(const cleave_plan_options *o, clv_error *err)
                         o->compiler_timeout_s, TIMEOUT_MAX_S);
     CLV_TRY(clv_check_objective(o->objective, err));
     CLV_TRY(clv_check_deadline(o->deadline_s, err));
-    if (!(o->gap >= 0 && o->gap <= 1))
-        return clv_fail(err, CLV_EUSAGE, "gap is %g: expected 0 to 1", o->gap);
+    CLV_TRY(clv_check_gap(o->gap, err));
     if (o->max_tensor_devices < 0)
         return clv_fail(err, CLV_EUSAGE,
                         "max_tensor_devices is %d: expected 0 (as many as are best) or more",

@@ -92,6 +92,14 @@ clv_status clv_check_deadline(double deadline_s, clv_error *err)
                           deadline_s, DEADLINE_MAX_S);
 }
 
+clv_status clv_check_gap(double gap, clv_error *err)
+{
+    return gap >= 0 && gap < 1
+               ? CLV_OK
+               : clv_fail(err, CLV_EUSAGE, "gap is %g: expected 0 (the optimum) to less than 1",
+                          gap);
+}
+
 clv_status clv_check_jobs(int jobs, clv_error *err)
 {
     return jobs >= 0 && jobs <= JOBS_MAX

@@ -33,6 +33,7 @@ void clv_control_solve(clv_control *control, clv_solve_options *ret);
 
 /* Options that several searches have alike. */
 clv_status clv_check_deadline(double deadline_s, clv_error *err);
+clv_status clv_check_gap(double gap, clv_error *err);
 clv_status clv_check_jobs(int jobs, clv_error *err);
 clv_status clv_check_objective(cleave_objective objective, clv_error *err);
 

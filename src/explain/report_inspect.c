@@ -36,7 +36,7 @@ static void put_head(report *r)
     clv_text_printf(&r->text, "\n");
 }
 
-static void put_more(report *r, int32_t n, int32_t shown)
+static void put_left_out(report *r, int32_t n, int32_t shown)
 {
     if (n > shown)
         clv_text_printf(&r->text, "  ... and %d more\n", (int)(n - shown));
@@ -62,7 +62,7 @@ static void put_ends(report *r, const char *title, const clv_tensor *at, int32_t
                         (int)(width - clv_show_width(names[i])), "",
                         clv_cell_str(&r->text, clv_str_of(type)));
     }
-    put_more(r, n, ROWS_SHOWN);
+    put_left_out(r, n, ROWS_SHOWN);
 }
 
 /* Those that are open first: what the user has to do. */
@@ -87,7 +87,7 @@ static void put_symbols(report *r)
                 clv_text_printf(&r->text, "  %s  open: give it a size with --bind '%s=N'\n", name,
                                 name);
         }
-        put_more(r, n, SYMBOLS_SHOWN);
+        put_left_out(r, n, SYMBOLS_SHOWN);
     }
 }
 
@@ -170,7 +170,7 @@ static void put_ops(report *r, const char *title, const clv_op *at, int32_t n)
         clv_text_printf(&r->text, "\n%s: %d\n", title, (int)n);
     for (int32_t i = 0; i < n && i < NAMES_SHOWN; i++)
         put_name(r, clv_op_at(r->in->model->main, at[i])->label);
-    put_more(r, n, NAMES_SHOWN);
+    put_left_out(r, n, NAMES_SHOWN);
 }
 
 static void put_open(report *r)
@@ -181,7 +181,7 @@ static void put_open(report *r)
         clv_text_printf(&r->text, "\ntensors whose shape is open: %d\n", (int)inf->n_open);
     for (int32_t i = 0; i < inf->n_open && i < NAMES_SHOWN; i++)
         put_name(r, clv_tensor_at(r->in->model->main, inf->open[i])->name);
-    put_more(r, inf->n_open, NAMES_SHOWN);
+    put_left_out(r, inf->n_open, NAMES_SHOWN);
     if (inf->n_open_in_bodies > 0)
         clv_text_printf(&r->text, "and in bodies of operators: %d\n", (int)inf->n_open_in_bodies);
 }
@@ -192,7 +192,7 @@ static void put_sentences(report *r, const char *title, const clv_str *at, int32
         clv_text_printf(&r->text, "\n%s: %d\n", title, (int)n);
     for (int32_t i = 0; i < n && i < ROWS_SHOWN; i++)
         clv_text_printf(&r->text, "  %s\n", clv_cell_str(&r->text, at[i]));
-    put_more(r, n, ROWS_SHOWN);
+    put_left_out(r, n, ROWS_SHOWN);
 }
 
 /* -- subgraphs -- */

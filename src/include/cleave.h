@@ -277,8 +277,8 @@ typedef struct {
     cleave_objective objective;
     double deadline_s; /* the best plan found by then; at most 1e9. 0: none, and the plan depends on
                         * nothing but the input. The first candidates are judged in any case */
-    double gap;        /* enough when (objective - bound) / objective is no more; 0: to the end */
-    int jobs;          /* workers, at most 1024; 0: 2. The plan does not depend on it */
+    double gap; /* enough when (objective - bound) / objective is no more; below 1; 0: to the end */
+    int jobs;   /* workers, at most 1024; 0: 2. The plan does not depend on it */
     int max_candidates;    /* 0: the search decides */
     int first_fit;         /* stop at the first plan that compiles */
     int documented_search; /* the search that PopRT documents instead of ours; to compare */
@@ -411,7 +411,7 @@ typedef struct {
     int free_assignment; /* any node anywhere; 0: the devices form a line (contiguous) */
     double max_load;     /* CLEAVE_DEVICES: no load above it, in the unit of the file; 0: any */
     double deadline_s; /* at most 1e9; 0: none, and the solution depends on input and seed alone */
-    double gap;        /* as in cleave_plan_options; below 1 */
+    double gap;        /* as in cleave_plan_options */
     uint64_t seed;
 } cleave_place_options;
 
@@ -472,7 +472,7 @@ CLEAVE_API int64_t cleave_intra_op_problem_edges(const cleave_intra_op_problem *
 typedef struct {
     uint32_t size;
     double deadline_s; /* at most 1e9; 0: none, and the solution depends on input and seed alone */
-    double gap;        /* as in cleave_plan_options; below 1 */
+    double gap;        /* as in cleave_plan_options */
     int jobs;          /* threads, at most 1024; 0: 2 */
     uint64_t seed;
 } cleave_intra_op_options;
