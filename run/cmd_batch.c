@@ -283,12 +283,10 @@ const clr_command clr_cmd_batch = {
     .name = "batch",
     .operands = "LIST",
     .summary = "Run many models and compare their outputs with expected ones",
-    .details =
-        "LIST has a JSON object in each line: \"model\", a file or a lowered folder; \"inputs\" "
-        "and\n"
-        "\"outputs\", objects of names and files, or \"data\", a folder of input_N.pb and\n"
-        "output_N.pb; \"rtol\" (0.001), \"atol\" (1e-7), \"id\". A line is printed for each. Exit\n"
-        "code 3: something differs or failed.\n",
+    .details = "LIST has a JSON object in each line: \"model\", a file or a lowered folder; "
+               "\"inputs\" and \"outputs\", objects of names and files, or \"data\", a folder of "
+               "input_N.pb and output_N.pb; \"rtol\" (0.001), \"atol\" (1e-7), \"id\". A line is "
+               "printed for each. Exit code 3: something differs or failed.",
     .options = options,
     .n_options = N_OPTIONS,
     .run = run,

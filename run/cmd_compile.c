@@ -268,9 +268,8 @@ const clr_command clr_cmd_compile = {
     .name = "compile",
     .operands = "",
     .summary = "Measure a candidate, as cleave plan --compiler 'cleave-run compile'",
-    .details =
-        "It takes what docs/compiler-protocol.md gives to an external compiler, and answers as it\n"
-        "says. Candidates disturb each other's times: use --jobs 1.\n",
+    .details = "It takes what docs/compiler-protocol.md gives to an external compiler, and answers "
+               "as it says. Candidates disturb each other's times: use --jobs 1.",
     .options = options,
     .n_options = N_OPTIONS,
     .run = run,

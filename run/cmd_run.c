@@ -342,8 +342,8 @@ const clr_command clr_cmd_run = {
     .name = "run",
     .operands = "MODEL ... | FOLDER",
     .summary =
-        "Run a model, models where each takes what those before it give, or a lowered folder",
-    .details = "FOLDER is one that 'cleave lower' has written. What follows ';' is the default.\n",
+        "Run a model, a chain of models, or a lowered folder",
+    .details = "FOLDER is one that 'cleave lower' has written. What follows ';' is the default.",
     .options = options,
     .n_options = N_OPTIONS,
     .run = run,

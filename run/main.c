@@ -41,11 +41,10 @@ static int print_help(clr_cli *c)
     char *text = NULL;
 
     if (k) {
-        const char *options = cli_options_help(k->options, k->n_options, c->arena);
+        const char *options = cli_options_help(k->options, k->n_options, k->details, c->arena);
         if (options)
-            text =
-                clv_arena_printf(c->arena, "usage: cleave-run %s [option ...] %s\n\n%s.\n\n%s\n%s",
-                                 k->name, k->operands, k->summary, options, k->details);
+            text = clv_arena_printf(c->arena, "usage: cleave-run %s [option ...] %s\n\n%s.\n\n%s",
+                                    k->name, k->operands, k->summary, options);
         return print_text(c, text);
     }
     text = clv_arena_printf(c->arena, "usage: cleave-run COMMAND [option ...] ...\n\n"

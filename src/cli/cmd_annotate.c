@@ -91,8 +91,8 @@ const cli_command cli_cmd_annotate = {
     .name = "annotate",
     .operands = "MODEL",
     .summary = "Write a plan file into the model that it was made for",
-    .details = "A plan may be edited first: give runs of operators to other devices. The file is\n"
-               "described in docs/formats/plan.md.\n",
+    .details = "A plan may be edited first: give runs of operators to other devices. The file is "
+               "described in docs/formats/plan.md.",
     .options = options,
     .n_options = N_OPTIONS,
     .run = run,

@@ -84,8 +84,8 @@ const cli_command cli_cmd_calibrate = {
     .operands = "",
     .summary = "Describe this machine by what it measures",
     .details =
-        "Runs small models with cleave-run for some seconds and writes a cluster of devices\n"
-        "with one thread each. docs/calibration.md says what is measured and what is assumed.\n",
+        "Runs small models with cleave-run for some seconds and writes a cluster of devices with "
+        "one thread each. docs/calibration.md says what is measured and what is assumed.",
     .options = options,
     .n_options = N_OPTIONS,
     .run = run,

@@ -51,8 +51,8 @@ const cli_command cli_cmd_collect = {
     .operands = "DIR",
     .summary = "Put the shards of a folder together to the model that they are of",
     .details =
-        "The files are those that were sharded, byte for byte: the model at MODEL, and beside it\n"
-        "the files that held its weights, which must not exist yet. Checksums are verified.\n",
+        "The files are those that were sharded, byte for byte: the model at MODEL, and beside it "
+        "the files that held its weights, which must not exist yet. Checksums are verified.",
     .options = options,
     .n_options = N_OPTIONS,
     .run = run,

@@ -97,13 +97,13 @@ const cli_command cli_cmd_lower = {
     .operands = "MODEL PLAN",
     .summary = "Write a plan as models that runtimes execute",
     .details =
-        "The folder has models, their weights, and manifest.json, which says who sends what to\n"
+        "The folder has models, their weights, and manifest.json, which says who sends what to "
         "whom (docs/lowering.md). The forms are\n\n"
         "  stages       a model a stage, with whole operators\n"
         "  devices      a model a device, weights cut, with collectives as nodes\n"
         "  emulate      one plain model in which all devices stand side by side\n"
-        "  ort-options  the model, annotated for ONNX Runtime to place it, and session options\n"
-        "  olive        the model with Olive's split assignments\n",
+        "  ort-options  the model and session options by which ONNX Runtime places it\n"
+        "  olive        the model with Olive's split assignments",
     .options = options,
     .n_options = N_OPTIONS,
     .run = run,

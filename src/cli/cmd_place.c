@@ -134,11 +134,10 @@ static int run(cli *c, const cli_args *args)
 const cli_command cli_cmd_place = {
     .name = "place",
     .operands = "WORKLOAD",
-    .summary = "Put the nodes of a workload on devices, with a bound on how good it can get",
-    .details =
-        "WORKLOAD is a JSON file of the device-placement benchmark (docs/formats/workload.md).\n"
-        "What follows ';' is the default. Exit code 3: there is no legal solution, or none was\n"
-        "found before the deadline.\n",
+    .summary = "Put the nodes of a workload on devices, with a proven bound",
+    .details = "WORKLOAD is a JSON file of the device-placement benchmark "
+               "(docs/formats/workload.md). What follows ';' is the default. Exit code 3: there is "
+               "no legal solution, or none was found before the deadline.",
     .options = options,
     .n_options = N_OPTIONS,
     .run = run,

@@ -453,9 +453,8 @@ const cli_command cli_cmd_plan = {
     .name = "plan",
     .operands = "MODEL",
     .summary = "Find how to run a model on a cluster and write the plan into it",
-    .details =
-        "What follows ';' is the default. Exit code 3: no plan fits or satisfies the rules, or no\n"
-        "candidate compiled; the report says what is missing where, or the reason.\n",
+    .details = "What follows ';' is the default. Exit code 3: no plan fits or satisfies the rules, "
+               "or no candidate compiled; the report says what is missing where, or the reason.",
     .options = options,
     .n_options = N_OPTIONS,
     .run = run,

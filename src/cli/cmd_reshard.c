@@ -62,9 +62,8 @@ const cli_command cli_cmd_reshard = {
     .name = "reshard",
     .operands = "DIR",
     .summary = "Cut the shards of a folder anew, for any other devices",
-    .details =
-        "DIR is what 'cleave shard' wrote; the model itself is not needed. Prints what moves\n"
-        "between devices, and how much memory that takes.\n",
+    .details = "DIR is what 'cleave shard' wrote; the model itself is not needed. Prints what "
+               "moves between devices, and how much memory that takes.",
     .options = options,
     .n_options = N_OPTIONS,
     .run = run,

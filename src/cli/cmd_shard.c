@@ -71,10 +71,9 @@ const cli_command cli_cmd_shard = {
     .name = "shard",
     .operands = "MODEL",
     .summary = "Cut the weights of a model into a folder of files",
-    .details =
-        "A layout is JSON: docs/formats/weights.md, docs/formats/placement-spec.md. DIR must not\n"
-        "exist yet, or be empty. What 'cleave collect' makes of it is the model again, byte for\n"
-        "byte.\n",
+    .details = "A layout is JSON: docs/formats/weights.md, docs/formats/placement-spec.md. DIR "
+               "must not exist yet, or be empty. What 'cleave collect' makes of it is the model "
+               "again, byte for byte.",
     .options = options,
     .n_options = N_OPTIONS,
     .run = run,

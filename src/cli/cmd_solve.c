@@ -68,11 +68,10 @@ static int run(cli *c, const cli_args *args)
 const cli_command cli_cmd_solve = {
     .name = "solve",
     .operands = "PROBLEM",
-    .summary = "Choose for each node of a strategy problem, with a bound on how good it can get",
-    .details =
-        "PROBLEM is a JSON file of the contest on intra-operator parallelism\n"
-        "(docs/formats/strategy.md). What follows ';' is the default. Exit code 3: no choices are\n"
-        "within the memory limit, or none were found before the deadline.\n",
+    .summary = "Choose for each node of a strategy problem, with a proven bound",
+    .details = "PROBLEM is a JSON file of the contest on intra-operator parallelism "
+               "(docs/formats/strategy.md). What follows ';' is the default. Exit code 3: no "
+               "choices are within the memory limit, or none were found before the deadline.",
     .options = options,
     .n_options = N_OPTIONS,
     .run = run,

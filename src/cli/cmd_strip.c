@@ -68,9 +68,8 @@ const cli_command cli_cmd_strip = {
     .name = "strip",
     .operands = "MODEL",
     .summary = "Take annotations out of a model again",
-    .details =
-        "Without --all the result is the file that was annotated, byte for byte. A model that\n"
-        "has nothing to remove is bad input.\n",
+    .details = "Without --all the result is the file that was annotated, byte for byte. A model "
+               "that has nothing to remove is bad input.",
     .options = options,
     .n_options = N_OPTIONS,
     .run = run,

@@ -142,9 +142,9 @@ const cli_command cli_cmd_verify = {
     .name = "verify",
     .operands = "MODEL PLAN",
     .summary = "Show that a plan computes what its model computes",
-    .details = "First by a proof over all tensors, devices and steps; then the model and all that\n"
-               "'cleave lower' makes of it are run on the same inputs, and their outputs compared\n"
-               "(docs/verifying.md). What follows ';' is the default. Exit code 4: it does not.\n",
+    .details = "First by a proof over all tensors, devices and steps; then the model and all that "
+               "'cleave lower' makes of it are run on the same inputs, and their outputs compared "
+               "(docs/verifying.md). What follows ';' is the default. Exit code 4: it does not.",
     .options = options,
     .n_options = N_OPTIONS,
     .run = run,

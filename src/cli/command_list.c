@@ -55,12 +55,12 @@ int cli_print_help(cli *c, const cli_command *command)
 {
     if (!command)
         return print_program_help(c);
-    const char *options = cli_options_help(command->options, command->n_options, c->arena);
+    const char *options =
+        cli_options_help(command->options, command->n_options, command->details, c->arena);
     if (!options)
         return cli_nomem(c);
     const char *text =
-        clv_arena_printf(c->arena, "Usage: cleave %s [OPTION]... %s\n\n%s.\n\nOptions:\n%s%s%s",
-                         command->name, command->operands, command->summary, options,
-                         command->details ? "\n" : "", command->details ? command->details : "");
+        clv_arena_printf(c->arena, "Usage: cleave %s [OPTION]... %s\n\n%s.\n\nOptions:\n%s",
+                         command->name, command->operands, command->summary, options);
     return text ? cli_print(c, text) : cli_nomem(c);
 }

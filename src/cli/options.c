@@ -9,6 +9,9 @@
 #include "base/suggest.h"
 #include "base/units.h"
 
+#define HELP_WIDTH  80 /* columns of a terminal */
+#define HELP_COLUMN 28 /* of what an option does */
+
 typedef struct {
     const cli_option *options;
     int n_options;
@@ -208,23 +211,48 @@ clv_status cli_parse(const cli_table *table, int argc, char **argv, clv_arena *a
     return CLV_OK;
 }
 
-static const char *help_line(const cli_option *o, clv_arena *arena, const char *before)
+/* before, and text behind it, broken at its spaces where a line would not fit. The first line is at
+ * the column already. */
+static const char *append_wrapped(const char *before, const char *text, int column,
+                                  clv_arena *arena)
+{
+    while (before) {
+        int fits = HELP_WIDTH - column, n = (int)strcspn(text, "\n");
+        if (n > fits) {
+            n = fits;
+            while (n > 0 && text[n] != ' ')
+                n--;
+            n = n > 0 ? n : fits; /* a word longer than a line */
+        }
+        before = clv_arena_printf(arena, "%s%.*s\n", before, n, text);
+        text += n + (text[n] == ' ' || text[n] == '\n');
+        if (!*text)
+            break;
+        before = before ? clv_arena_printf(arena, "%s%*s", before, column, "") : NULL;
+    }
+    return before;
+}
+
+static const char *append_option(const char *before, const cli_option *o, clv_arena *arena)
 {
     const char *head = clv_arena_printf(arena, "  %s%s%s%s%s", o->name, o->value ? " " : "",
                                         o->value ? o->value : "", o->letter ? ", " : "",
                                         o->letter ? o->letter : "");
     if (!head)
         return NULL;
-    return strlen(head) < 29
-               ? clv_arena_printf(arena, "%s%-29s %s\n", before, head, o->help)
-               : clv_arena_printf(arena, "%s%s\n%-29s %s\n", before, head, "", o->help);
+    before = strlen(head) < HELP_COLUMN
+                 ? clv_arena_printf(arena, "%s%-*s", before, HELP_COLUMN, head)
+                 : clv_arena_printf(arena, "%s%s\n%*s", before, head, HELP_COLUMN, "");
+    return append_wrapped(before, o->help, HELP_COLUMN, arena);
 }
 
-const char *cli_options_help(const cli_option *options, int n_options, clv_arena *arena)
+const char *cli_options_help(const cli_option *options, int n_options, const char *details,
+                             clv_arena *arena)
 {
     const char *text = "";
-
     for (int i = 0; text && i < n_options; i++)
-        text = help_line(&options[i], arena, text);
-    return text;
+        text = append_option(text, &options[i], arena);
+    if (text && details)
+        text = clv_arena_printf(arena, "%s\n", text);
+    return details ? append_wrapped(text, details, 0, arena) : text;
 }

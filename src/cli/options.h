@@ -58,7 +58,9 @@ typedef struct {
 clv_status cli_parse(const cli_table *table, int argc, char **argv, clv_arena *arena, cli_args *ret,
                      clv_error *err);
 
-/* The options as lines of --help, in the order of the table. NULL without memory. */
-const char *cli_options_help(const cli_option *options, int n_options, clv_arena *arena);
+/* The options as lines of --help, in the order of the table, and details below them (NULL: none):
+ * paragraphs, which are broken to lines of 80 columns. NULL without memory. */
+const char *cli_options_help(const cli_option *options, int n_options, const char *details,
+                             clv_arena *arena);
 
 #endif

@@ -68,6 +68,15 @@ static char *help_of(const char *command)
     return help;
 }
 
+Test(docs, help_fits_a_terminal)
+{
+    for (size_t i = 0; i <= N_COMMANDS; i++) {
+        char *help = help_of(i < N_COMMANDS ? commands[i] : "");
+        cr_expect_leq(text_width(help), 80, "%s", help);
+        free(help);
+    }
+}
+
 Test(docs, the_man_pages_have_every_option)
 {
     for (size_t i = 0; i < N_COMMANDS; i++) {

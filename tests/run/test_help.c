@@ -18,6 +18,7 @@ static void check(const char *command)
         n++;
     }
     cr_expect_geq(n, 6, "%s", r.out);
+    cr_expect_leq(text_width(r.out), 80, "%s", r.out);
     free(page);
     run_free(&r);
 }

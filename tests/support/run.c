@@ -162,6 +162,17 @@ static void remove_path(const char *path)
 
 int folder_count(const char *folder) { return each_entry(folder, NULL); }
 
+size_t text_width(const char *text)
+{
+    size_t most = 0;
+    while (*text) {
+        size_t n = strcspn(text, "\n");
+        most = n > most ? n : most;
+        text += n + (text[n] != '\0');
+    }
+    return most;
+}
+
 void folder_free(char *folder)
 {
     remove_path(folder);
