@@ -202,13 +202,6 @@ static clv_status row_from(clv_reshard *r, int32_t from, clv_error *err)
     return CLV_OK;
 }
 
-clv_status clv_reshard_row(clv_reshard *r, int32_t from, const int64_t **ret, clv_error *err)
-{
-    CLV_TRY(row_from(r, from, err));
-    *ret = r->ns[from];
-    return CLV_OK;
-}
-
 /* By way of layouts that are nowhere partial; first becomes what leads to those. */
 static clv_status row_through_whole(clv_reshard *r, int32_t from, clv_arena *arena, label **ret,
                                     clv_error *err)
@@ -344,22 +337,3 @@ clv_status clv_reshard_chain(clv_reshard *r, const clv_layout *from, const clv_l
 }
 
 /* -- text -- */
-
-const char *clv_step_show(char *buf, size_t size, const clv_step *step, const clv_mesh *mesh)
-{
-    char sent[32], held[32], time[32], axes[200] = "";
-    size_t n = 0;
-
-    for (int32_t a = 0; a < mesh->n_axes; a++)
-        if (step->axes & 1u << a && n < sizeof axes)
-            n += (size_t)snprintf(axes + n, sizeof axes - n, "%s%.50s", n ? ", " : "",
-                                  mesh->name[a]);
-    if (step->ns == 0)
-        snprintf(buf, size, "%s over %s: nothing is sent, %s held", clv_step_name(step->kind), axes,
-                 clv_show_bytes(held, step->held));
-    else
-        snprintf(buf, size, "%s over %s: %s sent, %s held, %s (%s)", clv_step_name(step->kind),
-                 axes, clv_show_bytes(sent, step->sent), clv_show_bytes(held, step->held),
-                 clv_show_time(time, step->ns), clv_algorithm_name(step->by));
-    return buf;
-}

@@ -38,11 +38,6 @@ const clv_comms *clv_reshard_comms(const clv_reshard *r);
 clv_status clv_reshard_ns(clv_reshard *r, const clv_layout *from, const clv_layout *to,
                           int64_t *ret, clv_error *err);
 
-/* The times from one layout to all others, by their number in clv_reshard_layouts(): for those who
- * ask often. Partial results are of one kind here. *ret lives as long as r. O(1) but the first
- * time. */
-clv_status clv_reshard_row(clv_reshard *r, int32_t from, const int64_t **ret, clv_error *err);
-
 typedef struct {
     clv_step_kind kind;
     uint32_t axes;    /* that it is over */
@@ -77,8 +72,5 @@ typedef struct {
 /* CLV_EUSAGE as for clv_reshard_ns(). O(log layouts). */
 clv_status clv_reshard_find_ends(const clv_reshard *r, const clv_layout *from, const clv_layout *to,
                                  clv_reshard_ends *ret, clv_error *err);
-
-/* "all-gather over tp: 12.00 MiB sent, 16.00 MiB held, 30.50 us (ring)". buf any size. */
-const char *clv_step_show(char *buf, size_t size, const clv_step *step, const clv_mesh *mesh);
 
 #endif

@@ -127,11 +127,3 @@ void clv_out_folder_abort(clv_out_folder *out)
         (void)nftw(out->temporary, remove_one, WALK_FOLDERS, FTW_DEPTH | FTW_PHYS);
     clv_arena_free(out->arena);
 }
-
-clv_status clv_out_folder_try(const char *path, const clv_alloc *alloc, clv_error *err)
-{
-    clv_out_folder *out;
-    CLV_TRY(clv_out_folder_open(path, alloc, &out, err));
-    clv_out_folder_abort(out);
-    return CLV_OK;
-}

@@ -20,7 +20,5 @@ const char *clv_out_folder_path(const clv_out_folder *out);
 clv_status clv_out_folder_commit(clv_out_folder *out, clv_error *err);
 void clv_out_folder_abort(clv_out_folder *out); /* NULL is fine */
 
-/* Could a folder be made there? Nothing stays. */
-clv_status clv_out_folder_try(const char *path, const clv_alloc *alloc, clv_error *err);
 
 #endif

@@ -55,15 +55,3 @@ clv_status clv_fail_nomem(clv_error *err, const char *what)
 {
     return clv_fail(err, CLV_ENOMEM, "out of memory: no room for %s", what);
 }
-
-const char *clv_status_text(clv_status status)
-{
-    switch (status) {
-#define X(name, text)                                                                              \
-    case CLV_##name:                                                                               \
-        return text;
-        CLV_STATUS_MAP(X)
-#undef X
-    }
-    return "unknown status";
-}

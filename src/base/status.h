@@ -15,22 +15,17 @@
 #include <stdarg.h>
 #include <stddef.h>
 
-#define CLV_STATUS_MAP(X)                                                                          \
-    X(OK, "success")                                                                               \
-    X(EUSAGE, "the request itself is wrong")                                                       \
-    X(EFORMAT, "the input is not a valid model, plan or description")                              \
-    X(EUNSUPP, "valid, but uses something not supported here")                                     \
-    X(ELIMIT, "the input exceeds a limit")                                                         \
-    X(EIO, "could not read or write")                                                              \
-    X(ENOMEM, "out of memory")                                                                     \
-    X(ECANCELED, "stopped because the caller asked for it")                                        \
-    X(ESOLVER, "a solver library gave up")                                                         \
-    X(EINTERNAL, "a fault of this program")
-
 typedef enum {
-#define X(name, text) CLV_##name,
-    CLV_STATUS_MAP(X)
-#undef X
+    CLV_OK,
+    CLV_EUSAGE,    /* the request itself is wrong */
+    CLV_EFORMAT,   /* the input is not a valid model, plan or description */
+    CLV_EUNSUPP,   /* valid, but uses something not supported here */
+    CLV_ELIMIT,    /* the input exceeds a limit */
+    CLV_EIO,       /* could not read or write */
+    CLV_ENOMEM,    /* out of memory */
+    CLV_ECANCELED, /* stopped because the caller asked for it */
+    CLV_ESOLVER,   /* a solver library gave up */
+    CLV_EINTERNAL  /* a fault of this program */
 } clv_status;
 
 #define CLV_MESSAGE_SIZE 512
@@ -60,9 +55,6 @@ size_t clv_add_words(char *buf, size_t size, size_t n, const char *fmt, ...) CLV
 
 /* "out of memory" in the words every caller would use. */
 clv_status clv_fail_nomem(clv_error *err, const char *what);
-
-/* Static text for a code, e.g. "could not read or write". */
-const char *clv_status_text(clv_status status);
 
 /* Passes a failure up. Only where this function holds nothing to release. */
 #define CLV_TRY(call)                                                                              \

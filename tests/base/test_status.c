@@ -78,10 +78,3 @@ Test(status, lack_of_memory_says_for_what)
     cr_assert_eq(clv_fail_nomem(&err, "a table of names"), CLV_ENOMEM);
     cr_assert_str_eq(err.message, "out of memory: no room for a table of names");
 }
-
-Test(status, every_code_has_a_text_and_other_numbers_too)
-{
-    for (int s = CLV_OK; s <= CLV_EINTERNAL; s++)
-        cr_assert_str_neq(clv_status_text((clv_status)s), "unknown status");
-    cr_assert_str_eq(clv_status_text((clv_status)99), "unknown status");
-}
