@@ -341,8 +341,7 @@ static int run(clr_cli *c, const cli_args *args)
 const clr_command clr_cmd_run = {
     .name = "run",
     .operands = "MODEL ... | FOLDER",
-    .summary =
-        "Run a model, a chain of models, or a lowered folder",
+    .summary = "Run a model, a chain of models, or a lowered folder",
     .details = "FOLDER is one that 'cleave lower' has written. What follows ';' is the default.",
     .options = options,
     .n_options = N_OPTIONS,

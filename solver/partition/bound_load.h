@@ -1,5 +1,6 @@
 /* bound_load.h - lower bounds of makespan scheduling: units are jobs, devices unrelated machines
- * (Horowitz, Sahni 1976, JACM 23), order, transfers and memory are relaxed. A period and a latency cannot be less.
+ * (Horowitz, Sahni 1976, JACM 23), order, transfers and memory are relaxed. A period and a latency
+ * cannot be less.
  */
 #ifndef CLV_SOLVER_PARTITION_BOUND_LOAD_H
 #define CLV_SOLVER_PARTITION_BOUND_LOAD_H

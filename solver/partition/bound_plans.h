@@ -1,5 +1,5 @@
-/* bound_plans.h - the lower bounds of bound.h as a step of the search: what is proven of the best plan, and the
- * plan behind the proof, which is often the best one.
+/* bound_plans.h - the lower bounds of bound.h as a step of the search: what is proven of the best
+ * plan, and the plan behind the proof, which is often the best one.
  */
 #ifndef CLV_SOLVER_PARTITION_BOUND_PLANS_H
 #define CLV_SOLVER_PARTITION_BOUND_PLANS_H

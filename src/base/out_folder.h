@@ -20,5 +20,4 @@ const char *clv_out_folder_path(const clv_out_folder *out);
 clv_status clv_out_folder_commit(clv_out_folder *out, clv_error *err);
 void clv_out_folder_abort(clv_out_folder *out); /* NULL is fine */
 
-
 #endif

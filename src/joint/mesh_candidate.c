@@ -8,8 +8,8 @@
 #include "sharding/refine_uneven.h"
 #include "stages/stages.h"
 
-#define MEMORY_ROUNDS   4    /* choices are made anew for less memory so often */
-#define LEAST_SECONDS_S 0.01 /* for a candidate, when time is up: a solution is there by then */
+#define MEMORY_ROUNDS   4     /* choices are made anew for less memory so often */
+#define LEAST_SECONDS_S 0.01  /* for a candidate, when time is up: a solution is there by then */
 #define SOLVER_GAP      0.001 /* of the intra-operator problem: a tenth of a plan's */
 
 /* -- opening -- */

@@ -97,13 +97,12 @@ Test(cli_constraints, a_rule_that_matches_nothing_is_a_note)
 
 Test(cli_constraints, the_smallest_conflicting_set_is_reported)
 {
-    expect(
-        THREE, "--devices 2", 3,
-        "rules[2] 'first', rules[3] 'last' and rules[4] 'cut' contradict each other: no plan "
-        "satisfies them all\nnote: rules[2] 'first': place '" LAYER(
-            0) "' on device 1; it is near\n"
-               "note: without rules[2] 'first' a plan has a latency of\n"
-               "note: without rules[4] 'cut' a plan has a latency of\n[Failed] rules[2]");
+    expect(THREE, "--devices 2", 3,
+           "rules[2] 'first', rules[3] 'last' and rules[4] 'cut' contradict each other: no plan "
+           "satisfies them all\nnote: rules[2] 'first': place '" LAYER(
+               0) "' on device 1; it is near\n"
+                  "note: without rules[2] 'first' a plan has a latency of\n"
+                  "note: without rules[4] 'cut' a plan has a latency of\n[Failed] rules[2]");
     expect(THREE, "--devices 2 --json", 3,
            "\"fits\": false\n\"outcome\": \"rules conflict\"\n\"state\": \"conflict\"\n"
            "\"state\": \"in force\"\n\"conflict\": \"rules[2] 'first'");
@@ -124,7 +123,8 @@ Test(cli_constraints, rules_that_make_a_model_too_large_are_reported)
     const char *rules = "{ \"max_stages\": 3 }, { \"name\": \"low\", \"place\": \"" LAYER(
         0) "\", \"on\": 0 }, { \"max_stages\": 4 }, { \"place\": \"" LAYER(13) "\", \"on\": 0 }";
     expect(rules, "--devices 2 --memory 800MiB", 3,
-           "rules[1] 'low' and rules[3] leave too little memory: no plan was found that satisfies both "
+           "rules[1] 'low' and rules[3] leave too little memory: no plan was found that satisfies "
+           "both "
            "and fits\nnote: without rules[1] 'low' a plan has a latency of\n"
            "note: without rules[3] a plan has a latency of");
     expect(rules, "--devices 2 --memory 800MiB --json", 3,

@@ -87,7 +87,8 @@ static void check(const clv_place_problem *p, bool contiguous, clv_arena *arena)
 }
 
 /* Where glpsol (Debian: glpk-utils) is installed. The programs themselves are solved by
- * tests/solver/placement/test_mip_formulation.c, their text is read by tests/solver/common/test_ilp.c. */
+ * tests/solver/placement/test_mip_formulation.c, their text is read by
+ * tests/solver/common/test_ilp.c. */
 Test(place_mps, glpsol_finds_our_optimum)
 {
     const small_size size = { 7, 5, 3, 1 };

@@ -32,7 +32,8 @@ Test(readme, every_command_works)
         "sed -e ':a' -e '/\\\\$/N; s/\\\\\\n//; ta' %s/README.md | "
         "sed -n 's/^    \\(build\\/release\\/cleave .*\\)/\\1/p' > lines && "
         "test $(wc -l < lines) -ge 7 && "
-        "{ build/release/cleave help | grep -q '^  verify ' || sed -i '/cleave verify/d' lines; } && "
+        "{ build/release/cleave help | grep -q '^  verify ' || sed -i '/cleave verify/d' lines; } "
+        "&& "
         "set -e && "
         "while read -r line; do echo \"+ $line\" >&2; sh -c \"$line\" </dev/null; done < lines",
         TEST_CLEAVE, TEST_SOURCE_DIR, TEST_SOURCE_DIR);

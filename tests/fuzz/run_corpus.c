@@ -1,4 +1,5 @@
-/* run_corpus.c - runs a fuzz target over the files of a folder; what was found once stays tested. */
+/* run_corpus.c - runs a fuzz target over the files of a folder; what was found once stays tested.
+ */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
