@@ -74,8 +74,8 @@ static clv_status show_plan(cleave_plan *p, clv_error *err)
 static clv_status make_plan(const cleave_model *m, const cleave_plan_options *o, clv_control *c,
                             cleave_plan *p, clv_error *err)
 {
-    int64_t deadline_ns = clv_deadline_in(o->deadline_s);
     CLV_TRY(check_options(o, err));
+    int64_t deadline_ns = clv_deadline_in(o->deadline_s);
     const char *configs = o->configs_path ? o->configs_path : clv_configs_path(p->arena);
     if (!configs)
         return clv_fail_nomem(err, "a path");
