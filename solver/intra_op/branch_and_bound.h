@@ -2,11 +2,12 @@
  *
  * After Land, Doig, "An automatic method of solving discrete programming problems", Econometrica
  * 28, 1960. A part is a set of choices that are still open; it is divided by "this node takes this
- * choice, or any other", bounded as bound.h does, and dropped when nothing better is in it; choices
- * that no better solution has are closed. Messages and prices of a part start from those of the
- * part it came from. Ours: it branches on the node whose most frequent cheapest choices differ most
- * in what they pay for memory, the jumps that prices cannot reach. Exponential in general; wins
- * below 2,000 choices. Edges of three and more nodes are refused.
+ * choice, or any other" (as Little, Murty, Sweeney, Karel, Operations Research 11, 1963, do with an
+ * arc of a tour), bounded as bound.h does, and dropped when nothing better is in it; choices that
+ * no better solution has are closed. Messages and prices of a part start from those of the part it
+ * came from. Ours: it branches on the node whose most frequent cheapest choices differ most in what
+ * they pay for memory, the jumps that prices cannot reach. Exponential in general; wins below 2,000
+ * choices. Edges of three and more nodes are refused.
  */
 #ifndef CLV_SOLVER_INTRA_OP_BRANCH_AND_BOUND_H
 #define CLV_SOLVER_INTRA_OP_BRANCH_AND_BOUND_H

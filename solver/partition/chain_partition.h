@@ -1,14 +1,15 @@
 /* chain_partition.h - chains-on-chains partitioning for a given order of devices: runs for the
  * smallest period, and runs for the least latency.
  *
- * Period: parametric search (Bokhari 1988; Pinar and Aykanat 2004, "Fast optimal load balancing
- * algorithms for 1D partitioning"; for unequal devices Pinar, Tabak and Aykanat 2008). For a given
- * period it is easy to say which positions a first device can end at, then a second, and so on; the
- * longest run that may end at a position starts at some position, and any later start is fine as
- * well, so the latest start that the device before can end at is the only one to try. Binary search
- * does the rest. Latency: dynamic programming over boundaries with the minimum of a sliding window,
- * as the starts that memory allows for a run only move on. Ours are the cost of a boundary (what
- * transfers delay, less what the next device does meanwhile), the fan-out, and the rules of users.
+ * Period: the problem of Bokhari 1988, who finds a path in a layered graph; here parametric search
+ * (Pinar and Aykanat 2004, "Fast optimal load balancing algorithms for 1D partitioning"; for
+ * unequal devices Pinar, Tabak and Aykanat 2008). For a given period it is easy to say which
+ * positions a first device can end at, then a second, and so on; the longest run that may end at a
+ * position starts at some position, and any later start is fine as well, so the latest start that
+ * the device before can end at is the only one to try. Binary search does the rest. Latency:
+ * dynamic programming over boundaries with the minimum of a sliding window, as the starts that
+ * memory allows for a run only move on. Ours are the cost of a boundary (what transfers delay, less
+ * what the next device does meanwhile), the fan-out, and the rules of users.
  */
 #ifndef CLV_SOLVER_PARTITION_CHAIN_PARTITION_H
 #define CLV_SOLVER_PARTITION_CHAIN_PARTITION_H

@@ -1,12 +1,12 @@
 /* branch_and_bound.h - an exact search for a few blocks.
  *
- * Branch and bound, depth first (Land and Doig 1960, An automatic method of solving discrete
- * programming problems, Econometrica 28). Blocks are assigned one after the other, along an order
- * with few open nets. Cut off are: all but the first of empty devices of one kind (symmetry); loads
- * that reach the incumbent, counting every net that is cut for certain; and where the work left,
- * with the loads so far, is more than all devices can do in less than the incumbent.
+ * Branch and bound (Land and Doig 1960, An automatic method of solving discrete programming
+ * problems, Econometrica 28), here depth first. Blocks are assigned one after the other, along an
+ * order with few open nets. Cut off are: all but the first of empty devices of one kind (symmetry);
+ * loads that reach the incumbent, counting every net that is cut for certain; and where the work
+ * left, with the loads so far, is more than all devices can do in less than the incumbent.
  *
- * O(devices^n * nets of a block) at worst, so it wins up to about 16 blocks. Assignments are undone
+ * O(devices^n * nets of a block) at worst, so it wins up to about 20 blocks. Assignments are undone
  * step by step; memory O(nets * devices).
  */
 #ifndef CLV_SOLVER_PLACEMENT_NONCONTIGUOUS_BRANCH_AND_BOUND_H

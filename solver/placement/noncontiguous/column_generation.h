@@ -7,8 +7,8 @@
  * set of blocks that one device can hold within T; this is the configuration LP of bin packing.
  * - The master LP (master_lp.h) mixes columns so that every block is covered; its duals are prices.
  * - Pricing (pricing.h) finds for each kind k of device the most that one can hold by price, z(k).
- *   If all devices, each with its z, hold less than all blocks cost, T is refuted: the Lagrangian
- *   bound (Farley 1990, A note on bounding a class of linear programming problems, Operations
+ *   If all devices, each with its z, hold less than all blocks cost, T is refuted: a dual bound
+ *   by pricing (Farley 1990, A note on bounding a class of linear programming problems, Operations
  *   Research 38). Any prices are valid, and all is in whole numbers, so that a proof is a proof.
  * - Prices are smoothed towards the best so far (Wentges 1997, Weighted Dantzig-Wolfe decomposition
  *   for linear mixed-integer programming, Int. Trans. Operational Research 4).

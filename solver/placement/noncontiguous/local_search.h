@@ -3,7 +3,7 @@
  * A very large neighbourhood (Ahuja, Ergun, Orlin and Punnen 2002, A survey of very large-scale
  * neighborhood search techniques, Discrete Applied Mathematics 123) in the pairwise order of
  * Kernighan and Lin 1970 (An efficient heuristic procedure for partitioning graphs, Bell System
- * Technical J. 49), in an iterated local search (Lourenco, Martin and Stutzle 2003, Handbook of
+ * Technical J. 49), in an iterated local search (Lourenco, Martin and Stuetzle 2003, Handbook of
  * Metaheuristics).
  *
  * Step: all that two devices hold is shared between them in the best way there is, or nearly so
