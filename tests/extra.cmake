@@ -73,7 +73,7 @@ if(NOT NO_ONNX AND EXISTS ${ONNX_TESTDATA})
   add_test(NAME corpus_published COMMAND /usr/bin/python3 ${CORPUS}/check_published.py
            $<TARGET_FILE:count> ${CMAKE_CURRENT_SOURCE_DIR}/data/models)
   add_test(NAME corpus_ort_shapes COMMAND /usr/bin/python3 ${CORPUS}/ort_cases.py check
-           $<TARGET_FILE:dump_shapes> $<$<BOOL:${SANITIZED}>:4> COMMAND_EXPAND_LISTS)
+           $<TARGET_FILE:dump_shapes> $<$<BOOL:${SANITIZED}>:--every=4> COMMAND_EXPAND_LISTS)
   # Models written anew with other names, and the elements of their weights.
   add_test(NAME corpus_copies COMMAND /usr/bin/python3 ${CORPUS}/check_copies.py
            $<TARGET_FILE:copy_model> ${CMAKE_CURRENT_SOURCE_DIR}/data/models ${ONNX_TESTDATA}

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Holds the shapes that Cleave infers against those that ONNX Runtime computed.
 
-    ort_cases.py check DUMP_SHAPES [WORDS]   compares with ort_shapes.tsv; WORDS: only such cases;
-                                             a number: only one in so many
-    ort_cases.py write FOLDER                the models of all cases, and cases.json
+    ort_cases.py check DUMP_SHAPES [--every=N] [WORDS]   compares with ort_shapes.tsv; WORDS: only such
+                                                         cases, --every: one in so many
+    ort_cases.py write FOLDER                            the models of all cases, and cases.json
 
 The cases are models of one operator (a few have more) that newer operator sets or com.microsoft
 define, so that onnx's own inference does not know them. ort_shapes.tsv has the types that ONNX
@@ -134,9 +134,8 @@ def fits(found, truth, may_be_open):
                               and all(a in (b, "?") for a, b in zip(*pieces)))
 
 
-def check(program, words):
-    every = next((int(word) for word in words if word.isdigit()), 1)
-    cases = [case for case in all_cases() if all(word.isdigit() or word in case.text for word in words)][::every]
+def check(program, every, words):
+    cases = [case for case in all_cases() if all(word in case.text for word in words)][::every]
     record = read_record()
     wrong = 0
     with tempfile.TemporaryDirectory() as folder:
@@ -150,7 +149,7 @@ def check(program, words):
                 continue
             print(f"{case.text}: ONNX Runtime {truth}, Cleave {found}")
             wrong += 1
-    for text in [] if words else record:
+    for text in [] if words or every > 1 else record:
         print(f"{text}: recorded, but no case")
         wrong += 1
     print(f"{len(cases)} cases, {wrong} wrong")
@@ -160,7 +159,8 @@ def check(program, words):
 def main():
     command, where, *words = sys.argv[1:]
     if command == "check":
-        return check(where, words)
+        every = int(words.pop(0)[len("--every="):]) if words and words[0].startswith("--every=") else 1
+        return check(where, every, words)
     os.makedirs(where, exist_ok=True)
     write(where, list(all_cases()), True)
     return 0

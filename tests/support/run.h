@@ -22,11 +22,10 @@ typedef struct {
 run_result run_in(const char *folder, const char *line, ...) __attribute__((format(printf, 2, 3)));
 void run_free(run_result *r);
 
-char *folder_new(void);         /* malloc'd path under TMPDIR or /tmp */
-void folder_free(char *folder); /* with all in it */
-int folder_count(const char *folder);
-/* Columns of the longest line. */
-size_t text_width(const char *text); /* entries, without . and .. */
+char *folder_new(void);               /* malloc'd path under TMPDIR or /tmp */
+void folder_free(char *folder);       /* with all in it */
+int folder_count(const char *folder); /* entries, without . and .. */
+size_t text_width(const char *text);  /* columns of the longest line */
 
 /* malloc'd, with a NUL behind it; NULL when the file is not there. */
 char *file_text(const char *folder, const char *name, size_t *ret_n);
