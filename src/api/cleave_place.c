@@ -111,8 +111,8 @@ static clv_status solve(const cleave_place_problem *p, const cleave_place_option
     CLV_TRY(clv_place_solve(p->problem, &options, ret->arena, &ret->result, err));
     if (!ret->result.solve.found && ret->result.solve.end == CLV_END_STOPPED)
         return clv_fail(err, CLV_ECANCELED, "stopped before a solution was found");
-    clv_place_solution solution = { p->problem, &options.rules, &ret->result, p->name };
-    return clv_place_solution_report(&solution, &ret->report, err);
+    clv_place_solved solved = { p->problem, &options.rules, &ret->result, p->name };
+    return clv_place_solution_report(&solved, &ret->report, err);
 }
 
 cleave_status cleave_place_solve(cleave_place_problem *problem, const cleave_place_options *options,

@@ -92,18 +92,18 @@ static void write_devices(clv_text *text, const clv_place_problem *p, const shar
     clv_table_write(&table, text);
 }
 
-static clv_status write_text(const clv_place_solution *a, const share *shares, clv_arena *arena,
+static clv_status write_text(const clv_place_solved *s, const share *shares, clv_arena *arena,
                              const char **ret, clv_error *err)
 {
     clv_text text = { .arena = arena };
-    const char *name = clv_show_name(arena, clv_str_of(a->name));
+    const char *name = clv_show_name(arena, clv_str_of(s->name));
     if (!name)
         return clv_fail_nomem(err, "a report");
-    clv_text_printf(&text, "%s: %d nodes, %d edges, %d devices\n", name, a->problem->n_nodes,
-                    a->problem->n_edges, clv_place_devices(a->problem));
-    write_head(&text, a->rules, a->result);
-    if (a->result->solve.found && a->result->value.n_used > 0)
-        write_devices(&text, a->problem, shares);
+    clv_text_printf(&text, "%s: %d nodes, %d edges, %d devices\n", name, s->problem->n_nodes,
+                    s->problem->n_edges, clv_place_devices(s->problem));
+    write_head(&text, s->rules, s->result);
+    if (s->result->solve.found && s->result->value.n_used > 0)
+        write_devices(&text, s->problem, shares);
     *ret = clv_text_end(&text);
     return *ret ? CLV_OK : clv_fail_nomem(err, "a report");
 }
@@ -144,18 +144,18 @@ static void write_solution(clv_json_out *out, const clv_place_problem *p, const 
     clv_json_close_object(out);
 }
 
-static clv_status write_json(const clv_place_solution *a, const share *shares,
-                             cleave_report *report, clv_error *err)
+static clv_status write_json(const clv_place_solved *s, const share *shares, cleave_report *report,
+                             clv_error *err)
 {
     clv_json_out out;
-    const clv_place_result *result = a->result;
+    const clv_place_result *result = s->result;
     clv_json_begin(&out, report->arena, true);
     clv_json_open_object(&out, NULL);
     clv_json_put_int(&out, "schema_version", 1);
-    clv_json_put_string(&out, "workload", a->name);
-    clv_json_put_string(&out, "objective_name", objective_word(a->rules->objective));
-    clv_json_put_bool(&out, "contiguous", a->rules->contiguous);
-    write_value(&out, "max_load", a->rules->max_load > 0, a->rules->max_load);
+    clv_json_put_string(&out, "workload", s->name);
+    clv_json_put_string(&out, "objective_name", objective_word(s->rules->objective));
+    clv_json_put_bool(&out, "contiguous", s->rules->contiguous);
+    write_value(&out, "max_load", s->rules->max_load > 0, s->rules->max_load);
     clv_json_put_string(&out, "status", clv_end_name(result->solve.end));
     write_value(&out, "objective", result->solve.found, result->value.objective);
     write_value(&out, "bound", true, result->solve.bound.real);
@@ -166,7 +166,7 @@ static clv_status write_json(const clv_place_solution *a, const share *shares,
     clv_json_put_string(&out, "found_by", result->solve.found_by);
     clv_json_put_string(&out, "bound_by", result->solve.bound_by);
     clv_json_put_string(&out, "reason", result->solve.found ? "" : result->solve.why);
-    write_solution(&out, a->problem, result, shares);
+    write_solution(&out, s->problem, result, shares);
     clv_json_close_object(&out);
     CLV_TRY(clv_json_end(&out, err));
     report->json = out.text;
@@ -174,12 +174,12 @@ static clv_status write_json(const clv_place_solution *a, const share *shares,
     return CLV_OK;
 }
 
-clv_status clv_place_solution_report(const clv_place_solution *solution, cleave_report *report,
+clv_status clv_place_solution_report(const clv_place_solved *s, cleave_report *report,
                                      clv_error *err)
 {
     share *shares = NULL;
-    if (solution->result->solve.found)
-        CLV_TRY(share_out(solution->problem, solution->result, report->arena, &shares, err));
-    CLV_TRY(write_text(solution, shares, report->arena, &report->text, err));
-    return write_json(solution, shares, report, err);
+    if (s->result->solve.found)
+        CLV_TRY(share_out(s->problem, s->result, report->arena, &shares, err));
+    CLV_TRY(write_text(s, shares, report->arena, &report->text, err));
+    return write_json(s, shares, report, err);
 }

@@ -90,7 +90,7 @@ static int place(cli *c, const cli_value *v, cleave_place_problem *problem)
     cli_be_careful(true); /* the flag is looked at often, and the best solution so far is printed */
     cleave_status status = cleave_place_solve(problem, &o, &search.control, &solution, &error);
     const cleave_report *report = solution ? cleave_place_solution_report(solution) : NULL;
-    code = cli_solution(c, status, &error, report, v[OUTPUT].text);
+    code = cli_print_solution(c, status, &error, report, v[OUTPUT].text);
     cleave_place_solution_free(solution);
     return code;
 }

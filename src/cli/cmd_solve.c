@@ -35,7 +35,7 @@ static int solve(cli *c, const cli_value *v, cleave_intra_op_problem *problem)
     cli_be_careful(true); /* the flag is looked at often, and the best solution so far is printed */
     cleave_status status = cleave_intra_op_solve(problem, &o, &search.control, &solution, &error);
     const cleave_report *report = solution ? cleave_intra_op_solution_report(solution) : NULL;
-    int code = cli_solution(c, status, &error, report, v[OUTPUT].text);
+    int code = cli_print_solution(c, status, &error, report, v[OUTPUT].text);
     cleave_intra_op_solution_free(solution);
     return code;
 }

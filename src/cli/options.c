@@ -226,9 +226,9 @@ static const char *append_wrapped(const char *before, const char *text, int colu
         }
         before = clv_arena_printf(arena, "%s%.*s\n", before, n, text);
         text += n + (text[n] == ' ' || text[n] == '\n');
-        if (!*text)
+        if (!before || !*text)
             break;
-        before = before ? clv_arena_printf(arena, "%s%*s", before, column, "") : NULL;
+        before = clv_arena_printf(arena, "%s%*s", before, column, "");
     }
     return before;
 }

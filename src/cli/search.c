@@ -86,8 +86,8 @@ static int save(cli *c, const cleave_report *report, const char *path)
     return status == CLEAVE_OK ? CLI_EXIT_OK : cli_fail_library(c, &error);
 }
 
-int cli_solution(cli *c, cleave_status status, const cleave_error *error,
-                 const cleave_report *report, const char *path)
+int cli_print_solution(cli *c, cleave_status status, const cleave_error *error,
+                       const cleave_report *report, const char *path)
 {
     bool found = status == CLEAVE_OK;
     int code = CLI_EXIT_OK;

@@ -47,8 +47,8 @@ void cli_search_end(cli_search *search);
 
 /* Saves the solution of place or solve, if there is one, to path (NULL: nowhere) and prints it.
  * status and error: what the search returned. The exit code. */
-int cli_solution(cli *c, cleave_status status, const cleave_error *error,
-                 const cleave_report *report, const char *path);
+int cli_print_solution(cli *c, cleave_status status, const cleave_error *error,
+                       const cleave_report *report, const char *path);
 /* There is no solution, and nothing is printed: the sentence. */
 int cli_fail_no_solution(cli *c, const cleave_error *error);
 
