@@ -160,7 +160,10 @@ int32_t clv_offset_alloc(clv_offset_allocator *a, int64_t bytes)
     if (id < 0)
         return append_block(a, size);
     list_remove(a, id);
-    return split(a, id, size) ? id : -1;
+    if (split(a, id, size))
+        return id;
+    list_push(a, id); /* without memory it stays free as it was */
+    return -1;
 }
 
 void clv_offset_free(clv_offset_allocator *a, int32_t block)

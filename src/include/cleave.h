@@ -19,9 +19,10 @@
  * other.
  *
  * Ownership. What a call gives through a ret_ parameter is the caller's, to be given back with the
- * matching _free, which takes NULL too. Strings and reports that functions return belong to the
- * object asked and live as long as it. Strings given to a call are copied where they are needed
- * later.
+ * matching _free, which takes NULL too. An object needs nothing of those that it was made of: a
+ * plan outlives its model, a solution its problem, a verification its plan and model. Strings and
+ * reports that functions return belong to the object asked and live as long as it. Strings given to
+ * a call are copied where they are needed later.
  *
  * Options. A struct of options begins with its size, and 0 or NULL in every other field is the
  * default; cleave_X_options_init() sets both. Later versions add fields at the end: a program built

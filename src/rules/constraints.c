@@ -16,25 +16,19 @@ const char *clv_constraint_label(const clv_constraints *c, int32_t rule, char *b
 
 /* -- who breaks them -- */
 
-typedef struct {
-    const int32_t *device_of, *stage_of;
-    int32_t n_devices, n_stages;
-    int32_t *set_on; /* scratch: by device */
-} placement;
-
-static bool place_holds(const clv_constraint *rule, const placement *p)
+static bool place_holds(const clv_constraint *rule, const clv_rule_placement *p, int32_t n_devices)
 {
     for (int32_t i = 0; i < rule->set_first[1]; i++) {
         int32_t d = p->device_of[rule->ops[i].i], stage = p->stage_of[d];
         if (rule->devices && !clv_bit(rule->devices, d))
             return false;
-        if (rule->stages && (stage >= p->n_devices || !clv_bit(rule->stages, stage)))
+        if (rule->stages && (stage >= n_devices || !clv_bit(rule->stages, stage)))
             return false;
     }
     return true;
 }
 
-static bool together_holds(const clv_constraint *rule, const placement *p)
+static bool together_holds(const clv_constraint *rule, const clv_rule_placement *p)
 {
     for (int32_t i = 1; i < rule->set_first[1]; i++)
         if (p->device_of[rule->ops[i].i] != p->device_of[rule->ops[0].i])
@@ -42,9 +36,9 @@ static bool together_holds(const clv_constraint *rule, const placement *p)
     return true;
 }
 
-static bool apart_holds(const clv_constraint *rule, const placement *p)
+static bool apart_holds(const clv_constraint *rule, const clv_rule_placement *p, int32_t n_devices)
 {
-    for (int32_t d = 0; d < p->n_devices; d++)
+    for (int32_t d = 0; d < n_devices; d++)
         p->set_on[d] = -1;
     for (int32_t set = 0; set < rule->n_sets; set++)
         for (int32_t i = rule->set_first[set]; i < rule->set_first[set + 1]; i++) {
@@ -56,7 +50,7 @@ static bool apart_holds(const clv_constraint *rule, const placement *p)
     return true;
 }
 
-static bool boundary_holds(const clv_constraint *rule, const placement *p)
+static bool boundary_holds(const clv_constraint *rule, const clv_rule_placement *p)
 {
     int32_t last = -1, first = INT32_MAX;
     for (int32_t i = 0; i < rule->set_first[2]; i++) {
@@ -69,15 +63,15 @@ static bool boundary_holds(const clv_constraint *rule, const placement *p)
     return last < first;
 }
 
-static bool holds(const clv_constraint *rule, const placement *p)
+static bool holds(const clv_constraint *rule, const clv_rule_placement *p, int32_t n_devices)
 {
     switch (rule->kind) {
     case CLV_CONSTRAINT_PLACE:
-        return place_holds(rule, p);
+        return place_holds(rule, p, n_devices);
     case CLV_CONSTRAINT_TOGETHER:
         return together_holds(rule, p);
     case CLV_CONSTRAINT_APART:
-        return apart_holds(rule, p);
+        return apart_holds(rule, p, n_devices);
     case CLV_CONSTRAINT_BOUNDARY:
         return boundary_holds(rule, p);
     case CLV_CONSTRAINT_MAX_STAGES:
@@ -90,17 +84,11 @@ static bool holds(const clv_constraint *rule, const placement *p)
     return false;
 }
 
-int32_t clv_constraints_first_broken(const clv_constraints *c, const int32_t *device_of,
-                                     const int32_t *stage_of, int32_t n_stages, const bool *skip,
-                                     clv_arena *arena)
+int32_t clv_constraints_first_broken(const clv_constraints *c, const clv_rule_placement *p,
+                                     const bool *skip)
 {
-    clv_mark mark = clv_arena_mark(arena);
-    placement p = { device_of, stage_of, c->n_devices, n_stages,
-                    CLV_NEW_ARRAY(arena, int32_t, c->n_devices) };
-    int32_t broken = -1;
-    for (int32_t i = 0; p.set_on && i < c->n && broken < 0; i++)
-        if (!c->at[i].unused && !(skip && skip[i]) && !holds(&c->at[i], &p))
-            broken = i;
-    clv_arena_rewind(arena, mark);
-    return broken;
+    for (int32_t i = 0; i < c->n; i++)
+        if (!c->at[i].unused && !(skip && skip[i]) && !holds(&c->at[i], p, c->n_devices))
+            return i;
+    return -1;
 }

@@ -63,10 +63,17 @@ typedef struct {
 /* "rules[2] 'embeddings'", into buf. Returns buf. */
 const char *clv_constraint_label(const clv_constraints *c, int32_t rule, char *buf, size_t size);
 
-/* The first rule that a placement breaks; -1: none. device_of: by operator id; stage_of: by device.
- * skip: by rule, those that do not count; may be NULL. O(operators in rules + sets * devices). */
-int32_t clv_constraints_first_broken(const clv_constraints *c, const int32_t *device_of,
-                                     const int32_t *stage_of, int32_t n_stages, const bool *skip,
-                                     clv_arena *arena);
+/* What rules are held against. */
+typedef struct {
+    const int32_t *device_of; /* by operator id */
+    const int32_t *stage_of;  /* by device */
+    int32_t n_stages;
+    int32_t *set_on; /* scratch: an entry a device */
+} clv_rule_placement;
+
+/* The first rule that a placement breaks; -1: none. skip: by rule, those that do not count; may be
+ * NULL. O(operators in rules + sets * devices). */
+int32_t clv_constraints_first_broken(const clv_constraints *c, const clv_rule_placement *p,
+                                     const bool *skip);
 
 #endif

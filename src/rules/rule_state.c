@@ -37,36 +37,34 @@ clv_status clv_rule_state_note(clv_rule_state *s, const char *text, clv_arena *a
 
 /* -- a plan held against its rules -- */
 
-/* Device of each operator and stage of each device, as clv_constraints_first_broken() takes them.
- */
 static clv_status lay_out(const clv_graph *g, const clv_plan *plan, clv_arena *arena,
-                          int32_t *ret[static 2], clv_error *err)
+                          clv_rule_placement *ret, clv_error *err)
 {
     int32_t *device_of = CLV_NEW_ARRAY(arena, int32_t, g->n_ops);
     int32_t *stage_of = CLV_NEW_ARRAY(arena, int32_t, plan->n_devices);
-    if (!device_of || !stage_of)
+    *ret = (clv_rule_placement){ device_of, stage_of, plan->n_stages,
+                                 CLV_NEW_ARRAY(arena, int32_t, plan->n_devices) };
+    if (!device_of || !stage_of || !ret->set_on)
         return clv_fail_nomem(err, "the rules of a plan");
     for (int32_t i = 0; i < g->n_ops; i++)
         device_of[i] = plan->device_of_op[g->ops[i].file_index];
     for (int32_t d = 0; d < plan->n_devices; d++)
         stage_of[d] = plan->devices[d].stage;
-    ret[0] = device_of;
-    ret[1] = stage_of;
     return CLV_OK;
 }
 
 clv_status clv_rule_state_find_broken(clv_rule_state *s, const clv_graph *g, const clv_plan *plan,
                                       clv_arena *arena, clv_error *err)
 {
-    int32_t *laid_out[2], n = 0;
+    clv_rule_placement placed;
+    int32_t n = 0;
     bool *broken = CLV_NEW_ARRAY(arena, bool, s->rules.n);
     if (s->rules.n == 0)
         return CLV_OK;
-    CLV_TRY(lay_out(g, plan, arena, laid_out, err));
+    CLV_TRY(lay_out(g, plan, arena, &placed, err));
     if (!broken)
         return clv_fail_nomem(err, "the rules of a search");
-    for (int32_t rule; (rule = clv_constraints_first_broken(&s->rules, laid_out[0], laid_out[1],
-                                                            plan->n_stages, broken, arena)) >= 0;
+    for (int32_t rule; (rule = clv_constraints_first_broken(&s->rules, &placed, broken)) >= 0;
          n++) {
         char label[LABEL_MAX];
         broken[rule] = true;
@@ -87,13 +85,12 @@ clv_status clv_rule_state_find_broken(clv_rule_state *s, const clv_graph *g, con
 clv_status clv_rule_state_check(const clv_rule_state *s, const clv_graph *g, const clv_plan *plan,
                                 clv_arena *arena, clv_error *err)
 {
-    int32_t *laid_out[2];
+    clv_rule_placement placed;
     char label[LABEL_MAX];
     if (s->rules.n == 0)
         return CLV_OK;
-    CLV_TRY(lay_out(g, plan, arena, laid_out, err));
-    int32_t broken = clv_constraints_first_broken(&s->rules, laid_out[0], laid_out[1],
-                                                  plan->n_stages, s->skip, arena);
+    CLV_TRY(lay_out(g, plan, arena, &placed, err));
+    int32_t broken = clv_constraints_first_broken(&s->rules, &placed, s->skip);
     if (broken < 0)
         return CLV_OK;
     return clv_fail(err, CLV_EINTERNAL, "the plan breaks %s: %s",

@@ -182,3 +182,28 @@ Test(offset_allocator, survives_running_out_of_memory_anywhere)
         clv_arena_free(arena);
     }
 }
+
+/* What is too large for a request and cannot be cut for lack of memory is still free afterwards. */
+Test(offset_allocator, loses_no_block_that_it_cannot_split)
+{
+    bool was_short = false;
+    for (size_t limit = 100; limit < 100000; limit += 50) {
+        clv_arena *arena = clv_arena_new(NULL, limit);
+        clv_offset_allocator a;
+        int32_t n = 0, large = -1, last = -1;
+        clv_offset_allocator_init(&a, arena);
+        large = clv_offset_alloc(&a, 4096);
+        last = large < 0 ? -1 : clv_offset_alloc(&a, 256);
+        if (last >= 0) {
+            clv_offset_free(&a, large);
+            while (clv_offset_alloc(&a, 256) >= 0 && a.top == 4096 + 256)
+                n++;
+            if (n < 4096 / 256 && a.top == 4096 + 256) {
+                was_short = true;
+                cr_expect_geq(clv_offset_alloc(&a, 4096 - 256 * n), 0, "limit %zu", limit);
+            }
+        }
+        clv_arena_free(arena);
+    }
+    cr_expect(was_short, "memory never ended between two blocks");
+}

@@ -59,7 +59,8 @@ static void check_rule(const clv_constraint *rule, const clv_graph *g)
 
 static void check(const clv_constraints *c, const clv_graph *g, clv_arena *arena)
 {
-    int32_t device_of[N_OPS], stage_of[N_DEVICES] = { 0, 1, 2 };
+    int32_t device_of[N_OPS], stage_of[N_DEVICES] = { 0, 1, 2 }, set_on[N_DEVICES];
+    clv_rule_placement placed = { device_of, stage_of, 3, set_on };
     char label[64];
     bool *skip = CLV_NEW_ARRAY(arena, bool, c->n);
     for (int32_t i = 0; i < c->n; i++) {
@@ -71,7 +72,7 @@ static void check(const clv_constraints *c, const clv_graph *g, clv_arena *arena
     for (int k = 0; k < 27; k++) {
         for (int i = 0, rest = k; i < N_OPS; i++, rest = rest / 3 + i)
             device_of[i] = rest % 3;
-        int32_t broken = clv_constraints_first_broken(c, device_of, stage_of, 3, skip, arena);
+        int32_t broken = clv_constraints_first_broken(c, &placed, skip);
         must(broken >= -1 && broken < c->n && (broken < 0 || !skip[broken]));
         if (broken >= 0)
             skip[broken] = true;

@@ -219,7 +219,8 @@ Test(constraints, a_bad_file_is_refused_in_words)
 /* a, b, k on device 0 at stage 0, c and d on 1, e* on 2. */
 Test(constraints, the_first_broken_rule_is_found)
 {
-    int32_t device_of[N_OPS], stage_of[N_DEVICES] = { 0, 1, 2, -1 };
+    int32_t device_of[N_OPS], stage_of[N_DEVICES] = { 0, 1, 2, -1 }, set_on[N_DEVICES];
+    clv_rule_placement placed = { device_of, stage_of, 3, set_on };
     for (int32_t i = 0; i < N_OPS; i++) {
         char first = graph->ops[i].label.at[0];
         device_of[i] = first == 'e' ? 2 : first == 'c' || first == 'd' ? 1 : 0;
@@ -251,9 +252,9 @@ Test(constraints, the_first_broken_rule_is_found)
         bool skip[2] = { false, true };
         snprintf(text, sizeof text, "{\"rules\":[{\"max_stages\":9},%s]}", cases[i].rule);
         clv_constraints c = read_rules(text);
-        cr_expect_eq(clv_constraints_first_broken(&c, device_of, stage_of, 3, NULL, arena),
-                     cases[i].holds ? -1 : 1, "%s", cases[i].rule);
-        cr_expect_eq(clv_constraints_first_broken(&c, device_of, stage_of, 3, skip, arena), -1);
+        cr_expect_eq(clv_constraints_first_broken(&c, &placed, NULL), cases[i].holds ? -1 : 1, "%s",
+                     cases[i].rule);
+        cr_expect_eq(clv_constraints_first_broken(&c, &placed, skip), -1);
     }
 }
 
@@ -336,8 +337,9 @@ Test(constraints, rules_on_tensors_say_what_they_say)
     cr_expect_str_eq(c.at[3].says, "data parallel over dp");
     cr_expect(!c.at[0].unused && c.at[1].unused && !c.at[2].unused && !c.at[3].unused);
     cr_expect_eq(c.n_warnings, 1);
-    int32_t device_of[N_OPS] = { 0 }, stage_of[N_DEVICES] = { 0 };
-    cr_expect_eq(clv_constraints_first_broken(&c, device_of, stage_of, 1, NULL, arena), -1);
+    int32_t device_of[N_OPS] = { 0 }, stage_of[N_DEVICES] = { 0 }, set_on[N_DEVICES];
+    clv_rule_placement placed = { device_of, stage_of, 1, set_on };
+    cr_expect_eq(clv_constraints_first_broken(&c, &placed, NULL), -1);
 }
 
 #define OVER ",\"over\":\"tp\"}"
