@@ -17,12 +17,11 @@ static clv_status read_options(const cleave_lower_options *given, clv_lowering *
     cleave_lower_options o;
     cleave_lower_options_init(&o);
     CLV_TRY(clv_struct_read(given, sizeof o, "cleave_lower_options", &o, err));
-    if ((unsigned)o.form > CLEAVE_FORM_OLIVE)
-        return clv_fail(err, CLV_EUSAGE, "%d is no form", (int)o.form);
-    if ((unsigned)o.collectives > CLEAVE_COLLECTIVES_TENSORRT)
-        return clv_fail(err, CLV_EUSAGE, "%d is no dialect of collectives", (int)o.collectives);
-    if ((unsigned)o.weights > CLEAVE_WEIGHTS_RANGES)
-        return clv_fail(err, CLV_EUSAGE, "%d is no kind of weights", (int)o.weights);
+    CLV_TRY(clv_check_enum("form", (int)o.form, CLEAVE_FORM_OLIVE,
+                           "stages, devices, emulate, ort-options or olive", err));
+    CLV_TRY(clv_check_enum("collectives", (int)o.collectives, CLEAVE_COLLECTIVES_TENSORRT,
+                           "ort or tensorrt", err));
+    CLV_TRY(clv_check_weights(o.weights, err));
     ret->form = (clv_lower_form)o.form;
     ret->dialect =
         o.collectives == CLEAVE_COLLECTIVES_TENSORRT ? CLV_DIALECT_TENSORRT : CLV_DIALECT_ORT;

@@ -191,8 +191,8 @@ static clv_status request_shards(const cleave_model *m, const cleave_shards_opti
     const clv_backend *backend = NULL;
     cleave_shards_options_init(&o);
     CLV_TRY(clv_struct_read(given, sizeof o, "cleave_shards_options", &o, err));
-    if ((unsigned)o.uneven > CLEAVE_UNEVEN_REFUSE)
-        return clv_fail(err, CLV_EUSAGE, "%d is nothing to do with an uneven axis", (int)o.uneven);
+    CLV_TRY(clv_check_enum("uneven", (int)o.uneven, CLEAVE_UNEVEN_REFUSE,
+                           "ceil, balanced or refuse", err));
     if (o.backend) {
         const char *configs = o.configs_path ? o.configs_path : clv_configs_path(arena);
         if (!configs)

@@ -14,11 +14,16 @@
 
 #define WORKLOAD_FILE_MAX ((size_t)1 << 30) /* ten million nodes take less */
 
-static clv_status check_options(const cleave_place_options *o, clv_error *err)
+static clv_status read_options(const cleave_place_options *given, cleave_place_options *ret,
+                               clv_error *err)
 {
+    const cleave_place_options *o = ret;
+    cleave_place_options_init(ret);
+    CLV_TRY(clv_struct_read(given, sizeof *ret, "cleave_place_options", ret, err));
     CLV_TRY(clv_check_objective(o->objective, err));
     if (!(o->max_load >= 0 && isfinite(o->max_load)))
-        return clv_fail(err, CLV_EUSAGE, "max_load is %g: expected 0 (any) or more", o->max_load);
+        return clv_fail(err, CLV_EUSAGE,
+                        "max_load is %g: expected 0 (any) or a finite number above", o->max_load);
     if (o->max_load > 0 && o->objective != CLEAVE_DEVICES)
         return clv_fail(err, CLV_EUSAGE,
                         "max_load is %g: it goes with the objective of fewest devices only",
@@ -90,19 +95,11 @@ void cleave_place_problem_free(cleave_place_problem *problem)
         clv_arena_free(problem->arena);
 }
 
-static clv_status read_options(const cleave_place_options *given, cleave_place_options *ret,
-                               clv_error *err)
-{
-    cleave_place_options_init(ret);
-    return clv_struct_read(given, sizeof *ret, "cleave_place_options", ret, err);
-}
-
 static clv_status solve(const cleave_place_problem *p, const cleave_place_options *given,
                         clv_control *c, cleave_place_solution *ret, clv_error *err)
 {
     cleave_place_options o;
     CLV_TRY(read_options(given, &o, err));
-    CLV_TRY(check_options(&o, err));
     clv_place_options options = {
         .solve = { .deadline_ns = clv_deadline_in(o.deadline_s), .gap = o.gap, .seed = o.seed },
         .rules = { objective_of(o.objective), o.free_assignment == 0, o.max_load },

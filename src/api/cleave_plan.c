@@ -27,7 +27,7 @@ static clv_status check_options(const cleave_plan_options *o, clv_error *err)
         return clv_fail(err, CLV_EUSAGE, "devices is %d: expected 0 (as many as are best) or more",
                         o->devices);
     if (o->memory_bytes < 0)
-        return clv_fail(err, CLV_EUSAGE, "memory is %lld bytes: expected 0 (as described) or more",
+        return clv_fail(err, CLV_EUSAGE, "memory_bytes is %lld: expected 0 (as described) or more",
                         (long long)o->memory_bytes);
     CLV_TRY(clv_check_jobs(o->jobs, err));
     if (o->max_candidates < 0)

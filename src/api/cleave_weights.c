@@ -17,13 +17,11 @@ static clv_status read_options(const cleave_shard_options *given, const clv_cont
     cleave_shard_options o;
     cleave_shard_options_init(&o);
     CLV_TRY(clv_struct_read(given, sizeof o, "cleave_shard_options", &o, err));
-    if ((unsigned)o.weights >= sizeof kinds / sizeof *kinds)
-        return clv_fail(err, CLV_EUSAGE, "%d is no kind of weight files", (int)o.weights);
+    CLV_TRY(clv_check_weights(o.weights, err));
+    CLV_TRY(clv_check_enum("fill", (int)o.fill, CLEAVE_FILL_ONES, "none, zeros or ones", err));
     if (o.max_file_bytes < 0)
         return clv_fail(err, CLV_EUSAGE, "max_file_bytes is %lld: expected 0 (any) or more",
                         (long long)o.max_file_bytes);
-    if ((unsigned)o.fill > CLEAVE_FILL_ONES)
-        return clv_fail(err, CLV_EUSAGE, "%d is nothing to fill weights with", (int)o.fill);
     *ret = (clv_shard_options){ .kind = kinds[o.weights],
                                 .fill = (clv_weight_fill)o.fill, /* the same numbers */
                                 .max_bytes = o.max_file_bytes,

@@ -34,8 +34,8 @@ clv_status clv_control_begin(const cleave_control *control, clv_control *ret, cl
     *ret = (clv_control){ .start_ns = clv_now_ns(), .objective_unit = 1 };
     cleave_control_init(&ret->given);
     CLV_TRY(clv_struct_read(control, sizeof ret->given, "cleave_control", &ret->given, err));
-    if ((unsigned)ret->given.report > CLEAVE_REPORT_JSON)
-        return clv_fail(err, CLV_EUSAGE, "%d is nothing that a report has", (int)ret->given.report);
+    CLV_TRY(clv_check_enum("report", (int)ret->given.report, CLEAVE_REPORT_JSON,
+                           "both, text or JSON", err));
     const cleave_allocator *allocator = ret->given.allocator;
     if (allocator && allocator->resize)
         ret->alloc = (clv_alloc){ allocator->resize, allocator->ctx };
@@ -107,9 +107,22 @@ clv_status clv_check_jobs(int jobs, clv_error *err)
                : clv_fail(err, CLV_EUSAGE, "jobs is %d: expected 1 to %d", jobs, JOBS_MAX);
 }
 
+clv_status clv_check_enum(const char *name, int value, int last, const char *words, clv_error *err)
+{
+    return value >= 0 && value <= last
+               ? CLV_OK
+               : clv_fail(err, CLV_EUSAGE, "%s is %d: expected 0 to %d (%s)", name, value, last,
+                          words);
+}
+
 clv_status clv_check_objective(cleave_objective objective, clv_error *err)
 {
-    return (unsigned)objective <= CLEAVE_DEVICES
-               ? CLV_OK
-               : clv_fail(err, CLV_EUSAGE, "%d is no objective", (int)objective);
+    return clv_check_enum("objective", (int)objective, CLEAVE_DEVICES,
+                          "latency, throughput or devices", err);
+}
+
+clv_status clv_check_weights(cleave_weights weights, clv_error *err)
+{
+    return clv_check_enum("weights", (int)weights, CLEAVE_WEIGHTS_RANGES,
+                          "external, safetensors or ranges", err);
 }

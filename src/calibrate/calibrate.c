@@ -223,8 +223,8 @@ clv_status clv_calibrate(const clv_calibrate_options *options, clv_arena *arena,
     double empty_s = 0;
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     if (options->devices < 1 || options->devices > CLV_CALIBRATE_DEVICES_MAX)
-        return clv_fail(err, CLV_EUSAGE, "%d devices were asked for, expected 1 to %d",
-                        (int)options->devices, CLV_CALIBRATE_DEVICES_MAX);
+        return clv_fail(err, CLV_EUSAGE, "devices is %d: expected 1 to %d", (int)options->devices,
+                        CLV_CALIBRATE_DEVICES_MAX);
     if (pages < 1 || page < 1)
         return clv_fail(err, CLV_EUNSUPP, "the system does not report how much memory it has");
     made.memory_bytes = (int64_t)pages * page;

@@ -1,7 +1,5 @@
 /* test_api.c - the library as a host uses it, through cleave.h alone. */
 #include <criterion/criterion.h>
-#include <math.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -200,62 +198,6 @@ Test(api, no_plan_is_an_outcome_with_the_nearest_plan)
     cr_expect(strstr(plan_text(plan), "lacks"), "%s", plan_text(plan));
     cr_expect(strstr(error.message, "lacks"), "%s", error.message);
     cleave_plan_free(plan);
-    cleave_model_free(model);
-}
-
-static void expect_refused(cleave_model *model, const cleave_plan_options *options,
-                           const char *words)
-{
-    cleave_plan *plan = NULL;
-    cleave_error error;
-    cr_expect_eq(cleave_plan_make(model, options, NULL, &plan, &error), CLEAVE_EUSAGE, "%s", words);
-    cr_expect(strstr(error.message, words), "%s", error.message);
-    cr_expect_null(plan);
-}
-
-/* Each number too small and too large, and what cannot be compared. */
-Test(api, options_out_of_range_are_refused)
-{
-    static const struct {
-        size_t at;
-        int values[2]; /* 0: none */
-        const char *words;
-    } whole[] = {
-        { offsetof(cleave_plan_options, devices), { -1 }, "devices is -1" },
-        { offsetof(cleave_plan_options, jobs), { -1, 1025 }, "jobs is " },
-        { offsetof(cleave_plan_options, max_candidates), { -1 }, "max_candidates is -1" },
-        { offsetof(cleave_plan_options, max_tensor_devices), { -1 }, "max_tensor_devices is -1" },
-        { offsetof(cleave_plan_options, stages), { -1 }, "stages is -1" },
-        { offsetof(cleave_plan_options, microbatches), { -1, 1 << 30 }, "microbatches is " },
-    };
-    static const struct {
-        size_t at;
-        double too_much;
-        const char *words;
-    } real[] = {
-        { offsetof(cleave_plan_options, compiler_timeout_s), 1.1e9, "compiler_timeout_s is " },
-        { offsetof(cleave_plan_options, deadline_s), 1.1e9, "deadline_s is " },
-        { offsetof(cleave_plan_options, gap), 1, "gap is " },
-        { offsetof(cleave_plan_options, overlap), 1.1, "overlap is " },
-    };
-    cleave_model *model = opened(NULL);
-    for (size_t k = 0; k < sizeof whole / sizeof *whole; k++)
-        for (int i = 0; i < 2 && whole[k].values[i]; i++) {
-            cleave_plan_options options = plan_options();
-            memcpy((char *)&options + whole[k].at, &whole[k].values[i], sizeof(int));
-            expect_refused(model, &options, whole[k].words);
-        }
-    for (size_t k = 0; k < sizeof real / sizeof *real; k++) {
-        const double wrong[] = { -0.1, real[k].too_much, (double)INFINITY, (double)NAN };
-        for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-            cleave_plan_options options = plan_options();
-            memcpy((char *)&options + real[k].at, &wrong[i], sizeof(double));
-            expect_refused(model, &options, real[k].words);
-        }
-    }
-    cleave_plan_options options = plan_options();
-    options.memory_bytes = -1;
-    expect_refused(model, &options, "memory is -1 bytes");
     cleave_model_free(model);
 }
 

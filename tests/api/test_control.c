@@ -6,7 +6,6 @@
 
 #include "support/api.h"
 #include "support/api_fixture.h"
-#include "support/failing_alloc.h"
 #include "support/run.h"
 
 static api_fixture f;
@@ -172,26 +171,26 @@ static cleave_status verify(const cleave_control *c)
 static const struct {
     const char *name;
     cleave_status (*call)(const cleave_control *control);
-    bool has_progress, has_allocator; /* of control: it opens an object, or needs none */
+    bool has_progress; /* of control */
 } calls[] = {
-    { "model_open", open_model, false, true },
-    { "model_inspect", inspect, false, false },
-    { "model_shards", shards, false, false },
-    { "rules", rules, false, true },
-    { "plan_make", make_plan, true, false },
-    { "plan_load", load_plan, false, false },
-    { "place_problem_open", open_place, false, true },
-    { "place_solve", place, true, false },
-    { "place_problem_save_mps", save_mps, false, false },
-    { "intra_op_problem_open", open_intra_op, false, true },
-    { "intra_op_solve", solve, true, false },
-    { "shard", shard, false, false },
-    { "reshard", reshard, false, true },
-    { "collect", collect, false, true },
-    { "annotate", annotate, false, false },
-    { "strip", strip, false, false },
-    { "lower", lower, false, false },
-    { "verify", verify, false, false },
+    { "model_open", open_model, false },
+    { "model_inspect", inspect, false },
+    { "model_shards", shards, false },
+    { "rules", rules, false },
+    { "plan_make", make_plan, true },
+    { "plan_load", load_plan, false },
+    { "place_problem_open", open_place, false },
+    { "place_solve", place, true },
+    { "place_problem_save_mps", save_mps, false },
+    { "intra_op_problem_open", open_intra_op, false },
+    { "intra_op_solve", solve, true },
+    { "shard", shard, false },
+    { "reshard", reshard, false },
+    { "collect", collect, false },
+    { "annotate", annotate, false },
+    { "strip", strip, false },
+    { "lower", lower, false },
+    { "verify", verify, false },
 };
 
 #define N_CALLS (sizeof calls / sizeof *calls)
@@ -262,29 +261,6 @@ Test(api_control, every_long_call_stops_and_leaves_no_file)
             cr_expect_eq(folder_count(f.folder), before, "%s at question %d", calls[i].name, at);
         } while (at < 1000);
         cr_expect_gt(at, 1, "%s", calls[i].name);
-    }
-}
-
-/* -- memory of the host -- */
-
-Test(api_control, every_long_call_survives_running_out_of_memory)
-{
-    for (size_t i = 0; i < N_CALLS; i++) {
-        cleave_status s = CLEAVE_ENOMEM;
-        long at = 1;
-        for (; calls[i].has_allocator && s != CLEAVE_OK; at++) {
-            failing memory = { .fail_at = at };
-            cleave_allocator allocator = { failing_resize, &memory };
-            cleave_control control = control_of(&allocator);
-            api_fixture_clean(&f);
-            s = calls[i].call(&control);
-            cr_assert(s == CLEAVE_OK || s == CLEAVE_ENOMEM, "%s, allocation %ld: %d %s",
-                      calls[i].name, at, (int)s, f.error.message);
-            cr_assert_eq(memory.live, 0, "%s, allocation %ld: %ld blocks left", calls[i].name, at,
-                         memory.live);
-        }
-        if (calls[i].has_allocator)
-            cr_expect_gt(at, 2, "%s does not use the allocator", calls[i].name);
     }
 }
 
@@ -386,32 +362,5 @@ Test(api_control, a_report_has_what_was_asked_for)
         if (form == CLEAVE_REPORT_TEXT)
             cr_expect_eq(cleave_report_save(report, "/tmp/none.json", &error), CLEAVE_EUSAGE);
         cleave_report_free(report);
-    }
-    cleave_control control;
-    cleave_report *report = NULL;
-    cleave_control_init(&control);
-    control.report = (cleave_report_form)3;
-    cr_expect_eq(cleave_rules("MatMul", &control, &report, &error), CLEAVE_EUSAGE);
-    cr_expect_str_eq(error.message, "3 is nothing that a report has");
-}
-
-Test(api_control, an_objective_that_is_none_is_refused)
-{
-    static const int wrong[] = { -1, 3, 99 };
-    for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
-        cleave_plan_options plan_options;
-        cleave_place_options place_options;
-        cleave_plan *plan = NULL;
-        cleave_place_solution *solution = NULL;
-        cleave_plan_options_init(&plan_options);
-        cleave_place_options_init(&place_options);
-        plan_options.objective = place_options.objective = (cleave_objective)wrong[k];
-        cr_expect_eq(cleave_plan_make(f.model, &plan_options, NULL, &plan, &f.error),
-                     CLEAVE_EUSAGE);
-        cr_expect(strstr(f.error.message, "is no objective"), "%s", f.error.message);
-        cr_expect_eq(cleave_place_solve(f.place, &place_options, NULL, &solution, &f.error),
-                     CLEAVE_EUSAGE);
-        cr_expect(strstr(f.error.message, "is no objective"), "%s", f.error.message);
-        cr_expect(!plan && !solution);
     }
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "support/api.h"
 #include "support/onnx_builder.h"
 #include "support/run.h"
 
@@ -39,6 +40,8 @@ void api_fixture_make(api_fixture *f)
     cleave_error *error = &f->error;
 
     memset(f, 0, sizeof *f);
+    cleave_allocator allocator = { failing_resize, &f->memory };
+    cleave_control control = control_of(&allocator);
     f->folder = folder_new();
     for (int i = 0; i < API_N_PATHS; i++)
         snprintf(f->path[i], sizeof f->path[i], "%s/%s", f->folder, names[i]);
@@ -47,14 +50,14 @@ void api_fixture_make(api_fixture *f)
     cleave_plan_options_init(&o);
     o.devices = 2;
     o.mesh = "tp=2";
-    expect_ok(f, cleave_model_open(f->path[API_MODEL], NULL, &f->model, error));
+    expect_ok(f, cleave_model_open(f->path[API_MODEL], &control, &f->model, error));
     expect_ok(f, cleave_plan_make(f->model, &o, NULL, &f->plan, error));
     expect_ok(f, cleave_report_save(cleave_plan_report(f->plan), f->path[API_PLAN], error));
     expect_ok(f, cleave_annotate(f->model, f->plan, NULL, f->path[API_ANNOTATED], NULL, error));
     expect_ok(f, cleave_shard(f->model, f->path[API_PLAN], f->path[API_SHARDS], NULL, NULL, error));
-    expect_ok(f, cleave_place_problem_open(f->path[API_WORKLOAD], NULL, &f->place, error));
+    expect_ok(f, cleave_place_problem_open(f->path[API_WORKLOAD], &control, &f->place, error));
     expect_ok(f, cleave_intra_op_problem_open(TEST_SOURCE_DIR "/tests/data/strategy/example.json",
-                                              NULL, &f->intra_op, error));
+                                              &control, &f->intra_op, error));
 }
 
 void api_fixture_clean(const api_fixture *f)
@@ -69,5 +72,6 @@ void api_fixture_free(api_fixture *f)
     cleave_place_problem_free(f->place);
     cleave_plan_free(f->plan);
     cleave_model_free(f->model);
+    cr_expect_eq(f->memory.live, 0, "%ld blocks left", f->memory.live);
     folder_free(f->folder);
 }

@@ -3,6 +3,7 @@
 #define CLV_TESTS_SUPPORT_API_FIXTURE_H
 
 #include "cleave.h"
+#include "support/failing_alloc.h"
 
 enum { API_MODEL, API_PLAN, API_WORKLOAD, API_ANNOTATED, API_SHARDS, API_OUTPUT, API_N_PATHS };
 
@@ -13,6 +14,7 @@ typedef struct {
     cleave_plan *plan;           /* for two devices; the file is its JSON */
     cleave_place_problem *place; /* a line of two nodes */
     cleave_intra_op_problem *intra_op;
+    failing memory;     /* of all these objects */
     cleave_error error; /* the tests' */
 } api_fixture;
 

@@ -1,0 +1,326 @@
+/* test_memory.c - the host's memory ends at each request of each call: it fails in order, nothing
+ * is lost or left, and the objects serve on. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/api.h"
+#include "support/api_fixture.h"
+#include "support/run.h"
+
+static api_fixture f;
+
+static void set_up(void) { api_fixture_make(&f); }
+static void tear_down(void) { api_fixture_free(&f); }
+
+TestSuite(api_memory, .init = set_up, .fini = tear_down, .timeout = 600);
+
+#define DENSE 128 /* so many requests of a call are refused one by one, of later ones some */
+
+/* One call after f.memory was set to fail. control: has the same memory, for calls that open
+ * something. Whatever the call gives is freed. variant: 0 to below n_variants. */
+typedef cleave_status (*flow)(const cleave_control *control, int variant);
+
+static cleave_status open_model(const cleave_control *c, int variant)
+{
+    cleave_model *m = NULL;
+    cleave_status s =
+        cleave_model_open(f.path[variant ? API_ANNOTATED : API_MODEL], c, &m, &f.error);
+    cleave_model_free(m);
+    return s;
+}
+
+static cleave_status inspect(const cleave_control *c, int variant)
+{
+    cleave_report *r = NULL;
+    cleave_control control = *c;
+    control.report = (cleave_report_form)variant;
+    cleave_status s = cleave_model_inspect(f.model, &control, &r, &f.error);
+    cleave_report_free(r);
+    return s;
+}
+
+static cleave_status shards(const cleave_control *c, int variant)
+{
+    cleave_model *m = NULL;
+    cleave_report *r = NULL;
+    cleave_shards_options o;
+    cleave_shards_options_init(&o);
+    o.show_tiles = variant == 1;
+    o.backend = variant == 2 ? "even-slices" : NULL;
+    cleave_status s = cleave_model_open(f.path[API_ANNOTATED], c, &m, &f.error);
+    if (s == CLEAVE_OK)
+        s = cleave_model_shards(m, &o, NULL, &r, NULL, &f.error);
+    cleave_report_free(r);
+    cleave_model_free(m);
+    return s;
+}
+
+static cleave_status rules(const cleave_control *c, int variant)
+{
+    cleave_report *r = NULL;
+    cleave_status s = cleave_rules(variant ? "MatMul" : NULL, c, &r, &f.error);
+    cleave_report_free(r);
+    return s;
+}
+
+static cleave_status make_plan(const cleave_control *c, int variant)
+{
+    static const char constraints[] = "{\"rules\": [{\"place\": \"mm\", \"stage\": 0},"
+                                      " {\"split\": \"mm\", \"factor\": \"n\", \"over\": \"tp\"}]}";
+    cleave_plan *p = NULL;
+    cleave_plan_options o = plan_options();
+    o.devices = 2;
+    switch (variant) {
+    case 0:
+        o.devices = 0;
+        break;
+    case 1:
+        o.mesh = "tp=2";
+        break;
+    case 2:
+        o.objective = CLEAVE_THROUGHPUT;
+        break;
+    case 3:
+        o.objective = CLEAVE_DEVICES;
+        break;
+    case 4:
+        o.max_tensor_devices = 1;
+        o.documented_search = 1;
+        break;
+    case 5:
+        o.mesh = "tp=2";
+        o.constraints = constraints;
+        break;
+    case 6:
+        o.sharding_nodes = "mm=0";
+        break;
+    case 7:
+        o.memory_bytes = 100;
+        break;
+    default:
+        o.compiler = "sh " TEST_SOURCE_DIR "/docs/examples/compiler-example.sh";
+        o.max_candidates = 2;
+    }
+    cleave_status s = cleave_plan_make(f.model, &o, c, &p, &f.error);
+    cleave_plan_free(p);
+    return variant == 7 && s == CLEAVE_NO_PLAN ? CLEAVE_OK : s;
+}
+
+static cleave_status load_plan(const cleave_control *c, int variant)
+{
+    cleave_plan *p = NULL;
+    (void)variant;
+    cleave_status s = cleave_plan_load(f.model, f.path[API_PLAN], c, &p, &f.error);
+    cleave_plan_free(p);
+    return s;
+}
+
+static cleave_status open_place(const cleave_control *c, int variant)
+{
+    cleave_place_problem *p = NULL;
+    (void)variant;
+    cleave_status s = cleave_place_problem_open(f.path[API_WORKLOAD], c, &p, &f.error);
+    cleave_place_problem_free(p);
+    return s;
+}
+
+static cleave_place_options place_options(int variant)
+{
+    cleave_place_options o;
+    cleave_place_options_init(&o);
+    o.objective = (cleave_objective)(variant / 2);
+    o.free_assignment = variant % 2;
+    return o;
+}
+
+static cleave_status place(const cleave_control *c, int variant)
+{
+    cleave_place_solution *a = NULL;
+    cleave_place_options o = place_options(variant);
+    cleave_status s = cleave_place_solve(f.place, &o, c, &a, &f.error);
+    cleave_place_solution_free(a);
+    return s;
+}
+
+static cleave_status save_mps(const cleave_control *c, int variant)
+{
+    cleave_place_options o = place_options(2 * CLEAVE_THROUGHPUT + variant);
+    return cleave_place_problem_save_mps(f.place, &o, f.path[API_OUTPUT], c, &f.error);
+}
+
+static cleave_status open_intra_op(const cleave_control *c, int variant)
+{
+    cleave_intra_op_problem *p = NULL;
+    (void)variant;
+    cleave_status s = cleave_intra_op_problem_open(
+        TEST_SOURCE_DIR "/tests/data/strategy/example.json", c, &p, &f.error);
+    cleave_intra_op_problem_free(p);
+    return s;
+}
+
+static cleave_status solve(const cleave_control *c, int variant)
+{
+    cleave_intra_op_solution *a = NULL;
+    cleave_intra_op_options o;
+    cleave_intra_op_options_init(&o);
+    o.jobs = variant + 1;
+    cleave_status s = cleave_intra_op_solve(f.intra_op, &o, c, &a, &f.error);
+    cleave_intra_op_solution_free(a);
+    return s;
+}
+
+static cleave_shard_options shard_options(int variant)
+{
+    cleave_shard_options o;
+    cleave_shard_options_init(&o);
+    o.weights = (cleave_weights)(variant % 3);
+    o.fill = variant < 3 ? CLEAVE_FILL_NONE : CLEAVE_FILL_ZEROS;
+    return o;
+}
+
+static cleave_status shard(const cleave_control *c, int variant)
+{
+    cleave_shard_options o = shard_options(variant);
+    return cleave_shard(f.model, f.path[API_PLAN], f.path[API_OUTPUT], &o, c, &f.error);
+}
+
+static cleave_status reshard(const cleave_control *c, int variant)
+{
+    cleave_report *r = NULL;
+    cleave_shard_options o = shard_options(variant);
+    cleave_status s = cleave_reshard(f.path[API_SHARDS], f.path[API_PLAN], f.path[API_OUTPUT], &o,
+                                     c, &r, &f.error);
+    cleave_report_free(r);
+    return s;
+}
+
+static cleave_status collect(const cleave_control *c, int variant)
+{
+    (void)variant;
+    return cleave_collect(f.path[API_SHARDS], f.path[API_OUTPUT], c, &f.error);
+}
+
+static cleave_status check_output(const cleave_control *c, int variant)
+{
+    (void)c;
+    return cleave_check_output(variant ? NULL : f.model, f.path[API_OUTPUT], &f.error);
+}
+
+static cleave_status annotate(const cleave_control *c, int variant)
+{
+    cleave_annotate_options o;
+    cleave_annotate_options_init(&o);
+    o.keep_ir_version = variant;
+    return cleave_annotate(f.model, f.plan, &o, f.path[API_OUTPUT], c, &f.error);
+}
+
+static cleave_status strip(const cleave_control *c, int variant)
+{
+    cleave_model *m = NULL;
+    cleave_status s = cleave_model_open(f.path[API_ANNOTATED], c, &m, &f.error);
+    if (s == CLEAVE_OK)
+        s = cleave_strip(m, variant, f.path[API_OUTPUT], NULL, &f.error);
+    cleave_model_free(m);
+    return s;
+}
+
+static cleave_status lower(const cleave_control *c, int variant)
+{
+    static const cleave_lower_options of[] = {
+        { .form = CLEAVE_FORM_STAGES },
+        { .form = CLEAVE_FORM_DEVICES },
+        { .form = CLEAVE_FORM_DEVICES, .collectives = CLEAVE_COLLECTIVES_TENSORRT },
+        { .form = CLEAVE_FORM_DEVICES, .weights = CLEAVE_WEIGHTS_RANGES },
+        { .form = CLEAVE_FORM_EMULATE },
+    };
+    cleave_report *r = NULL;
+    cleave_lower_options o = of[variant];
+    o.size = sizeof o;
+    cleave_status s = cleave_lower(f.model, f.plan, &o, f.path[API_OUTPUT], c, &r, &f.error);
+    cleave_report_free(r);
+    return s;
+}
+
+static cleave_status verify(const cleave_control *c, int variant)
+{
+    cleave_verification *v = NULL;
+    (void)variant;
+    cleave_status s = cleave_verify(f.model, f.plan, NULL, c, &v, &f.error);
+    cleave_verification_free(v);
+    return s;
+}
+
+static cleave_status save_report(const cleave_control *c, int variant)
+{
+    (void)c;
+    (void)variant;
+    return cleave_report_save(cleave_plan_report(f.plan), f.path[API_OUTPUT], &f.error);
+}
+
+static const struct {
+    const char *name;
+    flow call;
+    int n_variants;
+    bool has_cache; /* which does without memory: then a refusal is none of the call */
+} flows[] = {
+    { "model_open", open_model, 2, false },
+    { "model_inspect", inspect, 3, false },
+    { "model_shards", shards, 3, false },
+    { "rules", rules, 2, false },
+    { "plan_make", make_plan, 9, true },
+    { "plan_load", load_plan, 1, false },
+    { "place_problem_open", open_place, 1, false },
+    { "place_solve", place, 6, false },
+    { "place_problem_save_mps", save_mps, 2, false },
+    { "intra_op_problem_open", open_intra_op, 1, false },
+    { "intra_op_solve", solve, 2, false },
+    { "shard", shard, 6, false },
+    { "reshard", reshard, 2, false },
+    { "collect", collect, 1, false },
+    { "check_output", check_output, 2, false },
+    { "annotate", annotate, 2, false },
+    { "strip", strip, 2, false },
+    { "lower", lower, 5, false },
+    { "verify", verify, 1, false },
+    { "report_save", save_report, 1, false },
+};
+
+#define N_FLOWS (sizeof flows / sizeof *flows)
+
+/* The at-th request of a call is refused, and is the only one that is: what goes on after it would
+ * find memory again. Returns whether the call got so far. */
+static bool fails_in_order(size_t i, int variant, long at)
+{
+    cleave_allocator allocator = { failing_resize, &f.memory };
+    cleave_control control = control_of(&allocator);
+    long live = f.memory.live;
+    api_fixture_clean(&f);
+    int before = folder_count(f.folder);
+    f.memory.fail_at = f.memory.calls + at;
+    cleave_status s = flows[i].call(&control, variant);
+    bool was_refused = f.memory.calls >= f.memory.fail_at;
+    f.memory.fail_at = 0;
+    bool is_expected =
+        s == (was_refused ? CLEAVE_ENOMEM : CLEAVE_OK) || (s == CLEAVE_OK && flows[i].has_cache);
+    cr_assert(is_expected, "%s %d, allocation %ld: %d %s", flows[i].name, variant, at, (int)s,
+              f.error.message);
+    /* What a model keeps for itself (bindings, texts) is freed with it. */
+    cr_assert_eq(f.memory.live, live, "%s %d, allocation %ld: %ld blocks left", flows[i].name,
+                 variant, at, f.memory.live - live);
+    if (s != CLEAVE_OK)
+        cr_assert_eq(folder_count(f.folder), before, "%s %d, allocation %ld left a file",
+                     flows[i].name, variant, at);
+    return was_refused;
+}
+
+Test(api_memory, every_call_fails_in_order_at_each_request)
+{
+    for (size_t i = 0; i < N_FLOWS; i++)
+        for (int variant = 0; variant < flows[i].n_variants; variant++) {
+            long at = 1;
+            while (fails_in_order(i, variant, at))
+                at += 1 + at / DENSE;
+        }
+}
