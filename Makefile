@@ -39,7 +39,7 @@ test: deps
 	cmake --build --preset fuzz -j$(JOBS)
 	ctest --preset fuzz -j$(TEST_JOBS)
 	cmake --preset tsan
-	cmake --build --preset tsan -j$(JOBS) --target cleave_cli
+	cmake --build --preset tsan -j$(JOBS) --target cleave_cli api_threads
 	ctest --preset tsan
 	@seconds=$$(( $$(date +%s) - $$(cat build/test.began) )); \
 	echo "make test: passed in $$(( seconds / 60 )) min $$(( seconds % 60 )) s on $(JOBS) cores"
