@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "annotations/spec_factors.h"
 #include "sharding/rule_text.h"
 
 typedef struct {
@@ -17,6 +18,8 @@ typedef struct {
     clv_cells cells;  /* of the inputs so far */
     int32_t *from;    /* by factor: the input that gave its run first, -1 */
     int64_t n_combinations;
+    bool has_own;  /* some input has a spec of the node's own */
+    bool *follows; /* by input */
 } check;
 
 /* -- words -- */
@@ -245,7 +248,25 @@ static clv_status add_input(check *c, int32_t k, clv_error *err)
     return CLV_OK;
 }
 
-/* An input without a spec is whole, whatever device it is wanted on. */
+/* As it is delivered, unless that does not go with the node's own specs: then those decide. */
+static clv_status add_delivered(check *c, int32_t k, clv_error *err)
+{
+    check before = *c;
+    size_t size = (size_t)c->f->n_factors * sizeof *c->from;
+    int32_t *from = CLV_NEW_ARRAY(c->scratch, int32_t, c->f->n_factors);
+    if (!from)
+        return clv_fail_nomem(err, "checking specs");
+    memcpy(from, c->from, size);
+    CLV_TRY(add_input(c, k, err));
+    if (!c->wrong || !c->has_own)
+        return CLV_OK;
+    *c = before;
+    memcpy(c->from, from, size);
+    c->follows[k] = true;
+    return CLV_OK;
+}
+
+/* An input without a spec is whole on whatever device it is wanted: each takes its part of it. */
 static clv_status add_whole(check *c, int32_t k, clv_error *err)
 {
     const clv_operand_factors *o = &c->f->in[k];
@@ -258,9 +279,12 @@ static clv_status add_whole(check *c, int32_t k, clv_error *err)
             int32_t factor = o->dims[i].at[j];
             whole->of[factor] = (clv_run_of){ 0, c->f->factors[factor].size };
         }
-    for (int32_t i = 0; i < c->cells.n; i++)
-        if (contradiction(c->cells.at[i], whole) >= 0)
-            return refuse_contradiction(c, k, c->cells.at[i], whole, err);
+    for (int32_t i = 0; i < c->cells.n; i++) {
+        if (contradiction(c->cells.at[i], whole) < 0)
+            continue;
+        c->follows[k] = c->has_own;
+        return c->has_own ? CLV_OK : refuse_contradiction(c, k, c->cells.at[i], whole, err);
+    }
     return CLV_OK;
 }
 
@@ -293,8 +317,12 @@ static clv_status propagate(check *c, clv_output_spec *out, clv_error *err)
     int32_t n_in = c->f->by_shape ? 0 : c->f->n_in;
 
     for (int32_t k = 0; k < n_in && !c->wrong; k++)
-        if (in[k].name && in[k].spec)
+        if (in[k].name && in[k].spec && in[k].is_own)
             CLV_TRY(add_input(c, k, err));
+    c->has_own = c->any;
+    for (int32_t k = 0; k < n_in && !c->wrong; k++)
+        if (in[k].name && in[k].spec && !in[k].is_own)
+            CLV_TRY(add_delivered(c, k, err));
     for (int32_t k = 0; k < n_in && !c->wrong && c->any; k++)
         if (in[k].name && !in[k].spec)
             CLV_TRY(add_whole(c, k, err));
@@ -309,27 +337,41 @@ static clv_status propagate(check *c, clv_output_spec *out, clv_error *err)
     return CLV_OK;
 }
 
-clv_status clv_propagate_node(const clv_spec_node *node, clv_arena *scratch, clv_arena *arena,
+static clv_status infer_followers(const check *c, const clv_sharding_spec **taken_as,
+                                  clv_error *err)
+{
+    for (int32_t k = 0; k < c->f->n_in; k++)
+        if (c->follows[k])
+            CLV_TRY(clv_input_spec_infer(c->node, k, &c->cells, c->scratch, c->arena, &taken_as[k],
+                                         err));
+    return CLV_OK;
+}
+
+clv_status clv_propagate_node(const clv_spec_node *given, clv_arena *scratch, clv_arena *arena,
                               clv_node_outcome *ret, clv_error *err)
 {
     clv_mark mark = clv_arena_mark(scratch);
-    check c = { .node = node,
-                .f = node->factors,
+    clv_spec_node node = *given;
+    CLV_TRY(clv_factors_for_specs(given, scratch, &node.factors, err));
+    const clv_factors *f = node.factors;
+    check c = { .node = &node,
+                .f = f,
                 .scratch = scratch,
                 .arena = arena,
-                .from = CLV_NEW_ARRAY(scratch, int32_t, node->factors->n_factors),
-                .n_combinations = 1 };
-    clv_output_spec *out = CLV_NEW_ARRAY(arena, clv_output_spec, node->factors->n_out);
-    clv_status status = CLV_OK;
-
-    for (int32_t i = 0; c.from && i < node->factors->n_factors; i++)
+                .from = CLV_NEW_ARRAY(scratch, int32_t, f->n_factors),
+                .n_combinations = 1,
+                .follows = CLV_NEW_ARRAY(arena, bool, f->n_in) };
+    clv_output_spec *out = CLV_NEW_ARRAY(arena, clv_output_spec, f->n_out);
+    const clv_sharding_spec **taken_as = CLV_NEW_ARRAY(arena, const clv_sharding_spec *, f->n_in);
+    if (!c.from || !c.follows || !out || !taken_as)
+        return clv_fail_nomem(err, "checking specs");
+    for (int32_t i = 0; i < f->n_factors; i++)
         c.from[i] = -1;
-    if (c.from && out)
-        status = propagate(&c, out, err);
-    else
-        status = clv_fail_nomem(err, "checking specs");
+    clv_status status = propagate(&c, out, err);
+    if (status == CLV_OK && !c.wrong)
+        status = infer_followers(&c, taken_as, err);
     if (status == CLV_OK)
-        *ret = (clv_node_outcome){ c.wrong, out };
+        *ret = (clv_node_outcome){ c.wrong, out, c.follows, taken_as };
     clv_arena_rewind(scratch, mark);
     return status;
 }

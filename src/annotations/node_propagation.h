@@ -8,6 +8,9 @@
  * split it is one summand, and the output is delivered when they are added up, on every device that
  * has a summand.
  *
+ * An input that the node says nothing of comes as it is delivered. Where that does not go with the
+ * specs that the node has for other inputs, it is brought to what these ask of it.
+ *
  * That the node's own spec of an output is another one is no fault: the output is delivered like
  * that. docs/sharding.md, "Checking specs".
  */
@@ -19,6 +22,8 @@
 typedef struct {
     const char *wrong;          /* a sentence without the node's name; then there is no out. NULL */
     const clv_output_spec *out; /* n_out */
+    const bool *follows;        /* by input: it has no spec, and is cut as the others want it */
+    const clv_sharding_spec *const *taken_as; /* by input that follows; NULL: no spec says how */
 } clv_node_outcome;
 
 /* The result is in the arena; scratch, another one, is given back. CLV_ELIMIT: over CLV_CELLS_MAX.

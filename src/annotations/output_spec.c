@@ -15,7 +15,8 @@ typedef struct {
     const clv_spec_operand *out;
     const clv_cells *cells;
     clv_arena *scratch, *arena;
-    loop *loops; /* reduced ones first, then by dimension and place in it */
+    bool is_input; /* what it has not is copied, never summed */
+    loop *loops;   /* reduced ones first, then by dimension and place in it */
     int32_t n_loops, n_reduced;
 } maker;
 
@@ -39,7 +40,8 @@ static clv_status find_loops(maker *m, clv_error *err)
     if (!m->loops)
         return fail_nomem(err);
     for (int32_t i = 0; i < m->f->n_factors; i++)
-        if (m->f->factors[i].kind == CLV_FACTOR_REDUCED && clv_factor_dim(m->o, i) < 0)
+        if (!m->is_input && m->f->factors[i].kind == CLV_FACTOR_REDUCED &&
+            clv_factor_dim(m->o, i) < 0)
             CLV_TRY(add_loop(m, i, -1, err));
     m->n_reduced = m->n_loops;
     for (int32_t dim = 0; dim < m->o->rank; dim++)
@@ -272,5 +274,23 @@ clv_status clv_output_specs_infer(const clv_spec_node *node, const clv_cells *ce
         CLV_TRY(infer_one(&m, &made, err));
         ret[k] = made;
     }
+    return CLV_OK;
+}
+
+clv_status clv_input_spec_infer(const clv_spec_node *node, int32_t k, const clv_cells *cells,
+                                clv_arena *scratch, clv_arena *arena, const clv_sharding_spec **ret,
+                                clv_error *err)
+{
+    maker m = { .node = node,
+                .f = node->factors,
+                .o = &node->factors->in[k],
+                .out = &node->in[k],
+                .cells = cells,
+                .scratch = scratch,
+                .arena = arena,
+                .is_input = true };
+    clv_output_spec made = { .n_summands = 1 };
+    CLV_TRY(infer_one(&m, &made, err));
+    *ret = made.spec;
     return CLV_OK;
 }

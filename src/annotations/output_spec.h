@@ -12,6 +12,7 @@ typedef struct {
     const clv_sharding_spec *spec; /* NULL: of an input, whole on whatever device wants it; of an
                                     * output, to be inferred */
     const clv_shards *shards;      /* of spec */
+    bool is_own; /* spec is the node's own; else, of an input, how it is delivered */
 } clv_spec_operand;
 
 /* factors must be those of the shapes, and not have no_rule. */
@@ -40,5 +41,10 @@ typedef struct {
 clv_status clv_output_specs_infer(const clv_spec_node *node, const clv_cells *cells,
                                   clv_arena *scratch, clv_arena *arena, clv_output_spec *ret,
                                   clv_error *err);
+/* Likewise for input k, of which each device gets what it works on. *ret NULL: no spec says that.
+ */
+clv_status clv_input_spec_infer(const clv_spec_node *node, int32_t k, const clv_cells *cells,
+                                clv_arena *scratch, clv_arena *arena, const clv_sharding_spec **ret,
+                                clv_error *err);
 
 #endif

@@ -120,6 +120,7 @@ static clv_status find_operand(const pass *p, step *s, clv_tensor t, bool is_inp
     }
     x->spec = own ? &own->spec : is_input ? made->spec : NULL;
     x->shards = own ? &own->shards : is_input ? made->shards : NULL;
+    x->is_own = own != NULL;
     return CLV_OK;
 }
 
@@ -172,7 +173,36 @@ static clv_status list_entry(pass *p, const step *s, const clv_spec_operand *x, 
     return CLV_OK;
 }
 
-static clv_status trace_inputs(pass *p, const step *s, clv_error *err)
+/* An input without a spec, which is cut as the node's own specs of other inputs ask. */
+static clv_status follow_others(pass *p, const step *s, clv_tensor t, const clv_spec_operand *x,
+                                const clv_sharding_spec *taken_as, clv_error *err)
+{
+    if (!taken_as)
+        return list_unchecked(p, s,
+                              clv_arena_printf(p->arena,
+                                               "'%.80s' has no spec, and none says what the specs "
+                                               "of the other inputs ask of it",
+                                               x->name),
+                              err);
+    clv_shards *shards = CLV_NEW(p->arena, clv_shards);
+    const clv_tensor_split tensor = { .rank = x->type->rank,
+                                      .dims = x->type->dims,
+                                      .dtype = x->type->dtype,
+                                      .policy = p->list->policy };
+    if (!shards)
+        return fail_nomem(err);
+    CLV_TRY(clv_spec_shards(taken_as, &tensor, p->arena, shards, err));
+    clv_spec_operand taken = { x->name, x->type, taken_as, shards, false };
+    CLV_TRY(list_inferred(
+        p, s,
+        (clv_shard_inferred){ .at.tensor = x->name, .why = CLV_SHARD_BY_INPUTS, .spec = taken_as },
+        NULL, err));
+    return move_input(p, s, t, &taken, err);
+}
+
+/* outcome NULL: nothing follows for the node. */
+static clv_status trace_inputs(pass *p, const step *s, const clv_node_outcome *outcome,
+                               clv_error *err)
 {
     for (int32_t k = 0; k < clv_op_n_explicit(s->info); k++) {
         clv_tensor t = clv_op_input(p->g, s->info, k);
@@ -187,7 +217,9 @@ static clv_status trace_inputs(pass *p, const step *s, clv_error *err)
                                    .why = role == CLV_TENSOR_RESULT ? CLV_SHARD_OF_PRODUCER
                                                                     : CLV_SHARD_OF_INPUT,
                                    .spec = x->spec };
-        if (p->own[t.i])
+        if (outcome && outcome->follows[k])
+            CLV_TRY(follow_others(p, s, t, x, outcome->taken_as[k], err));
+        else if (p->own[t.i])
             CLV_TRY(move_input(p, s, t, x, err));
         else if (s->has_specs || is_split(x->spec))
             CLV_TRY(list_inferred(p, s, one, NULL, err));
@@ -304,12 +336,14 @@ static clv_status propagate_by_rule(pass *p, step *s, clv_error *err)
 
     clv_status status = clv_propagate_node(&node, p->scratch, p->arena, &outcome, &inner);
     if (status == CLV_ELIMIT) {
+        CLV_TRY(trace_inputs(p, s, NULL, err));
         place_own_outputs(p, s);
         return list_unchecked(p, s, clv_arena_printf(p->arena, "not checked: %s", inner.message),
                               err);
     }
     if (status != CLV_OK)
         return clv_fail(err, status, "%s", inner.message);
+    CLV_TRY(trace_inputs(p, s, outcome.wrong ? NULL : &outcome, err));
     if (outcome.wrong)
         return refuse_specs(p, s, outcome.wrong, err);
     for (int32_t k = 0; k < s->info->n_out; k++) {
@@ -334,9 +368,9 @@ static clv_status propagate_node(pass *p, step *s, clv_error *err)
         if (!s->why_not)
             return fail_nomem(err);
     }
-    CLV_TRY(trace_inputs(p, s, err));
     if (!s->why_not)
         return propagate_by_rule(p, s, err);
+    CLV_TRY(trace_inputs(p, s, NULL, err));
     for (int32_t k = 0; k < clv_op_n_explicit(s->info); k++)
         any |= is_split(s->in[k].spec);
     for (int32_t k = 0; k < s->info->n_out; k++)

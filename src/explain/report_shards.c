@@ -181,6 +181,7 @@ static void put_inferred(report *r)
     static const char *const why[] = {
         [CLV_SHARD_OF_PRODUCER] = "as its producer delivers it",
         [CLV_SHARD_OF_INPUT] = "it enters the model so",
+        [CLV_SHARD_BY_INPUTS] = "as the node's other inputs ask",
         [CLV_SHARD_BY_RULE] = "by the operator's rule",
     };
     const clv_shard_list *list = r->list;

@@ -95,6 +95,7 @@ static void put_inferred(clv_json_out *out, const clv_shard_list *list)
 {
     static const char *const why[] = { [CLV_SHARD_OF_PRODUCER] = "producer",
                                        [CLV_SHARD_OF_INPUT] = "model input",
+                                       [CLV_SHARD_BY_INPUTS] = "other inputs",
                                        [CLV_SHARD_BY_RULE] = "rule" };
 
     clv_json_open_array(out, "inferred");

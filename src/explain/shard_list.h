@@ -52,6 +52,7 @@ typedef struct {
 typedef enum {
     CLV_SHARD_OF_PRODUCER, /* an input: as the node that makes it delivers it */
     CLV_SHARD_OF_INPUT,    /* an input or weight of the model: unsharded */
+    CLV_SHARD_BY_INPUTS,   /* an input: as the node's own specs of other inputs ask */
     CLV_SHARD_BY_RULE      /* an output: what follows from the inputs and the operator's rule */
 } clv_shard_why;
 

@@ -74,6 +74,7 @@ static void set_spec(one_op *o, clv_spec_operand *x, int32_t at, const clv_shard
                  CLV_OK, "%s", err.message);
     x->spec = &o->spec[at];
     x->shards = &o->shards[at];
+    x->is_own = true;
 }
 
 /* Specs of inputs, then outputs, between semicolons; an empty one is none. */
@@ -139,8 +140,10 @@ static void follows(int opset, const char *type, const char *inputs, const char 
                      show_result(&found.out[0]));
 }
 
-#define ADD    13, "Add", "float[32,1024] float[32,1024]", ""
-#define MATMUL 13, "MatMul", "float[4,8] float[8,6]", ""
+#define ADD_OF    13, "Add", "float[32,1024] float[32,1024]"
+#define MATMUL_OF 13, "MatMul", "float[4,8] float[8,6]"
+#define ADD       ADD_OF, ""
+#define MATMUL    MATMUL_OF, ""
 
 /* covers: A.043 A.044 */
 Test(node_propagation, an_add_split_on_two_axes_is_refused)
@@ -156,11 +159,45 @@ Test(node_propagation, an_add_split_on_two_axes_is_refused)
         "dimension 0 of 'i0' and dimension 0 of 'i1' are both d0 in the rule "
         "(d0,d1),(d0,d1)->(d0,d1) of Add and have to be split alike, but device 0 has 0 to 15 of "
         "the one and 16 to 31 of the other");
-    refused(
-        ADD, "0*2 @ 0 1;",
-        "dimension 0 of 'i0' and dimension 0 of 'i1' are both d0 in the rule "
-        "(d0,d1),(d0,d1)->(d0,d1) of Add and have to be split alike, but device 0 has 0 to 15 of "
-        "the one and all 32 of the other, which has no spec");
+}
+
+/* A node may say nothing of an input: it is cut as the others ask. */
+static void taken(int opset, const char *type, const char *inputs, const char *specs, int32_t input,
+                  const char *expected, const char *result)
+{
+    one_op o;
+    open_op(&o, opset, type, inputs, "", "o");
+    set_specs(&o, specs);
+    clv_node_outcome found = check_op(&o);
+    cr_assert_null(found.wrong, "%s", found.wrong);
+    cr_assert(found.follows[input] && found.taken_as[input], "%s with '%s'", type, specs);
+    cr_expect_str_eq(clv_spec_show(found.taken_as[input], arena), expected);
+    cr_expect_str_eq(show_result(&found.out[0]), result);
+}
+
+/* covers: A.043 */
+Test(node_propagation, a_silent_input_is_cut_as_the_others_ask)
+{
+    taken(ADD_OF, "0*2 @ 0 1;", 1, "axis 0 in 2 on 0, 1", "axis 0 in 2 on 0, 1");
+    taken(ADD_OF, "; 0*2 1*2 @ 0 1 2 3", 0, "axis 0 in 2, axis 1 in 2 on 0-3",
+          "axis 0 in 2, axis 1 in 2 on 0-3");
+    taken(MATMUL_OF, "1*2 @ 0 1;", 1, "axis 0 in 2 on 0, 1", "whole on 0, 1; 2 by sum");
+    taken(MATMUL_OF, "0*2 1*2 @ 0 1 2 3;", 1, "axis 0 in 2 on {0, 2}, {1, 3}",
+          "axis 0 in 2 on {0, 1}, {2, 3}; 2 by sum");
+    taken(13, "Add", "float[32,16] float[16]", "1*2 @ 0 1;", 1, "axis 0 in 2 on 0, 1",
+          "axis 1 in 2 on 0, 1");
+}
+
+/* As a product before a reshape into heads has it, where no axis divides the heads: the columns of
+ * each head are split, 25 pieces of 64 in 2. */
+Test(node_propagation, a_factor_is_taken_apart_where_specs_cut_within_it)
+{
+    follows(13, "MatMul", "float[4,6] float[6,12]", "", "; 1*1:4,3:3 @ 0 1 2",
+            "axis 1 in 1*3 of 4*3 on 0-2");
+    follows(13, "MatMul", "float[4,12] float[12,6]", "", "1*1:4,3:3 @ 0 1 2; 0*1:4,3:3 @ 0 1 2",
+            "whole on 0-2; 3 by sum");
+    follows(13, "Relu", "float[4,12]", "", "1*2:4,3:3 @ 0 1 2 3 4 5",
+            "axis 1 in 2*3 of 4*3 on 0-5");
 }
 
 /* covers: A.043 A.061 */

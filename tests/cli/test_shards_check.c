@@ -207,6 +207,7 @@ Test(shards_check, each_wrong_node_has_its_sentence)
 {
     net n = net_new(2, "");
     put(&n, n.mm, "x", "1*2 @ 0 1");
+    put(&n, n.mm, "w", "1*2 @ 0 1");
     put(&n, n.soft, "s", "1*2 @ 0 1");
     write_net(&n);
     char *out = says(65, "shards --check --quiet m.onnx");
@@ -216,7 +217,7 @@ Test(shards_check, each_wrong_node_has_its_sentence)
     has(out, "\nwrong: 2\n  node 'mm': dimension 1 of 'x' and dimension 0 of 'w' are both k in the "
              "rule ");
     has(out,
-        "of the other, which has no spec\n"
+        "of the other\n"
         "  node 'soft': dimension 1 of 's' is split, but by the rule (a0,n!)->(a0,n!) of Softmax "
         "every device needs all 32 of n\n");
     free(out);
@@ -241,6 +242,22 @@ Test(shards_check, a_node_says_once_where_a_tensor_is)
     free(out);
     out = says(65, "shards --check m.onnx");
     has(out, "wrong: 3\n");
+    free(out);
+}
+
+/* A node may say how one input is cut and nothing of the others: they are brought to it. */
+Test(shards_check, a_spec_of_one_input_is_enough)
+{
+    net n = net_new(2, "");
+    put(&n, n.mm, "x", "1*2 @ 0 1");
+    put(&n, n.act, "z", "1*2 @ 0 1");
+    put(&n, n.both, "y", "0*2 @ 0 1");
+    char *out = checked(&n);
+    has(out, "  node 'mm': 'w' axis 0 in 2 on 0, 1, as the node's other inputs ask\n");
+    has(out, "  node 'both': 'z' axis 0 in 2 on 0, 1, as the node's other inputs ask\n");
+    has(out, "  node 'both': 'z' is made as axis 1 in 2 on 0, 1 and taken as axis 0 in 2 on 0, 1: "
+             "all-to-all over 2 devices");
+    has_not(out, "wrong");
     free(out);
 }
 
