@@ -8,8 +8,9 @@
  * before them. The second goes into graphs and functions, as annotating does
  * (rewrite_annotations.h), so that nodes are numbered alike.
  */
-enum { M_GRAPH = 7, M_FUNCTION = 25, M_CONFIGURATION = 26 };
-enum { G_NODE = 1, F_NODE = 7, N_ATTRIBUTE = 5, N_DEVICES = 10, A_GRAPH = 6, A_GRAPHS = 11 };
+enum { M_IR_VERSION = 1, M_GRAPH = 7, M_FUNCTION = 25, M_CONFIGURATION = 26 };
+enum { G_NODE = 1, F_NODE = 7, A_GRAPH = 6, A_GRAPHS = 11 };
+enum { N_INPUT = 1, N_OUTPUT = 2, N_NAME = 3, N_ATTRIBUTE = 5, N_DEVICES = 10 };
 enum { C_NAME = 1, C_NUM_DEVICES = 2, C_DEVICE = 3 };
 
 #define WHAT "the annotations of a model"
@@ -29,6 +30,7 @@ typedef struct {
     int32_t n_nodes, cap_nodes;
     int32_t n_main; /* nodes of the main graph seen so far */
     int32_t n_in_bodies, n_in_functions;
+    int64_t ir_version;
     int32_t depth;
 } walk;
 
@@ -133,6 +135,75 @@ static clv_status add_entry(walk *w, const clv_message *m, const clv_field *f, c
     return CLV_OK;
 }
 
+/* -- nodes of bodies and functions --
+ *
+ * Their types are those of the operator or call that they belong to, and they run where it does. So
+ * what can be looked at is the entry by itself: names, devices, stage. */
+
+/* Is the tensor an input or output of the node? */
+static clv_status has_tensor(clv_message node, const char *tensor, bool *ret, clv_error *err)
+{
+    clv_field f;
+    for (*ret = false; !*ret;) {
+        CLV_TRY(clv_message_next(&node, &f, err));
+        if (!f.number)
+            return CLV_OK;
+        if ((f.number == N_INPUT || f.number == N_OUTPUT) && f.type == CLV_WIRE_BYTES)
+            *ret = clv_str_is((clv_str){ (const char *)f.bytes, (int32_t)f.n }, tensor);
+    }
+    return CLV_OK;
+}
+
+static clv_status check_inner_note(walk *w, const clv_message *node,
+                                   const clv_node_annotation *note, clv_error *err)
+{
+    int32_t of = clv_map_get(&w->names, clv_str_of(note->configuration));
+    if (of < 0)
+        return clv_fail(err, CLV_EFORMAT, "there is no configuration '%.80s', which it names",
+                        note->configuration);
+    if (note->has_stage && note->stage < 0)
+        return clv_fail(err, CLV_EFORMAT, "the pipeline_stage is %lld, expected at least 0",
+                        (long long)note->stage);
+    for (int32_t i = 0; i < note->n_specs; i++) {
+        const clv_sharding_spec *spec = &note->specs[i];
+        bool is_there;
+        CLV_TRY(has_tensor(*node, CLV_SPEC_NAME(spec), &is_there, err));
+        if (!is_there)
+            return clv_fail(err, CLV_EFORMAT, "'%.80s' is neither an input nor an output of it",
+                            CLV_SPEC_NAME(spec));
+        for (int32_t k = 0; k < i; k++)
+            if (strcmp(CLV_SPEC_NAME(&note->specs[k]), CLV_SPEC_NAME(spec)) == 0)
+                return clv_fail(err, CLV_EFORMAT, "it has two specs for '%.80s', expected one",
+                                CLV_SPEC_NAME(spec));
+        CLV_TRY(clv_spec_check(spec, CLV_RANK_UNKNOWN, w->configurations[of].num_devices, w->arena,
+                               err));
+    }
+    return CLV_OK;
+}
+
+static clv_status check_inner_entry(walk *w, const clv_message *node, const clv_field *f, place at,
+                                    clv_error *err)
+{
+    clv_error why, named;
+    clv_node_annotation note;
+    clv_message sub = clv_message_sub(node, f, &onnx__node_device_configuration_proto__descriptor);
+    w->faults.node = at == IN_BODY ? w->n_main : -1;
+    clv_status status = f->type == CLV_WIRE_BYTES
+                            ? clv_read_node_entry(&sub, &w->faults, &note, &why)
+                            : wrong_type(node, f, &why);
+    if (status == CLV_OK)
+        status = check_inner_note(w, node, &note, &why);
+    if (status == CLV_EFORMAT || status == CLV_ELIMIT)
+        status = at == IN_BODY
+                     ? clv_fail(&named, status, "in a body, the node at byte %zu: %s",
+                                clv_message_offset(node), why.message)
+                     : clv_fail(&named, status, "%s: in a function, the node at byte %zu: %s",
+                                w->file->name, clv_message_offset(node), why.message);
+    else
+        named = why;
+    return clv_fault_list_add(&w->faults, status, &named, err);
+}
+
 static clv_status walk_graph(walk *w, clv_message m, place at, clv_error *err);
 
 /* Reading a model passes over a graph in an attribute of another type, so one that cannot be walked
@@ -157,6 +228,7 @@ static clv_status walk_attribute(walk *w, clv_message m, place at, clv_error *er
 static clv_status walk_node(walk *w, clv_message m, place at, clv_error *err)
 {
     clv_field f;
+    const clv_message node = m;
     for (;;) {
         CLV_TRY(clv_message_next(&m, &f, err));
         if (!f.number)
@@ -168,8 +240,8 @@ static clv_status walk_node(walk *w, clv_message m, place at, clv_error *err)
             continue;
         w->n_in_bodies += at == IN_BODY;
         w->n_in_functions += at == IN_FUNCTION;
-        if (at == IN_MAIN)
-            CLV_TRY(add_entry(w, &m, &f, err));
+        CLV_TRY(at == IN_MAIN ? add_entry(w, &m, &f, err)
+                              : check_inner_entry(w, &node, &f, at, err));
     }
     w->n_main += at == IN_MAIN;
     return CLV_OK;
@@ -196,13 +268,32 @@ static clv_status walk_graph(walk *w, clv_message m, place at, clv_error *err)
     return status;
 }
 
+/* Annotations came with a version; a reader of an older one need not know what they are. */
+static clv_status check_ir_version(walk *w, clv_error *err)
+{
+    clv_error why;
+    int32_t n = w->n_configurations + w->n_nodes + w->n_in_bodies + w->n_in_functions;
+    if (n == 0 || w->ir_version >= ONNX__VERSION__IR_VERSION_MULTI_DEVICE)
+        return CLV_OK;
+    w->faults.node = -1;
+    return clv_fault_list_add(
+        &w->faults,
+        clv_fail(&why, CLV_EFORMAT,
+                 "%s is of IR version %lld, which has no annotations: expected at least %d",
+                 w->file->name, (long long)w->ir_version,
+                 (int)ONNX__VERSION__IR_VERSION_MULTI_DEVICE),
+        &why, err);
+}
+
 static clv_status walk_model(walk *w, clv_message m, clv_error *err)
 {
     clv_field f;
     for (;;) {
         CLV_TRY(clv_message_next(&m, &f, err));
         if (!f.number)
-            return CLV_OK;
+            return check_ir_version(w, err);
+        if (f.number == M_IR_VERSION)
+            w->ir_version = (int64_t)f.value;
         if (f.number == M_GRAPH)
             CLV_TRY(walk_graph(w, clv_message_sub(&m, &f, &onnx__graph_proto__descriptor), IN_MAIN,
                                err));

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "annotations/propagation.h"
+#include "annotations/stage_order.h"
 #include "graph/bindings.h"
 #include "notation/tile_dictionary.h"
 #include "plan/plan_annotations.h"
@@ -56,6 +57,24 @@ static clv_status bind_spec(const maker *m, clv_sharding_spec *spec, clv_error *
     return CLV_OK;
 }
 
+/* A part without elements is nobody's intent: a plan has no more parts than elements. */
+static clv_status check_counts(const clv_sharding_spec *spec, const clv_type *type, clv_error *err)
+{
+    for (int32_t d = 0; d < spec->n_dims; d++) {
+        const clv_sharded_dim *dim = &spec->dims[d];
+        int64_t axis = dim->axis < 0 ? dim->axis + type->rank : dim->axis;
+        for (int32_t i = 0; i < dim->n_simple; i++) {
+            int64_t size = dim->n_simple == 1 ? type->dims[axis] : dim->simple[i].dim;
+            if (size >= 0 && dim->simple[i].num_shards > size)
+                return clv_fail(err, CLV_EFORMAT,
+                                "axis %" PRId64 " of '%.80s' is split into %" PRId64
+                                " shards, expected at most %" PRId64 ", as many as it has elements",
+                                dim->axis, CLV_SPEC_NAME(spec), dim->simple[i].num_shards, size);
+        }
+    }
+    return CLV_OK;
+}
+
 /* Legal for its tensor, and where the shape is known, its shards. */
 static clv_status split_spec(maker *m, const clv_shard_node *node, const clv_sharding_spec *spec,
                              clv_shard_row *row, clv_error *inner)
@@ -73,6 +92,7 @@ static clv_status split_spec(maker *m, const clv_shard_node *node, const clv_sha
         return CLV_OK;
     CLV_TRY(bind_spec(m, &own, inner));
     row->spec = own;
+    CLV_TRY(check_counts(&own, type, inner));
     const clv_tensor_split tensor = {
         .rank = rank, .dims = type->dims, .dtype = type->dtype, .policy = m->req->policy
     };
@@ -303,6 +323,7 @@ clv_status clv_list_annotated_shards(const clv_annotated_shards_request *req, cl
     list.n_in_bodies = m.set.n_in_bodies;
     list.n_in_functions = m.set.n_in_functions;
     CLV_TRY(list_nodes(&m, err));
+    CLV_TRY(clv_check_stage_order(&list, arena, err));
     CLV_TRY(clv_propagate_shardings(m.types, &list, arena, err));
     if (req->backend)
         CLV_TRY(clv_backend_check(req->backend, &list, arena, err));

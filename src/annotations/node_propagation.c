@@ -18,8 +18,8 @@ typedef struct {
     clv_cells cells;  /* of the inputs so far */
     int32_t *from;    /* by factor: the input that gave its run first, -1 */
     int64_t n_combinations;
-    bool has_own;  /* some input has a spec of the node's own */
-    bool *follows; /* by input */
+    bool has_own; /* some input has a spec of the node's own */
+    clv_followers followers;
 } check;
 
 /* -- words -- */
@@ -262,7 +262,7 @@ static clv_status add_delivered(check *c, int32_t k, clv_error *err)
         return CLV_OK;
     *c = before;
     memcpy(c->from, from, size);
-    c->follows[k] = true;
+    c->followers.follows[k] = true;
     return CLV_OK;
 }
 
@@ -282,7 +282,7 @@ static clv_status add_whole(check *c, int32_t k, clv_error *err)
     for (int32_t i = 0; i < c->cells.n; i++) {
         if (contradiction(c->cells.at[i], whole) < 0)
             continue;
-        c->follows[k] = c->has_own;
+        c->followers.follows[k] = c->has_own;
         return c->has_own ? CLV_OK : refuse_contradiction(c, k, c->cells.at[i], whole, err);
     }
     return CLV_OK;
@@ -337,16 +337,6 @@ static clv_status propagate(check *c, clv_output_spec *out, clv_error *err)
     return CLV_OK;
 }
 
-static clv_status infer_followers(const check *c, const clv_sharding_spec **taken_as,
-                                  clv_error *err)
-{
-    for (int32_t k = 0; k < c->f->n_in; k++)
-        if (c->follows[k])
-            CLV_TRY(clv_input_spec_infer(c->node, k, &c->cells, c->scratch, c->arena, &taken_as[k],
-                                         err));
-    return CLV_OK;
-}
-
 clv_status clv_propagate_node(const clv_spec_node *given, clv_arena *scratch, clv_arena *arena,
                               clv_node_outcome *ret, clv_error *err)
 {
@@ -360,18 +350,18 @@ clv_status clv_propagate_node(const clv_spec_node *given, clv_arena *scratch, cl
                 .arena = arena,
                 .from = CLV_NEW_ARRAY(scratch, int32_t, f->n_factors),
                 .n_combinations = 1,
-                .follows = CLV_NEW_ARRAY(arena, bool, f->n_in) };
+                .followers = { CLV_NEW_ARRAY(arena, bool, f->n_in),
+                               CLV_NEW_ARRAY(arena, const clv_sharding_spec *, f->n_in) } };
     clv_output_spec *out = CLV_NEW_ARRAY(arena, clv_output_spec, f->n_out);
-    const clv_sharding_spec **taken_as = CLV_NEW_ARRAY(arena, const clv_sharding_spec *, f->n_in);
-    if (!c.from || !c.follows || !out || !taken_as)
+    if (!c.from || !c.followers.follows || !c.followers.taken_as || !out)
         return clv_fail_nomem(err, "checking specs");
     for (int32_t i = 0; i < f->n_factors; i++)
         c.from[i] = -1;
     clv_status status = propagate(&c, out, err);
     if (status == CLV_OK && !c.wrong)
-        status = infer_followers(&c, taken_as, err);
+        status = clv_followers_infer(&node, &c.cells, scratch, arena, &c.followers, err);
     if (status == CLV_OK)
-        *ret = (clv_node_outcome){ c.wrong, out, c.follows, taken_as };
+        *ret = (clv_node_outcome){ c.wrong, out, c.followers };
     clv_arena_rewind(scratch, mark);
     return status;
 }

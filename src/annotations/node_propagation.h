@@ -22,8 +22,7 @@
 typedef struct {
     const char *wrong;          /* a sentence without the node's name; then there is no out. NULL */
     const clv_output_spec *out; /* n_out */
-    const bool *follows;        /* by input: it has no spec, and is cut as the others want it */
-    const clv_sharding_spec *const *taken_as; /* by input that follows; NULL: no spec says how */
+    clv_followers in;           /* n_in */
 } clv_node_outcome;
 
 /* The result is in the arena; scratch, another one, is given back. CLV_ELIMIT: over CLV_CELLS_MAX.

@@ -277,20 +277,24 @@ clv_status clv_output_specs_infer(const clv_spec_node *node, const clv_cells *ce
     return CLV_OK;
 }
 
-clv_status clv_input_spec_infer(const clv_spec_node *node, int32_t k, const clv_cells *cells,
-                                clv_arena *scratch, clv_arena *arena, const clv_sharding_spec **ret,
-                                clv_error *err)
+clv_status clv_followers_infer(const clv_spec_node *node, const clv_cells *cells,
+                               clv_arena *scratch, clv_arena *arena, clv_followers *io,
+                               clv_error *err)
 {
-    maker m = { .node = node,
-                .f = node->factors,
-                .o = &node->factors->in[k],
-                .out = &node->in[k],
-                .cells = cells,
-                .scratch = scratch,
-                .arena = arena,
-                .is_input = true };
-    clv_output_spec made = { .n_summands = 1 };
-    CLV_TRY(infer_one(&m, &made, err));
-    *ret = made.spec;
+    for (int32_t k = 0; k < node->factors->n_in; k++) {
+        maker m = { .node = node,
+                    .f = node->factors,
+                    .o = &node->factors->in[k],
+                    .out = &node->in[k],
+                    .cells = cells,
+                    .scratch = scratch,
+                    .arena = arena,
+                    .is_input = true };
+        clv_output_spec made = { .n_summands = 1 };
+        if (!io->follows[k])
+            continue;
+        CLV_TRY(infer_one(&m, &made, err));
+        io->taken_as[k] = made.spec;
+    }
     return CLV_OK;
 }

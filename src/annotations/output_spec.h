@@ -41,10 +41,15 @@ typedef struct {
 clv_status clv_output_specs_infer(const clv_spec_node *node, const clv_cells *cells,
                                   clv_arena *scratch, clv_arena *arena, clv_output_spec *ret,
                                   clv_error *err);
-/* Likewise for input k, of which each device gets what it works on. *ret NULL: no spec says that.
- */
-clv_status clv_input_spec_infer(const clv_spec_node *node, int32_t k, const clv_cells *cells,
-                                clv_arena *scratch, clv_arena *arena, const clv_sharding_spec **ret,
-                                clv_error *err);
+/* Inputs of a node without a spec that are cut as its own specs of others want it. */
+typedef struct {
+    bool *follows;                      /* by input */
+    const clv_sharding_spec **taken_as; /* by input that follows; NULL: no spec says how */
+} clv_followers;
+
+/* Likewise for each input that follows: each device gets what it works on. */
+clv_status clv_followers_infer(const clv_spec_node *node, const clv_cells *cells,
+                               clv_arena *scratch, clv_arena *arena, clv_followers *io,
+                               clv_error *err);
 
 #endif

@@ -217,8 +217,8 @@ static clv_status trace_inputs(pass *p, const step *s, const clv_node_outcome *o
                                    .why = role == CLV_TENSOR_RESULT ? CLV_SHARD_OF_PRODUCER
                                                                     : CLV_SHARD_OF_INPUT,
                                    .spec = x->spec };
-        if (outcome && outcome->follows[k])
-            CLV_TRY(follow_others(p, s, t, x, outcome->taken_as[k], err));
+        if (outcome && outcome->in.follows[k])
+            CLV_TRY(follow_others(p, s, t, x, outcome->in.taken_as[k], err));
         else if (p->own[t.i])
             CLV_TRY(move_input(p, s, t, x, err));
         else if (s->has_specs || is_split(x->spec))

@@ -268,9 +268,11 @@ static void put_sums(report *r)
         clv_text_printf(&r->text, "of unknown size, see cleave inspect and --bind: %d\n",
                         (int)list->n_open);
     if (list->n_in_bodies + list->n_in_functions > 0)
-        clv_text_printf(&r->text,
-                        "annotations in bodies: %d, in functions: %d; they are not looked at\n",
-                        (int)list->n_in_bodies, (int)list->n_in_functions);
+        clv_text_printf(
+            &r->text,
+            "annotations in bodies: %d, in functions: %d; names, devices and stages are "
+            "checked, shapes are not\n",
+            (int)list->n_in_bodies, (int)list->n_in_functions);
 }
 
 clv_status clv_report_shards(const clv_shard_list *list, clv_arena *arena, const char **ret_text,

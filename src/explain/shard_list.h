@@ -96,7 +96,7 @@ typedef struct {
     int32_t n_configurations;
     clv_shard_node *nodes; /* by configuration (unknown ones last), then in the order of the file */
     int32_t n_nodes;
-    int32_t n_in_bodies, n_in_functions; /* entries there: not looked at */
+    int32_t n_in_bodies, n_in_functions; /* entries there: seen by themselves */
     const char *const *faults;           /* sentences: what is malformed in the file */
     int32_t n_faults;
     int32_t n_rows, n_uneven, n_open, n_wrong; /* n_wrong: rows, nodes and faults */

@@ -170,8 +170,8 @@ static void taken(int opset, const char *type, const char *inputs, const char *s
     set_specs(&o, specs);
     clv_node_outcome found = check_op(&o);
     cr_assert_null(found.wrong, "%s", found.wrong);
-    cr_assert(found.follows[input] && found.taken_as[input], "%s with '%s'", type, specs);
-    cr_expect_str_eq(clv_spec_show(found.taken_as[input], arena), expected);
+    cr_assert(found.in.follows[input] && found.in.taken_as[input], "%s with '%s'", type, specs);
+    cr_expect_str_eq(clv_spec_show(found.in.taken_as[input], arena), expected);
     cr_expect_str_eq(show_result(&found.out[0]), result);
 }
 

@@ -3,7 +3,7 @@
  *
  *     threads MODEL WORKLOAD STRATEGY_PROBLEM FOLDER
  *
- * Exits 1 where two threads were told different things, 66 by the sanitizer.
+ * Exits 1 where two threads got different reports, 66 by the sanitizer.
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -15,7 +15,7 @@ static char *folder;
 static void write_model(const char *name, const char *foreign, int device)
 {
     char path[600];
-    test_onnx *m = onnx_new(8, 17);
+    test_onnx *m = onnx_new(foreign ? 11 : 8, 17);
     test_graph *g = onnx_main(m);
 
     onnx_input(g, "x", 1, "2,2");
@@ -84,7 +84,7 @@ static void annotate(int code, const char *annotations)
 #define ROWS                                                                                       \
     "[{\"node\":\"mm\",\"stage\":1,\"specs\":[{\"tensor\":\"x\",\"device\":[0,1],"                 \
     "\"sharded_dim\":[{\"axis\":0,\"simple_sharding\":[{\"num_shards\":2}]}]},"                    \
-    "{\"tensor\":\"w\",\"device\":[0,1]}]},{\"node\":\"act\",\"stage\":0,\"specs\":[]}]"
+    "{\"tensor\":\"w\",\"device\":[0,1]}]},{\"node\":\"act\",\"stage\":1,\"specs\":[]}]"
 
 /* covers: A.002 A.004 A.008 A.013 A.022 A.036 */
 Test(shards, a_spec_by_hand_is_written_beside_the_stage_and_shown)
@@ -98,7 +98,7 @@ Test(shards, a_spec_by_hand_is_written_beside_the_stage_and_shown)
                        "  w       float[2,6]       0  [0,0]   [2,6]     48\n"
                        "                           1  [0,0]   [2,6]     48\n"
                        "  y       float[2,6]  ");
-    has_line(out, "node 'act', stage 0\n"
+    has_line(out, "node 'act', stage 1\n"
                   "  y       float[2,6]  ");
     has_line(out, "\nannotated tensors: 7\n");
     free(out);
@@ -117,7 +117,7 @@ Test(shards, the_json_form_has_the_same_numbers)
                   "{\"tensor\":\"w\",\"type\":\"float[2,6]\",\"open\":false,\"shards\":["
                   "{\"device\":0,\"part\":0,\"offset\":[0,0],\"shape\":[2,6],\"bytes\":48},"
                   "{\"device\":1,\"part\":0,\"offset\":[0,0],\"shape\":[2,6],\"bytes\":48}]},");
-    has_line(out, "\"node\":\"act\",\"stage\":0,");
+    has_line(out, "\"node\":\"act\",\"stage\":1,");
     free(out);
 }
 
@@ -254,7 +254,7 @@ Test(shards, each_configuration_has_its_table_or_one_is_chosen)
 }
 
 /* covers: A.040 */
-Test(shards, annotations_in_bodies_and_functions_are_counted)
+Test(shards, annotations_in_bodies_and_functions_are_looked_at)
 {
     char path[600];
     test_onnx *m = onnx_new(8, 17);
@@ -263,7 +263,7 @@ Test(shards, annotations_in_bodies_and_functions_are_counted)
     onnx_opset(m, "f", 1);
     onnx_input(g, "c", 9, "");
     onnx_input(g, "x", 1, "2,2");
-    onnx_node(body, "Neg", "", "x", "n");
+    test_node *neg = onnx_node(body, "Neg", "", "x", "n");
     onnx_output(body, "n", 1, NULL);
     test_node *choose = onnx_node(g, "If", "", "c", "y");
     onnx_attr_graph(g, choose, "then_branch", body);
@@ -272,16 +272,31 @@ Test(shards, annotations_in_bodies_and_functions_are_counted)
     onnx_output(g, "z", 1, NULL);
     onnx_input(f, "p", 0, NULL);
     onnx_output(f, "q", 0, NULL);
-    onnx_node(f, "Relu", "", "p", "q");
+    test_node *relu = onnx_node(f, "Relu", "", "p", "q");
     snprintf(path, sizeof path, "%s/b.onnx", folder);
     onnx_write(m, path);
-    onnx_free(m);
     free(says(0, "plan --devices 1 -o a.onnx b.onnx"));
     char *out = says(0, "shards a.onnx");
-    has_line(out, "\nannotations in bodies: 2, in functions: 1; they are not looked at\n");
+    has_line(out, "\nannotations in bodies: 2, in functions: 1; names, devices and stages are "
+                  "checked, shapes are not\n");
     free(out);
     out = says(0, "shards --json a.onnx");
     has_line(out, "\"in_bodies\": 2,\n  \"in_functions\": 1,\n");
+    free(out);
+
+    onnx_configuration(m, "c", 2, "");
+    onnx_node_device(body, neg, "c", -2, "n", 2); /* in both branches */
+    onnx_node_device(f, relu, "d", 0, "q", 0);
+    onnx_node_device(f, relu, "c", 0, "y", 0);
+    onnx_node_device(f, relu, "c", 0, "q", 1);
+    onnx_write(m, path);
+    onnx_free(m);
+    out = says(65, "shards --check b.onnx");
+    has_line(out, "wrong: 5\n  node 0: in a body, the node at byte ");
+    has_line(out, ": the pipeline_stage is -2, expected at least 0\n");
+    has_line(out, ": there is no configuration 'd', which it names\n");
+    has_line(out, ": 'y' is neither an input nor an output of it\n");
+    has_line(out, "b.onnx is of IR version 8, which has no annotations: expected at least 11\n");
     free(out);
 }
 

@@ -288,6 +288,66 @@ Test(shards_check, specs_of_an_operator_without_a_rule_are_the_users_own)
     free(out);
 }
 
+/* -- stages, counts and versions -- */
+
+Test(shards_check, a_stage_comes_after_those_that_it_reads)
+{
+    net n = net_new(2, "");
+    onnx_node_device(n.g, n.mm, "c", 1, NULL, 0);
+    onnx_node_device(n.g, n.both, "c", 0, NULL, 0); /* through act, which has no stage */
+    onnx_node_device(n.g, n.odd, "c", 0, NULL, 0);
+    write_net(&n);
+    char *out = says(65, "shards --check m.onnx");
+    has(out, "wrong: 1\n  node 'both' is in stage 0 and needs what node 'mm' makes in stage 1: "
+             "expected stage 1 or a later one\n");
+    free(out);
+    n = net_new(2, "");
+    onnx_node_device(n.g, n.mm, "c", 0, NULL, 0);
+    onnx_node_device(n.g, n.both, "c", 1, NULL, 0);
+    free(checked(&n));
+}
+
+Test(shards_check, a_backward_pass_goes_through_the_stages_from_the_last)
+{
+    static const int stages[][4] = { { 0, 1, 1, 0 }, { 0, 1, 0, 1 } };
+    for (int i = 0; i < 2; i++) {
+        test_onnx *m = onnx_new(11, 17);
+        test_graph *g = onnx_main(m);
+        test_node *nodes[4];
+        onnx_configuration(m, "c", 2, "");
+        onnx_input(g, "x", 1, "8,16");
+        nodes[0] = onnx_node(g, "Relu", "one", "x", "y");
+        nodes[1] = onnx_node(g, "Relu", "two", "y", "z");
+        nodes[2] = onnx_node(g, "Neg", "two_grad", "z", "z_grad");
+        nodes[3] = onnx_node(g, "Neg", "one_grad", "z_grad", "y_grad");
+        onnx_output(g, "y_grad", 1, "8,16");
+        for (int k = 0; k < 4; k++)
+            onnx_node_device(g, nodes[k], "c", stages[i][k], NULL, 0);
+        net n = { .m = m };
+        write_net(&n);
+        char *out = says(i == 0 ? 0 : 65, "shards --check m.onnx");
+        if (i == 1)
+            has(out, "node 'one_grad' is in stage 1 and needs what node 'two_grad' makes in stage "
+                     "0: expected stage 0 or an earlier one, in a backward pass\n");
+        free(out);
+    }
+}
+
+Test(shards_check, there_are_no_more_shards_than_elements)
+{
+    net n = net_new(9, "");
+    put(&n, n.mm, "x", "0*9 @ 0 1 2 3 4 5 6 7 8");
+    put(&n, n.act, "y", "0*8 @ 0 1 2 3 4 5 6 7");
+    put(&n, n.soft, "s", "0*4:2,2:4 @ 0 1 2 3 4 5 6 7");
+    write_net(&n);
+    char *out = says(65, "shards --check m.onnx");
+    has(out, "wrong: 2\n  node 'mm': axis 0 of 'x' is split into 9 shards, expected at most 8, as "
+             "many as it has elements\n");
+    has(out, "node 'soft': axis 0 of 's' is split into 4 shards, expected at most 2, as many as it "
+             "has elements\n");
+    free(out);
+}
+
 /* -- configurations -- */
 
 /* covers: A.037 */
