@@ -3,17 +3,6 @@
 #include "base/int128.h"
 #include "cost/bytes.h"
 
-bool clv_split_of_type(const clv_type *type, clv_tensor_split *ret)
-{
-    *ret = (clv_tensor_split){ .policy = CLV_UNEVEN_CEIL };
-    if (type->kind != CLV_TYPE_TENSOR || type->rank < 0 || !clv_type_is_static(type))
-        return false;
-    ret->rank = type->rank;
-    ret->dims = type->dims;
-    ret->dtype = type->dtype;
-    return true;
-}
-
 int64_t clv_part_bytes(const clv_mesh *mesh, const clv_layout *layout, const clv_type *type,
                        int64_t whole_bytes)
 {

@@ -6,9 +6,6 @@
 #include "sharding/factors.h"
 #include "sharding/parts.h"
 
-/* A tensor of this type as layouts split it: uneven parts with the larger ones first. False: it is
- * no tensor, or a dimension is open; it can only be copied. */
-bool clv_split_of_type(const clv_type *type, clv_tensor_split *ret);
 /* Bytes of the largest part, whole_bytes where it can only be copied; 0 where these are not known.
  */
 int64_t clv_part_bytes(const clv_mesh *mesh, const clv_layout *layout, const clv_type *type,

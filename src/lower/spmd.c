@@ -34,7 +34,7 @@ clv_status clv_spmd_check_sizes(const clv_spmd *s, clv_tensor t, clv_error *err)
     return clv_fail(
         err, CLV_EUNSUPP,
         "tensor '%.*s' is split, but its type is %s, expected sizes for all dimensions: "
-        "plan with --bind",
+        "what only a run knows cannot be split",
         CLV_STR_ARG(clv_tensor_at(s->model->main, t)->name),
         clv_type_show(s->model, &s->types->of[t.i], text, sizeof text));
 }

@@ -8,6 +8,17 @@ const char *clv_reduce_name(clv_reduce reduce)
     return names[reduce];
 }
 
+bool clv_split_of_type(const clv_type *type, clv_tensor_split *ret)
+{
+    *ret = (clv_tensor_split){ .policy = CLV_UNEVEN_CEIL };
+    if (type->kind != CLV_TYPE_TENSOR || type->rank < 0 || !clv_type_is_static(type))
+        return false;
+    ret->rank = type->rank;
+    ret->dims = type->dims;
+    ret->dtype = type->dtype;
+    return true;
+}
+
 bool clv_layout_equal(const clv_layout *a, const clv_layout *b)
 {
     return memcmp(a, b, sizeof *a) == 0;

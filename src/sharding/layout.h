@@ -23,6 +23,7 @@
 
 #include <stdbool.h>
 
+#include "graph/types.h"
 #include "sharding/cut.h"
 #include "sharding/mesh.h"
 
@@ -75,6 +76,11 @@ typedef struct {
      * clv_mesh_shares() or sizes by hand), whatever the policy; NULL: by the policy. */
     const int64_t *share[CLV_MESH_AXES_MAX];
 } clv_tensor_split;
+
+/* A tensor of this type as layouts split it: uneven parts with the larger ones first. False: it is
+ * no tensor, or a dimension is open; it can only be copied. The one definition of what a plan may
+ * split and a lowered model can cut. */
+bool clv_split_of_type(const clv_type *type, clv_tensor_split *ret);
 
 /* Ready for use on a mesh and, where tensor is given, for that tensor: dimensions in range, axes of
  * a dimension nested from 0 on with factors in order, one kind of reduction, no more parts than

@@ -102,6 +102,35 @@ static clv_status resolve_text(clv_rule_context *w, const char *text, bool may_w
 
 /* -- an operator -- */
 
+/* Nobody can cut a tensor whose size only a run knows, join its parts or add them up: its factors
+ * are whole, and where it is an output those that are summed over too. */
+static clv_status keep_open_whole(const clv_rule_context *w, clv_factors *f, clv_error *err)
+{
+    const clv_rule *r = w->r;
+    clv_factor *factors = CLV_NEW_ARRAY(w->arena, clv_factor, f->n_factors);
+    if (!factors)
+        return clv_fail_nomem(err, "a sharding rule");
+    for (int32_t i = 0; i < f->n_factors; i++)
+        factors[i] = f->factors[i];
+    for (int32_t k = 0; k < f->n_in + f->n_out; k++) {
+        bool is_out = k >= f->n_in;
+        const clv_operand_factors *o = is_out ? &f->out[k - f->n_in] : &f->in[k];
+        clv_tensor t =
+            is_out ? clv_op_output(r->graph, r->op, k - f->n_in) : clv_op_input(r->graph, r->op, k);
+        clv_tensor_split split;
+        if (t.i < 0 || clv_split_of_type(&r->types->of[t.i], &split))
+            continue;
+        for (int32_t d = 0; d < o->rank; d++)
+            for (int32_t i = 0; i < o->dims[d].n; i++)
+                factors[o->dims[d].at[i]].kind = CLV_FACTOR_WHOLE;
+        for (int32_t i = 0; is_out && i < f->n_factors; i++)
+            if (factors[i].kind == CLV_FACTOR_REDUCED)
+                factors[i].kind = CLV_FACTOR_WHOLE;
+    }
+    f->factors = factors;
+    return CLV_OK;
+}
+
 static clv_status resolve_rule(clv_rule_context *w, clv_factors *ret, clv_error *err)
 {
     const clv_op_info *op = w->r->op;
@@ -119,6 +148,8 @@ static clv_status resolve_rule(clv_rule_context *w, clv_factors *ret, clv_error 
         return clv_rule_keep_whole(w, "has attributes of its function's caller: it is not split",
                                    err);
     CLV_TRY(resolve_text(w, clv_op_def_at(op->kind)->rule, true, ret, err));
+    if (!w->why)
+        CLV_TRY(keep_open_whole(w, ret, err));
     for (int32_t i = 0; i < ret->n_factors; i++)
         any |= ret->factors[i].kind != CLV_FACTOR_WHOLE && ret->factors[i].size > 1;
     if (w->why || any)

@@ -116,6 +116,47 @@ Test(joint, a_plan_that_is_written_is_read)
     run_free(&r);
 }
 
+/* Rows that a run picks: 'up' and 'down' are large, and would be split over the mesh if their
+ * number were known; 'out' is. */
+Test(joint, a_tensor_whose_size_only_the_run_knows_is_never_split)
+{
+    test_onnx *o = onnx_new(8, 17);
+    test_graph *g = onnx_main(o);
+    char path[4096];
+    onnx_input(g, "x", 1, "256,1024");
+    onnx_input(g, "on", 9, "256");
+    onnx_weight(g, "up", 1, "1024,4096");
+    onnx_weight(g, "down", 1, "4096,1024");
+    onnx_weight(g, "out", 1, "1024,1024");
+    onnx_node(g, "NonZero", "which", "on", "at2");
+    onnx_node(g, "Transpose", "turn", "at2", "at");
+    onnx_node(g, "GatherND", "pick", "x,at", "rows");
+    onnx_node(g, "MatMul", "up", "rows,up", "a");
+    onnx_node(g, "Relu", "relu", "a", "b");
+    onnx_node(g, "MatMul", "down", "b,down", "c");
+    onnx_node(g, "ScatterND", "put", "x,at,c", "d");
+    onnx_node(g, "MatMul", "out", "d,out", "y");
+    onnx_output(g, "y", 1, "256,1024");
+    snprintf(path, sizeof path, "%s/picked.onnx", folder);
+    onnx_write(o, path);
+    onnx_free(o);
+    for (int mesh = 2; mesh <= 4; mesh++) {
+        run_result r =
+            run_in(folder,
+                   "%s plan -q --devices %d --mesh %d -o a.onnx --plan-out p.json picked.onnx && "
+                   "%s shards -q --check a.onnx && rm -rf d && "
+                   "%s lower picked.onnx p.json --form devices --weights ranges -o d && "
+                   "%s verify --proof-only picked.onnx p.json",
+                   TEST_CLEAVE, mesh, mesh, TEST_CLEAVE, TEST_CLEAVE, TEST_CLEAVE);
+        cr_expect_eq(r.code, 0, "%d: %s%s", mesh, r.out, r.err);
+        run_free(&r);
+        r = run_in(folder, "python3 -c \"import json; p = json.load(open('p.json'));"
+                           "print([s[0] for s in p['operators']['split_runs']][-1])\"");
+        cr_expect_neq(r.out[0], '\n', "'out' is split: %s", r.out);
+        run_free(&r);
+    }
+}
+
 /* Names of axes come back whole from all texts that they stand in. */
 Test(joint, the_longest_names_of_axes_are_read_again)
 {

@@ -210,7 +210,7 @@ static const struct {
     { "o p q = ms:GroupQueryAttention([2,1,32] [2,1,16] [2,1,16] [2,4,9,4] [2,4,9,4] int32[2] "
       "int32[]) num_heads=8 kv_num_heads=4",
       "(b,_,g*r*d),(b,_,g*d),(b,_,g*d),(b,g,_,_),(b,g,_,_),(b),()->(b,_,g*r*d),(b,g,_,_),(b,g,_,_);"
-      " b=2 g=4 r=2 d=4!; kv_num_heads=g; num_heads=g*r" },
+      " b=2! g=4! r=2 d=4!; kv_num_heads=g; num_heads=g*r" },
     { "ms:MultiHeadAttention([2,5,12] [2,5,12] [2,5,12] [36]) num_heads=3",
       "(b,_,h*d),(b,_,h*d),(b,_,h*e),(3*h*d)->(b,_,h*e); b=2 h=3 d=4! e=4!; num_heads=h" },
     { "ms:Attention([2,5,8] [8,36] [36] int32[2]) num_heads=3",
@@ -238,10 +238,18 @@ static const struct {
     { "Relu([...])", "Relu has an input 0 of open shape: it is not split" },
 
     /* -- An open size is not split, the others are. -- */
-    { "Relu([n,3])", "(d0,d1)->(d0,d1); d0=-1 d1=3" },
-    { "MatMul([n,8] [8,6])", "(m,k),(k,n)->(m,n); m=-1 k=8:sum n=6" },
+    /* nobody can cut, join or add up what has no known size */
+    { "Relu([n,3])",
+      "Relu has nothing to split: each of its dimensions is 1, must be whole, or is not known" },
+    { "MatMul([n,8] [8,6])",
+      "MatMul has nothing to split: each of its dimensions is 1, must be whole, or is not known" },
+    { "MatMul([8] [8,n])",
+      "MatMul has nothing to split: each of its dimensions is 1, must be whole, or is not known" },
+    { "Gather([8,6] int64[n])",
+      "Gather has nothing to split: each of its dimensions is 1, must be whole, or is not known" },
+    { "Where@16(bool[4,1] [8] [n,1])", "(d0,_),(d1),(d0,_)->(d0,d1); d0=-1! d1=8" },
     { "Reshape([n,6] int64[3]{0,2,3})",
-      "(f0,f1*f2),(_)->(f0,f1,f2); f0=-1 f1=2 f2=3; #1[0]=f0; #1[1]=f1; #1[2]=f2" },
+      "Reshape has nothing to split: each of its dimensions is 1, must be whole, or is not known" },
 };
 
 static void check(const char *node, const char *expected)
