@@ -37,8 +37,8 @@ static clv_status verify(const clv_verify_request *req, cleave_verification *v, 
 {
     clv_verify_result result;
     CLV_TRY(clv_verify(req, v->arena, &result, err));
-    v->holds = result.holds;
-    v->ran = !result.why_not_run;
+    v->verdict = clv_verdict_of(&result);
+    CLV_TRY(clv_verdict_sentence(&result, v->arena, &v->conclusion, err));
     CLV_TRY(clv_verify_text(&result, v->arena, &v->report.text, err));
     CLV_TRY(clv_verify_json(&result, v->arena, &v->report.json, err));
     v->report.json_size = strlen(v->report.json);
@@ -89,9 +89,15 @@ const cleave_report *cleave_verification_report(const cleave_verification *verif
     return &verification->report;
 }
 
-int cleave_verification_holds(const cleave_verification *verification)
+cleave_verdict cleave_verification_verdict(const cleave_verification *verification)
 {
-    return verification->holds;
+    _Static_assert((int)CLEAVE_VERDICT_AGREES == CLV_VERDICT_AGREES &&
+                       (int)CLEAVE_VERDICT_DOES_NOT_RUN == CLV_VERDICT_DOES_NOT_RUN,
+                   "verdicts have the numbers of cleave.h");
+    return (cleave_verdict)verification->verdict;
 }
 
-int cleave_verification_ran(const cleave_verification *verification) { return verification->ran; }
+const char *cleave_verification_conclusion(const cleave_verification *verification)
+{
+    return verification->conclusion;
+}

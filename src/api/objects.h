@@ -12,6 +12,7 @@
 #include "request/request.h"
 #include "solver/intra_op/solve.h"
 #include "solver/placement/common/place_search.h"
+#include "verify/verdict.h"
 
 struct cleave_model {
     clv_alloc alloc;
@@ -60,7 +61,8 @@ struct cleave_intra_op_solution {
 
 struct cleave_verification {
     clv_arena *arena;
-    bool holds, ran;
+    clv_verify_verdict verdict;
+    const char *conclusion;
     cleave_report report;
 };
 

@@ -80,15 +80,33 @@ static const char *find_runner(cli *c, const cli_value *given)
 
 /* -- the command -- */
 
+static int exit_code(cleave_verdict verdict)
+{
+    switch (verdict) {
+    case CLEAVE_VERDICT_AGREES:
+    case CLEAVE_VERDICT_PROVEN:
+        break;
+    case CLEAVE_VERDICT_NOT_PROVEN:
+        return CLI_EXIT_NOT_PROVEN;
+    case CLEAVE_VERDICT_DIFFERS:
+        return CLI_EXIT_DIFFERS;
+    case CLEAVE_VERDICT_NOT_WRITTEN:
+        return CLI_EXIT_NOT_WRITTEN;
+    case CLEAVE_VERDICT_DOES_NOT_RUN:
+        return CLI_EXIT_DOES_NOT_RUN;
+    }
+    return CLI_EXIT_OK;
+}
+
 static int print_verdict(cli *c, const cleave_verification *v)
 {
     int code = cli_print_report(c, cleave_verification_report(v));
-    if (code != CLI_EXIT_OK || cleave_verification_holds(v))
+    int verdict = exit_code(cleave_verification_verdict(v));
+    if (code != CLI_EXIT_OK || verdict == CLI_EXIT_OK)
         return code;
     if (c->quiet && !c->json)
-        return cli_fail(c, CLI_EXIT_DIFFERS, "differs",
-                        "the plan does not compute what the model computes");
-    return CLI_EXIT_DIFFERS;
+        return cli_fail(c, verdict, "verdict", cleave_verification_conclusion(v));
+    return verdict;
 }
 
 static int verify(cli *c, const char *path, const char *plan_path, const cleave_verify_options *o)
@@ -144,7 +162,8 @@ const cli_command cli_cmd_verify = {
     .summary = "Show that a plan computes what its model computes",
     .details = "First by a proof over all tensors, devices and steps; then the model and all that "
                "'cleave lower' makes of it are run on the same inputs, and their outputs compared "
-               "(docs/verifying.md). What follows ';' is the default. Exit code 4: it does not.",
+               "(docs/verifying.md). What follows ';' is the default. Exit codes: 4 it computes "
+               "something else, 5 it is not proven, 6 it cannot be written, 7 it does not run.",
     .options = options,
     .n_options = N_OPTIONS,
     .run = run,

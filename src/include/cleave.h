@@ -637,6 +637,15 @@ CLEAVE_API cleave_status cleave_lower(cleave_model *model, const cleave_plan *pl
 
 typedef struct cleave_verification cleave_verification;
 
+typedef enum {
+    CLEAVE_VERDICT_AGREES = 0,      /* proven, and every form of it computes the model's numbers */
+    CLEAVE_VERDICT_PROVEN = 1,      /* proven; nothing was run */
+    CLEAVE_VERDICT_NOT_PROVEN = 2,  /* the proof fails; nothing was run */
+    CLEAVE_VERDICT_DIFFERS = 3,     /* proven, and yet a form of it computes something else */
+    CLEAVE_VERDICT_NOT_WRITTEN = 4, /* the plan, or a form of it, cannot be lowered */
+    CLEAVE_VERDICT_DOES_NOT_RUN = 5 /* a form of it, or the model itself, does not run */
+} cleave_verdict;
+
 typedef struct {
     uint32_t size;
     int proof_only;         /* nothing is run */
@@ -654,9 +663,9 @@ static inline void cleave_verify_options_init(cleave_verify_options *options)
 }
 
 /* Shows that a plan computes what the model computes: by a proof, for models of any size, and by
- * running both on the same inputs (docs/verifying.md). That it does not is no failure: see
- * cleave_verification_holds(). CLEAVE_EINPUT: the plan does not go with the model;
- * CLEAVE_EUNSUPPORTED: the runtime cannot run the model; CLEAVE_EIO: no runner, or no room for
+ * running both on the same inputs (docs/verifying.md). No verdict is a failure: see
+ * cleave_verification_verdict(). CLEAVE_EINPUT: the plan does not go with the model;
+ * CLEAVE_EUNSUPPORTED: the model has nothing to run; CLEAVE_EIO: no runner, or no room for
  * temporary files; CLEAVE_EUSAGE: the plan is for another model. */
 CLEAVE_API cleave_status cleave_verify(cleave_model *model, const cleave_plan *plan,
                                        const cleave_verify_options *options,
@@ -666,10 +675,9 @@ CLEAVE_API void cleave_verification_free(cleave_verification *verification);
 
 /* docs/formats/verify.schema.json */
 CLEAVE_API const cleave_report *cleave_verification_report(const cleave_verification *verification);
-/* 1: proven, and whatever was run is equal. */
-CLEAVE_API int cleave_verification_holds(const cleave_verification *verification);
-/* 0: it is a proof alone. */
-CLEAVE_API int cleave_verification_ran(const cleave_verification *verification);
+CLEAVE_API cleave_verdict cleave_verification_verdict(const cleave_verification *verification);
+/* The same with why, as a sentence without a full stop: the last line of the report. */
+CLEAVE_API const char *cleave_verification_conclusion(const cleave_verification *verification);
 
 /* -- calibrating -- */
 

@@ -26,7 +26,7 @@ typedef struct {
 
 /* -- the proof -- */
 
-static clv_status prove(job *j, clv_error *err)
+static clv_status prove_programs(job *j, clv_error *err)
 {
     const clv_verify_request *q = j->req;
     clv_verify_result *r = j->ret;
@@ -37,7 +37,20 @@ static clv_status prove(job *j, clv_error *err)
     CLV_TRY(clv_prove(s, j->arena, &r->proof, err));
     CLV_TRY(
         clv_error_growth_of(j->types, s->factors, s->mesh.n_devices, j->arena, &j->growth, err));
-    r->holds = r->proof.holds && r->stages.holds;
+    return CLV_OK;
+}
+
+/* A plan that no program can be made of is not one whose program is wrong. */
+static clv_status prove(job *j, clv_error *err)
+{
+    clv_error own;
+    clv_status status = prove_programs(j, &own);
+    if (status != CLV_OK && status != CLV_EUNSUPP)
+        return clv_fail(err, status, "%s", own.message);
+    if (status == CLV_EUNSUPP) {
+        j->ret->why_not_written = clv_arena_printf(j->arena, "%s", own.message);
+        return j->ret->why_not_written ? CLV_OK : clv_fail_nomem(err, WHAT);
+    }
     return CLV_OK;
 }
 
@@ -104,7 +117,6 @@ static clv_status compare_outputs(job *j, const clv_graph *g, const char *got, c
             f->nearest = i;
         }
     }
-    j->ret->holds = j->ret->holds && f->n_differ == 0;
     return CLV_OK;
 }
 
@@ -157,7 +169,6 @@ static clv_status lower_and_run(job *j, const clv_lowering *l, const char *name,
     clv_folder_remove(folder);
     f->fault = answer.fault;
     f->ms = answer.ms;
-    j->ret->holds = j->ret->holds && !f->fault;
     *ret = out;
     return CLV_OK;
 }
@@ -212,10 +223,9 @@ static clv_status run_all(job *j, clv_error *err)
         return clv_fail_nomem(err, WHAT);
     CLV_TRY(clv_runner_shapes(j->types, j->arena, &runner.shapes, err));
     CLV_TRY(clv_runner_run(&runner, j->req->model_path, whole, j->arena, &answer, err));
+    j->ret->original_fault = answer.fault;
     if (answer.fault)
-        return clv_fail(err, CLV_EUNSUPP,
-                        "the original does not run: %.400s; --proof-only needs no run",
-                        answer.fault);
+        return CLV_OK;
     j->ret->runtime = answer.runtime;
     for (int32_t form = 0; form < CLV_N_FORMS; form++) /* the model itself has nothing to compare */
         if (!clv_lower_form_is_annotated((clv_lower_form)form))
@@ -259,7 +269,9 @@ clv_status clv_verify(const clv_verify_request *req, clv_arena *arena, clv_verif
     CLV_TRY(clv_lower_check(req->model, req->model_name, err));
     CLV_TRY(clv_plan_types(req->model, req->plan, arena, &j.types, err));
     CLV_TRY(prove(&j, err));
-    if (!ret->holds && !ret->why_not_run)
+    if (ret->why_not_written)
+        ret->why_not_run = "what cannot be written is not run";
+    else if (!ret->proof.holds || !ret->stages.holds)
         ret->why_not_run = "what is wrong by proof is not run";
     if (!ret->why_not_run)
         CLV_TRY(find_obstacle(&j, &ret->why_not_run, err));

@@ -40,23 +40,32 @@ typedef struct {
 
 #define CLV_VERIFY_FORMS_MAX 4
 
+typedef enum {
+    CLV_VERDICT_AGREES,      /* proven, and every form was written, ran and is equal */
+    CLV_VERDICT_PROVEN,      /* proven; nothing was run */
+    CLV_VERDICT_NOT_PROVEN,  /* the proof fails: nothing is run */
+    CLV_VERDICT_DIFFERS,     /* a form computes something else */
+    CLV_VERDICT_NOT_WRITTEN, /* the plan, or a form of it, cannot be lowered */
+    CLV_VERDICT_DOES_NOT_RUN /* a form, or the model itself, does not run */
+} clv_verify_verdict;
+
 typedef struct {
     const clv_model *model;
     const clv_plan *plan;
     const char *model_name;
-    clv_proof proof, stages; /* of the plan, and of its stages with whole operators */
-    const char *why_not_run; /* NULL: it was run */
+    clv_proof proof, stages;     /* of the plan, and of its stages with whole operators */
+    const char *why_not_written; /* the whole plan: there is nothing to prove; NULL: it is */
+    const char *why_not_run;     /* NULL: it was run */
+    const char *original_fault;  /* the model does not run as it is: why; NULL: it does */
     const char *runtime;
     const char *inputs;
     uint64_t seed;
     clv_verified_form form[CLV_VERIFY_FORMS_MAX];
     int32_t n_forms;
-    bool holds; /* nothing differs, as far as was looked */
-} clv_verify_result;
+} clv_verify_result; /* verdict.h says what it comes to */
 
-/* CLV_EFORMAT: the plan does not go with the rules; CLV_EUNSUPP: the runtime does not run the
- * original; CLV_EIO, CLV_ENOMEM, CLV_ECANCELED. That something differs is no failure. In the
- * arena. */
+/* CLV_EFORMAT: the plan does not go with the rules; CLV_EUNSUPP: the model has nothing to lower;
+ * CLV_EIO, CLV_ENOMEM, CLV_ECANCELED. No verdict is a failure. In the arena. */
 clv_status clv_verify(const clv_verify_request *req, clv_arena *arena, clv_verify_result *ret,
                       clv_error *err);
 

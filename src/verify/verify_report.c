@@ -1,10 +1,12 @@
 #include "verify/verify_report.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/json_out.h"
 #include "explain/text.h"
+#include "verify/verdict.h"
 
 #define WHAT "a report"
 
@@ -28,6 +30,11 @@ static void add_proof(page *p)
 {
     const clv_proof *f = &p->r->proof;
     char elems[CLV_INT128_TEXT], parts[CLV_INT128_TEXT];
+    if (p->r->why_not_written) {
+        clv_text_printf(&p->text, "proof     none, the plan cannot be written: %s\n",
+                        p->r->why_not_written);
+        return;
+    }
     if (!f->holds || !p->r->stages.holds) {
         clv_text_printf(&p->text, "proof     does not hold: %s\n",
                         f->holds ? p->r->stages.fault : f->fault);
@@ -52,7 +59,7 @@ static void add_form(page *p, const clv_verified_form *f)
     const clv_graph *g = p->r->model->main;
     bool tensors = strcmp(f->form, "tensors") == 0;
     if (f->why_not) {
-        clv_text_printf(&p->text, "%-8s  not compared: %s\n", f->form, f->why_not);
+        clv_text_printf(&p->text, "%-8s  cannot be written: %s\n", f->form, f->why_not);
         return;
     }
     if (f->fault) {
@@ -84,21 +91,23 @@ clv_status clv_verify_text(const clv_verify_result *r, clv_arena *arena, const c
                            clv_error *err)
 {
     page p = { .text = { .arena = arena }, .r = r };
+    const char *sentence;
+    CLV_TRY(clv_verdict_sentence(r, arena, &sentence, err));
     clv_text_printf(&p.text, "%s with its plan for %d device%s\n\n", r->model_name,
                     r->plan->n_devices, plural(r->plan->n_devices));
     add_proof(&p);
     if (r->why_not_run)
         clv_text_printf(&p.text, "run       nothing: %s\n", r->why_not_run);
+    else if (r->original_fault)
+        clv_text_printf(&p.text, "run       nothing: the model itself does not run: %s\n",
+                        r->original_fault);
     else
         clv_text_printf(&p.text, "run       on ONNX Runtime %s, %s seed %" PRIu64 "\n",
                         r->runtime ? r->runtime : "of unknown version",
                         r->inputs ? "inputs given, others random by" : "random inputs of", r->seed);
     for (int32_t i = 0; i < r->n_forms; i++)
         add_form(&p, &r->form[i]);
-    clv_text_printf(&p.text, "\n%s\n",
-                    !r->holds        ? "The plan does not compute what the model computes."
-                    : r->why_not_run ? "The plan is proven; nothing was run."
-                                     : "The plan is proven, and computes what the model computes.");
+    clv_text_printf(&p.text, "\n%c%s.\n", toupper((unsigned char)sentence[0]), sentence + 1);
     const char *text = clv_text_end(&p.text);
     if (!text)
         return clv_fail_nomem(err, WHAT);
@@ -184,16 +193,26 @@ clv_status clv_verify_json(const clv_verify_result *r, clv_arena *arena, const c
                            clv_error *err)
 {
     clv_json_out out;
+    clv_verify_verdict verdict = clv_verdict_of(r);
+    const char *sentence;
+    CLV_TRY(clv_verdict_sentence(r, arena, &sentence, err));
     clv_json_begin(&out, arena, true);
     clv_json_open_object(&out, NULL);
     clv_json_put_int(&out, "schema_version", 1);
     clv_json_put_string(&out, "model", r->model_name);
-    clv_json_put_bool(&out, "holds", r->holds);
+    clv_json_put_bool(&out, "holds",
+                      verdict == CLV_VERDICT_AGREES || verdict == CLV_VERDICT_PROVEN);
+    clv_json_put_string(&out, "verdict", clv_verdict_name(verdict));
+    clv_json_put_string(&out, "conclusion", sentence);
+    if (r->why_not_written)
+        clv_json_put_string(&out, "why_not_written", r->why_not_written);
     write_proof(&out, "proof", &r->proof);
     write_proof(&out, "proof_of_stages", &r->stages);
-    clv_json_put_bool(&out, "run", !r->why_not_run);
+    clv_json_put_bool(&out, "run", !r->why_not_run && !r->original_fault);
     if (r->why_not_run) {
         clv_json_put_string(&out, "why_not_run", r->why_not_run);
+    } else if (r->original_fault) {
+        clv_json_put_string(&out, "original_fault", r->original_fault);
     } else {
         clv_json_put_string(&out, "runtime", r->runtime);
         clv_json_put_string(&out, "inputs", r->inputs);

@@ -105,8 +105,9 @@ Test(api_verify, proves_and_says_why_nothing_was_run)
     cleave_error error;
     options.proof_only = 1;
     cr_assert_eq(verify(&options, &v, &error), CLEAVE_OK, "%s", error.message);
-    cr_expect_eq(cleave_verification_holds(v), 1);
-    cr_expect_eq(cleave_verification_ran(v), 0);
+    cr_expect_eq(cleave_verification_verdict(v), CLEAVE_VERDICT_PROVEN);
+    cr_expect_str_eq(cleave_verification_conclusion(v),
+                     "the plan is proven, not run (only the proof was asked for)");
     cr_expect(strstr(cleave_report_text(cleave_verification_report(v)),
                      "nothing: only the proof was asked for"),
               "%s", cleave_report_text(cleave_verification_report(v)));
@@ -120,7 +121,7 @@ Test(api_verify, without_options_there_is_no_runner)
 {
     cleave_verification *v = NULL;
     cr_assert_eq(verify(NULL, &v, NULL), CLEAVE_OK);
-    cr_expect_eq(cleave_verification_ran(v), 0);
+    cr_expect_eq(cleave_verification_verdict(v), CLEAVE_VERDICT_PROVEN);
     cr_expect(strstr(cleave_report_text(cleave_verification_report(v)),
                      "there is no cleave-run to run models with"),
               "%s", cleave_report_text(cleave_verification_report(v)));
@@ -172,27 +173,29 @@ Test(api_verify, reports_whether_outputs_are_those_of_the_model)
     write_output("whole.pb", 1, 2);
     write_output("part.pb", 1, 2);
     cr_assert_eq(verify(&options, &v, &error), CLEAVE_OK, "%s", error.message);
-    cr_expect_eq(cleave_verification_holds(v), 1);
-    cr_expect_eq(cleave_verification_ran(v), 1);
+    cr_expect_eq(cleave_verification_verdict(v), CLEAVE_VERDICT_AGREES);
     cleave_verification_free(v);
     write_output("part.pb", 1, 3);
     cr_assert_eq(verify(&options, &v, &error), CLEAVE_OK, "%s", error.message);
-    cr_expect_eq(cleave_verification_holds(v), 0);
-    cr_expect_eq(cleave_verification_ran(v), 1);
+    cr_expect_eq(cleave_verification_verdict(v), CLEAVE_VERDICT_DIFFERS);
     cr_expect(strstr(cleave_report_text(cleave_verification_report(v)),
                      "'y' differs: element 31 is 3, expected 2"),
               "%s", cleave_report_text(cleave_verification_report(v)));
     cleave_verification_free(v);
 }
 
-Test(api_verify, a_runner_that_does_not_run_is_an_error)
+Test(api_verify, a_model_that_does_not_run_is_a_verdict_and_no_runner_an_error)
 {
     char program[600], path[600];
     cleave_verify_options options = with_runner(program, path, "exit 3");
     cleave_verification *v = NULL;
     cleave_error error;
-    cr_expect_eq(verify(&options, &v, &error), CLEAVE_EUNSUPPORTED);
-    cr_expect(strstr(error.message, "the runner ended with code 3"), "%s", error.message);
+    cr_assert_eq(verify(&options, &v, &error), CLEAVE_OK, "%s", error.message);
+    cr_expect_eq(cleave_verification_verdict(v), CLEAVE_VERDICT_DOES_NOT_RUN);
+    cr_expect(strstr(cleave_report_text(cleave_verification_report(v)),
+                     "the model itself does not run: the runner ended with code 3"));
+    cleave_verification_free(v);
+    v = NULL;
     options.runner = in_folder(program, "none");
     cr_expect_eq(verify(&options, &v, &error), CLEAVE_EIO);
     cr_expect(strstr(error.message, "none' cannot be run"), "%s", error.message);

@@ -89,7 +89,8 @@ Test(verify, proves_a_plan_without_running_anything)
          "in "
          "1 stage");
     says(0, "m.onnx p.json --proof-only", "run       nothing: only the proof was asked for");
-    says(0, "m.onnx p.json --proof-only", "The plan is proven; nothing was run.");
+    says(0, "m.onnx p.json --proof-only",
+         "The plan is proven, not run (only the proof was asked for).");
 }
 
 Test(verify, says_plainly_that_there_is_no_runner)
@@ -101,7 +102,7 @@ Test(verify, says_plainly_that_there_is_no_runner)
     cr_assert_eq(r.code, 0, "%s", r.err);
     cr_expect(strstr(r.out, "run       nothing: there is no cleave-run to run models with"), "%s",
               r.out);
-    cr_expect(strstr(r.out, "The plan is proven; nothing was run."));
+    cr_expect(strstr(r.out, "The plan is proven, not run (there is no cleave-run"), "%s", r.out);
     run_free(&r);
 }
 
@@ -157,6 +158,63 @@ Test(verify, refuses_wrong_usage)
     refused(2, "m.onnx p.json --proof-only --all",
             "--proof-only runs nothing, so --all has no use");
     refused(74, "m.onnx none.json", "none.json");
+}
+
+/* -- what cannot be written -- */
+
+static void write_and_plan(test_onnx *m, const char *name)
+{
+    char path[600];
+    snprintf(path, sizeof path, "%s/%s.onnx", folder, name);
+    onnx_write(m, path);
+    onnx_free(m);
+    run_result r =
+        run_in(folder, "%s plan %s.onnx --devices 2 --mesh tp=2 --no-output --plan-out %s.json -q",
+               TEST_CLEAVE, name, name);
+    cr_assert_eq(r.code, 0, "%s", r.err);
+    run_free(&r);
+}
+
+Test(verify, a_plan_that_no_program_can_be_made_of_cannot_be_written)
+{
+    test_onnx *m = onnx_new(8, 17);
+    test_graph *g = onnx_main(m);
+    onnx_input(g, "x", 1, "4,6");
+    onnx_node(g, "RandomNormalLike", "noise", "x", "n"); /* other numbers on each device */
+    onnx_node(g, "Mul", "mix", "x,n", "y");
+    onnx_output(g, "y", 1, "4,6");
+    write_and_plan(m, "noise");
+    says(6, "noise.onnx noise.json --proof-only",
+         "proof     none, the plan cannot be written: operator 'noise' (RandomNormalLike) draws");
+    says(6, "noise.onnx noise.json --proof-only", "The plan cannot be written: operator 'noise'");
+    refused(6, "noise.onnx noise.json -q", "the plan cannot be written: operator 'noise'");
+    run_result r = run_in(folder, "%s verify noise.onnx noise.json --json > v.json", TEST_CLEAVE);
+    cr_expect_eq(r.code, 6);
+    run_free(&r);
+    run_is_valid(folder, "verify", "v.json");
+}
+
+Test(verify, a_form_that_cannot_be_written_does_not_count_as_equal)
+{
+    static const float ones[4] = { 1, 1, 1, 1 };
+    if (access(RUNNER, X_OK) != 0)
+        return;
+    test_onnx *m = onnx_new(8, 17);
+    test_graph *g = onnx_main(m);
+    onnx_input(g, "x", 1, "2,4,3,3");
+    onnx_weight_floats(g, "scale", "4", ones);
+    onnx_weight_floats(g, "bias", "4", ones);
+    onnx_weight_floats(g, "mean", "4", ones);
+    onnx_weight_floats(g, "var", "4", ones);
+    test_node *norm = onnx_node(g, "BatchNormalization", "norm", "x,scale,bias,mean,var", "y,m,v");
+    onnx_attr_int(g, norm, "training_mode", 1); /* statistics are written in place */
+    onnx_output(g, "y", 1, "2,4,3,3");
+    onnx_output(g, "m", 1, "4");
+    onnx_output(g, "v", 1, "4");
+    write_and_plan(m, "norm");
+    says(6, "norm.onnx norm.json", "devices   3 of 3 outputs equal");
+    says(6, "norm.onnx norm.json", "emulate   cannot be written: operator 'norm'");
+    says(6, "norm.onnx norm.json", "The plan is proven, but cannot be written as 'emulate'.");
 }
 
 /* -- a runner of our own -- */
@@ -269,9 +327,10 @@ Test(verify, a_runner_that_fails_is_reported)
 {
     write_output("a.pb", "y", 1, -1, 0);
     write_runner("echo 'cleave-run: it is too warm' >&2; exit 65");
-    says(4, WITH_IT, "devices   does not run: it is too warm");
+    says(7, WITH_IT, "devices   does not run: it is too warm");
+    says(7, WITH_IT, "The plan is proven, but does not run as 'stages'.");
     write_runner("kill -9 $$");
-    says(4, WITH_IT, "devices   does not run: the runner was ended by signal 9");
+    says(7, WITH_IT, "devices   does not run: the runner was ended by signal 9");
     write_runner("true");
     refused(74, WITH_IT, "output_0.pb");
     write_runner("echo nonsense > \"$out/output_0.pb\"");
@@ -280,8 +339,15 @@ Test(verify, a_runner_that_fails_is_reported)
     refused(74, WITH_IT, "cleave: cannot write there: the disk is full\n");
     unlink("a.pb");
     refused(74, "m.onnx p.json --runner ./none", "./none");
-    refused(65, "m.onnx p.json --runner /bin/false",
-            "the original does not run: the runner ended with code 1; --proof-only needs no run");
+    says(7, "m.onnx p.json --runner /bin/false",
+         "run       nothing: the model itself does not run: the runner ended with code 1");
+    says(7, "m.onnx p.json --runner /bin/false",
+         "The plan is proven, not run: the model itself does not run.");
+    run_result r =
+        run_in(folder, "%s verify m.onnx p.json --runner /bin/false --json > v.json", TEST_CLEAVE);
+    cr_expect_eq(r.code, 7);
+    run_free(&r);
+    run_is_valid(folder, "verify", "v.json");
 }
 
 Test(verify, leaves_nothing_behind)

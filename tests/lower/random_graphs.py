@@ -41,7 +41,7 @@ PLANS = [p for p in models.PLANS if p != "data 2"]  # few of the graphs have a b
 LIKELY = [p for p in PLANS if p.startswith(("random", "uneven"))]
 CHUNK = 60   # graphs that are run at once
 CLOSER = 15  # of brief ones each such is judged as the others are
-NOT_RUN = "the original does not run"
+VERDICTS = (0, 4, 5, 6, 7)  # exit codes of cleave verify with a report
 
 
 def within(got, want, growth):
@@ -89,11 +89,13 @@ class Judge(models.Judge):
     def verify(self, plan):
         run = subprocess.run([self.cleave, "verify", "--json", "--all", "--runner", self.runner,
                               self.model_path, plan], capture_output=True, text=True, check=False)
-        if NOT_RUN in run.stdout + run.stderr:
-            raise NotRun(run.stdout + run.stderr)
-        if run.returncode not in (0, 4):
+        if run.returncode not in VERDICTS:
             raise Wrong("verify", f"exits {run.returncode}: {(run.stderr or run.stdout)[-400:]}")
         reported = json.loads(run.stdout)
+        if "original_fault" in reported:
+            raise NotRun(reported["original_fault"])
+        if "why_not_written" in reported:
+            raise Wrong("plan", reported["why_not_written"])
         if not reported["proof"]["holds"]:
             raise Wrong("proof", json.dumps(reported["proof"])[:600])
         for f in reported.get("forms", []):

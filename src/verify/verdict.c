@@ -1,0 +1,77 @@
+#include "verify/verdict.h"
+
+clv_verify_verdict clv_verdict_of(const clv_verify_result *r)
+{
+    int32_t n_ran = 0, n_differ = 0, n_faults = 0, n_unwritten = 0;
+    if (r->why_not_written)
+        return CLV_VERDICT_NOT_WRITTEN;
+    if (!r->proof.holds || !r->stages.holds)
+        return CLV_VERDICT_NOT_PROVEN;
+    for (int32_t i = 0; i < r->n_forms; i++) {
+        const clv_verified_form *f = &r->form[i];
+        n_differ += f->n_differ > 0;
+        n_faults += f->fault != NULL;
+        n_unwritten += f->why_not != NULL;
+        n_ran += !f->fault && !f->why_not;
+    }
+    if (n_differ > 0)
+        return CLV_VERDICT_DIFFERS;
+    if (r->original_fault || n_faults > 0)
+        return CLV_VERDICT_DOES_NOT_RUN;
+    if (n_unwritten > 0)
+        return CLV_VERDICT_NOT_WRITTEN;
+    return n_ran > 0 ? CLV_VERDICT_AGREES : CLV_VERDICT_PROVEN;
+}
+
+const char *clv_verdict_name(clv_verify_verdict verdict)
+{
+    static const char *const name[] = {
+        [CLV_VERDICT_AGREES] = "agrees",           [CLV_VERDICT_PROVEN] = "proven",
+        [CLV_VERDICT_NOT_PROVEN] = "not_proven",   [CLV_VERDICT_DIFFERS] = "differs",
+        [CLV_VERDICT_NOT_WRITTEN] = "not_written", [CLV_VERDICT_DOES_NOT_RUN] = "does_not_run",
+    };
+    return name[verdict];
+}
+
+/* The first form that was not written, or did not run. */
+static const clv_verified_form *first_unseen(const clv_verify_result *r, bool unwritten)
+{
+    for (int32_t i = 0; i < r->n_forms; i++)
+        if (unwritten ? r->form[i].why_not : r->form[i].fault)
+            return &r->form[i];
+    return NULL;
+}
+
+clv_status clv_verdict_sentence(const clv_verify_result *r, clv_arena *arena, const char **ret,
+                                clv_error *err)
+{
+    const clv_verified_form *f;
+    switch (clv_verdict_of(r)) {
+    case CLV_VERDICT_AGREES:
+        *ret = "the plan is proven, and computes what the model computes";
+        break;
+    case CLV_VERDICT_PROVEN:
+        *ret = clv_arena_printf(arena, "the plan is proven, not run (%s)",
+                                r->why_not_run ? r->why_not_run : "no form of it was asked for");
+        break;
+    case CLV_VERDICT_NOT_PROVEN:
+        *ret = clv_arena_printf(arena, "the plan is not proven: %s",
+                                r->proof.holds ? r->stages.fault : r->proof.fault);
+        break;
+    case CLV_VERDICT_DIFFERS:
+        *ret = "the plan does not compute what the model computes";
+        break;
+    case CLV_VERDICT_NOT_WRITTEN:
+        f = first_unseen(r, true);
+        *ret = f ? clv_arena_printf(arena, "the plan is proven, but cannot be written as '%s'",
+                                    f->form)
+                 : clv_arena_printf(arena, "the plan cannot be written: %s", r->why_not_written);
+        break;
+    case CLV_VERDICT_DOES_NOT_RUN:
+        f = first_unseen(r, false);
+        *ret = f ? clv_arena_printf(arena, "the plan is proven, but does not run as '%s'", f->form)
+                 : "the plan is proven, not run: the model itself does not run";
+        break;
+    }
+    return *ret ? CLV_OK : clv_fail_nomem(err, "a verdict");
+}
