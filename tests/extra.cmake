@@ -117,6 +117,9 @@ if(NOT NO_ONNX AND EXISTS ${ONNX_TESTDATA})
     add_test(NAME lower_exchanges COMMAND /usr/bin/python3 ${LOWER}/exchanges.py
              $<TARGET_FILE:cleave_cli> $<TARGET_FILE:cleave_run> $<TARGET_FILE:lower_layouts>
              --every $<IF:$<BOOL:${SANITIZED}>,400,5>)
+    add_test(NAME verify_kernel_errors COMMAND /usr/bin/python3
+             ${CMAKE_CURRENT_SOURCE_DIR}/verify/kernel_errors.py $<TARGET_FILE:cleave_run>
+             ${PROJECT_SOURCE_DIR}/src/verify/error_growth.h)
     # Small graphs: of fixed seeds, and those that were wrong once.
     add_test(NAME lower_random COMMAND /usr/bin/python3 -W ignore ${LOWER}/random_graphs.py
              $<TARGET_FILE:cleave_cli> $<TARGET_FILE:cleave_run> $<TARGET_FILE:lower_layouts>

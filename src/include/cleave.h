@@ -639,7 +639,7 @@ typedef struct cleave_verification cleave_verification;
 
 typedef enum {
     CLEAVE_VERDICT_AGREES = 0,      /* proven, and every form of it computes the model's numbers */
-    CLEAVE_VERDICT_PROVEN = 1,      /* proven; nothing was run */
+    CLEAVE_VERDICT_PROVEN = 1,      /* proven; nothing was run, or its numbers say nothing */
     CLEAVE_VERDICT_NOT_PROVEN = 2,  /* the proof fails; nothing was run */
     CLEAVE_VERDICT_DIFFERS = 3,     /* proven, and yet a form of it computes something else */
     CLEAVE_VERDICT_NOT_WRITTEN = 4, /* the plan, or a form of it, cannot be lowered */

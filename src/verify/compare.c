@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/status.h"
@@ -46,24 +47,77 @@ static bool same_special(double a, double b)
     return isinf(a) && isinf(b) && signbit(a) == signbit(b);
 }
 
-static void compare_floats(const clv_compared *got, const clv_compared *want, double growth,
-                           clv_comparison *c)
+/* -- what the model differs by from itself -- */
+
+static bool same_type(const clv_compared *a, const clv_compared *b)
 {
-    double tiny = clv_dtype_smallest(got->dtype), most = -1;
+    bool same = a->dtype == b->dtype && a->rank == b->rank && a->elems == b->elems;
+    for (int32_t d = 0; same && d < a->rank; d++)
+        same = a->dims[d] == b->dims[d];
+    return same;
+}
+
+/* What an error stands beside; where all is expected to be 0, it stands for itself. */
+static double size_beside(double want, double rms) { return rms > 0 ? fmax(fabs(want), rms) : 1; }
+
+static double own_difference(const clv_compared *want, const clv_allowance *allowed, double rms)
+{
+    double most = 0;
+    for (int32_t k = 0; k < allowed->n_others; k++) {
+        const clv_compared *o = &allowed->others[k];
+        for (int64_t i = 0; same_type(o, want) && i < n_numbers(want); i++) {
+            double a = clv_float_at(o->dtype, o->data, i);
+            double b = clv_float_at(want->dtype, want->data, i);
+            if (isfinite(a) && isfinite(b))
+                most = fmax(most, fabs(a - b) / size_beside(b, rms));
+        }
+    }
+    return most;
+}
+
+/* Is there NaN or an infinity at i in one run of the model and not in another? */
+static bool special_is_unsettled(const clv_compared *want, const clv_allowance *allowed, int64_t i)
+{
+    double b = clv_float_at(want->dtype, want->data, i);
+    for (int32_t k = 0; k < allowed->n_others; k++) {
+        const clv_compared *o = &allowed->others[k];
+        double a = same_type(o, want) ? clv_float_at(o->dtype, o->data, i) : b;
+        if ((!isfinite(a) || !isfinite(b)) && !same_special(a, b))
+            return true;
+    }
+    return false;
+}
+
+static void compare_special(double a, double b, bool is_unsettled, int64_t i, clv_comparison *c)
+{
+    if (same_special(a, b))
+        return;
+    c->n_inexact++;
+    c->n_unsettled += is_unsettled;
+    if (!is_unsettled)
+        count_beyond(c, i, CLV_OTHER_NAN);
+}
+
+static void compare_floats(const clv_compared *got, const clv_compared *want,
+                           const clv_allowance *allowed, clv_comparison *c)
+{
+    double tiny = clv_dtype_smallest(got->dtype) + allowed->absolute, most = -1;
     c->rms = rms_of(want);
+    c->own = own_difference(want, allowed, c->rms);
+    c->is_blind = c->rms > 0 || c->own > 0;
+    double growth = c->rms > 0 ? allowed->growth : 0;
+    growth = fmax(growth, CLV_OWN_DIFFERENCE_FACTOR * c->own);
     for (int64_t i = 0; i < n_numbers(want); i++) {
         double a = clv_float_at(got->dtype, got->data, i);
         double b = clv_float_at(want->dtype, want->data, i);
         if (!isfinite(a) || !isfinite(b)) {
-            if (!same_special(a, b)) {
-                c->n_inexact++;
-                count_beyond(c, i, CLV_OTHER_NAN);
-            }
+            compare_special(a, b, special_is_unsettled(want, allowed, i), i, c);
             continue;
         }
         double error = fabs(a - b);
-        double bound = growth * fmax(fabs(b), c->rms) + tiny;
+        double bound = growth * size_beside(b, c->rms) + tiny;
         c->n_inexact += error > 0;
+        c->is_blind = c->is_blind && fabs(b) <= bound;
         if (error > bound)
             count_beyond(c, i, CLV_OTHER_NUMBERS);
         if (error > 0 && (bound > 0 ? error / bound : HUGE_VAL) > most) {
@@ -79,44 +133,90 @@ static void compare_floats(const clv_compared *got, const clv_compared *want, do
 
 /* -- all others -- */
 
-static void compare_exactly(const clv_compared *got, const clv_compared *want, clv_comparison *c)
+static bool has_sign(clv_dtype dtype)
 {
-    int bits = clv_dtype_bits(want->dtype);
-    const uint8_t *x = got->data, *y = want->data;
-    for (int64_t i = 0; i < want->elems; i++) {
-        int64_t at = i * bits; /* in bits */
-        bool same;
-        if (want->dtype == CLV_DT_STRING) {
-            same = clv_str_eq(got->strings[i], want->strings[i]);
-        } else if (bits < 8) {
-            unsigned mask = (1u << bits) - 1;
-            same = ((unsigned)x[at / 8] >> (at % 8) & mask) ==
-                   ((unsigned)y[at / 8] >> (at % 8) & mask);
-        } else {
-            same = memcmp(x + at / 8, y + at / 8, (size_t)bits / 8) == 0;
+    return dtype == CLV_DT_INT2 || dtype == CLV_DT_INT4 || dtype == CLV_DT_INT8 ||
+           dtype == CLV_DT_INT16 || dtype == CLV_DT_INT32;
+}
+
+/* Of integers up to 64 bits. */
+static int64_t integer_at(const clv_compared *t, int64_t i)
+{
+    int bits = clv_dtype_bits(t->dtype);
+    const uint8_t *at = t->data;
+    uint64_t value = 0;
+    if (bits < 8)
+        value = (unsigned)at[i * bits / 8] >> (i * bits % 8) & ((1u << bits) - 1);
+    for (int b = 0; b < bits / 8 && b < 8; b++)
+        value |= (uint64_t)at[i * (bits / 8) + b] << 8 * b;
+    bool is_negative = has_sign(t->dtype) && value >> (bits - 1) != 0;
+    return is_negative ? (int64_t)value - (INT64_C(1) << bits) : (int64_t)value;
+}
+
+static bool same_element(const clv_compared *a, const clv_compared *b, int64_t i)
+{
+    int bits = clv_dtype_bits(b->dtype);
+    if (b->dtype == CLV_DT_STRING)
+        return clv_str_eq(a->strings[i], b->strings[i]);
+    if (bits <= 64)
+        return integer_at(a, i) == integer_at(b, i);
+    return memcmp((const uint8_t *)a->data + i * (bits / 8),
+                  (const uint8_t *)b->data + i * (bits / 8), (size_t)bits / 8) == 0;
+}
+
+/* How far apart small integers, which stand for rounded floats, are in runs of the model. */
+static int64_t own_steps(const clv_compared *want, const clv_allowance *allowed)
+{
+    int64_t most = 0;
+    bool is_rounded =
+        allowed->growth > 0 && want->dtype != CLV_DT_STRING && clv_dtype_rounding(want->dtype) > 0;
+    for (int32_t k = 0; is_rounded && k < allowed->n_others; k++) {
+        const clv_compared *o = &allowed->others[k];
+        for (int64_t i = 0; same_type(o, want) && i < want->elems; i++) {
+            int64_t apart = llabs(integer_at(o, i) - integer_at(want, i));
+            most = apart > most ? apart : most;
         }
-        if (same)
+    }
+    return most;
+}
+
+static bool element_is_unsettled(const clv_compared *want, const clv_allowance *allowed, int64_t i)
+{
+    for (int32_t k = 0; k < allowed->n_others; k++)
+        if (same_type(&allowed->others[k], want) && !same_element(&allowed->others[k], want, i))
+            return true;
+    return false;
+}
+
+static void compare_exactly(const clv_compared *got, const clv_compared *want,
+                            const clv_allowance *allowed, clv_comparison *c)
+{
+    int64_t steps = own_steps(want, allowed);
+    for (int64_t i = 0; i < want->elems; i++) {
+        if (same_element(got, want, i))
             continue;
         c->n_inexact++;
-        count_beyond(c, i, CLV_OTHER_NUMBERS);
+        if (steps > 0 && llabs(integer_at(got, i) - integer_at(want, i)) <= steps)
+            continue;
+        if (steps == 0 && element_is_unsettled(want, allowed, i))
+            c->n_unsettled++;
+        else
+            count_beyond(c, i, CLV_OTHER_NUMBERS);
     }
 }
 
-void clv_compare(const clv_compared *got, const clv_compared *want, double growth,
+void clv_compare(const clv_compared *got, const clv_compared *want, const clv_allowance *allowed,
                  clv_comparison *ret)
 {
-    bool same = got->dtype == want->dtype && got->rank == want->rank && got->elems == want->elems;
-    for (int32_t d = 0; same && d < got->rank; d++)
-        same = got->dims[d] == want->dims[d];
     *ret = (clv_comparison){ .difference = CLV_SAME, .first = -1, .worst = -1 };
-    if (!same) {
+    if (!same_type(got, want)) {
         ret->difference = CLV_OTHER_TYPE;
         return;
     }
     if (clv_dtype_is_float(want->dtype) || clv_dtype_is_complex(want->dtype))
-        compare_floats(got, want, growth, ret);
+        compare_floats(got, want, allowed, ret);
     else
-        compare_exactly(got, want, ret);
+        compare_exactly(got, want, allowed, ret);
 }
 
 /* -- words -- */
@@ -127,19 +227,6 @@ static size_t add_type(char *buf, size_t n, const clv_compared *t)
     for (int32_t d = 0; d < t->rank && n < CLV_COMPARE_TEXT; d++)
         n = clv_add_words(buf, CLV_COMPARE_TEXT, n, "%s%" PRId64, d ? "," : "", t->dims[d]);
     return n < CLV_COMPARE_TEXT ? clv_add_words(buf, CLV_COMPARE_TEXT, n, "]") : n;
-}
-
-/* Integers up to 64 bits. */
-static int64_t integer_at(const clv_compared *t, int64_t i)
-{
-    int bits = clv_dtype_bits(t->dtype);
-    const uint8_t *at = t->data;
-    uint64_t value = 0;
-    if (bits < 8)
-        return (unsigned)at[i * bits / 8] >> (i * bits % 8) & ((1u << bits) - 1);
-    for (int b = 0; b < bits / 8 && b < 8; b++)
-        value |= (uint64_t)at[i * (bits / 8) + b] << 8 * b;
-    return (int64_t)value;
 }
 
 static void add_exact(char *buf, const clv_compared *got, const clv_compared *want, int64_t i)

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "graph/ops.h"
 #include "verify/numbers.h"
 
 /* A body may sum over anything that goes into it. */
@@ -36,11 +37,40 @@ static double summed_terms(const clv_types *types, const clv_factors *f, const c
     return n;
 }
 
+/* What two runs of an operator may be apart by, whatever its values, in units of v. */
+static double saturation_error(const clv_op_info *op)
+{
+    static const struct {
+        const char *type;
+        double error;
+    } known[] = { { "Sigmoid", CLV_ERROR_OF_SIGMOID },
+                  { "Tanh", CLV_ERROR_OF_TANH },
+                  { "Erf", CLV_ERROR_OF_ERF },
+                  { "Softmax", CLV_ERROR_OF_SOFTMAX } };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (op->domain.n == 0 && clv_str_is(op->type, known[i].type))
+            return 2 * known[i].error;
+    return 0;
+}
+
+/* Of what operators only move. */
+static double moved_error(const clv_types *types, const clv_op_info *op, const clv_error_growth *g)
+{
+    double most = 0;
+    bool moves = op->kind >= 0 && clv_op_def_at(op->kind)->flops == CLV_FLOPS_NONE;
+    for (int32_t k = 0; moves && k < op->n_in; k++) {
+        clv_tensor t = clv_op_input(types->graph, op, k);
+        most = t.i >= 0 && g->absolute[t.i] > most ? g->absolute[t.i] : most;
+    }
+    return most;
+}
+
 /* From the squares and terms of an operator's inputs those of its outputs. */
 static void propagate(const clv_types *types, const clv_factors *f, const clv_op_info *op,
                       int32_t n_devices, clv_error_growth *g)
 {
     double most = 0, longest = 0, n = summed_terms(types, f, op);
+    double saturation = saturation_error(op), moved = moved_error(types, op, g);
     for (int32_t k = 0; k < op->n_in; k++) {
         clv_tensor t = clv_op_input(types->graph, op, k);
         if (t.i < 0)
@@ -56,6 +86,7 @@ static void propagate(const clv_types *types, const clv_factors *f, const clv_op
         double v = u > 0 ? (u < 0x1p-50 ? u : 0x1p-24) : 0;
         g->growth[t.i] = most + u * u * (1 + n_devices) + v * v * n;
         g->terms[t.i] = longest + n;
+        g->absolute[t.i] = moved + saturation * v;
     }
 }
 
@@ -66,7 +97,8 @@ clv_status clv_error_growth_of(const clv_types *types, const clv_factors *factor
     const clv_graph *g = types->graph;
     ret->growth = CLV_NEW_ARRAY(arena, double, g->n_tensors); /* squares at first */
     ret->terms = CLV_NEW_ARRAY(arena, double, g->n_tensors);
-    if (!ret->growth || !ret->terms)
+    ret->absolute = CLV_NEW_ARRAY(arena, double, g->n_tensors);
+    if (!ret->growth || !ret->terms || !ret->absolute)
         return clv_fail_nomem(err, "bounds of errors");
     for (int32_t i = 0; i < g->n_ops; i++)
         propagate(types, &factors[i], &g->ops[i], n_devices, ret);

@@ -96,7 +96,7 @@ static clv_status read_report(const clv_runner *r, const clv_process_result *run
 clv_status clv_runner_run(const clv_runner *r, const char *what, const char *out, clv_arena *arena,
                           clv_runner_answer *ret, clv_error *err)
 {
-    enum { FIXED = 7, OPTIONS = 4 };
+    enum { FIXED = 7, OPTIONS = 6 };
     const char *words[FIXED + OPTIONS + 2] = { "run", "--json", "--random", "--seed" };
     int32_t n = 4;
     clv_process_result run;
@@ -112,6 +112,10 @@ clv_status clv_runner_run(const clv_runner *r, const char *what, const char *out
     if (r->shapes) {
         words[n++] = "--shape";
         words[n++] = r->shapes;
+    }
+    if (r->optimize) {
+        words[n++] = "--optimize";
+        words[n++] = r->optimize;
     }
     words[n++] = what;
     clv_cleave_run call = { r->program, words, ".", TIMEOUT_MS, r->stop, r->stop_ctx };

@@ -8,9 +8,10 @@
 #include "graph/infer.h"
 
 typedef struct {
-    const char *program; /* path of cleave-run */
-    const char *inputs;  /* for its --inputs; NULL: all are random */
-    const char *shapes;  /* for its --shape: "x=2x3,y=4"; NULL: none */
+    const char *program;  /* path of cleave-run */
+    const char *inputs;   /* for its --inputs; NULL: all are random */
+    const char *shapes;   /* for its --shape: "x=2x3,y=4"; NULL: none */
+    const char *optimize; /* for its --optimize; NULL: as it does by itself */
     uint64_t seed;
     bool (*stop)(void *ctx); /* NULL: not asked */
     void *stop_ctx;

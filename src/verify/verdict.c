@@ -2,7 +2,7 @@
 
 clv_verify_verdict clv_verdict_of(const clv_verify_result *r)
 {
-    int32_t n_ran = 0, n_differ = 0, n_faults = 0, n_unwritten = 0;
+    int32_t n_shown = 0, n_differ = 0, n_faults = 0, n_unwritten = 0;
     if (r->why_not_written)
         return CLV_VERDICT_NOT_WRITTEN;
     if (!r->proof.holds || !r->stages.holds)
@@ -12,7 +12,7 @@ clv_verify_verdict clv_verdict_of(const clv_verify_result *r)
         n_differ += f->n_differ > 0;
         n_faults += f->fault != NULL;
         n_unwritten += f->why_not != NULL;
-        n_ran += !f->fault && !f->why_not;
+        n_shown += !f->fault && !f->why_not && f->n_blind < f->n;
     }
     if (n_differ > 0)
         return CLV_VERDICT_DIFFERS;
@@ -20,7 +20,7 @@ clv_verify_verdict clv_verdict_of(const clv_verify_result *r)
         return CLV_VERDICT_DOES_NOT_RUN;
     if (n_unwritten > 0)
         return CLV_VERDICT_NOT_WRITTEN;
-    return n_ran > 0 ? CLV_VERDICT_AGREES : CLV_VERDICT_PROVEN;
+    return n_shown > 0 ? CLV_VERDICT_AGREES : CLV_VERDICT_PROVEN;
 }
 
 const char *clv_verdict_name(clv_verify_verdict verdict)
@@ -51,8 +51,9 @@ clv_status clv_verdict_sentence(const clv_verify_result *r, clv_arena *arena, co
         *ret = "the plan is proven, and computes what the model computes";
         break;
     case CLV_VERDICT_PROVEN:
-        *ret = clv_arena_printf(arena, "the plan is proven, not run (%s)",
-                                r->why_not_run ? r->why_not_run : "no form of it was asked for");
+        *ret = clv_arena_printf(
+            arena, "the plan is proven, not %s (%s)", r->why_not_run ? "run" : "compared",
+            r->why_not_run ? r->why_not_run : "all outputs are within the errors allowed");
         break;
     case CLV_VERDICT_NOT_PROVEN:
         *ret = clv_arena_printf(arena, "the plan is not proven: %s",

@@ -12,6 +12,7 @@
 #include "verify/every_tensor.h"
 #include "verify/prove.h"
 #include "verify/random_ops.h"
+#include "verify/reference.h"
 
 #define WHAT "verifying a plan"
 
@@ -22,6 +23,7 @@ typedef struct {
     const clv_types *types;
     const char *folder; /* temporary */
     clv_error_growth growth;
+    clv_reference *right; /* what forms are compared with */
 } job;
 
 /* -- the proof -- */
@@ -56,50 +58,85 @@ static clv_status prove(job *j, clv_error *err)
 
 /* -- comparing -- */
 
+static clv_compared seen(const clv_tensor_file *f)
+{
+    return (clv_compared){ f->dtype, f->rank, f->dims, f->elems, f->data, f->strings };
+}
+
 static clv_status compare_files(job *j, const clv_tensor_file *got, const clv_tensor_file *want,
-                                clv_verified *ret, clv_error *err)
+                                const clv_allowance *allowed, clv_verified *ret, clv_error *err)
 {
     char words[CLV_COMPARE_TEXT];
-    clv_compared a = { got->dtype, got->rank, got->dims, got->elems, got->data, got->strings };
-    clv_compared b = {
-        want->dtype, want->rank, want->dims, want->elems, want->data, want->strings
-    };
+    clv_compared a = seen(got), b = seen(want);
+    ret->fault = NULL;
     if (!clv_str_eq(got->name, want->name)) {
-        ret->c.difference = CLV_OTHER_TYPE;
+        ret->c = (clv_comparison){ .difference = CLV_OTHER_TYPE, .first = -1, .worst = -1 };
         ret->fault = clv_arena_printf(j->arena, "it is '%.*s'", CLV_STR_ARG(got->name));
         return ret->fault ? CLV_OK : clv_fail_nomem(err, WHAT);
     }
-    clv_compare(&a, &b, ret->growth, &ret->c);
+    clv_compare(&a, &b, allowed, &ret->c);
     if (ret->c.difference == CLV_SAME)
         return CLV_OK;
     ret->fault = clv_arena_printf(j->arena, "%s", clv_compare_words(words, &a, &b, &ret->c));
     return ret->fault ? CLV_OK : clv_fail_nomem(err, WHAT);
 }
 
-/* Output i of two runs, of ret->tensor. */
-static clv_status compare_output(job *j, const char *got_in, const char *want_in, int32_t i,
-                                 clv_verified *ret, clv_error *err)
+static clv_status open_output(job *j, const char *folder, int32_t i, clv_tensor_file *ret,
+                              clv_error *err)
+{
+    char *path = clv_arena_printf(j->arena, "%s/output_%d.pb", folder, (int)i);
+    return path ? clv_tensor_file_open(path, j->arena, ret, err) : clv_fail_nomem(err, WHAT);
+}
+
+/* Once more, beside what the model itself gives at other optimization levels. */
+static clv_status compare_with_others(job *j, const clv_tensor_file *got,
+                                      const clv_tensor_file *want, int32_t i, clv_verified *ret,
+                                      clv_error *err)
+{
+    clv_tensor_file other[CLV_REFERENCE_LEVELS];
+    clv_compared others[CLV_REFERENCE_LEVELS];
+    clv_allowance allowed = { ret->growth, ret->absolute, others, 0 };
+    clv_status status = clv_reference_run_others(j->right, j->arena, err);
+    for (int32_t k = 0; k < CLV_REFERENCE_LEVELS && status == CLV_OK; k++) {
+        if (!j->right->other[k])
+            continue;
+        status = open_output(j, j->right->other[k], i, &other[allowed.n_others], err);
+        if (status == CLV_OK) {
+            others[allowed.n_others] = seen(&other[allowed.n_others]);
+            allowed.n_others++;
+        }
+    }
+    if (status == CLV_OK)
+        status = compare_files(j, got, want, &allowed, ret, err);
+    for (int32_t k = 0; k < allowed.n_others; k++)
+        clv_tensor_file_close(&other[k]);
+    return status;
+}
+
+/* Output i of a run, which is ret->tensor, and of what is right. */
+static clv_status compare_output(job *j, const char *got_in, int32_t i, clv_verified *ret,
+                                 clv_error *err)
 {
     clv_tensor_file got, want;
-    char *a = clv_arena_printf(j->arena, "%s/output_%d.pb", got_in, (int)i);
-    char *b = clv_arena_printf(j->arena, "%s/output_%d.pb", want_in, (int)i);
-    if (!a || !b)
-        return clv_fail_nomem(err, WHAT);
     ret->growth = j->growth.growth[ret->tensor.i];
     ret->terms = j->growth.terms[ret->tensor.i];
-    CLV_TRY(clv_tensor_file_open(b, j->arena, &want, err));
-    clv_status status = clv_tensor_file_open(a, j->arena, &got, err);
+    ret->absolute = j->growth.absolute[ret->tensor.i];
+    const clv_allowance alone = { ret->growth, ret->absolute, NULL, 0 };
+    CLV_TRY(open_output(j, j->right->out, i, &want, err));
+    clv_status status = open_output(j, got_in, i, &got, err);
     if (status == CLV_OK) {
-        status = compare_files(j, &got, &want, ret, err);
+        status = compare_files(j, &got, &want, &alone, ret, err);
+        if (status == CLV_OK && ret->c.n_beyond > 0)
+            status = compare_with_others(j, &got, &want, i, ret, err);
         clv_tensor_file_close(&got);
     }
     clv_tensor_file_close(&want);
     return status;
 }
 
-/* All outputs of a graph, in the folders of two runs. */
-static clv_status compare_outputs(job *j, const clv_graph *g, const char *got, const char *want,
-                                  clv_verified_form *f, clv_error *err)
+/* All outputs of a graph, in the folder of a run. */
+static clv_status compare_outputs(job *j, const clv_graph *g, const char *got, clv_verified_form *f,
+                                  clv_error *err)
 {
     double nearest = 0; /* error beside its bound */
     f->at = CLV_NEW_ARRAY(j->arena, clv_verified, g->n_outputs);
@@ -108,8 +145,9 @@ static clv_status compare_outputs(job *j, const clv_graph *g, const char *got, c
     for (int32_t i = 0; i < g->n_outputs; i++) {
         clv_verified *v = &f->at[i];
         v->tensor = g->outputs[i];
-        CLV_TRY(compare_output(j, got, want, i, v, err));
+        CLV_TRY(compare_output(j, got, i, v, err));
         f->n++;
+        f->n_blind += v->c.is_blind;
         if (v->fault && f->n_differ++ == 0)
             f->first = i;
         if (v->c.worst >= 0 && (f->nearest < 0 || v->c.error / v->c.bound > nearest)) {
@@ -140,36 +178,48 @@ static clv_lowering lowering_of(const job *j, clv_lower_form form)
                            .stop_ctx = (void *)&j->req->runner };
 }
 
-/* Lowers, runs, and takes what was lowered away again; outputs stay in the folder NAME.out, whose
- * path is *ret. */
-static clv_status lower_and_run(job *j, const clv_lowering *l, const char *name, const char **ret,
-                                clv_verified_form *f, clv_error *err)
+/* What is lowered goes to the folder NAME, whose path is *ret; where that cannot be, f has why. */
+static clv_status lower(job *j, const clv_lowering *l, const char *name, const char **ret,
+                        clv_verified_form *f, clv_error *err)
 {
     clv_error own;
     clv_lower_summary summary;
-    clv_runner_answer answer;
-    clv_runner runner = j->req->runner;
     char *folder = clv_arena_printf(j->arena, "%s/%s", j->folder, name);
-    char *out = clv_arena_printf(j->arena, "%s/%s.out", j->folder, name);
     clv_arena *scratch = clv_arena_new(clv_arena_alloc(j->arena), 0);
-    if (!folder || !out || !scratch) {
+    if (!folder || !scratch) {
         clv_arena_free(scratch);
         return clv_fail_nomem(err, WHAT);
     }
     clv_status status = clv_lower(l, folder, scratch, &summary, &own);
     clv_arena_free(scratch);
+    *ret = folder;
     if (status == CLV_EUNSUPP) {
         f->why_not = clv_arena_printf(j->arena, "%s", own.message);
         return f->why_not ? CLV_OK : clv_fail_nomem(err, WHAT);
     }
-    if (status != CLV_OK)
-        return clv_fail(err, status, "%s", own.message);
-    runner.shapes = NULL; /* the manifest has them */
-    CLV_TRY(clv_runner_run(&runner, folder, out, j->arena, &answer, err));
+    return status == CLV_OK ? CLV_OK : clv_fail(err, status, "%s", own.message);
+}
+
+/* Lowers, runs and compares, and leaves nothing. */
+static clv_status run_form(job *j, const clv_lowering *l, const clv_graph *g, clv_verified_form *f,
+                           clv_error *err)
+{
+    const char *folder = NULL;
+    clv_runner_answer answer;
+    CLV_TRY(lower(j, l, f->form, &folder, f, err));
+    if (f->why_not)
+        return CLV_OK;
+    char *out = clv_arena_printf(j->arena, "%s.out", folder);
+    if (!out)
+        return clv_fail_nomem(err, WHAT);
+    /* runner.shapes are not needed: the manifest has them */
+    CLV_TRY(clv_runner_run(&j->req->runner, folder, out, j->arena, &answer, err));
     clv_folder_remove(folder);
     f->fault = answer.fault;
     f->ms = answer.ms;
-    *ret = out;
+    if (!f->fault)
+        CLV_TRY(compare_outputs(j, g, out, f, err));
+    clv_folder_remove(out);
     return CLV_OK;
 }
 
@@ -180,56 +230,53 @@ static clv_verified_form *add_form(job *j, const char *name)
     return f;
 }
 
-static clv_status run_form(job *j, clv_lower_form form, const char *whole, clv_error *err)
-{
-    const clv_lowering l = lowering_of(j, form);
-    const char *name = clv_lower_form_name(form), *out = NULL;
-    clv_verified_form *f = add_form(j, name);
-    CLV_TRY(lower_and_run(j, &l, name, &out, f, err));
-    if (f->why_not || f->fault)
-        return CLV_OK;
-    CLV_TRY(compare_outputs(j, j->req->model->main, out, whole, f, err));
-    clv_folder_remove(out);
-    return CLV_OK;
-}
-
 /* Every tensor: the model with all of them as outputs, on one device and as planned. */
 static clv_status run_tensors(job *j, clv_error *err)
 {
-    clv_verified_form *f = add_form(j, "tensors"), one = { .first = -1 };
+    clv_verified_form *f = add_form(j, "tensors");
     clv_lowering l = lowering_of(j, CLV_FORM_EMULATE);
-    const char *got = NULL, *want = NULL;
+    clv_reference one = { .runner = j->req->runner };
+    clv_runner_answer answer;
     clv_model *model;
     CLV_TRY(clv_every_tensor_model(j->req->model, j->types, j->arena, &model, err));
     CLV_TRY(clv_every_tensor_plan(j->req->plan, j->arena, &l.plan, err));
     l.model = model;
-    CLV_TRY(lower_and_run(j, &l, "one", &want, &one, err));
-    f->why_not = one.why_not;
-    f->fault = one.fault;
-    l.plan = j->req->plan;
-    if (!f->why_not && !f->fault)
-        CLV_TRY(lower_and_run(j, &l, "tensors", &got, f, err));
-    if (f->why_not || f->fault)
+    CLV_TRY(lower(j, &l, "one", &one.what, f, err));
+    if (f->why_not)
         return CLV_OK;
-    return compare_outputs(j, model->main, got, want, f, err);
+    if (!(one.out = clv_arena_printf(j->arena, "%s.out", one.what)))
+        return clv_fail_nomem(err, WHAT);
+    CLV_TRY(clv_reference_run(&one, j->arena, &answer, err));
+    f->fault = answer.fault;
+    if (f->fault)
+        return CLV_OK;
+    l.plan = j->req->plan;
+    j->right = &one;
+    clv_status status = run_form(j, &l, model->main, f, err);
+    j->right = NULL;
+    return status;
 }
 
 static clv_status run_all(job *j, clv_error *err)
 {
     clv_runner_answer answer;
-    clv_runner runner = j->req->runner;
-    char *whole = clv_arena_printf(j->arena, "%s/whole", j->folder);
-    if (!whole)
+    clv_reference whole = { .runner = j->req->runner, .what = j->req->model_path };
+    if (!(whole.out = clv_arena_printf(j->arena, "%s/whole", j->folder)))
         return clv_fail_nomem(err, WHAT);
-    CLV_TRY(clv_runner_shapes(j->types, j->arena, &runner.shapes, err));
-    CLV_TRY(clv_runner_run(&runner, j->req->model_path, whole, j->arena, &answer, err));
+    CLV_TRY(clv_runner_shapes(j->types, j->arena, &whole.runner.shapes, err));
+    CLV_TRY(clv_reference_run(&whole, j->arena, &answer, err));
     j->ret->original_fault = answer.fault;
     if (answer.fault)
         return CLV_OK;
     j->ret->runtime = answer.runtime;
-    for (int32_t form = 0; form < CLV_N_FORMS; form++) /* the model itself has nothing to compare */
-        if (!clv_lower_form_is_annotated((clv_lower_form)form))
-            CLV_TRY(run_form(j, (clv_lower_form)form, whole, err));
+    j->right = &whole;
+    for (int32_t form = 0; form < CLV_N_FORMS; form++) {
+        if (clv_lower_form_is_annotated((clv_lower_form)form)) /* nothing to compare */
+            continue;
+        const clv_lowering l = lowering_of(j, (clv_lower_form)form);
+        clv_verified_form *f = add_form(j, clv_lower_form_name((clv_lower_form)form));
+        CLV_TRY(run_form(j, &l, j->req->model->main, f, err));
+    }
     return j->req->all ? run_tensors(j, err) : CLV_OK;
 }
 

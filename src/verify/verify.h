@@ -22,7 +22,7 @@ typedef struct {
 /* A tensor of the original and of what was lowered. */
 typedef struct {
     clv_tensor tensor;
-    double growth, terms; /* error_growth.h */
+    double growth, terms, absolute; /* error_growth.h */
     clv_comparison c;
     const char *fault; /* what is wrong, in a sentence; NULL: nothing */
 } clv_verified;
@@ -32,7 +32,7 @@ typedef struct {
     const char *why_not; /* it cannot be lowered so: why, in a sentence; NULL: it was */
     const char *fault;   /* it did not run to its end: why; NULL: it did */
     clv_verified *at;    /* in the order of the graph's outputs; of "tensors" topological */
-    int32_t n, n_differ;
+    int32_t n, n_differ, n_blind;
     int32_t first;   /* that differs; -1: none */
     int32_t nearest; /* whose error is largest beside its bound; -1: nothing is inexact */
     double ms;
@@ -42,7 +42,7 @@ typedef struct {
 
 typedef enum {
     CLV_VERDICT_AGREES,      /* proven, and every form was written, ran and is equal */
-    CLV_VERDICT_PROVEN,      /* proven; nothing was run */
+    CLV_VERDICT_PROVEN,      /* proven; nothing was run, or nothing shown by it */
     CLV_VERDICT_NOT_PROVEN,  /* the proof fails: nothing is run */
     CLV_VERDICT_DIFFERS,     /* a form computes something else */
     CLV_VERDICT_NOT_WRITTEN, /* the plan, or a form of it, cannot be lowered */

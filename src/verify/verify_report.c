@@ -54,6 +54,32 @@ static void add_proof(page *p)
         clv_int128_text(elems, f->elems), clv_int128_text(parts, f->parts));
 }
 
+/* What was allowed, or not looked at, because of the model itself. */
+static void add_remarks(page *p, const clv_verified_form *f)
+{
+    const clv_graph *g = p->r->model->main;
+    for (int32_t i = 0; i < f->n; i++) {
+        const clv_comparison *c = &f->at[i].c;
+        clv_str name = clv_tensor_at(g, f->at[i].tensor)->name;
+        if (c->own > 0)
+            clv_text_printf(
+                &p->text,
+                "          '%s' of the model itself differs by %.2g of its size between "
+                "optimization levels\n",
+                shown(p, name), c->own);
+        if (c->n_unsettled > 0)
+            clv_text_printf(&p->text,
+                            "          %" PRId64 " element%s of '%s' not judged: the model itself "
+                            "gives others at another optimization level\n",
+                            c->n_unsettled, plural(c->n_unsettled), shown(p, name));
+        if (c->is_blind)
+            clv_text_printf(&p->text,
+                            "          '%s' says nothing: all that is expected is within the error "
+                            "that is allowed\n",
+                            shown(p, name));
+    }
+}
+
 static void add_form(page *p, const clv_verified_form *f)
 {
     const clv_graph *g = p->r->model->main;
@@ -76,6 +102,7 @@ static void add_form(page *p, const clv_verified_form *f)
         clv_text_printf(&p->text, ", bit by bit");
     }
     clv_text_printf(&p->text, "\n");
+    add_remarks(p, f);
     if (f->first < 0)
         return;
     const clv_verified *v = &f->at[f->first];
@@ -154,6 +181,13 @@ static void write_tensor(clv_json_out *out, const clv_graph *g, const clv_verifi
         clv_json_put_string(out, "fault", v->fault);
     clv_json_put_number(out, "growth", v->growth);
     clv_json_put_number(out, "terms", v->terms);
+    clv_json_put_number(out, "absolute", v->absolute);
+    if (v->c.own > 0)
+        clv_json_put_number(out, "own", v->c.own);
+    if (v->c.n_unsettled > 0)
+        clv_json_put_int(out, "unsettled", v->c.n_unsettled);
+    if (v->c.is_blind)
+        clv_json_put_bool(out, "blind", true);
     clv_json_put_int(out, "inexact", v->c.n_inexact);
     clv_json_put_int(out, "beyond", v->c.n_beyond);
     if (v->c.first >= 0)

@@ -44,12 +44,12 @@ CLOSER = 15  # of brief ones each such is judged as the others are
 VERDICTS = (0, 4, 5, 6, 7)  # exit codes of cleave verify with a report
 
 
-def within(got, want, growth):
+def within(got, want, growth, absolute):
     """The bound of docs/verifying.md."""
     fine = np.isfinite(want.astype(np.float64))
     got, want = got[fine].astype(np.float64), want[fine].astype(np.float64)
     rms = np.sqrt(np.mean(want ** 2)) if want.size else 0
-    tiny = 2.0 ** -126
+    tiny = 2.0 ** -126 + absolute
     return bool((np.abs(got - want) <= growth * np.maximum(np.abs(want), rms) + tiny).all())
 
 
@@ -107,7 +107,8 @@ class Judge(models.Judge):
                 raise Wrong(f["form"], json.dumps(f["tensors"][f["first"]]))
         if run.returncode == 4:
             raise Wrong("verify", run.stdout[-400:])
-        return [t["growth"] for t in reported["forms"][0]["tensors"]] if reported["forms"] else []
+        tensors = reported["forms"][0]["tensors"] if reported["forms"] else []
+        return [(t["growth"], t["absolute"]) for t in tensors]
 
     def other_forms(self, plan, growth, want):
         """The forms that verify does not run, within the same bound."""
@@ -130,7 +131,7 @@ class Judge(models.Judge):
             if isinstance(worst, str):
                 raise Wrong(f"{form} {how}", worst)
             for i, (g, w, allowed) in enumerate(zip(got, want, growth)):
-                if not within(g, w, allowed):
+                if not within(g, w, *allowed):
                     raise Wrong(f"{form} {how}", f"output {i} differs, growth {allowed}")
 
     def weights(self, plan, other):

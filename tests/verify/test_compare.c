@@ -14,11 +14,18 @@ static clv_compared of(clv_dtype dtype, const void *data, const int64_t *n)
     return (clv_compared){ .dtype = dtype, .rank = 1, .dims = n, .elems = *n, .data = data };
 }
 
+static void held(const clv_compared *got, const clv_compared *want, double growth,
+                 clv_comparison *ret)
+{
+    const clv_allowance allowed = { .growth = growth };
+    clv_compare(got, want, &allowed, ret);
+}
+
 static clv_comparison floats(const float *got, const float *want, int64_t n, double growth)
 {
     clv_comparison c;
     clv_compared a = of(CLV_DT_FLOAT, got, &n), b = of(CLV_DT_FLOAT, want, &n);
-    clv_compare(&a, &b, growth, &c);
+    held(&a, &b, growth, &c);
     return c;
 }
 
@@ -103,6 +110,87 @@ Test(compare, large_and_small_numbers_keep_their_squares_in_range)
     cr_expect_eq(floats(small, none, 2, 1).difference, CLV_OTHER_NUMBERS, "beside nothing at all");
 }
 
+/* -- beside the model itself, run otherwise -- */
+
+static clv_comparison beside(clv_dtype dtype, const void *got, const void *want, const void *other,
+                             int64_t n, double growth)
+{
+    clv_comparison c;
+    clv_compared a = of(dtype, got, &n), b = of(dtype, want, &n), o = of(dtype, other, &n);
+    const clv_allowance allowed = { growth, 0, &o, 1 };
+    clv_compare(&a, &b, &allowed, &c);
+    return c;
+}
+
+Test(compare, what_the_model_differs_by_from_itself_is_allowed_four_times)
+{
+    static const float want[] = { 3, 4, 0, 0 }, other[] = { 3, 4, 0.0025f, 0 },
+                       near[] = { 3, 4, 0, 0.009f }, far[] = { 3, 4, 0, 0.011f };
+    clv_comparison c = beside(CLV_DT_FLOAT, near, want, other, N(want), 1e-6);
+    cr_expect_eq(c.difference, CLV_SAME);
+    cr_expect_float_eq(c.own, 1e-3, 1e-9, "0.0025 beside an rms of 2.5");
+    c = beside(CLV_DT_FLOAT, far, want, other, N(want), 1e-6);
+    cr_expect_eq(c.first, 3);
+    cr_expect_float_eq(c.bound, 0.01, 1e-8);
+    c = beside(CLV_DT_FLOAT, far, want, want, N(want), 0.1);
+    cr_expect_eq(c.difference, CLV_SAME, "it makes a bound wider, not narrower");
+}
+
+Test(compare, where_all_is_to_be_zero_the_model_s_own_noise_is_the_size)
+{
+    static const float want[] = { 0, 0 }, other[] = { 1e-6f, 0 }, near[] = { 0, 3e-6f },
+                       far[] = { 0, 5e-6f };
+    clv_comparison c = beside(CLV_DT_FLOAT, near, want, other, 2, 1e-3);
+    cr_expect_eq(c.difference, CLV_SAME);
+    cr_expect(c.is_blind, "all that is expected would pass as well");
+    cr_expect_eq(beside(CLV_DT_FLOAT, far, want, other, 2, 1e-3).first, 1);
+    cr_expect(!beside(CLV_DT_FLOAT, want, want, want, 2, 1e-3).is_blind, "zeros are zeros");
+}
+
+Test(compare, an_element_that_the_model_does_not_settle_is_not_judged)
+{
+    static const int64_t want[] = { 7, 8, 9 }, other[] = { 7, 3, 9 }, near[] = { 7, 5, 9 },
+                         far[] = { 6, 8, 9 };
+    clv_comparison c = beside(CLV_DT_INT64, near, want, other, 3, 1);
+    cr_expect_eq(c.difference, CLV_SAME);
+    cr_expect_eq(c.n_unsettled, 1);
+    cr_expect_eq(beside(CLV_DT_INT64, far, want, other, 3, 1).first, 0);
+
+    const float number[] = { 1, 2 }, nan[] = { NAN, 2 }, both[] = { NAN, INFINITY };
+    c = beside(CLV_DT_FLOAT, nan, number, nan, 2, 1e-3);
+    cr_expect_eq(c.difference, CLV_SAME);
+    cr_expect_eq(c.n_unsettled, 1);
+    cr_expect_eq(beside(CLV_DT_FLOAT, both, number, nan, 2, 1e-3).first, 1);
+}
+
+Test(compare, rounded_integers_are_as_far_apart_as_in_the_model)
+{
+    static const uint8_t want[] = { 10, 20, 30 }, other[] = { 10, 21, 30 }, near[] = { 9, 20, 31 },
+                         far[] = { 10, 20, 32 };
+    cr_expect_eq(beside(CLV_DT_UINT8, near, want, other, 3, 1e-3).difference, CLV_SAME);
+    cr_expect_eq(beside(CLV_DT_UINT8, far, want, other, 3, 1e-3).first, 2);
+    cr_expect_eq(beside(CLV_DT_UINT8, near, want, want, 3, 1e-3).first, 0);
+    cr_expect_eq(beside(CLV_DT_UINT8, near, want, other, 3, 0).first, 0, "nothing was rounded");
+    static const int8_t zero = 0, minus = -1, two = 2;
+    cr_expect_eq(beside(CLV_DT_INT8, &minus, &zero, &minus, 1, 1).difference, CLV_SAME);
+    cr_expect_eq(beside(CLV_DT_INT8, &two, &zero, &minus, 1, 1).first, 0);
+}
+
+Test(compare, numbers_that_all_lie_within_the_error_say_nothing)
+{
+    static const float want[] = { 1e-7f, 2e-7f }, got[] = { 3e-7f, 0 }, full[] = { 1e-7f, 1 };
+    int64_t n = 2;
+    clv_comparison c;
+    clv_compared a = of(CLV_DT_FLOAT, got, &n), b = of(CLV_DT_FLOAT, want, &n),
+                 f = of(CLV_DT_FLOAT, full, &n);
+    const clv_allowance allowed = { .growth = 1e-6, .absolute = 3.6e-7 };
+    clv_compare(&a, &b, &allowed, &c);
+    cr_expect_eq(c.difference, CLV_SAME);
+    cr_expect(c.is_blind);
+    clv_compare(&f, &f, &allowed, &c);
+    cr_expect(!c.is_blind);
+}
+
 Test(compare, nothing_at_all_is_the_same)
 {
     cr_expect_eq(floats(NULL, NULL, 0, 1).difference, CLV_SAME);
@@ -116,13 +204,13 @@ Test(compare, types_and_shapes_are_reported)
     clv_compared got = { CLV_DT_FLOAT, 2, a, 6, x, NULL },
                  want = { CLV_DT_FLOAT, 2, b, 6, x, NULL };
     clv_comparison c;
-    clv_compare(&got, &want, 1, &c);
+    held(&got, &want, 1, &c);
     cr_expect_eq(c.difference, CLV_OTHER_TYPE);
     cr_expect_str_eq(clv_compare_words(words, &got, &want, &c),
                      "it is FLOAT[2,3], expected FLOAT[3,2]");
     want = got;
     want.dtype = CLV_DT_INT32;
-    clv_compare(&got, &want, 1, &c);
+    held(&got, &want, 1, &c);
     cr_expect_str_eq(clv_compare_words(words, &got, &want, &c),
                      "it is FLOAT[2,3], expected INT32[2,3]");
 }
@@ -134,7 +222,7 @@ Test(compare, integers_and_booleans_have_to_be_the_same)
     int64_t n = 3;
     clv_comparison c;
     clv_compared a = of(CLV_DT_INT64, got, &n), b = of(CLV_DT_INT64, want, &n);
-    clv_compare(&a, &b, 1e9, &c);
+    held(&a, &b, 1e9, &c);
     cr_expect_eq(c.difference, CLV_OTHER_NUMBERS);
     cr_expect_eq(c.first, 1);
     cr_expect_eq(c.n_beyond, 2);
@@ -144,9 +232,9 @@ Test(compare, integers_and_booleans_have_to_be_the_same)
     n = 2;
     a = of(CLV_DT_BOOL, no, &n);
     b = of(CLV_DT_BOOL, yes, &n);
-    clv_compare(&a, &b, 1e9, &c);
+    held(&a, &b, 1e9, &c);
     cr_expect_eq(c.first, 0);
-    clv_compare(&a, &a, 0, &c);
+    held(&a, &a, 0, &c);
     cr_expect_eq(c.difference, CLV_SAME);
 }
 
@@ -157,12 +245,12 @@ Test(compare, half_bytes_are_looked_at_one_by_one_and_the_last_one_is_no_element
     clv_comparison c;
     clv_compared a = of(CLV_DT_INT4, got, &n), b = of(CLV_DT_INT4, want, &n),
                  d = of(CLV_DT_INT4, other, &n);
-    clv_compare(&a, &b, 0, &c);
+    held(&a, &b, 0, &c);
     cr_expect_eq(c.difference, CLV_SAME);
-    clv_compare(&a, &d, 0, &c);
+    held(&a, &d, 0, &c);
     cr_expect_eq(c.first, 1);
     a.dtype = d.dtype = CLV_DT_UINT2;
-    clv_compare(&a, &d, 0, &c);
+    held(&a, &d, 0, &c);
     cr_expect_eq(c.first, 2, "0x21 is 1, 0, 2, 0 and 0x31 is 1, 0, 3, 0");
 }
 
@@ -174,7 +262,7 @@ Test(compare, texts_have_to_be_the_same)
     clv_comparison c;
     clv_compared a = { CLV_DT_STRING, 1, &n, 2, NULL, got };
     clv_compared b = { CLV_DT_STRING, 1, &n, 2, NULL, want };
-    clv_compare(&a, &b, 1e9, &c);
+    held(&a, &b, 1e9, &c);
     cr_expect_str_eq(clv_compare_words(words, &a, &b, &c), "element 1 is 'bc', expected 'bd'");
 }
 
@@ -184,7 +272,7 @@ Test(compare, complex_numbers_are_two_each)
     int64_t n = 2;
     clv_comparison c;
     clv_compared a = of(CLV_DT_COMPLEX64, got, &n), b = of(CLV_DT_COMPLEX64, want, &n);
-    clv_compare(&a, &b, 1e-3, &c);
+    held(&a, &b, 1e-3, &c);
     cr_expect_eq(c.difference, CLV_OTHER_NUMBERS);
     cr_expect_eq(c.first, 3);
 }
@@ -196,7 +284,7 @@ Test(compare, what_is_beyond_is_reported_with_the_worst)
     char words[CLV_COMPARE_TEXT];
     clv_comparison c;
     clv_compared a = of(CLV_DT_FLOAT, got, &n), b = of(CLV_DT_FLOAT, want, &n);
-    clv_compare(&a, &b, 0.125, &c);
+    held(&a, &b, 0.125, &c);
     cr_expect_str_eq(clv_compare_words(words, &a, &b, &c),
                      "element 1 is 1.5, expected 1, with an error of 0.5; at worst 2 at element 2, "
                      "where 0.125 is allowed");
@@ -292,15 +380,15 @@ Test(compare, halves_have_their_own_bound)
     int64_t n = 2;
     clv_comparison c;
     clv_compared a = of(CLV_DT_FLOAT16, near, &n), b = of(CLV_DT_FLOAT16, want, &n);
-    clv_compare(&a, &b, 4 * clv_dtype_rounding(CLV_DT_FLOAT16), &c);
+    held(&a, &b, 4 * clv_dtype_rounding(CLV_DT_FLOAT16), &c);
     cr_expect_eq(c.difference, CLV_SAME);
     cr_expect_eq(c.worst, 0);
     cr_expect_eq(c.error, 0x1p-10);
     a = of(CLV_DT_FLOAT16, far, &n);
-    clv_compare(&a, &b, 4 * clv_dtype_rounding(CLV_DT_FLOAT16), &c);
+    held(&a, &b, 4 * clv_dtype_rounding(CLV_DT_FLOAT16), &c);
     cr_expect_eq(c.difference, CLV_OTHER_NUMBERS);
     a = of(CLV_DT_FLOAT8E4M3FN, "\x38\x39", &n);
     b = of(CLV_DT_FLOAT8E4M3FN, "\x38\x40", &n);
-    clv_compare(&a, &b, clv_dtype_rounding(CLV_DT_FLOAT8E4M3FN), &c);
+    held(&a, &b, clv_dtype_rounding(CLV_DT_FLOAT8E4M3FN), &c);
     cr_expect_eq(c.first, 1, "1.125 and 2");
 }

@@ -55,6 +55,25 @@ Test(error_growth, squares_add_up_along_the_longest_way)
     cr_expect_eq(found.terms[tensor("y")], 102);
 }
 
+/* Of a text detector: Sigmoids of -16 come out as 0 or 1.8e-7, and are 1.1e-7. */
+Test(error_growth, functions_that_saturate_have_an_error_of_their_own)
+{
+    made_input(m, "x", CLV_DT_FLOAT, "4,100");
+    made_op(m, "Sigmoid", "x", "s");
+    made_op(m, "Identity", "s", "i"); /* moved, not computed */
+    made_op(m, "Relu", "x", "r");
+    made_op(m, "Mul", "s,s", "y");
+    made_output(m, "i");
+    made_output(m, "r");
+    made_output(m, "y");
+    work_out(1);
+    cr_expect_float_eq(found.absolute[tensor("s")] / (6 * 0x1p-24), 1, 1e-12);
+    cr_expect_gt(found.absolute[tensor("s")], 1.8e-7);
+    cr_expect_eq(found.absolute[tensor("i")], found.absolute[tensor("s")]);
+    cr_expect_eq(found.absolute[tensor("r")], 0);
+    cr_expect_eq(found.absolute[tensor("y")], 0, "of what comes behind the model itself shows it");
+}
+
 Test(error_growth, halves_round_coarsely_but_are_summed_finely)
 {
     made_input(m, "x", CLV_DT_FLOAT16, "4,100");

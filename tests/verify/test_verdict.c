@@ -11,7 +11,8 @@ static void set_up(void)
     arena = clv_arena_new(NULL, 0);
     seen = (clv_verify_result){ .proof = { .holds = true },
                                 .stages = { .holds = true },
-                                .form = { { .form = "stages" }, { .form = "devices" } },
+                                .form = { { .form = "stages", .n = 2 },
+                                          { .form = "devices", .n = 2 } },
                                 .n_forms = 2 };
 }
 
@@ -38,6 +39,16 @@ Test(verdict, nothing_was_run)
     seen.n_forms = 0;
     seen.why_not_run = "only the proof was asked for";
     comes_to("proven", "the plan is proven, not run (only the proof was asked for)");
+}
+
+Test(verdict, numbers_that_say_nothing_are_not_compared)
+{
+    seen.form[0].n_blind = 2;
+    seen.form[1].n_blind = 1;
+    comes_to("agrees", "the plan is proven, and computes what the model computes");
+    seen.form[1].n_blind = 2;
+    comes_to("proven",
+             "the plan is proven, not compared (all outputs are within the errors allowed)");
 }
 
 Test(verdict, one_of_the_two_proofs_fails)
