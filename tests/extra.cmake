@@ -120,6 +120,10 @@ if(NOT NO_ONNX AND EXISTS ${ONNX_TESTDATA})
     add_test(NAME verify_kernel_errors COMMAND /usr/bin/python3
              ${CMAKE_CURRENT_SOURCE_DIR}/verify/kernel_errors.py $<TARGET_FILE:cleave_run>
              ${PROJECT_SOURCE_DIR}/src/verify/error_growth.h)
+    add_test(NAME verify_sabotage COMMAND /usr/bin/python3
+             ${CMAKE_CURRENT_SOURCE_DIR}/verify/sabotage.py $<TARGET_FILE:cleave_cli> $<TARGET_FILE:cleave_run>
+             $<TARGET_FILE:lower_layouts> ${CMAKE_CURRENT_SOURCE_DIR}/data/runnable
+             --seeds 0:$<IF:$<BOOL:${SANITIZED}>,4,40>)
     # Small graphs: of fixed seeds, and those that were wrong once.
     add_test(NAME lower_random COMMAND /usr/bin/python3 -W ignore ${LOWER}/random_graphs.py
              $<TARGET_FILE:cleave_cli> $<TARGET_FILE:cleave_run> $<TARGET_FILE:lower_layouts>
