@@ -263,15 +263,21 @@ static void put_sharding_nodes(report *r)
     }
 }
 
+/* Only of what is proven: a search that ends for want of candidates may have missed the best plan.
+ */
+static bool is_optimal(const clv_plan *p)
+{
+    return p->stopped && strcmp(p->stopped, "optimal") == 0 && p->proportion == 0;
+}
+
 static void put_success(report *r)
 {
     const clv_plan *p = r->plan;
-    /* Words of auto_sharding.py: only a search to the end finds an optimum. */
-    bool first = p->search && (strstr(p->search, "first-fit") || strcmp(p->search, "manual") == 0);
     double latency_ms = (double)p->latency_ns / 1e6, rate = 1000 / latency_ms;
 
     if (p->objective == CLV_THROUGHPUT && p->period_ns > 0)
         rate = runs_per_s(p);
+    /* Words of auto_sharding.py. */
     if (p->proportion > 0)
         clv_text_printf(&r->text,
                         "[Success] Compile successfully available_memory_proportion %g "
@@ -279,12 +285,13 @@ static void put_success(report *r)
                         p->proportion);
     else
         clv_text_printf(&r->text, "[Success] %s\n",
-                        first ? "Compile successfully and solution:" : "The optimal solution:");
+                        is_optimal(p) ? "The optimal solution:"
+                                      : "Compile successfully and solution:");
     put_sharding_nodes(r);
     if (p->latency_ns <= 0)
         return;
     clv_text_printf(&r->text, "[Success] The %s ",
-                    first || p->proportion > 0 ? "latency" : "optimal latency");
+                    is_optimal(p) && p->objective == CLV_LATENCY ? "optimal latency" : "latency");
     clv_text_number(&r->text, latency_ms);
     clv_text_printf(&r->text, " ms, tput ");
     clv_text_number(&r->text, rate);
