@@ -12,9 +12,10 @@ static clv_status plan_devices(const clv_request *req, const clv_analysis *analy
     if (clv_request_asks_mesh(req) || clv_joint_may(req))
         return clv_joint_plan(req, analysis, arena, ret, err);
     if (req->data_parallel)
-        return clv_fail(err, CLV_EUSAGE,
-                        "data parallel over which devices? --data-parallel goes with --mesh, "
-                        "--max-tp or --stages");
+        return clv_fail(err, CLV_EUSAGE, "data parallel over which devices? %s",
+                        req->max_share == 1
+                            ? "--max-tp 1 keeps operators whole: expected 2 or more, or none"
+                            : "--data-parallel goes with --mesh, --max-tp or --stages");
     /* whole operators in stages */
     return clv_stages_plan(req, analysis, arena, ret, err);
 }

@@ -33,9 +33,10 @@ static clv_status read_rules(clv_stage_search *s, bool mesh_asked, clv_error *er
                                   rules, err));
     clv_unit_constraints_drop_followers(rules, s->analysis.costs->goes_with);
     if (!mesh_asked && clv_tensor_constraints_need_mesh(rules))
-        return clv_fail(err, CLV_EUSAGE,
-                        "there are rules that split tensors, so a mesh is expected: --mesh, "
-                        "--max-tp or --stages");
+        return clv_fail(err, CLV_EUSAGE, "there are rules that split tensors, %s",
+                        s->req->max_share == 1
+                            ? "but --max-tp 1 keeps operators whole: expected 2 or more, or none"
+                            : "so a mesh is expected: --mesh, --max-tp or --stages");
     return CLV_OK;
 }
 

@@ -297,9 +297,9 @@ Test(api_split_rules, without_a_mesh_nothing_can_be_split)
                  error.message);
     cr_expect_eq(state_count("in force"), 1);
     cr_expect_eq(make_on(NULL, 2, SPLIT("\"up\"", "\"dim\":0"), 0), CLEAVE_EUSAGE);
-    cr_expect(strstr(error.message, "a mesh is expected"), "%s", error.message);
+    cr_expect(strstr(error.message, "--max-tp 1 keeps operators whole"), "%s", error.message);
     cr_expect_eq(make_on(NULL, 2, "", 1), CLEAVE_EUSAGE);
-    cr_expect(strstr(error.message, "--data-parallel goes with --mesh"), "%s", error.message);
+    cr_expect(strstr(error.message, "--max-tp 1 keeps operators whole"), "%s", error.message);
 }
 
 Test(api_split_rules, data_parallel_needs_a_batch_that_is_large_enough)

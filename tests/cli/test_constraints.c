@@ -223,8 +223,12 @@ Test(cli_constraints, rules_on_tensors_that_cannot_hold_are_refused)
            "rules[0] and rules[1] contradict each other on 'onnx::MatMul_2692'");
     expect("{ \"place\": \"*\", \"on\": 0 }", "--devices 2 --mesh 2", 2,
            "rules[0] places nodes by \"on\"");
-    expect(SPLIT(WEIGHT, "\"dim\": 0"), "--devices 2 --max-tp 1", 2, "a mesh is expected");
-    expect("", "--devices 2 --max-tp 1 --data-parallel", 2, "--data-parallel goes with --mesh");
+    expect(SPLIT(WEIGHT, "\"dim\": 0"), "--devices 2 --max-tp 1", 2,
+           "--max-tp 1 keeps operators whole: expected 2 or more, or none");
+    expect(SPLIT(WEIGHT, "\"dim\": 0"), "--devices 2 --first-fit", 2, "a mesh is expected");
+    expect("", "--devices 2 --max-tp 1 --data-parallel", 2,
+           "--max-tp 1 keeps operators whole: expected 2 or more, or none");
+    expect("", "--devices 2 --first-fit --data-parallel", 2, "--data-parallel goes with --mesh");
     expect("{ \"data_parallel\": \"tp\" }", "--devices 2 --mesh 2 --memory 900MiB", 3,
            "lacks\nwithout what is asked of tensors there is a plan that fits");
 }

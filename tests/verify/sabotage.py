@@ -300,9 +300,10 @@ class Judge:
                     str(seed), "--out", plan, *models.sizes_of(self.args.cleave, model))
         code, said = self.verify(model, plan, self.args.cleave_run)
         self.counts["right plans"] += 1
-        self.counts[said.get("verdict", "an error")] += self.args.right
-        if "original_fault" in said and self.args.right:
-            return
+        if self.args.right:
+            self.counts[said.get("verdict", "an error")] += 1
+            if "original_fault" in said:  # by its inputs: indices out of range, for example
+                return
         if code != 0 or said["verdict"] != "agrees":
             self.wrong.append(f"{name}: a right plan: {code} {said['conclusion']}")
         if code != 0 or self.args.right:
