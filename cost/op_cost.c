@@ -7,6 +7,7 @@
 
 #include "cost/bytes.h"
 #include "cost/flops.h"
+#include "cost/parameters.h"
 #include "cost/weights.h"
 #include "cost/workspace.h"
 
@@ -219,6 +220,9 @@ static clv_status count_file(const clv_graph *g, clv_costs *costs, clv_error *er
     for (int32_t i = 0; i < g->n_ops; i++) {
         const clv_op_info *op = &g->ops[i];
         bool constant = op->kind >= 0 && clv_op_def_at(op->kind)->bytes == CLV_BYTES_CONST;
+        if (__builtin_add_overflow(costs->parameters, clv_constant_parameters(g, op),
+                                   &costs->parameters))
+            return too_large(op->label, err);
         for (int32_t a = 0; a < op->n_attr; a++) {
             const clv_attr *attr = &g->attrs[op->first_attr + a];
             bool graphs = attr->kind == CLV_ATTR_GRAPH || attr->kind == CLV_ATTR_GRAPHS;

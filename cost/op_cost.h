@@ -23,7 +23,9 @@ typedef struct {
     const clv_types *types; /* of the graph */
     clv_op_cost *of;        /* n_ops */
     clv_op_cost total;      /* sums; weight_bytes counts each initialiser once, math unused */
-    int64_t parameters; /* elements of floating-point initialisers, each once, bodies included */
+    /* Elements of floating-point initialisers and of Constant nodes that are used as such
+     * (parameters.h), each once, bodies included. */
+    int64_t parameters;
     int64_t constant_bytes; /* tensors of Constant nodes, beside the initialisers */
     clv_op *unknown;        /* without a line in ops.def, ascending: counted as moving data only */
     int32_t n_unknown;

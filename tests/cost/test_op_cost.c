@@ -108,6 +108,43 @@ Test(op_cost, constants_stand_beside_the_initialisers)
     expect_traffic("c", 0, 0);
 }
 
+static void constant(const char *name, const char *dims)
+{
+    clv_const *c = CLV_NEW(arena, clv_const);
+    int64_t elems = 1;
+    *c = (clv_const){ .dtype = CLV_DT_FLOAT };
+    c->dims = made_dims(arena, dims, &c->rank);
+    for (int32_t d = 0; d < c->rank; d++)
+        elems *= c->dims[d];
+    c->elems = elems;
+    c->bytes = 4 * elems;
+    made_op(m, "Constant", "", name);
+    made_attr(m, "value", CLV_ATTR_TENSOR, 1)->tensor = c;
+}
+
+Test(op_cost, weights_in_constant_nodes_are_parameters_where_they_are_used_as_such)
+{
+    f32("x", "2,4");
+    made_input(m, "ids", CLV_DT_INT64, "2");
+    constant("w", "4,4");
+    constant("bias", "4");
+    constant("turned", "3,4");
+    constant("table", "5,4");
+    constant("scale", "4");
+    constant("mask", "2,4");
+    constant("half", "");
+    made_op(m, "MatMul", "x,w", "a");
+    made_op(m, "Add", "a,bias", "b");
+    made_op(m, "Transpose", "turned", "t");
+    made_op(m, "MatMul", "b,t", "c");
+    made_op(m, "Gather", "table,ids", "d");
+    made_op(m, "LayerNormalization", "d,scale", "e");
+    made_op(m, "Add", "e,mask", "f");
+    made_op(m, "Mul", "f,half", "g");
+    made_build(m);
+    cr_expect_eq(m->costs->parameters, 16 + 4 + 12 + 20 + 4);
+}
+
 Test(op_cost, a_model_of_nothing_costs_nothing)
 {
     f32("x", "3");
