@@ -1,6 +1,8 @@
 #include "explain/parallelism.h"
 
+#include "explain/experts.h"
 #include "graph/constant.h"
+#include "graph/ops.h"
 
 /* In the order of the list that people get. */
 typedef enum {
@@ -26,13 +28,14 @@ typedef enum {
 typedef struct {
     const clv_plan_layouts *of;
     const bool *constant; /* by operator: made of weights alone */
-    bool *last;           /* by operator: no other matmul with a weight comes after it */
+    bool *last;           /* by operator: its results go out of the model as scores */
     bool flat_is_sequence;
     int64_t *rows; /* of the tables that are looked up */
     int32_t n_tables;
     int32_t n_matmuls; /* with a weight */
     int32_t n[N_KINDS];
     int32_t axis;
+    clv_experts experts;
 } counter;
 
 /* -- what operators are -- */
@@ -162,12 +165,46 @@ static clv_tensor table_of(const counter *c, const clv_op_info *op)
 
 /* -- one operator -- */
 
-static bool is_rows_of_table(const counter *c, clv_dim n)
+/* As many as the vocabulary has words: positions and kinds of tokens have smaller tables. */
+static bool is_vocabulary(const counter *c, clv_dim n)
 {
+    int64_t most = 0;
     for (int32_t i = 0; i < c->n_tables; i++)
-        if (c->rows[i] == n && n > 0)
+        most = c->rows[i] > most ? c->rows[i] : most;
+    return n > 0 && n == most;
+}
+
+/* Do scores stay scores behind the operator? They are moved, added to, scaled and normalised, but
+ * not made features of: a pooler has an activation function. A Tanh of scaled scores caps them. */
+static bool keeps_scores(const counter *c, const clv_op_info *op)
+{
+    static const char *const types[] = { "Add",
+                                         "Sub",
+                                         "Mul",
+                                         "Div",
+                                         "Neg",
+                                         "Cast",
+                                         "Exp",
+                                         "Log",
+                                         "Softmax",
+                                         "LogSoftmax",
+                                         "ReduceMax",
+                                         "ReduceSum",
+                                         "ArgMax",
+                                         "TopK",
+                                         "SoftmaxCrossEntropyLoss",
+                                         "NegativeLogLikelihoodLoss" };
+    const clv_graph *g = c->of->graph;
+    if (op->kind >= 0 && clv_op_def_at(op->kind)->flops == CLV_FLOPS_NONE)
+        return true;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (clv_str_is(op->type, types[i]))
             return true;
-    return false;
+    clv_tensor in = clv_op_input(g, op, 0);
+    clv_op maker = in.i >= 0 ? clv_tensor_at(g, in)->producer : (clv_op){ -1 };
+    return clv_str_is(op->type, "Tanh") && maker.i >= 0 &&
+           (clv_str_is(clv_op_at(g, maker)->type, "Div") ||
+            clv_str_is(clv_op_at(g, maker)->type, "Mul"));
 }
 
 /* A matmul with a weight, its input k. */
@@ -185,12 +222,14 @@ static void count_matmul(counter *c, int32_t i, int32_t k)
         part p = part_of(c, op, data);
         c->n[DATA] += p == BATCH_PART;
         c->n[CONTEXT] += p == SEQUENCE_PART;
-    } else if (of_weight == 0 && rank_of(c, w) == 3 && clv_str_is(op->type, "MatMul")) {
+    } else if (of_weight == 0 && c->experts.stacked[i]) {
         c->n[EXPERTS]++;
+    } else if (clv_str_is(op->type, "MatMul") && of_weight < rank_of(c, w) - MATRIX_RANK) {
+        return; /* a batch of constants */
     } else if (out == CLV_AXIS_PARTIAL) {
         c->n[ROW]++;
     } else if (out >= 0 && split_of(c, op, data) < 0) {
-        bool is_output = c->last[i] && is_rows_of_table(c, dim_of(c, y, rank_of(c, y) - 1));
+        bool is_output = c->last[i] && is_vocabulary(c, dim_of(c, y, rank_of(c, y) - 1));
         c->n[is_output ? OUTPUT : COLUMN]++;
     }
 }
@@ -244,6 +283,7 @@ static void count_operator(counter *c, int32_t i)
         c->n[SEQUENCE] += part_of(c, op, 0) == SEQUENCE_PART;
         break;
     case OTHER:
+        c->n[EXPERTS] += c->experts.stacked[i] && dim == 0;
         if (table_of(c, op).i < 0)
             break;
         if (c->n_tables >= TABLES_MIN)
@@ -275,9 +315,29 @@ static int32_t count_gathered(const counter *c)
     return n;
 }
 
+/* Experts that each have weights of their own, of routers whose experts are in several stages. */
+static int32_t count_dealt_experts(const counter *c)
+{
+    const clv_graph *g = c->of->graph;
+    int32_t n = 0;
+    for (int32_t r = 0; c->of->stage_of_op && r < c->experts.n_routers; r++) {
+        int32_t n_experts = 0, first = -1;
+        bool dealt = false;
+        for (int32_t i = 0; i < g->n_ops; i++) {
+            if (c->experts.router[i] != r)
+                continue;
+            first = n_experts++ == 0 ? c->of->stage_of_op[i] : first;
+            dealt |= c->of->stage_of_op[i] != first;
+        }
+        n += dealt ? n_experts : 0;
+    }
+    return n;
+}
+
 /* -- the whole -- */
 
-/* From the last operator on: whether a matmul with a weight comes after it. */
+/* From the last operator on: whether a matmul with a weight comes after it, or what makes features
+ * of its result. */
 static clv_status find_last(counter *c, clv_arena *arena, clv_error *err)
 {
     const clv_graph *g = c->of->graph;
@@ -293,8 +353,7 @@ static clv_status find_last(counter *c, clv_arena *arena, clv_error *err)
             for (int32_t r = 0; info && r < info->n_readers; r++) {
                 int32_t reader = g->readers_of[info->first_reader + r].i;
                 const clv_op_info *op = &g->ops[reader];
-                last[i] &=
-                    last[reader] && !(class_of(op) == CONTRACTION && weight_input(c, op) >= 0);
+                last[i] &= last[reader] && keeps_scores(c, op);
             }
         }
     }
@@ -375,12 +434,13 @@ clv_status clv_find_parallelism(const clv_plan_layouts *layouts, clv_arena *aren
     counter c = { .of = layouts };
     bool *constant;
     int32_t n = 0;
-    clv_plan_finding *found = CLV_NEW_ARRAY(arena, clv_plan_finding, layouts->n_axes * N_KINDS + 1);
+    clv_plan_finding *found = CLV_NEW_ARRAY(arena, clv_plan_finding, layouts->n_axes * N_KINDS + 2);
 
     if (!found)
         return clv_fail_nomem(err, "the names of strategies");
     CLV_TRY(clv_constant_ops(layouts->graph, arena, &constant, err));
     c.constant = constant;
+    CLV_TRY(clv_experts_find(layouts->graph, layouts->types, constant, arena, &c.experts, err));
     CLV_TRY(find_tables(&c, arena, err));
     CLV_TRY(find_last(&c, arena, err));
     c.flat_is_sequence = has_batch_of_one(&c);
@@ -393,6 +453,9 @@ clv_status clv_find_parallelism(const clv_plan_layouts *layouts, clv_arena *aren
                 found[n++] =
                     (clv_plan_finding){ words[k][0], layouts->axes[a].name, words[k][1], c.n[k] };
     }
+    int32_t dealt = count_dealt_experts(&c);
+    if (dealt > 0)
+        found[n++] = (clv_plan_finding){ words[EXPERTS][0], "", words[EXPERTS][1], dealt };
     if (layouts->n_stages > 1)
         found[n++] = (clv_plan_finding){ "pipeline", "", "stages", layouts->n_stages };
     *ret = found;

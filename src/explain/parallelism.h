@@ -11,9 +11,11 @@
  *   Megatron row          a weight is split on its reduced dimension: the result is a partial sum
  *   head parallel attention   the heads of an attention's matmuls, or of an attention operator
  *   sequence parallel     norms are split on the sequence, between matmuls of the two kinds above
- *   expert parallel       experts are split: the leading dimension of weights of three dimensions
+ *   expert parallel       experts (experts.h) are dealt out: the leading dimension of a weight that
+ *                         has a slice for each, or, where each has its own, over stages
  *   vocabulary parallel embedding   rows of a table that is looked up by tokens
- *   vocabulary parallel output      columns of the last matmul, as many as the table has rows
+ *   vocabulary parallel output      columns of the last matmul, as many as the largest table has
+ *                         rows, where they go out of the model with no activation function behind
  *   table sharding        tables of a model with several of them, by rows or columns
  *   ZeRO-like             weights are kept split and gathered before use
  *
@@ -35,9 +37,10 @@ typedef struct {
     const clv_types *types;
     const clv_plan_axis *axes;
     int32_t n_axes, n_stages;
-    const clv_layout *need; /* of each input of an operator, as graph->inputs_of */
-    const clv_layout *made; /* of each output as its operator leaves it, as graph->outputs_of */
-    const clv_layout *kept; /* of each tensor: where it lies */
+    const int32_t *stage_of_op; /* NULL: all in one */
+    const clv_layout *need;     /* of each input of an operator, as graph->inputs_of */
+    const clv_layout *made;     /* of each output as its operator leaves it, as graph->outputs_of */
+    const clv_layout *kept;     /* of each tensor: where it lies */
 } clv_plan_layouts;
 
 /* By axis, then in the order above; the pipeline last. What was not found is not listed. The list

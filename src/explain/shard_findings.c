@@ -29,10 +29,12 @@ static clv_status add_found(const sharding *s, clv_plan *plan, clv_arena *arena,
     clv_layout *need = CLV_NEW_ARRAY(arena, clv_layout, n_in);
     clv_layout *made = CLV_NEW_ARRAY(arena, clv_layout, n_out);
     clv_layout *kept = CLV_NEW_ARRAY(arena, clv_layout, g->n_tensors);
-    if (!need || !made || !kept)
+    int32_t *stage_of_op = CLV_NEW_ARRAY(arena, int32_t, g->n_ops);
+    if (!need || !made || !kept || !stage_of_op)
         return clv_fail_nomem(err, "a plan");
     for (int32_t i = 0; i < g->n_ops; i++) {
         const clv_op_info *op = &g->ops[i];
+        stage_of_op[i] = plan->devices[plan->device_of_op[op->file_index]].stage;
         for (int32_t k = 0; k < op->n_in; k++)
             need[op->first_in + k] = k < clv_op_n_explicit(op)
                                          ? clv_shard_need(s->problem, s->solution, (clv_op){ i }, k)
@@ -50,6 +52,7 @@ static clv_status add_found(const sharding *s, clv_plan *plan, clv_arena *arena,
                                  .axes = plan->axes,
                                  .n_axes = plan->n_axes,
                                  .n_stages = plan->n_stages,
+                                 .stage_of_op = stage_of_op,
                                  .need = need,
                                  .made = made,
                                  .kept = kept };

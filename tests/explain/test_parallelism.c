@@ -220,18 +220,91 @@ Test(parallelism, heads_of_an_attention)
     finds("head parallel attention over tp: 1");
 }
 
-Test(parallelism, experts_are_the_leading_dimension_of_weights)
+/* Experts in one weight each, all computed, and weighed by a gate of 8. */
+static const char *const mixture[] = { "in x 1 32 64",    "w gate 64 8",
+                                       "w e 8 64 256",    "w f 8 256 64",
+                                       "MatMul x gate g", "Softmax g s",
+                                       "Transpose s t",   "MatMul x e h",
+                                       "Relu h r",        "MatMul r f o",
+                                       "Mul o t m",       "ReduceSum m y",
+                                       "out y",           NULL };
+
+Test(parallelism, experts_are_slices_that_a_router_chooses_among)
 {
-    make((const char *const[]){ "in x 8 32 64", "w e 8 64 256", "MatMul x e y", "out y", NULL });
-    reads("y", 1, TP, 0);
-    writes("y", TP, 0);
+    make(mixture);
+    reads("h", 1, TP, 0);
+    writes("h", TP, 0);
     finds("expert parallel over tp: 1");
+    reads("o", 0, TP, 0);
+    reads("o", 1, TP, 0);
+    writes("o", TP, 0);
+    finds("expert parallel over tp: 2");
     make((const char *const[]){ "in x 32 64", "in r 32 8", "w a 8 64 256", "w ab 8 256",
                                 "w b 8 256 64", "com.microsoft.MoE x r a ab b y", "out y", NULL });
     reads("y", 2, TP, 0);
     finds("expert parallel over tp: 1");
     reads("y", 2, TP, 2);
     finds("");
+}
+
+/* Rotary embeddings, one product for each sequence, and batches of weights in a model that has
+ * experts, but of another number. */
+Test(parallelism, constants_of_three_dimensions_are_no_experts)
+{
+    make((const char *const[]){ "in p 8 1 32", "w inv 8 64 1", "MatMul inv p a", "Cos a y", "out y",
+                                NULL });
+    reads("a", 0, TP, 0);
+    writes("a", TP, 0);
+    finds("");
+    make((const char *const[]){ "in x 1 32 64", "w gate 64 6", "w e 8 64 256", "MatMul x gate g",
+                                "Softmax g s", "ReduceSum s t", "MatMul x e h", "Mul h t m",
+                                "out m", NULL });
+    reads("h", 1, TP, 0);
+    writes("h", TP, 0);
+    finds("");
+}
+
+/* The half of an MLP that is passed through a Sigmoid is no gate of experts. */
+Test(parallelism, a_gated_mlp_has_no_experts)
+{
+    make((const char *const[]){ "in x 1 32 64", "w gate 64 8", "w e 8 64 8", "MatMul x gate g",
+                                "Sigmoid g s", "MatMul x e h", "Mul h s m", "out m", NULL });
+    reads("h", 1, TP, 0);
+    writes("h", TP, 0);
+    finds("");
+}
+
+/* Two experts of two matrices each; pick takes one of the gate's two numbers. */
+static const char *const separate[] = { "in x 32 64",      "w gate 64 2",
+                                        "w a1 64 96",      "w a2 96 64",
+                                        "w b1 64 96",      "w b2 96 64",
+                                        "w p0 2 1",        "w p1 2 1",
+                                        "w back 64 64",    "MatMul x gate g",
+                                        "Softmax g s",     "MatMul s p0 q0",
+                                        "MatMul s p1 q1",  "MatMul x a1 h0",
+                                        "Relu h0 r0",      "MatMul r0 a2 o0",
+                                        "MatMul x b1 h1",  "Relu h1 r1",
+                                        "MatMul r1 b2 o1", "Mul o0 q0 m0",
+                                        "Mul o1 q1 m1",    "Add m0 m1 u",
+                                        "Add u x v",       "MatMul v back y",
+                                        "out y",           NULL };
+
+Test(parallelism, experts_with_weights_of_their_own_are_dealt_out_over_stages)
+{
+    static int32_t stage[32];
+    make(separate);
+    view.stage_of_op = stage;
+    view.n_stages = 2;
+    finds("pipeline over : 2");
+    static const char *const second[] = { "h1", "r1", "o1", "m1", "u", "v", "y" };
+    for (size_t i = 0; i < sizeof second / sizeof *second; i++)
+        stage[op_named(second[i]) - model->main->ops] = 1;
+    finds("expert parallel over : 2; pipeline over : 2");
+    cr_expect_str_eq(found[0].of, "operators");
+    /* a cut behind them deals out none */
+    memset(stage, 0, sizeof stage);
+    stage[op_named("y") - model->main->ops] = 1;
+    finds("pipeline over : 2");
 }
 
 static const char *const language_model[] = { "in ids 8 32 int",
@@ -260,6 +333,32 @@ Test(parallelism, rows_of_the_table_and_columns_of_the_last_matmul)
     writes("m", TP, 2);
     finds("Megatron column over tp: 1; vocabulary parallel embedding over tp: 1; vocabulary "
           "parallel output over tp: 1");
+}
+
+/* BERT: as many features as positions, with an activation function behind them; and again as many
+ * as there are words. */
+Test(parallelism, a_pooler_gives_no_words)
+{
+    make((const char *const[]){ "in ids 8 32 int", "in at 8 32 int", "w words 1000 64",
+                                "w places 64 64", "w pool 64 64", "Gather words ids e",
+                                "Gather places at p", "Add e p s", "MatMul s pool y", "out y",
+                                NULL });
+    reads("y", 1, TP, 1);
+    writes("y", TP, 2);
+    finds("Megatron column over tp: 1");
+    make((const char *const[]){ "in ids 8 32 int", "w words 64 64", "w pool 64 64",
+                                "Gather words ids e", "MatMul e pool p", "Tanh p y", "out y",
+                                NULL });
+    reads("p", 1, TP, 1);
+    writes("p", TP, 2);
+    finds("Megatron column over tp: 1");
+    /* words that go out as probabilities, and words whose scores are capped */
+    make((const char *const[]){ "in ids 8 32 int", "w words 64 64", "w head 64 64", "w cap 1",
+                                "Gather words ids e", "MatMul e head h", "Div h cap d", "Tanh d t",
+                                "Mul t cap s", "Softmax s y", "out y", NULL });
+    reads("h", 1, TP, 1);
+    writes("h", TP, 2);
+    finds("vocabulary parallel output over tp: 1");
 }
 
 Test(parallelism, columns_of_a_table_are_not_its_vocabulary)

@@ -16,7 +16,7 @@
 #include "base/arena.h"
 #include "graph/graph.h"
 
-enum { LINE_MODEL_ITEMS = 16 }; /* of one kind, and words of a line: at most so many */
+enum { LINE_MODEL_ITEMS = 24 }; /* of one kind, and words of a line: at most so many */
 
 /* lines: NULL behind the last. Lives in the arena; aborts with a sentence where it is no model. */
 clv_model *line_model(clv_arena *arena, const char *const *lines);
